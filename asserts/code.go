@@ -1,0 +1,79 @@
+package asserts
+
+import "fmt"
+
+// A Code names one check. Codes are stable and never reused.
+type Code uint8
+
+const (
+	InputImpl       Code = 1 + iota // OA001
+	InputStorage                    // OA002
+	FreshImpl                       // OA003
+	ViewStorage                     // OA004
+	FreshStorage                    // OA005
+	ReturnedSelf                    // OA006
+	UndeclaredAlias                 // OA007
+	OutputAlias                     // OA008
+	UndeclaredWrite                 // OA009
+	VersionBump                     // OA010
+	MetaAlias                       // OA011
+	SchemaLint                      // OA012
+)
+
+// NumCodes is one more than the highest code, for tables indexed by Code.
+const NumCodes = int(SchemaLint) + 1
+
+var codes = [NumCodes]struct{ name, rule string }{
+	InputImpl:       {"input-impl", "an argument's TensorImpl is the same object after the call"},
+	InputStorage:    {"input-storage", "an argument's StorageImpl is the same object after the call"},
+	FreshImpl:       {"fresh-impl", "a return without (a!) is a new TensorImpl that nobody else holds"},
+	ViewStorage:     {"view-storage", "a return that is a view shares its base's StorageImpl"},
+	FreshStorage:    {"fresh-storage", "a return without an alias set has a StorageImpl that nobody else holds"},
+	ReturnedSelf:    {"returned-self", "a return marked (a!) is the very TensorImpl of the argument marked (a!)"},
+	UndeclaredAlias: {"undeclared-alias", "a return shares nothing with an argument unless the schema gives them a common alias set"},
+	OutputAlias:     {"output-alias", "two returns share nothing unless the schema gives them a common alias set"},
+	UndeclaredWrite: {"undeclared-write", "an argument without (a!) keeps its bytes and its metadata"},
+	VersionBump:     {"version-bump", "an argument that was written has a higher version afterwards"},
+	MetaAlias:       {"meta-alias", "the call on Meta gives the alias graph, sizes, strides and dtype of the call on CPU"},
+	SchemaLint:      {"schema-lint", "a schema's name and its alias annotations agree"},
+}
+
+// String gives the code as reports print it: "OA001".
+func (c Code) String() string { return fmt.Sprintf("OA%03d", uint8(c)) }
+
+// Name gives the check's name: "input-impl".
+func (c Code) Name() string { return codes[c].name }
+
+// Rule gives the check's rule in one sentence.
+func (c Code) Rule() string { return codes[c].rule }
+
+// ParseCode reads a code ("OA001") or a name ("input-impl").
+func ParseCode(s string) (Code, bool) {
+	for c := InputImpl; int(c) < NumCodes; c++ {
+		if s == c.String() || s == c.Name() {
+			return c, true
+		}
+	}
+	return 0, false
+}
+
+// A Level says how much of a tensor is observed. Each holds the one before.
+type Level uint8
+
+const (
+	Off      Level = iota
+	Identity       // pointers and counts: OA001 to OA008
+	Contents       // bytes and metadata as well: OA009, OA010
+	Meta           // the same call on the meta device: OA011
+)
+
+// Level gives the least level at which the check is judged.
+func (c Code) Level() Level {
+	switch c {
+	case UndeclaredWrite, VersionBump:
+		return Contents
+	case MetaAlias:
+		return Meta
+	}
+	return Identity
+}

@@ -1,0 +1,66 @@
+package asserts
+
+import "sync/atomic"
+
+// An ID names a TensorImpl or a StorageImpl; 0 is none. Two observations that
+// are judged together name the same object exactly when their IDs are equal.
+// So an engine must not let an ID be used again while a call is being judged:
+// it takes serial numbers from [NewID], or it uses addresses and holds the
+// objects between the two observations without counting its own holds.
+type ID uint64
+
+var lastID atomic.Uint64
+
+// NewID gives an ID that this process has not given before.
+func NewID() ID { return ID(lastID.Add(1)) }
+
+// NotCounted stands for a use count that an engine cannot supply. OA003 and
+// OA005 are then left to OA007 and OA008.
+const NotCounted int32 = -1
+
+// An Observation is what an engine sees of one tensor at one moment. The zero
+// value is an undefined tensor.
+type Observation struct {
+	Impl        ID // 0: undefined
+	Storage     ID // 0: the tensor has no storage (sparse, mkldnn, ...)
+	ImplUses    int32
+	StorageUses int32
+	Version     uint32
+	Traits      Traits
+	Content     *Content // nil below the content level, and where there are no bytes
+}
+
+// Content is what the content level adds.
+type Content struct {
+	DType   string
+	Device  string
+	Sizes   []int64
+	Strides []int64 // in elements
+	Offset  int64   // in elements
+	Nbytes  int64   // size of the whole storage, in bytes
+	Digest  uint64  // of every byte of the storage, not only those the tensor covers
+	Bytes   []byte  // a copy of the storage where it is at most SnapshotLimit bytes: evidence for reports
+}
+
+// SnapshotLimit is the largest storage, in bytes, that an engine copies into
+// [Content.Bytes].
+const SnapshotLimit = 64 << 10
+
+// Traits say what sort of tensor was observed, for the skip policy.
+type Traits uint16
+
+const (
+	MetaTensor        Traits = 1 << iota // no bytes behind its storage
+	FunctionalWrapper                    // a FunctionalTensorWrapper
+	DirectSubclass                       // a subclass whose instances are plain tensors
+	WrapperSubclass                      // a subclass that wraps other tensors
+	ReportsViews                         // a wrapper subclass that sets its storage to report its views
+	NoVersion                            // no version counter: an inference tensor
+)
+
+// Tensor is what a library's tensor type implements to be checked. Observe
+// does not change a count, does not allocate at the identity level, and on a
+// nil receiver of a pointer type gives the zero Observation.
+type Tensor interface {
+	Observe(Level) Observation
+}
