@@ -1,0 +1,129 @@
+package schema
+
+import (
+	"slices"
+	"strings"
+)
+
+// Kind tells what the op does with its arguments.
+//
+// Source: torchgen/model.py, FunctionSchema.kind.
+func (op *Op) Kind() Kind { return op.Func.Kind() }
+
+// Kind tells what a function of this schema does with its arguments. A name
+// that says in-place wins over out arguments, and these over any other written
+// argument.
+//
+// Source: torchgen/model.py, FunctionSchema.kind.
+func (f Function) Kind() Kind {
+	if f.Name.Inplace {
+		return Inplace
+	}
+	kind := Functional
+	afterSelf := !f.hasSelf()
+	for _, a := range f.Args {
+		switch {
+		case a.Out && strings.HasPrefix(a.Name, "_scratch_"):
+			return Scratch
+		case a.Out:
+			kind = Out
+		case afterSelf && a.writes() && kind == Functional:
+			kind = Mutable
+		}
+		afterSelf = afterSelf || a.Name == "self"
+	}
+	return kind
+}
+
+// View tells whether the op gives views of its arguments, and why.
+//
+// Source: torchgen/model.py, NativeFunction.is_view_op.
+func (op *Op) View() ViewReason {
+	for _, r := range op.Func.Returns {
+		if r.Alias != nil && !r.Alias.Write {
+			return ViewReturn
+		}
+	}
+	// Note [resize_ is no view]: resize_ and resize_as_ change metadata as
+	// in-place views do, and carry the tag, but PyTorch has no view of them.
+	if name := op.Func.Name.String(); name != "resize_" && name != "resize_as_" && slices.Contains(op.Tags, "inplace_view") {
+		return ViewInplace
+	}
+	for _, a := range op.Func.Args {
+		if a.Alias != nil && slices.Contains(a.Alias.After, "*") {
+			return ViewWildcard
+		}
+	}
+	return NotView
+}
+
+// Class sorts the op by what it promises: an op that writes an argument is
+// in-place, also where it is a view as well.
+func (op *Op) Class() Class {
+	switch {
+	case slices.ContainsFunc(op.Func.Args, Argument.writes):
+		return InPlace
+	case op.View() != NotView:
+		return View
+	}
+	return OutOfPlace
+}
+
+// IsComposite tells whether the op decomposes into other ops on every
+// dispatch key, and so may give back its argument.
+func (op *Op) IsComposite() bool { return op.CompositeImplicit }
+
+func (a Argument) writes() bool { return a.Alias != nil && a.Alias.Write }
+
+func (f Function) hasSelf() bool { return f.selfIndex() >= 0 }
+
+// selfIndex is the position of the positional argument named self, or -1.
+func (f Function) selfIndex() int {
+	return slices.IndexFunc(f.Args, func(a Argument) bool { return a.Name == "self" && !a.KwargOnly })
+}
+
+// core is the type inside all lists and optionals.
+func (t Type) core() Type {
+	for t.Kind == Optional || t.Kind == List {
+		t = t.Elem[0]
+	}
+	return t
+}
+
+// IsTensorLike tells whether the type is Tensor, behind any lists and
+// optionals.
+//
+// Source: torchgen/model.py, Type.is_tensor_like.
+func (t Type) IsTensorLike() bool { return t.is("Tensor") }
+
+func (t Type) is(base string) bool {
+	core := t.core()
+	return core.Kind == Base && core.Name == base
+}
+
+// ListKind tells how a tensor-like type holds its tensors: "none" (Tensor),
+// "opttensor" (Tensor?), "tensorlist" (Tensor[], Tensor[]?), "opttensorlist"
+// (Tensor?[]). It is "" for other types.
+func (t Type) ListKind() string {
+	if !t.IsTensorLike() {
+		return ""
+	}
+	list, optional := false, false
+	for ; t.Kind != Base; t = t.Elem[0] {
+		switch t.Kind {
+		case List:
+			list, optional = true, false
+		case Optional:
+			optional = true
+		}
+	}
+	switch {
+	case list && optional:
+		return "opttensorlist"
+	case list:
+		return "tensorlist"
+	case optional:
+		return "opttensor"
+	}
+	return "none"
+}
