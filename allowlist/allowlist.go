@@ -1,0 +1,116 @@
+// Package allowlist holds the exceptions to the checks: which op may break
+// which rule, and why. An exception without a reason is refused, one that
+// excuses nothing is reported.
+//
+// A list is YAML, a sequence of entries:
+//
+//	# every overload of rrelu_with_noise, on CUDA, up to 2.5
+//	- op: rrelu_with_noise
+//	  checks: [OA009]
+//	  reason: noise is written in training mode; the schema lacks (a!)
+//	  reference: https://github.com/pytorch/pytorch/issues/...
+//	  device: cuda
+//	  versions: ">=1.13, <2.6"
+//	  expires: 2027-06-30
+//
+// op is a name without overload, which stands for all its overloads ("add",
+// not "add_"), or a name with one ("add.out"). checks lists codes or names, or
+// is the word all. op, checks and reason are required.
+package allowlist
+
+import (
+	"go/token"
+	"sync/atomic"
+	"time"
+
+	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/schema"
+)
+
+// A List is an allowlist as read from one file or preset.
+type List struct {
+	Path    string
+	Entries []*Entry
+}
+
+// An Entry excuses an op from some checks.
+type Entry struct {
+	Pos       token.Position
+	Op        string // "add": every overload; "add.out": that one
+	Checks    CheckSet
+	Reason    string
+	Reference string    // a link, or ""
+	Device    string    // "" for every device
+	Versions  Range     // of PyTorch, or of the library under test
+	Expires   time.Time // the last day it holds; zero for never
+
+	used atomic.Bool
+}
+
+// Where says where an op runs, for entries that hold only in some places. An
+// empty field is unknown, and an entry that asks for it does not hold.
+type Where struct {
+	Device  string
+	Version string
+	Day     time.Time // today; zero ignores expiry
+}
+
+// Excuse gives the entry that excuses op from the check, or nil, and records
+// that the entry was of use.
+func (l *List) Excuse(op schema.Name, code asserts.Code, at Where) *Entry {
+	for _, e := range l.Entries {
+		if e.Checks.Has(code) && e.names(op) && e.holds(at) {
+			e.used.Store(true)
+			return e
+		}
+	}
+	return nil
+}
+
+// Unused gives the entries that have excused nothing so far.
+func (l *List) Unused() []*Entry {
+	var unused []*Entry
+	for _, e := range l.Entries {
+		if !e.used.Load() {
+			unused = append(unused, e)
+		}
+	}
+	return unused
+}
+
+// Expired gives the entries whose last day is before the given one.
+func (l *List) Expired(day time.Time) []*Entry {
+	var expired []*Entry
+	for _, e := range l.Entries {
+		if e.expired(day) {
+			expired = append(expired, e)
+		}
+	}
+	return expired
+}
+
+func (e *Entry) names(op schema.Name) bool {
+	if e.Op == op.String() {
+		return true
+	}
+	op.Overload = ""
+	return e.Op == op.String()
+}
+
+func (e *Entry) holds(at Where) bool {
+	return (e.Device == "" || e.Device == at.Device) &&
+		e.Versions.Contains(at.Version) && !e.expired(at.Day)
+}
+
+func (e *Entry) expired(day time.Time) bool {
+	return !e.Expires.IsZero() && !day.IsZero() && day.After(e.Expires.AddDate(0, 0, 1).Add(-time.Nanosecond))
+}
+
+// A CheckSet is a set of checks.
+type CheckSet uint32
+
+// AllChecks is what "checks: all" means.
+const AllChecks CheckSet = 1<<asserts.NumCodes - 1
+
+// Has reports whether the set holds the check.
+func (s CheckSet) Has(c asserts.Code) bool { return s&(1<<c) != 0 }

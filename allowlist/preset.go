@@ -1,0 +1,37 @@
+package allowlist
+
+import (
+	"embed"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+//go:embed presets/*.yaml
+var presets embed.FS
+
+// Preset gives a list that opassert ships:
+//
+//	opassert      what a schema has no words for, such as set_ replacing its storage
+//	pytorch-1.13  the ops that PyTorch 1.13's codegen exempts
+//	pytorch-2.6   the same for 2.6
+//
+// Source: tools/autograd/gen_variable_type.py, the DONT_ENFORCE sets.
+func Preset(name string) (*List, error) {
+	src, err := presets.ReadFile("presets/" + name + ".yaml")
+	if err != nil {
+		return nil, fmt.Errorf("no allowlist preset %q; there are %s", name, strings.Join(PresetNames(), ", "))
+	}
+	return Parse("preset "+name, src, nil)
+}
+
+// PresetNames gives the names that Preset takes, sorted.
+func PresetNames() []string {
+	files, _ := presets.ReadDir("presets")
+	var names []string
+	for _, f := range files {
+		names = append(names, strings.TrimSuffix(f.Name(), ".yaml"))
+	}
+	slices.Sort(names)
+	return names
+}

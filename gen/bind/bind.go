@@ -1,0 +1,151 @@
+// Package bind finds kernels in a Go package and matches them to schemas. A
+// kernel is a function or method whose doc comment has a line
+//
+//	//opassert:kernel add.Tensor
+//
+// Its parameters are the schema's arguments in their order, after an optional
+// context.Context; its results are the schema's returns, before an optional
+// error.
+package bind
+
+import (
+	"fmt"
+	"go/scanner"
+	"go/token"
+	"go/types"
+	"slices"
+	"strings"
+
+	"github.com/opassert/opassert/gen/plan"
+	"github.com/opassert/opassert/schema"
+)
+
+// A Wrapper is one function to generate: a kernel, the plan of its op, and
+// the names that its text will use.
+type Wrapper struct {
+	Name    string // the wrapper's Go name
+	OpVar   string // the Go name of the op's table
+	Kernel  Kernel
+	Plan    plan.Plan
+	Params  []Param
+	Results []Result
+	Context string // the context parameter's name, "" for none
+	Err     string // the error result's name, "" for none
+	Call    string // the local variable that records the call
+	Buf     string // the local variable that it records into
+}
+
+// A Param is a parameter of a wrapper.
+type Param struct {
+	Name     string
+	Type     types.Type
+	Role     Role
+	Variadic bool
+}
+
+// A Result is a result of a wrapper.
+type Result struct {
+	Name string
+	Type types.Type
+	Role Role
+}
+
+// A Role says what a wrapper does with a value.
+type Role uint8
+
+const (
+	Plain       Role = iota // hands it on
+	One                     // records a tensor
+	List                    // records a list of tensors
+	Pointer                 // records a tensor behind a pointer that may be nil
+	PointerList             // records a list of such pointers
+)
+
+// Unbound says what found no partner.
+type Unbound struct {
+	Ops     []*schema.Op // without a kernel
+	Kernels []Kernel     // without an op
+}
+
+// Bind matches the kernels to the ops. tensor names the tensor type as
+// "import/path.Name" or "*import/path.Name"; "" finds it from the signatures.
+// The error is a [scanner.ErrorList] with a line for each kernel that does not
+// fit its schema.
+func Bind(pkg *Package, ops []*schema.Op, planner *plan.Planner, tensor string) ([]Wrapper, Unbound, error) {
+	b := &binder{pkg: pkg}
+	pairs, unbound := b.pair(ops)
+	b.tensor = b.findTensor(pairs, tensor)
+	var wrappers []Wrapper
+	if b.tensor != nil {
+		for _, p := range pairs {
+			if w, ok := b.wrapper(p, planner); ok {
+				wrappers = append(wrappers, w)
+			}
+		}
+		b.refuseClashes(wrappers)
+	}
+	if len(b.errs) > 0 {
+		b.errs.Sort()
+		return nil, unbound, b.errs
+	}
+	return wrappers, unbound, nil
+}
+
+type binder struct {
+	pkg    *Package
+	tensor types.Type
+	errs   scanner.ErrorList
+}
+
+type pair struct {
+	op     *schema.Op
+	kernel Kernel
+}
+
+func (b *binder) errorf(pos token.Position, format string, args ...any) {
+	b.errs.Add(pos, fmt.Sprintf(format, args...))
+}
+
+// pair joins kernels and ops by name, sorted by op.
+func (b *binder) pair(ops []*schema.Op) ([]pair, Unbound) {
+	byName := map[string]*schema.Op{}
+	for _, op := range ops {
+		byName[op.Name()] = op
+		byName[op.Namespace+"::"+op.Func.Name.String()] = op
+	}
+	var pairs []pair
+	var unbound Unbound
+	bound := map[*schema.Op]Kernel{}
+	for _, k := range b.pkg.Kernels {
+		op := byName[k.Op]
+		switch first, twice := bound[op]; {
+		case op == nil:
+			unbound.Kernels = append(unbound.Kernels, k)
+		case twice:
+			b.errorf(k.Pos, "%s is a second kernel for %s; the first is %s at %v", k.Func.Name(), k.Op, first.Func.Name(), first.Pos)
+		default:
+			bound[op] = k
+			pairs = append(pairs, pair{op, k})
+		}
+	}
+	for _, op := range ops {
+		if _, ok := bound[op]; !ok {
+			unbound.Ops = append(unbound.Ops, op)
+		}
+	}
+	slices.SortFunc(pairs, func(x, y pair) int { return strings.Compare(x.op.Name(), y.op.Name()) })
+	return pairs, unbound
+}
+
+// refuseClashes reports two ops that would get the same Go name.
+func (b *binder) refuseClashes(wrappers []Wrapper) {
+	first := map[string]Wrapper{}
+	for _, w := range wrappers {
+		if other, taken := first[w.Name]; taken {
+			b.errorf(w.Kernel.Pos, "%s and %s (%v) would both be %s in Go; give one of them another overload name",
+				w.Kernel.Op, other.Kernel.Op, other.Kernel.Pos, w.Name)
+			continue
+		}
+		first[w.Name] = w
+	}
+}

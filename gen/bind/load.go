@@ -1,0 +1,174 @@
+package bind
+
+import (
+	"fmt"
+	"go/ast"
+	"go/scanner"
+	"go/token"
+	"go/types"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"golang.org/x/tools/go/packages"
+)
+
+// A Package is a loaded Go package with the kernels that it marks.
+type Package struct {
+	Path    string // import path
+	Name    string
+	Dir     string
+	Types   *types.Package
+	Kernels []Kernel
+}
+
+// A Kernel is a marked function or method.
+type Kernel struct {
+	Op   string // as the mark names it
+	Pos  token.Position
+	Func *types.Func
+}
+
+// mark is the directive that makes a function a kernel.
+const mark = "//opassert:kernel"
+
+// Load reads and type-checks the package in dir. Errors of the Go source come
+// with their positions.
+func Load(dir string) (*Package, error) {
+	cfg := &packages.Config{
+		Mode: packages.NeedName | packages.NeedFiles | packages.NeedCompiledGoFiles | packages.NeedImports |
+			packages.NeedTypes | packages.NeedSyntax | packages.NeedTypesInfo,
+		Dir: dir,
+	}
+	pkgs, err := packages.Load(cfg, ".")
+	if err != nil {
+		return nil, fmt.Errorf("load kernels from %s: %w", dir, err)
+	}
+	if err := loadErrors(pkgs); err != nil {
+		return nil, err
+	}
+	p := pkgs[0]
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, err
+	}
+	pkg := &Package{Path: p.PkgPath, Name: p.Name, Dir: abs, Types: p.Types}
+	pkg.Kernels, err = findKernels(p)
+	return pkg, err
+}
+
+func loadErrors(pkgs []*packages.Package) error {
+	var errs scanner.ErrorList
+	packages.Visit(pkgs, nil, func(p *packages.Package) {
+		for _, e := range p.Errors {
+			errs.Add(parsePosition(e.Pos), e.Msg)
+		}
+	})
+	if len(errs) > 0 {
+		errs.Sort()
+		return errs
+	}
+	return nil
+}
+
+// parsePosition reads the "file:line:col" of a packages.Error.
+func parsePosition(text string) token.Position {
+	var pos token.Position
+	parts := strings.Split(text, ":")
+	n := len(parts)
+	if n >= 3 {
+		if col, err := strconv.Atoi(parts[n-1]); err == nil {
+			pos.Column = col
+			pos.Line, _ = strconv.Atoi(parts[n-2])
+			parts = parts[:n-2]
+		}
+	}
+	pos.Filename = relative(strings.Join(parts, ":"))
+	return pos
+}
+
+func findKernels(p *packages.Package) ([]Kernel, error) {
+	var kernels []Kernel
+	var errs scanner.ErrorList
+	for _, file := range p.Syntax {
+		for _, decl := range file.Decls {
+			fn, ok := decl.(*ast.FuncDecl)
+			if !ok || fn.Doc == nil {
+				continue
+			}
+			for _, c := range fn.Doc.List {
+				rest, marked := strings.CutPrefix(c.Text, mark)
+				if !marked {
+					continue
+				}
+				pos := position(p.Fset, c.Pos())
+				op := strings.TrimSpace(rest)
+				if op == "" || strings.ContainsAny(op, " \t") || rest == op {
+					errs.Add(pos, "want one op behind the mark: "+mark+" add.Tensor")
+					continue
+				}
+				obj := p.TypesInfo.Defs[fn.Name].(*types.Func)
+				if why := uncallable(obj); why != "" {
+					errs.Add(position(p.Fset, fn.Name.Pos()), fmt.Sprintf("kernel %s for %s %s", fn.Name.Name, op, why))
+					continue
+				}
+				kernels = append(kernels, Kernel{Op: op, Pos: position(p.Fset, fn.Name.Pos()), Func: obj})
+			}
+		}
+	}
+	if len(errs) > 0 {
+		errs.Sort()
+		return nil, errs
+	}
+	return kernels, nil
+}
+
+// uncallable says why generated code in another package can't call fn.
+func uncallable(fn *types.Func) string {
+	sig := fn.Signature()
+	switch recv := sig.Recv(); {
+	case !fn.Exported():
+		return "is not exported; the wrappers live in another package, so give it a capital letter"
+	case sig.TypeParams().Len() > 0 || sig.RecvTypeParams().Len() > 0:
+		return "has type parameters; write one kernel for each type"
+	case recv != nil && !exportedType(recv.Type()):
+		return "is a method of a type that is not exported; the wrappers take the receiver as a parameter"
+	}
+	return ""
+}
+
+func exportedType(t types.Type) bool {
+	if p, ok := t.(*types.Pointer); ok {
+		t = p.Elem()
+	}
+	named, ok := t.(*types.Named)
+	return ok && named.Obj().Exported()
+}
+
+func position(fset *token.FileSet, pos token.Pos) token.Position {
+	p := fset.Position(pos)
+	p.Filename = relative(p.Filename)
+	return p
+}
+
+// relative shortens a path to what the user would type from here.
+func relative(path string) string {
+	wd, err := os.Getwd()
+	if err != nil {
+		return path
+	}
+	rel, err := filepath.Rel(wd, path)
+	if err != nil || strings.HasPrefix(rel, ".."+string(filepath.Separator)+"..") {
+		return path
+	}
+	return rel
+}
+
+// position is where errors about the whole package point.
+func (p *Package) position() token.Position {
+	if len(p.Kernels) > 0 {
+		return p.Kernels[0].Pos
+	}
+	return token.Position{Filename: relative(p.Dir)}
+}

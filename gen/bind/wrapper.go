@@ -1,0 +1,183 @@
+package bind
+
+import (
+	"fmt"
+	"go/token"
+	"go/types"
+	"strings"
+
+	"github.com/opassert/opassert/gen/plan"
+	"github.com/opassert/opassert/schema"
+)
+
+// wrapper decides all that the emitter will print for one kernel.
+func (b *binder) wrapper(p pair, planner *plan.Planner) (Wrapper, bool) {
+	sig := p.kernel.Func.Signature()
+	w := Wrapper{Name: plan.GoName(p.op.Func.Name), Kernel: p.kernel, Plan: planner.Plan(p.op)}
+	w.OpVar = "op" + w.Name
+	names := b.reserved(w)
+	before := len(b.errs)
+	b.refuseUnspeakable(p.kernel)
+
+	if recv := sig.Recv(); recv != nil {
+		w.Params = append(w.Params, Param{Name: names.pick(recv.Name(), "kernels"), Type: recv.Type()})
+	}
+	params := kernelParams(p.kernel)
+	if len(params) < sig.Params().Len() {
+		w.Context = names.pick(sig.Params().At(0).Name(), "ctx")
+		w.Params = append(w.Params, Param{Name: w.Context, Type: sig.Params().At(0).Type()})
+	}
+	w.Params = append(w.Params, b.matchParams(p, params, names)...)
+	w.Results = b.matchResults(p, names)
+	if len(w.Results) < sig.Results().Len() {
+		w.Err = names.pick("", "err")
+	}
+	w.Call, w.Buf = names.pick("", "call"), names.pick("", "obs")
+	return w, len(b.errs) == before
+}
+
+func (b *binder) matchParams(p pair, params []*types.Var, names nameSet) []Param {
+	args := p.op.Func.Args
+	if len(params) != len(args) {
+		b.errorf(p.kernel.Pos, "kernel %s takes %s; the schema has %s: %s",
+			p.kernel.Func.Name(), count(len(params), "parameter"), count(len(args), "argument"), p.op.Func)
+		return nil
+	}
+	var matched []Param
+	for i, v := range params {
+		f := b.fitType(args[i].Type, v.Type())
+		if !f.ok {
+			b.errorf(p.kernel.Pos, "kernel %s for %s: parameter %d (%s) is %s; the schema says %s %s, which wants %s",
+				p.kernel.Func.Name(), p.op.Name(), i+1, v.Name(), b.typeString(v.Type()), args[i].Type, args[i].Name, f.want)
+		}
+		variadic := p.kernel.Func.Signature().Variadic() && i == len(params)-1
+		matched = append(matched, Param{names.pick(v.Name(), args[i].Name), v.Type(), f.role, variadic})
+	}
+	return matched
+}
+
+func (b *binder) matchResults(p pair, names nameSet) []Result {
+	results, returns := kernelResults(p.kernel), p.op.Func.Returns
+	if len(results) != len(returns) {
+		b.errorf(p.kernel.Pos, "kernel %s gives %s; the schema has %s: %s",
+			p.kernel.Func.Name(), count(len(results), "result"), count(len(returns), "return"), p.op.Func)
+		return nil
+	}
+	var matched []Result
+	for i, v := range results {
+		f := b.fitType(returns[i].Type, v.Type())
+		if !f.ok {
+			b.errorf(p.kernel.Pos, "kernel %s for %s: result %d is %s; the schema says %s, which wants %s",
+				p.kernel.Func.Name(), p.op.Name(), i+1, b.typeString(v.Type()), returns[i].Type, f.want)
+		}
+		matched = append(matched, Result{names.pick(v.Name(), resultName(p.op, i)), v.Type(), f.role})
+	}
+	return matched
+}
+
+func resultName(op *schema.Op, i int) string {
+	switch name := op.Func.Returns[i].Name; {
+	case name != "":
+		return name
+	case len(op.Func.Returns) == 1:
+		return "result"
+	default:
+		return fmt.Sprintf("result%d", i)
+	}
+}
+
+func (b *binder) typeString(t types.Type) string {
+	return types.TypeString(t, types.RelativeTo(b.pkg.Types))
+}
+
+func count(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
+}
+
+// A nameSet is the identifiers that a wrapper can't use any more.
+type nameSet map[string]bool
+
+// reserved seeds a name set with what a wrapper's body refers to by name.
+func (b *binder) reserved(w Wrapper) nameSet {
+	return nameSet{"asserts": true, "enabled": true, "nil": true, b.pkg.Name: true, w.OpVar: true}
+}
+
+// pick gives the wanted name, or else the other one, with as many underscores
+// behind it as make it new.
+func (names nameSet) pick(want, other string) string {
+	if want == "" || want == "_" {
+		want = strings.TrimLeft(other, "_")
+	}
+	for names[want] || token.IsKeyword(want) || !token.IsIdentifier(want) {
+		want += "_"
+	}
+	names[want] = true
+	return want
+}
+
+// refuseUnspeakable reports types in the signature that another package can't
+// write down.
+func (b *binder) refuseUnspeakable(k Kernel) {
+	sig := k.Func.Signature()
+	if t := firstType(unspeakableIn(sig.Params()), unspeakableIn(sig.Results())); t != nil {
+		b.errorf(k.Pos, "kernel %s for %s uses %s, which the wrappers' package can't name; declare an exported type for it",
+			k.Func.Name(), k.Op, b.typeString(t))
+	}
+}
+
+// unspeakable gives the part of a type that has no name outside its package:
+// an unexported type, or a struct or interface written in place.
+func unspeakable(t types.Type) types.Type {
+	switch t := t.(type) {
+	case *types.Named:
+		return unspeakableName(t, t.Obj(), t.TypeArgs())
+	case *types.Alias:
+		return unspeakableName(t, t.Obj(), t.TypeArgs())
+	case *types.Pointer:
+		return unspeakable(t.Elem())
+	case *types.Slice:
+		return unspeakable(t.Elem())
+	case *types.Array:
+		return unspeakable(t.Elem())
+	case *types.Chan:
+		return unspeakable(t.Elem())
+	case *types.Map:
+		return firstType(unspeakable(t.Key()), unspeakable(t.Elem()))
+	case *types.Signature:
+		return firstType(unspeakableIn(t.Params()), unspeakableIn(t.Results()))
+	case *types.Basic:
+		return nil
+	}
+	return t
+}
+
+func unspeakableName(t types.Type, name *types.TypeName, args *types.TypeList) types.Type {
+	if name.Pkg() != nil && !name.Exported() {
+		return t
+	}
+	for arg := range args.Types() {
+		if bad := unspeakable(arg); bad != nil {
+			return bad
+		}
+	}
+	return nil
+}
+
+func unspeakableIn(tuple *types.Tuple) types.Type {
+	for v := range tuple.Variables() {
+		if bad := unspeakable(v.Type()); bad != nil {
+			return bad
+		}
+	}
+	return nil
+}
+
+func firstType(a, b types.Type) types.Type {
+	if a != nil {
+		return a
+	}
+	return b
+}

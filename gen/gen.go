@@ -1,0 +1,139 @@
+// Package gen makes Go wrappers that check kernels against their schemas:
+// schema file, allowlists and a Go package of kernels in, Go text out.
+// Generate computes, Write writes; nothing else here touches a file.
+package gen
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/opassert/opassert/allowlist"
+	"github.com/opassert/opassert/gen/bind"
+	"github.com/opassert/opassert/gen/emit"
+	"github.com/opassert/opassert/gen/plan"
+	"github.com/opassert/opassert/schema"
+)
+
+// Options say what to generate.
+type Options struct {
+	Schema  string   // the schema file
+	Tags    string   // the tags file, "" for the tags.yaml beside the schema, if any
+	Kernels string   // the folder of the kernels' Go package
+	Out     string   // the folder of the generated package
+	Package string   // its name, "" for Out's last element
+	Tensor  string   // the tensor type, "" to find it from the kernels
+	Preset  string   // the plan preset, "" for full
+	Allow   []string // allowlist files
+	Version string   // the library's version, for allowlist entries that name some
+	Always  bool     // the checks run in every build
+	Today   time.Time
+}
+
+// FileName is the name of the generated file in the out folder.
+const FileName = "opassert_gen.go"
+
+// A File is a generated file.
+type File struct {
+	Path string
+	Text []byte
+}
+
+// A Result is what Generate made, and what it left out.
+type Result struct {
+	Files   []File
+	Bound   int // wrappers made
+	Unbound bind.Unbound
+	Expired []*allowlist.Entry
+}
+
+// Generate makes the files. Faults in the user's files come as a
+// [go/scanner.ErrorList].
+func Generate(o Options) (Result, error) {
+	file, err := schema.Load(o.Schema, o.Tags)
+	if err != nil {
+		return Result{}, err
+	}
+	planner, expired, err := NewPlanner(o, file.Ops)
+	if err != nil {
+		return Result{}, err
+	}
+	if err := distinctFolders(o.Kernels, o.Out); err != nil {
+		return Result{}, err
+	}
+	pkg, err := bind.Load(o.Kernels)
+	if err != nil {
+		return Result{}, err
+	}
+	wrappers, unbound, err := bind.Bind(pkg, file.Ops, planner, o.Tensor)
+	if err != nil {
+		return Result{}, err
+	}
+	text, err := emit.Emit(emit.File{
+		Package:  o.packageName(),
+		Kernels:  pkg.Types,
+		Wrappers: wrappers,
+		Always:   o.Always,
+	})
+	if err != nil {
+		return Result{}, err
+	}
+	return Result{
+		Files:   []File{{filepath.Join(o.Out, FileName), text}},
+		Bound:   len(wrappers),
+		Unbound: unbound,
+		Expired: expired,
+	}, nil
+}
+
+// NewPlanner makes the planner that the options ask for, and gives the
+// allowlist entries that are past their day.
+func NewPlanner(o Options, ops []*schema.Op) (*plan.Planner, []*allowlist.Entry, error) {
+	var lists []*allowlist.List
+	var expired []*allowlist.Entry
+	for _, path := range o.Allow {
+		list, err := loadAllowlist(path, ops)
+		if err != nil {
+			return nil, nil, err
+		}
+		lists = append(lists, list)
+		expired = append(expired, list.Expired(o.Today)...)
+	}
+	preset := o.Preset
+	if preset == "" {
+		preset = "full"
+	}
+	planner, err := plan.NewPlanner(preset, lists, allowlist.Where{Version: o.Version, Day: o.Today})
+	return planner, expired, err
+}
+
+// loadAllowlist takes the name of a preset as well as a file.
+func loadAllowlist(path string, ops []*schema.Op) (*allowlist.List, error) {
+	if slices.Contains(allowlist.PresetNames(), path) {
+		return allowlist.Preset(path)
+	}
+	return allowlist.Load(path, ops)
+}
+
+func (o Options) packageName() string {
+	if o.Package != "" {
+		return o.Package
+	}
+	return filepath.Base(o.Out)
+}
+
+func distinctFolders(kernels, out string) error {
+	k, err := filepath.Abs(kernels)
+	if err != nil {
+		return err
+	}
+	w, err := filepath.Abs(out)
+	if err != nil {
+		return err
+	}
+	if k == w {
+		return fmt.Errorf("the wrappers can't go into the kernels' own package %s: give -out another folder", kernels)
+	}
+	return nil
+}

@@ -1,0 +1,86 @@
+package plan
+
+import (
+	"maps"
+
+	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/schema"
+)
+
+// views113 is the hand-written map of PyTorch 1.13 from a view's base name to
+// the argument it views.
+//
+// Source: tools/autograd/gen_inplace_or_view_type.py, VIEW_FUNCTIONS, with
+// gen_variable_type.py's additions.
+var views113 = viewsOfSelf(map[string]string{
+	"sparse_coo_tensor_with_dims_and_tensors": "values",
+},
+	"numpy_T", "alias", "as_strided", "diagonal", "expand", "permute", "select", "slice", "split",
+	"split_with_sizes", "squeeze", "t", "transpose", "unfold", "unsqueeze", "flatten", "view", "unbind",
+	"_indices", "_values", "indices", "values", "crow_indices", "col_indices", "ccol_indices", "row_indices",
+	"_reshape_alias", "view_as_complex", "view_as_real", "_conj", "_neg_view", "_nested_view_from_buffer",
+	"_unsafe_view",
+)
+
+var views26 = viewsOfSelf(views113,
+	"slice_inverse", "_test_autograd_multiple_dispatch_view", "_nested_get_values", "_nested_view_from_jagged")
+
+func viewsOfSelf(others map[string]string, names ...string) map[string]string {
+	views := maps.Clone(others)
+	for _, name := range names {
+		views[name] = "self"
+	}
+	return views
+}
+
+// manual lists the ops whose autograd kernels PyTorch writes by hand, without
+// these asserts.
+//
+// Source: tools/autograd/gen_variable_type.py, MANUAL_AUTOGRAD.
+var manual = map[string]bool{
+	"_backward": true, "_fw_primal": true, "_make_dual": true, "_version": true, "copy_": true, "data": true,
+	"detach": true, "detach_": true, "is_leaf": true, "output_nr": true, "requires_grad_": true,
+	"resize_": true, "resize_as_": true, "retain_grad": true, "set_data": true,
+}
+
+// pytorch plans the asserts that PyTorch's code generator emits for an op that
+// has a generated autograd kernel. Which ops have one stands in
+// derivatives.yaml; for the others this is what they would get. The faults of
+// the original are kept: no optional tensors, no lists of results, no names
+// but the base name in the view map.
+//
+// Source: tools/autograd/gen_variable_type.py, check_tensorimpl_and_storage.
+func pytorch(views map[string]string) func(*subjects) []Check {
+	return func(s *subjects) []Check {
+		if s.op.IsComposite() || manual[nameWithoutOverload(s.op.Func.Name)] {
+			return nil
+		}
+		var checks []Check
+		for i := range s.args {
+			if s.argLists[i] != "opttensor" {
+				checks = append(checks, s.onArg(i, asserts.InputStorage), s.onArg(i, asserts.InputImpl))
+			}
+		}
+		if k := s.op.Kind(); k == schema.Inplace || k == schema.Out {
+			return checks
+		}
+		for i := range s.results {
+			if s.resultsLists[i] == "none" {
+				checks = append(checks, s.pytorchStorage(i, views), s.onResult(i, asserts.FreshImpl, ""))
+			}
+		}
+		return checks
+	}
+}
+
+func (s *subjects) pytorchStorage(i int, views map[string]string) Check {
+	if base, isView := views[s.op.Func.Name.Base]; isView {
+		return s.onResult(i, asserts.ViewStorage, base)
+	}
+	return s.onResult(i, asserts.FreshStorage, "")
+}
+
+func nameWithoutOverload(name schema.Name) string {
+	name.Overload = ""
+	return name.String()
+}

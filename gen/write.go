@@ -1,0 +1,77 @@
+package gen
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/rogpeppe/go-internal/diff"
+)
+
+// Stale gives the files whose text on disk is not the generated one.
+func Stale(files []File) ([]File, error) {
+	var stale []File
+	for _, f := range files {
+		old, err := readOrEmpty(f.Path)
+		if err != nil {
+			return nil, err
+		}
+		if !bytes.Equal(old, f.Text) {
+			stale = append(stale, f)
+		}
+	}
+	return stale, nil
+}
+
+// Write writes files, each whole or not at all.
+func Write(files []File) error {
+	for _, f := range files {
+		if err := write(f); err != nil {
+			return fmt.Errorf("write %s: %w", f.Path, err)
+		}
+	}
+	return nil
+}
+
+// write renames a finished file into place, so that nobody sees half of one.
+func write(f File) error {
+	dir := filepath.Dir(f.Path)
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return err
+	}
+	tmp, err := os.CreateTemp(dir, ".opassert-*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(tmp.Name()) // fails after the rename, as it should
+	_, err = tmp.Write(f.Text)
+	err = errors.Join(err, tmp.Chmod(0o644), tmp.Close())
+	if err != nil {
+		return err
+	}
+	return os.Rename(tmp.Name(), f.Path)
+}
+
+// Diff gives what Write would change, as a unified diff.
+func Diff(files []File) ([]byte, error) {
+	var out bytes.Buffer
+	for _, f := range files {
+		old, err := readOrEmpty(f.Path)
+		if err != nil {
+			return nil, err
+		}
+		out.Write(diff.Diff(f.Path, old, f.Path+" (generated)", f.Text))
+	}
+	return out.Bytes(), nil
+}
+
+func readOrEmpty(path string) ([]byte, error) {
+	text, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return text, err
+}
