@@ -1,0 +1,157 @@
+// Package cli is the opassert command: one file for each subcommand. Results
+// go to stdout, talk to stderr; the exit status is 0 for clean, 1 for
+// findings, 2 for usage and failures.
+package cli
+
+import (
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"go/scanner"
+	"io"
+	"slices"
+	"strings"
+)
+
+// A command is one subcommand.
+type command struct {
+	name    string
+	args    string // what follows the flags, for the usage line
+	summary string // one line
+	about   string // the rest of the help
+	run     func(*invocation) error
+}
+
+var commands = []command{
+	genCommand,
+	listCommand,
+	explainCommand,
+	planCommand,
+	lintCommand,
+}
+
+// Main runs the command line and gives the exit status.
+func Main(args []string, stdout, stderr io.Writer) int {
+	if len(args) == 0 {
+		usage(stderr)
+		return 2
+	}
+	name := args[0]
+	if slices.Contains([]string{"-h", "--help", "-help", "help"}, name) {
+		return help(args[1:], stdout, stderr)
+	}
+	i := slices.IndexFunc(commands, func(c command) bool { return c.name == name })
+	if i < 0 {
+		fmt.Fprintf(stderr, "opassert: no command %q; run opassert -h for the list\n", name)
+		return 2
+	}
+	inv := &invocation{command: commands[i], stdout: stdout, stderr: stderr}
+	inv.flags = flag.NewFlagSet("opassert "+name, flag.ContinueOnError)
+	inv.flags.SetOutput(io.Discard)
+	inv.raw = args[1:]
+	return inv.status(inv.run(inv))
+}
+
+func usage(w io.Writer) {
+	fmt.Fprintf(w, "opassert checks operator kernels against their schemas.\n\nUsage: opassert COMMAND [flags] [arguments]\n\n")
+	for _, c := range commands {
+		fmt.Fprintf(w, "  %-10s %s\n", c.name, c.summary)
+	}
+	fmt.Fprintf(w, "\nopassert COMMAND -h tells a command's flags. Exit status: 0 clean, 1 findings, 2 usage or failure.\n")
+}
+
+// help is "opassert help [COMMAND]".
+func help(args []string, stdout, stderr io.Writer) int {
+	if len(args) == 0 {
+		usage(stdout)
+		return 0
+	}
+	return Main([]string{args[0], "-h"}, stdout, stderr)
+}
+
+// An invocation is one run of a command.
+type invocation struct {
+	command
+	flags          *flag.FlagSet
+	raw            []string
+	stdout, stderr io.Writer
+}
+
+// Errors that say how the command ended, rather than what went wrong.
+var (
+	errFindings = errors.New("there are findings") // they are printed already
+	errHelp     = errors.New("help was asked for")
+)
+
+// A usageError is a fault of the command line.
+type usageError struct{ text string }
+
+func (e *usageError) Error() string { return e.text }
+
+func usagef(format string, args ...any) error { return &usageError{fmt.Sprintf(format, args...)} }
+
+// parse reads the flags, and refuses more or fewer arguments than wanted.
+func (inv *invocation) parse(minArgs, maxArgs int) error {
+	switch err := inv.flags.Parse(inv.raw); {
+	case errors.Is(err, flag.ErrHelp):
+		return errHelp
+	case err != nil:
+		return usagef("%v", err)
+	case inv.flags.NArg() < minArgs:
+		return usagef("want %s", inv.args)
+	case inv.flags.NArg() > maxArgs:
+		return usagef("do not know what to do with %q", inv.flags.Arg(maxArgs))
+	}
+	return nil
+}
+
+// status prints how the command ended and gives its exit status.
+func (inv *invocation) status(err error) int {
+	var bad *usageError
+	var list scanner.ErrorList
+	switch {
+	case err == nil:
+		return 0
+	case errors.Is(err, errFindings):
+		return 1
+	case errors.Is(err, errHelp):
+		inv.help(inv.stdout)
+		return 0
+	case errors.As(err, &bad):
+		fmt.Fprintf(inv.stderr, "opassert %s: %v; run opassert %s -h\n", inv.name, err, inv.name)
+	case errors.As(err, &list):
+		scanner.PrintError(inv.stderr, list)
+	default:
+		fmt.Fprintf(inv.stderr, "opassert %s: %v\n", inv.name, err)
+	}
+	return 2
+}
+
+func (inv *invocation) help(w io.Writer) {
+	line := []string{"opassert", inv.name, "[flags]"}
+	if inv.args != "" {
+		line = append(line, inv.args)
+	}
+	fmt.Fprintf(w, "%s: %s\n\nUsage: %s\n", inv.name, inv.summary, strings.Join(line, " "))
+	if inv.about != "" {
+		fmt.Fprintf(w, "\n%s\n", strings.TrimSpace(inv.about))
+	}
+	fmt.Fprintf(w, "\nFlags:\n")
+	inv.flags.SetOutput(w)
+	inv.flags.PrintDefaults()
+}
+
+// json prints a value for machines: indented, one array or object.
+func (inv *invocation) json(v any) error {
+	enc := json.NewEncoder(inv.stdout)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", " ")
+	return enc.Encode(v)
+}
+
+// repeated is a flag that may be given several times.
+type repeated []string
+
+func (r *repeated) String() string     { return strings.Join(*r, ", ") }
+func (r *repeated) Set(s string) error { *r = append(*r, s); return nil }

@@ -1,0 +1,119 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/opassert/opassert/allowlist"
+	"github.com/opassert/opassert/gen"
+	"github.com/opassert/opassert/gen/bind"
+)
+
+var genCommand = command{
+	name:    "gen",
+	summary: "generate Go wrappers that check every call of your kernels",
+	about: `
+A kernel is a Go function or method with a line "//opassert:kernel add.Tensor"
+in its doc comment. The wrappers check calls in the debug build (go build
+-tags opassert) and are bare calls otherwise.
+
+  //go:generate go tool opassert gen -schema ops.yaml -kernels ./kernels -out ./ops`,
+	run: runGen,
+}
+
+func runGen(inv *invocation) error {
+	flags := newPlanFlags(inv.flags)
+	kernels := inv.flags.String("kernels", "", "the `folder` of the Go package with the kernels")
+	out := inv.flags.String("out", "", "the `folder` to write the wrappers' package to")
+	name := inv.flags.String("package", "", "the generated package's `name` (default: the last element of -out)")
+	tensor := inv.flags.String("tensor", "", "the Go `type` of a tensor, as *import/path.Name (default: found from the kernels)")
+	always := inv.flags.Bool("always", false, "check in every build, not only under -tags opassert")
+	check := inv.flags.Bool("check", false, "write nothing; exit 1 when the files are stale")
+	diff := inv.flags.Bool("diff", false, "write nothing; show what would change, and exit 1 if something would")
+	if err := inv.parse(0, 0); err != nil {
+		return err
+	}
+	o := flags.options()
+	o.Kernels, o.Out, o.Package, o.Tensor, o.Always = *kernels, *out, *name, *tensor, *always
+	if o.Schema == "" || o.Kernels == "" || o.Out == "" {
+		return usagef("want -schema FILE -kernels FOLDER -out FOLDER")
+	}
+	result, err := gen.Generate(o)
+	inv.tellExpired(result.Expired)
+	inv.tellUnbound(result.Unbound)
+	if err != nil {
+		return err
+	}
+	switch {
+	case *diff:
+		return inv.diff(result.Files)
+	case *check:
+		return inv.check(result.Files)
+	}
+	return inv.write(result)
+}
+
+func (inv *invocation) diff(files []gen.File) error {
+	text, err := gen.Diff(files)
+	if err != nil {
+		return err
+	}
+	if len(text) == 0 {
+		return nil
+	}
+	inv.stdout.Write(text)
+	return errFindings
+}
+
+func (inv *invocation) check(files []gen.File) error {
+	stale, err := gen.Stale(files)
+	if err != nil {
+		return err
+	}
+	for _, f := range stale {
+		fmt.Fprintf(inv.stdout, "%s is stale: run opassert gen again with the same flags, without -check\n", f.Path)
+	}
+	if len(stale) > 0 {
+		return errFindings
+	}
+	return nil
+}
+
+func (inv *invocation) write(result gen.Result) error {
+	stale, err := gen.Stale(result.Files)
+	if err != nil {
+		return err
+	}
+	if err := gen.Write(stale); err != nil {
+		return err
+	}
+	for _, f := range stale {
+		fmt.Fprintf(inv.stderr, "wrote %s: %d wrappers\n", f.Path, result.Bound)
+	}
+	if len(stale) == 0 {
+		fmt.Fprintf(inv.stderr, "%d wrappers, nothing to change\n", result.Bound)
+	}
+	return nil
+}
+
+func (inv *invocation) tellExpired(expired []*allowlist.Entry) {
+	for _, e := range expired {
+		fmt.Fprintf(inv.stderr, "%v: the exception for %s ended on %s and no longer holds: renew it or take it out\n",
+			e.Pos, e.Op, e.Expires.Format("2006-01-02"))
+	}
+}
+
+// tellUnbound lists what got no wrapper.
+func (inv *invocation) tellUnbound(u bind.Unbound) {
+	for _, k := range u.Kernels {
+		fmt.Fprintf(inv.stderr, "%v: kernel %s is for %q, which the schema does not have: no wrapper\n", k.Pos, k.Func.Name(), k.Op)
+	}
+	if len(u.Ops) == 0 {
+		return
+	}
+	names := make([]string, len(u.Ops))
+	for i, op := range u.Ops {
+		names[i] = op.Name()
+	}
+	fmt.Fprintf(inv.stderr, "no kernel, so no wrapper, for %d of the ops: %s\n", len(names), strings.Join(names, " "))
+}

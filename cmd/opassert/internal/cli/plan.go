@@ -1,0 +1,125 @@
+package cli
+
+import (
+	"flag"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/opassert/opassert/gen"
+	"github.com/opassert/opassert/gen/plan"
+	"github.com/opassert/opassert/schema"
+)
+
+var planCommand = command{
+	name:    "plan",
+	summary: "show which checks each op gets",
+	about: `
+The preset full plans every check that a schema calls for. pytorch-1.13 and
+pytorch-2.6 plan the debug asserts that those versions' code generator emits.`,
+	run: runPlan,
+}
+
+// A plannedOp is an op as plan -json prints it.
+type plannedOp struct {
+	Op     string         `json:"op"`
+	Checks []plannedCheck `json:"checks"`
+}
+
+type plannedCheck struct {
+	Code    string  `json:"code"`
+	Check   string  `json:"check"`
+	On      string  `json:"on"`
+	List    string  `json:"list"`
+	Against string  `json:"against,omitempty"`
+	Waived  *waived `json:"waived,omitempty"`
+}
+
+type waived struct {
+	Reason string `json:"reason"`
+}
+
+// planFlags are the flags of every command that makes plans.
+type planFlags struct {
+	schemaFlags
+	preset, version *string
+	allow           repeated
+}
+
+func newPlanFlags(f *flag.FlagSet) *planFlags {
+	p := &planFlags{schemaFlags: newSchemaFlags(f)}
+	p.preset = f.String("preset", "full", "the checks to plan: "+strings.Join(plan.Presets(), ", "))
+	p.version = f.String("version", "", "the library's version, for allowlist entries that name `versions`")
+	f.Var(&p.allow, "allow", "an allowlist `file` or preset; may be given several times")
+	return p
+}
+
+func (p *planFlags) options() gen.Options {
+	return gen.Options{
+		Schema: *p.schema, Tags: *p.tags, Preset: *p.preset, Version: *p.version, Allow: p.allow, Today: time.Now(),
+	}
+}
+
+// planner makes the planner; allowlist entries past their day are told.
+func (p *planFlags) planner(inv *invocation, ops []*schema.Op) (*plan.Planner, error) {
+	planner, expired, err := gen.NewPlanner(p.options(), ops)
+	inv.tellExpired(expired)
+	return planner, err
+}
+
+func runPlan(inv *invocation) error {
+	flags := newPlanFlags(inv.flags)
+	asJSON := inv.flags.Bool("json", false, "print a JSON array")
+	if err := inv.parse(0, 0); err != nil {
+		return err
+	}
+	ops, err := flags.load()
+	if err != nil {
+		return err
+	}
+	planner, err := flags.planner(inv, ops)
+	if err != nil {
+		return err
+	}
+	planned := make([]plannedOp, len(ops))
+	for i, op := range ops {
+		planned[i] = planOp(planner.Plan(op))
+	}
+	if *asJSON {
+		return inv.json(planned)
+	}
+	for _, op := range planned {
+		fmt.Fprintln(inv.stdout, op.Op)
+		for _, c := range op.Checks {
+			fmt.Fprintf(inv.stdout, "  %s\n", c)
+		}
+	}
+	return nil
+}
+
+func planOp(p plan.Plan) plannedOp {
+	op := plannedOp{Op: p.Op.Name(), Checks: []plannedCheck{}}
+	for _, c := range p.Checks {
+		check := plannedCheck{Code: c.Code.String(), Check: c.Code.Name(), On: c.On, List: c.List, Against: c.Against}
+		if c.Waived != nil {
+			check.Waived = &waived{c.Waived.Reason}
+		}
+		op.Checks = append(op.Checks, check)
+	}
+	return op
+}
+
+// String gives the check in one line: OA007 undeclared-alias result against self.
+func (c plannedCheck) String() string {
+	s := fmt.Sprintf("%s %-16s %s", c.Code, c.Check, c.On)
+	if c.Against != "" {
+		s += " against " + c.Against
+	}
+	if c.List != "none" {
+		s += " (" + c.List + ")"
+	}
+	if c.Waived != nil {
+		s += "  waived: " + c.Waived.Reason
+	}
+	return s
+}
