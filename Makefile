@@ -1,0 +1,21 @@
+# Longer work than `go test ./...`, and the names of the usual things.
+.PHONY: test ci demo generate bench fuzz
+
+test:
+	.ci/test
+
+ci:
+	.ci/run
+
+demo:
+	.ci/demo
+
+generate:
+	go generate ./...
+
+bench:
+	go test -run '^$$' -bench . -benchmem ./...
+
+FUZZTIME ?= 10m
+fuzz:
+	.ci/fuzz $(FUZZTIME)
