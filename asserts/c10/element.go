@@ -1,0 +1,163 @@
+package c10
+
+import (
+	"encoding/binary"
+	"math"
+)
+
+// Elements are numbered in the order of the sizes, the last dimension running
+// fastest, whatever the strides. A meta tensor has no bytes: its elements read
+// as zero and writes to it are dropped, so that a kernel whose control flow
+// does not depend on values is its own meta kernel.
+
+// position is where an element is: in bytes, from the start of the storage.
+func (x *TensorImpl) position(i int64) int64 {
+	at := x.offset
+	for d := len(x.sizes) - 1; d >= 0; d-- {
+		n := x.sizes[d]
+		at += i % n * x.strides[d]
+		i /= n
+	}
+	return at * x.dtype.Size()
+}
+
+// element gives the bytes of an element, nil on meta.
+func (t *Tensor) element(i int64) []byte {
+	x := t.get()
+	for x.inner != nil {
+		x = x.inner.get()
+	}
+	Check(x.layout == Strided, "elements of a %v tensor", x.layout)
+	Check(0 <= i && i < Numel(x.sizes), "element %d of a tensor of sizes %v", i, x.sizes)
+	if x.device == Meta {
+		return nil
+	}
+	at := x.position(i)
+	return x.storage.data[at : at+x.dtype.Size()]
+}
+
+// Float reads an element as float64.
+func (t *Tensor) Float(i int64) float64 {
+	b := t.element(i)
+	if b == nil {
+		return 0
+	}
+	switch d := t.impl.dtype; d {
+	case Float32:
+		return float64(math.Float32frombits(binary.LittleEndian.Uint32(b)))
+	case Float64:
+		return math.Float64frombits(binary.LittleEndian.Uint64(b))
+	case Complex64:
+		panic(Errorf("a complex element as a real number"))
+	default:
+		return float64(readInt(b, d))
+	}
+}
+
+// SetFloat writes an element, converted to the tensor's type.
+func (t *Tensor) SetFloat(i int64, v float64) {
+	b := t.element(i)
+	if b == nil {
+		return
+	}
+	switch d := t.impl.dtype; d {
+	case Float32:
+		binary.LittleEndian.PutUint32(b, math.Float32bits(float32(v)))
+	case Float64:
+		binary.LittleEndian.PutUint64(b, math.Float64bits(v))
+	case Complex64:
+		binary.LittleEndian.PutUint32(b, math.Float32bits(float32(v)))
+		binary.LittleEndian.PutUint32(b[4:], 0)
+	case Bool:
+		writeInt(b, d, truth(v != 0))
+	default:
+		writeInt(b, d, int64(v))
+	}
+}
+
+// Int reads an element as int64, a fraction cut off.
+func (t *Tensor) Int(i int64) int64 {
+	d := t.DType()
+	if d >= Float32 {
+		return int64(t.Float(i))
+	}
+	b := t.element(i)
+	if b == nil {
+		return 0
+	}
+	return readInt(b, d)
+}
+
+// SetInt writes an element, converted to the tensor's type.
+func (t *Tensor) SetInt(i, v int64) {
+	d := t.DType()
+	switch b := t.element(i); {
+	case d >= Float32:
+		t.SetFloat(i, float64(v))
+	case b == nil:
+	case d == Bool:
+		writeInt(b, d, truth(v != 0))
+	default:
+		writeInt(b, d, v)
+	}
+}
+
+func readInt(b []byte, d DType) int64 {
+	switch d {
+	case Int64:
+		return int64(binary.LittleEndian.Uint64(b))
+	case Int32:
+		return int64(int32(binary.LittleEndian.Uint32(b)))
+	default:
+		return int64(b[0])
+	}
+}
+
+func writeInt(b []byte, d DType, v int64) {
+	switch d {
+	case Int64:
+		binary.LittleEndian.PutUint64(b, uint64(v))
+	case Int32:
+		binary.LittleEndian.PutUint32(b, uint32(v))
+	default:
+		b[0] = byte(v)
+	}
+}
+
+func truth(b bool) int64 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// Fill writes one value to all elements.
+func (t *Tensor) Fill(v float64) {
+	for i := range t.Numel() {
+		t.SetFloat(i, v)
+	}
+}
+
+// CopyElement writes element j of src to element i, bit for bit where the
+// types are the same.
+func (t *Tensor) CopyElement(i int64, src *Tensor, j int64) {
+	switch from := src.element(j); {
+	case t.DType() == src.DType():
+		copy(t.element(i), from)
+	case src.DType() < Float32:
+		t.SetInt(i, src.Int(j))
+	default:
+		t.SetFloat(i, src.Float(j))
+	}
+}
+
+// Bytes gives the bytes of the whole storage, nil on meta. Kernels have no
+// business with it; tests plant faults through it.
+func (t *Tensor) Bytes() []byte {
+	x := t.get()
+	for x.inner != nil {
+		x = x.inner.get()
+	}
+	Check(x.storage != nil, "a %v tensor has no storage", x.layout)
+	return x.storage.data
+}

@@ -1,0 +1,46 @@
+package c10
+
+import (
+	"math/rand/v2"
+	"sync"
+)
+
+// A Generator is a source of random numbers that gives the same ones for the
+// same seed. It may be used by several goroutines.
+//
+// Source: aten/src/ATen/core/Generator.h.
+type Generator struct {
+	mu  sync.Mutex
+	rng *rand.Rand
+}
+
+// NewGenerator makes a generator.
+func NewGenerator(seed uint64) *Generator {
+	return &Generator{rng: rand.New(rand.NewPCG(seed, 0))}
+}
+
+var defaultGenerator = NewGenerator(0)
+
+// pick gives the default generator for a nil one.
+func (g *Generator) pick() *Generator {
+	if g == nil {
+		return defaultGenerator
+	}
+	return g
+}
+
+// Uniform gives a number in [from, to).
+func (g *Generator) Uniform(from, to float64) float64 {
+	g = g.pick()
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return from + (to-from)*g.rng.Float64()
+}
+
+// Normal gives a normally distributed number.
+func (g *Generator) Normal(mean, std float64) float64 {
+	g = g.pick()
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return mean + std*g.rng.NormFloat64()
+}

@@ -1,0 +1,58 @@
+package c10
+
+import (
+	"bytes"
+	"hash/maphash"
+
+	"github.com/opassert/opassert/asserts"
+)
+
+var _ asserts.Tensor = (*Tensor)(nil)
+
+// Observe says what the tensor is now. An undefined or released tensor gives
+// the zero value. Below the content level it allocates nothing. No reference
+// of the observer is counted: IDs are serial numbers, so none is needed.
+func (t *Tensor) Observe(level asserts.Level) asserts.Observation {
+	if t == nil || t.impl == nil {
+		return asserts.Observation{}
+	}
+	x := t.impl
+	o := asserts.Observation{Impl: x.id, ImplUses: x.uses.Load(), Traits: x.traits}
+	if s := x.storage; s != nil {
+		o.Storage, o.StorageUses = s.id, s.uses.Load()
+	}
+	if x.version != nil {
+		o.Version = x.version.Load()
+	}
+	if level >= asserts.Contents {
+		o.Content = x.content()
+	}
+	return o
+}
+
+// content gives what the content level adds: nothing for a tensor without a
+// storage, and only the metadata where the storage has no bytes.
+func (x *TensorImpl) content() *asserts.Content {
+	s := x.storage
+	if s == nil {
+		return nil
+	}
+	c := &asserts.Content{
+		DType:   x.dtype.String(),
+		Device:  x.device.String(),
+		Sizes:   x.sizes,
+		Strides: x.strides,
+		Offset:  x.offset,
+		Nbytes:  s.nbytes,
+	}
+	if s.data != nil {
+		c.Digest = maphash.Bytes(digestSeed, s.data)
+		if len(s.data) <= asserts.SnapshotLimit {
+			c.Bytes = bytes.Clone(s.data)
+		}
+	}
+	return c
+}
+
+// digestSeed makes digests comparable within one process.
+var digestSeed = maphash.MakeSeed()

@@ -1,0 +1,94 @@
+package c10
+
+import (
+	"sync/atomic"
+
+	"github.com/opassert/opassert/asserts"
+)
+
+// StorageImpl is a block of bytes with a use count.
+//
+// Source: c10/core/StorageImpl.h.
+type StorageImpl struct {
+	id     asserts.ID
+	uses   atomic.Int32
+	data   []byte // nil where there are no bytes: meta, and under a wrapper
+	nbytes int64
+	slot   PyObjectSlot
+}
+
+// newStorage gives a storage with one reference, the caller's. Without bytes,
+// only their number is kept.
+func newStorage(data []byte, nbytes int64) *StorageImpl {
+	s := &StorageImpl{id: asserts.NewID(), data: data, nbytes: nbytes}
+	s.uses.Store(1)
+	return s
+}
+
+func newDeviceStorage(d Device, nbytes int64) *StorageImpl {
+	if d == Meta {
+		return newStorage(nil, nbytes)
+	}
+	return newStorage(make([]byte, nbytes), nbytes)
+}
+
+func (s *StorageImpl) retain() *StorageImpl {
+	s.uses.Add(1)
+	return s
+}
+
+func (s *StorageImpl) release() {
+	switch n := s.uses.Add(-1); {
+	case n == 0:
+		s.slot.free()
+		s.data = nil
+	case n < 0:
+		panic(Errorf("StorageImpl %d: released more often than retained", s.id))
+	}
+}
+
+// grow makes room for n bytes; the object stays, its bytes move.
+//
+// Source: aten/src/ATen/native/Resize.cpp, resize_bytes_cpu.
+func (s *StorageImpl) grow(n int64) {
+	if n <= s.nbytes {
+		return
+	}
+	if s.data != nil {
+		data := make([]byte, n)
+		copy(data, s.data)
+		s.data = data
+	}
+	s.nbytes = n
+}
+
+// A Storage is a handle that owns one reference to a StorageImpl.
+//
+// Source: c10/core/Storage.h.
+type Storage struct{ impl *StorageImpl }
+
+func (s *Storage) get() *StorageImpl {
+	if s == nil || s.impl == nil {
+		panic(Errorf("use of a released Storage"))
+	}
+	return s.impl
+}
+
+// Release gives up the handle's reference.
+func (s *Storage) Release() {
+	impl := s.get()
+	s.impl = nil
+	impl.release()
+}
+
+// ID names the StorageImpl.
+func (s *Storage) ID() asserts.ID { return s.get().id }
+
+// UseCount is the number of references to the StorageImpl, this one included.
+func (s *Storage) UseCount() int32 { return s.get().uses.Load() }
+
+// Nbytes is the size in bytes.
+func (s *Storage) Nbytes() int64 { return s.get().nbytes }
+
+// Slot is where the StorageImpl keeps its host-language object.
+func (s *Storage) Slot() *PyObjectSlot { return &s.get().slot }

@@ -1,0 +1,247 @@
+package c10
+
+import (
+	"sync/atomic"
+
+	"github.com/opassert/opassert/asserts"
+)
+
+// TensorImpl is a tensor: a storage and how to read it.
+//
+// Sizes and strides are never changed in place, so that they can be shared: a
+// tensor whose metadata changes gets new ones.
+//
+// Source: c10/core/TensorImpl.h.
+type TensorImpl struct {
+	id      asserts.ID
+	uses    atomic.Int32
+	traits  asserts.Traits
+	storage *StorageImpl   // nil for sparse layouts
+	version *atomic.Uint32 // shared by the views of one base; nil for inference tensors
+	kind    Kind
+	dtype   DType
+	device  Device
+	layout  Layout
+	sizes   []int64
+	strides []int64 // in elements
+	offset  int64   // in elements
+	inner   *Tensor // what a wrapper subclass holds
+	sparse  *sparse
+	slot    PyObjectSlot
+}
+
+// newImpl gives a TensorImpl with one reference, the caller's, and a version
+// counter of its own.
+func newImpl(o Options, sizes []int64) *TensorImpl {
+	impl := &TensorImpl{id: asserts.NewID(), kind: o.Kind, dtype: o.DType, device: o.Device, sizes: sizes}
+	impl.uses.Store(1)
+	if !o.Inference {
+		impl.version = new(atomic.Uint32)
+	}
+	impl.traits = impl.describe()
+	return impl
+}
+
+func (x *TensorImpl) retain() *TensorImpl {
+	x.uses.Add(1)
+	return x
+}
+
+func (x *TensorImpl) release() {
+	switch n := x.uses.Add(-1); {
+	case n == 0:
+		x.free()
+	case n < 0:
+		panic(Errorf("TensorImpl %d: released more often than retained", x.id))
+	}
+}
+
+// free gives up what the impl holds.
+//
+// Source: c10/core/TensorImpl.cpp, TensorImpl::release_resources.
+func (x *TensorImpl) free() {
+	x.slot.free()
+	if x.storage != nil {
+		x.storage.release()
+	}
+	if x.inner != nil {
+		x.inner.Release()
+	}
+	if x.sparse != nil {
+		x.sparse.release()
+	}
+}
+
+// A Tensor is a handle that owns one reference to a TensorImpl. A nil *Tensor
+// is undefined.
+//
+// Source: aten/src/ATen/core/TensorBase.h.
+type Tensor struct{ impl *TensorImpl }
+
+func (t *Tensor) get() *TensorImpl {
+	if t == nil {
+		panic(Errorf("use of an undefined tensor"))
+	}
+	if t.impl == nil {
+		panic(Errorf("use of a released tensor"))
+	}
+	return t.impl
+}
+
+// Retain gives a second handle on the same TensorImpl.
+func (t *Tensor) Retain() *Tensor { return &Tensor{t.get().retain()} }
+
+// Release gives up the handle's reference; the handle is then of no use. An
+// undefined tensor is left alone.
+func (t *Tensor) Release() {
+	if t == nil {
+		return
+	}
+	if t.impl == nil {
+		panic(Errorf("tensor released twice"))
+	}
+	impl := t.impl
+	t.impl = nil
+	impl.release()
+}
+
+// Rebind makes the handle refer to another tensor, as assignment to an
+// at::Tensor& does.
+func (t *Tensor) Rebind(to *Tensor) {
+	old := t.get()
+	t.impl = to.get().retain()
+	old.release()
+}
+
+// ID names the TensorImpl.
+func (t *Tensor) ID() asserts.ID { return t.get().id }
+
+// Is reports whether two handles refer to the same TensorImpl.
+func (t *Tensor) Is(other *Tensor) bool { return t.get() == other.get() }
+
+// SharesStorage reports whether two tensors have the same StorageImpl.
+func (t *Tensor) SharesStorage(other *Tensor) bool {
+	s := t.get().storage
+	return s != nil && s == other.get().storage
+}
+
+// Storage gives a handle on the tensor's StorageImpl. Sparse tensors have none.
+func (t *Tensor) Storage() *Storage {
+	s := t.get().storage
+	Check(s != nil, "a %v tensor has no storage", t.Layout())
+	return &Storage{s.retain()}
+}
+
+// Slot is where the TensorImpl keeps its host-language object.
+func (t *Tensor) Slot() *PyObjectSlot { return &t.get().slot }
+
+// Sizes gives the size of each dimension; not to be changed.
+func (t *Tensor) Sizes() []int64 { return t.get().sizes }
+
+// Strides gives the distance, in elements, between neighbours along each
+// dimension; not to be changed. Sparse tensors have none.
+func (t *Tensor) Strides() []int64 {
+	Check(t.Layout() == Strided, "a %v tensor has no strides", t.Layout())
+	return t.get().strides
+}
+
+// Offset gives where in the storage the first element is, in elements.
+func (t *Tensor) Offset() int64 { return t.get().offset }
+
+// Dim is the number of dimensions.
+func (t *Tensor) Dim() int64 { return int64(len(t.get().sizes)) }
+
+// Size gives the size of a dimension; a negative one counts from the end.
+func (t *Tensor) Size(dim int64) int64 { return t.get().sizes[WrapDim(dim, t.Dim())] }
+
+// Stride gives the stride of a dimension; a negative one counts from the end.
+func (t *Tensor) Stride(dim int64) int64 { return t.Strides()[WrapDim(dim, t.Dim())] }
+
+// Numel is the number of elements.
+func (t *Tensor) Numel() int64 { return Numel(t.get().sizes) }
+
+func (t *Tensor) DType() DType   { return t.get().dtype }
+func (t *Tensor) Device() Device { return t.get().device }
+func (t *Tensor) Layout() Layout { return t.get().layout }
+func (t *Tensor) Kind() Kind     { return t.get().kind }
+
+// IsMeta reports whether the tensor has no bytes.
+func (t *Tensor) IsMeta() bool { return t.get().device == Meta }
+
+// Options gives the options for a tensor of this sort. An inference tensor's
+// results are inference tensors only in inference mode, so that is left out.
+func (t *Tensor) Options() Options {
+	x := t.get()
+	return Options{DType: x.dtype, Device: x.device, Kind: x.kind}
+}
+
+// IsContiguous reports whether the elements lie one behind the other in order.
+func (t *Tensor) IsContiguous() bool {
+	x := t.get()
+	want := int64(1)
+	for d := len(x.sizes) - 1; d >= 0; d-- {
+		if x.sizes[d] != 1 && x.strides[d] != want {
+			return Numel(x.sizes) == 0
+		}
+		want *= x.sizes[d]
+	}
+	return true
+}
+
+// Version is how often the tensor, or another view of its base, was written;
+// it panics for an inference tensor.
+//
+// Source: c10/core/TensorImpl.h, VariableVersion::current_version.
+func (t *Tensor) Version() uint32 {
+	v := t.get().version
+	Check(v != nil, "an inference tensor does not track its version")
+	return v.Load()
+}
+
+// MarkWritten counts one write to the tensor's bytes. Kernels call it once for
+// each argument that they change.
+//
+// Source: c10/core/TensorImpl.h, TensorImpl::bump_version.
+func (t *Tensor) MarkWritten() {
+	x := t.get()
+	if x.version != nil {
+		x.version.Add(1)
+	}
+	if x.inner != nil {
+		x.inner.MarkWritten()
+	}
+}
+
+// Numel is the number of elements of a tensor of these sizes.
+func Numel(sizes []int64) int64 {
+	n := int64(1)
+	for _, s := range sizes {
+		n *= s
+	}
+	return n
+}
+
+// ContiguousStrides gives the strides of a tensor whose elements lie one
+// behind the other, in elements.
+func ContiguousStrides(sizes []int64) []int64 {
+	strides := make([]int64, len(sizes))
+	stride := int64(1)
+	for d := len(sizes) - 1; d >= 0; d-- {
+		strides[d] = stride
+		stride *= max(sizes[d], 1)
+	}
+	return strides
+}
+
+// WrapDim turns a dimension counted from the end into one counted from the
+// start. A 0-dim tensor is taken to have one.
+//
+// Source: c10/core/WrapDimMinimal.h, maybe_wrap_dim.
+func WrapDim(dim, dims int64) int64 {
+	n := max(dims, 1)
+	Check(-n <= dim && dim < n, "dimension %d is outside [%d, %d]", dim, -n, n-1)
+	if dim < 0 {
+		dim += n
+	}
+	return dim
+}
