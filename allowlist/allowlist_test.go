@@ -1,0 +1,221 @@
+package allowlist
+
+import (
+	"go/scanner"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/schema"
+)
+
+func day(s string) time.Time {
+	t, err := time.Parse(time.DateOnly, s)
+	if err != nil {
+		panic(err)
+	}
+	return t
+}
+
+const sample = `# exceptions
+- op: add
+  checks: [OA003, fresh-storage]
+  reason: every overload
+- op: mul_.Tensor
+  checks: all
+  reason: that overload
+  device: cuda
+  versions: ">=1.13, <2.6"
+  expires: 2027-06-30
+`
+
+func TestExcuse(t *testing.T) {
+	name := func(base string, inplace bool, overload string) schema.Name {
+		return schema.Name{Base: base, Inplace: inplace, Overload: overload}
+	}
+	cuda := Where{Device: "cuda", Version: "2.5.1+cu121", Day: day("2027-06-30")}
+	with := func(change func(*Where)) Where { w := cuda; change(&w); return w }
+	tests := []struct {
+		name string
+		op   schema.Name
+		code asserts.Code
+		at   Where
+		want string // the entry's op
+	}{
+		{"every overload", name("add", false, "out"), asserts.FreshImpl, Where{}, "add"},
+		{"the default overload too", name("add", false, ""), asserts.FreshStorage, Where{}, "add"},
+		{"not the in-place op", name("add", true, "Tensor"), asserts.FreshImpl, Where{}, ""},
+		{"not another check", name("add", false, "out"), asserts.InputImpl, Where{}, ""},
+		{"all checks", name("mul", true, "Tensor"), asserts.InputImpl, cuda, "mul_.Tensor"},
+		{"not another overload", name("mul", true, "Scalar"), asserts.InputImpl, cuda, ""},
+		{"not another device", name("mul", true, "Tensor"), asserts.InputImpl, with(func(w *Where) { w.Device = "cpu" }), ""},
+		{"not an unknown device", name("mul", true, "Tensor"), asserts.InputImpl, with(func(w *Where) { w.Device = "" }), ""},
+		{"not a later version", name("mul", true, "Tensor"), asserts.InputImpl, with(func(w *Where) { w.Version = "2.6.0" }), ""},
+		{"not an unknown version", name("mul", true, "Tensor"), asserts.InputImpl, with(func(w *Where) { w.Version = "" }), ""},
+		{"not the day after", name("mul", true, "Tensor"), asserts.InputImpl, with(func(w *Where) { w.Day = day("2027-07-01") }), ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			list, err := Parse("a.yaml", []byte(sample), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := ""
+			if e := list.Excuse(tt.op, tt.code, tt.at); e != nil {
+				got = e.Op
+			}
+			if got != tt.want {
+				t.Errorf("excused by %q, want %q", got, tt.want)
+			}
+			wantUnused := len(list.Entries)
+			if tt.want != "" {
+				wantUnused--
+			}
+			if got := len(list.Unused()); got != wantUnused {
+				t.Errorf("%d entries unused, want %d", got, wantUnused)
+			}
+		})
+	}
+}
+
+func TestExpired(t *testing.T) {
+	list, err := Parse("a.yaml", []byte(sample), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := list.Expired(day("2027-06-30")); len(got) != 0 {
+		t.Errorf("expired on the last day: %v", got[0].Op)
+	}
+	if got := list.Expired(day("2027-07-01")); len(got) != 1 || got[0].Op != "mul_.Tensor" {
+		t.Errorf("the day after, expired = %v, want mul_.Tensor", got)
+	}
+}
+
+func TestParseErrors(t *testing.T) {
+	tests := []struct {
+		name string
+		src  string
+		want []string
+	}{
+		{"not a sequence", "op: add\n", []string{"a.yaml:1:1: an allowlist is a sequence"}},
+		{"no reason", "- op: add\n  checks: all\n", []string{"a.yaml:1:3: reason is missing"}},
+		{"empty reason", "- op: add\n  checks: all\n  reason: ''\n", []string{"a.yaml:3:11: want a text that is not empty"}},
+		{"unknown key", "- op: add\n  check: all\n  checks: all\n  reason: r\n", []string{`a.yaml:2:3: unknown key "check"`}},
+		{"key twice", "- op: add\n  op: mul\n  checks: all\n  reason: r\n", []string{"a.yaml:2:3: op is given twice, first at line 1"}},
+		{"unknown check", "- op: add\n  checks: [OA001, OA099]\n  reason: r\n", []string{`a.yaml:2:19: unknown check "OA099"`}},
+		{"no such op", "- op: sub\n  checks: all\n  reason: r\n", []string{`a.yaml:1:3: no op in the schema is called "sub"`}},
+		{"nearest op", "- op: Add_\n  checks: all\n  reason: r\n", []string{`did you mean "add"?`}},
+		{"bad version", "- op: add\n  checks: all\n  reason: r\n  versions: 2.6\n", []string{"a.yaml:4:13: version bound \"2.6\" does not begin"}},
+		{"bad day", "- op: add\n  checks: all\n  reason: r\n  expires: soon\n", []string{`a.yaml:4:12: "soon" is not a day`}},
+		{"second document", "- op: add\n  checks: all\n  reason: r\n---\n- op: add\n", []string{"a second YAML document"}},
+		{"not yaml", "- op: [\n", []string{"a.yaml:", "not YAML"}},
+		{"all at once", "- op: sub\n- checks: [no]\n", []string{
+			"a.yaml:1:3: checks is missing", "a.yaml:1:3: reason is missing", "a.yaml:1:3: no op in the schema",
+			`a.yaml:2:12: unknown check "no"`, "a.yaml:2:3: op is missing",
+		}},
+	}
+	add, err := schema.ParseOp("add.Tensor(Tensor self, Tensor other) -> Tensor")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			_, err := Parse("a.yaml", []byte(tt.src), []*schema.Op{add})
+			if err == nil {
+				t.Fatal("no error")
+			}
+			text := allErrors(err)
+			for _, want := range tt.want {
+				if !strings.Contains(text, want) {
+					t.Errorf("error is\n%s\nwant %q in it", text, want)
+				}
+			}
+		})
+	}
+}
+
+func TestEmptyFile(t *testing.T) {
+	for _, src := range []string{"", "# nothing\n", "[]\n"} {
+		list, err := Parse("a.yaml", []byte(src), nil)
+		if err != nil || len(list.Entries) != 0 {
+			t.Errorf("Parse(%q) = %v, %v; want no entries", src, list, err)
+		}
+	}
+}
+
+func TestRange(t *testing.T) {
+	tests := []struct {
+		text, version string
+		want          bool
+	}{
+		{">=1.13, <2.6", "1.13.1", true},
+		{">=1.13, <2.6", "1.9", false},
+		{">=1.13, <2.6", "2.6.0a0+git", false},
+		{"==2.0", "2.0.0", true},
+		{">2.0", "2.0", false},
+		{"<=2.0", "2.0.0", true},
+	}
+	for _, tt := range tests {
+		r, err := ParseRange(tt.text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := r.Contains(tt.version); got != tt.want {
+			t.Errorf("%q holds %s: %v, want %v", tt.text, tt.version, got, tt.want)
+		}
+	}
+}
+
+// Every list that is shipped reads, and names its exceptions once each.
+func TestPresets(t *testing.T) {
+	want := map[string]int{"opassert": 4, "pytorch-1.13": 18, "pytorch-2.6": 21}
+	got := map[string]int{}
+	for _, name := range PresetNames() {
+		list, err := Preset(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		seen := map[string]bool{}
+		for _, e := range list.Entries {
+			if seen[e.Op] {
+				t.Errorf("%v: %s stands twice", e.Pos, e.Op)
+			}
+			seen[e.Op] = true
+		}
+		got[name] = len(list.Entries)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	if _, err := Preset("nope"); err == nil {
+		t.Error("an unknown preset is no error")
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	f.Add([]byte(sample))
+	f.Add([]byte("- &a {op: x, checks: *a}\n"))
+	f.Fuzz(func(t *testing.T, src []byte) {
+		list, err := Parse("a.yaml", src, nil)
+		if (list == nil) == (err == nil) {
+			t.Errorf("list %v and error %v: want one of them", list, err)
+		}
+		if list == nil {
+			return
+		}
+		for _, e := range list.Entries {
+			if e.Op == "" || e.Reason == "" || e.Checks == 0 {
+				t.Errorf("%v: accepted an incomplete entry %+v", e.Pos, e)
+			}
+		}
+	})
+}
+
+func allErrors(err error) string {
+	var b strings.Builder
+	scanner.PrintError(&b, err)
+	return b.String()
+}

@@ -1,0 +1,102 @@
+package main
+
+import (
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/opassert/opassert"
+
+// rooms says which of our own packages, and which modules, each room may
+// import. A room is a folder with all below it, the longest match counts, and
+// a room may always import what lies below it.
+var rooms = []struct {
+	dir    string
+	ours   []string
+	others []string
+}{
+	{"schema", nil, []string{"gopkg.in/yaml.v3"}},
+	{"allowlist", []string{"schema", "asserts"}, []string{"gopkg.in/yaml.v3"}},
+	{"gen", []string{"schema", "allowlist", "gen/plan", "gen/bind", "gen/emit"}, []string{"github.com/rogpeppe/go-internal"}},
+	{"gen/plan", []string{"schema", "allowlist", "asserts"}, nil},
+	{"gen/bind", []string{"schema", "gen/plan"}, []string{"golang.org/x/tools"}},
+	{"gen/emit", []string{"asserts", "gen/bind"}, []string{"github.com/dave/jennifer"}},
+	{"gen/gentest", []string{"asserts"}, nil},
+	{"asserts", []string{"asserts"}, nil},
+	{"asserts/suite", []string{"asserts", "schema", "gen/plan", "allowlist"}, []string{"gopkg.in/yaml.v3"}},
+	{"cmd/opassert", []string{"schema", "allowlist", "gen", "asserts"}, nil},
+	{"testdata", nil, nil},
+}
+
+// The import edges are the design: what they allow is written above, and
+// nothing else happens.
+func TestImportEdges(t *testing.T) {
+	out, err := exec.Command("go", "list", "-f", `{{.ImportPath}} {{join .Imports " "}}`, module+"/...").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(out)) {
+		fields := strings.Fields(line)
+		pkg := strings.TrimPrefix(fields[0], module+"/")
+		for _, imp := range fields[1:] {
+			if why := edge(pkg, imp); why != "" {
+				t.Errorf("%s imports %s: %s", pkg, imp, why)
+			}
+		}
+	}
+}
+
+// edge says what is wrong with an import, or "".
+func edge(pkg, imp string) string {
+	room := -1
+	for i, r := range rooms {
+		if within(pkg, r.dir) && (room < 0 || len(r.dir) > len(rooms[room].dir)) {
+			room = i
+		}
+	}
+	if room < 0 {
+		return "the package is in no room"
+	}
+	r := rooms[room]
+	ours, isOurs := strings.CutPrefix(imp, module+"/")
+	inside := func(dir string) bool { return within(ours, dir) }
+	outside := func(mod string) bool { return within(imp, mod) }
+	switch {
+	case isOurs && (within(ours, r.dir) || slices.ContainsFunc(r.ours, inside)):
+		return ""
+	case isOurs:
+		return "no such edge in the design"
+	case !strings.Contains(strings.Split(imp, "/")[0], "."):
+		return "" // the standard library
+	case slices.ContainsFunc(r.others, outside):
+		return ""
+	}
+	return "the room does without that module"
+}
+
+func within(path, dir string) bool { return path == dir || strings.HasPrefix(path, dir+"/") }
+
+// The test of the edges is itself able to fail.
+func TestEdgeRefuses(t *testing.T) {
+	tests := []struct {
+		pkg, imp string
+		ok       bool
+	}{
+		{"schema", module + "/asserts", false},
+		{"asserts", module + "/schema", false},
+		{"asserts", "gopkg.in/yaml.v3", false},
+		{"asserts", "fmt", true},
+		{"asserts/c10/kernels", module + "/asserts/c10", true},
+		{"gen/plan", "github.com/dave/jennifer/jen", false},
+		{"gen/emit", "github.com/dave/jennifer/jen", true},
+		{"gen/gentest", module + "/gen", false},
+		{"elsewhere", "fmt", false},
+	}
+	for _, tt := range tests {
+		if got := edge(tt.pkg, tt.imp) == ""; got != tt.ok {
+			t.Errorf("%s -> %s allowed: %v, want %v", tt.pkg, tt.imp, got, tt.ok)
+		}
+	}
+}

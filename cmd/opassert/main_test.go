@@ -1,0 +1,56 @@
+package main
+
+import (
+	"flag"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/opassert/opassert/cmd/opassert/internal/cli"
+)
+
+var update = flag.Bool("update", false, "update the golden parts of the scripts")
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){
+		"opassert": func() { os.Exit(cli.Main(os.Args[1:], os.Stdout, os.Stderr)) },
+	})
+}
+
+// userModule is the go.mod of a user's repository.
+func userModule(root string) string {
+	return "module example.com/lib\n\ngo 1.26\n\n" +
+		"require github.com/opassert/opassert v0.0.0\n\n" +
+		"replace github.com/opassert/opassert => " + root + "\n"
+}
+
+// Every script is the command as a user types it.
+func TestScripts(t *testing.T) {
+	root, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	testscript.Run(t, testscript.Params{
+		Dir:           "testdata/script",
+		UpdateScripts: *update,
+		Setup: func(env *testscript.Env) error {
+			err := os.WriteFile(filepath.Join(env.WorkDir, "go.mod"), []byte(userModule(root)), 0o666)
+			if err != nil {
+				return err
+			}
+			env.Setenv("GOPROXY", "off")
+			for _, name := range []string{"GOCACHE", "GOMODCACHE"} {
+				out, err := exec.Command("go", "env", name).Output()
+				if err != nil {
+					return err
+				}
+				env.Setenv(name, strings.TrimSpace(string(out)))
+			}
+			return nil
+		},
+	})
+}

@@ -1,0 +1,238 @@
+package emit_test
+
+import (
+	"bytes"
+	"fmt"
+	"go/ast"
+	"go/format"
+	"go/parser"
+	"go/token"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/opassert/opassert/allowlist"
+	"github.com/opassert/opassert/gen/bind"
+	"github.com/opassert/opassert/gen/emit"
+	"github.com/opassert/opassert/gen/plan"
+	"github.com/opassert/opassert/schema"
+	"github.com/opassert/opassert/testdata/conformance"
+)
+
+// fakeTypes is a library that has a Go type for every schema type and does
+// nothing with it.
+const fakeTypes = `package kernels
+
+import "github.com/opassert/opassert/asserts"
+
+type Tensor struct{}
+
+func (t *Tensor) Observe(asserts.Level) asserts.Observation { return asserts.Observation{} }
+
+type (
+	Scalar       interface{ IsScalar() }
+	ScalarType   int8
+	Device       struct{ Index int }
+	Layout       int8
+	MemoryFormat int8
+	Generator    struct{}
+	Storage      struct{}
+	Stream       struct{}
+	Dimname      string
+	QScheme      int8
+)
+`
+
+// goType is how the fake library spells a schema type.
+func goType(t schema.Type) string {
+	switch t.Kind {
+	case schema.Optional:
+		if t.IsTensorLike() || t.Elem[0].Kind == schema.List || t.Elem[0].Name == "Scalar" {
+			return goType(t.Elem[0])
+		}
+		return "*" + goType(t.Elem[0])
+	case schema.List:
+		return "[]" + goType(t.Elem[0])
+	}
+	switch t.Name {
+	case "Tensor":
+		return "*Tensor"
+	case "int", "SymInt":
+		return "int64"
+	case "float":
+		return "float64"
+	case "str":
+		return "string"
+	case "bool":
+		return "bool"
+	case "Generator", "Storage":
+		return "*" + t.Name
+	}
+	return t.Name
+}
+
+// fakeKernels writes a kernel for every op. Parameter names are the schema's,
+// Go's keywords and the names that wrappers use among them.
+func fakeKernels(ops []*schema.Op) string {
+	var b strings.Builder
+	b.WriteString(fakeTypes)
+	for i, op := range ops {
+		fmt.Fprintf(&b, "\n//opassert:kernel %s\nfunc K%d(", op.Name(), i)
+		for _, a := range op.Func.Args {
+			name := a.Name
+			if token.IsKeyword(name) {
+				name += "_"
+			}
+			fmt.Fprintf(&b, "%s %s, ", name, goType(a.Type))
+		}
+		b.WriteString(") (")
+		for _, r := range op.Func.Returns {
+			fmt.Fprintf(&b, "_ %s, ", goType(r.Type))
+		}
+		b.WriteString(") { panic(0) }\n")
+	}
+	return b.String()
+}
+
+// realOps gives every op of PyTorch 1.13.1.
+func realOps(t testing.TB) []*schema.Op {
+	table, err := conformance.Load("1.13.1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, err := schema.Parse("native_functions.yaml", table.Source, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return file.Ops
+}
+
+// fakeModule makes a module with kernels for the ops and loads it.
+func fakeModule(t testing.TB, ops []*schema.Op) (string, *bind.Package) {
+	root, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	writeFile(t, filepath.Join(dir, "go.mod"), "module example.com/fake\n\ngo 1.26\n\n"+
+		"require github.com/opassert/opassert v0.0.0\nreplace github.com/opassert/opassert => "+root+"\n")
+	writeFile(t, filepath.Join(dir, "kernels", "kernels.go"), fakeKernels(ops))
+	pkg, err := bind.Load(filepath.Join(dir, "kernels"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir, pkg
+}
+
+func writeFile(t testing.TB, path, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func generate(t testing.TB, pkg *bind.Package, ops []*schema.Op) []byte {
+	planner, err := plan.NewPlanner("full", nil, allowlist.Where{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	wrappers, unbound, err := bind.Bind(pkg, ops, planner, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(unbound.Ops)+len(unbound.Kernels) > 0 {
+		t.Fatalf("%d ops and %d kernels found no partner", len(unbound.Ops), len(unbound.Kernels))
+	}
+	text, err := emit.Emit(emit.File{Package: "ops", Kernels: pkg.Types, Wrappers: wrappers})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+// Wrappers for the whole of PyTorch are formatted, vet clean in both builds,
+// and there is one for each op.
+func TestWholeOfPyTorch(t *testing.T) {
+	ops := realOps(t)
+	dir, pkg := fakeModule(t, ops)
+	text := generate(t, pkg, ops)
+
+	formatted, err := format.Source(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(text, formatted) {
+		t.Errorf("not as gofmt writes it: %s", firstDifference(text, formatted))
+	}
+	file, err := parser.ParseFile(token.NewFileSet(), "", text, parser.ParseComments)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !ast.IsGenerated(file) {
+		t.Error("Go's tools don't take the header for a generated file's")
+	}
+	wrappers := 0
+	for _, decl := range file.Decls {
+		if fn, ok := decl.(*ast.FuncDecl); ok && fn.Name.IsExported() {
+			wrappers++
+		}
+	}
+	if wrappers != 2952 {
+		t.Errorf("%d wrappers for 2952 ops", wrappers)
+	}
+	if again := generate(t, pkg, ops); !bytes.Equal(text, again) {
+		t.Error("a second run gives other text")
+	}
+
+	writeFile(t, filepath.Join(dir, "ops", "ops.go"), string(text))
+	for _, tags := range []string{"", "opassert"} {
+		cmd := exec.Command("go", "vet", "-mod=mod", "-tags="+tags, "./ops")
+		cmd.Dir = dir
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Errorf("go vet -tags=%s: %v\n%.2000s", tags, err, out)
+		}
+	}
+}
+
+func firstDifference(got, want []byte) string {
+	g, w := strings.Split(string(got), "\n"), strings.Split(string(want), "\n")
+	for i := range min(len(g), len(w)) {
+		if g[i] != w[i] {
+			return fmt.Sprintf("line %d is %q, gofmt has %q", i+1, g[i], w[i])
+		}
+	}
+	return "one is longer"
+}
+
+// BenchmarkGenerate is parse to formatted text, the kernels' package loaded.
+func BenchmarkGenerate(b *testing.B) {
+	table, err := conformance.Load("1.13.1")
+	if err != nil {
+		b.Fatal(err)
+	}
+	_, pkg := fakeModule(b, realOps(b))
+	b.ReportAllocs()
+	for b.Loop() {
+		file, err := schema.Parse("native_functions.yaml", table.Source, nil)
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.SetBytes(int64(len(generate(b, pkg, file.Ops))))
+	}
+}
+
+// BenchmarkLoad is the loading of the kernels' package.
+func BenchmarkLoad(b *testing.B) {
+	dir, _ := fakeModule(b, realOps(b))
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := bind.Load(filepath.Join(dir, "kernels")); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
