@@ -23,7 +23,7 @@ func TestMain(m *testing.M) {
 
 // userModule is the go.mod of a user's repository.
 func userModule(root string) string {
-	return "module example.com/lib\n\ngo 1.26\n\n" +
+	return "module example.com/lib\n\ngo 1.26.0\n\n" +
 		"require github.com/opassert/opassert v0.0.0\n\n" +
 		"replace github.com/opassert/opassert => " + root + "\n"
 }

@@ -48,6 +48,9 @@ func Load(dir string) (*Package, error) {
 	if err := loadErrors(pkgs); err != nil {
 		return nil, err
 	}
+	if len(pkgs) == 0 {
+		return nil, fmt.Errorf("load kernels from %s: the go command finds no package there; go build in that folder says why", dir)
+	}
 	p := pkgs[0]
 	abs, err := filepath.Abs(dir)
 	if err != nil {

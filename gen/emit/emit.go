@@ -101,6 +101,7 @@ func (w *writer) render(code *jen.Statement, prefix string) string {
 }
 
 func (w *writer) preamble(always bool) {
+	w.line(0, "")
 	w.line(0, "// The run time's version that this file was written for.")
 	w.line(0, "const _ = %s.Generated1", w.asserts)
 	w.line(0, "")
@@ -276,6 +277,9 @@ func flag(text string, on bool) string {
 
 // checks writes what a wrapper can judge; a meta check needs a second engine.
 func (w *writer) checks(f bind.Wrapper) {
+	if len(f.Plan.Checks) == 0 {
+		return
+	}
 	w.line(1, "Checks: []%s.Check{", w.asserts)
 	for _, c := range f.Plan.Checks {
 		against := ""

@@ -116,7 +116,7 @@ func fakeModule(t testing.TB, ops []*schema.Op) (string, *bind.Package) {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	writeFile(t, filepath.Join(dir, "go.mod"), "module example.com/fake\n\ngo 1.26\n\n"+
+	writeFile(t, filepath.Join(dir, "go.mod"), "module example.com/fake\n\ngo 1.26.0\n\n"+
 		"require github.com/opassert/opassert v0.0.0\nreplace github.com/opassert/opassert => "+root+"\n")
 	writeFile(t, filepath.Join(dir, "kernels", "kernels.go"), fakeKernels(ops))
 	pkg, err := bind.Load(filepath.Join(dir, "kernels"))
