@@ -44,9 +44,7 @@ func (op *Op) View() ViewReason {
 			return ViewReturn
 		}
 	}
-	// Note [resize_ is no view]: resize_ and resize_as_ change metadata as
-	// in-place views do, and carry the tag, but PyTorch has no view of them.
-	if name := op.Func.Name.String(); name != "resize_" && name != "resize_as_" && slices.Contains(op.Tags, "inplace_view") {
+	if slices.Contains(op.Tags, inplaceViewTag) && !isResize(op.Func.Name) {
 		return ViewInplace
 	}
 	for _, a := range op.Func.Args {
@@ -55,6 +53,18 @@ func (op *Op) View() ViewReason {
 		}
 	}
 	return NotView
+}
+
+const inplaceViewTag = "inplace_view"
+
+// isResize tells whether the op is one of two that change metadata as
+// in-place views do, and carry the tag, but that PyTorch has no view of.
+//
+// Note [resize_ is no view].
+//
+// Source: torchgen/model.py, Note [resize_ in Functionalization].
+func isResize(n Name) bool {
+	return n.Overload == "" && n.Inplace && (n.Base == "resize" || n.Base == "resize_as")
 }
 
 // Class sorts the op by what it promises: an op that writes an argument is

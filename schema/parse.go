@@ -1,13 +1,376 @@
 package schema
 
-import "errors"
+import (
+	"fmt"
+	"go/scanner"
+	"go/token"
+	"strings"
+)
 
-const functionalSuffix = "_functional"
+// maxDepth bounds how deep types and default values may nest. The deepest
+// that PyTorch has is three.
+const maxDepth = 32
 
-var errTodo = errors.New("not written yet")
+// A dialect is one of the two spellings of a schema.
+type dialect uint8
 
-// ParseOp reads one schema as native_functions.yaml spells it.
-func ParseOp(text string) (*Op, error) { return nil, errTodo }
+const (
+	// native is what native_functions.yaml holds and torchgen reads.
+	native dialect = iota
+	// dispatcher is what c10::FunctionSchema prints: more types, alias
+	// annotations on lists, "...", any default value.
+	dispatcher
+)
 
-// ParseDispatcher reads one schema as the dispatcher prints it.
-func ParseDispatcher(text string) (*Op, error) { return nil, errTodo }
+// ParseOp reads one schema as native_functions.yaml spells it:
+//
+//	add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor
+//	ns::op(Tensor(a!) self) -> ()
+//
+// It obeys the rules that torchgen puts on a schema. An error is a
+// [scanner.ErrorList] with positions inside the text.
+func ParseOp(text string) (*Op, error) { return parseAlone(text, native) }
+
+// ParseDispatcher reads one schema as the dispatcher prints it, namespace
+// included:
+//
+//	aten::append.t(t[](a!) self, t(c -> *) el) -> t[](a!)
+//
+// It takes a schema that torchgen would refuse; [LintOp] tells of it.
+//
+// Source: aten/src/ATen/core/function_schema.h, operator<<; and
+// torch/csrc/jit/frontend/function_schema_parser.cpp.
+func ParseDispatcher(text string) (*Op, error) { return parseAlone(text, dispatcher) }
+
+func parseAlone(text string, d dialect) (*Op, error) {
+	var errs scanner.ErrorList
+	at := func(off int) token.Position { return token.Position{Offset: off, Line: 1, Column: off + 1} }
+	op := parseText(text, d, at, &errs)
+	if len(errs) > 0 {
+		errs.Sort()
+		return nil, errs
+	}
+	return op, nil
+}
+
+// parseText reads one schema; at maps an offset in the text to its position.
+// It gives nil where it has added an error.
+func parseText(text string, d dialect, at func(int) token.Position, errs *scanner.ErrorList) *Op {
+	p := parser{text: text, dialect: d, at: at}
+	op := p.op()
+	if p.err == nil {
+		p.checkLossless(op.String())
+	}
+	if p.err != nil {
+		errs.Add(p.err.Pos, p.err.Msg)
+		return nil
+	}
+	if d == native && !checkFunction(op, errs) {
+		return nil
+	}
+	return op
+}
+
+// A parser is a recursive-descent parser over one schema. It is lenient on
+// white space: that the text is spelled as it prints is checked at the end.
+// The first error sticks and moves it to the end of the text.
+type parser struct {
+	text    string
+	off     int
+	dialect dialect
+	at      func(int) token.Position
+	err     *scanner.Error
+}
+
+func (p *parser) fail(off int, format string, args ...any) {
+	if p.err == nil {
+		p.err = &scanner.Error{Pos: p.at(off), Msg: fmt.Sprintf(format, args...)}
+	}
+	p.off = len(p.text)
+}
+
+// expected reports what the grammar wants at the current place.
+func (p *parser) expected(what string) {
+	p.skipSpace()
+	found := "the end of the schema"
+	if p.off < len(p.text) {
+		found = fmt.Sprintf("%q", clip(p.text[p.off:]))
+	}
+	p.fail(p.off, "expected %s, found %s", what, found)
+}
+
+// clip shortens text for a message.
+func clip(text string) string {
+	const most = 20
+	if len(text) <= most {
+		return text
+	}
+	return strings.ToValidUTF8(text[:most], "") + "..."
+}
+
+// checkLossless demands that the schema prints back to the text it came from.
+func (p *parser) checkLossless(printed string) {
+	if printed == p.text {
+		return
+	}
+	same := 0
+	for same < len(printed) && same < len(p.text) && printed[same] == p.text[same] {
+		same++
+	}
+	p.fail(same, "write it as torchgen prints it: %s", printed)
+}
+
+func (p *parser) skipSpace() {
+	for p.off < len(p.text) && (p.text[p.off] == ' ' || p.text[p.off] == '\t' || p.text[p.off] == '\n') {
+		p.off++
+	}
+}
+
+// peek tells whether the token comes next.
+func (p *parser) peek(tok string) bool {
+	p.skipSpace()
+	return strings.HasPrefix(p.text[p.off:], tok)
+}
+
+// accept moves past the token if it comes next.
+func (p *parser) accept(tok string) bool {
+	if !p.peek(tok) {
+		return false
+	}
+	p.off += len(tok)
+	return true
+}
+
+func (p *parser) expect(tok string) {
+	if !p.accept(tok) {
+		p.expected(fmt.Sprintf("%q", tok))
+	}
+}
+
+func isLetter(c byte) bool { return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || c == '_' }
+func isDigit(c byte) bool  { return '0' <= c && c <= '9' }
+
+func isIdentifier(s string) bool {
+	for i := range len(s) {
+		if !isLetter(s[i]) && (i == 0 || !isDigit(s[i])) {
+			return false
+		}
+	}
+	return s != ""
+}
+
+// identifier reads a C identifier.
+func (p *parser) identifier(what string) string {
+	p.skipSpace()
+	start := p.off
+	for p.off < len(p.text) && (isLetter(p.text[p.off]) || p.off > start && isDigit(p.text[p.off])) {
+		p.off++
+	}
+	if p.off == start {
+		p.expected(what)
+		return ""
+	}
+	return p.text[start:p.off]
+}
+
+// op = [ identifier "::" ] name "(" args ")" "->" returns .
+func (p *parser) op() *Op {
+	op := &Op{Pos: p.at(0), Namespace: "aten"}
+	p.namespace(op)
+	op.Func.Name = p.name()
+	p.expect("(")
+	p.args(&op.Func)
+	p.expect(")")
+	p.expect("->")
+	p.returns(&op.Func)
+	p.skipSpace()
+	if p.off < len(p.text) {
+		p.expected("the end of the schema")
+	}
+	return op
+}
+
+func (p *parser) namespace(op *Op) {
+	start := p.off
+	name := p.identifier("an operator name")
+	if p.accept("::") {
+		op.Namespace, op.Qualified = name, true
+		return
+	}
+	if p.dialect == dispatcher {
+		p.fail(start, "the dispatcher's operators have a namespace, as in aten::add")
+		return
+	}
+	if p.err == nil {
+		p.off = start
+	}
+}
+
+// args = [ arg { "," arg } ] ; arg = "*" | "..." | argument .
+func (p *parser) args(f *Function) {
+	if p.peek(")") {
+		return
+	}
+	kwargOnly := false
+	for {
+		p.skipSpace()
+		start := p.off
+		switch {
+		case p.dialect == dispatcher && p.accept("..."):
+			f.Vararg = true
+			return
+		case p.accept("*"):
+			if kwargOnly {
+				p.fail(start, "a second *: keyword-only arguments begin only once")
+			}
+			kwargOnly = true
+		default:
+			a := p.argument()
+			a.KwargOnly = kwargOnly
+			a.Out = kwargOnly && a.writes()
+			f.Args = append(f.Args, a)
+		}
+		if !p.accept(",") {
+			return
+		}
+	}
+}
+
+// argument = type name [ "=" value ] .
+func (p *parser) argument() Argument {
+	p.skipSpace()
+	a := Argument{Pos: p.at(p.off)}
+	a.Type, a.Alias = p.typ(0)
+	a.Name = p.identifier("the argument's name")
+	if p.accept("=") {
+		a.Default = p.value()
+	}
+	return a
+}
+
+// returns = "..." | return | "(" [ return { "," return } [ "," "..." ] ] ")" .
+func (p *parser) returns(f *Function) {
+	if p.dialect == dispatcher && p.accept("...") {
+		f.Varret = true
+		return
+	}
+	if !p.accept("(") {
+		f.Returns = []Return{p.ret()}
+		return
+	}
+	if p.accept(")") {
+		return
+	}
+	for {
+		if p.dialect == dispatcher && p.accept("...") {
+			f.Varret = true
+			break
+		}
+		f.Returns = append(f.Returns, p.ret())
+		if !p.accept(",") {
+			break
+		}
+	}
+	p.expect(")")
+}
+
+// return = type [ name ] .
+func (p *parser) ret() Return {
+	p.skipSpace()
+	r := Return{Pos: p.at(p.off)}
+	r.Type, r.Alias = p.typ(0)
+	p.skipSpace()
+	if p.off < len(p.text) && isLetter(p.text[p.off]) {
+		r.Name = p.identifier("the return's name")
+	}
+	return r
+}
+
+// value gives the text of a default value as it stands.
+func (p *parser) value() string {
+	p.skipSpace()
+	start := p.off
+	p.skipValue(0)
+	text := p.text[start:p.off]
+	if p.dialect == native && p.err == nil {
+		if i := strings.IndexAny(text, " ="); i >= 0 {
+			p.fail(start+i, "a default value has no %q in it: torchgen splits a schema there", text[i])
+		}
+	}
+	return text
+}
+
+// value = string | "[" values "]" | "(" values ")" | "{" values "}" | word [ "(" values ")" | "[" values "]" ] .
+func (p *parser) skipValue(depth int) {
+	p.skipSpace()
+	if depth > maxDepth {
+		p.fail(p.off, "the default value is nested deeper than %d", maxDepth)
+		return
+	}
+	if p.off == len(p.text) {
+		p.expected("a default value")
+		return
+	}
+	switch c := p.text[p.off]; c {
+	case '"', '\'':
+		p.skipString(c)
+	case '[':
+		p.skipValues("[", "]", depth)
+	case '(':
+		p.skipValues("(", ")", depth)
+	case '{':
+		p.skipValues("{", "}", depth)
+	default:
+		p.skipWord(depth)
+	}
+}
+
+func (p *parser) skipValues(open, shut string, depth int) {
+	p.expect(open)
+	if p.accept(shut) {
+		return
+	}
+	p.skipValue(depth + 1)
+	for p.accept(",") {
+		p.skipValue(depth + 1)
+	}
+	p.expect(shut)
+}
+
+func (p *parser) skipString(quote byte) {
+	start := p.off
+	for p.off++; p.off < len(p.text); p.off++ {
+		switch p.text[p.off] {
+		case '\\':
+			p.off++
+		case quote:
+			p.off++
+			return
+		}
+	}
+	p.fail(start, "the string does not end")
+}
+
+func isWord(c byte) bool { return isLetter(c) || isDigit(c) || strings.IndexByte("+-.:", c) >= 0 }
+
+// skipWord passes a number or a name. The dispatcher also prints calls and
+// subscripts, as in annotate(List[int], []).
+func (p *parser) skipWord(depth int) {
+	start := p.off
+	for p.off < len(p.text) && isWord(p.text[p.off]) {
+		p.off++
+	}
+	if p.off == start {
+		p.expected("a default value")
+		return
+	}
+	if p.dialect == native || p.off == len(p.text) {
+		return
+	}
+	switch p.text[p.off] {
+	case '(':
+		p.skipValues("(", ")", depth)
+	case '[':
+		p.skipValues("[", "]", depth)
+	}
+}

@@ -1,7 +1,81 @@
 package schema
 
-// A TagSet holds the tags that a tags.yaml file declares.
+import (
+	"fmt"
+	"slices"
+
+	"gopkg.in/yaml.v3"
+)
+
+// A TagSet holds the tags that a tags.yaml file declares. A nil TagSet takes
+// any tag.
 type TagSet struct{ names []string }
 
-// ParseTags reads the bytes of a tags.yaml file.
-func ParseTags(path string, src []byte) (*TagSet, error) { return nil, errTodo }
+// NewTagSet makes a set of the names.
+func NewTagSet(names ...string) *TagSet { return &TagSet{names: slices.Clone(names)} }
+
+// Has tells whether the tag is declared.
+func (t *TagSet) Has(tag string) bool { return t == nil || slices.Contains(t.names, tag) }
+
+// ParseTags reads the bytes of a tags.yaml file, a list of entries with the
+// keys tag and desc. Errors are a [scanner.ErrorList].
+//
+// Source: torchgen/gen.py, parse_tags_yaml_struct.
+func ParseTags(path string, src []byte) (*TagSet, error) {
+	s := newSource(path, src)
+	tags := &TagSet{}
+	if doc := s.document(); doc != nil {
+		tags.read(s, doc)
+	}
+	if len(s.errs) > 0 {
+		s.errs.Sort()
+		return nil, s.errs
+	}
+	return tags, nil
+}
+
+func (t *TagSet) read(s *source, doc *yaml.Node) {
+	if doc.Kind != yaml.SequenceNode {
+		s.report(doc, "expected a list of tags, - tag: ...")
+		return
+	}
+	for _, n := range doc.Content {
+		entry, ok := s.mapping(n, "a tag", []string{"tag", "desc"})
+		if !ok {
+			continue
+		}
+		for i, key := range []string{"tag", "desc"} {
+			if entry[i] == nil {
+				s.report(n, fmt.Sprintf("a tag needs the key %s", key))
+			} else if !isText(entry[i]) || entry[i].Value == "" {
+				s.report(entry[i], fmt.Sprintf("%s must be text", key))
+			}
+		}
+		if entry[0] == nil {
+			continue
+		}
+		if slices.Contains(t.names, entry[0].Value) {
+			s.report(entry[0], fmt.Sprintf("the tag %s is declared twice", entry[0].Value))
+		}
+		t.names = append(t.names, entry[0].Value)
+	}
+}
+
+// Note [Tags of derived ops]: a derived op takes over some tags of the op that
+// it is derived from, and which these are depends on the version. From 2.0 on,
+// view_copy is among them; the tag core came at that time, so a file where core
+// is declared, or used, is of such a version. pt2_compliant_tag is younger than
+// both.
+//
+// Source: torchgen/native_function_generation.py, generate_function.
+
+// inheritedTags are the tags that derived ops of this file take over.
+func (r *reader) inheritedTags(entries []*entry) []string {
+	const marker = "core"
+	inherited := []string{seededTag, compliantTag}
+	known := r.tags != nil && r.tags.Has(marker)
+	if known || slices.ContainsFunc(entries, func(e *entry) bool { return slices.Contains(e.op.Tags, marker) }) {
+		inherited = append(inherited, "view_copy")
+	}
+	return inherited
+}

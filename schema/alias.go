@@ -1,0 +1,78 @@
+package schema
+
+import "slices"
+
+// alias = "(" sets [ "!" ] [ "->" sets ] ")" ; sets = set { "|" set } .
+// It stands after t, behind as many suffixes as depth says.
+func (p *parser) alias(t Type, depth int) *Alias {
+	p.skipSpace()
+	start := p.off
+	p.expect("(")
+	a := &Alias{Depth: depth, Before: p.aliasSets()}
+	a.Write = p.accept("!")
+	if p.accept("->") {
+		a.After = p.aliasSets()
+	}
+	p.expect(")")
+	if p.dialect == native && p.err == nil {
+		p.checkAlias(start, t, a)
+	}
+	return a
+}
+
+func (p *parser) aliasSets() []string {
+	sets := []string{p.aliasSet()}
+	for p.accept("|") {
+		sets = append(sets, p.aliasSet())
+	}
+	return sets
+}
+
+// aliasSet = "*" | name . The dispatcher may number a set: $0.
+func (p *parser) aliasSet() string {
+	p.skipSpace()
+	start := p.off
+	if p.accept("*") {
+		return "*"
+	}
+	for p.off < len(p.text) && (isLetter(p.text[p.off]) || isDigit(p.text[p.off]) || p.text[p.off] == '$') {
+		p.off++
+	}
+	if p.off == start {
+		p.expected("an alias set")
+	}
+	return p.text[start:p.off]
+}
+
+// checkAlias reports the annotations that torchgen refuses.
+//
+// Source: torchgen/model.py, Annotation.parse and Argument.parse.
+func (p *parser) checkAlias(off int, t Type, a *Alias) {
+	isLetterSet := func(set string) bool { return len(set) == 1 && 'a' <= set[0] && set[0] <= 'z' }
+	switch {
+	case a.Depth > 0 || t.Kind != Base || t.Name != "Tensor":
+		p.fail(off, "an alias set stands right after Tensor, not after %s", t)
+	case !slices.ContainsFunc(a.Before, isLetterSet) && slices.Contains(a.Before, "*"):
+		p.fail(off, "(*) is no alias set here: write (a -> *) on the argument that escapes")
+	case !all(a.Before, isLetterSet):
+		p.fail(off, "an alias set is one lower-case letter, not %s", a)
+	case !all(a.After, isLetterSet) && !slices.Equal(a.After, []string{"*"}):
+		p.fail(off, "after -> stand lower-case letters or *, not %s", a)
+	case a.Write && len(a.Before) > 1:
+		p.fail(off, "a written argument has one alias set, not %s", a)
+	case len(a.Before) > 1 && len(a.After) > 1:
+		p.fail(off, "several alias sets can't stand on both sides of ->: %s", a)
+	}
+}
+
+func all(sets []string, ok func(string) bool) bool {
+	return !slices.ContainsFunc(sets, func(s string) bool { return !ok(s) })
+}
+
+func sameAlias(a, b *Alias) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	return a.Write == b.Write && a.Depth == b.Depth && slices.Equal(a.Before, b.Before) &&
+		slices.Equal(a.After, b.After) && sameAlias(a.Outer, b.Outer)
+}

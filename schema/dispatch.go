@@ -1,0 +1,172 @@
+package schema
+
+import (
+	"slices"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+)
+
+// Dispatch keys that serve every backend.
+const (
+	compositeImplicit              = "CompositeImplicitAutograd"
+	compositeImplicitNested        = "CompositeImplicitAutogradNestedTensor"
+	compositeExplicit              = "CompositeExplicitAutograd"
+	compositeExplicitNonFunctional = "CompositeExplicitAutogradNonFunctional"
+)
+
+// dispatchKeys are those that a file may use, in any version up to 2.8, and
+// those of backends that live elsewhere.
+//
+// Source: torchgen/model.py, dispatch_keys, BACKEND_COMPONENTS.
+var dispatchKeys = func() []string {
+	keys := []string{compositeImplicit, compositeImplicitNested, compositeExplicit, compositeExplicitNonFunctional,
+		"ZeroTensor", "MkldnnCPU"}
+	for _, backend := range []string{"CPU", "CUDA", "HIP", "XLA", "MTIA", "MPS", "IPU", "XPU", "HPU", "VE", "Lazy", "Meta",
+		"PrivateUse1", "PrivateUse2", "PrivateUse3"} {
+		for _, layout := range []string{"", "Quantized", "Sparse", "SparseCsr", "NestedTensor"} {
+			keys = append(keys, layout+backend)
+		}
+	}
+	return keys
+}()
+
+var isDispatchKey = func() map[string]bool {
+	m := make(map[string]bool, len(dispatchKeys))
+	for _, key := range dispatchKeys {
+		m[key] = true
+	}
+	return m
+}()
+
+// has tells whether the entry dispatches on the key.
+func (e *entry) has(key string) bool {
+	return slices.ContainsFunc(e.kernels, func(k kernel) bool { return k.key == key })
+}
+
+// dispatch reads the table of kernels: one or several keys, with commas
+// between, and a function.
+func (r *reader) dispatch(e *entry) {
+	n := e.values[keyDispatch]
+	if n == nil {
+		return
+	}
+	if n.Kind != yaml.MappingNode {
+		r.reportKind(n, "dispatch: keys with their kernels")
+		return
+	}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		keys, value := n.Content[i], n.Content[i+1]
+		if !isText(keys) {
+			r.reportKind(keys, "a dispatch key")
+			continue
+		}
+		if !isText(value) {
+			r.reportKind(value, "the name of a kernel")
+			continue
+		}
+		if strings.Count(value.Value, "::") > maxKernelNamespaces {
+			r.report(value, "a kernel has at most 3 namespaces")
+		}
+		r.dispatchKeys(e, keys, value.Value)
+	}
+}
+
+const maxKernelNamespaces = 3
+
+func (r *reader) dispatchKeys(e *entry, n *yaml.Node, function string) {
+	at, off := r.inside(n), 0
+	for text := range strings.SplitSeq(n.Value, ",") {
+		key := strings.TrimSpace(text)
+		pos := at(off + strings.Index(text, key))
+		off += len(text) + 1
+		switch {
+		case !isDispatchKey[key]:
+			r.reportAt(pos, "unknown dispatch key %q%s", clip(key), suggest(key, dispatchKeys))
+		case e.has(key):
+			r.reportAt(pos, "the dispatch key %s is given twice", key)
+		}
+		e.kernels = append(e.kernels, kernel{key, function, pos})
+	}
+}
+
+// composites are the kernels that serve every backend.
+func (e *entry) composites() []kernel {
+	var list []kernel
+	for _, k := range e.kernels {
+		switch k.key {
+		case compositeImplicit, compositeImplicitNested, compositeExplicit, compositeExplicitNonFunctional:
+			list = append(list, k)
+		}
+	}
+	return list
+}
+
+func (r *reader) checkDispatch(e *entry) {
+	if e.values[keyDispatch] == nil {
+		r.checkImplicit(e)
+		return
+	}
+	if e.manualRegistration {
+		r.report(e.values[keyDispatch], "dispatch has no effect beside manual_kernel_registration: delete one")
+	}
+	r.checkComposites(e)
+	r.checkRedundant(e)
+	if e.delegate == nil {
+		return
+	}
+	for _, k := range e.kernels {
+		if k.key == "CPU" || k.key == "CUDA" || k.key == "MPS" {
+			r.reportAt(k.pos, "%s is left to structured_delegate: delete one", k.key)
+		}
+	}
+}
+
+// checkImplicit reports a factory function that would decompose.
+func (r *reader) checkImplicit(e *entry) {
+	if e.op == nil || e.op.Structured || e.delegate != nil {
+		return
+	}
+	f := &e.op.Func
+	name := f.Name.Root()
+	takesTensor := slices.ContainsFunc(f.Args, func(a Argument) bool { return !a.Out && a.Type.IsTensorLike() })
+	if strings.HasPrefix(name, "new_") || strings.HasSuffix(name, "_like") || f.optionsIndex(0) >= 0 && !takesTensor {
+		r.reportAt(e.op.Pos, "the factory function %s must not decompose: give it a dispatch table with %s", name, compositeExplicit)
+	}
+}
+
+// checkComposites reports kernels that make each other pointless. Two can
+// stand together only if one is for nested tensors.
+func (r *reader) checkComposites(e *entry) {
+	list := e.composites()
+	if len(list) < 2 || len(list) == 2 && e.has(compositeImplicitNested) && !e.has(compositeExplicitNonFunctional) {
+		return
+	}
+	r.reportAt(list[1].pos, "%s can't stand beside %s: each serves every backend", list[1].key, list[0].key)
+}
+
+// checkRedundant reports a table that says what is so without it, or nearly.
+func (r *reader) checkRedundant(e *entry) {
+	if e.op == nil || len(e.kernels) != 1 || e.kernels[0].key != compositeImplicit {
+		return
+	}
+	k := e.kernels[0]
+	standard := e.op.Func.kernelName()
+	function := k.value[strings.LastIndex(k.value, ":")+1:]
+	switch {
+	case k.value == standard:
+		r.reportAt(k.pos, "this dispatch table says what holds without it: delete it")
+	case e.delegate == nil && !strings.Contains(function, "_symint"):
+		r.reportAt(k.pos, "the only kernel is %s: rename it to %s and delete the dispatch table", k.value, standard)
+	}
+}
+
+// kernelName is the C++ name of the kernel that needs no dispatch table.
+//
+// Source: torchgen/api/cpp.py, name.
+func (f *Function) kernelName() string {
+	if slices.ContainsFunc(f.Args, func(a Argument) bool { return a.Out }) {
+		return f.Name.Root() + "_out"
+	}
+	return f.Name.Root()
+}

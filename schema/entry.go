@@ -1,0 +1,292 @@
+package schema
+
+import (
+	"fmt"
+	"go/token"
+	"slices"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+)
+
+// The keys of an entry, in the order of keyNames.
+const (
+	keyFunc = iota
+	keyVariants
+	keyTags
+	keyDispatch
+	keyAutogen
+	keyStructured
+	keyStructuredDelegate
+	keyStructuredInherits
+	keyPrecomputed
+	keyUfuncInnerLoop
+	keyDeviceCheck
+	keyDeviceGuard
+	keyPythonModule
+	keyCategoryOverride
+	keyCppNoDefaultArgs
+	keyUseConstRef
+	keyManualKernelRegistration
+	keyManualCppBinding
+)
+
+var keyNames = []string{
+	keyFunc:                     "func",
+	keyVariants:                 "variants",
+	keyTags:                     "tags",
+	keyDispatch:                 "dispatch",
+	keyAutogen:                  "autogen",
+	keyStructured:               "structured",
+	keyStructuredDelegate:       "structured_delegate",
+	keyStructuredInherits:       "structured_inherits",
+	keyPrecomputed:              "precomputed",
+	keyUfuncInnerLoop:           "ufunc_inner_loop",
+	keyDeviceCheck:              "device_check",
+	keyDeviceGuard:              "device_guard",
+	keyPythonModule:             "python_module",
+	keyCategoryOverride:         "category_override",
+	keyCppNoDefaultArgs:         "cpp_no_default_args",
+	keyUseConstRef:              "use_const_ref_for_mutable_tensors",
+	keyManualKernelRegistration: "manual_kernel_registration",
+	keyManualCppBinding:         "manual_cpp_binding",
+}
+
+// nullable keys mean the same without a value as when they are absent.
+var nullable = []int{keyDispatch, keyStructuredDelegate, keyStructuredInherits, keyPrecomputed, keyDeviceCheck,
+	keyPythonModule, keyCategoryOverride}
+
+// An entry is one item of the list that a schema file is.
+//
+// Source: torchgen/model.py, NativeFunction.from_yaml.
+type entry struct {
+	op       *Op // nil: the schema has an error
+	node     *yaml.Node
+	values   []*yaml.Node // by key, nil where the key is absent
+	kernels  []kernel
+	delegate *Name
+
+	structured         bool
+	guarded            bool // it has a device guard
+	manualBinding      bool
+	manualRegistration bool
+}
+
+// A kernel is one dispatch key with the function that serves it.
+type kernel struct {
+	key   string
+	value string
+	pos   token.Position
+}
+
+// A reader turns a file into entries.
+type reader struct {
+	*source
+	tags *TagSet
+}
+
+func (r *reader) reportAt(pos token.Position, format string, args ...any) {
+	r.errs.Add(pos, fmt.Sprintf(format, args...))
+}
+
+func (r *reader) entries() []*entry {
+	doc := r.document()
+	if doc == nil {
+		return nil
+	}
+	if doc.Kind != yaml.SequenceNode {
+		r.reportKind(doc, "a list of entries, - func: ...")
+		return nil
+	}
+	entries := make([]*entry, 0, len(doc.Content))
+	for _, n := range doc.Content {
+		if e := r.entry(n); e != nil {
+			entries = append(entries, e)
+		}
+	}
+	return entries
+}
+
+// entry reads one entry; it gives nil for a node that can't be one.
+func (r *reader) entry(n *yaml.Node) *entry {
+	values, ok := r.mapping(n, "an entry", keyNames)
+	if !ok {
+		return nil
+	}
+	for _, key := range nullable {
+		if values[key] != nil && isNull(values[key]) {
+			values[key] = nil
+		}
+	}
+	e := &entry{node: n, values: values}
+	e.op = r.function(e)
+	e.structured = r.flag(e, keyStructured, false)
+	e.guarded = r.flag(e, keyDeviceGuard, true)
+	e.manualBinding = r.flag(e, keyManualCppBinding, false)
+	e.manualRegistration = r.flag(e, keyManualKernelRegistration, false)
+	r.flag(e, keyUseConstRef, false)
+	e.delegate = r.structuredDelegate(e)
+	r.structuredInherits(e)
+	r.text(e, keyCategoryOverride)
+	r.dispatch(e)
+	tags := r.entryTags(e)
+	autogen := r.autogen(e)
+	r.ufunc(e)
+	r.precomputed(e)
+	if e.op != nil {
+		e.op.Structured, e.op.ManualCppBinding = e.structured, e.manualBinding
+		e.op.Tags, e.op.Autogen = tags, autogen
+		e.op.CompositeImplicit = e.has(compositeImplicit) || e.values[keyDispatch] == nil && !e.structured && e.delegate == nil
+		e.op.CompositeExplicit = e.has(compositeExplicit)
+	}
+	r.checkEntry(e)
+	return e
+}
+
+// function reads the schema.
+func (r *reader) function(e *entry) *Op {
+	n := e.values[keyFunc]
+	switch {
+	case n == nil:
+		r.report(e.node, "the entry has no func")
+		return nil
+	case !isText(n):
+		r.reportKind(n, "a schema")
+		return nil
+	}
+	return parseText(n.Value, native, r.inside(n), &r.errs)
+}
+
+// flag reads a boolean key.
+func (r *reader) flag(e *entry, key int, absent bool) bool {
+	n := e.values[key]
+	if n == nil {
+		return absent
+	}
+	value, ok := boolean(n)
+	if !ok {
+		r.reportKind(n, keyNames[key]+": True or False")
+		return absent
+	}
+	return value
+}
+
+// text reads a key that holds a string; it gives nil if there is none.
+func (r *reader) text(e *entry, key int) *yaml.Node {
+	n := e.values[key]
+	if n != nil && !isText(n) {
+		r.reportKind(n, keyNames[key]+": text")
+		return nil
+	}
+	return n
+}
+
+// A word is a piece of a scalar.
+type word struct {
+	text string
+	pos  token.Position
+}
+
+// words splits a scalar at ", ".
+func (r *reader) words(n *yaml.Node) []word {
+	at := r.inside(n)
+	var list []word
+	off := 0
+	for text := range strings.SplitSeq(n.Value, ", ") {
+		list = append(list, word{text, at(off)})
+		off += len(text) + len(", ")
+	}
+	return list
+}
+
+// opName reads an operator name with its overload.
+func (r *reader) opName(w word) (Name, bool) {
+	at := func(off int) token.Position {
+		pos := w.pos
+		pos.Offset += off
+		pos.Column += off
+		return pos
+	}
+	p := parser{text: w.text, dialect: native, at: at}
+	name := p.name()
+	if p.err == nil && p.off < len(p.text) {
+		p.expected("the end of the operator name")
+	}
+	if p.err != nil {
+		r.errs.Add(p.err.Pos, p.err.Msg)
+		return Name{}, false
+	}
+	return name, true
+}
+
+func (r *reader) structuredDelegate(e *entry) *Name {
+	n := r.text(e, keyStructuredDelegate)
+	if n == nil {
+		return nil
+	}
+	if strings.Contains(n.Value, "::") {
+		r.report(n, "structured_delegate takes no namespace: it is the entry's own")
+		return nil
+	}
+	name, ok := r.opName(word{n.Value, r.inside(n)(0)})
+	if !ok {
+		return nil
+	}
+	return &name
+}
+
+func (r *reader) structuredInherits(e *entry) {
+	if n := r.text(e, keyStructuredInherits); n != nil && strings.Contains(n.Value, "::") {
+		r.report(n, "structured_inherits takes no namespace")
+	}
+}
+
+// entryTags reads the tags, sorted. Up to PyTorch 1.13 they are one string,
+// from 2.0 a string is one tag and a list several.
+func (r *reader) entryTags(e *entry) []string {
+	var words []word
+	switch n := e.values[keyTags]; {
+	case n == nil:
+	case n.Kind == yaml.SequenceNode:
+		for _, item := range n.Content {
+			if !isText(item) {
+				r.reportKind(item, "a tag")
+				continue
+			}
+			words = append(words, word{item.Value, r.inside(item)(0)})
+		}
+	case !isText(n):
+		r.reportKind(n, "tags: a tag or a list of tags")
+	case n.Value != "":
+		words = r.words(n)
+	}
+	var tags []string
+	for _, w := range words {
+		if !r.tags.Has(w.text) {
+			r.reportAt(w.pos, "unknown tag %q%s", clip(w.text), suggest(w.text, r.tags.names))
+		}
+		tags = append(tags, w.text)
+	}
+	if e.op != nil && e.op.Namespace == "aten" && r.tags != nil && r.tags.Has(compliantTag) {
+		tags = append(tags, compliantTag)
+	}
+	slices.Sort(tags)
+	return slices.Compact(tags)
+}
+
+// compliantTag is put on every op of aten by the versions that know the tag.
+const compliantTag = "pt2_compliant_tag"
+
+func (r *reader) autogen(e *entry) []Name {
+	n := r.text(e, keyAutogen)
+	if n == nil || n.Value == "" {
+		return nil
+	}
+	var names []Name
+	for _, w := range r.words(n) {
+		if name, ok := r.opName(w); ok {
+			names = append(names, name)
+		}
+	}
+	return names
+}

@@ -1,0 +1,89 @@
+package schema
+
+import (
+	"slices"
+	"strings"
+)
+
+// functionalSuffix marks the functional variant of a mutable op.
+//
+// Source: torchgen/model.py, Note [Overload Ambiguity With Functional Variants].
+const functionalSuffix = "_functional"
+
+// augmented are the operators of Python's augmented assignment: __iadd__ is
+// the in-place form of __add__.
+var augmented = []string{"add", "sub", "mul", "div", "mod", "pow", "lshift", "rshift", "and", "xor", "or"}
+
+// name = identifier [ "." identifier ] .
+func (p *parser) name() Name {
+	p.skipSpace()
+	start := p.off
+	root := p.identifier("an operator name")
+	if p.err != nil {
+		return Name{}
+	}
+	n := splitRoot(root)
+	if p.dialect == native {
+		p.checkRoot(start, root, n)
+	}
+	if p.accept(".") {
+		n.Overload = p.overload()
+	}
+	return n
+}
+
+// overload is an identifier that may begin with a digit.
+func (p *parser) overload() string {
+	start := p.off
+	for p.off < len(p.text) && (isLetter(p.text[p.off]) || isDigit(p.text[p.off])) {
+		p.off++
+	}
+	if p.off == start {
+		p.expected("an overload name")
+	}
+	return p.text[start:p.off]
+}
+
+// splitRoot takes a name without overload apart. Every identifier has exactly
+// one reading, and prints back to itself.
+//
+// Source: torchgen/model.py, BaseOperatorName.parse.
+func splitRoot(root string) Name {
+	if base, ok := dunder(root); ok {
+		if after, i := strings.CutPrefix(base, "i"); i && slices.Contains(augmented, after) {
+			return Name{Base: after, Dunder: true, Inplace: true}
+		}
+		return Name{Base: base, Dunder: true}
+	}
+	if base, ok := strings.CutSuffix(root, "_"); ok && base != "" {
+		return Name{Base: base, Inplace: true}
+	}
+	if base, ok := strings.CutSuffix(root, functionalSuffix); ok && base != "" {
+		return Name{Base: base, Functional: true}
+	}
+	return Name{Base: root}
+}
+
+// dunder gives what stands between the double underscores of __add__.
+func dunder(root string) (string, bool) {
+	base, before := strings.CutPrefix(root, "__")
+	base, after := strings.CutSuffix(base, "__")
+	if !before || !after || base == "" || strings.Contains(base, "_") {
+		return "", false
+	}
+	return base, true
+}
+
+// checkRoot reports the names that torchgen refuses.
+func (p *parser) checkRoot(off int, root string, n Name) {
+	switch {
+	case strings.HasSuffix(root, "_out"):
+		p.fail(off, "the name %s ends in _out, which is reserved: make it the overload, %s.out", root, strings.TrimSuffix(root, "_out"))
+	case n.Dunder && !n.Inplace && n.Base[0] == 'i':
+		p.fail(off, "%s looks like an augmented assignment, but Python has no operator %s", root, n.Base[1:])
+	case n.Inplace && strings.HasSuffix(n.Base, functionalSuffix):
+		p.fail(off, "%s can't be both in-place and %s", root, functionalSuffix)
+	case root == "_" || root == functionalSuffix:
+		p.fail(off, "%s is a suffix with no name before it", root)
+	}
+}

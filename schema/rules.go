@@ -1,0 +1,182 @@
+package schema
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+)
+
+// checkEntry reports what torchgen refuses in one entry, beyond the form of
+// its keys.
+//
+// Source: torchgen/model.py, NativeFunction.from_yaml and __post_init__.
+func (r *reader) checkEntry(e *entry) {
+	method := r.checkVariants(e)
+	if n := r.text(e, keyPythonModule); n != nil && method {
+		r.report(n, "a function in a module can't be a method: delete method from variants")
+	}
+	if n := e.values[keyStructuredInherits]; n != nil && !e.structured {
+		r.report(n, "structured_inherits needs structured: True")
+	}
+	r.checkDeviceCheck(e)
+	r.checkDispatch(e)
+	if e.op == nil {
+		return
+	}
+	r.checkNoDefaultArgs(e)
+	r.checkStructured(e)
+	r.checkRandom(e)
+}
+
+// checkVariants tells whether the op is a method.
+func (r *reader) checkVariants(e *entry) (method bool) {
+	n := r.text(e, keyVariants)
+	if n == nil {
+		return false
+	}
+	for _, w := range r.words(n) {
+		switch w.text {
+		case "method":
+			method = true
+		case "function":
+		default:
+			r.reportAt(w.pos, "unknown variant %q: it is function, method, or both", clip(w.text))
+		}
+	}
+	if method && e.op != nil && slices.ContainsFunc(e.op.Func.Args, func(a Argument) bool { return a.Out }) {
+		r.report(n, "an op with an out argument is only a function: variants: function")
+	}
+	return method
+}
+
+func (r *reader) checkDeviceCheck(e *entry) {
+	n := r.text(e, keyDeviceCheck)
+	if n != nil && n.Value != "NoCheck" && n.Value != "ExactSame" {
+		r.report(n, fmt.Sprintf("unknown device_check %q: it is NoCheck or ExactSame", clip(n.Value)))
+	}
+	if e.op != nil && strings.HasPrefix(e.op.Func.Name.String(), "_foreach") && (n == nil || n.Value != "NoCheck") {
+		r.reportAt(e.op.Pos, "%s takes tensors of several devices: device_check: NoCheck", e.op.Func.Name)
+	}
+}
+
+func (r *reader) checkNoDefaultArgs(e *entry) {
+	n := e.values[keyCppNoDefaultArgs]
+	if n == nil {
+		return
+	}
+	if n.Kind != yaml.SequenceNode {
+		r.reportKind(n, "cpp_no_default_args: a list of arguments")
+		return
+	}
+	for _, item := range n.Content {
+		if !isText(item) {
+			r.reportKind(item, "the name of an argument")
+			continue
+		}
+		if !slices.ContainsFunc(e.op.Func.Args, func(a Argument) bool { return a.Name == item.Value && a.Default != "" }) {
+			r.report(item, fmt.Sprintf("%s has no argument %s with a default value", e.op.Func.Name, clip(item.Value)))
+		}
+	}
+}
+
+func (r *reader) checkStructured(e *entry) {
+	structured, delegates := e.op.Structured, e.values[keyStructuredDelegate] != nil
+	kind := e.op.Kind()
+	switch {
+	case structured && delegates:
+		r.report(e.values[keyStructured], "an op is structured or has a structured_delegate, not both")
+	case structured && kind != Out:
+		r.report(e.values[keyStructured], fmt.Sprintf("only an out= op is structured, and %s is %s: use structured_delegate", e.op.Func.Name, kind))
+	case delegates && kind == Out:
+		r.report(e.values[keyStructuredDelegate], "an out= op has no structured_delegate: use structured")
+	case (structured || delegates) && !e.guarded:
+		r.report(e.values[keyDeviceGuard], "a structured kernel always has its device guard: delete device_guard")
+	}
+}
+
+// checkRandom reports an op that looks random and is not tagged so. What a
+// name has to hold differs between versions: this is what all ask for, and
+// what those ask for that know pt2_compliant_tag.
+func (r *reader) checkRandom(e *entry) {
+	if slices.Contains(e.op.Tags, seededTag) {
+		return
+	}
+	f := &e.op.Func
+	name := f.Name.String()
+	dropout := strings.Contains(name, "dropout")
+	if r.tags != nil && r.tags.Has(compliantTag) {
+		dropout = dropout || slices.ContainsFunc(f.Args, func(a Argument) bool { return strings.Contains(a.Name, "dropout") })
+	}
+	dropout = dropout && !strings.Contains(name, "backward") && f.Name.Root() != "_cudnn_init_dropout_state"
+	generator := slices.ContainsFunc(f.Args, func(a Argument) bool { return !a.Out && a.Type.is("Generator") })
+	if strings.Contains(name, "rand") || dropout || generator {
+		r.reportAt(e.op.Pos, "%s is random, by its name or its arguments: tags: %s", name, seededTag)
+	}
+}
+
+const seededTag = "nondeterministic_seeded"
+
+// checkDuplicates reports ops of one name, and ops that only their overload
+// names tell apart.
+func (r *reader) checkDuplicates(entries []*entry) {
+	seen := make(map[string]*Op, len(entries))
+	for _, e := range entries {
+		if e.op == nil {
+			continue
+		}
+		name := e.op.Name()
+		if first := seen[name]; first != nil {
+			r.reportAt(e.op.Pos, "%s is defined twice, first in line %d", name, first.Pos.Line)
+			continue
+		}
+		seen[name] = e.op
+	}
+}
+
+// checkReferences reports entries that name, or need, others that are not
+// there.
+//
+// Source: torchgen/gen.py, error_check_native_functions.
+func (r *reader) checkReferences(entries []*entry) {
+	byName := make(map[string]*Op, len(entries))
+	roots := make(map[string]bool, len(entries))
+	for _, e := range entries {
+		byName[e.op.Name()] = e.op
+		roots[e.op.Namespace+"::"+e.op.Func.Name.Root()] = true
+	}
+	for _, e := range entries {
+		if e.delegate != nil {
+			r.checkDelegate(e, byName)
+		}
+		r.checkInplaceView(e, roots)
+	}
+}
+
+func (r *reader) checkDelegate(e *entry, byName map[string]*Op) {
+	target := Op{Namespace: e.op.Namespace, Func: Function{Name: *e.delegate}}
+	switch found := byName[target.Name()]; {
+	case found == nil:
+		r.report(e.values[keyStructuredDelegate], fmt.Sprintf("structured_delegate %s: there is no such op in this file", e.delegate))
+	case !found.Structured:
+		r.report(e.values[keyStructuredDelegate], fmt.Sprintf("structured_delegate %s: that op, in line %d, is not structured", e.delegate, found.Pos.Line))
+	}
+}
+
+// checkInplaceView demands that an in-place view has a view to go with it. See
+// Note [resize_ is no view]; set_ has none either.
+func (r *reader) checkInplaceView(e *entry, roots map[string]bool) {
+	name := e.op.Func.Name
+	if !slices.Contains(e.op.Tags, inplaceViewTag) || isResize(name) || name.Root() == "set_" {
+		return
+	}
+	if !name.Inplace {
+		r.reportAt(e.op.Pos, "%s has the tag %s, but its name does not end in _", name, inplaceViewTag)
+		return
+	}
+	view := Name{Base: name.Base, Dunder: name.Dunder}
+	if !roots[e.op.Namespace+"::"+view.String()] {
+		r.reportAt(e.op.Pos, "%s has the tag %s, so the file must have its out-of-place view %s", name, inplaceViewTag, view)
+	}
+}

@@ -1,0 +1,118 @@
+package schema
+
+import (
+	"fmt"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+)
+
+// ufunc reads the loops that torchgen makes kernels from: one loop, or loops
+// by key.
+//
+// Source: torchgen/model.py, UfuncKey and UfuncInnerLoop.
+func (r *reader) ufunc(e *entry) {
+	n := e.values[keyUfuncInnerLoop]
+	switch {
+	case n == nil:
+		return
+	case n.Kind == yaml.MappingNode:
+		if len(n.Content) == 0 {
+			return
+		}
+		loops, _ := r.mapping(n, "ufunc_inner_loop", ufuncKeys)
+		for _, loop := range loops {
+			if loop != nil {
+				r.ufuncLoop(loop)
+			}
+		}
+	default:
+		r.ufuncLoop(n)
+	}
+	if !e.structured {
+		r.report(n, "ufunc_inner_loop needs structured: True")
+	}
+	for _, k := range e.kernels {
+		if k.key == "CPU" || k.key == "CUDA" {
+			r.reportAt(k.pos, "the kernel for %s is made from ufunc_inner_loop: delete one", k.key)
+		}
+	}
+}
+
+var ufuncKeys = []string{"CUDAFunctor", "CUDAFunctorOnOther", "CUDAFunctorOnSelf", "CPUScalar", "CPUVector", "ScalarOnly", "Generic"}
+
+// ufuncLoop reads "add (AllAndComplex, BFloat16)". Every version, and many a
+// fork, has scalar types of its own, so any name is taken for one.
+func (r *reader) ufuncLoop(n *yaml.Node) {
+	if !isText(n) {
+		r.reportKind(n, "a loop, name (types)")
+		return
+	}
+	name, types, found := strings.Cut(n.Value, " ")
+	if !found || name == "" || len(types) < 2 || types[0] != '(' || types[len(types)-1] != ')' {
+		r.report(n, fmt.Sprintf("expected a loop, name (types), found %q", clip(n.Value)))
+		return
+	}
+	for typ := range strings.SplitSeq(types[1:len(types)-1], ", ") {
+		if !isIdentifier(typ) {
+			r.report(n, fmt.Sprintf("%q is no scalar type", clip(typ)))
+		}
+	}
+}
+
+// precomputed reads what a structured kernel works out beforehand: lines
+// "argument -> declarations", and at last a line of further declarations.
+//
+// Source: torchgen/model.py, Precompute.parse.
+func (r *reader) precomputed(e *entry) {
+	n := e.values[keyPrecomputed]
+	if n == nil {
+		return
+	}
+	if n.Kind != yaml.SequenceNode {
+		r.reportKind(n, "precomputed: a list")
+		return
+	}
+	if !e.structured {
+		r.report(n, "precomputed needs structured: True")
+	}
+	for i, item := range n.Content {
+		if !isText(item) {
+			r.reportKind(item, "argument -> declarations")
+			continue
+		}
+		arg, decls, found := strings.Cut(item.Value, " -> ")
+		switch {
+		case !found && i == len(n.Content)-1:
+			r.declarations(item, 0)
+		case !found:
+			r.report(item, "only the last line of precomputed stands without argument ->")
+		case strings.Contains(arg, " ") || strings.Contains(decls, " -> "):
+			r.report(item, "expected argument -> declarations")
+		default:
+			r.declarations(item, len(arg)+len(" -> "))
+		}
+	}
+}
+
+// declarations reads arguments with commas between, from an offset on.
+func (r *reader) declarations(n *yaml.Node, off int) {
+	p := parser{text: n.Value, off: off, dialect: native, at: r.inside(n)}
+	var args []string
+	for more := true; more && p.err == nil; more = p.accept(",") {
+		a := p.argument()
+		if strings.ToUpper(a.Name) == a.Name {
+			p.fail(off, "%s is named like a template parameter: use lower case", a.Name)
+		}
+		args = append(args, a.String())
+	}
+	if p.err == nil && p.off < len(p.text) {
+		p.expected(`","`)
+	}
+	if p.err == nil {
+		p.checkLossless(n.Value[:off] + strings.Join(args, ", "))
+	}
+	if p.err != nil {
+		r.errs.Add(p.err.Pos, p.err.Msg)
+	}
+}

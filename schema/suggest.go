@@ -1,0 +1,45 @@
+package schema
+
+import "fmt"
+
+// suggest gives the end of a message about an unknown word: the nearest known
+// word, or nothing if none is near.
+func suggest(word string, known []string) string {
+	nearest, least := "", len(word)/3+2
+	for _, k := range known {
+		if d := distance(word, k, least); d < least {
+			nearest, least = k, d
+		}
+	}
+	if nearest == "" {
+		return ""
+	}
+	return fmt.Sprintf("; did you mean %s?", nearest)
+}
+
+// distance is the number of letters to add, drop, change or swap with their
+// neighbour to make b from a. It gives most where it would be more.
+func distance(a, b string, most int) int {
+	if len(a)-len(b) >= most || len(b)-len(a) >= most {
+		return most
+	}
+	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
+	for j := range last {
+		last[j] = j
+	}
+	for i := range a {
+		row[0] = i + 1
+		for j := range b {
+			cost := 1
+			if a[i] == b[j] {
+				cost = 0
+			}
+			row[j+1] = min(last[j]+cost, last[j+1]+1, row[j]+1)
+			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
+				row[j+1] = min(row[j+1], before[j-1]+1)
+			}
+		}
+		before, last, row = last, row, before
+	}
+	return min(last[len(b)], most)
+}

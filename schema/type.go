@@ -1,0 +1,147 @@
+package schema
+
+import "strconv"
+
+// baseTypes are the types that torchgen knows, up to PyTorch 2.8.
+//
+// Source: torchgen/model.py, BaseTy.
+var baseTypes = []string{"Tensor", "Scalar", "int", "SymInt", "float", "bool", "SymBool", "str", "ScalarType", "Layout",
+	"Device", "DeviceIndex", "MemoryFormat", "Generator", "Dimname", "DimVector", "QScheme", "Storage", "Stream",
+	"ConstQuantizerPtr", "GraphModule"}
+
+const customClass = "__torch__.torch.classes."
+
+var isBaseType = func() map[string]bool {
+	m := make(map[string]bool, len(baseTypes))
+	for _, name := range baseTypes {
+		m[name] = true
+	}
+	return m
+}()
+
+// typ = primary [ alias ] { ( "[" [ size ] "]" | "?" ) [ alias ] } .
+func (p *parser) typ(nesting int) (Type, *Alias) {
+	p.skipSpace()
+	start := p.off
+	t := p.primary(nesting)
+	var first *Alias
+	next := &first
+	for depth := 0; p.err == nil; depth++ {
+		if nesting+depth > maxDepth {
+			p.fail(start, "the type is nested deeper than %d", maxDepth)
+			break
+		}
+		if p.peek("(") {
+			a := p.alias(t, depth)
+			*next, next = a, &a.Outer
+		}
+		switch {
+		case p.accept("["):
+			t = Type{Kind: List, Elem: []Type{t}, Size: p.size()}
+			p.expect("]")
+		case p.accept("?"):
+			t = Type{Kind: Optional, Elem: []Type{t}}
+		default:
+			return t, first
+		}
+	}
+	return t, first
+}
+
+// size is the digits of int[2], or nothing.
+func (p *parser) size() int {
+	p.skipSpace()
+	start := p.off
+	for p.off < len(p.text) && isDigit(p.text[p.off]) {
+		p.off++
+	}
+	if p.off == start {
+		return 0
+	}
+	n, err := strconv.Atoi(p.text[start:p.off])
+	if err != nil || n == 0 {
+		p.fail(start, "%s is no size for a list", clip(p.text[start:p.off]))
+	}
+	return n
+}
+
+// primary = "(" types ")" | constructor "(" types ")" | name .
+func (p *parser) primary(nesting int) Type {
+	start := p.off
+	if p.peek("(") {
+		if p.dialect == native {
+			p.fail(start, "a tuple is no type here")
+			return Type{}
+		}
+		return Type{Kind: Tuple, Elem: p.types(nesting)}
+	}
+	name := p.typeName()
+	if p.err != nil {
+		return Type{}
+	}
+	if p.dialect == native {
+		p.checkTypeName(start, name)
+		return Type{Name: name}
+	}
+	for kind, constructor := range constructors {
+		if constructor == name && constructor != "" && p.peek("(") {
+			t := Type{Kind: TypeKind(kind), Elem: p.types(nesting)}
+			p.checkArity(start, t)
+			return t
+		}
+	}
+	return Type{Name: name}
+}
+
+// typeName is a dotted name.
+func (p *parser) typeName() string {
+	start := p.off
+	p.identifier("a type")
+	for p.off+1 < len(p.text) && p.text[p.off] == '.' && (isLetter(p.text[p.off+1]) || isDigit(p.text[p.off+1])) {
+		for p.off++; p.off < len(p.text) && (isLetter(p.text[p.off]) || isDigit(p.text[p.off])); p.off++ {
+		}
+	}
+	return p.text[start:p.off]
+}
+
+func (p *parser) checkTypeName(off int, name string) {
+	if isBaseType[name] || len(name) > len(customClass) && name[:len(customClass)] == customClass {
+		return
+	}
+	p.fail(off, "unknown type %q%s", name, suggest(name, baseTypes))
+}
+
+// types = "(" [ type { "," type } ] ")" .
+func (p *parser) types(nesting int) []Type {
+	p.expect("(")
+	var list []Type
+	if p.accept(")") {
+		return list
+	}
+	for {
+		start := p.off
+		t, a := p.typ(nesting + 1)
+		if a != nil {
+			p.fail(start, "the dispatcher keeps no alias set inside another type")
+		}
+		list = append(list, t)
+		if !p.accept(",") {
+			break
+		}
+	}
+	p.expect(")")
+	return list
+}
+
+func (p *parser) checkArity(off int, t Type) {
+	want := 1
+	switch t.Kind {
+	case Dict:
+		want = 2
+	case Union:
+		want = max(1, len(t.Elem))
+	}
+	if len(t.Elem) != want {
+		p.fail(off, "%s takes %d types, not %d", t.Kind.constructor(), want, len(t.Elem))
+	}
+}

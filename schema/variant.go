@@ -1,0 +1,147 @@
+package schema
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// signature is what all variants of a function have in common. Overload names,
+// annotations, out arguments, tensor options and the names of returns are
+// dropped; written arguments that are not given back become returns.
+//
+// Source: torchgen/model.py, FunctionSchema.signature.
+func (f *Function) signature() Function {
+	s := f.core()
+	for i := range s.Returns {
+		s.Returns[i].Name = ""
+	}
+	s.Name.Functional = false
+	s.Name.Overload = ""
+	if f.Name.String() == "bernoulli.p" { // bernoulli_.float has a default value that it lacks
+		for i := range s.Args {
+			if s.Args[i].Name == "p" && s.Args[i].Default == "" {
+				s.Args[i].Default = "0.5"
+			}
+		}
+	}
+	return s
+}
+
+// core is the signature with the names that a functional variant has.
+func (f *Function) core() Function {
+	core := Function{Name: f.Name, Args: f.plainArgs()}
+	core.Name.Inplace = false
+	core.Returns = make([]Return, 0, len(f.Returns)+1)
+	for _, r := range f.Returns {
+		core.Returns = append(core.Returns, Return{Name: r.Name, Type: r.Type})
+	}
+	for _, a := range f.writtenOnly() {
+		core.Returns = append(core.Returns, Return{Name: a.Name + "_out", Type: a.Type})
+	}
+	return core
+}
+
+// plainArgs are the arguments that are neither out nor tensor options, without
+// annotations.
+func (f *Function) plainArgs() []Argument {
+	args := make([]Argument, 0, len(f.Args)+1)
+	options := f.optionsIndex(0)
+	for i, a := range f.Args {
+		if a.Out || options >= 0 && options <= i && i < options+len(optionArgs) {
+			continue
+		}
+		a.Alias = nil
+		args = append(args, a)
+	}
+	return args
+}
+
+// writtenOnly are the arguments that are written and not given back: self, the
+// out arguments, the others.
+func (f *Function) writtenOnly() []Argument {
+	var first, outs, others []Argument
+	for i, a := range f.Args {
+		if !a.writes() || slices.ContainsFunc(f.Returns, func(r Return) bool { return sameAlias(r.Alias, a.Alias) }) {
+			continue
+		}
+		switch {
+		case a.Out:
+			outs = append(outs, a)
+		case i == f.selfIndex():
+			first = append(first, a)
+		default:
+			others = append(others, a)
+		}
+	}
+	return slices.Concat(first, outs, others)
+}
+
+// functionalVariant writes nothing: what f writes, it gives back.
+//
+// Source: torchgen/native_function_generation.py, generate_function.
+func (f *Function) functionalVariant() Function {
+	v := f.core()
+	v.Name.Functional = f.Kind() == Mutable
+	return v
+}
+
+// outVariant gives its results in out arguments. It says why where there is
+// none.
+//
+// Source: torchgen/native_function_generation.py, self_to_out_signature,
+// functional_to_out_signature, mutable_to_out_signature.
+func (f *Function) outVariant() (Function, string) {
+	name := Name{Base: f.Name.Base, Dunder: f.Name.Dunder, Overload: "out"}
+	if f.Name.Overload != "" {
+		name.Overload = f.Name.Overload + "_out"
+	}
+	switch f.Kind() {
+	case Inplace:
+		args := slices.Clone(f.Args)
+		i := f.selfIndex()
+		out := Argument{Name: "out", Type: args[i].Type, Alias: args[i].Alias, KwargOnly: true, Out: true}
+		args[i].Alias = nil
+		return Function{Name: name, Args: append(args, out), Returns: slices.Clone(f.Returns)}, ""
+	case Mutable:
+		return f.withOuts(name, slices.Clone(f.Args))
+	default:
+		return f.withOuts(name, f.plainArgs())
+	}
+}
+
+// withOuts adds an out argument for every tensor return. The variant gives
+// them back where all are plain tensors; else only what is no tensor.
+//
+// Source: torchgen/native_function_generation.py, generate_out_args_from_schema.
+func (f *Function) withOuts(name Name, args []Argument) (Function, string) {
+	letters := f.freeLetters()
+	if len(letters) < len(f.Returns) {
+		return Function{}, "there are too few letters for the alias sets of its returns"
+	}
+	plain := !slices.ContainsFunc(f.Returns, func(r Return) bool { return r.Type.Kind != Base || r.Type.Name != "Tensor" })
+	v := Function{Name: name, Args: args}
+	for i, r := range f.Returns {
+		if !r.Type.IsTensorLike() {
+			v.Returns = append(v.Returns, r)
+			continue
+		}
+		out := Argument{Name: "out", Type: r.Type, Alias: &Alias{Before: letters[i : i+1 : i+1], Write: true}, KwargOnly: true, Out: true}
+		if len(f.Returns) > 1 {
+			out.Name = fmt.Sprintf("out%d", i)
+		}
+		v.Args = append(v.Args, out)
+		if plain {
+			v.Returns = append(v.Returns, Return{Type: r.Type, Alias: out.Alias})
+		}
+	}
+	return v, ""
+}
+
+// freeLetters are the alias sets that no argument uses.
+func (f *Function) freeLetters() []string {
+	letters := strings.Split("abcdefghijklmnopqrstuvwxyz", "")
+	return slices.DeleteFunc(letters, func(letter string) bool {
+		return slices.ContainsFunc(f.Args, func(a Argument) bool { return a.Alias != nil && slices.Contains(a.Alias.Before, letter) })
+	})
+}

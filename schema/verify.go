@@ -1,0 +1,238 @@
+package schema
+
+import (
+	"fmt"
+	"go/scanner"
+	"go/token"
+	"slices"
+	"strings"
+)
+
+// checkFunction reports what torchgen, or the dispatcher's own parser, refuses
+// in a schema that is well formed, and tells whether there was nothing.
+//
+// Source: torchgen/model.py, FunctionSchema.__post_init__ and
+// Arguments._preparse; aten/src/ATen/core/function_schema.h,
+// FunctionSchema::checkSchema.
+func checkFunction(op *Op, errs *scanner.ErrorList) bool {
+	v := verifier{Function: &op.Func, pos: op.Pos, errs: errs}
+	before := len(*errs)
+	v.arguments()
+	v.defaults()
+	v.tensorOptions()
+	v.inplace()
+	v.out()
+	v.returns()
+	if strings.Contains(v.Name.Overload, "functional") && v.Kind() != Functional {
+		v.report(v.pos, "an overload named functional must write nothing, but %s is %s", v.Name, v.Kind())
+	}
+	return len(*errs) == before
+}
+
+type verifier struct {
+	*Function
+	pos  token.Position // of the name
+	errs *scanner.ErrorList
+}
+
+func (v *verifier) report(pos token.Position, format string, args ...any) {
+	v.errs.Add(pos, fmt.Sprintf(format, args...))
+}
+
+func (v *verifier) arguments() {
+	self := v.selfIndex()
+	out := ""
+	for i, a := range v.Args {
+		if slices.ContainsFunc(v.Args[:i], func(b Argument) bool { return b.Name == a.Name }) {
+			v.report(a.Pos, "a second argument is named %s", a.Name)
+		}
+		switch {
+		case i < self && a.writes():
+			v.report(a.Pos, "an argument before self can't be written: %s", a)
+		case a.Out:
+			out = a.Name
+		case out != "":
+			v.report(a.Pos, "%s stands after the out argument %s: out arguments come last", a.Name, out)
+		case a.KwargOnly && a.Name == "out" && a.Type.IsTensorLike():
+			v.report(a.Pos, "an out argument is written: %s", a.written("a"))
+		}
+	}
+}
+
+// written prints the argument as it would be with a written alias set.
+func (a Argument) written(set string) string {
+	a.Alias = &Alias{Before: []string{set}, Write: true}
+	return a.String()
+}
+
+func (v *verifier) defaults() {
+	seen := ""
+	for _, a := range v.Args {
+		switch {
+		case a.Default == "None" && a.Type.Kind != Optional:
+			v.report(a.Pos, "None is no value for %s: make the type %s?", a.Name, a.TypeString())
+		case a.KwargOnly:
+		case a.Default != "":
+			seen = a.Name
+		case seen != "" && a.Type.Kind != List:
+			v.report(a.Pos, "%s needs a default value, since %s before it has one", a.Name, seen)
+		}
+	}
+}
+
+// optionArgs are the arguments that make up a TensorOptions, in order.
+var optionArgs = [...]struct{ name, typ string }{
+	{"dtype", "ScalarType"}, {"layout", "Layout"}, {"device", "Device"}, {"pin_memory", "bool"},
+}
+
+// optionsIndex is the position of the first TensorOptions at or after from,
+// or -1.
+//
+// Source: torchgen/model.py, Arguments.parse.
+func (f *Function) optionsIndex(from int) int {
+	for i := from; i+len(optionArgs) <= len(f.Args); i++ {
+		match := true
+		for j, want := range optionArgs {
+			a := &f.Args[i+j]
+			t := a.Type
+			if t.Kind == Optional {
+				t = t.Elem[0]
+			}
+			match = match && a.KwargOnly && !a.Out && a.Name == want.name && t.Kind == Base && t.Name == want.typ
+		}
+		if match {
+			return i
+		}
+	}
+	return -1
+}
+
+func (v *verifier) tensorOptions() {
+	first := v.optionsIndex(0)
+	if first < 0 {
+		return
+	}
+	if v.Kind() != Functional {
+		v.report(v.Args[first].Pos, "dtype, layout, device and pin_memory are for factory functions, but %s is %s", v.Name, v.Kind())
+	}
+}
+
+func (v *verifier) inplace() {
+	if !v.Name.Inplace {
+		return
+	}
+	i := v.selfIndex()
+	if i < 0 {
+		v.report(v.pos, "%s is in-place by its name, but has no argument self", v.Name)
+		return
+	}
+	self := v.Args[i]
+	if !self.writes() {
+		v.report(self.Pos, "%s is in-place by its name: write self as %s", v.Name, self.written("a"))
+		return
+	}
+	for _, a := range v.Args {
+		if a.Out {
+			v.report(a.Pos, "%s is in-place by its name, so it can't have the out argument %s", v.Name, a.Name)
+			return
+		}
+	}
+	plain := self.Type.Kind == Base
+	switch {
+	case plain && (len(v.Returns) != 1 || !sameAlias(v.Returns[0].Alias, self.Alias)):
+		v.report(v.returnsPos(), "an in-place op gives back self: -> %s", self.TypeString())
+	case !plain && len(v.Returns) > 0:
+		v.report(v.returnsPos(), "an in-place op on %s gives nothing back: -> ()", self.Type)
+	}
+}
+
+// returnsPos is where the returns are, or the name if there are none.
+func (v *verifier) returnsPos() token.Position {
+	if len(v.Returns) > 0 {
+		return v.Returns[0].Pos
+	}
+	return v.pos
+}
+
+func (v *verifier) out() {
+	var outs []Argument
+	lists, returned := false, 0
+	for _, a := range v.Args {
+		if !a.Out {
+			continue
+		}
+		outs = append(outs, a)
+		lists = lists || a.Type.Kind != Base
+		if !strings.HasPrefix(a.Name, "_scratch_") {
+			returned++
+		}
+	}
+	if len(outs) == 0 || v.Name.Inplace {
+		return
+	}
+	switch {
+	case lists && len(v.Returns) > 0:
+		v.report(v.returnsPos(), "an op with a list or an optional as out argument gives nothing back: -> ()")
+		return
+	case !lists && len(v.Returns) != returned:
+		v.report(v.returnsPos(), "an out= op gives back its out arguments: %d returns, not %d", returned, len(v.Returns))
+		return
+	}
+	for i := range min(len(outs), len(v.Returns)) {
+		if r := v.Returns[i]; !sameAlias(outs[i].Alias, r.Alias) {
+			v.report(r.Pos, "return %d is the out argument %s, so its type is %s", i, outs[i].Name, outs[i].TypeString())
+		}
+	}
+}
+
+func (v *verifier) returns() {
+	write := slices.ContainsFunc(v.Returns, Return.writes)
+	afterSelf := v.selfIndex() + 1
+	for _, r := range v.Returns {
+		if r.Alias == nil {
+			if write {
+				v.report(r.Pos, "either all returns are written arguments or none is")
+			}
+			continue
+		}
+		if set := v.missingSet(r.Alias); set != "" {
+			v.report(r.Pos, "no argument carries the alias set %s of this return", set)
+			continue
+		}
+		if !r.Alias.Write {
+			if write {
+				v.report(r.Pos, "either all returns are written arguments or none is")
+			}
+			continue
+		}
+		i := slices.IndexFunc(v.Args, func(a Argument) bool { return sameAlias(a.Alias, r.Alias) })
+		switch {
+		case i < 0:
+			v.report(r.Pos, "no argument is annotated (%s) as this return is", r.Alias)
+		case i >= afterSelf && !v.Args[i].KwargOnly:
+			v.report(r.Pos, "only self and out arguments can be given back: make %s keyword-only, or don't return it", v.Args[i].Name)
+		}
+	}
+}
+
+func (r Return) writes() bool { return r.Alias != nil && r.Alias.Write }
+
+// missingSet gives an alias set that no argument carries, or "".
+func (f *Function) missingSet(a *Alias) string {
+	for _, set := range a.Before {
+		if set != "*" && !slices.ContainsFunc(f.Args, func(arg Argument) bool { return arg.carries(set) }) {
+			return set
+		}
+	}
+	return ""
+}
+
+// carries tells whether the argument is in the alias set, before or after.
+func (a Argument) carries(set string) bool {
+	for alias := a.Alias; alias != nil; alias = alias.Outer {
+		if slices.Contains(alias.Before, set) || slices.Contains(alias.After, set) {
+			return true
+		}
+	}
+	return false
+}
