@@ -44,6 +44,12 @@ func (e *entry) has(key string) bool {
 	return slices.ContainsFunc(e.kernels, func(k kernel) bool { return k.key == key })
 }
 
+// hasBackend tells whether the entry has a kernel that serves some backends
+// only.
+func (e *entry) hasBackend() bool {
+	return slices.ContainsFunc(e.kernels, func(k kernel) bool { return !strings.HasPrefix(k.key, "Composite") })
+}
+
 // dispatch reads the table of kernels: one or several keys, with commas
 // between, and a function.
 func (r *reader) dispatch(e *entry) {

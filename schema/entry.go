@@ -138,6 +138,7 @@ func (r *reader) entry(n *yaml.Node) *entry {
 		e.op.Tags, e.op.Autogen = tags, autogen
 		e.op.CompositeImplicit = e.has(compositeImplicit) || e.values[keyDispatch] == nil && !e.structured && e.delegate == nil
 		e.op.CompositeExplicit = e.has(compositeExplicit)
+		e.op.BackendKernels = e.hasBackend()
 	}
 	r.checkEntry(e)
 	return e
