@@ -55,16 +55,31 @@ type Where struct {
 	Day     time.Time // today; zero ignores expiry
 }
 
-// Excuse gives the entry that excuses op from the check, or nil, and records
-// that the entry was of use.
-func (l *List) Excuse(op schema.Name, code asserts.Code, at Where) *Entry {
+// About gives the entries that speak of the op.
+func (l *List) About(op schema.Name) []*Entry {
+	if len(l.Entries) == 0 {
+		return nil
+	}
+	full := op.String()
+	op.Overload = ""
+	base := op.String()
+	var about []*Entry
 	for _, e := range l.Entries {
-		if e.Checks.Has(code) && e.names(op) && e.holds(at) {
-			e.used.Store(true)
-			return e
+		if e.Op == full || e.Op == base {
+			about = append(about, e)
 		}
 	}
-	return nil
+	return about
+}
+
+// Excuses reports whether the entry excuses its op from the check there, and
+// records that the entry was of use.
+func (e *Entry) Excuses(code asserts.Code, at Where) bool {
+	excused := e.Checks.Has(code) && e.holds(at)
+	if excused {
+		e.used.Store(true)
+	}
+	return excused
 }
 
 // Unused gives the entries that have excused nothing so far.
@@ -87,14 +102,6 @@ func (l *List) Expired(day time.Time) []*Entry {
 		}
 	}
 	return expired
-}
-
-func (e *Entry) names(op schema.Name) bool {
-	if e.Op == op.String() {
-		return true
-	}
-	op.Overload = ""
-	return e.Op == op.String()
 }
 
 func (e *Entry) holds(at Where) bool {

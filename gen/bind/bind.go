@@ -111,13 +111,12 @@ func (b *binder) pair(ops []*schema.Op) ([]pair, Unbound) {
 	byName := map[string]*schema.Op{}
 	for _, op := range ops {
 		byName[op.Name()] = op
-		byName[op.Namespace+"::"+op.Func.Name.String()] = op
 	}
 	var pairs []pair
 	var unbound Unbound
 	bound := map[*schema.Op]Kernel{}
 	for _, k := range b.pkg.Kernels {
-		op := byName[k.Op]
+		op := byName[strings.TrimPrefix(k.Op, "aten::")]
 		switch first, twice := bound[op]; {
 		case op == nil:
 			unbound.Kernels = append(unbound.Kernels, k)
@@ -133,7 +132,7 @@ func (b *binder) pair(ops []*schema.Op) ([]pair, Unbound) {
 			unbound.Ops = append(unbound.Ops, op)
 		}
 	}
-	slices.SortFunc(pairs, func(x, y pair) int { return strings.Compare(x.op.Name(), y.op.Name()) })
+	slices.SortFunc(pairs, func(x, y pair) int { return strings.Compare(x.kernel.Op, y.kernel.Op) })
 	return pairs, unbound
 }
 

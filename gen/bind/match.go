@@ -8,55 +8,46 @@ import (
 	"github.com/opassert/opassert/schema"
 )
 
-// fit says how a Go type can stand for a schema type.
-type fit struct {
-	ok   bool
-	role Role
-	want string // the Go types that would do, for the error
-}
-
-// fitType holds a Go type against a schema type.
-func (b *binder) fitType(s schema.Type, t types.Type) fit {
+// fitType says whether a Go type can stand for a schema type, and in which
+// role.
+func (b *binder) fitType(s schema.Type, t types.Type) (Role, bool) {
 	if s.IsTensorLike() {
 		return b.fitTensor(s, t)
 	}
-	want := goType(s)
 	switch s.Kind {
 	case schema.Optional:
-		inner := s.Elem[0]
-		ok := b.fitType(inner, t).ok || isPointerTo(t, func(e types.Type) bool { return b.fitType(inner, e).ok })
-		return fit{ok, Plain, want}
+		fits := func(t types.Type) bool { _, ok := b.fitType(s.Elem[0], t); return ok }
+		return Plain, fits(t) || isPointerTo(t, fits)
 	case schema.List:
 		elem := elemOf(t)
-		return fit{elem != nil && b.fitType(s.Elem[0], elem).ok, Plain, want}
+		if elem == nil {
+			return Plain, false
+		}
+		return b.fitType(s.Elem[0], elem)
 	case schema.Base:
-		return fit{fitBase(s.Name, t), Plain, want}
+		return Plain, fitBase(s.Name, t)
 	}
-	return fit{true, Plain, want} // tuples, dicts, futures: the library's own types
+	return Plain, true // tuples, dicts, futures: the library's own types
 }
 
 // fitTensor knows the four shapes of tensors. A pointer to the tensor type
 // may stand for an optional one.
-func (b *binder) fitTensor(s schema.Type, t types.Type) fit {
-	tensor := types.TypeString(b.tensor, types.RelativeTo(b.pkg.Types))
+func (b *binder) fitTensor(s schema.Type, t types.Type) (Role, bool) {
 	isTensor := func(t types.Type) bool { return types.Identical(t, b.tensor) }
 	switch s.ListKind() {
 	case "none":
-		return fit{isTensor(t), One, tensor}
+		return One, isTensor(t)
 	case "opttensor":
 		if isPointerTo(t, isTensor) {
-			return fit{true, Pointer, ""}
+			return Pointer, true
 		}
-		return fit{isTensor(t), One, tensor + " or *" + tensor}
-	case "tensorlist":
-		elem := elemOf(t)
-		return fit{elem != nil && isTensor(elem), List, "[]" + tensor}
+		return One, isTensor(t)
 	}
 	elem := elemOf(t)
-	if elem != nil && isPointerTo(elem, isTensor) {
-		return fit{true, PointerList, ""}
+	if elem != nil && s.ListKind() == "opttensorlist" && isPointerTo(elem, isTensor) {
+		return PointerList, true
 	}
-	return fit{elem != nil && isTensor(elem), List, "[]" + tensor + " or []*" + tensor}
+	return List, elem != nil && isTensor(elem)
 }
 
 // basics are the base types that Go has words for; any other is the
@@ -111,15 +102,20 @@ func elemOf(t types.Type) types.Type {
 	return nil
 }
 
-// goType words the Go type that the schema type is usually written as.
-func goType(s schema.Type) string {
+// wanted words the Go type that the schema type is usually written as.
+func (b *binder) wanted(s schema.Type) string {
 	switch s.Kind {
 	case schema.Optional:
-		return "*" + goType(s.Elem[0]) + " (nil for none)"
+		if s.IsTensorLike() {
+			return b.wanted(s.Elem[0])
+		}
+		return "*" + b.wanted(s.Elem[0]) + " (nil for none)"
 	case schema.List:
-		return "[]" + goType(s.Elem[0])
+		return "[]" + b.wanted(s.Elem[0])
 	}
 	switch s.Name {
+	case "Tensor":
+		return b.typeString(b.tensor)
 	case "int", "SymInt":
 		return "int64"
 	case "float", "Scalar":

@@ -1,6 +1,7 @@
 package bind
 
 import (
+	"cmp"
 	"go/types"
 	"slices"
 	"strings"
@@ -14,37 +15,63 @@ const assertsPath = "github.com/opassert/opassert/asserts"
 // findTensor gives the Go type of tensors: the named one, or the one that
 // stands most often where a schema says Tensor.
 func (b *binder) findTensor(pairs []pair, name string) types.Type {
-	votes := map[string]int{}
-	candidates := map[string]types.Type{}
-	for _, p := range pairs {
-		for arg, t := range alignedTypes(p) {
-			key := types.TypeString(t, nil)
-			if arg.IsTensorLike() && arg.ListKind() == "none" {
-				votes[key]++
-				candidates[key] = t
-			}
-		}
-	}
-	best := name
-	if name == "" {
-		best = mostVotes(votes)
-	}
-	t := candidates[best]
-	switch {
-	case len(pairs) == 0:
+	if len(pairs) == 0 {
 		return nil
-	case t == nil && name != "":
-		b.errorf(b.pkg.position(), "no kernel takes a Tensor as %s; the signatures have %s", name, strings.Join(sortedKeys(votes), ", "))
-		return nil
-	case t == nil:
+	}
+	found := candidates(pairs)
+	if len(found) == 0 {
 		b.errorf(b.pkg.position(), "no kernel takes a plain Tensor, so its Go type can't be told: name it with -tensor import/path.Type")
 		return nil
-	case !observes(t):
-		b.errorf(b.pkg.position(), "tensor type %s has no method Observe(asserts.Level) asserts.Observation, which the checks look through; "+
-			"implement it, or name another type with -tensor", best)
+	}
+	best := slices.MaxFunc(found, func(x, y candidate) int { return cmp.Compare(x.votes, y.votes) })
+	if name != "" {
+		i := slices.IndexFunc(found, func(c candidate) bool { return types.TypeString(c.tensor, nil) == name })
+		if i < 0 {
+			b.errorf(b.pkg.position(), "no kernel takes a Tensor as %s; the signatures have %s", name, typeNames(found))
+			return nil
+		}
+		best = found[i]
+	}
+	if !observes(best.tensor) {
+		b.errorf(b.pkg.position(), "tensor type %v has no method Observe(asserts.Level) asserts.Observation, which the checks look through; "+
+			"implement it, or name another type with -tensor", best.tensor)
 		return nil
 	}
-	return t
+	return best.tensor
+}
+
+// A candidate is a type that stands where a schema says Tensor.
+type candidate struct {
+	tensor types.Type
+	votes  int
+}
+
+// candidates gives the candidates in the order in which they first stand.
+func candidates(pairs []pair) []candidate {
+	var found []candidate
+	for _, p := range pairs {
+		for arg, t := range alignedTypes(p) {
+			if arg.Name != "Tensor" {
+				continue
+			}
+			i := slices.IndexFunc(found, func(c candidate) bool { return types.Identical(c.tensor, t) })
+			if i < 0 {
+				i = len(found)
+				found = append(found, candidate{tensor: t})
+			}
+			found[i].votes++
+		}
+	}
+	return found
+}
+
+func typeNames(found []candidate) string {
+	var names []string
+	for _, c := range found {
+		names = append(names, types.TypeString(c.tensor, nil))
+	}
+	slices.Sort(names)
+	return strings.Join(names, ", ")
 }
 
 // alignedTypes pairs the schema's arguments with the kernel's parameter types
@@ -58,25 +85,6 @@ func alignedTypes(p pair) func(yield func(*schema.Type, types.Type) bool) {
 			}
 		}
 	}
-}
-
-func mostVotes(votes map[string]int) string {
-	best := ""
-	for _, key := range sortedKeys(votes) {
-		if votes[key] > votes[best] {
-			best = key
-		}
-	}
-	return best
-}
-
-func sortedKeys(m map[string]int) []string {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	return keys
 }
 
 // observes reports whether t has Observe(asserts.Level) asserts.Observation.

@@ -45,13 +45,13 @@ func (b *binder) matchParams(p pair, params []*types.Var, names nameSet) []Param
 	}
 	var matched []Param
 	for i, v := range params {
-		f := b.fitType(args[i].Type, v.Type())
-		if !f.ok {
+		role, ok := b.fitType(args[i].Type, v.Type())
+		if !ok {
 			b.errorf(p.kernel.Pos, "kernel %s for %s: parameter %d (%s) is %s; the schema says %s %s, which wants %s",
-				p.kernel.Func.Name(), p.op.Name(), i+1, v.Name(), b.typeString(v.Type()), args[i].Type, args[i].Name, f.want)
+				p.kernel.Func.Name(), p.op.Name(), i+1, v.Name(), b.typeString(v.Type()), args[i].Type, args[i].Name, b.wanted(args[i].Type))
 		}
 		variadic := p.kernel.Func.Signature().Variadic() && i == len(params)-1
-		matched = append(matched, Param{names.pick(v.Name(), args[i].Name), v.Type(), f.role, variadic})
+		matched = append(matched, Param{names.pick(v.Name(), args[i].Name), v.Type(), role, variadic})
 	}
 	return matched
 }
@@ -65,12 +65,12 @@ func (b *binder) matchResults(p pair, names nameSet) []Result {
 	}
 	var matched []Result
 	for i, v := range results {
-		f := b.fitType(returns[i].Type, v.Type())
-		if !f.ok {
+		role, ok := b.fitType(returns[i].Type, v.Type())
+		if !ok {
 			b.errorf(p.kernel.Pos, "kernel %s for %s: result %d is %s; the schema says %s, which wants %s",
-				p.kernel.Func.Name(), p.op.Name(), i+1, b.typeString(v.Type()), returns[i].Type, f.want)
+				p.kernel.Func.Name(), p.op.Name(), i+1, b.typeString(v.Type()), returns[i].Type, b.wanted(returns[i].Type))
 		}
-		matched = append(matched, Result{names.pick(v.Name(), resultName(p.op, i)), v.Type(), f.role})
+		matched = append(matched, Result{names.pick(v.Name(), resultName(p.op, i)), v.Type(), role})
 	}
 	return matched
 }

@@ -38,16 +38,18 @@ type File struct {
 
 // Emit gives the file's text, formatted.
 func Emit(f File) ([]byte, error) {
-	w := &writer{file: jen.NewFile(f.Package), known: map[string]string{}}
+	w := &writer{file: jen.NewFile(f.Package), known: map[types.Type]string{}}
 	w.file.HeaderComment(header)
 	w.file.ImportName(assertsPath, "asserts")
 	w.file.ImportName(f.Kernels.Path(), f.Kernels.Name())
 	w.asserts, w.kernels = w.importName(assertsPath), w.importName(f.Kernels.Path())
 
+	w.body.Grow(2048 * len(f.Wrappers))
 	w.preamble(f.Always)
 	for _, wrapper := range f.Wrappers {
-		w.wrapper(wrapper)
-		w.table(wrapper)
+		text := wrapper.Plan.Op.Func.String()
+		w.wrapper(wrapper, text)
+		w.table(wrapper, text)
 	}
 	var out bytes.Buffer
 	if err := w.file.Render(&out); err != nil {
@@ -64,25 +66,33 @@ type writer struct {
 	asserts string // the name under which the run time is imported
 	kernels string // and the kernels
 	body    bytes.Buffer
-	known   map[string]string
+	known   map[types.Type]string
 }
 
-func (w *writer) line(indent int, format string, args ...any) {
+// line writes one line at an indentation, its parts put together.
+func (w *writer) line(indent int, parts ...string) {
 	for range indent {
 		w.body.WriteByte('\t')
 	}
-	fmt.Fprintf(&w.body, format, args...)
+	for _, part := range parts {
+		w.body.WriteString(part)
+	}
 	w.body.WriteByte('\n')
 }
 
-// typeName spells a type once, as the type of a variable. Spelling it also
-// registers the imports that it needs.
+// typeName spells a type; what pointers and slices are made of, only once.
+// Spelling it also registers the imports that it needs.
 func (w *writer) typeName(t types.Type) string {
-	key := types.TypeString(t, nil)
-	text, ok := w.known[key]
+	switch t := t.(type) {
+	case *types.Pointer:
+		return "*" + w.typeName(t.Elem())
+	case *types.Slice:
+		return "[]" + w.typeName(t.Elem())
+	}
+	text, ok := w.known[t]
 	if !ok {
 		text = w.render(jen.Var().Id("_").Add(typeCode(t)), "var _ ")
-		w.known[key] = text
+		w.known[t] = text
 	}
 	return text
 }
@@ -103,57 +113,57 @@ func (w *writer) render(code *jen.Statement, prefix string) string {
 func (w *writer) preamble(always bool) {
 	w.line(0, "")
 	w.line(0, "// The run time's version that this file was written for.")
-	w.line(0, "const _ = %s.Generated1", w.asserts)
+	w.line(0, "const _ = ", w.asserts, ".Generated1")
 	w.line(0, "")
 	if always {
 		w.line(0, "const enabled = true")
 		return
 	}
 	w.line(0, "// enabled is true in the debug build: go build -tags opassert.")
-	w.line(0, "const enabled = %s.Enabled", w.asserts)
+	w.line(0, "const enabled = ", w.asserts, ".Enabled")
 }
 
 // wrapper writes the function: the bare call, and the call between the
 // observations before and after it.
-func (w *writer) wrapper(f bind.Wrapper) {
+func (w *writer) wrapper(f bind.Wrapper, text string) {
 	call := w.kernelCall(f)
 	w.line(0, "")
-	w.line(0, "// %s calls %s.", f.Name, w.kernelName(f))
+	w.line(0, "// ", f.Name, " calls ", w.kernelName(f), ".")
 	w.line(0, "//")
-	w.line(0, "//\t%s", f.Plan.Op.Func)
-	w.line(0, "func %s(%s)%s {", f.Name, w.params(f), w.results(f))
+	w.line(0, "//\t", text)
+	w.line(0, "func ", f.Name, "(", w.params(f), ")", w.results(f), " {")
 	w.line(1, "if !enabled {")
-	w.line(2, "%s", returning(len(f.Results) > 0 || f.Err != "", call))
+	w.line(2, returning(len(f.Results) > 0 || f.Err != ""), call)
 	if len(f.Results) == 0 && f.Err == "" {
 		w.line(2, "return")
 	}
 	w.line(1, "}")
-	w.line(1, "var %s [%d]%s.Observation", f.Buf, bufferSize(f), w.asserts)
-	w.line(1, "%s := %s", f.Call, w.begin(f))
+	w.line(1, "var ", f.Buf, " [", strconv.Itoa(bufferSize(f)), "]", w.asserts, ".Observation")
+	w.line(1, f.Call, " := ", w.begin(f))
 	w.observeParams(f)
-	w.line(1, "%s", assign(f, call))
-	w.line(1, "%s.Returned()", f.Call)
+	w.line(1, assign(f), call)
+	w.line(1, f.Call, ".Returned()")
 	w.observeParams(f)
 	w.observeResults(f)
-	w.line(1, "%s.Judge()", f.Call)
+	w.line(1, f.Call, ".Judge()")
 	if names := resultNames(f); len(names) > 0 {
-		w.line(1, "return %s", strings.Join(names, ", "))
+		w.line(1, "return ", strings.Join(names, ", "))
 	}
 	w.line(0, "}")
 }
 
-func returning(some bool, call string) string {
+func returning(some bool) string {
 	if some {
-		return "return " + call
+		return "return "
 	}
-	return call
+	return ""
 }
 
-func assign(f bind.Wrapper, call string) string {
+func assign(f bind.Wrapper) string {
 	if names := resultNames(f); len(names) > 0 {
-		return strings.Join(names, ", ") + " := " + call
+		return strings.Join(names, ", ") + " := "
 	}
-	return call
+	return ""
 }
 
 func resultNames(f bind.Wrapper) []string {
@@ -210,9 +220,9 @@ func (w *writer) observeParams(f bind.Wrapper) {
 		switch p.Role {
 		case bind.Plain:
 		case bind.One:
-			w.line(1, "%s.Arg(%s)", f.Call, p.Name)
+			w.line(1, f.Call, ".Arg(", p.Name, ")")
 		default:
-			w.line(1, "%s.%s(&%s, %s%s)", w.asserts, observers[p.Role], f.Call, p.Name, slicing(p.Type))
+			w.line(1, w.asserts, ".", observers[p.Role], "(&", f.Call, ", ", p.Name, slicing(p.Type), ")")
 		}
 	}
 }
@@ -221,15 +231,15 @@ func (w *writer) observeParams(f bind.Wrapper) {
 func (w *writer) observeResults(f bind.Wrapper) {
 	indent := 1
 	if f.Err != "" && len(f.Plan.Results) > 0 {
-		w.line(1, "if %s == nil {", f.Err)
+		w.line(1, "if ", f.Err, " == nil {")
 		indent = 2
 	}
 	for _, r := range f.Results {
 		switch r.Role {
 		case bind.One:
-			w.line(indent, "%s.Result(%s)", f.Call, r.Name)
+			w.line(indent, f.Call, ".Result(", r.Name, ")")
 		case bind.List:
-			w.line(indent, "%s.ResultList(&%s, %s%s)", w.asserts, f.Call, r.Name, slicing(r.Type))
+			w.line(indent, w.asserts, ".ResultList(&", f.Call, ", ", r.Name, slicing(r.Type), ")")
 		}
 	}
 	if indent == 2 {
@@ -246,11 +256,11 @@ func slicing(t types.Type) string {
 }
 
 // table writes the op as data, one line for each check.
-func (w *writer) table(f bind.Wrapper) {
+func (w *writer) table(f bind.Wrapper, text string) {
 	w.line(0, "")
-	w.line(0, "var %s = %s.Op{", f.OpVar, w.asserts)
-	w.line(1, "Name:   %s,", strconv.Quote(f.Plan.QualifiedName()))
-	w.line(1, "Schema: %s,", strconv.Quote(f.Plan.Op.Func.String()))
+	w.line(0, "var ", f.OpVar, " = ", w.asserts, ".Op{")
+	w.line(1, "Name:   ", strconv.Quote(f.Plan.QualifiedName()), ",")
+	w.line(1, "Schema: ", strconv.Quote(text), ",")
 	w.subjects("Args", f.Plan.Args)
 	w.subjects("Results", f.Plan.Results)
 	w.checks(f)
@@ -261,9 +271,10 @@ func (w *writer) subjects(field string, subjects []asserts.Subject) {
 	if len(subjects) == 0 {
 		return
 	}
-	w.line(1, "%s: []%s.Subject{", field, w.asserts)
+	w.line(1, field, ": []", w.asserts, ".Subject{")
 	for _, s := range subjects {
-		w.line(2, "{Index: %d, Name: %q, Type: %q%s%s},", s.Index, s.Name, s.Type, flag(", List: true", s.List), flag(", Write: true", s.Write))
+		w.line(2, "{Index: ", strconv.Itoa(s.Index), ", Name: ", strconv.Quote(s.Name), ", Type: ", strconv.Quote(s.Type),
+			flag(", List: true", s.List), flag(", Write: true", s.Write), "},")
 	}
 	w.line(1, "},")
 }
@@ -280,18 +291,18 @@ func (w *writer) checks(f bind.Wrapper) {
 	if len(f.Plan.Checks) == 0 {
 		return
 	}
-	w.line(1, "Checks: []%s.Check{", w.asserts)
+	w.line(1, "Checks: []", w.asserts, ".Check{")
 	for _, c := range f.Plan.Checks {
 		against := ""
 		if c.Against != "" {
-			against = fmt.Sprintf(", Against: %q", c.Against)
+			against = ", Against: " + strconv.Quote(c.Against)
 		}
 		switch {
 		case c.Code.Level() > asserts.Contents:
 		case c.Waived != nil:
-			w.line(2, "// waived: %v %s on %s%s: %s", c.Code, c.Code.Name(), c.On, versus(c.Against), oneLine(c.Waived.Reason))
+			w.line(2, "// waived: ", c.Code.String(), " ", c.Code.Name(), " on ", c.On, versus(c.Against), ": ", oneLine(c.Waived.Reason))
 		default:
-			w.line(2, "{Code: %s.%s, On: %q%s},", w.asserts, identifier(c.Code), c.On, against)
+			w.line(2, "{Code: ", w.asserts, ".", identifiers[c.Code], ", On: ", strconv.Quote(c.On), against, "},")
 		}
 	}
 	w.line(1, "},")
@@ -306,11 +317,12 @@ func versus(against string) string {
 
 func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
-// identifier gives the Go constant of a code: input-impl is InputImpl.
-func identifier(c asserts.Code) string {
-	var b strings.Builder
-	for word := range strings.SplitSeq(c.Name(), "-") {
-		b.WriteString(strings.ToUpper(word[:1]) + word[1:])
+// identifiers are the Go constants of the codes: input-impl is InputImpl.
+var identifiers = func() (ids [asserts.NumCodes]string) {
+	for c := asserts.InputImpl; int(c) < asserts.NumCodes; c++ {
+		for word := range strings.SplitSeq(c.Name(), "-") {
+			ids[c] += strings.ToUpper(word[:1]) + word[1:]
+		}
 	}
-	return b.String()
-}
+	return ids
+}()

@@ -77,8 +77,9 @@ func NewPlanner(name string, lists []*allowlist.List, at allowlist.Where) (*Plan
 func (p *Planner) Plan(op *schema.Op) Plan {
 	s := newSubjects(op)
 	plan := Plan{Op: op, Args: s.args, Results: s.results}
+	exceptions := p.exceptions(op)
 	for _, c := range p.preset.checks(s) {
-		c.Waived = p.excuse(op, c.Code)
+		c.Waived = p.excuse(exceptions, c.Code)
 		if c.Waived != nil && p.preset.dropWaived {
 			continue
 		}
@@ -87,9 +88,17 @@ func (p *Planner) Plan(op *schema.Op) Plan {
 	return plan
 }
 
-func (p *Planner) excuse(op *schema.Op, code asserts.Code) *allowlist.Entry {
+func (p *Planner) exceptions(op *schema.Op) []*allowlist.Entry {
+	var entries []*allowlist.Entry
 	for _, list := range p.allow {
-		if e := list.Excuse(op.Func.Name, code, p.at); e != nil {
+		entries = append(entries, list.About(op.Func.Name)...)
+	}
+	return entries
+}
+
+func (p *Planner) excuse(exceptions []*allowlist.Entry, code asserts.Code) *allowlist.Entry {
+	for _, e := range exceptions {
+		if e.Excuses(code, p.at) {
 			return e
 		}
 	}
