@@ -1,0 +1,160 @@
+package preserve
+
+// A Protocol says how objects are taken down. The zero value is not valid.
+type Protocol struct {
+	name string
+	// dealloc is done in order to an object without references, until a step
+	// says that the object stays.
+	dealloc []deallocStep
+	// root tells whether the collector must take an object for a root.
+	root check
+}
+
+func (p Protocol) String() string { return p.name }
+
+type (
+	deallocStep func(*Machine, Context, *object) (stays bool)
+	check       func(Context, *object) bool
+)
+
+// Mended is the protocol as PyTorch has it since storages remember whether
+// they were made hermetically: whether an object is preserved depends on how
+// it was made, and not on where it is released.
+//
+// Source: torch/csrc/Storage.cpp, THPStorage_subclass_dealloc and
+// THPStorage_isPreservable.
+var Mended = Protocol{
+	name:    "mended",
+	dealloc: []deallocStep{preserveIf(preservable), finalize, clearWeak, clearHolds, releaseImpl, free},
+	root:    preservable,
+}
+
+// Faulty is the protocol as PyTorch had it: asked in a hermetic context, the
+// slot's check answers "none", so that an object made outside is not preserved
+// but deallocated, although the slot of a shared impl points at it.
+var Faulty = Protocol{
+	name:    "faulty",
+	dealloc: []deallocStep{preserveIf(preservableHere), finalize, clearWeak, clearHolds, releaseImpl, free},
+	root:    preservableHere,
+}
+
+// preservable tells whether the impl outlives the object that owns it, so that
+// the object must be kept.
+func preservable(_ Context, o *object) bool {
+	return o.ref != nil && !o.made.Hermetic &&
+		o.ref.Slot().Load().Object == o.at && o.ref.UseCount() > 1
+}
+
+// preservableHere is the faulty check: it asks where the object is released.
+func preservableHere(ctx Context, o *object) bool {
+	return !ctx.Hermetic && preservable(ctx, o)
+}
+
+// dealloc takes down an object whose last reference went.
+func (m *Machine) dealloc(ctx Context, o *object) {
+	o.taken = true
+	for _, step := range m.protocol.dealloc {
+		if !step(m, ctx, o) {
+			continue
+		}
+		o.taken = false
+		if o.refs == 0 { // the impl went meanwhile and let go of the object
+			m.dealloc(ctx, o)
+		} else {
+			m.audit(o)
+		}
+		return
+	}
+}
+
+// preserveIf flips ownership to the impl where the check says so.
+//
+// Source: THPStorage_tryPreserve, THPVariable_tryResurrect.
+func preserveIf(ok check) deallocStep {
+	return func(m *Machine, ctx Context, o *object) bool {
+		if !ok(ctx, o) {
+			return false
+		}
+		m.yield() // other threads may let go of the impl now
+		slot := o.ref.Slot()
+		s := slot.Load()
+		if !slot.CompareAndSwap(s, SlotState{s.Interp, s.Object, true}) {
+			m.report(OneOwner, o.at, o.impl, "the slot changed while the object was preserved")
+		}
+		o.refs++ // the impl's
+		m.take(o, Preserve)
+		r := o.ref
+		o.ref = nil
+		r.Release() // may be the last one after all; then the impl calls Decref
+		return true
+	}
+}
+
+// finalize runs the finalizer, which may make the object stay.
+func finalize(m *Machine, ctx Context, o *object) bool {
+	if o.finalize == nil || o.finalized > 0 {
+		return false
+	}
+	m.runFinalizer(o)
+	return o.refs > 0
+}
+
+func (m *Machine) runFinalizer(o *object) {
+	o.finalized++
+	switch {
+	case o.finalized > 1:
+		m.report(Finalizer, o.at, o.impl, "the finalizer ran again")
+	case preservable(Context{}, o):
+		m.report(Finalizer, o.at, o.impl, "the finalizer ran though the impl is shared, so that the object must stay")
+	}
+	o.refs++
+	o.finalize(o.at)
+	o.refs--
+}
+
+func clearWeak(_ *Machine, _ Context, o *object) bool {
+	for _, w := range o.weak {
+		w.object = 0
+	}
+	o.weak = nil
+	return false
+}
+
+func clearHolds(m *Machine, ctx Context, o *object) bool {
+	holds := o.holds
+	o.holds = nil
+	for _, b := range holds {
+		m.Decref(ctx, b)
+	}
+	return false
+}
+
+func releaseImpl(_ *Machine, _ Context, o *object) bool {
+	if r := o.ref; r != nil {
+		o.ref = nil
+		r.Release()
+	}
+	return false
+}
+
+// free gives the object's memory back.
+func free(m *Machine, _ Context, o *object) bool {
+	r, lives := m.engine.Lock(o.impl)
+	switch {
+	case lives && o.state == Holding && r.Slot().Load().Object == o.at:
+		m.report(SharedDealloc, o.at, o.impl, "deallocated, and the slot of the living impl points at it")
+	case !lives && m.first[o.impl] == o.serial:
+		delete(m.first, o.impl)
+	}
+	if lives {
+		r.Release()
+	} else {
+		o.state = Holding // an impl that was freed owns nothing
+	}
+	m.take(o, Deallocate)
+	if o.ref != nil {
+		m.report(Leak, o.at, o.impl, "deallocated with its reference to the impl")
+	}
+	m.recycle(o)
+	return false
+}

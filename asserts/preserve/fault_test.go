@@ -1,0 +1,306 @@
+package preserve
+
+import (
+	"slices"
+	"testing"
+)
+
+var (
+	plain    = Context{Interp: 1}
+	hermetic = Context{Interp: 1, Hermetic: true}
+	other    = Context{Interp: 2}
+)
+
+// A scene is a machine on the plain engine that collects what is reported.
+type scene struct {
+	*Machine
+	t     *testing.T
+	e     *testEngine
+	found []Code
+}
+
+func newScene(t *testing.T, p Protocol) *scene {
+	e := newTestEngine()
+	s := &scene{Machine: NewMachine(e, p), t: t, e: e}
+	e.onFree(s.Decref)
+	s.Report = func(v Violation) { s.found = append(s.found, v.Code) }
+	return s
+}
+
+func (s *scene) wrap(ctx Context, r Ref) Address {
+	s.t.Helper()
+	a, err := s.Wrap(ctx, r)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return a
+}
+
+func (s *scene) slot(r Ref) *SlotState { return &s.e.impls[r.ID()].slot.s }
+
+func (s *scene) want(state State, a Address) {
+	s.t.Helper()
+	if got := s.State(a); got != state {
+		s.t.Errorf("object %d is %s, want %s", a, got, state)
+	}
+}
+
+func TestProtocol(t *testing.T) {
+	s := newScene(t, Mended)
+	runs := 0
+
+	tensor := s.e.newImpl(false)
+	a := s.wrap(plain, tensor)
+	serial := s.Serial(a)
+	s.OnFinalize(a, func(Address) { runs++ })
+	w := s.Weaken(a)
+	s.want(Holding, a)
+
+	s.Decref(hermetic, a) // where it is released does not matter
+	s.want(Preserved, a)
+	if u := tensor.UseCount(); u != 1 {
+		t.Errorf("use count %d while the impl owns the object, want 1", u)
+	}
+
+	if b, ok := s.Strengthen(plain, w); !ok || b != a {
+		t.Errorf("weak reference gave %d, %t", b, ok)
+	}
+	s.want(Holding, a)
+	s.Decref(plain, a)
+
+	if b := s.wrap(plain, tensor); b != a || s.Serial(b) != serial {
+		t.Errorf("got another object")
+	}
+	s.Hold(a, a)
+	s.Decref(plain, a)
+	s.Collect(plain)
+	s.want(Holding, a) // in a cycle, and a root
+	if runs != 0 {
+		t.Errorf("finalized %d times while the impl lives", runs)
+	}
+
+	tensor.Release()
+	s.want(Holding, a) // in a cycle, and garbage now
+	s.Collect(plain)
+	s.want(Dead, a)
+	if runs != 1 {
+		t.Errorf("finalized %d times, want once", runs)
+	}
+	if _, ok := s.Strengthen(plain, w); ok {
+		t.Error("a weak reference outlived its object")
+	}
+
+	h := s.e.newImpl(true)
+	own := s.wrap(hermetic, h)
+	if x := s.wrap(hermetic, h); x == own {
+		t.Error("a hermetic context got one object twice")
+	} else {
+		s.Decref(hermetic, x)
+	}
+	outside := s.wrap(plain, h)
+	if outside == own {
+		t.Error("an object made hermetically was handed out")
+	}
+	s.Decref(plain, own)
+	s.want(Dead, own) // though the impl is shared
+	foreign := s.wrap(other, h)
+	if s.at(foreign).impl == h.ID() {
+		t.Error("two interpreters share one storage impl")
+	}
+	if _, err := s.Wrap(other, tensor2(s)); err == nil {
+		t.Error("two interpreters share one tensor impl")
+	}
+	s.Decref(other, foreign)
+	s.Decref(plain, outside)
+	h.Release()
+	if len(s.found) > 0 {
+		t.Errorf("reported %v", s.found)
+	}
+}
+
+// tensor2 gives a tensor that interpreter 1 has claimed.
+func tensor2(s *scene) Ref {
+	r := s.e.newImpl(false)
+	s.Decref(plain, s.wrap(plain, r))
+	return r
+}
+
+// Every invariant is tripped by a fault planted for it: a slot that lies, a
+// protocol with a step missing or misplaced, or a caller that cheats.
+func TestPlantedFaults(t *testing.T) {
+	finalizeFirst := Protocol{name: "finalize first", root: preservable,
+		dealloc: []deallocStep{finalize, preserveIf(preservable), clearWeak, clearHolds, releaseImpl, free}}
+	finalizeTwice := Protocol{name: "finalize twice", root: preservable,
+		dealloc: []deallocStep{finalize, func(m *Machine, _ Context, o *object) bool { m.runFinalizer(o); return false }, free}}
+	keepImpl := Protocol{name: "keep impl", root: preservable,
+		dealloc: []deallocStep{preserveIf(preservable), finalize, clearWeak, clearHolds, free}}
+	noRoots := Protocol{name: "no roots", dealloc: Mended.dealloc,
+		root: func(Context, *object) bool { return false }}
+
+	for _, tt := range []struct {
+		name  string
+		p     Protocol
+		fault func(*scene, Ref)
+		want  []Code
+	}{
+		{"the slot forgets its object", Mended, func(s *scene, r Ref) {
+			s.Decref(plain, s.wrap(plain, r))
+			*s.slot(r) = SlotState{Interp: 1}
+			s.wrap(plain, r)
+		}, []Code{SameObject}},
+		{"the slot is emptied under a living object", Mended, func(s *scene, r Ref) {
+			a := s.wrap(plain, r)
+			*s.slot(r) = SlotState{Interp: 1}
+			s.Incref(a)
+		}, []Code{SameObject}},
+		{"released hermetically, preservation skipped", Faulty, func(s *scene, r Ref) {
+			s.Decref(hermetic, s.wrap(plain, r))
+		}, []Code{SharedDealloc}},
+		{"and another object is found there", Faulty, func(s *scene, r Ref) {
+			s.Decref(hermetic, s.wrap(plain, r))
+			s.wrap(plain, s.e.newImpl(true))
+			s.wrap(plain, r)
+		}, []Code{SharedDealloc, UseAfter}},
+		{"and nothing is found there", Faulty, func(s *scene, r Ref) {
+			s.Decref(hermetic, s.wrap(plain, r))
+			s.wrap(plain, r)
+		}, []Code{SharedDealloc, UseAfter}},
+		{"a collector without roots", noRoots, func(s *scene, r Ref) {
+			a := s.wrap(plain, r)
+			s.OnFinalize(a, func(Address) {})
+			s.Hold(a, a)
+			s.Decref(plain, a)
+			s.Collect(plain)
+		}, []Code{Finalizer}},
+		{"a hermetic context takes a strong reference from a weak one", Mended, func(s *scene, r Ref) {
+			s.Strengthen(hermetic, s.Weaken(s.wrap(plain, r)))
+		}, []Code{Hermetic}},
+		{"an object made hermetically gets into a slot", Mended, func(s *scene, r Ref) {
+			a := s.wrap(hermetic, r)
+			*s.slot(r) = SlotState{Interp: 1, Object: a}
+			s.Incref(a)
+		}, []Code{Hermetic}},
+		{"the slot loses its tag", Mended, func(s *scene, r Ref) {
+			a := s.wrap(plain, r)
+			s.slot(r).Interp = 0
+			s.Incref(a)
+		}, []Code{OneInterpreter}},
+		{"the slot takes another's tag", Mended, func(s *scene, r Ref) {
+			s.wrap(plain, r)
+			s.slot(r).Interp = 2
+			s.wrap(other, r)
+		}, []Code{OneInterpreter, OneInterpreter}},
+		{"the slot forgets that it owns", Mended, func(s *scene, r Ref) {
+			s.Decref(plain, s.wrap(plain, r))
+			s.slot(r).Owns = false
+			s.wrap(plain, r)
+		}, []Code{OneOwner, OneOwner}},
+		{"the slot claims to own", Mended, func(s *scene, r Ref) {
+			a := s.wrap(plain, r)
+			s.slot(r).Owns = true
+			s.Incref(a)
+		}, []Code{OneOwner}},
+		{"a weak reference is strengthened and ownership not fixed", Mended, func(s *scene, r Ref) {
+			a := s.wrap(plain, r)
+			w := s.Weaken(a)
+			s.Decref(plain, a)
+			s.deref(w)
+			s.audit(s.at(a))
+		}, []Code{OneOwner}},
+		{"use after deallocation", Mended, func(s *scene, r Ref) {
+			a := s.wrap(hermetic, r)
+			s.Decref(hermetic, a)
+			s.Incref(a)
+		}, []Code{UseAfter}},
+		{"the impl goes and its object stays", Mended, func(s *scene, r Ref) {
+			a := s.wrap(plain, r)
+			s.Decref(plain, a)
+			s.slot(r).Owns = false
+			r.Release()
+			s.Incref(a)
+		}, []Code{UseAfter}},
+		{"a reference is never released", Mended, func(s *scene, r Ref) {
+			s.wrap(plain, r)
+			r.Release()
+			s.End()
+		}, []Code{Leak}},
+		{"deallocated without releasing the impl", keepImpl, func(s *scene, r Ref) {
+			s.Decref(hermetic, s.wrap(hermetic, r))
+		}, []Code{Leak}},
+		{"finalized before the check for preservation", finalizeFirst, func(s *scene, r Ref) {
+			a := s.wrap(plain, r)
+			s.OnFinalize(a, func(Address) {})
+			s.Decref(plain, a)
+		}, []Code{Finalizer}},
+		{"finalized twice", finalizeTwice, func(s *scene, r Ref) {
+			a := s.wrap(hermetic, r)
+			s.OnFinalize(a, func(Address) {})
+			s.Decref(hermetic, a)
+		}, []Code{Finalizer, Leak}},
+		{"a preserved object is released once more", Mended, func(s *scene, r Ref) {
+			a := s.wrap(plain, r)
+			s.Decref(plain, a)
+			s.Decref(plain, a)
+		}, []Code{DoubleRelease}},
+		{"a finalizer releases what it did not take", Mended, func(s *scene, r Ref) {
+			a := s.wrap(hermetic, r)
+			s.OnFinalize(a, func(a Address) { s.Decref(hermetic, a); s.Decref(hermetic, a) })
+			s.Decref(hermetic, a)
+		}, []Code{DoubleRelease}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s := newScene(t, tt.p)
+			tt.fault(s, s.e.newImpl(true))
+			if !slices.Equal(s.found, tt.want) {
+				t.Errorf("found %v, want %v", s.found, tt.want)
+			}
+		})
+	}
+}
+
+// Random play finds a protocol that is wrong anywhere.
+func TestInterleavingsFindPlantedProtocols(t *testing.T) {
+	none := func(Context, *object) bool { return false }
+	always := func(_ Context, o *object) bool { return o.ref != nil && !o.made.Hermetic }
+	for _, p := range []Protocol{
+		{"never preserves", []deallocStep{finalize, clearWeak, clearHolds, releaseImpl, free}, preservable},
+		{"finalizes first", []deallocStep{finalize, preserveIf(preservable), clearWeak, clearHolds, releaseImpl, free}, preservable},
+		{"does not finalize", []deallocStep{preserveIf(preservable), clearWeak, clearHolds, releaseImpl, free}, preservable},
+		{"leaves weak references", []deallocStep{preserveIf(preservable), finalize, clearHolds, releaseImpl, free}, preservable},
+		{"keeps what it held", []deallocStep{preserveIf(preservable), finalize, clearWeak, releaseImpl, free}, preservable},
+		{"keeps the impl", []deallocStep{preserveIf(preservable), finalize, clearWeak, clearHolds, free}, preservable},
+		{"keeps the memory", []deallocStep{preserveIf(preservable), finalize, clearWeak, clearHolds, releaseImpl}, preservable},
+		{"collects without roots", Mended.dealloc, none},
+		{"collects nothing that holds", Mended.dealloc, always},
+	} {
+		t.Run(p.name, func(t *testing.T) {
+			s := seedOrClock()
+			g := newPlayer(s, newTestEngine(), p)
+			took := g.play(200_000)
+			if g.wrong == nil && len(g.found) == 0 {
+				t.Errorf("seed %d: not found in %d steps", s, took)
+			}
+		})
+	}
+}
+
+func TestCodes(t *testing.T) {
+	seen := map[string]bool{}
+	for c := SameObject; int(c) < NumCodes; c++ {
+		for _, s := range []string{c.String(), c.Name()} {
+			if got, ok := ParseCode(s); !ok || got != c {
+				t.Errorf("ParseCode(%q) = %v, %t", s, got, ok)
+			}
+		}
+		if c.Rule() == "" || seen[c.Rule()] {
+			t.Errorf("%s has no rule of its own", c)
+		}
+		seen[c.Rule()] = true
+	}
+	if SameObject.String() != "OA101" || DoubleRelease.String() != "OA109" {
+		t.Error("codes moved")
+	}
+	if _, ok := ParseCode("OA100"); ok {
+		t.Error("OA100 is no code")
+	}
+}

@@ -1,0 +1,62 @@
+package preserve
+
+// A State is where an object stands.
+type State uint8
+
+const (
+	Unknown   State = iota // not seen yet
+	Holding                // the object owns its impl
+	Preserved              // the impl owns the object
+	Dead                   // deallocated
+)
+
+func (s State) String() string {
+	return [...]string{"unknown", "holding", "preserved", "dead"}[s]
+}
+
+// A Step is something that happens to an object.
+type Step uint8
+
+const (
+	Create     Step = iota // a new object for an impl
+	Hand                   // it is given out, one more reference
+	Preserve               // its last reference went and the impl took it over
+	Resurrect              // it is given out and takes its impl back
+	Deallocate             // it is gone
+)
+
+func (s Step) String() string {
+	return [...]string{"create", "hand", "preserve", "resurrect", "deallocate"}[s]
+}
+
+// What a step leads to, and the invariant that it breaks; 0 is none. From
+// [Unknown] everything may follow: a log can begin anywhere.
+var transitions = [...][Deallocate + 1]struct {
+	to     State
+	breaks Code
+}{
+	Unknown: {
+		Create: {Holding, 0}, Hand: {Holding, 0}, Preserve: {Preserved, 0},
+		Resurrect: {Holding, 0}, Deallocate: {Dead, 0},
+	},
+	Holding: {
+		Create: {Holding, SameObject}, Hand: {Holding, 0}, Preserve: {Preserved, 0},
+		Resurrect: {Holding, OneOwner}, Deallocate: {Dead, 0},
+	},
+	Preserved: {
+		Create: {Holding, SameObject}, Hand: {Holding, OneOwner}, Preserve: {Preserved, OneOwner},
+		Resurrect: {Holding, 0}, Deallocate: {Dead, SharedDealloc},
+	},
+	Dead: {
+		Create: {Holding, 0}, Hand: {Dead, UseAfter}, Preserve: {Dead, UseAfter},
+		Resurrect: {Dead, UseAfter}, Deallocate: {Dead, UseAfter},
+	},
+}
+
+// Next gives the state after a step, and the invariant that the step breaks.
+// An impl that dies lets go of the object it owns before that is deallocated:
+// pass [Holding] for s then.
+func (s State) Next(step Step) (State, Code) {
+	n := transitions[s][step]
+	return n.to, n.breaks
+}

@@ -1,0 +1,57 @@
+package preserve
+
+// An ID names an impl and is never used again, as [asserts.NewID] gives them.
+type ID uint64
+
+// An Interp names an interpreter; 0 is none.
+type Interp uint32
+
+// An Address is where an object lies in a [Machine]'s heap; 0 is none. As in
+// a real heap, the address of a deallocated object is soon used again.
+type Address uint32
+
+// A SlotState is what a slot holds at one moment.
+type SlotState struct {
+	Interp Interp // the interpreter that claimed the slot, for ever
+	Object Address
+	Owns   bool // the impl owns the object, and not the object the impl
+}
+
+// A Slot is where an impl keeps its object.
+//
+// Source: c10/core/impl/PyObjectSlot.h.
+type Slot interface {
+	Load() SlotState
+	// CompareAndSwap puts a new state in place of the old one, and reports
+	// whether the old one was there.
+	CompareAndSwap(old, new SlotState) bool
+}
+
+// A Ref is one strong reference to an impl. When the last one is released the
+// engine frees the impl, and first calls [Machine.Decref] on the object that
+// the impl's slot owns, if it owns one (PyObjectSlot::maybe_destroy_pyobj).
+type Ref interface {
+	ID() ID
+	UseCount() int32 // strong references, this one included
+	Slot() Slot
+	Retain() Ref
+	Release()
+}
+
+// A Copier is a Ref whose impl can be copied onto the same data, for a second
+// interpreter; storages are, tensors are not.
+//
+// Source: c10/core/RefcountedDeleter.h, newStorageImplFromRefcountedDataPtr.
+type Copier interface{ Copy() Ref }
+
+// An Engine owns the impls that a [Machine] makes objects for.
+type Engine interface {
+	// Lock gives a new reference to an impl, or false when it was freed.
+	Lock(ID) (Ref, bool)
+}
+
+// A Context is where host code runs.
+type Context struct {
+	Interp   Interp
+	Hermetic bool // c10::impl::HermeticPyObjectTLS::get_state()
+}
