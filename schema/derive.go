@@ -135,15 +135,22 @@ func (r *reader) derivedOp(base *entry, f Function, inherited []string) *Op {
 	return op
 }
 
-// checkAutogen demands that autogen lists only what is derived. Where nothing
-// would be derived in any case torchgen does not look at it. It also demands
-// that all is listed, which can't be said of a part of a file.
+// checkAutogen demands that autogen lists only what is derived, where there
+// are a functional and an out= variant in the end; elsewhere torchgen does not
+// look at it. torchgen also demands that all is listed, but see
+// Note [A file may be a part].
 //
 // Source: torchgen/model.py, NativeFunctionsGroup.__post_init__.
 func (r *reader) checkAutogen(g *group, ops []*Op) {
+	functional, out := g.members[Functional] != nil, g.members[Out] != nil
 	var derived []string
 	for _, op := range ops {
 		derived = append(derived, op.Func.Name.String())
+		functional = functional || op.Kind() == Functional
+		out = out || op.Kind() == Out
+	}
+	if !functional || !out {
+		return
 	}
 	for _, e := range g.entries {
 		for _, name := range e.op.Autogen {

@@ -83,13 +83,20 @@ func (op *Op) Class() Class {
 // dispatch key, and so may give back its argument.
 func (op *Op) IsComposite() bool { return op.CompositeImplicit }
 
-func (a Argument) writes() bool { return a.Alias != nil && a.Alias.Write }
+func (a Argument) writes() bool {
+	return a.Alias != nil && (a.Alias.Write || a.Alias.Outer != nil && a.Alias.Outer.Write)
+}
 
 func (f Function) hasSelf() bool { return f.selfIndex() >= 0 }
 
 // selfIndex is the position of the positional argument named self, or -1.
 func (f Function) selfIndex() int {
-	return slices.IndexFunc(f.Args, func(a Argument) bool { return a.Name == "self" && !a.KwargOnly })
+	for i := range f.Args {
+		if f.Args[i].Name == "self" && !f.Args[i].KwargOnly {
+			return i
+		}
+	}
+	return -1
 }
 
 // core is the type inside all lists and optionals.

@@ -56,7 +56,7 @@ func isNull(n *yaml.Node) bool { return n.Kind == yaml.ScalarNode && n.Tag == "!
 // boolean reads a YAML 1.1 boolean, as torchgen's reader does.
 func boolean(n *yaml.Node) (value, ok bool) {
 	plain := n.Kind == yaml.ScalarNode && n.Style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle|yaml.LiteralStyle|yaml.FoldedStyle) == 0
-	if !plain || n.Tag != "!!bool" && n.Tag != "!!str" {
+	if !plain || n.Tag != "!!bool" && n.Tag != "!!str" || len(n.Value) > len("false") {
 		return false, false
 	}
 	switch v := strings.ToLower(n.Value); v {

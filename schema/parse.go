@@ -211,6 +211,7 @@ func (p *parser) args(f *Function) {
 	if p.peek(")") {
 		return
 	}
+	f.Args = make([]Argument, 0, 1+strings.Count(p.text[p.off:], ","))
 	kwargOnly := false
 	for {
 		p.skipSpace()
@@ -351,13 +352,13 @@ func (p *parser) skipString(quote byte) {
 	p.fail(start, "the string does not end")
 }
 
-func isWord(c byte) bool { return isLetter(c) || isDigit(c) || strings.IndexByte("+-.:", c) >= 0 }
+func isWord(c byte) bool { return isLetter(c) || isDigit(c) || strings.IndexByte("+-.", c) >= 0 }
 
-// skipWord passes a number or a name. The dispatcher also prints calls and
-// subscripts, as in annotate(List[int], []).
+// skipWord passes a number or a name. The dispatcher also prints calls,
+// subscripts and devices: annotate(List[int], []), cuda:0.
 func (p *parser) skipWord(depth int) {
 	start := p.off
-	for p.off < len(p.text) && isWord(p.text[p.off]) {
+	for p.off < len(p.text) && (isWord(p.text[p.off]) || p.dialect == dispatcher && p.text[p.off] == ':') {
 		p.off++
 	}
 	if p.off == start {

@@ -43,8 +43,10 @@ func (v *verifier) arguments() {
 	self := v.selfIndex()
 	out := ""
 	for i, a := range v.Args {
-		if slices.ContainsFunc(v.Args[:i], func(b Argument) bool { return b.Name == a.Name }) {
-			v.report(a.Pos, "a second argument is named %s", a.Name)
+		for j := range i {
+			if v.Args[j].Name == a.Name {
+				v.report(a.Pos, "a second argument is named %s", a.Name)
+			}
 		}
 		switch {
 		case i < self && a.writes():
@@ -195,8 +197,8 @@ func (v *verifier) returns() {
 			}
 			continue
 		}
-		if set := v.missingSet(r.Alias); set != "" {
-			v.report(r.Pos, "no argument carries the alias set %s of this return", set)
+		if v.strays(r) {
+			v.report(r.Pos, "no argument carries the alias set of this return, (%s)", r.Alias)
 			continue
 		}
 		if !r.Alias.Write {
@@ -205,7 +207,7 @@ func (v *verifier) returns() {
 			}
 			continue
 		}
-		i := slices.IndexFunc(v.Args, func(a Argument) bool { return sameAlias(a.Alias, r.Alias) })
+		i := v.indexOf(r.Alias)
 		switch {
 		case i < 0:
 			v.report(r.Pos, "no argument is annotated (%s) as this return is", r.Alias)
@@ -215,16 +217,25 @@ func (v *verifier) returns() {
 	}
 }
 
-func (r Return) writes() bool { return r.Alias != nil && r.Alias.Write }
-
-// missingSet gives an alias set that no argument carries, or "".
-func (f *Function) missingSet(a *Alias) string {
-	for _, set := range a.Before {
-		if set != "*" && !slices.ContainsFunc(f.Args, func(arg Argument) bool { return arg.carries(set) }) {
-			return set
+// indexOf is the first argument annotated as said, or -1.
+func (f *Function) indexOf(alias *Alias) int {
+	for i := range f.Args {
+		if sameAlias(f.Args[i].Alias, alias) {
+			return i
 		}
 	}
-	return ""
+	return -1
+}
+
+func (r Return) writes() bool { return r.Alias != nil && r.Alias.Write }
+
+// strays tells whether the return has alias sets and no argument carries any of
+// them. A set of its own beside one that is carried, as in Tensor(b|a), says
+// that the return may also be fresh.
+func (f *Function) strays(r Return) bool {
+	return r.Alias != nil && !slices.ContainsFunc(r.Alias.Before, func(set string) bool {
+		return set == "*" || slices.ContainsFunc(f.Args, func(a Argument) bool { return a.carries(set) })
+	})
 }
 
 // carries tells whether the argument is in the alias set, before or after.
