@@ -23,29 +23,88 @@ const (
 // NumCodes is one more than the highest code, for tables indexed by Code.
 const NumCodes = int(SchemaLint) + 1
 
-var codes = [NumCodes]struct{ name, rule string }{
-	InputImpl:       {"input-impl", "an argument's TensorImpl is the same object after the call"},
-	InputStorage:    {"input-storage", "an argument's StorageImpl is the same object after the call"},
-	FreshImpl:       {"fresh-impl", "a return without (a!) is a new TensorImpl that nobody else holds"},
-	ViewStorage:     {"view-storage", "a return that is a view shares its base's StorageImpl"},
-	FreshStorage:    {"fresh-storage", "a return without an alias set has a StorageImpl that nobody else holds"},
-	ReturnedSelf:    {"returned-self", "a return marked (a!) is the very TensorImpl of the argument marked (a!)"},
-	UndeclaredAlias: {"undeclared-alias", "a return shares nothing with an argument unless the schema gives them a common alias set"},
-	OutputAlias:     {"output-alias", "two returns share nothing unless the schema gives them a common alias set"},
-	UndeclaredWrite: {"undeclared-write", "an argument without (a!) keeps its bytes and its metadata"},
-	VersionBump:     {"version-bump", "an argument that was written has a higher version afterwards"},
-	MetaAlias:       {"meta-alias", "the call on Meta gives the alias graph, sizes, strides and dtype of the call on CPU"},
-	SchemaLint:      {"schema-lint", "a schema's name and its alias annotations agree"},
+var codes = [NumCodes]struct{ name, rule, breaks string }{
+	InputImpl: {
+		"input-impl",
+		"an argument's TensorImpl is the same object after the call",
+		"callers and autograd go on with a tensor that the op has left behind",
+	},
+	InputStorage: {
+		"input-storage",
+		"an argument's StorageImpl is the same object after the call",
+		"views of the argument, and whoever else holds its storage, no longer see what it holds",
+	},
+	FreshImpl: {
+		"fresh-impl",
+		"a return without (a!) is a new TensorImpl that nobody else holds",
+		"whoever else holds it sees, or makes, changes that autograd knows nothing of",
+	},
+	ViewStorage: {
+		"view-storage",
+		"a return that is a view shares its base's StorageImpl",
+		"writes through the view never reach its base, nor its base's the view: silently wrong values and gradients",
+	},
+	FreshStorage: {
+		"fresh-storage",
+		"a return without an alias set has a StorageImpl that nobody else holds",
+		"a later in-place write to the result changes a tensor that nobody knows to be related",
+	},
+	ReturnedSelf: {
+		"returned-self",
+		"a return marked (a!) is the very TensorImpl of the argument marked (a!)",
+		"autograd attaches the history of the write to a tensor that was not written",
+	},
+	UndeclaredAlias: {
+		"undeclared-alias",
+		"a return shares nothing with an argument unless the schema gives them a common alias set",
+		"an in-place write to the one silently changes the other; compilers take them to be independent",
+	},
+	OutputAlias: {
+		"output-alias",
+		"two returns share nothing unless the schema gives them a common alias set",
+		"an in-place write to the one silently changes the other; compilers take them to be independent",
+	},
+	UndeclaredWrite: {
+		"undeclared-write",
+		"an argument without (a!) keeps its bytes and its metadata",
+		"functionalization and compilers may drop or reorder this write; autograd may have saved the old value",
+	},
+	VersionBump: {
+		"version-bump",
+		"an argument that was written has a higher version afterwards",
+		"autograd cannot see that a tensor saved for backward was overwritten: silently wrong gradients",
+	},
+	MetaAlias: {
+		"meta-alias",
+		"the call on Meta gives the alias graph, sizes, strides and dtype of the call on CPU",
+		"compilers and fake tensors plan memory and views from the Meta call, which is not what runs",
+	},
+	SchemaLint: {
+		"schema-lint",
+		"a schema's name and its alias annotations agree",
+		"readers and code generators draw different promises from the same schema",
+	},
 }
 
 // String gives the code as reports print it: "OA001".
 func (c Code) String() string { return fmt.Sprintf("OA%03d", uint8(c)) }
 
 // Name gives the check's name: "input-impl".
-func (c Code) Name() string { return codes[c].name }
+func (c Code) Name() string { return codes[c.index()].name }
 
 // Rule gives the check's rule in one sentence.
-func (c Code) Rule() string { return codes[c].rule }
+func (c Code) Rule() string { return codes[c.index()].rule }
+
+// Breaks says what goes wrong for a user when the rule is broken.
+func (c Code) Breaks() string { return codes[c.index()].breaks }
+
+// index is 0, a row of empty strings, for a code that there is not.
+func (c Code) index() int {
+	if int(c) < NumCodes {
+		return int(c)
+	}
+	return 0
+}
 
 // ParseCode reads a code ("OA001") or a name ("input-impl").
 func ParseCode(s string) (Code, bool) {
@@ -76,4 +135,14 @@ func (c Code) Level() Level {
 		return Meta
 	}
 	return Identity
+}
+
+// levels spells the levels as OPASSERT does.
+var levels = [...]string{Off: "off", Identity: "identity", Contents: "content", Meta: "meta"}
+
+func (l Level) String() string {
+	if int(l) < len(levels) {
+		return levels[l]
+	}
+	return fmt.Sprintf("level %d", uint8(l))
 }

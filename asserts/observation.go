@@ -27,10 +27,14 @@ type Observation struct {
 	StorageUses int32
 	Version     uint32
 	Traits      Traits
-	Content     *Content // nil below the content level, and where there are no bytes
+	Content     *Content // nil below the content level, and for a tensor without storage
 }
 
-// Content is what the content level adds.
+// Defined tells whether there was a tensor to observe.
+func (o *Observation) Defined() bool { return o.Impl != 0 }
+
+// Content is what the content level adds. A storage without bytes, on the meta
+// device, has Digest 0 and no Bytes.
 type Content struct {
 	DType   string
 	Device  string
@@ -46,8 +50,9 @@ type Content struct {
 // [Content.Bytes].
 const SnapshotLimit = 64 << 10
 
-// Traits say what sort of tensor was observed, for the skip policy.
-type Traits uint16
+// Traits say what sort of tensor was observed, for the skip policy. Bits that
+// are not named here are handed out by [RegisterSubclass].
+type Traits uint32
 
 const (
 	MetaTensor        Traits = 1 << iota // no bytes behind its storage
@@ -56,11 +61,13 @@ const (
 	WrapperSubclass                      // a subclass that wraps other tensors
 	ReportsViews                         // a wrapper subclass that sets its storage to report its views
 	NoVersion                            // no version counter: an inference tensor
+	Storageless                          // added by the judge where Storage is 0; engines leave it out
 )
 
 // Tensor is what a library's tensor type implements to be checked. Observe
 // does not change a count, does not allocate at the identity level, and on a
-// nil receiver of a pointer type gives the zero Observation.
+// nil receiver of a pointer type gives the zero Observation. It may be called
+// with Off, and what it gives then is not used.
 type Tensor interface {
 	Observe(Level) Observation
 }

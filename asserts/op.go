@@ -9,6 +9,8 @@ type Op struct {
 	Args    []Subject // the arguments that hold tensors, in schema order
 	Results []Subject // the returns that hold tensors
 	Checks  []Check
+
+	plan *plan // made at the first call; see resolve
 }
 
 // A Subject is an argument or a return that holds tensors.
@@ -22,6 +24,11 @@ type Subject struct {
 
 // A Check is one line of a plan: a code, the subject that it is about, and
 // for checks about a pair the subject that it is held against.
+//
+// OA001, OA002, OA009 and OA010 are about an argument; OA003 and OA005 about
+// a return; OA004, OA006 and OA007 about a return, against an argument; OA008
+// about a return, against a return, or against itself for the elements of a
+// list; OA011 about a return, or else an argument, of that name.
 type Check struct {
 	Code    Code
 	On      string // a Subject's name

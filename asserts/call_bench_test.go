@@ -1,0 +1,170 @@
+package asserts_test
+
+import (
+	"testing"
+
+	"github.com/opassert/opassert/asserts"
+)
+
+// Wrappers as the generator writes them, around kernels that do nothing.
+
+var opSame = asserts.Op{
+	Name: "aten::mark_", Schema: "mark_(Tensor(a!) self) -> Tensor(a!)",
+	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Write: true}},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Write: true}},
+	Checks: []asserts.Check{
+		{Code: asserts.InputImpl, On: "self"},
+		{Code: asserts.InputStorage, On: "self"},
+		{Code: asserts.VersionBump, On: "self"},
+		{Code: asserts.ReturnedSelf, On: "result", Against: "self"},
+	},
+}
+
+//go:noinline
+func kernelMark(self *tensor) *tensor { return self }
+
+func mark(self *tensor) *tensor {
+	var obs [3]asserts.Observation
+	call := asserts.Begin(&opSame, obs[:0])
+	call.Arg(self)
+	result := kernelMark(self)
+	call.Returned()
+	call.Arg(self)
+	call.Result(result)
+	call.Judge()
+	return result
+}
+
+var opSink = asserts.Op{
+	Name: "aten::look", Schema: "look(Tensor self) -> ()",
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}},
+	Checks: []asserts.Check{
+		{Code: asserts.InputImpl, On: "self"},
+		{Code: asserts.InputStorage, On: "self"},
+		{Code: asserts.UndeclaredWrite, On: "self"},
+	},
+}
+
+//go:noinline
+func kernelLook(self *tensor) {}
+
+func look(self *tensor) {
+	var obs [2]asserts.Observation
+	call := asserts.Begin(&opSink, obs[:0])
+	call.Arg(self)
+	kernelLook(self)
+	call.Returned()
+	call.Arg(self)
+	call.Judge()
+}
+
+var opAdd = asserts.Op{
+	Name: "aten::add.Tensor", Schema: "add.Tensor(Tensor self, Tensor other) -> Tensor",
+	Args: []asserts.Subject{
+		{Index: 0, Name: "self", Type: "Tensor"},
+		{Index: 1, Name: "other", Type: "Tensor"},
+	},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
+	Checks: []asserts.Check{
+		{Code: asserts.InputImpl, On: "self"},
+		{Code: asserts.InputStorage, On: "self"},
+		{Code: asserts.UndeclaredWrite, On: "self"},
+		{Code: asserts.InputImpl, On: "other"},
+		{Code: asserts.InputStorage, On: "other"},
+		{Code: asserts.UndeclaredWrite, On: "other"},
+		{Code: asserts.FreshImpl, On: "result"},
+		{Code: asserts.FreshStorage, On: "result"},
+		{Code: asserts.UndeclaredAlias, On: "result", Against: "self"},
+		{Code: asserts.UndeclaredAlias, On: "result", Against: "other"},
+	},
+}
+
+var sum = newTensor(16)
+
+//go:noinline
+func kernelAdd(self, other *tensor) *tensor { return sum }
+
+func add(self, other *tensor) *tensor {
+	var obs [5]asserts.Observation
+	call := asserts.Begin(&opAdd, obs[:0])
+	call.Arg(self)
+	call.Arg(other)
+	result := kernelAdd(self, other)
+	call.Returned()
+	call.Arg(self)
+	call.Arg(other)
+	call.Result(result)
+	call.Judge()
+	return result
+}
+
+var opCat = asserts.Op{
+	Name: "aten::cat", Schema: "cat(Tensor[] tensors) -> Tensor",
+	Args:    []asserts.Subject{{Name: "tensors", Type: "Tensor[]", List: true}},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
+	Checks: []asserts.Check{
+		{Code: asserts.InputImpl, On: "tensors"},
+		{Code: asserts.InputStorage, On: "tensors"},
+		{Code: asserts.UndeclaredWrite, On: "tensors"},
+		{Code: asserts.FreshImpl, On: "result"},
+		{Code: asserts.FreshStorage, On: "result"},
+		{Code: asserts.UndeclaredAlias, On: "result", Against: "tensors"},
+	},
+}
+
+//go:noinline
+func kernelCat(tensors []*tensor) *tensor { return sum }
+
+func cat(tensors []*tensor) *tensor {
+	var obs [35]asserts.Observation
+	call := asserts.Begin(&opCat, obs[:0])
+	asserts.ArgList(&call, tensors)
+	result := kernelCat(tensors)
+	call.Returned()
+	asserts.ArgList(&call, tensors)
+	call.Result(result)
+	call.Judge()
+	return result
+}
+
+func tensors(n int) []*tensor {
+	ts := make([]*tensor, n)
+	for i := range ts {
+		ts[i] = newTensor(16)
+	}
+	return ts
+}
+
+func BenchmarkCall(b *testing.B) {
+	x, y, list := newTensor(16), newTensor(16), tensors(16)
+	cases := []struct {
+		name          string
+		bare, checked func()
+	}{
+		{"1", func() { kernelLook(x) }, func() { look(x) }},
+		{"1+return", func() { kernelMark(x) }, func() { mark(x) }},
+		{"3", func() { kernelAdd(x, y) }, func() { add(x, y) }},
+		{"16", func() { kernelCat(list) }, func() { cat(list) }},
+	}
+	levels := []struct {
+		name  string
+		level asserts.Level
+	}{{"off", asserts.Off}, {"identity", asserts.Identity}, {"content", asserts.Contents}}
+	for _, c := range cases {
+		b.Run("tensors="+c.name+"/bare", func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				c.bare()
+			}
+		})
+		for _, l := range levels {
+			b.Run("tensors="+c.name+"/"+l.name, func(b *testing.B) {
+				defer asserts.SetLevel(l.level)()
+				b.ReportAllocs()
+				for b.Loop() {
+					c.checked()
+				}
+			})
+		}
+	}
+}

@@ -1,0 +1,78 @@
+package asserts_test
+
+import (
+	"hash/fnv"
+	"slices"
+
+	"github.com/opassert/opassert/asserts"
+)
+
+// tensor is a library's tensor type as small as it can be: a handle on a
+// TensorImpl on a StorageImpl. Counts are what a test says they are.
+type tensor struct{ impl *impl }
+
+type impl struct {
+	id      asserts.ID
+	uses    int32
+	version uint32
+	traits  asserts.Traits
+	storage *storage
+	sizes   []int64
+	strides []int64
+	offset  int64
+}
+
+type storage struct {
+	id    asserts.ID
+	uses  int32
+	bytes []byte
+}
+
+// newTensor makes a vector of n bytes, held by nobody else.
+func newTensor(n int) *tensor {
+	return &tensor{&impl{
+		id:      asserts.NewID(),
+		uses:    1,
+		storage: &storage{id: asserts.NewID(), uses: 1, bytes: make([]byte, n)},
+		sizes:   []int64{int64(n)},
+		strides: []int64{1},
+	}}
+}
+
+// view makes a tensor on the same storage.
+func (t *tensor) view() *tensor {
+	t.impl.storage.uses++
+	v := *t.impl
+	v.id, v.uses = asserts.NewID(), 1
+	return &tensor{&v}
+}
+
+func (t *tensor) Observe(level asserts.Level) asserts.Observation {
+	if t == nil || t.impl == nil {
+		return asserts.Observation{}
+	}
+	i := t.impl
+	o := asserts.Observation{Impl: i.id, ImplUses: i.uses, Version: i.version, Traits: i.traits}
+	if s := i.storage; s != nil {
+		o.Storage, o.StorageUses = s.id, s.uses
+		if level >= asserts.Contents {
+			o.Content = i.content()
+		}
+	}
+	return o
+}
+
+func (i *impl) content() *asserts.Content {
+	digest := fnv.New64a()
+	digest.Write(i.storage.bytes)
+	return &asserts.Content{
+		DType:   "uint8",
+		Device:  "cpu",
+		Sizes:   slices.Clone(i.sizes),
+		Strides: slices.Clone(i.strides),
+		Offset:  i.offset,
+		Nbytes:  int64(len(i.storage.bytes)),
+		Digest:  digest.Sum64(),
+		Bytes:   slices.Clone(i.storage.bytes),
+	}
+}

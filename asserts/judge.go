@@ -1,0 +1,280 @@
+package asserts
+
+import (
+	"cmp"
+	"slices"
+)
+
+// A Verdict is what the judge found in one call.
+type Verdict struct {
+	Violations []*Violation  // arguments first, then returns, each in schema order
+	Skips      []Skip        // in order of code and reason
+	Judged     [NumCodes]int // tensors that each check was held against
+}
+
+// A Skip tells that a check was not judged for some tensors.
+type Skip struct {
+	Code   Code
+	Reason string
+	Count  int // tensors
+}
+
+// Judge holds a call against the checks of its op, OA001 to OA010. It is a
+// function of its arguments alone and takes any Seen.
+//
+// One fault gives one violation. Where several rules break for one reason, the
+// violation is the one that names the reason: a storage that came with another
+// TensorImpl is OA001 and not OA002; an output that shares storage with an
+// argument is OA007 and not OA005; a view or an in-place result that is
+// something else altogether is OA004 or OA006 and not OA007. A tensor passed
+// twice is reported for the first argument.
+func Judge(op *Op, seen *Seen, policy *Policy) Verdict {
+	j := newJudge(op, seen, policy)
+	j.identities()
+	j.writtenResults()
+	j.views()
+	j.undeclaredAliases()
+	j.outputAliases()
+	j.freshImpls()
+	j.freshStorages()
+	if seen.Level >= Contents {
+		j.undeclaredWrites()
+		j.versionBumps()
+	}
+	return j.conclude()
+}
+
+// A judge is one call being judged.
+type judge struct {
+	op     *Op
+	plan   *plan
+	policy *Policy
+	modes  []Mode
+
+	inputs  []input
+	outputs []output
+
+	// The inputs that an impl or a storage belonged to, before or after.
+	byImpl, byStorage map[ID][]*input
+	// The outputs that an impl or a storage belongs to.
+	outByImpl, outByStorage map[ID][]*output
+
+	verdict Verdict
+	skipped map[Skip]int // Count is 0 in the keys
+}
+
+// An input is one tensor of an argument.
+type input struct {
+	argPlan
+	arg           int // in Op.Args
+	element       int // in the list; -1 where there is none
+	before, after Observation
+	newImpl       bool // reported as OA001
+	newStorage    bool // reported as OA002
+}
+
+// An output is one tensor of a return.
+type output struct {
+	*resultPlan
+	Observation
+	result  int  // in Op.Results
+	element int  // in the list; -1 where there is none
+	wrong   bool // reported as OA004 or OA006: not what it should be at all
+	aliased bool // OA007 or OA008 named whom it shares with
+}
+
+func newJudge(op *Op, seen *Seen, policy *Policy) *judge {
+	j := &judge{
+		op:           op,
+		plan:         op.resolve(),
+		policy:       policy,
+		modes:        seen.Modes,
+		byImpl:       make(map[ID][]*input),
+		byStorage:    make(map[ID][]*input),
+		outByImpl:    make(map[ID][]*output),
+		outByStorage: make(map[ID][]*output),
+		skipped:      make(map[Skip]int),
+	}
+	j.takeInputs(seen)
+	j.takeOutputs(seen)
+	return j
+}
+
+func (j *judge) takeInputs(seen *Seen) {
+	before := split(seen.Before, seen.ArgLens, len(j.plan.args))
+	after := split(seen.After, seen.ArgLens, len(j.plan.args))
+	for a, plan := range j.plan.args {
+		for e := range max(len(before[a]), len(after[a])) {
+			in := input{argPlan: plan, arg: a, element: e}
+			if !plan.List {
+				in.element = -1
+			}
+			if e < len(before[a]) {
+				in.before = before[a][e].marked()
+			}
+			if e < len(after[a]) {
+				in.after = after[a][e].marked()
+			}
+			j.inputs = append(j.inputs, in)
+		}
+	}
+	for i := range j.inputs {
+		in := &j.inputs[i]
+		index(j.byImpl, in, in.before.Impl, in.after.Impl)
+		index(j.byStorage, in, in.before.Storage, in.after.Storage)
+	}
+}
+
+func index(m map[ID][]*input, in *input, before, after ID) {
+	if before != 0 {
+		m[before] = append(m[before], in)
+	}
+	if after != 0 && after != before {
+		m[after] = append(m[after], in)
+	}
+}
+
+func (j *judge) takeOutputs(seen *Seen) {
+	if len(seen.Results) == 0 {
+		return
+	}
+	for r, run := range split(seen.Results, seen.ResultLens, len(j.plan.results)) {
+		plan := &j.plan.results[r]
+		for e := range run {
+			out := output{resultPlan: plan, Observation: run[e].marked(), result: r, element: e}
+			if !plan.List {
+				out.element = -1
+			}
+			j.outputs = append(j.outputs, out)
+		}
+	}
+	for i := range j.outputs {
+		out := &j.outputs[i]
+		if out.Impl != 0 {
+			j.outByImpl[out.Impl] = append(j.outByImpl[out.Impl], out)
+		}
+		if out.Storage != 0 {
+			j.outByStorage[out.Storage] = append(j.outByStorage[out.Storage], out)
+		}
+	}
+}
+
+// marked adds the trait that engines leave to the judge.
+func (o Observation) marked() Observation {
+	if o.Impl != 0 && o.Storage == 0 {
+		o.Traits |= Storageless
+	}
+	return o
+}
+
+// judged tells whether a check is judged for these tensors, and counts it
+// either way.
+func (j *judge) judged(code Code, tensors ...*Observation) bool {
+	if reason, skip := j.skip(code, tensors); skip {
+		j.skipped[Skip{Code: code, Reason: reason}]++
+		return false
+	}
+	j.verdict.Judged[code]++
+	return true
+}
+
+func (j *judge) skip(code Code, tensors []*Observation) (reason string, skip bool) {
+	for _, m := range j.modes {
+		if j.policy.ForMode(m).Has(code) {
+			return "mode " + m.Name, true
+		}
+	}
+	for _, o := range tensors {
+		for i := range j.policy.Rows {
+			if row := &j.policy.Rows[i]; row.Skip.Has(code) && row.matches(o.Traits) {
+				return row.Reason, true
+			}
+		}
+	}
+	return "", false
+}
+
+// conclude puts the verdict in order.
+func (j *judge) conclude() Verdict {
+	for s, n := range j.skipped {
+		s.Count = n
+		j.verdict.Skips = append(j.verdict.Skips, s)
+	}
+	sortSkips(j.verdict.Skips)
+	slices.SortStableFunc(j.verdict.Violations, func(a, b *Violation) int {
+		return cmp.Or(
+			comparePlaces(a.Subject, b.Subject),
+			cmp.Compare(a.Code, b.Code),
+		)
+	})
+	for _, v := range j.verdict.Violations {
+		v.Skipped = j.verdict.Skips
+	}
+	return j.verdict
+}
+
+func comparePlaces(a, b Place) int {
+	order := func(p Place) []int {
+		role := 0
+		if p.Return {
+			role = 1
+		}
+		return []int{role, p.Index, p.Element}
+	}
+	return slices.Compare(order(a), order(b))
+}
+
+// report adds a violation about a place; the caller fills in the evidence.
+func (j *judge) report(code Code, about Place) *Violation {
+	v := &Violation{Code: code, Op: j.op.Name, Schema: j.op.Schema, Subject: about}
+	j.verdict.Violations = append(j.verdict.Violations, v)
+	return v
+}
+
+func (j *judge) reportInput(code Code, in *input) *Violation {
+	v := j.report(code, in.place())
+	v.Before, v.After = in.before, in.after
+	v.locate(in.before.Content)
+	return v
+}
+
+func (j *judge) reportOutput(code Code, out *output) *Violation {
+	v := j.report(code, out.place())
+	v.After = out.Observation
+	v.locate(out.Content)
+	return v
+}
+
+func (in *input) place() Place {
+	return Place{Index: in.Index, Name: in.Name, Type: in.Type, Element: in.element}
+}
+
+func (out *output) place() Place {
+	return Place{Return: true, Index: out.Index, Name: out.Name, Type: out.Type, Element: out.element}
+}
+
+// holder tells who holds a TensorImpl, or a StorageImpl, besides whoever asks:
+// an argument first, then a return.
+func (j *judge) holder(asks Place, impl, storage ID) (who Place, what string, seen Observation) {
+	if who, seen = j.other(asks, j.byImpl[impl], j.outByImpl[impl]); who.Name != "" {
+		return who, "TensorImpl", seen
+	}
+	if who, seen = j.other(asks, j.byStorage[storage], j.outByStorage[storage]); who.Name != "" {
+		return who, "StorageImpl", seen
+	}
+	return Place{}, "", Observation{}
+}
+
+func (j *judge) other(asks Place, ins []*input, outs []*output) (Place, Observation) {
+	for _, in := range ins {
+		if p := in.place(); p != asks {
+			return p, in.after
+		}
+	}
+	for _, out := range outs {
+		if p := out.place(); p != asks {
+			return p, out.Observation
+		}
+	}
+	return Place{}, Observation{}
+}

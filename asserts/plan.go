@@ -1,0 +1,217 @@
+package asserts
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"unsafe"
+)
+
+// A plan is an Op with its names resolved, made at the first call.
+type plan struct {
+	op      *Op
+	args    []argPlan
+	results []resultPlan
+	lists   bool             // some subject is a list
+	singles int              // Observations that a call takes besides its lists
+	lines   [NumCodes]uint64 // lines by code
+	bad     []string         // what could not be resolved
+
+	calls      atomic.Uint64 // judged
+	contents   atomic.Uint64 // of those, at the content level
+	begun      atomic.Uint64 // while sampling
+	sampledOut atomic.Uint64
+	registered bool // under planned's lock
+}
+
+type argPlan struct {
+	Subject
+	codes Codes // the checks about it
+}
+
+type resultPlan struct {
+	Subject
+	codes     Codes
+	bases     []int // arguments that OA004 is held against
+	selves    []int // arguments that OA006 is held against
+	strangers []int // arguments that OA007 is held against
+	peers     []int // returns that OA008 is held against
+	declared  []int // arguments with a common alias set
+
+	// For Call.clean.
+	maxImpl, maxStorage int32 // use counts above these need a closer look
+	self, base          int   // the one argument of selves and of bases; -1: none
+	closer              bool  // always needs a closer look
+}
+
+// made gives the op's plan, or nil where there is none yet. A copy of an Op
+// makes its own.
+func (op *Op) made() *plan {
+	p := (*plan)(atomic.LoadPointer((*unsafe.Pointer)(unsafe.Pointer(&op.plan))))
+	if p == nil || p.op != op {
+		return nil
+	}
+	return p
+}
+
+// resolve gives the op's plan.
+func (op *Op) resolve() *plan {
+	slot := (*unsafe.Pointer)(unsafe.Pointer(&op.plan))
+	for {
+		old := atomic.LoadPointer(slot)
+		if p := op.made(); p != nil {
+			return p
+		}
+		atomic.CompareAndSwapPointer(slot, old, unsafe.Pointer(newPlan(op)))
+	}
+}
+
+// Validate tells what is wrong with the op's plan: a check that names no
+// subject, or is about a pair and names one. The judge leaves such lines out.
+func (op *Op) Validate() error {
+	if bad := newPlan(op).bad; len(bad) > 0 {
+		return fmt.Errorf("%s: %s", op.Name, strings.Join(bad, "; "))
+	}
+	return nil
+}
+
+func newPlan(op *Op) *plan {
+	p := &plan{
+		op:      op,
+		args:    make([]argPlan, len(op.Args)),
+		results: make([]resultPlan, len(op.Results)),
+	}
+	for i, s := range op.Args {
+		p.args[i].Subject = s
+		p.count(s, 2)
+	}
+	for i, s := range op.Results {
+		p.results[i].Subject = s
+		p.count(s, 1)
+		for j, a := range op.Args {
+			if shareSet(aliasSets(s.Type), aliasSets(a.Type)) {
+				p.results[i].declared = append(p.results[i].declared, j)
+			}
+		}
+	}
+	for _, c := range op.Checks {
+		if err := p.add(op, c); err != "" {
+			p.bad = append(p.bad, err)
+			continue
+		}
+		p.lines[c.Code]++
+	}
+	for i := range p.results {
+		p.results[i].prepare(p)
+	}
+	return p
+}
+
+// count counts a subject that a call records so many times.
+func (p *plan) count(s Subject, times int) {
+	if s.List {
+		p.lists = true
+	} else {
+		p.singles += times
+	}
+}
+
+// add resolves one line; it gives what is wrong with it.
+func (p *plan) add(op *Op, c Check) string {
+	arg, result := find(op.Args, c.On), find(op.Results, c.On)
+	switch c.Code {
+	case InputImpl, InputStorage, UndeclaredWrite, VersionBump:
+		if arg < 0 {
+			return fmt.Sprintf("%v names argument %q, which there is not", c.Code, c.On)
+		}
+		p.args[arg].codes |= CodesOf(c.Code)
+		return ""
+	case MetaAlias:
+		switch {
+		case result >= 0:
+			p.results[result].codes |= CodesOf(c.Code)
+		case arg >= 0:
+			p.args[arg].codes |= CodesOf(c.Code)
+		default:
+			return fmt.Sprintf("%v names %q, which there is not", c.Code, c.On)
+		}
+		return ""
+	case FreshImpl, FreshStorage, ViewStorage, ReturnedSelf, UndeclaredAlias, OutputAlias:
+	default:
+		return fmt.Sprintf("%v is not judged on a call", c.Code)
+	}
+	if result < 0 {
+		return fmt.Sprintf("%v names return %q, which there is not", c.Code, c.On)
+	}
+	r := &p.results[result]
+	against := find(op.Args, c.Against)
+	var to *[]int
+	switch c.Code {
+	case ViewStorage:
+		to = &r.bases
+	case ReturnedSelf:
+		to = &r.selves
+	case UndeclaredAlias:
+		to = &r.strangers
+	case OutputAlias:
+		to = &r.peers
+		against = find(op.Results, c.Against)
+		if c.Against == "" {
+			against = result
+		}
+	}
+	if to != nil {
+		if against < 0 {
+			return fmt.Sprintf("%v on %q is held against %q, which there is not", c.Code, c.On, c.Against)
+		}
+		*to = append(*to, against)
+	}
+	r.codes |= CodesOf(c.Code)
+	return ""
+}
+
+// prepare fills what Call.clean reads.
+func (r *resultPlan) prepare(p *plan) {
+	for _, a := range slices.Concat(r.bases, r.selves) {
+		if !slices.Contains(r.declared, a) {
+			r.declared = append(r.declared, a)
+		}
+	}
+	r.maxImpl, r.maxStorage = math.MaxInt32, math.MaxInt32
+	if r.codes.Has(FreshImpl) {
+		r.maxImpl = 1
+	}
+	if r.codes.Has(FreshStorage) {
+		r.maxStorage = 1
+	}
+	r.self, r.base = -1, -1
+	switch {
+	case len(r.selves) == 1 && len(r.bases) == 0 && !r.List && !p.args[r.selves[0]].List:
+		r.self = r.selves[0]
+	case len(r.bases) == 1 && len(r.selves) == 0 && !p.args[r.bases[0]].List:
+		r.base = r.bases[0]
+	case len(r.selves)+len(r.bases) > 0:
+		r.closer = true
+	}
+}
+
+func find(subjects []Subject, name string) int {
+	return slices.IndexFunc(subjects, func(s Subject) bool { return s.Name == name })
+}
+
+// aliasSets gives the alias sets in a type as the schema writes it: "a" and
+// "*" in "Tensor(a! -> *)".
+func aliasSets(typ string) []string {
+	_, rest, ok := strings.Cut(typ, "(")
+	if !ok {
+		return nil
+	}
+	sets, _, _ := strings.Cut(rest, ")")
+	return strings.FieldsFunc(sets, func(r rune) bool { return strings.ContainsRune("|!-> ", r) })
+}
+
+func shareSet(a, b []string) bool {
+	return slices.ContainsFunc(a, func(set string) bool { return slices.Contains(b, set) })
+}

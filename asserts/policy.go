@@ -1,0 +1,193 @@
+package asserts
+
+import (
+	"maps"
+	"slices"
+	"sync"
+)
+
+// A Policy says which checks cannot be relied on for which tensors, and under
+// which modes. It is plain data: take a preset, change it, and pass it to
+// [SetPolicy], [WithPolicy] or [Judge]. A policy that has been passed on must
+// not change.
+type Policy struct {
+	Name    string
+	Rows    []Row
+	Modes   map[string]Codes // by name, instead of what the mode itself declares
+	AnyMode Codes            // skipped while any mode is active
+}
+
+// A Row skips checks for the tensors that have a trait. A check about a pair
+// is skipped when either tensor matches.
+type Row struct {
+	Trait  Traits // the row is for tensors with this
+	Unless Traits // and without any of these
+	Skip   Codes
+	Reason string // what skips are counted under
+}
+
+// A Mode is something that sees every call while it is active, as a
+// TorchDispatchMode does, and so may keep tensors or stand in for kernels.
+type Mode struct {
+	Name        string
+	Invalidates Codes // the checks that can't be relied on while it is active
+}
+
+// needStorage holds the checks that a tensor without storage skips.
+const needStorage = Codes(1<<InputStorage | 1<<ViewStorage | 1<<FreshStorage | 1<<UndeclaredWrite | 1<<VersionBump)
+
+// dispatched holds the checks that run on a call, all but the lint.
+const dispatched = AllCodes &^ (1 << SchemaLint)
+
+var facts = []Row{
+	{Trait: Storageless, Skip: needStorage, Reason: "no storage"},
+	{Trait: NoVersion, Skip: 1 << VersionBump, Reason: "no version counter"},
+}
+
+// Aware is the default policy: each trait and each mode skips what it really
+// invalidates and nothing else.
+func Aware() *Policy {
+	return preset("aware", 0, []Row{
+		{Trait: DirectSubclass, Skip: 1 << FreshImpl, Reason: "direct subclass"},
+		{Trait: WrapperSubclass, Skip: 1 << FreshImpl, Reason: "wrapper subclass"},
+		{Trait: WrapperSubclass, Unless: ReportsViews, Skip: 1 << ViewStorage, Reason: "wrapper subclass that does not report views"},
+	})
+}
+
+// PyTorch is the policy of PyTorch's own asserts: an active mode, or a
+// subclass that dispatches, skips everything.
+//
+// Source: tools/autograd/gen_variable_type.py, the uses of
+// dispatch_mode_enabled and tensor_has_dispatch.
+func PyTorch() *Policy {
+	return preset("pytorch", dispatched, []Row{
+		{Trait: DirectSubclass, Skip: dispatched, Reason: "direct subclass"},
+		{Trait: WrapperSubclass, Skip: dispatched, Reason: "wrapper subclass"},
+	})
+}
+
+func preset(name string, anyMode Codes, rows []Row) *Policy {
+	subclasses.Lock()
+	defer subclasses.Unlock()
+	return &Policy{Name: name, AnyMode: anyMode, Rows: slices.Concat(facts, rows, subclasses.rows)}
+}
+
+// Presets gives the policies that OPASSERT and opassert policy know by name.
+func Presets() []*Policy { return []*Policy{Aware(), PyTorch()} }
+
+// With gives a copy of the policy with more rows.
+func (p *Policy) With(rows ...Row) *Policy {
+	q := *p
+	q.Rows = slices.Concat(p.Rows, rows)
+	q.Modes = maps.Clone(p.Modes)
+	return &q
+}
+
+// WithModeSkips gives a copy of the policy under which a mode skips codes
+// instead of what it declares.
+func (p *Policy) WithModeSkips(mode string, codes Codes) *Policy {
+	q := p.With()
+	if q.Modes == nil {
+		q.Modes = make(map[string]Codes)
+	}
+	q.Modes[mode] = codes
+	return q
+}
+
+// ForMode gives the checks that a mode skips.
+func (p *Policy) ForMode(m Mode) Codes {
+	codes, ok := p.Modes[m.Name]
+	if !ok {
+		codes = m.Invalidates
+	}
+	return codes | p.AnyMode
+}
+
+// ForTensor gives the checks that a tensor with these traits skips.
+func (p *Policy) ForTensor(t Traits) Codes {
+	var codes Codes
+	for _, r := range p.Rows {
+		if r.matches(t) {
+			codes |= r.Skip
+		}
+	}
+	return codes
+}
+
+func (r *Row) matches(t Traits) bool { return t&r.Trait != 0 && t&r.Unless == 0 }
+
+// special holds the traits that skip anything up to a level.
+func (p *Policy) special(level Level) Traits {
+	var t Traits
+	for _, r := range p.Rows {
+		for code := range r.Skip.All() {
+			if code.Level() <= level {
+				t |= r.Trait
+			}
+		}
+	}
+	return t
+}
+
+// A PolicyLine is a policy as a reader sees it: one sort of tensor, or a mode,
+// and what is skipped for it.
+type PolicyLine struct {
+	For   string `json:"for"`
+	Skips Codes  `json:"skips"`
+}
+
+// Table gives the policy as lines: each sort of tensor that there is, then
+// the modes.
+func (p *Policy) Table() []PolicyLine {
+	sorts := []struct {
+		name   string
+		traits Traits
+	}{
+		{"plain tensor", 0},
+		{"meta tensor", MetaTensor},
+		{"tensor without storage", Storageless},
+		{"tensor without version counter", NoVersion},
+		{"functional wrapper", FunctionalWrapper},
+		{"direct subclass", DirectSubclass},
+		{"wrapper subclass", WrapperSubclass},
+		{"wrapper subclass that reports views", WrapperSubclass | ReportsViews},
+	}
+	var lines []PolicyLine
+	for _, s := range sorts {
+		lines = append(lines, PolicyLine{s.name, p.ForTensor(s.traits)})
+	}
+	for _, r := range p.Rows {
+		if r.Trait > Storageless {
+			lines = append(lines, PolicyLine{r.Reason, p.ForTensor(r.Trait)})
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(p.Modes)) {
+		lines = append(lines, PolicyLine{"mode " + name, p.ForMode(Mode{Name: name})})
+	}
+	return append(lines, PolicyLine{"any other mode, besides what it declares", p.AnyMode})
+}
+
+// subclasses holds what RegisterSubclass was told.
+var subclasses struct {
+	sync.Mutex
+	rows []Row
+}
+
+// RegisterSubclass makes a trait for a tensor subclass that invalidates
+// checks of its own; the subclass's Observe adds it to [Observation.Traits].
+// The policy in force and presets taken later know it; other policies do not,
+// so it belongs in a package's initialisation. It panics when the bits run
+// out, after some twenty.
+func RegisterSubclass(name string, invalidates Codes) Traits {
+	subclasses.Lock()
+	trait := Storageless << (1 + len(subclasses.rows))
+	row := Row{Trait: trait, Skip: invalidates, Reason: "subclass " + name}
+	if trait == 0 {
+		subclasses.Unlock()
+		panic("asserts: too many subclasses registered, no trait left for " + name)
+	}
+	subclasses.rows = append(subclasses.rows, row)
+	subclasses.Unlock()
+	update(func(s *settings) { s.policy = s.policy.With(row) })
+	return trait
+}

@@ -1,0 +1,136 @@
+package asserts
+
+import (
+	"cmp"
+	"io"
+	"os"
+	"slices"
+	"sync"
+)
+
+// A Reporter takes the violations of one call, on the goroutine and after the
+// return of the kernel that broke the rules. It is called concurrently.
+type Reporter interface {
+	Report(Violations)
+}
+
+// Panic panics, with the *Violation, or with the [Violations] where a call has
+// several. It is the default.
+var Panic Reporter = panics{}
+
+type panics struct{}
+
+func (panics) Report(vs Violations) {
+	if len(vs) == 1 {
+		panic(vs[0])
+	}
+	panic(vs)
+}
+
+// Log writes reports to w. A violation that was written before, of the same
+// op, check, tensor and call site, is only counted, for the [Summary].
+func Log(w io.Writer) Reporter { return &logger{w: w} }
+
+type logger struct {
+	mu   sync.Mutex
+	w    io.Writer
+	seen Collector
+}
+
+func (l *logger) Report(vs Violations) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, v := range vs {
+		if l.seen.add(v) {
+			v.WriteReport(l.w)
+		}
+	}
+}
+
+var (
+	logged    = Log(os.Stderr) // OPASSERT=log
+	collected = new(Collector) // OPASSERT=collect
+)
+
+// A Collector keeps violations, one of each op, check, tensor and call site,
+// with how often it came. The zero value is ready.
+type Collector struct {
+	mu    sync.Mutex
+	found map[finding]*Found
+}
+
+// Found is a violation and how often it came.
+type Found struct {
+	*Violation // the first
+	Count      int
+}
+
+// finding is what makes two violations one. Elements of one list are one.
+type finding struct {
+	code    Code
+	op      string
+	isRet   bool
+	subject string
+	site    Site
+}
+
+// Report keeps the violations.
+func (c *Collector) Report(vs Violations) {
+	for _, v := range vs {
+		c.add(v)
+	}
+}
+
+// add tells whether the violation is new.
+func (c *Collector) add(v *Violation) bool {
+	key := finding{v.Code, v.Op, v.Subject.Return, v.Subject.Name, v.Site}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if f := c.found[key]; f != nil {
+		f.Count++
+		return false
+	}
+	if c.found == nil {
+		c.found = make(map[finding]*Found)
+	}
+	c.found[key] = &Found{v, 1}
+	return true
+}
+
+// Found gives what was kept, in order of op, tensor, check and site.
+func (c *Collector) Found() []Found {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	all := make([]Found, 0, len(c.found))
+	for _, f := range c.found {
+		all = append(all, *f)
+	}
+	slices.SortFunc(all, func(a, b Found) int {
+		return cmp.Or(
+			cmp.Compare(a.Op, b.Op),
+			comparePlaces(a.Subject, b.Subject),
+			cmp.Compare(a.Code, b.Code),
+			cmp.Compare(a.Site.File, b.Site.File),
+			cmp.Compare(a.Site.Line, b.Site.Line),
+		)
+	})
+	return all
+}
+
+// Reset forgets what was kept.
+func (c *Collector) Reset() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.found = nil
+}
+
+// deliver takes a call's violations to where they belong.
+func deliver(s *settings, vs Violations) {
+	tally.Report(vs)
+	if !s.bound {
+		if t := tests.owner(); t != nil && t.take(vs) {
+			return
+		}
+	}
+	s.reporter.Report(vs)
+}

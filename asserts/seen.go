@@ -1,0 +1,87 @@
+package asserts
+
+import "fmt"
+
+// Seen is what was observed of one call: plain data, from a wrapper, from the
+// libtorch engine or from a log.
+type Seen struct {
+	Level   Level
+	Before  []Observation // every tensor of every argument in order, before the call
+	After   []Observation // the same, after it
+	Results []Observation // every tensor of every return in order; none when the call failed
+
+	// How many tensors each of Op.Args and of Op.Results has here; nil when
+	// each has one.
+	ArgLens, ResultLens []int
+
+	Modes []Mode // active during the call
+}
+
+// split cuts observations into one run for each subject. What is missing is
+// taken as no tensors, and what is over is left out.
+func split(obs []Observation, lens []int, subjects int) [][]Observation {
+	runs := make([][]Observation, subjects)
+	for i := range runs {
+		n := 1
+		if lens != nil {
+			n = 0
+			if i < len(lens) {
+				n = lens[i]
+			}
+		}
+		n = max(0, min(n, len(obs)))
+		runs[i], obs = obs[:n], obs[n:]
+	}
+	return runs
+}
+
+// A list is recorded with an Observation before it that no engine gives: no
+// TensorImpl, and this bit beside the length as storage.
+const listHeader ID = 1 << 63
+
+func headed(n int) Observation { return Observation{Storage: listHeader | ID(n)} }
+
+func (o *Observation) header() (n int, ok bool) {
+	if o.Impl == 0 && o.Storage&listHeader != 0 {
+		return int(o.Storage &^ listHeader), true
+	}
+	return 0, false
+}
+
+// unpack takes the headers out of a record: it gives the tensors, and how
+// many each subject has. It copies, so that the record can stay on its stack.
+func unpack(record []Observation) (obs []Observation, lens []int) {
+	obs = make([]Observation, 0, len(record))
+	for i := 0; i < len(record); i++ {
+		n, ok := record[i].header()
+		if !ok {
+			obs, lens = append(obs, record[i]), append(lens, 1)
+			continue
+		}
+		n = min(n, len(record)-i-1)
+		obs, lens = append(obs, record[i+1:i+1+n]...), append(lens, n)
+		i += n
+	}
+	return obs, lens
+}
+
+// seen gives the call's record as plain data.
+func (c *Call) seen() (*Seen, error) {
+	s := &Seen{Level: c.level}
+	if c.n < 2*c.before {
+		return nil, fmt.Errorf("%d tensors were recorded before the call and %d after it", c.before, c.n-c.before)
+	}
+	s.Before, s.ArgLens = unpack(c.obs[:c.before])
+	s.After, _ = unpack(c.obs[c.before : 2*c.before])
+	s.Results, s.ResultLens = unpack(c.obs[2*c.before : c.n])
+	if n := len(s.ArgLens); n != len(c.plan.args) {
+		return nil, fmt.Errorf("%d arguments were recorded, the op has %d", n, len(c.plan.args))
+	}
+	if n := len(s.ResultLens); n != len(c.plan.results) && n != 0 {
+		return nil, fmt.Errorf("%d returns were recorded, the op has %d", n, len(c.plan.results))
+	}
+	for _, m := range c.settings.modes {
+		s.Modes = append(s.Modes, *m)
+	}
+	return s, nil
+}

@@ -1,0 +1,216 @@
+package asserts
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+)
+
+// settings is how calls are checked. A value is never changed, only replaced.
+type settings struct {
+	level    Level
+	reporter Reporter
+	policy   *Policy
+	modes    []*Mode
+	sample   float64 // the share of calls that is checked
+	bound    bool    // the reporter was given by a context
+	off      bool    // OPASSERT says off
+
+	// Derived by finish.
+	aside   bool   // Begin must look closer: unset, or sampled
+	special Traits // traits that skip something
+	closer  bool   // a mode skips something
+}
+
+func (s *settings) finish() *settings {
+	s.aside = s.sample < 1
+	s.special = s.policy.special(Identity)
+	s.closer = slices.ContainsFunc(s.modes, func(m *Mode) bool { return s.policy.ForMode(*m) != 0 })
+	return s
+}
+
+var (
+	current    atomic.Pointer[settings]
+	updating   sync.Mutex
+	configured sync.Once
+)
+
+// Until the first use OPASSERT has not been read.
+func init() { current.Store(&settings{aside: true}) }
+
+// configure reads OPASSERT, once.
+func configure() {
+	configured.Do(func() {
+		s, err := parseSettings(os.Getenv("OPASSERT"))
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+		}
+		current.Store(s)
+	})
+}
+
+// parseSettings reads OPASSERT. With an error come the defaults.
+func parseSettings(text string) (*settings, error) {
+	s := &settings{level: Identity, reporter: Panic, policy: Aware(), sample: 1}
+	for option := range strings.SplitSeq(text, ",") {
+		if !s.set(strings.TrimSpace(option)) {
+			err := fmt.Errorf("opassert: OPASSERT=%s: unknown option %q, so the defaults are used; the options are "+
+				"panic, log, collect or off, level=identity or content, sample=0..1, policy=aware or pytorch", text, option)
+			s, _ := parseSettings("")
+			return s, err
+		}
+	}
+	if s.off {
+		s.level = Off
+	}
+	return s.finish(), nil
+}
+
+func (s *settings) set(option string) bool {
+	name, value, _ := strings.Cut(option, "=")
+	switch name {
+	case "level":
+		if value != Identity.String() && value != Contents.String() {
+			return false
+		}
+		s.level = Level(slices.Index(levels[:], value))
+		return true
+	case "sample":
+		share, err := strconv.ParseFloat(value, 64)
+		s.sample = share
+		return err == nil && share >= 0 && share <= 1
+	case "policy":
+		for _, p := range Presets() {
+			if p.Name == value {
+				s.policy = p
+				return true
+			}
+		}
+		return false
+	}
+	switch option {
+	case "":
+	case "panic":
+		s.reporter = Panic
+	case "log":
+		s.reporter = logged
+	case "collect":
+		s.reporter = collected
+	case "off":
+		s.off = true
+	default:
+		return false
+	}
+	return true
+}
+
+// update replaces the process's settings.
+func update(change func(*settings)) {
+	configure()
+	updating.Lock()
+	defer updating.Unlock()
+	s := *current.Load()
+	change(&s)
+	current.Store(s.finish())
+}
+
+// SetLevel sets how much of each tensor is checked, and gives back what
+// undoes it. Off turns everything off; nothing beyond Contents is done on a
+// call.
+func SetLevel(l Level) (restore func()) {
+	var old Level
+	update(func(s *settings) { old, s.level = s.level, l })
+	return func() { update(func(s *settings) { s.level = old }) }
+}
+
+// SetReporter sets where violations go, and gives back what undoes it.
+func SetReporter(r Reporter) (restore func()) {
+	var old Reporter
+	update(func(s *settings) { old, s.reporter = s.reporter, r })
+	return func() { update(func(s *settings) { s.reporter = old }) }
+}
+
+// SetPolicy sets what is skipped, and gives back what undoes it.
+func SetPolicy(p *Policy) (restore func()) {
+	var old *Policy
+	update(func(s *settings) { old, s.policy = s.policy, p })
+	return func() { update(func(s *settings) { s.policy = old }) }
+}
+
+// SetSample sets the share of calls that is checked, from 0 to 1, and gives
+// back what undoes it. It is counted out op by op, not drawn: with 0.1 the
+// first call of each op is checked, the eleventh, and so on.
+func SetSample(share float64) (restore func()) {
+	var old float64
+	update(func(s *settings) { old, s.sample = s.sample, share })
+	return func() { update(func(s *settings) { s.sample = old }) }
+}
+
+// EnterMode makes a mode active for all calls of the process until leave.
+// Where kernels take a context, [WithMode] reaches just their calls.
+func EnterMode(m Mode) (leave func()) {
+	entered := &m
+	update(func(s *settings) { s.modes = append(slices.Clip(s.modes), entered) })
+	return func() {
+		update(func(s *settings) {
+			s.modes = slices.DeleteFunc(slices.Clone(s.modes), func(m *Mode) bool { return m == entered })
+		})
+	}
+}
+
+// A scope is what a context changes of the process's settings.
+type scope struct {
+	changes []func(*settings)
+	merged  atomic.Pointer[merged]
+}
+
+// merged is the settings of a scope, good while the process's are base.
+type merged struct{ base, settings *settings }
+
+type scopeKey struct{}
+
+func withChange(ctx context.Context, change func(*settings)) context.Context {
+	s := &scope{changes: []func(*settings){change}}
+	if outer, ok := ctx.Value(scopeKey{}).(*scope); ok {
+		s.changes = append(slices.Clip(outer.changes), change)
+	}
+	return context.WithValue(ctx, scopeKey{}, s)
+}
+
+// WithLevel sets the level for the calls that ctx is passed to.
+func WithLevel(ctx context.Context, l Level) context.Context {
+	return withChange(ctx, func(s *settings) { s.level = l })
+}
+
+// WithReporter sets where the violations of the calls go that ctx is passed to.
+func WithReporter(ctx context.Context, r Reporter) context.Context {
+	return withChange(ctx, func(s *settings) { s.reporter, s.bound = r, true })
+}
+
+// WithPolicy sets what is skipped in the calls that ctx is passed to.
+func WithPolicy(ctx context.Context, p *Policy) context.Context {
+	return withChange(ctx, func(s *settings) { s.policy = p })
+}
+
+// WithMode makes a mode active for the calls that ctx is passed to.
+func WithMode(ctx context.Context, m Mode) context.Context {
+	return withChange(ctx, func(s *settings) { s.modes = append(slices.Clip(s.modes), &m) })
+}
+
+// over gives base as the scope changes it.
+func (sc *scope) over(base *settings) *settings {
+	if m := sc.merged.Load(); m != nil && m.base == base {
+		return m.settings
+	}
+	s := *base
+	for _, change := range sc.changes {
+		change(&s)
+	}
+	sc.merged.Store(&merged{base, s.finish()})
+	return &s
+}

@@ -1,0 +1,52 @@
+package asserts
+
+import (
+	"bytes"
+	"runtime"
+	"strconv"
+)
+
+// callSite gives the line that called the wrapper: the caller of the caller
+// of Call.Judge. It counts frames, so it must be called by Call.judge.
+func callSite() Site {
+	const wrapper = 4 // Callers, callSite, judge, Judge, the wrapper
+	var pcs [2]uintptr
+	n := runtime.Callers(wrapper, pcs[:])
+	frames := runtime.CallersFrames(pcs[:n])
+	frame, more := frames.Next()
+	if more {
+		if caller, _ := frames.Next(); caller.Function != "runtime.goexit" {
+			frame = caller
+		}
+	}
+	return Site{File: frame.File, Line: frame.Line, Func: frame.Function}
+}
+
+// goroutines gives the number of this goroutine and of the one that started
+// it, 0 for none. The runtime tells them in stack traces alone; this is slow,
+// and done for violations only.
+func goroutines() (self, creator uint64) {
+	trace := make([]byte, 4<<10)
+	for {
+		n := runtime.Stack(trace, false)
+		if n < len(trace) {
+			trace = trace[:n]
+			break
+		}
+		trace = make([]byte, 2*len(trace))
+	}
+	if i := bytes.LastIndex(trace, []byte(" in goroutine ")); i >= 0 {
+		creator = number(trace[i+len(" in goroutine "):])
+	}
+	return number(bytes.TrimPrefix(trace, []byte("goroutine "))), creator
+}
+
+// number reads the digits that text starts with.
+func number(text []byte) uint64 {
+	end := 0
+	for end < len(text) && text[end] >= '0' && text[end] <= '9' {
+		end++
+	}
+	n, _ := strconv.ParseUint(string(text[:end]), 10, 64)
+	return n
+}

@@ -1,0 +1,157 @@
+package asserts
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+)
+
+// A Summary tells what has been checked in the process so far, what has been
+// skipped, and what has been found.
+type Summary struct {
+	Calls      uint64           // judged
+	SampledOut uint64           // not judged, for the sample
+	Checks     [NumCodes]uint64 // lines of the plans of those calls, a list's counted once a call
+	Skips      []Skip
+	Found      []Found
+}
+
+var (
+	tally Collector // every violation, whatever the reporter
+
+	skips sync.Map // Skip with Count 0 -> *atomic.Int64
+
+	planned struct {
+		sync.Mutex
+		plans []*plan // those with calls
+	}
+)
+
+// register makes the summary count the op's calls.
+func (op *Op) register() {
+	p := op.resolve()
+	planned.Lock()
+	defer planned.Unlock()
+	if !p.registered {
+		p.registered = true
+		planned.plans = append(planned.plans, p)
+	}
+}
+
+// sampled counts a call, and tells whether it is in the sample.
+func (p *plan) sampled(share float64) bool {
+	n := p.begun.Add(1)
+	in := math.Ceil(float64(n)*share) != math.Ceil(float64(n-1)*share)
+	if !in && p.sampledOut.Add(1) == 1 {
+		p.op.register()
+	}
+	return in
+}
+
+func countSkips(found []Skip) {
+	for _, s := range found {
+		n := int64(s.Count)
+		s.Count = 0
+		counter, ok := skips.Load(s)
+		if !ok {
+			counter, _ = skips.LoadOrStore(s, new(atomic.Int64))
+		}
+		counter.(*atomic.Int64).Add(n)
+	}
+}
+
+// Summarize gives the summary of the process so far.
+func Summarize() Summary {
+	s := Summary{Found: tally.Found()}
+	planned.Lock()
+	for _, p := range planned.plans {
+		calls, contents := p.calls.Load(), p.contents.Load()
+		s.Calls += calls
+		s.SampledOut += p.sampledOut.Load()
+		for c, lines := range p.lines {
+			switch Code(c).Level() {
+			case Identity:
+				s.Checks[c] += calls * lines
+			case Contents:
+				s.Checks[c] += contents * lines
+			}
+		}
+	}
+	planned.Unlock()
+	skips.Range(func(key, n any) bool {
+		skip := key.(Skip)
+		skip.Count = int(n.(*atomic.Int64).Load())
+		s.Skips = append(s.Skips, skip)
+		return true
+	})
+	sortSkips(s.Skips)
+	return s
+}
+
+func sortSkips(skips []Skip) {
+	slices.SortFunc(skips, func(a, b Skip) int {
+		return cmp.Or(cmp.Compare(a.Code, b.Code), cmp.Compare(a.Reason, b.Reason))
+	})
+}
+
+// Write writes the summary as text.
+func (s Summary) Write(w io.Writer) error {
+	var b strings.Builder
+	total := uint64(0)
+	for _, n := range s.Checks {
+		total += n
+	}
+	violations := 0
+	for _, f := range s.Found {
+		violations += f.Count
+	}
+	fmt.Fprintf(&b, "opassert: %d calls, %d checks, %d violations\n", s.Calls, total, violations)
+	if s.SampledOut > 0 {
+		fmt.Fprintf(&b, "  not checked: %d calls out of the sample\n", s.SampledOut)
+	}
+	for code, n := range s.Checks {
+		if n > 0 {
+			fmt.Fprintf(&b, "  %v %-16s %d\n", Code(code), Code(code).Name(), n)
+		}
+	}
+	for _, skip := range s.Skips {
+		fmt.Fprintf(&b, "  skipped %v: %s: %d tensors\n", skip.Code, skip.Reason, skip.Count)
+	}
+	for _, f := range s.Found {
+		fmt.Fprintf(&b, "  %d x %s", f.Count, f.Title())
+		if site := f.Site.String(); site != "" {
+			fmt.Fprintf(&b, "  at %s", site)
+		}
+		b.WriteByte('\n')
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// Main runs the tests of a package and gives the exit status, for TestMain:
+//
+//	func TestMain(m *testing.M) { os.Exit(asserts.Main(m)) }
+//
+// With OPASSERT=collect it writes each report and the summary to standard
+// error when the tests are through, and fails when there was a violation.
+func Main(m interface{ Run() int }) int {
+	status := m.Run()
+	if current.Load().reporter != Reporter(collected) {
+		return status
+	}
+	found := collected.Found()
+	for _, f := range found {
+		f.WriteReport(os.Stderr)
+	}
+	Summarize().Write(os.Stderr)
+	if len(found) > 0 && status == 0 {
+		status = 1
+	}
+	return status
+}

@@ -1,0 +1,137 @@
+package asserts
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+)
+
+// TB is what [NewT] needs of a [testing.TB].
+type TB interface {
+	Cleanup(func())
+	Fail()
+	Output() io.Writer
+}
+
+// T reports violations as failures of one test, which goes on.
+type T struct {
+	tb   TB
+	mu   sync.Mutex
+	done bool
+	seen Collector
+}
+
+// NewT makes violations failures of the test, reported at the line that called
+// the wrapper. Until the test ends these calls are the test's:
+//
+//   - those that [T.Context] reaches;
+//   - those on the goroutine that called NewT;
+//   - those on goroutines which that one started itself.
+//
+// All others, on goroutines that a pool or a goroutine of the test started,
+// go to the process's reporter, as nothing tells whose they are: give them
+// the context. Parallel subtests don't mix, each with a NewT of its own.
+func NewT(tb TB) *T {
+	t := &T{tb: tb}
+	self, _ := goroutines()
+	tests.add(self, t)
+	tb.Cleanup(func() {
+		tests.remove(self, t)
+		t.end()
+	})
+	return t
+}
+
+// Context gives a context whose calls are the test's, on any goroutine.
+func (t *T) Context(ctx context.Context) context.Context { return WithReporter(ctx, t) }
+
+// Report reports to the test, or to the process's reporter where the test is
+// over.
+func (t *T) Report(vs Violations) {
+	if !t.take(vs) {
+		configure()
+		current.Load().reporter.Report(vs)
+	}
+}
+
+// take reports the violations unless the test is over.
+func (t *T) take(vs Violations) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.done {
+		return false
+	}
+	t.tb.Fail()
+	for _, v := range vs {
+		if t.seen.add(v) {
+			fmt.Fprintf(t.tb.Output(), "%s:%d: %v\n", filepath.Base(v.Site.File), v.Site.Line, v)
+		}
+	}
+	return true
+}
+
+// end tells how often violations came again.
+func (t *T) end() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.done = true
+	for _, f := range t.seen.Found() {
+		if f.Count > 1 {
+			fmt.Fprintf(t.tb.Output(), "%s:%d: %s: %d times\n", filepath.Base(f.Site.File), f.Site.Line, f.Title(), f.Count)
+		}
+	}
+}
+
+// tests holds the tests that are running, by goroutine.
+var tests running
+
+type running struct {
+	live atomic.Int64
+	mu   sync.Mutex
+	byID map[uint64][]*T // the last NewT of a goroutine comes first
+}
+
+func (r *running) add(goroutine uint64, t *T) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.byID == nil {
+		r.byID = make(map[uint64][]*T)
+	}
+	r.byID[goroutine] = append([]*T{t}, r.byID[goroutine]...)
+	r.live.Add(1)
+}
+
+func (r *running) remove(goroutine uint64, t *T) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var rest []*T
+	for _, other := range r.byID[goroutine] {
+		if other != t {
+			rest = append(rest, other)
+		}
+	}
+	r.byID[goroutine] = rest
+	if len(rest) == 0 {
+		delete(r.byID, goroutine)
+	}
+	r.live.Add(-1)
+}
+
+// owner gives the test that this goroutine is part of, or nil.
+func (r *running) owner() *T {
+	if r.live.Load() == 0 {
+		return nil
+	}
+	self, creator := goroutines()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, id := range []uint64{self, creator} {
+		if ts := r.byID[id]; len(ts) > 0 {
+			return ts[0]
+		}
+	}
+	return nil
+}

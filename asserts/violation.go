@@ -1,0 +1,172 @@
+package asserts
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+)
+
+// A Violation is one broken rule in one call, with all that is known of it.
+type Violation struct {
+	Code    Code
+	Op      string // "aten::add.Tensor"
+	Schema  string
+	Subject Place
+	Against Place // whom it is held against or shares with; zero: nobody
+	Saw     string
+	Fix     string
+
+	Before, After Observation // of the subject; a return has no Before
+	Other         Observation // of Against, after the call
+
+	Device, DType string // of the subject, "" below the content level
+	Skipped       []Skip // what the policy skipped in the same call
+	Repro         string // a command that does it again, where there is one
+	Site          Site   // the call, where it came through a wrapper
+}
+
+// A Place is a tensor among the arguments or the returns of an op.
+type Place struct {
+	Return  bool
+	Index   int // position in the schema
+	Name    string
+	Type    string // as the schema writes it
+	Element int    // in a list; -1 where it is none
+}
+
+// A Site is a place in a program.
+type Site struct {
+	File string
+	Line int
+	Func string
+}
+
+// String names the place in a sentence: "argument tensors[1]", "result0".
+func (p Place) String() string {
+	name := p.Name
+	if p.Element >= 0 {
+		name += fmt.Sprintf("[%d]", p.Element)
+	}
+	switch {
+	case !p.Return:
+		return "argument " + name
+	case strings.HasPrefix(name, "result"):
+		return name
+	}
+	return "result " + name
+}
+
+// title names the place in a report's first line: `argument 0 "tensors"[1]`.
+func (p Place) title() string {
+	role := "argument"
+	if p.Return {
+		role = "return"
+	}
+	title := fmt.Sprintf("%s %d %q", role, p.Index, p.Name)
+	if p.Element >= 0 {
+		title += fmt.Sprintf("[%d]", p.Element)
+	}
+	return title
+}
+
+func (s Site) String() string {
+	if s.File == "" {
+		return ""
+	}
+	return s.File + ":" + strconv.Itoa(s.Line)
+}
+
+// String writes small IDs as serial numbers and large ones as addresses.
+func (id ID) String() string {
+	switch {
+	case id == 0:
+		return "none"
+	case id < 1<<32:
+		return "#" + strconv.FormatUint(uint64(id), 10)
+	}
+	return "0x" + strconv.FormatUint(uint64(id), 16)
+}
+
+// locate takes device and element type from what was seen.
+func (v *Violation) locate(c *Content) {
+	if c != nil {
+		v.Device, v.DType = c.Device, c.DType
+	}
+}
+
+// Title is the first line of the report. It holds nothing that differs from
+// run to run.
+func (v *Violation) Title() string {
+	title := fmt.Sprintf("%v %s  %s  %s", v.Code, v.Code.Name(), v.Op, v.Subject.title())
+	if v.Device != "" {
+		title += fmt.Sprintf("   [%s, %s]", v.Device, v.DType)
+	}
+	return title
+}
+
+// Error is the report, without the newline at its end.
+func (v *Violation) Error() string {
+	var b strings.Builder
+	v.WriteReport(&b)
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// WriteReport writes all that is known, in a line for each part.
+func (v *Violation) WriteReport(w io.Writer) error {
+	var b strings.Builder
+	fmt.Fprintln(&b, v.Title())
+	line := func(name, text string) {
+		if text != "" {
+			fmt.Fprintf(&b, "  %-7s %s\n", name, text)
+		}
+	}
+	line("schema", v.Schema)
+	line("rule", v.Code.Rule())
+	line("saw", v.Saw)
+	line("breaks", v.Code.Breaks())
+	line("fix", v.Fix)
+	line("skipped", skipList(v.Skipped))
+	line("repro", v.Repro)
+	line("waive", v.Waive())
+	if v.Site.File != "" {
+		line("site", fmt.Sprintf("%v (%s)", v.Site, v.Site.Func))
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func skipList(skips []Skip) string {
+	var parts []string
+	for _, s := range skips {
+		parts = append(parts, fmt.Sprintf("%v (%s, %d)", s.Code, s.Reason, s.Count))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// Waive is the allowlist entry that would excuse it, as YAML.
+func (v *Violation) Waive() string {
+	return fmt.Sprintf("{op: %s, checks: [%v], reason: ...}", strings.TrimPrefix(v.Op, "aten::"), v.Code)
+}
+
+// Violations is what one call broke. It is an error whose parts errors.As and
+// errors.Is find.
+type Violations []*Violation
+
+// Error is the reports, with an empty line between.
+func (vs Violations) Error() string {
+	var reports []string
+	for _, v := range vs {
+		reports = append(reports, v.Error())
+	}
+	return strings.Join(reports, "\n\n")
+}
+
+// Unwrap gives the violations one by one.
+func (vs Violations) Unwrap() []error {
+	errs := make([]error, len(vs))
+	for i, v := range vs {
+		errs[i] = v
+	}
+	return errs
+}
