@@ -91,7 +91,7 @@ func (w *writer) typeName(t types.Type) string {
 	}
 	text, ok := w.known[t]
 	if !ok {
-		text = w.render(jen.Var().Id("_").Add(typeCode(t)), "var _ ")
+		text = w.render(jen.Var().Id("_").Add(w.typeCode(t)), "var _ ")
 		w.known[t] = text
 	}
 	return text

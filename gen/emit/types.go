@@ -80,33 +80,34 @@ func (w *writer) kernelCall(f bind.Wrapper) string {
 }
 
 // typeCode spells a type with jennifer, which derives the imports.
-func typeCode(t types.Type) *jen.Statement {
+func (w *writer) typeCode(t types.Type) *jen.Statement {
 	switch t := t.(type) {
 	case *types.Basic:
 		return jen.Id(t.Name())
 	case *types.Named:
-		return named(t.Obj(), t.TypeArgs())
+		return w.named(t.Obj(), t.TypeArgs())
 	case *types.Alias:
-		return named(t.Obj(), t.TypeArgs())
+		return w.named(t.Obj(), t.TypeArgs())
 	case *types.Pointer:
-		return jen.Op("*").Add(typeCode(t.Elem()))
+		return jen.Op("*").Add(w.typeCode(t.Elem()))
 	case *types.Slice:
-		return jen.Index().Add(typeCode(t.Elem()))
+		return jen.Index().Add(w.typeCode(t.Elem()))
 	case *types.Array:
-		return jen.Index(jen.Lit(int(t.Len()))).Add(typeCode(t.Elem()))
+		return jen.Index(jen.Lit(int(t.Len()))).Add(w.typeCode(t.Elem()))
 	case *types.Map:
-		return jen.Map(typeCode(t.Key())).Add(typeCode(t.Elem()))
+		return jen.Map(w.typeCode(t.Key())).Add(w.typeCode(t.Elem()))
 	case *types.Chan:
-		return channel(t)
+		return w.channel(t)
 	case *types.Signature:
-		return signature(t)
+		return w.signature(t)
 	}
 	panic(fmt.Sprintf("emit: a type literal %v", t)) // bind refuses it
 }
 
-func named(obj *types.TypeName, args *types.TypeList) *jen.Statement {
+func (w *writer) named(obj *types.TypeName, args *types.TypeList) *jen.Statement {
 	s := jen.Id(obj.Name())
 	if obj.Pkg() != nil {
+		w.file.ImportName(obj.Pkg().Path(), obj.Pkg().Name())
 		s = jen.Qual(obj.Pkg().Path(), obj.Name())
 	}
 	if args.Len() == 0 {
@@ -114,26 +115,26 @@ func named(obj *types.TypeName, args *types.TypeList) *jen.Statement {
 	}
 	var list []jen.Code
 	for t := range args.Types() {
-		list = append(list, typeCode(t))
+		list = append(list, w.typeCode(t))
 	}
 	return s.Types(list...)
 }
 
-func channel(t *types.Chan) *jen.Statement {
+func (w *writer) channel(t *types.Chan) *jen.Statement {
 	switch t.Dir() {
 	case types.SendOnly:
-		return jen.Chan().Op("<-").Add(typeCode(t.Elem()))
+		return jen.Chan().Op("<-").Add(w.typeCode(t.Elem()))
 	case types.RecvOnly:
-		return jen.Op("<-").Chan().Add(typeCode(t.Elem()))
+		return jen.Op("<-").Chan().Add(w.typeCode(t.Elem()))
 	}
-	return jen.Chan().Add(typeCode(t.Elem()))
+	return jen.Chan().Add(w.typeCode(t.Elem()))
 }
 
-func signature(t *types.Signature) *jen.Statement {
+func (w *writer) signature(t *types.Signature) *jen.Statement {
 	list := func(tuple *types.Tuple) []jen.Code {
 		var codes []jen.Code
 		for v := range tuple.Variables() {
-			codes = append(codes, typeCode(v.Type()))
+			codes = append(codes, w.typeCode(v.Type()))
 		}
 		return codes
 	}

@@ -1,0 +1,81 @@
+// Package vector is a small tensor library, as a user of opassert would write
+// one: it has no use counts, so it says so.
+package vector
+
+import (
+	"hash/maphash"
+	"math"
+
+	"github.com/opassert/opassert/asserts"
+)
+
+// A Buffer is memory that vectors may share.
+type Buffer struct {
+	id   asserts.ID
+	data []float64
+}
+
+// A Vector is a window onto a Buffer.
+type Vector struct {
+	id          asserts.ID
+	version     *uint32 // shared by all windows onto one buffer
+	buffer      *Buffer
+	offset, len int
+}
+
+// New makes a vector with a buffer of its own.
+func New(data ...float64) *Vector {
+	return &Vector{
+		id:      asserts.NewID(),
+		version: new(uint32),
+		buffer:  &Buffer{asserts.NewID(), data},
+		len:     len(data),
+	}
+}
+
+// Window gives another vector onto the same buffer.
+func (v *Vector) Window(from, to int) *Vector {
+	return &Vector{asserts.NewID(), v.version, v.buffer, v.offset + from, to - from}
+}
+
+// Data gives the elements, to read.
+func (v *Vector) Data() []float64 { return v.buffer.data[v.offset : v.offset+v.len] }
+
+// Mutable gives the elements, to write.
+func (v *Vector) Mutable() []float64 {
+	*v.version++
+	return v.Data()
+}
+
+var seed = maphash.MakeSeed()
+
+// Observe makes a Vector an asserts.Tensor.
+func (v *Vector) Observe(level asserts.Level) asserts.Observation {
+	if v == nil {
+		return asserts.Observation{}
+	}
+	o := asserts.Observation{
+		Impl: v.id, Storage: v.buffer.id,
+		ImplUses: asserts.NotCounted, StorageUses: asserts.NotCounted,
+		Version: *v.version,
+	}
+	if level >= asserts.Contents {
+		o.Content = v.content()
+	}
+	return o
+}
+
+func (v *Vector) content() *asserts.Content {
+	var bytes []byte
+	for _, x := range v.buffer.data {
+		bits := math.Float64bits(x)
+		for shift := 0; shift < 64; shift += 8 {
+			bytes = append(bytes, byte(bits>>shift))
+		}
+	}
+	return &asserts.Content{
+		DType: "float64", Device: "cpu",
+		Sizes: []int64{int64(v.len)}, Strides: []int64{1}, Offset: int64(v.offset),
+		Nbytes: int64(len(bytes)), Digest: maphash.Bytes(seed, bytes), Bytes: bytes,
+	}
+}
