@@ -29,6 +29,7 @@ var commands = []command{
 	explainCommand,
 	planCommand,
 	lintCommand,
+	policyCommand,
 }
 
 // Main runs the command line and gives the exit status.
