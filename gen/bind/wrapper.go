@@ -2,12 +2,9 @@ package bind
 
 import (
 	"fmt"
-	"go/token"
 	"go/types"
-	"strings"
 
 	"github.com/opassert/opassert/gen/plan"
-	"github.com/opassert/opassert/schema"
 )
 
 // wrapper decides all that the emitter will print for one kernel.
@@ -20,23 +17,23 @@ func (b *binder) wrapper(p pair, planner *plan.Planner) (Wrapper, bool) {
 	b.refuseUnspeakable(p.kernel)
 
 	if recv := sig.Recv(); recv != nil {
-		w.Params = append(w.Params, Param{Name: names.pick(recv.Name(), "kernels"), Type: recv.Type()})
+		w.Params = append(w.Params, Param{Name: names.Pick(recv.Name(), "kernels"), Type: recv.Type()})
 	}
 	params := kernelParams(p.kernel)
 	if len(params) < sig.Params().Len() {
-		w.Context = names.pick(sig.Params().At(0).Name(), "ctx")
+		w.Context = names.Pick(sig.Params().At(0).Name(), "ctx")
 		w.Params = append(w.Params, Param{Name: w.Context, Type: sig.Params().At(0).Type()})
 	}
 	w.Params = append(w.Params, b.matchParams(p, params, names)...)
 	w.Results = b.matchResults(p, names)
 	if len(w.Results) < sig.Results().Len() {
-		w.Err = names.pick("", "err")
+		w.Err = names.Pick("", "err")
 	}
-	w.Call, w.Buf = names.pick("", "call"), names.pick("", "obs")
+	w.Call, w.Buf = names.Pick("", "call"), names.Pick("", "obs")
 	return w, len(b.errs) == before
 }
 
-func (b *binder) matchParams(p pair, params []*types.Var, names nameSet) []Param {
+func (b *binder) matchParams(p pair, params []*types.Var, names plan.NameSet) []Param {
 	args := p.op.Func.Args
 	if len(params) != len(args) {
 		b.errorf(p.kernel.Pos, "kernel %s takes %s; the schema has %s: %s",
@@ -51,12 +48,12 @@ func (b *binder) matchParams(p pair, params []*types.Var, names nameSet) []Param
 				p.kernel.Func.Name(), p.op.Name(), i+1, v.Name(), b.typeString(v.Type()), args[i].Type, args[i].Name, b.wanted(args[i].Type))
 		}
 		variadic := p.kernel.Func.Signature().Variadic() && i == len(params)-1
-		matched = append(matched, Param{names.pick(v.Name(), args[i].Name), v.Type(), role, variadic})
+		matched = append(matched, Param{names.Pick(v.Name(), args[i].Name), v.Type(), role, variadic})
 	}
 	return matched
 }
 
-func (b *binder) matchResults(p pair, names nameSet) []Result {
+func (b *binder) matchResults(p pair, names plan.NameSet) []Result {
 	results, returns := kernelResults(p.kernel), p.op.Func.Returns
 	if len(results) != len(returns) {
 		b.errorf(p.kernel.Pos, "kernel %s gives %s; the schema has %s: %s",
@@ -70,20 +67,9 @@ func (b *binder) matchResults(p pair, names nameSet) []Result {
 			b.errorf(p.kernel.Pos, "kernel %s for %s: result %d is %s; the schema says %s, which wants %s",
 				p.kernel.Func.Name(), p.op.Name(), i+1, b.typeString(v.Type()), returns[i].Type, b.wanted(returns[i].Type))
 		}
-		matched = append(matched, Result{names.pick(v.Name(), resultName(p.op, i)), v.Type(), role})
+		matched = append(matched, Result{names.Pick(v.Name(), plan.LocalName(p.op, i)), v.Type(), role})
 	}
 	return matched
-}
-
-func resultName(op *schema.Op, i int) string {
-	switch name := op.Func.Returns[i].Name; {
-	case name != "":
-		return name
-	case len(op.Func.Returns) == 1:
-		return "result"
-	default:
-		return fmt.Sprintf("result%d", i)
-	}
 }
 
 func (b *binder) typeString(t types.Type) string {
@@ -97,25 +83,9 @@ func count(n int, thing string) string {
 	return fmt.Sprintf("%d %ss", n, thing)
 }
 
-// A nameSet is the identifiers that a wrapper can't use any more.
-type nameSet map[string]bool
-
 // reserved seeds a name set with what a wrapper's body refers to by name.
-func (b *binder) reserved(w Wrapper) nameSet {
-	return nameSet{"asserts": true, "enabled": true, "nil": true, b.pkg.Name: true, w.OpVar: true}
-}
-
-// pick gives the wanted name, or else the other one, with as many underscores
-// behind it as make it new.
-func (names nameSet) pick(want, other string) string {
-	if want == "" || want == "_" {
-		want = strings.TrimLeft(other, "_")
-	}
-	for names[want] || token.IsKeyword(want) || !token.IsIdentifier(want) {
-		want += "_"
-	}
-	names[want] = true
-	return want
+func (b *binder) reserved(w Wrapper) plan.NameSet {
+	return plan.NewNameSet("asserts", "enabled", "nil", b.pkg.Name, w.OpVar)
 }
 
 // refuseUnspeakable reports types in the signature that another package can't

@@ -57,13 +57,7 @@ func subject(index int, name string, t schema.Type, alias *schema.Alias) asserts
 //
 // Source: torchgen/api/cpp.py, return_names.
 func returnName(op *schema.Op, i int) string {
-	name := op.Func.Returns[i].Name
-	if name == "" {
-		if len(op.Func.Returns) == 1 {
-			return "result"
-		}
-		return fmt.Sprintf("result%d", i)
-	}
+	name := LocalName(op, i)
 	if slices.ContainsFunc(op.Func.Args, func(a schema.Argument) bool { return a.Name == name }) {
 		return name + "_return"
 	}

@@ -1,0 +1,46 @@
+package plan
+
+import (
+	"fmt"
+	"go/token"
+	"strings"
+
+	"github.com/opassert/opassert/schema"
+)
+
+// A NameSet is the identifiers that a generated function can't use any more.
+type NameSet map[string]bool
+
+// NewNameSet makes a set of what the function's text refers to by name.
+func NewNameSet(taken ...string) NameSet {
+	names := NameSet{}
+	for _, name := range taken {
+		names[name] = true
+	}
+	return names
+}
+
+// Pick takes the wanted name, or where that is empty or blank the other one,
+// with as many underscores behind it as make it a new identifier.
+func (names NameSet) Pick(want, other string) string {
+	if want == "" || want == "_" {
+		want = strings.TrimLeft(other, "_")
+	}
+	for names[want] || !token.IsIdentifier(want) { // a keyword is no identifier
+		want += "_"
+	}
+	names[want] = true
+	return want
+}
+
+// LocalName is what a return is called inside a generated function.
+func LocalName(op *schema.Op, i int) string {
+	switch name := op.Func.Returns[i].Name; {
+	case name != "":
+		return name
+	case len(op.Func.Returns) == 1:
+		return "result"
+	default:
+		return fmt.Sprintf("result%d", i)
+	}
+}
