@@ -1,0 +1,8 @@
+// Package gentest is the wrappers of the embedded engine's kernels, as the
+// generator writes them. They check in every build: the command runs them.
+// Package tagged, below, is the same for a library that wants its checks in
+// the debug build only.
+package gentest
+
+//go:generate go run ../../cmd/opassert gen -always -schema ../../asserts/c10/kernels/ops.yaml -kernels ../../asserts/c10/kernels -out .
+//go:generate go run ../../cmd/opassert gen -schema ../../asserts/c10/kernels/ops.yaml -kernels ../../asserts/c10/kernels -out tagged
