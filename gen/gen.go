@@ -5,6 +5,7 @@ package gen
 
 import (
 	"fmt"
+	"go/token"
 	"path/filepath"
 	"slices"
 	"time"
@@ -59,6 +60,10 @@ func Generate(o Options) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
+	name, err := o.packageName()
+	if err != nil {
+		return Result{}, err
+	}
 	if err := distinctFolders(o.Kernels, o.Out); err != nil {
 		return Result{}, err
 	}
@@ -71,7 +76,7 @@ func Generate(o Options) (Result, error) {
 		return Result{}, err
 	}
 	text, err := emit.Emit(emit.File{
-		Package:  o.packageName(),
+		Package:  name,
 		Kernels:  pkg.Types,
 		Wrappers: wrappers,
 		Always:   o.Always,
@@ -116,11 +121,19 @@ func loadAllowlist(path string, ops []*schema.Op) (*allowlist.List, error) {
 	return allowlist.Load(path, ops)
 }
 
-func (o Options) packageName() string {
-	if o.Package != "" {
-		return o.Package
+func (o Options) packageName() (string, error) {
+	name := o.Package
+	if name == "" {
+		out, err := filepath.Abs(o.Out)
+		if err != nil {
+			return "", err
+		}
+		name = filepath.Base(out)
 	}
-	return filepath.Base(o.Out)
+	if !token.IsIdentifier(name) {
+		return "", fmt.Errorf("%q can't be a package's name: give another with -package", name)
+	}
+	return name, nil
 }
 
 func distinctFolders(kernels, out string) error {
