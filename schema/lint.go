@@ -73,20 +73,12 @@ func change(from, to fmt.Stringer) string { return from.String() + " -> " + to.S
 // annotate is the argument with a written alias set: the one it has, or the
 // first free letter.
 func (l *linter) annotate(a Argument) Argument {
-	set := l.freeLetter()
+	set := l.f.freeLetters()[0]
 	if a.Alias != nil {
 		set = a.Alias.Before[0]
 	}
 	a.Alias = &Alias{Before: []string{set}, Write: true}
 	return a
-}
-
-// freeLetter is an alias set that no argument uses, as long as there is one.
-func (l *linter) freeLetter() string {
-	if letters := l.f.freeLetters(); len(letters) > 0 {
-		return letters[0]
-	}
-	return "z"
 }
 
 // inplaceName: foo_ writes something.
@@ -216,7 +208,7 @@ func (l *linter) sharedSets() {
 			for _, set := range a.Alias.Before {
 				if set != "*" && slices.Contains(b.Alias.Before, set) {
 					fixed := a
-					fixed.Alias = &Alias{Before: []string{l.freeLetter()}, Write: a.Alias.Write, After: a.Alias.After, Depth: a.Alias.Depth}
+					fixed.Alias = &Alias{Before: []string{l.f.freeLetters()[0]}, Write: a.Alias.Write, After: a.Alias.After, Depth: a.Alias.Depth}
 					l.add(a.Pos, change(a, fixed), "%s and %s share the alias set %s, and one of them is written", b.Name, a.Name, set)
 				}
 			}

@@ -5,7 +5,7 @@ import "fmt"
 // suggest gives the end of a message about an unknown word: the nearest known
 // word, or nothing if none is near.
 func suggest(word string, known []string) string {
-	nearest, least := "", len(word)/3+2
+	nearest, least := "", max(len(word)/3, 1)+1
 	for _, k := range known {
 		if d := distance(word, k, least); d < least {
 			nearest, least = k, d

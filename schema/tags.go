@@ -36,7 +36,7 @@ func ParseTags(path string, src []byte) (*TagSet, error) {
 
 func (t *TagSet) read(s *source, doc *yaml.Node) {
 	if doc.Kind != yaml.SequenceNode {
-		s.report(doc, "expected a list of tags, - tag: ...")
+		s.reportKind(doc, "a list of tags, - tag: ...")
 		return
 	}
 	for _, n := range doc.Content {
@@ -48,7 +48,7 @@ func (t *TagSet) read(s *source, doc *yaml.Node) {
 			if entry[i] == nil {
 				s.report(n, fmt.Sprintf("a tag needs the key %s", key))
 			} else if !isText(entry[i]) || entry[i].Value == "" {
-				s.report(entry[i], fmt.Sprintf("%s must be text", key))
+				s.reportKind(entry[i], key+": text")
 			}
 		}
 		if entry[0] == nil {
@@ -78,4 +78,15 @@ func (r *reader) inheritedTags(entries []*entry) []string {
 		inherited = append(inherited, "view_copy")
 	}
 	return inherited
+}
+
+func derivedTags(base, inherited []string) []string {
+	tags := []string{"generated"}
+	for _, tag := range base {
+		if tag != "generated" && slices.Contains(inherited, tag) {
+			tags = append(tags, tag)
+		}
+	}
+	slices.Sort(tags)
+	return tags
 }

@@ -86,12 +86,11 @@ func (f *Function) functionalVariant() Function {
 	return v
 }
 
-// outVariant gives its results in out arguments. It says why where there is
-// none.
+// outVariant gives its results in out arguments.
 //
 // Source: torchgen/native_function_generation.py, self_to_out_signature,
 // functional_to_out_signature, mutable_to_out_signature.
-func (f *Function) outVariant() (Function, string) {
+func (f *Function) outVariant() Function {
 	name := Name{Base: f.Name.Base, Dunder: f.Name.Dunder, Overload: "out"}
 	if f.Name.Overload != "" {
 		name.Overload = f.Name.Overload + "_out"
@@ -102,7 +101,7 @@ func (f *Function) outVariant() (Function, string) {
 		i := f.selfIndex()
 		out := Argument{Name: "out", Type: args[i].Type, Alias: args[i].Alias, KwargOnly: true, Out: true}
 		args[i].Alias = nil
-		return Function{Name: name, Args: append(args, out), Returns: slices.Clone(f.Returns)}, ""
+		return Function{Name: name, Args: append(args, out), Returns: slices.Clone(f.Returns)}
 	case Mutable:
 		return f.withOuts(name, slices.Clone(f.Args))
 	default:
@@ -114,11 +113,8 @@ func (f *Function) outVariant() (Function, string) {
 // them back where all are plain tensors; else only what is no tensor.
 //
 // Source: torchgen/native_function_generation.py, generate_out_args_from_schema.
-func (f *Function) withOuts(name Name, args []Argument) (Function, string) {
+func (f *Function) withOuts(name Name, args []Argument) Function {
 	letters := f.freeLetters()
-	if len(letters) < len(f.Returns) {
-		return Function{}, "there are too few letters for the alias sets of its returns"
-	}
 	plain := !slices.ContainsFunc(f.Returns, func(r Return) bool { return r.Type.Kind != Base || r.Type.Name != "Tensor" })
 	v := Function{Name: name, Args: args}
 	for i, r := range f.Returns {
@@ -126,7 +122,7 @@ func (f *Function) withOuts(name Name, args []Argument) (Function, string) {
 			v.Returns = append(v.Returns, r)
 			continue
 		}
-		out := Argument{Name: "out", Type: r.Type, Alias: &Alias{Before: letters[i : i+1 : i+1], Write: true}, KwargOnly: true, Out: true}
+		out := Argument{Name: "out", Type: r.Type, Alias: &Alias{Before: []string{letters[i]}, Write: true}, KwargOnly: true, Out: true}
 		if len(f.Returns) > 1 {
 			out.Name = fmt.Sprintf("out%d", i)
 		}
@@ -135,13 +131,17 @@ func (f *Function) withOuts(name Name, args []Argument) (Function, string) {
 			v.Returns = append(v.Returns, Return{Type: r.Type, Alias: out.Alias})
 		}
 	}
-	return v, ""
+	return v
 }
 
-// freeLetters are the alias sets that no argument uses.
+// freeLetters are the alias sets that no argument uses, at least one for every
+// return. Where letters run out there are "?", which are no alias sets.
 func (f *Function) freeLetters() []string {
-	letters := strings.Split("abcdefghijklmnopqrstuvwxyz", "")
-	return slices.DeleteFunc(letters, func(letter string) bool {
+	free := slices.DeleteFunc(strings.Split("abcdefghijklmnopqrstuvwxyz", ""), func(letter string) bool {
 		return slices.ContainsFunc(f.Args, func(a Argument) bool { return a.Alias != nil && slices.Contains(a.Alias.Before, letter) })
 	})
+	for len(free) <= len(f.Returns) {
+		free = append(free, "?")
+	}
+	return free
 }

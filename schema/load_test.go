@@ -1,0 +1,282 @@
+package schema_test
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/opassert/opassert/schema"
+)
+
+const good = "- func: add(Tensor self) -> Tensor\n"
+
+// TestParseRefuses keeps the messages and the places for files.
+func TestParseRefuses(t *testing.T) {
+	tags := schema.NewTagSet("inplace_view", "view_copy", "nondeterministic_seeded", "generated")
+	for _, tt := range []struct{ name, src, want string }{
+		// Files that are none.
+		{"empty", "", `f:1:1: the file is empty: expected a list of entries, - func: ...`},
+		{"only comments", "# nothing\n\n", `f:1:1: the file is empty: expected a list of entries, - func: ...`},
+		{"null document", "---\n", `f:2:1: expected a list of entries, - func: ..., found nothing`},
+		{"mapping", "func: add(Tensor self) -> Tensor\n", `f:1:1: expected a list of entries, - func: ..., found a mapping`},
+		{"text", "add\n", `f:1:1: expected a list of entries, - func: ..., found "add"`},
+		{"second document", good + "---\n" + good, `f:2:1: a second YAML document begins here: put all entries into one`},
+		{"broken second document", good + "---\n- [\n", `f:4:1: not YAML: did not find expected node content`},
+		{"wrong UTF-8", good + "- func: a\xffb\n", `f:2:10: wrong UTF-8: byte 0xff`},
+		{"control character", good + "# a\x00\n", `f:2:4: control character U+0000`},
+		{"C1 control character", "# a\u0081\n", `f:1:4: control character U+0081`},
+		{"syntax", good + "- func: [a\n", `f:2:1: not YAML: did not find expected ',' or ']'`},
+		{"tab", good + "\t- func: x\n", `f:2:1: not YAML: found a tab character that violates indentation`},
+		{"unknown anchor", "- func: *a\n", `f:1:1: not YAML: unknown anchor 'a' referenced`},
+		{"flow nesting", strings.Repeat("[", 20000), `f:1:1: not YAML: exceeded max depth of 10000`},
+		{"block nesting", strings.Repeat("- ", 20000) + "a", `f:1:1: not YAML: exceeded max depth of 10000`},
+
+		// Aliases, which a bomb is made of.
+		{
+			"alias bomb",
+			"- &a [x, x]\n- &b [*a, *a]\n- &c [*b, *b]\n- func: *c\n",
+			`f:1:3: expected an entry with keys, found a list
+f:2:3: expected an entry with keys, found a list
+f:3:3: expected an entry with keys, found a list
+f:4:9: expected a schema, found the YAML alias *c: write it out`,
+		},
+		{"alias to itself", "- &a [*a]\n- *a\n", `f:1:3: expected an entry with keys, found a list
+f:2:3: expected an entry with keys, found the YAML alias *a: write it out`},
+		{"alias as key", "- func: &a f() -> ()\n  *a : 1\n", `f:2:3: expected a key, found the YAML alias *a: write it out`},
+		{"merge key", "- func: f() -> ()\n  <<: {tags: x}\n", `f:2:3: unknown key "<<"`},
+
+		// Entries.
+		{"scalar entry", "- add\n", `f:1:3: expected an entry with keys, found "add"`},
+		{"no func", "- variants: function\n", `f:1:3: the entry has no func`},
+		{"func is a number", "- func: 5\n", `f:1:9: expected a schema, found "5"`},
+		{"func is nothing", "- func:\n", `f:1:8: expected a schema, found nothing`},
+		{"unknown key", good + "  variant: function\n", `f:2:3: unknown key "variant"; did you mean variants?`},
+		{"unknown key unlike any", good + "  wxyz: function\n", `f:2:3: unknown key "wxyz"`},
+		{"duplicate key", good + "  tags: view_copy\n  tags: generated\n", `f:3:3: the key tags is given twice, first in line 2`},
+		{"duplicate op", good + "- func: mul(Tensor self) -> Tensor\n" + good, `f:3:9: add is defined twice, first in line 1`},
+		{"same signature", good + "- func: add.other(Tensor self) -> Tensor\n", `f:2:9: add.other has the signature of add, in line 1, and is functional too: only the overload names differ`},
+
+		// Places inside scalars.
+		{"in a plain scalar", "- func: add(Tensor self, itn x) -> Tensor\n", `f:1:26: unknown type "itn"; did you mean int?`},
+		{"in a quoted scalar", "- func: 'add(Tensor self, itn x) -> Tensor'\n", `f:1:27: unknown type "itn"; did you mean int?`},
+		{"after letters of several bytes", "- {python_module: é, func: add(itn x) -> Tensor}\n", `f:1:33: unknown type "itn"; did you mean int?`},
+		{"in a folded scalar", "- func: >-\n    add(Tensor self,\n    itn x) -> Tensor\n", `f:1:9: unknown type "itn"; did you mean int?`},
+		{"in an escaped scalar", "- func: \"add(itn x, str s=\\\"a\\\") -> Tensor\"\n", `f:1:10: unknown type "itn"; did you mean int?`},
+
+		// All errors at once, in order.
+		{
+			"several",
+			"- func: add(Tensr self) -> Tensor\n  variant: x\n- func: mul_(Tensor self) -> Tensor(b)\n  structured: 1\n",
+			`f:1:13: unknown type "Tensr"; did you mean Tensor?
+f:2:3: unknown key "variant"; did you mean variants?
+f:3:14: mul_ is in-place by its name: write self as Tensor(a!) self
+f:3:30: no argument carries the alias set of this return, (b)
+f:4:15: expected structured: True or False, found "1"`,
+		},
+
+		// Values.
+		{"variants", good + "  variants: function, metod\n", `f:2:23: unknown variant "metod": it is function, method, or both`},
+		{"variants of an out op", "- func: a.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)\n  variants: function, method\n", `f:2:13: an op with an out argument is only a function: variants: function`},
+		{"module and method", good + "  variants: method\n  python_module: nn\n", `f:3:18: a function in a module can't be a method: delete method from variants`},
+		{"boolean", good + "  device_guard: nope\n", `f:2:17: expected device_guard: True or False, found "nope"`},
+		{"quoted boolean", good + "  device_guard: 'False'\n", `f:2:17: expected device_guard: True or False, found "False"`},
+		{"text", good + "  category_override: [a]\n", `f:2:22: expected category_override: text, found a list`},
+		{"device_check", good + "  device_check: None\n", `f:2:17: unknown device_check "None": it is NoCheck or ExactSame`},
+		{"foreach", "- func: _foreach_add(Tensor[] self) -> Tensor[]\n", `f:1:9: _foreach_add takes tensors of several devices: device_check: NoCheck`},
+		{"tag", good + "  tags: inplace_veiw\n", `f:2:9: unknown tag "inplace_veiw"; did you mean inplace_view?`},
+		{"tags", good + "  tags: [view_copy, foo, {a: b}]\n", `f:2:21: unknown tag "foo"
+f:2:26: expected a tag, found a mapping`},
+		{"tags with commas", good + "  tags: view_copy, foo\n", `f:2:20: unknown tag "foo"`},
+		{"tags of nothing", good + "  tags:\n", `f:2:8: expected tags: a tag or a list of tags, found nothing`},
+		{"random", "- func: rand_x(Tensor self) -> Tensor\n", `f:1:9: rand_x is random, by its name or its arguments: tags: nondeterministic_seeded`},
+		{"generator", "- func: x(Tensor self, Generator? g=None) -> Tensor\n", `f:1:9: x is random, by its name or its arguments: tags: nondeterministic_seeded`},
+		{"cpp_no_default_args", good + "  cpp_no_default_args: ['dim']\n", `f:2:25: add has no argument dim with a default value`},
+		{"cpp_no_default_args", good + "  cpp_no_default_args: dim\n", `f:2:24: expected cpp_no_default_args: a list of arguments, found "dim"`},
+		{"autogen", good + "  autogen: add_out\n", `f:2:12: the name add_out ends in _out, which is reserved: make it the overload, add.out`},
+		{"autogen", good + "  autogen: a.out, b c\n", `f:2:21: expected the end of the operator name, found "c"`},
+
+		// Dispatch.
+		{"dispatch key", good + "  dispatch:\n    CPU, CDUA: f\n", `f:3:10: unknown dispatch key "CDUA"; did you mean CUDA?`},
+		{"dispatch key twice", good + "  dispatch:\n    CPU: f\n    CUDA, CPU: g\n", `f:4:11: the dispatch key CPU is given twice`},
+		{"dispatch value", good + "  dispatch:\n    CPU: 5\n", `f:3:10: expected the name of a kernel, found "5"`},
+		{"dispatch", good + "  dispatch: f\n", `f:2:13: expected dispatch: keys with their kernels, found "f"`},
+		{"namespaces", good + "  dispatch:\n    CPU: a::b::c::d::f\n", `f:3:10: a kernel has at most 3 namespaces`},
+		{"manual and dispatch", good + "  manual_kernel_registration: True\n  dispatch:\n    CPU: f\n", `f:4:5: dispatch has no effect beside manual_kernel_registration: delete one`},
+		{"two composites", good + "  dispatch:\n    CompositeExplicitAutograd: f\n    CompositeImplicitAutograd: g\n", `f:4:5: CompositeImplicitAutograd can't stand beside CompositeExplicitAutograd: each serves every backend`},
+		{"redundant", good + "  dispatch:\n    CompositeImplicitAutograd: add\n", `f:3:5: this dispatch table says what holds without it: delete it`},
+		{"renamed", good + "  dispatch:\n    CompositeImplicitAutograd: foo\n", `f:3:5: the only kernel is foo: rename it to add and delete the dispatch table`},
+		{"factory", "- func: zeros(int n, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor\n",
+			`f:1:9: the factory function zeros must not decompose: give it a dispatch table with CompositeExplicitAutograd`},
+		{"factory by name", "- func: a_like(Tensor self) -> Tensor\n", `f:1:9: the factory function a_like must not decompose: give it a dispatch table with CompositeExplicitAutograd`},
+
+		// Structured kernels.
+		{"structured", good + "  structured: True\n", `f:2:15: only an out= op is structured, and add is functional: use structured_delegate`},
+		{"delegate", good + "  structured_delegate: add.out\n", `f:2:24: structured_delegate add.out: there is no such op in this file`},
+		{"delegate with namespace", good + "  structured_delegate: at::add.out\n", `f:2:24: structured_delegate takes no namespace: it is the entry's own`},
+		{"delegate to an unstructured op", good + "  structured_delegate: add.out\n- func: add.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)\n", `f:2:24: structured_delegate add.out: that op, in line 3, is not structured`},
+		{"delegate of an out op", "- func: a.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)\n  structured_delegate: a.x\n", `f:2:24: an out= op has no structured_delegate: use structured`},
+		{"delegate with kernel", good + "  structured_delegate: add.out\n  dispatch:\n    CPU: f\n", `f:4:5: CPU is left to structured_delegate: delete one`},
+		{"guard", "- func: a.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)\n  structured: True\n  device_guard: False\n", `f:3:17: a structured kernel always has its device guard: delete device_guard`},
+		{"inherits", good + "  structured_inherits: at::X\n", `f:2:24: structured_inherits needs structured: True
+f:2:24: structured_inherits takes no namespace`},
+		{"ufunc", "- func: a.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)\n  structured: True\n  ufunc_inner_loop:\n    Generc: add (Bool)\n    ScalarOnly: add\n    CPUScalar: add (1)\n  dispatch:\n    CPU: f\n",
+			`f:4:5: unknown key "Generc"; did you mean Generic?
+f:5:17: expected a loop, name (types), found "add"
+f:6:16: "1" is no scalar type
+f:8:5: the kernel for CPU is made from ufunc_inner_loop: delete one`},
+		{"ufunc unstructured", good + "  ufunc_inner_loop: add (Bool, Half)\n", `f:2:21: ufunc_inner_loop needs structured: True`},
+		{"precomputed", good + "  precomputed:\n  - dim -> int dim,int x\n  - dim\n", `f:3:3: precomputed needs structured: True
+f:3:20: write it as torchgen prints it: dim -> int dim, int x
+f:4:5: unknown type "dim"`},
+		{"precomputed template", "- func: a.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)\n  structured: True\n  precomputed:\n  - dim -> int DIM\n  - int x\n  - int y\n", `f:4:12: DIM is named like a template parameter: use lower case
+f:5:5: only the last line of precomputed stands without argument ->`},
+
+		// Other entries.
+		{"in-place view", "- func: t_(Tensor(a!) self) -> Tensor(a!)\n  tags: inplace_view\n", `f:1:9: t_ has the tag inplace_view, so the file must have its out-of-place view t`},
+		{"in-place view by name", "- func: t(Tensor(a!) self) -> Tensor(a!)\n  tags: inplace_view\n", `f:1:9: t has the tag inplace_view, but its name does not end in _`},
+		{"autogen that is not derived", "- func: a(Tensor self) -> Tensor\n  autogen: a.outt\n  dispatch:\n    CPU: f\n", `f:2:12: autogen lists a.outt, which torchgen does not derive here: that is a.out`},
+		{"no variant possible", "- func: a(Tensor self) -> (Tensor, int)\n  autogen: a.out\n  dispatch:\n    CPU: f\n", `f:1:9: torchgen derives a.out(Tensor self, *, Tensor(a!) out0) -> int, which is wrong: return 0 is the out argument out0, so its type is Tensor(a!)`},
+		{"a derived name is taken", "- func: a(Tensor self) -> Tensor\n  autogen: a.out\n  dispatch:\n    CPU: f\n- func: a.out(Tensor self, int x, *, Tensor(a!) out) -> Tensor(a!)\n", `f:1:9: torchgen derives a.out from this entry, but line 5 has that name already`},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			file, err := schema.Parse("f", []byte(tt.src), tags)
+			if err == nil {
+				t.Fatalf("no error, but %d ops", len(file.Ops))
+			}
+			if diff := cmp.Diff(tt.want, allErrors(err)); diff != "" {
+				t.Errorf("want - got +\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestParseTakes: what looks odd and is right.
+func TestParseTakes(t *testing.T) {
+	for _, tt := range []struct {
+		name, src string
+		ops       []string
+	}{
+		{"empty list", "[]\n", nil},
+		{"byte order mark", "\ufeff" + good, []string{"add"}},
+		{"carriage returns", strings.ReplaceAll(good+"  variants: method\n", "\n", "\r\n"), []string{"add"}},
+		{"document start and end", "---\n" + good + "...\n", []string{"add"}},
+		{"keys without value", good + "  python_module:\n  dispatch: ~\n", []string{"add"}},
+		{"YAML 1.1 booleans", good + "  device_guard: no\n  manual_cpp_binding: On\n", []string{"add"}},
+		{"lone out", "- func: add.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)\n", []string{"add.out"}},
+		{"two namespaces", good + "- func: ns::add(Tensor self) -> Tensor\n", []string{"add", "ns::add"}},
+		{"other backends", good + "  dispatch:\n    PrivateUse1, SparseCsrXPU: a::b::c::f\n", []string{"add"}},
+		{"nested composite", good + "  dispatch:\n    CompositeImplicitAutogradNestedTensor, CompositeExplicitAutograd: f\n", []string{"add"}},
+		{"symint kernel", good + "  dispatch:\n    CompositeImplicitAutograd: add_symint\n", []string{"add"}},
+		{"autogen of a composite op", good + "  autogen: add.out\n", []string{"add"}},
+		{"no tags known", good + "  tags: [anything, at_all]\n", []string{"add"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			file, err := schema.Parse("f", []byte(tt.src), nil)
+			if err != nil {
+				t.Fatal(allErrors(err))
+			}
+			var ops []string
+			for _, op := range file.Ops {
+				ops = append(ops, op.Name())
+			}
+			if diff := cmp.Diff(tt.ops, ops); diff != "" {
+				t.Errorf("want - got +\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestParseTags(t *testing.T) {
+	tags, err := schema.ParseTags("t", []byte("- tag: core\n  desc: x\n- tag: pointwise\n  desc: |\n    y\n"))
+	if err != nil {
+		t.Fatal(allErrors(err))
+	}
+	if !tags.Has("core") || !tags.Has("pointwise") || tags.Has("desc") {
+		t.Error("the set holds something else than core and pointwise")
+	}
+	_, err = schema.ParseTags("t", []byte("- tag: a\n- desc: b\n- tag: [c]\n  desc: d\n- tag: a\n  desc: ''\n- x\n- tag: e\n  dsc: f\n"))
+	want := `t:1:3: a tag needs the key desc
+t:2:3: a tag needs the key tag
+t:3:8: expected tag: text, found a list
+t:5:8: the tag a is declared twice
+t:6:9: expected desc: text, found ""
+t:7:3: expected a tag with keys, found "x"
+t:8:3: a tag needs the key desc
+t:9:3: unknown key "dsc"; did you mean desc?`
+	if err == nil {
+		t.Fatal("no error")
+	}
+	if diff := cmp.Diff(want, allErrors(err)); diff != "" {
+		t.Errorf("want - got +\n%s", diff)
+	}
+}
+
+func write(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestLoad(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "ops.yaml")
+	write(t, path, good+"  tags: foo\n")
+	if _, err := schema.Load(path, ""); err != nil {
+		t.Errorf("without tags.yaml: %v", err)
+	}
+
+	tags := filepath.Join(dir, "tags.yaml")
+	write(t, tags, "- tag: bar\n  desc: x\n")
+	_, err := schema.Load(path, "")
+	if want := path + `:2:9: unknown tag "foo"`; err == nil || err.Error() != want {
+		t.Errorf("with tags.yaml beside the file: %v, want %s", err, want)
+	}
+
+	other := filepath.Join(dir, "other.yaml")
+	write(t, other, "- tag: foo\n  desc: x\n")
+	file, err := schema.Load(path, other)
+	if err != nil {
+		t.Fatalf("with the right tags: %v", err)
+	}
+	if file.Path != path || file.Ops[0].Pos.String() != path+":1:9" {
+		t.Errorf("%s has an op at %s, want %[1]s:1:9", file.Path, file.Ops[0].Pos)
+	}
+
+	write(t, path, "- func: x\n")
+	write(t, other, "x\n")
+	_, err = schema.Load(path, other)
+	want := path + `:1:10: expected "(", found the end of the schema` + "\n" + other + `:1:1: expected a list of tags, - tag: ..., found "x"`
+	if err == nil {
+		t.Fatal("no error for two bad files")
+	}
+	if diff := cmp.Diff(want, allErrors(err)); diff != "" {
+		t.Errorf("want - got +\n%s", diff)
+	}
+
+	for _, paths := range [][2]string{{filepath.Join(dir, "none.yaml"), ""}, {path, filepath.Join(dir, "none.yaml")}} {
+		if _, err := schema.Load(paths[0], paths[1]); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("Load(%q, %q): %v, want a file that does not exist", paths[0], paths[1], err)
+		}
+	}
+	if _, err := schema.Load(dir, other); err == nil {
+		t.Error("no error for a folder")
+	}
+}
+
+// TestLoadLarge: a file of 100 MB is refused, and no more than the limit read.
+func TestLoadLarge(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "large.yaml")
+	write(t, path, good)
+	if err := os.Truncate(path, 100<<20); err != nil {
+		t.Fatal(err)
+	}
+	_, err := schema.Load(path, "")
+	if want := path + ":1:1: the file is larger than 16 MiB, so it is no schema file"; err == nil || err.Error() != want {
+		t.Errorf("%v, want %s", err, want)
+	}
+}
