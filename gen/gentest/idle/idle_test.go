@@ -1,0 +1,78 @@
+package idle_test
+
+import (
+	"testing"
+
+	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/asserts/c10"
+	"github.com/opassert/opassert/gen/gentest/idle"
+	"github.com/opassert/opassert/gen/gentest/idle/checked"
+	"github.com/opassert/opassert/gen/gentest/idle/release"
+)
+
+// A cost is an op called as it is and through wrappers, on so many tensors.
+type cost struct {
+	name                   string
+	bare, release, checked func()
+}
+
+func costs() []cost {
+	tensors := make([]*c10.Tensor, 16)
+	for i := range tensors {
+		tensors[i] = c10.Full([]int64{4}, 0, c10.Options{})
+	}
+	a, b, out := tensors[0], tensors[1], tensors[2]
+	return []cost{
+		{"tensors=1",
+			func() { idle.One(a) },
+			func() { release.One(a) },
+			func() { checked.One(a) }},
+		{"tensors=3",
+			func() { idle.Three(a, b, out) },
+			func() { release.ThreeOut(a, b, out) },
+			func() { checked.ThreeOut(a, b, out) }},
+		{"tensors=16",
+			func() { idle.Sixteen(tensors) },
+			func() { release.Sixteen(tensors) },
+			func() { checked.Sixteen(tensors) }},
+	}
+}
+
+// BenchmarkCost is what a call costs: as it is, through a wrapper of the
+// release build, and through one that checks, at each level.
+func BenchmarkCost(b *testing.B) {
+	if asserts.Enabled {
+		b.Skip("the release wrapper needs a build without the tag opassert")
+	}
+	for _, c := range costs() {
+		for _, way := range []struct {
+			name  string
+			level asserts.Level
+			call  func()
+		}{
+			{"bare", asserts.Off, c.bare},
+			{"release", asserts.Off, c.release},
+			{"off", asserts.Off, c.checked},
+			{"identity", asserts.Identity, c.checked},
+			{"contents", asserts.Contents, c.checked},
+		} {
+			b.Run(c.name+"/"+way.name, func(b *testing.B) {
+				defer asserts.SetLevel(way.level)()
+				b.ReportAllocs()
+				for b.Loop() {
+					way.call()
+				}
+			})
+		}
+	}
+}
+
+// At the identity level, a checked call allocates nothing.
+func TestIdentityAllocatesNothing(t *testing.T) {
+	defer asserts.SetLevel(asserts.Identity)()
+	for _, c := range costs() {
+		if n := testing.AllocsPerRun(100, c.checked); n != 0 {
+			t.Errorf("%s: %v allocations", c.name, n)
+		}
+	}
+}
