@@ -14,6 +14,7 @@ import (
 	"github.com/opassert/opassert/gen/bind"
 	"github.com/opassert/opassert/gen/emit"
 	"github.com/opassert/opassert/gen/plan"
+	"github.com/opassert/opassert/gen/typed"
 	"github.com/opassert/opassert/schema"
 )
 
@@ -21,7 +22,7 @@ import (
 type Options struct {
 	Schema  string   // the schema file
 	Tags    string   // the tags file, "" for the tags.yaml beside the schema, if any
-	Kernels string   // the folder of the kernels' Go package
+	Kernels string   // the folder of the kernels' Go package; not for GenerateTyped
 	Out     string   // the folder of the generated package
 	Package string   // its name, "" for Out's last element
 	Tensor  string   // the tensor type, "" to find it from the kernels
@@ -41,55 +42,77 @@ type File struct {
 	Text []byte
 }
 
-// A Result is what Generate made, and what it left out.
+// A Result is what was made, and what was left out.
 type Result struct {
 	Files   []File
-	Bound   int // wrappers made
-	Unbound bind.Unbound
+	Made    int             // functions made
+	Unbound bind.Unbound    // of Generate
+	Skipped []typed.Skipped // of GenerateTyped
 	Expired []*allowlist.Entry
 }
 
-// Generate makes the files. Faults in the user's files come as a
-// [go/scanner.ErrorList].
+// Generate makes wrappers of the kernels in a Go package. Faults in the
+// user's files come as a [go/scanner.ErrorList].
 func Generate(o Options) (Result, error) {
-	file, err := schema.Load(o.Schema, o.Tags)
-	if err != nil {
-		return Result{}, err
-	}
-	planner, expired, err := NewPlanner(o, file.Ops)
-	if err != nil {
-		return Result{}, err
-	}
-	name, err := o.packageName()
-	if err != nil {
-		return Result{}, err
-	}
 	if err := distinctFolders(o.Kernels, o.Out); err != nil {
+		return Result{}, err
+	}
+	in, err := o.read()
+	if err != nil {
 		return Result{}, err
 	}
 	pkg, err := bind.Load(o.Kernels)
 	if err != nil {
 		return Result{}, err
 	}
-	wrappers, unbound, err := bind.Bind(pkg, file.Ops, planner, o.Tensor)
+	wrappers, unbound, err := bind.Bind(pkg, in.ops, in.planner, o.Tensor)
 	if err != nil {
 		return Result{}, err
 	}
-	text, err := emit.Emit(emit.File{
-		Package:  name,
-		Kernels:  pkg.Types,
-		Wrappers: wrappers,
-		Always:   o.Always,
-	})
+	text, err := emit.Emit(emit.File{Package: in.name, Kernels: pkg.Types, Wrappers: wrappers, Always: o.Always})
 	if err != nil {
 		return Result{}, err
 	}
-	return Result{
-		Files:   []File{{filepath.Join(o.Out, FileName), text}},
-		Bound:   len(wrappers),
-		Unbound: unbound,
-		Expired: expired,
-	}, nil
+	return Result{Files: o.file(text), Made: len(wrappers), Unbound: unbound, Expired: in.expired}, nil
+}
+
+// GenerateTyped makes typed functions that call the ops of a real libtorch.
+func GenerateTyped(o Options) (Result, error) {
+	in, err := o.read()
+	if err != nil {
+		return Result{}, err
+	}
+	funcs, skipped := typed.Funcs(in.ops, in.planner)
+	text, err := emit.Typed(in.name, funcs, o.Always)
+	if err != nil {
+		return Result{}, err
+	}
+	return Result{Files: o.file(text), Made: len(funcs), Skipped: skipped, Expired: in.expired}, nil
+}
+
+// An input is what every generation begins with.
+type input struct {
+	name    string // of the generated package
+	ops     []*schema.Op
+	planner *plan.Planner
+	expired []*allowlist.Entry
+}
+
+func (o Options) read() (input, error) {
+	name, err := o.packageName()
+	if err != nil {
+		return input{}, err
+	}
+	file, err := schema.Load(o.Schema, o.Tags)
+	if err != nil {
+		return input{}, err
+	}
+	planner, expired, err := NewPlanner(o, file.Ops)
+	return input{name, file.Ops, planner, expired}, err
+}
+
+func (o Options) file(text []byte) []File {
+	return []File{{filepath.Join(o.Out, FileName), text}}
 }
 
 // NewPlanner makes the planner that the options ask for, and gives the

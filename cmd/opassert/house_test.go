@@ -19,10 +19,11 @@ var rooms = []struct {
 }{
 	{"schema", nil, []string{"gopkg.in/yaml.v3"}},
 	{"allowlist", []string{"schema", "asserts"}, []string{"gopkg.in/yaml.v3"}},
-	{"gen", []string{"schema", "allowlist", "gen/plan", "gen/bind", "gen/emit"}, []string{"github.com/rogpeppe/go-internal"}},
+	{"gen", []string{"schema", "allowlist", "gen/plan", "gen/bind", "gen/typed", "gen/emit"}, []string{"github.com/rogpeppe/go-internal"}},
 	{"gen/plan", []string{"schema", "allowlist", "asserts"}, nil},
 	{"gen/bind", []string{"schema", "gen/plan"}, []string{"golang.org/x/tools"}},
-	{"gen/emit", []string{"asserts", "gen/bind"}, []string{"github.com/dave/jennifer"}},
+	{"gen/typed", []string{"schema", "gen/plan"}, nil},
+	{"gen/emit", []string{"asserts", "gen/plan", "gen/bind", "gen/typed"}, []string{"github.com/dave/jennifer"}},
 	{"gen/gentest", []string{"asserts"}, nil},
 	{"asserts", []string{"asserts"}, nil},
 	{"asserts/suite", []string{"asserts", "schema", "gen/plan", "allowlist"}, []string{"gopkg.in/yaml.v3"}},

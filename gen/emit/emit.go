@@ -21,6 +21,7 @@ import (
 
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/gen/bind"
+	"github.com/opassert/opassert/gen/plan"
 )
 
 const (
@@ -38,19 +39,28 @@ type File struct {
 
 // Emit gives the file's text, formatted.
 func Emit(f File) ([]byte, error) {
-	w := &writer{file: jen.NewFile(f.Package), known: map[types.Type]string{}}
-	w.file.HeaderComment(header)
-	w.file.ImportName(assertsPath, "asserts")
-	w.file.ImportName(f.Kernels.Path(), f.Kernels.Name())
-	w.asserts, w.kernels = w.importName(assertsPath), w.importName(f.Kernels.Path())
-
-	w.body.Grow(2048 * len(f.Wrappers))
+	w := newWriter(f.Package, len(f.Wrappers))
+	w.kernels = w.importName(f.Kernels.Path(), f.Kernels.Name())
 	w.preamble(f.Always)
 	for _, wrapper := range f.Wrappers {
 		text := wrapper.Plan.Op.Func.String()
 		w.wrapper(wrapper, text)
-		w.table(wrapper, text)
+		w.table(wrapper.OpVar, wrapper.Plan, text)
 	}
+	return w.finish()
+}
+
+// newWriter starts a file that imports the run time.
+func newWriter(pkg string, functions int) *writer {
+	w := &writer{file: jen.NewFile(pkg), known: map[types.Type]string{}}
+	w.file.HeaderComment(header)
+	w.asserts = w.importName(assertsPath, "asserts")
+	w.body.Grow(2048 * functions)
+	return w
+}
+
+// finish puts the body behind the imports that it turned out to need.
+func (w *writer) finish() ([]byte, error) {
 	var out bytes.Buffer
 	if err := w.file.Render(&out); err != nil {
 		return nil, fmt.Errorf("emit: %w", err)
@@ -98,7 +108,8 @@ func (w *writer) typeName(t types.Type) string {
 }
 
 // importName gives the name under which the file imports a package.
-func (w *writer) importName(path string) string {
+func (w *writer) importName(path, name string) string {
+	w.file.ImportName(path, name)
 	return strings.TrimSuffix(w.render(jen.Var().Id("_").Op("=").Qual(path, "X"), "var _ = "), ".X")
 }
 
@@ -256,14 +267,14 @@ func slicing(t types.Type) string {
 }
 
 // table writes the op as data, one line for each check.
-func (w *writer) table(f bind.Wrapper, text string) {
+func (w *writer) table(name string, p plan.Plan, text string) {
 	w.line(0, "")
-	w.line(0, "var ", f.OpVar, " = ", w.asserts, ".Op{")
-	w.line(1, "Name:   ", strconv.Quote(f.Plan.QualifiedName()), ",")
+	w.line(0, "var ", name, " = ", w.asserts, ".Op{")
+	w.line(1, "Name:   ", strconv.Quote(p.QualifiedName()), ",")
 	w.line(1, "Schema: ", strconv.Quote(text), ",")
-	w.subjects("Args", f.Plan.Args)
-	w.subjects("Results", f.Plan.Results)
-	w.checks(f)
+	w.subjects("Args", p.Args)
+	w.subjects("Results", p.Results)
+	w.checks(p)
 	w.line(0, "}")
 }
 
@@ -287,12 +298,12 @@ func flag(text string, on bool) string {
 }
 
 // checks writes what a wrapper can judge; a meta check needs a second engine.
-func (w *writer) checks(f bind.Wrapper) {
-	if len(f.Plan.Checks) == 0 {
+func (w *writer) checks(p plan.Plan) {
+	if len(p.Checks) == 0 {
 		return
 	}
 	w.line(1, "Checks: []", w.asserts, ".Check{")
-	for _, c := range f.Plan.Checks {
+	for _, c := range p.Checks {
 		against := ""
 		if c.Against != "" {
 			against = ", Against: " + strconv.Quote(c.Against)

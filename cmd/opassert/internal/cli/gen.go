@@ -7,22 +7,27 @@ import (
 	"github.com/opassert/opassert/allowlist"
 	"github.com/opassert/opassert/gen"
 	"github.com/opassert/opassert/gen/bind"
+	"github.com/opassert/opassert/gen/typed"
 )
 
 var genCommand = command{
 	name:    "gen",
-	summary: "generate Go wrappers that check every call of your kernels",
+	summary: "generate Go wrappers that check every call of your kernels, or of libtorch",
 	about: `
 A kernel is a Go function or method with a line "//opassert:kernel add.Tensor"
 in its doc comment. The wrappers check calls in the debug build (go build
 -tags opassert) and are bare calls otherwise.
 
-  //go:generate go tool opassert gen -schema ops.yaml -kernels ./kernels -out ./ops`,
+  //go:generate go tool opassert gen -schema ops.yaml -kernels ./kernels -out ./ops
+
+With -engine libtorch there are no kernels to bind: the functions call the ops
+of a real libtorch, which the package is built with (go build -tags libtorch).`,
 	run: runGen,
 }
 
 func runGen(inv *invocation) error {
 	flags := newPlanFlags(inv.flags)
+	engine := inv.flags.String("engine", "go", "what the wrappers call: go, the kernels in a Go package, or libtorch")
 	kernels := inv.flags.String("kernels", "", "the `folder` of the Go package with the kernels")
 	out := inv.flags.String("out", "", "the `folder` to write the wrappers' package to")
 	name := inv.flags.String("package", "", "the generated package's `name` (default: the last element of -out)")
@@ -35,12 +40,10 @@ func runGen(inv *invocation) error {
 	}
 	o := flags.options()
 	o.Kernels, o.Out, o.Package, o.Tensor, o.Always = *kernels, *out, *name, *tensor, *always
-	if o.Schema == "" || o.Kernels == "" || o.Out == "" {
-		return usagef("want -schema FILE -kernels FOLDER -out FOLDER")
-	}
-	result, err := gen.Generate(o)
+	result, err := generate(*engine, o)
 	inv.tellExpired(result.Expired)
 	inv.tellUnbound(result.Unbound)
+	inv.tellSkipped(result.Skipped)
 	if err != nil {
 		return err
 	}
@@ -51,6 +54,22 @@ func runGen(inv *invocation) error {
 		return inv.check(result.Files)
 	}
 	return inv.write(result)
+}
+
+func generate(engine string, o gen.Options) (gen.Result, error) {
+	switch {
+	case engine != "go" && engine != "libtorch":
+		return gen.Result{}, usagef("no engine %q; there are go, libtorch", engine)
+	case o.Schema == "" || o.Out == "":
+		return gen.Result{}, usagef("want -schema FILE and -out FOLDER")
+	case engine == "libtorch" && o.Kernels != "":
+		return gen.Result{}, usagef("-engine libtorch takes no -kernels: libtorch has them")
+	case engine == "libtorch":
+		return gen.GenerateTyped(o)
+	case o.Kernels == "":
+		return gen.Result{}, usagef("want -kernels FOLDER, or -engine libtorch")
+	}
+	return gen.Generate(o)
 }
 
 func (inv *invocation) diff(files []gen.File) error {
@@ -88,10 +107,10 @@ func (inv *invocation) write(result gen.Result) error {
 		return err
 	}
 	for _, f := range stale {
-		fmt.Fprintf(inv.stderr, "wrote %s: %d wrappers\n", f.Path, result.Bound)
+		fmt.Fprintf(inv.stderr, "wrote %s: %d wrappers\n", f.Path, result.Made)
 	}
 	if len(stale) == 0 {
-		fmt.Fprintf(inv.stderr, "%d wrappers, nothing to change\n", result.Bound)
+		fmt.Fprintf(inv.stderr, "%d wrappers, nothing to change\n", result.Made)
 	}
 	return nil
 }
@@ -116,4 +135,11 @@ func (inv *invocation) tellUnbound(u bind.Unbound) {
 		names[i] = op.Name()
 	}
 	fmt.Fprintf(inv.stderr, "no kernel, so no wrapper, for %d of the ops: %s\n", len(names), strings.Join(names, " "))
+}
+
+// tellSkipped lists what has no Go form, with the reason.
+func (inv *invocation) tellSkipped(skipped []typed.Skipped) {
+	for _, s := range skipped {
+		fmt.Fprintf(inv.stderr, "%v: no wrapper for %s: %s\n", s.Op.Pos, s.Op.Name(), s.Reason)
+	}
 }

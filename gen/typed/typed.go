@@ -1,0 +1,95 @@
+// Package typed decides what the operators of a real libtorch look like as Go
+// functions: which Go type stands for each argument and result, and how it
+// becomes a libtorch.Value and back.
+package typed
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/opassert/opassert/gen/plan"
+	"github.com/opassert/opassert/schema"
+)
+
+// A Func is one function to generate.
+type Func struct {
+	Name    string // the function's Go name
+	OpVar   string // the Go name of the op's table
+	Out     string // the local variable that holds what the call gave
+	Err     string // the error result's name
+	Plan    plan.Plan
+	Params  []Param
+	Results []Result
+}
+
+// A Param is a parameter: its Go type, and the expression that makes it a
+// libtorch.Value.
+type Param struct{ Name, Type, Value string }
+
+// A Result is a result: its Go type, and what takes it out of a
+// libtorch.Value.
+type Result struct{ Name, Type, Take string }
+
+// A Skipped op has no Go form, for the reason given.
+type Skipped struct {
+	Op     *schema.Op
+	Reason string
+}
+
+// Funcs gives the functions, in the order of their ops' names, and the ops
+// that have none.
+func Funcs(ops []*schema.Op, planner *plan.Planner) ([]Func, []Skipped) {
+	var funcs []Func
+	var skipped []Skipped
+	first := map[string]*schema.Op{}
+	ops = slices.Clone(ops)
+	slices.SortFunc(ops, func(a, b *schema.Op) int { return strings.Compare(a.Name(), b.Name()) })
+	for _, op := range ops {
+		f, reason := newFunc(op, planner)
+		if other := first[f.Name]; reason == "" && other != nil {
+			reason = fmt.Sprintf("its Go name %s is taken by %s", f.Name, other.Name())
+		}
+		if reason != "" {
+			skipped = append(skipped, Skipped{op, reason})
+			continue
+		}
+		first[f.Name] = op
+		funcs = append(funcs, f)
+	}
+	return funcs, skipped
+}
+
+func newFunc(op *schema.Op, planner *plan.Planner) (Func, string) {
+	f := Func{Name: plan.GoName(op.Func.Name), Plan: planner.Plan(op)}
+	f.OpVar = "op" + f.Name
+	names := plan.NewNameSet("asserts", "libtorch", "enabled", "nil", "int64", f.OpVar)
+	for _, a := range op.Func.Args {
+		form, ok := formOf(a.Type)
+		if !ok {
+			return f, fmt.Sprintf("argument %s has type %v, which has no Go form", a.Name, a.Type)
+		}
+		name := names.Pick(camel(a.Name), "arg")
+		f.Params = append(f.Params, Param{name, form.goType, fmt.Sprintf(form.value, name)})
+	}
+	for i, r := range op.Func.Returns {
+		form, ok := formOf(r.Type)
+		if !ok || form.take == "" {
+			return f, fmt.Sprintf("return %d has type %v, which has no Go form", i, r.Type)
+		}
+		f.Results = append(f.Results, Result{names.Pick(camel(plan.LocalName(op, i)), "result"), form.goType, form.take})
+	}
+	f.Out, f.Err = names.Pick("out", ""), names.Pick("err", "")
+	return f, ""
+}
+
+// camel gives a local name as Go writes it: grad_output is gradOutput.
+func camel(snake string) string {
+	words := strings.FieldsFunc(snake, func(r rune) bool { return r == '_' })
+	for i, w := range words {
+		if i > 0 {
+			words[i] = strings.ToUpper(w[:1]) + w[1:]
+		}
+	}
+	return strings.Join(words, "")
+}
