@@ -63,12 +63,16 @@ func (t *Tensor) SetSizesAndStrides(sizes, strides []int64, offset int64) {
 }
 
 // Resize makes the tensor contiguous with new sizes, and its storage larger
-// where that is needed. The storage stays the same object.
+// where that is needed. The storage stays the same object. Sizes that are not
+// new change nothing.
 //
 // Source: aten/src/ATen/native/Resize.h, resize_impl_cpu_.
 func (t *Tensor) Resize(sizes []int64) {
 	x := t.get()
 	Check(x.layout == Strided, "resize of a %v tensor", x.layout)
+	if slices.Equal(x.sizes, sizes) {
+		return
+	}
 	strides := ContiguousStrides(sizes)
 	checkSizes(sizes, strides)
 	x.storage.grow((x.offset + Numel(sizes)) * x.dtype.Size())

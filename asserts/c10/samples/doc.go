@@ -1,0 +1,35 @@
+// Package samples has calls for the kernels of package kernels: for every op
+// some cases (plain, empty, 0-dim, the same tensor twice, an undefined
+// optional, ...), each with every sort of tensor that the op can take.
+//
+// They are data. What is called with them, kernels or generated wrappers, is
+// the caller's affair.
+package samples
+
+import (
+	"slices"
+	"strings"
+)
+
+// A Sample is one call of an op.
+type Sample struct {
+	Op   string // "add.Tensor"
+	Name string // the case and the sort of tensors: "broadcast/meta"
+
+	// Args makes new arguments, in the order of the kernel's parameters, a
+	// context included. The same arguments come out every time.
+	Args func() []any
+}
+
+// All gives the samples of every op of package kernels, sorted by op.
+func All() []Sample {
+	var all []Sample
+	for _, c := range slices.Concat(factories(), elementwise(), reductions(), products(), norms(), random(), indices(),
+		lists(), copies(), scalars(), views(), listViews(), sparse(), inPlace(), inPlaceViews(), storage(), out(), mutable()) {
+		for _, s := range c.sorts() {
+			all = append(all, Sample{c.op, c.name + "/" + string(s), func() []any { return c.args(builder{s}) }})
+		}
+	}
+	slices.SortStableFunc(all, func(a, b Sample) int { return strings.Compare(a.Op, b.Op) })
+	return all
+}
