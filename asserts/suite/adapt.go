@@ -1,0 +1,565 @@
+package suite
+
+import (
+	"math/rand/v2"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/opassert/opassert/schema"
+)
+
+// An adapter changes a case after what the kernel's error said. Its first
+// answers are rules, each for one way in which PyTorch words its errors; when
+// they have nothing to say, it tries values that the error mentions, and then
+// others.
+type adapter struct {
+	op   *schema.Op
+	rng  *rand.Rand
+	th   theme
+	seen map[string]int  // errors, numbers left out
+	used map[string]bool // rule and error
+}
+
+func newAdapter(op *schema.Op, rng *rand.Rand, th theme) *adapter {
+	return &adapter{op: op, rng: rng, th: th, seen: make(map[string]int), used: make(map[string]bool)}
+}
+
+// adapt gives the next case to try after c threw an error.
+func (a *adapter) adapt(c *Case, text string) *Case {
+	key := digits.ReplaceAllString(text, "#")
+	a.seen[key]++
+	next := c.clone()
+	for i, r := range rules {
+		id := strconv.Itoa(i) + text
+		if a.used[id] {
+			continue
+		}
+		if m := r.pattern.FindStringSubmatch(text); m != nil {
+			a.used[id] = true
+			if r.mend(&mending{a, next, text}, m) {
+				return next
+			}
+		}
+	}
+	a.mutate(next, text)
+	return next
+}
+
+// known tells how often an error like this one came before.
+func (a *adapter) known(text string) int { return a.seen[digits.ReplaceAllString(text, "#")] }
+
+var digits = regexp.MustCompile(`\d+`)
+
+// A mending is one change of a case after an error.
+type mending struct {
+	*adapter
+	c    *Case
+	text string
+}
+
+type rule struct {
+	pattern *regexp.Regexp
+	mend    func(m *mending, groups []string) bool
+}
+
+func on(pattern string, mend func(*mending, []string) bool) rule {
+	return rule{regexp.MustCompile(pattern), mend}
+}
+
+// rules are tried in order.
+var rules = []rule{
+	on(`Could not run '([^']+)' with arguments from the '(\w+)' backend.*available for these backends: \[([^\]]*)\]`, (*mending).backend),
+	on(`(?i)argument (\d+) "(\w+)": want ([^,]+), got (.*)`, (*mending).wanted),
+	on(`(?i)expected (?:scalar type|dtype|a tensor of type|type|self dtype to be|out tensor to have dtype|index to be|tensor to have dtype) '?(?:torch\.)?(\w+(?: int)?)'? but (?:found|got|instead got)`, (*mending).dtypeGiven),
+	on(`(?i)(?:to have one of the following scalar types|scalar types?):? (\w+)`, (*mending).dtypeGiven),
+	on(`not implemented for '(\w+)'`, (*mending).notImplemented),
+	on(`(?i)(?:must|should|expected?|to|only|be|requires?)[\w ,']*?(?: be| have| of)? (?:an? )?(?:dtype |type |of type )?(long|int64|int32|int|bool|boolean|float|double|half|byte|uint8|complex|floating[- ]point|integral|integer)s?\b`, (*mending).dtypeWord),
+	on(`(?i)(\d+)(?:-?D|-?d| ?-?dim\w*|[- ]dimensional)\b(?:[\w ,]*?\bor (\d+)(?:-?D| ?-?dim\w*|[- ]dimensional))?`, (*mending).rank),
+	on(`(?i)(?:must|should|expected?)[\w ']*?(?:at least|have|have at least|to have)\s(\d+) dim`, (*mending).rank),
+	on(`(?i)(\w+)?\b(?:vector|scalar|0-dim|single element|one element)`, (*mending).vector),
+	on(`(?i)square matri`, (*mending).square),
+	on(`(?i)Dimension out of range.*but got (-?\d+)`, (*mending).dimRange),
+	on(`(?i)size of tensor a .* must match`, (*mending).equalSizes),
+	on(`(?i)(?:same (?:shape|size|number of)|shapes? mismatch|sizes? mismatch|inconsistent|must match|to match)`, (*mending).equalSizes),
+	on(`(?i)shape '?\[([-\d, ]*)\]'? .* \[([-\d, ]*)\]`, (*mending).twoShapes),
+	on(`\[([\d, ]*)\].*\[([\d, ]*)\]`, (*mending).twoShapes),
+	on(`(?i)same (?:dtype|type)|dtypes? .*match`, (*mending).equalDTypes),
+	on(`(?i)undefined|None|not defined|required`, (*mending).define),
+	on(`(?i)sparse`, (*mending).sparse),
+	on(`(?i)quantized|QTensor|QScheme`, (*mending).quantized),
+	on(`(?i)mkldnn`, (*mending).mkldnn),
+	on(`(?i)\bnested`, (*mending).nested),
+	on(`(?i)names?\b|named`, (*mending).named),
+}
+
+// named finds the arguments that the error names, or all of them.
+func (m *mending) named2() []int {
+	var found []int
+	for i, name := range m.c.Names {
+		if len(name) > 1 && containsWord(m.text, name) {
+			found = append(found, i)
+		}
+	}
+	return found
+}
+
+func containsWord(text, word string) bool {
+	for at := 0; ; {
+		i := strings.Index(text[at:], word)
+		if i < 0 {
+			return false
+		}
+		start, end := at+i, at+i+len(word)
+		if (start == 0 || !isWord(text[start-1])) && (end == len(text) || !isWord(text[end])) {
+			return true
+		}
+		at = end
+	}
+}
+
+func isWord(b byte) bool {
+	return b == '_' || '0' <= b && b <= '9' || 'a' <= b && b <= 'z' || 'A' <= b && b <= 'Z'
+}
+
+// targets gives the tensors that an error is about: those of the arguments it
+// names, or else one by chance, or all.
+func (m *mending) targets() []*TensorSpec {
+	var out []*TensorSpec
+	for _, i := range m.named2() {
+		out = m.c.Args[i].appendTensors(out)
+	}
+	if len(out) > 0 {
+		return out
+	}
+	all := m.c.tensors()
+	if len(all) > 1 && oneIn(m.rng, 3) {
+		return []*TensorSpec{pick(m.rng, all)}
+	}
+	return all
+}
+
+// own gives a tensor that is the same as another one a life of its own.
+func own(ts []*TensorSpec, all []*TensorSpec) []*TensorSpec {
+	for _, t := range ts {
+		for t.Same > 0 {
+			*t = *all[t.Same-1]
+			t.Sizes = slices.Clone(t.Sizes)
+		}
+	}
+	return ts
+}
+
+var backendForms = map[string]Form{
+	"SparseCPU": COO, "SparseCsrCPU": CSR, "MkldnnCPU": Mkldnn, "QuantizedCPU": Quantized, "NestedTensorCPU": Nested,
+	"ZeroTensor": Zero, "CPU": Dense,
+}
+
+// backend takes a backend that the op has a kernel for.
+func (m *mending) backend(groups []string) bool {
+	var able []Form
+	for name := range strings.SplitSeq(groups[3], ", ") {
+		if f, ok := backendForms[name]; ok && name != groups[2] {
+			able = append(able, f)
+		}
+	}
+	if len(able) == 0 {
+		return false
+	}
+	m.setForm(m.c.tensors(), pick(m.rng, able))
+	return true
+}
+
+func (m *mending) setForm(ts []*TensorSpec, f Form) {
+	for _, t := range own(ts, m.c.tensors()) {
+		t.Form = f
+		if f == Mkldnn || f == Quantized {
+			t.DType = "float32"
+		}
+		t.legal()
+	}
+}
+
+// wanted follows the engine, which refuses a value that the schema's type
+// does not take.
+func (m *mending) wanted(groups []string) bool {
+	i := slices.Index(m.c.Names, groups[2])
+	if i < 0 {
+		return false
+	}
+	m.c.Args[i] = candidate(m.rng, m.op.Func.Args[i], &m.th)
+	return true
+}
+
+var dtypeWords = map[string]string{
+	"long": "int64", "long int": "int64", "int64": "int64", "int": "int32", "int32": "int32", "bool": "bool", "boolean": "bool",
+	"float": "float32", "float32": "float32", "double": "float64", "float64": "float64", "half": "float16", "byte": "uint8",
+	"uint8": "uint8", "complex": "complex64", "complexfloat": "complex64", "cfloat": "complex64", "bfloat16": "bfloat16",
+	"floating-point": "float32", "floating point": "float32", "integral": "int64", "integer": "int64", "short": "int16", "char": "int8",
+	"complexdouble": "complex128",
+}
+
+func (m *mending) dtypeGiven(groups []string) bool { return m.dtypeWord(groups) }
+
+func (m *mending) dtypeWord(groups []string) bool {
+	dtype, ok := dtypeWords[strings.ToLower(groups[1])]
+	if !ok {
+		return false
+	}
+	changed := false
+	for _, t := range own(m.targets(), m.c.tensors()) {
+		changed = changed || t.DType != dtype
+		t.DType = dtype
+		t.legal()
+	}
+	return changed
+}
+
+// notImplemented takes a dtype of another class.
+func (m *mending) notImplemented(groups []string) bool {
+	bad, ok := dtypeWords[strings.ToLower(groups[1])]
+	if !ok {
+		return false
+	}
+	var dtype string
+	if dtypes[bad].class == floating {
+		dtype = pick(m.rng, []string{"int64", "bool", "int32", "complex64", "float32"})
+	} else {
+		dtype = pick(m.rng, []string{"float32", "float32", "float64", "int64"})
+	}
+	for _, t := range own(m.c.tensors(), m.c.tensors()) {
+		if t.DType == bad {
+			t.DType = dtype
+			t.legal()
+		}
+	}
+	return true
+}
+
+// rank takes tensors of the number of dimensions that was asked for.
+func (m *mending) rank(groups []string) bool {
+	n, _ := strconv.Atoi(pick(m.rng, groups[1:2]))
+	if len(groups) > 2 && groups[2] != "" && oneIn(m.rng, 2) {
+		n, _ = strconv.Atoi(groups[2])
+	}
+	if n > 6 {
+		return false
+	}
+	changed := false
+	for _, t := range own(m.targets(), m.c.tensors()) {
+		if len(t.Sizes) != n {
+			t.Sizes, changed = sized(n, t.Sizes), true
+			t.legal()
+		}
+	}
+	return changed
+}
+
+var byRank = [][]int64{{}, {3}, {3, 3}, {2, 3, 4}, {2, 3, 4, 4}, {1, 2, 3, 4, 4}, {1, 1, 2, 3, 4, 4}}
+
+// sized gives sizes of a number of dimensions, as near to the old ones as can be.
+func sized(n int, old []int64) []int64 {
+	if len(old) > n {
+		return slices.Clone(old[:n])
+	}
+	if len(old) == 0 || len(old)+1 < n {
+		return slices.Clone(byRank[n])
+	}
+	return append(slices.Clone(old), 3)[:n]
+}
+
+func (m *mending) vector(groups []string) bool {
+	n := 1
+	if strings.Contains(m.text, "scalar") || strings.Contains(m.text, "0-dim") || strings.Contains(m.text, "single") {
+		n = 0
+	}
+	ts := m.targets()
+	if len(ts) == len(m.c.tensors()) && len(ts) > 1 {
+		ts = []*TensorSpec{pick(m.rng, ts)}
+	}
+	for _, t := range own(ts, m.c.tensors()) {
+		t.Sizes = sized(n, t.Sizes)
+		t.legal()
+	}
+	return true
+}
+
+func (m *mending) square(groups []string) bool {
+	for _, t := range own(m.targets(), m.c.tensors()) {
+		n := len(t.Sizes)
+		if n < 2 {
+			t.Sizes = []int64{3, 3}
+			continue
+		}
+		t.Sizes[n-2] = t.Sizes[n-1]
+	}
+	return true
+}
+
+// dimRange sets every number that was out of range to one that never is.
+func (m *mending) dimRange(groups []string) bool {
+	bad, _ := strconv.ParseInt(groups[1], 10, 64)
+	changed := false
+	for i := range m.c.Args {
+		v := &m.c.Args[i]
+		if v.Kind == DefaultValue {
+			if d, err := strconv.ParseInt(m.op.Func.Args[i].Default, 10, 64); err == nil && d == bad && strings.HasPrefix(m.c.Names[i], "dim") {
+				*v, changed = integer(0), true
+			}
+		}
+		changed = v.replaceInt(bad, 0) || changed
+	}
+	if !changed || oneIn(m.rng, 3) {
+		for _, t := range own(m.c.tensors(), m.c.tensors()) {
+			if len(t.Sizes) < 4 {
+				t.Sizes = slices.Clone(byRank[len(t.Sizes)+1])
+				t.legal()
+			}
+		}
+	}
+	return true
+}
+
+func (v *Value) replaceInt(from, to int64) bool {
+	if v.Kind == IntValue && v.Int == from && from != to {
+		v.Int = to
+		return true
+	}
+	changed := false
+	for i := range v.List {
+		changed = v.List[i].replaceInt(from, to) || changed
+	}
+	return changed
+}
+
+// equalSizes gives the tensors that the error names, or all, the sizes of one
+// of them.
+func (m *mending) equalSizes([]string) bool {
+	ts := m.targets()
+	if len(ts) < 2 {
+		ts = m.c.tensors()
+	}
+	if len(ts) == 0 {
+		return false
+	}
+	own(ts, m.c.tensors())
+	model := ts[0]
+	if oneIn(m.rng, 3) {
+		model = pick(m.rng, ts)
+	}
+	changed := false
+	for _, t := range ts {
+		if !slices.Equal(t.Sizes, model.Sizes) {
+			t.Sizes, changed = slices.Clone(model.Sizes), true
+			t.legal()
+		}
+	}
+	return changed
+}
+
+// twoShapes makes a tensor of the one shape that the error shows one of the
+// other.
+func (m *mending) twoShapes(groups []string) bool {
+	one, other := parseSizes(groups[1]), parseSizes(groups[2])
+	ts := own(m.c.tensors(), m.c.tensors())
+	m.rng.Shuffle(len(ts), func(i, j int) { ts[i], ts[j] = ts[j], ts[i] })
+	for _, t := range ts {
+		switch {
+		case slices.Equal(t.Sizes, other):
+			t.Sizes = one
+		case slices.Equal(t.Sizes, one):
+			t.Sizes = other
+		default:
+			continue
+		}
+		t.legal()
+		return !slices.Equal(one, other)
+	}
+	return false
+}
+
+func parseSizes(text string) []int64 {
+	var sizes []int64
+	for field := range strings.SplitSeq(text, ",") {
+		if n, err := strconv.ParseInt(strings.TrimSpace(field), 10, 64); err == nil && n >= 0 && n < 1000 {
+			sizes = append(sizes, n)
+		}
+	}
+	return sizes
+}
+
+func (m *mending) equalDTypes([]string) bool {
+	ts := m.c.tensors()
+	if len(ts) == 0 {
+		return false
+	}
+	own(ts, ts)
+	changed := false
+	for _, t := range ts {
+		changed = changed || t.DType != ts[0].DType
+		t.DType = ts[0].DType
+		t.legal()
+	}
+	return changed
+}
+
+// define gives arguments that were left out.
+func (m *mending) define([]string) bool {
+	var absent []int
+	for i, v := range m.c.Args {
+		if v.Kind == NoneValue || v.Kind == DefaultValue && strings.Contains(m.op.Func.Args[i].Default, "None") {
+			absent = append(absent, i)
+		}
+	}
+	if len(absent) == 0 {
+		return false
+	}
+	named := slices.DeleteFunc(m.named2(), func(i int) bool { return !slices.Contains(absent, i) })
+	if len(named) > 0 {
+		absent = named
+	}
+	for _, i := range absent {
+		arg := m.op.Func.Args[i]
+		if arg.Type.Kind == schema.Optional {
+			arg.Type = arg.Type.Elem[0]
+		}
+		m.c.Args[i] = candidate(m.rng, arg, &m.th)
+	}
+	return true
+}
+
+func (m *mending) sparse(groups []string) bool {
+	f := pick(m.rng, []Form{COO, CSR, Dense})
+	for name, form := range map[string]Form{"csr": CSR, "csc": CSC, "bsr": BSR, "bsc": BSC, "coo": COO} {
+		if strings.Contains(strings.ToLower(m.text), name) && oneIn(m.rng, 2) {
+			f = form
+		}
+	}
+	ts := m.targets()
+	if oneIn(m.rng, 2) {
+		ts = []*TensorSpec{pick(m.rng, append(ts, m.c.tensors()...))}
+	}
+	m.setForm(ts, f)
+	return true
+}
+
+func (m *mending) quantized([]string) bool {
+	m.setForm(m.targets(), pick(m.rng, []Form{Quantized, PerChannel, Quantized, Dense}))
+	return true
+}
+
+func (m *mending) mkldnn([]string) bool {
+	m.setForm(m.targets(), pick(m.rng, []Form{Mkldnn, Dense}))
+	return true
+}
+
+func (m *mending) nested([]string) bool {
+	m.setForm(m.targets(), pick(m.rng, []Form{Nested, Dense}))
+	return true
+}
+
+func (m *mending) named([]string) bool {
+	if !strings.Contains(m.op.Func.String(), "Dimname") {
+		return false
+	}
+	m.setForm(m.c.tensors(), Named)
+	return true
+}
+
+// mutate changes one or two arguments, those that the error names first, to
+// values that the error mentions or to any others.
+func (a *adapter) mutate(c *Case, text string) {
+	m := mending{a, c, text}
+	named := m.named2()
+	for range 1 + a.rng.IntN(2) {
+		if len(c.Args) == 0 {
+			return
+		}
+		i := a.rng.IntN(len(c.Args))
+		if len(named) > 0 && !oneIn(a.rng, 3) {
+			i = pick(a.rng, named)
+		}
+		m.mutateArg(i)
+	}
+}
+
+func (m *mending) mutateArg(i int) {
+	v := &m.c.Args[i]
+	switch v.Kind {
+	case TensorValue:
+		m.mutateTensor(own([]*TensorSpec{v.Tensor}, m.c.tensors())[0])
+	case IntValue:
+		v.Int = m.number()
+	case ListValue:
+		m.mutateList(v, m.op.Func.Args[i])
+	default:
+		th := m.th
+		th.vary = true
+		arg := m.op.Func.Args[i]
+		if arg.Type.Kind == schema.Optional && v.Kind == NoneValue {
+			arg.Type = arg.Type.Elem[0]
+		}
+		*v = candidate(m.rng, arg, &th)
+	}
+}
+
+// number gives one that the error mentions, or a small one.
+func (m *mending) number() int64 {
+	if found := digits.FindAllString(m.text, 8); len(found) > 0 && oneIn(m.rng, 2) {
+		if n, err := strconv.ParseInt(pick(m.rng, found), 10, 64); err == nil && n <= 64 {
+			return n
+		}
+	}
+	return pick(m.rng, []int64{0, 1, 2, 3, 4, -1, 8, 16})
+}
+
+func (m *mending) mutateList(v *Value, arg schema.Argument) {
+	ints := len(v.List) > 0 && v.List[0].Kind == IntValue
+	tensors := v.appendTensors(nil)
+	switch {
+	case len(tensors) > 0 && !oneIn(m.rng, 4):
+		m.mutateTensor(own([]*TensorSpec{pick(m.rng, tensors)}, m.c.tensors())[0])
+	case len(v.List) > 0 && oneIn(m.rng, 3):
+		v.List = v.List[:len(v.List)-1]
+	case len(v.List) > 0 && len(v.List) < 7 && oneIn(m.rng, 3):
+		v.List = append(v.List, v.List[0].clone())
+	case ints && oneIn(m.rng, 2):
+		*v = same(len(v.List), m.number())
+	case ints:
+		v.List[m.rng.IntN(len(v.List))].Int = m.number()
+	default:
+		*v = candidate(m.rng, arg, &m.th)
+	}
+}
+
+func (m *mending) mutateTensor(t *TensorSpec) {
+	switch m.rng.IntN(8) {
+	case 0, 1:
+		t.Sizes = slices.Clone(pick(m.rng, shapes))
+	case 2:
+		t.Sizes = slices.Clone(pick(m.rng, m.c.tensors()).Sizes)
+	case 3, 4:
+		if len(t.Sizes) > 0 {
+			t.Sizes[m.rng.IntN(len(t.Sizes))] = max(0, m.number())
+		} else {
+			t.Sizes = []int64{max(0, m.number())}
+		}
+	case 5, 6:
+		t.DType = pick(m.rng, commonDTypes)
+	case 7:
+		t.Form = pick(m.rng, commonForms)
+	}
+	if size(t.Sizes) > 1<<14 {
+		t.Sizes = []int64{3}
+	}
+	t.legal()
+}
+
+func size(sizes []int64) int64 {
+	n := int64(1)
+	for _, s := range sizes {
+		n *= s
+	}
+	return n
+}

@@ -1,0 +1,254 @@
+package suite
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// A Case is one call as plain data. Its device is cpu; the call on meta takes
+// the twins of its tensors.
+type Case struct {
+	Op     string // "aten::add.Tensor"
+	Number int
+	Names  []string // of the arguments
+	Args   []Value  // one for each argument
+}
+
+// A Kind says which of a Value's fields hold it.
+type Kind uint8
+
+const (
+	DefaultValue   Kind = iota // the schema's default
+	NoneValue                  // an optional argument left out, an undefined tensor
+	TensorValue                // Tensor
+	IntValue                   // Int
+	FloatValue                 // Float
+	BoolValue                  // Int
+	ComplexValue               // Float is the real part, the imaginary one is 1
+	TextValue                  // Text
+	DTypeValue                 // Text
+	LayoutValue                // Text
+	FormatValue                // Text
+	DeviceValue                // Text
+	QSchemeValue               // Text
+	GeneratorValue             // Int is the seed
+	StorageValue               // Tensor
+	ListValue                  // List
+)
+
+// A Value is one argument of a case.
+type Value struct {
+	Kind   Kind
+	Int    int64
+	Float  float64
+	Text   string
+	Tensor *TensorSpec
+	List   []Value
+}
+
+// A TensorSpec says how a tensor is made.
+type TensorSpec struct {
+	DType       string
+	Sizes       []int64
+	Arrangement Arrangement
+	Form        Form
+	Fill        Fill
+	// Same, when not 0, is one more than the position among the case's tensors
+	// of the tensor that this one is; nothing else here counts then.
+	Same int
+}
+
+// An Arrangement says how the elements of a dense tensor lie in its storage.
+type Arrangement uint8
+
+const (
+	Contiguous   Arrangement = iota
+	Transposed               // the last two dimensions are swapped in memory
+	Sliced                   // every other element of a larger storage, with an offset
+	Expanded                 // stride 0 in the first dimension
+	ChannelsLast             // four and five dimensions: channels innermost
+)
+
+var arrangements = []string{"", "transposed", "sliced", "expanded", "channels-last"}
+
+// A Form says what sort of tensor it is.
+type Form uint8
+
+const (
+	Dense Form = iota
+	COO
+	CSR
+	CSC
+	BSR
+	BSC
+	Mkldnn
+	Quantized
+	PerChannel // quantized by channel
+	Nested
+	Functional // in a functional wrapper
+	Conjugate  // a lazy conjugate
+	Negative   // a lazy negative
+	Zero       // without storage, all zero
+	Inference
+	Named // with dimension names A, B, ...
+)
+
+var forms = []string{"", "coo", "csr", "csc", "bsr", "bsc", "mkldnn", "quantized", "per-channel", "nested", "functional",
+	"conj", "neg", "zero", "inference", "named"}
+
+// A Fill says which values a tensor holds. The zero Fill is small positive
+// values, which nearly every kernel takes.
+type Fill struct {
+	Name  string // "" or one of fills
+	Value float64
+}
+
+func (f Fill) String() string {
+	switch f.Name {
+	case "":
+		return ""
+	case "below", "const":
+		return f.Name + ":" + strconv.FormatFloat(f.Value, 'g', -1, 64)
+	}
+	return f.Name
+}
+
+// String gives the tensor as reports and recipes write it: float32[2, 3] sliced.
+func (t *TensorSpec) String() string {
+	if t.Same > 0 {
+		return fmt.Sprintf("the same as tensor %d", t.Same)
+	}
+	words := []string{t.DType + sizesText(t.Sizes)}
+	for _, w := range []string{arrangements[t.Arrangement], forms[t.Form], t.Fill.String()} {
+		if w != "" {
+			words = append(words, w)
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+func sizesText(sizes []int64) string {
+	words := make([]string, len(sizes))
+	for i, s := range sizes {
+		words[i] = strconv.FormatInt(s, 10)
+	}
+	return "[" + strings.Join(words, ", ") + "]"
+}
+
+// String gives the value as a reader would write it.
+func (v Value) String() string {
+	switch v.Kind {
+	case DefaultValue:
+		return "default"
+	case NoneValue:
+		return "None"
+	case TensorValue:
+		return v.Tensor.String()
+	case IntValue:
+		return strconv.FormatInt(v.Int, 10)
+	case FloatValue:
+		return strconv.FormatFloat(v.Float, 'g', -1, 64)
+	case BoolValue:
+		return strconv.FormatBool(v.Int != 0)
+	case ComplexValue:
+		return strconv.FormatFloat(v.Float, 'g', -1, 64) + "+1i"
+	case TextValue:
+		return strconv.Quote(v.Text)
+	case GeneratorValue:
+		return fmt.Sprintf("generator(%d)", v.Int)
+	case StorageValue:
+		return "storage of " + v.Tensor.String()
+	case ListValue:
+		words := make([]string, len(v.List))
+		for i, e := range v.List {
+			words[i] = e.String()
+		}
+		return "[" + strings.Join(words, ", ") + "]"
+	}
+	return v.Text
+}
+
+// String gives the call; arguments left to their defaults are not shown.
+func (c *Case) String() string {
+	var words []string
+	for i, a := range c.Args {
+		if a.Kind != DefaultValue {
+			words = append(words, c.Names[i]+"="+a.String())
+		}
+	}
+	return c.Op + "(" + strings.Join(words, ", ") + ")"
+}
+
+// clone gives a copy that shares nothing with c.
+func (c *Case) clone() *Case {
+	d := *c
+	d.Args = cloneValues(c.Args)
+	return &d
+}
+
+func cloneValues(values []Value) []Value {
+	out := slices.Clone(values)
+	for i := range out {
+		out[i] = out[i].clone()
+	}
+	return out
+}
+
+func (v Value) clone() Value {
+	if v.Tensor != nil {
+		t := *v.Tensor
+		t.Sizes = slices.Clone(t.Sizes)
+		v.Tensor = &t
+	}
+	v.List = cloneValues(v.List)
+	return v
+}
+
+// tensors gives every tensor of the case in order.
+func (c *Case) tensors() []*TensorSpec {
+	var all []*TensorSpec
+	for i := range c.Args {
+		all = c.Args[i].appendTensors(all)
+	}
+	return all
+}
+
+func (v *Value) appendTensors(all []*TensorSpec) []*TensorSpec {
+	if v.Kind == TensorValue {
+		all = append(all, v.Tensor)
+	}
+	for i := range v.List {
+		all = v.List[i].appendTensors(all)
+	}
+	return all
+}
+
+// Short forms for the generator.
+
+func none() Value            { return Value{Kind: NoneValue} }
+func integer(n int64) Value  { return Value{Kind: IntValue, Int: n} }
+func real(f float64) Value   { return Value{Kind: FloatValue, Float: f} }
+func word(s string) Value    { return Value{Kind: TextValue, Text: s} }
+func list(vs ...Value) Value { return Value{Kind: ListValue, List: vs} }
+
+func truth(b bool) Value {
+	v := Value{Kind: BoolValue}
+	if b {
+		v.Int = 1
+	}
+	return v
+}
+
+func integers(ns ...int64) Value {
+	v := Value{Kind: ListValue}
+	for _, n := range ns {
+		v.List = append(v.List, integer(n))
+	}
+	return v
+}
+
+func tensor(dtype string, sizes ...int64) Value {
+	return Value{Kind: TensorValue, Tensor: &TensorSpec{DType: dtype, Sizes: slices.Clone(sizes)}}
+}

@@ -1,0 +1,110 @@
+package suite
+
+import (
+	"errors"
+
+	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/schema"
+)
+
+// An Engine makes tensors and calls ops. It is used from one goroutine.
+type Engine interface {
+	// Version names the library, as reports show it: "libtorch 1.13.1".
+	Version() string
+
+	// Operators gives every op that can be called, sorted by name.
+	Operators() ([]Operator, error)
+
+	// Strided makes a tensor with a storage of its own.
+	Strided(s Strided) (Tensor, error)
+
+	// Wrap makes a functional wrapper around a tensor.
+	Wrap(t Tensor) (Tensor, error)
+
+	// Twins makes meta tensors of the same sizes, strides and dtypes; twins of
+	// tensors that share a storage share one.
+	Twins(ts []Tensor) ([]Tensor, error)
+
+	// Generator makes a random number generator, as an argument.
+	Generator(seed int64) (any, error)
+
+	// Storage gives a tensor's storage, as an argument.
+	Storage(t Tensor) (any, error)
+
+	// Seed sets the state of the default random number generator.
+	Seed(seed int64)
+
+	// Call calls an op and observes its tensors before and after at the level.
+	// The results are the caller's to release. An op that throws gives an
+	// error of type *Thrown.
+	Call(op string, args []any, level asserts.Level) (Outcome, error)
+}
+
+// An Operator is an op of an engine.
+type Operator struct {
+	Schema *schema.Op
+	// Below tells that it has a kernel below autograd for dense CPU tensors,
+	// or one that serves all backends.
+	Below bool
+	// Missing says why it cannot be called at all; "" if it can.
+	Missing string
+	// Boxed tells that a call passes copies of the caller's handles: a kernel
+	// that rebinds one is not seen to do it, but for what it returns.
+	Boxed bool
+}
+
+// A Strided says what a dense tensor is, down to its bytes.
+type Strided struct {
+	DType     string // "float32"
+	Device    string // "cpu" or "meta"
+	Sizes     []int64
+	Strides   []int64 // in elements
+	Offset    int64   // in elements
+	Data      []byte  // the whole storage, nil on meta
+	Nbytes    int64   // of the storage
+	Inference bool
+}
+
+// A Tensor is an engine's tensor, held by one reference.
+type Tensor interface {
+	asserts.Tensor
+	Release()
+}
+
+// An Outcome is what a call gave.
+type Outcome struct {
+	Results []any // Tensor, nil for an undefined one, []any for a list, numbers
+	Seen    asserts.Seen
+}
+
+// A Thrown is an error of the kernel itself.
+type Thrown struct{ Message string }
+
+func (t *Thrown) Error() string { return t.Message }
+
+// message gives the text that a kernel threw, and false for a failure of
+// another sort.
+func message(err error) (string, bool) {
+	var t *Thrown
+	if errors.As(err, &t) {
+		return t.Message, true
+	}
+	return "", false
+}
+
+// What arguments are made of, besides Tensor, nil, int64, float64, bool,
+// complex128, string and []any.
+type (
+	// Default stands for the schema's default value.
+	Default struct{}
+	// A DType is a ScalarType by its name: "float32".
+	DType string
+	// A Layout is a layout by its name: "strided", "sparse_coo".
+	Layout string
+	// A MemoryFormat is a memory format by its name: "channels_last".
+	MemoryFormat string
+	// A Device is a device by its name: "cpu".
+	Device string
+	// A QScheme is a quantization scheme by its name: "per_tensor_affine".
+	QScheme string
+)

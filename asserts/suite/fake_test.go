@@ -1,0 +1,245 @@
+package suite
+
+import (
+	"bytes"
+	"errors"
+	"hash/fnv"
+	"os"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/opassert/opassert/allowlist"
+	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/gen/plan"
+	"github.com/opassert/opassert/schema"
+)
+
+// A fakeTensor is enough of a tensor to break promises with.
+type fakeTensor struct {
+	impl    *fakeImpl
+	handles int32
+}
+
+type fakeImpl struct {
+	id      asserts.ID
+	storage *fakeStorage
+	spec    Strided
+	uses    int32
+	version uint32
+}
+
+type fakeStorage struct {
+	id   asserts.ID
+	data []byte
+	uses int32
+}
+
+func newFake(s Strided) *fakeTensor {
+	data := slices.Clone(s.Data)
+	return &fakeTensor{impl: &fakeImpl{id: asserts.NewID(), spec: s, uses: 1, storage: &fakeStorage{asserts.NewID(), data, 1}}}
+}
+
+func (t *fakeTensor) copy() *fakeTensor {
+	s := t.impl.spec
+	s.Data = t.impl.storage.data
+	return newFake(s)
+}
+
+func (t *fakeTensor) view() *fakeTensor {
+	t.impl.storage.uses++
+	return &fakeTensor{impl: &fakeImpl{id: asserts.NewID(), spec: t.impl.spec, uses: 1, storage: t.impl.storage}}
+}
+
+func (t *fakeTensor) again() *fakeTensor {
+	t.impl.uses++
+	return &fakeTensor{impl: t.impl}
+}
+
+func (t *fakeTensor) write(bump bool) *fakeTensor {
+	for i := range t.impl.storage.data {
+		t.impl.storage.data[i] ^= 1
+	}
+	if bump {
+		t.impl.version++
+	}
+	return t
+}
+
+func (t *fakeTensor) Release() { t.impl.uses-- }
+
+func (t *fakeTensor) Observe(l asserts.Level) asserts.Observation {
+	i := t.impl
+	o := asserts.Observation{Impl: i.id, Storage: i.storage.id, ImplUses: i.uses, StorageUses: i.storage.uses, Version: i.version}
+	if l >= asserts.Contents {
+		h := fnv.New64a()
+		h.Write(i.storage.data)
+		o.Content = &asserts.Content{
+			DType: i.spec.DType, Device: i.spec.Device, Sizes: i.spec.Sizes, Strides: i.spec.Strides, Offset: i.spec.Offset,
+			Nbytes: int64(len(i.storage.data)), Digest: h.Sum64(), Bytes: bytes.Clone(i.storage.data),
+		}
+	}
+	return o
+}
+
+// fakeOps are the ops of the fake engine; most break something.
+var fakeOps = []struct {
+	schema string
+	kernel func(e *fakeEngine, args []any) ([]any, error)
+}{
+	{"good(Tensor self, Tensor other) -> Tensor", func(e *fakeEngine, args []any) ([]any, error) {
+		return []any{first(args).copy()}, nil
+	}},
+	{"good_(Tensor(a!) self) -> Tensor(a!)", func(e *fakeEngine, args []any) ([]any, error) {
+		return []any{first(args).write(true).again()}, nil
+	}},
+	{"good_view(Tensor(a) self) -> Tensor(a)", func(e *fakeEngine, args []any) ([]any, error) {
+		return []any{first(args).view()}, nil
+	}},
+	{"returns_input_when_empty(Tensor self) -> Tensor", func(e *fakeEngine, args []any) ([]any, error) {
+		if t := first(args); slices.Contains(t.impl.spec.Sizes, 0) {
+			return []any{t.again()}, nil
+		}
+		return []any{first(args).copy()}, nil
+	}},
+	{"view_copies(Tensor(a) self) -> Tensor(a)", func(e *fakeEngine, args []any) ([]any, error) {
+		return []any{first(args).copy()}, nil
+	}},
+	{"writes(Tensor self) -> Tensor", func(e *fakeEngine, args []any) ([]any, error) {
+		return []any{first(args).write(true).copy()}, nil
+	}},
+	{"no_bump_(Tensor(a!) self) -> Tensor(a!)", func(e *fakeEngine, args []any) ([]any, error) {
+		return []any{first(args).write(false).again()}, nil
+	}},
+	{"meta_disagrees(Tensor self) -> Tensor", func(e *fakeEngine, args []any) ([]any, error) {
+		t := first(args)
+		if t.impl.spec.Device == "meta" {
+			s := t.impl.spec
+			s.DType = "int8"
+			return []any{newFake(s)}, nil
+		}
+		return []any{t.copy()}, nil
+	}},
+	{"wants_five_dims(Tensor self) -> Tensor", func(e *fakeEngine, args []any) ([]any, error) {
+		t := first(args)
+		if len(t.impl.spec.Sizes) != 5 {
+			return nil, &Thrown{"Expected 5-dimensional input for 5-dimensional weight, but got something else"}
+		}
+		if t.impl.spec.DType != "int64" {
+			return nil, &Thrown{"expected scalar type Long but found Float"}
+		}
+		return []any{t.copy()}, nil
+	}},
+	{"never(Tensor self) -> Tensor", func(e *fakeEngine, args []any) ([]any, error) {
+		return nil, &Thrown{"not today"}
+	}},
+	{"crashes_on_bool(Tensor self) -> Tensor", func(e *fakeEngine, args []any) ([]any, error) {
+		if first(args).impl.spec.DType == "bool" {
+			syscall.Kill(syscall.Getpid(), syscall.SIGSEGV)
+			time.Sleep(time.Minute)
+		}
+		return []any{first(args).copy()}, nil
+	}},
+	{"hangs(Tensor self) -> Tensor", func(e *fakeEngine, args []any) ([]any, error) {
+		time.Sleep(time.Minute)
+		return nil, nil
+	}},
+}
+
+func first(args []any) *fakeTensor { return args[0].(*fakeTensor) }
+
+type fakeEngine struct{ kernels map[string]int }
+
+func newFakeEngine() *fakeEngine {
+	e := &fakeEngine{kernels: make(map[string]int)}
+	for i, op := range fakeOps {
+		name, _, _ := strings.Cut(op.schema, "(")
+		e.kernels["aten::"+name] = i
+	}
+	return e
+}
+
+func (e *fakeEngine) Version() string { return "fake 1" }
+
+func (e *fakeEngine) Operators() ([]Operator, error) {
+	var all []Operator
+	for _, op := range fakeOps {
+		parsed, err := schema.ParseOp(op.schema)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, Operator{Schema: parsed, Below: true})
+	}
+	slices.SortFunc(all, func(a, b Operator) int { return strings.Compare(a.name(), b.name()) })
+	return all, nil
+}
+
+func (e *fakeEngine) Strided(s Strided) (Tensor, error) { return newFake(s), nil }
+func (e *fakeEngine) Wrap(Tensor) (Tensor, error)       { return nil, &Thrown{"no wrappers here"} }
+func (e *fakeEngine) Generator(int64) (any, error)      { return nil, nil }
+func (e *fakeEngine) Storage(Tensor) (any, error)       { return nil, errors.New("no storages here") }
+func (e *fakeEngine) Seed(int64)                        {}
+
+func (e *fakeEngine) Twins(ts []Tensor) ([]Tensor, error) {
+	twins := make([]Tensor, len(ts))
+	for i, t := range ts {
+		s := t.(*fakeTensor).impl.spec
+		s.Device, s.Data = "meta", nil
+		twins[i] = newFake(s)
+	}
+	return twins, nil
+}
+
+func (e *fakeEngine) Call(op string, args []any, level asserts.Level) (Outcome, error) {
+	i, ok := e.kernels[op]
+	if !ok {
+		return Outcome{}, &Thrown{"no op " + op}
+	}
+	var out Outcome
+	out.Seen.Level = level
+	for _, a := range args {
+		out.Seen.Before = append(out.Seen.Before, a.(*fakeTensor).Observe(level))
+	}
+	results, err := fakeOps[i].kernel(e, args)
+	if err != nil {
+		return Outcome{}, err
+	}
+	for _, a := range args {
+		out.Seen.After = append(out.Seen.After, a.(*fakeTensor).Observe(level))
+	}
+	for _, t := range results {
+		out.Seen.Results = append(out.Seen.Results, t.(*fakeTensor).Observe(level))
+	}
+	out.Results = results
+	return out, nil
+}
+
+func planner(t testing.TB, lists ...*allowlist.List) *plan.Planner {
+	t.Helper()
+	p, err := plan.NewPlanner("full", lists, allowlist.Where{Device: "cpu"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// The test binary is its own worker.
+const workerVariable = "OPASSERT_TEST_WORKER"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(workerVariable) == "" {
+		os.Exit(m.Run())
+	}
+	p, err := plan.NewPlanner("full", nil, allowlist.Where{})
+	if err != nil {
+		panic(err)
+	}
+	e := newFakeEngine()
+	ops, _ := e.Operators()
+	cfg := Config{Level: asserts.Meta, Seed: DefaultSeed, Planner: p}
+	if err := Serve(e, ops, cfg, os.Stdin, os.NewFile(ReplyFile, "replies")); err != nil {
+		panic(err)
+	}
+}

@@ -1,0 +1,146 @@
+package suite
+
+import (
+	"math/rand/v2"
+	"slices"
+	"strings"
+
+	"github.com/opassert/opassert/schema"
+)
+
+// A theme is what the tensors of a case have in common.
+type theme struct {
+	dtype       string
+	sizes       []int64
+	arrangement Arrangement
+	form        Form
+	same        bool // tensors of one dtype and size are one tensor
+	edge        bool // arguments take the values that make many ops do nothing
+	vary        bool // arguments with a default take other values
+	outs        outSize
+}
+
+// outSize says how large out arguments are.
+type outSize uint8
+
+const (
+	emptyOut outSize = iota // resized by the op
+	sizedOut                // of the theme's sizes
+)
+
+// themes are those of the first cases: plain ones, so that most ops run, and
+// the edges, which find more than volume does.
+var themes = []theme{
+	{dtype: "float32", sizes: []int64{3, 3}},
+	{dtype: "float32", sizes: []int64{3, 3}, edge: true, outs: sizedOut},
+	{dtype: "float32", sizes: []int64{2, 3, 4, 4}},
+	{dtype: "int64", sizes: []int64{3}},
+	{dtype: "float32", sizes: []int64{0, 3}},
+	{dtype: "float32", sizes: []int64{1, 1}, edge: true},
+	{dtype: "float32", sizes: []int64{}},
+	{dtype: "float32", sizes: []int64{3, 3}, same: true, outs: sizedOut},
+	{dtype: "float32", sizes: []int64{3, 3}, arrangement: Transposed, edge: true},
+	{dtype: "float64", sizes: []int64{2, 3}, arrangement: Sliced},
+	{dtype: "float32", sizes: []int64{3, 3}, arrangement: Expanded},
+	{dtype: "bool", sizes: []int64{2, 3}},
+	{dtype: "complex64", sizes: []int64{3, 3}},
+	{dtype: "bfloat16", sizes: []int64{2, 3, 4}},
+	{dtype: "float32", sizes: []int64{2, 3, 4, 4}, arrangement: ChannelsLast, edge: true},
+	{dtype: "float32", sizes: []int64{3, 3}, form: COO},
+	{dtype: "float32", sizes: []int64{3, 3}, form: CSR},
+	{dtype: "float32", sizes: []int64{2, 3, 4, 4}, form: Quantized},
+	{dtype: "float32", sizes: []int64{2, 3, 4, 4}, form: Mkldnn},
+	{dtype: "float32", sizes: []int64{3, 3}, form: Functional},
+	{dtype: "int32", sizes: []int64{3, 3}, vary: true},
+	{dtype: "uint8", sizes: []int64{3, 3}, edge: true},
+	{dtype: "complex64", sizes: []int64{3, 3}, form: Conjugate},
+	{dtype: "float32", sizes: []int64{3, 3}, form: Named},
+	{dtype: "float32", sizes: []int64{3, 3}, form: Nested},
+	{dtype: "float32", sizes: []int64{2, 3, 4}, vary: true},
+	{dtype: "float32", sizes: []int64{1, 2, 3, 4, 4}, vary: true},
+	{dtype: "float64", sizes: []int64{0}, vary: true},
+}
+
+var (
+	commonDTypes = []string{"float32", "float32", "float32", "float64", "bfloat16", "int64", "int32", "bool", "uint8", "complex64"}
+	shapes       = [][]int64{{}, {3}, {3, 3}, {2, 3}, {2, 3, 4}, {2, 3, 4, 4}, {1, 2, 3, 4, 4}, {0}, {1}, {2, 0, 3}, {1, 1}, {4, 4}, {2, 3, 3}}
+	commonForms  = []Form{Dense, Dense, Dense, Dense, Dense, COO, CSR, Quantized, Mkldnn, Functional, Zero, Inference, Negative}
+)
+
+func themeOf(r *rand.Rand, number int) theme {
+	if number < len(themes) {
+		return themes[number]
+	}
+	th := theme{
+		dtype: pick(r, commonDTypes), sizes: pick(r, shapes), form: pick(r, commonForms),
+		same: oneIn(r, 8), edge: oneIn(r, 2), vary: oneIn(r, 2), outs: outSize(r.IntN(2)),
+	}
+	if th.form == Dense {
+		th.arrangement = Arrangement(r.IntN(len(arrangements)))
+	}
+	return th
+}
+
+// A generator makes the cases of one op.
+type generator struct {
+	op      *schema.Op
+	name    string // with the namespace
+	recipes []*recipe
+}
+
+// newGenerator takes the recipes that are for the op.
+func newGenerator(op *schema.Op, book *recipeBook) *generator {
+	return &generator{op: op, name: op.Namespace + "::" + op.Func.Name.String(), recipes: book.of(op.Func.Name)}
+}
+
+// generate makes case number n. Where there are recipes, they take every case
+// but each fourth in turn.
+func (g *generator) generate(r *rand.Rand, number int) *Case {
+	th := themeOf(r, number)
+	c := &Case{Op: g.name, Number: number}
+	var from *recipe
+	if n := len(g.recipes); n > 0 && number%4 != 3 {
+		from = g.recipes[number%n]
+	}
+	for _, arg := range g.op.Func.Args {
+		c.Names = append(c.Names, arg.Name)
+		c.Args = append(c.Args, g.argument(r, arg, &th, from, number))
+	}
+	if th.same {
+		unify(c)
+	}
+	return c
+}
+
+func (g *generator) argument(r *rand.Rand, arg schema.Argument, th *theme, from *recipe, number int) Value {
+	if from != nil {
+		if v, ok := from.argument(arg.Name, th, number); ok {
+			return v
+		}
+		if arg.Default != "" && !th.edge && !th.vary {
+			return Value{}
+		}
+	}
+	if arg.Default != "" && !th.edge && (!th.vary || oneIn(r, 2)) {
+		return Value{}
+	}
+	return candidate(r, arg, th)
+}
+
+// unify makes tensors that could be one tensor the same one.
+func unify(c *Case) {
+	all := c.tensors()
+	for i, t := range all {
+		for j, earlier := range all[:i] {
+			if earlier.Same == 0 && t.DType == earlier.DType && t.Form == earlier.Form && slices.Equal(t.Sizes, earlier.Sizes) {
+				t.Same = j + 1
+				break
+			}
+		}
+	}
+}
+
+// outName tells whether an argument is one that the op gives results in.
+func outName(arg schema.Argument) bool {
+	return arg.Out || strings.HasPrefix(arg.Name, "out") && arg.Alias != nil
+}

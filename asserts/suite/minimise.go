@@ -1,0 +1,83 @@
+package suite
+
+import (
+	"slices"
+
+	"github.com/opassert/opassert/asserts"
+)
+
+// minimise gives the simplest case that it can find that shows the same
+// violation: each change is kept that does.
+func (r *runner) minimise(t *target, c *Case, v *asserts.Violation) *Case {
+	budget := 60
+	for changed := true; changed; {
+		changed = false
+		for i := range c.Args {
+			for _, simpler := range simplifications(c, i) {
+				if budget--; budget < 0 {
+					return c
+				}
+				if r.shows(t, simpler, v) {
+					c, changed = simpler, true
+					break
+				}
+			}
+		}
+	}
+	return c
+}
+
+// shows tells whether a case breaks the same rule about the same subject.
+func (r *runner) shows(t *target, c *Case, v *asserts.Violation) bool {
+	a, err := r.try(t, c)
+	if err != nil {
+		return false
+	}
+	return slices.ContainsFunc(r.judge(t, a, new(caseResult)), func(w *asserts.Violation) bool {
+		return sameFault(v, w) && w.Device == v.Device
+	})
+}
+
+// simplifications gives cases with argument i made simpler, the simplest
+// first.
+func simplifications(c *Case, i int) []*Case {
+	var out []*Case
+	with := func(change func(*Value)) {
+		d := c.clone()
+		change(&d.Args[i])
+		out = append(out, d)
+	}
+	v := c.Args[i]
+	if v.Kind != DefaultValue && v.Kind != NoneValue && v.Kind != TensorValue && v.Kind != ListValue {
+		with(func(v *Value) { *v = Value{} })
+	}
+	if n := len(v.List); n > 1 && v.List[0].Kind == TensorValue && !shared(c) {
+		with(func(v *Value) { v.List = v.List[:1] })
+	}
+	if v.Kind != TensorValue || v.Tensor.Same > 0 {
+		return out
+	}
+	t := v.Tensor
+	if t.Form != Dense {
+		with(func(v *Value) { v.Tensor.Form = Dense })
+	}
+	if t.Arrangement != Contiguous {
+		with(func(v *Value) { v.Tensor.Arrangement = Contiguous })
+	}
+	if d := dtypes[t.DType]; d.class == floating && t.DType != "float32" {
+		with(func(v *Value) { v.Tensor.DType = "float32" })
+	}
+	for d, n := range t.Sizes {
+		if n > 2 {
+			with(func(v *Value) { v.Tensor.Sizes[d] = 2 })
+		}
+	}
+	if len(t.Sizes) > 1 {
+		with(func(v *Value) { v.Tensor.Sizes = v.Tensor.Sizes[1:] })
+	}
+	return out
+}
+
+func shared(c *Case) bool {
+	return slices.ContainsFunc(c.tensors(), func(t *TensorSpec) bool { return t.Same > 0 })
+}

@@ -1,0 +1,159 @@
+package suite
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+// ReplyFile is the number of the file that a worker answers on; its standard
+// output is left to what kernels print.
+const ReplyFile = 3
+
+// A process is a worker as the run sees it.
+type process struct {
+	cmd     *exec.Cmd
+	in      io.WriteCloser
+	replies *os.File
+	lines   chan string
+	pid     int // of the worker itself, which something may watch
+	stderr  *lastBytes
+}
+
+// startProcess starts a worker and waits until it is ready.
+func startProcess(cmd *exec.Cmd, patience time.Duration) (*process, error) {
+	p := &process{cmd: cmd, stderr: new(lastBytes)}
+	read, write, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	cmd.ExtraFiles = []*os.File{write}
+	cmd.Stderr = p.stderr
+	if p.in, err = cmd.StdinPipe(); err != nil {
+		return nil, err
+	}
+	if err := cmd.Start(); err != nil {
+		return nil, fmt.Errorf("start a worker: %w", err)
+	}
+	write.Close()
+	p.replies = read
+	p.lines = make(chan string, 64)
+	go p.read()
+	if !p.ready(patience) {
+		p.stop()
+		return nil, fmt.Errorf("a worker did not start: %s", p.stderr)
+	}
+	return p, nil
+}
+
+func (p *process) read() {
+	lines := bufio.NewReaderSize(p.replies, 1<<16)
+	for {
+		line, err := lines.ReadString('\n')
+		if err != nil {
+			close(p.lines)
+			return
+		}
+		p.lines <- strings.TrimSuffix(line, "\n")
+	}
+}
+
+// ready waits until the worker says that it is.
+func (p *process) ready(patience time.Duration) bool {
+	for {
+		line, ok := p.next(patience)
+		if !ok {
+			return false
+		}
+		if rest, ok := strings.CutPrefix(line, lineReady+" "); ok {
+			p.pid, _ = strconv.Atoi(rest)
+			return true
+		}
+	}
+}
+
+// next gives the next line; false when there is none in time, or no more.
+func (p *process) next(patience time.Duration) (string, bool) {
+	timer := time.NewTimer(patience)
+	defer timer.Stop()
+	select {
+	case line, ok := <-p.lines:
+		return line, ok
+	case <-timer.C:
+		return "", false
+	}
+}
+
+// kill ends the worker.
+func (p *process) kill() {
+	if w, err := os.FindProcess(p.pid); err == nil && p.pid > 0 {
+		w.Kill()
+	}
+}
+
+// stop ends the worker and what watches it.
+func (p *process) stop() {
+	p.in.Close()
+	p.cmd.Process.Kill()
+	p.kill()
+	for range p.lines {
+	}
+	p.replies.Close()
+	p.cmd.Wait()
+}
+
+// lastBytes keeps the end of what is written to it.
+type lastBytes struct {
+	mu   sync.Mutex
+	data []byte
+}
+
+func (l *lastBytes) Write(b []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.data = append(l.data, b...)
+	if over := len(l.data) - 1<<16; over > 0 {
+		l.data = bytes.Clone(l.data[over:])
+	}
+	return len(b), nil
+}
+
+func (l *lastBytes) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return strings.TrimSpace(string(l.data))
+}
+
+func (l *lastBytes) reset() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.data = nil
+}
+
+var signalText = regexp.MustCompile(`\bSIG[A-Z]{3,}\b`)
+
+// cause tells from its last words, or else its exit status, what ended the
+// worker.
+func (p *process) cause(status string) string {
+	text := p.stderr.String()
+	if s := signalText.FindString(text); s != "" {
+		return s
+	}
+	if strings.Contains(text, "out of memory") || strings.Contains(text, "cannot allocate memory") {
+		return outOfMemory
+	}
+	if status == "" {
+		return "the worker ended"
+	}
+	return status
+}
+
+const outOfMemory = "out of memory"

@@ -1,0 +1,101 @@
+package suite
+
+import (
+	"slices"
+
+	"github.com/opassert/opassert/asserts"
+)
+
+// An OpResult is what came of all cases of one op.
+type OpResult struct {
+	Op        string         `json:"op"`
+	Schema    string         `json:"schema"`
+	Composite bool           `json:"composite,omitempty"`
+	Below     bool           `json:"below,omitempty"` // has a kernel below autograd
+	Missing   string         `json:"missing,omitempty"`
+	Cases     int            `json:"cases"`
+	Ran       int            `json:"ran"`
+	Error     string         `json:"error,omitempty"` // the last, of an op that never ran
+	CPU       tally          `json:"cpu"`
+	Meta      tally          `json:"meta"`
+	NoMeta    map[string]int `json:"nometa,omitempty"`
+	Excused   map[string]int `json:"excused,omitempty"` // by allowlist entry
+	Findings  []*Finding     `json:"findings,omitempty"`
+	Crashes   []Crash        `json:"crashes,omitempty"`
+}
+
+// A Crash is a case that ended its worker.
+type Crash struct {
+	Case  int    `json:"case"`
+	Cause string `json:"cause"` // "SIGSEGV", "hang", "out of memory"
+	Alone bool   `json:"alone"` // it happens again in a process of its own
+}
+
+func newOpResult(o Operator) *OpResult {
+	return &OpResult{
+		Op: o.name(), Schema: o.Schema.Func.String(), Composite: o.Schema.IsComposite(), Below: o.Below, Missing: o.Missing,
+	}
+}
+
+// add takes in one case.
+func (r *OpResult) add(c *caseResult) {
+	r.Cases++
+	if c.Ran {
+		r.Ran++
+		r.Error = ""
+	} else if r.Ran == 0 {
+		r.Error = c.Error
+	}
+	r.CPU.add(c.CPU)
+	r.Meta.add(c.Meta)
+	if c.NoMeta != "" {
+		if r.NoMeta == nil {
+			r.NoMeta = make(map[string]int)
+		}
+		r.NoMeta[c.NoMeta]++
+	}
+	for _, e := range c.Excused {
+		if r.Excused == nil {
+			r.Excused = make(map[string]int)
+		}
+		r.Excused[e.Entry]++
+	}
+	for _, f := range c.Found {
+		r.find(f)
+	}
+}
+
+// find adds a finding, or counts it with one that says the same.
+func (r *OpResult) find(f *Finding) {
+	for _, known := range r.Findings {
+		if known.same(f) {
+			known.Times += f.Times
+			return
+		}
+	}
+	r.Findings = append(r.Findings, f)
+}
+
+// same tells whether two findings are about one rule and one subject, list
+// elements aside. The device is not asked: a fault that shows on both is one.
+func (f *Finding) same(g *Finding) bool {
+	a, b := f.Violation, g.Violation
+	return sameFault(a, b) && a.Against.Return == b.Against.Return && a.Against.Name == b.Against.Name
+}
+
+func (t *tally) add(other *tally) {
+	if other == nil {
+		return
+	}
+	for i, n := range other.Judged {
+		t.Judged[i] += n
+	}
+	for _, s := range other.Skips {
+		i := slices.IndexFunc(t.Skips, func(k asserts.Skip) bool { return k.Code == s.Code && k.Reason == s.Reason })
+		if i < 0 {
+			t.Skips = append(t.Skips, s)
+		} else {
+			t.Skips[i].Count += s.Count
+		}
+	}
+}

@@ -1,0 +1,195 @@
+package suite
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+
+	"github.com/opassert/opassert/asserts"
+)
+
+// tries is how many times a case is changed after errors before it is given up.
+const tries = 24
+
+// A runner runs cases in this process.
+type runner struct {
+	engine Engine
+	level  asserts.Level
+	policy *asserts.Policy
+	seed   uint64
+}
+
+// A caseResult is what came of one case.
+type caseResult struct {
+	Case    int        `json:"case"`
+	Ran     bool       `json:"ran,omitempty"`
+	Error   string     `json:"error,omitempty"` // the last one, of a case that never ran
+	CPU     *tally     `json:"cpu,omitempty"`
+	Meta    *tally     `json:"meta,omitempty"`
+	NoMeta  string     `json:"nometa,omitempty"` // why the call on meta was not compared
+	Excused []excuse   `json:"excused,omitempty"`
+	Found   []*Finding `json:"found,omitempty"`
+}
+
+// A tally says how many tensors each check was held against on one device.
+type tally struct {
+	Judged [asserts.NumCodes]int `json:"judged"`
+	Skips  []asserts.Skip        `json:"skips,omitempty"`
+}
+
+// An excuse is a violation that an allowlist entry waives.
+type excuse struct {
+	Entry string       `json:"entry"` // its place: "preset pytorch-1.13:2:3"
+	Code  asserts.Code `json:"code"`
+}
+
+// A Finding is a violation, with the case that shows it.
+type Finding struct {
+	Violation *asserts.Violation `json:"violation"`
+	Case      int                `json:"case"`
+	Call      string             `json:"call"`   // the smallest call that shows it
+	Device    string             `json:"device"` // "cpu", "meta", or "cpu, meta" for OA011
+	Times     int                `json:"times"`  // cases that show it
+}
+
+// An attempt is one call that did not throw.
+type attempt struct {
+	c    *Case
+	cpu  *asserts.Seen
+	meta *asserts.Seen
+	why  string // there is no meta
+}
+
+// run makes case number n of an op, changes it until the kernel takes it, and
+// judges the call.
+func (r *runner) run(t *target, number int) caseResult {
+	rng := newRandom(r.seed, t.gen.name, number)
+	result := caseResult{Case: number}
+	a, err := r.search(t, rng, t.gen.generate(rng, number))
+	if err != nil {
+		result.Error = clipped(err.Error())
+		return result
+	}
+	result.Ran = true
+	result.NoMeta = a.why
+	for _, v := range r.judge(t, a, &result) {
+		c := r.minimise(t, a.c, v)
+		result.Found = append(result.Found, r.finding(t, c, v, number))
+	}
+	return result
+}
+
+func clipped(text string) string {
+	text = strings.ToValidUTF8(strings.TrimSpace(text), "?")
+	if len(text) > 400 {
+		text = text[:400] + "..."
+	}
+	return text
+}
+
+// search changes a case until the kernel takes it.
+func (r *runner) search(t *target, rng *rand.Rand, c *Case) (*attempt, error) {
+	ad := newAdapter(t.operator.Schema, rng, themeOf(rng, c.Number))
+	var last error
+	best := c
+	for range tries {
+		a, err := r.try(t, c)
+		if err == nil {
+			return a, nil
+		}
+		text, thrown := message(err)
+		if !thrown {
+			return nil, err
+		}
+		if last != nil && ad.known(text) > 0 && oneIn(rng, 2) {
+			c = best // no progress: go back
+		} else {
+			best, last = c, err
+		}
+		c = ad.adapt(c, text)
+	}
+	return nil, last
+}
+
+// try makes the case's tensors and calls the op, on meta too where the level
+// asks for it.
+func (r *runner) try(t *target, c *Case) (*attempt, error) {
+	m := maker{engine: r.engine}
+	defer m.release()
+	args, err := m.args(c)
+	if err != nil {
+		return nil, err
+	}
+	a := &attempt{c: c}
+	var twins []any
+	if r.level >= asserts.Meta {
+		twins, a.why = r.twins(&m, c, args)
+	}
+	r.engine.Seed(int64(r.seed))
+	out, err := r.engine.Call(t.gen.name, args, min(r.level, asserts.Contents))
+	releaseResults(out.Results)
+	if err != nil {
+		return nil, err
+	}
+	a.cpu = &out.Seen
+	if twins != nil {
+		r.callMeta(t, a, twins)
+	}
+	return a, nil
+}
+
+// judge holds an attempt against the op's checks; it gives the violations and
+// counts into the result.
+func (r *runner) judge(t *target, a *attempt, result *caseResult) []*asserts.Violation {
+	var found []*asserts.Violation
+	result.CPU = new(tally)
+	found = append(found, r.judgeOn(t, a.cpu, "cpu", result.CPU, result)...)
+	if a.meta != nil {
+		result.Meta = new(tally)
+		for _, v := range r.judgeOn(t, a.meta, "meta", result.Meta, result) {
+			if !slices.ContainsFunc(found, func(w *asserts.Violation) bool { return sameFault(v, w) }) {
+				found = append(found, v)
+			}
+		}
+		found = append(found, compareMeta(t, a.cpu, a.meta, result.Meta)...)
+	}
+	return found
+}
+
+// sameFault tells whether two violations are about one rule and one subject.
+func sameFault(v, w *asserts.Violation) bool {
+	return v.Code == w.Code && v.Subject.Return == w.Subject.Return && v.Subject.Index == w.Subject.Index
+}
+
+func (r *runner) judgeOn(t *target, seen *asserts.Seen, device string, count *tally, result *caseResult) []*asserts.Violation {
+	verdict := asserts.Judge(t.judged, seen, r.policy)
+	count.Judged = verdict.Judged
+	count.Skips = verdict.Skips
+	if t.hidden > 0 {
+		count.Skips = append(count.Skips, asserts.Skip{Code: asserts.InputImpl, Reason: unseen, Count: t.hidden})
+	}
+	for _, v := range verdict.Violations {
+		v.Device = device
+	}
+	if t.waived != nil {
+		for _, v := range asserts.Judge(t.waived, seen, r.policy).Violations {
+			if e := t.entry(v); e != nil {
+				result.Excused = append(result.Excused, excuse{e.Pos.String(), v.Code})
+			}
+		}
+	}
+	return verdict.Violations
+}
+
+func (r *runner) finding(t *target, c *Case, v *asserts.Violation, number int) *Finding {
+	v.Before.Content, v.After.Content, v.Other.Content = nil, nil, nil
+	v.Repro = fmt.Sprintf("-op %s -case %d", t.gen.name, number)
+	if r.seed != DefaultSeed {
+		v.Repro += fmt.Sprintf(" -seed %d", r.seed)
+	}
+	return &Finding{Violation: v, Case: number, Call: c.String(), Device: v.Device, Times: 1}
+}
+
+// DefaultSeed is the seed of a run that names none.
+const DefaultSeed = 1

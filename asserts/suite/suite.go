@@ -1,0 +1,229 @@
+package suite
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os/exec"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+// A Run is one run over many ops.
+type Run struct {
+	Operators []Operator
+	From, To  int                  // case numbers
+	Workers   int                  // processes
+	Timeout   time.Duration        // of one case
+	Worker    func() *exec.Cmd     // what starts a worker, which calls Serve
+	Done      func(*OpResult)      // called after each op, one at a time; may be nil
+	Known     map[string]*OpResult // results of an earlier, interrupted run
+}
+
+// Limits on what one op may cost.
+const (
+	maxCrashes = 3
+	maxHangs   = 1
+	startup    = time.Minute
+)
+
+// Do runs every case of every op. When ctx ends it gives what is there, with
+// the context's error.
+func (r *Run) Do(ctx context.Context) ([]*OpResult, error) {
+	queue := make(chan Operator)
+	var mu sync.Mutex
+	var results []*OpResult
+	var failed error
+	finish := func(res *OpResult, err error) {
+		mu.Lock()
+		defer mu.Unlock()
+		if err != nil && failed == nil {
+			failed = err
+		}
+		if res != nil {
+			results = append(results, res)
+			if r.Done != nil {
+				r.Done(res)
+			}
+		}
+	}
+	var workers sync.WaitGroup
+	for range r.Workers {
+		workers.Go(func() {
+			w := worker{run: r}
+			defer w.stop()
+			for o := range queue {
+				finish(w.op(ctx, o))
+			}
+		})
+	}
+	r.feed(ctx, queue, finish)
+	workers.Wait()
+	slices.SortFunc(results, func(a, b *OpResult) int { return strings.Compare(a.Op, b.Op) })
+	if failed == nil {
+		failed = ctx.Err()
+	}
+	return results, failed
+}
+
+func (r *Run) feed(ctx context.Context, queue chan<- Operator, finish func(*OpResult, error)) {
+	defer close(queue)
+	for _, o := range r.Operators {
+		if known := r.Known[o.name()]; known != nil {
+			finish(known, nil)
+			continue
+		}
+		if o.Missing != "" {
+			finish(newOpResult(o), nil)
+			continue
+		}
+		select {
+		case queue <- o:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// A worker is one lane of a run: a process, and another when that ends.
+type worker struct {
+	run *Run
+	p   *process
+}
+
+func (w *worker) stop() {
+	if w.p != nil {
+		w.p.stop()
+		w.p = nil
+	}
+}
+
+// op runs the cases of an op. A verdict next to a crash is repeated alone.
+func (w *worker) op(ctx context.Context, o Operator) (*OpResult, error) {
+	res := newOpResult(o)
+	hangs := 0
+	for from := w.run.From; from < w.run.To; {
+		crash, err := w.ask(ctx, o.name(), from, w.run.To, res.add)
+		if err != nil {
+			return nil, err
+		}
+		if crash == nil {
+			break
+		}
+		res.Cases++
+		res.Crashes = append(res.Crashes, *crash)
+		from = crash.Case + 1
+		if crash.Cause == hang {
+			hangs++
+		}
+		if len(res.Crashes) >= maxCrashes || hangs >= maxHangs {
+			break
+		}
+	}
+	if len(res.Crashes) > 0 {
+		return res, w.repeat(ctx, res)
+	}
+	return res, nil
+}
+
+const hang = "hang"
+
+// ask sends one request and takes the answers in; it gives the crash that
+// ended the worker, if one did.
+func (w *worker) ask(ctx context.Context, op string, from, to int, add func(*caseResult)) (*Crash, error) {
+	if w.p == nil {
+		p, err := startProcess(w.run.Worker(), startup)
+		if err != nil {
+			return nil, err
+		}
+		w.p = p
+	}
+	w.p.stderr.reset()
+	if _, err := fmt.Fprintln(w.p.in, op, from, to); err != nil {
+		return nil, fmt.Errorf("ask a worker: %w", err)
+	}
+	at := from
+	for {
+		line, ok := w.p.next(w.run.Timeout)
+		word, rest, _ := strings.Cut(line, " ")
+		switch {
+		case ctx.Err() != nil:
+			w.stop()
+			return nil, ctx.Err()
+		case !ok:
+			return w.ended(at), nil
+		case word == lineStart:
+			at, _ = strconv.Atoi(rest)
+		case word == lineEnd:
+			c := new(caseResult)
+			if err := json.Unmarshal([]byte(rest), c); err != nil {
+				return nil, fmt.Errorf("a worker's answer: %w", err)
+			}
+			add(c)
+		case word == lineDone:
+			return nil, nil
+		case word == lineDied:
+			return w.died(at, rest), nil
+		}
+	}
+}
+
+// ended tells of a worker that is gone, or that answers no more.
+func (w *worker) ended(at int) *Crash {
+	select {
+	case _, open := <-w.p.lines:
+		if open {
+			break
+		}
+		state := ""
+		w.p.cmd.Wait()
+		if s := w.p.cmd.ProcessState; s != nil {
+			state = s.String()
+		}
+		cause := w.p.cause(state)
+		w.stop()
+		return &Crash{Case: at, Cause: cause}
+	default:
+	}
+	w.stop()
+	return &Crash{Case: at, Cause: hang}
+}
+
+// died tells of a worker whose watcher has another one ready.
+func (w *worker) died(at int, status string) *Crash {
+	crash := &Crash{Case: at, Cause: w.p.cause(status)}
+	if !w.p.ready(startup) {
+		w.stop()
+	}
+	return crash
+}
+
+// repeat runs what stands next to a crash again, a case at a time in a
+// process of its own: heap corruption surfaces late, and elsewhere.
+func (w *worker) repeat(ctx context.Context, res *OpResult) error {
+	for i := range res.Crashes {
+		w.stop()
+		crash, err := w.ask(ctx, res.Op, res.Crashes[i].Case, res.Crashes[i].Case+1, func(*caseResult) {})
+		if err != nil {
+			return err
+		}
+		res.Crashes[i].Alone = crash != nil
+	}
+	findings := res.Findings
+	res.Findings = nil
+	for _, f := range findings {
+		w.stop()
+		keep := func(c *caseResult) {
+			if slices.ContainsFunc(c.Found, f.same) {
+				res.Findings = append(res.Findings, f)
+			}
+		}
+		if _, err := w.ask(ctx, res.Op, f.Case, f.Case+1, keep); err != nil {
+			return err
+		}
+	}
+	return nil
+}

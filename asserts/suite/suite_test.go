@@ -1,0 +1,128 @@
+package suite
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/opassert/opassert/asserts"
+)
+
+func runFake(t *testing.T, names ...string) map[string]*OpResult {
+	t.Helper()
+	ops, err := newFakeEngine().Operators()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(names) > 0 {
+		ops = slices.DeleteFunc(ops, func(o Operator) bool { return !slices.Contains(names, o.Schema.Func.Name.String()) })
+	}
+	run := Run{
+		Operators: ops, To: 30, Workers: 2, Timeout: 2 * time.Second,
+		Worker: func() *exec.Cmd {
+			cmd := exec.Command(os.Args[0])
+			cmd.Env = append(os.Environ(), workerVariable+"=1")
+			return cmd
+		},
+	}
+	results, err := run.Do(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	byName := make(map[string]*OpResult)
+	for _, r := range results {
+		byName[strings.TrimPrefix(r.Op, "aten::")] = r
+	}
+	return byName
+}
+
+// summary gives what a reader would want to know of an op in one line.
+func summary(r *OpResult) string {
+	var words []string
+	for _, f := range r.Findings {
+		words = append(words, fmt.Sprintf("%v on %s [%s]", f.Violation.Code, f.Violation.Subject, f.Device))
+	}
+	for _, c := range r.Crashes {
+		words = append(words, fmt.Sprintf("%s in case %d, alone: %v", c.Cause, c.Case, c.Alone))
+	}
+	if r.Ran == 0 {
+		words = append(words, "never ran: "+r.Error)
+	}
+	return strings.Join(words, "; ")
+}
+
+func TestFaultsAreFoundAndCrashesContained(t *testing.T) {
+	results := runFake(t)
+	want := map[string]string{
+		"good":                     "",
+		"good_":                    "",
+		"good_view":                "",
+		"returns_input_when_empty": "OA007 on result [cpu]",
+		"view_copies":              "OA004 on result [cpu]",
+		"writes":                   "OA009 on argument self [cpu]",
+		"no_bump_":                 "OA010 on argument self [cpu]",
+		"meta_disagrees":           "OA011 on result [cpu, meta]",
+		"wants_five_dims":          "",
+		"never":                    "never ran: not today",
+		"crashes_on_bool":          "SIGSEGV in case 11, alone: true; SIGSEGV in case 17, alone: true",
+		"hangs":                    "hang in case 0, alone: true; never ran: ",
+	}
+	got := make(map[string]string)
+	for name, r := range results {
+		got[name] = summary(r)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestMinimalCallIsShown(t *testing.T) {
+	f := runFake(t, "returns_input_when_empty")["returns_input_when_empty"].Findings[0]
+	if want := "aten::returns_input_when_empty(self=float32[0, 2])"; f.Call != want {
+		t.Errorf("got %s, want %s", f.Call, want)
+	}
+	if f.Violation.Repro != fmt.Sprintf("-op aten::returns_input_when_empty -case %d", f.Case) {
+		t.Errorf("repro %q", f.Violation.Repro)
+	}
+}
+
+// A case is a function of schema, seed and number.
+func TestCasesAreDeterministic(t *testing.T) {
+	e := newFakeEngine()
+	ops, _ := e.Operators()
+	book, err := shipped()
+	if err != nil {
+		t.Fatal(err)
+	}
+	differs := false
+	for _, o := range ops {
+		g := newGenerator(o.Schema, book)
+		for n := range 60 {
+			a := g.generate(newRandom(1, g.name, n), n).String()
+			if b := g.generate(newRandom(1, g.name, n), n).String(); a != b {
+				t.Errorf("case %d of %s is %s and %s", n, g.name, a, b)
+			}
+			differs = differs || a != g.generate(newRandom(2, g.name, n), n).String()
+		}
+	}
+	if !differs {
+		t.Error("the seed changes nothing")
+	}
+}
+
+func TestAdaptingReachesWhatErrorsAskFor(t *testing.T) {
+	r := runFake(t, "wants_five_dims")["wants_five_dims"]
+	if r.Ran < r.Cases/2 {
+		t.Errorf("%d of %d cases ran", r.Ran, r.Cases)
+	}
+	if r.CPU.Judged[asserts.FreshImpl] != r.Ran {
+		t.Errorf("OA003 judged %d times in %d calls", r.CPU.Judged[asserts.FreshImpl], r.Ran)
+	}
+}

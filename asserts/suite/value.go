@@ -1,0 +1,167 @@
+package suite
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// themeDType stands in a recipe for the dtype of the case's theme; such a
+// tensor takes its arrangement and form from it too.
+const themeDType = "t"
+
+// parseValue reads a value as [Value.String] writes it, but for:
+//
+//	'text'                text
+//	t[2, 3]               a tensor that follows the theme
+//	dtype:float32         a ScalarType; layout:, format:, device:, qscheme: likewise
+func parseValue(text string) (Value, error) {
+	p := valueParser{rest: text}
+	v := p.value()
+	if p.skip(); p.err == nil && p.rest != "" {
+		p.fail("%q is left over", p.rest)
+	}
+	if p.err != nil {
+		return Value{}, fmt.Errorf("%s: %w", text, p.err)
+	}
+	return v, nil
+}
+
+type valueParser struct {
+	rest string
+	err  error
+}
+
+func (p *valueParser) fail(format string, args ...any) {
+	if p.err == nil {
+		p.err = fmt.Errorf(format, args...)
+	}
+	p.rest = ""
+}
+
+func (p *valueParser) skip() { p.rest = strings.TrimLeft(p.rest, " ") }
+
+func (p *valueParser) accept(token string) bool {
+	p.skip()
+	rest, ok := strings.CutPrefix(p.rest, token)
+	if ok {
+		p.rest = rest
+	}
+	return ok
+}
+
+// token takes what stands before a space, a comma or a bracket.
+func (p *valueParser) token() string {
+	p.skip()
+	n := strings.IndexAny(p.rest, " ,[]")
+	if n < 0 {
+		n = len(p.rest)
+	}
+	t := p.rest[:n]
+	p.rest = p.rest[n:]
+	return t
+}
+
+func (p *valueParser) value() Value {
+	if p.accept("[") {
+		return p.list()
+	}
+	if p.accept("'") {
+		text, rest, ok := strings.Cut(p.rest, "'")
+		if !ok {
+			p.fail("a text has no end")
+		}
+		p.rest = rest
+		return word(text)
+	}
+	t := p.token()
+	if strings.HasPrefix(p.rest, "[") {
+		return p.tensor(t)
+	}
+	return p.plain(t)
+}
+
+func (p *valueParser) list() Value {
+	v := Value{Kind: ListValue}
+	for p.err == nil && !p.accept("]") {
+		v.List = append(v.List, p.value())
+		if !p.accept(",") {
+			if !p.accept("]") {
+				p.fail("a list has no end")
+			}
+			break
+		}
+	}
+	return v
+}
+
+var prefixed = map[string]Kind{
+	"dtype": DTypeValue, "layout": LayoutValue, "format": FormatValue, "device": DeviceValue, "qscheme": QSchemeValue,
+}
+
+func (p *valueParser) plain(t string) Value {
+	switch t {
+	case "none":
+		return none()
+	case "default":
+		return Value{}
+	case "true", "false":
+		return truth(t == "true")
+	case "generator":
+		return Value{Kind: GeneratorValue, Int: 7}
+	}
+	if name, text, ok := strings.Cut(t, ":"); ok && prefixed[name] != 0 {
+		return Value{Kind: prefixed[name], Text: text}
+	}
+	if n, err := strconv.ParseInt(t, 10, 64); err == nil {
+		return integer(n)
+	}
+	f, err := strconv.ParseFloat(t, 64)
+	if err != nil {
+		p.fail("%q is no value", t)
+	}
+	return real(f)
+}
+
+func (p *valueParser) tensor(dtype string) Value {
+	v := tensor(dtype)
+	if _, ok := dtypes[dtype]; !ok && dtype != themeDType {
+		p.fail("unknown dtype %q", dtype)
+	}
+	p.accept("[")
+	for _, e := range p.list().List {
+		if e.Kind != IntValue {
+			p.fail("a size is a whole number")
+		}
+		v.Tensor.Sizes = append(v.Tensor.Sizes, e.Int)
+	}
+	for p.skip(); p.err == nil && p.rest != "" && !strings.ContainsAny(p.rest[:1], ",]"); p.skip() {
+		p.option(v.Tensor, p.token())
+	}
+	return v
+}
+
+func (p *valueParser) option(t *TensorSpec, option string) {
+	if i := slices.Index(arrangements, option); i > 0 {
+		t.Arrangement = Arrangement(i)
+		return
+	}
+	if i := slices.Index(forms, option); i > 0 {
+		t.Form = Form(i)
+		return
+	}
+	name, number, _ := strings.Cut(option, ":")
+	if !slices.Contains(fills, name) {
+		p.fail("%q says nothing about a tensor", option)
+		return
+	}
+	t.Fill = Fill{Name: name}
+	if number != "" {
+		f, err := strconv.ParseFloat(number, 64)
+		if err != nil {
+			p.fail("%q is no number", number)
+		}
+		t.Fill.Value = f
+	}
+}

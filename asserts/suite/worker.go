@@ -1,0 +1,101 @@
+package suite
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"runtime/debug"
+	"syscall"
+
+	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/gen/plan"
+)
+
+// A Config is what a run and its workers agree on.
+type Config struct {
+	Level   asserts.Level
+	Seed    uint64
+	Planner *plan.Planner
+}
+
+// The conversation with a worker is in lines. It says "ready PID" when it has
+// started. A request is "OP FROM TO", to run those cases; the answer is
+// "start N" before each case, "end JSON" after it, and "done".
+const (
+	lineReady = "ready"
+	lineStart = "start"
+	lineEnd   = "end"
+	lineDone  = "done"
+	lineDied  = "died" // from what watches the worker: "died STATUS"
+)
+
+// memoryLimit bounds a worker's address space, so that a kernel that asks for
+// too much fails and the machine does not.
+const memoryLimit = 16 << 30
+
+// Serve is the life of a worker: it runs what it is asked to until in ends.
+// Operators are all that may be asked for.
+func Serve(engine Engine, operators []Operator, cfg Config, in io.Reader, out io.Writer) error {
+	limit := syscall.Rlimit{Cur: memoryLimit, Max: memoryLimit}
+	if err := syscall.Setrlimit(syscall.RLIMIT_AS, &limit); err != nil {
+		return fmt.Errorf("limit the worker's memory: %w", err)
+	}
+	debug.SetGCPercent(400)
+	book, err := shipped()
+	if err != nil {
+		return err
+	}
+	byName := make(map[string]Operator, len(operators))
+	for _, o := range operators {
+		byName[o.name()] = o
+	}
+	s := &server{
+		runner: runner{engine: engine, level: cfg.Level, policy: asserts.Aware(), seed: cfg.Seed},
+		cfg:    cfg, book: book, operators: byName, out: out,
+	}
+	fmt.Fprintln(out, lineReady, os.Getpid())
+	lines := bufio.NewScanner(in)
+	for lines.Scan() {
+		if err := s.answer(lines.Text()); err != nil {
+			return err
+		}
+	}
+	return lines.Err()
+}
+
+type server struct {
+	runner
+	cfg       Config
+	book      *recipeBook
+	operators map[string]Operator
+	out       io.Writer
+}
+
+func (s *server) answer(request string) error {
+	var name string
+	var from, to int
+	if _, err := fmt.Sscanf(request, "%s %d %d", &name, &from, &to); err != nil {
+		return fmt.Errorf("bad request %q: %w", request, err)
+	}
+	operator, ok := s.operators[name]
+	if !ok {
+		return fmt.Errorf("asked for op %s, which there is not", name)
+	}
+	t := newTarget(operator, s.cfg.Planner, s.book, s.cfg.Level)
+	for n := from; n < to; n++ {
+		fmt.Fprintln(s.out, lineStart, n)
+		text, err := json.Marshal(s.run(t, n))
+		if err != nil {
+			return err
+		}
+		if _, err := fmt.Fprintf(s.out, "%s %s\n", lineEnd, text); err != nil {
+			return err
+		}
+	}
+	_, err := fmt.Fprintln(s.out, lineDone)
+	return err
+}
+
+func (o Operator) name() string { return o.Schema.Namespace + "::" + o.Schema.Func.Name.String() }
