@@ -1,0 +1,160 @@
+package trace
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/opassert/opassert/asserts/preserve"
+)
+
+// A Cause is why an object was not preserved: what made the slot's check not
+// answer with the object.
+type Cause string
+
+const (
+	CauseUnknown     Cause = "unknown"
+	InterpreterClash Cause = "interpreter mismatch" // the slot's tag is not that of the releasing interpreter
+	HermeticState    Cause = "hermetic state"       // the check answers none in a hermetic context
+	EmptySlot        Cause = "empty slot"           // the slot holds no object
+	OtherObject      Cause = "another object in the slot"
+)
+
+// A Reason is a line of the log and what it says for or against a cause.
+type Reason struct {
+	Line int64
+	Says string
+}
+
+// A Violation is a broken invariant.
+type Violation struct {
+	Code        preserve.Code
+	Line        int64 // the first line that broke it
+	Object      Address
+	Impl        Address
+	Type        string // of the object
+	Cause       Cause
+	Evidence    []Reason // for the cause
+	Against     []Reason // against the other candidates
+	Consequence int64    // the later line that used the freed object; 0: the log shows none
+	Found       string   // the type that was found there; "" if the log does not tell
+
+	facts     facts
+	withdrawn bool
+}
+
+// Saw tells what happened, in one line.
+func (v *Violation) Saw() string {
+	return v.facts.saw
+}
+
+// Lines gives the numbers of the evidence, sorted.
+func (v *Violation) Lines() []int64 {
+	lines := make([]int64, 0, len(v.Evidence))
+	for _, e := range v.Evidence {
+		lines = append(lines, e.Line)
+	}
+	slices.Sort(lines)
+	return slices.Compact(lines)
+}
+
+// Facts are the lines that speak for or against a cause; 0: there is none.
+type facts struct {
+	saw          string
+	made         Making
+	madeAt       int64 // created, in a hermetic context or outside
+	slotAt       int64 // the last one that shows the slot pointing at the object
+	makerAt      int64 // names the interpreter that made it
+	maker        uint64
+	releaserAt   int64 // names the one that released it
+	releaser     uint64
+	hermeticAt   int64 // released in a hermetic context
+	noneAt       int64 // the slot's check answers none
+	differsAt    int64 // the slot's check does not answer with the object
+	differsTo    uint64
+	usesAt       int64
+	uses         int64
+	tagAt        int64 // names the slot's interpreter
+	tag          uint64
+	stillAt      int64 // afterwards the slot still points at the object
+	emptyAt      int64 // afterwards the slot is empty
+	deallocation bool
+}
+
+// blame finds the most likely cause.
+func (v *Violation) blame() {
+	if !v.facts.deallocation {
+		return
+	}
+	f := &v.facts
+	v.Cause = f.cause()
+	v.Evidence, v.Against = nil, nil
+	add := func(to *[]Reason, line int64, format string, args ...any) {
+		if line != 0 {
+			*to = append(*to, Reason{line, fmt.Sprintf(format, args...)})
+		}
+	}
+	answer := func(to *[]Reason) {
+		add(to, f.noneAt, "the slot's check answers none")
+		if f.differsTo == 0 {
+			add(to, f.differsAt, "preservation is skipped: the slot's check answers none")
+		} else {
+			add(to, f.differsAt, "preservation is skipped: the slot's check answers %v", Address(f.differsTo))
+		}
+		add(to, f.usesAt, "the impl is shared, use count %d", f.uses)
+	}
+	pointed := func(to *[]Reason) {
+		if f.made == MadePlain {
+			add(to, f.madeAt, "made outside hermetic contexts, so the slot points at it")
+		}
+		add(to, f.slotAt, "the slot points at it")
+	}
+	switch v.Cause {
+	case InterpreterClash:
+		add(&v.Evidence, f.makerAt, "made by interpreter %v", Address(f.maker))
+		add(&v.Evidence, f.tagAt, "the slot is tagged %v", Address(f.tag))
+		add(&v.Evidence, f.releaserAt, "released by interpreter %v", Address(f.releaser))
+		answer(&v.Evidence)
+		return
+	case OtherObject:
+		pointed(&v.Evidence)
+		answer(&v.Evidence)
+		return
+	case EmptySlot:
+		answer(&v.Evidence)
+		add(&v.Evidence, f.emptyAt, "afterwards the slot is empty")
+		if f.noneAt != 0 {
+			add(&v.Against, f.noneAt, "not %s: a release in a hermetic context says so before this line", HermeticState)
+		}
+	case HermeticState:
+		pointed(&v.Evidence)
+		add(&v.Evidence, f.hermeticAt, "released in a hermetic context")
+		answer(&v.Evidence)
+		if f.hermeticAt == 0 {
+			add(&v.Evidence, f.stillAt, "the slot still points at it, so it was neither empty nor tagged otherwise")
+		} else {
+			add(&v.Against, f.stillAt, "not %s: it still points at the object", EmptySlot)
+		}
+	}
+	if f.maker != 0 && f.maker == f.releaser {
+		add(&v.Against, f.releaserAt, "not %s: made (line %d) and released by %v", InterpreterClash, f.makerAt, Address(f.maker))
+	}
+}
+
+func (f *facts) cause() Cause {
+	mismatch := func(a, b uint64) bool { return a != 0 && b != 0 && a != b }
+	switch {
+	case mismatch(f.maker, f.releaser), mismatch(f.tag, f.releaser):
+		return InterpreterClash
+	case f.hermeticAt != 0:
+		return HermeticState
+	case f.differsTo != 0:
+		return OtherObject
+	case f.stillAt == 0 && (f.noneAt != 0 || f.emptyAt != 0):
+		return EmptySlot
+	case f.stillAt != 0, f.made == MadePlain, f.slotAt != 0:
+		// PyTorch raises an error for another interpreter's slot, and this slot
+		// was not empty: what is left is the hermetic state.
+		return HermeticState
+	}
+	return CauseUnknown
+}

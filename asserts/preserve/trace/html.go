@@ -1,0 +1,282 @@
+package trace
+
+import (
+	_ "embed"
+	"html/template"
+	"io"
+	"slices"
+
+	"github.com/opassert/opassert/asserts/preserve"
+)
+
+//go:embed page.html
+var pageText string
+
+var page = template.Must(template.New("page").Parse(pageText))
+
+// What one page shows. The other lives are in the text and in the JSON.
+const (
+	maxKept   = 20_000 // lives kept until the end, besides the broken ones
+	maxBreaks = 50     // violations drawn
+	maxOthers = 100    // lives drawn besides those
+	maxBeside = 12     // lanes beside the broken one
+)
+
+// HTML writes one self-contained page that draws lives as lanes, and the breaks
+// in them.
+type HTML struct {
+	w    io.Writer
+	name string
+	kept []Life
+	free int
+}
+
+// NewHTML gives an HTML that writes to w; name is the log's.
+func NewHTML(w io.Writer, name string) *HTML { return &HTML{w: w, name: name, free: maxKept} }
+
+// Life keeps one life for the page.
+func (h *HTML) Life(l Life) {
+	if !l.Broken() {
+		if h.free == 0 {
+			return
+		}
+		h.free--
+	}
+	h.kept = append(h.kept, l)
+}
+
+// End writes the page.
+func (h *HTML) End(r Report) error {
+	p := pageData{Name: h.name, Report: &r, Summary: r.Summary()}
+	shown := map[int]bool{}
+	drawn := slices.Clone(r.Violations)
+	// First what was paid for.
+	slices.SortStableFunc(drawn, func(a, b Violation) int { return rank(a) - rank(b) })
+	for _, v := range drawn[:min(len(drawn), maxBreaks)] {
+		lives := h.around(&v, shown)
+		p.Breaks = append(p.Breaks, breakData{Violation: v, Lanes: lanes(lives, &v), Steps: steps(lives, &v)})
+	}
+	p.MoreBreaks = len(drawn) - len(p.Breaks)
+	var others []Life
+	for i, l := range h.kept {
+		if shown[i] || l.Kind == Tensor && !l.has(Replaced) {
+			continue
+		}
+		if len(others) == maxOthers {
+			p.MoreOthers++
+			continue
+		}
+		others = append(others, l)
+	}
+	slices.SortStableFunc(others, func(a, b Life) int { return int(first(a) - first(b)) })
+	p.Others = lanes(others, nil)
+	return page.Execute(h.w, p)
+}
+
+func rank(v Violation) int {
+	if v.Consequence != 0 {
+		return 0
+	}
+	return 1
+}
+
+func first(l Life) int64 {
+	if len(l.Events) == 0 {
+		return 0
+	}
+	return l.Events[0].Line
+}
+
+// around gives the lives that a violation is about: the object's, its impl's,
+// and those of others that share the impl.
+func (h *HTML) around(v *Violation, shown map[int]bool) []Life {
+	var object, impl, beside []Life
+	for i, l := range h.kept {
+		switch {
+		case l.Kind == Object && l.Address == v.Object && l.broke(v):
+			object = append(object, l)
+		case v.Impl == 0:
+			continue
+		case l.Kind == Impl && l.Address == v.Impl:
+			impl = append(impl, l)
+		case l.touches(v.Impl) && len(beside) < maxBeside:
+			beside = append(beside, l)
+		default:
+			continue
+		}
+		shown[i] = true
+	}
+	return slices.Concat(object, impl, beside)
+}
+
+// touches tells whether a life has to do with an impl.
+func (l *Life) touches(impl Address) bool {
+	if l.Impl == impl {
+		return true
+	}
+	for _, e := range l.Events {
+		if e.At == impl {
+			return true
+		}
+	}
+	return false
+}
+
+func (l *Life) broke(v *Violation) bool {
+	for _, e := range l.Events {
+		if e.Line == v.Line && e.Code == v.Code {
+			return true
+		}
+	}
+	return false
+}
+
+type pageData struct {
+	Name       string
+	Summary    string
+	Report     *Report
+	Breaks     []breakData
+	MoreBreaks int
+	Others     []laneData
+	MoreOthers int
+}
+
+type breakData struct {
+	Violation
+	Lanes []laneData
+	Steps []stepData
+}
+
+// A laneData is a life drawn from left to right; places are in percent.
+type laneData struct {
+	Life
+	Bars   []bar
+	Dots   []dot
+	Code   preserve.Code
+	Line   int64   // of the violation
+	Use    int64   // its consequence
+	Breaks float64 // where the line is; 0: nowhere
+	Later  float64 // where the consequence is
+}
+
+type bar struct {
+	X, Width float64
+	Class    string
+	Says     string
+}
+
+type dot struct {
+	X     float64
+	Class string
+	Says  string
+	Line  int64
+}
+
+type stepData struct {
+	Line    int64
+	Kind    Kind
+	Address Address
+	Event   Event
+	Class   string
+}
+
+// lanes draws lives on one scale: every line that says something of one of
+// them is a step to the right.
+func lanes(lives []Life, v *Violation) []laneData {
+	var lines []int64
+	for _, l := range lives {
+		for _, e := range l.Events {
+			lines = append(lines, e.Line)
+		}
+	}
+	slices.Sort(lines)
+	lines = slices.Compact(lines)
+	place := func(line int64) float64 {
+		i, _ := slices.BinarySearch(lines, line)
+		return 2 + 96*(float64(i)+0.5)/float64(max(1, len(lines)))
+	}
+	all := make([]laneData, len(lives))
+	for i, l := range lives {
+		d := laneData{Life: l, Bars: bars(l, place)}
+		for _, e := range l.Events {
+			class := "dot"
+			switch {
+			case e.Code != 0, e.What == UsedAfter, e.What == FoundType:
+				class = "dot bad"
+			case e.What == Replaced:
+				class = "dot moved"
+			}
+			d.Dots = append(d.Dots, dot{place(e.Line), class, e.String(), e.Line})
+		}
+		if v != nil {
+			d.Code, d.Line, d.Use = v.Code, v.Line, v.Consequence
+			d.Breaks = place(v.Line)
+			if v.Consequence != 0 && v.Consequence != v.Line {
+				d.Later = place(v.Consequence)
+			}
+		}
+		all[i] = d
+	}
+	return all
+}
+
+// bars gives who owns whom, from event to event.
+func bars(l Life, place func(int64) float64) []bar {
+	var all []bar
+	class, says, from := "", "", 0.0
+	until := func(x float64, nextClass, nextSays string) {
+		if class != "" && x > from {
+			all = append(all, bar{from, x - from, class, says})
+		}
+		class, says, from = nextClass, nextSays, x
+	}
+	for _, e := range l.Events {
+		x := place(e.Line)
+		switch e.What {
+		case Created, Resurrected, Handed, FirstSeen:
+			until(x, "holding", "the object owns the impl")
+		case Preserved:
+			until(x, "preserved", "the impl owns the object")
+		case KeptAnyway:
+			until(x, "freed", "nobody owns anybody")
+		case Deallocated:
+			until(x, "freed", "deallocated")
+		case Freed, NotSeenEnd:
+			until(x, "", "")
+		case GotObject, Accessed, SlotEmpty, EmptyAndUsed:
+			if class == "" {
+				until(x, "there", l.Kind.String())
+			}
+		case Replaced:
+			until(x, "there", l.Kind.String())
+		}
+	}
+	switch {
+	case class == "freed" && len(all) > 0 && l.Events[len(l.Events)-1].What == Deallocated:
+		until(from+1, "", "") // nobody asks for it any more
+	default:
+		until(98, "", "")
+	}
+	return all
+}
+
+// steps gives the events of lives in the order of the log.
+func steps(lives []Life, v *Violation) []stepData {
+	var all []stepData
+	for _, l := range lives {
+		for _, e := range l.Events {
+			s := stepData{Line: e.Line, Kind: l.Kind, Address: l.Address, Event: e}
+			switch {
+			case e.Line == v.Line && e.Code == v.Code:
+				s.Class = "break"
+			case e.Line == v.Consequence:
+				s.Class = "later"
+			case slices.Contains(v.Lines(), e.Line):
+				s.Class = "evidence"
+			}
+			all = append(all, s)
+		}
+	}
+	slices.SortStableFunc(all, func(a, b stepData) int { return int(a.Line - b.Line) })
+	return all
+}

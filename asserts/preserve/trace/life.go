@@ -1,0 +1,181 @@
+package trace
+
+import (
+	"fmt"
+
+	"github.com/opassert/opassert/asserts/preserve"
+)
+
+// A Kind is what sort of thing lived.
+type Kind uint8
+
+const (
+	Object Kind = iota // the Python object of a storage
+	Impl               // a StorageImpl, known by its data pointer
+	Tensor             // a Python tensor; the log never shows its end
+)
+
+func (k Kind) String() string { return [...]string{"object", "impl", "tensor"}[k] }
+
+// MarshalText is String.
+func (k Kind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
+
+// A Making says where an object was made.
+type Making uint8
+
+const (
+	MadeUnseen   Making = iota // the log does not show it
+	MadeHermetic               // in a hermetic context: no slot points at it
+	MadePlain                  // outside: the slot of its impl points at it
+)
+
+func (m Making) String() string { return [...]string{"", "hermetic", "not hermetic"}[m] }
+
+// An Address is a pointer that the log gives; 0 is none.
+type Address uint64
+
+func (a Address) String() string {
+	if a == 0 {
+		return "0"
+	}
+	return fmt.Sprintf("%#x", uint64(a))
+}
+
+// MarshalText is String.
+func (a Address) MarshalText() ([]byte, error) { return []byte(a.String()), nil }
+
+// A What is what happened to something.
+type What uint8
+
+const (
+	FirstSeen What = iota
+	Created
+	SetHermetic
+	SetPlain
+	Handed
+	Resurrected
+	Released
+	ReleasedHermetic
+	CheckNone
+	CheckDiffers
+	UseCount
+	ImplGoes
+	Preserved
+	KeptAnyway
+	Deallocated
+	UsedAfter
+	FoundType
+	NotSeenEnd
+	DataMoved
+	SlotEmpty
+	EmptyAndUsed
+	GotObject
+	Freed
+	Accessed
+	Replaced
+	Breaks
+)
+
+var whats = [...]struct{ name, words string }{
+	FirstSeen:        {"first-seen", "first seen; made where the log does not show it"},
+	Created:          {"created", "created for impl"},
+	SetHermetic:      {"made-hermetic", "made in a hermetic context"},
+	SetPlain:         {"made-not-hermetic", "made outside hermetic contexts"},
+	Handed:           {"handed-out", "handed out again for impl"},
+	Resurrected:      {"resurrected", "resurrected for impl"},
+	Released:         {"released", "last reference released"},
+	ReleasedHermetic: {"released-hermetic", "released in a hermetic context"},
+	CheckNone:        {"check-none", "the slot's check answers none"},
+	CheckDiffers:     {"check-differs", "not preserved: the slot's check answers"},
+	UseCount:         {"use-count", "use count of its impl"},
+	ImplGoes:         {"impl-goes", "its impl is freed and lets go of it"},
+	Preserved:        {"preserved", "preserved"},
+	KeptAnyway:       {"kept", "neither preserved nor deallocated"},
+	Deallocated:      {"deallocated", "deallocated"},
+	UsedAfter:        {"used-after", "used after deallocation, by impl"},
+	FoundType:        {"found-type", "found there: a"},
+	NotSeenEnd:       {"end-not-seen", "its memory is used again; the log does not show its end"},
+	DataMoved:        {"data-moved", "its impl's bytes are now at"},
+	SlotEmpty:        {"slot-empty", "the slot is empty"},
+	EmptyAndUsed:     {"slot-empty", "the slot is empty, use count"},
+	GotObject:        {"got-object", "gets object"},
+	Freed:            {"freed", "freed"},
+	Accessed:         {"accessed", "asked for its storage, data at"},
+	Replaced:         {"storage-replaced", "its storage was replaced (or it is another tensor): data now at"},
+	Breaks:           {"breaks", "breaks the rule"},
+}
+
+// String gives what happened in words.
+func (w What) String() string { return whats[w].words }
+
+// MarshalText gives the name of what happened: "created".
+func (w What) MarshalText() ([]byte, error) { return []byte(whats[w].name), nil }
+
+// An Event is one line in a life.
+type Event struct {
+	Line  int64
+	At    Address       // what else it is about, if anything
+	Count int32         // a use count; -1 if it is about none
+	What  What          //
+	Code  preserve.Code // the invariant that it breaks, if any
+	Type  string
+}
+
+// String gives the event in words.
+func (e Event) String() string {
+	s := e.What.String()
+	if e.At != 0 || e.What == CheckDiffers || e.What == Replaced || e.What == Accessed {
+		s += " " + e.At.String()
+	}
+	if e.Type != "" {
+		s += " " + e.Type
+	}
+	if e.Count >= 0 {
+		s += fmt.Sprintf(" %d", e.Count)
+	}
+	return s
+}
+
+// MaxEvents is how many events of one life are kept: the first half of them,
+// and the last half.
+const MaxEvents = 32
+
+// A Life is what the log tells of one object, impl or tensor.
+type Life struct {
+	Kind        Kind
+	Address     Address
+	Type        string  // of an object
+	Impl        Address // of an object, and of a tensor at last
+	Interpreter Address // that made the object, where the log tells
+	Made        Making
+	State       preserve.State
+	Events      []Event
+	Dropped     int // events that are not kept, from the middle
+}
+
+// Broken tells whether an invariant broke in this life.
+func (l *Life) Broken() bool {
+	for _, e := range l.Events {
+		if e.Code != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// add appends an event. From the middle of a long life events are dropped, but
+// never one that broke something.
+func (l *Life) add(e Event) {
+	if len(l.Events) < MaxEvents {
+		l.Events = append(l.Events, e)
+		return
+	}
+	for i := MaxEvents / 2; i < len(l.Events); i++ {
+		if l.Events[i].Code == 0 {
+			l.Events = append(append(l.Events[:i:i], l.Events[i+1:]...), e)
+			l.Dropped++
+			return
+		}
+	}
+	l.Dropped++
+}

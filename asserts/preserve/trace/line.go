@@ -1,0 +1,400 @@
+package trace
+
+import "bytes"
+
+// A message is what one line of the log says.
+type message uint8
+
+const (
+	unknown      message = iota
+	blank                // a line without a message
+	enter                // in some function
+	enterWrap            // in THPStorage_Wrap, or what it calls to make an object
+	enterDealloc         // in THPStorage_subclass_dealloc
+	storageData          // a tensor's storage data: ref
+	slotEmpty            // PyObjectSlot is empty, use_count: count
+	detail               // known, and says nothing that other lines do not
+	created              // created storage PyObject of type typ at ref
+	notHermetic          //
+	isHermetic           //
+	slotPoints           // PyObjectSlot points to PyObject at ref
+	slotType             // PyObjectSlot's PyObject type: typ
+	resurrecting         // PyObject was preserved, resurrecting
+	incrementing         // PyObject was alive, incrementing
+	slotNull             // PyObject is null
+	foreign              // PyObject managed by different interpreter
+	handed               // type_name: typ, PyObject*: ref
+	implData             // c10::Storage data: ref[, use_count: count]
+	preserving           //
+	objectType           // PyObject type: typ
+	slotOwns             //
+	slotHasNone          // PyObjectSlot does not have PyObject
+	slotHas              // PyObjectSlot has PyObject, interpreter: tag, PyObject*: ref
+	slotDiffers          // PyObjectSlot has a different PyObject: ref, storage.use_count: count
+	useCount             // storage.use_count: count
+	borrowed             // the object does not own its impl
+	keptAnyway           // c10::Storage is referenced elsewhere, so cannot deallocate
+	deallocating         //
+)
+
+type subject uint8
+
+const (
+	noSubject subject = iota
+	ofImpl
+	ofObject
+	ofTensor
+)
+
+// A record is one line of the log, taken apart. Its slices are the line's.
+type record struct {
+	subject subject
+	addr    uint64
+	interp  uint64 // of the subject
+	message message
+	ref     uint64
+	tag     uint64
+	count   int64 // -1: the line gives none
+	typ     []byte
+}
+
+// ownNumber gives the number that a line begins with, and the rest.
+func ownNumber(line []byte) (n int64, rest []byte, ok bool) {
+	i := 0
+	for i < len(line) && (line[i] == ' ' || line[i] == '\t' || line[i] == '>') {
+		i++
+	}
+	start := i
+	for i < len(line) && '0' <= line[i] && line[i] <= '9' {
+		n = n*10 + int64(line[i]-'0')
+		i++
+	}
+	if i == start || i-start > 15 || i == len(line) {
+		return 0, line, false
+	}
+	end := i
+	for i < len(line) && (line[i] == ' ' || line[i] == '\t' || line[i] == ':' || line[i] == '|') {
+		i++
+	}
+	if i == end || i < len(line) && '0' <= line[i] && line[i] <= '9' { // 12:30:01 is no number
+		return 0, line, false
+	}
+	return n, line[i:], true
+}
+
+// findTag finds "[path/file.ext:LINE]" and gives where it begins and ends; -1
+// when there is none.
+func findTag(s []byte) (begin, end int) {
+	for at := 0; ; {
+		i := bytes.IndexByte(s[at:], '[')
+		if i < 0 {
+			return -1, -1
+		}
+		begin = at + i
+		n := bytes.IndexByte(s[begin:], ']')
+		if n < 0 {
+			return -1, -1
+		}
+		end = begin + n + 1
+		inner := s[begin+1 : end-1]
+		if j := bytes.LastIndexByte(inner, '['); j >= 0 { // cut off by another thread's line
+			begin += 1 + j
+			inner = inner[j+1:]
+		}
+		if isTag(inner) {
+			return begin, end
+		}
+		at = end
+	}
+}
+
+// isTag tells whether s is "path/file.ext:LINE".
+func isTag(s []byte) bool {
+	i := len(s)
+	for i > 0 && '0' <= s[i-1] && s[i-1] <= '9' {
+		i--
+	}
+	if i == len(s) || i < 4 || s[i-1] != ':' {
+		return false
+	}
+	name := s[:i-1]
+	if dot := bytes.LastIndexByte(name, '.'); dot <= 0 || len(name)-dot > 5 {
+		return false
+	}
+	return bytes.IndexByte(name, ' ') < 0
+}
+
+// parse reads what follows a tag, up to the end of the line. It gives false
+// for a record whose message is not known.
+func parse(s []byte, r *record) bool {
+	*r = record{count: -1}
+	s = bytes.TrimSpace(s)
+	if len(s) > 0 && s[0] == '(' {
+		if end := bytes.IndexByte(s, ')'); end > 0 && parseSubject(s[1:end], r) {
+			s = s[end+1:]
+			if len(s) > 0 && s[0] == ',' {
+				s = s[1:]
+			}
+			for len(s) > 0 && (s[0] == ' ' || s[0] == '\t') {
+				s = s[1:]
+			}
+		}
+	}
+	return parseMessage(s, r)
+}
+
+func parseSubject(s []byte, r *record) bool {
+	rest := s
+	switch {
+	case len(s) == 0:
+		return true
+	case eat(&rest, "tensor PyObject: "):
+		r.subject = ofTensor
+	case eat(&rest, "PyObject: "):
+		r.subject = ofObject
+	default:
+		r.subject = ofImpl
+	}
+	if !eatAddress(&rest, &r.addr) || eat(&rest, ", interpreter: ") && !eatAddress(&rest, &r.interp) || len(rest) > 0 {
+		*r = record{count: -1}
+		return false
+	}
+	return true
+}
+
+func eat(s *[]byte, prefix string) bool {
+	if len(*s) < len(prefix) || string((*s)[:len(prefix)]) != prefix {
+		return false
+	}
+	*s = (*s)[len(prefix):]
+	return true
+}
+
+// eatAddress reads what C++ prints for a pointer: 0x7f..., 0 or, elsewhere,
+// digits without 0x and (nil).
+func eatAddress(s *[]byte, to *uint64) bool {
+	b := *s
+	if eat(&b, "(nil)") {
+		*s, *to = b, 0
+		return true
+	}
+	if len(b) > 2 && b[0] == '0' && (b[1] == 'x' || b[1] == 'X') {
+		b = b[2:]
+	}
+	var v uint64
+	i := 0
+	for ; i < len(b) && i < 16; i++ {
+		d, ok := hexDigit(b[i])
+		if !ok {
+			break
+		}
+		v = v<<4 | uint64(d)
+	}
+	if i == 0 {
+		return false
+	}
+	*s, *to = b[i:], v
+	return true
+}
+
+func hexDigit(c byte) (byte, bool) {
+	switch {
+	case '0' <= c && c <= '9':
+		return c - '0', true
+	case 'a' <= c && c <= 'f':
+		return c - 'a' + 10, true
+	case 'A' <= c && c <= 'F':
+		return c - 'A' + 10, true
+	}
+	return 0, false
+}
+
+// eatCount reads "use_count:3" or "use_count: 3".
+func eatCount(s *[]byte, to *int64) bool {
+	b := *s
+	if !eat(&b, "use_count:") {
+		return false
+	}
+	for len(b) > 0 && b[0] == ' ' {
+		b = b[1:]
+	}
+	var v int64
+	i := 0
+	for ; i < len(b) && i < 18 && '0' <= b[i] && b[i] <= '9'; i++ {
+		v = v*10 + int64(b[i]-'0')
+	}
+	if i == 0 {
+		return false
+	}
+	*s, *to = b[i:], v
+	return true
+}
+
+// parseMessage knows the messages by their first words. Each must be read to
+// its end: a line that another thread broke into is not known.
+func parseMessage(s []byte, r *record) bool {
+	r.message = readMessage(&s, r)
+	if len(s) > 0 && r.message != unknown {
+		r.message = unknown
+	}
+	return r.message != unknown
+}
+
+func readMessage(s *[]byte, r *record) message {
+	b := *s
+	if len(b) == 0 {
+		return blank
+	}
+	switch b[0] {
+	case 'i':
+		switch {
+		case eat(s, "is borrowed"):
+			return borrowed
+		case eat(s, "in "):
+			return readFunction(s)
+		}
+	case 'P':
+		return readSlot(s, r)
+	case 's':
+		switch {
+		case eat(s, "storage data: ") && eatAddress(s, &r.ref):
+			return storageData
+		case eat(s, "storage.") && eatCount(s, &r.count):
+			return useCount
+		}
+	case 'c':
+		switch {
+		case eat(s, "c10::Storage data: "):
+			if eatAddress(s, &r.ref) && (!eat(s, ", ") || eatCount(s, &r.count)) {
+				return implData
+			}
+		case eat(s, "c10::Storage is referenced elsewhere"):
+			*s = nil
+			return keptAnyway
+		case eat(s, "created "):
+			if _, ok := eatWord(s); ok && eat(s, " PyObject of type ") && eatType(s, r, " at ") && eatAddress(s, &r.ref) {
+				return created
+			}
+		case eat(s, "creating PyObject of type "):
+			*s = nil
+			return detail
+		}
+	case 'n':
+		if eat(s, "not hermetic") {
+			return notHermetic
+		}
+	case 'h':
+		switch {
+		case eat(s, "hermetic"):
+			return isHermetic
+		case eat(s, "has PyObject"):
+			return detail
+		}
+	case 't':
+		if eat(s, "type_name: ") && eatType(s, r, ", PyObject*: ") && eatAddress(s, &r.ref) {
+			return handed
+		}
+	case 'p':
+		if eat(s, "preserving PyObject") {
+			return preserving
+		}
+	case 'd':
+		switch {
+		case eat(s, "deallocating "):
+			if _, ok := eatWord(s); ok && eat(s, " PyObject") {
+				return deallocating
+			}
+		case eat(s, "definitely uninitialized"):
+			return detail
+		}
+	case 'm':
+		if eat(s, "maybe uninitialized") {
+			return detail
+		}
+	}
+	return unknown
+}
+
+// readFunction reads what stands behind "in".
+func readFunction(s *[]byte) message {
+	name, ok := eatWord(s)
+	if !ok {
+		return unknown
+	}
+	if eat(s, ", arg ") { // ..., arg type->tp_name: T
+		*s = nil
+	}
+	switch {
+	case bytes.HasSuffix(name, []byte("_dealloc")):
+		return enterDealloc
+	case bytes.HasSuffix(name, []byte("_Wrap")), bytes.Contains(name, []byte("_NewWith")):
+		return enterWrap
+	case bytes.HasPrefix(name, []byte("THP")), string(name) == "createPyObject":
+		return enter
+	}
+	return unknown
+}
+
+// readSlot reads the messages that begin with PyObject.
+func readSlot(s *[]byte, r *record) message {
+	switch {
+	case eat(s, "PyObjectSlot"):
+		switch {
+		case eat(s, " points to PyObject at ") && eatAddress(s, &r.ref):
+			return slotPoints
+		case eat(s, "'s PyObject type: ") && eatType(s, r, ""):
+			return slotType
+		case eat(s, " is empty"):
+			if !eat(s, ", ") || eatCount(s, &r.count) {
+				return slotEmpty
+			}
+		case eat(s, " does not own PyObject"):
+			return detail
+		case eat(s, " owns PyObject"):
+			return slotOwns
+		case eat(s, " does not have PyObject"):
+			return slotHasNone
+		case eat(s, " has PyObject"):
+			if eat(s, ", interpreter: ") && eatAddress(s, &r.tag) && eat(s, ", PyObject*: ") && eatAddress(s, &r.ref) {
+				return slotHas
+			}
+		case eat(s, " has a different PyObject: ") && eatAddress(s, &r.ref):
+			if !eat(s, ", storage.") || eatCount(s, &r.count) {
+				return slotDiffers
+			}
+		}
+	case eat(s, "PyObject type: ") && eatType(s, r, ""):
+		return objectType
+	case eat(s, "PyObject was preserved, resurrecting"):
+		return resurrecting
+	case eat(s, "PyObject was alive, incrementing"):
+		return incrementing
+	case eat(s, "PyObject is null"):
+		return slotNull
+	case eat(s, "PyObject managed by different interpreter"):
+		return foreign
+	}
+	return unknown
+}
+
+// eatType reads a type's name and the text that follows it.
+func eatType(s *[]byte, r *record, then string) bool {
+	end := bytes.IndexAny(*s, " ,[")
+	if end < 0 {
+		end = len(*s)
+	}
+	r.typ, *s = (*s)[:end], (*s)[end:]
+	return end > 0 && eat(s, then)
+}
+
+// eatWord reads an identifier.
+func eatWord(s *[]byte) (word []byte, ok bool) {
+	i := 0
+	for ; i < len(*s); i++ {
+		if c := (*s)[i]; !(c == '_' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9') {
+			break
+		}
+	}
+	word, *s = (*s)[:i], (*s)[i:]
+	return word, i > 0
+}
