@@ -111,3 +111,12 @@ func TestDerivedTags(t *testing.T) {
 		}
 	}
 }
+
+// TestLettersRunOut: an out= variant needs an alias set for every tensor.
+func TestLettersRunOut(t *testing.T) {
+	src := "- func: a(Tensor self) -> (Tensor" + strings.Repeat(", Tensor", 26) + ")\n  autogen: a.out\n" + dispatched
+	_, err := schema.Parse("f", []byte(src), nil)
+	if err == nil || !strings.HasPrefix(err.Error(), "f:1:9: torchgen derives a.out(") || !strings.Contains(err.Error(), "wrong: expected an alias set, found \"?!) out26") {
+		t.Errorf("%v, want no alias set for out26", err)
+	}
+}

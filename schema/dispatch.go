@@ -91,8 +91,9 @@ func (r *reader) dispatchKeys(e *entry, n *yaml.Node, function string) {
 			r.reportAt(pos, "unknown dispatch key %q%s", clip(key), suggest(key, dispatchKeys))
 		case e.has(key):
 			r.reportAt(pos, "the dispatch key %s is given twice", key)
+		default:
+			e.kernels = append(e.kernels, kernel{key, function, pos})
 		}
-		e.kernels = append(e.kernels, kernel{key, function, pos})
 	}
 }
 

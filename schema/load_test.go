@@ -64,6 +64,9 @@ f:2:3: expected an entry with keys, found the YAML alias *a: write it out`},
 		{"in a plain scalar", "- func: add(Tensor self, itn x) -> Tensor\n", `f:1:26: unknown type "itn"; did you mean int?`},
 		{"in a quoted scalar", "- func: 'add(Tensor self, itn x) -> Tensor'\n", `f:1:27: unknown type "itn"; did you mean int?`},
 		{"after letters of several bytes", "- {python_module: é, func: add(itn x) -> Tensor}\n", `f:1:33: unknown type "itn"; did you mean int?`},
+		{"after a byte order mark", "\ufeff- func: add(itn x) -> Tensor\n", `f:1:13: unknown type "itn"; did you mean int?`},
+		{"after carriage returns", "- func: f() -> ()\r- func: add(itn x) -> Tensor\r\n", `f:2:13: unknown type "itn"; did you mean int?`},
+		{"far along a line of letters of several bytes", "[{python_module: " + strings.Repeat("é", 500) + ", func: f() -> (), x: 1}]\n", `f:1:1037: unknown key "x"`},
 		{"in a folded scalar", "- func: >-\n    add(Tensor self,\n    itn x) -> Tensor\n", `f:1:9: unknown type "itn"; did you mean int?`},
 		{"in an escaped scalar", "- func: \"add(itn x, str s=\\\"a\\\") -> Tensor\"\n", `f:1:10: unknown type "itn"; did you mean int?`},
 
@@ -162,6 +165,7 @@ func TestParseTakes(t *testing.T) {
 	}{
 		{"empty list", "[]\n", nil},
 		{"byte order mark", "\ufeff" + good, []string{"add"}},
+		{"carriage returns alone", strings.ReplaceAll(good, "\n", "\r"), []string{"add"}},
 		{"carriage returns", strings.ReplaceAll(good+"  variants: method\n", "\n", "\r\n"), []string{"add"}},
 		{"document start and end", "---\n" + good + "...\n", []string{"add"}},
 		{"keys without value", good + "  python_module:\n  dispatch: ~\n", []string{"add"}},

@@ -7,9 +7,12 @@ import (
 	"strings"
 )
 
-// maxDepth bounds how deep types and default values may nest. The deepest
-// that PyTorch has is three.
-const maxDepth = 32
+// Bounds on what a schema may hold, so that no text keeps the parser busy. In
+// PyTorch types nest three deep, and no op has a hundred arguments.
+const (
+	maxDepth = 32  // types, and default values
+	maxItems = 256 // arguments, and returns
+)
 
 // A dialect is one of the two spellings of a schema.
 type dialect uint8
@@ -211,7 +214,7 @@ func (p *parser) args(f *Function) {
 	if p.peek(")") {
 		return
 	}
-	f.Args = make([]Argument, 0, 1+strings.Count(p.text[p.off:], ","))
+	f.Args = make([]Argument, 0, min(1+strings.Count(p.text[p.off:], ","), maxItems))
 	kwargOnly := false
 	for {
 		p.skipSpace()
@@ -226,6 +229,10 @@ func (p *parser) args(f *Function) {
 			}
 			kwargOnly = true
 		default:
+			if len(f.Args) == maxItems {
+				p.fail(start, "the schema has more than %d arguments", maxItems)
+				return
+			}
 			a := p.argument()
 			a.KwargOnly = kwargOnly
 			a.Out = kwargOnly && a.writes()
@@ -266,6 +273,10 @@ func (p *parser) returns(f *Function) {
 		if p.dialect == dispatcher && p.accept("...") {
 			f.Varret = true
 			break
+		}
+		if len(f.Returns) == maxItems {
+			p.fail(p.off, "the schema has more than %d returns", maxItems)
+			return
 		}
 		f.Returns = append(f.Returns, p.ret())
 		if !p.accept(",") {

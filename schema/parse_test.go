@@ -186,6 +186,8 @@ func TestParseOpRefuses(t *testing.T) {
 		{"add(Tensor self, str x=\"a) -> Tensor", `1:24: the string does not end`},
 		{"add(Tensor self, int[2] x=[1, 2]) -> Tensor", `1:30: a default value has no ' ' in it: torchgen splits a schema there`},
 		{"add(Tensor self, int[2] x=" + strings.Repeat("[", 40) + ") -> Tensor", `1:60: the default value is nested deeper than 32`},
+		{"f(" + strings.Repeat("int x, ", 256) + "int y) -> ()", `1:1795: the schema has more than 256 arguments`},
+		{"f() -> (" + strings.Repeat("int, ", 256) + "int)", `1:1288: the schema has more than 256 returns`},
 		// Spelling.
 		{"add(Tensor self,Tensor other) -> Tensor", `1:17: write it as torchgen prints it: add(Tensor self, Tensor other) -> Tensor`},
 		{"add(Tensor self)  -> Tensor", `1:18: write it as torchgen prints it: add(Tensor self) -> Tensor`},

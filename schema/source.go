@@ -24,15 +24,37 @@ const MaxFileSize = 16 << 20
 type source struct {
 	path  string
 	text  []byte
-	lines []int // offset of every line's first byte
+	lines []lineStart
+	runes []int // offset of every runeStep-th character
 	errs  scanner.ErrorList
 }
 
+// A lineStart is where a line begins, counted in bytes and in characters.
+type lineStart struct{ off, rune int }
+
+const runeStep = 64
+
+// newSource finds the lines, as YAML breaks them: also at a carriage return
+// alone and at the line breaks of Unicode.
 func newSource(path string, text []byte) *source {
-	s := &source{path: path, text: text, lines: []int{0}}
-	for i, c := range text {
-		if c == '\n' {
-			s.lines = append(s.lines, i+1)
+	s := &source{path: path, text: text}
+	off := 0
+	if bytes.HasPrefix(text, []byte("\ufeff")) {
+		off = len("\ufeff")
+	}
+	s.lines = append(s.lines, lineStart{off, 0})
+	for count := 0; off < len(text); count++ {
+		if count%runeStep == 0 {
+			s.runes = append(s.runes, off)
+		}
+		r, size := rune(text[off]), 1
+		if r >= utf8.RuneSelf {
+			r, size = utf8.DecodeRune(text[off:])
+		}
+		off += size
+		switch {
+		case r == '\n', r == '\r' && (off == len(text) || text[off] != '\n'), r == '\u0085', r == '\u2028', r == '\u2029':
+			s.lines = append(s.lines, lineStart{off, count + 1})
 		}
 	}
 	return s
@@ -41,24 +63,29 @@ func newSource(path string, text []byte) *source {
 // report adds an error at a node.
 func (s *source) report(n *yaml.Node, msg string) { s.errs.Add(s.pos(n), msg) }
 
-// pos is where the node begins.
+// pos is where the node begins. A column of YAML counts characters, one of
+// [token.Position] bytes.
 func (s *source) pos(n *yaml.Node) token.Position {
 	line := min(max(n.Line, 1), len(s.lines))
-	off := s.lines[line-1]
-	for column := 1; column < n.Column && off < len(s.text); column++ { // yaml counts characters
-		_, size := utf8.DecodeRune(s.text[off:])
-		off += size
+	start := s.lines[line-1]
+	off := len(s.text)
+	if count := start.rune + max(n.Column, 1) - 1; count/runeStep < len(s.runes) {
+		off = s.runes[count/runeStep]
+		for range count % runeStep {
+			_, size := utf8.DecodeRune(s.text[off:])
+			off += size
+		}
 	}
-	return token.Position{Filename: s.path, Offset: off, Line: line, Column: off - s.lines[line-1] + 1}
+	return token.Position{Filename: s.path, Offset: off, Line: line, Column: off - start.off + 1}
 }
 
 // offsetPos is the position of a byte.
 func (s *source) offsetPos(off int) token.Position {
-	line, exact := slices.BinarySearch(s.lines, off)
-	if !exact {
+	line, exact := slices.BinarySearchFunc(s.lines, off, func(l lineStart, off int) int { return l.off - off })
+	if !exact && line > 0 {
 		line--
 	}
-	return token.Position{Filename: s.path, Offset: off, Line: line + 1, Column: off - s.lines[line] + 1}
+	return token.Position{Filename: s.path, Offset: off, Line: line + 1, Column: max(off-s.lines[line].off, 0) + 1}
 }
 
 // inside gives the positions of the bytes of a scalar's value. Where the value
@@ -149,5 +176,5 @@ func (s *source) syntaxError(err error) {
 			line++
 		}
 	}
-	s.errs.Add(s.offsetPos(s.lines[min(line, len(s.lines))-1]), "not YAML: "+msg)
+	s.errs.Add(s.offsetPos(s.lines[min(line, len(s.lines))-1].off), "not YAML: "+msg)
 }
