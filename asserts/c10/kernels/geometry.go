@@ -161,10 +161,11 @@ func (g geometry) diagonal(offset, dim1, dim2 int64) geometry {
 }
 
 func (g geometry) unfold(dim, size, step int64) geometry {
-	if len(g.sizes) == 0 {
-		g.sizes, g.strides = []int64{1}, []int64{1}
-	}
 	d := g.wrap(dim)
+	if len(g.sizes) == 0 {
+		c10.Check(0 <= size && size <= 1 && step > 0, "unfold of size %d, step %d over 1", size, step)
+		return geometry{[]int64{size}, []int64{1}, g.offset}
+	}
 	c10.Check(0 <= size && size <= g.sizes[d] && step > 0, "unfold of size %d, step %d over %d", size, step, g.sizes[d])
 	g.sizes = append(g.sizes, size)
 	g.strides = append(g.strides, g.strides[d])

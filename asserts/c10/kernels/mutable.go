@@ -47,8 +47,9 @@ func FusedMovingAvgObsFqHelper(self, observerOn, fakeQuantOn, runningMin, runnin
 	values := read(self)
 	if fakeQuantOn.Int(0) != 0 {
 		step, zero := scale.Float(0), zeroPoint.Float(0)
+		steps := float64(float32(1 / step))
 		for i, v := range values {
-			q := math.RoundToEven(v/step) + zero
+			q := math.RoundToEven(v*steps) + zero
 			mask.SetFloat(int64(i), number(low <= q && q <= high))
 			values[i] = (min(max(q, low), high) - zero) * step
 		}
