@@ -10,9 +10,9 @@ import (
 // compile.
 const Generated1 = true
 
-// A Call records what is seen of one call of a kernel: Begin, Arg or ArgList
-// for each argument that holds tensors, the kernel, Returned, the same
-// arguments again, Result or ResultList for each return, Judge. A call that
+// A Call records what is seen of one call of a kernel: NewCall, Begin, Arg for each
+// argument that holds tensors, the kernel, Returned, the same arguments again,
+// Result for each return, Judge. A list is List and then each of its tensors. A call that
 // fails with an error records no results; its arguments are judged all the
 // same. A panic of the kernel goes through, and nothing is judged.
 //
@@ -29,31 +29,39 @@ type Call struct {
 	on       bool // not Off
 }
 
-// Begin starts the record of a call. The record goes into buf, a new zeroed
-// array, and onto the heap only where buf is too small: a tensor takes one
-// Observation and a list of n takes n+1, arguments twice over.
-func Begin(op *Op, buf []Observation) Call {
+// NewCall makes a Call that records into buf, a new zeroed array, and onto the
+// heap only where buf is too small: a tensor takes one Observation and a list
+// of n takes n+1, arguments twice over.
+//
+// It is apart from Begin so that it is inlined: the compiler takes what is
+// stored through a pointer for what leaves the stack.
+func NewCall(buf []Observation) Call { return Call{obs: buf} }
+
+// Begin starts the record of a call of the op.
+func (c *Call) Begin(op *Op) {
 	s, p := current.Load(), op.made()
-	if s.aside || p == nil || cap(buf) < p.singles {
-		return s.begin(op, buf)
+	if s.aside || p == nil || len(c.obs) < p.singles {
+		c.begin(s, op)
+		return
 	}
-	return Call{plan: p, settings: s, obs: buf[:cap(buf)], level: s.level, on: s.level != Off}
+	c.plan, c.settings, c.level, c.on = p, s, s.level, s.level != Off
 }
 
 // BeginContext is Begin under what ctx sets for the calls it is passed to.
-func BeginContext(ctx context.Context, op *Op, buf []Observation) Call {
+func (c *Call) BeginContext(ctx context.Context, op *Op) {
 	if ctx != nil {
 		if sc, ok := ctx.Value(scopeKey{}).(*scope); ok {
 			configure()
-			return sc.over(current.Load()).begin(op, buf)
+			c.begin(sc.over(current.Load()), op)
+			return
 		}
 	}
-	return Begin(op, buf)
+	c.Begin(op)
 }
 
 // begin is Begin for the first call of all, the first of an op, where calls
 // are sampled, and where buf is too small.
-func (s *settings) begin(op *Op, buf []Observation) Call {
+func (c *Call) begin(s *settings, op *Op) {
 	if s.policy == nil {
 		configure()
 		s = current.Load()
@@ -62,39 +70,32 @@ func (s *settings) begin(op *Op, buf []Observation) Call {
 	if level != Off && s.sample < 1 && !p.sampled(s.sample) {
 		level = Off
 	}
-	if cap(buf) < p.singles {
-		buf = make([]Observation, p.singles)
+	if len(c.obs) < p.singles {
+		c.obs = make([]Observation, p.singles)
 	}
-	return Call{plan: p, settings: s, obs: buf[:cap(buf)], level: level, on: level != Off}
+	c.plan, c.settings, c.level, c.on = p, s, level, level != Off
 }
 
-// Arg records an argument; nil is an undefined tensor.
+// Arg records an argument, or an element of a list; nil is an undefined tensor.
 func (c *Call) Arg(t Tensor) {
 	// As large as the compiler still inlines, which makes Observe a plain call.
 	// Result repeats it: a call of Arg would be too large.
 	if c.on && t != nil {
-		c.obs[c.n] = t.Observe(c.level)
+		t.Observe(&c.obs[c.n], c.level)
 	}
 	c.n++
 }
 
-// ArgList records an argument that is a list.
-func ArgList[T Tensor](c *Call, ts []T) {
+// List says that an argument or a return is a list: the n tensors that follow.
+func (c *Call) List(n int) {
 	if !c.on {
 		return
 	}
-	if room := len(c.obs) - c.n - len(ts) - 1; room < c.plan.singles {
-		c.room(len(ts) + 1)
+	if room := len(c.obs) - c.n - n - 1; room < c.plan.singles {
+		c.room(n + 1)
 	}
-	c.obs[c.n] = headed(len(ts))
+	c.obs[c.n] = headed(n)
 	c.n++
-	into := c.obs[c.n : c.n+len(ts)]
-	for i, t := range ts {
-		if Tensor(t) != nil {
-			into[i] = t.Observe(c.level)
-		}
-	}
-	c.n += len(ts)
 }
 
 // room makes room for n more than the singles of the call. The record so far
@@ -110,16 +111,13 @@ func (c *Call) room(n int) {
 // seen after it.
 func (c *Call) Returned() { c.before = c.n }
 
-// Result records a return; nil is an undefined tensor.
+// Result records a return, or an element of a list; nil is an undefined tensor.
 func (c *Call) Result(t Tensor) {
 	if c.on && t != nil {
-		c.obs[c.n] = t.Observe(c.level)
+		t.Observe(&c.obs[c.n], c.level)
 	}
 	c.n++
 }
-
-// ResultList records a return that is a list.
-func ResultList[T Tensor](c *Call, ts []T) { ArgList(c, ts) }
 
 // Judge ends the record and reports what is wrong with the call.
 func (c *Call) Judge() {

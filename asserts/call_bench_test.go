@@ -25,7 +25,8 @@ func kernelMark(self *tensor) *tensor { return self }
 
 func mark(self *tensor) *tensor {
 	var obs [3]asserts.Observation
-	call := asserts.Begin(&opSame, obs[:0])
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opSame)
 	call.Arg(self)
 	result := kernelMark(self)
 	call.Returned()
@@ -50,7 +51,8 @@ func kernelLook(self *tensor) {}
 
 func look(self *tensor) {
 	var obs [2]asserts.Observation
-	call := asserts.Begin(&opSink, obs[:0])
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opSink)
 	call.Arg(self)
 	kernelLook(self)
 	call.Returned()
@@ -86,7 +88,8 @@ func kernelAdd(self, other *tensor) *tensor { return sum }
 
 func add(self, other *tensor) *tensor {
 	var obs [5]asserts.Observation
-	call := asserts.Begin(&opAdd, obs[:0])
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opAdd)
 	call.Arg(self)
 	call.Arg(other)
 	result := kernelAdd(self, other)
@@ -117,11 +120,18 @@ func kernelCat(tensors []*tensor) *tensor { return sum }
 
 func cat(tensors []*tensor) *tensor {
 	var obs [35]asserts.Observation
-	call := asserts.Begin(&opCat, obs[:0])
-	asserts.ArgList(&call, tensors)
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opCat)
+	call.List(len(tensors))
+	for _, t := range tensors {
+		call.Arg(t)
+	}
 	result := kernelCat(tensors)
 	call.Returned()
-	asserts.ArgList(&call, tensors)
+	call.List(len(tensors))
+	for _, t := range tensors {
+		call.Arg(t)
+	}
 	call.Result(result)
 	call.Judge()
 	return result

@@ -47,19 +47,18 @@ func (t *tensor) view() *tensor {
 	return &tensor{&v}
 }
 
-func (t *tensor) Observe(level asserts.Level) asserts.Observation {
+func (t *tensor) Observe(o *asserts.Observation, level asserts.Level) {
 	if t == nil || t.impl == nil {
-		return asserts.Observation{}
+		return
 	}
 	i := t.impl
-	o := asserts.Observation{Impl: i.id, ImplUses: i.uses, Version: i.version, Traits: i.traits}
+	o.Impl, o.ImplUses, o.Version, o.Traits = i.id, i.uses, i.version, i.traits
 	if s := i.storage; s != nil {
 		o.Storage, o.StorageUses = s.id, s.uses
 		if level >= asserts.Contents {
 			o.Content = i.content()
 		}
 	}
-	return o
 }
 
 func (i *impl) content() *asserts.Content {

@@ -65,9 +65,29 @@ const (
 )
 
 // Tensor is what a library's tensor type implements to be checked. Observe
-// does not change a count, does not allocate at the identity level, and on a
-// nil receiver of a pointer type gives the zero Observation. It may be called
-// with Off, and what it gives then is not used.
+// fills in an Observation that is zero, which an undefined tensor, such as a
+// nil receiver, leaves as it is. It does not change a count, and it neither
+// allocates at the identity level nor keeps the pointer. Filling in place is
+// what keeps a checked call cheap: a returned struct would be copied in chunks
+// that the processor has not finished writing.
 type Tensor interface {
-	Observe(Level) Observation
+	Observe(*Observation, Level)
+}
+
+// Observe gives what is seen of a tensor now; nil is an undefined tensor.
+func Observe(t Tensor, level Level) Observation {
+	var o Observation
+	if t != nil {
+		t.Observe(&o, level)
+	}
+	return o
+}
+
+// Optional gives the tensor that a pointer may lead to, for libraries whose
+// tensors are values.
+func Optional[T Tensor](t *T) Tensor {
+	if t == nil {
+		return nil
+	}
+	return *t
 }

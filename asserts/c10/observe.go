@@ -9,15 +9,15 @@ import (
 
 var _ asserts.Tensor = (*Tensor)(nil)
 
-// Observe says what the tensor is now. An undefined or released tensor gives
-// the zero value. Below the content level it allocates nothing. No reference
+// Observe says what the tensor is now. An undefined or released tensor leaves
+// o as it is. Below the content level it allocates nothing. No reference
 // of the observer is counted: IDs are serial numbers, so none is needed.
-func (t *Tensor) Observe(level asserts.Level) asserts.Observation {
+func (t *Tensor) Observe(o *asserts.Observation, level asserts.Level) {
 	if t == nil || t.impl == nil {
-		return asserts.Observation{}
+		return
 	}
 	x := t.impl
-	o := asserts.Observation{Impl: x.id, ImplUses: x.uses.Load(), Traits: x.traits}
+	o.Impl, o.ImplUses, o.Traits = x.id, x.uses.Load(), x.traits
 	if s := x.storage; s != nil {
 		o.Storage, o.StorageUses = s.id, s.uses.Load()
 	}
@@ -27,7 +27,6 @@ func (t *Tensor) Observe(level asserts.Level) asserts.Observation {
 	if level >= asserts.Contents {
 		o.Content = x.content()
 	}
-	return o
 }
 
 // content gives what the content level adds: nothing for a tensor without a

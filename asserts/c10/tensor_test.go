@@ -13,7 +13,7 @@ var f32 = Options{DType: Float32}
 // uses checks the two use counts of a tensor.
 func uses(t *testing.T, what string, x *Tensor, impl, storage int32) {
 	t.Helper()
-	o := x.Observe(asserts.Identity)
+	o := asserts.Observe(x, asserts.Identity)
 	if o.ImplUses != impl || o.StorageUses != storage {
 		t.Errorf("%s: uses %d of impl and %d of storage, want %d and %d", what, o.ImplUses, o.StorageUses, impl, storage)
 	}
@@ -107,7 +107,7 @@ func TestVersion(t *testing.T) {
 	inference := Empty(nil, Options{DType: Float32, Inference: true})
 	inference.MarkWritten()
 	panics(t, "does not track its version", func() { inference.Version() })
-	if got := inference.Alias().Observe(asserts.Identity).Traits; got != asserts.NoVersion {
+	if got := asserts.Observe(inference.Alias(), asserts.Identity).Traits; got != asserts.NoVersion {
 		t.Errorf("a view of an inference tensor has traits %b", got)
 	}
 }
@@ -149,20 +149,20 @@ func TestMetadata(t *testing.T) {
 
 func TestResize(t *testing.T) {
 	x := FromFloats([]float64{1, 2}, []int64{2}, f32)
-	id := x.Observe(asserts.Identity).Storage
+	id := asserts.Observe(x, asserts.Identity).Storage
 	x.Resize([]int64{2, 2})
-	o := x.Observe(asserts.Contents)
+	o := asserts.Observe(x, asserts.Contents)
 	if o.Storage != id || o.Content.Nbytes != 16 || x.Float(1) != 2 || x.Float(3) != 0 {
 		t.Errorf("resized to %+v", o.Content)
 	}
 	x.Resize([]int64{0})
-	if n := x.Observe(asserts.Contents).Content.Nbytes; n != 16 {
+	if n := asserts.Observe(x, asserts.Contents).Content.Nbytes; n != 16 {
 		t.Errorf("storage shrank to %d bytes", n)
 	}
 
 	meta := Empty(nil, Options{DType: Float32, Device: Meta})
 	meta.Resize([]int64{1000})
-	if o := meta.Observe(asserts.Contents); o.Content.Nbytes != 4000 || meta.Bytes() != nil {
+	if o := asserts.Observe(meta, asserts.Contents); o.Content.Nbytes != 4000 || meta.Bytes() != nil {
 		t.Errorf("meta tensor resized to %+v", o.Content)
 	}
 }
@@ -180,11 +180,11 @@ func TestSetStorage(t *testing.T) {
 // Another storage at the address of one that was freed is another object.
 func TestRecycledAddress(t *testing.T) {
 	x := Empty([]int64{2}, f32)
-	before := x.Observe(asserts.Identity)
+	before := asserts.Observe(x, asserts.Identity)
 	again := FromBytes(x.Bytes(), []int64{2}, Float32)
 	x.SetStorage(again)
 	again.Release()
-	if &x.Bytes()[0] == nil || x.Observe(asserts.Identity).Storage == before.Storage {
+	if &x.Bytes()[0] == nil || asserts.Observe(x, asserts.Identity).Storage == before.Storage {
 		t.Errorf("a recycled address passes for the same storage")
 	}
 }
@@ -207,7 +207,7 @@ func TestConcurrentUse(t *testing.T) {
 			for range 200 {
 				view := mine.AsStrided([]int64{4}, []int64{2}, 0)
 				view.MarkWritten()
-				view.Observe(asserts.Identity)
+				asserts.Observe(view, asserts.Identity)
 				view.Retain().Release()
 				view.Release()
 			}

@@ -33,6 +33,7 @@ type Wrapper struct {
 	Err     string // the error result's name, "" for none
 	Call    string // the local variable that records the call
 	Buf     string // the local variable that it records into
+	Elem    string // the local variable that goes over a list
 }
 
 // A Param is a parameter of a wrapper.

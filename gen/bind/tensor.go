@@ -33,7 +33,7 @@ func (b *binder) findTensor(pairs []pair, name string) types.Type {
 		best = found[i]
 	}
 	if !observes(best.tensor) {
-		b.errorf(b.pkg.position(), "tensor type %v has no method Observe(asserts.Level) asserts.Observation, which the checks look through; "+
+		b.errorf(b.pkg.position(), "tensor type %v has no method Observe(*asserts.Observation, asserts.Level), which the checks look through; "+
 			"implement it, or name another type with -tensor", best.tensor)
 		return nil
 	}
@@ -87,7 +87,7 @@ func alignedTypes(p pair) func(yield func(*schema.Type, types.Type) bool) {
 	}
 }
 
-// observes reports whether t has Observe(asserts.Level) asserts.Observation.
+// observes reports whether t has Observe(*asserts.Observation, asserts.Level).
 func observes(t types.Type) bool {
 	obj, _, _ := types.LookupFieldOrMethod(t, false, nil, "Observe")
 	fn, ok := obj.(*types.Func)
@@ -95,7 +95,7 @@ func observes(t types.Type) bool {
 		return false
 	}
 	sig := fn.Signature()
-	return sig.Params().Len() == 1 && sig.Results().Len() == 1 &&
-		types.TypeString(sig.Params().At(0).Type(), nil) == assertsPath+".Level" &&
-		types.TypeString(sig.Results().At(0).Type(), nil) == assertsPath+".Observation"
+	return sig.Params().Len() == 2 && sig.Results().Len() == 0 &&
+		types.TypeString(sig.Params().At(0).Type(), nil) == "*"+assertsPath+".Observation" &&
+		types.TypeString(sig.Params().At(1).Type(), nil) == assertsPath+".Level"
 }

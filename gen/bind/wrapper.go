@@ -29,7 +29,7 @@ func (b *binder) wrapper(p pair, planner *plan.Planner) (Wrapper, bool) {
 	if len(w.Results) < sig.Results().Len() {
 		w.Err = names.Pick("", "err")
 	}
-	w.Call, w.Buf = names.Pick("", "call"), names.Pick("", "obs")
+	w.Call, w.Buf, w.Elem = names.Pick("", "call"), names.Pick("", "obs"), names.Pick("", "t")
 	return w, len(b.errs) == before
 }
 

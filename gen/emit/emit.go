@@ -149,8 +149,7 @@ func (w *writer) wrapper(f bind.Wrapper, text string) {
 		w.line(2, "return")
 	}
 	w.line(1, "}")
-	w.line(1, "var ", f.Buf, " [", strconv.Itoa(bufferSize(f)), "]", w.asserts, ".Observation")
-	w.line(1, f.Call, " := ", w.begin(f))
+	w.begin(f)
 	w.observeParams(f)
 	w.line(1, assign(f), call)
 	w.line(1, f.Call, ".Returned()")
@@ -188,11 +187,14 @@ func resultNames(f bind.Wrapper) []string {
 	return names
 }
 
-func (w *writer) begin(f bind.Wrapper) string {
+func (w *writer) begin(f bind.Wrapper) {
+	w.line(1, "var ", f.Buf, " [", strconv.Itoa(bufferSize(f)), "]", w.asserts, ".Observation")
+	w.line(1, f.Call, " := ", w.asserts, ".NewCall(", f.Buf, "[:])")
 	if f.Context != "" {
-		return fmt.Sprintf("%s.BeginContext(%s, &%s, %s[:0])", w.asserts, f.Context, f.OpVar, f.Buf)
+		w.line(1, f.Call, ".BeginContext(", f.Context, ", &", f.OpVar, ")")
+		return
 	}
-	return fmt.Sprintf("%s.Begin(&%s, %s[:0])", w.asserts, f.OpVar, f.Buf)
+	w.line(1, f.Call, ".Begin(&", f.OpVar, ")")
 }
 
 // listReserve is how many tensors of each list the record has room for before
@@ -220,21 +222,9 @@ func room(r bind.Role) int {
 	return 0
 }
 
-var observers = map[bind.Role]string{
-	bind.List:        "ArgList",
-	bind.Pointer:     "ArgPointer",
-	bind.PointerList: "ArgPointerList",
-}
-
 func (w *writer) observeParams(f bind.Wrapper) {
 	for _, p := range f.Params {
-		switch p.Role {
-		case bind.Plain:
-		case bind.One:
-			w.line(1, f.Call, ".Arg(", p.Name, ")")
-		default:
-			w.line(1, w.asserts, ".", observers[p.Role], "(&", f.Call, ", ", p.Name, slicing(p.Type), ")")
-		}
+		w.observe(1, f, ".Arg(", p.Name, p.Role)
 	}
 }
 
@@ -246,25 +236,30 @@ func (w *writer) observeResults(f bind.Wrapper) {
 		indent = 2
 	}
 	for _, r := range f.Results {
-		switch r.Role {
-		case bind.One:
-			w.line(indent, f.Call, ".Result(", r.Name, ")")
-		case bind.List:
-			w.line(indent, w.asserts, ".ResultList(&", f.Call, ", ", r.Name, slicing(r.Type), ")")
-		}
+		w.observe(indent, f, ".Result(", r.Name, r.Role)
 	}
 	if indent == 2 {
 		w.line(1, "}")
 	}
 }
 
-// slicing turns an array into a slice.
-func slicing(t types.Type) string {
-	if _, ok := t.Underlying().(*types.Array); ok {
-		return "[:]"
+// observe records one value, a list tensor by tensor: so the compiler sees the
+// tensor's type at every call.
+func (w *writer) observe(indent int, f bind.Wrapper, method, name string, role bind.Role) {
+	switch role {
+	case bind.One:
+		w.line(indent, f.Call, method, name, ")")
+	case bind.Pointer:
+		w.line(indent, f.Call, method, w.asserts, ".Optional(", name, "))")
+	case bind.List, bind.PointerList:
+		w.line(indent, f.Call, ".List(len(", name, "))")
+		w.line(indent, "for _, ", f.Elem, " := range ", name, " {")
+		w.observe(indent+1, f, method, f.Elem, elements[role])
+		w.line(indent, "}")
 	}
-	return ""
 }
+
+var elements = map[bind.Role]bind.Role{bind.List: bind.One, bind.PointerList: bind.Pointer}
 
 // table writes the op as data, one line for each check.
 func (w *writer) table(name string, p plan.Plan, text string) {

@@ -4,5 +4,4 @@
 // the debug build only.
 package gentest
 
-//go:generate go run ../../cmd/opassert gen -always -schema ../../asserts/c10/kernels/ops.yaml -kernels ../../asserts/c10/kernels -out .
-//go:generate go run ../../cmd/opassert gen -schema ../../asserts/c10/kernels/ops.yaml -kernels ../../asserts/c10/kernels -out tagged
+//go:generate go run ./regen ../..

@@ -50,19 +50,15 @@ func (v *Vector) Mutable() []float64 {
 var seed = maphash.MakeSeed()
 
 // Observe makes a Vector an asserts.Tensor.
-func (v *Vector) Observe(level asserts.Level) asserts.Observation {
+func (v *Vector) Observe(o *asserts.Observation, level asserts.Level) {
 	if v == nil {
-		return asserts.Observation{}
+		return
 	}
-	o := asserts.Observation{
-		Impl: v.id, Storage: v.buffer.id,
-		ImplUses: asserts.NotCounted, StorageUses: asserts.NotCounted,
-		Version: *v.version,
-	}
+	o.Impl, o.Storage, o.Version = v.id, v.buffer.id, *v.version
+	o.ImplUses, o.StorageUses = asserts.NotCounted, asserts.NotCounted
 	if level >= asserts.Contents {
 		o.Content = v.content()
 	}
-	return o
 }
 
 func (v *Vector) content() *asserts.Content {

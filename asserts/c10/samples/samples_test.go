@@ -152,7 +152,7 @@ func describe(args []any) string {
 			fmt.Fprintf(&b, "%v;", reflect.Indirect(reflect.ValueOf(arg)))
 		}
 		for _, x := range ts {
-			o := x.Observe(asserts.Contents)
+			o := asserts.Observe(x, asserts.Contents)
 			fmt.Fprintf(&b, "%d %d %b", o.ImplUses, o.StorageUses, o.Traits)
 			if o.Content != nil {
 				fmt.Fprintf(&b, "%+v;", *o.Content)
@@ -198,7 +198,7 @@ func subjects(t *testing.T, values []reflect.Value, types []string) []subject {
 			t.Fatalf("more tensors than %v", types)
 		}
 		for _, x := range ts {
-			found = append(found, subject{t: x, typ: types[n], of: n, then: x.Observe(asserts.Contents), valid: x != nil})
+			found = append(found, subject{t: x, typ: types[n], of: n, then: asserts.Observe(x, asserts.Contents), valid: x != nil})
 		}
 		n++
 	}
@@ -260,7 +260,7 @@ func call(t *testing.T, s Sample, schema schemaText) {
 // is not written keeps its bytes; what changed has a higher version.
 func checkArgs(t *testing.T, args []subject) {
 	for _, a := range args {
-		now := a.t.Observe(asserts.Contents)
+		now := asserts.Observe(a.t, asserts.Contents)
 		if now.Impl != a.then.Impl {
 			t.Errorf("argument %d is another TensorImpl", a.of)
 		}
@@ -331,7 +331,7 @@ func checkLeaks(t *testing.T, s Sample, args, results []subject) {
 		return
 	}
 	for _, a := range args {
-		now := a.t.Observe(asserts.Identity)
+		now := asserts.Observe(a.t, asserts.Identity)
 		if now.ImplUses != a.then.ImplUses || now.StorageUses != a.then.StorageUses {
 			t.Errorf("argument %d has %d and %d references, had %d and %d", a.of,
 				now.ImplUses, now.StorageUses, a.then.ImplUses, a.then.StorageUses)

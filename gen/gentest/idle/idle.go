@@ -4,9 +4,6 @@ package idle
 
 import "github.com/opassert/opassert/asserts/c10"
 
-//go:generate go run ../../../cmd/opassert gen -always -schema ops.yaml -kernels . -out checked
-//go:generate go run ../../../cmd/opassert gen -schema ops.yaml -kernels . -out release
-
 //opassert:kernel one
 //go:noinline
 func One(self *c10.Tensor) int64 { return 1 }

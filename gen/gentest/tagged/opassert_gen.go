@@ -24,13 +24,20 @@ func InternalAmpForeachNonFiniteCheckAndUnscale_(self []*c10.Tensor, foundInf, i
 		return
 	}
 	var obs [38]asserts.Observation
-	call := asserts.Begin(&opInternalAmpForeachNonFiniteCheckAndUnscale_, obs[:0])
-	asserts.ArgList(&call, self)
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opInternalAmpForeachNonFiniteCheckAndUnscale_)
+	call.List(len(self))
+	for _, t := range self {
+		call.Arg(t)
+	}
 	call.Arg(foundInf)
 	call.Arg(invScale)
 	kernels.AmpForeachNonFiniteCheckAndUnscaleInPlace(self, foundInf, invScale)
 	call.Returned()
-	asserts.ArgList(&call, self)
+	call.List(len(self))
+	for _, t := range self {
+		call.Arg(t)
+	}
 	call.Arg(foundInf)
 	call.Arg(invScale)
 	call.Judge()
@@ -65,7 +72,8 @@ func InternalChooseQparamsPerTensor(self *c10.Tensor, reduceRange bool) (float64
 		return kernels.ChooseQparamsPerTensor(self, reduceRange)
 	}
 	var obs [2]asserts.Observation
-	call := asserts.Begin(&opInternalChooseQparamsPerTensor, obs[:0])
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opInternalChooseQparamsPerTensor)
 	call.Arg(self)
 	result0, result1 := kernels.ChooseQparamsPerTensor(self, reduceRange)
 	call.Returned()
@@ -95,7 +103,8 @@ func InternalCoalesce(self *c10.Tensor) *c10.Tensor {
 		return kernels.Coalesce(self)
 	}
 	var obs [3]asserts.Observation
-	call := asserts.Begin(&opInternalCoalesce, obs[:0])
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opInternalCoalesce)
 	call.Arg(self)
 	result := kernels.Coalesce(self)
 	call.Returned()
@@ -133,7 +142,8 @@ func InternalCummaxHelper(self, values, indices *c10.Tensor, dim int64) {
 		return
 	}
 	var obs [6]asserts.Observation
-	call := asserts.Begin(&opInternalCummaxHelper, obs[:0])
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opInternalCummaxHelper)
 	call.Arg(self)
 	call.Arg(values)
 	call.Arg(indices)
@@ -174,14 +184,30 @@ func InternalForeachAddList(self, other []*c10.Tensor, alpha float64) []*c10.Ten
 		return kernels.ForeachAddList(self, other, alpha)
 	}
 	var obs [85]asserts.Observation
-	call := asserts.Begin(&opInternalForeachAddList, obs[:0])
-	asserts.ArgList(&call, self)
-	asserts.ArgList(&call, other)
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opInternalForeachAddList)
+	call.List(len(self))
+	for _, t := range self {
+		call.Arg(t)
+	}
+	call.List(len(other))
+	for _, t := range other {
+		call.Arg(t)
+	}
 	result := kernels.ForeachAddList(self, other, alpha)
 	call.Returned()
-	asserts.ArgList(&call, self)
-	asserts.ArgList(&call, other)
-	asserts.ResultList(&call, result)
+	call.List(len(self))
+	for _, t := range self {
+		call.Arg(t)
+	}
+	call.List(len(other))
+	for _, t := range other {
+		call.Arg(t)
+	}
+	call.List(len(result))
+	for _, t := range result {
+		call.Result(t)
+	}
 	call.Judge()
 	return result
 }
@@ -220,13 +246,26 @@ func InternalForeachAdd_List(self, other []*c10.Tensor, alpha float64) {
 		return
 	}
 	var obs [68]asserts.Observation
-	call := asserts.Begin(&opInternalForeachAdd_List, obs[:0])
-	asserts.ArgList(&call, self)
-	asserts.ArgList(&call, other)
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opInternalForeachAdd_List)
+	call.List(len(self))
+	for _, t := range self {
+		call.Arg(t)
+	}
+	call.List(len(other))
+	for _, t := range other {
+		call.Arg(t)
+	}
 	kernels.ForeachAddListInPlace(self, other, alpha)
 	call.Returned()
-	asserts.ArgList(&call, self)
-	asserts.ArgList(&call, other)
+	call.List(len(self))
+	for _, t := range self {
+		call.Arg(t)
+	}
+	call.List(len(other))
+	for _, t := range other {
+		call.Arg(t)
+	}
 	call.Judge()
 }
 
@@ -255,12 +294,22 @@ func InternalForeachMulScalar(self []*c10.Tensor, scalar float64) []*c10.Tensor 
 		return kernels.ForeachMulScalar(self, scalar)
 	}
 	var obs [51]asserts.Observation
-	call := asserts.Begin(&opInternalForeachMulScalar, obs[:0])
-	asserts.ArgList(&call, self)
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opInternalForeachMulScalar)
+	call.List(len(self))
+	for _, t := range self {
+		call.Arg(t)
+	}
 	result := kernels.ForeachMulScalar(self, scalar)
 	call.Returned()
-	asserts.ArgList(&call, self)
-	asserts.ResultList(&call, result)
+	call.List(len(self))
+	for _, t := range self {
+		call.Arg(t)
+	}
+	call.List(len(result))
+	for _, t := range result {
+		call.Result(t)
+	}
 	call.Judge()
 	return result
 }
@@ -294,11 +343,18 @@ func InternalForeachZero_(self []*c10.Tensor) {
 		return
 	}
 	var obs [34]asserts.Observation
-	call := asserts.Begin(&opInternalForeachZero_, obs[:0])
-	asserts.ArgList(&call, self)
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opInternalForeachZero_)
+	call.List(len(self))
+	for _, t := range self {
+		call.Arg(t)
+	}
 	kernels.ForeachZeroInPlace(self)
 	call.Returned()
-	asserts.ArgList(&call, self)
+	call.List(len(self))
+	for _, t := range self {
+		call.Arg(t)
+	}
 	call.Judge()
 }
 
@@ -323,7 +379,8 @@ func InternalFusedMovingAvgObsFqHelper(self, observerOn, fakeQuantOn, runningMin
 		return kernels.FusedMovingAvgObsFqHelper(self, observerOn, fakeQuantOn, runningMin, runningMax, scale, zeroPoint, averagingConst, quantMin, quantMax, chAxis, perRowFakeQuant, symmetricQuant)
 	}
 	var obs [16]asserts.Observation
-	call := asserts.Begin(&opInternalFusedMovingAvgObsFqHelper, obs[:0])
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opInternalFusedMovingAvgObsFqHelper)
 	call.Arg(self)
 	call.Arg(observerOn)
 	call.Arg(fakeQuantOn)
@@ -414,7 +471,8 @@ func InternalIndices(self *c10.Tensor) *c10.Tensor {
 		return kernels.Indices(self)
 	}
 	var obs [3]asserts.Observation
-	call := asserts.Begin(&opInternalIndices, obs[:0])
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opInternalIndices)
 	call.Arg(self)
 	result := kernels.Indices(self)
 	call.Returned()
@@ -450,7 +508,8 @@ func InternalLocalScalarDense(self *c10.Tensor) float64 {
 		return kernels.LocalScalarDense(self)
 	}
 	var obs [2]asserts.Observation
-	call := asserts.Begin(&opInternalLocalScalarDense, obs[:0])
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opInternalLocalScalarDense)
 	call.Arg(self)
 	result := kernels.LocalScalarDense(self)
 	call.Returned()
@@ -480,7 +539,8 @@ func InternalNativeBatchNormLegit(input, weight, bias, runningMean, runningVar *
 		return kernels.NativeBatchNormLegit(input, weight, bias, runningMean, runningVar, training, momentum, eps)
 	}
 	var obs [13]asserts.Observation
-	call := asserts.Begin(&opInternalNativeBatchNormLegit, obs[:0])
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opInternalNativeBatchNormLegit)
 	call.Arg(input)
 	call.Arg(weight)
 	call.Arg(bias)
@@ -566,7 +626,8 @@ func InternalReshapeAlias(self *c10.Tensor, size, stride []int64) *c10.Tensor {
 		return kernels.ReshapeAlias(self, size, stride)
 	}
 	var obs [3]asserts.Observation
-	call := asserts.Begin(&opInternalReshapeAlias, obs[:0])
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opInternalReshapeAlias)
 	call.Arg(self)
 	result := kernels.ReshapeAlias(self, size, stride)
 	call.Returned()
@@ -602,7 +663,8 @@ func InternalSoftmax(self *c10.Tensor, dim int64, halfToFloat bool) *c10.Tensor 
 		return kernels.Softmax(self, dim, halfToFloat)
 	}
 	var obs [3]asserts.Observation
-	call := asserts.Begin(&opInternalSoftmax, obs[:0])
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opInternalSoftmax)
 	call.Arg(self)
 	result := kernels.Softmax(self, dim, halfToFloat)
 	call.Returned()
@@ -639,7 +701,8 @@ func InternalSparseCooTensorWithDimsAndTensors(sparseDim, denseDim int64, size [
 		return kernels.SparseCooTensorWithDimsAndTensors(sparseDim, denseDim, size, indices, values, dtype, layout, device, pinMemory, isCoalesced)
 	}
 	var obs [5]asserts.Observation
-	call := asserts.Begin(&opInternalSparseCooTensorWithDimsAndTensors, obs[:0])
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opInternalSparseCooTensorWithDimsAndTensors)
 	call.Arg(indices)
 	call.Arg(values)
 	result := kernels.SparseCooTensorWithDimsAndTensors(sparseDim, denseDim, size, indices, values, dtype, layout, device, pinMemory, isCoalesced)
@@ -683,7 +746,8 @@ func InternalToDense(self *c10.Tensor, dtype *c10.DType, maskedGrad *bool) *c10.
 		return kernels.ToDense(self, dtype, maskedGrad)
 	}
 	var obs [3]asserts.Observation
-	call := asserts.Begin(&opInternalToDense, obs[:0])
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opInternalToDense)
 	call.Arg(self)
 	result := kernels.ToDense(self, dtype, maskedGrad)
 	call.Returned()
@@ -720,7 +784,8 @@ func InternalToSparseSparseDim(self *c10.Tensor, sparseDim int64) *c10.Tensor {
 		return kernels.ToSparseSparseDim(self, sparseDim)
 	}
 	var obs [3]asserts.Observation
-	call := asserts.Begin(&opInternalToSparseSparseDim, obs[:0])
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opInternalToSparseSparseDim)
 	call.Arg(self)
 	result := kernels.ToSparseSparseDim(self, sparseDim)
 	call.Returned()
@@ -757,7 +822,8 @@ func InternalToSparseCsr(self *c10.Tensor, denseDim *int64) *c10.Tensor {
 		return kernels.ToSparseCSR(self, denseDim)
 	}
 	var obs [3]asserts.Observation
-	call := asserts.Begin(&opInternalToSparseCsr, obs[:0])
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opInternalToSparseCsr)
 	call.Arg(self)
 	result := kernels.ToSparseCSR(self, denseDim)
 	call.Returned()
@@ -794,7 +860,8 @@ func InternalValues(self *c10.Tensor) *c10.Tensor {
 		return kernels.ValuesOfCOO(self)
 	}
 	var obs [3]asserts.Observation
-	call := asserts.Begin(&opInternalValues, obs[:0])
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opInternalValues)
 	call.Arg(self)
 	result := kernels.ValuesOfCOO(self)
 	call.Returned()
@@ -830,7 +897,8 @@ func Abs(self *c10.Tensor) *c10.Tensor {
 		return kernels.Abs(self)
 	}
 	var obs [3]asserts.Observation
-	call := asserts.Begin(&opAbs, obs[:0])
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opAbs)
 	call.Arg(self)
 	result := kernels.Abs(self)
 	call.Returned()
@@ -867,7 +935,8 @@ func AbsOut(self, out *c10.Tensor) *c10.Tensor {
 		return kernels.AbsOut(self, out)
 	}
 	var obs [5]asserts.Observation
-	call := asserts.Begin(&opAbsOut, obs[:0])
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opAbsOut)
 	call.Arg(self)
 	call.Arg(out)
 	result := kernels.AbsOut(self, out)
@@ -908,7 +977,8 @@ func AddScalar(self *c10.Tensor, other, alpha float64) *c10.Tensor {
 		return kernels.AddScalar(self, other, alpha)
 	}
 	var obs [3]asserts.Observation
-	call := asserts.Begin(&opAddScalar, obs[:0])
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opAddScalar)
 	call.Arg(self)
 	result := kernels.AddScalar(self, other, alpha)
 	call.Returned()
@@ -945,7 +1015,8 @@ func AddTensor(self, other *c10.Tensor, alpha float64) *c10.Tensor {
 		return kernels.AddTensor(self, other, alpha)
 	}
 	var obs [5]asserts.Observation
-	call := asserts.Begin(&opAddTensor, obs[:0])
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opAddTensor)
 	call.Arg(self)
 	call.Arg(other)
 	result := kernels.AddTensor(self, other, alpha)
@@ -989,7 +1060,8 @@ func AddOut(self, other *c10.Tensor, alpha float64, out *c10.Tensor) *c10.Tensor
 		return kernels.AddOut(self, other, alpha, out)
 	}
 	var obs [7]asserts.Observation
-	call := asserts.Begin(&opAddOut, obs[:0])
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opAddOut)
 	call.Arg(self)
 	call.Arg(other)
 	call.Arg(out)
@@ -1036,7 +1108,8 @@ func Add_Tensor(self, other *c10.Tensor, alpha float64) *c10.Tensor {
 		return kernels.AddTensorInPlace(self, other, alpha)
 	}
 	var obs [5]asserts.Observation
-	call := asserts.Begin(&opAdd_Tensor, obs[:0])
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opAdd_Tensor)
 	call.Arg(self)
 	call.Arg(other)
 	result := kernels.AddTensorInPlace(self, other, alpha)
@@ -1077,7 +1150,8 @@ func Addmm(ctx context.Context, self, mat1, mat2 *c10.Tensor, beta, alpha float6
 		return kernels.AddMM(ctx, self, mat1, mat2, beta, alpha)
 	}
 	var obs [7]asserts.Observation
-	call := asserts.BeginContext(ctx, &opAddmm, obs[:0])
+	call := asserts.NewCall(obs[:])
+	call.BeginContext(ctx, &opAddmm)
 	call.Arg(self)
 	call.Arg(mat1)
 	call.Arg(mat2)
@@ -1130,7 +1204,8 @@ func Alias(self *c10.Tensor) *c10.Tensor {
 		return kernels.Alias(self)
 	}
 	var obs [3]asserts.Observation
-	call := asserts.Begin(&opAlias, obs[:0])
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opAlias)
 	call.Arg(self)
 	result := kernels.Alias(self)
 	call.Returned()
@@ -1166,7 +1241,8 @@ func Amax(self *c10.Tensor, dim []int64, keepdim bool) *c10.Tensor {
 		return kernels.Amax(self, dim, keepdim)
 	}
 	var obs [3]asserts.Observation
-	call := asserts.Begin(&opAmax, obs[:0])
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opAmax)
 	call.Arg(self)
 	result := kernels.Amax(self, dim, keepdim)
 	call.Returned()
@@ -1203,7 +1279,8 @@ func Aminmax(self *c10.Tensor, dim *int64, keepdim bool) (*c10.Tensor, *c10.Tens
 		return kernels.Aminmax(self, dim, keepdim)
 	}
 	var obs [4]asserts.Observation
-	call := asserts.Begin(&opAminmax, obs[:0])
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opAminmax)
 	call.Arg(self)
 	min, max := kernels.Aminmax(self, dim, keepdim)
 	call.Returned()
@@ -1246,7 +1323,8 @@ func AminmaxOut(self *c10.Tensor, dim *int64, keepdim bool, min, max *c10.Tensor
 		return kernels.AminmaxOut(self, dim, keepdim, min, max)
 	}
 	var obs [8]asserts.Observation
-	call := asserts.Begin(&opAminmaxOut, obs[:0])
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opAminmaxOut)
 	call.Arg(self)
 	call.Arg(min)
 	call.Arg(max)
@@ -1296,7 +1374,8 @@ func Arange(end float64, dtype *c10.DType, layout *c10.Layout, device *c10.Devic
 		return kernels.Arange(end, dtype, layout, device, pinMemory)
 	}
 	var obs [1]asserts.Observation
-	call := asserts.Begin(&opArange, obs[:0])
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opArange)
 	result := kernels.Arange(end, dtype, layout, device, pinMemory)
 	call.Returned()
 	call.Result(result)
@@ -1324,7 +1403,8 @@ func ArangeStart(start, end float64, dtype *c10.DType, layout *c10.Layout, devic
 		return kernels.ArangeStart(start, end, dtype, layout, device, pinMemory)
 	}
 	var obs [1]asserts.Observation
-	call := asserts.Begin(&opArangeStart, obs[:0])
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opArangeStart)
 	result := kernels.ArangeStart(start, end, dtype, layout, device, pinMemory)
 	call.Returned()
 	call.Result(result)
@@ -1352,7 +1432,8 @@ func ArangeStartOut(start, end, step float64, out *c10.Tensor) *c10.Tensor {
 		return kernels.ArangeStartOut(start, end, step, out)
 	}
 	var obs [3]asserts.Observation
-	call := asserts.Begin(&opArangeStartOut, obs[:0])
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opArangeStartOut)
 	call.Arg(out)
 	result := kernels.ArangeStartOut(start, end, step, out)
 	call.Returned()
@@ -1387,7 +1468,8 @@ func Argmax(self *c10.Tensor, dim *int64, keepdim bool) *c10.Tensor {
 		return kernels.Argmax(self, dim, keepdim)
 	}
 	var obs [3]asserts.Observation
-	call := asserts.Begin(&opArgmax, obs[:0])
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opArgmax)
 	call.Arg(self)
 	result := kernels.Argmax(self, dim, keepdim)
 	call.Returned()
@@ -1424,7 +1506,8 @@ func AsStrided(self *c10.Tensor, size, stride []int64, storageOffset *int64) *c1
 		return kernels.AsStrided(self, size, stride, storageOffset)
 	}
 	var obs [3]asserts.Observation
-	call := asserts.Begin(&opAsStrided, obs[:0])
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opAsStrided)
 	call.Arg(self)
 	result := kernels.AsStrided(self, size, stride, storageOffset)
 	call.Returned()
@@ -1460,7 +1543,8 @@ func AsStrided_(self *c10.Tensor, size, stride []int64, storageOffset *int64) *c
 		return kernels.AsStridedInPlace(self, size, stride, storageOffset)
 	}
 	var obs [3]asserts.Observation
-	call := asserts.Begin(&opAsStrided_, obs[:0])
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opAsStrided_)
 	call.Arg(self)
 	result := kernels.AsStridedInPlace(self, size, stride, storageOffset)
 	call.Returned()
@@ -1495,7 +1579,8 @@ func Bernoulli(self *c10.Tensor, generator *c10.Generator) *c10.Tensor {
 		return kernels.Bernoulli(self, generator)
 	}
 	var obs [3]asserts.Observation
-	call := asserts.Begin(&opBernoulli, obs[:0])
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opBernoulli)
 	call.Arg(self)
 	result := kernels.Bernoulli(self, generator)
 	call.Returned()
@@ -1532,7 +1617,8 @@ func Bernoulli_Float(self *c10.Tensor, p float64, generator *c10.Generator) *c10
 		return kernels.BernoulliFloatInPlace(self, p, generator)
 	}
 	var obs [3]asserts.Observation
-	call := asserts.Begin(&opBernoulli_Float, obs[:0])
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opBernoulli_Float)
 	call.Arg(self)
 	result := kernels.BernoulliFloatInPlace(self, p, generator)
 	call.Returned()
@@ -1567,7 +1653,8 @@ func Bmm(ctx context.Context, self, mat2 *c10.Tensor) (*c10.Tensor, error) {
 		return kernels.BMM(ctx, self, mat2)
 	}
 	var obs [5]asserts.Observation
-	call := asserts.BeginContext(ctx, &opBmm, obs[:0])
+	call := asserts.NewCall(obs[:])
+	call.BeginContext(ctx, &opBmm)
 	call.Arg(self)
 	call.Arg(mat2)
 	result, err := kernels.BMM(ctx, self, mat2)
@@ -1613,12 +1700,22 @@ func BroadcastTensors(tensors []*c10.Tensor) []*c10.Tensor {
 		return kernels.BroadcastTensors(tensors)
 	}
 	var obs [51]asserts.Observation
-	call := asserts.Begin(&opBroadcastTensors, obs[:0])
-	asserts.ArgList(&call, tensors)
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opBroadcastTensors)
+	call.List(len(tensors))
+	for _, t := range tensors {
+		call.Arg(t)
+	}
 	result := kernels.BroadcastTensors(tensors)
 	call.Returned()
-	asserts.ArgList(&call, tensors)
-	asserts.ResultList(&call, result)
+	call.List(len(tensors))
+	for _, t := range tensors {
+		call.Arg(t)
+	}
+	call.List(len(result))
+	for _, t := range result {
+		call.Result(t)
+	}
 	call.Judge()
 	return result
 }
@@ -1647,11 +1744,18 @@ func Cat(tensors []*c10.Tensor, dim int64) (*c10.Tensor, error) {
 		return kernels.Cat(tensors, dim)
 	}
 	var obs [35]asserts.Observation
-	call := asserts.Begin(&opCat, obs[:0])
-	asserts.ArgList(&call, tensors)
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opCat)
+	call.List(len(tensors))
+	for _, t := range tensors {
+		call.Arg(t)
+	}
 	result, err := kernels.Cat(tensors, dim)
 	call.Returned()
-	asserts.ArgList(&call, tensors)
+	call.List(len(tensors))
+	for _, t := range tensors {
+		call.Arg(t)
+	}
 	if err == nil {
 		call.Result(result)
 	}
@@ -1686,12 +1790,19 @@ func CatOut(tensors []*c10.Tensor, dim int64, out *c10.Tensor) (*c10.Tensor, err
 		return kernels.CatOut(tensors, dim, out)
 	}
 	var obs [37]asserts.Observation
-	call := asserts.Begin(&opCatOut, obs[:0])
-	asserts.ArgList(&call, tensors)
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opCatOut)
+	call.List(len(tensors))
+	for _, t := range tensors {
+		call.Arg(t)
+	}
 	call.Arg(out)
 	result, err := kernels.CatOut(tensors, dim, out)
 	call.Returned()
-	asserts.ArgList(&call, tensors)
+	call.List(len(tensors))
+	for _, t := range tensors {
+		call.Arg(t)
+	}
 	call.Arg(out)
 	if err == nil {
 		call.Result(result)
@@ -1729,12 +1840,16 @@ func Chunk(self *c10.Tensor, chunks, dim int64) []*c10.Tensor {
 		return kernels.Chunk(self, chunks, dim)
 	}
 	var obs [19]asserts.Observation
-	call := asserts.Begin(&opChunk, obs[:0])
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opChunk)
 	call.Arg(self)
 	result := kernels.Chunk(self, chunks, dim)
 	call.Returned()
 	call.Arg(self)
-	asserts.ResultList(&call, result)
+	call.List(len(result))
+	for _, t := range result {
+		call.Result(t)
+	}
 	call.Judge()
 	return result
 }
@@ -1763,7 +1878,8 @@ func Clamp(self *c10.Tensor, min, max *float64) *c10.Tensor {
 		return kernels.Clamp(self, min, max)
 	}
 	var obs [3]asserts.Observation
-	call := asserts.Begin(&opClamp, obs[:0])
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opClamp)
 	call.Arg(self)
 	result := kernels.Clamp(self, min, max)
 	call.Returned()
@@ -1800,7 +1916,8 @@ func ClampTensor(self, min, max *c10.Tensor) *c10.Tensor {
 		return kernels.ClampTensor(self, min, max)
 	}
 	var obs [7]asserts.Observation
-	call := asserts.Begin(&opClampTensor, obs[:0])
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opClampTensor)
 	call.Arg(self)
 	call.Arg(min)
 	call.Arg(max)
@@ -1851,7 +1968,8 @@ func Clamp_(self *c10.Tensor, min, max *float64) *c10.Tensor {
 		return kernels.ClampInPlace(self, min, max)
 	}
 	var obs [3]asserts.Observation
-	call := asserts.Begin(&opClamp_, obs[:0])
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opClamp_)
 	call.Arg(self)
 	result := kernels.ClampInPlace(self, min, max)
 	call.Returned()
@@ -1886,7 +2004,8 @@ func Clone(self *c10.Tensor, memoryFormat *c10.MemoryFormat) *c10.Tensor {
 		return kernels.Clone(self, memoryFormat)
 	}
 	var obs [3]asserts.Observation
-	call := asserts.Begin(&opClone, obs[:0])
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opClone)
 	call.Arg(self)
 	result := kernels.Clone(self, memoryFormat)
 	call.Returned()
@@ -1923,7 +2042,8 @@ func ColIndices(self *c10.Tensor) *c10.Tensor {
 		return kernels.ColIndices(self)
 	}
 	var obs [3]asserts.Observation
-	call := asserts.Begin(&opColIndices, obs[:0])
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opColIndices)
 	call.Arg(self)
 	result := kernels.ColIndices(self)
 	call.Returned()
@@ -1959,7 +2079,8 @@ func Contiguous(self *c10.Tensor, memoryFormat c10.MemoryFormat) *c10.Tensor {
 		return kernels.Contiguous(self, memoryFormat)
 	}
 	var obs [3]asserts.Observation
-	call := asserts.Begin(&opContiguous, obs[:0])
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opContiguous)
 	call.Arg(self)
 	result := kernels.Contiguous(self, memoryFormat)
 	call.Returned()
@@ -1993,7 +2114,8 @@ func Copy_(self, src *c10.Tensor, nonBlocking bool) *c10.Tensor {
 		return kernels.CopyInPlace(self, src, nonBlocking)
 	}
 	var obs [5]asserts.Observation
-	call := asserts.Begin(&opCopy_, obs[:0])
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opCopy_)
 	call.Arg(self)
 	call.Arg(src)
 	result := kernels.CopyInPlace(self, src, nonBlocking)
@@ -2034,7 +2156,8 @@ func CrowIndices(self *c10.Tensor) *c10.Tensor {
 		return kernels.CrowIndices(self)
 	}
 	var obs [3]asserts.Observation
-	call := asserts.Begin(&opCrowIndices, obs[:0])
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opCrowIndices)
 	call.Arg(self)
 	result := kernels.CrowIndices(self)
 	call.Returned()
@@ -2070,7 +2193,8 @@ func Cumsum(self *c10.Tensor, dim int64, dtype *c10.DType) *c10.Tensor {
 		return kernels.Cumsum(self, dim, dtype)
 	}
 	var obs [3]asserts.Observation
-	call := asserts.Begin(&opCumsum, obs[:0])
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opCumsum)
 	call.Arg(self)
 	result := kernels.Cumsum(self, dim, dtype)
 	call.Returned()
@@ -2107,7 +2231,8 @@ func Detach(self *c10.Tensor) *c10.Tensor {
 		return kernels.Detach(self)
 	}
 	var obs [3]asserts.Observation
-	call := asserts.Begin(&opDetach, obs[:0])
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opDetach)
 	call.Arg(self)
 	result := kernels.Detach(self)
 	call.Returned()
@@ -2143,7 +2268,8 @@ func Diagonal(self *c10.Tensor, offset, dim1, dim2 int64) *c10.Tensor {
 		return kernels.Diagonal(self, offset, dim1, dim2)
 	}
 	var obs [3]asserts.Observation
-	call := asserts.Begin(&opDiagonal, obs[:0])
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opDiagonal)
 	call.Arg(self)
 	result := kernels.Diagonal(self, offset, dim1, dim2)
 	call.Returned()
@@ -2179,7 +2305,8 @@ func DivTensor(self, other *c10.Tensor) *c10.Tensor {
 		return kernels.DivTensor(self, other)
 	}
 	var obs [5]asserts.Observation
-	call := asserts.Begin(&opDivTensor, obs[:0])
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opDivTensor)
 	call.Arg(self)
 	call.Arg(other)
 	result := kernels.DivTensor(self, other)
@@ -2223,7 +2350,8 @@ func Dropout(input *c10.Tensor, p float64, train bool) *c10.Tensor {
 		return kernels.Dropout(input, p, train)
 	}
 	var obs [3]asserts.Observation
-	call := asserts.Begin(&opDropout, obs[:0])
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opDropout)
 	call.Arg(input)
 	result := kernels.Dropout(input, p, train)
 	call.Returned()
@@ -2257,7 +2385,8 @@ func Embedding(weight, indices *c10.Tensor, paddingIdx int64, scaleGradByFreq, s
 		return kernels.Embedding(weight, indices, paddingIdx, scaleGradByFreq, sparse)
 	}
 	var obs [5]asserts.Observation
-	call := asserts.Begin(&opEmbedding, obs[:0])
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opEmbedding)
 	call.Arg(weight)
 	call.Arg(indices)
 	result, err := kernels.Embedding(weight, indices, paddingIdx, scaleGradByFreq, sparse)
@@ -2303,7 +2432,8 @@ func EmptyMemoryFormat(size []int64, dtype *c10.DType, layout *c10.Layout, devic
 		return kernels.EmptyMemoryFormat(size, dtype, layout, device, pinMemory, memoryFormat)
 	}
 	var obs [1]asserts.Observation
-	call := asserts.Begin(&opEmptyMemoryFormat, obs[:0])
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opEmptyMemoryFormat)
 	result := kernels.EmptyMemoryFormat(size, dtype, layout, device, pinMemory, memoryFormat)
 	call.Returned()
 	call.Result(result)
@@ -2331,7 +2461,8 @@ func EmptyLike(self *c10.Tensor, dtype *c10.DType, layout *c10.Layout, device *c
 		return kernels.EmptyLike(self, dtype, layout, device, pinMemory, memoryFormat)
 	}
 	var obs [3]asserts.Observation
-	call := asserts.Begin(&opEmptyLike, obs[:0])
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opEmptyLike)
 	call.Arg(self)
 	result := kernels.EmptyLike(self, dtype, layout, device, pinMemory, memoryFormat)
 	call.Returned()
@@ -2368,7 +2499,8 @@ func EmptyStrided(size, stride []int64, dtype *c10.DType, layout *c10.Layout, de
 		return kernels.EmptyStrided(size, stride, dtype, layout, device, pinMemory)
 	}
 	var obs [1]asserts.Observation
-	call := asserts.Begin(&opEmptyStrided, obs[:0])
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opEmptyStrided)
 	result := kernels.EmptyStrided(size, stride, dtype, layout, device, pinMemory)
 	call.Returned()
 	call.Result(result)
@@ -2396,7 +2528,8 @@ func EqTensor(self, other *c10.Tensor) *c10.Tensor {
 		return kernels.EqTensor(self, other)
 	}
 	var obs [5]asserts.Observation
-	call := asserts.Begin(&opEqTensor, obs[:0])
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opEqTensor)
 	call.Arg(self)
 	call.Arg(other)
 	result := kernels.EqTensor(self, other)
@@ -2440,7 +2573,8 @@ func Equal(self, other *c10.Tensor) bool {
 		return kernels.Equal(self, other)
 	}
 	var obs [4]asserts.Observation
-	call := asserts.Begin(&opEqual, obs[:0])
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opEqual)
 	call.Arg(self)
 	call.Arg(other)
 	result := kernels.Equal(self, other)
@@ -2476,7 +2610,8 @@ func Exp(self *c10.Tensor) *c10.Tensor {
 		return kernels.Exp(self)
 	}
 	var obs [3]asserts.Observation
-	call := asserts.Begin(&opExp, obs[:0])
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opExp)
 	call.Arg(self)
 	result := kernels.Exp(self)
 	call.Returned()
@@ -2513,7 +2648,8 @@ func Expand(self *c10.Tensor, size []int64, implicit bool) *c10.Tensor {
 		return kernels.Expand(self, size, implicit)
 	}
 	var obs [3]asserts.Observation
-	call := asserts.Begin(&opExpand, obs[:0])
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opExpand)
 	call.Arg(self)
 	result := kernels.Expand(self, size, implicit)
 	call.Returned()
@@ -2549,7 +2685,8 @@ func Eye(n int64, dtype *c10.DType, layout *c10.Layout, device *c10.Device, pinM
 		return kernels.Eye(n, dtype, layout, device, pinMemory)
 	}
 	var obs [1]asserts.Observation
-	call := asserts.Begin(&opEye, obs[:0])
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opEye)
 	result := kernels.Eye(n, dtype, layout, device, pinMemory)
 	call.Returned()
 	call.Result(result)
@@ -2577,7 +2714,8 @@ func Fill_Scalar(self *c10.Tensor, value float64) *c10.Tensor {
 		return kernels.FillScalarInPlace(self, value)
 	}
 	var obs [3]asserts.Observation
-	call := asserts.Begin(&opFill_Scalar, obs[:0])
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opFill_Scalar)
 	call.Arg(self)
 	result := kernels.FillScalarInPlace(self, value)
 	call.Returned()
@@ -2612,7 +2750,8 @@ func FlattenUsingInts(self *c10.Tensor, startDim, endDim int64) *c10.Tensor {
 		return kernels.FlattenUsingInts(self, startDim, endDim)
 	}
 	var obs [3]asserts.Observation
-	call := asserts.Begin(&opFlattenUsingInts, obs[:0])
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opFlattenUsingInts)
 	call.Arg(self)
 	result := kernels.FlattenUsingInts(self, startDim, endDim)
 	call.Returned()
@@ -2646,7 +2785,8 @@ func Full(size []int64, fillValue float64, dtype *c10.DType, layout *c10.Layout,
 		return kernels.Full(size, fillValue, dtype, layout, device, pinMemory)
 	}
 	var obs [1]asserts.Observation
-	call := asserts.Begin(&opFull, obs[:0])
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opFull)
 	result := kernels.Full(size, fillValue, dtype, layout, device, pinMemory)
 	call.Returned()
 	call.Result(result)
@@ -2674,7 +2814,8 @@ func Gather(self *c10.Tensor, dim int64, index *c10.Tensor, sparseGrad bool) *c1
 		return kernels.Gather(self, dim, index, sparseGrad)
 	}
 	var obs [5]asserts.Observation
-	call := asserts.Begin(&opGather, obs[:0])
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opGather)
 	call.Arg(self)
 	call.Arg(index)
 	result := kernels.Gather(self, dim, index, sparseGrad)
@@ -2718,7 +2859,8 @@ func Gelu(self *c10.Tensor, approximate string) *c10.Tensor {
 		return kernels.Gelu(self, approximate)
 	}
 	var obs [3]asserts.Observation
-	call := asserts.Begin(&opGelu, obs[:0])
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opGelu)
 	call.Arg(self)
 	result := kernels.Gelu(self, approximate)
 	call.Returned()
@@ -2755,13 +2897,20 @@ func IndexTensor(self *c10.Tensor, indices []*c10.Tensor) (*c10.Tensor, error) {
 		return kernels.IndexTensor(self, indices)
 	}
 	var obs [37]asserts.Observation
-	call := asserts.Begin(&opIndexTensor, obs[:0])
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opIndexTensor)
 	call.Arg(self)
-	asserts.ArgList(&call, indices)
+	call.List(len(indices))
+	for _, t := range indices {
+		call.Arg(t)
+	}
 	result, err := kernels.IndexTensor(self, indices)
 	call.Returned()
 	call.Arg(self)
-	asserts.ArgList(&call, indices)
+	call.List(len(indices))
+	for _, t := range indices {
+		call.Arg(t)
+	}
 	if err == nil {
 		call.Result(result)
 	}
@@ -2801,7 +2950,8 @@ func IndexAdd_(self *c10.Tensor, dim int64, index, source *c10.Tensor, alpha flo
 		return kernels.IndexAddInPlace(self, dim, index, source, alpha)
 	}
 	var obs [7]asserts.Observation
-	call := asserts.Begin(&opIndexAdd_, obs[:0])
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opIndexAdd_)
 	call.Arg(self)
 	call.Arg(index)
 	call.Arg(source)
@@ -2848,14 +2998,21 @@ func IndexPut_(self *c10.Tensor, indices []*c10.Tensor, values *c10.Tensor, accu
 		return kernels.IndexPutInPlace(self, indices, values, accumulate)
 	}
 	var obs [39]asserts.Observation
-	call := asserts.Begin(&opIndexPut_, obs[:0])
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opIndexPut_)
 	call.Arg(self)
-	asserts.ArgList(&call, indices)
+	call.List(len(indices))
+	for _, t := range indices {
+		call.Arg(t)
+	}
 	call.Arg(values)
 	result, err := kernels.IndexPutInPlace(self, indices, values, accumulate)
 	call.Returned()
 	call.Arg(self)
-	asserts.ArgList(&call, indices)
+	call.List(len(indices))
+	for _, t := range indices {
+		call.Arg(t)
+	}
 	call.Arg(values)
 	if err == nil {
 		call.Result(result)
@@ -2897,7 +3054,8 @@ func IsCoalesced(self *c10.Tensor) bool {
 		return kernels.IsCoalesced(self)
 	}
 	var obs [2]asserts.Observation
-	call := asserts.Begin(&opIsCoalesced, obs[:0])
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opIsCoalesced)
 	call.Arg(self)
 	result := kernels.IsCoalesced(self)
 	call.Returned()
@@ -2927,7 +3085,8 @@ func IsSameSize(self, other *c10.Tensor) bool {
 		return kernels.IsSameSize(self, other)
 	}
 	var obs [4]asserts.Observation
-	call := asserts.Begin(&opIsSameSize, obs[:0])
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opIsSameSize)
 	call.Arg(self)
 	call.Arg(other)
 	result := kernels.IsSameSize(self, other)
@@ -2963,7 +3122,8 @@ func Item(self *c10.Tensor) float64 {
 		return kernels.Item(self)
 	}
 	var obs [2]asserts.Observation
-	call := asserts.Begin(&opItem, obs[:0])
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opItem)
 	call.Arg(self)
 	result := kernels.Item(self)
 	call.Returned()
@@ -2993,7 +3153,8 @@ func Lerp_Scalar(self, end *c10.Tensor, weight float64) *c10.Tensor {
 		return kernels.LerpScalarInPlace(self, end, weight)
 	}
 	var obs [5]asserts.Observation
-	call := asserts.Begin(&opLerp_Scalar, obs[:0])
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opLerp_Scalar)
 	call.Arg(self)
 	call.Arg(end)
 	result := kernels.LerpScalarInPlace(self, end, weight)
@@ -3034,7 +3195,8 @@ func Lift(self *c10.Tensor) *c10.Tensor {
 		return kernels.Lift(self)
 	}
 	var obs [3]asserts.Observation
-	call := asserts.Begin(&opLift, obs[:0])
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opLift)
 	call.Arg(self)
 	result := kernels.Lift(self)
 	call.Returned()
@@ -3071,7 +3233,8 @@ func Linear(ctx context.Context, input, weight, bias *c10.Tensor) (*c10.Tensor, 
 		return kernels.Linear(ctx, input, weight, bias)
 	}
 	var obs [7]asserts.Observation
-	call := asserts.BeginContext(ctx, &opLinear, obs[:0])
+	call := asserts.NewCall(obs[:])
+	call.BeginContext(ctx, &opLinear)
 	call.Arg(input)
 	call.Arg(weight)
 	call.Arg(bias)
@@ -3119,7 +3282,8 @@ func MaskedFill_Scalar(self, mask *c10.Tensor, value float64) *c10.Tensor {
 		return kernels.MaskedFillScalarInPlace(self, mask, value)
 	}
 	var obs [5]asserts.Observation
-	call := asserts.Begin(&opMaskedFill_Scalar, obs[:0])
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opMaskedFill_Scalar)
 	call.Arg(self)
 	call.Arg(mask)
 	result := kernels.MaskedFillScalarInPlace(self, mask, value)
@@ -3160,7 +3324,8 @@ func MaskedSelect(self, mask *c10.Tensor) *c10.Tensor {
 		return kernels.MaskedSelect(self, mask)
 	}
 	var obs [5]asserts.Observation
-	call := asserts.Begin(&opMaskedSelect, obs[:0])
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opMaskedSelect)
 	call.Arg(self)
 	call.Arg(mask)
 	result := kernels.MaskedSelect(self, mask)
@@ -3204,7 +3369,8 @@ func Matmul(ctx context.Context, self, other *c10.Tensor) (*c10.Tensor, error) {
 		return kernels.Matmul(ctx, self, other)
 	}
 	var obs [5]asserts.Observation
-	call := asserts.BeginContext(ctx, &opMatmul, obs[:0])
+	call := asserts.NewCall(obs[:])
+	call.BeginContext(ctx, &opMatmul)
 	call.Arg(self)
 	call.Arg(other)
 	result, err := kernels.Matmul(ctx, self, other)
@@ -3246,7 +3412,8 @@ func MaxDim(self *c10.Tensor, dim int64, keepdim bool) (*c10.Tensor, *c10.Tensor
 		return kernels.MaxDim(self, dim, keepdim)
 	}
 	var obs [4]asserts.Observation
-	call := asserts.Begin(&opMaxDim, obs[:0])
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opMaxDim)
 	call.Arg(self)
 	values, indices := kernels.MaxDim(self, dim, keepdim)
 	call.Returned()
@@ -3289,7 +3456,8 @@ func MaxDimMax(self *c10.Tensor, dim int64, keepdim bool, max, maxValues *c10.Te
 		return kernels.MaxDimMax(self, dim, keepdim, max, maxValues)
 	}
 	var obs [8]asserts.Observation
-	call := asserts.Begin(&opMaxDimMax, obs[:0])
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opMaxDimMax)
 	call.Arg(self)
 	call.Arg(max)
 	call.Arg(maxValues)
@@ -3339,7 +3507,8 @@ func MeanDim(self *c10.Tensor, dim []int64, keepdim bool, dtype *c10.DType) *c10
 		return kernels.MeanDim(self, dim, keepdim, dtype)
 	}
 	var obs [3]asserts.Observation
-	call := asserts.Begin(&opMeanDim, obs[:0])
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opMeanDim)
 	call.Arg(self)
 	result := kernels.MeanDim(self, dim, keepdim, dtype)
 	call.Returned()
@@ -3376,7 +3545,8 @@ func Mm(ctx context.Context, self, mat2 *c10.Tensor) (*c10.Tensor, error) {
 		return kernels.MM(ctx, self, mat2)
 	}
 	var obs [5]asserts.Observation
-	call := asserts.BeginContext(ctx, &opMm, obs[:0])
+	call := asserts.NewCall(obs[:])
+	call.BeginContext(ctx, &opMm)
 	call.Arg(self)
 	call.Arg(mat2)
 	result, err := kernels.MM(ctx, self, mat2)
@@ -3422,7 +3592,8 @@ func MulTensor(self, other *c10.Tensor) *c10.Tensor {
 		return kernels.MulTensor(self, other)
 	}
 	var obs [5]asserts.Observation
-	call := asserts.Begin(&opMulTensor, obs[:0])
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opMulTensor)
 	call.Arg(self)
 	call.Arg(other)
 	result := kernels.MulTensor(self, other)
@@ -3466,7 +3637,8 @@ func MulOut(self, other, out *c10.Tensor) *c10.Tensor {
 		return kernels.MulOut(self, other, out)
 	}
 	var obs [7]asserts.Observation
-	call := asserts.Begin(&opMulOut, obs[:0])
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opMulOut)
 	call.Arg(self)
 	call.Arg(other)
 	call.Arg(out)
@@ -3513,7 +3685,8 @@ func Mul_Tensor(self, other *c10.Tensor) *c10.Tensor {
 		return kernels.MulTensorInPlace(self, other)
 	}
 	var obs [5]asserts.Observation
-	call := asserts.Begin(&opMul_Tensor, obs[:0])
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opMul_Tensor)
 	call.Arg(self)
 	call.Arg(other)
 	result := kernels.MulTensorInPlace(self, other)
@@ -3554,7 +3727,8 @@ func Multinomial(self *c10.Tensor, numSamples int64, replacement bool, generator
 		return kernels.Multinomial(self, numSamples, replacement, generator)
 	}
 	var obs [3]asserts.Observation
-	call := asserts.Begin(&opMultinomial, obs[:0])
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opMultinomial)
 	call.Arg(self)
 	result, err := kernels.Multinomial(self, numSamples, replacement, generator)
 	call.Returned()
@@ -3593,7 +3767,8 @@ func Narrow(self *c10.Tensor, dim, start, length int64) *c10.Tensor {
 		return kernels.Narrow(self, dim, start, length)
 	}
 	var obs [3]asserts.Observation
-	call := asserts.Begin(&opNarrow, obs[:0])
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opNarrow)
 	call.Arg(self)
 	result := kernels.Narrow(self, dim, start, length)
 	call.Returned()
@@ -3627,7 +3802,8 @@ func NativeDropout(input *c10.Tensor, p float64, train *bool) (*c10.Tensor, *c10
 		return kernels.NativeDropout(input, p, train)
 	}
 	var obs [4]asserts.Observation
-	call := asserts.Begin(&opNativeDropout, obs[:0])
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opNativeDropout)
 	call.Arg(input)
 	result0, result1 := kernels.NativeDropout(input, p, train)
 	call.Returned()
@@ -3670,7 +3846,8 @@ func NativeLayerNorm(input *c10.Tensor, normalizedShape []int64, weight, bias *c
 		return kernels.NativeLayerNorm(input, normalizedShape, weight, bias, eps)
 	}
 	var obs [9]asserts.Observation
-	call := asserts.Begin(&opNativeLayerNorm, obs[:0])
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opNativeLayerNorm)
 	call.Arg(input)
 	call.Arg(weight)
 	call.Arg(bias)
@@ -3738,7 +3915,8 @@ func Neg(self *c10.Tensor) *c10.Tensor {
 		return kernels.Neg(self)
 	}
 	var obs [3]asserts.Observation
-	call := asserts.Begin(&opNeg, obs[:0])
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opNeg)
 	call.Arg(self)
 	result := kernels.Neg(self)
 	call.Returned()
@@ -3775,7 +3953,8 @@ func Nonzero(self *c10.Tensor) *c10.Tensor {
 		return kernels.Nonzero(self)
 	}
 	var obs [3]asserts.Observation
-	call := asserts.Begin(&opNonzero, obs[:0])
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opNonzero)
 	call.Arg(self)
 	result := kernels.Nonzero(self)
 	call.Returned()
@@ -3812,7 +3991,8 @@ func Normal_(self *c10.Tensor, mean, std float64, generator *c10.Generator) *c10
 		return kernels.NormalInPlace(self, mean, std, generator)
 	}
 	var obs [3]asserts.Observation
-	call := asserts.Begin(&opNormal_, obs[:0])
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opNormal_)
 	call.Arg(self)
 	result := kernels.NormalInPlace(self, mean, std, generator)
 	call.Returned()
@@ -3847,7 +4027,8 @@ func Ones(size []int64, dtype *c10.DType, layout *c10.Layout, device *c10.Device
 		return kernels.Ones(size, dtype, layout, device, pinMemory)
 	}
 	var obs [1]asserts.Observation
-	call := asserts.Begin(&opOnes, obs[:0])
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opOnes)
 	result := kernels.Ones(size, dtype, layout, device, pinMemory)
 	call.Returned()
 	call.Result(result)
@@ -3875,7 +4056,8 @@ func Permute(self *c10.Tensor, dims []int64) *c10.Tensor {
 		return kernels.Permute(self, dims)
 	}
 	var obs [3]asserts.Observation
-	call := asserts.Begin(&opPermute, obs[:0])
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opPermute)
 	call.Arg(self)
 	result := kernels.Permute(self, dims)
 	call.Returned()
@@ -3911,7 +4093,8 @@ func RandGenerator(size []int64, generator *c10.Generator, dtype *c10.DType, lay
 		return kernels.RandGenerator(size, generator, dtype, layout, device, pinMemory)
 	}
 	var obs [1]asserts.Observation
-	call := asserts.Begin(&opRandGenerator, obs[:0])
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opRandGenerator)
 	result := kernels.RandGenerator(size, generator, dtype, layout, device, pinMemory)
 	call.Returned()
 	call.Result(result)
@@ -3939,7 +4122,8 @@ func RandpermGenerator(n int64, generator *c10.Generator, dtype *c10.DType, layo
 		return kernels.RandpermGenerator(n, generator, dtype, layout, device, pinMemory)
 	}
 	var obs [1]asserts.Observation
-	call := asserts.Begin(&opRandpermGenerator, obs[:0])
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opRandpermGenerator)
 	result := kernels.RandpermGenerator(n, generator, dtype, layout, device, pinMemory)
 	call.Returned()
 	call.Result(result)
@@ -3967,7 +4151,8 @@ func Relu(self *c10.Tensor) *c10.Tensor {
 		return kernels.Relu(self)
 	}
 	var obs [3]asserts.Observation
-	call := asserts.Begin(&opRelu, obs[:0])
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opRelu)
 	call.Arg(self)
 	result := kernels.Relu(self)
 	call.Returned()
@@ -4004,7 +4189,8 @@ func Relu_(self *c10.Tensor) *c10.Tensor {
 		return kernels.ReluInPlace(self)
 	}
 	var obs [3]asserts.Observation
-	call := asserts.Begin(&opRelu_, obs[:0])
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opRelu_)
 	call.Arg(self)
 	result := kernels.ReluInPlace(self)
 	call.Returned()
@@ -4039,7 +4225,8 @@ func Reshape(self *c10.Tensor, shape []int64) *c10.Tensor {
 		return kernels.Reshape(self, shape)
 	}
 	var obs [3]asserts.Observation
-	call := asserts.Begin(&opReshape, obs[:0])
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opReshape)
 	call.Arg(self)
 	result := kernels.Reshape(self, shape)
 	call.Returned()
@@ -4073,7 +4260,8 @@ func Resize_(self *c10.Tensor, size []int64, memoryFormat *c10.MemoryFormat) *c1
 		return kernels.ResizeInPlace(self, size, memoryFormat)
 	}
 	var obs [3]asserts.Observation
-	call := asserts.Begin(&opResize_, obs[:0])
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opResize_)
 	call.Arg(self)
 	result := kernels.ResizeInPlace(self, size, memoryFormat)
 	call.Returned()
@@ -4108,7 +4296,8 @@ func ResizeAs_(self, theTemplate *c10.Tensor, memoryFormat *c10.MemoryFormat) *c
 		return kernels.ResizeAsInPlace(self, theTemplate, memoryFormat)
 	}
 	var obs [5]asserts.Observation
-	call := asserts.Begin(&opResizeAs_, obs[:0])
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opResizeAs_)
 	call.Arg(self)
 	call.Arg(theTemplate)
 	result := kernels.ResizeAsInPlace(self, theTemplate, memoryFormat)
@@ -4143,13 +4332,14 @@ var opResizeAs_ = asserts.Op{
 
 // RreluWithNoise calls kernels.RreluWithNoise.
 //
-//	rrelu_with_noise(Tensor self, Tensor noise, Scalar lower=0.125, Scalar upper=0.3333333333333333, bool training=False, Generator? generator=None) -> Tensor
+//	rrelu_with_noise(Tensor self, Tensor(b!) noise, Scalar lower=0.125, Scalar upper=0.3333333333333333, bool training=False, Generator? generator=None) -> Tensor
 func RreluWithNoise(self, noise *c10.Tensor, lower, upper float64, training bool, generator *c10.Generator) *c10.Tensor {
 	if !enabled {
 		return kernels.RreluWithNoise(self, noise, lower, upper, training, generator)
 	}
 	var obs [5]asserts.Observation
-	call := asserts.Begin(&opRreluWithNoise, obs[:0])
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opRreluWithNoise)
 	call.Arg(self)
 	call.Arg(noise)
 	result := kernels.RreluWithNoise(self, noise, lower, upper, training, generator)
@@ -4163,10 +4353,10 @@ func RreluWithNoise(self, noise *c10.Tensor, lower, upper float64, training bool
 
 var opRreluWithNoise = asserts.Op{
 	Name:   "aten::rrelu_with_noise",
-	Schema: "rrelu_with_noise(Tensor self, Tensor noise, Scalar lower=0.125, Scalar upper=0.3333333333333333, bool training=False, Generator? generator=None) -> Tensor",
+	Schema: "rrelu_with_noise(Tensor self, Tensor(b!) noise, Scalar lower=0.125, Scalar upper=0.3333333333333333, bool training=False, Generator? generator=None) -> Tensor",
 	Args: []asserts.Subject{
 		{Index: 0, Name: "self", Type: "Tensor"},
-		{Index: 1, Name: "noise", Type: "Tensor"},
+		{Index: 1, Name: "noise", Type: "Tensor(b!)", Write: true},
 	},
 	Results: []asserts.Subject{
 		{Index: 0, Name: "result", Type: "Tensor"},
@@ -4177,7 +4367,7 @@ var opRreluWithNoise = asserts.Op{
 		{Code: asserts.UndeclaredWrite, On: "self"},
 		{Code: asserts.InputImpl, On: "noise"},
 		{Code: asserts.InputStorage, On: "noise"},
-		{Code: asserts.UndeclaredWrite, On: "noise"},
+		{Code: asserts.VersionBump, On: "noise"},
 		{Code: asserts.FreshImpl, On: "result"},
 		{Code: asserts.FreshStorage, On: "result"},
 		{Code: asserts.UndeclaredAlias, On: "result", Against: "self"},
@@ -4193,7 +4383,8 @@ func ScalarTensor(s float64, dtype *c10.DType, layout *c10.Layout, device *c10.D
 		return kernels.ScalarTensor(s, dtype, layout, device, pinMemory)
 	}
 	var obs [1]asserts.Observation
-	call := asserts.Begin(&opScalarTensor, obs[:0])
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opScalarTensor)
 	result := kernels.ScalarTensor(s, dtype, layout, device, pinMemory)
 	call.Returned()
 	call.Result(result)
@@ -4221,7 +4412,8 @@ func SelectInt(self *c10.Tensor, dim, index int64) *c10.Tensor {
 		return kernels.SelectInt(self, dim, index)
 	}
 	var obs [3]asserts.Observation
-	call := asserts.Begin(&opSelectInt, obs[:0])
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opSelectInt)
 	call.Arg(self)
 	result := kernels.SelectInt(self, dim, index)
 	call.Returned()
@@ -4257,7 +4449,8 @@ func Set_(self *c10.Tensor) *c10.Tensor {
 		return kernels.SetInPlace(self)
 	}
 	var obs [3]asserts.Observation
-	call := asserts.Begin(&opSet_, obs[:0])
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opSet_)
 	call.Arg(self)
 	result := kernels.SetInPlace(self)
 	call.Returned()
@@ -4292,7 +4485,8 @@ func Set_SourceTensor(self, source *c10.Tensor) *c10.Tensor {
 		return kernels.SetSourceTensorInPlace(self, source)
 	}
 	var obs [5]asserts.Observation
-	call := asserts.Begin(&opSet_SourceTensor, obs[:0])
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opSet_SourceTensor)
 	call.Arg(self)
 	call.Arg(source)
 	result := kernels.SetSourceTensorInPlace(self, source)
@@ -4333,7 +4527,8 @@ func Sigmoid(self *c10.Tensor) *c10.Tensor {
 		return kernels.Sigmoid(self)
 	}
 	var obs [3]asserts.Observation
-	call := asserts.Begin(&opSigmoid, obs[:0])
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opSigmoid)
 	call.Arg(self)
 	result := kernels.Sigmoid(self)
 	call.Returned()
@@ -4370,7 +4565,8 @@ func SizeInt(self *c10.Tensor, dim int64) int64 {
 		return kernels.SizeInt(self, dim)
 	}
 	var obs [2]asserts.Observation
-	call := asserts.Begin(&opSizeInt, obs[:0])
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opSizeInt)
 	call.Arg(self)
 	result := kernels.SizeInt(self, dim)
 	call.Returned()
@@ -4400,7 +4596,8 @@ func SliceTensor(self *c10.Tensor, dim int64, start, end *int64, step int64) *c1
 		return kernels.SliceTensor(self, dim, start, end, step)
 	}
 	var obs [3]asserts.Observation
-	call := asserts.Begin(&opSliceTensor, obs[:0])
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opSliceTensor)
 	call.Arg(self)
 	result := kernels.SliceTensor(self, dim, start, end, step)
 	call.Returned()
@@ -4436,7 +4633,8 @@ func Sort(self *c10.Tensor, dim int64, descending bool) (*c10.Tensor, *c10.Tenso
 		return kernels.Sort(self, dim, descending)
 	}
 	var obs [4]asserts.Observation
-	call := asserts.Begin(&opSort, obs[:0])
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opSort)
 	call.Arg(self)
 	values, indices := kernels.Sort(self, dim, descending)
 	call.Returned()
@@ -4479,7 +4677,8 @@ func SortValues(self *c10.Tensor, dim int64, descending bool, values, indices *c
 		return kernels.SortValues(self, dim, descending, values, indices)
 	}
 	var obs [8]asserts.Observation
-	call := asserts.Begin(&opSortValues, obs[:0])
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opSortValues)
 	call.Arg(self)
 	call.Arg(values)
 	call.Arg(indices)
@@ -4529,7 +4728,8 @@ func SparseCooTensorIndicesSize(indices, values *c10.Tensor, size []int64, dtype
 		return kernels.SparseCooTensorIndicesSize(indices, values, size, dtype, layout, device, pinMemory, isCoalesced)
 	}
 	var obs [5]asserts.Observation
-	call := asserts.Begin(&opSparseCooTensorIndicesSize, obs[:0])
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opSparseCooTensorIndicesSize)
 	call.Arg(indices)
 	call.Arg(values)
 	result := kernels.SparseCooTensorIndicesSize(indices, values, size, dtype, layout, device, pinMemory, isCoalesced)
@@ -4569,12 +4769,16 @@ func SplitTensor(self *c10.Tensor, splitSize, dim int64) []*c10.Tensor {
 		return kernels.SplitTensor(self, splitSize, dim)
 	}
 	var obs [19]asserts.Observation
-	call := asserts.Begin(&opSplitTensor, obs[:0])
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opSplitTensor)
 	call.Arg(self)
 	result := kernels.SplitTensor(self, splitSize, dim)
 	call.Returned()
 	call.Arg(self)
-	asserts.ResultList(&call, result)
+	call.List(len(result))
+	for _, t := range result {
+		call.Result(t)
+	}
 	call.Judge()
 	return result
 }
@@ -4606,13 +4810,20 @@ func SplitCopyTensorOut(self *c10.Tensor, splitSize, dim int64, out []*c10.Tenso
 		return
 	}
 	var obs [36]asserts.Observation
-	call := asserts.Begin(&opSplitCopyTensorOut, obs[:0])
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opSplitCopyTensorOut)
 	call.Arg(self)
-	asserts.ArgList(&call, out)
+	call.List(len(out))
+	for _, t := range out {
+		call.Arg(t)
+	}
 	kernels.SplitCopyTensorOut(self, splitSize, dim, out)
 	call.Returned()
 	call.Arg(self)
-	asserts.ArgList(&call, out)
+	call.List(len(out))
+	for _, t := range out {
+		call.Arg(t)
+	}
 	call.Judge()
 }
 
@@ -4641,12 +4852,16 @@ func SplitWithSizes(self *c10.Tensor, splitSizes []int64, dim int64) []*c10.Tens
 		return kernels.SplitWithSizes(self, splitSizes, dim)
 	}
 	var obs [19]asserts.Observation
-	call := asserts.Begin(&opSplitWithSizes, obs[:0])
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opSplitWithSizes)
 	call.Arg(self)
 	result := kernels.SplitWithSizes(self, splitSizes, dim)
 	call.Returned()
 	call.Arg(self)
-	asserts.ResultList(&call, result)
+	call.List(len(result))
+	for _, t := range result {
+		call.Result(t)
+	}
 	call.Judge()
 	return result
 }
@@ -4677,7 +4892,8 @@ func Squeeze(self *c10.Tensor) *c10.Tensor {
 		return kernels.Squeeze(self)
 	}
 	var obs [3]asserts.Observation
-	call := asserts.Begin(&opSqueeze, obs[:0])
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opSqueeze)
 	call.Arg(self)
 	result := kernels.Squeeze(self)
 	call.Returned()
@@ -4713,7 +4929,8 @@ func SqueezeDim(self *c10.Tensor, dim int64) *c10.Tensor {
 		return kernels.SqueezeDim(self, dim)
 	}
 	var obs [3]asserts.Observation
-	call := asserts.Begin(&opSqueezeDim, obs[:0])
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opSqueezeDim)
 	call.Arg(self)
 	result := kernels.SqueezeDim(self, dim)
 	call.Returned()
@@ -4749,7 +4966,8 @@ func Squeeze_(self *c10.Tensor) *c10.Tensor {
 		return kernels.SqueezeInPlace(self)
 	}
 	var obs [3]asserts.Observation
-	call := asserts.Begin(&opSqueeze_, obs[:0])
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opSqueeze_)
 	call.Arg(self)
 	result := kernels.SqueezeInPlace(self)
 	call.Returned()
@@ -4784,7 +5002,8 @@ func Squeeze_Dim(self *c10.Tensor, dim int64) *c10.Tensor {
 		return kernels.SqueezeDimInPlace(self, dim)
 	}
 	var obs [3]asserts.Observation
-	call := asserts.Begin(&opSqueeze_Dim, obs[:0])
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opSqueeze_Dim)
 	call.Arg(self)
 	result := kernels.SqueezeDimInPlace(self, dim)
 	call.Returned()
@@ -4819,11 +5038,18 @@ func Stack(tensors []*c10.Tensor, dim int64) (*c10.Tensor, error) {
 		return kernels.Stack(tensors, dim)
 	}
 	var obs [35]asserts.Observation
-	call := asserts.Begin(&opStack, obs[:0])
-	asserts.ArgList(&call, tensors)
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opStack)
+	call.List(len(tensors))
+	for _, t := range tensors {
+		call.Arg(t)
+	}
 	result, err := kernels.Stack(tensors, dim)
 	call.Returned()
-	asserts.ArgList(&call, tensors)
+	call.List(len(tensors))
+	for _, t := range tensors {
+		call.Arg(t)
+	}
 	if err == nil {
 		call.Result(result)
 	}
@@ -4858,7 +5084,8 @@ func SubTensor(self, other *c10.Tensor, alpha float64) *c10.Tensor {
 		return kernels.SubTensor(self, other, alpha)
 	}
 	var obs [5]asserts.Observation
-	call := asserts.Begin(&opSubTensor, obs[:0])
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opSubTensor)
 	call.Arg(self)
 	call.Arg(other)
 	result := kernels.SubTensor(self, other, alpha)
@@ -4902,7 +5129,8 @@ func Sum(self *c10.Tensor, dtype *c10.DType) *c10.Tensor {
 		return kernels.Sum(self, dtype)
 	}
 	var obs [3]asserts.Observation
-	call := asserts.Begin(&opSum, obs[:0])
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opSum)
 	call.Arg(self)
 	result := kernels.Sum(self, dtype)
 	call.Returned()
@@ -4939,7 +5167,8 @@ func SumIntListOut(self *c10.Tensor, dim []int64, keepdim bool, dtype *c10.DType
 		return kernels.SumIntListOut(self, dim, keepdim, dtype, out)
 	}
 	var obs [5]asserts.Observation
-	call := asserts.Begin(&opSumIntListOut, obs[:0])
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opSumIntListOut)
 	call.Arg(self)
 	call.Arg(out)
 	result := kernels.SumIntListOut(self, dim, keepdim, dtype, out)
@@ -4980,7 +5209,8 @@ func SumDimIntList(self *c10.Tensor, dim []int64, keepdim bool, dtype *c10.DType
 		return kernels.SumDimIntList(self, dim, keepdim, dtype)
 	}
 	var obs [3]asserts.Observation
-	call := asserts.Begin(&opSumDimIntList, obs[:0])
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opSumDimIntList)
 	call.Arg(self)
 	result := kernels.SumDimIntList(self, dim, keepdim, dtype)
 	call.Returned()
@@ -5017,7 +5247,8 @@ func T(self *c10.Tensor) *c10.Tensor {
 		return kernels.T(self)
 	}
 	var obs [3]asserts.Observation
-	call := asserts.Begin(&opT, obs[:0])
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opT)
 	call.Arg(self)
 	result := kernels.T(self)
 	call.Returned()
@@ -5053,7 +5284,8 @@ func T_(self *c10.Tensor) *c10.Tensor {
 		return kernels.TInPlace(self)
 	}
 	var obs [3]asserts.Observation
-	call := asserts.Begin(&opT_, obs[:0])
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opT_)
 	call.Arg(self)
 	result := kernels.TInPlace(self)
 	call.Returned()
@@ -5088,12 +5320,16 @@ func TensorSplitSections(self *c10.Tensor, sections, dim int64) []*c10.Tensor {
 		return kernels.TensorSplitSections(self, sections, dim)
 	}
 	var obs [19]asserts.Observation
-	call := asserts.Begin(&opTensorSplitSections, obs[:0])
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opTensorSplitSections)
 	call.Arg(self)
 	result := kernels.TensorSplitSections(self, sections, dim)
 	call.Returned()
 	call.Arg(self)
-	asserts.ResultList(&call, result)
+	call.List(len(result))
+	for _, t := range result {
+		call.Result(t)
+	}
 	call.Judge()
 	return result
 }
@@ -5122,7 +5358,8 @@ func ToDtype(self *c10.Tensor, dtype c10.DType, nonBlocking, copy bool, memoryFo
 		return kernels.ToDtype(self, dtype, nonBlocking, copy, memoryFormat)
 	}
 	var obs [3]asserts.Observation
-	call := asserts.Begin(&opToDtype, obs[:0])
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opToDtype)
 	call.Arg(self)
 	result := kernels.ToDtype(self, dtype, nonBlocking, copy, memoryFormat)
 	call.Returned()
@@ -5156,7 +5393,8 @@ func Topk(self *c10.Tensor, k, dim int64, largest, sorted bool) (*c10.Tensor, *c
 		return kernels.TopK(self, k, dim, largest, sorted)
 	}
 	var obs [4]asserts.Observation
-	call := asserts.Begin(&opTopk, obs[:0])
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opTopk)
 	call.Arg(self)
 	values, indices := kernels.TopK(self, k, dim, largest, sorted)
 	call.Returned()
@@ -5199,7 +5437,8 @@ func TransposeInt(self *c10.Tensor, dim0, dim1 int64) *c10.Tensor {
 		return kernels.TransposeInt(self, dim0, dim1)
 	}
 	var obs [3]asserts.Observation
-	call := asserts.Begin(&opTransposeInt, obs[:0])
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opTransposeInt)
 	call.Arg(self)
 	result := kernels.TransposeInt(self, dim0, dim1)
 	call.Returned()
@@ -5235,7 +5474,8 @@ func Transpose_(self *c10.Tensor, dim0, dim1 int64) *c10.Tensor {
 		return kernels.TransposeInPlace(self, dim0, dim1)
 	}
 	var obs [3]asserts.Observation
-	call := asserts.Begin(&opTranspose_, obs[:0])
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opTranspose_)
 	call.Arg(self)
 	result := kernels.TransposeInPlace(self, dim0, dim1)
 	call.Returned()
@@ -5270,12 +5510,16 @@ func UnbindInt(self *c10.Tensor, dim int64) []*c10.Tensor {
 		return kernels.UnbindInt(self, dim)
 	}
 	var obs [19]asserts.Observation
-	call := asserts.Begin(&opUnbindInt, obs[:0])
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opUnbindInt)
 	call.Arg(self)
 	result := kernels.UnbindInt(self, dim)
 	call.Returned()
 	call.Arg(self)
-	asserts.ResultList(&call, result)
+	call.List(len(result))
+	for _, t := range result {
+		call.Result(t)
+	}
 	call.Judge()
 	return result
 }
@@ -5306,12 +5550,16 @@ func UnbindCopyInt(self *c10.Tensor, dim int64) []*c10.Tensor {
 		return kernels.UnbindCopyInt(self, dim)
 	}
 	var obs [19]asserts.Observation
-	call := asserts.Begin(&opUnbindCopyInt, obs[:0])
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opUnbindCopyInt)
 	call.Arg(self)
 	result := kernels.UnbindCopyInt(self, dim)
 	call.Returned()
 	call.Arg(self)
-	asserts.ResultList(&call, result)
+	call.List(len(result))
+	for _, t := range result {
+		call.Result(t)
+	}
 	call.Judge()
 	return result
 }
@@ -5345,13 +5593,20 @@ func UnbindCopyIntOut(self *c10.Tensor, dim int64, out []*c10.Tensor) {
 		return
 	}
 	var obs [36]asserts.Observation
-	call := asserts.Begin(&opUnbindCopyIntOut, obs[:0])
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opUnbindCopyIntOut)
 	call.Arg(self)
-	asserts.ArgList(&call, out)
+	call.List(len(out))
+	for _, t := range out {
+		call.Arg(t)
+	}
 	kernels.UnbindCopyIntOut(self, dim, out)
 	call.Returned()
 	call.Arg(self)
-	asserts.ArgList(&call, out)
+	call.List(len(out))
+	for _, t := range out {
+		call.Arg(t)
+	}
 	call.Judge()
 }
 
@@ -5380,7 +5635,8 @@ func Unfold(self *c10.Tensor, dimension, size, step int64) *c10.Tensor {
 		return kernels.Unfold(self, dimension, size, step)
 	}
 	var obs [3]asserts.Observation
-	call := asserts.Begin(&opUnfold, obs[:0])
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opUnfold)
 	call.Arg(self)
 	result := kernels.Unfold(self, dimension, size, step)
 	call.Returned()
@@ -5416,7 +5672,8 @@ func Uniform_(self *c10.Tensor, from, to float64, generator *c10.Generator) *c10
 		return kernels.UniformInPlace(self, from, to, generator)
 	}
 	var obs [3]asserts.Observation
-	call := asserts.Begin(&opUniform_, obs[:0])
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opUniform_)
 	call.Arg(self)
 	result := kernels.UniformInPlace(self, from, to, generator)
 	call.Returned()
@@ -5451,7 +5708,8 @@ func Unsqueeze(self *c10.Tensor, dim int64) *c10.Tensor {
 		return kernels.Unsqueeze(self, dim)
 	}
 	var obs [3]asserts.Observation
-	call := asserts.Begin(&opUnsqueeze, obs[:0])
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opUnsqueeze)
 	call.Arg(self)
 	result := kernels.Unsqueeze(self, dim)
 	call.Returned()
@@ -5487,7 +5745,8 @@ func Unsqueeze_(self *c10.Tensor, dim int64) *c10.Tensor {
 		return kernels.UnsqueezeInPlace(self, dim)
 	}
 	var obs [3]asserts.Observation
-	call := asserts.Begin(&opUnsqueeze_, obs[:0])
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opUnsqueeze_)
 	call.Arg(self)
 	result := kernels.UnsqueezeInPlace(self, dim)
 	call.Returned()
@@ -5522,7 +5781,8 @@ func Values(self *c10.Tensor) *c10.Tensor {
 		return kernels.Values(self)
 	}
 	var obs [3]asserts.Observation
-	call := asserts.Begin(&opValues, obs[:0])
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opValues)
 	call.Arg(self)
 	result := kernels.Values(self)
 	call.Returned()
@@ -5558,7 +5818,8 @@ func VarMeanCorrection(self *c10.Tensor, dim []int64, correction *float64, keepd
 		return kernels.VarMeanCorrection(self, dim, correction, keepdim)
 	}
 	var obs [4]asserts.Observation
-	call := asserts.Begin(&opVarMeanCorrection, obs[:0])
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opVarMeanCorrection)
 	call.Arg(self)
 	result0, result1 := kernels.VarMeanCorrection(self, dim, correction, keepdim)
 	call.Returned()
@@ -5601,7 +5862,8 @@ func View(self *c10.Tensor, size []int64) *c10.Tensor {
 		return kernels.View(self, size)
 	}
 	var obs [3]asserts.Observation
-	call := asserts.Begin(&opView, obs[:0])
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opView)
 	call.Arg(self)
 	result := kernels.View(self, size)
 	call.Returned()
@@ -5637,7 +5899,8 @@ func ViewAsComplex(self *c10.Tensor) *c10.Tensor {
 		return kernels.ViewAsComplex(self)
 	}
 	var obs [3]asserts.Observation
-	call := asserts.Begin(&opViewAsComplex, obs[:0])
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opViewAsComplex)
 	call.Arg(self)
 	result := kernels.ViewAsComplex(self)
 	call.Returned()
@@ -5673,7 +5936,8 @@ func ViewAsReal(self *c10.Tensor) *c10.Tensor {
 		return kernels.ViewAsReal(self)
 	}
 	var obs [3]asserts.Observation
-	call := asserts.Begin(&opViewAsReal, obs[:0])
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opViewAsReal)
 	call.Arg(self)
 	result := kernels.ViewAsReal(self)
 	call.Returned()
@@ -5709,7 +5973,8 @@ func WhereSelf(condition, self, other *c10.Tensor) *c10.Tensor {
 		return kernels.WhereSelf(condition, self, other)
 	}
 	var obs [7]asserts.Observation
-	call := asserts.Begin(&opWhereSelf, obs[:0])
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opWhereSelf)
 	call.Arg(condition)
 	call.Arg(self)
 	call.Arg(other)
@@ -5760,7 +6025,8 @@ func Zero_(self *c10.Tensor) *c10.Tensor {
 		return kernels.ZeroInPlace(self)
 	}
 	var obs [3]asserts.Observation
-	call := asserts.Begin(&opZero_, obs[:0])
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opZero_)
 	call.Arg(self)
 	result := kernels.ZeroInPlace(self)
 	call.Returned()
@@ -5795,7 +6061,8 @@ func Zeros(size []int64, dtype *c10.DType, layout *c10.Layout, device *c10.Devic
 		return kernels.Zeros(size, dtype, layout, device, pinMemory)
 	}
 	var obs [1]asserts.Observation
-	call := asserts.Begin(&opZeros, obs[:0])
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opZeros)
 	result := kernels.Zeros(size, dtype, layout, device, pinMemory)
 	call.Returned()
 	call.Result(result)
@@ -5823,7 +6090,8 @@ func ZerosLike(self *c10.Tensor, dtype *c10.DType, layout *c10.Layout, device *c
 		return kernels.ZerosLike(self, dtype, layout, device, pinMemory, memoryFormat)
 	}
 	var obs [3]asserts.Observation
-	call := asserts.Begin(&opZerosLike, obs[:0])
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opZerosLike)
 	call.Arg(self)
 	result := kernels.ZerosLike(self, dtype, layout, device, pinMemory, memoryFormat)
 	call.Returned()

@@ -22,7 +22,8 @@ func AddTensor(self, other *vector.Vector) *vector.Vector {
 		return kernels.Add(self, other)
 	}
 	var obs [5]asserts.Observation
-	call := asserts.Begin(&opAddTensor, obs[:0])
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opAddTensor)
 	call.Arg(self)
 	call.Arg(other)
 	result := kernels.Add(self, other)
@@ -66,7 +67,8 @@ func Add_Tensor(self, other *vector.Vector) *vector.Vector {
 		return kernels.AddInplace(self, other)
 	}
 	var obs [5]asserts.Observation
-	call := asserts.Begin(&opAdd_Tensor, obs[:0])
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opAdd_Tensor)
 	call.Arg(self)
 	call.Arg(other)
 	result := kernels.AddInplace(self, other)
@@ -107,11 +109,18 @@ func Cat(vectors []*vector.Vector) *vector.Vector {
 		return kernels.Cat(vectors)
 	}
 	var obs [35]asserts.Observation
-	call := asserts.Begin(&opCat, obs[:0])
-	asserts.ArgList(&call, vectors)
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opCat)
+	call.List(len(vectors))
+	for _, t := range vectors {
+		call.Arg(t)
+	}
 	result := kernels.Cat(vectors)
 	call.Returned()
-	asserts.ArgList(&call, vectors)
+	call.List(len(vectors))
+	for _, t := range vectors {
+		call.Arg(t)
+	}
 	call.Result(result)
 	call.Judge()
 	return result
@@ -144,7 +153,8 @@ func Clamp(self *vector.Vector, lo, hi float64) *vector.Vector {
 		return kernels.Clamp(self, lo, hi)
 	}
 	var obs [3]asserts.Observation
-	call := asserts.Begin(&opClamp, obs[:0])
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opClamp)
 	call.Arg(self)
 	result := kernels.Clamp(self, lo, hi)
 	call.Returned()
@@ -181,7 +191,8 @@ func Narrow(self *vector.Vector, start, length int64) *vector.Vector {
 		return kernels.Narrow(self, start, length)
 	}
 	var obs [3]asserts.Observation
-	call := asserts.Begin(&opNarrow, obs[:0])
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opNarrow)
 	call.Arg(self)
 	result := kernels.Narrow(self, start, length)
 	call.Returned()

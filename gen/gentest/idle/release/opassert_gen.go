@@ -22,7 +22,8 @@ func One(self *c10.Tensor) int64 {
 		return idle.One(self)
 	}
 	var obs [2]asserts.Observation
-	call := asserts.Begin(&opOne, obs[:0])
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opOne)
 	call.Arg(self)
 	result := idle.One(self)
 	call.Returned()
@@ -52,11 +53,18 @@ func Sixteen(tensors []*c10.Tensor) int64 {
 		return idle.Sixteen(tensors)
 	}
 	var obs [34]asserts.Observation
-	call := asserts.Begin(&opSixteen, obs[:0])
-	asserts.ArgList(&call, tensors)
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opSixteen)
+	call.List(len(tensors))
+	for _, t := range tensors {
+		call.Arg(t)
+	}
 	result := idle.Sixteen(tensors)
 	call.Returned()
-	asserts.ArgList(&call, tensors)
+	call.List(len(tensors))
+	for _, t := range tensors {
+		call.Arg(t)
+	}
 	call.Judge()
 	return result
 }
@@ -82,7 +90,8 @@ func ThreeOut(self, other, out *c10.Tensor) *c10.Tensor {
 		return idle.Three(self, other, out)
 	}
 	var obs [7]asserts.Observation
-	call := asserts.Begin(&opThreeOut, obs[:0])
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opThreeOut)
 	call.Arg(self)
 	call.Arg(other)
 	call.Arg(out)
