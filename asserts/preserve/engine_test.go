@@ -52,7 +52,7 @@ func (r testRef) Release() {
 
 type testStorage struct{ testRef }
 
-func (r testStorage) Copy() Ref { return r.i.e.newImpl(true) }
+func (r testStorage) Copy() Ref { return r.i.e.NewImpl(true) }
 
 func (i *testImpl) ref() Ref {
 	if i.storage {
@@ -67,7 +67,7 @@ type testEngine struct {
 	decref func(Context, Address)
 }
 
-func (e *testEngine) newImpl(storage bool) Ref {
+func (e *testEngine) NewImpl(storage bool) Ref {
 	e.last++
 	i := &testImpl{e: e, id: e.last, uses: 1, storage: storage}
 	e.impls[i.id] = i
@@ -82,6 +82,8 @@ func (e *testEngine) Lock(id ID) (Ref, bool) {
 	return i.ref().Retain(), true
 }
 
-func (e *testEngine) onFree(f func(Context, Address)) { e.decref = f }
+func (e *testEngine) NewMachine(p Protocol) *Machine { return NewMachine(e, p) }
+
+func (e *testEngine) OnFree(f func(Context, Address)) { e.decref = f }
 
 func newTestEngine() *testEngine { return &testEngine{impls: map[ID]*testImpl{}} }

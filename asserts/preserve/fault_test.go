@@ -22,7 +22,7 @@ type scene struct {
 func newScene(t *testing.T, p Protocol) *scene {
 	e := newTestEngine()
 	s := &scene{Machine: NewMachine(e, p), t: t, e: e}
-	e.onFree(s.Decref)
+	e.OnFree(s.Decref)
 	s.Report = func(v Violation) { s.found = append(s.found, v.Code) }
 	return s
 }
@@ -49,7 +49,7 @@ func TestProtocol(t *testing.T) {
 	s := newScene(t, Mended)
 	runs := 0
 
-	tensor := s.e.newImpl(false)
+	tensor := s.e.NewImpl(false)
 	a := s.wrap(plain, tensor)
 	serial := s.Serial(a)
 	s.OnFinalize(a, func(Address) { runs++ })
@@ -90,7 +90,7 @@ func TestProtocol(t *testing.T) {
 		t.Error("a weak reference outlived its object")
 	}
 
-	h := s.e.newImpl(true)
+	h := s.e.NewImpl(true)
 	own := s.wrap(hermetic, h)
 	if x := s.wrap(hermetic, h); x == own {
 		t.Error("a hermetic context got one object twice")
@@ -120,7 +120,7 @@ func TestProtocol(t *testing.T) {
 
 // tensor2 gives a tensor that interpreter 1 has claimed.
 func tensor2(s *scene) Ref {
-	r := s.e.newImpl(false)
+	r := s.e.NewImpl(false)
 	s.Decref(plain, s.wrap(plain, r))
 	return r
 }
@@ -158,7 +158,7 @@ func TestPlantedFaults(t *testing.T) {
 		}, []Code{SharedDealloc}},
 		{"and another object is found there", Faulty, func(s *scene, r Ref) {
 			s.Decref(hermetic, s.wrap(plain, r))
-			s.wrap(plain, s.e.newImpl(true))
+			s.wrap(plain, s.e.NewImpl(true))
 			s.wrap(plain, r)
 		}, []Code{SharedDealloc, UseAfter}},
 		{"and nothing is found there", Faulty, func(s *scene, r Ref) {
@@ -250,7 +250,7 @@ func TestPlantedFaults(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s := newScene(t, tt.p)
-			tt.fault(s, s.e.newImpl(true))
+			tt.fault(s, s.e.NewImpl(true))
 			if !slices.Equal(s.found, tt.want) {
 				t.Errorf("found %v, want %v", s.found, tt.want)
 			}
@@ -275,8 +275,8 @@ func TestInterleavingsFindPlantedProtocols(t *testing.T) {
 	} {
 		t.Run(p.name, func(t *testing.T) {
 			s := seedOrClock()
-			g := newPlayer(s, newTestEngine(), p)
-			took := g.play(200_000)
+			g := NewPlayer(s, newTestEngine(), p)
+			took := g.Play(200_000)
 			if g.wrong == nil && len(g.found) == 0 {
 				t.Errorf("seed %d: not found in %d steps", s, took)
 			}

@@ -11,15 +11,16 @@ import (
 )
 
 var (
-	steps = flag.Int("steps", 50_000, "how many steps TestInterleavings plays; CI plays 1000000")
+	steps = flag.Int("steps", defaultSteps, "how many steps TestInterleavings plays")
 	seed  = flag.Uint64("seed", 0, "the seed to play; 0 takes one from the clock and prints it")
 )
 
-// A world is an engine that the player can make impls in.
-type world interface {
+// A World is an engine that the player can make impls in.
+type World interface {
 	Engine
-	newImpl(storage bool) Ref
-	onFree(func(Context, Address))
+	NewMachine(Protocol) *Machine
+	NewImpl(storage bool) Ref
+	OnFree(func(Context, Address))
 }
 
 type handle struct {
@@ -40,13 +41,13 @@ type weakHandle struct {
 	interp Interp
 }
 
-// A player plays a game of random steps on a machine and the model at once.
+// A Player plays a game of random steps on a machine and the model at once.
 // Engine threads hold refs, two interpreters run three threads each. While one
 // interpreter is in the middle of a step, the engine's threads and those of
 // the other interpreter go on.
-type player struct {
+type Player struct {
 	rng     *rand.Rand
-	world   world
+	world   World
 	m       *Machine
 	model   *model
 	threads []*thread
@@ -67,11 +68,11 @@ type player struct {
 	wrong   error
 }
 
-func newPlayer(seed uint64, w world, p Protocol) *player {
-	g := &player{
+func NewPlayer(seed uint64, w World, p Protocol) *Player {
+	g := &Player{
 		rng:   rand.New(rand.NewPCG(seed, 0x0a101)),
 		world: w,
-		m:     NewMachine(w, p),
+		m:     w.NewMachine(p),
 		takes: map[uint64]bool{},
 		took:  map[uint64]bool{},
 		runs:  map[uint64]int{},
@@ -89,7 +90,7 @@ func newPlayer(seed uint64, w world, p Protocol) *player {
 	}
 	g.m.Report = func(v Violation) { g.found = append(g.found, v) }
 	g.m.Yield = g.yield
-	w.onFree(func(ctx Context, a Address) {
+	w.OnFree(func(ctx Context, a Address) {
 		if g.busy[ctx.Interp] && g.running != ctx.Interp {
 			g.seen["an impl lets go of its object while the interpreter is busy"]++
 			g.later = append(g.later, func() { g.lock(ctx.Interp, func() { g.m.Decref(ctx, a) }) })
@@ -103,14 +104,14 @@ func newPlayer(seed uint64, w world, p Protocol) *player {
 	return g
 }
 
-func (g *player) yield() {
+func (g *Player) yield() {
 	for g.depth < 4 && g.rng.IntN(2) == 0 {
 		g.step()
 	}
 }
 
 // play makes steps until something is wrong, and gives their number.
-func (g *player) play(steps int) int {
+func (g *Player) Play(steps int) int {
 	for n := range steps {
 		g.step()
 		for len(g.later) > 0 {
@@ -125,7 +126,7 @@ func (g *player) play(steps int) int {
 	return steps
 }
 
-func pick[T any](g *player, s []T) (T, bool) {
+func pick[T any](g *Player, s []T) (T, bool) {
 	if len(s) == 0 {
 		var zero T
 		return zero, false
@@ -133,7 +134,7 @@ func pick[T any](g *player, s []T) (T, bool) {
 	return s[g.rng.IntN(len(s))], true
 }
 
-func take[T any](g *player, s *[]T) (T, bool) {
+func take[T any](g *Player, s *[]T) (T, bool) {
 	if len(*s) == 0 {
 		var zero T
 		return zero, false
@@ -144,14 +145,14 @@ func take[T any](g *player, s *[]T) (T, bool) {
 	return x, true
 }
 
-func (g *player) say(format string, args ...any) {
+func (g *Player) say(format string, args ...any) {
 	if g.record {
 		g.history = append(g.history, strings.Repeat("  ", g.depth)+fmt.Sprintf(format, args...))
 	}
 }
 
 // step makes one step of a thread that can run.
-func (g *player) step() {
+func (g *Player) step() {
 	g.depth++
 	defer func() { g.depth-- }()
 	outer := g.running
@@ -166,18 +167,18 @@ func (g *player) step() {
 }
 
 // lock runs f with an interpreter's lock, which the running thread may have.
-func (g *player) lock(i Interp, f func()) {
+func (g *Player) lock(i Interp, f func()) {
 	running, busy := g.running, g.busy[i]
 	g.running, g.busy[i] = i, true
 	f()
 	g.running, g.busy[i] = running, busy
 }
 
-func (g *player) engineStep() {
+func (g *Player) engineStep() {
 	switch g.rng.IntN(4) {
 	case 0:
 		if len(g.model.impls) < 10 {
-			r := g.world.newImpl(g.rng.IntN(2) == 0)
+			r := g.world.NewImpl(g.rng.IntN(2) == 0)
 			g.say("engine: new impl %d", r.ID())
 			g.model.newImpl(r.ID())
 			g.refs = append(g.refs, r)
@@ -195,14 +196,14 @@ func (g *player) engineStep() {
 	}
 }
 
-func (g *player) release(r Ref) {
+func (g *Player) release(r Ref) {
 	id := r.ID()
 	g.say("engine: release impl %d", id)
 	r.Release()
 	g.model.release(id)
 }
 
-func (g *player) hostStep(t *thread) {
+func (g *Player) hostStep(t *thread) {
 	switch g.rng.IntN(16) {
 	case 0, 1, 2, 3:
 		if r, ok := pick(g, g.refs); ok && len(t.objects) < 8 {
@@ -269,7 +270,7 @@ func (g *player) hostStep(t *thread) {
 }
 
 // wrap hands out the object of an impl, which the caller holds meanwhile.
-func (g *player) wrap(t *thread, r Ref) {
+func (g *Player) wrap(t *thread, r Ref) {
 	r = r.Retain()
 	id := r.ID()
 	g.model.retain(id)
@@ -301,7 +302,7 @@ func (g *player) wrap(t *thread, r Ref) {
 	g.release(r)
 }
 
-func (g *player) wrapped(t *thread, id ID, a Address) {
+func (g *Player) wrapped(t *thread, id ID, a Address) {
 	serial := g.m.Serial(a)
 	if o := g.model.objects[serial]; o != nil && o.refs == 0 {
 		g.seen["resurrected"]++
@@ -310,7 +311,7 @@ func (g *player) wrapped(t *thread, id ID, a Address) {
 	t.objects = append(t.objects, handle{a, serial})
 }
 
-func (g *player) decref(t *thread, h handle) {
+func (g *Player) decref(t *thread, h handle) {
 	g.say("thread %v: decref #%d", t.Context, h.serial)
 	g.m.Decref(t.Context, h.at)
 	g.model.decref(h.serial)
@@ -324,7 +325,7 @@ func (g *player) decref(t *thread, h handle) {
 	}
 }
 
-func (g *player) strengthen(t *thread, w weakHandle) {
+func (g *Player) strengthen(t *thread, w weakHandle) {
 	if o := g.model.objects[w.serial]; o != nil && o.ctx.Hermetic {
 		return // it would be handed to a context that is not
 	}
@@ -346,7 +347,7 @@ func (g *player) strengthen(t *thread, w weakHandle) {
 
 // finalizer gives an object a finalizer, every third of which takes a
 // reference to the object, unless its impl is already being freed.
-func (g *player) finalizer(t *thread, h handle) {
+func (g *Player) finalizer(t *thread, h handle) {
 	g.say("thread %v: finalizer for #%d", t.Context, h.serial)
 	g.takes[h.serial] = g.rng.IntN(3) == 0
 	g.model.objects[h.serial].finalizer = true
@@ -362,14 +363,14 @@ func (g *player) finalizer(t *thread, h handle) {
 	})
 }
 
-func (g *player) fail(err error) {
+func (g *Player) fail(err error) {
 	if g.wrong == nil {
 		g.wrong = err
 	}
 }
 
 // compare checks the machine and the engine against the model.
-func (g *player) compare() {
+func (g *Player) compare() {
 	if got, want := g.m.Live(), len(g.model.objects); got != want {
 		g.fail(fmt.Errorf("%d objects live, should be %d", got, want))
 	}
@@ -418,7 +419,7 @@ func (g *player) compare() {
 }
 
 // end lets go of everything; nothing may be left.
-func (g *player) end() {
+func (g *Player) End() {
 	g.m.Yield = nil
 	for range 1 + g.m.Live() { // finalizers take references
 		for _, t := range g.threads {
@@ -440,7 +441,7 @@ func (g *player) end() {
 	g.m.End()
 }
 
-func (g *player) check(t *testing.T) {
+func (g *Player) Check(t *testing.T) {
 	t.Helper()
 	for _, v := range g.found {
 		t.Error(v.Error())
@@ -468,14 +469,14 @@ func TestInterleavings(t *testing.T) {
 	t.Logf("play again with: go test ./asserts/preserve -run %s -seed %d -steps %d", t.Name(), s, *steps)
 	for n := 0; n < *steps; n += gameLength {
 		length := min(gameLength, *steps-n)
-		g := newPlayer(s+uint64(n), newTestEngine(), Mended)
-		g.play(length)
-		if g.end(); g.wrong != nil || len(g.found) > 0 {
-			g = newPlayer(s+uint64(n), newTestEngine(), Mended)
+		g := NewPlayer(s+uint64(n), newTestEngine(), Mended)
+		g.Play(length)
+		if g.End(); g.wrong != nil || len(g.found) > 0 {
+			g = NewPlayer(s+uint64(n), newTestEngine(), Mended)
 			g.record = true
-			g.play(length)
-			g.end()
-			g.check(t)
+			g.Play(length)
+			g.End()
+			g.Check(t)
 			t.Fatalf("in the game of seed %d", s+uint64(n))
 		}
 	}
@@ -485,10 +486,10 @@ func TestInterleavings(t *testing.T) {
 func TestInterleavingsGetEverywhere(t *testing.T) {
 	seen := map[string]int{}
 	for n := range uint64(100) {
-		g := newPlayer(n, newTestEngine(), Mended)
-		g.play(gameLength)
-		g.end()
-		g.check(t)
+		g := NewPlayer(n, newTestEngine(), Mended)
+		g.Play(gameLength)
+		g.End()
+		g.Check(t)
 		for what, times := range g.seen {
 			seen[what] += times
 		}
@@ -516,8 +517,8 @@ func TestInterleavingsFindTheFault(t *testing.T) {
 	t.Logf("play again with: go test ./asserts/preserve -run %s -seed %d", t.Name(), s)
 	worst, named := 0, 0
 	for n := range uint64(games) {
-		g := newPlayer(s+n, newTestEngine(), Faulty)
-		worst = max(worst, g.play(200_000))
+		g := NewPlayer(s+n, newTestEngine(), Faulty)
+		worst = max(worst, g.Play(200_000))
 		switch {
 		case len(g.found) > 0 && g.found[0].Code == SharedDealloc:
 			named++

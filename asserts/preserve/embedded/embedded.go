@@ -1,0 +1,141 @@
+// Package embedded runs the preservation protocol on the embedded engine: its
+// tensors and storages are the impls, and the slots are theirs.
+package embedded
+
+import (
+	"sync"
+
+	"github.com/opassert/opassert/asserts/c10"
+	"github.com/opassert/opassert/asserts/preserve"
+)
+
+// An Engine is the embedded engine as a [preserve.Machine] sees it.
+type Engine struct {
+	// Decref is how an impl that is freed lets go of the object it owns. It is
+	// the machine's, unless the host must take the interpreter's lock first.
+	Decref func(preserve.Context, preserve.Address)
+
+	mu   sync.Mutex
+	weak map[preserve.ID]func() (preserve.Ref, bool)
+}
+
+// NewMachine gives a machine for the objects of the embedded engine's tensors
+// and storages, and the engine that makes their Refs.
+func NewMachine(p preserve.Protocol) (*preserve.Machine, *Engine) {
+	e := &Engine{weak: map[preserve.ID]func() (preserve.Ref, bool){}}
+	m := preserve.NewMachine(e, p)
+	e.Decref = m.Decref
+	return m, e
+}
+
+// Lock gives a new reference to an impl for which a Ref was made, or false
+// when it was freed.
+func (e *Engine) Lock(id preserve.ID) (preserve.Ref, bool) {
+	e.mu.Lock()
+	lock := e.weak[id]
+	e.mu.Unlock()
+	if lock == nil {
+		return nil, false
+	}
+	r, ok := lock()
+	if !ok {
+		e.mu.Lock()
+		delete(e.weak, id)
+		e.mu.Unlock()
+	}
+	return r, ok
+}
+
+func (e *Engine) know(id preserve.ID, lock func() (preserve.Ref, bool)) {
+	e.mu.Lock()
+	if e.weak[id] == nil {
+		e.weak[id] = lock
+	}
+	e.mu.Unlock()
+}
+
+// Tensor gives a handle as a Ref, which owns it from now on.
+func (e *Engine) Tensor(t *c10.Tensor) preserve.Ref {
+	w := t.Weak()
+	e.know(preserve.ID(t.ID()), func() (preserve.Ref, bool) {
+		t, ok := w.Lock()
+		return tensor{e, t}, ok
+	})
+	return tensor{e, t}
+}
+
+// Storage gives a handle as a Ref, which owns it from now on.
+func (e *Engine) Storage(s *c10.Storage) preserve.Ref {
+	w := s.Weak()
+	e.know(preserve.ID(s.ID()), func() (preserve.Ref, bool) {
+		s, ok := w.Lock()
+		return storage{e, s}, ok
+	})
+	return storage{e, s}
+}
+
+type tensor struct {
+	e *Engine
+	t *c10.Tensor
+}
+
+func (r tensor) ID() preserve.ID      { return preserve.ID(r.t.ID()) }
+func (r tensor) UseCount() int32      { return r.t.UseCount() }
+func (r tensor) Slot() preserve.Slot  { return slot{r.e, r.t.Slot()} }
+func (r tensor) Retain() preserve.Ref { return tensor{r.e, r.t.Retain()} }
+func (r tensor) Release()             { r.t.Release() }
+
+type storage struct {
+	e *Engine
+	s *c10.Storage
+}
+
+func (r storage) ID() preserve.ID     { return preserve.ID(r.s.ID()) }
+func (r storage) UseCount() int32     { return r.s.UseCount() }
+func (r storage) Slot() preserve.Slot { return slot{r.e, r.s.Slot()} }
+func (r storage) Release()            { r.s.Release() }
+
+func (r storage) Retain() preserve.Ref {
+	s, _ := r.s.Weak().Lock() // r keeps it alive
+	return storage{r.e, s}
+}
+
+// A pyObject stands in the embedded engine's slot for an object of the machine.
+type pyObject struct {
+	e      *Engine
+	interp preserve.Interp
+	at     preserve.Address
+}
+
+// Decref is called by an impl that is freed and owns the object.
+func (o *pyObject) Decref() { o.e.Decref(preserve.Context{Interp: o.interp}, o.at) }
+
+type slot struct {
+	e *Engine
+	s *c10.PyObjectSlot
+}
+
+func (s slot) Load() preserve.SlotState { return state(s.s.Load()) }
+
+func state(s c10.PyObjectState) preserve.SlotState {
+	out := preserve.SlotState{Interp: preserve.Interp(s.Interpreter), Owns: s.Owns}
+	if o, ok := s.Object.(*pyObject); ok {
+		out.Object = o.at
+	}
+	return out
+}
+
+func (s slot) CompareAndSwap(old, new preserve.SlotState) bool {
+	now := s.s.Load()
+	if state(now) != old {
+		return false
+	}
+	next := c10.PyObjectState{Interpreter: c10.Interpreter(new.Interp), Owns: new.Owns}
+	switch {
+	case new.Object == old.Object:
+		next.Object = now.Object
+	case new.Object != 0:
+		next.Object = &pyObject{s.e, new.Interp, new.Object}
+	}
+	return s.s.CompareAndSwap(now, next)
+}

@@ -1,0 +1,88 @@
+package preserve_test
+
+import (
+	"testing"
+
+	"github.com/opassert/opassert/asserts/c10"
+	"github.com/opassert/opassert/asserts/preserve"
+	"github.com/opassert/opassert/asserts/preserve/embedded"
+)
+
+// The embedded engine's tensors and storages, with its slots and counts.
+type embeddedWorld struct{ *embedded.Engine }
+
+func (w *embeddedWorld) NewMachine(p preserve.Protocol) *preserve.Machine {
+	var m *preserve.Machine
+	m, w.Engine = embedded.NewMachine(p)
+	return m
+}
+
+func (w *embeddedWorld) NewImpl(storage bool) preserve.Ref {
+	t := c10.Empty([]int64{2}, c10.Options{})
+	if !storage {
+		return w.Tensor(t)
+	}
+	defer t.Release()
+	return w.Storage(t.Storage())
+}
+
+func (w *embeddedWorld) OnFree(f func(preserve.Context, preserve.Address)) { w.Decref = f }
+
+func TestInterleavingsOfTheEmbeddedEngine(t *testing.T) {
+	for seed := range uint64(50) {
+		g := preserve.NewPlayer(seed, &embeddedWorld{}, preserve.Mended)
+		g.Play(2000)
+		g.End()
+		if g.Check(t); t.Failed() {
+			t.Fatalf("seed %d", seed)
+		}
+	}
+	if g := preserve.NewPlayer(1, &embeddedWorld{}, preserve.Faulty); g.Play(100_000) == 100_000 {
+		t.Error("the faulty deallocation was not found")
+	}
+}
+
+// The story of the fault, on a view: its base keeps the storage that the
+// hermetic context's release takes the object of.
+func TestEmbeddedStory(t *testing.T) {
+	for _, tt := range []struct {
+		protocol preserve.Protocol
+		want     []preserve.Code
+	}{
+		{preserve.Mended, nil},
+		{preserve.Faulty, []preserve.Code{preserve.SharedDealloc, preserve.UseAfter}},
+	} {
+		t.Run(tt.protocol.String(), func(t *testing.T) {
+			m, e := embedded.NewMachine(tt.protocol)
+			var found []preserve.Code
+			m.Report = func(v preserve.Violation) { found = append(found, v.Code) }
+			plain := preserve.Context{Interp: 1}
+
+			base := c10.Empty([]int64{2}, c10.Options{})
+			storage := e.Storage(base.Storage())
+			object, err := m.Wrap(plain, storage)
+			if err != nil {
+				t.Fatal(err)
+			}
+			storage.Release()
+			m.Decref(preserve.Context{Interp: 1, Hermetic: true}, object)
+
+			other := e.Storage(c10.Empty([]int64{3}, c10.Options{}).Storage())
+			if _, err := m.Wrap(plain, other); err != nil { // is made in the memory, if that is free
+				t.Fatal(err)
+			}
+			again := e.Storage(base.Storage())
+			if got, err := m.Wrap(plain, again); err != nil || got != object {
+				t.Errorf("got object %d, %v", got, err)
+			}
+			if len(found) != len(tt.want) {
+				t.Fatalf("found %v, want %v", found, tt.want)
+			}
+			for i := range found {
+				if found[i] != tt.want[i] {
+					t.Errorf("found %v, want %v", found, tt.want)
+				}
+			}
+		})
+	}
+}
