@@ -153,7 +153,7 @@ func own(ts []*TensorSpec, all []*TensorSpec) []*TensorSpec {
 
 var backendForms = map[string]Form{
 	"SparseCPU": COO, "SparseCsrCPU": CSR, "MkldnnCPU": Mkldnn, "QuantizedCPU": Quantized, "NestedTensorCPU": Nested,
-	"ZeroTensor": Zero, "CPU": Dense,
+	"ZeroTensor": Zero, "CPU": Strided,
 }
 
 // backend takes a backend that the op has a kernel for.
@@ -430,7 +430,7 @@ func (m *mending) define([]string) bool {
 }
 
 func (m *mending) sparse(groups []string) bool {
-	f := pick(m.rng, []Form{COO, CSR, Dense})
+	f := pick(m.rng, []Form{COO, CSR, Strided})
 	for name, form := range map[string]Form{"csr": CSR, "csc": CSC, "bsr": BSR, "bsc": BSC, "coo": COO} {
 		if strings.Contains(strings.ToLower(m.text), name) && oneIn(m.rng, 2) {
 			f = form
@@ -445,17 +445,17 @@ func (m *mending) sparse(groups []string) bool {
 }
 
 func (m *mending) quantized([]string) bool {
-	m.setForm(m.targets(), pick(m.rng, []Form{Quantized, PerChannel, Quantized, Dense}))
+	m.setForm(m.targets(), pick(m.rng, []Form{Quantized, PerChannel, Quantized, Strided}))
 	return true
 }
 
 func (m *mending) mkldnn([]string) bool {
-	m.setForm(m.targets(), pick(m.rng, []Form{Mkldnn, Dense}))
+	m.setForm(m.targets(), pick(m.rng, []Form{Mkldnn, Strided}))
 	return true
 }
 
 func (m *mending) nested([]string) bool {
-	m.setForm(m.targets(), pick(m.rng, []Form{Nested, Dense}))
+	m.setForm(m.targets(), pick(m.rng, []Form{Nested, Strided}))
 	return true
 }
 

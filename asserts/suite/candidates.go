@@ -268,7 +268,7 @@ func tensorFor(r *rand.Rand, arg schema.Argument, th *theme) Value {
 func (t *TensorSpec) legal() {
 	rank := len(t.Sizes)
 	c := dtypes[t.DType].class
-	if t.Form != Dense && t.Form != Inference {
+	if t.Form != Strided && t.Form != Inference {
 		t.Arrangement = Contiguous
 	}
 	wrong := false
@@ -289,6 +289,6 @@ func (t *TensorSpec) legal() {
 		wrong = rank < 2
 	}
 	if wrong {
-		t.Form = Dense
+		t.Form = Strided
 	}
 }

@@ -77,7 +77,7 @@ var arrangements = []string{"", "transposed", "sliced", "expanded", "channels-la
 type Form uint8
 
 const (
-	Dense Form = iota
+	Strided Form = iota
 	COO
 	CSR
 	CSC

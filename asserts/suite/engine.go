@@ -15,11 +15,9 @@ type Engine interface {
 	// Operators gives every op that can be called, sorted by name.
 	Operators() ([]Operator, error)
 
-	// Strided makes a tensor with a storage of its own.
-	Strided(s Strided) (Tensor, error)
-
-	// Wrap makes a functional wrapper around a tensor.
-	Wrap(t Tensor) (Tensor, error)
+	// Make makes a tensor on the CPU. What an op of the library makes of it
+	// on the way may throw.
+	Make(d Dense, f Form) (Tensor, error)
 
 	// Twins makes meta tensors of the same sizes, strides and dtypes; twins of
 	// tensors that share a storage share one.
@@ -38,6 +36,9 @@ type Engine interface {
 	// The results are the caller's to release. An op that throws gives an
 	// error of type *Thrown.
 	Call(op string, args []any, level asserts.Level) (Outcome, error)
+
+	// Subjects gives the op with what else a call shows of its tensors.
+	Subjects(op *asserts.Op) *asserts.Op
 }
 
 // An Operator is an op of an engine.
@@ -48,32 +49,35 @@ type Operator struct {
 	Below bool
 	// Missing says why it cannot be called at all; "" if it can.
 	Missing string
-	// Boxed tells that a call passes copies of the caller's handles: a kernel
-	// that rebinds one is not seen to do it, but for what it returns.
-	Boxed bool
+	// Unseen are the checks that a call through this engine cannot show.
+	Unseen []Unseen
 }
 
-// A Strided says what a dense tensor is, down to its bytes.
-type Strided struct {
-	DType     string // "float32"
-	Device    string // "cpu" or "meta"
-	Sizes     []int64
-	Strides   []int64 // in elements
-	Offset    int64   // in elements
-	Data      []byte  // the whole storage, nil on meta
-	Nbytes    int64   // of the storage
-	Inference bool
+// An Unseen is a check that is told as not observable, not as passed.
+type Unseen struct {
+	Code   asserts.Code
+	On     string
+	Reason string
+}
+
+// Name is the op's name with its namespace: "aten::add.Tensor".
+func (o Operator) Name() string { return o.Schema.Namespace + "::" + o.Schema.Func.Name.String() }
+
+// A Dense says what a dense tensor is, down to its bytes.
+type Dense struct {
+	DType   string // "float32"
+	Sizes   []int64
+	Strides []int64 // in elements
+	Offset  int64   // in elements
+	Data    []byte  // the whole storage
 }
 
 // A Tensor is an engine's tensor, held by one reference.
-type Tensor interface {
-	asserts.Tensor
-	Release()
-}
+type Tensor interface{ Release() }
 
 // An Outcome is what a call gave.
 type Outcome struct {
-	Results []any // Tensor, nil for an undefined one, []any for a list, numbers
+	Results []any // Tensor, nil for an undefined one, []any for a list, other values
 	Seen    asserts.Seen
 }
 

@@ -26,7 +26,8 @@ type fakeTensor struct {
 type fakeImpl struct {
 	id      asserts.ID
 	storage *fakeStorage
-	spec    Strided
+	spec    Dense
+	device  string
 	uses    int32
 	version uint32
 }
@@ -37,20 +38,20 @@ type fakeStorage struct {
 	uses int32
 }
 
-func newFake(s Strided) *fakeTensor {
+func newFake(s Dense, device string) *fakeTensor {
 	data := slices.Clone(s.Data)
-	return &fakeTensor{impl: &fakeImpl{id: asserts.NewID(), spec: s, uses: 1, storage: &fakeStorage{asserts.NewID(), data, 1}}}
+	return &fakeTensor{impl: &fakeImpl{id: asserts.NewID(), spec: s, device: device, uses: 1, storage: &fakeStorage{asserts.NewID(), data, 1}}}
 }
 
 func (t *fakeTensor) copy() *fakeTensor {
 	s := t.impl.spec
 	s.Data = t.impl.storage.data
-	return newFake(s)
+	return newFake(s, t.impl.device)
 }
 
 func (t *fakeTensor) view() *fakeTensor {
 	t.impl.storage.uses++
-	return &fakeTensor{impl: &fakeImpl{id: asserts.NewID(), spec: t.impl.spec, uses: 1, storage: t.impl.storage}}
+	return &fakeTensor{impl: &fakeImpl{id: asserts.NewID(), spec: t.impl.spec, device: t.impl.device, uses: 1, storage: t.impl.storage}}
 }
 
 func (t *fakeTensor) again() *fakeTensor {
@@ -77,7 +78,7 @@ func (t *fakeTensor) Observe(l asserts.Level) asserts.Observation {
 		h := fnv.New64a()
 		h.Write(i.storage.data)
 		o.Content = &asserts.Content{
-			DType: i.spec.DType, Device: i.spec.Device, Sizes: i.spec.Sizes, Strides: i.spec.Strides, Offset: i.spec.Offset,
+			DType: i.spec.DType, Device: i.device, Sizes: i.spec.Sizes, Strides: i.spec.Strides, Offset: i.spec.Offset,
 			Nbytes: int64(len(i.storage.data)), Digest: h.Sum64(), Bytes: bytes.Clone(i.storage.data),
 		}
 	}
@@ -115,10 +116,10 @@ var fakeOps = []struct {
 	}},
 	{"meta_disagrees(Tensor self) -> Tensor", func(e *fakeEngine, args []any) ([]any, error) {
 		t := first(args)
-		if t.impl.spec.Device == "meta" {
+		if t.impl.device == "meta" {
 			s := t.impl.spec
 			s.DType = "int8"
-			return []any{newFake(s)}, nil
+			return []any{newFake(s, "meta")}, nil
 		}
 		return []any{t.copy()}, nil
 	}},
@@ -172,22 +173,28 @@ func (e *fakeEngine) Operators() ([]Operator, error) {
 		}
 		all = append(all, Operator{Schema: parsed, Below: true})
 	}
-	slices.SortFunc(all, func(a, b Operator) int { return strings.Compare(a.name(), b.name()) })
+	slices.SortFunc(all, func(a, b Operator) int { return strings.Compare(a.Name(), b.Name()) })
 	return all, nil
 }
 
-func (e *fakeEngine) Strided(s Strided) (Tensor, error) { return newFake(s), nil }
-func (e *fakeEngine) Wrap(Tensor) (Tensor, error)       { return nil, &Thrown{"no wrappers here"} }
-func (e *fakeEngine) Generator(int64) (any, error)      { return nil, nil }
-func (e *fakeEngine) Storage(Tensor) (any, error)       { return nil, errors.New("no storages here") }
-func (e *fakeEngine) Seed(int64)                        {}
+func (e *fakeEngine) Subjects(op *asserts.Op) *asserts.Op { return op }
+func (e *fakeEngine) Make(d Dense, f Form) (Tensor, error) {
+	if f != Strided {
+		return nil, &Thrown{"no such tensors here"}
+	}
+	return newFake(d, "cpu"), nil
+}
+
+func (e *fakeEngine) Generator(int64) (any, error) { return nil, nil }
+func (e *fakeEngine) Storage(Tensor) (any, error)  { return nil, errors.New("no storages here") }
+func (e *fakeEngine) Seed(int64)                   {}
 
 func (e *fakeEngine) Twins(ts []Tensor) ([]Tensor, error) {
 	twins := make([]Tensor, len(ts))
 	for i, t := range ts {
 		s := t.(*fakeTensor).impl.spec
-		s.Device, s.Data = "meta", nil
-		twins[i] = newFake(s)
+		s.Data = nil
+		twins[i] = newFake(s, "meta")
 	}
 	return twins, nil
 }
@@ -226,10 +233,8 @@ func planner(t testing.TB, lists ...*allowlist.List) *plan.Planner {
 }
 
 // The test binary is its own worker.
-const workerVariable = "OPASSERT_TEST_WORKER"
-
 func TestMain(m *testing.M) {
-	if os.Getenv(workerVariable) == "" {
+	if os.Getenv(WorkerVariable) == "" {
 		os.Exit(m.Run())
 	}
 	p, err := plan.NewPlanner("full", nil, allowlist.Where{})

@@ -2,10 +2,9 @@ package suite
 
 import "slices"
 
-// strided lays a tensor out in a storage of its own.
-func (t *TensorSpec) strided() Strided {
-	s := Strided{DType: t.DType, Device: "cpu", Sizes: t.Sizes, Inference: t.Form == Inference}
-	s.Strides = t.strides()
+// dense lays a tensor out in a storage of its own.
+func (t *TensorSpec) dense() Dense {
+	s := Dense{DType: t.DType, Sizes: t.Sizes, Strides: t.strides()}
 	elements := int64(1)
 	for i, n := range t.Sizes {
 		if n == 0 {
@@ -19,8 +18,7 @@ func (t *TensorSpec) strided() Strided {
 		elements += 2
 	}
 	d := dtypes[t.DType]
-	s.Nbytes = elements * d.size
-	s.Data = make([]byte, s.Nbytes)
+	s.Data = make([]byte, elements*d.size)
 	t.fill(s, d)
 	return s
 }
@@ -54,8 +52,8 @@ func (t *TensorSpec) strides() []int64 {
 
 // fill writes the values, in the order of the elements' indices. Bytes that
 // the tensor does not cover get the default values.
-func (t *TensorSpec) fill(s Strided, d dtype) {
-	for i := range s.Nbytes / d.size {
+func (t *TensorSpec) fill(s Dense, d dtype) {
+	for i := range int64(len(s.Data)) / d.size {
 		d.put(s.Data[i*d.size:], usual(int(i), d.class))
 	}
 	if t.Fill.Name == "" || slices.Contains(t.Sizes, 0) {

@@ -64,7 +64,7 @@ var themes = []theme{
 var (
 	commonDTypes = []string{"float32", "float32", "float32", "float64", "bfloat16", "int64", "int32", "bool", "uint8", "complex64"}
 	shapes       = [][]int64{{}, {3}, {3, 3}, {2, 3}, {2, 3, 4}, {2, 3, 4, 4}, {1, 2, 3, 4, 4}, {0}, {1}, {2, 0, 3}, {1, 1}, {4, 4}, {2, 3, 3}}
-	commonForms  = []Form{Dense, Dense, Dense, Dense, Dense, COO, CSR, Quantized, Mkldnn, Functional, Zero, Inference, Negative}
+	commonForms  = []Form{Strided, Strided, Strided, Strided, Strided, COO, CSR, Quantized, Mkldnn, Functional, Zero, Inference, Negative}
 )
 
 func themeOf(r *rand.Rand, number int) theme {
@@ -75,7 +75,7 @@ func themeOf(r *rand.Rand, number int) theme {
 		dtype: pick(r, commonDTypes), sizes: pick(r, shapes), form: pick(r, commonForms),
 		same: oneIn(r, 8), edge: oneIn(r, 2), vary: oneIn(r, 2), outs: outSize(r.IntN(2)),
 	}
-	if th.form == Dense {
+	if th.form == Strided {
 		th.arrangement = Arrangement(r.IntN(len(arrangements)))
 	}
 	return th

@@ -58,8 +58,8 @@ func simplifications(c *Case, i int) []*Case {
 		return out
 	}
 	t := v.Tensor
-	if t.Form != Dense {
-		with(func(v *Value) { v.Tensor.Form = Dense })
+	if t.Form != Strided {
+		with(func(v *Value) { v.Tensor.Form = Strided })
 	}
 	if t.Arrangement != Contiguous {
 		with(func(v *Value) { v.Tensor.Arrangement = Contiguous })

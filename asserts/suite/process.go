@@ -14,6 +14,9 @@ import (
 	"time"
 )
 
+// WorkerVariable, when it is set in a process's environment, makes it a worker.
+const WorkerVariable = "OPASSERT_WORKER"
+
 // ReplyFile is the number of the file that a worker answers on; its standard
 // output is left to what kernels print.
 const ReplyFile = 3
@@ -70,7 +73,7 @@ func (p *process) read() {
 func (p *process) ready(patience time.Duration) bool {
 	for {
 		line, ok := p.next(patience)
-		if !ok {
+		if !ok || strings.HasPrefix(line, lineDied) {
 			return false
 		}
 		if rest, ok := strings.CutPrefix(line, lineReady+" "); ok {

@@ -88,7 +88,7 @@ func (r *recipe) argument(name string, th *theme, number int) (Value, bool) {
 		if t.Arrangement == Contiguous {
 			t.Arrangement = th.arrangement
 		}
-		if t.Form == Dense {
+		if t.Form == Strided {
 			t.Form = th.form
 		}
 		t.legal()

@@ -33,7 +33,7 @@ type Crash struct {
 
 func newOpResult(o Operator) *OpResult {
 	return &OpResult{
-		Op: o.name(), Schema: o.Schema.Func.String(), Composite: o.Schema.IsComposite(), Below: o.Below, Missing: o.Missing,
+		Op: o.Name(), Schema: o.Schema.Func.String(), Composite: o.Schema.IsComposite(), Below: o.Below, Missing: o.Missing,
 	}
 }
 

@@ -166,8 +166,8 @@ func (r *runner) judgeOn(t *target, seen *asserts.Seen, device string, count *ta
 	verdict := asserts.Judge(t.judged, seen, r.policy)
 	count.Judged = verdict.Judged
 	count.Skips = verdict.Skips
-	if t.hidden > 0 {
-		count.Skips = append(count.Skips, asserts.Skip{Code: asserts.InputImpl, Reason: unseen, Count: t.hidden})
+	for _, u := range t.operator.Unseen {
+		count.Skips = append(count.Skips, asserts.Skip{Code: u.Code, Reason: "not observable: " + u.Reason, Count: 1})
 	}
 	for _, v := range verdict.Violations {
 		v.Device = device

@@ -8,9 +8,6 @@ import (
 	"github.com/opassert/opassert/gen/plan"
 )
 
-// unseen is why OA001 is not judged on an engine that passes copies.
-const unseen = "not observable: the call passes copies of the handles"
-
 // A target is an op made ready to be run.
 type target struct {
 	operator Operator
@@ -18,17 +15,14 @@ type target struct {
 	judged   *asserts.Op // without what is waived
 	waived   *asserts.Op // with it; nil if nothing is
 	entries  map[asserts.Check]*allowlist.Entry
-	hidden   int // OA001 lines that this engine cannot see broken
 	meta     []asserts.Check
 }
 
-func newTarget(operator Operator, planner *plan.Planner, book *recipeBook, level asserts.Level) *target {
+func newTarget(e Engine, operator Operator, planner *plan.Planner, book *recipeBook, level asserts.Level) *target {
 	p := planner.Plan(operator.Schema)
 	t := &target{operator: operator, gen: newGenerator(operator.Schema, book), entries: make(map[asserts.Check]*allowlist.Entry)}
 	judged := p.Asserts(level)
-	if operator.Boxed {
-		judged.Checks, t.hidden = withoutImpl(judged.Checks)
-	}
+	judged.Checks = slices.DeleteFunc(judged.Checks, operator.unseen)
 	all := judged
 	all.Checks = slices.Clone(judged.Checks)
 	for _, c := range p.Checks {
@@ -40,22 +34,16 @@ func newTarget(operator Operator, planner *plan.Planner, book *recipeBook, level
 			all.Checks = append(all.Checks, c.Check)
 		}
 	}
-	t.judged = &judged
+	t.judged = e.Subjects(&judged)
 	if len(t.entries) > 0 {
-		t.waived = &all
+		t.waived = e.Subjects(&all)
 	}
 	return t
 }
 
-func withoutImpl(checks []asserts.Check) (rest []asserts.Check, hidden int) {
-	for _, c := range checks {
-		if c.Code == asserts.InputImpl {
-			hidden++
-		} else {
-			rest = append(rest, c)
-		}
-	}
-	return rest, hidden
+// unseen tells whether a check is one that the engine cannot show broken.
+func (o Operator) unseen(c asserts.Check) bool {
+	return slices.ContainsFunc(o.Unseen, func(u Unseen) bool { return u.Code == c.Code && u.On == c.On })
 }
 
 // entry gives the allowlist entry that excuses a violation, or nil.

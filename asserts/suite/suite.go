@@ -72,7 +72,7 @@ func (r *Run) Do(ctx context.Context) ([]*OpResult, error) {
 func (r *Run) feed(ctx context.Context, queue chan<- Operator, finish func(*OpResult, error)) {
 	defer close(queue)
 	for _, o := range r.Operators {
-		if known := r.Known[o.name()]; known != nil {
+		if known := r.Known[o.Name()]; known != nil {
 			finish(known, nil)
 			continue
 		}
@@ -106,7 +106,7 @@ func (w *worker) op(ctx context.Context, o Operator) (*OpResult, error) {
 	res := newOpResult(o)
 	hangs := 0
 	for from := w.run.From; from < w.run.To; {
-		crash, err := w.ask(ctx, o.name(), from, w.run.To, res.add)
+		crash, err := w.ask(ctx, o.Name(), from, w.run.To, res.add)
 		if err != nil {
 			return nil, err
 		}

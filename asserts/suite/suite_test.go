@@ -28,7 +28,7 @@ func runFake(t *testing.T, names ...string) map[string]*OpResult {
 		Operators: ops, To: 30, Workers: 2, Timeout: 2 * time.Second,
 		Worker: func() *exec.Cmd {
 			cmd := exec.Command(os.Args[0])
-			cmd.Env = append(os.Environ(), workerVariable+"=1")
+			cmd.Env = append(os.Environ(), WorkerVariable+"=1")
 			return cmd
 		},
 	}
@@ -71,7 +71,7 @@ func TestFaultsAreFoundAndCrashesContained(t *testing.T) {
 		"meta_disagrees":           "OA011 on result [cpu, meta]",
 		"wants_five_dims":          "",
 		"never":                    "never ran: not today",
-		"crashes_on_bool":          "SIGSEGV in case 11, alone: true; SIGSEGV in case 17, alone: true",
+		"crashes_on_bool":          "SIGSEGV in case 11, alone: true",
 		"hangs":                    "hang in case 0, alone: true; never ran: ",
 	}
 	got := make(map[string]string)

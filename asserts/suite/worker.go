@@ -49,7 +49,7 @@ func Serve(engine Engine, operators []Operator, cfg Config, in io.Reader, out io
 	}
 	byName := make(map[string]Operator, len(operators))
 	for _, o := range operators {
-		byName[o.name()] = o
+		byName[o.Name()] = o
 	}
 	s := &server{
 		runner: runner{engine: engine, level: cfg.Level, policy: asserts.Aware(), seed: cfg.Seed},
@@ -83,7 +83,7 @@ func (s *server) answer(request string) error {
 	if !ok {
 		return fmt.Errorf("asked for op %s, which there is not", name)
 	}
-	t := newTarget(operator, s.cfg.Planner, s.book, s.cfg.Level)
+	t := newTarget(s.engine, operator, s.cfg.Planner, s.book, s.cfg.Level)
 	for n := from; n < to; n++ {
 		fmt.Fprintln(s.out, lineStart, n)
 		text, err := json.Marshal(s.run(t, n))
@@ -97,5 +97,3 @@ func (s *server) answer(request string) error {
 	_, err := fmt.Fprintln(s.out, lineDone)
 	return err
 }
-
-func (o Operator) name() string { return o.Schema.Namespace + "::" + o.Schema.Func.Name.String() }

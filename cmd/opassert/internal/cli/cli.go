@@ -30,6 +30,7 @@ var commands = []command{
 	planCommand,
 	lintCommand,
 	policyCommand,
+	checkCommand,
 }
 
 // Main runs the command line and gives the exit status.

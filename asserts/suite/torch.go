@@ -1,0 +1,283 @@
+package suite
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/asserts/libtorch"
+	"github.com/opassert/opassert/schema"
+)
+
+// ErrNotBuilt is what NewLibtorch gives in a build without the tag libtorch.
+var ErrNotBuilt = libtorch.ErrNotBuilt
+
+// Libtorch is the engine of the real library.
+type Libtorch struct {
+	version string
+	out     libtorch.Outcome
+	schemas map[string]*schema.Op // of a file, instead of the library's own
+	old     map[string]bool       // the ops that were there before libraries were loaded
+}
+
+// NewLibtorch starts libtorch and loads op libraries. Schemas of a file, where
+// given, go before those that the dispatcher prints.
+func NewLibtorch(libraries []string, file []*schema.Op) (*Libtorch, error) {
+	version, err := libtorch.Version()
+	if err != nil {
+		return nil, err
+	}
+	l := &Libtorch{version: version, schemas: make(map[string]*schema.Op), old: make(map[string]bool)}
+	for _, op := range file {
+		l.schemas[op.Namespace+"::"+op.Func.Name.String()] = op
+	}
+	ops, err := libtorch.Ops()
+	if err != nil {
+		return nil, err
+	}
+	for _, op := range ops {
+		l.old[op.Name] = true
+	}
+	for _, path := range libraries {
+		if err := libtorch.LoadLibrary(path); err != nil {
+			return nil, fmt.Errorf("load %s: %w", path, err)
+		}
+	}
+	return l, nil
+}
+
+// Number is the version alone: "1.13.1".
+func (l *Libtorch) Number() string { return l.version }
+
+func (l *Libtorch) Version() string { return "libtorch " + l.version }
+
+// Loaded tells whether an op came with a library.
+func (l *Libtorch) Loaded(op string) bool { return !l.old[op] }
+
+// Operators leaves out what has no way to run on the CPU.
+func (l *Libtorch) Operators() ([]Operator, error) {
+	ops, err := libtorch.Ops()
+	if err != nil {
+		return nil, err
+	}
+	var all []Operator
+	var errs []error
+	for _, op := range ops {
+		if op.CPU && slices.Contains([]string{"aten", "quantized", "sparse", "mkldnn", "nested"}, op.Namespace) || l.Loaded(op.Name) {
+			o, err := l.operator(op)
+			all, errs = append(all, o), append(errs, err)
+		}
+	}
+	return all, errors.Join(errs...)
+}
+
+// below are the dispatch keys of kernels that serve dense CPU tensors below
+// autograd.
+var below = []string{"CPU", "CompositeExplicitAutograd", "CompositeExplicitAutogradNonFunctional"}
+
+func (l *Libtorch) operator(op *libtorch.Op) (Operator, error) {
+	o := Operator{Missing: op.Unpassable()}
+	o.Below = slices.ContainsFunc(op.Kernels, func(k string) bool { return slices.Contains(below, k) })
+	for _, b := range op.Blind() {
+		o.Unseen = append(o.Unseen, Unseen(b))
+	}
+	if o.Schema = l.schemas[op.Name]; o.Schema != nil {
+		return o, nil
+	}
+	var err error
+	if o.Schema, err = schema.ParseDispatcher(op.Schema); err != nil {
+		return o, fmt.Errorf("the schema of %s: %w", op.Name, err)
+	}
+	o.Schema.Namespace = op.Namespace
+	o.Schema.CompositeImplicit = op.Composite
+	return o, nil
+}
+
+// A torchTensor is a handle with the release that the suite wants.
+type torchTensor struct{ libtorch.Tensor }
+
+func (t torchTensor) Release() { t.Tensor.Release() }
+
+var torchForms = map[Form]libtorch.Form{
+	Strided: libtorch.Strided, COO: libtorch.COO, CSR: libtorch.CSR, CSC: libtorch.CSC, BSR: libtorch.BSR, BSC: libtorch.BSC,
+	Mkldnn: libtorch.MKLDNN, Quantized: libtorch.Quantized, PerChannel: libtorch.QuantizedChannel, Nested: libtorch.Nested,
+	Functional: libtorch.FunctionalWrapper, Conjugate: libtorch.Conj, Negative: libtorch.Neg, Zero: libtorch.Zero,
+	Inference: libtorch.Inference, Named: libtorch.Strided,
+}
+
+func (l *Libtorch) Make(d Dense, f Form) (Tensor, error) {
+	spec := libtorch.Spec{Sizes: d.Sizes, Strides: d.Strides, Offset: d.Offset, Bytes: d.Data, Form: torchForms[f]}
+	name := d.DType
+	if f == Quantized {
+		name = "quint8"
+	}
+	if f == PerChannel {
+		name = "qint8"
+	}
+	var ok bool
+	if spec.DType, ok = libtorch.ParseDType(name); !ok {
+		return nil, fmt.Errorf("there is no dtype %s", name)
+	}
+	t, err := libtorch.Make(spec)
+	if err != nil {
+		return nil, thrown(err)
+	}
+	if f == Named {
+		return l.named(t, len(d.Sizes))
+	}
+	return torchTensor{t}, nil
+}
+
+// named gives the dimensions of a tensor names.
+func (l *Libtorch) named(t libtorch.Tensor, dims int) (Tensor, error) {
+	names := make([]any, dims)
+	for i := range names {
+		names[i] = dimname(i).Text
+	}
+	out, err := l.Call("aten::rename_", []any{torchTensor{t}, names}, asserts.Off)
+	releaseResults(out.Results)
+	if err != nil {
+		t.Release()
+		return nil, err
+	}
+	return torchTensor{t}, nil
+}
+
+// thrown turns an error of the library into one that the suite learns from.
+// Values that the schema does not take are of that sort too.
+func thrown(err error) error {
+	var e *libtorch.Error
+	if errors.As(err, &e) {
+		return &Thrown{e.Message}
+	}
+	return err
+}
+
+func (l *Libtorch) Twins(ts []Tensor) ([]Tensor, error) {
+	plain := make([]libtorch.Tensor, len(ts))
+	for i, t := range ts {
+		plain[i] = t.(torchTensor).Tensor
+	}
+	made, err := libtorch.MetaTwins(plain...)
+	if err != nil {
+		return nil, thrown(err)
+	}
+	out := make([]Tensor, len(made))
+	for i, t := range made {
+		out[i] = torchTensor{t}
+	}
+	return out, nil
+}
+
+func (l *Libtorch) Generator(seed int64) (any, error) {
+	o, err := libtorch.NewGenerator(uint64(seed))
+	return o, thrown(err)
+}
+
+func (l *Libtorch) Storage(t Tensor) (any, error) {
+	o, err := libtorch.StorageOf(t.(torchTensor).Tensor)
+	return o, thrown(err)
+}
+
+func (l *Libtorch) Seed(int64) {}
+
+func (l *Libtorch) Subjects(op *asserts.Op) *asserts.Op { return libtorch.WithParts(op) }
+
+func (l *Libtorch) Call(name string, args []any, level asserts.Level) (Outcome, error) {
+	op, err := libtorch.Lookup(name)
+	if err != nil {
+		return Outcome{}, thrown(err)
+	}
+	values := make([]libtorch.Value, len(args))
+	for i, a := range args {
+		values[i] = torchValue(a)
+	}
+	if err := op.Call(level, &l.out, values...); err != nil {
+		return Outcome{}, thrown(err)
+	}
+	out := Outcome{Seen: l.out.Seen}
+	out.Seen.Before, out.Seen.After = slices.Clone(out.Seen.Before), slices.Clone(out.Seen.After)
+	out.Seen.Results = slices.Clone(out.Seen.Results)
+	out.Seen.ArgLens, out.Seen.ResultLens = slices.Clone(out.Seen.ArgLens), slices.Clone(out.Seen.ResultLens)
+	for _, v := range l.out.Results {
+		out.Results = append(out.Results, fromTorch(v))
+	}
+	return out, nil
+}
+
+var (
+	torchLayouts = map[Layout]int64{
+		"strided": libtorch.LayoutStrided, "sparse_coo": libtorch.LayoutSparse, "sparse_csr": libtorch.LayoutSparseCsr,
+		"sparse_csc": libtorch.LayoutSparseCsc, "sparse_bsr": libtorch.LayoutSparseBsr, "sparse_bsc": libtorch.LayoutSparseBsc,
+	}
+	torchFormats = map[MemoryFormat]int64{
+		"contiguous_format": libtorch.ContiguousFormat, "preserve_format": libtorch.PreserveFormat,
+		"channels_last": libtorch.ChannelsLast, "channels_last_3d": libtorch.ChannelsLast3d,
+	}
+	torchQSchemes = map[QScheme]int64{"per_tensor_affine": 0, "per_channel_affine": 1}
+)
+
+// torchValue turns an argument of the suite into one of the engine.
+func torchValue(a any) libtorch.Value {
+	switch a := a.(type) {
+	case Default:
+		return libtorch.Default()
+	case torchTensor:
+		return a.Value()
+	case libtorch.Object:
+		return a.Value()
+	case int64:
+		return libtorch.Int(a)
+	case float64:
+		return libtorch.Float(a)
+	case bool:
+		return libtorch.Bool(a)
+	case complex128:
+		return libtorch.Complex(a)
+	case string:
+		return libtorch.String(a)
+	case DType:
+		d, _ := libtorch.ParseDType(string(a))
+		return d.Value()
+	case Layout:
+		return libtorch.Int(torchLayouts[a])
+	case MemoryFormat:
+		return libtorch.Int(torchFormats[a])
+	case QScheme:
+		return libtorch.Int(torchQSchemes[a])
+	case Device:
+		return libtorch.Device(string(a))
+	case []any:
+		list := make([]libtorch.Value, len(a))
+		for i, e := range a {
+			list[i] = torchValue(e)
+		}
+		return libtorch.List(list...)
+	}
+	return libtorch.None()
+}
+
+func fromTorch(v libtorch.Value) any {
+	switch v.Kind {
+	case libtorch.KindTensor:
+		if v.Tensor.Defined() {
+			return torchTensor{v.Tensor}
+		}
+	case libtorch.KindTensors:
+		list := make([]any, len(v.Tensors))
+		for i, t := range v.Tensors {
+			list[i] = torchTensor{t}
+		}
+		return list
+	case libtorch.KindList:
+		list := make([]any, len(v.List))
+		for i, e := range v.List {
+			list[i] = fromTorch(e)
+		}
+		return list
+	case libtorch.KindObject:
+		v.Object.Release()
+	}
+	return nil
+}

@@ -1,0 +1,249 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/asserts/suite"
+	"github.com/opassert/opassert/gen/plan"
+	"github.com/opassert/opassert/schema"
+)
+
+var checkCommand = command{
+	name:    "check",
+	summary: "run kernels and hold every call against its schema",
+	about: `
+Runs the ops of an engine on cases made from their schemas. libtorch runs the
+ops of a stock libtorch, and with -lib those that the libraries add. Cases run
+in worker processes, so a kernel that crashes or hangs is a result like another.
+A run that was interrupted goes on where it stopped when it is started again.
+
+  opassert check -engine libtorch -op aten::lu_unpack
+  opassert check -engine libtorch -lib build/libmyops.so -level meta`,
+	run: runCheck,
+}
+
+// checkFlags are the flags of every command that runs kernels.
+type checkFlags struct {
+	*planFlags
+	engine, level *string
+	libs, ops     repeated
+	seed          *uint64
+	cases, only   *int
+	workers       *int
+	timeout       *time.Duration
+	state         *string
+}
+
+func newCheckFlags(f *flag.FlagSet) *checkFlags {
+	c := &checkFlags{planFlags: newPlanFlags(f)}
+	c.engine = f.String("engine", "libtorch", "what runs the kernels: libtorch or c10")
+	c.level = f.String("level", "content", "how much is checked: identity, content or meta")
+	f.Var(&c.libs, "lib", "a shared `library` with ops to load and check; may be given several times")
+	f.Var(&c.ops, "op", "an op `name`, or a pattern such as aten::*conv*; may be given several times")
+	c.seed = f.Uint64("seed", suite.DefaultSeed, "what the cases are made from")
+	c.cases = f.Int("cases", 50, "how many cases an op gets")
+	c.only = f.Int("case", -1, "run this case alone")
+	c.workers = f.Int("workers", runtime.NumCPU(), "worker processes")
+	c.timeout = f.Duration("timeout", 5*time.Second, "the longest that one case may take")
+	c.state = f.String("state", "", "the `file` that keeps what is done, so that an interrupted run can go on (default: in the cache folder)")
+	return c
+}
+
+func runCheck(inv *invocation) error {
+	flags := newCheckFlags(inv.flags)
+	out := newOutputs(inv.flags)
+	if err := inv.parse(0, 0); err != nil {
+		return err
+	}
+	if *flags.engine == "c10" {
+		return usagef("the engine c10 is not here yet")
+	}
+	checked, err := flags.start(inv)
+	if err != nil {
+		return err
+	}
+	if os.Getenv(suite.WorkerVariable) != "" {
+		return checked.serve()
+	}
+	report, err := checked.run(inv)
+	if err != nil {
+		return err
+	}
+	if err := out.write(inv, report); err != nil {
+		return err
+	}
+	if report.Findings() > 0 {
+		return errFindings
+	}
+	return nil
+}
+
+// A checkup is a run made ready.
+type checkup struct {
+	flags     *checkFlags
+	engine    suite.Engine
+	operators []suite.Operator
+	config    suite.Config
+}
+
+func (f *checkFlags) start(inv *invocation) (*checkup, error) {
+	c := &checkup{flags: f}
+	level, err := parseLevel(*f.level)
+	if err != nil {
+		return nil, err
+	}
+	var file []*schema.Op
+	if *f.schema != "" {
+		if file, err = f.load(); err != nil {
+			return nil, err
+		}
+	}
+	engine, err := suite.NewLibtorch(f.libs, file)
+	if err != nil {
+		return nil, notBuilt(err)
+	}
+	c.engine = engine
+	if *f.version == "" {
+		*f.version = engine.Number()
+	}
+	all, err := engine.Operators()
+	if err != nil {
+		return nil, err
+	}
+	if c.operators, err = f.choose(all, engine.Loaded); err != nil {
+		return nil, err
+	}
+	planner, err := f.plannerFor(inv, all)
+	c.config = suite.Config{Level: level, Seed: *f.seed, Planner: planner}
+	return c, err
+}
+
+func (f *checkFlags) plannerFor(inv *invocation, all []suite.Operator) (*plan.Planner, error) {
+	schemas := make([]*schema.Op, len(all))
+	for i, o := range all {
+		schemas[i] = o.Schema
+	}
+	return f.planner(inv, schemas)
+}
+
+func notBuilt(err error) error {
+	if errors.Is(err, suite.ErrNotBuilt) {
+		return errors.New("this opassert was built without libtorch; build one where libtorch is installed " +
+			"(Debian and Ubuntu: apt-get install libtorch-dev) with\n  go build -tags libtorch github.com/opassert/opassert/cmd/opassert\n" +
+			"or use -engine c10")
+	}
+	return err
+}
+
+func parseLevel(name string) (asserts.Level, error) {
+	for l := asserts.Identity; l <= asserts.Meta; l++ {
+		if l.String() == name {
+			return l, nil
+		}
+	}
+	return 0, usagef("no level %q; there are identity, content and meta", name)
+}
+
+// choose gives the ops that the patterns match; without patterns those that
+// the libraries added, and without libraries all.
+func (f *checkFlags) choose(all []suite.Operator, loaded func(string) bool) ([]suite.Operator, error) {
+	if len(f.ops) == 0 {
+		return slices.DeleteFunc(slices.Clone(all), func(o suite.Operator) bool { return len(f.libs) > 0 && !loaded(o.Name()) }), nil
+	}
+	chosen := make([]bool, len(all))
+	for _, pattern := range f.ops {
+		found := false
+		for i, o := range all {
+			if matches(pattern, o) {
+				chosen[i], found = true, true
+			}
+		}
+		if !found {
+			return nil, fmt.Errorf("no op %q in the engine", pattern)
+		}
+	}
+	var out []suite.Operator
+	for i, o := range all {
+		if chosen[i] {
+			out = append(out, o)
+		}
+	}
+	return out, nil
+}
+
+// matches takes a name with or without namespace and overload, or a pattern.
+func matches(pattern string, o suite.Operator) bool {
+	base := o.Schema.Func.Name
+	base.Overload = ""
+	for _, name := range []string{
+		o.Name(), o.Schema.Func.Name.String(), base.String(), o.Schema.Namespace + "::" + base.String(),
+	} {
+		if ok, _ := path.Match(pattern, name); ok {
+			return true
+		}
+	}
+	return false
+}
+
+func (c *checkup) serve() error {
+	return suite.Serve(c.engine, c.operators, c.config, os.Stdin, os.NewFile(suite.ReplyFile, "replies"))
+}
+
+func (c *checkup) run(inv *invocation) (*suite.Report, error) {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	state, err := suite.OpenState(*c.flags.state, strings.Join(inv.raw, "\x00"), c.engine.Version())
+	if err != nil {
+		return nil, err
+	}
+	progress := newProgress(inv.stderr, len(c.operators))
+	run := suite.Run{
+		Operators: c.operators, To: *c.flags.cases, Workers: max(1, *c.flags.workers), Timeout: *c.flags.timeout,
+		Worker: c.worker, Known: state.Known,
+		Done: func(r *suite.OpResult) {
+			state.Keep(r)
+			progress.done(r)
+		},
+	}
+	if *c.flags.only >= 0 {
+		run.From, run.To = *c.flags.only, *c.flags.only+1
+	}
+	begun := time.Now()
+	results, err := run.Do(ctx)
+	progress.end()
+	if err != nil {
+		state.Close()
+		if errors.Is(err, context.Canceled) {
+			return nil, fmt.Errorf("interrupted after %d of %d ops; what is done is kept in %s, and the same command goes on from there",
+				len(results), len(c.operators), state.Path)
+		}
+		return nil, err
+	}
+	return &suite.Report{
+		Engine: c.engine.Version(), Level: c.config.Level, Seed: c.config.Seed, Cases: run.To - run.From,
+		Command: "opassert " + inv.name + " -engine " + *c.flags.engine, Ops: results, Took: time.Since(begun),
+	}, state.Remove()
+}
+
+// worker starts the same command as a worker.
+func (c *checkup) worker() *exec.Cmd {
+	self, err := os.Executable()
+	if err != nil {
+		self = os.Args[0]
+	}
+	cmd := exec.Command(self, os.Args[1:]...)
+	cmd.Env = append(os.Environ(), suite.WorkerVariable+"=1")
+	return cmd
+}

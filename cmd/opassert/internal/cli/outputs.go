@@ -1,0 +1,84 @@
+package cli
+
+import (
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/opassert/opassert/asserts/suite"
+)
+
+// outputs are the flags that say what a report is written to.
+type outputs struct {
+	unreached *string
+}
+
+func newOutputs(f *flag.FlagSet) *outputs {
+	return &outputs{
+		unreached: f.String("unreached", "", "write the ops that never ran, each with its reason, to a `file`"),
+	}
+}
+
+func (o *outputs) write(inv *invocation, r *suite.Report) error {
+	if err := r.WriteText(inv.stdout); err != nil {
+		return err
+	}
+	return toFile(*o.unreached, r.WriteUnreached)
+}
+
+// toFile writes a file, if one is asked for.
+func toFile(path string, write func(io.Writer) error) error {
+	if path == "" {
+		return nil
+	}
+	f, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	if err := write(f); err != nil {
+		f.Close()
+		return err
+	}
+	return f.Close()
+}
+
+// A progress shows on a terminal how far a run is.
+type progress struct {
+	w        io.Writer
+	on       bool
+	all      int
+	ops      int
+	cases    int
+	findings int
+	begun    time.Time
+	shown    time.Time
+}
+
+func newProgress(w io.Writer, all int) *progress {
+	p := &progress{w: w, all: all, begun: time.Now()}
+	if f, ok := w.(*os.File); ok {
+		info, err := f.Stat()
+		p.on = err == nil && info.Mode()&os.ModeCharDevice != 0 && os.Getenv("TERM") != "dumb"
+	}
+	return p
+}
+
+func (p *progress) done(r *suite.OpResult) {
+	p.ops++
+	p.cases += r.Cases
+	p.findings += len(r.Findings) + len(r.Crashes)
+	if now := time.Now(); p.on && now.Sub(p.shown) > 100*time.Millisecond {
+		p.shown = now
+		rate := float64(p.cases) / now.Sub(p.begun).Seconds()
+		fmt.Fprintf(p.w, "\r\x1b[K%d of %d ops, %.0f cases/s, %d findings  %s", p.ops, p.all, rate, p.findings, r.Op)
+	}
+}
+
+// end takes the line away.
+func (p *progress) end() {
+	if p.on {
+		fmt.Fprint(p.w, "\r\x1b[K")
+	}
+}
