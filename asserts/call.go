@@ -62,6 +62,13 @@ func (c *Call) BeginContext(ctx context.Context, op *Op) {
 // begin is Begin for the first call of all, the first of an op, where calls
 // are sampled, and where buf is too small.
 func (c *Call) begin(s *settings, op *Op) {
+	c.start(s, op)
+	if len(c.obs) < c.plan.singles {
+		c.obs = make([]Observation, c.plan.singles)
+	}
+}
+
+func (c *Call) start(s *settings, op *Op) {
 	if s.policy == nil {
 		configure()
 		s = current.Load()
@@ -70,10 +77,14 @@ func (c *Call) begin(s *settings, op *Op) {
 	if level != Off && s.sample < 1 && !p.sampled(s.sample) {
 		level = Off
 	}
-	if len(c.obs) < p.singles {
-		c.obs = make([]Observation, p.singles)
-	}
 	c.plan, c.settings, c.level, c.on = p, s, level, level != Off
+}
+
+// BeginSeen starts a call that an engine observes by itself, and gives the
+// level to do it at. Instead of Arg and what follows comes JudgeSeen.
+func (c *Call) BeginSeen(op *Op) Level {
+	c.start(current.Load(), op)
+	return c.level
 }
 
 // Arg records an argument, or an element of a list; nil is an undefined tensor.
@@ -124,9 +135,7 @@ func (c *Call) Judge() {
 	if !c.on {
 		return
 	}
-	if c.plan.calls.Add(1) == 1 {
-		c.plan.op.register()
-	}
+	c.count()
 	if !c.clean() {
 		c.judge()
 	}
@@ -135,21 +144,40 @@ func (c *Call) Judge() {
 // judge judges the call in full. It panics when the record does not fit the
 // op, which is a mistake in the wrapper.
 func (c *Call) judge() {
-	op := c.plan.op
 	seen, err := c.seen()
 	if err != nil {
-		panic(fmt.Sprintf("asserts: wrapper of %s: %v", op.Name, err))
+		panic(fmt.Sprintf("asserts: wrapper of %s: %v", c.plan.op.Name, err))
 	}
+	c.report(seen)
+}
+
+// JudgeSeen judges what an engine saw of the call, and reports what is wrong.
+func (c *Call) JudgeSeen(seen *Seen) {
+	if !c.on {
+		return
+	}
+	c.count()
+	c.report(seen)
+}
+
+func (c *Call) count() {
+	if c.plan.calls.Add(1) == 1 {
+		c.plan.op.register()
+	}
+}
+
+func (c *Call) report(seen *Seen) {
 	if c.level >= Contents {
 		c.plan.contents.Add(1)
 	}
-	v := Judge(op, seen, c.settings.policy)
+	v := Judge(c.plan.op, seen, c.settings.policy)
 	countSkips(v.Skips)
-	if len(v.Violations) > 0 {
-		site := callSite()
-		for _, violation := range v.Violations {
-			violation.Site = site
-		}
-		deliver(c.settings, v.Violations)
+	if len(v.Violations) == 0 {
+		return
 	}
+	site := callSite()
+	for _, violation := range v.Violations {
+		violation.Site = site
+	}
+	deliver(c.settings, v.Violations)
 }
