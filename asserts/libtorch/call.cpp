@@ -1,0 +1,331 @@
+//go:build libtorch
+
+// call.cpp calls an operator, boxed, and lets it be observed on the way.
+#include <ATen/core/LegacyTypeDispatch.h>
+#include <ATen/core/stack.h>
+#include <torch/csrc/api/include/torch/version.h>
+
+#include "observe.h"
+#include "operators.h"
+#include "wire.h"
+
+namespace opassert {
+namespace {
+
+using c10::IValue;
+using c10::TypeKind;
+
+// Warnings of kernels are meant for a program's user, once; here thousands of
+// calls would repeat them.
+#if TORCH_VERSION_MAJOR >= 2
+struct Quiet final : c10::WarningHandler {
+  void process(const c10::Warning&) override {}
+};
+namespace warnings = c10::WarningUtils;
+#else
+struct Quiet final : c10::WarningHandler {
+  void process(const c10::SourceLocation&, const std::string&, bool) override {}
+};
+namespace warnings = c10::Warning;
+#endif
+
+void quiet_warnings() {
+  static Quiet quiet;
+  warnings::set_warning_handler(&quiet);  // of this thread
+}
+
+// Tensors are the tensors of a request, each kept alive by its handle in Go.
+struct Tensors {
+  const int64_t* words;
+  int64_t n;
+
+  c10::TensorImpl* at(int64_t i) const {
+    if (i < 0 || i >= n) throw Refusal("the request names a tensor that it does not hold");
+    return reinterpret_cast<c10::TensorImpl*>(words[i]);
+  }
+};
+
+at::Tensor tensor(c10::TensorImpl* impl) {
+  if (impl == nullptr) return at::Tensor();
+  using Pointer = c10::intrusive_ptr<c10::TensorImpl, c10::UndefinedTensorImpl>;
+  return at::Tensor(Pointer::reclaim_copy(impl));
+}
+
+const char* tag_text(int64_t tag) {
+  static const char* const names[] = {"None", "the default", "a tensor", "an int", "a float", "a bool",
+                                      "a complex number", "a string", "a device", "a stream", "a list", "an object"};
+  return tag >= OA_NONE && tag <= OA_OBJECT ? names[tag] : "an unknown tag";
+}
+
+// Reader turns the values of a request into IValues, each for the type that
+// the schema gives its argument: a boxed kernel trusts its stack.
+class Reader {
+  Request& in_;
+  Tensors tensors_;
+
+  [[noreturn]] void mismatch(const c10::Type& want, int64_t tag) {
+    throw Refusal("want " + want.str() + ", got " + tag_text(tag));
+  }
+
+  IValue object(const c10::Type& want) {
+    const IValue& v = *reinterpret_cast<const IValue*>(in_.word());
+    auto type = v.type();
+    if (want.kind() != TypeKind::AnyType && !type->isSubtypeOf(want)) {
+      throw Refusal("want " + want.str() + ", got an object of type " + type->str());
+    }
+    return v;
+  }
+
+  IValue list(const c10::Type& want) {
+    int64_t n = in_.word();
+    c10::TypePtr elem = want.containedType(0);
+    c10::impl::GenericList list(elem);
+    for (int64_t i = 0; i < n; i++) list.push_back(value(*elem));
+    return list;
+  }
+
+  c10::Device device() {
+    auto type = static_cast<c10::DeviceType>(in_.word());
+    return c10::Device(type, static_cast<c10::DeviceIndex>(in_.word()));
+  }
+
+  // undefined skips an undefined tensor. An optional one is left out.
+  bool undefined() {
+    Request ahead = in_;
+    if (tensors_.at(ahead.word()) != nullptr) return false;
+    in_ = ahead;
+    return true;
+  }
+
+  // any reads a value as what it is.
+  IValue any(int64_t tag) {
+    switch (tag) {
+      case OA_TENSOR: return tensor(tensors_.at(in_.word()));
+      case OA_INT: return in_.word();
+      case OA_FLOAT: return in_.bits();
+      case OA_BOOL: return in_.word() != 0;
+      case OA_STRING: return in_.text();
+      case OA_DEVICE: return device();
+      case OA_COMPLEX: {
+        double re = in_.bits(), im = in_.bits();
+        return c10::complex<double>(re, im);
+      }
+      case OA_STREAM: {
+        c10::Device on = device();
+        return c10::Stream(c10::Stream::UNSAFE, on, in_.word());
+      }
+      default: throw Refusal(std::string("want a value of any type, got ") + tag_text(tag));
+    }
+  }
+
+  static bool fits(TypeKind kind, int64_t tag) {
+    switch (kind) {
+      case TypeKind::TensorType: return tag == OA_TENSOR;
+      case TypeKind::NumberType: return tag == OA_INT || tag == OA_FLOAT || tag == OA_BOOL || tag == OA_COMPLEX;
+      case TypeKind::FloatType: return tag == OA_FLOAT || tag == OA_INT;
+      case TypeKind::IntType: return tag == OA_INT;
+      case TypeKind::BoolType: return tag == OA_BOOL;
+      case TypeKind::ComplexType: return tag == OA_COMPLEX;
+      case TypeKind::StringType: return tag == OA_STRING;
+      case TypeKind::DeviceObjType: return tag == OA_DEVICE;
+      case TypeKind::StreamObjType: return tag == OA_STREAM;
+      case TypeKind::AnyType: return true;
+      default: return false;
+    }
+  }
+
+ public:
+  Reader(Request& in, Tensors tensors) : in_(in), tensors_(tensors) {}
+
+  IValue value(const c10::Type& want) {
+    int64_t tag = in_.word();
+    const c10::Type* type = &want;
+    if (type->kind() == TypeKind::OptionalType) {
+      if (tag == OA_NONE || (tag == OA_TENSOR && undefined())) return IValue();
+      type = type->containedType(0).get();
+    }
+    if (tag == OA_NONE && (type->kind() == TypeKind::AnyType || type->kind() == TypeKind::NoneType)) return IValue();
+    if (tag == OA_OBJECT) return object(*type);
+    if (tag == OA_LIST && type->kind() == TypeKind::ListType) return list(*type);
+    if (!fits(type->kind(), tag)) mismatch(want, tag);
+    if (type->kind() == TypeKind::FloatType && tag == OA_INT) return static_cast<double>(in_.word());
+    return any(tag);
+  }
+
+  IValue argument(const c10::Argument& arg) {
+    Request before = in_;
+    if (!in_.empty() && before.word() != OA_DEFAULT) return value(*arg.type());
+    if (!in_.empty()) in_.word();
+    const auto& value = arg.default_value();
+    if (!value) throw Refusal("it has no default, so a value is needed");
+    return *value;
+  }
+};
+
+// read puts the arguments on a stack: those of the request, then defaults.
+torch::jit::Stack read(const Operator& op, Request& in, Tensors tensors) {
+  const auto& args = op.handle.schema().arguments();
+  torch::jit::Stack stack;
+  stack.reserve(args.size());
+  Reader reader(in, tensors);
+  for (const auto& arg : args) {
+    try {
+      stack.push_back(reader.argument(arg));
+    } catch (const Refusal& e) {
+      throw Refusal("argument " + std::to_string(stack.size()) + " \"" + arg.name() + "\": " + e.message);
+    }
+  }
+  if (!in.empty()) throw Refusal("more than the schema's " + std::to_string(args.size()) + " arguments");
+  return stack;
+}
+
+// run calls the operator at the depth at which autograd calls it: a view, or
+// one that writes, below autograd, so that ADInplaceOrView still tracks views
+// and bumps versions; any other below that, for it would see views that the
+// kernel makes and keep their bases alive. A composite runs from the top.
+//
+// Source: tools/autograd/gen_variable_type.py, the guards of emit_body.
+void run(const Operator& op, torch::jit::Stack& stack) {
+  if (op.composite) {
+    op.handle.callBoxed(&stack);
+  } else if (op.view || op.write) {
+    at::AutoDispatchBelowAutograd guard;
+    op.handle.callBoxed(&stack);
+  } else {
+    at::AutoDispatchBelowADInplaceOrView guard;
+    op.handle.callBoxed(&stack);
+  }
+}
+
+// run_marked lets a tensor that only carries the mark of a Python subclass
+// past the dispatch to Python, which is not there.
+void run_marked(const Operator& op, torch::jit::Stack& stack, const Tensors& tensors) {
+  for (int64_t i = 0; i < tensors.n; i++) {
+    if (tensors.at(i) != nullptr && tensors.at(i)->is_python_dispatch()) {
+      c10::impl::ExcludeDispatchKeyGuard guard(c10::python_ks);
+      return run(op, stack);
+    }
+  }
+  run(op, stack);
+}
+
+bool is_tensors(const IValue& v) {
+  if (!v.isList()) return false;
+  for (const IValue& item : v.toListRef()) {
+    if (!item.isTensor() && !is_tensors(item)) return false;
+  }
+  return true;
+}
+
+int64_t count_tensors(const IValue& v) {
+  if (v.isTensor()) return 1;
+  int64_t n = 0;
+  if (is_tensors(v)) {
+    for (const IValue& item : v.toListRef()) n += count_tensors(item);
+  }
+  return n;
+}
+
+// observe_result looks at tensors where they lie: a copy would be counted.
+void observe_result(const IValue& v, oa_level level, Reply& out) {
+  if (v.isTensor()) {
+    const at::Tensor& t = v.toTensor();
+    observe(t.defined() ? t.unsafeGetTensorImpl() : nullptr, level, out);
+  } else if (is_tensors(v)) {
+    for (const IValue& item : v.toListRef()) observe_result(item, level, out);
+  }
+}
+
+void write_object(IValue&& v, Reply& out) {
+  std::string type = v.type()->str();
+  out.word(OA_OBJECT);
+  out.word(reinterpret_cast<int64_t>(new IValue(std::move(v))));
+  out.text(type);
+}
+
+// write hands a result over; tensors and objects are the receiver's to free.
+void write(IValue&& v, Reply& out) {
+  if (v.isTensor()) {
+    at::Tensor t = std::move(v).toTensor();
+    out.word(OA_TENSOR);
+    out.word(t.defined() ? reinterpret_cast<int64_t>(t.unsafeReleaseTensorImpl()) : 0);
+  } else if (v.isNone()) {
+    out.word(OA_NONE);
+  } else if (v.isInt()) {
+    out.word(OA_INT);
+    out.word(v.toInt());
+  } else if (v.isDouble()) {
+    out.word(OA_FLOAT);
+    out.bits(v.toDouble());
+  } else if (v.isBool()) {
+    out.word(OA_BOOL);
+    out.word(v.toBool());
+  } else if (v.isComplexDouble()) {
+    out.word(OA_COMPLEX);
+    out.bits(v.toComplexDouble().real());
+    out.bits(v.toComplexDouble().imag());
+  } else if (v.isString()) {
+    out.word(OA_STRING);
+    out.text(v.toStringRef());
+  } else if (v.isDevice()) {
+    out.word(OA_DEVICE);
+    out.word(static_cast<int64_t>(v.toDevice().type()));
+    out.word(v.toDevice().index());
+  } else if (v.isList()) {
+    auto items = v.toListRef();
+    out.word(OA_LIST);
+    out.word(items.size());
+    for (const IValue& item : items) write(IValue(item), out);
+  } else {
+    write_object(std::move(v), out);
+  }
+}
+
+}  // namespace
+}  // namespace opassert
+
+using namespace opassert;
+
+// A request: operator, level, number of tensors, number of those that are
+// observed, the tensors, the observed ones first, and a value for each
+// argument; arguments left out at the end take their defaults. A reply: the
+// observations of the tensors before, after; for each return the number of its
+// tensors and their observations; then the returns themselves. At OA_OFF there
+// are no observations.
+//
+// The order makes the counts exact. The storages of the arguments are held
+// during the call, so that no address is used twice; the holds go before
+// anything is observed, and results are observed before they are moved.
+void oa_call(const int64_t* request, int64_t n, int64_t* words, int64_t cap) {
+  reply(words, cap, [&](Reply& out) {
+    Request in(request, n);
+    const Operator& op = *reinterpret_cast<const Operator*>(in.word());
+    auto level = static_cast<oa_level>(in.word());
+    int64_t held = in.word(), count = in.word();
+    Tensors tensors{in.words(held), held};
+
+    Holds holds;
+    if (level != OA_OFF) {
+      for (int64_t i = 0; i < count; i++) observe(tensors.at(i), level, out);
+      for (int64_t i = 0; i < count; i++) holds.hold(tensors.at(i));
+    }
+    torch::jit::Stack stack = read(op, in, tensors);
+    quiet_warnings();
+    run_marked(op, stack, tensors);
+    if (level != OA_OFF) {
+      holds.release();
+      for (int64_t i = 0; i < count; i++) observe(tensors.at(i), level, out);
+      for (const IValue& v : stack) {
+        out.word(count_tensors(v));
+        observe_result(v, level, out);
+      }
+    }
+    for (IValue& v : stack) write(std::move(v), out);
+  });
+}
+
+void oa_release(int64_t impl) {
+  c10::raw::intrusive_ptr::decref(reinterpret_cast<c10::TensorImpl*>(impl));
+}
+
+void oa_drop(int64_t object) { delete reinterpret_cast<IValue*>(object); }

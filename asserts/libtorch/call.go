@@ -1,0 +1,167 @@
+package libtorch
+
+import (
+	"fmt"
+
+	"github.com/opassert/opassert/asserts"
+)
+
+// An Outcome is what a call gave. It can be used again for the next call,
+// which then needs no new memory; what it held is overwritten, not released.
+type Outcome struct {
+	Results []Value // in schema order; the caller releases them
+
+	// Seen is what the judge needs. After the op's own subjects come as many
+	// that hold the parts of each; see [WithParts].
+	Seen asserts.Seen
+
+	observations []asserts.Observation
+	argLens      []int
+	resultLens   []int
+	parts        []part
+}
+
+// Release gives up the handles in the results.
+func (o *Outcome) Release() error {
+	for _, v := range o.Results {
+		if err := v.Release(); err != nil {
+			return err
+		}
+	}
+	o.Results = o.Results[:0]
+	return nil
+}
+
+// Call calls the operator the way autograd does, and observes its tensors
+// before and after. Arguments left out at the end take their defaults. At the
+// level [asserts.Off] nothing is observed.
+//
+// An error is an [*Error] for what the operator threw or for arguments that do
+// not fit the schema, and a [*HandleError] for a handle that is not live.
+func (op *Op) Call(level asserts.Level, out *Outcome, args ...Value) error {
+	s := newScratch()
+	defer s.free()
+	out.Results = out.Results[:0]
+	out.Seen = asserts.Seen{Level: min(level, asserts.Contents)}
+	if err := op.request(s, out, args); err != nil {
+		return err
+	}
+	nativeCall(s.request, s.reply)
+	r, err := s.read(op.Name)
+	if err != nil {
+		return err
+	}
+	if level != asserts.Off {
+		op.see(&r, out)
+	}
+	from := origin()
+	for range op.Returns {
+		out.Results = append(out.Results, r.value(from))
+	}
+	return nil
+}
+
+// request writes the call down; call.cpp says how. It counts the tensors of
+// each subject into out.argLens.
+func (op *Op) request(s *scratch, out *Outcome, args []Value) error {
+	s.put(op.address, int64(out.Seen.Level), 0, 0)
+	first := len(s.request)
+	s.starts = append(s.starts[:0], make([]int, len(op.Args))...)
+	out.argLens = out.argLens[:0]
+	for _, subject := range op.subjects {
+		s.starts[subject.Index] = len(s.request) - first
+		n := 0
+		if subject.Index < len(args) {
+			var err error
+			if n, err = s.tensors(&args[subject.Index]); err != nil {
+				return op.argumentError(subject.Index, err)
+			}
+		}
+		if n == 0 && !subject.List {
+			s.put(0)
+			n = 1
+		}
+		out.argLens = append(out.argLens, n)
+	}
+	s.request[first-1] = int64(len(s.request) - first)
+	for i := range args {
+		if i >= len(op.Args) {
+			return &Error{Op: op.Name, Refused: true, Message: fmt.Sprintf("it takes %d arguments, not %d", len(op.Args), len(args))}
+		}
+		if op.Args[i].holds.subject() {
+			continue
+		}
+		s.starts[i] = len(s.request) - first
+		if _, err := s.tensors(&args[i]); err != nil {
+			return op.argumentError(i, err)
+		}
+	}
+	s.request[first-2] = int64(len(s.request) - first)
+	for i := range args {
+		if _, err := s.write(&args[i], int64(s.starts[i])); err != nil {
+			return op.argumentError(i, err)
+		}
+	}
+	return nil
+}
+
+func (op *Op) argumentError(i int, err error) error {
+	return fmt.Errorf("%s: argument %d %q: %w", op.Name, i, op.Args[i].Name, err)
+}
+
+// see reads the observations of a reply into out.Seen.
+func (op *Op) see(r *reader, out *Outcome) {
+	out.observations, out.parts = out.observations[:0], out.parts[:0]
+	for side := before; side <= after; side++ {
+		for subject, n := range out.argLens {
+			for range n {
+				out.take(r, side, subject)
+			}
+		}
+	}
+	inputs := len(out.observations)
+	out.takeResults(r, op)
+	seen := &out.Seen
+	seen.Before = out.observations[:inputs/2]
+	seen.After = out.observations[inputs/2 : inputs]
+	seen.Results = out.observations[inputs:]
+	seen.ArgLens, seen.ResultLens = out.argLens, out.resultLens
+	if len(out.parts) > 0 {
+		out.addParts()
+	}
+}
+
+func (out *Outcome) takeResults(r *reader, op *Op) {
+	out.resultLens = out.resultLens[:0]
+	for i := range op.Returns {
+		n := int(r.word())
+		if !op.Returns[i].holds.subject() {
+			for range n { // out of sight for the schema
+				out.take(r, unseen, 0)
+			}
+			continue
+		}
+		for range n {
+			out.take(r, result, len(out.resultLens))
+		}
+		if n == 0 && !op.Returns[i].holds.list() {
+			out.observations = append(out.observations, asserts.Observation{})
+			n = 1
+		}
+		out.resultLens = append(out.resultLens, n)
+	}
+}
+
+// take reads one tensor.
+func (out *Outcome) take(r *reader, side side, subject int) {
+	o, parts := r.observation()
+	if side != unseen {
+		out.observations = append(out.observations, o)
+	}
+	for range parts {
+		p, _ := r.observation()
+		if side != unseen {
+			out.parts = append(out.parts, part{side, subject, p})
+		}
+	}
+}

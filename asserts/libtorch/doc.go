@@ -1,0 +1,42 @@
+// Package libtorch is the engine of real kernels: it calls any operator of a
+// stock release libtorch and observes the call, for package asserts to judge.
+//
+// It is built with the tag libtorch, and needs cgo and a C++ compiler. On
+// Debian and Ubuntu apt-get install libtorch-dev is all; elsewhere unpack
+// libtorch, and source asserts/libtorch/env.sh with LIBTORCH=/path set. Without
+// the tag the package compiles, and everything gives [ErrNotBuilt].
+//
+// # Calls
+//
+//	add, err := libtorch.Lookup("aten::add.Tensor")
+//	x, err := libtorch.Make(libtorch.Spec{DType: libtorch.Float32, Sizes: []int64{2, 3}})
+//	var out libtorch.Outcome
+//	err = add.Call(asserts.Identity, &out, x.Value(), x.Value(), libtorch.Float(0.5))
+//	verdict := asserts.Judge(add.Assert(checks), &out.Seen, asserts.Aware())
+//	sum := out.Results[0].Tensor
+//	defer sum.Release()
+//
+// A call is one crossing into C++: observe, call boxed at the depth at which
+// autograd calls, observe. At the identity level it allocates nothing in Go,
+// given an [Outcome] that has served before. Counts are exact: a fresh result
+// reads 1 and 1.
+//
+// # Handles
+//
+// A [Tensor] owns one reference and is released by hand, once. It is a small
+// value that any goroutine may use. A use after release, and a second release,
+// are errors that tell which stack made the handle. [Live] lists what has not
+// been released.
+//
+// # What is seen, and what is not
+//
+// C++ only observes; see observe.h. IDs are addresses: storages are held
+// during a call, so that none is used twice within it. A result in place reads
+// as many uses as there are holders, so its identity is judged and not its
+// count. Sparse, quantized and nested tensors hold tensors inside, which
+// [WithParts] lets the judge see. [Op.Blind] lists what a boxed call cannot
+// show, [Op.Unpassable] why an operator cannot be called at all.
+//
+// A kernel that crashes takes the process with it: run what is not trusted in
+// a child process.
+package libtorch

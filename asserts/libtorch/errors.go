@@ -1,0 +1,34 @@
+package libtorch
+
+import "strings"
+
+// An Error is what libtorch, or the border to it, says of a call.
+type Error struct {
+	Op      string // "aten::add.Tensor", or what else was asked for
+	Refused bool   // the request was wrong: nothing was called
+	Type    string // of the C++ exception: "c10::NotImplementedError"
+	Message string // without its backtrace
+}
+
+func (e *Error) Error() string {
+	message := strings.TrimSpace(e.Message)
+	if e.Type != "" && e.Type != "c10::Error" {
+		return e.Op + ": " + message + " (" + e.Type + ")"
+	}
+	return e.Op + ": " + message
+}
+
+// A HandleError tells of a handle that was used, or released, after its
+// release.
+type HandleError struct {
+	Released bool   // the fault was to release it a second time
+	Created  string // the stack that made the handle, a line a frame
+}
+
+func (e *HandleError) Error() string {
+	what := "handle used after it was released"
+	if e.Released {
+		what = "handle released a second time"
+	}
+	return "libtorch: " + what + "; it was created at\n" + e.Created
+}

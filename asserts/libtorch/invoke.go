@@ -1,0 +1,43 @@
+package libtorch
+
+import (
+	"sync"
+
+	"github.com/opassert/opassert/asserts"
+)
+
+// outcomes are used again, so that a judged call makes little garbage.
+var outcomes = sync.Pool{New: func() any { return new(Outcome) }}
+
+// Invoke is what a generated function calls: it runs the operator that the op
+// names, and where it checks it judges the call as a wrapper of a Go kernel
+// does. The results are the caller's to release. Where a violation panics,
+// they are released.
+func Invoke(check bool, op *asserts.Op, args ...Value) (results []Value, err error) {
+	live, err := Lookup(op.Name)
+	if err != nil {
+		return nil, err
+	}
+	if !check {
+		var out Outcome
+		err := live.Call(asserts.Off, &out, args...)
+		return out.Results, err
+	}
+	var call asserts.Call
+	out := outcomes.Get().(*Outcome)
+	defer outcomes.Put(out)
+	level := call.BeginSeen(op)
+	if err := live.Call(level, out, args...); err != nil {
+		return nil, err
+	}
+	judged := false
+	defer func() {
+		if !judged {
+			out.Release()
+		}
+	}()
+	call.JudgeSeen(&out.Seen)
+	judged = true
+	results, out.Results = out.Results, nil
+	return results, nil
+}

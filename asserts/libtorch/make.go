@@ -1,0 +1,388 @@
+package libtorch
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/opassert/opassert/asserts"
+)
+
+// A Form is a sort of tensor.
+type Form uint8
+
+const (
+	Strided           Form = iota
+	COO                    // sparse; about half of the elements are kept
+	CSR                    // sparse, rows compressed
+	CSC                    // sparse, columns compressed
+	BSR                    // sparse blocks of 1 by 1, rows compressed
+	BSC                    // sparse blocks of 1 by 1, columns compressed
+	MKLDNN                 // opaque
+	Quantized              // per tensor: scale 0.1, zero point 0, or 64 for quint8
+	QuantizedChannel       // per channel of the first dimension
+	Nested                 // Sizes[0] tensors, the last of which is shorter by one
+	Zero                   // an efficient zero tensor: no bytes
+	Conj                   // a lazy conjugate; the dtype is complex
+	Neg                    // a lazy negation
+	Inference              // made in inference mode: no version counter
+	FunctionalWrapper      // around a strided tensor
+	Subclass               // a strided tensor with the mark of a Python subclass
+)
+
+var formNames = [...]string{"strided", "coo", "csr", "csc", "bsr", "bsc", "mkldnn", "quantized", "quantized-channel",
+	"nested", "zero", "conj", "neg", "inference", "functional", "subclass"}
+
+// String gives the form's name: "csr".
+func (f Form) String() string {
+	if int(f) >= len(formNames) {
+		return fmt.Sprintf("form%d", uint8(f))
+	}
+	return formNames[f]
+}
+
+// ParseForm reads what String gives.
+func ParseForm(name string) (Form, bool) {
+	i := slices.Index(formNames[:], name)
+	return Form(max(i, 0)), i >= 0
+}
+
+// A Spec describes a tensor to be made, as plain data. Equal specs make equal
+// tensors, byte for byte.
+type Spec struct {
+	DType   DType
+	Sizes   []int64
+	Strides []int64 // in elements, of forms with strides; nil: contiguous; 0 expands
+	Offset  int64   // in elements
+	Meta    bool    // on the meta device: no bytes. Only Strided and Inference
+	Form    Form
+
+	// What the storage holds: Bytes, or else Values as elements, or else
+	// numbers from Seed, at least Low and below High. Where both are 0 that is
+	// -1 to 1, and 0 to 10 for integers. What is left over is 0.
+	Bytes     []byte
+	Values    []float64
+	Seed      uint64
+	Low, High float64
+}
+
+// Make makes a tensor.
+func Make(spec Spec) (Tensor, error) {
+	if err := start(); err != nil {
+		return Tensor{}, err
+	}
+	if err := spec.check(); err != nil {
+		return Tensor{}, fmt.Errorf("make a tensor: %w", err)
+	}
+	t, err := spec.make()
+	if err != nil {
+		return Tensor{}, fmt.Errorf("make a %s tensor of %v: %w", spec.Form, spec.Sizes, err)
+	}
+	return t, nil
+}
+
+func (s *Spec) check() error {
+	if s.Strides != nil && len(s.Strides) != len(s.Sizes) {
+		return fmt.Errorf("%d strides for %d sizes", len(s.Strides), len(s.Sizes))
+	}
+	for _, n := range slices.Concat(s.Sizes, s.Strides, []int64{s.Offset}) {
+		if n < 0 {
+			return fmt.Errorf("sizes %v, strides %v and offset %d cannot be negative", s.Sizes, s.Strides, s.Offset)
+		}
+	}
+	switch {
+	case s.DType.Size() == 0:
+		return fmt.Errorf("there is no making %v", s.DType)
+	case s.DType.Quantized() != (s.Form == Quantized || s.Form == QuantizedChannel):
+		return fmt.Errorf("a %s tensor cannot be %v", s.Form, s.DType)
+	case s.Meta && s.Form != Strided && s.Form != Inference:
+		return fmt.Errorf("a %s tensor cannot be on meta", s.Form)
+	case (s.Form == Nested || s.Form == QuantizedChannel) && len(s.Sizes) == 0:
+		return fmt.Errorf("a %s tensor has a first dimension", s.Form)
+	}
+	_, err := s.elements()
+	return err
+}
+
+// maxElements keeps a spec from asking for more memory than a test has.
+const maxElements = 1 << 32
+
+// elements gives the length of the storage that the sizes and strides span.
+func (s *Spec) elements() (int64, error) {
+	n := s.Offset
+	if !slices.Contains(s.Sizes, 0) {
+		n++
+		for i, stride := range s.strides() {
+			if steps := s.Sizes[i] - 1; steps > 0 && stride > (maxElements-n)/steps {
+				return 0, fmt.Errorf("sizes %v and strides %v span more than %d elements", s.Sizes, s.Strides, int64(maxElements))
+			} else {
+				n += steps * stride
+			}
+		}
+	}
+	if n > maxElements {
+		return 0, fmt.Errorf("offset %d is more than %d elements", s.Offset, int64(maxElements))
+	}
+	return n, nil
+}
+
+// strides gives the strides, those of a contiguous tensor where there are none.
+func (s *Spec) strides() []int64 {
+	if s.Strides != nil {
+		return s.Strides
+	}
+	strides := make([]int64, len(s.Sizes))
+	step := int64(1)
+	for i := len(strides) - 1; i >= 0; i-- {
+		strides[i] = step
+		step = min(step*max(s.Sizes[i], 1), maxElements)
+	}
+	return strides
+}
+
+func (s *Spec) make() (Tensor, error) {
+	dense := *s
+	dense.Form = Strided
+	switch s.Form {
+	case Strided, Inference:
+		return s.strided()
+	case COO:
+		return dense.sparse("aten::to_sparse")
+	case CSR:
+		return dense.sparse("aten::to_sparse_csr")
+	case CSC:
+		return dense.sparse("aten::to_sparse_csc")
+	case BSR:
+		return dense.sparse("aten::to_sparse_bsr", Ints(1, 1))
+	case BSC:
+		return dense.sparse("aten::to_sparse_bsc", Ints(1, 1))
+	case MKLDNN:
+		return dense.turned("aten::to_mkldnn")
+	case Conj:
+		return dense.turned("aten::_conj")
+	case Neg:
+		return dense.turned("aten::_neg_view")
+	case Quantized:
+		return dense.quantized()
+	case QuantizedChannel:
+		return dense.quantizedChannel()
+	case Nested:
+		return dense.nested()
+	case Zero:
+		return one("aten::_efficientzerotensor", Ints(s.Sizes...), s.DType.Value())
+	case FunctionalWrapper:
+		return dense.wrapped()
+	case Subclass:
+		return dense.marked()
+	}
+	return Tensor{}, fmt.Errorf("there is no %s", s.Form)
+}
+
+// strided makes the tensors that all others are made from.
+func (s *Spec) strided() (Tensor, error) {
+	elements, err := s.elements()
+	if err != nil {
+		return Tensor{}, err
+	}
+	var data []byte
+	nbytes := max(elements*int64(s.DType.Size()), int64(len(s.Bytes)))
+	if !s.Meta {
+		data = s.data(elements)
+	}
+	device, inference := int64(0), int64(0)
+	if s.Meta {
+		device = int64(slices.Index(deviceTypes[:], "meta"))
+	}
+	if s.Form == Inference {
+		inference = 1
+	}
+	c := newScratch()
+	defer c.free()
+	c.put(int64(s.DType), device, inference, nbytes, s.Offset, int64(len(s.Sizes)))
+	c.put(s.Sizes...)
+	c.put(s.strides()...)
+	nativeStrided(c.request, data, c.reply)
+	r, err := c.read("make")
+	if err != nil {
+		return Tensor{}, err
+	}
+	return Tensor{newHandle(r.word(), nativeRelease, origin())}, nil
+}
+
+// data gives the bytes that a storage of so many elements starts with.
+func (s *Spec) data(elements int64) []byte {
+	if s.Bytes != nil {
+		return s.Bytes
+	}
+	data := make([]byte, 0, elements*int64(s.DType.Size()))
+	if s.Values != nil {
+		for _, v := range s.Values[:min(int64(len(s.Values)), elements)] {
+			data = s.DType.append(data, v)
+		}
+		return data
+	}
+	low, high := s.Low, s.High
+	if low == 0 && high == 0 {
+		low, high = 0, 10
+		if s.DType.Floating() || s.DType.Complex() {
+			low, high = -1, 1
+		}
+	}
+	random := rand.New(rand.NewPCG(s.Seed, uint64(s.DType)))
+	for range elements {
+		v := low + random.Float64()*(high-low)
+		if s.DType == BoolType {
+			v = float64(random.IntN(2))
+		}
+		data = s.DType.append(data, v)
+	}
+	return data
+}
+
+// one calls an op that gives one tensor.
+func one(name string, args ...Value) (Tensor, error) {
+	op, err := Lookup(name)
+	if err != nil {
+		return Tensor{}, err
+	}
+	var out Outcome
+	if err := op.Call(asserts.Off, &out, args...); err != nil {
+		return Tensor{}, err
+	}
+	return out.Results[0].Tensor, nil
+}
+
+// turned makes the tensor and gives what an op makes of it.
+func (s *Spec) turned(name string, args ...Value) (Tensor, error) {
+	base, err := s.strided()
+	if err != nil {
+		return Tensor{}, err
+	}
+	defer base.Release()
+	return one(name, slices.Concat([]Value{base.Value()}, args)...)
+}
+
+// sparse makes the tensor sparse, after setting about half of it to zero where
+// nobody said what it holds.
+func (s *Spec) sparse(name string, args ...Value) (Tensor, error) {
+	if s.Bytes == nil && s.Values == nil {
+		elements, err := s.elements()
+		if err != nil {
+			return Tensor{}, err
+		}
+		size := s.DType.Size()
+		s.Bytes = s.data(elements)
+		random := rand.New(rand.NewPCG(s.Seed, 0))
+		for i := range int(elements) {
+			if random.IntN(2) == 0 {
+				clear(s.Bytes[i*size : (i+1)*size])
+			}
+		}
+	}
+	return s.turned(name, args...)
+}
+
+func (s *Spec) zeroPoint() int64 {
+	if s.DType == QUInt8 {
+		return 64
+	}
+	return 0
+}
+
+func (s *Spec) quantized() (Tensor, error) {
+	dtype, zero := s.DType.Value(), s.zeroPoint()
+	s.DType = Float32
+	return s.turned("aten::quantize_per_tensor", Float(0.1), Int(zero), dtype)
+}
+
+func (s *Spec) quantizedChannel() (Tensor, error) {
+	dtype, zero := s.DType.Value(), s.zeroPoint()
+	channels := s.Sizes[:1]
+	scales, err := (&Spec{DType: Float64, Sizes: channels, Low: 0.05, High: 0.2, Seed: s.Seed}).strided()
+	if err != nil {
+		return Tensor{}, err
+	}
+	defer scales.Release()
+	zeros, err := (&Spec{DType: Int64, Sizes: channels, Low: float64(zero), High: float64(zero) + 1}).strided()
+	if err != nil {
+		return Tensor{}, err
+	}
+	defer zeros.Release()
+	s.DType = Float32
+	return s.turned("aten::quantize_per_channel", scales.Value(), zeros.Value(), Int(0), dtype)
+}
+
+func (s *Spec) nested() (Tensor, error) {
+	var components []Tensor
+	defer func() { ReleaseAll(components...) }()
+	for i := range s.Sizes[0] {
+		c := Spec{DType: s.DType, Sizes: slices.Clone(s.Sizes[1:]), Seed: s.Seed + uint64(i), Low: s.Low, High: s.High}
+		if i == s.Sizes[0]-1 && len(c.Sizes) > 0 && c.Sizes[0] > 1 {
+			c.Sizes[0]--
+		}
+		t, err := c.strided()
+		if err != nil {
+			return Tensor{}, err
+		}
+		components = append(components, t)
+	}
+	return one("aten::_nested_tensor_from_tensor_list", Tensors(components...))
+}
+
+func (s *Spec) wrapped() (Tensor, error) {
+	base, err := s.strided()
+	if err != nil {
+		return Tensor{}, err
+	}
+	defer base.Release()
+	var t Tensor
+	from := origin()
+	err = base.ask("wrap", func(address int64, c *scratch) { nativeWrap(address, c.reply) }, func(r *reader) {
+		t = Tensor{newHandle(r.word(), nativeRelease, from)}
+	})
+	return t, err
+}
+
+func (s *Spec) marked() (Tensor, error) {
+	t, err := s.strided()
+	if err != nil {
+		return Tensor{}, err
+	}
+	err = t.ask("mark", func(address int64, c *scratch) { nativeMark(address, c.reply) }, func(*reader) {})
+	return t, err
+}
+
+// Elements gives the tensor's elements in order of their indices, whatever its
+// strides; of complex ones the real part, of quantized ones the stored number.
+// It is meant for strided tensors on the CPU.
+func (t Tensor) Elements() ([]float64, error) {
+	o, err := t.See(asserts.Contents)
+	if err != nil {
+		return nil, err
+	}
+	if o.Content == nil || o.Content.Strides == nil {
+		return nil, fmt.Errorf("libtorch: elements can be read of a strided tensor only")
+	}
+	data, err := t.Bytes()
+	if err != nil {
+		return nil, err
+	}
+	c := o.Content
+	dtype, _ := ParseDType(c.DType)
+	var elements []float64
+	var walk func(dim int, at int64)
+	walk = func(dim int, at int64) {
+		if dim == len(c.Sizes) {
+			elements = append(elements, dtype.element(data[at*int64(dtype.Size()):]))
+			return
+		}
+		for i := range c.Sizes[dim] {
+			walk(dim+1, at+i*c.Strides[dim])
+		}
+	}
+	if int64(len(data)) < c.Nbytes {
+		return nil, fmt.Errorf("libtorch: the tensor is on %s and has no bytes to read", c.Device)
+	}
+	walk(0, c.Offset)
+	return elements, nil
+}

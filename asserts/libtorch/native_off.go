@@ -1,0 +1,30 @@
+//go:build !libtorch
+
+package libtorch
+
+import "github.com/opassert/opassert/asserts"
+
+// Built tells whether the package was built with the tag libtorch. Without
+// it, whatever needs libtorch gives [ErrNotBuilt].
+const Built = false
+
+// Nothing is reached without the tag: start gives ErrNotBuilt first, and
+// there are no handles.
+
+func nativeStart(reply []int64)                               { absent() }
+func nativeSchemas(reply []int64)                             { absent() }
+func nativeLoad(path string, reply []int64)                   { absent() }
+func nativeCall(request, reply []int64)                       { absent() }
+func nativeObserve(impl int64, l asserts.Level, rep []int64)  { absent() }
+func nativeBytes(impl int64, dst []byte, reply []int64)       { absent() }
+func nativeStrided(request []int64, data []byte, rep []int64) { absent() }
+func nativeWrap(impl int64, reply []int64)                    { absent() }
+func nativeMark(impl int64, reply []int64)                    { absent() }
+func nativeMeta(impls, reply []int64)                         { absent() }
+func nativeGenerator(seed int64, reply []int64)               { absent() }
+func nativeStorage(impl int64, reply []int64)                 { absent() }
+func nativeSpill(spill int64, dst []int64)                    { absent() }
+func nativeRelease(impl int64)                                { absent() }
+func nativeDrop(object int64)                                 { absent() }
+
+func absent() { panic(ErrNotBuilt) }

@@ -1,0 +1,221 @@
+//go:build libtorch
+
+#include "observe.h"
+
+#if __has_include(<ATen/ops/empty.h>)
+#define AT_PER_OPERATOR_HEADERS
+#endif
+#include <ATen/NestedTensorImpl.h>
+#include <ATen/SparseCsrTensorImpl.h>
+#include <ATen/SparseTensorImpl.h>
+#include <ATen/quantized/QTensorImpl.h>
+#include <ATen/quantized/Quantizer.h>
+#include <c10/core/ScalarTypeToTypeMeta.h>
+#include <torch/csrc/api/include/torch/version.h>
+
+namespace opassert {
+namespace {
+
+using c10::DispatchKey;
+using c10::TensorImpl;
+
+constexpr size_t kSnapshotLimit = 64 << 10;  // asserts.SnapshotLimit
+
+// A storage is asked for without storage(), which throws where there is none.
+c10::StorageImpl* storage_of(const TensorImpl* impl) {
+  return impl->unsafe_storage().unsafeGetStorageImpl();
+}
+
+// parts calls f with each tensor that the tensor holds inside, and with how
+// many of its uses are ours.
+template <class F>
+void parts(TensorImpl* impl, F&& f) {
+  if (impl->unsafe_storage()) {
+    if (c10::isQIntType(c10::typeMetaToScalarType(impl->dtype()))) {
+      auto quantizer = static_cast<at::QTensorImpl*>(impl)->quantizer();
+      if (auto* q = dynamic_cast<at::PerChannelAffineQuantizer*>(quantizer.get())) {
+        f(q->scales(), 1);
+        f(q->zero_points(), 1);
+      }
+    } else if (impl->key_set().has(DispatchKey::NestedTensor)) {
+      if (auto* nested = dynamic_cast<const at::native::NestedTensorImpl*>(impl)) {
+#if TORCH_VERSION_MAJOR >= 2
+        f(nested->get_nested_sizes(), 0);
+        f(nested->get_nested_strides(), 0);
+#else
+        f(nested->get_nested_size_tensor(), 0);
+        f(nested->get_nested_stride_tensor(), 0);
+#endif
+      }
+    }
+    return;
+  }
+  if (auto* coo = dynamic_cast<const at::SparseTensorImpl*>(impl)) {
+    f(coo->indices(), 1);
+    f(coo->values(), 1);
+  } else if (auto* csr = dynamic_cast<const at::SparseCsrTensorImpl*>(impl)) {
+    f(csr->compressed_indices(), 0);
+    f(csr->plain_indices(), 0);
+    f(csr->values(), 0);
+  }
+}
+
+// bytes_of gives where the bytes of a storage are, null for a storage on
+// another device, and without asking for a private copy of a shared one.
+const void* bytes_of(const c10::StorageImpl* storage) {
+  try {
+    return storage->device_type() == c10::DeviceType::CPU ? storage->data() : nullptr;
+  } catch (...) {
+    return nullptr;
+  }
+}
+
+size_t size_of(const c10::StorageImpl* storage) {
+  try {
+    return storage->nbytes();
+  } catch (...) {
+    return 0;
+  }
+}
+
+uint64_t turn(uint64_t x) { return (x << 29) | (x >> 35); }
+
+// digest is not cryptographic: it has to tell a changed storage from an
+// unchanged one, at memory speed. Every step is invertible, so that one
+// changed word always changes it.
+uint64_t digest(const void* data, size_t n) {
+  constexpr uint64_t k = 0x9E3779B97F4A7C15;
+  uint64_t lane[4] = {n * k, k, ~k, k >> 1};
+  const char* p = static_cast<const char*>(data);
+  size_t i = 0;
+  for (; i + 32 <= n; i += 32) {
+    for (int j = 0; j < 4; j++) {
+      uint64_t w;
+      std::memcpy(&w, p + i + 8 * j, 8);
+      lane[j] = turn((lane[j] ^ w) * k);
+    }
+  }
+  for (; i < n; i += 8) {
+    uint64_t w = 0;
+    std::memcpy(&w, p + i, n - i < 8 ? n - i : 8);
+    lane[0] = turn((lane[0] ^ w) * k);
+  }
+  uint64_t h = lane[0];
+  for (int j = 1; j < 4; j++) h = turn(h * k) ^ lane[j];
+  h ^= h >> 32;
+  return h * k;
+}
+
+int64_t dtype_of(const TensorImpl* impl) {
+  try {
+    return static_cast<int64_t>(c10::typeMetaToScalarType(impl->dtype()));
+  } catch (...) {
+    return -1;
+  }
+}
+
+c10::Device device_of(const TensorImpl* impl) {
+  try {
+    return impl->device();
+  } catch (...) {
+    return c10::Device(c10::DeviceType::CPU);
+  }
+}
+
+c10::IntArrayRef sizes_of(const TensorImpl* impl) {
+  try {
+    return impl->sizes();
+  } catch (...) {
+    return {};  // nested, or symbolic
+  }
+}
+
+bool strides_of(const TensorImpl* impl, c10::IntArrayRef& strides) {
+  try {
+    if (impl->layout() != c10::Layout::Strided) return false;
+    strides = impl->strides();
+    return true;
+  } catch (...) {
+    return false;  // nested, or a subclass that keeps them to itself
+  }
+}
+
+// contents writes what the content level adds.
+void contents(const TensorImpl* impl, const c10::StorageImpl* storage, Reply& out) {
+  const void* data = storage ? bytes_of(storage) : nullptr;
+  size_t nbytes = storage ? size_of(storage) : 0;
+  c10::Device device = device_of(impl);
+  c10::IntArrayRef sizes = sizes_of(impl), strides;
+  bool strided = strides_of(impl, strides);
+  out.word(dtype_of(impl));
+  out.word(static_cast<int64_t>(device.type()));
+  out.word(device.index());
+  out.word(strided ? impl->storage_offset() : 0);
+  out.word(nbytes);
+  out.word(data ? digest(data, nbytes) : 0);
+  out.word(sizes.size());
+  for (int64_t s : sizes) out.word(s);
+  out.word(strided);
+  if (strided) {
+    for (int64_t s : strides) out.word(s);
+  }
+  out.bytes(data, data && nbytes <= kSnapshotLimit ? nbytes : 0);
+}
+
+int64_t traits_of(const TensorImpl* impl, const c10::StorageImpl* storage) {
+  int64_t traits = 0;
+  if (impl->is_meta()) traits |= OA_META;
+  if (impl->key_set().has(DispatchKey::Functionalize)) traits |= OA_FUNCTIONAL;
+  if (!impl->version_counter().enabled()) traits |= OA_NO_VERSION;
+  if (impl->is_python_dispatch()) {
+    bool data = storage != nullptr && (impl->is_meta() || bytes_of(storage) != nullptr);
+    traits |= data ? OA_DIRECT_SUBCLASS : OA_WRAPPER_SUBCLASS;
+  }
+  return traits;
+}
+
+// record writes what observe writes, without the parts.
+void record(TensorImpl* impl, int64_t ours, int64_t count, oa_level level, Reply& out) {
+  c10::StorageImpl* storage = storage_of(impl);
+  int64_t impl_uses = c10::raw::intrusive_ptr::use_count(impl) - ours;
+  int64_t storage_uses = storage ? c10::raw::intrusive_ptr::use_count(storage) : 0;
+  const auto& version = impl->version_counter();
+  out.word(reinterpret_cast<int64_t>(impl));
+  out.word(reinterpret_cast<int64_t>(storage));
+  out.word(impl_uses | storage_uses << 32);
+  out.word((version.enabled() ? version.current_version() : 0) | traits_of(impl, storage) << 32 |
+           int64_t(level == OA_CONTENTS) << 48 | count << 56);
+  if (level == OA_CONTENTS) contents(impl, storage, out);
+}
+
+}  // namespace
+
+void observe(TensorImpl* impl, oa_level level, Reply& out) {
+  if (impl == nullptr) {
+    for (int i = 0; i < 4; i++) out.word(0);
+    return;
+  }
+  int64_t count = 0;
+  parts(impl, [&](const at::Tensor& part, int) { count += part.defined(); });
+  record(impl, 0, count, level, out);
+  parts(impl, [&](const at::Tensor& part, int ours) {
+    if (part.defined()) record(part.unsafeGetTensorImpl(), ours, 0, level, out);
+  });
+}
+
+void Holds::hold(TensorImpl* impl) {
+  if (impl == nullptr) return;
+  if (const auto& storage = impl->unsafe_storage()) storages.push_back(storage);
+  opassert::parts(impl, [&](const at::Tensor& part, int) {
+    if (!part.defined()) return;
+    parts.push_back(part);
+    if (const auto& storage = part.unsafeGetTensorImpl()->unsafe_storage()) storages.push_back(storage);
+  });
+}
+
+void Holds::release() {
+  storages.clear();
+  parts.clear();
+}
+
+}  // namespace opassert

@@ -1,0 +1,37 @@
+//go:build libtorch
+
+// observe.h: what can be seen of a tensor at one moment. This stands apart
+// from calling, so that another front can observe calls that it does not make.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include "wire.h"
+
+namespace opassert {
+
+// observe writes what is seen of a tensor, null being an undefined one:
+//
+//   TensorImpl, StorageImpl
+//   TensorImpl uses | StorageImpl uses << 32
+//   version | traits << 32 | has contents << 48 | parts << 56
+//   contents, if any: dtype, device type, device index, offset, storage bytes,
+//   digest, dimensions, sizes, strides (none: 0, else 1 and the strides), copy
+//   each part in the same way
+//
+// The parts are the tensors that a tensor holds inside: indices and values of
+// a sparse one, scales and zero points of a quantized one, sizes and strides
+// of a nested one. Nothing here changes a count or throws.
+void observe(c10::TensorImpl* impl, oa_level level, Reply& out);
+
+// Holds keeps the storages and the parts of tensors from being freed, so that
+// no address is used twice while a call is observed.
+struct Holds {
+  c10::SmallVector<c10::Storage, 8> storages;
+  std::vector<at::Tensor> parts;
+
+  void hold(c10::TensorImpl* impl);
+  void release();
+};
+
+}  // namespace opassert

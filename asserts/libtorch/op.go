@@ -1,0 +1,251 @@
+package libtorch
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/opassert/opassert/asserts"
+)
+
+// An Op is one operator overload of the live dispatcher. It must not be
+// changed.
+type Op struct {
+	Name      string // "aten::add.Tensor"
+	Namespace string // "aten"
+	Schema    string // as native_functions.yaml spells it: "add.Tensor(Tensor self, ...) -> Tensor"
+	Args      []Argument
+	Returns   []Return
+
+	Composite bool     // has a CompositeImplicitAutograd kernel: it runs by calling others
+	CPU       bool     // has some way to run on the CPU
+	Meta      bool     // has some way to run on meta
+	Kernels   []string // dispatch keys with a kernel of their own, sorted
+	Tags      []string // sorted
+
+	address        int64
+	vararg, varret bool
+	subjects       []asserts.Subject // of the arguments
+	results        []asserts.Subject
+}
+
+// An Argument is one parameter.
+type Argument struct {
+	Name    string
+	Type    string // with its alias annotation: "Tensor(a!)[]"
+	Default string // the text after "=", "" for none
+	KwargOnly,
+	Write bool // annotated (a!)
+
+	holds holding
+}
+
+// A Return is one result.
+type Return struct {
+	Name string // "" unless the schema names it
+	Type string
+
+	holds holding
+}
+
+// Holding says how a type holds tensors, as kind_of of schemas.cpp spells it.
+type holding string
+
+func (h holding) subject() bool { return h != "" && h != "x" }
+func (h holding) list() bool    { return h.subject() && h[0] != 't' }
+
+var registry ops
+
+type ops struct {
+	mu     sync.Mutex
+	sorted []*Op
+	byName map[string]*Op
+}
+
+// Ops gives every operator with a schema, sorted by name.
+func Ops() ([]*Op, error) {
+	if err := registry.ready(); err != nil {
+		return nil, err
+	}
+	registry.mu.Lock()
+	defer registry.mu.Unlock()
+	return slices.Clone(registry.sorted), nil
+}
+
+// Lookup finds an operator by name: "aten::add.Tensor", "aten::relu".
+func Lookup(name string) (*Op, error) {
+	if err := registry.ready(); err != nil {
+		return nil, err
+	}
+	registry.mu.Lock()
+	defer registry.mu.Unlock()
+	if op := registry.byName[name]; op != nil {
+		return op, nil
+	}
+	return nil, fmt.Errorf("libtorch has no operator %s; names look like aten::add.Tensor, and a library that has more is loaded with LoadLibrary", name)
+}
+
+func (r *ops) ready() error {
+	r.mu.Lock()
+	known := r.byName != nil
+	r.mu.Unlock()
+	if known {
+		return nil
+	}
+	if err := start(); err != nil {
+		return err
+	}
+	return r.refresh()
+}
+
+// refresh lists anew. Operators that were there stay the Ops that they were.
+func (r *ops) refresh() error {
+	s := newScratch()
+	defer s.free()
+	nativeSchemas(s.reply)
+	reply, err := s.read("list operators")
+	if err != nil {
+		return err
+	}
+	found := parseListing(reply.text())
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	byName := make(map[string]*Op, len(found))
+	for i, op := range found {
+		if old := r.byName[op.Name]; old != nil {
+			op, found[i] = old, old
+		}
+		byName[op.Name] = op
+	}
+	slices.SortFunc(found, func(a, b *Op) int { return cmp.Compare(a.Name, b.Name) })
+	r.sorted, r.byName = found, byName
+	return nil
+}
+
+// parseListing reads what schemas.cpp lists.
+func parseListing(text string) []*Op {
+	var ops []*Op
+	var op *Op
+	for record := range strings.SplitSeq(strings.TrimSuffix(text, "\x1e"), "\x1e") {
+		f := strings.Split(record, "\x1f")
+		switch f[0] {
+		case "op":
+			op = newOp(f)
+			ops = append(ops, op)
+		case "arg":
+			flags := strings.Fields(f[4])
+			op.Args = append(op.Args, Argument{
+				Name:      f[1],
+				Type:      f[2],
+				Default:   f[3],
+				KwargOnly: slices.Contains(flags, "kwarg"),
+				Write:     slices.Contains(flags, "write"),
+				holds:     holding(f[5]),
+			})
+		case "ret":
+			op.Returns = append(op.Returns, Return{Name: f[1], Type: f[2], holds: holding(f[3])})
+		}
+	}
+	for _, op := range ops {
+		op.complete()
+	}
+	return ops
+}
+
+func newOp(f []string) *Op {
+	flags := strings.Fields(f[5])
+	op := &Op{
+		Name:      f[2],
+		Kernels:   strings.Fields(f[4]),
+		Composite: slices.Contains(flags, "composite"),
+		CPU:       slices.Contains(flags, "cpu"),
+		Meta:      slices.Contains(flags, "meta"),
+		Tags:      strings.Fields(f[6]),
+	}
+	if f[3] != "" {
+		op.Name += "." + f[3]
+	}
+	op.address, _ = strconv.ParseInt(f[1], 10, 64)
+	op.Namespace, _, _ = strings.Cut(op.Name, "::")
+	op.vararg = slices.Contains(flags, "vararg")
+	op.varret = slices.Contains(flags, "varret")
+	slices.Sort(op.Kernels)
+	slices.Sort(op.Tags)
+	return op
+}
+
+// complete derives what the listing leaves out.
+func (op *Op) complete() {
+	op.Schema = op.spell()
+	for i, a := range op.Args {
+		if a.holds.subject() {
+			op.subjects = append(op.subjects, asserts.Subject{
+				Index: i, Name: a.Name, Type: a.Type, List: a.holds.list(), Write: a.Write,
+			})
+		}
+	}
+	for i, r := range op.Returns {
+		if r.holds.subject() {
+			op.results = append(op.results, asserts.Subject{
+				Index: i, Name: op.returnName(i), Type: r.Type, List: r.holds.list(), Write: strings.Contains(r.Type, "!"),
+			})
+		}
+	}
+}
+
+func (op *Op) returnName(i int) string {
+	switch {
+	case op.Returns[i].Name != "":
+		return op.Returns[i].Name
+	case len(op.Returns) == 1:
+		return "result"
+	}
+	return "result" + strconv.Itoa(i)
+}
+
+// spell prints the schema as native_functions.yaml would.
+func (op *Op) spell() string {
+	var b strings.Builder
+	b.WriteString(strings.TrimPrefix(op.Name, "aten::"))
+	b.WriteByte('(')
+	keyword := false
+	for i, a := range op.Args {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		if a.KwargOnly && !keyword {
+			b.WriteString("*, ")
+			keyword = true
+		}
+		b.WriteString(a.Type + " " + a.Name)
+		if a.Default != "" {
+			b.WriteString("=" + a.Default)
+		}
+	}
+	if op.vararg {
+		b.WriteString("...")
+	}
+	b.WriteString(") -> ")
+	var returns []string
+	for _, r := range op.Returns {
+		returns = append(returns, strings.TrimSuffix(r.Type+" "+r.Name, " "))
+	}
+	if op.varret {
+		returns = append(returns, "...")
+	}
+	if len(returns) == 1 && !strings.HasPrefix(returns[0], "(") {
+		b.WriteString(returns[0])
+	} else {
+		b.WriteString("(" + strings.Join(returns, ", ") + ")")
+	}
+	return b.String()
+}
+
+// Assert gives the op as package asserts knows it, with the checks of its
+// plan. Only names, subjects and these lines are in it.
+func (op *Op) Assert(checks []asserts.Check) *asserts.Op {
+	return &asserts.Op{Name: op.Name, Schema: op.Schema, Args: op.subjects, Results: op.results, Checks: checks}
+}

@@ -1,0 +1,105 @@
+package libtorch
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/opassert/opassert/asserts"
+)
+
+// side says when a tensor was observed.
+type side uint8
+
+const (
+	before side = iota
+	after
+	result
+	unseen
+)
+
+// A part is a tensor that a tensor of a subject holds inside.
+type part struct {
+	side        side
+	subject     int
+	observation asserts.Observation
+}
+
+// addParts gives each subject a second one with its parts, after all others.
+func (out *Outcome) addParts() {
+	seen := &out.Seen
+	seen.Before, seen.After = slices.Clip(seen.Before), slices.Clip(seen.After)
+	seen.ArgLens = slices.Clip(seen.ArgLens)
+	for subject := range out.argLens {
+		b, a := out.partsOf(before, subject), out.partsOf(after, subject)
+		n := max(len(a), len(b)) // one length serves both; what came or went is an undefined tensor
+		seen.Before = append(seen.Before, append(b, make([]asserts.Observation, n-len(b))...)...)
+		seen.After = append(seen.After, append(a, make([]asserts.Observation, n-len(a))...)...)
+		seen.ArgLens = append(seen.ArgLens, n)
+	}
+	seen.Results, seen.ResultLens = slices.Clip(seen.Results), slices.Clip(seen.ResultLens)
+	for subject := range out.resultLens {
+		r := out.partsOf(result, subject)
+		seen.Results = append(seen.Results, r...)
+		seen.ResultLens = append(seen.ResultLens, len(r))
+	}
+}
+
+func (out *Outcome) partsOf(side side, subject int) []asserts.Observation {
+	var parts []asserts.Observation
+	for _, p := range out.parts {
+		if p.side == side && p.subject == subject {
+			parts = append(parts, p.observation)
+		}
+	}
+	return parts
+}
+
+// PartsName is what the subject with the parts of another is called.
+func PartsName(subject string) string { return subject + ".parts" }
+
+// WithParts gives the op with its checks extended to the tensors that sparse,
+// quantized and nested tensors hold inside, where aliasing and writes are out
+// of sight otherwise: each subject gets a second one, a list, and each check
+// about storage or freshness a line about it. The parts are, in order, the
+// indices and values of a COO tensor; the compressed indices, plain indices
+// and values of CSR, CSC, BSR and BSC; the scales and zero points of a tensor
+// quantized per channel; the sizes and strides of a nested tensor.
+//
+// OA001, OA002, OA004, OA006 and OA010 are not extended: a tensor may change
+// its parts, and their version counters are not those of the tensor.
+func WithParts(op *asserts.Op) *asserts.Op {
+	extended := &asserts.Op{
+		Name:    op.Name,
+		Schema:  op.Schema,
+		Args:    withParts(op.Args),
+		Results: withParts(op.Results),
+	}
+	for _, c := range op.Checks {
+		extended.Checks = append(extended.Checks, c)
+		on, against := PartsName(c.On), PartsName(c.Against)
+		switch c.Code {
+		case asserts.UndeclaredWrite, asserts.FreshImpl, asserts.FreshStorage:
+			extended.Checks = append(extended.Checks, asserts.Check{Code: c.Code, On: on})
+		case asserts.UndeclaredAlias, asserts.OutputAlias:
+			if c.Against == "" || c.Against == c.On {
+				extended.Checks = append(extended.Checks, asserts.Check{Code: c.Code, On: on, Against: on})
+				continue
+			}
+			extended.Checks = append(extended.Checks,
+				asserts.Check{Code: c.Code, On: on, Against: c.Against},
+				asserts.Check{Code: c.Code, On: on, Against: against},
+				asserts.Check{Code: c.Code, On: c.On, Against: against})
+		}
+	}
+	return extended
+}
+
+func withParts(subjects []asserts.Subject) []asserts.Subject {
+	all := slices.Clip(slices.Clone(subjects))
+	for _, s := range subjects {
+		s.Name, s.List = PartsName(s.Name), true
+		s.Type = strings.NewReplacer("?", "", "[]", "").Replace(s.Type) + "[]"
+		all = append(all, s)
+	}
+	return all
+}

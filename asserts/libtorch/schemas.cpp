@@ -1,0 +1,291 @@
+//go:build libtorch
+
+// schemas.cpp lists what the dispatcher knows.
+#include <ATen/core/enum_tag.h>
+#include <dlfcn.h>
+
+#include <map>
+#include <mutex>
+#include <sstream>
+
+#include "operators.h"
+#include "wire.h"
+
+namespace opassert {
+namespace {
+
+using c10::Argument;
+using c10::DispatchKey;
+
+// The listing is one string. Records end with RS, their fields with US:
+//
+//   op, address, name, overload, dispatch keys with a kernel, flags, tags
+//   arg, name, type, default, flags, kind      (of the op above it)
+//   ret, name, type, kind
+//
+// Lists are separated by spaces. Types are printed as native_functions.yaml
+// spells them. Kinds are those of kind_of.
+constexpr char RS = '\x1e', US = '\x1f';
+
+// at::Tag has no names at run time, and other members in each version: the
+// compiler's own spelling of a template argument gives them.
+template <at::Tag T>
+std::string tag_spelling() {
+  return __PRETTY_FUNCTION__;
+}
+
+template <int... I>
+const std::vector<std::string>& tag_spellings(std::integer_sequence<int, I...>) {
+  static const std::vector<std::string> all = {tag_spelling<static_cast<at::Tag>(I)>()...};
+  return all;
+}
+
+std::string tag_name(at::Tag tag) {
+  const auto& all = tag_spellings(std::make_integer_sequence<int, 64>());
+  size_t i = static_cast<size_t>(tag);
+  if (i >= all.size()) return "";
+  std::string s = all[i];
+  size_t from = s.find("at::Tag::");
+  if (from == std::string::npos) return "";
+  from += 9;
+  size_t to = s.find_first_not_of("abcdefghijklmnopqrstuvwxyz_0123456789", from);
+  return s.substr(from, to - from);
+}
+
+// Dispatch keys whose kernels are worth telling: what an op can run on.
+constexpr DispatchKey kKeys[] = {
+    DispatchKey::CompositeImplicitAutograd,
+    DispatchKey::CompositeExplicitAutograd,
+    DispatchKey::CompositeExplicitAutogradNonFunctional,
+    DispatchKey::CPU,
+    DispatchKey::CUDA,
+    DispatchKey::Meta,
+    DispatchKey::MkldnnCPU,
+    DispatchKey::NestedTensorCPU,
+    DispatchKey::QuantizedCPU,
+    DispatchKey::SparseCPU,
+    DispatchKey::SparseCsrCPU,
+    DispatchKey::ZeroTensor,
+};
+
+// kind_of says how a type holds tensors: "t" a tensor, "l" a list of them,
+// "L" a list of lists, each with "?" where it is optional; "" for none, "x"
+// where tensors are out of sight.
+std::string kind_of(const c10::Type& type) {
+  switch (type.kind()) {
+    case c10::TypeKind::TensorType:
+      return "t";
+    case c10::TypeKind::OptionalType: {
+      std::string k = kind_of(*type.containedType(0));
+      return k.empty() || k == "x" ? k : k + "?";
+    }
+    case c10::TypeKind::ListType: {
+      std::string k = kind_of(*type.containedType(0));
+      if (k == "t" || k == "t?") return "l";
+      if (k == "l" || k == "l?") return "L";
+      return k.empty() ? "" : "x";
+    }
+    case c10::TypeKind::AnyType:
+    case c10::TypeKind::DictType:
+    case c10::TypeKind::TupleType:
+    case c10::TypeKind::FutureType:
+      return "x";
+    default:
+      return "";
+  }
+}
+
+std::string type_text(const Argument& arg) {
+  std::ostringstream out;
+  c10::TypePtr type = arg.real_type();
+  const c10::AliasInfo* alias = arg.alias_info();
+  bool optional = type->kind() == c10::TypeKind::OptionalType;
+  if (optional) type = type->containedType(0);
+  if (type->kind() == c10::TypeKind::ListType) {
+    c10::TypePtr elem = type->containedType(0);
+    out << elem->str();
+    if (alias != nullptr && !alias->containedTypes().empty()) out << alias->containedTypes()[0];
+    out << "[";
+    if (arg.N()) out << *arg.N();
+    out << "]";
+  } else {
+    out << type->str();
+  }
+  if (alias != nullptr && !alias->beforeSets().empty()) out << *alias;
+  if (optional) out << "?";
+  return out.str();
+}
+
+// The names behind the numbers that a default value keeps of an enumerator.
+std::string scalar_type_text(int64_t value) {
+  switch (static_cast<c10::ScalarType>(value)) {
+    case c10::ScalarType::Long: return "long";
+    case c10::ScalarType::Float: return "float";
+    case c10::ScalarType::Int: return "int";
+    case c10::ScalarType::Bool: return "bool";
+    case c10::ScalarType::QInt8: return "qint8";
+    case c10::ScalarType::QUInt8: return "quint8";
+    default: return std::to_string(value);
+  }
+}
+
+std::string memory_format_text(int64_t value) {
+  switch (static_cast<c10::MemoryFormat>(value)) {
+    case c10::MemoryFormat::Contiguous: return "contiguous_format";
+    case c10::MemoryFormat::Preserve: return "preserve_format";
+    case c10::MemoryFormat::ChannelsLast: return "channels_last";
+    default: return std::to_string(value);
+  }
+}
+
+std::string double_text(double d) {
+  char s[40];
+  for (int digits = 1; digits <= 17; digits++) {
+    snprintf(s, sizeof s, "%.*g", digits, d);
+    if (strtod(s, nullptr) == d) break;
+  }
+  std::string text = s;
+  if (text.find_first_not_of("-0123456789") == std::string::npos) text += ".0";
+  return text;
+}
+
+std::string value_text(const c10::IValue& v, const c10::Type& type);
+
+std::string list_text(const c10::IValue& v, const Argument* arg, const c10::Type& elem) {
+  auto list = v.toListRef();
+  bool same = !list.empty();
+  std::string all;
+  for (const auto& item : list) {
+    std::string text = value_text(item, elem);
+    same = same && text == value_text(list[0], elem);
+    all += all.empty() ? text : "," + text;
+  }
+  // A sized list with one value throughout is spelled as that value.
+  if (same && arg->N() && size_t(*arg->N()) == list.size()) return value_text(list[0], elem);
+  return "[" + all + "]";
+}
+
+std::string value_text(const c10::IValue& v, const c10::Type& type) {
+  if (v.isNone()) return "None";
+  if (type.kind() == c10::TypeKind::OptionalType) return value_text(v, *type.containedType(0));
+  if (v.isBool()) return v.toBool() ? "True" : "False";
+  if (v.isDouble()) return double_text(v.toDouble());
+  if (v.isString()) return "\"" + v.toStringRef() + "\"";
+  if (v.isInt()) {
+    if (type.str() == "ScalarType") return scalar_type_text(v.toInt());
+    if (type.str() == "MemoryFormat") return memory_format_text(v.toInt());
+    return std::to_string(v.toInt());
+  }
+  std::ostringstream out;
+  out << v;
+  return out.str();
+}
+
+std::string default_text(const Argument& arg) {
+  const auto& value = arg.default_value();
+  if (!value) return "";
+  const c10::Type* type = arg.real_type().get();
+  if (value->isList()) {
+    if (type->kind() == c10::TypeKind::OptionalType) type = type->containedType(0).get();
+    return list_text(*value, &arg, *type->containedType(0));
+  }
+  return value_text(*value, *type);
+}
+
+class Listing {
+  std::string text_;
+
+  void field(const std::string& s) { text_ += s; text_ += US; }
+
+ public:
+  void op(const Operator& op) {
+    const auto& name = op.handle.operator_name();
+    field("op");
+    field(std::to_string(reinterpret_cast<int64_t>(&op)));
+    field(name.name);
+    field(name.overload_name);
+    std::string keys, tags;
+    for (DispatchKey key : kKeys) {
+      if (op.handle.hasKernelForDispatchKey(key)) keys += std::string(c10::toString(key)) + " ";
+    }
+    field(keys);
+    std::string flags;
+    if (op.composite) flags += "composite ";
+    if (op.handle.hasComputedKernelForDispatchKey(DispatchKey::CPU)) flags += "cpu ";
+    if (op.handle.hasComputedKernelForDispatchKey(DispatchKey::Meta)) flags += "meta ";
+    if (op.handle.schema().is_vararg()) flags += "vararg ";
+    if (op.handle.schema().is_varret()) flags += "varret ";
+    field(flags);
+    for (at::Tag tag : op.handle.getTags()) tags += tag_name(tag) + " ";
+    field(tags);
+    text_ += RS;
+    for (const Argument& arg : op.handle.schema().arguments()) {
+      field("arg");
+      field(arg.name());
+      field(type_text(arg));
+      field(default_text(arg));
+      std::string flags;
+      if (arg.kwarg_only()) flags += "kwarg ";
+      if (arg.alias_info() != nullptr && arg.alias_info()->isWrite()) flags += "write ";
+      field(flags);
+      field(kind_of(*arg.type()));
+      text_ += RS;
+    }
+    for (const Argument& ret : op.handle.schema().returns()) {
+      field("ret");
+      field(ret.name());
+      field(type_text(ret));
+      field(kind_of(*ret.type()));
+      text_ += RS;
+    }
+  }
+
+  const std::string& text() const { return text_; }
+};
+
+std::unique_ptr<Operator> describe(const c10::OperatorHandle& handle) {
+  auto op = std::make_unique<Operator>(Operator{handle, false, false, false});
+  op->composite = handle.hasKernelForDispatchKey(DispatchKey::CompositeImplicitAutograd);
+  for (const Argument& ret : handle.schema().returns()) op->view |= ret.alias_info() != nullptr;
+  for (const Argument& arg : handle.schema().arguments()) {
+    op->write |= arg.alias_info() != nullptr && arg.alias_info()->isWrite();
+  }
+  return op;
+}
+
+// all gives every operator, the ones met before at the address they had.
+std::vector<const Operator*> all() {
+  static std::mutex mutex;
+  static std::map<std::pair<std::string, std::string>, std::unique_ptr<Operator>> known;
+  std::lock_guard<std::mutex> lock(mutex);
+  std::vector<const Operator*> ops;
+  for (const auto& name : c10::Dispatcher::singleton().getAllOpNames()) {
+    auto handle = c10::Dispatcher::singleton().findSchema(name);
+    if (!handle) continue;
+    auto& op = known[{name.name, name.overload_name}];
+    if (op == nullptr) op = describe(*handle);
+    ops.push_back(op.get());
+  }
+  return ops;
+}
+
+}  // namespace
+}  // namespace opassert
+
+using namespace opassert;
+
+void oa_schemas(int64_t* words, int64_t cap) {
+  reply(words, cap, [&](Reply& out) {
+    Listing listing;
+    for (const Operator* op : all()) listing.op(*op);
+    out.text(listing.text());
+  });
+}
+
+void oa_load(const char* path, int64_t n, int64_t* words, int64_t cap) {
+  reply(words, cap, [&](Reply&) {
+    if (dlopen(std::string(path, n).c_str(), RTLD_NOW | RTLD_LOCAL) == nullptr) {
+      throw Refusal(dlerror());
+    }
+  });
+}

@@ -1,0 +1,108 @@
+//go:build libtorch
+
+// shim.h is the C ABI between Go and libtorch: everything that cgo sees.
+//
+// A request is a []int64 without pointers into Go memory, a reply goes into a
+// []int64 that the caller reuses. So no call allocates on either side of the
+// border, and none calls back.
+#ifndef OPASSERT_SHIM_H
+#define OPASSERT_SHIM_H
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// How a value is written down, in requests and in replies. Go's tags are held
+// against these when the package is compiled.
+enum oa_tag {
+  OA_NONE,     // -
+  OA_DEFAULT,  // - the schema's default; in requests only
+  OA_TENSOR,   // in a request: - the next of its tensors. In a reply: TensorImpl, owned by the receiver; 0 undefined
+  OA_INT,      // value
+  OA_FLOAT,    // bits
+  OA_BOOL,     // 0 or 1
+  OA_COMPLEX,  // real bits, imaginary bits
+  OA_STRING,   // bytes, then the bytes in words
+  OA_DEVICE,   // type, index
+  OA_STREAM,   // device type, device index, stream id
+  OA_LIST,     // length, then the values
+  OA_OBJECT    // address of an IValue; in a reply its type follows as a string, and the receiver owns it
+};
+
+// How a request ended: the first word of a reply.
+enum oa_status {
+  OA_OK,
+  OA_REFUSED,  // the request is wrong; nothing was called
+  OA_THREW     // what was called threw
+};
+
+// A reply starts with its status, its length in words, and the address of the
+// words that did not fit, 0 for none. A reply that is not OA_OK goes on with
+// two strings: the type of the exception and its message.
+enum { OA_HEADER = 3 };
+
+enum oa_level { OA_OFF, OA_IDENTITY, OA_CONTENTS };
+
+// The bits of an observation's traits.
+enum oa_trait {
+  OA_META = 1,
+  OA_FUNCTIONAL = 2,
+  OA_DIRECT_SUBCLASS = 4,
+  OA_WRAPPER_SUBCLASS = 8,
+  OA_NO_VERSION = 16
+};
+
+// oa_start sets libtorch up for callers that count: one intra-op thread, no
+// backtraces, no warnings. It replies with the version: major, minor, patch.
+void oa_start(int64_t* reply, int64_t cap);
+
+// oa_schemas replies with one string that lists every operator with a schema;
+// schemas.cpp says how.
+void oa_schemas(int64_t* reply, int64_t cap);
+
+// oa_load loads a shared library, which may register operators.
+void oa_load(const char* path, int64_t n, int64_t* reply, int64_t cap);
+
+// oa_call calls an operator; call.cpp says how a request reads.
+void oa_call(const int64_t* request, int64_t n, int64_t* reply, int64_t cap);
+
+// oa_observe replies with the observation of one tensor.
+void oa_observe(int64_t impl, int64_t level, int64_t* reply, int64_t cap);
+
+// oa_bytes copies up to n bytes of a tensor's storage to dst and replies with
+// the size of the storage; a storage that is nowhere has size 0.
+void oa_bytes(int64_t impl, char* dst, int64_t n, int64_t* reply, int64_t cap);
+
+// oa_strided makes a tensor with a storage of its own: dtype, device type,
+// inference (0 or 1), storage bytes, offset, dimensions, sizes, strides. The
+// storage starts with data; the rest is zero.
+void oa_strided(const int64_t* request, int64_t n, const char* data, int64_t ndata, int64_t* reply, int64_t cap);
+
+// oa_wrap makes a FunctionalTensorWrapper around a tensor.
+void oa_wrap(int64_t impl, int64_t* reply, int64_t cap);
+
+// oa_mark sets the python dispatch key of a tensor, the mark of a subclass.
+void oa_mark(int64_t impl, int64_t* reply, int64_t cap);
+
+// oa_meta replies with meta twins of n tensors: the same sizes, strides,
+// offsets and dtypes, sharing a storage where the originals share one.
+void oa_meta(const int64_t* impls, int64_t n, int64_t* reply, int64_t cap);
+
+// oa_generator makes a CPU generator, oa_storage a reference to a tensor's
+// storage: both reply with an object.
+void oa_generator(int64_t seed, int64_t* reply, int64_t cap);
+void oa_storage(int64_t impl, int64_t* reply, int64_t cap);
+
+// oa_spill moves the n words of a reply that did not fit to dst.
+void oa_spill(int64_t spill, int64_t* dst, int64_t n);
+
+// oa_release gives up a TensorImpl, oa_drop an object.
+void oa_release(int64_t impl);
+void oa_drop(int64_t object);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,172 @@
+package libtorch
+
+import (
+	"errors"
+
+	"github.com/opassert/opassert/asserts"
+)
+
+// A Tensor is a handle that owns one strong reference to a TensorImpl. It is
+// a plain value, safe to use from many goroutines; copies are the same handle.
+// The zero Tensor is an undefined tensor. Whoever gets a Tensor releases it,
+// once: a use after that is an error, never a crash.
+type Tensor struct{ h handle }
+
+// An Object is a handle that owns any other value of libtorch: a generator, a
+// storage, an instance of a custom class. The rules are those of [Tensor].
+type Object struct{ h handle }
+
+// Release gives the reference up. Calls that are using the tensor finish
+// first. Releasing the zero Tensor does nothing.
+func (t Tensor) Release() error { return t.h.release() }
+
+// Release gives the reference up; see [Tensor.Release].
+func (o Object) Release() error { return o.h.release() }
+
+// Defined tells whether there is a tensor at all.
+func (t Tensor) Defined() bool { return t != Tensor{} }
+
+// See observes the tensor. Its counts leave out nothing: the handle's own
+// reference is one of them.
+func (t Tensor) See(level asserts.Level) (asserts.Observation, error) {
+	var o asserts.Observation
+	if !t.Defined() {
+		return o, nil
+	}
+	err := t.ask("observe", func(address int64, s *scratch) { nativeObserve(address, level, s.reply) }, func(r *reader) {
+		o, _ = r.observation()
+	})
+	return o, err
+}
+
+// Observe is [Tensor.See] for package asserts: a handle that was released is
+// seen as an undefined tensor.
+func (t Tensor) Observe(o *asserts.Observation, level asserts.Level) { *o, _ = t.See(level) }
+
+// Parts observes the tensors that the tensor holds inside; see [WithParts].
+func (t Tensor) Parts(level asserts.Level) ([]asserts.Observation, error) {
+	var parts []asserts.Observation
+	if !t.Defined() {
+		return nil, nil
+	}
+	err := t.ask("observe", func(address int64, s *scratch) { nativeObserve(address, level, s.reply) }, func(r *reader) {
+		_, n := r.observation()
+		for range n {
+			o, _ := r.observation()
+			parts = append(parts, o)
+		}
+	})
+	return parts, err
+}
+
+// Bytes gives a copy of the tensor's whole storage: none for one that is not
+// on the CPU, and for a tensor without storage.
+func (t Tensor) Bytes() ([]byte, error) {
+	var data []byte
+	size := 0
+	measure := func(r *reader) { size = int(r.word()) }
+	read := func(address int64, s *scratch) { nativeBytes(address, data, s.reply) }
+	if err := t.ask("read", read, measure); err != nil {
+		return nil, err
+	}
+	data = make([]byte, size)
+	return data, t.ask("read", read, measure)
+}
+
+// ask crosses the border with one tensor.
+func (t Tensor) ask(what string, cross func(address int64, s *scratch), take func(*reader)) error {
+	s := newScratch()
+	defer s.free()
+	address, err := t.h.use()
+	if err != nil {
+		return err
+	}
+	s.held = append(s.held, t.h)
+	cross(address, s)
+	r, err := s.read(what)
+	if err == nil {
+		take(&r)
+	}
+	return err
+}
+
+// StorageOf gives an object that refers to the tensor's storage, for
+// arguments of type Storage.
+func StorageOf(t Tensor) (Object, error) {
+	var o Object
+	from := origin()
+	err := t.ask("storage", func(address int64, s *scratch) { nativeStorage(address, s.reply) }, func(r *reader) {
+		o = Object{newHandle(r.word(), nativeDrop, from)}
+	})
+	return o, err
+}
+
+// NewGenerator makes a CPU generator, for arguments of type Generator.
+func NewGenerator(seed uint64) (Object, error) {
+	if err := start(); err != nil {
+		return Object{}, err
+	}
+	s := newScratch()
+	defer s.free()
+	nativeGenerator(int64(seed), s.reply)
+	r, err := s.read("generator")
+	if err != nil {
+		return Object{}, err
+	}
+	return Object{newHandle(r.word(), nativeDrop, origin())}, nil
+}
+
+// MetaTwins gives tensors on the meta device that are to each other what ts
+// are: the same sizes, strides, offsets and dtypes, one Tensor where two name
+// one TensorImpl, and one storage where two share one. Tensors that are not
+// plain strided ones have no twins. [ReleaseAll] suits the result.
+func MetaTwins(ts ...Tensor) ([]Tensor, error) {
+	if err := start(); err != nil {
+		return nil, err
+	}
+	s := newScratch()
+	defer s.free()
+	place := make(map[int64]int) // of a TensorImpl in the request
+	places := make([]int, len(ts))
+	for i, t := range ts {
+		address, err := s.hold(t.h)
+		if err != nil {
+			return nil, err
+		}
+		if _, ok := place[address]; !ok && t.Defined() {
+			place[address] = len(s.request)
+			s.put(address)
+		}
+		places[i] = place[address]
+	}
+	nativeMeta(s.request, s.reply)
+	r, err := s.read("meta twins")
+	if err != nil {
+		return nil, err
+	}
+	from := origin()
+	made := make([]Tensor, len(s.request))
+	for i := range made {
+		made[i] = Tensor{newHandle(r.word(), nativeRelease, from)}
+	}
+	twins := make([]Tensor, len(ts))
+	for i, t := range ts {
+		if t.Defined() {
+			twins[i] = made[places[i]]
+		}
+	}
+	return twins, nil
+}
+
+// ReleaseAll releases each of the tensors once, however often it is there.
+func ReleaseAll(ts ...Tensor) error {
+	seen := make(map[Tensor]bool)
+	var errs []error
+	for _, t := range ts {
+		if !seen[t] {
+			seen[t] = true
+			errs = append(errs, t.Release())
+		}
+	}
+	return errors.Join(errs...)
+}

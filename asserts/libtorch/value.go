@@ -1,0 +1,386 @@
+package libtorch
+
+import (
+	"fmt"
+	"math"
+	"strings"
+)
+
+// A Kind says which fields of a [Value] count.
+type Kind uint8
+
+const (
+	KindNone    Kind = iota // None, for an optional argument
+	KindDefault             // the default that the schema gives the argument
+	KindTensor              // Tensor
+	KindInt                 // Int; also SymInt, ScalarType, Layout, MemoryFormat, QScheme
+	KindFloat               // Float
+	KindBool                // Int is not 0
+	KindComplex             // Float and Imag
+	KindString              // Str
+	KindDevice              // Str: "cpu", "meta", "cuda:1"
+	KindStream              // Str is the device, Int the stream's id
+	KindInts                // Ints, a list
+	KindTensors             // Tensors, a list
+	KindList                // List, any other list
+	KindObject              // Object; in a result Str is its type
+)
+
+// A Value is an argument or a result of an operator, as plain data. An int
+// serves a float argument; a Scalar argument takes an int, a float, a bool or
+// a complex number. What the schema has no room for is refused by name.
+type Value struct {
+	Kind    Kind
+	Int     int64
+	Float   float64
+	Imag    float64
+	Str     string
+	Tensor  Tensor
+	Object  Object
+	Ints    []int64
+	Tensors []Tensor
+	List    []Value
+}
+
+// None is no value.
+func None() Value { return Value{} }
+
+// Default is what the schema says; arguments that are left out at the end get
+// it anyway.
+func Default() Value { return Value{Kind: KindDefault} }
+
+// Value gives the tensor as an argument. An undefined one is None where the
+// schema takes that.
+func (t Tensor) Value() Value { return Value{Kind: KindTensor, Tensor: t} }
+
+// Value gives the object as an argument; the zero Object is None.
+func (o Object) Value() Value { return Value{Kind: KindObject, Object: o} }
+
+// Int is an int, or the number of an enumerator.
+func Int(v int64) Value { return Value{Kind: KindInt, Int: v} }
+
+// Float is a float.
+func Float(v float64) Value { return Value{Kind: KindFloat, Float: v} }
+
+// Bool is a bool.
+func Bool(v bool) Value {
+	if v {
+		return Value{Kind: KindBool, Int: 1}
+	}
+	return Value{Kind: KindBool}
+}
+
+// Complex is a complex Scalar.
+func Complex(v complex128) Value {
+	return Value{Kind: KindComplex, Float: real(v), Imag: imag(v)}
+}
+
+// String is a str.
+func String(v string) Value { return Value{Kind: KindString, Str: v} }
+
+// Dimname is the name of a dimension, "*" for none. Schemas show such an
+// argument as str.
+func Dimname(name string) Value { return String("dimname::" + name) }
+
+// Device is a device: "cpu", "meta", "cuda:1".
+func Device(name string) Value { return Value{Kind: KindDevice, Str: name} }
+
+// Stream is a stream of a device; 0 is its default stream.
+func Stream(device string, id int64) Value {
+	return Value{Kind: KindStream, Str: device, Int: id}
+}
+
+// Ints is a list of ints.
+func Ints(v ...int64) Value { return Value{Kind: KindInts, Ints: v} }
+
+// Tensors is a list of tensors; the zero Tensor is an undefined one.
+func Tensors(v ...Tensor) Value { return Value{Kind: KindTensors, Tensors: v} }
+
+// List is a list of anything.
+func List(v ...Value) Value { return Value{Kind: KindList, List: v} }
+
+// Floats is a list of floats.
+func Floats(v ...float64) Value { return listOf(v, Float) }
+
+// Bools is a list of bools.
+func Bools(v ...bool) Value { return listOf(v, Bool) }
+
+// Strings is a list of strs.
+func Strings(v ...string) Value { return listOf(v, String) }
+
+// Dimnames is a list of names of dimensions.
+func Dimnames(v ...string) Value { return listOf(v, Dimname) }
+
+// Maybe is what wrap makes of the value that a pointer leads to, or None.
+func Maybe[T any](v *T, wrap func(T) Value) Value {
+	if v == nil {
+		return None()
+	}
+	return wrap(*v)
+}
+
+// MaybeList is what wrap makes of a list, or None for a nil one.
+func MaybeList[T any](v []T, wrap func(...T) Value) Value {
+	if v == nil {
+		return None()
+	}
+	return wrap(v...)
+}
+
+func listOf[T any](items []T, value func(T) Value) Value {
+	list := make([]Value, len(items))
+	for i, item := range items {
+		list[i] = value(item)
+	}
+	return List(list...)
+}
+
+// The numbers of enumerators that arguments of type Layout, MemoryFormat and
+// QScheme take.
+//
+// Source: c10/core/Layout.h, MemoryFormat.h, QScheme.h.
+const (
+	LayoutStrided   = 0
+	LayoutSparse    = 1
+	LayoutSparseCsr = 2
+	LayoutMkldnn    = 3
+	LayoutSparseCsc = 4
+	LayoutSparseBsr = 5
+	LayoutSparseBsc = 6
+
+	ContiguousFormat = 0
+	PreserveFormat   = 1
+	ChannelsLast     = 2
+	ChannelsLast3d   = 3
+)
+
+// String shows the value as a call would be written down.
+func (v Value) String() string {
+	switch v.Kind {
+	case KindDefault:
+		return "default"
+	case KindTensor:
+		if !v.Tensor.Defined() {
+			return "undefined"
+		}
+		return fmt.Sprintf("tensor#%d", v.Tensor.h.slot)
+	case KindInt:
+		return fmt.Sprint(v.Int)
+	case KindFloat:
+		return fmt.Sprint(v.Float)
+	case KindBool:
+		return fmt.Sprint(v.Int != 0)
+	case KindComplex:
+		return fmt.Sprint(complex(v.Float, v.Imag))
+	case KindString:
+		return fmt.Sprintf("%q", v.Str)
+	case KindDevice:
+		return v.Str
+	case KindStream:
+		return fmt.Sprintf("stream %d of %s", v.Int, v.Str)
+	case KindInts:
+		return show(v.Ints, func(n int64) string { return fmt.Sprint(n) })
+	case KindTensors:
+		return show(v.Tensors, func(t Tensor) string { return t.Value().String() })
+	case KindList:
+		return show(v.List, Value.String)
+	case KindObject:
+		return fmt.Sprintf("object#%d", v.Object.h.slot)
+	}
+	return "None"
+}
+
+func show[T any](items []T, text func(T) string) string {
+	all := make([]string, len(items))
+	for i, item := range items {
+		all[i] = text(item)
+	}
+	return "[" + strings.Join(all, ", ") + "]"
+}
+
+// write puts the value into a request. Next is the index of its first tensor
+// there; write gives the index after its last.
+func (s *scratch) write(v *Value, next int64) (int64, error) {
+	switch v.Kind {
+	case KindNone:
+		s.put(tagNone)
+	case KindDefault:
+		s.put(tagDefault)
+	case KindTensor:
+		s.put(tagTensor, next)
+		next++
+	case KindInt:
+		s.put(tagInt, v.Int)
+	case KindFloat:
+		s.put(tagFloat, int64(math.Float64bits(v.Float)))
+	case KindBool:
+		s.put(tagBool, v.Int)
+	case KindComplex:
+		s.put(tagComplex, int64(math.Float64bits(v.Float)), int64(math.Float64bits(v.Imag)))
+	case KindString:
+		s.put(tagString)
+		s.putText(v.Str)
+	case KindDevice, KindStream:
+		typ, index, ok := parseDevice(v.Str)
+		switch {
+		case !ok:
+			return next, fmt.Errorf("there is no device %q", v.Str)
+		case v.Kind == KindDevice:
+			s.put(tagDevice, typ, index)
+		default:
+			s.put(tagStream, typ, index, v.Int)
+		}
+	case KindInts:
+		s.put(tagList, int64(len(v.Ints)))
+		for _, n := range v.Ints {
+			s.put(tagInt, n)
+		}
+	case KindTensors:
+		s.put(tagList, int64(len(v.Tensors)))
+		for range v.Tensors {
+			s.put(tagTensor, next)
+			next++
+		}
+	case KindList:
+		s.put(tagList, int64(len(v.List)))
+		for i := range v.List {
+			// A missing tensor among tensors has its place in the request.
+			none := v.List[i].Kind == KindNone
+			n, err := s.write(&v.List[i], next)
+			if err != nil {
+				return next, err
+			}
+			if next = n; none {
+				next++
+			}
+		}
+	case KindObject:
+		address, err := s.hold(v.Object.h)
+		switch {
+		case err != nil:
+			return next, err
+		case address == 0:
+			s.put(tagNone)
+		default:
+			s.put(tagObject, address)
+		}
+	default:
+		return next, fmt.Errorf("a value of kind %d is none", v.Kind)
+	}
+	return next, nil
+}
+
+// tensors puts the tensors of a value into a request, in the order in which
+// write numbers them.
+func (s *scratch) tensors(v *Value) (n int, err error) {
+	switch v.Kind {
+	case KindTensor:
+		address, err := s.hold(v.Tensor.h)
+		s.put(address)
+		return 1, err
+	case KindTensors:
+		for _, t := range v.Tensors {
+			address, err := s.hold(t.h)
+			if err != nil {
+				return 0, err
+			}
+			s.put(address)
+		}
+		return len(v.Tensors), nil
+	case KindList:
+		for i := range v.List {
+			if v.List[i].Kind == KindNone {
+				s.put(0)
+				n++
+				continue
+			}
+			k, err := s.tensors(&v.List[i])
+			if err != nil {
+				return 0, err
+			}
+			n += k
+		}
+	}
+	return n, nil
+}
+
+// value reads what write of call.cpp wrote.
+func (r *reader) value(from uint32) Value {
+	switch r.word() {
+	case tagTensor:
+		if address := r.word(); address != 0 {
+			return Tensor{newHandle(address, nativeRelease, from)}.Value()
+		}
+		return Tensor{}.Value()
+	case tagInt:
+		return Int(r.word())
+	case tagFloat:
+		return Float(r.float())
+	case tagBool:
+		return Bool(r.word() != 0)
+	case tagComplex:
+		return Complex(complex(r.float(), r.float()))
+	case tagString:
+		return String(r.text())
+	case tagDevice:
+		return Device(deviceName(r.word(), r.word()))
+	case tagList:
+		return r.listValue(from)
+	case tagObject:
+		v := Object{newHandle(r.word(), nativeDrop, from)}.Value()
+		v.Str = r.text()
+		return v
+	}
+	return None()
+}
+
+// listValue gives a list the kind that its elements allow.
+func (r *reader) listValue(from uint32) Value {
+	list := make([]Value, r.word())
+	tensors, ints := true, true
+	for i := range list {
+		list[i] = r.value(from)
+		tensors = tensors && list[i].Kind == KindTensor
+		ints = ints && list[i].Kind == KindInt
+	}
+	switch {
+	case len(list) == 0:
+		return List()
+	case tensors:
+		v := Tensors(make([]Tensor, len(list))...)
+		for i := range list {
+			v.Tensors[i] = list[i].Tensor
+		}
+		return v
+	case ints:
+		v := Ints(make([]int64, len(list))...)
+		for i := range list {
+			v.Ints[i] = list[i].Int
+		}
+		return v
+	}
+	return List(list...)
+}
+
+// Release gives up the handles in the value.
+func (v Value) Release() error {
+	switch v.Kind {
+	case KindTensor:
+		return v.Tensor.Release()
+	case KindObject:
+		return v.Object.Release()
+	case KindTensors:
+		for _, t := range v.Tensors {
+			if err := t.Release(); err != nil {
+				return err
+			}
+		}
+	case KindList:
+		for _, item := range v.List {
+			if err := item.Release(); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,223 @@
+package libtorch
+
+import (
+	"encoding/binary"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"unsafe"
+
+	"github.com/opassert/opassert/asserts"
+)
+
+// What the numbers on the border mean; shim.h has the other side of it.
+const (
+	tagNone = iota
+	tagDefault
+	tagTensor
+	tagInt
+	tagFloat
+	tagBool
+	tagComplex
+	tagString
+	tagDevice
+	tagStream
+	tagList
+	tagObject
+)
+
+const (
+	statusOK = iota
+	statusRefused
+	statusThrew
+)
+
+const headerWords = 3
+
+const (
+	traitMeta            = 1
+	traitFunctional      = 2
+	traitDirectSubclass  = 4
+	traitWrapperSubclass = 8
+	traitNoVersion       = 16
+)
+
+// traits says what an observation's bits are called in package asserts.
+var traits = [...]struct{ bit, trait asserts.Traits }{
+	{traitMeta, asserts.MetaTensor},
+	{traitFunctional, asserts.FunctionalWrapper},
+	{traitDirectSubclass, asserts.DirectSubclass},
+	{traitWrapperSubclass, asserts.WrapperSubclass},
+	{traitNoVersion, asserts.NoVersion},
+}
+
+// A scratch is the memory of one crossing, used again by later ones.
+type scratch struct {
+	request []int64
+	reply   []int64
+	held    []handle // in use until free
+	starts  []int    // of each argument: the index of its first tensor in the request
+}
+
+var scratches = sync.Pool{New: func() any {
+	return &scratch{request: make([]int64, 0, 256), reply: make([]int64, 1024)}
+}}
+
+func newScratch() *scratch {
+	s := scratches.Get().(*scratch)
+	s.request = s.request[:0]
+	return s
+}
+
+func (s *scratch) free() {
+	for _, h := range s.held {
+		h.done()
+	}
+	s.held = s.held[:0]
+	scratches.Put(s)
+}
+
+// hold gives the address behind a handle, which stays in use until free.
+func (s *scratch) hold(h handle) (int64, error) {
+	if h == (handle{}) {
+		return 0, nil
+	}
+	address, err := h.use()
+	if err != nil {
+		return 0, err
+	}
+	s.held = append(s.held, h)
+	return address, nil
+}
+
+func (s *scratch) put(words ...int64) { s.request = append(s.request, words...) }
+
+func (s *scratch) putText(text string) {
+	s.put(int64(len(text)))
+	for len(text) > 0 {
+		var w [8]byte
+		n := copy(w[:], text)
+		s.put(int64(binary.NativeEndian.Uint64(w[:])))
+		text = text[n:]
+	}
+}
+
+// read gives the reply after its header, or the error that it is. What names
+// the operator, or else what was asked for.
+func (s *scratch) read(what string) (reader, error) {
+	n := int(s.reply[1])
+	if n > len(s.reply) {
+		spill, head := s.reply[2], s.reply
+		s.reply = make([]int64, n)
+		copy(s.reply, head)
+		nativeSpill(spill, s.reply[len(head):])
+	}
+	r := reader{words: s.reply[headerWords:n]}
+	if s.reply[0] == statusOK {
+		return r, nil
+	}
+	return reader{}, &Error{Op: what, Refused: s.reply[0] == statusRefused, Type: r.text(), Message: r.text()}
+}
+
+// A reader takes a reply apart.
+type reader struct{ words []int64 }
+
+func (r *reader) word() int64 {
+	w := r.words[0]
+	r.words = r.words[1:]
+	return w
+}
+
+func (r *reader) float() float64 { return math.Float64frombits(uint64(r.word())) }
+
+func (r *reader) text() string { return string(r.raw()) }
+
+// raw gives bytes that are gone with the reply.
+func (r *reader) raw() []byte {
+	n := r.word()
+	words := r.words[:(n+7)/8]
+	r.words = r.words[len(words):]
+	if n == 0 {
+		return nil
+	}
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(words))), n)
+}
+
+func (r *reader) list() []int64 {
+	n := r.word()
+	l := make([]int64, n)
+	copy(l, r.words)
+	r.words = r.words[n:]
+	return l
+}
+
+// observation reads what observe.h writes, up to the parts; it gives their
+// number.
+func (r *reader) observation() (o asserts.Observation, parts int) {
+	o.Impl = asserts.ID(r.word())
+	o.Storage = asserts.ID(r.word())
+	uses := r.word()
+	o.ImplUses, o.StorageUses = int32(uses), int32(uses>>32)
+	rest := uint64(r.word())
+	o.Version = uint32(rest)
+	if bits := asserts.Traits(rest >> 32 & 0xffff); bits != 0 {
+		for _, t := range traits {
+			if bits&t.bit != 0 {
+				o.Traits |= t.trait
+			}
+		}
+	}
+	if rest>>48&0xff != 0 {
+		o.Content = r.content()
+	}
+	return o, int(rest >> 56)
+}
+
+func (r *reader) content() *asserts.Content {
+	c := &asserts.Content{DType: DType(r.word()).String(), Device: deviceName(r.word(), r.word())}
+	c.Offset = r.word()
+	c.Nbytes = r.word()
+	c.Digest = uint64(r.word())
+	c.Sizes = r.list()
+	if r.word() != 0 {
+		n := len(c.Sizes)
+		c.Strides = append([]int64{}, r.words[:n]...)
+		r.words = r.words[n:]
+	}
+	if b := r.raw(); b != nil {
+		c.Bytes = append([]byte{}, b...)
+	}
+	return c
+}
+
+// deviceTypes are the names of c10::DeviceType, the same in all versions.
+//
+// Source: c10/core/DeviceType.h.
+var deviceTypes = [...]string{"cpu", "cuda", "mkldnn", "opengl", "opencl", "ideep", "hip", "fpga", "ort", "xla",
+	"vulkan", "metal", "xpu", "mps", "meta", "hpu", "ve", "lazy", "ipu"}
+
+func deviceName(typ, index int64) string {
+	name := "privateuseone"
+	if typ >= 0 && int(typ) < len(deviceTypes) {
+		name = deviceTypes[typ]
+	}
+	if index < 0 || name == "cpu" || name == "meta" {
+		return name
+	}
+	return name + ":" + strconv.FormatInt(index, 10)
+}
+
+func parseDevice(text string) (typ, index int64, ok bool) {
+	name, number, numbered := strings.Cut(text, ":")
+	typ, index = int64(slices.Index(deviceTypes[:], name)), -1
+	if numbered {
+		n, err := strconv.ParseInt(number, 10, 8)
+		if err != nil {
+			return 0, 0, false
+		}
+		index = n
+	}
+	return typ, index, typ >= 0
+}

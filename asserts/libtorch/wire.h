@@ -1,0 +1,149 @@
+//go:build libtorch
+
+// wire.h reads requests and writes replies; shim.h says what they look like.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <cxxabi.h>
+#include <memory>
+#include <string>
+#include <typeinfo>
+#include <vector>
+
+#include <c10/util/Exception.h>
+
+#include "shim.h"
+
+namespace opassert {
+
+// Refusal is thrown for a request that is wrong, as opposed to an operator
+// that throws.
+struct Refusal : std::exception {
+  std::string message;
+  explicit Refusal(std::string m) : message(std::move(m)) {}
+  const char* what() const noexcept override { return message.c_str(); }
+};
+
+// Request reads the words of a request.
+class Request {
+  const int64_t* at_;
+  const int64_t* end_;
+
+ public:
+  Request(const int64_t* words, int64_t n) : at_(words), end_(words + n) {}
+
+  bool empty() const { return at_ == end_; }
+
+  int64_t word() {
+    if (at_ == end_) throw Refusal("the request ends too early");
+    return *at_++;
+  }
+
+  const int64_t* words(int64_t n) {
+    if (n < 0 || n > end_ - at_) throw Refusal("the request ends too early");
+    const int64_t* p = at_;
+    at_ += n;
+    return p;
+  }
+
+  double bits() {
+    int64_t w = word();
+    double d;
+    std::memcpy(&d, &w, sizeof d);
+    return d;
+  }
+
+  std::string text() {
+    int64_t n = word();
+    if (n < 0 || n > 8 * (end_ - at_)) throw Refusal("the request ends too early");
+    const char* p = reinterpret_cast<const char*>(words((n + 7) / 8));
+    return std::string(p, n);
+  }
+};
+
+// Reply writes the words of a reply: the first cap of them into the caller's
+// memory, what does not fit onto the heap.
+class Reply {
+  int64_t* words_;
+  size_t cap_;
+  size_t n_ = OA_HEADER;
+  std::vector<int64_t> spill_;
+
+ public:
+  Reply(int64_t* words, int64_t cap) : words_(words), cap_(cap) {}
+
+  void word(int64_t w) {
+    if (n_ < cap_) {
+      words_[n_] = w;
+    } else {
+      spill_.push_back(w);
+    }
+    n_++;
+  }
+
+  void bits(double d) {
+    int64_t w;
+    std::memcpy(&w, &d, sizeof w);
+    word(w);
+  }
+
+  void bytes(const void* data, size_t n) {
+    const char* p = static_cast<const char*>(data);
+    word(n);
+    for (; n > 0;) {
+      int64_t w = 0;
+      size_t k = n < 8 ? n : 8;
+      std::memcpy(&w, p, k);
+      word(w);
+      p += k;
+      n -= k;
+    }
+  }
+
+  void text(const std::string& s) { bytes(s.data(), s.size()); }
+
+  void finish(oa_status status) {
+    words_[0] = status;
+    words_[1] = n_;
+    words_[2] = 0;
+    if (!spill_.empty()) {
+      words_[2] = reinterpret_cast<int64_t>(new std::vector<int64_t>(std::move(spill_)));
+    }
+  }
+
+  void fail(oa_status status, const std::string& type, const std::string& message) {
+    n_ = OA_HEADER;
+    spill_.clear();
+    text(type);
+    text(message);
+    finish(status);
+  }
+};
+
+inline std::string type_name(const std::exception& e) {
+  int failed = 0;
+  std::unique_ptr<char, void (*)(void*)> name(
+      abi::__cxa_demangle(typeid(e).name(), nullptr, nullptr, &failed), std::free);
+  return failed ? typeid(e).name() : name.get();
+}
+
+// reply runs f(Reply&) and lets no exception through.
+template <class F>
+void reply(int64_t* words, int64_t cap, F&& f) {
+  Reply out(words, cap);
+  try {
+    f(out);
+    out.finish(OA_OK);
+  } catch (const Refusal& e) {
+    out.fail(OA_REFUSED, "", e.what());
+  } catch (const c10::Error& e) {
+    out.fail(OA_THREW, type_name(e), e.what_without_backtrace());
+  } catch (const std::exception& e) {
+    out.fail(OA_THREW, type_name(e), e.what());
+  } catch (...) {
+    out.fail(OA_THREW, "", "an exception that is no std::exception");
+  }
+}
+
+}  // namespace opassert
