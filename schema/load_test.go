@@ -138,6 +138,18 @@ f:4:5: unknown type "dim"`},
 		{"precomputed template", "- func: a.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)\n  structured: True\n  precomputed:\n  - dim -> int DIM\n  - int x\n  - int y\n", `f:4:12: DIM is named like a template parameter: use lower case
 f:5:5: only the last line of precomputed stands without argument ->`},
 
+		{"structured twice", "- func: a.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)\n  structured: True\n  structured_delegate: a.x\n", `f:2:15: an op is structured or has a structured_delegate, not both`},
+		{"delegate of a bad name", good + "  structured_delegate: add_out\n", `f:2:24: the name add_out ends in _out, which is reserved: make it the overload, add.out`},
+		{"delegate of no text", good + "  structured_delegate: 5\n", `f:2:24: expected structured_delegate: text, found "5"`},
+		{"ufunc of no text", "- func: a.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)\n  structured: True\n  ufunc_inner_loop: 5\n", `f:3:21: expected a loop, name (types), found "5"`},
+		{"precomputed of no list", good + "  precomputed: a\n", `f:2:16: expected precomputed: a list, found "a"`},
+		{"precomputed lines", "- func: a.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)\n  structured: True\n  precomputed:\n  - 5\n  - a b -> int c\n  - int x int y\n", `f:4:5: expected argument -> declarations, found "5"
+f:5:5: expected argument -> declarations
+f:6:11: expected ",", found "int y"`},
+		{"default of no text", "- func: a(int x=1) -> ()\n  cpp_no_default_args: [1]\n", `f:2:25: expected the name of an argument, found "1"`},
+		{"dispatch key of no text", good + "  dispatch:\n    5: f\n", `f:3:5: expected a dispatch key, found "5"`},
+		{"redundant for out", "- func: a.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)\n  dispatch:\n    CompositeImplicitAutograd: a_out\n", `f:3:5: this dispatch table says what holds without it: delete it`},
+
 		// Other entries.
 		{"in-place view", "- func: t_(Tensor(a!) self) -> Tensor(a!)\n  tags: inplace_view\n", `f:1:9: t_ has the tag inplace_view, so the file must have its out-of-place view t`},
 		{"in-place view by name", "- func: t(Tensor(a!) self) -> Tensor(a!)\n  tags: inplace_view\n", `f:1:9: t has the tag inplace_view, but its name does not end in _`},
@@ -171,6 +183,7 @@ func TestParseTakes(t *testing.T) {
 		{"keys without value", good + "  python_module:\n  dispatch: ~\n", []string{"add"}},
 		{"YAML 1.1 booleans", good + "  device_guard: no\n  manual_cpp_binding: On\n", []string{"add"}},
 		{"lone out", "- func: add.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)\n", []string{"add.out"}},
+		{"lone scratch", "- func: add.out(Tensor self, *, Tensor(a!) out, Tensor(b!) _scratch_x) -> Tensor(a!)\n", []string{"add.out"}},
 		{"two namespaces", good + "- func: ns::add(Tensor self) -> Tensor\n", []string{"add", "ns::add"}},
 		{"other backends", good + "  dispatch:\n    PrivateUse1, SparseCsrXPU: a::b::c::f\n", []string{"add"}},
 		{"nested composite", good + "  dispatch:\n    CompositeImplicitAutogradNestedTensor, CompositeExplicitAutograd: f\n", []string{"add"}},

@@ -156,6 +156,7 @@ func TestParseOpTakes(t *testing.T) {
 		"where.self(Tensor condition, Tensor self, Tensor other) -> Tensor",
 		"t_(Tensor(a!) self) -> Tensor(a!)",
 		"f(int?? x) -> int[][][]",
+		"f(str[] s=['a',\"b\"], int[] p=(1,2), Tensor? t={}) -> ()",
 	} {
 		op, err := schema.ParseOp(text)
 		if err != nil {
