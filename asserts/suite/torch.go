@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/libtorch"
@@ -62,36 +63,46 @@ func (l *Libtorch) Operators() ([]Operator, error) {
 		return nil, err
 	}
 	var all []Operator
-	var errs []error
 	for _, op := range ops {
 		if op.CPU && slices.Contains([]string{"aten", "quantized", "sparse", "mkldnn", "nested"}, op.Namespace) || l.Loaded(op.Name) {
-			o, err := l.operator(op)
-			all, errs = append(all, o), append(errs, err)
+			all = append(all, l.operator(op))
 		}
 	}
-	return all, errors.Join(errs...)
+	return all, nil
 }
 
 // below are the dispatch keys of kernels that serve dense CPU tensors below
 // autograd.
 var below = []string{"CPU", "CompositeExplicitAutograd", "CompositeExplicitAutogradNonFunctional"}
 
-func (l *Libtorch) operator(op *libtorch.Op) (Operator, error) {
+func (l *Libtorch) operator(op *libtorch.Op) Operator {
 	o := Operator{Missing: op.Unpassable()}
 	o.Below = slices.ContainsFunc(op.Kernels, func(k string) bool { return slices.Contains(below, k) })
 	for _, b := range op.Blind() {
 		o.Unseen = append(o.Unseen, Unseen(b))
 	}
 	if o.Schema = l.schemas[op.Name]; o.Schema != nil {
-		return o, nil
+		return o
+	}
+	text := op.Schema
+	if op.Namespace == "aten" {
+		text = "aten::" + text
 	}
 	var err error
-	if o.Schema, err = schema.ParseDispatcher(op.Schema); err != nil {
-		return o, fmt.Errorf("the schema of %s: %w", op.Name, err)
+	if o.Schema, err = schema.ParseDispatcher(text); err != nil {
+		o.Schema, o.Missing = nameless(op.Name), "its schema can't be read: "+err.Error()
+		return o
 	}
 	o.Schema.Namespace = op.Namespace
 	o.Schema.CompositeImplicit = op.Composite
-	return o, nil
+	return o
+}
+
+// nameless gives a schema that holds no more than the op's name.
+func nameless(name string) *schema.Op {
+	namespace, rest, _ := strings.Cut(name, "::")
+	base, overload, _ := strings.Cut(rest, ".")
+	return &schema.Op{Namespace: namespace, Func: schema.Function{Name: schema.Name{Base: base, Overload: overload}}}
 }
 
 // A torchTensor is a handle with the release that the suite wants.
