@@ -9,28 +9,88 @@ const pairs = 1024
 // call and decides nothing itself; wherever it is in doubt it says no.
 func (c *Call) clean() bool {
 	p, n := c.plan, c.before
-	if c.level != Identity || c.settings.closer || c.n < 2*n {
+	if !c.settings.quick || !p.shortcuts || c.n < 2*n || c.n > len(c.obs) {
 		return false
 	}
 	before, after, results := c.obs[:n], c.obs[n:2*n], c.obs[2*n:c.n]
-	if !p.lists && (n != len(p.args) || len(results) != len(p.results)) {
-		return false
-	}
-	if len(results)*(n+len(results)) > pairs {
-		return false
-	}
 	var traits Traits
-	for i := range after {
-		a, b := &after[i], &before[i]
+	for i := range before {
+		b, a := &before[i], &after[i]
 		if a.Impl != b.Impl || a.Storage != b.Storage || a.Storage == 0 && a.Impl != 0 {
 			return false
 		}
 		traits |= a.Traits | b.Traits
 	}
-	for i := range p.results {
-		r := &p.results[i]
+	if p.lists {
+		return traits&c.settings.special == 0 && c.cleanLists(after, results)
+	}
+	if n != len(p.args) || len(results) != len(p.quick) {
+		return false
+	}
+	for i := range results {
+		q, o := &p.quick[i], &results[i]
+		traits |= o.Traits
+		if q.self >= 0 {
+			if q.self >= n || o.Impl != after[q.self].Impl {
+				return false
+			}
+			continue
+		}
+		if !q.clean(o, after, q.base) || !q.apart(o, results[i+1:]) {
+			return false
+		}
+	}
+	return traits&c.settings.special == 0
+}
+
+// quickResult is what clean knows of a return.
+type quickResult struct {
+	maxImpl, maxStorage int32 // use counts above these need a closer look
+	self, base          int   // the one argument of selves and of bases; -1: none
+	list                bool
+}
+
+// clean looks at one tensor of a return, on its own and against the arguments;
+// base is where its base stands among those.
+func (q *quickResult) clean(o *Observation, args []Observation, base int) bool {
+	if o.Impl == 0 {
+		return true
+	}
+	if o.Storage == 0 || o.ImplUses > q.maxImpl || o.StorageUses > q.maxStorage {
+		return false
+	}
+	if q.base >= 0 && (base >= len(args) || o.Storage != args[base].Storage) {
+		return false
+	}
+	for i := range args {
+		if o.Storage == args[i].Storage && i != base || o.Impl == args[i].Impl {
+			return false
+		}
+	}
+	return true
+}
+
+// apart holds one tensor of a return against others. Views share the storage
+// of their base, which clean has looked at.
+func (q *quickResult) apart(o *Observation, others []Observation) bool {
+	for i := range others {
+		if o.Impl == others[i].Impl && o.Impl != 0 || o.Storage == others[i].Storage && o.Storage != 0 && q.base < 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// cleanLists looks at the returns of an op some of whose subjects are lists.
+func (c *Call) cleanLists(args, results []Observation) bool {
+	if len(results)*(len(args)+len(results)) > pairs {
+		return false
+	}
+	var traits Traits
+	for i := range c.plan.quick {
+		q := &c.plan.quick[i]
 		count := 1
-		if r.List {
+		if q.list {
 			if len(results) == 0 {
 				return false
 			}
@@ -40,64 +100,33 @@ func (c *Call) clean() bool {
 			}
 			count, results = n, results[1:]
 		}
-		if count > len(results) || r.closer {
+		if count > len(results) {
 			return false
 		}
-		if !r.clean(p, results[:count], after, results[count:]) {
-			return false
-		}
+		self, base := c.plan.position(q.self, args), c.plan.position(q.base, args)
 		for j := range results[:count] {
-			traits |= results[j].Traits
+			o := &results[j]
+			traits |= o.Traits
+			if q.self >= 0 {
+				if self >= len(args) || o.Impl != args[self].Impl {
+					return false
+				}
+				continue
+			}
+			if !q.clean(o, args, base) || !q.apart(o, results[j+1:]) {
+				return false
+			}
 		}
 		results = results[count:]
 	}
 	return len(results) == 0 && traits&c.settings.special == 0
 }
 
-// clean looks at the tensors of one return: on their own, against the
-// arguments, and against each other and those of later returns.
-func (r *resultPlan) clean(p *plan, own, args, later []Observation) bool {
-	base := -1
-	if arg := max(r.self, r.base); arg >= 0 {
-		if base = p.position(arg, args); base >= len(args) {
-			return false
-		}
-	}
-	if r.self >= 0 {
-		return own[0].Impl == args[base].Impl
-	}
-	for i := range own {
-		o := &own[i]
-		if o.Impl == 0 {
-			continue
-		}
-		if o.Storage == 0 || o.ImplUses > r.maxImpl || o.StorageUses > r.maxStorage {
-			return false
-		}
-		if base >= 0 && o.Storage != args[base].Storage {
-			return false
-		}
-		for j := range args {
-			if o.Impl == args[j].Impl || o.Storage == args[j].Storage && j != base {
-				return false
-			}
-		}
-		for _, others := range [2][]Observation{own[i+1:], later} {
-			for j := range others {
-				if o.Impl == others[j].Impl || o.Storage == others[j].Storage && base < 0 {
-					return false
-				}
-			}
-		}
-	}
-	return true
-}
-
 // position gives where in a record a single argument stands, or beyond the
-// record's end when it does not fit the op.
+// record's end when it does not fit the op. No argument is at -1.
 func (p *plan) position(arg int, record []Observation) int {
-	if !p.lists {
-		return arg
+	if arg < 0 {
+		return -1
 	}
 	at := 0
 	for ; arg > 0 && at < len(record); arg-- {

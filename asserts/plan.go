@@ -11,13 +11,15 @@ import (
 
 // A plan is an Op with its names resolved, made at the first call.
 type plan struct {
-	op      *Op
-	args    []argPlan
-	results []resultPlan
-	lists   bool             // some subject is a list
-	singles int              // Observations that a call takes besides its lists
-	lines   [NumCodes]uint64 // lines by code
-	bad     []string         // what could not be resolved
+	op        *Op
+	args      []argPlan
+	results   []resultPlan
+	quick     []quickResult    // the results once more, for Call.clean
+	shortcuts bool             // Call.clean may judge a call at all
+	lists     bool             // some subject is a list
+	singles   int              // Observations that a call takes besides its lists
+	lines     [NumCodes]uint64 // lines by code
+	bad       []string         // what could not be resolved
 
 	calls      atomic.Uint64 // judged
 	contents   atomic.Uint64 // of those, at the content level
@@ -39,11 +41,6 @@ type resultPlan struct {
 	strangers []int // arguments that OA007 is held against
 	peers     []int // returns that OA008 is held against
 	declared  []int // arguments with a common alias set
-
-	// For Call.clean.
-	maxImpl, maxStorage int32 // use counts above these need a closer look
-	self, base          int   // the one argument of selves and of bases; -1: none
-	closer              bool  // always needs a closer look
 }
 
 // made gives the op's plan, or nil where there is none yet. A copy of an Op
@@ -104,8 +101,14 @@ func newPlan(op *Op) *plan {
 		p.lines[c.Code]++
 	}
 	for i := range p.results {
-		p.results[i].prepare(p)
+		r := &p.results[i]
+		for _, a := range slices.Concat(r.bases, r.selves) {
+			if !slices.Contains(r.declared, a) {
+				r.declared = append(r.declared, a)
+			}
+		}
 	}
+	p.quick, p.shortcuts = p.shortcut()
 	return p
 }
 
@@ -172,29 +175,30 @@ func (p *plan) add(op *Op, c Check) string {
 	return ""
 }
 
-// prepare fills what Call.clean reads.
-func (r *resultPlan) prepare(p *plan) {
-	for _, a := range slices.Concat(r.bases, r.selves) {
-		if !slices.Contains(r.declared, a) {
-			r.declared = append(r.declared, a)
+// shortcut gives what Call.clean needs to know of the returns, or false where
+// one has to be looked at by the judge every time.
+func (p *plan) shortcut() ([]quickResult, bool) {
+	var quick []quickResult
+	for i := range p.results {
+		r := &p.results[i]
+		q := quickResult{maxImpl: math.MaxInt32, maxStorage: math.MaxInt32, self: -1, base: -1, list: r.List}
+		if r.codes.Has(FreshImpl) {
+			q.maxImpl = 1
 		}
+		if r.codes.Has(FreshStorage) {
+			q.maxStorage = 1
+		}
+		switch {
+		case len(r.selves) == 1 && len(r.bases) == 0 && !r.List && !p.args[r.selves[0]].List:
+			q.self = r.selves[0]
+		case len(r.bases) == 1 && len(r.selves) == 0 && !p.args[r.bases[0]].List:
+			q.base = r.bases[0]
+		case len(r.selves)+len(r.bases) > 0:
+			return nil, false
+		}
+		quick = append(quick, q)
 	}
-	r.maxImpl, r.maxStorage = math.MaxInt32, math.MaxInt32
-	if r.codes.Has(FreshImpl) {
-		r.maxImpl = 1
-	}
-	if r.codes.Has(FreshStorage) {
-		r.maxStorage = 1
-	}
-	r.self, r.base = -1, -1
-	switch {
-	case len(r.selves) == 1 && len(r.bases) == 0 && !r.List && !p.args[r.selves[0]].List:
-		r.self = r.selves[0]
-	case len(r.bases) == 1 && len(r.selves) == 0 && !p.args[r.bases[0]].List:
-		r.base = r.bases[0]
-	case len(r.selves)+len(r.bases) > 0:
-		r.closer = true
-	}
+	return quick, true
 }
 
 func find(subjects []Subject, name string) int {

@@ -24,13 +24,13 @@ type settings struct {
 	// Derived by finish.
 	aside   bool   // Begin must look closer: unset, or sampled
 	special Traits // traits that skip something
-	closer  bool   // a mode skips something
+	quick   bool   // Call.clean may judge: the identity level, and no mode skips anything
 }
 
 func (s *settings) finish() *settings {
 	s.aside = s.sample < 1
 	s.special = s.policy.special(Identity)
-	s.closer = slices.ContainsFunc(s.modes, func(m *Mode) bool { return s.policy.ForMode(*m) != 0 })
+	s.quick = s.level == Identity && !slices.ContainsFunc(s.modes, func(m *Mode) bool { return s.policy.ForMode(*m) != 0 })
 	return s
 }
 
