@@ -26,6 +26,7 @@ var rooms = []struct {
 	{"gen/emit", []string{"asserts", "gen/plan", "gen/bind", "gen/typed"}, []string{"github.com/dave/jennifer"}},
 	{"gen/gentest", []string{"asserts"}, nil},
 	{"gen/gentest/regen", []string{"gen"}, nil},
+	{"gen/gentest/aten", []string{"gen", "testdata/conformance"}, nil},
 	{"asserts", []string{"asserts"}, nil},
 	{"asserts/suite", []string{"asserts", "schema", "gen/plan", "allowlist"}, []string{"gopkg.in/yaml.v3"}},
 	{"cmd/opassert", []string{"schema", "allowlist", "gen", "asserts"}, nil},
