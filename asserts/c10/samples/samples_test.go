@@ -16,8 +16,12 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/opassert/opassert/allowlist"
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/c10"
+	"github.com/opassert/opassert/asserts/c10/internal/watch"
+	"github.com/opassert/opassert/gen/plan"
+	"github.com/opassert/opassert/schema"
 )
 
 const kernelsDir = "../kernels"
@@ -147,8 +151,8 @@ func describe(args []any) string {
 		if _, isGenerator := arg.(*c10.Generator); isGenerator {
 			continue
 		}
-		ts := tensorsIn(reflect.ValueOf(arg))
-		if ts == nil {
+		ts, holds := watch.Tensors(arg)
+		if !holds {
 			fmt.Fprintf(&b, "%v;", reflect.Indirect(reflect.ValueOf(arg)))
 		}
 		for _, x := range ts {
@@ -160,17 +164,6 @@ func describe(args []any) string {
 		}
 	}
 	return b.String()
-}
-
-// tensorsIn gives the tensors of one argument or result, nil for other things.
-func tensorsIn(v reflect.Value) []*c10.Tensor {
-	switch x := v.Interface().(type) {
-	case *c10.Tensor:
-		return []*c10.Tensor{x}
-	case []*c10.Tensor:
-		return append([]*c10.Tensor{}, x...)
-	}
-	return nil
 }
 
 // A subject is a tensor of a call, with the schema's type of what it is in.
@@ -190,8 +183,8 @@ func subjects(t *testing.T, values []reflect.Value, types []string) []subject {
 	var found []subject
 	n := 0
 	for _, v := range values {
-		ts := tensorsIn(v)
-		if ts == nil {
+		ts, holds := watch.Tensors(v.Interface())
+		if !holds {
 			continue
 		}
 		if n == len(types) {
@@ -362,22 +355,57 @@ func TestSortsAgree(t *testing.T) {
 
 // valuesOf calls a kernel and prints its results and its arguments.
 func valuesOf(t *testing.T, s Sample) string {
-	kernel := reflect.ValueOf(kernelOf[s.Op])
-	var in []reflect.Value
-	for _, arg := range s.Args() {
-		in = append(in, reflect.ValueOf(arg))
+	args := s.Args()
+	printed := watch.Call(kernelOf[s.Op], args, asserts.Off).Results
+	for _, arg := range args {
+		ts, _ := watch.Tensors(arg)
+		printed = append(printed, ts...)
 	}
 	var b strings.Builder
-	for _, v := range append(kernel.Call(in), in...) {
-		for _, x := range tensorsIn(v) {
-			if x != nil && x.Layout() == c10.Strided && x.DType() != c10.Complex64 {
-				fmt.Fprintf(&b, "%v:", x.Sizes())
-				for i := range x.Numel() {
-					fmt.Fprintf(&b, " %v", math.Float32bits(float32(x.Float(i))))
-				}
-				b.WriteString(";")
+	for _, x := range printed {
+		if x != nil && x.Layout() == c10.Strided && x.DType() != c10.Complex64 {
+			fmt.Fprintf(&b, "%v:", x.Sizes())
+			for i := range x.Numel() {
+				fmt.Fprintf(&b, " %v", math.Float32bits(float32(x.Float(i))))
 			}
+			b.WriteString(";")
 		}
 	}
 	return b.String()
+}
+
+// The judge finds nothing in any sample, and holds each check against some.
+func TestJudgeIsSilent(t *testing.T) {
+	file, err := schema.Load(filepath.Join(kernelsDir, "ops.yaml"), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	planner, err := plan.NewPlanner("full", nil, allowlist.Where{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	planned := map[string]*asserts.Op{}
+	for _, op := range file.Ops {
+		made := planner.Plan(op).Asserts(asserts.Contents)
+		planned[op.Func.Name.String()] = &made
+	}
+	var judged [asserts.NumCodes]int
+	for _, s := range All() {
+		record := watch.Call(kernelOf[s.Op], s.Args(), asserts.Contents)
+		if err := record.Fits(planned[s.Op]); err != nil {
+			t.Fatalf("%s/%s: %v", s.Op, s.Name, err)
+		}
+		verdict := asserts.Judge(planned[s.Op], record.Seen, asserts.Aware())
+		for _, v := range verdict.Violations {
+			t.Errorf("%s/%s:\n%v", s.Op, s.Name, v)
+		}
+		for code, n := range verdict.Judged {
+			judged[code] += n
+		}
+	}
+	for code := asserts.InputImpl; code <= asserts.VersionBump; code++ {
+		if judged[code] < 100 {
+			t.Errorf("%v was judged %d times", code, judged[code])
+		}
+	}
 }

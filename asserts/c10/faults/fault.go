@@ -1,0 +1,121 @@
+package faults
+
+import (
+	"fmt"
+
+	"github.com/opassert/opassert/asserts"
+)
+
+// A Fault is one call of a kernel that breaks one rule, and what a report must
+// say of it, once.
+type Fault struct {
+	Op      string // "fault::rebinds.tensor"
+	Code    asserts.Code
+	Class   Class
+	Kind    Kind
+	Subject string // name of the argument or the return
+	Element int    // in the list; -1 where it is none
+	Against string // whom the subject is, or shares with, or should have; "" for nobody
+	Args    func() []any
+	Why     string // what the kernel does
+}
+
+// A Class is the class of an op, as the schema has it.
+type Class string
+
+const (
+	View       Class = "view"
+	InPlace    Class = "in-place" // it writes an argument, out= and mutable ops included
+	OutOfPlace Class = "out-of-place"
+)
+
+// Classes gives all of them in order.
+func Classes() []Class { return []Class{View, InPlace, OutOfPlace} }
+
+// A Kind is what sort of argument or return a check is about.
+type Kind string
+
+const (
+	Tensor       Kind = "tensor"
+	List         Kind = "list element"
+	Optional     Kind = "optional"
+	OptionalList Kind = "optional list element"
+	Single       Kind = "single return"
+	Tuple        Kind = "tuple return"
+	Returned     Kind = "list return"
+	Out          Kind = "out argument"
+)
+
+// Kinds gives all of them in order.
+func Kinds() []Kind {
+	return []Kind{Tensor, List, Optional, OptionalList, Single, Tuple, Returned, Out}
+}
+
+func (k Kind) returned() bool { return k == Single || k == Tuple || k == Returned }
+
+// A Cell is one place of the fault matrix: either faults that are planted
+// there, or the reason why there can be none.
+type Cell struct {
+	Code       asserts.Code
+	Kind       Kind
+	Class      Class
+	Faults     []Fault
+	Impossible string
+}
+
+// Matrix gives every cell, OA001 to OA010, in order of code, kind and class.
+func Matrix() []Cell {
+	var cells []Cell
+	planted := All()
+	for code := asserts.InputImpl; code <= asserts.VersionBump; code++ {
+		for _, kind := range Kinds() {
+			for _, class := range Classes() {
+				cell := Cell{Code: code, Kind: kind, Class: class, Impossible: impossible(code, kind, class)}
+				for _, f := range planted {
+					if f.Code == code && f.Kind == kind && f.Class == class {
+						cell.Faults = append(cell.Faults, f)
+					}
+				}
+				cells = append(cells, cell)
+			}
+		}
+	}
+	return cells
+}
+
+// impossible says why no kernel can break a rule in a place, or "".
+func impossible(code asserts.Code, kind Kind, class Class) string {
+	switch code {
+	case asserts.InputImpl, asserts.InputStorage, asserts.UndeclaredWrite, asserts.VersionBump:
+		if kind.returned() {
+			return fmt.Sprintf("%v is about arguments", code)
+		}
+	case asserts.ReturnedSelf:
+		if !kind.returned() && kind != Out {
+			return fmt.Sprintf("%v is about returns", code)
+		}
+	default:
+		if !kind.returned() {
+			return fmt.Sprintf("%v is about returns without (a!)", code)
+		}
+	}
+	switch {
+	case kind == Out && class != InPlace:
+		return "an op with an out argument writes it, so it is in-place"
+	case code == asserts.VersionBump && class != InPlace:
+		return "an op that may write an argument is in-place"
+	case code == asserts.ReturnedSelf && class != InPlace:
+		return "an op that returns (a!) writes an argument, so it is in-place"
+	case code == asserts.ReturnedSelf && kind == Returned:
+		return "an op that writes a list gives nothing back"
+	case code == asserts.UndeclaredWrite && kind == Out:
+		return "an out argument is declared as written"
+	case code == asserts.ViewStorage && class == OutOfPlace:
+		return "an op that returns an alias set is a view"
+	case code == asserts.FreshStorage && class == View && kind == Single:
+		return "the one return of a view has an alias set"
+	case code == asserts.OutputAlias && kind == Single:
+		return "there is no other output"
+	}
+	return ""
+}
