@@ -23,7 +23,7 @@ func (j *judge) identities() {
 			known[c] = true
 			v := j.reportInput(InputImpl, in)
 			v.Saw = fmt.Sprintf("%s was TensorImpl %v before the call and is %v after it", v.Subject, b.Impl, a.Impl)
-			j.blame(v, a.Impl, 0)
+			j.blame(v, j.byImpl[a.Impl], j.outByImpl[a.Impl])
 			v.Fix = fixInputImpl(v)
 			continue
 		}
@@ -36,7 +36,7 @@ func (j *judge) identities() {
 			known[c] = true
 			v := j.reportInput(InputStorage, in)
 			v.Saw = fmt.Sprintf("%s was on StorageImpl %v before the call and is on %v after it", v.Subject, b.Storage, a.Storage)
-			j.blame(v, 0, a.Storage)
+			j.blame(v, j.byStorage[a.Storage], j.outByStorage[a.Storage])
 			v.Fix = fixInputStorage(v)
 		}
 	}
@@ -48,14 +48,24 @@ func (j *judge) mustKeepImpl(in *input) bool {
 	return in.before.Defined() || in.after.Defined() && !in.Write
 }
 
-// blame adds to the evidence whose the new TensorImpl or StorageImpl is.
-func (j *judge) blame(v *Violation, impl, storage ID) {
-	who, what, seen := j.holder(v.Subject, impl, storage)
-	if what == "" {
+// blame adds to the evidence whose the new TensorImpl or StorageImpl is, of
+// those that hold it. The argument itself may be among them more than once.
+func (j *judge) blame(v *Violation, ins []*input, outs []*output) {
+	in := slices.IndexFunc(ins, func(in *input) bool { return in.before.Impl != v.Before.Impl })
+	out := slices.IndexFunc(outs, func(out *output) bool { return v.Code == InputImpl || out.Impl != v.After.Impl })
+	switch {
+	case in >= 0:
+		v.Against, v.Other = ins[in].place(), ins[in].after
+	case out >= 0:
+		v.Against, v.Other = outs[out].place(), outs[out].Observation
+	default:
 		return
 	}
-	v.Against, v.Other = who, seen
-	v.Saw += fmt.Sprintf(", the %s of %s", what, who)
+	what := "TensorImpl"
+	if v.Code == InputStorage {
+		what = "StorageImpl"
+	}
+	v.Saw += fmt.Sprintf(", the %s of %s", what, v.Against)
 }
 
 // undeclaredWrites judges OA009. Bytes belong to a storage and metadata to a

@@ -1,0 +1,483 @@
+package asserts_test
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/opassert/opassert/asserts"
+)
+
+// opOf makes an op with every check that its schema calls for. It reads as
+// much of the language as the tests below write.
+func opOf(schema string) *asserts.Op {
+	m := regexp.MustCompile(`^([^(]+)\((.*)\) -> (.*)$`).FindStringSubmatch(schema)
+	op := &asserts.Op{Name: "aten::" + m[1], Schema: schema}
+	index := 0
+	for arg := range strings.SplitSeq(m[2], ", ") {
+		if typ, name, ok := strings.Cut(arg, " "); ok && strings.HasPrefix(typ, "Tensor") {
+			op.Args = append(op.Args, subjectOf(index, name, typ))
+			index++
+		}
+	}
+	returns := strings.Trim(m[3], "()")
+	if strings.HasPrefix(m[3], "Tensor(") {
+		returns = m[3]
+	}
+	for i, typ := range strings.Split(returns, ", ") {
+		name := fmt.Sprintf("result%d", i)
+		if !strings.Contains(returns, ", ") {
+			name = "result"
+		}
+		if typ != "" {
+			op.Results = append(op.Results, subjectOf(i, name, typ))
+		}
+	}
+	planAll(op)
+	return op
+}
+
+func subjectOf(index int, name, typ string) asserts.Subject {
+	return asserts.Subject{
+		Index: index, Name: name, Type: typ,
+		List: strings.HasSuffix(typ, "[]"), Write: strings.Contains(typ, "!"),
+	}
+}
+
+func set(s asserts.Subject) string {
+	_, rest, _ := strings.Cut(s.Type, "(")
+	set, _, _ := strings.Cut(rest, ")")
+	return strings.TrimSuffix(set, "!")
+}
+
+func planAll(op *asserts.Op) {
+	add := func(code asserts.Code, on, against string) {
+		op.Checks = append(op.Checks, asserts.Check{Code: code, On: on, Against: against})
+	}
+	for _, a := range op.Args {
+		add(asserts.InputImpl, a.Name, "")
+		add(asserts.InputStorage, a.Name, "")
+		if a.Write {
+			add(asserts.VersionBump, a.Name, "")
+		} else {
+			add(asserts.UndeclaredWrite, a.Name, "")
+		}
+	}
+	for i, r := range op.Results {
+		if !r.Write {
+			add(asserts.FreshImpl, r.Name, "")
+		}
+		if set(r) == "" {
+			add(asserts.FreshStorage, r.Name, "")
+		}
+		carried := false
+		for _, a := range op.Args {
+			switch {
+			case set(r) == "" || set(a) != set(r):
+				if !r.Write {
+					add(asserts.UndeclaredAlias, r.Name, a.Name)
+				}
+			case carried:
+			case r.Write:
+				add(asserts.ReturnedSelf, r.Name, a.Name)
+				carried = true
+			default:
+				add(asserts.ViewStorage, r.Name, a.Name)
+				carried = true
+			}
+		}
+		for j, other := range op.Results[:i+1] {
+			if (j < i || r.List) && (set(r) == "" || set(r) != set(other)) && !r.Write {
+				add(asserts.OutputAlias, r.Name, other.Name)
+			}
+		}
+		add(asserts.MetaAlias, r.Name, "")
+	}
+}
+
+// A mod makes an observation other than usual.
+type mod func(*asserts.Observation)
+
+// see is a tensor with impl and storage of these numbers, held by nobody else.
+func see(impl, storage asserts.ID, mods ...mod) asserts.Observation {
+	o := asserts.Observation{Impl: impl, Storage: storage, ImplUses: 1, StorageUses: 1}
+	for _, m := range mods {
+		m(&o)
+	}
+	return o
+}
+
+var undefined = asserts.Observation{}
+
+func uses(impl, storage int32) mod {
+	return func(o *asserts.Observation) { o.ImplUses, o.StorageUses = impl, storage }
+}
+
+func traits(t asserts.Traits) mod {
+	return func(o *asserts.Observation) { o.Traits = t }
+}
+
+func version(n uint32) mod {
+	return func(o *asserts.Observation) { o.Version = n }
+}
+
+// holding is a vector over these bytes.
+func holding(bytes string) mod {
+	return func(o *asserts.Observation) {
+		o.Content = &asserts.Content{
+			DType: "uint8", Device: "cpu", Sizes: []int64{int64(len(bytes))}, Strides: []int64{1},
+			Nbytes: int64(len(bytes)), Digest: digest(bytes), Bytes: []byte(bytes),
+		}
+	}
+}
+
+func digest(bytes string) uint64 {
+	d := uint64(14695981039346656037)
+	for _, b := range []byte(bytes) {
+		d = (d ^ uint64(b)) * 1099511628211
+	}
+	return d
+}
+
+// shaped changes the metadata of what holding made.
+func shaped(change func(*asserts.Content)) mod {
+	return func(o *asserts.Observation) { change(o.Content) }
+}
+
+type list = []asserts.Observation
+
+// A judgement is a call and what the judge should say of it.
+type judgement struct {
+	name    string
+	schema  string
+	before  list
+	after   list // nil: as before
+	results list
+	args    []int // lengths, nil where there is no list
+	returns []int
+	modes   []asserts.Mode
+	policy  *asserts.Policy
+	drop    string // a check left out of the plan: "OA007"
+	want    []string
+}
+
+func (j *judgement) call() (*asserts.Op, *asserts.Seen) {
+	op := opOf(j.schema)
+	if j.drop != "" {
+		var kept []asserts.Check
+		for _, c := range op.Checks {
+			if c.Code.String() != j.drop {
+				kept = append(kept, c)
+			}
+		}
+		op.Checks = kept
+	}
+	after := j.after
+	if after == nil {
+		after = j.before
+	}
+	return op, &asserts.Seen{
+		Level: asserts.Contents, Before: j.before, After: after, Results: j.results,
+		ArgLens: j.args, ResultLens: j.returns, Modes: j.modes,
+	}
+}
+
+// said is a violation in a line: code, subject, whom it is held against, and
+// the evidence.
+func said(v *asserts.Violation) string {
+	line := fmt.Sprintf("%v %v", v.Code, v.Subject)
+	if v.Against.Name != "" {
+		line += " / " + v.Against.String()
+	}
+	return line + ": " + v.Saw
+}
+
+func (j *judgement) test(t *testing.T) {
+	op, seen := j.call()
+	if err := op.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	policy := j.policy
+	if policy == nil {
+		policy = asserts.Aware()
+	}
+	var got []string
+	for _, v := range asserts.Judge(op, seen, policy).Violations {
+		got = append(got, said(v))
+		if v.Op != op.Name || v.Schema != op.Schema || v.Fix == "" {
+			t.Errorf("violation without op, schema or fix: %+v", v)
+		}
+	}
+	if diff := cmp.Diff(j.want, got); diff != "" {
+		t.Errorf("-want +got\n%s", diff)
+	}
+}
+
+func TestJudgeArguments(t *testing.T) {
+	one := holding("abcd")
+	tests := []judgement{
+		// OA001
+		{
+			name: "impl of a tensor", schema: "f(Tensor self) -> ()",
+			before: list{see(1, 2)}, after: list{see(3, 4)},
+			want: []string{"OA001 argument self: argument self was TensorImpl #1 before the call and is #3 after it"},
+		},
+		{
+			name: "impl alone", schema: "f(Tensor(a!) self) -> ()",
+			before: list{see(1, 2)}, after: list{see(3, 2)},
+			want: []string{"OA001 argument self: argument self was TensorImpl #1 before the call and is #3 after it"},
+		},
+		{
+			name: "impl of an optional", schema: "f(Tensor self, Tensor? w) -> ()",
+			before: list{see(1, 2), see(3, 4)}, after: list{see(1, 2), undefined},
+			want: []string{"OA001 argument w: argument w was TensorImpl #3 before the call and is none after it"},
+		},
+		{
+			name: "impl of a list element", schema: "f(Tensor[] ts, Tensor other) -> ()", args: []int{3, 1},
+			before: list{see(1, 2), see(3, 4), see(5, 6), see(7, 8)},
+			after:  list{see(1, 2), see(7, 8), see(5, 6), see(7, 8)},
+			want:   []string{"OA001 argument ts[1] / argument other: argument ts[1] was TensorImpl #3 before the call and is #7 after it, the TensorImpl of argument other"},
+		},
+		{
+			name: "element of an optional list filled in", schema: "f(Tensor?[] ts) -> ()", args: []int{2},
+			before: list{see(1, 2), undefined}, after: list{see(1, 2), see(3, 4)},
+			want: []string{"OA001 argument ts[1]: argument ts[1] was TensorImpl none before the call and is #3 after it"},
+		},
+		{
+			name: "element of an optional list dropped", schema: "f(Tensor?[] ts) -> ()", args: []int{2},
+			before: list{see(1, 2), see(3, 4)}, after: list{undefined, see(3, 4)},
+			want: []string{"OA001 argument ts[0]: argument ts[0] was TensorImpl #1 before the call and is none after it"},
+		},
+		{
+			name: "elements swapped", schema: "f(Tensor[] ts) -> ()", args: []int{2},
+			before: list{see(1, 2), see(3, 4)}, after: list{see(3, 4), see(1, 2)},
+			want: []string{
+				"OA001 argument ts[0] / argument ts[1]: argument ts[0] was TensorImpl #1 before the call and is #3 after it, the TensorImpl of argument ts[1]",
+				"OA001 argument ts[1] / argument ts[0]: argument ts[1] was TensorImpl #3 before the call and is #1 after it, the TensorImpl of argument ts[0]",
+			},
+		},
+		{
+			name: "one handle passed twice, replaced", schema: "f(Tensor self, Tensor other) -> ()",
+			before: list{see(1, 2), see(1, 2)}, after: list{see(3, 4), see(3, 4)},
+			want: []string{"OA001 argument self: argument self was TensorImpl #1 before the call and is #3 after it"},
+		},
+		{
+			name: "the result put into the caller's list", schema: "f(Tensor[] ts) -> Tensor", args: []int{1},
+			before: list{see(1, 2)}, after: list{see(3, 4, uses(2, 1))}, results: list{see(3, 4, uses(2, 1))},
+			want: []string{"OA001 argument ts[0] / result: argument ts[0] was TensorImpl #1 before the call and is #3 after it, the TensorImpl of result"},
+		},
+		{
+			name: "an undefined argument that the op may fill in", schema: "f(Tensor(a!) out) -> ()",
+			before: list{undefined}, after: list{see(1, 2)},
+		},
+		{name: "undefined arguments", schema: "f(Tensor? w, Tensor?[] ts) -> Tensor", args: []int{1, 2}, before: list{undefined, undefined, undefined}, results: list{undefined}},
+
+		// OA002
+		{
+			name: "storage of a tensor", schema: "f(Tensor(a!) self) -> Tensor(a!)",
+			before: list{see(1, 2, one)}, after: list{see(1, 9, holding("xxxxxx"))}, results: list{see(1, 9)},
+			want: []string{"OA002 argument self: argument self was on StorageImpl #2 before the call and is on #9 after it"},
+		},
+		{
+			name: "storage of an optional", schema: "f(Tensor? w) -> ()",
+			before: list{see(1, 2, one)}, after: list{see(1, 9, one)},
+			want: []string{"OA002 argument w: argument w was on StorageImpl #2 before the call and is on #9 after it"},
+		},
+		{
+			name: "storage of one list element", schema: "f(Tensor[] ts) -> ()", args: []int{3},
+			before: list{see(1, 2), see(3, 4), see(5, 6)}, after: list{see(1, 2), see(3, 4), see(5, 9)},
+			want: []string{"OA002 argument ts[2]: argument ts[2] was on StorageImpl #6 before the call and is on #9 after it"},
+		},
+		{
+			name: "storage of an optional list element", schema: "f(Tensor?[] ts) -> ()", args: []int{2},
+			before: list{undefined, see(3, 4)}, after: list{undefined, see(3, 9)},
+			want: []string{"OA002 argument ts[1]: argument ts[1] was on StorageImpl #4 before the call and is on #9 after it"},
+		},
+		{
+			name: "storage of an out argument", schema: "f(Tensor self, Tensor(a!) out) -> Tensor(a!)",
+			before: list{see(1, 2), see(3, 4)}, after: list{see(1, 2), see(3, 9)}, results: list{see(3, 9)},
+			want: []string{"OA002 argument out: argument out was on StorageImpl #4 before the call and is on #9 after it"},
+		},
+		{
+			name: "storage lost", schema: "f(Tensor self) -> ()",
+			before: list{see(1, 2, one)}, after: list{see(1, 0)},
+			want: []string{"OA002 argument self: argument self was on StorageImpl #2 before the call and is on none after it"},
+		},
+		{
+			name: "storage taken by the result", schema: "f(Tensor self) -> Tensor",
+			before: list{see(1, 2)}, after: list{see(1, 9)}, results: list{see(3, 2)},
+			want: []string{"OA002 argument self: argument self was on StorageImpl #2 before the call and is on #9 after it"},
+		},
+		{
+			name: "storage of the result", schema: "f(Tensor self) -> Tensor",
+			before: list{see(1, 2)}, after: list{see(1, 9, uses(1, 2))}, results: list{see(3, 9, uses(1, 2))},
+			want: []string{"OA002 argument self / result: argument self was on StorageImpl #2 before the call and is on #9 after it, the StorageImpl of result"},
+		},
+		{
+			name: "one tensor passed twice, storage replaced", schema: "f(Tensor(a!) self, Tensor other) -> Tensor(a!)",
+			before: list{see(1, 2), see(1, 2)}, after: list{see(1, 9), see(1, 9)}, results: list{see(1, 9)},
+			want: []string{"OA002 argument self: argument self was on StorageImpl #2 before the call and is on #9 after it"},
+		},
+		{
+			name: "out= resized", schema: "f(Tensor self, Tensor(a!) out) -> Tensor(a!)",
+			before:  list{see(1, 2, one), see(3, 4, holding(""))},
+			after:   list{see(1, 2, one), see(3, 4, holding("wxyz"), version(1))},
+			results: list{see(3, 4)},
+		},
+		{
+			name: "set_, whose plan has no OA002", schema: "f(Tensor(a!) self, Tensor source) -> Tensor(a!)", drop: "OA002",
+			before:  list{see(1, 2, one), see(3, 4, holding("wxyz"))},
+			after:   list{see(1, 4, holding("wxyz")), see(3, 4, holding("wxyz"))},
+			results: list{see(1, 4)},
+		},
+
+		// OA009
+		{
+			name: "bytes of a tensor", schema: "f(Tensor noise) -> ()",
+			before: list{see(1, 2, one)}, after: list{see(1, 2, holding("abXd"))},
+			want: []string{"OA009 argument noise: 1 of 4 bytes changed, version 0 -> 0"},
+		},
+		{
+			name: "bytes with a version bump", schema: "f(Tensor self) -> ()",
+			before: list{see(1, 2, one, version(4))}, after: list{see(1, 2, holding("ABCD"), version(5))},
+			want: []string{"OA009 argument self: 4 of 4 bytes changed, version 4 -> 5"},
+		},
+		{
+			name: "bytes of a list element", schema: "f(Tensor[] ts) -> ()", args: []int{2},
+			before: list{see(1, 2, one), see(3, 4, one)}, after: list{see(1, 2, one), see(3, 4, holding("abc\x00"))},
+			want: []string{"OA009 argument ts[1]: 1 of 4 bytes changed, version 0 -> 0"},
+		},
+		{
+			name: "bytes of an optional", schema: "f(Tensor? w) -> ()",
+			before: list{see(1, 2, one)}, after: list{see(1, 2, holding("abce"))},
+			want: []string{"OA009 argument w: 1 of 4 bytes changed, version 0 -> 0"},
+		},
+		{
+			name: "bytes of an optional list element", schema: "f(Tensor?[] ts) -> ()", args: []int{2},
+			before: list{undefined, see(3, 4, one)}, after: list{undefined, see(3, 4, holding("abce"))},
+			want: []string{"OA009 argument ts[1]: 1 of 4 bytes changed, version 0 -> 0"},
+		},
+		{
+			name: "bytes of a view's base", schema: "f(Tensor(a) self) -> Tensor(a)",
+			before: list{see(1, 2, one)}, after: list{see(1, 2, holding("abce"))}, results: list{see(3, 2)},
+			want: []string{"OA009 argument self: 1 of 4 bytes changed, version 0 -> 0"},
+		},
+		{
+			name: "bytes too many to copy", schema: "f(Tensor self) -> ()",
+			before: list{see(1, 2, one, shaped(func(c *asserts.Content) { c.Bytes, c.Digest = nil, 1 }))},
+			after:  list{see(1, 2, one, shaped(func(c *asserts.Content) { c.Bytes, c.Digest = nil, 2 }))},
+			want:   []string{"OA009 argument self: some of 4 bytes changed, digest 0000000000000001 -> 0000000000000002, version 0 -> 0"},
+		},
+		{
+			name: "storage resized", schema: "f(Tensor self) -> ()",
+			before: list{see(1, 2, one)}, after: list{see(1, 2, holding("abcdef"))},
+			want: []string{"OA009 argument self: storage of 4 bytes resized to 6, version 0 -> 0, sizes [4] -> [6]"},
+		},
+		{
+			name: "metadata", schema: "f(Tensor self) -> ()",
+			before: list{see(1, 2, one)},
+			after: list{see(1, 2, one, shaped(func(c *asserts.Content) {
+				c.Sizes, c.Strides, c.Offset, c.DType = []int64{2}, []int64{2}, 1, "int8"
+			}))},
+			want: []string{"OA009 argument self: sizes [4] -> [2], strides [1] -> [2], offset 0 -> 1, dtype uint8 -> int8"},
+		},
+		{
+			name: "bytes of one tensor passed twice", schema: "f(Tensor self, Tensor other) -> ()",
+			before: list{see(1, 2, one), see(1, 2, one)}, after: list{see(1, 2, holding("abce")), see(1, 2, holding("abce"))},
+			want: []string{"OA009 argument self: 1 of 4 bytes changed, version 0 -> 0"},
+		},
+		{
+			name: "bytes of one storage, metadata of one view", schema: "f(Tensor self, Tensor view) -> ()",
+			before: list{see(1, 2, one), see(3, 2, one)},
+			after:  list{see(1, 2, holding("abce")), see(3, 2, holding("abce"), shaped(func(c *asserts.Content) { c.Offset = 1 }))},
+			want: []string{
+				"OA009 argument self: 1 of 4 bytes changed, version 0 -> 0",
+				"OA009 argument view: offset 0 -> 1",
+			},
+		},
+		{
+			name: "bytes written through a written argument", schema: "f(Tensor(a!) self, Tensor other) -> Tensor(a!)",
+			before: list{see(1, 2, one), see(3, 2, one)}, after: list{see(1, 2, holding("ABCD"), version(1)), see(3, 2, holding("ABCD"))},
+			results: list{see(1, 2)},
+		},
+		{
+			name: "another argument besides the written one", schema: "f(Tensor(a!) self, Tensor other) -> Tensor(a!)",
+			before: list{see(1, 2, one), see(3, 4, one)}, after: list{see(1, 2, holding("ABCD"), version(1)), see(3, 4, holding("abcD"))},
+			results: list{see(1, 2)},
+			want:    []string{"OA009 argument other: 1 of 4 bytes changed, version 0 -> 0"},
+		},
+		{
+			name: "OA002 waived, bytes differ", schema: "f(Tensor self) -> ()", drop: "OA002",
+			before: list{see(1, 2, one)}, after: list{see(1, 9, holding("abce"))},
+			want: []string{"OA009 argument self: 1 of 4 bytes changed, version 0 -> 0"},
+		},
+		{
+			name: "OA001 waived, another tensor", schema: "f(Tensor self) -> ()", drop: "OA001",
+			before: list{see(1, 2, one)}, after: list{see(3, 4, holding("abce"))},
+			want: []string{"OA002 argument self: argument self was on StorageImpl #2 before the call and is on #4 after it"},
+		},
+
+		// OA010
+		{
+			name: "version of an in-place argument", schema: "f(Tensor(a!) self) -> Tensor(a!)",
+			before: list{see(1, 2, one, version(7))}, after: list{see(1, 2, holding("ABCD"), version(7))}, results: list{see(1, 2)},
+			want: []string{"OA010 argument self: 4 of 4 bytes changed, version 7 -> 7"},
+		},
+		{
+			name: "version of an out argument", schema: "f(Tensor self, Tensor(a!) out) -> Tensor(a!)",
+			before: list{see(1, 2, one), see(3, 4, one)}, after: list{see(1, 2, one), see(3, 4, holding("abcD"))}, results: list{see(3, 4)},
+			want: []string{"OA010 argument out: 1 of 4 bytes changed, version 0 -> 0"},
+		},
+		{
+			name: "version of a list element", schema: "f(Tensor(a!)[] ts) -> ()", args: []int{2},
+			before: list{see(1, 2, one), see(3, 4, one)}, after: list{see(1, 2, holding("ABCD"), version(1)), see(3, 4, holding("ABCD"))},
+			want: []string{"OA010 argument ts[1]: 4 of 4 bytes changed, version 0 -> 0"},
+		},
+		{
+			name: "version of an optional", schema: "f(Tensor(a!)? mean) -> ()",
+			before: list{see(1, 2, one)}, after: list{see(1, 2, holding("ABCD"))},
+			want: []string{"OA010 argument mean: 4 of 4 bytes changed, version 0 -> 0"},
+		},
+		{
+			name: "version that fell", schema: "f(Tensor(a!) self) -> ()",
+			before: list{see(1, 2, one, version(2))}, after: list{see(1, 2, holding("ABCD"), version(1))},
+			want: []string{"OA010 argument self: 4 of 4 bytes changed, version 2 -> 1"},
+		},
+		{
+			name: "version that wrapped", schema: "f(Tensor(a!) self) -> ()",
+			before: list{see(1, 2, one, version(1<<32-1))}, after: list{see(1, 2, holding("ABCD"), version(0))},
+		},
+		{
+			name: "nothing written", schema: "f(Tensor(a!) self) -> Tensor(a!)",
+			before: list{see(1, 2, one)}, results: list{see(1, 2)},
+		},
+		{
+			name: "no version counter", schema: "f(Tensor(a!) self) -> ()",
+			before: list{see(1, 2, one, traits(asserts.NoVersion))}, after: list{see(1, 2, holding("ABCD"), traits(asserts.NoVersion))},
+		},
+		{
+			name: "written through another written argument", schema: "f(Tensor(a!) x, Tensor(b!) y) -> ()",
+			before: list{see(1, 2, one), see(3, 2, one)}, after: list{see(1, 2, holding("ABCD")), see(3, 2, holding("ABCD"), version(1))},
+		},
+		{
+			name: "two written arguments on one storage, neither bumped", schema: "f(Tensor(a!) x, Tensor(b!) y) -> ()",
+			before: list{see(1, 2, one), see(3, 2, one)}, after: list{see(1, 2, holding("ABCD")), see(3, 2, holding("ABCD"))},
+			want: []string{"OA010 argument x: 4 of 4 bytes changed, version 0 -> 0"},
+		},
+		{
+			name: "resized and not written", schema: "f(Tensor(a!) self) -> Tensor(a!)",
+			before: list{see(1, 2, one)}, after: list{see(1, 2, holding("abcdXX"))}, results: list{see(1, 2)},
+		},
+		{
+			name: "resized and written", schema: "f(Tensor(a!) self) -> Tensor(a!)",
+			before: list{see(1, 2, one)}, after: list{see(1, 2, holding("ABcdXX"))}, results: list{see(1, 2)},
+			want: []string{"OA010 argument self: 2 of 4 bytes changed, version 0 -> 0"},
+		},
+	}
+	for _, test := range tests {
+		t.Run(test.name, test.test)
+	}
+}
