@@ -30,6 +30,7 @@ var commands = []command{
 	planCommand,
 	lintCommand,
 	policyCommand,
+	selftestCommand,
 	checkCommand,
 }
 

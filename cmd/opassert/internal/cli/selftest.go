@@ -1,0 +1,107 @@
+package cli
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/opassert/opassert/gen/gentest/selftest"
+)
+
+var selftestCommand = command{
+	name:    "selftest",
+	args:    "[FAULT]",
+	summary: "prove every check: planted faults are reported, healthy kernels are not",
+	about: `
+Runs kernels of the embedded engine that each break one rule, through generated
+wrappers, for every check, kind of subject and class of op, and prints the
+matrix. Then the healthy kernels run, on every sort of tensor and under every
+kind of mode. With the name of a fault, shows the report of that one.`,
+	run: runSelftest,
+}
+
+// selftestJSON is what selftest -json prints.
+type selftestJSON struct {
+	Faults []selftestFault `json:"faults"`
+	Calls  int             `json:"healthy"`
+	Wrong  []string        `json:"wrong"`
+}
+
+type selftestFault struct {
+	Op      string `json:"op"`
+	Code    string `json:"code"`
+	Subject string `json:"subject"`
+	Kind    string `json:"kind"`
+	Class   string `json:"class"`
+	Why     string `json:"why"`
+	Wrong   string `json:"wrong,omitempty"`
+}
+
+func runSelftest(inv *invocation) error {
+	asJSON := inv.flags.Bool("json", false, "print a JSON object")
+	list := inv.flags.Bool("list", false, "list the planted faults")
+	if err := inv.parse(0, 1); err != nil {
+		return err
+	}
+	if *list {
+		return inv.listFaults()
+	}
+	if inv.flags.NArg() == 1 {
+		return inv.showFault(inv.flags.Arg(0))
+	}
+	report := selftest.Run()
+	var err error
+	if *asJSON {
+		err = inv.json(jsonSelftest(report))
+	} else {
+		err = report.Write(inv.stdout)
+	}
+	if err == nil && report.Wrong() > 0 {
+		return errFindings
+	}
+	return err
+}
+
+func (inv *invocation) listFaults() error {
+	for _, f := range selftest.Faults() {
+		fmt.Fprintf(inv.stdout, "%-40s %v  %s\n", f.Fault.Op, f.Fault.Code, f.Fault.Why)
+	}
+	return nil
+}
+
+func (inv *invocation) showFault(name string) error {
+	results := selftest.Faults()
+	i := slices.IndexFunc(results, func(r selftest.FaultResult) bool {
+		return r.Fault.Op == name || strings.TrimPrefix(r.Fault.Op, "fault::") == name
+	})
+	if i < 0 {
+		return fmt.Errorf("no planted fault %q; opassert selftest -list has their names", name)
+	}
+	r := results[i]
+	fmt.Fprintf(inv.stdout, "%s %s\n\n", r.Fault.Op, r.Fault.Why)
+	for _, v := range r.Ran.Violations {
+		if err := v.WriteReport(inv.stdout); err != nil {
+			return err
+		}
+	}
+	if r.Wrong != "" {
+		fmt.Fprintf(inv.stdout, "which is wrong: %s\n", r.Wrong)
+		return errFindings
+	}
+	return nil
+}
+
+func jsonSelftest(r selftest.Report) selftestJSON {
+	out := selftestJSON{Faults: []selftestFault{}, Calls: len(r.Healthy), Wrong: []string{}}
+	for _, f := range r.Faults {
+		out.Faults = append(out.Faults, selftestFault{
+			f.Fault.Op, f.Fault.Code.String(), f.Fault.Subject, string(f.Fault.Kind), string(f.Fault.Class), f.Fault.Why, f.Wrong,
+		})
+	}
+	for _, h := range r.Healthy {
+		if h.Wrong != "" {
+			out.Wrong = append(out.Wrong, fmt.Sprintf("%s, %s, under %s: %s", h.Sample.Op, h.Sample.Name, h.Mode, h.Wrong))
+		}
+	}
+	return out
+}

@@ -1,0 +1,84 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+const root = "../.."
+
+func readme(t *testing.T) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(root, "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// What the README points to is there, and its scripts can be run.
+func TestReadmeLinks(t *testing.T) {
+	text := readme(t)
+	links := regexp.MustCompile(`\]\(([^):#]+)\)`).FindAllStringSubmatch(text, -1)
+	if len(links) < 3 {
+		t.Fatalf("found %d links", len(links))
+	}
+	for _, m := range links {
+		if _, err := os.Stat(filepath.Join(root, m[1])); err != nil {
+			t.Errorf("the README links to %s, which is missing", m[1])
+		}
+	}
+	scripts := regexp.MustCompile(`(?m)^(\.ci/\w+)`).FindAllStringSubmatch(text, -1)
+	if len(scripts) < 2 {
+		t.Fatalf("found %d scripts", len(scripts))
+	}
+	for _, m := range scripts {
+		info, err := os.Stat(filepath.Join(root, m[1]))
+		if err != nil || info.Mode()&0o111 == 0 {
+			t.Errorf("the README says to run %s, which can't be run", m[1])
+		}
+	}
+}
+
+// Every subcommand that the README names exists.
+func TestReadmeCommands(t *testing.T) {
+	help, err := exec.Command("go", "run", "./"+root+"/cmd/opassert", "-h").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	named := regexp.MustCompile("(?:`|opassert/cmd/|\\./cmd/|^)opassert ([a-z]+)").FindAllStringSubmatch(readme(t), -1)
+	if len(named) < 3 {
+		t.Fatalf("the README names %d commands", len(named))
+	}
+	for _, m := range named {
+		if !strings.Contains(string(help), "\n  "+m[1]+" ") {
+			t.Errorf("the README names opassert %s, which does not exist", m[1])
+		}
+	}
+}
+
+// A new dependency is a decision: it is made here.
+func TestDependencies(t *testing.T) {
+	out, err := exec.Command("go", "list", "-m", "-f", "{{if not (or .Main .Indirect)}}{{.Path}}{{end}}", "all").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{
+		"github.com/dave/jennifer",        // writes Go
+		"github.com/google/go-cmp",        // tests
+		"github.com/rogpeppe/go-internal", // diffs, and the command's tests
+		"golang.org/x/tools",              // loads Go packages
+		"gopkg.in/yaml.v3",                // reads schemas
+	}
+	got := slices.Sorted(slices.Values(strings.Fields(string(out))))
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("direct dependencies (-want +got):\n%s", diff)
+	}
+}

@@ -1,0 +1,65 @@
+// Package selftest proves the checks: every planted fault is reported once and
+// as it should be, every healthy kernel is left alone, whatever sort of tensor
+// it gets and whatever mode is active. All of it goes through generated
+// wrappers.
+package selftest
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+
+	"github.com/opassert/opassert/asserts"
+)
+
+// A Ran is what came of one call of a wrapper.
+type Ran struct {
+	Violations []*asserts.Violation
+	Panic      any   // what the kernel panicked with
+	Err        error // what the kernel returned
+}
+
+// call calls a wrapper at the content level and collects what is reported. It
+// sets the process's reporter meanwhile, so one call runs at a time.
+func call(wrapper any, args []any) (ran Ran) {
+	var found asserts.Collector
+	defer asserts.SetReporter(&found)()
+	defer asserts.SetLevel(asserts.Contents)()
+	defer func() {
+		ran.Panic = recover()
+		for _, f := range found.Found() {
+			for range f.Count {
+				ran.Violations = append(ran.Violations, f.Violation)
+			}
+		}
+	}()
+	fn := reflect.ValueOf(wrapper)
+	results := fn.Call(values(fn.Type(), args))
+	if n := len(results); n > 0 && fn.Type().Out(n-1) == reflect.TypeFor[error]() {
+		ran.Err, _ = results[n-1].Interface().(error)
+	}
+	return ran
+}
+
+// values makes the arguments of a call; nil is the zero value of its
+// parameter.
+func values(fn reflect.Type, args []any) []reflect.Value {
+	in := make([]reflect.Value, len(args))
+	for i, a := range args {
+		in[i] = reflect.ValueOf(a)
+		if a == nil {
+			in[i] = reflect.Zero(fn.In(i))
+		}
+	}
+	return in
+}
+
+// lookup gives the wrapper of an op.
+func lookup(wrappers map[string]any, op string) (any, error) {
+	if w, ok := wrappers[op]; ok {
+		return w, nil
+	}
+	return nil, fmt.Errorf("no wrapper for %s: %w", op, errMissing)
+}
+
+var errMissing = errors.New("run go generate ./gen/gentest")
