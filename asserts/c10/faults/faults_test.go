@@ -144,8 +144,7 @@ func counts(args []any) []int32 {
 	for _, arg := range args {
 		ts, _ := watch.Tensors(arg)
 		for _, x := range ts {
-			var o asserts.Observation
-			x.Observe(&o, asserts.Identity)
+			o := asserts.Observe(x, asserts.Identity)
 			all = append(all, o.ImplUses, o.StorageUses)
 		}
 	}

@@ -65,9 +65,7 @@ func observe(values []reflect.Value, level asserts.Level) (obs []asserts.Observa
 		}
 		lens = append(lens, len(ts))
 		for _, t := range ts {
-			var o asserts.Observation
-			t.Observe(&o, level)
-			obs = append(obs, o)
+			obs = append(obs, asserts.Observe(t, level))
 		}
 	}
 	return obs, lens
