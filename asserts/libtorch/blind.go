@@ -55,7 +55,7 @@ func (op *Op) Unpassable() string {
 		if a.Default != "" || strings.HasSuffix(a.Type, "?") {
 			continue
 		}
-		if class := customClass(a.Type); class != "" && !classMade(class) {
+		if class := customClass(a.Type); class != "" && !registry.listed.Load().made[class] {
 			return fmt.Sprintf("argument %d %q: no operator gives a %s", i, a.Name, class)
 		}
 	}
@@ -67,13 +67,4 @@ func customClass(typ string) string {
 		return ""
 	}
 	return strings.TrimRight(typ, "[]?")
-}
-
-// classMade tells whether some operator returns a custom class.
-func classMade(class string) bool {
-	registry.mu.Lock()
-	defer registry.mu.Unlock()
-	return slices.ContainsFunc(registry.sorted, func(op *Op) bool {
-		return slices.ContainsFunc(op.Returns, func(r Return) bool { return customClass(r.Type) == class })
-	})
 }

@@ -3,8 +3,8 @@
 //
 // It is built with the tag libtorch, and needs cgo and a C++ compiler. On
 // Debian and Ubuntu apt-get install libtorch-dev is all; elsewhere unpack
-// libtorch, and source asserts/libtorch/env.sh with LIBTORCH=/path set. Without
-// the tag the package compiles, and everything gives [ErrNotBuilt].
+// libtorch, and .ci/libtorch prints the environment that LIBTORCH=/path needs.
+// Without the tag the package compiles, and everything gives [ErrNotBuilt].
 //
 // # Calls
 //

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/opassert/opassert/asserts"
 )
@@ -57,72 +58,78 @@ type holding string
 func (h holding) subject() bool { return h != "" && h != "x" }
 func (h holding) list() bool    { return h.subject() && h[0] != 't' }
 
-var registry ops
+// registry is what the dispatcher listed last.
+var registry struct {
+	mu     sync.Mutex // for listing anew
+	listed atomic.Pointer[listing]
+}
 
-type ops struct {
-	mu     sync.Mutex
+type listing struct {
 	sorted []*Op
 	byName map[string]*Op
+	made   map[string]bool // the custom classes that some op returns
 }
 
 // Ops gives every operator with a schema, sorted by name.
 func Ops() ([]*Op, error) {
-	if err := registry.ready(); err != nil {
+	l, err := listed()
+	if err != nil {
 		return nil, err
 	}
-	registry.mu.Lock()
-	defer registry.mu.Unlock()
-	return slices.Clone(registry.sorted), nil
+	return slices.Clone(l.sorted), nil
 }
 
 // Lookup finds an operator by name: "aten::add.Tensor", "aten::relu".
 func Lookup(name string) (*Op, error) {
-	if err := registry.ready(); err != nil {
+	l, err := listed()
+	if err != nil {
 		return nil, err
 	}
-	registry.mu.Lock()
-	defer registry.mu.Unlock()
-	if op := registry.byName[name]; op != nil {
+	if op := l.byName[name]; op != nil {
 		return op, nil
 	}
 	return nil, fmt.Errorf("libtorch has no operator %s; names look like aten::add.Tensor, and a library that has more is loaded with LoadLibrary", name)
 }
 
-func (r *ops) ready() error {
-	r.mu.Lock()
-	known := r.byName != nil
-	r.mu.Unlock()
-	if known {
-		return nil
+func listed() (*listing, error) {
+	if l := registry.listed.Load(); l != nil {
+		return l, nil
 	}
 	if err := start(); err != nil {
-		return err
+		return nil, err
 	}
-	return r.refresh()
+	return list()
 }
 
-// refresh lists anew. Operators that were there stay the Ops that they were.
-func (r *ops) refresh() error {
+// list lists anew. Operators that were there stay the Ops that they were.
+func list() (*listing, error) {
+	registry.mu.Lock()
+	defer registry.mu.Unlock()
 	s := newScratch()
 	defer s.free()
 	nativeSchemas(s.reply)
 	reply, err := s.read("list operators")
 	if err != nil {
-		return err
+		return nil, err
 	}
 	found := parseListing(reply.text())
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	byName := make(map[string]*Op, len(found))
-	for i, op := range found {
-		if old := r.byName[op.Name]; old != nil {
-			op, found[i] = old, old
+	l := &listing{byName: make(map[string]*Op, len(found)), made: make(map[string]bool)}
+	old := registry.listed.Load()
+	for _, op := range found {
+		if old != nil && old.byName[op.Name] != nil {
+			op = old.byName[op.Name]
 		}
-		byName[op.Name] = op
+		l.sorted = append(l.sorted, op)
+		l.byName[op.Name] = op
+		for _, r := range op.Returns {
+			if class := customClass(r.Type); class != "" {
+				l.made[class] = true
+			}
+		}
 	}
-	slices.SortFunc(found, func(a, b *Op) int { return cmp.Compare(a.Name, b.Name) })
-	r.sorted, r.byName = found, byName
-	return nil
+	slices.SortFunc(l.sorted, func(a, b *Op) int { return cmp.Compare(a.Name, b.Name) })
+	registry.listed.Store(l)
+	return l, nil
 }
 
 // parseListing reads what schemas.cpp lists.

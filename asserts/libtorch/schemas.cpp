@@ -149,6 +149,15 @@ std::string double_text(double d) {
   return text;
 }
 
+std::string quoted(const std::string& s) {
+  std::string text = "\"";
+  for (char c : s) {
+    if (c == '"' || c == '\\') text += '\\';
+    text += c;
+  }
+  return text + "\"";
+}
+
 std::string value_text(const c10::IValue& v, const c10::Type& type);
 
 std::string list_text(const c10::IValue& v, const Argument* arg, const c10::Type& elem) {
@@ -170,7 +179,7 @@ std::string value_text(const c10::IValue& v, const c10::Type& type) {
   if (type.kind() == c10::TypeKind::OptionalType) return value_text(v, *type.containedType(0));
   if (v.isBool()) return v.toBool() ? "True" : "False";
   if (v.isDouble()) return double_text(v.toDouble());
-  if (v.isString()) return "\"" + v.toStringRef() + "\"";
+  if (v.isString()) return quoted(v.toStringRef());
   if (v.isInt()) {
     if (type.str() == "ScalarType") return scalar_type_text(v.toInt());
     if (type.str() == "MemoryFormat") return memory_format_text(v.toInt());

@@ -45,5 +45,6 @@ func LoadLibrary(path string) error {
 	if _, err := s.read("load library"); err != nil {
 		return err
 	}
-	return registry.refresh()
+	_, err := list()
+	return err
 }
