@@ -1,6 +1,7 @@
 package trace
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -44,7 +45,14 @@ type Violation struct {
 
 // Saw tells what happened, in one line.
 func (v *Violation) Saw() string {
-	return v.facts.saw
+	if v.facts.saw != "" {
+		return v.facts.saw
+	}
+	switch v.Cause {
+	case EmptySlot, OtherObject:
+		return "deallocated while others hold the impl that it was made for"
+	}
+	return "deallocated while others hold the impl, whose slot points at it"
 }
 
 // Lines gives the numbers of the evidence, sorted.
@@ -59,7 +67,7 @@ func (v *Violation) Lines() []int64 {
 
 // Facts are the lines that speak for or against a cause; 0: there is none.
 type facts struct {
-	saw          string
+	saw          string // "": what a deallocation is
 	made         Making
 	madeAt       int64 // created, in a hermetic context or outside
 	slotAt       int64 // the last one that shows the slot pointing at the object
@@ -82,6 +90,14 @@ type facts struct {
 
 // blame finds the most likely cause.
 func (v *Violation) blame() {
+	byLine := func(a, b Reason) int { return cmp.Compare(a.Line, b.Line) }
+	defer func() {
+		slices.SortStableFunc(v.Evidence, byLine)
+		slices.SortStableFunc(v.Against, byLine)
+	}()
+	if v.Cause == "" {
+		v.Cause = CauseUnknown
+	}
 	if !v.facts.deallocation {
 		return
 	}

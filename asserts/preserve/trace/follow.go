@@ -33,6 +33,9 @@ type object struct {
 	Life
 	facts   facts
 	gap     int64 // holes met when State was learnt
+	stateAt int64 // the line that it was learnt from
+	madeGap int64 // holes met when it was first seen
+	sameAt  int64 // the line of this release that names the impl known before
 	release bool  // being released
 	borrow  bool  // and it does not own its impl
 }
@@ -51,6 +54,7 @@ type impl struct {
 
 // A wrap is a THPStorage_Wrap under way.
 type wrap struct {
+	gap      int64 // holes met when it began
 	open     bool
 	hermetic bool
 	foreign  bool
@@ -59,6 +63,7 @@ type wrap struct {
 	made     *object
 	pointsTo uint64
 	pointsAt int64
+	slotWas  int64 // the object's slotAt before that
 	emptyAt  int64
 }
 
@@ -151,10 +156,13 @@ func (f *follower) impl(data uint64) *impl {
 func (f *follower) followImpl(r *record) {
 	i := f.impl(r.addr)
 	w := &i.wrap
+	if w.gap != f.gaps {
+		*w = wrap{gap: f.gaps}
+	}
 	switch r.message {
 	case enterWrap:
 		if !w.open || w.pointsTo != 0 || w.made != nil {
-			*w = wrap{open: true, hermetic: w.hermetic && w.open && w.made == nil}
+			*w = wrap{gap: f.gaps, open: true}
 		}
 		if r.interp != 0 {
 			w.interp, w.interpAt = r.interp, f.number
@@ -188,7 +196,7 @@ func (f *follower) followImpl(r *record) {
 		f.handOut(i, preserve.Hand)
 	case handed:
 		f.handed(i, r)
-		*w = wrap{}
+		*w = wrap{gap: f.gaps}
 	}
 }
 
@@ -201,7 +209,7 @@ func (f *follower) create(i *impl, r *record) {
 	o := &object{Life: Life{
 		Kind: Object, Address: Address(r.ref), Type: f.typeName(r.typ),
 		Impl: i.Address, Interpreter: Address(i.wrap.interp),
-	}}
+	}, madeGap: f.gaps}
 	o.facts = facts{madeAt: f.number, maker: i.wrap.interp, makerAt: i.wrap.interpAt}
 	f.objects[r.ref] = o
 	f.eventAt(&o.Life, Created, i.Address)
@@ -270,13 +278,16 @@ func (f *follower) pointed(i *impl, at uint64) {
 		o = f.firstSeen(at)
 		o.Impl = i.Address
 	}
+	i.wrap.slotWas = o.facts.slotAt
 	o.facts.slotAt = f.number
 	if i.second != nil && i.slot != o { // the old object's slot is as it was: there are two impls
 		i.second.withdrawn = true
 		i.second, i.shared = nil, true
 	}
-	if o.Made == MadeHermetic {
-		f.breaks(preserve.Hermetic, o, i.Address, "a slot points at an object made in a hermetic context").Cause = HermeticState
+	if o.Made == MadeHermetic && o.madeGap == f.gaps {
+		v := f.breaks(preserve.Hermetic, o, i.Address, "a slot points at an object made in a hermetic context")
+		v.Cause = HermeticState
+		v.Evidence = []Reason{{o.facts.madeAt, "made in a hermetic context"}}
 	}
 	f.moved(o, uint64(i.Address))
 	if i.Address != 0 {
@@ -317,7 +328,7 @@ func (f *follower) handOut(i *impl, s preserve.Step) {
 }
 
 func (f *follower) wrongInterpreter(i *impl, o *object) {
-	if w := i.wrap; w.interp != 0 && o.facts.maker != 0 && w.interp != o.facts.maker && w.made != o {
+	if w := i.wrap; w.interp != 0 && o.facts.maker != 0 && w.interp != o.facts.maker && w.made != o && o.madeGap == f.gaps {
 		v := f.breaks(preserve.OneInterpreter, o, i.Address, fmt.Sprintf("made by interpreter %v, handed out in %v", Address(o.facts.maker), Address(w.interp)))
 		v.Cause = InterpreterClash
 		v.Evidence = []Reason{
@@ -350,9 +361,8 @@ func (f *follower) handed(i *impl, r *record) {
 	switch {
 	case w.pointsTo != 0 && w.pointsTo != r.ref:
 		v := f.breaks(preserve.SameObject, o, i.Address, fmt.Sprintf("the slot points at %v, and another object is handed out", Address(w.pointsTo)))
-		v.Cause = CauseUnknown
 		v.Evidence = []Reason{{w.pointsAt, fmt.Sprintf("the slot points at %v", Address(w.pointsTo))}}
-	case w.open && w.hermetic && o.Made == MadePlain:
+	case w.open && w.hermetic && o.Made == MadePlain && o.madeGap == f.gaps:
 		v := f.breaks(preserve.Hermetic, o, i.Address, "made outside hermetic contexts, handed out in one")
 		v.Cause = HermeticState
 		v.Evidence = []Reason{{o.facts.madeAt, "made outside hermetic contexts"}}
@@ -383,13 +393,25 @@ func (f *follower) found(i *impl, at uint64, typ string) {
 	case o.Type == typ, o.Type == "" && !foreignType(typ), !f.whole && strings.HasPrefix(o.Type, typ):
 	default:
 		f.eventType(&o.Life, typ)
-		v := f.breaks(preserve.UseAfter, o, i.Address, "what is found there is a "+typ)
-		v.Cause, v.Found, v.Consequence = CauseUnknown, typ, f.number
-		if o.facts.madeAt != 0 {
-			v.Evidence = append(v.Evidence, Reason{o.facts.madeAt, "a " + o.Type + " was made there"})
+		v := f.breaks(preserve.UseAfter, o, i.Address, "what is found there is a "+typ+"; the log does not show the deallocation")
+		v.Found, v.Consequence = typ, f.number
+		if o.release { // cut off where it was not preserved
+			saw := v.facts.saw
+			v.facts = o.facts
+			v.facts.saw, v.facts.deallocation = saw, true
+			v.facts.slotAt, v.facts.stillAt = i.wrap.slotWas, i.wrap.pointsAt
+		} else {
+			v.Evidence = []Reason{{f.number, "a " + typ + " is found there"}}
+			if o.Type != "" {
+				v.Evidence = append(v.Evidence, Reason{o.facts.madeAt, "a " + o.Type + " was made there"})
+			}
 		}
-		v.Evidence = append(v.Evidence, Reason{f.number, "a " + typ + " is there now, and the log does not show the deallocation"})
-		f.endObject(o)
+		o.State = preserve.Dead
+		delete(f.objects, at)
+		if i.slot == o {
+			i.slot = nil
+		}
+		f.suspect(i, o, v)
 	}
 }
 
@@ -408,7 +430,7 @@ var builtinTypes = []string{
 }
 
 func (f *follower) firstSeen(at uint64) *object {
-	o := &object{Life: Life{Kind: Object, Address: Address(at)}, gap: f.gaps}
+	o := &object{Life: Life{Kind: Object, Address: Address(at)}, gap: f.gaps, madeGap: f.gaps}
 	f.objects[at] = o
 	f.event(&o.Life, FirstSeen)
 	return o
@@ -419,10 +441,18 @@ func (f *follower) firstSeen(at uint64) *object {
 func (f *follower) step(o *object, s preserve.Step) {
 	to, code := o.State.Next(s)
 	if code != 0 && o.gap == f.gaps && o.State != preserve.Unknown {
-		v := f.breaks(code, o, o.Impl, fmt.Sprintf("%s while %s", s, o.State))
-		v.Cause = CauseUnknown
+		v := f.breaks(code, o, o.Impl, wrongSteps[s]+" while "+stands[o.State])
+		v.Evidence = []Reason{{o.stateAt, "from here on" + stands[o.State]}}
 	}
-	o.State, o.gap = to, f.gaps
+	o.State, o.gap, o.stateAt = to, f.gaps, f.number
+}
+
+var wrongSteps = [...]string{
+	preserve.Create: "made", preserve.Hand: "handed out", preserve.Preserve: "preserved", preserve.Resurrect: "resurrected", preserve.Deallocate: "deallocated",
+}
+
+var stands = [...]string{
+	preserve.Holding: "it owns the impl", preserve.Preserved: "the impl owns it", preserve.Dead: "it is deallocated",
 }
 
 // breaks records a violation at this line, and marks the object's last event.

@@ -35,10 +35,12 @@ func (f *follower) followObject(r *record) {
 		f.event(&o.Life, CheckNone)
 	case slotOwns:
 		if !o.borrow {
-			v := f.breaks(preserve.OneOwner, o, o.Impl, "released by its last holder, and the impl owns it")
-			v.Cause = CauseUnknown
+			f.breaks(preserve.OneOwner, o, o.Impl, "released by its last holder, and the impl owns it too")
 		}
 	case implData:
+		if o.Impl == Address(r.ref) {
+			o.sameAt = f.number
+		}
 		f.moved(o, r.ref)
 		f.used(o, r.count)
 	case slotPoints:
@@ -70,7 +72,7 @@ func (f *follower) followObject(r *record) {
 
 // released begins a release: what was seen in an earlier one is past.
 func (o *object) released(interp uint64, line int64) {
-	o.release, o.borrow = true, false
+	o.release, o.borrow, o.sameAt = true, false, 0
 	k := &o.facts
 	*k = facts{made: k.made, madeAt: k.madeAt, slotAt: k.slotAt, maker: k.maker, makerAt: k.makerAt}
 	if interp != 0 {
@@ -100,7 +102,7 @@ func (f *follower) proved(o *object) {
 // displaced is an object of an impl whose slot has another one.
 func (f *follower) displaced(o *object) {
 	other := f.objects[o.facts.differsTo]
-	if o.facts.differsTo == 0 || o.Made != MadePlain || o.facts.differsTo == uint64(o.Address) {
+	if o.facts.differsTo == 0 || o.Made != MadePlain || o.madeGap != f.gaps || o.facts.differsTo == uint64(o.Address) {
 		return
 	}
 	if i := f.impls[uint64(o.Impl)]; i != nil && i.second != nil {
@@ -131,7 +133,7 @@ func (f *follower) preserve(o *object) {
 func (f *follower) kept(o *object) {
 	f.event(&o.Life, KeptAnyway)
 	o.release = false
-	if o.pointedAt() && o.facts.uses != 1 {
+	if f.pointedAt(o) && o.facts.uses != 1 {
 		v := f.breaks(preserve.OneOwner, o, o.Impl, "")
 		v.facts = o.facts
 		v.facts.saw = "nobody refers to it, it is not deallocated, and the impl does not own it"
@@ -139,8 +141,12 @@ func (f *follower) kept(o *object) {
 	}
 }
 
-// pointedAt tells whether the log shows that a slot points at the object.
-func (o *object) pointedAt() bool { return o.Made == MadePlain || o.facts.slotAt != 0 }
+// pointedAt tells whether the log shows that a slot points at the object. What
+// it showed before a hole only counts if this release names the same impl:
+// another object may be at the address since.
+func (f *follower) pointedAt(o *object) bool {
+	return (o.Made == MadePlain || o.facts.slotAt != 0) && (o.madeGap == f.gaps || o.sameAt != 0)
+}
 
 // deallocate ends an object: rightly if the impl goes with it, or never led to it.
 func (f *follower) deallocate(o *object) {
@@ -161,7 +167,7 @@ func (f *follower) deallocate(o *object) {
 			f.endImpl(i)
 		}
 	case k.differsTo != 0 && k.differsTo != uint64(o.Address): // its slot leads to another one
-	case preserved, k.usesAt != 0 && o.pointedAt():
+	case preserved, k.usesAt != 0 && f.pointedAt(o):
 		v := f.deallocation(o, f.number)
 		o.Events[len(o.Events)-1].Code = v.Code
 		f.suspect(i, o, v)
@@ -177,7 +183,6 @@ func (f *follower) deallocate(o *object) {
 // of a shared impl points at it.
 func (f *follower) deallocation(o *object, line int64) *Violation {
 	v := &Violation{Code: preserve.SharedDealloc, Line: line, Object: o.Address, Impl: o.Impl, Type: o.Type, facts: o.facts}
-	v.facts.saw = "deallocated while the slot points at it and the impl lives on"
 	v.facts.deallocation = true
 	f.violations = append(f.violations, v)
 	return v

@@ -4,6 +4,8 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+
+	"github.com/opassert/opassert/asserts/preserve"
 )
 
 // Text writes lives as they end and then what broke, for people.
@@ -101,12 +103,17 @@ func (t *Text) violation(v *Violation) {
 	for _, e := range v.Against {
 		fmt.Fprintf(t.w, "%10d  %s\n", e.Line, e.Says)
 	}
-	fmt.Fprintf(t.w, "  later   %s\n", v.Later())
+	if later := v.Later(); later != "" {
+		fmt.Fprintf(t.w, "  later   %s\n", later)
+	}
 }
 
-// Later tells what came of the violation, in one line.
+// Later tells what came of a deallocation, in one line; "" if the object is not
+// deallocated.
 func (v *Violation) Later() string {
 	switch {
+	case v.Code != preserve.SharedDealloc && v.Code != preserve.UseAfter:
+		return ""
 	case v.Consequence == 0:
 		return "the log does not show a use of it"
 	case v.Consequence == v.Line:

@@ -1,0 +1,154 @@
+package trace
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestOwnNumber(t *testing.T) {
+	for _, tt := range []struct {
+		in   string
+		n    int64
+		rest string
+		ok   bool
+	}{
+		{"1795 [a.cpp:1] (0x1) x", 1795, "[a.cpp:1] (0x1) x", true},
+		{"  1795\t[a.cpp:1]", 1795, "[a.cpp:1]", true},
+		{"1795:[a.cpp:1]", 1795, "[a.cpp:1]", true},
+		{"> 1795 | [a.cpp:1]", 1795, "[a.cpp:1]", true},
+		{"1 CHRONOS:81064802277542806", 1, "CHRONOS:81064802277542806", true},
+		{"[a.cpp:1]", 0, "[a.cpp:1]", false},
+		{"10:12:54 [a.cpp:1]", 0, "10:12:54 [a.cpp:1]", false},
+		{"2023-08-08 [a.cpp:1]", 0, "2023-08-08 [a.cpp:1]", false},
+		{"1234567890123456 [a.cpp:1]", 0, "1234567890123456 [a.cpp:1]", false},
+		{"17", 0, "17", false},
+		{"", 0, "", false},
+	} {
+		n, rest, ok := ownNumber([]byte(tt.in))
+		if n != tt.n && ok || string(rest) != tt.rest || ok != tt.ok {
+			t.Errorf("ownNumber(%q) = %d, %q, %t", tt.in, n, rest, ok)
+		}
+	}
+}
+
+func TestFindTag(t *testing.T) {
+	for _, tt := range []struct{ in, tag string }{
+		{"[torch/csrc/Storage.cpp:107] (0x1) x", "[torch/csrc/Storage.cpp:107]"},
+		{"[rank0]: [torch/csrc/Storage.cpp:107] (0x1) x", "[torch/csrc/Storage.cpp:107]"},
+		{"\x1b[32m[Storage.cpp:107]\x1b[0m x", "[Storage.cpp:107]"},
+		{"[torch/csrc/Stora[torch/csrc/Storage.cpp:1] x", "[torch/csrc/Storage.cpp:1]"},
+		{"[c10/core/impl/PyObjectSlot.h:12]", "[c10/core/impl/PyObjectSlot.h:12]"},
+		{"[W socket.cpp:601] x", ""},
+		{"[1]", ""}, {"[a:1]", ""}, {"[.cpp:1]", ""}, {"[a.cpp:]", ""}, {"[a.cpp:1", ""}, {"", ""},
+		{"I0808 10:12:54.887000 227 logging.py:31] my build_rule", ""},
+	} {
+		tag := ""
+		if begin, end := findTag([]byte(tt.in)); begin >= 0 {
+			tag = tt.in[begin:end]
+		}
+		if tag != tt.tag {
+			t.Errorf("findTag(%q) = %q, want %q", tt.in, tag, tt.tag)
+		}
+	}
+}
+
+// What the patched functions print, and what becomes of it.
+func TestParse(t *testing.T) {
+	const d, x, i = 0x7f01fc69b600, 0x7f00df0a2340, 0x7f026b8c6160
+	untyped := []byte(untyped)
+	for _, tt := range []struct {
+		in   string
+		want record
+	}{
+		{"(tensor PyObject: 0x7f00df0a2340) in THPVariable_storage", record{subject: ofTensor, addr: x, message: enter, count: -1}},
+		{"(tensor PyObject: 0x7f00df0a2340) storage data: 0x7f01fc69b600", record{subject: ofTensor, addr: x, message: storageData, ref: d, count: -1}},
+		{"(tensor PyObject: 0x7f00df0a2340) storage data: 0", record{subject: ofTensor, addr: x, message: storageData, count: -1}},
+		{"(0x7f01fc69b600, interpreter: 0x7f026b8c6160) in createPyObject", record{subject: ofImpl, addr: d, interp: i, message: enter, count: -1}},
+		{"(0, interpreter: 0x7f026b8c6160) in THPStorage_Wrap", record{subject: ofImpl, interp: i, message: enterWrap, count: -1}},
+		{"(0x7f01fc69b600) ", record{subject: ofImpl, addr: d, message: blank, count: -1}},
+		{"(0x7f01fc69b600)", record{subject: ofImpl, addr: d, message: blank, count: -1}},
+		{"()", record{message: blank, count: -1}},
+		{"() in THPStorage_Wrap", record{message: enterWrap, count: -1}},
+		{"in THPStorage_Wrap", record{message: enterWrap, count: -1}},
+		{"", record{message: blank, count: -1}},
+		{"(0x7f01fc69b600) PyObjectSlot is empty, use_count:3", record{subject: ofImpl, addr: d, message: slotEmpty, count: 3}},
+		{"(0x7f01fc69b600) PyObjectSlot is empty", record{subject: ofImpl, addr: d, message: slotEmpty, count: -1}},
+		{"(0x7f01fc69b600) maybe uninitialized", record{subject: ofImpl, addr: d, message: detail, count: -1}},
+		{"(0x7f01fc69b600) definitely uninitialized", record{subject: ofImpl, addr: d, message: detail, count: -1}},
+		{"(0x7f01fc69b600) in THPStorage_NewWithStorage, arg type->tp_name: torch.storage.UntypedStorage", record{subject: ofImpl, addr: d, message: enterWrap, count: -1}},
+		{"(0x7f01fc69b600), creating PyObject of type torch.storage.UntypedStorage", record{subject: ofImpl, addr: d, message: detail, count: -1}},
+		{"(0x7f01fc69b600), created storage PyObject of type torch.storage.UntypedStorage at 0x7f00df0a2340", record{subject: ofImpl, addr: d, message: created, typ: untyped, ref: x, count: -1}},
+		{"(0x7f01fc69b600), not hermetic", record{subject: ofImpl, addr: d, message: notHermetic, count: -1}},
+		{"(0x7f01fc69b600), hermetic", record{subject: ofImpl, addr: d, message: isHermetic, count: -1}},
+		{"(PyObject: 0x7f00df0a2340) hermetic", record{subject: ofObject, addr: x, message: isHermetic, count: -1}},
+		{"(0x7f01fc69b600) type_name: torch.storage.UntypedStorage, PyObject*: 0x7f00df0a2340", record{subject: ofImpl, addr: d, message: handed, typ: untyped, ref: x, count: -1}},
+		{"(0x7f01fc69b600) has PyObject", record{subject: ofImpl, addr: d, message: detail, count: -1}},
+		{"(0x7f01fc69b600) PyObject is null", record{subject: ofImpl, addr: d, message: slotNull, count: -1}},
+		{"(0x7f01fc69b600) PyObject managed by different interpreter", record{subject: ofImpl, addr: d, message: foreign, count: -1}},
+		{"(0x7f01fc69b600) PyObjectSlot points to PyObject at 0x7f00df0a2340", record{subject: ofImpl, addr: d, message: slotPoints, ref: x, count: -1}},
+		{"(0x7f01fc69b600) PyObjectSlot's PyObject type: dict", record{subject: ofImpl, addr: d, message: slotType, typ: []byte("dict"), count: -1}},
+		{"(0x7f01fc69b600) PyObject was preserved, resurrecting", record{subject: ofImpl, addr: d, message: resurrecting, count: -1}},
+		{"(0x7f01fc69b600) PyObject was alive, incrementing", record{subject: ofImpl, addr: d, message: incrementing, count: -1}},
+		{"(PyObject: 0x7f00df0a2340, interpreter: 0x7f026b8c6160) in THPStorage_subclass_dealloc", record{subject: ofObject, addr: x, interp: i, message: enterDealloc, count: -1}},
+		{"(PyObject: 0x7f00df0a2340) PyObjectSlot has PyObject, interpreter: 0x7f026b8c6160, PyObject*: 0x7f00df0a2340", record{subject: ofObject, addr: x, message: slotHas, tag: i, ref: x, count: -1}},
+		{"(PyObject: 0x7f00df0a2340) PyObjectSlot does not own PyObject", record{subject: ofObject, addr: x, message: detail, count: -1}},
+		{"(PyObject: 0x7f00df0a2340) PyObjectSlot owns PyObject", record{subject: ofObject, addr: x, message: slotOwns, count: -1}},
+		{"(PyObject: 0x7f00df0a2340) PyObjectSlot does not have PyObject", record{subject: ofObject, addr: x, message: slotHasNone, count: -1}},
+		{"(PyObject: 0x7f00df0a2340, interpreter: 0x7f026b8c6160) in THPStorage_tryPreserve", record{subject: ofObject, addr: x, interp: i, message: enter, count: -1}},
+		{"(PyObject: 0x7f00df0a2340) is borrowed", record{subject: ofObject, addr: x, message: borrowed, count: -1}},
+		{"(PyObject: 0x7f00df0a2340) c10::Storage data: 0x7f01fc69b600", record{subject: ofObject, addr: x, message: implData, ref: d, count: -1}},
+		{"(PyObject: 0x7f00df0a2340) c10::Storage data: 0x7f01fc69b600, use_count: 2", record{subject: ofObject, addr: x, message: implData, ref: d, count: 2}},
+		{"(PyObject: 0x7f00df0a2340) PyObjectSlot has a different PyObject: 0, storage.use_count: 2", record{subject: ofObject, addr: x, message: slotDiffers, count: 2}},
+		{"(PyObject: 0x7f00df0a2340) storage.use_count: 1", record{subject: ofObject, addr: x, message: useCount, count: 1}},
+		{"(PyObject: 0x7f00df0a2340) preserving PyObject", record{subject: ofObject, addr: x, message: preserving, count: -1}},
+		{"(PyObject: 0x7f00df0a2340) PyObject type: torch.storage.UntypedStorage", record{subject: ofObject, addr: x, message: objectType, typ: untyped, count: -1}},
+		{"(PyObject: 0x7f00df0a2340) c10::Storage is referenced elsewhere, so cannot deallocate", record{subject: ofObject, addr: x, message: keptAnyway, count: -1}},
+		{"(PyObject: 0x7f00df0a2340) deallocating storage PyObject", record{subject: ofObject, addr: x, message: deallocating, count: -1}},
+		{"(PyObject: 00007F00DF0A2340) is borrowed", record{subject: ofObject, addr: x, message: borrowed, count: -1}},
+		{"(PyObject: (nil)) is borrowed", record{}},
+		{"(PyObject: 0x7f00df0a2340) is borrowed by a friend", record{}},
+		{"(PyObject: 0x7f00df0a2340) something new", record{}},
+		{"(a friend) is borrowed", record{}},
+		{"(0x7f01fc69b600) in a hurry", record{}},
+		{"(0x7f01fc69b600) PyObjectSlot points to PyObject at ", record{}},
+		{"(0x7f01fc69b600) PyObjectSlot is empty, use_count:", record{}},
+		{"(0x7f01fc69b600) type_name: torch.storage.UntypedStorage, PyObj", record{}},
+	} {
+		var got record
+		ok := parse([]byte(tt.in), &got)
+		if ok != (tt.want.message != unknown) {
+			t.Errorf("parse(%q) = %t", tt.in, ok)
+			continue
+		}
+		if diff := cmp.Diff(tt.want, got, cmp.AllowUnexported(record{})); ok && diff != "" {
+			t.Errorf("parse(%q) (-want +got)\n%s", tt.in, diff)
+		}
+	}
+}
+
+// Two threads print into one line.
+func TestBrokenInto(t *testing.T) {
+	report, lives := follow("[a.cpp:1] (PyObject: 0x10) is borrowed[b.cpp:2] (0x20), created storage PyObject of type T at 0x30\n" +
+		"[a.cpp:1][b.cpp:2] (0x20), not hermetic\n" +
+		"[a.cpp:1] (PyObject: 0x10) deallo[b.cpp:2] (0x20) type_name: T, PyObject*: 0x30\n")
+	if report.Records != 6 || report.Unknown != 1 {
+		t.Errorf("%d records, %d unknown", report.Records, report.Unknown)
+	}
+	var got []string
+	for _, l := range lives {
+		for _, e := range l.Events {
+			got = append(got, l.Kind.String()+" "+l.Address.String()+" "+e.String())
+		}
+	}
+	want := []string{
+		"object 0x10 first seen; made where the log does not show it",
+		"object 0x10 its impl is freed and lets go of it",
+		"object 0x30 created for impl 0x20",
+		"object 0x30 made outside hermetic contexts",
+		"impl 0x20 gets object 0x30",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+}

@@ -1,0 +1,173 @@
+package trace
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// An outcome is all that comes of a log.
+func outcome(write func(*Reader)) (Report, []Life) {
+	var lives []Life
+	r := NewReader(func(l Life) { lives = append(lives, l) })
+	write(r)
+	return r.Close(), lives
+}
+
+var comparable = cmp.Options{cmp.AllowUnexported(Violation{}, facts{})}
+
+// In what pieces a log comes makes no difference, every line that is named is
+// one of the log, and nothing panics.
+func FuzzReader(f *testing.F) {
+	logs, _ := filepath.Glob("testdata/*.*")
+	for i, name := range logs {
+		log, err := os.ReadFile(name)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(log, uint16(i*7+1))
+	}
+	f.Add([]byte("[a.cpp:1] (0x1), created storage PyObject of type T at 0x1\n[a.cpp:1] (PyObject: 0x1) deallocating storage PyObject\n[a.cpp:1] (0x1) PyObjectSlot points to PyObject at 0x1"), uint16(3))
+	f.Fuzz(func(t *testing.T, log []byte, piece uint16) {
+		whole, wholeLives := outcome(func(r *Reader) { r.Write(log) })
+		parts, partLives := outcome(func(r *Reader) {
+			for p := range slices.Chunk(log, int(piece)+1) {
+				if n, err := r.Write(p); n != len(p) || err != nil {
+					t.Fatalf("wrote %d of %d, %v", n, len(p), err)
+				}
+			}
+		})
+		if diff := cmp.Diff(whole, parts, comparable); diff != "" {
+			t.Fatalf("report in pieces of %d (-whole +pieces)\n%s", piece, diff)
+		}
+		if diff := cmp.Diff(wholeLives, partLives); diff != "" {
+			t.Fatalf("lives in pieces of %d (-whole +pieces)\n%s", piece, diff)
+		}
+		numbers := map[int64]bool{}
+		for i, line := range strings.Split(string(log), "\n") {
+			if n, _, ok := ownNumber([]byte(line)); ok {
+				numbers[n] = true
+			}
+			numbers[int64(i+1)] = true
+		}
+		for _, v := range whole.Violations {
+			for _, n := range append(v.Lines(), v.Line, v.Consequence) {
+				if n != 0 && !numbers[n] {
+					t.Fatalf("line %d of %s is not one of the log's", n, v.Code)
+				}
+			}
+			if slices.Contains(v.Lines(), 0) {
+				t.Fatalf("%s at %d: evidence on no line", v.Code, v.Line)
+			}
+		}
+		for _, l := range wholeLives {
+			if len(l.Events) > MaxEvents {
+				t.Fatalf("%d events kept", len(l.Events))
+			}
+		}
+		text, js, html := NewText(io.Discard), NewJSON(io.Discard), NewHTML(io.Discard, "log")
+		for _, l := range wholeLives {
+			text.Life(l)
+			js.Life(l)
+			html.Life(l)
+		}
+		if err := errors.Join(text.End(whole), js.End(whole), html.End(whole)); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+func TestLongLines(t *testing.T) {
+	line := "[a.cpp:1] (0x10), created storage PyObject of type T at 0x20"
+	long := strings.Repeat("x", maxLine+1)
+	for _, log := range []string{
+		long + line + "\n" + line + "\n", line + "\n" + long, long + "\n" + line, long + "\n" + long + "\n\n" + line,
+	} {
+		for _, piece := range []int{1 << 20, 1000} {
+			report, lives := outcome(func(r *Reader) {
+				for p := range slices.Chunk([]byte(log), piece) {
+					r.Write(p)
+				}
+			})
+			if report.Records != 1 || len(lives) != 2 || report.Lines != int64(strings.Count(strings.TrimSuffix(log, "\n"), "\n")+1) {
+				t.Errorf("%d records in %d lines, %d lives", report.Records, report.Lines, len(lives))
+			}
+		}
+	}
+}
+
+// A log that ends within a line does not make another type of a cut one.
+func TestCutType(t *testing.T) {
+	log := "[a.cpp:1] (0x10), created storage PyObject of type torch.storage.UntypedStorage at 0x20\n" +
+		"[a.cpp:1] (0x10) PyObjectSlot points to PyObject at 0x20\n[a.cpp:1] (0x10) PyObjectSlot's PyObject type: "
+	for typ, want := range map[string]int{"torch.stor": 0, "torch.stor\n": 1, "dict": 1} {
+		if report, _ := follow(log + typ); len(report.Violations) != want {
+			t.Errorf("%q: %d violations, want %d", typ, len(report.Violations), want)
+		}
+	}
+}
+
+func TestBadFiles(t *testing.T) {
+	dir := t.TempDir()
+	empty, prose := filepath.Join(dir, "empty"), filepath.Join(dir, "prose")
+	for name, text := range map[string]string{empty: "", prose: "one\ntwo\n\x00\xff"} {
+		if err := os.WriteFile(name, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, want := range map[string]string{
+		empty: empty + ":1:1: none of the 0 lines", prose: prose + ":1:1: none of the 3 lines", dir: dir,
+	} {
+		if _, err := Read(name, func(Life) {}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if _, err := Read(filepath.Join(dir, "no"), func(Life) {}); !errors.Is(err, fs.ErrNotExist) {
+		t.Error(err)
+	}
+}
+
+// A life that goes on and on keeps its beginning, its end and what broke.
+func TestLongLife(t *testing.T) {
+	var log strings.Builder
+	fmt.Fprintln(&log, "[a.cpp:1] (0x10), created storage PyObject of type T at 0x20")
+	for range 1000 {
+		fmt.Fprintln(&log, "[a.cpp:1] (PyObject: 0x20) preserving PyObject\n[a.cpp:1] (0x10) PyObject was preserved, resurrecting")
+	}
+	fmt.Fprintln(&log, "[a.cpp:1] (0x10) PyObject was preserved, resurrecting")
+	for range 1000 {
+		fmt.Fprintln(&log, "[a.cpp:1] (PyObject: 0x20) preserving PyObject\n[a.cpp:1] (0x10) PyObject was preserved, resurrecting")
+	}
+	report, lives := follow(log.String())
+	if len(report.Violations) != 1 || report.Violations[0].Line != 2002 {
+		t.Fatal(foundIn(report))
+	}
+	l := lives[0]
+	if l.Address != 0x20 || len(l.Events) != MaxEvents || l.Dropped != 4002-MaxEvents || l.Events[0].What != Created || l.Events[MaxEvents-1].Line != 4002 {
+		t.Errorf("%d events kept, %d dropped: %v", len(l.Events), l.Dropped, l.Events)
+	}
+	if !l.Broken() {
+		t.Error("what broke was dropped")
+	}
+}
+
+// Tensors and impls whose end the log never shows are forgotten some time.
+func TestForgets(t *testing.T) {
+	r := NewReader(func(Life) {})
+	for i := range 300_000 {
+		fmt.Fprintf(r, "[a.cpp:1] (tensor PyObject: %#x) storage data: %#x\n[a.cpp:1] (%#x) PyObjectSlot is empty, use_count:2\n", i+1, i+1, i+1)
+	}
+	if n := len(r.f.tensors) + len(r.f.impls); n > 4*sweepAbove+2*sweepEvery {
+		t.Errorf("%d tensors and impls kept", n)
+	}
+	runtime.KeepAlive(r)
+}

@@ -1,0 +1,229 @@
+package trace
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/opassert/opassert/asserts/preserve"
+)
+
+// follow reads a log from memory.
+func follow(log string) (Report, []Life) {
+	var lives []Life
+	r := NewReader(func(l Life) { lives = append(lives, l) })
+	r.Write([]byte(log))
+	return r.Close(), lives
+}
+
+// A found is what a test wants to know of a violation.
+type found struct {
+	Code        string
+	Line        int64
+	Object      Address
+	Impl        Address
+	Cause       Cause
+	Consequence int64
+}
+
+func foundIn(r Report) []found {
+	var all []found
+	for _, v := range r.Violations {
+		all = append(all, found{v.Code.String(), v.Line, v.Object, v.Impl, v.Cause, v.Consequence})
+	}
+	return all
+}
+
+func want(faults []simFault, number func(int) int64) []found {
+	var all []found
+	for _, f := range faults {
+		w := found{preserve.SharedDealloc.String(), number(f.line), Address(f.object), Address(f.data), HermeticState, 0}
+		if f.use != 0 {
+			w.Consequence = number(f.use)
+		}
+		all = append(all, w)
+	}
+	return all
+}
+
+func same(line int) int64 { return int64(line) }
+
+// Whatever PyTorch does, exactly what broke is reported.
+func TestPlays(t *testing.T) {
+	faults, uses := 0, 0
+	for patch := 1; patch <= 3; patch++ {
+		for seed := range uint64(60) {
+			p := newTorch(patch, 0)
+			p.play(rand.New(rand.NewPCG(seed, uint64(patch))), 300)
+			report, _ := follow(strings.Join(p.lines, "\n") + "\n")
+			if diff := cmp.Diff(want(p.broken, same), foundIn(report)); diff != "" {
+				t.Fatalf("patch %d, seed %d: (-want +got)\n%s", patch, seed, diff)
+			}
+			if report.Unknown != 0 {
+				t.Fatalf("patch %d, seed %d: unknown %v", patch, seed, report.Samples)
+			}
+			faults += len(p.broken)
+			for _, f := range p.broken {
+				if f.use != 0 {
+					uses++
+				}
+			}
+			if patch == 3 && len(p.broken) > 0 {
+				t.Fatal("the mended PyTorch broke something")
+			}
+		}
+	}
+	if faults < 100 || uses < 50 {
+		t.Errorf("%d faults, %d used afterwards: too few", faults, uses)
+	}
+	t.Logf("%d faults, %d used afterwards", faults, uses)
+}
+
+// The logs of several processes, printed into one file line by line, each line
+// with the number it has there, between lines of other programs.
+func TestInterleaved(t *testing.T) {
+	for seed := range uint64(20) {
+		rng := rand.New(rand.NewPCG(seed, 9))
+		var torches []*torch
+		for i := range 3 {
+			p := newTorch(1+rng.IntN(3), uint64(i+1))
+			p.play(rng, 200)
+			torches = append(torches, p)
+		}
+		var log strings.Builder
+		number := 1000
+		numbers := make([][]int64, len(torches)) // where each line went
+		for {
+			i := rng.IntN(len(torches) + 1)
+			number++
+			if i == len(torches) {
+				fmt.Fprintf(&log, "%d I0808 10:12:54.887000 227 driver.py:605] step %d\n", number, number)
+				continue
+			}
+			n := len(numbers[i])
+			if n == len(torches[i].lines) {
+				break
+			}
+			fmt.Fprintf(&log, "%d %s\n", number, torches[i].lines[n])
+			numbers[i] = append(numbers[i], int64(number))
+		}
+		report, _ := follow(log.String())
+		got := map[found]bool{}
+		for _, f := range foundIn(report) {
+			got[f] = true
+		}
+		for i, p := range torches {
+			for _, f := range p.broken {
+				if f.line > len(numbers[i]) {
+					continue
+				}
+				if f.use > len(numbers[i]) {
+					f.use = 0
+				}
+				w := want([]simFault{f}, func(n int) int64 { return numbers[i][n-1] })[0]
+				if !got[w] {
+					t.Fatalf("seed %d: not found: %+v in\n%v", seed, w, foundIn(report))
+				}
+				delete(got, w)
+			}
+		}
+		if len(got) > 0 {
+			t.Fatalf("seed %d: found too much: %v", seed, got)
+		}
+	}
+}
+
+// From a log with holes nothing is reported that did not break, and most of
+// what broke still is.
+func TestHoles(t *testing.T) {
+	real, reported := 0, 0
+	for seed := range uint64(60) {
+		rng := rand.New(rand.NewPCG(seed, 4))
+		p := newTorch(1+rng.IntN(3), 0)
+		p.fresh = true
+		p.play(rng, 300)
+		broken := map[int64]bool{}
+		for _, f := range p.broken {
+			broken[int64(f.line)] = true
+		}
+		var log strings.Builder
+		kept := func(i int) bool { return i/20%5 != int(seed%5) }
+		for i, line := range p.lines {
+			if kept(i) {
+				fmt.Fprintf(&log, "%d %s\n", i+1, line)
+			}
+		}
+		report, _ := follow(log.String())
+		for _, f := range p.broken {
+			if kept(f.line - 1) {
+				real++
+			}
+		}
+		for _, v := range report.Violations {
+			if v.Code == preserve.SharedDealloc && !broken[v.Line] {
+				t.Errorf("seed %d: line %d broke nothing: %s", seed, v.Line, v.Saw())
+			}
+			if v.Code != preserve.SharedDealloc && v.Found != "dict" {
+				t.Errorf("seed %d: %s at line %d: %s", seed, v.Code, v.Line, v.Saw())
+			}
+			if v.Code == preserve.SharedDealloc {
+				reported++
+			}
+		}
+	}
+	if reported*2 < real {
+		t.Errorf("%d of %d violations reported", reported, real)
+	}
+	t.Logf("%d of %d violations reported", reported, real)
+}
+
+var update = flag.Bool("update", false, "update the golden files")
+
+func golden(t *testing.T, name string, got []byte) {
+	t.Helper()
+	if *update {
+		if err := os.WriteFile(name, got, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), string(got)); diff != "" {
+		t.Errorf("%s (-want +got)\n%s", name, diff)
+	}
+}
+
+// The files in testdata are logs; golden has what is printed for each.
+func TestOutput(t *testing.T) {
+	logs, err := filepath.Glob("testdata/*.*")
+	if err != nil || len(logs) < 10 {
+		t.Fatal(logs, err)
+	}
+	for _, log := range logs {
+		t.Run(filepath.Base(log), func(t *testing.T) {
+			var text, js bytes.Buffer
+			asText, asJSON := NewText(&text), NewJSON(&js)
+			report, err := Read(log, func(l Life) { asText.Life(l); asJSON.Life(l) })
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := asText.End(report); err != nil {
+				t.Fatal(err)
+			}
+			if err := asJSON.End(report); err != nil {
+				t.Fatal(err)
+			}
+			golden(t, filepath.Join("testdata/golden", filepath.Base(log)+".txt"), text.Bytes())
+			golden(t, filepath.Join("testdata/golden", filepath.Base(log)+".json"), js.Bytes())
+		})
+	}
+}
