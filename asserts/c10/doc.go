@@ -19,4 +19,7 @@
 //
 // Use counts and version counters are atomic, so handles of one tensor may
 // live on several goroutines. One handle is for one goroutine at a time.
+//
+// Package kernels has kernels for it, package samples calls of each of them,
+// and package faults kernels that each break one rule.
 package c10

@@ -409,3 +409,48 @@ func TestJudgeIsSilent(t *testing.T) {
 		}
 	}
 }
+
+// A call on meta gives the sizes, strides, types and aliases of the call on CPU.
+func TestMetaAgrees(t *testing.T) {
+	onCPU := map[string]string{}
+	compared := 0
+	for _, s := range All() {
+		name, kind, _ := strings.Cut(s.Name, "/")
+		if kind != string(plain) && kind != string(meta) || strings.HasPrefix(name, "refused") {
+			continue
+		}
+		key, got := s.Op+"/"+name, shapeOf(s)
+		switch want, seen := onCPU[key]; {
+		case !seen:
+			onCPU[key] = got
+		case want != got:
+			t.Errorf("%s: %s on meta, %s on CPU", key, got, want)
+		default:
+			compared++
+		}
+	}
+	if compared < 250 {
+		t.Errorf("only %d calls compared", compared)
+	}
+}
+
+// shapeOf calls a kernel and prints the metadata of its results and arguments,
+// and which of them are on one storage.
+func shapeOf(s Sample) string {
+	record := watch.Call(kernelOf[s.Op], s.Args(), asserts.Contents)
+	number := map[asserts.ID]int{}
+	var b strings.Builder
+	for _, o := range slices.Concat(record.Seen.Before, record.Seen.After, record.Seen.Results) {
+		for _, id := range []asserts.ID{o.Impl, o.Storage} {
+			if _, seen := number[id]; !seen {
+				number[id] = len(number)
+			}
+		}
+		fmt.Fprintf(&b, "%d on %d", number[o.Impl], number[o.Storage])
+		if c := o.Content; c != nil {
+			fmt.Fprintf(&b, " %s %v %v %d", c.DType, c.Sizes, c.Strides, c.Offset)
+		}
+		b.WriteString("; ")
+	}
+	return b.String()
+}
