@@ -116,6 +116,19 @@ func ParseCode(s string) (Code, bool) {
 	return 0, false
 }
 
+// MarshalText is String, so that a code reads well in JSON.
+func (c Code) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
+
+// UnmarshalText reads what MarshalText wrote, and a check's name.
+func (c *Code) UnmarshalText(text []byte) error {
+	code, ok := ParseCode(string(text))
+	if !ok && string(text) != Code(0).String() {
+		return fmt.Errorf("unknown check %q", text)
+	}
+	*c = code
+	return nil
+}
+
 // A Level says how much of a tensor is observed. Each holds the one before.
 type Level uint8
 

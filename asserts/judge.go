@@ -101,8 +101,8 @@ func newJudge(op *Op, seen *Seen, policy *Policy) *judge {
 }
 
 func (j *judge) takeInputs(seen *Seen) {
-	before := split(seen.Before, seen.ArgLens, len(j.plan.args))
-	after := split(seen.After, seen.ArgLens, len(j.plan.args))
+	before := split(seen.Before, seen.ArgLens, j.op.Args)
+	after := split(seen.After, seen.ArgLens, j.op.Args)
 	for a, plan := range j.plan.args {
 		for e := range max(len(before[a]), len(after[a])) {
 			in := input{argPlan: plan, arg: a, element: e}
@@ -138,7 +138,7 @@ func (j *judge) takeOutputs(seen *Seen) {
 	if len(seen.Results) == 0 {
 		return
 	}
-	for r, run := range split(seen.Results, seen.ResultLens, len(j.plan.results)) {
+	for r, run := range split(seen.Results, seen.ResultLens, j.op.Results) {
 		plan := &j.plan.results[r]
 		for e := range run {
 			out := output{resultPlan: plan, Observation: run[e].marked(), result: r, element: e}

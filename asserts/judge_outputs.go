@@ -170,10 +170,13 @@ func (j *judge) outputAliases() {
 		if !out.Defined() || out.codes.Has(OutputAlias) && !j.judged(OutputAlias, &out.Observation) {
 			continue
 		}
-		if peer := j.peer(out, j.outByImpl[out.Impl]); peer != nil && j.byImpl[out.Impl] == nil {
+		if j.byImpl[out.Impl] != nil || j.byStorage[out.Storage] != nil {
+			continue
+		}
+		if peer := j.peer(out, j.outByImpl[out.Impl]); peer != nil {
 			peer.aliased = true
 			j.reportAlias(OutputAlias, out, peer.place(), peer.Observation, "TensorImpl")
-		} else if peer := j.peer(out, j.outByStorage[out.Storage]); peer != nil && j.byStorage[out.Storage] == nil {
+		} else if peer := j.peer(out, j.outByStorage[out.Storage]); peer != nil {
 			peer.aliased = true
 			j.reportAlias(OutputAlias, out, peer.place(), peer.Observation, "StorageImpl")
 		}

@@ -11,10 +11,12 @@ import (
 	"github.com/opassert/opassert/asserts"
 )
 
+var schemaText = regexp.MustCompile(`^([^(]+)\((.*)\) -> (.*)$`)
+
 // opOf makes an op with every check that its schema calls for. It reads as
 // much of the language as the tests below write.
 func opOf(schema string) *asserts.Op {
-	m := regexp.MustCompile(`^([^(]+)\((.*)\) -> (.*)$`).FindStringSubmatch(schema)
+	m := schemaText.FindStringSubmatch(schema)
 	op := &asserts.Op{Name: "aten::" + m[1], Schema: schema}
 	index := 0
 	for arg := range strings.SplitSeq(m[2], ", ") {

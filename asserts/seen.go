@@ -19,11 +19,11 @@ type Seen struct {
 
 // split cuts observations into one run for each subject. What is missing is
 // taken as no tensors, and what is over is left out.
-func split(obs []Observation, lens []int, subjects int) [][]Observation {
-	runs := make([][]Observation, subjects)
-	for i := range runs {
+func split(obs []Observation, lens []int, subjects []Subject) [][]Observation {
+	runs := make([][]Observation, len(subjects))
+	for i, s := range subjects {
 		n := 1
-		if lens != nil {
+		if s.List && lens != nil {
 			n = 0
 			if i < len(lens) {
 				n = lens[i]

@@ -1,0 +1,59 @@
+package asserts
+
+import "io"
+
+// Clean runs the shortcut of a wrapper on what it recorded of a call: false
+// means that the judge would have been asked.
+func Clean(op *Op, s *Seen, policy *Policy) bool {
+	settings := &settings{level: s.Level, policy: policy, sample: 1}
+	for _, m := range s.Modes {
+		settings.modes = append(settings.modes, &m)
+	}
+	c := Call{plan: op.resolve(), settings: settings.finish(), level: s.Level, on: true}
+	c.obs = append(c.obs, pack(s.Before, s.ArgLens, op.Args)...)
+	c.before = len(c.obs)
+	c.obs = append(c.obs, pack(s.After, s.ArgLens, op.Args)...)
+	c.obs = append(c.obs, pack(s.Results, s.ResultLens, op.Results)...)
+	c.n = len(c.obs)
+	return c.clean()
+}
+
+// pack is the reverse of unpack.
+func pack(obs []Observation, lens []int, subjects []Subject) []Observation {
+	var record []Observation
+	for i, run := range split(obs, lens, subjects) {
+		if subjects[i].List {
+			record = append(record, headed(len(run)))
+		}
+		record = append(record, run...)
+	}
+	return record
+}
+
+// ParseOPASSERT tells what OPASSERT would set.
+func ParseOPASSERT(text string) (level Level, reporter Reporter, policy *Policy, sample float64, err error) {
+	s, err := parseSettings(text)
+	return s.level, s.reporter, s.policy, s.sample, err
+}
+
+// The reporters that OPASSERT names.
+var (
+	Logged    = logged
+	Collected = collected
+)
+
+// LogTo makes what OPASSERT=log writes go to w.
+func LogTo(w io.Writer) { logged.(*logger).w = w }
+
+// ForgetSummary starts the summary anew.
+func ForgetSummary() {
+	tally.Reset()
+	skips.Clear()
+	planned.Lock()
+	defer planned.Unlock()
+	for _, p := range planned.plans {
+		p.calls.Store(0)
+		p.contents.Store(0)
+		p.sampledOut.Store(0)
+	}
+}
