@@ -1,0 +1,99 @@
+package asserts
+
+import (
+	"encoding/xml"
+	"io"
+	"slices"
+)
+
+type junitSuites struct {
+	XMLName xml.Name      `xml:"testsuites"`
+	Name    string        `xml:"name,attr"`
+	Suites  []*junitSuite `xml:"testsuite"`
+	junitCounts
+}
+
+type junitSuite struct {
+	Name  string      `xml:"name,attr"`
+	Cases []junitCase `xml:"testcase"`
+	junitCounts
+}
+
+type junitCounts struct {
+	Tests    int `xml:"tests,attr"`
+	Failures int `xml:"failures,attr"`
+	Errors   int `xml:"errors,attr"`
+	Skipped  int `xml:"skipped,attr"`
+}
+
+type junitCase struct {
+	Class   string     `xml:"classname,attr"`
+	Name    string     `xml:"name,attr"`
+	File    string     `xml:"file,attr,omitempty"`
+	Line    int        `xml:"line,attr,omitempty"`
+	Failure *junitNote `xml:"failure"`
+	Error   *junitNote `xml:"error"`
+	Skipped *junitNote `xml:"skipped"`
+}
+
+type junitNote struct {
+	Message string `xml:"message,attr,omitempty"`
+	Type    string `xml:"type,attr,omitempty"`
+	Text    string `xml:",chardata"`
+}
+
+// WriteJUnit writes the results as JUnit XML: a suite for each op, in the
+// order in which they first come, and a test case for each result.
+func WriteJUnit(w io.Writer, results []Result) error {
+	all := junitSuites{Name: "opassert"}
+	for _, r := range results {
+		name := r.Op
+		if name == "" {
+			name = "opassert"
+		}
+		i := slices.IndexFunc(all.Suites, func(s *junitSuite) bool { return s.Name == name })
+		if i < 0 {
+			i = len(all.Suites)
+			all.Suites = append(all.Suites, &junitSuite{Name: name})
+		}
+		c := r.junit(name)
+		all.Suites[i].Cases = append(all.Suites[i].Cases, c)
+		all.Suites[i].count(c)
+		all.count(c)
+	}
+	if _, err := io.WriteString(w, xml.Header); err != nil {
+		return err
+	}
+	enc := xml.NewEncoder(w)
+	enc.Indent("", "  ")
+	if err := enc.Encode(all); err != nil {
+		return err
+	}
+	_, err := io.WriteString(w, "\n")
+	return err
+}
+
+func (r Result) junit(class string) junitCase {
+	c := junitCase{Class: class, Name: r.title(), File: r.Site.File, Line: r.Site.Line}
+	switch r.Status {
+	case Violated:
+		c.Failure = &junitNote{Message: r.title(), Type: r.Code.String(), Text: r.message()}
+	case Crashed, Failed:
+		c.Error = &junitNote{Message: r.title(), Type: string(r.Status), Text: r.message()}
+	case Skipped:
+		c.Skipped = &junitNote{Message: r.Reason}
+	}
+	return c
+}
+
+func (n *junitCounts) count(c junitCase) {
+	n.Tests++
+	switch {
+	case c.Failure != nil:
+		n.Failures++
+	case c.Error != nil:
+		n.Errors++
+	case c.Skipped != nil:
+		n.Skipped++
+	}
+}

@@ -1,0 +1,114 @@
+package asserts_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/opassert/opassert/asserts"
+)
+
+// faults break each rule once, as reports for the tests of what is written.
+var faults = []judgement{
+	{
+		schema: "index_put(Tensor self, Tensor?[] indices) -> Tensor", args: []int{1, 2},
+		before: list{see(1, 2), see(3, 4), see(5, 6)}, after: list{see(1, 2), see(3, 4), see(7, 8)}, results: list{see(9, 10)},
+	},
+	{
+		schema: "add_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)",
+		before: list{see(1, 2), see(3, 4)}, after: list{see(1, 9), see(3, 4)}, results: list{see(1, 9)},
+	},
+	{schema: "mul(Tensor self) -> Tensor", before: list{see(1, 2)}, after: list{see(1, 9)}, results: list{see(5, 6)}},
+	{schema: "embedding(Tensor weight) -> Tensor", before: list{see(1, 2)}, results: list{see(3, 4, uses(2, 1))}},
+	{schema: "detach(Tensor(a) self) -> Tensor(a)", before: list{see(1, 2)}, results: list{see(1, 2, uses(2, 1))}},
+	{
+		schema: "split(Tensor(a) self) -> Tensor(a)[]", returns: []int{3},
+		before: list{see(1, 2)}, results: list{see(3, 2), see(4, 2), see(5, 6)},
+	},
+	{schema: "cumsum(Tensor self) -> Tensor", before: list{see(1, 2)}, results: list{see(3, 4, uses(1, 3))}},
+	{
+		schema: "relu_(Tensor(a!) self) -> Tensor(a!)",
+		before: list{see(1, 0x7f0011223344)}, results: list{see(5, 6)},
+	},
+	{schema: "contiguous(Tensor self) -> Tensor", before: list{see(1, 2)}, results: list{see(1, 2, uses(2, 1))}},
+	{schema: "expand_as(Tensor(a) self, Tensor other) -> Tensor", before: list{see(1, 2), see(3, 4)}, results: list{see(5, 2, uses(1, 2))}},
+	{schema: "cat(Tensor[] tensors) -> Tensor", args: []int{2}, before: list{see(1, 2), see(3, 4)}, results: list{see(5, 4, uses(1, 2))}},
+	{schema: "native_norm(Tensor(a!) mean) -> Tensor", before: list{see(1, 2)}, results: list{see(1, 2, uses(2, 1))}},
+	{schema: "meshgrid(Tensor self) -> (Tensor, Tensor)", before: list{see(1, 2)}, results: list{see(3, 4, uses(1, 2)), see(5, 4, uses(1, 2))}},
+	{
+		schema: "rrelu_with_noise(Tensor self, Tensor noise) -> Tensor",
+		before: list{see(1, 2, holding("aaaa")), see(3, 4, holding("bbbbbbbb"))},
+		after:  list{see(1, 2, holding("aaaa")), see(3, 4, holding("cccccccc"))}, results: list{see(5, 6)},
+	},
+	{
+		schema: "t(Tensor(a) self) -> Tensor(a)",
+		before: list{see(1, 2, holding("aaaa"))},
+		after: list{see(1, 2, holding("aaaa"), shaped(func(c *asserts.Content) {
+			c.Sizes, c.Strides = []int64{2, 2}, []int64{2, 1}
+		}))}, results: list{see(5, 2)},
+	},
+	{
+		schema: "sin(Tensor self, Tensor(a!) out) -> Tensor(a!)", modes: []asserts.Mode{{Name: "logging", Invalidates: asserts.CodesOf(asserts.UndeclaredWrite)}},
+		before: list{see(1, 2, holding("aaaa")), see(3, 4, holding("bbbb"), version(3))},
+		after:  list{see(1, 2, holding("aaaa")), see(3, 4, holding("bbbX"), version(3))}, results: list{see(3, 4)},
+	},
+}
+
+// violations judges the faults.
+func violations(t *testing.T) asserts.Violations {
+	t.Helper()
+	var all asserts.Violations
+	for _, f := range faults {
+		op, seen := f.call()
+		found := asserts.Judge(op, seen, asserts.Aware()).Violations
+		if len(found) != 1 {
+			t.Fatalf("%s: %d violations, want 1", f.schema, len(found))
+		}
+		found[0].Site = asserts.Site{File: "/src/model/block.go", Line: 42, Func: "model.Forward"}
+		all = append(all, found...)
+	}
+	all[len(all)-1].Repro = "opassert check -engine libtorch -op aten::sin -case 7"
+	return all
+}
+
+func TestReport(t *testing.T) {
+	all := violations(t)
+	golden(t, "report.txt", all.Error()+"\n")
+	codes := make(map[asserts.Code]bool)
+	for _, v := range all {
+		codes[v.Code] = true
+		if first, _, _ := strings.Cut(v.Error(), "\n"); first != v.Title() {
+			t.Errorf("the report begins %q, the title is %q", first, v.Title())
+		}
+	}
+	for c := asserts.InputImpl; c <= asserts.VersionBump; c++ {
+		if !codes[c] {
+			t.Errorf("no report of %v", c)
+		}
+	}
+}
+
+func TestViolationsAreErrors(t *testing.T) {
+	all := violations(t)
+	var err error = all
+	var v *asserts.Violation
+	if !errors.As(err, &v) || v != all[0] {
+		t.Errorf("errors.As found %v, want the first", v)
+	}
+	if !errors.Is(err, all[1]) {
+		t.Error("errors.Is does not find the second")
+	}
+}
+
+func TestWaive(t *testing.T) {
+	for op, want := range map[string]string{
+		"aten::add.Tensor":  "{op: add.Tensor, checks: [OA007], reason: ...}",
+		"torchvision::nms":  "{op: torchvision::nms, checks: [OA007], reason: ...}",
+		"aten::rrelu_noise": "{op: rrelu_noise, checks: [OA007], reason: ...}",
+	} {
+		v := asserts.Violation{Code: asserts.UndeclaredAlias, Op: op}
+		if got := v.Waive(); got != want {
+			t.Errorf("%s: %s, want %s", op, got, want)
+		}
+	}
+}

@@ -1,0 +1,139 @@
+package asserts
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// A Result is one line of what any run of checks has to say: of a program
+// under OPASSERT=collect, of a test, of a suite over a whole library.
+type Result struct {
+	Op      string `json:"op,omitempty"`      // "" for what is about no op in particular
+	Code    Code   `json:"code,omitempty"`    // 0: about the op as a whole
+	Subject string `json:"subject,omitempty"` // "argument tensors[1]"
+	Status  Status `json:"status"`
+	Case    string `json:"case,omitempty"` // of the op, where a suite made several
+	Device  string `json:"device,omitempty"`
+	DType   string `json:"dtype,omitempty"`
+	Count   int    `json:"count,omitempty"`  // how often
+	Reason  string `json:"reason,omitempty"` // why it was skipped, what it died of
+	Report  string `json:"report,omitempty"`
+	Site    Site   `json:"site,omitzero"`
+}
+
+// A Status is how a check came out.
+type Status string
+
+const (
+	Violated Status = "violated"
+	Passed   Status = "passed"
+	Skipped  Status = "skipped"
+	Crashed  Status = "crashed" // the kernel took its process down
+	Failed   Status = "failed"  // the kernel gave an error, so there was nothing to judge
+)
+
+// Result gives the violation as a result.
+func (v *Violation) Result() Result {
+	return Result{
+		Op: v.Op, Code: v.Code, Subject: v.Subject.String(), Status: Violated,
+		Device: v.Device, DType: v.DType, Count: 1, Report: v.Error(), Site: v.Site,
+	}
+}
+
+// Results gives what was found, and then what was skipped.
+func (s Summary) Results() []Result {
+	var results []Result
+	for _, f := range s.Found {
+		r := f.Result()
+		r.Count = f.Count
+		results = append(results, r)
+	}
+	for _, skip := range s.Skips {
+		results = append(results, Result{Code: skip.Code, Status: Skipped, Count: skip.Count, Reason: skip.Reason})
+	}
+	return results
+}
+
+// title is a result in a line.
+func (r Result) title() string {
+	parts := []string{r.what()}
+	if r.Op != "" {
+		parts = append(parts, r.Op)
+	}
+	if r.Subject != "" {
+		parts = append(parts, r.Subject)
+	}
+	if r.Case != "" {
+		parts = append(parts, "case "+r.Case)
+	}
+	if r.Device != "" {
+		parts = append(parts, "["+r.Device+", "+r.DType+"]")
+	}
+	return strings.Join(parts, "  ")
+}
+
+// what names what the result is about.
+func (r Result) what() string {
+	if r.Code == 0 {
+		return string(r.Status)
+	}
+	return r.Code.String() + " " + r.Code.Name()
+}
+
+// message says what happened, at the length that there is.
+func (r Result) message() string {
+	switch {
+	case r.Report != "":
+		return r.Report
+	case r.Reason != "":
+		return r.title() + ": " + r.Reason
+	}
+	return r.title()
+}
+
+// WriteText writes a report for each result that is not well, a line for each
+// that was skipped, and the totals.
+func WriteText(w io.Writer, results []Result) error {
+	var b strings.Builder
+	for _, r := range results {
+		switch r.Status {
+		case Passed:
+		case Skipped:
+			fmt.Fprintf(&b, "skipped  %s\n", r.message())
+		default:
+			b.WriteString(strings.TrimSuffix(r.message(), "\n"))
+			if r.Count > 1 {
+				fmt.Fprintf(&b, "\n  times   %d", r.Count)
+			}
+			b.WriteString("\n\n")
+		}
+	}
+	var totals []string
+	for _, s := range []Status{Violated, Crashed, Failed, Skipped, Passed} {
+		n := 0
+		for _, r := range results {
+			if r.Status == s {
+				n++
+			}
+		}
+		if n > 0 || s == Violated {
+			totals = append(totals, fmt.Sprintf("%d %s", n, s))
+		}
+	}
+	fmt.Fprintln(&b, strings.Join(totals, ", "))
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// WriteJSON writes the results as an array.
+func WriteJSON(w io.Writer, results []Result) error {
+	if results == nil {
+		results = []Result{}
+	}
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	return enc.Encode(results)
+}

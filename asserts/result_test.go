@@ -1,0 +1,204 @@
+package asserts_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"encoding/xml"
+	"io"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/opassert/opassert/asserts"
+)
+
+// results has every status.
+func results(t *testing.T) []asserts.Result {
+	all := violations(t)
+	twice := all[0].Result()
+	twice.Count = 2
+	return []asserts.Result{
+		twice,
+		all[len(all)-1].Result(),
+		{Op: "aten::add.Tensor", Code: asserts.FreshImpl, Subject: "result", Status: asserts.Passed, Case: "3", Device: "cpu", DType: "float32"},
+		{Op: "aten::lu_unpack", Status: asserts.Crashed, Case: "7", Reason: "SIGSEGV", Count: 1},
+		{Op: "aten::lu_unpack", Status: asserts.Failed, Case: "8", Reason: "expected a \"square\" <matrix> & more"},
+		{Code: asserts.InputStorage, Status: asserts.Skipped, Reason: "no storage", Count: 12},
+	}
+}
+
+func TestWriters(t *testing.T) {
+	writers := []struct {
+		file  string
+		write func(io.Writer, []asserts.Result) error
+	}{
+		{"results.txt", asserts.WriteText},
+		{"results.json", asserts.WriteJSON},
+		{"results.xml", asserts.WriteJUnit},
+		{"results.sarif", func(w io.Writer, rs []asserts.Result) error { return asserts.WriteSARIF(w, "v1.2.3", "/src", rs) }},
+	}
+	for _, test := range writers {
+		t.Run(test.file, func(t *testing.T) {
+			var b bytes.Buffer
+			if err := test.write(&b, results(t)); err != nil {
+				t.Fatal(err)
+			}
+			golden(t, test.file, b.String())
+			if err := test.write(io.Discard, nil); err != nil {
+				t.Errorf("no results: %v", err)
+			}
+			broken := brokenWriter{}
+			if err := test.write(broken, results(t)); err == nil {
+				t.Error("an error of the writer is lost")
+			}
+		})
+	}
+}
+
+type brokenWriter struct{}
+
+func (brokenWriter) Write([]byte) (int, error) { return 0, io.ErrClosedPipe }
+
+func TestJSONReadsBack(t *testing.T) {
+	var b bytes.Buffer
+	if err := asserts.WriteJSON(&b, results(t)); err != nil {
+		t.Fatal(err)
+	}
+	var back []asserts.Result
+	if err := json.Unmarshal(b.Bytes(), &back); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(results(t), back); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestJUnitCounts holds the attributes to what the elements are.
+func TestJUnitCounts(t *testing.T) {
+	var b bytes.Buffer
+	if err := asserts.WriteJUnit(&b, results(t)); err != nil {
+		t.Fatal(err)
+	}
+	type counts struct {
+		Tests    int `xml:"tests,attr"`
+		Failures int `xml:"failures,attr"`
+		Errors   int `xml:"errors,attr"`
+		Skipped  int `xml:"skipped,attr"`
+	}
+	var doc struct {
+		XMLName xml.Name `xml:"testsuites"`
+		counts
+		Suites []struct {
+			Name string `xml:"name,attr"`
+			counts
+			Cases []struct {
+				Class   string    `xml:"classname,attr"`
+				Name    string    `xml:"name,attr"`
+				Failure *struct{} `xml:"failure"`
+				Error   *struct{} `xml:"error"`
+				Skipped *struct{} `xml:"skipped"`
+			} `xml:"testcase"`
+		} `xml:"testsuite"`
+	}
+	if err := xml.Unmarshal(b.Bytes(), &doc); err != nil {
+		t.Fatal(err)
+	}
+	var total counts
+	for _, s := range doc.Suites {
+		var got counts
+		for _, c := range s.Cases {
+			if c.Class != s.Name || c.Name == "" {
+				t.Errorf("case %q of class %q in suite %q", c.Name, c.Class, s.Name)
+			}
+			got.Tests++
+			switch {
+			case c.Failure != nil:
+				got.Failures++
+			case c.Error != nil:
+				got.Errors++
+			case c.Skipped != nil:
+				got.Skipped++
+			}
+		}
+		if got != s.counts {
+			t.Errorf("suite %s says %+v and has %+v", s.Name, s.counts, got)
+		}
+		total.Tests += got.Tests
+		total.Failures += got.Failures
+		total.Errors += got.Errors
+		total.Skipped += got.Skipped
+	}
+	want := counts{Tests: 6, Failures: 2, Errors: 2, Skipped: 1}
+	if total != want || doc.counts != want {
+		t.Errorf("%+v, says %+v, want %+v", total, doc.counts, want)
+	}
+}
+
+// TestSARIFShape holds the log to what SARIF 2.1.0 requires.
+func TestSARIFShape(t *testing.T) {
+	var b bytes.Buffer
+	if err := asserts.WriteSARIF(&b, "v1.2.3", "/src", results(t)); err != nil {
+		t.Fatal(err)
+	}
+	var log struct {
+		Schema  string `json:"$schema"`
+		Version string
+		Runs    []struct {
+			Tool struct {
+				Driver struct {
+					Name  string
+					Rules []struct{ ID string }
+				}
+			}
+			Results []struct {
+				RuleID    string
+				RuleIndex int
+				Kind      string
+				Level     string
+				Message   struct{ Text string }
+				Locations []struct {
+					PhysicalLocation *struct {
+						ArtifactLocation struct{ URI string }
+						Region           struct{ StartLine int }
+					}
+				}
+				PartialFingerprints map[string]string
+			}
+		}
+	}
+	if err := json.Unmarshal(b.Bytes(), &log); err != nil {
+		t.Fatal(err)
+	}
+	if log.Version != "2.1.0" || log.Schema == "" || len(log.Runs) != 1 || log.Runs[0].Tool.Driver.Name != "opassert" {
+		t.Fatalf("not a log of one run by opassert: %+v", log)
+	}
+	rules := log.Runs[0].Tool.Driver.Rules
+	if len(rules) != asserts.NumCodes {
+		t.Errorf("%d rules, want %d", len(rules), asserts.NumCodes)
+	}
+	prints := make(map[string]bool)
+	for _, r := range log.Runs[0].Results {
+		if rules[r.RuleIndex].ID != r.RuleID {
+			t.Errorf("rule %d is %s, not %s", r.RuleIndex, rules[r.RuleIndex].ID, r.RuleID)
+		}
+		if r.Message.Text == "" {
+			t.Errorf("%s has no message", r.RuleID)
+		}
+		if (r.Kind == "fail") == (r.Level == "none") {
+			t.Errorf("%s is of kind %q and level %q", r.RuleID, r.Kind, r.Level)
+		}
+		for _, l := range r.Locations {
+			if p := l.PhysicalLocation; p != nil && (p.ArtifactLocation.URI != "model/block.go" || p.Region.StartLine != 42) {
+				t.Errorf("%s is at %+v", r.RuleID, *p)
+			}
+		}
+		if print := r.PartialFingerprints["opassert/v1"]; print == "" || prints[print] {
+			t.Errorf("%s: fingerprint %q is empty or not its own", r.RuleID, print)
+		} else {
+			prints[print] = true
+		}
+	}
+	if len(prints) != 6 {
+		t.Errorf("%d results, want 6", len(prints))
+	}
+}

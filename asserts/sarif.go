@@ -1,0 +1,139 @@
+package asserts
+
+import (
+	"encoding/json"
+	"io"
+	"net/url"
+	"path/filepath"
+	"strings"
+)
+
+type sarifLog struct {
+	Schema  string     `json:"$schema"`
+	Version string     `json:"version"`
+	Runs    []sarifRun `json:"runs"`
+}
+
+type sarifRun struct {
+	Tool    sarifTool     `json:"tool"`
+	Results []sarifResult `json:"results"`
+}
+
+type sarifTool struct {
+	Driver sarifDriver `json:"driver"`
+}
+
+type sarifDriver struct {
+	Name    string      `json:"name"`
+	Version string      `json:"version,omitempty"`
+	URI     string      `json:"informationUri"`
+	Rules   []sarifRule `json:"rules"`
+}
+
+type sarifRule struct {
+	ID    string    `json:"id"`
+	Name  string    `json:"name"`
+	Short sarifText `json:"shortDescription"`
+	Full  sarifText `json:"fullDescription"`
+}
+
+type sarifText struct {
+	Text string `json:"text"`
+}
+
+type sarifResult struct {
+	RuleID       string            `json:"ruleId"`
+	RuleIndex    int               `json:"ruleIndex"`
+	Kind         string            `json:"kind"`
+	Level        string            `json:"level"`
+	Message      sarifText         `json:"message"`
+	Locations    []sarifLocation   `json:"locations,omitempty"`
+	Count        int               `json:"occurrenceCount,omitempty"`
+	Fingerprints map[string]string `json:"partialFingerprints"`
+}
+
+type sarifLocation struct {
+	Physical *sarifPhysical `json:"physicalLocation,omitempty"`
+	Logical  []sarifLogical `json:"logicalLocations,omitempty"`
+}
+
+type sarifPhysical struct {
+	Artifact sarifArtifact `json:"artifactLocation"`
+	Region   sarifRegion   `json:"region"`
+}
+
+type sarifArtifact struct {
+	URI  string `json:"uri"`
+	Base string `json:"uriBaseId,omitempty"`
+}
+
+type sarifRegion struct {
+	Line int `json:"startLine"`
+}
+
+type sarifLogical struct {
+	Name string `json:"fullyQualifiedName"`
+	Kind string `json:"kind"`
+}
+
+// WriteSARIF writes the results as a SARIF 2.1.0 log. version is the tool's;
+// places in files under root are written relative to it.
+func WriteSARIF(w io.Writer, version, root string, results []Result) error {
+	run := sarifRun{
+		Tool:    sarifTool{sarifDriver{Name: "opassert", Version: version, URI: "https://github.com/opassert/opassert", Rules: sarifRules()}},
+		Results: []sarifResult{},
+	}
+	for _, r := range results {
+		run.Results = append(run.Results, r.sarif(root))
+	}
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	return enc.Encode(sarifLog{"https://json.schemastore.org/sarif-2.1.0.json", "2.1.0", []sarifRun{run}})
+}
+
+// sarifRules has the checks by code, and for Code 0 what is about none.
+func sarifRules() []sarifRule {
+	rules := []sarifRule{{"OA000", "kernel", sarifText{"a kernel runs to its end"}, sarifText{"a kernel that crashes, or fails, cannot be checked"}}}
+	for c := range AllCodes.All() {
+		rules = append(rules, sarifRule{c.String(), c.Name(), sarifText{c.Rule()}, sarifText{c.Rule() + "; or else " + c.Breaks()}})
+	}
+	return rules
+}
+
+func (r Result) sarif(root string) sarifResult {
+	kinds := map[Status][2]string{
+		Violated: {"fail", "error"},
+		Crashed:  {"fail", "error"},
+		Failed:   {"fail", "warning"},
+		Skipped:  {"notApplicable", "none"},
+		Passed:   {"pass", "none"},
+	}
+	s := sarifResult{
+		RuleID:       r.Code.String(),
+		RuleIndex:    int(r.Code),
+		Kind:         kinds[r.Status][0],
+		Level:        kinds[r.Status][1],
+		Message:      sarifText{r.message()},
+		Count:        r.Count,
+		Fingerprints: map[string]string{"opassert/v1": r.title()},
+	}
+	var at sarifLocation
+	if r.Op != "" {
+		at.Logical = []sarifLogical{{r.Op, "function"}}
+	}
+	if r.Site.File != "" {
+		at.Physical = &sarifPhysical{artifact(r.Site.File, root), sarifRegion{max(r.Site.Line, 1)}}
+	}
+	if at.Logical != nil || at.Physical != nil {
+		s.Locations = []sarifLocation{at}
+	}
+	return s
+}
+
+func artifact(file, root string) sarifArtifact {
+	if rel, err := filepath.Rel(root, file); err == nil && root != "" && !strings.HasPrefix(rel, "..") {
+		return sarifArtifact{(&url.URL{Path: filepath.ToSlash(rel)}).String(), "%SRCROOT%"}
+	}
+	return sarifArtifact{(&url.URL{Scheme: "file", Path: filepath.ToSlash(file)}).String(), ""}
+}
