@@ -402,7 +402,7 @@ func (f *follower) found(i *impl, at uint64, typ string) {
 			v.facts.slotAt, v.facts.stillAt = i.wrap.slotWas, i.wrap.pointsAt
 		} else {
 			v.Evidence = []Reason{{f.number, "a " + typ + " is found there"}}
-			if o.Type != "" {
+			if o.facts.madeAt != 0 {
 				v.Evidence = append(v.Evidence, Reason{o.facts.madeAt, "a " + o.Type + " was made there"})
 			}
 		}
@@ -442,7 +442,7 @@ func (f *follower) step(o *object, s preserve.Step) {
 	to, code := o.State.Next(s)
 	if code != 0 && o.gap == f.gaps && o.State != preserve.Unknown {
 		v := f.breaks(code, o, o.Impl, wrongSteps[s]+" while "+stands[o.State])
-		v.Evidence = []Reason{{o.stateAt, "from here on" + stands[o.State]}}
+		v.Evidence = []Reason{{o.stateAt, "since here " + stands[o.State]}}
 	}
 	o.State, o.gap, o.stateAt = to, f.gaps, f.number
 }
