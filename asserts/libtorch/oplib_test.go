@@ -1,0 +1,297 @@
+//go:build libtorch
+
+package libtorch_test
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/opassert/opassert/allowlist"
+	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/asserts/libtorch"
+	"github.com/opassert/opassert/gen/plan"
+	"github.com/opassert/opassert/schema"
+)
+
+const oplib = "../../testdata/oplib"
+
+// TestMain builds and loads the op library, or runs one op for a test that
+// expects not to survive it.
+func TestMain(m *testing.M) {
+	path := os.Getenv("OPLIB")
+	if path == "" {
+		dir, err := os.MkdirTemp("", "oplib")
+		if err != nil {
+			panic(err)
+		}
+		defer os.RemoveAll(dir)
+		path = filepath.Join(dir, "oplib.so")
+		if out, err := exec.Command(filepath.Join(oplib, "build"), path).CombinedOutput(); err != nil {
+			fmt.Fprintf(os.Stderr, "build the op library: %v\n%s", err, out)
+			os.Exit(1)
+		}
+		os.Setenv("OPLIB", path)
+	}
+	if err := libtorch.LoadLibrary(path); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	if op := os.Getenv("OPLIB_RUN"); op != "" {
+		x, err := libtorch.Make(libtorch.Spec{DType: libtorch.Float32, Sizes: []int64{2}})
+		if err != nil {
+			panic(err)
+		}
+		o, err := libtorch.Lookup(op)
+		if err != nil {
+			panic(err)
+		}
+		var out libtorch.Outcome
+		fmt.Println("calling", op)
+		fmt.Println(o.Call(asserts.Identity, &out, x.Value()))
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+func lookup(t testing.TB, name string) *libtorch.Op {
+	t.Helper()
+	op, err := libtorch.Lookup(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return op
+}
+
+func tensor(t testing.TB, spec libtorch.Spec) libtorch.Tensor {
+	t.Helper()
+	x, err := libtorch.Make(spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { x.Release() })
+	return x
+}
+
+// planned gives the op with every check that its schema calls for.
+func planned(t testing.TB, op *libtorch.Op) *asserts.Op {
+	t.Helper()
+	text := op.Schema
+	if op.Namespace == "aten" {
+		text = "aten::" + text
+	}
+	parsed, err := schema.ParseDispatcher(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	parsed.CompositeImplicit = op.Composite
+	planner, err := plan.NewPlanner("full", nil, allowlist.Where{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := planner.Plan(parsed).Asserts(asserts.Meta)
+	return libtorch.WithParts(op.Assert(all.Checks))
+}
+
+// floats makes a matrix of n rows that are not zero.
+func floats(t testing.TB, rows int64) libtorch.Value {
+	return tensor(t, libtorch.Spec{DType: libtorch.Float32, Sizes: []int64{rows, 2}, Low: 1, High: 2}).Value()
+}
+
+type opCase struct {
+	op   string
+	args []libtorch.Value
+	want []string // code, subject, what it is held against
+}
+
+func opCases(t testing.TB) []opCase {
+	half := libtorch.Float(0.5)
+	transposed := tensor(t, libtorch.Spec{DType: libtorch.Float32, Sizes: []int64{2, 3}, Strides: []int64{1, 2}}).Value()
+	sparse := tensor(t, libtorch.Spec{DType: libtorch.Float32, Sizes: []int64{2, 3}, Form: libtorch.COO, Low: 1, High: 2, Seed: 3}).Value()
+	x := func() libtorch.Value { return floats(t, 3) }
+	list := func() libtorch.Value { return libtorch.Tensors(x().Tensor, x().Tensor) }
+	return []opCase{
+		{"scale", []libtorch.Value{x(), half}, nil},
+		{"scale_", []libtorch.Value{x(), half}, nil},
+		{"scale.out", []libtorch.Value{x(), half, x()}, nil},
+		{"scale.out", []libtorch.Value{x(), half, floats(t, 0)}, nil},
+		{"first", []libtorch.Value{x()}, nil},
+		{"rows", []libtorch.Value{x()}, nil},
+		{"sum_and_size", []libtorch.Value{list()}, nil},
+
+		{"scale_fast", []libtorch.Value{x(), half}, nil},
+		{"scale_fast", []libtorch.Value{x()}, []string{"OA007 result self"}},
+		{"row", []libtorch.Value{x(), libtorch.Int(1)}, []string{"OA007 result self"}},
+		{"sparse_scale", []libtorch.Value{sparse, half}, []string{"OA007 result.parts self.parts"}},
+		{"flat", []libtorch.Value{x()}, nil},
+		{"flat", []libtorch.Value{transposed}, []string{"OA004 result self"}},
+		{"chunks", []libtorch.Value{x(), libtorch.Int(3)}, nil},
+		{"chunks", []libtorch.Value{x(), libtorch.Int(2)}, []string{"OA004 result self"}},
+		{"sin_cos", []libtorch.Value{x()}, []string{"OA008 result1 result0"}},
+		{"windows", []libtorch.Value{floats(t, 2)}, nil},
+		{"windows", []libtorch.Value{x()}, []string{"OA008 result result"}},
+		{"accumulate", []libtorch.Value{x(), x()}, []string{"OA009 buffer"}},
+		{"normalize_all", []libtorch.Value{list()}, []string{"OA009 tensors", "OA009 tensors"}},
+		{"add_bias", []libtorch.Value{x()}, nil},
+		{"add_bias", []libtorch.Value{x(), x()}, []string{"OA009 bias"}},
+		{"as_column", []libtorch.Value{x()}, []string{"OA009 self"}},
+		{"double_", []libtorch.Value{x()}, []string{"OA009 self"}},
+		{"zero_quietly_", []libtorch.Value{x()}, []string{"OA010 self"}},
+		{"negate_", []libtorch.Value{x()}, []string{"OA006 result self"}},
+		{"grow_", []libtorch.Value{x()}, []string{"OA006 result self"}},
+		{"replace_", []libtorch.Value{x(), x()}, []string{"OA002 self"}},
+		{"stretch.out", []libtorch.Value{x(), x()}, nil},
+		{"stretch.out", []libtorch.Value{x(), floats(t, 1)}, []string{"OA006 result out"}},
+		{"cached_ones", []libtorch.Value{x()}, []string{"OA003 result"}},
+		{"memo", []libtorch.Value{x()}, []string{"OA005 result"}},
+		{"pad_even", []libtorch.Value{floats(t, 2)}, nil},
+		{"pad_even", []libtorch.Value{x()}, []string{"OA011 result"}},
+	}
+}
+
+// Every broken op is caught, by name, and nothing is said of the others.
+func TestOplib(t *testing.T) {
+	for i, c := range opCases(t) {
+		t.Run(fmt.Sprintf("%d_%s", i, c.op), func(t *testing.T) {
+			op := lookup(t, "oplib::"+c.op)
+			if diff := cmp.Diff(c.want, judged(t, op, c.args)); diff != "" {
+				t.Errorf("%v: violations (-want +got):\n%s", c.args, diff)
+			}
+		})
+	}
+}
+
+// judged calls an op on the CPU, and on meta where it runs there, and gives
+// what the judge says.
+func judged(t *testing.T, op *libtorch.Op, args []libtorch.Value) []string {
+	t.Helper()
+	checks := planned(t, op)
+	if err := checks.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	twins, twinsErr := onMeta(t, args)
+	var out, meta libtorch.Outcome
+	if err := op.Call(asserts.Contents, &out, args...); err != nil {
+		t.Fatal(err)
+	}
+	defer out.Release()
+	violations := asserts.Judge(checks, &out.Seen, asserts.Aware()).Violations
+	if op.Meta && twinsErr == nil && slices.Contains(op.Kernels, "Meta") {
+		if err := op.Call(asserts.Contents, &meta, twins...); err != nil {
+			t.Fatal(err)
+		}
+		defer meta.Release()
+		violations = append(violations, asserts.JudgeMeta(checks, &out.Seen, &meta.Seen, asserts.Aware()).Violations...)
+	}
+	var got []string
+	for _, v := range violations {
+		got = append(got, strings.TrimSpace(fmt.Sprintf("%v %s %s", v.Code, v.Subject.Name, v.Against.Name)))
+	}
+	return got
+}
+
+// onMeta gives the arguments with meta twins of their tensors.
+func onMeta(t *testing.T, args []libtorch.Value) ([]libtorch.Value, error) {
+	var all []libtorch.Tensor
+	for _, v := range args {
+		all = append(all, v.Tensors...)
+		if v.Kind == libtorch.KindTensor {
+			all = append(all, v.Tensor)
+		}
+	}
+	twins, err := libtorch.MetaTwins(all...)
+	if err != nil {
+		return nil, err
+	}
+	t.Cleanup(func() { libtorch.ReleaseAll(twins...) })
+	args = slices.Clone(args)
+	for i := range args {
+		n := len(args[i].Tensors)
+		if args[i].Kind == libtorch.KindTensor {
+			args[i], twins = twins[0].Value(), twins[1:]
+		} else if n > 0 {
+			args[i], twins = libtorch.Tensors(twins[:n]...), twins[n:]
+		}
+	}
+	return args, nil
+}
+
+// expect.yaml, which others read, says what the table above says.
+func TestOplibExpectations(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join(oplib, "expect.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := make(map[string]bool)
+	for _, c := range opCases(t) {
+		for _, w := range c.want {
+			want[c.op+" "+w] = true
+		}
+	}
+	want["double_ OA012 self"] = true // the schema alone
+	got := make(map[string]bool)
+	line := regexp.MustCompile(`(?m)^- \{op: (\S+), code: (\S+), on: (\S+),(?: against: (\S+),)? trigger: .+\}$`)
+	for _, m := range line.FindAllStringSubmatch(string(text), -1) {
+		got[strings.TrimSpace(m[1]+" "+m[2]+" "+m[3]+" "+m[4])] = true
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("expect.yaml (-the test's table +the file):\n%s", diff)
+	}
+}
+
+func TestThrows(t *testing.T) {
+	x := floats(t, 1)
+	for _, tt := range []struct{ op, want string }{
+		{"oplib::complain", "oplib::complain: complain: there is always something"},
+		{"oplib::complain_oddly", "oplib::complain_oddly: an exception that is no std::exception"},
+	} {
+		var out libtorch.Outcome
+		err := lookup(t, tt.op).Call(asserts.Identity, &out, x)
+		if err == nil || err.Error() != tt.want {
+			t.Errorf("%s gave %v, want %s", tt.op, err, tt.want)
+		}
+	}
+}
+
+// What a kernel does to its process can be seen from outside.
+func TestDeadly(t *testing.T) {
+	run := func(op string) *exec.Cmd {
+		cmd := exec.Command(os.Args[0])
+		cmd.Env = append(os.Environ(), "OPLIB_RUN="+op)
+		return cmd
+	}
+	out, err := run("oplib::crash").CombinedOutput()
+	if err == nil || !strings.Contains(string(out), "SIGSEGV") {
+		t.Errorf("crash ended with %v:\n%s", err, out)
+	}
+	hang := run("oplib::hang")
+	stdout, err := hang.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := hang.Start(); err != nil {
+		t.Fatal(err)
+	}
+	buf := make([]byte, 64)
+	if _, err := stdout.Read(buf); err != nil { // it is about to call
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- hang.Wait() }()
+	select {
+	case err := <-ended:
+		t.Errorf("hang came back: %v", err)
+	case <-time.After(200 * time.Millisecond):
+		hang.Process.Signal(syscall.SIGKILL)
+		<-ended
+	}
+}

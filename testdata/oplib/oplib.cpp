@@ -1,0 +1,273 @@
+// oplib is a small operator library, as an author writes one. Its first
+// operators keep what their schemas promise. Each of the others breaks one
+// promise, in a way that real kernels have; expect.yaml tells which, and what
+// opassert says of it.
+#include <ATen/ATen.h>
+#include <ATen/core/dispatch/Dispatcher.h>
+#include <torch/library.h>
+
+#include <chrono>
+#include <cstring>
+#include <limits>
+#include <thread>
+
+using at::Tensor;
+using at::TensorList;
+
+namespace {
+
+// -- Operators that keep their promises.
+
+Tensor scale(const Tensor& self, double factor) { return at::mul(self, factor); }
+
+Tensor& scale_(Tensor& self, double factor) { return self.mul_(factor); }
+
+Tensor& scale_out(const Tensor& self, double factor, Tensor& out) {
+  return at::mul_out(out, self, at::scalar_tensor(factor, self.options()));
+}
+
+Tensor first(const Tensor& self) { return self.narrow(0, 0, std::min<int64_t>(1, self.size(0))); }
+
+std::vector<Tensor> rows(const Tensor& self) { return self.unbind(0); }
+
+std::tuple<Tensor, Tensor> sum_and_size(TensorList tensors) {
+  TORCH_CHECK(!tensors.empty(), "expected a non-empty list of tensors");
+  Tensor sum = tensors[0].clone();
+  for (const Tensor& t : tensors.slice(1)) sum = sum + t;
+  return {sum, at::full({}, int64_t(tensors.size()), at::kLong)};
+}
+
+// -- An input comes back, or is shared.
+
+// A fast path for a factor of 1 returns the input.
+Tensor scale_fast(const Tensor& self, double factor) { return factor == 1 ? self : at::mul(self, factor); }
+
+// A view, and the schema does not say so.
+Tensor row(const Tensor& self, int64_t index) { return self.select(0, index); }
+
+// The values are new, the indices are shared with the input.
+Tensor sparse_scale(const Tensor& self, double factor) {
+  return at::_sparse_coo_tensor_unsafe(self._indices(), self._values() * factor, self.sizes());
+}
+
+// -- What should be a view is none.
+
+// reshape copies what is not contiguous.
+Tensor flat(const Tensor& self) { return self.reshape({-1}); }
+
+// The last chunk, where it is shorter, is padded into a copy.
+std::vector<Tensor> chunks(const Tensor& self, int64_t size) {
+  auto parts = self.split(size, 0);
+  if (parts.back().size(0) < size) {
+    Tensor padded = at::zeros_like(parts[0]);
+    padded.narrow(0, 0, parts.back().size(0)).copy_(parts.back());
+    parts.back() = padded;
+  }
+  return parts;
+}
+
+// -- Outputs share.
+
+// Both results lie in one buffer.
+std::tuple<Tensor, Tensor> sin_cos(const Tensor& self) {
+  Tensor both = at::stack({self.sin(), self.cos()});
+  return {both.select(0, 0), both.select(0, 1)};
+}
+
+// Windows of one buffer overlap.
+std::vector<Tensor> windows(const Tensor& self) {
+  Tensor copy = self.clone();
+  std::vector<Tensor> all;
+  for (int64_t i = 0; i + 2 <= copy.size(0); i++) all.push_back(copy.narrow(0, i, 2));
+  return all;
+}
+
+// -- An argument is written, and the schema does not say so.
+
+// The buffer lacks its (a!).
+Tensor accumulate(const Tensor& self, const Tensor& buffer) {
+  const_cast<Tensor&>(buffer).add_(self);
+  return self.clone();
+}
+
+// A list that is only to be read is written through.
+Tensor normalize_all(TensorList tensors) {
+  Tensor total = at::zeros({});
+  for (const Tensor& t : tensors) {
+    total += t.abs().sum();
+    t.mul_(0.5);
+  }
+  return total;
+}
+
+// An optional argument is written where there is one.
+Tensor add_bias(const Tensor& self, const c10::optional<Tensor>& bias) {
+  if (!bias.has_value() || !bias->defined()) return self.clone();
+  bias->mul_(0.5);
+  return self + *bias;
+}
+
+// The bytes stay, the shape of the input does not.
+Tensor as_column(const Tensor& self) { return self.unsqueeze_(-1).clone(); }
+
+// The name says in-place, the schema forgot to.
+Tensor double_(const Tensor& self) { return self.mul_(2).clone(); }
+
+// -- In-place and out= that go wrong.
+
+// The bytes are written behind the version counter's back.
+Tensor& zero_quietly_(Tensor& self) {
+  if (self.is_contiguous()) std::memset(self.data_ptr(), 0, self.nbytes());
+  return self;
+}
+
+// Another tensor over the same bytes is returned.
+Tensor negate_(Tensor& self) { return self.neg_().view(self.sizes()); }
+
+// The reference is rebound: the caller's tensor stays as it was.
+Tensor& grow_(Tensor& self) {
+  self = at::cat({self, self});
+  return self;
+}
+
+// The caller's tensor gets another storage.
+Tensor& replace_(Tensor& self, const Tensor& source) {
+  self.set_(source.clone());
+  return self;
+}
+
+// An out of the wrong size is left alone, and something new is returned.
+Tensor stretch_out(const Tensor& self, Tensor& out) {
+  if (!out.sizes().equals(self.sizes())) return self * 2;
+  return out.copy_(self).mul_(2);
+}
+
+// -- What only a count can show.
+
+// A static cache holds the tensor that was returned.
+Tensor cached_ones(const Tensor& self) {
+  static thread_local Tensor cache;
+  cache = at::ones_like(self);
+  return cache;
+}
+
+// A static cache holds another tensor over the same storage.
+Tensor memo(const Tensor& self) {
+  static thread_local Tensor cache;
+  Tensor result = self + 1;
+  cache = result.detach();
+  return result;
+}
+
+// -- The meta kernel tells another story.
+
+Tensor pad_even(const Tensor& self) {
+  if (self.size(0) % 2 == 0) return self.clone();
+  return at::cat({self, at::zeros_like(self.narrow(0, 0, 1))});
+}
+
+Tensor pad_even_meta(const Tensor& self) { return at::empty_like(self); }
+
+// -- Operators that do not come back.
+
+Tensor crash(const Tensor& self) {
+  volatile int* nowhere = nullptr;
+  *nowhere = 1;
+  return self.clone();
+}
+
+Tensor hang(const Tensor& self) {
+  for (;;) std::this_thread::sleep_for(std::chrono::seconds(1));
+  return self.clone();
+}
+
+Tensor complain(const Tensor& self) {
+  TORCH_CHECK(false, "complain: there is always something");
+  return self;
+}
+
+Tensor complain_oddly(const Tensor& self) {
+  if (self.defined()) throw 42;
+  return self;
+}
+
+}  // namespace
+
+TORCH_LIBRARY(oplib, m) {
+  m.def("scale(Tensor self, float factor) -> Tensor");
+  m.def("scale_(Tensor(a!) self, float factor) -> Tensor(a!)");
+  m.def("scale.out(Tensor self, float factor, *, Tensor(a!) out) -> Tensor(a!)");
+  m.def("first(Tensor(a) self) -> Tensor(a)");
+  m.def("rows(Tensor(a -> *) self) -> Tensor(a)[]");
+  m.def("sum_and_size(Tensor[] tensors) -> (Tensor, Tensor)");
+
+  m.def("scale_fast(Tensor self, float factor=1.0) -> Tensor");
+  m.def("row(Tensor self, int index) -> Tensor");
+  m.def("sparse_scale(Tensor self, float factor) -> Tensor");
+  m.def("flat(Tensor(a) self) -> Tensor(a)");
+  m.def("chunks(Tensor(a -> *) self, int size) -> Tensor(a)[]");
+  m.def("sin_cos(Tensor self) -> (Tensor, Tensor)");
+  m.def("windows(Tensor self) -> Tensor[]");
+  m.def("accumulate(Tensor self, Tensor buffer) -> Tensor");
+  m.def("normalize_all(Tensor[] tensors) -> Tensor");
+  m.def("add_bias(Tensor self, Tensor? bias=None) -> Tensor");
+  m.def("as_column(Tensor self) -> Tensor");
+  m.def("double_(Tensor self) -> Tensor");
+  m.def("zero_quietly_(Tensor(a!) self) -> Tensor(a!)");
+  m.def("negate_(Tensor(a!) self) -> Tensor(a!)");
+  m.def("grow_(Tensor(a!) self) -> Tensor(a!)");
+  m.def("replace_(Tensor(a!) self, Tensor source) -> Tensor(a!)");
+  m.def("stretch.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)");
+  m.def("cached_ones(Tensor self) -> Tensor");
+  m.def("memo(Tensor self) -> Tensor");
+  m.def("pad_even(Tensor self) -> Tensor");
+
+  m.def("crash(Tensor self) -> Tensor");
+  m.def("hang(Tensor self) -> Tensor");
+  m.def("complain(Tensor self) -> Tensor");
+  m.def("complain_oddly(Tensor self) -> Tensor");
+}
+
+TORCH_LIBRARY_IMPL(oplib, CPU, m) {
+  m.impl("scale", scale);
+  m.impl("scale_", scale_);
+  m.impl("scale.out", scale_out);
+  m.impl("first", first);
+  m.impl("rows", rows);
+  m.impl("sum_and_size", sum_and_size);
+
+  m.impl("scale_fast", scale_fast);
+  m.impl("row", row);
+  m.impl("flat", flat);
+  m.impl("chunks", chunks);
+  m.impl("sin_cos", sin_cos);
+  m.impl("windows", windows);
+  m.impl("accumulate", accumulate);
+  m.impl("normalize_all", normalize_all);
+  m.impl("add_bias", add_bias);
+  m.impl("as_column", as_column);
+  m.impl("double_", double_);
+  m.impl("zero_quietly_", zero_quietly_);
+  m.impl("negate_", negate_);
+  m.impl("grow_", grow_);
+  m.impl("replace_", replace_);
+  m.impl("stretch.out", stretch_out);
+  m.impl("cached_ones", cached_ones);
+  m.impl("memo", memo);
+  m.impl("pad_even", pad_even);
+
+  m.impl("crash", crash);
+  m.impl("hang", hang);
+  m.impl("complain", complain);
+  m.impl("complain_oddly", complain_oddly);
+}
+
+TORCH_LIBRARY_IMPL(oplib, SparseCPU, m) { m.impl("sparse_scale", sparse_scale); }
+
+TORCH_LIBRARY_IMPL(oplib, Meta, m) {
+  m.impl("scale", scale);
+  m.impl("scale_", scale_);
+  m.impl("first", first);
+  m.impl("rows", rows);
+  m.impl("pad_even", pad_even_meta);
+}
