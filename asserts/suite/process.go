@@ -102,6 +102,24 @@ func (p *process) kill() {
 	}
 }
 
+// renew puts a worker that has run nothing in the place of this one; false
+// when nothing watches the worker and so there is none.
+func (p *process) renew() bool {
+	if p.pid == p.cmd.Process.Pid {
+		return false
+	}
+	p.kill()
+	for {
+		line, ok := p.next(startup)
+		if !ok {
+			return false
+		}
+		if strings.HasPrefix(line, lineDied) {
+			return p.ready(startup)
+		}
+	}
+}
+
 // stop ends the worker and what watches it.
 func (p *process) stop() {
 	p.in.Close()

@@ -94,6 +94,13 @@ type worker struct {
 	p   *process
 }
 
+// renew sees to it that the next request goes to a new process.
+func (w *worker) renew() {
+	if w.p != nil && !w.p.renew() {
+		w.stop()
+	}
+}
+
 func (w *worker) stop() {
 	if w.p != nil {
 		w.p.stop()
@@ -188,7 +195,7 @@ func (w *worker) ended(at int) *Crash {
 		return &Crash{Case: at, Cause: cause}
 	default:
 	}
-	w.stop()
+	w.renew()
 	return &Crash{Case: at, Cause: hang}
 }
 
@@ -205,7 +212,7 @@ func (w *worker) died(at int, status string) *Crash {
 // process of its own: heap corruption surfaces late, and elsewhere.
 func (w *worker) repeat(ctx context.Context, res *OpResult) error {
 	for i := range res.Crashes {
-		w.stop()
+		w.renew()
 		crash, err := w.ask(ctx, res.Op, res.Crashes[i].Case, res.Crashes[i].Case+1, func(*caseResult) {})
 		if err != nil {
 			return err
@@ -215,7 +222,7 @@ func (w *worker) repeat(ctx context.Context, res *OpResult) error {
 	findings := res.Findings
 	res.Findings = nil
 	for _, f := range findings {
-		w.stop()
+		w.renew()
 		keep := func(c *caseResult) {
 			if slices.ContainsFunc(c.Found, f.same) {
 				res.Findings = append(res.Findings, f)
