@@ -1,0 +1,169 @@
+package trace
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"html"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+)
+
+func pageOf(t *testing.T, log string) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	h := NewHTML(&b, filepath.Base(log))
+	report, err := Read(log, h.Life)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := h.End(report); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+func TestPage(t *testing.T) {
+	for log, want := range map[string][]string{
+		"testdata/hermetic.md": {
+			"<h2><span class=\"code\">OA102</span> shared-dealloc, line 3612</h2>", "<strong>hermetic state</strong>",
+			"line 5018 uses the deallocated object; a dict is found there",
+			`class="break"`, `class="later"`, `class="preserved"`, `class="freed"`, "OA102 3612", ">5018</text>",
+		},
+		"testdata/healthy.log":   {"Nothing broke", `class="holding"`, `class="preserved"`},
+		"testdata/no-states.log": {`class="dot moved"`, "its storage was replaced"},
+		"testdata/moved.log":     {"2 unknown", "checking the moon"},
+	} {
+		page := pageOf(t, log)
+		for _, w := range want {
+			if !bytes.Contains(page, []byte(w)) {
+				t.Errorf("%s: no %q on the page", log, w)
+			}
+		}
+		// One file, and nothing that the template's escaper refused.
+		for _, no := range []string{"http:", "https:", "<script", "<link", "<img", "ZgotmplZ"} {
+			if bytes.Contains(page, []byte(no)) {
+				t.Errorf("%s: %q on the page", log, no)
+			}
+		}
+	}
+}
+
+// What the log says is text, not markup.
+func TestPageEscapes(t *testing.T) {
+	log := filepath.Join(t.TempDir(), "<b>.log")
+	text := "[a.cpp:1] (0x10) <script>alert(1)</script>\n[a.cpp:1] (0x10), created storage PyObject of type <i> at 0x20\n"
+	if err := os.WriteFile(log, []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	page := pageOf(t, log)
+	for _, no := range []string{"<script", "<i>", "<b>"} {
+		if bytes.Contains(page, []byte(no)) {
+			t.Errorf("%q on the page", no)
+		}
+	}
+}
+
+// A long log gives a page of bounded size.
+func TestPageOfMany(t *testing.T) {
+	p := newTorch(2, 0)
+	for range 200 {
+		x := p.tensor()
+		o := p.untypedStorage(x, false)
+		p.hermetic = true
+		p.del(o)
+		p.hermetic = false
+	}
+	var b bytes.Buffer
+	h := NewHTML(&b, "many")
+	r := NewReader(h.Life)
+	r.Write([]byte(strings.Join(p.lines, "\n")))
+	if err := h.End(r.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(b.String(), fmt.Sprintf("%d more violations are not drawn", len(p.broken)-maxBreaks)) || b.Len() > 2<<20 {
+		t.Errorf("%d bytes for %d violations", b.Len(), len(p.broken))
+	}
+}
+
+// measure is what a browser says of the page: sizes in CSS pixels.
+type measure struct {
+	Window, Page float64 // widths
+	Lanes        int
+	Break, Later []float64 // where each line is drawn
+	Bars         []float64 // their widths
+	Height       float64   // of a lane
+	Text         float64   // the smallest text
+}
+
+const ruler = `<script>
+const at = c => [...document.querySelectorAll('.lane ' + c)].map(e => e.getBoundingClientRect().x);
+const m = {
+  Window: innerWidth, Page: document.documentElement.scrollWidth,
+  Lanes: document.querySelectorAll('.lane').length, Break: at('line.break'), Later: at('line.later'),
+  Bars: [...document.querySelectorAll('.lane rect')].map(e => e.getBoundingClientRect().width),
+  Height: document.querySelector('.lane svg').getBoundingClientRect().height,
+  Text: Math.min(...[...document.querySelectorAll('p, dd, td, text')].map(e => parseFloat(getComputedStyle(e).fontSize))),
+};
+document.title = JSON.stringify(m);
+</script>`
+
+// The page is read in a window as wide as a phone's.
+func TestPageOnAPhone(t *testing.T) {
+	browser, err := exec.LookPath("chromium")
+	if err != nil {
+		t.Skip("chromium is not installed: the page is not looked at")
+	}
+	file := filepath.Join(t.TempDir(), "page.html")
+	if err := os.WriteFile(file, append(pageOf(t, "testdata/hermetic.md"), ruler...), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	// Headless windows are at least 500 wide; a frame is as narrow as a phone.
+	frame := filepath.Join(t.TempDir(), "frame.html")
+	err = os.WriteFile(frame, fmt.Appendf(nil, `<iframe src="file://%s" width="390" height="800"
+ onload="document.title = this.contentDocument.title"></iframe>`, file), 0o666)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := exec.CommandContext(ctx, browser, "--headless", "--no-sandbox", "--disable-gpu", "--allow-file-access-from-files",
+		"--user-data-dir="+t.TempDir(), "--virtual-time-budget=5000", "--dump-dom", "file://"+frame).Output()
+	if err != nil {
+		t.Skipf("chromium does not run here: %v", err)
+	}
+	title := regexp.MustCompile(`(?s)<title>(.*?)</title>`).FindSubmatch(out)
+	if title == nil {
+		t.Fatalf("no measure in\n%s", out)
+	}
+	var m measure
+	if err := json.Unmarshal([]byte(html.UnescapeString(string(title[1]))), &m); err != nil {
+		t.Fatalf("%v in %s", err, title[1])
+	}
+	t.Logf("%+v", m)
+	if m.Window > 400 || m.Page > m.Window {
+		t.Errorf("the page is %g wide in a window of %g", m.Page, m.Window)
+	}
+	if m.Lanes < 4 || m.Height < 20 || m.Text < 9 {
+		t.Errorf("%d lanes of height %g, text of %g", m.Lanes, m.Height, m.Text)
+	}
+	if len(m.Break) != m.Lanes || len(m.Later) != m.Lanes {
+		t.Fatalf("the break is drawn in %d of %d lanes, the use in %d", len(m.Break), m.Lanes, len(m.Later))
+	}
+	for i := range m.Break {
+		if m.Break[i] <= 0 || m.Later[i] <= m.Break[i] || m.Later[i] >= m.Window || m.Break[i] != m.Break[0] {
+			t.Errorf("lane %d: the break at %g, the use at %g", i, m.Break[i], m.Later[i])
+		}
+	}
+	for i, w := range m.Bars {
+		if w < 2 {
+			t.Errorf("bar %d is %g wide", i, w)
+		}
+	}
+}
