@@ -3,6 +3,8 @@ package trace
 import (
 	"bytes"
 	"fmt"
+	"go/scanner"
+	"go/token"
 	"io"
 	"os"
 )
@@ -184,7 +186,10 @@ func Read(name string, ended func(Life)) (Report, error) {
 	}
 	report := r.Close()
 	if report.Records == 0 {
-		return report, fmt.Errorf("%s:1:1: none of the %d lines is one of the log, [file.cpp:LINE] (subject) message; give the output of a PyTorch that prints them", name, report.Lines)
+		return report, scanner.ErrorList{{
+			Pos: token.Position{Filename: name, Line: 1, Column: 1},
+			Msg: fmt.Sprintf("none of the %d lines is one of the log, [file.cpp:LINE] (subject) message; give the output of a PyTorch that prints them", report.Lines),
+		}}
 	}
 	return report, nil
 }

@@ -9,16 +9,20 @@ import (
 )
 
 // Text writes lives as they end and then what broke, for people.
-type Text struct{ w *bufio.Writer }
+type Text struct {
+	w       *bufio.Writer
+	printed bool
+}
 
 // NewText gives a Text that writes to w.
-func NewText(w io.Writer) *Text { return &Text{bufio.NewWriter(w)} }
+func NewText(w io.Writer) *Text { return &Text{w: bufio.NewWriter(w)} }
 
 // Life writes one life. Tensors are only shown when their storage was replaced.
 func (t *Text) Life(l Life) {
 	if l.Kind == Tensor && !l.has(Replaced) {
 		return
 	}
+	t.printed = true
 	fmt.Fprintf(t.w, "%s %s", l.Kind, l.Address)
 	if l.Type != "" {
 		fmt.Fprintf(t.w, "  %s", l.Type)
@@ -51,12 +55,10 @@ func (l *Life) has(w What) bool {
 // End writes what broke, and what the log came to.
 func (t *Text) End(r Report) error {
 	for _, v := range r.Violations {
-		fmt.Fprintln(t.w)
+		t.gap()
 		t.violation(&v)
 	}
-	if len(r.Violations) > 0 || r.Lives != [3]int64{} {
-		fmt.Fprintln(t.w)
-	}
+	t.gap()
 	for _, s := range r.Samples {
 		fmt.Fprintf(t.w, "%10d  unknown: %s\n", s.Line, s.Text)
 	}
@@ -65,6 +67,14 @@ func (t *Text) End(r Report) error {
 	}
 	fmt.Fprintln(t.w, r.Summary())
 	return t.w.Flush()
+}
+
+// gap separates what follows from what was printed.
+func (t *Text) gap() {
+	if t.printed {
+		fmt.Fprintln(t.w)
+	}
+	t.printed = true
 }
 
 // Summary gives the report's numbers in one line.

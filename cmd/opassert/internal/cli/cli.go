@@ -32,6 +32,7 @@ var commands = []command{
 	policyCommand,
 	selftestCommand,
 	checkCommand,
+	traceCommand,
 }
 
 // Main runs the command line and gives the exit status.

@@ -1,0 +1,84 @@
+package cli
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/opassert/opassert/asserts/preserve/trace"
+)
+
+var traceCommand = command{
+	name:    "trace",
+	args:    "FILE",
+	summary: "find the line of a PyTorch log where an object was not preserved",
+	about: `
+Reads the log of a PyTorch that prints what it does to the Python objects of
+storages, follows every object, impl and tensor in it, and names the first line
+that broke a rule of preservation (OA101 to OA109), the most likely cause and
+the line that later used the freed object. The log may stand in prose, be cut,
+and be mixed with other output. FILE is - for standard input.
+
+  opassert trace run.log
+  opassert trace -html run.html run.log`,
+	run: runTrace,
+}
+
+// A tracePrinter takes lives as they end, and the report at the end.
+type tracePrinter interface {
+	Life(trace.Life)
+	End(trace.Report) error
+}
+
+func runTrace(inv *invocation) error {
+	asJSON := inv.flags.Bool("json", false, "print a JSON object")
+	page := inv.flags.String("html", "", "draw the lives on a page in this `file`, and print only what broke")
+	if err := inv.parse(1, 1); err != nil {
+		return err
+	}
+	if *asJSON && *page != "" {
+		return usagef("-json and -html do not go together")
+	}
+	file := inv.flags.Arg(0)
+	switch {
+	case *page != "":
+		return inv.tracePage(file, *page)
+	case *asJSON:
+		return traceTo(file, trace.NewJSON(inv.stdout))
+	}
+	return traceTo(file, trace.NewText(inv.stdout))
+}
+
+// traceTo follows a log, and tells whether something broke.
+func traceTo(file string, to ...tracePrinter) error {
+	report, err := trace.Read(file, func(l trace.Life) {
+		to[0].Life(l) // any other prints only what broke
+	})
+	if err != nil {
+		return err
+	}
+	for _, p := range to {
+		if err := p.End(report); err != nil {
+			return err
+		}
+	}
+	if len(report.Violations) > 0 {
+		return errFindings
+	}
+	return nil
+}
+
+// tracePage draws the page, and prints what broke.
+func (inv *invocation) tracePage(file, page string) error {
+	var b bytes.Buffer
+	found := traceTo(file, trace.NewHTML(&b, filepath.Base(file)), trace.NewText(inv.stdout))
+	if found != nil && !errors.Is(found, errFindings) {
+		return found
+	}
+	if err := os.WriteFile(page, b.Bytes(), 0o666); err != nil {
+		return fmt.Errorf("write the page: %w", err)
+	}
+	return found
+}
