@@ -19,12 +19,15 @@ type Ran struct {
 	Err        error // what the kernel returned
 }
 
-// call calls a wrapper at the content level and collects what is reported. It
-// sets the process's reporter meanwhile, so one call runs at a time.
-func call(wrapper any, args []any) (ran Ran) {
+// levels are those that a wrapper judges at.
+var levels = []asserts.Level{asserts.Identity, asserts.Contents}
+
+// call calls a wrapper at a level and collects what is reported. It sets the
+// process's reporter meanwhile, so one call runs at a time.
+func call(level asserts.Level, wrapper any, args []any) (ran Ran) {
 	var found asserts.Collector
 	defer asserts.SetReporter(&found)()
-	defer asserts.SetLevel(asserts.Contents)()
+	defer asserts.SetLevel(level)()
 	defer func() {
 		ran.Panic = recover()
 		for _, f := range found.Found() {

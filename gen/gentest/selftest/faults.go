@@ -11,26 +11,44 @@ import (
 // A FaultResult is what came of one planted fault.
 type FaultResult struct {
 	Fault faults.Fault
+	Level asserts.Level
 	Wrong string // what is wrong with the report, "" when it is as it should be
 	Ran   Ran
 }
 
-// Faults runs every planted fault.
+// Faults runs every planted fault, at every level.
 func Faults() []FaultResult {
 	var results []FaultResult
-	for _, f := range faults.All() {
-		results = append(results, runFault(f))
+	for _, level := range levels {
+		for _, f := range faults.All() {
+			results = append(results, runFault(f, level))
+		}
 	}
 	return results
 }
 
-func runFault(f faults.Fault) FaultResult {
+func runFault(f faults.Fault, level asserts.Level) FaultResult {
+	r := FaultResult{Fault: f, Level: level}
 	wrapper, err := lookup(faulty.Wrappers, f.Op)
 	if err != nil {
-		return FaultResult{Fault: f, Wrong: err.Error()}
+		r.Wrong = err.Error()
+		return r
 	}
-	ran := call(wrapper, f.Args())
-	return FaultResult{f, wrong(f, ran), ran}
+	r.Ran = call(level, wrapper, f.Args())
+	if f.Code.Level() > level {
+		r.Wrong = overheard(r.Ran)
+	} else {
+		r.Wrong = wrong(f, r.Ran)
+	}
+	return r
+}
+
+// overheard says what was reported below the level that can see it.
+func overheard(ran Ran) string {
+	if len(ran.Violations) > 0 {
+		return "reported below its level, as " + titles(ran.Violations)
+	}
+	return ""
 }
 
 // wrong says how a report differs from what the fault calls for.

@@ -6,14 +6,17 @@ import (
 	"strings"
 
 	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/asserts/c10/faults"
 	"github.com/opassert/opassert/asserts/c10/samples"
 	"github.com/opassert/opassert/gen/gentest"
+	"github.com/opassert/opassert/gen/gentest/faulty"
 )
 
 // A HealthyResult is what came of one call of a healthy kernel.
 type HealthyResult struct {
 	Sample samples.Sample
 	Mode   string
+	Level  asserts.Level
 	Wrong  string // "" when nothing was reported
 	Ran    Ran
 }
@@ -30,28 +33,45 @@ func Modes() []asserts.Mode {
 	}
 }
 
-// Healthy runs every sample of every kernel under every mode.
+// Healthy runs every sample of every kernel, and the calls of the faulty
+// kernels that do no harm, at every level and under every mode.
 func Healthy() []HealthyResult {
 	var results []HealthyResult
-	for _, mode := range Modes() {
-		results = append(results, healthyUnder(mode)...)
+	for _, level := range levels {
+		for _, mode := range Modes() {
+			results = append(results, healthyUnder(mode, level)...)
+		}
 	}
 	return results
 }
 
 // Samples runs every sample of every kernel without a mode.
-func Samples() []HealthyResult { return healthyUnder(Modes()[0]) }
+func Samples(level asserts.Level) []HealthyResult {
+	return runAll(gentest.Wrappers, samples.All(), Modes()[0], level)
+}
 
-func healthyUnder(mode asserts.Mode) []HealthyResult {
+func healthyUnder(mode asserts.Mode, level asserts.Level) []HealthyResult {
 	if mode.Name != "no mode" {
 		defer asserts.EnterMode(mode)()
 	}
+	return append(runAll(gentest.Wrappers, samples.All(), mode, level), runAll(faulty.Wrappers, silent(), mode, level)...)
+}
+
+func silent() []samples.Sample {
+	var calls []samples.Sample
+	for _, s := range faults.AllSilent() {
+		calls = append(calls, samples.Sample{Op: s.Op, Name: s.Why, Args: s.Args})
+	}
+	return calls
+}
+
+func runAll(wrappers map[string]any, calls []samples.Sample, mode asserts.Mode, level asserts.Level) []HealthyResult {
 	var results []HealthyResult
-	for _, s := range samples.All() {
-		r := HealthyResult{Sample: s, Mode: mode.Name}
-		wrapper, err := lookup(gentest.Wrappers, s.Op)
+	for _, s := range calls {
+		r := HealthyResult{Sample: s, Mode: mode.Name, Level: level}
+		wrapper, err := lookup(wrappers, s.Op)
 		if err == nil {
-			r.Ran = call(wrapper, s.Args())
+			r.Ran = call(level, wrapper, s.Args())
 			err = healthy(r.Ran, strings.HasPrefix(s.Name, "refused/"))
 		}
 		if err != nil {

@@ -13,57 +13,57 @@ import (
 type Report struct {
 	Faults  []FaultResult
 	Healthy []HealthyResult
+	Panics  []PanicResult
 }
 
 // Run runs the whole of the self-test.
-func Run() Report { return Report{Faults(), Healthy()} }
+func Run() Report { return Report{Faults(), Healthy(), Panics()} }
 
-// Wrong counts what did not go as it should.
-func (r Report) Wrong() int {
-	n := 0
-	for _, f := range r.Faults {
-		if f.Wrong != "" {
-			n++
+// Wrong words what did not go as it should.
+func (r Report) Wrong() []string {
+	var wrong []string
+	add := func(what, format string, args ...any) {
+		if what != "" {
+			wrong = append(wrong, fmt.Sprintf(format, args...)+": "+what)
 		}
+	}
+	for _, f := range r.Faults {
+		add(f.Wrong, "fault %s (%s) at the level %v", f.Fault.Op, f.Fault.Why, f.Level)
 	}
 	for _, h := range r.Healthy {
-		if h.Wrong != "" {
-			n++
-		}
+		add(h.Wrong, "healthy %s, %s, under %s at the level %v", h.Sample.Op, h.Sample.Name, h.Mode, h.Level)
 	}
-	return n
+	for _, p := range r.Panics {
+		add(p.Wrong, "panicking %s", p.Panic.Op)
+	}
+	return wrong
 }
 
 // Write prints the fault matrix, then the faults known by name, then what went
 // wrong, then the counts.
 func (r Report) Write(w io.Writer) error {
-	results := map[string]FaultResult{}
+	right := map[string]bool{}
 	for _, f := range r.Faults {
-		results[f.Fault.Op] = f
+		others, seen := right[f.Fault.Op]
+		right[f.Fault.Op] = f.Wrong == "" && (others || !seen)
 	}
-	reasons := r.writeMatrix(w, results)
+	reasons := writeMatrix(w, right)
 	for i, reason := range reasons {
 		fmt.Fprintf(w, "(%d) impossible: %s\n", i+1, reason)
 	}
 	fmt.Fprintln(w)
-	for _, f := range r.Faults {
-		if f.Wrong != "" {
-			fmt.Fprintf(w, "FAULT %s: %s\n  %s\n", f.Fault.Op, f.Wrong, f.Fault.Why)
-		}
+	wrong := r.Wrong()
+	for _, text := range wrong {
+		fmt.Fprintln(w, text)
 	}
-	for _, h := range r.Healthy {
-		if h.Wrong != "" {
-			fmt.Fprintf(w, "HEALTHY %s, %s, under %s: %s\n", h.Sample.Op, h.Sample.Name, h.Mode, h.Wrong)
-		}
-	}
-	_, err := fmt.Fprintf(w, "%d planted faults, %d calls of healthy kernels under %d modes: %d went wrong\n",
-		len(r.Faults), len(r.Healthy), len(Modes()), r.Wrong())
+	_, err := fmt.Fprintf(w, "%d planted faults at %d levels, %d calls of healthy kernels under %d modes, %d that panic: %d went wrong\n",
+		len(r.Faults)/len(levels), len(levels), len(r.Healthy), len(Modes()), len(r.Panics), len(wrong))
 	return err
 }
 
 // writeMatrix prints a line for each check and kind of subject, a column for
 // each class of op. It gives the reasons that its cells refer to.
-func (r Report) writeMatrix(w io.Writer, results map[string]FaultResult) []string {
+func writeMatrix(w io.Writer, right map[string]bool) []string {
 	tab := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprint(tab, "CHECK\tSUBJECT")
 	for _, class := range faults.Classes() {
@@ -75,7 +75,7 @@ func (r Report) writeMatrix(w io.Writer, results map[string]FaultResult) []strin
 			fmt.Fprintf(tab, "\n%v %s\t%s", c.Code, c.Code.Name(), c.Kind)
 		}
 		if c.Impossible == "" {
-			fmt.Fprintf(tab, "\t%s", cell(c, results))
+			fmt.Fprintf(tab, "\t%s", cell(c, right))
 			continue
 		}
 		n := slices.Index(reasons, c.Impossible)
@@ -91,13 +91,13 @@ func (r Report) writeMatrix(w io.Writer, results map[string]FaultResult) []strin
 	return reasons
 }
 
-// cell says how many of a cell's faults were reported as they should be.
-func cell(c faults.Cell, results map[string]FaultResult) string {
-	right := 0
+// cell says how many of a cell's faults went as they should, at every level.
+func cell(c faults.Cell, right map[string]bool) string {
+	n := 0
 	for _, f := range c.Faults {
-		if r, ran := results[f.Op]; ran && r.Wrong == "" {
-			right++
+		if right[f.Op] {
+			n++
 		}
 	}
-	return fmt.Sprintf("%d of %d", right, len(c.Faults))
+	return fmt.Sprintf("%d of %d", n, len(c.Faults))
 }

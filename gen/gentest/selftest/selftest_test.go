@@ -11,10 +11,18 @@ func TestEveryFaultIsReportedOnce(t *testing.T) {
 	if len(results) < 100 {
 		t.Errorf("%d faults are planted", len(results))
 	}
-	for _, r := range results {
-		if r.Wrong != "" {
-			t.Errorf("%s (%s): %s", r.Fault.Op, r.Fault.Why, r.Wrong)
-		}
+	for _, text := range (Report{Faults: results}).Wrong() {
+		t.Error(text)
+	}
+}
+
+func TestPanicsGoThrough(t *testing.T) {
+	results := Panics()
+	if len(results) == 0 {
+		t.Error("no kernel panics")
+	}
+	for _, text := range (Report{Panics: results}).Wrong() {
+		t.Error(text)
 	}
 }
 
@@ -31,10 +39,8 @@ func TestHealthyKernelsAreSilent(t *testing.T) {
 	if len(results) < 1000 {
 		t.Errorf("%d calls of healthy kernels", len(results))
 	}
-	for _, r := range results {
-		if r.Wrong != "" {
-			t.Errorf("%s, %s, under %s: %s", r.Sample.Op, r.Sample.Name, r.Mode, r.Wrong)
-		}
+	for _, text := range (Report{Healthy: results}).Wrong() {
+		t.Error(text)
 	}
 }
 

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/asserts/c10/faults"
 	"github.com/opassert/opassert/gen/gentest/selftest"
 )
 
@@ -29,6 +31,7 @@ type selftestJSON struct {
 
 type selftestFault struct {
 	Op      string `json:"op"`
+	Level   string `json:"level"`
 	Code    string `json:"code"`
 	Subject string `json:"subject"`
 	Kind    string `json:"kind"`
@@ -56,15 +59,15 @@ func runSelftest(inv *invocation) error {
 	} else {
 		err = report.Write(inv.stdout)
 	}
-	if err == nil && report.Wrong() > 0 {
+	if err == nil && len(report.Wrong()) > 0 {
 		return errFindings
 	}
 	return err
 }
 
 func (inv *invocation) listFaults() error {
-	for _, f := range selftest.Faults() {
-		fmt.Fprintf(inv.stdout, "%-40s %v  %s\n", f.Fault.Op, f.Fault.Code, f.Fault.Why)
+	for _, f := range faults.All() {
+		fmt.Fprintf(inv.stdout, "%-40s %v  %s\n", f.Op, f.Code, f.Why)
 	}
 	return nil
 }
@@ -72,7 +75,7 @@ func (inv *invocation) listFaults() error {
 func (inv *invocation) showFault(name string) error {
 	results := selftest.Faults()
 	i := slices.IndexFunc(results, func(r selftest.FaultResult) bool {
-		return r.Fault.Op == name || strings.TrimPrefix(r.Fault.Op, "fault::") == name
+		return r.Level == asserts.Contents && (r.Fault.Op == name || strings.TrimPrefix(r.Fault.Op, "fault::") == name)
 	})
 	if i < 0 {
 		return fmt.Errorf("no planted fault %q; opassert selftest -list has their names", name)
@@ -92,16 +95,12 @@ func (inv *invocation) showFault(name string) error {
 }
 
 func jsonSelftest(r selftest.Report) selftestJSON {
-	out := selftestJSON{Faults: []selftestFault{}, Calls: len(r.Healthy), Wrong: []string{}}
+	out := selftestJSON{Faults: []selftestFault{}, Calls: len(r.Healthy), Wrong: append([]string{}, r.Wrong()...)}
 	for _, f := range r.Faults {
 		out.Faults = append(out.Faults, selftestFault{
-			f.Fault.Op, f.Fault.Code.String(), f.Fault.Subject, string(f.Fault.Kind), string(f.Fault.Class), f.Fault.Why, f.Wrong,
+			f.Fault.Op, f.Level.String(), f.Fault.Code.String(), f.Fault.Subject, string(f.Fault.Kind), string(f.Fault.Class),
+			f.Fault.Why, f.Wrong,
 		})
-	}
-	for _, h := range r.Healthy {
-		if h.Wrong != "" {
-			out.Wrong = append(out.Wrong, fmt.Sprintf("%s, %s, under %s: %s", h.Sample.Op, h.Sample.Name, h.Mode, h.Wrong))
-		}
 	}
 	return out
 }
