@@ -39,7 +39,7 @@ func (c *counted) tensor(impl uintptr) *goTensor {
 	c.mu.Lock()
 	c.refs[impl]++
 	c.mu.Unlock()
-	return c.Handle(impl, func() *goTensor { return &goTensor{impl: impl} })
+	return c.Handle(impl, func() *goTensor { return &goTensor{impl: impl, name: "t"} })
 }
 
 func (c *counted) held(impl uintptr) int {
