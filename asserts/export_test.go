@@ -57,3 +57,11 @@ func ForgetSummary() {
 		p.sampledOut.Store(0)
 	}
 }
+
+// ForgetSubclasses undoes RegisterSubclass.
+func ForgetSubclasses() {
+	subclasses.Lock()
+	subclasses.rows = nil
+	subclasses.Unlock()
+	update(func(s *settings) { s.policy = Aware() })
+}

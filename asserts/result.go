@@ -101,7 +101,11 @@ func WriteText(w io.Writer, results []Result) error {
 		switch r.Status {
 		case Passed:
 		case Skipped:
-			fmt.Fprintf(&b, "skipped  %s\n", r.message())
+			fmt.Fprintf(&b, "skipped  %s", r.message())
+			if r.Count > 0 {
+				fmt.Fprintf(&b, " (%d)", r.Count)
+			}
+			b.WriteByte('\n')
 		default:
 			b.WriteString(strings.TrimSuffix(r.message(), "\n"))
 			if r.Count > 1 {

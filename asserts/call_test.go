@@ -1,0 +1,323 @@
+package asserts_test
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/opassert/opassert/asserts"
+)
+
+// binary is a wrapper as the generator writes it, around any kernel.
+func binary(op *asserts.Op, kernel func(self, other *tensor) *tensor, self, other *tensor) *tensor {
+	var obs [5]asserts.Observation
+	call := asserts.NewCall(obs[:])
+	call.Begin(op)
+	call.Arg(self)
+	call.Arg(other)
+	result := kernel(self, other)
+	call.Returned()
+	call.Arg(self)
+	call.Arg(other)
+	call.Result(result)
+	call.Judge()
+	return result
+}
+
+// binaryContext is binary for a kernel that takes a context.
+func binaryContext(ctx context.Context, op *asserts.Op, kernel func(self, other *tensor) *tensor, self, other *tensor) *tensor {
+	var obs [5]asserts.Observation
+	call := asserts.NewCall(obs[:])
+	call.BeginContext(ctx, op)
+	call.Arg(self)
+	call.Arg(other)
+	result := kernel(self, other)
+	call.Returned()
+	call.Arg(self)
+	call.Arg(other)
+	call.Result(result)
+	call.Judge()
+	return result
+}
+
+// listing is a wrapper around a kernel from a list to a list.
+func listing(op *asserts.Op, kernel func(ts []*tensor) []*tensor, ts []*tensor) []*tensor {
+	var obs [12]asserts.Observation
+	call := asserts.NewCall(obs[:])
+	call.Begin(op)
+	call.List(len(ts))
+	for _, t := range ts {
+		call.Arg(t)
+	}
+	results := kernel(ts)
+	call.Returned()
+	call.List(len(ts))
+	for _, t := range ts {
+		call.Arg(t)
+	}
+	call.List(len(results))
+	for _, t := range results {
+		call.Result(t)
+	}
+	call.Judge()
+	return results
+}
+
+func healthy(self, other *tensor) *tensor { return newTensor(4) }
+
+// aliasing breaks OA007.
+func aliasing(self, other *tensor) *tensor { return other.view() }
+
+func newAdd() *asserts.Op { return opOf("add(Tensor self, Tensor other) -> Tensor") }
+
+// collect makes violations of the test's calls go to a Collector.
+func collect(t *testing.T) *asserts.Collector {
+	t.Helper()
+	c := new(asserts.Collector)
+	t.Cleanup(asserts.SetReporter(c))
+	return c
+}
+
+// told is what a Collector has, in lines.
+func told(c *asserts.Collector) []string {
+	var lines []string
+	for _, f := range c.Found() {
+		lines = append(lines, said(f.Violation))
+	}
+	return lines
+}
+
+func TestCall(t *testing.T) {
+	c := collect(t)
+	op := newAdd()
+	binary(op, healthy, newTensor(4), newTensor(4))
+	binary(op, healthy, nil, newTensor(4))
+	if got := told(c); got != nil {
+		t.Errorf("healthy calls: %v", got)
+	}
+	binary(op, aliasing, newTensor(4), newTensor(4))
+	want := []string{"OA007 result / argument other: result shares StorageImpl with argument other"}
+	if diff := cmp.Diff(want, told(c)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestCallAtContentLevel(t *testing.T) {
+	c := collect(t)
+	defer asserts.SetLevel(asserts.Contents)()
+	self, other := newTensor(4), newTensor(4)
+	binary(newAdd(), func(self, other *tensor) *tensor {
+		other.impl.storage.bytes[2] = 7
+		return newTensor(4)
+	}, self, other)
+	want := []string{"OA009 argument other: 1 of 4 bytes changed, version 0 -> 0"}
+	if diff := cmp.Diff(want, told(c)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestCallOfLists(t *testing.T) {
+	op := opOf("f(Tensor?[] ts) -> Tensor[]")
+	fresh := func(ts []*tensor) []*tensor { return tensors(len(ts)) }
+	tests := []struct {
+		name   string
+		ts     []*tensor
+		kernel func(ts []*tensor) []*tensor
+		want   []string
+	}{
+		{"healthy", tensors(3), fresh, nil},
+		{"empty", nil, fresh, nil},
+		{"undefined elements", []*tensor{nil, newTensor(4), nil}, fresh, nil},
+		{"longer than the array", tensors(40), fresh, nil},
+		{"fewer results", tensors(9), func([]*tensor) []*tensor { return nil }, nil},
+		{
+			"an element replaced in the caller's list", tensors(40),
+			func(ts []*tensor) []*tensor { ts[33] = newTensor(4); return nil },
+			[]string{"OA001 argument ts[33]"},
+		},
+		{
+			"an element put where there was none", []*tensor{newTensor(4), nil},
+			func(ts []*tensor) []*tensor { ts[1] = newTensor(4); return nil },
+			[]string{"OA001 argument ts[1]"},
+		},
+		{
+			"the list itself returned", tensors(2), func(ts []*tensor) []*tensor { return ts },
+			[]string{"OA007 result[0] / argument ts[0]", "OA007 result[1] / argument ts[1]"},
+		},
+		{
+			"one tensor returned twice", tensors(2), func([]*tensor) []*tensor { t := newTensor(4); return []*tensor{t, newTensor(4), t} },
+			[]string{"OA008 result[2] / result[0]"},
+		},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			var got []string
+			defer asserts.SetReporter(reporter(func(vs asserts.Violations) {
+				for _, v := range vs {
+					line, _, _ := strings.Cut(said(v), ":")
+					got = append(got, line)
+				}
+			}))()
+			listing(op, test.kernel, test.ts)
+			if diff := cmp.Diff(test.want, got); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+type reporter func(asserts.Violations)
+
+func (r reporter) Report(vs asserts.Violations) { r(vs) }
+
+// TestCallWithoutResults is a kernel that failed with an error: its arguments
+// are judged and its results are not.
+func TestCallWithoutResults(t *testing.T) {
+	c := collect(t)
+	op := opOf("f_(Tensor(a!) self) -> Tensor(a!)")
+	self := newTensor(4)
+	var obs [3]asserts.Observation
+	call := asserts.NewCall(obs[:])
+	call.Begin(op)
+	call.Arg(self)
+	self.impl.storage = newTensor(4).impl.storage
+	call.Returned()
+	call.Arg(self)
+	call.Judge()
+	if got := told(c); len(got) != 1 || !strings.HasPrefix(got[0], "OA002 argument self") {
+		t.Errorf("found %v, want OA002 alone", got)
+	}
+}
+
+// TestPanic is a kernel that panics: the panic goes through.
+func TestPanic(t *testing.T) {
+	collect(t)
+	boom := errors.New("boom")
+	defer func() {
+		if got := recover(); got != boom {
+			t.Errorf("recovered %v, want the kernel's own panic", got)
+		}
+	}()
+	binary(newAdd(), func(self, other *tensor) *tensor { panic(boom) }, newTensor(4), newTensor(4))
+}
+
+// TestMisfit is a wrapper that does not fit its op.
+func TestMisfit(t *testing.T) {
+	tests := []struct {
+		name   string
+		schema string
+		want   string
+	}{
+		{"too few arguments", "add(Tensor self, Tensor other, Tensor third) -> Tensor", "2 arguments were recorded, the op has 3"},
+		{"too many returns", "add(Tensor self, Tensor other) -> ()", "1 returns were recorded, the op has 0"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			defer func() {
+				if text, _ := recover().(string); !strings.Contains(text, test.want) || !strings.Contains(text, "aten::add") {
+					t.Errorf("panic %q, want %q", text, test.want)
+				}
+			}()
+			binary(opOf(test.schema), healthy, newTensor(4), newTensor(4))
+		})
+	}
+}
+
+func TestSite(t *testing.T) {
+	c := collect(t)
+	_, file, line, _ := runtime.Caller(0)
+	binary(newAdd(), aliasing, newTensor(4), newTensor(4))
+	var wg sync.WaitGroup
+	wg.Add(1)
+	go func() {
+		defer wg.Done()
+		binary(newAdd(), aliasing, newTensor(4), newTensor(4))
+	}()
+	wg.Wait()
+	found := c.Found()
+	if len(found) != 2 {
+		t.Fatalf("%d violations, want 2", len(found))
+	}
+	for i, at := range []int{line + 1, line + 6} {
+		want := asserts.Site{File: file, Line: at}
+		if got := found[i].Site; got.File != want.File || got.Line != want.Line || !strings.Contains(got.Func, "TestSite") {
+			t.Errorf("site %v in %s, want line %d", got, got.Func, at)
+		}
+	}
+	// At the bottom of a goroutine the wrapper itself is all there is.
+	done := make(chan struct{})
+	go binary(newAdd(), func(self, other *tensor) *tensor { defer close(done); return other }, newTensor(4), newTensor(4))
+	<-done
+	for len(c.Found()) < 3 {
+		runtime.Gosched()
+	}
+	if !slices.ContainsFunc(c.Found(), func(f asserts.Found) bool { return strings.HasSuffix(f.Site.Func, ".binary") }) {
+		t.Errorf("found %v, want one in the wrapper", c.Found())
+	}
+}
+
+func TestNoAllocations(t *testing.T) {
+	x, y, ts := newTensor(16), newTensor(16), tensors(16)
+	calls := map[string]func(){
+		"1 tensor":            func() { look(x) },
+		"in place":            func() { mark(x) },
+		"3 tensors":           func() { add(x, y) },
+		"a list of 16":        func() { cat(ts) },
+		"undefined":           func() { add(x, nil) },
+		"one tensor twice":    func() { add(x, x) },
+		"with a context":      func() { binaryContext(t.Context(), &opAdd, kernelAdd, x, y) },
+		"a call out of order": func() { binary(&opAdd, kernelAdd, x, y) },
+	}
+	for name, call := range calls {
+		for _, level := range []asserts.Level{asserts.Off, asserts.Identity} {
+			restore := asserts.SetLevel(level)
+			if n := testing.AllocsPerRun(100, call); n != 0 {
+				t.Errorf("%s at level %v: %v allocations", name, level, n)
+			}
+			restore()
+		}
+	}
+}
+
+// TestConcurrentCalls is for the race detector.
+func TestConcurrentCalls(t *testing.T) {
+	c := collect(t)
+	asserts.ForgetSummary()
+	op, lists := newAdd(), opOf("f(Tensor?[] ts) -> Tensor[]")
+	const goroutines, calls = 8, 100
+	var wg sync.WaitGroup
+	for g := range goroutines {
+		wg.Go(func() {
+			for i := range calls {
+				kernel := healthy
+				if i%10 == 0 {
+					kernel = aliasing
+				}
+				binary(op, kernel, newTensor(4), newTensor(4))
+				listing(lists, func(ts []*tensor) []*tensor { return tensors(2) }, tensors(3))
+				switch {
+				case g == 0 && i%5 == 0:
+					asserts.EnterMode(asserts.Mode{Name: "m", Invalidates: asserts.CodesOf(asserts.FreshImpl)})()
+				case g == 1 && i%5 == 0:
+					asserts.SetLevel(asserts.Contents)()
+				case g == 2:
+					asserts.Summarize()
+				}
+			}
+		})
+	}
+	wg.Wait()
+	found := c.Found()
+	if len(found) != 1 || found[0].Count != goroutines*calls/10 {
+		t.Errorf("found %v, want one, %d times", found, goroutines*calls/10)
+	}
+	if s := asserts.Summarize(); s.Calls != 2*goroutines*calls {
+		t.Errorf("%d calls, want %d", s.Calls, 2*goroutines*calls)
+	}
+}

@@ -1,0 +1,265 @@
+package asserts_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/opassert/opassert/asserts"
+)
+
+// TestPresets shows the presets as a user reads them.
+func TestPresets(t *testing.T) {
+	var b strings.Builder
+	for _, p := range asserts.Presets() {
+		fmt.Fprintf(&b, "%s\n", p.Name)
+		for _, l := range p.Table() {
+			fmt.Fprintf(&b, "  %-42s %v\n", l.For, l.Skips)
+		}
+	}
+	golden(t, "policy.txt", b.String())
+}
+
+// everything breaks many rules at once, as far as one tensor of each sort can.
+func everything(traits asserts.Traits) (*asserts.Op, *asserts.Seen) {
+	mark := func(o asserts.Observation) asserts.Observation { o.Traits = traits; return o }
+	op := opOf("f(Tensor a, Tensor b, Tensor c, Tensor(v) d, Tensor(w!) e, Tensor(x!) g) -> (Tensor, Tensor(v), Tensor, Tensor(x!), Tensor, Tensor, Tensor)")
+	before := list{
+		mark(see(1, 2, holding("aa"))), mark(see(3, 4, holding("aa"))), mark(see(5, 6, holding("aa"))),
+		mark(see(7, 8, holding("aa"))), mark(see(9, 10, holding("aa"))), mark(see(11, 12, holding("aa"))),
+	}
+	after := list{
+		mark(see(101, 102, holding("aa"))), // OA001
+		mark(see(3, 104, holding("aa"))),   // OA002
+		mark(see(5, 6, holding("ab"))),     // OA009
+		before[3], mark(see(9, 10, holding("ab"))) /* OA010 */, before[5],
+	}
+	results := list{
+		mark(see(201, 202, uses(2, 1))), // OA003
+		mark(see(203, 204)),             // OA004
+		mark(see(205, 206, uses(1, 2))), // OA005
+		mark(see(207, 208)),             // OA006
+		mark(see(209, 8, uses(1, 2))),   // OA007
+		mark(see(211, 212, uses(1, 2))),
+		mark(see(213, 212, uses(1, 2))), // OA008
+	}
+	return op, &asserts.Seen{Level: asserts.Contents, Before: before, After: after, Results: results}
+}
+
+func codesOf(vs []*asserts.Violation) asserts.Codes {
+	var codes asserts.Codes
+	for _, v := range vs {
+		codes |= asserts.CodesOf(v.Code)
+	}
+	return codes
+}
+
+// callCodes are those judged on a call.
+var callCodes = asserts.AllCodes &^ asserts.CodesOf(asserts.MetaAlias, asserts.SchemaLint)
+
+// TestPolicyTraits holds, for every sort of tensor, what is judged and what is
+// counted as skipped to the policy's own table.
+func TestPolicyTraits(t *testing.T) {
+	sorts := map[string]struct {
+		traits asserts.Traits
+		skips  asserts.Codes // under aware
+	}{
+		"plain":              {0, 0},
+		"meta":               {asserts.MetaTensor, 0},
+		"functional wrapper": {asserts.FunctionalWrapper, 0},
+		"direct subclass":    {asserts.DirectSubclass, asserts.CodesOf(asserts.FreshImpl)},
+		"wrapper subclass":   {asserts.WrapperSubclass, asserts.CodesOf(asserts.FreshImpl, asserts.ViewStorage)},
+		"reporting wrapper":  {asserts.WrapperSubclass | asserts.ReportsViews, asserts.CodesOf(asserts.FreshImpl)},
+		"no version":         {asserts.NoVersion, asserts.CodesOf(asserts.VersionBump)},
+	}
+	for name, sort := range sorts {
+		t.Run(name, func(t *testing.T) {
+			op, seen := everything(sort.traits)
+			verdict := asserts.Judge(op, seen, asserts.Aware())
+			if got, want := codesOf(verdict.Violations), callCodes&^sort.skips; got != want {
+				t.Errorf("violated %v, want %v", got, want)
+			}
+			var skipped asserts.Codes
+			for _, s := range verdict.Skips {
+				skipped |= asserts.CodesOf(s.Code)
+				if s.Reason == "" || s.Count == 0 || verdict.Judged[s.Code] > 0 && s.Code != asserts.UndeclaredWrite {
+					t.Errorf("skip %+v, judged %d", s, verdict.Judged[s.Code])
+				}
+			}
+			if skipped != sort.skips {
+				t.Errorf("skipped %v, want %v", skipped, sort.skips)
+			}
+			subclass := sort.traits & (asserts.DirectSubclass | asserts.WrapperSubclass)
+			verdict = asserts.Judge(op, seen, asserts.PyTorch())
+			if subclass != 0 && len(verdict.Violations) > 0 {
+				t.Errorf("under pytorch: %v", codesOf(verdict.Violations))
+			}
+			if subclass == 0 && codesOf(verdict.Violations) != callCodes&^sort.skips {
+				t.Errorf("under pytorch: %v, want %v", codesOf(verdict.Violations), callCodes&^sort.skips)
+			}
+		})
+	}
+}
+
+func TestPolicyStorageless(t *testing.T) {
+	op := opOf("f(Tensor(a) self, Tensor other, Tensor(b!) out) -> (Tensor(a), Tensor, Tensor(b!))")
+	seen := &asserts.Seen{
+		Level:   asserts.Contents,
+		Before:  list{see(1, 0), see(3, 0), see(5, 0)},
+		After:   list{see(1, 0), see(3, 0), see(5, 0)},
+		Results: list{see(7, 0, uses(1, 0)), see(9, 0, uses(1, 0)), see(5, 0)},
+	}
+	verdict := asserts.Judge(op, seen, asserts.Aware())
+	if len(verdict.Violations) > 0 {
+		t.Errorf("healthy sparse tensors: %v", verdict.Violations)
+	}
+	want := []asserts.Skip{
+		{Code: asserts.InputStorage, Reason: "no storage", Count: 3},
+		{Code: asserts.ViewStorage, Reason: "no storage", Count: 1},
+		{Code: asserts.FreshStorage, Reason: "no storage", Count: 1},
+		{Code: asserts.UndeclaredWrite, Reason: "no storage", Count: 2},
+		{Code: asserts.VersionBump, Reason: "no storage", Count: 1},
+	}
+	if diff := cmp.Diff(want, verdict.Skips); diff != "" {
+		t.Error(diff)
+	}
+	// What needs no storage is judged.
+	seen.After = list{see(11, 0), see(3, 0), see(5, 0)}
+	seen.Results = list{see(7, 0, uses(2, 0)), see(3, 0, uses(2, 0)), see(13, 0)}
+	broken := asserts.CodesOf(asserts.InputImpl, asserts.FreshImpl, asserts.UndeclaredAlias, asserts.ReturnedSelf)
+	if got := codesOf(asserts.Judge(op, seen, asserts.Aware()).Violations); got != broken {
+		t.Errorf("violated %v, want %v", got, broken)
+	}
+	// A storageless view of a base with storage, and the reverse, are skipped too.
+	for _, pair := range [][2]asserts.Observation{{see(1, 0), see(7, 8)}, {see(1, 2), see(7, 0)}} {
+		v := opOf("f(Tensor(a) self) -> Tensor(a)")
+		verdict := asserts.Judge(v, &asserts.Seen{Level: asserts.Identity, Before: list{pair[0]}, After: list{pair[0]}, Results: list{pair[1]}}, asserts.Aware())
+		if len(verdict.Violations) > 0 || verdict.Judged[asserts.ViewStorage] > 0 {
+			t.Errorf("view of %v: %v", pair, verdict)
+		}
+	}
+}
+
+func TestPolicyModes(t *testing.T) {
+	op, seen := everything(0)
+	fresh := asserts.CodesOf(asserts.FreshImpl, asserts.FreshStorage)
+	logging := asserts.Mode{Name: "logging", Invalidates: fresh}
+	tests := []struct {
+		name   string
+		modes  []asserts.Mode
+		policy *asserts.Policy
+		skips  asserts.Codes
+		reason string
+	}{
+		{"none", nil, asserts.Aware(), 0, ""},
+		{"harmless", []asserts.Mode{{Name: "timing"}}, asserts.Aware(), 0, ""},
+		{"logging", []asserts.Mode{logging}, asserts.Aware(), fresh, "mode logging"},
+		{"two", []asserts.Mode{{Name: "timing"}, logging}, asserts.Aware(), fresh, "mode logging"},
+		{"overruled", []asserts.Mode{logging}, asserts.Aware().WithModeSkips("logging", asserts.CodesOf(asserts.ViewStorage)), asserts.CodesOf(asserts.ViewStorage), "mode logging"},
+		{"overruled to nothing", []asserts.Mode{logging}, asserts.Aware().WithModeSkips("logging", 0), 0, ""},
+		{"any, as PyTorch", []asserts.Mode{{Name: "timing"}}, asserts.PyTorch(), callCodes, "mode timing"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			s := *seen
+			s.Modes = test.modes
+			verdict := asserts.Judge(op, &s, test.policy)
+			if got, want := codesOf(verdict.Violations), callCodes&^test.skips; got != want {
+				t.Errorf("violated %v, want %v", got, want)
+			}
+			for _, skip := range verdict.Skips {
+				if !test.skips.Has(skip.Code) || skip.Reason != test.reason {
+					t.Errorf("skipped %+v", skip)
+				}
+			}
+		})
+	}
+}
+
+func TestEnterMode(t *testing.T) {
+	c := collect(t)
+	op := newAdd()
+	kept := func(self, other *tensor) *tensor {
+		r := newTensor(4)
+		r.impl.uses = 2
+		return r
+	}
+	leave := asserts.EnterMode(asserts.Mode{Name: "logging", Invalidates: asserts.CodesOf(asserts.FreshImpl)})
+	inner := asserts.EnterMode(asserts.Mode{Name: "inner"})
+	binary(op, kept, newTensor(4), newTensor(4))
+	inner()
+	binary(op, kept, newTensor(4), newTensor(4))
+	leave()
+	if got := told(c); got != nil {
+		t.Errorf("under the mode: %v", got)
+	}
+	binary(op, kept, newTensor(4), newTensor(4))
+	if got := told(c); len(got) != 1 || !strings.HasPrefix(got[0], "OA003") {
+		t.Errorf("after the mode: %v, want OA003", got)
+	}
+}
+
+func TestRegisterSubclass(t *testing.T) {
+	c := collect(t)
+	trait := asserts.RegisterSubclass("CachingTensor", asserts.CodesOf(asserts.FreshImpl))
+	another := asserts.RegisterSubclass("MaskedTensor", asserts.CodesOf(asserts.FreshStorage))
+	if trait == another || trait <= asserts.Storageless {
+		t.Fatalf("traits %b and %b", trait, another)
+	}
+	kept := func(traits asserts.Traits) func(self, other *tensor) *tensor {
+		return func(self, other *tensor) *tensor {
+			r := newTensor(4)
+			r.impl.uses, r.impl.traits = 2, traits
+			return r
+		}
+	}
+	asserts.ForgetSummary()
+	binary(newAdd(), kept(trait), newTensor(4), newTensor(4))
+	if got := told(c); got != nil {
+		t.Errorf("a caching tensor that is kept: %v", got)
+	}
+	want := []asserts.Skip{{Code: asserts.FreshImpl, Reason: "subclass CachingTensor", Count: 1}}
+	if diff := cmp.Diff(want, asserts.Summarize().Skips); diff != "" {
+		t.Error(diff)
+	}
+	binary(newAdd(), kept(another), newTensor(4), newTensor(4))
+	if got := told(c); len(got) != 1 {
+		t.Errorf("a masked tensor that is kept: %v, want OA003", got)
+	}
+	table := asserts.Aware().Table()
+	if !strings.Contains(fmt.Sprint(table), "subclass CachingTensor") {
+		t.Errorf("no line for the subclass in %v", table)
+	}
+	asserts.ForgetSubclasses()
+}
+
+func TestCodes(t *testing.T) {
+	codes := asserts.CodesOf(asserts.FreshStorage, asserts.FreshImpl)
+	text, err := json.Marshal(codes)
+	if err != nil || string(text) != `"OA003 OA005"` {
+		t.Errorf("%s, %v", text, err)
+	}
+	var back asserts.Codes
+	if err := json.Unmarshal(text, &back); err != nil || back != codes {
+		t.Errorf("read back %v, %v", back, err)
+	}
+	if err := json.Unmarshal([]byte(`"OA003 OA999"`), &back); err == nil {
+		t.Error("OA999 is taken for a check")
+	}
+	for c := range asserts.AllCodes.All() {
+		for _, name := range []string{c.String(), c.Name()} {
+			if got, ok := asserts.ParseCode(name); !ok || got != c {
+				t.Errorf("%s is parsed as %v, %v", name, got, ok)
+			}
+		}
+		if c.Rule() == "" || c.Breaks() == "" {
+			t.Errorf("%v has no rule, or breaks nothing", c)
+		}
+	}
+	if none := asserts.Code(200); none.Name() != "" || none.Rule() != "" || none.String() != "OA200" {
+		t.Errorf("code 200 is %s %q", none, none.Name())
+	}
+}

@@ -1,0 +1,221 @@
+package asserts_test
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/opassert/opassert/asserts"
+)
+
+func TestOPASSERT(t *testing.T) {
+	tests := []struct {
+		text     string
+		level    asserts.Level
+		reporter asserts.Reporter
+		policy   string
+		sample   float64
+	}{
+		{"", asserts.Identity, asserts.Panic, "aware", 1},
+		{"panic", asserts.Identity, asserts.Panic, "aware", 1},
+		{"log", asserts.Identity, asserts.Logged, "aware", 1},
+		{"collect", asserts.Identity, asserts.Collected, "aware", 1},
+		{"off", asserts.Off, asserts.Panic, "aware", 1},
+		{"off,level=content", asserts.Off, asserts.Panic, "aware", 1},
+		{"level=content", asserts.Contents, asserts.Panic, "aware", 1},
+		{"level=identity", asserts.Identity, asserts.Panic, "aware", 1},
+		{"sample=0.1", asserts.Identity, asserts.Panic, "aware", 0.1},
+		{"policy=pytorch", asserts.Identity, asserts.Panic, "pytorch", 1},
+		{"collect, level=content, sample=0, policy=pytorch", asserts.Contents, asserts.Collected, "pytorch", 0},
+	}
+	for _, test := range tests {
+		level, reporter, policy, sample, err := asserts.ParseOPASSERT(test.text)
+		if err != nil || level != test.level || reporter != test.reporter || policy.Name != test.policy || sample != test.sample {
+			t.Errorf("%q: %v, %T, %s, %v, %v", test.text, level, reporter, policy.Name, sample, err)
+		}
+	}
+	for _, text := range []string{"panik", "level", "level=", "level=meta", "level=off", "sample=2", "sample=-1", "sample=NaN", "sample=x", "policy=lax", "log,panik", "panic=1"} {
+		level, reporter, policy, sample, err := asserts.ParseOPASSERT(text)
+		if err == nil || !strings.Contains(err.Error(), "OPASSERT="+text) || !strings.Contains(err.Error(), "level=identity or content") {
+			t.Errorf("%q: error %v does not tell the options", text, err)
+		}
+		if level != asserts.Identity || reporter != asserts.Panic || policy.Name != "aware" || sample != 1 {
+			t.Errorf("%q: %v, %T, %s, %v are not the defaults", text, level, reporter, policy.Name, sample)
+		}
+	}
+}
+
+// child is the program that TestProcess runs: two calls, the second of which
+// breaks a rule.
+func child() {
+	defer func() {
+		if v, ok := recover().(*asserts.Violation); ok {
+			fmt.Println("panicked:", v.Title())
+		}
+	}()
+	op := newAdd()
+	binary(op, healthy, newTensor(4), newTensor(4))
+	for range 3 {
+		binary(op, aliasing, newTensor(4), newTensor(4))
+	}
+	fmt.Println("went on")
+}
+
+type childRun struct{}
+
+func (childRun) Run() int { child(); return 0 }
+
+func TestMain(m *testing.M) {
+	if os.Getenv("OPASSERT_TEST_CHILD") != "" {
+		os.Exit(asserts.Main(childRun{}))
+	}
+	os.Exit(m.Run())
+}
+
+// TestProcess is OPASSERT as a user sets it.
+func TestProcess(t *testing.T) {
+	tests := []struct {
+		opassert string
+		out      string
+		reports  int // on standard error
+		errOut   string
+		status   int
+	}{
+		{"", "panicked: OA007 undeclared-alias  aten::add  return 0 \"result\"\n", 0, "", 0},
+		{"log", "went on\n", 1, "", 0},
+		{"collect", "went on\n", 1, "opassert: 4 calls, ", 1},
+		{"off", "went on\n", 0, "", 0},
+		{"collect,sample=0.5", "went on\n", 1, "not checked: 2 calls out of the sample", 1},
+		{"lots", "panicked: OA007 undeclared-alias  aten::add  return 0 \"result\"\n", 0, `opassert: OPASSERT=lots: unknown option "lots"`, 0},
+	}
+	for _, test := range tests {
+		t.Run(test.opassert, func(t *testing.T) {
+			t.Parallel()
+			exe, err := os.Executable()
+			if err != nil {
+				t.Fatal(err)
+			}
+			var out, errOut strings.Builder
+			cmd := exec.Command(exe)
+			cmd.Env = append(os.Environ(), "OPASSERT_TEST_CHILD=1", "OPASSERT="+test.opassert)
+			cmd.Stdout, cmd.Stderr = &out, &errOut
+			cmd.Run()
+			if diff := cmp.Diff(test.out, out.String()); diff != "" {
+				t.Error(diff)
+			}
+			if n := strings.Count(errOut.String(), "\n  rule "); !strings.Contains(errOut.String(), test.errOut) || n != test.reports {
+				t.Errorf("%d reports, want %d, and %q in\n%s", n, test.reports, test.errOut, errOut.String())
+			}
+			if strings.Count(errOut.String(), "unknown option") > 1 {
+				t.Errorf("told more than once:\n%s", errOut.String())
+			}
+			if status := cmd.ProcessState.ExitCode(); status != test.status {
+				t.Errorf("exit %d, want %d", status, test.status)
+			}
+		})
+	}
+}
+
+func TestSample(t *testing.T) {
+	for _, test := range []struct {
+		share float64
+		want  string // which of the first ten calls of each op are checked
+	}{
+		{1, "xxxxxxxxxx"}, {0.5, "x.x.x.x.x."}, {0.1, "x........."}, {0.3, "x..x..x..."}, {0, ".........."},
+	} {
+		restore := asserts.SetSample(test.share)
+		ops := []*asserts.Op{newAdd(), newAdd()}
+		got := make([]string, len(ops))
+		// The ops take turns: the sample must not always meet the same one.
+		for range 10 {
+			for i, op := range ops {
+				mark := "."
+				func() {
+					defer asserts.SetReporter(reporter(func(asserts.Violations) { mark = "x" }))()
+					binary(op, aliasing, newTensor(4), newTensor(4))
+				}()
+				got[i] += mark
+			}
+		}
+		restore()
+		for _, g := range got {
+			if g != test.want {
+				t.Errorf("sample %v: checked %s, want %s", test.share, g, test.want)
+			}
+		}
+	}
+}
+
+func TestContext(t *testing.T) {
+	outer := collect(t)
+	op := newAdd()
+	write := func(self, other *tensor) *tensor { self.impl.storage.bytes[0]++; return newTensor(4) }
+
+	inner := new(asserts.Collector)
+	ctx := asserts.WithLevel(asserts.WithReporter(t.Context(), inner), asserts.Contents)
+	binaryContext(ctx, op, write, newTensor(4), newTensor(4))
+	if got := told(inner); len(got) != 1 || !strings.HasPrefix(got[0], "OA009") {
+		t.Errorf("found %v, want OA009", got)
+	}
+	binaryContext(t.Context(), op, write, newTensor(4), newTensor(4))
+	binaryContext(asserts.WithLevel(t.Context(), asserts.Off), op, aliasing, newTensor(4), newTensor(4))
+	lax := asserts.Aware().With(asserts.Row{Trait: asserts.MetaTensor, Skip: asserts.AllCodes, Reason: "meta"})
+	meta := func(self, other *tensor) *tensor {
+		v := other.view()
+		v.impl.traits |= asserts.MetaTensor
+		return v
+	}
+	binaryContext(asserts.WithPolicy(t.Context(), lax), op, meta, newTensor(4), newTensor(4))
+	all := asserts.Mode{Name: "all", Invalidates: asserts.AllCodes}
+	binaryContext(asserts.WithMode(t.Context(), all), op, aliasing, newTensor(4), newTensor(4))
+	binaryContext(nil, op, healthy, newTensor(4), newTensor(4)) //nolint:staticcheck // a kernel's business
+	if got := told(outer); got != nil {
+		t.Errorf("found %v outside the contexts", got)
+	}
+	binaryContext(t.Context(), op, meta, newTensor(4), newTensor(4))
+	if got := told(outer); len(got) != 1 {
+		t.Errorf("found %v, want what the context excused before", got)
+	}
+}
+
+// TestContextFollowsProcess is a context that outlives a change of the process.
+func TestContextFollowsProcess(t *testing.T) {
+	c := collect(t)
+	ctx := asserts.WithLevel(t.Context(), asserts.Identity)
+	op := newAdd()
+	leave := asserts.EnterMode(asserts.Mode{Name: "all", Invalidates: asserts.AllCodes})
+	binaryContext(ctx, op, aliasing, newTensor(4), newTensor(4))
+	if got := told(c); got != nil {
+		t.Errorf("found %v under the mode", got)
+	}
+	leave()
+	leave()
+	binaryContext(ctx, op, aliasing, newTensor(4), newTensor(4))
+	if got := told(c); len(got) != 1 {
+		t.Errorf("found %v after the mode, want one", got)
+	}
+}
+
+func TestSetAndRestore(t *testing.T) {
+	c := collect(t)
+	op := newAdd()
+	restores := []func(){
+		asserts.SetReporter(asserts.Log(io.Discard)),
+		asserts.SetLevel(asserts.Off),
+		asserts.SetPolicy(asserts.PyTorch()),
+	}
+	binary(op, aliasing, newTensor(4), newTensor(4))
+	// Out of order, each restores its own.
+	for _, restore := range restores {
+		restore()
+	}
+	binary(op, aliasing, newTensor(4), newTensor(4))
+	if got := told(c); len(got) != 1 {
+		t.Errorf("found %v, want one", got)
+	}
+}
