@@ -67,17 +67,14 @@ func runCheck(inv *invocation) error {
 	if err := inv.parse(0, 0); err != nil {
 		return err
 	}
-	if *flags.engine == "c10" {
-		return usagef("the engine c10 is not here yet")
-	}
-	checked, err := flags.start(inv)
-	if err != nil {
-		return err
-	}
 	if os.Getenv(suite.WorkerVariable) != "" {
+		checked, err := flags.start(inv)
+		if err != nil {
+			return err
+		}
 		return checked.serve()
 	}
-	report, err := checked.run(inv)
+	report, err := flags.report(inv)
 	if err != nil {
 		return err
 	}
@@ -88,6 +85,21 @@ func runCheck(inv *invocation) error {
 		return errFindings
 	}
 	return nil
+}
+
+// report runs the engine that the flags ask for.
+func (f *checkFlags) report(inv *invocation) (*suite.Report, error) {
+	switch *f.engine {
+	case "c10":
+		return f.embedded()
+	case "libtorch":
+		checked, err := f.start(inv)
+		if err != nil {
+			return nil, err
+		}
+		return checked.run(inv)
+	}
+	return nil, usagef("no engine %q; there are libtorch and c10", *f.engine)
 }
 
 // A checkup is a run made ready.
