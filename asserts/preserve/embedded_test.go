@@ -29,7 +29,7 @@ func (w *embeddedWorld) NewImpl(storage bool) preserve.Ref {
 func (w *embeddedWorld) OnFree(f func(preserve.Context, preserve.Address)) { w.Decref = f }
 
 func TestInterleavingsOfTheEmbeddedEngine(t *testing.T) {
-	for seed := range uint64(50) {
+	for seed := range uint64(20) {
 		g := preserve.NewPlayer(seed, &embeddedWorld{}, preserve.Mended)
 		g.Play(2000)
 		g.End()

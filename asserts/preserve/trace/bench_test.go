@@ -160,9 +160,9 @@ func TestMemory(t *testing.T) {
 		return m.HeapAlloc
 	}
 	heap(10_000)
-	short, long := heap(100_000), heap(1_000_000)
+	short, long := heap(50_000), heap(500_000)
 	if long > short+short/2+8<<20 {
-		t.Errorf("%d bytes after 100,000 lines, %d after 1,000,000", short, long)
+		t.Errorf("%d bytes after 50,000 lines, %d after 500,000", short, long)
 	}
-	t.Logf("%d KiB after 100,000 lines, %d KiB after 1,000,000", short>>10, long>>10)
+	t.Logf("%d KiB after 50,000 lines, %d KiB after 500,000", short>>10, long>>10)
 }

@@ -35,7 +35,8 @@ type object struct {
 	gap     int64 // holes met when State was learnt
 	stateAt int64 // the line that it was learnt from
 	madeGap int64 // holes met when it was first seen
-	sameAt  int64 // the line of this release that names the impl known before
+	dataAt  int64 // the line of this release that names its impl
+	same    bool  // and it is the one known before
 	release bool  // being released
 	borrow  bool  // and it does not own its impl
 }
@@ -281,8 +282,7 @@ func (f *follower) pointed(i *impl, at uint64) {
 	i.wrap.slotWas = o.facts.slotAt
 	o.facts.slotAt = f.number
 	if i.second != nil && i.slot != o { // the old object's slot is as it was: there are two impls
-		i.second.withdrawn = true
-		i.second, i.shared = nil, true
+		f.withdraw(i)
 	}
 	if o.Made == MadeHermetic && o.madeGap == f.gaps {
 		v := f.breaks(preserve.Hermetic, o, i.Address, "a slot points at an object made in a hermetic context")

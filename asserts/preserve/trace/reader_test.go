@@ -164,7 +164,7 @@ func TestLongLife(t *testing.T) {
 // Tensors and impls whose end the log never shows are forgotten some time.
 func TestForgets(t *testing.T) {
 	r := NewReader(func(Life) {})
-	for i := range 300_000 {
+	for i := range 150_000 {
 		fmt.Fprintf(r, "[a.cpp:1] (tensor PyObject: %#x) storage data: %#x\n[a.cpp:1] (%#x) PyObjectSlot is empty, use_count:2\n", i+1, i+1, i+1)
 	}
 	if n := len(r.f.tensors) + len(r.f.impls); n > 4*sweepAbove+2*sweepEvery {

@@ -38,9 +38,7 @@ func (f *follower) followObject(r *record) {
 			f.breaks(preserve.OneOwner, o, o.Impl, "released by its last holder, and the impl owns it too")
 		}
 	case implData:
-		if o.Impl == Address(r.ref) {
-			o.sameAt = f.number
-		}
+		o.dataAt, o.same = f.number, o.Impl == Address(r.ref)
 		f.moved(o, r.ref)
 		f.used(o, r.count)
 	case slotPoints:
@@ -72,7 +70,7 @@ func (f *follower) followObject(r *record) {
 
 // released begins a release: what was seen in an earlier one is past.
 func (o *object) released(interp uint64, line int64) {
-	o.release, o.borrow, o.sameAt = true, false, 0
+	o.release, o.borrow, o.dataAt, o.same = true, false, 0, false
 	k := &o.facts
 	*k = facts{made: k.made, madeAt: k.madeAt, slotAt: k.slotAt, maker: k.maker, makerAt: k.makerAt}
 	if interp != 0 {
@@ -94,9 +92,21 @@ func (f *follower) used(o *object, n int64) {
 func (f *follower) proved(o *object) {
 	o.facts.slotAt = f.number
 	if i := f.impls[uint64(o.Impl)]; i != nil && i.second != nil && i.slot != o {
-		i.second.withdrawn = true // the two objects belong to two impls
-		i.second, i.shared = nil, true
+		f.withdraw(i) // the two objects belong to two impls
 	}
+}
+
+// withdraw takes back that an impl got a second object: there are two impls.
+func (f *follower) withdraw(i *impl) {
+	i.second.withdrawn = true
+	if o := f.objects[uint64(i.second.Object)]; o != nil {
+		for n := range o.Events {
+			if o.Events[n].Line == i.second.Line {
+				o.Events[n].Code = 0
+			}
+		}
+	}
+	i.second, i.shared = nil, true
 }
 
 // displaced is an object of an impl whose slot has another one.
@@ -145,7 +155,7 @@ func (f *follower) kept(o *object) {
 // it showed before a hole only counts if this release names the same impl:
 // another object may be at the address since.
 func (f *follower) pointedAt(o *object) bool {
-	return (o.Made == MadePlain || o.facts.slotAt != 0) && (o.madeGap == f.gaps || o.sameAt != 0)
+	return (o.Made == MadePlain || o.facts.slotAt != 0) && (o.madeGap == f.gaps || o.same)
 }
 
 // deallocate ends an object: rightly if the impl goes with it, or never led to it.
@@ -153,7 +163,9 @@ func (f *follower) deallocate(o *object) {
 	k := &o.facts
 	f.event(&o.Life, Deallocated)
 	i := f.impls[uint64(o.Impl)]
-	preserved := o.State == preserve.Preserved && o.gap == f.gaps && !o.borrow
+	// An impl that is freed lets go of its object. Not every patch says so; then
+	// the release of a preserved object has nothing to say of the impl.
+	letGo := o.borrow || o.State == preserve.Preserved && o.gap == f.gaps && o.dataAt == 0 && k.usesAt == 0
 	o.State = preserve.Dead
 	delete(f.objects, uint64(o.Address))
 	if i != nil && i.slot == o {
@@ -161,13 +173,13 @@ func (f *follower) deallocate(o *object) {
 	}
 	switch {
 	case o.Made == MadeHermetic:
-	case o.borrow || k.usesAt != 0 && k.uses <= 1: // the impl goes as well
+	case letGo || k.usesAt != 0 && k.uses <= 1: // the impl goes as well
 		if i != nil && i.freed == nil && i.slot == nil && !i.shared {
 			f.event(&i.Life, Freed)
 			f.endImpl(i)
 		}
 	case k.differsTo != 0 && k.differsTo != uint64(o.Address): // its slot leads to another one
-	case preserved, k.usesAt != 0 && f.pointedAt(o):
+	case k.usesAt != 0 && f.pointedAt(o):
 		v := f.deallocation(o, f.number)
 		o.Events[len(o.Events)-1].Code = v.Code
 		f.suspect(i, o, v)
