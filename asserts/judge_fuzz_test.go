@@ -171,7 +171,7 @@ func FuzzJudge(f *testing.F) {
 func TestJudgeAnyCall(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	clean := 0
-	for range 20_000 {
+	for range 6_000 {
 		op, seen := anyCall(random.IntN)
 		checkVerdict(t, op, seen)
 		if asserts.Clean(op, seen, asserts.Aware()) {
@@ -181,7 +181,7 @@ func TestJudgeAnyCall(t *testing.T) {
 			t.Fatalf("%s\n%+v", op.Schema, seen)
 		}
 	}
-	if clean < 100 {
+	if clean < 50 {
 		t.Errorf("only %d of the calls took the shortcut", clean)
 	}
 }

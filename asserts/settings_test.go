@@ -88,9 +88,9 @@ func TestProcess(t *testing.T) {
 	}{
 		{"", "panicked: OA007 undeclared-alias  aten::add  return 0 \"result\"\n", 0, "", 0},
 		{"log", "went on\n", 1, "", 0},
-		{"collect", "went on\n", 1, "opassert: 4 calls, ", 1},
+		{"collect", "went on\n", 1, "opassert: calls 4, ", 1},
 		{"off", "went on\n", 0, "", 0},
-		{"collect,sample=0.5", "went on\n", 1, "not checked: 2 calls out of the sample", 1},
+		{"collect,sample=0.5", "went on\n", 1, "not in the sample: calls 2", 1},
 		{"lots", "panicked: OA007 undeclared-alias  aten::add  return 0 \"result\"\n", 0, `opassert: OPASSERT=lots: unknown option "lots"`, 0},
 	}
 	for _, test := range tests {

@@ -111,9 +111,9 @@ func (s Summary) Write(w io.Writer) error {
 	for _, f := range s.Found {
 		violations += f.Count
 	}
-	fmt.Fprintf(&b, "opassert: %d calls, %d checks, %d violations\n", s.Calls, total, violations)
+	fmt.Fprintf(&b, "opassert: calls %d, checks %d, violations %d\n", s.Calls, total, violations)
 	if s.SampledOut > 0 {
-		fmt.Fprintf(&b, "  not checked: %d calls out of the sample\n", s.SampledOut)
+		fmt.Fprintf(&b, "  not in the sample: calls %d\n", s.SampledOut)
 	}
 	for code, n := range s.Checks {
 		if n > 0 {
@@ -121,7 +121,7 @@ func (s Summary) Write(w io.Writer) error {
 		}
 	}
 	for _, skip := range s.Skips {
-		fmt.Fprintf(&b, "  skipped %v: %s: %d tensors\n", skip.Code, skip.Reason, skip.Count)
+		fmt.Fprintf(&b, "  %v skipped: %s: tensors %d\n", skip.Code, skip.Reason, skip.Count)
 	}
 	for _, f := range s.Found {
 		fmt.Fprintf(&b, "  %d x %s", f.Count, f.Title())

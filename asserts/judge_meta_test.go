@@ -1,0 +1,129 @@
+package asserts_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/opassert/opassert/asserts"
+)
+
+func TestJudgeMeta(t *testing.T) {
+	one := holding("abcd")
+	like := func(change func(*asserts.Content)) mod {
+		return func(o *asserts.Observation) {
+			one(o)
+			o.Content.Device, o.Content.Bytes, o.Content.Digest = "meta", nil, 0
+			change(o.Content)
+		}
+	}
+	same := like(func(*asserts.Content) {})
+	tests := []struct {
+		name               string
+		schema             string
+		args, real, meta   list // the arguments after both calls, and the results of each
+		realLens, metaLens []int
+		want               []string
+	}{
+		{name: "alike", schema: "f(Tensor self) -> Tensor", args: list{see(1, 2, one)}, real: list{see(3, 4, one)}, meta: list{see(3, 4, same)}},
+		{name: "views alike", schema: "f(Tensor(a) self) -> Tensor(a)", args: list{see(1, 2, one)}, real: list{see(3, 2, one)}, meta: list{see(3, 2, same)}},
+		{name: "undefined alike", schema: "f(Tensor self) -> Tensor", args: list{see(1, 2, one)}, real: list{undefined}, meta: list{undefined}},
+		{name: "no kernel on meta", schema: "f(Tensor self) -> Tensor", args: list{see(1, 2, one)}, real: list{see(3, 4, one)}},
+		{
+			name: "sizes", schema: "f(Tensor self) -> Tensor", args: list{see(1, 2, one)}, real: list{see(3, 4, one)},
+			meta: list{see(3, 4, like(func(c *asserts.Content) { c.Sizes = []int64{2, 2} }))},
+			want: []string{"OA011 result: sizes [4], on meta [2 2]"},
+		},
+		{
+			name: "strides and dtype", schema: "f(Tensor self) -> Tensor", args: list{see(1, 2, one)}, real: list{see(3, 4, one)},
+			meta: list{see(3, 4, like(func(c *asserts.Content) { c.Strides, c.DType = []int64{2}, "int8" }))},
+			want: []string{"OA011 result: dtype uint8, on meta int8; strides [1] of sizes [4], on meta [2]"},
+		},
+		{
+			name: "strides that reach nothing", schema: "f(Tensor self) -> (Tensor, Tensor)", args: list{see(1, 2, one)},
+			real: list{see(3, 4, one, shaped(func(c *asserts.Content) { c.Sizes = []int64{1} })), see(5, 6, one, shaped(func(c *asserts.Content) { c.Sizes = []int64{0} }))},
+			meta: list{
+				see(3, 4, like(func(c *asserts.Content) { c.Sizes, c.Strides = []int64{1}, []int64{9} })),
+				see(5, 6, like(func(c *asserts.Content) { c.Sizes, c.Strides = []int64{0}, nil })),
+			},
+		},
+		{
+			name: "a copy for a view", schema: "f(Tensor(a) self) -> Tensor(a)", args: list{see(1, 2, one)}, real: list{see(3, 2, one)}, meta: list{see(3, 4, same)},
+			want: []string{"OA011 result: it shares storage with argument self, on meta it shares with nothing"},
+		},
+		{
+			name: "the argument for a fresh one", schema: "f(Tensor self) -> Tensor", args: list{see(1, 2, one)}, real: list{see(3, 4, one)}, meta: list{see(1, 2, same)},
+			want: []string{"OA011 result: it shares with nothing, on meta it is argument self"},
+		},
+		{
+			name: "two returns that share", schema: "f(Tensor self) -> (Tensor, Tensor)", args: list{see(1, 2, one)},
+			real: list{see(3, 4, one), see(5, 6, one)}, meta: list{see(3, 4, same), see(5, 4, same)},
+			want: []string{"OA011 result1: it shares with nothing, on meta it shares storage with result0"},
+		},
+		{
+			name: "one of a list", schema: "f(Tensor self) -> Tensor[]", args: list{see(1, 2, one)}, realLens: []int{2}, metaLens: []int{2},
+			real: list{see(3, 4, one), see(5, 6, one)}, meta: list{see(3, 4, same), see(3, 4, same)},
+			want: []string{"OA011 result[1]: it shares with nothing, on meta it is result[0]"},
+		},
+		{
+			name: "lists of two lengths", schema: "f(Tensor self) -> Tensor[]", args: list{see(1, 2, one)}, realLens: []int{2}, metaLens: []int{1},
+			real: list{see(3, 4, one), see(5, 6, one)}, meta: list{see(3, 4, same)},
+			want: []string{"OA011 result: 2 tensors, on meta 1"},
+		},
+		{
+			name: "undefined on meta", schema: "f(Tensor self) -> Tensor", args: list{see(1, 2, one)}, real: list{see(3, 4, one)}, meta: list{undefined},
+			want: []string{"OA011 result: a tensor, on meta undefined"},
+		},
+		{
+			name: "a call that was on meta already", schema: "f(Tensor self) -> Tensor", args: list{see(1, 2, one)},
+			real: list{see(3, 4, one, traits(asserts.MetaTensor))}, meta: list{see(1, 2, same)},
+		},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			op := opOf(test.schema)
+			seen := func(results list, lens []int) *asserts.Seen {
+				return &asserts.Seen{Level: asserts.Meta, Before: test.args, After: test.args, Results: results, ResultLens: lens}
+			}
+			verdict := asserts.JudgeMeta(op, seen(test.real, test.realLens), seen(test.meta, test.metaLens), asserts.Aware())
+			var got []string
+			for _, v := range verdict.Violations {
+				got = append(got, said(v))
+				if v.Fix == "" {
+					t.Errorf("no fix: %v", v)
+				}
+			}
+			if diff := cmp.Diff(test.want, got); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+// TestJudgeMetaOfArgument is a plan with a line about an argument.
+func TestJudgeMetaOfArgument(t *testing.T) {
+	op := opOf("resize_(Tensor(a!) self) -> ()")
+	op.Checks = append(op.Checks, asserts.Check{Code: asserts.MetaAlias, On: "self"})
+	after := func(sizes ...int64) *asserts.Seen {
+		o := see(1, 2, holding("abcd"), shaped(func(c *asserts.Content) { c.Sizes = sizes }))
+		return &asserts.Seen{Level: asserts.Meta, Before: list{o}, After: list{o}}
+	}
+	if v := asserts.JudgeMeta(op, after(2), after(2), asserts.Aware()).Violations; len(v) > 0 {
+		t.Errorf("alike: %v", v)
+	}
+	v := asserts.JudgeMeta(op, after(2), after(3), asserts.Aware()).Violations
+	if len(v) != 1 || said(v[0]) != "OA011 argument self: sizes [2], on meta [3]" {
+		t.Errorf("found %v", v)
+	}
+}
+
+// TestJudgeMetaWaived is a plan without the line.
+func TestJudgeMetaWaived(t *testing.T) {
+	j := judgement{schema: "f(Tensor self) -> Tensor", drop: "OA011", before: list{see(1, 2)}, results: list{see(3, 4)}}
+	op, real := j.call()
+	_, meta := j.call()
+	meta.Results = list{see(1, 2)}
+	if v := asserts.JudgeMeta(op, real, meta, asserts.Aware()).Violations; len(v) > 0 {
+		t.Errorf("waived: %v", v)
+	}
+}
