@@ -27,8 +27,8 @@ func (m *Machine) Collect(ctx Context) {
 		serials[i] = o.serial
 	}
 	for i, o := range garbage {
-		if o.serial != serials[i] || m.protocol.root(ctx, o) {
-			continue
+		if o.serial != serials[i] {
+			continue // gone with one before it
 		}
 		o.refs++
 		clearHolds(m, ctx, o)

@@ -137,6 +137,7 @@ func TestPlantedFaults(t *testing.T) {
 	noRoots := Protocol{name: "no roots", dealloc: Mended.dealloc,
 		root: func(Context, *object) bool { return false }}
 
+	tripped := map[Code]bool{}
 	for _, tt := range []struct {
 		name  string
 		p     Protocol
@@ -254,7 +255,15 @@ func TestPlantedFaults(t *testing.T) {
 			if !slices.Equal(s.found, tt.want) {
 				t.Errorf("found %v, want %v", s.found, tt.want)
 			}
+			for _, c := range s.found {
+				tripped[c] = true
+			}
 		})
+	}
+	for c := SameObject; int(c) < NumCodes; c++ {
+		if !tripped[c] {
+			t.Errorf("no planted fault trips %s %s", c, c.Name())
+		}
 	}
 }
 

@@ -17,7 +17,7 @@ var traceCommand = command{
 	about: `
 Reads the log of a PyTorch that prints what it does to the Python objects of
 storages, follows every object, impl and tensor in it, and names the first line
-that broke a rule of preservation (OA101 to OA109), the most likely cause and
+that broke a rule of preservation (OA101 to OA106), the most likely cause and
 the line that later used the freed object. The log may stand in prose, be cut,
 and be mixed with other output. FILE is - for standard input.
 
