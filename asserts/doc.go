@@ -1,0 +1,81 @@
+// Package asserts is the run time of opassert: it observes the calls of a
+// tensor library's kernels, judges them against what their schemas promise,
+// and reports what is broken. Generated wrappers use it; so does whoever
+// configures, collects or renders what they find.
+//
+// # A library's part
+//
+// The library's tensor type implements [Tensor]: one method that fills in an
+// [Observation], where the zero value is an undefined tensor.
+//
+//	func (t *Tensor) Observe(o *asserts.Observation, level asserts.Level) {
+//		if t == nil {
+//			return
+//		}
+//		o.Impl, o.ImplUses = t.id, asserts.NotCounted
+//		o.Storage, o.StorageUses = t.buffer.id, asserts.NotCounted
+//		if level >= asserts.Contents {
+//			o.Content = t.content()
+//		}
+//	}
+//
+// An [ID] names an object for as long as a call is judged: a serial number
+// from [NewID], kept in the object, is the simplest. A library without
+// reference counts says [NotCounted]; then a result that somebody still holds
+// goes unseen, and one that shares with an argument or with another result is
+// found as before. The digest of [Content] covers the whole storage, so that a
+// write beside a view is a write too.
+//
+// # What a call costs
+//
+// Without the build tag opassert ([Enabled] is false) a wrapper is the bare
+// call. With it, the [Level] decides:
+//
+//   - Identity compares pointers and counts, OA001 to OA008. The record is on
+//     the wrapper's stack: nothing is allocated, and a tensor costs some
+//     nanoseconds.
+//   - Contents compares bytes and metadata as well, OA009 and OA010. It reads
+//     every byte of every argument twice.
+//   - Off costs the wrapper's own frame.
+//
+// A call that looks usual is recognised without the judge; [Judge] itself is a
+// function of plain values, which a log or another engine fills in as well.
+//
+// # OPASSERT
+//
+// The environment variable holds options with commas between. A value that
+// cannot be read is told once on standard error, and the defaults hold.
+//
+//	panic             panic at the first violation (the default)
+//	log               write each new violation to standard error, go on
+//	collect           keep them; see Main
+//	off               check nothing
+//	level=content     the level; identity is the default
+//	sample=0.1        check this share of the calls of each op
+//	policy=pytorch    the skip policy; aware is the default
+//
+// Code may set the same, later and so with precedence: [SetReporter],
+// [SetLevel], [SetSample], [SetPolicy] for the process, and [WithReporter],
+// [WithLevel], [WithPolicy] for the calls that a context reaches.
+//
+// # Where violations go
+//
+// A [Violation] is an error. [Panic], [Log] and [Collector] are the reporters
+// that there are; any other type with a Report method will do. In tests,
+//
+//	asserts.NewT(t)
+//
+// makes them failures of that test, at the line that called the wrapper; see
+// [NewT] for which goroutines belong to a test. [Main] prints the [Summary] of
+// a package's tests under OPASSERT=collect. A [Result] is one line of any of
+// these, and [WriteText], [WriteJSON], [WriteJUnit] and [WriteSARIF] write it.
+//
+// # Skips
+//
+// Some tensors and some modes make a check meaningless: a tensor without
+// storage has none to keep, a mode that logs results holds references to them.
+// A [Policy] says which checks are skipped for what, as data; [Aware] skips no
+// more than it must, [PyTorch] what PyTorch's own asserts skip. A subclass or
+// a mode says what it invalidates with [RegisterSubclass], [EnterMode] or
+// [WithMode]. Every skip is counted by check and reason and is in the summary.
+package asserts
