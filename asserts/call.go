@@ -157,7 +157,9 @@ func (c *Call) JudgeSeen(seen *Seen) {
 		return
 	}
 	c.count()
-	c.report(seen)
+	if !c.cleanSeen(seen) {
+		c.report(seen)
+	}
 }
 
 func (c *Call) count() {

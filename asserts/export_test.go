@@ -10,24 +10,7 @@ func Clean(op *Op, s *Seen, policy *Policy) bool {
 		settings.modes = append(settings.modes, &m)
 	}
 	c := Call{plan: op.resolve(), settings: settings.finish(), level: s.Level, on: true}
-	c.obs = append(c.obs, recordOf(s.Before, s.ArgLens, op.Args)...)
-	c.before = len(c.obs)
-	c.obs = append(c.obs, recordOf(s.After, s.ArgLens, op.Args)...)
-	c.obs = append(c.obs, recordOf(s.Results, s.ResultLens, op.Results)...)
-	c.n = len(c.obs)
-	return c.clean()
-}
-
-// recordOf is the reverse of unpack.
-func recordOf(obs []Observation, lens []int, subjects []Subject) []Observation {
-	var record []Observation
-	for i, run := range split(obs, lens, subjects) {
-		if subjects[i].List {
-			record = append(record, headed(len(run)))
-		}
-		record = append(record, run...)
-	}
-	return record
+	return c.cleanSeen(s)
 }
 
 // ParseOPASSERT tells what OPASSERT would set.

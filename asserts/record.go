@@ -1,0 +1,49 @@
+package asserts
+
+import "sync"
+
+// records are the records that cleanSeen used last.
+var records = sync.Pool{New: func() any { return new([]Observation) }}
+
+// cleanSeen is clean for what an engine saw: it brings that into the form of a
+// record first.
+func (c *Call) cleanSeen(seen *Seen) bool {
+	if !c.settings.quick {
+		return false
+	}
+	pooled := records.Get().(*[]Observation)
+	defer records.Put(pooled)
+	record := (*pooled)[:0]
+	for _, side := range [][]Observation{seen.Before, seen.After} {
+		for i := range c.plan.args {
+			record, side = appendRun(record, side, seen.ArgLens, i, c.plan.args[i].List)
+		}
+		if c.before == 0 {
+			c.before = len(record)
+		}
+	}
+	side := seen.Results
+	for i := range c.plan.results {
+		record, side = appendRun(record, side, seen.ResultLens, i, c.plan.results[i].List)
+	}
+	*pooled, c.obs, c.n = record, record, len(record)
+	clean := c.clean()
+	c.obs = nil
+	return clean
+}
+
+// appendRun moves the tensors of one subject from what was seen into a record.
+func appendRun(record, obs []Observation, lens []int, subject int, list bool) (longer, rest []Observation) {
+	n := 1
+	if lens != nil {
+		n = 0
+		if subject < len(lens) {
+			n = lens[subject]
+		}
+	}
+	n = max(0, min(n, len(obs)))
+	if list {
+		record = append(record, headed(n))
+	}
+	return append(record, obs[:n]...), obs[n:]
+}
