@@ -55,16 +55,20 @@ func (op *Op) Unpassable() string {
 		if a.Default != "" || strings.HasSuffix(a.Type, "?") {
 			continue
 		}
-		if class := customClass(a.Type); class != "" && !registry.listed.Load().made[class] {
-			return fmt.Sprintf("argument %d %q: no operator gives a %s", i, a.Name, class)
+		if class := objectType(a.Type); class != "" && !registry.listed.Load().made[class] {
+			return fmt.Sprintf("argument %d %q: no operator gives a %s, and it can't be made here", i, a.Name, class)
 		}
 	}
 	return ""
 }
 
-func customClass(typ string) string {
-	if !strings.HasPrefix(typ, "__torch__.") {
-		return ""
+// objectType gives the type that an [Object] has to have to be of this type, or
+// an element of it; "" for a type that has a Kind of its own.
+func objectType(typ string) string {
+	for _, prefix := range []string{"__torch__.", "Dict(", "(", "Future(", "RRef(", "Await("} {
+		if strings.HasPrefix(typ, prefix) {
+			return strings.TrimRight(typ, "[]?")
+		}
 	}
-	return strings.TrimRight(typ, "[]?")
+	return ""
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/opassert/opassert/asserts"
 )
 
-// outcomes are used again, so that a judged call makes little garbage.
+// outcomes are used again, so that a call makes little garbage.
 var outcomes = sync.Pool{New: func() any { return new(Outcome) }}
 
 // Invoke is what a generated function calls: it runs the operator that the op
@@ -18,26 +18,26 @@ func Invoke(check bool, op *asserts.Op, args ...Value) (results []Value, err err
 	if err != nil {
 		return nil, err
 	}
-	if !check {
-		var out Outcome
-		err := live.Call(asserts.Off, &out, args...)
-		return out.Results, err
-	}
-	var call asserts.Call
 	out := outcomes.Get().(*Outcome)
 	defer outcomes.Put(out)
-	level := call.BeginSeen(op)
+	var call asserts.Call
+	level := asserts.Off
+	if check {
+		level = call.BeginSeen(op)
+	}
 	if err := live.Call(level, out, args...); err != nil {
 		return nil, err
 	}
-	judged := false
-	defer func() {
-		if !judged {
-			out.Release()
-		}
-	}()
-	call.JudgeSeen(&out.Seen)
-	judged = true
+	if check {
+		judged := false
+		defer func() {
+			if !judged {
+				out.Release()
+			}
+		}()
+		call.JudgeSeen(&out.Seen)
+		judged = true
+	}
 	results, out.Results = out.Results, nil
 	return results, nil
 }

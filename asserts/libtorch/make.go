@@ -105,23 +105,24 @@ func (s *Spec) check() error {
 }
 
 // maxElements keeps a spec from asking for more memory than a test has.
-const maxElements = 1 << 32
+const maxElements = 1 << 30
 
 // elements gives the length of the storage that the sizes and strides span.
 func (s *Spec) elements() (int64, error) {
-	n := s.Offset
-	if !slices.Contains(s.Sizes, 0) {
-		n++
-		for i, stride := range s.strides() {
-			if steps := s.Sizes[i] - 1; steps > 0 && stride > (maxElements-n)/steps {
-				return 0, fmt.Errorf("sizes %v and strides %v span more than %d elements", s.Sizes, s.Strides, int64(maxElements))
-			} else {
-				n += steps * stride
-			}
-		}
+	if s.Offset > maxElements {
+		return 0, fmt.Errorf("the offset %d is more than %d elements", s.Offset, maxElements)
 	}
-	if n > maxElements {
-		return 0, fmt.Errorf("offset %d is more than %d elements", s.Offset, int64(maxElements))
+	n := s.Offset
+	if slices.Contains(s.Sizes, 0) {
+		return n, nil
+	}
+	n++
+	for i, stride := range s.strides() {
+		steps := s.Sizes[i] - 1
+		if steps > 0 && stride > (maxElements-n)/steps {
+			return 0, fmt.Errorf("sizes %v and strides %v span more than %d elements", s.Sizes, s.Strides, maxElements)
+		}
+		n += steps * stride
 	}
 	return n, nil
 }

@@ -67,7 +67,7 @@ var registry struct {
 type listing struct {
 	sorted []*Op
 	byName map[string]*Op
-	made   map[string]bool // the custom classes that some op returns
+	made   map[string]bool // the types of objects that some op returns
 }
 
 // Ops gives every operator with a schema, sorted by name.
@@ -122,7 +122,7 @@ func list() (*listing, error) {
 		l.sorted = append(l.sorted, op)
 		l.byName[op.Name] = op
 		for _, r := range op.Returns {
-			if class := customClass(r.Type); class != "" {
+			if class := objectType(r.Type); class != "" {
 				l.made[class] = true
 			}
 		}

@@ -10,7 +10,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"syscall"
+	"sync"
 	"testing"
 	"time"
 
@@ -25,42 +25,62 @@ import (
 
 const oplib = "../../testdata/oplib"
 
-// TestMain builds and loads the op library, or runs one op for a test that
-// expects not to survive it.
+// TestMain runs one op where a test expects not to survive it.
 func TestMain(m *testing.M) {
+	if op := os.Getenv("OPLIB_RUN"); op != "" {
+		callOnce(op)
+		return
+	}
+	code := m.Run()
+	if oplibDir != "" {
+		os.RemoveAll(oplibDir)
+	}
+	os.Exit(code)
+}
+
+var oplibDir string
+
+// loadOplib builds the op library, or takes the one that OPLIB names, and
+// loads it.
+var loadOplib = sync.OnceValue(func() error {
 	path := os.Getenv("OPLIB")
 	if path == "" {
 		dir, err := os.MkdirTemp("", "oplib")
 		if err != nil {
-			panic(err)
+			return err
 		}
-		defer os.RemoveAll(dir)
-		path = filepath.Join(dir, "oplib.so")
+		oplibDir, path = dir, filepath.Join(dir, "oplib.so")
 		if out, err := exec.Command(filepath.Join(oplib, "build"), path).CombinedOutput(); err != nil {
-			fmt.Fprintf(os.Stderr, "build the op library: %v\n%s", err, out)
-			os.Exit(1)
+			return fmt.Errorf("build the op library: %w\n%s", err, out)
 		}
 		os.Setenv("OPLIB", path)
 	}
-	if err := libtorch.LoadLibrary(path); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
+	return libtorch.LoadLibrary(path)
+})
+
+func callOnce(name string) {
+	x, err := libtorch.Make(libtorch.Spec{DType: libtorch.Float32, Sizes: []int64{2}})
+	if err != nil {
+		panic(err)
 	}
-	if op := os.Getenv("OPLIB_RUN"); op != "" {
-		x, err := libtorch.Make(libtorch.Spec{DType: libtorch.Float32, Sizes: []int64{2}})
-		if err != nil {
-			panic(err)
-		}
-		o, err := libtorch.Lookup(op)
-		if err != nil {
-			panic(err)
-		}
-		var out libtorch.Outcome
-		fmt.Println("calling", op)
-		fmt.Println(o.Call(asserts.Identity, &out, x.Value()))
-		os.Exit(0)
+	if err := loadOplib(); err != nil {
+		panic(err)
 	}
-	os.Exit(m.Run())
+	op, err := libtorch.Lookup(name)
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println("calling", name)
+	var out libtorch.Outcome
+	fmt.Println(op.Call(asserts.Identity, &out, x.Value()))
+}
+
+func oplibOp(t testing.TB, name string) *libtorch.Op {
+	t.Helper()
+	if err := loadOplib(); err != nil {
+		t.Fatal(err)
+	}
+	return lookup(t, "oplib::"+name)
 }
 
 func lookup(t testing.TB, name string) *libtorch.Op {
@@ -162,7 +182,7 @@ func opCases(t testing.TB) []opCase {
 func TestOplib(t *testing.T) {
 	for i, c := range opCases(t) {
 		t.Run(fmt.Sprintf("%d_%s", i, c.op), func(t *testing.T) {
-			op := lookup(t, "oplib::"+c.op)
+			op := oplibOp(t, c.op)
 			if diff := cmp.Diff(c.want, judged(t, op, c.args)); diff != "" {
 				t.Errorf("%v: violations (-want +got):\n%s", c.args, diff)
 			}
@@ -251,11 +271,11 @@ func TestOplibExpectations(t *testing.T) {
 func TestThrows(t *testing.T) {
 	x := floats(t, 1)
 	for _, tt := range []struct{ op, want string }{
-		{"oplib::complain", "oplib::complain: complain: there is always something"},
-		{"oplib::complain_oddly", "oplib::complain_oddly: an exception that is no std::exception"},
+		{"complain", "oplib::complain: complain: there is always something"},
+		{"complain_oddly", "oplib::complain_oddly: an exception that is no std::exception"},
 	} {
 		var out libtorch.Outcome
-		err := lookup(t, tt.op).Call(asserts.Identity, &out, x)
+		err := oplibOp(t, tt.op).Call(asserts.Identity, &out, x)
 		if err == nil || err.Error() != tt.want {
 			t.Errorf("%s gave %v, want %s", tt.op, err, tt.want)
 		}
@@ -264,6 +284,9 @@ func TestThrows(t *testing.T) {
 
 // What a kernel does to its process can be seen from outside.
 func TestDeadly(t *testing.T) {
+	if err := loadOplib(); err != nil {
+		t.Fatal(err)
+	}
 	run := func(op string) *exec.Cmd {
 		cmd := exec.Command(os.Args[0])
 		cmd.Env = append(os.Environ(), "OPLIB_RUN="+op)
@@ -291,7 +314,7 @@ func TestDeadly(t *testing.T) {
 	case err := <-ended:
 		t.Errorf("hang came back: %v", err)
 	case <-time.After(200 * time.Millisecond):
-		hang.Process.Signal(syscall.SIGKILL)
+		hang.Process.Kill()
 		<-ended
 	}
 }

@@ -1,0 +1,210 @@
+//go:build libtorch
+
+package libtorch_test
+
+import (
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/asserts/libtorch"
+)
+
+// makeHere is the frame that errors about a handle have to name.
+//
+//go:noinline
+func makeHere(t *testing.T) libtorch.Tensor {
+	t.Helper()
+	x, err := libtorch.Make(libtorch.Spec{DType: libtorch.Float32, Sizes: []int64{2}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return x
+}
+
+func TestMisuse(t *testing.T) {
+	neg := lookup(t, "aten::neg")
+	for _, tt := range []struct {
+		name     string
+		use      func(x libtorch.Tensor) error
+		released bool // the fault is a second release
+	}{
+		{"release", func(x libtorch.Tensor) error { return x.Release() }, true},
+		{"call", func(x libtorch.Tensor) error {
+			var out libtorch.Outcome
+			return neg.Call(asserts.Identity, &out, x.Value())
+		}, false},
+		{"call with a list", func(x libtorch.Tensor) error {
+			var out libtorch.Outcome
+			return lookup(t, "aten::cat").Call(asserts.Off, &out, libtorch.Tensors(x))
+		}, false},
+		{"see", func(x libtorch.Tensor) error { _, err := x.See(asserts.Contents); return err }, false},
+		{"parts", func(x libtorch.Tensor) error { _, err := x.Parts(asserts.Contents); return err }, false},
+		{"bytes", func(x libtorch.Tensor) error { _, err := x.Bytes(); return err }, false},
+		{"elements", func(x libtorch.Tensor) error { _, err := x.Elements(); return err }, false},
+		{"storage", func(x libtorch.Tensor) error { _, err := libtorch.StorageOf(x); return err }, false},
+		{"meta twins", func(x libtorch.Tensor) error { _, err := libtorch.MetaTwins(x); return err }, false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			x := makeHere(t)
+			if err := x.Release(); err != nil {
+				t.Fatal(err)
+			}
+			reuse := makeHere(t) // in the same slot
+			defer reuse.Release()
+			err := tt.use(x)
+			var e *libtorch.HandleError
+			if !errors.As(err, &e) || e.Released != tt.released || !strings.Contains(e.Created, "makeHere") || !strings.Contains(e.Created, "handle_test.go") {
+				t.Errorf("got %v, want a HandleError that tells where the handle was made", err)
+			}
+			if _, err := reuse.See(asserts.Identity); err != nil {
+				t.Errorf("the handle that is in the slot now: %v", err)
+			}
+		})
+	}
+	x := makeHere(t)
+	x.Release()
+	if o := asserts.Observe(x, asserts.Identity); o.Defined() {
+		t.Error("a released tensor is observed as defined")
+	}
+}
+
+func TestObjectMisuse(t *testing.T) {
+	g, err := libtorch.NewGenerator(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := g.Release(); err != nil {
+		t.Fatal(err)
+	}
+	var e *libtorch.HandleError
+	if err := g.Release(); !errors.As(err, &e) || !e.Released {
+		t.Errorf("a second release gave %v", err)
+	}
+	var out libtorch.Outcome
+	err = lookup(t, "aten::bernoulli.p").Call(asserts.Off, &out, ones(t, 1), libtorch.Float(1), g.Value())
+	if !errors.As(err, &e) || e.Released {
+		t.Errorf("a released generator gave %v", err)
+	}
+}
+
+func TestZeroHandles(t *testing.T) {
+	var x libtorch.Tensor
+	if err := x.Release(); err != nil {
+		t.Errorf("releasing an undefined tensor: %v", err)
+	}
+	if o, err := x.See(asserts.Contents); err != nil || o.Defined() {
+		t.Errorf("an undefined tensor is seen as %+v, %v", o, err)
+	}
+	if _, err := x.Bytes(); err == nil {
+		t.Error("an undefined tensor has bytes")
+	}
+	twins, err := libtorch.MetaTwins(x)
+	if err != nil || twins[0].Defined() {
+		t.Errorf("the twin of an undefined tensor is %v, %v", twins, err)
+	}
+}
+
+// The reference is really given back, and only once all calls are done.
+func TestReleaseGivesBack(t *testing.T) {
+	x := makeHere(t)
+	out := call(t, asserts.Off, "aten::alias", x.Value())
+	defer out.Release()
+	view := out.Results[0].Tensor
+	uses := func() int32 {
+		o, err := view.See(asserts.Identity)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return o.StorageUses
+	}
+	before := uses()
+	same := call(t, asserts.Off, "aten::neg_", x.Value())
+	if err := same.Release(); err != nil {
+		t.Fatal(err)
+	}
+	if uses() != before {
+		t.Errorf("another handle came and went: %d uses, then %d", before, uses())
+	}
+	copied := call(t, asserts.Off, "aten::detach", x.Value())
+	if uses() != before+1 {
+		t.Errorf("a second view made %d uses of %d", uses(), before)
+	}
+	copied.Release()
+	if uses() != before {
+		t.Errorf("the second view is released and there are %d uses, not %d", uses(), before)
+	}
+	x.Release()
+}
+
+func TestLive(t *testing.T) {
+	count := func() (n int) {
+		for _, l := range libtorch.Live() {
+			if strings.Contains(l.Created, "makeHere") && strings.Contains(l.Created, "TestLive") {
+				n += l.Handles
+			}
+		}
+		return n
+	}
+	a, b := makeHere(t), makeHere(t)
+	if n := count(); n != 2 {
+		t.Errorf("%d handles are live, want 2", n)
+	}
+	a.Release()
+	b.Release()
+	if n := count(); n != 0 {
+		t.Errorf("%d handles are live after their release", n)
+	}
+}
+
+// Sixteen goroutines call with shared tensors, judge every call, and give
+// back what they got; one of them releases under the others' hands.
+func TestConcurrentCalls(t *testing.T) {
+	const goroutines, calls = 16, 200
+	add, addTo := lookup(t, "aten::add.Tensor"), lookup(t, "aten::add_.Tensor")
+	checks, checksTo := planned(t, add), planned(t, addTo)
+	shared := tensor(t, libtorch.Spec{DType: libtorch.Float32, Sizes: []int64{8}})
+	doomed := makeHere(t)
+	var wg sync.WaitGroup
+	for g := range goroutines {
+		wg.Go(func() {
+			own, err := libtorch.Make(libtorch.Spec{DType: libtorch.Float32, Sizes: []int64{8}, Seed: uint64(g)})
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			defer own.Release()
+			var out libtorch.Outcome
+			for i := range calls {
+				op, check := add, checks
+				if i%2 == 1 {
+					op, check = addTo, checksTo
+				}
+				if err := op.Call(asserts.Contents, &out, own.Value(), shared.Value()); err != nil {
+					t.Error(err)
+					return
+				}
+				if v := asserts.Judge(check, &out.Seen, asserts.Aware()); len(v.Violations) > 0 {
+					t.Errorf("call %d of goroutine %d: %v", i, g, v.Violations[0])
+				}
+				if err := out.Release(); err != nil {
+					t.Error(err)
+				}
+				var e *libtorch.HandleError
+				if g == 0 && i == calls/2 {
+					if err := doomed.Release(); err != nil {
+						t.Error(err)
+					}
+				} else if _, err := doomed.See(asserts.Identity); err != nil && !errors.As(err, &e) {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	if _, err := doomed.See(asserts.Identity); err == nil {
+		t.Error("a released handle is good still")
+	}
+}

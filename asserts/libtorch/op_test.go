@@ -1,0 +1,166 @@
+//go:build libtorch
+
+package libtorch_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/asserts/libtorch"
+)
+
+func TestOps(t *testing.T) {
+	ops, err := libtorch.Ops()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.IsSortedFunc(ops, func(a, b *libtorch.Op) int { return strings.Compare(a.Name, b.Name) }) {
+		t.Error("the operators are not sorted")
+	}
+	count := make(map[string]int)
+	for _, op := range ops {
+		if op.Namespace == "aten" {
+			count["aten"]++
+		}
+		if op.CPU {
+			count["cpu"]++
+		}
+		if op.Composite {
+			count["composite"]++
+		}
+	}
+	// Of 1.13 and of 2.6; other versions lie around.
+	for what, least := range map[string]int{"aten": 2900, "cpu": 2800, "composite": 700} {
+		if count[what] < least {
+			t.Errorf("there are %d operators in %s, want at least %d", count[what], what, least)
+		}
+	}
+	if _, err := libtorch.Lookup("aten::no_such"); err == nil || !strings.Contains(err.Error(), "no operator aten::no_such") {
+		t.Errorf("an operator that does not exist gave %v", err)
+	}
+}
+
+func TestSchemas(t *testing.T) {
+	for _, tt := range []struct{ op, schema, keys string }{
+		{"aten::add.Tensor", "add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor", "CPU"},
+		{"aten::unbind.int", "unbind.int(Tensor(a -> *) self, int dim=0) -> Tensor(a)[]", "CompositeExplicitAutograd"},
+		{"aten::_foreach_add_.Scalar", "_foreach_add_.Scalar(Tensor(a!)[] self, Scalar scalar) -> ()", "CPU"},
+		{"aten::max_pool2d", "max_pool2d(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, int[2] dilation=1, bool ceil_mode=False) -> Tensor", "CompositeImplicitAutograd"},
+		{"aten::contiguous", "contiguous(Tensor(a) self, *, MemoryFormat memory_format=contiguous_format) -> Tensor(a)", "CompositeImplicitAutograd"},
+		{"aten::bucketize.Tensor", "bucketize.Tensor(Tensor self, Tensor boundaries, *, bool out_int32=False, bool right=False) -> Tensor", "CPU"},
+		{"aten::batch_norm", "batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, bool training, float momentum, float eps, bool cudnn_enabled) -> Tensor", "CompositeImplicitAutograd"},
+	} {
+		op := lookup(t, tt.op)
+		if op.Schema != tt.schema || !slices.Contains(op.Kernels, tt.keys) {
+			t.Errorf("%s is\n%s with kernels for %v, want\n%s with one for %s", tt.op, op.Schema, op.Kernels, tt.schema, tt.keys)
+		}
+	}
+}
+
+func TestAssert(t *testing.T) {
+	got := lookup(t, "aten::max.dim_max").Assert(nil)
+	want := &asserts.Op{
+		Name:   "aten::max.dim_max",
+		Schema: "max.dim_max(Tensor self, int dim, bool keepdim=False, *, Tensor(a!) max, Tensor(b!) max_values) -> (Tensor(a!) values, Tensor(b!) indices)",
+		Args: []asserts.Subject{
+			{Index: 0, Name: "self", Type: "Tensor"},
+			{Index: 3, Name: "max", Type: "Tensor(a!)", Write: true},
+			{Index: 4, Name: "max_values", Type: "Tensor(b!)", Write: true},
+		},
+		Results: []asserts.Subject{
+			{Index: 0, Name: "values", Type: "Tensor(a!)", Write: true},
+			{Index: 1, Name: "indices", Type: "Tensor(b!)", Write: true},
+		},
+	}
+	if got.Name != want.Name || got.Schema != want.Schema {
+		t.Errorf("got %s, %s", got.Name, got.Schema)
+	}
+	if diff := cmp.Diff(want.Args, got.Args); diff != "" {
+		t.Errorf("arguments:\n%s", diff)
+	}
+	if diff := cmp.Diff(want.Results, got.Results); diff != "" {
+		t.Errorf("results:\n%s", diff)
+	}
+}
+
+func TestBlind(t *testing.T) {
+	for _, tt := range []struct{ op, on string }{
+		{"aten::_foreach_add_.Scalar", "self"},
+		{"aten::add_.Tensor", ""},
+		{"aten::add.out", ""},
+		{"aten::relu", ""},
+	} {
+		var on []string
+		for _, b := range lookup(t, tt.op).Blind() {
+			if b.Code == asserts.InputImpl {
+				on = append(on, b.On)
+			}
+		}
+		if got := strings.Join(on, " "); got != tt.on {
+			t.Errorf("%s cannot be seen to rebind %q, want %q", tt.op, got, tt.on)
+		}
+	}
+}
+
+func TestUnpassable(t *testing.T) {
+	ops, err := libtorch.Ops()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, op := range ops {
+		if why := op.Unpassable(); why != "" && op.Namespace == "aten" {
+			t.Errorf("%s cannot be called: %s", op.Name, why)
+		}
+	}
+	if why := lookup(t, "quantized::linear").Unpassable(); why != "" {
+		t.Errorf("quantized::linear takes an object that linear_prepack makes, and is told not to: %s", why)
+	}
+	if why := lookup(t, "static_runtime::dict_unpack").Unpassable(); why == "" {
+		t.Error("a schema that is open is told to be callable")
+	}
+}
+
+func TestWithParts(t *testing.T) {
+	op := &asserts.Op{
+		Name:    "test::op",
+		Args:    []asserts.Subject{{Index: 0, Name: "self", Type: "Tensor"}, {Index: 1, Name: "out", Type: "Tensor(a!)?", Write: true}},
+		Results: []asserts.Subject{{Index: 0, Name: "result", Type: "Tensor[]", List: true}},
+		Checks: []asserts.Check{
+			{Code: asserts.InputImpl, On: "self"},
+			{Code: asserts.UndeclaredWrite, On: "self"},
+			{Code: asserts.FreshStorage, On: "result"},
+			{Code: asserts.UndeclaredAlias, On: "result", Against: "self"},
+			{Code: asserts.OutputAlias, On: "result", Against: "result"},
+		},
+	}
+	got := libtorch.WithParts(op)
+	if err := got.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]asserts.Subject{
+		op.Args[0], op.Args[1],
+		{Index: 0, Name: "self.parts", Type: "Tensor[]", List: true},
+		{Index: 1, Name: "out.parts", Type: "Tensor(a!)[]", List: true, Write: true},
+	}, got.Args); diff != "" {
+		t.Errorf("arguments:\n%s", diff)
+	}
+	if diff := cmp.Diff([]asserts.Check{
+		op.Checks[0],
+		op.Checks[1], {Code: asserts.UndeclaredWrite, On: "self.parts"},
+		op.Checks[2], {Code: asserts.FreshStorage, On: "result.parts"},
+		op.Checks[3],
+		{Code: asserts.UndeclaredAlias, On: "result.parts", Against: "self"},
+		{Code: asserts.UndeclaredAlias, On: "result.parts", Against: "self.parts"},
+		{Code: asserts.UndeclaredAlias, On: "result", Against: "self.parts"},
+		op.Checks[4], {Code: asserts.OutputAlias, On: "result.parts", Against: "result.parts"},
+	}, got.Checks); diff != "" {
+		t.Errorf("checks:\n%s", diff)
+	}
+	if len(op.Args) != 2 || len(op.Checks) != 5 {
+		t.Error("the op itself was changed")
+	}
+}
