@@ -5,21 +5,27 @@ import (
 	"strings"
 
 	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/asserts/preserve"
 	"github.com/opassert/opassert/schema"
 )
 
 var explainCommand = command{
 	name:    "explain",
-	args:    "OP",
-	summary: "tell what an op's schema promises and how that is checked",
-	about:   "OP is a name with its overload, such as add.Tensor; without one it stands for all overloads.",
-	run:     runExplain,
+	args:    "OP|CODE",
+	summary: "tell what an op's schema promises and how that is checked, or what a check is",
+	about: `
+OP is a name with its overload, such as add.Tensor; without one it stands for
+all overloads. CODE is a check's code or name, such as OA009 or fresh-impl.`,
+	run: runExplain,
 }
 
 func runExplain(inv *invocation) error {
 	flags := newPlanFlags(inv.flags)
 	if err := inv.parse(1, 1); err != nil {
 		return err
+	}
+	if inv.explainCode(inv.flags.Arg(0)) {
+		return nil
 	}
 	ops, err := flags.load()
 	if err != nil {
@@ -41,6 +47,19 @@ func runExplain(inv *invocation) error {
 		inv.explain(op, planOp(planner.Plan(op)))
 	}
 	return nil
+}
+
+// explainCode tells what a check is, if there is one of that code or name.
+func (inv *invocation) explainCode(text string) bool {
+	if c, ok := asserts.ParseCode(text); ok {
+		fmt.Fprintf(inv.stdout, "%v %s\n  rule    %s\n  breaks  %s\n  level   %v\n", c, c.Name(), c.Rule(), c.Breaks(), c.Level())
+		return true
+	}
+	if c, ok := preserve.ParseCode(text); ok {
+		fmt.Fprintf(inv.stdout, "%v %s\n  rule    %s\n  seen by opassert trace, asserts/preserve\n", c, c.Name(), c.Rule())
+		return true
+	}
+	return false
 }
 
 // overloads gives the op of that name, or every overload of it.
