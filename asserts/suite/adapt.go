@@ -28,19 +28,28 @@ func newAdapter(op *schema.Op, rng *rand.Rand, th theme) *adapter {
 
 // adapt gives the next case to try after c threw an error.
 func (a *adapter) adapt(c *Case, text string) *Case {
-	key := digits.ReplaceAllString(text, "#")
-	a.seen[key]++
+	a.seen[withoutNumbers(text)]++
 	next := c.clone()
+	m := &mending{a, next, text}
+	small := strings.ToLower(text)
+	if strings.HasPrefix(small, "could not run") {
+		small = small[:min(len(small), 20)]
+	}
 	for i, r := range rules {
+		if !containsAny(small, r.words) {
+			continue
+		}
 		id := strconv.Itoa(i) + text
 		if a.used[id] {
 			continue
 		}
-		if m := r.pattern.FindStringSubmatch(text); m != nil {
-			a.used[id] = true
-			if r.mend(&mending{a, next, text}, m) {
-				return next
-			}
+		a.used[id] = true
+		within := small
+		if r.pattern == backends {
+			within = text
+		}
+		if groups := r.pattern.FindStringSubmatch(within); groups != nil && r.mend(m, groups) {
+			return next
 		}
 	}
 	a.mutate(next, text)
@@ -48,7 +57,16 @@ func (a *adapter) adapt(c *Case, text string) *Case {
 }
 
 // known tells how often an error like this one came before.
-func (a *adapter) known(text string) int { return a.seen[digits.ReplaceAllString(text, "#")] }
+func (a *adapter) known(text string) int { return a.seen[withoutNumbers(text)] }
+
+func withoutNumbers(text string) string {
+	return strings.Map(func(r rune) rune {
+		if '0' <= r && r <= '9' {
+			return -1
+		}
+		return r
+	}, text)
+}
 
 var digits = regexp.MustCompile(`\d+`)
 
@@ -59,39 +77,53 @@ type mending struct {
 	text string
 }
 
+// A rule is for errors, in small letters, that hold one of the words and
+// match the pattern; the words are only there because patterns are slow.
 type rule struct {
+	words   []string
 	pattern *regexp.Regexp
 	mend    func(m *mending, groups []string) bool
 }
 
-func on(pattern string, mend func(*mending, []string) bool) rule {
-	return rule{regexp.MustCompile(pattern), mend}
+func on(pattern string, mend func(*mending, []string) bool, words ...string) rule {
+	return rule{words, regexp.MustCompile(pattern), mend}
+}
+
+// hopeless are errors that no other arguments would mend.
+var hopeless = []string{
+	"without ATen_cuda", "compiled with", "no longer supported", "is unsupported!", "not compiled", "outdated version",
+	"not built with", "try compiling", "You are likely triggering this with", "not supported by ONEDNN", ": want __torch__",
+	"not linked", "requires CUDA", "cuDNN",
 }
 
 // rules are tried in order.
 var rules = []rule{
-	on(`Could not run '([^']+)' with arguments from the '(\w+)' backend.*available for these backends: \[([^\]]*)\]`, (*mending).backend),
-	on(`(?i)argument (\d+) "(\w+)": want ([^,]+), got (.*)`, (*mending).wanted),
-	on(`(?i)expected (?:scalar type|dtype|a tensor of type|type|self dtype to be|out tensor to have dtype|index to be|tensor to have dtype) '?(?:torch\.)?(\w+(?: int)?)'? but (?:found|got|instead got)`, (*mending).dtypeGiven),
-	on(`(?i)(?:to have one of the following scalar types|scalar types?):? (\w+)`, (*mending).dtypeGiven),
-	on(`not implemented for '(\w+)'`, (*mending).notImplemented),
-	on(`(?i)(?:must|should|expected?|to|only|be|requires?)[\w ,']*?(?: be| have| of)? (?:an? )?(?:dtype |type |of type )?(long|int64|int32|int|bool|boolean|float|double|half|byte|uint8|complex|floating[- ]point|integral|integer)s?\b`, (*mending).dtypeWord),
-	on(`(?i)(\d+)(?:-?D|-?d| ?-?dim\w*|[- ]dimensional)\b(?:[\w ,]*?\bor (\d+)(?:-?D| ?-?dim\w*|[- ]dimensional))?`, (*mending).rank),
-	on(`(?i)(?:must|should|expected?)[\w ']*?(?:at least|have|have at least|to have)\s(\d+) dim`, (*mending).rank),
-	on(`(?i)(\w+)?\b(?:vector|scalar|0-dim|single element|one element)`, (*mending).vector),
-	on(`(?i)square matri`, (*mending).square),
-	on(`(?i)Dimension out of range.*but got (-?\d+)`, (*mending).dimRange),
-	on(`(?i)size of tensor a .* must match`, (*mending).equalSizes),
-	on(`(?i)(?:same (?:shape|size|number of)|shapes? mismatch|sizes? mismatch|inconsistent|must match|to match)`, (*mending).equalSizes),
-	on(`(?i)shape '?\[([-\d, ]*)\]'? .* \[([-\d, ]*)\]`, (*mending).twoShapes),
-	on(`\[([\d, ]*)\].*\[([\d, ]*)\]`, (*mending).twoShapes),
-	on(`(?i)same (?:dtype|type)|dtypes? .*match`, (*mending).equalDTypes),
-	on(`(?i)undefined|None|not defined|required`, (*mending).define),
-	on(`(?i)sparse`, (*mending).sparse),
-	on(`(?i)quantized|QTensor|QScheme`, (*mending).quantized),
-	on(`(?i)mkldnn`, (*mending).mkldnn),
-	on(`(?i)\bnested`, (*mending).nested),
-	on(`(?i)names?\b|named`, (*mending).named),
+	{[]string{"could not run"}, backends, (*mending).backend},
+	on(`argument (\d+) "(\w+)": want ([^,]+), got (.*)`, (*mending).wanted, "\": want "),
+	on(`zerotensors are immutable|functional tensor`, (*mending).plainForms, "zerotensors", "functional tensor"),
+	on(`expected (\w+) equals to (\d+), but got size`, (*mending).listLength, "equals to"),
+	on(`(\w+?) ?(?:sizes?|lengths?)?(?: length)? (?:is expected to|should|must) be (\d+)`, (*mending).listLength, "should be ", "must be ", "expected to be "),
+	on(`specify exactly one of (\w+) and (\w+)`, (*mending).oneOf, "exactly one of"),
+	on(`expected (?:scalar type|dtype|a tensor of type|type|self dtype to be|out tensor to have dtype|index to be|tensor to have dtype) '?(?:torch\.)?(\w+(?: int)?)'? but (?:found|got|instead got)`, (*mending).dtypeWord, "but found", "but got", "but instead got"),
+	on(`(?:to have one of the following scalar types|scalar types?|expected dtype|dtype to be|data type):? (?:torch\.)?(\w+)`, (*mending).dtypeWord, "scalar type", "dtype", "data type"),
+	on(`not implemented for '(\w+)'`, (*mending).notImplemented, "not implemented for"),
+	on(`(?:must|should|expected?|to|only|be|requires?)[\w ,']*?(?: be| have| of)? (?:an? )?(?:dtype |type |of type )?(long|int64|int32|int|bool|boolean|float|double|half|byte|uint8|complex|floating[- ]point|integral|integer)s?\b`, (*mending).dtypeWord,
+		"long", "int", "bool", "float", "double", "half", "byte", "complex", "integ"),
+	on(`(\d+)(?:-?d| ?-?dim\w*|[- ]dimensional)\b(?:[\w ,]*?\bor (\d+)(?:-?d| ?-?dim\w*|[- ]dimensional))?`, (*mending).rank, "d"),
+	on(`dimension:? (\d)`, (*mending).rank, "dimension"),
+	on(`\b(?:vector|scalar|0-dim|single element|one element)`, (*mending).vector, "vector", "scalar", "0-dim", "element"),
+	on(`square matri`, (*mending).square, "square matri"),
+	on(`dimension out of range.*but got (-?\d+)`, (*mending).dimRange, "dimension out of range"),
+	on(`size of tensor a .* must match`, (*mending).equalSizes, "size of tensor a"),
+	on(`same (?:shape|size|number of)|shapes? mismatch|sizes? mismatch|inconsistent|must match|to match`, (*mending).equalSizes, "same ", "mismatch", "inconsistent", "match"),
+	on(`\[([\d, ]*)\].*\[([\d, ]*)\]`, (*mending).twoShapes, "["),
+	on(`same (?:dtype|type)|dtypes? .*match`, (*mending).equalDTypes, "same ", "match"),
+	on(`undefined|none|not defined|required`, (*mending).define, "undefined", "none", "not defined", "required"),
+	on(`sparse`, (*mending).sparse, "sparse"),
+	on(`quantized|qtensor|qscheme`, (*mending).quantized, "quantized", "qtensor", "qscheme"),
+	on(`mkldnn`, (*mending).mkldnn, "mkldnn"),
+	on(`\bnested`, (*mending).nested, "nested"),
+	on(`names?\b|named`, (*mending).named, "name"),
 }
 
 // named finds the arguments that the error names, or all of them.
@@ -151,19 +183,86 @@ func own(ts []*TensorSpec, all []*TensorSpec) []*TensorSpec {
 	return ts
 }
 
+// plainForms takes ordinary tensors, or now and then functional ones all over.
+func (m *mending) plainForms([]string) bool {
+	f := Strided
+	if strings.Contains(m.text, "unctional tensor") && oneIn(m.rng, 2) {
+		f = Functional
+	}
+	m.setForm(m.c.tensors(), f)
+	return true
+}
+
+// listLength gives a list the length that was asked for.
+func (m *mending) listLength(groups []string) bool {
+	i := slices.Index(m.c.Names, groups[1])
+	n, err := strconv.Atoi(groups[2])
+	if i < 0 || err != nil || n > 8 {
+		return false
+	}
+	v := &m.c.Args[i]
+	if v.Kind != ListValue || len(v.List) == 0 {
+		*v = same(n, 1)
+		return true
+	}
+	for len(v.List) < n {
+		v.List = append(v.List, v.List[0].clone())
+	}
+	changed := len(v.List) != n
+	v.List = v.List[:n]
+	return changed || n == 1
+}
+
+// oneOf leaves out the second of two arguments, and gives the first.
+func (m *mending) oneOf(groups []string) bool {
+	first, second := slices.Index(m.c.Names, groups[1]), slices.Index(m.c.Names, groups[2])
+	if first < 0 || second < 0 {
+		return false
+	}
+	rank := 3
+	if ts := m.c.tensors(); len(ts) > 0 {
+		rank = len(ts[0].Sizes)
+	}
+	m.c.Args[first], m.c.Args[second] = same(max(1, rank-2), 4), none()
+	return true
+}
+
 var backendForms = map[string]Form{
-	"SparseCPU": COO, "SparseCsrCPU": CSR, "MkldnnCPU": Mkldnn, "QuantizedCPU": Quantized, "NestedTensorCPU": Nested,
-	"ZeroTensor": Zero, "CPU": Strided,
+	"sparsecpu": COO, "sparsecsrcpu": CSR, "mkldnncpu": Mkldnn, "quantizedcpu": Quantized, "nestedtensorcpu": Nested, "cpu": Strided,
+}
+
+var backends = regexp.MustCompile(`(?i)arguments from the '(\w+)' backend[^\[]*available for these backends: \[([^\]]*)\]`)
+
+// able gives the forms that an op has kernels for, other than what it was
+// called with.
+func able(used, backends string) []Form {
+	var forms []Form
+	for name := range strings.SplitSeq(strings.ToLower(backends), ", ") {
+		if f, ok := backendForms[name]; ok && name != strings.ToLower(used) {
+			forms = append(forms, f)
+		}
+	}
+	return forms
+}
+
+func containsAny(text string, words []string) bool {
+	return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(text, w) })
+}
+
+// lost tells whether no other arguments would mend an error.
+func lost(text string) bool {
+	if !strings.Contains(text, "Could not run") {
+		return containsAny(text, hopeless)
+	}
+	if m := backends.FindStringSubmatch(text); m != nil {
+		return len(able(m[1], m[2])) == 0
+	}
+	return false
 }
 
 // backend takes a backend that the op has a kernel for.
 func (m *mending) backend(groups []string) bool {
-	var able []Form
-	for name := range strings.SplitSeq(groups[3], ", ") {
-		if f, ok := backendForms[name]; ok && name != groups[2] {
-			able = append(able, f)
-		}
-	}
+	able := able(groups[1], groups[2])
 	if len(able) == 0 {
 		return false
 	}
@@ -199,8 +298,6 @@ var dtypeWords = map[string]string{
 	"floating-point": "float32", "floating point": "float32", "integral": "int64", "integer": "int64", "short": "int16", "char": "int8",
 	"complexdouble": "complex128",
 }
-
-func (m *mending) dtypeGiven(groups []string) bool { return m.dtypeWord(groups) }
 
 func (m *mending) dtypeWord(groups []string) bool {
 	dtype, ok := dtypeWords[strings.ToLower(groups[1])]
@@ -520,9 +617,9 @@ func (m *mending) mutateList(v *Value, arg schema.Argument) {
 	switch {
 	case len(tensors) > 0 && !oneIn(m.rng, 4):
 		m.mutateTensor(own([]*TensorSpec{pick(m.rng, tensors)}, m.c.tensors())[0])
-	case len(v.List) > 0 && oneIn(m.rng, 3):
+	case len(v.List) > 0 && fixedSize(arg.Type) < 2 && oneIn(m.rng, 3):
 		v.List = v.List[:len(v.List)-1]
-	case len(v.List) > 0 && len(v.List) < 7 && oneIn(m.rng, 3):
+	case len(v.List) > 0 && len(v.List) < 7 && fixedSize(arg.Type) < 2 && oneIn(m.rng, 3):
 		v.List = append(v.List, v.List[0].clone())
 	case ints && oneIn(m.rng, 2):
 		*v = same(len(v.List), m.number())
@@ -531,6 +628,14 @@ func (m *mending) mutateList(v *Value, arg schema.Argument) {
 	default:
 		*v = candidate(m.rng, arg, &m.th)
 	}
+}
+
+// fixedSize gives the length that a list must have, 0 for any.
+func fixedSize(t schema.Type) int {
+	if t.Kind == schema.Optional {
+		t = t.Elem[0]
+	}
+	return t.Size
 }
 
 func (m *mending) mutateTensor(t *TensorSpec) {

@@ -51,7 +51,7 @@ func listOf(r *rand.Rand, arg schema.Argument, t schema.Type, th *theme) Value {
 	case n == 0:
 		n = 2
 	case n == 1 && isInt(elem):
-		n = 1 + r.IntN(2)*min(1, max(0, rank-3))
+		n = 1
 	}
 	v := Value{Kind: ListValue}
 	for range n {

@@ -82,7 +82,7 @@ func (r *recipe) argument(name string, th *theme, number int) (Value, bool) {
 			continue
 		}
 		t.DType = th.dtype
-		if number < len(r.ops) || dtypes[th.dtype].class != floating && number%2 == 0 {
+		if c := dtypes[th.dtype].class; c != floating && c != complexed && number%2 == 0 {
 			t.DType = "float32"
 		}
 		if t.Arrangement == Contiguous {

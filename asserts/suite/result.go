@@ -2,6 +2,7 @@ package suite
 
 import (
 	"slices"
+	"time"
 
 	"github.com/opassert/opassert/asserts"
 )
@@ -22,6 +23,7 @@ type OpResult struct {
 	Excused   map[string]int `json:"excused,omitempty"` // by allowlist entry
 	Findings  []*Finding     `json:"findings,omitempty"`
 	Crashes   []Crash        `json:"crashes,omitempty"`
+	Took      time.Duration  `json:"took"`
 }
 
 // A Crash is a case that ended its worker.

@@ -10,7 +10,7 @@ import (
 )
 
 // tries is how many times a case is changed after errors before it is given up.
-const tries = 24
+const tries = 20
 
 // A runner runs cases in this process.
 type runner struct {
@@ -99,7 +99,7 @@ func (r *runner) search(t *target, rng *rand.Rand, c *Case) (*attempt, error) {
 			return a, nil
 		}
 		text, thrown := message(err)
-		if !thrown {
+		if !thrown || lost(text) {
 			return nil, err
 		}
 		if last != nil && ad.known(text) > 0 && oneIn(rng, 2) {

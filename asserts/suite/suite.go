@@ -111,6 +111,8 @@ func (w *worker) stop() {
 // op runs the cases of an op. A verdict next to a crash is repeated alone.
 func (w *worker) op(ctx context.Context, o Operator) (*OpResult, error) {
 	res := newOpResult(o)
+	begun := time.Now()
+	defer func() { res.Took = time.Since(begun) }()
 	hangs := 0
 	for from := w.run.From; from < w.run.To; {
 		crash, err := w.ask(ctx, o.Name(), from, w.run.To, res.add)

@@ -155,12 +155,15 @@ func (l *Libtorch) named(t libtorch.Tensor, dims int) (Tensor, error) {
 	return torchTensor{t}, nil
 }
 
+// longest is what is kept of a message: the dispatcher's own go on for pages.
+const longest = 1000
+
 // thrown turns an error of the library into one that the suite learns from.
 // Values that the schema does not take are of that sort too.
 func thrown(err error) error {
 	var e *libtorch.Error
 	if errors.As(err, &e) {
-		return &Thrown{e.Message}
+		return &Thrown{e.Message[:min(len(e.Message), longest)]}
 	}
 	return err
 }
