@@ -195,6 +195,28 @@ func TestCallWithoutResults(t *testing.T) {
 	}
 }
 
+// TestListCallWithoutResults is the same for an op of lists.
+func TestListCallWithoutResults(t *testing.T) {
+	c := collect(t)
+	ts := tensors(2)
+	var obs [6]asserts.Observation
+	call := asserts.NewCall(obs[:])
+	call.Begin(opOf("f(Tensor[] ts) -> Tensor[]"))
+	record := func() {
+		call.List(len(ts))
+		for _, t := range ts {
+			call.Arg(t)
+		}
+	}
+	record()
+	call.Returned()
+	record()
+	call.Judge()
+	if got := told(c); got != nil {
+		t.Errorf("found %v", got)
+	}
+}
+
 // TestPanic is a kernel that panics: the panic goes through.
 func TestPanic(t *testing.T) {
 	collect(t)
@@ -205,6 +227,21 @@ func TestPanic(t *testing.T) {
 		}
 	}()
 	binary(newAdd(), func(self, other *tensor) *tensor { panic(boom) }, newTensor(4), newTensor(4))
+}
+
+func TestTooManyUndefinedArguments(t *testing.T) {
+	defer func() {
+		if text, _ := recover().(string); !strings.Contains(text, "9 tensors were recorded, more than the op has") {
+			t.Errorf("panic %q", text)
+		}
+	}()
+	var obs [5]asserts.Observation
+	call := asserts.NewCall(obs[:])
+	call.Begin(newAdd())
+	for range 9 {
+		call.Arg(nil)
+	}
+	call.Judge()
 }
 
 // TestMisfit is a wrapper that does not fit its op.

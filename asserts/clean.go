@@ -31,7 +31,7 @@ func (c *Call) clean() bool {
 		q, o := &p.quick[i], &results[i]
 		traits |= o.Traits
 		if q.self >= 0 {
-			if q.self >= n || o.Impl != after[q.self].Impl {
+			if o.Impl != after[q.self].Impl {
 				return false
 			}
 			continue
@@ -59,7 +59,7 @@ func (q *quickResult) clean(o *Observation, args []Observation, base int) bool {
 	if o.Storage == 0 || o.ImplUses > q.maxImpl || o.StorageUses > q.maxStorage {
 		return false
 	}
-	if q.base >= 0 && (base >= len(args) || o.Storage != args[base].Storage) {
+	if base >= 0 && o.Storage != args[base].Storage {
 		return false
 	}
 	for i := range args {
@@ -83,7 +83,7 @@ func (q *quickResult) apart(o *Observation, others []Observation) bool {
 
 // cleanLists looks at the returns of an op some of whose subjects are lists.
 func (c *Call) cleanLists(args, results []Observation) bool {
-	if len(results)*(len(args)+len(results)) > pairs {
+	if len(results)*(len(args)+len(results)) > pairs || c.plan.position(len(c.plan.args), args) != len(args) {
 		return false
 	}
 	var traits Traits
@@ -108,7 +108,7 @@ func (c *Call) cleanLists(args, results []Observation) bool {
 			o := &results[j]
 			traits |= o.Traits
 			if q.self >= 0 {
-				if self >= len(args) || o.Impl != args[self].Impl {
+				if o.Impl != args[self].Impl {
 					return false
 				}
 				continue
@@ -122,14 +122,17 @@ func (c *Call) cleanLists(args, results []Observation) bool {
 	return len(results) == 0 && traits&c.settings.special == 0
 }
 
-// position gives where in a record a single argument stands, or beyond the
-// record's end when it does not fit the op. No argument is at -1.
+// position gives where in a record an argument begins, -1 for no argument, or
+// beyond the end of a record that is too short.
 func (p *plan) position(arg int, record []Observation) int {
 	if arg < 0 {
 		return -1
 	}
 	at := 0
-	for ; arg > 0 && at < len(record); arg-- {
+	for range arg {
+		if at >= len(record) {
+			return len(record) + 1
+		}
 		n, _ := record[at].header()
 		at += 1 + n
 	}

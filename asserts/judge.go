@@ -125,19 +125,15 @@ func (j *judge) takeInputs(seen *Seen) {
 	}
 }
 
-func index(m map[ID][]*input, in *input, before, after ID) {
-	if before != 0 {
-		m[before] = append(m[before], in)
+// index files a tensor under the IDs that it had. Nothing is filed under none.
+func index[T any](m map[ID][]*T, t *T, ids ...ID) {
+	for _, id := range ids {
+		m[id] = append(m[id], t)
 	}
-	if after != 0 && after != before {
-		m[after] = append(m[after], in)
-	}
+	delete(m, 0)
 }
 
 func (j *judge) takeOutputs(seen *Seen) {
-	if len(seen.Results) == 0 {
-		return
-	}
 	for r, run := range split(seen.Results, seen.ResultLens, j.op.Results) {
 		plan := &j.plan.results[r]
 		for e := range run {
@@ -150,18 +146,14 @@ func (j *judge) takeOutputs(seen *Seen) {
 	}
 	for i := range j.outputs {
 		out := &j.outputs[i]
-		if out.Impl != 0 {
-			j.outByImpl[out.Impl] = append(j.outByImpl[out.Impl], out)
-		}
-		if out.Storage != 0 {
-			j.outByStorage[out.Storage] = append(j.outByStorage[out.Storage], out)
-		}
+		index(j.outByImpl, out, out.Impl)
+		index(j.outByStorage, out, out.Storage)
 	}
 }
 
 // marked adds the trait that engines leave to the judge.
 func (o Observation) marked() Observation {
-	if o.Impl != 0 && o.Storage == 0 {
+	if o.Storage == 0 {
 		o.Traits |= Storageless
 	}
 	return o
@@ -253,8 +245,8 @@ func (out *output) place() Place {
 	return Place{Return: true, Index: out.Index, Name: out.Name, Type: out.Type, Element: out.element}
 }
 
-// holder tells who holds a TensorImpl, or a StorageImpl, besides whoever asks:
-// an argument first, then a return.
+// holder tells who holds a TensorImpl, or a StorageImpl, besides the return
+// that asks: an argument first, then another return.
 func (j *judge) holder(asks Place, impl, storage ID) (who Place, what string, seen Observation) {
 	if who, seen = j.other(asks, j.byImpl[impl], j.outByImpl[impl]); who.Name != "" {
 		return who, "TensorImpl", seen
@@ -266,10 +258,8 @@ func (j *judge) holder(asks Place, impl, storage ID) (who Place, what string, se
 }
 
 func (j *judge) other(asks Place, ins []*input, outs []*output) (Place, Observation) {
-	for _, in := range ins {
-		if p := in.place(); p != asks {
-			return p, in.after
-		}
+	if len(ins) > 0 {
+		return ins[0].place(), ins[0].after
 	}
 	for _, out := range outs {
 		if p := out.place(); p != asks {

@@ -26,6 +26,8 @@ var schemas = []string{
 	"f(Tensor(a!)[] ts) -> Tensor(a!)[]",
 	"f(Tensor(a!) mean, Tensor x) -> (Tensor, Tensor)",
 	"f() -> Tensor",
+	"f(Tensor(a!)[] ts, Tensor(b!) self, Tensor other) -> (Tensor(b!), Tensor[])",
+	"f(Tensor[] ts, Tensor(a) self) -> (Tensor(a)[], Tensor)",
 }
 
 // A source gives choices, from the fuzzer's bytes or from chance.
@@ -102,6 +104,8 @@ func anyCall(choose source) (*asserts.Op, *asserts.Seen) {
 	switch choose(20) {
 	case 0:
 		seen.After = seen.After[:len(seen.After)/2]
+	case 5:
+		seen.Before = seen.Before[:len(seen.Before)/2]
 	case 1:
 		seen.Results = nil
 	case 2:

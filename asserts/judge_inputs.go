@@ -87,13 +87,12 @@ func (j *judge) undeclaredWrites() {
 		}
 		var saw []string
 		if text := changedBytes(b, a); text != "" && !storages[in.before.Storage] {
-			storages[in.before.Storage] = true
 			saw = append(saw, text, versions(in))
 		}
-		if changes := changedMetadata(b, a); len(changes) > 0 && !impls[in.before.Impl] {
-			impls[in.before.Impl] = true
-			saw = append(saw, changes...)
+		if !impls[in.before.Impl] {
+			saw = append(saw, changedMetadata(b, a)...)
 		}
+		storages[in.before.Storage], impls[in.before.Impl] = true, true
 		if len(saw) > 0 {
 			v := j.reportInput(UndeclaredWrite, in)
 			v.Saw = strings.Join(saw, ", ")

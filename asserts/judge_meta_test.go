@@ -75,6 +75,15 @@ func TestJudgeMeta(t *testing.T) {
 			want: []string{"OA011 result: a tensor, on meta undefined"},
 		},
 		{
+			name: "no contents", schema: "f(Tensor self) -> (Tensor, Tensor)", args: list{see(1, 2)},
+			real: list{see(3, 4), see(5, 6, one)}, meta: list{see(3, 4, same), see(5, 6)},
+		},
+		{
+			name: "strides missing", schema: "f(Tensor self) -> Tensor", args: list{see(1, 2)}, real: list{see(3, 4, one)},
+			meta: list{see(3, 4, like(func(c *asserts.Content) { c.Strides = nil }))},
+			want: []string{"OA011 result: strides [1] of sizes [4], on meta []"},
+		},
+		{
 			name: "a call that was on meta already", schema: "f(Tensor self) -> Tensor", args: list{see(1, 2, one)},
 			real: list{see(3, 4, one, traits(asserts.MetaTensor))}, meta: list{see(1, 2, same)},
 		},
@@ -102,11 +111,14 @@ func TestJudgeMeta(t *testing.T) {
 
 // TestJudgeMetaOfArgument is a plan with a line about an argument.
 func TestJudgeMetaOfArgument(t *testing.T) {
-	op := opOf("resize_(Tensor(a!) self) -> ()")
+	op := opOf("resize_as_(Tensor(a!) self, Tensor other) -> ()")
 	op.Checks = append(op.Checks, asserts.Check{Code: asserts.MetaAlias, On: "self"})
 	after := func(sizes ...int64) *asserts.Seen {
-		o := see(1, 2, holding("abcd"), shaped(func(c *asserts.Content) { c.Sizes = sizes }))
-		return &asserts.Seen{Level: asserts.Meta, Before: list{o}, After: list{o}}
+		args := list{
+			see(1, 2, holding("abcd"), shaped(func(c *asserts.Content) { c.Sizes = sizes })),
+			see(3, 4, holding("abcd"), shaped(func(c *asserts.Content) { c.Offset = sizes[0] })),
+		}
+		return &asserts.Seen{Level: asserts.Meta, Before: args, After: args}
 	}
 	if v := asserts.JudgeMeta(op, after(2), after(2), asserts.Aware()).Violations; len(v) > 0 {
 		t.Errorf("alike: %v", v)

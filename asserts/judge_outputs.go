@@ -44,7 +44,7 @@ func (j *judge) owners(out *output, args []int) []*input {
 func (j *judge) views() {
 	for i := range j.outputs {
 		out := &j.outputs[i]
-		if len(out.bases) == 0 || !out.Defined() {
+		if !out.Defined() {
 			continue
 		}
 		bases := j.of(out.bases)
@@ -88,7 +88,7 @@ func (j *judge) reportMismatch(code Code, out *output, should *input) {
 		v.Saw = fmt.Sprintf("%s is undefined, %s is TensorImpl %v", v.Subject, v.Against, should.after.Impl)
 	case what == "TensorImpl":
 		v.Saw = fmt.Sprintf("%s is the TensorImpl of %s, not of %s", v.Subject, who, v.Against)
-	case what == "StorageImpl" && who == v.Against:
+	case who == v.Against:
 		v.Saw = fmt.Sprintf("%s is a TensorImpl of its own on the StorageImpl of %s", v.Subject, who)
 	case what == "StorageImpl":
 		v.Saw = fmt.Sprintf("%s shares StorageImpl with %s, not with %s", v.Subject, who, v.Against)
@@ -212,7 +212,7 @@ func (j *judge) freshImpls() {
 		shared := j.byImpl[out.Impl]
 		sharers := j.outByImpl[out.Impl] // out is one of them
 		known := len(shared)+len(sharers) > 1
-		if known && out.wrong || !allShare(out, shared, sameImpl) || laterTwin(out, sharers, FreshImpl) {
+		if known && out.wrong || !allShare(out, shared, sameImpl) || spared(out, sharers, FreshImpl) {
 			continue
 		}
 		if known || out.ImplUses > 1 {
@@ -231,20 +231,22 @@ func (j *judge) freshStorages() {
 		}
 		shared := j.byStorage[out.Storage]
 		sharers := j.outByStorage[out.Storage]
-		if out.StorageUses > 1 && allShare(out, shared, sameStorage) && !laterTwin(out, sharers, FreshStorage) {
+		if out.StorageUses > 1 && allShare(out, shared, sameStorage) && !spared(out, sharers, FreshStorage) {
 			j.reportHeld(FreshStorage, out, 0, out.Storage)
 		}
 	}
 }
 
-// laterTwin tells whether one of the outputs that share comes after out and is
-// reported in its place.
-func laterTwin(out *output, sharers []*output, code Code) bool {
-	last := len(sharers) - 1
-	for last >= 0 && !sharers[last].codes.Has(code) {
-		last--
+// spared tells whether out is the first of several outputs that share: the
+// others are reported, against it.
+func spared(out *output, sharers []*output, code Code) bool {
+	var about []*output
+	for _, s := range sharers {
+		if s.codes.Has(code) {
+			about = append(about, s)
+		}
 	}
-	return last >= 0 && sharers[last] != out && comparePlaces(sharers[last].place(), out.place()) > 0
+	return len(about) > 1 && about[0] == out
 }
 
 func allShare(out *output, inputs []*input, shared func(*output, *input) bool) bool {

@@ -71,6 +71,15 @@ func TestJudgeReturns(t *testing.T) {
 			want: []string{"OA003 result[2] / result[0]: result[2] is the TensorImpl of result[0]"},
 		},
 
+		{
+			name: "one view three times in a list", schema: "f(Tensor(a) self) -> Tensor(a)[]", returns: []int{3},
+			before: list{see(1, 2)}, results: list{see(3, 2, uses(3, 2)), see(3, 2, uses(3, 2)), see(3, 2, uses(3, 2))},
+			want: []string{
+				"OA003 result[1] / result[0]: result[1] is the TensorImpl of result[0]",
+				"OA003 result[2] / result[0]: result[2] is the TensorImpl of result[0]",
+			},
+		},
+
 		// OA004
 		{
 			name: "a view that is a copy", schema: "f(Tensor(a) self) -> Tensor(a)",
@@ -191,6 +200,16 @@ func TestJudgeReturns(t *testing.T) {
 			want: []string{"OA006 result1 / argument y: result1 is the TensorImpl of argument x, not of argument y"},
 		},
 		{
+			name: "in place, and a new impl for self", schema: "f_(Tensor(a!) self) -> Tensor(a!)",
+			before: list{see(1, 2)}, after: list{see(3, 4)}, results: list{see(3, 4)},
+			want: []string{"OA001 argument self / result: argument self was TensorImpl #1 before the call and is #3 after it, the TensorImpl of result"},
+		},
+		{
+			name: "in place, a new impl for self and the old one back", schema: "f_(Tensor(a!) self) -> Tensor(a!)",
+			before: list{see(1, 2)}, after: list{see(3, 4)}, results: list{see(1, 2)},
+			want: []string{"OA001 argument self: argument self was TensorImpl #1 before the call and is #3 after it"},
+		},
+		{
 			name: "one of a written list", schema: "f(Tensor(a!)[] ts) -> Tensor(a!)[]", args: []int{2}, returns: []int{2},
 			before: list{see(1, 2), see(3, 4)}, results: list{see(1, 2), see(1, 2)},
 			want: []string{"OA006 result[1] / argument ts[1]: result[1] is the TensorImpl of argument ts[0], not of argument ts[1]"},
@@ -284,6 +303,20 @@ func TestJudgeReturns(t *testing.T) {
 			},
 		},
 
+		{
+			name: "a view of what was replaced in the caller's list", schema: "f(Tensor[] ts) -> Tensor", args: []int{1},
+			before: list{see(1, 2)}, after: list{see(3, 4)}, results: list{see(5, 2)},
+			want: []string{
+				"OA001 argument ts[0]: argument ts[0] was TensorImpl #1 before the call and is #3 after it",
+				"OA007 result / argument ts[0]: result shares StorageImpl with argument ts[0]",
+			},
+		},
+		{
+			name: "a view of what was put into the caller's list", schema: "f(Tensor[] ts) -> Tensor", args: []int{1},
+			before: list{see(1, 2)}, after: list{see(3, 4, uses(1, 2))}, results: list{see(5, 4, uses(1, 2))},
+			want: []string{"OA001 argument ts[0]: argument ts[0] was TensorImpl #1 before the call and is #3 after it"},
+		},
+
 		// OA008
 		{
 			name: "outputs that are one", schema: "f(Tensor self) -> (Tensor, Tensor)",
@@ -325,5 +358,84 @@ func TestJudgeReturns(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, test.test)
+	}
+}
+
+// TestJudged counts what each check was held against.
+func TestJudged(t *testing.T) {
+	j := judgement{
+		schema: "f(Tensor self, Tensor? w, Tensor(a!)[] ts) -> (Tensor, Tensor[])", args: []int{1, 1, 2}, returns: []int{1, 2},
+		before:  list{see(1, 2, holding("ab")), undefined, see(3, 4, holding("ab")), see(5, 6, holding("ab"))},
+		results: list{see(7, 8), see(9, 10), undefined},
+	}
+	op, seen := j.call()
+	want := map[asserts.Code]int{
+		asserts.InputImpl: 3, asserts.InputStorage: 3, asserts.FreshImpl: 2, asserts.FreshStorage: 2,
+		asserts.UndeclaredAlias: 2, asserts.OutputAlias: 1, asserts.UndeclaredWrite: 1, asserts.VersionBump: 2,
+	}
+	verdict := asserts.Judge(op, seen, asserts.Aware())
+	for code, n := range verdict.Judged {
+		if n != want[asserts.Code(code)] {
+			t.Errorf("%v: %d, want %d", asserts.Code(code), n, want[asserts.Code(code)])
+		}
+	}
+	view := judgement{schema: "f(Tensor(a) self) -> Tensor(a)", before: list{see(1, 2)}, results: list{see(3, 2)}}
+	op, seen = view.call()
+	verdict = asserts.Judge(op, seen, asserts.Aware())
+	if verdict.Judged[asserts.ViewStorage] != 1 || verdict.Judged[asserts.UndeclaredAlias] != 0 || verdict.Judged[asserts.ReturnedSelf] != 0 {
+		t.Errorf("a view: %v", verdict.Judged)
+	}
+}
+
+// TestShortcut is calls that must not need the judge, for they are what a
+// program is full of, and records that must.
+func TestShortcut(t *testing.T) {
+	plain := []judgement{
+		{schema: "f(Tensor self, Tensor other) -> Tensor", before: list{see(1, 2), see(3, 4)}, results: list{see(5, 6)}},
+		{schema: "f(Tensor self, Tensor? w) -> Tensor", before: list{see(1, 2), undefined}, results: list{see(5, 6)}},
+		{schema: "f(Tensor self, Tensor other) -> Tensor", before: list{see(1, 2), see(1, 2)}, results: list{undefined}},
+		{schema: "f(Tensor self, Tensor other) -> (Tensor, Tensor, Tensor)", before: list{see(1, 2), see(3, 2)}, results: list{see(5, 6), undefined, see(7, 8)}},
+		{schema: "f(Tensor self) -> Tensor", before: list{see(1, 2)}, results: list{see(5, 6, uses(-1, -1))}},
+		{schema: "f(Tensor self) -> Tensor", before: list{see(1, 2, traits(asserts.MetaTensor|asserts.NoVersion|asserts.FunctionalWrapper))}, results: list{see(5, 6)}},
+		{schema: "f(Tensor(a) self) -> Tensor(a)", before: list{see(1, 2)}, results: list{see(3, 2, uses(1, 5))}},
+		{schema: "f(Tensor other, Tensor(a) self) -> Tensor(a)", before: list{see(5, 6), see(1, 2)}, results: list{see(3, 2)}},
+		{schema: "f(Tensor(a) x, Tensor(b) y) -> (Tensor(a), Tensor(b))", before: list{see(1, 2), see(3, 4)}, results: list{see(5, 2), see(6, 4)}},
+		{schema: "f_(Tensor(a!) self, Tensor other) -> Tensor(a!)", before: list{see(1, 2), see(1, 2)}, results: list{see(1, 2, uses(9, 9))}},
+		{schema: "f(Tensor self, Tensor(a!) x, Tensor(b!) y) -> (Tensor(a!), Tensor(b!))", before: list{see(1, 2), see(3, 4), see(5, 6)}, results: list{see(3, 4), see(5, 6)}},
+		{schema: "f(Tensor self) -> ()", before: list{see(1, 2)}},
+		{schema: "f() -> Tensor", results: list{see(1, 2)}},
+		{schema: "f(Tensor[] ts) -> Tensor", args: []int{3}, before: list{see(1, 2), undefined, see(1, 2)}, results: list{see(5, 6)}},
+		{schema: "f(Tensor[] ts) -> Tensor[]", args: []int{0}, returns: []int{0}},
+		{schema: "f(Tensor self) -> Tensor[]", returns: []int{2}, before: list{see(1, 2)}, results: list{see(3, 4), see(5, 6)}},
+		{schema: "f(Tensor(a) self) -> Tensor(a)[]", returns: []int{3}, before: list{see(1, 2)}, results: list{see(3, 2), undefined, see(5, 2)}},
+		{schema: "f(Tensor[] ts, Tensor other, Tensor(a) self) -> (Tensor(a)[], Tensor)", args: []int{2, 1, 1}, returns: []int{2, 1}, before: list{see(1, 2), see(3, 4), see(5, 6), see(7, 8)}, results: list{see(9, 8), see(11, 8), see(13, 14)}},
+		{schema: "f_(Tensor[] ts, Tensor(a!) self) -> Tensor(a!)", args: []int{2, 1}, returns: []int{1}, before: list{see(1, 2), see(3, 4), see(5, 6)}, results: list{see(5, 6)}},
+		{schema: "f(Tensor(a!)[] ts) -> ()", args: []int{2}, before: list{see(1, 2), see(3, 4)}},
+	}
+	clean := func(j *judgement) bool {
+		op, seen := j.call()
+		seen.Level = asserts.Identity
+		return asserts.Clean(op, seen, asserts.Aware())
+	}
+	for _, j := range plain {
+		if !clean(&j) {
+			t.Errorf("%s: the judge is asked about %v -> %v", j.schema, j.before, j.results)
+		}
+	}
+	many := make(list, 40)
+	for i := range many {
+		many[i] = see(asserts.ID(100+i), asserts.ID(200+i))
+	}
+	other := []judgement{
+		{schema: "f(Tensor self, Tensor other) -> Tensor", before: list{see(1, 2), see(3, 4)}},                                // failed
+		{schema: "f(Tensor self, Tensor other) -> Tensor", before: list{see(1, 2)}, results: list{see(3, 4)}},                 // too little
+		{schema: "f(Tensor[] ts, Tensor other) -> Tensor", args: []int{1}, before: list{see(1, 2)}, results: list{see(3, 4)}}, // too little
+		{schema: "f(Tensor self) -> Tensor[]", returns: []int{40}, before: list{see(1, 2)}, results: many},                    // too much for pairs
+		{schema: "f(Tensor(a)[] ts) -> Tensor(a)", args: []int{1}, before: list{see(1, 2)}, results: list{see(3, 2)}},
+	}
+	for _, j := range other {
+		if clean(&j) {
+			t.Errorf("%s: the judge is not asked about %v -> %v", j.schema, j.before, j.results)
+		}
 	}
 }

@@ -159,6 +159,7 @@ func TestPolicyModes(t *testing.T) {
 		{"logging", []asserts.Mode{logging}, asserts.Aware(), fresh, "mode logging"},
 		{"two", []asserts.Mode{{Name: "timing"}, logging}, asserts.Aware(), fresh, "mode logging"},
 		{"overruled", []asserts.Mode{logging}, asserts.Aware().WithModeSkips("logging", asserts.CodesOf(asserts.ViewStorage)), asserts.CodesOf(asserts.ViewStorage), "mode logging"},
+		{"overruled twice", []asserts.Mode{logging}, asserts.Aware().WithModeSkips("logging", asserts.CodesOf(asserts.ViewStorage)).WithModeSkips("timing", 0), asserts.CodesOf(asserts.ViewStorage), "mode logging"},
 		{"overruled to nothing", []asserts.Mode{logging}, asserts.Aware().WithModeSkips("logging", 0), 0, ""},
 		{"any, as PyTorch", []asserts.Mode{{Name: "timing"}}, asserts.PyTorch(), callCodes, "mode timing"},
 	}
@@ -234,6 +235,20 @@ func TestRegisterSubclass(t *testing.T) {
 		t.Errorf("no line for the subclass in %v", table)
 	}
 	asserts.ForgetSubclasses()
+}
+
+func TestTooManySubclasses(t *testing.T) {
+	defer asserts.ForgetSubclasses()
+	registered := 0
+	defer func() {
+		if text, _ := recover().(string); !strings.Contains(text, "too many subclasses") || registered < 20 {
+			t.Errorf("panic %q after %d", text, registered)
+		}
+	}()
+	for range 40 {
+		asserts.RegisterSubclass("S", 0)
+		registered++
+	}
 }
 
 func TestCodes(t *testing.T) {

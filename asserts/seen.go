@@ -68,6 +68,9 @@ func unpack(record []Observation) (obs []Observation, lens []int) {
 // seen gives the call's record as plain data.
 func (c *Call) seen() (*Seen, error) {
 	s := &Seen{Level: c.level}
+	if c.n > len(c.obs) {
+		return nil, fmt.Errorf("%d tensors were recorded, more than the op has", c.n)
+	}
 	if c.n < 2*c.before {
 		return nil, fmt.Errorf("%d tensors were recorded before the call and %d after it", c.before, c.n-c.before)
 	}
