@@ -154,14 +154,16 @@ func (out *Outcome) takeResults(r *reader, op *Op) {
 
 // take reads one tensor.
 func (out *Outcome) take(r *reader, side side, subject int) {
-	o, parts := r.observation()
+	var o asserts.Observation
+	into := &o
 	if side != unseen {
 		out.observations = append(out.observations, o)
+		into = &out.observations[len(out.observations)-1]
 	}
-	for range parts {
-		p, _ := r.observation()
+	for range r.observation(into) {
+		r.observation(&o)
 		if side != unseen {
-			out.parts = append(out.parts, part{side, subject, p})
+			out.parts = append(out.parts, part{side, subject, o})
 		}
 	}
 }

@@ -26,6 +26,12 @@ c10::StorageImpl* storage_of(const TensorImpl* impl) {
   return impl->unsafe_storage().unsafeGetStorageImpl();
 }
 
+// has_parts tells nearly all tensors apart from those that parts looks into.
+bool has_parts(const TensorImpl* impl) {
+  constexpr c10::DispatchKeySet special({DispatchKey::Quantized, DispatchKey::NestedTensor});
+  return !impl->unsafe_storage() || impl->key_set().has_any(special);
+}
+
 // parts calls f with each tensor that the tensor holds inside, and with how
 // many of its uses are ours.
 template <class F>
@@ -195,6 +201,10 @@ void observe(TensorImpl* impl, oa_level level, Reply& out) {
     for (int i = 0; i < 4; i++) out.word(0);
     return;
   }
+  if (!has_parts(impl)) {
+    record(impl, 0, 0, level, out);
+    return;
+  }
   int64_t count = 0;
   parts(impl, [&](const at::Tensor& part, int) { count += part.defined(); });
   record(impl, 0, count, level, out);
@@ -206,6 +216,7 @@ void observe(TensorImpl* impl, oa_level level, Reply& out) {
 void Holds::hold(TensorImpl* impl) {
   if (impl == nullptr) return;
   if (const auto& storage = impl->unsafe_storage()) storages.push_back(storage);
+  if (!has_parts(impl)) return;
   opassert::parts(impl, [&](const at::Tensor& part, int) {
     if (!part.defined()) return;
     parts.push_back(part);

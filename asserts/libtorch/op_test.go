@@ -45,18 +45,19 @@ func TestOps(t *testing.T) {
 }
 
 func TestSchemas(t *testing.T) {
-	for _, tt := range []struct{ op, schema, keys string }{
+	for _, tt := range []struct{ op, schema, key string }{
 		{"aten::add.Tensor", "add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor", "CPU"},
 		{"aten::unbind.int", "unbind.int(Tensor(a -> *) self, int dim=0) -> Tensor(a)[]", "CompositeExplicitAutograd"},
-		{"aten::_foreach_add_.Scalar", "_foreach_add_.Scalar(Tensor(a!)[] self, Scalar scalar) -> ()", "CPU"},
+		{"aten::stack.out", "stack.out(Tensor[] tensors, int dim=0, *, Tensor(a!) out) -> Tensor(a!)", "CompositeExplicitAutograd"},
+		{"aten::unbind_copy.int_out", "unbind_copy.int_out(Tensor self, int dim=0, *, Tensor(a!)[] out) -> ()", "CompositeExplicitAutograd"},
 		{"aten::max_pool2d", "max_pool2d(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, int[2] dilation=1, bool ceil_mode=False) -> Tensor", "CompositeImplicitAutograd"},
 		{"aten::contiguous", "contiguous(Tensor(a) self, *, MemoryFormat memory_format=contiguous_format) -> Tensor(a)", "CompositeImplicitAutograd"},
 		{"aten::bucketize.Tensor", "bucketize.Tensor(Tensor self, Tensor boundaries, *, bool out_int32=False, bool right=False) -> Tensor", "CPU"},
 		{"aten::batch_norm", "batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, bool training, float momentum, float eps, bool cudnn_enabled) -> Tensor", "CompositeImplicitAutograd"},
 	} {
 		op := lookup(t, tt.op)
-		if op.Schema != tt.schema || !slices.Contains(op.Kernels, tt.keys) {
-			t.Errorf("%s is\n%s with kernels for %v, want\n%s with one for %s", tt.op, op.Schema, op.Kernels, tt.schema, tt.keys)
+		if op.Schema != tt.schema || !slices.Contains(op.Kernels, tt.key) {
+			t.Errorf("%s is\n%s with kernels for %v, want\n%s with one for %s", tt.op, op.Schema, op.Kernels, tt.schema, tt.key)
 		}
 	}
 }

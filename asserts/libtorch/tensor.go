@@ -34,7 +34,7 @@ func (t Tensor) See(level asserts.Level) (asserts.Observation, error) {
 		return o, nil
 	}
 	err := t.ask("observe", func(address int64, s *scratch) { nativeObserve(address, level, s.reply) }, func(r *reader) {
-		o, _ = r.observation()
+		r.observation(&o)
 	})
 	return o, err
 }
@@ -50,9 +50,9 @@ func (t Tensor) Parts(level asserts.Level) ([]asserts.Observation, error) {
 		return nil, nil
 	}
 	err := t.ask("observe", func(address int64, s *scratch) { nativeObserve(address, level, s.reply) }, func(r *reader) {
-		_, n := r.observation()
-		for range n {
-			o, _ := r.observation()
+		var o asserts.Observation
+		for range r.observation(&o) {
+			r.observation(&o)
 			parts = append(parts, o)
 		}
 	})

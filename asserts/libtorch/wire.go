@@ -155,24 +155,25 @@ func (r *reader) list() []int64 {
 
 // observation reads what observe.h writes, up to the parts; it gives their
 // number.
-func (r *reader) observation() (o asserts.Observation, parts int) {
-	o.Impl = asserts.ID(r.word())
-	o.Storage = asserts.ID(r.word())
-	uses := r.word()
+func (r *reader) observation(o *asserts.Observation) (parts int) {
+	w := r.words[:4]
+	r.words = r.words[4:]
+	uses, rest := w[2], uint64(w[3])
+	o.Impl, o.Storage = asserts.ID(w[0]), asserts.ID(w[1])
 	o.ImplUses, o.StorageUses = int32(uses), int32(uses>>32)
-	rest := uint64(r.word())
-	o.Version = uint32(rest)
-	if bits := asserts.Traits(rest >> 32 & 0xffff); bits != 0 {
-		for _, t := range traits {
-			if bits&t.bit != 0 {
-				o.Traits |= t.trait
-			}
+	o.Version, o.Traits, o.Content = uint32(rest), 0, nil
+	if rest>>32 == 0 {
+		return 0
+	}
+	for _, t := range traits {
+		if asserts.Traits(rest>>32)&t.bit != 0 {
+			o.Traits |= t.trait
 		}
 	}
 	if rest>>48&0xff != 0 {
 		o.Content = r.content()
 	}
-	return o, int(rest >> 56)
+	return int(rest >> 56)
 }
 
 func (r *reader) content() *asserts.Content {
