@@ -37,6 +37,10 @@ type Engine interface {
 	// error of type *Thrown.
 	Call(op string, args []any, level asserts.Level) (Outcome, error)
 
+	// Harmless tells that what a call shows besides its op's own subjects is no
+	// fault, though it looks like one.
+	Harmless(v *asserts.Violation, c *Case) bool
+
 	// Subjects gives the op with what else a call shows of its tensors.
 	Subjects(op *asserts.Op) *asserts.Op
 }

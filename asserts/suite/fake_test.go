@@ -177,7 +177,8 @@ func (e *fakeEngine) Operators() ([]Operator, error) {
 	return all, nil
 }
 
-func (e *fakeEngine) Subjects(op *asserts.Op) *asserts.Op { return op }
+func (e *fakeEngine) Harmless(*asserts.Violation, *Case) bool { return false }
+func (e *fakeEngine) Subjects(op *asserts.Op) *asserts.Op     { return op }
 func (e *fakeEngine) Make(d Dense, f Form) (Tensor, error) {
 	if f != Strided {
 		return nil, &Thrown{"no such tensors here"}

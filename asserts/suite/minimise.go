@@ -27,6 +27,25 @@ func (r *runner) minimise(t *target, c *Case, v *asserts.Violation) *Case {
 	return c
 }
 
+// borrowed tells whether a violation is only there because its subject is the
+// same tensor as another one: with tensors of its own the call breaks the same
+// rule about that other.
+func (r *runner) borrowed(t *target, c *Case, v *asserts.Violation) bool {
+	if !shared(c) {
+		return false
+	}
+	apart := c.clone()
+	all := apart.tensors()
+	own(all, all)
+	a, err := r.try(t, apart)
+	if err != nil {
+		return false
+	}
+	found := r.judge(t, a, new(caseResult))
+	return slices.ContainsFunc(found, func(w *asserts.Violation) bool { return w.Code == v.Code && !sameFault(v, w) }) &&
+		!slices.ContainsFunc(found, func(w *asserts.Violation) bool { return sameFault(v, w) })
+}
+
 // shows tells whether a case breaks the same rule about the same subject.
 func (r *runner) shows(t *target, c *Case, v *asserts.Violation) bool {
 	a, err := r.try(t, c)

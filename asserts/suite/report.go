@@ -5,6 +5,7 @@ import (
 	"io"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -31,38 +32,106 @@ func (r *Report) Findings() int {
 	return n
 }
 
+// Results gives the report in the form that every writer takes: findings and
+// crashes; ops that never ran, and what was skipped, each with its reason; and
+// the checks that held, op by op.
+func (r *Report) Results() []asserts.Result {
+	var all []asserts.Result
+	for _, op := range r.Ops {
+		all = append(all, r.found(op)...)
+		if op.Ran == 0 && len(op.Crashes) == 0 {
+			all = append(all, asserts.Result{Op: op.Op, Status: asserts.Skipped, Reason: "never ran: " + op.reason(), Count: op.Cases})
+			continue
+		}
+		all = append(all, op.held("cpu", &op.CPU)...)
+		all = append(all, op.held("meta", &op.Meta)...)
+	}
+	return all
+}
+
+// found gives what speaks against an op.
+func (r *Report) found(op *OpResult) []asserts.Result {
+	var all []asserts.Result
+	for _, f := range op.Findings {
+		v := r.violation(f)
+		result := v.Result()
+		result.Report += "\n  call    " + f.Call
+		result.Case, result.Device, result.Count = strconv.Itoa(f.Case), f.Device, f.Times
+		all = append(all, result)
+	}
+	for _, c := range op.Crashes {
+		all = append(all, asserts.Result{
+			Op: op.Op, Status: asserts.Crashed, Case: strconv.Itoa(c.Case), Reason: c.Cause + c.note(),
+			Report: fmt.Sprintf("%s  %s  in case %d%s\n  repro   %s", c.Cause, op.Op, c.Case, c.note(), r.repro(op, c)),
+		})
+	}
+	return all
+}
+
+// held gives the checks of an op that held on a device, and those skipped.
+func (op *OpResult) held(device string, t *tally) []asserts.Result {
+	var all []asserts.Result
+	for c := asserts.InputImpl; c <= asserts.MetaAlias; c++ {
+		broken := slices.ContainsFunc(op.Findings, func(f *Finding) bool {
+			return f.Violation.Code == c && strings.Contains(f.Device, device)
+		})
+		if t.Judged[c] > 0 && !broken {
+			all = append(all, asserts.Result{Op: op.Op, Code: c, Status: asserts.Passed, Device: device, Count: t.Judged[c]})
+		}
+	}
+	for _, s := range t.Skips {
+		all = append(all, asserts.Result{Op: op.Op, Code: s.Code, Status: asserts.Skipped, Device: device, Count: s.Count, Reason: s.Reason})
+	}
+	return all
+}
+
+// violation gives a finding's violation with the whole repro line.
+func (r *Report) violation(f *Finding) *asserts.Violation {
+	v := *f.Violation
+	v.Repro = r.Command + " " + v.Repro
+	return &v
+}
+
+func (r *Report) repro(op *OpResult, c Crash) string {
+	return fmt.Sprintf("%s -op %s -case %d", r.Command, op.Op, c.Case)
+}
+
 // WriteText writes the findings, the crashes and the totals.
 func (r *Report) WriteText(w io.Writer) error {
 	t := textWriter{w: w}
 	for _, op := range r.Ops {
 		for _, f := range op.Findings {
-			r.writeFinding(&t, f)
+			t.line("%s\n  call    %s\n", r.violation(f).Error(), f.Call)
 		}
 	}
 	for _, op := range r.Ops {
-		for _, c := range op.Crashes {
-			t.line("%s  %s  in case %d%s", c.Cause, op.Op, c.Case, c.note())
-			t.line("  repro   %s -op %s -case %d\n", r.Command, op.Op, c.Case)
+		if len(op.Crashes) > 0 {
+			r.writeCrashes(&t, op)
 		}
 	}
 	r.writeTotals(&t)
 	return t.err
 }
 
+// writeCrashes tells of an op's crashes in two lines: of many, most ask for
+// something that makes no sense.
+func (r *Report) writeCrashes(t *textWriter, op *OpResult) {
+	var causes []string
+	for _, c := range op.Crashes {
+		causes = append(causes, fmt.Sprintf("%s in case %d%s", c.Cause, c.Case, c.note()))
+	}
+	t.line("crash  %s  %s", op.Op, strings.Join(causes, ", "))
+	t.line("  repro   %s\n", r.repro(op, op.Crashes[0]))
+}
+
 func (c Crash) note() string {
 	if c.Alone {
 		return ""
 	}
-	return "  (not in a process of its own: an earlier call may have done it)"
+	return " (but not in a process of its own)"
 }
 
-func (r *Report) writeFinding(t *textWriter, f *Finding) {
-	v := *f.Violation
-	v.Repro = r.Command + " " + v.Repro
-	t.line("%s  call    %s\n", indented(v.Error()), f.Call)
-}
-
-func indented(report string) string { return report + "\n" }
+func took(d time.Duration) string { return d.Round(10 * time.Millisecond).String() }
 
 // Totals are a report's numbers.
 type Totals struct {
@@ -107,7 +176,7 @@ func (r *Report) writeTotals(t *textWriter) {
 	sum := r.Totals()
 	t.line("%s, level %v, seed %d: %d findings and %d crashes in %d calls", r.Engine, r.Level, r.Seed, sum.Findings, sum.Crashes, sum.Ran)
 	t.line("  ops     %d of %d ran; of those with a kernel below autograd %d of %d", sum.Reached, sum.Ops, sum.BelowRun, sum.Below)
-	t.line("  cases   %d, of which %d ran, in %v", sum.Cases, sum.Ran, r.Took.Round(10*time.Millisecond))
+	t.line("  cases   %d, of which %d ran, in %v", sum.Cases, sum.Ran, took(r.Took))
 	var judged []string
 	for c := asserts.InputImpl; int(c) < asserts.NumCodes; c++ {
 		if n := sum.Judged[c]; n > 0 {

@@ -74,8 +74,9 @@ func (r *runner) run(t *target, number int) caseResult {
 	result.Ran = true
 	result.NoMeta = a.why
 	for _, v := range r.judge(t, a, &result) {
-		c := r.minimise(t, a.c, v)
-		result.Found = append(result.Found, r.finding(t, c, v, number))
+		if c := r.minimise(t, a.c, v); !r.borrowed(t, c, v) {
+			result.Found = append(result.Found, r.finding(t, c, v, number))
+		}
 	}
 	return result
 }
@@ -142,19 +143,23 @@ func (r *runner) try(t *target, c *Case) (*attempt, error) {
 // judge holds an attempt against the op's checks; it gives the violations and
 // counts into the result.
 func (r *runner) judge(t *target, a *attempt, result *caseResult) []*asserts.Violation {
-	var found []*asserts.Violation
 	result.CPU = new(tally)
-	found = append(found, r.judgeOn(t, a.cpu, "cpu", result.CPU, result)...)
-	if a.meta != nil {
-		result.Meta = new(tally)
-		for _, v := range r.judgeOn(t, a.meta, "meta", result.Meta, result) {
-			if !slices.ContainsFunc(found, func(w *asserts.Violation) bool { return sameFault(v, w) }) {
-				found = append(found, v)
-			}
-		}
-		found = append(found, compareMeta(t, a.cpu, a.meta, result.Meta)...)
+	found := r.judgeOn(t, a, a.cpu, "cpu", result.CPU, result)
+	if a.meta == nil {
+		return found
 	}
-	return found
+	result.Meta = new(tally)
+	for _, v := range r.judgeOn(t, a, a.meta, "meta", result.Meta, result) {
+		if !slices.ContainsFunc(found, func(w *asserts.Violation) bool { return sameFault(v, w) }) {
+			found = append(found, v)
+		}
+	}
+	verdict := asserts.JudgeMeta(t.judged, a.cpu, a.meta, r.policy)
+	result.Meta.add(&tally{Judged: verdict.Judged, Skips: verdict.Skips})
+	for _, v := range verdict.Violations {
+		v.Device = "cpu, meta"
+	}
+	return append(found, verdict.Violations...)
 }
 
 // sameFault tells whether two violations are about one rule and one subject.
@@ -162,7 +167,7 @@ func sameFault(v, w *asserts.Violation) bool {
 	return v.Code == w.Code && v.Subject.Return == w.Subject.Return && v.Subject.Index == w.Subject.Index
 }
 
-func (r *runner) judgeOn(t *target, seen *asserts.Seen, device string, count *tally, result *caseResult) []*asserts.Violation {
+func (r *runner) judgeOn(t *target, a *attempt, seen *asserts.Seen, device string, count *tally, result *caseResult) []*asserts.Violation {
 	verdict := asserts.Judge(t.judged, seen, r.policy)
 	count.Judged = verdict.Judged
 	count.Skips = verdict.Skips
@@ -179,7 +184,7 @@ func (r *runner) judgeOn(t *target, seen *asserts.Seen, device string, count *ta
 			}
 		}
 	}
-	return verdict.Violations
+	return slices.DeleteFunc(verdict.Violations, func(v *asserts.Violation) bool { return r.engine.Harmless(v, a.c) })
 }
 
 func (r *runner) finding(t *target, c *Case, v *asserts.Violation, number int) *Finding {

@@ -15,7 +15,6 @@ type target struct {
 	judged   *asserts.Op // without what is waived
 	waived   *asserts.Op // with it; nil if nothing is
 	entries  map[asserts.Check]*allowlist.Entry
-	meta     []asserts.Check
 }
 
 func newTarget(e Engine, operator Operator, planner *plan.Planner, book *recipeBook, level asserts.Level) *target {
@@ -26,9 +25,6 @@ func newTarget(e Engine, operator Operator, planner *plan.Planner, book *recipeB
 	all := judged
 	all.Checks = slices.Clone(judged.Checks)
 	for _, c := range p.Checks {
-		if c.Code == asserts.MetaAlias && c.Waived == nil {
-			t.meta = append(t.meta, c.Check)
-		}
 		if c.Waived != nil && c.Code.Level() <= level {
 			t.entries[c.Check] = c.Waived
 			all.Checks = append(all.Checks, c.Check)

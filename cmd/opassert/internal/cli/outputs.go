@@ -1,31 +1,64 @@
 package cli
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"os"
+	"runtime/debug"
+	"slices"
 	"time"
 
+	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/suite"
 )
 
 // outputs are the flags that say what a report is written to.
 type outputs struct {
-	unreached *string
+	json                          *bool
+	junit, sarif, html, unreached *string
 }
 
 func newOutputs(f *flag.FlagSet) *outputs {
 	return &outputs{
+		json:      f.Bool("json", false, "print a JSON array instead of text"),
+		junit:     f.String("junit", "", "write the results as JUnit XML to a `file`"),
+		sarif:     f.String("sarif", "", "write the findings as a SARIF log to a `file`"),
+		html:      f.String("html", "", "write one self-contained HTML page to a `file`"),
 		unreached: f.String("unreached", "", "write the ops that never ran, each with its reason, to a `file`"),
 	}
 }
 
 func (o *outputs) write(inv *invocation, r *suite.Report) error {
-	if err := r.WriteText(inv.stdout); err != nil {
-		return err
+	results := r.Results()
+	print := r.WriteText
+	if *o.json {
+		print = func(w io.Writer) error { return asserts.WriteJSON(w, results) }
 	}
-	return toFile(*o.unreached, r.WriteUnreached)
+	sarif := func(w io.Writer) error { return asserts.WriteSARIF(w, version(), "", badOnly(results)) }
+	return errors.Join(
+		print(inv.stdout),
+		toFile(*o.junit, func(w io.Writer) error { return asserts.WriteJUnit(w, results) }),
+		toFile(*o.sarif, sarif),
+		toFile(*o.html, r.WriteHTML),
+		toFile(*o.unreached, r.WriteUnreached),
+	)
+}
+
+// badOnly leaves out what a list of problems has no place for.
+func badOnly(results []asserts.Result) []asserts.Result {
+	return slices.DeleteFunc(slices.Clone(results), func(r asserts.Result) bool {
+		return r.Status != asserts.Violated && r.Status != asserts.Crashed
+	})
+}
+
+// version is the command's own.
+func version() string {
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
+		return info.Main.Version
+	}
+	return "(devel)"
 }
 
 // toFile writes a file, if one is asked for.

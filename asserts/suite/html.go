@@ -1,0 +1,96 @@
+package suite
+
+import (
+	_ "embed"
+	"html/template"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/opassert/opassert/asserts"
+)
+
+//go:embed page.html
+var pageText string
+
+var page = template.Must(template.New("page").Parse(pageText))
+
+// A pageData is what the page shows.
+type pageData struct {
+	Report   *Report
+	Totals   Totals
+	Took     string
+	Codes    []pageCode
+	Findings []pageFinding
+	Crashes  []pageCrash
+	Rows     []pageRow // of the coverage matrix
+}
+
+type pageCode struct{ Code, Name, Rule string }
+
+type pageFinding struct{ Code, Name, Op, Subject, Device, Saw, Call, Report, Repro string }
+
+type pageCrash struct{ Op, Cause, Note, Repro string }
+
+// A pageRow is an op in the coverage matrix. Judged, Skipped and Found are by
+// device and code.
+type pageRow struct {
+	Op      string           `json:"op"`
+	Cases   int              `json:"cases"`
+	Ran     int              `json:"ran"`
+	Why     string           `json:"why,omitempty"` // it never ran
+	Judged  map[string][]int `json:"judged,omitempty"`
+	Skipped map[string][]int `json:"skipped,omitempty"`
+	Found   map[string][]int `json:"found,omitempty"`
+}
+
+// WriteHTML writes the report as one page that needs nothing else.
+func (r *Report) WriteHTML(w io.Writer) error {
+	data := pageData{Report: r, Totals: r.Totals(), Took: took(r.Took), Rows: []pageRow{}}
+	for c := asserts.InputImpl; c <= asserts.MetaAlias; c++ {
+		data.Codes = append(data.Codes, pageCode{c.String(), c.Name(), c.Rule()})
+	}
+	for _, op := range r.Ops {
+		for _, f := range op.Findings {
+			data.Findings = append(data.Findings, r.pageFinding(f))
+		}
+		for _, c := range op.Crashes {
+			data.Crashes = append(data.Crashes, pageCrash{op.Op, c.Cause, c.note(), r.repro(op, c)})
+		}
+		data.Rows = append(data.Rows, op.pageRow())
+	}
+	return page.Execute(w, data)
+}
+
+func (r *Report) pageFinding(f *Finding) pageFinding {
+	v := r.violation(f)
+	return pageFinding{
+		Code: v.Code.String(), Name: v.Code.Name(), Op: v.Op, Subject: v.Subject.String(), Device: f.Device,
+		Saw: v.Saw, Call: f.Call, Report: v.Error(), Repro: v.Repro,
+	}
+}
+
+func (op *OpResult) pageRow() pageRow {
+	row := pageRow{Op: op.Op, Cases: op.Cases, Ran: op.Ran}
+	if op.Ran == 0 {
+		row.Why = op.reason()
+		return row
+	}
+	row.Judged, row.Skipped, row.Found = map[string][]int{}, map[string][]int{}, map[string][]int{}
+	for device, t := range map[string]*tally{"cpu": &op.CPU, "meta": &op.Meta} {
+		if t.Judged == [asserts.NumCodes]int{} {
+			continue
+		}
+		skipped, found := make([]int, asserts.NumCodes), make([]int, asserts.NumCodes)
+		for _, s := range t.Skips {
+			skipped[s.Code] += s.Count
+		}
+		for _, f := range op.Findings {
+			if slices.Contains(strings.Split(f.Device, ", "), device) {
+				found[f.Violation.Code] += f.Times
+			}
+		}
+		row.Judged[device], row.Skipped[device], row.Found[device] = t.Judged[:], skipped, found
+	}
+	return row
+}
