@@ -21,15 +21,17 @@ type Outcome struct {
 	parts        []part
 }
 
-// Release gives up the handles in the results.
+// Release gives up the handles in the results, all of them, and gives the
+// first error.
 func (o *Outcome) Release() error {
+	var first error
 	for _, v := range o.Results {
-		if err := v.Release(); err != nil {
-			return err
+		if err := v.Release(); first == nil {
+			first = err
 		}
 	}
 	o.Results = o.Results[:0]
-	return nil
+	return first
 }
 
 // Call calls the operator the way autograd does, and observes its tensors

@@ -194,6 +194,16 @@ func TestParts(t *testing.T) {
 	}
 }
 
+// A functional wrapper has no bytes of its own; a write shows in its value.
+func TestFunctionalValue(t *testing.T) {
+	x := tensor(t, libtorch.Spec{DType: libtorch.Float32, Sizes: []int64{2}, Low: 1, High: 2, Form: libtorch.FunctionalWrapper}).Value()
+	seen := call(t, asserts.Contents, "aten::neg_", x).Seen
+	before, after := seen.Before[1], seen.After[1]
+	if before.Content.Digest == 0 || before.Content.Digest == after.Content.Digest {
+		t.Errorf("the value went from %+v to %+v", before.Content, after.Content)
+	}
+}
+
 func TestOffSeesNothing(t *testing.T) {
 	out := call(t, asserts.Off, "aten::relu", ones(t, 2))
 	if diff := cmp.Diff(asserts.Seen{}, out.Seen); diff != "" {

@@ -5,6 +5,7 @@
 #if __has_include(<ATen/ops/empty.h>)
 #define AT_PER_OPERATOR_HEADERS
 #endif
+#include <ATen/FunctionalTensorWrapper.h>
 #include <ATen/NestedTensorImpl.h>
 #include <ATen/SparseCsrTensorImpl.h>
 #include <ATen/SparseTensorImpl.h>
@@ -28,7 +29,7 @@ c10::StorageImpl* storage_of(const TensorImpl* impl) {
 
 // has_parts tells nearly all tensors apart from those that parts looks into.
 bool has_parts(const TensorImpl* impl) {
-  constexpr c10::DispatchKeySet special({DispatchKey::Quantized, DispatchKey::NestedTensor});
+  constexpr c10::DispatchKeySet special({DispatchKey::Quantized, DispatchKey::NestedTensor, DispatchKey::Functionalize});
   return !impl->unsafe_storage() || impl->key_set().has_any(special);
 }
 
@@ -37,7 +38,9 @@ bool has_parts(const TensorImpl* impl) {
 template <class F>
 void parts(TensorImpl* impl, F&& f) {
   if (impl->unsafe_storage()) {
-    if (c10::isQIntType(c10::typeMetaToScalarType(impl->dtype()))) {
+    if (impl->key_set().has(DispatchKey::Functionalize)) {
+      if (auto* wrapper = dynamic_cast<const at::FunctionalTensorWrapper*>(impl)) f(wrapper->value(), 0);
+    } else if (c10::isQIntType(c10::typeMetaToScalarType(impl->dtype()))) {
       auto quantizer = static_cast<at::QTensorImpl*>(impl)->quantizer();
       if (auto* q = dynamic_cast<at::PerChannelAffineQuantizer*>(quantizer.get())) {
         f(q->scales(), 1);

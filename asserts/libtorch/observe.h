@@ -21,7 +21,7 @@ namespace opassert {
 //
 // The parts are the tensors that a tensor holds inside: indices and values of
 // a sparse one, scales and zero points of a quantized one, sizes and strides
-// of a nested one. Nothing here changes a count or throws.
+// of a nested one, the value of a functional wrapper. Nothing here changes a count or throws.
 void observe(c10::TensorImpl* impl, oa_level level, Reply& out);
 
 // Holds keeps the storages and the parts of tensors from being freed, so that

@@ -245,6 +245,20 @@ func onMeta(t *testing.T, args []libtorch.Value) ([]libtorch.Value, error) {
 	return args, nil
 }
 
+func TestLoadLibrary(t *testing.T) {
+	if err := libtorch.LoadLibrary("no/such.so"); err == nil || !strings.Contains(err.Error(), "no/such.so") {
+		t.Errorf("a library that does not exist gave %v", err)
+	}
+	add := lookup(t, "aten::add.Tensor")
+	scale := oplibOp(t, "scale")
+	if err := libtorch.LoadLibrary(os.Getenv("OPLIB")); err != nil {
+		t.Errorf("loading a library again gave %v", err)
+	}
+	if lookup(t, "aten::add.Tensor") != add || lookup(t, "oplib::scale") != scale {
+		t.Error("listing anew made other Ops of those that were there")
+	}
+}
+
 // expect.yaml, which others read, says what the table above says.
 func TestOplibExpectations(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join(oplib, "expect.yaml"))

@@ -58,12 +58,13 @@ func (out *Outcome) partsOf(side side, subject int) []asserts.Observation {
 func PartsName(subject string) string { return subject + ".parts" }
 
 // WithParts gives the op with its checks extended to the tensors that sparse,
-// quantized and nested tensors hold inside, where aliasing and writes are out
+// quantized and nested tensors and functional wrappers hold inside, where aliasing and writes are out
 // of sight otherwise: each subject gets a second one, a list, and each check
 // about storage or freshness a line about it. The parts are, in order, the
 // indices and values of a COO tensor; the compressed indices, plain indices
 // and values of CSR, CSC, BSR and BSC; the scales and zero points of a tensor
-// quantized per channel; the sizes and strides of a nested tensor.
+// quantized per channel; the sizes and strides of a nested tensor; the value of
+// a functional wrapper, which has no bytes of its own.
 //
 // OA001, OA002, OA004, OA006 and OA010 are not extended: a tensor may change
 // its parts, and their version counters are not those of the tensor.

@@ -362,25 +362,28 @@ func (r *reader) listValue(from uint32) Value {
 	return List(list...)
 }
 
-// Release gives up the handles in the value.
+// Release gives up the handles in the value, all of them, and gives the first
+// error.
 func (v Value) Release() error {
+	var first error
+	note := func(err error) {
+		if first == nil {
+			first = err
+		}
+	}
 	switch v.Kind {
 	case KindTensor:
-		return v.Tensor.Release()
+		note(v.Tensor.Release())
 	case KindObject:
-		return v.Object.Release()
+		note(v.Object.Release())
 	case KindTensors:
 		for _, t := range v.Tensors {
-			if err := t.Release(); err != nil {
-				return err
-			}
+			note(t.Release())
 		}
 	case KindList:
 		for _, item := range v.List {
-			if err := item.Release(); err != nil {
-				return err
-			}
+			note(item.Release())
 		}
 	}
-	return nil
+	return first
 }

@@ -61,6 +61,9 @@ type scratch struct {
 	starts  []int    // of each argument: the index of its first tensor in the request
 }
 
+// maxPooled keeps the memory of an unusually long reply from staying.
+const maxPooled = 1 << 16
+
 var scratches = sync.Pool{New: func() any {
 	return &scratch{request: make([]int64, 0, 256), reply: make([]int64, 1024)}
 }}
@@ -76,7 +79,9 @@ func (s *scratch) free() {
 		h.done()
 	}
 	s.held = s.held[:0]
-	scratches.Put(s)
+	if len(s.reply) <= maxPooled {
+		scratches.Put(s)
+	}
 }
 
 // hold gives the address behind a handle, which stays in use until free.
