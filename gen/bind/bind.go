@@ -79,9 +79,7 @@ func Bind(pkg *Package, ops []*schema.Op, planner *plan.Planner, tensor string) 
 	var wrappers []Wrapper
 	if b.tensor != nil {
 		for _, p := range pairs {
-			if w, ok := b.wrapper(p, planner); ok {
-				wrappers = append(wrappers, w)
-			}
+			wrappers = append(wrappers, b.wrapper(p, planner))
 		}
 		b.refuseClashes(wrappers)
 	}

@@ -18,7 +18,6 @@ import (
 type Package struct {
 	Path    string // import path
 	Name    string
-	Dir     string
 	Types   *types.Package
 	Kernels []Kernel
 }
@@ -52,11 +51,7 @@ func Load(dir string) (*Package, error) {
 		return nil, fmt.Errorf("load kernels from %s: the go command finds no package there; go build in that folder says why", dir)
 	}
 	p := pkgs[0]
-	abs, err := filepath.Abs(dir)
-	if err != nil {
-		return nil, err
-	}
-	pkg := &Package{Path: p.PkgPath, Name: p.Name, Dir: abs, Types: p.Types}
+	pkg := &Package{Path: p.PkgPath, Name: p.Name, Types: p.Types}
 	pkg.Kernels, err = findKernels(p)
 	return pkg, err
 }
@@ -141,12 +136,12 @@ func uncallable(fn *types.Func) string {
 	return ""
 }
 
+// exportedType is for the type of a receiver.
 func exportedType(t types.Type) bool {
-	if p, ok := t.(*types.Pointer); ok {
+	if p, ok := types.Unalias(t).(*types.Pointer); ok {
 		t = p.Elem()
 	}
-	named, ok := t.(*types.Named)
-	return ok && named.Obj().Exported()
+	return types.Unalias(t).(*types.Named).Obj().Exported()
 }
 
 func position(fset *token.FileSet, pos token.Pos) token.Position {
@@ -157,21 +152,10 @@ func position(fset *token.FileSet, pos token.Pos) token.Position {
 
 // relative shortens a path to what the user would type from here.
 func relative(path string) string {
-	wd, err := os.Getwd()
-	if err != nil {
-		return path
-	}
+	wd, _ := os.Getwd() // nothing is relative to no folder
 	rel, err := filepath.Rel(wd, path)
 	if err != nil || strings.HasPrefix(rel, ".."+string(filepath.Separator)+"..") {
 		return path
 	}
 	return rel
-}
-
-// position is where errors about the whole package point.
-func (p *Package) position() token.Position {
-	if len(p.Kernels) > 0 {
-		return p.Kernels[0].Pos
-	}
-	return token.Position{Filename: relative(p.Dir)}
 }

@@ -43,11 +43,11 @@ func (b *binder) fitTensor(s schema.Type, t types.Type) (Role, bool) {
 		}
 		return One, isTensor(t)
 	}
-	elem := elemOf(t)
-	if elem != nil && s.ListKind() == "opttensorlist" && isPointerTo(elem, isTensor) {
+	elem := elemOf(t) // nil is neither
+	if s.ListKind() == "opttensorlist" && isPointerTo(elem, isTensor) {
 		return PointerList, true
 	}
-	return List, elem != nil && isTensor(elem)
+	return List, isTensor(elem)
 }
 
 // basics are the base types that Go has words for; any other is the

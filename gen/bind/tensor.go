@@ -5,8 +5,6 @@ import (
 	"go/types"
 	"slices"
 	"strings"
-
-	"github.com/opassert/opassert/schema"
 )
 
 // assertsPath is the package that the tensor type's Observe speaks to.
@@ -18,22 +16,23 @@ func (b *binder) findTensor(pairs []pair, name string) types.Type {
 	if len(pairs) == 0 {
 		return nil
 	}
+	at := b.pkg.Kernels[0].Pos
 	found := candidates(pairs)
 	if len(found) == 0 {
-		b.errorf(b.pkg.position(), "no kernel takes a plain Tensor, so its Go type can't be told: name it with -tensor import/path.Type")
+		b.errorf(at, "no kernel takes a plain Tensor, so its Go type can't be told: name it with -tensor import/path.Type")
 		return nil
 	}
 	best := slices.MaxFunc(found, func(x, y candidate) int { return cmp.Compare(x.votes, y.votes) })
 	if name != "" {
 		i := slices.IndexFunc(found, func(c candidate) bool { return types.TypeString(c.tensor, nil) == name })
 		if i < 0 {
-			b.errorf(b.pkg.position(), "no kernel takes a Tensor as %s; the signatures have %s", name, typeNames(found))
+			b.errorf(at, "no kernel takes a Tensor as %s; the signatures have %s", name, typeNames(found))
 			return nil
 		}
 		best = found[i]
 	}
 	if !observes(best.tensor) {
-		b.errorf(b.pkg.position(), "tensor type %v has no method Observe(*asserts.Observation, asserts.Level), which the checks look through; "+
+		b.errorf(at, "tensor type %v has no method Observe(*asserts.Observation, asserts.Level), which the checks look through; "+
 			"implement it, or name another type with -tensor", best.tensor)
 		return nil
 	}
@@ -46,20 +45,23 @@ type candidate struct {
 	votes  int
 }
 
-// candidates gives the candidates in the order in which they first stand.
+// candidates gives the candidates in the order in which they first stand. A
+// kernel with too few parameters counts as far as it goes.
 func candidates(pairs []pair) []candidate {
 	var found []candidate
 	for _, p := range pairs {
-		for arg, t := range alignedTypes(p) {
-			if arg.Name != "Tensor" {
+		params, args := kernelParams(p.kernel), p.op.Func.Args
+		for i := range min(len(params), len(args)) {
+			t := params[i].Type()
+			if args[i].Type.Name != "Tensor" {
 				continue
 			}
-			i := slices.IndexFunc(found, func(c candidate) bool { return types.Identical(c.tensor, t) })
-			if i < 0 {
-				i = len(found)
+			at := slices.IndexFunc(found, func(c candidate) bool { return types.Identical(c.tensor, t) })
+			if at < 0 {
+				at = len(found)
 				found = append(found, candidate{tensor: t})
 			}
-			found[i].votes++
+			found[at].votes++
 		}
 	}
 	return found
@@ -72,19 +74,6 @@ func typeNames(found []candidate) string {
 	}
 	slices.Sort(names)
 	return strings.Join(names, ", ")
-}
-
-// alignedTypes pairs the schema's arguments with the kernel's parameter types
-// as far as both go.
-func alignedTypes(p pair) func(yield func(*schema.Type, types.Type) bool) {
-	return func(yield func(*schema.Type, types.Type) bool) {
-		params := kernelParams(p.kernel)
-		for i := range min(len(params), len(p.op.Func.Args)) {
-			if !yield(&p.op.Func.Args[i].Type, params[i].Type()) {
-				return
-			}
-		}
-	}
 }
 
 // observes reports whether t has Observe(*asserts.Observation, asserts.Level).

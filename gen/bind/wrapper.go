@@ -8,12 +8,11 @@ import (
 )
 
 // wrapper decides all that the emitter will print for one kernel.
-func (b *binder) wrapper(p pair, planner *plan.Planner) (Wrapper, bool) {
+func (b *binder) wrapper(p pair, planner *plan.Planner) Wrapper {
 	sig := p.kernel.Func.Signature()
 	w := Wrapper{Name: plan.GoName(p.op.Func.Name), Kernel: p.kernel, Plan: planner.Plan(p.op)}
 	w.OpVar = "op" + w.Name
 	names := b.reserved(w)
-	before := len(b.errs)
 	b.refuseUnspeakable(p.kernel)
 
 	if recv := sig.Recv(); recv != nil {
@@ -30,7 +29,7 @@ func (b *binder) wrapper(p pair, planner *plan.Planner) (Wrapper, bool) {
 		w.Err = names.Pick("", "err")
 	}
 	w.Call, w.Buf, w.Elem = names.Pick("", "call"), names.Pick("", "obs"), names.Pick("", "t")
-	return w, len(b.errs) == before
+	return w
 }
 
 func (b *binder) matchParams(p pair, params []*types.Var, names plan.NameSet) []Param {

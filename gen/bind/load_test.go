@@ -1,0 +1,107 @@
+package bind
+
+import (
+	"go/token"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestLoad(t *testing.T) {
+	dir := t.TempDir()
+	files := map[string]string{
+		"go.mod":           "module example.com/lib\n\ngo 1.26\n",
+		"good/a.go":        "package good\n\n//opassert:kernel f\nfunc F() {}\n",
+		"marked/a.go":      "package marked\n\n//opassert:kernel\nfunc F() {}\n",
+		"broken/a.go":      "package broken\n\nvar x y\n\nvar z = x.w\n",
+		"broken/b.go":      "package broken\n\nfunc f() { return 1 }\n",
+		"empty/readme.txt": "",
+	}
+	for name, text := range files {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	tests := []struct {
+		folder string
+		want   []string
+	}{
+		{"good", nil},
+		{"marked", []string{"a.go:3:1: want one op behind the mark: //opassert:kernel add.Tensor"}},
+		{"broken", []string{"a.go:3:7: undefined: y", "b.go:3:19: too many return values\n\thave (number)\n\twant ()"}},
+		{"empty", []string{"no Go files in "}},
+		{"missing", []string{"load kernels from "}},
+		{"..", []string{": the go command finds no package there; go build in that folder says why"}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.folder, func(t *testing.T) {
+			pkg, err := Load(filepath.Join(dir, tt.folder))
+			if len(tt.want) == 0 {
+				if err != nil {
+					t.Fatal(err)
+				}
+				if pkg.Path != "example.com/lib/good" || pkg.Name != "good" || len(pkg.Kernels) != 1 || pkg.Types.Scope().Lookup("F") == nil {
+					t.Errorf("loaded %+v", pkg)
+				}
+				return
+			}
+			if err == nil {
+				t.Fatal("no error")
+			}
+			got := strings.Join(complaints(err), "\n")
+			for _, want := range tt.want {
+				if !strings.Contains(got, want) {
+					t.Errorf("got %q, want %q in it", got, want)
+				}
+			}
+		})
+	}
+	if _, err := Load(filepath.Join(dir, "missing")); !strings.Contains(err.Error(), "no such file") {
+		t.Errorf("error %v does not say what is wrong", err)
+	}
+}
+
+func TestParsePosition(t *testing.T) {
+	tests := []struct {
+		text string
+		want token.Position
+	}{
+		{"a.go:3:5", token.Position{Filename: "a.go", Line: 3, Column: 5}},
+		{"a:b.go:3:5", token.Position{Filename: "a:b.go", Line: 3, Column: 5}},
+		{"a:b:c", token.Position{Filename: "a:b:c"}},
+		{"12", token.Position{Filename: "12"}},
+		{"-", token.Position{Filename: "-"}},
+		{"", token.Position{}},
+	}
+	for _, tt := range tests {
+		if diff := cmp.Diff(tt.want, parsePosition(tt.text)); diff != "" {
+			t.Errorf("%q: %s", tt.text, diff)
+		}
+	}
+}
+
+func TestRelative(t *testing.T) {
+	wd, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	far := filepath.Join(filepath.Dir(filepath.Dir(wd)), "a.go")
+	tests := []struct{ path, want string }{
+		{filepath.Join(wd, "a.go"), "a.go"},
+		{filepath.Join(filepath.Dir(wd), "a.go"), filepath.Join("..", "a.go")},
+		{far, far},
+		{"a.go", "a.go"},
+	}
+	for _, tt := range tests {
+		if got := relative(tt.path); got != tt.want {
+			t.Errorf("relative(%s) = %s, want %s", tt.path, got, tt.want)
+		}
+	}
+}
