@@ -101,7 +101,7 @@ func TestCall(t *testing.T) {
 	if got := told(c); got != nil {
 		t.Errorf("healthy calls: %v", got)
 	}
-	binary(op, aliasing, newTensor(4), newTensor(4))
+	binary(op, aliasing, nil, newTensor(4))
 	want := []string{"OA007 result / argument other: result shares StorageImpl with argument other"}
 	if diff := cmp.Diff(want, told(c)); diff != "" {
 		t.Error(diff)
@@ -227,6 +227,151 @@ func TestPanic(t *testing.T) {
 		}
 	}()
 	binary(newAdd(), func(self, other *tensor) *tensor { panic(boom) }, newTensor(4), newTensor(4))
+}
+
+// TestArgumentsOnce is a wrapper that forgets the arguments after the call.
+func TestArgumentsOnce(t *testing.T) {
+	defer func() {
+		if text, _ := recover().(string); !strings.Contains(text, "2 tensors were recorded before the call and 1 after it") {
+			t.Errorf("panic %q", text)
+		}
+	}()
+	var obs [5]asserts.Observation
+	call := asserts.NewCall(obs[:])
+	call.Begin(newAdd())
+	call.Arg(newTensor(4))
+	call.Arg(newTensor(4))
+	call.Returned()
+	call.Result(newTensor(4))
+	call.Judge()
+}
+
+// TestSmallArray is a wrapper whose array is too small for its op.
+func TestSmallArray(t *testing.T) {
+	c := collect(t)
+	self, other := newTensor(4), newTensor(4)
+	for range 2 {
+		var obs [1]asserts.Observation
+		call := asserts.NewCall(obs[:])
+		call.Begin(newAdd())
+		call.Arg(self)
+		call.Arg(other)
+		call.Returned()
+		call.Arg(self)
+		call.Arg(other)
+		call.Result(other)
+		call.Judge()
+	}
+	if found := c.Found(); len(found) != 1 || found[0].Count != 2 {
+		t.Errorf("found %v", told(c))
+	}
+}
+
+// TestListRecordedAsTensors is a wrapper that forgets to say List.
+func TestListRecordedAsTensors(t *testing.T) {
+	c := collect(t)
+	self := newTensor(4)
+	record := func(results ...*tensor) {
+		var obs [5]asserts.Observation
+		call := asserts.NewCall(obs[:])
+		call.Begin(opOf("f(Tensor self) -> Tensor[]"))
+		call.Arg(self)
+		call.Returned()
+		call.Arg(self)
+		for _, r := range results {
+			call.Result(r)
+		}
+		call.Judge()
+	}
+	record(self.view())
+	if got := told(c); len(got) != 1 || !strings.HasPrefix(got[0], "OA007 result[0]") {
+		t.Errorf("found %v, want OA007", got)
+	}
+	defer func() {
+		if text, _ := recover().(string); !strings.Contains(text, "2 returns were recorded, the op has 1") {
+			t.Errorf("panic %q", text)
+		}
+	}()
+	record(newTensor(4), newTensor(4))
+}
+
+// TestTooManyReturns is a wrapper of an op of lists that records a return more.
+func TestTooManyReturns(t *testing.T) {
+	defer func() {
+		if text, _ := recover().(string); !strings.Contains(text, "2 returns were recorded, the op has 1") {
+			t.Errorf("panic %q", text)
+		}
+	}()
+	var obs [8]asserts.Observation
+	call := asserts.NewCall(obs[:])
+	call.Begin(opOf("f(Tensor[] ts) -> Tensor"))
+	call.List(0)
+	call.Returned()
+	call.List(0)
+	call.Result(newTensor(4))
+	call.Result(newTensor(4))
+	call.Judge()
+}
+
+// TestLargeIDs is an engine whose IDs look like what marks a list.
+func TestLargeIDs(t *testing.T) {
+	c := collect(t)
+	ts := tensors(2)
+	for i, t := range ts {
+		t.impl.storage.id = 1<<63 | asserts.ID(i)
+	}
+	listing(opOf("f(Tensor?[] ts) -> Tensor[]"), func(ts []*tensor) []*tensor { return []*tensor{ts[1].view()} }, ts)
+	if got := told(c); len(got) != 1 || !strings.HasPrefix(got[0], "OA007 result[0] / argument ts[1]") {
+		t.Errorf("found %v, want OA007", got)
+	}
+}
+
+// TestCopiedOp is an Op that is copied after its first call, and changed.
+func TestCopiedOp(t *testing.T) {
+	c := collect(t)
+	op := opOf("f(Tensor self, Tensor other) -> Tensor")
+	binary(op, healthy, newTensor(4), newTensor(4))
+	lax := *op
+	lax.Checks = nil
+	binary(&lax, aliasing, newTensor(4), newTensor(4))
+	if got := told(c); got != nil {
+		t.Errorf("without checks: %v", got)
+	}
+	binary(op, aliasing, newTensor(4), newTensor(4))
+	if got := told(c); len(got) != 1 {
+		t.Errorf("the first op: %v", got)
+	}
+}
+
+func TestValidate(t *testing.T) {
+	tests := []struct {
+		check asserts.Check
+		want  string
+	}{
+		{asserts.Check{Code: asserts.InputImpl, On: "self"}, ""},
+		{asserts.Check{Code: asserts.InputImpl, On: "result"}, `OA001 names argument "result", which there is not`},
+		{asserts.Check{Code: asserts.FreshImpl, On: "self"}, `OA003 names return "self", which there is not`},
+		{asserts.Check{Code: asserts.ViewStorage, On: "result", Against: "other"}, `OA004 on "result" is held against "other", which there is not`},
+		{asserts.Check{Code: asserts.OutputAlias, On: "result", Against: "self"}, `OA008 on "result" is held against "self", which there is not`},
+		{asserts.Check{Code: asserts.OutputAlias, On: "result"}, ""},
+		{asserts.Check{Code: asserts.MetaAlias, On: "self"}, ""},
+		{asserts.Check{Code: asserts.MetaAlias, On: "out"}, `OA011 names "out", which there is not`},
+		{asserts.Check{Code: asserts.SchemaLint, On: "self"}, `OA012 is not judged on a call`},
+	}
+	for _, test := range tests {
+		op := opOf("f(Tensor(a) self) -> Tensor(a)[]")
+		op.Checks = append(op.Checks, test.check)
+		err := op.Validate()
+		switch {
+		case test.want == "" && err != nil:
+			t.Errorf("%v: %v", test.check, err)
+		case test.want != "" && (err == nil || err.Error() != "aten::f: "+test.want):
+			t.Errorf("%v: %v, want %s", test.check, err, test.want)
+		}
+		// What is wrong is left out, and the rest is judged.
+		o := see(1, 2)
+		asserts.Judge(op, &asserts.Seen{Level: asserts.Contents, Before: list{o}, After: list{o}, Results: list{see(3, 2)}}, asserts.Aware())
+	}
 }
 
 func TestTooManyUndefinedArguments(t *testing.T) {

@@ -21,7 +21,7 @@ func (c *Call) clean() bool {
 		}
 		traits |= a.Traits | b.Traits
 	}
-	if p.lists {
+	if p.lists { //mutate:equivalent true: only saves time
 		return traits&c.settings.special == 0 && c.cleanLists(after, results)
 	}
 	if n != len(p.args) || len(results) != len(p.quick) {
@@ -34,6 +34,9 @@ func (c *Call) clean() bool {
 			if o.Impl != after[q.self].Impl {
 				return false
 			}
+			continue
+		}
+		if o.Impl == 0 {
 			continue
 		}
 		if !q.clean(o, after, q.base) || !q.apart(o, results[i+1:]) {
@@ -50,12 +53,9 @@ type quickResult struct {
 	list                bool
 }
 
-// clean looks at one tensor of a return, on its own and against the arguments;
+// clean looks at one defined tensor of a return, on its own and against the arguments;
 // base is where its base stands among those.
 func (q *quickResult) clean(o *Observation, args []Observation, base int) bool {
-	if o.Impl == 0 {
-		return true
-	}
 	if o.Storage == 0 || o.ImplUses > q.maxImpl || o.StorageUses > q.maxStorage {
 		return false
 	}
@@ -70,11 +70,11 @@ func (q *quickResult) clean(o *Observation, args []Observation, base int) bool {
 	return true
 }
 
-// apart holds one tensor of a return against others. Views share the storage
+// apart holds one defined tensor of a return against others. Views share the storage
 // of their base, which clean has looked at.
 func (q *quickResult) apart(o *Observation, others []Observation) bool {
 	for i := range others {
-		if o.Impl == others[i].Impl && o.Impl != 0 || o.Storage == others[i].Storage && o.Storage != 0 && q.base < 0 {
+		if o.Impl == others[i].Impl || o.Storage == others[i].Storage && q.base < 0 {
 			return false
 		}
 	}
@@ -111,6 +111,9 @@ func (c *Call) cleanLists(args, results []Observation) bool {
 				if o.Impl != args[self].Impl {
 					return false
 				}
+				continue
+			}
+			if o.Impl == 0 {
 				continue
 			}
 			if !q.clean(o, args, base) || !q.apart(o, results[j+1:]) {

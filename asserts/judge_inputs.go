@@ -27,7 +27,7 @@ func (j *judge) identities() {
 			v.Fix = fixInputImpl(v)
 			continue
 		}
-		if in.codes.Has(InputStorage) && b.Defined() && !in.newImpl && j.judged(InputStorage, b) && a.Storage != b.Storage {
+		if in.codes.Has(InputStorage) && b.Defined() && j.judged(InputStorage, b) && a.Storage != b.Storage {
 			in.newStorage = true
 			c := change{b.Impl, b.Storage, a.Storage}
 			if known[c] {
@@ -74,7 +74,7 @@ func (j *judge) undeclaredWrites() {
 	storages, impls := make(map[ID]bool), make(map[ID]bool)
 	for i := range j.inputs {
 		in := &j.inputs[i]
-		if !in.codes.Has(UndeclaredWrite) || !in.before.Defined() || in.newImpl || in.newStorage {
+		if !in.codes.Has(UndeclaredWrite) || !in.before.Defined() || in.newStorage {
 			continue
 		}
 		if j.sharesWritten(in) {
@@ -101,12 +101,10 @@ func (j *judge) undeclaredWrites() {
 	}
 }
 
-// sharesWritten tells whether an argument that the op may write is on the
-// same storage, before or after the call.
+// sharesWritten tells whether an argument that the op may write was, or comes
+// to be, on the same storage.
 func (j *judge) sharesWritten(in *input) bool {
-	written := func(other *input) bool { return other.Write }
-	return slices.ContainsFunc(j.byStorage[in.before.Storage], written) ||
-		slices.ContainsFunc(j.byStorage[in.after.Storage], written)
+	return slices.ContainsFunc(j.byStorage[in.before.Storage], func(other *input) bool { return other.Write })
 }
 
 // versionBumps judges OA010. A written argument whose storage is also reached
@@ -116,7 +114,7 @@ func (j *judge) versionBumps() {
 	for i := range j.inputs {
 		in := &j.inputs[i]
 		storage := in.before.Storage
-		if !in.codes.Has(VersionBump) || !in.before.Defined() || in.newImpl || in.newStorage || reported[storage] {
+		if !in.codes.Has(VersionBump) || !in.before.Defined() || in.newImpl || reported[storage] {
 			continue
 		}
 		b, a := in.before.Content, in.after.Content

@@ -116,16 +116,52 @@ func TestJudgeMetaOfArgument(t *testing.T) {
 	after := func(sizes ...int64) *asserts.Seen {
 		args := list{
 			see(1, 2, holding("abcd"), shaped(func(c *asserts.Content) { c.Sizes = sizes })),
-			see(3, 4, holding("abcd"), shaped(func(c *asserts.Content) { c.Offset = sizes[0] })),
+			see(3, 4, holding("abcd"), shaped(func(c *asserts.Content) { c.Sizes = sizes })), // of which the plan says nothing
 		}
 		return &asserts.Seen{Level: asserts.Meta, Before: args, After: args}
 	}
-	if v := asserts.JudgeMeta(op, after(2), after(2), asserts.Aware()).Violations; len(v) > 0 {
+	same := asserts.JudgeMeta(op, after(2), after(2), asserts.Aware())
+	if v := same.Violations; len(v) > 0 || same.Judged[asserts.MetaAlias] != 1 {
 		t.Errorf("alike: %v", v)
 	}
 	v := asserts.JudgeMeta(op, after(2), after(3), asserts.Aware()).Violations
 	if len(v) != 1 || said(v[0]) != "OA011 argument self: sizes [2], on meta [3]" {
 		t.Errorf("found %v", v)
+	}
+}
+
+// TestJudgeMetaOfArguments is a plan with lines about two arguments that share.
+func TestJudgeMetaOfArguments(t *testing.T) {
+	op := opOf("f(Tensor(a!) x, Tensor(b!) y) -> ()")
+	for _, name := range []string{"x", "y"} {
+		op.Checks = append(op.Checks, asserts.Check{Code: asserts.MetaAlias, On: name})
+	}
+	after := func(impl, storage asserts.ID) *asserts.Seen {
+		args := list{see(1, 2), see(impl, storage)}
+		return &asserts.Seen{Level: asserts.Meta, Before: args, After: args}
+	}
+	for want, meta := range map[string]*asserts.Seen{
+		"OA011 argument y: it shares storage with argument x, on meta it shares with nothing": after(3, 4),
+		"OA011 argument y: it shares storage with argument x, on meta it is argument x":       after(1, 2),
+	} {
+		v := asserts.JudgeMeta(op, after(3, 2), meta, asserts.Aware()).Violations
+		if len(v) != 1 || said(v[0]) != want {
+			t.Errorf("found %v, want %s", v, want)
+		}
+	}
+}
+
+// TestJudgeMetaSkips is a tensor for which the policy skips OA011.
+func TestJudgeMetaSkips(t *testing.T) {
+	op := opOf("f(Tensor self) -> (Tensor, Tensor)")
+	seen := func(result asserts.Observation) *asserts.Seen {
+		args := list{see(1, 2)}
+		return &asserts.Seen{Level: asserts.Meta, Before: args, After: args, Results: list{result, undefined}}
+	}
+	verdict := asserts.JudgeMeta(op, seen(see(3, 4, traits(asserts.WrapperSubclass))), seen(see(1, 2)), asserts.PyTorch())
+	want := []asserts.Skip{{Code: asserts.MetaAlias, Reason: "wrapper subclass", Count: 1}}
+	if diff := cmp.Diff(want, verdict.Skips); diff != "" || len(verdict.Violations) > 0 || verdict.Judged[asserts.MetaAlias] != 0 {
+		t.Errorf("%v\n%s", verdict, diff)
 	}
 }
 

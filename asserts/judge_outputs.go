@@ -194,9 +194,11 @@ func (j *judge) peer(out *output, sharers []*output) *output {
 		if !apart || out.wrong || peer.wrong {
 			continue
 		}
-		if _, skip := j.skip(OutputAlias, []*Observation{&out.Observation, &peer.Observation}); !skip {
-			return peer
+		if reason, skip := j.skip(OutputAlias, []*Observation{&out.Observation, &peer.Observation}); skip {
+			j.skipped[Skip{Code: OutputAlias, Reason: reason}]++
+			continue
 		}
+		return peer
 	}
 	return nil
 }
@@ -226,7 +228,7 @@ func (j *judge) freshImpls() {
 func (j *judge) freshStorages() {
 	for i := range j.outputs {
 		out := &j.outputs[i]
-		if !out.codes.Has(FreshStorage) || !out.Defined() || !j.judged(FreshStorage, &out.Observation) || out.aliased || out.wrong {
+		if !out.codes.Has(FreshStorage) || !out.Defined() || !j.judged(FreshStorage, &out.Observation) || out.aliased {
 			continue
 		}
 		shared := j.byStorage[out.Storage]

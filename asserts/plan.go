@@ -102,11 +102,7 @@ func newPlan(op *Op) *plan {
 	}
 	for i := range p.results {
 		r := &p.results[i]
-		for _, a := range slices.Concat(r.bases, r.selves) {
-			if !slices.Contains(r.declared, a) {
-				r.declared = append(r.declared, a)
-			}
-		}
+		r.declared = slices.Concat(r.declared, r.bases, r.selves)
 	}
 	p.quick, p.shortcuts = p.shortcut()
 	return p
@@ -188,13 +184,13 @@ func (p *plan) shortcut() ([]quickResult, bool) {
 		if r.codes.Has(FreshStorage) {
 			q.maxStorage = 1
 		}
-		switch {
-		case len(r.selves) == 1 && len(r.bases) == 0 && !r.List && !p.args[r.selves[0]].List:
-			q.self = r.selves[0]
-		case len(r.bases) == 1 && len(r.selves) == 0 && !p.args[r.bases[0]].List:
-			q.base = r.bases[0]
-		case len(r.selves)+len(r.bases) > 0:
+		switch owners := slices.Concat(r.selves, r.bases); {
+		case len(owners) > 1, len(owners) == 1 && p.args[owners[0]].List:
 			return nil, false
+		case len(r.selves) == 1:
+			q.self = owners[0]
+		case len(r.bases) == 1:
+			q.base = owners[0]
 		}
 		quick = append(quick, q)
 	}
@@ -208,10 +204,7 @@ func find(subjects []Subject, name string) int {
 // aliasSets gives the alias sets in a type as the schema writes it: "a" and
 // "*" in "Tensor(a! -> *)".
 func aliasSets(typ string) []string {
-	_, rest, ok := strings.Cut(typ, "(")
-	if !ok {
-		return nil
-	}
+	_, rest, _ := strings.Cut(typ, "(")
 	sets, _, _ := strings.Cut(rest, ")")
 	return strings.FieldsFunc(sets, func(r rune) bool { return strings.ContainsRune("|!-> ", r) })
 }

@@ -57,6 +57,14 @@ func codesOf(vs []*asserts.Violation) asserts.Codes {
 	return codes
 }
 
+func skippedBy(v asserts.Verdict) asserts.Codes {
+	var codes asserts.Codes
+	for _, s := range v.Skips {
+		codes |= asserts.CodesOf(s.Code)
+	}
+	return codes
+}
+
 // callCodes are those judged on a call.
 var callCodes = asserts.AllCodes &^ asserts.CodesOf(asserts.MetaAlias, asserts.SchemaLint)
 
@@ -96,6 +104,9 @@ func TestPolicyTraits(t *testing.T) {
 			verdict = asserts.Judge(op, seen, asserts.PyTorch())
 			if subclass != 0 && len(verdict.Violations) > 0 {
 				t.Errorf("under pytorch: %v", codesOf(verdict.Violations))
+			}
+			if subclass != 0 && skippedBy(verdict) != callCodes {
+				t.Errorf("under pytorch: skipped %v", skippedBy(verdict))
 			}
 			if subclass == 0 && codesOf(verdict.Violations) != callCodes&^sort.skips {
 				t.Errorf("under pytorch: %v, want %v", codesOf(verdict.Violations), callCodes&^sort.skips)
@@ -171,12 +182,38 @@ func TestPolicyModes(t *testing.T) {
 			if got, want := codesOf(verdict.Violations), callCodes&^test.skips; got != want {
 				t.Errorf("violated %v, want %v", got, want)
 			}
+			if got := skippedBy(verdict); got != test.skips {
+				t.Errorf("skipped %v, want %v", got, test.skips)
+			}
 			for _, skip := range verdict.Skips {
-				if !test.skips.Has(skip.Code) || skip.Reason != test.reason {
+				if skip.Reason != test.reason {
 					t.Errorf("skipped %+v", skip)
 				}
 			}
 		})
+	}
+}
+
+// TestPolicyOfPairs is checks about two tensors, of which one is skipped.
+func TestPolicyOfPairs(t *testing.T) {
+	wrapper := traits(asserts.WrapperSubclass)
+	tests := []judgement{
+		{
+			name: "argument and return", schema: "f(Tensor self) -> Tensor", drop: "OA005", skips: "OA001 OA002 OA007 OA009",
+			before: list{see(1, 2, wrapper)}, results: list{see(3, 2)},
+		},
+		{
+			name: "base and view", schema: "f(Tensor(a) self) -> Tensor(a)", skips: "OA001 OA002 OA004 OA009",
+			before: list{see(1, 2, wrapper)}, results: list{see(3, 4)},
+		},
+		{
+			name: "return and return", schema: "f(Tensor self) -> (Tensor, Tensor)", drop: "OA005", skips: "OA003 OA007 OA008",
+			before: list{see(1, 2)}, results: list{see(3, 4, wrapper), see(5, 4)},
+		},
+	}
+	for _, test := range tests {
+		test.policy = asserts.PyTorch()
+		t.Run(test.name, test.test)
 	}
 }
 
