@@ -321,8 +321,10 @@ func TestLargeIDs(t *testing.T) {
 		t.impl.storage.id = 1<<63 | asserts.ID(i)
 	}
 	listing(opOf("f(Tensor?[] ts) -> Tensor[]"), func(ts []*tensor) []*tensor { return []*tensor{ts[1].view()} }, ts)
-	if got := told(c); len(got) != 1 || !strings.HasPrefix(got[0], "OA007 result[0] / argument ts[1]") {
-		t.Errorf("found %v, want OA007", got)
+	binary(opOf("g(Tensor self, Tensor other) -> Tensor"), aliasing, ts[0], ts[1])
+	got := told(c)
+	if len(got) != 2 || !strings.HasPrefix(got[0], "OA007 result[0] / argument ts[1]") || !strings.HasPrefix(got[1], "OA007 result / argument other") {
+		t.Errorf("found %v, want OA007 twice", got)
 	}
 }
 

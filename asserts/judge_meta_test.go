@@ -84,6 +84,10 @@ func TestJudgeMeta(t *testing.T) {
 			want: []string{"OA011 result: strides [1] of sizes [4], on meta []"},
 		},
 		{
+			name: "undefined, and not on meta", schema: "f(Tensor self) -> Tensor", args: list{see(1, 2, one)}, real: list{undefined}, meta: list{see(3, 4, same)},
+			want: []string{"OA011 result: undefined, on meta a tensor"},
+		},
+		{
 			name: "a call that was on meta already", schema: "f(Tensor self) -> Tensor", args: list{see(1, 2, one)},
 			real: list{see(3, 4, one, traits(asserts.MetaTensor))}, meta: list{see(1, 2, same)},
 		},

@@ -185,7 +185,7 @@ func (p *plan) shortcut() ([]quickResult, bool) {
 			q.maxStorage = 1
 		}
 		switch owners := slices.Concat(r.selves, r.bases); {
-		case len(owners) > 1, len(owners) == 1 && p.args[owners[0]].List:
+		case len(owners) > 0 && p.args[owners[0]].List:
 			return nil, false
 		case len(r.selves) == 1:
 			q.self = owners[0]

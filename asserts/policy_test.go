@@ -194,6 +194,19 @@ func TestPolicyModes(t *testing.T) {
 	}
 }
 
+// TestSkipsAreCountedOnce is two returns that share under a mode.
+func TestSkipsAreCountedOnce(t *testing.T) {
+	j := judgement{
+		schema: "f(Tensor self) -> (Tensor, Tensor)", modes: []asserts.Mode{{Name: "m", Invalidates: asserts.CodesOf(asserts.OutputAlias)}},
+		before: list{see(1, 2)}, results: list{see(3, 4), see(5, 4)},
+	}
+	op, seen := j.call()
+	want := []asserts.Skip{{Code: asserts.OutputAlias, Reason: "mode m", Count: 1}}
+	if diff := cmp.Diff(want, asserts.Judge(op, seen, asserts.Aware()).Skips); diff != "" {
+		t.Error(diff)
+	}
+}
+
 // TestPolicyOfPairs is checks about two tensors, of which one is skipped.
 func TestPolicyOfPairs(t *testing.T) {
 	wrapper := traits(asserts.WrapperSubclass)
