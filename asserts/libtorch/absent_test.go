@@ -23,6 +23,7 @@ func TestNotBuilt(t *testing.T) {
 		"LoadLibrary":  func() error { return libtorch.LoadLibrary("x.so") },
 		"Make":         func() error { _, err := libtorch.Make(libtorch.Spec{}); return err },
 		"NewGenerator": func() error { _, err := libtorch.NewGenerator(1); return err },
+		"Seed":         func() error { return libtorch.Seed(1) },
 		"MetaTwins":    func() error { _, err := libtorch.MetaTwins(); return err },
 		"Dump":         func() error { return libtorch.Dump(io.Discard, "", func([]byte) error { return nil }) },
 		"Invoke":       func() error { _, err := libtorch.Invoke(true, &asserts.Op{Name: "aten::relu"}); return err },

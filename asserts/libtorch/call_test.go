@@ -202,6 +202,9 @@ func TestFunctionalValue(t *testing.T) {
 	if before.Content.Digest == 0 || before.Content.Digest == after.Content.Digest {
 		t.Errorf("the value went from %+v to %+v", before.Content, after.Content)
 	}
+	if before.ImplUses != asserts.NotCounted || before.StorageUses != asserts.NotCounted {
+		t.Errorf("the value has %d and %d uses, which tell nothing", before.ImplUses, before.StorageUses)
+	}
 }
 
 func TestOffSeesNothing(t *testing.T) {
@@ -398,6 +401,23 @@ func TestGeneratorIsDeterministic(t *testing.T) {
 		}
 		defer g.Release()
 		out := call(t, asserts.Off, "aten::normal_", ones(t, 4), libtorch.Float(0), libtorch.Float(1), g.Value())
+		elements, err := out.Results[0].Tensor.Elements()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return fmt.Sprint(elements)
+	}
+	if a, b := draw(), draw(); a != b {
+		t.Errorf("one seed gave %s and %s", a, b)
+	}
+}
+
+func TestSeed(t *testing.T) {
+	draw := func() string {
+		if err := libtorch.Seed(5); err != nil {
+			t.Fatal(err)
+		}
+		out := call(t, asserts.Off, "aten::normal_", ones(t, 4))
 		elements, err := out.Results[0].Tensor.Elements()
 		if err != nil {
 			t.Fatal(err)

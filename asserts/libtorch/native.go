@@ -29,6 +29,8 @@ package libtorch
 #cgo nocallback oa_generator
 #cgo noescape oa_storage
 #cgo nocallback oa_storage
+#cgo noescape oa_seed
+#cgo nocallback oa_seed
 #cgo noescape oa_spill
 #cgo nocallback oa_spill
 #cgo nocallback oa_release
@@ -65,6 +67,7 @@ const (
 	_ = -uint(statusRefused ^ C.OA_REFUSED)
 	_ = -uint(statusThrew ^ C.OA_THREW)
 	_ = -uint(headerWords ^ C.OA_HEADER)
+	_ = -uint(asserts.NotCounted ^ C.OA_UNCOUNTED)
 	_ = -uint(asserts.Off ^ C.OA_OFF)
 	_ = -uint(asserts.Identity ^ C.OA_IDENTITY)
 	_ = -uint(asserts.Contents ^ C.OA_CONTENTS)
@@ -121,6 +124,10 @@ func nativeGenerator(seed int64, reply []int64) {
 
 func nativeStorage(impl int64, reply []int64) {
 	C.oa_storage(C.int64_t(impl), ints(reply), C.int64_t(len(reply)))
+}
+
+func nativeSeed(seed int64, reply []int64) {
+	C.oa_seed(C.int64_t(seed), ints(reply), C.int64_t(len(reply)))
 }
 
 func nativeSpill(spill int64, dst []int64) {

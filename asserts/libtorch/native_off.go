@@ -23,6 +23,7 @@ func nativeMark(impl int64, reply []int64)                    { absent() }
 func nativeMeta(impls, reply []int64)                         { absent() }
 func nativeGenerator(seed int64, reply []int64)               { absent() }
 func nativeStorage(impl int64, reply []int64)                 { absent() }
+func nativeSeed(seed int64, reply []int64)                    { absent() }
 func nativeSpill(spill int64, dst []int64)                    { absent() }
 func nativeRelease(impl int64)                                { absent() }
 func nativeDrop(object int64)                                 { absent() }

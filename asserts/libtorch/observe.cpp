@@ -33,13 +33,17 @@ bool has_parts(const TensorImpl* impl) {
   return !impl->unsafe_storage() || impl->key_set().has_any(special);
 }
 
+// kUncounted stands for uses that tell nothing: a functional wrapper's storage
+// may hold the value once more.
+constexpr int kUncounted = -1;
+
 // parts calls f with each tensor that the tensor holds inside, and with how
-// many of its uses are ours.
+// many of its uses are ours, or kUncounted.
 template <class F>
 void parts(TensorImpl* impl, F&& f) {
   if (impl->unsafe_storage()) {
     if (impl->key_set().has(DispatchKey::Functionalize)) {
-      if (auto* wrapper = dynamic_cast<const at::FunctionalTensorWrapper*>(impl)) f(wrapper->value(), 0);
+      if (auto* wrapper = dynamic_cast<const at::FunctionalTensorWrapper*>(impl)) f(wrapper->value(), kUncounted);
     } else if (c10::isQIntType(c10::typeMetaToScalarType(impl->dtype()))) {
       auto quantizer = static_cast<at::QTensorImpl*>(impl)->quantizer();
       if (auto* q = dynamic_cast<at::PerChannelAffineQuantizer*>(quantizer.get())) {
@@ -188,10 +192,11 @@ void record(TensorImpl* impl, int64_t ours, int64_t count, oa_level level, Reply
   c10::StorageImpl* storage = storage_of(impl);
   int64_t impl_uses = c10::raw::intrusive_ptr::use_count(impl) - ours;
   int64_t storage_uses = storage ? c10::raw::intrusive_ptr::use_count(storage) : 0;
+  if (ours == kUncounted) impl_uses = storage_uses = OA_UNCOUNTED;
   const auto& version = impl->version_counter();
   out.word(reinterpret_cast<int64_t>(impl));
   out.word(reinterpret_cast<int64_t>(storage));
-  out.word(impl_uses | storage_uses << 32);
+  out.word((impl_uses & 0xffffffff) | storage_uses << 32);
   out.word((version.enabled() ? version.current_version() : 0) | traits_of(impl, storage) << 32 |
            int64_t(level == OA_CONTENTS) << 48 | count << 56);
   if (level == OA_CONTENTS) contents(impl, storage, out);

@@ -45,6 +45,9 @@ enum { OA_HEADER = 3 };
 
 enum oa_level { OA_OFF, OA_IDENTITY, OA_CONTENTS };
 
+// A use count that is not known; asserts.NotCounted.
+enum { OA_UNCOUNTED = -1 };
+
 // The bits of an observation's traits.
 enum oa_trait {
   OA_META = 1,
@@ -94,6 +97,9 @@ void oa_meta(const int64_t* impls, int64_t n, int64_t* reply, int64_t cap);
 // storage: both reply with an object.
 void oa_generator(int64_t seed, int64_t* reply, int64_t cap);
 void oa_storage(int64_t impl, int64_t* reply, int64_t cap);
+
+// oa_seed seeds the default CPU generator.
+void oa_seed(int64_t seed, int64_t* reply, int64_t cap);
 
 // oa_spill moves the n words of a reply that did not fit to dst.
 void oa_spill(int64_t spill, int64_t* dst, int64_t n);

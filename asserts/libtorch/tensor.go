@@ -116,6 +116,19 @@ func NewGenerator(seed uint64) (Object, error) {
 	return Object{newHandle(r.word(), nativeDrop, origin())}, nil
 }
 
+// Seed seeds the default CPU generator, which kernels draw from that are given
+// none.
+func Seed(seed uint64) error {
+	if err := start(); err != nil {
+		return err
+	}
+	s := newScratch()
+	defer s.free()
+	nativeSeed(int64(seed), s.reply)
+	_, err := s.read("seed")
+	return err
+}
+
 // MetaTwins gives tensors on the meta device that are to each other what ts
 // are: the same sizes, strides, offsets and dtypes, one Tensor where two name
 // one TensorImpl, and one storage where two share one. Tensors that are not

@@ -12,6 +12,7 @@
 #include <c10/util/Logging.h>
 #include <torch/csrc/api/include/torch/version.h>
 
+#include <mutex>
 #include <unordered_map>
 
 #include "observe.h"
@@ -129,6 +130,14 @@ void oa_meta(const int64_t* impls, int64_t n, int64_t* words, int64_t cap) {
 
 void oa_generator(int64_t seed, int64_t* words, int64_t cap) {
   reply(words, cap, [&](Reply& out) { give(c10::IValue(at::detail::createCPUGenerator(seed)), out); });
+}
+
+void oa_seed(int64_t seed, int64_t* words, int64_t cap) {
+  reply(words, cap, [&](Reply&) {
+    at::Generator generator = at::detail::getDefaultCPUGenerator();
+    std::lock_guard<std::mutex> lock(generator.mutex());
+    generator.set_current_seed(seed);
+  });
 }
 
 void oa_storage(int64_t impl, int64_t* words, int64_t cap) {
