@@ -107,7 +107,7 @@ func (g *generator) generate(r *rand.Rand, number int) *Case {
 		c.Args = append(c.Args, g.argument(r, arg, &th, from, number))
 	}
 	if th.same {
-		unify(c)
+		g.unify(c)
 	}
 	return c
 }
@@ -127,12 +127,21 @@ func (g *generator) argument(r *rand.Rand, arg schema.Argument, th *theme, from 
 	return candidate(r, arg, th)
 }
 
-// unify makes tensors that could be one tensor the same one.
-func unify(c *Case) {
+// unify makes tensors that could be one tensor the same one; what an op gives
+// its results in is none of the others.
+func (g *generator) unify(c *Case) {
+	outs := make(map[*TensorSpec]bool)
+	for i, arg := range g.op.Func.Args {
+		if outName(arg) {
+			for _, t := range c.Args[i].appendTensors(nil) {
+				outs[t] = true
+			}
+		}
+	}
 	all := c.tensors()
 	for i, t := range all {
 		for j, earlier := range all[:i] {
-			if earlier.Same == 0 && t.DType == earlier.DType && t.Form == earlier.Form && slices.Equal(t.Sizes, earlier.Sizes) {
+			if !outs[t] && earlier.Same == 0 && t.DType == earlier.DType && t.Form == earlier.Form && slices.Equal(t.Sizes, earlier.Sizes) {
 				t.Same = j + 1
 				break
 			}

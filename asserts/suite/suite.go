@@ -23,12 +23,11 @@ type Run struct {
 	Known     map[string]*OpResult // results of an earlier, interrupted run
 }
 
-// Limits on what one op may cost.
-const (
-	maxCrashes = 3
-	maxHangs   = 1
-	startup    = time.Minute
-)
+// maxCrashes is after how many crashes an op is given up.
+const maxCrashes = 3
+
+// startup is how long a worker may take to start.
+const startup = time.Minute
 
 // Do runs every case of every op. When ctx ends it gives what is there, with
 // the context's error.
@@ -113,36 +112,62 @@ func (w *worker) op(ctx context.Context, o Operator) (*OpResult, error) {
 	res := newOpResult(o)
 	begun := time.Now()
 	defer func() { res.Took = time.Since(begun) }()
-	hangs := 0
-	for from := w.run.From; from < w.run.To; {
-		crash, err := w.ask(ctx, o.Name(), from, w.run.To, res.add)
+	for from := w.run.From; from < w.run.To && len(res.Crashes) < maxCrashes; {
+		crash, err := w.ask(ctx, request{o.Name(), from, w.run.To, w.run.Timeout}, res.add)
 		if err != nil {
 			return nil, err
 		}
 		if crash == nil {
 			break
 		}
-		res.Cases++
-		res.Crashes = append(res.Crashes, *crash)
 		from = crash.Case + 1
-		if crash.Cause == hang {
-			hangs++
+		if err := w.again(ctx, res, crash); err != nil {
+			return nil, err
 		}
-		if len(res.Crashes) >= maxCrashes || hangs >= maxHangs {
+		if crash.Cause == hang && crash.Alone {
 			break
 		}
 	}
 	if len(res.Crashes) > 0 {
-		return res, w.repeat(ctx, res)
+		return res, w.confirm(ctx, res)
 	}
 	return res, nil
 }
 
+// again runs a case that ended its worker in a process of its own: heap
+// corruption surfaces late and elsewhere, and a busy machine looks like a
+// hang, so that gets more time.
+func (w *worker) again(ctx context.Context, res *OpResult, crash *Crash) error {
+	w.renew()
+	var alone []*caseResult
+	second, err := w.ask(ctx, request{res.Op, crash.Case, crash.Case + 1, 3 * w.run.Timeout}, func(c *caseResult) { alone = append(alone, c) })
+	if err != nil {
+		return err
+	}
+	crash.Alone = second != nil
+	if crash.Cause == hang && !crash.Alone {
+		for _, c := range alone {
+			res.add(c)
+		}
+		return nil
+	}
+	res.Cases++
+	res.Crashes = append(res.Crashes, *crash)
+	return nil
+}
+
 const hang = "hang"
+
+// A request is for some cases of an op.
+type request struct {
+	op       string
+	from, to int
+	timeout  time.Duration // of each
+}
 
 // ask sends one request and takes the answers in; it gives the crash that
 // ended the worker, if one did.
-func (w *worker) ask(ctx context.Context, op string, from, to int, add func(*caseResult)) (*Crash, error) {
+func (w *worker) ask(ctx context.Context, q request, add func(*caseResult)) (*Crash, error) {
 	if w.p == nil {
 		p, err := startProcess(w.run.Worker(), startup)
 		if err != nil {
@@ -151,12 +176,12 @@ func (w *worker) ask(ctx context.Context, op string, from, to int, add func(*cas
 		w.p = p
 	}
 	w.p.stderr.reset()
-	if _, err := fmt.Fprintln(w.p.in, op, from, to); err != nil {
+	if _, err := fmt.Fprintln(w.p.in, q.op, q.from, q.to); err != nil {
 		return nil, fmt.Errorf("ask a worker: %w", err)
 	}
-	at := from
+	at := q.from
 	for {
-		line, ok := w.p.next(w.run.Timeout)
+		line, ok := w.p.next(q.timeout)
 		word, rest, _ := strings.Cut(line, " ")
 		switch {
 		case ctx.Err() != nil:
@@ -210,17 +235,9 @@ func (w *worker) died(at int, status string) *Crash {
 	return crash
 }
 
-// repeat runs what stands next to a crash again, a case at a time in a
-// process of its own: heap corruption surfaces late, and elsewhere.
-func (w *worker) repeat(ctx context.Context, res *OpResult) error {
-	for i := range res.Crashes {
-		w.renew()
-		crash, err := w.ask(ctx, res.Op, res.Crashes[i].Case, res.Crashes[i].Case+1, func(*caseResult) {})
-		if err != nil {
-			return err
-		}
-		res.Crashes[i].Alone = crash != nil
-	}
+// confirm runs the findings of an op that crashed again, each in a process of
+// its own, and keeps those that show there too.
+func (w *worker) confirm(ctx context.Context, res *OpResult) error {
 	findings := res.Findings
 	res.Findings = nil
 	for _, f := range findings {
@@ -230,7 +247,7 @@ func (w *worker) repeat(ctx context.Context, res *OpResult) error {
 				res.Findings = append(res.Findings, f)
 			}
 		}
-		if _, err := w.ask(ctx, res.Op, f.Case, f.Case+1, keep); err != nil {
+		if _, err := w.ask(ctx, request{res.Op, f.Case, f.Case + 1, w.run.Timeout}, keep); err != nil {
 			return err
 		}
 	}

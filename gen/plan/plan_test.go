@@ -77,7 +77,7 @@ func TestFull(t *testing.T) {
 			"OA001 self", "OA002 self", "OA009 self",
 			"OA003 result tensorlist", "OA004 result / self tensorlist", "OA011 result tensorlist",
 		}},
-		{"list of fresh tensors", "unsafe_split(Tensor self) -> Tensor[]", []string{
+		{"list of fresh tensors", "chunk_copy(Tensor self) -> Tensor[]", []string{
 			"OA001 self", "OA002 self", "OA009 self",
 			"OA003 result tensorlist", "OA005 result tensorlist", "OA007 result / self tensorlist",
 			"OA008 result / result tensorlist", "OA011 result tensorlist",

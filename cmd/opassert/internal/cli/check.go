@@ -56,7 +56,7 @@ func newCheckFlags(f *flag.FlagSet) *checkFlags {
 	c.cases = f.Int("cases", 50, "how many cases an op gets")
 	c.only = f.Int("case", -1, "run this case alone")
 	c.workers = f.Int("workers", runtime.NumCPU(), "worker processes")
-	c.timeout = f.Duration("timeout", 5*time.Second, "the longest that one case may take")
+	c.timeout = f.Duration("timeout", 3*time.Second, "the longest that one case may take")
 	c.state = f.String("state", "", "the `file` that keeps what is done, so that an interrupted run can go on (default: in the cache folder)")
 	return c
 }
