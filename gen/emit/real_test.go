@@ -189,6 +189,9 @@ func TestWholeOfPyTorch(t *testing.T) {
 		t.Error("a second run gives other text")
 	}
 
+	if testing.Short() {
+		return // go vet takes most of the time
+	}
 	writeFile(t, filepath.Join(dir, "ops", "ops.go"), string(text))
 	for _, tags := range []string{"", "opassert"} {
 		cmd := exec.Command("go", "vet", "-mod=mod", "-tags="+tags, "./ops")

@@ -1,0 +1,184 @@
+package emit_test
+
+import (
+	"bytes"
+	"flag"
+	"go/ast"
+	"go/format"
+	"go/parser"
+	"go/token"
+	"go/types"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/opassert/opassert/allowlist"
+	"github.com/opassert/opassert/gen/bind"
+	"github.com/opassert/opassert/gen/emit"
+	"github.com/opassert/opassert/gen/plan"
+	"github.com/opassert/opassert/gen/typed"
+	"github.com/opassert/opassert/schema"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+// library has the packages that kernels import, as far as they look at them.
+var library = importer{
+	"github.com/opassert/opassert/asserts": "package asserts; type Observation struct{}; type Level int",
+	"context":                              "package context; type Context interface{ Done() <-chan struct{} }",
+	"example.com/lib/other":                "package other; type Device struct{}; type Pair[A, B any] struct{}; type Name = Device",
+	"example.com/odd-name.v2":              "package odd; type Stream struct{}",
+	"example.com/twin/other":               "package other; type Device struct{}",
+}
+
+// An importer type-checks packages from their source.
+type importer map[string]string
+
+func (im importer) Import(path string) (*types.Package, error) {
+	fset := token.NewFileSet()
+	file, err := parser.ParseFile(fset, path, im[path], 0)
+	if err != nil {
+		return nil, err
+	}
+	return new(types.Config).Check(path, fset, []*ast.File{file}, nil)
+}
+
+// kernels reads a file of kernels, each after its mark.
+func kernels(t *testing.T, path string) *bind.Package {
+	t.Helper()
+	fset := token.NewFileSet()
+	file, err := parser.ParseFile(fset, path, nil, parser.ParseComments)
+	if err != nil {
+		t.Fatal(err)
+	}
+	info := &types.Info{Defs: map[*ast.Ident]types.Object{}}
+	config := types.Config{Importer: library}
+	checked, err := config.Check("example.com/lib/kernels", fset, []*ast.File{file}, info)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pkg := &bind.Package{Path: checked.Path(), Name: checked.Name(), Types: checked}
+	for _, decl := range file.Decls {
+		fn, ok := decl.(*ast.FuncDecl)
+		if !ok || fn.Doc == nil {
+			continue
+		}
+		op := strings.TrimPrefix(fn.Doc.List[0].Text, "//opassert:kernel ")
+		pkg.Kernels = append(pkg.Kernels, bind.Kernel{Op: op, Pos: fset.Position(fn.Pos()), Func: info.Defs[fn.Name].(*types.Func)})
+	}
+	return pkg
+}
+
+func loadOps(t *testing.T, path string) []*schema.Op {
+	t.Helper()
+	file, err := schema.Load(path, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return file.Ops
+}
+
+func newPlanner(t *testing.T, ops []*schema.Op) *plan.Planner {
+	t.Helper()
+	waived, err := allowlist.Load("testdata/allow.yaml", ops)
+	if err != nil {
+		t.Fatal(err)
+	}
+	planner, err := plan.NewPlanner("full", []*allowlist.List{waived}, allowlist.Where{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return planner
+}
+
+// golden holds text against a golden file, and against gofmt.
+func golden(t *testing.T, path string, text []byte) {
+	t.Helper()
+	formatted, err := format.Source(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(text, formatted) {
+		t.Errorf("not as gofmt writes it: %s", firstDifference(text, formatted))
+	}
+	if *update {
+		if err := os.WriteFile(path, text, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), string(text)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// Every shape of kernel, as text.
+func TestEmit(t *testing.T) {
+	ops := loadOps(t, "testdata/ops.yaml")
+	pkg := kernels(t, "testdata/kernels.go.txt")
+	wrappers, unbound, err := bind.Bind(pkg, ops, newPlanner(t, ops), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(unbound.Ops)+len(unbound.Kernels) > 0 {
+		t.Fatalf("without a partner: %+v", unbound)
+	}
+	text, err := emit.Emit(emit.File{Package: "ops", Kernels: pkg.Types, Wrappers: wrappers})
+	if err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "testdata/wrappers.golden", text)
+
+	always, err := emit.Emit(emit.File{Package: "ops", Kernels: pkg.Types, Wrappers: wrappers[:1], Always: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "testdata/always.golden", always)
+}
+
+// Every shape of typed function.
+func TestTyped(t *testing.T) {
+	ops := loadOps(t, "testdata/typed.yaml")
+	funcs, skipped := typed.Funcs(ops, newPlanner(t, ops))
+	if len(skipped) > 0 {
+		t.Fatalf("skipped: %+v", skipped)
+	}
+	text, err := emit.Typed("ops", funcs, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "testdata/typed.golden", text)
+}
+
+func TestBadPackageName(t *testing.T) {
+	pkg := types.NewPackage("example.com/lib/kernels", "kernels")
+	if _, err := emit.Emit(emit.File{Package: "1", Kernels: pkg}); err == nil || !strings.HasPrefix(err.Error(), "emit: ") {
+		t.Errorf("error %v, want one of emit", err)
+	}
+}
+
+// A type that bind would have refused is a mistake in this program.
+func TestUnspeakableType(t *testing.T) {
+	pkg := types.NewPackage("example.com/lib/kernels", "kernels")
+	name := types.NewTypeName(token.NoPos, pkg, "not a name", nil)
+	named := types.NewNamed(name, types.NewStruct(nil, nil), nil)
+	for _, typ := range []types.Type{named, types.NewStruct(nil, nil)} {
+		func() {
+			defer func() {
+				if text, ok := recover().(string); !ok || !strings.HasPrefix(text, "emit: ") {
+					t.Errorf("%v: panic %v, want one of emit", typ, text)
+				}
+			}()
+			fn := types.NewFunc(token.NoPos, pkg, "F", types.NewSignatureType(nil, nil, nil, nil, nil, false))
+			op := loadOps(t, filepath.Join("testdata", "typed.yaml"))[0]
+			w := bind.Wrapper{Name: "F", Kernel: bind.Kernel{Func: fn}, Plan: plan.Plan{Op: op}, Params: []bind.Param{{Name: "x", Type: typ}}}
+			emit.Emit(emit.File{Package: "ops", Kernels: pkg, Wrappers: []bind.Wrapper{w}})
+		}()
+	}
+}
