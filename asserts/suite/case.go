@@ -227,11 +227,10 @@ func (v *Value) appendTensors(all []*TensorSpec) []*TensorSpec {
 
 // Short forms for the generator.
 
-func none() Value            { return Value{Kind: NoneValue} }
-func integer(n int64) Value  { return Value{Kind: IntValue, Int: n} }
-func real(f float64) Value   { return Value{Kind: FloatValue, Float: f} }
-func word(s string) Value    { return Value{Kind: TextValue, Text: s} }
-func list(vs ...Value) Value { return Value{Kind: ListValue, List: vs} }
+func none() Value           { return Value{Kind: NoneValue} }
+func integer(n int64) Value { return Value{Kind: IntValue, Int: n} }
+func real(f float64) Value  { return Value{Kind: FloatValue, Float: f} }
+func word(s string) Value   { return Value{Kind: TextValue, Text: s} }
 
 func truth(b bool) Value {
 	v := Value{Kind: BoolValue}

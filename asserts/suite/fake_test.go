@@ -19,8 +19,7 @@ import (
 
 // A fakeTensor is enough of a tensor to break promises with.
 type fakeTensor struct {
-	impl    *fakeImpl
-	handles int32
+	impl *fakeImpl
 }
 
 type fakeImpl struct {
@@ -222,15 +221,6 @@ func (e *fakeEngine) Call(op string, args []any, level asserts.Level) (Outcome, 
 	}
 	out.Results = results
 	return out, nil
-}
-
-func planner(t testing.TB, lists ...*allowlist.List) *plan.Planner {
-	t.Helper()
-	p, err := plan.NewPlanner("full", lists, allowlist.Where{Device: "cpu"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p
 }
 
 // The test binary is its own worker.
