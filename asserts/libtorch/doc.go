@@ -21,6 +21,10 @@
 // given an [Outcome] that has served before. Counts are exact: a fresh result
 // reads 1 and 1.
 //
+// Functions that opassert gen -engine libtorch writes wrap [Invoke], which judges
+// the call in the debug build. [LoadLibrary] brings in the operators of a shared
+// library, [Ops] lists all there are, [Dump] writes them down.
+//
 // # Handles
 //
 // A [Tensor] owns one reference and is released by hand, once. It is a small

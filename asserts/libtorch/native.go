@@ -3,7 +3,7 @@
 package libtorch
 
 /*
-#cgo CXXFLAGS: -std=c++17 -O2 -g0 -Wno-deprecated-declarations
+#cgo CXXFLAGS: -std=c++17 -O1 -g0 -Wno-deprecated-declarations
 #cgo LDFLAGS: -ltorch -ltorch_cpu -lc10
 #cgo noescape oa_start
 #cgo nocallback oa_start
