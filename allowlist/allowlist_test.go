@@ -173,7 +173,7 @@ func TestRange(t *testing.T) {
 
 // Every list that is shipped reads, and names its exceptions once each.
 func TestPresets(t *testing.T) {
-	want := map[string]int{"opassert": 4, "pytorch-1.13": 18, "pytorch-2.6": 21}
+	want := map[string]int{"pytorch-1.13": 18, "pytorch-2.6": 21}
 	got := map[string]int{}
 	for _, name := range PresetNames() {
 		list, err := Preset(name)
@@ -189,6 +189,10 @@ func TestPresets(t *testing.T) {
 		}
 		got[name] = len(list.Entries)
 	}
+	if got["opassert"] == 0 {
+		t.Error("opassert's own list is empty")
+	}
+	delete(got, "opassert") // grows with what is learnt
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
