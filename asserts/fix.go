@@ -99,8 +99,9 @@ func change(p Place, typ string) string {
 // withSets gives the type with other alias sets: "Tensor[]" with "a!" is
 // "Tensor(a!)[]".
 func withSets(typ, sets string) string {
-	if open, end := strings.Index(typ, "("), strings.Index(typ, ")"); open >= 0 && end > open {
-		typ = typ[:open] + typ[end+1:]
+	if before, rest, ok := strings.Cut(typ, "("); ok {
+		_, after, _ := strings.Cut(rest, ")")
+		typ = before + after
 	}
 	if sets == "" {
 		return typ
@@ -124,10 +125,9 @@ func freeSet(op *Op) string {
 	for _, s := range slices.Concat(op.Args, op.Results) {
 		used = append(used, aliasSets(s.Type)...)
 	}
-	for set := 'a'; set < 'z'; set++ {
-		if !slices.Contains(used, string(set)) {
-			return string(set)
-		}
+	set := 'a'
+	for slices.Contains(used, string(set)) {
+		set++
 	}
-	return "z"
+	return string(set)
 }

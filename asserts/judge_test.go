@@ -21,8 +21,8 @@ func opOf(schema string) *asserts.Op {
 	op := &asserts.Op{Name: "aten::" + m[1], Schema: schema}
 	index := 0
 	for arg := range strings.SplitSeq(m[2], ", ") {
-		if typ, name, ok := strings.Cut(arg, " "); ok && strings.HasPrefix(typ, "Tensor") {
-			op.Args = append(op.Args, subjectOf(index, name, typ))
+		if space := strings.LastIndex(arg, " "); space > 0 {
+			op.Args = append(op.Args, subjectOf(index, arg[space+1:], arg[:space]))
 			index++
 		}
 	}

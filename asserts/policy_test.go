@@ -324,6 +324,20 @@ func TestCodes(t *testing.T) {
 			t.Errorf("%v has no rule, or breaks nothing", c)
 		}
 	}
+	for c := range asserts.AllCodes.All() {
+		if c == asserts.InputStorage {
+			break
+		}
+	}
+	var code asserts.Code
+	for text, want := range map[string]asserts.Code{`"OA007"`: asserts.UndeclaredAlias, `"fresh-impl"`: asserts.FreshImpl, `"OA000"`: 0} {
+		if err := json.Unmarshal([]byte(text), &code); err != nil || code != want {
+			t.Errorf("%s is read as %v, %v", text, code, err)
+		}
+	}
+	if err := json.Unmarshal([]byte(`"OA099"`), &code); err == nil {
+		t.Error("OA099 is taken for a check")
+	}
 	if none := asserts.Code(200); none.Name() != "" || none.Rule() != "" || none.String() != "OA200" {
 		t.Errorf("code 200 is %s %q", none, none.Name())
 	}

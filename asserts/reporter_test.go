@@ -56,7 +56,7 @@ func TestCollector(t *testing.T) {
 	other.Subject.Element = 0
 	var wg sync.WaitGroup
 	for range 5 {
-		wg.Go(func() { c.Report(asserts.Violations{all[0], all[3], &elsewhere, &other}) })
+		wg.Go(func() { c.Report(asserts.Violations{all[0], all[4], &elsewhere, &other}) })
 	}
 	wg.Wait()
 	var got []string
@@ -80,6 +80,33 @@ func TestCollector(t *testing.T) {
 	c.Reset()
 	if found := c.Found(); len(found) > 0 {
 		t.Errorf("%v after Reset", found)
+	}
+}
+
+// TestSummaryOfLittle is a summary with nothing in it that may be left out.
+func TestSummaryOfLittle(t *testing.T) {
+	s := asserts.Summary{Calls: 1, Found: []asserts.Found{{Violation: violations(t)[0], Count: 2}}}
+	s.Found[0].Site = asserts.Site{}
+	var b bytes.Buffer
+	if err := s.Write(&b); err != nil {
+		t.Fatal(err)
+	}
+	want := "opassert: calls 1, checks 0, violations 2\n  2 x OA001 input-impl  aten::index_put  argument 1 \"indices\"[1]\n"
+	if diff := cmp.Diff(want, b.String()); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestSampledOut is an op none of whose calls is in the sample.
+func TestSampledOut(t *testing.T) {
+	defer asserts.SetSample(0)()
+	asserts.ForgetSummary()
+	op := newAdd()
+	for range 3 {
+		binary(op, healthy, newTensor(4), newTensor(4))
+	}
+	if s := asserts.Summarize(); s.SampledOut != 3 || s.Calls != 0 {
+		t.Errorf("%d calls out of the sample, want 3, and %d in it", s.SampledOut, s.Calls)
 	}
 }
 
@@ -177,37 +204,44 @@ func TestT(t *testing.T) {
 	}
 }
 
-// TestParallelT is parallel subtests, of which each has violations of its own.
+// TestParallelT is tests that run at the same time, each with violations of
+// its own.
 func TestParallelT(t *testing.T) {
-	outside := new(asserts.Collector)
-	defer asserts.SetReporter(outside)()
+	outside := collect(t)
 	ops := map[string]*asserts.Op{"one": newAdd(), "two": newAdd(), "three": newAdd(), "none": newAdd()}
 	logs := make(map[string]*testLog)
 	for name, op := range ops {
 		op.Name = "aten::" + name
 		logs[name] = new(testLog)
 	}
-	t.Run("group", func(t *testing.T) {
-		for name, op := range ops {
-			t.Run(name, func(t *testing.T) {
-				t.Parallel()
-				if name == "none" {
-					binary(op, aliasing, newTensor(4), newTensor(4))
-					return
-				}
-				at := asserts.NewT(logs[name])
-				binary(op, aliasing, newTensor(4), newTensor(4))
-				var wg sync.WaitGroup
-				wg.Go(func() {
-					binary(op, aliasing, newTensor(4), newTensor(4))
-					// Two goroutines away only the context tells.
-					wg.Go(func() { binaryContext(at.Context(t.Context()), op, aliasing, newTensor(4), newTensor(4)) })
-				})
-				wg.Wait()
-				logs[name].end()
+	var running, done, all sync.WaitGroup
+	running.Add(len(ops))
+	done.Add(len(ops))
+	for name, op := range ops {
+		all.Go(func() {
+			defer logs[name].end()
+			var at *asserts.T
+			if name != "none" {
+				at = asserts.NewT(logs[name])
+			}
+			running.Done()
+			running.Wait()
+			defer done.Wait()
+			defer done.Done()
+			binary(op, aliasing, newTensor(4), newTensor(4))
+			if name == "none" {
+				return
+			}
+			var wg sync.WaitGroup
+			wg.Go(func() {
+				deep(100, func() { binary(op, aliasing, newTensor(4), newTensor(4)) })
+				// Two goroutines away only the context tells.
+				wg.Go(func() { binaryContext(at.Context(t.Context()), op, aliasing, newTensor(4), newTensor(4)) })
 			})
-		}
-	})
+			wg.Wait()
+		})
+	}
+	all.Wait()
 	for name, log := range logs {
 		want := 3
 		if name == "none" {
@@ -219,6 +253,32 @@ func TestParallelT(t *testing.T) {
 	}
 	if got := outside.Found(); len(got) != 1 || got[0].Op != "aten::none" {
 		t.Errorf("outside: %v, want that of the test without a T", got)
+	}
+}
+
+// deep calls f with a stack so long that its trace is.
+func deep(n int, f func()) {
+	if n > 0 {
+		deep(n-1, f)
+		return
+	}
+	f()
+}
+
+// TestTAndContext is a test that has a call report elsewhere, and a context of
+// a test that is over.
+func TestTAndContext(t *testing.T) {
+	outside := collect(t)
+	log, elsewhere := new(testLog), new(asserts.Collector)
+	at := asserts.NewT(log)
+	binaryContext(asserts.WithReporter(t.Context(), elsewhere), newAdd(), aliasing, newTensor(4), newTensor(4))
+	if log.failed || len(elsewhere.Found()) != 1 {
+		t.Errorf("the test failed %v, and elsewhere there is %v", log.failed, told(elsewhere))
+	}
+	log.end()
+	binaryContext(at.Context(t.Context()), newAdd(), aliasing, newTensor(4), newTensor(4))
+	if log.failed || len(outside.Found()) != 1 {
+		t.Errorf("the test that is over failed %v, and outside there is %v", log.failed, told(outside))
 	}
 }
 

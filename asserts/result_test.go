@@ -24,6 +24,7 @@ func results(t *testing.T) []asserts.Result {
 		{Op: "aten::lu_unpack", Status: asserts.Crashed, Case: "7", Reason: "SIGSEGV", Count: 1},
 		{Op: "aten::lu_unpack", Status: asserts.Failed, Case: "8", Reason: "expected a \"square\" <matrix> & more"},
 		{Code: asserts.InputStorage, Status: asserts.Skipped, Reason: "no storage", Count: 12},
+		{Op: "aten::sin", Code: asserts.MetaAlias, Status: asserts.Skipped, Reason: "no kernel on meta"},
 	}
 }
 
@@ -47,17 +48,68 @@ func TestWriters(t *testing.T) {
 			if err := test.write(io.Discard, nil); err != nil {
 				t.Errorf("no results: %v", err)
 			}
-			broken := brokenWriter{}
-			if err := test.write(broken, results(t)); err == nil {
-				t.Error("an error of the writer is lost")
+			all := results(t)
+			for room := b.Len() - 1; room >= 0; room -= 199 {
+				if err := test.write(&fullDisk{room}, all); err == nil {
+					t.Errorf("an error after %d bytes is lost", room)
+				}
 			}
 		})
 	}
 }
 
-type brokenWriter struct{}
+// A fullDisk has room for so many bytes.
+type fullDisk struct{ room int }
 
-func (brokenWriter) Write([]byte) (int, error) { return 0, io.ErrClosedPipe }
+func (d *fullDisk) Write(p []byte) (int, error) {
+	if len(p) > d.room {
+		return d.room, io.ErrShortWrite
+	}
+	d.room -= len(p)
+	return len(p), nil
+}
+
+func TestNoResults(t *testing.T) {
+	var b bytes.Buffer
+	asserts.WriteText(&b, nil)
+	asserts.WriteJSON(&b, nil)
+	if got, want := b.String(), "0 violated\n[]\n"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+func TestSARIFPlaces(t *testing.T) {
+	for _, test := range []struct{ root, file, want string }{
+		{"/src", "/src/a/b.go", "a/b.go %SRCROOT%"},
+		{"/src", "/src/a b.go", "a%20b.go %SRCROOT%"},
+		{"/src", "/other/b.go", "file:///other/b.go "},
+		{"", "/src/b.go", "file:///src/b.go "},
+		{"/src", "example.com/m/b.go", "example.com/m/b.go "},
+	} {
+		var b bytes.Buffer
+		asserts.WriteSARIF(&b, "", test.root, []asserts.Result{{Status: asserts.Violated, Site: asserts.Site{File: test.file, Line: 3}}})
+		var log struct {
+			Runs []struct {
+				Results []struct {
+					Locations []struct {
+						PhysicalLocation struct {
+							ArtifactLocation struct{ URI, URIBaseID string }
+						}
+					}
+				}
+			}
+		}
+		if err := json.Unmarshal(b.Bytes(), &log); err != nil {
+			t.Fatal(err)
+		}
+		if len(log.Runs[0].Results[0].Locations) != 1 {
+			t.Fatalf("%+v has no place", test)
+		}
+		if at := log.Runs[0].Results[0].Locations[0].PhysicalLocation.ArtifactLocation; at.URI+" "+at.URIBaseID != test.want {
+			t.Errorf("%s under %q is %+v, want %s", test.file, test.root, at, test.want)
+		}
+	}
+}
 
 func TestJSONReadsBack(t *testing.T) {
 	var b bytes.Buffer
@@ -128,7 +180,7 @@ func TestJUnitCounts(t *testing.T) {
 		total.Errors += got.Errors
 		total.Skipped += got.Skipped
 	}
-	want := counts{Tests: 6, Failures: 2, Errors: 2, Skipped: 1}
+	want := counts{Tests: 7, Failures: 2, Errors: 2, Skipped: 2}
 	if total != want || doc.counts != want {
 		t.Errorf("%+v, says %+v, want %+v", total, doc.counts, want)
 	}
@@ -198,7 +250,7 @@ func TestSARIFShape(t *testing.T) {
 			prints[print] = true
 		}
 	}
-	if len(prints) != 6 {
-		t.Errorf("%d results, want 6", len(prints))
+	if len(prints) != 7 {
+		t.Errorf("%d results, want 7", len(prints))
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"io"
 	"net/url"
 	"path/filepath"
-	"strings"
 )
 
 type sarifLog struct {
@@ -132,7 +131,10 @@ func (r Result) sarif(root string) sarifResult {
 }
 
 func artifact(file, root string) sarifArtifact {
-	if rel, err := filepath.Rel(root, file); err == nil && root != "" && !strings.HasPrefix(rel, "..") {
+	if !filepath.IsAbs(file) { // of a program built with -trimpath
+		return sarifArtifact{(&url.URL{Path: file}).String(), ""}
+	}
+	if rel, _ := filepath.Rel(root, file); filepath.IsLocal(rel) {
 		return sarifArtifact{(&url.URL{Path: filepath.ToSlash(rel)}).String(), "%SRCROOT%"}
 	}
 	return sarifArtifact{(&url.URL{Scheme: "file", Path: filepath.ToSlash(file)}).String(), ""}

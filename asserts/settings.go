@@ -28,7 +28,7 @@ type settings struct {
 }
 
 func (s *settings) finish() *settings {
-	s.aside = s.sample < 1
+	s.aside = s.sample < 1 //mutate:equivalent true: only saves time
 	s.special = s.policy.special(Identity)
 	s.quick = s.level == Identity && !slices.ContainsFunc(s.modes, func(m *Mode) bool { return s.policy.ForMode(*m) != 0 })
 	return s
@@ -204,7 +204,7 @@ func WithMode(ctx context.Context, m Mode) context.Context {
 
 // over gives base as the scope changes it.
 func (sc *scope) over(base *settings) *settings {
-	if m := sc.merged.Load(); m != nil && m.base == base {
+	if m := sc.merged.Load(); m != nil && m.base == base { //mutate:equivalent false: only saves time
 		return m.settings
 	}
 	s := *base

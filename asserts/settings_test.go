@@ -66,13 +66,24 @@ func child() {
 	fmt.Println("went on")
 }
 
-type childRun struct{}
+// A childRun stands for the tests of a package.
+type childRun string
 
-func (childRun) Run() int { child(); return 0 }
+func (r childRun) Run() int {
+	if r == "failing" {
+		binary(newAdd(), healthy, newTensor(4), newTensor(4))
+		return 3
+	}
+	child()
+	if r == "broken and failing" {
+		return 3
+	}
+	return 0
+}
 
 func TestMain(m *testing.M) {
-	if os.Getenv("OPASSERT_TEST_CHILD") != "" {
-		os.Exit(asserts.Main(childRun{}))
+	if child := os.Getenv("OPASSERT_TEST_CHILD"); child != "" {
+		os.Exit(asserts.Main(childRun(child)))
 	}
 	os.Unsetenv("OPASSERT") // whoever runs the tests may have set it
 	os.Exit(m.Run())
@@ -80,22 +91,26 @@ func TestMain(m *testing.M) {
 
 // TestProcess is OPASSERT as a user sets it.
 func TestProcess(t *testing.T) {
+	const panicked = "panicked: OA007 undeclared-alias  aten::add  return 0 \"result\"\n"
 	tests := []struct {
 		opassert string
+		child    childRun
 		out      string
-		reports  int // on standard error
-		errOut   string
+		reports  int    // on standard error
+		errOut   string // on standard error as well; "" for nothing more
 		status   int
 	}{
-		{"", "panicked: OA007 undeclared-alias  aten::add  return 0 \"result\"\n", 0, "", 0},
-		{"log", "went on\n", 1, "", 0},
-		{"collect", "went on\n", 1, "opassert: calls 4, ", 1},
-		{"off", "went on\n", 0, "", 0},
-		{"collect,sample=0.5", "went on\n", 1, "not in the sample: calls 2", 1},
-		{"lots", "panicked: OA007 undeclared-alias  aten::add  return 0 \"result\"\n", 0, `opassert: OPASSERT=lots: unknown option "lots"`, 0},
+		{"", "broken", panicked, 0, "", 0},
+		{"log", "broken", "went on\n", 1, "", 0},
+		{"collect", "broken", "went on\n", 1, "opassert: calls 4, ", 1},
+		{"collect", "failing", "", 0, "opassert: calls 1, ", 3},
+		{"collect", "broken and failing", "went on\n", 1, "opassert: calls 4, ", 3},
+		{"off", "broken", "went on\n", 0, "", 0},
+		{"collect,sample=0.5", "broken", "went on\n", 1, "not in the sample: calls 2", 1},
+		{"lots", "broken", panicked, 0, `opassert: OPASSERT=lots: unknown option "lots"`, 0},
 	}
 	for _, test := range tests {
-		t.Run(test.opassert, func(t *testing.T) {
+		t.Run(test.opassert+" "+string(test.child), func(t *testing.T) {
 			t.Parallel()
 			exe, err := os.Executable()
 			if err != nil {
@@ -103,7 +118,7 @@ func TestProcess(t *testing.T) {
 			}
 			var out, errOut strings.Builder
 			cmd := exec.Command(exe)
-			cmd.Env = append(os.Environ(), "OPASSERT_TEST_CHILD=1", "OPASSERT="+test.opassert)
+			cmd.Env = append(os.Environ(), "OPASSERT_TEST_CHILD="+string(test.child), "OPASSERT="+test.opassert)
 			cmd.Stdout, cmd.Stderr = &out, &errOut
 			cmd.Run()
 			if diff := cmp.Diff(test.out, out.String()); diff != "" {
@@ -111,6 +126,9 @@ func TestProcess(t *testing.T) {
 			}
 			if n := strings.Count(errOut.String(), "\n  rule "); !strings.Contains(errOut.String(), test.errOut) || n != test.reports {
 				t.Errorf("%d reports, want %d, and %q in\n%s", n, test.reports, test.errOut, errOut.String())
+			}
+			if test.errOut == "" && test.reports == 0 && errOut.Len() > 0 || test.errOut == "" && strings.Contains(errOut.String(), "opassert: ") {
+				t.Errorf("more than the reports:\n%s", errOut.String())
 			}
 			if strings.Count(errOut.String(), "unknown option") > 1 {
 				t.Errorf("told more than once:\n%s", errOut.String())

@@ -13,11 +13,9 @@ func callSite() Site {
 	var pcs [2]uintptr
 	n := runtime.Callers(wrapper, pcs[:])
 	frames := runtime.CallersFrames(pcs[:n])
-	frame, more := frames.Next()
-	if more {
-		if caller, _ := frames.Next(); caller.Function != "runtime.goexit" {
-			frame = caller
-		}
+	frame, _ := frames.Next()
+	if caller, _ := frames.Next(); caller.Function != "runtime.goexit" {
+		frame = caller
 	}
 	return Site{File: frame.File, Line: frame.Line, Func: frame.Function}
 }
@@ -35,10 +33,8 @@ func goroutines() (self, creator uint64) {
 		}
 		trace = make([]byte, 2*len(trace))
 	}
-	if i := bytes.LastIndex(trace, []byte(" in goroutine ")); i >= 0 {
-		creator = number(trace[i+len(" in goroutine "):])
-	}
-	return number(bytes.TrimPrefix(trace, []byte("goroutine "))), creator
+	_, started, _ := bytes.Cut(trace, []byte(" in goroutine "))
+	return number(bytes.TrimPrefix(trace, []byte("goroutine "))), number(started)
 }
 
 // number reads the digits that text starts with.

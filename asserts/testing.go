@@ -114,7 +114,7 @@ func (r *running) remove(goroutine uint64, t *T) {
 		}
 	}
 	r.byID[goroutine] = rest
-	if len(rest) == 0 {
+	if len(rest) == 0 { //mutate:equivalent false: only saves memory
 		delete(r.byID, goroutine)
 	}
 	r.live.Add(-1)
@@ -122,7 +122,7 @@ func (r *running) remove(goroutine uint64, t *T) {
 
 // owner gives the test that this goroutine is part of, or nil.
 func (r *running) owner() *T {
-	if r.live.Load() == 0 {
+	if r.live.Load() == 0 { //mutate:equivalent false: only saves time
 		return nil
 	}
 	self, creator := goroutines()
