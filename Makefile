@@ -1,5 +1,5 @@
 # Longer work than `go test ./...`, and the names of the usual things.
-.PHONY: test ci demo generate bench fuzz
+.PHONY: test ci demo generate bench fuzz mutate
 
 test:
 	.ci/test
@@ -15,6 +15,9 @@ generate:
 
 bench:
 	go test -run '^$$' -bench . -benchmem ./...
+
+mutate:
+	.ci/mutate
 
 FUZZTIME ?= 10m
 fuzz:

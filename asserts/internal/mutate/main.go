@@ -28,15 +28,13 @@ import (
 	"runtime"
 	"strings"
 	"sync"
-	"time"
 )
 
 func main() {
 	name := flag.String("name", "mutate", "the `name` of what the files are, for the score")
 	tests := flag.String("tests", "", "the `packages` whose tests must notice, with commas between, the fastest first")
-	timeout := flag.Duration("timeout", 30*time.Second, "how long the tests of one package may run before a mutant counts as noticed")
 	flag.Parse()
-	score, err := measure(flag.Args(), strings.Split(*tests, ","), *timeout)
+	score, err := measure(flag.Args(), strings.Split(*tests, ","))
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "mutate:", err)
 		os.Exit(2)
@@ -49,7 +47,7 @@ func main() {
 
 // A score is what became of the mutants.
 type score struct {
-	conditions, killed           int
+	conditions, killed, late     int      // late: killed since the tests ran for too long
 	survived, equivalent, errant []mutant // errant: excused, and killed all the same
 }
 
@@ -66,12 +64,12 @@ func (s *score) print(w io.Writer, name string) {
 		fmt.Fprintf(w, "%v: equivalent as %s: %s\n", m.pos, m.way, m.excuse)
 	}
 	killed := s.killed + len(s.errant)
-	fmt.Fprintf(w, "%s: %d conditions, %d mutants killed, %d equivalent, %d survived: score %.1f%%\n", name, s.conditions,
-		killed, len(s.equivalent), len(s.survived), 100*float64(killed)/float64(max(1, killed+len(s.survived))))
+	fmt.Fprintf(w, "%s: %d conditions, %d mutants killed, %d of them by the clock, %d equivalent, %d survived: score %.1f%%\n",
+		name, s.conditions, killed, s.late, len(s.equivalent), len(s.survived), 100*float64(killed)/float64(max(1, killed+len(s.survived))))
 }
 
 // measure runs the tests on every mutant of the files.
-func measure(files, packages []string, timeout time.Duration) (*score, error) {
+func measure(files, packages []string) (*score, error) {
 	dir, err := os.MkdirTemp("", "mutate")
 	if err != nil {
 		return nil, err
@@ -85,21 +83,21 @@ func measure(files, packages []string, timeout time.Duration) (*score, error) {
 	if err != nil {
 		return nil, err
 	}
-	suite, err := build(packages, overlay, dir, timeout)
+	suite, err := build(packages, overlay, dir)
 	if err != nil {
 		return nil, err
 	}
-	if name := suite.failing(nil); name != "" {
-		return nil, fmt.Errorf("the tests of %s fail without a mutant", name)
+	if err := suite.warm(); err != nil {
+		return nil, err
 	}
 	mutants := mutantsOf(conditions)
-	noticed := make([]bool, len(mutants))
+	outcomes := make([]outcome, len(mutants))
 	next := make(chan int)
 	var workers sync.WaitGroup
 	for range runtime.NumCPU() {
 		workers.Go(func() {
 			for i := range next {
-				noticed[i] = suite.failing(&mutants[i]) != ""
+				outcomes[i] = suite.run(&mutants[i])
 			}
 		})
 	}
@@ -115,10 +113,14 @@ func measure(files, packages []string, timeout time.Duration) (*score, error) {
 
 	s := &score{conditions: len(conditions)}
 	for i, m := range mutants {
-		switch excused := m.excuse != ""; {
-		case noticed[i] && excused:
+		noticed, excused := outcomes[i].failed != "", m.excuse != ""
+		if outcomes[i].late {
+			s.late++
+		}
+		switch {
+		case noticed && excused:
 			s.errant = append(s.errant, m)
-		case noticed[i]:
+		case noticed:
 			s.killed++
 		case excused:
 			s.equivalent = append(s.equivalent, m)

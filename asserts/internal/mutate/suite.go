@@ -15,20 +15,22 @@ import (
 type suite struct {
 	binaries []binary
 	scratch  string // where tests put files; those of a broken one stay
-	timeout  time.Duration
 }
 
 // A binary is the compiled tests of a package.
-type binary struct{ path, dir, pkg string }
+type binary struct {
+	path, dir, pkg string
+	limit          time.Duration // how long they may run before a mutant counts as noticed
+}
 
-func build(packages []string, overlay, dir string, timeout time.Duration) (*suite, error) {
-	s := &suite{scratch: filepath.Join(dir, "scratch"), timeout: timeout}
+func build(packages []string, overlay, dir string) (*suite, error) {
+	s := &suite{scratch: filepath.Join(dir, "scratch")}
 	for i, pkg := range packages {
 		out, err := exec.Command("go", "list", "-f", "{{.Dir}}", pkg).Output()
 		if err != nil {
 			return nil, fmt.Errorf("go list %s: %w", pkg, err)
 		}
-		b := binary{filepath.Join(dir, strconv.Itoa(i)+".test"), strings.TrimSpace(string(out)), pkg}
+		b := binary{path: filepath.Join(dir, strconv.Itoa(i)+".test"), dir: strings.TrimSpace(string(out)), pkg: pkg, limit: time.Hour}
 		cmd := exec.Command("go", "test", "-c", "-overlay", overlay, "-o", b.path, pkg)
 		if out, err := cmd.CombinedOutput(); err != nil {
 			return nil, fmt.Errorf("go test -c %s: %w\n%s", pkg, err, out)
@@ -38,21 +40,44 @@ func build(packages []string, overlay, dir string, timeout time.Duration) (*suit
 	return s, os.Mkdir(s.scratch, 0o777)
 }
 
-// failing gives the first package whose tests fail under the mutant, or "".
-// The condition's own package comes first: its tests are the likely ones.
-func (s *suite) failing(m *mutant) string {
+// warm runs the tests on the source, where they must pass, and takes the time
+// that they need as the measure of too long.
+func (s *suite) warm() error {
+	for i := range s.binaries {
+		b := &s.binaries[i]
+		start := time.Now()
+		if o := s.runOne(*b, nil); o.failed != "" {
+			return fmt.Errorf("the tests of %s fail without a mutant", b.pkg)
+		}
+		b.limit = 10*time.Second + 10*time.Since(start)
+	}
+	return nil
+}
+
+// An outcome is what the tests made of a mutant.
+type outcome struct {
+	failed string // the first package whose tests failed
+	late   bool   // it did not fail but ran for too long
+}
+
+// run runs the tests on a mutant, those of its own package first: they are the
+// likely ones to notice.
+func (s *suite) run(m *mutant) outcome {
 	for _, own := range []bool{true, false} {
 		for _, b := range s.binaries {
-			if own == (m != nil && b.dir == filepath.Dir(m.file)) && !s.passes(b, m) {
-				return b.pkg
+			if own != (b.dir == filepath.Dir(m.file)) {
+				continue
+			}
+			if o := s.runOne(b, m); o.failed != "" {
+				return o
 			}
 		}
 	}
-	return ""
+	return outcome{}
 }
 
-func (s *suite) passes(b binary, m *mutant) bool {
-	ctx, cancel := context.WithTimeout(context.Background(), s.timeout)
+func (s *suite) runOne(b binary, m *mutant) outcome {
+	ctx, cancel := context.WithTimeout(context.Background(), b.limit)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, b.path, "-test.short", "-test.failfast")
 	cmd.Dir = b.dir
@@ -61,5 +86,8 @@ func (s *suite) passes(b binary, m *mutant) bool {
 	if m != nil {
 		cmd.Env = append(cmd.Env, fmt.Sprintf("%s=%d %s", variable, m.id, m.way))
 	}
-	return cmd.Run() == nil
+	if cmd.Run() == nil {
+		return outcome{}
+	}
+	return outcome{b.pkg, ctx.Err() != nil}
 }

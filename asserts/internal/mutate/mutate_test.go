@@ -1,0 +1,111 @@
+package main
+
+import (
+	"bytes"
+	"go/parser"
+	"go/token"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// The score of a package with good tests and a bad one: the survivors are
+// told, and so is an excuse that does not hold.
+func TestScore(t *testing.T) {
+	score, err := measure([]string{"testdata/number/number.go"}, []string{"./testdata/number"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got bytes.Buffer
+	score.print(&got, "number")
+	want := strings.Join([]string{
+		"testdata/number/number.go:16:7: survived as not: a > b",
+		"testdata/number/number.go:16:7: survived as true: a > b",
+		"testdata/number/number.go:16:7: survived as false: a > b",
+		"testdata/number/number.go:36:5: killed as false, so not equivalent: n < 0",
+		"testdata/number/number.go:25:5: equivalent as false: only saves time",
+		"number: 5 conditions, 11 mutants killed, 0 of them by the clock, 1 equivalent, 3 survived: score 78.6%",
+		"",
+	}, "\n")
+	if diff := cmp.Diff(want, got.String()); diff != "" {
+		t.Error(diff)
+	}
+	if !score.lacks() {
+		t.Error("survivors, and the score lacks nothing")
+	}
+}
+
+// Tests that fail as they are notice nothing.
+func TestFailingTests(t *testing.T) {
+	_, err := measure([]string{"testdata/failing/failing.go"}, []string{"./testdata/failing"})
+	if err == nil || err.Error() != "the tests of ./testdata/failing fail without a mutant" {
+		t.Errorf("error %v", err)
+	}
+}
+
+// Tests that run for too long count as failed, and are told apart.
+func TestLate(t *testing.T) {
+	suite, err := build([]string{"./testdata/number"}, "", t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	late := suite.binaries[0]
+	late.limit = time.Nanosecond
+	if got, want := suite.runOne(late, nil), (outcome{"./testdata/number", true}); got != want {
+		t.Errorf("outcome %v, want %v", got, want)
+	}
+}
+
+func TestFind(t *testing.T) {
+	tests := []struct{ name, body, want string }{
+		{"if", "if ok { }", "if mutant(0, ok) { }"},
+		{"for", "for ok { }; for { }", "for mutant(0, ok) { }; for { }"},
+		{"comparison", "_ = a == b", "_ = mutant(0, a == b)"},
+		{"and, or, not", "_ = a < b && (!ok || f(a))", "_ = mutant(0, a < b) && (!mutant(1, ok) || mutant(2, f(a)))"},
+		{"in another", "_ = f(a != b) && ok", "_ = mutant(0, f(mutant(1, a != b))) && mutant(2, ok)"},
+		{"case", "switch { case ok, a > b: }; switch a { case b: }", "switch { case mutant(0, ok), mutant(1, a > b): }; switch a { case b: }"},
+		{"parentheses", "if (ok) { }", "if (mutant(0, ok)) { }"},
+		{"constant", "const c = 1 < 2", "const c = 1 < 2"},
+		{"none", "a, b = b, a+1", "a, b = b, a+1"},
+		{"excused", "if ok { //mutate:equivalent true: why\n}", "if mutant(0, ok) { //mutate:equivalent true: why\n}"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			src := "package p\nfunc _(a, b int, ok bool) {\n" + tt.body + "\n}\n"
+			fset := token.NewFileSet()
+			tree, err := parser.ParseFile(fset, "a.go", src, parser.ParseComments)
+			if err != nil {
+				t.Fatal(err)
+			}
+			found, err := find(fset, tree, []byte(src), "a.go")
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := strings.Replace(src, tt.body, tt.want, 1)
+			if diff := cmp.Diff(want, string(switched([]byte(src), found, 0))); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestBadExcuses(t *testing.T) {
+	tests := []struct{ line, want string }{
+		{"_ = a == b //mutate:equivalent maybe: why", "a.go:3:12: want //mutate:equivalent WAY: REASON, where WAY is one of not, true, false"},
+		{"_ = a == b //mutate:equivalent true", "a.go:3:12: want //mutate:equivalent WAY: REASON, where WAY is one of not, true, false"},
+		{"_ = a + b //mutate:equivalent true: why", "a.go:3: no condition begins on the line that is excused"},
+	}
+	for _, tt := range tests {
+		src := "package p\nfunc _(a, b int) {\n" + tt.line + "\n}\n"
+		fset := token.NewFileSet()
+		tree, err := parser.ParseFile(fset, "a.go", src, parser.ParseComments)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := find(fset, tree, []byte(src), "a.go"); err == nil || err.Error() != tt.want {
+			t.Errorf("%s: error %v, want %s", tt.line, err, tt.want)
+		}
+	}
+}

@@ -1,0 +1,3 @@
+package failing
+
+func Zero(n int) bool { return n == 0 }
