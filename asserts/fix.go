@@ -50,7 +50,6 @@ func fixAlias(op *Op, v *Violation) string {
 		return fmt.Sprintf("clone %s before returning", strings.TrimPrefix(v.Subject.String(), "result "))
 	}
 	sets := aliasSets(v.Against.Type)
-	sets = slices.DeleteFunc(sets, func(s string) bool { return s == "*" })
 	if len(sets) == 0 {
 		sets = []string{freeSet(op)}
 	}
@@ -99,10 +98,9 @@ func change(p Place, typ string) string {
 // withSets gives the type with other alias sets: "Tensor[]" with "a!" is
 // "Tensor(a!)[]".
 func withSets(typ, sets string) string {
-	if before, rest, ok := strings.Cut(typ, "("); ok {
-		_, after, _ := strings.Cut(rest, ")")
-		typ = before + after
-	}
+	before, rest, _ := strings.Cut(typ, "(")
+	_, after, _ := strings.Cut(rest, ")")
+	typ = before + after
 	if sets == "" {
 		return typ
 	}

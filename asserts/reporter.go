@@ -128,8 +128,10 @@ func (c *Collector) Reset() {
 func deliver(s *settings, vs Violations) {
 	tally.Report(vs)
 	if !s.bound {
-		if t := tests.owner(); t != nil && t.take(vs) { //mutate:equivalent true: unless the test ends meanwhile
-			return
+		if t := tests.owner(); t != nil {
+			if t.take(vs) { //mutate:equivalent true: unless the test ends meanwhile
+				return
+			}
 		}
 	}
 	s.reporter.Report(vs)

@@ -102,7 +102,10 @@ func TestSampledOut(t *testing.T) {
 	defer asserts.SetSample(0)()
 	asserts.ForgetSummary()
 	op := newAdd()
-	for range 3 {
+	for n := range uint64(3) {
+		if s := asserts.Summarize(); s.SampledOut != n {
+			t.Errorf("%d calls out of the sample, want %d", s.SampledOut, n)
+		}
 		binary(op, healthy, newTensor(4), newTensor(4))
 	}
 	if s := asserts.Summarize(); s.SampledOut != 3 || s.Calls != 0 {

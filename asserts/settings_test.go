@@ -70,12 +70,12 @@ func child() {
 type childRun string
 
 func (r childRun) Run() int {
-	if r == "failing" {
+	if strings.HasPrefix(string(r), "broken") {
+		child()
+	} else {
 		binary(newAdd(), healthy, newTensor(4), newTensor(4))
-		return 3
 	}
-	child()
-	if r == "broken and failing" {
+	if strings.HasSuffix(string(r), "failing") {
 		return 3
 	}
 	return 0
@@ -103,6 +103,7 @@ func TestProcess(t *testing.T) {
 		{"", "broken", panicked, 0, "", 0},
 		{"log", "broken", "went on\n", 1, "", 0},
 		{"collect", "broken", "went on\n", 1, "opassert: calls 4, ", 1},
+		{"collect", "healthy", "", 0, "opassert: calls 1, ", 0},
 		{"collect", "failing", "", 0, "opassert: calls 1, ", 3},
 		{"collect", "broken and failing", "went on\n", 1, "opassert: calls 4, ", 3},
 		{"off", "broken", "went on\n", 0, "", 0},

@@ -39,10 +39,7 @@ func goroutines() (self, creator uint64) {
 
 // number reads the digits that text starts with.
 func number(text []byte) uint64 {
-	end := 0
-	for end < len(text) && text[end] >= '0' && text[end] <= '9' {
-		end++
-	}
-	n, _ := strconv.ParseUint(string(text[:end]), 10, 64)
+	rest := bytes.TrimLeft(text, "0123456789")
+	n, _ := strconv.ParseUint(string(text[:len(text)-len(rest)]), 10, 64)
 	return n
 }

@@ -48,10 +48,13 @@ func (op *Op) register() {
 func (p *plan) sampled(share float64) bool {
 	n := p.begun.Add(1)
 	in := math.Ceil(float64(n)*share) != math.Ceil(float64(n-1)*share)
-	if !in && p.sampledOut.Add(1) == 1 { //mutate:equivalent true: only saves time
+	if in {
+		return true
+	}
+	if p.sampledOut.Add(1) == 1 { //mutate:equivalent true: only saves time
 		p.op.register()
 	}
-	return in
+	return false
 }
 
 func countSkips(found []Skip) {
