@@ -2,6 +2,7 @@ package suite
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/opassert/opassert/asserts"
@@ -20,7 +21,7 @@ type OpResult struct {
 	CPU       tally          `json:"cpu"`
 	Meta      tally          `json:"meta"`
 	NoMeta    map[string]int `json:"nometa,omitempty"`
-	Excused   map[string]int `json:"excused,omitempty"` // by allowlist entry
+	Excused   map[string]int `json:"excused,omitempty"` // violations that an allowlist waives, by code
 	Findings  []*Finding     `json:"findings,omitempty"`
 	Crashes   []Crash        `json:"crashes,omitempty"`
 	Took      time.Duration  `json:"took"`
@@ -60,7 +61,7 @@ func (r *OpResult) add(c *caseResult) {
 		if r.Excused == nil {
 			r.Excused = make(map[string]int)
 		}
-		r.Excused[e.Entry]++
+		r.Excused[e.String()]++
 	}
 	for _, f := range c.Found {
 		r.find(f)
@@ -77,6 +78,22 @@ func (r *OpResult) find(f *Finding) {
 	}
 	r.Findings = append(r.Findings, f)
 }
+
+// settle leaves out what says nothing new: a finding about the parts of a
+// tensor where there is the same about the tensor.
+func (r *OpResult) settle() {
+	whole := func(f *Finding) bool {
+		name, isPart := strings.CutSuffix(f.Violation.Subject.Name, partsSuffix)
+		return isPart && slices.ContainsFunc(r.Findings, func(g *Finding) bool {
+			return g.Violation.Code == f.Violation.Code && g.Violation.Subject.Name == name
+		})
+	}
+	r.Findings = slices.DeleteFunc(slices.Clone(r.Findings), whole)
+}
+
+// partsSuffix ends the names of subjects that an engine adds for what is
+// inside a tensor.
+const partsSuffix = ".parts"
 
 // same tells whether two findings are about one rule and one subject, list
 // elements aside. The device is not asked: a fault that shows on both is one.

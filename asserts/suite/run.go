@@ -22,26 +22,20 @@ type runner struct {
 
 // A caseResult is what came of one case.
 type caseResult struct {
-	Case    int        `json:"case"`
-	Ran     bool       `json:"ran,omitempty"`
-	Error   string     `json:"error,omitempty"` // the last one, of a case that never ran
-	CPU     *tally     `json:"cpu,omitempty"`
-	Meta    *tally     `json:"meta,omitempty"`
-	NoMeta  string     `json:"nometa,omitempty"` // why the call on meta was not compared
-	Excused []excuse   `json:"excused,omitempty"`
-	Found   []*Finding `json:"found,omitempty"`
+	Case    int            `json:"case"`
+	Ran     bool           `json:"ran,omitempty"`
+	Error   string         `json:"error,omitempty"` // the last one, of a case that never ran
+	CPU     *tally         `json:"cpu,omitempty"`
+	Meta    *tally         `json:"meta,omitempty"`
+	NoMeta  string         `json:"nometa,omitempty"`  // why the call on meta was not compared
+	Excused []asserts.Code `json:"excused,omitempty"` // of violations that an allowlist waives
+	Found   []*Finding     `json:"found,omitempty"`
 }
 
 // A tally says how many tensors each check was held against on one device.
 type tally struct {
 	Judged [asserts.NumCodes]int `json:"judged"`
 	Skips  []asserts.Skip        `json:"skips,omitempty"`
-}
-
-// An excuse is a violation that an allowlist entry waives.
-type excuse struct {
-	Entry string       `json:"entry"` // its place: "preset pytorch-1.13:2:3"
-	Code  asserts.Code `json:"code"`
 }
 
 // A Finding is a violation, with the case that shows it.
@@ -179,8 +173,8 @@ func (r *runner) judgeOn(t *target, a *attempt, seen *asserts.Seen, device strin
 	}
 	if t.waived != nil {
 		for _, v := range asserts.Judge(t.waived, seen, r.policy).Violations {
-			if e := t.entry(v); e != nil {
-				result.Excused = append(result.Excused, excuse{e.Pos.String(), v.Code})
+			if t.waives(v) {
+				result.Excused = append(result.Excused, v.Code)
 			}
 		}
 	}

@@ -94,9 +94,4 @@ func (s *State) Keep(r *OpResult) {
 func (s *State) Close() error { return errors.Join(s.err, s.file.Close()) }
 
 // Remove ends the state of a run that is through.
-func (s *State) Remove() error {
-	if os.Getenv("KEEPSTATE") != "" {
-		return s.Close()
-	}
-	return errors.Join(s.Close(), os.Remove(s.Path))
-}
+func (s *State) Remove() error { return errors.Join(s.Close(), os.Remove(s.Path)) }

@@ -18,6 +18,7 @@ type Run struct {
 	From, To  int                  // case numbers
 	Workers   int                  // processes
 	Timeout   time.Duration        // of one case
+	Lint      bool                 // look at the schemas too (OA012)
 	Worker    func() *exec.Cmd     // what starts a worker, which calls Serve
 	Done      func(*OpResult)      // called after each op, one at a time; may be nil
 	Known     map[string]*OpResult // results of an earlier, interrupted run
@@ -111,7 +112,13 @@ func (w *worker) stop() {
 func (w *worker) op(ctx context.Context, o Operator) (*OpResult, error) {
 	res := newOpResult(o)
 	begun := time.Now()
-	defer func() { res.Took = time.Since(begun) }()
+	defer func() {
+		if w.run.Lint {
+			res.Findings = append(res.Findings, lint(o)...)
+		}
+		res.settle()
+		res.Took = time.Since(begun)
+	}()
 	for from := w.run.From; from < w.run.To && len(res.Crashes) < maxCrashes; {
 		crash, err := w.ask(ctx, request{o.Name(), from, w.run.To, w.run.Timeout}, res.add)
 		if err != nil {
@@ -140,7 +147,7 @@ func (w *worker) op(ctx context.Context, o Operator) (*OpResult, error) {
 func (w *worker) again(ctx context.Context, res *OpResult, crash *Crash) error {
 	w.renew()
 	var alone []*caseResult
-	second, err := w.ask(ctx, request{res.Op, crash.Case, crash.Case + 1, 3 * w.run.Timeout}, func(c *caseResult) { alone = append(alone, c) })
+	second, err := w.ask(ctx, request{res.Op, crash.Case, crash.Case + 1, 2 * w.run.Timeout}, func(c *caseResult) { alone = append(alone, c) })
 	if err != nil {
 		return err
 	}

@@ -126,3 +126,18 @@ func TestAdaptingReachesWhatErrorsAskFor(t *testing.T) {
 		t.Errorf("OA003 judged %d times in %d calls", r.CPU.Judged[asserts.FreshImpl], r.Ran)
 	}
 }
+
+func TestPartsAreToldOnce(t *testing.T) {
+	finding := func(subject string) *Finding {
+		return &Finding{Violation: &asserts.Violation{Code: asserts.UndeclaredAlias, Subject: asserts.Place{Return: true, Name: subject}}}
+	}
+	r := &OpResult{Findings: []*Finding{finding("result.parts"), finding("result"), finding("other.parts")}}
+	r.settle()
+	var names []string
+	for _, f := range r.Findings {
+		names = append(names, f.Violation.Subject.Name)
+	}
+	if diff := cmp.Diff([]string{"result", "other.parts"}, names); diff != "" {
+		t.Error(diff)
+	}
+}

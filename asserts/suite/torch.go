@@ -11,9 +11,6 @@ import (
 	"github.com/opassert/opassert/schema"
 )
 
-// ErrNotBuilt is what NewLibtorch gives in a build without the tag libtorch.
-var ErrNotBuilt = libtorch.ErrNotBuilt
-
 // Libtorch is the engine of the real library.
 type Libtorch struct {
 	version string
@@ -64,11 +61,22 @@ func (l *Libtorch) Operators() ([]Operator, error) {
 	}
 	var all []Operator
 	for _, op := range ops {
-		if op.CPU && slices.Contains([]string{"aten", "quantized", "sparse", "mkldnn", "nested"}, op.Namespace) || l.Loaded(op.Name) {
+		if l.Loaded(op.Name) || slices.Contains(namespaces, op.Namespace) && runnable(op) {
 			all = append(all, l.operator(op))
 		}
 	}
 	return all, nil
+}
+
+// namespaces are those of the library's own ops; prim and the rest are the
+// interpreter's.
+var namespaces = []string{"aten", "quantized", "sparse", "mkldnn", "nested"}
+
+// runnable tells whether an op can run on some sort of CPU tensor.
+func runnable(op *libtorch.Op) bool {
+	return op.CPU || slices.ContainsFunc(op.Kernels, func(k string) bool {
+		return slices.Contains([]string{"QuantizedCPU", "NestedTensorCPU", "SparseCPU", "SparseCsrCPU", "MkldnnCPU"}, k)
+	})
 }
 
 // below are the dispatch keys of kernels that serve dense CPU tensors below
@@ -202,8 +210,8 @@ func (l *Libtorch) Subjects(op *asserts.Op) *asserts.Op { return libtorch.WithPa
 // one tensor with each other; those of a view with its base's; and those of
 // nested tensors, which are shapes that nobody writes.
 func (l *Libtorch) Harmless(v *asserts.Violation, c *Case) bool {
-	on, isPart := strings.CutSuffix(v.Subject.Name, libtorch.PartsName(""))
-	against, withPart := strings.CutSuffix(v.Against.Name, libtorch.PartsName(""))
+	on, isPart := strings.CutSuffix(v.Subject.Name, partsSuffix)
+	against, withPart := strings.CutSuffix(v.Against.Name, partsSuffix)
 	if !isPart || !withPart {
 		return false
 	}

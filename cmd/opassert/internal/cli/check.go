@@ -150,15 +150,6 @@ func (f *checkFlags) plannerFor(inv *invocation, all []suite.Operator) (*plan.Pl
 	return f.planner(inv, schemas)
 }
 
-func notBuilt(err error) error {
-	if errors.Is(err, suite.ErrNotBuilt) {
-		return errors.New("this opassert was built without libtorch; build one where libtorch is installed " +
-			"(Debian and Ubuntu: apt-get install libtorch-dev) with\n  go build -tags libtorch github.com/opassert/opassert/cmd/opassert\n" +
-			"or use -engine c10")
-	}
-	return err
-}
-
 func parseLevel(name string) (asserts.Level, error) {
 	for l := asserts.Identity; l <= asserts.Meta; l++ {
 		if l.String() == name {
@@ -222,7 +213,7 @@ func (c *checkup) run(inv *invocation) (*suite.Report, error) {
 	}
 	progress := newProgress(inv.stderr, len(c.operators))
 	run := suite.Run{
-		Operators: c.operators, To: *c.flags.cases, Workers: max(1, *c.flags.workers), Timeout: *c.flags.timeout,
+		Operators: c.operators, Lint: len(c.flags.libs) > 0, To: *c.flags.cases, Workers: max(1, *c.flags.workers), Timeout: *c.flags.timeout,
 		Worker: c.worker, Known: state.Known,
 		Done: func(r *suite.OpResult) {
 			state.Keep(r)
@@ -245,8 +236,24 @@ func (c *checkup) run(inv *invocation) (*suite.Report, error) {
 	}
 	return &suite.Report{
 		Engine: c.engine.Version(), Level: c.config.Level, Seed: c.config.Seed, Cases: run.To - run.From,
-		Command: "opassert " + inv.name + " -engine " + *c.flags.engine, Ops: results, Took: time.Since(begun),
+		Command: c.flags.again(), Ops: results, Took: time.Since(begun),
 	}, state.Remove()
+}
+
+// again gives the command that a repro line begins with: what decides how a
+// case comes out, and nothing else.
+func (f *checkFlags) again() string {
+	words := []string{"opassert check -engine", *f.engine}
+	for _, lib := range f.libs {
+		words = append(words, "-lib", lib)
+	}
+	if *f.schema != "" {
+		words = append(words, "-schema", *f.schema)
+	}
+	if *f.level != asserts.Contents.String() {
+		words = append(words, "-level", *f.level)
+	}
+	return strings.Join(words, " ")
 }
 
 // worker starts the same command as a worker.

@@ -32,6 +32,8 @@ var commands = []command{
 	policyCommand,
 	selftestCommand,
 	checkCommand,
+	allowCommand,
+	dumpCommand,
 	traceCommand,
 }
 

@@ -1,0 +1,176 @@
+package cli
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/opassert/opassert/allowlist"
+	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/asserts/suite"
+)
+
+var allowCommand = command{
+	name:    "allow",
+	args:    "audit",
+	summary: "tell which allowlist entries no case needed",
+	about: `
+Runs the ops that the allowlists name, with every check, and tells of each entry
+whether a case broke what it waives. An entry that no case needed may be one
+too many.
+
+  opassert allow audit -engine libtorch -allow pytorch-1.13`,
+	run: runAllow,
+}
+
+// An audited entry is one as allow audit -json prints it.
+type auditedEntry struct {
+	Entry   string `json:"entry"` // its place
+	Op      string `json:"op"`
+	Checks  string `json:"checks"`
+	Reason  string `json:"reason"`
+	Verdict string `json:"verdict"` // needed, not needed, not run or no such op
+	Cases   int    `json:"cases"`   // that needed it
+}
+
+func runAllow(inv *invocation) error {
+	if len(inv.raw) == 0 || inv.raw[0] != "audit" {
+		return usagef("want allow audit")
+	}
+	inv.raw = inv.raw[1:]
+	flags := newCheckFlags(inv.flags)
+	asJSON := inv.flags.Bool("json", false, "print a JSON array")
+	if err := inv.parse(0, 0); err != nil {
+		return err
+	}
+	if len(flags.allow) == 0 {
+		return usagef("want -allow FILE or a preset: %s", strings.Join(allowlist.PresetNames(), ", "))
+	}
+	if *flags.engine != "libtorch" {
+		return usagef("the audit runs on the engine libtorch")
+	}
+	entries, err := flags.entries()
+	if err != nil {
+		return err
+	}
+	checked, err := flags.start(inv)
+	if err != nil {
+		return err
+	}
+	checked.operators = named(checked.operators, entries)
+	if os.Getenv(suite.WorkerVariable) != "" {
+		return checked.serve()
+	}
+	report, err := checked.run(inv)
+	if err != nil {
+		return err
+	}
+	return inv.tellAudit(audit(entries, report), *asJSON)
+}
+
+// entries gives the entries of all lists.
+func (f *checkFlags) entries() ([]*allowlist.Entry, error) {
+	var all []*allowlist.Entry
+	for _, path := range f.allow {
+		load := func() (*allowlist.List, error) { return allowlist.Load(path, nil) }
+		if slices.Contains(allowlist.PresetNames(), path) {
+			load = func() (*allowlist.List, error) { return allowlist.Preset(path) }
+		}
+		list, err := load()
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, list.Entries...)
+	}
+	return all, nil
+}
+
+// named keeps the ops that an entry names.
+func named(ops []suite.Operator, entries []*allowlist.Entry) []suite.Operator {
+	return slices.DeleteFunc(slices.Clone(ops), func(o suite.Operator) bool {
+		return !slices.ContainsFunc(entries, func(e *allowlist.Entry) bool { return names(e, o.Schema.Func.Name.String()) })
+	})
+}
+
+// names tells whether an entry is for an op, overload or not.
+func names(e *allowlist.Entry, op string) bool {
+	base, _, _ := strings.Cut(op, ".")
+	return e.Op == op || e.Op == base
+}
+
+func audit(entries []*allowlist.Entry, report *suite.Report) []auditedEntry {
+	var audited []auditedEntry
+	for _, e := range entries {
+		a := auditedEntry{Entry: e.Pos.String(), Op: e.Op, Checks: checksText(e.Checks), Reason: e.Reason, Verdict: "no such op"}
+		for _, op := range report.Ops {
+			if _, plain, _ := strings.Cut(op.Op, "::"); names(e, plain) {
+				a.weigh(e, op)
+			}
+		}
+		audited = append(audited, a)
+	}
+	return audited
+}
+
+// weigh takes in what came of an op that the entry names. The worst verdict
+// of its ops goes before the better ones.
+func (a *auditedEntry) weigh(e *allowlist.Entry, op *suite.OpResult) {
+	for text, n := range op.Excused {
+		if code, ok := asserts.ParseCode(text); ok && covers(e.Checks, code) {
+			a.Cases += n
+		}
+	}
+	for _, f := range op.Findings {
+		if covers(e.Checks, f.Violation.Code) {
+			a.Cases += f.Times
+		}
+	}
+	switch {
+	case a.Cases > 0:
+		a.Verdict = "needed"
+	case op.Ran > 0:
+		a.Verdict = "not needed"
+	case a.Verdict == "no such op":
+		a.Verdict = "not run"
+	}
+}
+
+// covers tells whether an entry is about what a violation shows. Where OA007
+// or OA008 names whom a return shares with, OA003 and OA005 stay quiet; an
+// entry for those is for the same fault.
+func covers(set allowlist.CheckSet, code asserts.Code) bool {
+	fresh := set.Has(asserts.FreshImpl) || set.Has(asserts.FreshStorage)
+	return set.Has(code) || fresh && (code == asserts.UndeclaredAlias || code == asserts.OutputAlias)
+}
+
+func checksText(set allowlist.CheckSet) string {
+	if set == allowlist.AllChecks {
+		return "all"
+	}
+	var codes []string
+	for c := asserts.InputImpl; int(c) < asserts.NumCodes; c++ {
+		if set.Has(c) {
+			codes = append(codes, c.String())
+		}
+	}
+	return strings.Join(codes, " ")
+}
+
+// tellAudit prints the verdicts; an entry that was run and not needed is a
+// finding.
+func (inv *invocation) tellAudit(audited []auditedEntry, asJSON bool) error {
+	if asJSON {
+		if err := inv.json(audited); err != nil {
+			return err
+		}
+	} else {
+		for _, a := range audited {
+			fmt.Fprintf(inv.stdout, "%s: %-10s  %s %s  (%s)\n", a.Entry, a.Verdict, a.Op, a.Checks, a.Reason)
+		}
+	}
+	if slices.ContainsFunc(audited, func(a auditedEntry) bool { return a.Verdict == "not needed" }) {
+		return errFindings
+	}
+	return nil
+}
