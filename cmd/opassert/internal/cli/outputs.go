@@ -16,8 +16,8 @@ import (
 
 // outputs are the flags that say what a report is written to.
 type outputs struct {
-	json                          *bool
-	junit, sarif, html, unreached *string
+	json                                 *bool
+	junit, sarif, html, table, unreached *string
 }
 
 func newOutputs(f *flag.FlagSet) *outputs {
@@ -26,6 +26,7 @@ func newOutputs(f *flag.FlagSet) *outputs {
 		junit:     f.String("junit", "", "write the results as JUnit XML to a `file`"),
 		sarif:     f.String("sarif", "", "write the findings as a SARIF log to a `file`"),
 		html:      f.String("html", "", "write one self-contained HTML page to a `file`"),
+		table:     f.String("table", "", "write the findings as a Markdown table to a `file`"),
 		unreached: f.String("unreached", "", "write the ops that never ran, each with its reason, to a `file`"),
 	}
 }
@@ -42,6 +43,7 @@ func (o *outputs) write(inv *invocation, r *suite.Report) error {
 		toFile(*o.junit, func(w io.Writer) error { return asserts.WriteJUnit(w, results) }),
 		toFile(*o.sarif, sarif),
 		toFile(*o.html, r.WriteHTML),
+		toFile(*o.table, r.WriteTable),
 		toFile(*o.unreached, r.WriteUnreached),
 	)
 }

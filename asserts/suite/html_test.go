@@ -1,0 +1,121 @@
+package suite
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/opassert/opassert/asserts"
+)
+
+// chromium gives a headless browser, or skips the test.
+func chromium(t *testing.T) func(args ...string) []byte {
+	t.Helper()
+	path, err := exec.LookPath("chromium")
+	if err != nil {
+		t.Skip("no chromium here: the page is not looked at in a browser")
+	}
+	profile := t.TempDir()
+	return func(args ...string) []byte {
+		t.Helper()
+		all := append([]string{
+			"--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+			"--disable-component-update", "--disable-sync", "--user-data-dir=" + profile,
+		}, args...)
+		out, err := exec.Command(path, all...).Output()
+		if err != nil {
+			t.Fatalf("chromium: %v", err)
+		}
+		return out
+	}
+}
+
+// writePage writes the page of a run over the fake engine.
+func writePage(t *testing.T) string {
+	t.Helper()
+	report := Report{Engine: "fake <1>", Level: asserts.Meta, Cases: 30, Command: "opassert check", Took: time.Second}
+	for _, r := range runFake(t, "good", "writes", "view_copies", "meta_disagrees", "crashes_on_bool", "never") {
+		report.Ops = append(report.Ops, r)
+	}
+	path := filepath.Join(t.TempDir(), "page.html")
+	var page bytes.Buffer
+	if err := report.WriteHTML(&page); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, page.Bytes(), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	return "file://" + path
+}
+
+// shown gives the ops of the findings that the page lets a reader see.
+func shown(dom string) []string {
+	var ops []string
+	for _, part := range strings.Split(dom, `<details class="finding"`)[1:] {
+		tag, _, _ := strings.Cut(part, ">")
+		if !strings.Contains(tag, "hidden") {
+			_, rest, _ := strings.Cut(tag, `data-op="aten::`)
+			op, _, _ := strings.Cut(rest, `"`)
+			ops = append(ops, op)
+		}
+	}
+	return ops
+}
+
+func TestPageFilters(t *testing.T) {
+	browse := chromium(t)
+	page := writePage(t)
+	tests := []struct {
+		filter  string
+		want    string // the findings' ops
+		rows    string
+		crashes string
+	}{
+		{"", "meta_disagrees view_copies writes", "(6 of 6 ops)", "(1 of 1)"},
+		{"#check=OA009", "writes", "", ""},
+		{"#op=view", "view_copies", "(1 of 6 ops)", "(0 of 1)"},
+		{"#device=meta", "meta_disagrees", "", ""},
+		{"#check=OA001", "", "(5 of 6 ops)", ""},
+	}
+	for _, tt := range tests {
+		dom := string(browse("--dump-dom", page+tt.filter))
+		got := map[string]bool{}
+		for _, op := range shown(dom) {
+			got[op] = true
+		}
+		for _, op := range strings.Fields(tt.want) {
+			if !got[op] {
+				t.Errorf("%q hides %s", tt.filter, op)
+			}
+			delete(got, op)
+		}
+		if len(got) > 0 {
+			t.Errorf("%q shows %v too", tt.filter, got)
+		}
+		if !strings.Contains(dom, tt.rows) || !strings.Contains(dom, tt.crashes) {
+			t.Errorf("%q: want %q and %q in the page", tt.filter, tt.rows, tt.crashes)
+		}
+	}
+}
+
+// The page needs nothing from elsewhere, and what it shows cannot break out.
+func TestPageStandsAlone(t *testing.T) {
+	report := Report{Engine: "<script>", Ops: []*OpResult{{Op: "aten::</script><b>", Cases: 1, Error: "</script>"}}}
+	var page bytes.Buffer
+	if err := report.WriteHTML(&page); err != nil {
+		t.Fatal(err)
+	}
+	text := page.String()
+	for _, bad := range []string{"http://", "https://", "src=", "<link", "</script><b>", "<title>opassert: <script>"} {
+		if strings.Contains(text, bad) {
+			t.Errorf("the page holds %q", bad)
+		}
+	}
+	if n := strings.Count(text, "</script>"); n != 1 {
+		t.Errorf("%d scripts end in the page", n)
+	}
+}

@@ -1,0 +1,158 @@
+//go:build libtorch
+
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"gopkg.in/yaml.v3"
+
+	"github.com/opassert/opassert/asserts"
+)
+
+// tool gives the command, built with libtorch, and the op library.
+func tool(t *testing.T) (command, lib string) {
+	t.Helper()
+	built.once.Do(func() { built.err = build() })
+	if built.err != nil {
+		t.Fatal(built.err)
+	}
+	return filepath.Join(built.dir, "opassert"), filepath.Join(built.dir, "liboplib.so")
+}
+
+var built struct {
+	once sync.Once
+	dir  string
+	err  error
+}
+
+func build() error {
+	dir, err := os.MkdirTemp("", "opassert")
+	if err != nil {
+		return err
+	}
+	built.dir = dir
+	for _, cmd := range []*exec.Cmd{
+		exec.Command("go", "build", "-tags", "libtorch", "-o", filepath.Join(dir, "opassert"), "."),
+		exec.Command("../../testdata/oplib/build", filepath.Join(dir, "liboplib.so")),
+	} {
+		if out, err := cmd.CombinedOutput(); err != nil {
+			return fmt.Errorf("%v: %v\n%s", cmd, err, out)
+		}
+	}
+	return nil
+}
+
+// An expectation is a line of testdata/oplib/expect.yaml.
+type expectation struct{ Op, Code, On, Ends string }
+
+func expectations(t *testing.T) (broken, ended []string) {
+	t.Helper()
+	text, err := os.ReadFile("../../testdata/oplib/expect.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var lines []expectation
+	if err := yaml.Unmarshal(text, &lines); err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range lines {
+		switch {
+		case e.Ends == "":
+			broken = append(broken, "oplib::"+e.Op+" "+e.Code+" "+e.On)
+		case !strings.HasPrefix(e.Ends, "an error"):
+			ended = append(ended, "oplib::"+e.Op)
+		}
+	}
+	slices.Sort(broken)
+	slices.Sort(ended)
+	return broken, ended
+}
+
+// The command says what is wrong with every broken op of the library, and
+// nothing of the others.
+func TestCheckOplib(t *testing.T) {
+	command, lib := tool(t)
+	cmd := exec.Command(command, "check", "-lib", lib, "-level", "meta", "-json", "-state", filepath.Join(t.TempDir(), "state"))
+	cmd.Stderr = os.Stderr
+	out, err := cmd.Output()
+	if exit, ok := err.(*exec.ExitError); !ok || exit.ExitCode() != 1 {
+		t.Fatalf("the command ended with %v; findings are status 1", err)
+	}
+	var results []asserts.Result
+	if err := json.Unmarshal(out, &results); err != nil {
+		t.Fatal(err)
+	}
+	var broken, ended []string
+	for _, r := range results {
+		switch r.Status {
+		case asserts.Violated:
+			name := r.Subject[strings.LastIndex(r.Subject, " ")+1:]
+			name, _, _ = strings.Cut(name, "[")
+			broken = append(broken, r.Op+" "+r.Code.String()+" "+name)
+			if !strings.Contains(r.Report, "repro   opassert check -engine libtorch -lib "+lib) && r.Code != asserts.SchemaLint {
+				t.Errorf("%s: the report tells of no repro:\n%s", r.Op, r.Report)
+			}
+		case asserts.Crashed:
+			ended = append(ended, r.Op)
+		}
+	}
+	slices.Sort(broken)
+	slices.Sort(ended)
+	wantBroken, wantEnded := expectations(t)
+	if diff := cmp.Diff(wantBroken, broken); diff != "" {
+		t.Errorf("broken ops (-expected +told):\n%s", diff)
+	}
+	if diff := cmp.Diff(wantEnded, slices.Compact(ended)); diff != "" {
+		t.Errorf("ops that end the process (-expected +told):\n%s", diff)
+	}
+}
+
+// A repro line runs the case again and finds the same.
+func TestCaseRunsAgain(t *testing.T) {
+	command, lib := tool(t)
+	out, err := exec.Command(command, "check", "-lib", lib, "-op", "oplib::row").Output()
+	if err == nil {
+		t.Fatal("nothing found")
+	}
+	_, repro, _ := strings.Cut(string(out), "repro   opassert ")
+	repro, _, _ = strings.Cut(repro, "\n")
+	again, err := exec.Command(command, strings.Fields(repro)...).Output()
+	if err == nil {
+		t.Fatal("nothing found again")
+	}
+	title, _, _ := strings.Cut(string(out), "\n")
+	if !strings.HasPrefix(string(again), title) {
+		t.Errorf("found %s\nand again %s", title, again)
+	}
+}
+
+// What dump writes, the other commands read.
+func TestDumpReadsBack(t *testing.T) {
+	command, lib := tool(t)
+	text, err := exec.Command(command, "dump", "-lib", lib, "-ns", "oplib").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "oplib.yaml")
+	if err := os.WriteFile(file, text, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.Command(command, "list", "-schema", file).CombinedOutput(); err != nil || !strings.Contains(string(out), "oplib::") {
+		t.Errorf("list: %v\n%s", err, out)
+	}
+	// The form has no words for an in-place op that writes nothing.
+	out, _ := exec.Command(command, "dump", "-lib", lib, "-ns", "oplib", "-schema", file).Output()
+	if diff := cmp.Diff("oplib::double_: only in the library\n", string(out)); diff != "" {
+		t.Errorf("the dump differs from what it was made from:\n%s", diff)
+	}
+}
