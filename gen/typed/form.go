@@ -53,8 +53,8 @@ func listForm(elem schema.Type) (form, bool) {
 	if elem.IsTensorLike() && elem.Kind == schema.Optional {
 		elem = elem.Elem[0]
 	}
-	f, ok := forms[elem.Name]
-	if elem.Kind != schema.Base || !ok || f.list == "" {
+	f := forms[elem.Name] // lists and optionals have no name, and so no form
+	if f.list == "" {
 		return form{}, false
 	}
 	return form{"[]" + f.goType, f.list + "(%s...)", listTakes[elem.Name], "", f.list}, true
@@ -70,7 +70,7 @@ var listTakes = map[string]string{
 func optionalForm(inner schema.Type) (form, bool) {
 	f, ok := formOf(inner)
 	switch {
-	case !ok:
+	case !ok || inner.Kind == schema.Optional:
 		return form{}, false
 	case inner.Kind == schema.List:
 		f.value, f.take = "libtorch.MaybeList(%s, "+f.list+")", ""

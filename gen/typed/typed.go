@@ -73,8 +73,8 @@ func newFunc(op *schema.Op, planner *plan.Planner) (Func, string) {
 		f.Params = append(f.Params, Param{name, form.goType, fmt.Sprintf(form.value, name)})
 	}
 	for i, r := range op.Func.Returns {
-		form, ok := formOf(r.Type)
-		if !ok || form.take == "" {
+		form, _ := formOf(r.Type)
+		if form.take == "" {
 			return f, fmt.Sprintf("return %d has type %v, which has no Go form", i, r.Type)
 		}
 		f.Results = append(f.Results, Result{names.Pick(camel(plan.LocalName(op, i)), "result"), form.goType, form.take})

@@ -1,0 +1,125 @@
+package typed
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/opassert/opassert/allowlist"
+	"github.com/opassert/opassert/gen/plan"
+	"github.com/opassert/opassert/schema"
+)
+
+// funcs makes the functions of some schemas and says in lines what they are.
+func funcs(t *testing.T, schemas ...string) []string {
+	t.Helper()
+	planner, err := plan.NewPlanner("full", nil, allowlist.Where{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var ops []*schema.Op
+	for _, text := range schemas {
+		op, err := schema.ParseOp(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ops = append(ops, op)
+	}
+	made, skipped := Funcs(ops, planner)
+	var lines []string
+	for _, f := range made {
+		line := fmt.Sprintf("%s %s:", f.Name, f.OpVar)
+		for _, p := range f.Params {
+			line += fmt.Sprintf(" %s %s = %s;", p.Name, p.Type, p.Value)
+		}
+		line += " gives"
+		for _, r := range f.Results {
+			line += fmt.Sprintf(" %s %s = %s;", r.Name, r.Type, r.Take)
+		}
+		lines = append(lines, line+" "+f.Out+" "+f.Err)
+	}
+	for _, s := range skipped {
+		lines = append(lines, s.Op.Name()+" skipped: "+s.Reason)
+	}
+	return lines
+}
+
+func TestFuncs(t *testing.T) {
+	tests := []struct {
+		name    string
+		schemas []string
+		want    []string
+	}{
+		{"in the order of names", []string{"b() -> ()", "a() -> ()"}, []string{"A opA: gives out err", "B opB: gives out err"}},
+		{
+			"names", []string{"f.x(Tensor grad_output, int out, int nil, int type, int asserts) -> (Tensor err, Tensor)"},
+			[]string{"FX opFX: gradOutput libtorch.Tensor = gradOutput.Value(); out int64 = libtorch.Int(out); nil_ int64 = libtorch.Int(nil_); " +
+				"type_ int64 = libtorch.Int(type_); asserts_ int64 = libtorch.Int(asserts_); " +
+				"gives err libtorch.Tensor = %s.Tensor; result1 libtorch.Tensor = %s.Tensor; out_ err_"},
+		},
+		{
+			"one Go name for two ops", []string{"f.a() -> ()", "f_a() -> ()", "g() -> ()"},
+			[]string{"FA opFA: gives out err", "G opG: gives out err", "f_a skipped: its Go name FA is taken by f.a"},
+		},
+		{
+			"no form and no name left", []string{"f.a() -> ()", "f_a(ConstQuantizerPtr x) -> ()"},
+			[]string{"FA opFA: gives out err", "f_a skipped: argument x has type ConstQuantizerPtr, which has no Go form"},
+		},
+		{
+			"a skipped op leaves its name", []string{"f.a(ConstQuantizerPtr x) -> ()", "f_a() -> ()"},
+			[]string{"FA opFA: gives out err", "f.a skipped: argument x has type ConstQuantizerPtr, which has no Go form"},
+		},
+		{"return", []string{"f() -> (int, Dimname)"}, []string{"f skipped: return 1 has type Dimname, which has no Go form"}},
+		{"return without any form", []string{"f() -> ConstQuantizerPtr"}, []string{"f skipped: return 0 has type ConstQuantizerPtr, which has no Go form"}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			if diff := cmp.Diff(tt.want, funcs(t, tt.schemas...)); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestForms(t *testing.T) {
+	tests := []struct{ typ, value, take string }{
+		{"Tensor", "libtorch.Tensor = %s.Value()", "%s.Tensor"},
+		{"Tensor?", "libtorch.Tensor = %s.Value()", "%s.Tensor"},
+		{"Tensor[]", "[]libtorch.Tensor = libtorch.Tensors(%s...)", "%s.Tensors"},
+		{"Tensor?[]", "[]libtorch.Tensor = libtorch.Tensors(%s...)", "%s.Tensors"},
+		{"Scalar", "libtorch.Value = %s", "%s"},
+		{"Scalar?", "libtorch.Value = %s", "%s"},
+		{"Scalar[]", "[]libtorch.Value = libtorch.List(%s...)", ""},
+		{"int", "int64 = libtorch.Int(%s)", "%s.Int"},
+		{"int?", "*int64 = libtorch.Maybe(%s, libtorch.Int)", ""},
+		{"int[2]", "[]int64 = libtorch.Ints(%s...)", "%s.Ints"},
+		{"SymInt[]?", "[]int64 = libtorch.MaybeList(%s, libtorch.Ints)", ""},
+		{"bool", "bool = libtorch.Bool(%s)", "%s.Int != 0"},
+		{"ScalarType?", "*libtorch.DType = libtorch.Maybe(%s, libtorch.DType.Value)", ""},
+		{"Dimname[]", "[]string = libtorch.Dimnames(%s...)", ""},
+		{"Layout[]", "", ""},
+		{"Layout[]?", "", ""},
+		{"int?[]", "", ""},
+		{"int[][]", "", ""},
+		{"int??", "", ""},
+		{"ConstQuantizerPtr", "", ""},
+		{"ConstQuantizerPtr[]", "", ""},
+		{"ConstQuantizerPtr?", "", ""},
+	}
+	for _, tt := range tests {
+		op, err := schema.ParseOp("f(" + tt.typ + " x) -> ()")
+		if err != nil {
+			t.Errorf("%s: %v", tt.typ, err)
+			continue
+		}
+		f, ok := formOf(op.Func.Args[0].Type)
+		got := ""
+		if ok {
+			got = f.goType + " = " + f.value
+		}
+		if got != tt.value || f.take != tt.take {
+			t.Errorf("%s is %q and taken by %q, want %q and %q", tt.typ, got, f.take, tt.value, tt.take)
+		}
+	}
+}
