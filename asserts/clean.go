@@ -12,7 +12,8 @@ func (c *Call) clean() bool {
 	if !c.settings.quick || !p.shortcuts || c.n < 2*n || c.n > len(c.obs) {
 		return false
 	}
-	before, after, results := c.obs[:n], c.obs[n:2*n], c.obs[2*n:c.n]
+	before, results := c.obs[:n], c.obs[2*n:c.n]
+	after := c.obs[n:][:len(before)]
 	var traits Traits
 	for i := range before {
 		b, a := &before[i], &after[i]
@@ -21,25 +22,34 @@ func (c *Call) clean() bool {
 		}
 		traits |= a.Traits | b.Traits
 	}
+	if traits&c.settings.special != 0 {
+		return false
+	}
 	if p.lists { //mutate:equivalent true: only saves time
-		return traits&c.settings.special == 0 && c.cleanLists(after, results)
+		return c.cleanLists(after, results)
 	}
 	if n != len(p.args) || len(results) != len(p.quick) {
 		return false
 	}
+	if len(results) == 0 { //mutate:equivalent false: only saves time
+		return true
+	}
+	return c.cleanResults(after, results)
+}
+
+// cleanResults looks at the returns of an op without lists.
+func (c *Call) cleanResults(args, results []Observation) bool {
+	var traits Traits
 	for i := range results {
-		q, o := &p.quick[i], &results[i]
+		q, o := &c.plan.quick[i], &results[i]
 		traits |= o.Traits
-		if q.self >= 0 {
-			if o.Impl != after[q.self].Impl {
+		switch {
+		case q.self >= 0:
+			if o.Impl != args[q.self].Impl {
 				return false
 			}
-			continue
-		}
-		if o.Impl == 0 {
-			continue
-		}
-		if !q.clean(o, after, q.base) || !q.apart(o, results[i+1:]) {
+		case o.Impl == 0:
+		case !q.clean(o, args, q.base) || !q.apart(o, results[i+1:]):
 			return false
 		}
 	}
