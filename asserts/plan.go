@@ -21,6 +21,7 @@ type plan struct {
 	lines     [NumCodes]uint64 // lines by code
 	bad       []string         // what could not be resolved
 
+	_          [64]byte      // what follows changes, and what precedes is read, at every call
 	calls      atomic.Uint64 // judged
 	contents   atomic.Uint64 // of those, at the content level
 	begun      atomic.Uint64 // while sampling
