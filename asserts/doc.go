@@ -15,7 +15,7 @@
 //		o.Impl, o.ImplUses = t.id, asserts.NotCounted
 //		o.Storage, o.StorageUses = t.buffer.id, asserts.NotCounted
 //		if level >= asserts.Contents {
-//			o.Content = t.content()
+//			o.Version, o.Content = t.version, t.content()
 //		}
 //	}
 //
