@@ -7,24 +7,24 @@ import (
 )
 
 // minimise gives the simplest case that it can find that shows the same
-// violation: each change is kept that does.
-func (r *runner) minimise(t *target, c *Case, v *asserts.Violation) *Case {
+// violation, and the violation as it is there: each change is kept that does.
+func (r *runner) minimise(t *target, c *Case, v *asserts.Violation) (*Case, *asserts.Violation) {
 	budget := 60
 	for changed := true; changed; {
 		changed = false
 		for i := range c.Args {
 			for _, simpler := range simplifications(c, i) {
 				if budget--; budget < 0 {
-					return c
+					return c, v
 				}
-				if r.shows(t, simpler, v) {
-					c, changed = simpler, true
+				if w := r.shows(t, simpler, v); w != nil {
+					c, v, changed = simpler, w, true
 					break
 				}
 			}
 		}
 	}
-	return c
+	return c, v
 }
 
 // borrowed tells whether a violation is only there because its subject is the
@@ -46,15 +46,19 @@ func (r *runner) borrowed(t *target, c *Case, v *asserts.Violation) bool {
 		!slices.ContainsFunc(found, func(w *asserts.Violation) bool { return sameFault(v, w) })
 }
 
-// shows tells whether a case breaks the same rule about the same subject.
-func (r *runner) shows(t *target, c *Case, v *asserts.Violation) bool {
+// shows gives the violation of the same rule about the same subject that a
+// case shows, or nil.
+func (r *runner) shows(t *target, c *Case, v *asserts.Violation) *asserts.Violation {
 	a, err := r.try(t, c)
 	if err != nil {
-		return false
+		return nil
 	}
-	return slices.ContainsFunc(r.judge(t, a, new(caseResult)), func(w *asserts.Violation) bool {
-		return sameFault(v, w) && w.Device == v.Device
-	})
+	found := r.judge(t, a, new(caseResult))
+	i := slices.IndexFunc(found, func(w *asserts.Violation) bool { return sameFault(v, w) && w.Device == v.Device })
+	if i < 0 {
+		return nil
+	}
+	return found[i]
 }
 
 // simplifications gives cases with argument i made simpler, the simplest

@@ -29,6 +29,7 @@ type caseResult struct {
 	Meta    *tally         `json:"meta,omitempty"`
 	NoMeta  string         `json:"nometa,omitempty"`  // why the call on meta was not compared
 	Excused []asserts.Code `json:"excused,omitempty"` // of violations that an allowlist waives
+	lost    bool           // no arguments would mend the error
 	Found   []*Finding     `json:"found,omitempty"`
 }
 
@@ -62,13 +63,14 @@ func (r *runner) run(t *target, number int) caseResult {
 	result := caseResult{Case: number}
 	a, err := r.search(t, rng, t.gen.generate(rng, number))
 	if err != nil {
-		result.Error = clipped(err.Error())
+		text, _ := message(err)
+		result.Error, result.lost = clipped(err.Error()), lost(text)
 		return result
 	}
 	result.Ran = true
 	result.NoMeta = a.why
 	for _, v := range r.judge(t, a, &result) {
-		if c := r.minimise(t, a.c, v); !r.borrowed(t, c, v) {
+		if c, v := r.minimise(t, a.c, v); !r.borrowed(t, c, v) {
 			result.Found = append(result.Found, r.finding(t, c, v, number))
 		}
 	}

@@ -128,7 +128,7 @@ func (w *worker) op(ctx context.Context, o Operator) (*OpResult, error) {
 			break
 		}
 		from = crash.Case + 1
-		if err := w.again(ctx, res, crash); err != nil {
+		if err := w.crashed(ctx, res, crash); err != nil {
 			return nil, err
 		}
 		if crash.Cause == hang && crash.Alone {
@@ -141,26 +141,40 @@ func (w *worker) op(ctx context.Context, o Operator) (*OpResult, error) {
 	return res, nil
 }
 
-// again runs a case that ended its worker in a process of its own: heap
-// corruption surfaces late and elsewhere, and a busy machine looks like a
-// hang, so that gets more time.
-func (w *worker) again(ctx context.Context, res *OpResult, crash *Crash) error {
-	w.renew()
-	var alone []*caseResult
-	second, err := w.ask(ctx, request{res.Op, crash.Case, crash.Case + 1, 2 * w.run.Timeout}, func(c *caseResult) { alone = append(alone, c) })
-	if err != nil {
-		return err
-	}
-	crash.Alone = second != nil
-	if crash.Cause == hang && !crash.Alone {
-		for _, c := range alone {
-			res.add(c)
+// crashed takes in a case that ended its worker. The first of an op runs once
+// more in a process of its own: heap corruption surfaces late and elsewhere,
+// and a busy machine looks like a hang, so that gets more time. After that the
+// process has run this op alone.
+func (w *worker) crashed(ctx context.Context, res *OpResult, crash *Crash) error {
+	crash.Alone = true
+	if len(res.Crashes) == 0 || crash.Cause == hang {
+		over, err := w.again(ctx, res, crash)
+		if over || err != nil {
+			return err
 		}
-		return nil
 	}
 	res.Cases++
 	res.Crashes = append(res.Crashes, *crash)
 	return nil
+}
+
+// again runs a case alone. It tells whether that was all: a hang that was none.
+func (w *worker) again(ctx context.Context, res *OpResult, crash *Crash) (over bool, err error) {
+	var alone []*caseResult
+	w.renew()
+	q := request{res.Op, crash.Case, crash.Case + 1, 2 * w.run.Timeout}
+	second, err := w.ask(ctx, q, func(c *caseResult) { alone = append(alone, c) })
+	if err != nil {
+		return false, err
+	}
+	crash.Alone = second != nil
+	if crash.Cause != hang || crash.Alone {
+		return false, nil
+	}
+	for _, c := range alone {
+		res.add(c)
+	}
+	return true, nil
 }
 
 const hang = "hang"

@@ -263,6 +263,8 @@ func (c *checkup) worker() *exec.Cmd {
 		self = os.Args[0]
 	}
 	cmd := exec.Command(self, os.Args[1:]...)
-	cmd.Env = append(os.Environ(), suite.WorkerVariable+"=1")
+	// A worker lives shortly: collecting garbage is not worth it, nor are
+	// threads that spin.
+	cmd.Env = append(os.Environ(), suite.WorkerVariable+"=1", "GOGC=off", "GOMEMLIMIT=512MiB", "OMP_NUM_THREADS=1", "MKL_NUM_THREADS=1")
 	return cmd
 }
