@@ -4,14 +4,21 @@ package idle
 
 import "github.com/opassert/opassert/asserts/c10"
 
-//opassert:kernel one
-//go:noinline
-func One(self *c10.Tensor) int64 { return 1 }
+// fresh is what the kernels give back: a tensor that nobody else holds.
+var fresh = c10.Full([]int64{4}, 0, c10.Options{})
 
-//opassert:kernel three.out
+//opassert:kernel look
 //go:noinline
-func Three(self, other, out *c10.Tensor) *c10.Tensor { return out }
+func Look(self *c10.Tensor) int64 { return 1 }
 
-//opassert:kernel sixteen
+//opassert:kernel unary
 //go:noinline
-func Sixteen(tensors []*c10.Tensor) int64 { return 16 }
+func Unary(self *c10.Tensor) *c10.Tensor { return fresh }
+
+//opassert:kernel binary
+//go:noinline
+func Binary(self, other *c10.Tensor) *c10.Tensor { return fresh }
+
+//opassert:kernel join
+//go:noinline
+func Join(tensors []*c10.Tensor) *c10.Tensor { return fresh }

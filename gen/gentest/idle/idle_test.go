@@ -10,31 +10,36 @@ import (
 	"github.com/opassert/opassert/gen/gentest/idle/release"
 )
 
-// A cost is an op called as it is and through wrappers, on so many tensors.
+// A cost is an op called as it is and through wrappers, on so many tensors:
+// one argument; one, two, and a list of fifteen with a result.
 type cost struct {
 	name                   string
 	bare, release, checked func()
 }
 
 func costs() []cost {
-	tensors := make([]*c10.Tensor, 16)
+	tensors := make([]*c10.Tensor, 15)
 	for i := range tensors {
 		tensors[i] = c10.Full([]int64{4}, 0, c10.Options{})
 	}
-	a, b, out := tensors[0], tensors[1], tensors[2]
+	a, b := tensors[0], tensors[1]
 	return []cost{
 		{"tensors=1",
-			func() { idle.One(a) },
-			func() { release.One(a) },
-			func() { checked.One(a) }},
+			func() { idle.Look(a) },
+			func() { release.Look(a) },
+			func() { checked.Look(a) }},
+		{"tensors=2",
+			func() { idle.Unary(a) },
+			func() { release.Unary(a) },
+			func() { checked.Unary(a) }},
 		{"tensors=3",
-			func() { idle.Three(a, b, out) },
-			func() { release.ThreeOut(a, b, out) },
-			func() { checked.ThreeOut(a, b, out) }},
+			func() { idle.Binary(a, b) },
+			func() { release.Binary(a, b) },
+			func() { checked.Binary(a, b) }},
 		{"tensors=16",
-			func() { idle.Sixteen(tensors) },
-			func() { release.Sixteen(tensors) },
-			func() { checked.Sixteen(tensors) }},
+			func() { idle.Join(tensors) },
+			func() { release.Join(tensors) },
+			func() { checked.Join(tensors) }},
 	}
 }
 

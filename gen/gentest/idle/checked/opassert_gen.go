@@ -13,107 +13,36 @@ const _ = asserts.Generated1
 
 const enabled = true
 
-// One calls idle.One.
+// Binary calls idle.Binary.
 //
-//	one(Tensor self) -> int
-func One(self *c10.Tensor) int64 {
+//	binary(Tensor self, Tensor other) -> Tensor
+func Binary(self, other *c10.Tensor) *c10.Tensor {
 	if !enabled {
-		return idle.One(self)
+		return idle.Binary(self, other)
 	}
-	var obs [2]asserts.Observation
+	var obs [5]asserts.Observation
 	call := asserts.NewCall(obs[:])
-	call.Begin(&opOne)
-	call.Arg(self)
-	result := idle.One(self)
-	call.Returned()
-	call.Arg(self)
-	call.Judge()
-	return result
-}
-
-var opOne = asserts.Op{
-	Name:   "aten::one",
-	Schema: "one(Tensor self) -> int",
-	Args: []asserts.Subject{
-		{Index: 0, Name: "self", Type: "Tensor"},
-	},
-	Checks: []asserts.Check{
-		{Code: asserts.InputImpl, On: "self"},
-		{Code: asserts.InputStorage, On: "self"},
-		{Code: asserts.UndeclaredWrite, On: "self"},
-	},
-}
-
-// Sixteen calls idle.Sixteen.
-//
-//	sixteen(Tensor[] tensors) -> int
-func Sixteen(tensors []*c10.Tensor) int64 {
-	if !enabled {
-		return idle.Sixteen(tensors)
-	}
-	var obs [34]asserts.Observation
-	call := asserts.NewCall(obs[:])
-	call.Begin(&opSixteen)
-	call.List(len(tensors))
-	for _, t := range tensors {
-		call.Arg(t)
-	}
-	result := idle.Sixteen(tensors)
-	call.Returned()
-	call.List(len(tensors))
-	for _, t := range tensors {
-		call.Arg(t)
-	}
-	call.Judge()
-	return result
-}
-
-var opSixteen = asserts.Op{
-	Name:   "aten::sixteen",
-	Schema: "sixteen(Tensor[] tensors) -> int",
-	Args: []asserts.Subject{
-		{Index: 0, Name: "tensors", Type: "Tensor[]", List: true},
-	},
-	Checks: []asserts.Check{
-		{Code: asserts.InputImpl, On: "tensors"},
-		{Code: asserts.InputStorage, On: "tensors"},
-		{Code: asserts.UndeclaredWrite, On: "tensors"},
-	},
-}
-
-// ThreeOut calls idle.Three.
-//
-//	three.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
-func ThreeOut(self, other, out *c10.Tensor) *c10.Tensor {
-	if !enabled {
-		return idle.Three(self, other, out)
-	}
-	var obs [7]asserts.Observation
-	call := asserts.NewCall(obs[:])
-	call.Begin(&opThreeOut)
+	call.Begin(&opBinary)
 	call.Arg(self)
 	call.Arg(other)
-	call.Arg(out)
-	result := idle.Three(self, other, out)
+	result := idle.Binary(self, other)
 	call.Returned()
 	call.Arg(self)
 	call.Arg(other)
-	call.Arg(out)
 	call.Result(result)
 	call.Judge()
 	return result
 }
 
-var opThreeOut = asserts.Op{
-	Name:   "aten::three.out",
-	Schema: "three.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)",
+var opBinary = asserts.Op{
+	Name:   "aten::binary",
+	Schema: "binary(Tensor self, Tensor other) -> Tensor",
 	Args: []asserts.Subject{
 		{Index: 0, Name: "self", Type: "Tensor"},
 		{Index: 1, Name: "other", Type: "Tensor"},
-		{Index: 2, Name: "out", Type: "Tensor(a!)", Write: true},
 	},
 	Results: []asserts.Subject{
-		{Index: 0, Name: "result", Type: "Tensor(a!)", Write: true},
+		{Index: 0, Name: "result", Type: "Tensor"},
 	},
 	Checks: []asserts.Check{
 		{Code: asserts.InputImpl, On: "self"},
@@ -122,9 +51,122 @@ var opThreeOut = asserts.Op{
 		{Code: asserts.InputImpl, On: "other"},
 		{Code: asserts.InputStorage, On: "other"},
 		{Code: asserts.UndeclaredWrite, On: "other"},
-		{Code: asserts.InputImpl, On: "out"},
-		{Code: asserts.InputStorage, On: "out"},
-		{Code: asserts.VersionBump, On: "out"},
-		{Code: asserts.ReturnedSelf, On: "result", Against: "out"},
+		{Code: asserts.FreshImpl, On: "result"},
+		{Code: asserts.FreshStorage, On: "result"},
+		{Code: asserts.UndeclaredAlias, On: "result", Against: "self"},
+		{Code: asserts.UndeclaredAlias, On: "result", Against: "other"},
+	},
+}
+
+// Join calls idle.Join.
+//
+//	join(Tensor[] tensors) -> Tensor
+func Join(tensors []*c10.Tensor) *c10.Tensor {
+	if !enabled {
+		return idle.Join(tensors)
+	}
+	var obs [35]asserts.Observation
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opJoin)
+	call.List(len(tensors))
+	for _, t := range tensors {
+		call.Arg(t)
+	}
+	result := idle.Join(tensors)
+	call.Returned()
+	call.List(len(tensors))
+	for _, t := range tensors {
+		call.Arg(t)
+	}
+	call.Result(result)
+	call.Judge()
+	return result
+}
+
+var opJoin = asserts.Op{
+	Name:   "aten::join",
+	Schema: "join(Tensor[] tensors) -> Tensor",
+	Args: []asserts.Subject{
+		{Index: 0, Name: "tensors", Type: "Tensor[]", List: true},
+	},
+	Results: []asserts.Subject{
+		{Index: 0, Name: "result", Type: "Tensor"},
+	},
+	Checks: []asserts.Check{
+		{Code: asserts.InputImpl, On: "tensors"},
+		{Code: asserts.InputStorage, On: "tensors"},
+		{Code: asserts.UndeclaredWrite, On: "tensors"},
+		{Code: asserts.FreshImpl, On: "result"},
+		{Code: asserts.FreshStorage, On: "result"},
+		{Code: asserts.UndeclaredAlias, On: "result", Against: "tensors"},
+	},
+}
+
+// Look calls idle.Look.
+//
+//	look(Tensor self) -> int
+func Look(self *c10.Tensor) int64 {
+	if !enabled {
+		return idle.Look(self)
+	}
+	var obs [2]asserts.Observation
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opLook)
+	call.Arg(self)
+	result := idle.Look(self)
+	call.Returned()
+	call.Arg(self)
+	call.Judge()
+	return result
+}
+
+var opLook = asserts.Op{
+	Name:   "aten::look",
+	Schema: "look(Tensor self) -> int",
+	Args: []asserts.Subject{
+		{Index: 0, Name: "self", Type: "Tensor"},
+	},
+	Checks: []asserts.Check{
+		{Code: asserts.InputImpl, On: "self"},
+		{Code: asserts.InputStorage, On: "self"},
+		{Code: asserts.UndeclaredWrite, On: "self"},
+	},
+}
+
+// Unary calls idle.Unary.
+//
+//	unary(Tensor self) -> Tensor
+func Unary(self *c10.Tensor) *c10.Tensor {
+	if !enabled {
+		return idle.Unary(self)
+	}
+	var obs [3]asserts.Observation
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opUnary)
+	call.Arg(self)
+	result := idle.Unary(self)
+	call.Returned()
+	call.Arg(self)
+	call.Result(result)
+	call.Judge()
+	return result
+}
+
+var opUnary = asserts.Op{
+	Name:   "aten::unary",
+	Schema: "unary(Tensor self) -> Tensor",
+	Args: []asserts.Subject{
+		{Index: 0, Name: "self", Type: "Tensor"},
+	},
+	Results: []asserts.Subject{
+		{Index: 0, Name: "result", Type: "Tensor"},
+	},
+	Checks: []asserts.Check{
+		{Code: asserts.InputImpl, On: "self"},
+		{Code: asserts.InputStorage, On: "self"},
+		{Code: asserts.UndeclaredWrite, On: "self"},
+		{Code: asserts.FreshImpl, On: "result"},
+		{Code: asserts.FreshStorage, On: "result"},
+		{Code: asserts.UndeclaredAlias, On: "result", Against: "self"},
 	},
 }

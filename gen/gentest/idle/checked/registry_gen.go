@@ -4,7 +4,8 @@ package checked
 
 // Wrappers holds every wrapper by the name of its op.
 var Wrappers = map[string]any{
-	"one":       One,
-	"three.out": ThreeOut,
-	"sixteen":   Sixteen,
+	"look":   Look,
+	"unary":  Unary,
+	"binary": Binary,
+	"join":   Join,
 }
