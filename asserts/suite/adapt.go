@@ -205,12 +205,12 @@ func (m *mending) listLength(groups []string) bool {
 		*v = same(n, 1)
 		return true
 	}
+	changed := len(v.List) != n
 	for len(v.List) < n {
 		v.List = append(v.List, v.List[0].clone())
 	}
-	changed := len(v.List) != n
 	v.List = v.List[:n]
-	return changed || n == 1
+	return changed
 }
 
 // oneOf leaves out the second of two arguments, and gives the first.

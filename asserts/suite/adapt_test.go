@@ -1,0 +1,116 @@
+package suite
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/opassert/opassert/schema"
+)
+
+// Each rule does what its error asks for.
+func TestRules(t *testing.T) {
+	tests := []struct {
+		name, schema string
+		args         []string // as recipes write them
+		error        string
+		want         string
+	}{
+		{"another backend", "f(Tensor self) -> Tensor", []string{"float32[3, 3]"},
+			"Could not run 'aten::f' with arguments from the 'CPU' backend. 'aten::f' is only available for these backends: [SparseCPU, Meta].",
+			"aten::f(self=float32[3, 3] coo)"},
+		{"dtype of a named argument", "f(Tensor self, Tensor index) -> Tensor", []string{"float32[3]", "float32[3]"},
+			"f(): Expected dtype int64 for index", "aten::f(self=float32[3], index=int64[3])"},
+		{"rank", "f(Tensor input) -> Tensor", []string{"float32[3, 3]"},
+			"Expected 3D input but got something else", "aten::f(input=float32[3, 3, 3])"},
+		{"length of a list", "f(Tensor self, int[] output_size) -> Tensor", []string{"float32[3]", "[4]"},
+			"It is expected output_size equals to 3, but got size 1", "aten::f(self=float32[3], output_size=[4, 4, 4])"},
+		{"dimension out of range", "f(Tensor self, int dim) -> Tensor", []string{"float32[3, 3, 3, 3]", "7"},
+			"Dimension out of range (expected to be in range of [-4, 3], but got 7)", "aten::f(self=float32[3, 3, 3, 3], dim=0)"},
+		{"same size", "f(Tensor self, Tensor other) -> Tensor", []string{"float32[2]", "float32[3]"},
+			"self and other must have the same size", "aten::f(self=float32[2], other=float32[2])"},
+		{"square", "f(Tensor A) -> Tensor", []string{"float32[2, 3]"},
+			"A must be batches of square matrices", "aten::f(A=float32[3, 3])"},
+		{"plain tensors", "f(Tensor self) -> Tensor", []string{"float32[3] zero"},
+			"ZeroTensors are immutable.", "aten::f(self=float32[3])"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			op, err := schema.ParseOp(tt.schema)
+			if err != nil {
+				t.Fatal(err)
+			}
+			c := &Case{Op: "aten::f"}
+			for i, text := range tt.args {
+				v, err := parseValue(text)
+				if err != nil {
+					t.Fatal(err)
+				}
+				c.Names, c.Args = append(c.Names, op.Func.Args[i].Name), append(c.Args, v)
+			}
+			a := newAdapter(op, newRandom(4, "f", 0), themes[0])
+			if got := a.adapt(c, tt.error).String(); got != tt.want {
+				t.Errorf("got %s, want %s", got, tt.want)
+			}
+		})
+	}
+}
+
+func TestLost(t *testing.T) {
+	for text, want := range map[string]bool{
+		"Could not run 'aten::f' with arguments from the 'CPU' backend. 'aten::f' is only available for these backends: [CUDA, Meta].": true,
+		"Could not run 'aten::f' with arguments from the 'CPU' backend. 'aten::f' is only available for these backends: [SparseCPU].":  false,
+		"ATen not compiled with NNPACK support": true,
+		"expected a vector":                     false,
+	} {
+		if lost(text) != want {
+			t.Errorf("lost(%q) is %v", text, !want)
+		}
+	}
+}
+
+// What a recipe writes prints back as it was written.
+func TestValuesPrintBack(t *testing.T) {
+	for _, text := range []string{"float32[2, 3]", "int64[4] below:3", "float32[3] sliced", "float32[2, 2] csr", "[1, 2]", "0.5", "true", "bool[]"} {
+		v, err := parseValue(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if v.String() != text {
+			t.Errorf("%q prints as %q", text, v)
+		}
+	}
+	for _, text := range []string{"float33[2]", "[1", "float32[2] upside-down", "'a", "1 2", "float32[0.5]"} {
+		if v, err := parseValue(text); err == nil {
+			t.Errorf("%q reads as %v", text, v)
+		}
+	}
+}
+
+// Whatever an error says, a case stays one that its schema takes.
+func FuzzAdapt(f *testing.F) {
+	op, err := schema.ParseOp("f(Tensor self, Tensor?[] indices, int[2] kernel_size, Scalar alpha, *, Tensor(a!) out) -> Tensor(a!)")
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add("Expected 3D input", uint64(1))
+	f.Add("size of tensor a (3) must match the size of tensor b (2)", uint64(2))
+	f.Add(strings.Repeat("[1, 2] ", 9), uint64(3))
+	f.Fuzz(func(t *testing.T, text string, seed uint64) {
+		g := newGenerator(op, &recipeBook{})
+		rng := newRandom(seed, "f", 0)
+		c := g.generate(rng, int(seed%60))
+		a := newAdapter(op, rng, themes[0])
+		for range 5 {
+			c = a.adapt(c, text)
+		}
+		if len(c.Args) != len(op.Func.Args) {
+			t.Fatalf("%d arguments", len(c.Args))
+		}
+		for _, spec := range c.tensors() {
+			d := spec.dense()
+			if _, ok := dtypes[spec.DType]; !ok || len(d.Strides) != len(spec.Sizes) || size(spec.Sizes) < 0 {
+				t.Fatalf("%v cannot be made", spec)
+			}
+		}
+	})
+}
