@@ -18,37 +18,27 @@ type adapter struct {
 	op   *schema.Op
 	rng  *rand.Rand
 	th   theme
-	seen map[string]int  // errors, numbers left out
-	used map[string]bool // rule and error
+	seen map[string]int // errors, numbers left out
+	used map[tried]bool
 }
 
 func newAdapter(op *schema.Op, rng *rand.Rand, th theme) *adapter {
-	return &adapter{op: op, rng: rng, th: th, seen: make(map[string]int), used: make(map[string]bool)}
+	return &adapter{op: op, rng: rng, th: th, seen: make(map[string]int), used: make(map[tried]bool)}
 }
 
 // adapt gives the next case to try after c threw an error.
 func (a *adapter) adapt(c *Case, text string) *Case {
-	a.seen[withoutNumbers(text)]++
+	e := readError(text)
+	a.seen[e.key]++
 	next := c.clone()
 	m := &mending{a, next, text}
-	small := strings.ToLower(text)
-	if strings.HasPrefix(small, "could not run") {
-		small = small[:min(len(small), 20)]
-	}
-	for i, r := range rules {
-		if !containsAny(small, r.words) {
-			continue
-		}
-		id := strconv.Itoa(i) + text
+	for _, match := range e.matches {
+		id := tried{match.rule, text}
 		if a.used[id] {
 			continue
 		}
 		a.used[id] = true
-		within := small
-		if r.pattern == backends {
-			within = text
-		}
-		if groups := r.pattern.FindStringSubmatch(within); groups != nil && r.mend(m, groups) {
+		if rules[match.rule].mend(m, match.groups) {
 			return next
 		}
 	}
@@ -56,8 +46,59 @@ func (a *adapter) adapt(c *Case, text string) *Case {
 	return next
 }
 
+// tried is a rule that was used on an error.
+type tried struct {
+	rule  int
+	error string
+}
+
+// A reading is what the rules find in an error.
+type reading struct {
+	key     string // the error without its numbers
+	matches []match
+}
+
+type match struct {
+	rule   int
+	groups []string
+}
+
+// readings keeps what was read: cases of one op make the same errors.
+var readings = make(map[string]*reading)
+
+// mostReadings bounds them.
+const mostReadings = 1 << 12
+
+func readError(text string) *reading {
+	if e := readings[text]; e != nil {
+		return e
+	}
+	if len(readings) >= mostReadings {
+		clear(readings)
+	}
+	e := &reading{key: withoutNumbers(text)}
+	readings[text] = e
+	small := strings.ToLower(text)
+	if strings.HasPrefix(small, "could not run") {
+		small = small[:min(len(small), len("could not run"))]
+	}
+	for i, r := range rules {
+		if !containsAny(small, r.words) {
+			continue
+		}
+		within := small
+		if r.pattern == backends {
+			within = text
+		}
+		if groups := r.pattern.FindStringSubmatch(within); groups != nil {
+			e.matches = append(e.matches, match{i, groups})
+		}
+	}
+	return e
+}
+
 // known tells how often an error like this one came before.
-func (a *adapter) known(text string) int { return a.seen[withoutNumbers(text)] }
+func (a *adapter) known(text string) int { return a.seen[readError(text).key] }
 
 func withoutNumbers(text string) string {
 	return strings.Map(func(r rune) rune {
