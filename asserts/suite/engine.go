@@ -30,7 +30,7 @@ type Engine interface {
 	Storage(t Tensor) (any, error)
 
 	// Seed sets the state of the default random number generator.
-	Seed(seed int64)
+	Seed(seed int64) error
 
 	// Call calls an op and observes its tensors before and after at the level.
 	// The results are the caller's to release. An op that throws gives an

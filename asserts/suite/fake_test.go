@@ -187,7 +187,7 @@ func (e *fakeEngine) Make(d Dense, f Form) (Tensor, error) {
 
 func (e *fakeEngine) Generator(int64) (any, error) { return nil, nil }
 func (e *fakeEngine) Storage(Tensor) (any, error)  { return nil, errors.New("no storages here") }
-func (e *fakeEngine) Seed(int64)                   {}
+func (e *fakeEngine) Seed(int64) error             { return nil }
 
 func (e *fakeEngine) Twins(ts []Tensor) ([]Tensor, error) {
 	twins := make([]Tensor, len(ts))

@@ -123,7 +123,9 @@ func (r *runner) try(t *target, c *Case) (*attempt, error) {
 	if r.level >= asserts.Meta {
 		twins, a.why = r.twins(&m, c, args)
 	}
-	r.engine.Seed(int64(r.seed))
+	if err := r.engine.Seed(int64(r.seed)); err != nil {
+		return nil, err
+	}
 	out, err := r.engine.Call(t.gen.name, args, min(r.level, asserts.Contents))
 	releaseResults(out.Results)
 	if err != nil {

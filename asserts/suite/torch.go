@@ -202,7 +202,7 @@ func (l *Libtorch) Storage(t Tensor) (any, error) {
 	return o, thrown(err)
 }
 
-func (l *Libtorch) Seed(int64) {}
+func (l *Libtorch) Seed(seed int64) error { return libtorch.Seed(uint64(seed)) }
 
 func (l *Libtorch) Subjects(op *asserts.Op) *asserts.Op { return libtorch.WithParts(op) }
 

@@ -207,7 +207,7 @@ func (c *checkup) serve() error {
 func (c *checkup) run(inv *invocation) (*suite.Report, error) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	state, err := suite.OpenState(*c.flags.state, strings.Join(inv.raw, "\x00"), c.engine.Version())
+	state, err := suite.OpenState(*c.flags.state, strings.Join(inv.raw, "\x00"), c.engine.Version()+stamps(c.flags.libs))
 	if err != nil {
 		return nil, err
 	}
@@ -238,6 +238,19 @@ func (c *checkup) run(inv *invocation) (*suite.Report, error) {
 		Engine: c.engine.Version(), Level: c.config.Level, Seed: c.config.Seed, Cases: run.To - run.From,
 		Command: c.flags.again(), Ops: results, Took: time.Since(begun),
 	}, state.Remove()
+}
+
+// stamps tells one build of the command and of the libraries from another: a
+// run does not go on with the results of other code.
+func stamps(libs []string) string {
+	var b strings.Builder
+	self, _ := os.Executable()
+	for _, file := range append([]string{self}, libs...) {
+		if info, err := os.Stat(file); err == nil {
+			fmt.Fprintf(&b, " %s %d %v", file, info.Size(), info.ModTime().UnixNano())
+		}
+	}
+	return b.String()
 }
 
 // again gives the command that a repro line begins with: what decides how a
