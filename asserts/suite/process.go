@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 )
 
@@ -40,6 +41,7 @@ func startProcess(cmd *exec.Cmd, patience time.Duration) (*process, error) {
 	}
 	cmd.ExtraFiles = []*os.File{write}
 	cmd.Stderr = p.stderr
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // Ctrl-C is for the run alone
 	if p.in, err = cmd.StdinPipe(); err != nil {
 		return nil, err
 	}

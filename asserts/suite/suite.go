@@ -63,8 +63,8 @@ func (r *Run) Do(ctx context.Context) ([]*OpResult, error) {
 	r.feed(ctx, queue, finish)
 	workers.Wait()
 	slices.SortFunc(results, func(a, b *OpResult) int { return strings.Compare(a.Op, b.Op) })
-	if failed == nil {
-		failed = ctx.Err()
+	if ctx.Err() != nil {
+		failed = ctx.Err() // what else went wrong comes of that
 	}
 	return results, failed
 }

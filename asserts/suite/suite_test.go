@@ -25,7 +25,7 @@ func runFake(t *testing.T, names ...string) map[string]*OpResult {
 		ops = slices.DeleteFunc(ops, func(o Operator) bool { return !slices.Contains(names, o.Schema.Func.Name.String()) })
 	}
 	run := Run{
-		Operators: ops, To: 30, Workers: 2, Timeout: 2 * time.Second,
+		Operators: ops, To: 30, Workers: 2, Timeout: time.Second,
 		Worker: func() *exec.Cmd {
 			cmd := exec.Command(os.Args[0])
 			cmd.Env = append(os.Environ(), WorkerVariable+"=1")
@@ -139,5 +139,33 @@ func TestPartsAreToldOnce(t *testing.T) {
 	}
 	if diff := cmp.Diff([]string{"result", "other.parts"}, names); diff != "" {
 		t.Error(diff)
+	}
+}
+
+func TestInterruptedRunGivesWhatIsDone(t *testing.T) {
+	ops, err := newFakeEngine().Operators()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	run := Run{
+		Operators: ops, To: 3, Workers: 1, Timeout: time.Second,
+		Worker: func() *exec.Cmd {
+			cmd := exec.Command(os.Args[0])
+			cmd.Env = append(os.Environ(), WorkerVariable+"=1")
+			return cmd
+		},
+		Done: func(*OpResult) { cancel() },
+	}
+	results, err := run.Do(ctx)
+	if err != context.Canceled || len(results) == 0 || len(results) == len(ops) {
+		t.Errorf("%d results of %d ops, error %v", len(results), len(ops), err)
+	}
+	// What is known is not run again.
+	known := &OpResult{Op: ops[0].Name(), Ran: 99}
+	run = Run{Operators: ops[:1], To: 3, Workers: 1, Known: map[string]*OpResult{known.Op: known}}
+	results, err = run.Do(context.Background())
+	if err != nil || len(results) != 1 || results[0].Ran != 99 {
+		t.Errorf("results %v, error %v", results, err)
 	}
 }
