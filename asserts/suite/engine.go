@@ -15,6 +15,9 @@ type Engine interface {
 	// Operators gives every op that can be called, sorted by name.
 	Operators() ([]Operator, error)
 
+	// Operator gives one of them.
+	Operator(name string) (Operator, error)
+
 	// Make makes a tensor on the CPU. What an op of the library makes of it
 	// on the way may throw.
 	Make(d Dense, f Form) (Tensor, error)

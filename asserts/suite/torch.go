@@ -68,6 +68,14 @@ func (l *Libtorch) Operators() ([]Operator, error) {
 	return all, nil
 }
 
+func (l *Libtorch) Operator(name string) (Operator, error) {
+	op, err := libtorch.Lookup(name)
+	if err != nil {
+		return Operator{}, err
+	}
+	return l.operator(op), nil
+}
+
 // namespaces are those of the library's own ops; prim and the rest are the
 // interpreter's.
 var namespaces = []string{"aten", "quantized", "sparse", "mkldnn", "nested"}

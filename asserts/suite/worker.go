@@ -35,8 +35,7 @@ const (
 const memoryLimit = 16 << 30
 
 // Serve is the life of a worker: it runs what it is asked to until in ends.
-// Operators are all that may be asked for.
-func Serve(engine Engine, operators []Operator, cfg Config, in io.Reader, out io.Writer) error {
+func Serve(engine Engine, cfg Config, in io.Reader, out io.Writer) error {
 	limit := syscall.Rlimit{Cur: memoryLimit, Max: memoryLimit}
 	if err := syscall.Setrlimit(syscall.RLIMIT_AS, &limit); err != nil {
 		return fmt.Errorf("limit the worker's memory: %w", err)
@@ -45,13 +44,9 @@ func Serve(engine Engine, operators []Operator, cfg Config, in io.Reader, out io
 	if err != nil {
 		return err
 	}
-	byName := make(map[string]Operator, len(operators))
-	for _, o := range operators {
-		byName[o.Name()] = o
-	}
 	s := &server{
 		runner: runner{engine: engine, level: cfg.Level, policy: asserts.Aware(), seed: cfg.Seed},
-		cfg:    cfg, book: book, operators: byName, out: out,
+		cfg:    cfg, book: book, out: out,
 	}
 	fmt.Fprintln(out, lineReady, os.Getpid())
 	lines := bufio.NewScanner(in)
@@ -69,10 +64,9 @@ const giveUp = 10
 
 type server struct {
 	runner
-	cfg       Config
-	book      *recipeBook
-	operators map[string]Operator
-	out       io.Writer
+	cfg  Config
+	book *recipeBook
+	out  io.Writer
 }
 
 func (s *server) answer(request string) error {
@@ -81,9 +75,9 @@ func (s *server) answer(request string) error {
 	if _, err := fmt.Sscanf(request, "%s %d %d", &name, &from, &to); err != nil {
 		return fmt.Errorf("bad request %q: %w", request, err)
 	}
-	operator, ok := s.operators[name]
-	if !ok {
-		return fmt.Errorf("asked for op %s, which there is not", name)
+	operator, err := s.engine.Operator(name)
+	if err != nil {
+		return err
 	}
 	t := newTarget(s.engine, operator, s.cfg.Planner, s.book, s.cfg.Level)
 	hopeless := 0 // cases from the first one on that nothing would mend
@@ -101,6 +95,6 @@ func (s *server) answer(request string) error {
 			return err
 		}
 	}
-	_, err := fmt.Fprintln(s.out, lineDone)
+	_, err = fmt.Fprintln(s.out, lineDone)
 	return err
 }

@@ -130,12 +130,14 @@ func (f *checkFlags) start(inv *invocation) (*checkup, error) {
 	if *f.version == "" {
 		*f.version = engine.Number()
 	}
-	all, err := engine.Operators()
-	if err != nil {
-		return nil, err
-	}
-	if c.operators, err = f.choose(all, engine.Loaded); err != nil {
-		return nil, err
+	var all []suite.Operator // a worker, which starts often, asks for one at a time
+	if os.Getenv(suite.WorkerVariable) == "" {
+		if all, err = engine.Operators(); err != nil {
+			return nil, err
+		}
+		if c.operators, err = f.choose(all, engine.Loaded); err != nil {
+			return nil, err
+		}
 	}
 	planner, err := f.plannerFor(inv, all)
 	c.config = suite.Config{Level: level, Seed: *f.seed, Planner: planner}
@@ -143,9 +145,9 @@ func (f *checkFlags) start(inv *invocation) (*checkup, error) {
 }
 
 func (f *checkFlags) plannerFor(inv *invocation, all []suite.Operator) (*plan.Planner, error) {
-	schemas := make([]*schema.Op, len(all))
-	for i, o := range all {
-		schemas[i] = o.Schema
+	var schemas []*schema.Op
+	for _, o := range all {
+		schemas = append(schemas, o.Schema)
 	}
 	return f.planner(inv, schemas)
 }
@@ -201,7 +203,7 @@ func matches(pattern string, o suite.Operator) bool {
 }
 
 func (c *checkup) serve() error {
-	return suite.Serve(c.engine, c.operators, c.config, os.Stdin, os.NewFile(suite.ReplyFile, "replies"))
+	return suite.Serve(c.engine, c.config, os.Stdin, os.NewFile(suite.ReplyFile, "replies"))
 }
 
 func (c *checkup) run(inv *invocation) (*suite.Report, error) {
