@@ -55,6 +55,7 @@ type tried struct {
 // A reading is what the rules find in an error.
 type reading struct {
 	key     string // the error without its numbers
+	lost    bool   // no arguments would mend it
 	matches []match
 }
 
@@ -76,7 +77,7 @@ func readError(text string) *reading {
 	if len(readings) >= mostReadings {
 		clear(readings)
 	}
-	e := &reading{key: withoutNumbers(text)}
+	e := &reading{key: withoutNumbers(text), lost: beyondMending(text)}
 	readings[text] = e
 	small := strings.ToLower(text)
 	if strings.HasPrefix(small, "could not run") {
@@ -291,14 +292,14 @@ func containsAny(text string, words []string) bool {
 }
 
 // lost tells whether no other arguments would mend an error.
-func lost(text string) bool {
+func lost(text string) bool { return readError(text).lost }
+
+func beyondMending(text string) bool {
 	if !strings.Contains(text, "Could not run") {
 		return containsAny(text, hopeless)
 	}
-	if m := backends.FindStringSubmatch(text); m != nil {
-		return len(able(m[1], m[2])) == 0
-	}
-	return false
+	m := backends.FindStringSubmatch(text)
+	return m != nil && len(able(m[1], m[2])) == 0
 }
 
 // backend takes a backend that the op has a kernel for.

@@ -137,7 +137,8 @@ var fakeOps = []struct {
 	}},
 	{"crashes_on_bool(Tensor self) -> Tensor", func(e *fakeEngine, args []any) ([]any, error) {
 		if first(args).impl.spec.DType == "bool" {
-			syscall.Kill(syscall.Getpid(), syscall.SIGSEGV)
+			self, _ := os.FindProcess(os.Getpid())
+			self.Signal(syscall.SIGSEGV)
 			time.Sleep(time.Minute)
 		}
 		return []any{first(args).copy()}, nil
@@ -145,6 +146,21 @@ var fakeOps = []struct {
 	{"hangs(Tensor self) -> Tensor", func(e *fakeEngine, args []any) ([]any, error) {
 		time.Sleep(time.Minute)
 		return nil, nil
+	}},
+	{"spins(Tensor self) -> Tensor", func(e *fakeEngine, args []any) ([]any, error) {
+		for begun := time.Now(); time.Since(begun) < time.Minute; {
+		}
+		return nil, nil
+	}},
+	{"leaves_a_file(Tensor self) -> Tensor", func(e *fakeEngine, args []any) ([]any, error) {
+		return []any{first(args).copy()}, os.WriteFile(leftFile, nil, 0o666)
+	}},
+	// On cpu and on meta that is twice the time of a case, but by the clock alone.
+	{"waits_on_bool(Tensor self) -> Tensor", func(e *fakeEngine, args []any) ([]any, error) {
+		if first(args).impl.spec.DType == "bool" {
+			time.Sleep(caseTime)
+		}
+		return []any{first(args).copy()}, nil
 	}},
 }
 

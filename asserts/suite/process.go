@@ -11,11 +11,12 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"syscall"
 	"time"
 )
 
 // WorkerVariable, when it is set in a process's environment, makes it a worker.
+// It names the folder that the worker goes to: there are kernels that write
+// files where they are.
 const WorkerVariable = "OPASSERT_WORKER"
 
 // ReplyFile is the number of the file that a worker answers on; its standard
@@ -32,16 +33,18 @@ type process struct {
 	stderr  *lastBytes
 }
 
-// startProcess starts a worker and waits until it is ready.
-func startProcess(cmd *exec.Cmd, patience time.Duration) (*process, error) {
+// startProcess starts a worker that goes to a folder, and waits until it is
+// ready.
+func startProcess(cmd *exec.Cmd, folder string, patience time.Duration) (*process, error) {
 	p := &process{cmd: cmd, stderr: new(lastBytes)}
 	read, write, err := os.Pipe()
 	if err != nil {
 		return nil, err
 	}
+	cmd.Env = append(cmd.Environ(), WorkerVariable+"="+folder)
 	cmd.ExtraFiles = []*os.File{write}
 	cmd.Stderr = p.stderr
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // Ctrl-C is for the run alone
+	keepSignalsFrom(cmd)
 	if p.in, err = cmd.StdinPipe(); err != nil {
 		return nil, err
 	}
@@ -85,16 +88,48 @@ func (p *process) ready(patience time.Duration) bool {
 	}
 }
 
-// next gives the next line; false when there is none in time, or no more.
+// next gives the next line; false when there are no more, or when the worker
+// has worked on it for longer than patience. On a busy machine that takes a
+// while, so it is the worker's own time that counts; one that waits for
+// nothing, or whose time the system does not tell, gets three times as long by
+// the clock.
 func (p *process) next(patience time.Duration) (string, bool) {
-	timer := time.NewTimer(patience)
-	defer timer.Stop()
-	select {
-	case line, ok := <-p.lines:
-		return line, ok
-	case <-timer.C:
-		return "", false
+	const looks = 10
+	look := time.NewTicker(patience / looks)
+	defer look.Stop()
+	var begun time.Duration
+	for n := range 3 * looks {
+		select {
+		case line, ok := <-p.lines:
+			return line, ok
+		case <-look.C:
+		}
+		worked := processTime(p.pid)
+		if n == 0 {
+			begun = worked
+		} else if worked-begun >= patience {
+			return "", false
+		}
 	}
+	return "", false
+}
+
+// processTime gives the processor time that a process has taken, where the
+// system has a /proc to tell it, or 0.
+func processTime(pid int) time.Duration {
+	const tick = time.Second / 100 // of utime and stime, whatever the kernel's own
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return 0
+	}
+	after := bytes.LastIndexByte(text, ')') // the name before it may hold anything
+	fields := bytes.Fields(text[after+1:])
+	if len(fields) < 13 {
+		return 0
+	}
+	user, _ := strconv.Atoi(string(fields[11]))
+	system, _ := strconv.Atoi(string(fields[12]))
+	return time.Duration(user+system) * tick
 }
 
 // kill ends the worker.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"os"
 	"os/exec"
 	"slices"
 	"strconv"
@@ -17,9 +18,9 @@ type Run struct {
 	Operators []Operator
 	From, To  int                  // case numbers
 	Workers   int                  // processes
-	Timeout   time.Duration        // of one case
+	Timeout   time.Duration        // of one case, in processor time
 	Lint      bool                 // look at the schemas too (OA012)
-	Worker    func() *exec.Cmd     // what starts a worker, which calls Serve
+	Worker    func() *exec.Cmd     // what starts a worker: a process that finds WorkerVariable set calls Serve
 	Done      func(*OpResult)      // called after each op, one at a time; may be nil
 	Known     map[string]*OpResult // results of an earlier, interrupted run
 }
@@ -27,12 +28,21 @@ type Run struct {
 // maxCrashes is after how many crashes an op is given up.
 const maxCrashes = 3
 
+// glance is the part of its time that a case gets among others; one that takes
+// more runs again, alone, with all of it. Most of those never end.
+const glance = 3
+
 // startup is how long a worker may take to start.
 const startup = time.Minute
 
 // Do runs every case of every op. When ctx ends it gives what is there, with
 // the context's error.
 func (r *Run) Do(ctx context.Context) ([]*OpResult, error) {
+	folder, err := os.MkdirTemp("", "opassert-worker")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(folder)
 	queue := make(chan Operator)
 	var mu sync.Mutex
 	var results []*OpResult
@@ -53,7 +63,7 @@ func (r *Run) Do(ctx context.Context) ([]*OpResult, error) {
 	var workers sync.WaitGroup
 	for range r.Workers {
 		workers.Go(func() {
-			w := worker{run: r}
+			w := worker{run: r, folder: folder}
 			defer w.stop()
 			for o := range queue {
 				finish(w.op(ctx, o))
@@ -90,8 +100,9 @@ func (r *Run) feed(ctx context.Context, queue chan<- Operator, finish func(*OpRe
 
 // A worker is one lane of a run: a process, and another when that ends.
 type worker struct {
-	run *Run
-	p   *process
+	run    *Run
+	folder string // for what kernels write
+	p      *process
 }
 
 // renew sees to it that the next request goes to a new process.
@@ -120,7 +131,7 @@ func (w *worker) op(ctx context.Context, o Operator) (*OpResult, error) {
 		res.Took = time.Since(begun)
 	}()
 	for from := w.run.From; from < w.run.To && len(res.Crashes) < maxCrashes; {
-		crash, err := w.ask(ctx, request{o.Name(), from, w.run.To, w.run.Timeout}, res.add)
+		crash, err := w.ask(ctx, request{o.Name(), from, w.run.To, w.run.Timeout / glance}, res.add)
 		if err != nil {
 			return nil, err
 		}
@@ -142,9 +153,8 @@ func (w *worker) op(ctx context.Context, o Operator) (*OpResult, error) {
 }
 
 // crashed takes in a case that ended its worker. The first of an op runs once
-// more in a process of its own: heap corruption surfaces late and elsewhere,
-// and a busy machine looks like a hang, so that gets more time. After that the
-// process has run this op alone.
+// more in a process of its own, as heap corruption surfaces late and elsewhere;
+// after that the process has run this op alone.
 func (w *worker) crashed(ctx context.Context, res *OpResult, crash *Crash) error {
 	crash.Alone = true
 	if len(res.Crashes) == 0 || crash.Cause == hang {
@@ -162,7 +172,7 @@ func (w *worker) crashed(ctx context.Context, res *OpResult, crash *Crash) error
 func (w *worker) again(ctx context.Context, res *OpResult, crash *Crash) (over bool, err error) {
 	var alone []*caseResult
 	w.renew()
-	q := request{res.Op, crash.Case, crash.Case + 1, 2 * w.run.Timeout}
+	q := request{res.Op, crash.Case, crash.Case + 1, w.run.Timeout}
 	second, err := w.ask(ctx, q, func(c *caseResult) { alone = append(alone, c) })
 	if err != nil {
 		return false, err
@@ -183,14 +193,14 @@ const hang = "hang"
 type request struct {
 	op       string
 	from, to int
-	timeout  time.Duration // of each
+	timeout  time.Duration // of each, in the worker's own time
 }
 
 // ask sends one request and takes the answers in; it gives the crash that
 // ended the worker, if one did.
 func (w *worker) ask(ctx context.Context, q request, add func(*caseResult)) (*Crash, error) {
 	if w.p == nil {
-		p, err := startProcess(w.run.Worker(), startup)
+		p, err := startProcess(w.run.Worker(), w.folder, startup)
 		if err != nil {
 			return nil, err
 		}

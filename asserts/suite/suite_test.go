@@ -15,6 +15,9 @@ import (
 	"github.com/opassert/opassert/asserts"
 )
 
+// caseTime is what a case of a test may take.
+const caseTime = 600 * time.Millisecond
+
 func runFake(t *testing.T, names ...string) map[string]*OpResult {
 	t.Helper()
 	ops, err := newFakeEngine().Operators()
@@ -25,12 +28,8 @@ func runFake(t *testing.T, names ...string) map[string]*OpResult {
 		ops = slices.DeleteFunc(ops, func(o Operator) bool { return !slices.Contains(names, o.Schema.Func.Name.String()) })
 	}
 	run := Run{
-		Operators: ops, To: 30, Workers: 2, Timeout: time.Second,
-		Worker: func() *exec.Cmd {
-			cmd := exec.Command(os.Args[0])
-			cmd.Env = append(os.Environ(), WorkerVariable+"=1")
-			return cmd
-		},
+		Operators: ops, To: 30, Workers: 2, Timeout: caseTime,
+		Worker: func() *exec.Cmd { return exec.Command(os.Args[0]) },
 	}
 	results, err := run.Do(context.Background())
 	if err != nil {
@@ -72,7 +71,10 @@ func TestFaultsAreFoundAndCrashesContained(t *testing.T) {
 		"wants_five_dims":          "",
 		"never":                    "never ran: not today",
 		"crashes_on_bool":          "SIGSEGV in case 11, alone: true",
+		"leaves_a_file":            "",
 		"hangs":                    "hang in case 0, alone: true; never ran: ",
+		"spins":                    "hang in case 0, alone: true; never ran: ",
+		"waits_on_bool":            "",
 	}
 	got := make(map[string]string)
 	for name, r := range results {
@@ -80,6 +82,18 @@ func TestFaultsAreFoundAndCrashesContained(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// leftFile is what a kernel of the test writes where it is.
+const leftFile = "left-by-a-kernel"
+
+func TestKernelsWriteNothingWhereTheRunIs(t *testing.T) {
+	if r := runFake(t, "leaves_a_file")["leaves_a_file"]; r.Ran == 0 {
+		t.Fatal(r.Error)
+	}
+	if _, err := os.Stat(leftFile); !os.IsNotExist(err) {
+		t.Errorf("%s is here: %v", leftFile, err)
 	}
 }
 
@@ -149,13 +163,9 @@ func TestInterruptedRunGivesWhatIsDone(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	run := Run{
-		Operators: ops, To: 3, Workers: 1, Timeout: time.Second,
-		Worker: func() *exec.Cmd {
-			cmd := exec.Command(os.Args[0])
-			cmd.Env = append(os.Environ(), WorkerVariable+"=1")
-			return cmd
-		},
-		Done: func(*OpResult) { cancel() },
+		Operators: ops, To: 3, Workers: 1, Timeout: caseTime,
+		Worker: func() *exec.Cmd { return exec.Command(os.Args[0]) },
+		Done:   func(*OpResult) { cancel() },
 	}
 	results, err := run.Do(ctx)
 	if err != context.Canceled || len(results) == 0 || len(results) == len(ops) {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"syscall"
 
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/gen/plan"
@@ -30,15 +29,18 @@ const (
 	lineDied  = "died" // from what watches the worker: "died STATUS"
 )
 
-// memoryLimit bounds a worker's address space, so that a kernel that asks for
-// too much fails and the machine does not.
-const memoryLimit = 16 << 30
+// memoryLimit bounds a worker's address space in bytes, so that a kernel that
+// asks for too much fails at once, and neither fills the machine nor takes the
+// time that filling takes.
+const memoryLimit = 4 << 30
 
 // Serve is the life of a worker: it runs what it is asked to until in ends.
 func Serve(engine Engine, cfg Config, in io.Reader, out io.Writer) error {
-	limit := syscall.Rlimit{Cur: memoryLimit, Max: memoryLimit}
-	if err := syscall.Setrlimit(syscall.RLIMIT_AS, &limit); err != nil {
-		return fmt.Errorf("limit the worker's memory: %w", err)
+	if err := limitMemory(memoryLimit); err != nil {
+		return err
+	}
+	if err := os.Chdir(os.Getenv(WorkerVariable)); err != nil {
+		return fmt.Errorf("go to the worker's folder: %w", err)
 	}
 	book, err := shipped()
 	if err != nil {

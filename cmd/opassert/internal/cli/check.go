@@ -56,7 +56,7 @@ func newCheckFlags(f *flag.FlagSet) *checkFlags {
 	c.cases = f.Int("cases", 50, "how many cases an op gets")
 	c.only = f.Int("case", -1, "run this case alone")
 	c.workers = f.Int("workers", runtime.NumCPU(), "worker processes")
-	c.timeout = f.Duration("timeout", 3*time.Second, "the longest that one case may take")
+	c.timeout = f.Duration("timeout", 3*time.Second, "the longest that one case may take, in processor time")
 	c.state = f.String("state", "", "the `file` that keeps what is done, so that an interrupted run can go on (default: in the cache folder)")
 	return c
 }
@@ -280,6 +280,6 @@ func (c *checkup) worker() *exec.Cmd {
 	cmd := exec.Command(self, os.Args[1:]...)
 	// A worker lives shortly: collecting garbage is not worth it, nor are
 	// threads that spin.
-	cmd.Env = append(os.Environ(), suite.WorkerVariable+"=1", "GOGC=off", "GOMEMLIMIT=512MiB", "OMP_NUM_THREADS=1", "MKL_NUM_THREADS=1")
+	cmd.Env = append(os.Environ(), "GOGC=off", "GOMEMLIMIT=512MiB", "OMP_NUM_THREADS=1", "MKL_NUM_THREADS=1")
 	return cmd
 }
