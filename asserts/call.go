@@ -3,6 +3,7 @@ package asserts
 import (
 	"context"
 	"fmt"
+	"math"
 )
 
 // Generated1 is the version of what generated code and this package agree on.
@@ -25,66 +26,74 @@ type Call struct {
 	obs      []Observation // before, after, results; never appended to, see room
 	n        int           // how many of obs are recorded
 	before   int           // how many of them before the call
-	level    Level
-	on       bool // not Off
+	on       bool          // settings.on, once more
 }
 
-// NewCall makes a Call that records into buf, a new zeroed array, and onto the
-// heap only where buf is too small: a tensor takes one Observation and a list
-// of n takes n+1, arguments twice over.
+// NewCall makes a Call that records into buf, a new zeroed array with a place
+// for each tensor that is no list element, arguments twice over. A list of n
+// takes n+1 places; where there are fewer left, the record goes onto the heap.
 //
 // It is apart from Begin so that it is inlined: the compiler takes what is
 // stored through a pointer for what leaves the stack.
 func NewCall(buf []Observation) Call { return Call{obs: buf} }
 
-// Begin starts the record of a call of the op.
+// Begin starts the record of a call of the op. It panics when buf is too small
+// for the op, which is a mistake in the wrapper.
+//
+// It is inlined too: what a wrapper stores in its own Call needs no write
+// barrier.
 func (c *Call) Begin(op *Op) {
-	s, p := current.Load(), op.made()
-	if s.aside || p == nil || len(c.obs) < p.singles {
-		c.begin(s, op)
-		return
-	}
-	c.plan, c.settings, c.level, c.on = p, s, s.level, s.level != Off
+	c.plan, c.settings = begin(op, len(c.obs))
+	c.on = c.settings.on
 }
 
 // BeginContext is Begin under what ctx sets for the calls it is passed to.
 func (c *Call) BeginContext(ctx context.Context, op *Op) {
-	if ctx != nil {
-		if sc, ok := ctx.Value(scopeKey{}).(*scope); ok {
-			configure()
-			c.begin(sc.over(current.Load()), op)
-			return
-		}
-	}
-	c.Begin(op)
-}
-
-// begin is Begin for the first call of all, the first of an op, where calls
-// are sampled, and where buf is too small.
-func (c *Call) begin(s *settings, op *Op) {
-	c.start(s, op)
-	if len(c.obs) < c.plan.singles {
-		c.obs = make([]Observation, c.plan.singles)
-	}
-}
-
-func (c *Call) start(s *settings, op *Op) {
-	if s.policy == nil {
-		configure()
-		s = current.Load()
-	}
-	p, level := op.resolve(), s.level
-	if level != Off && s.sample < 1 && !p.sampled(s.sample) {
-		level = Off
-	}
-	c.plan, c.settings, c.level, c.on = p, s, level, level != Off
+	c.plan, c.settings = beginContext(ctx, op, len(c.obs))
+	c.on = c.settings.on
 }
 
 // BeginSeen starts a call that an engine observes by itself, and gives the
 // level to do it at. Instead of Arg and what follows comes JudgeSeen.
 func (c *Call) BeginSeen(op *Op) Level {
-	c.start(current.Load(), op)
-	return c.level
+	c.plan, c.settings = current.Load().begin(op, math.MaxInt)
+	c.on = c.settings.on
+	return c.settings.level
+}
+
+func begin(op *Op, room int) (*plan, *settings) {
+	s := current.Load()
+	if p := op.made(); p != nil && p.op == op && !s.aside && p.singles <= room {
+		return p, s
+	}
+	return s.begin(op, room)
+}
+
+func beginContext(ctx context.Context, op *Op, room int) (*plan, *settings) {
+	if ctx != nil {
+		if sc, ok := ctx.Value(scopeKey{}).(*scope); ok {
+			configure()
+			return sc.over(current.Load()).begin(op, room)
+		}
+	}
+	return begin(op, room)
+}
+
+// begin is for the first call of all, the first of an op, and where calls are
+// sampled.
+func (s *settings) begin(op *Op, room int) (*plan, *settings) {
+	if s.policy == nil {
+		configure()
+		s = current.Load()
+	}
+	p := op.resolve()
+	if p.singles > room {
+		panic(fmt.Sprintf("asserts: wrapper of %s: NewCall was given %d observations, and the op takes %d", op.Name, room, p.singles))
+	}
+	if s.on && s.sample < 1 && !p.sampled(s.sample) {
+		s = s.unchecked
+	}
+	return p, s
 }
 
 // Arg records an argument, or an element of a list; nil is an undefined tensor.
@@ -92,7 +101,7 @@ func (c *Call) Arg(t Tensor) {
 	// As large as the compiler still inlines, which makes Observe a plain call.
 	// Result repeats it: a call of Arg would be too large.
 	if c.on && t != nil {
-		t.Observe(&c.obs[c.n], c.level)
+		t.Observe(&c.obs[c.n], c.settings.level)
 	}
 	c.n++
 }
@@ -125,30 +134,36 @@ func (c *Call) Returned() { c.before = c.n }
 // Result records a return, or an element of a list; nil is an undefined tensor.
 func (c *Call) Result(t Tensor) {
 	if c.on && t != nil {
-		t.Observe(&c.obs[c.n], c.level)
+		t.Observe(&c.obs[c.n], c.settings.level)
 	}
 	c.n++
 }
 
 // Judge ends the record and reports what is wrong with the call.
 func (c *Call) Judge() {
-	if !c.on {
-		return
-	}
-	c.count()
-	if !c.clean() {
-		c.judge()
+	if c.on {
+		c.end()
 	}
 }
 
-// judge judges the call in full. It panics when the record does not fit the
-// op, which is a mistake in the wrapper.
-func (c *Call) judge() {
+// end counts between looking and telling: an atomic operation waits for what
+// is still being written, and the observations just have been.
+func (c *Call) end() {
+	clean := c.clean()
+	c.count()
+	if !clean {
+		c.report(c.recorded())
+	}
+}
+
+// recorded gives the call as plain data. It panics when the record does not
+// fit the op, which is a mistake in the wrapper.
+func (c *Call) recorded() *Seen {
 	seen, err := c.seen()
 	if err != nil {
 		panic(fmt.Sprintf("asserts: wrapper of %s: %v", c.plan.op.Name, err))
 	}
-	c.report(seen)
+	return seen
 }
 
 // JudgeSeen judges what an engine saw of the call, and reports what is wrong.
@@ -169,7 +184,7 @@ func (c *Call) count() {
 }
 
 func (c *Call) report(seen *Seen) {
-	if c.level >= Contents {
+	if c.settings.level >= Contents {
 		c.plan.contents.Add(1)
 	}
 	v := Judge(c.plan.op, seen, c.settings.policy)

@@ -8,50 +8,54 @@ const pairs = 1024
 // would find no violation and skip nothing. It is a shortcut for the usual
 // call and decides nothing itself; wherever it is in doubt it says no.
 func (c *Call) clean() bool {
-	p, n := c.plan, c.before
-	if !c.settings.quick || !p.shortcuts || c.n < 2*n || c.n > len(c.obs) {
+	p := c.plan
+	if !c.settings.quick {
 		return false
 	}
-	before, results := c.obs[:n], c.obs[2*n:c.n]
-	after := c.obs[n:][:len(before)]
+	if p.shape != shape(c.before, c.n) && //mutate:equivalent true: only saves time
+		!c.fits() {
+		return false
+	}
+	n, obs := c.before, c.obs
 	var traits Traits
-	for i := range before {
-		b, a := &before[i], &after[i]
-		if a.Impl != b.Impl || a.Storage != b.Storage || a.Storage == 0 && a.Impl != 0 {
-			return false
+	if n > 0 {
+		// This way round, since many calls go through it once.
+		for i := 0; ; {
+			b, a := &obs[i], &obs[n+i]
+			if a.Impl != b.Impl || a.Storage != b.Storage || a.Storage == 0 && a.Impl != 0 {
+				return false
+			}
+			traits |= a.Traits | b.Traits
+			if i++; i == n {
+				break
+			}
 		}
-		traits |= a.Traits | b.Traits
 	}
 	if traits&c.settings.special != 0 {
 		return false
 	}
-	if p.lists { //mutate:equivalent true: only saves time
-		return c.cleanLists(after, results)
-	}
-	if n != len(p.args) || len(results) != len(p.quick) {
-		return false
-	}
-	if len(results) == 0 { //mutate:equivalent false: only saves time
+	if len(p.quick) == 0 { //mutate:equivalent false: only saves time
 		return true
 	}
-	return c.cleanResults(after, results)
+	if p.lists { //mutate:equivalent true: only saves time
+		return c.cleanLists()
+	}
+	return c.cleanResults()
 }
 
+// shape is how many observations a record has before the call, and in all.
+func shape(before, all int) int { return before<<32 | all }
+
 // cleanResults looks at the returns of an op without lists.
-func (c *Call) cleanResults(args, results []Observation) bool {
+func (c *Call) cleanResults() bool {
+	args, results := c.obs[:c.before], c.obs[2*c.before:c.n]
 	var traits Traits
 	for i := range results {
-		q, o := &c.plan.quick[i], &results[i]
-		traits |= o.Traits
-		switch {
-		case q.self >= 0:
-			if o.Impl != args[q.self].Impl {
-				return false
-			}
-		case o.Impl == 0:
-		case !q.clean(o, args, q.base) || !q.apart(o, results[i+1:]):
+		o := &results[i]
+		if !c.plan.quick[i].clean(o, args, results[i+1:]) {
 			return false
 		}
+		traits |= o.Traits
 	}
 	return traits&c.settings.special == 0
 }
@@ -63,27 +67,26 @@ type quickResult struct {
 	list                bool
 }
 
-// clean looks at one defined tensor of a return, on its own and against the arguments;
-// base is where its base stands among those.
-func (q *quickResult) clean(o *Observation, args []Observation, base int) bool {
-	if o.Storage == 0 || o.ImplUses > q.maxImpl || o.StorageUses > q.maxStorage {
+// clean holds one tensor of a return against the arguments, among which self
+// and base stand, and against the tensors that are returned after it.
+func (q *quickResult) clean(o *Observation, args, others []Observation) bool {
+	switch {
+	case q.self >= 0:
+		return o.Impl == args[q.self].Impl
+	case o.Impl == 0:
+		return true
+	case o.Storage == 0 || o.ImplUses > q.maxImpl || o.StorageUses > q.maxStorage:
 		return false
-	}
-	if base >= 0 && o.Storage != args[base].Storage {
+	case q.base >= 0 && o.Storage != args[q.base].Storage:
 		return false
 	}
 	for i := range args {
-		if o.Storage == args[i].Storage && i != base || o.Impl == args[i].Impl {
+		if o.Impl == args[i].Impl || o.Storage == args[i].Storage && i != q.base {
 			return false
 		}
 	}
-	return true
-}
-
-// apart holds one defined tensor of a return against others. Views share the storage
-// of their base, which clean has looked at.
-func (q *quickResult) apart(o *Observation, others []Observation) bool {
 	for i := range others {
+		// Views share the storage of their base, which has been looked at.
 		if o.Impl == others[i].Impl || o.Storage == others[i].Storage && q.base < 0 {
 			return false
 		}
@@ -91,48 +94,51 @@ func (q *quickResult) apart(o *Observation, others []Observation) bool {
 	return true
 }
 
-// cleanLists looks at the returns of an op some of whose subjects are lists.
-func (c *Call) cleanLists(args, results []Observation) bool {
-	if len(results)*(len(args)+len(results)) > pairs || c.plan.position(len(c.plan.args), args) != len(args) {
+// fits tells whether the record has the shape of the op, and is short.
+func (c *Call) fits() bool {
+	p, n := c.plan, c.before
+	if !p.shortcuts || c.n < 2*n || c.n > len(c.obs) {
 		return false
 	}
-	var traits Traits
-	for i := range c.plan.quick {
-		q := &c.plan.quick[i]
-		count := 1
-		if q.list {
-			if len(results) == 0 {
-				return false
-			}
-			n, ok := results[0].header()
-			if !ok {
-				return false
-			}
-			count, results = n, results[1:]
-		}
-		if count > len(results) {
+	args, results := c.obs[:n], c.obs[2*n:c.n]
+	if len(results)*(n+len(results)) > pairs || p.position(len(p.args), args) != n {
+		return false
+	}
+	at := 0
+	for i := range p.quick {
+		if at >= len(results) {
 			return false
 		}
-		self, base := c.plan.position(q.self, args), c.plan.position(q.base, args)
-		for j := range results[:count] {
-			o := &results[j]
-			traits |= o.Traits
-			if q.self >= 0 {
-				if o.Impl != args[self].Impl {
-					return false
-				}
-				continue
-			}
-			if o.Impl == 0 {
-				continue
-			}
-			if !q.clean(o, args, base) || !q.apart(o, results[j+1:]) {
+		count, headed := results[at].header()
+		if headed != p.quick[i].list {
+			return false
+		}
+		at += 1 + count
+	}
+	return at == len(results)
+}
+
+// cleanLists looks at the returns of an op some of whose subjects are lists.
+func (c *Call) cleanLists() bool {
+	args, results := c.obs[:c.before], c.obs[2*c.before:c.n]
+	var traits Traits
+	for i := range c.plan.quick {
+		q, count := c.plan.quick[i], 1
+		if q.list {
+			count, _ = results[0].header()
+			results = results[1:]
+		}
+		q.self, q.base = c.plan.position(q.self, args), c.plan.position(q.base, args)
+		for ; count > 0; count-- {
+			o := &results[0]
+			results = results[1:]
+			if !q.clean(o, args, results) {
 				return false
 			}
+			traits |= o.Traits
 		}
-		results = results[count:]
 	}
-	return len(results) == 0 && traits&c.settings.special == 0
+	return traits&c.settings.special == 0
 }
 
 // position gives where in a record an argument begins, -1 for no argument, or

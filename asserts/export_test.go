@@ -9,7 +9,7 @@ func Clean(op *Op, s *Seen, policy *Policy) bool {
 	for _, m := range s.Modes {
 		settings.modes = append(settings.modes, &m)
 	}
-	c := Call{plan: op.resolve(), settings: settings.finish(), level: s.Level, on: true}
+	c := Call{plan: op.resolve(), settings: settings.finish(), on: true}
 	return c.cleanSeen(s)
 }
 

@@ -17,6 +17,7 @@ type plan struct {
 	quick     []quickResult    // the results once more, for Call.clean
 	shortcuts bool             // Call.clean may judge a call at all
 	lists     bool             // some subject is a list
+	shape     int              // of the record of every call; -1: it depends on lists
 	singles   int              // Observations that a call takes besides its lists
 	lines     [NumCodes]uint64 // lines by code
 	bad       []string         // what could not be resolved
@@ -47,11 +48,7 @@ type resultPlan struct {
 // made gives the op's plan, or nil where there is none yet. A copy of an Op
 // makes its own.
 func (op *Op) made() *plan {
-	p := (*plan)(atomic.LoadPointer((*unsafe.Pointer)(unsafe.Pointer(&op.plan))))
-	if p == nil || p.op != op {
-		return nil
-	}
-	return p
+	return (*plan)(atomic.LoadPointer((*unsafe.Pointer)(unsafe.Pointer(&op.plan))))
 }
 
 // resolve gives the op's plan.
@@ -59,7 +56,7 @@ func (op *Op) resolve() *plan {
 	slot := (*unsafe.Pointer)(unsafe.Pointer(&op.plan))
 	for {
 		old := atomic.LoadPointer(slot)
-		if p := op.made(); p != nil {
+		if p := op.made(); p != nil && p.op == op {
 			return p
 		}
 		atomic.CompareAndSwapPointer(slot, old, unsafe.Pointer(newPlan(op)))
@@ -106,6 +103,10 @@ func newPlan(op *Op) *plan {
 		r.declared = slices.Concat(r.declared, r.bases, r.selves)
 	}
 	p.quick, p.shortcuts = p.shortcut()
+	p.shape = -1
+	if !p.lists { //mutate:equivalent true: only saves time
+		p.shape = shape(len(p.args), p.singles)
+	}
 	return p
 }
 

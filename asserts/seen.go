@@ -67,7 +67,7 @@ func unpack(record []Observation) (obs []Observation, lens []int) {
 
 // seen gives the call's record as plain data.
 func (c *Call) seen() (*Seen, error) {
-	s := &Seen{Level: c.level}
+	s := &Seen{Level: c.settings.level}
 	if c.n > len(c.obs) {
 		return nil, fmt.Errorf("%d tensors were recorded, more than the op has", c.n)
 	}

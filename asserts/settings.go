@@ -22,12 +22,16 @@ type settings struct {
 	off      bool    // OPASSERT says off
 
 	// Derived by finish.
-	aside   bool   // Begin must look closer: unset, or sampled
-	special Traits // traits that skip something
-	quick   bool   // Call.clean may judge: the identity level, and no mode skips anything
+	on        bool      // not Off
+	aside     bool      // Begin must look closer: unset, or sampled
+	special   Traits    // traits that skip something
+	quick     bool      // Call.clean may judge: the identity level, and no mode skips anything
+	unchecked *settings // those of a call that is sampled out
 }
 
 func (s *settings) finish() *settings {
+	s.unchecked = &settings{level: Off}
+	s.on = s.level != Off
 	s.aside = s.sample < 1 //mutate:equivalent true: only saves time
 	s.special = s.policy.special(Identity)
 	s.quick = s.level == Identity

@@ -9,7 +9,7 @@ import (
 // callSite gives the line that called the wrapper: the caller of the caller
 // of Call.Judge. It counts frames, so only Call.report may call it.
 func callSite() Site {
-	const wrapper = 5 // Callers, callSite, report, judge and Judge (or JudgeSeen and the engine), the wrapper
+	const wrapper = 5 // Callers, callSite, report, end and Judge (or JudgeSeen and the engine), the wrapper
 	var pcs [2]uintptr
 	n := runtime.Callers(wrapper, pcs[:])
 	frames := runtime.CallersFrames(pcs[:n])
