@@ -2,7 +2,6 @@ package suite
 
 import (
 	"io"
-	"regexp"
 	"strings"
 
 	"github.com/opassert/opassert/asserts"
@@ -41,17 +40,5 @@ func (f *Finding) trigger() string {
 	return cellText(args)
 }
 
-// cellText makes a text fit for a cell, and the same in every run: objects are
-// called A, B, ... instead of by their addresses.
-func cellText(s string) string {
-	names := make(map[string]string)
-	s = objectID.ReplaceAllStringFunc(s, func(id string) string {
-		if names[id] == "" {
-			names[id] = string(rune('A' + len(names)))
-		}
-		return names[id]
-	})
-	return strings.ReplaceAll(s, "|", "\\|")
-}
-
-var objectID = regexp.MustCompile(`#\d+|0x[0-9a-f]+`)
+// cellText makes a text fit for a cell.
+func cellText(s string) string { return strings.ReplaceAll(s, "|", "\\|") }

@@ -244,10 +244,28 @@ func (l *Libtorch) Call(name string, args []any, level asserts.Level) (Outcome, 
 	out.Seen.Before, out.Seen.After = slices.Clone(out.Seen.Before), slices.Clone(out.Seen.After)
 	out.Seen.Results = slices.Clone(out.Seen.Results)
 	out.Seen.ArgLens, out.Seen.ResultLens = slices.Clone(out.Seen.ArgLens), slices.Clone(out.Seen.ResultLens)
+	number(&out.Seen)
 	for _, v := range l.out.Results {
 		out.Results = append(out.Results, fromTorch(v))
 	}
 	return out, nil
+}
+
+// number puts serial numbers in the place of addresses, in the order of their
+// appearance, so that a case reads the same in every run.
+func number(seen *asserts.Seen) {
+	numbers := make(map[asserts.ID]asserts.ID)
+	numberOf := func(address asserts.ID) asserts.ID {
+		if address != 0 && numbers[address] == 0 {
+			numbers[address] = asserts.ID(len(numbers) + 1)
+		}
+		return numbers[address]
+	}
+	for _, side := range [][]asserts.Observation{seen.Before, seen.After, seen.Results} {
+		for i := range side {
+			side[i].Impl, side[i].Storage = numberOf(side[i].Impl), numberOf(side[i].Storage)
+		}
+	}
 }
 
 var (
