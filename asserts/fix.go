@@ -49,6 +49,10 @@ func fixAlias(op *Op, v *Violation) string {
 	if v.Code == OutputAlias {
 		return fmt.Sprintf("clone %s before returning", strings.TrimPrefix(v.Subject.String(), "result "))
 	}
+	if v.Subject.Inside || v.Against.Inside {
+		return "clone what is inside before returning (the indices and values of a sparse tensor, the scales and zero points of a " +
+			"quantized one): no annotation speaks of it"
+	}
 	sets := aliasSets(v.Against.Type)
 	if len(sets) == 0 {
 		sets = []string{freeSet(op)}
@@ -71,6 +75,9 @@ func fixAlias(op *Op, v *Violation) string {
 }
 
 func fixUndeclaredWrite(op *Op, v *Violation) string {
+	if v.Subject.Inside {
+		return fmt.Sprintf("leave %s alone: work on a clone", v.Subject.Name)
+	}
 	set := freeSet(op)
 	if sets := aliasSets(v.Subject.Type); len(sets) > 0 {
 		set = sets[0]

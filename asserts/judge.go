@@ -238,11 +238,11 @@ func (j *judge) reportOutput(code Code, out *output) *Violation {
 }
 
 func (in *input) place() Place {
-	return Place{Index: in.Index, Name: in.Name, Type: in.Type, Element: in.element}
+	return Place{Index: in.Index, Name: in.Name, Type: in.Type, Element: in.element, Inside: in.Inside}
 }
 
 func (out *output) place() Place {
-	return Place{Return: true, Index: out.Index, Name: out.Name, Type: out.Type, Element: out.element}
+	return Place{Return: true, Index: out.Index, Name: out.Name, Type: out.Type, Element: out.element, Inside: out.Inside}
 }
 
 // holder tells who holds a TensorImpl, or a StorageImpl, besides the return

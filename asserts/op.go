@@ -20,6 +20,9 @@ type Subject struct {
 	Type  string // as the schema writes it, alias annotation included: "Tensor(a!)[]"
 	List  bool   // any number of tensors rather than one
 	Write bool   // annotated (a!)
+	// Inside says that these are the tensors inside the ones of that index, as
+	// the indices and values of a sparse tensor are: no schema speaks of them.
+	Inside bool
 }
 
 // A Check is one line of a plan: a code, the subject that it is about, and

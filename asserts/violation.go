@@ -33,6 +33,7 @@ type Place struct {
 	Name    string
 	Type    string // as the schema writes it
 	Element int    // in a list; -1 where it is none
+	Inside  bool   `json:",omitempty"` // inside what the schema names there, see [Subject]
 }
 
 // A Site is a place in a program.

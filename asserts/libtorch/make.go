@@ -14,6 +14,8 @@ type Form uint8
 const (
 	Strided           Form = iota
 	COO                    // sparse; about half of the elements are kept
+	COOUncoalesced         // sparse, with each element given twice
+	COOHybrid              // sparse in the first dimension alone
 	CSR                    // sparse, rows compressed
 	CSC                    // sparse, columns compressed
 	BSR                    // sparse blocks of 1 by 1, rows compressed
@@ -22,6 +24,7 @@ const (
 	Quantized              // per tensor: scale 0.1, zero point 0, or 64 for quint8
 	QuantizedChannel       // per channel of the first dimension
 	Nested                 // Sizes[0] tensors, the last of which is shorter by one
+	NestedEven             // Sizes[0] tensors of the same sizes
 	Zero                   // an efficient zero tensor: no bytes
 	Conj                   // a lazy conjugate; the dtype is complex
 	Neg                    // a lazy negation
@@ -30,8 +33,8 @@ const (
 	Subclass               // a strided tensor with the mark of a Python subclass
 )
 
-var formNames = [...]string{"strided", "coo", "csr", "csc", "bsr", "bsc", "mkldnn", "quantized", "quantized-channel",
-	"nested", "zero", "conj", "neg", "inference", "functional", "subclass"}
+var formNames = [...]string{"strided", "coo", "coo-uncoalesced", "coo-hybrid", "csr", "csc", "bsr", "bsc", "mkldnn", "quantized", "quantized-channel",
+	"nested", "nested-even", "zero", "conj", "neg", "inference", "functional", "subclass"}
 
 // String gives the form's name: "csr".
 func (f Form) String() string {
@@ -97,7 +100,7 @@ func (s *Spec) check() error {
 		return fmt.Errorf("a %s tensor cannot be %v", s.Form, s.DType)
 	case s.Meta && s.Form != Strided && s.Form != Inference:
 		return fmt.Errorf("a %s tensor cannot be on meta", s.Form)
-	case (s.Form == Nested || s.Form == QuantizedChannel) && len(s.Sizes) == 0:
+	case slices.Contains([]Form{COOHybrid, Nested, NestedEven, QuantizedChannel}, s.Form) && len(s.Sizes) == 0:
 		return fmt.Errorf("a %s tensor has a first dimension", s.Form)
 	}
 	_, err := s.elements()
@@ -149,6 +152,10 @@ func (s *Spec) make() (Tensor, error) {
 		return s.strided()
 	case COO:
 		return dense.sparse("aten::to_sparse")
+	case COOUncoalesced:
+		return dense.uncoalesced()
+	case COOHybrid:
+		return dense.sparse("aten::to_sparse.sparse_dim", Int(1))
 	case CSR:
 		return dense.sparse("aten::to_sparse_csr")
 	case CSC:
@@ -168,7 +175,9 @@ func (s *Spec) make() (Tensor, error) {
 	case QuantizedChannel:
 		return dense.quantizedChannel()
 	case Nested:
-		return dense.nested()
+		return dense.nested(1)
+	case NestedEven:
+		return dense.nested(0)
 	case Zero:
 		return one("aten::_efficientzerotensor", Ints(s.Sizes...), s.DType.Value())
 	case FunctionalWrapper:
@@ -283,6 +292,27 @@ func (s *Spec) sparse(name string, args ...Value) (Tensor, error) {
 	return s.turned(name, args...)
 }
 
+// uncoalesced makes a sparse tensor from the indices and values of another, all
+// of them twice.
+func (s *Spec) uncoalesced() (Tensor, error) {
+	once, err := s.sparse("aten::to_sparse")
+	if err != nil {
+		return Tensor{}, err
+	}
+	var parts [4]Tensor
+	defer func() { ReleaseAll(append(parts[:], once)...) }()
+	for i, part := range []string{"aten::_indices", "aten::_values"} {
+		if parts[i], err = one(part, once.Value()); err != nil {
+			return Tensor{}, err
+		}
+		twice := Tensors(parts[i], parts[i])
+		if parts[2+i], err = one("aten::cat", twice, Int(int64(1-i))); err != nil {
+			return Tensor{}, err
+		}
+	}
+	return one("aten::_sparse_coo_tensor_unsafe", parts[2].Value(), parts[3].Value(), Ints(s.Sizes...))
+}
+
 func (s *Spec) zeroPoint() int64 {
 	if s.DType == QUInt8 {
 		return 64
@@ -313,13 +343,15 @@ func (s *Spec) quantizedChannel() (Tensor, error) {
 	return s.turned("aten::quantize_per_channel", scales.Value(), zeros.Value(), Int(0), dtype)
 }
 
-func (s *Spec) nested() (Tensor, error) {
+// nested makes as many tensors as the first dimension is long; the last of
+// them is shorter by so much.
+func (s *Spec) nested(shorter int64) (Tensor, error) {
 	var components []Tensor
 	defer func() { ReleaseAll(components...) }()
 	for i := range s.Sizes[0] {
 		c := Spec{DType: s.DType, Sizes: slices.Clone(s.Sizes[1:]), Seed: s.Seed + uint64(i), Low: s.Low, High: s.High}
 		if i == s.Sizes[0]-1 && len(c.Sizes) > 0 && c.Sizes[0] > 1 {
-			c.Sizes[0]--
+			c.Sizes[0] -= shorter
 		}
 		t, err := c.strided()
 		if err != nil {

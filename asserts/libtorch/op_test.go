@@ -144,8 +144,8 @@ func TestWithParts(t *testing.T) {
 	}
 	if diff := cmp.Diff([]asserts.Subject{
 		op.Args[0], op.Args[1],
-		{Index: 0, Name: "self.parts", Type: "Tensor[]", List: true},
-		{Index: 1, Name: "out.parts", Type: "Tensor(a!)[]", List: true, Write: true},
+		{Index: 0, Name: "self.parts", Type: "Tensor[]", List: true, Inside: true},
+		{Index: 1, Name: "out.parts", Type: "Tensor(a!)[]", List: true, Write: true, Inside: true},
 	}, got.Args); diff != "" {
 		t.Errorf("arguments:\n%s", diff)
 	}

@@ -54,8 +54,8 @@ func (out *Outcome) partsOf(side side, subject int) []asserts.Observation {
 	return parts
 }
 
-// PartsName is what the subject with the parts of another is called.
-func PartsName(subject string) string { return subject + ".parts" }
+// partsName is what the subject with the parts of another is called.
+func partsName(subject string) string { return subject + ".parts" }
 
 // WithParts gives the op with its checks extended to the tensors that sparse,
 // quantized and nested tensors and functional wrappers hold inside, where aliasing and writes are out
@@ -77,7 +77,7 @@ func WithParts(op *asserts.Op) *asserts.Op {
 	}
 	for _, c := range op.Checks {
 		extended.Checks = append(extended.Checks, c)
-		on, against := PartsName(c.On), PartsName(c.Against)
+		on, against := partsName(c.On), partsName(c.Against)
 		switch c.Code {
 		case asserts.UndeclaredWrite, asserts.FreshImpl, asserts.FreshStorage:
 			extended.Checks = append(extended.Checks, asserts.Check{Code: c.Code, On: on})
@@ -98,7 +98,7 @@ func WithParts(op *asserts.Op) *asserts.Op {
 func withParts(subjects []asserts.Subject) []asserts.Subject {
 	all := slices.Clip(slices.Clone(subjects))
 	for _, s := range subjects {
-		s.Name, s.List = PartsName(s.Name), true
+		s.Name, s.List, s.Inside = partsName(s.Name), true, true
 		s.Type = strings.NewReplacer("?", "", "[]", "").Replace(s.Type) + "[]"
 		all = append(all, s)
 	}

@@ -569,7 +569,7 @@ func (m *mending) define([]string) bool {
 }
 
 func (m *mending) sparse(groups []string) bool {
-	f := pick(m.rng, []Form{COO, CSR, Strided})
+	f := pick(m.rng, []Form{COO, COOUncoalesced, CSR, Strided})
 	for name, form := range map[string]Form{"csr": CSR, "csc": CSC, "bsr": BSR, "bsc": BSC, "coo": COO} {
 		if strings.Contains(strings.ToLower(m.text), name) && oneIn(m.rng, 2) {
 			f = form
@@ -594,7 +594,7 @@ func (m *mending) mkldnn([]string) bool {
 }
 
 func (m *mending) nested([]string) bool {
-	m.setForm(m.targets(), pick(m.rng, []Form{Nested, Strided}))
+	m.setForm(m.targets(), pick(m.rng, []Form{Nested, NestedEven, Strided}))
 	return true
 }
 

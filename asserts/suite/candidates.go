@@ -285,7 +285,7 @@ func (t *TensorSpec) legal() {
 		wrong = c != complexed
 	case Negative:
 		wrong = c == boolean
-	case Nested:
+	case Nested, NestedEven, COOHybrid:
 		wrong = rank < 2
 	}
 	if wrong {

@@ -93,10 +93,13 @@ const (
 	Zero       // without storage, all zero
 	Inference
 	Named // with dimension names A, B, ...
+	COOUncoalesced
+	COOHybrid  // dense but for the first dimension
+	NestedEven // of tensors of the same sizes
 )
 
 var forms = []string{"", "coo", "csr", "csc", "bsr", "bsc", "mkldnn", "quantized", "per-channel", "nested", "functional",
-	"conj", "neg", "zero", "inference", "named"}
+	"conj", "neg", "zero", "inference", "named", "coo-uncoalesced", "coo-hybrid", "nested-even"}
 
 // A Fill says which values a tensor holds. The zero Fill is small positive
 // values, which nearly every kernel takes.

@@ -59,12 +59,15 @@ var themes = []theme{
 	{dtype: "float32", sizes: []int64{2, 3, 4}, vary: true},
 	{dtype: "float32", sizes: []int64{1, 2, 3, 4, 4}, vary: true},
 	{dtype: "float64", sizes: []int64{0}, vary: true},
+	{dtype: "float32", sizes: []int64{2, 3, 3}, form: NestedEven},
+	{dtype: "float32", sizes: []int64{3, 3}, form: COOUncoalesced},
+	{dtype: "float32", sizes: []int64{3, 3}, form: COOHybrid},
 }
 
 var (
 	commonDTypes = []string{"float32", "float32", "float32", "float64", "bfloat16", "int64", "int32", "bool", "uint8", "complex64"}
 	shapes       = [][]int64{{}, {3}, {3, 3}, {2, 3}, {2, 3, 4}, {2, 3, 4, 4}, {1, 2, 3, 4, 4}, {0}, {1}, {2, 0, 3}, {1, 1}, {4, 4}, {2, 3, 3}}
-	commonForms  = []Form{Strided, Strided, Strided, Strided, Strided, COO, CSR, Quantized, Mkldnn, Functional, Zero, Inference, Negative}
+	commonForms  = []Form{Strided, Strided, Strided, Strided, Strided, COO, COOUncoalesced, CSR, Quantized, Mkldnn, Functional, Zero, Inference, Negative}
 )
 
 func themeOf(r *rand.Rand, number int) theme {

@@ -2,7 +2,6 @@ package suite
 
 import (
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/opassert/opassert/asserts"
@@ -82,18 +81,15 @@ func (r *OpResult) find(f *Finding) {
 // settle leaves out what says nothing new: a finding about the parts of a
 // tensor where there is the same about the tensor.
 func (r *OpResult) settle() {
-	whole := func(f *Finding) bool {
-		name, isPart := strings.CutSuffix(f.Violation.Subject.Name, partsSuffix)
-		return isPart && slices.ContainsFunc(r.Findings, func(g *Finding) bool {
-			return g.Violation.Code == f.Violation.Code && g.Violation.Subject.Name == name
+	told := func(f *Finding) bool {
+		part := f.Violation.Subject
+		return part.Inside && slices.ContainsFunc(r.Findings, func(g *Finding) bool {
+			whole := g.Violation.Subject
+			return g.Violation.Code == f.Violation.Code && !whole.Inside && whole.Return == part.Return && whole.Index == part.Index
 		})
 	}
-	r.Findings = slices.DeleteFunc(slices.Clone(r.Findings), whole)
+	r.Findings = slices.DeleteFunc(slices.Clone(r.Findings), told)
 }
-
-// partsSuffix ends the names of subjects that an engine adds for what is
-// inside a tensor.
-const partsSuffix = ".parts"
 
 // same tells whether two findings are about one rule and one subject, list
 // elements aside. The device is not asked: a fault that shows on both is one.

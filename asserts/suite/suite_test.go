@@ -142,10 +142,11 @@ func TestAdaptingReachesWhatErrorsAskFor(t *testing.T) {
 }
 
 func TestPartsAreToldOnce(t *testing.T) {
-	finding := func(subject string) *Finding {
-		return &Finding{Violation: &asserts.Violation{Code: asserts.UndeclaredAlias, Subject: asserts.Place{Return: true, Name: subject}}}
+	finding := func(index int, name string, inside bool) *Finding {
+		place := asserts.Place{Return: true, Index: index, Name: name, Inside: inside}
+		return &Finding{Violation: &asserts.Violation{Code: asserts.UndeclaredAlias, Subject: place}}
 	}
-	r := &OpResult{Findings: []*Finding{finding("result.parts"), finding("result"), finding("other.parts")}}
+	r := &OpResult{Findings: []*Finding{finding(0, "result.parts", true), finding(0, "result", false), finding(1, "other.parts", true)}}
 	r.settle()
 	var names []string
 	for _, f := range r.Findings {

@@ -131,6 +131,7 @@ var torchForms = map[Form]libtorch.Form{
 	Mkldnn: libtorch.MKLDNN, Quantized: libtorch.Quantized, PerChannel: libtorch.QuantizedChannel, Nested: libtorch.Nested,
 	Functional: libtorch.FunctionalWrapper, Conjugate: libtorch.Conj, Negative: libtorch.Neg, Zero: libtorch.Zero,
 	Inference: libtorch.Inference, Named: libtorch.Strided,
+	COOUncoalesced: libtorch.COOUncoalesced, COOHybrid: libtorch.COOHybrid, NestedEven: libtorch.NestedEven,
 }
 
 func (l *Libtorch) Make(d Dense, f Form) (Tensor, error) {
@@ -218,14 +219,14 @@ func (l *Libtorch) Subjects(op *asserts.Op) *asserts.Op { return libtorch.WithPa
 // one tensor with each other; those of a view with its base's; and those of
 // nested tensors, which are shapes that nobody writes.
 func (l *Libtorch) Harmless(v *asserts.Violation, c *Case) bool {
-	on, isPart := strings.CutSuffix(v.Subject.Name, partsSuffix)
-	against, withPart := strings.CutSuffix(v.Against.Name, partsSuffix)
-	if !isPart || !withPart {
+	on, against := v.Subject, v.Against
+	if !on.Inside || !against.Inside {
 		return false
 	}
-	view := v.Subject.Return && strings.Contains(v.Subject.Type, "(")
-	nested := slices.ContainsFunc(c.tensors(), func(t *TensorSpec) bool { return t.Form == Nested })
-	return on == against || view || nested
+	one := on.Return == against.Return && on.Index == against.Index
+	view := on.Return && strings.Contains(on.Type, "(")
+	nested := slices.ContainsFunc(c.tensors(), func(t *TensorSpec) bool { return t.Form == Nested || t.Form == NestedEven })
+	return one || view || nested
 }
 
 func (l *Libtorch) Call(name string, args []any, level asserts.Level) (Outcome, error) {
