@@ -44,7 +44,7 @@ func (c *Call) clean() bool {
 }
 
 // shape is how many observations a record has before the call, and in all.
-func shape(before, all int) int { return before<<32 | all }
+func shape(before, all int) int64 { return int64(before)<<32 | int64(all) }
 
 // cleanResults looks at the returns of an op without lists.
 func (c *Call) cleanResults() bool {

@@ -1,6 +1,7 @@
 package asserts_test
 
 import (
+	"math"
 	"math/rand/v2"
 	"reflect"
 	"slices"
@@ -111,7 +112,7 @@ func anyCall(choose source) (*asserts.Op, *asserts.Seen) {
 	case 2:
 		seen.ArgLens = nil
 	case 3:
-		seen.ResultLens = []int{-1, 1 << 40}
+		seen.ResultLens = []int{-1, math.MaxInt}
 	case 4:
 		seen.Modes = []asserts.Mode{{Name: "m", Invalidates: asserts.CodesOf(asserts.Code(choose(asserts.NumCodes)))}}
 	}

@@ -17,7 +17,7 @@ type plan struct {
 	quick     []quickResult    // the results once more, for Call.clean
 	shortcuts bool             // Call.clean may judge a call at all
 	lists     bool             // some subject is a list
-	shape     int              // of the record of every call; -1: it depends on lists
+	shape     int64            // of the record of every call; -1: it depends on lists
 	singles   int              // Observations that a call takes besides its lists
 	lines     [NumCodes]uint64 // lines by code
 	bad       []string         // what could not be resolved

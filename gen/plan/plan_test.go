@@ -114,6 +114,10 @@ func TestFull(t *testing.T) {
 			"OA003 eigenvectors_return", "OA005 eigenvectors_return", "OA007 eigenvectors_return / self",
 			"OA008 eigenvectors_return / eigenvalues", "OA011 eigenvectors_return",
 		}},
+		{"an argument called as a return without a name is", "f(Tensor result) -> Tensor", []string{
+			"OA001 result", "OA002 result", "OA009 result",
+			"OA003 result", "OA005 result", "OA007 result / result", "OA011 result",
+		}},
 		{"the schema has no words for it", "set_(Tensor(a!) self) -> Tensor(a!)", []string{
 			"OA001 self", "OA002 self waived", "OA010 self", "OA006 result / self", "OA011 result",
 		}},

@@ -57,11 +57,11 @@ func subject(index int, name string, t schema.Type, alias *schema.Alias) asserts
 //
 // Source: torchgen/api/cpp.py, return_names.
 func returnName(op *schema.Op, i int) string {
-	name := LocalName(op, i)
-	if slices.ContainsFunc(op.Func.Args, func(a schema.Argument) bool { return a.Name == name }) {
-		return name + "_return"
+	own := op.Func.Returns[i].Name
+	if own != "" && slices.ContainsFunc(op.Func.Args, func(a schema.Argument) bool { return a.Name == own }) {
+		return own + "_return"
 	}
-	return name
+	return LocalName(op, i)
 }
 
 // shareSet reports whether the schema gives two tensors a common alias set,
