@@ -8,6 +8,7 @@ import (
 	"go/types"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -56,18 +57,26 @@ func Load(dir string) (*Package, error) {
 	return pkg, err
 }
 
+// loadErrors gives the first error of each line. What the go command says of a
+// whole package tells the same again, unless nothing else does.
 func loadErrors(pkgs []*packages.Package) error {
-	var errs scanner.ErrorList
+	var errs, whole scanner.ErrorList
 	packages.Visit(pkgs, nil, func(p *packages.Package) {
 		for _, e := range p.Errors {
-			errs.Add(parsePosition(e.Pos), e.Msg)
+			if strings.HasPrefix(e.Msg, "# ") {
+				whole.Add(parsePosition(e.Pos), e.Msg)
+			} else {
+				errs.Add(parsePosition(e.Pos), e.Msg)
+			}
 		}
 	})
-	if len(errs) > 0 {
-		errs.Sort()
-		return errs
+	if len(errs) == 0 {
+		return whole.Err()
 	}
-	return nil
+	errs.Sort()
+	return slices.CompactFunc(errs, func(a, b *scanner.Error) bool {
+		return a.Pos.Filename == b.Pos.Filename && a.Pos.Line == b.Pos.Line
+	})
 }
 
 // parsePosition reads the "file:line:col" of a packages.Error.

@@ -18,6 +18,7 @@ func TestLoad(t *testing.T) {
 		"marked/a.go":      "package marked\n\n//opassert:kernel\nfunc F() {}\n",
 		"broken/a.go":      "package broken\n\nvar x y\n\nvar z = x.w\n",
 		"broken/b.go":      "package broken\n\nfunc f() { return 1 }\n",
+		"torn/a.go":        "package torn\n\nfunc f() { return 1 + }",
 		"empty/readme.txt": "",
 	}
 	for name, text := range files {
@@ -36,6 +37,7 @@ func TestLoad(t *testing.T) {
 		{"good", nil},
 		{"marked", []string{"a.go:3:1: want one op behind the mark: //opassert:kernel add.Tensor"}},
 		{"broken", []string{"a.go:3:7: undefined: y", "b.go:3:19: too many return values\n\thave (number)\n\twant ()"}},
+		{"torn", []string{"a.go:3:23: expected operand, found '}'"}},
 		{"empty", []string{"no Go files in "}},
 		{"missing", []string{"load kernels from "}},
 		{"..", []string{": the go command finds no package there; go build in that folder says why"}},
@@ -56,6 +58,12 @@ func TestLoad(t *testing.T) {
 				t.Fatal("no error")
 			}
 			got := strings.Join(complaints(err), "\n")
+			if tt.folder == "torn" && strings.Count(got, "a.go:3:") != 1 {
+				t.Errorf("a line has more than one error:\n%s", got)
+			}
+			if strings.Contains(got, "# example.com") {
+				t.Errorf("what is said of the package is said again:\n%s", got)
+			}
 			for _, want := range tt.want {
 				if !strings.Contains(got, want) {
 					t.Errorf("got %q, want %q in it", got, want)
