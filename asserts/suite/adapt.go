@@ -168,8 +168,8 @@ var rules = []rule{
 	on(`names?\b|named`, (*mending).named, "name"),
 }
 
-// named finds the arguments that the error names, or all of them.
-func (m *mending) named2() []int {
+// mentioned finds the arguments that the error names, or all of them.
+func (m *mending) mentioned() []int {
 	var found []int
 	for i, name := range m.c.Names {
 		if len(name) > 1 && containsWord(m.text, name) {
@@ -201,7 +201,7 @@ func isWord(b byte) bool {
 // names, or else one by chance, or all.
 func (m *mending) targets() []*TensorSpec {
 	var out []*TensorSpec
-	for _, i := range m.named2() {
+	for _, i := range m.mentioned() {
 		out = m.c.Args[i].appendTensors(out)
 	}
 	if len(out) > 0 {
@@ -554,7 +554,7 @@ func (m *mending) define([]string) bool {
 	if len(absent) == 0 {
 		return false
 	}
-	named := slices.DeleteFunc(m.named2(), func(i int) bool { return !slices.Contains(absent, i) })
+	named := slices.DeleteFunc(m.mentioned(), func(i int) bool { return !slices.Contains(absent, i) })
 	if len(named) > 0 {
 		absent = named
 	}
@@ -610,7 +610,7 @@ func (m *mending) named([]string) bool {
 // values that the error mentions or to any others.
 func (a *adapter) mutate(c *Case, text string) {
 	m := mending{a, c, text}
-	named := m.named2()
+	named := m.mentioned()
 	for range 1 + a.rng.IntN(2) {
 		if len(c.Args) == 0 {
 			return
