@@ -143,6 +143,12 @@ var fakeOps = []struct {
 		}
 		return []any{first(args).copy()}, nil
 	}},
+	{"hoards_on_bool(Tensor self) -> Tensor", func(e *fakeEngine, args []any) ([]any, error) {
+		if first(args).impl.spec.DType == "bool" {
+			hoard = make([]byte, 2*memoryLimit)
+		}
+		return []any{first(args).copy()}, nil
+	}},
 	{"hangs(Tensor self) -> Tensor", func(e *fakeEngine, args []any) ([]any, error) {
 		time.Sleep(time.Minute)
 		return nil, nil
@@ -163,6 +169,8 @@ var fakeOps = []struct {
 		return []any{first(args).copy()}, nil
 	}},
 }
+
+var hoard []byte
 
 func first(args []any) *fakeTensor { return args[0].(*fakeTensor) }
 

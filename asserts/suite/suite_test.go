@@ -72,6 +72,7 @@ func TestFaultsAreFoundAndCrashesContained(t *testing.T) {
 		"never":                    "never ran: not today",
 		"crashes_on_bool":          "SIGSEGV in case 11, alone: true",
 		"leaves_a_file":            "",
+		"hoards_on_bool":           "out of memory in case 11, alone: true; out of memory in case 16, alone: true",
 		"hangs":                    "hang in case 0, alone: true; never ran: ",
 		"spins":                    "hang in case 0, alone: true; never ran: ",
 		"waits_on_bool":            "",

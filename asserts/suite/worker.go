@@ -29,10 +29,10 @@ const (
 	lineDied  = "died" // from what watches the worker: "died STATUS"
 )
 
-// memoryLimit bounds a worker's address space in bytes, so that a kernel that
-// asks for too much fails at once, and neither fills the machine nor takes the
-// time that filling takes.
-const memoryLimit = 4 << 30
+// memoryLimit is how many bytes of address space a worker gets besides what it
+// starts with, so that a kernel that asks for too much fails at once, and
+// neither fills the machine nor takes the time that filling takes.
+const memoryLimit = 2 << 30
 
 // Serve is the life of a worker: it runs what it is asked to until in ends.
 func Serve(engine Engine, cfg Config, in io.Reader, out io.Writer) error {
