@@ -290,8 +290,15 @@ func TestTensorType(t *testing.T) {
 			"no kernel takes a Tensor as x.Y; the signatures have *example.com/kernels.Blind, *example.com/kernels.Tensor",
 		},
 		{
-			"lists alone", tensorType + "//opassert:kernel f\nfunc F([]*Tensor) {}", "", []string{"f(Tensor[] a) -> ()"},
-			"no kernel takes a plain Tensor, so its Go type can't be told: name it with -tensor import/path.Type",
+			"optional ones alone", tensorType + "//opassert:kernel f\nfunc F(*Tensor) {}", "", []string{"f(Tensor? a) -> ()"},
+			"no kernel takes or returns a plain Tensor or a list of them, so the Go type of tensors can't be told: give one kernel such a signature",
+		},
+		{"lists alone", blind + "//opassert:kernel f\nfunc F([]Blind) {}", "", []string{"f(Tensor[] a) -> ()"}, no("example.com/kernels.Blind")},
+		{"returns alone", blind + "//opassert:kernel f\nfunc F() *Blind { return nil }", "", []string{"f() -> Tensor"}, no("*example.com/kernels.Blind")},
+		{"returned lists", blind + "//opassert:kernel f\nfunc F() []*Blind { return nil }", "", []string{"f() -> Tensor[]"}, no("*example.com/kernels.Blind")},
+		{
+			"lists of something else", tensorType + "//opassert:kernel f\nfunc F([]int64, Tensor) {}", "", []string{"f(int[] a, Tensor b) -> ()"},
+			no("example.com/kernels.Tensor"),
 		},
 		{"blind", blind + "//opassert:kernel f\nfunc F(Blind) {}", "", []string{"f(Tensor a) -> ()"}, no("example.com/kernels.Blind")},
 		{

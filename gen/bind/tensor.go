@@ -5,6 +5,8 @@ import (
 	"go/types"
 	"slices"
 	"strings"
+
+	"github.com/opassert/opassert/schema"
 )
 
 // assertsPath is the package that the tensor type's Observe speaks to.
@@ -19,7 +21,7 @@ func (b *binder) findTensor(pairs []pair, name string) types.Type {
 	at := b.pkg.Kernels[0].Pos
 	found := candidates(pairs)
 	if len(found) == 0 {
-		b.errorf(at, "no kernel takes a plain Tensor, so its Go type can't be told: name it with -tensor import/path.Type")
+		b.errorf(at, "no kernel takes or returns a plain Tensor or a list of them, so the Go type of tensors can't be told: give one kernel such a signature")
 		return nil
 	}
 	best := slices.MaxFunc(found, func(x, y candidate) int { return cmp.Compare(x.votes, y.votes) })
@@ -46,25 +48,44 @@ type candidate struct {
 }
 
 // candidates gives the candidates in the order in which they first stand. A
-// kernel with too few parameters counts as far as it goes.
+// kernel with too few parameters or results counts as far as it goes.
 func candidates(pairs []pair) []candidate {
 	var found []candidate
+	vote := func(declared schema.Type, v *types.Var) {
+		t := tensorIn(declared, v.Type())
+		if t == nil {
+			return
+		}
+		at := slices.IndexFunc(found, func(c candidate) bool { return types.Identical(c.tensor, t) })
+		if at < 0 {
+			at = len(found)
+			found = append(found, candidate{tensor: t})
+		}
+		found[at].votes++
+	}
 	for _, p := range pairs {
 		params, args := kernelParams(p.kernel), p.op.Func.Args
 		for i := range min(len(params), len(args)) {
-			t := params[i].Type()
-			if args[i].Type.Name != "Tensor" {
-				continue
-			}
-			at := slices.IndexFunc(found, func(c candidate) bool { return types.Identical(c.tensor, t) })
-			if at < 0 {
-				at = len(found)
-				found = append(found, candidate{tensor: t})
-			}
-			found[at].votes++
+			vote(args[i].Type, params[i])
+		}
+		results, returns := kernelResults(p.kernel), p.op.Func.Returns
+		for i := range min(len(results), len(returns)) {
+			vote(returns[i].Type, results[i])
 		}
 	}
 	return found
+}
+
+// tensorIn gives the type that stands for a Tensor, or for the elements of a
+// list of them; nil where the schema says anything else.
+func tensorIn(declared schema.Type, t types.Type) types.Type {
+	if declared.Name == "Tensor" {
+		return t
+	}
+	if slice, ok := t.Underlying().(*types.Slice); ok && declared.Kind == schema.List && declared.Elem[0].Name == "Tensor" {
+		return slice.Elem()
+	}
+	return nil
 }
 
 func typeNames(found []candidate) string {
