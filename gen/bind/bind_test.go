@@ -293,6 +293,10 @@ func TestTensorType(t *testing.T) {
 			"optional ones alone", tensorType + "//opassert:kernel f\nfunc F(*Tensor) {}", "", []string{"f(Tensor? a) -> ()"},
 			"no kernel takes or returns a plain Tensor or a list of them, so the Go type of tensors can't be told: give one kernel such a signature",
 		},
+		{
+			"a list that is none", tensorType + "//opassert:kernel f\nfunc F(*Tensor) {}", "", []string{"f(Tensor[] a) -> ()"},
+			"no kernel takes or returns a plain Tensor or a list of them, so the Go type of tensors can't be told: give one kernel such a signature",
+		},
 		{"lists alone", blind + "//opassert:kernel f\nfunc F([]Blind) {}", "", []string{"f(Tensor[] a) -> ()"}, no("example.com/kernels.Blind")},
 		{"returns alone", blind + "//opassert:kernel f\nfunc F() *Blind { return nil }", "", []string{"f() -> Tensor"}, no("*example.com/kernels.Blind")},
 		{"returned lists", blind + "//opassert:kernel f\nfunc F() []*Blind { return nil }", "", []string{"f() -> Tensor[]"}, no("*example.com/kernels.Blind")},

@@ -16,8 +16,8 @@ func TestLoad(t *testing.T) {
 		"go.mod":           "module example.com/lib\n\ngo 1.26\n",
 		"good/a.go":        "package good\n\n//opassert:kernel f\nfunc F() {}\n",
 		"marked/a.go":      "package marked\n\n//opassert:kernel\nfunc F() {}\n",
-		"broken/a.go":      "package broken\n\nvar x y\n\nvar z = x.w\n",
-		"broken/b.go":      "package broken\n\nfunc f() { return 1 }\n",
+		"broken/a.go":      "package broken\n\nvar x y\n\nvar z = x.w\nvar v = w\n",
+		"broken/b.go":      "package broken\n\n\n\n\nfunc f() { return 1 }\n",
 		"torn/a.go":        "package torn\n\nfunc f() { return 1 + }",
 		"empty/readme.txt": "",
 	}
@@ -36,7 +36,7 @@ func TestLoad(t *testing.T) {
 	}{
 		{"good", nil},
 		{"marked", []string{"a.go:3:1: want one op behind the mark: //opassert:kernel add.Tensor"}},
-		{"broken", []string{"a.go:3:7: undefined: y", "b.go:3:19: too many return values\n\thave (number)\n\twant ()"}},
+		{"broken", []string{"a.go:3:7: undefined: y", "a.go:6:9: undefined: w", "b.go:6:19: too many return values\n\thave (number)\n\twant ()"}},
 		{"torn", []string{"a.go:3:23: expected operand, found '}'"}},
 		{"empty", []string{"no Go files in "}},
 		{"missing", []string{"load kernels from "}},

@@ -58,7 +58,7 @@ func subject(index int, name string, t schema.Type, alias *schema.Alias) asserts
 // Source: torchgen/api/cpp.py, return_names.
 func returnName(op *schema.Op, i int) string {
 	own := op.Func.Returns[i].Name
-	if own != "" && slices.ContainsFunc(op.Func.Args, func(a schema.Argument) bool { return a.Name == own }) {
+	if slices.ContainsFunc(op.Func.Args, func(a schema.Argument) bool { return a.Name == own }) {
 		return own + "_return"
 	}
 	return LocalName(op, i)
