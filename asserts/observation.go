@@ -25,7 +25,7 @@ type Observation struct {
 	Storage     ID // 0: the tensor has no storage (sparse, mkldnn, ...)
 	ImplUses    int32
 	StorageUses int32
-	Version     uint32
+	Version     uint32 // of interest at the content level alone
 	Traits      Traits
 	Content     *Content // nil below the content level, and for a tensor without storage
 }

@@ -21,11 +21,15 @@ func (t *Tensor) Observe(o *asserts.Observation, level asserts.Level) {
 	if s := x.storage; s != nil {
 		o.Storage, o.StorageUses = s.id, s.uses.Load()
 	}
+	if level >= asserts.Contents {
+		x.observeContents(o)
+	}
+}
+
+func (x *TensorImpl) observeContents(o *asserts.Observation) {
+	o.Content = x.content()
 	if x.version != nil {
 		o.Version = x.version.Load()
-	}
-	if level >= asserts.Contents {
-		o.Content = x.content()
 	}
 }
 
