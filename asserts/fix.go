@@ -50,8 +50,7 @@ func fixAlias(op *Op, v *Violation) string {
 		return fmt.Sprintf("clone %s before returning", strings.TrimPrefix(v.Subject.String(), "result "))
 	}
 	if v.Subject.Inside || v.Against.Inside {
-		return "clone what is inside before returning (the indices and values of a sparse tensor, the scales and zero points of a " +
-			"quantized one): no annotation speaks of it"
+		return fmt.Sprintf("clone %s before returning: no annotation speaks of what is inside a tensor", strings.TrimPrefix(v.Subject.String(), "result "))
 	}
 	sets := aliasSets(v.Against.Type)
 	if len(sets) == 0 {
@@ -76,7 +75,7 @@ func fixAlias(op *Op, v *Violation) string {
 
 func fixUndeclaredWrite(op *Op, v *Violation) string {
 	if v.Subject.Inside {
-		return fmt.Sprintf("leave %s alone: work on a clone", v.Subject.Name)
+		return fmt.Sprintf("leave %s alone: work on a clone", strings.TrimPrefix(v.Subject.String(), "argument "))
 	}
 	set := freeSet(op)
 	if sets := aliasSets(v.Subject.Type); len(sets) > 0 {

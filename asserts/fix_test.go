@@ -1,8 +1,11 @@
 package asserts_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/opassert/opassert/asserts"
 )
@@ -27,13 +30,24 @@ func TestFixOfWhatIsInside(t *testing.T) {
 		After:   list{see(1, 2), written(8)},
 		Results: list{see(5, 6), see(7, 4)},
 		ArgLens: []int{1, 1}, ResultLens: []int{1, 1},
+		ArgNames: [][]string{nil, {"indices"}}, ResultNames: [][]string{nil, {"values"}},
 	}, asserts.Aware())
 	if len(verdict.Violations) != 2 {
 		t.Fatalf("%d violations, want OA007 and OA009", len(verdict.Violations))
 	}
+	var saw []string
 	for _, v := range verdict.Violations {
+		saw = append(saw, fmt.Sprint(v.Subject, ": ", v.Saw, ": ", v.Fix))
 		if !v.Subject.Inside || strings.Contains(v.Fix, "->") || !strings.Contains(v.Fix, "clone") {
 			t.Errorf("%v on %v, inside: %v: fix %q", v.Code, v.Subject, v.Subject.Inside, v.Fix)
 		}
+	}
+	want := []string{
+		"argument self.parts.indices: some of 4 bytes changed, digest 0000000000000007 -> 0000000000000008, version 0 -> 0: leave self.parts.indices alone: work on a clone",
+		"result.parts.values: result.parts.values shares StorageImpl with argument self.parts.indices: " +
+			"clone result.parts.values before returning: no annotation speaks of what is inside a tensor",
+	}
+	if diff := cmp.Diff(want, saw); diff != "" {
+		t.Error(diff)
 	}
 }

@@ -68,6 +68,7 @@ type input struct {
 	argPlan
 	arg           int // in Op.Args
 	element       int // in the list; -1 where there is none
+	called        string
 	before, after Observation
 	newImpl       bool // reported as OA001
 	newStorage    bool // reported as OA002
@@ -77,8 +78,9 @@ type input struct {
 type output struct {
 	*resultPlan
 	Observation
-	result  int  // in Op.Results
-	element int  // in the list; -1 where there is none
+	result  int // in Op.Results
+	element int // in the list; -1 where there is none
+	called  string
 	wrong   bool // reported as OA004 or OA006: not what it should be at all
 	aliased bool // OA007 or OA008 named whom it shares with
 }
@@ -105,7 +107,7 @@ func (j *judge) takeInputs(seen *Seen) {
 	after := split(seen.After, seen.ArgLens, j.op.Args)
 	for a, plan := range j.plan.args {
 		for e := range max(len(before[a]), len(after[a])) {
-			in := input{argPlan: plan, arg: a, element: e}
+			in := input{argPlan: plan, arg: a, element: e, called: called(seen.ArgNames, a, e)}
 			if !plan.List {
 				in.element = -1
 			}
@@ -137,7 +139,7 @@ func (j *judge) takeOutputs(seen *Seen) {
 	for r, run := range split(seen.Results, seen.ResultLens, j.op.Results) {
 		plan := &j.plan.results[r]
 		for e := range run {
-			out := output{resultPlan: plan, Observation: run[e].marked(), result: r, element: e}
+			out := output{resultPlan: plan, Observation: run[e].marked(), result: r, element: e, called: called(seen.ResultNames, r, e)}
 			if !plan.List {
 				out.element = -1
 			}
@@ -149,6 +151,14 @@ func (j *judge) takeOutputs(seen *Seen) {
 		index(j.outByImpl, out, out.Impl)
 		index(j.outByStorage, out, out.Storage)
 	}
+}
+
+// called gives the name of a subject's tensor, where it has one.
+func called(names [][]string, subject, element int) string {
+	if subject < len(names) && element < len(names[subject]) {
+		return names[subject][element]
+	}
+	return ""
 }
 
 // marked adds the trait that engines leave to the judge.
@@ -238,11 +248,11 @@ func (j *judge) reportOutput(code Code, out *output) *Violation {
 }
 
 func (in *input) place() Place {
-	return Place{Index: in.Index, Name: in.Name, Type: in.Type, Element: in.element, Inside: in.Inside}
+	return Place{Index: in.Index, Name: in.Name, Type: in.Type, Element: in.element, Inside: in.Inside, Called: in.called}
 }
 
 func (out *output) place() Place {
-	return Place{Return: true, Index: out.Index, Name: out.Name, Type: out.Type, Element: out.element, Inside: out.Inside}
+	return Place{Return: true, Index: out.Index, Name: out.Name, Type: out.Type, Element: out.element, Inside: out.Inside, Called: out.called}
 }
 
 // holder tells who holds a TensorImpl, or a StorageImpl, besides the return

@@ -14,6 +14,10 @@ type Seen struct {
 	// each has one.
 	ArgLens, ResultLens []int
 
+	// What reports call the tensors of each of Op.Args and of Op.Results;
+	// those without a name go by their numbers.
+	ArgNames, ResultNames [][]string
+
 	Modes []Mode // active during the call
 }
 

@@ -34,6 +34,7 @@ type Place struct {
 	Type    string // as the schema writes it
 	Element int    // in a list; -1 where it is none
 	Inside  bool   `json:",omitempty"` // inside what the schema names there, see [Subject]
+	Called  string `json:",omitempty"` // what the element is called, instead of its number
 }
 
 // A Site is a place in a program.
@@ -45,10 +46,7 @@ type Site struct {
 
 // String names the place in a sentence: "argument tensors[1]", "result0".
 func (p Place) String() string {
-	name := p.Name
-	if p.Element >= 0 {
-		name += fmt.Sprintf("[%d]", p.Element)
-	}
+	name := p.Name + p.element()
 	switch {
 	case !p.Return:
 		return "argument " + name
@@ -64,11 +62,17 @@ func (p Place) title() string {
 	if p.Return {
 		role = "return"
 	}
-	title := fmt.Sprintf("%s %d %q", role, p.Index, p.Name)
-	if p.Element >= 0 {
-		title += fmt.Sprintf("[%d]", p.Element)
+	return fmt.Sprintf("%s %d %q", role, p.Index, p.Name) + p.element()
+}
+
+func (p Place) element() string {
+	switch {
+	case p.Called != "":
+		return "." + p.Called
+	case p.Element >= 0:
+		return fmt.Sprintf("[%d]", p.Element)
 	}
-	return title
+	return ""
 }
 
 func (s Site) String() string {

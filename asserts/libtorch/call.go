@@ -128,6 +128,7 @@ func (op *Op) see(r *reader, out *Outcome) {
 	seen.After = out.observations[inputs/2 : inputs]
 	seen.Results = out.observations[inputs:]
 	seen.ArgLens, seen.ResultLens = out.argLens, out.resultLens
+	seen.ArgNames, seen.ResultNames = nil, nil
 	if len(out.parts) > 0 {
 		out.addParts()
 	}
@@ -163,9 +164,9 @@ func (out *Outcome) take(r *reader, side side, subject int) {
 		into = &out.observations[len(out.observations)-1]
 	}
 	for range r.observation(into) {
-		r.observation(&o)
+		what := r.observation(&o)
 		if side != unseen {
-			out.parts = append(out.parts, part{side, subject, o})
+			out.parts = append(out.parts, part{side, subject, partNames[what], o})
 		}
 	}
 }

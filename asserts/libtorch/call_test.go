@@ -194,6 +194,34 @@ func TestParts(t *testing.T) {
 	}
 }
 
+func TestPartsHaveNames(t *testing.T) {
+	for form, want := range map[libtorch.Form][]string{
+		libtorch.COO:               {"indices", "values"},
+		libtorch.CSR:               {"compressed_indices", "plain_indices", "values"},
+		libtorch.QuantizedChannel:  {"scales", "zero_points"},
+		libtorch.Nested:            {"sizes", "strides"},
+		libtorch.FunctionalWrapper: {"value"},
+	} {
+		spec := libtorch.Spec{DType: libtorch.Float32, Sizes: []int64{2, 3}, Form: form}
+		if form == libtorch.QuantizedChannel {
+			spec.DType = libtorch.QInt8
+		}
+		x := tensor(t, spec).Value()
+		seen := call(t, asserts.Identity, "aten::detach", x).Seen
+		if diff := cmp.Diff([][]string{nil, want}, seen.ArgNames); diff != "" {
+			t.Errorf("%v, names of the argument's parts:\n%s", form, diff)
+		}
+	}
+	a, b := ones(t, 2), tensor(t, libtorch.Spec{DType: libtorch.Float32, Sizes: []int64{2}, Form: libtorch.COO})
+	seen := call(t, asserts.Identity, "aten::cat", libtorch.Tensors(b, b)).Seen
+	if len(seen.ArgNames) != 2 || seen.ArgNames[1] != nil {
+		t.Errorf("parts of several tensors are called %v", seen.ArgNames)
+	}
+	if seen := call(t, asserts.Identity, "aten::relu", a).Seen; seen.ArgNames != nil {
+		t.Errorf("a tensor without parts has %v", seen.ArgNames)
+	}
+}
+
 // A functional wrapper has no bytes of its own; a write shows in its value.
 func TestFunctionalValue(t *testing.T) {
 	x := tensor(t, libtorch.Spec{DType: libtorch.Float32, Sizes: []int64{2}, Low: 1, High: 2, Form: libtorch.FunctionalWrapper}).Value()

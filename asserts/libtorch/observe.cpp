@@ -37,39 +37,39 @@ bool has_parts(const TensorImpl* impl) {
 // may hold the value once more.
 constexpr int kUncounted = -1;
 
-// parts calls f with each tensor that the tensor holds inside, and with how
-// many of its uses are ours, or kUncounted.
+// parts calls f with each tensor that the tensor holds inside, with what it is,
+// and with how many of its uses are ours, or kUncounted.
 template <class F>
 void parts(TensorImpl* impl, F&& f) {
   if (impl->unsafe_storage()) {
     if (impl->key_set().has(DispatchKey::Functionalize)) {
-      if (auto* wrapper = dynamic_cast<const at::FunctionalTensorWrapper*>(impl)) f(wrapper->value(), kUncounted);
+      if (auto* wrapper = dynamic_cast<const at::FunctionalTensorWrapper*>(impl)) f(wrapper->value(), OA_VALUE, kUncounted);
     } else if (c10::isQIntType(c10::typeMetaToScalarType(impl->dtype()))) {
       auto quantizer = static_cast<at::QTensorImpl*>(impl)->quantizer();
       if (auto* q = dynamic_cast<at::PerChannelAffineQuantizer*>(quantizer.get())) {
-        f(q->scales(), 1);
-        f(q->zero_points(), 1);
+        f(q->scales(), OA_SCALES, 1);
+        f(q->zero_points(), OA_ZERO_POINTS, 1);
       }
     } else if (impl->key_set().has(DispatchKey::NestedTensor)) {
       if (auto* nested = dynamic_cast<const at::native::NestedTensorImpl*>(impl)) {
 #if TORCH_VERSION_MAJOR >= 2
-        f(nested->get_nested_sizes(), 0);
-        f(nested->get_nested_strides(), 0);
+        f(nested->get_nested_sizes(), OA_SIZES, 0);
+        f(nested->get_nested_strides(), OA_STRIDES, 0);
 #else
-        f(nested->get_nested_size_tensor(), 0);
-        f(nested->get_nested_stride_tensor(), 0);
+        f(nested->get_nested_size_tensor(), OA_SIZES, 0);
+        f(nested->get_nested_stride_tensor(), OA_STRIDES, 0);
 #endif
       }
     }
     return;
   }
   if (auto* coo = dynamic_cast<const at::SparseTensorImpl*>(impl)) {
-    f(coo->indices(), 1);
-    f(coo->values(), 1);
+    f(coo->indices(), OA_INDICES, 1);
+    f(coo->values(), OA_VALUES, 1);
   } else if (auto* csr = dynamic_cast<const at::SparseCsrTensorImpl*>(impl)) {
-    f(csr->compressed_indices(), 0);
-    f(csr->plain_indices(), 0);
-    f(csr->values(), 0);
+    f(csr->compressed_indices(), OA_COMPRESSED_INDICES, 0);
+    f(csr->plain_indices(), OA_PLAIN_INDICES, 0);
+    f(csr->values(), OA_VALUES, 0);
   }
 }
 
@@ -187,8 +187,9 @@ int64_t traits_of(const TensorImpl* impl, const c10::StorageImpl* storage) {
   return traits;
 }
 
-// record writes what observe writes, without the parts.
-void record(TensorImpl* impl, int64_t ours, int64_t count, oa_level level, Reply& out) {
+// record writes what observe writes of one tensor; last is the number of its
+// parts, or what it is as a part.
+void record(TensorImpl* impl, int64_t ours, int64_t last, oa_level level, Reply& out) {
   c10::StorageImpl* storage = storage_of(impl);
   int64_t impl_uses = c10::raw::intrusive_ptr::use_count(impl) - ours;
   int64_t storage_uses = storage ? c10::raw::intrusive_ptr::use_count(storage) : 0;
@@ -198,7 +199,7 @@ void record(TensorImpl* impl, int64_t ours, int64_t count, oa_level level, Reply
   out.word(reinterpret_cast<int64_t>(storage));
   out.word((impl_uses & 0xffffffff) | storage_uses << 32);
   out.word((version.enabled() ? version.current_version() : 0) | traits_of(impl, storage) << 32 |
-           int64_t(level == OA_CONTENTS) << 48 | count << 56);
+           int64_t(level == OA_CONTENTS) << 48 | last << 56);
   if (level == OA_CONTENTS) contents(impl, storage, out);
 }
 
@@ -214,10 +215,10 @@ void observe(TensorImpl* impl, oa_level level, Reply& out) {
     return;
   }
   int64_t count = 0;
-  parts(impl, [&](const at::Tensor& part, int) { count += part.defined(); });
+  parts(impl, [&](const at::Tensor& part, oa_part, int) { count += part.defined(); });
   record(impl, 0, count, level, out);
-  parts(impl, [&](const at::Tensor& part, int ours) {
-    if (part.defined()) record(part.unsafeGetTensorImpl(), ours, 0, level, out);
+  parts(impl, [&](const at::Tensor& part, oa_part what, int ours) {
+    if (part.defined()) record(part.unsafeGetTensorImpl(), ours, what, level, out);
   });
 }
 
@@ -225,7 +226,7 @@ void Holds::hold(TensorImpl* impl) {
   if (impl == nullptr) return;
   if (const auto& storage = impl->unsafe_storage()) storages.push_back(storage);
   if (!has_parts(impl)) return;
-  opassert::parts(impl, [&](const at::Tensor& part, int) {
+  opassert::parts(impl, [&](const at::Tensor& part, oa_part, int) {
     if (!part.defined()) return;
     parts.push_back(part);
     if (const auto& storage = part.unsafeGetTensorImpl()->unsafe_storage()) storages.push_back(storage);

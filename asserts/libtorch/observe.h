@@ -17,11 +17,11 @@ namespace opassert {
 //   version | traits << 32 | has contents << 48 | parts << 56
 //   contents, if any: dtype, device type, device index, offset, storage bytes,
 //   digest, dimensions, sizes, strides (none: 0, else 1 and the strides), copy
-//   each part in the same way
+//   each part in the same way, but for what it is, an oa_part, in the place of
+//   the number of parts
 //
-// The parts are the tensors that a tensor holds inside: indices and values of
-// a sparse one, scales and zero points of a quantized one, sizes and strides
-// of a nested one, the value of a functional wrapper. Nothing here changes a count or throws.
+// The parts are the tensors that a tensor holds inside. Nothing here changes a
+// count or throws.
 void observe(c10::TensorImpl* impl, oa_level level, Reply& out);
 
 // Holds keeps the storages and the parts of tensors from being freed, so that

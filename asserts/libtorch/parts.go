@@ -21,50 +21,64 @@ const (
 type part struct {
 	side        side
 	subject     int
+	name        string
 	observation asserts.Observation
 }
+
+// partNames are the names of oa_part of shim.h.
+var partNames = [...]string{"", "value", "scales", "zero_points", "sizes", "strides", "indices", "values", "compressed_indices", "plain_indices"}
 
 // addParts gives each subject a second one with its parts, after all others.
 func (out *Outcome) addParts() {
 	seen := &out.Seen
 	seen.Before, seen.After = slices.Clip(seen.Before), slices.Clip(seen.After)
 	seen.ArgLens = slices.Clip(seen.ArgLens)
-	for subject := range out.argLens {
-		b, a := out.partsOf(before, subject), out.partsOf(after, subject)
+	seen.ArgNames, seen.ResultNames = make([][]string, len(out.argLens)), make([][]string, len(out.resultLens))
+	for subject, tensors := range out.argLens {
+		b, names := out.partsOf(before, subject, tensors)
+		a, _ := out.partsOf(after, subject, tensors)
 		n := max(len(a), len(b)) // one length serves both; what came or went is an undefined tensor
 		seen.Before = append(seen.Before, append(b, make([]asserts.Observation, n-len(b))...)...)
 		seen.After = append(seen.After, append(a, make([]asserts.Observation, n-len(a))...)...)
 		seen.ArgLens = append(seen.ArgLens, n)
+		seen.ArgNames = append(seen.ArgNames, names)
 	}
 	seen.Results, seen.ResultLens = slices.Clip(seen.Results), slices.Clip(seen.ResultLens)
-	for subject := range out.resultLens {
-		r := out.partsOf(result, subject)
+	for subject, tensors := range out.resultLens {
+		r, names := out.partsOf(result, subject, tensors)
 		seen.Results = append(seen.Results, r...)
 		seen.ResultLens = append(seen.ResultLens, len(r))
+		seen.ResultNames = append(seen.ResultNames, names)
 	}
 }
 
-func (out *Outcome) partsOf(side side, subject int) []asserts.Observation {
-	var parts []asserts.Observation
+// partsOf gives the parts of a subject of so many tensors, and their names
+// where it is one tensor.
+func (out *Outcome) partsOf(side side, subject, tensors int) (parts []asserts.Observation, names []string) {
 	for _, p := range out.parts {
-		if p.side == side && p.subject == subject {
-			parts = append(parts, p.observation)
+		if p.side != side || p.subject != subject {
+			continue
+		}
+		parts = append(parts, p.observation)
+		if tensors == 1 {
+			names = append(names, p.name)
 		}
 	}
-	return parts
+	return parts, names
 }
 
 // partsName is what the subject with the parts of another is called.
 func partsName(subject string) string { return subject + ".parts" }
 
 // WithParts gives the op with its checks extended to the tensors that sparse,
-// quantized and nested tensors and functional wrappers hold inside, where aliasing and writes are out
-// of sight otherwise: each subject gets a second one, a list, and each check
-// about storage or freshness a line about it. The parts are, in order, the
-// indices and values of a COO tensor; the compressed indices, plain indices
-// and values of CSR, CSC, BSR and BSC; the scales and zero points of a tensor
-// quantized per channel; the sizes and strides of a nested tensor; the value of
-// a functional wrapper, which has no bytes of its own.
+// quantized and nested tensors and functional wrappers hold inside, where
+// aliasing and writes are out of sight otherwise: each subject gets a second
+// one, a list, and each check about storage or freshness a line about it. The
+// parts are, in order, the indices and values of a COO tensor; the compressed
+// indices, plain indices and values of CSR, CSC, BSR and BSC; the scales and
+// zero points of a tensor quantized per channel; the sizes and strides of a
+// nested tensor; the value of a functional wrapper, which has no bytes of its
+// own. Where a subject is one tensor, reports call them so.
 //
 // OA001, OA002, OA004, OA006 and OA010 are not extended: a tensor may change
 // its parts, and their version counters are not those of the tensor.

@@ -45,6 +45,15 @@ enum { OA_HEADER = 3 };
 
 enum oa_level { OA_OFF, OA_IDENTITY, OA_CONTENTS };
 
+// What a tensor inside another is to it.
+enum oa_part {
+  OA_WHOLE,  // it is not inside
+  OA_VALUE,  // of a functional wrapper
+  OA_SCALES, OA_ZERO_POINTS,  // of a tensor quantized by channel
+  OA_SIZES, OA_STRIDES,  // of a nested tensor
+  OA_INDICES, OA_VALUES, OA_COMPRESSED_INDICES, OA_PLAIN_INDICES  // of a sparse tensor
+};
+
 // A use count that is not known; asserts.NotCounted.
 enum { OA_UNCOUNTED = -1 };
 

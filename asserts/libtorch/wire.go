@@ -158,9 +158,9 @@ func (r *reader) list() []int64 {
 	return l
 }
 
-// observation reads what observe.h writes, up to the parts; it gives their
-// number.
-func (r *reader) observation(o *asserts.Observation) (parts int) {
+// observation reads what observe.h writes of one tensor; it gives the number of
+// the parts that follow, or what the tensor is as a part.
+func (r *reader) observation(o *asserts.Observation) (last int) {
 	w := r.words[:4]
 	r.words = r.words[4:]
 	uses, rest := w[2], uint64(w[3])
