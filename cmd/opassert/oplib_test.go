@@ -82,7 +82,7 @@ func expectations(t *testing.T) (broken, ended []string) {
 // nothing of the others.
 func TestCheckOplib(t *testing.T) {
 	command, lib := tool(t)
-	cmd := exec.Command(command, "check", "-lib", lib, "-level", "meta", "-json", "-state", filepath.Join(t.TempDir(), "state"))
+	cmd := exec.Command(command, "check", "-lib", lib, "-level", "meta", "-timeout", "1s", "-json", "-state", filepath.Join(t.TempDir(), "state"))
 	cmd.Stderr = os.Stderr
 	out, err := cmd.Output()
 	if exit, ok := err.(*exec.ExitError); !ok || exit.ExitCode() != 1 {
