@@ -95,7 +95,7 @@ func (p *process) ready(patience time.Duration) bool {
 // the clock.
 func (p *process) next(patience time.Duration) (string, bool) {
 	const looks = 10
-	look := time.NewTicker(patience / looks)
+	look := time.NewTicker(max(patience/looks, time.Millisecond))
 	defer look.Stop()
 	var begun time.Duration
 	for n := range 3 * looks {

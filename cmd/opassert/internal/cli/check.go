@@ -111,6 +111,9 @@ type checkup struct {
 }
 
 func (f *checkFlags) start(inv *invocation) (*checkup, error) {
+	if *f.timeout <= 0 {
+		return nil, usagef("-timeout %v leaves a case no time", *f.timeout)
+	}
 	c := &checkup{flags: f}
 	level, err := parseLevel(*f.level)
 	if err != nil {
