@@ -205,7 +205,7 @@ func (p *process) cause(status string) string {
 	if s := signalText.FindString(text); s != "" {
 		return s
 	}
-	if strings.Contains(text, "out of memory") || strings.Contains(text, "cannot allocate memory") {
+	if containsAny(text, exhausted) {
 		return outOfMemory
 	}
 	if status == "" {
@@ -215,3 +215,7 @@ func (p *process) cause(status string) string {
 }
 
 const outOfMemory = "out of memory"
+
+// exhausted are last words of a process that got no memory: of Go's runtime,
+// with the race detector and without, of C's, and of sanitizers.
+var exhausted = []string{"out of memory", "address space collisions", "annot allocate memory", "failed to allocate"}
