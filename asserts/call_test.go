@@ -229,13 +229,17 @@ func TestPanic(t *testing.T) {
 	binary(newAdd(), func(self, other *tensor) *tensor { panic(boom) }, newTensor(4), newTensor(4))
 }
 
+// wantPanic is deferred: what it follows is to panic with a text.
+func wantPanic(t *testing.T, want string) {
+	t.Helper()
+	if text, _ := recover().(string); !strings.Contains(text, want) {
+		t.Errorf("panic %q, want %q", text, want)
+	}
+}
+
 // TestArgumentsOnce is a wrapper that forgets the arguments after the call.
 func TestArgumentsOnce(t *testing.T) {
-	defer func() {
-		if text, _ := recover().(string); !strings.Contains(text, "2 tensors were recorded before the call and 1 after it") {
-			t.Errorf("panic %q", text)
-		}
-	}()
+	defer wantPanic(t, "2 tensors were recorded before the call and 1 after it")
 	var obs [5]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(newAdd())
@@ -251,11 +255,7 @@ func TestSmallArray(t *testing.T) {
 	op := newAdd()
 	for range 2 { // the first call of an op begins in another way than the rest
 		func() {
-			defer func() {
-				if text, _ := recover().(string); !strings.Contains(text, "aten::add: NewCall was given 4 observations, and the op takes 5") {
-					t.Errorf("panic %q", text)
-				}
-			}()
+			defer wantPanic(t, "aten::add: NewCall was given 4 observations, and the op takes 5")
 			var obs [4]asserts.Observation
 			call := asserts.NewCall(obs[:])
 			call.Begin(op)
@@ -283,21 +283,13 @@ func TestListRecordedAsTensors(t *testing.T) {
 	if got := told(c); len(got) != 1 || !strings.HasPrefix(got[0], "OA007 result[0]") {
 		t.Errorf("found %v, want OA007", got)
 	}
-	defer func() {
-		if text, _ := recover().(string); !strings.Contains(text, "2 returns were recorded, the op has 1") {
-			t.Errorf("panic %q", text)
-		}
-	}()
+	defer wantPanic(t, "2 returns were recorded, the op has 1")
 	record(newTensor(4), newTensor(4))
 }
 
 // TestTooManyReturns is a wrapper of an op of lists that records a return more.
 func TestTooManyReturns(t *testing.T) {
-	defer func() {
-		if text, _ := recover().(string); !strings.Contains(text, "2 returns were recorded, the op has 1") {
-			t.Errorf("panic %q", text)
-		}
-	}()
+	defer wantPanic(t, "2 returns were recorded, the op has 1")
 	var obs [8]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(opOf("f(Tensor[] ts) -> Tensor"))
@@ -375,11 +367,7 @@ func TestValidate(t *testing.T) {
 func TestTooManyUndefinedArguments(t *testing.T) {
 	for _, op := range []*asserts.Op{newAdd(), opOf("f(Tensor[] self) -> Tensor[]")} {
 		t.Run(op.Name, func(t *testing.T) {
-			defer func() {
-				if text, _ := recover().(string); !strings.Contains(text, "9 tensors were recorded, more than the op has") {
-					t.Errorf("panic %q", text)
-				}
-			}()
+			defer wantPanic(t, "9 tensors were recorded, more than the op has")
 			var obs [5]asserts.Observation
 			call := asserts.NewCall(obs[:])
 			call.Begin(op)
@@ -403,11 +391,7 @@ func TestMisfit(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			defer func() {
-				if text, _ := recover().(string); !strings.Contains(text, test.want) || !strings.Contains(text, "aten::add") {
-					t.Errorf("panic %q, want %q", text, test.want)
-				}
-			}()
+			defer wantPanic(t, "wrapper of aten::add: "+test.want)
 			var obs [7]asserts.Observation
 			call := asserts.NewCall(obs[:])
 			call.Begin(opOf(test.schema))

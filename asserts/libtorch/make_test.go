@@ -4,6 +4,7 @@ package libtorch_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -103,6 +104,42 @@ func TestForms(t *testing.T) {
 					t.Error("another seed made the same tensor")
 				}
 			})
+		}
+	}
+}
+
+// Sparse tensors are coalesced or not, and of as many sparse dimensions, as
+// their form says; nested ones hold tensors of equal sizes or not.
+func TestWhatFormsAre(t *testing.T) {
+	made := func(form libtorch.Form) libtorch.Value {
+		ones := slices.Repeat([]float64{1}, 12)
+		return tensor(t, libtorch.Spec{DType: libtorch.Float32, Sizes: []int64{2, 3, 2}, Form: form, Values: ones}).Value()
+	}
+	results := func(op string, form libtorch.Form) libtorch.Value {
+		return call(t, asserts.Off, op, made(form)).Results[0]
+	}
+	for form, want := range map[libtorch.Form][3]int64{ // coalesced, sparse dimensions, elements given
+		libtorch.COO:            {1, 3, 12},
+		libtorch.COOUncoalesced: {0, 3, 24},
+		libtorch.COOHybrid:      {1, 1, 2},
+	} {
+		got := [3]int64{
+			results("aten::is_coalesced", form).Int, results("aten::sparse_dim", form).Int, results("aten::_nnz", form).Int,
+		}
+		if got != want {
+			t.Errorf("%v is %v, want %v", form, got, want)
+		}
+	}
+	for form, want := range map[libtorch.Form][]float64{
+		libtorch.Nested:     {3, 2, 2, 2},
+		libtorch.NestedEven: {3, 2, 3, 2},
+	} {
+		sizes, err := results("aten::_nested_tensor_size", form).Tensor.Elements()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, sizes); diff != "" {
+			t.Errorf("sizes inside %v:\n%s", form, diff)
 		}
 	}
 }

@@ -89,10 +89,9 @@ func (p *process) ready(patience time.Duration) bool {
 }
 
 // next gives the next line; false when there are no more, or when the worker
-// has worked on it for longer than patience. On a busy machine that takes a
-// while, so it is the worker's own time that counts; one that waits for
-// nothing, or whose time the system does not tell, gets three times as long by
-// the clock.
+// has worked on it for longer than patience. It is the worker's own time that
+// counts, since a busy machine makes every worker slow. One that sleeps, or
+// whose time the system does not tell, gets three times as long by the clock.
 func (p *process) next(patience time.Duration) (string, bool) {
 	const looks = 10
 	look := time.NewTicker(max(patience/looks, time.Millisecond))
