@@ -84,7 +84,7 @@ func TestSARIFPlaces(t *testing.T) {
 		{"/src", "/src/a b.go", "a%20b.go %SRCROOT%"},
 		{"/src", "/other/b.go", "file:///other/b.go "},
 		{"", "/src/b.go", "file:///src/b.go "},
-		{"/src", "example.com/m/b.go", "example.com/m/b.go "},
+		{"/src", "layers/b.go", "layers/b.go %SRCROOT%"},
 	} {
 		var b bytes.Buffer
 		asserts.WriteSARIF(&b, "", test.root, []asserts.Result{{Status: asserts.Violated, Site: asserts.Site{File: test.file, Line: 3}}})

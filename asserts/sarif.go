@@ -131,8 +131,8 @@ func (r Result) sarif(root string) sarifResult {
 }
 
 func artifact(file, root string) sarifArtifact {
-	if !filepath.IsAbs(file) { // of a program built with -trimpath
-		return sarifArtifact{(&url.URL{Path: file}).String(), ""}
+	if !filepath.IsAbs(file) { // relative to the module, as a Site is
+		return sarifArtifact{(&url.URL{Path: file}).String(), "%SRCROOT%"}
 	}
 	if rel, _ := filepath.Rel(root, file); filepath.IsLocal(rel) {
 		return sarifArtifact{(&url.URL{Path: filepath.ToSlash(rel)}).String(), "%SRCROOT%"}

@@ -2,25 +2,87 @@ package asserts
 
 import (
 	"bytes"
+	"net/url"
+	"path"
+	"path/filepath"
 	"runtime"
+	"runtime/debug"
 	"strconv"
+	"strings"
+	"sync"
 )
 
-// callSite gives the line that called the wrapper: the caller of the caller
+// callSite returns the line that called the wrapper: the caller of the caller
 // of Call.Judge. It counts frames, so only Call.report may call it.
 func callSite() Site {
 	const wrapper = 5 // Callers, callSite, report, end and Judge (or JudgeSeen and the engine), the wrapper
-	var pcs [2]uintptr
+	var pcs [8]uintptr
 	n := runtime.Callers(wrapper, pcs[:])
 	frames := runtime.CallersFrames(pcs[:n])
-	frame, _ := frames.Next()
-	if caller, _ := frames.Next(); caller.Function != "runtime.goexit" {
-		frame = caller
+	site, more := frames.Next()
+	for more {
+		var caller runtime.Frame
+		caller, more = frames.Next()
+		if strings.HasPrefix(caller.Function, "reflect.") { // a wrapper that is called by reflection
+			continue
+		}
+		if caller.Function != "runtime.goexit" {
+			site = caller
+		}
+		break
 	}
-	return Site{File: frame.File, Line: frame.Line, Func: frame.Function}
+	return siteOf(site)
 }
 
-// goroutines gives the number of this goroutine and of the one that started
+func siteOf(frame runtime.Frame) Site {
+	return Site{File: inModule(frame, module()), Line: frame.Line, Func: frame.Function}
+}
+
+// inModule returns the frame's file relative to the program's own module, or
+// behind the path of its package where that belongs to another one.
+func inModule(frame runtime.Frame, module string) string {
+	folder, name := packagePath(frame.Function), path.Base(filepath.ToSlash(frame.File))
+	if strings.HasSuffix(name, "_test.go") {
+		folder = strings.TrimSuffix(folder, "_test")
+	}
+	if rest, ok := strings.CutPrefix(folder+"/", module+"/"); ok && module != "" {
+		folder = rest
+	}
+	return path.Join(folder, name)
+}
+
+// packagePath returns the import path in a function's name as the linker
+// spells it: "gopkg.in/yaml%2ev3.(*Node).Decode". A command's is "main", which
+// is looked up in what the program was built from.
+func packagePath(function string) string {
+	slash := strings.LastIndexByte(function, '/') + 1
+	dot := strings.IndexByte(function[slash:], '.')
+	if dot < 0 {
+		return ""
+	}
+	folder, err := url.PathUnescape(function[:slash+dot])
+	if err != nil {
+		folder = function[:slash+dot]
+	}
+	if folder == "main" {
+		folder = ""
+		if info, ok := debug.ReadBuildInfo(); ok && info.Path != "command-line-arguments" {
+			folder = info.Path
+		}
+	}
+	return folder
+}
+
+// module returns the path of the module that the program was built in, or ""
+// where the build does not say.
+var module = sync.OnceValue(func() string {
+	if info, ok := debug.ReadBuildInfo(); ok {
+		return info.Main.Path
+	}
+	return ""
+})
+
+// goroutines returns the number of this goroutine and of the one that started
 // it, 0 for none. The runtime tells them in stack traces alone; this is slow,
 // and done for violations only.
 func goroutines() (self, creator uint64) {

@@ -39,7 +39,7 @@ type Place struct {
 
 // A Site is a place in a program.
 type Site struct {
-	File string
+	File string // relative to the program's module; of another module, behind its path
 	Line int
 	Func string
 }
