@@ -109,8 +109,8 @@ func (m *maker) release() {
 	m.tensors, m.extra = m.tensors[:0], m.extra[:0]
 }
 
-// releaseResults gives up the tensors among results.
-func releaseResults(results []any) {
+// Release releases the tensors among results.
+func Release(results []any) {
 	for _, r := range results {
 		switch r := r.(type) {
 		case Tensor:
@@ -118,7 +118,7 @@ func releaseResults(results []any) {
 				r.Release()
 			}
 		case []any:
-			releaseResults(r)
+			Release(r)
 		}
 	}
 }

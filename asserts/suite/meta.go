@@ -40,7 +40,7 @@ func swap(args []any, tensors, twins []Tensor) []any {
 
 func (r *runner) callMeta(t *target, a *attempt, twins []any) {
 	out, err := r.engine.Call(t.gen.name, twins, asserts.Contents)
-	releaseResults(out.Results)
+	Release(out.Results)
 	switch text, _ := message(err); {
 	case err == nil:
 		a.meta = &out.Seen

@@ -127,7 +127,7 @@ func (r *runner) try(t *target, c *Case) (*attempt, error) {
 		return nil, err
 	}
 	out, err := r.engine.Call(t.gen.name, args, min(r.level, asserts.Contents))
-	releaseResults(out.Results)
+	Release(out.Results)
 	if err != nil {
 		return nil, err
 	}
@@ -157,7 +157,7 @@ func (r *runner) judge(t *target, a *attempt, result *caseResult) []*asserts.Vio
 	for _, v := range verdict.Violations {
 		v.Device = "cpu, meta"
 	}
-	return append(found, verdict.Violations...)
+	return append(found, t.unwaived(verdict.Violations, result)...)
 }
 
 // sameFault tells whether two violations are about one rule and one subject.
@@ -175,14 +175,21 @@ func (r *runner) judgeOn(t *target, a *attempt, seen *asserts.Seen, device strin
 	for _, v := range verdict.Violations {
 		v.Device = device
 	}
-	if t.waived != nil {
-		for _, v := range asserts.Judge(t.waived, seen, r.policy).Violations {
-			if t.waives(v) {
-				result.Excused = append(result.Excused, v.Code)
-			}
+	found := slices.DeleteFunc(verdict.Violations, func(v *asserts.Violation) bool { return r.engine.Harmless(v, a.c) })
+	return t.unwaived(found, result)
+}
+
+// unwaived leaves out what an allowlist waives, and counts it. Every check is
+// judged, those waived too: one that is quiet because another names the
+// culprit stays so where that other is waived.
+func (t *target) unwaived(found []*asserts.Violation, result *caseResult) []*asserts.Violation {
+	return slices.DeleteFunc(found, func(v *asserts.Violation) bool {
+		if t.waived.Has(v.Code) {
+			result.Excused = append(result.Excused, v.Code)
+			return true
 		}
-	}
-	return slices.DeleteFunc(verdict.Violations, func(v *asserts.Violation) bool { return r.engine.Harmless(v, a.c) })
+		return false
+	})
 }
 
 func (r *runner) finding(t *target, c *Case, v *asserts.Violation, number int) *Finding {

@@ -4,44 +4,31 @@ import (
 	"slices"
 
 	"github.com/opassert/opassert/asserts"
-	"github.com/opassert/opassert/gen/plan"
 )
+
+// A Plan says what the calls of an op are held against.
+type Plan struct {
+	Op     asserts.Op    // with every check up to the run's level, waived ones included
+	Waived asserts.Codes // the checks that an allowlist waives
+}
 
 // A target is an op made ready to be run.
 type target struct {
 	operator Operator
 	gen      *generator
-	judged   *asserts.Op     // without what is waived
-	waived   *asserts.Op     // with it; nil if nothing is
-	excused  []asserts.Check // what is waived
+	judged   *asserts.Op
+	waived   asserts.Codes
 }
 
-func newTarget(e Engine, operator Operator, planner *plan.Planner, book *recipeBook, level asserts.Level) *target {
-	p := planner.Plan(operator.Schema)
-	t := &target{operator: operator, gen: newGenerator(operator.Schema, book)}
-	judged := p.Asserts(level)
-	judged.Checks = slices.DeleteFunc(judged.Checks, operator.unseen)
-	all := judged
-	all.Checks = slices.Clone(judged.Checks)
-	for _, c := range p.Checks {
-		if c.Waived != nil && c.Code.Level() <= level {
-			t.excused = append(t.excused, c.Check)
-			all.Checks = append(all.Checks, c.Check)
-		}
+func newTarget(e Engine, operator Operator, p Plan, book *recipeBook) *target {
+	p.Op.Checks = slices.DeleteFunc(slices.Clone(p.Op.Checks), operator.unseen)
+	return &target{
+		operator: operator, gen: newGenerator(operator.Schema, book),
+		judged: e.Subjects(&p.Op), waived: p.Waived,
 	}
-	t.judged = e.Subjects(&judged)
-	if len(t.excused) > 0 {
-		t.waived = e.Subjects(&all)
-	}
-	return t
 }
 
-// unseen tells whether a check is one that the engine cannot show broken.
+// unseen reports whether a check is one that the engine cannot show broken.
 func (o Operator) unseen(c asserts.Check) bool {
 	return slices.ContainsFunc(o.Unseen, func(u Unseen) bool { return u.Code == c.Code && u.On == c.On })
-}
-
-// waives tells whether an allowlist entry excuses a violation.
-func (t *target) waives(v *asserts.Violation) bool {
-	return slices.ContainsFunc(t.excused, func(c asserts.Check) bool { return c.Code == v.Code && c.On == v.Subject.Name })
 }

@@ -8,14 +8,14 @@ import (
 	"os"
 
 	"github.com/opassert/opassert/asserts"
-	"github.com/opassert/opassert/gen/plan"
+	"github.com/opassert/opassert/schema"
 )
 
 // A Config is what a run and its workers agree on.
 type Config struct {
-	Level   asserts.Level
-	Seed    uint64
-	Planner *plan.Planner
+	Level asserts.Level
+	Seed  uint64
+	Plan  func(*schema.Op) Plan // called by workers alone
 }
 
 // The conversation with a worker is in lines. It says "ready PID" when it has
@@ -81,7 +81,7 @@ func (s *server) answer(request string) error {
 	if err != nil {
 		return err
 	}
-	t := newTarget(s.engine, operator, s.cfg.Planner, s.book, s.cfg.Level)
+	t := newTarget(s.engine, operator, s.cfg.Plan(operator.Schema), s.book)
 	hopeless := 0 // cases from the first one on that nothing would mend
 	for n := from; n < to && hopeless < giveUp; n++ {
 		fmt.Fprintln(s.out, lineStart, n)

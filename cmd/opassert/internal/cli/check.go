@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/opassert/opassert/asserts"
+	torch "github.com/opassert/opassert/asserts/libtorch/engine"
 	"github.com/opassert/opassert/asserts/suite"
 	"github.com/opassert/opassert/gen/plan"
 	"github.com/opassert/opassert/schema"
@@ -125,7 +126,7 @@ func (f *checkFlags) start(inv *invocation) (*checkup, error) {
 			return nil, err
 		}
 	}
-	engine, err := suite.NewLibtorch(f.libs, file)
+	engine, err := torch.Open(f.libs, file)
 	if err != nil {
 		return nil, notBuilt(err)
 	}
@@ -143,8 +144,23 @@ func (f *checkFlags) start(inv *invocation) (*checkup, error) {
 		}
 	}
 	planner, err := f.plannerFor(inv, all)
-	c.config = suite.Config{Level: level, Seed: *f.seed, Planner: planner}
+	c.config = suite.Config{Level: level, Seed: *f.seed, Plan: func(op *schema.Op) suite.Plan { return planned(planner.Plan(op), level) }}
 	return c, err
+}
+
+// planned is a plan as the suite takes it.
+func planned(p plan.Plan, level asserts.Level) suite.Plan {
+	out := suite.Plan{Op: p.Asserts(asserts.Off)}
+	for _, c := range p.Checks {
+		if c.Code.Level() > level {
+			continue
+		}
+		out.Op.Checks = append(out.Op.Checks, c.Check)
+		if c.Waived != nil {
+			out.Waived |= asserts.CodesOf(c.Code)
+		}
+	}
+	return out
 }
 
 func (f *checkFlags) plannerFor(inv *invocation, all []suite.Operator) (*plan.Planner, error) {

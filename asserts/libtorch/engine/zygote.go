@@ -1,6 +1,6 @@
 //go:build libtorch
 
-package suite
+package engine
 
 // This file makes zygote.c part of the package.
 

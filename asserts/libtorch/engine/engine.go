@@ -1,4 +1,6 @@
-package suite
+// Package engine is libtorch as the suite runs it: it turns the suite's values
+// into those of the real library, and what a call shows into plain data.
+package engine
 
 import (
 	"errors"
@@ -8,10 +10,11 @@ import (
 
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/libtorch"
+	"github.com/opassert/opassert/asserts/suite"
 	"github.com/opassert/opassert/schema"
 )
 
-// Libtorch is the engine of the real library.
+// A Libtorch is the engine of the real library.
 type Libtorch struct {
 	version string
 	out     libtorch.Outcome
@@ -19,9 +22,9 @@ type Libtorch struct {
 	old     map[string]bool       // the ops that were there before libraries were loaded
 }
 
-// NewLibtorch starts libtorch and loads op libraries. Schemas of a file, where
-// given, go before those that the dispatcher prints.
-func NewLibtorch(libraries []string, file []*schema.Op) (*Libtorch, error) {
+// Open starts libtorch and loads op libraries. Schemas of a file, where given,
+// go before those that the dispatcher prints.
+func Open(libraries []string, file []*schema.Op) (*Libtorch, error) {
 	version, err := libtorch.Version()
 	if err != nil {
 		return nil, err
@@ -54,12 +57,12 @@ func (l *Libtorch) Version() string { return "libtorch " + l.version }
 func (l *Libtorch) Loaded(op string) bool { return !l.old[op] }
 
 // Operators leaves out what has no way to run on the CPU.
-func (l *Libtorch) Operators() ([]Operator, error) {
+func (l *Libtorch) Operators() ([]suite.Operator, error) {
 	ops, err := libtorch.Ops()
 	if err != nil {
 		return nil, err
 	}
-	var all []Operator
+	var all []suite.Operator
 	for _, op := range ops {
 		if l.Loaded(op.Name) || slices.Contains(namespaces, op.Namespace) && runnable(op) {
 			all = append(all, l.operator(op))
@@ -68,10 +71,10 @@ func (l *Libtorch) Operators() ([]Operator, error) {
 	return all, nil
 }
 
-func (l *Libtorch) Operator(name string) (Operator, error) {
+func (l *Libtorch) Operator(name string) (suite.Operator, error) {
 	op, err := libtorch.Lookup(name)
 	if err != nil {
-		return Operator{}, err
+		return suite.Operator{}, err
 	}
 	return l.operator(op), nil
 }
@@ -91,11 +94,11 @@ func runnable(op *libtorch.Op) bool {
 // autograd.
 var below = []string{"CPU", "CompositeExplicitAutograd", "CompositeExplicitAutogradNonFunctional"}
 
-func (l *Libtorch) operator(op *libtorch.Op) Operator {
-	o := Operator{Missing: op.Unpassable()}
+func (l *Libtorch) operator(op *libtorch.Op) suite.Operator {
+	o := suite.Operator{Missing: op.Unpassable()}
 	o.Below = slices.ContainsFunc(op.Kernels, func(k string) bool { return slices.Contains(below, k) })
 	for _, b := range op.Blind() {
-		o.Unseen = append(o.Unseen, Unseen(b))
+		o.Unseen = append(o.Unseen, suite.Unseen(b))
 	}
 	if o.Schema = l.schemas[op.Name]; o.Schema != nil {
 		return o
@@ -126,21 +129,21 @@ type torchTensor struct{ libtorch.Tensor }
 
 func (t torchTensor) Release() { t.Tensor.Release() }
 
-var torchForms = map[Form]libtorch.Form{
-	Strided: libtorch.Strided, COO: libtorch.COO, CSR: libtorch.CSR, CSC: libtorch.CSC, BSR: libtorch.BSR, BSC: libtorch.BSC,
-	Mkldnn: libtorch.MKLDNN, Quantized: libtorch.Quantized, PerChannel: libtorch.QuantizedChannel, Nested: libtorch.Nested,
-	Functional: libtorch.FunctionalWrapper, Conjugate: libtorch.Conj, Negative: libtorch.Neg, Zero: libtorch.Zero,
-	Inference: libtorch.Inference, Named: libtorch.Strided,
-	COOUncoalesced: libtorch.COOUncoalesced, COOHybrid: libtorch.COOHybrid, NestedEven: libtorch.NestedEven,
+var torchForms = map[suite.Form]libtorch.Form{
+	suite.Strided: libtorch.Strided, suite.COO: libtorch.COO, suite.CSR: libtorch.CSR, suite.CSC: libtorch.CSC, suite.BSR: libtorch.BSR, suite.BSC: libtorch.BSC,
+	suite.Mkldnn: libtorch.MKLDNN, suite.Quantized: libtorch.Quantized, suite.PerChannel: libtorch.QuantizedChannel, suite.Nested: libtorch.Nested,
+	suite.Functional: libtorch.FunctionalWrapper, suite.Conjugate: libtorch.Conj, suite.Negative: libtorch.Neg, suite.Zero: libtorch.Zero,
+	suite.Inference: libtorch.Inference, suite.Named: libtorch.Strided,
+	suite.COOUncoalesced: libtorch.COOUncoalesced, suite.COOHybrid: libtorch.COOHybrid, suite.NestedEven: libtorch.NestedEven,
 }
 
-func (l *Libtorch) Make(d Dense, f Form) (Tensor, error) {
+func (l *Libtorch) Make(d suite.Dense, f suite.Form) (suite.Tensor, error) {
 	spec := libtorch.Spec{Sizes: d.Sizes, Strides: d.Strides, Offset: d.Offset, Bytes: d.Data, Form: torchForms[f]}
 	name := d.DType
-	if f == Quantized {
+	if f == suite.Quantized {
 		name = "quint8"
 	}
-	if f == PerChannel {
+	if f == suite.PerChannel {
 		name = "qint8"
 	}
 	var ok bool
@@ -151,24 +154,24 @@ func (l *Libtorch) Make(d Dense, f Form) (Tensor, error) {
 	if err != nil {
 		return nil, thrown(err)
 	}
-	if f == Named {
+	if f == suite.Named {
 		return l.named(t, len(d.Sizes))
 	}
 	return torchTensor{t}, nil
 }
 
 // named gives the dimensions of a tensor names.
-func (l *Libtorch) named(t libtorch.Tensor, dims int) (Tensor, error) {
+func (l *Libtorch) named(t libtorch.Tensor, dims int) (suite.Tensor, error) {
 	names := make([]any, dims)
 	for i := range names {
-		names[i] = dimname(i).Text
+		names[i] = "dimname::" + string(rune('A'+i))
 	}
 	out, err := l.Call("aten::rename_", []any{torchTensor{t}, names}, asserts.Off)
-	releaseResults(out.Results)
 	if err != nil {
 		t.Release()
 		return nil, err
 	}
+	suite.Release(out.Results)
 	return torchTensor{t}, nil
 }
 
@@ -180,12 +183,12 @@ const longest = 1000
 func thrown(err error) error {
 	var e *libtorch.Error
 	if errors.As(err, &e) {
-		return &Thrown{e.Message[:min(len(e.Message), longest)]}
+		return &suite.Thrown{Message: e.Message[:min(len(e.Message), longest)]}
 	}
 	return err
 }
 
-func (l *Libtorch) Twins(ts []Tensor) ([]Tensor, error) {
+func (l *Libtorch) Twins(ts []suite.Tensor) ([]suite.Tensor, error) {
 	plain := make([]libtorch.Tensor, len(ts))
 	for i, t := range ts {
 		plain[i] = t.(torchTensor).Tensor
@@ -194,7 +197,7 @@ func (l *Libtorch) Twins(ts []Tensor) ([]Tensor, error) {
 	if err != nil {
 		return nil, thrown(err)
 	}
-	out := make([]Tensor, len(made))
+	out := make([]suite.Tensor, len(made))
 	for i, t := range made {
 		out[i] = torchTensor{t}
 	}
@@ -206,7 +209,7 @@ func (l *Libtorch) Generator(seed int64) (any, error) {
 	return o, thrown(err)
 }
 
-func (l *Libtorch) Storage(t Tensor) (any, error) {
+func (l *Libtorch) Storage(t suite.Tensor) (any, error) {
 	o, err := libtorch.StorageOf(t.(torchTensor).Tensor)
 	return o, thrown(err)
 }
@@ -218,30 +221,30 @@ func (l *Libtorch) Subjects(op *asserts.Op) *asserts.Op { return libtorch.WithPa
 // Harmless leaves out what parts of tensors share with good reason: those of
 // one tensor with each other; those of a view with its base's; and those of
 // nested tensors, which are shapes that nobody writes.
-func (l *Libtorch) Harmless(v *asserts.Violation, c *Case) bool {
+func (l *Libtorch) Harmless(v *asserts.Violation, c *suite.Case) bool {
 	on, against := v.Subject, v.Against
 	if !on.Inside || !against.Inside {
 		return false
 	}
 	one := on.Return == against.Return && on.Index == against.Index
 	view := on.Return && strings.Contains(on.Type, "(")
-	nested := slices.ContainsFunc(c.tensors(), func(t *TensorSpec) bool { return t.Form == Nested || t.Form == NestedEven })
+	nested := c.HasForm(suite.Nested, suite.NestedEven)
 	return one || view || nested
 }
 
-func (l *Libtorch) Call(name string, args []any, level asserts.Level) (Outcome, error) {
+func (l *Libtorch) Call(name string, args []any, level asserts.Level) (suite.Outcome, error) {
 	op, err := libtorch.Lookup(name)
 	if err != nil {
-		return Outcome{}, thrown(err)
+		return suite.Outcome{}, thrown(err)
 	}
 	values := make([]libtorch.Value, len(args))
 	for i, a := range args {
 		values[i] = torchValue(a)
 	}
 	if err := op.Call(level, &l.out, values...); err != nil {
-		return Outcome{}, thrown(err)
+		return suite.Outcome{}, thrown(err)
 	}
-	out := Outcome{Seen: l.out.Seen}
+	out := suite.Outcome{Seen: l.out.Seen}
 	out.Seen.Before, out.Seen.After = slices.Clone(out.Seen.Before), slices.Clone(out.Seen.After)
 	out.Seen.Results = slices.Clone(out.Seen.Results)
 	out.Seen.ArgLens, out.Seen.ResultLens = slices.Clone(out.Seen.ArgLens), slices.Clone(out.Seen.ResultLens)
@@ -270,21 +273,21 @@ func number(seen *asserts.Seen) {
 }
 
 var (
-	torchLayouts = map[Layout]int64{
+	torchLayouts = map[suite.Layout]int64{
 		"strided": libtorch.LayoutStrided, "sparse_coo": libtorch.LayoutSparse, "sparse_csr": libtorch.LayoutSparseCsr,
 		"sparse_csc": libtorch.LayoutSparseCsc, "sparse_bsr": libtorch.LayoutSparseBsr, "sparse_bsc": libtorch.LayoutSparseBsc,
 	}
-	torchFormats = map[MemoryFormat]int64{
+	torchFormats = map[suite.MemoryFormat]int64{
 		"contiguous_format": libtorch.ContiguousFormat, "preserve_format": libtorch.PreserveFormat,
 		"channels_last": libtorch.ChannelsLast, "channels_last_3d": libtorch.ChannelsLast3d,
 	}
-	torchQSchemes = map[QScheme]int64{"per_tensor_affine": 0, "per_channel_affine": 1}
+	torchQSchemes = map[suite.QScheme]int64{"per_tensor_affine": 0, "per_channel_affine": 1}
 )
 
 // torchValue turns an argument of the suite into one of the engine.
 func torchValue(a any) libtorch.Value {
 	switch a := a.(type) {
-	case Default:
+	case suite.Default:
 		return libtorch.Default()
 	case torchTensor:
 		return a.Value()
@@ -300,16 +303,16 @@ func torchValue(a any) libtorch.Value {
 		return libtorch.Complex(a)
 	case string:
 		return libtorch.String(a)
-	case DType:
+	case suite.DType:
 		d, _ := libtorch.ParseDType(string(a))
 		return d.Value()
-	case Layout:
+	case suite.Layout:
 		return libtorch.Int(torchLayouts[a])
-	case MemoryFormat:
+	case suite.MemoryFormat:
 		return libtorch.Int(torchFormats[a])
-	case QScheme:
+	case suite.QScheme:
 		return libtorch.Int(torchQSchemes[a])
-	case Device:
+	case suite.Device:
 		return libtorch.Device(string(a))
 	case []any:
 		list := make([]libtorch.Value, len(a))
