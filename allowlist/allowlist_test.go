@@ -10,6 +10,7 @@ import (
 
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/schema"
+	"github.com/opassert/opassert/schema/yamlfile"
 )
 
 func day(s string) time.Time {
@@ -102,11 +103,11 @@ func TestParseErrors(t *testing.T) {
 		src  string
 		want []string
 	}{
-		{"not a sequence", "op: add\n", []string{"a.yaml:1:1: an allowlist is a sequence"}},
+		{"not a sequence", "op: add\n", []string{"a.yaml:1:1: expected a list of entries, - {op: ..., checks: [...], reason: ...}, found a mapping"}},
 		{"no reason", "- op: add\n  checks: all\n", []string{"a.yaml:1:3: reason is missing"}},
-		{"empty reason", "- op: add\n  checks: all\n  reason: ''\n", []string{"a.yaml:3:11: want a text that is not empty"}},
-		{"unknown key", "- op: add\n  check: all\n  checks: all\n  reason: r\n", []string{`a.yaml:2:3: unknown key "check"`}},
-		{"key twice", "- op: add\n  op: mul\n  checks: all\n  reason: r\n", []string{"a.yaml:2:3: op is given twice, first at line 1"}},
+		{"empty reason", "- op: add\n  checks: all\n  reason: ''\n", []string{"a.yaml:3:11: expected text that is not empty, found \"\""}},
+		{"unknown key", "- op: add\n  check: all\n  checks: all\n  reason: r\n", []string{`a.yaml:2:3: unknown key "check"; did you mean checks?`}},
+		{"key twice", "- op: add\n  op: mul\n  checks: all\n  reason: r\n", []string{"a.yaml:2:3: the key op is given twice, first in line 1"}},
 		{"unknown check", "- op: add\n  checks: [OA001, OA099]\n  reason: r\n", []string{`a.yaml:2:19: unknown check "OA099"`}},
 		{"no such op", "- op: sub\n  checks: all\n  reason: r\n", []string{`a.yaml:1:3: no op in the schema is called "sub"`}},
 		{"nearest op", "- op: Add_\n  checks: all\n  reason: r\n", []string{`did you mean "add"?`}},
@@ -114,6 +115,13 @@ func TestParseErrors(t *testing.T) {
 		{"bad day", "- op: add\n  checks: all\n  reason: r\n  expires: soon\n", []string{`a.yaml:4:12: "soon" is not a day`}},
 		{"second document", "- op: add\n  checks: all\n  reason: r\n---\n- op: add\n", []string{"a second YAML document"}},
 		{"not yaml", "- op: [\n", []string{"a.yaml:", "not YAML"}},
+		{"columns count bytes", "- {op: é, check: all, checks: all, reason: r}\n", []string{`a.yaml:1:12: unknown key "check"; did you mean checks?`}},
+		{"a line after a carriage return", "- op: add\r  checks: all\r  reason: ''\r", []string{"a.yaml:3:11: expected text"}},
+		{"syntax, by line", "- op: add\n  checks: all\n  reason: r\n- [a\n", []string{"a.yaml:4:1: not YAML: did not find expected ',' or ']'"}},
+		{"too large", strings.Repeat("#", yamlfile.MaxSize+1), []string{"a.yaml:1:1: the file is larger than 16 MiB"}},
+		{"alias", "- op: &a add\n  checks: all\n  reason: *a\n", []string{"a.yaml:3:11: expected text that is not empty, found the YAML alias *a"}},
+		{"no checks", "- op: add\n  checks: []\n  reason: r\n", []string{"a.yaml:2:11: expected checks: a list of codes such as [OA003, OA005], or all, found an empty list"}},
+		{"scalar entry", "- add\n", []string{`a.yaml:1:3: expected an entry with keys, found "add"`}},
 		{"all at once", "- op: sub\n- checks: [no]\n", []string{
 			"a.yaml:1:3: checks is missing", "a.yaml:1:3: reason is missing", "a.yaml:1:3: no op in the schema",
 			`a.yaml:2:12: unknown check "no"`, "a.yaml:2:3: op is missing",
@@ -136,6 +144,19 @@ func TestParseErrors(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// A reason of several lines stands in one: reports and comments have one for it.
+func TestReasonIsOneLine(t *testing.T) {
+	for _, reason := range []string{"|\n    a\n    b\n", "\"a\\nb\"\n", "\"a\\r\\tb\"\n", "a\n    b\n"} {
+		list, err := Parse("a.yaml", []byte("- op: add\n  checks: all\n  reason: "+reason), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := list.Entries[0].Reason; got != "a b" {
+			t.Errorf("reason %q is %q, want a b", reason, got)
+		}
 	}
 }
 

@@ -1,17 +1,9 @@
 package allowlist
 
 import (
-	"bytes"
 	"cmp"
-	"errors"
 	"fmt"
-	"go/scanner"
-	"go/token"
-	"io"
-	"os"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -19,13 +11,14 @@ import (
 
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/schema"
+	"github.com/opassert/opassert/schema/yamlfile"
 )
 
 // Load reads an allowlist file. ops are the schemas that it speaks of: an
 // entry that names none of them is an error; nil skips that test. The error
 // is a [scanner.ErrorList] with every fault of the file.
 func Load(path string, ops []*schema.Op) (*List, error) {
-	src, err := os.ReadFile(path)
+	src, err := yamlfile.Read(path)
 	if err != nil {
 		return nil, fmt.Errorf("load allowlist: %w", err)
 	}
@@ -34,77 +27,29 @@ func Load(path string, ops []*schema.Op) (*List, error) {
 
 // Parse is Load on bytes; path is for positions only.
 func Parse(path string, src []byte, ops []*schema.Op) (*List, error) {
-	p := &parser{path: path}
+	p := &parser{yamlfile.New(path, src)}
 	list := &List{Path: path}
-	if doc := p.document(src); doc != nil {
+	if doc := p.Document(""); doc != nil {
 		list.Entries = p.entries(doc)
 	}
 	if ops != nil {
 		p.checkNames(list.Entries, ops)
 	}
-	if len(p.errs) > 0 {
-		p.errs.Sort()
-		return nil, p.errs
+	if len(p.Errs) > 0 {
+		p.Errs.Sort()
+		return nil, p.Errs
 	}
 	return list, nil
 }
 
-type parser struct {
-	path string
-	errs scanner.ErrorList
-}
-
-func (p *parser) pos(n *yaml.Node) token.Position {
-	return token.Position{Filename: p.path, Line: n.Line, Column: n.Column}
-}
-
-func (p *parser) errorf(n *yaml.Node, format string, args ...any) {
-	p.errs.Add(p.pos(n), fmt.Sprintf(format, args...))
-}
-
-// document gives the root node of the only document, or nil for an empty file.
-func (p *parser) document(src []byte) *yaml.Node {
-	dec := yaml.NewDecoder(bytes.NewReader(src))
-	var doc, second yaml.Node
-	switch err := dec.Decode(&doc); {
-	case errors.Is(err, io.EOF):
-		return nil
-	case err != nil:
-		p.syntaxError(err)
-		return nil
-	}
-	switch err := dec.Decode(&second); {
-	case err == nil:
-		p.errorf(&second, "a second YAML document: an allowlist is one sequence of entries")
-	case !errors.Is(err, io.EOF):
-		p.syntaxError(err)
-	}
-	return doc.Content[0]
-}
-
-var yamlLine = regexp.MustCompile(`^yaml: (?:line (\d+): )?`)
-
-// syntaxError takes the line out of the message, the only place where yaml.v3
-// has it.
-func (p *parser) syntaxError(err error) {
-	m := yamlLine.FindStringSubmatch(err.Error())
-	line, col := 1, 1
-	text := err.Error()
-	if m != nil {
-		text = text[len(m[0]):]
-		if n, err := strconv.Atoi(m[1]); err == nil {
-			line = n
-		}
-	}
-	p.errs.Add(token.Position{Filename: p.path, Line: line, Column: col}, "not YAML: "+text)
-}
+type parser struct{ *yamlfile.File }
 
 func (p *parser) entries(root *yaml.Node) []*Entry {
-	if root.Kind == yaml.ScalarNode && root.Tag == "!!null" {
+	if yamlfile.IsNull(root) {
 		return nil
 	}
 	if root.Kind != yaml.SequenceNode {
-		p.errorf(root, "an allowlist is a sequence of entries: - {op: ..., checks: [...], reason: ...}")
+		p.ReportKind(root, "a list of entries, - {op: ..., checks: [...], reason: ...}")
 		return nil
 	}
 	var entries []*Entry
@@ -115,59 +60,56 @@ func (p *parser) entries(root *yaml.Node) []*Entry {
 }
 
 // fields are the keys of an entry, each with what reads its value.
-var fields = map[string]func(*parser, *Entry, *yaml.Node){
-	"op":        func(p *parser, e *Entry, n *yaml.Node) { e.Op = p.text(n) },
-	"reason":    func(p *parser, e *Entry, n *yaml.Node) { e.Reason = p.text(n) },
-	"reference": func(p *parser, e *Entry, n *yaml.Node) { e.Reference = p.text(n) },
-	"device":    func(p *parser, e *Entry, n *yaml.Node) { e.Device = p.text(n) },
-	"checks":    func(p *parser, e *Entry, n *yaml.Node) { e.Checks = p.checks(n) },
-	"versions":  func(p *parser, e *Entry, n *yaml.Node) { e.Versions = p.versions(n) },
-	"expires":   func(p *parser, e *Entry, n *yaml.Node) { e.Expires = p.day(n) },
+var fields = []struct {
+	key      string
+	required bool
+	read     func(*parser, *Entry, *yaml.Node)
+}{
+	{"op", true, func(p *parser, e *Entry, n *yaml.Node) { e.Op = p.text(n) }},
+	{"checks", true, func(p *parser, e *Entry, n *yaml.Node) { e.Checks = p.checks(n) }},
+	{"reason", true, func(p *parser, e *Entry, n *yaml.Node) { e.Reason = p.text(n) }},
+	{"reference", false, func(p *parser, e *Entry, n *yaml.Node) { e.Reference = p.text(n) }},
+	{"device", false, func(p *parser, e *Entry, n *yaml.Node) { e.Device = p.text(n) }},
+	{"versions", false, func(p *parser, e *Entry, n *yaml.Node) { e.Versions = p.versions(n) }},
+	{"expires", false, func(p *parser, e *Entry, n *yaml.Node) { e.Expires = p.day(n) }},
 }
 
+var keys = func() []string {
+	var keys []string
+	for _, f := range fields {
+		keys = append(keys, f.key)
+	}
+	return keys
+}()
+
 func (p *parser) entry(n *yaml.Node) *Entry {
-	e := &Entry{Pos: p.pos(n)}
-	if n.Kind != yaml.MappingNode {
-		p.errorf(n, "an entry is a mapping with op, checks and reason")
+	e := &Entry{Pos: p.Pos(n)}
+	values, ok := p.Mapping(n, "an entry", keys)
+	if !ok {
 		return e
 	}
-	seen := map[string]*yaml.Node{}
-	for i := 0; i < len(n.Content); i += 2 {
-		key, value := n.Content[i], n.Content[i+1]
-		read, known := fields[key.Value]
-		switch first := seen[key.Value]; {
-		case !known:
-			p.errorf(key, "unknown key %q; an entry has %s", key.Value, strings.Join(fieldNames(), ", "))
-		case first != nil:
-			p.errorf(key, "%s is given twice, first at line %d", key.Value, first.Line)
-		default:
-			seen[key.Value] = key
-			read(p, e, value)
-		}
-	}
-	for _, required := range []string{"op", "checks", "reason"} {
-		if seen[required] == nil {
-			p.errorf(n, "%s is missing: every exception says op, checks and reason", required)
+	for i, f := range fields {
+		switch {
+		case values[i] != nil:
+			f.read(p, e, values[i])
+		case f.required:
+			p.Report(n, "%s is missing: every exception says op, checks and reason", f.key)
 		}
 	}
 	return e
 }
 
-func fieldNames() []string {
-	names := make([]string, 0, len(fields))
-	for name := range fields {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
-}
-
+// text reads a text that is not empty. One written in several lines becomes
+// one line: a reason stands in a line of a report or of a comment.
 func (p *parser) text(n *yaml.Node) string {
-	if n.Kind != yaml.ScalarNode || strings.TrimSpace(n.Value) == "" || n.Tag == "!!null" {
-		p.errorf(n, "want a text that is not empty")
-		return ""
+	text := ""
+	if n.Kind == yaml.ScalarNode && !yamlfile.IsNull(n) {
+		text = strings.Join(strings.Fields(n.Value), " ")
 	}
-	return strings.TrimSpace(n.Value)
+	if text == "" {
+		p.ReportKind(n, "text that is not empty")
+	}
+	return text
 }
 
 func (p *parser) checks(n *yaml.Node) CheckSet {
@@ -175,14 +117,14 @@ func (p *parser) checks(n *yaml.Node) CheckSet {
 		return AllChecks
 	}
 	if n.Kind != yaml.SequenceNode || len(n.Content) == 0 {
-		p.errorf(n, "checks is a sequence of codes such as [OA003, OA005], or all")
+		p.ReportKind(n, "checks: a list of codes such as [OA003, OA005], or all")
 		return 0
 	}
 	var set CheckSet
 	for _, c := range n.Content {
 		code, ok := asserts.ParseCode(c.Value)
 		if !ok {
-			p.errorf(c, "unknown check %q; checks are OA001 to %v, or their names", c.Value, asserts.Code(asserts.NumCodes-1))
+			p.Report(c, "unknown check %q; checks are OA001 to %v, or their names", c.Value, asserts.Code(asserts.NumCodes-1))
 			continue
 		}
 		set |= 1 << code
@@ -193,7 +135,7 @@ func (p *parser) checks(n *yaml.Node) CheckSet {
 func (p *parser) versions(n *yaml.Node) Range {
 	r, err := ParseRange(n.Value)
 	if err != nil {
-		p.errorf(n, "%v; write versions as \">=1.13, <2.6\"", err)
+		p.Report(n, "%v; write versions as \">=1.13, <2.6\"", err)
 	}
 	return r
 }
@@ -201,7 +143,7 @@ func (p *parser) versions(n *yaml.Node) Range {
 func (p *parser) day(n *yaml.Node) time.Time {
 	day, err := time.Parse(time.DateOnly, n.Value)
 	if err != nil {
-		p.errorf(n, "%q is not a day; write expires as 2027-06-30", n.Value)
+		p.Report(n, "%q is not a day; write expires as 2027-06-30", n.Value)
 	}
 	return day
 }
@@ -217,7 +159,7 @@ func (p *parser) checkNames(entries []*Entry, ops []*schema.Op) {
 	}
 	for _, e := range entries {
 		if e.Op != "" && !known[e.Op] {
-			p.errs.Add(e.Pos, fmt.Sprintf("no op in the schema is called %q%s", e.Op, nearest(e.Op, known)))
+			p.ReportAt(e.Pos, "no op in the schema is called %q%s", e.Op, nearest(e.Op, known))
 		}
 	}
 }

@@ -1,7 +1,6 @@
 package schema
 
 import (
-	"fmt"
 	"go/scanner"
 	"go/token"
 	"slices"
@@ -55,7 +54,7 @@ func (r *reader) groups(entries []*entry) []*group {
 		}
 		kind := e.op.Kind()
 		if first := g.members[kind]; first != nil {
-			r.reportAt(e.op.Pos, "%s has the signature of %s, in line %d, and is %s too: only the overload names differ",
+			r.ReportAt(e.op.Pos, "%s has the signature of %s, in line %d, and is %s too: only the overload names differ",
 				e.op.Name(), first.op.Name(), first.op.Pos.Line, kind)
 			continue
 		}
@@ -124,7 +123,7 @@ func (r *reader) derivedOp(base *entry, f Function) *Op {
 	var errs scanner.ErrorList
 	op := parseText(f.String(), native, func(int) token.Position { return base.op.Pos }, &errs)
 	for _, e := range errs {
-		r.reportAt(e.Pos, "torchgen derives %s, which is wrong: %s", f, e.Msg)
+		r.ReportAt(e.Pos, "torchgen derives %s, which is wrong: %s", f, e.Msg)
 	}
 	if op == nil {
 		return nil
@@ -154,7 +153,7 @@ func (r *reader) checkAutogen(g *group, ops []*Op) {
 	for _, e := range g.entries {
 		for _, name := range e.op.Autogen {
 			if !slices.Contains(derived, name.String()) {
-				r.report(e.values[keyAutogen], fmt.Sprintf("autogen lists %s, which torchgen does not derive here%s", name, derivedInstead(derived)))
+				r.Report(e.values[keyAutogen], "autogen lists %s, which torchgen does not derive here%s", name, derivedInstead(derived))
 			}
 		}
 	}
@@ -174,7 +173,7 @@ func (r *reader) checkDerivedNames(entries []*entry, derived []*Op) {
 	}
 	for _, op := range derived {
 		if first := seen[op.Name()]; first != nil {
-			r.reportAt(op.Pos, "torchgen derives %s from this entry, but line %d has that name already", op.Name(), first.Pos.Line)
+			r.ReportAt(op.Pos, "torchgen derives %s from this entry, but line %d has that name already", op.Name(), first.Pos.Line)
 		}
 		seen[op.Name()] = op
 	}

@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"gopkg.in/yaml.v3"
+
+	"github.com/opassert/opassert/schema/yamlfile"
 )
 
 // Dispatch keys that serve every backend.
@@ -58,21 +60,21 @@ func (r *reader) dispatch(e *entry) {
 		return
 	}
 	if n.Kind != yaml.MappingNode {
-		r.reportKind(n, "dispatch: keys with their kernels")
+		r.ReportKind(n, "dispatch: keys with their kernels")
 		return
 	}
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		keys, value := n.Content[i], n.Content[i+1]
-		if !isText(keys) {
-			r.reportKind(keys, "a dispatch key")
+		if !yamlfile.IsText(keys) {
+			r.ReportKind(keys, "a dispatch key")
 			continue
 		}
-		if !isText(value) {
-			r.reportKind(value, "the name of a kernel")
+		if !yamlfile.IsText(value) {
+			r.ReportKind(value, "the name of a kernel")
 			continue
 		}
 		if strings.Count(value.Value, "::") > maxKernelNamespaces {
-			r.report(value, "a kernel has at most 3 namespaces")
+			r.Report(value, "a kernel has at most 3 namespaces")
 		}
 		r.dispatchKeys(e, keys, value.Value)
 	}
@@ -81,16 +83,16 @@ func (r *reader) dispatch(e *entry) {
 const maxKernelNamespaces = 3
 
 func (r *reader) dispatchKeys(e *entry, n *yaml.Node, function string) {
-	at, off := r.inside(n), 0
+	at, off := r.Inside(n), 0
 	for text := range strings.SplitSeq(n.Value, ",") {
 		key := strings.TrimSpace(text)
 		pos := at(off + strings.Index(text, key))
 		off += len(text) + 1
 		switch {
 		case !isDispatchKey[key]:
-			r.reportAt(pos, "unknown dispatch key %q%s", clip(key), suggest(key, dispatchKeys))
+			r.ReportAt(pos, "unknown dispatch key %q%s", yamlfile.Clip(key), yamlfile.Suggest(key, dispatchKeys))
 		case e.has(key):
-			r.reportAt(pos, "the dispatch key %s is given twice", key)
+			r.ReportAt(pos, "the dispatch key %s is given twice", key)
 		default:
 			e.kernels = append(e.kernels, kernel{key, function, pos})
 		}
@@ -115,7 +117,7 @@ func (r *reader) checkDispatch(e *entry) {
 		return
 	}
 	if e.manualRegistration {
-		r.report(e.values[keyDispatch], "dispatch has no effect beside manual_kernel_registration: delete one")
+		r.Report(e.values[keyDispatch], "dispatch has no effect beside manual_kernel_registration: delete one")
 	}
 	r.checkComposites(e)
 	r.checkRedundant(e)
@@ -124,7 +126,7 @@ func (r *reader) checkDispatch(e *entry) {
 	}
 	for _, k := range e.kernels {
 		if k.key == "CPU" || k.key == "CUDA" || k.key == "MPS" {
-			r.reportAt(k.pos, "%s is left to structured_delegate: delete one", k.key)
+			r.ReportAt(k.pos, "%s is left to structured_delegate: delete one", k.key)
 		}
 	}
 }
@@ -138,7 +140,7 @@ func (r *reader) checkImplicit(e *entry) {
 	name := f.Name.Root()
 	takesTensor := slices.ContainsFunc(f.Args, func(a Argument) bool { return !a.Out && a.Type.IsTensorLike() })
 	if strings.HasPrefix(name, "new_") || strings.HasSuffix(name, "_like") || f.optionsIndex(0) >= 0 && !takesTensor {
-		r.reportAt(e.op.Pos, "the factory function %s must not decompose: give it a dispatch table with %s", name, compositeExplicit)
+		r.ReportAt(e.op.Pos, "the factory function %s must not decompose: give it a dispatch table with %s", name, compositeExplicit)
 	}
 }
 
@@ -149,7 +151,7 @@ func (r *reader) checkComposites(e *entry) {
 	if len(list) < 2 || len(list) == 2 && e.has(compositeImplicitNested) && !e.has(compositeExplicitNonFunctional) {
 		return
 	}
-	r.reportAt(list[1].pos, "%s can't stand beside %s: each serves every backend", list[1].key, list[0].key)
+	r.ReportAt(list[1].pos, "%s can't stand beside %s: each serves every backend", list[1].key, list[0].key)
 }
 
 // checkRedundant reports a table that says what is so without it, or nearly.
@@ -162,9 +164,9 @@ func (r *reader) checkRedundant(e *entry) {
 	function := k.value[strings.LastIndex(k.value, ":")+1:]
 	switch {
 	case k.value == standard:
-		r.reportAt(k.pos, "this dispatch table says what holds without it: delete it")
+		r.ReportAt(k.pos, "this dispatch table says what holds without it: delete it")
 	case e.delegate == nil && !strings.Contains(function, "_symint"):
-		r.reportAt(k.pos, "the only kernel is %s: rename it to %s and delete the dispatch table", k.value, standard)
+		r.ReportAt(k.pos, "the only kernel is %s: rename it to %s and delete the dispatch table", k.value, standard)
 	}
 }
 

@@ -1,12 +1,13 @@
 package schema
 
 import (
-	"fmt"
 	"go/token"
 	"slices"
 	"strings"
 
 	"gopkg.in/yaml.v3"
+
+	"github.com/opassert/opassert/schema/yamlfile"
 )
 
 // The keys of an entry, in the order of keyNames.
@@ -81,21 +82,17 @@ type kernel struct {
 
 // A reader turns a file into entries.
 type reader struct {
-	*source
+	*yamlfile.File
 	tags *TagSet
 }
 
-func (r *reader) reportAt(pos token.Position, format string, args ...any) {
-	r.errs.Add(pos, fmt.Sprintf(format, args...))
-}
-
 func (r *reader) entries() []*entry {
-	doc := r.document()
+	doc := r.Document("expected a list of entries, - func: ...")
 	if doc == nil {
 		return nil
 	}
 	if doc.Kind != yaml.SequenceNode {
-		r.reportKind(doc, "a list of entries, - func: ...")
+		r.ReportKind(doc, "a list of entries, - func: ...")
 		return nil
 	}
 	entries := make([]*entry, 0, len(doc.Content))
@@ -109,12 +106,12 @@ func (r *reader) entries() []*entry {
 
 // entry reads one entry; it gives nil for a node that can't be one.
 func (r *reader) entry(n *yaml.Node) *entry {
-	values, ok := r.mapping(n, "an entry", keyNames)
+	values, ok := r.Mapping(n, "an entry", keyNames)
 	if !ok {
 		return nil
 	}
 	for _, key := range nullable {
-		if values[key] != nil && isNull(values[key]) {
+		if values[key] != nil && yamlfile.IsNull(values[key]) {
 			values[key] = nil
 		}
 	}
@@ -149,13 +146,13 @@ func (r *reader) function(e *entry) *Op {
 	n := e.values[keyFunc]
 	switch {
 	case n == nil:
-		r.report(e.node, "the entry has no func")
+		r.Report(e.node, "the entry has no func")
 		return nil
-	case !isText(n):
-		r.reportKind(n, "a schema")
+	case !yamlfile.IsText(n):
+		r.ReportKind(n, "a schema")
 		return nil
 	}
-	return parseText(n.Value, native, r.inside(n), &r.errs)
+	return parseText(n.Value, native, r.Inside(n), &r.Errs)
 }
 
 // flag reads a boolean key.
@@ -164,9 +161,9 @@ func (r *reader) flag(e *entry, key int, absent bool) bool {
 	if n == nil {
 		return absent
 	}
-	value, ok := boolean(n)
+	value, ok := yamlfile.Bool(n)
 	if !ok {
-		r.reportKind(n, keyNames[key]+": True or False")
+		r.ReportKind(n, keyNames[key]+": True or False")
 		return absent
 	}
 	return value
@@ -175,8 +172,8 @@ func (r *reader) flag(e *entry, key int, absent bool) bool {
 // text reads a key that holds a string; it gives nil if there is none.
 func (r *reader) text(e *entry, key int) *yaml.Node {
 	n := e.values[key]
-	if n != nil && !isText(n) {
-		r.reportKind(n, keyNames[key]+": text")
+	if n != nil && !yamlfile.IsText(n) {
+		r.ReportKind(n, keyNames[key]+": text")
 		return nil
 	}
 	return n
@@ -190,7 +187,7 @@ type word struct {
 
 // words splits a scalar at ", ".
 func (r *reader) words(n *yaml.Node) []word {
-	at := r.inside(n)
+	at := r.Inside(n)
 	var list []word
 	off := 0
 	for text := range strings.SplitSeq(n.Value, ", ") {
@@ -214,7 +211,7 @@ func (r *reader) opName(w word) (Name, bool) {
 		p.expected("the end of the operator name")
 	}
 	if p.err != nil {
-		r.errs.Add(p.err.Pos, p.err.Msg)
+		r.Errs.Add(p.err.Pos, p.err.Msg)
 		return Name{}, false
 	}
 	return name, true
@@ -226,10 +223,10 @@ func (r *reader) structuredDelegate(e *entry) *Name {
 		return nil
 	}
 	if strings.Contains(n.Value, "::") {
-		r.report(n, "structured_delegate takes no namespace: it is the entry's own")
+		r.Report(n, "structured_delegate takes no namespace: it is the entry's own")
 		return nil
 	}
-	name, ok := r.opName(word{n.Value, r.inside(n)(0)})
+	name, ok := r.opName(word{n.Value, r.Inside(n)(0)})
 	if !ok {
 		return nil
 	}
@@ -238,7 +235,7 @@ func (r *reader) structuredDelegate(e *entry) *Name {
 
 func (r *reader) structuredInherits(e *entry) {
 	if n := r.text(e, keyStructuredInherits); n != nil && strings.Contains(n.Value, "::") {
-		r.report(n, "structured_inherits takes no namespace")
+		r.Report(n, "structured_inherits takes no namespace")
 	}
 }
 
@@ -250,21 +247,21 @@ func (r *reader) entryTags(e *entry) []string {
 	case n == nil:
 	case n.Kind == yaml.SequenceNode:
 		for _, item := range n.Content {
-			if !isText(item) {
-				r.reportKind(item, "a tag")
+			if !yamlfile.IsText(item) {
+				r.ReportKind(item, "a tag")
 				continue
 			}
-			words = append(words, word{item.Value, r.inside(item)(0)})
+			words = append(words, word{item.Value, r.Inside(item)(0)})
 		}
-	case !isText(n):
-		r.reportKind(n, "tags: a tag or a list of tags")
+	case !yamlfile.IsText(n):
+		r.ReportKind(n, "tags: a tag or a list of tags")
 	case n.Value != "":
 		words = r.words(n)
 	}
 	var tags []string
 	for _, w := range words {
 		if !r.tags.Has(w.text) {
-			r.reportAt(w.pos, "unknown tag %q%s", clip(w.text), suggest(w.text, r.tags.names))
+			r.ReportAt(w.pos, "unknown tag %q%s", yamlfile.Clip(w.text), yamlfile.Suggest(w.text, r.tags.names))
 		}
 		tags = append(tags, w.text)
 	}

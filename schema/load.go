@@ -1,11 +1,11 @@
 package schema
 
 import (
-	"fmt"
 	"go/scanner"
-	"io"
 	"os"
 	"path/filepath"
+
+	"github.com/opassert/opassert/schema/yamlfile"
 )
 
 // Load reads a native_functions.yaml-style file and the tags.yaml file that
@@ -15,7 +15,7 @@ import (
 // What is wrong in the files comes as one [scanner.ErrorList], sorted; a file
 // that can't be read as an [fs.PathError].
 func Load(path, tagsPath string) (*File, error) {
-	src, err := read(path)
+	src, err := yamlfile.Read(path)
 	if err != nil {
 		return nil, err
 	}
@@ -37,7 +37,7 @@ func loadTags(path, tagsPath string) (*TagSet, scanner.ErrorList, error) {
 	if optional {
 		tagsPath = filepath.Join(filepath.Dir(path), "tags.yaml")
 	}
-	src, err := read(tagsPath)
+	src, err := yamlfile.Read(tagsPath)
 	if optional && os.IsNotExist(err) {
 		return nil, nil, nil
 	}
@@ -49,20 +49,6 @@ func loadTags(path, tagsPath string) (*TagSet, scanner.ErrorList, error) {
 		return nil, errs, nil
 	}
 	return tags, nil, nil
-}
-
-// read reads one byte more than a file may have, so that a larger one shows.
-func read(path string) ([]byte, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	src, err := io.ReadAll(io.LimitReader(f, MaxFileSize+1))
-	if err != nil {
-		return nil, fmt.Errorf("read schema: %w", err)
-	}
-	return src, nil
 }
 
 // Parse reads the bytes of a native_functions.yaml-style file, as [Load] does;
@@ -79,7 +65,7 @@ func Parse(path string, src []byte, tags *TagSet) (*File, error) {
 
 // parseFile gives the file, or what is wrong with it.
 func parseFile(path string, src []byte, tags *TagSet) (*File, scanner.ErrorList) {
-	r := reader{source: newSource(path, src), tags: tags}
+	r := reader{File: yamlfile.New(path, src), tags: tags}
 	entries := r.entries()
 	file := &File{Path: path}
 	for _, e := range entries {
@@ -90,12 +76,12 @@ func parseFile(path string, src []byte, tags *TagSet) (*File, scanner.ErrorList)
 	r.checkDuplicates(entries)
 	// What follows compares entries, so an entry that is missing because of an
 	// error would make errors of its own.
-	if len(r.errs) == 0 {
+	if len(r.Errs) == 0 {
 		r.checkReferences(entries)
 		file.Ops = append(file.Ops, r.derive(entries)...)
 	}
-	if len(r.errs) > 0 {
-		return nil, r.errs
+	if len(r.Errs) > 0 {
+		return nil, r.Errs
 	}
 	return file, nil
 }

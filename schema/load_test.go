@@ -293,7 +293,7 @@ func TestLoadLarge(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := schema.Load(path, "")
-	if want := path + ":1:1: the file is larger than 16 MiB, so it is no schema file"; err == nil || err.Error() != want {
+	if want := path + ":1:1: the file is larger than 16 MiB"; err == nil || err.Error() != want {
 		t.Errorf("%v, want %s", err, want)
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"go/scanner"
 	"go/token"
 	"strings"
+
+	"github.com/opassert/opassert/schema/yamlfile"
 )
 
 // Bounds on what a schema may hold, so that no text keeps the parser busy. In
@@ -97,18 +99,9 @@ func (p *parser) expected(what string) {
 	p.skipSpace()
 	found := "the end of the schema"
 	if p.off < len(p.text) {
-		found = fmt.Sprintf("%q", clip(p.text[p.off:]))
+		found = fmt.Sprintf("%q", yamlfile.Clip(p.text[p.off:]))
 	}
 	p.fail(p.off, "expected %s, found %s", what, found)
-}
-
-// clip shortens text for a message.
-func clip(text string) string {
-	const most = 20
-	if len(text) <= most {
-		return text
-	}
-	return strings.ToValidUTF8(text[:most], "") + "..."
 }
 
 // checkLossless demands that the schema prints back to the text it came from.

@@ -1,11 +1,12 @@
 package schema
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
 	"gopkg.in/yaml.v3"
+
+	"github.com/opassert/opassert/schema/yamlfile"
 )
 
 // checkEntry reports what torchgen refuses in one entry, beyond the form of
@@ -15,10 +16,10 @@ import (
 func (r *reader) checkEntry(e *entry) {
 	method := r.checkVariants(e)
 	if n := r.text(e, keyPythonModule); n != nil && method {
-		r.report(n, "a function in a module can't be a method: delete method from variants")
+		r.Report(n, "a function in a module can't be a method: delete method from variants")
 	}
 	if n := e.values[keyStructuredInherits]; n != nil && !e.structured {
-		r.report(n, "structured_inherits needs structured: True")
+		r.Report(n, "structured_inherits needs structured: True")
 	}
 	r.checkDeviceCheck(e)
 	r.checkDispatch(e)
@@ -42,11 +43,11 @@ func (r *reader) checkVariants(e *entry) (method bool) {
 			method = true
 		case "function":
 		default:
-			r.reportAt(w.pos, "unknown variant %q: it is function, method, or both", clip(w.text))
+			r.ReportAt(w.pos, "unknown variant %q: it is function, method, or both", yamlfile.Clip(w.text))
 		}
 	}
 	if method && e.op != nil && slices.ContainsFunc(e.op.Func.Args, func(a Argument) bool { return a.Out }) {
-		r.report(n, "an op with an out argument is only a function: variants: function")
+		r.Report(n, "an op with an out argument is only a function: variants: function")
 	}
 	return method
 }
@@ -54,10 +55,10 @@ func (r *reader) checkVariants(e *entry) (method bool) {
 func (r *reader) checkDeviceCheck(e *entry) {
 	n := r.text(e, keyDeviceCheck)
 	if n != nil && n.Value != "NoCheck" && n.Value != "ExactSame" {
-		r.report(n, fmt.Sprintf("unknown device_check %q: it is NoCheck or ExactSame", clip(n.Value)))
+		r.Report(n, "unknown device_check %q: it is NoCheck or ExactSame", yamlfile.Clip(n.Value))
 	}
 	if e.op != nil && strings.HasPrefix(e.op.Func.Name.String(), "_foreach") && (n == nil || n.Value != "NoCheck") {
-		r.reportAt(e.op.Pos, "%s takes tensors of several devices: device_check: NoCheck", e.op.Func.Name)
+		r.ReportAt(e.op.Pos, "%s takes tensors of several devices: device_check: NoCheck", e.op.Func.Name)
 	}
 }
 
@@ -67,16 +68,16 @@ func (r *reader) checkNoDefaultArgs(e *entry) {
 		return
 	}
 	if n.Kind != yaml.SequenceNode {
-		r.reportKind(n, "cpp_no_default_args: a list of arguments")
+		r.ReportKind(n, "cpp_no_default_args: a list of arguments")
 		return
 	}
 	for _, item := range n.Content {
-		if !isText(item) {
-			r.reportKind(item, "the name of an argument")
+		if !yamlfile.IsText(item) {
+			r.ReportKind(item, "the name of an argument")
 			continue
 		}
 		if !slices.ContainsFunc(e.op.Func.Args, func(a Argument) bool { return a.Name == item.Value && a.Default != "" }) {
-			r.report(item, fmt.Sprintf("%s has no argument %s with a default value", e.op.Func.Name, clip(item.Value)))
+			r.Report(item, "%s has no argument %s with a default value", e.op.Func.Name, yamlfile.Clip(item.Value))
 		}
 	}
 }
@@ -86,13 +87,13 @@ func (r *reader) checkStructured(e *entry) {
 	kind := e.op.Kind()
 	switch {
 	case structured && delegates:
-		r.report(e.values[keyStructured], "an op is structured or has a structured_delegate, not both")
+		r.Report(e.values[keyStructured], "an op is structured or has a structured_delegate, not both")
 	case structured && kind != Out:
-		r.report(e.values[keyStructured], fmt.Sprintf("only an out= op is structured, and %s is %s: use structured_delegate", e.op.Func.Name, kind))
+		r.Report(e.values[keyStructured], "only an out= op is structured, and %s is %s: use structured_delegate", e.op.Func.Name, kind)
 	case delegates && kind == Out:
-		r.report(e.values[keyStructuredDelegate], "an out= op has no structured_delegate: use structured")
+		r.Report(e.values[keyStructuredDelegate], "an out= op has no structured_delegate: use structured")
 	case (structured || delegates) && !e.guarded:
-		r.report(e.values[keyDeviceGuard], "a structured kernel always has its device guard: delete device_guard")
+		r.Report(e.values[keyDeviceGuard], "a structured kernel always has its device guard: delete device_guard")
 	}
 }
 
@@ -112,7 +113,7 @@ func (r *reader) checkRandom(e *entry) {
 	dropout = dropout && !strings.Contains(name, "backward") && f.Name.Root() != "_cudnn_init_dropout_state"
 	generator := slices.ContainsFunc(f.Args, func(a Argument) bool { return !a.Out && a.Type.is("Generator") })
 	if strings.Contains(name, "rand") || dropout || generator {
-		r.reportAt(e.op.Pos, "%s is random, by its name or its arguments: tags: %s", name, seededTag)
+		r.ReportAt(e.op.Pos, "%s is random, by its name or its arguments: tags: %s", name, seededTag)
 	}
 }
 
@@ -128,7 +129,7 @@ func (r *reader) checkDuplicates(entries []*entry) {
 		}
 		name := e.op.Name()
 		if first := seen[name]; first != nil {
-			r.reportAt(e.op.Pos, "%s is defined twice, first in line %d", name, first.Pos.Line)
+			r.ReportAt(e.op.Pos, "%s is defined twice, first in line %d", name, first.Pos.Line)
 			continue
 		}
 		seen[name] = e.op
@@ -158,9 +159,9 @@ func (r *reader) checkDelegate(e *entry, byName map[string]*Op) {
 	target := Op{Namespace: e.op.Namespace, Func: Function{Name: *e.delegate}}
 	switch found := byName[target.Name()]; {
 	case found == nil:
-		r.report(e.values[keyStructuredDelegate], fmt.Sprintf("structured_delegate %s: there is no such op in this file", e.delegate))
+		r.Report(e.values[keyStructuredDelegate], "structured_delegate %s: there is no such op in this file", e.delegate)
 	case !found.Structured:
-		r.report(e.values[keyStructuredDelegate], fmt.Sprintf("structured_delegate %s: that op, in line %d, is not structured", e.delegate, found.Pos.Line))
+		r.Report(e.values[keyStructuredDelegate], "structured_delegate %s: that op, in line %d, is not structured", e.delegate, found.Pos.Line)
 	}
 }
 
@@ -172,11 +173,11 @@ func (r *reader) checkInplaceView(e *entry, roots map[string]bool) {
 		return
 	}
 	if !name.Inplace {
-		r.reportAt(e.op.Pos, "%s has the tag %s, but its name does not end in _", name, inplaceViewTag)
+		r.ReportAt(e.op.Pos, "%s has the tag %s, but its name does not end in _", name, inplaceViewTag)
 		return
 	}
 	view := Name{Base: name.Base, Dunder: name.Dunder}
 	if !roots[e.op.Namespace+"::"+view.String()] {
-		r.reportAt(e.op.Pos, "%s has the tag %s, so the file must have its out-of-place view %s", name, inplaceViewTag, view)
+		r.ReportAt(e.op.Pos, "%s has the tag %s, so the file must have its out-of-place view %s", name, inplaceViewTag, view)
 	}
 }

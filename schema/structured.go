@@ -1,10 +1,11 @@
 package schema
 
 import (
-	"fmt"
 	"strings"
 
 	"gopkg.in/yaml.v3"
+
+	"github.com/opassert/opassert/schema/yamlfile"
 )
 
 // ufunc reads the loops that torchgen makes kernels from: one loop, or loops
@@ -20,7 +21,7 @@ func (r *reader) ufunc(e *entry) {
 		if len(n.Content) == 0 {
 			return
 		}
-		loops, _ := r.mapping(n, "ufunc_inner_loop", ufuncKeys)
+		loops, _ := r.Mapping(n, "ufunc_inner_loop", ufuncKeys)
 		for _, loop := range loops {
 			if loop != nil {
 				r.ufuncLoop(loop)
@@ -30,11 +31,11 @@ func (r *reader) ufunc(e *entry) {
 		r.ufuncLoop(n)
 	}
 	if !e.structured {
-		r.report(n, "ufunc_inner_loop needs structured: True")
+		r.Report(n, "ufunc_inner_loop needs structured: True")
 	}
 	for _, k := range e.kernels {
 		if k.key == "CPU" || k.key == "CUDA" {
-			r.reportAt(k.pos, "the kernel for %s is made from ufunc_inner_loop: delete one", k.key)
+			r.ReportAt(k.pos, "the kernel for %s is made from ufunc_inner_loop: delete one", k.key)
 		}
 	}
 }
@@ -44,18 +45,18 @@ var ufuncKeys = []string{"CUDAFunctor", "CUDAFunctorOnOther", "CUDAFunctorOnSelf
 // ufuncLoop reads "add (AllAndComplex, BFloat16)". Every version, and many a
 // fork, has scalar types of its own, so any name is taken for one.
 func (r *reader) ufuncLoop(n *yaml.Node) {
-	if !isText(n) {
-		r.reportKind(n, "a loop, name (types)")
+	if !yamlfile.IsText(n) {
+		r.ReportKind(n, "a loop, name (types)")
 		return
 	}
 	name, types, found := strings.Cut(n.Value, " ")
 	if !found || name == "" || len(types) < 2 || types[0] != '(' || types[len(types)-1] != ')' {
-		r.report(n, fmt.Sprintf("expected a loop, name (types), found %q", clip(n.Value)))
+		r.Report(n, "expected a loop, name (types), found %q", yamlfile.Clip(n.Value))
 		return
 	}
 	for typ := range strings.SplitSeq(types[1:len(types)-1], ", ") {
 		if !isIdentifier(typ) {
-			r.report(n, fmt.Sprintf("%q is no scalar type", clip(typ)))
+			r.Report(n, "%q is no scalar type", yamlfile.Clip(typ))
 		}
 	}
 }
@@ -70,15 +71,15 @@ func (r *reader) precomputed(e *entry) {
 		return
 	}
 	if n.Kind != yaml.SequenceNode {
-		r.reportKind(n, "precomputed: a list")
+		r.ReportKind(n, "precomputed: a list")
 		return
 	}
 	if !e.structured {
-		r.report(n, "precomputed needs structured: True")
+		r.Report(n, "precomputed needs structured: True")
 	}
 	for i, item := range n.Content {
-		if !isText(item) {
-			r.reportKind(item, "argument -> declarations")
+		if !yamlfile.IsText(item) {
+			r.ReportKind(item, "argument -> declarations")
 			continue
 		}
 		arg, decls, found := strings.Cut(item.Value, " -> ")
@@ -86,9 +87,9 @@ func (r *reader) precomputed(e *entry) {
 		case !found && i == len(n.Content)-1:
 			r.declarations(item, 0)
 		case !found:
-			r.report(item, "only the last line of precomputed stands without argument ->")
+			r.Report(item, "only the last line of precomputed stands without argument ->")
 		case strings.Contains(arg, " ") || strings.Contains(decls, " -> "):
-			r.report(item, "expected argument -> declarations")
+			r.Report(item, "expected argument -> declarations")
 		default:
 			r.declarations(item, len(arg)+len(" -> "))
 		}
@@ -97,7 +98,7 @@ func (r *reader) precomputed(e *entry) {
 
 // declarations reads arguments with commas between, from an offset on.
 func (r *reader) declarations(n *yaml.Node, off int) {
-	p := parser{text: n.Value, off: off, dialect: native, at: r.inside(n)}
+	p := parser{text: n.Value, off: off, dialect: native, at: r.Inside(n)}
 	var args []string
 	for more := true; more && p.err == nil; more = p.accept(",") {
 		a := p.argument()
@@ -113,6 +114,6 @@ func (r *reader) declarations(n *yaml.Node, off int) {
 		p.checkLossless(n.Value[:off] + strings.Join(args, ", "))
 	}
 	if p.err != nil {
-		r.errs.Add(p.err.Pos, p.err.Msg)
+		r.Errs.Add(p.err.Pos, p.err.Msg)
 	}
 }

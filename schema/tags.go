@@ -1,10 +1,11 @@
 package schema
 
 import (
-	"fmt"
 	"slices"
 
 	"gopkg.in/yaml.v3"
+
+	"github.com/opassert/opassert/schema/yamlfile"
 )
 
 // A TagSet holds the tags that a tags.yaml file declares. A nil TagSet takes
@@ -22,40 +23,40 @@ func (t *TagSet) Has(tag string) bool { return t == nil || slices.Contains(t.nam
 //
 // Source: torchgen/gen.py, parse_tags_yaml_struct.
 func ParseTags(path string, src []byte) (*TagSet, error) {
-	s := newSource(path, src)
+	s := yamlfile.New(path, src)
 	tags := &TagSet{}
-	if doc := s.document(); doc != nil {
+	if doc := s.Document("expected a list of tags, - tag: ..."); doc != nil {
 		tags.read(s, doc)
 	}
-	if len(s.errs) > 0 {
-		s.errs.Sort()
-		return nil, s.errs
+	if len(s.Errs) > 0 {
+		s.Errs.Sort()
+		return nil, s.Errs
 	}
 	return tags, nil
 }
 
-func (t *TagSet) read(s *source, doc *yaml.Node) {
+func (t *TagSet) read(s *yamlfile.File, doc *yaml.Node) {
 	if doc.Kind != yaml.SequenceNode {
-		s.reportKind(doc, "a list of tags, - tag: ...")
+		s.ReportKind(doc, "a list of tags, - tag: ...")
 		return
 	}
 	for _, n := range doc.Content {
-		entry, ok := s.mapping(n, "a tag", []string{"tag", "desc"})
+		entry, ok := s.Mapping(n, "a tag", []string{"tag", "desc"})
 		if !ok {
 			continue
 		}
 		for i, key := range []string{"tag", "desc"} {
 			if entry[i] == nil {
-				s.report(n, fmt.Sprintf("a tag needs the key %s", key))
-			} else if !isText(entry[i]) || entry[i].Value == "" {
-				s.reportKind(entry[i], key+": text")
+				s.Report(n, "a tag needs the key %s", key)
+			} else if !yamlfile.IsText(entry[i]) || entry[i].Value == "" {
+				s.ReportKind(entry[i], key+": text")
 			}
 		}
 		if entry[0] == nil {
 			continue
 		}
 		if slices.Contains(t.names, entry[0].Value) {
-			s.report(entry[0], fmt.Sprintf("the tag %s is declared twice", entry[0].Value))
+			s.Report(entry[0], "the tag %s is declared twice", entry[0].Value)
 		}
 		t.names = append(t.names, entry[0].Value)
 	}

@@ -1,6 +1,10 @@
 package schema
 
-import "strconv"
+import (
+	"strconv"
+
+	"github.com/opassert/opassert/schema/yamlfile"
+)
 
 // baseTypes are the types that torchgen knows, up to PyTorch 2.8.
 //
@@ -60,7 +64,7 @@ func (p *parser) size() int {
 	}
 	n, err := strconv.Atoi(p.text[start:p.off])
 	if err != nil || n == 0 {
-		p.fail(start, "%s is no size for a list", clip(p.text[start:p.off]))
+		p.fail(start, "%s is no size for a list", yamlfile.Clip(p.text[start:p.off]))
 	}
 	return n
 }
@@ -108,7 +112,7 @@ func (p *parser) checkTypeName(off int, name string) {
 	if isBaseType[name] || len(name) > len(customClass) && name[:len(customClass)] == customClass {
 		return
 	}
-	p.fail(off, "unknown type %q%s", name, suggest(name, baseTypes))
+	p.fail(off, "unknown type %q%s", name, yamlfile.Suggest(name, baseTypes))
 }
 
 // types = "(" [ type { "," type } ] ")" .

@@ -2,13 +2,13 @@ package suite
 
 import (
 	_ "embed"
-	"fmt"
 	"path"
 	"sync"
 
 	"gopkg.in/yaml.v3"
 
 	"github.com/opassert/opassert/schema"
+	"github.com/opassert/opassert/schema/yamlfile"
 )
 
 //go:embed recipes.yaml
@@ -26,30 +26,85 @@ type recipeBook []*recipe
 
 var shipped = sync.OnceValues(func() (*recipeBook, error) { return parseRecipes(recipeText) })
 
-// parseRecipes reads recipes.yaml.
+// parseRecipes reads recipes.yaml. The error is a [scanner.ErrorList] with
+// every fault of the text.
 func parseRecipes(text []byte) (*recipeBook, error) {
-	var entries []struct {
-		Ops   []string
-		Cases []map[string]string
-	}
-	if err := yaml.Unmarshal(text, &entries); err != nil {
-		return nil, fmt.Errorf("recipes: %w", err)
-	}
+	r := recipeReader{yamlfile.New("recipes.yaml", text)}
 	var book recipeBook
-	for _, e := range entries {
-		for _, args := range e.Cases {
-			r := &recipe{ops: e.Ops, args: make(map[string]Value)}
-			for name, text := range args {
-				v, err := parseValue(text)
-				if err != nil {
-					return nil, fmt.Errorf("recipes: %v, %s: %w", e.Ops, name, err)
-				}
-				r.args[name] = v
-			}
-			book = append(book, r)
+	doc := r.Document("expected a list of recipes, - ops: ...")
+	if doc != nil && doc.Kind != yaml.SequenceNode {
+		r.ReportKind(doc, "a list of recipes, - ops: ...")
+	} else if doc != nil {
+		for _, n := range doc.Content {
+			book = append(book, r.recipes(n)...)
 		}
 	}
+	if len(r.Errs) > 0 {
+		r.Errs.Sort()
+		return nil, r.Errs
+	}
 	return &book, nil
+}
+
+type recipeReader struct{ *yamlfile.File }
+
+// recipes reads one entry: patterns of ops, and a recipe a case.
+func (r *recipeReader) recipes(n *yaml.Node) []*recipe {
+	values, ok := r.Mapping(n, "a recipe", []string{"ops", "cases"})
+	if !ok {
+		return nil
+	}
+	var ops []string
+	for _, pattern := range r.list(n, values[0], "ops", "names of ops") {
+		if _, err := path.Match(pattern.Value, ""); pattern.Kind != yaml.ScalarNode || err != nil {
+			r.ReportKind(pattern, "the name of an op, or a pattern")
+		}
+		ops = append(ops, pattern.Value)
+	}
+	var list []*recipe
+	for _, c := range r.list(n, values[1], "cases", "mappings of arguments to values") {
+		if args, ok := r.args(c); ok {
+			list = append(list, &recipe{ops, args})
+		}
+	}
+	return list
+}
+
+// list returns the items of a key's value, which must be there.
+func (r *recipeReader) list(entry, n *yaml.Node, key, of string) []*yaml.Node {
+	switch {
+	case n == nil:
+		r.Report(entry, "%s is missing: a recipe says ops and cases", key)
+		return nil
+	case n.Kind != yaml.SequenceNode:
+		r.ReportKind(n, key+": a list of "+of)
+		return nil
+	}
+	return n.Content
+}
+
+func (r *recipeReader) args(n *yaml.Node) (map[string]Value, bool) {
+	if n.Kind != yaml.MappingNode {
+		r.ReportKind(n, "arguments with their values")
+		return nil, false
+	}
+	args := make(map[string]Value)
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		name, text := n.Content[i], n.Content[i+1]
+		if text.Kind != yaml.ScalarNode {
+			r.ReportKind(text, "a value")
+			continue
+		}
+		if _, twice := args[name.Value]; twice {
+			r.Report(name, "the argument %s is given twice", name.Value)
+		}
+		v, err := parseValue(text.Value)
+		if err != nil {
+			r.Report(text, "%s: %v", name.Value, err)
+		}
+		args[name.Value] = v
+	}
+	return args, true
 }
 
 // of gives the recipes for an op.

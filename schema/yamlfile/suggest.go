@@ -1,10 +1,10 @@
-package schema
+package yamlfile
 
 import "fmt"
 
-// suggest gives the end of a message about an unknown word: the nearest known
+// Suggest returns the end of a message about an unknown word: the nearest known
 // word, or nothing if none is near.
-func suggest(word string, known []string) string {
+func Suggest(word string, known []string) string {
 	nearest, least := "", max(len(word)/3, 1)+1
 	for _, k := range known {
 		if d := distance(word, k, least); d < least {
@@ -18,7 +18,7 @@ func suggest(word string, known []string) string {
 }
 
 // distance is the number of letters to add, drop, change or swap with their
-// neighbour to make b from a. It gives most where it would be more.
+// neighbour to make b from a. It is most where it would be more.
 func distance(a, b string, most int) int {
 	if len(a)-len(b) >= most || len(b)-len(a) >= most {
 		return most

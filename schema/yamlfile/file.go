@@ -1,0 +1,212 @@
+// Package yamlfile reads YAML that people write, and says exactly where
+// everything in it stands: a position is that of a byte, its column counts
+// bytes from 1, as [token.Position] and Go's tools do. Whatever is wrong with a
+// file comes as one [scanner.ErrorList].
+package yamlfile
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"go/scanner"
+	"go/token"
+	"io"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"gopkg.in/yaml.v3"
+)
+
+// MaxSize is the size of the largest file that is read, in bytes. PyTorch's
+// schema file is well under 1 MiB.
+const MaxSize = 16 << 20
+
+// A File is the text of a file with the places in it, and what is wrong there.
+type File struct {
+	Path string
+	Errs scanner.ErrorList
+
+	text  []byte
+	lines []lineStart
+	runes []int // offset of every runeStep-th character
+}
+
+// A lineStart is where a line begins, counted in bytes and in characters.
+type lineStart struct{ off, rune int }
+
+const runeStep = 64
+
+// Read returns the bytes of a file, at most one more than [MaxSize], so that a
+// larger file shows.
+func Read(path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, MaxSize+1))
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", path, err)
+	}
+	return text, nil
+}
+
+// New returns the file of a text; path is only for positions. It finds the
+// lines as YAML breaks them: also at a carriage return alone and at the line
+// breaks of Unicode.
+func New(path string, text []byte) *File {
+	f := &File{Path: path, text: text}
+	off := 0
+	if bytes.HasPrefix(text, []byte("\ufeff")) {
+		off = len("\ufeff")
+	}
+	f.lines = append(f.lines, lineStart{off, 0})
+	for count := 0; off < len(text); count++ {
+		if count%runeStep == 0 {
+			f.runes = append(f.runes, off)
+		}
+		r, size := rune(text[off]), 1
+		if r >= utf8.RuneSelf {
+			r, size = utf8.DecodeRune(text[off:])
+		}
+		off += size
+		switch {
+		case r == '\n', r == '\r' && (off == len(text) || text[off] != '\n'), r == '\u0085', r == '\u2028', r == '\u2029':
+			f.lines = append(f.lines, lineStart{off, count + 1})
+		}
+	}
+	return f
+}
+
+// Report adds an error at a node.
+func (f *File) Report(n *yaml.Node, format string, args ...any) {
+	f.ReportAt(f.Pos(n), format, args...)
+}
+
+// ReportAt adds an error at a position.
+func (f *File) ReportAt(pos token.Position, format string, args ...any) {
+	f.Errs.Add(pos, fmt.Sprintf(format, args...))
+}
+
+// Pos returns where the node begins. A column of YAML counts characters, one of
+// [token.Position] bytes.
+func (f *File) Pos(n *yaml.Node) token.Position {
+	line := min(max(n.Line, 1), len(f.lines))
+	start := f.lines[line-1]
+	off := len(f.text)
+	if count := start.rune + max(n.Column, 1) - 1; count/runeStep < len(f.runes) {
+		off = f.runes[count/runeStep]
+		for range count % runeStep {
+			_, size := utf8.DecodeRune(f.text[off:])
+			off += size
+		}
+	}
+	return token.Position{Filename: f.Path, Offset: off, Line: line, Column: off - start.off + 1}
+}
+
+// offsetPos is the position of a byte.
+func (f *File) offsetPos(off int) token.Position {
+	line, exact := slices.BinarySearchFunc(f.lines, off, func(l lineStart, off int) int { return l.off - off })
+	if !exact && line > 0 {
+		line--
+	}
+	return token.Position{Filename: f.Path, Offset: off, Line: line + 1, Column: max(off-f.lines[line].off, 0) + 1}
+}
+
+// Inside returns the positions of the bytes of a scalar's value. Where the value
+// is folded or has escapes, that is the scalar's beginning.
+func (f *File) Inside(n *yaml.Node) func(int) token.Position {
+	start := f.Pos(n)
+	text := f.text[start.Offset:]
+	if n.Style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle) != 0 && len(text) > 0 {
+		text = text[1:]
+		start.Offset++
+		start.Column++
+	}
+	if len(text) < len(n.Value) || string(text[:len(n.Value)]) != n.Value {
+		return func(int) token.Position { return start }
+	}
+	return func(off int) token.Position {
+		pos := start
+		pos.Offset += off
+		pos.Column += off
+		return pos
+	}
+}
+
+// Document returns the root of the file's one YAML document, nil where it has
+// reported an error. A file without a document is an error with the text
+// empty, or nil if that is "".
+func (f *File) Document(empty string) *yaml.Node {
+	if !f.readable() {
+		return nil
+	}
+	d := yaml.NewDecoder(bytes.NewReader(f.text))
+	var doc, second yaml.Node
+	switch err := d.Decode(&doc); {
+	case errors.Is(err, io.EOF):
+		if empty != "" {
+			f.ReportAt(f.offsetPos(0), "the file is empty: %s", empty)
+		}
+		return nil
+	case err != nil:
+		f.syntaxError(err)
+		return nil
+	}
+	switch err := d.Decode(&second); {
+	case err == nil:
+		f.Report(&second, "a second YAML document begins here: put all entries into one")
+		return nil
+	case !errors.Is(err, io.EOF):
+		f.syntaxError(err)
+		return nil
+	}
+	return doc.Content[0]
+}
+
+// readable reports what no YAML text can hold.
+func (f *File) readable() bool {
+	if len(f.text) > MaxSize {
+		f.ReportAt(f.offsetPos(0), "the file is larger than %d MiB", MaxSize>>20)
+		return false
+	}
+	for off := 0; off < len(f.text); {
+		c := f.text[off]
+		if ' ' <= c && c <= '~' || c == '\n' || c == '\r' || c == '\t' {
+			off++
+			continue
+		}
+		r, size := utf8.DecodeRune(f.text[off:])
+		switch {
+		case r == utf8.RuneError && size == 1:
+			f.ReportAt(f.offsetPos(off), "wrong UTF-8: byte 0x%02x", c)
+			return false
+		case unicode.IsControl(r) && r != '\u0085' || r == '\ufffe' || r == '\uffff' || r == '\ufeff' && off > 0:
+			f.ReportAt(f.offsetPos(off), "control character %U", r)
+			return false
+		}
+		off += size
+	}
+	return true
+}
+
+// syntaxError reports an error of the YAML parser. Its text may name a line,
+// which counts from 0 where the grammar fails and from 1 elsewhere.
+func (f *File) syntaxError(err error) {
+	msg := strings.TrimPrefix(err.Error(), "yaml: ")
+	line := 1
+	if rest, ok := strings.CutPrefix(msg, "line "); ok {
+		number, after, _ := strings.Cut(rest, ": ")
+		if n, err := strconv.Atoi(number); err == nil {
+			line, msg = n, after
+		}
+		if strings.HasPrefix(msg, "did not find expected") {
+			line++
+		}
+	}
+	f.ReportAt(f.offsetPos(f.lines[min(line, len(f.lines))-1].off), "not YAML: %s", msg)
+}
