@@ -36,6 +36,16 @@ func (t *Tensor) element(i int64) []byte {
 	return x.storage.data[at : at+x.dtype.Size()]
 }
 
+// SetBytes copies bytes to the start of the storage that holds the elements.
+func (t *Tensor) SetBytes(data []byte) {
+	x := t.get()
+	for x.inner != nil {
+		x = x.inner.get()
+	}
+	Check(x.layout == Strided && len(data) <= len(x.storage.data), "%d bytes for a storage of %d", len(data), len(x.storage.data))
+	copy(x.storage.data, data)
+}
+
 // Float reads an element as float64.
 func (t *Tensor) Float(i int64) float64 {
 	b := t.element(i)

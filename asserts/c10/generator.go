@@ -21,6 +21,15 @@ func NewGenerator(seed uint64) *Generator {
 
 var defaultGenerator = NewGenerator(0)
 
+// Seed sets the state of the default generator.
+//
+// Source: aten/src/ATen/Context.h, manual_seed.
+func Seed(seed int64) {
+	defaultGenerator.mu.Lock()
+	defer defaultGenerator.mu.Unlock()
+	defaultGenerator.rng = rand.New(rand.NewPCG(uint64(seed), 0))
+}
+
 // pick gives the default generator for a nil one.
 func (g *Generator) pick() *Generator {
 	if g == nil {

@@ -94,6 +94,15 @@ type Thrown struct{ Message string }
 
 func (t *Thrown) Error() string { return t.Message }
 
+// A Panicked is a fault of the kernel that its process survived, as a nil
+// dereference in a Go kernel is. It counts as a crash.
+type Panicked struct {
+	Cause  string
+	Frames []string // of the kernel's stack, innermost first
+}
+
+func (p *Panicked) Error() string { return p.Cause }
+
 // message gives the text that a kernel threw, and false for a failure of
 // another sort.
 func message(err error) (string, bool) {

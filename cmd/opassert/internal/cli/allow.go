@@ -2,7 +2,6 @@ package cli
 
 import (
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 
@@ -59,7 +58,7 @@ func runAllow(inv *invocation) error {
 		return err
 	}
 	checked.operators = named(checked.operators, entries)
-	if os.Getenv(suite.WorkerVariable) != "" {
+	if isWorker() {
 		return checked.serve()
 	}
 	report, err := checked.run(inv)

@@ -15,7 +15,6 @@ import (
 	"time"
 
 	"github.com/opassert/opassert/asserts"
-	torch "github.com/opassert/opassert/asserts/libtorch/engine"
 	"github.com/opassert/opassert/asserts/suite"
 	"github.com/opassert/opassert/gen/plan"
 	"github.com/opassert/opassert/schema"
@@ -49,7 +48,7 @@ type checkFlags struct {
 
 func newCheckFlags(f *flag.FlagSet) *checkFlags {
 	c := &checkFlags{planFlags: newPlanFlags(f)}
-	c.engine = f.String("engine", "libtorch", "what runs the kernels: libtorch or c10")
+	c.engine = f.String("engine", "libtorch", "what runs the kernels: "+engineNames())
 	c.level = f.String("level", "content", "how much is checked: identity, content or meta")
 	f.Var(&c.libs, "lib", "a shared `library` with ops to load and check; may be given several times")
 	f.Var(&c.ops, "op", "an op `name`, or a pattern such as aten::*conv*; may be given several times")
@@ -68,14 +67,14 @@ func runCheck(inv *invocation) error {
 	if err := inv.parse(0, 0); err != nil {
 		return err
 	}
-	if os.Getenv(suite.WorkerVariable) != "" {
-		checked, err := flags.start(inv)
-		if err != nil {
-			return err
-		}
+	checked, err := flags.start(inv)
+	if err != nil {
+		return err
+	}
+	if isWorker() {
 		return checked.serve()
 	}
-	report, err := flags.report(inv)
+	report, err := checked.run(inv)
 	if err != nil {
 		return err
 	}
@@ -88,25 +87,10 @@ func runCheck(inv *invocation) error {
 	return nil
 }
 
-// report runs the engine that the flags ask for.
-func (f *checkFlags) report(inv *invocation) (*suite.Report, error) {
-	switch *f.engine {
-	case "c10":
-		return f.embedded()
-	case "libtorch":
-		checked, err := f.start(inv)
-		if err != nil {
-			return nil, err
-		}
-		return checked.run(inv)
-	}
-	return nil, usagef("no engine %q; there are libtorch and c10", *f.engine)
-}
-
 // A checkup is a run made ready.
 type checkup struct {
 	flags     *checkFlags
-	engine    suite.Engine
+	engine    *engine
 	operators []suite.Operator
 	config    suite.Config
 }
@@ -120,26 +104,18 @@ func (f *checkFlags) start(inv *invocation) (*checkup, error) {
 	if err != nil {
 		return nil, err
 	}
-	var file []*schema.Op
-	if *f.schema != "" {
-		if file, err = f.load(); err != nil {
-			return nil, err
-		}
+	if c.engine, err = f.open(); err != nil {
+		return nil, err
 	}
-	engine, err := torch.Open(f.libs, file)
-	if err != nil {
-		return nil, notBuilt(err)
-	}
-	c.engine = engine
 	if *f.version == "" {
-		*f.version = engine.Number()
+		*f.version = c.engine.version
 	}
 	var all []suite.Operator // a worker, which starts often, asks for one at a time
-	if os.Getenv(suite.WorkerVariable) == "" {
-		if all, err = engine.Operators(); err != nil {
+	if !isWorker() {
+		if all, err = c.engine.Operators(); err != nil {
 			return nil, err
 		}
-		if c.operators, err = f.choose(all, engine.Loaded); err != nil {
+		if c.operators, err = f.choose(all, c.engine.added); err != nil {
 			return nil, err
 		}
 	}
@@ -170,6 +146,9 @@ func (f *checkFlags) plannerFor(inv *invocation, all []suite.Operator) (*plan.Pl
 	}
 	return f.planner(inv, schemas)
 }
+
+// isWorker reports whether this process is a worker of another one's run.
+func isWorker() bool { return os.Getenv(suite.WorkerVariable) != "" }
 
 func parseLevel(name string) (asserts.Level, error) {
 	for l := asserts.Identity; l <= asserts.Meta; l++ {
@@ -222,7 +201,7 @@ func matches(pattern string, o suite.Operator) bool {
 }
 
 func (c *checkup) serve() error {
-	return suite.Serve(c.engine, c.config, os.Stdin, os.NewFile(suite.ReplyFile, "replies"))
+	return suite.Serve(c.engine.Engine, c.config, os.Stdin, os.NewFile(suite.ReplyFile, "replies"))
 }
 
 func (c *checkup) run(inv *invocation) (*suite.Report, error) {

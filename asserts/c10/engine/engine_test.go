@@ -1,0 +1,103 @@
+package engine
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/opassert/opassert/allowlist"
+	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/asserts/c10/faults"
+	"github.com/opassert/opassert/asserts/gokernels"
+	"github.com/opassert/opassert/asserts/suite"
+	"github.com/opassert/opassert/gen/gentest/faulty"
+	"github.com/opassert/opassert/gen/plan"
+	"github.com/opassert/opassert/schema"
+)
+
+// The test binary is its own worker.
+func TestMain(m *testing.M) {
+	asserts.SetLevel(asserts.Off)
+	if os.Getenv(suite.WorkerVariable) == "" {
+		os.Exit(m.Run())
+	}
+	e, planner, err := faultyEngine()
+	if err != nil {
+		panic(err)
+	}
+	cfg := suite.Config{Level: asserts.Contents, Seed: suite.DefaultSeed, Plan: func(op *schema.Op) suite.Plan {
+		return suite.Plan{Op: planner.Plan(op).Asserts(asserts.Contents)}
+	}}
+	if err := suite.Serve(e, cfg, os.Stdin, os.NewFile(suite.ReplyFile, "replies")); err != nil {
+		panic(err)
+	}
+}
+
+func faultyEngine() (*gokernels.Engine, *plan.Planner, error) {
+	file, err := schema.Load("../faults/faults.yaml", "")
+	if os.Getenv(suite.WorkerVariable) != "" {
+		file, err = schema.Load(os.Getenv("FAULTS"), "")
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	e, err := Open(faulty.Wrappers, file.Ops)
+	if err != nil {
+		return nil, nil, err
+	}
+	planner, err := plan.NewPlanner("full", nil, allowlist.Where{})
+	return e, planner, err
+}
+
+// The suite finds the planted faults in calls that it makes up itself, and
+// finds nothing else in the op that has one.
+func TestSuiteFindsPlantedFaults(t *testing.T) {
+	e, _, err := faultyEngine()
+	if err != nil {
+		t.Fatal(err)
+	}
+	operators, err := e.Operators()
+	if err != nil {
+		t.Fatal(err)
+	}
+	here, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := suite.Run{
+		Operators: operators, To: 20, Workers: 2, Timeout: 5 * time.Second,
+		Worker: func() *exec.Cmd {
+			cmd := exec.Command(os.Args[0])
+			cmd.Env = append(os.Environ(), "FAULTS="+here+"/../faults/faults.yaml")
+			return cmd
+		},
+	}
+	results, err := run.Do(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := make(map[string][]asserts.Code)
+	for _, r := range results {
+		for _, f := range r.Findings {
+			found[r.Op] = append(found[r.Op], f.Violation.Code)
+		}
+		if len(r.Crashes) > 0 {
+			t.Errorf("%s: %v", r.Op, r.Crashes)
+		}
+	}
+	for _, f := range faults.All() {
+		if hasNoCase[f.Op] == slices.Contains(found[f.Op], f.Code) {
+			t.Errorf("%s: %v on %s (%s): found %v", f.Op, f.Code, f.Kind, f.Why, found[f.Op])
+		}
+	}
+}
+
+// hasNoCase are the faults that show in arguments which no case has.
+var hasNoCase = map[string]bool{
+	"fault::negates_zero":     true, // 0.0, which becomes -0.0
+	"fault::changes_nan":      true, // a NaN
+	"fault::replaces_element": true, // a list of three
+}

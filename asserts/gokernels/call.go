@@ -1,0 +1,204 @@
+package gokernels
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/asserts/suite"
+	"github.com/opassert/opassert/schema"
+)
+
+var (
+	contextType = reflect.TypeFor[context.Context]()
+	errorType   = reflect.TypeFor[error]()
+)
+
+// parameters returns the types of what a kernel takes, besides a context.
+func parameters(kernel reflect.Type) []reflect.Type {
+	var types []reflect.Type
+	for i := range numIn(kernel) {
+		if t := kernel.In(i); i > 0 || t != contextType {
+			types = append(types, t)
+		}
+	}
+	return types
+}
+
+func numIn(kernel reflect.Type) int {
+	if kernel.Kind() != reflect.Func {
+		return 0
+	}
+	return kernel.NumIn()
+}
+
+// returns is how many values a kernel returns besides an error.
+func returns(kernel reflect.Type) int {
+	if kernel.Kind() != reflect.Func {
+		return 0
+	}
+	n := kernel.NumOut()
+	if n > 0 && kernel.Out(n-1) == errorType {
+		n--
+	}
+	return n
+}
+
+// Call calls a kernel and observes its tensors before and after.
+func (e *Engine) Call(name string, args []any, level asserts.Level) (out suite.Outcome, err error) {
+	operator, err := e.Operator(name)
+	if err != nil {
+		return out, err
+	}
+	op := operator.Schema
+	kernel := reflect.ValueOf(e.lib.Kernels[op.Name()])
+	in, err := e.arguments(op, kernel.Type(), args)
+	if err != nil {
+		return out, &suite.Thrown{Message: err.Error()}
+	}
+	passed := in[len(in)-len(args):]
+	given := held(op.Func.Args, passed)
+	out.Seen.Level = level
+	out.Seen.Before, out.Seen.ArgLens = observe(given, level)
+	results, err := call(kernel, in)
+	if err != nil {
+		return out, err
+	}
+	out.Seen.After, _ = observe(held(op.Func.Args, passed), level)
+	e.take(&out, op, results, slices.Concat(given...), level)
+	return out, nil
+}
+
+// arguments makes what the kernel is called with.
+func (e *Engine) arguments(op *schema.Op, kernel reflect.Type, args []any) (in []reflect.Value, err error) {
+	defer thrown(&err)
+	types := parameters(kernel)
+	if len(types) < kernel.NumIn() {
+		in = append(in, reflect.ValueOf(context.Background()))
+	}
+	for i, arg := range op.Func.Args {
+		v := args[i]
+		if _, ok := v.(suite.Default); ok {
+			if v, err = defaultOf(arg); err != nil {
+				return nil, err
+			}
+		}
+		converted, err := e.lib.convert(v, types[i])
+		if err != nil {
+			return nil, fmt.Errorf("argument %s: %w", arg.Name, err)
+		}
+		in = append(in, converted)
+	}
+	return in, nil
+}
+
+// call calls a kernel. What it panics with, or returns as an error, is how it
+// refuses its arguments, but for a fault of the Go run time.
+func call(kernel reflect.Value, in []reflect.Value) (results []reflect.Value, err error) {
+	defer thrown(&err)
+	results = kernel.Call(in)
+	if n := len(results); n > 0 && kernel.Type().Out(n-1) == errorType {
+		if failed, _ := results[n-1].Interface().(error); failed != nil {
+			return nil, &suite.Thrown{Message: failed.Error()}
+		}
+		results = results[:n-1]
+	}
+	return results, nil
+}
+
+// thrown turns a panic into an error of the kernel.
+func thrown(err *error) {
+	switch p := recover().(type) {
+	case nil:
+	case runtime.Error:
+		*err = &suite.Panicked{Cause: "panic: " + p.Error(), Frames: frames()}
+	default:
+		*err = &suite.Thrown{Message: fmt.Sprint(p)}
+	}
+}
+
+// frames returns the functions that the panicking goroutine is in, innermost
+// first, from the one that panicked to the one that was called by reflection.
+func frames() []string {
+	pcs := make([]uintptr, 64)
+	stack := runtime.CallersFrames(pcs[:runtime.Callers(1, pcs)])
+	var names []string
+	panicked := false
+	for {
+		f, more := stack.Next()
+		switch {
+		case strings.HasPrefix(f.Function, "runtime."):
+			panicked = panicked || f.Function == "runtime.gopanic"
+		case strings.HasPrefix(f.Function, "reflect."):
+			return names
+		case panicked:
+			names = append(names, fmt.Sprintf("%s (%s:%d)", f.Function, f.File[strings.LastIndex(f.File, "/")+1:], f.Line))
+		}
+		if !more {
+			return names
+		}
+	}
+}
+
+// held returns the tensors of each argument that holds some. Those of a slice
+// are the ones in it now.
+func held(schemas []schema.Argument, passed []reflect.Value) [][]asserts.Tensor {
+	var all [][]asserts.Tensor
+	for i, arg := range schemas {
+		if arg.Type.IsTensorLike() {
+			all = append(all, tensors(passed[i]))
+		}
+	}
+	return all
+}
+
+// observe looks at the tensors of every argument, and counts those of each.
+func observe(args [][]asserts.Tensor, level asserts.Level) (all []asserts.Observation, lens []int) {
+	for _, ts := range args {
+		for _, t := range ts {
+			all = append(all, asserts.Observe(t, level))
+		}
+		lens = append(lens, len(ts))
+	}
+	return all, lens
+}
+
+// take takes in what a kernel returned. A handle that the caller passed is the
+// caller's still.
+func (e *Engine) take(out *suite.Outcome, op *schema.Op, results []reflect.Value, given []asserts.Tensor, level asserts.Level) {
+	for i, r := range op.Func.Returns {
+		if !r.Type.IsTensorLike() {
+			continue
+		}
+		ts := tensors(results[i])
+		for _, t := range ts {
+			out.Seen.Results = append(out.Seen.Results, asserts.Observe(t, level))
+			if t != nil && !slices.Contains(given, t) {
+				out.Results = append(out.Results, e.lib.hold(t))
+			}
+		}
+		out.Seen.ResultLens = append(out.Seen.ResultLens, len(ts))
+	}
+}
+
+// tensors returns the tensors of one value; nil is an undefined one.
+func tensors(v reflect.Value) []asserts.Tensor {
+	if t, ok := v.Interface().(asserts.Tensor); ok {
+		if v.Kind() == reflect.Pointer && v.IsNil() {
+			return []asserts.Tensor{nil}
+		}
+		return []asserts.Tensor{t}
+	}
+	if v.Kind() != reflect.Slice {
+		return []asserts.Tensor{nil}
+	}
+	var ts []asserts.Tensor
+	for i := range v.Len() {
+		ts = append(ts, tensors(v.Index(i))...)
+	}
+	return ts
+}

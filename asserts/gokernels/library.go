@@ -1,0 +1,179 @@
+// Package gokernels is an engine of the suite over kernels that are Go
+// functions: a library says how to make one of its tensors, and every op of
+// its schema file is called on generated cases.
+package gokernels
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/asserts/suite"
+	"github.com/opassert/opassert/schema"
+)
+
+// A Library is Go kernels with their schemas and their tensors.
+type Library struct {
+	Name    string         // as reports show it
+	Ops     []*schema.Op   // what the kernels implement
+	Kernels map[string]any // functions by the name of their op: "add.Tensor", "ns::op"
+
+	// Make makes a tensor of the library's own type. A form or a dtype that the
+	// library does not have is an error.
+	Make func(d suite.Dense, f suite.Form) (asserts.Tensor, error)
+
+	// Twins makes tensors like these on the meta device; nil where the library
+	// has no such device.
+	Twins func(ts []asserts.Tensor) ([]asserts.Tensor, error)
+
+	// Value turns a value of the suite into one of the library's own type, such
+	// as its dtypes; false for other types. It may be nil.
+	Value func(v any, to reflect.Type) (any, bool)
+
+	// Release releases a tensor that a kernel returned or that Make made. It may
+	// be nil.
+	Release func(asserts.Tensor)
+
+	// Seed sets the state of the library's default random number generator. It
+	// may be nil.
+	Seed func(seed int64)
+}
+
+// Engine is the library as the suite runs it.
+func (l *Library) Engine() (*Engine, error) {
+	e := &Engine{lib: l, operators: make(map[string]suite.Operator)}
+	for _, op := range l.Ops {
+		o := suite.Operator{Schema: op, Below: !op.CompositeImplicit, Missing: l.missing(op)}
+		if e.operators[o.Name()].Schema != nil {
+			return nil, fmt.Errorf("%s: two ops of that name", o.Name())
+		}
+		e.operators[o.Name()] = o
+	}
+	return e, nil
+}
+
+// missing says why an op can't be called; "" if it can.
+func (l *Library) missing(op *schema.Op) string {
+	kernel, ok := l.Kernels[op.Name()]
+	if !ok {
+		return "it has no kernel"
+	}
+	t := reflect.TypeOf(kernel)
+	switch params, results := parameters(t), returns(t); {
+	case t.Kind() != reflect.Func:
+		return fmt.Sprintf("its kernel is a %v", t)
+	case len(params) != len(op.Func.Args):
+		return fmt.Sprintf("its kernel takes %d arguments, and the schema has %d", len(params), len(op.Func.Args))
+	case results != len(op.Func.Returns):
+		return fmt.Sprintf("its kernel returns %d values, and the schema has %d", results, len(op.Func.Returns))
+	}
+	return ""
+}
+
+// An Engine runs a library's kernels.
+type Engine struct {
+	lib       *Library
+	operators map[string]suite.Operator
+}
+
+// Version names the library.
+func (e *Engine) Version() string { return e.lib.Name }
+
+// Operators returns every op of the library, sorted by name.
+func (e *Engine) Operators() ([]suite.Operator, error) {
+	var all []suite.Operator
+	for _, o := range e.operators {
+		all = append(all, o)
+	}
+	slices.SortFunc(all, func(a, b suite.Operator) int { return strings.Compare(a.Name(), b.Name()) })
+	return all, nil
+}
+
+// Operator returns one of them.
+func (e *Engine) Operator(name string) (suite.Operator, error) {
+	o, ok := e.operators[name]
+	if !ok {
+		return o, fmt.Errorf("unknown op %s", name)
+	}
+	return o, nil
+}
+
+// A handle is a tensor of the library with the release that the suite wants.
+type handle struct {
+	asserts.Tensor
+	lib *Library
+}
+
+func (l *Library) hold(t asserts.Tensor) *handle { return &handle{t, l} }
+
+// Release releases the tensor.
+func (h *handle) Release() {
+	if h.lib.Release != nil {
+		h.lib.Release(h.Tensor)
+	}
+}
+
+// Make makes a tensor.
+func (e *Engine) Make(d suite.Dense, f suite.Form) (_ suite.Tensor, err error) {
+	defer thrown(&err)
+	t, err := e.lib.Make(d, f)
+	if err != nil {
+		return nil, &suite.Thrown{Message: err.Error()}
+	}
+	return e.lib.hold(t), nil
+}
+
+// Twins makes meta tensors; the same tensor twice has one twin.
+func (e *Engine) Twins(ts []suite.Tensor) (_ []suite.Tensor, err error) {
+	if e.lib.Twins == nil {
+		return nil, &suite.Thrown{Message: "the library has no meta device"}
+	}
+	defer thrown(&err)
+	var distinct []asserts.Tensor
+	for i, t := range ts {
+		if slices.Index(ts, t) == i {
+			distinct = append(distinct, t.(*handle).Tensor)
+		}
+	}
+	made, err := e.lib.Twins(distinct)
+	if err != nil {
+		return nil, &suite.Thrown{Message: err.Error()}
+	}
+	twins := make([]suite.Tensor, len(ts))
+	for i, t := range ts {
+		if first := slices.Index(ts, t); first < i {
+			twins[i] = twins[first]
+			continue
+		}
+		twins[i], made = e.lib.hold(made[0]), made[1:]
+	}
+	return twins, nil
+}
+
+// A Generator stands for a random number generator, by its seed; Library.Value
+// makes one of the library's.
+type Generator int64
+
+// Generator returns a generator by its seed.
+func (e *Engine) Generator(seed int64) (any, error) { return Generator(seed), nil }
+
+// Storage fails: Go kernels take no storages.
+func (e *Engine) Storage(suite.Tensor) (any, error) {
+	return nil, &suite.Thrown{Message: "Go kernels take no storages"}
+}
+
+// Seed sets the state of the default random number generator.
+func (e *Engine) Seed(seed int64) error {
+	if e.lib.Seed != nil {
+		e.lib.Seed(seed)
+	}
+	return nil
+}
+
+// Harmless reports nothing as harmless: a call shows its op's subjects alone.
+func (e *Engine) Harmless(*asserts.Violation, *suite.Case) bool { return false }
+
+// Subjects returns the op as it is.
+func (e *Engine) Subjects(op *asserts.Op) *asserts.Op { return op }
