@@ -69,7 +69,7 @@ func Generate(o Options) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	text, err := emit.Emit(emit.File{Package: in.name, Kernels: pkg.Types, Wrappers: wrappers, Always: o.Always})
+	text, err := emit.Wrappers(o.emitFile(in), wrappers)
 	if err != nil {
 		return Result{}, err
 	}
@@ -83,7 +83,7 @@ func GenerateTyped(o Options) (Result, error) {
 		return Result{}, err
 	}
 	funcs, skipped := typed.Funcs(in.ops, in.planner)
-	text, err := emit.Typed(in.name, funcs, o.Always)
+	text, err := emit.Typed(o.emitFile(in), funcs)
 	if err != nil {
 		return Result{}, err
 	}
@@ -109,6 +109,10 @@ func (o Options) read() (input, error) {
 	}
 	planner, expired, err := NewPlanner(o, file.Ops)
 	return input{name, file.Ops, planner, expired}, err
+}
+
+func (o Options) emitFile(in input) emit.File {
+	return emit.File{Package: in.name, Always: o.Always}
 }
 
 func (o Options) file(text []byte) []File {

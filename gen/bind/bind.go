@@ -36,6 +36,18 @@ type Wrapper struct {
 	Elem    string // the local variable that goes over a list
 }
 
+// Locals returns the names that the wrapper declares.
+func (w Wrapper) Locals() []string {
+	names := []string{w.Call, w.Buf, w.Elem, w.Err}
+	for _, p := range w.Params {
+		names = append(names, p.Name)
+	}
+	for _, r := range w.Results {
+		names = append(names, r.Name)
+	}
+	return names
+}
+
 // A Param is a parameter of a wrapper.
 type Param struct {
 	Name     string

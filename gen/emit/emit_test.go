@@ -129,13 +129,13 @@ func TestEmit(t *testing.T) {
 	if len(unbound.Ops)+len(unbound.Kernels) > 0 {
 		t.Fatalf("without a partner: %+v", unbound)
 	}
-	text, err := emit.Emit(emit.File{Package: "ops", Kernels: pkg.Types, Wrappers: wrappers})
+	text, err := emit.Wrappers(emit.File{Package: "ops"}, wrappers)
 	if err != nil {
 		t.Fatal(err)
 	}
 	golden(t, "testdata/wrappers.golden", text)
 
-	always, err := emit.Emit(emit.File{Package: "ops", Kernels: pkg.Types, Wrappers: wrappers[:1], Always: true})
+	always, err := emit.Wrappers(emit.File{Package: "ops", Always: true}, wrappers[:1])
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -149,7 +149,7 @@ func TestTyped(t *testing.T) {
 	if len(skipped) > 0 {
 		t.Fatalf("skipped: %+v", skipped)
 	}
-	text, err := emit.Typed("ops", funcs, false)
+	text, err := emit.Typed(emit.File{Package: "ops"}, funcs)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -157,28 +157,21 @@ func TestTyped(t *testing.T) {
 }
 
 func TestBadPackageName(t *testing.T) {
-	pkg := types.NewPackage("example.com/lib/kernels", "kernels")
-	if _, err := emit.Emit(emit.File{Package: "1", Kernels: pkg}); err == nil || !strings.HasPrefix(err.Error(), "emit: ") {
+	if _, err := emit.Wrappers(emit.File{Package: "1"}, nil); err == nil || !strings.HasPrefix(err.Error(), "emit: ") {
 		t.Errorf("error %v, want one of emit", err)
 	}
 }
 
 // A type that bind would have refused is a mistake in this program.
-func TestUnspeakableType(t *testing.T) {
+func TestTypeLiteral(t *testing.T) {
+	defer func() {
+		if text, ok := recover().(string); !ok || !strings.HasPrefix(text, "emit: ") {
+			t.Errorf("panic %v, want one of emit", text)
+		}
+	}()
 	pkg := types.NewPackage("example.com/lib/kernels", "kernels")
-	name := types.NewTypeName(token.NoPos, pkg, "not a name", nil)
-	named := types.NewNamed(name, types.NewStruct(nil, nil), nil)
-	for _, typ := range []types.Type{named, types.NewStruct(nil, nil)} {
-		func() {
-			defer func() {
-				if text, ok := recover().(string); !ok || !strings.HasPrefix(text, "emit: ") {
-					t.Errorf("%v: panic %v, want one of emit", typ, text)
-				}
-			}()
-			fn := types.NewFunc(token.NoPos, pkg, "F", types.NewSignatureType(nil, nil, nil, nil, nil, false))
-			op := loadOps(t, filepath.Join("testdata", "typed.yaml"))[0]
-			w := bind.Wrapper{Name: "F", Kernel: bind.Kernel{Func: fn}, Plan: plan.Plan{Op: op}, Params: []bind.Param{{Name: "x", Type: typ}}}
-			emit.Emit(emit.File{Package: "ops", Kernels: pkg, Wrappers: []bind.Wrapper{w}})
-		}()
-	}
+	fn := types.NewFunc(token.NoPos, pkg, "F", types.NewSignatureType(nil, nil, nil, nil, nil, false))
+	op := loadOps(t, filepath.Join("testdata", "typed.yaml"))[0]
+	literal := bind.Param{Name: "x", Type: types.NewStruct(nil, nil)}
+	emit.Wrappers(emit.File{Package: "ops"}, []bind.Wrapper{{Name: "F", Kernel: bind.Kernel{Func: fn}, Plan: plan.Plan{Op: op}, Params: []bind.Param{literal}}})
 }

@@ -148,7 +148,7 @@ func generate(t testing.TB, pkg *bind.Package, ops []*schema.Op) []byte {
 	if len(unbound.Ops)+len(unbound.Kernels) > 0 {
 		t.Fatalf("%d ops and %d kernels found no partner", len(unbound.Ops), len(unbound.Kernels))
 	}
-	text, err := emit.Emit(emit.File{Package: "ops", Kernels: pkg.Types, Wrappers: wrappers})
+	text, err := emit.Wrappers(emit.File{Package: "ops"}, wrappers)
 	if err != nil {
 		t.Fatal(err)
 	}

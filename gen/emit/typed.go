@@ -1,83 +1,99 @@
 package emit
 
 import (
-	"fmt"
-	"strconv"
-	"strings"
+	"go/types"
+
+	"github.com/dave/jennifer/jen"
 
 	"github.com/opassert/opassert/gen/typed"
 )
 
-const libtorchPath = "github.com/opassert/opassert/asserts/libtorch"
-
-// Typed gives the text of a file of typed functions over libtorch.
-func Typed(pkg string, funcs []typed.Func, always bool) ([]byte, error) {
-	w := newWriter(pkg, len(funcs))
-	w.importName(libtorchPath, "libtorch")
-	w.preamble(always)
-	for _, f := range funcs {
-		text := f.Plan.Op.Func.String()
-		w.typed(f, text)
-		w.table(f.OpVar, f.Plan, text)
-	}
-	return w.finish()
-}
-
-func (w *writer) typed(f typed.Func, text string) {
-	w.line(0, "")
-	w.line(0, "// ", f.Name, " calls ", f.Plan.QualifiedName(), ".")
-	w.line(0, "//")
-	w.line(0, "//\t", text)
-	w.line(0, "func ", f.Name, "(", typedParams(f.Params), ") ", typedResults(f), " {")
-	call := "libtorch.Invoke(enabled, &" + f.OpVar + typedArgs(f.Params) + ")"
-	if len(f.Results) == 0 {
-		w.line(1, "_, ", f.Err, " := ", call)
-		w.line(1, "return ", f.Err)
-		w.line(0, "}")
-		return
-	}
-	w.line(1, f.Out, ", ", f.Err, " := ", call)
-	w.line(1, "if ", f.Err, " == nil {")
-	var names []string
-	for i, r := range f.Results {
-		w.line(2, r.Name, " = ", fmt.Sprintf(r.Take, f.Out+"["+strconv.Itoa(i)+"]"))
-		names = append(names, r.Name)
-	}
-	w.line(1, "}")
-	w.line(1, "return ", strings.Join(names, ", "), ", ", f.Err)
-	w.line(0, "}")
-}
-
-func typedParams(params []typed.Param) string {
-	var b strings.Builder
-	for i, p := range params {
-		b.WriteString(p.Name)
-		last := i == len(params)-1
-		if last || params[i+1].Type != p.Type {
-			b.WriteString(" " + p.Type)
+// typed is the function: the call, and its results in Go's types.
+func (w *writer) typed(f typed.Func) *jen.Statement {
+	summary := f.Name + " calls " + f.Plan.QualifiedName() + "."
+	return doc(summary, f.Plan.Op.Func.String()).
+		Func().Id(f.Name).Params(w.typedParams(f.Params)...).Add(w.typedResults(f)).BlockFunc(func(g *jen.Group) {
+		if len(f.Results) == 0 {
+			g.List(jen.Id("_"), jen.Id(f.Err)).Op(":=").Add(w.invoke(f))
+			g.Return(jen.Id(f.Err))
+			return
 		}
-		if !last {
-			b.WriteString(", ")
-		}
-	}
-	return b.String()
+		g.List(jen.Id(f.Out), jen.Id(f.Err)).Op(":=").Add(w.invoke(f))
+		g.If(jen.Id(f.Err).Op("==").Nil()).BlockFunc(func(g *jen.Group) {
+			for i, r := range f.Results {
+				g.Id(r.Name).Op("=").Add(w.take(r, jen.Id(f.Out).Index(jen.Lit(i))))
+			}
+		})
+		g.Return(names(f)...)
+	})
 }
 
-func typedResults(f typed.Func) string {
-	if len(f.Results) == 0 {
-		return "error"
-	}
-	var b strings.Builder
+func names(f typed.Func) []jen.Code {
+	var list []jen.Code
 	for _, r := range f.Results {
-		b.WriteString(r.Name + " " + r.Type + ", ")
+		list = append(list, jen.Id(r.Name))
 	}
-	return "(" + b.String() + f.Err + " error)"
+	return append(list, jen.Id(f.Err))
 }
 
-func typedArgs(params []typed.Param) string {
-	var b strings.Builder
+func (w *writer) typedParams(params []typed.Value) []jen.Code {
+	var list []parameter
 	for _, p := range params {
-		b.WriteString(", " + p.Value)
+		list = append(list, parameter{p.Name, p.Type, false})
 	}
-	return b.String()
+	return w.params(list)
+}
+
+func (w *writer) typedResults(f typed.Func) *jen.Statement {
+	if len(f.Results) == 0 {
+		return jen.Error()
+	}
+	var list []jen.Code
+	for _, r := range f.Results {
+		list = append(list, jen.Id(r.Name).Add(w.typ(r.Type)))
+	}
+	return jen.Params(append(list, jen.Id(f.Err).Error())...)
+}
+
+func (w *writer) invoke(f typed.Func) *jen.Statement {
+	args := []jen.Code{jen.Id("enabled"), jen.Op("&").Id(f.OpVar)}
+	for _, p := range f.Params {
+		args = append(args, w.value(p))
+	}
+	return libtorch("Invoke").Call(args...)
+}
+
+func libtorch(name string) *jen.Statement { return jen.Qual(libtorchPath, name) }
+
+// value is a parameter as a libtorch.Value.
+func (w *writer) value(p typed.Value) *jen.Statement {
+	x, by := jen.Id(p.Name), p.Make.By
+	switch p.Make.How {
+	case typed.Method:
+		return x.Dot(by).Call()
+	case typed.Call:
+		return libtorch(by).Call(x)
+	case typed.Spread:
+		return libtorch(by).Call(x.Op("..."))
+	case typed.Maybe:
+		return libtorch("Maybe").Call(x, libtorch(by))
+	case typed.MaybeOf:
+		return libtorch("Maybe").Call(x, w.typ(p.Type.(*types.Pointer).Elem()).Dot(by))
+	case typed.MaybeList:
+		return libtorch("MaybeList").Call(x, libtorch(by))
+	}
+	return x
+}
+
+// take is a result out of a libtorch.Value.
+func (w *writer) take(r typed.Value, v *jen.Statement) *jen.Statement {
+	switch by := r.Take.By; r.Take.From {
+	case typed.Field:
+		return v.Dot(by)
+	case typed.Convert:
+		return w.typ(r.Type).Call(v.Dot(by))
+	case typed.Nonzero:
+		return v.Dot(by).Op("!=").Lit(0)
+	}
+	return v
 }

@@ -3,84 +3,41 @@ package emit
 import (
 	"fmt"
 	"go/types"
-	"strings"
 
 	"github.com/dave/jennifer/jen"
-
-	"github.com/opassert/opassert/gen/bind"
 )
 
-// params writes the parameter list as Go does by hand: names that share a
-// type share its mention.
-func (w *writer) params(f bind.Wrapper) string {
-	var b strings.Builder
-	for i, p := range f.Params {
-		b.WriteString(p.Name)
-		last := i == len(f.Params)-1
-		if !last && !f.Params[i+1].Variadic && types.Identical(p.Type, f.Params[i+1].Type) {
-			b.WriteString(", ")
+// A parameter is one of a function's.
+type parameter struct {
+	name     string
+	typ      types.Type
+	variadic bool
+}
+
+// params is the parameter list as Go does it by hand: names that share a type
+// share its mention.
+func (w *writer) params(params []parameter) []jen.Code {
+	var list, names []jen.Code
+	for i, p := range params {
+		names = append(names, jen.Id(p.name))
+		if i+1 < len(params) && !params[i+1].variadic && types.Identical(p.typ, params[i+1].typ) {
 			continue
 		}
-		b.WriteString(" ")
-		if p.Variadic {
-			b.WriteString("..." + w.typeName(p.Type.(*types.Slice).Elem()))
-		} else {
-			b.WriteString(w.typeName(p.Type))
-		}
-		if !last {
-			b.WriteString(", ")
-		}
+		list = append(list, jen.List(names...).Add(w.paramType(p)))
+		names = nil
 	}
-	return b.String()
+	return list
 }
 
-func (w *writer) results(f bind.Wrapper) string {
-	var list []string
-	for _, r := range f.Results {
-		list = append(list, w.typeName(r.Type))
+func (w *writer) paramType(p parameter) *jen.Statement {
+	if p.variadic {
+		return jen.Op("...").Add(w.typ(p.typ.(*types.Slice).Elem()))
 	}
-	if f.Err != "" {
-		list = append(list, "error")
-	}
-	switch len(list) {
-	case 0:
-		return ""
-	case 1:
-		return " " + list[0]
-	}
-	return " (" + strings.Join(list, ", ") + ")"
+	return w.typ(p.typ)
 }
 
-func (w *writer) kernelName(f bind.Wrapper) string {
-	fn := f.Kernel.Func
-	if recv := fn.Signature().Recv(); recv != nil {
-		name := w.typeName(recv.Type())
-		return fmt.Sprintf("(%s).%s", name, fn.Name())
-	}
-	return w.kernels + "." + fn.Name()
-}
-
-func (w *writer) kernelCall(f bind.Wrapper) string {
-	params := f.Params
-	target := ""
-	if f.Kernel.Func.Signature().Recv() != nil {
-		target = params[0].Name + "." + f.Kernel.Func.Name()
-		params = params[1:]
-	} else {
-		target = w.kernelName(f)
-	}
-	args := make([]string, len(params))
-	for i, p := range params {
-		args[i] = p.Name
-		if p.Variadic {
-			args[i] += "..."
-		}
-	}
-	return target + "(" + strings.Join(args, ", ") + ")"
-}
-
-// typeCode spells a type with jennifer, which derives the imports.
-func (w *writer) typeCode(t types.Type) *jen.Statement {
+// typ spells a type.
+func (w *writer) typ(t types.Type) *jen.Statement {
 	switch t := t.(type) {
 	case *types.Basic:
 		return jen.Id(t.Name())
@@ -89,54 +46,56 @@ func (w *writer) typeCode(t types.Type) *jen.Statement {
 	case *types.Alias:
 		return w.named(t.Obj(), t.TypeArgs())
 	case *types.Pointer:
-		return jen.Op("*").Add(w.typeCode(t.Elem()))
+		return jen.Op("*").Add(w.typ(t.Elem()))
 	case *types.Slice:
-		return jen.Index().Add(w.typeCode(t.Elem()))
+		return jen.Index().Add(w.typ(t.Elem()))
 	case *types.Array:
-		return jen.Index(jen.Lit(int(t.Len()))).Add(w.typeCode(t.Elem()))
+		return jen.Index(jen.Lit(int(t.Len()))).Add(w.typ(t.Elem()))
 	case *types.Map:
-		return jen.Map(w.typeCode(t.Key())).Add(w.typeCode(t.Elem()))
+		return jen.Map(w.typ(t.Key())).Add(w.typ(t.Elem()))
 	case *types.Chan:
 		return w.channel(t)
 	case *types.Signature:
-		return w.signature(t)
+		return jen.Func().Params(w.tuple(t.Params())...).Params(w.tuple(t.Results())...)
 	}
 	panic(fmt.Sprintf("emit: a type literal %v", t)) // bind refuses it
 }
 
 func (w *writer) named(obj *types.TypeName, args *types.TypeList) *jen.Statement {
-	s := jen.Id(obj.Name())
-	if obj.Pkg() != nil {
-		w.file.ImportName(obj.Pkg().Path(), obj.Pkg().Name())
-		s = jen.Qual(obj.Pkg().Path(), obj.Name())
-	}
+	name := w.qual(obj.Pkg(), obj.Name())
 	if args.Len() == 0 {
-		return s
+		return name
 	}
 	var list []jen.Code
 	for t := range args.Types() {
-		list = append(list, w.typeCode(t))
+		list = append(list, w.typ(t))
 	}
-	return s.Types(list...)
+	return name.Types(list...)
+}
+
+// qual spells a name of a package; nil is the universe.
+func (w *writer) qual(pkg *types.Package, name string) *jen.Statement {
+	if pkg == nil {
+		return jen.Id(name)
+	}
+	w.use(pkg.Path(), pkg.Name())
+	return jen.Qual(pkg.Path(), name)
 }
 
 func (w *writer) channel(t *types.Chan) *jen.Statement {
 	switch t.Dir() {
 	case types.SendOnly:
-		return jen.Chan().Op("<-").Add(w.typeCode(t.Elem()))
+		return jen.Chan().Op("<-").Add(w.typ(t.Elem()))
 	case types.RecvOnly:
-		return jen.Op("<-").Chan().Add(w.typeCode(t.Elem()))
+		return jen.Op("<-").Chan().Add(w.typ(t.Elem()))
 	}
-	return jen.Chan().Add(w.typeCode(t.Elem()))
+	return jen.Chan().Add(w.typ(t.Elem()))
 }
 
-func (w *writer) signature(t *types.Signature) *jen.Statement {
-	list := func(tuple *types.Tuple) []jen.Code {
-		var codes []jen.Code
-		for v := range tuple.Variables() {
-			codes = append(codes, w.typeCode(v.Type()))
-		}
-		return codes
+func (w *writer) tuple(tuple *types.Tuple) []jen.Code {
+	var codes []jen.Code
+	for v := range tuple.Variables() {
+		codes = append(codes, w.typ(v.Type()))
 	}
-	return jen.Func().Params(list(t.Params())...).Params(list(t.Results())...)
+	return codes
 }

@@ -4,6 +4,7 @@ package gentest
 
 import (
 	"context"
+
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/c10"
 	"github.com/opassert/opassert/asserts/c10/kernels"

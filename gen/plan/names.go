@@ -21,10 +21,14 @@ func NewNameSet(taken ...string) NameSet {
 }
 
 // Pick takes the wanted name, or where that is empty or blank the other one,
-// with as many underscores behind it as make it a new identifier.
+// with as many underscores behind it as make it a new identifier. A name that
+// nothing behind it makes an identifier, such as 2, gets an x before it.
 func (names NameSet) Pick(want, other string) string {
 	if want == "" || want == "_" {
 		want = strings.TrimLeft(other, "_")
+	}
+	if !token.IsIdentifier(want) && !token.IsKeyword(want) {
+		want = "x" + want
 	}
 	for names[want] || !token.IsIdentifier(want) { // a keyword is no identifier
 		want += "_"

@@ -12,6 +12,9 @@ func TestPick(t *testing.T) {
 		{"", "err", "err"},
 		{"_", "_out", "out"},
 		{"_", "err", "err_"},
+		{"2", "", "x2"},
+		{"", "_2", "x2_"},
+		{"", "__", "x__"},
 	} {
 		if got := names.Pick(tt.want, tt.other); got != tt.got {
 			t.Errorf("Pick(%q, %q) = %s, want %s", tt.want, tt.other, got, tt.got)

@@ -1,81 +1,157 @@
 package typed
 
-import "github.com/opassert/opassert/schema"
+import (
+	"go/token"
+	"go/types"
 
-// A form is how a schema type is written in Go.
-type form struct {
-	goType string
-	value  string // a format: the expression that makes the Go value a libtorch.Value
-	take   string // a format: the expression that takes it out of one; "" where no return has the type
-	wrap   string // the function of one value that value calls, for optional ones
-	list   string // the function of many that lists call
+	"github.com/opassert/opassert/schema"
+)
+
+// A Form is how a schema type is written in Go.
+type Form struct {
+	Type types.Type
+	Make Make
+	Take Take
 }
 
-// forms are those of the base types. A Scalar is a libtorch.Value itself.
-var forms = map[string]form{
-	"Tensor":       {"libtorch.Tensor", "%s.Value()", "%s.Tensor", "libtorch.Tensor.Value", "libtorch.Tensors"},
-	"int":          {"int64", "libtorch.Int(%s)", "%s.Int", "libtorch.Int", "libtorch.Ints"},
-	"SymInt":       {"int64", "libtorch.Int(%s)", "%s.Int", "libtorch.Int", "libtorch.Ints"},
-	"DeviceIndex":  {"int64", "libtorch.Int(%s)", "%s.Int", "libtorch.Int", "libtorch.Ints"},
-	"Layout":       {"int64", "libtorch.Int(%s)", "%s.Int", "libtorch.Int", ""},
-	"MemoryFormat": {"int64", "libtorch.Int(%s)", "%s.Int", "libtorch.Int", ""},
-	"QScheme":      {"int64", "libtorch.Int(%s)", "%s.Int", "libtorch.Int", ""},
-	"ScalarType":   {"libtorch.DType", "%s.Value()", "libtorch.DType(%s.Int)", "libtorch.DType.Value", ""},
-	"float":        {"float64", "libtorch.Float(%s)", "%s.Float", "libtorch.Float", "libtorch.Floats"},
-	"bool":         {"bool", "libtorch.Bool(%s)", "%s.Int != 0", "libtorch.Bool", "libtorch.Bools"},
-	"SymBool":      {"bool", "libtorch.Bool(%s)", "%s.Int != 0", "libtorch.Bool", "libtorch.Bools"},
-	"str":          {"string", "libtorch.String(%s)", "%s.Str", "libtorch.String", "libtorch.Strings"},
-	"Device":       {"string", "libtorch.Device(%s)", "%s.Str", "libtorch.Device", ""},
-	"Dimname":      {"string", "libtorch.Dimname(%s)", "", "libtorch.Dimname", "libtorch.Dimnames"},
-	"Generator":    {"libtorch.Object", "%s.Value()", "%s.Object", "libtorch.Object.Value", ""},
-	"Storage":      {"libtorch.Object", "%s.Value()", "%s.Object", "libtorch.Object.Value", ""},
-	"Scalar":       {"libtorch.Value", "%s", "%s", "", "libtorch.List"},
-	"Stream":       {"libtorch.Value", "%s", "%s", "", ""},
+// A Make is how a Go value becomes a libtorch.Value.
+type Make struct {
+	How How
+	By  string // the function of package libtorch, or the method of the value's type
 }
 
-// formOf gives the form of a type, and whether it has one. Optional tensors,
+// A How says what By does.
+type How uint8
+
+const (
+	As        How = iota // nothing: the Go value is a libtorch.Value
+	Method               // x.By()
+	Call                 // libtorch.By(x)
+	Spread               // libtorch.By(x...)
+	Maybe                // libtorch.Maybe(x, libtorch.By)
+	MaybeOf              // libtorch.Maybe(x, T.By), of a pointer to T
+	MaybeList            // libtorch.MaybeList(x, libtorch.By)
+)
+
+// A Take is how a libtorch.Value becomes a Go value.
+type Take struct {
+	From From
+	By   string // a field of libtorch.Value
+}
+
+// A From says what happens to the field.
+type From uint8
+
+const (
+	Nothing From = iota // no return has the type
+	Whole               // the libtorch.Value as it is
+	Field               // v.By
+	Convert             // T(v.By), of the Go type T
+	Nonzero             // v.By != 0
+)
+
+// library is package libtorch, as far as the forms name its types.
+var library = types.NewPackage("github.com/opassert/opassert/asserts/libtorch", "libtorch")
+
+func libraryType(name string) types.Type {
+	return types.NewNamed(types.NewTypeName(token.NoPos, library, name, nil), types.NewStruct(nil, nil), nil)
+}
+
+var (
+	tensor = libraryType("Tensor")
+	dtype  = libraryType("DType")
+	object = libraryType("Object")
+	value  = libraryType("Value")
+)
+
+// A base is the form of a base type, and the function for a list of them.
+type base struct {
+	Form
+	list string
+}
+
+func integer(list string) base {
+	return base{Form{types.Typ[types.Int64], Make{Call, "Int"}, Take{Field, "Int"}}, list}
+}
+
+func text(by, list string) base {
+	return base{Form{types.Typ[types.String], Make{Call, by}, Take{Field, "Str"}}, list}
+}
+
+var (
+	boolean = base{Form{types.Typ[types.Bool], Make{Call, "Bool"}, Take{Nonzero, "Int"}}, "Bools"}
+	handle  = base{Form: Form{object, Make{Method, "Value"}, Take{Field, "Object"}}}
+)
+
+// bases are the base types that have a form.
+var bases = map[string]base{
+	"Tensor":       {Form{tensor, Make{Method, "Value"}, Take{Field, "Tensor"}}, "Tensors"},
+	"int":          integer("Ints"),
+	"SymInt":       integer("Ints"),
+	"DeviceIndex":  integer("Ints"),
+	"Layout":       integer(""),
+	"MemoryFormat": integer(""),
+	"QScheme":      integer(""),
+	"ScalarType":   {Form{dtype, Make{Method, "Value"}, Take{Convert, "Int"}}, ""},
+	"float":        {Form{types.Typ[types.Float64], Make{Call, "Float"}, Take{Field, "Float"}}, "Floats"},
+	"bool":         boolean,
+	"SymBool":      boolean,
+	"str":          text("String", "Strings"),
+	"Device":       text("Device", ""),
+	"Dimname":      {Form{types.Typ[types.String], Make{Call, "Dimname"}, Take{}}, "Dimnames"},
+	"Generator":    handle,
+	"Storage":      handle,
+	"Scalar":       {Form{value, Make{}, Take{From: Whole}}, "List"},
+	"Stream":       {Form{value, Make{}, Take{From: Whole}}, ""},
+}
+
+// formOf returns the form of a type, and whether it has one. Optional tensors,
 // Scalars and Streams have a zero value that says none; of other types the
 // optional is a pointer, and an optional list is a slice that may be nil.
-func formOf(t schema.Type) (form, bool) {
+func formOf(t schema.Type) (Form, bool) {
 	switch t.Kind {
 	case schema.Base:
-		f, ok := forms[t.Name]
-		return f, ok
+		b, ok := bases[t.Name]
+		return b.Form, ok
 	case schema.List:
 		return listForm(t.Elem[0])
 	case schema.Optional:
 		return optionalForm(t.Elem[0])
 	}
-	return form{}, false
+	return Form{}, false
 }
 
-func listForm(elem schema.Type) (form, bool) {
+func listForm(elem schema.Type) (Form, bool) {
 	if elem.IsTensorLike() && elem.Kind == schema.Optional {
 		elem = elem.Elem[0]
 	}
-	f := forms[elem.Name] // lists and optionals have no name, and so no form
-	if f.list == "" {
-		return form{}, false
+	b := bases[elem.Name] // lists and optionals have no name, and so no form
+	if b.list == "" {
+		return Form{}, false
 	}
-	return form{"[]" + f.goType, f.list + "(%s...)", listTakes[elem.Name], "", f.list}, true
+	return Form{types.NewSlice(b.Type), Make{Spread, b.list}, listTakes[elem.Name]}, true
 }
 
 // listTakes are the lists that returns have.
-var listTakes = map[string]string{
-	"Tensor": "%s.Tensors",
-	"int":    "%s.Ints",
-	"SymInt": "%s.Ints",
+var listTakes = map[string]Take{
+	"Tensor": {Field, "Tensors"},
+	"int":    {Field, "Ints"},
+	"SymInt": {Field, "Ints"},
 }
 
-func optionalForm(inner schema.Type) (form, bool) {
+func optionalForm(inner schema.Type) (Form, bool) {
 	f, ok := formOf(inner)
+	if !ok || inner.Kind == schema.Optional {
+		return Form{}, false
+	}
 	switch {
-	case !ok || inner.Kind == schema.Optional:
-		return form{}, false
 	case inner.Kind == schema.List:
-		f.value, f.take = "libtorch.MaybeList(%s, "+f.list+")", ""
-	case inner.Name != "Tensor" && f.wrap != "":
-		f.goType, f.value, f.take = "*"+f.goType, "libtorch.Maybe(%s, "+f.wrap+")", ""
+		f.Make.How, f.Take = MaybeList, Take{}
+	case inner.Name == "Tensor" || f.Make.How == As:
+	case f.Make.How == Method:
+		f = Form{types.NewPointer(f.Type), Make{MaybeOf, f.Make.By}, Take{}}
+	default:
+		f = Form{types.NewPointer(f.Type), Make{Maybe, f.Make.By}, Take{}}
 	}
 	return f, true
 }

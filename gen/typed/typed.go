@@ -16,20 +16,18 @@ import (
 type Func struct {
 	Name    string // the function's Go name
 	OpVar   string // the Go name of the op's table
-	Out     string // the local variable that holds what the call gave
+	Out     string // the local variable that holds what the call returned
 	Err     string // the error result's name
 	Plan    plan.Plan
-	Params  []Param
-	Results []Result
+	Params  []Value
+	Results []Value
 }
 
-// A Param is a parameter: its Go type, and the expression that makes it a
-// libtorch.Value.
-type Param struct{ Name, Type, Value string }
-
-// A Result is a result: its Go type, and what takes it out of a
-// libtorch.Value.
-type Result struct{ Name, Type, Take string }
+// A Value is a parameter or a result.
+type Value struct {
+	Name string
+	Form
+}
 
 // A Skipped op has no Go form, for the reason given.
 type Skipped struct {
@@ -37,7 +35,7 @@ type Skipped struct {
 	Reason string
 }
 
-// Funcs gives the functions, in the order of their ops' names, and the ops
+// Funcs returns the functions, in the order of their ops' names, and the ops
 // that have none.
 func Funcs(ops []*schema.Op, planner *plan.Planner) ([]Func, []Skipped) {
 	var funcs []Func
@@ -63,27 +61,26 @@ func Funcs(ops []*schema.Op, planner *plan.Planner) ([]Func, []Skipped) {
 func newFunc(op *schema.Op, planner *plan.Planner) (Func, string) {
 	f := Func{Name: plan.GoName(op.Func.Name), Plan: planner.Plan(op)}
 	f.OpVar = "op" + f.Name
-	names := plan.NewNameSet("asserts", "libtorch", "enabled", "nil", "int64", f.OpVar)
+	names := plan.NewNameSet("asserts", "libtorch", "enabled", "nil", f.OpVar)
 	for _, a := range op.Func.Args {
 		form, ok := formOf(a.Type)
 		if !ok {
 			return f, fmt.Sprintf("argument %s has type %v, which has no Go form", a.Name, a.Type)
 		}
-		name := names.Pick(camel(a.Name), "arg")
-		f.Params = append(f.Params, Param{name, form.goType, fmt.Sprintf(form.value, name)})
+		f.Params = append(f.Params, Value{names.Pick(camel(a.Name), "arg"), form})
 	}
 	for i, r := range op.Func.Returns {
 		form, _ := formOf(r.Type)
-		if form.take == "" {
+		if form.Take.From == Nothing {
 			return f, fmt.Sprintf("return %d has type %v, which has no Go form", i, r.Type)
 		}
-		f.Results = append(f.Results, Result{names.Pick(camel(plan.LocalName(op, i)), "result"), form.goType, form.take})
+		f.Results = append(f.Results, Value{names.Pick(camel(plan.LocalName(op, i)), "result"), form})
 	}
 	f.Out, f.Err = names.Pick("out", ""), names.Pick("err", "")
 	return f, ""
 }
 
-// camel gives a local name as Go writes it: grad_output is gradOutput.
+// camel returns a local name as Go writes it: grad_output is gradOutput.
 func camel(snake string) string {
 	words := strings.FieldsFunc(snake, func(r rune) bool { return r == '_' })
 	for i, w := range words {

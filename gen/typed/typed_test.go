@@ -2,6 +2,8 @@ package typed
 
 import (
 	"fmt"
+	"go/types"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -26,16 +28,16 @@ func funcs(t *testing.T, schemas ...string) []string {
 		}
 		ops = append(ops, op)
 	}
-	made, skipped := Funcs(ops, planner)
+	funcs, skipped := Funcs(ops, planner)
 	var lines []string
-	for _, f := range made {
+	for _, f := range funcs {
 		line := fmt.Sprintf("%s %s:", f.Name, f.OpVar)
 		for _, p := range f.Params {
-			line += fmt.Sprintf(" %s %s = %s;", p.Name, p.Type, p.Value)
+			line += fmt.Sprintf(" %s %s = %s;", p.Name, goType(p.Form), making(p.Name, p.Form))
 		}
-		line += " gives"
+		line += " returns"
 		for _, r := range f.Results {
-			line += fmt.Sprintf(" %s %s = %s;", r.Name, r.Type, r.Take)
+			line += fmt.Sprintf(" %s %s = %s;", r.Name, goType(r.Form), taking(r.Form))
 		}
 		lines = append(lines, line+" "+f.Out+" "+f.Err)
 	}
@@ -45,30 +47,49 @@ func funcs(t *testing.T, schemas ...string) []string {
 	return lines
 }
 
+func goType(f Form) string {
+	return types.TypeString(f.Type, func(p *types.Package) string { return p.Name() })
+}
+
+// making is the expression that makes x a libtorch.Value.
+func making(x string, f Form) string {
+	text := map[How]string{
+		As: "x", Method: "x.By()", Call: "libtorch.By(x)", Spread: "libtorch.By(x...)",
+		Maybe: "libtorch.Maybe(x, libtorch.By)", MaybeOf: "libtorch.Maybe(x, T.By)", MaybeList: "libtorch.MaybeList(x, libtorch.By)",
+	}[f.Make.How]
+	return strings.NewReplacer("x", x, "By", f.Make.By, "T", strings.TrimPrefix(goType(f), "*")).Replace(text)
+}
+
+// taking is the expression that takes a libtorch.Value apart.
+func taking(f Form) string {
+	text := map[From]string{Nothing: "", Whole: "%s", Field: "%s.By", Convert: "T(%s.By)", Nonzero: "%s.By != 0"}[f.Take.From]
+	return strings.NewReplacer("By", f.Take.By, "T", goType(f)).Replace(text)
+}
+
 func TestFuncs(t *testing.T) {
 	tests := []struct {
 		name    string
 		schemas []string
 		want    []string
 	}{
-		{"in the order of names", []string{"b() -> ()", "a() -> ()"}, []string{"A opA: gives out err", "B opB: gives out err"}},
+		{"in the order of names", []string{"b() -> ()", "a() -> ()"}, []string{"A opA: returns out err", "B opB: returns out err"}},
 		{
 			"names", []string{"f.x(Tensor grad_output, int out, int nil, int type, int asserts) -> (Tensor err, Tensor)"},
 			[]string{"FX opFX: gradOutput libtorch.Tensor = gradOutput.Value(); out int64 = libtorch.Int(out); nil_ int64 = libtorch.Int(nil_); " +
 				"type_ int64 = libtorch.Int(type_); asserts_ int64 = libtorch.Int(asserts_); " +
-				"gives err libtorch.Tensor = %s.Tensor; result1 libtorch.Tensor = %s.Tensor; out_ err_"},
+				"returns err libtorch.Tensor = %s.Tensor; result1 libtorch.Tensor = %s.Tensor; out_ err_"},
 		},
 		{
 			"one Go name for two ops", []string{"f.a() -> ()", "f_a() -> ()", "g() -> ()"},
-			[]string{"FA opFA: gives out err", "G opG: gives out err", "f_a skipped: its Go name FA is taken by f.a"},
+			[]string{"FA opFA: returns out err", "G opG: returns out err", "f_a skipped: its Go name FA is taken by f.a"},
 		},
 		{
 			"no form and no name left", []string{"f.a() -> ()", "f_a(ConstQuantizerPtr x) -> ()"},
-			[]string{"FA opFA: gives out err", "f_a skipped: argument x has type ConstQuantizerPtr, which has no Go form"},
+			[]string{"FA opFA: returns out err", "f_a skipped: argument x has type ConstQuantizerPtr, which has no Go form"},
 		},
 		{
 			"a skipped op leaves its name", []string{"f.a(ConstQuantizerPtr x) -> ()", "f_a() -> ()"},
-			[]string{"FA opFA: gives out err", "f.a skipped: argument x has type ConstQuantizerPtr, which has no Go form"},
+			[]string{"FA opFA: returns out err", "f.a skipped: argument x has type ConstQuantizerPtr, which has no Go form"},
 		},
 		{"return", []string{"f() -> (int, Dimname)"}, []string{"f skipped: return 1 has type Dimname, which has no Go form"}},
 		{"return without any form", []string{"f() -> ConstQuantizerPtr"}, []string{"f skipped: return 0 has type ConstQuantizerPtr, which has no Go form"}},
@@ -115,11 +136,13 @@ func TestForms(t *testing.T) {
 		}
 		f, ok := formOf(op.Func.Args[0].Type)
 		got := ""
-		if ok {
-			got = f.goType + " = " + f.value
+		if !ok {
+			f.Type = types.Typ[types.Invalid]
+		} else {
+			got = goType(f) + " = " + making("%s", f)
 		}
-		if got != tt.value || f.take != tt.take {
-			t.Errorf("%s is %q and taken by %q, want %q and %q", tt.typ, got, f.take, tt.value, tt.take)
+		if got != tt.value || taking(f) != tt.take {
+			t.Errorf("%s is %q and taken by %q, want %q and %q", tt.typ, got, taking(f), tt.value, tt.take)
 		}
 	}
 }

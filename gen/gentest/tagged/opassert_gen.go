@@ -4,6 +4,7 @@ package tagged
 
 import (
 	"context"
+
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/c10"
 	"github.com/opassert/opassert/asserts/c10/kernels"
