@@ -1,0 +1,70 @@
+package asserts
+
+import (
+	"bytes"
+	"hash/maphash"
+	"reflect"
+	"strconv"
+	"unsafe"
+)
+
+// PointerID names the object that p leads to, as the TensorImpl of a library
+// whose tensors are pointers; nil is none. The name holds for as long as
+// something keeps the object alive, which the caller of a kernel does for its
+// arguments and its results.
+func PointerID[T any](p *T) ID { return ID(uintptr(unsafe.Pointer(p))) }
+
+// SliceID names the array behind a slice, as the StorageImpl of a library whose
+// tensors are slices. Go does not say where an array begins, but slices of
+// slices keep its end: s[i:j] has the ID of s, whatever i and j are. A slice
+// that was given a capacity of its own, s[i:j:k], has another ID although it
+// shares the array; a library that makes such slices keeps a serial number from
+// [NewID] beside them instead. A slice without capacity has no array and no ID.
+func SliceID[T any](s []T) ID {
+	var zero T
+	if cap(s) == 0 || unsafe.Sizeof(zero) == 0 {
+		return 0
+	}
+	return ID(uintptr(unsafe.Pointer(&s[:cap(s)][cap(s)-1])))
+}
+
+// SliceContent is the [Content] of a tensor over elements without pointers. It
+// is about storage[:len(storage)]: pass the whole array where the library has
+// it, so that a write beside a view is seen too. Sizes, strides and offset are
+// the tensor's own, in elements; they are copied.
+//
+// The content level reads every element, before the call and after it: no other
+// goroutine may write them meanwhile.
+func SliceContent[T Element](storage []T, sizes, strides []int64, offset int64) *Content {
+	var zero T
+	c := &Content{
+		DType: dtypeOf(zero), Device: "cpu",
+		Sizes: append([]int64(nil), sizes...), Strides: append([]int64(nil), strides...), Offset: offset,
+		Nbytes: int64(len(storage)) * int64(unsafe.Sizeof(zero)),
+	}
+	raw := unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(storage))), int(c.Nbytes))
+	c.Digest = maphash.Bytes(sliceSeed, raw)
+	if c.Nbytes <= SnapshotLimit {
+		c.Bytes = bytes.Clone(raw)
+	}
+	return c
+}
+
+// An Element is what a slice-backed tensor may hold.
+type Element interface {
+	~bool | ~int8 | ~int16 | ~int32 | ~int64 | ~int | ~uint8 | ~uint16 | ~uint32 | ~uint64 | ~uint |
+		~float32 | ~float64 | ~complex64 | ~complex128
+}
+
+// dtypeOf names a Go type as PyTorch does: "float64".
+func dtypeOf(zero any) string {
+	switch kind := reflect.TypeOf(zero).Kind(); kind {
+	case reflect.Int, reflect.Uint:
+		return kind.String() + strconv.Itoa(strconv.IntSize)
+	default:
+		return kind.String()
+	}
+}
+
+// sliceSeed makes digests comparable within one process.
+var sliceSeed = maphash.MakeSeed()

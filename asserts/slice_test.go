@@ -1,0 +1,77 @@
+package asserts_test
+
+import (
+	"testing"
+
+	"github.com/opassert/opassert/asserts"
+)
+
+func TestSliceID(t *testing.T) {
+	array := make([]float32, 8, 12)
+	id := asserts.SliceID(array)
+	if id == 0 {
+		t.Fatal("an array has no ID")
+	}
+	for name, s := range map[string][]float32{"front": array[:3], "back": array[5:], "empty": array[4:4], "beyond": array[:12]} {
+		if asserts.SliceID(s) != id {
+			t.Errorf("%s: another ID", name)
+		}
+	}
+	if asserts.SliceID(append([]float32(nil), array...)) == id {
+		t.Error("a copy has the same ID")
+	}
+	if asserts.SliceID([]float32(nil)) != 0 || asserts.SliceID(make([]struct{}, 3)) != 0 {
+		t.Error("no array has an ID")
+	}
+}
+
+func TestSliceContent(t *testing.T) {
+	array := []float32{1, 2, 3, 4, 5, 6}
+	see := func() *asserts.Content { return asserts.SliceContent(array, []int64{2}, []int64{1}, 1) }
+	before := see()
+	if before.DType != "float32" || before.Nbytes != 24 || len(before.Bytes) != 24 || before.Offset != 1 {
+		t.Errorf("%+v", before)
+	}
+	if see().Digest != before.Digest {
+		t.Error("the digest changes by itself")
+	}
+	array[5] = 7 // beside the view
+	if see().Digest == before.Digest {
+		t.Error("the digest misses a write")
+	}
+	if d := asserts.SliceContent([]int(nil), nil, nil, 0).DType; d != "int64" && d != "int32" {
+		t.Errorf("int is %s", d)
+	}
+	if c := asserts.SliceContent(make([]byte, asserts.SnapshotLimit+1), nil, nil, 0); c.Bytes != nil || c.Nbytes != asserts.SnapshotLimit+1 {
+		t.Errorf("%d bytes copied of %d", len(c.Bytes), c.Nbytes)
+	}
+}
+
+// Slices and pointers are all that a library has: a kernel that returns its
+// input, or a slice of it, is found.
+func TestSliceBacked(t *testing.T) {
+	type vector []float64
+	observe := func(v *vector) asserts.Observation {
+		return asserts.Observation{
+			Impl: asserts.PointerID(v), Storage: asserts.SliceID(*v), Traits: asserts.NoVersion,
+			ImplUses: asserts.NotCounted, StorageUses: asserts.NotCounted,
+		}
+	}
+	self, fresh := &vector{1, 2, 3}, &vector{1, 2, 3}
+	part := vector((*self)[1:2])
+	for _, test := range []struct {
+		name   string
+		result *vector
+		want   int
+	}{{"itself", self, 1}, {"a slice of it", &part, 1}, {"fresh", fresh, 0}} {
+		seen := asserts.Seen{
+			Level:  asserts.Identity,
+			Before: []asserts.Observation{observe(self)}, After: []asserts.Observation{observe(self)},
+			Results: []asserts.Observation{observe(test.result)},
+		}
+		op := opOf("neg(Tensor self) -> Tensor")
+		if v := asserts.Judge(op, &seen, asserts.Aware()).Violations; len(v) != test.want {
+			t.Errorf("%s: %v, want %d", test.name, v, test.want)
+		}
+	}
+}
