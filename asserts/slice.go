@@ -38,7 +38,7 @@ func SliceID[T any](s []T) ID {
 func SliceContent[T Element](storage []T, sizes, strides []int64, offset int64) *Content {
 	var zero T
 	c := &Content{
-		DType: dtypeOf(zero), Device: "cpu",
+		DType: DTypeOf[T](), Device: "cpu",
 		Sizes: append([]int64(nil), sizes...), Strides: append([]int64(nil), strides...), Offset: offset,
 		Nbytes: int64(len(storage)) * int64(unsafe.Sizeof(zero)),
 	}
@@ -56,9 +56,9 @@ type Element interface {
 		~float32 | ~float64 | ~complex64 | ~complex128
 }
 
-// dtypeOf names a Go type as PyTorch does: "float64".
-func dtypeOf(zero any) string {
-	switch kind := reflect.TypeOf(zero).Kind(); kind {
+// DTypeOf names a Go type as PyTorch does: "float64".
+func DTypeOf[T Element]() string {
+	switch kind := reflect.TypeFor[T]().Kind(); kind {
 	case reflect.Int, reflect.Uint:
 		return kind.String() + strconv.Itoa(strconv.IntSize)
 	default:

@@ -50,6 +50,7 @@ func Wrappers(f File, wrappers []bind.Wrapper) ([]byte, error) {
 		w.add(w.wrapper(wrapper))
 		w.add(table(wrapper.OpVar, wrapper.Plan))
 	}
+	w.add(w.kernels(wrappers))
 	return w.finish()
 }
 

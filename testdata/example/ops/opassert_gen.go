@@ -219,3 +219,12 @@ var opNarrow = asserts.Op{
 		{Code: asserts.ViewStorage, On: "result", Against: "self"},
 	},
 }
+
+// Kernels are the ops of this package with their kernels.
+var Kernels = []asserts.Kernel{
+	{Op: &opAddTensor, Func: kernels.Add},
+	{Op: &opAdd_Tensor, Func: kernels.AddInplace},
+	{Op: &opCat, Func: kernels.Cat},
+	{Op: &opClamp, Func: kernels.Clamp},
+	{Op: &opNarrow, Func: kernels.Narrow},
+}

@@ -171,3 +171,11 @@ var opUnary = asserts.Op{
 		{Code: asserts.UndeclaredAlias, On: "result", Against: "self"},
 	},
 }
+
+// Kernels are the ops of this package with their kernels.
+var Kernels = []asserts.Kernel{
+	{Op: &opBinary, Func: idle.Binary},
+	{Op: &opJoin, Func: idle.Join},
+	{Op: &opLook, Func: idle.Look},
+	{Op: &opUnary, Func: idle.Unary},
+}
