@@ -109,7 +109,7 @@ type tensor struct {
 	since int64 // the first line that shows it with this storage
 	at    int64 // the line of its last access
 	prev  int64 // and the one before
-	last int64 // record
+	last  int64 // record
 }
 
 func newFollower(world string, ended func(Life)) *follower {

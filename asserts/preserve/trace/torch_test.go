@@ -32,7 +32,7 @@ type simStorage struct {
 	slot  *simObject // a dangling pointer after the fault
 	owns  bool
 	bytes bool // shared with another storage: not freed here
-	fault int // in broken, 1 for the first; 0: none
+	fault int  // in broken, 1 for the first; 0: none
 	dead  bool
 }
 
