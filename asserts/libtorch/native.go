@@ -1,53 +1,51 @@
-//go:build libtorch
+//go:build unix
 
 package libtorch
 
 /*
-#cgo CXXFLAGS: -std=c++17 -O1 -g0 -Wno-deprecated-declarations
-#cgo LDFLAGS: -ltorch -ltorch_cpu -lc10
-#cgo noescape oa_start
-#cgo nocallback oa_start
-#cgo noescape oa_schemas
-#cgo nocallback oa_schemas
-#cgo noescape oa_load
-#cgo nocallback oa_load
-#cgo noescape oa_call
-#cgo nocallback oa_call
-#cgo noescape oa_observe
-#cgo nocallback oa_observe
-#cgo noescape oa_bytes
-#cgo nocallback oa_bytes
-#cgo noescape oa_strided
-#cgo nocallback oa_strided
-#cgo noescape oa_wrap
-#cgo nocallback oa_wrap
-#cgo noescape oa_mark
-#cgo nocallback oa_mark
-#cgo noescape oa_meta
-#cgo nocallback oa_meta
-#cgo noescape oa_generator
-#cgo nocallback oa_generator
-#cgo noescape oa_storage
-#cgo nocallback oa_storage
-#cgo noescape oa_seed
-#cgo nocallback oa_seed
-#cgo noescape oa_spill
-#cgo nocallback oa_spill
-#cgo nocallback oa_release
-#cgo nocallback oa_drop
-#include "shim.h"
+#cgo linux LDFLAGS: -ldl
+#cgo noescape go_start
+#cgo nocallback go_start
+#cgo noescape go_schemas
+#cgo nocallback go_schemas
+#cgo noescape go_load
+#cgo nocallback go_load
+#cgo noescape go_call
+#cgo nocallback go_call
+#cgo noescape go_observe
+#cgo nocallback go_observe
+#cgo noescape go_bytes
+#cgo nocallback go_bytes
+#cgo noescape go_strided
+#cgo nocallback go_strided
+#cgo noescape go_wrap
+#cgo nocallback go_wrap
+#cgo noescape go_mark
+#cgo nocallback go_mark
+#cgo noescape go_meta
+#cgo nocallback go_meta
+#cgo noescape go_generator
+#cgo nocallback go_generator
+#cgo noescape go_storage
+#cgo nocallback go_storage
+#cgo noescape go_seed
+#cgo nocallback go_seed
+#cgo noescape go_spill
+#cgo nocallback go_spill
+#cgo nocallback go_release
+#cgo nocallback go_drop
+#include <stdlib.h>
+#include "loader.h"
 */
 import "C"
 
 import (
+	"errors"
+	"strings"
 	"unsafe"
 
 	"github.com/opassert/opassert/asserts"
 )
-
-// Built tells whether the package was built with the tag libtorch. Without
-// it, whatever needs libtorch gives [ErrNotBuilt].
-const Built = true
 
 // Both sides of the border mean the same by a number, or this does not compile.
 const (
@@ -78,62 +76,76 @@ const (
 	_ = -uint(traitNoVersion ^ C.OA_NO_VERSION)
 )
 
+const cgo = true
+
+// open loads shared libraries, of which the last is the shim, and libtorch with
+// it.
+func open(libraries []string) error {
+	list := C.CString(strings.Join(libraries, "\n"))
+	defer C.free(unsafe.Pointer(list))
+	if message := C.oa_open(list); message != nil {
+		defer C.free(unsafe.Pointer(message))
+		return errors.New(C.GoString(message))
+	}
+	return nil
+}
+
 func ints(s []int64) *C.int64_t { return (*C.int64_t)(unsafe.SliceData(s)) }
 
 func chars[T byte](s []T) *C.char { return (*C.char)(unsafe.Pointer(unsafe.SliceData(s))) }
 
-func nativeStart(reply []int64) { C.oa_start(ints(reply), C.int64_t(len(reply))) }
+func nativeStart(reply []int64) { C.go_start(ints(reply), C.int64_t(len(reply))) }
 
-func nativeSchemas(reply []int64) { C.oa_schemas(ints(reply), C.int64_t(len(reply))) }
+func nativeSchemas(reply []int64) { C.go_schemas(ints(reply), C.int64_t(len(reply))) }
 
 func nativeLoad(path string, reply []int64) {
-	C.oa_load((*C.char)(unsafe.Pointer(unsafe.StringData(path))), C.int64_t(len(path)), ints(reply), C.int64_t(len(reply)))
+	C.go_load((*C.char)(unsafe.Pointer(unsafe.StringData(path))), C.int64_t(len(path)), ints(reply), C.int64_t(len(reply)))
 }
 
 func nativeCall(request, reply []int64) {
-	C.oa_call(ints(request), C.int64_t(len(request)), ints(reply), C.int64_t(len(reply)))
+	C.go_call(ints(request), C.int64_t(len(request)), ints(reply), C.int64_t(len(reply)))
 }
 
 func nativeObserve(impl int64, level asserts.Level, reply []int64) {
-	C.oa_observe(C.int64_t(impl), C.int64_t(level), ints(reply), C.int64_t(len(reply)))
+	C.go_observe(C.int64_t(impl), C.int64_t(level), ints(reply), C.int64_t(len(reply)))
 }
 
 func nativeBytes(impl int64, dst []byte, reply []int64) {
-	C.oa_bytes(C.int64_t(impl), chars(dst), C.int64_t(len(dst)), ints(reply), C.int64_t(len(reply)))
+	C.go_bytes(C.int64_t(impl), chars(dst), C.int64_t(len(dst)), ints(reply), C.int64_t(len(reply)))
 }
 
 func nativeStrided(request []int64, data []byte, reply []int64) {
-	C.oa_strided(ints(request), C.int64_t(len(request)), chars(data), C.int64_t(len(data)), ints(reply), C.int64_t(len(reply)))
+	C.go_strided(ints(request), C.int64_t(len(request)), chars(data), C.int64_t(len(data)), ints(reply), C.int64_t(len(reply)))
 }
 
 func nativeWrap(impl int64, reply []int64) {
-	C.oa_wrap(C.int64_t(impl), ints(reply), C.int64_t(len(reply)))
+	C.go_wrap(C.int64_t(impl), ints(reply), C.int64_t(len(reply)))
 }
 
 func nativeMark(impl int64, reply []int64) {
-	C.oa_mark(C.int64_t(impl), ints(reply), C.int64_t(len(reply)))
+	C.go_mark(C.int64_t(impl), ints(reply), C.int64_t(len(reply)))
 }
 
 func nativeMeta(impls, reply []int64) {
-	C.oa_meta(ints(impls), C.int64_t(len(impls)), ints(reply), C.int64_t(len(reply)))
+	C.go_meta(ints(impls), C.int64_t(len(impls)), ints(reply), C.int64_t(len(reply)))
 }
 
 func nativeGenerator(seed int64, reply []int64) {
-	C.oa_generator(C.int64_t(seed), ints(reply), C.int64_t(len(reply)))
+	C.go_generator(C.int64_t(seed), ints(reply), C.int64_t(len(reply)))
 }
 
 func nativeStorage(impl int64, reply []int64) {
-	C.oa_storage(C.int64_t(impl), ints(reply), C.int64_t(len(reply)))
+	C.go_storage(C.int64_t(impl), ints(reply), C.int64_t(len(reply)))
 }
 
 func nativeSeed(seed int64, reply []int64) {
-	C.oa_seed(C.int64_t(seed), ints(reply), C.int64_t(len(reply)))
+	C.go_seed(C.int64_t(seed), ints(reply), C.int64_t(len(reply)))
 }
 
 func nativeSpill(spill int64, dst []int64) {
-	C.oa_spill(C.int64_t(spill), ints(dst), C.int64_t(len(dst)))
+	C.go_spill(C.int64_t(spill), ints(dst), C.int64_t(len(dst)))
 }
 
-func nativeRelease(impl int64) { C.oa_release(C.int64_t(impl)) }
+func nativeRelease(impl int64) { C.go_release(C.int64_t(impl)) }
 
-func nativeDrop(object int64) { C.oa_drop(C.int64_t(object)) }
+func nativeDrop(object int64) { C.go_drop(C.int64_t(object)) }

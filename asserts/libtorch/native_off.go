@@ -1,15 +1,14 @@
-//go:build !libtorch
+//go:build !unix || !cgo
 
 package libtorch
 
 import "github.com/opassert/opassert/asserts"
 
-// Built tells whether the package was built with the tag libtorch. Without
-// it, whatever needs libtorch gives [ErrNotBuilt].
-const Built = false
+const cgo = false
 
-// Nothing is reached without the tag: start gives ErrNotBuilt first, and
-// there are no handles.
+func open([]string) error { return ErrNoCgo }
+
+// Nothing below is reached, since open fails first.
 
 func nativeStart(reply []int64)                               { absent() }
 func nativeSchemas(reply []int64)                             { absent() }
@@ -28,4 +27,4 @@ func nativeSpill(spill int64, dst []int64)                    { absent() }
 func nativeRelease(impl int64)                                { absent() }
 func nativeDrop(object int64)                                 { absent() }
 
-func absent() { panic(ErrNotBuilt) }
+func absent() { panic(ErrNoCgo) }

@@ -1,5 +1,3 @@
-//go:build libtorch
-
 package libtorch_test
 
 import (

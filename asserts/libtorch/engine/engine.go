@@ -48,8 +48,11 @@ func Open(libraries []string, file []*schema.Op) (*Libtorch, error) {
 	return l, nil
 }
 
-// Number is the version alone: "1.13.1".
-func (l *Libtorch) Number() string { return l.version }
+// Number returns the number of the release: "1.13.1".
+func (l *Libtorch) Number() string {
+	number, _, _ := strings.Cut(l.version, "+")
+	return number
+}
 
 func (l *Libtorch) Version() string { return "libtorch " + l.version }
 

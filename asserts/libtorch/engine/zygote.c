@@ -1,10 +1,11 @@
-//go:build libtorch
+//go:build linux && cgo
 
-// A process that links libtorch takes most of a second to start, and a worker
-// may die at any case. So before Go's run time starts, a worker process forks
-// itself: the child goes on to be the worker, the parent waits, tells how the
-// child ended, and forks the next one from its own loaded libraries.
+// Loading libtorch takes most of a second, and a worker may die at any case. So
+// before Go's run time starts, a worker process loads it and forks itself: the
+// child goes on to be the worker, the parent waits, tells how the child ended,
+// and forks the next one from its own loaded libraries.
 #define _GNU_SOURCE
+#include <dlfcn.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,8 +24,22 @@ static void tell(int status) {
   }
 }
 
+// load loads the libraries that the variable lists, one a line.
+static void load(const char *variable) {
+  const char *value = getenv(variable);
+  char *list = strdup(value == NULL ? "" : value), *rest = NULL;
+  for (char *path = strtok_r(list, "\n", &rest); path != NULL; path = strtok_r(NULL, "\n", &rest)) {
+    if (dlopen(path, RTLD_NOW | RTLD_GLOBAL) == NULL) {
+      fprintf(stderr, "%s\n", dlerror());
+      _exit(1);
+    }
+  }
+  free(list);
+}
+
 __attribute__((constructor)) static void watch(void) {
   if (getenv("OPASSERT_WORKER") == NULL) return;
+  load("OPASSERT_SHIM");
   for (;;) {
     pid_t worker = fork();
     if (worker == 0) {

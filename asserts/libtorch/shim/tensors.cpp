@@ -1,5 +1,3 @@
-//go:build libtorch
-
 // tensors.cpp makes what only C++ can make; ops, called as any other, make
 // the rest from it.
 #include <ATen/CPUGeneratorImpl.h>
@@ -10,7 +8,6 @@
 #include <c10/core/CPUAllocator.h>
 #include <c10/core/InferenceMode.h>
 #include <c10/util/Logging.h>
-#include <torch/csrc/api/include/torch/version.h>
 
 #include <mutex>
 #include <unordered_map>
@@ -67,9 +64,7 @@ void oa_start(int64_t* words, int64_t cap) {
     // A backtrace costs two hundred times what the throw does, and names none
     // of the user's frames.
     c10::SetStackTraceFetcher(std::function<std::string()>([] { return std::string(); }));
-    out.word(TORCH_VERSION_MAJOR);
-    out.word(TORCH_VERSION_MINOR);
-    out.word(TORCH_VERSION_PATCH);
+    out.text(OPASSERT_LIBTORCH_VERSION);
   });
 }
 

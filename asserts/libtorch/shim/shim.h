@@ -1,5 +1,3 @@
-//go:build libtorch
-
 // shim.h is the C ABI between Go and libtorch: everything that cgo sees.
 //
 // A request is a []int64 without pointers into Go memory, a reply goes into a
@@ -67,7 +65,7 @@ enum oa_trait {
 };
 
 // oa_start sets libtorch up for callers that count: one intra-op thread, no
-// backtraces, no warnings. It replies with the version: major, minor, patch.
+// backtraces, no warnings. It replies with the version, a string.
 void oa_start(int64_t* reply, int64_t cap);
 
 // oa_schemas replies with one string that lists every operator with a schema;

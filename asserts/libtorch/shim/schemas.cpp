@@ -1,5 +1,3 @@
-//go:build libtorch
-
 // schemas.cpp lists what the dispatcher knows.
 #include <ATen/core/enum_tag.h>
 #include <dlfcn.h>

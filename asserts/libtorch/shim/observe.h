@@ -1,5 +1,3 @@
-//go:build libtorch
-
 // observe.h: what can be seen of a tensor at one moment. This stands apart
 // from calling, so that another front can observe calls that it does not make.
 #pragma once

@@ -1,5 +1,3 @@
-//go:build libtorch
-
 // wire.h reads requests and writes replies; shim.h says what they look like.
 #pragma once
 

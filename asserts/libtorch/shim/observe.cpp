@@ -1,5 +1,3 @@
-//go:build libtorch
-
 #include "observe.h"
 
 #if __has_include(<ATen/ops/empty.h>)

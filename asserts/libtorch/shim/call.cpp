@@ -1,5 +1,3 @@
-//go:build libtorch
-
 // call.cpp calls an operator, boxed, and lets it be observed on the way.
 #include <ATen/core/LegacyTypeDispatch.h>
 #include <ATen/core/stack.h>

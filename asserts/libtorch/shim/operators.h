@@ -1,5 +1,3 @@
-//go:build libtorch
-
 // operators.h: what a call needs to know of an operator. Its address is the
 // operator's name on Go's side; it is never freed.
 #pragma once

@@ -1,0 +1,189 @@
+// Package compile turns C++ into a shared library that fits one libtorch, with
+// the user's compiler, once: the library is kept in the user's cache folder.
+package compile
+
+import (
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/opassert/opassert/asserts/libtorch/installed"
+)
+
+// ErrNoCompiler is the error of a machine without a C++ compiler.
+var ErrNoCompiler = errors.New("a C++ compiler is needed once, to fit opassert to this libtorch: install g++ or clang++, or name one with $CXX")
+
+// A Library is C++ that is compiled against the headers of a libtorch.
+type Library struct {
+	Name  string   // of the file in the cache: "shim"
+	Files []fs.FS  // the sources and headers: the files at the top of each, put together in one folder
+	Unit  string   // the file that the compiler is given, which includes other sources: headers are most of the cost
+	Link  []string // words for the linker besides libtorch's own: "-ldl"
+}
+
+// Path returns the file of the shared library for a libtorch, and compiles it
+// first if the cache does not hold it. Processes that want the same library at
+// once wait for the first of them.
+func (l *Library) Path(t *installed.Torch) (string, error) {
+	if err := t.Usable(); err != nil {
+		return "", err
+	}
+	key, err := l.key(t)
+	if err != nil {
+		return "", err
+	}
+	name := "libtorch-" + t.Number() + "-" + l.Name + "-" + key + ".so"
+	for _, dir := range cacheFolders() {
+		if file := filepath.Join(dir, name); whole(file) {
+			return file, nil
+		}
+	}
+	dir, err := writableFolder()
+	if err != nil {
+		return "", err
+	}
+	file := filepath.Join(dir, name)
+	unlock, err := lock(file + ".lock")
+	if err != nil {
+		return "", err
+	}
+	defer unlock()
+	if whole(file) { // another process was first
+		return file, nil
+	}
+	return file, l.compile(t, file)
+}
+
+// key names what the library depends on, but for the compiler: one that is in
+// the cache serves where no compiler is.
+func (l *Library) key(t *installed.Torch) (string, error) {
+	hash := sha256.New()
+	fmt.Fprintf(hash, "%q\n%s\n", append(l.flags(t), l.linkFlags(t)...), t.Version)
+	for _, lib := range t.Link() {
+		info, err := os.Stat(lib)
+		if err != nil {
+			return "", err
+		}
+		fmt.Fprintln(hash, lib, info.Size(), info.ModTime().UnixNano())
+	}
+	err := l.eachFile(func(name string, text []byte) error {
+		fmt.Fprintf(hash, "%s %d\n%s", name, len(text), text)
+		return nil
+	})
+	return fmt.Sprintf("%x", hash.Sum(nil)[:8]), err
+}
+
+func (l *Library) eachFile(do func(name string, text []byte) error) error {
+	for _, files := range l.Files {
+		names, err := fs.Glob(files, "*")
+		if err != nil {
+			return err
+		}
+		for _, name := range names {
+			text, err := fs.ReadFile(files, name)
+			if err != nil {
+				return err
+			}
+			if err := do(name, text); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// Version is the macro that holds the version of libtorch as its package says
+// it, a string.
+const Version = "OPASSERT_LIBTORCH_VERSION"
+
+func (l *Library) flags(t *installed.Torch) []string {
+	abi := "0"
+	if t.CXX11 {
+		abi = "1"
+	}
+	flags := []string{
+		"-std=" + t.Standard, "-O1", "-g0", "-fPIC", "-shared", "-w",
+		"-D_GLIBCXX_USE_CXX11_ABI=" + abi, "-D" + Version + "=" + strconv.Quote(t.Version),
+	}
+	for _, dir := range t.Include {
+		flags = append(flags, "-I"+dir)
+	}
+	return flags
+}
+
+// compile leaves the library in a file, whole or not at all.
+func (l *Library) compile(t *installed.Torch, file string) error {
+	cxx, err := compiler()
+	if err != nil {
+		return fmt.Errorf("%v: %w", t, err)
+	}
+	fmt.Fprintf(os.Stderr, "opassert: fitting to %v, once: some seconds\n", t)
+	work, err := os.MkdirTemp("", "opassert-"+l.Name)
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(work)
+	err = l.eachFile(func(name string, text []byte) error {
+		return os.WriteFile(filepath.Join(work, name), text, 0o666)
+	})
+	if err != nil {
+		return err
+	}
+	part := fmt.Sprintf("%s.%d", file, os.Getpid())
+	defer os.Remove(part)
+	args := append(cxx[1:], l.flags(t)...)
+	args = append(append(args, l.Unit, "-o", part), l.linkFlags(t)...)
+	cmd := exec.Command(cxx[0], args...)
+	cmd.Dir = work
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("fit opassert to %v: %s -std=%s: %w\n%s", t, strings.Join(cxx, " "), t.Standard, err, shortened(out, t.Root, work))
+	}
+	return os.Rename(part, file)
+}
+
+// shortened returns the first lines of a compiler's errors, with names relative
+// to libtorch's folder.
+func shortened(out []byte, folders ...string) string {
+	const most = 10
+	text := string(out)
+	for _, dir := range folders {
+		text = strings.ReplaceAll(text, dir+string(filepath.Separator), "")
+	}
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	if more := len(lines) - most; more > 0 {
+		lines = append(lines[:most], fmt.Sprintf("and %d lines more", more))
+	}
+	return strings.Join(lines, "\n")
+}
+
+// compiler returns the words of the C++ compiler's command.
+func compiler() ([]string, error) {
+	if cxx := strings.TrimSpace(os.Getenv("CXX")); cxx != "" {
+		if path, err := exec.LookPath(cxx); err == nil { // a name may have spaces
+			return []string{path}, nil
+		}
+		words := strings.Fields(cxx)
+		if _, err := exec.LookPath(words[0]); err != nil {
+			return nil, fmt.Errorf("CXX=%s: %w: %w", cxx, err, ErrNoCompiler)
+		}
+		return words, nil
+	}
+	for _, name := range []string{"c++", "g++", "clang++"} {
+		if path, err := exec.LookPath(name); err == nil {
+			return []string{path}, nil
+		}
+	}
+	return nil, ErrNoCompiler
+}
+
+// whole reports whether a file is there with something in it.
+func whole(file string) bool {
+	info, err := os.Stat(file)
+	return err == nil && info.Mode().IsRegular() && info.Size() > 0
+}
