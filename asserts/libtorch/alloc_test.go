@@ -1,4 +1,4 @@
-//go:build libtorch && !race
+//go:build !race
 
 package libtorch_test
 
@@ -7,10 +7,12 @@ import (
 
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/libtorch"
+	"github.com/opassert/opassert/asserts/libtorch/libtorchtest"
 )
 
 // An observed call allocates nothing in Go, and neither does its release.
 func TestNoAllocations(t *testing.T) {
+	libtorchtest.Need(t)
 	x := ones(t, 3)
 	for _, tt := range []struct {
 		op   string

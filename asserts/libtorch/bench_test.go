@@ -5,13 +5,15 @@ import (
 
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/libtorch"
+	"github.com/opassert/opassert/asserts/libtorch/libtorchtest"
 )
 
 // BenchmarkCall holds observed calls against unobserved ones, for ten ops on
 // small tensors, where observing weighs most. The budget is a ratio of 1.25.
 //
-//	go test -tags libtorch -run '^$' -bench Call ./asserts/libtorch
+//	go test -run '^$' -bench Call ./asserts/libtorch
 func BenchmarkCall(b *testing.B) {
+	libtorchtest.Need(b)
 	x, square := ones(b, 3), ones(b, 4, 4)
 	batch := ones(b, 1, 2, 4, 4)
 	for _, bb := range []struct {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/libtorch"
+	"github.com/opassert/opassert/asserts/libtorch/libtorchtest"
 )
 
 func call(t testing.TB, level asserts.Level, name string, args ...libtorch.Value) *libtorch.Outcome {
@@ -36,6 +37,7 @@ func ones(t testing.TB, sizes ...int64) libtorch.Value {
 // made. The last of these make views inside the kernel, which would keep their
 // bases alive if autograd's view tracking were left on.
 func TestFreshCounts(t *testing.T) {
+	libtorchtest.Need(t)
 	x, square := ones(t, 2, 3), ones(t, 3, 3)
 	for _, tt := range []struct {
 		op   string
@@ -77,6 +79,7 @@ func TestFreshCounts(t *testing.T) {
 }
 
 func TestView(t *testing.T) {
+	libtorchtest.Need(t)
 	x := ones(t, 2, 3)
 	out := call(t, asserts.Contents, "aten::select.int", x, integer(0), integer(1))
 	base, view := out.Seen.Before[0], out.Seen.Results[0]
@@ -98,6 +101,7 @@ func TestView(t *testing.T) {
 }
 
 func TestInPlace(t *testing.T) {
+	libtorchtest.Need(t)
 	x := ones(t, 2, 3)
 	out := call(t, asserts.Contents, "aten::add_.Tensor", x, x)
 	before, after, result := out.Seen.Before[0], out.Seen.After[0], out.Seen.Results[0]
@@ -121,6 +125,7 @@ func TestInPlace(t *testing.T) {
 }
 
 func TestSubjects(t *testing.T) {
+	libtorchtest.Need(t)
 	x, index := ones(t, 2, 3), tensor(t, libtorch.Spec{DType: libtorch.Int64, Sizes: []int64{1}, Low: 0, High: 1}).Value()
 	undefined := libtorch.Tensor{}.Value()
 	for _, tt := range []struct {
@@ -170,6 +175,7 @@ func TestSubjects(t *testing.T) {
 
 // The parts of sparse arguments and results come after the subjects.
 func TestParts(t *testing.T) {
+	libtorchtest.Need(t)
 	sparse := tensor(t, libtorch.Spec{DType: libtorch.Float32, Sizes: []int64{2, 3}, Form: libtorch.COO, Seed: 1}).Value()
 	seen := call(t, asserts.Identity, "aten::_values", sparse).Seen
 	if diff := cmp.Diff([]int{1, 2}, seen.ArgLens); diff != "" {
@@ -193,6 +199,7 @@ func TestParts(t *testing.T) {
 }
 
 func TestPartsHaveNames(t *testing.T) {
+	libtorchtest.Need(t)
 	for form, want := range map[libtorch.Form][]string{
 		libtorch.COO:               {"indices", "values"},
 		libtorch.CSR:               {"compressed_indices", "plain_indices", "values"},
@@ -222,6 +229,7 @@ func TestPartsHaveNames(t *testing.T) {
 
 // A functional wrapper has no bytes of its own; a write shows in its value.
 func TestFunctionalValue(t *testing.T) {
+	libtorchtest.Need(t)
 	x := tensor(t, libtorch.Spec{DType: libtorch.Float32, Sizes: []int64{2}, Low: 1, High: 2, Form: libtorch.FunctionalWrapper}).Value()
 	seen := call(t, asserts.Contents, "aten::neg_", x).Seen
 	before, after := seen.Before[1], seen.After[1]
@@ -234,6 +242,7 @@ func TestFunctionalValue(t *testing.T) {
 }
 
 func TestOffSeesNothing(t *testing.T) {
+	libtorchtest.Need(t)
 	out := call(t, asserts.Off, "aten::relu", ones(t, 2))
 	if diff := cmp.Diff(asserts.Seen{}, out.Seen); diff != "" {
 		t.Errorf("seen at Off:\n%s", diff)
@@ -245,6 +254,7 @@ func TestOffSeesNothing(t *testing.T) {
 
 // A reply that is larger than its memory arrives whole.
 func TestLongReply(t *testing.T) {
+	libtorchtest.Need(t)
 	big := tensor(t, libtorch.Spec{DType: libtorch.Float32, Sizes: []int64{100, 100}, Seed: 5})
 	parts := make([]libtorch.Tensor, 300)
 	for i := range parts {
@@ -265,6 +275,7 @@ func TestLongReply(t *testing.T) {
 }
 
 func TestErrors(t *testing.T) {
+	libtorchtest.Need(t)
 	x := ones(t, 2, 3)
 	gone := ones(t, 1)
 	gone.Tensor.Release()
@@ -305,6 +316,7 @@ func TestErrors(t *testing.T) {
 
 // Arguments of every type that a schema names reach the kernel.
 func TestArgumentTypes(t *testing.T) {
+	libtorchtest.Need(t)
 	x := ones(t, 2, 2)
 	elements := func(want ...float64) func(*testing.T, libtorch.Value) {
 		return func(t *testing.T, v libtorch.Value) {
@@ -411,6 +423,7 @@ func TestArgumentTypes(t *testing.T) {
 
 // A stream is taken as an argument, although no CPU kernel wants one.
 func TestStream(t *testing.T) {
+	libtorchtest.Need(t)
 	var out libtorch.Outcome
 	err := lookup(t, "aten::record_stream").Call(asserts.Identity, &out, ones(t, 1), libtorch.Stream("cpu", 0))
 	var e *libtorch.Error
@@ -420,6 +433,7 @@ func TestStream(t *testing.T) {
 }
 
 func TestGeneratorIsDeterministic(t *testing.T) {
+	libtorchtest.Need(t)
 	draw := func() string {
 		g, err := libtorch.NewGenerator(3)
 		if err != nil {
@@ -439,6 +453,7 @@ func TestGeneratorIsDeterministic(t *testing.T) {
 }
 
 func TestSeed(t *testing.T) {
+	libtorchtest.Need(t)
 	draw := func() string {
 		if err := libtorch.Seed(5); err != nil {
 			t.Fatal(err)
@@ -457,6 +472,7 @@ func TestSeed(t *testing.T) {
 
 // A tensor with the mark of a subclass gets through, and is seen as one.
 func TestMarks(t *testing.T) {
+	libtorchtest.Need(t)
 	for _, tt := range []struct {
 		form libtorch.Form
 		want asserts.Traits

@@ -1,10 +1,14 @@
 // Package libtorch is the engine of real kernels: it calls any operator of a
 // stock release libtorch and observes the call, for package asserts to judge.
 //
-// It is built with the tag libtorch, and needs cgo and a C++ compiler. On
-// Debian and Ubuntu apt-get install libtorch-dev is all; elsewhere unpack
-// libtorch, and .ci/libtorch prints the environment that LIBTORCH=/path needs.
-// Without the tag the package compiles, and everything gives [ErrNotBuilt].
+// A process finds a libtorch when it first needs one: the folder given to [Use],
+// else $LIBTORCH, else that of the active Python, else the system's. The C++ in
+// the folder shim is then compiled for it, once, with the user's compiler, and
+// kept in the user's cache folder; that takes some seconds, each later start
+// milliseconds. The package compiles everywhere. Where no libtorch is, or no
+// compiler, or the program was built without cgo, everything returns an error
+// that names the cure: [ErrNotFound], [ErrNoHeaders], [ErrNoCompiler] or
+// [ErrNoCgo].
 //
 // # Calls
 //

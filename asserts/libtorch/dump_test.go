@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/opassert/opassert/asserts/libtorch"
+	"github.com/opassert/opassert/asserts/libtorch/libtorchtest"
 	"github.com/opassert/opassert/schema"
 )
 
@@ -21,6 +22,7 @@ func readBack(file []byte) error {
 
 // What the dispatcher holds is read back whole, with what it knows of each op.
 func TestDumpReadsBack(t *testing.T) {
+	libtorchtest.Need(t)
 	var b bytes.Buffer
 	if err := libtorch.Dump(&b, "aten", readBack); err != nil {
 		t.Fatal(err)
@@ -63,6 +65,7 @@ func TestDumpReadsBack(t *testing.T) {
 }
 
 func TestDumpOplib(t *testing.T) {
+	libtorchtest.Need(t)
 	oplibOp(t, "scale")
 	var b bytes.Buffer
 	if err := libtorch.Dump(&b, "oplib", readBack); err != nil {
@@ -84,6 +87,7 @@ func TestDumpOplib(t *testing.T) {
 }
 
 func TestDumpErrors(t *testing.T) {
+	libtorchtest.Need(t)
 	var b bytes.Buffer
 	if err := libtorch.Dump(&b, "nowhere", readBack); err == nil || !strings.Contains(err.Error(), `namespace "nowhere"`) {
 		t.Errorf("a namespace that does not exist gave %v", err)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/libtorch"
+	"github.com/opassert/opassert/asserts/libtorch/libtorchtest"
 )
 
 // makeHere is the frame that errors about a handle have to name.
@@ -23,6 +24,7 @@ func makeHere(t *testing.T) libtorch.Tensor {
 }
 
 func TestMisuse(t *testing.T) {
+	libtorchtest.Need(t)
 	neg := lookup(t, "aten::neg")
 	for _, tt := range []struct {
 		name     string
@@ -70,6 +72,7 @@ func TestMisuse(t *testing.T) {
 }
 
 func TestObjectMisuse(t *testing.T) {
+	libtorchtest.Need(t)
 	g, err := libtorch.NewGenerator(1)
 	if err != nil {
 		t.Fatal(err)
@@ -89,6 +92,7 @@ func TestObjectMisuse(t *testing.T) {
 }
 
 func TestZeroHandles(t *testing.T) {
+	libtorchtest.Need(t)
 	var x libtorch.Tensor
 	if err := x.Release(); err != nil {
 		t.Errorf("releasing an undefined tensor: %v", err)
@@ -107,6 +111,7 @@ func TestZeroHandles(t *testing.T) {
 
 // The reference is really given back, and only once all calls are done.
 func TestReleaseGivesBack(t *testing.T) {
+	libtorchtest.Need(t)
 	x := makeHere(t)
 	out := call(t, asserts.Off, "aten::alias", x.Value())
 	defer out.Release()
@@ -138,6 +143,7 @@ func TestReleaseGivesBack(t *testing.T) {
 }
 
 func TestLive(t *testing.T) {
+	libtorchtest.Need(t)
 	count := func() (n int) {
 		for _, l := range libtorch.Live() {
 			if strings.Contains(l.Created, "makeHere") && strings.Contains(l.Created, "TestLive") {
@@ -160,6 +166,7 @@ func TestLive(t *testing.T) {
 // Sixteen goroutines call with shared tensors, judge every call, and give
 // back what they got; one of them releases under the others' hands.
 func TestConcurrentCalls(t *testing.T) {
+	libtorchtest.Need(t)
 	const goroutines, calls = 16, 200
 	add, addTo := lookup(t, "aten::add.Tensor"), lookup(t, "aten::add_.Tensor")
 	checks, checksTo := planned(t, add), planned(t, addTo)

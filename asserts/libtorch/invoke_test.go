@@ -7,11 +7,13 @@ import (
 
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/libtorch"
+	"github.com/opassert/opassert/asserts/libtorch/libtorchtest"
 )
 
 // What a generated function does: a good op gives its results, a broken one is
 // reported at its caller, and a bare call judges nothing.
 func TestInvoke(t *testing.T) {
+	libtorchtest.Need(t)
 	var found asserts.Collector
 	defer asserts.SetReporter(&found)()
 	x := floats(t, 2)
@@ -54,6 +56,7 @@ func TestInvoke(t *testing.T) {
 
 // BenchmarkInvoke is a generated function, bare and checked.
 func BenchmarkInvoke(b *testing.B) {
+	libtorchtest.Need(b)
 	x := ones(b, 3)
 	for _, name := range []string{"aten::add.Tensor", "aten::cat"} {
 		op := planned(b, lookup(b, name))

@@ -10,9 +10,11 @@ import (
 
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/libtorch"
+	"github.com/opassert/opassert/asserts/libtorch/libtorchtest"
 )
 
 func TestMake(t *testing.T) {
+	libtorchtest.Need(t)
 	type spec = libtorch.Spec
 	count := make([]float64, 12)
 	for i := range count {
@@ -74,6 +76,7 @@ func TestMake(t *testing.T) {
 
 // Every form is made of every dtype that it takes, the same each time.
 func TestForms(t *testing.T) {
+	libtorchtest.Need(t)
 	for form := libtorch.Strided; form <= libtorch.Subclass; form++ {
 		dtypes := []libtorch.DType{libtorch.Float32, libtorch.Float64}
 		switch form {
@@ -109,6 +112,7 @@ func TestForms(t *testing.T) {
 // Sparse tensors are coalesced or not, and of as many sparse dimensions, as
 // their form says; nested ones hold tensors of equal sizes or not.
 func TestWhatFormsAre(t *testing.T) {
+	libtorchtest.Need(t)
 	made := func(form libtorch.Form) libtorch.Value {
 		ones := slices.Repeat([]float64{1}, 12)
 		return tensor(t, libtorch.Spec{DType: libtorch.Float32, Sizes: []int64{2, 3, 2}, Form: form, Values: ones}).Value()
@@ -160,6 +164,7 @@ func contents(t *testing.T, x libtorch.Tensor) []*asserts.Content {
 }
 
 func TestMakeRefuses(t *testing.T) {
+	libtorchtest.Need(t)
 	type spec = libtorch.Spec
 	for _, tt := range []struct {
 		spec spec
@@ -185,6 +190,7 @@ func TestMakeRefuses(t *testing.T) {
 }
 
 func TestMetaTwins(t *testing.T) {
+	libtorchtest.Need(t)
 	base := tensor(t, libtorch.Spec{DType: libtorch.Float64, Sizes: []int64{3, 2}})
 	view := call(t, asserts.Off, "aten::select.int", base.Value(), integer(0), integer(1)).Results[0].Tensor
 	again := call(t, asserts.Off, "aten::neg_", base.Value()).Results[0].Tensor

@@ -9,9 +9,11 @@ import (
 
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/libtorch"
+	"github.com/opassert/opassert/asserts/libtorch/libtorchtest"
 )
 
 func TestOps(t *testing.T) {
+	libtorchtest.Need(t)
 	ops, err := libtorch.Ops()
 	if err != nil {
 		t.Fatal(err)
@@ -43,6 +45,7 @@ func TestOps(t *testing.T) {
 }
 
 func TestSchemas(t *testing.T) {
+	libtorchtest.Need(t)
 	for _, tt := range []struct{ op, schema, key string }{
 		{"aten::add.Tensor", "add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor", "CPU"},
 		{"aten::unbind.int", "unbind.int(Tensor(a -> *) self, int dim=0) -> Tensor(a)[]", "CompositeExplicitAutograd"},
@@ -61,6 +64,7 @@ func TestSchemas(t *testing.T) {
 }
 
 func TestAssert(t *testing.T) {
+	libtorchtest.Need(t)
 	got := lookup(t, "aten::max.dim_max").Assert(nil)
 	want := &asserts.Op{
 		Name:   "aten::max.dim_max",
@@ -87,6 +91,7 @@ func TestAssert(t *testing.T) {
 }
 
 func TestBlind(t *testing.T) {
+	libtorchtest.Need(t)
 	for _, tt := range []struct{ op, on string }{
 		{"aten::_foreach_add_.Scalar", "self"},
 		{"aten::add_.Tensor", ""},
@@ -106,6 +111,7 @@ func TestBlind(t *testing.T) {
 }
 
 func TestUnpassable(t *testing.T) {
+	libtorchtest.Need(t)
 	ops, err := libtorch.Ops()
 	if err != nil {
 		t.Fatal(err)
@@ -124,6 +130,7 @@ func TestUnpassable(t *testing.T) {
 }
 
 func TestWithParts(t *testing.T) {
+	libtorchtest.Need(t)
 	op := &asserts.Op{
 		Name:    "test::op",
 		Args:    []asserts.Subject{{Index: 0, Name: "self", Type: "Tensor"}, {Index: 1, Name: "out", Type: "Tensor(a!)?", Write: true}},

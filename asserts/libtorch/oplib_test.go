@@ -8,7 +8,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -17,6 +16,7 @@ import (
 	"github.com/opassert/opassert/allowlist"
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/libtorch"
+	"github.com/opassert/opassert/asserts/libtorch/libtorchtest"
 	"github.com/opassert/opassert/gen/plan"
 	"github.com/opassert/opassert/schema"
 )
@@ -29,39 +29,25 @@ func TestMain(m *testing.M) {
 		callOnce(op)
 		return
 	}
-	code := m.Run()
-	if oplibDir != "" {
-		os.RemoveAll(oplibDir)
-	}
-	os.Exit(code)
+	os.Exit(m.Run())
 }
 
-var oplibDir string
-
-// loadOplib builds the op library, or takes the one that OPLIB names, and
-// loads it.
-var loadOplib = sync.OnceValue(func() error {
-	path := os.Getenv("OPLIB")
-	if path == "" {
-		dir, err := os.MkdirTemp("", "oplib")
-		if err != nil {
-			return err
-		}
-		oplibDir, path = dir, filepath.Join(dir, "oplib.so")
-		if out, err := exec.Command(filepath.Join(oplib, "build"), path).CombinedOutput(); err != nil {
-			return fmt.Errorf("build the op library: %w\n%s", err, out)
-		}
-		os.Setenv("OPLIB", path)
+// loadOplib loads the op library and returns its file.
+func loadOplib(t testing.TB) string {
+	t.Helper()
+	path := libtorchtest.Library(t, "oplib", oplib, "oplib.cpp")
+	if err := libtorch.LoadLibrary(path); err != nil {
+		t.Fatal(err)
 	}
-	return libtorch.LoadLibrary(path)
-})
+	return path
+}
 
 func callOnce(name string) {
 	x, err := libtorch.Make(libtorch.Spec{DType: libtorch.Float32, Sizes: []int64{2}})
 	if err != nil {
 		panic(err)
 	}
-	if err := loadOplib(); err != nil {
+	if err := libtorch.LoadLibrary(os.Getenv("OPLIB")); err != nil {
 		panic(err)
 	}
 	op, err := libtorch.Lookup(name)
@@ -75,9 +61,7 @@ func callOnce(name string) {
 
 func oplibOp(t testing.TB, name string) *libtorch.Op {
 	t.Helper()
-	if err := loadOplib(); err != nil {
-		t.Fatal(err)
-	}
+	loadOplib(t)
 	return lookup(t, "oplib::"+name)
 }
 
@@ -178,6 +162,7 @@ func opCases(t testing.TB) []opCase {
 
 // Every broken op is caught, by name, and nothing is said of the others.
 func TestOplib(t *testing.T) {
+	libtorchtest.Need(t)
 	for i, c := range opCases(t) {
 		t.Run(fmt.Sprintf("%d_%s", i, c.op), func(t *testing.T) {
 			op := oplibOp(t, c.op)
@@ -244,12 +229,13 @@ func onMeta(t *testing.T, args []libtorch.Value) ([]libtorch.Value, error) {
 }
 
 func TestLoadLibrary(t *testing.T) {
+	libtorchtest.Need(t)
 	if err := libtorch.LoadLibrary("no/such.so"); err == nil || !strings.Contains(err.Error(), "no/such.so") {
 		t.Errorf("a library that does not exist gave %v", err)
 	}
 	add := lookup(t, "aten::add.Tensor")
 	scale := oplibOp(t, "scale")
-	if err := libtorch.LoadLibrary(os.Getenv("OPLIB")); err != nil {
+	if err := libtorch.LoadLibrary(loadOplib(t)); err != nil {
 		t.Errorf("loading a library again gave %v", err)
 	}
 	if lookup(t, "aten::add.Tensor") != add || lookup(t, "oplib::scale") != scale {
@@ -289,6 +275,7 @@ func TestOplibExpectations(t *testing.T) {
 }
 
 func TestThrows(t *testing.T) {
+	libtorchtest.Need(t)
 	x := floats(t, 1)
 	for _, tt := range []struct{ op, want string }{
 		{"complain", "oplib::complain: complain: there is always something"},
@@ -304,12 +291,11 @@ func TestThrows(t *testing.T) {
 
 // What a kernel does to its process can be seen from outside.
 func TestDeadly(t *testing.T) {
-	if err := loadOplib(); err != nil {
-		t.Fatal(err)
-	}
+	libtorchtest.Need(t)
+	path := loadOplib(t)
 	run := func(op string) *exec.Cmd {
 		cmd := exec.Command(os.Args[0])
-		cmd.Env = append(os.Environ(), "OPLIB_RUN="+op)
+		cmd.Env = append(os.Environ(), "OPLIB_RUN="+op, "OPLIB="+path)
 		return cmd
 	}
 	out, err := run("oplib::crash").CombinedOutput()

@@ -19,10 +19,6 @@ import (
 // files where they are.
 const WorkerVariable = "OPASSERT_WORKER"
 
-// ShimVariable lists, one a line, the shared libraries that a worker loads
-// before all else: those of libtorch.Shim.
-const ShimVariable = "OPASSERT_SHIM"
-
 // ReplyFile is the number of the file that a worker answers on; its standard
 // output is left to what kernels print.
 const ReplyFile = 3

@@ -28,7 +28,7 @@ var rooms = []struct {
 	{"gen/gentest", []string{"asserts"}, nil},
 	{"gen/gentest/regen", []string{"gen", "schema"}, nil},
 	{"gen/gentest/selftest", []string{"asserts", "gen/gentest"}, nil},
-	{"gen/gentest/aten", []string{"gen", "testdata/conformance"}, nil},
+	{"gen/gentest/aten", []string{"gen", "asserts", "testdata/conformance"}, nil},
 	{"asserts", []string{"asserts"}, nil},
 	{"asserts/suite", []string{"=asserts", "schema"}, []string{"gopkg.in/yaml.v3"}},
 	{"asserts/libtorch/engine", []string{"=asserts", "=asserts/libtorch", "=asserts/suite", "schema"}, nil},

@@ -1,5 +1,3 @@
-//go:build libtorch
-
 package main
 
 import (
@@ -17,16 +15,18 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/asserts/libtorch/libtorchtest"
 )
 
-// tool gives the command, built with libtorch, and the op library.
+// tool returns the command and the op library.
 func tool(t *testing.T) (command, lib string) {
 	t.Helper()
+	lib = libtorchtest.Library(t, "oplib", "../../testdata/oplib", "oplib.cpp")
 	built.once.Do(func() { built.err = build() })
 	if built.err != nil {
 		t.Fatal(built.err)
 	}
-	return filepath.Join(built.dir, "opassert"), filepath.Join(built.dir, "liboplib.so")
+	return filepath.Join(built.dir, "opassert"), lib
 }
 
 var built struct {
@@ -41,13 +41,9 @@ func build() error {
 		return err
 	}
 	built.dir = dir
-	for _, cmd := range []*exec.Cmd{
-		exec.Command("go", "build", "-tags", "libtorch", "-o", filepath.Join(dir, "opassert"), "."),
-		exec.Command("../../testdata/oplib/build", filepath.Join(dir, "liboplib.so")),
-	} {
-		if out, err := cmd.CombinedOutput(); err != nil {
-			return fmt.Errorf("%v: %v\n%s", cmd, err, out)
-		}
+	cmd := exec.Command("go", "build", "-o", filepath.Join(dir, "opassert"), ".")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("%v: %v\n%s", cmd, err, out)
 	}
 	return nil
 }

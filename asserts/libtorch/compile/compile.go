@@ -32,7 +32,7 @@ type Library struct {
 // once wait for the first of them.
 func (l *Library) Path(t *installed.Torch) (string, error) {
 	if err := t.Usable(); err != nil {
-		return "", err
+		return "", fmt.Errorf("%v: %w", t, err)
 	}
 	key, err := l.key(t)
 	if err != nil {

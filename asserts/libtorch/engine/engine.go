@@ -5,6 +5,7 @@ package engine
 import (
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 
@@ -22,9 +23,26 @@ type Libtorch struct {
 	old     map[string]bool       // the ops that were there before libraries were loaded
 }
 
-// Open starts libtorch and loads op libraries. Schemas of a file, where given,
-// go before those that the dispatcher prints.
+// shimVariable lists, one a line, the shared libraries that a worker loads
+// before all else: those of libtorch.Shim.
+const shimVariable = "OPASSERT_SHIM"
+
+// Environment returns the variables with which a worker loads the libtorch that
+// this process has loaded.
+func Environment() ([]string, error) {
+	shim, err := libtorch.Shim()
+	return []string{shimVariable + "=" + shim}, err
+}
+
+// Open starts libtorch, in a worker that of [Environment], and loads op
+// libraries. Schemas of a file, where given, go before those that the
+// dispatcher prints.
 func Open(libraries []string, file []*schema.Op) (*Libtorch, error) {
+	if os.Getenv(suite.WorkerVariable) != "" {
+		if err := libtorch.UseShim(os.Getenv(shimVariable)); err != nil {
+			return nil, err
+		}
+	}
 	version, err := libtorch.Version()
 	if err != nil {
 		return nil, err

@@ -29,7 +29,7 @@ func Find(dir string, libs ...string) (*Torch, []*Torch, error) {
 			return t, append(append([]*Torch(nil), all[:i]...), all[i+1:]...), nil
 		}
 		if t.Found == "-libtorch" || t.Found == "$LIBTORCH" {
-			return nil, nil, fmt.Errorf("%s: %w", t.Found, t.Usable())
+			return nil, nil, fmt.Errorf("%s: %v: %w", t.Found, t, t.Usable())
 		}
 	}
 	if len(all) == 0 {
@@ -37,7 +37,7 @@ func Find(dir string, libs ...string) (*Torch, []*Torch, error) {
 	}
 	var errs []error
 	for _, t := range all {
-		errs = append(errs, t.Usable())
+		errs = append(errs, fmt.Errorf("%v: %w", t, t.Usable()))
 	}
 	return nil, nil, errors.Join(errs...)
 }
@@ -84,7 +84,7 @@ func search(dir string, libs []string) ([]*Torch, error) {
 	}
 	for _, lib := range libs {
 		if dir := LinkedTo(lib); dir != "" {
-			s.addFolder(dir, filepath.Base(lib))
+			s.addFolder(dir, filepath.Base(lib)+" is linked to it")
 		}
 	}
 	active := make(map[string]bool) // folders of programs whose torch is known

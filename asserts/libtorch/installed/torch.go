@@ -245,19 +245,19 @@ func (t *Torch) findHeaders(place string) string {
 func (t *Torch) check() error {
 	switch {
 	case t.Lib == "":
-		return fmt.Errorf("%v has no %s: install PyTorch again, or name another with -libtorch", t, libName("torch_cpu"))
+		return fmt.Errorf("it has no %s: install PyTorch again, or name another with -libtorch", libName("torch_cpu"))
 	case len(t.link) < 2:
-		return fmt.Errorf("%v has no %s beside %s: install it again, or name another with -libtorch", t, libName("c10"), libName("torch_cpu"))
+		return fmt.Errorf("it has no %s beside %s: install it again, or name another with -libtorch", libName("c10"), libName("torch_cpu"))
 	case len(t.Include) == 0:
 		cure := "install PyTorch again from its wheel, which has them in torch/include, or name another with -libtorch"
 		if t.debian() {
 			cure = "apt-get install libtorch-dev, or name another with -libtorch"
 		}
-		return fmt.Errorf("%v: %w: %s", t, ErrNoHeaders, cure)
+		return fmt.Errorf("%w: %s", ErrNoHeaders, cure)
 	}
 	var err error
 	if t.CXX11, err = cxx11(t.link[1]); err != nil {
-		return fmt.Errorf("%v: %w: install it again, or name another with -libtorch", t, err)
+		return fmt.Errorf("%w: install it again, or name another with -libtorch", err)
 	}
 	return nil
 }

@@ -46,9 +46,10 @@ func runAllow(inv *invocation) error {
 	if len(flags.allow) == 0 {
 		return usagef("want -allow FILE or a preset: %s", strings.Join(allowlist.PresetNames(), ", "))
 	}
-	if *flags.engine != "libtorch" {
+	if *flags.engine != "" && *flags.engine != "libtorch" {
 		return usagef("the audit runs on the engine libtorch")
 	}
+	*flags.engine = "libtorch"
 	entries, err := flags.entries()
 	if err != nil {
 		return err

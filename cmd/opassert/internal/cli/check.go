@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -37,8 +38,9 @@ A run that was interrupted goes on where it stopped when it is started again.
 // checkFlags are the flags of every command that runs kernels.
 type checkFlags struct {
 	*planFlags
+	*torchFlags
 	engine, level *string
-	libs, ops     repeated
+	ops           repeated
 	seed          *uint64
 	cases, only   *int
 	workers       *int
@@ -47,10 +49,9 @@ type checkFlags struct {
 }
 
 func newCheckFlags(f *flag.FlagSet) *checkFlags {
-	c := &checkFlags{planFlags: newPlanFlags(f)}
-	c.engine = f.String("engine", "libtorch", "what runs the kernels: "+engineNames())
+	c := &checkFlags{planFlags: newPlanFlags(f), torchFlags: newTorchFlags(f)}
+	c.engine = f.String("engine", "", "what runs the kernels: "+engineNames()+" (default: libtorch, or c10 where there is none)")
 	c.level = f.String("level", "content", "how much is checked: identity, content or meta")
-	f.Var(&c.libs, "lib", "a shared `library` with ops to load and check; may be given several times")
 	f.Var(&c.ops, "op", "an op `name`, or a pattern such as aten::*conv*; may be given several times")
 	c.seed = f.Uint64("seed", suite.DefaultSeed, "what the cases are made from")
 	c.cases = f.Int("cases", 50, "how many cases an op gets")
@@ -104,7 +105,7 @@ func (f *checkFlags) start(inv *invocation) (*checkup, error) {
 	if err != nil {
 		return nil, err
 	}
-	if c.engine, err = f.open(); err != nil {
+	if c.engine, err = f.open(inv); err != nil {
 		return nil, err
 	}
 	if *f.version == "" {
@@ -207,7 +208,7 @@ func (c *checkup) serve() error {
 func (c *checkup) run(inv *invocation) (*suite.Report, error) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	state, err := suite.OpenState(*c.flags.state, strings.Join(inv.raw, "\x00"), c.engine.Version()+stamps(c.flags.libs))
+	state, err := suite.OpenState(*c.flags.state, strings.Join(inv.raw, "\x00"), c.engine.Version()+c.flags.stamps())
 	if err != nil {
 		return nil, err
 	}
@@ -240,12 +241,16 @@ func (c *checkup) run(inv *invocation) (*suite.Report, error) {
 	}, state.Remove()
 }
 
-// stamps tells one build of the command and of the libraries from another: a
-// run does not go on with the results of other code.
-func stamps(libs []string) string {
-	var b strings.Builder
+// stamps tells one build of the command, of libtorch and of the libraries from
+// another: a run does not go on with the results of other code.
+func (f *checkFlags) stamps() string {
 	self, _ := os.Executable()
-	for _, file := range append([]string{self}, libs...) {
+	files := append([]string{self}, f.libs...)
+	if f.found != nil {
+		files = append(files, f.found.Link()...)
+	}
+	var b strings.Builder
+	for _, file := range files {
 		if info, err := os.Stat(file); err == nil {
 			fmt.Fprintf(&b, " %s %d %v", file, info.Size(), info.ModTime().UnixNano())
 		}
@@ -259,6 +264,9 @@ func (f *checkFlags) again() string {
 	words := []string{"opassert check -engine", *f.engine}
 	for _, lib := range f.libs {
 		words = append(words, "-lib", lib)
+	}
+	if f.found != nil {
+		words = append(words, "-libtorch", cmp.Or(*f.dir, f.found.Root))
 	}
 	if *f.schema != "" {
 		words = append(words, "-schema", *f.schema)
@@ -278,6 +286,7 @@ func (c *checkup) worker() *exec.Cmd {
 	cmd := exec.Command(self, os.Args[1:]...)
 	// A worker lives shortly: collecting garbage is not worth it, nor are
 	// threads that spin.
-	cmd.Env = append(os.Environ(), "GOGC=off", "GOMEMLIMIT=512MiB", "OMP_NUM_THREADS=1", "MKL_NUM_THREADS=1")
+	cmd.Env = append(os.Environ(), "GOGC=off", "GOMEMLIMIT=512MiB", "OMP_NUM_THREADS=1", "MKL_NUM_THREADS=1", engineVariable+"="+*c.flags.engine)
+	cmd.Env = append(cmd.Env, c.engine.environment...)
 	return cmd
 }

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -25,26 +24,28 @@ func runDump(inv *invocation) error {
 	source := newSchemaFlags(inv.flags)
 	engine := inv.flags.String("engine", "libtorch", "whose schemas: libtorch")
 	namespace := inv.flags.String("ns", "", "the `namespace` to print, such as aten (default: all)")
-	var libs repeated
-	inv.flags.Var(&libs, "lib", "a shared `library` with ops to load first; may be given several times")
+	torch := newTorchFlags(inv.flags)
 	if err := inv.parse(0, 0); err != nil {
 		return err
 	}
 	if *engine != "libtorch" {
 		return usagef("no engine %q has schemas to dump; there is libtorch", *engine)
 	}
-	for _, path := range libs {
+	if err := torch.use(inv); err != nil {
+		return err
+	}
+	for _, path := range torch.libs {
 		if err := libtorch.LoadLibrary(path); err != nil {
-			return notBuilt(err)
+			return fmt.Errorf("load %s: %w", path, err)
 		}
 	}
 	if *source.schema != "" {
 		return inv.compareSchemas(source, *namespace)
 	}
-	return notBuilt(libtorch.Dump(inv.stdout, *namespace, func(file []byte) error {
+	return libtorch.Dump(inv.stdout, *namespace, func(file []byte) error {
 		_, err := schema.Parse("dump", file, nil)
 		return err
-	}))
+	})
 }
 
 // compareSchemas prints the ops that only the file or only the library has,
@@ -56,7 +57,7 @@ func (inv *invocation) compareSchemas(source schemaFlags, namespace string) erro
 	}
 	live, err := libtorch.Ops()
 	if err != nil {
-		return notBuilt(err)
+		return err
 	}
 	lines := schemaDifferences(file, live, namespace)
 	for _, line := range lines {
@@ -95,16 +96,4 @@ func schemaDifferences(file []*schema.Op, live []*libtorch.Op, namespace string)
 	}
 	slices.Sort(lines)
 	return lines
-}
-
-var errNoLibrary = errors.New("this opassert was built without libtorch; build one where libtorch is installed " +
-	"(Debian and Ubuntu: apt-get install libtorch-dev) with\n  go build -tags libtorch github.com/opassert/opassert/cmd/opassert\n" +
-	"or check with -engine c10")
-
-// notBuilt tells, in place of the library's own error, how to have one.
-func notBuilt(err error) error {
-	if errors.Is(err, libtorch.ErrNotBuilt) {
-		return errNoLibrary
-	}
-	return err
 }

@@ -1,12 +1,16 @@
 package cli
 
 import (
+	"errors"
+	"fmt"
+	"os"
 	"strings"
 
 	"github.com/opassert/opassert/asserts"
 	embedded "github.com/opassert/opassert/asserts/c10/engine"
 	"github.com/opassert/opassert/asserts/c10/kernels"
 	torch "github.com/opassert/opassert/asserts/libtorch/engine"
+	"github.com/opassert/opassert/asserts/libtorch/installed"
 	"github.com/opassert/opassert/asserts/suite"
 	"github.com/opassert/opassert/gen/gentest"
 	"github.com/opassert/opassert/schema"
@@ -15,14 +19,18 @@ import (
 // An engine is one of the suite's, with what the command asks of it besides.
 type engine struct {
 	suite.Engine
-	version string               // of the library, for allowlist entries
-	added   func(op string) bool // reports whether an op came with a library of -lib
+	version     string               // of the library, for allowlist entries
+	added       func(op string) bool // reports whether an op came with a library of -lib
+	environment []string             // of workers, besides the process's own
 }
+
+// engineVariable names, for a worker, the engine that the run has chosen.
+const engineVariable = "OPASSERT_ENGINE"
 
 // engines are those that check knows, by name.
 var engines = []struct {
 	name string
-	open func(f *checkFlags, file []*schema.Op) (*engine, error)
+	open func(f *checkFlags, inv *invocation, file []*schema.Op) (*engine, error)
 }{
 	{"libtorch", openLibtorch},
 	{"c10", openEmbedded},
@@ -37,7 +45,10 @@ func engineNames() string {
 }
 
 // open opens the engine that the flags ask for.
-func (f *checkFlags) open() (*engine, error) {
+func (f *checkFlags) open(inv *invocation) (*engine, error) {
+	if *f.engine == "" {
+		*f.engine = f.chosen(inv)
+	}
 	var file []*schema.Op
 	for _, e := range engines {
 		if e.name != *f.engine {
@@ -49,24 +60,43 @@ func (f *checkFlags) open() (*engine, error) {
 				return nil, err
 			}
 		}
-		return e.open(f, file)
+		return e.open(f, inv, file)
 	}
 	return nil, usagef("unknown engine %q: the engines are %s", *f.engine, engineNames())
 }
 
-func openLibtorch(f *checkFlags, file []*schema.Op) (*engine, error) {
+// chosen returns the engine where the flags name none: libtorch, unless there is
+// no libtorch and nobody asked for one.
+func (f *checkFlags) chosen(inv *invocation) string {
+	if isWorker() {
+		return os.Getenv(engineVariable)
+	}
+	if err := f.find(); !errors.Is(err, installed.ErrNotFound) || f.named() {
+		return "libtorch"
+	}
+	fmt.Fprintf(inv.stderr, "opassert: checking the embedded engine, c10: %v\n", installed.ErrNotFound)
+	return "c10"
+}
+
+func openLibtorch(f *checkFlags, inv *invocation, file []*schema.Op) (*engine, error) {
+	if !isWorker() {
+		if err := f.use(inv); err != nil {
+			return nil, err
+		}
+	}
 	l, err := torch.Open(f.libs, file)
 	if err != nil {
-		return nil, notBuilt(err)
+		return nil, err
 	}
-	return &engine{Engine: l, version: l.Number(), added: l.Loaded}, nil
+	environment, err := torch.Environment()
+	return &engine{Engine: l, version: l.Number(), added: l.Loaded, environment: environment}, err
 }
 
 // openEmbedded opens the embedded engine over its own kernels. They are called
 // through their generated wrappers, which do not check: the suite does.
-func openEmbedded(f *checkFlags, file []*schema.Op) (*engine, error) {
-	if len(f.libs) > 0 {
-		return nil, usagef("-lib is for the engine libtorch: c10 loads no libraries")
+func openEmbedded(f *checkFlags, _ *invocation, file []*schema.Op) (*engine, error) {
+	if len(f.libs) > 0 || *f.dir != "" {
+		return nil, usagef("-lib and -libtorch are for the engine libtorch: c10 loads no libraries")
 	}
 	if file == nil {
 		own, err := schema.Parse("ops.yaml", kernels.Schemas, nil)

@@ -21,7 +21,7 @@ in its doc comment. The wrappers check calls in the debug build (go build
   //go:generate go tool opassert gen -schema ops.yaml -kernels ./kernels -out ./ops
 
 With -engine libtorch there are no kernels to bind: the functions call the ops
-of a real libtorch, which the package is built with (go build -tags libtorch).`,
+of a real libtorch, which the program that imports the package finds when it runs.`,
 	run: runGen,
 }
 
