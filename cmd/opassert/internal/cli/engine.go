@@ -95,8 +95,11 @@ func openLibtorch(f *checkFlags, inv *invocation, file []*schema.Op) (*engine, e
 // openEmbedded opens the embedded engine over its own kernels. They are called
 // through their generated wrappers, which do not check: the suite does.
 func openEmbedded(f *checkFlags, _ *invocation, file []*schema.Op) (*engine, error) {
-	if len(f.libs) > 0 || *f.dir != "" {
-		return nil, usagef("-lib and -libtorch are for the engine libtorch: c10 loads no libraries")
+	if len(f.libs) > 0 {
+		return nil, usagef("-lib is for the engine libtorch: c10 loads no libraries")
+	}
+	if *f.dir != "" {
+		return nil, usagef("-libtorch is for the engine libtorch")
 	}
 	if file == nil {
 		own, err := schema.Parse("ops.yaml", kernels.Schemas, nil)
