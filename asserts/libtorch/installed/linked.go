@@ -11,15 +11,15 @@ import (
 // library, or "" where the library names none or has no way to it.
 func LinkedTo(library string) string {
 	w := walk{seen: make(map[string]bool)}
-	return w.library(library, nil)
+	return w.into(library, nil)
 }
 
 // A walk looks through the libraries that one needs, as ld.so(8) does.
 type walk struct{ seen map[string]bool }
 
-// library looks into one that was reached through others, whose DT_RPATHs
+// into looks into one that was reached through others, whose DT_RPATHs
 // count for it too.
-func (w *walk) library(path string, above []string) string {
+func (w *walk) into(path string, above []string) string {
 	f, err := elf.Open(path)
 	if err != nil {
 		return ""
@@ -49,7 +49,7 @@ func (w *walk) library(path string, above []string) string {
 			continue
 		}
 		w.seen[file] = true
-		if dir := w.library(file, above); dir != "" {
+		if dir := w.into(file, above); dir != "" {
 			return dir
 		}
 	}
