@@ -37,7 +37,7 @@ type List struct {
 type Entry struct {
 	Pos       token.Position
 	Op        string // "add": every overload; "add.out": that one
-	Checks    CheckSet
+	Checks    asserts.Codes
 	Reason    string
 	Reference string    // a link, or ""
 	Device    string    // "" for every device
@@ -112,12 +112,3 @@ func (e *Entry) holds(at Where) bool {
 func (e *Entry) expired(day time.Time) bool {
 	return !e.Expires.IsZero() && !day.IsZero() && day.After(e.Expires.AddDate(0, 0, 1).Add(-time.Nanosecond))
 }
-
-// A CheckSet is a set of checks.
-type CheckSet uint32
-
-// AllChecks is what "checks: all" means.
-const AllChecks CheckSet = 1<<asserts.NumCodes - 1
-
-// Has reports whether the set holds the check.
-func (s CheckSet) Has(c asserts.Code) bool { return s&(1<<c) != 0 }

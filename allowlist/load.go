@@ -112,19 +112,19 @@ func (p *parser) text(n *yaml.Node) string {
 	return text
 }
 
-func (p *parser) checks(n *yaml.Node) CheckSet {
+func (p *parser) checks(n *yaml.Node) asserts.Codes {
 	if n.Kind == yaml.ScalarNode && n.Value == "all" {
-		return AllChecks
+		return asserts.AllCodes
 	}
 	if n.Kind != yaml.SequenceNode || len(n.Content) == 0 {
 		p.ReportKind(n, "checks: a list of codes such as [OA003, OA005], or all")
 		return 0
 	}
-	var set CheckSet
+	var set asserts.Codes
 	for _, c := range n.Content {
 		code, ok := asserts.ParseCode(c.Value)
 		if !ok {
-			p.Report(c, "unknown check %q; checks are OA001 to %v, or their names", c.Value, asserts.Code(asserts.NumCodes-1))
+			p.Report(c, "unknown check %q; a check is a code such as OA003, or a name such as fresh-impl", c.Value)
 			continue
 		}
 		set |= 1 << code

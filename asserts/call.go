@@ -6,10 +6,10 @@ import (
 	"math"
 )
 
-// Generated1 is the version of what generated code and this package agree on.
+// Generated2 is the version of what generated code and this package agree on.
 // Each generated file mentions it, so that one which no longer fits does not
 // compile.
-const Generated1 = true
+const Generated2 = true
 
 // A Call records what is seen of one call of a kernel: NewCall, Begin, Arg for each
 // argument that holds tensors, the kernel, Returned, the same arguments again,
@@ -184,7 +184,7 @@ func (c *Call) count() {
 }
 
 func (c *Call) report(seen *Seen) {
-	if c.settings.level >= Contents {
+	if c.settings.level >= Content {
 		c.plan.contents.Add(1)
 	}
 	v := Judge(c.plan.op, seen, c.settings.policy)

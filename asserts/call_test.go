@@ -111,7 +111,7 @@ func TestCall(t *testing.T) {
 
 func TestCallAtContentLevel(t *testing.T) {
 	c := collect(t)
-	defer asserts.SetLevel(asserts.Contents)()
+	defer asserts.SetLevel(asserts.Content)()
 	self, other := newTensor(4), newTensor(4)
 	binary(newAdd(), func(self, other *tensor) *tensor {
 		other.impl.storage.bytes[2] = 7
@@ -323,7 +323,7 @@ func TestCopiedOp(t *testing.T) {
 	op := opOf("f(Tensor self, Tensor other) -> Tensor")
 	binary(op, healthy, newTensor(4), newTensor(4))
 	lax := *op
-	lax.Checks = nil
+	lax.Checks = []asserts.Check{}
 	binary(&lax, aliasing, newTensor(4), newTensor(4))
 	if got := told(c); got != nil {
 		t.Errorf("without checks: %v", got)
@@ -339,15 +339,21 @@ func TestValidate(t *testing.T) {
 		check asserts.Check
 		want  string
 	}{
-		{asserts.Check{Code: asserts.InputImpl, On: "self"}, ""},
-		{asserts.Check{Code: asserts.InputImpl, On: "result"}, `OA001 names argument "result", which there is not`},
-		{asserts.Check{Code: asserts.FreshImpl, On: "self"}, `OA003 names return "self", which there is not`},
-		{asserts.Check{Code: asserts.ViewStorage, On: "result", Against: "other"}, `OA004 on "result" is held against "other", which there is not`},
-		{asserts.Check{Code: asserts.OutputAlias, On: "result", Against: "self"}, `OA008 on "result" is held against "self", which there is not`},
-		{asserts.Check{Code: asserts.OutputAlias, On: "result"}, ""},
-		{asserts.Check{Code: asserts.MetaAlias, On: "self"}, ""},
-		{asserts.Check{Code: asserts.MetaAlias, On: "out"}, `OA011 names "out", which there is not`},
-		{asserts.Check{Code: asserts.SchemaLint, On: "self"}, `OA012 is not judged on a call`},
+		{asserts.Check{Code: asserts.InputImpl, On: 1}, ""},
+		{asserts.Check{Code: asserts.InputImpl, On: -1}, `OA001 is not about subject -1`},
+		{asserts.Check{Code: asserts.InputImpl, On: 2}, `OA001 is not about subject 2`},
+		{asserts.Check{Code: asserts.InputImpl}, `OA001 is not about subject 0`},
+		{asserts.Check{Code: asserts.FreshImpl, On: 1}, `OA003 is not about subject 1`},
+		{asserts.Check{Code: asserts.FreshImpl, On: -2}, `OA003 is not about subject -2`},
+		{asserts.Check{Code: asserts.ViewStorage, On: -1, Against: 2}, `OA004 on "result" is not held against subject 2`},
+		{asserts.Check{Code: asserts.ViewStorage, On: -1}, `OA004 on "result" is not held against subject 0`},
+		{asserts.Check{Code: asserts.OutputAlias, On: -1, Against: 1}, `OA008 on "result" is not held against subject 1`},
+		{asserts.Check{Code: asserts.OutputAlias, On: -1, Against: -2}, `OA008 on "result" is not held against subject -2`},
+		{asserts.Check{Code: asserts.OutputAlias, On: -1, Against: -1}, ""},
+		{asserts.Check{Code: asserts.MetaAlias, On: -1}, ""},
+		{asserts.Check{Code: asserts.MetaAlias, On: 1}, `OA011 is not about subject 1`},
+		{asserts.Check{Code: asserts.SchemaLint, On: 1}, `OA012 is not judged on a call`},
+		{asserts.Check{Code: 63, On: 1}, `OA063 is not judged on a call`},
 	}
 	for _, test := range tests {
 		op := opOf("f(Tensor(a) self) -> Tensor(a)[]")
@@ -361,7 +367,7 @@ func TestValidate(t *testing.T) {
 		}
 		// What is wrong is left out, and the rest is judged.
 		o := see(1, 2)
-		asserts.Judge(op, &asserts.Seen{Level: asserts.Contents, Before: list{o}, After: list{o}, Results: list{see(3, 2)}}, asserts.Aware())
+		asserts.Judge(op, &asserts.Seen{Level: asserts.Content, Before: list{o}, After: list{o}, Results: list{see(3, 2)}}, asserts.Aware())
 	}
 }
 
@@ -483,7 +489,7 @@ func TestConcurrentCalls(t *testing.T) {
 				case g == 0 && i%5 == 0:
 					asserts.EnterMode(asserts.Mode{Name: "m", Invalidates: asserts.CodesOf(asserts.FreshImpl)})()
 				case g == 1 && i%5 == 0:
-					asserts.SetLevel(asserts.Contents)()
+					asserts.SetLevel(asserts.Content)()
 				case g == 2:
 					asserts.Summarize()
 				}

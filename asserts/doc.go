@@ -14,7 +14,7 @@
 //		}
 //		o.Impl, o.ImplUses = t.id, asserts.NotCounted
 //		o.Storage, o.StorageUses = t.buffer.id, asserts.NotCounted
-//		if level >= asserts.Contents {
+//		if level >= asserts.Content {
 //			o.Version, o.Content = t.version, t.content()
 //		}
 //	}
@@ -23,7 +23,7 @@
 // from [NewID], kept in the object, is the simplest. A library without
 // reference counts says [NotCounted]; then a result that somebody still holds
 // goes unseen, and one that shares with an argument or with another result is
-// found as before. The digest of [Content] covers the whole storage, so that a
+// found as before. The digest of a [Snapshot] covers the whole storage, so that a
 // write beside a view is a write too.
 //
 // # What a call costs
@@ -34,7 +34,7 @@
 //   - Identity compares pointers and counts, OA001 to OA008. The record is on
 //     the wrapper's stack: nothing is allocated, and a tensor costs some
 //     nanoseconds.
-//   - Contents compares bytes and metadata as well, OA009 and OA010. It reads
+//   - Content compares bytes and metadata as well, OA009 and OA010. It reads
 //     every byte of every argument twice.
 //   - Off costs the wrapper's own frame.
 //

@@ -16,11 +16,6 @@ func ExampleJudge() {
 		Schema:  "narrow_copy(Tensor self, int dim, SymInt start, SymInt length) -> Tensor",
 		Args:    []asserts.Subject{{Index: 0, Name: "self", Type: "Tensor"}},
 		Results: []asserts.Subject{{Index: 0, Name: "result", Type: "Tensor"}},
-		Checks: []asserts.Check{
-			{Code: asserts.InputImpl, On: "self"},
-			{Code: asserts.FreshStorage, On: "result"},
-			{Code: asserts.UndeclaredAlias, On: "result", Against: "self"},
-		},
 	}
 	self := asserts.Observation{Impl: 1, Storage: 2, ImplUses: 1, StorageUses: 2}
 	verdict := asserts.Judge(op, &asserts.Seen{

@@ -55,16 +55,16 @@ func (t *tensor) Observe(o *asserts.Observation, level asserts.Level) {
 	o.Impl, o.ImplUses, o.Version, o.Traits = i.id, i.uses, i.version, i.traits
 	if s := i.storage; s != nil {
 		o.Storage, o.StorageUses = s.id, s.uses
-		if level >= asserts.Contents {
+		if level >= asserts.Content {
 			o.Content = i.content()
 		}
 	}
 }
 
-func (i *impl) content() *asserts.Content {
+func (i *impl) content() *asserts.Snapshot {
 	digest := fnv.New64a()
 	digest.Write(i.storage.bytes)
-	return &asserts.Content{
+	return &asserts.Snapshot{
 		DType:   "uint8",
 		Device:  "cpu",
 		Sizes:   slices.Clone(i.sizes),

@@ -16,16 +16,16 @@ func TestFixOfWhatIsInside(t *testing.T) {
 	op.Args = append(op.Args, asserts.Subject{Name: "self.parts", Type: "Tensor[]", List: true, Inside: true})
 	op.Results = append(op.Results, asserts.Subject{Name: "result.parts", Type: "Tensor[]", List: true, Inside: true})
 	op.Checks = []asserts.Check{
-		{Code: asserts.UndeclaredAlias, On: "result.parts", Against: "self.parts"},
-		{Code: asserts.UndeclaredWrite, On: "self.parts"},
+		{Code: asserts.UndeclaredAlias, On: asserts.ResultRef(1), Against: asserts.ArgRef(1)},
+		{Code: asserts.UndeclaredWrite, On: asserts.ArgRef(1)},
 	}
 	written := func(digest uint64) asserts.Observation {
 		o := see(3, 4)
-		o.Content = &asserts.Content{DType: "float32", Nbytes: 4, Digest: digest}
+		o.Content = &asserts.Snapshot{DType: "float32", Nbytes: 4, Digest: digest}
 		return o
 	}
 	verdict := asserts.Judge(op, &asserts.Seen{
-		Level:   asserts.Contents,
+		Level:   asserts.Content,
 		Before:  list{see(1, 2), written(7)},
 		After:   list{see(1, 2), written(8)},
 		Results: list{see(5, 6), see(7, 4)},

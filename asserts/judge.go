@@ -7,20 +7,20 @@ import (
 
 // A Verdict is what the judge found in one call.
 type Verdict struct {
-	Violations []*Violation  // arguments first, then returns, each in schema order
-	Skips      []Skip        // in order of code and reason
-	Judged     [NumCodes]int // tensors that each check was held against
+	Violations []*Violation // arguments first, then returns, each in schema order
+	Skips      []Skip       // in order of code and reason
+	Judged     Counts       // tensors that each check was held against
 }
 
-// A Skip tells that a check was not judged for some tensors.
+// A Skip says that a check was not judged for some tensors.
 type Skip struct {
 	Code   Code
 	Reason string
 	Count  int // tensors
 }
 
-// Judge holds a call against the checks of its op, OA001 to OA010. It is a
-// function of its arguments alone and takes any Seen.
+// Judge holds a call against the checks of its op that are judged on a call.
+// It is a function of its arguments alone and takes any Seen.
 //
 // One fault gives one violation. Where several rules break for one reason, the
 // violation is the one that names the reason: a storage that came with another
@@ -30,18 +30,29 @@ type Skip struct {
 // twice is reported for the first argument.
 func Judge(op *Op, seen *Seen, policy *Policy) Verdict {
 	j := newJudge(op, seen, policy)
-	j.identities()
-	j.writtenResults()
-	j.views()
-	j.undeclaredAliases()
-	j.outputAliases()
-	j.freshImpls()
-	j.freshStorages()
-	if seen.Level >= Contents {
-		j.undeclaredWrites()
-		j.versionBumps()
+	for _, row := range judging() {
+		if row.level <= seen.Level {
+			row.judges(j)
+		}
 	}
 	return j.conclude()
+}
+
+// JudgeMeta holds a call on the meta device against the same call on another:
+// what shares with what, and the sizes, strides and dtype of what is returned.
+// Both calls are seen at the content level. A call that returned nothing, for
+// it failed, is not compared.
+func JudgeMeta(op *Op, real, meta *Seen, policy *Policy) Verdict {
+	r, m := newJudge(op, real, policy), newJudge(op, meta, policy)
+	if len(r.outputs) == 0 != (len(m.outputs) == 0) {
+		return r.conclude()
+	}
+	for c := range AllCodes.All() {
+		if row := checks[c]; row.compares != nil {
+			row.compares(r, m)
+		}
+	}
+	return r.conclude()
 }
 
 // A judge is one call being judged.
@@ -65,7 +76,7 @@ type judge struct {
 
 // An input is one tensor of an argument.
 type input struct {
-	argPlan
+	*subjectPlan
 	arg           int // in Op.Args
 	element       int // in the list; -1 where there is none
 	called        string
@@ -76,7 +87,7 @@ type input struct {
 
 // An output is one tensor of a return.
 type output struct {
-	*resultPlan
+	*subjectPlan
 	Observation
 	result  int // in Op.Results
 	element int // in the list; -1 where there is none
@@ -105,9 +116,10 @@ func newJudge(op *Op, seen *Seen, policy *Policy) *judge {
 func (j *judge) takeInputs(seen *Seen) {
 	before := split(seen.Before, seen.ArgLens, j.op.Args)
 	after := split(seen.After, seen.ArgLens, j.op.Args)
-	for a, plan := range j.plan.args {
+	for a := range j.plan.args {
+		plan := &j.plan.args[a]
 		for e := range max(len(before[a]), len(after[a])) {
-			in := input{argPlan: plan, arg: a, element: e, called: called(seen.ArgNames, a, e)}
+			in := input{subjectPlan: plan, arg: a, element: e, called: called(seen.ArgNames, a, e)}
 			if !plan.List {
 				in.element = -1
 			}
@@ -139,7 +151,7 @@ func (j *judge) takeOutputs(seen *Seen) {
 	for r, run := range split(seen.Results, seen.ResultLens, j.op.Results) {
 		plan := &j.plan.results[r]
 		for e := range run {
-			out := output{resultPlan: plan, Observation: run[e].marked(), result: r, element: e, called: called(seen.ResultNames, r, e)}
+			out := output{subjectPlan: plan, Observation: run[e].marked(), result: r, element: e, called: called(seen.ResultNames, r, e)}
 			if !plan.List {
 				out.element = -1
 			}
@@ -153,7 +165,7 @@ func (j *judge) takeOutputs(seen *Seen) {
 	}
 }
 
-// called gives the name of a subject's tensor, where it has one.
+// called returns the name of a subject's tensor, where it has one.
 func called(names [][]string, subject, element int) string {
 	if subject < len(names) && element < len(names[subject]) {
 		return names[subject][element]
@@ -169,11 +181,20 @@ func (o Observation) marked() Observation {
 	return o
 }
 
-// judged tells whether a check is judged for these tensors, and counts it
+// passesOver reports whether a check is not judged for these tensors, and
+// counts it if so.
+func (j *judge) passesOver(code Code, tensors ...*Observation) bool {
+	reason, skip := j.skip(code, tensors)
+	if skip {
+		j.skipped[Skip{Code: code, Reason: reason}]++
+	}
+	return skip
+}
+
+// judged reports whether a check is judged for these tensors, and counts it
 // either way.
 func (j *judge) judged(code Code, tensors ...*Observation) bool {
-	if reason, skip := j.skip(code, tensors); skip {
-		j.skipped[Skip{Code: code, Reason: reason}]++
+	if j.passesOver(code, tensors...) {
 		return false
 	}
 	j.verdict.Judged[code]++
@@ -211,6 +232,7 @@ func (j *judge) conclude() Verdict {
 	})
 	for _, v := range j.verdict.Violations {
 		v.Skipped = j.verdict.Skips
+		v.Fix = v.Code.check().fixes(j.op, v)
 	}
 	return j.verdict
 }
@@ -226,7 +248,7 @@ func comparePlaces(a, b Place) int {
 	return slices.Compare(order(a), order(b))
 }
 
-// report adds a violation about a place; the caller fills in the evidence.
+// report adds a violation about a place; the check fills in the evidence.
 func (j *judge) report(code Code, about Place) *Violation {
 	v := &Violation{Code: code, Op: j.op.Name, Schema: j.op.Schema, Subject: about}
 	j.verdict.Violations = append(j.verdict.Violations, v)
@@ -247,15 +269,19 @@ func (j *judge) reportOutput(code Code, out *output) *Violation {
 	return v
 }
 
-func (in *input) place() Place {
-	return Place{Index: in.Index, Name: in.Name, Type: in.Type, Element: in.element, Inside: in.Inside, Called: in.called}
+func (in *input) place() Place { return in.Subject.place(false, in.element, in.called) }
+
+func (out *output) place() Place { return out.Subject.place(true, out.element, out.called) }
+
+// place is where reports say that a tensor of the subject is.
+func (s *Subject) place(returned bool, element int, called string) Place {
+	return Place{
+		Return: returned, Index: s.Index, Name: s.Name, Type: s.Type, Element: element,
+		Aliased: s.aliased(), Inside: s.Inside, Called: called,
+	}
 }
 
-func (out *output) place() Place {
-	return Place{Return: true, Index: out.Index, Name: out.Name, Type: out.Type, Element: out.element, Inside: out.Inside, Called: out.called}
-}
-
-// holder tells who holds a TensorImpl, or a StorageImpl, besides the return
+// holder returns who holds a TensorImpl, or a StorageImpl, besides the return
 // that asks: an argument first, then another return.
 func (j *judge) holder(asks Place, impl, storage ID) (who Place, what string, seen Observation) {
 	if who, seen = j.other(asks, j.byImpl[impl], j.outByImpl[impl]); who.Name != "" {

@@ -2,103 +2,33 @@ package asserts_test
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/opassert/opassert/allowlist"
 	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/gen/plan"
+	"github.com/opassert/opassert/schema"
 )
 
-var schemaText = regexp.MustCompile(`^([^(]+)\((.*)\) -> (.*)$`)
+var planner = sync.OnceValues(func() (*plan.Planner, error) { return plan.NewPlanner("full", nil, allowlist.Where{}) })
 
-// opOf makes an op with every check that its schema calls for. It reads as
-// much of the language as the tests below write.
-func opOf(schema string) *asserts.Op {
-	m := schemaText.FindStringSubmatch(schema)
-	op := &asserts.Op{Name: "aten::" + m[1], Schema: schema}
-	index := 0
-	for arg := range strings.SplitSeq(m[2], ", ") {
-		if space := strings.LastIndex(arg, " "); space > 0 {
-			op.Args = append(op.Args, subjectOf(index, arg[space+1:], arg[:space]))
-			index++
-		}
+// opOf makes an op with every check that its schema calls for.
+func opOf(text string) *asserts.Op {
+	op, err := schema.ParseDispatcher("aten::" + text)
+	if err != nil {
+		panic(err)
 	}
-	returns := strings.Trim(m[3], "()")
-	if strings.HasPrefix(m[3], "Tensor(") {
-		returns = m[3]
+	p, err := planner()
+	if err != nil {
+		panic(err)
 	}
-	for i, typ := range strings.Split(returns, ", ") {
-		name := fmt.Sprintf("result%d", i)
-		if !strings.Contains(returns, ", ") {
-			name = "result"
-		}
-		if typ != "" {
-			op.Results = append(op.Results, subjectOf(i, name, typ))
-		}
-	}
-	planAll(op)
-	return op
-}
-
-func subjectOf(index int, name, typ string) asserts.Subject {
-	return asserts.Subject{
-		Index: index, Name: name, Type: typ,
-		List: strings.HasSuffix(typ, "[]"), Write: strings.Contains(typ, "!"),
-	}
-}
-
-func set(s asserts.Subject) string {
-	_, rest, _ := strings.Cut(s.Type, "(")
-	set, _, _ := strings.Cut(rest, ")")
-	return strings.TrimSuffix(set, "!")
-}
-
-func planAll(op *asserts.Op) {
-	add := func(code asserts.Code, on, against string) {
-		op.Checks = append(op.Checks, asserts.Check{Code: code, On: on, Against: against})
-	}
-	for _, a := range op.Args {
-		add(asserts.InputImpl, a.Name, "")
-		add(asserts.InputStorage, a.Name, "")
-		if a.Write {
-			add(asserts.VersionBump, a.Name, "")
-		} else {
-			add(asserts.UndeclaredWrite, a.Name, "")
-		}
-	}
-	for i, r := range op.Results {
-		if !r.Write {
-			add(asserts.FreshImpl, r.Name, "")
-		}
-		if set(r) == "" {
-			add(asserts.FreshStorage, r.Name, "")
-		}
-		carried := false
-		for _, a := range op.Args {
-			switch {
-			case set(r) == "" || set(a) != set(r):
-				if !r.Write {
-					add(asserts.UndeclaredAlias, r.Name, a.Name)
-				}
-			case carried:
-			case r.Write:
-				add(asserts.ReturnedSelf, r.Name, a.Name)
-				carried = true
-			default:
-				add(asserts.ViewStorage, r.Name, a.Name)
-				carried = true
-			}
-		}
-		for j, other := range op.Results[:i+1] {
-			if (j < i || r.List) && (set(r) == "" || set(r) != set(other)) && !r.Write {
-				add(asserts.OutputAlias, r.Name, other.Name)
-			}
-		}
-		add(asserts.MetaAlias, r.Name, "")
-	}
+	planned := p.Plan(op).Asserts(asserts.Meta)
+	return &planned
 }
 
 // A mod makes an observation other than usual.
@@ -130,7 +60,7 @@ func version(n uint32) mod {
 // holding is a vector over these bytes.
 func holding(bytes string) mod {
 	return func(o *asserts.Observation) {
-		o.Content = &asserts.Content{
+		o.Content = &asserts.Snapshot{
 			DType: "uint8", Device: "cpu", Sizes: []int64{int64(len(bytes))}, Strides: []int64{1},
 			Nbytes: int64(len(bytes)), Digest: digest(bytes), Bytes: []byte(bytes),
 		}
@@ -146,7 +76,7 @@ func digest(bytes string) uint64 {
 }
 
 // shaped changes the metadata of what holding made.
-func shaped(change func(*asserts.Content)) mod {
+func shaped(change func(*asserts.Snapshot)) mod {
 	return func(o *asserts.Observation) { change(o.Content) }
 }
 
@@ -174,7 +104,11 @@ func (j *judgement) call() (*asserts.Op, *asserts.Seen) {
 	if j.drop != "" {
 		var kept []asserts.Check
 		for _, c := range op.Checks {
-			if !slices.Contains(strings.Fields(j.drop), c.Code.String()) && !slices.Contains(strings.Fields(j.drop), c.Code.String()+"/"+c.Against) {
+			pair := c.Code.String()
+			if against := op.Subject(c.Against); against != nil {
+				pair += "/" + against.Name
+			}
+			if drop := strings.Fields(j.drop); !slices.Contains(drop, c.Code.String()) && !slices.Contains(drop, pair) {
 				kept = append(kept, c)
 			}
 		}
@@ -186,7 +120,7 @@ func (j *judgement) call() (*asserts.Op, *asserts.Seen) {
 		after = j.before
 	}
 	return op, &asserts.Seen{
-		Level: asserts.Contents, Before: j.before, After: after, Results: j.results,
+		Level: asserts.Content, Before: j.before, After: after, Results: j.results,
 		ArgLens: j.args, ResultLens: j.returns, Modes: j.modes,
 	}
 }
@@ -381,8 +315,8 @@ func TestJudgeArguments(t *testing.T) {
 		},
 		{
 			name: "bytes too many to copy", schema: "f(Tensor self) -> ()",
-			before: list{see(1, 2, one, shaped(func(c *asserts.Content) { c.Bytes, c.Digest = nil, 1 }))},
-			after:  list{see(1, 2, one, shaped(func(c *asserts.Content) { c.Bytes, c.Digest = nil, 2 }))},
+			before: list{see(1, 2, one, shaped(func(c *asserts.Snapshot) { c.Bytes, c.Digest = nil, 1 }))},
+			after:  list{see(1, 2, one, shaped(func(c *asserts.Snapshot) { c.Bytes, c.Digest = nil, 2 }))},
 			want:   []string{"OA009 argument self: some of 4 bytes changed, digest 0000000000000001 -> 0000000000000002, version 0 -> 0"},
 		},
 		{
@@ -393,7 +327,7 @@ func TestJudgeArguments(t *testing.T) {
 		{
 			name: "metadata", schema: "f(Tensor self) -> ()",
 			before: list{see(1, 2, one)},
-			after: list{see(1, 2, one, shaped(func(c *asserts.Content) {
+			after: list{see(1, 2, one, shaped(func(c *asserts.Snapshot) {
 				c.Sizes, c.Strides, c.Offset, c.DType = []int64{2}, []int64{2}, 1, "int8"
 			}))},
 			want: []string{"OA009 argument self: sizes [4] -> [2], strides [1] -> [2], offset 0 -> 1, dtype uint8 -> int8"},
@@ -406,7 +340,7 @@ func TestJudgeArguments(t *testing.T) {
 		{
 			name: "bytes of one storage, metadata of one view", schema: "f(Tensor self, Tensor view) -> ()",
 			before: list{see(1, 2, one), see(3, 2, one)},
-			after:  list{see(1, 2, holding("abce")), see(3, 2, holding("abce"), shaped(func(c *asserts.Content) { c.Offset = 1 }))},
+			after:  list{see(1, 2, holding("abce")), see(3, 2, holding("abce"), shaped(func(c *asserts.Snapshot) { c.Offset = 1 }))},
 			want: []string{
 				"OA009 argument self: 1 of 4 bytes changed, version 0 -> 0",
 				"OA009 argument view: offset 0 -> 1",
@@ -453,14 +387,14 @@ func TestJudgeArguments(t *testing.T) {
 		{
 			name: "bytes too many to copy, unchanged", schema: "f(Tensor self, Tensor(a!) out) -> ()",
 			before: list{
-				see(1, 2, one, shaped(func(c *asserts.Content) { c.Bytes = nil })),
-				see(3, 4, one, shaped(func(c *asserts.Content) { c.Bytes = nil })),
+				see(1, 2, one, shaped(func(c *asserts.Snapshot) { c.Bytes = nil })),
+				see(3, 4, one, shaped(func(c *asserts.Snapshot) { c.Bytes = nil })),
 			},
 		},
 		{
 			name: "bytes too many to copy, resized and perhaps written", schema: "f(Tensor(a!) self) -> ()",
-			before: list{see(1, 2, one, shaped(func(c *asserts.Content) { c.Bytes = nil }))},
-			after:  list{see(1, 2, holding("abcdef"), shaped(func(c *asserts.Content) { c.Bytes = nil }))},
+			before: list{see(1, 2, one, shaped(func(c *asserts.Snapshot) { c.Bytes = nil }))},
+			after:  list{see(1, 2, holding("abcdef"), shaped(func(c *asserts.Snapshot) { c.Bytes = nil }))},
 		},
 		{
 			name: "elements of an optional list filled in with one tensor", schema: "f(Tensor?[] ts) -> ()", args: []int{2},
@@ -479,8 +413,8 @@ func TestJudgeArguments(t *testing.T) {
 			name: "metadata of one tensor passed twice", schema: "f(Tensor self, Tensor other) -> ()",
 			before: list{see(1, 2, one), see(1, 2, one)},
 			after: list{
-				see(1, 2, one, shaped(func(c *asserts.Content) { c.Offset = 1 })),
-				see(1, 2, one, shaped(func(c *asserts.Content) { c.Offset = 1 })),
+				see(1, 2, one, shaped(func(c *asserts.Snapshot) { c.Offset = 1 })),
+				see(1, 2, one, shaped(func(c *asserts.Snapshot) { c.Offset = 1 })),
 			},
 			want: []string{"OA009 argument self: offset 0 -> 1"},
 		},

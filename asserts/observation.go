@@ -27,15 +27,15 @@ type Observation struct {
 	StorageUses int32
 	Version     uint32 // of interest at the content level alone
 	Traits      Traits
-	Content     *Content // nil below the content level, and for a tensor without storage
+	Content     *Snapshot // nil below the content level, and for a tensor without storage
 }
 
 // Defined tells whether there was a tensor to observe.
 func (o *Observation) Defined() bool { return o.Impl != 0 }
 
-// Content is what the content level adds. A storage without bytes, on the meta
+// A Snapshot is what the content level adds. A storage without bytes, on the meta
 // device, has Digest 0 and no Bytes.
-type Content struct {
+type Snapshot struct {
 	DType   string
 	Device  string
 	Sizes   []int64
@@ -47,7 +47,7 @@ type Content struct {
 }
 
 // SnapshotLimit is the largest storage, in bytes, that an engine copies into
-// [Content.Bytes].
+// [Snapshot.Bytes].
 const SnapshotLimit = 64 << 10
 
 // Traits say what sort of tensor was observed, for the skip policy. Bits that

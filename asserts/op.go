@@ -1,25 +1,39 @@
 package asserts
 
-// An Op is one operator overload with the checks that its schema calls for,
-// as plain data. The generator writes it down; the libtorch engine builds it
-// from the live schema. An Op must not change once a call has been judged.
+import "slices"
+
+// An Op is one operator overload: what its schema says, as plain data. The
+// generator writes it down; the libtorch engine builds it from the live
+// schema. An Op must not change once a call has been judged.
 type Op struct {
-	Name    string    // "aten::add.Tensor"
-	Schema  string    // "add.Tensor(Tensor self, ...) -> Tensor"
-	Args    []Subject // the arguments that hold tensors, in schema order
-	Results []Subject // the returns that hold tensors
-	Checks  []Check
+	Name      string    // "aten::add.Tensor"
+	Schema    string    // "add.Tensor(Tensor self, ...) -> Tensor"
+	Args      []Subject // the arguments that hold tensors, in schema order
+	Results   []Subject // the returns that hold tensors
+	Composite bool      // CompositeImplicit: it decomposes and may return its argument
+	Tags      []string  // the schema's, sorted
+	Waived    []Code    // the checks that an allowlist waives
+
+	// Checks is what is checked instead of what the schema calls for, where it
+	// is not nil: the plan of a preset.
+	Checks []Check
 
 	plan *plan // made at the first call; see resolve
 }
 
-// A Subject is an argument or a return that holds tensors.
+// A Subject is an argument or a return that holds tensors. Its alias sets are
+// data, taken from the schema once: nothing reads Type again.
 type Subject struct {
-	Index int    // position among all arguments, or all returns, of the schema
-	Name  string // "self"; a return's is "result", or "result0", ... unless the schema names it
-	Type  string // as the schema writes it, alias annotation included: "Tensor(a!)[]"
-	List  bool   // any number of tensors rather than one
-	Write bool   // annotated (a!)
+	Index  int      // position among all arguments, or all returns, of the schema
+	Name   string   // "self"; a return's is "result", or "result0", ... unless the schema names it
+	Type   string   // as the schema writes it, alias annotation included: "Tensor(a!)[]"
+	Suffix string   // what follows Tensor in the type, without annotations: "[]"
+	Before []string // alias sets before the call, of the tensors and of the lists around them; "*" is the wildcard
+	After  []string // alias sets after the call, nil unless the schema writes "->"
+	Write  bool     // annotated (a!), be it the tensors or a list around them
+	Out    bool     // an out argument
+	List   bool     // any number of tensors rather than one
+
 	// Inside says that these are the tensors inside the ones of that index, as
 	// the indices and values of a sparse tensor are: no schema speaks of them.
 	Inside bool
@@ -27,13 +41,108 @@ type Subject struct {
 
 // A Check is one line of a plan: a code, the subject that it is about, and
 // for checks about a pair the subject that it is held against.
-//
-// OA001, OA002, OA009 and OA010 are about an argument; OA003 and OA005 about
-// a return; OA004, OA006 and OA007 about a return, against an argument; OA008
-// about a return, against a return, or against itself for the elements of a
-// list; OA011 about a return, or else an argument, of that name.
 type Check struct {
 	Code    Code
-	On      string // a Subject's name
-	Against string // a Subject's name, or "" for checks about one subject
+	On      Ref
+	Against Ref // 0 for checks about one subject
+}
+
+// A Ref is a subject by its position, since names can coincide: 1, 2, ... are
+// those of Op.Args, -1, -2, ... those of Op.Results, 0 is nobody.
+type Ref int
+
+// ArgRef returns the Ref of Op.Args[i].
+func ArgRef(i int) Ref { return Ref(1 + i) }
+
+// ResultRef returns the Ref of Op.Results[i].
+func ResultRef(i int) Ref { return Ref(-1 - i) }
+
+// Arg returns the position in Op.Args, and whether that is what r refers to.
+func (r Ref) Arg() (i int, ok bool) { return int(r) - 1, r > 0 }
+
+// Result returns the position in Op.Results, and whether that is what r refers
+// to.
+func (r Ref) Result() (i int, ok bool) { return -1 - int(r), r < 0 }
+
+// Subject returns what r refers to, or nil where the op has nothing there.
+func (op *Op) Subject(r Ref) *Subject {
+	if i, ok := r.Arg(); ok && i < len(op.Args) {
+		return &op.Args[i]
+	}
+	if i, ok := r.Result(); ok && i < len(op.Results) {
+		return &op.Results[i]
+	}
+	return nil
+}
+
+// at returns the subject of a place, nil where there is none.
+func (op *Op) at(p Place) *Subject {
+	subjects := op.Args
+	if p.Return {
+		subjects = op.Results
+	}
+	i := slices.IndexFunc(subjects, func(s Subject) bool {
+		return s.Index == p.Index && s.Inside == p.Inside
+	})
+	if i < 0 {
+		return nil
+	}
+	return &subjects[i]
+}
+
+// Plan returns what is checked: Checks, or else what the schema calls for,
+// without what is waived.
+func (op *Op) Plan() []Check {
+	lines := op.Checks
+	if lines == nil {
+		lines = op.Calls()
+	}
+	return slices.DeleteFunc(slices.Clone(lines), func(c Check) bool { return slices.Contains(op.Waived, c.Code) })
+}
+
+// Calls returns the checks that the schema calls for, in the order of the
+// subjects and then of the codes. An op that decomposes may return its
+// argument, so its returns promise nothing.
+func (op *Op) Calls() []Check {
+	checks := make([]Check, 0, 3*len(op.Args)+len(op.Results)*(3+len(op.Args)))
+	for i := range op.Args {
+		for _, row := range onArguments() {
+			checks = row.plan(checks, op, ArgRef(i))
+		}
+	}
+	if op.Composite {
+		return checks
+	}
+	for i := range op.Results {
+		for _, row := range onReturns() {
+			checks = row.plan(checks, op, ResultRef(i))
+		}
+	}
+	return checks
+}
+
+// plan appends the lines that the schema calls for on one subject.
+func (c *check) plan(lines []Check, op *Op, on Ref) []Check {
+	subject := op.Subject(on)
+	if c.about&(AgainstArgument|AgainstReturn) == 0 {
+		if c.plans(op, subject, nil) {
+			lines = append(lines, Check{Code: c.code, On: on})
+		}
+		return lines
+	}
+	if c.about&AgainstArgument != 0 {
+		for i := range op.Args {
+			if c.plans(op, subject, &op.Args[i]) {
+				lines = append(lines, Check{c.code, on, ArgRef(i)})
+			}
+		}
+	}
+	if c.about&AgainstReturn != 0 {
+		for i := range op.Results {
+			if c.plans(op, subject, &op.Results[i]) {
+				lines = append(lines, Check{c.code, on, ResultRef(i)})
+			}
+		}
+	}
+	return lines
 }

@@ -12,15 +12,15 @@ import (
 // A plan is an Op with its names resolved, made at the first call.
 type plan struct {
 	op        *Op
-	args      []argPlan
-	results   []resultPlan
-	quick     []quickResult    // the results once more, for Call.clean
-	shortcuts bool             // Call.clean may judge a call at all
-	lists     bool             // some subject is a list
-	shape     int64            // of the record of every call; -1: it depends on lists
-	singles   int              // Observations that a call takes besides its lists
-	lines     [NumCodes]uint64 // lines by code
-	bad       []string         // what could not be resolved
+	args      []subjectPlan
+	results   []subjectPlan
+	quick     []quickResult // the results once more, for Call.clean
+	shortcuts bool          // Call.clean may judge a call at all
+	lists     bool          // some subject is a list
+	shape     int64         // of the record of every call; -1: it depends on lists
+	singles   int           // Observations that a call takes besides its lists
+	lines     Counts        // of the op's plan, by code
+	bad       []string      // what could not be resolved
 
 	_          [64]byte      // what follows changes, and what precedes is read, at every call
 	calls      atomic.Uint64 // judged
@@ -30,28 +30,21 @@ type plan struct {
 	registered bool // under planned's lock
 }
 
-type argPlan struct {
+// A subjectPlan is a subject and what is checked about it.
+type subjectPlan struct {
 	Subject
-	codes Codes // the checks about it
+	codes    Codes
+	against  map[Code][]int // what each check about a pair is held against, in Op.Args or Op.Results
+	declared []int          // of a return: arguments that it may share with
 }
 
-type resultPlan struct {
-	Subject
-	codes     Codes
-	bases     []int // arguments that OA004 is held against
-	selves    []int // arguments that OA006 is held against
-	strangers []int // arguments that OA007 is held against
-	peers     []int // returns that OA008 is held against
-	declared  []int // arguments with a common alias set
-}
-
-// made gives the op's plan, or nil where there is none yet. A copy of an Op
+// made returns the op's plan, or nil where there is none yet. A copy of an Op
 // makes its own.
 func (op *Op) made() *plan {
 	return (*plan)(atomic.LoadPointer((*unsafe.Pointer)(unsafe.Pointer(&op.plan))))
 }
 
-// resolve gives the op's plan.
+// resolve returns the op's plan.
 func (op *Op) resolve() *plan {
 	slot := (*unsafe.Pointer)(unsafe.Pointer(&op.plan))
 	for {
@@ -63,8 +56,9 @@ func (op *Op) resolve() *plan {
 	}
 }
 
-// Validate tells what is wrong with the op's plan: a check that names no
-// subject, or is about a pair and names one. The judge leaves such lines out.
+// Validate reports what is wrong with the op's plan: a line about a subject
+// that the op has not, or that is not what its check is about. The judge
+// leaves such lines out.
 func (op *Op) Validate() error {
 	if bad := newPlan(op).bad; len(bad) > 0 {
 		return fmt.Errorf("%s: %s", op.Name, strings.Join(bad, "; "))
@@ -75,8 +69,8 @@ func (op *Op) Validate() error {
 func newPlan(op *Op) *plan {
 	p := &plan{
 		op:      op,
-		args:    make([]argPlan, len(op.Args)),
-		results: make([]resultPlan, len(op.Results)),
+		args:    make([]subjectPlan, len(op.Args)),
+		results: make([]subjectPlan, len(op.Results)),
 	}
 	for i, s := range op.Args {
 		p.args[i].Subject = s
@@ -85,26 +79,27 @@ func newPlan(op *Op) *plan {
 	for i, s := range op.Results {
 		p.results[i].Subject = s
 		p.count(s, 1)
-		for j, a := range op.Args {
-			if shareSet(aliasSets(s.Type), aliasSets(a.Type)) {
+		for j := range op.Args {
+			if mayShare(&s, &op.Args[j]) {
 				p.results[i].declared = append(p.results[i].declared, j)
 			}
 		}
 	}
-	for _, c := range op.Checks {
-		if err := p.add(op, c); err != "" {
+	for _, c := range op.Plan() {
+		if err := p.add(c); err != "" {
 			p.bad = append(p.bad, err)
 			continue
 		}
 		p.lines[c.Code]++
 	}
 	for i := range p.results {
+		// A preset may take for a view what the schema does not.
 		r := &p.results[i]
-		r.declared = slices.Concat(r.declared, r.bases, r.selves)
+		r.declared = slices.Concat(r.declared, r.against[ViewStorage], r.against[ReturnedSelf])
 	}
 	p.quick, p.shortcuts = p.shortcut()
 	p.shape = -1
-	if !p.lists { //mutate:equivalent true: only saves time
+	if p.shortcuts && !p.lists {
 		p.shape = shape(len(p.args), p.singles)
 	}
 	return p
@@ -119,63 +114,53 @@ func (p *plan) count(s Subject, times int) {
 	}
 }
 
-// add resolves one line; it gives what is wrong with it.
-func (p *plan) add(op *Op, c Check) string {
-	arg, result := find(op.Args, c.On), find(op.Results, c.On)
-	switch c.Code {
-	case InputImpl, InputStorage, UndeclaredWrite, VersionBump:
-		if arg < 0 {
-			return fmt.Sprintf("%v names argument %q, which there is not", c.Code, c.On)
-		}
-		p.args[arg].codes |= CodesOf(c.Code)
-		return ""
-	case MetaAlias:
-		switch {
-		case result >= 0:
-			p.results[result].codes |= CodesOf(c.Code)
-		case arg >= 0:
-			p.args[arg].codes |= CodesOf(c.Code)
-		default:
-			return fmt.Sprintf("%v names %q, which there is not", c.Code, c.On)
-		}
-		return ""
-	case FreshImpl, FreshStorage, ViewStorage, ReturnedSelf, UndeclaredAlias, OutputAlias:
-	default:
+// add resolves one line; it returns what is wrong with it.
+func (p *plan) add(c Check) string {
+	about := c.Code.About()
+	if about == 0 {
 		return fmt.Sprintf("%v is not judged on a call", c.Code)
 	}
-	if result < 0 {
-		return fmt.Sprintf("%v names return %q, which there is not", c.Code, c.On)
+	on := p.subject(c.On)
+	if _, isArg := c.On.Arg(); on == nil || isArg != (about&Argument != 0) {
+		return fmt.Sprintf("%v is not about subject %d", c.Code, c.On)
 	}
-	r := &p.results[result]
-	against := find(op.Args, c.Against)
-	var to *[]int
-	switch c.Code {
-	case ViewStorage:
-		to = &r.bases
-	case ReturnedSelf:
-		to = &r.selves
-	case UndeclaredAlias:
-		to = &r.strangers
-	case OutputAlias:
-		to = &r.peers
-		against = find(op.Results, c.Against)
-		if c.Against == "" {
-			against = result
+	if about&(AgainstArgument|AgainstReturn) != 0 {
+		against := p.subject(c.Against)
+		i, isArg := c.Against.Arg()
+		if !isArg {
+			i, _ = c.Against.Result()
 		}
-	}
-	if to != nil {
-		if against < 0 {
-			return fmt.Sprintf("%v on %q is held against %q, which there is not", c.Code, c.On, c.Against)
+		if against == nil || isArg != (about&AgainstArgument != 0) {
+			return fmt.Sprintf("%v on %q is not held against subject %d", c.Code, on.Name, c.Against)
 		}
-		*to = append(*to, against)
+		if on.against == nil {
+			on.against = make(map[Code][]int)
+		}
+		on.against[c.Code] = append(on.against[c.Code], i)
 	}
-	r.codes |= CodesOf(c.Code)
+	on.codes |= CodesOf(c.Code)
 	return ""
 }
 
-// shortcut gives what Call.clean needs to know of the returns, or false where
-// one has to be looked at by the judge every time.
+// subject returns what r refers to, or nil.
+func (p *plan) subject(r Ref) *subjectPlan {
+	if i, ok := r.Arg(); ok && i < len(p.args) {
+		return &p.args[i]
+	}
+	if i, ok := r.Result(); ok && i < len(p.results) {
+		return &p.results[i]
+	}
+	return nil
+}
+
+// shortcut returns what Call.clean needs to know of the returns, or false where
+// the judge has to look at every call.
 func (p *plan) shortcut() ([]quickResult, bool) {
+	for c := range AllCodes.All() {
+		if row := checks[c]; p.lines[c] > 0 && row.level <= Identity && !row.shortcut {
+			return nil, false
+		}
+	}
 	var quick []quickResult
 	for i := range p.results {
 		r := &p.results[i]
@@ -186,31 +171,16 @@ func (p *plan) shortcut() ([]quickResult, bool) {
 		if r.codes.Has(FreshStorage) {
 			q.maxStorage = 1
 		}
-		switch owners := slices.Concat(r.selves, r.bases); {
+		selves, bases := r.against[ReturnedSelf], r.against[ViewStorage]
+		switch owners := slices.Concat(selves, bases); {
 		case len(owners) > 0 && p.args[owners[0]].List:
 			return nil, false
-		case len(r.selves) == 1:
+		case len(selves) == 1:
 			q.self = owners[0]
-		case len(r.bases) == 1:
+		case len(bases) == 1:
 			q.base = owners[0]
 		}
 		quick = append(quick, q)
 	}
 	return quick, true
-}
-
-func find(subjects []Subject, name string) int {
-	return slices.IndexFunc(subjects, func(s Subject) bool { return s.Name == name })
-}
-
-// aliasSets gives the alias sets in a type as the schema writes it: "a" and
-// "*" in "Tensor(a! -> *)".
-func aliasSets(typ string) []string {
-	_, rest, _ := strings.Cut(typ, "(")
-	sets, _, _ := strings.Cut(rest, ")")
-	return strings.FieldsFunc(sets, func(r rune) bool { return strings.ContainsRune("|!-> ", r) })
-}
-
-func shareSet(a, b []string) bool {
-	return slices.ContainsFunc(a, func(set string) bool { return slices.Contains(b, set) })
 }

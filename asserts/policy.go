@@ -33,49 +33,54 @@ type Mode struct {
 	Invalidates Codes // the checks that can't be relied on while it is active
 }
 
-// needStorage holds the checks that a tensor without storage skips.
-const needStorage = Codes(1<<InputStorage | 1<<ViewStorage | 1<<FreshStorage | 1<<UndeclaredWrite | 1<<VersionBump)
-
-// dispatched holds the checks that run on a call, all but the lint.
-const dispatched = AllCodes &^ (1 << SchemaLint)
-
-var facts = []Row{
-	{Trait: Storageless, Skip: needStorage, Reason: "no storage"},
-	{Trait: NoVersion, Skip: 1 << VersionBump, Reason: "no version counter"},
-}
-
 // Aware is the default policy: each trait and each mode skips what it really
 // invalidates and nothing else.
-func Aware() *Policy {
-	return preset("aware", 0, []Row{
-		{Trait: DirectSubclass, Skip: 1 << FreshImpl, Reason: "direct subclass"},
-		{Trait: WrapperSubclass, Skip: 1 << FreshImpl, Reason: "wrapper subclass"},
-		{Trait: WrapperSubclass, Unless: ReportsViews, Skip: 1 << ViewStorage, Reason: "wrapper subclass that does not report views"},
-	})
-}
+func Aware() *Policy { return preset("aware", 0, nil) }
 
 // PyTorch is the policy of PyTorch's own asserts: an active mode, or a
-// subclass that dispatches, skips everything.
+// subclass that dispatches, skips everything that is judged on a call.
 //
 // Source: tools/autograd/gen_variable_type.py, the uses of
 // dispatch_mode_enabled and tensor_has_dispatch.
 func PyTorch() *Policy {
-	return preset("pytorch", dispatched, []Row{
-		{Trait: DirectSubclass, Skip: dispatched, Reason: "direct subclass"},
-		{Trait: WrapperSubclass, Skip: dispatched, Reason: "wrapper subclass"},
+	calls := AllCodes &^ (1 << SchemaLint)
+	return preset("pytorch", calls, []Row{
+		{Trait: DirectSubclass, Skip: calls, Reason: "direct subclass"},
+		{Trait: WrapperSubclass, Skip: calls, Reason: "wrapper subclass"},
 	})
 }
 
+// preset makes a policy of its own rows, then those of each check, then those
+// of the subclasses registered.
 func preset(name string, anyMode Codes, rows []Row) *Policy {
+	for c := range AllCodes.All() {
+		for _, skip := range c.Skips() {
+			rows = addSkip(rows, c, skip)
+		}
+	}
 	subclasses.Lock()
 	defer subclasses.Unlock()
-	return &Policy{Name: name, AnyMode: anyMode, Rows: slices.Concat(facts, rows, subclasses.rows)}
+	return &Policy{Name: name, AnyMode: anyMode, Rows: slices.Concat(rows, subclasses.rows)}
 }
 
-// Presets gives the policies that OPASSERT and opassert policy know by name.
+// addSkip adds a check to the row that skips others for the same reason, if
+// there is one.
+func addSkip(rows []Row, c Code, skip Row) []Row {
+	i := slices.IndexFunc(rows, func(r Row) bool {
+		return r.Trait == skip.Trait && r.Unless == skip.Unless && r.Reason == skip.Reason
+	})
+	if i < 0 {
+		i = len(rows)
+		rows = append(rows, Row{Trait: skip.Trait, Unless: skip.Unless, Reason: skip.Reason})
+	}
+	rows[i].Skip |= CodesOf(c)
+	return rows
+}
+
+// Presets returns the policies that OPASSERT and opassert policy know by name.
 func Presets() []*Policy { return []*Policy{Aware(), PyTorch()} }
 
-// With gives a copy of the policy with more rows.
+// With returns a copy of the policy with more rows.
 func (p *Policy) With(rows ...Row) *Policy {
 	q := *p
 	q.Rows = slices.Concat(p.Rows, rows)
@@ -83,7 +88,7 @@ func (p *Policy) With(rows ...Row) *Policy {
 	return &q
 }
 
-// WithModeSkips gives a copy of the policy under which a mode skips codes
+// WithModeSkips returns a copy of the policy under which a mode skips codes
 // instead of what it declares.
 func (p *Policy) WithModeSkips(mode string, codes Codes) *Policy {
 	q := p.With()
@@ -94,7 +99,7 @@ func (p *Policy) WithModeSkips(mode string, codes Codes) *Policy {
 	return q
 }
 
-// ForMode gives the checks that a mode skips.
+// ForMode returns the checks that a mode skips.
 func (p *Policy) ForMode(m Mode) Codes {
 	codes, ok := p.Modes[m.Name]
 	if !ok {
@@ -103,7 +108,7 @@ func (p *Policy) ForMode(m Mode) Codes {
 	return codes | p.AnyMode
 }
 
-// ForTensor gives the checks that a tensor with these traits skips.
+// ForTensor returns the checks that a tensor with these traits skips.
 func (p *Policy) ForTensor(t Traits) Codes {
 	var codes Codes
 	for _, r := range p.Rows {
@@ -136,8 +141,7 @@ type PolicyLine struct {
 	Skips Codes  `json:"skips"`
 }
 
-// Table gives the policy as lines: each sort of tensor that there is, then
-// the modes.
+// Table returns the policy as lines: each sort of tensor, then the modes.
 func (p *Policy) Table() []PolicyLine {
 	sorts := []struct {
 		name   string
@@ -167,7 +171,7 @@ func (p *Policy) Table() []PolicyLine {
 	return append(lines, PolicyLine{"any other mode, besides what it declares", p.AnyMode})
 }
 
-// subclasses holds what RegisterSubclass was told.
+// subclasses holds what RegisterSubclass registered.
 var subclasses struct {
 	sync.Mutex
 	rows []Row

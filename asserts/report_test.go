@@ -48,7 +48,7 @@ var faults = []judgement{
 	{
 		schema: "t(Tensor(a) self) -> Tensor(a)",
 		before: list{see(1, 2, holding("aaaa"))},
-		after: list{see(1, 2, holding("aaaa"), shaped(func(c *asserts.Content) {
+		after: list{see(1, 2, holding("aaaa"), shaped(func(c *asserts.Snapshot) {
 			c.Sizes, c.Strides = []int64{2, 2}, []int64{2, 1}
 		}))}, results: list{see(5, 2)},
 	},
@@ -124,7 +124,7 @@ func TestStrings(t *testing.T) {
 		"none":           asserts.ID(0),
 		"#7":             asserts.ID(7),
 		"0x7f0011223344": asserts.ID(0x7f0011223344),
-		"content":        asserts.Contents,
+		"content":        asserts.Content,
 		"level 9":        asserts.Level(9),
 		"a.go:7":         asserts.Site{File: "a.go", Line: 7},
 		"":               asserts.Site{Line: 7},

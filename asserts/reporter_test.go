@@ -127,7 +127,7 @@ func TestSummary(t *testing.T) {
 	sparse := newTensor(4)
 	sparse.impl.storage = nil
 	func() {
-		defer asserts.SetLevel(asserts.Contents)()
+		defer asserts.SetLevel(asserts.Content)()
 		binary(op, healthy, sparse, newTensor(4))
 	}()
 	func() {
@@ -138,7 +138,7 @@ func TestSummary(t *testing.T) {
 	if s.Calls != 5 || s.SampledOut != 1 {
 		t.Errorf("%d calls, %d out of the sample", s.Calls, s.SampledOut)
 	}
-	for code, want := range map[asserts.Code]uint64{asserts.InputImpl: 10, asserts.FreshImpl: 5, asserts.UndeclaredAlias: 10, asserts.UndeclaredWrite: 2, asserts.MetaAlias: 0} {
+	for code, want := range map[asserts.Code]int{asserts.InputImpl: 10, asserts.FreshImpl: 5, asserts.UndeclaredAlias: 10, asserts.UndeclaredWrite: 2, asserts.MetaAlias: 0} {
 		if got := s.Checks[code]; got != want {
 			t.Errorf("%v: %d checks, want %d", code, got, want)
 		}

@@ -100,6 +100,20 @@ func sarifRules() []sarifRule {
 	return rules
 }
 
+// ruleIndex is where sarifRules has a code.
+func ruleIndex(code Code) int {
+	if code == 0 {
+		return 0
+	}
+	i := 1
+	for c := range AllCodes.All() {
+		if c < code {
+			i++
+		}
+	}
+	return i
+}
+
 func (r Result) sarif(root string) sarifResult {
 	kinds := map[Status][2]string{
 		Violated: {"fail", "error"},
@@ -110,7 +124,7 @@ func (r Result) sarif(root string) sarifResult {
 	}
 	s := sarifResult{
 		RuleID:       r.Code.String(),
-		RuleIndex:    int(r.Code),
+		RuleIndex:    ruleIndex(r.Code),
 		Kind:         kinds[r.Status][0],
 		Level:        kinds[r.Status][1],
 		Message:      sarifText{r.message()},

@@ -84,7 +84,7 @@ func (s *settings) set(option string) bool {
 	name, value, _ := strings.Cut(option, "=")
 	switch name {
 	case "level":
-		if value != Identity.String() && value != Contents.String() {
+		if value != Identity.String() && value != Content.String() {
 			return false
 		}
 		s.level = Level(slices.Index(levels[:], value))
@@ -129,7 +129,7 @@ func update(change func(*settings)) {
 }
 
 // SetLevel sets how much of each tensor is checked, and gives back what
-// undoes it. Off turns everything off; nothing beyond Contents is done on a
+// undoes it. Off turns everything off; nothing beyond Content is done on a
 // call.
 func SetLevel(l Level) (restore func()) {
 	var old Level

@@ -27,11 +27,11 @@ func TestOPASSERT(t *testing.T) {
 		{"collect", asserts.Identity, asserts.Collected, "aware", 1},
 		{"off", asserts.Off, asserts.Panic, "aware", 1},
 		{"off,level=content", asserts.Off, asserts.Panic, "aware", 1},
-		{"level=content", asserts.Contents, asserts.Panic, "aware", 1},
+		{"level=content", asserts.Content, asserts.Panic, "aware", 1},
 		{"level=identity", asserts.Identity, asserts.Panic, "aware", 1},
 		{"sample=0.1", asserts.Identity, asserts.Panic, "aware", 0.1},
 		{"policy=pytorch", asserts.Identity, asserts.Panic, "pytorch", 1},
-		{"collect, level=content, sample=0, policy=pytorch", asserts.Contents, asserts.Collected, "pytorch", 0},
+		{"collect, level=content, sample=0, policy=pytorch", asserts.Content, asserts.Collected, "pytorch", 0},
 	}
 	for _, test := range tests {
 		level, reporter, policy, sample, err := asserts.ParseOPASSERT(test.text)
@@ -177,7 +177,7 @@ func TestContext(t *testing.T) {
 	write := func(self, other *tensor) *tensor { self.impl.storage.bytes[0]++; return newTensor(4) }
 
 	inner := new(asserts.Collector)
-	ctx := asserts.WithLevel(asserts.WithReporter(t.Context(), inner), asserts.Contents)
+	ctx := asserts.WithLevel(asserts.WithReporter(t.Context(), inner), asserts.Content)
 	binaryContext(ctx, op, write, newTensor(4), newTensor(4))
 	if got := told(inner); len(got) != 1 || !strings.HasPrefix(got[0], "OA009") {
 		t.Errorf("found %v, want OA009", got)

@@ -35,9 +35,9 @@ func SliceID[T any](s []T) ID {
 //
 // The content level reads every element, before the call and after it: no other
 // goroutine may write them meanwhile.
-func SliceContent[T Element](storage []T, sizes, strides []int64, offset int64) *Content {
+func SliceContent[T Element](storage []T, sizes, strides []int64, offset int64) *Snapshot {
 	var zero T
-	c := &Content{
+	c := &Snapshot{
 		DType: DTypeOf[T](), Device: "cpu",
 		Sizes: append([]int64(nil), sizes...), Strides: append([]int64(nil), strides...), Offset: offset,
 		Nbytes: int64(len(storage)) * int64(unsafe.Sizeof(zero)),

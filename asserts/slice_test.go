@@ -27,7 +27,7 @@ func TestSliceID(t *testing.T) {
 
 func TestSliceContent(t *testing.T) {
 	array := []float32{1, 2, 3, 4, 5, 6}
-	see := func() *asserts.Content { return asserts.SliceContent(array, []int64{2}, []int64{1}, 1) }
+	see := func() *asserts.Snapshot { return asserts.SliceContent(array, []int64{2}, []int64{1}, 1) }
 	before := see()
 	if before.DType != "float32" || before.Nbytes != 24 || len(before.Bytes) != 24 || before.Offset != 1 {
 		t.Errorf("%+v", before)

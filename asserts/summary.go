@@ -12,12 +12,12 @@ import (
 	"sync/atomic"
 )
 
-// A Summary tells what has been checked in the process so far, what has been
+// A Summary says what has been checked in the process so far, what has been
 // skipped, and what has been found.
 type Summary struct {
-	Calls      uint64           // judged
-	SampledOut uint64           // not judged, for the sample
-	Checks     [NumCodes]uint64 // lines of the plans of those calls, a list's counted once a call
+	Calls      uint64 // judged
+	SampledOut uint64 // not judged, for the sample
+	Checks     Counts // lines of the plans of those calls, a list's counted once a call
 	Skips      []Skip
 	Found      []Found
 }
@@ -44,7 +44,7 @@ func (op *Op) register() {
 	}
 }
 
-// sampled counts a call, and tells whether it is in the sample.
+// sampled counts a call, and reports whether it is in the sample.
 func (p *plan) sampled(share float64) bool {
 	n := p.begun.Add(1)
 	in := math.Ceil(float64(n)*share) != math.Ceil(float64(n-1)*share)
@@ -66,20 +66,21 @@ func countSkips(found []Skip) {
 	}
 }
 
-// Summarize gives the summary of the process so far.
+// Summarize returns the summary of the process so far.
 func Summarize() Summary {
 	s := Summary{Found: tally.Found()}
 	planned.Lock()
 	for _, p := range planned.plans {
-		calls, contents := p.calls.Load(), p.contents.Load()
-		s.Calls += calls
+		calls, contents := int(p.calls.Load()), int(p.contents.Load())
+		s.Calls += p.calls.Load()
 		s.SampledOut += p.sampledOut.Load()
-		for c, lines := range p.lines {
-			switch Code(c).Level() {
-			case Identity:
-				s.Checks[c] += calls * lines
-			case Contents:
-				s.Checks[c] += contents * lines
+		for c := range AllCodes.All() {
+			switch {
+			case !c.OnCall():
+			case c.Level() > Identity:
+				s.Checks[c] += contents * p.lines[c]
+			default:
+				s.Checks[c] += calls * p.lines[c]
 			}
 		}
 	}
@@ -103,7 +104,7 @@ func sortSkips(skips []Skip) {
 // Write writes the summary as text.
 func (s Summary) Write(w io.Writer) error {
 	var b strings.Builder
-	total := uint64(0)
+	total := 0
 	for _, n := range s.Checks {
 		total += n
 	}
@@ -134,7 +135,7 @@ func (s Summary) Write(w io.Writer) error {
 	return err
 }
 
-// Main runs the tests of a package and gives the exit status, for TestMain:
+// Main runs the tests of a package and returns the exit status, for TestMain:
 //
 //	func TestMain(m *testing.M) { os.Exit(asserts.Main(m)) }
 //

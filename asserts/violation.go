@@ -33,6 +33,7 @@ type Place struct {
 	Name    string
 	Type    string // as the schema writes it
 	Element int    // in a list; -1 where it is none
+	Aliased bool   `json:",omitempty"` // the schema gives it an alias set
 	Inside  bool   `json:",omitempty"` // inside what the schema names there, see [Subject]
 	Called  string `json:",omitempty"` // what the element is called, instead of its number
 }
@@ -94,7 +95,7 @@ func (id ID) String() string {
 }
 
 // locate takes device and element type from what was seen.
-func (v *Violation) locate(c *Content) {
+func (v *Violation) locate(c *Snapshot) {
 	if c != nil {
 		v.Device, v.DType = c.Device, c.DType
 	}

@@ -69,7 +69,7 @@ func Generate(o Options) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	text, err := emit.Wrappers(in.file, wrappers)
+	text, err := emit.Wrappers(o.emitFile(in), wrappers)
 	if err != nil {
 		return Result{}, err
 	}
@@ -83,7 +83,7 @@ func GenerateTyped(o Options) (Result, error) {
 		return Result{}, err
 	}
 	funcs, skipped := typed.Funcs(in.ops, in.planner)
-	text, err := emit.Typed(in.file, funcs)
+	text, err := emit.Typed(o.emitFile(in), funcs)
 	if err != nil {
 		return Result{}, err
 	}
@@ -92,7 +92,7 @@ func GenerateTyped(o Options) (Result, error) {
 
 // An input is what every generation begins with.
 type input struct {
-	file    emit.File
+	name    string // of the generated package
 	ops     []*schema.Op
 	planner *plan.Planner
 	expired []*allowlist.Entry
@@ -103,16 +103,16 @@ func (o Options) read() (input, error) {
 	if err != nil {
 		return input{}, err
 	}
-	sources, err := o.sources()
+	file, err := schema.Load(o.Schema, o.Tags)
 	if err != nil {
 		return input{}, err
 	}
-	schemas, err := schema.Load(o.Schema, o.Tags)
-	if err != nil {
-		return input{}, err
-	}
-	planner, expired, err := NewPlanner(o, schemas.Ops)
-	return input{emit.File{Package: name, Sources: sources, Always: o.Always}, schemas.Ops, planner, expired}, err
+	planner, expired, err := NewPlanner(o, file.Ops)
+	return input{name, file.Ops, planner, expired}, err
+}
+
+func (o Options) emitFile(in input) emit.File {
+	return emit.File{Package: in.name, Always: o.Always}
 }
 
 func (o Options) file(text []byte) []File {

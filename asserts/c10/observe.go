@@ -21,7 +21,7 @@ func (t *Tensor) Observe(o *asserts.Observation, level asserts.Level) {
 	if s := x.storage; s != nil {
 		o.Storage, o.StorageUses = s.id, s.uses.Load()
 	}
-	if level >= asserts.Contents {
+	if level >= asserts.Content {
 		x.observeContents(o)
 	}
 }
@@ -35,12 +35,12 @@ func (x *TensorImpl) observeContents(o *asserts.Observation) {
 
 // content gives what the content level adds: nothing for a tensor without a
 // storage, and only the metadata where the storage has no bytes.
-func (x *TensorImpl) content() *asserts.Content {
+func (x *TensorImpl) content() *asserts.Snapshot {
 	s := x.storage
 	if s == nil {
 		return nil
 	}
-	c := &asserts.Content{
+	c := &asserts.Snapshot{
 		DType:   x.dtype.String(),
 		Device:  x.device.String(),
 		Sizes:   x.sizes,

@@ -11,7 +11,7 @@ func TestObserveUndefined(t *testing.T) {
 	released := Empty(nil, f32)
 	released.Release()
 	for _, x := range []*Tensor{nil, {}, released} {
-		if got := asserts.Observe(x, asserts.Contents); got != (asserts.Observation{}) {
+		if got := asserts.Observe(x, asserts.Content); got != (asserts.Observation{}) {
 			t.Errorf("got %+v", got)
 		}
 	}
@@ -50,11 +50,11 @@ func TestObserveKinds(t *testing.T) {
 func TestObserveContent(t *testing.T) {
 	x := FromFloats([]float64{1, 2, 3}, []int64{3}, f32)
 	tail := x.AsStrided([]int64{1}, []int64{1}, 2)
-	before := asserts.Observe(tail, asserts.Contents).Content
+	before := asserts.Observe(tail, asserts.Content).Content
 	if before.DType != "float32" || before.Device != "cpu" || before.Offset != 2 || before.Nbytes != 12 || len(before.Bytes) != 12 {
 		t.Errorf("content %+v", before)
 	}
-	if again := asserts.Observe(x, asserts.Contents).Content; again.Digest != before.Digest {
+	if again := asserts.Observe(x, asserts.Content).Content; again.Digest != before.Digest {
 		t.Errorf("the digest of one storage differs between its tensors")
 	}
 
@@ -65,12 +65,12 @@ func TestObserveContent(t *testing.T) {
 		{"a byte outside the view", func() { x.Bytes()[0] ^= 1 }},
 		{"0 to -0", func() {
 			x.SetFloat(2, 0)
-			before = asserts.Observe(tail, asserts.Contents).Content
+			before = asserts.Observe(tail, asserts.Content).Content
 			x.SetFloat(2, math.Copysign(0, -1))
 		}},
 	} {
 		tt.write()
-		after := asserts.Observe(tail, asserts.Contents).Content
+		after := asserts.Observe(tail, asserts.Content).Content
 		if after.Digest == before.Digest {
 			t.Errorf("%s: same digest", tt.name)
 		}
@@ -79,15 +79,15 @@ func TestObserveContent(t *testing.T) {
 }
 
 func TestObserveContentWithoutBytes(t *testing.T) {
-	meta := asserts.Observe(Empty([]int64{5}, Options{DType: Float32, Device: Meta}), asserts.Contents).Content
+	meta := asserts.Observe(Empty([]int64{5}, Options{DType: Float32, Device: Meta}), asserts.Content).Content
 	if meta == nil || meta.Nbytes != 20 || meta.Bytes != nil || meta.Digest != 0 {
 		t.Errorf("meta: %+v", meta)
 	}
-	wrapper := asserts.Observe(Empty([]int64{5}, Options{DType: Float32, Kind: WrapperSubclass}), asserts.Contents).Content
+	wrapper := asserts.Observe(Empty([]int64{5}, Options{DType: Float32, Kind: WrapperSubclass}), asserts.Content).Content
 	if wrapper == nil || wrapper.Nbytes != 20 || wrapper.Bytes != nil {
 		t.Errorf("wrapper: %+v", wrapper)
 	}
-	big := asserts.Observe(Empty([]int64{asserts.SnapshotLimit + 1}, Options{DType: Uint8}), asserts.Contents).Content
+	big := asserts.Observe(Empty([]int64{asserts.SnapshotLimit + 1}, Options{DType: Uint8}), asserts.Content).Content
 	if big.Bytes != nil || big.Digest == 0 {
 		t.Errorf("a storage over the limit was copied")
 	}
@@ -115,9 +115,9 @@ func BenchmarkObserve(b *testing.B) {
 		{"identity/undefined", nil, asserts.Identity},
 		{"identity/plain", Empty([]int64{16}, f32), asserts.Identity},
 		{"identity/wrapper", Empty([]int64{16}, Options{DType: Float32, Kind: WrapperSubclass}), asserts.Identity},
-		{"contents/64B", Empty([]int64{16}, f32), asserts.Contents},
-		{"contents/64KiB", Empty([]int64{16 << 10}, f32), asserts.Contents},
-		{"contents/1MiB", Empty([]int64{256 << 10}, f32), asserts.Contents},
+		{"contents/64B", Empty([]int64{16}, f32), asserts.Content},
+		{"contents/64KiB", Empty([]int64{16 << 10}, f32), asserts.Content},
+		{"contents/1MiB", Empty([]int64{256 << 10}, f32), asserts.Content},
 	} {
 		b.Run(bb.name, func(b *testing.B) {
 			b.ReportAllocs()

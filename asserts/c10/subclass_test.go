@@ -57,7 +57,7 @@ func TestSparse(t *testing.T) {
 	indices := FromInts([]int64{0, 1, 1, 2}, []int64{2, 2}, Options{})
 	values := FromFloats([]float64{5, 6}, []int64{2}, f32)
 	x := NewSparseCOO(indices, values, []int64{2, 3}, true)
-	o := asserts.Observe(x, asserts.Contents)
+	o := asserts.Observe(x, asserts.Content)
 	if o.Impl == 0 || o.Storage != 0 || o.StorageUses != 0 || o.Content != nil || o.ImplUses != 1 {
 		t.Errorf("observed %+v", o)
 	}

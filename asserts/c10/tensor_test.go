@@ -151,18 +151,18 @@ func TestResize(t *testing.T) {
 	x := FromFloats([]float64{1, 2}, []int64{2}, f32)
 	id := asserts.Observe(x, asserts.Identity).Storage
 	x.Resize([]int64{2, 2})
-	o := asserts.Observe(x, asserts.Contents)
+	o := asserts.Observe(x, asserts.Content)
 	if o.Storage != id || o.Content.Nbytes != 16 || x.Float(1) != 2 || x.Float(3) != 0 {
 		t.Errorf("resized to %+v", o.Content)
 	}
 	x.Resize([]int64{0})
-	if n := asserts.Observe(x, asserts.Contents).Content.Nbytes; n != 16 {
+	if n := asserts.Observe(x, asserts.Content).Content.Nbytes; n != 16 {
 		t.Errorf("storage shrank to %d bytes", n)
 	}
 
 	meta := Empty(nil, Options{DType: Float32, Device: Meta})
 	meta.Resize([]int64{1000})
-	if o := asserts.Observe(meta, asserts.Contents); o.Content.Nbytes != 4000 || meta.Bytes() != nil {
+	if o := asserts.Observe(meta, asserts.Content); o.Content.Nbytes != 4000 || meta.Bytes() != nil {
 		t.Errorf("meta tensor resized to %+v", o.Content)
 	}
 }

@@ -32,7 +32,7 @@ func BenchmarkCall(b *testing.B) {
 		{"aten::max_pool2d_with_indices", []libtorch.Value{batch, integers(2)}},
 	} {
 		op := lookup(b, bb.op)
-		for _, level := range []asserts.Level{asserts.Off, asserts.Identity, asserts.Contents} {
+		for _, level := range []asserts.Level{asserts.Off, asserts.Identity, asserts.Content} {
 			b.Run(bb.op+"/"+level.String(), func(b *testing.B) {
 				b.ReportAllocs()
 				var out libtorch.Outcome

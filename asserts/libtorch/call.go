@@ -12,7 +12,7 @@ type Outcome struct {
 	Results []Value // in schema order; the caller releases them
 
 	// Seen is what the judge needs. After the op's own subjects come as many
-	// that hold the parts of each; see [WithParts].
+	// that hold the parts of each; see [asserts.WithParts].
 	Seen asserts.Seen
 
 	observations []asserts.Observation
@@ -44,7 +44,7 @@ func (op *Op) Call(level asserts.Level, out *Outcome, args ...Value) error {
 	s := newScratch()
 	defer s.free()
 	out.Results = out.Results[:0]
-	out.Seen = asserts.Seen{Level: min(level, asserts.Contents)}
+	out.Seen = asserts.Seen{Level: min(level, asserts.Content)}
 	if err := op.request(s, out, args); err != nil {
 		return err
 	}
@@ -71,15 +71,15 @@ func (op *Op) request(s *scratch, out *Outcome, args []Value) error {
 	s.starts = append(s.starts[:0], make([]int, len(op.Args))...)
 	out.argLens = out.argLens[:0]
 	for _, subject := range op.subjects {
-		s.starts[subject.Index] = len(s.request) - first
+		s.starts[subject.index] = len(s.request) - first
 		n := 0
-		if subject.Index < len(args) {
+		if subject.index < len(args) {
 			var err error
-			if n, err = s.tensors(&args[subject.Index]); err != nil {
-				return op.argumentError(subject.Index, err)
+			if n, err = s.tensors(&args[subject.index]); err != nil {
+				return op.argumentError(subject.index, err)
 			}
 		}
-		if n == 0 && !subject.List {
+		if n == 0 && !subject.list {
 			s.put(0)
 			n = 1
 		}

@@ -81,7 +81,7 @@ func TestFreshCounts(t *testing.T) {
 func TestView(t *testing.T) {
 	libtorchtest.Need(t)
 	x := ones(t, 2, 3)
-	out := call(t, asserts.Contents, "aten::select.int", x, integer(0), integer(1))
+	out := call(t, asserts.Content, "aten::select.int", x, integer(0), integer(1))
 	base, view := out.Seen.Before[0], out.Seen.Results[0]
 	if view.Storage != base.Storage || view.Impl == base.Impl || view.ImplUses != 1 {
 		t.Errorf("the view is %+v, its base %+v: want one storage and a new TensorImpl", view, base)
@@ -103,7 +103,7 @@ func TestView(t *testing.T) {
 func TestInPlace(t *testing.T) {
 	libtorchtest.Need(t)
 	x := ones(t, 2, 3)
-	out := call(t, asserts.Contents, "aten::add_.Tensor", x, x)
+	out := call(t, asserts.Content, "aten::add_.Tensor", x, x)
 	before, after, result := out.Seen.Before[0], out.Seen.After[0], out.Seen.Results[0]
 	if result.Impl != before.Impl || after.Impl != before.Impl || after.Storage != before.Storage {
 		t.Errorf("in place gave %v, the argument went from %v to %v", result.Impl, before.Impl, after.Impl)
@@ -118,7 +118,7 @@ func TestInPlace(t *testing.T) {
 		t.Errorf("the result has %d uses, want 2: the argument's handle and the result", result.ImplUses)
 	}
 	resized := ones(t, 0)
-	out = call(t, asserts.Contents, "aten::add.out", x, x, libtorch.Default(), resized)
+	out = call(t, asserts.Content, "aten::add.out", x, x, libtorch.Default(), resized)
 	if after := out.Seen.After[2]; after.Storage != out.Seen.Before[2].Storage || !cmp.Equal(after.Content.Sizes, []int64{2, 3}) {
 		t.Errorf("the resized out became %+v", after)
 	}
@@ -231,7 +231,7 @@ func TestPartsHaveNames(t *testing.T) {
 func TestFunctionalValue(t *testing.T) {
 	libtorchtest.Need(t)
 	x := tensor(t, libtorch.Spec{DType: libtorch.Float32, Sizes: []int64{2}, Low: 1, High: 2, Form: libtorch.FunctionalWrapper}).Value()
-	seen := call(t, asserts.Contents, "aten::neg_", x).Seen
+	seen := call(t, asserts.Content, "aten::neg_", x).Seen
 	before, after := seen.Before[1], seen.After[1]
 	if before.Content.Digest == 0 || before.Content.Digest == after.Content.Digest {
 		t.Errorf("the value went from %+v to %+v", before.Content, after.Content)
@@ -260,7 +260,7 @@ func TestLongReply(t *testing.T) {
 	for i := range parts {
 		parts[i] = big
 	}
-	seen := call(t, asserts.Contents, "aten::cat", libtorch.Tensors(parts...)).Seen
+	seen := call(t, asserts.Content, "aten::cat", libtorch.Tensors(parts...)).Seen
 	want, err := big.Bytes()
 	if err != nil {
 		t.Fatal(err)
@@ -296,7 +296,7 @@ func TestErrors(t *testing.T) {
 			`aten::sum.dim_IntList: argument 2 "keepdim": want bool, got a string`, true},
 	} {
 		var out libtorch.Outcome
-		err := lookup(t, tt.op).Call(asserts.Contents, &out, tt.args...)
+		err := lookup(t, tt.op).Call(asserts.Content, &out, tt.args...)
 		var e *libtorch.Error
 		if !errors.As(err, &e) || err.Error() != tt.want || e.Refused != tt.refused {
 			t.Errorf("%s%v gave %v, want %s", tt.op, tt.args, err, tt.want)
@@ -331,7 +331,7 @@ func TestArgumentTypes(t *testing.T) {
 	}
 	dtype := func(want string) func(*testing.T, libtorch.Value) {
 		return func(t *testing.T, v libtorch.Value) {
-			if o, err := v.Tensor.See(asserts.Contents); err != nil || o.Content.DType != want {
+			if o, err := v.Tensor.See(asserts.Content); err != nil || o.Content.DType != want {
 				t.Errorf("got %+v, %v; want a tensor of %s", o.Content, err, want)
 			}
 		}

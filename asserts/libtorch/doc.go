@@ -16,7 +16,7 @@
 //	x, err := libtorch.Make(libtorch.Spec{DType: libtorch.Float32, Sizes: []int64{2, 3}})
 //	var out libtorch.Outcome
 //	err = add.Call(asserts.Identity, &out, x.Value(), x.Value(), libtorch.Float(0.5))
-//	verdict := asserts.Judge(add.Assert(checks), &out.Seen, asserts.Aware())
+//	verdict := asserts.Judge(op, &out.Seen, asserts.Aware()) // op: the schema as an asserts.Op
 //	sum := out.Results[0].Tensor
 //	defer sum.Release()
 //
@@ -42,8 +42,8 @@
 // during a call, so that none is used twice within it. A result in place reads
 // as many uses as there are holders, so its identity is judged and not its
 // count. Sparse, quantized and nested tensors hold tensors inside, which
-// [WithParts] lets the judge see. [Op.Blind] lists what a boxed call cannot
-// show, [Op.Unpassable] why an operator cannot be called at all.
+// [asserts.WithParts] lets the judge see. [Op.OutOfSight] lists what no
+// observation reaches, [Op.Unpassable] says why an operator cannot be called at all.
 //
 // A kernel that crashes takes the process with it: run what is not trusted in
 // a child process.

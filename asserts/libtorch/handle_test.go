@@ -40,8 +40,8 @@ func TestMisuse(t *testing.T) {
 			var out libtorch.Outcome
 			return lookup(t, "aten::cat").Call(asserts.Off, &out, libtorch.Tensors(x))
 		}, false},
-		{"see", func(x libtorch.Tensor) error { _, err := x.See(asserts.Contents); return err }, false},
-		{"parts", func(x libtorch.Tensor) error { _, err := x.Parts(asserts.Contents); return err }, false},
+		{"see", func(x libtorch.Tensor) error { _, err := x.See(asserts.Content); return err }, false},
+		{"parts", func(x libtorch.Tensor) error { _, err := x.Parts(asserts.Content); return err }, false},
 		{"bytes", func(x libtorch.Tensor) error { _, err := x.Bytes(); return err }, false},
 		{"elements", func(x libtorch.Tensor) error { _, err := x.Elements(); return err }, false},
 		{"storage", func(x libtorch.Tensor) error { _, err := libtorch.StorageOf(x); return err }, false},
@@ -97,7 +97,7 @@ func TestZeroHandles(t *testing.T) {
 	if err := x.Release(); err != nil {
 		t.Errorf("releasing an undefined tensor: %v", err)
 	}
-	if o, err := x.See(asserts.Contents); err != nil || o.Defined() {
+	if o, err := x.See(asserts.Content); err != nil || o.Defined() {
 		t.Errorf("an undefined tensor is seen as %+v, %v", o, err)
 	}
 	if _, err := x.Bytes(); err == nil {
@@ -187,7 +187,7 @@ func TestConcurrentCalls(t *testing.T) {
 				if i%2 == 1 {
 					op, check = addTo, checksTo
 				}
-				if err := op.Call(asserts.Contents, &out, own.Value(), shared.Value()); err != nil {
+				if err := op.Call(asserts.Content, &out, own.Value(), shared.Value()); err != nil {
 					t.Error(err)
 					return
 				}

@@ -389,7 +389,7 @@ func (s *Spec) marked() (Tensor, error) {
 // strides; of complex ones the real part, of quantized ones the stored number.
 // It is meant for strided tensors on the CPU.
 func (t Tensor) Elements() ([]float64, error) {
-	o, err := t.See(asserts.Contents)
+	o, err := t.See(asserts.Content)
 	if err != nil {
 		return nil, err
 	}

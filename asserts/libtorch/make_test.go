@@ -23,35 +23,35 @@ func TestMake(t *testing.T) {
 	for _, tt := range []struct {
 		name     string
 		spec     spec
-		want     asserts.Content // Digest, Device and Bytes aside
+		want     asserts.Snapshot // Digest, Device and Bytes aside
 		elements []float64
 	}{
 		{"contiguous", spec{DType: libtorch.Float32, Sizes: []int64{2, 3}, Values: count},
-			asserts.Content{DType: "float32", Sizes: []int64{2, 3}, Strides: []int64{3, 1}, Nbytes: 24}, []float64{0, 1, 2, 3, 4, 5}},
+			asserts.Snapshot{DType: "float32", Sizes: []int64{2, 3}, Strides: []int64{3, 1}, Nbytes: 24}, []float64{0, 1, 2, 3, 4, 5}},
 		{"transposed", spec{DType: libtorch.Int64, Sizes: []int64{3, 2}, Strides: []int64{1, 3}, Values: count},
-			asserts.Content{DType: "int64", Sizes: []int64{3, 2}, Strides: []int64{1, 3}, Nbytes: 48}, []float64{0, 3, 1, 4, 2, 5}},
+			asserts.Snapshot{DType: "int64", Sizes: []int64{3, 2}, Strides: []int64{1, 3}, Nbytes: 48}, []float64{0, 3, 1, 4, 2, 5}},
 		{"offset", spec{DType: libtorch.Float64, Sizes: []int64{2}, Offset: 3, Values: count},
-			asserts.Content{DType: "float64", Sizes: []int64{2}, Strides: []int64{1}, Offset: 3, Nbytes: 40}, []float64{3, 4}},
+			asserts.Snapshot{DType: "float64", Sizes: []int64{2}, Strides: []int64{1}, Offset: 3, Nbytes: 40}, []float64{3, 4}},
 		{"expanded", spec{DType: libtorch.Int32, Sizes: []int64{2, 2}, Strides: []int64{0, 1}, Values: count},
-			asserts.Content{DType: "int32", Sizes: []int64{2, 2}, Strides: []int64{0, 1}, Nbytes: 8}, []float64{0, 1, 0, 1}},
+			asserts.Snapshot{DType: "int32", Sizes: []int64{2, 2}, Strides: []int64{0, 1}, Nbytes: 8}, []float64{0, 1, 0, 1}},
 		{"overlapping", spec{DType: libtorch.Uint8, Sizes: []int64{2, 2}, Strides: []int64{1, 1}, Values: count},
-			asserts.Content{DType: "uint8", Sizes: []int64{2, 2}, Strides: []int64{1, 1}, Nbytes: 3}, []float64{0, 1, 1, 2}},
+			asserts.Snapshot{DType: "uint8", Sizes: []int64{2, 2}, Strides: []int64{1, 1}, Nbytes: 3}, []float64{0, 1, 1, 2}},
 		{"empty", spec{DType: libtorch.Float32, Sizes: []int64{2, 0}},
-			asserts.Content{DType: "float32", Sizes: []int64{2, 0}, Strides: []int64{1, 1}}, nil},
+			asserts.Snapshot{DType: "float32", Sizes: []int64{2, 0}, Strides: []int64{1, 1}}, nil},
 		{"no dimensions", spec{DType: libtorch.Float16, Sizes: []int64{}, Values: []float64{1.5}},
-			asserts.Content{DType: "float16", Sizes: []int64{}, Strides: []int64{}, Nbytes: 2}, []float64{1.5}},
+			asserts.Snapshot{DType: "float16", Sizes: []int64{}, Strides: []int64{}, Nbytes: 2}, []float64{1.5}},
 		{"bytes, and more of them than it covers", spec{DType: libtorch.BoolType, Sizes: []int64{2}, Bytes: []byte{1, 0, 1}},
-			asserts.Content{DType: "bool", Sizes: []int64{2}, Strides: []int64{1}, Nbytes: 3}, []float64{1, 0}},
+			asserts.Snapshot{DType: "bool", Sizes: []int64{2}, Strides: []int64{1}, Nbytes: 3}, []float64{1, 0}},
 		{"bfloat16", spec{DType: libtorch.BFloat16, Sizes: []int64{1}, Values: []float64{-2.5}},
-			asserts.Content{DType: "bfloat16", Sizes: []int64{1}, Strides: []int64{1}, Nbytes: 2}, []float64{-2.5}},
+			asserts.Snapshot{DType: "bfloat16", Sizes: []int64{1}, Strides: []int64{1}, Nbytes: 2}, []float64{-2.5}},
 		{"complex", spec{DType: libtorch.Complex64, Sizes: []int64{1}, Values: []float64{3}},
-			asserts.Content{DType: "complex64", Sizes: []int64{1}, Strides: []int64{1}, Nbytes: 8}, []float64{3}},
+			asserts.Snapshot{DType: "complex64", Sizes: []int64{1}, Strides: []int64{1}, Nbytes: 8}, []float64{3}},
 		{"fewer values than elements", spec{DType: libtorch.Int8, Sizes: []int64{3}, Values: []float64{-1}},
-			asserts.Content{DType: "int8", Sizes: []int64{3}, Strides: []int64{1}, Nbytes: 3}, []float64{-1, 0, 0}},
+			asserts.Snapshot{DType: "int8", Sizes: []int64{3}, Strides: []int64{1}, Nbytes: 3}, []float64{-1, 0, 0}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			x := tensor(t, tt.spec)
-			o, err := x.See(asserts.Contents)
+			o, err := x.See(asserts.Content)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -146,17 +146,17 @@ func TestWhatFormsAre(t *testing.T) {
 	}
 }
 
-func contents(t *testing.T, x libtorch.Tensor) []*asserts.Content {
+func contents(t *testing.T, x libtorch.Tensor) []*asserts.Snapshot {
 	t.Helper()
-	o, err := x.See(asserts.Contents)
+	o, err := x.See(asserts.Content)
 	if err != nil {
 		t.Fatal(err)
 	}
-	parts, err := x.Parts(asserts.Contents)
+	parts, err := x.Parts(asserts.Content)
 	if err != nil {
 		t.Fatal(err)
 	}
-	all := []*asserts.Content{o.Content}
+	all := []*asserts.Snapshot{o.Content}
 	for _, p := range parts {
 		all = append(all, p.Content)
 	}
@@ -205,8 +205,8 @@ func TestMetaTwins(t *testing.T) {
 	}
 	var storages []asserts.ID
 	for i, twin := range twins {
-		want, _ := originals[i].See(asserts.Contents)
-		got, err := twin.See(asserts.Contents)
+		want, _ := originals[i].See(asserts.Content)
+		got, err := twin.See(asserts.Content)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -68,7 +68,7 @@ const (
 	_ = -uint(asserts.NotCounted ^ C.OA_UNCOUNTED)
 	_ = -uint(asserts.Off ^ C.OA_OFF)
 	_ = -uint(asserts.Identity ^ C.OA_IDENTITY)
-	_ = -uint(asserts.Contents ^ C.OA_CONTENTS)
+	_ = -uint(asserts.Content ^ C.OA_CONTENTS)
 	_ = -uint(traitMeta ^ C.OA_META)
 	_ = -uint(traitFunctional ^ C.OA_FUNCTIONAL)
 	_ = -uint(traitDirectSubclass ^ C.OA_DIRECT_SUBCLASS)

@@ -8,8 +8,6 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
-
-	"github.com/opassert/opassert/asserts"
 )
 
 // An Op is one operator overload of the live dispatcher. It must not be
@@ -29,8 +27,13 @@ type Op struct {
 
 	address        int64
 	vararg, varret bool
-	subjects       []asserts.Subject // of the arguments
-	results        []asserts.Subject
+	subjects       []subject // the arguments that hold tensors
+}
+
+// A subject is an argument that holds tensors.
+type subject struct {
+	index int
+	list  bool
 }
 
 // An Argument is one parameter.
@@ -189,28 +192,9 @@ func (op *Op) complete() {
 	op.Schema = op.spell()
 	for i, a := range op.Args {
 		if a.holds.subject() {
-			op.subjects = append(op.subjects, asserts.Subject{
-				Index: i, Name: a.Name, Type: a.Type, List: a.holds.list(), Write: a.Write,
-			})
+			op.subjects = append(op.subjects, subject{i, a.holds.list()})
 		}
 	}
-	for i, r := range op.Returns {
-		if r.holds.subject() {
-			op.results = append(op.results, asserts.Subject{
-				Index: i, Name: op.returnName(i), Type: r.Type, List: r.holds.list(), Write: strings.Contains(r.Type, "!"),
-			})
-		}
-	}
-}
-
-func (op *Op) returnName(i int) string {
-	switch {
-	case op.Returns[i].Name != "":
-		return op.Returns[i].Name
-	case len(op.Returns) == 1:
-		return "result"
-	}
-	return "result" + strconv.Itoa(i)
 }
 
 // spell prints the schema as native_functions.yaml would.
@@ -249,10 +233,4 @@ func (op *Op) spell() string {
 		b.WriteString("(" + strings.Join(returns, ", ") + ")")
 	}
 	return b.String()
-}
-
-// Assert gives the op as package asserts knows it, with the checks of its
-// plan. Only names, subjects and these lines are in it.
-func (op *Op) Assert(checks []asserts.Check) *asserts.Op {
-	return &asserts.Op{Name: op.Name, Schema: op.Schema, Args: op.subjects, Results: op.results, Checks: checks}
 }

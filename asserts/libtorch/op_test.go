@@ -5,9 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
-	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/libtorch"
 	"github.com/opassert/opassert/asserts/libtorch/libtorchtest"
 )
@@ -63,53 +60,6 @@ func TestSchemas(t *testing.T) {
 	}
 }
 
-func TestAssert(t *testing.T) {
-	libtorchtest.Need(t)
-	got := lookup(t, "aten::max.dim_max").Assert(nil)
-	want := &asserts.Op{
-		Name:   "aten::max.dim_max",
-		Schema: "max.dim_max(Tensor self, int dim, bool keepdim=False, *, Tensor(a!) max, Tensor(b!) max_values) -> (Tensor(a!) values, Tensor(b!) indices)",
-		Args: []asserts.Subject{
-			{Index: 0, Name: "self", Type: "Tensor"},
-			{Index: 3, Name: "max", Type: "Tensor(a!)", Write: true},
-			{Index: 4, Name: "max_values", Type: "Tensor(b!)", Write: true},
-		},
-		Results: []asserts.Subject{
-			{Index: 0, Name: "values", Type: "Tensor(a!)", Write: true},
-			{Index: 1, Name: "indices", Type: "Tensor(b!)", Write: true},
-		},
-	}
-	if got.Name != want.Name || got.Schema != want.Schema {
-		t.Errorf("got %s, %s", got.Name, got.Schema)
-	}
-	if diff := cmp.Diff(want.Args, got.Args); diff != "" {
-		t.Errorf("arguments:\n%s", diff)
-	}
-	if diff := cmp.Diff(want.Results, got.Results); diff != "" {
-		t.Errorf("results:\n%s", diff)
-	}
-}
-
-func TestBlind(t *testing.T) {
-	libtorchtest.Need(t)
-	for _, tt := range []struct{ op, on string }{
-		{"aten::_foreach_add_.Scalar", "self"},
-		{"aten::add_.Tensor", ""},
-		{"aten::add.out", ""},
-		{"aten::relu", ""},
-	} {
-		var on []string
-		for _, b := range lookup(t, tt.op).Blind() {
-			if b.Code == asserts.InputImpl {
-				on = append(on, b.On)
-			}
-		}
-		if got := strings.Join(on, " "); got != tt.on {
-			t.Errorf("%s cannot be seen to rebind %q, want %q", tt.op, got, tt.on)
-		}
-	}
-}
-
 func TestUnpassable(t *testing.T) {
 	libtorchtest.Need(t)
 	ops, err := libtorch.Ops()
@@ -126,47 +76,5 @@ func TestUnpassable(t *testing.T) {
 	}
 	if why := lookup(t, "static_runtime::dict_unpack").Unpassable(); why == "" {
 		t.Error("a schema that is open is told to be callable")
-	}
-}
-
-func TestWithParts(t *testing.T) {
-	libtorchtest.Need(t)
-	op := &asserts.Op{
-		Name:    "test::op",
-		Args:    []asserts.Subject{{Index: 0, Name: "self", Type: "Tensor"}, {Index: 1, Name: "out", Type: "Tensor(a!)?", Write: true}},
-		Results: []asserts.Subject{{Index: 0, Name: "result", Type: "Tensor[]", List: true}},
-		Checks: []asserts.Check{
-			{Code: asserts.InputImpl, On: "self"},
-			{Code: asserts.UndeclaredWrite, On: "self"},
-			{Code: asserts.FreshStorage, On: "result"},
-			{Code: asserts.UndeclaredAlias, On: "result", Against: "self"},
-			{Code: asserts.OutputAlias, On: "result", Against: "result"},
-		},
-	}
-	got := libtorch.WithParts(op)
-	if err := got.Validate(); err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff([]asserts.Subject{
-		op.Args[0], op.Args[1],
-		{Index: 0, Name: "self.parts", Type: "Tensor[]", List: true, Inside: true},
-		{Index: 1, Name: "out.parts", Type: "Tensor(a!)[]", List: true, Write: true, Inside: true},
-	}, got.Args); diff != "" {
-		t.Errorf("arguments:\n%s", diff)
-	}
-	if diff := cmp.Diff([]asserts.Check{
-		op.Checks[0],
-		op.Checks[1], {Code: asserts.UndeclaredWrite, On: "self.parts"},
-		op.Checks[2], {Code: asserts.FreshStorage, On: "result.parts"},
-		op.Checks[3],
-		{Code: asserts.UndeclaredAlias, On: "result.parts", Against: "self"},
-		{Code: asserts.UndeclaredAlias, On: "result.parts", Against: "self.parts"},
-		{Code: asserts.UndeclaredAlias, On: "result", Against: "self.parts"},
-		op.Checks[4], {Code: asserts.OutputAlias, On: "result.parts", Against: "result.parts"},
-	}, got.Checks); diff != "" {
-		t.Errorf("checks:\n%s", diff)
-	}
-	if len(op.Args) != 2 || len(op.Checks) != 5 {
-		t.Error("the op itself was changed")
 	}
 }

@@ -101,7 +101,7 @@ func planned(t testing.TB, op *libtorch.Op) *asserts.Op {
 		t.Fatal(err)
 	}
 	all := planner.Plan(parsed).Asserts(asserts.Meta)
-	return libtorch.WithParts(op.Assert(all.Checks))
+	return asserts.WithParts(&all)
 }
 
 // floats makes a matrix of n rows that are not zero.
@@ -183,13 +183,13 @@ func judged(t *testing.T, op *libtorch.Op, args []libtorch.Value) []string {
 	}
 	twins, twinsErr := onMeta(t, args)
 	var out, meta libtorch.Outcome
-	if err := op.Call(asserts.Contents, &out, args...); err != nil {
+	if err := op.Call(asserts.Content, &out, args...); err != nil {
 		t.Fatal(err)
 	}
 	defer out.Release()
 	violations := asserts.Judge(checks, &out.Seen, asserts.Aware()).Violations
 	if op.Meta && twinsErr == nil && slices.Contains(op.Kernels, "Meta") {
-		if err := op.Call(asserts.Contents, &meta, twins...); err != nil {
+		if err := op.Call(asserts.Content, &meta, twins...); err != nil {
 			t.Fatal(err)
 		}
 		defer meta.Release()

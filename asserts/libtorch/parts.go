@@ -2,7 +2,6 @@ package libtorch
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/opassert/opassert/asserts"
 )
@@ -25,7 +24,11 @@ type part struct {
 	observation asserts.Observation
 }
 
-// partNames are the names of oa_part of shim.h.
+// partNames are the names of oa_part of shim.h: in order, the indices and
+// values of a COO tensor; the compressed indices, plain indices and values of
+// CSR, CSC, BSR and BSC; the scales and zero points of a tensor quantized per
+// channel; the sizes and strides of a nested tensor; the value of a functional
+// wrapper, which has no bytes of its own.
 var partNames = [...]string{"", "value", "scales", "zero_points", "sizes", "strides", "indices", "values", "compressed_indices", "plain_indices"}
 
 // addParts gives each subject a second one with its parts, after all others.
@@ -65,56 +68,4 @@ func (out *Outcome) partsOf(side side, subject, tensors int) (parts []asserts.Ob
 		}
 	}
 	return parts, names
-}
-
-// partsName is what the subject with the parts of another is called.
-func partsName(subject string) string { return subject + ".parts" }
-
-// WithParts gives the op with its checks extended to the tensors that sparse,
-// quantized and nested tensors and functional wrappers hold inside, where
-// aliasing and writes are out of sight otherwise: each subject gets a second
-// one, a list, and each check about storage or freshness a line about it. The
-// parts are, in order, the indices and values of a COO tensor; the compressed
-// indices, plain indices and values of CSR, CSC, BSR and BSC; the scales and
-// zero points of a tensor quantized per channel; the sizes and strides of a
-// nested tensor; the value of a functional wrapper, which has no bytes of its
-// own. Where a subject is one tensor, reports call them so.
-//
-// OA001, OA002, OA004, OA006 and OA010 are not extended: a tensor may change
-// its parts, and their version counters are not those of the tensor.
-func WithParts(op *asserts.Op) *asserts.Op {
-	extended := &asserts.Op{
-		Name:    op.Name,
-		Schema:  op.Schema,
-		Args:    withParts(op.Args),
-		Results: withParts(op.Results),
-	}
-	for _, c := range op.Checks {
-		extended.Checks = append(extended.Checks, c)
-		on, against := partsName(c.On), partsName(c.Against)
-		switch c.Code {
-		case asserts.UndeclaredWrite, asserts.FreshImpl, asserts.FreshStorage:
-			extended.Checks = append(extended.Checks, asserts.Check{Code: c.Code, On: on})
-		case asserts.UndeclaredAlias, asserts.OutputAlias:
-			if c.Against == "" || c.Against == c.On {
-				extended.Checks = append(extended.Checks, asserts.Check{Code: c.Code, On: on, Against: on})
-				continue
-			}
-			extended.Checks = append(extended.Checks,
-				asserts.Check{Code: c.Code, On: on, Against: c.Against},
-				asserts.Check{Code: c.Code, On: on, Against: against},
-				asserts.Check{Code: c.Code, On: c.On, Against: against})
-		}
-	}
-	return extended
-}
-
-func withParts(subjects []asserts.Subject) []asserts.Subject {
-	all := slices.Clip(slices.Clone(subjects))
-	for _, s := range subjects {
-		s.Name, s.List, s.Inside = partsName(s.Name), true, true
-		s.Type = strings.NewReplacer("?", "", "[]", "").Replace(s.Type) + "[]"
-		all = append(all, s)
-	}
-	return all
 }

@@ -43,7 +43,7 @@ func (t Tensor) See(level asserts.Level) (asserts.Observation, error) {
 // seen as an undefined tensor.
 func (t Tensor) Observe(o *asserts.Observation, level asserts.Level) { *o, _ = t.See(level) }
 
-// Parts observes the tensors that the tensor holds inside; see [WithParts].
+// Parts observes the tensors that the tensor holds inside; see [asserts.WithParts].
 func (t Tensor) Parts(level asserts.Level) ([]asserts.Observation, error) {
 	var parts []asserts.Observation
 	if !t.Defined() {

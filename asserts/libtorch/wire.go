@@ -181,8 +181,8 @@ func (r *reader) observation(o *asserts.Observation) (last int) {
 	return int(rest >> 56)
 }
 
-func (r *reader) content() *asserts.Content {
-	c := &asserts.Content{DType: DType(r.word()).String(), Device: deviceName(r.word(), r.word())}
+func (r *reader) content() *asserts.Snapshot {
+	c := &asserts.Snapshot{DType: DType(r.word()).String(), Device: deviceName(r.word(), r.word())}
 	c.Offset = r.word()
 	c.Nbytes = r.word()
 	c.Digest = uint64(r.word())

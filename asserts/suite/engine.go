@@ -64,7 +64,7 @@ type Operator struct {
 // An Unseen is a check that is told as not observable, not as passed.
 type Unseen struct {
 	Code   asserts.Code
-	On     string
+	On     asserts.Ref
 	Reason string
 }
 

@@ -73,10 +73,10 @@ func (t *fakeTensor) Release() { t.impl.uses-- }
 func (t *fakeTensor) Observe(l asserts.Level) asserts.Observation {
 	i := t.impl
 	o := asserts.Observation{Impl: i.id, Storage: i.storage.id, ImplUses: i.uses, StorageUses: i.storage.uses, Version: i.version}
-	if l >= asserts.Contents {
+	if l >= asserts.Content {
 		h := fnv.New64a()
 		h.Write(i.storage.data)
-		o.Content = &asserts.Content{
+		o.Content = &asserts.Snapshot{
 			DType: i.spec.DType, Device: i.device, Sizes: i.spec.Sizes, Strides: i.spec.Strides, Offset: i.spec.Offset,
 			Nbytes: int64(len(i.storage.data)), Digest: h.Sum64(), Bytes: bytes.Clone(i.storage.data),
 		}

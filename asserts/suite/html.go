@@ -35,19 +35,19 @@ type pageCrash struct{ Op, Cause, Note, Repro string }
 // A pageRow is an op in the coverage matrix. Judged, Skipped and Found are by
 // device and code.
 type pageRow struct {
-	Op      string           `json:"op"`
-	Cases   int              `json:"cases"`
-	Ran     int              `json:"ran"`
-	Why     string           `json:"why,omitempty"` // it never ran
-	Judged  map[string][]int `json:"judged,omitempty"`
-	Skipped map[string][]int `json:"skipped,omitempty"`
-	Found   map[string][]int `json:"found,omitempty"`
+	Op      string                    `json:"op"`
+	Cases   int                       `json:"cases"`
+	Ran     int                       `json:"ran"`
+	Why     string                    `json:"why,omitempty"` // it never ran
+	Judged  map[string]asserts.Counts `json:"judged,omitempty"`
+	Skipped map[string]asserts.Counts `json:"skipped,omitempty"`
+	Found   map[string]asserts.Counts `json:"found,omitempty"`
 }
 
 // WriteHTML writes the report as one page that needs nothing else.
 func (r *Report) WriteHTML(w io.Writer) error {
 	data := pageData{Report: r, Totals: r.Totals(), Took: took(r.Took), Rows: []pageRow{}}
-	for c := asserts.InputImpl; c <= asserts.MetaAlias; c++ {
+	for c := range asserts.AllCodes.All() {
 		data.Codes = append(data.Codes, pageCode{c.String(), c.Name(), c.Rule()})
 	}
 	for _, op := range r.Ops {
@@ -76,12 +76,12 @@ func (op *OpResult) pageRow() pageRow {
 		row.Why = op.reason()
 		return row
 	}
-	row.Judged, row.Skipped, row.Found = map[string][]int{}, map[string][]int{}, map[string][]int{}
+	row.Judged, row.Skipped, row.Found = map[string]asserts.Counts{}, map[string]asserts.Counts{}, map[string]asserts.Counts{}
 	for device, t := range map[string]*tally{"cpu": &op.CPU, "meta": &op.Meta} {
-		if t.Judged == [asserts.NumCodes]int{} {
+		if t.Judged == (asserts.Counts{}) {
 			continue
 		}
-		skipped, found := make([]int, asserts.NumCodes), make([]int, asserts.NumCodes)
+		var skipped, found asserts.Counts
 		for _, s := range t.Skips {
 			skipped[s.Code] += s.Count
 		}
@@ -90,7 +90,7 @@ func (op *OpResult) pageRow() pageRow {
 				found[f.Violation.Code] += f.Times
 			}
 		}
-		row.Judged[device], row.Skipped[device], row.Found[device] = t.Judged[:], skipped, found
+		row.Judged[device], row.Skipped[device], row.Found[device] = t.Judged, skipped, found
 	}
 	return row
 }

@@ -39,7 +39,7 @@ func swap(args []any, tensors, twins []Tensor) []any {
 }
 
 func (r *runner) callMeta(t *target, a *attempt, twins []any) {
-	out, err := r.engine.Call(t.gen.name, twins, asserts.Contents)
+	out, err := r.engine.Call(t.gen.name, twins, asserts.Content)
 	Release(out.Results)
 	switch text, _ := message(err); {
 	case err == nil:

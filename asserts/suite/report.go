@@ -71,7 +71,7 @@ func (r *Report) found(op *OpResult) []asserts.Result {
 // held gives the checks of an op that held on a device, and those skipped.
 func (op *OpResult) held(device string, t *tally) []asserts.Result {
 	var all []asserts.Result
-	for c := asserts.InputImpl; c <= asserts.MetaAlias; c++ {
+	for c := range asserts.AllCodes.All() {
 		broken := slices.ContainsFunc(op.Findings, func(f *Finding) bool {
 			return f.Violation.Code == c && strings.Contains(f.Device, device)
 		})
@@ -139,7 +139,7 @@ type Totals struct {
 	Below, BelowRun   int // the same of ops with a kernel below autograd
 	Cases, Ran        int
 	Findings, Crashes int
-	Judged            [asserts.NumCodes]int
+	Judged            asserts.Counts
 	Skips             []asserts.Skip
 	NoMeta            map[string]int
 }
@@ -178,7 +178,7 @@ func (r *Report) writeTotals(t *textWriter) {
 	t.line("  ops     %d of %d ran; of those with a kernel below autograd %d of %d", sum.Reached, sum.Ops, sum.BelowRun, sum.Below)
 	t.line("  cases   %d, of which %d ran, in %v", sum.Cases, sum.Ran, took(r.Took))
 	var judged []string
-	for c := asserts.InputImpl; int(c) < asserts.NumCodes; c++ {
+	for c := range asserts.AllCodes.All() {
 		if n := sum.Judged[c]; n > 0 {
 			judged = append(judged, fmt.Sprintf("%v %d", c, n))
 		}

@@ -35,8 +35,8 @@ type caseResult struct {
 
 // A tally says how many tensors each check was held against on one device.
 type tally struct {
-	Judged [asserts.NumCodes]int `json:"judged"`
-	Skips  []asserts.Skip        `json:"skips,omitempty"`
+	Judged asserts.Counts `json:"judged"`
+	Skips  []asserts.Skip `json:"skips,omitempty"`
 }
 
 // A Finding is a violation, with the case that shows it.
@@ -126,7 +126,7 @@ func (r *runner) try(t *target, c *Case) (*attempt, error) {
 	if err := r.engine.Seed(int64(r.seed)); err != nil {
 		return nil, err
 	}
-	out, err := r.engine.Call(t.gen.name, args, min(r.level, asserts.Contents))
+	out, err := r.engine.Call(t.gen.name, args, min(r.level, asserts.Content))
 	Release(out.Results)
 	if err != nil {
 		return nil, err

@@ -12,7 +12,7 @@ func (r *Report) WriteTable(w io.Writer) error {
 	t := textWriter{w: w}
 	t.line("| check | op | about | trigger | what was seen |")
 	t.line("|---|---|---|---|---|")
-	for c := asserts.InputImpl; int(c) < asserts.NumCodes; c++ {
+	for c := range asserts.AllCodes.All() {
 		for _, op := range r.Ops {
 			for _, f := range op.Findings {
 				if f.Violation.Code == c {

@@ -82,7 +82,7 @@ func newWriter(f File) *writer {
 	}
 	w.head.HeaderComment(header(f.Sources))
 	w.head.Add(comment("The run time's version that this file was written for."))
-	w.head.Const().Id("_").Op("=").Qual(assertsPath, "Generated1")
+	w.head.Const().Id("_").Op("=").Qual(assertsPath, "Generated2")
 	w.head.Line()
 	w.head.Add(enabled(f.Always))
 	return w

@@ -1,6 +1,8 @@
 package emit
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/dave/jennifer/jen"
@@ -9,25 +11,47 @@ import (
 	"github.com/opassert/opassert/gen/plan"
 )
 
-// table is the op as data.
+// table is the op as data: what package asserts can't derive from it.
 func table(name string, p plan.Plan) *jen.Statement {
-	fields := []jen.Code{
-		line(field("Name", jen.Lit(p.QualifiedName()))),
-		line(field("Schema", jen.Lit(p.Op.Func.String()))),
+	op := p.Table()
+	code := jen.Var().Id(name).Op("=").Qual(assertsPath, "Op").Op("{")
+	code.Add(field("Name", jen.Lit(op.Name))).Op(",").Add(field("Schema", jen.Lit(op.Schema))).Op(",").Line()
+	add := func(name string, value *jen.Statement) { code.Add(field(name, value)).Op(",").Line() }
+	if len(op.Args) > 0 {
+		add("Args", subjects(op.Args))
 	}
-	if len(p.Args) > 0 {
-		fields = append(fields, line(field("Args", subjects(p.Args))))
+	if len(op.Results) > 0 {
+		add("Results", subjects(op.Results))
 	}
-	if len(p.Results) > 0 {
-		fields = append(fields, line(field("Results", subjects(p.Results))))
+	if op.Composite && len(op.Results) > 0 {
+		add("Composite", jen.True())
 	}
-	if len(p.Checks) > 0 {
-		fields = append(fields, line(field("Checks", checks(p.Checks))))
+	if len(op.Tags) > 0 {
+		add("Tags", texts(op.Tags))
 	}
-	return jen.Var().Id(name).Op("=").Qual(assertsPath, "Op").Add(lines(fields...))
+	for _, w := range p.Waivers() {
+		if slices.Contains(op.Waived, w.Code) {
+			code.Add(comment(fmt.Sprintf("waived: %v %s: %s", w.Code, w.Code.Name(), strings.Join(strings.Fields(w.Reason), " ")))).Line()
+		}
+	}
+	if len(op.Waived) > 0 {
+		add("Waived", codes(op.Waived))
+	}
+	if op.Checks != nil {
+		add("Checks", checks(&op))
+	}
+	return code.Op("}")
 }
 
-// field is one of a composite literal.
+// checked ends the sentence on what a function calls: the codes of its checks.
+func checked(p plan.Plan) string {
+	if codes := p.Codes(); codes != 0 {
+		return ", checked by " + codes.String() + "."
+	}
+	return "."
+}
+
+// field is a field of a composite literal.
 func field(name string, value jen.Code) *jen.Statement { return jen.Id(name).Op(":").Add(value) }
 
 // lines are the values of a composite literal, each on its own line.
@@ -35,66 +59,63 @@ func lines(values ...jen.Code) *jen.Statement {
 	return jen.Custom(jen.Options{Open: "{", Close: "}", Multi: true}, values...)
 }
 
-// line is a value among lines; comments among them have no comma.
+// line is a value among lines.
 func line(value jen.Code) *jen.Statement { return jen.Add(value).Op(",") }
 
 func subjects(list []asserts.Subject) *jen.Statement {
 	var values []jen.Code
 	for _, s := range list {
-		values = append(values, line(jen.Values(subject(s)...)))
+		values = append(values, jen.Values(subject(s)...))
 	}
-	return jen.Index().Qual(assertsPath, "Subject").Add(lines(values...))
+	return jen.Index().Qual(assertsPath, "Subject").Values(values...)
 }
 
 func subject(s asserts.Subject) []jen.Code {
-	fields := []jen.Code{field("Index", jen.Lit(s.Index)), field("Name", jen.Lit(s.Name)), field("Type", jen.Lit(s.Type))}
-	if s.List {
-		fields = append(fields, field("List", jen.True()))
+	var fields []jen.Code
+	add := func(given bool, name string, value jen.Code) {
+		if given {
+			fields = append(fields, field(name, value))
+		}
 	}
-	if s.Write {
-		fields = append(fields, field("Write", jen.True()))
-	}
+	add(s.Index > 0, "Index", jen.Lit(s.Index))
+	add(true, "Name", jen.Lit(s.Name))
+	add(true, "Type", jen.Lit(s.Type))
+	add(s.Suffix != "", "Suffix", jen.Lit(s.Suffix))
+	add(s.Before != nil, "Before", texts(s.Before))
+	add(s.After != nil, "After", texts(s.After))
+	add(s.Write, "Write", jen.True())
+	add(s.Out, "Out", jen.True())
+	add(s.List, "List", jen.True())
 	return fields
 }
 
-// checks is what a wrapper can judge; a meta check needs a second engine.
-func checks(list []plan.Check) *jen.Statement {
+func codes(list []asserts.Code) *jen.Statement {
 	var values []jen.Code
 	for _, c := range list {
-		switch {
-		case c.Code.Level() > asserts.Contents:
-		case c.Waived != nil:
-			values = append(values, waived(c))
-		default:
-			values = append(values, line(jen.Values(check(c)...)))
+		values = append(values, jen.Lit(int(c)))
+	}
+	return jen.Index().Qual(assertsPath, "Code").Values(values...)
+}
+
+func texts(list []string) *jen.Statement {
+	var values []jen.Code
+	for _, text := range list {
+		values = append(values, jen.Lit(text))
+	}
+	return jen.Index().String().Values(values...)
+}
+
+// checks is the plan of a preset, a line for each check.
+func checks(op *asserts.Op) *jen.Statement {
+	var values []jen.Code
+	for _, c := range op.Checks {
+		fields := []jen.Code{field("Code", jen.Lit(int(c.Code))), field("On", jen.Lit(int(c.On)))}
+		what := fmt.Sprintf("%v %s on %s", c.Code, c.Code.Name(), op.Subject(c.On).Name)
+		if against := op.Subject(c.Against); against != nil {
+			fields = append(fields, field("Against", jen.Lit(int(c.Against))))
+			what += " against " + against.Name
 		}
+		values = append(values, line(jen.Values(fields...)).Add(comment(what)))
 	}
 	return jen.Index().Qual(assertsPath, "Check").Add(lines(values...))
 }
-
-func waived(c plan.Check) *jen.Statement {
-	on := c.On
-	if c.Against != "" {
-		on += " against " + c.Against
-	}
-	reason := strings.Join(strings.Fields(c.Waived.Reason), " ")
-	return comment("waived: " + c.Code.String() + " " + c.Code.Name() + " on " + on + ": " + reason)
-}
-
-func check(c plan.Check) []jen.Code {
-	fields := []jen.Code{field("Code", jen.Qual(assertsPath, identifiers[c.Code])), field("On", jen.Lit(c.On))}
-	if c.Against != "" {
-		fields = append(fields, field("Against", jen.Lit(c.Against)))
-	}
-	return fields
-}
-
-// identifiers are the Go constants of the codes: input-impl is InputImpl.
-var identifiers = func() (ids [asserts.NumCodes]string) {
-	for c := asserts.InputImpl; int(c) < asserts.NumCodes; c++ {
-		for word := range strings.SplitSeq(c.Name(), "-") {
-			ids[c] += strings.ToUpper(word[:1]) + word[1:]
-		}
-	}
-	return ids
-}()

@@ -10,7 +10,7 @@ import (
 
 // typed is the function: the call, and its results in Go's types.
 func (w *writer) typed(f typed.Func) *jen.Statement {
-	summary := f.Name + " calls " + f.Plan.QualifiedName() + "."
+	summary := f.Name + " calls " + f.Plan.QualifiedName() + checked(f.Plan)
 	return doc(summary, f.Plan.Op.Func.String()).
 		Func().Id(f.Name).Params(w.typedParams(f.Params)...).Add(w.typedResults(f)).BlockFunc(func(g *jen.Group) {
 		if len(f.Results) == 0 {

@@ -11,7 +11,7 @@ import (
 // wrapper is the function: the bare call, and the call between the
 // observations before and after it.
 func (w *writer) wrapper(f bind.Wrapper) *jen.Statement {
-	summary := f.Name + " calls " + kernelName(f.Kernel.Func) + "."
+	summary := f.Name + " calls " + kernelName(f.Kernel.Func) + checked(f.Plan)
 	return doc(summary, f.Plan.Op.Func.String()).
 		Func().Id(f.Name).Params(w.wrapperParams(f)...).Params(w.wrapperResults(f)...).BlockFunc(func(g *jen.Group) {
 		g.If(jen.Op("!").Id("enabled")).Block(w.bare(f)...)
@@ -146,7 +146,7 @@ func observeResults(g *jen.Group, f bind.Wrapper) {
 			observe(g, f, "Result", r.Name, r.Role)
 		}
 	}
-	if f.Err != "" && len(f.Plan.Results) > 0 {
+	if f.Err != "" && f.Plan.Results() {
 		g.If(jen.Id(f.Err).Op("==").Nil()).BlockFunc(results)
 	} else {
 		results(g)

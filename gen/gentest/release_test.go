@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/opassert/opassert/gen"
 )
 
 // A pair is one function to compare, with its parameters, results and call.
@@ -43,7 +45,8 @@ func TestDebugWrapperIsNotTheBareCall(t *testing.T) {
 	}
 }
 
-// compile gives the assembly of the callers.
+// compile returns the assembly of the callers of kernels and of wrappers as the
+// generator writes them for a library that checks in its debug build only.
 func compile(t *testing.T, flags ...string) string {
 	t.Helper()
 	root, err := filepath.Abs("../..")
@@ -53,7 +56,7 @@ func compile(t *testing.T, flags ...string) string {
 	dir := t.TempDir()
 	var functions, calls strings.Builder
 	for _, p := range pairs {
-		for _, way := range []struct{ prefix, pkg string }{{"bare", "kernels"}, {"wrapped", "tagged"}} {
+		for _, way := range []struct{ prefix, pkg string }{{"bare", "kernels"}, {"wrapped", "wrappers"}} {
 			fmt.Fprintf(&functions, "//go:noinline\nfunc %s%s(%s) %s { return %s.%s }\n\n", way.prefix, p.name, p.params, p.results, way.pkg, p.call)
 			fmt.Fprintf(&calls, "\t_ = %s%s\n", way.prefix, p.name)
 		}
@@ -69,6 +72,14 @@ func compile(t *testing.T, flags ...string) string {
 			t.Fatal(err)
 		}
 	}
+	engine := filepath.Join(root, "asserts/c10/kernels")
+	result, err := gen.Generate(gen.Options{Schema: filepath.Join(engine, "ops.yaml"), Kernels: engine, Out: filepath.Join(dir, "wrappers")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := gen.Write(result.Files); err != nil {
+		t.Fatal(err)
+	}
 	cmd := exec.Command("go", append([]string{"build", "-gcflags=-S", "-o", os.DevNull}, append(flags, ".")...)...)
 	cmd.Dir = dir
 	out, err := cmd.CombinedOutput()
@@ -83,9 +94,10 @@ const program = `package main
 import (
 	"context"
 
+	"example.com/callers/wrappers"
+
 	"github.com/opassert/opassert/asserts/c10"
 	"github.com/opassert/opassert/asserts/c10/kernels"
-	"github.com/opassert/opassert/gen/gentest/tagged"
 )
 
 func main() {
@@ -95,7 +107,7 @@ CALLS}
 
 var instruction = regexp.MustCompile(`^\t0x[0-9a-f]+ (\d+) \([^)]*\)\t(.*)$`)
 
-// body gives the instructions of a function in an assembly listing, without
+// body returns the instructions of a function in an assembly listing, without
 // their source lines. Lines that take up no bytes, such as the mark of an
 // inlined call, are not machine code: the line behind them has their offset.
 func body(asm, function string) []string {

@@ -4,6 +4,11 @@
 package plan
 
 import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
 	"github.com/opassert/opassert/allowlist"
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/schema"
@@ -12,10 +17,11 @@ import (
 // A Plan is the checks of one op, in the order of its arguments and then of
 // its returns.
 type Plan struct {
-	Op      *schema.Op
-	Args    []asserts.Subject // the arguments that hold tensors
-	Results []asserts.Subject // the returns that hold tensors
-	Checks  []Check
+	Op     *schema.Op
+	Checks []Check
+
+	data    asserts.Op // without checks
+	derived bool       // package asserts plans the same by itself
 }
 
 // A Check is one planned check.
@@ -23,6 +29,12 @@ type Check struct {
 	asserts.Check
 	List   string // schema.Type.ListKind of the subject: none, tensorlist, opttensorlist or opttensor
 	Waived *allowlist.Entry
+}
+
+// A Waiver is a check that an allowlist waives for an op.
+type Waiver struct {
+	Code   asserts.Code
+	Reason string
 }
 
 // A Planner makes the plans of one preset under some allowlists.
@@ -35,12 +47,12 @@ type Planner struct {
 // A preset is a set of rules for what is checked.
 type preset struct {
 	name       string
-	allow      string // the allowlist preset that is always in force
-	dropWaived bool   // a waived check is left out rather than marked
-	checks     func(*subjects) []Check
+	allow      string                                        // the allowlist preset that is always in force
+	dropWaived bool                                          // a waived check is left out rather than marked
+	checks     func(*schema.Op, *asserts.Op) []asserts.Check // nil: those that the schema calls for
 }
 
-// Presets gives the names that NewPlanner takes: "full", every check of the
+// Presets returns the names that NewPlanner takes: "full", every check of the
 // design, and for each version of PyTorch known here the checks that its code
 // generator emits.
 func Presets() []string {
@@ -52,7 +64,7 @@ func Presets() []string {
 }
 
 var presets = []preset{
-	{name: "full", allow: "opassert", checks: full},
+	{name: "full", allow: "opassert"},
 	{name: "pytorch-1.13", allow: "pytorch-1.13", dropWaived: true, checks: pytorch(views113)},
 	{name: "pytorch-2.6", allow: "pytorch-2.6", dropWaived: true, checks: pytorch(views26)},
 }
@@ -73,19 +85,39 @@ func NewPlanner(name string, lists []*allowlist.List, at allowlist.Where) (*Plan
 	return nil, &UnknownPreset{name}
 }
 
+// An UnknownPreset is a preset name that does not exist.
+type UnknownPreset struct{ Name string }
+
+func (e *UnknownPreset) Error() string {
+	return fmt.Sprintf("unknown preset %q; the presets are %s", e.Name, strings.Join(Presets(), ", "))
+}
+
 // Plan makes the plan of one op.
 func (p *Planner) Plan(op *schema.Op) Plan {
-	s := newSubjects(op)
-	plan := Plan{Op: op, Args: s.args, Results: s.results}
+	plan := Plan{Op: op, data: newOp(op), derived: p.preset.checks == nil}
+	lines := p.lines(op, &plan.data)
+	args, returns := listKinds(op)
 	exceptions := p.exceptions(op)
-	for _, c := range p.preset.checks(s) {
-		c.Waived = p.excuse(exceptions, c.Code)
+	for _, line := range lines {
+		c := Check{Check: line, Waived: p.excuse(exceptions, line.Code)}
 		if c.Waived != nil && p.preset.dropWaived {
 			continue
+		}
+		if i, ok := line.On.Arg(); ok {
+			c.List = args[i]
+		} else if i, ok := line.On.Result(); ok {
+			c.List = returns[i]
 		}
 		plan.Checks = append(plan.Checks, c)
 	}
 	return plan
+}
+
+func (p *Planner) lines(op *schema.Op, data *asserts.Op) []asserts.Check {
+	if p.preset.checks == nil {
+		return data.Calls()
+	}
+	return p.preset.checks(op, data)
 }
 
 func (p *Planner) exceptions(op *schema.Op) []*allowlist.Entry {
@@ -105,24 +137,61 @@ func (p *Planner) excuse(exceptions []*allowlist.Entry, code asserts.Code) *allo
 	return nil
 }
 
-// Asserts gives the op as the run time takes it, with the checks up to the
-// level that are not waived.
+// Subject returns what a check is about, or is held against; nil for nobody.
+func (p Plan) Subject(r asserts.Ref) *asserts.Subject { return p.data.Subject(r) }
+
+// Results reports whether the op returns tensors.
+func (p Plan) Results() bool { return len(p.data.Results) > 0 }
+
+// QualifiedName is the op's name with its namespace: "aten::add.Tensor".
+func (p Plan) QualifiedName() string { return p.data.Name }
+
+// Asserts returns the op as the run time takes it, with the checks up to the
+// level, waived ones included, and which are waived.
 func (p Plan) Asserts(level asserts.Level) asserts.Op {
-	op := asserts.Op{
-		Name:    p.QualifiedName(),
-		Schema:  p.Op.Func.String(),
-		Args:    p.Args,
-		Results: p.Results,
-	}
+	op := p.data
+	op.Checks = []asserts.Check{}
 	for _, c := range p.Checks {
-		if c.Waived == nil && c.Code.Level() <= level {
+		if c.Code.Level() <= level {
 			op.Checks = append(op.Checks, c.Check)
 		}
+	}
+	for _, w := range p.Waivers() {
+		op.Waived = append(op.Waived, w.Code)
 	}
 	return op
 }
 
-// QualifiedName is the op's name with its namespace: "aten::add.Tensor".
-func (p Plan) QualifiedName() string {
-	return p.Op.Namespace + "::" + p.Op.Func.Name.String()
+// Table returns the op as generated code holds it, with what a wrapper judges:
+// Checks is nil where package asserts plans them by itself.
+func (p Plan) Table() asserts.Op {
+	op := p.Asserts(asserts.Content)
+	op.Waived = slices.DeleteFunc(op.Waived, func(c asserts.Code) bool { return !c.OnCall() })
+	if p.derived {
+		op.Checks = nil
+	}
+	return op
+}
+
+// Codes returns the checks that a wrapper judges.
+func (p Plan) Codes() asserts.Codes {
+	var codes asserts.Codes
+	for _, c := range p.Checks {
+		if c.Waived == nil && c.Code.OnCall() {
+			codes |= asserts.CodesOf(c.Code)
+		}
+	}
+	return codes
+}
+
+// Waivers returns the checks that are waived, in order of their codes.
+func (p Plan) Waivers() []Waiver {
+	var waivers []Waiver
+	for _, c := range p.Checks {
+		if c.Waived != nil && !slices.ContainsFunc(waivers, func(w Waiver) bool { return w.Code == c.Code }) {
+			waivers = append(waivers, Waiver{c.Code, c.Waived.Reason})
+		}
+	}
+	slices.SortFunc(waivers, func(a, b Waiver) int { return cmp.Compare(a.Code, b.Code) })
+	return waivers
 }

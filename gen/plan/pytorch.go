@@ -2,6 +2,7 @@ package plan
 
 import (
 	"maps"
+	"slices"
 
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/schema"
@@ -50,35 +51,39 @@ var manual = map[string]bool{
 // no lists of results, no names but the base name in the view map.
 //
 // Source: tools/autograd/gen_variable_type.py, check_tensorimpl_and_storage.
-func pytorch(views map[string]string) func(*subjects) []Check {
-	return func(s *subjects) []Check {
-		decomposes := s.op.IsComposite() && !s.op.BackendKernels
-		if decomposes || manual[nameWithoutOverload(s.op.Func.Name)] {
+func pytorch(views map[string]string) func(*schema.Op, *asserts.Op) []asserts.Check {
+	return func(op *schema.Op, data *asserts.Op) []asserts.Check {
+		decomposes := op.IsComposite() && !op.BackendKernels
+		if decomposes || manual[nameWithoutOverload(op.Func.Name)] {
 			return nil
 		}
-		var checks []Check
-		for i := range s.args {
-			if s.argLists[i] != "opttensor" {
-				checks = append(checks, s.onArg(i, asserts.InputStorage), s.onArg(i, asserts.InputImpl))
+		args, returns := listKinds(op)
+		var checks []asserts.Check
+		for i, kind := range args {
+			if kind != "opttensor" {
+				on := asserts.ArgRef(i)
+				checks = append(checks, asserts.Check{Code: asserts.InputStorage, On: on}, asserts.Check{Code: asserts.InputImpl, On: on})
 			}
 		}
-		if k := s.op.Kind(); len(checks) == 0 || k == schema.Inplace || k == schema.Out {
+		if k := op.Kind(); len(checks) == 0 || k == schema.Inplace || k == schema.Out {
 			return checks
 		}
-		for i := range s.results {
-			if s.resultsLists[i] == "none" {
-				checks = append(checks, s.pytorchStorage(i, views), s.onResult(i, asserts.FreshImpl, ""))
+		storage := asserts.Check{Code: asserts.FreshStorage}
+		if base := argNamed(data, views[op.Func.Name.Base]); base >= 0 {
+			storage = asserts.Check{Code: asserts.ViewStorage, Against: asserts.ArgRef(base)}
+		}
+		for i, kind := range returns {
+			if kind == "none" {
+				storage.On = asserts.ResultRef(i)
+				checks = append(checks, storage, asserts.Check{Code: asserts.FreshImpl, On: storage.On})
 			}
 		}
 		return checks
 	}
 }
 
-func (s *subjects) pytorchStorage(i int, views map[string]string) Check {
-	if base, isView := views[s.op.Func.Name.Base]; isView {
-		return s.onResult(i, asserts.ViewStorage, base)
-	}
-	return s.onResult(i, asserts.FreshStorage, "")
+func argNamed(op *asserts.Op, name string) int {
+	return slices.IndexFunc(op.Args, func(s asserts.Subject) bool { return s.Name == name })
 }
 
 func nameWithoutOverload(name schema.Name) string {

@@ -9,91 +9,83 @@ import (
 	"github.com/opassert/opassert/schema"
 )
 
-// subjects is an op seen as what its checks are about: the arguments and
-// returns that hold tensors, side by side with their alias sets.
-type subjects struct {
-	op           *schema.Op
-	args         []asserts.Subject
-	results      []asserts.Subject
-	argAliases   []*schema.Alias
-	resultAlias  []*schema.Alias
-	argLists     []string
-	resultsLists []string
-}
-
-func newSubjects(op *schema.Op) *subjects {
-	s := &subjects{op: op}
+// newOp turns an op's schema into the data that its checks are planned from:
+// the arguments and returns that hold tensors, with their alias sets.
+func newOp(op *schema.Op) asserts.Op {
+	out := asserts.Op{
+		Name:      op.Namespace + "::" + op.Func.Name.String(),
+		Schema:    op.Func.String(),
+		Composite: op.IsComposite(),
+		Tags:      op.Tags,
+	}
 	for i, a := range op.Func.Args {
 		if a.Type.IsTensorLike() {
-			s.args = append(s.args, subject(i, a.Name, a.Type, a.Alias))
-			s.argAliases = append(s.argAliases, a.Alias)
-			s.argLists = append(s.argLists, a.Type.ListKind())
+			s := subject(i, a.Name, a.Type, a.Alias)
+			s.Out = a.Out
+			out.Args = append(out.Args, s)
 		}
 	}
 	for i, r := range op.Func.Returns {
 		if r.Type.IsTensorLike() {
-			s.results = append(s.results, subject(i, returnName(op, i), r.Type, r.Alias))
-			s.resultAlias = append(s.resultAlias, r.Alias)
-			s.resultsLists = append(s.resultsLists, r.Type.ListKind())
+			out.Results = append(out.Results, subject(i, returnName(op, i), r.Type, r.Alias))
 		}
 	}
-	return s
+	return out
 }
 
 func subject(index int, name string, t schema.Type, alias *schema.Alias) asserts.Subject {
 	kind := t.ListKind()
-	return asserts.Subject{
-		Index: index,
-		Name:  name,
-		Type:  schema.Return{Type: t, Alias: alias}.String(),
-		List:  kind == "tensorlist" || kind == "opttensorlist",
-		Write: alias != nil && alias.Write,
+	s := asserts.Subject{
+		Index:  index,
+		Name:   name,
+		Type:   schema.Return{Type: t, Alias: alias}.String(),
+		Suffix: strings.TrimPrefix(t.String(), "Tensor"),
+		List:   kind == "tensorlist" || kind == "opttensorlist",
 	}
+	for ; alias != nil; alias = alias.Outer {
+		s.Before = append(s.Before, alias.Before...)
+		s.After = append(s.After, alias.After...)
+		s.Write = s.Write || alias.Write
+	}
+	return s
+}
+
+// listKinds is how each of the op's arguments and returns with tensors holds
+// them: schema.Type.ListKind.
+func listKinds(op *schema.Op) (args, returns []string) {
+	for _, a := range op.Func.Args {
+		if a.Type.IsTensorLike() {
+			args = append(args, a.Type.ListKind())
+		}
+	}
+	for _, r := range op.Func.Returns {
+		if r.Type.IsTensorLike() {
+			returns = append(returns, r.Type.ListKind())
+		}
+	}
+	return args, returns
 }
 
 // returnName names a return as PyTorch's generated code does: its own name,
 // with _return behind it where an argument has that name too, or else result,
-// or result0 and so on where there are several.
+// or result0 and so on where there are several. Where that is the name of
+// another return, its position follows: x@1.
 //
 // Source: torchgen/api/cpp.py, return_names.
 func returnName(op *schema.Op, i int) string {
+	name := plainReturnName(op, i)
+	for j := range op.Func.Returns {
+		if j < i && plainReturnName(op, j) == name {
+			return fmt.Sprintf("%s@%d", name, i)
+		}
+	}
+	return name
+}
+
+func plainReturnName(op *schema.Op, i int) string {
 	own := op.Func.Returns[i].Name
 	if slices.ContainsFunc(op.Func.Args, func(a schema.Argument) bool { return a.Name == own }) {
 		return own + "_return"
 	}
 	return LocalName(op, i)
-}
-
-// shareSet reports whether the schema gives two tensors a common alias set,
-// before or after the call.
-func shareSet(a, b *schema.Alias) bool {
-	if a == nil || b == nil {
-		return false
-	}
-	for _, set := range sets(a) {
-		if slices.Contains(sets(b), set) {
-			return true
-		}
-	}
-	return false
-}
-
-func sets(a *schema.Alias) []string { return slices.Concat(a.Before, a.After) }
-
-// carrier gives the first argument that has an alias set in common with the
-// return, or false.
-func (s *subjects) carrier(alias *schema.Alias) (asserts.Subject, bool) {
-	for i, arg := range s.args {
-		if shareSet(alias, s.argAliases[i]) {
-			return arg, true
-		}
-	}
-	return asserts.Subject{}, false
-}
-
-// An UnknownPreset is a preset name that does not exist.
-type UnknownPreset struct{ Name string }
-
-func (e *UnknownPreset) Error() string {
-	return fmt.Sprintf("no preset %q; there are %s", e.Name, strings.Join(Presets(), ", "))
 }

@@ -56,12 +56,12 @@ func (v *Vector) Observe(o *asserts.Observation, level asserts.Level) {
 	}
 	o.Impl, o.Storage, o.Version = v.id, v.buffer.id, *v.version
 	o.ImplUses, o.StorageUses = asserts.NotCounted, asserts.NotCounted
-	if level >= asserts.Contents {
+	if level >= asserts.Content {
 		o.Content = v.content()
 	}
 }
 
-func (v *Vector) content() *asserts.Content {
+func (v *Vector) content() *asserts.Snapshot {
 	var bytes []byte
 	for _, x := range v.buffer.data {
 		bits := math.Float64bits(x)
@@ -69,7 +69,7 @@ func (v *Vector) content() *asserts.Content {
 			bytes = append(bytes, byte(bits>>shift))
 		}
 	}
-	return &asserts.Content{
+	return &asserts.Snapshot{
 		DType: "float64", Device: "cpu",
 		Sizes: []int64{int64(v.len)}, Strides: []int64{1}, Offset: int64(v.offset),
 		Nbytes: int64(len(bytes)), Digest: maphash.Bytes(seed, bytes), Bytes: bytes,

@@ -32,7 +32,7 @@ func ops(t *testing.T) map[string]*asserts.Op {
 	}
 	planned := map[string]*asserts.Op{}
 	for _, op := range file.Ops {
-		made := planner.Plan(op).Asserts(asserts.Contents)
+		made := planner.Plan(op).Asserts(asserts.Content)
 		planned[made.Name] = &made
 	}
 	return planned
@@ -104,7 +104,7 @@ func TestEveryFaultIsFound(t *testing.T) {
 
 func judge(t *testing.T, planned map[string]*asserts.Op, op string, args []any) asserts.Verdict {
 	t.Helper()
-	record := watch.Call(kernelOf[op], args, asserts.Contents)
+	record := watch.Call(kernelOf[op], args, asserts.Content)
 	if err := record.Fits(planned[op]); err != nil {
 		t.Fatal(err)
 	}
@@ -130,7 +130,7 @@ func TestPanicsPassOn(t *testing.T) {
 					t.Errorf("%s: panic %q, want %q", p.Op, said, p.Says)
 				}
 			}()
-			watch.Call(kernelOf[p.Op], args, asserts.Contents)
+			watch.Call(kernelOf[p.Op], args, asserts.Content)
 		}()
 		if diff := cmp.Diff(before, counts(args)); diff != "" {
 			t.Errorf("%s leaves references (-before +after):\n%s", p.Op, diff)

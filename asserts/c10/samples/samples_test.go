@@ -156,7 +156,7 @@ func describe(args []any) string {
 			fmt.Fprintf(&b, "%v;", reflect.Indirect(reflect.ValueOf(arg)))
 		}
 		for _, x := range ts {
-			o := asserts.Observe(x, asserts.Contents)
+			o := asserts.Observe(x, asserts.Content)
 			fmt.Fprintf(&b, "%d %d %b", o.ImplUses, o.StorageUses, o.Traits)
 			if o.Content != nil {
 				fmt.Fprintf(&b, "%+v;", *o.Content)
@@ -191,7 +191,7 @@ func subjects(t *testing.T, values []reflect.Value, types []string) []subject {
 			t.Fatalf("more tensors than %v", types)
 		}
 		for _, x := range ts {
-			found = append(found, subject{t: x, typ: types[n], of: n, then: asserts.Observe(x, asserts.Contents), valid: x != nil})
+			found = append(found, subject{t: x, typ: types[n], of: n, then: asserts.Observe(x, asserts.Content), valid: x != nil})
 		}
 		n++
 	}
@@ -253,7 +253,7 @@ func call(t *testing.T, s Sample, schema schemaText) {
 // is not written keeps its bytes; what changed has a higher version.
 func checkArgs(t *testing.T, args []subject) {
 	for _, a := range args {
-		now := asserts.Observe(a.t, asserts.Contents)
+		now := asserts.Observe(a.t, asserts.Content)
 		if now.Impl != a.then.Impl {
 			t.Errorf("argument %d is another TensorImpl", a.of)
 		}
@@ -386,12 +386,12 @@ func TestJudgeIsSilent(t *testing.T) {
 	}
 	planned := map[string]*asserts.Op{}
 	for _, op := range file.Ops {
-		made := planner.Plan(op).Asserts(asserts.Contents)
+		made := planner.Plan(op).Asserts(asserts.Content)
 		planned[op.Func.Name.String()] = &made
 	}
-	var judged [asserts.NumCodes]int
+	var judged asserts.Counts
 	for _, s := range All() {
-		record := watch.Call(kernelOf[s.Op], s.Args(), asserts.Contents)
+		record := watch.Call(kernelOf[s.Op], s.Args(), asserts.Content)
 		if err := record.Fits(planned[s.Op]); err != nil {
 			t.Fatalf("%s/%s: %v", s.Op, s.Name, err)
 		}
@@ -403,8 +403,8 @@ func TestJudgeIsSilent(t *testing.T) {
 			judged[code] += n
 		}
 	}
-	for code := asserts.InputImpl; code <= asserts.VersionBump; code++ {
-		if judged[code] < 100 {
+	for code := range asserts.AllCodes.All() {
+		if code.OnCall() && judged[code] < 100 {
 			t.Errorf("%v was judged %d times", code, judged[code])
 		}
 	}
@@ -437,7 +437,7 @@ func TestMetaAgrees(t *testing.T) {
 // shapeOf calls a kernel and prints the metadata of its results and arguments,
 // and which of them are on one storage.
 func shapeOf(s Sample) string {
-	record := watch.Call(kernelOf[s.Op], s.Args(), asserts.Contents)
+	record := watch.Call(kernelOf[s.Op], s.Args(), asserts.Content)
 	number := map[asserts.ID]int{}
 	var b strings.Builder
 	for _, o := range slices.Concat(record.Seen.Before, record.Seen.After, record.Seen.Results) {

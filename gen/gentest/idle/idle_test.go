@@ -59,7 +59,7 @@ func BenchmarkCost(b *testing.B) {
 			{"release", asserts.Off, c.release},
 			{"off", asserts.Off, c.checked},
 			{"identity", asserts.Identity, c.checked},
-			{"contents", asserts.Contents, c.checked},
+			{"contents", asserts.Content, c.checked},
 		} {
 			b.Run(c.name+"/"+way.name, func(b *testing.B) {
 				defer asserts.SetLevel(way.level)()

@@ -20,7 +20,7 @@ type Ran struct {
 }
 
 // levels are those that a wrapper judges at.
-var levels = []asserts.Level{asserts.Identity, asserts.Contents}
+var levels = []asserts.Level{asserts.Identity, asserts.Content}
 
 // call calls a wrapper at a level and collects what is reported. It sets the
 // process's reporter meanwhile, so one call runs at a time.

@@ -37,7 +37,7 @@ func runPanic(p faults.Panic) error {
 	}
 	args := p.Args()
 	before := uses(args)
-	ran := call(asserts.Contents, wrapper, args)
+	ran := call(asserts.Content, wrapper, args)
 	switch after := uses(args); {
 	case !strings.Contains(fmt.Sprint(ran.Panic), p.Says):
 		return fmt.Errorf("the panic came through as %v, want %q in it", ran.Panic, p.Says)

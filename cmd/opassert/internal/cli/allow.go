@@ -139,22 +139,16 @@ func (a *auditedEntry) weigh(e *allowlist.Entry, op *suite.OpResult) {
 // covers tells whether an entry is about what a violation shows. Where OA007
 // or OA008 names whom a return shares with, OA003 and OA005 stay quiet; an
 // entry for those is for the same fault.
-func covers(set allowlist.CheckSet, code asserts.Code) bool {
+func covers(set asserts.Codes, code asserts.Code) bool {
 	fresh := set.Has(asserts.FreshImpl) || set.Has(asserts.FreshStorage)
 	return set.Has(code) || fresh && (code == asserts.UndeclaredAlias || code == asserts.OutputAlias)
 }
 
-func checksText(set allowlist.CheckSet) string {
-	if set == allowlist.AllChecks {
+func checksText(set asserts.Codes) string {
+	if set == asserts.AllCodes {
 		return "all"
 	}
-	var codes []string
-	for c := asserts.InputImpl; int(c) < asserts.NumCodes; c++ {
-		if set.Has(c) {
-			codes = append(codes, c.String())
-		}
-	}
-	return strings.Join(codes, " ")
+	return set.String()
 }
 
 // tellAudit prints the verdicts; an entry that was run and not needed is a

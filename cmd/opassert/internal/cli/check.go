@@ -127,17 +127,10 @@ func (f *checkFlags) start(inv *invocation) (*checkup, error) {
 
 // planned is a plan as the suite takes it.
 func planned(p plan.Plan, level asserts.Level) suite.Plan {
-	out := suite.Plan{Op: p.Asserts(asserts.Off)}
-	for _, c := range p.Checks {
-		if c.Code.Level() > level {
-			continue
-		}
-		out.Op.Checks = append(out.Op.Checks, c.Check)
-		if c.Waived != nil {
-			out.Waived |= asserts.CodesOf(c.Code)
-		}
-	}
-	return out
+	op := p.Asserts(level)
+	waived := asserts.CodesOf(op.Waived...)
+	op.Waived = nil // the suite judges them too, to know what they excuse
+	return suite.Plan{Op: op, Waived: waived}
 }
 
 func (f *checkFlags) plannerFor(inv *invocation, all []suite.Operator) (*plan.Planner, error) {
@@ -271,7 +264,7 @@ func (f *checkFlags) again() string {
 	if *f.schema != "" {
 		words = append(words, "-schema", *f.schema)
 	}
-	if *f.level != asserts.Contents.String() {
+	if *f.level != asserts.Content.String() {
 		words = append(words, "-level", *f.level)
 	}
 	return strings.Join(words, " ")

@@ -60,7 +60,7 @@ func (p *planFlags) options() gen.Options {
 	}
 }
 
-// planner makes the planner; allowlist entries past their day are told.
+// planner makes the planner; allowlist entries past their day are warned of.
 func (p *planFlags) planner(inv *invocation, ops []*schema.Op) (*plan.Planner, error) {
 	planner, expired, err := gen.NewPlanner(p.options(), ops)
 	inv.tellExpired(expired)
@@ -100,7 +100,10 @@ func runPlan(inv *invocation) error {
 func planOp(p plan.Plan) plannedOp {
 	op := plannedOp{Op: p.Op.Name(), Checks: []plannedCheck{}}
 	for _, c := range p.Checks {
-		check := plannedCheck{Code: c.Code.String(), Check: c.Code.Name(), On: c.On, List: c.List, Against: c.Against}
+		check := plannedCheck{Code: c.Code.String(), Check: c.Code.Name(), On: p.Subject(c.On).Name, List: c.List}
+		if against := p.Subject(c.Against); against != nil {
+			check.Against = against.Name
+		}
 		if c.Waived != nil {
 			check.Waived = &waived{c.Waived.Reason}
 		}

@@ -6,42 +6,36 @@ import (
 	"strings"
 )
 
-// JudgeMeta holds a call on the meta device against the same call on another,
-// OA011: what shares with what, and the sizes, strides and dtype of what is
-// returned, or of an argument where the plan has such a line. Both calls are
-// seen at the content level. A call that gave no results is not compared.
-func JudgeMeta(op *Op, real, meta *Seen, policy *Policy) Verdict {
-	r, m := newJudge(op, real, policy), newJudge(op, meta, policy)
-	if len(r.outputs) == 0 != (len(m.outputs) == 0) {
-		return r.conclude()
-	}
-	for i, plan := range r.plan.args {
-		if plan.codes.Has(MetaAlias) {
-			r.compare(m, Place{Index: plan.Index, Name: plan.Name, Type: plan.Type}, r.argument(i), m.argument(i))
+// MetaAlias is OA011.
+const MetaAlias Code = 11
+
+var _ = add(check{
+	code:     MetaAlias,
+	name:     "meta-alias",
+	rule:     "the call on Meta gives the alias graph, sizes, strides and dtype of the call on CPU",
+	breaks:   "compilers and fake tensors plan memory and views from the Meta call, which is not what runs",
+	level:    Meta,
+	about:    Return,
+	plans:    func(*Op, *Subject, *Subject) bool { return true },
+	compares: compareMeta,
+	fixes: func(*Op, *Violation) string {
+		return "make the meta kernel return what the other returns: sizes, strides and dtype, and a view where that is a view"
+	},
+	skips: reliable,
+})
+
+func compareMeta(real, meta *judge) {
+	for i := range real.plan.results {
+		if plan := &real.plan.results[i]; plan.codes.Has(MetaAlias) {
+			real.compare(meta, plan.place(true, 0, ""), real.returned(i), meta.returned(i))
 		}
 	}
-	for i := range r.plan.results {
-		if plan := &r.plan.results[i]; plan.codes.Has(MetaAlias) {
-			r.compare(m, Place{Return: true, Index: plan.Index, Name: plan.Name, Type: plan.Type}, r.returned(i), m.returned(i))
-		}
-	}
-	return r.conclude()
 }
 
 // A side is a tensor as one of the two calls leaves it.
 type side struct {
 	at   Place
 	seen Observation
-}
-
-func (j *judge) argument(arg int) []side {
-	var sides []side
-	for i := range j.inputs {
-		if in := &j.inputs[i]; in.arg == arg {
-			sides = append(sides, side{in.place(), in.after})
-		}
-	}
-	return sides
 }
 
 func (j *judge) returned(result int) []side {
@@ -60,7 +54,6 @@ func (j *judge) compare(m *judge, subject Place, real, meta []side) {
 		subject.Element = -1
 		v := j.report(MetaAlias, subject)
 		v.Saw = fmt.Sprintf("%d tensors, on meta %d", len(real), len(meta))
-		v.Fix = fixMeta
 		return
 	}
 	for i := range real {
@@ -76,12 +69,9 @@ func (j *judge) compare(m *judge, subject Place, real, meta []side) {
 			v.After, v.Other = a.seen, b.seen
 			v.locate(a.seen.Content)
 			v.Saw = strings.Join(saw, "; ")
-			v.Fix = fixMeta
 		}
 	}
 }
-
-const fixMeta = "make the meta kernel give what the other gives: sizes, strides and dtype, and a view where that is a view"
 
 func (j *judge) differences(m *judge, a, b *side) []string {
 	if a.seen.Defined() != b.seen.Defined() {
@@ -140,7 +130,7 @@ func (j *judge) kin(s *side) string {
 }
 
 // sameStrides leaves out the strides that reach no element.
-func sameStrides(a, b *Content) bool {
+func sameStrides(a, b *Snapshot) bool {
 	if slices.Contains(a.Sizes, 0) {
 		return true
 	}
@@ -152,7 +142,7 @@ func sameStrides(a, b *Content) bool {
 	return true
 }
 
-func stride(c *Content, dim int) int64 {
+func stride(c *Snapshot, dim int) int64 {
 	if dim < len(c.Strides) {
 		return c.Strides[dim]
 	}

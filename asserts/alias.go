@@ -1,0 +1,79 @@
+package asserts
+
+import (
+	"slices"
+	"strings"
+)
+
+// aliased reports whether the schema gives the subject an alias set.
+func (s *Subject) aliased() bool { return len(s.Before)+len(s.After) > 0 }
+
+// anything reports whether the schema lets a return share with whatever there
+// is.
+func (s *Subject) anything() bool {
+	return slices.Contains(s.Before, wildcard) || slices.Contains(s.After, wildcard)
+}
+
+const wildcard = "*"
+
+// shareSet reports whether the schema gives two subjects a common alias set,
+// before or after the call. Two wildcards are none: they promise nothing.
+func shareSet(a, b *Subject) bool {
+	for _, sets := range [2][]string{a.Before, a.After} {
+		for _, set := range sets {
+			if set != wildcard && (slices.Contains(b.Before, set) || slices.Contains(b.After, set)) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// mayShare reports whether the schema lets a return share with another subject.
+func mayShare(r, other *Subject) bool { return r.anything() || shareSet(r, other) }
+
+// sets returns the names of the subject's alias sets before the call.
+func (s *Subject) sets() []string {
+	return slices.DeleteFunc(slices.Clone(s.Before), func(set string) bool { return set == wildcard })
+}
+
+// spell returns the subject's type with other alias sets: "Tensor[]" with a,
+// written, is "Tensor(a!)[]".
+func (s *Subject) spell(sets []string, write bool) string {
+	if len(sets) == 0 {
+		return "Tensor" + s.Suffix
+	}
+	annotation := strings.Join(sets, "|")
+	if write {
+		annotation += "!"
+	}
+	if len(s.After) > 0 {
+		annotation += " -> " + strings.Join(s.After, "|")
+	}
+	return "Tensor(" + annotation + ")" + s.Suffix
+}
+
+// freeSet returns the first name that no alias set of the op has.
+func (op *Op) freeSet() string {
+	used := func(set string) bool {
+		has := func(s Subject) bool { return slices.Contains(s.Before, set) || slices.Contains(s.After, set) }
+		return slices.ContainsFunc(op.Args, has) || slices.ContainsFunc(op.Results, has)
+	}
+	set := "a"
+	for used(set) {
+		last := len(set) - 1
+		if set[last] == 'z' {
+			set += "a"
+		} else {
+			set = set[:last] + string(set[last]+1)
+		}
+	}
+	return set
+}
+
+// union returns the names of both, sorted.
+func union(a, b []string) []string {
+	sets := slices.Concat(a, b)
+	slices.Sort(sets)
+	return slices.Compact(sets)
+}

@@ -1,0 +1,116 @@
+package asserts
+
+import (
+	"fmt"
+	"sync"
+)
+
+// A check is everything about one check. Whatever lists checks ranges over
+// these rows, so that a new one is one new file with a row in it.
+type check struct {
+	code   Code
+	name   string
+	rule   string
+	breaks string
+	level  Level
+	about  About
+
+	// plans reports whether the schema calls for the check on a subject, and
+	// for a check about a pair against another. A check that no call shows has
+	// none.
+	plans func(op *Op, on, against *Subject) bool
+
+	// judges finds what breaks the rule in a call; compares does in a call and
+	// the same call on meta.
+	judges   func(*judge)
+	compares func(real, meta *judge)
+
+	// after holds the checks that are judged before, because this one has
+	// nothing to add where one of them names the culprit.
+	after Codes
+
+	// fixes says what to change, in the schema or in the code.
+	fixes func(op *Op, v *Violation) string
+
+	// skips says for which tensors the check can't be relied on. A check that
+	// can always be says so with reliable.
+	skips []Row
+
+	// shortcut says that Call.clean takes no call for clean that breaks the
+	// rule. A check at the identity level without it makes every call go
+	// through the judge.
+	shortcut bool
+
+	// parts says that the check extends to the tensors inside sparse,
+	// quantized, nested and wrapping ones: see [WithParts].
+	parts bool
+}
+
+// reliable are the skips of a check that every tensor with an impl can be held
+// against.
+var reliable = []Row{}
+
+// An About says what a check is about: the subject, and for a check about a
+// pair what that is held against.
+type About uint8
+
+const (
+	Argument        About = 1 << iota // an argument
+	Return                            // a return
+	AgainstArgument                   // held against an argument
+	AgainstReturn                     // held against a return, or a list against itself
+)
+
+var checks [numCodes]*check
+
+// add makes a check known. Each check's file calls it once, before anything
+// ranges over the checks.
+func add(c check) Code {
+	if checks[c.code] != nil {
+		panic(fmt.Sprintf("asserts: %v is the code of %s and of %s", c.code, checks[c.code].name, c.name))
+	}
+	checks[c.code] = &c
+	return c.code
+}
+
+// none is the row of a code that no check has.
+var none check
+
+func (c Code) check() *check {
+	if c < numCodes && checks[c] != nil {
+		return checks[c]
+	}
+	return &none
+}
+
+// judging is the checks that are judged on a call, in the order in which they
+// are: each behind those that it comes after, else by code.
+var judging = sync.OnceValue(func() []*check {
+	var order []*check
+	var done Codes
+	for again := true; again; {
+		again = false
+		for c := range AllCodes.All() {
+			if row := checks[c]; row.judges != nil && !done.Has(c) && row.after&^done == 0 {
+				order, done, again = append(order, row), done|CodesOf(c), true
+			}
+		}
+	}
+	return order
+})
+
+// planning is the checks that plan themselves on what about says, by code.
+func planning(about About) []*check {
+	var rows []*check
+	for c := range AllCodes.All() {
+		if row := checks[c]; row.plans != nil && row.about&about != 0 {
+			rows = append(rows, row)
+		}
+	}
+	return rows
+}
+
+var (
+	onArguments = sync.OnceValue(func() []*check { return planning(Argument) })
+	onReturns   = sync.OnceValue(func() []*check { return planning(Return) })
+)

@@ -1,0 +1,48 @@
+package asserts
+
+import "fmt"
+
+// InputStorage is OA002.
+const InputStorage Code = 2
+
+var _ = add(check{
+	code:     InputStorage,
+	name:     "input-storage",
+	rule:     "an argument's StorageImpl is the same object after the call",
+	breaks:   "views of the argument, and whoever else holds its storage, no longer see what it holds",
+	level:    Identity,
+	about:    Argument,
+	plans:    func(*Op, *Subject, *Subject) bool { return true },
+	judges:   (*judge).inputStorages,
+	after:    1 << InputImpl,
+	fixes:    fixInputStorage,
+	skips:    []Row{{Trait: Storageless, Reason: noStorage}},
+	shortcut: true,
+})
+
+func (j *judge) inputStorages() {
+	known := make(map[change]bool)
+	for i := range j.inputs {
+		in := &j.inputs[i]
+		b, a := &in.before, &in.after
+		if !in.codes.Has(InputStorage) || in.newImpl || !b.Defined() || !j.judged(InputStorage, b) || a.Storage == b.Storage {
+			continue
+		}
+		in.newStorage = true
+		c := change{b.Impl, b.Storage, a.Storage}
+		if known[c] {
+			continue
+		}
+		known[c] = true
+		v := j.reportInput(InputStorage, in)
+		v.Saw = fmt.Sprintf("%s was on StorageImpl %v before the call and is on %v after it", v.Subject, b.Storage, a.Storage)
+		j.blame(v, "StorageImpl", j.byStorage[a.Storage], j.outByStorage[a.Storage])
+	}
+}
+
+func fixInputStorage(op *Op, v *Violation) string {
+	if op.at(v.Subject).Write {
+		return fmt.Sprintf("write into, or resize, the StorageImpl that %s has; putting another in its place is for set_", v.Subject.Name)
+	}
+	return fmt.Sprintf("leave %s alone: work on a view of it, or on a clone", v.Subject.Name)
+}

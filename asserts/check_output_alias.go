@@ -1,0 +1,82 @@
+package asserts
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// OutputAlias is OA008.
+const OutputAlias Code = 8
+
+var _ = add(check{
+	code:     OutputAlias,
+	name:     "output-alias",
+	rule:     "two returns share nothing unless the schema gives them a common alias set",
+	breaks:   "an in-place write to the one silently changes the other; compilers take them to be independent",
+	level:    Identity,
+	about:    Return | AgainstReturn,
+	plans:    plansOutputAlias,
+	judges:   (*judge).outputAliases,
+	after:    1<<ReturnedSelf | 1<<ViewStorage,
+	fixes:    fixOutputAlias,
+	skips:    reliable,
+	shortcut: true,
+	parts:    true,
+})
+
+// plansOutputAlias holds a return against those before it, against written
+// ones wherever they stand, and the elements of a list against each other.
+func plansOutputAlias(_ *Op, on, against *Subject) bool {
+	if on.Write || mayShare(on, against) || mayShare(against, on) {
+		return false
+	}
+	if on.Index == against.Index {
+		return on.List
+	}
+	return against.Index < on.Index || against.Write
+}
+
+// outputAliases leaves what belongs to an argument to OA007; of several
+// returns that share, each is reported against the first.
+func (j *judge) outputAliases() {
+	for i := range j.outputs {
+		out := &j.outputs[i]
+		if !out.Defined() || out.codes.Has(OutputAlias) && !j.judged(OutputAlias, &out.Observation) {
+			continue
+		}
+		if j.byImpl[out.Impl] != nil || j.byStorage[out.Storage] != nil {
+			continue
+		}
+		if peer := j.peer(out, j.outByImpl[out.Impl]); peer != nil {
+			peer.aliased = true
+			j.reportAlias(OutputAlias, out, peer.place(), peer.Observation, "TensorImpl")
+		} else if peer := j.peer(out, j.outByStorage[out.Storage]); peer != nil {
+			peer.aliased = true
+			j.reportAlias(OutputAlias, out, peer.place(), peer.Observation, "StorageImpl")
+		}
+	}
+}
+
+// peer returns the first of the sharers that comes before out and that out
+// must not share with.
+func (j *judge) peer(out *output, sharers []*output) *output {
+	for _, peer := range sharers {
+		if peer == out {
+			return nil
+		}
+		apart := slices.Contains(out.against[OutputAlias], peer.result) || slices.Contains(peer.against[OutputAlias], out.result)
+		if !apart || out.wrong || peer.wrong {
+			continue
+		}
+		if j.passesOver(OutputAlias, &out.Observation, &peer.Observation) {
+			continue
+		}
+		return peer
+	}
+	return nil
+}
+
+func fixOutputAlias(_ *Op, v *Violation) string {
+	return fmt.Sprintf("clone %s before returning", strings.TrimPrefix(v.Subject.String(), "result "))
+}

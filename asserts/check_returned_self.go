@@ -1,0 +1,80 @@
+package asserts
+
+import (
+	"fmt"
+	"slices"
+)
+
+// ReturnedSelf is OA006.
+const ReturnedSelf Code = 6
+
+var _ = add(check{
+	code:   ReturnedSelf,
+	name:   "returned-self",
+	rule:   "a return marked (a!) is the very TensorImpl of the argument marked (a!)",
+	breaks: "autograd attaches the history of the write to a tensor that was not written",
+	level:  Identity,
+	about:  Return | AgainstArgument,
+	plans: func(op *Op, on, against *Subject) bool {
+		return on.Write && op.owner(on) == against
+	},
+	judges:   (*judge).writtenReturns,
+	fixes:    fixReturnedSelf,
+	skips:    reliable,
+	shortcut: true,
+})
+
+// owner returns the argument that a written return is: the first written one
+// with a common alias set, else the first with one, or nil.
+func (op *Op) owner(r *Subject) *Subject {
+	var owner *Subject
+	for i := range op.Args {
+		if a := &op.Args[i]; shareSet(r, a) && (owner == nil || a.Write && !owner.Write) {
+			owner = a
+		}
+	}
+	return owner
+}
+
+func (j *judge) writtenReturns() {
+	for i := range j.outputs {
+		out := &j.outputs[i]
+		owners := j.owners(out, out.against[ReturnedSelf])
+		if len(owners) == 0 || !j.judged(ReturnedSelf, &out.Observation, &owners[0].before) {
+			continue
+		}
+		is := func(in *input) bool {
+			return in.Write == owners[0].Write && (in.before.Impl == out.Impl || in.after.Impl == out.Impl)
+		}
+		if slices.ContainsFunc(owners, is) || slices.ContainsFunc(j.owners(out, out.declared), is) {
+			continue
+		}
+		out.wrong = true
+		v := j.reportMismatch(ReturnedSelf, out, owners[0])
+		if v.Saw == "" {
+			v.Saw = fmt.Sprintf("%s is TensorImpl %v, %s is %v", v.Subject, out.Impl, v.Against, owners[0].after.Impl)
+		}
+	}
+}
+
+// owners returns the tensors that a return marked (a!) may be: of an argument
+// that is a list as well, the one at its place. Where the argument was
+// undefined there is nothing to return.
+func (j *judge) owners(out *output, args []int) []*input {
+	var owners []*input
+	for i := range j.inputs {
+		in := &j.inputs[i]
+		if !slices.Contains(args, in.arg) || !in.before.Defined() && !in.after.Defined() {
+			continue
+		}
+		if !in.List || !out.List || in.element == out.element {
+			owners = append(owners, in)
+		}
+	}
+	return owners
+}
+
+func fixReturnedSelf(op *Op, v *Violation) string {
+	return fmt.Sprintf("return %s itself; or drop the alias set: %s",
+		v.Against.Name, annotate(v.Subject, op.at(v.Subject).spell(nil, false)))
+}

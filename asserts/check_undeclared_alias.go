@@ -1,0 +1,84 @@
+package asserts
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// UndeclaredAlias is OA007.
+const UndeclaredAlias Code = 7
+
+var _ = add(check{
+	code:   UndeclaredAlias,
+	name:   "undeclared-alias",
+	rule:   "a return shares nothing with an argument unless the schema gives them a common alias set",
+	breaks: "an in-place write to the one silently changes the other; compilers take them to be independent",
+	level:  Identity,
+	about:  Return | AgainstArgument,
+	// Of a written return there is nothing new to say: it is its argument.
+	plans:    func(_ *Op, on, against *Subject) bool { return !on.Write && !mayShare(on, against) },
+	judges:   (*judge).undeclaredAliases,
+	after:    1<<InputImpl | 1<<InputStorage | 1<<ReturnedSelf | 1<<ViewStorage,
+	fixes:    fixUndeclaredAlias,
+	skips:    reliable,
+	shortcut: true,
+	parts:    true,
+})
+
+// undeclaredAliases reports a return that shares with several arguments once:
+// for the one that it is, else for the first whose storage it has.
+func (j *judge) undeclaredAliases() {
+	for i := range j.outputs {
+		out := &j.outputs[i]
+		if len(out.against[UndeclaredAlias]) == 0 || !out.Defined() || out.wrong || !j.judged(UndeclaredAlias, &out.Observation) {
+			continue
+		}
+		if in := j.stranger(out, j.byImpl[out.Impl], sameImpl); in != nil {
+			j.reportAlias(UndeclaredAlias, out, in.place(), in.after, "TensorImpl")
+		} else if in := j.stranger(out, j.byStorage[out.Storage], sameStorage); in != nil {
+			j.reportAlias(UndeclaredAlias, out, in.place(), in.after, "StorageImpl")
+		}
+	}
+}
+
+// stranger returns the first of the inputs that the return must not share with.
+func (j *judge) stranger(out *output, inputs []*input, shared func(*output, *input) bool) *input {
+	allowed := func(in *input) bool { return slices.Contains(out.declared, in.arg) }
+	if slices.ContainsFunc(inputs, allowed) {
+		return nil // it has this by way of the schema
+	}
+	for _, in := range inputs {
+		if !slices.Contains(out.against[UndeclaredAlias], in.arg) || !shared(out, in) {
+			continue
+		}
+		if j.passesOver(UndeclaredAlias, &in.after) {
+			continue
+		}
+		return in
+	}
+	return nil
+}
+
+func fixUndeclaredAlias(op *Op, v *Violation) string {
+	on, against := op.at(v.Subject), op.at(v.Against)
+	if on.Inside || against.Inside {
+		return fmt.Sprintf("clone %s before returning: no annotation speaks of what is inside a tensor", strings.TrimPrefix(v.Subject.String(), "result "))
+	}
+	sets := against.sets()
+	if len(sets) == 0 {
+		sets = []string{op.freeSet()}
+	}
+	if against.Write {
+		return fmt.Sprintf("clone before returning; or return %s itself and annotate: %s",
+			v.Against.Name, annotate(v.Subject, on.spell(sets[:1], true)))
+	}
+	fix := "clone before returning; or annotate: "
+	if v.After.Impl == v.Other.Impl {
+		fix = "clone before returning; or return a view of it and annotate: "
+	}
+	if len(against.sets()) == 0 {
+		fix += annotate(v.Against, against.spell(sets, false)) + ", "
+	}
+	return fix + annotate(v.Subject, on.spell(union(on.sets(), sets[:1]), false))
+}

@@ -1,0 +1,61 @@
+package asserts
+
+import "fmt"
+
+// ViewStorage is OA004.
+const ViewStorage Code = 4
+
+var _ = add(check{
+	code:   ViewStorage,
+	name:   "view-storage",
+	rule:   "a return that is a view shares its base's StorageImpl",
+	breaks: "writes through the view never reach its base, nor its base's the view: silently wrong values and gradients",
+	level:  Identity,
+	about:  Return | AgainstArgument,
+	plans: func(op *Op, on, against *Subject) bool {
+		return !on.Write && !on.anything() && op.base(on) == against
+	},
+	judges: (*judge).views,
+	fixes:  fixViewStorage,
+	skips: []Row{
+		{Trait: Storageless, Reason: noStorage},
+		{Trait: WrapperSubclass, Unless: ReportsViews, Reason: "wrapper subclass that does not report views"},
+	},
+	shortcut: true,
+})
+
+// base returns the argument that a return is first of all a view of, or nil.
+func (op *Op) base(r *Subject) *Subject {
+	for i := range op.Args {
+		if a := &op.Args[i]; shareSet(r, a) {
+			return a
+		}
+	}
+	return nil
+}
+
+func (j *judge) views() {
+	for i := range j.outputs {
+		out := &j.outputs[i]
+		if !out.Defined() {
+			continue
+		}
+		bases := j.of(out.against[ViewStorage])
+		if len(bases) == 0 || !j.judged(ViewStorage, &out.Observation, &bases[0].before) {
+			continue
+		}
+		if j.declared(out, out.Storage) {
+			continue
+		}
+		out.wrong = true
+		v := j.reportMismatch(ViewStorage, out, bases[0])
+		if v.Saw == "" {
+			v.Saw = fmt.Sprintf("%s is on StorageImpl %v, %s is on %v", v.Subject, out.Storage, v.Against, bases[0].after.Storage)
+		}
+	}
+}
+
+func fixViewStorage(op *Op, v *Violation) string {
+	return fmt.Sprintf("return a view: build the output on the storage of %s; or drop the alias set: %s",
+		v.Against.Name, annotate(v.Subject, op.at(v.Subject).spell(nil, false)))
+}

@@ -1,0 +1,171 @@
+package asserts
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+)
+
+// What the checks look at, and what their reports say, in common.
+
+// A change is what came in place of what for a TensorImpl, so that a tensor
+// passed twice is reported once.
+type change struct{ impl, from, to ID }
+
+const noStorage = "no storage"
+
+// blame adds to the evidence whose the new TensorImpl or StorageImpl is, of
+// those that hold it. The argument itself may be among them more than once.
+func (j *judge) blame(v *Violation, what string, ins []*input, outs []*output) {
+	in := slices.IndexFunc(ins, func(in *input) bool { return in.before.Impl != v.Before.Impl })
+	out := slices.IndexFunc(outs, func(out *output) bool { return what == "TensorImpl" || out.Impl != v.After.Impl })
+	switch {
+	case in >= 0:
+		v.Against, v.Other = ins[in].place(), ins[in].after
+	case out >= 0:
+		v.Against, v.Other = outs[out].place(), outs[out].Observation
+	default:
+		return
+	}
+	v.Saw += fmt.Sprintf(", the %s of %s", what, v.Against)
+}
+
+// of returns the defined tensors of some arguments.
+func (j *judge) of(args []int) []*input {
+	var ins []*input
+	for i := range j.inputs {
+		if in := &j.inputs[i]; slices.Contains(args, in.arg) && in.before.Defined() {
+			ins = append(ins, in)
+		}
+	}
+	return ins
+}
+
+// declared reports whether the schema lets a return be on this storage: it is
+// that of an argument with a common alias set.
+func (j *judge) declared(out *output, storage ID) bool {
+	return slices.ContainsFunc(j.byStorage[storage], func(in *input) bool {
+		return slices.Contains(out.declared, in.arg)
+	})
+}
+
+// reportMismatch reports a return that is not on, or is not, the argument that
+// it should be, and says whose it is instead, if anybody's in the call.
+func (j *judge) reportMismatch(code Code, out *output, should *input) *Violation {
+	v := j.reportOutput(code, out)
+	v.Against, v.Other = should.place(), should.after
+	switch who, what, _ := j.holder(v.Subject, out.Impl, out.Storage); {
+	case !out.Defined():
+		v.Saw = fmt.Sprintf("%s is undefined, %s is TensorImpl %v", v.Subject, v.Against, should.after.Impl)
+	case what == "TensorImpl":
+		v.Saw = fmt.Sprintf("%s is the TensorImpl of %s, not of %s", v.Subject, who, v.Against)
+	case who == v.Against:
+		v.Saw = fmt.Sprintf("%s is a TensorImpl of its own on the StorageImpl of %s", v.Subject, who)
+	case what == "StorageImpl":
+		v.Saw = fmt.Sprintf("%s shares StorageImpl with %s, not with %s", v.Subject, who, v.Against)
+	}
+	return v
+}
+
+// An argument that got another TensorImpl or StorageImpl in the call is
+// reported for that, and not for sharing what it got, or the storage it lost.
+func sameImpl(out *output, in *input) bool {
+	return in.before.Impl == out.Impl || !in.newImpl
+}
+
+func sameStorage(out *output, in *input) bool {
+	return !in.newStorage && (in.before.Storage == out.Storage || !in.newImpl)
+}
+
+func (j *judge) reportAlias(code Code, out *output, who Place, other Observation, what string) {
+	out.aliased = true
+	v := j.reportOutput(code, out)
+	v.Against, v.Other = who, other
+	if what == "TensorImpl" {
+		v.Saw = fmt.Sprintf("%s is the TensorImpl of %s", v.Subject, who)
+	} else {
+		v.Saw = fmt.Sprintf("%s shares StorageImpl with %s", v.Subject, who)
+	}
+}
+
+// spared reports whether out is the first of several outputs that share: the
+// others are reported, against it.
+func spared(out *output, sharers []*output, code Code) bool {
+	var about []*output
+	for _, s := range sharers {
+		if s.codes.Has(code) {
+			about = append(about, s)
+		}
+	}
+	return len(about) > 1 && about[0] == out
+}
+
+func allShare(out *output, inputs []*input, shared func(*output, *input) bool) bool {
+	return !slices.ContainsFunc(inputs, func(in *input) bool { return !shared(out, in) })
+}
+
+// outOfSight says that a count is too high for what is in sight.
+func outOfSight(what string, p Place, uses int32) string {
+	return fmt.Sprintf("use_count of the %s of %s is %d, and nobody in the call shares it: somebody keeps a reference", what, p, uses)
+}
+
+func versions(in *input) string {
+	return fmt.Sprintf("version %d -> %d", in.before.Version, in.after.Version)
+}
+
+// changedBytes says how a storage's bytes differ, "" when they don't.
+func changedBytes(b, a *Snapshot) string {
+	if b.Nbytes != a.Nbytes {
+		return fmt.Sprintf("storage of %d bytes resized to %d", b.Nbytes, a.Nbytes)
+	}
+	return overwritten(b, a)
+}
+
+// overwritten says how the bytes differ that a storage had before, "" when
+// they don't. Those of a storage that was resized are known by its copy alone.
+func overwritten(b, a *Snapshot) string {
+	n := max(0, min(b.Nbytes, a.Nbytes))
+	if int64(len(b.Bytes)) >= n && int64(len(a.Bytes)) >= n {
+		if bytes.Equal(b.Bytes[:n], a.Bytes[:n]) {
+			return ""
+		}
+		changed := 0
+		for i := range n {
+			if b.Bytes[i] != a.Bytes[i] {
+				changed++
+			}
+		}
+		return fmt.Sprintf("%d of %d bytes changed", changed, n)
+	}
+	if b.Nbytes != a.Nbytes || b.Digest == a.Digest {
+		return ""
+	}
+	return fmt.Sprintf("some of %d bytes changed, digest %016x -> %016x", n, b.Digest, a.Digest)
+}
+
+// changedMetadata names each piece of metadata that differs.
+func changedMetadata(b, a *Snapshot) []string {
+	var changes []string
+	if !slices.Equal(b.Sizes, a.Sizes) {
+		changes = append(changes, fmt.Sprintf("sizes %v -> %v", b.Sizes, a.Sizes))
+	}
+	if !slices.Equal(b.Strides, a.Strides) {
+		changes = append(changes, fmt.Sprintf("strides %v -> %v", b.Strides, a.Strides))
+	}
+	if b.Offset != a.Offset {
+		changes = append(changes, fmt.Sprintf("offset %d -> %d", b.Offset, a.Offset))
+	}
+	if b.DType != a.DType {
+		changes = append(changes, fmt.Sprintf("dtype %s -> %s", b.DType, a.DType))
+	}
+	return changes
+}
+
+// annotate shows a place's type in the schema before and after: "Tensor noise
+// ->  Tensor(a!) noise".
+func annotate(p Place, typ string) string {
+	if p.Return {
+		return fmt.Sprintf("return %s  ->  %s", p.Type, typ)
+	}
+	return fmt.Sprintf("%s %s  ->  %s %s", p.Type, p.Name, typ, p.Name)
+}

@@ -1,0 +1,45 @@
+package libtorch
+
+import (
+	"fmt"
+	"strings"
+)
+
+// OutOfSight returns the types of returns that hold tensors where no
+// observation reaches them.
+func (op *Op) OutOfSight() []string {
+	var types []string
+	for _, r := range op.Returns {
+		if r.holds == "x" {
+			types = append(types, r.Type)
+		}
+	}
+	return types
+}
+
+// Unpassable says why the op cannot be called from here, "" where it can.
+func (op *Op) Unpassable() string {
+	if op.vararg || op.varret {
+		return "its schema leaves the number of arguments or results open"
+	}
+	for i, a := range op.Args {
+		if a.Default != "" || strings.HasSuffix(a.Type, "?") {
+			continue
+		}
+		if class := objectType(a.Type); class != "" && !registry.listed.Load().made[class] {
+			return fmt.Sprintf("argument %d %q: no operator gives a %s, and it can't be made here", i, a.Name, class)
+		}
+	}
+	return ""
+}
+
+// objectType returns the type that an [Object] has to have to be of this type, or
+// an element of it; "" for a type that has a Kind of its own.
+func objectType(typ string) string {
+	for _, prefix := range []string{"__torch__.", "Dict(", "(", "Future(", "RRef(", "Await("} {
+		if strings.HasPrefix(typ, prefix) {
+			return strings.TrimRight(typ, "[]?")
+		}
+	}
+	return ""
+}

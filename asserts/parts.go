@@ -1,0 +1,56 @@
+package asserts
+
+import "slices"
+
+// WithParts returns the op with its checks extended to the tensors that its
+// tensors hold inside, where aliasing and writes are out of sight otherwise:
+// each subject gets a second one behind all others, a list, and each check
+// that extends to parts a line about it. An engine that observes the parts
+// decides what they are and what reports call them.
+//
+// The checks of identity are not extended, nor that of the version counter: a
+// tensor may change its parts, and their counters are not those of the tensor.
+func WithParts(op *Op) *Op {
+	extended := &Op{
+		Name:      op.Name,
+		Schema:    op.Schema,
+		Args:      withParts(op.Args),
+		Results:   withParts(op.Results),
+		Composite: op.Composite,
+		Tags:      op.Tags,
+		Checks:    []Check{},
+	}
+	parts := func(r Ref) Ref {
+		if r > 0 {
+			return r + Ref(len(op.Args))
+		}
+		return r - Ref(len(op.Results))
+	}
+	for _, c := range op.Plan() {
+		extended.Checks = append(extended.Checks, c)
+		switch {
+		case !c.Code.check().parts:
+		case c.Against == 0:
+			extended.Checks = append(extended.Checks, Check{c.Code, parts(c.On), 0})
+		case c.Against == c.On:
+			extended.Checks = append(extended.Checks, Check{c.Code, parts(c.On), parts(c.On)})
+		default:
+			extended.Checks = append(extended.Checks,
+				Check{c.Code, parts(c.On), c.Against},
+				Check{c.Code, parts(c.On), parts(c.Against)},
+				Check{c.Code, c.On, parts(c.Against)})
+		}
+	}
+	return extended
+}
+
+func withParts(subjects []Subject) []Subject {
+	all := slices.Clip(slices.Clone(subjects))
+	for _, s := range subjects {
+		s.Name, s.List, s.Inside = s.Name+".parts", true, true
+		s.Suffix = "[]"
+		s.Type = s.spell(s.Before, s.Write)
+		all = append(all, s)
+	}
+	return all
+}
