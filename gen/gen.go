@@ -28,9 +28,12 @@ type Options struct {
 	Tensor  string   // the tensor type, "" to find it from the kernels
 	Preset  string   // the plan preset, "" for full
 	Allow   []string // allowlist files
-	Version string   // the library's version, for allowlist entries that name some
+	Version string   // the library's version, for allowlist entries that name some, and see schema.Config
 	Always  bool     // the checks run in every build
 	Today   time.Time
+
+	Base   func() (*schema.File, error) // as in schema.Config
+	Strict bool                         // as in schema.Config
 }
 
 // FileName is the name of the generated file in the out folder.
@@ -49,6 +52,7 @@ type Result struct {
 	Unbound bind.Unbound    // of Generate
 	Skipped []typed.Skipped // of GenerateTyped
 	Expired []*allowlist.Entry
+	Source  *schema.File // what was read
 }
 
 // Generate makes wrappers of the kernels in a Go package. Faults in the
@@ -65,7 +69,7 @@ func Generate(o Options) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	wrappers, unbound, err := bind.Bind(pkg, in.ops, in.planner, o.Tensor)
+	wrappers, unbound, err := bind.Bind(pkg, in.schemas.Ops, in.planner, o.Tensor)
 	if err != nil {
 		return Result{}, err
 	}
@@ -73,7 +77,7 @@ func Generate(o Options) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	return Result{Files: o.file(text), Made: len(wrappers), Unbound: unbound, Expired: in.expired}, nil
+	return Result{Files: o.file(text), Made: len(wrappers), Unbound: unbound, Expired: in.expired, Source: in.schemas}, nil
 }
 
 // GenerateTyped makes typed functions that call the ops of a real libtorch.
@@ -82,18 +86,18 @@ func GenerateTyped(o Options) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	funcs, skipped := typed.Funcs(in.ops, in.planner)
+	funcs, skipped := typed.Funcs(in.schemas.Ops, in.planner)
 	text, err := emit.Typed(o.emitFile(in), funcs)
 	if err != nil {
 		return Result{}, err
 	}
-	return Result{Files: o.file(text), Made: len(funcs), Skipped: skipped, Expired: in.expired}, nil
+	return Result{Files: o.file(text), Made: len(funcs), Skipped: skipped, Expired: in.expired, Source: in.schemas}, nil
 }
 
 // An input is what every generation begins with.
 type input struct {
 	name    string // of the generated package
-	ops     []*schema.Op
+	schemas *schema.File
 	planner *plan.Planner
 	expired []*allowlist.Entry
 }
@@ -103,12 +107,12 @@ func (o Options) read() (input, error) {
 	if err != nil {
 		return input{}, err
 	}
-	file, err := schema.Load(o.Schema, o.Tags)
+	schemas, err := schema.Config{Tags: o.Tags, Version: o.Version, Base: o.Base, Strict: o.Strict}.Load(o.Schema)
 	if err != nil {
 		return input{}, err
 	}
-	planner, expired, err := NewPlanner(o, file.Ops)
-	return input{name, file.Ops, planner, expired}, err
+	planner, expired, err := NewPlanner(o, schemas.Ops)
+	return input{name, schemas, planner, expired}, err
 }
 
 func (o Options) emitFile(in input) emit.File {

@@ -15,7 +15,7 @@ type group struct {
 	entries []*entry            // in file order
 }
 
-// derive gives the ops that torchgen adds to those of the file: out= variants
+// derive returns the ops that torchgen adds to those of the file: out= variants
 // that autogen asks for, and functional variants of ops that have an out=
 // variant.
 //
@@ -25,19 +25,41 @@ type group struct {
 // own file as a whole. The files of other backends, and of op authors, hold
 // what they need, so nothing is said here.
 //
+// Note [The file's word stands]: where autogen names an op that no version's
+// rules derive, the file may be of a PyTorch that nobody has seen yet. It is
+// made as the list names it, and a warning says so.
+//
 // Source: torchgen/native_function_generation.py,
 // add_generated_native_functions.
 func (r *reader) derive(entries []*entry) []*Op {
+	groups := r.groups(entries)
+	row, err := r.chooseRevision(entries, groups)
+	if err != nil {
+		r.ReportAt(token.Position{Filename: r.Path}, "-version: %v", err)
+		return nil
+	}
+	rev := &revisions[row]
+	for _, e := range entries {
+		r.giveTags(e.op)
+	}
+	names := make(map[string]*Op, len(entries))
+	for _, e := range entries {
+		names[e.op.Name()] = e.op
+	}
 	var derived []*Op
-	inherited := r.inheritedTags(entries)
-	for _, g := range r.groups(entries) {
-		if g.base() != nil && g.derives() {
-			ops := r.deriveGroup(g, inherited)
-			r.checkAutogen(g, ops)
-			derived = append(derived, ops...)
+	for _, g := range groups {
+		if g.base(rev) == nil || !g.derives(rev) {
+			continue
+		}
+		for _, op := range r.deriveGroup(g, rev) {
+			if first := names[op.Name()]; first != nil {
+				r.warnAt(op.Pos, "torchgen derives %s from this entry, but line %d has that name already", op.Name(), first.Pos.Line)
+				continue
+			}
+			names[op.Name()] = op
+			derived = append(derived, op)
 		}
 	}
-	r.checkDerivedNames(entries, derived)
 	return derived
 }
 
@@ -68,11 +90,20 @@ func (g *group) all(is func(*Op) bool) bool {
 	return !slices.ContainsFunc(g.entries, func(e *entry) bool { return !is(e.op) })
 }
 
-// derives tells whether torchgen looks for missing variants at all.
-func (g *group) derives() bool {
+// tells reports whether versions differ on the group, see [revision].
+func (g *group) tells() bool {
+	return g.members[Inplace] != nil && g.members[Mutable] != nil || g.all((*Op).IsComposite) && g.hasTag("core")
+}
+
+func (g *group) hasTag(tag string) bool {
+	return !g.all(func(op *Op) bool { return !slices.Contains(op.Tags, tag) })
+}
+
+// derives reports whether torchgen looks for missing variants at all.
+func (g *group) derives(rev *revision) bool {
 	switch {
 	case g.all(func(op *Op) bool { return op.ManualCppBinding }),
-		g.all((*Op).IsComposite),
+		g.all((*Op).IsComposite) && !(rev.coreDerives && g.hasTag("core")),
 		!g.all(func(op *Op) bool { return op.View() == NotView || op.Func.Name.Root() == "set_" }):
 		return false
 	case g.members[Out] != nil && len(g.entries) == 1: // Note [A file may be a part]
@@ -85,8 +116,8 @@ func (g *group) derives() bool {
 
 // base is the variant that the others are made from. A group of scratch
 // variants alone has none.
-func (g *group) base() *entry {
-	for _, kind := range []Kind{Inplace, Mutable, Out, Functional} {
+func (g *group) base(rev *revision) *entry {
+	for _, kind := range rev.bases {
 		if g.members[kind] != nil {
 			return g.members[kind]
 		}
@@ -94,12 +125,12 @@ func (g *group) base() *entry {
 	return nil
 }
 
-func (r *reader) deriveGroup(g *group, inherited []string) []*Op {
-	base := g.base()
+// missing are the variants that torchgen adds.
+func (g *group) missing(rev *revision) []Function {
+	base := g.base(rev)
 	f := &base.op.Func
 	canHaveOut := f.Kind() == Inplace || slices.ContainsFunc(f.Returns, func(ret Return) bool { return ret.Type.IsTensorLike() })
-	wantsOut := slices.ContainsFunc(base.op.Autogen, func(n Name) bool { return strings.Contains(n.String(), "out") })
-	addsOut := g.members[Out] == nil && canHaveOut && wantsOut
+	addsOut := g.members[Out] == nil && canHaveOut && slices.ContainsFunc(base.op.Autogen, Name.saysOut)
 	var variants []Function
 	if addsOut {
 		variants = append(variants, f.outVariant())
@@ -107,74 +138,109 @@ func (r *reader) deriveGroup(g *group, inherited []string) []*Op {
 	if g.members[Functional] == nil && (addsOut || g.members[Out] != nil) {
 		variants = append(variants, f.functionalVariant())
 	}
+	return variants
+}
+
+// saysOut reports whether an autogen list means an out= variant by the name.
+func (n Name) saysOut() bool { return strings.Contains(n.String(), "out") }
+
+// compared reports whether torchgen compares what it derives with what autogen
+// lists: there are a functional and an out= variant in the end.
+//
+// Source: torchgen/model.py, NativeFunctionsGroup.__post_init__.
+func (g *group) compared(derived []Function) bool {
+	has := func(kind Kind) bool {
+		return g.members[kind] != nil || slices.ContainsFunc(derived, func(f Function) bool { return f.Kind() == kind })
+	}
+	return has(Functional) && has(Out)
+}
+
+// A listedName is a name in an autogen list.
+type listedName struct {
+	name Name
+	by   *entry
+}
+
+func (g *group) listed() []listedName {
+	var list []listedName
+	for _, e := range g.entries {
+		for _, name := range e.op.Autogen {
+			list = append(list, listedName{name, e})
+		}
+	}
+	return list
+}
+
+func (r *reader) deriveGroup(g *group, rev *revision) []*Op {
+	base := g.base(rev)
+	variants := g.missing(rev)
+	if g.compared(variants) {
+		variants = r.settle(g, base, variants)
+	}
 	var ops []*Op
 	for _, v := range variants {
 		if op := r.derivedOp(base, v); op != nil {
-			op.Tags = derivedTags(base.op.Tags, inherited)
+			op.Tags = derivedTags(base.op.Tags, rev.inherited)
+			r.giveTags(op)
 			ops = append(ops, op)
 		}
 	}
 	return ops
 }
 
+// settle makes the variants those that autogen lists, where it lists others.
+// torchgen demands that all is listed, but see Note [A file may be a part].
+func (r *reader) settle(g *group, base *entry, variants []Function) []Function {
+	listed := g.listed()
+	isListed := func(v Function) bool {
+		return slices.ContainsFunc(listed, func(l listedName) bool { return l.name == v.Name })
+	}
+	for _, l := range listed {
+		if slices.ContainsFunc(variants, func(v Function) bool { return v.Name == l.name }) {
+			continue
+		}
+		kind := Functional
+		if l.name.saysOut() {
+			kind = Out
+		}
+		i := slices.IndexFunc(variants, func(v Function) bool { return v.Kind() == kind && !isListed(v) })
+		switch {
+		case i >= 0:
+			r.warn(l.by.values[keyAutogen], "autogen lists %s, where %v derive %s: the file's word stands", l.name, r.reading, variants[i].Name)
+			variants[i].Name = l.name
+		default:
+			r.warn(l.by.values[keyAutogen], "autogen lists %s, which %v do not derive: the file's word stands", l.name, r.reading)
+			variants = append(variants, base.op.Func.variant(kind, l.name))
+		}
+	}
+	return variants
+}
+
+// variant is the out= or the functional variant, under a name.
+func (f *Function) variant(kind Kind, name Name) Function {
+	v := f.functionalVariant()
+	if kind == Out {
+		v = f.outVariant()
+	}
+	v.Name = name
+	return v
+}
+
+// quiet says nothing of what is odd in a derived schema: so it is in its base.
+func (r *reader) quiet(token.Position, string, ...any) {}
+
 // derivedOp makes the op of a derived schema. Its text goes through the parser,
-// so that it obeys the rules of all; it gives nil where it has reported an error.
+// so that it obeys the rules of all; what does not is left out with a warning.
 func (r *reader) derivedOp(base *entry, f Function) *Op {
 	var errs scanner.ErrorList
-	op := parseText(f.String(), native, func(int) token.Position { return base.op.Pos }, &errs)
+	op := parseText(f.String(), native, func(int) token.Position { return base.op.Pos }, &errs, r.quiet)
 	for _, e := range errs {
-		r.ReportAt(e.Pos, "torchgen derives %s, which is wrong: %s", f, e.Msg)
+		r.warnAt(e.Pos, "torchgen derives %s, which is wrong: %s", f, e.Msg)
 	}
 	if op == nil {
 		return nil
 	}
 	op.Namespace, op.Qualified = base.op.Namespace, base.op.Namespace != "aten"
-	op.Autogenerated, op.CompositeExplicit = true, true
+	op.Autogenerated, op.CompositeExplicit, op.Decomposes = true, true, base.op.Decomposes
 	return op
-}
-
-// checkAutogen demands that autogen lists only what is derived, where there
-// are a functional and an out= variant in the end; elsewhere torchgen does not
-// look at it. torchgen also demands that all is listed, but see
-// Note [A file may be a part].
-//
-// Source: torchgen/model.py, NativeFunctionsGroup.__post_init__.
-func (r *reader) checkAutogen(g *group, ops []*Op) {
-	functional, out := g.members[Functional] != nil, g.members[Out] != nil
-	var derived []string
-	for _, op := range ops {
-		derived = append(derived, op.Func.Name.String())
-		functional = functional || op.Kind() == Functional
-		out = out || op.Kind() == Out
-	}
-	if !functional || !out {
-		return
-	}
-	for _, e := range g.entries {
-		for _, name := range e.op.Autogen {
-			if !slices.Contains(derived, name.String()) {
-				r.Report(e.values[keyAutogen], "autogen lists %s, which torchgen does not derive here%s", name, derivedInstead(derived))
-			}
-		}
-	}
-}
-
-func derivedInstead(derived []string) string {
-	if len(derived) == 0 {
-		return ""
-	}
-	return ": that is " + strings.Join(derived, ", ")
-}
-
-func (r *reader) checkDerivedNames(entries []*entry, derived []*Op) {
-	seen := make(map[string]*Op, len(entries)+len(derived))
-	for _, e := range entries {
-		seen[e.op.Name()] = e.op
-	}
-	for _, op := range derived {
-		if first := seen[op.Name()]; first != nil {
-			r.ReportAt(op.Pos, "torchgen derives %s from this entry, but line %d has that name already", op.Name(), first.Pos.Line)
-		}
-		seen[op.Name()] = op
-	}
 }

@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"go/token"
 	"slices"
 	"strings"
 
@@ -90,13 +91,24 @@ func (r *reader) dispatchKeys(e *entry, n *yaml.Node, function string) {
 		off += len(text) + 1
 		switch {
 		case !isDispatchKey[key]:
-			r.ReportAt(pos, "unknown dispatch key %q%s", yamlfile.Clip(key), yamlfile.Suggest(key, dispatchKeys))
+			r.unknownDispatchKey(pos, key)
 		case e.has(key):
 			r.ReportAt(pos, "the dispatch key %s is given twice", key)
 		default:
 			e.kernels = append(e.kernels, kernel{key, function, pos})
 		}
 	}
+}
+
+// unknownDispatchKey warns: every version, and many a backend, has keys of its
+// own. A mistyped composite key is an error, since it changes what the op is.
+func (r *reader) unknownDispatchKey(pos token.Position, key string) {
+	composites := []string{compositeImplicit, compositeImplicitNested, compositeExplicit, compositeExplicitNonFunctional}
+	if yamlfile.Suggest(key, composites) != "" {
+		r.ReportAt(pos, "unknown dispatch key %q%s", yamlfile.Clip(key), yamlfile.Suggest(key, composites))
+		return
+	}
+	r.warnAt(pos, "unknown dispatch key %q%s", yamlfile.Clip(key), yamlfile.Suggest(key, dispatchKeys))
 }
 
 // composites are the kernels that serve every backend.

@@ -1,6 +1,8 @@
 package schema
 
 import (
+	"fmt"
+	"go/scanner"
 	"go/token"
 	"slices"
 	"strings"
@@ -67,6 +69,10 @@ type entry struct {
 	kernels  []kernel
 	delegate *Name
 
+	named   *yaml.Node // the name of an op whose schema stands elsewhere
+	foreign bool       // it is of another project's form, see foreign.go
+	symint  bool       // a backend lists it under symint
+
 	structured         bool
 	guarded            bool // it has a device guard
 	manualBinding      bool
@@ -83,7 +89,25 @@ type kernel struct {
 // A reader turns a file into entries.
 type reader struct {
 	*yamlfile.File
-	tags *TagSet
+	config   Config
+	tags     *TagSet
+	warnings scanner.ErrorList
+	reading  Reading
+	baseOps  map[string]*Op
+	baseErr  error
+	floor    int // the row of the oldest PyTorch that the file can be of
+}
+
+// warn says that something at the node is not as expected, and is read for
+// what it may mean. Where the caller is strict it is an error.
+func (r *reader) warn(n *yaml.Node, format string, args ...any) { r.warnAt(r.Pos(n), format, args...) }
+
+func (r *reader) warnAt(pos token.Position, format string, args ...any) {
+	if r.config.Strict {
+		r.ReportAt(pos, format, args...)
+		return
+	}
+	r.warnings.Add(pos, fmt.Sprintf(format, args...))
 }
 
 func (r *reader) entries() []*entry {
@@ -91,13 +115,26 @@ func (r *reader) entries() []*entry {
 	if doc == nil {
 		return nil
 	}
-	if doc.Kind != yaml.SequenceNode {
+	var entries []*entry
+	switch doc.Kind {
+	case yaml.MappingNode:
+		entries = r.backend(doc)
+	case yaml.SequenceNode:
+		entries = r.list(doc)
+	default:
 		r.ReportKind(doc, "a list of entries, - func: ...")
-		return nil
 	}
+	return r.mergeForeign(r.resolve(entries))
+}
+
+func (r *reader) list(doc *yaml.Node) []*entry {
 	entries := make([]*entry, 0, len(doc.Content))
+	read := r.entry
+	if slices.ContainsFunc(doc.Content, isForeign) {
+		read = r.foreignEntry
+	}
 	for _, n := range doc.Content {
-		if e := r.entry(n); e != nil {
+		if e := read(n); e != nil {
 			entries = append(entries, e)
 		}
 	}
@@ -106,9 +143,12 @@ func (r *reader) entries() []*entry {
 
 // entry reads one entry; it gives nil for a node that can't be one.
 func (r *reader) entry(n *yaml.Node) *entry {
-	values, ok := r.Mapping(n, "an entry", keyNames)
+	values, unknown, ok := r.Fields(n, "an entry", keyNames)
 	if !ok {
 		return nil
+	}
+	for _, key := range unknown {
+		r.warn(key, "%s", yamlfile.UnknownKey(key, keyNames))
 	}
 	for _, key := range nullable {
 		if values[key] != nil && yamlfile.IsNull(values[key]) {
@@ -135,7 +175,7 @@ func (r *reader) entry(n *yaml.Node) *entry {
 		e.op.Tags, e.op.Autogen = tags, autogen
 		e.op.CompositeImplicit = e.has(compositeImplicit) || e.values[keyDispatch] == nil && !e.structured && e.delegate == nil
 		e.op.CompositeExplicit = e.has(compositeExplicit)
-		e.op.BackendKernels = e.hasBackend()
+		e.op.Decomposes = e.op.CompositeImplicit && !e.hasBackend()
 	}
 	r.checkEntry(e)
 	return e
@@ -152,7 +192,7 @@ func (r *reader) function(e *entry) *Op {
 		r.ReportKind(n, "a schema")
 		return nil
 	}
-	return parseText(n.Value, native, r.Inside(n), &r.Errs)
+	return parseText(n.Value, native, r.Inside(n), &r.Errs, r.warnAt)
 }
 
 // flag reads a boolean key.
@@ -265,15 +305,9 @@ func (r *reader) entryTags(e *entry) []string {
 		}
 		tags = append(tags, w.text)
 	}
-	if e.op != nil && e.op.Namespace == "aten" && r.tags != nil && r.tags.Has(compliantTag) {
-		tags = append(tags, compliantTag)
-	}
 	slices.Sort(tags)
 	return slices.Compact(tags)
 }
-
-// compliantTag is put on every op of aten by the versions that know the tag.
-const compliantTag = "pt2_compliant_tag"
 
 func (r *reader) autogen(e *entry) []Name {
 	n := r.text(e, keyAutogen)

@@ -4,41 +4,55 @@ import (
 	"go/scanner"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/opassert/opassert/schema/yamlfile"
 )
 
+// A Config says how to read a schema file. The zero Config reads a file that
+// stands for itself.
+type Config struct {
+	// Tags is the tags.yaml file that declares the tags. If it is "", that is
+	// the tags.yaml beside the file; without one, any tag is taken.
+	Tags string
+	// Version is the PyTorch whose rules hold where the file does not say:
+	// "2.6", "2.6.0+cpu".
+	Version string
+	// Base reads the file that holds the schemas of the ops that another
+	// project's file only names. It is called when the first is met; nil if
+	// there is none.
+	Base func() (*File, error)
+	// Strict makes every warning an error.
+	Strict bool
+}
+
 // Load reads a native_functions.yaml-style file and the tags.yaml file that
-// declares its tags. If tagsPath is "", that is the tags.yaml beside the file;
-// if there is none, any tag is taken.
+// declares its tags; see [Config.Load].
+func Load(path, tagsPath string) (*File, error) { return Config{Tags: tagsPath}.Load(path) }
+
+// Load reads a schema file.
 //
 // What is wrong in the files comes as one [scanner.ErrorList], sorted; a file
 // that can't be read as an [fs.PathError].
-func Load(path, tagsPath string) (*File, error) {
+func (c Config) Load(path string) (*File, error) {
 	src, err := yamlfile.Read(path)
 	if err != nil {
 		return nil, err
 	}
-	tags, tagErrs, err := loadTags(path, tagsPath)
+	tags, tagErrs, err := c.loadTags(path)
 	if err != nil {
 		return nil, err
 	}
-	file, errs := parseFile(path, src, tags)
-	errs = append(errs, tagErrs...)
-	if len(errs) > 0 {
-		errs.Sort()
-		return nil, errs
-	}
-	return file, nil
+	return c.parse(path, src, tags, tagErrs)
 }
 
-func loadTags(path, tagsPath string) (*TagSet, scanner.ErrorList, error) {
-	optional := tagsPath == ""
-	if optional {
+func (c Config) loadTags(path string) (*TagSet, scanner.ErrorList, error) {
+	tagsPath := c.Tags
+	if tagsPath == "" {
 		tagsPath = filepath.Join(filepath.Dir(path), "tags.yaml")
 	}
 	src, err := yamlfile.Read(tagsPath)
-	if optional && os.IsNotExist(err) {
+	if c.Tags == "" && os.IsNotExist(err) {
 		return nil, nil, nil
 	}
 	if err != nil {
@@ -55,33 +69,43 @@ func loadTags(path, tagsPath string) (*TagSet, scanner.ErrorList, error) {
 // path is only for positions. Nil tags take any tag. Errors are a
 // [scanner.ErrorList], sorted.
 func Parse(path string, src []byte, tags *TagSet) (*File, error) {
-	file, errs := parseFile(path, src, tags)
-	if len(errs) > 0 {
+	return Config{}.parse(path, src, tags, nil)
+}
+
+// Parse reads the bytes of a schema file, as [Config.Load] does, but for the
+// tags, which the caller hands in.
+func (c Config) Parse(path string, src []byte, tags *TagSet) (*File, error) {
+	return c.parse(path, src, tags, nil)
+}
+
+// parse returns the file, or what is wrong with it and its tags.
+func (c Config) parse(path string, src []byte, tags *TagSet, errs scanner.ErrorList) (*File, error) {
+	r := reader{File: yamlfile.New(path, src), config: c, tags: tags}
+	file := r.file()
+	if errs = append(errs, r.Errs...); len(errs) > 0 {
 		errs.Sort()
 		return nil, errs
 	}
+	r.warnings.Sort()
+	file.Warnings, file.Reading = r.warnings, r.reading
 	return file, nil
 }
 
-// parseFile gives the file, or what is wrong with it.
-func parseFile(path string, src []byte, tags *TagSet) (*File, scanner.ErrorList) {
-	r := reader{File: yamlfile.New(path, src), tags: tags}
+func (r *reader) file() *File {
 	entries := r.entries()
-	file := &File{Path: path}
+	file := &File{Path: r.Path}
 	for _, e := range entries {
 		if e.op != nil {
 			file.Ops = append(file.Ops, e.op)
 		}
 	}
 	r.checkDuplicates(entries)
+	own := slices.DeleteFunc(slices.Clone(entries), func(e *entry) bool { return e.foreign })
 	// What follows compares entries, so an entry that is missing because of an
 	// error would make errors of its own.
 	if len(r.Errs) == 0 {
-		r.checkReferences(entries)
-		file.Ops = append(file.Ops, r.derive(entries)...)
+		r.checkReferences(own)
+		file.Ops = append(file.Ops, r.derive(own)...)
 	}
-	if len(r.Errs) > 0 {
-		return nil, r.Errs
-	}
-	return file, nil
+	return file
 }

@@ -22,7 +22,8 @@ func TestParseRefuses(t *testing.T) {
 		{"empty", "", `f:1:1: the file is empty: expected a list of entries, - func: ...`},
 		{"only comments", "# nothing\n\n", `f:1:1: the file is empty: expected a list of entries, - func: ...`},
 		{"null document", "---\n", `f:2:1: expected a list of entries, - func: ..., found nothing`},
-		{"mapping", "func: add(Tensor self) -> Tensor\n", `f:1:1: expected a list of entries, - func: ..., found a mapping`},
+		{"mapping", "func: add(Tensor self) -> Tensor\n", `f:1:1: expected a list of entries, - func: ..., or a mapping with lists of ops, supported: ..., found a mapping
+f:1:1: unknown key "func"`},
 		{"text", "add\n", `f:1:1: expected a list of entries, - func: ..., found "add"`},
 		{"second document", good + "---\n" + good, `f:2:1: a second YAML document begins here: put all entries into one`},
 		{"broken second document", good + "---\n- [\n", `f:4:1: not YAML: did not find expected node content`},
@@ -153,16 +154,51 @@ f:6:11: expected ",", found "int y"`},
 		// Other entries.
 		{"in-place view", "- func: t_(Tensor(a!) self) -> Tensor(a!)\n  tags: inplace_view\n", `f:1:9: t_ has the tag inplace_view, so the file must have its out-of-place view t`},
 		{"in-place view by name", "- func: t(Tensor(a!) self) -> Tensor(a!)\n  tags: inplace_view\n", `f:1:9: t has the tag inplace_view, but its name does not end in _`},
-		{"autogen that is not derived", "- func: a(Tensor self) -> Tensor\n  autogen: a.outt\n  dispatch:\n    CPU: f\n", `f:2:12: autogen lists a.outt, which torchgen does not derive here: that is a.out`},
+		{"autogen that is not derived", "- func: a(Tensor self) -> Tensor\n  autogen: a.outt\n  dispatch:\n    CPU: f\n", `f:2:12: autogen lists a.outt, where the rules of PyTorch >=1.13, <2.0 (its tags) derive a.out: the file's word stands`},
 		{"no variant possible", "- func: a(Tensor self) -> (Tensor, int)\n  autogen: a.out\n  dispatch:\n    CPU: f\n", `f:1:9: torchgen derives a.out(Tensor self, *, Tensor(a!) out0) -> int, which is wrong: return 0 is the out argument out0, so its type is Tensor(a!)`},
 		{"a derived name is taken", "- func: a(Tensor self) -> Tensor\n  autogen: a.out\n  dispatch:\n    CPU: f\n- func: a.out(Tensor self, int x, *, Tensor(a!) out) -> Tensor(a!)\n", `f:1:9: torchgen derives a.out from this entry, but line 5 has that name already`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			file, err := schema.Parse("f", []byte(tt.src), tags)
+			file, err := schema.Config{Strict: true}.Parse("f", []byte(tt.src), tags)
 			if err == nil {
 				t.Fatalf("no error, but %d ops", len(file.Ops))
 			}
 			if diff := cmp.Diff(tt.want, allErrors(err)); diff != "" {
+				t.Errorf("want - got +\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestWarnings: what a version that nobody knows may mean is read, with a
+// warning, and costs no other op.
+func TestWarnings(t *testing.T) {
+	const cpu = "  dispatch:\n    CPU: f\n"
+	for _, tt := range []struct{ name, src, ops, warnings string }{
+		{"a mistyped key", good + "  variant: function\n", "add", `f:2:3: unknown key "variant"; did you mean variants?`},
+		{"a key unlike any", good + "  wxyz: {a: [1]}\n- func: mul(Tensor self) -> Tensor\n", "add mul", `f:2:3: unknown key "wxyz"`},
+		{"autogen by another name", "- func: a(Tensor self) -> Tensor\n  autogen: a.outt\n" + cpu, "a a.outt",
+			`f:2:12: autogen lists a.outt, where the rules of PyTorch >=2.13 (the newest known; -version names another) derive a.out: the file's word stands`},
+		{"autogen of one more", "- func: a(Tensor self) -> Tensor\n  autogen: a.out, a.more_out\n" + cpu, "a a.out a.more_out",
+			`f:2:12: autogen lists a.more_out, which the rules of PyTorch >=2.13 (the newest known; -version names another) do not derive: the file's word stands`},
+		{"no variant possible", "- func: a(Tensor self) -> (Tensor, int)\n  autogen: a.out\n" + cpu + good, "a add",
+			`f:1:9: torchgen derives a.out(Tensor self, *, Tensor(a!) out0) -> int, which is wrong: return 0 is the out argument out0, so its type is Tensor(a!)`},
+		{"a derived name is taken", "- func: a(Tensor self) -> Tensor\n  autogen: a.out\n" + cpu + "- func: a.out(Tensor self, int x, *, Tensor(a!) out) -> Tensor(a!)\n", "a a.out",
+			`f:1:9: torchgen derives a.out from this entry, but line 5 has that name already`},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			file, err := schema.Parse("f", []byte(tt.src), nil)
+			if err != nil {
+				t.Fatal(allErrors(err))
+			}
+			var ops []string
+			for _, op := range file.Ops {
+				ops = append(ops, op.Name())
+			}
+			if got := strings.Join(ops, " "); got != tt.ops {
+				t.Errorf("ops %s, want %s", got, tt.ops)
+			}
+			if diff := cmp.Diff(tt.warnings, allErrors(file.Warnings)); diff != "" {
 				t.Errorf("want - got +\n%s", diff)
 			}
 		})
@@ -264,10 +300,10 @@ func TestLoad(t *testing.T) {
 		t.Errorf("%s has an op at %s, want %[1]s:1:9", file.Path, file.Ops[0].Pos)
 	}
 
-	write(t, path, "- func: x\n")
+	write(t, path, "- func: x(\n")
 	write(t, other, "x\n")
 	_, err = schema.Load(path, other)
-	want := path + `:1:10: expected "(", found the end of the schema` + "\n" + other + `:1:1: expected a list of tags, - tag: ..., found "x"`
+	want := path + `:1:11: expected a type, found the end of the schema` + "\n" + other + `:1:1: expected a list of tags, - tag: ..., found "x"`
 	if err == nil {
 		t.Fatal("no error for two bad files")
 	}

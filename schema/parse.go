@@ -50,7 +50,7 @@ func ParseDispatcher(text string) (*Op, error) { return parseAlone(text, dispatc
 func parseAlone(text string, d dialect) (*Op, error) {
 	var errs scanner.ErrorList
 	at := func(off int) token.Position { return token.Position{Offset: off, Line: 1, Column: off + 1} }
-	op := parseText(text, d, at, &errs)
+	op := parseText(text, d, at, &errs, nil)
 	if len(errs) > 0 {
 		errs.Sort()
 		return nil, errs
@@ -58,10 +58,11 @@ func parseAlone(text string, d dialect) (*Op, error) {
 	return op, nil
 }
 
-// parseText reads one schema; at maps an offset in the text to its position.
-// It gives nil where it has added an error.
-func parseText(text string, d dialect, at func(int) token.Position, errs *scanner.ErrorList) *Op {
-	p := parser{text: text, dialect: d, at: at}
+// parseText reads one schema; at maps an offset in the text to its position,
+// odd takes what may be of a PyTorch that nobody has seen yet, and is an error
+// if odd is nil. It returns nil where it has added an error.
+func parseText(text string, d dialect, at func(int) token.Position, errs *scanner.ErrorList, odd func(token.Position, string, ...any)) *Op {
+	p := parser{text: text, dialect: d, at: at, odd: odd}
 	op := p.op()
 	if p.err == nil {
 		p.checkLossless(op.String())
@@ -84,6 +85,7 @@ type parser struct {
 	off     int
 	dialect dialect
 	at      func(int) token.Position
+	odd     func(token.Position, string, ...any)
 	err     *scanner.Error
 }
 

@@ -62,25 +62,9 @@ func (t *TagSet) read(s *yamlfile.File, doc *yaml.Node) {
 	}
 }
 
-// Note [Tags of derived ops]: a derived op takes over some tags of the op that
-// it is derived from, and which these are depends on the version. From 2.0 on,
-// view_copy is among them; the tag core came at that time, so a file where core
-// is declared, or used, is of such a version. pt2_compliant_tag is younger than
-// both.
+// derivedTags are the tags that a derived op has from its base.
 //
 // Source: torchgen/native_function_generation.py, generate_function.
-
-// inheritedTags are the tags that derived ops of this file take over.
-func (r *reader) inheritedTags(entries []*entry) []string {
-	const marker = "core"
-	inherited := []string{seededTag, compliantTag}
-	known := r.tags != nil && r.tags.Has(marker)
-	if known || slices.ContainsFunc(entries, func(e *entry) bool { return slices.Contains(e.op.Tags, marker) }) {
-		inherited = append(inherited, "view_copy")
-	}
-	return inherited
-}
-
 func derivedTags(base, inherited []string) []string {
 	tags := []string{"generated"}
 	for _, tag := range base {

@@ -112,7 +112,12 @@ func (p *parser) checkTypeName(off int, name string) {
 	if isBaseType[name] || len(name) > len(customClass) && name[:len(customClass)] == customClass {
 		return
 	}
-	p.fail(off, "unknown type %q%s", name, yamlfile.Suggest(name, baseTypes))
+	near := yamlfile.Suggest(name, baseTypes)
+	if near == "" && p.odd != nil {
+		p.odd(p.at(off), "unknown type %q: taken for one that holds no tensor", name)
+		return
+	}
+	p.fail(off, "unknown type %q%s", name, near)
 }
 
 // types = "(" [ type { "," type } ] ")" .

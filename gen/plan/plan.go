@@ -67,6 +67,7 @@ var presets = []preset{
 	{name: "full", allow: "opassert"},
 	{name: "pytorch-1.13", allow: "pytorch-1.13", dropWaived: true, checks: pytorch(views113)},
 	{name: "pytorch-2.6", allow: "pytorch-2.6", dropWaived: true, checks: pytorch(views26)},
+	{name: "pytorch-2.15", allow: "pytorch-2.6", dropWaived: true, checks: pytorch(views26)}, // nothing changed since
 }
 
 // NewPlanner makes a planner for a preset. The lists apply besides the

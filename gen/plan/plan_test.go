@@ -171,10 +171,21 @@ func TestUnknownPreset(t *testing.T) {
 	}
 }
 
-// The preset equals what PyTorch's own code generator emits, check for check,
+// The presets equal what PyTorch's own code generator emits, check for check,
 // for every op that it generates an autograd kernel for.
 func TestPyTorchPresetConforms(t *testing.T) {
-	table, err := conformance.Load("1.13.1")
+	for _, tt := range []struct{ version, preset string }{
+		{"1.13.1", "pytorch-1.13"},
+		{"2.6.0", "pytorch-2.6"},
+		{"2.9.0", "pytorch-2.6"},
+		{"2.15.0", "pytorch-2.15"},
+	} {
+		t.Run(tt.version, func(t *testing.T) { presetConforms(t, tt.version, planner(t, tt.preset)) })
+	}
+}
+
+func presetConforms(t *testing.T, version string, p *Planner) {
+	table, err := conformance.Load(version)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -190,7 +201,6 @@ func TestPyTorchPresetConforms(t *testing.T) {
 	for _, op := range file.Ops {
 		ops[op.Name()] = op
 	}
-	p := planner(t, "pytorch-1.13")
 	compared, checks := 0, 0
 	for _, facts := range table.Ops {
 		if facts.Path == "fallback" {

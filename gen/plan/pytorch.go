@@ -53,8 +53,7 @@ var manual = map[string]bool{
 // Source: tools/autograd/gen_variable_type.py, check_tensorimpl_and_storage.
 func pytorch(views map[string]string) func(*schema.Op, *asserts.Op) []asserts.Check {
 	return func(op *schema.Op, data *asserts.Op) []asserts.Check {
-		decomposes := op.IsComposite() && !op.BackendKernels
-		if decomposes || manual[nameWithoutOverload(op.Func.Name)] {
+		if op.Decomposes || manual[nameWithoutOverload(op.Func.Name)] {
 			return nil
 		}
 		args, returns := listKinds(op)

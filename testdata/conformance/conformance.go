@@ -14,9 +14,9 @@ import (
 )
 
 // Versions lists the PyTorch versions that have a table.
-var Versions = []string{"1.13.1"}
+var Versions = []string{"1.13.1", "2.1.0", "2.6.0", "2.9.0", "2.15.0"}
 
-//go:embed 1.13.1
+//go:embed 1.13.1 2.1.0 2.6.0 2.9.0 2.15.0
 var files embed.FS
 
 // A Table holds one version's facts.

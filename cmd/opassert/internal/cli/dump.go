@@ -51,7 +51,7 @@ func runDump(inv *invocation) error {
 // compareSchemas prints the ops that only the file or only the library has,
 // and those whose schemas differ.
 func (inv *invocation) compareSchemas(source schemaFlags, namespace string) error {
-	file, err := source.load()
+	file, err := source.load(inv)
 	if err != nil {
 		return err
 	}

@@ -56,7 +56,7 @@ func (f *checkFlags) open(inv *invocation) (*engine, error) {
 		}
 		if *f.schema != "" {
 			var err error
-			if file, err = f.load(); err != nil {
+			if file, err = f.load(inv); err != nil {
 				return nil, err
 			}
 		}

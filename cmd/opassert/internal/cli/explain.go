@@ -27,7 +27,7 @@ func runExplain(inv *invocation) error {
 	if inv.explainCode(inv.flags.Arg(0)) {
 		return nil
 	}
-	ops, err := flags.load()
+	ops, err := flags.load(inv)
 	if err != nil {
 		return err
 	}

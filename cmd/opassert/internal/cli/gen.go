@@ -38,9 +38,15 @@ func runGen(inv *invocation) error {
 	if err := inv.parse(0, 0); err != nil {
 		return err
 	}
-	o := flags.options()
+	if err := flags.find(inv); err != nil {
+		return err
+	}
+	o := flags.options(inv)
 	o.Kernels, o.Out, o.Package, o.Tensor, o.Always = *kernels, *out, *name, *tensor, *always
 	result, err := generate(*engine, o)
+	if result.Source != nil {
+		inv.tellSource(result.Source)
+	}
 	inv.tellExpired(result.Expired)
 	inv.tellUnbound(result.Unbound)
 	inv.tellSkipped(result.Skipped)
@@ -60,8 +66,8 @@ func generate(engine string, o gen.Options) (gen.Result, error) {
 	switch {
 	case engine != "go" && engine != "libtorch":
 		return gen.Result{}, usagef("no engine %q; there are go, libtorch", engine)
-	case o.Schema == "" || o.Out == "":
-		return gen.Result{}, usagef("want -schema FILE and -out FOLDER")
+	case o.Out == "":
+		return gen.Result{}, usagef("want -out FOLDER")
 	case engine == "libtorch" && o.Kernels != "":
 		return gen.Result{}, usagef("-engine libtorch takes no -kernels: libtorch has them")
 	case engine == "libtorch":

@@ -32,7 +32,7 @@ func runLint(inv *invocation) error {
 	if err := inv.parse(0, 0); err != nil {
 		return err
 	}
-	ops, err := source.load()
+	ops, err := source.load(inv)
 	if err != nil {
 		return err
 	}

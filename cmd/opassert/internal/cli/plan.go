@@ -15,8 +15,9 @@ var planCommand = command{
 	name:    "plan",
 	summary: "show which checks each op gets",
 	about: `
-The preset full plans every check that a schema calls for. pytorch-1.13 and
-pytorch-2.6 plan the debug asserts that those versions' code generator emits.`,
+The preset full plans every check that a schema calls for. pytorch-1.13,
+pytorch-2.6 and pytorch-2.15 plan the debug asserts that those versions' code
+generator emits.`,
 	run: runPlan,
 }
 
@@ -42,27 +43,28 @@ type waived struct {
 // planFlags are the flags of every command that makes plans.
 type planFlags struct {
 	schemaFlags
-	preset, version *string
-	allow           repeated
+	preset *string
+	allow  repeated
 }
 
 func newPlanFlags(f *flag.FlagSet) *planFlags {
 	p := &planFlags{schemaFlags: newSchemaFlags(f)}
 	p.preset = f.String("preset", "full", "the checks to plan: "+strings.Join(plan.Presets(), ", "))
-	p.version = f.String("version", "", "the library's version, for allowlist entries that name `versions`")
 	f.Var(&p.allow, "allow", "an allowlist `file` or preset; may be given several times")
 	return p
 }
 
-func (p *planFlags) options() gen.Options {
+func (p *planFlags) options(inv *invocation) gen.Options {
+	c := p.config(inv)
 	return gen.Options{
-		Schema: *p.schema, Tags: *p.tags, Preset: *p.preset, Version: *p.version, Allow: p.allow, Today: time.Now(),
+		Schema: *p.schema, Tags: c.Tags, Preset: *p.preset, Version: c.Version, Allow: p.allow, Today: time.Now(),
+		Base: c.Base, Strict: c.Strict,
 	}
 }
 
 // planner makes the planner; allowlist entries past their day are warned of.
 func (p *planFlags) planner(inv *invocation, ops []*schema.Op) (*plan.Planner, error) {
-	planner, expired, err := gen.NewPlanner(p.options(), ops)
+	planner, expired, err := gen.NewPlanner(p.options(inv), ops)
 	inv.tellExpired(expired)
 	return planner, err
 }
@@ -73,7 +75,7 @@ func runPlan(inv *invocation) error {
 	if err := inv.parse(0, 0); err != nil {
 		return err
 	}
-	ops, err := flags.load()
+	ops, err := flags.load(inv)
 	if err != nil {
 		return err
 	}

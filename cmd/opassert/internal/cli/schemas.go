@@ -1,34 +1,91 @@
 package cli
 
 import (
+	"errors"
 	"flag"
+	"fmt"
 	"slices"
 	"strings"
 
+	"github.com/opassert/opassert/asserts/libtorch/installed"
 	"github.com/opassert/opassert/schema"
 )
 
 // schemaFlags are the flags of every command that reads a schema file.
 type schemaFlags struct {
-	schema, tags *string
+	schema, tags, base, version *string
+	strict                      *bool
 }
 
 func newSchemaFlags(f *flag.FlagSet) schemaFlags {
 	return schemaFlags{
-		schema: f.String("schema", "", "the schema `file`, in the form of native_functions.yaml"),
+		schema: f.String("schema", "", "the schema `file`: native_functions.yaml, or one of another project (default: that of the PyTorch found)"),
 		tags:   f.String("tags", "", "the tags `file` (default: tags.yaml beside the schema, if there is one)"),
+		base:   f.String("base", "", "the `file` with the schemas of ops that the schema file only names (default: that of the PyTorch found)"),
+		version: f.String("version", "", "the PyTorch `version` whose rules hold where the schema file does not say;\n"+
+			"the version of the library, for allowlist entries that name versions"),
+		strict: f.Bool("strict", false, "make warnings about the schema file errors"),
 	}
 }
 
-// load gives the file's ops, sorted by name.
-func (s schemaFlags) load() ([]*schema.Op, error) {
-	if *s.schema == "" {
-		return nil, usagef("want -schema FILE")
+// load returns the file's ops, sorted by name.
+func (s schemaFlags) load(inv *invocation) ([]*schema.Op, error) {
+	if err := s.find(inv); err != nil {
+		return nil, err
 	}
-	file, err := schema.Load(*s.schema, *s.tags)
+	file, err := s.config(inv).Load(*s.schema)
 	if err != nil {
 		return nil, err
 	}
+	inv.tellSource(file)
 	slices.SortFunc(file.Ops, func(a, b *schema.Op) int { return strings.Compare(a.Name(), b.Name()) })
 	return file.Ops, nil
+}
+
+// find sets the schema file, where none is given, to that of the PyTorch found.
+func (s schemaFlags) find(inv *invocation) error {
+	if *s.schema != "" {
+		return nil
+	}
+	path, err := inv.findSchemas()
+	*s.schema = path
+	if errors.Is(err, installed.ErrNotFound) {
+		return usagef("%v: want -schema FILE", err)
+	}
+	return err
+}
+
+func (s schemaFlags) config(inv *invocation) schema.Config {
+	c := schema.Config{Tags: *s.tags, Version: *s.version, Strict: *s.strict}
+	c.Base = func() (*schema.File, error) {
+		path := *s.base
+		if path == "" {
+			found, err := inv.findSchemas()
+			if err != nil {
+				return nil, fmt.Errorf("%w: want -base FILE", err)
+			}
+			path = found
+		}
+		file, err := schema.Config{Version: *s.version}.Load(path)
+		if err != nil {
+			return nil, fmt.Errorf("-base: %w", err)
+		}
+		inv.tellSource(file)
+		return file, nil
+	}
+	return c
+}
+
+// tellSource says what is odd about a schema file, and by whose rules it was
+// read, where that matters. A worker leaves that to the command that started it.
+func (inv *invocation) tellSource(file *schema.File) {
+	if isWorker() {
+		return
+	}
+	for _, w := range file.Warnings {
+		fmt.Fprintf(inv.stderr, "%v: warning: %s\n", w.Pos, w.Msg)
+	}
+	if file.Reading.Matters {
+		fmt.Fprintf(inv.stderr, "%s: read by %v\n", file.Path, file.Reading)
+	}
 }

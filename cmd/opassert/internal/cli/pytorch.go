@@ -1,0 +1,18 @@
+package cli
+
+import (
+	"fmt"
+
+	"github.com/opassert/opassert/asserts/libtorch/installed"
+)
+
+// findSchemas returns the native_functions.yaml of the PyTorch that is found,
+// and says which it is.
+func (inv *invocation) findSchemas() (string, error) {
+	path, torch, err := installed.FindSchemas("")
+	if err != nil {
+		return "", err
+	}
+	fmt.Fprintf(inv.stderr, "opassert: schemas of %v (%s): %s\n", torch, torch.Found, path)
+	return path, nil
+}

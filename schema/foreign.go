@@ -1,0 +1,326 @@
+package schema
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+
+	"github.com/opassert/opassert/schema/yamlfile"
+)
+
+// Note [Files of other projects]: there are two forms besides
+// native_functions.yaml.
+//
+// ExecuTorch's functions.yaml is a list of entries too. One with op names an
+// op of ATen, one with func has a schema of its own; kernels says what serves
+// it:
+//
+//	- op: add.out
+//	  kernels:
+//	    - arg_meta: null
+//	      kernel_name: torch::executor::add_out
+//
+// A backend's file, as torch_xla and torch_npu have one, is a mapping of a
+// few settings and of lists. What a list holds names an op of ATen, or has a
+// schema:
+//
+//	backend: XLA
+//	cpp_namespace: torch_xla
+//	supported:
+//	  - add.Tensor
+//	custom:
+//	  - func: npu_format_cast(Tensor self, int acl_format) -> Tensor
+//	    exposed: True
+//
+// What torchgen demands of an entry of PyTorch's own file is not demanded of
+// these, and nothing is derived from them.
+//
+// Source: torchgen/gen_backend_stubs.py, parse_backend_yaml;
+// torchgen/executorch/parse.py, parse_et_yaml_struct.
+
+// The keys of an entry of another project's file, after those of an entry of
+// PyTorch's.
+const (
+	keyOp = keyManualCppBinding + 1 + iota
+	keyKernels
+)
+
+var foreignKeys = append(slices.Clone(keyNames),
+	// ExecuTorch
+	"op", "kernels", "type_alias", "dim_order_alias", "type_constraint", "inherits", "namespace",
+	// torch_npu
+	"acl_op", "op_api", "exposed", "internal_format_opapi", "gen_opapi", "sparse", "dvm", "wrap_impl", "impl_ns", "bind_only")
+
+// backendKeys are the keys of a backend's file, with whether they hold a list
+// of ops.
+var backendKeys = []struct {
+	key string
+	ops bool
+}{
+	{"backend", false}, {"cpp_namespace", false}, {"class_name", false}, {"extra_headers", false},
+	{"use_out_as_primary", false}, {"device_guard", false}, {"all_version", false},
+	{"supported", true}, {"autograd", true}, {"custom", true}, {"custom_autograd", true}, {"official", true},
+	{"full_codegen", true}, {"ir_gen", true}, {"quant", true}, {symintKey, true},
+	{nonNativeKey, false},
+}
+
+const (
+	// symintKey lists ops whose kernels take SymInt: where an entry has a
+	// schema, it is the one that is registered.
+	symintKey = "symint"
+	// nonNativeKey lists nodes of an intermediate representation.
+	nonNativeKey = "non_native"
+)
+
+// isForeign reports whether an entry of a list is one of ExecuTorch's, so that
+// the list is.
+func isForeign(n *yaml.Node) bool {
+	for i := 0; n.Kind == yaml.MappingNode && i+1 < len(n.Content); i += 2 {
+		switch key, value := n.Content[i].Value, n.Content[i+1]; {
+		case key == "op", key == "kernels", key == "func" && namesOp(value):
+			return true
+		}
+	}
+	return false
+}
+
+// namesOp reports whether the node is the name of an op and no schema.
+func namesOp(n *yaml.Node) bool {
+	return yamlfile.IsText(n) && n.Value != "" && !strings.ContainsAny(n.Value, "( ")
+}
+
+// backend reads a backend's file.
+func (r *reader) backend(doc *yaml.Node) []*entry {
+	var keys []string
+	for _, k := range backendKeys {
+		keys = append(keys, k.key)
+	}
+	values, unknown, _ := r.Fields(doc, "a backend's file", keys)
+	var entries []*entry
+	for i, list := range values {
+		switch {
+		case list == nil || yamlfile.IsNull(list):
+		case backendKeys[i].key == nonNativeKey:
+			r.warn(list, "%s lists nodes that the dispatcher does not know: they are no ops", nonNativeKey)
+		case backendKeys[i].ops && list.Kind != yaml.SequenceNode:
+			r.ReportKind(list, keys[i]+": a list of ops")
+		case backendKeys[i].ops:
+			entries = append(entries, r.backendList(keys[i], list.Content)...)
+		}
+	}
+	entries = append(entries, r.unknownLists(doc, unknown, keys)...)
+	if entries == nil && len(unknown) == len(doc.Content)/2 {
+		r.ReportKind(doc, "a list of entries, - func: ..., or a mapping with lists of ops, supported: ...")
+	}
+	return entries
+}
+
+// unknownLists reads what has a schema, or names an op by the key op, under
+// keys that are not known.
+func (r *reader) unknownLists(doc *yaml.Node, unknown []*yaml.Node, keys []string) []*entry {
+	var entries []*entry
+	for i := 0; i+1 < len(doc.Content); i += 2 {
+		key, list := doc.Content[i], doc.Content[i+1]
+		if !slices.Contains(unknown, key) {
+			continue
+		}
+		r.warn(key, "%s", yamlfile.UnknownKey(key, keys))
+		if list.Kind != yaml.SequenceNode {
+			continue
+		}
+		ops := slices.DeleteFunc(slices.Clone(list.Content), func(n *yaml.Node) bool { return valueOf(n, "func") == nil && valueOf(n, "op") == nil })
+		entries = append(entries, r.backendList(key.Value, ops)...)
+	}
+	return entries
+}
+
+func valueOf(n *yaml.Node, key string) *yaml.Node {
+	for i := 0; n.Kind == yaml.MappingNode && i+1 < len(n.Content); i += 2 {
+		if n.Content[i].Value == key {
+			return n.Content[i+1]
+		}
+	}
+	return nil
+}
+
+func (r *reader) backendList(list string, items []*yaml.Node) []*entry {
+	var entries []*entry
+	for _, n := range items {
+		if e := r.backendItem(n); e != nil {
+			e.symint = list == symintKey
+			entries = append(entries, e)
+		}
+	}
+	return entries
+}
+
+// backendItem reads what stands for an op: its name, its schema, a mapping
+// with op or func, or a mapping of its name to whatever there is to say of it.
+func (r *reader) backendItem(n *yaml.Node) *entry {
+	switch {
+	case namesOp(n):
+		return r.namedOp(n, n)
+	case n.Kind == yaml.ScalarNode && yamlfile.IsText(n) && n.Value != "":
+		return r.foreignOp(&entry{node: n, foreign: true, values: make([]*yaml.Node, len(foreignKeys))}, n)
+	case n.Kind == yaml.MappingNode && len(n.Content) == 2 && !slices.Contains(foreignKeys, n.Content[0].Value) && namesOp(n.Content[0]):
+		return r.namedOp(n, n.Content[0])
+	}
+	return r.foreignEntry(n)
+}
+
+// foreignEntry reads an entry with keys.
+func (r *reader) foreignEntry(n *yaml.Node) *entry {
+	values, unknown, ok := r.Fields(n, "an entry", foreignKeys)
+	if !ok {
+		return nil
+	}
+	for _, key := range unknown {
+		r.warn(key, "%s", yamlfile.UnknownKey(key, foreignKeys))
+	}
+	e := &entry{node: n, values: values, foreign: true}
+	text := values[keyFunc]
+	switch op := values[keyOp]; {
+	case op != nil && text != nil:
+		r.Report(op, "an entry has op, the name of an op of ATen, or func, a schema of its own: not both")
+		return nil
+	case op != nil && namesOp(op):
+		return r.namedOp(n, op)
+	case op != nil:
+		r.ReportKind(op, "op: the name of an op, as in add.out")
+		return nil
+	case text != nil && namesOp(text):
+		return r.namedOp(n, text)
+	}
+	return r.foreignOp(e, text)
+}
+
+// foreignOp reads a schema. Where it is that of an op of the base, so is what
+// a schema does not say.
+func (r *reader) foreignOp(e *entry, text *yaml.Node) *entry {
+	switch {
+	case text == nil:
+		r.Report(e.node, "the entry has neither op nor func")
+		return nil
+	case !yamlfile.IsText(text):
+		r.ReportKind(text, "a schema")
+		return nil
+	}
+	e.op = parseText(text.Value, native, r.Inside(text), &r.Errs, r.warnAt)
+	if e.op == nil {
+		return e
+	}
+	if n := e.values[keyDispatch]; n != nil && !yamlfile.IsNull(n) {
+		r.dispatch(e)
+	}
+	e.op.Tags = r.entryTags(e)
+	e.op.CompositeImplicit, e.op.CompositeExplicit = e.has(compositeImplicit), e.has(compositeExplicit)
+	if base, _ := r.base(); base != nil && e.op.Namespace == "aten" && base[e.op.Name()] != nil {
+		of := base[e.op.Name()]
+		e.op.CompositeImplicit = e.op.CompositeImplicit || of.CompositeImplicit
+		e.op.CompositeExplicit = e.op.CompositeExplicit || of.CompositeExplicit
+		e.op.Tags = slices.Compact(slices.Sorted(slices.Values(slices.Concat(e.op.Tags, of.Tags))))
+	}
+	return e
+}
+
+// namedOp is an entry that names an op; see resolve.
+func (r *reader) namedOp(n, named *yaml.Node) *entry {
+	return &entry{node: n, foreign: true, named: named}
+}
+
+// resolve gives the entries that name an op its schema: one of the file's own,
+// or one of the base. An op that neither has is left out with a warning: the
+// base may be of another version than the file.
+func (r *reader) resolve(entries []*entry) []*entry {
+	own := make(map[string]bool, len(entries))
+	for _, e := range entries {
+		if e.op != nil {
+			own[e.op.Name()] = true
+		}
+	}
+	baseless := false // and an error says so
+	return slices.DeleteFunc(entries, func(e *entry) bool {
+		if e.named == nil {
+			return false
+		}
+		name := strings.TrimPrefix(e.named.Value, "aten::")
+		if own[name] {
+			return true
+		}
+		base, err := r.base()
+		switch {
+		case err != nil && !baseless:
+			r.Report(e.named, "%s has no schema here, as in %s(Tensor self) -> Tensor, and none is found elsewhere: %v", name, name, err)
+			baseless = true
+		case err != nil:
+		case base[name] == nil:
+			r.warn(e.named, "the base has no op %s%s", name, nearOp(name, base))
+		default:
+			op := *base[name]
+			op.Named = r.Pos(e.named)
+			e.op = &op
+			return false
+		}
+		return true
+	})
+}
+
+// nearOp suggests an op that begins in the same way.
+func nearOp(name string, base map[string]*Op) string {
+	const same = 3
+	var near []string
+	for known := range base {
+		if strings.HasPrefix(known, name[:min(same, len(name))]) {
+			near = append(near, known)
+		}
+	}
+	slices.Sort(near)
+	return yamlfile.Suggest(name, near)
+}
+
+// base returns the ops of the base file by name.
+func (r *reader) base() (map[string]*Op, error) {
+	if r.baseOps != nil || r.baseErr != nil {
+		return r.baseOps, r.baseErr
+	}
+	if r.config.Base == nil {
+		r.baseErr = fmt.Errorf("there is no base file")
+		return nil, r.baseErr
+	}
+	file, err := r.config.Base()
+	if err != nil {
+		r.baseErr = err
+		return nil, err
+	}
+	r.baseOps = make(map[string]*Op, len(file.Ops))
+	for _, op := range file.Ops {
+		r.baseOps[op.Name()] = op
+	}
+	return r.baseOps, nil
+}
+
+// mergeForeign drops the entries of other projects' files that say an op
+// again. A backend lists an op under several keys; where the schemas differ,
+// that under symint stands, else the first.
+func (r *reader) mergeForeign(entries []*entry) []*entry {
+	first := make(map[string]*entry, len(entries))
+	return slices.DeleteFunc(entries, func(e *entry) bool {
+		if e.op == nil || !e.foreign {
+			return false
+		}
+		other := first[e.op.Name()]
+		switch {
+		case other == nil:
+			first[e.op.Name()] = e
+			return false
+		case e.op.String() == other.op.String():
+		case e.symint:
+			other.op = e.op
+		default:
+			r.warn(e.node, "%s has another schema in line %d, which stands", e.op.Name(), other.node.Line)
+		}
+		return true
+	})
+}
