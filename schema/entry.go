@@ -71,7 +71,7 @@ type entry struct {
 
 	named   *yaml.Node // the name of an op whose schema stands elsewhere
 	foreign bool       // it is of another project's form, see foreign.go
-	symint  bool       // a backend lists it under symint
+	list    string     // of a backend's file, that it stands in
 
 	structured         bool
 	guarded            bool // it has a device guard
@@ -93,8 +93,6 @@ type reader struct {
 	tags     *TagSet
 	warnings scanner.ErrorList
 	reading  Reading
-	baseOps  map[string]*Op
-	baseErr  error
 	floor    int // the row of the oldest PyTorch that the file can be of
 }
 

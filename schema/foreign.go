@@ -1,7 +1,7 @@
 package schema
 
 import (
-	"fmt"
+	"errors"
 	"slices"
 	"strings"
 
@@ -61,7 +61,7 @@ var backendKeys = []struct {
 }{
 	{"backend", false}, {"cpp_namespace", false}, {"class_name", false}, {"extra_headers", false},
 	{"use_out_as_primary", false}, {"device_guard", false}, {"all_version", false},
-	{"supported", true}, {"autograd", true}, {"custom", true}, {"custom_autograd", true}, {"official", true},
+	{"supported", true}, {"autograd", true}, {"custom", true}, {"custom_autograd", true}, {officialKey, true},
 	{"full_codegen", true}, {"ir_gen", true}, {"quant", true}, {symintKey, true},
 	{nonNativeKey, false},
 }
@@ -70,6 +70,8 @@ const (
 	// symintKey lists ops whose kernels take SymInt: where an entry has a
 	// schema, it is the one that is registered.
 	symintKey = "symint"
+	// officialKey lists ops of ATen, each with its schema.
+	officialKey = "official"
 	// nonNativeKey lists nodes of an intermediate representation.
 	nonNativeKey = "non_native"
 )
@@ -149,7 +151,7 @@ func (r *reader) backendList(list string, items []*yaml.Node) []*entry {
 	var entries []*entry
 	for _, n := range items {
 		if e := r.backendItem(n); e != nil {
-			e.symint = list == symintKey
+			e.list = list
 			entries = append(entries, e)
 		}
 	}
@@ -196,8 +198,7 @@ func (r *reader) foreignEntry(n *yaml.Node) *entry {
 	return r.foreignOp(e, text)
 }
 
-// foreignOp reads a schema. Where it is that of an op of the base, so is what
-// a schema does not say.
+// foreignOp reads a schema.
 func (r *reader) foreignOp(e *entry, text *yaml.Node) *entry {
 	switch {
 	case text == nil:
@@ -216,13 +217,14 @@ func (r *reader) foreignOp(e *entry, text *yaml.Node) *entry {
 	}
 	e.op.Tags = r.entryTags(e)
 	e.op.CompositeImplicit, e.op.CompositeExplicit = e.has(compositeImplicit), e.has(compositeExplicit)
-	if base, _ := r.base(); base != nil && e.op.Namespace == "aten" && base[e.op.Name()] != nil {
-		of := base[e.op.Name()]
-		e.op.CompositeImplicit = e.op.CompositeImplicit || of.CompositeImplicit
-		e.op.CompositeExplicit = e.op.CompositeExplicit || of.CompositeExplicit
-		e.op.Tags = slices.Compact(slices.Sorted(slices.Values(slices.Concat(e.op.Tags, of.Tags))))
-	}
 	return e
+}
+
+// takeAfter takes over from an op of the base what a schema does not say.
+func (op *Op) takeAfter(base *Op) {
+	op.CompositeImplicit = op.CompositeImplicit || base.CompositeImplicit
+	op.CompositeExplicit = op.CompositeExplicit || base.CompositeExplicit
+	op.Tags = slices.Compact(slices.Sorted(slices.Values(slices.Concat(op.Tags, base.Tags))))
 }
 
 // namedOp is an entry that names an op; see resolve.
@@ -240,31 +242,41 @@ func (r *reader) resolve(entries []*entry) []*entry {
 			own[e.op.Name()] = true
 		}
 	}
-	baseless := false // and an error says so
-	return slices.DeleteFunc(entries, func(e *entry) bool {
-		if e.named == nil {
-			return false
-		}
-		name := strings.TrimPrefix(e.named.Value, "aten::")
-		if own[name] {
-			return true
-		}
-		base, err := r.base()
+	entries = slices.DeleteFunc(entries, func(e *entry) bool { return e.named != nil && own[e.opName()] })
+	named := slices.IndexFunc(entries, func(e *entry) bool { return e.named != nil })
+	if named < 0 && !slices.ContainsFunc(entries, func(e *entry) bool { return e.list == officialKey }) {
+		return entries
+	}
+	base, err := r.base()
+	if err != nil && named >= 0 {
+		name := entries[named].opName()
+		r.Report(entries[named].named, "%s has no schema here, as in %s(Tensor self) -> Tensor, and none is found elsewhere: %v", name, name, err)
+		return nil
+	}
+	for _, e := range entries {
 		switch {
-		case err != nil && !baseless:
-			r.Report(e.named, "%s has no schema here, as in %s(Tensor self) -> Tensor, and none is found elsewhere: %v", name, name, err)
-			baseless = true
-		case err != nil:
-		case base[name] == nil:
-			r.warn(e.named, "the base has no op %s%s", name, nearOp(name, base))
-		default:
-			op := *base[name]
-			op.Named = r.Pos(e.named)
-			e.op = &op
-			return false
+		case e.named != nil:
+			r.lookUp(e, base)
+		case e.foreign && e.op != nil && base[e.op.Name()] != nil:
+			e.op.takeAfter(base[e.op.Name()])
 		}
-		return true
-	})
+	}
+	return slices.DeleteFunc(entries, func(e *entry) bool { return e.named != nil && e.op == nil })
+}
+
+// opName is the op that an entry names.
+func (e *entry) opName() string { return strings.TrimPrefix(e.named.Value, "aten::") }
+
+// lookUp finds the schema of the op that an entry names.
+func (r *reader) lookUp(e *entry, base map[string]*Op) {
+	found := base[e.opName()]
+	if found == nil {
+		r.warn(e.named, "the base has no op %s%s", e.opName(), nearOp(e.opName(), base))
+		return
+	}
+	op := *found
+	op.Named = r.Pos(e.named)
+	e.op = &op
 }
 
 // nearOp suggests an op that begins in the same way.
@@ -282,23 +294,18 @@ func nearOp(name string, base map[string]*Op) string {
 
 // base returns the ops of the base file by name.
 func (r *reader) base() (map[string]*Op, error) {
-	if r.baseOps != nil || r.baseErr != nil {
-		return r.baseOps, r.baseErr
-	}
 	if r.config.Base == nil {
-		r.baseErr = fmt.Errorf("there is no base file")
-		return nil, r.baseErr
+		return nil, errors.New("there is no base file")
 	}
 	file, err := r.config.Base()
 	if err != nil {
-		r.baseErr = err
 		return nil, err
 	}
-	r.baseOps = make(map[string]*Op, len(file.Ops))
+	base := make(map[string]*Op, len(file.Ops))
 	for _, op := range file.Ops {
-		r.baseOps[op.Name()] = op
+		base[op.Name()] = op
 	}
-	return r.baseOps, nil
+	return base, nil
 }
 
 // mergeForeign drops the entries of other projects' files that say an op
@@ -316,7 +323,7 @@ func (r *reader) mergeForeign(entries []*entry) []*entry {
 			first[e.op.Name()] = e
 			return false
 		case e.op.String() == other.op.String():
-		case e.symint:
+		case e.list == symintKey:
 			other.op = e.op
 		default:
 			r.warn(e.node, "%s has another schema in line %d, which stands", e.op.Name(), other.node.Line)

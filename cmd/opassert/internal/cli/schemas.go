@@ -1,13 +1,11 @@
 package cli
 
 import (
-	"errors"
 	"flag"
 	"fmt"
 	"slices"
 	"strings"
 
-	"github.com/opassert/opassert/asserts/libtorch/installed"
 	"github.com/opassert/opassert/schema"
 )
 
@@ -48,11 +46,11 @@ func (s schemaFlags) find(inv *invocation) error {
 		return nil
 	}
 	path, err := inv.findSchemas()
-	*s.schema = path
-	if errors.Is(err, installed.ErrNotFound) {
-		return usagef("%v: want -schema FILE", err)
+	if err != nil {
+		return usagef("%v; want -schema FILE", err)
 	}
-	return err
+	*s.schema = path
+	return nil
 }
 
 func (s schemaFlags) config(inv *invocation) schema.Config {
@@ -62,7 +60,7 @@ func (s schemaFlags) config(inv *invocation) schema.Config {
 		if path == "" {
 			found, err := inv.findSchemas()
 			if err != nil {
-				return nil, fmt.Errorf("%w: want -base FILE", err)
+				return nil, fmt.Errorf("%w; want -base FILE", err)
 			}
 			path = found
 		}
