@@ -22,16 +22,18 @@ func cacheFolders() []string {
 
 func temporary() string { return filepath.Join(os.TempDir(), fmt.Sprintf("opassert-%d", os.Getuid())) }
 
-// writableFolder returns the first of those folders that can be written.
+// writableFolder returns the first of those folders that can be written, or
+// makes the second, or else one for this process alone.
 func writableFolder() (string, error) {
-	os.Mkdir(temporary(), 0o700) // if it is there, that is as well
-	defer os.Remove(temporary()) // unless something is in it
 	for _, dir := range cacheFolders() {
 		os.MkdirAll(dir, 0o700)
 		if f, err := os.CreateTemp(dir, "write"); err == nil {
 			f.Close()
 			return dir, os.Remove(f.Name())
 		}
+	}
+	if dir := temporary(); os.Mkdir(dir, 0o700) == nil {
+		return dir, nil
 	}
 	dir, err := os.MkdirTemp("", "opassert")
 	if err != nil {

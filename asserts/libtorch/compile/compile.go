@@ -4,12 +4,14 @@ package compile
 
 import (
 	"crypto/sha256"
+	"debug/elf"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 
@@ -182,8 +184,15 @@ func compiler() ([]string, error) {
 	return nil, ErrNoCompiler
 }
 
-// whole reports whether a file is there with something in it.
+// whole reports whether a file is a shared library from start to end.
 func whole(file string) bool {
-	info, err := os.Stat(file)
-	return err == nil && info.Mode().IsRegular() && info.Size() > 0
+	if runtime.GOOS != "linux" {
+		info, err := os.Stat(file)
+		return err == nil && info.Size() > 0
+	}
+	f, err := elf.Open(file)
+	if err != nil {
+		return false
+	}
+	return f.Close() == nil
 }

@@ -63,6 +63,11 @@ func FindSchemas(dir string) (string, *Torch, error) {
 	return "", nil, cmp.Or(first, ErrNotFound)
 }
 
+// System lists the prefixes of the system's own PyTorch.
+var System = systemPrefixes
+
+var systemPrefixes = []string{"/usr/local", "/usr", "/opt/libtorch", "/opt/homebrew/opt/pytorch", "/opt/homebrew"}
+
 // search returns every PyTorch there is, each once, the one that is meant
 // first.
 func search(dir string, libs []string) ([]*Torch, error) {
@@ -98,7 +103,7 @@ func search(dir string, libs []string) ([]*Torch, error) {
 			s.addFolder(pkg, filepath.Base(python))
 		}
 	}
-	for _, prefix := range []string{"/usr/local", "/usr", "/opt/libtorch", "/opt/homebrew/opt/pytorch", "/opt/homebrew"} {
+	for _, prefix := range System {
 		s.addPrefix(prefix, "the system")
 	}
 	return s.found, nil

@@ -83,7 +83,11 @@ func systemFolders() []string {
 	return append(more, dirs...)
 }
 
+// firstWith returns the first file of a name; one with a slash is a path.
 func firstWith(dirs []string, name string) string {
+	if strings.Contains(name, "/") {
+		dirs = []string{""}
+	}
 	for _, dir := range dirs {
 		if file := filepath.Join(dir, name); exists(file) {
 			return file
