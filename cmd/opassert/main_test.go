@@ -10,12 +10,16 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/opassert/opassert/asserts/libtorch/installed"
 	"github.com/opassert/opassert/cmd/opassert/internal/cli"
 )
 
 var update = flag.Bool("update", false, "update the golden parts of the scripts")
 
 func TestMain(m *testing.M) {
+	if os.Getenv("OPASSERT_TEST_SYSTEM") == "none" {
+		installed.System = nil
+	}
 	testscript.Main(m, map[string]func(){
 		"opassert": func() { os.Exit(cli.Main(os.Args[1:], os.Stdout, os.Stderr)) },
 	})
