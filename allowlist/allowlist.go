@@ -14,12 +14,20 @@
 //	  expires: 2027-06-30
 //
 // op is a name without overload, which stands for all its overloads ("add",
-// not "add_"), or a name with one ("add.out"). checks lists codes or names, or
-// is the word all. op, checks and reason are required.
+// not "add_"), or a name with one ("add.out"), with a namespace or without.
+// checks lists codes or names, or is the word all. An op that crashes is excused
+// with crash in the place of checks, or beside it:
+//
+//   - op: ns::divides
+//     crash: SIGFPE
+//     reason: a size of 0 is divided by; fixed in 1.2
+//
+// op, reason, and checks or crash are required.
 package allowlist
 
 import (
 	"go/token"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -38,6 +46,7 @@ type Entry struct {
 	Pos       token.Position
 	Op        string // "add": every overload; "add.out": that one
 	Checks    asserts.Codes
+	Crashes   []string // causes that the op may crash with: "SIGFPE", "hang"
 	Reason    string
 	Reference string    // a link, or ""
 	Device    string    // "" for every device
@@ -55,21 +64,38 @@ type Where struct {
 	Day     time.Time // today; zero ignores expiry
 }
 
-// About gives the entries that speak of the op.
-func (l *List) About(op schema.Name) []*Entry {
+// About returns the entries that speak of the op.
+func (l *List) About(op *schema.Op) []*Entry {
 	if len(l.Entries) == 0 {
 		return nil
 	}
-	full := op.String()
-	op.Overload = ""
-	base := op.String()
+	names := Names(op)
 	var about []*Entry
 	for _, e := range l.Entries {
-		if e.Op == full || e.Op == base {
+		if slices.Contains(names, e.Op) {
 			about = append(about, e)
 		}
 	}
 	return about
+}
+
+// Names returns what an entry may call an op: its name with overload or
+// without, and with namespace or without.
+func Names(op *schema.Op) []string {
+	full := op.Func.Name
+	base := full
+	base.Overload = ""
+	return []string{full.String(), base.String(), op.Namespace + "::" + full.String(), op.Namespace + "::" + base.String()}
+}
+
+// ExcusesCrash reports whether the entry excuses its op from a crash of that
+// cause, "SIGFPE" or "hang", there, and records that the entry was of use.
+func (e *Entry) ExcusesCrash(cause string, at Where) bool {
+	excused := slices.Contains(e.Crashes, cause) && e.holds(at)
+	if excused {
+		e.used.Store(true)
+	}
+	return excused
 }
 
 // Excuses reports whether the entry excuses its op from the check there, and

@@ -65,7 +65,7 @@ func TestExcuse(t *testing.T) {
 				t.Fatal(err)
 			}
 			got := ""
-			for _, e := range list.About(tt.op) {
+			for _, e := range list.About(&schema.Op{Namespace: "aten", Func: schema.Function{Name: tt.op}}) {
 				if e.Excuses(tt.code, tt.at) {
 					got = e.Op
 				}

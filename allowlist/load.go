@@ -48,6 +48,9 @@ func (p *parser) entries(root *yaml.Node) []*Entry {
 	if yamlfile.IsNull(root) {
 		return nil
 	}
+	if root.Kind == yaml.MappingNode && root.Style&yaml.FlowStyle != 0 { // one entry, as a report writes it
+		return []*Entry{p.entry(root)}
+	}
 	if root.Kind != yaml.SequenceNode {
 		p.ReportKind(root, "a list of entries, - {op: ..., checks: [...], reason: ...}")
 		return nil
@@ -66,7 +69,8 @@ var fields = []struct {
 	read     func(*parser, *Entry, *yaml.Node)
 }{
 	{"op", true, func(p *parser, e *Entry, n *yaml.Node) { e.Op = p.text(n) }},
-	{"checks", true, func(p *parser, e *Entry, n *yaml.Node) { e.Checks = p.checks(n) }},
+	{"checks", false, func(p *parser, e *Entry, n *yaml.Node) { e.Checks = p.checks(n) }},
+	{"crash", false, func(p *parser, e *Entry, n *yaml.Node) { e.Crashes = p.causes(n) }},
 	{"reason", true, func(p *parser, e *Entry, n *yaml.Node) { e.Reason = p.text(n) }},
 	{"reference", false, func(p *parser, e *Entry, n *yaml.Node) { e.Reference = p.text(n) }},
 	{"device", false, func(p *parser, e *Entry, n *yaml.Node) { e.Device = p.text(n) }},
@@ -96,7 +100,22 @@ func (p *parser) entry(n *yaml.Node) *Entry {
 			p.Report(n, "%s is missing: every exception says op, checks and reason", f.key)
 		}
 	}
+	if values[1] == nil && values[2] == nil {
+		p.Report(n, "checks is missing: every exception says op, checks and reason")
+	}
 	return e
+}
+
+// causes reads a cause of crashes, or a list of them.
+func (p *parser) causes(n *yaml.Node) []string {
+	if n.Kind != yaml.SequenceNode {
+		return []string{p.text(n)}
+	}
+	var causes []string
+	for _, c := range n.Content {
+		causes = append(causes, p.text(c))
+	}
+	return causes
 }
 
 // text reads a text that is not empty. One written in several lines becomes
@@ -152,10 +171,9 @@ func (p *parser) day(n *yaml.Node) time.Time {
 func (p *parser) checkNames(entries []*Entry, ops []*schema.Op) {
 	known := map[string]bool{}
 	for _, op := range ops {
-		name := op.Func.Name
-		known[name.String()] = true
-		name.Overload = ""
-		known[name.String()] = true
+		for _, name := range Names(op) {
+			known[name] = true
+		}
 	}
 	for _, e := range entries {
 		if e.Op != "" && !known[e.Op] {

@@ -4,9 +4,7 @@ import (
 	"context"
 	"fmt"
 	"reflect"
-	"runtime"
 	"slices"
-	"strings"
 
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/suite"
@@ -97,7 +95,7 @@ func (e *Engine) arguments(op *schema.Op, kernel reflect.Type, args []any) (in [
 }
 
 // call calls a kernel. What it panics with, or returns as an error, is how it
-// refuses its arguments, but for a fault of the Go run time.
+// refuses its arguments.
 func call(kernel reflect.Value, in []reflect.Value) (results []reflect.Value, err error) {
 	defer thrown(&err)
 	results = kernel.Call(in)
@@ -112,35 +110,8 @@ func call(kernel reflect.Value, in []reflect.Value) (results []reflect.Value, er
 
 // thrown turns a panic into an error of the kernel.
 func thrown(err *error) {
-	switch p := recover().(type) {
-	case nil:
-	case runtime.Error:
-		*err = &suite.Panicked{Cause: "panic: " + p.Error(), Frames: frames()}
-	default:
+	if p := recover(); p != nil {
 		*err = &suite.Thrown{Message: fmt.Sprint(p)}
-	}
-}
-
-// frames returns the functions that the panicking goroutine is in, innermost
-// first, from the one that panicked to the one that was called by reflection.
-func frames() []string {
-	pcs := make([]uintptr, 64)
-	stack := runtime.CallersFrames(pcs[:runtime.Callers(1, pcs)])
-	var names []string
-	panicked := false
-	for {
-		f, more := stack.Next()
-		switch {
-		case strings.HasPrefix(f.Function, "runtime."):
-			panicked = panicked || f.Function == "runtime.gopanic"
-		case strings.HasPrefix(f.Function, "reflect."):
-			return names
-		case panicked:
-			names = append(names, fmt.Sprintf("%s (%s:%d)", f.Function, f.File[strings.LastIndex(f.File, "/")+1:], f.Line))
-		}
-		if !more {
-			return names
-		}
 	}
 }
 

@@ -55,6 +55,8 @@ type Operator struct {
 	// Below tells that it has a kernel below autograd for dense CPU tensors,
 	// or one that serves all backends.
 	Below bool
+	// Added reports that it came with a library that was loaded besides.
+	Added bool
 	// Missing says why it cannot be called at all; "" if it can.
 	Missing string
 	// Unseen are the checks that a call through this engine cannot show.
@@ -93,15 +95,6 @@ type Outcome struct {
 type Thrown struct{ Message string }
 
 func (t *Thrown) Error() string { return t.Message }
-
-// A Panicked is a fault of the kernel that its process survived, as a nil
-// dereference in a Go kernel is. It counts as a crash.
-type Panicked struct {
-	Cause  string
-	Frames []string // of the kernel's stack, innermost first
-}
-
-func (p *Panicked) Error() string { return p.Cause }
 
 // message gives the text that a kernel threw, and false for a failure of
 // another sort.

@@ -146,6 +146,22 @@ var fakeOps = []struct {
 		}
 		return []any{first(args).copy()}, nil
 	}},
+	// Once in a process, as a fault does that earlier cases prepare.
+	{"crashes_late(Tensor self) -> Tensor", func(e *fakeEngine, args []any) ([]any, error) {
+		if lateCalls++; lateCalls > 5 {
+			self, _ := os.FindProcess(os.Getpid())
+			self.Signal(syscall.SIGSEGV)
+			time.Sleep(time.Minute)
+		}
+		return []any{first(args).copy()}, nil
+	}},
+	{"fails_in_opassert(Tensor self) -> Tensor", func(e *fakeEngine, args []any) ([]any, error) {
+		panic("our own fault")
+	}},
+	{"exits(Tensor self) -> Tensor", func(e *fakeEngine, args []any) ([]any, error) {
+		os.Exit(3)
+		return nil, nil
+	}},
 	{"hoards_on_bool(Tensor self) -> Tensor", func(e *fakeEngine, args []any) ([]any, error) {
 		if first(args).impl.spec.DType == "bool" {
 			hoard = make([]byte, 2*memoryLimit)
@@ -173,7 +189,10 @@ var fakeOps = []struct {
 	}},
 }
 
-var hoard []byte
+var (
+	hoard     []byte
+	lateCalls int
+)
 
 func first(args []any) *fakeTensor { return args[0].(*fakeTensor) }
 

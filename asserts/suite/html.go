@@ -30,7 +30,7 @@ type pageCode struct{ Code, Name, Rule string }
 
 type pageFinding struct{ Code, Name, Op, Subject, Device, Saw, Call, Report, Repro string }
 
-type pageCrash struct{ Op, Cause, Note, Repro string }
+type pageCrash struct{ Op, Cause, Note, Report string }
 
 // A pageRow is an op in the coverage matrix. Judged, Skipped and Found are by
 // device and code.
@@ -55,7 +55,7 @@ func (r *Report) WriteHTML(w io.Writer) error {
 			data.Findings = append(data.Findings, r.pageFinding(f))
 		}
 		for _, c := range op.Crashes {
-			data.Crashes = append(data.Crashes, pageCrash{op.Op, c.Cause, c.note(), r.repro(op, c)})
+			data.Crashes = append(data.Crashes, r.pageCrash(op, c))
 		}
 		data.Rows = append(data.Rows, op.pageRow())
 	}
@@ -68,6 +68,14 @@ func (r *Report) pageFinding(f *Finding) pageFinding {
 		Code: v.Code.String(), Name: v.Code.Name(), Op: v.Op, Subject: v.Subject.String(), Device: f.Device,
 		Saw: v.Saw, Call: f.Call, Report: v.Error(), Repro: v.Repro,
 	}
+}
+
+func (r *Report) pageCrash(op *OpResult, c Crash) pageCrash {
+	p := pageCrash{Op: op.Op, Cause: c.Cause, Report: r.crashText(op, c)}
+	if !c.Counts() {
+		p.Note = "not counted: " + c.excuse()
+	}
+	return p
 }
 
 func (op *OpResult) pageRow() pageRow {

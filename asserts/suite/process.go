@@ -3,6 +3,8 @@ package suite
 import (
 	"bufio"
 	"bytes"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -29,7 +31,10 @@ type process struct {
 	in      io.WriteCloser
 	replies *os.File
 	lines   chan string
-	pid     int // of the worker itself, which something may watch
+	pid     int    // of the worker itself, which something may watch
+	died    bool   // the worker has died, as what watches it has said
+	last    string // how it died
+	refusal error  // why it cannot start, in its own words
 	stderr  *lastBytes
 }
 
@@ -56,10 +61,42 @@ func startProcess(cmd *exec.Cmd, folder string, patience time.Duration) (*proces
 	p.lines = make(chan string, 64)
 	go p.read()
 	if !p.ready(patience) {
+		err := p.refusal
+		if err == nil {
+			err = fmt.Errorf("a worker did not start: %s", p.silent())
+		}
 		p.stop()
-		return nil, fmt.Errorf("a worker did not start: %s", p.stderr)
+		return nil, err
 	}
 	return p, nil
+}
+
+// silent says what became of a worker that did not start.
+func (p *process) silent() string {
+	crash := new(Crash)
+	why := fmt.Sprintf("it said nothing for %v", startup)
+	if p.died || p.over() {
+		if err := p.tell(crash, p.status()); err != nil {
+			return err.Error()
+		}
+		why = crash.Cause
+	}
+	if text := p.stderr.String(); text != "" {
+		why += ": " + text
+	}
+	return why
+}
+
+// status is how the worker ended, when it is over.
+func (p *process) status() string {
+	if p.died {
+		return p.last
+	}
+	p.cmd.Wait()
+	if s := p.cmd.ProcessState; s != nil {
+		return s.String()
+	}
+	return ""
 }
 
 func (p *process) read() {
@@ -78,17 +115,20 @@ func (p *process) read() {
 func (p *process) ready(patience time.Duration) bool {
 	for {
 		line, ok := p.next(patience)
-		if !ok || strings.HasPrefix(line, lineDied) {
-			return false
-		}
-		if rest, ok := strings.CutPrefix(line, lineReady+" "); ok {
+		if rest, isReady := strings.CutPrefix(line, lineReady+" "); isReady {
 			p.pid, _ = strconv.Atoi(rest)
 			return true
+		}
+		if text, ok := strings.CutPrefix(line, lineFault+" "); ok {
+			p.refusal = ownFault(text)
+		}
+		if !ok || p.died || p.refusal != nil {
+			return false
 		}
 	}
 }
 
-// next gives the next line; false when there are no more, or when the worker
+// next returns the next line; false when there are no more, or when the worker
 // has worked on it for longer than patience. It is the worker's own time that
 // counts, since a busy machine makes every worker slow. One that sleeps, or
 // whose time the system does not tell, gets three times as long by the clock.
@@ -100,6 +140,9 @@ func (p *process) next(patience time.Duration) (string, bool) {
 	for n := range 3 * looks {
 		select {
 		case line, ok := <-p.lines:
+			if status, died := strings.CutPrefix(line, lineDied+" "); died {
+				p.died, p.last = true, status
+			}
 			return line, ok
 		case <-look.C:
 		}
@@ -113,8 +156,8 @@ func (p *process) next(patience time.Duration) (string, bool) {
 	return "", false
 }
 
-// processTime gives the processor time that a process has taken, where the
-// system has a /proc to tell it, or 0.
+// processTime returns the processor time that a process has taken, where the
+// system has a /proc, or 0.
 func processTime(pid int) time.Duration {
 	const tick = time.Second / 100 // of utime and stime, whatever the kernel's own
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
@@ -144,16 +187,19 @@ func (p *process) renew() bool {
 	if p.pid == p.cmd.Process.Pid {
 		return false
 	}
-	p.kill()
-	for {
-		line, ok := p.next(startup)
-		if !ok {
+	for !p.died {
+		p.kill()
+		if _, ok := p.next(startup); !ok {
 			return false
 		}
-		if strings.HasPrefix(line, lineDied) {
-			return p.ready(startup)
-		}
 	}
+	return p.again()
+}
+
+// again waits for the worker that takes the place of one that died.
+func (p *process) again() bool {
+	p.died = false
+	return p.ready(startup)
 }
 
 // stop ends the worker and what watches it.
@@ -195,26 +241,109 @@ func (l *lastBytes) reset() {
 	l.data = nil
 }
 
-var signalText = regexp.MustCompile(`\bSIG[A-Z]{3,}\b`)
-
-// cause tells from its last words, or else its exit status, what ended the
-// worker.
-func (p *process) cause(status string) string {
+// tell fills in what ended the worker, from its last words or else its exit
+// status; or it returns a fault of opassert's own, which is told as such.
+func (p *process) tell(crash *Crash, status string) error {
 	text := p.stderr.String()
-	if s := signalText.FindString(text); s != "" {
-		return s
+	for range 20 { // the Go run time writes before it exits, and the pipe is slower than the status
+		if text != "" || status != goExit {
+			break
+		}
+		time.Sleep(10 * time.Millisecond)
+		text = p.stderr.String()
 	}
-	if containsAny(text, exhausted) {
-		return outOfMemory
+	first, trace, isGo := goTrace(text)
+	switch {
+	case strings.HasPrefix(status, "SIG"):
+		crash.Cause = status
+	case containsAny(text, exhausted):
+		crash.Cause = outOfMemory
+	case isGo && (len(trace) == 0 || strings.HasPrefix(trace[0], ours)):
+		return errors.New(text)
+	case isGo:
+		crash.Cause, crash.Frames = first, trace
+	case signalText.MatchString(text):
+		crash.Cause = signalText.FindString(text)
+	case status == "":
+		crash.Cause = "the worker ended"
+	default:
+		crash.Cause = status
 	}
-	if status == "" {
-		return "the worker ended"
-	}
-	return status
+	return nil
 }
 
-const outOfMemory = "out of memory"
+// goExit is the status of a Go program that panicked.
+const goExit = "exit status 2"
 
-// exhausted are last words of a process that got no memory: of Go's runtime,
+var signalText = regexp.MustCompile(`\bSIG[A-Z]{3,}\b`)
+
+// ours is what the names of opassert's own functions begin with.
+const ours = "github.com/opassert/opassert/"
+
+// goTrace reads what the Go run time writes of a panic, or of a fatal error
+// but for a signal that arrived while a kernel ran: its first line, and the
+// functions of the goroutine that it happened in, innermost first.
+func goTrace(text string) (first string, trace []string, ok bool) {
+	_, stack, _ := strings.Cut(text, "[running]:\n")
+	for line := range strings.Lines(text) {
+		fatal := strings.HasPrefix(line, "fatal error: ") && !strings.HasPrefix(line, "fatal error: unexpected signal")
+		if ok = fatal || strings.HasPrefix(line, "panic: "); ok {
+			first = strings.TrimSpace(line)
+			break
+		}
+	}
+	for line := range strings.Lines(stack) {
+		name := line[:max(0, strings.LastIndexByte(line, '('))]
+		switch {
+		case strings.TrimSpace(line) == "":
+			return first, trace, ok
+		case name == "" || line[0] == '\t' || strings.HasPrefix(name, "runtime.") || name == "panic":
+		default:
+			trace = append(trace, strings.TrimPrefix(name, "created by "))
+		}
+	}
+	return first, trace, ok
+}
+
+// exhausted are last words of a process that got no memory: of Go's run time,
 // with the race detector and without, of C's, and of sanitizers.
 var exhausted = []string{"out of memory", "address space collisions", "annot allocate memory", "failed to allocate"}
+
+// send sends a request.
+func (p *process) send(q request) error {
+	text, err := json.Marshal(q)
+	if err == nil {
+		_, err = fmt.Fprintf(p.in, "%s\n", text)
+	}
+	if err != nil {
+		return fmt.Errorf("ask a worker: %w", err)
+	}
+	return nil
+}
+
+// over reports whether the worker has closed its replies: it is gone.
+func (p *process) over() bool {
+	select {
+	case _, open := <-p.lines:
+		return !open
+	default:
+		return false
+	}
+}
+
+// lastWords is how long a worker that hangs may take to say where.
+const lastWords = 2 * time.Second
+
+// interrupt asks a worker that hangs for its stack. It dies of that, or of
+// renew.
+func (p *process) interrupt() (frames []string) {
+	abort(p.pid)
+	for {
+		line, ok := p.next(lastWords)
+		frame, isFrame := strings.CutPrefix(line, lineFrame+" ")
+		if !ok || !isFrame {
+			return frames
+		}
+		frames = append(frames, frame)
+	}
+}

@@ -4,11 +4,20 @@ package suite
 
 import (
 	"errors"
+	"os"
 	"os/exec"
 )
 
 func keepSignalsFrom(*exec.Cmd) {}
 
+func abort(int) {}
+
 func limitMemory(uint64) error {
 	return errors.New("workers need a Unix system: elsewhere nothing bounds the memory that a kernel takes")
 }
+
+func lockFile(path string, flags int) (*os.File, error) {
+	return os.OpenFile(path, flags|os.O_RDWR, 0o666)
+}
+
+func lockError(err error) error { return err }

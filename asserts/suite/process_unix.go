@@ -3,6 +3,7 @@
 package suite
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -14,18 +15,52 @@ func keepSignalsFrom(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 }
 
+// abort asks a process to end with its stack, if it knows how.
+func abort(pid int) {
+	if pid > 0 {
+		syscall.Kill(pid, syscall.SIGABRT)
+	}
+}
+
 // limitMemory bounds how much more address space this process takes, in bytes.
-// What it has, which is gigabytes where libraries for GPUs are linked, is told
-// by /proc; where there is none it counts as nothing.
+// What it has, which is gigabytes where libraries for GPUs are loaded, /proc says;
+// without /proc it counts as nothing. A limit that is lower already stays.
 func limitMemory(more uint64) error {
 	var pages uint64
 	if text, err := os.ReadFile("/proc/self/statm"); err == nil {
 		fmt.Sscan(string(text), &pages)
 	}
 	bytes := pages*uint64(os.Getpagesize()) + more
-	limit := syscall.Rlimit{Cur: bytes, Max: bytes}
+	var limit syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_AS, &limit); err != nil {
+		return fmt.Errorf("limit the worker's memory: %w", err)
+	}
+	limit.Max = min(limit.Max, bytes)
+	limit.Cur = min(limit.Cur, limit.Max)
 	if err := syscall.Setrlimit(syscall.RLIMIT_AS, &limit); err != nil {
 		return fmt.Errorf("limit the worker's memory: %w", err)
 	}
 	return nil
+}
+
+// lockFile opens a file to be read and written, and locks it until it is
+// closed or the process ends. A file that is locked is an error.
+func lockFile(path string, flags int) (*os.File, error) {
+	f, err := os.OpenFile(path, flags|os.O_RDWR, 0o666)
+	if err != nil {
+		return nil, err
+	}
+	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+// lockError is what a failed lockFile means for a state.
+func lockError(err error) error {
+	if errors.Is(err, syscall.EWOULDBLOCK) {
+		return ErrStateInUse
+	}
+	return err
 }

@@ -19,28 +19,72 @@ type Report struct {
 	Seed    uint64
 	Cases   int    // asked for of each op
 	Command string // what a repro line begins with
+	All     int    // ops of the run; more than len(Ops) where it was interrupted
 	Ops     []*OpResult
 	Took    time.Duration
 }
 
-// Findings counts the findings, and the crashes.
+// Findings is the number of findings, and of crashes that count.
 func (r *Report) Findings() int {
 	n := 0
 	for _, op := range r.Ops {
-		n += len(op.Findings) + len(op.Crashes)
+		n += op.Against()
 	}
 	return n
 }
 
-// Results gives the report in the form that every writer takes: findings and
+// Against is how many findings and crashes speak against an op.
+func (r *OpResult) Against() int {
+	n := len(r.Findings)
+	for _, c := range r.Crashes {
+		if c.Counts() {
+			n++
+		}
+	}
+	return n
+}
+
+// Faults returns what went wrong in opassert itself, each once.
+func (r *Report) Faults() []string {
+	var all []string
+	for _, op := range r.Ops {
+		if op.Fault != "" && !slices.Contains(all, op.Fault) {
+			all = append(all, op.Fault)
+		}
+	}
+	return all
+}
+
+// Empty says why a run checked nothing, or "".
+func (r *Report) Empty() string {
+	if len(r.Ops) == 0 {
+		return "there are no ops to run"
+	}
+	for _, op := range r.Ops {
+		if op.Ran > 0 || op.Against() > 0 {
+			return ""
+		}
+	}
+	if len(r.Ops) == 1 {
+		return r.Ops[0].Op + " never ran: " + r.Ops[0].reason()
+	}
+	return fmt.Sprintf("none of %d ops ran; the first is %s: %s", len(r.Ops), r.Ops[0].Op, r.Ops[0].reason())
+}
+
+// Results returns the report in the form that every writer takes: findings and
 // crashes; ops that never ran, and what was skipped, each with its reason; and
 // the checks that held, op by op.
 func (r *Report) Results() []asserts.Result {
 	var all []asserts.Result
 	for _, op := range r.Ops {
 		all = append(all, r.found(op)...)
-		if op.Ran == 0 && len(op.Crashes) == 0 {
-			all = append(all, asserts.Result{Op: op.Op, Status: asserts.Skipped, Reason: "never ran: " + op.reason(), Count: op.Cases})
+		if op.Fault != "" {
+			all = append(all, asserts.Result{Op: op.Op, Status: asserts.Failed, Reason: "opassert failed: " + op.Fault})
+		}
+		if op.Ran == 0 {
+			if len(op.Crashes) == 0 {
+				all = append(all, asserts.Result{Op: op.Op, Status: asserts.Skipped, Reason: "never ran: " + op.reason(), Count: op.Cases})
+			}
 			continue
 		}
 		all = append(all, op.held("cpu", &op.CPU)...)
@@ -49,7 +93,7 @@ func (r *Report) Results() []asserts.Result {
 	return all
 }
 
-// found gives what speaks against an op.
+// found returns what speaks against an op.
 func (r *Report) found(op *OpResult) []asserts.Result {
 	var all []asserts.Result
 	for _, f := range op.Findings {
@@ -60,15 +104,16 @@ func (r *Report) found(op *OpResult) []asserts.Result {
 		all = append(all, result)
 	}
 	for _, c := range op.Crashes {
-		all = append(all, asserts.Result{
-			Op: op.Op, Status: asserts.Crashed, Case: strconv.Itoa(c.Case), Reason: c.Cause + c.note(),
-			Report: fmt.Sprintf("%s  %s  in case %d%s\n  repro   %s", c.Cause, op.Op, c.Case, c.note(), r.repro(op, c)),
-		})
+		result := asserts.Result{Op: op.Op, Status: asserts.Crashed, Case: strconv.Itoa(c.Case), Reason: c.Cause, Report: r.crashText(op, c)}
+		if !c.Counts() {
+			result.Status, result.Reason, result.Report = asserts.Skipped, c.Cause+", "+c.excuse(), ""
+		}
+		all = append(all, result)
 	}
 	return all
 }
 
-// held gives the checks of an op that held on a device, and those skipped.
+// held returns the checks of an op that held on a device, and those skipped.
 func (op *OpResult) held(device string, t *tally) []asserts.Result {
 	var all []asserts.Result
 	for c := range asserts.AllCodes.All() {
@@ -85,7 +130,7 @@ func (op *OpResult) held(device string, t *tally) []asserts.Result {
 	return all
 }
 
-// violation gives a finding's violation with the whole repro line.
+// violation returns a finding's violation with the whole repro line.
 func (r *Report) violation(f *Finding) *asserts.Violation {
 	v := *f.Violation
 	v.Repro = r.Command + " " + v.Repro
@@ -93,42 +138,100 @@ func (r *Report) violation(f *Finding) *asserts.Violation {
 }
 
 func (r *Report) repro(op *OpResult, c Crash) string {
-	return fmt.Sprintf("%s -op %s -case %d", r.Command, op.Op, c.Case)
+	return fmt.Sprintf("%s -op %s -case %d", r.Command, op.Op, c.Case) + seedFlag(r.Seed)
 }
 
-// WriteText writes the findings, the crashes and the totals.
+// seedFlag is what a command needs to make the same cases.
+func seedFlag(seed uint64) string {
+	if seed == DefaultSeed {
+		return ""
+	}
+	return fmt.Sprintf(" -seed %d", seed)
+}
+
+// WriteText writes the findings and the crashes by kernel family, then what
+// never ran, and the totals.
 func (r *Report) WriteText(w io.Writer) error {
 	t := textWriter{w: w}
-	for _, op := range r.Ops {
-		for _, f := range op.Findings {
-			t.line("%s\n  call    %s\n", r.violation(f).Error(), f.Call)
-		}
+	for _, f := range r.families() {
+		r.writeFamily(&t, f)
 	}
 	for _, op := range r.Ops {
-		if len(op.Crashes) > 0 {
-			r.writeCrashes(&t, op)
+		for _, c := range op.Crashes {
+			if !c.Counts() {
+				t.line("not counted  %s  %s in case %d, %s", op.Op, c.Cause, c.Case, c.excuse())
+			}
+		}
+		if op.Ran == 0 && op.Against() == 0 {
+			t.line("never ran  %s  %s", op.Op, strings.Join(strings.Fields(op.reason()), " "))
 		}
 	}
 	r.writeTotals(&t)
 	return t.err
 }
 
-// writeCrashes tells of an op's crashes in two lines: of many, most ask for
-// something that makes no sense.
-func (r *Report) writeCrashes(t *textWriter, op *OpResult) {
-	var causes []string
-	for _, c := range op.Crashes {
-		causes = append(causes, fmt.Sprintf("%s in case %d%s", c.Cause, c.Case, c.note()))
+// writeFamily writes what speaks against the ops of a family.
+func (r *Report) writeFamily(t *textWriter, f *family) {
+	if len(f.ops) > 1 {
+		var names []string
+		for _, op := range f.ops {
+			names = append(names, op.Op)
+		}
+		t.line("%s: %d in %s\n", f.name, len(f.findings)+len(f.crashes), strings.Join(names, ", "))
 	}
-	t.line("crash  %s  %s", op.Op, strings.Join(causes, ", "))
-	t.line("  repro   %s\n", r.repro(op, op.Crashes[0]))
+	for _, found := range f.findings {
+		t.line("%s\n  call    %s\n", r.violation(found.Finding).Error(), found.Call)
+	}
+	for _, c := range f.crashes {
+		t.line("%s\n", r.crashText(c.op, c.Crash))
+	}
 }
 
-func (c Crash) note() string {
-	if c.Alone {
-		return ""
+// crashText is the report of one crash.
+func (r *Report) crashText(op *OpResult, c Crash) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "crash  %s  %s in case %d", op.Op, c.Cause, c.Case)
+	line := func(name, text string) {
+		if text != "" {
+			fmt.Fprintf(&b, "\n  %-7s %s", name, text)
+		}
 	}
-	return " (but not in a process of its own)"
+	line("schema", op.Schema)
+	line("call", c.Call)
+	line("stack", strings.Join(c.Frames, "\n          "))
+	line("alone", "it happens in a process that runs nothing else")
+	line("same", strings.Join(r.sameCrash(op, c), ", "))
+	line("repro", r.repro(op, c))
+	line("waive", fmt.Sprintf("{op: %s, crash: %s, reason: ...}", strings.TrimPrefix(op.Op, "aten::"), yamlWord(c.Cause)))
+	return b.String()
+}
+
+// yamlWord quotes a cause that is no plain word.
+func yamlWord(s string) string {
+	if strings.ContainsAny(s, ":,#{}[]'\"") {
+		return strconv.Quote(s)
+	}
+	return s
+}
+
+// sameCrash lists the other ops that crash in the same function.
+func (r *Report) sameCrash(op *OpResult, c Crash) []string {
+	var ops []string
+	for _, other := range r.Ops {
+		same := func(d Crash) bool { return d.Counts() && len(d.Frames) > 0 && d.Frames[0] == c.Frames[0] }
+		if other != op && len(c.Frames) > 0 && slices.ContainsFunc(other.Crashes, same) {
+			ops = append(ops, other.Op)
+		}
+	}
+	return ops
+}
+
+// excuse says why a crash does not count.
+func (c Crash) excuse() string {
+	if !c.Alone {
+		return "but not in a process of its own"
+	}
+	return "waived: " + c.Waived
 }
 
 func took(d time.Duration) string { return d.Round(10 * time.Millisecond).String() }
@@ -152,7 +255,7 @@ func (r *Report) Totals() Totals {
 		t.Cases += op.Cases
 		t.Ran += op.Ran
 		t.Findings += len(op.Findings)
-		t.Crashes += len(op.Crashes)
+		t.Crashes += op.Against() - len(op.Findings)
 		if op.Ran > 0 {
 			t.Reached++
 		}
@@ -175,6 +278,9 @@ func (r *Report) Totals() Totals {
 func (r *Report) writeTotals(t *textWriter) {
 	sum := r.Totals()
 	t.line("%s, level %v, seed %d: %d findings and %d crashes in %d calls", r.Engine, r.Level, r.Seed, sum.Findings, sum.Crashes, sum.Ran)
+	if r.All > len(r.Ops) {
+		t.line("  interrupted after %d of %d ops", len(r.Ops), r.All)
+	}
 	t.line("  ops     %d of %d ran; of those with a kernel below autograd %d of %d", sum.Reached, sum.Ops, sum.BelowRun, sum.Below)
 	t.line("  cases   %d, of which %d ran, in %v", sum.Cases, sum.Ran, took(r.Took))
 	var judged []string
@@ -219,6 +325,8 @@ func (r *OpResult) reason() string {
 		return r.Error
 	case len(r.Crashes) > 0:
 		return r.Crashes[0].Cause
+	case r.Fault != "":
+		return "opassert failed: " + r.Fault
 	}
 	return "no case was tried"
 }

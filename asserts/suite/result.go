@@ -9,28 +9,23 @@ import (
 
 // An OpResult is what came of all cases of one op.
 type OpResult struct {
-	Op        string         `json:"op"`
-	Schema    string         `json:"schema"`
-	Composite bool           `json:"composite,omitempty"`
-	Below     bool           `json:"below,omitempty"` // has a kernel below autograd
-	Missing   string         `json:"missing,omitempty"`
-	Cases     int            `json:"cases"`
-	Ran       int            `json:"ran"`
-	Error     string         `json:"error,omitempty"` // the last, of an op that never ran
+	Op        string `json:"op"`
+	Schema    string `json:"schema"`
+	Composite bool   `json:"composite,omitempty"`
+	Below     bool   `json:"below,omitempty"` // has a kernel below autograd
+	Missing   string `json:"missing,omitempty"`
+	Cases     int    `json:"cases"`
+	Ran       int    `json:"ran"`
+	Error     string `json:"error,omitempty"` // of an op that never ran: of the attempt that came closest
+	close     int
 	CPU       tally          `json:"cpu"`
 	Meta      tally          `json:"meta"`
 	NoMeta    map[string]int `json:"nometa,omitempty"`
 	Excused   map[string]int `json:"excused,omitempty"` // violations that an allowlist waives, by code
 	Findings  []*Finding     `json:"findings,omitempty"`
 	Crashes   []Crash        `json:"crashes,omitempty"`
+	Fault     string         `json:"fault,omitempty"` // what went wrong in opassert itself
 	Took      time.Duration  `json:"took"`
-}
-
-// A Crash is a case that ended its worker.
-type Crash struct {
-	Case  int    `json:"case"`
-	Cause string `json:"cause"` // "SIGSEGV", "hang", "out of memory"
-	Alone bool   `json:"alone"` // it happens again in a process of its own
 }
 
 func newOpResult(o Operator) *OpResult {
@@ -45,8 +40,8 @@ func (r *OpResult) add(c *caseResult) {
 	if c.Ran {
 		r.Ran++
 		r.Error = ""
-	} else if r.Ran == 0 {
-		r.Error = c.Error
+	} else if r.Ran == 0 && (r.Error == "" || c.Close > r.close) {
+		r.Error, r.close = c.Error, c.Close
 	}
 	r.CPU.add(c.CPU)
 	r.Meta.add(c.Meta)

@@ -18,19 +18,31 @@ type runner struct {
 	level  asserts.Level
 	policy *asserts.Policy
 	seed   uint64
+
+	calling func(*Case) // called before each call; may be nil
+	called  bool        // the last try came as far as the call
 }
 
 // A caseResult is what came of one case.
 type caseResult struct {
 	Case    int            `json:"case"`
 	Ran     bool           `json:"ran,omitempty"`
-	Error   string         `json:"error,omitempty"` // the last one, of a case that never ran
+	Error   string         `json:"error,omitempty"` // of a case that never ran: of the attempt that came closest
+	Close   int            `json:"close,omitempty"` // how close that came
 	CPU     *tally         `json:"cpu,omitempty"`
 	Meta    *tally         `json:"meta,omitempty"`
 	NoMeta  string         `json:"nometa,omitempty"`  // why the call on meta was not compared
 	Excused []asserts.Code `json:"excused,omitempty"` // of violations that an allowlist waives
-	lost    bool           // no arguments would mend the error
+	lost    bool           // no arguments avoid the error
 	Found   []*Finding     `json:"found,omitempty"`
+}
+
+// fail notes how a case failed.
+func (c *caseResult) fail(err error) {
+	if err != nil {
+		text, _ := message(err)
+		c.Error, c.lost = clipped(err.Error()), lost(text)
+	}
 }
 
 // A tally says how many tensors each check was held against on one device.
@@ -61,10 +73,10 @@ type attempt struct {
 func (r *runner) run(t *target, number int) caseResult {
 	rng := newRandom(r.seed, t.gen.name, number)
 	result := caseResult{Case: number}
-	a, err := r.search(t, rng, t.gen.generate(rng, number))
+	a, close, err := r.search(t, rng, t.gen.generate(rng, number))
 	if err != nil {
-		text, _ := message(err)
-		result.Error, result.lost = clipped(err.Error()), lost(text)
+		result.Close = close
+		result.fail(err)
 		return result
 	}
 	result.Ran = true
@@ -85,28 +97,38 @@ func clipped(text string) string {
 	return text
 }
 
-// search changes a case until the kernel takes it.
-func (r *runner) search(t *target, rng *rand.Rand, c *Case) (*attempt, error) {
+// search changes a case until the kernel takes it. Of attempts that all failed
+// it returns the error of the one that came closest, and how close: each error
+// of the kernel's own that was got past counts, and an argument that could not
+// be made does not.
+func (r *runner) search(t *target, rng *rand.Rand, c *Case) (a *attempt, close int, err error) {
 	ad := newAdapter(t.operator.Schema, rng, themeOf(rng, c.Number))
-	var last error
+	var last, closest error
 	best := c
 	for range tries {
 		a, err := r.try(t, c)
 		if err == nil {
-			return a, nil
+			return a, 0, nil
 		}
 		text, thrown := message(err)
 		if !thrown || lost(text) {
-			return nil, err
+			return nil, close, err
 		}
-		if last != nil && ad.known(text) > 0 && oneIn(rng, 2) {
+		news := ad.known(text) == 0
+		if r.called && news {
+			close++
+		}
+		if closest == nil || r.called && news {
+			closest = err
+		}
+		if last != nil && !news && oneIn(rng, 2) {
 			c = best // no progress: go back
 		} else {
 			best, last = c, err
 		}
 		c = ad.adapt(c, text)
 	}
-	return nil, last
+	return nil, close, closest
 }
 
 // try makes the case's tensors and calls the op, on meta too where the level
@@ -114,6 +136,7 @@ func (r *runner) search(t *target, rng *rand.Rand, c *Case) (*attempt, error) {
 func (r *runner) try(t *target, c *Case) (*attempt, error) {
 	m := maker{engine: r.engine}
 	defer m.release()
+	r.called = false
 	args, err := m.args(c)
 	if err != nil {
 		return nil, err
@@ -126,6 +149,10 @@ func (r *runner) try(t *target, c *Case) (*attempt, error) {
 	if err := r.engine.Seed(int64(r.seed)); err != nil {
 		return nil, err
 	}
+	if r.calling != nil {
+		r.calling(c)
+	}
+	r.called = true
 	out, err := r.engine.Call(t.gen.name, args, min(r.level, asserts.Content))
 	Release(out.Results)
 	if err != nil {
@@ -194,10 +221,7 @@ func (t *target) unwaived(found []*asserts.Violation, result *caseResult) []*ass
 
 func (r *runner) finding(t *target, c *Case, v *asserts.Violation, number int) *Finding {
 	v.Before.Content, v.After.Content, v.Other.Content = nil, nil, nil
-	v.Repro = fmt.Sprintf("-op %s -case %d", t.gen.name, number)
-	if r.seed != DefaultSeed {
-		v.Repro += fmt.Sprintf(" -seed %d", r.seed)
-	}
+	v.Repro = fmt.Sprintf("-op %s -case %d", t.gen.name, number) + seedFlag(r.seed)
 	return &Finding{Violation: v, Case: number, Call: c.String(), Device: v.Device, Times: 1}
 }
 

@@ -2,13 +2,12 @@ package suite
 
 import (
 	"bufio"
-	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
+	"strings"
 )
 
 // A State keeps the results of a run on disk, a line an op, so that an
@@ -16,82 +15,131 @@ import (
 type State struct {
 	Path  string
 	Known map[string]*OpResult // from the run before, by op
+	Other bool                 // the file held the state of another run, which is gone
 	file  *os.File
 	err   error
 }
 
-// OpenState opens the state of a run. A run is known by its command and its
-// engine; path "" is a file in the user's cache folder.
-func OpenState(path, command, engine string) (*State, error) {
-	key := fmt.Sprintf("%x", sha256.Sum256([]byte(command+"\x00"+engine)))[:16]
-	if path == "" {
-		cache, err := os.UserCacheDir()
-		if err != nil {
-			cache = os.TempDir()
-		}
-		path = filepath.Join(cache, "opassert", "check-"+key+".jsonl")
-	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
-		return nil, fmt.Errorf("state: %w", err)
-	}
+// stateMark begins the first line of a state file; the run's key follows.
+const stateMark = "opassert check state 2 "
+
+var (
+	// ErrNotState is for a file that holds something else, which is left alone.
+	ErrNotState = errors.New("it is no state file of opassert check, and is left as it is")
+
+	// ErrStateInUse is for a file that another run has open.
+	ErrStateInUse = errors.New("another run of the same command is using it")
+)
+
+// OpenState opens the state of the run that the key stands for, and locks it.
+// What an earlier run of that key wrote is Known.
+func OpenState(path, key string) (*State, error) {
 	s := &State{Path: path, Known: make(map[string]*OpResult)}
-	if err := s.read(key); err != nil {
-		return nil, err
+	if err := s.open(stateMark + key); err != nil {
+		if s.file != nil {
+			s.file.Close()
+		}
+		return nil, fmt.Errorf("state %s: %w", path, err)
 	}
-	return s, s.begin(key)
+	return s, nil
 }
 
-// read takes in an earlier run's lines, as far as they are whole and of this
-// same run.
-func (s *State) read(key string) error {
-	f, err := os.Open(s.Path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
+func (s *State) open(header string) error {
+	info, err := os.Stat(s.Path)
+	isNew := errors.Is(err, fs.ErrNotExist)
+	switch {
+	case isNew:
+	case err != nil:
+		return err
+	case !info.Mode().IsRegular():
+		return ErrNotState
 	}
+	flags := os.O_CREATE | os.O_EXCL
+	if !isNew {
+		flags = 0
+		if !isState(s.Path) { // before it is opened for writing
+			return ErrNotState
+		}
+	}
+	if s.file, err = lockFile(s.Path, flags); err != nil {
+		return lockError(err)
+	}
+	if isNew {
+		return s.begin(header)
+	}
+	return s.read(header)
+}
+
+// isState reports whether a file's first line is that of a state.
+func isState(path string) bool {
+	f, err := os.Open(path)
 	if err != nil {
-		return fmt.Errorf("state: %w", err)
+		return false
 	}
 	defer f.Close()
-	lines := bufio.NewScanner(f)
-	lines.Buffer(nil, 1<<26)
-	if !lines.Scan() || lines.Text() != key {
-		return nil
-	}
-	for lines.Scan() {
-		r := new(OpResult)
-		if json.Unmarshal(lines.Bytes(), r) != nil {
-			return nil
-		}
-		s.Known[r.Op] = r
-	}
-	return nil
+	start := make([]byte, len(stateMark))
+	n, _ := f.Read(start)
+	return string(start[:n]) == stateMark
 }
 
-// begin writes the file anew; what is known is written again as the run
-// passes it on.
-func (s *State) begin(key string) error {
-	f, err := os.Create(s.Path)
-	if err != nil {
-		return fmt.Errorf("state: %w", err)
+// read takes in an earlier run's lines, as far as they are whole, and leaves
+// the file ready for more.
+func (s *State) read(header string) error {
+	lines := bufio.NewReaderSize(s.file, 1<<16)
+	first, err := lines.ReadString('\n')
+	if err != nil || strings.TrimSuffix(first, "\n") != header {
+		s.Other = true
+		return s.begin(header)
 	}
-	s.file = f
-	_, err = fmt.Fprintln(f, key)
+	end := int64(len(first))
+	for {
+		line, err := lines.ReadBytes('\n')
+		r := new(OpResult)
+		if err != nil || json.Unmarshal(line, r) != nil {
+			break
+		}
+		s.Known[r.Op] = r
+		end += int64(len(line))
+	}
+	if err := s.file.Truncate(end); err != nil {
+		return err
+	}
+	_, err = s.file.Seek(end, 0)
 	return err
 }
 
-// Keep writes a result down. An error is kept for Remove.
+// begin writes the file anew.
+func (s *State) begin(header string) error {
+	if err := s.file.Truncate(0); err != nil {
+		return err
+	}
+	if _, err := s.file.Seek(0, 0); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintln(s.file, header)
+	return err
+}
+
+// Keep writes a result down, unless it is known already or opassert failed on
+// its op. An error is kept for Err.
 func (s *State) Keep(r *OpResult) {
+	if s.Known[r.Op] != nil || r.Fault != "" {
+		return
+	}
 	text, err := json.Marshal(r)
 	if err == nil {
 		_, err = s.file.Write(append(text, '\n'))
 	}
 	if err != nil && s.err == nil {
-		s.err = fmt.Errorf("state: %w", err)
+		s.err = fmt.Errorf("state %s: %w", s.Path, err)
 	}
 }
+
+// Err is the first error of writing.
+func (s *State) Err() error { return s.err }
 
 // Close leaves the state for a later run.
 func (s *State) Close() error { return errors.Join(s.err, s.file.Close()) }
 
 // Remove ends the state of a run that is through.
-func (s *State) Remove() error { return errors.Join(s.Close(), os.Remove(s.Path)) }
+func (s *State) Remove() error { return errors.Join(os.Remove(s.Path), s.file.Close()) }

@@ -1,42 +1,56 @@
 package suite
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"testing"
 )
 
-func TestStateGoesOnWhereItStopped(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "sub", "state")
-	open := func(command string) *State {
-		t.Helper()
-		s, err := OpenState(path, command, "engine 1")
-		if err != nil {
-			t.Fatal(err)
-		}
-		return s
+func openState(t *testing.T, path, key string) *State {
+	t.Helper()
+	s, err := OpenState(path, key)
+	if err != nil {
+		t.Fatal(err)
 	}
-	s := open("check -op a")
-	s.Keep(&OpResult{Op: "aten::a", Ran: 7})
-	s.Keep(&OpResult{Op: "aten::b"})
+	return s
+}
+
+func closeState(t *testing.T, s *State) {
+	t.Helper()
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
+}
+
+func TestStateGoesOnWhereItStopped(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "state")
+	s := openState(t, path, "a")
+	s.Keep(&OpResult{Op: "aten::a", Ran: 7})
+	s.Keep(&OpResult{Op: "aten::failed", Fault: "a panic"})
+	s.Keep(&OpResult{Op: "aten::b"})
+	closeState(t, s)
 	// A line that was cut short does not count.
 	text, _ := os.ReadFile(path)
 	if err := os.WriteFile(path, text[:len(text)-3], 0o666); err != nil {
 		t.Fatal(err)
 	}
-	s = open("check -op a")
+	// A run that is stopped before it did anything loses nothing of the one before.
+	closeState(t, openState(t, path, "a"))
+	s = openState(t, path, "a")
 	if len(s.Known) != 1 || s.Known["aten::a"].Ran != 7 {
 		t.Errorf("known: %v", s.Known)
 	}
 	s.Keep(s.Known["aten::a"])
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
+	s.Keep(&OpResult{Op: "aten::c"})
+	closeState(t, s)
+	s = openState(t, path, "a")
+	if len(s.Known) != 2 || s.Other {
+		t.Errorf("known: %v", s.Known)
 	}
-	// Another command knows nothing of it, and a run that is through leaves none.
-	if s = open("check -op b"); len(s.Known) != 0 {
+	closeState(t, s)
+	// Another run knows nothing of it, and a run that is through leaves none.
+	if s = openState(t, path, "b"); len(s.Known) != 0 || !s.Other {
 		t.Errorf("another run knows %v", s.Known)
 	}
 	if err := s.Remove(); err != nil {
@@ -45,4 +59,49 @@ func TestStateGoesOnWhereItStopped(t *testing.T) {
 	if _, err := os.Stat(path); !os.IsNotExist(err) {
 		t.Errorf("the state is still there: %v", err)
 	}
+}
+
+// What is no state file is never written to.
+func TestOtherFilesAreLeftAlone(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"notes.txt": "important\n", "empty": "", "almost": stateMark[:5], "json": `{"opassert check state 2 ": 1}`,
+	} {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := OpenState(path, "a"); !errors.Is(err, ErrNotState) {
+			t.Errorf("%s: error %v", name, err)
+		}
+		if now, err := os.ReadFile(path); err != nil || string(now) != text {
+			t.Errorf("%s holds %q now, %v", name, now, err)
+		}
+	}
+	for _, path := range []string{os.DevNull, dir} {
+		if _, err := OpenState(path, "a"); !errors.Is(err, ErrNotState) {
+			t.Errorf("%s: error %v", path, err)
+		}
+	}
+	link := filepath.Join(dir, "link")
+	if err := os.Symlink("notes.txt", link); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := OpenState(link, "a"); !errors.Is(err, ErrNotState) {
+		t.Errorf("link: error %v", err)
+	}
+}
+
+func TestStateIsLocked(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "state")
+	s := openState(t, path, "a")
+	s.Keep(&OpResult{Op: "aten::a"})
+	if _, err := OpenState(path, "a"); !errors.Is(err, ErrStateInUse) {
+		t.Errorf("a second run: error %v", err)
+	}
+	closeState(t, s)
+	if s = openState(t, path, "a"); len(s.Known) != 1 {
+		t.Errorf("known: %v", s.Known)
+	}
+	closeState(t, s)
 }

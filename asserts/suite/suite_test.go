@@ -49,7 +49,10 @@ func summary(r *OpResult) string {
 		words = append(words, fmt.Sprintf("%v on %s [%s]", f.Violation.Code, f.Violation.Subject, f.Device))
 	}
 	for _, c := range r.Crashes {
-		words = append(words, fmt.Sprintf("%s in case %d, alone: %v", c.Cause, c.Case, c.Alone))
+		words = append(words, strings.TrimSpace(fmt.Sprintf("%s in case %d, alone: %v %s %v", c.Cause, c.Case, c.Alone, strings.TrimPrefix(c.Call, r.Op), c.Frames)))
+	}
+	if fault, _, _ := strings.Cut(r.Fault, "\n"); fault != "" {
+		words = append(words, "fault: "+fault)
 	}
 	if r.Ran == 0 {
 		words = append(words, "never ran: "+r.Error)
@@ -71,19 +74,39 @@ func TestFaultsAreFoundAndCrashesContained(t *testing.T) {
 		"meta_disagrees":           "OA011 on result [cpu, meta]",
 		"wants_five_dims":          "",
 		"never":                    "never ran: not today",
-		"crashes_on_bool":          "SIGSEGV in case 11, alone: true",
+		"crashes_on_bool":          "SIGSEGV in case 11, alone: true (self=bool[2]) []",
+		"exits":                    "exit status 3 in case 0, alone: true (self=float32[2]) []; exit status 3 in case 1, alone: true (self=float32[3, 3]) []; exit status 3 in case 2, alone: true (self=float32[2, 3, 4, 4]) []; never ran: ",
+		"fails_in_opassert":        "fault: panic: our own fault; never ran: ",
 		"leaves_a_file":            "",
-		"hoards_on_bool":           "out of memory in case 11, alone: true; out of memory in case 16, alone: true",
-		"hangs":                    "hang in case 0, alone: true; never ran: ",
-		"spins":                    "hang in case 0, alone: true; never ran: ",
+		"hoards_on_bool":           "out of memory in case 11, alone: true (self=bool[2]) []; out of memory in case 16, alone: true (self=bool[1, 2, 3, 4, 4]) []",
+		"hangs":                    "hang in case 0, alone: true (self=float32[2]) []; never ran: ",
+		"spins":                    "hang in case 0, alone: true (self=float32[2]) []; never ran: ",
 		"waits_on_bool":            "",
 	}
 	got := make(map[string]string)
 	for name, r := range results {
 		got[name] = summary(r)
 	}
+	delete(got, "crashes_late") // it depends on what its worker did before
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// A crash that does not happen again in a process of its own is told apart, and
+// its case counts as it came out there.
+func TestCrashThatDoesNotRepeat(t *testing.T) {
+	r := runFake(t, "crashes_late")["crashes_late"]
+	if len(r.Crashes) == 0 || r.Ran < 10 {
+		t.Errorf("%d crashes, %d of %d cases ran", len(r.Crashes), r.Ran, r.Cases)
+	}
+	for _, c := range r.Crashes {
+		if c.Alone || c.Counts() {
+			t.Errorf("case %d crashes alone: %v", c.Case, c)
+		}
+	}
+	if report := (&Report{Ops: []*OpResult{r}}); report.Findings() != 0 {
+		t.Errorf("%d findings", report.Findings())
 	}
 }
 

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime/debug"
+	"strconv"
 
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/schema"
@@ -19,15 +21,29 @@ type Config struct {
 }
 
 // The conversation with a worker is in lines. It says "ready PID" when it has
-// started. A request is "OP FROM TO", to run those cases; the answer is
-// "start N" before each case, "end JSON" after it, and "done".
+// started. A request is JSON; the answer is "start N" before each case, "end
+// JSON" after it, and "done".
 const (
 	lineReady = "ready"
 	lineStart = "start"
+	lineCall  = "call"  // "call CASE" before each call, where the request wants that
+	lineFrame = "frame" // "frame TEXT", innermost first, from a worker that crashes
 	lineEnd   = "end"
 	lineDone  = "done"
-	lineDied  = "died" // from what watches the worker: "died STATUS"
+	lineList  = "list"  // "list LISTING", the answer to a request for the ops
+	lineFault = "fault" // a panic of opassert's own, quoted
+	lineDied  = "died"  // from what watches the worker: "died STATUS"
 )
+
+// A request is for some cases of an op, or for the list of ops.
+type request struct {
+	List bool   `json:"list,omitempty"`
+	Op   string `json:"op"`
+	From int    `json:"from"`
+	To   int    `json:"to"`
+	Show bool   `json:"show,omitempty"` // say each call before it is made
+	Case string `json:"case,omitempty"` // make this one call instead, as it is
+}
 
 // memoryLimit is how many bytes of address space a worker gets besides what it
 // starts with, so that a kernel that asks for too much fails at once, and
@@ -52,6 +68,7 @@ func Serve(engine Engine, cfg Config, in io.Reader, out io.Writer) error {
 	}
 	fmt.Fprintln(out, lineReady, os.Getpid())
 	lines := bufio.NewScanner(in)
+	lines.Buffer(nil, 1<<26)
 	for lines.Scan() {
 		if err := s.answer(lines.Text()); err != nil {
 			return err
@@ -60,8 +77,11 @@ func Serve(engine Engine, cfg Config, in io.Reader, out io.Writer) error {
 	return lines.Err()
 }
 
-// giveUp is after how many cases an op is left alone when the errors of all of
-// them were of the sort that no arguments mend, such as a missing kernel.
+// Refuse tells the run why this worker cannot start.
+func Refuse(err error, out io.Writer) { fmt.Fprintln(out, lineFault, strconv.Quote(err.Error())) }
+
+// giveUp is after how many cases an op is left alone when all of them
+// ended in errors that no arguments avoid, such as that of a missing kernel.
 const giveUp = 10
 
 type server struct {
@@ -71,32 +91,83 @@ type server struct {
 	out  io.Writer
 }
 
-func (s *server) answer(request string) error {
-	var name string
-	var from, to int
-	if _, err := fmt.Sscanf(request, "%s %d %d", &name, &from, &to); err != nil {
-		return fmt.Errorf("bad request %q: %w", request, err)
+func (s *server) answer(text string) (err error) {
+	var q request
+	if err := json.Unmarshal([]byte(text), &q); err != nil {
+		return fmt.Errorf("bad request %q: %w", text, err)
 	}
-	operator, err := s.engine.Operator(name)
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic: %v\n\n%s", p, debug.Stack())
+		}
+		if err != nil {
+			Refuse(err, s.out)
+		}
+	}()
+	if q.List {
+		return s.list()
+	}
+	operator, err := s.engine.Operator(q.Op)
 	if err != nil {
 		return err
 	}
 	t := newTarget(s.engine, operator, s.cfg.Plan(operator.Schema), s.book)
-	hopeless := 0 // cases from the first one on that nothing would mend
-	for n := from; n < to && hopeless < giveUp; n++ {
+	s.calling = nil
+	if q.Show {
+		s.calling = s.show
+	}
+	if q.Case != "" {
+		err = s.attempt(t, q)
+	} else {
+		err = s.cases(t, q)
+	}
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintln(s.out, lineDone)
+	return err
+}
+
+// show tells the run which call comes next.
+func (s *server) show(c *Case) {
+	if text, err := encodeCase(c); err == nil {
+		fmt.Fprintln(s.out, lineCall, text)
+	}
+}
+
+// attempt makes one call, whatever comes of it.
+func (s *server) attempt(t *target, q request) error {
+	c, err := decodeCase(q.Case)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintln(s.out, lineStart, q.From)
+	result := caseResult{Case: q.From}
+	_, err = s.try(t, c)
+	result.fail(err)
+	return s.end(&result)
+}
+
+// cases runs cases, one after the other.
+func (s *server) cases(t *target, q request) error {
+	hopeless := 0 // cases from the first one on that no arguments help
+	for n := q.From; n < q.To && hopeless < giveUp; n++ {
 		fmt.Fprintln(s.out, lineStart, n)
 		result := s.run(t, n)
-		if result.lost && hopeless == n-from {
+		if result.lost && hopeless == n-q.From {
 			hopeless++
 		}
-		text, err := json.Marshal(result)
-		if err != nil {
-			return err
-		}
-		if _, err := fmt.Fprintf(s.out, "%s %s\n", lineEnd, text); err != nil {
+		if err := s.end(&result); err != nil {
 			return err
 		}
 	}
-	_, err = fmt.Fprintln(s.out, lineDone)
+	return nil
+}
+
+func (s *server) end(result *caseResult) error {
+	text, err := json.Marshal(result)
+	if err == nil {
+		_, err = fmt.Fprintf(s.out, "%s %s\n", lineEnd, text)
+	}
 	return err
 }

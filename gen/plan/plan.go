@@ -124,9 +124,20 @@ func (p *Planner) lines(op *schema.Op, data *asserts.Op) []asserts.Check {
 func (p *Planner) exceptions(op *schema.Op) []*allowlist.Entry {
 	var entries []*allowlist.Entry
 	for _, list := range p.allow {
-		entries = append(entries, list.About(op.Func.Name)...)
+		entries = append(entries, list.About(op)...)
 	}
 	return entries
+}
+
+// WaivedCrash returns the allowlist entry that lets an op crash with that cause,
+// or nil.
+func (p *Planner) WaivedCrash(op *schema.Op, cause string) *allowlist.Entry {
+	for _, e := range p.exceptions(op) {
+		if e.ExcusesCrash(cause, p.at) {
+			return e
+		}
+	}
+	return nil
 }
 
 func (p *Planner) excuse(exceptions []*allowlist.Entry, code asserts.Code) *allowlist.Entry {

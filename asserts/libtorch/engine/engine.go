@@ -116,7 +116,7 @@ func runnable(op *libtorch.Op) bool {
 var below = []string{"CPU", "CompositeExplicitAutograd", "CompositeExplicitAutogradNonFunctional"}
 
 func (l *Libtorch) operator(op *libtorch.Op) suite.Operator {
-	o := suite.Operator{Missing: op.Unpassable()}
+	o := suite.Operator{Missing: op.Unpassable(), Added: l.Loaded(op.Name)}
 	o.Below = slices.ContainsFunc(op.Kernels, func(k string) bool { return slices.Contains(below, k) })
 	if o.Schema = l.schemas[op.Name]; o.Schema != nil {
 		o.Unseen = unseen(o.Schema, op)

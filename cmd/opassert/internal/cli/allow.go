@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -50,6 +51,9 @@ func runAllow(inv *invocation) error {
 		return usagef("the audit runs on the engine libtorch")
 	}
 	*flags.engine = "libtorch"
+	if isWorker() {
+		return flags.serve(inv)
+	}
 	entries, err := flags.entries()
 	if err != nil {
 		return err
@@ -59,14 +63,18 @@ func runAllow(inv *invocation) error {
 		return err
 	}
 	checked.operators = named(checked.operators, entries)
-	if isWorker() {
-		return checked.serve()
-	}
-	report, err := checked.run(inv)
-	if err != nil {
+	var stale error
+	err = checked.run(inv, func(r *suite.Report) error {
+		err := inv.tellAudit(audit(entries, r), *asJSON)
+		if errors.Is(err, errFindings) {
+			stale, err = err, nil
+		}
 		return err
+	})
+	if err == nil || errors.Is(err, errFindings) { // of the ops, which the audit does not tell
+		return stale
 	}
-	return inv.tellAudit(audit(entries, report), *asJSON)
+	return err
 }
 
 // entries gives the entries of all lists.
@@ -89,22 +97,25 @@ func (f *checkFlags) entries() ([]*allowlist.Entry, error) {
 // named keeps the ops that an entry names.
 func named(ops []suite.Operator, entries []*allowlist.Entry) []suite.Operator {
 	return slices.DeleteFunc(slices.Clone(ops), func(o suite.Operator) bool {
-		return !slices.ContainsFunc(entries, func(e *allowlist.Entry) bool { return names(e, o.Schema.Func.Name.String()) })
+		names := allowlist.Names(o.Schema)
+		return !slices.ContainsFunc(entries, func(e *allowlist.Entry) bool { return slices.Contains(names, e.Op) })
 	})
 }
 
-// names tells whether an entry is for an op, overload or not.
+// names reports whether an entry is for an op, which has its namespace.
 func names(e *allowlist.Entry, op string) bool {
-	base, _, _ := strings.Cut(op, ".")
-	return e.Op == op || e.Op == base
+	namespace, plain, _ := strings.Cut(op, "::")
+	base, _, _ := strings.Cut(plain, ".")
+	entry := strings.TrimPrefix(e.Op, namespace+"::")
+	return entry == plain || entry == base
 }
 
 func audit(entries []*allowlist.Entry, report *suite.Report) []auditedEntry {
 	var audited []auditedEntry
 	for _, e := range entries {
-		a := auditedEntry{Entry: e.Pos.String(), Op: e.Op, Checks: checksText(e.Checks), Reason: e.Reason, Verdict: "no such op"}
+		a := auditedEntry{Entry: e.Pos.String(), Op: e.Op, Checks: excuses(e), Reason: e.Reason, Verdict: "no such op"}
 		for _, op := range report.Ops {
-			if _, plain, _ := strings.Cut(op.Op, "::"); names(e, plain) {
+			if names(e, op.Op) {
 				a.weigh(e, op)
 			}
 		}
@@ -119,6 +130,11 @@ func (a *auditedEntry) weigh(e *allowlist.Entry, op *suite.OpResult) {
 	for text, n := range op.Excused {
 		if code, ok := asserts.ParseCode(text); ok && covers(e.Checks, code) {
 			a.Cases += n
+		}
+	}
+	for _, c := range op.Crashes {
+		if slices.Contains(e.Crashes, c.Cause) {
+			a.Cases++
 		}
 	}
 	for _, f := range op.Findings {
@@ -142,6 +158,12 @@ func (a *auditedEntry) weigh(e *allowlist.Entry, op *suite.OpResult) {
 func covers(set asserts.Codes, code asserts.Code) bool {
 	fresh := set.Has(asserts.FreshImpl) || set.Has(asserts.FreshStorage)
 	return set.Has(code) || fresh && (code == asserts.UndeclaredAlias || code == asserts.OutputAlias)
+}
+
+// excuses lists what an entry excuses.
+func excuses(e *allowlist.Entry) string {
+	words := []string{checksText(e.Checks)}
+	return strings.TrimSpace(strings.Join(append(words, e.Crashes...), " "))
 }
 
 func checksText(set asserts.Codes) string {

@@ -3,7 +3,6 @@ package cli
 import (
 	"cmp"
 	"context"
-	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -11,8 +10,8 @@ import (
 	"os/signal"
 	"path"
 	"runtime"
-	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/opassert/opassert/asserts"
@@ -31,7 +30,10 @@ in worker processes, so a kernel that crashes or hangs is a result like another.
 A run that was interrupted goes on where it stopped when it is started again.
 
   opassert check -engine libtorch -op aten::lu_unpack
-  opassert check -engine libtorch -lib build/libmyops.so -level meta`,
+  opassert check -engine libtorch -lib build/libmyops.so -level meta
+
+Exit status: 0 nothing found, 1 findings or crashes, 2 nothing was checked, the
+run was interrupted, a report could not be written, or opassert itself failed.`,
 	run: runCheck,
 }
 
@@ -55,11 +57,31 @@ func newCheckFlags(f *flag.FlagSet) *checkFlags {
 	f.Var(&c.ops, "op", "an op `name`, or a pattern such as aten::*conv*; may be given several times")
 	c.seed = f.Uint64("seed", suite.DefaultSeed, "what the cases are made from")
 	c.cases = f.Int("cases", 50, "how many cases an op gets")
-	c.only = f.Int("case", -1, "run this case alone")
+	c.only = f.Int("case", -1, "run the case of this `number` alone (default: all)")
 	c.workers = f.Int("workers", runtime.NumCPU(), "worker processes")
 	c.timeout = f.Duration("timeout", 3*time.Second, "the longest that one case may take, in processor time")
 	c.state = f.String("state", "", "the `file` that keeps what is done, so that an interrupted run can go on (default: in the cache folder)")
 	return c
+}
+
+// validate refuses numbers that make no sense.
+func (f *checkFlags) validate() error {
+	switch {
+	case *f.timeout <= 0:
+		return usagef("-timeout %v leaves a case no time", *f.timeout)
+	case *f.cases < 1:
+		return usagef("-cases %d runs nothing: an op needs at least one case", *f.cases)
+	case *f.workers < 1:
+		return usagef("-workers %d runs nothing: at least one is needed", *f.workers)
+	case *f.only < -1:
+		return usagef("-case %d: cases are numbered from 0", *f.only)
+	}
+	for _, pattern := range f.ops {
+		if _, err := path.Match(pattern, ""); err != nil {
+			return usagef("-op %s: %v", pattern, err)
+		}
+	}
+	return nil
 }
 
 func runCheck(inv *invocation) error {
@@ -68,81 +90,72 @@ func runCheck(inv *invocation) error {
 	if err := inv.parse(0, 0); err != nil {
 		return err
 	}
+	if isWorker() {
+		return flags.serve(inv)
+	}
+	if err := out.check(); err != nil {
+		return err
+	}
 	checked, err := flags.start(inv)
 	if err != nil {
 		return err
 	}
-	if isWorker() {
-		return checked.serve()
-	}
-	report, err := checked.run(inv)
-	if err != nil {
-		return err
-	}
-	if err := out.write(inv, report); err != nil {
-		return err
-	}
-	if report.Findings() > 0 {
-		return errFindings
-	}
-	return nil
+	return checked.run(inv, func(r *suite.Report) error { return out.write(inv, r) })
 }
 
 // A checkup is a run made ready.
 type checkup struct {
 	flags     *checkFlags
-	engine    *engine
-	operators []suite.Operator
-	config    suite.Config
+	worker    func() *exec.Cmd
+	listing   *suite.Listing
+	operators []suite.Operator // those to run
+	planner   *plan.Planner
 }
 
+// start finds out which ops there are to run. It loads no op library: a worker
+// does.
 func (f *checkFlags) start(inv *invocation) (*checkup, error) {
-	if *f.timeout <= 0 {
-		return nil, usagef("-timeout %v leaves a case no time", *f.timeout)
+	if _, err := f.known(); err != nil {
+		return nil, err
 	}
 	c := &checkup{flags: f}
-	level, err := parseLevel(*f.level)
-	if err != nil {
+	if *f.engine == "" {
+		*f.engine = f.chosen(inv)
+	}
+	var err error
+	if c.worker, err = f.starter(inv); err != nil {
 		return nil, err
 	}
-	if c.engine, err = f.open(inv); err != nil {
+	if c.listing, err = suite.List(c.worker); err != nil {
 		return nil, err
 	}
-	if *f.version == "" {
-		*f.version = c.engine.version
+	if c.operators, err = f.choose(c.listing.Operators); err != nil {
+		return nil, err
 	}
-	var all []suite.Operator // a worker, which starts often, asks for one at a time
-	if !isWorker() {
-		if all, err = c.engine.Operators(); err != nil {
-			return nil, err
-		}
-		if c.operators, err = f.choose(all, c.engine.added); err != nil {
-			return nil, err
-		}
+	var schemas []*schema.Op
+	for _, o := range c.listing.Operators {
+		schemas = append(schemas, o.Schema)
 	}
-	planner, err := f.plannerFor(inv, all)
-	c.config = suite.Config{Level: level, Seed: *f.seed, Plan: func(op *schema.Op) suite.Plan { return planned(planner.Plan(op), level) }}
+	f.inferVersion(c.listing.Version)
+	c.planner, err = f.planner(inv, schemas)
 	return c, err
 }
 
-// planned is a plan as the suite takes it.
-func planned(p plan.Plan, level asserts.Level) suite.Plan {
-	op := p.Asserts(level)
-	waived := asserts.CodesOf(op.Waived...)
-	op.Waived = nil // the suite judges them too, to know what they excuse
-	return suite.Plan{Op: op, Waived: waived}
-}
-
-func (f *checkFlags) plannerFor(inv *invocation, all []suite.Operator) (*plan.Planner, error) {
-	var schemas []*schema.Op
-	for _, o := range all {
-		schemas = append(schemas, o.Schema)
+// known checks what can be checked before an engine is opened.
+func (f *checkFlags) known() (asserts.Level, error) {
+	if err := f.validate(); err != nil {
+		return 0, err
 	}
-	return f.planner(inv, schemas)
+	return parseLevel(*f.level)
 }
 
-// isWorker reports whether this process is a worker of another one's run.
-func isWorker() bool { return os.Getenv(suite.WorkerVariable) != "" }
+// inferVersion takes the library's version from its engine's: the number in
+// "libtorch 2.6.0+cu124".
+func (f *checkFlags) inferVersion(engine string) {
+	if name, version, ok := strings.Cut(engine, " "); ok && name == "libtorch" && *f.version == "" {
+		*f.version, _, _ = strings.Cut(version, "+")
+	}
+}
 
 func parseLevel(name string) (asserts.Level, error) {
 	for l := asserts.Identity; l <= asserts.Meta; l++ {
@@ -150,34 +163,34 @@ func parseLevel(name string) (asserts.Level, error) {
 			return l, nil
 		}
 	}
-	return 0, usagef("no level %q; there are identity, content and meta", name)
+	return 0, usagef("unknown level %q: the levels are identity, content and meta", name)
 }
 
-// choose gives the ops that the patterns match; without patterns those that
+// choose returns the ops that the patterns match; without patterns those that
 // the libraries added, and without libraries all.
-func (f *checkFlags) choose(all []suite.Operator, loaded func(string) bool) ([]suite.Operator, error) {
-	if len(f.ops) == 0 {
-		return slices.DeleteFunc(slices.Clone(all), func(o suite.Operator) bool { return len(f.libs) > 0 && !loaded(o.Name()) }), nil
-	}
-	chosen := make([]bool, len(all))
-	for _, pattern := range f.ops {
-		found := false
-		for i, o := range all {
+func (f *checkFlags) choose(all []suite.Operator) ([]suite.Operator, error) {
+	matched := make(map[string]bool)
+	var chosen []suite.Operator
+	for _, o := range all {
+		take := len(f.ops) == 0 && (o.Added || len(f.libs) == 0)
+		for _, pattern := range f.ops {
 			if matches(pattern, o) {
-				chosen[i], found = true, true
+				take, matched[pattern] = true, true
 			}
 		}
-		if !found {
+		if take {
+			chosen = append(chosen, o)
+		}
+	}
+	for _, pattern := range f.ops {
+		if !matched[pattern] {
 			return nil, fmt.Errorf("no op %q in the engine", pattern)
 		}
 	}
-	var out []suite.Operator
-	for i, o := range all {
-		if chosen[i] {
-			out = append(out, o)
-		}
+	if len(chosen) == 0 && len(f.libs) > 0 {
+		return nil, fmt.Errorf("nothing to check: %s adds no ops", strings.Join(f.libs, ", "))
 	}
-	return out, nil
+	return chosen, nil
 }
 
 // matches takes a name with or without namespace and overload, or a pattern.
@@ -194,25 +207,66 @@ func matches(pattern string, o suite.Operator) bool {
 	return false
 }
 
-func (c *checkup) serve() error {
-	return suite.Serve(c.engine.Engine, c.config, os.Stdin, os.NewFile(suite.ReplyFile, "replies"))
+// serve is the life of a worker. What keeps it from starting goes to the run.
+func (f *checkFlags) serve(inv *invocation) error {
+	replies := os.NewFile(suite.ReplyFile, "replies")
+	engine, config, err := f.prepare(inv)
+	if err != nil {
+		suite.Refuse(err, replies)
+		return err
+	}
+	return suite.Serve(engine, config, os.Stdin, replies)
 }
 
-func (c *checkup) run(inv *invocation) (*suite.Report, error) {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	state, err := suite.OpenState(*c.flags.state, strings.Join(inv.raw, "\x00"), c.engine.Version()+c.flags.stamps())
-	if err != nil {
-		return nil, err
+// prepare opens the engine, and says what its calls are held against.
+func (f *checkFlags) prepare(inv *invocation) (suite.Engine, suite.Config, error) {
+	config := suite.Config{Seed: *f.seed}
+	var err error
+	if config.Level, err = f.known(); err != nil {
+		return nil, config, err
 	}
-	progress := newProgress(inv.stderr, len(c.operators))
+	if *f.engine == "" {
+		*f.engine = f.chosen(inv)
+	}
+	engine, err := f.open(inv)
+	if err != nil {
+		return nil, config, err
+	}
+	f.inferVersion(engine.Version())
+	planner, err := f.planner(inv, nil)
+	config.Plan = func(op *schema.Op) suite.Plan { return planned(planner.Plan(op), config.Level) }
+	return engine, config, err
+}
+
+// planned is a plan as the suite takes it.
+func planned(p plan.Plan, level asserts.Level) suite.Plan {
+	op := p.Asserts(level)
+	waived := asserts.CodesOf(op.Waived...)
+	op.Waived = nil // the suite judges them too, to know what they excuse
+	return suite.Plan{Op: op, Waived: waived}
+}
+
+// run runs the ops and hands the report over, also one of a run that was
+// interrupted. Only when it is written does the state go.
+func (c *checkup) run(inv *invocation, write func(*suite.Report) error) error {
+	signal.Ignore(syscall.SIGPIPE) // a reader that went away costs its own report alone
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	defer stop()
+	state, err := c.openState(inv)
+	if err != nil {
+		return err
+	}
+	progress := newProgress(inv, len(c.operators))
 	run := suite.Run{
-		Operators: c.operators, Lint: len(c.flags.libs) > 0, To: *c.flags.cases, Workers: max(1, *c.flags.workers), Timeout: *c.flags.timeout,
-		Worker: c.worker, Known: state.Known,
+		Operators: c.operators, Lint: len(c.flags.libs) > 0, To: *c.flags.cases, Workers: min(*c.flags.workers, max(1, len(c.operators))),
+		Timeout: *c.flags.timeout, Worker: c.worker, Waived: c.waived,
 		Done: func(r *suite.OpResult) {
-			state.Keep(r)
+			state.keep(r)
 			progress.done(r)
 		},
+	}
+	if state.file != nil {
+		run.Known = state.file.Known
 	}
 	if *c.flags.only >= 0 {
 		run.From, run.To = *c.flags.only, *c.flags.only+1
@@ -220,38 +274,53 @@ func (c *checkup) run(inv *invocation) (*suite.Report, error) {
 	begun := time.Now()
 	results, err := run.Do(ctx)
 	progress.end()
-	if err != nil {
-		state.Close()
-		if errors.Is(err, context.Canceled) {
-			return nil, fmt.Errorf("interrupted after %d of %d ops; what is done is kept in %s, and the same command goes on from there",
-				len(results), len(c.operators), state.Path)
-		}
-		return nil, err
+	interrupted := ctx.Err() != nil
+	if err != nil && !interrupted {
+		return err
 	}
-	return &suite.Report{
-		Engine: c.engine.Version(), Level: c.config.Level, Seed: c.config.Seed, Cases: run.To - run.From,
-		Command: c.flags.again(), Ops: results, Took: time.Since(begun),
-	}, state.Remove()
+	report := &suite.Report{
+		Engine: c.listing.Version, Level: c.level(), Seed: *c.flags.seed, Cases: run.To - run.From,
+		Command: c.flags.again(), All: len(c.operators), Ops: results, Took: time.Since(begun),
+	}
+	return c.conclude(inv, report, state, write(report), interrupted)
 }
 
-// stamps tells one build of the command, of libtorch and of the libraries from
-// another: a run does not go on with the results of other code.
-func (f *checkFlags) stamps() string {
-	self, _ := os.Executable()
-	files := append([]string{self}, f.libs...)
-	if f.found != nil {
-		files = append(files, f.found.Link()...)
-	}
-	var b strings.Builder
-	for _, file := range files {
-		if info, err := os.Stat(file); err == nil {
-			fmt.Fprintf(&b, " %s %d %v", file, info.Size(), info.ModTime().UnixNano())
-		}
-	}
-	return b.String()
+func (c *checkup) level() asserts.Level {
+	level, _ := parseLevel(*c.flags.level) // it was read once
+	return level
 }
 
-// again gives the command that a repro line begins with: what decides how a
+// waived says why an allowlist lets an op crash like that, or "".
+func (c *checkup) waived(op *schema.Op, cause string) string {
+	if e := c.planner.WaivedCrash(op, cause); e != nil {
+		return e.Reason
+	}
+	return ""
+}
+
+// conclude says how the run ended, when its report is written.
+func (c *checkup) conclude(inv *invocation, r *suite.Report, state *runState, unwritten error, interrupted bool) error {
+	state.close(inv, unwritten == nil && !interrupted)
+	faults := r.Faults()
+	for _, fault := range faults {
+		fmt.Fprintf(inv.stderr, "opassert check: opassert itself failed, which says nothing of the op: %s\n", fault)
+	}
+	switch {
+	case unwritten != nil:
+		return unwritten
+	case interrupted:
+		return fmt.Errorf("interrupted after %d of %d ops%s", len(r.Ops), r.All, state.goesOn())
+	case len(faults) > 0:
+		return fmt.Errorf("opassert itself failed; please report the text above")
+	case r.Empty() != "":
+		return fmt.Errorf("nothing was checked: %s", r.Empty())
+	case r.Findings() > 0:
+		return errFindings
+	}
+	return nil
+}
+
+// again returns the command that a repro line begins with: what decides how a
 // case comes out, and nothing else.
 func (f *checkFlags) again() string {
 	words := []string{"opassert check -engine", *f.engine}
@@ -268,18 +337,4 @@ func (f *checkFlags) again() string {
 		words = append(words, "-level", *f.level)
 	}
 	return strings.Join(words, " ")
-}
-
-// worker starts the same command as a worker.
-func (c *checkup) worker() *exec.Cmd {
-	self, err := os.Executable()
-	if err != nil {
-		self = os.Args[0]
-	}
-	cmd := exec.Command(self, os.Args[1:]...)
-	// A worker lives shortly: collecting garbage is not worth it, nor are
-	// threads that spin.
-	cmd.Env = append(os.Environ(), "GOGC=off", "GOMEMLIMIT=512MiB", "OMP_NUM_THREADS=1", "MKL_NUM_THREADS=1", engineVariable+"="+*c.flags.engine)
-	cmd.Env = append(cmd.Env, c.engine.environment...)
-	return cmd
 }

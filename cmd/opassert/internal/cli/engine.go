@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"strings"
 
 	"github.com/opassert/opassert/asserts"
@@ -16,51 +17,41 @@ import (
 	"github.com/opassert/opassert/schema"
 )
 
-// An engine is one of the suite's, with what the command asks of it besides.
-type engine struct {
-	suite.Engine
-	version     string               // of the library, for allowlist entries
-	added       func(op string) bool // reports whether an op came with a library of -lib
-	environment []string             // of workers, besides the process's own
+// A backend is an engine that check can be asked for.
+type backend struct {
+	name string
+
+	// prepare makes the run ready, and returns the variables that its workers
+	// need besides the process's own.
+	prepare func(f *checkFlags, inv *invocation) ([]string, error)
+
+	// open opens the engine in a worker. Schemas of a file, where one is given,
+	// go before the engine's own.
+	open func(f *checkFlags, file []*schema.Op) (suite.Engine, error)
+}
+
+var backends = []backend{
+	{"libtorch", prepareLibtorch, openLibtorch},
+	{"c10", prepareEmbedded, openEmbedded},
 }
 
 // engineVariable names, for a worker, the engine that the run has chosen.
 const engineVariable = "OPASSERT_ENGINE"
 
-// engines are those that check knows, by name.
-var engines = []struct {
-	name string
-	open func(f *checkFlags, inv *invocation, file []*schema.Op) (*engine, error)
-}{
-	{"libtorch", openLibtorch},
-	{"c10", openEmbedded},
-}
-
 func engineNames() string {
 	var names []string
-	for _, e := range engines {
-		names = append(names, e.name)
+	for _, b := range backends {
+		names = append(names, b.name)
 	}
 	return strings.Join(names, " and ")
 }
 
-// open opens the engine that the flags ask for.
-func (f *checkFlags) open(inv *invocation) (*engine, error) {
-	if *f.engine == "" {
-		*f.engine = f.chosen(inv)
-	}
-	var file []*schema.Op
-	for _, e := range engines {
-		if e.name != *f.engine {
-			continue
+// backend returns what the flags ask for.
+func (f *checkFlags) backend() (*backend, error) {
+	for i := range backends {
+		if backends[i].name == *f.engine {
+			return &backends[i], nil
 		}
-		if *f.schema != "" {
-			var err error
-			if file, err = f.load(inv); err != nil {
-				return nil, err
-			}
-		}
-		return e.open(f, inv, file)
 	}
 	return nil, usagef("unknown engine %q: the engines are %s", *f.engine, engineNames())
 }
@@ -78,29 +69,76 @@ func (f *checkFlags) chosen(inv *invocation) string {
 	return "c10"
 }
 
-func openLibtorch(f *checkFlags, inv *invocation, file []*schema.Op) (*engine, error) {
-	if !isWorker() {
-		if err := f.use(inv); err != nil {
+// isWorker reports whether this process is a worker of another one's run.
+func isWorker() bool { return os.Getenv(suite.WorkerVariable) != "" }
+
+// starter returns what starts the same command as a worker.
+func (f *checkFlags) starter(inv *invocation) (func() *exec.Cmd, error) {
+	b, err := f.backend()
+	if err != nil {
+		return nil, err
+	}
+	environment, err := b.prepare(f, inv)
+	if err != nil {
+		return nil, err
+	}
+	self, err := os.Executable()
+	if err != nil {
+		self = os.Args[0]
+	}
+	// A worker lives shortly: collecting garbage is not worth it, nor are
+	// threads that spin.
+	environment = append(environment, "GOGC=off", "GOMEMLIMIT=512MiB", "OMP_NUM_THREADS=1", "MKL_NUM_THREADS=1", engineVariable+"="+b.name)
+	return func() *exec.Cmd {
+		cmd := exec.Command(self, os.Args[1:]...)
+		cmd.Env = append(os.Environ(), environment...)
+		return cmd
+	}, nil
+}
+
+// open opens the engine, in a worker.
+func (f *checkFlags) open(inv *invocation) (suite.Engine, error) {
+	b, err := f.backend()
+	if err != nil {
+		return nil, err
+	}
+	var file []*schema.Op
+	if *f.schema != "" {
+		if file, err = f.load(inv); err != nil {
 			return nil, err
 		}
 	}
+	return b.open(f, file)
+}
+
+func prepareLibtorch(f *checkFlags, inv *invocation) ([]string, error) {
+	if err := f.use(inv); err != nil {
+		return nil, err
+	}
+	return torch.Environment()
+}
+
+func openLibtorch(f *checkFlags, file []*schema.Op) (suite.Engine, error) {
 	l, err := torch.Open(f.libs, file)
 	if err != nil {
 		return nil, err
 	}
-	environment, err := torch.Environment()
-	return &engine{Engine: l, version: l.Number(), added: l.Loaded, environment: environment}, err
+	return l, nil
 }
 
-// openEmbedded opens the embedded engine over its own kernels. They are called
-// through their generated wrappers, which do not check: the suite does.
-func openEmbedded(f *checkFlags, _ *invocation, file []*schema.Op) (*engine, error) {
+func prepareEmbedded(f *checkFlags, _ *invocation) ([]string, error) {
 	if len(f.libs) > 0 {
 		return nil, usagef("-lib is for the engine libtorch: c10 loads no libraries")
 	}
 	if *f.dir != "" {
 		return nil, usagef("-libtorch is for the engine libtorch")
 	}
+	return nil, nil
+}
+
+// openEmbedded opens the embedded engine over its own kernels. They are called
+// through their generated wrappers, which do not check: the suite does.
+func openEmbedded(_ *checkFlags, file []*schema.Op) (suite.Engine, error) {
 	if file == nil {
 		own, err := schema.Parse("ops.yaml", kernels.Schemas, nil)
 		if err != nil {
@@ -109,9 +147,5 @@ func openEmbedded(f *checkFlags, _ *invocation, file []*schema.Op) (*engine, err
 		file = own.Ops
 	}
 	asserts.SetLevel(asserts.Off)
-	e, err := embedded.Open(gentest.Wrappers, file)
-	if err != nil {
-		return nil, err
-	}
-	return &engine{Engine: e, added: func(string) bool { return false }}, nil
+	return embedded.Open(gentest.Wrappers, file)
 }

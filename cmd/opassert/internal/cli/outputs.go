@@ -1,14 +1,15 @@
 package cli
 
 import (
+	"bufio"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"runtime/debug"
 	"slices"
-	"time"
 
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/suite"
@@ -22,7 +23,7 @@ type outputs struct {
 
 func newOutputs(f *flag.FlagSet) *outputs {
 	return &outputs{
-		json:      f.Bool("json", false, "print a JSON array instead of text"),
+		json:      f.Bool("json", false, "print a JSON array on standard output instead of text"),
 		junit:     f.String("junit", "", "write the results as JUnit XML to a `file`"),
 		sarif:     f.String("sarif", "", "write the findings as a SARIF log to a `file`"),
 		html:      f.String("html", "", "write one self-contained HTML page to a `file`"),
@@ -31,6 +32,31 @@ func newOutputs(f *flag.FlagSet) *outputs {
 	}
 }
 
+// check reports, before there is anything to lose, that a file can't be
+// written.
+func (o *outputs) check() error {
+	var errs []error
+	for _, path := range []string{*o.junit, *o.sarif, *o.html, *o.table, *o.unreached} {
+		if path != "" {
+			errs = append(errs, checkWritable(path))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// checkWritable reports why a file can't be written, and leaves it as it is.
+func checkWritable(path string) error {
+	if special(path) {
+		return nil
+	}
+	t, err := newReplacement(path)
+	if err != nil {
+		return err
+	}
+	return t.discard()
+}
+
+// write writes every report that is asked for, the others too where one fails.
 func (o *outputs) write(inv *invocation, r *suite.Report) error {
 	results := r.Results()
 	print := r.WriteText
@@ -39,13 +65,19 @@ func (o *outputs) write(inv *invocation, r *suite.Report) error {
 	}
 	sarif := func(w io.Writer) error { return asserts.WriteSARIF(w, version(), "", badOnly(results)) }
 	return errors.Join(
-		print(inv.stdout),
 		toFile(*o.junit, func(w io.Writer) error { return asserts.WriteJUnit(w, results) }),
 		toFile(*o.sarif, sarif),
 		toFile(*o.html, r.WriteHTML),
 		toFile(*o.table, r.WriteTable),
 		toFile(*o.unreached, r.WriteUnreached),
+		buffered(inv.stdout, print),
 	)
+}
+
+// buffered writes in large pieces.
+func buffered(w io.Writer, write func(io.Writer) error) error {
+	b := bufio.NewWriterSize(w, 1<<16)
+	return errors.Join(write(b), b.Flush())
 }
 
 // badOnly leaves out what a list of problems has no place for.
@@ -63,57 +95,79 @@ func version() string {
 	return "(devel)"
 }
 
-// toFile writes a file, if one is asked for.
+// toFile writes a file, if one is asked for: all of it, or nothing. A device
+// or a pipe is written as it is.
 func toFile(path string, write func(io.Writer) error) error {
 	if path == "" {
 		return nil
 	}
-	f, err := os.Create(path)
+	if special(path) {
+		f, err := os.OpenFile(path, os.O_WRONLY, 0)
+		if err != nil {
+			return err
+		}
+		return errors.Join(inFile(path, buffered(f, write)), f.Close())
+	}
+	t, err := newReplacement(path)
 	if err != nil {
 		return err
 	}
-	if err := write(f); err != nil {
-		f.Close()
-		return err
+	if err := buffered(t.file, write); err != nil {
+		return errors.Join(inFile(path, err), t.discard())
 	}
-	return f.Close()
+	return t.commit()
 }
 
-// A progress shows on a terminal how far a run is.
-type progress struct {
-	w        io.Writer
-	on       bool
-	all      int
-	ops      int
-	cases    int
-	findings int
-	begun    time.Time
-	shown    time.Time
+// inFile puts a file's name before an error of writing it.
+func inFile(path string, err error) error {
+	if err == nil {
+		return nil
+	}
+	var p *os.PathError
+	if errors.As(err, &p) { // which names a temporary file
+		err = p.Err
+	}
+	return fmt.Errorf("write %s: %w", path, err)
 }
 
-func newProgress(w io.Writer, all int) *progress {
-	p := &progress{w: w, all: all, begun: time.Now()}
-	if f, ok := w.(*os.File); ok {
-		info, err := f.Stat()
-		p.on = err == nil && info.Mode()&os.ModeCharDevice != 0 && os.Getenv("TERM") != "dumb"
-	}
-	return p
+// special reports whether a path is something other than a regular file.
+func special(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && !info.Mode().IsRegular() && !info.IsDir()
 }
 
-func (p *progress) done(r *suite.OpResult) {
-	p.ops++
-	p.cases += r.Cases
-	p.findings += len(r.Findings) + len(r.Crashes)
-	if now := time.Now(); p.on && now.Sub(p.shown) > 100*time.Millisecond {
-		p.shown = now
-		rate := float64(p.cases) / now.Sub(p.begun).Seconds()
-		fmt.Fprintf(p.w, "\r\x1b[K%d of %d ops, %.0f cases/s, %d findings  %s", p.ops, p.all, rate, p.findings, r.Op)
-	}
+// A replacement is a new file that takes the place of an old one when it is
+// whole.
+type replacement struct {
+	path string
+	file *os.File
 }
 
-// end takes the line away.
-func (p *progress) end() {
-	if p.on {
-		fmt.Fprint(p.w, "\r\x1b[K")
+func newReplacement(path string) (*replacement, error) {
+	target := path
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		target = real
 	}
+	mode := os.FileMode(0o666)
+	if info, err := os.Stat(target); err == nil {
+		if info.IsDir() {
+			return nil, fmt.Errorf("write %s: it is a folder", path)
+		}
+		mode = info.Mode().Perm()
+	}
+	name := filepath.Join(filepath.Dir(target), fmt.Sprintf(".%s.%d", filepath.Base(target), os.Getpid()))
+	f, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, mode)
+	if err != nil {
+		return nil, inFile(path, err)
+	}
+	return &replacement{target, f}, nil
+}
+
+func (r *replacement) discard() error { return errors.Join(r.file.Close(), os.Remove(r.file.Name())) }
+
+func (r *replacement) commit() error {
+	if err := r.file.Close(); err != nil {
+		return errors.Join(inFile(r.path, err), os.Remove(r.file.Name()))
+	}
+	return os.Rename(r.file.Name(), r.path)
 }

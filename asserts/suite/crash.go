@@ -1,0 +1,164 @@
+package suite
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"encoding/gob"
+	"time"
+)
+
+// A Crash is a case that ended its worker.
+type Crash struct {
+	Case   int      `json:"case"`
+	Cause  string   `json:"cause"`            // "SIGSEGV", "hang", "out of memory"
+	Alone  bool     `json:"alone"`            // it happens again in a process of its own
+	Call   string   `json:"call,omitempty"`   // the smallest call that crashes so
+	Frames []string `json:"frames,omitempty"` // the op's own functions on the stack, innermost first
+	Waived string   `json:"waived,omitempty"` // why an allowlist waives it
+
+	calling string // the last call before it, encoded, where the worker was asked to show it
+}
+
+const (
+	hang        = "hang"
+	outOfMemory = "out of memory"
+)
+
+// Counts reports whether the crash speaks against its op.
+func (c *Crash) Counts() bool { return c.Alone && c.Waived == "" }
+
+// givenUp reports whether an op crashed so often that no more cases are run.
+func (r *OpResult) givenUp() bool {
+	repeated := 0
+	for _, c := range r.Crashes {
+		if c.Alone {
+			repeated++
+		}
+	}
+	return repeated >= maxRepeated || len(r.Crashes) >= maxCrashes
+}
+
+// encodeCase writes a case as one word. Its numbers may be any, NaN included.
+func encodeCase(c *Case) (string, error) {
+	var b bytes.Buffer
+	err := gob.NewEncoder(&b).Encode(c)
+	return base64.StdEncoding.EncodeToString(b.Bytes()), err
+}
+
+func decodeCase(text string) (*Case, error) {
+	b, err := base64.StdEncoding.DecodeString(text)
+	if err != nil {
+		return nil, err
+	}
+	c := new(Case)
+	return c, gob.NewDecoder(bytes.NewReader(b)).Decode(c)
+}
+
+// crashed takes in a case that ended its worker. The case runs once more in a
+// process of its own, as heap corruption surfaces late and elsewhere. One that
+// does not crash there counts as it came out there.
+func (l *lane) crashed(ctx context.Context, o Operator, res *OpResult, crash *Crash) error {
+	var alone []*caseResult
+	l.renew()
+	q := request{Op: res.Op, From: crash.Case, To: crash.Case + 1, Show: true}
+	second, err := l.ask(ctx, q, l.run.Timeout, func(c *caseResult) { alone = append(alone, c) })
+	if err != nil {
+		return err
+	}
+	if second == nil {
+		for _, c := range alone {
+			res.add(c)
+		}
+		if crash.Cause != hang { // which was only slow
+			res.Crashes = append(res.Crashes, *crash)
+		}
+		return nil
+	}
+	*crash = *second
+	crash.Alone = true
+	if err := l.shrink(ctx, res, crash); err != nil {
+		return err
+	}
+	if l.run.Frames != nil {
+		crash.Frames = l.run.Frames(crash.Frames)
+	}
+	if l.run.Waived != nil {
+		crash.Waived = l.run.Waived(o.Schema, crash.Cause)
+	}
+	res.Cases++
+	res.Crashes = append(res.Crashes, *crash)
+	return nil
+}
+
+// Limits of looking for the smallest call that crashes: of calls, and of calls
+// that hang, which take their time.
+const (
+	shrinkCalls = 40
+	shrinkHangs = 3
+)
+
+// shrink looks for the smallest call that crashes as the case does. A second
+// crash of a cause is told with the call of its case.
+func (l *lane) shrink(ctx context.Context, res *OpResult, crash *Crash) error {
+	c, err := decodeCase(crash.calling)
+	if err != nil {
+		return nil // it crashed before its first call: making a tensor, say
+	}
+	crash.Call = c.String()
+	for _, other := range res.Crashes {
+		if other.Cause == crash.Cause {
+			return nil
+		}
+	}
+	calls, hangs := shrinkCalls, shrinkHangs
+	smallest := c
+	crashes := func(c *Case) (*Crash, error) {
+		calls--
+		got, err := l.attempt(ctx, c)
+		if got != nil && got.Cause == hang {
+			hangs--
+		}
+		if got != nil && got.Cause != crash.Cause {
+			got = nil
+		}
+		return got, err
+	}
+	for changed := true; changed; {
+		changed = false
+		for i := range smallest.Args {
+			for _, simpler := range simplifications(smallest, i) {
+				if calls <= 0 || hangs <= 0 {
+					break
+				}
+				got, err := crashes(simpler)
+				if err != nil {
+					return err
+				}
+				if got != nil {
+					smallest, changed = simpler, true
+					break
+				}
+			}
+		}
+	}
+	if smallest == c {
+		return nil
+	}
+	l.renew() // the call must crash where nothing ran before it
+	got, err := crashes(smallest)
+	if got != nil {
+		crash.Call, crash.Frames = smallest.String(), got.Frames
+	}
+	return err
+}
+
+// attempt makes one call as it is, and returns the crash that came of it.
+func (l *lane) attempt(ctx context.Context, c *Case) (*Crash, error) {
+	text, err := encodeCase(c)
+	if err != nil {
+		return nil, err
+	}
+	q := request{Op: c.Op, From: c.Number, Case: text}
+	return l.ask(ctx, q, max(l.run.Timeout/glance, time.Millisecond), func(*caseResult) {})
+}

@@ -1,0 +1,173 @@
+package suite
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// A lane is one of the workers of a run: a process, and another when that ends.
+type lane struct {
+	run    *Run
+	folder string // for what kernels write
+	p      *process
+	broken error // workers do not start
+}
+
+// renew makes the next request go to a new process.
+func (l *lane) renew() {
+	if l.p != nil && !l.p.renew() {
+		l.stop()
+	}
+}
+
+func (l *lane) stop() {
+	if l.p != nil {
+		l.p.stop()
+		l.p = nil
+	}
+}
+
+// op runs the cases of an op. A verdict next to a crash is repeated alone.
+func (l *lane) op(ctx context.Context, o Operator) *OpResult {
+	res := newOpResult(o)
+	begun := time.Now()
+	if err := l.cases(ctx, o, res); err != nil {
+		res.Fault = err.Error()
+		l.stop()
+	}
+	if l.run.Lint {
+		res.Findings = append(res.Findings, lint(o)...)
+	}
+	res.settle()
+	res.Took = time.Since(begun)
+	return res
+}
+
+func (l *lane) cases(ctx context.Context, o Operator, res *OpResult) error {
+	for from := l.run.From; from < l.run.To && !res.givenUp(); {
+		crash, err := l.ask(ctx, request{Op: o.Name(), From: from, To: l.run.To}, l.run.Timeout/glance, res.add)
+		if err != nil {
+			return err
+		}
+		if crash == nil {
+			break
+		}
+		from = crash.Case + 1
+		if err := l.crashed(ctx, o, res, crash); err != nil {
+			return err
+		}
+		if crash.Cause == hang && crash.Alone {
+			break
+		}
+	}
+	if len(res.Crashes) > 0 {
+		return l.confirm(ctx, res)
+	}
+	return nil
+}
+
+// ask sends one request and takes the answers in; it returns the crash that
+// ended the worker, if one did.
+func (l *lane) ask(ctx context.Context, q request, patience time.Duration, add func(*caseResult)) (*Crash, error) {
+	if err := l.start(); err != nil {
+		return nil, err
+	}
+	defer context.AfterFunc(ctx, l.p.kill)()
+	l.p.stderr.reset()
+	if err := l.p.send(q); err != nil {
+		return nil, err
+	}
+	crash := &Crash{Case: q.From} // where there is one
+	for {
+		line, ok := l.p.next(patience)
+		word, rest, _ := strings.Cut(line, " ")
+		switch {
+		case ctx.Err() != nil:
+			l.stop()
+			return nil, ctx.Err()
+		case !ok:
+			return crash, l.ended(crash)
+		case word == lineStart:
+			crash.Case, _ = strconv.Atoi(rest)
+			crash.Frames = nil
+		case word == lineCall:
+			crash.calling = rest
+		case word == lineFrame:
+			crash.Frames = append(crash.Frames, rest)
+		case word == lineEnd:
+			c := new(caseResult)
+			if err := json.Unmarshal([]byte(rest), c); err != nil {
+				return nil, fmt.Errorf("a worker's answer: %w", err)
+			}
+			add(c)
+		case word == lineDone:
+			return nil, nil
+		case word == lineFault:
+			l.stop()
+			return nil, ownFault(rest)
+		case word == lineDied:
+			err := l.p.tell(crash, rest)
+			if !l.p.again() {
+				l.stop()
+			}
+			return crash, err
+		}
+	}
+}
+
+// start sees to it that there is a worker. After one that did not start, no
+// other is tried.
+func (l *lane) start() error {
+	if l.p != nil || l.broken != nil {
+		return l.broken
+	}
+	l.p, l.broken = startProcess(l.run.Worker(), l.folder, startup)
+	return l.broken
+}
+
+// ownFault is the error for a panic of opassert's, as a worker wrote it down.
+func ownFault(quoted string) error {
+	text, err := strconv.Unquote(quoted)
+	if err != nil {
+		text = quoted
+	}
+	return errors.New(text)
+}
+
+// ended tells of a worker that is gone, or that does not answer any more: it
+// fills in the crash, or returns a fault of opassert's own.
+func (l *lane) ended(crash *Crash) error {
+	if !l.p.over() {
+		crash.Cause, crash.Frames = hang, l.p.interrupt()
+		l.renew()
+		return nil
+	}
+	err := l.p.tell(crash, l.p.status())
+	l.stop()
+	return err
+}
+
+// confirm runs the findings of an op that crashed again, each in a process of
+// its own, and keeps those that show there too.
+func (l *lane) confirm(ctx context.Context, res *OpResult) error {
+	findings := res.Findings
+	res.Findings = nil
+	for _, f := range findings {
+		l.renew()
+		keep := func(c *caseResult) {
+			if slices.ContainsFunc(c.Found, f.same) {
+				res.Findings = append(res.Findings, f)
+			}
+		}
+		if _, err := l.ask(ctx, request{Op: res.Op, From: f.Case, To: f.Case + 1}, l.run.Timeout, keep); err != nil {
+			return err
+		}
+	}
+	return nil
+}

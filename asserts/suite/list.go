@@ -1,0 +1,70 @@
+package suite
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/gob"
+	"fmt"
+	"os/exec"
+	"strings"
+)
+
+// A Listing is what an engine has, as a worker tells it. The process that runs
+// the suite loads no library itself: one that crashes or exits while it is
+// loaded takes a worker with it, and nothing else.
+type Listing struct {
+	Version   string // the engine's
+	Operators []Operator
+}
+
+// List asks a worker for the ops of its engine.
+func List(worker func() *exec.Cmd) (*Listing, error) {
+	scratch, err := newScratch()
+	if err != nil {
+		return nil, err
+	}
+	defer scratch.remove()
+	p, err := startProcess(worker(), scratch.work(), startup)
+	if err != nil {
+		return nil, err
+	}
+	defer p.stop()
+	if err := p.send(request{List: true}); err != nil {
+		return nil, err
+	}
+	for {
+		line, ok := p.next(startup)
+		word, rest, _ := strings.Cut(line, " ")
+		switch {
+		case !ok:
+			return nil, fmt.Errorf("a worker did not list its ops: %s", p.silent())
+		case word == lineFault:
+			return nil, ownFault(rest)
+		case word == lineList:
+			return decodeListing(rest)
+		}
+	}
+}
+
+func decodeListing(text string) (*Listing, error) {
+	b, err := base64.StdEncoding.DecodeString(text)
+	if err != nil {
+		return nil, err
+	}
+	l := new(Listing)
+	return l, gob.NewDecoder(bytes.NewReader(b)).Decode(l)
+}
+
+// list answers a request for the engine's ops.
+func (s *server) list() error {
+	operators, err := s.engine.Operators()
+	if err != nil {
+		return err
+	}
+	var b bytes.Buffer
+	if err := gob.NewEncoder(&b).Encode(Listing{s.engine.Version(), operators}); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintln(s.out, lineList, base64.StdEncoding.EncodeToString(b.Bytes()))
+	return err
+}

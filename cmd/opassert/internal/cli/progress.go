@@ -1,0 +1,49 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/opassert/opassert/asserts/suite"
+)
+
+// A progress shows on a terminal how far a run is.
+type progress struct {
+	w        io.Writer
+	on       bool
+	all      int
+	ops      int
+	cases    int
+	findings int
+	begun    time.Time
+	shown    time.Time
+}
+
+func newProgress(inv *invocation, all int) *progress {
+	p := &progress{w: inv.stderr, all: all, begun: time.Now()}
+	if f, ok := inv.stderr.(*os.File); ok {
+		info, err := f.Stat()
+		p.on = err == nil && info.Mode()&os.ModeCharDevice != 0 && os.Getenv("TERM") != "dumb"
+	}
+	return p
+}
+
+func (p *progress) done(r *suite.OpResult) {
+	p.ops++
+	p.cases += r.Cases
+	p.findings += r.Against()
+	if now := time.Now(); p.on && now.Sub(p.shown) > 100*time.Millisecond {
+		p.shown = now
+		rate := float64(p.cases) / now.Sub(p.begun).Seconds()
+		fmt.Fprintf(p.w, "\r\x1b[K%d of %d ops, %.0f cases/s, %d findings  %s", p.ops, p.all, rate, p.findings, r.Op)
+	}
+}
+
+// end takes the line away.
+func (p *progress) end() {
+	if p.on {
+		fmt.Fprint(p.w, "\r\x1b[K")
+	}
+}

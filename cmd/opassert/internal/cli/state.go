@@ -1,0 +1,117 @@
+package cli
+
+import (
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"hash"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/opassert/opassert/asserts/suite"
+)
+
+// A runState is the state of a run, where it has one: trouble with it costs a
+// warning, and never the report.
+type runState struct {
+	file *suite.State
+}
+
+// openState opens the state of the run. A file that is no state is refused;
+// anything else that stands in its way is a warning.
+func (c *checkup) openState(inv *invocation) (*runState, error) {
+	key := c.key()
+	path := *c.flags.state
+	warn := func(err error) (*runState, error) {
+		fmt.Fprintf(inv.stderr, "opassert check: warning: this run can't be continued if it is interrupted: %v\n", err)
+		return new(runState), nil
+	}
+	if path == "" {
+		cache, err := os.UserCacheDir()
+		if err != nil {
+			return warn(err)
+		}
+		path = filepath.Join(cache, "opassert", "check-"+key+".jsonl")
+		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+			return warn(err)
+		}
+	}
+	file, err := suite.OpenState(path, key)
+	switch {
+	case errors.Is(err, suite.ErrNotState):
+		return nil, err
+	case err != nil:
+		return warn(err)
+	case file.Other:
+		fmt.Fprintf(inv.stderr, "opassert check: %s held the state of another run; it is begun anew\n", path)
+	case len(file.Known) > 0:
+		fmt.Fprintf(inv.stderr, "opassert check: going on from %s: %d ops are done\n", path, len(file.Known))
+	}
+	return &runState{file}, nil
+}
+
+func (s *runState) keep(r *suite.OpResult) {
+	if s.file != nil {
+		s.file.Keep(r)
+	}
+}
+
+// close ends the state of a run that is through, and keeps that of another.
+func (s *runState) close(inv *invocation, through bool) {
+	if s.file == nil {
+		return
+	}
+	end := s.file.Close
+	if through {
+		end = s.file.Remove
+	}
+	if err := errors.Join(s.file.Err(), end()); err != nil {
+		fmt.Fprintf(inv.stderr, "opassert check: warning: %v\n", err)
+	}
+}
+
+// goesOn says where an interrupted run goes on.
+func (s *runState) goesOn() string {
+	if s.file == nil || s.file.Err() != nil {
+		return ""
+	}
+	return fmt.Sprintf("; what is done is kept in %s, and the same command goes on from there", s.file.Path)
+}
+
+// key stands for everything that decides how the run's cases come out.
+func (c *checkup) key() string {
+	f := c.flags
+	h := sha256.New()
+	fmt.Fprintf(h, "%q\n", []any{
+		*f.engine, *f.level, f.libs, f.ops, *f.seed, *f.cases, *f.only, *f.timeout, *f.preset, *f.version, c.listing.Version,
+	})
+	self, _ := os.Executable()
+	files := append([]string{self}, f.libs...)
+	if f.found != nil {
+		files = append(files, f.found.Link()...)
+	}
+	for _, file := range files {
+		stamp(h, file)
+	}
+	tags := *f.tags
+	if tags == "" && *f.schema != "" {
+		tags = filepath.Join(filepath.Dir(*f.schema), "tags.yaml")
+	}
+	for _, file := range append([]string{*f.schema, *f.base, tags}, f.allow...) {
+		text, _ := os.ReadFile(file)
+		fmt.Fprintf(h, "%s %x\n", file, sha256.Sum256(text))
+	}
+	if len(f.allow) > 0 {
+		fmt.Fprintln(h, time.Now().Format(time.DateOnly)) // entries expire
+	}
+	return strings.ToLower(fmt.Sprintf("%x", h.Sum(nil)))[:16]
+}
+
+// stamp tells one build of a program or a library from another.
+func stamp(h hash.Hash, file string) {
+	if info, err := os.Stat(file); err == nil {
+		fmt.Fprintf(h, "%s %d %v\n", file, info.Size(), info.ModTime().UnixNano())
+	}
+}
