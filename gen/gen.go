@@ -73,7 +73,7 @@ func Generate(o Options) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	text, err := emit.Wrappers(o.emitFile(in), wrappers)
+	text, err := emit.Wrappers(in.file, wrappers)
 	if err != nil {
 		return Result{}, err
 	}
@@ -87,7 +87,7 @@ func GenerateTyped(o Options) (Result, error) {
 		return Result{}, err
 	}
 	funcs, skipped := typed.Funcs(in.schemas.Ops, in.planner)
-	text, err := emit.Typed(o.emitFile(in), funcs)
+	text, err := emit.Typed(in.file, funcs)
 	if err != nil {
 		return Result{}, err
 	}
@@ -96,7 +96,7 @@ func GenerateTyped(o Options) (Result, error) {
 
 // An input is what every generation begins with.
 type input struct {
-	name    string // of the generated package
+	file    emit.File
 	schemas *schema.File
 	planner *plan.Planner
 	expired []*allowlist.Entry
@@ -107,16 +107,16 @@ func (o Options) read() (input, error) {
 	if err != nil {
 		return input{}, err
 	}
+	sources, err := o.sources()
+	if err != nil {
+		return input{}, err
+	}
 	schemas, err := schema.Config{Tags: o.Tags, Version: o.Version, Base: o.Base, Strict: o.Strict}.Load(o.Schema)
 	if err != nil {
 		return input{}, err
 	}
 	planner, expired, err := NewPlanner(o, schemas.Ops)
-	return input{name, schemas, planner, expired}, err
-}
-
-func (o Options) emitFile(in input) emit.File {
-	return emit.File{Package: in.name, Always: o.Always}
+	return input{emit.File{Package: name, Sources: sources, Always: o.Always}, schemas, planner, expired}, err
 }
 
 func (o Options) file(text []byte) []File {

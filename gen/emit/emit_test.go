@@ -10,6 +10,7 @@ import (
 	"go/types"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -25,40 +26,51 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-// library has the packages that kernels import, as far as they look at them.
-var library = importer{
-	"github.com/opassert/opassert/asserts": "package asserts; type Observation struct{}; type Level int",
-	"context":                              "package context; type Context interface{ Done() <-chan struct{} }",
-	"example.com/lib/other":                "package other; type Device struct{}; type Pair[A, B any] struct{}; type Name = Device",
-	"example.com/odd-name.v2":              "package odd; type Stream struct{}",
-	"example.com/twin/other":               "package other; type Device struct{}",
+// library has the packages that kernels import besides the real ones.
+var library = map[string]string{
+	"example.com/lib/other":   "package other; type Device struct{}; type Pair[A, B any] struct{}; type Name = Device",
+	"example.com/odd-name.v2": "package odd; type Stream struct{}",
+	"example.com/twin/other":  "package other; type Device struct{}",
 }
 
-// An importer type-checks packages from their source.
-type importer map[string]string
+// kernels reads a file of kernels.
+func kernels(t *testing.T, path string) *bind.Package {
+	t.Helper()
+	source, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var imported []*types.Package
+	for path, source := range library {
+		pkg, err := typeCheck(path, source)
+		if err != nil {
+			t.Fatal(err)
+		}
+		imported = append(imported, pkg.Types)
+	}
+	pkg, err := typeCheck("example.com/lib/kernels", string(source), imported...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return pkg
+}
 
-func (im importer) Import(path string) (*types.Package, error) {
-	fset := token.NewFileSet()
-	file, err := parser.ParseFile(fset, path, im[path], 0)
+// typeCheck makes a package of a source file, whose kernels each follow their mark.
+func typeCheck(path, source string, imported ...*types.Package) (*bind.Package, error) {
+	real, err := realPackages()
 	if err != nil {
 		return nil, err
 	}
-	return new(types.Config).Check(path, fset, []*ast.File{file}, nil)
-}
-
-// kernels reads a file of kernels, each after its mark.
-func kernels(t *testing.T, path string) *bind.Package {
-	t.Helper()
 	fset := token.NewFileSet()
-	file, err := parser.ParseFile(fset, path, nil, parser.ParseComments)
+	file, err := parser.ParseFile(fset, path, source, parser.ParseComments)
 	if err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
 	info := &types.Info{Defs: map[*ast.Ident]types.Object{}}
-	config := types.Config{Importer: library}
-	checked, err := config.Check("example.com/lib/kernels", fset, []*ast.File{file}, info)
+	config := types.Config{Importer: slices.Concat(real, imported)}
+	checked, err := config.Check(path, fset, []*ast.File{file}, info)
 	if err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
 	pkg := &bind.Package{Path: checked.Path(), Name: checked.Name(), Types: checked}
 	for _, decl := range file.Decls {
@@ -69,7 +81,7 @@ func kernels(t *testing.T, path string) *bind.Package {
 		op := strings.TrimPrefix(fn.Doc.List[0].Text, "//opassert:kernel ")
 		pkg.Kernels = append(pkg.Kernels, bind.Kernel{Op: op, Pos: fset.Position(fn.Pos()), Func: info.Defs[fn.Name].(*types.Func)})
 	}
-	return pkg
+	return pkg, nil
 }
 
 func loadOps(t *testing.T, path string) []*schema.Op {

@@ -1,0 +1,246 @@
+package emit_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"go/ast"
+	"go/format"
+	"go/parser"
+	"go/token"
+	"go/types"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"golang.org/x/tools/go/packages"
+
+	"github.com/opassert/opassert/allowlist"
+	"github.com/opassert/opassert/gen/bind"
+	"github.com/opassert/opassert/gen/emit"
+	"github.com/opassert/opassert/gen/plan"
+	"github.com/opassert/opassert/gen/typed"
+	"github.com/opassert/opassert/schema"
+)
+
+// The generator's users did not write all that it reads: a schema file is
+// somebody else's, and so is an allowlist. Whatever these hold, the Go file
+// holds what it is meant to hold, and compiles.
+func FuzzHostileSources(f *testing.F) {
+	const breakout = "\n\nfunc\tinit(){println(\"PWNED\")}\n\n//"
+	for _, text := range []string{
+		breakout,
+		"*/ func init() {} /*",
+		"\r\nimport \"C\"\r\n//",
+		"\u2028func init() {}\u2029",
+		"\n//go:linkname a b\n//go:build ignore\n//line a.go:1\n",
+		"`+panic(0)+`",
+		"\"+panic(0)+\"",
+		"%s%d%!",
+		"\xff\xfe\x00\x1b[31m\u202e",
+		"DO NOT EDIT.",
+	} {
+		f.Add("f.x(Tensor self, str s='"+text+"') -> Tensor", text, text)
+		f.Add("g_(Tensor(a!)[] self, Tensor?[] type, int? _2=None, *, Tensor(b!) len) -> ()", text, text)
+		f.Add("t_(Tensor(a!) self, Tensor asserts, Tensor libtorch) -> (Tensor(a!) enabled, Tensor err)", text, text)
+	}
+	f.Fuzz(func(t *testing.T, signature, reason, source string) {
+		quoted, err := json.Marshal(signature)
+		if err != nil {
+			t.Fatal(err)
+		}
+		file, err := schema.Parse("ops.yaml", []byte("- func: "+string(quoted)+"\n"), nil)
+		if err != nil || len(file.Ops) > 1 {
+			return
+		}
+		op := file.Ops[0]
+		planner := planner(t, op, reason)
+		head := emit.File{Package: "ops", Sources: []string{"ops.yaml", source}}
+
+		funcs, skipped := typed.Funcs(file.Ops, planner)
+		if len(skipped) == 0 {
+			text, err := emit.Typed(head, funcs)
+			if err != nil {
+				t.Fatalf("%q: %v", op, err)
+			}
+			hold(t, text, op)
+		}
+
+		pkg, err := typeCheck("example.com/fake/kernels", fakeKernels(file.Ops))
+		if err != nil {
+			return // a type that the fake library does not have
+		}
+		wrappers, _, err := bind.Bind(pkg, file.Ops, planner, "*example.com/fake/kernels.Tensor")
+		if err != nil {
+			return // no tensor in the signature
+		}
+		text, err := emit.Wrappers(head, wrappers)
+		if err != nil {
+			t.Fatalf("%q: %v", op, err)
+		}
+		hold(t, text, op, pkg.Types)
+	})
+}
+
+// planner waives a check of the op for a reason.
+func planner(t *testing.T, op *schema.Op, reason string) *plan.Planner {
+	t.Helper()
+	quoted, err := json.Marshal(reason)
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, err := allowlist.Parse("allow.yaml", []byte("- op: "+op.Name()+"\n  checks: [OA001, OA003]\n  reason: "+string(quoted)+"\n"), nil)
+	lists := []*allowlist.List{list}
+	if err != nil { // an empty reason, say
+		lists = nil
+	}
+	planner, err := plan.NewPlanner("full", lists, allowlist.Where{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return planner
+}
+
+// realPackages are the packages that every generated file may import.
+var realPackages = sync.OnceValues(func() (importer, error) {
+	config := &packages.Config{Mode: packages.NeedName | packages.NeedTypes | packages.NeedImports}
+	loaded, err := packages.Load(config, "context", "github.com/opassert/opassert/asserts", "github.com/opassert/opassert/asserts/libtorch")
+	var known importer
+	for _, p := range loaded {
+		known = append(known, p.Types)
+	}
+	return known, err
+})
+
+// An importer has packages that are type-checked already.
+type importer []*types.Package
+
+func (im importer) Import(path string) (*types.Package, error) {
+	i := slices.IndexFunc(im, func(p *types.Package) bool { return p.Path() == path })
+	if i < 0 {
+		return nil, fmt.Errorf("no package %s", path)
+	}
+	return im[i], nil
+}
+
+func hold(t *testing.T, text []byte, op *schema.Op, imported ...*types.Package) {
+	t.Helper()
+	for _, problem := range problems(text, op, imported...) {
+		t.Errorf("%s\n%s", problem, text)
+	}
+}
+
+// problems are what a generated file holds besides a function and a table for
+// the op, and why it doesn't compile with the packages it may import.
+func problems(text []byte, op *schema.Op, imported ...*types.Package) []string {
+	fset := token.NewFileSet()
+	file, err := parser.ParseFile(fset, "opassert_gen.go", text, parser.ParseComments)
+	if err != nil {
+		return []string{err.Error()}
+	}
+	var found []string
+	tell := func(format string, args ...any) { found = append(found, fmt.Sprintf(format, args...)) }
+	if formatted, err := format.Source(text); err != nil || !bytes.Equal(text, formatted) {
+		tell("not as gofmt writes it: %s", firstDifference(text, formatted))
+	}
+	if !ast.IsGenerated(file) {
+		tell("Go's tools don't take the header for a generated file's")
+	}
+	name := plan.GoName(op.Func.Name)
+	want := []string{"_", "enabled", name, "op" + name}
+	if got := declared(file); !slices.Equal(got, want) {
+		tell("declares %q, want %q", got, want)
+	}
+	for _, group := range file.Comments {
+		for _, c := range group.List {
+			if !harmless(c.Text) {
+				tell("%v: comment %q", fset.Position(c.Pos()), c.Text)
+			}
+		}
+	}
+	if !hasString(file, op.Func.String()) {
+		tell("no string is the schema %q", op.Func)
+	}
+	known, err := realPackages()
+	if err != nil {
+		return []string{err.Error()}
+	}
+	config := types.Config{Importer: slices.Concat(known, imported)}
+	if _, err := config.Check("example.com/fake/ops", fset, []*ast.File{file}, nil); err != nil {
+		tell("%v", err)
+	}
+	return found
+}
+
+// declared lists what a file declares.
+func declared(file *ast.File) []string {
+	var names []string
+	for _, decl := range file.Decls {
+		switch decl := decl.(type) {
+		case *ast.FuncDecl:
+			names = append(names, decl.Name.Name)
+		case *ast.GenDecl:
+			for _, spec := range decl.Specs {
+				if value, ok := spec.(*ast.ValueSpec); ok {
+					names = append(names, value.Names[0].Name)
+				}
+			}
+		}
+	}
+	return names
+}
+
+// harmless reports whether a comment is one printable line that no tool obeys.
+func harmless(comment string) bool {
+	text, isLine := strings.CutPrefix(comment, "//")
+	if !isLine || text != "" && text[0] != ' ' && text[0] != '\t' || strings.HasPrefix(text, " +build") {
+		return false
+	}
+	return !strings.ContainsFunc(strings.TrimPrefix(text, "\t"), func(r rune) bool { return !strconv.IsPrint(r) })
+}
+
+// hasString reports whether a string literal of the file has the value.
+func hasString(file *ast.File, value string) bool {
+	found := false
+	ast.Inspect(file, func(n ast.Node) bool {
+		if lit, ok := n.(*ast.BasicLit); ok && lit.Kind == token.STRING {
+			text, err := strconv.Unquote(lit.Value)
+			found = found || err == nil && text == value
+		}
+		return true
+	})
+	return found
+}
+
+// The check of generated files is itself able to fail.
+func TestProblems(t *testing.T) {
+	op := loadOps(t, filepath.Join("testdata", "typed.yaml"))[0]
+	funcs, _ := typed.Funcs([]*schema.Op{op}, newPlanner(t, nil))
+	text, err := emit.Typed(emit.File{Package: "ops"}, funcs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if found := problems(text, op); len(found) > 0 {
+		t.Fatal(found)
+	}
+	for _, tt := range []struct{ name, old, new string }{
+		{"an init", "func ", "func init() {}\n\nfunc "},
+		{"a directive", "func ", "//go:noinline\nfunc "},
+		{"a block comment", "func ", "/* x */\nfunc "},
+		{"an import", "import (", "import (\n\t_ \"os/exec\""},
+		{"another schema", "\"add.Tensor(", "\"sub.Tensor("},
+		{"an unseen letter", "// AddTensor", "// \u202eAddTensor"},
+		{"a wrong type", "asserts.Op{", "asserts.Check{"},
+		{"no header", "DO NOT EDIT.", "DO EDIT."},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			bad := strings.Replace(string(text), tt.old, tt.new, 1)
+			if bad == string(text) || len(problems([]byte(bad), op)) == 0 {
+				t.Errorf("passes:\n%s", bad)
+			}
+		})
+	}
+}
