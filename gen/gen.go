@@ -5,6 +5,7 @@ package gen
 
 import (
 	"fmt"
+	"go/scanner"
 	"go/token"
 	"path/filepath"
 	"slices"
@@ -48,15 +49,17 @@ type File struct {
 // A Result is what was made, and what was left out.
 type Result struct {
 	Files   []File
-	Made    int             // functions made
-	Unbound bind.Unbound    // of Generate
-	Skipped []typed.Skipped // of GenerateTyped
+	Made    int               // functions made
+	Unbound bind.Unbound      // of Generate
+	Unread  scanner.ErrorList // of Generate, comments that look like marks of kernels and are not read
+	Skipped []typed.Skipped   // of GenerateTyped
 	Expired []*allowlist.Entry
 	Source  *schema.File // what was read
 }
 
 // Generate makes wrappers of the kernels in a Go package. Faults in the
-// user's files come as a [go/scanner.ErrorList].
+// user's files come as a [scanner.ErrorList]; the result then says what found
+// no partner all the same.
 func Generate(o Options) (Result, error) {
 	if err := distinctFolders(o.Kernels, o.Out); err != nil {
 		return Result{}, err
@@ -69,15 +72,15 @@ func Generate(o Options) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
+	result := in.result()
 	wrappers, unbound, err := bind.Bind(pkg, in.schemas.Ops, in.planner, o.Tensor)
+	result.Made, result.Unbound, result.Unread = len(wrappers), unbound, pkg.Unread
 	if err != nil {
-		return Result{}, err
+		return result, err
 	}
 	text, err := emit.Wrappers(in.file, wrappers)
-	if err != nil {
-		return Result{}, err
-	}
-	return Result{Files: o.file(text), Made: len(wrappers), Unbound: unbound, Expired: in.expired, Source: in.schemas}, nil
+	result.Files = o.file(text)
+	return result, err
 }
 
 // GenerateTyped makes typed functions that call the ops of a real libtorch.
@@ -86,12 +89,15 @@ func GenerateTyped(o Options) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	funcs, skipped := typed.Funcs(in.schemas.Ops, in.planner)
-	text, err := emit.Typed(in.file, funcs)
+	result := in.result()
+	funcs, skipped, err := typed.Funcs(in.schemas.Ops, in.planner)
+	result.Made, result.Skipped = len(funcs), skipped
 	if err != nil {
-		return Result{}, err
+		return result, err
 	}
-	return Result{Files: o.file(text), Made: len(funcs), Skipped: skipped, Expired: in.expired, Source: in.schemas}, nil
+	text, err := emit.Typed(in.file, funcs)
+	result.Files = o.file(text)
+	return result, err
 }
 
 // An input is what every generation begins with.
@@ -101,6 +107,8 @@ type input struct {
 	planner *plan.Planner
 	expired []*allowlist.Entry
 }
+
+func (in input) result() Result { return Result{Expired: in.expired, Source: in.schemas} }
 
 func (o Options) read() (input, error) {
 	name, err := o.packageName()

@@ -18,6 +18,7 @@ import (
 
 	"github.com/opassert/opassert/gen/plan"
 	"github.com/opassert/opassert/schema"
+	"github.com/opassert/opassert/schema/yamlfile"
 )
 
 // A Wrapper is one function to generate: a kernel, the plan of its op, and
@@ -76,8 +77,8 @@ const (
 
 // Unbound says what found no partner.
 type Unbound struct {
-	Ops     []*schema.Op // without a kernel
-	Kernels []Kernel     // without an op
+	Ops     []*schema.Op      // without a kernel
+	Kernels scanner.ErrorList // the marks without an op
 }
 
 // Bind matches the kernels to the ops. tensor names the tensor type as
@@ -120,8 +121,10 @@ func (b *binder) errorf(pos token.Position, format string, args ...any) {
 // pair joins kernels and ops by name, sorted by op.
 func (b *binder) pair(ops []*schema.Op) ([]pair, Unbound) {
 	byName := map[string]*schema.Op{}
+	var names []string
 	for _, op := range ops {
 		byName[op.Name()] = op
+		names = append(names, op.Name())
 	}
 	var pairs []pair
 	var unbound Unbound
@@ -130,7 +133,8 @@ func (b *binder) pair(ops []*schema.Op) ([]pair, Unbound) {
 		op := byName[strings.TrimPrefix(k.Op, "aten::")]
 		switch first, twice := bound[op]; {
 		case op == nil:
-			unbound.Kernels = append(unbound.Kernels, k)
+			unbound.Kernels.Add(k.Mark, fmt.Sprintf("kernel %s is for %q, which the schema does not have%s",
+				k.Func.Name(), k.Op, yamlfile.Suggest(strings.TrimPrefix(k.Op, "aten::"), names)))
 		case twice:
 			b.errorf(k.Pos, "%s is a second kernel for %s; the first is %s at %v", k.Func.Name(), k.Op, first.Func.Name(), first.Pos)
 		default:
@@ -143,6 +147,7 @@ func (b *binder) pair(ops []*schema.Op) ([]pair, Unbound) {
 			unbound.Ops = append(unbound.Ops, op)
 		}
 	}
+	unbound.Kernels.Sort()
 	slices.SortFunc(pairs, func(x, y pair) int { return strings.Compare(x.kernel.Op, y.kernel.Op) })
 	return pairs, unbound
 }

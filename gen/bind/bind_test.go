@@ -70,8 +70,7 @@ func find(t *testing.T, decls string) (*Package, error) {
 		t.Fatal(err)
 	}
 	pkg := &Package{Path: "example.com/kernels", Name: "kernels", Types: p.Types}
-	pkg.Kernels, err = findKernels(p)
-	return pkg, err
+	return pkg, pkg.findKernels(p)
 }
 
 func ops(t *testing.T, schemas ...string) []*schema.Op {
@@ -108,7 +107,7 @@ func bound(t *testing.T, decls, tensor string, schemas ...string) []string {
 		lines = append(lines, "no kernel: "+op.Name())
 	}
 	for _, k := range unbound.Kernels {
-		lines = append(lines, "no op: "+k.Op)
+		lines = append(lines, "no op: "+k.Msg)
 	}
 	return append(lines, complaints(err)...)
 }
@@ -218,9 +217,9 @@ func TestBind(t *testing.T) {
 		{
 			"no partner", "//opassert:kernel f\nfunc F(*Tensor) {}\n//opassert:kernel h\nfunc H() {}",
 			[]string{"g(Tensor self) -> ()", "f(Tensor self) -> ()"},
-			[]string{"F(self *Tensor one) () '' '' 'call' 'obs' 't'", "no kernel: g", "no op: h"},
+			[]string{"F(self *Tensor one) () '' '' 'call' 'obs' 't'", "no kernel: g", `no op: kernel H is for "h", which the schema does not have; did you mean g?`},
 		},
-		{"no pair at all", "//opassert:kernel h\nfunc H() {}", []string{"g() -> ()"}, []string{"no kernel: g", "no op: h"}},
+		{"no pair at all", "//opassert:kernel h\nfunc H() {}", []string{"g() -> ()"}, []string{"no kernel: g", `no op: kernel H is for "h", which the schema does not have; did you mean g?`}},
 		{
 			"two for one op", "//opassert:kernel f\nfunc F(*Tensor) {}\n//opassert:kernel f\nfunc G(*Tensor) {}",
 			[]string{"f(Tensor self) -> ()"},

@@ -2,7 +2,6 @@ package bind
 
 import (
 	"fmt"
-	"go/ast"
 	"go/scanner"
 	"go/token"
 	"go/types"
@@ -21,17 +20,16 @@ type Package struct {
 	Name    string
 	Types   *types.Package
 	Kernels []Kernel
+	Unread  scanner.ErrorList // comments that look like marks and are not read, each with the reason
 }
 
 // A Kernel is a marked function or method.
 type Kernel struct {
-	Op   string // as the mark names it
-	Pos  token.Position
+	Op   string         // as the mark names it
+	Mark token.Position // of the mark
+	Pos  token.Position // of the function's name
 	Func *types.Func
 }
-
-// mark is the directive that makes a function a kernel.
-const mark = "//opassert:kernel"
 
 // Load reads and type-checks the package in dir. Errors of the Go source come
 // with their positions.
@@ -53,8 +51,10 @@ func Load(dir string) (*Package, error) {
 	}
 	p := pkgs[0]
 	pkg := &Package{Path: p.PkgPath, Name: p.Name, Types: p.Types}
-	pkg.Kernels, err = findKernels(p)
-	return pkg, err
+	if err := pkg.findKernels(p); err != nil {
+		return nil, err
+	}
+	return pkg, pkg.findUnread(p)
 }
 
 // loadErrors gives the first error of each line. What the go command says of a
@@ -95,40 +95,51 @@ func parsePosition(text string) token.Position {
 	return pos
 }
 
-func findKernels(p *packages.Package) ([]Kernel, error) {
-	var kernels []Kernel
+// findKernels reads the marks of the package's own files.
+func (pkg *Package) findKernels(p *packages.Package) error {
 	var errs scanner.ErrorList
 	for _, file := range p.Syntax {
-		for _, decl := range file.Decls {
-			fn, ok := decl.(*ast.FuncDecl)
-			if !ok || fn.Doc == nil {
-				continue
-			}
-			for _, c := range fn.Doc.List {
-				rest, marked := strings.CutPrefix(c.Text, mark)
-				if !marked {
-					continue
-				}
-				pos := position(p.Fset, c.Pos())
-				op := strings.TrimSpace(rest)
-				if op == "" || strings.ContainsAny(op, " \t") || rest == op {
-					errs.Add(pos, "want one op behind the mark: "+mark+" add.Tensor")
-					continue
-				}
-				obj := p.TypesInfo.Defs[fn.Name].(*types.Func)
-				if why := uncallable(obj); why != "" {
-					errs.Add(position(p.Fset, fn.Name.Pos()), fmt.Sprintf("kernel %s for %s %s", fn.Name.Name, op, why))
-					continue
-				}
-				kernels = append(kernels, Kernel{Op: op, Pos: position(p.Fset, fn.Name.Pos()), Func: obj})
+		marks, unread := Marks(file)
+		for _, m := range marks {
+			fn := p.TypesInfo.Defs[m.Func.Name].(*types.Func)
+			k := Kernel{Op: m.Op, Mark: position(p.Fset, m.Pos), Pos: position(p.Fset, m.Func.Name.Pos()), Func: fn}
+			if m.Op == "" {
+				errs.Add(k.Mark, "want one op behind the mark: "+mark+" add.Tensor")
+			} else if why := uncallable(fn); why != "" {
+				errs.Add(k.Pos, fmt.Sprintf("kernel %s for %s %s", fn.Name(), m.Op, why))
+			} else {
+				pkg.Kernels = append(pkg.Kernels, k)
 			}
 		}
+		pkg.unread(p.Fset, unread)
 	}
-	if len(errs) > 0 {
-		errs.Sort()
-		return nil, errs
+	errs.Sort()
+	return errs.Err()
+}
+
+// findUnread looks for marks in the folder's other files.
+func (pkg *Package) findUnread(p *packages.Package) error {
+	entries, err := os.ReadDir(p.Dir)
+	if err != nil {
+		return fmt.Errorf("load kernels: %w", err)
 	}
-	return kernels, nil
+	for _, e := range entries {
+		path := filepath.Join(p.Dir, e.Name())
+		switch {
+		case strings.HasSuffix(path, "_test.go"):
+			pkg.unread(p.Fset, unreadIn(p.Fset, path, "a kernel can't be in a test file, which the wrappers' package can't import"))
+		case slices.Contains(p.IgnoredFiles, path):
+			pkg.unread(p.Fset, unreadIn(p.Fset, path, "this build leaves the file out"))
+		}
+	}
+	pkg.Unread.Sort()
+	return nil
+}
+
+func (pkg *Package) unread(fset *token.FileSet, list []Unread) {
+	for _, u := range list {
+		pkg.Unread.Add(position(fset, u.Pos), "this looks like the mark of a kernel and is not read: "+u.Why)
+	}
 }
 
 // uncallable says why generated code in another package can't call fn.

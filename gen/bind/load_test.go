@@ -1,6 +1,7 @@
 package bind
 
 import (
+	"fmt"
 	"go/token"
 	"os"
 	"path/filepath"
@@ -73,6 +74,48 @@ func TestLoad(t *testing.T) {
 	}
 	if _, err := Load(filepath.Join(dir, "missing")); !strings.Contains(err.Error(), "no such file") {
 		t.Errorf("error %v does not say what is wrong", err)
+	}
+}
+
+// What looks like a mark and is not read is told, each with the reason.
+func TestUnread(t *testing.T) {
+	dir := t.TempDir()
+	const head = "package kernels\n\n"
+	for name, text := range map[string]string{
+		"go.mod": "module example.com/lib\n\ngo 1.26\n",
+		"a.go": head + "//opassert:kernel f\nfunc F() {}\n\n" +
+			"// opassert:kernel g\nfunc G() {}\n\n" +
+			"//opassert:kernel h\n\nfunc H() {}\n\n" +
+			"/* opassert:kernel i */\nfunc I() {\n\t//opassert:kernel j\n}\n\n" +
+			"//opassert:kernel k\ntype K int\n\n" +
+			"// A comment about opassert:kernel marks.\nfunc L() {} //OpAssert:Kernel l.out\n",
+		"a_test.go":   head + "//opassert:kernel t\nfunc T() {}\n",
+		"b_test.go":   "package kernels\n\nfunc opassert(", // Go's own tools tell of it
+		"c_plan9.go":  "//go:build plan9\n\n" + head + "//opassert:kernel p\nfunc P() {}\n",
+		"d_other.txt": "//opassert:kernel x",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	pkg, err := Load(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, u := range pkg.Unread {
+		_, why, _ := strings.Cut(u.Msg, "is not read: ")
+		got = append(got, fmt.Sprintf("%s:%d:%d %.20s", filepath.Base(u.Pos.Filename), u.Pos.Line, u.Pos.Column, why))
+	}
+	want := []string{
+		"a.go:6:1 it is not spelled as", "a.go:9:1 it stands in no func", "a.go:13:1 it is not spelled as", "a.go:15:2 it stands in no func",
+		"a.go:18:1 it stands in no func", "a.go:22:13 it is not spelled as", "a_test.go:3:1 a kernel can't be in", "c_plan9.go:5:1 this build leaves th",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	if len(pkg.Kernels) != 1 {
+		t.Errorf("%d kernels, want F alone", len(pkg.Kernels))
 	}
 }
 

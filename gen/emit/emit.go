@@ -76,7 +76,7 @@ type writer struct {
 }
 
 func newWriter(f File) *writer {
-	w := &writer{head: jen.NewFile(f.Package), used: map[string]bool{}, taken: map[string]bool{"init": true, "enabled": true}}
+	w := &writer{head: jen.NewFile(f.Package), used: map[string]bool{}, taken: map[string]bool{"init": true, "enabled": true, "Kernels": true}}
 	for _, name := range types.Universe.Names() {
 		w.taken[name] = true
 	}

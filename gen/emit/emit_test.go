@@ -157,9 +157,9 @@ func TestEmit(t *testing.T) {
 // Every shape of typed function.
 func TestTyped(t *testing.T) {
 	ops := loadOps(t, "testdata/typed.yaml")
-	funcs, skipped := typed.Funcs(ops, newPlanner(t, ops))
-	if len(skipped) > 0 {
-		t.Fatalf("skipped: %+v", skipped)
+	funcs, skipped, err := typed.Funcs(ops, newPlanner(t, ops))
+	if err != nil || len(skipped) > 0 {
+		t.Fatalf("skipped: %+v, %v", skipped, err)
 	}
 	text, err := emit.Typed(emit.File{Package: "ops"}, funcs)
 	if err != nil {

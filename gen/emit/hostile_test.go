@@ -60,7 +60,10 @@ func FuzzHostileSources(f *testing.F) {
 		planner := planner(t, op, reason)
 		head := emit.File{Package: "ops", Sources: []string{"ops.yaml", source}}
 
-		funcs, skipped := typed.Funcs(file.Ops, planner)
+		funcs, skipped, err := typed.Funcs(file.Ops, planner)
+		if err != nil {
+			t.Fatal(err)
+		}
 		if len(skipped) == 0 {
 			text, err := emit.Typed(head, funcs)
 			if err != nil {
@@ -151,6 +154,9 @@ func problems(text []byte, op *schema.Op, imported ...*types.Package) []string {
 	}
 	name := plan.GoName(op.Func.Name)
 	want := []string{"_", "enabled", name, "op" + name}
+	if len(imported) > 0 {
+		want = append(want, plan.NewNameSet(name).Pick("Kernels", "")) // what a package with kernels lists
+	}
 	if got := declared(file); !slices.Equal(got, want) {
 		tell("declares %q, want %q", got, want)
 	}
@@ -218,7 +224,7 @@ func hasString(file *ast.File, value string) bool {
 // The check of generated files is itself able to fail.
 func TestProblems(t *testing.T) {
 	op := loadOps(t, filepath.Join("testdata", "typed.yaml"))[0]
-	funcs, _ := typed.Funcs([]*schema.Op{op}, newPlanner(t, nil))
+	funcs, _, _ := typed.Funcs([]*schema.Op{op}, newPlanner(t, nil))
 	text, err := emit.Typed(emit.File{Package: "ops"}, funcs)
 	if err != nil {
 		t.Fatal(err)

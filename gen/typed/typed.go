@@ -5,6 +5,7 @@ package typed
 
 import (
 	"fmt"
+	"go/scanner"
 	"slices"
 	"strings"
 
@@ -36,26 +37,31 @@ type Skipped struct {
 }
 
 // Funcs returns the functions, in the order of their ops' names, and the ops
-// that have none.
-func Funcs(ops []*schema.Op, planner *plan.Planner) ([]Func, []Skipped) {
+// that have none. Two ops with one Go name are an error, a [scanner.ErrorList]
+// with the places of both.
+func Funcs(ops []*schema.Op, planner *plan.Planner) ([]Func, []Skipped, error) {
 	var funcs []Func
 	var skipped []Skipped
+	var clashes scanner.ErrorList
 	first := map[string]*schema.Op{}
 	ops = slices.Clone(ops)
 	slices.SortFunc(ops, func(a, b *schema.Op) int { return strings.Compare(a.Name(), b.Name()) })
 	for _, op := range ops {
 		f, reason := newFunc(op, planner)
-		if other := first[f.Name]; reason == "" && other != nil {
-			reason = fmt.Sprintf("its Go name %s is taken by %s", f.Name, other.Name())
-		}
 		if reason != "" {
 			skipped = append(skipped, Skipped{op, reason})
+			continue
+		}
+		if other := first[f.Name]; other != nil {
+			clashes.Add(op.Pos, fmt.Sprintf("%s and %s (%v) would both be %s in Go; give one of them another overload name",
+				op.Name(), other.Name(), other.Pos, f.Name))
 			continue
 		}
 		first[f.Name] = op
 		funcs = append(funcs, f)
 	}
-	return funcs, skipped
+	clashes.Sort()
+	return funcs, skipped, clashes.Err()
 }
 
 func newFunc(op *schema.Op, planner *plan.Planner) (Func, string) {

@@ -28,7 +28,7 @@ func funcs(t *testing.T, schemas ...string) []string {
 		}
 		ops = append(ops, op)
 	}
-	funcs, skipped := Funcs(ops, planner)
+	funcs, skipped, err := Funcs(ops, planner)
 	var lines []string
 	for _, f := range funcs {
 		line := fmt.Sprintf("%s %s:", f.Name, f.OpVar)
@@ -43,6 +43,9 @@ func funcs(t *testing.T, schemas ...string) []string {
 	}
 	for _, s := range skipped {
 		lines = append(lines, s.Op.Name()+" skipped: "+s.Reason)
+	}
+	if err != nil {
+		lines = append(lines, err.Error())
 	}
 	return lines
 }
@@ -81,7 +84,7 @@ func TestFuncs(t *testing.T) {
 		},
 		{
 			"one Go name for two ops", []string{"f.a() -> ()", "f_a() -> ()", "g() -> ()"},
-			[]string{"FA opFA: returns out err", "G opG: returns out err", "f_a skipped: its Go name FA is taken by f.a"},
+			[]string{"FA opFA: returns out err", "G opG: returns out err", "1:1: f_a and f.a (1:1) would both be FA in Go; give one of them another overload name"},
 		},
 		{
 			"no form and no name left", []string{"f.a() -> ()", "f_a(ConstQuantizerPtr x) -> ()"},

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"go/scanner"
 	"strings"
 
 	"github.com/opassert/opassert/allowlist"
@@ -48,10 +49,15 @@ func runGen(inv *invocation) error {
 		inv.tellSource(result.Source)
 	}
 	inv.tellExpired(result.Expired)
+	inv.tellUnread(result.Unread)
 	inv.tellUnbound(result.Unbound)
 	inv.tellSkipped(result.Skipped)
-	if err != nil {
+	lacking := len(result.Unbound.Ops)+len(result.Skipped)+len(result.Unread) > 0
+	switch {
+	case err != nil:
 		return err
+	case len(result.Unbound.Kernels) > 0 || *flags.strict && lacking:
+		return errFindings
 	}
 	switch {
 	case *diff:
@@ -65,7 +71,7 @@ func runGen(inv *invocation) error {
 func generate(engine string, o gen.Options) (gen.Result, error) {
 	switch {
 	case engine != "go" && engine != "libtorch":
-		return gen.Result{}, usagef("no engine %q; there are go, libtorch", engine)
+		return gen.Result{}, usagef("unknown engine %q; want go or libtorch", engine)
 	case o.Out == "":
 		return gen.Result{}, usagef("want -out FOLDER")
 	case engine == "libtorch" && o.Kernels != "":
@@ -128,11 +134,14 @@ func (inv *invocation) tellExpired(expired []*allowlist.Entry) {
 	}
 }
 
-// tellUnbound lists what got no wrapper.
+// tellUnread lists comments that look like marks.
+func (inv *invocation) tellUnread(unread scanner.ErrorList) {
+	scanner.PrintError(inv.stderr, unread.Err())
+}
+
+// tellUnbound lists marks of unknown ops, and the ops that get no wrapper.
 func (inv *invocation) tellUnbound(u bind.Unbound) {
-	for _, k := range u.Kernels {
-		fmt.Fprintf(inv.stderr, "%v: kernel %s is for %q, which the schema does not have: no wrapper\n", k.Pos, k.Func.Name(), k.Op)
-	}
+	scanner.PrintError(inv.stderr, u.Kernels.Err())
 	if len(u.Ops) == 0 {
 		return
 	}

@@ -1,0 +1,91 @@
+package bind
+
+import (
+	"bytes"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"regexp"
+	"strings"
+)
+
+// mark is the directive that makes a function a kernel.
+const mark = "//opassert:kernel"
+
+// A Mark is a line of a function's doc comment that makes it a kernel.
+type Mark struct {
+	Op   string // as the mark names it, "" if it does not name one op
+	Pos  token.Pos
+	Func *ast.FuncDecl
+}
+
+// An Unread comment looks like a mark and is none.
+type Unread struct {
+	Pos token.Pos
+	Why string
+}
+
+// Marks returns the marks of a file, parsed with its comments, and the
+// comments that look like one and are not read.
+func Marks(file *ast.File) ([]Mark, []Unread) {
+	var marks []Mark
+	read := map[*ast.Comment]bool{}
+	for _, decl := range file.Decls {
+		fn, ok := decl.(*ast.FuncDecl)
+		if !ok || fn.Doc == nil {
+			continue
+		}
+		for _, c := range fn.Doc.List {
+			if rest, ok := strings.CutPrefix(c.Text, mark); ok {
+				marks = append(marks, Mark{oneWord(rest), c.Pos(), fn})
+				read[c] = true
+			}
+		}
+	}
+	var unread []Unread
+	for _, group := range file.Comments {
+		for _, c := range group.List {
+			if !read[c] && likeMark.MatchString(c.Text) {
+				unread = append(unread, Unread{c.Pos(), whyUnread(c)})
+			}
+		}
+	}
+	return marks, unread
+}
+
+// oneWord returns the only word behind a mark, or "".
+func oneWord(rest string) string {
+	words := strings.Fields(rest)
+	if len(words) != 1 || rest[0] != ' ' && rest[0] != '\t' {
+		return ""
+	}
+	return words[0]
+}
+
+var likeMark = regexp.MustCompile(`(?i)^/[/*]\s*opassert\s*:?\s*kernels?\s*:?\s+[a-z_][\w.:]*\s*(\*/)?$`)
+
+func whyUnread(c *ast.Comment) string {
+	if rest, ok := strings.CutPrefix(c.Text, mark); ok && oneWord(rest) != "" {
+		return "it stands in no function's doc comment; put it right above the kernel"
+	}
+	return "it is not spelled as one; write " + mark + " add.Tensor, with no space behind //"
+}
+
+// unreadIn returns what looks like a mark in a Go file that is not part of the
+// package. A file that can't be parsed has none.
+func unreadIn(fset *token.FileSet, path, why string) []Unread {
+	text, err := os.ReadFile(path)
+	if err != nil || !bytes.Contains(text, []byte("opassert")) {
+		return nil
+	}
+	file, err := parser.ParseFile(fset, path, text, parser.ParseComments|parser.SkipObjectResolution)
+	if err != nil {
+		return nil
+	}
+	marks, unread := Marks(file)
+	for _, m := range marks {
+		unread = append(unread, Unread{m.Pos, why})
+	}
+	return unread
+}
