@@ -28,8 +28,8 @@ func TestMain(m *testing.M) {
 	if err != nil {
 		panic(err)
 	}
-	cfg := suite.Config{Level: asserts.Content, Seed: suite.DefaultSeed, Plan: func(op *schema.Op) suite.Plan {
-		return suite.Plan{Op: planner.Plan(op).Asserts(asserts.Content)}
+	cfg := suite.Config{Level: asserts.Meta, Seed: suite.DefaultSeed, Plan: func(op *schema.Op) suite.Plan {
+		return suite.Plan{Op: planner.Plan(op).Asserts(asserts.Meta)}
 	}}
 	if err := suite.Serve(e, cfg, os.Stdin, os.NewFile(suite.ReplyFile, "replies")); err != nil {
 		panic(err)

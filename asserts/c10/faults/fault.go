@@ -2,6 +2,8 @@ package faults
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/opassert/opassert/asserts"
 )
@@ -29,7 +31,7 @@ const (
 	OutOfPlace Class = "out-of-place"
 )
 
-// Classes gives all of them in order.
+// Classes returns all of them in order.
 func Classes() []Class { return []Class{View, InPlace, OutOfPlace} }
 
 // A Kind is what sort of argument or return a check is about.
@@ -46,7 +48,7 @@ const (
 	Out          Kind = "out argument"
 )
 
-// Kinds gives all of them in order.
+// Kinds returns all of them in order.
 func Kinds() []Kind {
 	return []Kind{Tensor, List, Optional, OptionalList, Single, Tuple, Returned, Out}
 }
@@ -63,11 +65,15 @@ type Cell struct {
 	Impossible string
 }
 
-// Matrix gives every cell, OA001 to OA010, in order of code, kind and class.
+// Matrix returns every cell of the checks that a call can break, in order of
+// code, kind and class.
 func Matrix() []Cell {
 	var cells []Cell
 	planted := All()
-	for code := asserts.InputImpl; code <= asserts.VersionBump; code++ {
+	for code := range asserts.AllCodes.All() {
+		if code.About() == 0 {
+			continue
+		}
 		for _, kind := range Kinds() {
 			for _, class := range Classes() {
 				cell := Cell{Code: code, Kind: kind, Class: class, Impossible: impossible(code, kind, class)}
@@ -85,37 +91,53 @@ func Matrix() []Cell {
 
 // impossible says why no kernel can break a rule in a place, or "".
 func impossible(code asserts.Code, kind Kind, class Class) string {
-	switch code {
-	case asserts.InputImpl, asserts.InputStorage, asserts.UndeclaredWrite, asserts.VersionBump:
-		if kind.returned() {
-			return fmt.Sprintf("%v is about arguments", code)
-		}
-	case asserts.ReturnedSelf:
-		if !kind.returned() && kind != Out {
-			return fmt.Sprintf("%v is about returns", code)
-		}
-	default:
-		if !kind.returned() {
-			return fmt.Sprintf("%v is about returns without (a!)", code)
-		}
-	}
-	switch {
+	p := plants[code]
+	also := slices.Contains(p.also, kind)
+	switch about := code.About(); {
+	case about&asserts.Argument != 0 && kind.returned() && !also:
+		return fmt.Sprintf("%v is about arguments", code)
+	case about&asserts.Return != 0 && !kind.returned() && !also:
+		return fmt.Sprintf("%v is about returns", code)
 	case kind == Out && class != InPlace:
 		return "an op with an out argument writes it, so it is in-place"
-	case code == asserts.VersionBump && class != InPlace:
-		return "an op that may write an argument is in-place"
-	case code == asserts.ReturnedSelf && class != InPlace:
-		return "an op that returns (a!) writes an argument, so it is in-place"
-	case code == asserts.ReturnedSelf && kind == Returned:
-		return "an op that writes a list gives nothing back"
-	case code == asserts.UndeclaredWrite && kind == Out:
-		return "an out argument is declared as written"
-	case code == asserts.ViewStorage && class == OutOfPlace:
-		return "an op that returns an alias set is a view"
-	case code == asserts.FreshStorage && class == View && kind == Single:
-		return "the one return of a view has an alias set"
-	case code == asserts.OutputAlias && kind == Single:
-		return "there is no other output"
+	case p.impossible != nil:
+		return p.impossible(kind, class)
 	}
 	return ""
+}
+
+// KindOf returns what sort of argument or return a check of the op is about.
+func KindOf(op *asserts.Op, on asserts.Ref) Kind {
+	s := op.Subject(on)
+	if _, isArg := on.Arg(); !isArg {
+		switch {
+		case s.List:
+			return Returned
+		case len(op.Results) > 1:
+			return Tuple
+		}
+		return Single
+	}
+	switch optional := strings.Contains(s.Suffix, "?"); {
+	case s.Out:
+		return Out
+	case s.List && optional:
+		return OptionalList
+	case s.List:
+		return List
+	case optional:
+		return Optional
+	}
+	return Tensor
+}
+
+// ClassOf returns the class of an op by its subjects.
+func ClassOf(op *asserts.Op) Class {
+	switch {
+	case slices.ContainsFunc(op.Args, func(s asserts.Subject) bool { return s.Write }):
+		return InPlace
+	case slices.ContainsFunc(op.Results, func(s asserts.Subject) bool { return s.Before != nil }):
+		return View
+	}
+	return OutOfPlace
 }

@@ -97,6 +97,82 @@ var opChangesNan = asserts.Op{Name: "fault::changes_nan", Schema: "changes_nan(T
 	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
+// CopiesOnMetaList calls faults.CopiesThirdViewOnMeta, checked by OA001 OA002 OA003 OA004 OA009.
+//
+//	copies_on_meta.list(Tensor(a) self) -> Tensor(a)[]
+func CopiesOnMetaList(self *c10.Tensor) []*c10.Tensor {
+	if !enabled {
+		return faults.CopiesThirdViewOnMeta(self)
+	}
+	var obs [19]asserts.Observation
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opCopiesOnMetaList)
+	call.Arg(self)
+	result := faults.CopiesThirdViewOnMeta(self)
+	call.Returned()
+	call.Arg(self)
+	call.List(len(result))
+	for _, t := range result {
+		call.Result(t)
+	}
+	call.Judge()
+	return result
+}
+
+var opCopiesOnMetaList = asserts.Op{Name: "fault::copies_on_meta.list", Schema: "copies_on_meta.list(Tensor(a) self) -> Tensor(a)[]",
+	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)[]", Suffix: "[]", Before: []string{"a"}, List: true}},
+}
+
+// CopiesOnMetaSingle calls faults.CopiesViewOnMeta, checked by OA001 OA002 OA003 OA004 OA009.
+//
+//	copies_on_meta.single(Tensor(a) self) -> Tensor(a)
+func CopiesOnMetaSingle(self *c10.Tensor) *c10.Tensor {
+	if !enabled {
+		return faults.CopiesViewOnMeta(self)
+	}
+	var obs [3]asserts.Observation
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opCopiesOnMetaSingle)
+	call.Arg(self)
+	result := faults.CopiesViewOnMeta(self)
+	call.Returned()
+	call.Arg(self)
+	call.Result(result)
+	call.Judge()
+	return result
+}
+
+var opCopiesOnMetaSingle = asserts.Op{Name: "fault::copies_on_meta.single", Schema: "copies_on_meta.single(Tensor(a) self) -> Tensor(a)",
+	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
+}
+
+// CopiesOnMetaTuple calls faults.CopiesSecondViewOnMeta, checked by OA001 OA002 OA003 OA004 OA009.
+//
+//	copies_on_meta.tuple(Tensor(a) self) -> (Tensor(a), Tensor(a))
+func CopiesOnMetaTuple(self *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
+	if !enabled {
+		return faults.CopiesSecondViewOnMeta(self)
+	}
+	var obs [4]asserts.Observation
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opCopiesOnMetaTuple)
+	call.Arg(self)
+	result0, result1 := faults.CopiesSecondViewOnMeta(self)
+	call.Returned()
+	call.Arg(self)
+	call.Result(result0)
+	call.Result(result1)
+	call.Judge()
+	return result0, result1
+}
+
+var opCopiesOnMetaTuple = asserts.Op{Name: "fault::copies_on_meta.tuple", Schema: "copies_on_meta.tuple(Tensor(a) self) -> (Tensor(a), Tensor(a))",
+	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}},
+	Results: []asserts.Subject{{Name: "result0", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "result1", Type: "Tensor(a)", Before: []string{"a"}}},
+}
+
 // CopiesResultOut calls faults.ReturnsCopyOfOut, checked by OA001 OA002 OA006 OA009 OA010.
 //
 //	copies_result.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
@@ -334,6 +410,158 @@ func Enlarges(self, x *c10.Tensor) *c10.Tensor {
 var opEnlarges = asserts.Op{Name: "fault::enlarges", Schema: "enlarges(Tensor self, Tensor x) -> Tensor",
 	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor"}},
 	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
+}
+
+// EnlargesOnMetaList calls faults.EnlargesThirdOnMeta, checked by OA001 OA002 OA003 OA005 OA007 OA008 OA009.
+//
+//	enlarges_on_meta.list(Tensor self) -> Tensor[]
+func EnlargesOnMetaList(self *c10.Tensor) []*c10.Tensor {
+	if !enabled {
+		return faults.EnlargesThirdOnMeta(self)
+	}
+	var obs [19]asserts.Observation
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opEnlargesOnMetaList)
+	call.Arg(self)
+	result := faults.EnlargesThirdOnMeta(self)
+	call.Returned()
+	call.Arg(self)
+	call.List(len(result))
+	for _, t := range result {
+		call.Result(t)
+	}
+	call.Judge()
+	return result
+}
+
+var opEnlargesOnMetaList = asserts.Op{Name: "fault::enlarges_on_meta.list", Schema: "enlarges_on_meta.list(Tensor self) -> Tensor[]",
+	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor[]", Suffix: "[]", List: true}},
+}
+
+// EnlargesOnMetaSingle calls faults.EnlargesOnMeta, checked by OA001 OA002 OA003 OA005 OA007 OA009.
+//
+//	enlarges_on_meta.single(Tensor self) -> Tensor
+func EnlargesOnMetaSingle(self *c10.Tensor) *c10.Tensor {
+	if !enabled {
+		return faults.EnlargesOnMeta(self)
+	}
+	var obs [3]asserts.Observation
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opEnlargesOnMetaSingle)
+	call.Arg(self)
+	result := faults.EnlargesOnMeta(self)
+	call.Returned()
+	call.Arg(self)
+	call.Result(result)
+	call.Judge()
+	return result
+}
+
+var opEnlargesOnMetaSingle = asserts.Op{Name: "fault::enlarges_on_meta.single", Schema: "enlarges_on_meta.single(Tensor self) -> Tensor",
+	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
+}
+
+// EnlargesOnMetaTuple calls faults.EnlargesSecondOnMeta, checked by OA001 OA002 OA003 OA005 OA007 OA008 OA009.
+//
+//	enlarges_on_meta.tuple(Tensor self) -> (Tensor, Tensor)
+func EnlargesOnMetaTuple(self *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
+	if !enabled {
+		return faults.EnlargesSecondOnMeta(self)
+	}
+	var obs [4]asserts.Observation
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opEnlargesOnMetaTuple)
+	call.Arg(self)
+	result0, result1 := faults.EnlargesSecondOnMeta(self)
+	call.Returned()
+	call.Arg(self)
+	call.Result(result0)
+	call.Result(result1)
+	call.Judge()
+	return result0, result1
+}
+
+var opEnlargesOnMetaTuple = asserts.Op{Name: "fault::enlarges_on_meta.tuple", Schema: "enlarges_on_meta.tuple(Tensor self) -> (Tensor, Tensor)",
+	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}},
+	Results: []asserts.Subject{{Name: "result0", Type: "Tensor"}, {Index: 1, Name: "result1", Type: "Tensor"}},
+}
+
+// EnlargesOnMetaWritingList calls faults.EnlargesThirdOnMetaAndWrites, checked by OA001 OA002 OA003 OA005 OA007 OA008 OA010.
+//
+//	enlarges_on_meta_writing.list(Tensor(a!) self) -> Tensor[]
+func EnlargesOnMetaWritingList(self *c10.Tensor) []*c10.Tensor {
+	if !enabled {
+		return faults.EnlargesThirdOnMetaAndWrites(self)
+	}
+	var obs [19]asserts.Observation
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opEnlargesOnMetaWritingList)
+	call.Arg(self)
+	result := faults.EnlargesThirdOnMetaAndWrites(self)
+	call.Returned()
+	call.Arg(self)
+	call.List(len(result))
+	for _, t := range result {
+		call.Result(t)
+	}
+	call.Judge()
+	return result
+}
+
+var opEnlargesOnMetaWritingList = asserts.Op{Name: "fault::enlarges_on_meta_writing.list", Schema: "enlarges_on_meta_writing.list(Tensor(a!) self) -> Tensor[]",
+	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor[]", Suffix: "[]", List: true}},
+}
+
+// EnlargesOnMetaWritingSingle calls faults.EnlargesOnMetaAndWrites, checked by OA001 OA002 OA003 OA005 OA007 OA010.
+//
+//	enlarges_on_meta_writing.single(Tensor(a!) self) -> Tensor
+func EnlargesOnMetaWritingSingle(self *c10.Tensor) *c10.Tensor {
+	if !enabled {
+		return faults.EnlargesOnMetaAndWrites(self)
+	}
+	var obs [3]asserts.Observation
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opEnlargesOnMetaWritingSingle)
+	call.Arg(self)
+	result := faults.EnlargesOnMetaAndWrites(self)
+	call.Returned()
+	call.Arg(self)
+	call.Result(result)
+	call.Judge()
+	return result
+}
+
+var opEnlargesOnMetaWritingSingle = asserts.Op{Name: "fault::enlarges_on_meta_writing.single", Schema: "enlarges_on_meta_writing.single(Tensor(a!) self) -> Tensor",
+	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
+}
+
+// EnlargesOnMetaWritingTuple calls faults.EnlargesSecondOnMetaAndWrites, checked by OA001 OA002 OA003 OA005 OA007 OA008 OA010.
+//
+//	enlarges_on_meta_writing.tuple(Tensor(a!) self) -> (Tensor, Tensor)
+func EnlargesOnMetaWritingTuple(self *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
+	if !enabled {
+		return faults.EnlargesSecondOnMetaAndWrites(self)
+	}
+	var obs [4]asserts.Observation
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opEnlargesOnMetaWritingTuple)
+	call.Arg(self)
+	result0, result1 := faults.EnlargesSecondOnMetaAndWrites(self)
+	call.Returned()
+	call.Arg(self)
+	call.Result(result0)
+	call.Result(result1)
+	call.Judge()
+	return result0, result1
+}
+
+var opEnlargesOnMetaWritingTuple = asserts.Op{Name: "fault::enlarges_on_meta_writing.tuple", Schema: "enlarges_on_meta_writing.tuple(Tensor(a!) self) -> (Tensor, Tensor)",
+	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
+	Results: []asserts.Subject{{Name: "result0", Type: "Tensor"}, {Index: 1, Name: "result1", Type: "Tensor"}},
 }
 
 // FillsIn calls faults.FillsIn, checked by OA001 OA002 OA003 OA005 OA007 OA009.
@@ -2851,6 +3079,9 @@ var Kernels = []asserts.Kernel{
 	{Op: &opAdds_, Func: faults.Adds},
 	{Op: &opAdds_List, Func: faults.AddsList},
 	{Op: &opChangesNan, Func: faults.ChangesNaN},
+	{Op: &opCopiesOnMetaList, Func: faults.CopiesThirdViewOnMeta},
+	{Op: &opCopiesOnMetaSingle, Func: faults.CopiesViewOnMeta},
+	{Op: &opCopiesOnMetaTuple, Func: faults.CopiesSecondViewOnMeta},
 	{Op: &opCopiesResultOut, Func: faults.ReturnsCopyOfOut},
 	{Op: &opCopiesResultOuts, Func: faults.ReturnsCopyOfSecondOut},
 	{Op: &opCopiesViewList, Func: faults.CopiesThirdView},
@@ -2860,6 +3091,12 @@ var Kernels = []asserts.Kernel{
 	{Op: &opCopiesViewWritingSingle, Func: faults.CopiesViewAndWrites},
 	{Op: &opCopiesViewWritingTuple, Func: faults.CopiesSecondViewAndWrites},
 	{Op: &opEnlarges, Func: faults.Enlarges},
+	{Op: &opEnlargesOnMetaList, Func: faults.EnlargesThirdOnMeta},
+	{Op: &opEnlargesOnMetaSingle, Func: faults.EnlargesOnMeta},
+	{Op: &opEnlargesOnMetaTuple, Func: faults.EnlargesSecondOnMeta},
+	{Op: &opEnlargesOnMetaWritingList, Func: faults.EnlargesThirdOnMetaAndWrites},
+	{Op: &opEnlargesOnMetaWritingSingle, Func: faults.EnlargesOnMetaAndWrites},
+	{Op: &opEnlargesOnMetaWritingTuple, Func: faults.EnlargesSecondOnMetaAndWrites},
 	{Op: &opFillsIn, Func: faults.FillsIn},
 	{Op: &opFlipsBit, Func: faults.FlipsBit},
 	{Op: &opForgetsVersionOptional, Func: faults.ForgetsVersionOfOptional},

@@ -108,4 +108,13 @@ var Wrappers = map[string]any{
 	"fault::adds_":                            Adds_,
 	"fault::adds_.list":                       Adds_List,
 	"fault::writes_through":                   WritesThrough,
+	"fault::copies_on_meta.single":            CopiesOnMetaSingle,
+	"fault::copies_on_meta.tuple":             CopiesOnMetaTuple,
+	"fault::copies_on_meta.list":              CopiesOnMetaList,
+	"fault::enlarges_on_meta.single":          EnlargesOnMetaSingle,
+	"fault::enlarges_on_meta.tuple":           EnlargesOnMetaTuple,
+	"fault::enlarges_on_meta.list":            EnlargesOnMetaList,
+	"fault::enlarges_on_meta_writing.single":  EnlargesOnMetaWritingSingle,
+	"fault::enlarges_on_meta_writing.tuple":   EnlargesOnMetaWritingTuple,
+	"fault::enlarges_on_meta_writing.list":    EnlargesOnMetaWritingList,
 }

@@ -2,6 +2,7 @@ package selftest
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/c10/faults"
@@ -16,7 +17,8 @@ type FaultResult struct {
 	Ran   Ran
 }
 
-// Faults runs every planted fault, at every level.
+// Faults runs every planted fault, at every level that a wrapper judges at, and
+// those that only a call on meta shows against one.
 func Faults() []FaultResult {
 	var results []FaultResult
 	for _, level := range levels {
@@ -24,7 +26,25 @@ func Faults() []FaultResult {
 			results = append(results, runFault(f, level))
 		}
 	}
+	for _, f := range faults.All() {
+		if !f.Code.OnCall() {
+			results = append(results, runOnMeta(f))
+		}
+	}
 	return results
+}
+
+// runOnMeta holds a fault's call against the same call on meta.
+func runOnMeta(f faults.Fault) FaultResult {
+	r := FaultResult{Fault: f, Level: asserts.Meta}
+	i := slices.IndexFunc(faulty.Kernels, func(k asserts.Kernel) bool { return k.Op.Name == f.Op })
+	if i < 0 {
+		r.Wrong = fmt.Sprintf("no kernel for %s: %v", f.Op, errMissing)
+		return r
+	}
+	r.Ran.Violations = f.OnMeta(faulty.Kernels[i]).Violations
+	r.Wrong = wrong(f, r.Ran)
+	return r
 }
 
 func runFault(f faults.Fault, level asserts.Level) FaultResult {

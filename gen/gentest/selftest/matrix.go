@@ -57,7 +57,7 @@ func (r Report) Write(w io.Writer) error {
 		fmt.Fprintln(w, text)
 	}
 	_, err := fmt.Fprintf(w, "%d planted faults at %d levels, %d calls of healthy kernels under %d modes, %d that panic: %d went wrong\n",
-		len(r.Faults)/len(levels), len(levels), len(r.Healthy), len(Modes()), len(r.Panics), len(wrong))
+		len(faults.All()), len(levels)+1, len(r.Healthy), len(Modes()), len(r.Panics), len(wrong))
 	return err
 }
 

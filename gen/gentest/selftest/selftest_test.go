@@ -1,9 +1,15 @@
 package selftest
 
 import (
+	"slices"
+	"strings"
 	"testing"
 
+	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/c10/faults"
+	"github.com/opassert/opassert/asserts/c10/samples"
+	"github.com/opassert/opassert/gen/gentest"
+	"github.com/opassert/opassert/gen/gentest/faulty"
 )
 
 func TestEveryFaultIsReportedOnce(t *testing.T) {
@@ -26,10 +32,93 @@ func TestPanicsGoThrough(t *testing.T) {
 	}
 }
 
+// file is where what is planted for a check stands.
+func file(c asserts.Code) string {
+	return "asserts/c10/faults/" + strings.ReplaceAll(c.Name(), "-", "_") + ".go"
+}
+
+// A check has a fault for every kind of subject that it can be about, in every
+// class of op, or a reason why there can be none.
 func TestEveryCellIsPlantedOrImpossible(t *testing.T) {
+	planted := 0
 	for _, c := range faults.Matrix() {
-		if (len(c.Faults) == 0) != (c.Impossible != "") {
-			t.Errorf("%v, %s, %s: %d faults, impossible because %q", c.Code, c.Kind, c.Class, len(c.Faults), c.Impossible)
+		planted += len(c.Faults)
+		switch {
+		case len(c.Faults) == 0 && c.Impossible == "":
+			t.Errorf("%v %s has no planted fault on a %s of a %s op, and no reason why it can have none: write %s", c.Code, c.Code.Name(), c.Kind, c.Class, file(c.Code))
+		case len(c.Faults) > 0 && c.Impossible != "":
+			t.Errorf("%v %s has %d faults on a %s of a %s op, where %s", c.Code, c.Code.Name(), len(c.Faults), c.Kind, c.Class, c.Impossible)
+		}
+	}
+	if planted != len(faults.All()) {
+		t.Errorf("%d faults in the matrix, %d in all", planted, len(faults.All()))
+	}
+}
+
+// What a check can be broken on, a healthy kernel is held against too.
+func TestEveryFaultHasAHealthyTwin(t *testing.T) {
+	called := map[string]bool{}
+	for _, s := range samples.All() {
+		called["aten::"+s.Op] = true
+	}
+	type place struct {
+		code asserts.Code
+		kind faults.Kind
+	}
+	healthy := map[place]bool{}
+	for _, k := range gentest.Kernels {
+		if called[k.Op.Name] {
+			for _, c := range k.Op.Plan() {
+				healthy[place{c.Code, faults.KindOf(k.Op, c.On)}] = true
+			}
+		}
+	}
+	for _, k := range faulty.Kernels {
+		for _, s := range faults.AllSilent() {
+			if s.Op == k.Op.Name {
+				for _, c := range k.Op.Plan() {
+					healthy[place{c.Code, faults.KindOf(k.Op, c.On)}] = true
+				}
+			}
+		}
+	}
+	for _, f := range faults.All() {
+		kind := f.Kind
+		if kind == faults.Out && f.Code.About()&asserts.Return != 0 {
+			kind = faults.Single
+		}
+		if !healthy[place{f.Code, kind}] {
+			t.Errorf("%v %s has a planted fault on a %s, and no healthy kernel is held against it there: add a call to AllSilent in asserts/c10/faults/table.go, or to asserts/c10/samples", f.Code, f.Code.Name(), kind)
+		}
+	}
+}
+
+// A check says for which tensors it can't be relied on.
+func TestEveryCheckHasAPolicyRow(t *testing.T) {
+	for code := range asserts.AllCodes.All() {
+		if code.Skips() == nil {
+			t.Errorf("%v %s does not say for which tensors it can't be relied on: give its row skips, or reliable, in asserts/check_%s.go",
+				code, code.Name(), strings.ReplaceAll(code.Name(), "-", "_"))
+		}
+	}
+}
+
+// What the table says of a fault's op and subject is what the schema says.
+func TestFaultsAreWhatTheirSchemasSay(t *testing.T) {
+	ops := map[string]*asserts.Op{}
+	for _, k := range faulty.Kernels {
+		ops[k.Op.Name] = k.Op
+	}
+	for _, f := range faults.All() {
+		op := ops[f.Op]
+		if got := faults.ClassOf(op); got != f.Class {
+			t.Errorf("%s is %s, the table says %s", f.Op, got, f.Class)
+		}
+		i := slices.IndexFunc(op.Plan(), func(c asserts.Check) bool { return c.Code == f.Code && op.Subject(c.On).Name == f.Subject })
+		if i < 0 {
+			t.Errorf("%s: %v is not planned on %s", f.Op, f.Code, f.Subject)
+		} else if got := faults.KindOf(op, op.Plan()[i].On); got != f.Kind && f.Kind != faults.Out {
+			t.Errorf("%s of %s is a %s, the table says %s", f.Subject, f.Op, got, f.Kind)
 		}
 	}
 }

@@ -5,6 +5,7 @@ package watch
 import (
 	"fmt"
 	"reflect"
+	"slices"
 
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/c10"
@@ -81,4 +82,19 @@ func (r Record) Fits(op *asserts.Op) error {
 		return fmt.Errorf("%d returns with tensors, the schema has %d", results, want)
 	}
 	return nil
+}
+
+// OnMeta returns the arguments with meta tensors in place of tensors.
+func OnMeta(args []any) []any {
+	out := slices.Clone(args)
+	for i, arg := range args {
+		if t, ok := arg.(*c10.Tensor); ok {
+			o := t.Options()
+			o.Device = c10.Meta
+			room := c10.Empty([]int64{t.Storage().Nbytes() / t.DType().Size()}, o)
+			out[i] = room.AsStrided(t.Sizes(), t.Strides(), t.Offset())
+			room.Release()
+		}
+	}
+	return out
 }

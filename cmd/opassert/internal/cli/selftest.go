@@ -75,7 +75,7 @@ func (inv *invocation) listFaults() error {
 func (inv *invocation) showFault(name string) error {
 	results := selftest.Faults()
 	i := slices.IndexFunc(results, func(r selftest.FaultResult) bool {
-		return r.Level == asserts.Content && (r.Fault.Op == name || strings.TrimPrefix(r.Fault.Op, "fault::") == name)
+		return r.Level == max(asserts.Content, r.Fault.Code.Level()) && (r.Fault.Op == name || strings.TrimPrefix(r.Fault.Op, "fault::") == name)
 	})
 	if i < 0 {
 		return fmt.Errorf("no planted fault %q; opassert selftest -list has their names", name)

@@ -1,0 +1,56 @@
+package asserts
+
+import (
+	"strings"
+	"testing"
+)
+
+// Every row is whole: what plans a check also judges it, in an order that
+// exists, and says what to change.
+func TestRowsAreWhole(t *testing.T) {
+	judged := 0
+	for c := range AllCodes.All() {
+		row := checks[c]
+		if row.name == "" || row.rule == "" || row.breaks == "" {
+			t.Errorf("%v has no name, no rule or does not say what it breaks", c)
+		}
+		onCall, onMeta := row.judges != nil, row.compares != nil
+		if onCall {
+			judged++
+		}
+		if planned := row.plans != nil; planned != (onCall || onMeta) || planned != (row.about != 0) || planned != (row.fixes != nil) || onCall && onMeta {
+			t.Errorf("%v: plans, about, fixes and one of judges and compares come together or not at all", c)
+		}
+		if row.about&Argument != 0 && row.about != Argument {
+			t.Errorf("%v is about an argument: it is held against nobody", c)
+		}
+	}
+	if n := len(judging()); n != judged {
+		t.Errorf("%d of %d checks are judged: the others come after each other", n, judged)
+	}
+}
+
+// A check at the identity level that the shortcut does not know goes through
+// the judge.
+func TestUnknownCheckTakesNoShortcut(t *testing.T) {
+	const code Code = numCodes - 1
+	defer func() { checks[code] = nil }()
+	add(check{code: code, level: Identity, about: Argument})
+	op := &Op{Args: []Subject{{Name: "self", Type: "Tensor"}}}
+	for _, lines := range [][]Check{{{Code: InputImpl, On: 1}}, {{Code: InputImpl, On: 1}, {Code: code, On: 1}}} {
+		op.Checks = lines
+		p := newPlan(op)
+		if clean := p.shortcuts && p.shape >= 0; clean != (len(lines) == 1) {
+			t.Errorf("%v: the shortcut is taken: %v", lines, clean)
+		}
+	}
+}
+
+func TestTwoChecksOfOneCode(t *testing.T) {
+	defer func() {
+		if said, _ := recover().(string); !strings.Contains(said, "OA001 is the code of input-impl and of another") {
+			t.Errorf("panic %q", said)
+		}
+	}()
+	add(check{code: InputImpl, name: "another"})
+}

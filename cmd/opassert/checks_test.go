@@ -1,0 +1,73 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/asserts/suite"
+)
+
+// The README's table of checks is that of package asserts, line by line.
+func TestReadmeHasEveryCheck(t *testing.T) {
+	var rows []string
+	for line := range strings.Lines(readme(t)) {
+		if strings.HasPrefix(line, "| OA0") && strings.Count(line, "|") == 4 {
+			rows = append(rows, strings.TrimSpace(line))
+		}
+	}
+	var want []string
+	for c := range asserts.AllCodes.All() {
+		want = append(want, fmt.Sprintf("| %v | %s | %s |", c, c.Name(), c.Rule()))
+	}
+	for i := range max(len(rows), len(want)) {
+		switch {
+		case i >= len(rows):
+			t.Errorf("README.md has no line\n%s", want[i])
+		case i >= len(want) || rows[i] != want[i]:
+			t.Fatalf("README.md has the line\n%s\nwhere the checks are\n%s", rows[i], strings.Join(want, "\n"))
+		}
+	}
+}
+
+// The page of a run names every check.
+func TestPageHasEveryCheck(t *testing.T) {
+	var page bytes.Buffer
+	if err := new(suite.Report).WriteHTML(&page); err != nil {
+		t.Fatal(err)
+	}
+	for c := range asserts.AllCodes.All() {
+		if !strings.Contains(page.String(), c.String()+" "+c.Name()) {
+			t.Errorf("the page has no line for %v %s", c, c.Name())
+		}
+	}
+}
+
+// A check has one file, which bears its name, and every such file one check.
+func TestEveryCheckHasItsFile(t *testing.T) {
+	files := map[string]bool{}
+	all, err := filepath.Glob(filepath.Join(root, "asserts/check_*.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range all {
+		files[filepath.Base(file)] = !strings.HasSuffix(file, "_test.go")
+	}
+	for c := range asserts.AllCodes.All() {
+		file := "check_" + strings.ReplaceAll(c.Name(), "-", "_") + ".go"
+		text, err := os.ReadFile(filepath.Join(root, "asserts", file))
+		if err != nil || !bytes.Contains(text, []byte(c.Name())) {
+			t.Errorf("%v %s is not in asserts/%s: %v", c, c.Name(), file, err)
+		}
+		delete(files, file)
+	}
+	for file, source := range files {
+		if source {
+			t.Errorf("asserts/%s has no check of that name", file)
+		}
+	}
+}
