@@ -1,0 +1,238 @@
+// usual.h tells whether what was seen of a call looks usual. It judges
+// nothing: whatever a check might complain of does not look usual, and goes to
+// the judge. It may only ever ask too often, and TestUsual holds it to that.
+//
+// It knows nothing of libtorch, so that the test can run it alone.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <vector>
+
+namespace opassert {
+
+// What is seen of one tensor, in the words that observe writes.
+struct Seen {
+  const int64_t* words;
+
+  int64_t impl() const { return words[0]; }
+  int64_t storage() const { return words[1]; }
+  int32_t impl_uses() const { return static_cast<int32_t>(words[2]); }
+  int32_t storage_uses() const { return static_cast<int32_t>(words[2] >> 32); }
+  int32_t version() const { return static_cast<int32_t>(words[3]); }
+  int traits() const { return words[3] >> 32 & 0xffff; }
+  bool contents() const { return (words[3] >> 48 & 0xff) != 0; }
+  int parts() const { return words[3] >> 56 & 0xff; }
+
+  // size is that of the tensor alone, without its parts.
+  size_t size() const {
+    if (!contents()) return 4;
+    size_t n = 10;
+    const int64_t dims = words[n++ + 0];
+    n += dims;
+    if (words[n++] != 0) n += dims;
+    const int64_t bytes = words[n++];
+    return n + (bytes + 7) / 8;
+  }
+
+  bool same_contents(const Seen& o) const {
+    const size_t n = size();
+    return n == o.size() && std::memcmp(words + 4, o.words + 4, (n - 4) * sizeof *words) == 0;
+  }
+};
+
+// Checks are bits by the numbers of their codes, as asserts.Codes has them.
+enum check : int64_t {
+  INPUT_IMPL = 1 << 1,
+  INPUT_STORAGE = 1 << 2,
+  FRESH_IMPL = 1 << 3,
+  VIEW_STORAGE = 1 << 4,
+  FRESH_STORAGE = 1 << 5,
+  RETURNED_SELF = 1 << 6,
+  UNDECLARED_ALIAS = 1 << 7,
+  OUTPUT_ALIAS = 1 << 8,
+  UNDECLARED_WRITE = 1 << 9,
+  VERSION_BUMP = 1 << 10,
+  INPLACE_METADATA = 1 << 13,
+};
+
+// A Subject is an argument or a return that holds tensors. The sets are bits by
+// position among the arguments, or returns, that do.
+struct Subject {
+  int64_t index;    // position in the schema
+  int64_t list;     // it is a list of tensors
+  int64_t checks;   // about it
+  int64_t bases;    // arguments that OA004 holds a return against
+  int64_t selves;   // arguments that OA006 does
+  int64_t others;   // arguments that OA007 does
+  int64_t peers;    // returns that OA008 does
+  int64_t allowed;  // arguments that it may share with
+};
+
+// An Expected is what an op's plan, with what is waived left out, says of its
+// calls: the words of a Go usual, counts first.
+struct Expected {
+  std::vector<Subject> args, returns;
+
+  Expected() = default;
+  explicit Expected(const int64_t* words) {
+    args.resize(words[0]);
+    returns.resize(words[1]);
+    words += 2;
+    for (auto* subjects : {&args, &returns}) {
+      for (Subject& s : *subjects) {
+        std::memcpy(&s, words, sizeof s);
+        words += sizeof s / sizeof *words;
+      }
+    }
+  }
+};
+
+// Tensors are those of a call, each with its subject and its place there.
+// Most calls have few; a vector would cost an allocation.
+template <class T>
+class Tensors {
+  static constexpr size_t kFew = 16;
+  T few_[kFew];
+  std::vector<T> many_;
+  size_t n_ = 0;
+
+ public:
+  void push(const T& t) {
+    if (n_ == kFew) many_.assign(few_, few_ + kFew);
+    if (n_ < kFew) {
+      few_[n_] = t;
+    } else {
+      many_.push_back(t);
+    }
+    n_++;
+  }
+  T* begin() { return n_ <= kFew ? few_ : many_.data(); }
+  T* end() { return begin() + n_; }
+};
+
+struct Input {
+  int64_t subject, element;
+  Seen before, after;
+};
+
+struct Output {
+  int64_t subject, element;
+  Seen seen;
+};
+
+// Call reads what was seen of a call: for each argument the number of its
+// tensors; the tensors before the call; after it; for each return the number
+// of its tensors and they. A return that the plan does not know has none.
+class Call {
+  const Expected& expected_;
+  Tensors<Input> in_;
+  Tensors<Output> out_;
+  bool parts_ = false;  // some tensor holds others inside, which are the judge's
+
+  Seen next(const int64_t*& words) {
+    Seen s{words};
+    words += s.size();
+    parts_ = parts_ || s.parts() > 0;
+    for (int n = s.parts(); n > 0; n--) words += Seen{words}.size();
+    return s;
+  }
+
+  static bool has(int64_t set, int64_t member) { return set >> member & 1; }
+
+  bool input_usual(const Input& in) const {
+    const int64_t checks = expected_.args[in.subject].checks;
+    const Seen &b = in.before, &a = in.after;
+    if (b.impl() != a.impl() || b.storage() != a.storage()) return !(checks & (INPUT_IMPL | INPUT_STORAGE | UNDECLARED_WRITE | VERSION_BUMP | INPLACE_METADATA));
+    if (!b.contents() || !a.contents()) return true;
+    if (checks & (UNDECLARED_WRITE | VERSION_BUMP | INPLACE_METADATA) && !b.same_contents(a)) {
+      // A written argument is expected to change; then its version has to rise
+      // and its metadata to stay.
+      return !(checks & UNDECLARED_WRITE) && a.version() - b.version() > 0 && same_metadata(b, a);
+    }
+    return true;
+  }
+
+  // same_metadata compares all of the contents but bytes and digest.
+  static bool same_metadata(const Seen& b, const Seen& a) {
+    const int64_t *x = b.words, *y = a.words;
+    for (int i = 4; i < 9; i++) {
+      if (x[i] != y[i]) return false;  // dtype, device, offset, storage bytes
+    }
+    const int64_t dims = x[10];
+    const int64_t rest = 2 + dims + (x[11 + dims] != 0 ? dims : 0);
+    return y[10] == dims && std::memcmp(x + 10, y + 10, rest * sizeof *x) == 0;
+  }
+
+  bool output_usual(const Output& out) {
+    const Subject& s = expected_.returns[out.subject];
+    const Seen& o = out.seen;
+    bool owner = false, owned = false, base = false, based = false, other = false, allowed = false, same = false;
+    for (const Input& in : in_) {
+      const bool impl = o.impl() != 0 && (in.before.impl() == o.impl() || in.after.impl() == o.impl());
+      const bool storage = o.impl() != 0 && in.before.impl() != 0 && (in.before.storage() == o.storage() || in.after.storage() == o.storage());
+      const bool shares = impl || (storage && o.storage() != 0);
+      if (has(s.selves, in.subject) && (in.before.impl() != 0 || in.after.impl() != 0) &&
+          (!s.list || !expected_.args[in.subject].list || in.element == out.element)) {
+        owner = true;
+        owned = owned || impl;
+      }
+      if (has(s.bases, in.subject) && in.before.impl() != 0) {
+        base = true;
+        based = based || storage;
+      }
+      same = same || impl;
+      if (shares && has(s.allowed, in.subject)) allowed = true;
+      if (shares && has(s.others, in.subject)) other = true;
+    }
+    if (owner && !owned) return false;
+    if (o.impl() == 0) return true;
+    if (base && !based) return false;
+    if (other && !allowed) return false;
+    if (s.checks & FRESH_IMPL && (same || o.impl_uses() > 1)) return false;
+    if (s.checks & FRESH_STORAGE && o.storage_uses() > 1) return false;
+    for (const Output& peer : out_) {
+      if (peer.subject == out.subject && peer.element == out.element) break;
+      const Subject& p = expected_.returns[peer.subject];
+      const bool apart = has(s.peers, peer.subject) || has(p.peers, out.subject) || (s.checks | p.checks) & FRESH_IMPL;
+      if (!apart || peer.seen.impl() == 0) continue;
+      if (peer.seen.impl() == o.impl() || (o.storage() != 0 && peer.seen.storage() == o.storage())) return false;
+    }
+    return true;
+  }
+
+ public:
+  Call(const Expected& expected, const int64_t* words) : expected_(expected) {
+    const int64_t* lengths = words;
+    words += expected.args.size();
+    for (size_t a = 0; a < expected.args.size(); a++) {
+      for (int64_t e = 0; e < lengths[a]; e++) in_.push({int64_t(a), e, next(words), {nullptr}});
+    }
+    for (Input& in : in_) in.after = next(words);
+    for (size_t r = 0; r < expected.returns.size(); r++) {
+      const int64_t n = *words++;
+      for (int64_t e = 0; e < n; e++) out_.push({int64_t(r), e, next(words)});
+    }
+  }
+
+  bool usual() {
+    if (parts_) return false;
+    for (const Input& in : in_) {
+      if (!input_usual(in)) return false;
+    }
+    for (const Output& out : out_) {
+      if (!output_usual(out)) return false;
+    }
+    return true;
+  }
+
+  // traits are those of any of the tensors.
+  int traits() {
+    int all = 0;
+    for (const Input& in : in_) all |= in.before.traits();
+    for (const Output& out : out_) all |= out.seen.traits();
+    return all;
+  }
+};
+
+}  // namespace opassert

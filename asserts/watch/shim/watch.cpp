@@ -1,0 +1,423 @@
+// watch.cpp is the watcher: loaded into a program once libtorch is there, it
+// sees each call of an operator, tests whether the call looks usual, and asks
+// opassert about those that do not. It judges nothing.
+#include "observe.cpp"
+#include "schemas.cpp"
+
+#include <ATen/core/VariableHooksInterface.h>
+#include <ATen/core/dispatch/Dispatcher.h>
+#include <ATen/core/stack.h>
+#include <c10/core/impl/LocalDispatchKeySet.h>
+
+#include <atomic>
+#include <thread>
+#include <unordered_map>
+
+#include "channel.h"
+#include "site.h"
+#include "usual.h"
+
+namespace opassert {
+namespace {
+
+using c10::DispatchKeySet;
+using c10::OperatorHandle;
+using torch::jit::Stack;
+
+// kKey is a key that no kernel of PyTorch's is registered for, below autograd
+// and above the backends. 1.13 and 2.6 have it above Python, newer ones below.
+constexpr DispatchKey kKey = DispatchKey::Fake;
+
+// Counts of an operator, in a file that all processes of a run share; Go reads
+// them as counts.go says.
+struct Counts {
+  std::atomic<int64_t> calls, usual, asked, failed, content, sampled_out, too_large, unused;
+  std::atomic<int64_t> traits[8];  // usual calls with a tensor that has the trait
+};
+static_assert(sizeof(Counts) == 128, "counts.go");
+
+enum setting { SET_CONTENT, SET_SAMPLE, SET_MAX_BYTES, SET_PRESERVE, SETTINGS };
+enum content { NO_CONTENT, CUSTOM_CONTENT, ALL_CONTENT };
+
+// A Watched is an operator with what opassert says of it.
+struct Watched {
+  Expected expected;
+  int64_t number = 0;
+  bool custom = false;   // of a namespace that is not PyTorch's
+  bool watched = false;  // opassert wants to know of its calls
+  bool content = false;
+  bool writes = false;
+  size_t args = 0, returns = 0;  // of the schema
+  Counts* counts = nullptr;
+};
+
+Channel channel;
+PythonSite python;
+int64_t settings[SETTINGS];
+Counts* counts_file;
+constexpr int64_t kOperators = 1 << 14;
+
+// generation rises when an operator goes, for its schema's address may come again.
+std::atomic<int64_t> generation{1};
+// writes rises when an operator that writes begins and when it ends.
+std::atomic<int64_t> writes{0};
+std::atomic<int> threads{0};
+
+thread_local int inside_custom = 0;  // kernels of operators that are not PyTorch's, which this thread is in
+
+void trouble(const std::string& what) {
+  std::string ignored;
+  std::string text = what;
+  if (!channel.ask('E', text.data(), text.size(), ignored)) {
+    fprintf(stderr, "opassert: %s; process %d is not watched\n", what.c_str(), int(getpid()));
+  }
+}
+
+// Operators finds what opassert says of an operator, asking when it is new.
+class Operators {
+  std::mutex mutex_;
+  std::unordered_map<const void*, std::unique_ptr<Watched>> known_;
+
+  std::unique_ptr<Watched> ask(const OperatorHandle& handle) {
+    auto w = std::make_unique<Watched>();
+    const auto& schema = handle.schema();
+    w->args = schema.arguments().size();
+    w->returns = schema.returns().size();
+    for (const auto& arg : schema.arguments()) {
+      w->writes |= arg.alias_info() != nullptr && arg.alias_info()->isWrite();
+    }
+    Listing listing;
+    listing.op(*describe(handle));
+    std::string reply;
+    if (!channel.ask('O', listing.text().data(), listing.text().size(), reply) || reply.size() < 5 * 8) return w;
+    std::vector<int64_t> words(reply.size() / 8);
+    std::memcpy(words.data(), reply.data(), words.size() * 8);
+    w->number = words[0];
+    w->custom = words[1] != 0;
+    w->watched = words[2] != 0 && w->number < kOperators;
+    w->expected = Expected(words.data() + 3);
+    w->content = settings[SET_CONTENT] == ALL_CONTENT || (settings[SET_CONTENT] == CUSTOM_CONTENT && w->custom);
+    w->counts = &counts_file[w->number];
+    return w;
+  }
+
+ public:
+  const Watched& find(const OperatorHandle& handle) {
+    struct Slot {
+      const void* schema;
+      int64_t generation;
+      const Watched* watched;
+    };
+    static thread_local Slot slots[1024];
+    const void* key = &handle.schema();
+    const int64_t now = generation.load(std::memory_order_relaxed);
+    Slot& slot = slots[reinterpret_cast<uintptr_t>(key) * 0x9E3779B97F4A7C15u >> 54];
+    if (slot.schema != key || slot.generation != now) slot = {key, now, &look_up(handle)};
+    return *slot.watched;
+  }
+
+  void forget(const OperatorHandle& handle) {
+    // Whoever is in a call of it still uses the Watched, so that stays.
+    std::lock_guard<std::mutex> lock(mutex_);
+    auto at = known_.find(&handle.schema());
+    if (at == known_.end()) return;
+    at->second.release();
+    known_.erase(at);
+    generation++;
+  }
+
+  void forked() { new (&mutex_) std::mutex; }
+
+ private:
+  const Watched& look_up(const OperatorHandle& handle) {
+    {
+      std::lock_guard<std::mutex> lock(mutex_);
+      auto at = known_.find(&handle.schema());
+      if (at != known_.end()) return *at->second;
+    }
+    auto made = ask(handle);
+    std::lock_guard<std::mutex> lock(mutex_);
+    auto& w = known_[&handle.schema()];
+    if (w == nullptr) w = std::move(made);
+    return *w;
+  }
+};
+
+Operators& operators() {
+  static auto* all = new Operators;
+  return *all;
+}
+
+using Impl = c10::intrusive_ptr<TensorImpl, c10::UndefinedTensorImpl>;
+
+TensorImpl* impl_of(const c10::IValue& v) {
+  if (!v.isTensor()) return nullptr;
+  const at::Tensor& t = v.toTensor();
+  return t.defined() ? t.unsafeGetTensorImpl() : nullptr;
+}
+
+// each calls f with every tensor of a subject; of one that is no list exactly
+// once.
+template <class F>
+void each(const c10::IValue& v, bool list, F&& f) {
+  if (!list) {
+    f(impl_of(v));
+  } else if (v.isList()) {
+    for (const c10::IValue& item : v.toListRef()) {
+      if (item.isList()) {
+        each(item, true, f);
+      } else {
+        f(impl_of(item));
+      }
+    }
+  }
+}
+
+int64_t count(const c10::IValue& v, bool list) {
+  int64_t n = 0;
+  each(v, list, [&](TensorImpl*) { n++; });
+  return n;
+}
+
+// uncount takes out of a fresh result's uses what autograd holds of it where
+// it recorded inside the kernel: the base of a view, and what a backward saves.
+// What can't be told apart is not counted.
+void uncount(const TensorImpl* impl, bool alone, int64_t& uses) {
+  if (impl == nullptr || impl->autograd_meta() == nullptr) return;
+  const auto& hooks = *at::impl::GetVariableHooks();
+  at::Tensor t(Impl::reclaim_copy(const_cast<TensorImpl*>(impl)));
+  int32_t of_impl = static_cast<int32_t>(uses), of_storage = static_cast<int32_t>(uses >> 32);
+  if (hooks.grad_fn(t) != nullptr) {
+    of_storage = OA_UNCOUNTED;
+    if (!alone) of_impl = OA_UNCOUNTED;
+  } else if (of_storage > 1 && hooks.is_view(t)) {
+    const at::TensorBase& base = hooks.base(t);
+    if (base.defined() && base.unsafeGetTensorImpl() != impl && storage_of(base.unsafeGetTensorImpl()) == storage_of(impl)) of_storage--;
+  }
+  uses = (int64_t(of_impl) & 0xffffffff) | int64_t(of_storage) << 32;
+}
+
+// A Look is one call being looked at.
+class Look {
+  const Watched& op_;
+  Stack& stack_;
+  oa_level level_ = OA_IDENTITY;
+  int64_t writes_;
+  c10::SmallVector<Impl, 8> impls_;
+  Holds holds_;
+  static constexpr int64_t kWords = 512;
+  int64_t words_[kWords];
+  Reply seen_{words_, kWords};
+
+  template <class F>
+  void each_arg(F&& f) {
+    const size_t base = stack_.size() - op_.args;
+    for (const Subject& s : op_.expected.args) f(stack_[base + s.index], s.list != 0);
+  }
+
+  oa_level choose() {
+    if (!op_.content) return OA_IDENTITY;
+    bool large = false, subclass = false;
+    each_arg([&](const c10::IValue& v, bool list) {
+      each(v, list, [&](TensorImpl* impl) {
+        if (impl == nullptr) return;
+        const auto* storage = storage_of(impl);
+        subclass |= impl->is_python_dispatch();
+        large |= storage != nullptr && int64_t(size_of(storage)) > settings[SET_MAX_BYTES];
+      });
+    });
+    static thread_local int64_t calls = 0;
+    if (subclass) return OA_IDENTITY;
+    if (large) {
+      op_.counts->too_large.fetch_add(1, std::memory_order_relaxed);
+      return OA_IDENTITY;
+    }
+    if (!op_.custom && calls++ % settings[SET_SAMPLE] != 0) {
+      op_.counts->sampled_out.fetch_add(1, std::memory_order_relaxed);
+      return OA_IDENTITY;
+    }
+    op_.counts->content.fetch_add(1, std::memory_order_relaxed);
+    return OA_CONTENTS;
+  }
+
+ public:
+  Look(const Watched& op, Stack& stack) : op_(op), stack_(stack) {
+    op.counts->calls.fetch_add(1, std::memory_order_relaxed);
+    level_ = choose();
+    each_arg([&](const c10::IValue& v, bool list) { seen_.word(count(v, list)); });
+    each_arg([&](const c10::IValue& v, bool list) {
+      each(v, list, [&](TensorImpl* impl) {
+        observe(impl, level_, seen_);
+        impls_.push_back(impl == nullptr ? Impl() : Impl::reclaim_copy(impl));
+      });
+    });
+    for (const Impl& impl : impls_) holds_.hold(impl.defined() ? impl.get() : nullptr);
+    writes_ = writes.load();
+    if (op_.writes) writes++;
+  }
+
+  ~Look() {
+    if (op_.writes) writes++;
+  }
+
+  // failed is for a call that threw: there is nothing to look at.
+  void failed() { op_.counts->failed.fetch_add(1, std::memory_order_relaxed); }
+
+  // returned looks at the call once more, and asks.
+  void returned() {
+    holds_.release();
+    for (const Impl& impl : impls_) observe(impl.defined() ? impl.get() : nullptr, level_, seen_);
+    const size_t base = stack_.size() - op_.returns;
+    const bool alone = op_.expected.returns.size() == 1 && !op_.expected.returns[0].list;
+    for (const Subject& s : op_.expected.returns) {
+      const c10::IValue& v = stack_[base + s.index];
+      seen_.word(count(v, s.list != 0));
+      each(v, s.list != 0, [&](TensorImpl* impl) {
+        const size_t at = seen_.size();
+        observe(impl, OA_IDENTITY, seen_);
+        uncount(impl, alone, seen_[at + 2]);
+      });
+    }
+    Call call(op_.expected, seen_.contiguous());
+    if (!call.usual()) {
+      op_.counts->asked.fetch_add(1, std::memory_order_relaxed);
+      ask();
+      return;
+    }
+    op_.counts->usual.fetch_add(1, std::memory_order_relaxed);
+    if (int traits = call.traits()) {
+      for (int i = 0; i < 8; i++) {
+        if (traits >> i & 1) op_.counts->traits[i].fetch_add(1, std::memory_order_relaxed);
+      }
+    }
+  }
+
+ private:
+  // ask puts the call before opassert and does what that says. The site is
+  // asked for apart: it is found out only where there is something to report.
+  void ask() {
+    const int64_t own = op_.writes ? 1 : 0;
+    const bool concurrent = threads.load() > 1 && writes.load() - writes_ != own;
+    std::vector<int64_t> words = {op_.number, level_, concurrent};
+    const int64_t* seen = seen_.contiguous();
+    words.insert(words.end(), seen, seen + seen_.size() - OA_HEADER);
+    std::string reply;
+    if (!channel.ask('C', words.data(), words.size() * sizeof words[0], reply)) {
+      fprintf(stderr, "opassert: opassert is gone; process %d goes on unwatched\n", int(getpid()));
+      return;
+    }
+    if (reply.empty()) return;
+    std::string site = reply;  // the number by which opassert knows the call
+    const std::string frames = python.frames();
+    site += frames.empty() ? "C" + native_frames() : "P" + frames;
+    if (channel.ask('S', site.data(), site.size(), reply) && !reply.empty()) TORCH_CHECK(false, reply);
+  }
+};
+
+struct Inside {
+  bool custom;
+  explicit Inside(bool custom) : custom(custom) { inside_custom += custom; }
+  ~Inside() { inside_custom -= custom; }
+};
+
+void fallback(const OperatorHandle& handle, DispatchKeySet keys, Stack* stack) {
+  const auto rest = keys & DispatchKeySet(DispatchKeySet::FULL_AFTER, kKey);
+  if (rest.has(DispatchKey::Python)) return handle.redispatchBoxed(rest, stack);  // seen where Python is called
+  const Watched& op = operators().find(handle);
+  // PyTorch's own kernels call no operators but PyTorch's: what they call is
+  // their own business. Those that others' kernels call are watched if they
+  // are others' too; PyTorch's may run there with view tracking on.
+  c10::optional<c10::impl::ExcludeDispatchKeyGuard> guard;
+  if (!op.custom) guard.emplace(kKey);
+  if (!op.watched || (!op.custom && inside_custom > 0)) return handle.redispatchBoxed(rest, stack);
+  Inside inside(op.custom);
+  Look look(op, *stack);
+  try {
+    handle.redispatchBoxed(rest, stack);
+  } catch (...) {
+    look.failed();
+    throw;
+  }
+  look.returned();
+}
+
+// Registrations keeps the listener's handle for good: given up, it would stop.
+struct Registrations final : c10::OpRegistrationListener {
+  void onOperatorRegistered(const OperatorHandle&) override {}
+  // This runs under the dispatcher's lock.
+  void onOperatorDeregistered(const OperatorHandle& handle) override { operators().forget(handle); }
+};
+
+bool map_counts() {
+  const std::string path = channel.folder + "/counts";
+  int fd = open(path.c_str(), O_RDWR | O_CLOEXEC);
+  if (fd < 0) return false;
+  void* at = mmap(nullptr, kOperators * sizeof(Counts), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  close(fd);
+  if (at == MAP_FAILED) return false;
+  counts_file = static_cast<Counts*>(at);
+  return true;
+}
+
+void forked() {
+  channel.forked();
+  python.forked();
+  operators().forked();
+}
+
+template <class F>
+bool tried(const char* what, F&& f) {
+  try {
+    f();
+    return true;
+  } catch (const c10::Error& e) {
+    trouble(std::string(what) + ": " + e.what_without_backtrace());
+  } catch (const std::exception& e) {
+    trouble(std::string(what) + ": " + e.what());
+  }
+  return false;
+}
+
+void include() { c10::impl::tls_set_dispatch_key_included(kKey, true); }
+
+}  // namespace
+}  // namespace opassert
+
+using namespace opassert;
+
+extern "C" void ow_thread() {
+  threads++;
+  include();
+}
+
+extern "C" void ow_loaded() {}
+
+// ow_start reports whether the process is watched from now on; where it is not,
+// opassert knows why.
+extern "C" int ow_start(const char* folder) {
+  channel.folder = folder;
+  python.start(channel.about);
+  if (!channel.connect_now() || channel.settings.size() != sizeof settings) {
+    trouble("the watcher found no opassert");
+    return 0;
+  }
+  std::memcpy(settings, channel.settings.data(), sizeof settings);
+  if (!map_counts()) {
+    trouble("the watcher can't map its counts");
+    return 0;
+  }
+  // Two fallbacks on one key are refused, and from a static initialiser that
+  // would end the program.
+  bool ok = tried("the watcher found no dispatch key free", [] {
+    static auto* keep = new c10::RegistrationHandleRAII(c10::Dispatcher::singleton().registerFallback(
+        kKey, c10::KernelFunction::makeFromBoxedFunction<&fallback>(), "opassert"));
+    (void)keep;
+    static auto* listen = new c10::RegistrationHandleRAII(
+        c10::Dispatcher::singleton().addRegistrationListener(std::make_unique<Registrations>()));
+    (void)listen;
+  });
+  if (!ok) return 0;
+  pthread_atfork(nullptr, nullptr, forked);
+  ow_thread();
+  return 1;
+}
