@@ -123,6 +123,12 @@ func (op *Op) see(r *reader, out *Outcome) {
 	}
 	inputs := len(out.observations)
 	out.takeResults(r, op)
+	out.complete(inputs)
+}
+
+// complete makes out.Seen of what was taken, the first so many observations
+// being those of arguments.
+func (out *Outcome) complete(inputs int) {
 	seen := &out.Seen
 	seen.Before = out.observations[:inputs/2]
 	seen.After = out.observations[inputs/2 : inputs]

@@ -69,3 +69,16 @@ func (out *Outcome) partsOf(side side, subject, tensors int) (parts []asserts.Ob
 	}
 	return parts, names
 }
+
+// HarmlessParts reports whether a violation is about parts of tensors that
+// share with good reason: those of one tensor with each other; those of a view
+// with its base's; and those of nested tensors, which are shapes that nobody
+// writes.
+func HarmlessParts(v *asserts.Violation, nested bool) bool {
+	on, against := v.Subject, v.Against
+	if !on.Inside || !against.Inside {
+		return false
+	}
+	one := on.Return == against.Return && on.Index == against.Index
+	return one || on.Return && on.Aliased || nested
+}

@@ -42,6 +42,7 @@ const (
 	traitDirectSubclass  = 4
 	traitWrapperSubclass = 8
 	traitNoVersion       = 16
+	traitReportsViews    = 32
 )
 
 // traits says what an observation's bits are called in package asserts.
@@ -51,6 +52,7 @@ var traits = [...]struct{ bit, trait asserts.Traits }{
 	{traitDirectSubclass, asserts.DirectSubclass},
 	{traitWrapperSubclass, asserts.WrapperSubclass},
 	{traitNoVersion, asserts.NoVersion},
+	{traitReportsViews, asserts.ReportsViews},
 }
 
 // A scratch is the memory of one crossing, used again by later ones.

@@ -34,6 +34,7 @@ var rooms = []struct {
 	{"asserts/libtorch/engine", []string{"=asserts", "=asserts/libtorch", "=asserts/suite", "schema"}, nil},
 	{"asserts/c10/engine", []string{"=asserts", "asserts/c10", "=asserts/gokernels", "=asserts/suite", "schema"}, nil},
 	{"asserts/gokernels", []string{"=asserts", "=asserts/suite", "schema"}, nil},
+	{"asserts/watch", []string{"asserts", "schema"}, nil},
 	{"cmd/opassert", []string{"schema", "allowlist", "gen", "asserts"}, nil},
 	{"testdata", nil, nil},
 }

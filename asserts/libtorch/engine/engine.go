@@ -118,24 +118,31 @@ var below = []string{"CPU", "CompositeExplicitAutograd", "CompositeExplicitAutog
 func (l *Libtorch) operator(op *libtorch.Op) suite.Operator {
 	o := suite.Operator{Missing: op.Unpassable(), Added: l.Loaded(op.Name)}
 	o.Below = slices.ContainsFunc(op.Kernels, func(k string) bool { return slices.Contains(below, k) })
-	if o.Schema = l.schemas[op.Name]; o.Schema != nil {
-		o.Unseen = unseen(o.Schema, op)
-		return o
+	if o.Schema = l.schemas[op.Name]; o.Schema == nil {
+		var err error
+		if o.Schema, err = Schema(op); err != nil {
+			o.Schema, o.Missing = nameless(op.Name), "its schema can't be read: "+err.Error()
+			return o
+		}
 	}
+	o.Unseen = unseen(o.Schema, op)
+	return o
+}
+
+// Schema reads the schema that the dispatcher has of an op.
+func Schema(op *libtorch.Op) (*schema.Op, error) {
 	text := op.Schema
 	if op.Namespace == "aten" {
 		text = "aten::" + text
 	}
-	var err error
-	if o.Schema, err = schema.ParseDispatcher(text); err != nil {
-		o.Schema, o.Missing = nameless(op.Name), "its schema can't be read: "+err.Error()
-		return o
+	parsed, err := schema.ParseDispatcher(text)
+	if err != nil {
+		return nil, err
 	}
-	o.Schema.Namespace = op.Namespace
-	o.Schema.CompositeImplicit = op.Composite
-	o.Schema.Tags = op.Tags
-	o.Unseen = unseen(o.Schema, op)
-	return o
+	parsed.Namespace = op.Namespace
+	parsed.CompositeImplicit = op.Composite
+	parsed.Tags = op.Tags
+	return parsed, nil
 }
 
 // unseen lists what a boxed call cannot show.
@@ -277,14 +284,7 @@ func (l *Libtorch) Subjects(op *asserts.Op) *asserts.Op { return asserts.WithPar
 // one tensor with each other; those of a view with its base's; and those of
 // nested tensors, which are shapes that nobody writes.
 func (l *Libtorch) Harmless(v *asserts.Violation, c *suite.Case) bool {
-	on, against := v.Subject, v.Against
-	if !on.Inside || !against.Inside {
-		return false
-	}
-	one := on.Return == against.Return && on.Index == against.Index
-	view := on.Return && on.Aliased
-	nested := c.HasForm(suite.Nested, suite.NestedEven)
-	return one || view || nested
+	return libtorch.HarmlessParts(v, c.HasForm(suite.Nested, suite.NestedEven))
 }
 
 func (l *Libtorch) Call(name string, args []any, level asserts.Level) (suite.Outcome, error) {
@@ -303,28 +303,11 @@ func (l *Libtorch) Call(name string, args []any, level asserts.Level) (suite.Out
 	out.Seen.Before, out.Seen.After = slices.Clone(out.Seen.Before), slices.Clone(out.Seen.After)
 	out.Seen.Results = slices.Clone(out.Seen.Results)
 	out.Seen.ArgLens, out.Seen.ResultLens = slices.Clone(out.Seen.ArgLens), slices.Clone(out.Seen.ResultLens)
-	number(&out.Seen)
+	libtorch.Number(&out.Seen)
 	for _, v := range l.out.Results {
 		out.Results = append(out.Results, fromTorch(v))
 	}
 	return out, nil
-}
-
-// number puts serial numbers in the place of addresses, in the order of their
-// appearance, so that a case reads the same in every run.
-func number(seen *asserts.Seen) {
-	numbers := make(map[asserts.ID]asserts.ID)
-	numberOf := func(address asserts.ID) asserts.ID {
-		if address != 0 && numbers[address] == 0 {
-			numbers[address] = asserts.ID(len(numbers) + 1)
-		}
-		return numbers[address]
-	}
-	for _, side := range [][]asserts.Observation{seen.Before, seen.After, seen.Results} {
-		for i := range side {
-			side[i].Impl, side[i].Storage = numberOf(side[i].Impl), numberOf(side[i].Storage)
-		}
-	}
 }
 
 var (

@@ -173,24 +173,52 @@ void contents(const TensorImpl* impl, const c10::StorageImpl* storage, Reply& ou
   out.bytes(data, data && nbytes <= kSnapshotLimit ? nbytes : 0);
 }
 
+// is_meta asks nothing that a Python subclass may answer.
+bool is_meta(const TensorImpl* impl, const c10::StorageImpl* storage) {
+  if (storage != nullptr) return storage->device_type() == c10::DeviceType::Meta;
+  return impl->key_set().has_backend(c10::BackendComponent::MetaBit);
+}
+
 int64_t traits_of(const TensorImpl* impl, const c10::StorageImpl* storage) {
   int64_t traits = 0;
-  if (impl->is_meta()) traits |= OA_META;
+  if (is_meta(impl, storage)) traits |= OA_META;
   if (impl->key_set().has(DispatchKey::Functionalize)) traits |= OA_FUNCTIONAL;
   if (!impl->version_counter().enabled()) traits |= OA_NO_VERSION;
   if (impl->is_python_dispatch()) {
-    bool data = storage != nullptr && (impl->is_meta() || bytes_of(storage) != nullptr);
+    // A wrapper's storage is made around nothing, and stays so.
+    bool data = storage != nullptr && (is_meta(impl, storage) ? storage->resizable() : bytes_of(storage) != nullptr);
     traits |= data ? OA_DIRECT_SUBCLASS : OA_WRAPPER_SUBCLASS;
   }
   return traits;
+}
+
+// objects_of returns how many uses of a TensorImpl or a StorageImpl are those of
+// its Python object. PyTorch 2.10 and newer have one as long as the object
+// lives; before, a Python object that lives owns a use, or none, like anybody.
+//
+// Source: c10/core/impl/PyObjectSlot.h, which has load_pyobj since then, and
+// c10/util/intrusive_ptr.h, kHasPyObject.
+template <class T, class = void>
+struct Objects {
+  static int64_t of(const T*) { return 0; }
+};
+
+template <class T>
+struct Objects<T, std::void_t<decltype(std::declval<T&>().pyobj_slot()->load_pyobj())>> {
+  static int64_t of(const T* impl) { return const_cast<T*>(impl)->pyobj_slot()->load_pyobj() != nullptr; }
+};
+
+template <class T>
+int64_t uses_of(const T* impl) {
+  return c10::raw::intrusive_ptr::use_count(const_cast<T*>(impl)) - Objects<T>::of(impl);
 }
 
 // record writes what observe writes of one tensor; last is the number of its
 // parts, or what it is as a part.
 void record(TensorImpl* impl, int64_t ours, int64_t last, oa_level level, Reply& out) {
   c10::StorageImpl* storage = storage_of(impl);
-  int64_t impl_uses = c10::raw::intrusive_ptr::use_count(impl) - ours;
-  int64_t storage_uses = storage ? c10::raw::intrusive_ptr::use_count(storage) : 0;
+  int64_t impl_uses = uses_of(impl) - ours;
+  int64_t storage_uses = storage ? uses_of(storage) : 0;
   if (ours == kUncounted) impl_uses = storage_uses = OA_UNCOUNTED;
   const auto& version = impl->version_counter();
   out.word(reinterpret_cast<int64_t>(impl));

@@ -61,7 +61,8 @@ enum oa_trait {
   OA_FUNCTIONAL = 2,
   OA_DIRECT_SUBCLASS = 4,
   OA_WRAPPER_SUBCLASS = 8,
-  OA_NO_VERSION = 16
+  OA_NO_VERSION = 16,
+  OA_REPORTS_VIEWS = 32  // set by the watcher alone: it takes Python to know
 };
 
 // oa_start sets libtorch up for callers that count: one intra-op thread, no

@@ -66,7 +66,7 @@ class Reply {
   int64_t* words_;
   size_t cap_;
   size_t n_ = OA_HEADER;
-  std::vector<int64_t> spill_;
+  std::vector<int64_t> spill_, whole_;
 
  public:
   Reply(int64_t* words, int64_t cap) : words_(words), cap_(cap) {}
@@ -100,6 +100,17 @@ class Reply {
   }
 
   void text(const std::string& s) { bytes(s.data(), s.size()); }
+
+  // For writers that read back what they wrote: the words so far, the header
+  // included, one of them, and those after the header in one piece.
+  size_t size() const { return n_; }
+  int64_t& operator[](size_t i) { return i < cap_ ? words_[i] : spill_[i - cap_]; }
+  const int64_t* contiguous() {
+    if (n_ <= cap_) return words_ + OA_HEADER;
+    whole_.assign(words_ + OA_HEADER, words_ + cap_);
+    whole_.insert(whole_.end(), spill_.begin(), spill_.end());
+    return whole_.data();
+  }
 
   void finish(oa_status status) {
     words_[0] = status;

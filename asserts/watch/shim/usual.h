@@ -128,12 +128,15 @@ class Call {
   const Expected& expected_;
   Tensors<Input> in_;
   Tensors<Output> out_;
+  int traits_ = 0;
   bool parts_ = false;  // some tensor holds others inside, which are the judge's
 
   Seen next(const int64_t*& words) {
     Seen s{words};
     words += s.size();
     parts_ = parts_ || s.parts() > 0;
+    traits_ |= s.traits();
+    if (s.impl() != 0 && s.storage() == 0) traits_ |= kStorageless;
     for (int n = s.parts(); n > 0; n--) words += Seen{words}.size();
     return s;
   }
@@ -226,13 +229,9 @@ class Call {
     return true;
   }
 
-  // traits are those of any of the tensors.
-  int traits() {
-    int all = 0;
-    for (const Input& in : in_) all |= in.before.traits();
-    for (const Output& out : out_) all |= out.seen.traits();
-    return all;
-  }
+  // traits are those of any of the tensors, and kStorageless.
+  static constexpr int kStorageless = 64;
+  int traits() const { return traits_; }
 };
 
 }  // namespace opassert

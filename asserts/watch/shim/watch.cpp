@@ -205,6 +205,7 @@ class Look {
   int64_t writes_;
   c10::SmallVector<Impl, 8> impls_;
   Holds holds_;
+  std::string modes_;  // a line each
   static constexpr int64_t kWords = 512;
   int64_t words_[kWords];
   Reply seen_{words_, kWords};
@@ -298,7 +299,9 @@ class Look {
   void ask() {
     const int64_t own = op_.writes ? 1 : 0;
     const bool concurrent = threads.load() > 1 && writes.load() - writes_ != own;
-    std::vector<int64_t> words = {op_.number, level_, concurrent};
+    std::vector<int64_t> words = {op_.number, level_, concurrent, int64_t(modes_.size())};
+    words.resize(words.size() + (modes_.size() + 7) / 8);
+    std::memcpy(words.data() + 4, modes_.data(), modes_.size());
     const int64_t* seen = seen_.contiguous();
     words.insert(words.end(), seen, seen + seen_.size() - OA_HEADER);
     std::string reply;
@@ -396,7 +399,9 @@ extern "C" void ow_loaded() {}
 // opassert knows why.
 extern "C" int ow_start(const char* folder) {
   channel.folder = folder;
-  python.start(channel.about);
+  std::string library;
+  python.start(library);
+  channel.about = std::string(OPASSERT_LIBTORCH_VERSION) + "\n" + library;
   if (!channel.connect_now() || channel.settings.size() != sizeof settings) {
     trouble("the watcher found no opassert");
     return 0;

@@ -35,6 +35,7 @@ var commands = []command{
 	allowCommand,
 	dumpCommand,
 	traceCommand,
+	runCommand,
 }
 
 // Main runs the command line and gives the exit status.
@@ -90,6 +91,11 @@ var (
 	errHelp     = errors.New("help was asked for")
 )
 
+// An exitStatus says that all went well, and how to exit.
+type exitStatus int
+
+func (e exitStatus) Error() string { return fmt.Sprintf("exit status %d", int(e)) }
+
 // A usageError is a fault of the command line.
 type usageError struct{ text string }
 
@@ -114,11 +120,14 @@ func (inv *invocation) parse(minArgs, maxArgs int) error {
 
 // status prints how the command ended and gives its exit status.
 func (inv *invocation) status(err error) int {
+	var exit exitStatus
 	var bad *usageError
 	var list scanner.ErrorList
 	switch {
 	case err == nil:
 		return 0
+	case errors.As(err, &exit):
+		return int(exit)
 	case errors.Is(err, errFindings):
 		return 1
 	case errors.Is(err, errHelp):

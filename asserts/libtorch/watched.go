@@ -1,0 +1,80 @@
+package libtorch
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+
+	"github.com/opassert/opassert/asserts"
+)
+
+// ReadOp reads one operator from what schemas.cpp lists of it in another
+// process. It can be asked what it is, and cannot be called.
+func ReadOp(listed string) (op *Op, err error) {
+	defer func() {
+		if recover() != nil {
+			err = errors.New("an operator's record is cut short")
+		}
+	}()
+	ops := parseListing(listed)
+	if len(ops) != 1 || ops[0] == nil {
+		return nil, fmt.Errorf("%d operators in the record of one", len(ops))
+	}
+	return ops[0], nil
+}
+
+// ReadSeen reads what observe.h wrote of a call of the operator in another
+// process: for each argument that holds tensors their number; the tensors
+// before the call and after it; for each return that holds tensors their
+// number and they.
+func (op *Op) ReadSeen(level asserts.Level, record []byte) (seen asserts.Seen, err error) {
+	defer func() {
+		if recover() != nil {
+			err = fmt.Errorf("%s: the record of a call is cut short", op.Name)
+		}
+	}()
+	words := make([]int64, len(record)/8)
+	for i := range words {
+		words[i] = int64(binary.NativeEndian.Uint64(record[8*i:]))
+	}
+	r := &reader{words: words}
+	var out Outcome
+	for range op.subjects {
+		out.argLens = append(out.argLens, int(r.word()))
+	}
+	out.Seen.Level = level
+	for side := before; side <= after; side++ {
+		for subject, n := range out.argLens {
+			for range n {
+				out.take(r, side, subject)
+			}
+		}
+	}
+	inputs := len(out.observations)
+	for subject := range op.results {
+		n := int(r.word())
+		out.resultLens = append(out.resultLens, n)
+		for range n {
+			out.take(r, result, subject)
+		}
+	}
+	out.complete(inputs)
+	return out.Seen, nil
+}
+
+// Number puts serial numbers in the place of addresses, in the order of their
+// appearance, so that a case reads the same in every run.
+func Number(seen *asserts.Seen) {
+	numbers := make(map[asserts.ID]asserts.ID)
+	numberOf := func(address asserts.ID) asserts.ID {
+		if address != 0 && numbers[address] == 0 {
+			numbers[address] = asserts.ID(len(numbers) + 1)
+		}
+		return numbers[address]
+	}
+	for _, side := range [][]asserts.Observation{seen.Before, seen.After, seen.Results} {
+		for i := range side {
+			side[i].Impl, side[i].Storage = numberOf(side[i].Impl), numberOf(side[i].Storage)
+		}
+	}
+}

@@ -1,0 +1,32 @@
+// Package watch holds every op that a program calls against its schema: an
+// unmodified program, with a stock libtorch, and all its child processes.
+//
+// # How it works
+//
+// The program is started with a small preloaded object, shim/loader.c, that
+// does nothing until libtorch is in a process. Then it asks this package for
+// the watcher, shim/watch.cpp, compiled once for that libtorch, and loads it.
+// The watcher is a fallback on a dispatch key that no kernel uses. It observes
+// each call with the same source as the libtorch engine, and tests whether the
+// call looks usual against data that [expect] derives from the op's plan. What
+// does not is put to this package, where [asserts.Judge] decides, with the whole
+// plan, the allowlists and the skip policy; the answer is to go on or to raise.
+//
+// Python's __torch_dispatch__ is called through a table in libtorch; the watcher
+// stands in for the entry that calls it, so that calls on tensor subclasses and
+// under modes are seen with the subclass as the argument.
+//
+// # What can't be seen
+//
+//   - A kernel that is called around the dispatcher, as a C++ function or from
+//     an autograd.Function's body, is no call of an op.
+//   - The loops that a compiler fuses are none either; ops that stay calls in a
+//     compiled graph are seen.
+//   - What PyTorch's own kernels call is not looked at, nor is what they call
+//     through other ops' kernels: it is their own business.
+//   - A Tensor& that a kernel rebinds shows only where the argument is returned.
+//   - Threads that ran before libtorch was loaded are not told of the watcher.
+//   - A program that holds Python's lock while it waits for a C++ thread's ops
+//     may hang from PyTorch 2.10 on, where copying a tensor can take that lock.
+//   - Statically linked programs, and those started with a cleared environment.
+package watch

@@ -1,0 +1,86 @@
+package watch
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/opassert/opassert/asserts"
+)
+
+// A Finding is a broken rule at one place of the program, however often.
+type Finding struct {
+	*asserts.Violation
+	Count int
+	Pids  []int   // sorted
+	Rank  string  // of the process that was first, "" where it has none
+	Site  []Frame // the user's frames, outermost first
+}
+
+// Where is the line that called the op: "train.py:42 in forward".
+func (f *Finding) Where() string {
+	if len(f.Site) == 0 {
+		return ""
+	}
+	return f.Site[len(f.Site)-1].String()
+}
+
+// Report is the violation's report, with the line that called the op and the
+// process.
+func (f *Finding) Report() string {
+	where := f.Where()
+	if where == "" {
+		where = "a thread without frames of the program"
+	}
+	report := fmt.Sprintf("%s\n  site    %s\n  process %d", f.Violation.Error(), where, f.Pids[0])
+	if f.Rank != "" {
+		report += ", rank " + f.Rank
+	}
+	return report
+}
+
+// findings are those of a run.
+type findings struct {
+	mu    sync.Mutex
+	byKey map[string]*Finding
+	first func(*Finding) // called with each that is new, one at a time
+}
+
+// add counts a violation.
+func (f *findings) add(v *asserts.Violation, p *process, site []Frame) *Finding {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	found := &Finding{Violation: v, Count: 1, Pids: []int{p.pid}, Rank: p.rank, Site: site}
+	key := strings.Join([]string{v.Title(), v.Against.String(), found.Where()}, "\x00")
+	if old := f.byKey[key]; old != nil {
+		old.Count++
+		if i, ok := slices.BinarySearch(old.Pids, p.pid); !ok {
+			old.Pids = slices.Insert(old.Pids, i, p.pid)
+		}
+		return old
+	}
+	f.byKey[key] = found
+	if f.first != nil {
+		f.first(found)
+	}
+	return found
+}
+
+// sorted returns them by op, code, subject and place.
+func (f *findings) sorted() []*Finding {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	var all []*Finding
+	for _, found := range f.byKey {
+		all = append(all, found)
+	}
+	slices.SortFunc(all, func(a, b *Finding) int {
+		return cmp.Or(
+			cmp.Compare(a.Op, b.Op), cmp.Compare(a.Code, b.Code), cmp.Compare(a.Subject.String(), b.Subject.String()),
+			cmp.Compare(a.Against.String(), b.Against.String()), cmp.Compare(a.Where(), b.Where()),
+		)
+	})
+	return all
+}

@@ -1,0 +1,34 @@
+package watch
+
+import (
+	"encoding/json"
+	"io"
+)
+
+// A shown finding is a finding as -json writes it.
+type shown struct {
+	Code    string  `json:"code"`
+	Op      string  `json:"op"`
+	Subject string  `json:"subject"`
+	Saw     string  `json:"saw"`
+	Count   int     `json:"count"`
+	Pids    []int   `json:"pids"`
+	Rank    string  `json:"rank,omitempty"`
+	Site    []Frame `json:"site"` // the user's frames, outermost first
+}
+
+// WriteJSON writes the findings as an array.
+func (r *Report) WriteJSON(w io.Writer) error {
+	all := []shown{}
+	for _, f := range r.Findings {
+		site := f.Site
+		if site == nil {
+			site = []Frame{}
+		}
+		all = append(all, shown{f.Code.String(), f.Op, f.Subject.String(), f.Saw, f.Count, f.Pids, f.Rank, site})
+	}
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", " ")
+	return enc.Encode(all)
+}

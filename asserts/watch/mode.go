@@ -1,0 +1,35 @@
+package watch
+
+import (
+	"strings"
+
+	"github.com/opassert/opassert/asserts"
+)
+
+// undeclared is what a mode invalidates that does not say: it may keep results.
+var undeclared = asserts.CodesOf(asserts.FreshImpl) | asserts.CodesOf(asserts.FreshStorage)
+
+// declared are modes of PyTorch's own that keep no results.
+var declared = map[string]asserts.Codes{
+	"torch._subclasses.fake_tensor.FakeTensorMode": 0,
+}
+
+// mode reads what the watcher says of an active mode: its class and, where
+// that declares them, the codes of the checks that it invalidates.
+func mode(line string) asserts.Mode {
+	name, codes, ok := strings.Cut(line, "\x1f")
+	m := asserts.Mode{Name: name, Invalidates: undeclared}
+	if known, own := declared[name]; own {
+		m.Invalidates = known
+	}
+	if !ok {
+		return m
+	}
+	m.Invalidates = 0
+	for _, text := range strings.Fields(codes) {
+		if code, ok := asserts.ParseCode(text); ok {
+			m.Invalidates |= asserts.CodesOf(code)
+		}
+	}
+	return m
+}

@@ -1,0 +1,116 @@
+package watch
+
+import (
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/asserts/libtorch"
+	"github.com/opassert/opassert/asserts/libtorch/engine"
+	"github.com/opassert/opassert/asserts/suite"
+	"github.com/opassert/opassert/schema"
+)
+
+// own are the namespaces of PyTorch itself, in all versions up to 2.15.
+var own = []string{
+	"_c10d_functional", "_c10d_functional_autograd", "_caffe2", "_dtensor", "_inductor_test", "_native", "_native_aot", "_quantized", "_test",
+	"aten", "aten_optimized", "c10d", "c10d_functional", "coor", "cuda", "debug_mode_ops", "debugprims", "export", "flex_gemm", "flex_lib", "fsdp",
+	"inductor", "inductor_prims", "mempool", "metal", "metal_prepack", "mkl", "mkldnn", "mkldnn_prepacked", "nvprims", "onednn", "onnx",
+	"onnx_symbolic", "prepacked", "prim", "prims", "profiler", "quantization", "quantized", "quantized_decomposed", "rngprims", "sparse",
+	"static_runtime", "streams", "symm_mem", "vulkan", "vulkan_prepack", "xnnpack",
+}
+
+// custom reports whether an op, by its name, is not PyTorch's own.
+func custom(name string) bool {
+	namespace, _, _ := strings.Cut(name, "::")
+	return !slices.Contains(own, namespace)
+}
+
+// A watched op is one whose calls are looked at.
+type watchedOp struct {
+	number int64
+	name   string
+	listed *libtorch.Op
+	judged *asserts.Op // with the checks that are waived
+	parts  *asserts.Op // the same, with checks of the tensors inside tensors
+	waived asserts.Codes
+	unread string // why its schema cannot be read
+}
+
+// ops are those that some process has called.
+type ops struct {
+	mu     sync.Mutex
+	all    []*watchedOp
+	byText map[string]*watchedOp // by version of libtorch and what is listed
+	plan   func(version string, op *schema.Op) (suite.Plan, error)
+	wants  func(op string) bool
+}
+
+// meet returns the op of a record, and what the watcher is told of it.
+func (o *ops) meet(version, record string) (*watchedOp, []byte, error) {
+	listed, err := libtorch.ReadOp(record)
+	if err != nil {
+		return nil, nil, err
+	}
+	// The record holds an address, which each process has its own of.
+	key := version + "\x00" + listed.Name + "\x00" + listed.Schema
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	w := o.byText[key]
+	if w == nil {
+		if w, err = o.add(version, listed); err != nil {
+			return nil, nil, err
+		}
+		o.byText[key] = w
+	}
+	looked := w.unread == "" && (o.wants == nil || o.wants(w.name))
+	about := []int64{w.number, truth(custom(w.name)), truth(looked)}
+	if !looked {
+		return w, words(append(about, 0, 0)...), nil
+	}
+	return w, words(append(about, expect(w.judged, w.waived)...)...), nil
+}
+
+func truth(b bool) int64 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+func (o *ops) add(version string, listed *libtorch.Op) (*watchedOp, error) {
+	w := &watchedOp{number: int64(len(o.all)), name: listed.Name, listed: listed}
+	o.all = append(o.all, w)
+	op, err := engine.Schema(listed)
+	if err != nil {
+		w.unread = err.Error()
+		return w, nil
+	}
+	composite := op.CompositeImplicit && custom(w.name)
+	if composite {
+		op.CompositeImplicit = false // of ops that are not PyTorch's own sharing and identity are judged
+	}
+	plan, err := o.plan(version, op)
+	if err != nil {
+		return nil, err
+	}
+	w.waived = plan.Waived
+	judged := plan.Op
+	judged.Checks = slices.DeleteFunc(judged.Plan(), func(c asserts.Check) bool {
+		counted := c.Code == asserts.FreshImpl || c.Code == asserts.FreshStorage
+		return !c.Code.OnCall() || composite && counted
+	})
+	w.judged, w.parts = &judged, asserts.WithParts(&judged)
+	return w, nil
+}
+
+// numbered returns the op with a number, nil for none.
+func (o *ops) numbered(n int64) *watchedOp {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if n < 0 || n >= int64(len(o.all)) {
+		return nil
+	}
+	return o.all[n]
+}

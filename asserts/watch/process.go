@@ -1,0 +1,150 @@
+package watch
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"net"
+	"strconv"
+	"strings"
+
+	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/asserts/libtorch"
+)
+
+// A process is one connection: a process of the program that is watched.
+type process struct {
+	run     *run
+	pid     int
+	rank    string
+	version string // of libtorch
+	layout  layout
+	pending map[int64]call // calls whose site has been asked for
+	next    int64
+}
+
+// A call is one that broke rules.
+type call struct {
+	broken []*asserts.Violation
+}
+
+// serve answers until the other side is gone.
+func (p *process) serve(conn net.Conn) {
+	defer conn.Close()
+	for {
+		f, err := readFrame(conn)
+		if err != nil {
+			return
+		}
+		reply, err := p.answer(f)
+		if err != nil {
+			p.run.trouble(fmt.Sprintf("process %d: %v", p.pid, err))
+			return
+		}
+		if (frame{f.kind, reply}).write(conn) != nil {
+			return
+		}
+	}
+}
+
+func (p *process) answer(f frame) ([]byte, error) {
+	switch f.kind {
+	case frameWatcher:
+		return p.run.watcher(string(f.data)), nil
+	case frameHello:
+		return p.hello(string(f.data))
+	case frameOp:
+		_, about, err := p.run.ops.meet(p.version, string(f.data))
+		return about, err
+	case frameNames:
+		p.run.registered(strings.Fields(string(f.data)))
+		return nil, nil
+	case frameCall:
+		return p.call(f.data)
+	case frameSite:
+		return p.site(string(f.data))
+	case frameTrouble:
+		p.run.trouble(fmt.Sprintf("process %d: %s", p.pid, f.data))
+		return nil, nil
+	}
+	return nil, fmt.Errorf("the watcher sent a frame of kind %q", f.kind)
+}
+
+func (p *process) hello(text string) ([]byte, error) {
+	lines := strings.Split(text, "\n")
+	if len(lines) < 5 {
+		return nil, errors.New("the watcher's greeting is cut short")
+	}
+	var err error
+	if p.pid, err = strconv.Atoi(lines[0]); err != nil {
+		return nil, err
+	}
+	p.rank, p.version = lines[2], lines[3]
+	p.layout = p.run.layout(lines[4])
+	p.run.met(p)
+	c := p.run.config
+	maxBytes := c.MaxBytes
+	if maxBytes <= 0 {
+		maxBytes = math.MaxInt64
+	}
+	return words(int64(c.Content), int64(max(1, c.Sample)), maxBytes, 0), nil
+}
+
+// call judges a call that does not look usual. The answer is a number where
+// there is something to report.
+func (p *process) call(data []byte) ([]byte, error) {
+	if len(data) < 4*8 {
+		return nil, errors.New("the watcher's record of a call is cut short")
+	}
+	word := func(i int) int64 { return int64(binary.NativeEndian.Uint64(data[8*i:])) }
+	op := p.run.ops.numbered(word(0))
+	level, concurrent, n := asserts.Level(word(1)), word(2) != 0, int(word(3))
+	if op == nil || n < 0 || 32+(n+7)/8*8 > len(data) {
+		return nil, errors.New("the watcher's record of a call is of no op that it has named")
+	}
+	seen, err := op.listed.ReadSeen(level, data[32+(n+7)/8*8:])
+	if err != nil {
+		return nil, err
+	}
+	for line := range strings.Lines(string(data[32 : 32+n])) {
+		seen.Modes = append(seen.Modes, mode(strings.TrimSpace(line)))
+	}
+	libtorch.Number(&seen)
+	broken := p.run.judge(op, &seen, concurrent)
+	if len(broken) == 0 {
+		return nil, nil
+	}
+	p.next++
+	p.pending[p.next] = call{broken}
+	return []byte(strconv.FormatInt(p.next, 10)), nil
+}
+
+// site takes in where a call stands that broke rules, and answers with what to
+// raise.
+func (p *process) site(text string) ([]byte, error) {
+	i := strings.IndexAny(text, "PC")
+	if i < 0 {
+		return nil, errors.New("the watcher's site is cut short")
+	}
+	number, err := strconv.ParseInt(text[:i], 10, 64)
+	c, ok := p.pending[number]
+	if err != nil || !ok {
+		return nil, errors.New("the watcher's site is of no call")
+	}
+	delete(p.pending, number)
+	var site []Frame
+	if text[i] == 'P' {
+		site = p.layout.pythonFrames(text[i+1:])
+	} else {
+		site = p.layout.nativeFrames(text[i+1:])
+	}
+	var reports []string
+	for _, v := range c.broken {
+		reports = append(reports, p.run.findings.add(v, p, site).Report())
+	}
+	if !p.run.config.Fail {
+		return nil, nil
+	}
+	return []byte(strings.Join(reports, "\n\n")), nil
+}

@@ -1,0 +1,182 @@
+package watch
+
+import (
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/opassert/opassert/asserts"
+)
+
+// A Report is what a whole run found, and what it looked at.
+type Report struct {
+	Findings  []*Finding
+	Status    int // exit status of the program
+	Took      time.Duration
+	Processes int
+
+	Ops, Calls           int // ops that were called, calls of them
+	Judged               int // calls
+	Content              int // of those, at the level content
+	Failed               int // calls that raised an error of their own
+	NotAsked             int // calls of ops that were not asked for, or whose schema cannot be read
+	SampledOut, TooLarge int // calls that were observed at the level identity alone
+	Skips                []asserts.Skip
+	Unread               []string // ops whose schema cannot be read, each with the reason
+	NeverCalled          []string // ops of namespaces that are not PyTorch's own
+	Troubles             []string // why a process was not watched
+}
+
+// ExitStatus is the program's own if that is not 0; else 2 where something was
+// not watched, or nothing was there to be watched; else 1 with findings.
+func (r *Report) ExitStatus() int {
+	switch {
+	case r.Status != 0:
+		return r.Status
+	case len(r.Troubles) > 0:
+		return 2
+	case len(r.Findings) > 0:
+		return 1
+	}
+	return 0
+}
+
+func (r *run) report(status int, took time.Duration) (*Report, error) {
+	counts, err := readCounts(filepath.Join(r.folder, "counts"), len(r.ops.all))
+	if err != nil {
+		return nil, err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	rep := &Report{Findings: r.findings.sorted(), Status: status, Took: took, Processes: len(r.processes), Troubles: r.troubles}
+	called := make(map[string]bool)
+	for i, c := range counts {
+		op := r.ops.all[i]
+		if op.unread != "" {
+			rep.Unread = append(rep.Unread, op.name+": "+op.unread)
+		}
+		if c.calls == 0 {
+			continue
+		}
+		called[op.name] = true
+		rep.Ops++
+		rep.Calls += int(c.calls)
+		rep.Judged += int(c.usual + c.asked)
+		rep.Content += int(c.content)
+		rep.Failed += int(c.failed)
+		rep.SampledOut += int(c.sampledOut)
+		rep.TooLarge += int(c.tooLarge)
+		if op.judged == nil {
+			continue
+		}
+		r.countTraits(op, c)
+	}
+	for s, n := range r.skips {
+		s.Count = n
+		rep.Skips = append(rep.Skips, s)
+	}
+	slices.SortFunc(rep.Skips, func(a, b asserts.Skip) int {
+		if a.Code != b.Code {
+			return int(a.Code) - int(b.Code)
+		}
+		return strings.Compare(a.Reason, b.Reason)
+	})
+	rep.NeverCalled = r.neverCalled(called)
+	slices.Sort(rep.Unread)
+	if len(rep.Troubles) == 0 && rep.Calls == 0 {
+		rep.Troubles = []string{r.nothing()}
+	}
+	return rep, nil
+}
+
+func (r *run) nothing() string {
+	if len(r.processes) == 0 {
+		return "no process of the program loaded libtorch: nothing was watched"
+	}
+	return "the program called no op: nothing was watched"
+}
+
+// countTraits adds the skips of the usual calls with a tensor of some sort: what
+// looks usual to every check is not put to the judge.
+func (r *run) countTraits(op *watchedOp, c countsOf) {
+	var codes asserts.Codes
+	for _, check := range op.judged.Checks {
+		if check.Code.Level() <= asserts.Identity {
+			codes |= asserts.CodesOf(check.Code)
+		}
+	}
+	for i, trait := range traitOf {
+		if c.traits[i] == 0 {
+			continue
+		}
+		for _, row := range r.config.Policy.Rows {
+			if row.Trait&trait == 0 {
+				continue
+			}
+			for code := range (row.Skip & codes).All() {
+				r.skips[asserts.Skip{Code: code, Reason: row.Reason}] += int(c.traits[i])
+			}
+		}
+	}
+}
+
+// WriteSummary writes the counts of the findings, and what was and was not seen.
+func (r *Report) WriteSummary(w io.Writer) error {
+	var b strings.Builder
+	total := 0
+	for _, f := range r.Findings {
+		total += f.Count
+	}
+	fmt.Fprintf(&b, "opassert run: calls %d, ops %d, processes %d: findings %d, %d times\n", r.Calls, r.Ops, r.Processes, len(r.Findings), total)
+	for _, f := range r.Findings {
+		fmt.Fprintf(&b, "  %d x %s", f.Count, f.Title())
+		if where := f.Where(); where != "" {
+			fmt.Fprintf(&b, "  at %s", where)
+		}
+		b.WriteByte('\n')
+	}
+	fmt.Fprintf(&b, "  judged  %d calls, %d of them at the level content\n", r.Judged, r.Content)
+	line := func(n int, text string) {
+		if n > 0 {
+			fmt.Fprintf(&b, "  %-7s %d %s\n", "", n, text)
+		}
+	}
+	line(r.Failed, "calls raised an error of their own")
+	line(r.SampledOut, "calls not in the sample for content")
+	line(r.TooLarge, "calls on storages too large for content")
+	for _, s := range r.Skips {
+		fmt.Fprintf(&b, "  skipped %v %d: %s\n", s.Code, s.Count, s.Reason)
+	}
+	for _, u := range r.Unread {
+		fmt.Fprintf(&b, "  not watched %s\n", u)
+	}
+	if len(r.NeverCalled) > 0 {
+		fmt.Fprintf(&b, "  never called %s\n", strings.Join(r.NeverCalled, ", "))
+	}
+	for _, t := range r.Troubles {
+		fmt.Fprintf(&b, "  NOT WATCHED: %s\n", t)
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// Results returns the findings in the form that every writer of reports takes.
+func (r *Report) Results() []asserts.Result {
+	var results []asserts.Result
+	for _, f := range r.Findings {
+		result := f.Violation.Result()
+		result.Count, result.Report = f.Count, f.Report()
+		if n := len(f.Site); n > 0 {
+			at := f.Site[n-1]
+			result.Site = asserts.Site{File: at.File, Line: at.Line, Func: at.Function}
+		}
+		results = append(results, result)
+	}
+	for _, s := range r.Skips {
+		results = append(results, asserts.Result{Code: s.Code, Status: asserts.Skipped, Count: s.Count, Reason: s.Reason})
+	}
+	return results
+}

@@ -1,0 +1,173 @@
+package watch
+
+import (
+	"bytes"
+	"debug/elf"
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+)
+
+// A Frame is one place in the program on the way to a call.
+type Frame struct {
+	File     string `json:"file"`
+	Line     int    `json:"line"` // 0: not known
+	Function string `json:"function"`
+}
+
+func (f Frame) String() string {
+	s := f.File
+	if f.Line > 0 {
+		s += ":" + strconv.Itoa(f.Line)
+	}
+	if f.Function != "" {
+		s += " in " + f.Function
+	}
+	return s
+}
+
+// A layout says which frames are not the user's.
+type layout struct {
+	torch   string // folder of the Python package torch
+	library string // folder of Python's own modules
+	cwd     string // names of files below it are relative to it
+}
+
+var pythonLine = regexp.MustCompile(`(?m)^  File "(.*)", line (\d+) in (.*)$`)
+
+// pythonFrames reads what faulthandler writes, outermost frame first.
+func (l layout) pythonFrames(text string) []Frame {
+	var users, all []Frame
+	for _, m := range pythonLine.FindAllStringSubmatch(text, -1) {
+		line, _ := strconv.Atoi(m[2])
+		file := unescape(m[1])
+		f := Frame{File: l.short(file), Line: line, Function: unescape(m[3])}
+		all = append(all, f)
+		if !l.foreign(file) {
+			users = append(users, f)
+		}
+	}
+	if len(users) == 0 {
+		users = all
+	}
+	slices.Reverse(users)
+	return users
+}
+
+// foreign reports whether a file is PyTorch's, Python's or a test runner's.
+func (l layout) foreign(file string) bool {
+	if strings.HasPrefix(file, "<frozen") || l.torch != "" && strings.HasPrefix(file, l.torch+"/") {
+		return true
+	}
+	for _, runner := range []string{"/_pytest/", "/pluggy/", "/pytest/", "/torch/_ops.py"} {
+		if strings.Contains(file, runner) {
+			return true
+		}
+	}
+	inside, ok := strings.CutPrefix(file, l.library+"/")
+	return ok && l.library != "" && !strings.HasPrefix(inside, "site-packages/") && !strings.HasPrefix(inside, "dist-packages/")
+}
+
+func (l layout) short(file string) string {
+	if rel, err := filepath.Rel(l.cwd, file); err == nil && l.cwd != "" && filepath.IsLocal(rel) {
+		return rel
+	}
+	return file
+}
+
+var escape = regexp.MustCompile(`\\(x[0-9a-f]{2}|u[0-9a-f]{4}|U[0-9a-f]{8})`)
+
+// unescape undoes what faulthandler does to characters that are not ASCII.
+func unescape(s string) string {
+	return escape.ReplaceAllStringFunc(s, func(e string) string {
+		n, _ := strconv.ParseInt(e[2:], 16, 32)
+		return string(rune(n))
+	})
+}
+
+// inTorch are the modules whose frames are not the user's.
+var inTorch = regexp.MustCompile(`^(libtorch|libc10|libpython|libc\.so|libc-|libpthread|libstdc|libgcc|libgomp|ld-linux|python[\d.]*$|pypy|libopassert|opassert|libtorch-.*watch)`)
+
+// nativeFrames reads what native_frames writes, outermost frame first.
+func (l layout) nativeFrames(text string) []Frame {
+	var frames []Frame
+	for line := range strings.Lines(text) {
+		place, symbol, _ := strings.Cut(strings.TrimSpace(line), " ")
+		i := strings.LastIndex(place, "+0x")
+		if i < 0 {
+			continue
+		}
+		module := place[:i]
+		offset, err := strconv.ParseUint(place[i+3:], 16, 64)
+		if err != nil || inTorch.MatchString(filepath.Base(module)) {
+			continue
+		}
+		frames = append(frames, l.source(module, offset, symbol)...)
+	}
+	slices.Reverse(frames)
+	return frames
+}
+
+// known keeps what addr2line said.
+var known sync.Map // "module+offset" -> []Frame
+
+// source returns the user's source lines of an address, the innermost of what
+// was inlined first; with no debug information the module and the function.
+func (l layout) source(module string, offset uint64, symbol string) []Frame {
+	key := fmt.Sprintf("%s+%x", module, offset)
+	if k, ok := known.Load(key); ok {
+		return k.([]Frame)
+	}
+	frames := l.lookUp(module, offset)
+	if len(frames) == 0 {
+		frames = []Frame{{File: l.short(module), Function: symbol}}
+	}
+	if slices.ContainsFunc(frames, func(f Frame) bool { return headers.MatchString(f.File) }) {
+		frames = slices.DeleteFunc(frames, func(f Frame) bool { return headers.MatchString(f.File) })
+	}
+	known.Store(key, frames)
+	return frames
+}
+
+// headers are the files whose code is inlined into the user's.
+var headers = regexp.MustCompile(`/(ATen|c10|torch/csrc|torch/library\.h|c\+\+/\d+|torch/headeronly|sysdeps|csu)(/|$)|libc_start`)
+
+func (l layout) lookUp(module string, offset uint64) []Frame {
+	out, err := exec.Command("addr2line", "-Cfie", module, fmt.Sprintf("%#x", offset+base(module))).Output()
+	if err != nil {
+		return nil
+	}
+	var frames []Frame
+	lines := bytes.Split(bytes.TrimSpace(out), []byte("\n"))
+	for i := 0; i+1 < len(lines); i += 2 {
+		file, number, _ := strings.Cut(string(lines[i+1]), ":")
+		number, _, _ = strings.Cut(number, " ")
+		line, _ := strconv.Atoi(number)
+		if file == "??" {
+			continue
+		}
+		frames = append(frames, Frame{File: l.short(file), Line: line, Function: string(lines[i])})
+	}
+	return frames
+}
+
+// base returns what an address in a program that is not position-independent
+// begins at.
+func base(module string) uint64 {
+	f, err := elf.Open(module)
+	if err != nil || f.Type != elf.ET_EXEC {
+		return 0
+	}
+	defer f.Close()
+	for _, p := range f.Progs {
+		if p.Type == elf.PT_LOAD {
+			return p.Vaddr
+		}
+	}
+	return 0
+}

@@ -1,0 +1,302 @@
+package watch
+
+import (
+	"context"
+	"embed"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"net"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/asserts/libtorch"
+	"github.com/opassert/opassert/asserts/libtorch/compile"
+	"github.com/opassert/opassert/asserts/libtorch/installed"
+	"github.com/opassert/opassert/asserts/suite"
+	"github.com/opassert/opassert/schema"
+)
+
+// Content says whose calls are observed at the level content.
+type Content int
+
+const (
+	NoContent     Content = iota
+	CustomContent         // ops of namespaces that are not PyTorch's own
+	AllContent
+)
+
+// A Config says what to run, and what to hold it against.
+type Config struct {
+	Command        []string
+	Stdin          io.Reader
+	Stdout, Stderr io.Writer
+	Plan           func(version string, op *schema.Op) (suite.Plan, error) // what the ops of a version of libtorch are held against
+	Policy         *asserts.Policy
+	Wants          func(op string) bool // which ops; nil: all
+	Content        Content
+	Sample         int            // of the calls of PyTorch's own ops, one in so many is observed at the level content
+	MaxBytes       int64          // calls on larger storages are observed at the level identity; 0: no limit
+	Fail           bool           // raise a finding at the call
+	Found          func(*Finding) // called with each distinct finding at once; may be nil
+}
+
+// A run is a program being watched.
+type run struct {
+	config   Config
+	folder   string
+	cwd      string
+	ops      ops
+	findings findings
+
+	mu        sync.Mutex
+	processes map[int]string // pid -> rank
+	packages  []string       // folders of the Python packages torch
+	names     map[string]bool
+	skips     map[asserts.Skip]int
+	judged    [asserts.NumCodes]int
+	troubles  []string
+	watchers  map[string]string // by libtorch_cpu: the watcher, or "!" and why there is none
+}
+
+//go:embed shim
+var shim embed.FS
+
+func sources() fs.FS {
+	files, err := fs.Sub(shim, "shim")
+	if err != nil {
+		panic(err) // the folder is in the program
+	}
+	return files
+}
+
+// Run runs the program to its end. An error says why it was not started; what
+// else goes wrong is in the report.
+func Run(ctx context.Context, config Config) (*Report, error) {
+	cwd, _ := os.Getwd()
+	r := &run{
+		config: config, cwd: cwd,
+		ops:       ops{byText: make(map[string]*watchedOp), plan: config.Plan, wants: config.Wants},
+		findings:  findings{byKey: make(map[string]*Finding), first: config.Found},
+		processes: make(map[int]string), names: make(map[string]bool), skips: make(map[asserts.Skip]int), watchers: make(map[string]string),
+	}
+	text, err := fs.ReadFile(sources(), "loader.c")
+	if err != nil {
+		return nil, err
+	}
+	loader, err := compile.Plain("loader", string(text))
+	if err != nil {
+		return nil, err
+	}
+	if r.folder, err = os.MkdirTemp("", "opassert-run"); err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(r.folder)
+	if err := newCounts(filepath.Join(r.folder, "counts")); err != nil {
+		return nil, err
+	}
+	listener, err := net.Listen("unix", filepath.Join(r.folder, "socket"))
+	if err != nil {
+		return nil, err
+	}
+	var serving sync.WaitGroup
+	go r.accept(listener, &serving)
+	begun := time.Now()
+	status, err := r.program(ctx, loader)
+	if err != nil {
+		listener.Close()
+		return nil, err
+	}
+	r.drain(&serving)
+	listener.Close()
+	return r.report(status, time.Since(begun))
+}
+
+func (r *run) accept(listener net.Listener, serving *sync.WaitGroup) {
+	for {
+		conn, err := listener.Accept()
+		if err != nil {
+			return
+		}
+		p := &process{run: r, pending: make(map[int64]call)}
+		serving.Go(func() { p.serve(conn) })
+	}
+}
+
+// drain waits for processes that outlive the program, but not for long: what
+// has been sent is there, and a daemon may never end.
+func (r *run) drain(serving *sync.WaitGroup) {
+	done := make(chan struct{})
+	go func() {
+		serving.Wait()
+		close(done)
+	}()
+	select {
+	case <-done:
+	case <-time.After(2 * time.Second):
+		r.note("some processes of the program still run, and are not watched any more")
+	}
+}
+
+// program runs the program and returns its exit status, or 128 and the number
+// of the signal that ended it.
+func (r *run) program(ctx context.Context, loader string) (int, error) {
+	cmd := exec.Command(r.config.Command[0], r.config.Command[1:]...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = r.config.Stdin, r.config.Stdout, r.config.Stderr
+	preload := loader
+	if strings.ContainsAny(loader, " :") {
+		preload = filepath.Join(r.folder, "loader.so")
+		if err := os.Symlink(loader, preload); err != nil {
+			return 0, err
+		}
+	}
+	if old := os.Getenv("LD_PRELOAD"); old != "" {
+		preload += ":" + old
+	}
+	cmd.Env = append(os.Environ(), "LD_PRELOAD="+preload, "OPASSERT_RUN="+r.folder)
+	if err := cmd.Start(); err != nil {
+		return 0, err
+	}
+	// An interrupt from the terminal goes to the program as well; it ends, and
+	// then the report is written.
+	signals := make(chan os.Signal, 8)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	defer signal.Stop(signals)
+	ended := make(chan struct{})
+	go func() {
+		for {
+			select {
+			case s := <-signals:
+				if s != os.Interrupt {
+					cmd.Process.Signal(s)
+				}
+			case <-ctx.Done():
+				cmd.Process.Signal(syscall.SIGTERM)
+				return
+			case <-ended:
+				return
+			}
+		}
+	}()
+	err := cmd.Wait()
+	close(ended)
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		return 0, err
+	}
+	if ws, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); ok && ws.Signaled() {
+		return 128 + int(ws.Signal()), nil
+	}
+	return cmd.ProcessState.ExitCode(), nil
+}
+
+// watcher answers a process that has loaded libtorch_cpu: where the watcher is
+// that fits it, or nothing where there is none.
+func (r *run) watcher(library string) []byte {
+	if why, ok := strings.CutPrefix(library, "!"); ok {
+		r.trouble("the watcher could not be loaded: " + why)
+		return nil
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if known, ok := r.watchers[library]; ok {
+		return []byte(known)
+	}
+	path, err := r.fit(library)
+	if err != nil {
+		r.troubles = append(r.troubles, err.Error())
+	}
+	r.watchers[library] = path
+	return []byte(path)
+}
+
+// fit compiles the watcher for a libtorch, or finds it in the cache.
+func (r *run) fit(library string) (string, error) {
+	dir := filepath.Dir(library)
+	for range 4 {
+		torch, err := installed.Inspect(dir)
+		if err == nil && torch.Lib == filepath.Dir(library) {
+			if torch.Package != "" {
+				r.packages = append(r.packages, torch.Package)
+			}
+			w := compile.Library{Name: "watch", Files: []fs.FS{libtorch.Sources(), sources()}, Unit: "watch.cpp", Link: []string{"-O2"}}
+			return w.Path(torch)
+		}
+		dir = filepath.Dir(dir)
+	}
+	return "", fmt.Errorf("%s belongs to no PyTorch or libtorch that is known", library)
+}
+
+func (r *run) layout(pythonLibrary string) layout {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	l := layout{library: pythonLibrary, cwd: r.cwd}
+	if len(r.packages) > 0 {
+		l.torch = r.packages[0]
+	}
+	return l
+}
+
+func (r *run) met(p *process) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.processes[p.pid] = p.rank
+}
+
+func (r *run) registered(names []string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, name := range names {
+		if custom(name) {
+			r.names[name] = true
+		}
+	}
+}
+
+// trouble is something because of which a process is not watched.
+func (r *run) trouble(what string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.troubles = append(r.troubles, what)
+}
+
+func (r *run) note(what string) { fmt.Fprintln(r.config.Stderr, "opassert:", what) }
+
+// judge returns what a call broke, and counts what was judged and skipped.
+func (r *run) judge(op *watchedOp, seen *asserts.Seen, concurrent bool) []*asserts.Violation {
+	judged := op.judged
+	if len(seen.ArgLens) > len(op.judged.Args) {
+		judged = op.parts
+	}
+	verdict := asserts.Judge(judged, seen, r.config.Policy)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, s := range verdict.Skips {
+		n := s.Count
+		s.Count = 0
+		r.skips[s] += n
+	}
+	return slices.DeleteFunc(verdict.Violations, func(v *asserts.Violation) bool {
+		if concurrent && v.Code.Level() >= asserts.Content {
+			r.skips[asserts.Skip{Code: v.Code, Reason: "another thread wrote during the call"}]++
+			return true
+		}
+		nested := slices.Contains([]string{"sizes", "strides"}, v.Subject.Called)
+		return op.waived.Has(v.Code) || libtorch.HarmlessParts(v, nested)
+	})
+}
+
+// neverCalled returns the custom ops of which no call was seen.
+func (r *run) neverCalled(called map[string]bool) []string {
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(r.names)), func(name string) bool { return called[name] })
+}

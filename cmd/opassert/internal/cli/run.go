@@ -1,0 +1,146 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"path"
+	"strings"
+	"sync"
+
+	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/asserts/suite"
+	"github.com/opassert/opassert/asserts/watch"
+	"github.com/opassert/opassert/gen/plan"
+	"github.com/opassert/opassert/schema"
+)
+
+var runCommand = command{
+	name:    "run",
+	args:    "-- PROGRAM [arguments]",
+	summary: "hold every op that a program calls against its schema",
+	about: `
+Runs an unmodified program, with all its child processes and threads, on the
+libtorch that it loads, and holds every op that it calls against its schema.
+What is found is written to standard error, once for each place in the program;
+the program goes on, or with -fail gets a RuntimeError at the call. The exit
+status is the program's own if that is not 0; else 2 where something was not
+watched; else 1 with findings.
+
+  opassert run -- python3 train.py
+  opassert run -fail -- pytest tests/`,
+	run: runRun,
+}
+
+// runFlags are the flags of run.
+type runFlags struct {
+	lists        repeated
+	ops          repeated
+	level        *string
+	sample       *int
+	maxBytes     *int64
+	fail         *bool
+	json         *string
+	junit, sarif *string
+}
+
+func newRunFlags(f *flag.FlagSet) *runFlags {
+	r := &runFlags{}
+	f.Var(&r.lists, "allow", "an allowlist `file` or preset; may be given several times")
+	f.Var(&r.ops, "op", "watch this op `name` alone, or a pattern such as mylib::*; may be given several times")
+	r.level = f.String("level", "", "how much is checked: identity, or content; without it content for ops that are not PyTorch's own and identity for the rest")
+	r.sample = f.Int("sample", 1, "check the content of one in `N` calls of PyTorch's own ops")
+	r.maxBytes = f.Int64("max-bytes", 0, "check no content of storages larger than this; 0: of any size")
+	r.fail = f.Bool("fail", false, "raise each finding at the call, as a RuntimeError")
+	r.json = f.String("json", "", "write the findings as a JSON array to a `file`")
+	r.junit = f.String("junit", "", "write the results as JUnit XML to a `file`")
+	r.sarif = f.String("sarif", "", "write the findings as a SARIF log to a `file`")
+	return r
+}
+
+func (r *runFlags) content() (watch.Content, error) {
+	switch *r.level {
+	case "":
+		return watch.CustomContent, nil
+	case asserts.Identity.String():
+		return watch.NoContent, nil
+	case asserts.Content.String():
+		return watch.AllContent, nil
+	}
+	return 0, usagef("no level %q; there are identity and content", *r.level)
+}
+
+func runRun(inv *invocation) error {
+	flags := newRunFlags(inv.flags)
+	if err := inv.parse(1, 1<<20); err != nil {
+		return err
+	}
+	content, err := flags.content()
+	if err != nil {
+		return err
+	}
+	if *flags.sample < 1 {
+		return usagef("-sample %d: want 1 or more", *flags.sample)
+	}
+	report, err := watch.Run(context.Background(), watch.Config{
+		Command: inv.flags.Args(), Stdin: os.Stdin, Stdout: inv.stdout, Stderr: inv.stderr,
+		Plan: flags.plans(inv), Policy: asserts.Aware(), Wants: flags.wants,
+		Content: content, Sample: *flags.sample, MaxBytes: *flags.maxBytes, Fail: *flags.fail,
+		Found: func(f *watch.Finding) { fmt.Fprintf(inv.stderr, "%s\n\n", f.Report()) },
+	})
+	if err != nil {
+		return err
+	}
+	if err := flags.write(inv, report); err != nil {
+		return err
+	}
+	return exitStatus(report.ExitStatus())
+}
+
+func (r *runFlags) write(inv *invocation, report *watch.Report) error {
+	results := report.Results()
+	return errors.Join(
+		report.WriteSummary(inv.stderr),
+		toFile(*r.json, report.WriteJSON),
+		toFile(*r.junit, func(w io.Writer) error { return asserts.WriteJUnit(w, results) }),
+		toFile(*r.sarif, func(w io.Writer) error { return asserts.WriteSARIF(w, version(), "", badOnly(results)) }),
+	)
+}
+
+// wants reports whether the patterns, if any, match an op.
+func (r *runFlags) wants(op string) bool {
+	base, _, _ := strings.Cut(op, ".")
+	for _, pattern := range r.ops {
+		for _, name := range []string{op, base, strings.TrimPrefix(op, "aten::"), strings.TrimPrefix(base, "aten::")} {
+			if ok, _ := path.Match(pattern, name); ok {
+				return true
+			}
+		}
+	}
+	return len(r.ops) == 0
+}
+
+// plans returns what makes the plans of a run, with the allowlists as they are
+// for each version of libtorch that the program's processes load.
+func (r *runFlags) plans(inv *invocation) func(string, *schema.Op) (suite.Plan, error) {
+	var mu sync.Mutex
+	planners := make(map[string]*plan.Planner)
+	return func(version string, op *schema.Op) (suite.Plan, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		number, _, _ := strings.Cut(version, "+")
+		if planners[number] == nil {
+			full, file, tags := "full", "", ""
+			flags := planFlags{schemaFlags: schemaFlags{schema: &file, tags: &tags}, preset: &full, version: &number, allow: r.lists}
+			planner, err := flags.planner(inv, nil)
+			if err != nil {
+				return suite.Plan{}, err
+			}
+			planners[number] = planner
+		}
+		return planned(planners[number].Plan(op), asserts.Content), nil
+	}
+}
