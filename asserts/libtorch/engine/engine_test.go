@@ -6,6 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/asserts/libtorch"
 )
 
 func TestObjectsAreNumberedInOrder(t *testing.T) {
@@ -17,7 +18,7 @@ func TestObjectsAreNumberedInOrder(t *testing.T) {
 		After:   []asserts.Observation{see(900, 600), see(0, 0), see(800, 700)},
 		Results: []asserts.Observation{see(800, 700), see(500, 0)},
 	}
-	number(&seen)
+	libtorch.Number(&seen)
 	want := asserts.Seen{
 		Before:  []asserts.Observation{see(1, 2), see(0, 0), see(3, 2)},
 		After:   []asserts.Observation{see(1, 4), see(0, 0), see(3, 2)},
