@@ -51,12 +51,15 @@ func (op *Op) ReadSeen(level asserts.Level, record []byte) (seen asserts.Seen, e
 		}
 	}
 	inputs := len(out.observations)
-	for subject := range op.results {
-		n := int(r.word())
-		out.resultLens = append(out.resultLens, n)
-		for range n {
-			out.take(r, result, subject)
+	for i := range op.Returns {
+		if !op.Returns[i].holds.subject() {
+			continue
 		}
+		n := int(r.word())
+		for range n {
+			out.take(r, result, len(out.resultLens))
+		}
+		out.resultLens = append(out.resultLens, n)
 	}
 	out.complete(inputs)
 	return out.Seen, nil

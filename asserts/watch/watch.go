@@ -64,7 +64,6 @@ type run struct {
 	packages  []string       // folders of the Python packages torch
 	names     map[string]bool
 	skips     map[asserts.Skip]int
-	judged    [asserts.NumCodes]int
 	troubles  []string
 	watchers  map[string]string // by libtorch_cpu: the watcher, or "!" and why there is none
 }

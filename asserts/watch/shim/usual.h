@@ -54,6 +54,8 @@ enum check : int64_t {
   UNDECLARED_WRITE = 1 << 9,
   VERSION_BUMP = 1 << 10,
   INPLACE_METADATA = 1 << 13,
+  KNOWN = INPUT_IMPL | INPUT_STORAGE | FRESH_IMPL | VIEW_STORAGE | FRESH_STORAGE | RETURNED_SELF | UNDECLARED_ALIAS | OUTPUT_ALIAS |
+          UNDECLARED_WRITE | VERSION_BUMP | INPLACE_METADATA,
 };
 
 // A Subject is an argument or a return that holds tensors. The sets are bits by
@@ -146,6 +148,7 @@ class Call {
   bool input_usual(const Input& in) const {
     const int64_t checks = expected_.args[in.subject].checks;
     const Seen &b = in.before, &a = in.after;
+    if (checks & ~KNOWN) return false;
     if (b.impl() != a.impl() || b.storage() != a.storage()) return !(checks & (INPUT_IMPL | INPUT_STORAGE | UNDECLARED_WRITE | VERSION_BUMP | INPLACE_METADATA));
     if (!b.contents() || !a.contents()) return true;
     if (checks & (UNDECLARED_WRITE | VERSION_BUMP | INPLACE_METADATA) && !b.same_contents(a)) {
@@ -170,6 +173,7 @@ class Call {
   bool output_usual(const Output& out) {
     const Subject& s = expected_.returns[out.subject];
     const Seen& o = out.seen;
+    if (s.checks & ~KNOWN) return false;
     bool owner = false, owned = false, base = false, based = false, other = false, allowed = false, same = false;
     for (const Input& in : in_) {
       const bool impl = o.impl() != 0 && (in.before.impl() == o.impl() || in.after.impl() == o.impl());

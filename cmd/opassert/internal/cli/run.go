@@ -10,10 +10,12 @@ import (
 	"path"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/suite"
 	"github.com/opassert/opassert/asserts/watch"
+	"github.com/opassert/opassert/gen"
 	"github.com/opassert/opassert/gen/plan"
 	"github.com/opassert/opassert/schema"
 )
@@ -133,9 +135,8 @@ func (r *runFlags) plans(inv *invocation) func(string, *schema.Op) (suite.Plan, 
 		defer mu.Unlock()
 		number, _, _ := strings.Cut(version, "+")
 		if planners[number] == nil {
-			full, file, tags := "full", "", ""
-			flags := planFlags{schemaFlags: schemaFlags{schema: &file, tags: &tags}, preset: &full, version: &number, allow: r.lists}
-			planner, err := flags.planner(inv, nil)
+			planner, expired, err := gen.NewPlanner(gen.Options{Version: number, Allow: r.lists, Today: time.Now()}, nil)
+			inv.tellExpired(expired)
 			if err != nil {
 				return suite.Plan{}, err
 			}
