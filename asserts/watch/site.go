@@ -33,9 +33,9 @@ func (f Frame) String() string {
 
 // A layout says which frames are not the user's.
 type layout struct {
-	torch   string // folder of the Python package torch
-	library string // folder of Python's own modules
-	cwd     string // names of files below it are relative to it
+	torch  string // folder of the Python package torch
+	stdlib string // folder of Python's own modules
+	cwd    string // names of files below it are relative to it
 }
 
 var pythonLine = regexp.MustCompile(`(?m)^  File "(.*)", line (\d+) in (.*)$`)
@@ -69,8 +69,8 @@ func (l layout) foreign(file string) bool {
 			return true
 		}
 	}
-	inside, ok := strings.CutPrefix(file, l.library+"/")
-	return ok && l.library != "" && !strings.HasPrefix(inside, "site-packages/") && !strings.HasPrefix(inside, "dist-packages/")
+	inside, ok := strings.CutPrefix(file, l.stdlib+"/")
+	return ok && l.stdlib != "" && !strings.HasPrefix(inside, "site-packages/") && !strings.HasPrefix(inside, "dist-packages/")
 }
 
 func (l layout) short(file string) string {

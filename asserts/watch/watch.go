@@ -239,7 +239,7 @@ func (r *run) fit(library string) (string, error) {
 func (r *run) layout(pythonLibrary string) layout {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	l := layout{library: pythonLibrary, cwd: r.cwd}
+	l := layout{stdlib: pythonLibrary, cwd: r.cwd}
 	if len(r.packages) > 0 {
 		l.torch = r.packages[0]
 	}
