@@ -1,10 +1,12 @@
-// Package preserve states and checks how a host language keeps one object per
-// impl.
+// Package preserve states and checks how a host language keeps objects for the
+// impls of a library that counts references on its own.
 //
 // A binding hands a TensorImpl or a StorageImpl to its host language as an
 // object. Both sides are counted, separately, and yet the object must stay the
-// same as long as the impl lives: people hang attributes on it. The protocol
-// is PyTorch's:
+// same as long as the impl lives: people hang attributes on it. PyTorch has two
+// protocols for that.
+//
+// The first, up to 2.9:
 //
 //   - the object owns the impl, and the impl's slot points back without owning;
 //   - when the object's last reference goes while others hold the impl,
@@ -16,21 +18,61 @@
 // A slot is tagged with the interpreter whose object it holds. A hermetic
 // context makes objects of its own that never enter a slot and are never
 // preserved. A strong reference made from a weak one must flip a preserved
-// object back first. An object that would be preserved is a root for the
-// collector.
+// object back first. An object that would be preserved stays when the garbage
+// collector finds it, and so does what it refers to.
+//
+// The second, since late 2025 (pytorch/pytorch#167564), for Python without a
+// global lock: the object always owns the impl, and the impl holds one counted
+// reference to the object while anybody else holds the impl. Nothing is
+// resurrected, there is one interpreter, and there are no hermetic contexts.
 //
 // # What is here
 //
 // [Code] lists the invariants, OA101 to OA109. [State] is the state machine of
-// one object: what may follow what. [Machine] runs the protocol on slots and
-// counts that an engine supplies ([Ref], [Slot]), either as [Mended] or with
-// PyTorch's old fault ([Faulty]), and watches every step. [Registry] applies
-// the same rules to the Go handles of an engine; [CheckLeaks] is its front in
-// tests. Package trace reads the text log of an instrumented PyTorch.
+// one object: what may follow what. Package trace follows the objects of a
+// PyTorch, live or by the text log of an instrumented one.
+//
+// A Go library follows its handles with a [Registry]: it says when one is made,
+// used and released.
+//
+//	var handles = preserve.NewRegistry("regex.Regexp")
+//
+//	func Compile(expr string) (*Regexp, error) {
+//		...
+//		return &Regexp{c: c, token: handles.Made(C.sizeof_regex_t)}, nil
+//	}
+//
+//	func (re *Regexp) Close() error {
+//		if err := handles.Release(re.token); err != nil {
+//			return err // with the stacks that made it and released it again
+//		}
+//		...
+//	}
+//
+// Its users' tests, and its own, then find what was not released, with
+// go test -tags opassert:
+//
+//	func TestMatch(t *testing.T) {
+//		preserve.CheckLeaks(t) // or CheckReleased
+//		...
+//	}
+//
+//	OA107 leak  3 handles of regex.Regexp, 192 bytes
+//	  rule    no object and no impl outlives its last reference
+//	  breaks  the impl's memory is never given back
+//	  fix     release the handle, or let it become unreachable
+//	  made by
+//	    example.com/search.load
+//	        search/load.go:41
+//	    ...
+//
+// internal/regex is such a library. The tensors of asserts/libtorch are
+// followed too.
 //
 // Sources: torch/csrc/autograd/python_variable.cpp (THPVariable_Wrap,
 // THPVariable_tryResurrect, THPVariable_subclass_dealloc),
 // torch/csrc/Storage.cpp (THPStorage_Wrap, THPStorage_tryPreserve,
 // THPStorage_isPreservable), c10/core/impl/PyObjectSlot.h,
-// c10/core/impl/HermeticPyObjectTLS.h.
+// c10/core/impl/HermeticPyObjectTLS.h, and for the second protocol
+// c10/util/intrusive_ptr.h (kHasPyObject, incref_pyobject).
 package preserve

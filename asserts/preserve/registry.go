@@ -1,231 +1,342 @@
 package preserve
 
 import (
+	"cmp"
 	"fmt"
 	"runtime"
 	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
-	"weak"
+
+	"github.com/opassert/opassert/asserts"
 )
 
-// A Registry keeps at most one living Go handle for each impl of an engine. K
-// is the engine's name for an impl, H what handles point to: at least 16 bytes
-// or a pointer, for the collector takes its time with less.
+// A Registry follows the Go handles of a library: values that own a reference
+// to something that Go's collector does not see. The library tells it of each
+// handle made, used and released, and [CheckLeaks] finds what was not.
 //
-// A handle owns one reference to its impl. It gives it back by
-// [Registry.Release] or else when nobody has the handle any more. So while an
-// engine uses the impl of a handle, it must keep the handle reachable
-// (runtime.KeepAlive).
+// It is at work in the debug build, with the build tag opassert. Without it
+// every method returns at once, and every [Token] is zero.
 //
 // A Registry is safe for use by several goroutines.
-type Registry[K comparable, H any] struct {
-	free func(K)
+type Registry struct {
+	kind string
+	on   bool
 
-	mu      sync.Mutex
-	living  map[K]*entry[K, H]               // by impl
-	entries map[weak.Pointer[H]]*entry[K, H] // until the handle is collected
-	faults  []*Fault
+	mu     sync.Mutex
+	chunks [][]slot
+	idle   []uint32 // slots without a handle, the longest unused first
+	taken  int      // of idle
+	faults []*Fault
 }
 
-type entry[K comparable, H any] struct {
-	key      K
-	handle   weak.Pointer[H]
-	number   uint64
-	made     stack
-	released stack
-	gone     bool // its reference was given back
+// A Token stands for one handle in its registry. It is a plain value that goes
+// with the handle. The zero Token stands for none.
+type Token struct{ slot, generation uint32 }
+
+// A slot is where a registry keeps what it knows of a handle. It is used again
+// for another one, with the next generation.
+type slot struct {
+	generation uint32
+	state      handleState
+	bytes      int64
+	scope      *scope
+	made       stack
+}
+
+type handleState uint8
+
+const (
+	living handleState = iota
+	released
+	collected // unreachable before it was released; its reference was given back
+)
+
+// Slots are made a chunk at a time and never move.
+const chunkSlots = 1 << 10
+
+// NewRegistry returns a Registry for handles of a kind, which reports name:
+// "libtorch.Tensor".
+func NewRegistry(kind string) *Registry { return newRegistry(kind, asserts.Enabled) }
+
+func newRegistry(kind string, on bool) *Registry {
+	r := &Registry{kind: kind, on: on}
+	if on {
+		registries.add(r)
+	}
+	return r
+}
+
+// Made follows a handle that owns so many bytes, from now on. It is the
+// library's caller that is of interest, so stacks begin with the caller's caller.
+func (r *Registry) Made(bytes int64) Token {
+	if !r.on {
+		return Token{}
+	}
+	return r.made(bytes)
+}
+
+func (r *Registry) made(bytes int64) Token {
+	var from stack
+	runtime.Callers(4, from[:])
+	in := currentScope()
+	r.mu.Lock()
+	index := r.take()
+	s := r.at(index)
+	*s = slot{generation: s.generation + 1, bytes: bytes, scope: in, made: from}
+	t := Token{index, s.generation}
+	r.mu.Unlock()
+	if profiling.Load() {
+		handles.Add(t.of(r), 3)
+	}
+	return t
+}
+
+// take returns the slot that was longest without a handle, so that a fault is
+// told from the use of the next handle for long.
+func (r *Registry) take() uint32 {
+	if r.taken == len(r.idle) {
+		r.taken, r.idle = 0, r.idle[:0]
+		for i := range chunkSlots {
+			r.idle = append(r.idle, uint32(len(r.chunks)*chunkSlots+i))
+		}
+		r.chunks = append(r.chunks, make([]slot, chunkSlots))
+	}
+	if r.taken == chunkSlots {
+		r.idle = r.idle[:copy(r.idle, r.idle[r.taken:])]
+		r.taken = 0
+	}
+	r.taken++
+	return r.idle[r.taken-1]
+}
+
+func (r *Registry) at(index uint32) *slot { return &r.chunks[index/chunkSlots][index%chunkSlots] }
+
+// find returns a handle's slot; nil if it is known to be released, for another
+// handle has the slot by now.
+func (r *Registry) find(t Token) *slot {
+	if s := r.at(t.slot); s.generation == t.generation {
+		return s
+	}
+	return nil
+}
+
+// Release records that a handle is released. The error is a [*Fault] if it was
+// released before.
+func (r *Registry) Release(t Token) error {
+	if t == (Token{}) {
+		return nil
+	}
+	return r.release(t)
+}
+
+func (r *Registry) release(t Token) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	s := r.find(t)
+	if s == nil || s.state != living {
+		return r.fault(DoubleRelease, s)
+	}
+	s.state = released
+	r.forget(t)
+	return nil
+}
+
+// Use checks that a handle may be used. The error is a [*Fault] if it was
+// released.
+func (r *Registry) Use(t Token) error {
+	if t == (Token{}) {
+		return nil
+	}
+	return r.use(t)
+}
+
+func (r *Registry) use(t Token) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if s := r.find(t); s == nil || s.state != living {
+		return r.fault(UseAfter, s)
+	}
+	return nil
+}
+
+// Collected records that a handle became unreachable before it was released,
+// and that its reference is given back: a library whose handles have
+// finalizers or cleanups calls it from there.
+func (r *Registry) Collected(t Token) {
+	if t == (Token{}) {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	s := r.find(t)
+	if s == nil || s.state != living {
+		return
+	}
+	s.state = collected
+	if s.scope == nil || !s.scope.strict || s.scope.ended.Load() {
+		r.forget(t)
+	}
+}
+
+// forget lets another handle have the slot.
+func (r *Registry) forget(t Token) {
+	if profiling.Load() {
+		handles.Remove(t.of(r))
+	}
+	r.idle = append(r.idle, t.slot)
+}
+
+// Origin returns the stack that made a handle, a frame in two lines; "" if
+// nothing is known of it any more.
+func (r *Registry) Origin(t Token) string {
+	if t == (Token{}) {
+		return ""
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if s := r.find(t); s != nil {
+		return text(s.made[:])
+	}
+	return ""
 }
 
 // A Fault is a rule that the use of Go handles broke.
 type Fault struct {
-	Code     Code
-	Handle   string // its type and its impl
-	Made     string // the stack that made it
-	Released string // the stack that released it; "" if it was not
-	number   uint64
+	Code    Code
+	Kind    string // of the handles
+	Handles int    // 1, but for leaks
+	Bytes   int64  // that they own
+	Made    string // the stack that made them; "" if it is not known any more
+	Again   string // the stack that released it once more, or used it
+	scope   *scope
 }
 
-// Error gives the fault with its stacks.
+// Error returns the fault with its stacks.
 func (f *Fault) Error() string {
-	s := fmt.Sprintf("%s %s  %s\n  rule      %s\n  made by\n%s", f.Code, f.Code.Name(), f.Handle, f.Code.Rule(), f.Made)
-	if f.Released != "" {
-		s += "\n  released by\n" + f.Released
+	var b strings.Builder
+	what := "1 handle"
+	if f.Handles != 1 {
+		what = fmt.Sprintf("%d handles", f.Handles)
 	}
-	return s
-}
-
-// NewRegistry gives a Registry for an engine whose references free gives back.
-// It is called from any goroutine.
-func NewRegistry[K comparable, H any](free func(K)) *Registry[K, H] {
-	r := &Registry[K, H]{
-		free:    free,
-		living:  map[K]*entry[K, H]{},
-		entries: map[weak.Pointer[H]]*entry[K, H]{},
-	}
-	shelve(&registries, r)
-	return r
-}
-
-// Handle gives the handle of an impl: the one that lives, or what make makes.
-// The caller brings a reference to the impl. A new handle takes it over;
-// otherwise it is given back. make must not call the Registry.
-func (r *Registry[K, H]) Handle(key K, make func() *H) *H {
-	h, fresh := r.handle(key, make)
-	if !fresh {
-		r.free(key)
-	}
-	return h
-}
-
-func (r *Registry[K, H]) handle(key K, make func() *H) (h *H, fresh bool) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if e := r.living[key]; e != nil {
-		if h := e.handle.Value(); h != nil {
-			return h, false
+	fmt.Fprintf(&b, "%s %s  %s of %s, %d bytes\n  rule    %s\n  breaks  %s\n  fix     %s",
+		f.Code, f.Code.Name(), what, f.Kind, f.Bytes, f.Code.Rule(), f.Code.Breaks(), f.Code.Fix())
+	for _, s := range []struct{ what, stack string }{
+		{"made by", f.Made}, {map[Code]string{UseAfter: "used by"}[f.Code], f.Again},
+	} {
+		if s.stack != "" {
+			fmt.Fprintf(&b, "\n  %s\n%s", cmp.Or(s.what, "released again by"), s.stack)
 		}
 	}
-	h = make()
-	e := &entry[K, H]{key: key, handle: weak.Make(h), number: lastNumber.Add(1), made: callers()}
-	r.living[key] = e
-	r.entries[e.handle] = e
-	runtime.AddCleanup(h, r.collected, e.handle)
-	return h, true
+	return b.String()
 }
 
-// collected is called some time after a handle became unreachable.
-func (r *Registry[K, H]) collected(h weak.Pointer[H]) {
-	r.mu.Lock()
-	e := r.entries[h]
-	delete(r.entries, h)
-	held := !e.gone
-	r.end(e)
-	r.mu.Unlock()
-	if held {
-		r.free(e.key)
-	}
-}
+// maxFaults is how many faults a registry keeps.
+const maxFaults = 100
 
-func (r *Registry[K, H]) end(e *entry[K, H]) {
-	e.gone = true
-	if r.living[e.key] == e {
-		delete(r.living, e.key)
+// fault records a fault of the handle in a slot; nil if it is not known any
+// more.
+func (r *Registry) fault(c Code, s *slot) error {
+	var again stack
+	runtime.Callers(5, again[:])
+	f := &Fault{Code: c, Kind: r.kind, Handles: 1, Again: text(again[:]), scope: currentScope()}
+	if s != nil {
+		f.Bytes, f.Made = s.bytes, text(s.made[:])
+		f.scope = cmp.Or(f.scope, s.scope)
 	}
-}
-
-// Release gives a handle's reference back. The error is a [*Fault] when that
-// was done already.
-func (r *Registry[K, H]) Release(h *H) error {
-	r.mu.Lock()
-	e, err := r.find(h, DoubleRelease)
-	if err == nil {
-		e.released = callers()
-		r.end(e)
-	}
-	r.mu.Unlock()
-	if err == nil {
-		r.free(e.key)
-	}
-	return err
-}
-
-// Use checks that a handle may be used. The error is a [*Fault] when it was
-// released.
-func (r *Registry[K, H]) Use(h *H) error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	_, err := r.find(h, UseAfter)
-	return err
-}
-
-// find gives the entry of a handle that is not released.
-func (r *Registry[K, H]) find(h *H, broken Code) (*entry[K, H], error) {
-	e := r.entries[weak.Make(h)]
-	if e == nil {
-		return nil, fmt.Errorf("%T: not a handle of this registry", h)
-	}
-	if e.gone {
-		f := r.fault(broken, e)
+	if len(r.faults) < maxFaults {
 		r.faults = append(r.faults, f)
-		return nil, f
 	}
-	return e, nil
+	return f
 }
 
-func (r *Registry[K, H]) fault(c Code, e *entry[K, H]) *Fault {
-	return &Fault{
-		Code: c, Handle: fmt.Sprintf("%T of impl %v", (*H)(nil), e.key),
-		Made: e.made.String(), Released: e.released.String(), number: lastNumber.Add(1),
-	}
-}
-
-// Living gives the number of impls that have a handle.
-func (r *Registry[K, H]) Living() int {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return len(r.living)
-}
-
-// Faults gives the faults met so far, double releases and uses after release.
-func (r *Registry[K, H]) Faults() []*Fault {
+// Faults returns the first faults met, double releases and uses after release.
+func (r *Registry) Faults() []*Fault {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return slices.Clone(r.faults)
 }
 
-// Leaks gives a fault for each handle that is reachable and not released, in
-// the order in which they were made.
-func (r *Registry[K, H]) Leaks() []*Fault { return r.leaksSince(0) }
+// Leaks returns a fault for each stack that made handles which are not released
+// and not collected, most bytes first.
+func (r *Registry) Leaks() []*Fault {
+	return r.leaks(func(s *slot) bool { return s.state == living })
+}
 
-func (r *Registry[K, H]) leaksSince(number uint64) []*Fault {
-	runtime.GC()
+func (r *Registry) leaks(leaked func(*slot) bool) []*Fault {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	var leaks []*Fault
-	var found []*entry[K, H]
-	for _, e := range r.living {
-		if e.number > number && e.handle.Value() != nil {
-			found = append(found, e)
+	var stacks []stack
+	groups := map[stack]*Fault{}
+	for _, c := range r.chunks {
+		for i := range c {
+			s := &c[i]
+			if s.generation == 0 || !leaked(s) {
+				continue
+			}
+			f := groups[s.made]
+			if f == nil {
+				f = &Fault{Code: Leak, Kind: r.kind}
+				groups[s.made] = f
+				stacks = append(stacks, s.made)
+			}
+			f.Handles++
+			f.Bytes += s.bytes
 		}
 	}
-	slices.SortFunc(found, func(a, b *entry[K, H]) int { return int(a.number) - int(b.number) })
-	for _, e := range found {
-		leaks = append(leaks, r.fault(Leak, e))
+	var all []*Fault
+	for _, s := range stacks {
+		f := groups[s]
+		f.Made = text(s[:])
+		all = append(all, f)
 	}
-	return leaks
+	slices.SortStableFunc(all, func(a, b *Fault) int {
+		return cmp.Or(cmp.Compare(b.Bytes, a.Bytes), cmp.Compare(b.Handles, a.Handles), cmp.Compare(a.Made, b.Made))
+	})
+	return all
 }
 
-func (r *Registry[K, H]) faultsSince(number uint64) []*Fault {
-	return slices.DeleteFunc(r.Faults(), func(f *Fault) bool { return f.number <= number })
-}
+// A stack is where a call came from: who called the library that called the
+// registry.
+type stack [8]uintptr
 
-// Handles and faults are numbered in one order, over all registries.
-var lastNumber atomic.Uint64
-
-// A stack is where a call came from.
-type stack [16]uintptr
-
-func callers() (s stack) {
-	runtime.Callers(3, s[:])
-	return s
-}
-
-func (s stack) String() string {
-	n := slices.Index(s[:], 0)
+func text(pcs []uintptr) string {
+	n := slices.Index(pcs, 0)
 	if n == 0 {
 		return ""
 	}
-	if n < 0 {
-		n = len(s)
+	if n > 0 {
+		pcs = pcs[:n]
 	}
 	var lines []string
-	for frames := runtime.CallersFrames(s[:n]); ; {
+	for frames := runtime.CallersFrames(pcs); ; {
 		f, more := frames.Next()
 		lines = append(lines, fmt.Sprintf("    %s\n        %s:%d", f.Function, f.File, f.Line))
 		if !more {
 			return strings.Join(lines, "\n")
 		}
 	}
+}
+
+// registries are those in use.
+var registries shelf
+
+type shelf struct {
+	list atomic.Pointer[[]*Registry]
+	mu   sync.Mutex
+}
+
+func (s *shelf) add(r *Registry) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	all := append(s.all(), r)
+	s.list.Store(&all)
+}
+
+func (s *shelf) all() []*Registry {
+	if p := s.list.Load(); p != nil {
+		return slices.Clip(*p)
+	}
+	return nil
 }

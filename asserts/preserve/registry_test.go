@@ -1,271 +1,319 @@
 package preserve
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"runtime"
+	"runtime/pprof"
 	"strings"
 	"sync"
+	"sync/atomic"
+	"syscall"
 	"testing"
-	"time"
 )
 
-// A goTensor is a handle as an engine's Go side has it.
+// A goTensor is a handle as a library has it.
 type goTensor struct {
-	impl uintptr
-	name string
+	token Token
+	_     [2]int
 }
 
-// A counted engine counts the references that Go holds.
-type counted struct {
-	mu   sync.Mutex
-	refs map[uintptr]int
-	*Registry[uintptr, goTensor]
+// A lib is a library whose tensors can be released, and are given back when
+// they are unreachable.
+type lib struct{ *Registry }
+
+func newLib() lib { return lib{newRegistry("lib.Tensor", true)} }
+
+//go:noinline
+func (l lib) tensor(bytes int64) *goTensor {
+	t := &goTensor{token: l.Made(bytes)}
+	runtime.AddCleanup(t, l.Collected, t.token)
+	return t
 }
 
-func newCounted() *counted {
-	c := &counted{refs: map[uintptr]int{}}
-	c.Registry = NewRegistry[uintptr, goTensor](func(impl uintptr) {
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		if c.refs[impl]--; c.refs[impl] < 0 {
-			panic(fmt.Sprintf("impl %d: freed more often than referenced", impl))
-		}
-	})
-	return c
-}
+//go:noinline
+func (l lib) free(t *goTensor) error { return l.Release(t.token) }
 
-func (c *counted) tensor(impl uintptr) *goTensor {
-	c.mu.Lock()
-	c.refs[impl]++
-	c.mu.Unlock()
-	return c.Handle(impl, func() *goTensor { return &goTensor{impl: impl, name: "t"} })
-}
+//go:noinline
+func (l lib) use(t *goTensor) error { return l.Use(t.token) }
 
-func (c *counted) held(impl uintptr) int {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.refs[impl]
-}
+// The library's users.
 
-// eventually waits for the collector.
-func eventually(t *testing.T, what string, ok func() bool) {
-	t.Helper()
-	for wait := time.Millisecond; wait < 5*time.Second; wait *= 2 {
-		runtime.GC()
-		if ok() {
-			return
-		}
-		time.Sleep(wait)
-	}
-	t.Errorf("%s: not so after 5 seconds", what)
-}
+//go:noinline
+func makeHandle(l lib) *goTensor { return l.tensor(64) }
 
-func TestOneHandle(t *testing.T) {
-	c := newCounted()
-	a := c.tensor(1)
-	if b := c.tensor(1); b != a {
-		t.Error("two handles for one impl")
-	}
-	if b := c.tensor(2); b == a {
-		t.Error("one handle for two impls")
-	}
-	if n := c.held(1); n != 1 {
-		t.Errorf("Go holds %d references, want 1", n)
-	}
-	if err := errors.Join(c.Use(a), c.Release(a)); err != nil {
-		t.Error(err)
-	}
-	if n := c.held(1); n != 0 {
-		t.Errorf("Go holds %d references after the release", n)
-	}
-	if b := c.tensor(1); b == a {
-		t.Error("a released handle came back")
-	}
-}
+//go:noinline
+func releaseHandle(l lib, t *goTensor) error { return l.free(t) }
 
-func TestCollectedHandle(t *testing.T) {
-	c := newCounted()
-	c.tensor(1)
-	eventually(t, "the reference is given back", func() bool { return c.held(1) == 0 })
-	if n := c.Living(); n != 0 {
-		t.Errorf("%d handles live", n)
-	}
-	a := c.tensor(1)
-	if err := c.Use(a); err != nil {
-		t.Error(err)
-	}
-	if err := c.Release(a); err != nil {
-		t.Error(err)
-	}
-	a = nil
-	eventually(t, "the registry forgets", func() bool {
-		c.Registry.mu.Lock()
-		defer c.Registry.mu.Unlock()
-		return len(c.entries) == 0
-	})
-	if n := c.held(1); n != 0 {
-		t.Errorf("Go holds %d references", n)
-	}
-}
+//go:noinline
+func releaseElsewhere(l lib, t *goTensor) error { return l.free(t) }
 
-func makeHandle(c *counted, impl uintptr) *goTensor { return c.tensor(impl) }
-func releaseHandle(c *counted, h *goTensor) error   { return c.Release(h) }
+//go:noinline
+func useHandle(l lib, t *goTensor) error { return l.use(t) }
 
 func TestHandleFaults(t *testing.T) {
-	c := newCounted()
-	a := makeHandle(c, 7)
-	if err := releaseHandle(c, a); err != nil {
+	l := newLib()
+	a := makeHandle(l)
+	if err := errors.Join(useHandle(l, a), releaseHandle(l, a)); err != nil {
 		t.Fatal(err)
 	}
 	for _, tt := range []struct {
-		err  error
-		code Code
+		err   error
+		code  Code
+		again string
 	}{
-		{c.Release(a), DoubleRelease},
-		{c.Use(a), UseAfter},
+		{releaseElsewhere(l, a), DoubleRelease, "released again by\n    github.com/opassert/opassert/asserts/preserve.releaseElsewhere"},
+		{useHandle(l, a), UseAfter, "used by\n    github.com/opassert/opassert/asserts/preserve.useHandle"},
 	} {
 		var f *Fault
 		if !errors.As(tt.err, &f) || f.Code != tt.code {
 			t.Errorf("got %v, want %s", tt.err, tt.code)
 			continue
 		}
-		for _, want := range []string{tt.code.String(), "*preserve.goTensor of impl 7", "makeHandle", "releaseHandle", "registry_test.go:"} {
+		for _, want := range []string{
+			tt.code.String(), "1 handle of lib.Tensor, 64 bytes", tt.again,
+			"made by\n    github.com/opassert/opassert/asserts/preserve.makeHandle",
+		} {
 			if !strings.Contains(f.Error(), want) {
 				t.Errorf("the report does not say %q:\n%v", want, f)
 			}
 		}
 	}
-	if n := len(c.Faults()); n != 2 {
+	if n := len(l.Faults()); n != 2 {
 		t.Errorf("%d faults kept, want 2", n)
 	}
-	if err := c.Use(&goTensor{}); err == nil || errors.As(err, new(*Fault)) {
-		t.Errorf("a foreign handle: %v", err)
+	for range 3 * chunkSlots { // the slot has another handle
+		releaseHandle(l, makeHandle(l))
 	}
-	if n := c.held(7); n != 0 {
-		t.Errorf("Go holds %d references", n)
+	b := makeHandle(l)
+	if err := useHandle(l, a); !errors.As(err, new(*Fault)) {
+		t.Errorf("the slot of a released handle is used again: %v", err)
 	}
+	if err := releaseHandle(l, b); err != nil {
+		t.Error(err)
+	}
+	runtime.KeepAlive(a)
 }
 
 // A record is a testing.TB that keeps what is reported.
 type record struct {
 	cleanups []func()
-	errors   []error
+	faults   []*Fault
+	logged   []string
 }
 
 func (r *record) Helper()          {}
 func (r *record) Cleanup(f func()) { r.cleanups = append(r.cleanups, f) }
+func (r *record) Log(args ...any)  { r.logged = append(r.logged, fmt.Sprint(args...)) }
 func (r *record) Error(args ...any) {
 	for _, a := range args {
-		r.errors = append(r.errors, a.(error))
+		r.faults = append(r.faults, a.(*Fault))
 	}
 }
 
-func (r *record) end() []Code {
+func (r *record) end() string {
 	for _, f := range r.cleanups {
 		f()
 	}
-	var codes []Code
-	for _, err := range r.errors {
-		codes = append(codes, err.(*Fault).Code)
+	var all []string
+	for _, f := range r.faults {
+		all = append(all, fmt.Sprintf("%s %d/%d", f.Code.Name(), f.Handles, f.Bytes))
 	}
-	return codes
+	return strings.Join(all, ", ")
 }
 
 func TestCheckLeaks(t *testing.T) {
-	c := newCounted()
-	before := makeHandle(c, 1)
+	l := newLib()
+	before := makeHandle(l)
 	for _, tt := range []struct {
-		name string
-		play func() (kept *goTensor)
-		want []Code
+		name         string
+		play         func() (kept []*goTensor)
+		want, strict string
 	}{
-		{"released", func() *goTensor { h := makeHandle(c, 2); c.Release(h); return h }, nil},
-		{"dropped", func() *goTensor { makeHandle(c, 2); return nil }, nil},
-		{"older than the test", func() *goTensor { return makeHandle(c, 1) }, nil},
-		{"leaked", func() *goTensor { return makeHandle(c, 3) }, []Code{Leak}},
-		{"released twice, and used", func() *goTensor {
-			h := makeHandle(c, 4)
-			c.Release(h)
-			c.Release(h)
-			c.Use(h)
+		{"released", func() []*goTensor { h := makeHandle(l); l.free(h); return nil }, "", ""},
+		{"dropped", func() []*goTensor { makeHandle(l); return nil }, "", "leak 1/64"},
+		{"older than the test", func() []*goTensor { l.use(before); return nil }, "", ""},
+		{"leaked", func() []*goTensor { return []*goTensor{makeHandle(l)} }, "leak 1/64", "leak 1/64"},
+		{"leaked by two stacks", func() (kept []*goTensor) {
+			for range 3 {
+				kept = append(kept, makeHandle(l))
+			}
+			return append(kept, l.tensor(1000))
+		}, "leak 1/1000, leak 3/192", "leak 1/1000, leak 3/192"},
+		{"leaked by a goroutine", func() (kept []*goTensor) {
+			var wg sync.WaitGroup
+			wg.Go(func() { kept = []*goTensor{makeHandle(l)} })
+			wg.Wait()
+			return kept
+		}, "leak 1/64", "leak 1/64"},
+		{"released twice, and used", func() []*goTensor {
+			h := makeHandle(l)
+			l.free(h)
+			l.free(h)
+			l.use(h)
 			return nil
-		}, []Code{DoubleRelease, UseAfter}},
+		}, "double-release 1/64, use-after-dealloc 1/64", "double-release 1/64, use-after-dealloc 1/64"},
 	} {
-		t.Run(tt.name, func(t *testing.T) {
-			r := &record{}
-			CheckLeaks(r)
-			kept := tt.play()
-			if got := r.end(); fmt.Sprint(got) != fmt.Sprint(tt.want) {
-				t.Errorf("reported %v, want %v", got, tt.want)
-			}
-			for _, err := range r.errors {
-				if !strings.Contains(err.Error(), "makeHandle") {
-					t.Errorf("no creation stack in\n%v", err)
+		for name, f := range map[string]func(TB){tt.want: CheckLeaks, tt.strict: CheckReleased} {
+			t.Run(tt.name, func(t *testing.T) {
+				r := &record{}
+				f(r)
+				kept := tt.play()
+				if tt.name == "dropped" {
+					for range 3 {
+						runtime.GC()
+					}
 				}
-			}
-			runtime.KeepAlive(kept)
-		})
+				if got := r.end(); got != name {
+					t.Errorf("reported %q, want %q", got, name)
+				}
+				runtime.KeepAlive(kept)
+			})
+		}
 	}
-	runtime.KeepAlive(before)
-	if n := len(c.Leaks()); n == 0 {
+	if n := len(l.Leaks()); n == 0 {
 		t.Error("no leak while a handle is held")
 	}
 	runtime.KeepAlive(before)
 }
 
-// Many goroutines wrap and release the same few impls while the collector runs.
+// Tests that run at the same time, with one closure for all, each see their
+// own handles.
+func TestParallel(t *testing.T) {
+	l := newLib()
+	var ready, done sync.WaitGroup
+	ready.Add(8)
+	done.Add(8)
+	got := make([]string, 8)
+	var kept sync.Map
+	for i := range got {
+		go func() {
+			defer done.Done()
+			r := &record{}
+			CheckLeaks(r)
+			ready.Done()
+			ready.Wait()
+			for n := range i { // test i leaks i handles, half of them in a goroutine of its own
+				var wg sync.WaitGroup
+				if n%2 == 0 {
+					wg.Go(func() { kept.Store([2]int{i, n}, makeHandle(l)) })
+				} else {
+					kept.Store([2]int{i, n}, makeHandle(l))
+				}
+				wg.Wait()
+			}
+			got[i] = r.end()
+		}()
+	}
+	done.Wait()
+	for i, s := range got {
+		n := 0
+		for part := range strings.SplitSeq(s, ", ") {
+			var handles, bytes int
+			if fmt.Sscanf(part, "leak %d/%d", &handles, &bytes); bytes != 64*handles {
+				t.Errorf("test %d: %s", i, part)
+			}
+			n += handles
+		}
+		if n != i {
+			t.Errorf("test %d leaked %d handles, found %d", i, i, n)
+		}
+	}
+	kept.Clear()
+}
+
+func TestOff(t *testing.T) {
+	r := newRegistry("off", false)
+	tok := r.Made(1)
+	if err := errors.Join(r.Use(tok), r.Release(tok), r.Release(tok)); err != nil || tok != (Token{}) || len(r.Leaks()) > 0 {
+		t.Error(err, tok, r.Leaks())
+	}
+}
+
+func TestProfile(t *testing.T) {
+	Profile()
+	defer profiling.Store(false)
+	l := newLib()
+	a, b := makeHandle(l), makeHandle(l)
+	l.free(a)
+	var text bytes.Buffer
+	if err := pprof.Lookup("opassert_handles").WriteTo(&text, 1); err != nil {
+		t.Fatal(err)
+	}
+	if got := text.String(); !strings.Contains(got, "total 1\n") || !strings.Contains(got, "makeHandle") {
+		t.Errorf("the profile is\n%s", got)
+	}
+	l.free(b)
+}
+
+// Many goroutines make, use and release handles while the collector runs.
 func TestRegistryRace(t *testing.T) {
-	c := newCounted()
+	l := newLib()
 	var wg sync.WaitGroup
 	for range 8 {
 		wg.Go(func() {
 			for i := range 2000 {
-				impl := uintptr(i % 3)
-				h := c.tensor(impl)
-				if h.impl != impl {
-					t.Errorf("got impl %d for %d", h.impl, impl)
+				h := l.tensor(8)
+				if err := l.use(h); err != nil {
+					t.Error(err)
+				}
+				if i%2 == 0 {
+					if err := l.free(h); err != nil {
+						t.Error(err)
+					}
 				}
 				if i%500 == 0 {
 					runtime.GC()
+					l.Leaks()
 				}
 				runtime.KeepAlive(h)
 			}
 		})
 	}
-	for i := range 2000 {
-		h := c.tensor(uintptr(100 + i))
-		if err := c.Release(h); err != nil {
-			t.Error(err)
-		}
-	}
 	wg.Wait()
-	eventually(t, "every reference is given back", func() bool { return c.held(0)+c.held(1)+c.held(2) == 0 })
+	for range 10 {
+		if runtime.GC(); len(l.Leaks()) == 0 {
+			return
+		}
+		runtime.Gosched()
+	}
 }
 
-func BenchmarkRegistry(b *testing.B) {
-	r := NewRegistry[uintptr, goTensor](func(uintptr) {})
-	b.Run("again", func(b *testing.B) {
-		b.ReportAllocs()
-		h := r.Handle(1, func() *goTensor { return &goTensor{} })
-		for b.Loop() {
-			r.Handle(1, func() *goTensor { return &goTensor{} })
-		}
-		runtime.KeepAlive(h)
-	})
-	b.Run("use", func(b *testing.B) {
-		b.ReportAllocs()
-		h := r.Handle(1, func() *goTensor { return &goTensor{} })
-		for b.Loop() {
-			if err := r.Use(h); err != nil {
-				b.Fatal(err)
+// A handle costs at most what a finalizer does, from when it is set until it
+// ran: compare the processor times, for finalizers run on another core.
+func BenchmarkHandle(b *testing.B) {
+	l, off := newLib(), newRegistry("off", false)
+	tensor := &goTensor{token: l.Made(64)}
+	var ran atomic.Int64
+	for _, bb := range []struct {
+		name string
+		op   func()
+	}{
+		{"finalizer", func() { runtime.SetFinalizer(&goTensor{}, func(*goTensor) { ran.Add(1) }) }},
+		{"followed", func() { l.Release(l.Made(64)) }},
+		{"used", func() { l.Use(tensor.token) }},
+		{"off", func() { off.Release(off.Made(64)) }},
+	} {
+		b.Run(bb.name, func(b *testing.B) {
+			b.ReportAllocs()
+			ran.Store(0)
+			from := processorTime(b)
+			for b.Loop() {
+				bb.op()
 			}
-		}
-	})
-	b.Run("make and release", func(b *testing.B) {
-		b.ReportAllocs()
-		for b.Loop() {
-			r.Release(r.Handle(2, func() *goTensor { return &goTensor{} }))
-		}
-	})
+			for ran.Load() > 0 && ran.Load() < int64(b.N)*9/10 {
+				runtime.GC()
+			}
+			b.ReportMetric(float64(processorTime(b)-from)/float64(b.N), "cpu-ns/op")
+		})
+	}
+}
+
+func processorTime(b *testing.B) int64 {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		b.Fatal(err)
+	}
+	return u.Utime.Nano() + u.Stime.Nano()
 }

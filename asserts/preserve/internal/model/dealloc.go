@@ -1,4 +1,6 @@
-package preserve
+package model
+
+import "github.com/opassert/opassert/asserts/preserve"
 
 // A Protocol says how objects are taken down. The zero value is not valid.
 type Protocol struct {
@@ -6,8 +8,9 @@ type Protocol struct {
 	// dealloc is done in order to an object without references, until a step
 	// says that the object stays.
 	dealloc []deallocStep
-	// root tells whether the collector must take an object for a root.
-	root check
+	// untraversed reports whether the collector is not shown what an object
+	// refers to, and stays whether it leaves the object alone.
+	untraversed, stays check
 }
 
 func (p Protocol) String() string { return p.name }
@@ -24,21 +27,23 @@ type (
 // Source: torch/csrc/Storage.cpp, THPStorage_subclass_dealloc and
 // THPStorage_isPreservable.
 var Mended = Protocol{
-	name:    "mended",
-	dealloc: []deallocStep{preserveIf(preservable), finalize, clearWeak, clearHolds, releaseImpl, free},
-	root:    preservable,
+	name:        "mended",
+	dealloc:     []deallocStep{preserveIf(preservable), finalize, clearWeak, clearHolds, releaseImpl, free},
+	untraversed: preservable,
+	stays:       preservable,
 }
 
 // Faulty is the protocol as PyTorch had it: asked in a hermetic context, the
 // slot's check answers "none", so that an object made outside is not preserved
 // but deallocated, although the slot of a shared impl points at it.
 var Faulty = Protocol{
-	name:    "faulty",
-	dealloc: []deallocStep{preserveIf(preservableHere), finalize, clearWeak, clearHolds, releaseImpl, free},
-	root:    preservableHere,
+	name:        "faulty",
+	dealloc:     []deallocStep{preserveIf(preservableHere), finalize, clearWeak, clearHolds, releaseImpl, free},
+	untraversed: preservableHere,
+	stays:       preservableHere,
 }
 
-// preservable tells whether the impl outlives the object that owns it, so that
+// preservable reports whether the impl outlives the object that owns it, so that
 // the object must be kept.
 func preservable(_ Context, o *object) bool {
 	return o.ref != nil && !o.made.Hermetic &&
@@ -79,10 +84,10 @@ func preserveIf(ok check) deallocStep {
 		slot := o.ref.Slot()
 		s := slot.Load()
 		if !slot.CompareAndSwap(s, SlotState{s.Interp, s.Object, true}) {
-			m.report(OneOwner, o.at, o.impl, "the slot changed while the object was preserved")
+			m.report(preserve.OneOwner, o.at, o.impl, "the slot changed while the object was preserved")
 		}
 		o.refs++ // the impl's
-		m.take(o, Preserve)
+		m.take(o, preserve.Preserve)
 		r := o.ref
 		o.ref = nil
 		r.Release() // may be the last one after all; then the impl calls Decref
@@ -103,9 +108,9 @@ func (m *Machine) runFinalizer(o *object) {
 	o.finalized++
 	switch {
 	case o.finalized > 1:
-		m.report(Finalizer, o.at, o.impl, "the finalizer ran again")
+		m.report(preserve.Finalizer, o.at, o.impl, "the finalizer ran again")
 	case preservable(Context{}, o):
-		m.report(Finalizer, o.at, o.impl, "the finalizer ran though the impl is shared, so that the object must stay")
+		m.report(preserve.Finalizer, o.at, o.impl, "the finalizer ran though the impl is shared, so that the object must stay")
 	}
 	o.refs++
 	o.finalize(o.at)
@@ -141,19 +146,19 @@ func releaseImpl(_ *Machine, _ Context, o *object) bool {
 func free(m *Machine, _ Context, o *object) bool {
 	r, lives := m.engine.Lock(o.impl)
 	switch {
-	case lives && o.state == Holding && r.Slot().Load().Object == o.at:
-		m.report(SharedDealloc, o.at, o.impl, "deallocated, and the slot of the living impl points at it")
+	case lives && o.state == preserve.Holding && r.Slot().Load().Object == o.at:
+		m.report(preserve.SharedDealloc, o.at, o.impl, "deallocated, and the slot of the living impl points at it")
 	case !lives && m.first[o.impl] == o.serial:
 		delete(m.first, o.impl)
 	}
 	if lives {
 		r.Release()
 	} else {
-		o.state = Holding // an impl that was freed owns nothing
+		o.state = preserve.Holding // an impl that was freed owns nothing
 	}
-	m.take(o, Deallocate)
+	m.take(o, preserve.Deallocate)
 	if o.ref != nil {
-		m.report(Leak, o.at, o.impl, "deallocated with its reference to the impl")
+		m.report(preserve.Leak, o.at, o.impl, "deallocated with its reference to the impl")
 	}
 	m.recycle(o)
 	return false

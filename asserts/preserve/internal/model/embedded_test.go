@@ -1,23 +1,24 @@
-package preserve_test
+package model_test
 
 import (
 	"testing"
 
 	"github.com/opassert/opassert/asserts/c10"
 	"github.com/opassert/opassert/asserts/preserve"
-	"github.com/opassert/opassert/asserts/preserve/embedded"
+	"github.com/opassert/opassert/asserts/preserve/internal/model"
+	"github.com/opassert/opassert/asserts/preserve/internal/model/embedded"
 )
 
 // The embedded engine's tensors and storages, with its slots and counts.
 type embeddedWorld struct{ *embedded.Engine }
 
-func (w *embeddedWorld) NewMachine(p preserve.Protocol) *preserve.Machine {
-	var m *preserve.Machine
+func (w *embeddedWorld) NewMachine(p model.Protocol) *model.Machine {
+	var m *model.Machine
 	m, w.Engine = embedded.NewMachine(p)
 	return m
 }
 
-func (w *embeddedWorld) NewImpl(storage bool) preserve.Ref {
+func (w *embeddedWorld) NewImpl(storage bool) model.Ref {
 	t := c10.Empty([]int64{2}, c10.Options{})
 	if !storage {
 		return w.Tensor(t)
@@ -26,18 +27,18 @@ func (w *embeddedWorld) NewImpl(storage bool) preserve.Ref {
 	return w.Storage(t.Storage())
 }
 
-func (w *embeddedWorld) OnFree(f func(preserve.Context, preserve.Address)) { w.Decref = f }
+func (w *embeddedWorld) OnFree(f func(model.Context, model.Address)) { w.Decref = f }
 
 func TestInterleavingsOfTheEmbeddedEngine(t *testing.T) {
 	for seed := range uint64(20) {
-		g := preserve.NewPlayer(seed, &embeddedWorld{}, preserve.Mended)
+		g := model.NewPlayer(seed, &embeddedWorld{}, model.Mended)
 		g.Play(2000)
 		g.End()
 		if g.Check(t); t.Failed() {
 			t.Fatalf("seed %d", seed)
 		}
 	}
-	if g := preserve.NewPlayer(1, &embeddedWorld{}, preserve.Faulty); g.Play(100_000) == 100_000 {
+	if g := model.NewPlayer(1, &embeddedWorld{}, model.Faulty); g.Play(100_000) == 100_000 {
 		t.Error("the faulty deallocation was not found")
 	}
 }
@@ -46,17 +47,17 @@ func TestInterleavingsOfTheEmbeddedEngine(t *testing.T) {
 // hermetic context's release takes the object of.
 func TestEmbeddedStory(t *testing.T) {
 	for _, tt := range []struct {
-		protocol preserve.Protocol
+		protocol model.Protocol
 		want     []preserve.Code
 	}{
-		{preserve.Mended, nil},
-		{preserve.Faulty, []preserve.Code{preserve.SharedDealloc, preserve.UseAfter}},
+		{model.Mended, nil},
+		{model.Faulty, []preserve.Code{preserve.SharedDealloc, preserve.UseAfter}},
 	} {
 		t.Run(tt.protocol.String(), func(t *testing.T) {
 			m, e := embedded.NewMachine(tt.protocol)
 			var found []preserve.Code
-			m.Report = func(v preserve.Violation) { found = append(found, v.Code) }
-			plain := preserve.Context{Interp: 1}
+			m.Report = func(v model.Violation) { found = append(found, v.Code) }
+			plain := model.Context{Interp: 1}
 
 			base := c10.Empty([]int64{2}, c10.Options{})
 			storage := e.Storage(base.Storage())
@@ -65,7 +66,7 @@ func TestEmbeddedStory(t *testing.T) {
 				t.Fatal(err)
 			}
 			storage.Release()
-			m.Decref(preserve.Context{Interp: 1, Hermetic: true}, object)
+			m.Decref(model.Context{Interp: 1, Hermetic: true}, object)
 
 			other := e.Storage(c10.Empty([]int64{3}, c10.Options{}).Storage())
 			if _, err := m.Wrap(plain, other); err != nil { // is made in the memory, if that is free

@@ -1,8 +1,10 @@
-package preserve
+package model
 
 import (
 	"slices"
 	"testing"
+
+	"github.com/opassert/opassert/asserts/preserve"
 )
 
 var (
@@ -16,7 +18,7 @@ type scene struct {
 	*Machine
 	t     *testing.T
 	e     *testEngine
-	found []Code
+	found []preserve.Code
 }
 
 func newScene(t *testing.T, p Protocol) *scene {
@@ -38,7 +40,7 @@ func (s *scene) wrap(ctx Context, r Ref) Address {
 
 func (s *scene) slot(r Ref) *SlotState { return &s.e.impls[r.ID()].slot.s }
 
-func (s *scene) want(state State, a Address) {
+func (s *scene) want(state preserve.State, a Address) {
 	s.t.Helper()
 	if got := s.State(a); got != state {
 		s.t.Errorf("object %d is %s, want %s", a, got, state)
@@ -54,10 +56,10 @@ func TestProtocol(t *testing.T) {
 	serial := s.Serial(a)
 	s.OnFinalize(a, func(Address) { runs++ })
 	w := s.Weaken(a)
-	s.want(Holding, a)
+	s.want(preserve.Holding, a)
 
 	s.Decref(hermetic, a) // where it is released does not matter
-	s.want(Preserved, a)
+	s.want(preserve.Preserved, a)
 	if u := tensor.UseCount(); u != 1 {
 		t.Errorf("use count %d while the impl owns the object, want 1", u)
 	}
@@ -65,7 +67,7 @@ func TestProtocol(t *testing.T) {
 	if b, ok := s.Strengthen(plain, w); !ok || b != a {
 		t.Errorf("weak reference gave %d, %t", b, ok)
 	}
-	s.want(Holding, a)
+	s.want(preserve.Holding, a)
 	s.Decref(plain, a)
 
 	if b := s.wrap(plain, tensor); b != a || s.Serial(b) != serial {
@@ -74,15 +76,15 @@ func TestProtocol(t *testing.T) {
 	s.Hold(a, a)
 	s.Decref(plain, a)
 	s.Collect(plain)
-	s.want(Holding, a) // in a cycle, and a root
+	s.want(preserve.Holding, a) // in a cycle, and a root
 	if runs != 0 {
 		t.Errorf("finalized %d times while the impl lives", runs)
 	}
 
 	tensor.Release()
-	s.want(Holding, a) // in a cycle, and garbage now
+	s.want(preserve.Holding, a) // in a cycle, and garbage now
 	s.Collect(plain)
-	s.want(Dead, a)
+	s.want(preserve.Dead, a)
 	if runs != 1 {
 		t.Errorf("finalized %d times, want once", runs)
 	}
@@ -102,7 +104,7 @@ func TestProtocol(t *testing.T) {
 		t.Error("an object made hermetically was handed out")
 	}
 	s.Decref(plain, own)
-	s.want(Dead, own) // though the impl is shared
+	s.want(preserve.Dead, own) // though the impl is shared
 	foreign := s.wrap(other, h)
 	if s.at(foreign).impl == h.ID() {
 		t.Error("two interpreters share one storage impl")
@@ -128,126 +130,126 @@ func tensor2(s *scene) Ref {
 // Every invariant is tripped by a fault planted for it: a slot that lies, a
 // protocol with a step missing or misplaced, or a caller that cheats.
 func TestPlantedFaults(t *testing.T) {
-	finalizeFirst := Protocol{name: "finalize first", root: preservable,
+	finalizeFirst := Protocol{name: "finalize first", untraversed: preservable, stays: preservable,
 		dealloc: []deallocStep{finalize, preserveIf(preservable), clearWeak, clearHolds, releaseImpl, free}}
-	finalizeTwice := Protocol{name: "finalize twice", root: preservable,
+	finalizeTwice := Protocol{name: "finalize twice", untraversed: preservable, stays: preservable,
 		dealloc: []deallocStep{finalize, func(m *Machine, _ Context, o *object) bool { m.runFinalizer(o); return false }, free}}
-	keepImpl := Protocol{name: "keep impl", root: preservable,
+	keepImpl := Protocol{name: "keep impl", untraversed: preservable, stays: preservable,
 		dealloc: []deallocStep{preserveIf(preservable), finalize, clearWeak, clearHolds, free}}
 	noRoots := Protocol{name: "no roots", dealloc: Mended.dealloc,
-		root: func(Context, *object) bool { return false }}
+		untraversed: func(Context, *object) bool { return false }, stays: func(Context, *object) bool { return false }}
 
-	tripped := map[Code]bool{}
+	tripped := map[preserve.Code]bool{}
 	for _, tt := range []struct {
 		name  string
 		p     Protocol
 		fault func(*scene, Ref)
-		want  []Code
+		want  []preserve.Code
 	}{
 		{"the slot forgets its object", Mended, func(s *scene, r Ref) {
 			s.Decref(plain, s.wrap(plain, r))
 			*s.slot(r) = SlotState{Interp: 1}
 			s.wrap(plain, r)
-		}, []Code{SameObject}},
+		}, []preserve.Code{preserve.SameObject}},
 		{"the slot is emptied under a living object", Mended, func(s *scene, r Ref) {
 			a := s.wrap(plain, r)
 			*s.slot(r) = SlotState{Interp: 1}
 			s.Incref(a)
-		}, []Code{SameObject}},
+		}, []preserve.Code{preserve.SameObject}},
 		{"released hermetically, preservation skipped", Faulty, func(s *scene, r Ref) {
 			s.Decref(hermetic, s.wrap(plain, r))
-		}, []Code{SharedDealloc}},
+		}, []preserve.Code{preserve.SharedDealloc}},
 		{"and another object is found there", Faulty, func(s *scene, r Ref) {
 			s.Decref(hermetic, s.wrap(plain, r))
 			s.wrap(plain, s.e.NewImpl(true))
 			s.wrap(plain, r)
-		}, []Code{SharedDealloc, UseAfter}},
+		}, []preserve.Code{preserve.SharedDealloc, preserve.UseAfter}},
 		{"and nothing is found there", Faulty, func(s *scene, r Ref) {
 			s.Decref(hermetic, s.wrap(plain, r))
 			s.wrap(plain, r)
-		}, []Code{SharedDealloc, UseAfter}},
+		}, []preserve.Code{preserve.SharedDealloc, preserve.UseAfter}},
 		{"a collector without roots", noRoots, func(s *scene, r Ref) {
 			a := s.wrap(plain, r)
 			s.OnFinalize(a, func(Address) {})
 			s.Hold(a, a)
 			s.Decref(plain, a)
 			s.Collect(plain)
-		}, []Code{Finalizer}},
+		}, []preserve.Code{preserve.Finalizer}},
 		{"a hermetic context takes a strong reference from a weak one", Mended, func(s *scene, r Ref) {
 			s.Strengthen(hermetic, s.Weaken(s.wrap(plain, r)))
-		}, []Code{Hermetic}},
+		}, []preserve.Code{preserve.Hermetic}},
 		{"an object made hermetically gets into a slot", Mended, func(s *scene, r Ref) {
 			a := s.wrap(hermetic, r)
 			*s.slot(r) = SlotState{Interp: 1, Object: a}
 			s.Incref(a)
-		}, []Code{Hermetic}},
+		}, []preserve.Code{preserve.Hermetic}},
 		{"the slot loses its tag", Mended, func(s *scene, r Ref) {
 			a := s.wrap(plain, r)
 			s.slot(r).Interp = 0
 			s.Incref(a)
-		}, []Code{OneInterpreter}},
+		}, []preserve.Code{preserve.OneInterpreter}},
 		{"the slot takes another's tag", Mended, func(s *scene, r Ref) {
 			s.wrap(plain, r)
 			s.slot(r).Interp = 2
 			s.wrap(other, r)
-		}, []Code{OneInterpreter, OneInterpreter}},
+		}, []preserve.Code{preserve.OneInterpreter, preserve.OneInterpreter}},
 		{"the slot forgets that it owns", Mended, func(s *scene, r Ref) {
 			s.Decref(plain, s.wrap(plain, r))
 			s.slot(r).Owns = false
 			s.wrap(plain, r)
-		}, []Code{OneOwner, OneOwner}},
+		}, []preserve.Code{preserve.OneOwner, preserve.OneOwner}},
 		{"the slot claims to own", Mended, func(s *scene, r Ref) {
 			a := s.wrap(plain, r)
 			s.slot(r).Owns = true
 			s.Incref(a)
-		}, []Code{OneOwner}},
+		}, []preserve.Code{preserve.OneOwner}},
 		{"a weak reference is strengthened and ownership not fixed", Mended, func(s *scene, r Ref) {
 			a := s.wrap(plain, r)
 			w := s.Weaken(a)
 			s.Decref(plain, a)
 			s.deref(w)
 			s.audit(s.at(a))
-		}, []Code{OneOwner}},
+		}, []preserve.Code{preserve.OneOwner}},
 		{"use after deallocation", Mended, func(s *scene, r Ref) {
 			a := s.wrap(hermetic, r)
 			s.Decref(hermetic, a)
 			s.Incref(a)
-		}, []Code{UseAfter}},
+		}, []preserve.Code{preserve.UseAfter}},
 		{"the impl goes and its object stays", Mended, func(s *scene, r Ref) {
 			a := s.wrap(plain, r)
 			s.Decref(plain, a)
 			s.slot(r).Owns = false
 			r.Release()
 			s.Incref(a)
-		}, []Code{UseAfter}},
+		}, []preserve.Code{preserve.UseAfter}},
 		{"a reference is never released", Mended, func(s *scene, r Ref) {
 			s.wrap(plain, r)
 			r.Release()
 			s.End()
-		}, []Code{Leak}},
+		}, []preserve.Code{preserve.Leak}},
 		{"deallocated without releasing the impl", keepImpl, func(s *scene, r Ref) {
 			s.Decref(hermetic, s.wrap(hermetic, r))
-		}, []Code{Leak}},
+		}, []preserve.Code{preserve.Leak}},
 		{"finalized before the check for preservation", finalizeFirst, func(s *scene, r Ref) {
 			a := s.wrap(plain, r)
 			s.OnFinalize(a, func(Address) {})
 			s.Decref(plain, a)
-		}, []Code{Finalizer}},
+		}, []preserve.Code{preserve.Finalizer}},
 		{"finalized twice", finalizeTwice, func(s *scene, r Ref) {
 			a := s.wrap(hermetic, r)
 			s.OnFinalize(a, func(Address) {})
 			s.Decref(hermetic, a)
-		}, []Code{Finalizer, Leak}},
+		}, []preserve.Code{preserve.Finalizer, preserve.Leak}},
 		{"a preserved object is released once more", Mended, func(s *scene, r Ref) {
 			a := s.wrap(plain, r)
 			s.Decref(plain, a)
 			s.Decref(plain, a)
-		}, []Code{DoubleRelease}},
+		}, []preserve.Code{preserve.DoubleRelease}},
 		{"a finalizer releases what it did not take", Mended, func(s *scene, r Ref) {
 			a := s.wrap(hermetic, r)
 			s.OnFinalize(a, func(a Address) { s.Decref(hermetic, a); s.Decref(hermetic, a) })
 			s.Decref(hermetic, a)
-		}, []Code{DoubleRelease}},
+		}, []preserve.Code{preserve.DoubleRelease}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s := newScene(t, tt.p)
@@ -260,10 +262,55 @@ func TestPlantedFaults(t *testing.T) {
 			}
 		})
 	}
-	for c := SameObject; int(c) < NumCodes; c++ {
+	for c := preserve.SameObject; int(c) < preserve.NumCodes; c++ {
 		if !tripped[c] {
 			t.Errorf("no planted fault trips %s %s", c, c.Name())
 		}
+	}
+}
+
+// A cycle of garbage refers to an object that stays, which refers to one that
+// nothing else does. Whether that one is spared because the object is not
+// traversed, and not by the chance of something else that leads to it, shows
+// when the collector traverses it, and when it clears it.
+func TestCollectorSparesWhatStays(t *testing.T) {
+	none := func(Context, *object) bool { return false }
+	for _, tt := range []struct {
+		name                            string
+		p                               Protocol
+		attribute, attributeOfAttribute bool // live on
+	}{
+		{"as PyTorch does", Mended, true, true},
+		{"traverses what stays", Protocol{"traverses", Mended.dealloc, none, preservable}, true, false},
+		{"clears what stays", Protocol{"clears", Mended.dealloc, preservable, none}, false, false},
+		{"does both", Protocol{"both", Mended.dealloc, none, none}, false, false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s := newScene(t, tt.p)
+			shared := s.e.NewImpl(true)
+			var at []Address // garbage, what stays, its attribute, and that one's
+			for _, r := range []Ref{s.e.NewImpl(true), shared, s.e.NewImpl(true), s.e.NewImpl(true)} {
+				at = append(at, s.wrap(plain, r))
+				if r != shared {
+					r.Release()
+				}
+			}
+			s.Hold(at[0], at[0])
+			for i := range at[:3] {
+				s.Hold(at[i], at[i+1])
+			}
+			for _, a := range at {
+				s.Decref(plain, a)
+			}
+			s.Collect(plain)
+			s.want(preserve.Dead, at[0])
+			s.want(preserve.Preserved, at[1])
+			for i, lives := range []bool{tt.attribute, tt.attributeOfAttribute} {
+				if got := s.State(at[2+i]) != preserve.Dead; got != lives {
+					t.Errorf("attribute %d lives: %t, want %t", i+1, got, lives)
+				}
+			}
+		})
 	}
 }
 
@@ -272,15 +319,16 @@ func TestInterleavingsFindPlantedProtocols(t *testing.T) {
 	none := func(Context, *object) bool { return false }
 	always := func(_ Context, o *object) bool { return o.ref != nil && !o.made.Hermetic }
 	for _, p := range []Protocol{
-		{"never preserves", []deallocStep{finalize, clearWeak, clearHolds, releaseImpl, free}, preservable},
-		{"finalizes first", []deallocStep{finalize, preserveIf(preservable), clearWeak, clearHolds, releaseImpl, free}, preservable},
-		{"does not finalize", []deallocStep{preserveIf(preservable), clearWeak, clearHolds, releaseImpl, free}, preservable},
-		{"leaves weak references", []deallocStep{preserveIf(preservable), finalize, clearHolds, releaseImpl, free}, preservable},
-		{"keeps what it held", []deallocStep{preserveIf(preservable), finalize, clearWeak, releaseImpl, free}, preservable},
-		{"keeps the impl", []deallocStep{preserveIf(preservable), finalize, clearWeak, clearHolds, free}, preservable},
-		{"keeps the memory", []deallocStep{preserveIf(preservable), finalize, clearWeak, clearHolds, releaseImpl}, preservable},
-		{"collects without roots", Mended.dealloc, none},
-		{"collects nothing that holds", Mended.dealloc, always},
+		{"never preserves", []deallocStep{finalize, clearWeak, clearHolds, releaseImpl, free}, preservable, preservable},
+		{"finalizes first", []deallocStep{finalize, preserveIf(preservable), clearWeak, clearHolds, releaseImpl, free}, preservable, preservable},
+		{"does not finalize", []deallocStep{preserveIf(preservable), clearWeak, clearHolds, releaseImpl, free}, preservable, preservable},
+		{"leaves weak references", []deallocStep{preserveIf(preservable), finalize, clearHolds, releaseImpl, free}, preservable, preservable},
+		{"keeps what it held", []deallocStep{preserveIf(preservable), finalize, clearWeak, releaseImpl, free}, preservable, preservable},
+		{"keeps the impl", []deallocStep{preserveIf(preservable), finalize, clearWeak, clearHolds, free}, preservable, preservable},
+		{"keeps the memory", []deallocStep{preserveIf(preservable), finalize, clearWeak, clearHolds, releaseImpl}, preservable, preservable},
+		{"collects what stays", Mended.dealloc, none, none},
+		{"traverses what stays", Mended.dealloc, none, preservable},
+		{"collects nothing that holds", Mended.dealloc, always, always},
 	} {
 		t.Run(p.name, func(t *testing.T) {
 			s := seedOrClock()
@@ -295,9 +343,9 @@ func TestInterleavingsFindPlantedProtocols(t *testing.T) {
 
 func TestCodes(t *testing.T) {
 	seen := map[string]bool{}
-	for c := SameObject; int(c) < NumCodes; c++ {
+	for c := preserve.SameObject; int(c) < preserve.NumCodes; c++ {
 		for _, s := range []string{c.String(), c.Name()} {
-			if got, ok := ParseCode(s); !ok || got != c {
+			if got, ok := preserve.ParseCode(s); !ok || got != c {
 				t.Errorf("ParseCode(%q) = %v, %t", s, got, ok)
 			}
 		}
@@ -306,10 +354,10 @@ func TestCodes(t *testing.T) {
 		}
 		seen[c.Rule()] = true
 	}
-	if SameObject.String() != "OA101" || DoubleRelease.String() != "OA109" {
+	if preserve.SameObject.String() != "OA101" || preserve.DoubleRelease.String() != "OA109" {
 		t.Error("codes moved")
 	}
-	if _, ok := ParseCode("OA100"); ok {
+	if _, ok := preserve.ParseCode("OA100"); ok {
 		t.Error("OA100 is no code")
 	}
 }

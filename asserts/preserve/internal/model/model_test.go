@@ -1,4 +1,4 @@
-package preserve
+package model
 
 import (
 	"fmt"

@@ -1,4 +1,4 @@
-package preserve
+package model
 
 import (
 	"flag"
@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/opassert/opassert/asserts/preserve"
 )
 
 var (
@@ -354,7 +356,7 @@ func (g *Player) finalizer(t *thread, h handle) {
 	g.m.OnFinalize(h.at, func(a Address) {
 		g.runs[h.serial]++
 		g.allRuns++
-		if g.takes[h.serial] && g.m.State(a) == Holding {
+		if g.takes[h.serial] && g.m.State(a) == preserve.Holding {
 			g.seen["finalizer takes a reference"]++
 			g.took[h.serial] = true
 			g.m.Incref(a)
@@ -388,9 +390,9 @@ func (g *Player) compare() {
 			g.fail(fmt.Errorf("object #%d lives, should be gone", serial))
 			continue
 		}
-		state, refs := Holding, int32(o.refs)
+		state, refs := preserve.Holding, int32(o.refs)
 		if refs == 0 {
-			state, refs = Preserved, 1
+			state, refs = preserve.Preserved, 1
 		}
 		if got := g.m.State(at); got != state {
 			g.fail(fmt.Errorf("object #%d is %s, should be %s", serial, got, state))
@@ -466,7 +468,7 @@ const gameLength = 2000
 
 func TestInterleavings(t *testing.T) {
 	s := seedOrClock()
-	t.Logf("play again with: go test ./asserts/preserve -run %s -seed %d -steps %d", t.Name(), s, *steps)
+	t.Logf("play again with: go test ./asserts/preserve/internal/model -run %s -seed %d -steps %d", t.Name(), s, *steps)
 	for n := 0; n < *steps; n += gameLength {
 		length := min(gameLength, *steps-n)
 		g := NewPlayer(s+uint64(n), newTestEngine(), Mended)
@@ -513,22 +515,22 @@ func TestInterleavingsGetEverywhere(t *testing.T) {
 // object refers to.
 func TestInterleavingsFindTheFault(t *testing.T) {
 	s := seedOrClock()
-	t.Logf("play again with: go test ./asserts/preserve -run %s -seed %d", t.Name(), s)
+	t.Logf("play again with: go test ./asserts/preserve/internal/model -run %s -seed %d", t.Name(), s)
 	worst, named := 0, 0
 	for n := range uint64(games) {
 		g := NewPlayer(s+n, newTestEngine(), Faulty)
 		worst = max(worst, g.Play(200_000))
 		switch {
-		case len(g.found) > 0 && g.found[0].Code == SharedDealloc:
+		case len(g.found) > 0 && g.found[0].Code == preserve.SharedDealloc:
 			named++
-		case len(g.found) > 0 && g.found[0].Code != Finalizer:
+		case len(g.found) > 0 && g.found[0].Code != preserve.Finalizer:
 			t.Errorf("seed %d: found %v", s+n, g.found[0].Error())
 		case len(g.found) == 0 && g.wrong == nil:
 			t.Errorf("seed %d: not found", s+n)
 		}
 	}
 	if named < games/2 {
-		t.Errorf("found as %s in %d of %d games", SharedDealloc, named, games)
+		t.Errorf("found as %s in %d of %d games", preserve.SharedDealloc, named, games)
 	}
-	t.Logf("found within %d steps, as %s in %d of %d games", worst, SharedDealloc, named, games)
+	t.Logf("found within %d steps, as %s in %d of %d games", worst, preserve.SharedDealloc, named, games)
 }

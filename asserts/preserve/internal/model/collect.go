@@ -1,4 +1,4 @@
-package preserve
+package model
 
 import (
 	"cmp"
@@ -6,8 +6,9 @@ import (
 )
 
 // Collect deallocates the objects of ctx's interpreter that only each other
-// refer to. An object that would be preserved if it were released is a root:
-// the impl's other holders can still ask for it.
+// refer to. An object that would be preserved if it were released stays, for
+// the impl's other holders can still ask for it. So does what it refers to: it
+// is not traversed, and the collector takes its references for outside ones.
 //
 // Source: THPVariable_subclass_traverse, THPVariable_clear; CPython's gcmodule.c.
 func (m *Machine) Collect(ctx Context) {
@@ -36,7 +37,8 @@ func (m *Machine) Collect(ctx Context) {
 	}
 }
 
-// unreachable gives the objects that no root leads to, oldest first.
+// unreachable returns the objects that nothing outside leads to and that do not
+// stay, oldest first.
 func (m *Machine) unreachable(ctx Context) []*object {
 	all := m.objects(ctx.Interp)
 	outside := make(map[*object]int32, len(all)) // references that no traversed object explains
@@ -44,8 +46,8 @@ func (m *Machine) unreachable(ctx Context) []*object {
 		outside[o] = o.refs
 	}
 	for _, o := range all {
-		if m.protocol.root(ctx, o) {
-			continue // its references count as coming from outside
+		if m.protocol.untraversed(ctx, o) {
+			continue
 		}
 		for _, b := range o.holds {
 			outside[m.at(b)]--
@@ -63,16 +65,14 @@ func (m *Machine) unreachable(ctx Context) []*object {
 		}
 	}
 	for _, o := range all {
-		// CPython asks only for the count. So PyTorch finalizes an object that
-		// stays, if garbage refers to it.
-		if outside[o] > 0 || m.protocol.root(ctx, o) {
+		if outside[o] > 0 {
 			visit(o)
 		}
 	}
-	return slices.DeleteFunc(all, func(o *object) bool { return reached[o] })
+	return slices.DeleteFunc(all, func(o *object) bool { return reached[o] || m.protocol.stays(ctx, o) })
 }
 
-// objects gives the living objects of an interpreter, oldest first.
+// objects returns the living objects of an interpreter, oldest first.
 func (m *Machine) objects(i Interp) []*object {
 	var all []*object
 	for _, o := range m.heap {

@@ -1,4 +1,4 @@
-package preserve
+package model
 
 // An engine that is nothing but counts and slots.
 

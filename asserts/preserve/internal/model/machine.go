@@ -1,10 +1,14 @@
-package preserve
+package model
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/opassert/opassert/asserts/preserve"
+)
 
 // A Violation is one broken invariant.
 type Violation struct {
-	Code   Code
+	Code   preserve.Code
 	Object Address
 	Impl   ID
 	Saw    string
@@ -23,7 +27,7 @@ type object struct {
 	impl      ID
 	ref       Ref // owned cdata; nil while it is borrowed
 	made      Context
-	state     State
+	state     preserve.State
 	finalize  func(Address)
 	finalized int  // how often it was
 	taken     bool // being deallocated
@@ -75,11 +79,11 @@ func (m *Machine) Live() int { return m.live }
 func (m *Machine) Serial(a Address) uint64 { return m.at(a).serial }
 
 // State tells where the object at an address stands.
-func (m *Machine) State(a Address) State {
+func (m *Machine) State(a Address) preserve.State {
 	if o := m.at(a); o.serial != 0 {
 		return o.state
 	}
-	return Dead
+	return preserve.Dead
 }
 
 func (m *Machine) at(a Address) *object {
@@ -93,18 +97,18 @@ func (m *Machine) at(a Address) *object {
 func (m *Machine) use(a Address, what string) (*object, bool) {
 	o := m.at(a)
 	if o.serial == 0 {
-		m.report(UseAfter, a, 0, what+" of a deallocated object")
+		m.report(preserve.UseAfter, a, 0, what+" of a deallocated object")
 		return nil, false
 	}
 	return o, true
 }
 
-func (m *Machine) report(c Code, a Address, id ID, saw string) {
+func (m *Machine) report(c preserve.Code, a Address, id ID, saw string) {
 	m.Report(Violation{c, a, id, saw})
 }
 
 // take makes the step in the object's life.
-func (m *Machine) take(o *object, s Step) {
+func (m *Machine) take(o *object, s preserve.Step) {
 	to, code := o.state.Next(s)
 	if code != 0 {
 		m.report(code, o.at, o.impl, fmt.Sprintf("%s while %s", s, o.state))
@@ -148,12 +152,12 @@ func (m *Machine) Wrap(ctx Context, r Ref) (Address, error) {
 	m.handed(ctx, o, r.ID())
 	if s.Owns {
 		if !slot.CompareAndSwap(s, SlotState{s.Interp, s.Object, false}) {
-			m.report(OneOwner, o.at, o.impl, "the slot changed while the object was resurrected")
+			m.report(preserve.OneOwner, o.at, o.impl, "the slot changed while the object was resurrected")
 		}
 		o.ref = r.Retain()
-		m.take(o, Resurrect) // the impl's reference is now the caller's
+		m.take(o, preserve.Resurrect) // the impl's reference is now the caller's
 	} else {
-		m.take(o, Hand)
+		m.take(o, preserve.Hand)
 		o.refs++
 	}
 	m.audit(o)
@@ -165,15 +169,15 @@ func (m *Machine) handed(ctx Context, o *object, id ID) {
 	switch first := m.first[id]; {
 	case first == o.serial:
 	case o.impl == id:
-		m.report(SameObject, o.at, id, "a second object for the impl")
+		m.report(preserve.SameObject, o.at, id, "a second object for the impl")
 	default:
-		m.report(UseAfter, o.at, id, fmt.Sprintf("the slot leads to another object, that of impl %d", o.impl))
+		m.report(preserve.UseAfter, o.at, id, fmt.Sprintf("the slot leads to another object, that of impl %d", o.impl))
 	}
 	if o.made.Hermetic != ctx.Hermetic {
-		m.report(Hermetic, o.at, id, fmt.Sprintf("made with hermetic %t, handed out with hermetic %t", o.made.Hermetic, ctx.Hermetic))
+		m.report(preserve.Hermetic, o.at, id, fmt.Sprintf("made with hermetic %t, handed out with hermetic %t", o.made.Hermetic, ctx.Hermetic))
 	}
 	if o.made.Interp != ctx.Interp {
-		m.report(OneInterpreter, o.at, id, fmt.Sprintf("made by interpreter %d, handed out in %d", o.made.Interp, ctx.Interp))
+		m.report(preserve.OneInterpreter, o.at, id, fmt.Sprintf("made by interpreter %d, handed out in %d", o.made.Interp, ctx.Interp))
 	}
 }
 
@@ -184,7 +188,7 @@ func (m *Machine) create(ctx Context, r Ref) (Address, error) {
 	id := r.ID()
 	o := m.alloc()
 	*o = object{at: o.at, serial: m.serial, refs: 1, impl: id, ref: r, made: ctx}
-	m.take(o, Create)
+	m.take(o, preserve.Create)
 	if ctx.Hermetic {
 		m.audit(o)
 		return o.at, nil
@@ -202,7 +206,7 @@ func (m *Machine) create(ctx Context, r Ref) (Address, error) {
 		}
 	}
 	if _, again := m.first[id]; again {
-		m.report(SameObject, o.at, id, "a second object for the impl")
+		m.report(preserve.SameObject, o.at, id, "a second object for the impl")
 	} else {
 		m.first[id] = o.serial
 	}
@@ -248,9 +252,9 @@ func (m *Machine) Decref(ctx Context, a Address) {
 	o.refs--
 	switch {
 	case o.refs < 0:
-		m.report(DoubleRelease, a, o.impl, "more references released than taken")
-	case o.state == Preserved && m.lives(o.impl):
-		m.report(DoubleRelease, a, o.impl, "the only reference is that of the impl, which lives")
+		m.report(preserve.DoubleRelease, a, o.impl, "more references released than taken")
+	case o.state == preserve.Preserved && m.lives(o.impl):
+		m.report(preserve.DoubleRelease, a, o.impl, "the only reference is that of the impl, which lives")
 		o.refs++
 	case o.refs == 0 && !o.taken:
 		m.dealloc(ctx, o)
@@ -320,12 +324,12 @@ func (m *Machine) deref(w *Weak) (Address, bool) {
 // Source: THPVariable_fix_weakref.
 func (m *Machine) fix(ctx Context, a Address) error {
 	o := m.at(a)
-	if o.state != Preserved {
+	if o.state != preserve.Preserved {
 		return nil
 	}
 	r, ok := m.engine.Lock(o.impl)
 	if !ok {
-		m.report(UseAfter, a, o.impl, "a weak reference led to an object whose impl was freed")
+		m.report(preserve.UseAfter, a, o.impl, "a weak reference led to an object whose impl was freed")
 		return fmt.Errorf("impl %d was freed", o.impl)
 	}
 	defer r.Release()
@@ -348,23 +352,23 @@ func (m *Machine) audit(o *object) {
 		s = r.Slot().Load()
 		r.Release()
 	} else {
-		m.report(UseAfter, o.at, o.impl, "the impl of a living object was freed")
+		m.report(preserve.UseAfter, o.at, o.impl, "the impl of a living object was freed")
 		return
 	}
 	owned := o.ref != nil
 	switch {
 	case o.made.Hermetic:
 		if s.Object == o.at {
-			m.report(Hermetic, o.at, o.impl, "a slot points at an object made hermetically")
+			m.report(preserve.Hermetic, o.at, o.impl, "a slot points at an object made hermetically")
 		}
 	case s.Interp != o.made.Interp:
-		m.report(OneInterpreter, o.at, o.impl, fmt.Sprintf("made by interpreter %d, the slot is tagged %d", o.made.Interp, s.Interp))
+		m.report(preserve.OneInterpreter, o.at, o.impl, fmt.Sprintf("made by interpreter %d, the slot is tagged %d", o.made.Interp, s.Interp))
 	case s.Object != o.at:
-		m.report(SameObject, o.at, o.impl, "the slot no longer points at the living object")
+		m.report(preserve.SameObject, o.at, o.impl, "the slot no longer points at the living object")
 	case s.Owns == owned:
-		m.report(OneOwner, o.at, o.impl, fmt.Sprintf("the impl owns the object: %t; the object owns the impl: %t", s.Owns, owned))
+		m.report(preserve.OneOwner, o.at, o.impl, fmt.Sprintf("the impl owns the object: %t; the object owns the impl: %t", s.Owns, owned))
 	case s.Owns && o.refs != 1:
-		m.report(OneOwner, o.at, o.impl, fmt.Sprintf("the impl owns an object with %d references", o.refs))
+		m.report(preserve.OneOwner, o.at, o.impl, fmt.Sprintf("the impl owns an object with %d references", o.refs))
 	}
 }
 
@@ -391,6 +395,6 @@ func (m *Machine) End() {
 		if o.serial == 0 {
 			continue
 		}
-		m.report(Leak, o.at, o.impl, fmt.Sprintf("%s with %d references, at the end", o.state, o.refs))
+		m.report(preserve.Leak, o.at, o.impl, fmt.Sprintf("%s with %d references, at the end", o.state, o.refs))
 	}
 }

@@ -1,6 +1,6 @@
 //go:build !race
 
-package preserve
+package model
 
 const (
 	defaultSteps = 1_000_000

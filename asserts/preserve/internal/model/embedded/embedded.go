@@ -6,31 +6,31 @@ import (
 	"sync"
 
 	"github.com/opassert/opassert/asserts/c10"
-	"github.com/opassert/opassert/asserts/preserve"
+	"github.com/opassert/opassert/asserts/preserve/internal/model"
 )
 
-// An Engine is the embedded engine as a [preserve.Machine] sees it.
+// An Engine is the embedded engine as a [model.Machine] sees it.
 type Engine struct {
 	// Decref is how an impl that is freed lets go of the object it owns. It is
 	// the machine's, unless the host must take the interpreter's lock first.
-	Decref func(preserve.Context, preserve.Address)
+	Decref func(model.Context, model.Address)
 
 	mu   sync.Mutex
-	weak map[preserve.ID]func() (preserve.Ref, bool)
+	weak map[model.ID]func() (model.Ref, bool)
 }
 
 // NewMachine gives a machine for the objects of the embedded engine's tensors
 // and storages, and the engine that makes their Refs.
-func NewMachine(p preserve.Protocol) (*preserve.Machine, *Engine) {
-	e := &Engine{weak: map[preserve.ID]func() (preserve.Ref, bool){}}
-	m := preserve.NewMachine(e, p)
+func NewMachine(p model.Protocol) (*model.Machine, *Engine) {
+	e := &Engine{weak: map[model.ID]func() (model.Ref, bool){}}
+	m := model.NewMachine(e, p)
 	e.Decref = m.Decref
 	return m, e
 }
 
 // Lock gives a new reference to an impl for which a Ref was made, or false
 // when it was freed.
-func (e *Engine) Lock(id preserve.ID) (preserve.Ref, bool) {
+func (e *Engine) Lock(id model.ID) (model.Ref, bool) {
 	e.mu.Lock()
 	lock := e.weak[id]
 	e.mu.Unlock()
@@ -46,7 +46,7 @@ func (e *Engine) Lock(id preserve.ID) (preserve.Ref, bool) {
 	return r, ok
 }
 
-func (e *Engine) know(id preserve.ID, lock func() (preserve.Ref, bool)) {
+func (e *Engine) know(id model.ID, lock func() (model.Ref, bool)) {
 	e.mu.Lock()
 	if e.weak[id] == nil {
 		e.weak[id] = lock
@@ -55,9 +55,9 @@ func (e *Engine) know(id preserve.ID, lock func() (preserve.Ref, bool)) {
 }
 
 // Tensor gives a handle as a Ref, which owns it from now on.
-func (e *Engine) Tensor(t *c10.Tensor) preserve.Ref {
+func (e *Engine) Tensor(t *c10.Tensor) model.Ref {
 	w := t.Weak()
-	e.know(preserve.ID(t.ID()), func() (preserve.Ref, bool) {
+	e.know(model.ID(t.ID()), func() (model.Ref, bool) {
 		t, ok := w.Lock()
 		return tensor{e, t}, ok
 	})
@@ -65,9 +65,9 @@ func (e *Engine) Tensor(t *c10.Tensor) preserve.Ref {
 }
 
 // Storage gives a handle as a Ref, which owns it from now on.
-func (e *Engine) Storage(s *c10.Storage) preserve.Ref {
+func (e *Engine) Storage(s *c10.Storage) model.Ref {
 	w := s.Weak()
-	e.know(preserve.ID(s.ID()), func() (preserve.Ref, bool) {
+	e.know(model.ID(s.ID()), func() (model.Ref, bool) {
 		s, ok := w.Lock()
 		return storage{e, s}, ok
 	})
@@ -79,23 +79,23 @@ type tensor struct {
 	t *c10.Tensor
 }
 
-func (r tensor) ID() preserve.ID      { return preserve.ID(r.t.ID()) }
-func (r tensor) UseCount() int32      { return r.t.UseCount() }
-func (r tensor) Slot() preserve.Slot  { return slot{r.e, r.t.Slot()} }
-func (r tensor) Retain() preserve.Ref { return tensor{r.e, r.t.Retain()} }
-func (r tensor) Release()             { r.t.Release() }
+func (r tensor) ID() model.ID      { return model.ID(r.t.ID()) }
+func (r tensor) UseCount() int32   { return r.t.UseCount() }
+func (r tensor) Slot() model.Slot  { return slot{r.e, r.t.Slot()} }
+func (r tensor) Retain() model.Ref { return tensor{r.e, r.t.Retain()} }
+func (r tensor) Release()          { r.t.Release() }
 
 type storage struct {
 	e *Engine
 	s *c10.Storage
 }
 
-func (r storage) ID() preserve.ID     { return preserve.ID(r.s.ID()) }
-func (r storage) UseCount() int32     { return r.s.UseCount() }
-func (r storage) Slot() preserve.Slot { return slot{r.e, r.s.Slot()} }
-func (r storage) Release()            { r.s.Release() }
+func (r storage) ID() model.ID     { return model.ID(r.s.ID()) }
+func (r storage) UseCount() int32  { return r.s.UseCount() }
+func (r storage) Slot() model.Slot { return slot{r.e, r.s.Slot()} }
+func (r storage) Release()         { r.s.Release() }
 
-func (r storage) Retain() preserve.Ref {
+func (r storage) Retain() model.Ref {
 	s, _ := r.s.Weak().Lock() // r keeps it alive
 	return storage{r.e, s}
 }
@@ -103,29 +103,29 @@ func (r storage) Retain() preserve.Ref {
 // A pyObject stands in the embedded engine's slot for an object of the machine.
 type pyObject struct {
 	e      *Engine
-	interp preserve.Interp
-	at     preserve.Address
+	interp model.Interp
+	at     model.Address
 }
 
 // Decref is called by an impl that is freed and owns the object.
-func (o *pyObject) Decref() { o.e.Decref(preserve.Context{Interp: o.interp}, o.at) }
+func (o *pyObject) Decref() { o.e.Decref(model.Context{Interp: o.interp}, o.at) }
 
 type slot struct {
 	e *Engine
 	s *c10.PyObjectSlot
 }
 
-func (s slot) Load() preserve.SlotState { return state(s.s.Load()) }
+func (s slot) Load() model.SlotState { return state(s.s.Load()) }
 
-func state(s c10.PyObjectState) preserve.SlotState {
-	out := preserve.SlotState{Interp: preserve.Interp(s.Interpreter), Owns: s.Owns}
+func state(s c10.PyObjectState) model.SlotState {
+	out := model.SlotState{Interp: model.Interp(s.Interpreter), Owns: s.Owns}
 	if o, ok := s.Object.(*pyObject); ok {
 		out.Object = o.at
 	}
 	return out
 }
 
-func (s slot) CompareAndSwap(old, new preserve.SlotState) bool {
+func (s slot) CompareAndSwap(old, new model.SlotState) bool {
 	now := s.s.Load()
 	if state(now) != old {
 		return false

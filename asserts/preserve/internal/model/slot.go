@@ -1,4 +1,4 @@
-package preserve
+package model
 
 // An ID names an impl and is never used again, as [asserts.NewID] gives them.
 type ID uint64

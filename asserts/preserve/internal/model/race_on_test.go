@@ -1,6 +1,6 @@
 //go:build race
 
-package preserve
+package model
 
 // A step takes twenty times as long.
 const (

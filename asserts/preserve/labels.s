@@ -1,0 +1,1 @@
+// This file lets labels.go declare a function without a body.
