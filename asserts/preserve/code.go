@@ -20,26 +20,69 @@ const (
 // NumCodes is one more than the highest code, for tables indexed by Code.
 const NumCodes = int(DoubleRelease) + 1
 
-var codes = [NumCodes]struct{ name, rule string }{
-	SameObject:     {"same-object", "while an impl lives, its interpreter gets the same object for it every time"},
-	SharedDealloc:  {"shared-dealloc", "an object is not deallocated while its slot points at it and others hold the impl"},
-	Hermetic:       {"hermetic", "a hermetic context is handed only objects made hermetically, and no slot points at one of these"},
-	OneInterpreter: {"one-interpreter", "an object is handed out only in the interpreter that its slot is tagged with"},
-	OneOwner:       {"one-owner", "of an object and its impl exactly one owns the other"},
-	UseAfter:       {"use-after-dealloc", "a deallocated object is never used and no slot leads to it"},
-	Leak:           {"leak", "no object and no impl outlives its last reference"},
-	Finalizer:      {"finalizer", "a finalizer runs once, at deallocation, and never at preservation"},
-	DoubleRelease:  {"double-release", "a reference is released once"},
+var codes = [NumCodes]struct{ name, rule, breaks, fix string }{
+	SameObject: {
+		"same-object", "while an impl lives, its interpreter gets the same object for it every time",
+		"attributes and weak references of the first object are out of reach, and identity tests fail",
+		"look into the slot before making an object, and leave what is there",
+	},
+	SharedDealloc: {
+		"shared-dealloc", "an object is not deallocated while its slot points at it and others hold the impl",
+		"who asks the impl for its object next gets freed memory, or whatever lies there by then",
+		"preserve an object that its slot points at while the impl is shared, wherever it is released",
+	},
+	Hermetic: {
+		"hermetic", "a hermetic context is handed only objects made hermetically, and no slot points at one of these",
+		"the context deallocates what it has unconditionally, so that the slots of shared impls dangle",
+		"hand the kernel its tensors as arguments, not as globals, closures or caches; or use a PyTorch whose storages " +
+			"remember where they were made (pytorch/pytorch#109039, in 2.2 and later)",
+	},
+	OneInterpreter: {
+		"one-interpreter", "an object is handed out only in the interpreter that its slot is tagged with",
+		"the object's type and reference count belong to another interpreter, whose lock is not held",
+		"release and ask for an object in the interpreter that made it; give others a copy of the storage",
+	},
+	OneOwner: {
+		"one-owner", "of an object and its impl exactly one owns the other",
+		"both leak if each owns the other, and if neither does, one is freed while the other points at it",
+		"flip both sides in one step: the slot's ownership bit and the object's reference to the impl",
+	},
+	UseAfter: {
+		"use-after-dealloc", "a deallocated object is never used and no slot leads to it",
+		"the memory may hold another object by now",
+		"clear the slot when its object is deallocated, and keep the object while something leads to it",
+	},
+	Leak: {
+		"leak", "no object and no impl outlives its last reference",
+		"the impl's memory is never given back",
+		"release the handle, or let it become unreachable",
+	},
+	Finalizer: {
+		"finalizer", "a finalizer runs once, at deallocation, and never at preservation",
+		"the object is handed out again after its finalizer tore it down",
+		"run the finalizer after the decision to deallocate, and only if it did not run before",
+	},
+	DoubleRelease: {
+		"double-release", "a reference is released once",
+		"the count falls below what is held, so that others' references dangle",
+		"release each reference where it was taken, once",
+	},
 }
 
-// String gives the code as reports print it: "OA101".
+// String returns the code as reports print it: "OA101".
 func (c Code) String() string { return fmt.Sprintf("OA%03d", 100+int(c)) }
 
-// Name gives the invariant's name: "same-object".
+// Name returns the invariant's name: "same-object".
 func (c Code) Name() string { return codes[c].name }
 
-// Rule gives the invariant in one sentence.
+// Rule returns the invariant in one sentence.
 func (c Code) Rule() string { return codes[c].rule }
+
+// Breaks says what goes wrong when the invariant does not hold.
+func (c Code) Breaks() string { return codes[c].breaks }
+
+// Fix says how to keep the invariant.
+func (c Code) Fix() string { return codes[c].fix }
 
 // ParseCode reads a code ("OA101") or a name ("same-object").
 func ParseCode(s string) (Code, bool) {
