@@ -22,8 +22,8 @@ const (
 
 // A Reason is a line of the log and what it says for or against a cause.
 type Reason struct {
-	Line int64
-	Says string
+	Line int64  `json:"line"`
+	Says string `json:"says"`
 }
 
 // A Violation is a broken invariant.
@@ -36,11 +36,22 @@ type Violation struct {
 	Cause       Cause
 	Evidence    []Reason // for the cause
 	Against     []Reason // against the other candidates
-	Consequence int64    // the later line that used the freed object; 0: the log shows none
+	Consequence int64    // the first line that shows what lies at the freed address, or uses it; 0: the log shows none
 	Found       string   // the type that was found there; "" if the log does not tell
+	Tensor      Address  // that asked for it then
+	World       string   // the process, as the lines' prefix names it
+	Root        int64    // the line of the violation that this one follows from; 0: it is the first
+	Inferred    string   // why the cause is what it is, where no line says so; "" if one does
+	Proof       string   // the line that would prove it
+	Warning     string   // what else explains it, and as likely; "" for a violation
 
-	facts     facts
-	withdrawn bool
+	facts       facts
+	context     int64
+	root        *Violation
+	withdrawn   bool
+	doubt       bool
+	likely      bool
+	explanation string
 }
 
 // Saw tells what happened, in one line.
@@ -88,6 +99,57 @@ type facts struct {
 	deallocation bool
 }
 
+// rooted finds the cause of each violation and those that follow from another.
+func rooted(all []*Violation) []*Violation {
+	for _, v := range all {
+		v.blame()
+		if v.doubt && !v.likely {
+			v.Warning = v.explanation
+		}
+	}
+	contexts := map[int64]*Violation{}
+	for _, v := range all {
+		if v.Code == preserve.Hermetic {
+			contexts[v.context] = v
+		}
+	}
+	for _, v := range all[:len(all):len(all)] {
+		if v.root == nil && v.facts.deallocation && v.Cause == HermeticState {
+			if contexts[v.context] == nil {
+				contexts[v.context] = v.handedIn()
+				all = append(all, contexts[v.context])
+			}
+			v.root = contexts[v.context]
+		}
+		if v.root != nil {
+			v.Root = v.root.Line
+			if r := v.root; r.Consequence == 0 || v.Consequence != 0 && v.Consequence < r.Consequence {
+				r.Consequence, r.Found, r.Tensor = v.Consequence, v.Found, v.Tensor
+			}
+		}
+	}
+	return all
+}
+
+// handedIn is the violation that a deallocation in a hermetic context follows
+// from: the context has an object that was made outside.
+func (v *Violation) handedIn() *Violation {
+	k := &v.facts
+	r := &Violation{
+		Code: preserve.Hermetic, Line: k.hermeticAt, Object: v.Object, Impl: v.Impl, Type: v.Type, World: v.World,
+		Cause: HermeticState, context: v.context, facts: facts{saw: "an object made outside is released in a hermetic context"},
+	}
+	if r.Line == 0 {
+		r.Line = cmp.Or(k.noneAt, k.differsAt, v.Line)
+		r.Inferred = "the slot's check does not answer with the object that the slot points at; PyTorch answers so for an " +
+			"empty slot and in a hermetic context, and raises an error for another interpreter's slot"
+		r.Proof = fmt.Sprintf("(PyObject: %v) hermetic, after the release begins", v.Object)
+		v.Inferred, v.Proof = r.Inferred, r.Proof
+	}
+	r.Evidence = slices.DeleteFunc(slices.Clone(v.Evidence), func(e Reason) bool { return e.Line == k.usesAt })
+	return r
+}
+
 // blame finds the most likely cause.
 func (v *Violation) blame() {
 	byLine := func(a, b Reason) int { return cmp.Compare(a.Line, b.Line) }
@@ -98,6 +160,7 @@ func (v *Violation) blame() {
 	if v.Cause == "" {
 		v.Cause = CauseUnknown
 	}
+	v.Evidence = slices.DeleteFunc(v.Evidence, func(e Reason) bool { return e.Line == 0 })
 	if !v.facts.deallocation {
 		return
 	}

@@ -1,7 +1,6 @@
 package trace
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -10,10 +9,12 @@ import (
 	"github.com/opassert/opassert/asserts/preserve"
 )
 
-// A follower knows what lives at the line being read.
+// A follower knows what lives at the line being read, in one process.
 type follower struct {
+	world   string
 	ended   func(Life)
 	objects map[uint64]*object // by address; the living
+	dead    map[uint64]*death  // by address; those that ended as they should
 	impls   map[uint64]*impl   // by data pointer
 	tensors map[uint64]*tensor
 	types   map[string]string
@@ -22,6 +23,7 @@ type follower struct {
 	whole   bool  // it was not cut off
 	gaps    int64 // holes met so far
 	records int64
+	context int64 // how often the log left the hermetic state, as far as it shows
 
 	violations []*Violation
 	replaced   int64
@@ -31,14 +33,46 @@ type follower struct {
 // its impl may still lead to it.
 type object struct {
 	Life
+	facts    facts
+	gap      int64 // holes met when State was learnt
+	stateAt  int64 // the line that it was learnt from
+	madeGap  int64 // holes met when it was first seen
+	dataAt   int64 // the line of this release that names its impl
+	same     bool  // and it is the one known before
+	release  bool  // being released
+	enterAt  int64 // the line where that began
+	enterGap int64
+	lost     bool   // another object is in its slot, which is reported
+	borrow   bool   // and it does not own its impl
+	asker    uint64 // the tensor that it was made for
+	doubts   []*doubt
+	broken   *Violation // what this release broke first
+}
+
+// A doubt is a violation that two impls over the same bytes, or bytes that
+// moved, may explain: the slot of the impl at data, which had was, has now. A
+// later line may settle it.
+type doubt struct {
+	*Violation
+	was, now *object
+	data     Address
+	home     Address // of now's impl before; 0 if now is new, or it may have moved back
+	isNew    bool    // now is a new object
+}
+
+// A death is the end of an object that broke no rule as far as the log shows
+// at that line.
+type death struct {
+	object  uint64
+	impl    Address
+	typ     string
+	line    int64
+	enterAt int64
+	gap     int64
+	letGo   bool // by its impl, which was freed
 	facts   facts
-	gap     int64 // holes met when State was learnt
-	stateAt int64 // the line that it was learnt from
-	madeGap int64 // holes met when it was first seen
-	dataAt  int64 // the line of this release that names its impl
-	same    bool  // and it is the one known before
-	release bool  // being released
-	borrow  bool  // and it does not own its impl
+	broken  *Violation // that it belongs to
+	again   *Violation // released again, and not yet deallocated again
 }
 
 // An impl is a StorageImpl, or all those that share a data pointer.
@@ -47,44 +81,60 @@ type impl struct {
 	slot   *object // what its slot points at, alive
 	freed  *object // what its slot points at, deallocated
 	broken *Violation
-	second *Violation // a second object was made while slot lives
-	shared bool       // several impls share these bytes
+	shared bool // several impls share these bytes
 	wrap   wrap
-	last   int64 // record
+	asker  uint64 // the tensor that last asked for its storage here
+	last   int64  // record
 }
 
 // A wrap is a THPStorage_Wrap under way.
 type wrap struct {
-	gap      int64 // holes met when it began
-	open     bool
-	hermetic bool
-	foreign  bool
-	interp   uint64
-	interpAt int64
-	made     *object
-	pointsTo uint64
-	pointsAt int64
-	slotWas  int64 // the object's slotAt before that
-	emptyAt  int64
+	gap       int64 // holes met when it began
+	open      bool
+	hermetic  bool
+	foreign   bool
+	interp    uint64
+	interpAt  int64
+	made      *object
+	pointsTo  uint64
+	stale     *Violation // pointsTo is deallocated
+	pointsAt  int64
+	slotWas   int64 // the object's slotAt before that
+	emptyAt   int64
+	emptyUses int64 // the use count then; -1 if the log does not tell
 }
 
 type tensor struct {
 	Life
-	last int64 // record
+	since int64 // the first line that shows it with this storage
+	at    int64 // the line of its last access
+	prev  int64 // and the one before
+	last  int64 // record
 }
 
-func newFollower(ended func(Life)) follower {
-	return follower{
+func newFollower(world string, ended func(Life)) *follower {
+	return &follower{
+		world:   world,
 		ended:   ended,
 		objects: map[uint64]*object{},
+		dead:    map[uint64]*death{},
 		impls:   map[uint64]*impl{},
 		tensors: map[uint64]*tensor{},
 		types:   map[string]string{},
 	}
 }
 
+// endLife hands over a life.
+func (f *follower) endLife(l Life) {
+	l.World = f.world
+	f.ended(l)
+}
+
 // follow takes in one record.
 func (f *follower) follow(r *record) {
+	if r.cut && r.ref != 0 && f.objects[r.ref] == nil && f.dead[r.ref] == nil {
+		return // the address may go on
+	}
 	if f.records++; f.records%sweepEvery == 0 {
 		f.sweep()
 	}
@@ -104,13 +154,16 @@ func (f *follower) follow(r *record) {
 func (f *follower) access(r *record) {
 	t := f.tensors[r.addr]
 	if t == nil {
-		t = &tensor{Life: Life{Kind: Tensor, Address: Address(r.addr), Impl: Address(r.ref)}}
+		t = &tensor{Life: Life{Kind: Tensor, Address: Address(r.addr), Impl: Address(r.ref)}, since: f.number}
 		f.tensors[r.addr] = t
 	}
-	t.last = f.records
+	t.last, t.prev, t.at = f.records, t.at, f.number
+	if r.ref != 0 {
+		f.impl(r.ref).asker = r.addr
+	}
 	if t.Impl != Address(r.ref) {
 		f.replaced++
-		t.Impl = Address(r.ref)
+		t.Impl, t.since = Address(r.ref), f.number
 		f.eventAt(&t.Life, Replaced, t.Impl)
 		return
 	}
@@ -182,7 +235,7 @@ func (f *follower) followImpl(r *record) {
 		} else {
 			f.eventCount(&i.Life, EmptyAndUsed, r.count)
 		}
-		w.emptyAt = f.number
+		w.emptyAt, w.emptyUses = f.number, r.count
 		f.emptied(i)
 	case created:
 		f.create(i, r)
@@ -207,10 +260,11 @@ func (f *follower) create(i *impl, r *record) {
 		f.event(&old.Life, NotSeenEnd)
 		f.endObject(old)
 	}
+	delete(f.dead, r.ref)
 	o := &object{Life: Life{
 		Kind: Object, Address: Address(r.ref), Type: f.typeName(r.typ),
 		Impl: i.Address, Interpreter: Address(i.wrap.interp),
-	}, madeGap: f.gaps}
+	}, madeGap: f.gaps, asker: i.asker}
 	o.facts = facts{madeAt: f.number, maker: i.wrap.interp, makerAt: i.wrap.interpAt}
 	f.objects[r.ref] = o
 	f.eventAt(&o.Life, Created, i.Address)
@@ -233,13 +287,15 @@ func (f *follower) making(i *impl, hermetic bool) {
 	if i.wrap.foreign || i.Address == 0 {
 		return
 	}
-	if old := i.slot; old != nil && old != o && !i.shared && old.gap == f.gaps && old.Made == MadePlain {
-		i.second = f.breaks(preserve.SameObject, o, i.Address, fmt.Sprintf("a second object for the impl of %v, which lives", old.Address))
-		i.second.Cause = EmptySlot
-		i.second.Evidence = []Reason{{old.facts.madeAt, fmt.Sprintf("%v was made for the impl", old.Address)}}
+	f.context++
+	if old := i.slot; old != nil && old != o && !i.shared && old.gap == f.gaps && old.Made == MadePlain && i.wrap.mayBe(old) {
+		v := f.breaks(preserve.SameObject, o, i.Address, fmt.Sprintf("a second object for the impl of %v, which lives", old.Address))
+		v.Cause = EmptySlot
+		v.Evidence = []Reason{{old.facts.madeAt, fmt.Sprintf("%v was made for the impl", old.Address)}}
 		if i.wrap.emptyAt != 0 {
-			i.second.Evidence = append(i.second.Evidence, Reason{i.wrap.emptyAt, "the slot is empty"})
+			v.Evidence = append(v.Evidence, Reason{i.wrap.emptyAt, "the slot is empty"})
 		}
+		f.doubtful(&doubt{Violation: v, was: old, now: o, data: i.Address, isNew: true}, i, "two impls over the same bytes")
 	}
 	f.setSlot(i, o)
 }
@@ -256,9 +312,52 @@ func (f *follower) setSlot(i *impl, o *object) {
 // bury lets go of the freed object that a slot led to.
 func (f *follower) bury(i *impl) {
 	if i.freed != nil {
-		f.ended(i.freed.Life)
+		f.endLife(i.freed.Life)
 		i.freed, i.broken = nil, nil
 	}
+}
+
+// mayBe reports whether the impl whose slot is empty can be that of an object:
+// one that owns its impl counts, beside the tensor that asks and the argument.
+func (w *wrap) mayBe(o *object) bool {
+	return w.emptyAt == 0 || w.emptyUses < 0 || w.emptyUses > 2 || o.State != preserve.Holding
+}
+
+// soon is how many lines later an address is still taken for the same tensor's.
+const soon = 200
+
+// doubtful keeps a violation that something else would explain. The tensor that
+// got the one object gets the other: then nothing else is likely.
+func (f *follower) doubtful(d *doubt, i *impl, explanation string) {
+	d.doubt, d.explanation = true, explanation
+	t := f.tensors[i.asker]
+	d.likely = i.asker == d.was.asker && (t == nil || t.since <= d.was.facts.madeAt && f.number-t.prev < soon)
+	d.was.doubts = append(d.was.doubts, d)
+	d.now.doubts = append(d.now.doubts, d)
+}
+
+// settle ends those doubts about an object that a line settles.
+func (o *object) settle(broke func(*doubt) (broke, settled bool)) {
+	rest := o.doubts[:0]
+	for _, d := range o.doubts {
+		if !d.doubt {
+			continue
+		}
+		broke, settled := broke(d)
+		if !settled {
+			rest = append(rest, d)
+			continue
+		}
+		d.doubt = false
+		if d.withdrawn = !broke; d.withdrawn {
+			for n := range d.now.Events {
+				if e := &d.now.Events[n]; e.Line == d.Line && e.Code == d.Code {
+					e.Code = 0
+				}
+			}
+		}
+	}
+	o.doubts = rest
 }
 
 // emptied is a slot that holds no object.
@@ -270,8 +369,17 @@ func (f *follower) emptied(i *impl) {
 
 // pointed is a slot that points at an address.
 func (f *follower) pointed(i *impl, at uint64) {
+	f.context++
 	if i.freed != nil && uint64(i.freed.Address) == at {
-		f.usedAfter(i)
+		if i.broken != nil || i.freed.gap == f.gaps || i.freed.facts.hermeticAt != 0 {
+			f.usedAfter(i)
+			return
+		}
+		// The hole may hide another object at the address: its type tells.
+		return
+	}
+	if d := f.dead[at]; d != nil && d.gap == f.gaps {
+		f.stale(i, d)
 		return
 	}
 	o := f.objects[at]
@@ -281,8 +389,19 @@ func (f *follower) pointed(i *impl, at uint64) {
 	}
 	i.wrap.slotWas = o.facts.slotAt
 	o.facts.slotAt = f.number
-	if i.second != nil && i.slot != o { // the old object's slot is as it was: there are two impls
-		f.withdraw(i)
+	switch was := i.slot; {
+	case was == o || was == nil:
+		f.shown(i, o)
+	case was.Made == MadePlain && was.gap == f.gaps && o.Made == MadePlain && o.Impl != 0 && o.Impl != i.Address && o.gap == f.gaps && !i.shared:
+		v := f.breaks(preserve.SameObject, o, i.Address, fmt.Sprintf("the slot of the impl of %v points at %v, which is the object of impl %v", was.Address, o.Address, o.Impl))
+		v.Cause = OtherObject
+		v.Evidence = []Reason{{max(was.facts.slotAt, was.facts.madeAt), fmt.Sprintf("the slot pointed at %v", was.Address)}}
+		if o.facts.madeAt != 0 {
+			v.Evidence = append(v.Evidence, Reason{o.facts.madeAt, fmt.Sprintf("%v was made for impl %v", o.Address, o.Impl)})
+		}
+		f.doubtful(&doubt{Violation: v, was: was, now: o, data: i.Address, home: o.Impl}, i, "bytes that moved to where others were")
+	default:
+		f.shown(i, o)
 	}
 	if o.Made == MadeHermetic && o.madeGap == f.gaps {
 		v := f.breaks(preserve.Hermetic, o, i.Address, "a slot points at an object made in a hermetic context")
@@ -293,6 +412,23 @@ func (f *follower) pointed(i *impl, at uint64) {
 	if i.Address != 0 {
 		i.slot = o
 	}
+}
+
+// shown is a line that shows a slot at these bytes pointing at an object. If
+// another object was made for them since, they are those of two impls.
+func (f *follower) shown(i *impl, o *object) {
+	o.settle(func(d *doubt) (bool, bool) {
+		switch {
+		case d.now == o && d.home == i.Address:
+			d.home = 0 // it may have moved back
+		case d.was == o && d.data != i.Address: // it had moved away
+			return false, true
+		case d.was == o && d.isNew:
+			i.shared = true
+			return false, true
+		}
+		return false, false
+	})
 }
 
 // moved records where an object's impl has its bytes.
@@ -311,6 +447,7 @@ func (f *follower) moved(o *object, data uint64) {
 
 // handOut gives out the object that the slot points at.
 func (f *follower) handOut(i *impl, s preserve.Step) {
+	f.context++
 	o := f.objects[i.wrap.pointsTo]
 	if i.wrap.pointsTo == 0 {
 		o = i.slot
@@ -354,6 +491,12 @@ func (f *follower) handed(i *impl, r *record) {
 		f.found(i, r.ref, f.typeName(r.typ))
 		return
 	}
+	if d := f.dead[r.ref]; d != nil && d.gap == f.gaps {
+		if w.pointsTo != r.ref {
+			f.stale(i, d)
+		}
+		return
+	}
 	o := f.objects[r.ref]
 	if o == nil {
 		o = f.firstSeen(r.ref)
@@ -377,10 +520,21 @@ func (f *follower) handed(i *impl, r *record) {
 // found is the type of what lies at an object's address.
 func (f *follower) found(i *impl, at uint64, typ string) {
 	if i.freed != nil && uint64(i.freed.Address) == at {
-		if v := i.broken; v != nil && v.Found == "" {
-			v.Found = typ
+		if i.broken == nil || i.broken.Consequence == 0 {
+			if !foreignType(typ) { // made where the log has a hole
+				f.bury(i)
+				return
+			}
+			f.usedAfter(i)
+		}
+		if v := i.broken; v.Found == "" {
+			v.Found, v.Consequence = typ, f.number
 		}
 		f.eventType(&i.freed.Life, typ)
+		return
+	}
+	if v := i.wrap.stale; v != nil && v.Found == "" {
+		v.Found, v.Consequence = typ, f.number
 		return
 	}
 	o := f.objects[at]
@@ -457,12 +611,19 @@ var stands = [...]string{
 
 // breaks records a violation at this line, and marks the object's last event.
 func (f *follower) breaks(c preserve.Code, o *object, data Address, saw string) *Violation {
-	v := &Violation{Code: c, Line: f.number, Object: o.Address, Impl: data, Type: o.Type, facts: facts{saw: saw}}
-	f.violations = append(f.violations, v)
+	v := f.breaksAt(c, f.number, o.Address, data, saw)
+	v.Type = o.Type
 	if n := len(o.Events); n == 0 || o.Events[n-1].Line != f.number {
 		f.event(&o.Life, Breaks)
 	}
 	o.Events[len(o.Events)-1].Code = c
+	return v
+}
+
+// breaksAt records a violation at a line.
+func (f *follower) breaksAt(c preserve.Code, line int64, object, data Address, saw string) *Violation {
+	v := &Violation{Code: c, Line: line, World: f.world, Object: object, Impl: data, context: f.context, facts: facts{saw: saw}}
+	f.violations = append(f.violations, v)
 	return v
 }
 
@@ -471,38 +632,31 @@ func (f *follower) endObject(o *object) {
 	if i := f.impls[uint64(o.Impl)]; i != nil && i.slot == o {
 		i.slot = nil
 	}
-	f.ended(o.Life)
+	f.endLife(o.Life)
 }
 
-// end ends the log.
-func (f *follower) end() []Violation {
+// end ends the log, after a line that was cut off if cutAt is not 0. It returns
+// what broke.
+func (f *follower) end(cutAt int64) []*Violation {
 	for _, at := range sorted(f.objects) {
-		f.ended(f.objects[at].Life)
+		o := f.objects[at]
+		f.cutOff(o, cutAt)
+		f.endLife(o.Life)
 	}
 	for _, data := range sorted(f.impls) {
 		f.bury(f.impls[data])
 		f.endImpl(f.impls[data])
 	}
 	for _, at := range sorted(f.tensors) {
-		f.ended(f.tensors[at].Life)
+		f.endLife(f.tensors[at].Life)
 	}
-	var all []Violation
-	for _, v := range f.violations {
-		if !v.withdrawn {
-			v.blame()
-			all = append(all, *v)
-		}
-	}
-	slices.SortStableFunc(all, func(a, b Violation) int {
-		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Code, b.Code))
-	})
-	return all
+	return rooted(slices.DeleteFunc(f.violations, func(v *Violation) bool { return v.withdrawn }))
 }
 
 func (f *follower) endImpl(i *impl) {
 	delete(f.impls, uint64(i.Address))
 	if i.Address != 0 && len(i.Events) > 0 {
-		f.ended(i.Life)
+		f.endLife(i.Life)
 	}
 }
 

@@ -27,12 +27,16 @@ const (
 type HTML struct {
 	w    io.Writer
 	name string
+	all  bool
 	kept []Life
 	free int
 }
 
-// NewHTML gives an HTML that writes to w; name is the log's.
-func NewHTML(w io.Writer, name string) *HTML { return &HTML{w: w, name: name, free: maxKept} }
+// NewHTML returns an HTML that writes to w, with all lives if asked for; name
+// is the log's.
+func NewHTML(w io.Writer, name string, lives bool) *HTML {
+	return &HTML{w: w, name: name, all: lives, free: maxKept}
+}
 
 // Life keeps one life for the page.
 func (h *HTML) Life(l Life) {
@@ -49,17 +53,28 @@ func (h *HTML) Life(l Life) {
 func (h *HTML) End(r Report) error {
 	p := pageData{Name: h.name, Report: &r, Summary: r.Summary()}
 	shown := map[int]bool{}
-	drawn := slices.Clone(r.Violations)
-	// First what was paid for.
-	slices.SortStableFunc(drawn, func(a, b Violation) int { return rank(a) - rank(b) })
-	for _, v := range drawn[:min(len(drawn), maxBreaks)] {
-		lives := h.around(&v, shown)
-		p.Breaks = append(p.Breaks, breakData{Violation: v, Lanes: lanes(lives, &v), Steps: steps(lives, &v)})
+	var roots []Violation
+	for _, v := range r.Violations {
+		if v.Root == 0 {
+			roots = append(roots, v)
+		}
 	}
-	p.MoreBreaks = len(drawn) - len(p.Breaks)
+	// First what was paid for.
+	slices.SortStableFunc(roots, func(a, b Violation) int { return rank(a) - rank(b) })
+	for _, v := range roots[:min(len(roots), maxBreaks)] {
+		b := breakData{Violation: v, Below: r.below(&v)}
+		drawn := v
+		if len(b.Below) > 0 {
+			drawn = b.Below[0]
+		}
+		lives := h.around(&drawn, shown)
+		b.Lanes, b.Steps = lanes(lives, &drawn), steps(lives, &drawn)
+		p.Breaks = append(p.Breaks, b)
+	}
+	p.MoreBreaks = len(roots) - len(p.Breaks)
 	var others []Life
 	for i, l := range h.kept {
-		if shown[i] || l.Kind == Tensor && !l.has(Replaced) {
+		if !h.all || shown[i] || l.Kind == Tensor && !l.has(Replaced) {
 			continue
 		}
 		if len(others) == maxOthers {
@@ -143,6 +158,7 @@ type pageData struct {
 
 type breakData struct {
 	Violation
+	Below []Violation
 	Lanes []laneData
 	Steps []stepData
 }

@@ -11,23 +11,27 @@ import (
 // JSON writes one object:
 //
 //	{"objects":[...],"violations":[{"code","line","object","impl","cause",
-//	"evidence":[lines],"consequence":line}],"unknown":N}
+//	"evidence":[lines],"consequence":line,"root":line,"process","type","saw",
+//	"breaks","fix","inferred","proof","reasons":[{"line","says"}],"found",
+//	"tensor"}],"warnings":[...],"unknown":N,"replaced":N,"records":N,"lines":N}
 //
 // where a line is the number that the log itself gives. The consequence is null
-// if the log shows none. The objects are the lives of objects, impls and
-// tensors, written as they end.
+// if the log shows none. A violation with a root follows from the violation at
+// that line. The objects are the lives of objects, impls and tensors, written
+// as they end: those in which something broke, or all if they are asked for.
 type JSON struct {
 	w     *bufio.Writer
 	enc   *json.Encoder
+	all   bool
 	lives int
 	err   error
 }
 
-// NewJSON gives a JSON that writes to w.
-func NewJSON(w io.Writer) *JSON {
+// NewJSON returns a JSON that writes to w, with all lives if asked for.
+func NewJSON(w io.Writer, lives bool) *JSON {
 	b := bufio.NewWriter(w)
 	b.WriteString(`{"objects":[`)
-	return &JSON{w: b, enc: json.NewEncoder(b)}
+	return &JSON{w: b, enc: json.NewEncoder(b), all: lives}
 }
 
 type jsonLife struct {
@@ -36,6 +40,7 @@ type jsonLife struct {
 	Type        string      `json:"type,omitempty"`
 	Impl        Address     `json:"impl,omitempty"`
 	Interpreter Address     `json:"interpreter,omitempty"`
+	Process     string      `json:"process,omitempty"`
 	Made        string      `json:"made,omitempty"`
 	State       string      `json:"state,omitempty"`
 	Events      []jsonEvent `json:"events"`
@@ -59,15 +64,31 @@ type jsonViolation struct {
 	Cause       Cause         `json:"cause"`
 	Evidence    []int64       `json:"evidence"`
 	Consequence *int64        `json:"consequence"`
+	Root        int64         `json:"root,omitempty"`
+	Process     string        `json:"process,omitempty"`
+	Type        string        `json:"type,omitempty"`
+	Saw         string        `json:"saw"`
+	Breaks      string        `json:"breaks"`
+	Fix         string        `json:"fix"`
+	Inferred    string        `json:"inferred,omitempty"`
+	Proof       string        `json:"proof,omitempty"`
+	Reasons     []Reason      `json:"reasons"`
+	Against     []Reason      `json:"against,omitempty"`
+	Found       string        `json:"found,omitempty"`
+	Tensor      Address       `json:"tensor,omitempty"`
+	Warning     string        `json:"warning,omitempty"`
 }
 
 // Life writes one life.
 func (j *JSON) Life(l Life) {
+	if !j.all && !l.Broken() {
+		return
+	}
 	if j.lives++; j.lives > 1 {
 		j.w.WriteByte(',')
 	}
 	out := jsonLife{
-		Kind: l.Kind, Address: l.Address, Type: l.Type, Impl: l.Impl, Interpreter: l.Interpreter,
+		Kind: l.Kind, Address: l.Address, Type: l.Type, Impl: l.Impl, Interpreter: l.Interpreter, Process: l.World,
 		Made: l.Made.String(), Events: make([]jsonEvent, len(l.Events)), Dropped: l.Dropped,
 	}
 	if l.Kind == Object {
@@ -91,22 +112,43 @@ func (j *JSON) encode(v any) {
 	}
 }
 
+// field writes the next field of the object.
+func (j *JSON) field(name string, v any) {
+	j.w.WriteString(`,"` + name + `":`)
+	j.encode(v)
+}
+
 // End writes the rest.
 func (j *JSON) End(r Report) error {
-	j.w.WriteString(`],"violations":`)
-	all := make([]jsonViolation, len(r.Violations))
-	for i, v := range r.Violations {
-		all[i] = jsonViolation{v.Code, v.Line, v.Object, v.Impl, v.Cause, v.Lines(), nil}
-		if v.Consequence != 0 {
-			all[i].Consequence = &v.Consequence
-		}
-	}
-	j.encode(all)
-	j.w.WriteString(`,"unknown":`)
-	j.encode(r.Unknown)
+	j.w.WriteString(`]`)
+	j.field("violations", asJSON(r.Violations))
+	j.field("warnings", asJSON(r.Warnings))
+	j.field("unknown", r.Unknown)
+	j.field("replaced", r.Replaced)
+	j.field("records", r.Records)
+	j.field("lines", r.Lines)
 	j.w.WriteString("}\n")
 	if err := j.w.Flush(); err != nil {
 		return err
 	}
 	return j.err
+}
+
+func asJSON(all []Violation) []jsonViolation {
+	out := make([]jsonViolation, len(all))
+	for i, v := range all {
+		out[i] = jsonViolation{
+			Code: v.Code, Line: v.Line, Object: v.Object, Impl: v.Impl, Cause: v.Cause, Evidence: v.Lines(),
+			Root: v.Root, Process: v.World, Type: v.Type, Saw: v.Saw(), Breaks: v.Code.Breaks(), Fix: v.Code.Fix(),
+			Inferred: v.Inferred, Proof: v.Proof, Reasons: v.Evidence, Against: v.Against, Found: v.Found, Tensor: v.Tensor,
+			Warning: v.Warning,
+		}
+		if v.Consequence != 0 {
+			out[i].Consequence = &v.Consequence
+		}
+		if out[i].Reasons == nil {
+			out[i].Reasons = []Reason{}
+		}
+	}
+	return out
 }

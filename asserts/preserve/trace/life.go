@@ -144,6 +144,7 @@ const MaxEvents = 32
 type Life struct {
 	Kind        Kind
 	Address     Address
+	World       string  // the process, as the lines' prefix names it
 	Type        string  // of an object
 	Impl        Address // of an object, and of a tensor at last
 	Interpreter Address // that made the object, where the log tells

@@ -56,6 +56,7 @@ type record struct {
 	tag     uint64
 	count   int64 // -1: the line gives none
 	typ     []byte
+	cut     bool // the last line: what it ends with may go on
 }
 
 // ownNumber gives the number that a line begins with, and the rest.
@@ -397,4 +398,31 @@ func eatWord(s *[]byte) (word []byte, ok bool) {
 	}
 	word, *s = (*s)[:i], (*s)[i:]
 	return word, i > 0
+}
+
+// parseCut reads the last line of a log that is cut off. It returns false for
+// a line that is to be read as it is: nothing is missing that could change what
+// it says. Of a message that is known by its beginning, addresses and counts
+// are left out, for they may be cut.
+func parseCut(s []byte, r *record) bool {
+	if parse(s, r) {
+		switch r.message {
+		case enter, enterWrap, enterDealloc, blank:
+			return false
+		case slotHas, slotDiffers, useCount, implData, slotPoints, handed:
+			r.cut = true
+		}
+		return true
+	}
+	s = bytes.TrimSpace(s)
+	end := bytes.IndexByte(s, ')')
+	if r.subject != ofObject || end < 0 {
+		return false
+	}
+	s = bytes.TrimLeft(s[end+1:], " ")
+	if len(s) > 0 && bytes.HasPrefix([]byte("deallocating storage PyObject"), s) {
+		r.message = deallocating
+		return true
+	}
+	return false
 }

@@ -2,11 +2,8 @@ package trace
 
 import (
 	"bytes"
-	"fmt"
-	"go/scanner"
-	"go/token"
-	"io"
-	"os"
+	"cmp"
+	"slices"
 )
 
 // maxLine is the longest line that can be one of the log; a longer one is
@@ -24,34 +21,80 @@ type Sample struct {
 
 // A Report is what a whole log comes to.
 type Report struct {
-	Violations []Violation // by line
+	Violations []Violation // by line; those with a Root follow from another
+	Warnings   []Violation // by line: what a violation or something healthy explains
 	Lines      int64       // of the file
 	Records    int64       // lines of the log's form
 	Unknown    int64       // those of them that are not understood
 	Samples    []Sample    // the first unknown ones
 	Replaced   int64       // how often a tensor's storage was replaced between two accesses
 	Lives      [3]int64    // by kind
+	Cut        bool        // the file ends in the middle of a compressed block
+}
+
+// Findings returns the number of violations that follow from no other.
+func (r *Report) Findings() int {
+	n := 0
+	for _, v := range r.Violations {
+		if v.Root == 0 {
+			n++
+		}
+	}
+	return n
 }
 
 // A Reader follows a log that is written to it.
 type Reader struct {
-	f       follower
+	worlds  map[string]*world
+	main    *world // of lines without a prefix that names a process
+	ended   func(Life)
 	report  Report
 	rest    []byte // the line under way
-	tooLong bool   // and it is passed over
-	lastOwn int64  // the log's last own number; 0: it gives none
+	plain   []byte // a line without its colours
+	tooLong bool   // the line under way is passed over
+	numbers numbers
+	gaps    int64 // holes met so far
+	hole    bool  // what was passed over may hide lines, unless numbers say otherwise
+	cutAt   int64 // the last line, if it is cut off
 }
 
-// NewReader gives a Reader that hands over lives as they end. A life may be
+// A world is one process of those that print into a log.
+type world struct {
+	*follower
+	numbers numbers // behind the process's name
+	gaps    int64
+}
+
+// Numbers are those that lines begin with.
+type numbers struct{ last int64 }
+
+// follows reports whether n is the next number.
+func (k *numbers) follows(n int64) bool {
+	ok := k.last == 0 || n == k.last+1
+	k.last = n
+	return ok
+}
+
+// NewReader returns a Reader that hands over lives as they end. A life may be
 // handed over long after its last event; those that have no end in the log are
 // handed over by Close.
 func NewReader(ended func(Life)) *Reader {
-	r := &Reader{}
-	r.f = newFollower(func(l Life) {
+	r := &Reader{worlds: map[string]*world{}}
+	r.ended = func(l Life) {
 		r.report.Lives[l.Kind]++
 		ended(l)
-	})
+	}
+	r.main = r.world("")
 	return r
+}
+
+func (r *Reader) world(name string) *world {
+	w := r.worlds[name]
+	if w == nil {
+		w = &world{follower: newFollower(name, r.ended)}
+		r.worlds[name] = w
+	}
+	return w
 }
 
 // Write takes the next piece of the log. It never fails.
@@ -100,15 +143,34 @@ func (r *Reader) Close() Report {
 		r.line(r.rest, false)
 		r.rest, r.tooLong = r.rest[:0], false
 	}
-	r.report.Violations = r.f.end()
-	r.report.Replaced = r.f.replaced
+	names := make([]string, 0, len(r.worlds))
+	for name := range r.worlds {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		w := r.worlds[name]
+		for _, v := range w.end(r.cutAt) {
+			if v.Warning == "" {
+				r.report.Violations = append(r.report.Violations, *v)
+			} else {
+				r.report.Warnings = append(r.report.Warnings, *v)
+			}
+		}
+		r.report.Replaced += w.replaced
+	}
+	for _, all := range [][]Violation{r.report.Violations, r.report.Warnings} {
+		slices.SortStableFunc(all, func(a, b Violation) int {
+			return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Code, b.Code))
+		})
+	}
 	return r.report
 }
 
 // line takes one line; the last one may be cut off.
 func (r *Reader) line(s []byte, whole bool) {
 	r.report.Lines++
-	number := r.report.Lines
+	s = r.uncolored(s)
 	own, rest, numbered := ownNumber(s)
 	begin, end := findTag(rest)
 	if begin < 0 && numbered { // the number may be part of the prose
@@ -117,46 +179,96 @@ func (r *Reader) line(s []byte, whole bool) {
 	}
 	if begin < 0 {
 		r.prose(s, own, numbered)
+		if !whole && len(bytes.TrimSpace(rest)) > 0 {
+			r.cutAt = r.report.Lines
+			if numbered {
+				r.cutAt = own
+			}
+		}
 		return
 	}
+	number := r.report.Lines
 	if numbered {
 		number = own
-		if r.lastOwn != 0 && own != r.lastOwn+1 {
-			r.f.gaps++
-		}
-		r.lastOwn = own
 	}
-	r.f.number, r.f.whole = number, whole
+	w := r.main
+	if prefix := bytes.TrimSpace(rest[:begin]); len(prefix) > 0 {
+		name, after := process(prefix)
+		w = r.world(string(name))
+		if n, _, ok := ownNumber(append(after, ' ')); ok && !numbered && len(name) > 0 {
+			number = n
+			if !w.numbers.follows(n) {
+				w.gaps++
+			}
+			r.hole = false
+		}
+	}
+	switch {
+	case numbered:
+		if !r.numbers.follows(own) {
+			r.gaps++
+		}
+	case r.hole:
+		r.gaps++
+	}
+	r.hole = false
+	w.follower.gaps = r.gaps + w.gaps
+	w.number, w.whole = number, whole
 	for {
 		rest = rest[end:]
 		r.report.Records++
 		var rec record
-		if parse(rest, &rec) {
-			r.f.follow(&rec)
+		if !whole && parseCut(rest, &rec) || parse(rest, &rec) {
+			w.follow(&rec)
 			return
 		}
 		// Another thread may have printed into the line.
 		begin, end = findTag(rest)
 		if begin < 0 {
-			r.unknown(number, rest)
+			if whole {
+				r.unknown(number, rest)
+			} else {
+				r.cutAt = number
+			}
 			return
 		}
 		if parse(rest[:begin], &rec) {
-			r.f.follow(&rec)
+			w.follow(&rec)
 		} else {
 			r.unknown(number, rest[:begin])
 		}
 	}
 }
 
+// uncolored returns a line without the escape sequences of a terminal.
+func (r *Reader) uncolored(s []byte) []byte {
+	if bytes.IndexByte(s, 0x1b) < 0 {
+		return s
+	}
+	r.plain = r.plain[:0]
+	for i := 0; i < len(s); i++ {
+		if s[i] != 0x1b {
+			r.plain = append(r.plain, s[i])
+			continue
+		}
+		if i+1 < len(s) && s[i+1] != '[' { // two characters
+			i++
+			continue
+		}
+		for i += 2; i < len(s) && (s[i] < '@' || s[i] > '~'); i++ {
+		}
+	}
+	return r.plain
+}
+
 // prose passes over a line that is not the log's. It may show a hole.
 func (r *Reader) prose(s []byte, own int64, numbered bool) {
-	if numbered && r.lastOwn != 0 && own == r.lastOwn+1 {
-		r.lastOwn = own
+	if numbered && r.numbers.last != 0 && own == r.numbers.last+1 {
+		r.numbers.last = own
 	}
 	s = bytes.TrimLeft(s, " \t>")
 	if bytes.HasPrefix(s, []byte("```")) || bytes.HasPrefix(s, []byte("...")) || bytes.HasPrefix(s, []byte("…")) || bytes.HasPrefix(s, []byte("[...")) {
-		r.f.gaps++
+		r.hole = true
 	}
 }
 
@@ -166,30 +278,4 @@ func (r *Reader) unknown(number int64, s []byte) {
 		s = bytes.ToValidUTF8(bytes.TrimSpace(s[:min(len(s), 200)]), []byte("?"))
 		r.report.Samples = append(r.report.Samples, Sample{number, string(s)})
 	}
-}
-
-// Read follows the log in a file; "-" is standard input. An error names the
-// file: it can't be read, or there is no line of a log in it.
-func Read(name string, ended func(Life)) (Report, error) {
-	in := os.Stdin
-	if name != "-" {
-		f, err := os.Open(name)
-		if err != nil {
-			return Report{}, err
-		}
-		defer f.Close()
-		in = f
-	}
-	r := NewReader(ended)
-	if _, err := io.CopyBuffer(r, struct{ io.Reader }{in}, make([]byte, 256<<10)); err != nil {
-		return Report{}, err
-	}
-	report := r.Close()
-	if report.Records == 0 {
-		return report, scanner.ErrorList{{
-			Pos: token.Position{Filename: name, Line: 1, Column: 1},
-			Msg: fmt.Sprintf("none of the %d lines is one of the log, [file.cpp:LINE] (subject) message; give the output of a PyTorch that prints them", report.Lines),
-		}}
-	}
-	return report, nil
 }

@@ -75,7 +75,7 @@ func FuzzReader(f *testing.F) {
 				t.Fatalf("%d events kept", len(l.Events))
 			}
 		}
-		text, js, html := NewText(io.Discard), NewJSON(io.Discard), NewHTML(io.Discard, "log")
+		text, js, html := NewText(io.Discard, true), NewJSON(io.Discard, true), NewHTML(io.Discard, "log", true)
 		for _, l := range wholeLives {
 			text.Life(l)
 			js.Life(l)
@@ -167,7 +167,7 @@ func TestForgets(t *testing.T) {
 	for i := range 150_000 {
 		fmt.Fprintf(r, "[a.cpp:1] (tensor PyObject: %#x) storage data: %#x\n[a.cpp:1] (%#x) PyObjectSlot is empty, use_count:2\n", i+1, i+1, i+1)
 	}
-	if n := len(r.f.tensors) + len(r.f.impls); n > 4*sweepAbove+2*sweepEvery {
+	if n := len(r.main.tensors) + len(r.main.impls); n > 4*sweepAbove+2*sweepEvery {
 		t.Errorf("%d tensors and impls kept", n)
 	}
 	runtime.KeepAlive(r)

@@ -12,23 +12,34 @@ import (
 func (f *follower) followObject(r *record) {
 	o := f.objects[r.addr]
 	if o == nil {
+		if d := f.dead[r.addr]; d != nil && d.gap == f.gaps {
+			f.again(d, r)
+			return
+		}
 		o = f.firstSeen(r.addr)
 	}
 	switch r.message {
 	case enterDealloc:
 		f.event(&o.Life, Released)
 		o.released(r.interp, f.number)
+		o.enterGap = f.gaps
+		f.otherInterpreter(o)
 	case enter:
 		if r.interp != 0 && o.facts.releaser == 0 {
 			o.facts.releaser, o.facts.releaserAt = r.interp, f.number
+			f.otherInterpreter(o)
 		}
 	case isHermetic:
 		o.facts.hermeticAt = f.number
 		f.event(&o.Life, ReleasedHermetic)
 	case slotHas:
 		o.facts.tag, o.facts.tagAt = r.tag, f.number
+		f.context++
+		f.otherInterpreter(o)
 		if r.ref == r.addr {
 			f.proved(o)
+		} else {
+			f.settled(o, r.ref)
 		}
 	case slotHasNone:
 		o.facts.noneAt = f.number
@@ -39,6 +50,7 @@ func (f *follower) followObject(r *record) {
 		}
 	case implData:
 		o.dataAt, o.same = f.number, o.Impl == Address(r.ref)
+		f.located(o, Address(r.ref))
 		f.moved(o, r.ref)
 		f.used(o, r.count)
 	case slotPoints:
@@ -50,11 +62,17 @@ func (f *follower) followObject(r *record) {
 		f.eventAt(&o.Life, CheckDiffers, Address(r.ref))
 		f.used(o, r.count)
 		f.displaced(o)
-	case useCount:
+	case useCount: // only asked for when the slot's check answers with the object
 		f.used(o, r.count)
+		f.proved(o)
 	case borrowed:
-		o.borrow = true
 		f.event(&o.Life, ImplGoes)
+		if o.borrow = true; o.State == preserve.Holding && o.gap == f.gaps {
+			v := f.breaks(preserve.OneOwner, o, o.Impl, "released as if the impl owned it while "+stands[o.State])
+			v.Evidence = []Reason{{o.stateAt, "since here " + stands[o.State]}}
+		} else {
+			f.proved(o) // its impl found it in its slot
+		}
 	case objectType, slotType:
 		if o.Type == "" {
 			o.Type = f.typeName(r.typ)
@@ -70,7 +88,7 @@ func (f *follower) followObject(r *record) {
 
 // released begins a release: what was seen in an earlier one is past.
 func (o *object) released(interp uint64, line int64) {
-	o.release, o.borrow, o.dataAt, o.same = true, false, 0, false
+	o.release, o.enterAt, o.borrow, o.dataAt, o.same, o.broken = true, line, false, 0, false, nil
 	k := &o.facts
 	*k = facts{made: k.made, madeAt: k.madeAt, slotAt: k.slotAt, maker: k.maker, makerAt: k.makerAt}
 	if interp != 0 {
@@ -88,25 +106,72 @@ func (f *follower) used(o *object, n int64) {
 	f.eventCount(&o.Life, UseCount, n)
 }
 
-// proved is a line that shows the slot pointing at a living object.
-func (f *follower) proved(o *object) {
-	o.facts.slotAt = f.number
-	if i := f.impls[uint64(o.Impl)]; i != nil && i.second != nil && i.slot != o {
-		f.withdraw(i) // the two objects belong to two impls
+// otherInterpreter is a release by an interpreter that does not have the
+// object. PyTorch raises an error then, in the middle of the deallocation.
+func (f *follower) otherInterpreter(o *object) {
+	k := &o.facts
+	if o.broken != nil || k.releaser == 0 || o.Made == MadeHermetic {
+		return
 	}
+	var v *Violation
+	switch {
+	case k.maker != 0 && k.maker != k.releaser && o.madeGap == f.gaps:
+		v = f.breaks(preserve.OneInterpreter, o, o.Impl, fmt.Sprintf("made by interpreter %v, released by %v", Address(k.maker), Address(k.releaser)))
+		v.Evidence = []Reason{{k.makerAt, fmt.Sprintf("made by interpreter %v", Address(k.maker))}}
+	case k.tag != 0 && k.tag != k.releaser:
+		v = f.breaks(preserve.OneInterpreter, o, o.Impl, fmt.Sprintf("its slot is tagged %v, released by interpreter %v", Address(k.tag), Address(k.releaser)))
+		v.Evidence = []Reason{{k.tagAt, fmt.Sprintf("the slot is tagged %v", Address(k.tag))}}
+	default:
+		return
+	}
+	v.Cause = InterpreterClash
+	v.Evidence = append(v.Evidence, Reason{k.releaserAt, fmt.Sprintf("released by interpreter %v", Address(k.releaser))})
+	o.broken = v
 }
 
-// withdraw takes back that an impl got a second object: there are two impls.
-func (f *follower) withdraw(i *impl) {
-	i.second.withdrawn = true
-	if o := f.objects[uint64(i.second.Object)]; o != nil {
-		for n := range o.Events {
-			if o.Events[n].Line == i.second.Line {
-				o.Events[n].Code = 0
-			}
+// proved is a line that shows the slot of a living object's impl pointing at
+// it.
+func (f *follower) proved(o *object) {
+	o.facts.slotAt = f.number
+	o.settle(func(d *doubt) (bool, bool) {
+		if d.was != o {
+			return false, false
 		}
-	}
-	i.second, i.shared = nil, true
+		if i := f.impls[uint64(d.data)]; i != nil {
+			i.shared = true // two objects, two impls
+		}
+		return false, true
+	})
+}
+
+// settled is a line that shows what the slot of an object's impl has instead
+// of it; 0 is none, or the log does not tell.
+func (f *follower) settled(o *object, at uint64) (known bool) {
+	o.settle(func(d *doubt) (bool, bool) {
+		if d.was != o || uint64(d.now.Address) != at {
+			return false, false
+		}
+		d.Evidence = append(d.Evidence, Reason{f.number, fmt.Sprintf("the slot of %v has %v now", o.Address, Address(at))})
+		o.lost, known = true, true
+		return true, true
+	})
+	return known
+}
+
+// located is a line that shows where the bytes of an object's impl are.
+func (f *follower) located(o *object, data Address) {
+	o.settle(func(d *doubt) (bool, bool) {
+		switch {
+		case d.was == o:
+			return false, data != d.data // it moved away, and the slot is another impl's
+		case d.home == 0 || data != d.home && data != d.data:
+			return false, false
+		}
+		if data == d.home {
+			d.Evidence = append(d.Evidence, Reason{f.number, fmt.Sprintf("%v is still the object of impl %v", o.Address, data)})
+		}
+		return data == d.home, true
+	})
 }
 
 // displaced is an object of an impl whose slot has another one.
@@ -115,9 +180,7 @@ func (f *follower) displaced(o *object) {
 	if o.facts.differsTo == 0 || o.Made != MadePlain || o.madeGap != f.gaps || o.facts.differsTo == uint64(o.Address) {
 		return
 	}
-	if i := f.impls[uint64(o.Impl)]; i != nil && i.second != nil {
-		i.second.Evidence = append(i.second.Evidence, Reason{f.number, fmt.Sprintf("its slot has %v now", Address(o.facts.differsTo))})
-		i.second = nil
+	if f.settled(o, o.facts.differsTo) || o.lost {
 		return
 	}
 	v := f.breaks(preserve.SameObject, o, o.Impl, fmt.Sprintf("the slot has %v in its place", Address(o.facts.differsTo)))
@@ -129,7 +192,13 @@ func (f *follower) displaced(o *object) {
 }
 
 func (f *follower) preserve(o *object) {
+	f.context++
 	f.event(&o.Life, Preserved)
+	if o.Made == MadeHermetic && o.madeGap == f.gaps {
+		v := f.breaks(preserve.Hermetic, o, o.Impl, "preserved, and so in a slot, though made in a hermetic context")
+		v.Cause = HermeticState
+		v.Evidence = []Reason{{o.facts.madeAt, "made in a hermetic context"}}
+	}
 	f.step(o, preserve.Preserve)
 	f.proved(o)
 	o.release = false
@@ -148,6 +217,7 @@ func (f *follower) kept(o *object) {
 		v.facts = o.facts
 		v.facts.saw = "nobody refers to it, it is not deallocated, and the impl does not own it"
 		v.facts.deallocation = true
+		v.root = o.broken
 	}
 }
 
@@ -166,8 +236,13 @@ func (f *follower) deallocate(o *object) {
 	// An impl that is freed lets go of its object. Not every patch says so; then
 	// the release of a preserved object has nothing to say of the impl.
 	letGo := o.borrow || o.State == preserve.Preserved && o.gap == f.gaps && o.dataAt == 0 && k.usesAt == 0
-	o.State = preserve.Dead
+	o.State, o.release, o.gap = preserve.Dead, false, f.gaps
 	delete(f.objects, uint64(o.Address))
+	d := &death{
+		object: uint64(o.Address), impl: o.Impl, typ: o.Type, line: f.number, enterAt: o.enterAt,
+		gap: f.gaps, letGo: letGo, facts: *k,
+	}
+	f.dead[d.object] = d
 	if i != nil && i.slot == o {
 		i.slot = nil
 	}
@@ -182,28 +257,92 @@ func (f *follower) deallocate(o *object) {
 	case k.usesAt != 0 && f.pointedAt(o):
 		v := f.deallocation(o, f.number)
 		o.Events[len(o.Events)-1].Code = v.Code
+		d.broken = v
 		f.suspect(i, o, v)
 		return
 	default: // the log does not tell
 		f.suspect(i, o, nil)
 		return
 	}
-	f.ended(o.Life)
+	f.endLife(o.Life)
 }
 
-// deallocation is the violation of this page: the object is gone, and the slot
-// of a shared impl points at it.
+// deallocation is the violation that this package is for: the object is gone,
+// and the slot of a shared impl points at it.
 func (f *follower) deallocation(o *object, line int64) *Violation {
-	v := &Violation{Code: preserve.SharedDealloc, Line: line, Object: o.Address, Impl: o.Impl, Type: o.Type, facts: o.facts}
+	v := f.breaksAt(preserve.SharedDealloc, line, o.Address, o.Impl, "")
+	v.Type, v.root, v.facts = o.Type, o.broken, o.facts
 	v.facts.deallocation = true
-	f.violations = append(f.violations, v)
 	return v
+}
+
+// cutOff is the end of the log in the middle of a release whose outcome is
+// decided: the slot's check did not answer with the object.
+func (f *follower) cutOff(o *object, cutAt int64) {
+	k := &o.facts
+	if !o.release || o.enterGap != f.gaps || k.differsAt == 0 || k.differsTo != 0 || k.uses < 2 ||
+		o.Made == MadeHermetic || !f.pointedAt(o) {
+		return
+	}
+	f.number = max(cutAt, k.usesAt)
+	v := f.deallocation(o, f.number)
+	v.facts.saw = "not preserved while others hold the impl, whose slot points at it; the log ends before it is deallocated"
+	f.event(&o.Life, Breaks)
+	o.Events[len(o.Events)-1].Code = v.Code
+}
+
+// again is a line about an object that is deallocated.
+func (f *follower) again(d *death, r *record) {
+	switch {
+	case d.again != nil && r.message == deallocating:
+		v := f.breaksAt(preserve.UseAfter, f.number, Address(d.object), d.impl, "deallocated again")
+		v.Type, v.root = d.typ, d.again
+		d.again = nil
+	case d.broken != nil: // it belongs to that
+	case r.message == enterDealloc || r.message == deallocating:
+		v := f.breaksAt(preserve.DoubleRelease, f.number, Address(d.object), d.impl, "released again after it was deallocated")
+		v.Type = d.typ
+		v.Evidence = []Reason{{d.line, "deallocated"}}
+		if d.enterAt != 0 {
+			v.Evidence = append(v.Evidence, Reason{d.enterAt, "the release before this one"})
+		}
+		d.broken = v
+		if r.message == enterDealloc {
+			d.again = v
+		}
+	}
+}
+
+// stale is a slot that points at a deallocated object.
+func (f *follower) stale(i *impl, d *death) {
+	v := d.broken
+	switch {
+	case v != nil:
+	case d.letGo && d.impl == i.Address && d.enterAt != 0 && d.facts.hermeticAt == 0:
+		// The impl did not let go of it, for the impl lives.
+		root := f.breaksAt(preserve.DoubleRelease, d.enterAt, Address(d.object), d.impl, "released though only the impl, which lives, referred to it")
+		root.Type = d.typ
+		root.Evidence = []Reason{{d.facts.slotAt, "preserved: the impl owns it"}, {f.number, "the impl lives, and its slot points at the object"}}
+		v = f.breaksAt(preserve.SharedDealloc, d.line, Address(d.object), d.impl, "deallocated while the impl that owns it lives")
+		v.Type, v.root = d.typ, root
+		v.Evidence = root.Evidence
+	default:
+		v = f.breaksAt(preserve.UseAfter, f.number, Address(d.object), i.Address, "a slot points at an object that is deallocated")
+		v.Type = d.typ
+		v.Evidence = []Reason{{d.line, "deallocated"}}
+	}
+	d.broken = v
+	i.wrap.stale = v
+	if v.Consequence == 0 {
+		v.Consequence, v.Tensor = f.number, Address(i.asker)
+		v.facts.stillAt = f.number
+	}
 }
 
 // suspect keeps a deallocated object that its impl may lead to.
 func (f *follower) suspect(i *impl, o *object, v *Violation) {
 	if i == nil || i.Address == 0 || i.slot != nil && i.slot != o {
-		f.ended(o.Life)
+		f.endLife(o.Life)
 		return
 	}
 	f.bury(i)
@@ -218,12 +357,15 @@ func (f *follower) usedAfter(i *impl) {
 			if e := &o.Events[n]; e.What == Deallocated {
 				i.broken = f.deallocation(o, e.Line)
 				e.Code = i.broken.Code
+				if d := f.dead[uint64(o.Address)]; d != nil {
+					d.broken = i.broken
+				}
 				break
 			}
 		}
 	}
 	if v := i.broken; v.Consequence == 0 {
-		v.Consequence, v.facts.stillAt = f.number, f.number
+		v.Consequence, v.Tensor, v.facts.stillAt = f.number, Address(i.asker), f.number
 	}
 	f.eventAt(&o.Life, UsedAfter, i.Address)
 }
@@ -231,24 +373,25 @@ func (f *follower) usedAfter(i *impl) {
 const (
 	sweepEvery = 1 << 16 // records
 	sweepAbove = 1 << 14 // tensors, or impls without an object
+	deadAbove  = 1 << 17 // deaths that broke nothing
 )
 
-// sweep forgets those tensors and impls without an object that were not heard
-// of for longest: the log does not show their end.
+// sweep forgets those tensors, impls without an object and deaths that were not
+// heard of for longest. What dangles stays.
 func (f *follower) sweep() {
 	limit := sweepAbove + 4*len(f.objects)
 	if len(f.tensors) > limit {
 		old := sorted(f.tensors)
 		slices.SortStableFunc(old, func(a, b uint64) int { return cmp.Compare(f.tensors[a].last, f.tensors[b].last) })
 		for _, at := range old[:len(old)/2] {
-			f.ended(f.tensors[at].Life)
+			f.endLife(f.tensors[at].Life)
 			delete(f.tensors, at)
 		}
 	}
 	if len(f.impls) > limit {
 		var old []uint64
 		for _, data := range sorted(f.impls) {
-			if i := f.impls[data]; i.slot == nil && !i.wrap.open {
+			if i := f.impls[data]; i.slot == nil && i.broken == nil && !i.wrap.open {
 				old = append(old, data)
 			}
 		}
@@ -256,6 +399,18 @@ func (f *follower) sweep() {
 		for _, data := range old[:len(old)/2] {
 			f.bury(f.impls[data])
 			f.endImpl(f.impls[data])
+		}
+	}
+	if len(f.dead) > deadAbove {
+		var old []uint64
+		for at, d := range f.dead {
+			if d.broken == nil {
+				old = append(old, at)
+			}
+		}
+		slices.SortFunc(old, func(a, b uint64) int { return cmp.Compare(f.dead[a].line, f.dead[b].line) })
+		for _, at := range old[:len(old)/2] {
+			delete(f.dead, at)
 		}
 	}
 }

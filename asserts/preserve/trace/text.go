@@ -2,44 +2,60 @@ package trace
 
 import (
 	"bufio"
+	"cmp"
 	"fmt"
 	"io"
+	"os"
+	"slices"
 
 	"github.com/opassert/opassert/asserts/preserve"
 )
 
-// Text writes lives as they end and then what broke, for people.
+// Text writes what broke, for people, and then lives if they are asked for.
 type Text struct {
-	w       *bufio.Writer
-	printed bool
+	w     *bufio.Writer
+	lives *os.File // written as they end, to stand behind what broke
+	spool *bufio.Writer
+	err   error
 }
 
-// NewText gives a Text that writes to w.
-func NewText(w io.Writer) *Text { return &Text{w: bufio.NewWriter(w)} }
+// NewText returns a Text that writes to w, with the lives if asked for.
+func NewText(w io.Writer, lives bool) *Text {
+	t := &Text{w: bufio.NewWriter(w)}
+	if !lives {
+		return t
+	}
+	if t.lives, t.err = os.CreateTemp("", "opassert-lives-"); t.err == nil {
+		t.spool = bufio.NewWriter(t.lives)
+	}
+	return t
+}
 
-// Life writes one life. Tensors are only shown when their storage was replaced.
+// Life takes one life. Tensors are only shown when their storage was replaced.
 func (t *Text) Life(l Life) {
-	if l.Kind == Tensor && !l.has(Replaced) {
+	if t.spool == nil || l.Kind == Tensor && !l.has(Replaced) {
 		return
 	}
-	t.printed = true
-	fmt.Fprintf(t.w, "%s %s", l.Kind, l.Address)
+	fmt.Fprintf(t.spool, "%s %s", l.Kind, l.Address)
 	if l.Type != "" {
-		fmt.Fprintf(t.w, "  %s", l.Type)
+		fmt.Fprintf(t.spool, "  %s", l.Type)
 	}
 	if l.Kind == Object && l.Impl != 0 {
-		fmt.Fprintf(t.w, "  of impl %s", l.Impl)
+		fmt.Fprintf(t.spool, "  of impl %s", l.Impl)
 	}
-	fmt.Fprintln(t.w)
+	if l.World != "" {
+		fmt.Fprintf(t.spool, "  in %s", l.World)
+	}
+	fmt.Fprintln(t.spool)
 	for i, e := range l.Events {
 		if i == MaxEvents/2 && l.Dropped > 0 {
-			fmt.Fprintf(t.w, "%10s  %d more\n", "...", l.Dropped)
+			fmt.Fprintf(t.spool, "%10s  %d more\n", "...", l.Dropped)
 		}
-		fmt.Fprintf(t.w, "%10d  %s", e.Line, e)
+		fmt.Fprintf(t.spool, "%10d  %s", e.Line, e)
 		if e.Code != 0 {
-			fmt.Fprintf(t.w, "   <-- %s", e.Code)
+			fmt.Fprintf(t.spool, "   <-- %s", e.Code)
 		}
-		fmt.Fprintln(t.w)
+		fmt.Fprintln(t.spool)
 	}
 }
 
@@ -52,13 +68,17 @@ func (l *Life) has(w What) bool {
 	return false
 }
 
-// End writes what broke, and what the log came to.
+// End writes what broke, what the log came to, and the lives.
 func (t *Text) End(r Report) error {
 	for _, v := range r.Violations {
-		t.gap()
-		t.violation(&v)
+		if v.Root == 0 {
+			t.finding(&v, r.below(&v))
+		}
 	}
-	t.gap()
+	for _, v := range r.Warnings {
+		fmt.Fprintf(t.w, "warning: %s explains this as well as a fault does\n", v.Warning)
+		t.finding(&v, nil)
+	}
 	for _, s := range r.Samples {
 		fmt.Fprintf(t.w, "%10d  unknown: %s\n", s.Line, s.Text)
 	}
@@ -66,26 +86,52 @@ func (t *Text) End(r Report) error {
 		fmt.Fprintf(t.w, "%10s  %d more unknown\n", "...", n)
 	}
 	fmt.Fprintln(t.w, r.Summary())
-	return t.w.Flush()
-}
-
-// gap separates what follows from what was printed.
-func (t *Text) gap() {
-	if t.printed {
+	if t.spool != nil {
 		fmt.Fprintln(t.w)
+		t.err = cmp.Or(t.err, t.spool.Flush())
+		_, err := t.lives.Seek(0, io.SeekStart)
+		if err == nil {
+			_, err = io.Copy(t.w, t.lives)
+		}
+		t.err = cmp.Or(t.err, err)
+		t.lives.Close()
+		os.Remove(t.lives.Name())
 	}
-	t.printed = true
+	return cmp.Or(t.err, t.w.Flush())
 }
 
-// Summary gives the report's numbers in one line.
+// below returns the violations that follow from one, those whose object was
+// used later first.
+func (r *Report) below(root *Violation) []Violation {
+	var all []Violation
+	for _, v := range r.Violations {
+		if v.root != nil && v.Root == root.Line && v.World == root.World && v.root.Code == root.Code {
+			all = append(all, v)
+		}
+	}
+	slices.SortStableFunc(all, func(a, b Violation) int { return rank(a) - rank(b) })
+	return all
+}
+
+// Summary returns the report's numbers in one line.
 func (r *Report) Summary() string {
-	s := fmt.Sprintf("%s in %s of %s: %s, %s, %s", plural(int64(len(r.Violations)), "violation"),
-		plural(r.Records, "record"), plural(r.Lines, "line"),
+	s := plural(int64(len(r.Violations)), "violation")
+	if n := r.Findings(); n < len(r.Violations) {
+		s += fmt.Sprintf(" (%s)", plural(int64(n), "finding"))
+	}
+	if n := len(r.Warnings); n > 0 {
+		s += ", " + plural(int64(n), "warning")
+	}
+	s += fmt.Sprintf(" in %s of %s: %s, %s, %s", plural(r.Records, "record"), plural(r.Lines, "line"),
 		plural(r.Lives[Object], "object"), plural(r.Lives[Impl], "impl"), plural(r.Lives[Tensor], "tensor"))
 	if r.Replaced > 0 {
 		s += fmt.Sprintf(", storage replaced %s", times(r.Replaced))
 	}
-	return s + fmt.Sprintf(", %d unknown", r.Unknown)
+	s += fmt.Sprintf(", %d unknown", r.Unknown)
+	if r.Cut {
+		s += "; the compressed file is cut off"
+	}
+	return s
 }
 
 func plural(n int64, what string) string {
@@ -102,36 +148,83 @@ func times(n int64) string {
 	return fmt.Sprintf("%d times", n)
 }
 
-func (t *Text) violation(v *Violation) {
-	fmt.Fprintf(t.w, "%s %s  object %s, impl %s: line %d\n", v.Code, v.Code.Name(), v.Object, v.Impl, v.Line)
+// finding writes a violation and those that follow from it.
+func (t *Text) finding(v *Violation, below []Violation) {
+	t.headline(v)
 	fmt.Fprintf(t.w, "  rule    %s\n", v.Code.Rule())
-	fmt.Fprintf(t.w, "  saw     %s\n", v.Saw())
-	fmt.Fprintf(t.w, "  cause   %s\n", v.Cause)
+	fmt.Fprintf(t.w, "  saw     %s", v.Saw())
+	if len(below) > 0 {
+		fmt.Fprintf(t.w, "; it costs %s", plural(int64(len(below)), "object"))
+	}
+	fmt.Fprintf(t.w, "\n  cause   %s", v.Cause)
+	if v.Inferred != "" {
+		fmt.Fprintf(t.w, ", inferred: %s", v.Inferred)
+	}
+	fmt.Fprintln(t.w)
 	for _, e := range v.Evidence {
 		fmt.Fprintf(t.w, "%10d  %s\n", e.Line, e.Says)
 	}
 	for _, e := range v.Against {
 		fmt.Fprintf(t.w, "%10d  %s\n", e.Line, e.Says)
 	}
+	if v.Proof != "" {
+		fmt.Fprintf(t.w, "  proof   a line that says %s\n", v.Proof)
+	}
+	if len(below) == 0 {
+		t.later(v)
+	}
+	fmt.Fprintf(t.w, "  breaks  %s\n  fix     %s\n", v.Code.Breaks(), v.Code.Fix())
+	for _, b := range below {
+		t.headline(&b)
+		if len(below) == 1 {
+			fmt.Fprintf(t.w, "  saw     %s\n", b.Saw())
+			for _, e := range b.Evidence {
+				if !slices.Contains(v.Evidence, e) {
+					fmt.Fprintf(t.w, "%10d  %s\n", e.Line, e.Says)
+				}
+			}
+		}
+		t.later(&b)
+	}
+	fmt.Fprintln(t.w)
+}
+
+func (t *Text) headline(v *Violation) {
+	fmt.Fprintf(t.w, "%s %s  object %s, impl %s: line %d", v.Code, v.Code.Name(), v.Object, v.Impl, v.Line)
+	if v.World != "" {
+		fmt.Fprintf(t.w, " in %s", v.World)
+	}
+	fmt.Fprintln(t.w)
+}
+
+func (t *Text) later(v *Violation) {
 	if later := v.Later(); later != "" {
 		fmt.Fprintf(t.w, "  later   %s\n", later)
 	}
 }
 
-// Later tells what came of a deallocation, in one line; "" if the object is not
-// deallocated.
+// Later returns what came of a deallocation, in one line; "" if the object is
+// not deallocated.
 func (v *Violation) Later() string {
-	switch {
-	case v.Code != preserve.SharedDealloc && v.Code != preserve.UseAfter:
+	if v.Code != preserve.SharedDealloc && v.Code != preserve.UseAfter {
 		return ""
-	case v.Consequence == 0:
-		return "the log does not show a use of it"
-	case v.Consequence == v.Line:
-		return "this line is the use"
-	case v.Found == "":
-		return fmt.Sprintf("line %d uses the deallocated object", v.Consequence)
-	case v.Found == v.Type:
-		return fmt.Sprintf("line %d uses the deallocated object; another %s is found there", v.Consequence, v.Found)
 	}
-	return fmt.Sprintf("line %d uses the deallocated object; a %s is found there", v.Consequence, v.Found)
+	if v.Consequence == 0 {
+		return "the log does not show a use of it"
+	}
+	s := fmt.Sprintf("line %d uses the deallocated object", v.Consequence)
+	if v.Consequence == v.Line {
+		s = "this line is the use"
+	}
+	if v.Tensor != 0 {
+		s += fmt.Sprintf(", for tensor %s", v.Tensor)
+	}
+	switch v.Found {
+	case "":
+	case v.Type:
+		s += fmt.Sprintf("; another %s is found there", v.Found)
+	default:
+		s += fmt.Sprintf("; a %s is found there", v.Found)
+	}
+	return s
 }

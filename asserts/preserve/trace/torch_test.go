@@ -31,7 +31,8 @@ type simStorage struct {
 	uses  int
 	slot  *simObject // a dangling pointer after the fault
 	owns  bool
-	fault int // in broken, 1 for the first; 0: none
+	bytes bool // shared with another storage: not freed here
+	fault int  // in broken, 1 for the first; 0: none
 	dead  bool
 }
 
@@ -74,8 +75,9 @@ func (p *torch) alloc(free *[]uint64, next *uint64, size uint64) uint64 {
 	return *next
 }
 
-func (p *torch) say(where, format string, args ...any) {
+func (p *torch) say(where, format string, args ...any) (line int) {
 	p.lines = append(p.lines, fmt.Sprintf("[%s%s] ", p.dir, where)+fmt.Sprintf(format, args...))
+	return len(p.lines)
 }
 
 func (p *torch) tensor() *simTensor {
@@ -113,7 +115,9 @@ func (p *torch) dropStorage(s *simStorage) {
 	if s.fault > 0 {
 		delete(p.dangling, s.slot.at)
 	}
-	p.freeData = append(p.freeData, s.data)
+	if !s.bytes {
+		p.freeData = append(p.freeData, s.data)
+	}
 }
 
 // interpreter is what a line says of the interpreter, if the patch prints it.
@@ -153,6 +157,9 @@ func (p *torch) untypedStorage(t *simTensor, crash bool) *simObject {
 	if s.slot.freed {
 		if f := &p.broken[s.fault-1]; f.use == 0 {
 			f.use = len(p.lines)
+			if !crash {
+				f.use++
+			}
 		}
 		if crash {
 			p.lines = append(p.lines, "Segmentation fault (core dumped)")

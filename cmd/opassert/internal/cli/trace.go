@@ -17,9 +17,11 @@ var traceCommand = command{
 	about: `
 Reads the log of a PyTorch that prints what it does to the Python objects of
 storages, follows every object, impl and tensor in it, and names the first line
-that broke a rule of preservation (OA101 to OA106), the most likely cause and
-the line that later used the freed object. The log may stand in prose, be cut,
-and be mixed with other output. FILE is - for standard input.
+that broke a rule of preservation (OA101 to OA109), what followed from it, the
+most likely cause and the line that later used a freed object. The log may stand
+in prose, be cut, be mixed with other output, and come from several processes
+whose lines begin with a name ([rank0]:). It may be compressed by gzip or bzip2
+and be UTF-16. FILE is - for standard input.
 
   opassert trace run.log
   opassert trace -html run.html run.log`,
@@ -34,6 +36,7 @@ type tracePrinter interface {
 
 func runTrace(inv *invocation) error {
 	asJSON := inv.flags.Bool("json", false, "print a JSON object")
+	lives := inv.flags.Bool("lives", false, "print all lives of objects, impls and tensors, after the findings")
 	page := inv.flags.String("html", "", "draw the lives on a page in this `file`, and print only what broke")
 	if err := inv.parse(1, 1); err != nil {
 		return err
@@ -44,14 +47,14 @@ func runTrace(inv *invocation) error {
 	file := inv.flags.Arg(0)
 	switch {
 	case *page != "":
-		return inv.tracePage(file, *page)
+		return inv.tracePage(file, *page, *lives)
 	case *asJSON:
-		return traceTo(file, trace.NewJSON(inv.stdout))
+		return traceTo(file, trace.NewJSON(inv.stdout, *lives))
 	}
-	return traceTo(file, trace.NewText(inv.stdout))
+	return traceTo(file, trace.NewText(inv.stdout, *lives))
 }
 
-// traceTo follows a log, and tells whether something broke.
+// traceTo follows a log, and reports whether something broke, as an error.
 func traceTo(file string, to ...tracePrinter) error {
 	report, err := trace.Read(file, func(l trace.Life) {
 		to[0].Life(l) // any other prints only what broke
@@ -71,9 +74,9 @@ func traceTo(file string, to ...tracePrinter) error {
 }
 
 // tracePage draws the page, and prints what broke.
-func (inv *invocation) tracePage(file, page string) error {
+func (inv *invocation) tracePage(file, page string, lives bool) error {
 	var b bytes.Buffer
-	found := traceTo(file, trace.NewHTML(&b, filepath.Base(file)), trace.NewText(inv.stdout))
+	found := traceTo(file, trace.NewHTML(&b, filepath.Base(file), lives), trace.NewText(inv.stdout, false))
 	if found != nil && !errors.Is(found, errFindings) {
 		return found
 	}
