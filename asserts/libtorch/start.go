@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"slices"
 	"strings"
 	"sync"
 
@@ -50,10 +49,25 @@ func Use(dir string) error {
 	return choose(func() { use.dir = dir })
 }
 
-// UseShim says that the process loads the libtorch that another process of the
-// same program has loaded: shim is what [Shim] returned there.
+// UseShim says that the process loads what [Fit] returned in another process of
+// the same program.
 func UseShim(shim string) error {
 	return choose(func() { use.shim = strings.Split(shim, "\n") })
+}
+
+// Fit compiles the shim that fits a libtorch, where that was not done before,
+// and returns what [UseShim] takes. It is text for an environment variable: the
+// shared libraries to load, one a line. It loads nothing itself.
+func Fit(torch *installed.Torch) (string, error) {
+	if !cgo {
+		return "", ErrNoCgo
+	}
+	shim := compile.Library{Name: "shim", Files: []fs.FS{Sources()}, Unit: "shim.cpp"}
+	path, err := shim.Path(torch)
+	if err != nil {
+		return "", err
+	}
+	return strings.Join(append(torch.Preload(), path), "\n"), nil
 }
 
 func choose(set func()) error {
@@ -64,15 +78,6 @@ func choose(set func()) error {
 	}
 	set()
 	return nil
-}
-
-// Shim loads libtorch, if that is not done, and returns what another process
-// gives [UseShim] to load the same. It is text for an environment variable.
-func Shim() (string, error) {
-	if err := start(); err != nil {
-		return "", err
-	}
-	return strings.Join(use.shim, "\n"), nil
 }
 
 // Version returns the version of the libtorch that the process loads, as its
@@ -102,12 +107,9 @@ func start() error {
 	return err
 }
 
-// load finds libtorch, compiles the shim that fits it where that was not done
-// before, and loads both.
+// load loads the shim, and with it libtorch: those that were chosen, or those
+// that are found.
 func load() error {
-	if !cgo {
-		return ErrNoCgo
-	}
 	if use.shim != nil {
 		return open(use.shim)
 	}
@@ -115,47 +117,14 @@ func load() error {
 	if err != nil {
 		return err
 	}
-	shim := compile.Library{Name: "shim", Files: []fs.FS{Sources()}, Unit: "shim.cpp"}
-	path, err := shim.Path(torch)
+	shim, err := Fit(torch)
 	if err != nil {
 		return err
 	}
-	use.shim, err = openAll(path, torch)
-	if err != nil {
+	if err := open(strings.Split(shim, "\n")); err != nil {
 		return fmt.Errorf("load %v: %w", torch, err)
 	}
 	return nil
-}
-
-// openAll opens a shim and returns it, after the libraries that had to be opened
-// before it.
-func openAll(path string, torch *installed.Torch) ([]string, error) {
-	libraries := []string{path}
-	for {
-		err := open(libraries)
-		missing := missingLibrary(err)
-		if missing == "" {
-			return libraries, err
-		}
-		file := torch.Companion(missing)
-		if file == "" || slices.Contains(libraries, file) {
-			return nil, fmt.Errorf("%w: install it, or let $LD_LIBRARY_PATH name its folder", err)
-		}
-		libraries = append([]string{file}, libraries...)
-	}
-}
-
-// missingLibrary returns the name of the library that an error says is not
-// there: "libcudart.so.12: cannot open shared object file: No such file ...".
-func missingLibrary(err error) string {
-	if err == nil {
-		return ""
-	}
-	name, _, found := strings.Cut(err.Error(), ": cannot open shared object file")
-	if !found || strings.Contains(name, "/") {
-		return ""
-	}
-	return name
 }
 
 // LoadLibrary loads a shared library; the operators that it registers are

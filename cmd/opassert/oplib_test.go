@@ -15,6 +15,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/asserts/libtorch/installed"
 	"github.com/opassert/opassert/asserts/libtorch/libtorchtest"
 )
 
@@ -150,5 +151,46 @@ func TestDumpReadsBack(t *testing.T) {
 	out, _ := exec.Command(command, "dump", "-lib", lib, "-ns", "oplib", "-schema", file).Output()
 	if diff := cmp.Diff("oplib::double_: only in the library\n", string(out)); diff != "" {
 		t.Errorf("the dump differs from what it was made from:\n%s", diff)
+	}
+}
+
+// Several libtorches are run one after the other, and compared.
+func TestCompare(t *testing.T) {
+	command, lib := tool(t)
+	torch, _, err := installed.Find("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	args := []string{"check", "-libtorch", torch.Root, "-libtorch", torch.Lib, "-lib", lib, "-op", "oplib::row", "-op", "oplib::scale", "-cases", "5"}
+	cmd := exec.Command(command, args...)
+	cmd.Env = append(os.Environ(), "XDG_CACHE_HOME="+t.TempDir(), "CXX=no-such-compiler")
+	if out, err := cmd.CombinedOutput(); err == nil || !strings.Contains(string(out), "CXX=no-such-compiler") {
+		t.Errorf("without a compiler: %v\n%s", err, out)
+	}
+	state := filepath.Join(t.TempDir(), "state")
+	page := filepath.Join(t.TempDir(), "page.html")
+	out, err := exec.Command(command, append(args, "-state", state, "-html", page)...).Output()
+	if exit, ok := err.(*exec.ExitError); !ok || exit.ExitCode() != 1 {
+		t.Errorf("the command ended with %v; findings are status 1", err)
+	}
+	if n := strings.Count(string(out), "libtorch "+torch.Version+", level content, seed 1: 1 findings and 0 crashes in"); n != 2 {
+		t.Errorf("%d of 2 runs in\n%s", n, out)
+	}
+	if !strings.HasSuffix(string(out), ":\n  nothing changed\n") {
+		t.Errorf("no comparison in\n%s", out)
+	}
+	if text, err := os.ReadFile(page); err != nil || strings.Count(string(text), `<td class="found">found`) != 2 {
+		t.Errorf("the page is\n%s\n%v", text, err)
+	}
+	if left, _ := filepath.Glob(state + "*"); len(left) > 0 {
+		t.Errorf("states are left: %q", left)
+	}
+	out, err = exec.Command(command, append(args, "-table", "x.md")...).CombinedOutput()
+	if err == nil || !strings.Contains(string(out), "-table and -unreached are for one -libtorch") {
+		t.Errorf("a table of two: %v\n%s", err, out)
+	}
+	out, err = exec.Command(command, "dump", "-libtorch", torch.Root, "-libtorch", torch.Root).CombinedOutput()
+	if err == nil || !strings.Contains(string(out), "want one -libtorch") {
+		t.Errorf("a dump of two: %v\n%s", err, out)
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/libtorch"
+	"github.com/opassert/opassert/asserts/libtorch/installed"
 	"github.com/opassert/opassert/asserts/suite"
 	"github.com/opassert/opassert/schema"
 )
@@ -24,13 +25,12 @@ type Libtorch struct {
 }
 
 // shimVariable lists, one a line, the shared libraries that a worker loads
-// before all else: those of libtorch.Shim.
+// before all else: those of libtorch.Fit.
 const shimVariable = "OPASSERT_SHIM"
 
-// Environment returns the variables with which a worker loads the libtorch that
-// this process has loaded.
-func Environment() ([]string, error) {
-	shim, err := libtorch.Shim()
+// Environment returns the variables with which a worker loads a libtorch.
+func Environment(torch *installed.Torch) ([]string, error) {
+	shim, err := libtorch.Fit(torch)
 	return []string{shimVariable + "=" + shim}, err
 }
 

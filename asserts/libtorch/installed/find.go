@@ -196,21 +196,37 @@ func answers(python, program, prefix string) []string {
 	return all
 }
 
-// Companion returns the file of a library that a Python package beside torch
-// brings, such as libcudart.so.12 of nvidia-cuda-runtime, or "". A wheel finds
-// those itself where it lies beside them; not every way to install keeps it
-// there.
-func (t *Torch) Companion(name string) string {
-	if t.Package == "" || strings.ContainsAny(name, `/\*?[`) {
-		return ""
+// Preload returns the shared libraries to load before libtorch_cpu: those that
+// it needs and the loader would not find, such as libcudart.so.12 of the package
+// nvidia-cuda-runtime. A wheel finds those itself where they lie beside it; not
+// every way to install puts them there.
+func (t *Torch) Preload() []string {
+	if t.Package == "" || len(t.link) == 0 {
+		return nil
 	}
+	names, dirs, _ := needs(t.link[0], nil)
+	var files []string
+	for _, name := range names {
+		if firstWith(dirs, name) != "" {
+			continue
+		}
+		if file := t.companion(name); file != "" {
+			files = append(files, file)
+		}
+	}
+	return files
+}
+
+// companion returns the file of a library that another Python package brings,
+// or "".
+func (t *Torch) companion(name string) string {
 	dirs := []string{filepath.Dir(t.Package)}
 	for _, python := range []string{filepath.Join(prefixOf(t.Package), "bin/python3"), onPath()} {
 		dirs = append(dirs, answers(python, modules, "modules in ")...)
 	}
 	for _, dir := range dirs {
 		for _, pattern := range []string{"nvidia/*/lib", "nvidia/*/*/lib", "*.libs"} {
-			found, _ := filepath.Glob(filepath.Join(escape.Replace(dir), pattern, name))
+			found, _ := filepath.Glob(filepath.Join(escape.Replace(dir), pattern, escape.Replace(name)))
 			if len(found) > 0 {
 				return found[0]
 			}

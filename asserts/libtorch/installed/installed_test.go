@@ -314,23 +314,31 @@ func TestFindSchemas(t *testing.T) {
 	}
 }
 
-func TestCompanion(t *testing.T) {
+// What a wheel needs and does not find itself is looked for where Python has it.
+func TestPreload(t *testing.T) {
 	m := newMaker(t)
 	m.wheel("site/torch", "2.4.0")
-	m.write("elsewhere/nvidia/cuda_runtime/lib/libcudart.so.12", "")
+	for name, flags := range map[string][]string{
+		"elsewhere/nvidia/cuda_runtime/lib/libcudart.so.12": {"-Wl,-soname,libcudart.so.12"},
+		"site/torch/lib/libgomp-1.so.1":                     {"-Wl,-soname,libgomp-1.so.1"},
+		"nowhere/libother.so":                               {"-Wl,-soname,libother.so"},
+	} {
+		m.shared(name, "", flags...)
+	}
+	m.shared("site/torch/lib/libtorch_cpu.so", "", "-Wl,--no-as-needed", "-Wl,-soname,libtorch_cpu.so", "-Wl,-rpath,$ORIGIN/../../nvidia/cuda_runtime/lib:$ORIGIN",
+		m.path("site/torch/lib/libgomp-1.so.1"), m.path("elsewhere/nvidia/cuda_runtime/lib/libcudart.so.12"), m.path("nowhere/libother.so"))
 	m.write("bin/python3", "#!/bin/sh\necho 'modules in "+m.path("elsewhere")+"'\n")
 	t.Setenv("PATH", m.path("bin"))
 	torch, err := Inspect(m.path("site/torch"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := torch.Companion("libcudart.so.12"); got != m.path("elsewhere/nvidia/cuda_runtime/lib/libcudart.so.12") {
-		t.Errorf("got %q", got)
+	if diff := cmp.Diff([]string{m.path("elsewhere/nvidia/cuda_runtime/lib/libcudart.so.12")}, torch.Preload()); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
 	}
-	for _, name := range []string{"libcublas.so.12", "*", "../x"} {
-		if got := torch.Companion(name); got != "" {
-			t.Errorf("%s is %s", name, got)
-		}
+	m.write("site/nvidia/cuda_runtime/lib/libcudart.so.12", "")
+	if got := torch.Preload(); len(got) > 0 {
+		t.Errorf("beside torch it finds that itself, and %q is loaded first", got)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"debug/elf"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -11,49 +12,50 @@ import (
 // library, or "" where the library names none or has no way to it.
 func LinkedTo(library string) string {
 	w := walk{seen: make(map[string]bool)}
-	return w.into(library, nil)
+	w.into(library, nil)
+	return w.torch
 }
 
-// A walk looks through the libraries that one needs, as ld.so(8) does.
-type walk struct{ seen map[string]bool }
+// A walk goes through the libraries that one needs, as ld.so(8) does.
+type walk struct {
+	seen  map[string]bool
+	torch string // the folder of the first that is libtorch's
+}
 
-// into looks into one that was reached through others, whose DT_RPATHs
+// into goes into a library that was reached through others, whose DT_RPATHs
 // count for it too.
-func (w *walk) into(path string, above []string) string {
+func (w *walk) into(path string, above []string) {
+	needed, dirs, above := needs(path, above)
+	for _, name := range needed {
+		if w.torch != "" || w.seen[name] {
+			continue
+		}
+		w.seen[name] = true
+		switch file := firstWith(dirs, name); {
+		case file == "":
+		case isTorch(name):
+			w.torch = filepath.Dir(file)
+		default:
+			w.into(file, above)
+		}
+	}
+}
+
+// needs returns the names of the libraries that one needs, the folders that
+// they are looked for in, and the DT_RPATHs that count for them.
+func needs(path string, above []string) (names, dirs, rpaths []string) {
 	f, err := elf.Open(path)
 	if err != nil {
-		return ""
+		return nil, nil, nil
 	}
 	defer f.Close()
-	needed, _ := f.DynString(elf.DT_NEEDED)
+	names, _ = f.DynString(elf.DT_NEEDED)
 	rpath, runpath := folders(f, elf.DT_RPATH, path), folders(f, elf.DT_RUNPATH, path)
 	if len(runpath) > 0 {
 		rpath = nil
 	}
-	above = append(rpath, above...)
-	dirs := append(append([]string(nil), above...), filepath.SplitList(os.Getenv("LD_LIBRARY_PATH"))...)
-	dirs = append(append(dirs, runpath...), systemFolders()...)
-	var inner []string
-	for _, name := range needed {
-		file := firstWith(dirs, name)
-		if file == "" {
-			continue
-		}
-		if isTorch(name) {
-			return filepath.Dir(file)
-		}
-		inner = append(inner, file)
-	}
-	for _, file := range inner {
-		if w.seen[file] {
-			continue
-		}
-		w.seen[file] = true
-		if dir := w.into(file, above); dir != "" {
-			return dir
-		}
-	}
-	return ""
+	rpaths = slices.Concat(rpath, above)
+	return names, slices.Concat(rpaths, filepath.SplitList(os.Getenv("LD_LIBRARY_PATH")), runpath, systemFolders()), rpaths
 }
 
 func isTorch(name string) bool {
@@ -78,9 +80,8 @@ func folders(f *elf.File, tag elf.DynTag, path string) []string {
 }
 
 func systemFolders() []string {
-	dirs := []string{"/usr/local/lib", "/lib64", "/usr/lib64", "/lib", "/usr/lib"}
 	more, _ := filepath.Glob("/usr/lib/*-linux-gnu")
-	return append(more, dirs...)
+	return append(more, "/usr/local/lib", "/lib64", "/usr/lib64", "/lib", "/usr/lib")
 }
 
 // firstWith returns the first file of a name; one with a slash is a path.

@@ -59,6 +59,9 @@ func runAllow(inv *invocation) error {
 		return err
 	}
 	checked, err := flags.start(inv)
+	if err == nil {
+		err = checked.matched(checked.unmatched)
+	}
 	if err != nil {
 		return err
 	}

@@ -28,6 +28,8 @@ Runs the ops of an engine on cases made from their schemas. libtorch runs the
 ops of a stock libtorch, and with -lib those that the libraries add. Cases run
 in worker processes, so a kernel that crashes or hangs is a result like another.
 A run that was interrupted goes on where it stopped when it is started again.
+With -libtorch several times the ops of each run, and the report tells what
+differs from one to the next: findings, crashes and ops that are new or gone.
 
   opassert check -engine libtorch -op aten::lu_unpack
   opassert check -engine libtorch -lib build/libmyops.so -level meta
@@ -96,7 +98,13 @@ func runCheck(inv *invocation) error {
 	if err := out.check(); err != nil {
 		return err
 	}
+	if len(flags.dirs) > 1 {
+		return flags.compare(inv, out)
+	}
 	checked, err := flags.start(inv)
+	if err == nil {
+		err = checked.matched(checked.unmatched)
+	}
 	if err != nil {
 		return err
 	}
@@ -109,6 +117,7 @@ type checkup struct {
 	worker    func() *exec.Cmd
 	listing   *suite.Listing
 	operators []suite.Operator // those to run
+	unmatched []string         // patterns that match no op
 	planner   *plan.Planner
 }
 
@@ -129,9 +138,7 @@ func (f *checkFlags) start(inv *invocation) (*checkup, error) {
 	if c.listing, err = suite.List(c.worker); err != nil {
 		return nil, err
 	}
-	if c.operators, err = f.choose(c.listing.Operators); err != nil {
-		return nil, err
-	}
+	c.operators, c.unmatched = f.choose(c.listing.Operators)
 	var schemas []*schema.Op
 	for _, o := range c.listing.Operators {
 		schemas = append(schemas, o.Schema)
@@ -166,11 +173,11 @@ func parseLevel(name string) (asserts.Level, error) {
 	return 0, usagef("unknown level %q: the levels are identity, content and meta", name)
 }
 
-// choose returns the ops that the patterns match; without patterns those that
-// the libraries added, and without libraries all.
-func (f *checkFlags) choose(all []suite.Operator) ([]suite.Operator, error) {
+// choose returns the ops that the patterns match, and the patterns that match
+// none; without patterns the ops that the libraries added, and without libraries
+// all.
+func (f *checkFlags) choose(all []suite.Operator) (chosen []suite.Operator, unmatched []string) {
 	matched := make(map[string]bool)
-	var chosen []suite.Operator
 	for _, o := range all {
 		take := len(f.ops) == 0 && (o.Added || len(f.libs) == 0)
 		for _, pattern := range f.ops {
@@ -184,13 +191,21 @@ func (f *checkFlags) choose(all []suite.Operator) ([]suite.Operator, error) {
 	}
 	for _, pattern := range f.ops {
 		if !matched[pattern] {
-			return nil, fmt.Errorf("no op %q in the engine", pattern)
+			unmatched = append(unmatched, pattern)
 		}
 	}
-	if len(chosen) == 0 && len(f.libs) > 0 {
-		return nil, fmt.Errorf("nothing to check: %s adds no ops", strings.Join(f.libs, ", "))
+	return chosen, unmatched
+}
+
+// matched returns an error where patterns match nothing.
+func (c *checkup) matched(unmatched []string) error {
+	if len(unmatched) > 0 {
+		return fmt.Errorf("no op %q in the engine", unmatched[0])
 	}
-	return chosen, nil
+	if libs := c.flags.libs; len(c.operators) == 0 && len(libs) > 0 {
+		return fmt.Errorf("nothing to check: %s adds no ops", strings.Join(libs, ", "))
+	}
+	return nil
 }
 
 // matches takes a name with or without namespace and overload, or a pattern.
@@ -258,7 +273,7 @@ func (c *checkup) run(inv *invocation, write func(*suite.Report) error) error {
 	}
 	progress := newProgress(inv, len(c.operators))
 	run := suite.Run{
-		Operators: c.operators, Lint: len(c.flags.libs) > 0, To: *c.flags.cases, Workers: min(*c.flags.workers, max(1, len(c.operators))),
+		Operators: c.operators, Lint: len(c.flags.libs) > 0, Workers: min(*c.flags.workers, max(1, len(c.operators))),
 		Timeout: *c.flags.timeout, Worker: c.worker, Waived: c.waived,
 		Done: func(r *suite.OpResult) {
 			state.keep(r)
@@ -268,9 +283,7 @@ func (c *checkup) run(inv *invocation, write func(*suite.Report) error) error {
 	if state.file != nil {
 		run.Known = state.file.Known
 	}
-	if *c.flags.only >= 0 {
-		run.From, run.To = *c.flags.only, *c.flags.only+1
-	}
+	run.From, run.To = c.cases()
 	begun := time.Now()
 	results, err := run.Do(ctx)
 	progress.end()
@@ -278,11 +291,24 @@ func (c *checkup) run(inv *invocation, write func(*suite.Report) error) error {
 	if err != nil && !interrupted {
 		return err
 	}
-	report := &suite.Report{
-		Engine: c.listing.Version, Level: c.level(), Seed: *c.flags.seed, Cases: run.To - run.From,
-		Command: c.flags.again(), All: len(c.operators), Ops: results, Took: time.Since(begun),
-	}
+	report := c.report(results, time.Since(begun))
 	return c.conclude(inv, report, state, write(report), interrupted)
+}
+
+// cases returns the numbers of the cases to run.
+func (c *checkup) cases() (from, to int) {
+	if *c.flags.only >= 0 {
+		return *c.flags.only, *c.flags.only + 1
+	}
+	return 0, *c.flags.cases
+}
+
+func (c *checkup) report(results []*suite.OpResult, took time.Duration) *suite.Report {
+	from, to := c.cases()
+	return &suite.Report{
+		Engine: c.listing.Version, Level: c.level(), Seed: *c.flags.seed, Cases: to - from,
+		Command: c.flags.again(), All: len(c.operators), Ops: results, Took: took,
+	}
 }
 
 func (c *checkup) level() asserts.Level {
@@ -328,7 +354,7 @@ func (f *checkFlags) again() string {
 		words = append(words, "-lib", lib)
 	}
 	if f.found != nil {
-		words = append(words, "-libtorch", cmp.Or(*f.dir, f.found.Root))
+		words = append(words, "-libtorch", cmp.Or(f.dir(), f.found.Root))
 	}
 	if *f.schema != "" {
 		words = append(words, "-schema", *f.schema)

@@ -112,10 +112,10 @@ func (f *checkFlags) open(inv *invocation) (suite.Engine, error) {
 }
 
 func prepareLibtorch(f *checkFlags, inv *invocation) ([]string, error) {
-	if err := f.use(inv); err != nil {
+	if err := f.tell(inv); err != nil {
 		return nil, err
 	}
-	return torch.Environment()
+	return torch.Environment(f.found)
 }
 
 func openLibtorch(f *checkFlags, file []*schema.Op) (suite.Engine, error) {
@@ -130,7 +130,7 @@ func prepareEmbedded(f *checkFlags, _ *invocation) ([]string, error) {
 	if len(f.libs) > 0 {
 		return nil, usagef("-lib is for the engine libtorch: c10 loads no libraries")
 	}
-	if *f.dir != "" {
+	if len(f.dirs) > 0 {
 		return nil, usagef("-libtorch is for the engine libtorch")
 	}
 	return nil, nil

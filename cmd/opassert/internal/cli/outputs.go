@@ -74,6 +74,15 @@ func (o *outputs) write(inv *invocation, r *suite.Report) error {
 	)
 }
 
+// writeComparison writes what differs between several runs.
+func (o *outputs) writeComparison(inv *invocation, c *suite.Comparison) error {
+	print := c.WriteText
+	if *o.json {
+		print = c.WriteJSON
+	}
+	return errors.Join(toFile(*o.html, c.WriteHTML), buffered(inv.stdout, print))
+}
+
 // buffered writes in large pieces.
 func buffered(w io.Writer, write func(io.Writer) error) error {
 	b := bufio.NewWriterSize(w, 1<<16)

@@ -12,8 +12,7 @@ import (
 
 // torchFlags say which libtorch a command loads, and what it loads into it.
 type torchFlags struct {
-	dir  *string
-	libs repeated
+	dirs, libs repeated
 
 	found  *installed.Torch
 	others []*installed.Torch
@@ -21,31 +20,46 @@ type torchFlags struct {
 
 func newTorchFlags(f *flag.FlagSet) *torchFlags {
 	t := new(torchFlags)
-	t.dir = f.String("libtorch", "", "the `folder` of the libtorch to load: an unpacked one, the Python package torch or its environment, a prefix "+
-		"(default: $LIBTORCH, the one that a -lib is linked to, the active Python's, the system's)")
+	f.Var(&t.dirs, "libtorch", "the `folder` of the libtorch to load: an unpacked one, the Python package torch or its environment, a prefix\n"+
+		"(default: $LIBTORCH, the one that a -lib is linked to, the active Python's, the system's);\n"+
+		"check takes several, and tells what differs between them")
 	f.Var(&t.libs, "lib", "a shared `library` with ops to load; may be given several times")
 	return t
 }
 
 // named reports whether the user asked for a libtorch.
 func (t *torchFlags) named() bool {
-	return *t.dir != "" || len(t.libs) > 0 || os.Getenv("LIBTORCH") != ""
+	return len(t.dirs) > 0 || len(t.libs) > 0 || os.Getenv("LIBTORCH") != ""
 }
+
+// dir returns the folder that was named, or "".
+func (t *torchFlags) dir() string { return strings.Join(t.dirs, "") }
 
 // find finds the libtorch that the flags mean, once.
 func (t *torchFlags) find() (err error) {
+	if len(t.dirs) > 1 {
+		return usagef("want one -libtorch: only check compares several")
+	}
 	if t.found == nil {
-		t.found, t.others, err = installed.Find(*t.dir, t.libs...)
+		t.found, t.others, err = installed.Find(t.dir(), t.libs...)
 	}
 	return err
 }
 
-// use says in one line which libtorch it is, and that the process loads that.
-func (t *torchFlags) use(inv *invocation) error {
+// tell finds the libtorch, and says in one line which it is.
+func (t *torchFlags) tell(inv *invocation) error {
 	if err := t.find(); err != nil {
 		return err
 	}
 	fmt.Fprintf(inv.stderr, "opassert: %v (%s)%s\n", t.found, t.found.Found, t.also())
+	return nil
+}
+
+// use finds the libtorch for this process to load.
+func (t *torchFlags) use(inv *invocation) error {
+	if err := t.tell(inv); err != nil {
+		return err
+	}
 	return libtorch.Use(t.found.Root)
 }
 

@@ -1,0 +1,83 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/opassert/opassert/asserts/suite"
+)
+
+// A comparison is a run over several versions of libtorch in the making.
+type comparison struct {
+	flags     *checkFlags
+	out       *outputs
+	found     suite.Comparison
+	unmatched []string // patterns that match no op of any version
+}
+
+// compare runs the ops of each libtorch in turn, and tells what differs.
+func (f *checkFlags) compare(inv *invocation, out *outputs) error {
+	if *out.junit+*out.sarif+*out.table+*out.unreached != "" {
+		return usagef("-junit, -sarif, -table and -unreached are for one -libtorch; several are compared in text, -json and -html")
+	}
+	c := &comparison{flags: f, out: out, unmatched: f.ops}
+	if err := c.from(inv, 0); err != nil {
+		return err
+	}
+	if c.found.Findings() > 0 {
+		return errFindings
+	}
+	ran := func(r *suite.Report) bool { return r.Empty() == "" }
+	if !slices.ContainsFunc(c.found.Reports, ran) {
+		return fmt.Errorf("nothing was checked: %s", c.found.Reports[0].Empty())
+	}
+	return nil
+}
+
+// from runs the ops of libtorch number i and of those after it, and then writes
+// what differs. The state of each run is kept until all is written.
+func (c *comparison) from(inv *invocation, i int) error {
+	if i == len(c.flags.dirs) {
+		return c.out.writeComparison(inv, &c.found)
+	}
+	checked, err := c.flags.alone(i).start(inv)
+	if err != nil {
+		return err
+	}
+	c.unmatched = slices.DeleteFunc(slices.Clone(c.unmatched), func(p string) bool { return !slices.Contains(checked.unmatched, p) })
+	if i == len(c.flags.dirs)-1 {
+		if err := checked.matched(c.unmatched); err != nil {
+			return err
+		}
+	}
+	if len(checked.operators) == 0 {
+		c.found.Reports = append(c.found.Reports, checked.report(nil, 0))
+		return c.from(inv, i+1)
+	}
+	empty := false
+	err = checked.run(inv, func(r *suite.Report) error {
+		if len(r.Ops) < r.All {
+			return nil // it was interrupted
+		}
+		c.found.Reports = append(c.found.Reports, r)
+		err := c.from(inv, i+1)
+		empty = err == nil && r.Empty() != ""
+		return err
+	})
+	if empty || errors.Is(err, errFindings) { // what one run shows is for the comparison to tell
+		return nil
+	}
+	return err
+}
+
+// alone returns the flags as they were with one libtorch alone.
+func (f *checkFlags) alone(i int) *checkFlags {
+	one, plans, version, state, engine := *f, *f.planFlags, *f.version, *f.state, *f.engine
+	one.planFlags, plans.version, one.state, one.engine = &plans, &version, &state, &engine
+	one.torchFlags = &torchFlags{dirs: f.dirs[i : i+1], libs: f.libs}
+	if state != "" && i > 0 {
+		state = fmt.Sprintf("%s.%d", state, i+1)
+	}
+	return &one
+}
