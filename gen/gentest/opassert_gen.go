@@ -15,7 +15,7 @@ const _ = asserts.Generated2
 
 const enabled = true
 
-// InternalAmpForeachNonFiniteCheckAndUnscale_ calls kernels.AmpForeachNonFiniteCheckAndUnscaleInPlace, checked by OA001 OA002 OA009 OA010.
+// InternalAmpForeachNonFiniteCheckAndUnscale_ calls kernels.AmpForeachNonFiniteCheckAndUnscaleInPlace, checked by OA001 OA002 OA009 OA010 OA013.
 //
 //	_amp_foreach_non_finite_check_and_unscale_(Tensor(a!)[] self, Tensor(b!) found_inf, Tensor inv_scale) -> ()
 func InternalAmpForeachNonFiniteCheckAndUnscale_(self []*c10.Tensor, foundInf, invScale *c10.Tensor) {
@@ -93,7 +93,7 @@ var opInternalCoalesce = asserts.Op{Name: "aten::_coalesce", Schema: "_coalesce(
 	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// InternalCummaxHelper calls kernels.CummaxHelper, checked by OA001 OA002 OA009 OA010.
+// InternalCummaxHelper calls kernels.CummaxHelper, checked by OA001 OA002 OA009 OA010 OA013.
 //
 //	_cummax_helper(Tensor self, Tensor(a!) values, Tensor(b!) indices, int dim) -> ()
 func InternalCummaxHelper(self, values, indices *c10.Tensor, dim int64) {
@@ -160,7 +160,7 @@ var opInternalForeachAddList = asserts.Op{Name: "aten::_foreach_add.List", Schem
 	Results: []asserts.Subject{{Name: "result", Type: "Tensor[]", Suffix: "[]", List: true}},
 }
 
-// InternalForeachAdd_List calls kernels.ForeachAddListInPlace, checked by OA001 OA002 OA009 OA010.
+// InternalForeachAdd_List calls kernels.ForeachAddListInPlace, checked by OA001 OA002 OA009 OA010 OA013.
 //
 //	_foreach_add_.List(Tensor(a!)[] self, Tensor[] other, *, Scalar alpha=1) -> ()
 func InternalForeachAdd_List(self, other []*c10.Tensor, alpha float64) {
@@ -229,7 +229,7 @@ var opInternalForeachMulScalar = asserts.Op{Name: "aten::_foreach_mul.Scalar", S
 	Results: []asserts.Subject{{Name: "result", Type: "Tensor[]", Suffix: "[]", List: true}},
 }
 
-// InternalForeachZero_ calls kernels.ForeachZeroInPlace, checked by OA001 OA002 OA010.
+// InternalForeachZero_ calls kernels.ForeachZeroInPlace, checked by OA001 OA002 OA010 OA013.
 //
 //	_foreach_zero_(Tensor(a!)[] self) -> ()
 func InternalForeachZero_(self []*c10.Tensor) {
@@ -257,7 +257,7 @@ var opInternalForeachZero_ = asserts.Op{Name: "aten::_foreach_zero_", Schema: "_
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)[]", Suffix: "[]", Before: []string{"a"}, Write: true, List: true}},
 }
 
-// InternalFusedMovingAvgObsFqHelper calls kernels.FusedMovingAvgObsFqHelper, checked by OA001 OA002 OA003 OA005 OA007 OA008 OA009 OA010.
+// InternalFusedMovingAvgObsFqHelper calls kernels.FusedMovingAvgObsFqHelper, checked by OA001 OA002 OA003 OA005 OA007 OA008 OA009 OA010 OA013.
 //
 //	_fused_moving_avg_obs_fq_helper(Tensor self, Tensor observer_on, Tensor fake_quant_on, Tensor(a!) running_min, Tensor(b!) running_max, Tensor(c!) scale, Tensor(d!) zero_point, float averaging_const, int quant_min, int quant_max, int ch_axis, bool per_row_fake_quant=False, bool symmetric_quant=False) -> (Tensor output, Tensor mask)
 func InternalFusedMovingAvgObsFqHelper(self, observerOn, fakeQuantOn, runningMin, runningMax, scale, zeroPoint *c10.Tensor, averagingConst float64, quantMin, quantMax, chAxis int64, perRowFakeQuant, symmetricQuant bool) (*c10.Tensor, *c10.Tensor) {
@@ -341,7 +341,7 @@ var opInternalLocalScalarDense = asserts.Op{Name: "aten::_local_scalar_dense", S
 	Tags: []string{"data_dependent_output"},
 }
 
-// InternalNativeBatchNormLegit calls kernels.NativeBatchNormLegit, checked by OA001 OA002 OA003 OA005 OA007 OA008 OA009 OA010.
+// InternalNativeBatchNormLegit calls kernels.NativeBatchNormLegit, checked by OA001 OA002 OA003 OA005 OA007 OA008 OA009 OA010 OA013.
 //
 //	_native_batch_norm_legit(Tensor input, Tensor? weight, Tensor? bias, Tensor(a!) running_mean, Tensor(b!) running_var, bool training, float momentum, float eps) -> (Tensor, Tensor, Tensor)
 func InternalNativeBatchNormLegit(input, weight, bias, runningMean, runningVar *c10.Tensor, training bool, momentum, eps float64) (*c10.Tensor, *c10.Tensor, *c10.Tensor) {
@@ -673,7 +673,7 @@ var opAddOut = asserts.Op{Name: "aten::add.out", Schema: "add.out(Tensor self, T
 	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
-// Add_Tensor calls kernels.AddTensorInPlace, checked by OA001 OA002 OA006 OA009 OA010.
+// Add_Tensor calls kernels.AddTensorInPlace, checked by OA001 OA002 OA006 OA009 OA010 OA013.
 //
 //	add_.Tensor(Tensor(a!) self, Tensor other, *, Scalar alpha=1) -> Tensor(a!)
 func Add_Tensor(self, other *c10.Tensor, alpha float64) *c10.Tensor {
@@ -995,7 +995,7 @@ var opBernoulli = asserts.Op{Name: "aten::bernoulli", Schema: "bernoulli(Tensor 
 	Tags:    []string{"nondeterministic_seeded"},
 }
 
-// Bernoulli_Float calls kernels.BernoulliFloatInPlace, checked by OA001 OA002 OA006 OA010.
+// Bernoulli_Float calls kernels.BernoulliFloatInPlace, checked by OA001 OA002 OA006 OA010 OA013.
 //
 //	bernoulli_.float(Tensor(a!) self, float p=0.5, *, Generator? generator=None) -> Tensor(a!)
 func Bernoulli_Float(self *c10.Tensor, p float64, generator *c10.Generator) *c10.Tensor {
@@ -1228,7 +1228,7 @@ var opClampTensor = asserts.Op{Name: "aten::clamp.Tensor", Schema: "clamp.Tensor
 	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// Clamp_ calls kernels.ClampInPlace, checked by OA001 OA002 OA006 OA010.
+// Clamp_ calls kernels.ClampInPlace, checked by OA001 OA002 OA006 OA010 OA013.
 //
 //	clamp_(Tensor(a!) self, Scalar? min=None, Scalar? max=None) -> Tensor(a!)
 func Clamp_(self *c10.Tensor, min, max *float64) *c10.Tensor {
@@ -1325,7 +1325,7 @@ var opContiguous = asserts.Op{Name: "aten::contiguous", Schema: "contiguous(Tens
 	Composite: true,
 }
 
-// Copy_ calls kernels.CopyInPlace, checked by OA001 OA002 OA006 OA009 OA010.
+// Copy_ calls kernels.CopyInPlace, checked by OA001 OA002 OA006 OA009 OA010 OA013.
 //
 //	copy_(Tensor(a!) self, Tensor src, bool non_blocking=False) -> Tensor(a!)
 func Copy_(self, src *c10.Tensor, nonBlocking bool) *c10.Tensor {
@@ -1713,7 +1713,7 @@ var opEye = asserts.Op{Name: "aten::eye", Schema: "eye(SymInt n, *, ScalarType? 
 	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// Fill_Scalar calls kernels.FillScalarInPlace, checked by OA001 OA002 OA006 OA010.
+// Fill_Scalar calls kernels.FillScalarInPlace, checked by OA001 OA002 OA006 OA010 OA013.
 //
 //	fill_.Scalar(Tensor(a!) self, Scalar value) -> Tensor(a!)
 func Fill_Scalar(self *c10.Tensor, value float64) *c10.Tensor {
@@ -1868,7 +1868,7 @@ var opIndexTensor = asserts.Op{Name: "aten::index.Tensor", Schema: "index.Tensor
 	Tags:    []string{"dynamic_output_shape"},
 }
 
-// IndexAdd_ calls kernels.IndexAddInPlace, checked by OA001 OA002 OA006 OA009 OA010.
+// IndexAdd_ calls kernels.IndexAddInPlace, checked by OA001 OA002 OA006 OA009 OA010 OA013.
 //
 //	index_add_(Tensor(a!) self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) -> Tensor(a!)
 func IndexAdd_(self *c10.Tensor, dim int64, index, source *c10.Tensor, alpha float64) *c10.Tensor {
@@ -1896,7 +1896,7 @@ var opIndexAdd_ = asserts.Op{Name: "aten::index_add_", Schema: "index_add_(Tenso
 	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
-// IndexPut_ calls kernels.IndexPutInPlace, checked by OA001 OA002 OA006 OA009 OA010.
+// IndexPut_ calls kernels.IndexPutInPlace, checked by OA001 OA002 OA006 OA009 OA010 OA013.
 //
 //	index_put_(Tensor(a!) self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor(a!)
 func IndexPut_(self *c10.Tensor, indices []*c10.Tensor, values *c10.Tensor, accumulate bool) (*c10.Tensor, error) {
@@ -2001,7 +2001,7 @@ var opItem = asserts.Op{Name: "aten::item", Schema: "item(Tensor self) -> Scalar
 	Tags: []string{"data_dependent_output"},
 }
 
-// Lerp_Scalar calls kernels.LerpScalarInPlace, checked by OA001 OA002 OA006 OA009 OA010.
+// Lerp_Scalar calls kernels.LerpScalarInPlace, checked by OA001 OA002 OA006 OA009 OA010 OA013.
 //
 //	lerp_.Scalar(Tensor(a!) self, Tensor end, Scalar weight) -> Tensor(a!)
 func Lerp_Scalar(self, end *c10.Tensor, weight float64) *c10.Tensor {
@@ -2086,7 +2086,7 @@ var opLinear = asserts.Op{Name: "aten::linear", Schema: "linear(Tensor input, Te
 	Composite: true,
 }
 
-// MaskedFill_Scalar calls kernels.MaskedFillScalarInPlace, checked by OA001 OA002 OA006 OA009 OA010.
+// MaskedFill_Scalar calls kernels.MaskedFillScalarInPlace, checked by OA001 OA002 OA006 OA009 OA010 OA013.
 //
 //	masked_fill_.Scalar(Tensor(a!) self, Tensor mask, Scalar value) -> Tensor(a!)
 func MaskedFill_Scalar(self, mask *c10.Tensor, value float64) *c10.Tensor {
@@ -2328,7 +2328,7 @@ var opMulOut = asserts.Op{Name: "aten::mul.out", Schema: "mul.out(Tensor self, T
 	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
-// Mul_Tensor calls kernels.MulTensorInPlace, checked by OA001 OA002 OA006 OA009 OA010.
+// Mul_Tensor calls kernels.MulTensorInPlace, checked by OA001 OA002 OA006 OA009 OA010 OA013.
 //
 //	mul_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
 func Mul_Tensor(self, other *c10.Tensor) *c10.Tensor {
@@ -2511,7 +2511,7 @@ var opNonzero = asserts.Op{Name: "aten::nonzero", Schema: "nonzero(Tensor self) 
 	Tags:    []string{"dynamic_output_shape"},
 }
 
-// Normal_ calls kernels.NormalInPlace, checked by OA001 OA002 OA006 OA010.
+// Normal_ calls kernels.NormalInPlace, checked by OA001 OA002 OA006 OA010 OA013.
 //
 //	normal_(Tensor(a!) self, float mean=0, float std=1, *, Generator? generator=None) -> Tensor(a!)
 func Normal_(self *c10.Tensor, mean, std float64, generator *c10.Generator) *c10.Tensor {
@@ -2649,7 +2649,7 @@ var opRelu = asserts.Op{Name: "aten::relu", Schema: "relu(Tensor self) -> Tensor
 	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// Relu_ calls kernels.ReluInPlace, checked by OA001 OA002 OA006 OA010.
+// Relu_ calls kernels.ReluInPlace, checked by OA001 OA002 OA006 OA010 OA013.
 //
 //	relu_(Tensor(a!) self) -> Tensor(a!)
 func Relu_(self *c10.Tensor) *c10.Tensor {
@@ -2750,7 +2750,7 @@ var opResizeAs_ = asserts.Op{Name: "aten::resize_as_", Schema: "resize_as_(Tenso
 	Tags:    []string{"inplace_view"},
 }
 
-// RreluWithNoise calls kernels.RreluWithNoise, checked by OA001 OA002 OA003 OA005 OA007 OA009 OA010.
+// RreluWithNoise calls kernels.RreluWithNoise, checked by OA001 OA002 OA003 OA005 OA007 OA009 OA010 OA013.
 //
 //	rrelu_with_noise(Tensor self, Tensor(b!) noise, Scalar lower=0.125, Scalar upper=0.3333333333333333, bool training=False, Generator? generator=None) -> Tensor
 func RreluWithNoise(self, noise *c10.Tensor, lower, upper float64, training bool, generator *c10.Generator) *c10.Tensor {
@@ -3628,7 +3628,7 @@ var opUnfold = asserts.Op{Name: "aten::unfold", Schema: "unfold(Tensor(a) self, 
 	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
-// Uniform_ calls kernels.UniformInPlace, checked by OA001 OA002 OA006 OA010.
+// Uniform_ calls kernels.UniformInPlace, checked by OA001 OA002 OA006 OA010 OA013.
 //
 //	uniform_(Tensor(a!) self, float from=0, float to=1, *, Generator? generator=None) -> Tensor(a!)
 func Uniform_(self *c10.Tensor, from, to float64, generator *c10.Generator) *c10.Tensor {
@@ -3851,7 +3851,7 @@ var opWhereSelf = asserts.Op{Name: "aten::where.self", Schema: "where.self(Tenso
 	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// Zero_ calls kernels.ZeroInPlace, checked by OA001 OA002 OA006 OA010.
+// Zero_ calls kernels.ZeroInPlace, checked by OA001 OA002 OA006 OA010 OA013.
 //
 //	zero_(Tensor(a!) self) -> Tensor(a!)
 func Zero_(self *c10.Tensor) *c10.Tensor {

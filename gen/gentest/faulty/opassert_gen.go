@@ -13,7 +13,7 @@ const _ = asserts.Generated2
 
 const enabled = true
 
-// Adds_ calls faults.Adds, checked by OA001 OA002 OA006 OA009 OA010.
+// Adds_ calls faults.Adds, checked by OA001 OA002 OA006 OA009 OA010 OA013.
 //
 //	adds_(Tensor(a!) self, Tensor x) -> Tensor(a!)
 func Adds_(self, x *c10.Tensor) *c10.Tensor {
@@ -39,7 +39,7 @@ var opAdds_ = asserts.Op{Name: "fault::adds_", Schema: "adds_(Tensor(a!) self, T
 	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
-// Adds_List calls faults.AddsList, checked by OA001 OA002 OA006 OA009 OA010.
+// Adds_List calls faults.AddsList, checked by OA001 OA002 OA006 OA009 OA010 OA013.
 //
 //	adds_.list(Tensor(a!) self, Tensor?[] x) -> Tensor(a!)
 func Adds_List(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
@@ -304,7 +304,7 @@ var opCopiesViewTuple = asserts.Op{Name: "fault::copies_view.tuple", Schema: "co
 	Results: []asserts.Subject{{Name: "result0", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "result1", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
-// CopiesViewWritingList calls faults.CopiesThirdViewAndWrites, checked by OA001 OA002 OA003 OA004 OA007 OA009 OA010.
+// CopiesViewWritingList calls faults.CopiesThirdViewAndWrites, checked by OA001 OA002 OA003 OA004 OA007 OA009 OA010 OA013.
 //
 //	copies_view_writing.list(Tensor(a -> *) self, Tensor(b!) log) -> Tensor(a)[]
 func CopiesViewWritingList(self, log *c10.Tensor) []*c10.Tensor {
@@ -333,7 +333,7 @@ var opCopiesViewWritingList = asserts.Op{Name: "fault::copies_view_writing.list"
 	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)[]", Suffix: "[]", Before: []string{"a"}, List: true}},
 }
 
-// CopiesViewWritingSingle calls faults.CopiesViewAndWrites, checked by OA001 OA002 OA003 OA004 OA007 OA009 OA010.
+// CopiesViewWritingSingle calls faults.CopiesViewAndWrites, checked by OA001 OA002 OA003 OA004 OA007 OA009 OA010 OA013.
 //
 //	copies_view_writing.single(Tensor(a) self, Tensor(b!) log) -> Tensor(a)
 func CopiesViewWritingSingle(self, log *c10.Tensor) *c10.Tensor {
@@ -359,7 +359,7 @@ var opCopiesViewWritingSingle = asserts.Op{Name: "fault::copies_view_writing.sin
 	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
-// CopiesViewWritingTuple calls faults.CopiesSecondViewAndWrites, checked by OA001 OA002 OA003 OA004 OA007 OA009 OA010.
+// CopiesViewWritingTuple calls faults.CopiesSecondViewAndWrites, checked by OA001 OA002 OA003 OA004 OA007 OA009 OA010 OA013.
 //
 //	copies_view_writing.tuple(Tensor(a) self, Tensor(b!) log) -> (Tensor(a), Tensor(a))
 func CopiesViewWritingTuple(self, log *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
@@ -488,7 +488,7 @@ var opEnlargesOnMetaTuple = asserts.Op{Name: "fault::enlarges_on_meta.tuple", Sc
 	Results: []asserts.Subject{{Name: "result0", Type: "Tensor"}, {Index: 1, Name: "result1", Type: "Tensor"}},
 }
 
-// EnlargesOnMetaWritingList calls faults.EnlargesThirdOnMetaAndWrites, checked by OA001 OA002 OA003 OA005 OA007 OA008 OA010.
+// EnlargesOnMetaWritingList calls faults.EnlargesThirdOnMetaAndWrites, checked by OA001 OA002 OA003 OA005 OA007 OA008 OA010 OA013.
 //
 //	enlarges_on_meta_writing.list(Tensor(a!) self) -> Tensor[]
 func EnlargesOnMetaWritingList(self *c10.Tensor) []*c10.Tensor {
@@ -515,7 +515,7 @@ var opEnlargesOnMetaWritingList = asserts.Op{Name: "fault::enlarges_on_meta_writ
 	Results: []asserts.Subject{{Name: "result", Type: "Tensor[]", Suffix: "[]", List: true}},
 }
 
-// EnlargesOnMetaWritingSingle calls faults.EnlargesOnMetaAndWrites, checked by OA001 OA002 OA003 OA005 OA007 OA010.
+// EnlargesOnMetaWritingSingle calls faults.EnlargesOnMetaAndWrites, checked by OA001 OA002 OA003 OA005 OA007 OA010 OA013.
 //
 //	enlarges_on_meta_writing.single(Tensor(a!) self) -> Tensor
 func EnlargesOnMetaWritingSingle(self *c10.Tensor) *c10.Tensor {
@@ -539,7 +539,7 @@ var opEnlargesOnMetaWritingSingle = asserts.Op{Name: "fault::enlarges_on_meta_wr
 	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// EnlargesOnMetaWritingTuple calls faults.EnlargesSecondOnMetaAndWrites, checked by OA001 OA002 OA003 OA005 OA007 OA008 OA010.
+// EnlargesOnMetaWritingTuple calls faults.EnlargesSecondOnMetaAndWrites, checked by OA001 OA002 OA003 OA005 OA007 OA008 OA010 OA013.
 //
 //	enlarges_on_meta_writing.tuple(Tensor(a!) self) -> (Tensor, Tensor)
 func EnlargesOnMetaWritingTuple(self *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
@@ -622,7 +622,7 @@ var opFlipsBit = asserts.Op{Name: "fault::flips_bit", Schema: "flips_bit(Tensor 
 	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// ForgetsVersionOptional calls faults.ForgetsVersionOfOptional, checked by OA001 OA002 OA003 OA005 OA007 OA009 OA010.
+// ForgetsVersionOptional calls faults.ForgetsVersionOfOptional, checked by OA001 OA002 OA003 OA005 OA007 OA009 OA010 OA013.
 //
 //	forgets_version.optional(Tensor self, Tensor(a!)? running) -> Tensor
 func ForgetsVersionOptional(self, running *c10.Tensor) *c10.Tensor {
@@ -648,7 +648,7 @@ var opForgetsVersionOptional = asserts.Op{Name: "fault::forgets_version.optional
 	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// ForgetsVersionOptionalList calls faults.ForgetsVersionOfOptionalElement, checked by OA001 OA002 OA003 OA005 OA007 OA009 OA010.
+// ForgetsVersionOptionalList calls faults.ForgetsVersionOfOptionalElement, checked by OA001 OA002 OA003 OA005 OA007 OA009 OA010 OA013.
 //
 //	forgets_version.optional_list(Tensor self, Tensor(a!)?[] running) -> Tensor
 func ForgetsVersionOptionalList(self *c10.Tensor, running []*c10.Tensor) *c10.Tensor {
@@ -680,7 +680,7 @@ var opForgetsVersionOptionalList = asserts.Op{Name: "fault::forgets_version.opti
 	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// ForgetsVersion_List calls faults.ForgetsVersionOfElement, checked by OA001 OA002 OA010.
+// ForgetsVersion_List calls faults.ForgetsVersionOfElement, checked by OA001 OA002 OA010 OA013.
 //
 //	forgets_version_.list(Tensor(a!)[] self) -> ()
 func ForgetsVersion_List(self []*c10.Tensor) {
@@ -708,7 +708,7 @@ var opForgetsVersion_List = asserts.Op{Name: "fault::forgets_version_.list", Sch
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)[]", Suffix: "[]", Before: []string{"a"}, Write: true, List: true}},
 }
 
-// ForgetsVersion_Tensor calls faults.ForgetsVersion, checked by OA001 OA002 OA006 OA010.
+// ForgetsVersion_Tensor calls faults.ForgetsVersion, checked by OA001 OA002 OA006 OA010 OA013.
 //
 //	forgets_version_.tensor(Tensor(a!) self) -> Tensor(a!)
 func ForgetsVersion_Tensor(self *c10.Tensor) *c10.Tensor {
@@ -937,7 +937,7 @@ var opKeepsStorageViewTuple = asserts.Op{Name: "fault::keeps_storage_view.tuple"
 	Results: []asserts.Subject{{Name: "result0", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "result1", Type: "Tensor"}},
 }
 
-// KeepsStorageWritingList calls faults.KeepsThirdStorageAndWrites, checked by OA001 OA002 OA003 OA005 OA007 OA008 OA010.
+// KeepsStorageWritingList calls faults.KeepsThirdStorageAndWrites, checked by OA001 OA002 OA003 OA005 OA007 OA008 OA010 OA013.
 //
 //	keeps_storage_writing.list(Tensor(a!) self) -> Tensor[]
 func KeepsStorageWritingList(self *c10.Tensor) []*c10.Tensor {
@@ -964,7 +964,7 @@ var opKeepsStorageWritingList = asserts.Op{Name: "fault::keeps_storage_writing.l
 	Results: []asserts.Subject{{Name: "result", Type: "Tensor[]", Suffix: "[]", List: true}},
 }
 
-// KeepsStorageWritingSingle calls faults.KeepsStorageAndWrites, checked by OA001 OA002 OA003 OA005 OA007 OA010.
+// KeepsStorageWritingSingle calls faults.KeepsStorageAndWrites, checked by OA001 OA002 OA003 OA005 OA007 OA010 OA013.
 //
 //	keeps_storage_writing.single(Tensor(a!) self) -> Tensor
 func KeepsStorageWritingSingle(self *c10.Tensor) *c10.Tensor {
@@ -988,7 +988,7 @@ var opKeepsStorageWritingSingle = asserts.Op{Name: "fault::keeps_storage_writing
 	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// KeepsStorageWritingTuple calls faults.KeepsSecondStorageAndWrites, checked by OA001 OA002 OA003 OA005 OA007 OA008 OA010.
+// KeepsStorageWritingTuple calls faults.KeepsSecondStorageAndWrites, checked by OA001 OA002 OA003 OA005 OA007 OA008 OA010 OA013.
 //
 //	keeps_storage_writing.tuple(Tensor(a!) self) -> (Tensor, Tensor)
 func KeepsStorageWritingTuple(self *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
@@ -1089,7 +1089,7 @@ var opKeepsViewTuple = asserts.Op{Name: "fault::keeps_view.tuple", Schema: "keep
 	Results: []asserts.Subject{{Name: "result0", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "result1", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
-// KeepsWritingList calls faults.KeepsThirdAndWrites, checked by OA001 OA002 OA003 OA005 OA007 OA008 OA010.
+// KeepsWritingList calls faults.KeepsThirdAndWrites, checked by OA001 OA002 OA003 OA005 OA007 OA008 OA010 OA013.
 //
 //	keeps_writing.list(Tensor(a!) self) -> Tensor[]
 func KeepsWritingList(self *c10.Tensor) []*c10.Tensor {
@@ -1116,7 +1116,7 @@ var opKeepsWritingList = asserts.Op{Name: "fault::keeps_writing.list", Schema: "
 	Results: []asserts.Subject{{Name: "result", Type: "Tensor[]", Suffix: "[]", List: true}},
 }
 
-// KeepsWritingSingle calls faults.KeepsAndWrites, checked by OA001 OA002 OA003 OA005 OA007 OA010.
+// KeepsWritingSingle calls faults.KeepsAndWrites, checked by OA001 OA002 OA003 OA005 OA007 OA010 OA013.
 //
 //	keeps_writing.single(Tensor(a!) self) -> Tensor
 func KeepsWritingSingle(self *c10.Tensor) *c10.Tensor {
@@ -1140,7 +1140,7 @@ var opKeepsWritingSingle = asserts.Op{Name: "fault::keeps_writing.single", Schem
 	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// KeepsWritingTuple calls faults.KeepsSecondAndWrites, checked by OA001 OA002 OA003 OA005 OA007 OA008 OA010.
+// KeepsWritingTuple calls faults.KeepsSecondAndWrites, checked by OA001 OA002 OA003 OA005 OA007 OA008 OA010 OA013.
 //
 //	keeps_writing.tuple(Tensor(a!) self) -> (Tensor, Tensor)
 func KeepsWritingTuple(self *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
@@ -1217,7 +1217,7 @@ var opNegatesZero = asserts.Op{Name: "fault::negates_zero", Schema: "negates_zer
 	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// Panics_ calls faults.PanicsHalfway, checked by OA001 OA002 OA006 OA009 OA010.
+// Panics_ calls faults.PanicsHalfway, checked by OA001 OA002 OA006 OA009 OA010 OA013.
 //
 //	panics_(Tensor(a!) self, Tensor x) -> Tensor(a!)
 func Panics_(self, x *c10.Tensor) *c10.Tensor {
@@ -1385,7 +1385,7 @@ var opRebindsTensor = asserts.Op{Name: "fault::rebinds.tensor", Schema: "rebinds
 	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// Rebinds_List calls faults.RebindsElementInPlace, checked by OA001 OA002 OA006 OA009 OA010.
+// Rebinds_List calls faults.RebindsElementInPlace, checked by OA001 OA002 OA006 OA009 OA010 OA013.
 //
 //	rebinds_.list(Tensor(a!) self, Tensor[] x) -> Tensor(a!)
 func Rebinds_List(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
@@ -1417,7 +1417,7 @@ var opRebinds_List = asserts.Op{Name: "fault::rebinds_.list", Schema: "rebinds_.
 	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
-// Rebinds_Optional calls faults.RebindsInPlace, checked by OA001 OA002 OA006 OA009 OA010.
+// Rebinds_Optional calls faults.RebindsInPlace, checked by OA001 OA002 OA006 OA009 OA010 OA013.
 //
 //	rebinds_.optional(Tensor(a!) self, Tensor? x) -> Tensor(a!)
 func Rebinds_Optional(self, x *c10.Tensor) *c10.Tensor {
@@ -1443,7 +1443,7 @@ var opRebinds_Optional = asserts.Op{Name: "fault::rebinds_.optional", Schema: "r
 	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
-// Rebinds_OptionalList calls faults.RebindsElementInPlace, checked by OA001 OA002 OA006 OA009 OA010.
+// Rebinds_OptionalList calls faults.RebindsElementInPlace, checked by OA001 OA002 OA006 OA009 OA010 OA013.
 //
 //	rebinds_.optional_list(Tensor(a!) self, Tensor?[] x) -> Tensor(a!)
 func Rebinds_OptionalList(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
@@ -1475,7 +1475,7 @@ var opRebinds_OptionalList = asserts.Op{Name: "fault::rebinds_.optional_list", S
 	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
-// Rebinds_Tensor calls faults.RebindsInPlace, checked by OA001 OA002 OA006 OA009 OA010.
+// Rebinds_Tensor calls faults.RebindsInPlace, checked by OA001 OA002 OA006 OA009 OA010 OA013.
 //
 //	rebinds_.tensor(Tensor(a!) self, Tensor x) -> Tensor(a!)
 func Rebinds_Tensor(self, x *c10.Tensor) *c10.Tensor {
@@ -1701,6 +1701,116 @@ var opReplacesElement = asserts.Op{Name: "fault::replaces_element", Schema: "rep
 	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
+// ReshapesOptional calls faults.ReshapesOptional, checked by OA001 OA002 OA003 OA005 OA007 OA009 OA010 OA013.
+//
+//	reshapes.optional(Tensor self, Tensor(a!)? running) -> Tensor
+func ReshapesOptional(self, running *c10.Tensor) *c10.Tensor {
+	if !enabled {
+		return faults.ReshapesOptional(self, running)
+	}
+	var obs [5]asserts.Observation
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opReshapesOptional)
+	call.Arg(self)
+	call.Arg(running)
+	result := faults.ReshapesOptional(self, running)
+	call.Returned()
+	call.Arg(self)
+	call.Arg(running)
+	call.Result(result)
+	call.Judge()
+	return result
+}
+
+var opReshapesOptional = asserts.Op{Name: "fault::reshapes.optional", Schema: "reshapes.optional(Tensor self, Tensor(a!)? running) -> Tensor",
+	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "running", Type: "Tensor(a!)?", Suffix: "?", Before: []string{"a"}, Write: true}},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
+}
+
+// ReshapesOptionalList calls faults.ReshapesOptionalElement, checked by OA001 OA002 OA003 OA005 OA007 OA009 OA010 OA013.
+//
+//	reshapes.optional_list(Tensor self, Tensor(a!)?[] running) -> Tensor
+func ReshapesOptionalList(self *c10.Tensor, running []*c10.Tensor) *c10.Tensor {
+	if !enabled {
+		return faults.ReshapesOptionalElement(self, running)
+	}
+	var obs [37]asserts.Observation
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opReshapesOptionalList)
+	call.Arg(self)
+	call.List(len(running))
+	for _, t := range running {
+		call.Arg(t)
+	}
+	result := faults.ReshapesOptionalElement(self, running)
+	call.Returned()
+	call.Arg(self)
+	call.List(len(running))
+	for _, t := range running {
+		call.Arg(t)
+	}
+	call.Result(result)
+	call.Judge()
+	return result
+}
+
+var opReshapesOptionalList = asserts.Op{Name: "fault::reshapes.optional_list", Schema: "reshapes.optional_list(Tensor self, Tensor(a!)?[] running) -> Tensor",
+	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "running", Type: "Tensor(a!)?[]", Suffix: "?[]", Before: []string{"a"}, Write: true, List: true}},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
+}
+
+// Reshapes_List calls faults.ReshapesElement, checked by OA001 OA002 OA010 OA013.
+//
+//	reshapes_.list(Tensor(a!)[] self) -> ()
+func Reshapes_List(self []*c10.Tensor) {
+	if !enabled {
+		faults.ReshapesElement(self)
+		return
+	}
+	var obs [34]asserts.Observation
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opReshapes_List)
+	call.List(len(self))
+	for _, t := range self {
+		call.Arg(t)
+	}
+	faults.ReshapesElement(self)
+	call.Returned()
+	call.List(len(self))
+	for _, t := range self {
+		call.Arg(t)
+	}
+	call.Judge()
+}
+
+var opReshapes_List = asserts.Op{Name: "fault::reshapes_.list", Schema: "reshapes_.list(Tensor(a!)[] self) -> ()",
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)[]", Suffix: "[]", Before: []string{"a"}, Write: true, List: true}},
+}
+
+// Reshapes_Tensor calls faults.Reshapes, checked by OA001 OA002 OA006 OA010 OA013.
+//
+//	reshapes_.tensor(Tensor(a!) self) -> Tensor(a!)
+func Reshapes_Tensor(self *c10.Tensor) *c10.Tensor {
+	if !enabled {
+		return faults.Reshapes(self)
+	}
+	var obs [3]asserts.Observation
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opReshapes_Tensor)
+	call.Arg(self)
+	result := faults.Reshapes(self)
+	call.Returned()
+	call.Arg(self)
+	call.Result(result)
+	call.Judge()
+	return result
+}
+
+var opReshapes_Tensor = asserts.Op{Name: "fault::reshapes_.tensor", Schema: "reshapes_.tensor(Tensor(a!) self) -> Tensor(a!)",
+	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
+}
+
 // ReturnsBase calls faults.ReturnsBase, checked by OA001 OA002 OA003 OA004 OA009.
 //
 //	returns_base(Tensor(a) self) -> Tensor(a)
@@ -1725,7 +1835,7 @@ var opReturnsBase = asserts.Op{Name: "fault::returns_base", Schema: "returns_bas
 	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
-// ReturnsCopy_Single calls faults.ReturnsCopy, checked by OA001 OA002 OA006 OA010.
+// ReturnsCopy_Single calls faults.ReturnsCopy, checked by OA001 OA002 OA006 OA010 OA013.
 //
 //	returns_copy_.single(Tensor(a!) self) -> Tensor(a!)
 func ReturnsCopy_Single(self *c10.Tensor) *c10.Tensor {
@@ -1962,7 +2072,7 @@ var opSharesViewTuple = asserts.Op{Name: "fault::shares_view.tuple", Schema: "sh
 	Results: []asserts.Subject{{Name: "result0", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "result1", Type: "Tensor"}},
 }
 
-// SharesWritingList calls faults.SharesWrittenThird, checked by OA001 OA002 OA003 OA005 OA007 OA008 OA010.
+// SharesWritingList calls faults.SharesWrittenThird, checked by OA001 OA002 OA003 OA005 OA007 OA008 OA010 OA013.
 //
 //	shares_writing.list(Tensor(a!) self) -> Tensor[]
 func SharesWritingList(self *c10.Tensor) []*c10.Tensor {
@@ -1989,7 +2099,7 @@ var opSharesWritingList = asserts.Op{Name: "fault::shares_writing.list", Schema:
 	Results: []asserts.Subject{{Name: "result", Type: "Tensor[]", Suffix: "[]", List: true}},
 }
 
-// SharesWritingSingle calls faults.SharesWritten, checked by OA001 OA002 OA003 OA005 OA007 OA010.
+// SharesWritingSingle calls faults.SharesWritten, checked by OA001 OA002 OA003 OA005 OA007 OA010 OA013.
 //
 //	shares_writing.single(Tensor(a!) self) -> Tensor
 func SharesWritingSingle(self *c10.Tensor) *c10.Tensor {
@@ -2013,7 +2123,7 @@ var opSharesWritingSingle = asserts.Op{Name: "fault::shares_writing.single", Sch
 	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// SharesWritingTuple calls faults.SharesWrittenSecond, checked by OA001 OA002 OA003 OA005 OA007 OA008 OA010.
+// SharesWritingTuple calls faults.SharesWrittenSecond, checked by OA001 OA002 OA003 OA005 OA007 OA008 OA010 OA013.
 //
 //	shares_writing.tuple(Tensor(a!) self) -> (Tensor, Tensor)
 func SharesWritingTuple(self *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
@@ -2206,7 +2316,7 @@ var opSwapsStorageTensor = asserts.Op{Name: "fault::swaps_storage.tensor", Schem
 	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// SwapsStorage_List calls faults.SwapsStorageOfElementInPlace, checked by OA001 OA002 OA006 OA009 OA010.
+// SwapsStorage_List calls faults.SwapsStorageOfElementInPlace, checked by OA001 OA002 OA006 OA009 OA010 OA013.
 //
 //	swaps_storage_.list(Tensor(a!) self, Tensor[] x) -> Tensor(a!)
 func SwapsStorage_List(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
@@ -2238,7 +2348,7 @@ var opSwapsStorage_List = asserts.Op{Name: "fault::swaps_storage_.list", Schema:
 	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
-// SwapsStorage_Optional calls faults.SwapsStorageInPlace, checked by OA001 OA002 OA006 OA009 OA010.
+// SwapsStorage_Optional calls faults.SwapsStorageInPlace, checked by OA001 OA002 OA006 OA009 OA010 OA013.
 //
 //	swaps_storage_.optional(Tensor(a!) self, Tensor? x) -> Tensor(a!)
 func SwapsStorage_Optional(self, x *c10.Tensor) *c10.Tensor {
@@ -2264,7 +2374,7 @@ var opSwapsStorage_Optional = asserts.Op{Name: "fault::swaps_storage_.optional",
 	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
-// SwapsStorage_OptionalList calls faults.SwapsStorageOfElementInPlace, checked by OA001 OA002 OA006 OA009 OA010.
+// SwapsStorage_OptionalList calls faults.SwapsStorageOfElementInPlace, checked by OA001 OA002 OA006 OA009 OA010 OA013.
 //
 //	swaps_storage_.optional_list(Tensor(a!) self, Tensor?[] x) -> Tensor(a!)
 func SwapsStorage_OptionalList(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
@@ -2296,7 +2406,7 @@ var opSwapsStorage_OptionalList = asserts.Op{Name: "fault::swaps_storage_.option
 	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
-// SwapsStorage_Tensor calls faults.SwapsStorageInPlace, checked by OA001 OA002 OA006 OA009 OA010.
+// SwapsStorage_Tensor calls faults.SwapsStorageInPlace, checked by OA001 OA002 OA006 OA009 OA010 OA013.
 //
 //	swaps_storage_.tensor(Tensor(a!) self, Tensor x) -> Tensor(a!)
 func SwapsStorage_Tensor(self, x *c10.Tensor) *c10.Tensor {
@@ -2570,7 +2680,7 @@ var opTwinsViewTuple = asserts.Op{Name: "fault::twins_view.tuple", Schema: "twin
 	Results: []asserts.Subject{{Name: "result0", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "result1", Type: "Tensor"}, {Index: 2, Name: "result2", Type: "Tensor"}},
 }
 
-// TwinsWritingList calls faults.TwinsInListAndWrites, checked by OA001 OA002 OA003 OA005 OA007 OA008 OA010.
+// TwinsWritingList calls faults.TwinsInListAndWrites, checked by OA001 OA002 OA003 OA005 OA007 OA008 OA010 OA013.
 //
 //	twins_writing.list(Tensor(a!) self) -> Tensor[]
 func TwinsWritingList(self *c10.Tensor) []*c10.Tensor {
@@ -2597,7 +2707,7 @@ var opTwinsWritingList = asserts.Op{Name: "fault::twins_writing.list", Schema: "
 	Results: []asserts.Subject{{Name: "result", Type: "Tensor[]", Suffix: "[]", List: true}},
 }
 
-// TwinsWritingTuple calls faults.TwinsAndWrites, checked by OA001 OA002 OA003 OA005 OA007 OA008 OA010.
+// TwinsWritingTuple calls faults.TwinsAndWrites, checked by OA001 OA002 OA003 OA005 OA007 OA008 OA010 OA013.
 //
 //	twins_writing.tuple(Tensor(a!) self) -> (Tensor, Tensor)
 func TwinsWritingTuple(self *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
@@ -2738,7 +2848,7 @@ var opWritesTensor = asserts.Op{Name: "fault::writes.tensor", Schema: "writes.te
 	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// Writes_List calls faults.WritesElementInPlace, checked by OA001 OA002 OA006 OA009 OA010.
+// Writes_List calls faults.WritesElementInPlace, checked by OA001 OA002 OA006 OA009 OA010 OA013.
 //
 //	writes_.list(Tensor(a!) self, Tensor[] x) -> Tensor(a!)
 func Writes_List(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
@@ -2770,7 +2880,7 @@ var opWrites_List = asserts.Op{Name: "fault::writes_.list", Schema: "writes_.lis
 	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
-// Writes_Optional calls faults.WritesInPlace, checked by OA001 OA002 OA006 OA009 OA010.
+// Writes_Optional calls faults.WritesInPlace, checked by OA001 OA002 OA006 OA009 OA010 OA013.
 //
 //	writes_.optional(Tensor(a!) self, Tensor? x) -> Tensor(a!)
 func Writes_Optional(self, x *c10.Tensor) *c10.Tensor {
@@ -2796,7 +2906,7 @@ var opWrites_Optional = asserts.Op{Name: "fault::writes_.optional", Schema: "wri
 	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
-// Writes_OptionalList calls faults.WritesElementInPlace, checked by OA001 OA002 OA006 OA009 OA010.
+// Writes_OptionalList calls faults.WritesElementInPlace, checked by OA001 OA002 OA006 OA009 OA010 OA013.
 //
 //	writes_.optional_list(Tensor(a!) self, Tensor?[] x) -> Tensor(a!)
 func Writes_OptionalList(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
@@ -2828,7 +2938,7 @@ var opWrites_OptionalList = asserts.Op{Name: "fault::writes_.optional_list", Sch
 	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
-// Writes_Tensor calls faults.WritesInPlace, checked by OA001 OA002 OA006 OA009 OA010.
+// Writes_Tensor calls faults.WritesInPlace, checked by OA001 OA002 OA006 OA009 OA010 OA013.
 //
 //	writes_.tensor(Tensor(a!) self, Tensor x) -> Tensor(a!)
 func Writes_Tensor(self, x *c10.Tensor) *c10.Tensor {
@@ -2934,7 +3044,7 @@ var opWritesInTraining = asserts.Op{Name: "fault::writes_in_training", Schema: "
 	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// WritesThrough calls faults.WritesThroughFirst, checked by OA001 OA002 OA010.
+// WritesThrough calls faults.WritesThroughFirst, checked by OA001 OA002 OA010 OA013.
 //
 //	writes_through(Tensor(a!) first, Tensor(b!) second) -> ()
 func WritesThrough(first, second *c10.Tensor) {
@@ -3139,6 +3249,10 @@ var Kernels = []asserts.Kernel{
 	{Op: &opRecycles, Func: faults.Recycles},
 	{Op: &opReleases, Func: faults.Releases},
 	{Op: &opReplacesElement, Func: faults.ReplacesElement},
+	{Op: &opReshapesOptional, Func: faults.ReshapesOptional},
+	{Op: &opReshapesOptionalList, Func: faults.ReshapesOptionalElement},
+	{Op: &opReshapes_List, Func: faults.ReshapesElement},
+	{Op: &opReshapes_Tensor, Func: faults.Reshapes},
 	{Op: &opReturnsBase, Func: faults.ReturnsBase},
 	{Op: &opReturnsCopy_Single, Func: faults.ReturnsCopy},
 	{Op: &opReturnsEmpty, Func: faults.ReturnsEmpty},

@@ -117,4 +117,8 @@ var Wrappers = map[string]any{
 	"fault::enlarges_on_meta_writing.single":  EnlargesOnMetaWritingSingle,
 	"fault::enlarges_on_meta_writing.tuple":   EnlargesOnMetaWritingTuple,
 	"fault::enlarges_on_meta_writing.list":    EnlargesOnMetaWritingList,
+	"fault::reshapes_.tensor":                 Reshapes_Tensor,
+	"fault::reshapes_.list":                   Reshapes_List,
+	"fault::reshapes.optional":                ReshapesOptional,
+	"fault::reshapes.optional_list":           ReshapesOptionalList,
 }

@@ -40,7 +40,7 @@ var opAddTensor = asserts.Op{Name: "aten::add.Tensor", Schema: "add.Tensor(Tenso
 	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// Add_Tensor calls kernels.AddInplace, checked by OA001 OA002 OA006 OA009 OA010.
+// Add_Tensor calls kernels.AddInplace, checked by OA001 OA002 OA006 OA009 OA010 OA013.
 //
 //	add_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
 func Add_Tensor(self, other *vector.Vector) *vector.Vector {

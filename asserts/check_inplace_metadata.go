@@ -1,0 +1,58 @@
+package asserts
+
+import (
+	"slices"
+	"strings"
+)
+
+// InplaceMetadata is OA013.
+const InplaceMetadata Code = 13
+
+var _ = add(check{
+	code:   InplaceMetadata,
+	name:   "inplace-metadata",
+	rule:   "an argument that an in-place op writes keeps its sizes, strides, offset and dtype",
+	breaks: "autograd, functionalization and compilers go on with the shape that the argument had; views of it no longer fit",
+	level:  Content,
+	about:  Argument,
+	plans:  func(op *Op, on, _ *Subject) bool { return on.Write && !on.Out && !op.reshapes() },
+	judges: (*judge).inplaceMetadata,
+	after:  1 << InputImpl,
+	fixes: func(_ *Op, v *Violation) string {
+		return "write into " + v.Subject.Name + " as it is; or tag the op inplace_view"
+	},
+	skips: []Row{{Trait: Storageless, Reason: noStorage}},
+})
+
+// reshapes reports whether it is the op's work to give an argument other
+// sizes, strides, or another storage: an in-place view, a resize or a set_.
+func (op *Op) reshapes() bool {
+	_, name, _ := strings.Cut(op.Name, "::")
+	name, _, _ = strings.Cut(name, ".")
+	words := strings.Split(name, "_")
+	return slices.Contains(op.Tags, "inplace_view") || slices.Contains(words, "resize") || words[0] == "set"
+}
+
+// inplaceMetadata reports a tensor that was passed twice for the first
+// argument, and none that was passed as an out argument too.
+func (j *judge) inplaceMetadata() {
+	reported := make(map[ID]bool)
+	for i := range j.inputs {
+		in := &j.inputs[i]
+		impl := in.before.Impl
+		if !in.codes.Has(InplaceMetadata) || !in.before.Defined() || in.newImpl || reported[impl] {
+			continue
+		}
+		b, a := in.before.Content, in.after.Content
+		if !j.judged(InplaceMetadata, &in.before) || b == nil || a == nil {
+			continue
+		}
+		changes := changedMetadata(b, a)
+		if len(changes) == 0 || slices.ContainsFunc(j.byImpl[impl], func(other *input) bool { return other.Out }) {
+			continue
+		}
+		reported[impl] = true
+		v := j.reportInput(InplaceMetadata, in)
+		v.Saw = strings.Join(changes, ", ")
+	}
+}
