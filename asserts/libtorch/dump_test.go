@@ -16,7 +16,7 @@ import (
 )
 
 func readBack(file []byte) error {
-	_, err := schema.Parse("dump.yaml", file, nil)
+	_, err := schema.Config{Strict: true}.Parse("dump.yaml", file, nil)
 	return err
 }
 
@@ -27,7 +27,7 @@ func TestDumpReadsBack(t *testing.T) {
 	if err := libtorch.Dump(&b, "aten", readBack); err != nil {
 		t.Fatal(err)
 	}
-	file, err := schema.Parse("dump.yaml", b.Bytes(), nil)
+	file, err := schema.Config{Strict: true}.Parse("dump.yaml", b.Bytes(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

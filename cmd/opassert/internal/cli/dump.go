@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -15,8 +16,9 @@ var dumpCommand = command{
 	about: `
 Prints what the dispatcher knows in the form of native_functions.yaml, which
 every other command reads. Ops that the form has no words for are comments,
-each with the reason. With -schema, tells instead where that file and the
-library differ.`,
+each with the reason. With -schema, says instead where that file and the
+library differ, by what the schemas mean: Dimname is str to a dispatcher, and
+1 as good a float as 1.0.`,
 	run: runDump,
 }
 
@@ -43,13 +45,13 @@ func runDump(inv *invocation) error {
 		return inv.compareSchemas(source, *namespace)
 	}
 	return libtorch.Dump(inv.stdout, *namespace, func(file []byte) error {
-		_, err := schema.Parse("dump", file, nil)
+		_, err := schema.Config{Strict: true}.Parse("dump", file, nil)
 		return err
 	})
 }
 
-// compareSchemas prints the ops that only the file or only the library has,
-// and those whose schemas differ.
+// compareSchemas prints where the file and the library differ, and counts it by
+// kind on stderr.
 func (inv *invocation) compareSchemas(source schemaFlags, namespace string) error {
 	file, err := source.load(inv)
 	if err != nil {
@@ -59,41 +61,89 @@ func (inv *invocation) compareSchemas(source schemaFlags, namespace string) erro
 	if err != nil {
 		return err
 	}
-	lines := schemaDifferences(file, live, namespace)
-	for _, line := range lines {
+	d := schemaDifferences(file, live, namespace)
+	for _, line := range d.lines {
 		fmt.Fprintln(inv.stdout, line)
 	}
-	if len(lines) > 0 {
+	fmt.Fprintf(inv.stderr, "%d ops compared: %s\n", d.compared, d.summary())
+	if len(d.lines) > 0 {
 		return errFindings
 	}
 	return nil
 }
 
-func schemaDifferences(file []*schema.Op, live []*libtorch.Op, namespace string) []string {
+// differences are what a schema file and a library do not agree on.
+type differences struct {
+	lines    []string
+	compared int
+	kinds    map[string]int // ops by the kind of difference
+}
+
+func schemaDifferences(file []*schema.Op, live []*libtorch.Op, namespace string) differences {
+	d := differences{kinds: map[string]int{}}
 	known := make(map[string]*libtorch.Op, len(live))
 	for _, op := range live {
 		known[op.Name] = op
 	}
-	var lines []string
-	mine := make(map[string]bool, len(file))
+	mine, namespaces := make(map[string]bool, len(file)), make(map[string]bool)
 	for _, op := range file {
+		if namespace != "" && op.Namespace != namespace {
+			continue
+		}
 		name := op.Namespace + "::" + op.Func.Name.String()
-		mine[name] = true
-		other := known[name]
-		text := strings.TrimPrefix(op.Func.String(), op.Namespace+"::")
-		switch {
-		case namespace != "" && op.Namespace != namespace:
-		case other == nil:
-			lines = append(lines, fmt.Sprintf("%s: only in %v", name, op.Pos))
-		case strings.TrimPrefix(other.Schema, op.Namespace+"::") != text:
-			lines = append(lines, fmt.Sprintf("%s: %v has\n  %s\nthe library has\n  %s", name, op.Pos, text, other.Schema))
+		mine[name], namespaces[op.Namespace] = true, true
+		if other := known[name]; other == nil {
+			d.add("ops only in the file", fmt.Sprintf("%s: only in the file, %v", name, op.Pos))
+		} else {
+			d.compare(name, op, other)
 		}
 	}
+	elsewhere := map[string]int{}
 	for _, op := range live {
-		if !mine[op.Name] && (namespace == "" || op.Namespace == namespace) {
-			lines = append(lines, op.Name+": only in the library")
+		switch {
+		case mine[op.Name] || namespace != "" && op.Namespace != namespace:
+		case namespaces[op.Namespace]:
+			d.add("ops only in the library", op.Name+": only in the library, where code registers it, with no entry in the file")
+		default:
+			elsewhere[op.Namespace]++
 		}
 	}
-	slices.Sort(lines)
-	return lines
+	for ns, n := range elsewhere {
+		d.add("namespaces only in the library", fmt.Sprintf("%s: a namespace of the library alone, with %d ops", ns, n))
+	}
+	slices.Sort(d.lines)
+	return d
+}
+
+func (d *differences) add(kind, line string) {
+	d.kinds[kind]++
+	d.lines = append(d.lines, line)
+}
+
+func (d *differences) compare(name string, op *schema.Op, live *libtorch.Op) {
+	d.compared++
+	other, err := schema.ParseDispatcher(live.Namespace + "::" + strings.TrimPrefix(live.Schema, live.Namespace+"::"))
+	if err != nil {
+		d.add("spelling", fmt.Sprintf("%s: %v has %s, the library %s, which can't be read: %v", name, op.Pos, op.Func, live.Schema, err))
+		return
+	}
+	for _, found := range schema.Compare(op.Func, other.Func) {
+		d.add(found.Kind, fmt.Sprintf("%s: %v: %s in the library", name, op.Pos, found.Text))
+	}
+}
+
+// summary counts the differences by kind: "2 in default values, 1 in types".
+func (d *differences) summary() string {
+	if len(d.kinds) == 0 {
+		return "no difference"
+	}
+	var parts []string
+	for _, kind := range slices.Sorted(maps.Keys(d.kinds)) {
+		word := " in "
+		if strings.Contains(kind, "only") {
+			word = " "
+		}
+		parts = append(parts, fmt.Sprint(d.kinds[kind], word, kind))
+	}
+	return strings.Join(parts, ", ")
 }

@@ -1,0 +1,231 @@
+package schema
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// A Difference is something that two schemas of one op do not agree on.
+type Difference struct {
+	Kind string // "arguments", "names", "types", "alias sets" or "default values"
+	Text string // "default value of p: 2.0 against 3.0"
+}
+
+// Compare returns what two schemas do not agree on, by meaning and not by
+// spelling: Dimname is str and DeviceIndex int to the dispatcher, 1 and 1.0 are
+// one default value of a float, Mean and 1 one of an int, 'a' and "a" one of a
+// str, and alias sets may have other letters.
+//
+// Source: torch/csrc/jit/frontend/schema_type_parser.cpp, parseType;
+// function_schema_parser.cpp, parseDefaultValue.
+func Compare(a, b Function) []Difference {
+	c := comparer{aSets: map[string]int{}, bSets: map[string]int{}}
+	if len(a.Args) != len(b.Args) || len(a.Returns) != len(b.Returns) || a.Vararg != b.Vararg || a.Varret != b.Varret {
+		c.add("arguments", "%d arguments and %d returns against %d and %d", len(a.Args), len(a.Returns), len(b.Args), len(b.Returns))
+		return c.found
+	}
+	for i := range a.Args {
+		c.argument(a.Args[i], b.Args[i])
+	}
+	for i := range a.Returns {
+		what := fmt.Sprintf("return %d", i)
+		c.same("names", "name of "+what, a.Returns[i].Name, b.Returns[i].Name)
+		c.typed(what, a.Returns[i].Type, b.Returns[i].Type, a.Returns[i].Alias, b.Returns[i].Alias)
+	}
+	return c.found
+}
+
+type comparer struct {
+	found        []Difference
+	aSets, bSets map[string]int // alias sets, numbered as they come
+}
+
+func (c *comparer) add(kind, format string, args ...any) {
+	c.found = append(c.found, Difference{kind, fmt.Sprintf(format, args...)})
+}
+
+func (c *comparer) same(kind, what, a, b string) {
+	if a != b {
+		c.add(kind, "%s: %s against %s", what, orNone(a), orNone(b))
+	}
+}
+
+func orNone(text string) string {
+	if text == "" {
+		return "none"
+	}
+	return text
+}
+
+func (c *comparer) argument(a, b Argument) {
+	c.same("names", "name of an argument", a.Name, b.Name)
+	if a.KwargOnly != b.KwargOnly {
+		c.add("arguments", "%s is keyword-only in one of them", a.Name)
+	}
+	c.typed(a.Name, a.Type, b.Type, a.Alias, b.Alias)
+	if meaning(a.Type, a.Default) != meaning(b.Type, b.Default) {
+		c.same("default values", "default value of "+a.Name, a.Default, b.Default)
+	}
+}
+
+func (c *comparer) typed(what string, a, b Type, aAlias, bAlias *Alias) {
+	if a.dispatched().String() != b.dispatched().String() {
+		c.same("types", "type of "+what, a.String(), b.String())
+	}
+	if numbered(aAlias, c.aSets) != numbered(bAlias, c.bSets) {
+		c.same("alias sets", "alias sets of "+what, aliasText(aAlias), aliasText(bAlias))
+	}
+}
+
+func aliasText(a *Alias) string {
+	if a == nil {
+		return ""
+	}
+	return "(" + a.String() + ")"
+}
+
+// numbered prints an annotation with numbers for its sets.
+func numbered(a *Alias, sets map[string]int) string {
+	text := ""
+	for ; a != nil; a = a.Outer {
+		plain := Alias{Write: a.Write, Before: numbers(a.Before, sets)}
+		if a.After != nil {
+			plain.After = numbers(a.After, sets)
+		}
+		text += fmt.Sprintf("%d(%v)", a.Depth, plain)
+	}
+	return text
+}
+
+func numbers(letters []string, sets map[string]int) []string {
+	var list []string
+	for _, l := range letters {
+		if l != "*" && sets[l] == 0 {
+			sets[l] = len(sets) + 1
+		}
+		list = append(list, strconv.Itoa(sets[l]))
+	}
+	slices.Sort(list)
+	return list
+}
+
+// dispatched is the type as the dispatcher has it.
+func (t Type) dispatched() Type {
+	switch {
+	case t.Kind == Base && t.Name == "Dimname":
+		t.Name = "str"
+	case t.Kind == Base && t.Name == "DeviceIndex":
+		t.Name = "int"
+	}
+	elem := make([]Type, len(t.Elem))
+	for i, e := range t.Elem {
+		elem[i] = e.dispatched()
+	}
+	t.Elem = elem
+	return t
+}
+
+// constants are the names that a schema has for numbers.
+//
+// Source: aten/src/ATen/core/Reduction.h; c10/core/Layout.h, MemoryFormat.h.
+var constants = map[string]map[string]string{
+	"int":          {"Mean": "1", "Sum": "2"},
+	"Layout":       {"strided": "0"},
+	"MemoryFormat": {"contiguous_format": "0", "preserve_format": "1", "channels_last": "2", "channels_last_3d": "3"},
+}
+
+// meaning is a default value in one spelling.
+func meaning(t Type, value string) string {
+	t = t.dispatched()
+	switch {
+	case value == "" || value == "None":
+		return value
+	case t.Kind == Optional:
+		return meaning(t.Elem[0], value)
+	case t.Kind == List:
+		return listMeaning(t, value)
+	case t.Kind != Base:
+		return value
+	}
+	switch t.Name {
+	case "float":
+		if f, err := strconv.ParseFloat(value, 64); err == nil {
+			return strconv.FormatFloat(f, 'g', -1, 64)
+		}
+	case "int", "SymInt", "Layout", "MemoryFormat":
+		if number, ok := constants[strings.TrimPrefix(t.Name, "Sym")][value]; ok {
+			return number
+		}
+	case "Scalar":
+		return scalarMeaning(value)
+	case "bool":
+		if b, err := strconv.ParseBool(value); err == nil {
+			return strconv.FormatBool(b)
+		}
+	case "str", "Device":
+		return unquote(value)
+	}
+	return value
+}
+
+// scalarMeaning keeps the type of a number apart: 1 and 1.0 promote in
+// different ways.
+func scalarMeaning(value string) string {
+	if _, err := strconv.ParseInt(value, 10, 64); err == nil {
+		return value
+	}
+	if f, err := strconv.ParseFloat(value, 64); err == nil {
+		text := strconv.FormatFloat(f, 'g', -1, 64)
+		if f == math.Trunc(f) && !strings.ContainsAny(text, ".eIN") {
+			text += ".0"
+		}
+		return text
+	}
+	return value
+}
+
+// listMeaning is a list's elements; one value for a list of a fixed size
+// stands for all.
+func listMeaning(t Type, value string) string {
+	inner, isList := strings.CutPrefix(value, "[")
+	if !isList {
+		if t.Size == 0 {
+			return meaning(t.Elem[0], value)
+		}
+		return "[" + strings.Repeat(meaning(t.Elem[0], value)+",", t.Size) + "]"
+	}
+	inner = strings.TrimSuffix(inner, "]")
+	var b strings.Builder
+	for item := range strings.SplitSeq(inner, ",") {
+		if item = strings.TrimSpace(item); item != "" {
+			b.WriteString(meaning(t.Elem[0], item) + ",")
+		}
+	}
+	return "[" + b.String() + "]"
+}
+
+// unquote is the text of a string, in whichever quotes and with whichever
+// escapes.
+func unquote(value string) string {
+	if len(value) < 2 || value[0] != '\'' && value[0] != '"' || value[len(value)-1] != value[0] {
+		return value
+	}
+	text := ""
+	for rest := value[1 : len(value)-1]; rest != ""; {
+		char, multibyte, tail, err := strconv.UnquoteChar(rest, 0)
+		switch {
+		case err != nil && rest[0] == '\\' && len(rest) > 1: // an escape that Go has no word for
+			text, rest = text+rest[1:2], rest[2:]
+		case err != nil:
+			text, rest = text+rest[:1], rest[1:]
+		case multibyte:
+			text, rest = text+string(char), tail
+		default:
+			text, rest = text+string([]byte{byte(char)}), tail
+		}
+	}
+	return text
+}
