@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -192,5 +193,29 @@ func TestCompare(t *testing.T) {
 	out, err = exec.Command(command, "dump", "-libtorch", torch.Root, "-libtorch", torch.Root).CombinedOutput()
 	if err == nil || !strings.Contains(string(out), "want one -libtorch") {
 		t.Errorf("a dump of two: %v\n%s", err, out)
+	}
+}
+
+// Against its own library, a version's file has nothing but what code
+// registers beside it.
+func TestDumpOwnFile(t *testing.T) {
+	command, _ := tool(t)
+	torch, _, err := installed.Find("")
+	if err != nil {
+		t.Skip(err)
+	}
+	file, err := torch.Schemas()
+	if err != nil {
+		t.Skip(err)
+	}
+	out, err := exec.Command(command, "dump", "-ns", "aten", "-schema", file).Output()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) || exit != nil && exit.ExitCode() != 1 {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(out)) {
+		if !strings.Contains(line, "only in the library, where code registers it") {
+			t.Errorf("%s differs: %s", file, line)
+		}
 	}
 }
