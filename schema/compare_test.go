@@ -9,7 +9,7 @@ import (
 )
 
 func TestCompare(t *testing.T) {
-	for _, tt := range []struct{ name, file, library, want string }{
+	for _, tt := range []struct{ name, file, live, want string }{
 		{"the same", "f(Tensor self) -> Tensor", "f(Tensor self) -> Tensor", ""},
 		{"types with two names", "f(Dimname[]? names, DeviceIndex i=-1, Dimname[1] n) -> Dimname", "f(str[]? names, int i=-1, str[1] n) -> str", ""},
 		{"numbers", "f(float a=1, float b=1e-05, float? c=10.0, Scalar s=1.5, float[2] d=0, int[2] e=1) -> ()",
@@ -42,18 +42,18 @@ func TestCompare(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			library, err := schema.ParseDispatcher("aten::" + tt.library)
+			live, err := schema.ParseDispatcher("aten::" + tt.live)
 			if err != nil {
 				t.Fatal(err)
 			}
 			var got []string
-			for _, d := range schema.Compare(file.Func, library.Func) {
+			for _, d := range schema.Compare(file.Func, live.Func) {
 				got = append(got, fmt.Sprintf("%s: %s", d.Kind, d.Text))
 			}
 			if text := strings.Join(got, "; "); text != tt.want {
 				t.Errorf("%s\nwant\n%s", text, tt.want)
 			}
-			if back := schema.Compare(library.Func, file.Func); len(back) != len(got) {
+			if back := schema.Compare(live.Func, file.Func); len(back) != len(got) {
 				t.Errorf("%d differences one way, %d the other", len(got), len(back))
 			}
 		})
