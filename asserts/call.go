@@ -43,13 +43,13 @@ func NewCall(buf []Observation) Call { return Call{obs: buf} }
 // It is inlined too: what a wrapper stores in its own Call needs no write
 // barrier.
 func (c *Call) Begin(op *Op) {
-	c.plan, c.settings = begin(op, len(c.obs))
+	c.plan, c.settings = begin(op, c.obs)
 	c.on = c.settings.on
 }
 
 // BeginContext is Begin under what ctx sets for the calls it is passed to.
 func (c *Call) BeginContext(ctx context.Context, op *Op) {
-	c.plan, c.settings = beginContext(ctx, op, len(c.obs))
+	c.plan, c.settings = beginContext(ctx, op, c.obs)
 	c.on = c.settings.on
 }
 
@@ -61,22 +61,35 @@ func (c *Call) BeginSeen(op *Op) Level {
 	return c.settings.level
 }
 
-func begin(op *Op, room int) (*plan, *settings) {
+func begin(op *Op, obs []Observation) (*plan, *settings) {
 	s := current.Load()
-	if p := op.made(); p != nil && p.op == op && !s.aside && p.singles <= room {
+	if p := op.made(); p != nil && p.op == op && !s.aside && p.singles <= len(obs) {
 		return p, s
 	}
-	return s.begin(op, room)
+	return s.record(op, obs)
 }
 
-func beginContext(ctx context.Context, op *Op, room int) (*plan, *settings) {
+func beginContext(ctx context.Context, op *Op, obs []Observation) (*plan, *settings) {
 	if ctx != nil {
 		if sc, ok := ctx.Value(scopeKey{}).(*scope); ok {
 			configure()
-			return sc.over(current.Load()).begin(op, room)
+			return sc.over(current.Load()).record(op, obs)
 		}
 	}
-	return begin(op, room)
+	return begin(op, obs)
+}
+
+// record is begin for a call that is recorded: at the content level it holds
+// the storages that it reads.
+func (s *settings) record(op *Op, obs []Observation) (*plan, *settings) {
+	p, s := s.begin(op, len(obs))
+	if s.on && s.level >= Content {
+		own := *s
+		own.holding = hold()
+		own.holding.mark(obs)
+		s = &own
+	}
+	return p, s
 }
 
 // begin is for the first call of all, the first of an op, and where calls are
@@ -123,6 +136,9 @@ func (c *Call) List(n int) {
 // onto the heap.
 func (c *Call) room(n int) {
 	obs := make([]Observation, 2*(c.n+n)+c.plan.singles)
+	if c.settings.holding != nil {
+		c.settings.holding.mark(obs)
+	}
 	copy(obs, c.obs[:c.n])
 	c.obs = obs
 }
@@ -149,6 +165,9 @@ func (c *Call) Judge() {
 // end counts between looking and telling: an atomic operation waits for what
 // is still being written, and the observations just have been.
 func (c *Call) end() {
+	if c.settings.holding != nil {
+		c.settings.holding.release(c.obs)
+	}
 	clean := c.clean()
 	c.count()
 	if !clean {

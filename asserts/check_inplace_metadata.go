@@ -21,7 +21,10 @@ var _ = add(check{
 	fixes: func(_ *Op, v *Violation) string {
 		return "write into " + v.Subject.Name + " as it is; or tag the op inplace_view"
 	},
-	skips: []Row{{Trait: Storageless, Reason: noStorage}},
+	skips: []Row{
+		{Trait: Storageless, Reason: noStorage},
+		{Trait: Contended, Reason: contended},
+	},
 })
 
 // reshapes reports whether it is the op's work to give an argument other
@@ -29,8 +32,8 @@ var _ = add(check{
 func (op *Op) reshapes() bool {
 	_, name, _ := strings.Cut(op.Name, "::")
 	name, _, _ = strings.Cut(name, ".")
-	words := strings.Split(name, "_")
-	return slices.Contains(op.Tags, "inplace_view") || slices.Contains(words, "resize") || words[0] == "set"
+	sets := name == "set_" || name == "set_data"
+	return sets || slices.Contains(op.Tags, "inplace_view") || slices.Contains(strings.Split(name, "_"), "resize")
 }
 
 // inplaceMetadata reports a tensor that was passed twice for the first
@@ -43,11 +46,10 @@ func (j *judge) inplaceMetadata() {
 		if !in.codes.Has(InplaceMetadata) || !in.before.Defined() || in.newImpl || reported[impl] {
 			continue
 		}
-		b, a := in.before.Content, in.after.Content
-		if !j.judged(InplaceMetadata, &in.before) || b == nil || a == nil {
+		if !j.seesContents(InplaceMetadata, in) {
 			continue
 		}
-		changes := changedMetadata(b, a)
+		changes := changedMetadata(in.before.Content, in.after.Content)
 		if len(changes) == 0 || slices.ContainsFunc(j.byImpl[impl], func(other *input) bool { return other.Out }) {
 			continue
 		}

@@ -20,9 +20,16 @@ var _ = add(check{
 	judges: (*judge).undeclaredWrites,
 	after:  1 << InputStorage,
 	fixes:  fixUndeclaredWrite,
-	skips:  []Row{{Trait: Storageless, Reason: noStorage}},
-	parts:  true,
+	skips: []Row{
+		{Trait: Storageless, Reason: noStorage},
+		{Trait: Contended, Reason: contended},
+	},
+	parts: true,
 })
+
+// contended is why a check on contents is skipped for a storage that was not
+// read.
+const contended = "another goroutine's call held the storage"
 
 // undeclaredWrites takes bytes to belong to a storage and metadata to a
 // TensorImpl: of the arguments that share one, the first is reported.
@@ -38,7 +45,7 @@ func (j *judge) undeclaredWrites() {
 			continue
 		}
 		b, a := in.before.Content, in.after.Content
-		if !j.judged(UndeclaredWrite, &in.before) || b == nil || a == nil || in.before.Impl != in.after.Impl {
+		if in.before.Impl != in.after.Impl || !j.seesContents(UndeclaredWrite, in) {
 			continue
 		}
 		var saw []string

@@ -22,6 +22,7 @@ var _ = add(check{
 	skips: []Row{
 		{Trait: Storageless, Reason: noStorage},
 		{Trait: NoVersion, Reason: "no version counter"},
+		{Trait: Contended, Reason: contended},
 	},
 })
 
@@ -36,7 +37,7 @@ func (j *judge) versionBumps() {
 			continue
 		}
 		b, a := in.before.Content, in.after.Content
-		if !j.judged(VersionBump, &in.before) || b == nil || a == nil || in.after.Storage != storage {
+		if in.after.Storage != storage || !j.seesContents(VersionBump, in) {
 			continue
 		}
 		text := overwritten(b, a)

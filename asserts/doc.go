@@ -15,7 +15,7 @@
 //		o.Impl, o.ImplUses = t.id, asserts.NotCounted
 //		o.Storage, o.StorageUses = t.buffer.id, asserts.NotCounted
 //		if level >= asserts.Content {
-//			o.Version, o.Content = t.version, t.content()
+//			o.Look(func() { o.Version, o.Content = t.version, t.content() })
 //		}
 //	}
 //
@@ -36,6 +36,9 @@
 //     nanoseconds.
 //   - Content compares bytes and metadata as well, OA009 and OA010. It reads
 //     every byte of every argument twice.
+//     What calls of two goroutines hold at one time, if both go through [Observation.Look],
+//     is a counted skip; nothing else may write the arguments meanwhile. A
+//     kernel that panics keeps what its call held from other goroutines.
 //   - Off costs the wrapper's own frame.
 //
 // A call that looks usual is recognised without the judge; [Judge] itself is a

@@ -56,7 +56,7 @@ func (t *tensor) Observe(o *asserts.Observation, level asserts.Level) {
 	if s := i.storage; s != nil {
 		o.Storage, o.StorageUses = s.id, s.uses
 		if level >= asserts.Content {
-			o.Content = i.content()
+			o.Look(func() { o.Content = i.content() })
 		}
 	}
 }

@@ -201,6 +201,21 @@ func (j *judge) judged(code Code, tensors ...*Observation) bool {
 	return true
 }
 
+// seesContents reports whether a check on an argument's contents is judged: the
+// argument's traits allow it and its contents were observed. It counts either
+// way.
+func (j *judge) seesContents(code Code, in *input) bool {
+	if j.passesOver(code, &in.before, &in.after) {
+		return false
+	}
+	if in.before.Content == nil || in.after.Content == nil {
+		j.skipped[Skip{Code: code, Reason: "contents not observed"}]++
+		return false
+	}
+	j.verdict.Judged[code]++
+	return true
+}
+
 func (j *judge) skip(code Code, tensors []*Observation) (reason string, skip bool) {
 	for _, m := range j.modes {
 		if j.policy.ForMode(m).Has(code) {

@@ -151,7 +151,9 @@ func (j *judgement) test(t *testing.T) {
 	verdict := asserts.Judge(op, seen, policy)
 	var skipped asserts.Codes
 	for _, s := range verdict.Skips {
-		skipped |= asserts.CodesOf(s.Code)
+		if s.Reason != "contents not observed" { // most of these calls are without
+			skipped |= asserts.CodesOf(s.Code)
+		}
 	}
 	if skipped.String() != j.skips {
 		t.Errorf("skipped %q, want %q", skipped, j.skips)

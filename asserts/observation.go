@@ -62,6 +62,9 @@ const (
 	ReportsViews                         // a wrapper subclass that sets its storage to report its views
 	NoVersion                            // no version counter: an inference tensor
 	Storageless                          // added by the judge where Storage is 0; engines leave it out
+	Contended                            // added by Look where another goroutine's call held the storage
+
+	lastTrait = Contended
 )
 
 // Tensor is what a library's tensor type implements to be checked. Observe

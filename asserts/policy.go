@@ -151,6 +151,7 @@ func (p *Policy) Table() []PolicyLine {
 		{"meta tensor", MetaTensor},
 		{"tensor without storage", Storageless},
 		{"tensor without version counter", NoVersion},
+		{"tensor whose storage another goroutine's call holds", Contended},
 		{"functional wrapper", FunctionalWrapper},
 		{"direct subclass", DirectSubclass},
 		{"wrapper subclass", WrapperSubclass},
@@ -161,7 +162,7 @@ func (p *Policy) Table() []PolicyLine {
 		lines = append(lines, PolicyLine{s.name, p.ForTensor(s.traits)})
 	}
 	for _, r := range p.Rows {
-		if r.Trait > Storageless {
+		if r.Trait > lastTrait {
 			lines = append(lines, PolicyLine{r.Reason, p.ForTensor(r.Trait)})
 		}
 	}
@@ -184,7 +185,7 @@ var subclasses struct {
 // out, after some twenty.
 func RegisterSubclass(name string, invalidates Codes) Traits {
 	subclasses.Lock()
-	trait := Storageless << (1 + len(subclasses.rows))
+	trait := lastTrait << (1 + len(subclasses.rows))
 	row := Row{Trait: trait, Skip: invalidates, Reason: "subclass " + name}
 	if trait == 0 {
 		subclasses.Unlock()

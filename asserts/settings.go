@@ -17,13 +17,14 @@ type settings struct {
 	reporter Reporter
 	policy   *Policy
 	modes    []*Mode
-	sample   float64 // the share of calls that is checked
-	bound    bool    // the reporter was given by a context
-	off      bool    // OPASSERT says off
+	sample   float64  // the share of calls that is checked
+	bound    bool     // the reporter was given by a context
+	off      bool     // OPASSERT says off
+	holding  *holding // of the one call that these settings are for
 
 	// Derived by finish.
 	on        bool      // not Off
-	aside     bool      // Begin must look closer: unset, or sampled
+	aside     bool      // Begin must look closer: unset, sampled, or at the content level
 	special   Traits    // traits that skip something
 	quick     bool      // Call.clean may judge: the identity level, and no mode skips anything
 	unchecked *settings // those of a call that is sampled out
@@ -32,7 +33,7 @@ type settings struct {
 func (s *settings) finish() *settings {
 	s.unchecked = &settings{level: Off}
 	s.on = s.level != Off
-	s.aside = s.sample < 1 //mutate:equivalent true: only saves time
+	s.aside = s.sample < 1 || s.level >= Content //mutate:equivalent true: only saves time
 	s.special = s.policy.special(Identity)
 	s.quick = s.level == Identity
 	for _, m := range s.modes {

@@ -22,7 +22,7 @@ func (t *Tensor) Observe(o *asserts.Observation, level asserts.Level) {
 		o.Storage, o.StorageUses = s.id, s.uses.Load()
 	}
 	if level >= asserts.Content {
-		x.observeContents(o)
+		o.Look(func() { x.observeContents(o) })
 	}
 }
 

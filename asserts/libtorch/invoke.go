@@ -6,6 +6,10 @@ import (
 	"github.com/opassert/opassert/asserts"
 )
 
+// contents is taken by a call that reads the bytes of its tensors: another one
+// on views of the same storages would look like an undeclared write.
+var contents sync.Mutex
+
 // outcomes are used again, so that a call makes little garbage.
 var outcomes = sync.Pool{New: func() any { return new(Outcome) }}
 
@@ -25,7 +29,14 @@ func Invoke(check bool, op *asserts.Op, args ...Value) (results []Value, err err
 	if check {
 		level = call.BeginSeen(op)
 	}
-	if err := live.Call(level, out, args...); err != nil {
+	if level >= asserts.Content {
+		contents.Lock()
+	}
+	err = live.Call(level, out, args...)
+	if level >= asserts.Content {
+		contents.Unlock()
+	}
+	if err != nil {
 		return nil, err
 	}
 	if check {

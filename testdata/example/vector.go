@@ -57,7 +57,7 @@ func (v *Vector) Observe(o *asserts.Observation, level asserts.Level) {
 	o.Impl, o.Storage, o.Version = v.id, v.buffer.id, *v.version
 	o.ImplUses, o.StorageUses = asserts.NotCounted, asserts.NotCounted
 	if level >= asserts.Content {
-		o.Content = v.content()
+		o.Look(func() { o.Content = v.content() })
 	}
 }
 

@@ -1,0 +1,108 @@
+package asserts
+
+import (
+	"sync"
+	"unsafe"
+)
+
+// The content level reads bytes while kernels write others: of two goroutines
+// that call kernels on views of one storage, either would take what the other
+// writes for an undeclared write. So a call holds the storages that it reads,
+// from the first look until it is judged, and what calls of two goroutines hold
+// is not read but [Contended].
+
+// holds are the storages that are held now.
+var holds = struct {
+	sync.Mutex
+	storages map[ID]*held
+}{storages: make(map[ID]*held)}
+
+// held is a storage that a call reads.
+type held struct {
+	sync.Mutex        // taken while its bytes are read
+	goroutine  uint64 // whose call was the first
+	looks      int
+	contended  bool // another goroutine's call held it meanwhile
+}
+
+// A holding is what one call holds.
+type holding struct {
+	marker    Snapshot // what stands in the call's observations until they are filled in
+	goroutine uint64
+	storages  []ID // one for each look
+}
+
+const marked = "opassert: held"
+
+func hold() *holding {
+	return &holding{marker: Snapshot{DType: marked}, goroutine: goroutine()}
+}
+
+// mark leads from the observations of a call to what it holds. Observe knows
+// neither the call nor the goroutine cheaply.
+func (h *holding) mark(obs []Observation) {
+	for i := range obs {
+		obs[i].Content = &h.marker
+	}
+}
+
+// holding returns what the call holds that an observation is part of, and
+// makes the observation as if there were none.
+func (o *Observation) holding() *holding {
+	content := o.Content
+	if content == nil || content.DType != marked {
+		return nil
+	}
+	o.Content = nil
+	return (*holding)(unsafe.Pointer(content)) // its first field
+}
+
+// release gives the storages back when the call's record ends.
+func (h *holding) release(obs []Observation) {
+	for i := range obs {
+		obs[i].holding() // of a place that was not filled in
+	}
+	holds.Lock()
+	defer holds.Unlock()
+	for _, id := range h.storages {
+		s := holds.storages[id]
+		if s.looks--; s.looks == 0 {
+			delete(holds.storages, id)
+		}
+	}
+}
+
+// Look calls read, which fills in what the content level adds, unless a call
+// of another goroutine holds the tensor's storage: then the tensor is
+// [Contended]. Observe calls it once Storage is set. Outside a checked call
+// there is nothing to wait for.
+func (o *Observation) Look(read func()) {
+	h := o.holding()
+	if h == nil || o.Storage == 0 {
+		read()
+		return
+	}
+	s := h.take(o.Storage)
+	defer s.Unlock()
+	if s.contended {
+		o.Traits |= Contended
+		return
+	}
+	read()
+}
+
+// take returns a storage, held and locked.
+func (h *holding) take(id ID) *held {
+	holds.Lock()
+	s := holds.storages[id]
+	if s == nil {
+		s = &held{goroutine: h.goroutine}
+		holds.storages[id] = s
+	}
+	s.looks++
+	h.storages = append(h.storages, id)
+	holds.Unlock()
+	s.Lock()
+	s.contended = s.contended || s.goroutine != h.goroutine
+	return s
+}

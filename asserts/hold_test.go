@@ -1,0 +1,70 @@
+package asserts_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/opassert/opassert/asserts"
+)
+
+// A check on contents that were not observed is a skip, not a pass.
+func TestContentsNotObserved(t *testing.T) {
+	for schema, code := range map[string]asserts.Code{
+		"f(Tensor self) -> ()":     asserts.UndeclaredWrite,
+		"f(Tensor(a!) self) -> ()": asserts.VersionBump,
+	} {
+		seen := &asserts.Seen{Level: asserts.Content, Before: list{see(1, 2)}, After: list{see(1, 2)}}
+		verdict := asserts.Judge(opOf(schema), seen, asserts.Aware())
+		want := asserts.Skip{Code: code, Reason: "contents not observed", Count: 1}
+		if len(verdict.Skips) != 1 || verdict.Skips[0] != want || verdict.Judged[code] != 0 {
+			t.Errorf("%s: skips %v, judged %d, want %v", schema, verdict.Skips, verdict.Judged[code], want)
+		}
+	}
+}
+
+// meet runs a wrapper's call and, while its kernel is at work, another one.
+func meet(t *testing.T, self, other *tensor, kernel func()) []asserts.Found {
+	t.Helper()
+	c := collect(t)
+	defer asserts.SetLevel(asserts.Content)()
+	binary(newAdd(), func(self, _ *tensor) *tensor {
+		kernel()
+		return newTensor(4)
+	}, self, other)
+	return c.Found()
+}
+
+// A storage that another goroutine's call holds is not judged: what changed in
+// it may be that call's doing.
+func TestHeldElsewhere(t *testing.T) {
+	self := newTensor(4)
+	write := func() { self.impl.storage.bytes[0]++ }
+	elsewhere := func() {
+		done := make(chan bool)
+		go func() {
+			binary(newAdd(), func(*tensor, *tensor) *tensor { write(); return newTensor(4) }, self, newTensor(4))
+			done <- true
+		}()
+		<-done
+	}
+	if found := meet(t, self, newTensor(4), elsewhere); len(found) > 0 {
+		t.Errorf("reported %v", found)
+	}
+	// On the same goroutine the inner call is the outer one's doing.
+	inside := func() {
+		binary(newAdd(), func(*tensor, *tensor) *tensor { return newTensor(4) }, self, newTensor(4))
+		write()
+	}
+	if found := meet(t, self, newTensor(4), inside); len(found) != 1 || found[0].Code != asserts.UndeclaredWrite {
+		t.Errorf("reported %v, want OA009", found)
+	}
+	// The kernel of an inner call panics; later calls are judged.
+	panics := func() {
+		defer func() { recover() }()
+		binary(newAdd(), func(*tensor, *tensor) *tensor { panic(fmt.Sprint("refused")) }, self, newTensor(4))
+	}
+	meet(t, self, newTensor(4), panics)
+	if found := meet(t, self, newTensor(4), write); len(found) != 1 {
+		t.Errorf("reported %v, want OA009", found)
+	}
+}
