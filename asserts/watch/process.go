@@ -88,7 +88,8 @@ func (p *process) hello(text string) ([]byte, error) {
 	if maxBytes <= 0 {
 		maxBytes = math.MaxInt64
 	}
-	return words(int64(c.Content), int64(max(1, c.Sample)), maxBytes, 0), nil
+	settings := words(int64(c.Content), int64(max(1, c.Sample)), maxBytes, 0)
+	return append(settings, " "+strings.Join(own, " ")+" "...), nil
 }
 
 // call judges a call that does not look usual. The answer is a number where

@@ -83,6 +83,7 @@ func sources() fs.FS {
 // else goes wrong is in the report.
 func Run(ctx context.Context, config Config) (*Report, error) {
 	cwd, _ := os.Getwd()
+	config.Policy = config.Policy.With(subclasses...)
 	r := &run{
 		config: config, cwd: cwd,
 		ops:       ops{byText: make(map[string]*watchedOp), plan: config.Plan, wants: config.Wants},

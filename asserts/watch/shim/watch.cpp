@@ -14,6 +14,7 @@
 #include <unordered_map>
 
 #include "channel.h"
+#include "python.h"
 #include "site.h"
 #include "usual.h"
 
@@ -27,6 +28,10 @@ using torch::jit::Stack;
 // kKey is a key that no kernel of PyTorch's is registered for, below autograd
 // and above the backends. 1.13 and 2.6 have it above Python, newer ones below.
 constexpr DispatchKey kKey = DispatchKey::Fake;
+
+// kTop is another such key, above all others: operators that decompose are
+// seen there, those that are not PyTorch's own.
+constexpr DispatchKey kTop = DispatchKey::TESTING_ONLY_GenericMode;
 
 // Counts of an operator, in a file that all processes of a run share; Go reads
 // them as counts.go says.
@@ -43,6 +48,7 @@ enum content { NO_CONTENT, CUSTOM_CONTENT, ALL_CONTENT };
 struct Watched {
   Expected expected;
   int64_t number = 0;
+  bool decomposes = false;  // seen at kTop
   bool custom = false;   // of a namespace that is not PyTorch's
   bool watched = false;  // opassert wants to know of its calls
   bool content = false;
@@ -52,7 +58,8 @@ struct Watched {
 };
 
 Channel channel;
-PythonSite python;
+PythonSite site;
+Python python;
 int64_t settings[SETTINGS];
 Counts* counts_file;
 constexpr int64_t kOperators = 1 << 14;
@@ -63,6 +70,9 @@ std::atomic<int64_t> generation{1};
 std::atomic<int64_t> writes{0};
 std::atomic<int> threads{0};
 
+std::string own_namespaces;  // PyTorch's, with spaces around each
+
+thread_local int inside_own = 0;     // kernels of PyTorch's own operators that are being looked at
 thread_local int inside_custom = 0;  // kernels of operators that are not PyTorch's, which this thread is in
 
 void trouble(const std::string& what) {
@@ -96,6 +106,7 @@ class Operators {
     w->custom = words[1] != 0;
     w->watched = words[2] != 0 && w->number < kOperators;
     w->expected = Expected(words.data() + 3);
+    w->decomposes = w->custom && handle.hasKernelForDispatchKey(DispatchKey::CompositeImplicitAutograd);
     w->content = settings[SET_CONTENT] == ALL_CONTENT || (settings[SET_CONTENT] == CUSTOM_CONTENT && w->custom);
     w->counts = &counts_file[w->number];
     return w;
@@ -197,10 +208,14 @@ void uncount(const TensorImpl* impl, bool alone, int64_t& uses) {
   uses = (int64_t(of_impl) & 0xffffffff) | int64_t(of_storage) << 32;
 }
 
+// A Place says where in the dispatcher a call is looked at.
+enum Place { BELOW_AUTOGRAD, ABOVE_AUTOGRAD, PYTHON };
+
 // A Look is one call being looked at.
 class Look {
   const Watched& op_;
   Stack& stack_;
+  const Place place_;
   oa_level level_ = OA_IDENTITY;
   int64_t writes_;
   c10::SmallVector<Impl, 8> impls_;
@@ -216,8 +231,17 @@ class Look {
     for (const Subject& s : op_.expected.args) f(stack_[base + s.index], s.list != 0);
   }
 
+  void see(TensorImpl* impl, oa_level level) {
+    const size_t at = seen_.size();
+    observe(impl, level, seen_);
+    if (impl == nullptr || place_ != PYTHON || !impl->is_python_dispatch()) return;
+    Python::Lock lock(python);
+    int64_t& word = seen_[at + 3];
+    word = (word & ~(int64_t(0xffff) << 32)) | python.traits(impl, word >> 32 & 0xffff) << 32;
+  }
+
   oa_level choose() {
-    if (!op_.content) return OA_IDENTITY;
+    if (!op_.content || place_ != BELOW_AUTOGRAD) return OA_IDENTITY;
     bool large = false, subclass = false;
     each_arg([&](const c10::IValue& v, bool list) {
       each(v, list, [&](TensorImpl* impl) {
@@ -242,17 +266,21 @@ class Look {
   }
 
  public:
-  Look(const Watched& op, Stack& stack) : op_(op), stack_(stack) {
+  Look(const Watched& op, Stack& stack, Place place) : op_(op), stack_(stack), place_(place) {
     op.counts->calls.fetch_add(1, std::memory_order_relaxed);
     level_ = choose();
     each_arg([&](const c10::IValue& v, bool list) { seen_.word(count(v, list)); });
     each_arg([&](const c10::IValue& v, bool list) {
       each(v, list, [&](TensorImpl* impl) {
-        observe(impl, level_, seen_);
+        see(impl, level_);
         impls_.push_back(impl == nullptr ? Impl() : Impl::reclaim_copy(impl));
       });
     });
     for (const Impl& impl : impls_) holds_.hold(impl.defined() ? impl.get() : nullptr);
+    if (place_ == PYTHON) {
+      Python::Lock lock(python);
+      modes_ = python.modes();
+    }
     writes_ = writes.load();
     if (op_.writes) writes++;
   }
@@ -267,7 +295,7 @@ class Look {
   // returned looks at the call once more, and asks.
   void returned() {
     holds_.release();
-    for (const Impl& impl : impls_) observe(impl.defined() ? impl.get() : nullptr, level_, seen_);
+    for (const Impl& impl : impls_) see(impl.defined() ? impl.get() : nullptr, level_);
     const size_t base = stack_.size() - op_.returns;
     const bool alone = op_.expected.returns.size() == 1 && !op_.expected.returns[0].list;
     for (const Subject& s : op_.expected.returns) {
@@ -275,7 +303,7 @@ class Look {
       seen_.word(count(v, s.list != 0));
       each(v, s.list != 0, [&](TensorImpl* impl) {
         const size_t at = seen_.size();
-        observe(impl, OA_IDENTITY, seen_);
+        see(impl, OA_IDENTITY);
         uncount(impl, alone, seen_[at + 2]);
       });
     }
@@ -310,33 +338,38 @@ class Look {
       return;
     }
     if (reply.empty()) return;
-    std::string site = reply;  // the number by which opassert knows the call
-    const std::string frames = python.frames();
-    site += frames.empty() ? "C" + native_frames() : "P" + frames;
-    if (channel.ask('S', site.data(), site.size(), reply) && !reply.empty()) TORCH_CHECK(false, reply);
+    std::string at = reply;  // the number by which opassert knows the call
+    const std::string frames = site.frames();
+    at += frames.empty() ? "C" + native_frames() : "P" + frames;
+    if (channel.ask('S', at.data(), at.size(), reply) && !reply.empty()) TORCH_CHECK(false, reply);
   }
 };
 
-struct Inside {
-  bool custom;
-  explicit Inside(bool custom) : custom(custom) { inside_custom += custom; }
-  ~Inside() { inside_custom -= custom; }
+// Uncovered is in scope while a key is not excluded.
+struct Uncovered {
+  DispatchKey key;
+  bool was;
+  explicit Uncovered(DispatchKey key) : key(key), was(c10::impl::tls_is_dispatch_key_excluded(key)) {
+    if (was) c10::impl::tls_set_dispatch_key_excluded(key, false);
+  }
+  ~Uncovered() {
+    if (was) c10::impl::tls_set_dispatch_key_excluded(key, true);
+  }
 };
 
-void fallback(const OperatorHandle& handle, DispatchKeySet keys, Stack* stack) {
-  const auto rest = keys & DispatchKeySet(DispatchKeySet::FULL_AFTER, kKey);
-  if (rest.has(DispatchKey::Python)) return handle.redispatchBoxed(rest, stack);  // seen where Python is called
-  const Watched& op = operators().find(handle);
-  // PyTorch's own kernels call no operators but PyTorch's: what they call is
-  // their own business. Those that others' kernels call are watched if they
-  // are others' too; PyTorch's may run there with view tracking on.
-  c10::optional<c10::impl::ExcludeDispatchKeyGuard> guard;
-  if (!op.custom) guard.emplace(kKey);
-  if (!op.watched || (!op.custom && inside_custom > 0)) return handle.redispatchBoxed(rest, stack);
-  Inside inside(op.custom);
-  Look look(op, *stack);
+// Inside is in scope while a kernel runs.
+struct Inside {
+  int& count;
+  explicit Inside(const Watched& op) : count(op.custom ? inside_custom : inside_own) { count++; }
+  ~Inside() { count--; }
+};
+
+// call lets f run the kernel and looks at the call before and after.
+template <class F>
+void look_at(const Watched& op, Stack& stack, Place place, F&& f) {
+  Look look(op, stack, place);
   try {
-    handle.redispatchBoxed(rest, stack);
+    f();
   } catch (...) {
     look.failed();
     throw;
@@ -344,12 +377,137 @@ void fallback(const OperatorHandle& handle, DispatchKeySet keys, Stack* stack) {
   look.returned();
 }
 
-// Registrations keeps the listener's handle for good: given up, it would stop.
-struct Registrations final : c10::OpRegistrationListener {
-  void onOperatorRegistered(const OperatorHandle&) override {}
-  // This runs under the dispatcher's lock.
-  void onOperatorDeregistered(const OperatorHandle& handle) override { operators().forget(handle); }
+void composite(const OperatorHandle& handle, DispatchKeySet keys, Stack* stack);
+
+// Registrations follows what is registered, keeps those operators that are not
+// PyTorch's own, and looks at them when their kernels are there.
+class Registrations {
+  struct New {
+    c10::OperatorName name;
+    int looks = 0;
+  };
+  std::mutex mutex_;
+  std::vector<New> new_;
+
+  struct Listener final : c10::OpRegistrationListener {
+    // These run under the dispatcher's lock.
+    void onOperatorRegistered(const OperatorHandle& handle) override;
+    void onOperatorDeregistered(const OperatorHandle& handle) override { operators().forget(handle); }
+  };
+
+  static bool own(const std::string& name) {
+    return own_namespaces.find(" " + name.substr(0, name.find("::")) + " ") != std::string::npos;
+  }
+
+  // settled reports whether there is nothing more to wait for of an operator.
+  static bool settled(New& op) {
+    auto handle = c10::Dispatcher::singleton().findSchema(op.name);
+    if (!handle) return true;
+    if (handle->hasKernelForDispatchKey(DispatchKey::CompositeImplicitAutograd)) {
+      watch(op.name);
+      return true;
+    }
+    constexpr int kLooks = 1000;
+    return handle->hasKernelForAnyDispatchKey(DispatchKeySet(DispatchKeySet::FULL)) ||
+           handle->hasKernelForDispatchKey(DispatchKey::CompositeExplicitAutograd) || ++op.looks > kLooks;
+  }
+
+  static void watch(const c10::OperatorName& name) {
+    static auto* keep = new std::vector<c10::RegistrationHandleRAII>;
+    static std::mutex mutex;
+    try {
+      auto handle = c10::Dispatcher::singleton().registerImpl(
+          name, kTop, c10::KernelFunction::makeFromBoxedFunction<&composite>(), c10::nullopt, nullptr, "opassert");
+      std::lock_guard<std::mutex> lock(mutex);
+      keep->push_back(std::move(handle));
+    } catch (const std::exception&) {
+      // It is gone again, or its library has a kernel there: not watched.
+    }
+  }
+
+ public:
+  std::atomic<bool> dirty{false};
+
+  // listen is told of all that there is, and of what comes.
+  void listen() {
+    static auto* keep = new c10::RegistrationHandleRAII(c10::Dispatcher::singleton().addRegistrationListener(std::make_unique<Listener>()));
+    (void)keep;  // given up, it would listen no more
+  }
+
+  void add(const c10::OperatorName& name) {
+    if (own(name.name)) return;
+    std::lock_guard<std::mutex> lock(mutex_);
+    new_.push_back({name});
+    dirty = true;
+  }
+
+  void look() {
+    std::vector<New> now;
+    {
+      std::lock_guard<std::mutex> lock(mutex_);
+      now.swap(new_);
+      dirty = false;
+    }
+    std::string names, ignored;
+    std::vector<New> later;
+    for (New& op : now) {
+      if (op.looks == 0) names += toString(op.name) + "\n";
+      if (!settled(op)) later.push_back(op);
+    }
+    if (!later.empty()) {
+      std::lock_guard<std::mutex> lock(mutex_);
+      new_.insert(new_.end(), later.begin(), later.end());
+      dirty = true;
+    }
+    if (!names.empty()) channel.ask('N', names.data(), names.size(), ignored);
+  }
+
+  void forked() { new (&mutex_) std::mutex; }
 };
+
+Registrations& registrations() {
+  static auto* all = new Registrations;
+  return *all;
+}
+
+void Registrations::Listener::onOperatorRegistered(const OperatorHandle& handle) { registrations().add(handle.operator_name()); }
+
+void fallback(const OperatorHandle& handle, DispatchKeySet keys, Stack* stack) {
+  const auto rest = keys & DispatchKeySet(DispatchKeySet::FULL_AFTER, kKey);
+  if (rest.has(DispatchKey::Python)) return handle.redispatchBoxed(rest, stack);  // seen where Python is called
+  if (C10_UNLIKELY(registrations().dirty.load(std::memory_order_relaxed))) registrations().look();
+  const Watched& op = operators().find(handle);
+  // PyTorch's own kernels call no operators but PyTorch's: what they call is
+  // their own business. Those that others' kernels call are watched if they
+  // are others' too; PyTorch's may run there with view tracking on.
+  c10::optional<c10::impl::ExcludeDispatchKeyGuard> guard;
+  if (!op.custom) guard.emplace(kKey);
+  if (!op.watched || op.decomposes || (!op.custom && inside_custom > 0)) return handle.redispatchBoxed(rest, stack);
+  Inside inside(op);
+  look_at(op, *stack, BELOW_AUTOGRAD, [&] { handle.redispatchBoxed(rest, stack); });
+}
+
+// composite is the kernel at kTop of operators that decompose.
+void composite(const OperatorHandle& handle, DispatchKeySet keys, Stack* stack) {
+  const auto rest = keys & DispatchKeySet(DispatchKeySet::FULL_AFTER, kTop);
+  const Watched& op = operators().find(handle);
+  if (!op.watched) return handle.redispatchBoxed(rest, stack);
+  look_at(op, *stack, ABOVE_AUTOGRAD, [&] { handle.redispatchBoxed(rest, stack); });
+}
+
+using Dispatch = void (*)(const c10::impl::PyInterpreterVTable*, const OperatorHandle&, Stack*);
+Dispatch dispatch_to_python;
+
+// dispatch stands where __torch_dispatch__ is called. Below it all keys above
+// Python are off, with ours among them in the versions that have it there.
+void dispatch(const c10::impl::PyInterpreterVTable* table, const OperatorHandle& handle, Stack* stack) {
+  const Watched& op = operators().find(handle);
+  if (!op.watched || inside_own > 0 || (!op.custom && inside_custom > 0)) return dispatch_to_python(table, handle, stack);
+  look_at(op, *stack, PYTHON, [&] {
+    Uncovered key(kKey);
+    dispatch_to_python(table, handle, stack);
+  });
+}
 
 bool map_counts() {
   const std::string path = channel.folder + "/counts";
@@ -364,8 +522,9 @@ bool map_counts() {
 
 void forked() {
   channel.forked();
-  python.forked();
+  site.forked();
   operators().forked();
+  registrations().forked();
 }
 
 template <class F>
@@ -381,7 +540,20 @@ bool tried(const char* what, F&& f) {
   return false;
 }
 
-void include() { c10::impl::tls_set_dispatch_key_included(kKey, true); }
+void include() {
+  c10::impl::tls_set_dispatch_key_included(kKey, true);
+  c10::impl::tls_set_dispatch_key_included(kTop, true);
+}
+
+// claim takes the two keys. Two fallbacks on one key are refused, and from a
+// static initialiser that would end the program. Nothing is given up again.
+void claim() {
+  auto& dispatcher = c10::Dispatcher::singleton();
+  static auto* below = new c10::RegistrationHandleRAII(
+      dispatcher.registerFallback(kKey, c10::KernelFunction::makeFromBoxedFunction<&fallback>(), "opassert"));
+  static auto* above = new c10::RegistrationHandleRAII(dispatcher.registerFallback(kTop, c10::KernelFunction::makeFallthrough(), "opassert"));
+  (void)below, (void)above;
+}
 
 }  // namespace
 }  // namespace opassert
@@ -393,36 +565,33 @@ extern "C" void ow_thread() {
   include();
 }
 
-extern "C" void ow_loaded() {}
+extern "C" void ow_loaded() {
+  if (registrations().dirty) registrations().look();
+}
 
 // ow_start reports whether the process is watched from now on; where it is not,
 // opassert knows why.
 extern "C" int ow_start(const char* folder) {
   channel.folder = folder;
-  std::string library;
-  python.start(library);
-  channel.about = std::string(OPASSERT_LIBTORCH_VERSION) + "\n" + library;
-  if (!channel.connect_now() || channel.settings.size() != sizeof settings) {
+  std::string modules;
+  site.start(modules);
+  channel.about = std::string(OPASSERT_LIBTORCH_VERSION) + "\n" + modules;
+  if (!channel.connect_now() || channel.settings.size() < sizeof settings) {
     trouble("the watcher found no opassert");
     return 0;
   }
   std::memcpy(settings, channel.settings.data(), sizeof settings);
+  own_namespaces = channel.settings.substr(sizeof settings);
   if (!map_counts()) {
     trouble("the watcher can't map its counts");
     return 0;
   }
-  // Two fallbacks on one key are refused, and from a static initialiser that
-  // would end the program.
-  bool ok = tried("the watcher found no dispatch key free", [] {
-    static auto* keep = new c10::RegistrationHandleRAII(c10::Dispatcher::singleton().registerFallback(
-        kKey, c10::KernelFunction::makeFromBoxedFunction<&fallback>(), "opassert"));
-    (void)keep;
-    static auto* listen = new c10::RegistrationHandleRAII(
-        c10::Dispatcher::singleton().addRegistrationListener(std::make_unique<Registrations>()));
-    (void)listen;
-  });
-  if (!ok) return 0;
+  if (!tried("the watcher found no dispatch key free", claim)) return 0;
+  registrations().listen();
   pthread_atfork(nullptr, nullptr, forked);
+  atexit(ow_loaded);
+  if (python.start()) dispatch_to_python = stand_in(python.interpreter, &dispatch);
   ow_thread();
+  ow_loaded();
   return 1;
 }

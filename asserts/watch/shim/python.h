@@ -1,0 +1,178 @@
+// python.h is what the watcher knows of Python: the classes of tensors and of
+// modes, and where __torch_dispatch__ is called. It uses the interpreter that is
+// in the process, by name, and nothing of it where there is none.
+#pragma once
+
+#include <c10/core/impl/PyInterpreter.h>
+#include <c10/core/impl/TorchDispatchModeTLS.h>
+#include <dlfcn.h>
+
+#include <string>
+
+namespace opassert {
+
+using PyObject = ::PyObject;
+
+// pyobj returns the Python object of a tensor, null where it has none. Versions
+// differ in where it is kept, and in who is asked.
+template <class T>
+auto pyobj(T* impl, c10::impl::PyInterpreter*, int, int) -> decltype(impl->pyobj_slot()->load_pyobj()) {
+  return impl->pyobj_slot()->load_pyobj();
+}
+template <class T>
+auto pyobj(T* impl, c10::impl::PyInterpreter* of, int, long) -> decltype((void)impl->pyobj_slot()->check_pyobj(of), (PyObject*)nullptr) {
+  return impl->pyobj_slot()->check_pyobj(of).value_or(nullptr);
+}
+template <class T>
+auto pyobj(T* impl, c10::impl::PyInterpreter* of, long, long) -> decltype((void)impl->check_pyobj(of), (PyObject*)nullptr) {
+  return impl->check_pyobj(of).value_or(nullptr);
+}
+
+// A Python is the interpreter in the process.
+class Python {
+  template <class F>
+  bool find(F& f, const char* name) {
+    f = reinterpret_cast<F>(dlsym(RTLD_DEFAULT, name));
+    return f != nullptr;
+  }
+
+  int (*ensure_)() = nullptr;
+  void (*release_)(int) = nullptr;
+  PyObject* (*type_)(PyObject*) = nullptr;
+  PyObject* (*attribute_)(PyObject*, const char*) = nullptr;
+  int (*is_true_)(PyObject*) = nullptr;
+  const char* (*utf8_)(PyObject*) = nullptr;
+  PyObject* (*join_)(PyObject*, PyObject*) = nullptr;
+  PyObject* (*string_)(const char*) = nullptr;
+  void (*drop_)(PyObject*) = nullptr;
+  void (*clear_)() = nullptr;
+
+  std::string text(PyObject* o) {
+    const char* s = o ? utf8_(o) : nullptr;
+    if (s == nullptr) clear_();
+    return s ? s : "";
+  }
+
+  // get returns what f makes of an attribute, or the value for none.
+  template <class V, class F>
+  V get(PyObject* of, const char* name, V none, F&& f) {
+    PyObject* attribute = attribute_(of, name);
+    if (attribute == nullptr) {
+      clear_();
+      return none;
+    }
+    V v = f(attribute);
+    drop_(attribute);
+    return v;
+  }
+
+  std::string name(PyObject* type) {
+    auto of = [&](const char* attribute) {
+      return get(type, attribute, std::string(), [&](PyObject* o) { return text(o); });
+    };
+    return of("__module__") + "." + of("__qualname__");
+  }
+
+ public:
+  c10::impl::PyInterpreter* interpreter = nullptr;
+
+  // Lock holds Python's lock. It is taken only where Python is about to be
+  // called anyway, or just has been.
+  struct Lock {
+    Python& python;
+    int state;
+    explicit Lock(Python& p) : python(p), state(p.ensure_()) {}
+    ~Lock() { python.release_(state); }
+  };
+
+  bool start() {
+    void* library = dlopen("libtorch_python.so", RTLD_LAZY | RTLD_NOLOAD);
+    for (const char* name : {"libtorch_python.so.1.13", "libtorch_python.so.2.6"}) {
+      if (library == nullptr) library = dlopen(name, RTLD_LAZY | RTLD_NOLOAD);
+    }
+    if (library == nullptr) return false;
+    auto get = reinterpret_cast<c10::impl::PyInterpreter* (*)()>(dlsym(library, "_Z16getPyInterpreterv"));
+    if (get == nullptr || !find(ensure_, "PyGILState_Ensure") || !find(release_, "PyGILState_Release") || !find(type_, "PyObject_Type") ||
+        !find(attribute_, "PyObject_GetAttrString") || !find(is_true_, "PyObject_IsTrue") || !find(utf8_, "PyUnicode_AsUTF8") ||
+        !find(join_, "PyUnicode_Join") || !find(string_, "PyUnicode_FromString") || !find(drop_, "Py_DecRef") || !find(clear_, "PyErr_Clear")) {
+      return false;
+    }
+    interpreter = get();
+    return interpreter != nullptr;
+  }
+
+  // traits returns what observe can't know of a tensor's class, in place of the
+  // traits that it saw. A fake tensor is to all checks what a meta tensor is.
+  int64_t traits(TensorImpl* impl, int64_t seen) {
+    PyObject* object = pyobj(impl, interpreter, 0, 0);
+    if (object == nullptr) return seen;
+    PyObject* type = type_(object);
+    if (get(type, "__opassert_reports_views__", false, [&](PyObject* o) { return is_true_(o) == 1; })) seen |= OA_REPORTS_VIEWS;
+    if (name(type) == "torch._subclasses.fake_tensor.FakeTensor") seen = (seen & ~OA_DIRECT_SUBCLASS) | OA_META;
+    drop_(type);
+    return seen;
+  }
+
+  // mode describes an active mode in a line; see mode.go.
+  std::string mode(PyObject* object) {
+    PyObject* type = type_(object);
+    std::string line = name(type);
+    line += get(object, "__opassert_invalidates__", std::string(), [&](PyObject* codes) {
+      PyObject* space = string_(" ");
+      PyObject* joined = join_(space, codes);
+      std::string said = "\x1f" + text(joined);
+      drop_(space);
+      if (joined) drop_(joined);
+      return said;
+    });
+    drop_(type);
+    return line + "\n";
+  }
+
+  // modes describes all active modes, outermost first.
+  std::string modes() {
+    std::string lines;
+    using TLS = c10::impl::TorchDispatchModeTLS;
+    for (int64_t i = 0; i < TLS::stack_len(); i++) {
+      const auto& mode = TLS::get_stack_at(i);
+      if (mode) lines += this->mode(mode->ptr(interpreter));
+    }
+    return lines + current_mode<TLS>(0);
+  }
+
+ private:
+  // 1.13 has the current mode apart from the stack of those around it.
+  template <class TLS>
+  auto current_mode(int) -> decltype(TLS::get_mode(), std::string()) {
+    const auto& mode = TLS::get_mode();
+    return mode ? this->mode(mode->ptr(interpreter)) : "";
+  }
+  template <class TLS>
+  std::string current_mode(long) {
+    return "";
+  }
+};
+
+// stand_in puts f in the place of what calls __torch_dispatch__ in the table of
+// functions through which libtorch reaches Python, and returns what was there.
+// The table is a C++ object without members: its copy has the same functions.
+template <class F>
+F stand_in(c10::impl::PyInterpreter* interpreter, F f) {
+  constexpr size_t kSlots = 64;  // more than any version has
+  static void* table[2 + kSlots];
+  static void** object = table + 2;
+  auto member = &c10::impl::PyInterpreterVTable::dispatch;
+  uintptr_t offset;
+  static_assert(sizeof member >= sizeof offset, "a pointer to a member function of the Itanium C++ ABI");
+  std::memcpy(&offset, &member, sizeof offset);
+  const size_t slot = (offset & ~uintptr_t(1)) / sizeof(void*);
+  void** real;
+  std::memcpy(&real, interpreter->vtable_, sizeof real);
+  std::memcpy(table, real - 2, sizeof table);
+  F was = reinterpret_cast<F>(real[slot]);
+  table[2 + slot] = reinterpret_cast<void*>(f);
+  interpreter->vtable_ = reinterpret_cast<const c10::impl::PyInterpreterVTable*>(&object);
+  return was;
+}
+
+}  // namespace opassert
