@@ -16,11 +16,10 @@ func comment(text string) *jen.Statement {
 	return jen.Comment("// " + printable(text))
 }
 
-// doc is a function's comment: what it does, and its schema set off as code.
-func doc(summary, schema string) *jen.Statement {
-	return comment(summary).Line().
-		Add(comment("")).Line().
-		Comment("//\t" + printable(schema)).Line()
+// documented is a function behind its comment: what it does, and its schema
+// set off as code.
+func documented(summary, schema string, function *jen.Statement) *jen.Statement {
+	return rows(comment(summary), comment(""), jen.Comment("//\t"+printable(schema)), function)
 }
 
 // printable returns the text, as a Go string literal if it has line breaks or

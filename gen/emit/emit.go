@@ -1,20 +1,12 @@
-// Package emit writes wrappers down as Go text. It decides nothing: names,
-// types and checks come from gen/bind, gen/typed and gen/plan.
-//
-// jennifer writes all of it, a declaration at a time: what holds the tree and
-// the syntax of one declaration rather than of a file of several megabytes
-// takes half the time. The declarations stand behind the head, whose imports
-// are known once they are rendered.
+// Package emit writes wrappers down as Go text, by jennifer. It decides
+// nothing: names, types and checks come from gen/bind, gen/typed and gen/plan.
 package emit
 
 import (
 	"bytes"
 	"fmt"
-	"go/types"
-	"maps"
-	"path"
-	"regexp"
-	"strconv"
+	"go/parser"
+	"go/token"
 	"strings"
 
 	"github.com/dave/jennifer/jen"
@@ -22,11 +14,6 @@ import (
 
 	"github.com/opassert/opassert/gen/bind"
 	"github.com/opassert/opassert/gen/typed"
-)
-
-const (
-	assertsPath  = "github.com/opassert/opassert/asserts"
-	libtorchPath = assertsPath + "/libtorch"
 )
 
 // A File says what every generated file has.
@@ -39,52 +26,41 @@ type File struct {
 // Wrappers returns the text of a file of wrappers, formatted.
 func Wrappers(f File, wrappers []bind.Wrapper) ([]byte, error) {
 	w := newWriter(f)
-	for _, wrapper := range wrappers {
-		w.taken[wrapper.Name], w.taken[wrapper.OpVar] = true, true
-	}
-	w.use(assertsPath, "asserts")
-	if len(wrappers) > 0 {
-		w.useInside(wrappers[0].Kernel.Func.Pkg(), wrappers)
-	}
+	w.reserve(wrappers)
 	for _, wrapper := range wrappers {
 		w.add(w.wrapper(wrapper))
 		w.add(table(wrapper.OpVar, wrapper.Plan))
 	}
 	w.add(w.kernels(wrappers))
-	return w.finish()
+	return w.text()
 }
 
 // Typed returns the text of a file of typed functions over libtorch, formatted.
 func Typed(f File, funcs []typed.Func) ([]byte, error) {
 	w := newWriter(f)
-	w.use(assertsPath, "asserts")
 	w.use(libtorchPath, "libtorch")
 	for _, fn := range funcs {
 		w.add(w.typed(fn))
 		w.add(table(fn.OpVar, fn.Plan))
 	}
-	return w.finish()
+	return w.text()
 }
 
-// A writer holds the declarations so far and the imports that they need.
+// A writer collects the declarations of a file.
 type writer struct {
-	head  *jen.File
-	used  map[string]bool // the import paths that have a name
-	taken map[string]bool // the names that no import may have
-	body  bytes.Buffer
-	err   error // the first
+	file *jen.File
+	names
 }
 
 func newWriter(f File) *writer {
-	w := &writer{head: jen.NewFile(f.Package), used: map[string]bool{}, taken: map[string]bool{"init": true, "enabled": true, "Kernels": true}}
-	for _, name := range types.Universe.Names() {
-		w.taken[name] = true
-	}
-	w.head.HeaderComment(header(f.Sources))
-	w.head.Add(comment("The run time's version that this file was written for."))
-	w.head.Const().Id("_").Op("=").Qual(assertsPath, "Generated2")
-	w.head.Line()
-	w.head.Add(enabled(f.Always))
+	w := &writer{file: jen.NewFile(f.Package), names: newNames()}
+	w.file.NoFormat = true
+	w.file.HeaderComment(header(f.Sources))
+	w.use(assertsPath, "asserts")
+	w.add(rows(
+		comment("The run time's version that this file was written for."),
+		jen.Const().Id("_").Op("=").Qual(assertsPath, "Generated2")))
+	w.add(enabled(f.Always))
 	return w
 }
 
@@ -100,73 +76,35 @@ func enabled(always bool) *jen.Statement {
 	if always {
 		return jen.Const().Id("enabled").Op("=").True()
 	}
-	return comment("enabled is true in the debug build: go build -tags opassert.").Line().
-		Const().Id("enabled").Op("=").Qual(assertsPath, "Enabled")
+	return rows(
+		comment("enabled is true in the debug build: go build -tags opassert."),
+		jen.Const().Id("enabled").Op("=").Qual(assertsPath, "Enabled"))
 }
 
-// use imports a package, under its own name if that is free.
-func (w *writer) use(importPath, name string) { w.useAs(importPath, name, w.taken) }
-
-// useInside imports a package that the bodies of the wrappers refer to.
-func (w *writer) useInside(pkg *types.Package, wrappers []bind.Wrapper) {
-	taken := maps.Clone(w.taken)
-	for _, f := range wrappers {
-		for _, local := range f.Locals() {
-			taken[local] = true
-		}
-	}
-	w.useAs(pkg.Path(), pkg.Name(), taken)
-}
-
-func (w *writer) useAs(importPath, name string, taken map[string]bool) {
-	if w.used[importPath] {
-		return
-	}
-	alias := name
-	for i := 2; taken[alias]; i++ {
-		alias = name + strconv.Itoa(i)
-	}
-	w.used[importPath], w.taken[alias] = true, true
-	if alias == impliedName(importPath) {
-		w.head.ImportName(importPath, alias)
-	} else {
-		w.head.ImportAlias(importPath, alias)
-	}
-}
-
-var majorVersion = regexp.MustCompile(`^v[0-9]+$`)
-
-// impliedName is the package name that a reader expects behind a path.
-func impliedName(importPath string) string {
-	if dir, last := path.Split(importPath); dir != "" && majorVersion.MatchString(last) {
-		return path.Base(dir)
-	}
-	return path.Base(importPath)
-}
-
-// add renders a declaration.
+// add adds a declaration and an empty line.
 func (w *writer) add(declaration *jen.Statement) {
-	if w.err != nil {
-		return
-	}
-	w.body.WriteString("\n")
-	w.err = declaration.RenderWithFile(&w.body, w.head)
-	w.body.WriteString("\n")
+	w.file.Add(declaration)
+	w.file.Empty()
 }
 
-// finish puts the declarations behind the head, and the imports into the
-// groups that goimports makes.
-func (w *writer) finish() ([]byte, error) {
-	if w.err != nil {
-		return nil, fmt.Errorf("emit: %w", w.err)
-	}
-	var head bytes.Buffer
-	if err := w.head.Render(&head); err != nil {
+// text renders the file. The imports, which jennifer knows by then, get into
+// the groups that goimports makes of them.
+func (w *writer) text() ([]byte, error) {
+	var text bytes.Buffer
+	if err := w.file.Render(&text); err != nil {
 		return nil, fmt.Errorf("emit: %w", err)
 	}
-	text, err := imports.Process("", head.Bytes(), &imports.Options{FormatOnly: true, Comments: true, TabIndent: true, TabWidth: 8})
+	fset := token.NewFileSet()
+	file, err := parser.ParseFile(fset, "", text.Bytes(), parser.ImportsOnly)
 	if err != nil {
 		return nil, fmt.Errorf("emit: %w", err)
 	}
-	return append(text, w.body.Bytes()...), nil
+	end := fset.Position(file.Decls[len(file.Decls)-1].End()).Offset
+	options := &imports.Options{FormatOnly: true, Comments: true, TabIndent: true, TabWidth: 8}
+	head, err := imports.Process("", text.Bytes()[:end], options)
+	if err != nil {
+		return nil, fmt.Errorf("emit: %w", err)
+	}
+	body := bytes.TrimSpace(text.Bytes()[end:])
+	return fmt.Appendf(nil, "%s\n%s\n", head, body), nil
 }

@@ -10,21 +10,24 @@ import (
 // kernels is the list of the package's ops with the functions that run them.
 func (w *writer) kernels(wrappers []bind.Wrapper) *jen.Statement {
 	names := plan.NewNameSet()
-	var rows []jen.Code
+	var lines []jen.Code
 	for _, f := range wrappers {
 		names[f.Name] = true
-		rows = append(rows, line(jen.Values(field("Op", jen.Op("&").Id(f.OpVar)), field("Func", w.kernel(f)))))
+		lines = append(lines, line(literal(jen.Null(), field("Op", addressOf(jen.Id(f.OpVar))), field("Func", w.kernel(f)))))
 	}
-	list := names.Pick("Kernels", "")
-	return comment(list+" are the ops of this package with their kernels.").Line().
-		Var().Id(list).Op("=").Index().Qual(assertsPath, "Kernel").Add(lines(rows...))
+	name := names.Pick("Kernels", "")
+	typ := sliceOf(jen.Qual(assertsPath, "Kernel"))
+	return rows(
+		comment(name+" are the ops of this package with their kernels."),
+		jen.Var().Id(name).Op("=").Add(tight(typ, block(1, lines...))),
+	)
 }
 
 // kernel is the function itself: kernels.Add, (*kernels.Library).Add.
 func (w *writer) kernel(f bind.Wrapper) *jen.Statement {
 	fn := f.Kernel.Func
 	if recv := fn.Signature().Recv(); recv != nil {
-		return jen.Parens(w.typ(recv.Type())).Dot(fn.Name())
+		return selector(parens(w.typ(recv.Type())), fn.Name())
 	}
 	return w.qual(fn.Pkg(), fn.Name())
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/opassert/opassert/gen/bind"
 	"github.com/opassert/opassert/gen/emit"
 	"github.com/opassert/opassert/gen/plan"
+	"github.com/opassert/opassert/gen/typed"
 	"github.com/opassert/opassert/schema"
 	"github.com/opassert/opassert/testdata/conformance"
 )
@@ -202,6 +203,36 @@ func TestWholeOfPyTorch(t *testing.T) {
 	}
 }
 
+// Typed functions for the whole of PyTorch are formatted, with the plan of a
+// preset too.
+func TestWholeOfPyTorchTyped(t *testing.T) {
+	ops := realOps(t)
+	for _, preset := range []string{"full", "pytorch-2.6"} {
+		planner, err := plan.NewPlanner(preset, nil, allowlist.Where{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		funcs, skipped, err := typed.Funcs(ops, planner)
+		if err != nil || len(skipped) > 0 {
+			t.Fatalf("skipped %v, %v", skipped, err)
+		}
+		text, err := emit.Typed(emit.File{Package: "ops"}, funcs)
+		if err != nil {
+			t.Fatal(err)
+		}
+		formatted, err := format.Source(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(text, formatted) {
+			t.Errorf("%s: not as gofmt writes it: %s", preset, firstDifference(text, formatted))
+		}
+		if lines := bytes.Count(text, []byte("\n")); preset == "full" && lines >= 50_000 {
+			t.Errorf("%d lines", lines)
+		}
+	}
+}
+
 func firstDifference(got, want []byte) string {
 	g, w := strings.Split(string(got), "\n"), strings.Split(string(want), "\n")
 	for i := range min(len(g), len(w)) {
@@ -210,6 +241,34 @@ func firstDifference(got, want []byte) string {
 		}
 	}
 	return "one is longer"
+}
+
+// BenchmarkTyped is parse to formatted text of the typed functions.
+func BenchmarkTyped(b *testing.B) {
+	table, err := conformance.Load("1.13.1")
+	if err != nil {
+		b.Fatal(err)
+	}
+	planner, err := plan.NewPlanner("full", nil, allowlist.Where{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		file, err := schema.Parse("native_functions.yaml", table.Source, nil)
+		if err != nil {
+			b.Fatal(err)
+		}
+		funcs, _, err := typed.Funcs(file.Ops, planner)
+		if err != nil {
+			b.Fatal(err)
+		}
+		text, err := emit.Typed(emit.File{Package: "ops"}, funcs)
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.SetBytes(int64(len(text)))
+	}
 }
 
 // BenchmarkGenerate is parse to formatted text, the kernels' package loaded.

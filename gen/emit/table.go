@@ -14,33 +14,55 @@ import (
 // table is the op as data: what package asserts can't derive from it.
 func table(name string, p plan.Plan) *jen.Statement {
 	op := p.Table()
-	code := jen.Var().Id(name).Op("=").Qual(assertsPath, "Op").Op("{")
-	code.Add(field("Name", jen.Lit(op.Name))).Op(",").Add(field("Schema", jen.Lit(op.Schema))).Op(",").Line()
-	add := func(name string, value *jen.Statement) { code.Add(field(name, value)).Op(",").Line() }
+	first := list(field("Name", jen.Lit(op.Name)), field("Schema", jen.Lit(op.Schema)))
+	values := literal(jen.Qual(assertsPath, "Op"), first)
+	if rest := append(described(op), planned(p, op)...); len(rest) > 0 {
+		values = tight(jen.Qual(assertsPath, "Op"),
+			jen.Custom(jen.Options{Open: "{", Close: "\n}", Separator: "\n\t"}, append([]jen.Code{line(first)}, rest...)...))
+	}
+	return jen.Var().Id(name).Op("=").Add(values)
+}
+
+// described is the line of what the schema file says, and whether nothing is
+// checked.
+func described(op asserts.Op) []jen.Code {
+	var fields []jen.Code
 	if len(op.Args) > 0 {
-		add("Args", subjects(op.Args))
+		fields = append(fields, field("Args", subjects(op.Args)))
 	}
 	if len(op.Results) > 0 {
-		add("Results", subjects(op.Results))
+		fields = append(fields, field("Results", subjects(op.Results)))
 	}
 	if op.Composite && len(op.Results) > 0 {
-		add("Composite", jen.True())
+		fields = append(fields, field("Composite", jen.True()))
 	}
 	if len(op.Tags) > 0 {
-		add("Tags", texts(op.Tags))
+		fields = append(fields, field("Tags", texts(op.Tags)))
 	}
+	if op.Checks != nil && len(op.Checks) == 0 { // a preset that checks nothing
+		fields = append(fields, field("Checks", checks(&op)))
+	}
+	if len(fields) == 0 {
+		return nil
+	}
+	return []jen.Code{line(list(fields...))}
+}
+
+// planned is the lines of what allowlists and a preset say.
+func planned(p plan.Plan, op asserts.Op) []jen.Code {
+	var lines []jen.Code
 	for _, w := range p.Waivers() {
 		if slices.Contains(op.Waived, w.Code) {
-			code.Add(comment(fmt.Sprintf("waived: %v %s: %s", w.Code, w.Code.Name(), strings.Join(strings.Fields(w.Reason), " ")))).Line()
+			lines = append(lines, comment(fmt.Sprintf("waived: %v %s: %s", w.Code, w.Code.Name(), strings.Join(strings.Fields(w.Reason), " "))))
 		}
 	}
 	if len(op.Waived) > 0 {
-		add("Waived", codes(op.Waived))
+		lines = append(lines, line(field("Waived", codes(op.Waived))))
 	}
-	if op.Checks != nil {
-		add("Checks", checks(&op))
+	if len(op.Checks) > 0 {
+		lines = append(lines, line(field("Checks", checks(&op))))
 	}
-	return code.Op("}")
+	return lines
 }
 
 // checked ends the sentence on what a function calls: the codes of its checks.
@@ -51,23 +73,15 @@ func checked(p plan.Plan) string {
 	return "."
 }
 
-// field is a field of a composite literal.
-func field(name string, value jen.Code) *jen.Statement { return jen.Id(name).Op(":").Add(value) }
-
-// lines are the values of a composite literal, each on its own line.
-func lines(values ...jen.Code) *jen.Statement {
-	return jen.Custom(jen.Options{Open: "{", Close: "}", Multi: true}, values...)
-}
-
-// line is a value among lines.
-func line(value jen.Code) *jen.Statement { return jen.Add(value).Op(",") }
+// line is a value of a composite literal with more than one line.
+func line(value jen.Code) *jen.Statement { return tight(value, jen.Op(",")) }
 
 func subjects(list []asserts.Subject) *jen.Statement {
 	var values []jen.Code
 	for _, s := range list {
-		values = append(values, jen.Values(subject(s)...))
+		values = append(values, literal(jen.Null(), subject(s)...))
 	}
-	return jen.Index().Qual(assertsPath, "Subject").Values(values...)
+	return slice(jen.Qual(assertsPath, "Subject"), values...)
 }
 
 func subject(s asserts.Subject) []jen.Code {
@@ -94,7 +108,7 @@ func codes(list []asserts.Code) *jen.Statement {
 	for _, c := range list {
 		values = append(values, jen.Lit(int(c)))
 	}
-	return jen.Index().Qual(assertsPath, "Code").Values(values...)
+	return slice(jen.Qual(assertsPath, "Code"), values...)
 }
 
 func texts(list []string) *jen.Statement {
@@ -102,12 +116,12 @@ func texts(list []string) *jen.Statement {
 	for _, text := range list {
 		values = append(values, jen.Lit(text))
 	}
-	return jen.Index().String().Values(values...)
+	return slice(jen.String(), values...)
 }
 
-// checks is the plan of a preset, a line for each check.
+// checks is the plan of a preset: each check behind what it is in words.
 func checks(op *asserts.Op) *jen.Statement {
-	var values []jen.Code
+	var lines []jen.Code
 	for _, c := range op.Checks {
 		fields := []jen.Code{field("Code", jen.Lit(int(c.Code))), field("On", jen.Lit(int(c.On)))}
 		what := fmt.Sprintf("%v %s on %s", c.Code, c.Code.Name(), op.Subject(c.On).Name)
@@ -115,7 +129,11 @@ func checks(op *asserts.Op) *jen.Statement {
 			fields = append(fields, field("Against", jen.Lit(int(c.Against))))
 			what += " against " + against.Name
 		}
-		values = append(values, line(jen.Values(fields...)).Add(comment(what)))
+		lines = append(lines, comment(what), line(literal(jen.Null(), fields...)))
 	}
-	return jen.Index().Qual(assertsPath, "Check").Add(lines(values...))
+	typ := sliceOf(jen.Qual(assertsPath, "Check"))
+	if len(lines) == 0 {
+		return literal(typ)
+	}
+	return tight(typ, block(2, lines...))
 }

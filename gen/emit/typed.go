@@ -11,56 +11,59 @@ import (
 // typed is the function: the call, and its results in Go's types.
 func (w *writer) typed(f typed.Func) *jen.Statement {
 	summary := f.Name + " calls " + f.Plan.QualifiedName() + checked(f.Plan)
-	return doc(summary, f.Plan.Op.Func.String()).
-		Func().Id(f.Name).Params(w.typedParams(f.Params)...).Add(w.typedResults(f)).BlockFunc(func(g *jen.Group) {
-		if len(f.Results) == 0 {
-			g.List(jen.Id("_"), jen.Id(f.Err)).Op(":=").Add(w.invoke(f))
-			g.Return(jen.Id(f.Err))
-			return
-		}
-		g.List(jen.Id(f.Out), jen.Id(f.Err)).Op(":=").Add(w.invoke(f))
-		g.If(jen.Id(f.Err).Op("==").Nil()).BlockFunc(func(g *jen.Group) {
-			for i, r := range f.Results {
-				g.Id(r.Name).Op("=").Add(w.take(r, jen.Id(f.Out).Index(jen.Lit(i))))
-			}
-		})
-		g.Return(names(f)...)
-	})
+	signature := jen.Func().Add(call(jen.Id(f.Name), w.typedParams(f.Params)...)).Add(w.typedResults(f))
+	return documented(summary, f.Plan.Op.Func.String(), signature.Add(block(1, w.typedBody(f)...)))
 }
 
-func names(f typed.Func) []jen.Code {
-	var list []jen.Code
-	for _, r := range f.Results {
-		list = append(list, jen.Id(r.Name))
+func (w *writer) typedBody(f typed.Func) []jen.Code {
+	out, err := jen.Id(f.Out), jen.Id(f.Err)
+	if len(f.Results) == 0 {
+		return []jen.Code{list(jen.Id("_"), err).Op(":=").Add(w.invoke(f)), jen.Return(err)}
 	}
-	return append(list, jen.Id(f.Err))
+	var taken []jen.Code
+	for i, r := range f.Results {
+		taken = append(taken, jen.Id(r.Name).Op("=").Add(w.take(r, tight(out, jen.Index(jen.Lit(i))))))
+	}
+	return []jen.Code{
+		list(out, err).Op(":=").Add(w.invoke(f)),
+		jen.If(jen.Add(err).Op("==").Nil()).Add(block(2, taken...)),
+		jen.Return(list(returned(f)...)),
+	}
+}
+
+func returned(f typed.Func) []jen.Code {
+	var ids []jen.Code
+	for _, r := range f.Results {
+		ids = append(ids, jen.Id(r.Name))
+	}
+	return append(ids, jen.Id(f.Err))
 }
 
 func (w *writer) typedParams(params []typed.Value) []jen.Code {
-	var list []parameter
+	var all []parameter
 	for _, p := range params {
-		list = append(list, parameter{p.Name, p.Type, false})
+		all = append(all, parameter{p.Name, p.Type, false})
 	}
-	return w.params(list)
+	return w.params(all)
 }
 
 func (w *writer) typedResults(f typed.Func) *jen.Statement {
 	if len(f.Results) == 0 {
 		return jen.Error()
 	}
-	var list []jen.Code
+	var all []jen.Code
 	for _, r := range f.Results {
-		list = append(list, jen.Id(r.Name).Add(w.typ(r.Type)))
+		all = append(all, jen.Id(r.Name).Add(w.typ(r.Type)))
 	}
-	return jen.Params(append(list, jen.Id(f.Err).Error())...)
+	return parens(append(all, jen.Id(f.Err).Error())...)
 }
 
 func (w *writer) invoke(f typed.Func) *jen.Statement {
-	args := []jen.Code{jen.Id("enabled"), jen.Op("&").Id(f.OpVar)}
+	args := []jen.Code{jen.Id("enabled"), addressOf(jen.Id(f.OpVar))}
 	for _, p := range f.Params {
 		args = append(args, w.value(p))
 	}
-	return libtorch("Invoke").Call(args...)
+	return call(libtorch("Invoke"), args...)
 }
 
 func libtorch(name string) *jen.Statement { return jen.Qual(libtorchPath, name) }
@@ -70,17 +73,17 @@ func (w *writer) value(p typed.Value) *jen.Statement {
 	x, by := jen.Id(p.Name), p.Make.By
 	switch p.Make.How {
 	case typed.Method:
-		return x.Dot(by).Call()
+		return method(x, by)
 	case typed.Call:
-		return libtorch(by).Call(x)
+		return call(libtorch(by), x)
 	case typed.Spread:
-		return libtorch(by).Call(x.Op("..."))
+		return call(libtorch(by), spread(x))
 	case typed.Maybe:
-		return libtorch("Maybe").Call(x, libtorch(by))
+		return call(libtorch("Maybe"), x, libtorch(by))
 	case typed.MaybeOf:
-		return libtorch("Maybe").Call(x, w.typ(p.Type.(*types.Pointer).Elem()).Dot(by))
+		return call(libtorch("Maybe"), x, selector(w.typ(p.Type.(*types.Pointer).Elem()), by))
 	case typed.MaybeList:
-		return libtorch("MaybeList").Call(x, libtorch(by))
+		return call(libtorch("MaybeList"), x, libtorch(by))
 	}
 	return x
 }
@@ -89,11 +92,11 @@ func (w *writer) value(p typed.Value) *jen.Statement {
 func (w *writer) take(r typed.Value, v *jen.Statement) *jen.Statement {
 	switch by := r.Take.By; r.Take.From {
 	case typed.Field:
-		return v.Dot(by)
+		return selector(v, by)
 	case typed.Convert:
-		return w.typ(r.Type).Call(v.Dot(by))
+		return call(w.typ(r.Type), selector(v, by))
 	case typed.Nonzero:
-		return v.Dot(by).Op("!=").Lit(0)
+		return selector(v, by).Op("!=").Lit(0)
 	}
 	return v
 }

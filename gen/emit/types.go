@@ -16,24 +16,35 @@ type parameter struct {
 
 // params is the parameter list as Go does it by hand: names that share a type
 // share its mention.
-func (w *writer) params(params []parameter) []jen.Code {
-	var list, names []jen.Code
-	for i, p := range params {
+func (w *writer) params(all []parameter) []jen.Code {
+	var params, names []jen.Code
+	for i, p := range all {
 		names = append(names, jen.Id(p.name))
-		if i+1 < len(params) && !params[i+1].variadic && types.Identical(p.typ, params[i+1].typ) {
+		if i+1 < len(all) && !all[i+1].variadic && types.Identical(p.typ, all[i+1].typ) {
 			continue
 		}
-		list = append(list, jen.List(names...).Add(w.paramType(p)))
+		params = append(params, list(names...).Add(w.paramType(p)))
 		names = nil
 	}
-	return list
+	return params
 }
 
 func (w *writer) paramType(p parameter) *jen.Statement {
 	if p.variadic {
-		return jen.Op("...").Add(w.typ(p.typ.(*types.Slice).Elem()))
+		return tight(jen.Op("..."), w.typ(p.typ.(*types.Slice).Elem()))
 	}
 	return w.typ(p.typ)
+}
+
+// results is the result list: none, one type, or several in parentheses.
+func results(types ...jen.Code) *jen.Statement {
+	switch len(types) {
+	case 0:
+		return jen.Null()
+	case 1:
+		return jen.Add(types[0])
+	}
+	return parens(types...)
 }
 
 // typ spells a type.
@@ -46,17 +57,17 @@ func (w *writer) typ(t types.Type) *jen.Statement {
 	case *types.Alias:
 		return w.named(t.Obj(), t.TypeArgs())
 	case *types.Pointer:
-		return jen.Op("*").Add(w.typ(t.Elem()))
+		return pointerTo(w.typ(t.Elem()))
 	case *types.Slice:
-		return jen.Index().Add(w.typ(t.Elem()))
+		return sliceOf(w.typ(t.Elem()))
 	case *types.Array:
-		return jen.Index(jen.Lit(int(t.Len()))).Add(w.typ(t.Elem()))
+		return tight(jen.Index(jen.Lit(int(t.Len()))), w.typ(t.Elem()))
 	case *types.Map:
-		return jen.Map(w.typ(t.Key())).Add(w.typ(t.Elem()))
+		return tight(jen.Map(w.typ(t.Key())), w.typ(t.Elem()))
 	case *types.Chan:
 		return w.channel(t)
 	case *types.Signature:
-		return jen.Func().Params(w.tuple(t.Params())...).Params(w.tuple(t.Results())...)
+		return call(jen.Func(), w.tuple(t.Params())...).Add(results(w.tuple(t.Results())...))
 	}
 	panic(fmt.Sprintf("emit: a type literal %v", t)) // bind refuses it
 }
@@ -66,11 +77,11 @@ func (w *writer) named(obj *types.TypeName, args *types.TypeList) *jen.Statement
 	if args.Len() == 0 {
 		return name
 	}
-	var list []jen.Code
+	var spelled []jen.Code
 	for t := range args.Types() {
-		list = append(list, w.typ(t))
+		spelled = append(spelled, w.typ(t))
 	}
-	return name.Types(list...)
+	return tight(name, jen.Custom(jen.Options{Open: "[", Close: "]", Separator: ", "}, spelled...))
 }
 
 // qual spells a name of a package; nil is the universe.
@@ -85,9 +96,9 @@ func (w *writer) qual(pkg *types.Package, name string) *jen.Statement {
 func (w *writer) channel(t *types.Chan) *jen.Statement {
 	switch t.Dir() {
 	case types.SendOnly:
-		return jen.Chan().Op("<-").Add(w.typ(t.Elem()))
+		return tight(jen.Chan(), jen.Op("<-")).Add(w.typ(t.Elem()))
 	case types.RecvOnly:
-		return jen.Op("<-").Chan().Add(w.typ(t.Elem()))
+		return tight(jen.Op("<-"), jen.Chan()).Add(w.typ(t.Elem()))
 	}
 	return jen.Chan().Add(w.typ(t.Elem()))
 }

@@ -12,43 +12,8 @@ import (
 // observations before and after it.
 func (w *writer) wrapper(f bind.Wrapper) *jen.Statement {
 	summary := f.Name + " calls " + kernelName(f.Kernel.Func) + checked(f.Plan)
-	return doc(summary, f.Plan.Op.Func.String()).
-		Func().Id(f.Name).Params(w.wrapperParams(f)...).Params(w.wrapperResults(f)...).BlockFunc(func(g *jen.Group) {
-		g.If(jen.Op("!").Id("enabled")).Block(w.bare(f)...)
-		begin(g, f)
-		observeParams(g, f)
-		if names := resultNames(f); len(names) > 0 {
-			g.List(names...).Op(":=").Add(w.call(f))
-		} else {
-			g.Add(w.call(f))
-		}
-		g.Id(f.Call).Dot("Returned").Call()
-		observeParams(g, f)
-		observeResults(g, f)
-		g.Id(f.Call).Dot("Judge").Call()
-		if names := resultNames(f); len(names) > 0 {
-			g.Return(names...)
-		}
-	})
-}
-
-func (w *writer) wrapperParams(f bind.Wrapper) []jen.Code {
-	var list []parameter
-	for _, p := range f.Params {
-		list = append(list, parameter{p.Name, p.Type, p.Variadic})
-	}
-	return w.params(list)
-}
-
-func (w *writer) wrapperResults(f bind.Wrapper) []jen.Code {
-	var list []jen.Code
-	for _, r := range f.Results {
-		list = append(list, w.typ(r.Type))
-	}
-	if f.Err != "" {
-		list = append(list, jen.Error())
-	}
-	return list
+	signature := jen.Func().Add(call(jen.Id(f.Name), w.wrapperParams(f)...)).Add(w.wrapperResults(f))
+	return documented(summary, f.Plan.Op.Func.String(), signature.Add(block(1, w.wrapperBody(f)...)))
 }
 
 // kernelName is how a reader finds the kernel: kernels.Add, (*kernels.Library).Add.
@@ -60,29 +25,68 @@ func kernelName(fn *types.Func) string {
 	return fn.Pkg().Name() + "." + fn.Name()
 }
 
-// call calls the kernel with the wrapper's parameters.
-func (w *writer) call(f bind.Wrapper) *jen.Statement {
+func (w *writer) wrapperParams(f bind.Wrapper) []jen.Code {
+	var all []parameter
+	for _, p := range f.Params {
+		all = append(all, parameter{p.Name, p.Type, p.Variadic})
+	}
+	return w.params(all)
+}
+
+func (w *writer) wrapperResults(f bind.Wrapper) *jen.Statement {
+	var all []jen.Code
+	for _, r := range f.Results {
+		all = append(all, w.typ(r.Type))
+	}
+	if f.Err != "" {
+		all = append(all, jen.Error())
+	}
+	return results(all...)
+}
+
+func (w *writer) wrapperBody(f bind.Wrapper) []jen.Code {
+	names := resultNames(f)
+	kernel := w.kernelCall(f)
+	if len(names) > 0 {
+		kernel = list(names...).Op(":=").Add(kernel)
+	}
+	body := append([]jen.Code{w.release(f)}, begin(f)...)
+	body = append(body, observeParams(f)...)
+	body = append(body, kernel, record(f, "Returned"))
+	body = append(body, observeParams(f)...)
+	body = append(body, observeResults(f)...)
+	body = append(body, record(f, "Judge"))
+	if len(names) > 0 {
+		body = append(body, jen.Return(list(names...)))
+	}
+	return body
+}
+
+// release is the bare call, all that the release build has.
+func (w *writer) release(f bind.Wrapper) *jen.Statement {
+	bare := []jen.Code{jen.Return(w.kernelCall(f))}
+	if len(f.Results) == 0 && f.Err == "" {
+		bare = []jen.Code{w.kernelCall(f), jen.Id("return")}
+	}
+	return jen.If(tight(jen.Op("!"), jen.Id("enabled"))).Add(block(2, bare...))
+}
+
+// kernelCall calls the kernel with the wrapper's parameters.
+func (w *writer) kernelCall(f bind.Wrapper) *jen.Statement {
 	fn, params := f.Kernel.Func, f.Params
 	target := w.qual(fn.Pkg(), fn.Name())
 	if fn.Signature().Recv() != nil {
-		target = jen.Id(params[0].Name).Dot(fn.Name())
+		target = selector(jen.Id(params[0].Name), fn.Name())
 		params = params[1:]
 	}
 	args := make([]jen.Code, len(params))
 	for i, p := range params {
 		args[i] = jen.Id(p.Name)
 		if p.Variadic {
-			args[i] = jen.Id(p.Name).Op("...")
+			args[i] = spread(jen.Id(p.Name))
 		}
 	}
-	return target.Call(args...)
-}
-
-func (w *writer) bare(f bind.Wrapper) []jen.Code {
-	if len(f.Results) > 0 || f.Err != "" {
-		return []jen.Code{jen.Return(w.call(f))}
-	}
-	return []jen.Code{w.call(f), jen.Return()}
+	return call(target, args...)
 }
 
 func resultNames(f bind.Wrapper) []jen.Code {
@@ -97,15 +101,23 @@ func resultNames(f bind.Wrapper) []jen.Code {
 }
 
 // begin starts the record of the call.
-func begin(g *jen.Group, f bind.Wrapper) {
-	g.Var().Id(f.Buf).Index(jen.Lit(bufferSize(f))).Qual(assertsPath, "Observation")
-	g.Id(f.Call).Op(":=").Qual(assertsPath, "NewCall").Call(jen.Id(f.Buf).Index(jen.Op(":")))
-	op := jen.Op("&").Id(f.OpVar)
+func begin(f bind.Wrapper) []jen.Code {
+	observations := tight(jen.Index(jen.Lit(bufferSize(f))), jen.Qual(assertsPath, "Observation"))
+	all := tight(jen.Id(f.Buf), jen.Index(jen.Op(":")))
+	start := record(f, "Begin", addressOf(jen.Id(f.OpVar)))
 	if f.Context != "" {
-		g.Id(f.Call).Dot("BeginContext").Call(jen.Id(f.Context), op)
-	} else {
-		g.Id(f.Call).Dot("Begin").Call(op)
+		start = record(f, "BeginContext", jen.Id(f.Context), addressOf(jen.Id(f.OpVar)))
 	}
+	return []jen.Code{
+		jen.Var().Id(f.Buf).Add(observations),
+		jen.Id(f.Call).Op(":=").Add(call(jen.Qual(assertsPath, "NewCall"), all)),
+		start,
+	}
+}
+
+// record calls a method of the record.
+func record(f bind.Wrapper, name string, args ...jen.Code) *jen.Statement {
+	return method(jen.Id(f.Call), name, args...)
 }
 
 // listReserve is how many tensors of each list the record has room for before
@@ -133,47 +145,49 @@ func room(r bind.Role) int {
 	return 0
 }
 
-func observeParams(g *jen.Group, f bind.Wrapper) {
+func observeParams(f bind.Wrapper) []jen.Code {
+	var lines []jen.Code
 	for _, p := range f.Params {
-		observe(g, f, "Arg", p.Name, p.Role)
+		lines = append(lines, observe(1, f, "Arg", p.Name, p.Role)...)
 	}
+	return lines
 }
 
 // observeResults leaves the results of a failed call alone.
-func observeResults(g *jen.Group, f bind.Wrapper) {
-	results := func(g *jen.Group) {
-		for _, r := range f.Results {
-			observe(g, f, "Result", r.Name, r.Role)
-		}
+func observeResults(f bind.Wrapper) []jen.Code {
+	depth, mayFail := 1, f.Err != "" && f.Plan.Results()
+	if mayFail {
+		depth = 2
 	}
-	if f.Err != "" && f.Plan.Results() {
-		g.If(jen.Id(f.Err).Op("==").Nil()).BlockFunc(results)
-	} else {
-		results(g)
+	var lines []jen.Code
+	for _, r := range f.Results {
+		lines = append(lines, observe(depth, f, "Result", r.Name, r.Role)...)
 	}
+	if mayFail {
+		return []jen.Code{jen.If(jen.Id(f.Err).Op("==").Nil()).Add(block(depth, lines...))}
+	}
+	return lines
 }
 
 // observe records one value, a list tensor by tensor: so the compiler sees the
 // tensor's type at every call.
-func observe(g *jen.Group, f bind.Wrapper, method, name string, role bind.Role) {
-	record := func(g *jen.Group, tensor *jen.Statement) { g.Id(f.Call).Dot(method).Call(tensor) }
+func observe(depth int, f bind.Wrapper, method, name string, role bind.Role) []jen.Code {
 	switch role {
 	case bind.One:
-		record(g, jen.Id(name))
+		return []jen.Code{record(f, method, jen.Id(name))}
 	case bind.Pointer:
-		record(g, optional(name))
+		return []jen.Code{record(f, method, call(jen.Qual(assertsPath, "Optional"), jen.Id(name)))}
 	case bind.List:
-		observeList(g, f, name, func(g *jen.Group) { record(g, jen.Id(f.Elem)) })
+		return observeList(depth, f, name, observe(depth+1, f, method, f.Elem, bind.One))
 	case bind.PointerList:
-		observeList(g, f, name, func(g *jen.Group) { record(g, optional(f.Elem)) })
+		return observeList(depth, f, name, observe(depth+1, f, method, f.Elem, bind.Pointer))
 	}
+	return nil
 }
 
-func observeList(g *jen.Group, f bind.Wrapper, name string, each func(*jen.Group)) {
-	g.Id(f.Call).Dot("List").Call(jen.Len(jen.Id(name)))
-	g.For(jen.List(jen.Id("_"), jen.Id(f.Elem)).Op(":=").Range().Id(name)).BlockFunc(each)
-}
-
-func optional(name string) *jen.Statement {
-	return jen.Qual(assertsPath, "Optional").Call(jen.Id(name))
+func observeList(depth int, f bind.Wrapper, name string, each []jen.Code) []jen.Code {
+	return []jen.Code{
+		record(f, "List", call(jen.Id("len"), jen.Id(name))),
+		jen.For(list(jen.Id("_"), jen.Id(f.Elem)).Op(":=").Range().Id(name)).Add(block(depth+1, each...)),
+	}
 }

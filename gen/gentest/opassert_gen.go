@@ -89,8 +89,7 @@ func InternalCoalesce(self *c10.Tensor) *c10.Tensor {
 }
 
 var opInternalCoalesce = asserts.Op{Name: "aten::_coalesce", Schema: "_coalesce(Tensor self) -> Tensor",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
 // InternalCummaxHelper calls kernels.CummaxHelper, checked by OA001 OA002 OA009 OA010 OA013.
@@ -156,8 +155,7 @@ func InternalForeachAddList(self, other []*c10.Tensor, alpha float64) []*c10.Ten
 }
 
 var opInternalForeachAddList = asserts.Op{Name: "aten::_foreach_add.List", Schema: "_foreach_add.List(Tensor[] self, Tensor[] other, *, Scalar alpha=1) -> Tensor[]",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor[]", Suffix: "[]", List: true}, {Index: 1, Name: "other", Type: "Tensor[]", Suffix: "[]", List: true}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor[]", Suffix: "[]", List: true}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor[]", Suffix: "[]", List: true}, {Index: 1, Name: "other", Type: "Tensor[]", Suffix: "[]", List: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor[]", Suffix: "[]", List: true}},
 }
 
 // InternalForeachAdd_List calls kernels.ForeachAddListInPlace, checked by OA001 OA002 OA009 OA010 OA013.
@@ -225,8 +223,7 @@ func InternalForeachMulScalar(self []*c10.Tensor, scalar float64) []*c10.Tensor 
 }
 
 var opInternalForeachMulScalar = asserts.Op{Name: "aten::_foreach_mul.Scalar", Schema: "_foreach_mul.Scalar(Tensor[] self, Scalar scalar) -> Tensor[]",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor[]", Suffix: "[]", List: true}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor[]", Suffix: "[]", List: true}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor[]", Suffix: "[]", List: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor[]", Suffix: "[]", List: true}},
 }
 
 // InternalForeachZero_ calls kernels.ForeachZeroInPlace, checked by OA001 OA002 OA010 OA013.
@@ -290,8 +287,7 @@ func InternalFusedMovingAvgObsFqHelper(self, observerOn, fakeQuantOn, runningMin
 }
 
 var opInternalFusedMovingAvgObsFqHelper = asserts.Op{Name: "aten::_fused_moving_avg_obs_fq_helper", Schema: "_fused_moving_avg_obs_fq_helper(Tensor self, Tensor observer_on, Tensor fake_quant_on, Tensor(a!) running_min, Tensor(b!) running_max, Tensor(c!) scale, Tensor(d!) zero_point, float averaging_const, int quant_min, int quant_max, int ch_axis, bool per_row_fake_quant=False, bool symmetric_quant=False) -> (Tensor output, Tensor mask)",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "observer_on", Type: "Tensor"}, {Index: 2, Name: "fake_quant_on", Type: "Tensor"}, {Index: 3, Name: "running_min", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 4, Name: "running_max", Type: "Tensor(b!)", Before: []string{"b"}, Write: true}, {Index: 5, Name: "scale", Type: "Tensor(c!)", Before: []string{"c"}, Write: true}, {Index: 6, Name: "zero_point", Type: "Tensor(d!)", Before: []string{"d"}, Write: true}},
-	Results: []asserts.Subject{{Name: "output", Type: "Tensor"}, {Index: 1, Name: "mask", Type: "Tensor"}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "observer_on", Type: "Tensor"}, {Index: 2, Name: "fake_quant_on", Type: "Tensor"}, {Index: 3, Name: "running_min", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 4, Name: "running_max", Type: "Tensor(b!)", Before: []string{"b"}, Write: true}, {Index: 5, Name: "scale", Type: "Tensor(c!)", Before: []string{"c"}, Write: true}, {Index: 6, Name: "zero_point", Type: "Tensor(d!)", Before: []string{"d"}, Write: true}}, Results: []asserts.Subject{{Name: "output", Type: "Tensor"}, {Index: 1, Name: "mask", Type: "Tensor"}},
 }
 
 // InternalIndices calls kernels.Indices, checked by OA001 OA002 OA003 OA004 OA009.
@@ -314,8 +310,7 @@ func InternalIndices(self *c10.Tensor) *c10.Tensor {
 }
 
 var opInternalIndices = asserts.Op{Name: "aten::_indices", Schema: "_indices(Tensor(a) self) -> Tensor(a)",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
 // InternalLocalScalarDense calls kernels.LocalScalarDense, checked by OA001 OA002 OA009.
@@ -337,8 +332,7 @@ func InternalLocalScalarDense(self *c10.Tensor) float64 {
 }
 
 var opInternalLocalScalarDense = asserts.Op{Name: "aten::_local_scalar_dense", Schema: "_local_scalar_dense(Tensor self) -> Scalar",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}},
-	Tags: []string{"data_dependent_output"},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Tags: []string{"data_dependent_output"},
 }
 
 // InternalNativeBatchNormLegit calls kernels.NativeBatchNormLegit, checked by OA001 OA002 OA003 OA005 OA007 OA008 OA009 OA010 OA013.
@@ -371,8 +365,7 @@ func InternalNativeBatchNormLegit(input, weight, bias, runningMean, runningVar *
 }
 
 var opInternalNativeBatchNormLegit = asserts.Op{Name: "aten::_native_batch_norm_legit", Schema: "_native_batch_norm_legit(Tensor input, Tensor? weight, Tensor? bias, Tensor(a!) running_mean, Tensor(b!) running_var, bool training, float momentum, float eps) -> (Tensor, Tensor, Tensor)",
-	Args:    []asserts.Subject{{Name: "input", Type: "Tensor"}, {Index: 1, Name: "weight", Type: "Tensor?", Suffix: "?"}, {Index: 2, Name: "bias", Type: "Tensor?", Suffix: "?"}, {Index: 3, Name: "running_mean", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 4, Name: "running_var", Type: "Tensor(b!)", Before: []string{"b"}, Write: true}},
-	Results: []asserts.Subject{{Name: "result0", Type: "Tensor"}, {Index: 1, Name: "result1", Type: "Tensor"}, {Index: 2, Name: "result2", Type: "Tensor"}},
+	Args: []asserts.Subject{{Name: "input", Type: "Tensor"}, {Index: 1, Name: "weight", Type: "Tensor?", Suffix: "?"}, {Index: 2, Name: "bias", Type: "Tensor?", Suffix: "?"}, {Index: 3, Name: "running_mean", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 4, Name: "running_var", Type: "Tensor(b!)", Before: []string{"b"}, Write: true}}, Results: []asserts.Subject{{Name: "result0", Type: "Tensor"}, {Index: 1, Name: "result1", Type: "Tensor"}, {Index: 2, Name: "result2", Type: "Tensor"}},
 }
 
 // InternalReshapeAlias calls kernels.ReshapeAlias, checked by OA001 OA002 OA003 OA004 OA009.
@@ -395,8 +388,7 @@ func InternalReshapeAlias(self *c10.Tensor, size, stride []int64) *c10.Tensor {
 }
 
 var opInternalReshapeAlias = asserts.Op{Name: "aten::_reshape_alias", Schema: "_reshape_alias(Tensor(a) self, SymInt[] size, SymInt[] stride) -> Tensor(a)",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
 // InternalSoftmax calls kernels.Softmax, checked by OA001 OA002 OA003 OA005 OA007 OA009.
@@ -419,8 +411,7 @@ func InternalSoftmax(self *c10.Tensor, dim int64, halfToFloat bool) *c10.Tensor 
 }
 
 var opInternalSoftmax = asserts.Op{Name: "aten::_softmax", Schema: "_softmax(Tensor self, int dim, bool half_to_float) -> Tensor",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
 // InternalSparseCooTensorWithDimsAndTensors calls kernels.SparseCooTensorWithDimsAndTensors, checked by OA001 OA002 OA003 OA005 OA007 OA009.
@@ -445,8 +436,7 @@ func InternalSparseCooTensorWithDimsAndTensors(sparseDim, denseDim int64, size [
 }
 
 var opInternalSparseCooTensorWithDimsAndTensors = asserts.Op{Name: "aten::_sparse_coo_tensor_with_dims_and_tensors", Schema: "_sparse_coo_tensor_with_dims_and_tensors(int sparse_dim, int dense_dim, SymInt[] size, Tensor indices, Tensor values, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=False, bool? is_coalesced=None) -> Tensor",
-	Args:    []asserts.Subject{{Index: 3, Name: "indices", Type: "Tensor"}, {Index: 4, Name: "values", Type: "Tensor"}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
+	Args: []asserts.Subject{{Index: 3, Name: "indices", Type: "Tensor"}, {Index: 4, Name: "values", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
 // InternalToDense calls kernels.ToDense, checked by OA001 OA002 OA003 OA005 OA007 OA009.
@@ -469,8 +459,7 @@ func InternalToDense(self *c10.Tensor, dtype *c10.DType, maskedGrad *bool) *c10.
 }
 
 var opInternalToDense = asserts.Op{Name: "aten::_to_dense", Schema: "_to_dense(Tensor self, ScalarType? dtype=None, bool? masked_grad=None) -> Tensor",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
 // InternalToSparseSparseDim calls kernels.ToSparseSparseDim, checked by OA001 OA002 OA003 OA005 OA007 OA009.
@@ -493,8 +482,7 @@ func InternalToSparseSparseDim(self *c10.Tensor, sparseDim int64) *c10.Tensor {
 }
 
 var opInternalToSparseSparseDim = asserts.Op{Name: "aten::_to_sparse.sparse_dim", Schema: "_to_sparse.sparse_dim(Tensor self, int sparse_dim) -> Tensor",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
 // InternalToSparseCsr calls kernels.ToSparseCSR, checked by OA001 OA002 OA003 OA005 OA007 OA009.
@@ -517,8 +505,7 @@ func InternalToSparseCsr(self *c10.Tensor, denseDim *int64) *c10.Tensor {
 }
 
 var opInternalToSparseCsr = asserts.Op{Name: "aten::_to_sparse_csr", Schema: "_to_sparse_csr(Tensor self, int? dense_dim=None) -> Tensor",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
 // InternalValues calls kernels.ValuesOfCOO, checked by OA001 OA002 OA003 OA004 OA009.
@@ -541,8 +528,7 @@ func InternalValues(self *c10.Tensor) *c10.Tensor {
 }
 
 var opInternalValues = asserts.Op{Name: "aten::_values", Schema: "_values(Tensor(a) self) -> Tensor(a)",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
 // Abs calls kernels.Abs, checked by OA001 OA002 OA003 OA005 OA007 OA009.
@@ -565,8 +551,7 @@ func Abs(self *c10.Tensor) *c10.Tensor {
 }
 
 var opAbs = asserts.Op{Name: "aten::abs", Schema: "abs(Tensor self) -> Tensor",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
 // AbsOut calls kernels.AbsOut, checked by OA001 OA002 OA006 OA009 OA010.
@@ -591,8 +576,7 @@ func AbsOut(self, out *c10.Tensor) *c10.Tensor {
 }
 
 var opAbsOut = asserts.Op{Name: "aten::abs.out", Schema: "abs.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "out", Type: "Tensor(a!)", Before: []string{"a"}, Write: true, Out: true}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "out", Type: "Tensor(a!)", Before: []string{"a"}, Write: true, Out: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
 // AddScalar calls kernels.AddScalar, checked by OA001 OA002 OA003 OA005 OA007 OA009.
@@ -615,8 +599,7 @@ func AddScalar(self *c10.Tensor, other, alpha float64) *c10.Tensor {
 }
 
 var opAddScalar = asserts.Op{Name: "aten::add.Scalar", Schema: "add.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
 // AddTensor calls kernels.AddTensor, checked by OA001 OA002 OA003 OA005 OA007 OA009.
@@ -641,8 +624,7 @@ func AddTensor(self, other *c10.Tensor, alpha float64) *c10.Tensor {
 }
 
 var opAddTensor = asserts.Op{Name: "aten::add.Tensor", Schema: "add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "other", Type: "Tensor"}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "other", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
 // AddOut calls kernels.AddOut, checked by OA001 OA002 OA006 OA009 OA010.
@@ -669,8 +651,7 @@ func AddOut(self, other *c10.Tensor, alpha float64, out *c10.Tensor) *c10.Tensor
 }
 
 var opAddOut = asserts.Op{Name: "aten::add.out", Schema: "add.out(Tensor self, Tensor other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "other", Type: "Tensor"}, {Index: 3, Name: "out", Type: "Tensor(a!)", Before: []string{"a"}, Write: true, Out: true}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "other", Type: "Tensor"}, {Index: 3, Name: "out", Type: "Tensor(a!)", Before: []string{"a"}, Write: true, Out: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
 // Add_Tensor calls kernels.AddTensorInPlace, checked by OA001 OA002 OA006 OA009 OA010 OA013.
@@ -695,8 +676,7 @@ func Add_Tensor(self, other *c10.Tensor, alpha float64) *c10.Tensor {
 }
 
 var opAdd_Tensor = asserts.Op{Name: "aten::add_.Tensor", Schema: "add_.Tensor(Tensor(a!) self, Tensor other, *, Scalar alpha=1) -> Tensor(a!)",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "other", Type: "Tensor"}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "other", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
 // Addmm calls kernels.AddMM, checked by OA001 OA002 OA003 OA005 OA007 OA009.
@@ -725,8 +705,7 @@ func Addmm(ctx context.Context, self, mat1, mat2 *c10.Tensor, beta, alpha float6
 }
 
 var opAddmm = asserts.Op{Name: "aten::addmm", Schema: "addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "mat1", Type: "Tensor"}, {Index: 2, Name: "mat2", Type: "Tensor"}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "mat1", Type: "Tensor"}, {Index: 2, Name: "mat2", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
 // Alias calls kernels.Alias, checked by OA001 OA002 OA003 OA004 OA009.
@@ -749,8 +728,7 @@ func Alias(self *c10.Tensor) *c10.Tensor {
 }
 
 var opAlias = asserts.Op{Name: "aten::alias", Schema: "alias(Tensor(a) self) -> Tensor(a)",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
 // Amax calls kernels.Amax, checked by OA001 OA002 OA003 OA005 OA007 OA009.
@@ -773,8 +751,7 @@ func Amax(self *c10.Tensor, dim []int64, keepdim bool) *c10.Tensor {
 }
 
 var opAmax = asserts.Op{Name: "aten::amax", Schema: "amax(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
 // Aminmax calls kernels.Aminmax, checked by OA001 OA002 OA003 OA005 OA007 OA008 OA009.
@@ -798,8 +775,7 @@ func Aminmax(self *c10.Tensor, dim *int64, keepdim bool) (*c10.Tensor, *c10.Tens
 }
 
 var opAminmax = asserts.Op{Name: "aten::aminmax", Schema: "aminmax(Tensor self, *, int? dim=None, bool keepdim=False) -> (Tensor min, Tensor max)",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}},
-	Results: []asserts.Subject{{Name: "min", Type: "Tensor"}, {Index: 1, Name: "max", Type: "Tensor"}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "min", Type: "Tensor"}, {Index: 1, Name: "max", Type: "Tensor"}},
 }
 
 // AminmaxOut calls kernels.AminmaxOut, checked by OA001 OA002 OA006 OA009 OA010.
@@ -827,8 +803,7 @@ func AminmaxOut(self *c10.Tensor, dim *int64, keepdim bool, min, max *c10.Tensor
 }
 
 var opAminmaxOut = asserts.Op{Name: "aten::aminmax.out", Schema: "aminmax.out(Tensor self, *, int? dim=None, bool keepdim=False, Tensor(a!) min, Tensor(b!) max) -> (Tensor(a!) min, Tensor(b!) max)",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 3, Name: "min", Type: "Tensor(a!)", Before: []string{"a"}, Write: true, Out: true}, {Index: 4, Name: "max", Type: "Tensor(b!)", Before: []string{"b"}, Write: true, Out: true}},
-	Results: []asserts.Subject{{Name: "min_return", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "max_return", Type: "Tensor(b!)", Before: []string{"b"}, Write: true}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 3, Name: "min", Type: "Tensor(a!)", Before: []string{"a"}, Write: true, Out: true}, {Index: 4, Name: "max", Type: "Tensor(b!)", Before: []string{"b"}, Write: true, Out: true}}, Results: []asserts.Subject{{Name: "min_return", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "max_return", Type: "Tensor(b!)", Before: []string{"b"}, Write: true}},
 }
 
 // Arange calls kernels.Arange, checked by OA003 OA005.
@@ -893,8 +868,7 @@ func ArangeStartOut(start, end, step float64, out *c10.Tensor) *c10.Tensor {
 }
 
 var opArangeStartOut = asserts.Op{Name: "aten::arange.start_out", Schema: "arange.start_out(Scalar start, Scalar end, Scalar step=1, *, Tensor(a!) out) -> Tensor(a!)",
-	Args:    []asserts.Subject{{Index: 3, Name: "out", Type: "Tensor(a!)", Before: []string{"a"}, Write: true, Out: true}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
+	Args: []asserts.Subject{{Index: 3, Name: "out", Type: "Tensor(a!)", Before: []string{"a"}, Write: true, Out: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
 // Argmax calls kernels.Argmax, checked by OA001 OA002 OA003 OA005 OA007 OA009.
@@ -917,8 +891,7 @@ func Argmax(self *c10.Tensor, dim *int64, keepdim bool) *c10.Tensor {
 }
 
 var opArgmax = asserts.Op{Name: "aten::argmax", Schema: "argmax(Tensor self, int? dim=None, bool keepdim=False) -> Tensor",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
 // AsStrided calls kernels.AsStrided, checked by OA001 OA002 OA003 OA004 OA009.
@@ -941,8 +914,7 @@ func AsStrided(self *c10.Tensor, size, stride []int64, storageOffset *int64) *c1
 }
 
 var opAsStrided = asserts.Op{Name: "aten::as_strided", Schema: "as_strided(Tensor(a) self, SymInt[] size, SymInt[] stride, SymInt? storage_offset=None) -> Tensor(a)",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
 // AsStrided_ calls kernels.AsStridedInPlace, checked by OA001 OA002 OA006 OA010.
@@ -965,9 +937,7 @@ func AsStrided_(self *c10.Tensor, size, stride []int64, storageOffset *int64) *c
 }
 
 var opAsStrided_ = asserts.Op{Name: "aten::as_strided_", Schema: "as_strided_(Tensor(a!) self, SymInt[] size, SymInt[] stride, SymInt? storage_offset=None) -> Tensor(a!)",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
-	Tags:    []string{"inplace_view"},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Tags: []string{"inplace_view"},
 }
 
 // Bernoulli calls kernels.Bernoulli, checked by OA001 OA002 OA003 OA005 OA007 OA009.
@@ -990,9 +960,7 @@ func Bernoulli(self *c10.Tensor, generator *c10.Generator) *c10.Tensor {
 }
 
 var opBernoulli = asserts.Op{Name: "aten::bernoulli", Schema: "bernoulli(Tensor self, *, Generator? generator=None) -> Tensor",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
-	Tags:    []string{"nondeterministic_seeded"},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}}, Tags: []string{"nondeterministic_seeded"},
 }
 
 // Bernoulli_Float calls kernels.BernoulliFloatInPlace, checked by OA001 OA002 OA006 OA010 OA013.
@@ -1015,9 +983,7 @@ func Bernoulli_Float(self *c10.Tensor, p float64, generator *c10.Generator) *c10
 }
 
 var opBernoulli_Float = asserts.Op{Name: "aten::bernoulli_.float", Schema: "bernoulli_.float(Tensor(a!) self, float p=0.5, *, Generator? generator=None) -> Tensor(a!)",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
-	Tags:    []string{"nondeterministic_seeded"},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Tags: []string{"nondeterministic_seeded"},
 }
 
 // Bmm calls kernels.BMM, checked by OA001 OA002 OA003 OA005 OA007 OA009.
@@ -1044,8 +1010,7 @@ func Bmm(ctx context.Context, self, mat2 *c10.Tensor) (*c10.Tensor, error) {
 }
 
 var opBmm = asserts.Op{Name: "aten::bmm", Schema: "bmm(Tensor self, Tensor mat2) -> Tensor",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "mat2", Type: "Tensor"}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "mat2", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
 // BroadcastTensors calls kernels.BroadcastTensors, checked by OA001 OA002 OA009.
@@ -1077,9 +1042,7 @@ func BroadcastTensors(tensors []*c10.Tensor) []*c10.Tensor {
 }
 
 var opBroadcastTensors = asserts.Op{Name: "aten::broadcast_tensors", Schema: "broadcast_tensors(Tensor[] tensors) -> Tensor[]",
-	Args:      []asserts.Subject{{Name: "tensors", Type: "Tensor[]", Suffix: "[]", List: true}},
-	Results:   []asserts.Subject{{Name: "result", Type: "Tensor[]", Suffix: "[]", List: true}},
-	Composite: true,
+	Args: []asserts.Subject{{Name: "tensors", Type: "Tensor[]", Suffix: "[]", List: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor[]", Suffix: "[]", List: true}}, Composite: true,
 }
 
 // Cat calls kernels.Cat, checked by OA001 OA002 OA003 OA005 OA007 OA009.
@@ -1110,8 +1073,7 @@ func Cat(tensors []*c10.Tensor, dim int64) (*c10.Tensor, error) {
 }
 
 var opCat = asserts.Op{Name: "aten::cat", Schema: "cat(Tensor[] tensors, int dim=0) -> Tensor",
-	Args:    []asserts.Subject{{Name: "tensors", Type: "Tensor[]", Suffix: "[]", List: true}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
+	Args: []asserts.Subject{{Name: "tensors", Type: "Tensor[]", Suffix: "[]", List: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
 // CatOut calls kernels.CatOut, checked by OA001 OA002 OA006 OA009 OA010.
@@ -1144,8 +1106,7 @@ func CatOut(tensors []*c10.Tensor, dim int64, out *c10.Tensor) (*c10.Tensor, err
 }
 
 var opCatOut = asserts.Op{Name: "aten::cat.out", Schema: "cat.out(Tensor[] tensors, int dim=0, *, Tensor(a!) out) -> Tensor(a!)",
-	Args:    []asserts.Subject{{Name: "tensors", Type: "Tensor[]", Suffix: "[]", List: true}, {Index: 2, Name: "out", Type: "Tensor(a!)", Before: []string{"a"}, Write: true, Out: true}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
+	Args: []asserts.Subject{{Name: "tensors", Type: "Tensor[]", Suffix: "[]", List: true}, {Index: 2, Name: "out", Type: "Tensor(a!)", Before: []string{"a"}, Write: true, Out: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
 // Chunk calls kernels.Chunk, checked by OA001 OA002 OA009.
@@ -1171,9 +1132,7 @@ func Chunk(self *c10.Tensor, chunks, dim int64) []*c10.Tensor {
 }
 
 var opChunk = asserts.Op{Name: "aten::chunk", Schema: "chunk(Tensor(a -> *) self, int chunks, int dim=0) -> Tensor(a)[]",
-	Args:      []asserts.Subject{{Name: "self", Type: "Tensor(a -> *)", Before: []string{"a"}, After: []string{"*"}}},
-	Results:   []asserts.Subject{{Name: "result", Type: "Tensor(a)[]", Suffix: "[]", Before: []string{"a"}, List: true}},
-	Composite: true,
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a -> *)", Before: []string{"a"}, After: []string{"*"}}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)[]", Suffix: "[]", Before: []string{"a"}, List: true}}, Composite: true,
 }
 
 // Clamp calls kernels.Clamp, checked by OA001 OA002 OA003 OA005 OA007 OA009.
@@ -1196,8 +1155,7 @@ func Clamp(self *c10.Tensor, min, max *float64) *c10.Tensor {
 }
 
 var opClamp = asserts.Op{Name: "aten::clamp", Schema: "clamp(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
 // ClampTensor calls kernels.ClampTensor, checked by OA001 OA002 OA003 OA005 OA007 OA009.
@@ -1224,8 +1182,7 @@ func ClampTensor(self, min, max *c10.Tensor) *c10.Tensor {
 }
 
 var opClampTensor = asserts.Op{Name: "aten::clamp.Tensor", Schema: "clamp.Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "min", Type: "Tensor?", Suffix: "?"}, {Index: 2, Name: "max", Type: "Tensor?", Suffix: "?"}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "min", Type: "Tensor?", Suffix: "?"}, {Index: 2, Name: "max", Type: "Tensor?", Suffix: "?"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
 // Clamp_ calls kernels.ClampInPlace, checked by OA001 OA002 OA006 OA010 OA013.
@@ -1248,8 +1205,7 @@ func Clamp_(self *c10.Tensor, min, max *float64) *c10.Tensor {
 }
 
 var opClamp_ = asserts.Op{Name: "aten::clamp_", Schema: "clamp_(Tensor(a!) self, Scalar? min=None, Scalar? max=None) -> Tensor(a!)",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
 // Clone calls kernels.Clone, checked by OA001 OA002 OA003 OA005 OA007 OA009.
@@ -1272,8 +1228,7 @@ func Clone(self *c10.Tensor, memoryFormat *c10.MemoryFormat) *c10.Tensor {
 }
 
 var opClone = asserts.Op{Name: "aten::clone", Schema: "clone(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
 // ColIndices calls kernels.ColIndices, checked by OA001 OA002 OA003 OA004 OA009.
@@ -1296,8 +1251,7 @@ func ColIndices(self *c10.Tensor) *c10.Tensor {
 }
 
 var opColIndices = asserts.Op{Name: "aten::col_indices", Schema: "col_indices(Tensor(a) self) -> Tensor(a)",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
 // Contiguous calls kernels.Contiguous, checked by OA001 OA002 OA009.
@@ -1320,9 +1274,7 @@ func Contiguous(self *c10.Tensor, memoryFormat c10.MemoryFormat) *c10.Tensor {
 }
 
 var opContiguous = asserts.Op{Name: "aten::contiguous", Schema: "contiguous(Tensor(a) self, *, MemoryFormat memory_format=contiguous_format) -> Tensor(a)",
-	Args:      []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}},
-	Results:   []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
-	Composite: true,
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}}, Composite: true,
 }
 
 // Copy_ calls kernels.CopyInPlace, checked by OA001 OA002 OA006 OA009 OA010 OA013.
@@ -1347,8 +1299,7 @@ func Copy_(self, src *c10.Tensor, nonBlocking bool) *c10.Tensor {
 }
 
 var opCopy_ = asserts.Op{Name: "aten::copy_", Schema: "copy_(Tensor(a!) self, Tensor src, bool non_blocking=False) -> Tensor(a!)",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "src", Type: "Tensor"}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "src", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
 // CrowIndices calls kernels.CrowIndices, checked by OA001 OA002 OA003 OA004 OA009.
@@ -1371,8 +1322,7 @@ func CrowIndices(self *c10.Tensor) *c10.Tensor {
 }
 
 var opCrowIndices = asserts.Op{Name: "aten::crow_indices", Schema: "crow_indices(Tensor(a) self) -> Tensor(a)",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
 // Cumsum calls kernels.Cumsum, checked by OA001 OA002 OA003 OA005 OA007 OA009.
@@ -1395,8 +1345,7 @@ func Cumsum(self *c10.Tensor, dim int64, dtype *c10.DType) *c10.Tensor {
 }
 
 var opCumsum = asserts.Op{Name: "aten::cumsum", Schema: "cumsum(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
 // Detach calls kernels.Detach, checked by OA001 OA002 OA003 OA004 OA009.
@@ -1419,8 +1368,7 @@ func Detach(self *c10.Tensor) *c10.Tensor {
 }
 
 var opDetach = asserts.Op{Name: "aten::detach", Schema: "detach(Tensor(a) self) -> Tensor(a)",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
 // Diagonal calls kernels.Diagonal, checked by OA001 OA002 OA003 OA004 OA009.
@@ -1443,8 +1391,7 @@ func Diagonal(self *c10.Tensor, offset, dim1, dim2 int64) *c10.Tensor {
 }
 
 var opDiagonal = asserts.Op{Name: "aten::diagonal", Schema: "diagonal(Tensor(a) self, int offset=0, int dim1=0, int dim2=1) -> Tensor(a)",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
 // DivTensor calls kernels.DivTensor, checked by OA001 OA002 OA003 OA005 OA007 OA009.
@@ -1469,8 +1416,7 @@ func DivTensor(self, other *c10.Tensor) *c10.Tensor {
 }
 
 var opDivTensor = asserts.Op{Name: "aten::div.Tensor", Schema: "div.Tensor(Tensor self, Tensor other) -> Tensor",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "other", Type: "Tensor"}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "other", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
 // Dropout calls kernels.Dropout, checked by OA001 OA002 OA009.
@@ -1493,10 +1439,7 @@ func Dropout(input *c10.Tensor, p float64, train bool) *c10.Tensor {
 }
 
 var opDropout = asserts.Op{Name: "aten::dropout", Schema: "dropout(Tensor input, float p, bool train) -> Tensor",
-	Args:      []asserts.Subject{{Name: "input", Type: "Tensor"}},
-	Results:   []asserts.Subject{{Name: "result", Type: "Tensor"}},
-	Composite: true,
-	Tags:      []string{"nondeterministic_seeded"},
+	Args: []asserts.Subject{{Name: "input", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}}, Composite: true, Tags: []string{"nondeterministic_seeded"},
 }
 
 // Embedding calls kernels.Embedding, checked by OA001 OA002 OA003 OA005 OA007 OA009.
@@ -1523,8 +1466,7 @@ func Embedding(weight, indices *c10.Tensor, paddingIdx int64, scaleGradByFreq, s
 }
 
 var opEmbedding = asserts.Op{Name: "aten::embedding", Schema: "embedding(Tensor weight, Tensor indices, SymInt padding_idx=-1, bool scale_grad_by_freq=False, bool sparse=False) -> Tensor",
-	Args:    []asserts.Subject{{Name: "weight", Type: "Tensor"}, {Index: 1, Name: "indices", Type: "Tensor"}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
+	Args: []asserts.Subject{{Name: "weight", Type: "Tensor"}, {Index: 1, Name: "indices", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
 // EmptyMemoryFormat calls kernels.EmptyMemoryFormat, checked by OA003 OA005.
@@ -1568,8 +1510,7 @@ func EmptyLike(self *c10.Tensor, dtype *c10.DType, layout *c10.Layout, device *c
 }
 
 var opEmptyLike = asserts.Op{Name: "aten::empty_like", Schema: "empty_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
 // EmptyStrided calls kernels.EmptyStrided, checked by OA003 OA005.
@@ -1615,8 +1556,7 @@ func EqTensor(self, other *c10.Tensor) *c10.Tensor {
 }
 
 var opEqTensor = asserts.Op{Name: "aten::eq.Tensor", Schema: "eq.Tensor(Tensor self, Tensor other) -> Tensor",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "other", Type: "Tensor"}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "other", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
 // Equal calls kernels.Equal, checked by OA001 OA002 OA009.
@@ -1640,8 +1580,7 @@ func Equal(self, other *c10.Tensor) bool {
 }
 
 var opEqual = asserts.Op{Name: "aten::equal", Schema: "equal(Tensor self, Tensor other) -> bool",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "other", Type: "Tensor"}},
-	Tags: []string{"data_dependent_output"},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "other", Type: "Tensor"}}, Tags: []string{"data_dependent_output"},
 }
 
 // Exp calls kernels.Exp, checked by OA001 OA002 OA003 OA005 OA007 OA009.
@@ -1664,8 +1603,7 @@ func Exp(self *c10.Tensor) *c10.Tensor {
 }
 
 var opExp = asserts.Op{Name: "aten::exp", Schema: "exp(Tensor self) -> Tensor",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
 // Expand calls kernels.Expand, checked by OA001 OA002 OA003 OA004 OA009.
@@ -1688,8 +1626,7 @@ func Expand(self *c10.Tensor, size []int64, implicit bool) *c10.Tensor {
 }
 
 var opExpand = asserts.Op{Name: "aten::expand", Schema: "expand(Tensor(a) self, SymInt[] size, *, bool implicit=False) -> Tensor(a)",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
 // Eye calls kernels.Eye, checked by OA003 OA005.
@@ -1733,8 +1670,7 @@ func Fill_Scalar(self *c10.Tensor, value float64) *c10.Tensor {
 }
 
 var opFill_Scalar = asserts.Op{Name: "aten::fill_.Scalar", Schema: "fill_.Scalar(Tensor(a!) self, Scalar value) -> Tensor(a!)",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
 // FlattenUsingInts calls kernels.FlattenUsingInts, checked by OA001 OA002 OA009.
@@ -1757,9 +1693,7 @@ func FlattenUsingInts(self *c10.Tensor, startDim, endDim int64) *c10.Tensor {
 }
 
 var opFlattenUsingInts = asserts.Op{Name: "aten::flatten.using_ints", Schema: "flatten.using_ints(Tensor(a) self, int start_dim=0, int end_dim=-1) -> Tensor(a)",
-	Args:      []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}},
-	Results:   []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
-	Composite: true,
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}}, Composite: true,
 }
 
 // Full calls kernels.Full, checked by OA003 OA005.
@@ -1805,8 +1739,7 @@ func Gather(self *c10.Tensor, dim int64, index *c10.Tensor, sparseGrad bool) *c1
 }
 
 var opGather = asserts.Op{Name: "aten::gather", Schema: "gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False) -> Tensor",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 2, Name: "index", Type: "Tensor"}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 2, Name: "index", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
 // Gelu calls kernels.Gelu, checked by OA001 OA002 OA003 OA005 OA007 OA009.
@@ -1829,8 +1762,7 @@ func Gelu(self *c10.Tensor, approximate string) *c10.Tensor {
 }
 
 var opGelu = asserts.Op{Name: "aten::gelu", Schema: "gelu(Tensor self, *, str approximate='none') -> Tensor",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
 // IndexTensor calls kernels.IndexTensor, checked by OA001 OA002 OA003 OA005 OA007 OA009.
@@ -1863,9 +1795,7 @@ func IndexTensor(self *c10.Tensor, indices []*c10.Tensor) (*c10.Tensor, error) {
 }
 
 var opIndexTensor = asserts.Op{Name: "aten::index.Tensor", Schema: "index.Tensor(Tensor self, Tensor?[] indices) -> Tensor",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "indices", Type: "Tensor?[]", Suffix: "?[]", List: true}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
-	Tags:    []string{"dynamic_output_shape"},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "indices", Type: "Tensor?[]", Suffix: "?[]", List: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}}, Tags: []string{"dynamic_output_shape"},
 }
 
 // IndexAdd_ calls kernels.IndexAddInPlace, checked by OA001 OA002 OA006 OA009 OA010 OA013.
@@ -1892,8 +1822,7 @@ func IndexAdd_(self *c10.Tensor, dim int64, index, source *c10.Tensor, alpha flo
 }
 
 var opIndexAdd_ = asserts.Op{Name: "aten::index_add_", Schema: "index_add_(Tensor(a!) self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) -> Tensor(a!)",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 2, Name: "index", Type: "Tensor"}, {Index: 3, Name: "source", Type: "Tensor"}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 2, Name: "index", Type: "Tensor"}, {Index: 3, Name: "source", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
 // IndexPut_ calls kernels.IndexPutInPlace, checked by OA001 OA002 OA006 OA009 OA010 OA013.
@@ -1928,8 +1857,7 @@ func IndexPut_(self *c10.Tensor, indices []*c10.Tensor, values *c10.Tensor, accu
 }
 
 var opIndexPut_ = asserts.Op{Name: "aten::index_put_", Schema: "index_put_(Tensor(a!) self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor(a!)",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "indices", Type: "Tensor?[]", Suffix: "?[]", List: true}, {Index: 2, Name: "values", Type: "Tensor"}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "indices", Type: "Tensor?[]", Suffix: "?[]", List: true}, {Index: 2, Name: "values", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
 // IsCoalesced calls kernels.IsCoalesced, checked by OA001 OA002 OA009.
@@ -1997,8 +1925,7 @@ func Item(self *c10.Tensor) float64 {
 }
 
 var opItem = asserts.Op{Name: "aten::item", Schema: "item(Tensor self) -> Scalar",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}},
-	Tags: []string{"data_dependent_output"},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Tags: []string{"data_dependent_output"},
 }
 
 // Lerp_Scalar calls kernels.LerpScalarInPlace, checked by OA001 OA002 OA006 OA009 OA010 OA013.
@@ -2023,8 +1950,7 @@ func Lerp_Scalar(self, end *c10.Tensor, weight float64) *c10.Tensor {
 }
 
 var opLerp_Scalar = asserts.Op{Name: "aten::lerp_.Scalar", Schema: "lerp_.Scalar(Tensor(a!) self, Tensor end, Scalar weight) -> Tensor(a!)",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "end", Type: "Tensor"}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "end", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
 // Lift calls kernels.Lift, checked by OA001 OA002 OA009.
@@ -2047,8 +1973,7 @@ func Lift(self *c10.Tensor) *c10.Tensor {
 }
 
 var opLift = asserts.Op{Name: "aten::lift", Schema: "lift(Tensor self) -> Tensor",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 	// waived: OA003 fresh-impl: lift returns its input; it exists for tracers, which replace that
 	// waived: OA005 fresh-storage: lift returns its input; it exists for tracers, which replace that
 	// waived: OA007 undeclared-alias: lift returns its input; it exists for tracers, which replace that
@@ -2081,9 +2006,7 @@ func Linear(ctx context.Context, input, weight, bias *c10.Tensor) (*c10.Tensor, 
 }
 
 var opLinear = asserts.Op{Name: "aten::linear", Schema: "linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor",
-	Args:      []asserts.Subject{{Name: "input", Type: "Tensor"}, {Index: 1, Name: "weight", Type: "Tensor"}, {Index: 2, Name: "bias", Type: "Tensor?", Suffix: "?"}},
-	Results:   []asserts.Subject{{Name: "result", Type: "Tensor"}},
-	Composite: true,
+	Args: []asserts.Subject{{Name: "input", Type: "Tensor"}, {Index: 1, Name: "weight", Type: "Tensor"}, {Index: 2, Name: "bias", Type: "Tensor?", Suffix: "?"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}}, Composite: true,
 }
 
 // MaskedFill_Scalar calls kernels.MaskedFillScalarInPlace, checked by OA001 OA002 OA006 OA009 OA010 OA013.
@@ -2108,8 +2031,7 @@ func MaskedFill_Scalar(self, mask *c10.Tensor, value float64) *c10.Tensor {
 }
 
 var opMaskedFill_Scalar = asserts.Op{Name: "aten::masked_fill_.Scalar", Schema: "masked_fill_.Scalar(Tensor(a!) self, Tensor mask, Scalar value) -> Tensor(a!)",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "mask", Type: "Tensor"}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "mask", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
 // MaskedSelect calls kernels.MaskedSelect, checked by OA001 OA002 OA003 OA005 OA007 OA009.
@@ -2134,9 +2056,7 @@ func MaskedSelect(self, mask *c10.Tensor) *c10.Tensor {
 }
 
 var opMaskedSelect = asserts.Op{Name: "aten::masked_select", Schema: "masked_select(Tensor self, Tensor mask) -> Tensor",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "mask", Type: "Tensor"}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
-	Tags:    []string{"dynamic_output_shape"},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "mask", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}}, Tags: []string{"dynamic_output_shape"},
 }
 
 // Matmul calls kernels.Matmul, checked by OA001 OA002 OA009.
@@ -2163,9 +2083,7 @@ func Matmul(ctx context.Context, self, other *c10.Tensor) (*c10.Tensor, error) {
 }
 
 var opMatmul = asserts.Op{Name: "aten::matmul", Schema: "matmul(Tensor self, Tensor other) -> Tensor",
-	Args:      []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "other", Type: "Tensor"}},
-	Results:   []asserts.Subject{{Name: "result", Type: "Tensor"}},
-	Composite: true,
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "other", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}}, Composite: true,
 }
 
 // MaxDim calls kernels.MaxDim, checked by OA001 OA002 OA003 OA005 OA007 OA008 OA009.
@@ -2189,8 +2107,7 @@ func MaxDim(self *c10.Tensor, dim int64, keepdim bool) (*c10.Tensor, *c10.Tensor
 }
 
 var opMaxDim = asserts.Op{Name: "aten::max.dim", Schema: "max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}},
-	Results: []asserts.Subject{{Name: "values", Type: "Tensor"}, {Index: 1, Name: "indices", Type: "Tensor"}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "values", Type: "Tensor"}, {Index: 1, Name: "indices", Type: "Tensor"}},
 }
 
 // MaxDimMax calls kernels.MaxDimMax, checked by OA001 OA002 OA006 OA009 OA010.
@@ -2218,8 +2135,7 @@ func MaxDimMax(self *c10.Tensor, dim int64, keepdim bool, max, maxValues *c10.Te
 }
 
 var opMaxDimMax = asserts.Op{Name: "aten::max.dim_max", Schema: "max.dim_max(Tensor self, int dim, bool keepdim=False, *, Tensor(a!) max, Tensor(b!) max_values) -> (Tensor(a!) values, Tensor(b!) indices)",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 3, Name: "max", Type: "Tensor(a!)", Before: []string{"a"}, Write: true, Out: true}, {Index: 4, Name: "max_values", Type: "Tensor(b!)", Before: []string{"b"}, Write: true, Out: true}},
-	Results: []asserts.Subject{{Name: "values", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "indices", Type: "Tensor(b!)", Before: []string{"b"}, Write: true}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 3, Name: "max", Type: "Tensor(a!)", Before: []string{"a"}, Write: true, Out: true}, {Index: 4, Name: "max_values", Type: "Tensor(b!)", Before: []string{"b"}, Write: true, Out: true}}, Results: []asserts.Subject{{Name: "values", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "indices", Type: "Tensor(b!)", Before: []string{"b"}, Write: true}},
 }
 
 // MeanDim calls kernels.MeanDim, checked by OA001 OA002 OA003 OA005 OA007 OA009.
@@ -2242,8 +2158,7 @@ func MeanDim(self *c10.Tensor, dim []int64, keepdim bool, dtype *c10.DType) *c10
 }
 
 var opMeanDim = asserts.Op{Name: "aten::mean.dim", Schema: "mean.dim(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
 // Mm calls kernels.MM, checked by OA001 OA002 OA003 OA005 OA007 OA009.
@@ -2270,8 +2185,7 @@ func Mm(ctx context.Context, self, mat2 *c10.Tensor) (*c10.Tensor, error) {
 }
 
 var opMm = asserts.Op{Name: "aten::mm", Schema: "mm(Tensor self, Tensor mat2) -> Tensor",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "mat2", Type: "Tensor"}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "mat2", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
 // MulTensor calls kernels.MulTensor, checked by OA001 OA002 OA003 OA005 OA007 OA009.
@@ -2296,8 +2210,7 @@ func MulTensor(self, other *c10.Tensor) *c10.Tensor {
 }
 
 var opMulTensor = asserts.Op{Name: "aten::mul.Tensor", Schema: "mul.Tensor(Tensor self, Tensor other) -> Tensor",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "other", Type: "Tensor"}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "other", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
 // MulOut calls kernels.MulOut, checked by OA001 OA002 OA006 OA009 OA010.
@@ -2324,8 +2237,7 @@ func MulOut(self, other, out *c10.Tensor) *c10.Tensor {
 }
 
 var opMulOut = asserts.Op{Name: "aten::mul.out", Schema: "mul.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "other", Type: "Tensor"}, {Index: 2, Name: "out", Type: "Tensor(a!)", Before: []string{"a"}, Write: true, Out: true}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "other", Type: "Tensor"}, {Index: 2, Name: "out", Type: "Tensor(a!)", Before: []string{"a"}, Write: true, Out: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
 // Mul_Tensor calls kernels.MulTensorInPlace, checked by OA001 OA002 OA006 OA009 OA010 OA013.
@@ -2350,8 +2262,7 @@ func Mul_Tensor(self, other *c10.Tensor) *c10.Tensor {
 }
 
 var opMul_Tensor = asserts.Op{Name: "aten::mul_.Tensor", Schema: "mul_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "other", Type: "Tensor"}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "other", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
 // Multinomial calls kernels.Multinomial, checked by OA001 OA002 OA003 OA005 OA007 OA009.
@@ -2376,9 +2287,7 @@ func Multinomial(self *c10.Tensor, numSamples int64, replacement bool, generator
 }
 
 var opMultinomial = asserts.Op{Name: "aten::multinomial", Schema: "multinomial(Tensor self, int num_samples, bool replacement=False, *, Generator? generator=None) -> Tensor",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
-	Tags:    []string{"nondeterministic_seeded"},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}}, Tags: []string{"nondeterministic_seeded"},
 }
 
 // Narrow calls kernels.Narrow, checked by OA001 OA002 OA009.
@@ -2401,9 +2310,7 @@ func Narrow(self *c10.Tensor, dim, start, length int64) *c10.Tensor {
 }
 
 var opNarrow = asserts.Op{Name: "aten::narrow", Schema: "narrow(Tensor(a) self, int dim, SymInt start, SymInt length) -> Tensor(a)",
-	Args:      []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}},
-	Results:   []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
-	Composite: true,
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}}, Composite: true,
 }
 
 // NativeDropout calls kernels.NativeDropout, checked by OA001 OA002 OA003 OA005 OA007 OA008 OA009.
@@ -2427,9 +2334,7 @@ func NativeDropout(input *c10.Tensor, p float64, train *bool) (*c10.Tensor, *c10
 }
 
 var opNativeDropout = asserts.Op{Name: "aten::native_dropout", Schema: "native_dropout(Tensor input, float p, bool? train) -> (Tensor, Tensor)",
-	Args:    []asserts.Subject{{Name: "input", Type: "Tensor"}},
-	Results: []asserts.Subject{{Name: "result0", Type: "Tensor"}, {Index: 1, Name: "result1", Type: "Tensor"}},
-	Tags:    []string{"nondeterministic_seeded"},
+	Args: []asserts.Subject{{Name: "input", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result0", Type: "Tensor"}, {Index: 1, Name: "result1", Type: "Tensor"}}, Tags: []string{"nondeterministic_seeded"},
 }
 
 // NativeLayerNorm calls kernels.NativeLayerNorm, checked by OA001 OA002 OA003 OA005 OA007 OA008 OA009.
@@ -2458,8 +2363,7 @@ func NativeLayerNorm(input *c10.Tensor, normalizedShape []int64, weight, bias *c
 }
 
 var opNativeLayerNorm = asserts.Op{Name: "aten::native_layer_norm", Schema: "native_layer_norm(Tensor input, SymInt[] normalized_shape, Tensor? weight, Tensor? bias, float eps) -> (Tensor, Tensor, Tensor)",
-	Args:    []asserts.Subject{{Name: "input", Type: "Tensor"}, {Index: 2, Name: "weight", Type: "Tensor?", Suffix: "?"}, {Index: 3, Name: "bias", Type: "Tensor?", Suffix: "?"}},
-	Results: []asserts.Subject{{Name: "result0", Type: "Tensor"}, {Index: 1, Name: "result1", Type: "Tensor"}, {Index: 2, Name: "result2", Type: "Tensor"}},
+	Args: []asserts.Subject{{Name: "input", Type: "Tensor"}, {Index: 2, Name: "weight", Type: "Tensor?", Suffix: "?"}, {Index: 3, Name: "bias", Type: "Tensor?", Suffix: "?"}}, Results: []asserts.Subject{{Name: "result0", Type: "Tensor"}, {Index: 1, Name: "result1", Type: "Tensor"}, {Index: 2, Name: "result2", Type: "Tensor"}},
 }
 
 // Neg calls kernels.Neg, checked by OA001 OA002 OA003 OA005 OA007 OA009.
@@ -2482,8 +2386,7 @@ func Neg(self *c10.Tensor) *c10.Tensor {
 }
 
 var opNeg = asserts.Op{Name: "aten::neg", Schema: "neg(Tensor self) -> Tensor",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
 // Nonzero calls kernels.Nonzero, checked by OA001 OA002 OA003 OA005 OA007 OA009.
@@ -2506,9 +2409,7 @@ func Nonzero(self *c10.Tensor) *c10.Tensor {
 }
 
 var opNonzero = asserts.Op{Name: "aten::nonzero", Schema: "nonzero(Tensor self) -> Tensor",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
-	Tags:    []string{"dynamic_output_shape"},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}}, Tags: []string{"dynamic_output_shape"},
 }
 
 // Normal_ calls kernels.NormalInPlace, checked by OA001 OA002 OA006 OA010 OA013.
@@ -2531,9 +2432,7 @@ func Normal_(self *c10.Tensor, mean, std float64, generator *c10.Generator) *c10
 }
 
 var opNormal_ = asserts.Op{Name: "aten::normal_", Schema: "normal_(Tensor(a!) self, float mean=0, float std=1, *, Generator? generator=None) -> Tensor(a!)",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
-	Tags:    []string{"nondeterministic_seeded"},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Tags: []string{"nondeterministic_seeded"},
 }
 
 // Ones calls kernels.Ones, checked by OA003 OA005.
@@ -2577,8 +2476,7 @@ func Permute(self *c10.Tensor, dims []int64) *c10.Tensor {
 }
 
 var opPermute = asserts.Op{Name: "aten::permute", Schema: "permute(Tensor(a) self, int[] dims) -> Tensor(a)",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
 // RandGenerator calls kernels.RandGenerator, checked by OA003 OA005.
@@ -2599,8 +2497,7 @@ func RandGenerator(size []int64, generator *c10.Generator, dtype *c10.DType, lay
 }
 
 var opRandGenerator = asserts.Op{Name: "aten::rand.generator", Schema: "rand.generator(SymInt[] size, *, Generator? generator, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
-	Tags:    []string{"nondeterministic_seeded"},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}}, Tags: []string{"nondeterministic_seeded"},
 }
 
 // RandpermGenerator calls kernels.RandpermGenerator, checked by OA003 OA005.
@@ -2621,8 +2518,7 @@ func RandpermGenerator(n int64, generator *c10.Generator, dtype *c10.DType, layo
 }
 
 var opRandpermGenerator = asserts.Op{Name: "aten::randperm.generator", Schema: "randperm.generator(SymInt n, *, Generator? generator, ScalarType? dtype=long, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
-	Tags:    []string{"nondeterministic_seeded"},
+	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}}, Tags: []string{"nondeterministic_seeded"},
 }
 
 // Relu calls kernels.Relu, checked by OA001 OA002 OA003 OA005 OA007 OA009.
@@ -2645,8 +2541,7 @@ func Relu(self *c10.Tensor) *c10.Tensor {
 }
 
 var opRelu = asserts.Op{Name: "aten::relu", Schema: "relu(Tensor self) -> Tensor",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
 // Relu_ calls kernels.ReluInPlace, checked by OA001 OA002 OA006 OA010 OA013.
@@ -2669,8 +2564,7 @@ func Relu_(self *c10.Tensor) *c10.Tensor {
 }
 
 var opRelu_ = asserts.Op{Name: "aten::relu_", Schema: "relu_(Tensor(a!) self) -> Tensor(a!)",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
 // Reshape calls kernels.Reshape, checked by OA001 OA002 OA009.
@@ -2693,9 +2587,7 @@ func Reshape(self *c10.Tensor, shape []int64) *c10.Tensor {
 }
 
 var opReshape = asserts.Op{Name: "aten::reshape", Schema: "reshape(Tensor(a) self, SymInt[] shape) -> Tensor(a)",
-	Args:      []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}},
-	Results:   []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
-	Composite: true,
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}}, Composite: true,
 }
 
 // Resize_ calls kernels.ResizeInPlace, checked by OA001 OA002 OA006 OA010.
@@ -2718,9 +2610,7 @@ func Resize_(self *c10.Tensor, size []int64, memoryFormat *c10.MemoryFormat) *c1
 }
 
 var opResize_ = asserts.Op{Name: "aten::resize_", Schema: "resize_(Tensor(a!) self, SymInt[] size, *, MemoryFormat? memory_format=None) -> Tensor(a!)",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
-	Tags:    []string{"inplace_view"},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Tags: []string{"inplace_view"},
 }
 
 // ResizeAs_ calls kernels.ResizeAsInPlace, checked by OA001 OA002 OA006 OA009 OA010.
@@ -2745,9 +2635,7 @@ func ResizeAs_(self, theTemplate *c10.Tensor, memoryFormat *c10.MemoryFormat) *c
 }
 
 var opResizeAs_ = asserts.Op{Name: "aten::resize_as_", Schema: "resize_as_(Tensor(a!) self, Tensor the_template, *, MemoryFormat? memory_format=None) -> Tensor(a!)",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "the_template", Type: "Tensor"}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
-	Tags:    []string{"inplace_view"},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "the_template", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Tags: []string{"inplace_view"},
 }
 
 // RreluWithNoise calls kernels.RreluWithNoise, checked by OA001 OA002 OA003 OA005 OA007 OA009 OA010 OA013.
@@ -2772,9 +2660,7 @@ func RreluWithNoise(self, noise *c10.Tensor, lower, upper float64, training bool
 }
 
 var opRreluWithNoise = asserts.Op{Name: "aten::rrelu_with_noise", Schema: "rrelu_with_noise(Tensor self, Tensor(b!) noise, Scalar lower=0.125, Scalar upper=0.3333333333333333, bool training=False, Generator? generator=None) -> Tensor",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "noise", Type: "Tensor(b!)", Before: []string{"b"}, Write: true}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
-	Tags:    []string{"nondeterministic_seeded"},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "noise", Type: "Tensor(b!)", Before: []string{"b"}, Write: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}}, Tags: []string{"nondeterministic_seeded"},
 }
 
 // ScalarTensor calls kernels.ScalarTensor, checked by OA003 OA005.
@@ -2818,8 +2704,7 @@ func SelectInt(self *c10.Tensor, dim, index int64) *c10.Tensor {
 }
 
 var opSelectInt = asserts.Op{Name: "aten::select.int", Schema: "select.int(Tensor(a) self, int dim, SymInt index) -> Tensor(a)",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
 // Set_ calls kernels.SetInPlace, checked by OA001 OA006 OA010.
@@ -2842,9 +2727,7 @@ func Set_(self *c10.Tensor) *c10.Tensor {
 }
 
 var opSet_ = asserts.Op{Name: "aten::set_", Schema: "set_(Tensor(a!) self) -> Tensor(a!)",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
-	Tags:    []string{"inplace_view"},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Tags: []string{"inplace_view"},
 	// waived: OA002 input-storage: set_ gives its argument another storage; that is what it is for
 	Waived: []asserts.Code{2},
 }
@@ -2871,9 +2754,7 @@ func Set_SourceTensor(self, source *c10.Tensor) *c10.Tensor {
 }
 
 var opSet_SourceTensor = asserts.Op{Name: "aten::set_.source_Tensor", Schema: "set_.source_Tensor(Tensor(a!) self, Tensor source) -> Tensor(a!)",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "source", Type: "Tensor"}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
-	Tags:    []string{"inplace_view"},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "source", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Tags: []string{"inplace_view"},
 	// waived: OA002 input-storage: set_ gives its argument another storage; that is what it is for
 	Waived: []asserts.Code{2},
 }
@@ -2898,8 +2779,7 @@ func Sigmoid(self *c10.Tensor) *c10.Tensor {
 }
 
 var opSigmoid = asserts.Op{Name: "aten::sigmoid", Schema: "sigmoid(Tensor self) -> Tensor",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
 // SizeInt calls kernels.SizeInt, checked by OA001 OA002 OA009.
@@ -2944,8 +2824,7 @@ func SliceTensor(self *c10.Tensor, dim int64, start, end *int64, step int64) *c1
 }
 
 var opSliceTensor = asserts.Op{Name: "aten::slice.Tensor", Schema: "slice.Tensor(Tensor(a) self, int dim=0, SymInt? start=None, SymInt? end=None, SymInt step=1) -> Tensor(a)",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
 // Sort calls kernels.Sort, checked by OA001 OA002 OA003 OA005 OA007 OA008 OA009.
@@ -2969,8 +2848,7 @@ func Sort(self *c10.Tensor, dim int64, descending bool) (*c10.Tensor, *c10.Tenso
 }
 
 var opSort = asserts.Op{Name: "aten::sort", Schema: "sort(Tensor self, int dim=-1, bool descending=False) -> (Tensor values, Tensor indices)",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}},
-	Results: []asserts.Subject{{Name: "values", Type: "Tensor"}, {Index: 1, Name: "indices", Type: "Tensor"}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "values", Type: "Tensor"}, {Index: 1, Name: "indices", Type: "Tensor"}},
 }
 
 // SortValues calls kernels.SortValues, checked by OA001 OA002 OA006 OA009 OA010.
@@ -2998,8 +2876,7 @@ func SortValues(self *c10.Tensor, dim int64, descending bool, values, indices *c
 }
 
 var opSortValues = asserts.Op{Name: "aten::sort.values", Schema: "sort.values(Tensor self, int dim=-1, bool descending=False, *, Tensor(a!) values, Tensor(b!) indices) -> (Tensor(a!) values, Tensor(b!) indices)",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 3, Name: "values", Type: "Tensor(a!)", Before: []string{"a"}, Write: true, Out: true}, {Index: 4, Name: "indices", Type: "Tensor(b!)", Before: []string{"b"}, Write: true, Out: true}},
-	Results: []asserts.Subject{{Name: "values_return", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "indices_return", Type: "Tensor(b!)", Before: []string{"b"}, Write: true}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 3, Name: "values", Type: "Tensor(a!)", Before: []string{"a"}, Write: true, Out: true}, {Index: 4, Name: "indices", Type: "Tensor(b!)", Before: []string{"b"}, Write: true, Out: true}}, Results: []asserts.Subject{{Name: "values_return", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "indices_return", Type: "Tensor(b!)", Before: []string{"b"}, Write: true}},
 }
 
 // SparseCooTensorIndicesSize calls kernels.SparseCooTensorIndicesSize, checked by OA001 OA002 OA009.
@@ -3024,9 +2901,7 @@ func SparseCooTensorIndicesSize(indices, values *c10.Tensor, size []int64, dtype
 }
 
 var opSparseCooTensorIndicesSize = asserts.Op{Name: "aten::sparse_coo_tensor.indices_size", Schema: "sparse_coo_tensor.indices_size(Tensor indices, Tensor values, int[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, bool? is_coalesced=None) -> Tensor",
-	Args:      []asserts.Subject{{Name: "indices", Type: "Tensor"}, {Index: 1, Name: "values", Type: "Tensor"}},
-	Results:   []asserts.Subject{{Name: "result", Type: "Tensor"}},
-	Composite: true,
+	Args: []asserts.Subject{{Name: "indices", Type: "Tensor"}, {Index: 1, Name: "values", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}}, Composite: true,
 }
 
 // SplitTensor calls kernels.SplitTensor, checked by OA001 OA002 OA003 OA004 OA009.
@@ -3052,8 +2927,7 @@ func SplitTensor(self *c10.Tensor, splitSize, dim int64) []*c10.Tensor {
 }
 
 var opSplitTensor = asserts.Op{Name: "aten::split.Tensor", Schema: "split.Tensor(Tensor(a -> *) self, SymInt split_size, int dim=0) -> Tensor(a)[]",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a -> *)", Before: []string{"a"}, After: []string{"*"}}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)[]", Suffix: "[]", Before: []string{"a"}, List: true}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a -> *)", Before: []string{"a"}, After: []string{"*"}}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)[]", Suffix: "[]", Before: []string{"a"}, List: true}},
 }
 
 // SplitCopyTensorOut calls kernels.SplitCopyTensorOut, checked by OA001 OA002 OA009 OA010.
@@ -3109,8 +2983,7 @@ func SplitWithSizes(self *c10.Tensor, splitSizes []int64, dim int64) []*c10.Tens
 }
 
 var opSplitWithSizes = asserts.Op{Name: "aten::split_with_sizes", Schema: "split_with_sizes(Tensor(a -> *) self, SymInt[] split_sizes, int dim=0) -> Tensor(a)[]",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a -> *)", Before: []string{"a"}, After: []string{"*"}}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)[]", Suffix: "[]", Before: []string{"a"}, List: true}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a -> *)", Before: []string{"a"}, After: []string{"*"}}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)[]", Suffix: "[]", Before: []string{"a"}, List: true}},
 }
 
 // Squeeze calls kernels.Squeeze, checked by OA001 OA002 OA003 OA004 OA009.
@@ -3133,8 +3006,7 @@ func Squeeze(self *c10.Tensor) *c10.Tensor {
 }
 
 var opSqueeze = asserts.Op{Name: "aten::squeeze", Schema: "squeeze(Tensor(a) self) -> Tensor(a)",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
 // SqueezeDim calls kernels.SqueezeDim, checked by OA001 OA002 OA003 OA004 OA009.
@@ -3157,8 +3029,7 @@ func SqueezeDim(self *c10.Tensor, dim int64) *c10.Tensor {
 }
 
 var opSqueezeDim = asserts.Op{Name: "aten::squeeze.dim", Schema: "squeeze.dim(Tensor(a) self, int dim) -> Tensor(a)",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
 // Squeeze_ calls kernels.SqueezeInPlace, checked by OA001 OA002 OA006 OA010.
@@ -3181,9 +3052,7 @@ func Squeeze_(self *c10.Tensor) *c10.Tensor {
 }
 
 var opSqueeze_ = asserts.Op{Name: "aten::squeeze_", Schema: "squeeze_(Tensor(a!) self) -> Tensor(a!)",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
-	Tags:    []string{"inplace_view"},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Tags: []string{"inplace_view"},
 }
 
 // Squeeze_Dim calls kernels.SqueezeDimInPlace, checked by OA001 OA002 OA006 OA010.
@@ -3206,9 +3075,7 @@ func Squeeze_Dim(self *c10.Tensor, dim int64) *c10.Tensor {
 }
 
 var opSqueeze_Dim = asserts.Op{Name: "aten::squeeze_.dim", Schema: "squeeze_.dim(Tensor(a!) self, int dim) -> Tensor(a!)",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
-	Tags:    []string{"inplace_view"},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Tags: []string{"inplace_view"},
 }
 
 // Stack calls kernels.Stack, checked by OA001 OA002 OA003 OA005 OA007 OA009.
@@ -3239,8 +3106,7 @@ func Stack(tensors []*c10.Tensor, dim int64) (*c10.Tensor, error) {
 }
 
 var opStack = asserts.Op{Name: "aten::stack", Schema: "stack(Tensor[] tensors, int dim=0) -> Tensor",
-	Args:    []asserts.Subject{{Name: "tensors", Type: "Tensor[]", Suffix: "[]", List: true}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
+	Args: []asserts.Subject{{Name: "tensors", Type: "Tensor[]", Suffix: "[]", List: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
 // SubTensor calls kernels.SubTensor, checked by OA001 OA002 OA003 OA005 OA007 OA009.
@@ -3265,8 +3131,7 @@ func SubTensor(self, other *c10.Tensor, alpha float64) *c10.Tensor {
 }
 
 var opSubTensor = asserts.Op{Name: "aten::sub.Tensor", Schema: "sub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "other", Type: "Tensor"}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "other", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
 // Sum calls kernels.Sum, checked by OA001 OA002 OA003 OA005 OA007 OA009.
@@ -3289,8 +3154,7 @@ func Sum(self *c10.Tensor, dtype *c10.DType) *c10.Tensor {
 }
 
 var opSum = asserts.Op{Name: "aten::sum", Schema: "sum(Tensor self, *, ScalarType? dtype=None) -> Tensor",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
 // SumIntListOut calls kernels.SumIntListOut, checked by OA001 OA002 OA006 OA009 OA010.
@@ -3315,8 +3179,7 @@ func SumIntListOut(self *c10.Tensor, dim []int64, keepdim bool, dtype *c10.DType
 }
 
 var opSumIntListOut = asserts.Op{Name: "aten::sum.IntList_out", Schema: "sum.IntList_out(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None, Tensor(a!) out) -> Tensor(a!)",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 4, Name: "out", Type: "Tensor(a!)", Before: []string{"a"}, Write: true, Out: true}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 4, Name: "out", Type: "Tensor(a!)", Before: []string{"a"}, Write: true, Out: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
 // SumDimIntList calls kernels.SumDimIntList, checked by OA001 OA002 OA003 OA005 OA007 OA009.
@@ -3339,8 +3202,7 @@ func SumDimIntList(self *c10.Tensor, dim []int64, keepdim bool, dtype *c10.DType
 }
 
 var opSumDimIntList = asserts.Op{Name: "aten::sum.dim_IntList", Schema: "sum.dim_IntList(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
 // T calls kernels.T, checked by OA001 OA002 OA003 OA004 OA009.
@@ -3363,8 +3225,7 @@ func T(self *c10.Tensor) *c10.Tensor {
 }
 
 var opT = asserts.Op{Name: "aten::t", Schema: "t(Tensor(a) self) -> Tensor(a)",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
 // T_ calls kernels.TInPlace, checked by OA001 OA002 OA006 OA010.
@@ -3387,9 +3248,7 @@ func T_(self *c10.Tensor) *c10.Tensor {
 }
 
 var opT_ = asserts.Op{Name: "aten::t_", Schema: "t_(Tensor(a!) self) -> Tensor(a!)",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
-	Tags:    []string{"inplace_view"},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Tags: []string{"inplace_view"},
 }
 
 // TensorSplitSections calls kernels.TensorSplitSections, checked by OA001 OA002 OA009.
@@ -3415,9 +3274,7 @@ func TensorSplitSections(self *c10.Tensor, sections, dim int64) []*c10.Tensor {
 }
 
 var opTensorSplitSections = asserts.Op{Name: "aten::tensor_split.sections", Schema: "tensor_split.sections(Tensor(a -> *) self, SymInt sections, int dim=0) -> Tensor(a)[]",
-	Args:      []asserts.Subject{{Name: "self", Type: "Tensor(a -> *)", Before: []string{"a"}, After: []string{"*"}}},
-	Results:   []asserts.Subject{{Name: "result", Type: "Tensor(a)[]", Suffix: "[]", Before: []string{"a"}, List: true}},
-	Composite: true,
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a -> *)", Before: []string{"a"}, After: []string{"*"}}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)[]", Suffix: "[]", Before: []string{"a"}, List: true}}, Composite: true,
 }
 
 // ToDtype calls kernels.ToDtype, checked by OA001 OA002 OA009.
@@ -3440,9 +3297,7 @@ func ToDtype(self *c10.Tensor, dtype c10.DType, nonBlocking, copy bool, memoryFo
 }
 
 var opToDtype = asserts.Op{Name: "aten::to.dtype", Schema: "to.dtype(Tensor(a) self, ScalarType dtype, bool non_blocking=False, bool copy=False, MemoryFormat? memory_format=None) -> Tensor(a)",
-	Args:      []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}},
-	Results:   []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
-	Composite: true,
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}}, Composite: true,
 }
 
 // Topk calls kernels.TopK, checked by OA001 OA002 OA003 OA005 OA007 OA008 OA009.
@@ -3466,8 +3321,7 @@ func Topk(self *c10.Tensor, k, dim int64, largest, sorted bool) (*c10.Tensor, *c
 }
 
 var opTopk = asserts.Op{Name: "aten::topk", Schema: "topk(Tensor self, SymInt k, int dim=-1, bool largest=True, bool sorted=True) -> (Tensor values, Tensor indices)",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}},
-	Results: []asserts.Subject{{Name: "values", Type: "Tensor"}, {Index: 1, Name: "indices", Type: "Tensor"}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "values", Type: "Tensor"}, {Index: 1, Name: "indices", Type: "Tensor"}},
 }
 
 // TransposeInt calls kernels.TransposeInt, checked by OA001 OA002 OA003 OA004 OA009.
@@ -3490,8 +3344,7 @@ func TransposeInt(self *c10.Tensor, dim0, dim1 int64) *c10.Tensor {
 }
 
 var opTransposeInt = asserts.Op{Name: "aten::transpose.int", Schema: "transpose.int(Tensor(a) self, int dim0, int dim1) -> Tensor(a)",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
 // Transpose_ calls kernels.TransposeInPlace, checked by OA001 OA002 OA006 OA010.
@@ -3514,9 +3367,7 @@ func Transpose_(self *c10.Tensor, dim0, dim1 int64) *c10.Tensor {
 }
 
 var opTranspose_ = asserts.Op{Name: "aten::transpose_", Schema: "transpose_(Tensor(a!) self, int dim0, int dim1) -> Tensor(a!)",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
-	Tags:    []string{"inplace_view"},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Tags: []string{"inplace_view"},
 }
 
 // UnbindInt calls kernels.UnbindInt, checked by OA001 OA002 OA003 OA004 OA009.
@@ -3542,8 +3393,7 @@ func UnbindInt(self *c10.Tensor, dim int64) []*c10.Tensor {
 }
 
 var opUnbindInt = asserts.Op{Name: "aten::unbind.int", Schema: "unbind.int(Tensor(a -> *) self, int dim=0) -> Tensor(a)[]",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a -> *)", Before: []string{"a"}, After: []string{"*"}}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)[]", Suffix: "[]", Before: []string{"a"}, List: true}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a -> *)", Before: []string{"a"}, After: []string{"*"}}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)[]", Suffix: "[]", Before: []string{"a"}, List: true}},
 }
 
 // UnbindCopyInt calls kernels.UnbindCopyInt, checked by OA001 OA002 OA003 OA005 OA007 OA008 OA009.
@@ -3569,9 +3419,7 @@ func UnbindCopyInt(self *c10.Tensor, dim int64) []*c10.Tensor {
 }
 
 var opUnbindCopyInt = asserts.Op{Name: "aten::unbind_copy.int", Schema: "unbind_copy.int(Tensor self, int dim=0) -> Tensor[]",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor[]", Suffix: "[]", List: true}},
-	Tags:    []string{"view_copy"},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor[]", Suffix: "[]", List: true}}, Tags: []string{"view_copy"},
 }
 
 // UnbindCopyIntOut calls kernels.UnbindCopyIntOut, checked by OA001 OA002 OA009 OA010.
@@ -3624,8 +3472,7 @@ func Unfold(self *c10.Tensor, dimension, size, step int64) *c10.Tensor {
 }
 
 var opUnfold = asserts.Op{Name: "aten::unfold", Schema: "unfold(Tensor(a) self, int dimension, int size, int step) -> Tensor(a)",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
 // Uniform_ calls kernels.UniformInPlace, checked by OA001 OA002 OA006 OA010 OA013.
@@ -3648,9 +3495,7 @@ func Uniform_(self *c10.Tensor, from, to float64, generator *c10.Generator) *c10
 }
 
 var opUniform_ = asserts.Op{Name: "aten::uniform_", Schema: "uniform_(Tensor(a!) self, float from=0, float to=1, *, Generator? generator=None) -> Tensor(a!)",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
-	Tags:    []string{"nondeterministic_seeded"},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Tags: []string{"nondeterministic_seeded"},
 }
 
 // Unsqueeze calls kernels.Unsqueeze, checked by OA001 OA002 OA003 OA004 OA009.
@@ -3673,8 +3518,7 @@ func Unsqueeze(self *c10.Tensor, dim int64) *c10.Tensor {
 }
 
 var opUnsqueeze = asserts.Op{Name: "aten::unsqueeze", Schema: "unsqueeze(Tensor(a) self, int dim) -> Tensor(a)",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
 // Unsqueeze_ calls kernels.UnsqueezeInPlace, checked by OA001 OA002 OA006 OA010.
@@ -3697,9 +3541,7 @@ func Unsqueeze_(self *c10.Tensor, dim int64) *c10.Tensor {
 }
 
 var opUnsqueeze_ = asserts.Op{Name: "aten::unsqueeze_", Schema: "unsqueeze_(Tensor(a!) self, int dim) -> Tensor(a!)",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
-	Tags:    []string{"inplace_view"},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Tags: []string{"inplace_view"},
 }
 
 // Values calls kernels.Values, checked by OA001 OA002 OA003 OA004 OA009.
@@ -3722,8 +3564,7 @@ func Values(self *c10.Tensor) *c10.Tensor {
 }
 
 var opValues = asserts.Op{Name: "aten::values", Schema: "values(Tensor(a) self) -> Tensor(a)",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
 // VarMeanCorrection calls kernels.VarMeanCorrection, checked by OA001 OA002 OA003 OA005 OA007 OA008 OA009.
@@ -3747,8 +3588,7 @@ func VarMeanCorrection(self *c10.Tensor, dim []int64, correction *float64, keepd
 }
 
 var opVarMeanCorrection = asserts.Op{Name: "aten::var_mean.correction", Schema: "var_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> (Tensor, Tensor)",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}},
-	Results: []asserts.Subject{{Name: "result0", Type: "Tensor"}, {Index: 1, Name: "result1", Type: "Tensor"}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result0", Type: "Tensor"}, {Index: 1, Name: "result1", Type: "Tensor"}},
 }
 
 // View calls kernels.View, checked by OA001 OA002 OA003 OA004 OA009.
@@ -3771,8 +3611,7 @@ func View(self *c10.Tensor, size []int64) *c10.Tensor {
 }
 
 var opView = asserts.Op{Name: "aten::view", Schema: "view(Tensor(a) self, SymInt[] size) -> Tensor(a)",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
 // ViewAsComplex calls kernels.ViewAsComplex, checked by OA001 OA002 OA003 OA004 OA009.
@@ -3795,8 +3634,7 @@ func ViewAsComplex(self *c10.Tensor) *c10.Tensor {
 }
 
 var opViewAsComplex = asserts.Op{Name: "aten::view_as_complex", Schema: "view_as_complex(Tensor(a) self) -> Tensor(a)",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
 // ViewAsReal calls kernels.ViewAsReal, checked by OA001 OA002 OA003 OA004 OA009.
@@ -3819,8 +3657,7 @@ func ViewAsReal(self *c10.Tensor) *c10.Tensor {
 }
 
 var opViewAsReal = asserts.Op{Name: "aten::view_as_real", Schema: "view_as_real(Tensor(a) self) -> Tensor(a)",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
 // WhereSelf calls kernels.WhereSelf, checked by OA001 OA002 OA003 OA005 OA007 OA009.
@@ -3847,8 +3684,7 @@ func WhereSelf(condition, self, other *c10.Tensor) *c10.Tensor {
 }
 
 var opWhereSelf = asserts.Op{Name: "aten::where.self", Schema: "where.self(Tensor condition, Tensor self, Tensor other) -> Tensor",
-	Args:    []asserts.Subject{{Name: "condition", Type: "Tensor"}, {Index: 1, Name: "self", Type: "Tensor"}, {Index: 2, Name: "other", Type: "Tensor"}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
+	Args: []asserts.Subject{{Name: "condition", Type: "Tensor"}, {Index: 1, Name: "self", Type: "Tensor"}, {Index: 2, Name: "other", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
 // Zero_ calls kernels.ZeroInPlace, checked by OA001 OA002 OA006 OA010 OA013.
@@ -3871,8 +3707,7 @@ func Zero_(self *c10.Tensor) *c10.Tensor {
 }
 
 var opZero_ = asserts.Op{Name: "aten::zero_", Schema: "zero_(Tensor(a!) self) -> Tensor(a!)",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
 // Zeros calls kernels.Zeros, checked by OA003 OA005.
@@ -3916,8 +3751,7 @@ func ZerosLike(self *c10.Tensor, dtype *c10.DType, layout *c10.Layout, device *c
 }
 
 var opZerosLike = asserts.Op{Name: "aten::zeros_like", Schema: "zeros_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
 // Kernels are the ops of this package with their kernels.

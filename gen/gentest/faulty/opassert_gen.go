@@ -35,8 +35,7 @@ func Adds_(self, x *c10.Tensor) *c10.Tensor {
 }
 
 var opAdds_ = asserts.Op{Name: "fault::adds_", Schema: "adds_(Tensor(a!) self, Tensor x) -> Tensor(a!)",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "x", Type: "Tensor"}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "x", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
 // Adds_List calls faults.AddsList, checked by OA001 OA002 OA006 OA009 OA010 OA013.
@@ -67,8 +66,7 @@ func Adds_List(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
 }
 
 var opAdds_List = asserts.Op{Name: "fault::adds_.list", Schema: "adds_.list(Tensor(a!) self, Tensor?[] x) -> Tensor(a!)",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "x", Type: "Tensor?[]", Suffix: "?[]", List: true}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "x", Type: "Tensor?[]", Suffix: "?[]", List: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
 // ChangesNan calls faults.ChangesNaN, checked by OA001 OA002 OA003 OA005 OA007 OA009.
@@ -93,8 +91,7 @@ func ChangesNan(self, x *c10.Tensor) *c10.Tensor {
 }
 
 var opChangesNan = asserts.Op{Name: "fault::changes_nan", Schema: "changes_nan(Tensor self, Tensor x) -> Tensor",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor"}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
 // CopiesOnMetaList calls faults.CopiesThirdViewOnMeta, checked by OA001 OA002 OA003 OA004 OA009.
@@ -195,8 +192,7 @@ func CopiesResultOut(self, out *c10.Tensor) *c10.Tensor {
 }
 
 var opCopiesResultOut = asserts.Op{Name: "fault::copies_result.out", Schema: "copies_result.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "out", Type: "Tensor(a!)", Before: []string{"a"}, Write: true, Out: true}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "out", Type: "Tensor(a!)", Before: []string{"a"}, Write: true, Out: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
 // CopiesResultOuts calls faults.ReturnsCopyOfSecondOut, checked by OA001 OA002 OA006 OA009 OA010.
@@ -224,8 +220,7 @@ func CopiesResultOuts(self, low, high *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
 }
 
 var opCopiesResultOuts = asserts.Op{Name: "fault::copies_result.outs", Schema: "copies_result.outs(Tensor self, *, Tensor(a!) low, Tensor(b!) high) -> (Tensor(a!), Tensor(b!))",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "low", Type: "Tensor(a!)", Before: []string{"a"}, Write: true, Out: true}, {Index: 2, Name: "high", Type: "Tensor(b!)", Before: []string{"b"}, Write: true, Out: true}},
-	Results: []asserts.Subject{{Name: "result0", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "result1", Type: "Tensor(b!)", Before: []string{"b"}, Write: true}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "low", Type: "Tensor(a!)", Before: []string{"a"}, Write: true, Out: true}, {Index: 2, Name: "high", Type: "Tensor(b!)", Before: []string{"b"}, Write: true, Out: true}}, Results: []asserts.Subject{{Name: "result0", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "result1", Type: "Tensor(b!)", Before: []string{"b"}, Write: true}},
 }
 
 // CopiesViewList calls faults.CopiesThirdView, checked by OA001 OA002 OA003 OA004 OA009.
@@ -251,8 +246,7 @@ func CopiesViewList(self *c10.Tensor) []*c10.Tensor {
 }
 
 var opCopiesViewList = asserts.Op{Name: "fault::copies_view.list", Schema: "copies_view.list(Tensor(a -> *) self) -> Tensor(a)[]",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a -> *)", Before: []string{"a"}, After: []string{"*"}}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)[]", Suffix: "[]", Before: []string{"a"}, List: true}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a -> *)", Before: []string{"a"}, After: []string{"*"}}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)[]", Suffix: "[]", Before: []string{"a"}, List: true}},
 }
 
 // CopiesViewSingle calls faults.CopiesView, checked by OA001 OA002 OA003 OA004 OA009.
@@ -275,8 +269,7 @@ func CopiesViewSingle(self *c10.Tensor) *c10.Tensor {
 }
 
 var opCopiesViewSingle = asserts.Op{Name: "fault::copies_view.single", Schema: "copies_view.single(Tensor(a) self) -> Tensor(a)",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
 // CopiesViewTuple calls faults.CopiesSecondView, checked by OA001 OA002 OA003 OA004 OA009.
@@ -300,8 +293,7 @@ func CopiesViewTuple(self *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
 }
 
 var opCopiesViewTuple = asserts.Op{Name: "fault::copies_view.tuple", Schema: "copies_view.tuple(Tensor(a) self) -> (Tensor(a), Tensor(a))",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}},
-	Results: []asserts.Subject{{Name: "result0", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "result1", Type: "Tensor(a)", Before: []string{"a"}}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result0", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "result1", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
 // CopiesViewWritingList calls faults.CopiesThirdViewAndWrites, checked by OA001 OA002 OA003 OA004 OA007 OA009 OA010 OA013.
@@ -329,8 +321,7 @@ func CopiesViewWritingList(self, log *c10.Tensor) []*c10.Tensor {
 }
 
 var opCopiesViewWritingList = asserts.Op{Name: "fault::copies_view_writing.list", Schema: "copies_view_writing.list(Tensor(a -> *) self, Tensor(b!) log) -> Tensor(a)[]",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a -> *)", Before: []string{"a"}, After: []string{"*"}}, {Index: 1, Name: "log", Type: "Tensor(b!)", Before: []string{"b"}, Write: true}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)[]", Suffix: "[]", Before: []string{"a"}, List: true}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a -> *)", Before: []string{"a"}, After: []string{"*"}}, {Index: 1, Name: "log", Type: "Tensor(b!)", Before: []string{"b"}, Write: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)[]", Suffix: "[]", Before: []string{"a"}, List: true}},
 }
 
 // CopiesViewWritingSingle calls faults.CopiesViewAndWrites, checked by OA001 OA002 OA003 OA004 OA007 OA009 OA010 OA013.
@@ -355,8 +346,7 @@ func CopiesViewWritingSingle(self, log *c10.Tensor) *c10.Tensor {
 }
 
 var opCopiesViewWritingSingle = asserts.Op{Name: "fault::copies_view_writing.single", Schema: "copies_view_writing.single(Tensor(a) self, Tensor(b!) log) -> Tensor(a)",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "log", Type: "Tensor(b!)", Before: []string{"b"}, Write: true}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "log", Type: "Tensor(b!)", Before: []string{"b"}, Write: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
 // CopiesViewWritingTuple calls faults.CopiesSecondViewAndWrites, checked by OA001 OA002 OA003 OA004 OA007 OA009 OA010 OA013.
@@ -382,8 +372,7 @@ func CopiesViewWritingTuple(self, log *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
 }
 
 var opCopiesViewWritingTuple = asserts.Op{Name: "fault::copies_view_writing.tuple", Schema: "copies_view_writing.tuple(Tensor(a) self, Tensor(b!) log) -> (Tensor(a), Tensor(a))",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "log", Type: "Tensor(b!)", Before: []string{"b"}, Write: true}},
-	Results: []asserts.Subject{{Name: "result0", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "result1", Type: "Tensor(a)", Before: []string{"a"}}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "log", Type: "Tensor(b!)", Before: []string{"b"}, Write: true}}, Results: []asserts.Subject{{Name: "result0", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "result1", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
 // Enlarges calls faults.Enlarges, checked by OA001 OA002 OA003 OA005 OA007 OA009.
@@ -408,8 +397,7 @@ func Enlarges(self, x *c10.Tensor) *c10.Tensor {
 }
 
 var opEnlarges = asserts.Op{Name: "fault::enlarges", Schema: "enlarges(Tensor self, Tensor x) -> Tensor",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor"}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
 // EnlargesOnMetaList calls faults.EnlargesThirdOnMeta, checked by OA001 OA002 OA003 OA005 OA007 OA008 OA009.
@@ -592,8 +580,7 @@ func FillsIn(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
 }
 
 var opFillsIn = asserts.Op{Name: "fault::fills_in", Schema: "fills_in(Tensor self, Tensor?[] x) -> Tensor",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor?[]", Suffix: "?[]", List: true}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor?[]", Suffix: "?[]", List: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
 // FlipsBit calls faults.FlipsBit, checked by OA001 OA002 OA003 OA005 OA007 OA009.
@@ -618,8 +605,7 @@ func FlipsBit(self, x *c10.Tensor) *c10.Tensor {
 }
 
 var opFlipsBit = asserts.Op{Name: "fault::flips_bit", Schema: "flips_bit(Tensor self, Tensor x) -> Tensor",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor"}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
 // ForgetsVersionOptional calls faults.ForgetsVersionOfOptional, checked by OA001 OA002 OA003 OA005 OA007 OA009 OA010 OA013.
@@ -644,8 +630,7 @@ func ForgetsVersionOptional(self, running *c10.Tensor) *c10.Tensor {
 }
 
 var opForgetsVersionOptional = asserts.Op{Name: "fault::forgets_version.optional", Schema: "forgets_version.optional(Tensor self, Tensor(a!)? running) -> Tensor",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "running", Type: "Tensor(a!)?", Suffix: "?", Before: []string{"a"}, Write: true}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "running", Type: "Tensor(a!)?", Suffix: "?", Before: []string{"a"}, Write: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
 // ForgetsVersionOptionalList calls faults.ForgetsVersionOfOptionalElement, checked by OA001 OA002 OA003 OA005 OA007 OA009 OA010 OA013.
@@ -676,8 +661,7 @@ func ForgetsVersionOptionalList(self *c10.Tensor, running []*c10.Tensor) *c10.Te
 }
 
 var opForgetsVersionOptionalList = asserts.Op{Name: "fault::forgets_version.optional_list", Schema: "forgets_version.optional_list(Tensor self, Tensor(a!)?[] running) -> Tensor",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "running", Type: "Tensor(a!)?[]", Suffix: "?[]", Before: []string{"a"}, Write: true, List: true}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "running", Type: "Tensor(a!)?[]", Suffix: "?[]", Before: []string{"a"}, Write: true, List: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
 // ForgetsVersion_List calls faults.ForgetsVersionOfElement, checked by OA001 OA002 OA010 OA013.
@@ -728,8 +712,7 @@ func ForgetsVersion_Tensor(self *c10.Tensor) *c10.Tensor {
 }
 
 var opForgetsVersion_Tensor = asserts.Op{Name: "fault::forgets_version_.tensor", Schema: "forgets_version_.tensor(Tensor(a!) self) -> Tensor(a!)",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
 // KeepsList calls faults.KeepsThird, checked by OA001 OA002 OA003 OA005 OA007 OA008 OA009.
@@ -755,8 +738,7 @@ func KeepsList(self *c10.Tensor) []*c10.Tensor {
 }
 
 var opKeepsList = asserts.Op{Name: "fault::keeps.list", Schema: "keeps.list(Tensor self) -> Tensor[]",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor[]", Suffix: "[]", List: true}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor[]", Suffix: "[]", List: true}},
 }
 
 // KeepsSingle calls faults.Keeps, checked by OA001 OA002 OA003 OA005 OA007 OA009.
@@ -779,8 +761,7 @@ func KeepsSingle(self *c10.Tensor) *c10.Tensor {
 }
 
 var opKeepsSingle = asserts.Op{Name: "fault::keeps.single", Schema: "keeps.single(Tensor self) -> Tensor",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
 // KeepsTuple calls faults.KeepsSecond, checked by OA001 OA002 OA003 OA005 OA007 OA008 OA009.
@@ -804,8 +785,7 @@ func KeepsTuple(self *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
 }
 
 var opKeepsTuple = asserts.Op{Name: "fault::keeps.tuple", Schema: "keeps.tuple(Tensor self) -> (Tensor, Tensor)",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}},
-	Results: []asserts.Subject{{Name: "result0", Type: "Tensor"}, {Index: 1, Name: "result1", Type: "Tensor"}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result0", Type: "Tensor"}, {Index: 1, Name: "result1", Type: "Tensor"}},
 }
 
 // KeepsStorageList calls faults.KeepsThirdStorage, checked by OA001 OA002 OA003 OA005 OA007 OA008 OA009.
@@ -831,8 +811,7 @@ func KeepsStorageList(self *c10.Tensor) []*c10.Tensor {
 }
 
 var opKeepsStorageList = asserts.Op{Name: "fault::keeps_storage.list", Schema: "keeps_storage.list(Tensor self) -> Tensor[]",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor[]", Suffix: "[]", List: true}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor[]", Suffix: "[]", List: true}},
 }
 
 // KeepsStorageSingle calls faults.KeepsStorage, checked by OA001 OA002 OA003 OA005 OA007 OA009.
@@ -855,8 +834,7 @@ func KeepsStorageSingle(self *c10.Tensor) *c10.Tensor {
 }
 
 var opKeepsStorageSingle = asserts.Op{Name: "fault::keeps_storage.single", Schema: "keeps_storage.single(Tensor self) -> Tensor",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
 // KeepsStorageTuple calls faults.KeepsSecondStorage, checked by OA001 OA002 OA003 OA005 OA007 OA008 OA009.
@@ -880,8 +858,7 @@ func KeepsStorageTuple(self *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
 }
 
 var opKeepsStorageTuple = asserts.Op{Name: "fault::keeps_storage.tuple", Schema: "keeps_storage.tuple(Tensor self) -> (Tensor, Tensor)",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}},
-	Results: []asserts.Subject{{Name: "result0", Type: "Tensor"}, {Index: 1, Name: "result1", Type: "Tensor"}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result0", Type: "Tensor"}, {Index: 1, Name: "result1", Type: "Tensor"}},
 }
 
 // KeepsStorageViewList calls faults.KeepsThirdStorageBesideView, checked by OA001 OA002 OA003 OA004 OA005 OA007 OA008 OA009.
@@ -908,8 +885,7 @@ func KeepsStorageViewList(self *c10.Tensor) (*c10.Tensor, []*c10.Tensor) {
 }
 
 var opKeepsStorageViewList = asserts.Op{Name: "fault::keeps_storage_view.list", Schema: "keeps_storage_view.list(Tensor(a) self) -> (Tensor(a), Tensor[])",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}},
-	Results: []asserts.Subject{{Name: "result0", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "result1", Type: "Tensor[]", Suffix: "[]", List: true}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result0", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "result1", Type: "Tensor[]", Suffix: "[]", List: true}},
 }
 
 // KeepsStorageViewTuple calls faults.KeepsStorageBesideView, checked by OA001 OA002 OA003 OA004 OA005 OA007 OA008 OA009.
@@ -933,8 +909,7 @@ func KeepsStorageViewTuple(self *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
 }
 
 var opKeepsStorageViewTuple = asserts.Op{Name: "fault::keeps_storage_view.tuple", Schema: "keeps_storage_view.tuple(Tensor(a) self) -> (Tensor(a), Tensor)",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}},
-	Results: []asserts.Subject{{Name: "result0", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "result1", Type: "Tensor"}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result0", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "result1", Type: "Tensor"}},
 }
 
 // KeepsStorageWritingList calls faults.KeepsThirdStorageAndWrites, checked by OA001 OA002 OA003 OA005 OA007 OA008 OA010 OA013.
@@ -960,8 +935,7 @@ func KeepsStorageWritingList(self *c10.Tensor) []*c10.Tensor {
 }
 
 var opKeepsStorageWritingList = asserts.Op{Name: "fault::keeps_storage_writing.list", Schema: "keeps_storage_writing.list(Tensor(a!) self) -> Tensor[]",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor[]", Suffix: "[]", List: true}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor[]", Suffix: "[]", List: true}},
 }
 
 // KeepsStorageWritingSingle calls faults.KeepsStorageAndWrites, checked by OA001 OA002 OA003 OA005 OA007 OA010 OA013.
@@ -984,8 +958,7 @@ func KeepsStorageWritingSingle(self *c10.Tensor) *c10.Tensor {
 }
 
 var opKeepsStorageWritingSingle = asserts.Op{Name: "fault::keeps_storage_writing.single", Schema: "keeps_storage_writing.single(Tensor(a!) self) -> Tensor",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
 // KeepsStorageWritingTuple calls faults.KeepsSecondStorageAndWrites, checked by OA001 OA002 OA003 OA005 OA007 OA008 OA010 OA013.
@@ -1009,8 +982,7 @@ func KeepsStorageWritingTuple(self *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
 }
 
 var opKeepsStorageWritingTuple = asserts.Op{Name: "fault::keeps_storage_writing.tuple", Schema: "keeps_storage_writing.tuple(Tensor(a!) self) -> (Tensor, Tensor)",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
-	Results: []asserts.Subject{{Name: "result0", Type: "Tensor"}, {Index: 1, Name: "result1", Type: "Tensor"}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Results: []asserts.Subject{{Name: "result0", Type: "Tensor"}, {Index: 1, Name: "result1", Type: "Tensor"}},
 }
 
 // KeepsViewList calls faults.KeepsThirdView, checked by OA001 OA002 OA003 OA004 OA009.
@@ -1036,8 +1008,7 @@ func KeepsViewList(self *c10.Tensor) []*c10.Tensor {
 }
 
 var opKeepsViewList = asserts.Op{Name: "fault::keeps_view.list", Schema: "keeps_view.list(Tensor(a -> *) self) -> Tensor(a)[]",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a -> *)", Before: []string{"a"}, After: []string{"*"}}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)[]", Suffix: "[]", Before: []string{"a"}, List: true}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a -> *)", Before: []string{"a"}, After: []string{"*"}}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)[]", Suffix: "[]", Before: []string{"a"}, List: true}},
 }
 
 // KeepsViewSingle calls faults.KeepsView, checked by OA001 OA002 OA003 OA004 OA009.
@@ -1060,8 +1031,7 @@ func KeepsViewSingle(self *c10.Tensor) *c10.Tensor {
 }
 
 var opKeepsViewSingle = asserts.Op{Name: "fault::keeps_view.single", Schema: "keeps_view.single(Tensor(a) self) -> Tensor(a)",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
 // KeepsViewTuple calls faults.KeepsSecondView, checked by OA001 OA002 OA003 OA004 OA009.
@@ -1085,8 +1055,7 @@ func KeepsViewTuple(self *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
 }
 
 var opKeepsViewTuple = asserts.Op{Name: "fault::keeps_view.tuple", Schema: "keeps_view.tuple(Tensor(a) self) -> (Tensor(a), Tensor(a))",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}},
-	Results: []asserts.Subject{{Name: "result0", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "result1", Type: "Tensor(a)", Before: []string{"a"}}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result0", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "result1", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
 // KeepsWritingList calls faults.KeepsThirdAndWrites, checked by OA001 OA002 OA003 OA005 OA007 OA008 OA010 OA013.
@@ -1112,8 +1081,7 @@ func KeepsWritingList(self *c10.Tensor) []*c10.Tensor {
 }
 
 var opKeepsWritingList = asserts.Op{Name: "fault::keeps_writing.list", Schema: "keeps_writing.list(Tensor(a!) self) -> Tensor[]",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor[]", Suffix: "[]", List: true}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor[]", Suffix: "[]", List: true}},
 }
 
 // KeepsWritingSingle calls faults.KeepsAndWrites, checked by OA001 OA002 OA003 OA005 OA007 OA010 OA013.
@@ -1136,8 +1104,7 @@ func KeepsWritingSingle(self *c10.Tensor) *c10.Tensor {
 }
 
 var opKeepsWritingSingle = asserts.Op{Name: "fault::keeps_writing.single", Schema: "keeps_writing.single(Tensor(a!) self) -> Tensor",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
 // KeepsWritingTuple calls faults.KeepsSecondAndWrites, checked by OA001 OA002 OA003 OA005 OA007 OA008 OA010 OA013.
@@ -1161,8 +1128,7 @@ func KeepsWritingTuple(self *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
 }
 
 var opKeepsWritingTuple = asserts.Op{Name: "fault::keeps_writing.tuple", Schema: "keeps_writing.tuple(Tensor(a!) self) -> (Tensor, Tensor)",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
-	Results: []asserts.Subject{{Name: "result0", Type: "Tensor"}, {Index: 1, Name: "result1", Type: "Tensor"}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Results: []asserts.Subject{{Name: "result0", Type: "Tensor"}, {Index: 1, Name: "result1", Type: "Tensor"}},
 }
 
 // MovesOffset calls faults.MovesOffset, checked by OA001 OA002 OA003 OA005 OA007 OA009.
@@ -1187,8 +1153,7 @@ func MovesOffset(self, x *c10.Tensor) *c10.Tensor {
 }
 
 var opMovesOffset = asserts.Op{Name: "fault::moves_offset", Schema: "moves_offset(Tensor self, Tensor x) -> Tensor",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor"}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
 // NegatesZero calls faults.NegatesZero, checked by OA001 OA002 OA003 OA005 OA007 OA009.
@@ -1213,8 +1178,7 @@ func NegatesZero(self, x *c10.Tensor) *c10.Tensor {
 }
 
 var opNegatesZero = asserts.Op{Name: "fault::negates_zero", Schema: "negates_zero(Tensor self, Tensor x) -> Tensor",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor"}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
 // Panics_ calls faults.PanicsHalfway, checked by OA001 OA002 OA006 OA009 OA010 OA013.
@@ -1239,8 +1203,7 @@ func Panics_(self, x *c10.Tensor) *c10.Tensor {
 }
 
 var opPanics_ = asserts.Op{Name: "fault::panics_", Schema: "panics_(Tensor(a!) self, Tensor x) -> Tensor(a!)",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "x", Type: "Tensor"}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "x", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
 // RebindsList calls faults.RebindsElement, checked by OA001 OA002 OA003 OA005 OA007 OA009.
@@ -1271,8 +1234,7 @@ func RebindsList(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
 }
 
 var opRebindsList = asserts.Op{Name: "fault::rebinds.list", Schema: "rebinds.list(Tensor self, Tensor[] x) -> Tensor",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor[]", Suffix: "[]", List: true}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor[]", Suffix: "[]", List: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
 // RebindsOptional calls faults.Rebinds, checked by OA001 OA002 OA003 OA005 OA007 OA009.
@@ -1297,8 +1259,7 @@ func RebindsOptional(self, x *c10.Tensor) *c10.Tensor {
 }
 
 var opRebindsOptional = asserts.Op{Name: "fault::rebinds.optional", Schema: "rebinds.optional(Tensor self, Tensor? x) -> Tensor",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor?", Suffix: "?"}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor?", Suffix: "?"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
 // RebindsOptionalList calls faults.RebindsElement, checked by OA001 OA002 OA003 OA005 OA007 OA009.
@@ -1329,8 +1290,7 @@ func RebindsOptionalList(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
 }
 
 var opRebindsOptionalList = asserts.Op{Name: "fault::rebinds.optional_list", Schema: "rebinds.optional_list(Tensor self, Tensor?[] x) -> Tensor",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor?[]", Suffix: "?[]", List: true}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor?[]", Suffix: "?[]", List: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
 // RebindsOut calls faults.RebindsOut, checked by OA001 OA002 OA006 OA009 OA010.
@@ -1355,8 +1315,7 @@ func RebindsOut(self, out *c10.Tensor) *c10.Tensor {
 }
 
 var opRebindsOut = asserts.Op{Name: "fault::rebinds.out", Schema: "rebinds.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "out", Type: "Tensor(a!)", Before: []string{"a"}, Write: true, Out: true}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "out", Type: "Tensor(a!)", Before: []string{"a"}, Write: true, Out: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
 // RebindsTensor calls faults.Rebinds, checked by OA001 OA002 OA003 OA005 OA007 OA009.
@@ -1381,8 +1340,7 @@ func RebindsTensor(self, x *c10.Tensor) *c10.Tensor {
 }
 
 var opRebindsTensor = asserts.Op{Name: "fault::rebinds.tensor", Schema: "rebinds.tensor(Tensor self, Tensor x) -> Tensor",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor"}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
 // Rebinds_List calls faults.RebindsElementInPlace, checked by OA001 OA002 OA006 OA009 OA010 OA013.
@@ -1413,8 +1371,7 @@ func Rebinds_List(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
 }
 
 var opRebinds_List = asserts.Op{Name: "fault::rebinds_.list", Schema: "rebinds_.list(Tensor(a!) self, Tensor[] x) -> Tensor(a!)",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "x", Type: "Tensor[]", Suffix: "[]", List: true}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "x", Type: "Tensor[]", Suffix: "[]", List: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
 // Rebinds_Optional calls faults.RebindsInPlace, checked by OA001 OA002 OA006 OA009 OA010 OA013.
@@ -1439,8 +1396,7 @@ func Rebinds_Optional(self, x *c10.Tensor) *c10.Tensor {
 }
 
 var opRebinds_Optional = asserts.Op{Name: "fault::rebinds_.optional", Schema: "rebinds_.optional(Tensor(a!) self, Tensor? x) -> Tensor(a!)",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "x", Type: "Tensor?", Suffix: "?"}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "x", Type: "Tensor?", Suffix: "?"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
 // Rebinds_OptionalList calls faults.RebindsElementInPlace, checked by OA001 OA002 OA006 OA009 OA010 OA013.
@@ -1471,8 +1427,7 @@ func Rebinds_OptionalList(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
 }
 
 var opRebinds_OptionalList = asserts.Op{Name: "fault::rebinds_.optional_list", Schema: "rebinds_.optional_list(Tensor(a!) self, Tensor?[] x) -> Tensor(a!)",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "x", Type: "Tensor?[]", Suffix: "?[]", List: true}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "x", Type: "Tensor?[]", Suffix: "?[]", List: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
 // Rebinds_Tensor calls faults.RebindsInPlace, checked by OA001 OA002 OA006 OA009 OA010 OA013.
@@ -1497,8 +1452,7 @@ func Rebinds_Tensor(self, x *c10.Tensor) *c10.Tensor {
 }
 
 var opRebinds_Tensor = asserts.Op{Name: "fault::rebinds_.tensor", Schema: "rebinds_.tensor(Tensor(a!) self, Tensor x) -> Tensor(a!)",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "x", Type: "Tensor"}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "x", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
 // RebindsViewList calls faults.RebindsElementInView, checked by OA001 OA002 OA003 OA004 OA007 OA009.
@@ -1529,8 +1483,7 @@ func RebindsViewList(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
 }
 
 var opRebindsViewList = asserts.Op{Name: "fault::rebinds_view.list", Schema: "rebinds_view.list(Tensor(a) self, Tensor[] x) -> Tensor(a)",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "x", Type: "Tensor[]", Suffix: "[]", List: true}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "x", Type: "Tensor[]", Suffix: "[]", List: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
 // RebindsViewOptional calls faults.RebindsInView, checked by OA001 OA002 OA003 OA004 OA007 OA009.
@@ -1555,8 +1508,7 @@ func RebindsViewOptional(self, x *c10.Tensor) *c10.Tensor {
 }
 
 var opRebindsViewOptional = asserts.Op{Name: "fault::rebinds_view.optional", Schema: "rebinds_view.optional(Tensor(a) self, Tensor? x) -> Tensor(a)",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "x", Type: "Tensor?", Suffix: "?"}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "x", Type: "Tensor?", Suffix: "?"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
 // RebindsViewOptionalList calls faults.RebindsElementInView, checked by OA001 OA002 OA003 OA004 OA007 OA009.
@@ -1587,8 +1539,7 @@ func RebindsViewOptionalList(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
 }
 
 var opRebindsViewOptionalList = asserts.Op{Name: "fault::rebinds_view.optional_list", Schema: "rebinds_view.optional_list(Tensor(a) self, Tensor?[] x) -> Tensor(a)",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "x", Type: "Tensor?[]", Suffix: "?[]", List: true}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "x", Type: "Tensor?[]", Suffix: "?[]", List: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
 // RebindsViewTensor calls faults.RebindsInView, checked by OA001 OA002 OA003 OA004 OA007 OA009.
@@ -1613,8 +1564,7 @@ func RebindsViewTensor(self, x *c10.Tensor) *c10.Tensor {
 }
 
 var opRebindsViewTensor = asserts.Op{Name: "fault::rebinds_view.tensor", Schema: "rebinds_view.tensor(Tensor(a) self, Tensor x) -> Tensor(a)",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "x", Type: "Tensor"}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "x", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
 // Recycles calls faults.Recycles, checked by OA001 OA002 OA003 OA005 OA007 OA009.
@@ -1639,8 +1589,7 @@ func Recycles(self, x *c10.Tensor) *c10.Tensor {
 }
 
 var opRecycles = asserts.Op{Name: "fault::recycles", Schema: "recycles(Tensor self, Tensor x) -> Tensor",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor"}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
 // Releases calls faults.Releases, checked by OA001 OA002 OA003 OA005 OA007 OA009.
@@ -1665,8 +1614,7 @@ func Releases(self, x *c10.Tensor) *c10.Tensor {
 }
 
 var opReleases = asserts.Op{Name: "fault::releases", Schema: "releases(Tensor self, Tensor x) -> Tensor",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor"}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
 // ReplacesElement calls faults.ReplacesElement, checked by OA001 OA002 OA003 OA005 OA007 OA009.
@@ -1697,8 +1645,7 @@ func ReplacesElement(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
 }
 
 var opReplacesElement = asserts.Op{Name: "fault::replaces_element", Schema: "replaces_element(Tensor self, Tensor?[] x) -> Tensor",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor?[]", Suffix: "?[]", List: true}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor?[]", Suffix: "?[]", List: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
 // ReshapesOptional calls faults.ReshapesOptional, checked by OA001 OA002 OA003 OA005 OA007 OA009 OA010 OA013.
@@ -1831,8 +1778,7 @@ func ReturnsBase(self *c10.Tensor) *c10.Tensor {
 }
 
 var opReturnsBase = asserts.Op{Name: "fault::returns_base", Schema: "returns_base(Tensor(a) self) -> Tensor(a)",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
 // ReturnsCopy_Single calls faults.ReturnsCopy, checked by OA001 OA002 OA006 OA010 OA013.
@@ -1855,8 +1801,7 @@ func ReturnsCopy_Single(self *c10.Tensor) *c10.Tensor {
 }
 
 var opReturnsCopy_Single = asserts.Op{Name: "fault::returns_copy_.single", Schema: "returns_copy_.single(Tensor(a!) self) -> Tensor(a!)",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
 // ReturnsEmpty calls faults.ReturnsEmpty, checked by OA001 OA002 OA003 OA005 OA007 OA009.
@@ -1879,8 +1824,7 @@ func ReturnsEmpty(self *c10.Tensor) *c10.Tensor {
 }
 
 var opReturnsEmpty = asserts.Op{Name: "fault::returns_empty", Schema: "returns_empty(Tensor self) -> Tensor",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
 // ReturnsUnchanged calls faults.ReturnsUnchanged, checked by OA001 OA002 OA003 OA005 OA007 OA009.
@@ -1903,8 +1847,7 @@ func ReturnsUnchanged(self *c10.Tensor, times int64) *c10.Tensor {
 }
 
 var opReturnsUnchanged = asserts.Op{Name: "fault::returns_unchanged", Schema: "returns_unchanged(Tensor self, int times) -> Tensor",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
 // SharesList calls faults.SharesThirdWithElement, checked by OA001 OA002 OA003 OA005 OA007 OA008 OA009.
@@ -1938,8 +1881,7 @@ func SharesList(self *c10.Tensor, x []*c10.Tensor) []*c10.Tensor {
 }
 
 var opSharesList = asserts.Op{Name: "fault::shares.list", Schema: "shares.list(Tensor self, Tensor[] x) -> Tensor[]",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor[]", Suffix: "[]", List: true}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor[]", Suffix: "[]", List: true}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor[]", Suffix: "[]", List: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor[]", Suffix: "[]", List: true}},
 }
 
 // SharesSingle calls faults.Shares, checked by OA001 OA002 OA003 OA005 OA007 OA009.
@@ -1964,8 +1906,7 @@ func SharesSingle(self, x *c10.Tensor) *c10.Tensor {
 }
 
 var opSharesSingle = asserts.Op{Name: "fault::shares.single", Schema: "shares.single(Tensor self, Tensor x) -> Tensor",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor"}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
 // SharesTuple calls faults.ReturnsSelfSecond, checked by OA001 OA002 OA003 OA005 OA007 OA008 OA009.
@@ -1989,8 +1930,7 @@ func SharesTuple(self *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
 }
 
 var opSharesTuple = asserts.Op{Name: "fault::shares.tuple", Schema: "shares.tuple(Tensor self) -> (Tensor, Tensor)",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}},
-	Results: []asserts.Subject{{Name: "result0", Type: "Tensor"}, {Index: 1, Name: "result1", Type: "Tensor"}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result0", Type: "Tensor"}, {Index: 1, Name: "result1", Type: "Tensor"}},
 }
 
 // SharesViewList calls faults.SharesThirdBesideView, checked by OA001 OA002 OA003 OA004 OA005 OA007 OA008 OA009.
@@ -2017,8 +1957,7 @@ func SharesViewList(self *c10.Tensor) (*c10.Tensor, []*c10.Tensor) {
 }
 
 var opSharesViewList = asserts.Op{Name: "fault::shares_view.list", Schema: "shares_view.list(Tensor(a) self) -> (Tensor(a), Tensor[])",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}},
-	Results: []asserts.Subject{{Name: "result0", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "result1", Type: "Tensor[]", Suffix: "[]", List: true}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result0", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "result1", Type: "Tensor[]", Suffix: "[]", List: true}},
 }
 
 // SharesViewSingle calls faults.ReturnsOther, checked by OA001 OA002 OA003 OA004 OA007 OA009.
@@ -2043,8 +1982,7 @@ func SharesViewSingle(self, x *c10.Tensor) *c10.Tensor {
 }
 
 var opSharesViewSingle = asserts.Op{Name: "fault::shares_view.single", Schema: "shares_view.single(Tensor(a) self, Tensor x) -> Tensor(a)",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "x", Type: "Tensor"}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "x", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
 // SharesViewTuple calls faults.SharesBesideView, checked by OA001 OA002 OA003 OA004 OA005 OA007 OA008 OA009.
@@ -2068,8 +2006,7 @@ func SharesViewTuple(self *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
 }
 
 var opSharesViewTuple = asserts.Op{Name: "fault::shares_view.tuple", Schema: "shares_view.tuple(Tensor(a) self) -> (Tensor(a), Tensor)",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}},
-	Results: []asserts.Subject{{Name: "result0", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "result1", Type: "Tensor"}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result0", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "result1", Type: "Tensor"}},
 }
 
 // SharesWritingList calls faults.SharesWrittenThird, checked by OA001 OA002 OA003 OA005 OA007 OA008 OA010 OA013.
@@ -2095,8 +2032,7 @@ func SharesWritingList(self *c10.Tensor) []*c10.Tensor {
 }
 
 var opSharesWritingList = asserts.Op{Name: "fault::shares_writing.list", Schema: "shares_writing.list(Tensor(a!) self) -> Tensor[]",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor[]", Suffix: "[]", List: true}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor[]", Suffix: "[]", List: true}},
 }
 
 // SharesWritingSingle calls faults.SharesWritten, checked by OA001 OA002 OA003 OA005 OA007 OA010 OA013.
@@ -2119,8 +2055,7 @@ func SharesWritingSingle(self *c10.Tensor) *c10.Tensor {
 }
 
 var opSharesWritingSingle = asserts.Op{Name: "fault::shares_writing.single", Schema: "shares_writing.single(Tensor(a!) self) -> Tensor",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
 // SharesWritingTuple calls faults.SharesWrittenSecond, checked by OA001 OA002 OA003 OA005 OA007 OA008 OA010 OA013.
@@ -2144,8 +2079,7 @@ func SharesWritingTuple(self *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
 }
 
 var opSharesWritingTuple = asserts.Op{Name: "fault::shares_writing.tuple", Schema: "shares_writing.tuple(Tensor(a!) self) -> (Tensor, Tensor)",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
-	Results: []asserts.Subject{{Name: "result0", Type: "Tensor"}, {Index: 1, Name: "result1", Type: "Tensor"}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Results: []asserts.Subject{{Name: "result0", Type: "Tensor"}, {Index: 1, Name: "result1", Type: "Tensor"}},
 }
 
 // SkipsVersionOut calls faults.ForgetsVersionOfOut, checked by OA001 OA002 OA006 OA009 OA010.
@@ -2170,8 +2104,7 @@ func SkipsVersionOut(self, out *c10.Tensor) *c10.Tensor {
 }
 
 var opSkipsVersionOut = asserts.Op{Name: "fault::skips_version.out", Schema: "skips_version.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "out", Type: "Tensor(a!)", Before: []string{"a"}, Write: true, Out: true}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "out", Type: "Tensor(a!)", Before: []string{"a"}, Write: true, Out: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
 // SwapsStorageList calls faults.SwapsStorageOfElement, checked by OA001 OA002 OA003 OA005 OA007 OA009.
@@ -2202,8 +2135,7 @@ func SwapsStorageList(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
 }
 
 var opSwapsStorageList = asserts.Op{Name: "fault::swaps_storage.list", Schema: "swaps_storage.list(Tensor self, Tensor[] x) -> Tensor",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor[]", Suffix: "[]", List: true}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor[]", Suffix: "[]", List: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
 // SwapsStorageOptional calls faults.SwapsStorage, checked by OA001 OA002 OA003 OA005 OA007 OA009.
@@ -2228,8 +2160,7 @@ func SwapsStorageOptional(self, x *c10.Tensor) *c10.Tensor {
 }
 
 var opSwapsStorageOptional = asserts.Op{Name: "fault::swaps_storage.optional", Schema: "swaps_storage.optional(Tensor self, Tensor? x) -> Tensor",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor?", Suffix: "?"}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor?", Suffix: "?"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
 // SwapsStorageOptionalList calls faults.SwapsStorageOfElement, checked by OA001 OA002 OA003 OA005 OA007 OA009.
@@ -2260,8 +2191,7 @@ func SwapsStorageOptionalList(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
 }
 
 var opSwapsStorageOptionalList = asserts.Op{Name: "fault::swaps_storage.optional_list", Schema: "swaps_storage.optional_list(Tensor self, Tensor?[] x) -> Tensor",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor?[]", Suffix: "?[]", List: true}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor?[]", Suffix: "?[]", List: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
 // SwapsStorageOut calls faults.SwapsStorageOfOut, checked by OA001 OA002 OA006 OA009 OA010.
@@ -2286,8 +2216,7 @@ func SwapsStorageOut(self, out *c10.Tensor) *c10.Tensor {
 }
 
 var opSwapsStorageOut = asserts.Op{Name: "fault::swaps_storage.out", Schema: "swaps_storage.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "out", Type: "Tensor(a!)", Before: []string{"a"}, Write: true, Out: true}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "out", Type: "Tensor(a!)", Before: []string{"a"}, Write: true, Out: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
 // SwapsStorageTensor calls faults.SwapsStorage, checked by OA001 OA002 OA003 OA005 OA007 OA009.
@@ -2312,8 +2241,7 @@ func SwapsStorageTensor(self, x *c10.Tensor) *c10.Tensor {
 }
 
 var opSwapsStorageTensor = asserts.Op{Name: "fault::swaps_storage.tensor", Schema: "swaps_storage.tensor(Tensor self, Tensor x) -> Tensor",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor"}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
 // SwapsStorage_List calls faults.SwapsStorageOfElementInPlace, checked by OA001 OA002 OA006 OA009 OA010 OA013.
@@ -2344,8 +2272,7 @@ func SwapsStorage_List(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
 }
 
 var opSwapsStorage_List = asserts.Op{Name: "fault::swaps_storage_.list", Schema: "swaps_storage_.list(Tensor(a!) self, Tensor[] x) -> Tensor(a!)",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "x", Type: "Tensor[]", Suffix: "[]", List: true}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "x", Type: "Tensor[]", Suffix: "[]", List: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
 // SwapsStorage_Optional calls faults.SwapsStorageInPlace, checked by OA001 OA002 OA006 OA009 OA010 OA013.
@@ -2370,8 +2297,7 @@ func SwapsStorage_Optional(self, x *c10.Tensor) *c10.Tensor {
 }
 
 var opSwapsStorage_Optional = asserts.Op{Name: "fault::swaps_storage_.optional", Schema: "swaps_storage_.optional(Tensor(a!) self, Tensor? x) -> Tensor(a!)",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "x", Type: "Tensor?", Suffix: "?"}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "x", Type: "Tensor?", Suffix: "?"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
 // SwapsStorage_OptionalList calls faults.SwapsStorageOfElementInPlace, checked by OA001 OA002 OA006 OA009 OA010 OA013.
@@ -2402,8 +2328,7 @@ func SwapsStorage_OptionalList(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
 }
 
 var opSwapsStorage_OptionalList = asserts.Op{Name: "fault::swaps_storage_.optional_list", Schema: "swaps_storage_.optional_list(Tensor(a!) self, Tensor?[] x) -> Tensor(a!)",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "x", Type: "Tensor?[]", Suffix: "?[]", List: true}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "x", Type: "Tensor?[]", Suffix: "?[]", List: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
 // SwapsStorage_Tensor calls faults.SwapsStorageInPlace, checked by OA001 OA002 OA006 OA009 OA010 OA013.
@@ -2428,8 +2353,7 @@ func SwapsStorage_Tensor(self, x *c10.Tensor) *c10.Tensor {
 }
 
 var opSwapsStorage_Tensor = asserts.Op{Name: "fault::swaps_storage_.tensor", Schema: "swaps_storage_.tensor(Tensor(a!) self, Tensor x) -> Tensor(a!)",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "x", Type: "Tensor"}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "x", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
 // SwapsStorageViewList calls faults.SwapsStorageOfElementInView, checked by OA001 OA002 OA003 OA004 OA007 OA009.
@@ -2460,8 +2384,7 @@ func SwapsStorageViewList(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
 }
 
 var opSwapsStorageViewList = asserts.Op{Name: "fault::swaps_storage_view.list", Schema: "swaps_storage_view.list(Tensor(a) self, Tensor[] x) -> Tensor(a)",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "x", Type: "Tensor[]", Suffix: "[]", List: true}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "x", Type: "Tensor[]", Suffix: "[]", List: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
 // SwapsStorageViewOptional calls faults.SwapsStorageInView, checked by OA001 OA002 OA003 OA004 OA007 OA009.
@@ -2486,8 +2409,7 @@ func SwapsStorageViewOptional(self, x *c10.Tensor) *c10.Tensor {
 }
 
 var opSwapsStorageViewOptional = asserts.Op{Name: "fault::swaps_storage_view.optional", Schema: "swaps_storage_view.optional(Tensor(a) self, Tensor? x) -> Tensor(a)",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "x", Type: "Tensor?", Suffix: "?"}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "x", Type: "Tensor?", Suffix: "?"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
 // SwapsStorageViewOptionalList calls faults.SwapsStorageOfElementInView, checked by OA001 OA002 OA003 OA004 OA007 OA009.
@@ -2518,8 +2440,7 @@ func SwapsStorageViewOptionalList(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor
 }
 
 var opSwapsStorageViewOptionalList = asserts.Op{Name: "fault::swaps_storage_view.optional_list", Schema: "swaps_storage_view.optional_list(Tensor(a) self, Tensor?[] x) -> Tensor(a)",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "x", Type: "Tensor?[]", Suffix: "?[]", List: true}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "x", Type: "Tensor?[]", Suffix: "?[]", List: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
 // SwapsStorageViewTensor calls faults.SwapsStorageInView, checked by OA001 OA002 OA003 OA004 OA007 OA009.
@@ -2544,8 +2465,7 @@ func SwapsStorageViewTensor(self, x *c10.Tensor) *c10.Tensor {
 }
 
 var opSwapsStorageViewTensor = asserts.Op{Name: "fault::swaps_storage_view.tensor", Schema: "swaps_storage_view.tensor(Tensor(a) self, Tensor x) -> Tensor(a)",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "x", Type: "Tensor"}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "x", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
 // Turns calls faults.Turns, checked by OA001 OA002 OA003 OA005 OA007 OA009.
@@ -2570,8 +2490,7 @@ func Turns(self, x *c10.Tensor) *c10.Tensor {
 }
 
 var opTurns = asserts.Op{Name: "fault::turns", Schema: "turns(Tensor self, Tensor x) -> Tensor",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor"}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
 // TwinsList calls faults.TwinsInList, checked by OA001 OA002 OA003 OA005 OA007 OA008 OA009.
@@ -2597,8 +2516,7 @@ func TwinsList(self *c10.Tensor) []*c10.Tensor {
 }
 
 var opTwinsList = asserts.Op{Name: "fault::twins.list", Schema: "twins.list(Tensor self) -> Tensor[]",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor[]", Suffix: "[]", List: true}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor[]", Suffix: "[]", List: true}},
 }
 
 // TwinsTuple calls faults.Twins, checked by OA001 OA002 OA003 OA005 OA007 OA008 OA009.
@@ -2622,8 +2540,7 @@ func TwinsTuple(self *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
 }
 
 var opTwinsTuple = asserts.Op{Name: "fault::twins.tuple", Schema: "twins.tuple(Tensor self) -> (Tensor, Tensor)",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}},
-	Results: []asserts.Subject{{Name: "result0", Type: "Tensor"}, {Index: 1, Name: "result1", Type: "Tensor"}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result0", Type: "Tensor"}, {Index: 1, Name: "result1", Type: "Tensor"}},
 }
 
 // TwinsViewList calls faults.TwinsInListBesideView, checked by OA001 OA002 OA003 OA004 OA005 OA007 OA008 OA009.
@@ -2650,8 +2567,7 @@ func TwinsViewList(self *c10.Tensor) (*c10.Tensor, []*c10.Tensor) {
 }
 
 var opTwinsViewList = asserts.Op{Name: "fault::twins_view.list", Schema: "twins_view.list(Tensor(a) self) -> (Tensor(a), Tensor[])",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}},
-	Results: []asserts.Subject{{Name: "result0", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "result1", Type: "Tensor[]", Suffix: "[]", List: true}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result0", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "result1", Type: "Tensor[]", Suffix: "[]", List: true}},
 }
 
 // TwinsViewTuple calls faults.TwinsBesideView, checked by OA001 OA002 OA003 OA004 OA005 OA007 OA008 OA009.
@@ -2676,8 +2592,7 @@ func TwinsViewTuple(self *c10.Tensor) (*c10.Tensor, *c10.Tensor, *c10.Tensor) {
 }
 
 var opTwinsViewTuple = asserts.Op{Name: "fault::twins_view.tuple", Schema: "twins_view.tuple(Tensor(a) self) -> (Tensor(a), Tensor, Tensor)",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}},
-	Results: []asserts.Subject{{Name: "result0", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "result1", Type: "Tensor"}, {Index: 2, Name: "result2", Type: "Tensor"}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result0", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "result1", Type: "Tensor"}, {Index: 2, Name: "result2", Type: "Tensor"}},
 }
 
 // TwinsWritingList calls faults.TwinsInListAndWrites, checked by OA001 OA002 OA003 OA005 OA007 OA008 OA010 OA013.
@@ -2703,8 +2618,7 @@ func TwinsWritingList(self *c10.Tensor) []*c10.Tensor {
 }
 
 var opTwinsWritingList = asserts.Op{Name: "fault::twins_writing.list", Schema: "twins_writing.list(Tensor(a!) self) -> Tensor[]",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor[]", Suffix: "[]", List: true}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor[]", Suffix: "[]", List: true}},
 }
 
 // TwinsWritingTuple calls faults.TwinsAndWrites, checked by OA001 OA002 OA003 OA005 OA007 OA008 OA010 OA013.
@@ -2728,8 +2642,7 @@ func TwinsWritingTuple(self *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
 }
 
 var opTwinsWritingTuple = asserts.Op{Name: "fault::twins_writing.tuple", Schema: "twins_writing.tuple(Tensor(a!) self) -> (Tensor, Tensor)",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
-	Results: []asserts.Subject{{Name: "result0", Type: "Tensor"}, {Index: 1, Name: "result1", Type: "Tensor"}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Results: []asserts.Subject{{Name: "result0", Type: "Tensor"}, {Index: 1, Name: "result1", Type: "Tensor"}},
 }
 
 // WritesList calls faults.WritesElement, checked by OA001 OA002 OA003 OA005 OA007 OA009.
@@ -2760,8 +2673,7 @@ func WritesList(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
 }
 
 var opWritesList = asserts.Op{Name: "fault::writes.list", Schema: "writes.list(Tensor self, Tensor[] x) -> Tensor",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor[]", Suffix: "[]", List: true}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor[]", Suffix: "[]", List: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
 // WritesOptional calls faults.Writes, checked by OA001 OA002 OA003 OA005 OA007 OA009.
@@ -2786,8 +2698,7 @@ func WritesOptional(self, x *c10.Tensor) *c10.Tensor {
 }
 
 var opWritesOptional = asserts.Op{Name: "fault::writes.optional", Schema: "writes.optional(Tensor self, Tensor? x) -> Tensor",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor?", Suffix: "?"}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor?", Suffix: "?"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
 // WritesOptionalList calls faults.WritesElement, checked by OA001 OA002 OA003 OA005 OA007 OA009.
@@ -2818,8 +2729,7 @@ func WritesOptionalList(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
 }
 
 var opWritesOptionalList = asserts.Op{Name: "fault::writes.optional_list", Schema: "writes.optional_list(Tensor self, Tensor?[] x) -> Tensor",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor?[]", Suffix: "?[]", List: true}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor?[]", Suffix: "?[]", List: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
 // WritesTensor calls faults.Writes, checked by OA001 OA002 OA003 OA005 OA007 OA009.
@@ -2844,8 +2754,7 @@ func WritesTensor(self, x *c10.Tensor) *c10.Tensor {
 }
 
 var opWritesTensor = asserts.Op{Name: "fault::writes.tensor", Schema: "writes.tensor(Tensor self, Tensor x) -> Tensor",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor"}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
 // Writes_List calls faults.WritesElementInPlace, checked by OA001 OA002 OA006 OA009 OA010 OA013.
@@ -2876,8 +2785,7 @@ func Writes_List(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
 }
 
 var opWrites_List = asserts.Op{Name: "fault::writes_.list", Schema: "writes_.list(Tensor(a!) self, Tensor[] x) -> Tensor(a!)",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "x", Type: "Tensor[]", Suffix: "[]", List: true}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "x", Type: "Tensor[]", Suffix: "[]", List: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
 // Writes_Optional calls faults.WritesInPlace, checked by OA001 OA002 OA006 OA009 OA010 OA013.
@@ -2902,8 +2810,7 @@ func Writes_Optional(self, x *c10.Tensor) *c10.Tensor {
 }
 
 var opWrites_Optional = asserts.Op{Name: "fault::writes_.optional", Schema: "writes_.optional(Tensor(a!) self, Tensor? x) -> Tensor(a!)",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "x", Type: "Tensor?", Suffix: "?"}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "x", Type: "Tensor?", Suffix: "?"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
 // Writes_OptionalList calls faults.WritesElementInPlace, checked by OA001 OA002 OA006 OA009 OA010 OA013.
@@ -2934,8 +2841,7 @@ func Writes_OptionalList(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
 }
 
 var opWrites_OptionalList = asserts.Op{Name: "fault::writes_.optional_list", Schema: "writes_.optional_list(Tensor(a!) self, Tensor?[] x) -> Tensor(a!)",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "x", Type: "Tensor?[]", Suffix: "?[]", List: true}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "x", Type: "Tensor?[]", Suffix: "?[]", List: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
 // Writes_Tensor calls faults.WritesInPlace, checked by OA001 OA002 OA006 OA009 OA010 OA013.
@@ -2960,8 +2866,7 @@ func Writes_Tensor(self, x *c10.Tensor) *c10.Tensor {
 }
 
 var opWrites_Tensor = asserts.Op{Name: "fault::writes_.tensor", Schema: "writes_.tensor(Tensor(a!) self, Tensor x) -> Tensor(a!)",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "x", Type: "Tensor"}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "x", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
 // WritesAndFails calls faults.WritesAndFails, checked by OA001 OA002 OA003 OA005 OA007 OA009.
@@ -2988,8 +2893,7 @@ func WritesAndFails(self, x *c10.Tensor) (*c10.Tensor, error) {
 }
 
 var opWritesAndFails = asserts.Op{Name: "fault::writes_and_fails", Schema: "writes_and_fails(Tensor self, Tensor x) -> Tensor",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor"}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
 // WritesBeside calls faults.WritesBeside, checked by OA001 OA002 OA003 OA005 OA007 OA009.
@@ -3014,8 +2918,7 @@ func WritesBeside(self, x *c10.Tensor) *c10.Tensor {
 }
 
 var opWritesBeside = asserts.Op{Name: "fault::writes_beside", Schema: "writes_beside(Tensor self, Tensor x) -> Tensor",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor"}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
 // WritesInTraining calls faults.WritesInTraining, checked by OA001 OA002 OA003 OA005 OA007 OA009.
@@ -3040,8 +2943,7 @@ func WritesInTraining(self, noise *c10.Tensor, training bool) *c10.Tensor {
 }
 
 var opWritesInTraining = asserts.Op{Name: "fault::writes_in_training", Schema: "writes_in_training(Tensor self, Tensor noise, bool training) -> Tensor",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "noise", Type: "Tensor"}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "noise", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
 // WritesThrough calls faults.WritesThroughFirst, checked by OA001 OA002 OA010 OA013.
@@ -3096,8 +2998,7 @@ func WritesViewList(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
 }
 
 var opWritesViewList = asserts.Op{Name: "fault::writes_view.list", Schema: "writes_view.list(Tensor(a) self, Tensor[] x) -> Tensor(a)",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "x", Type: "Tensor[]", Suffix: "[]", List: true}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "x", Type: "Tensor[]", Suffix: "[]", List: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
 // WritesViewOptional calls faults.WritesInView, checked by OA001 OA002 OA003 OA004 OA007 OA009.
@@ -3122,8 +3023,7 @@ func WritesViewOptional(self, x *c10.Tensor) *c10.Tensor {
 }
 
 var opWritesViewOptional = asserts.Op{Name: "fault::writes_view.optional", Schema: "writes_view.optional(Tensor(a) self, Tensor? x) -> Tensor(a)",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "x", Type: "Tensor?", Suffix: "?"}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "x", Type: "Tensor?", Suffix: "?"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
 // WritesViewOptionalList calls faults.WritesElementInView, checked by OA001 OA002 OA003 OA004 OA007 OA009.
@@ -3154,8 +3054,7 @@ func WritesViewOptionalList(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
 }
 
 var opWritesViewOptionalList = asserts.Op{Name: "fault::writes_view.optional_list", Schema: "writes_view.optional_list(Tensor(a) self, Tensor?[] x) -> Tensor(a)",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "x", Type: "Tensor?[]", Suffix: "?[]", List: true}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "x", Type: "Tensor?[]", Suffix: "?[]", List: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
 // WritesViewTensor calls faults.WritesInView, checked by OA001 OA002 OA003 OA004 OA007 OA009.
@@ -3180,8 +3079,7 @@ func WritesViewTensor(self, x *c10.Tensor) *c10.Tensor {
 }
 
 var opWritesViewTensor = asserts.Op{Name: "fault::writes_view.tensor", Schema: "writes_view.tensor(Tensor(a) self, Tensor x) -> Tensor(a)",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "x", Type: "Tensor"}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "x", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
 // Kernels are the ops of this package with their kernels.

@@ -36,8 +36,7 @@ func AddTensor(self, other *vector.Vector) *vector.Vector {
 }
 
 var opAddTensor = asserts.Op{Name: "aten::add.Tensor", Schema: "add.Tensor(Tensor self, Tensor other) -> Tensor",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "other", Type: "Tensor"}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "other", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
 // Add_Tensor calls kernels.AddInplace, checked by OA001 OA002 OA006 OA009 OA010 OA013.
@@ -62,8 +61,7 @@ func Add_Tensor(self, other *vector.Vector) *vector.Vector {
 }
 
 var opAdd_Tensor = asserts.Op{Name: "aten::add_.Tensor", Schema: "add_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "other", Type: "Tensor"}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "other", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
 // Cat calls kernels.Cat, checked by OA001 OA002 OA003 OA005 OA007 OA009.
@@ -92,8 +90,7 @@ func Cat(vectors []*vector.Vector) *vector.Vector {
 }
 
 var opCat = asserts.Op{Name: "aten::cat", Schema: "cat(Tensor[] tensors) -> Tensor",
-	Args:    []asserts.Subject{{Name: "tensors", Type: "Tensor[]", Suffix: "[]", List: true}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
+	Args: []asserts.Subject{{Name: "tensors", Type: "Tensor[]", Suffix: "[]", List: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
 // Clamp calls kernels.Clamp, checked by OA001 OA002 OA003 OA005 OA007 OA009.
@@ -116,8 +113,7 @@ func Clamp(self *vector.Vector, lo, hi float64) *vector.Vector {
 }
 
 var opClamp = asserts.Op{Name: "aten::clamp", Schema: "clamp(Tensor self, Scalar min, Scalar max) -> Tensor",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
 // Narrow calls kernels.Narrow, checked by OA001 OA002 OA003 OA004 OA009.
@@ -140,8 +136,7 @@ func Narrow(self *vector.Vector, start, length int64) *vector.Vector {
 }
 
 var opNarrow = asserts.Op{Name: "aten::narrow", Schema: "narrow(Tensor(a) self, int start, int length) -> Tensor(a)",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
 // Kernels are the ops of this package with their kernels.

@@ -36,8 +36,7 @@ func Binary(self, other *c10.Tensor) *c10.Tensor {
 }
 
 var opBinary = asserts.Op{Name: "aten::binary", Schema: "binary(Tensor self, Tensor other) -> Tensor",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "other", Type: "Tensor"}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "other", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
 // Join calls idle.Join, checked by OA001 OA002 OA003 OA005 OA007 OA009.
@@ -66,8 +65,7 @@ func Join(tensors []*c10.Tensor) *c10.Tensor {
 }
 
 var opJoin = asserts.Op{Name: "aten::join", Schema: "join(Tensor[] tensors) -> Tensor",
-	Args:    []asserts.Subject{{Name: "tensors", Type: "Tensor[]", Suffix: "[]", List: true}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
+	Args: []asserts.Subject{{Name: "tensors", Type: "Tensor[]", Suffix: "[]", List: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
 // Look calls idle.Look, checked by OA001 OA002 OA009.
@@ -112,8 +110,7 @@ func Unary(self *c10.Tensor) *c10.Tensor {
 }
 
 var opUnary = asserts.Op{Name: "aten::unary", Schema: "unary(Tensor self) -> Tensor",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
 // Kernels are the ops of this package with their kernels.
