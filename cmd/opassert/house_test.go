@@ -31,7 +31,7 @@ var rooms = []struct {
 	{"gen/gentest/aten", []string{"gen", "asserts", "testdata/conformance"}, nil},
 	{"asserts", []string{"asserts"}, nil},
 	{"asserts/suite", []string{"=asserts", "schema"}, []string{"gopkg.in/yaml.v3"}},
-	{"asserts/libtorch/engine", []string{"=asserts", "asserts/libtorch/installed", "=asserts/libtorch", "=asserts/suite", "schema"}, nil},
+	{"asserts/libtorch/engine", []string{"=asserts", "asserts/libtorch/installed", "=asserts/libtorch", "=asserts/suite", "schema"}, []string{"github.com/ianlancetaylor/demangle"}},
 	{"asserts/c10/engine", []string{"=asserts", "asserts/c10", "=asserts/gokernels", "=asserts/suite", "schema"}, nil},
 	{"asserts/gokernels", []string{"=asserts", "=asserts/suite", "schema"}, nil},
 	{"asserts/watch", []string{"asserts", "schema"}, nil},

@@ -42,6 +42,7 @@ func Open(libraries []string, file []*schema.Op) (*Libtorch, error) {
 		if err := libtorch.UseShim(os.Getenv(shimVariable)); err != nil {
 			return nil, err
 		}
+		watchCrashes()
 	}
 	version, err := libtorch.Version()
 	if err != nil {

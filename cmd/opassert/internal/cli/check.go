@@ -264,6 +264,10 @@ func planned(p plan.Plan, level asserts.Level) suite.Plan {
 // run runs the ops and hands the report over, also one of a run that was
 // interrupted. Only when it is written does the state go.
 func (c *checkup) run(inv *invocation, write func(*suite.Report) error) error {
+	engine, err := c.flags.backend()
+	if err != nil {
+		return err
+	}
 	signal.Ignore(syscall.SIGPIPE) // a reader that went away costs its own report alone
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
@@ -274,7 +278,7 @@ func (c *checkup) run(inv *invocation, write func(*suite.Report) error) error {
 	progress := newProgress(inv, len(c.operators))
 	run := suite.Run{
 		Operators: c.operators, Lint: len(c.flags.libs) > 0, Workers: min(*c.flags.workers, max(1, len(c.operators))),
-		Timeout: *c.flags.timeout, Worker: c.worker, Waived: c.waived,
+		Timeout: *c.flags.timeout, Worker: c.worker, Waived: c.waived, Frames: engine.frames,
 		Done: func(r *suite.OpResult) {
 			state.keep(r)
 			progress.done(r)

@@ -28,11 +28,14 @@ type backend struct {
 	// open opens the engine in a worker. Schemas of a file, where one is given,
 	// go before the engine's own.
 	open func(f *checkFlags, file []*schema.Op) (suite.Engine, error)
+
+	// frames turns the stack of a crash into the op's own functions.
+	frames func(raw []string) []string
 }
 
 var backends = []backend{
-	{"libtorch", prepareLibtorch, openLibtorch},
-	{"c10", prepareEmbedded, openEmbedded},
+	{"libtorch", prepareLibtorch, openLibtorch, torch.Frames},
+	{"c10", prepareEmbedded, openEmbedded, nil},
 }
 
 // engineVariable names, for a worker, the engine that the run has chosen.

@@ -1,0 +1,46 @@
+package engine
+
+import (
+	"strings"
+
+	"github.com/ianlancetaylor/demangle"
+)
+
+// mostFrames is how much of a stack a report has room for.
+const mostFrames = 12
+
+// Frames turns the stack of a crash, as a worker writes it, into the functions
+// of the op: innermost first, as far as the call that opassert made, without
+// the dispatcher's own.
+func Frames(raw []string) []string {
+	var frames []string
+	for _, line := range raw {
+		file, rest, _ := strings.Cut(line, " ")
+		offset, symbol, _ := strings.Cut(rest, " ")
+		if strings.Contains(file, "-shim-") || !strings.Contains(file, ".so") {
+			break
+		}
+		name := demangle.Filter(symbol, demangle.NoParams, demangle.NoTemplateParams)
+		if symbol == "?" {
+			name = file + "+" + offset
+		} else {
+			name += " (" + file + ")"
+		}
+		if !dispatching(name) && len(frames) < mostFrames {
+			frames = append(frames, name)
+		}
+	}
+	return frames
+}
+
+// dispatchers are what the names of the dispatcher's functions begin with.
+var dispatchers = []string{"c10::impl::", "c10::Dispatcher::", "c10::OperatorHandle::", "c10::KernelFunction::", "c10::BoxedKernel::"}
+
+func dispatching(name string) bool {
+	for _, d := range dispatchers {
+		if strings.HasPrefix(name, d) {
+			return true
+		}
+	}
+	return false
+}
