@@ -153,10 +153,7 @@ type replacement struct {
 }
 
 func newReplacement(path string) (*replacement, error) {
-	target := path
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		target = real
-	}
+	target := followed(path)
 	mode := os.FileMode(0o666)
 	if info, err := os.Stat(target); err == nil {
 		if info.IsDir() {
@@ -170,6 +167,20 @@ func newReplacement(path string) (*replacement, error) {
 		return nil, inFile(path, err)
 	}
 	return &replacement{target, f}, nil
+}
+
+// followed is what a path leads to, where that is there and where it is not.
+func followed(path string) string {
+	if target, err := filepath.EvalSymlinks(path); err == nil {
+		return target
+	}
+	if target, err := os.Readlink(path); err == nil {
+		if filepath.IsAbs(target) {
+			return target
+		}
+		return filepath.Join(filepath.Dir(path), target)
+	}
+	return path
 }
 
 func (r *replacement) discard() error { return errors.Join(r.file.Close(), os.Remove(r.file.Name())) }
