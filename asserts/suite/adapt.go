@@ -214,13 +214,18 @@ func (m *mending) targets() []*TensorSpec {
 	return all
 }
 
-// own gives a tensor that is the same as another one a life of its own.
+// own makes tensors that are the same as others ones of their own. A list that
+// changed its length may have left one that refers to itself, or to none.
 func own(ts []*TensorSpec, all []*TensorSpec) []*TensorSpec {
 	for _, t := range ts {
-		for t.Same > 0 {
+		for range all {
+			if t.Same == 0 || t.Same > len(all) {
+				break
+			}
 			*t = *all[t.Same-1]
 			t.Sizes = slices.Clone(t.Sizes)
 		}
+		t.Same = 0
 	}
 	return ts
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/gob"
+	"fmt"
 	"time"
 )
 
@@ -17,7 +18,8 @@ type Crash struct {
 	Frames []string `json:"frames,omitempty"` // the op's own functions on the stack, innermost first
 	Waived string   `json:"waived,omitempty"` // why an allowlist waives it
 
-	calling string // the last call before it, encoded, where the worker was asked to show it
+	calling string // the call that was made, encoded, where the worker was asked to show it
+	dump    string // what a worker that hangs wrote when it was interrupted
 }
 
 const (
@@ -75,6 +77,9 @@ func (l *lane) crashed(ctx context.Context, o Operator, res *OpResult, crash *Cr
 		}
 		return nil
 	}
+	if second.calling == "" && second.Cause == hang && len(second.Frames) == 0 {
+		return fmt.Errorf("case %d of %s never ends, though no call is made\n%s", second.Case, res.Op, second.dump)
+	}
 	*crash = *second
 	crash.Alone = true
 	if err := l.shrink(ctx, res, crash); err != nil {
@@ -103,7 +108,7 @@ const (
 func (l *lane) shrink(ctx context.Context, res *OpResult, crash *Crash) error {
 	c, err := decodeCase(crash.calling)
 	if err != nil {
-		return nil // it crashed before its first call: making a tensor, say
+		return nil // it crashed between two calls
 	}
 	crash.Call = c.String()
 	for _, other := range res.Crashes {

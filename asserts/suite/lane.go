@@ -145,6 +145,7 @@ func ownFault(quoted string) error {
 func (l *lane) ended(crash *Crash) error {
 	if !l.p.over() {
 		crash.Cause, crash.Frames = hang, l.p.interrupt()
+		crash.dump = l.p.stderr.String()
 		l.renew()
 		return nil
 	}

@@ -19,8 +19,8 @@ type runner struct {
 	policy *asserts.Policy
 	seed   uint64
 
-	calling func(*Case) // called before each call; may be nil
-	called  bool        // the last try came as far as the call
+	trying func(*Case) // called before each try, and with nil after it; may be nil
+	called bool        // the last try came as far as the call
 }
 
 // A caseResult is what came of one case.
@@ -137,6 +137,10 @@ func (r *runner) try(t *target, c *Case) (*attempt, error) {
 	m := maker{engine: r.engine}
 	defer m.release()
 	r.called = false
+	if r.trying != nil {
+		r.trying(c)
+		defer r.trying(nil)
+	}
 	args, err := m.args(c)
 	if err != nil {
 		return nil, err
@@ -148,9 +152,6 @@ func (r *runner) try(t *target, c *Case) (*attempt, error) {
 	}
 	if err := r.engine.Seed(int64(r.seed)); err != nil {
 		return nil, err
-	}
-	if r.calling != nil {
-		r.calling(c)
 	}
 	r.called = true
 	out, err := r.engine.Call(t.gen.name, args, min(r.level, asserts.Content))

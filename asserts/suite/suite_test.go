@@ -110,6 +110,17 @@ func TestCrashThatDoesNotRepeat(t *testing.T) {
 	}
 }
 
+// A tensor that refers to itself, or to none, becomes one of its own.
+func TestOwnEnds(t *testing.T) {
+	all := []*TensorSpec{{DType: "int8", Same: 1}, {DType: "bool", Same: 3}, {DType: "int32", Same: 2}, {DType: "int64", Same: 9}}
+	own(all, all)
+	for i, spec := range all {
+		if spec.Same != 0 {
+			t.Errorf("tensor %d is the same as another still: %v", i, spec)
+		}
+	}
+}
+
 // leftFile is what a kernel of the test writes where it is.
 const leftFile = "left-by-a-kernel"
 

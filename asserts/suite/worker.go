@@ -26,7 +26,7 @@ type Config struct {
 const (
 	lineReady = "ready"
 	lineStart = "start"
-	lineCall  = "call"  // "call CASE" before each call, where the request wants that
+	lineCall  = "call"  // "call CASE" before each call and "call " after it, where the request wants that
 	lineFrame = "frame" // "frame TEXT", innermost first, from a worker that crashes
 	lineEnd   = "end"
 	lineDone  = "done"
@@ -112,9 +112,9 @@ func (s *server) answer(text string) (err error) {
 		return err
 	}
 	t := newTarget(s.engine, operator, s.cfg.Plan(operator.Schema), s.book)
-	s.calling = nil
+	s.trying = nil
 	if q.Show {
-		s.calling = s.show
+		s.trying = s.show
 	}
 	if q.Case != "" {
 		err = s.attempt(t, q)
@@ -128,11 +128,13 @@ func (s *server) answer(text string) (err error) {
 	return err
 }
 
-// show tells the run which call comes next.
+// show tells the run which call is being made, or with nil that none is.
 func (s *server) show(c *Case) {
-	if text, err := encodeCase(c); err == nil {
-		fmt.Fprintln(s.out, lineCall, text)
+	text := ""
+	if c != nil {
+		text, _ = encodeCase(c)
 	}
+	fmt.Fprintf(s.out, "%s %s\n", lineCall, text)
 }
 
 // attempt makes one call, whatever comes of it.
