@@ -71,11 +71,12 @@ func TestDependencies(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []string{
-		"github.com/dave/jennifer",        // writes Go
-		"github.com/google/go-cmp",        // tests
-		"github.com/rogpeppe/go-internal", // diffs, and the command's tests
-		"golang.org/x/tools",              // loads Go packages
-		"gopkg.in/yaml.v3",                // reads schemas
+		"github.com/dave/jennifer",           // writes Go
+		"github.com/google/go-cmp",           // tests
+		"github.com/ianlancetaylor/demangle", // names the C++ functions of a crash
+		"github.com/rogpeppe/go-internal",    // diffs, and the command's tests
+		"golang.org/x/tools",                 // loads Go packages
+		"gopkg.in/yaml.v3",                   // reads schemas
 	}
 	got := slices.Sorted(slices.Values(strings.Fields(string(out))))
 	if diff := cmp.Diff(want, got); diff != "" {
