@@ -17,7 +17,7 @@ var _ = add(check{
 	about:  Argument,
 	plans:  func(op *Op, on, _ *Subject) bool { return on.Write && !on.Out && !op.reshapes() },
 	judges: (*judge).inplaceMetadata,
-	after:  1 << InputImpl,
+	after:  1<<InputImpl | 1<<InputStorage,
 	fixes: func(_ *Op, v *Violation) string {
 		return "write into " + v.Subject.Name + " as it is; or tag the op inplace_view"
 	},
@@ -37,13 +37,14 @@ func (op *Op) reshapes() bool {
 }
 
 // inplaceMetadata reports a tensor that was passed twice for the first
-// argument, and none that was passed as an out argument too.
+// argument, and none that was passed as an out argument too. With another
+// TensorImpl or StorageImpl comes other metadata: that is OA001 or OA002.
 func (j *judge) inplaceMetadata() {
 	reported := make(map[ID]bool)
 	for i := range j.inputs {
 		in := &j.inputs[i]
 		impl := in.before.Impl
-		if !in.codes.Has(InplaceMetadata) || !in.before.Defined() || in.newImpl || reported[impl] {
+		if !in.codes.Has(InplaceMetadata) || !in.before.Defined() || in.newImpl || in.newStorage || reported[impl] {
 			continue
 		}
 		if !j.seesContents(InplaceMetadata, in) {
