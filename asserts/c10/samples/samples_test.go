@@ -3,115 +3,26 @@ package samples
 import (
 	"context"
 	"fmt"
-	"go/parser"
-	"go/token"
-	"maps"
 	"math"
-	"os"
-	"path/filepath"
 	"reflect"
-	"regexp"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
 
-	"github.com/opassert/opassert/allowlist"
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/c10"
 	"github.com/opassert/opassert/asserts/c10/internal/watch"
-	"github.com/opassert/opassert/gen/plan"
-	"github.com/opassert/opassert/schema"
+	"github.com/opassert/opassert/gen/gentest"
 )
 
-const kernelsDir = "../kernels"
-
-// marks reads which function is marked as the kernel of which op.
-func marks(t *testing.T) map[string]string {
-	t.Helper()
-	files, err := filepath.Glob(filepath.Join(kernelsDir, "*.go"))
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no kernels: %v", err)
+// kernelOf is the library's kernels by op.
+var kernelOf = func() map[string]asserts.Kernel {
+	kernels := map[string]asserts.Kernel{}
+	for _, k := range gentest.Kernels {
+		kernels[strings.TrimPrefix(k.Op.Name, "aten::")] = k
 	}
-	marked := map[string]string{}
-	for _, file := range files {
-		src, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := parser.ParseFile(token.NewFileSet(), file, src, 0); err != nil {
-			t.Fatal(err)
-		}
-		for _, m := range regexp.MustCompile(`(?m)^//opassert:kernel (\S+)\nfunc (\w+)\(`).FindAllStringSubmatch(string(src), -1) {
-			marked[m[1]] = m[2]
-		}
-	}
-	return marked
-}
-
-// schemas reads the schema of each op, and whether the op is composite.
-func schemas(t *testing.T) map[string]schemaText {
-	t.Helper()
-	src, err := os.ReadFile(filepath.Join(kernelsDir, "ops.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	found := map[string]schemaText{}
-	for _, entry := range strings.Split(string(src), "- func: ")[1:] {
-		line, rest, _ := strings.Cut(entry, "\n")
-		name, _, _ := strings.Cut(line, "(")
-		found[name] = schemaText{line, !strings.Contains(rest, "dispatch:")}
-	}
-	return found
-}
-
-type schemaText struct {
-	text      string
-	composite bool
-}
-
-var annotation = regexp.MustCompile(`Tensor\??(\([^)]*\))?(\?|\[\])*`)
-
-// results gives the tensor types that the schema returns.
-func (s schemaText) results() []string {
-	_, returns, _ := strings.Cut(s.text, ") -> ")
-	return annotation.FindAllString(returns, -1)
-}
-
-// args gives the tensor types that the schema takes.
-func (s schemaText) args() []string {
-	args, _, _ := strings.Cut(s.text, ") -> ")
-	_, args, _ = strings.Cut(args, "(")
-	return annotation.FindAllString(args, -1)
-}
-
-func TestTableIsWhatTheMarksSay(t *testing.T) {
-	marked, schemas := marks(t), schemas(t)
-	for op, fn := range marked {
-		kernel, ok := kernelOf[op]
-		if !ok {
-			t.Errorf("%s has no entry", op)
-			continue
-		}
-		name := runtime.FuncForPC(reflect.ValueOf(kernel).Pointer()).Name()
-		if !strings.HasSuffix(name, "."+fn) {
-			t.Errorf("%s is %s, marked is %s", op, name, fn)
-		}
-	}
-	for op := range kernelOf {
-		if _, ok := marked[op]; !ok {
-			t.Errorf("%s is not marked", op)
-		}
-	}
-	for _, op := range slices.Sorted(maps.Keys(schemas)) {
-		if _, ok := marked[op]; !ok {
-			t.Errorf("%s has a schema and no kernel", op)
-		}
-	}
-	if len(schemas) != len(marked) || len(marked) < 85 {
-		t.Errorf("%d schemas, %d kernels", len(schemas), len(marked))
-	}
-}
+	return kernels
+}()
 
 func TestEveryOpHasSamples(t *testing.T) {
 	sampled := map[string]bool{}
@@ -128,7 +39,7 @@ func TestEveryOpHasSamples(t *testing.T) {
 			t.Errorf("%s has no samples", op)
 		}
 	}
-	if len(sampled) != len(kernelOf) {
+	if len(sampled) != len(kernelOf) || len(kernelOf) < 85 {
 		t.Errorf("samples of %d ops, %d kernels", len(sampled), len(kernelOf))
 	}
 }
@@ -166,19 +77,16 @@ func describe(args []any) string {
 	return b.String()
 }
 
-// A subject is a tensor of a call, with the schema's type of what it is in.
+// A subject is a tensor of a call, with what the schema says of it.
 type subject struct {
+	asserts.Subject
 	t     *c10.Tensor
-	typ   string
-	of    int // the number of the argument or result
 	then  asserts.Observation
 	valid bool
 }
 
-func (s subject) written() bool { return strings.Contains(s.typ, "!") }
-
-// subjects pairs the tensors among values with the types of the schema.
-func subjects(t *testing.T, values []reflect.Value, types []string) []subject {
+// subjects pairs the tensors among values with the schema's subjects.
+func subjects(t *testing.T, values []reflect.Value, of []asserts.Subject) []subject {
 	t.Helper()
 	var found []subject
 	n := 0
@@ -187,16 +95,16 @@ func subjects(t *testing.T, values []reflect.Value, types []string) []subject {
 		if !holds {
 			continue
 		}
-		if n == len(types) {
-			t.Fatalf("more tensors than %v", types)
+		if n == len(of) {
+			t.Fatalf("more tensors than %v", of)
 		}
 		for _, x := range ts {
-			found = append(found, subject{t: x, typ: types[n], of: n, then: asserts.Observe(x, asserts.Content), valid: x != nil})
+			found = append(found, subject{Subject: of[n], t: x, then: asserts.Observe(x, asserts.Content), valid: x != nil})
 		}
 		n++
 	}
-	if n != len(types) {
-		t.Fatalf("%d values with tensors for %v", n, types)
+	if n != len(of) {
+		t.Fatalf("%d values with tensors for %v", n, of)
 	}
 	return found
 }
@@ -207,11 +115,10 @@ var errorType = reflect.TypeFor[error]()
 // what it did against the schema. This is not the judge, on purpose: the
 // engine and the kernels must stand without it.
 func TestKernelsKeepTheirPromises(t *testing.T) {
-	schemas := schemas(t)
 	calls := 0
 	for _, s := range All() {
 		t.Run(s.Op+"/"+s.Name, func(t *testing.T) {
-			call(t, s, schemas[s.Op])
+			call(t, s, kernelOf[s.Op])
 		})
 		calls++
 	}
@@ -220,15 +127,15 @@ func TestKernelsKeepTheirPromises(t *testing.T) {
 	}
 }
 
-func call(t *testing.T, s Sample, schema schemaText) {
-	kernel := reflect.ValueOf(kernelOf[s.Op])
+func call(t *testing.T, s Sample, k asserts.Kernel) {
+	kernel := reflect.ValueOf(k.Func)
 	var in []reflect.Value
 	for i, arg := range s.Args() {
 		v := reflect.New(kernel.Type().In(i)).Elem()
 		v.Set(reflect.ValueOf(arg))
 		in = append(in, v)
 	}
-	args := subjects(t, in, schema.args())
+	args := subjects(t, in, k.Op.Args)
 	out := kernel.Call(in)
 	if n := len(out); n > 0 && out[n-1].Type() == errorType {
 		err, _ := out[n-1].Interface().(error)
@@ -241,10 +148,10 @@ func call(t *testing.T, s Sample, schema schemaText) {
 			return
 		}
 	}
-	results := subjects(t, out, schema.results())
+	results := subjects(t, out, k.Op.Results)
 	checkArgs(t, args)
 	for _, r := range results {
-		checkResult(t, s, schema, r, args)
+		checkResult(t, s, k.Op, r, args)
 	}
 	checkLeaks(t, s, args, results)
 }
@@ -255,47 +162,47 @@ func checkArgs(t *testing.T, args []subject) {
 	for _, a := range args {
 		now := asserts.Observe(a.t, asserts.Content)
 		if now.Impl != a.then.Impl {
-			t.Errorf("argument %d is another TensorImpl", a.of)
+			t.Errorf("argument %d is another TensorImpl", a.Index)
 		}
 		if now.Content == nil || sharesWithWritten(a, args) {
 			continue
 		}
 		changed := now.Content.Digest != a.then.Content.Digest
 		switch {
-		case !a.written() && (changed || !slices.Equal(now.Content.Sizes, a.then.Content.Sizes)):
-			t.Errorf("argument %d was written", a.of)
-		case a.written() && changed && now.Version == a.then.Version && now.Traits&asserts.NoVersion == 0:
-			t.Errorf("argument %d changed, and its version did not", a.of)
+		case !a.Write && (changed || !slices.Equal(now.Content.Sizes, a.then.Content.Sizes)):
+			t.Errorf("argument %d was written", a.Index)
+		case a.Write && changed && now.Version == a.then.Version && now.Traits&asserts.NoVersion == 0:
+			t.Errorf("argument %d changed, and its version did not", a.Index)
 		}
 	}
 }
 
 func sharesWithWritten(a subject, args []subject) bool {
-	return !a.written() && slices.ContainsFunc(args, func(w subject) bool {
-		return w.written() && w.then.Storage == a.then.Storage
+	return !a.Write && slices.ContainsFunc(args, func(w subject) bool {
+		return w.Write && w.then.Storage == a.then.Storage
 	})
 }
 
 // keepsArgument lists the ops whose result is their argument, by design.
 var keepsArgument = []string{"lift"}
 
-func checkResult(t *testing.T, s Sample, schema schemaText, r subject, args []subject) {
+func checkResult(t *testing.T, s Sample, op *asserts.Op, r subject, args []subject) {
 	switch {
-	case r.written():
-		if !slices.ContainsFunc(args, func(a subject) bool { return a.written() && a.t == r.t }) {
-			t.Errorf("result %d is not the handle of a written argument", r.of)
+	case r.Write:
+		if !slices.ContainsFunc(args, func(a subject) bool { return a.Write && a.t == r.t }) {
+			t.Errorf("result %d is not the handle of a written argument", r.Index)
 		}
 	case !r.valid:
-		t.Errorf("result %d is undefined", r.of)
-	case schema.composite || slices.Contains(keepsArgument, s.Op):
+		t.Errorf("result %d is undefined", r.Index)
+	case op.Composite || slices.Contains(keepsArgument, s.Op):
 	case r.then.ImplUses != 1:
-		t.Errorf("result %d has %d references", r.of, r.then.ImplUses)
-	case strings.Contains(r.typ, "("):
+		t.Errorf("result %d has %d references", r.Index, r.then.ImplUses)
+	case r.Before != nil:
 		if !sharesAny(r, args) && !strings.HasSuffix(s.Name, string(wrapper)) {
-			t.Errorf("result %d is no view of an argument", r.of)
+			t.Errorf("result %d is no view of an argument", r.Index)
 		}
 	case r.then.Storage != 0 && r.then.StorageUses != 1:
-		t.Errorf("result %d has a storage with %d references", r.of, r.then.StorageUses)
+		t.Errorf("result %d has a storage with %d references", r.Index, r.then.StorageUses)
 	}
 }
 
@@ -316,7 +223,7 @@ func sharesAny(r subject, args []subject) bool {
 // references that they had.
 func checkLeaks(t *testing.T, s Sample, args, results []subject) {
 	for _, r := range results {
-		if !r.written() {
+		if !r.Write {
 			r.t.Release()
 		}
 	}
@@ -326,7 +233,7 @@ func checkLeaks(t *testing.T, s Sample, args, results []subject) {
 	for _, a := range args {
 		now := asserts.Observe(a.t, asserts.Identity)
 		if now.ImplUses != a.then.ImplUses || now.StorageUses != a.then.StorageUses {
-			t.Errorf("argument %d has %d and %d references, had %d and %d", a.of,
+			t.Errorf("argument %d has %d and %d references, had %d and %d", a.Index,
 				now.ImplUses, now.StorageUses, a.then.ImplUses, a.then.StorageUses)
 		}
 	}
@@ -356,7 +263,7 @@ func TestSortsAgree(t *testing.T) {
 // valuesOf calls a kernel and prints its results and its arguments.
 func valuesOf(t *testing.T, s Sample) string {
 	args := s.Args()
-	printed := watch.Call(kernelOf[s.Op], args, asserts.Off).Results
+	printed := watch.Call(kernelOf[s.Op].Func, args, asserts.Off).Results
 	for _, arg := range args {
 		ts, _ := watch.Tensors(arg)
 		printed = append(printed, ts...)
@@ -376,26 +283,14 @@ func valuesOf(t *testing.T, s Sample) string {
 
 // The judge finds nothing in any sample, and holds each check against some.
 func TestJudgeIsSilent(t *testing.T) {
-	file, err := schema.Load(filepath.Join(kernelsDir, "ops.yaml"), "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	planner, err := plan.NewPlanner("full", nil, allowlist.Where{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	planned := map[string]*asserts.Op{}
-	for _, op := range file.Ops {
-		made := planner.Plan(op).Asserts(asserts.Content)
-		planned[op.Func.Name.String()] = &made
-	}
 	var judged asserts.Counts
 	for _, s := range All() {
-		record := watch.Call(kernelOf[s.Op], s.Args(), asserts.Content)
-		if err := record.Fits(planned[s.Op]); err != nil {
+		k := kernelOf[s.Op]
+		record := watch.Call(k.Func, s.Args(), asserts.Content)
+		if err := record.Fits(k.Op); err != nil {
 			t.Fatalf("%s/%s: %v", s.Op, s.Name, err)
 		}
-		verdict := asserts.Judge(planned[s.Op], record.Seen, asserts.Aware())
+		verdict := asserts.Judge(k.Op, record.Seen, asserts.Aware())
 		for _, v := range verdict.Violations {
 			t.Errorf("%s/%s:\n%v", s.Op, s.Name, v)
 		}
@@ -437,7 +332,7 @@ func TestMetaAgrees(t *testing.T) {
 // shapeOf calls a kernel and prints the metadata of its results and arguments,
 // and which of them are on one storage.
 func shapeOf(s Sample) string {
-	record := watch.Call(kernelOf[s.Op], s.Args(), asserts.Content)
+	record := watch.Call(kernelOf[s.Op].Func, s.Args(), asserts.Content)
 	number := map[asserts.ID]int{}
 	var b strings.Builder
 	for _, o := range slices.Concat(record.Seen.Before, record.Seen.After, record.Seen.Results) {
