@@ -15,7 +15,7 @@ var _ = add(check{
 	breaks: "autograd, functionalization and compilers go on with the shape that the argument had; views of it no longer fit",
 	level:  Content,
 	about:  Argument,
-	plans:  func(op *Op, on, _ *Subject) bool { return on.Write && !on.Out && !op.reshapes() },
+	plans:  func(op *Op, on, _ *Subject) bool { return on.Write && !on.output() && !op.reshapes() },
 	judges: (*judge).inplaceMetadata,
 	after:  1<<InputImpl | 1<<InputStorage,
 	fixes: func(_ *Op, v *Violation) string {
@@ -26,6 +26,10 @@ var _ = add(check{
 		{Trait: Contended, Reason: contended},
 	},
 })
+
+// output reports whether the argument is there to be given a result, and so may
+// be resized. Ops of namespace quantized take theirs by position.
+func (s *Subject) output() bool { return s.Out || s.Write && s.Name == "out" }
 
 // reshapes reports whether it is the op's work to give an argument other
 // sizes, strides, or another storage: an in-place view, a resize or a set_.
@@ -51,7 +55,7 @@ func (j *judge) inplaceMetadata() {
 			continue
 		}
 		changes := changedMetadata(in.before.Content, in.after.Content)
-		if len(changes) == 0 || slices.ContainsFunc(j.byImpl[impl], func(other *input) bool { return other.Out }) {
+		if len(changes) == 0 || slices.ContainsFunc(j.byImpl[impl], func(other *input) bool { return other.output() }) {
 			continue
 		}
 		reported[impl] = true
