@@ -14,6 +14,14 @@ import (
 	"github.com/opassert/opassert/schema/yamlfile"
 )
 
+// Open reads the list that a user names: a preset, else a file, see [Load].
+func Open(name string, ops []*schema.Op) (*List, error) {
+	if slices.Contains(PresetNames(), name) {
+		return Preset(name)
+	}
+	return Load(name, ops)
+}
+
 // Load reads an allowlist file. ops are the schemas that it speaks of: an
 // entry that names none of them is an error; nil skips that test. The error
 // is a [scanner.ErrorList] with every fault of the file.

@@ -8,7 +8,6 @@ import (
 	"go/scanner"
 	"go/token"
 	"path/filepath"
-	"slices"
 	"time"
 
 	"github.com/opassert/opassert/allowlist"
@@ -137,7 +136,7 @@ func NewPlanner(o Options, ops []*schema.Op) (*plan.Planner, []*allowlist.Entry,
 	var lists []*allowlist.List
 	var expired []*allowlist.Entry
 	for _, path := range o.Allow {
-		list, err := loadAllowlist(path, ops)
+		list, err := allowlist.Open(path, ops)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -150,14 +149,6 @@ func NewPlanner(o Options, ops []*schema.Op) (*plan.Planner, []*allowlist.Entry,
 	}
 	planner, err := plan.NewPlanner(preset, lists, allowlist.Where{Version: o.Version, Day: o.Today})
 	return planner, expired, err
-}
-
-// loadAllowlist takes the name of a preset as well as a file.
-func loadAllowlist(path string, ops []*schema.Op) (*allowlist.List, error) {
-	if slices.Contains(allowlist.PresetNames(), path) {
-		return allowlist.Preset(path)
-	}
-	return allowlist.Load(path, ops)
 }
 
 func (o Options) packageName() (string, error) {

@@ -72,11 +72,11 @@ func isResize(n Name) bool {
 func (op *Op) Class() Class {
 	switch {
 	case slices.ContainsFunc(op.Func.Args, Argument.writes):
-		return InPlace
+		return ClassInplace
 	case op.View() != NotView:
-		return View
+		return ClassView
 	}
-	return OutOfPlace
+	return ClassOutOfPlace
 }
 
 // IsComposite tells whether the op decomposes into other ops on every

@@ -15,23 +15,23 @@ func TestKindViewClass(t *testing.T) {
 		view  schema.ViewReason
 		class schema.Class
 	}{
-		{"add(Tensor self) -> Tensor", nil, schema.Functional, schema.NotView, schema.OutOfPlace},
-		{"add_(Tensor(a!) self) -> Tensor(a!)", nil, schema.Inplace, schema.NotView, schema.InPlace},
-		{"add_(Tensor(a!) self, Tensor(b!) x) -> Tensor(a!)", nil, schema.Inplace, schema.NotView, schema.InPlace},
-		{"__iand__(Tensor(a!) self) -> Tensor(a!)", nil, schema.Inplace, schema.NotView, schema.InPlace},
-		{"add.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)", nil, schema.Out, schema.NotView, schema.InPlace},
-		{"add.out(Tensor(b!) x, *, Tensor(a!) out) -> Tensor(a!)", nil, schema.Out, schema.NotView, schema.InPlace},
-		{"add.out(Tensor x, *, Tensor(a!) out, Tensor(b!) _scratch_y) -> Tensor(a!)", nil, schema.Scratch, schema.NotView, schema.InPlace},
-		{"f(Tensor self, Tensor(a!) x) -> Tensor", nil, schema.Mutable, schema.NotView, schema.InPlace},
-		{"f(Tensor(a!) x) -> Tensor", nil, schema.Mutable, schema.NotView, schema.InPlace},
-		{"set_data(Tensor(a!) self, Tensor x) -> ()", nil, schema.Functional, schema.NotView, schema.InPlace},
-		{"view(Tensor(a) self) -> Tensor(a)", nil, schema.Functional, schema.ViewReturn, schema.View},
-		{"split(Tensor(a -> *) self) -> Tensor(a)[]", nil, schema.Functional, schema.ViewReturn, schema.View},
-		{"f(Tensor(a -> *) self) -> ()", nil, schema.Functional, schema.ViewWildcard, schema.View},
-		{"t_(Tensor(a!) self) -> Tensor(a!)", []string{"inplace_view"}, schema.Inplace, schema.ViewInplace, schema.InPlace},
-		{"resize_(Tensor(a!) self) -> Tensor(a!)", []string{"inplace_view"}, schema.Inplace, schema.NotView, schema.InPlace},
-		{"resize_as_(Tensor(a!) self) -> Tensor(a!)", []string{"inplace_view"}, schema.Inplace, schema.NotView, schema.InPlace},
-		{"resize_.x(Tensor(a!) self) -> Tensor(a!)", []string{"inplace_view"}, schema.Inplace, schema.ViewInplace, schema.InPlace},
+		{"add(Tensor self) -> Tensor", nil, schema.Functional, schema.NotView, schema.ClassOutOfPlace},
+		{"add_(Tensor(a!) self) -> Tensor(a!)", nil, schema.Inplace, schema.NotView, schema.ClassInplace},
+		{"add_(Tensor(a!) self, Tensor(b!) x) -> Tensor(a!)", nil, schema.Inplace, schema.NotView, schema.ClassInplace},
+		{"__iand__(Tensor(a!) self) -> Tensor(a!)", nil, schema.Inplace, schema.NotView, schema.ClassInplace},
+		{"add.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)", nil, schema.Out, schema.NotView, schema.ClassInplace},
+		{"add.out(Tensor(b!) x, *, Tensor(a!) out) -> Tensor(a!)", nil, schema.Out, schema.NotView, schema.ClassInplace},
+		{"add.out(Tensor x, *, Tensor(a!) out, Tensor(b!) _scratch_y) -> Tensor(a!)", nil, schema.Scratch, schema.NotView, schema.ClassInplace},
+		{"f(Tensor self, Tensor(a!) x) -> Tensor", nil, schema.Mutable, schema.NotView, schema.ClassInplace},
+		{"f(Tensor(a!) x) -> Tensor", nil, schema.Mutable, schema.NotView, schema.ClassInplace},
+		{"set_data(Tensor(a!) self, Tensor x) -> ()", nil, schema.Functional, schema.NotView, schema.ClassInplace},
+		{"view(Tensor(a) self) -> Tensor(a)", nil, schema.Functional, schema.ViewReturn, schema.ClassView},
+		{"split(Tensor(a -> *) self) -> Tensor(a)[]", nil, schema.Functional, schema.ViewReturn, schema.ClassView},
+		{"f(Tensor(a -> *) self) -> ()", nil, schema.Functional, schema.ViewWildcard, schema.ClassView},
+		{"t_(Tensor(a!) self) -> Tensor(a!)", []string{"inplace_view"}, schema.Inplace, schema.ViewInplace, schema.ClassInplace},
+		{"resize_(Tensor(a!) self) -> Tensor(a!)", []string{"inplace_view"}, schema.Inplace, schema.NotView, schema.ClassInplace},
+		{"resize_as_(Tensor(a!) self) -> Tensor(a!)", []string{"inplace_view"}, schema.Inplace, schema.NotView, schema.ClassInplace},
+		{"resize_.x(Tensor(a!) self) -> Tensor(a!)", []string{"inplace_view"}, schema.Inplace, schema.ViewInplace, schema.ClassInplace},
 	} {
 		op, err := schema.ParseOp(tt.text)
 		if err != nil {
@@ -79,7 +79,7 @@ func TestWords(t *testing.T) {
 	for k := schema.Functional; k <= schema.Scratch; k++ {
 		got = append(got, k.String())
 	}
-	for c := schema.OutOfPlace; c <= schema.View; c++ {
+	for c := schema.ClassOutOfPlace; c <= schema.ClassView; c++ {
 		got = append(got, c.String())
 	}
 	for v := schema.NotView; v <= schema.ViewWildcard; v++ {

@@ -144,9 +144,9 @@ const (
 type Class uint8
 
 const (
-	OutOfPlace Class = iota // gives something fresh
-	InPlace                 // writes an argument; it may be a view as well, as t_ is
-	View                    // shares an argument's storage and writes nothing
+	ClassOutOfPlace Class = iota // gives something fresh
+	ClassInplace                 // writes an argument; it may be a view as well, as t_ is
+	ClassView                    // shares an argument's storage and writes nothing
 )
 
 // ViewReason says why an op is a view; the zero value says that it is none.

@@ -213,9 +213,9 @@ func (k Kind) String() string {
 
 func (c Class) String() string {
 	switch c {
-	case OutOfPlace:
+	case ClassOutOfPlace:
 		return "out-of-place"
-	case InPlace:
+	case ClassInplace:
 		return "in-place"
 	default:
 		return "view"

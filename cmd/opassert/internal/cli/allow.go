@@ -80,15 +80,11 @@ func runAllow(inv *invocation) error {
 	return err
 }
 
-// entries gives the entries of all lists.
+// entries returns the entries of all lists.
 func (f *checkFlags) entries() ([]*allowlist.Entry, error) {
 	var all []*allowlist.Entry
 	for _, path := range f.allow {
-		load := func() (*allowlist.List, error) { return allowlist.Load(path, nil) }
-		if slices.Contains(allowlist.PresetNames(), path) {
-			load = func() (*allowlist.List, error) { return allowlist.Preset(path) }
-		}
-		list, err := load()
+		list, err := allowlist.Open(path, nil)
 		if err != nil {
 			return nil, err
 		}
