@@ -92,6 +92,16 @@ func TestExpired(t *testing.T) {
 	if got := list.Expired(day("2027-06-30")); len(got) != 0 {
 		t.Errorf("expired on the last day: %v", got[0].Op)
 	}
+	last := day("2027-06-30").Add(24*time.Hour - time.Nanosecond)
+	if got := list.Expired(last); len(got) != 0 {
+		t.Errorf("expired at the end of the last day: %v", got[0].Op)
+	}
+	if got := list.Expired(last.Add(time.Nanosecond)); len(got) != 1 {
+		t.Errorf("%d entries expired when the day after begins, want 1", len(got))
+	}
+	if got := list.Expired(time.Time{}); len(got) != 0 {
+		t.Errorf("expired on no day: %v", got[0].Op)
+	}
 	if got := list.Expired(day("2027-07-01")); len(got) != 1 || got[0].Op != "mul_.Tensor" {
 		t.Errorf("the day after, expired = %v, want mul_.Tensor", got)
 	}
@@ -180,6 +190,14 @@ func TestRange(t *testing.T) {
 		{"==2.0", "2.0.0", true},
 		{">2.0", "2.0", false},
 		{"<=2.0", "2.0.0", true},
+		{"<=1.13", "1.13.1", false},
+		{"<=1.13", "1.13", true},
+		{"<=1.13", "1", true},
+		{">=1.13.1", "1.13", false},
+		{"<2.0.1", "2.0", true},
+		{"==1.13", "1.13.1", false},
+		{">1.13", "1.13.1", true},
+		{">=2.0, <3", "3.0", false},
 	}
 	for _, tt := range tests {
 		r, err := ParseRange(tt.text)

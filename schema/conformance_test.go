@@ -1,6 +1,7 @@
 package schema_test
 
 import (
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -29,6 +30,9 @@ func TestConformance(t *testing.T) {
 			}
 			for _, want := range table.Ops {
 				want.Path, want.AliasedArg, want.Checks = "", "", nil // not this package's
+				if reflect.DeepEqual(want, got[want.Op]) {
+					continue
+				}
 				if diff := cmp.Diff(want, got[want.Op]); diff != "" {
 					t.Errorf("%s, want - got +\n%s", want.Op, diff)
 				}
