@@ -24,17 +24,18 @@ import (
 // A Wrapper is one function to generate: a kernel, the plan of its op, and
 // the names that its text will use.
 type Wrapper struct {
-	Name    string // the wrapper's Go name
-	OpVar   string // the Go name of the op's table
-	Kernel  Kernel
-	Plan    plan.Plan
-	Params  []Param
-	Results []Result
-	Context string // the context parameter's name, "" for none
-	Err     string // the error result's name, "" for none
-	Call    string // the local variable that records the call
-	Buf     string // the local variable that it records into
-	Elem    string // the local variable that goes over a list
+	Name     string // the wrapper's Go name
+	OpVar    string // the Go name of the op's table
+	Kernel   Kernel
+	Plan     plan.Plan
+	Params   []Param
+	Results  []Result
+	Context  string    // the context parameter's name, "" for none
+	Err      string    // the error result's name, "" for none
+	Call     string    // the local variable that records the call
+	Buf      string    // the local variable that it records into
+	Elem     string    // the local variable that goes over a list
+	Observer *Observer // of the tensor type, nil where that has a method
 }
 
 // Locals returns the names that the wrapper declares.
@@ -92,7 +93,11 @@ func Bind(pkg *Package, ops []*schema.Op, planner *plan.Planner, tensor string) 
 	var wrappers []Wrapper
 	if b.tensor != nil {
 		for _, p := range pairs {
-			wrappers = append(wrappers, b.wrapper(p, planner))
+			w := b.wrapper(p, planner)
+			if b.observed(b.tensor) {
+				w.Observer = b.pkg.Observer
+			}
+			wrappers = append(wrappers, w)
 		}
 		b.refuseClashes(wrappers)
 	}

@@ -16,11 +16,12 @@ import (
 
 // A Package is a loaded Go package with the kernels that it marks.
 type Package struct {
-	Path    string // import path
-	Name    string
-	Types   *types.Package
-	Kernels []Kernel
-	Unread  scanner.ErrorList // comments that look like marks and are not read, each with the reason
+	Path     string // import path
+	Name     string
+	Types    *types.Package
+	Kernels  []Kernel
+	Observer *Observer         // nil where the tensor type has a method Observe
+	Unread   scanner.ErrorList // comments that look like marks and are not read, each with the reason
 }
 
 // A Kernel is a marked function or method.
@@ -52,6 +53,9 @@ func Load(dir string) (*Package, error) {
 	p := pkgs[0]
 	pkg := &Package{Path: p.PkgPath, Name: p.Name, Types: p.Types}
 	if err := pkg.findKernels(p); err != nil {
+		return nil, err
+	}
+	if err := pkg.findObserver(p); err != nil {
 		return nil, err
 	}
 	return pkg, pkg.findUnread(p)

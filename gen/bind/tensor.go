@@ -25,6 +25,9 @@ func (b *binder) findTensor(pairs []pair, name string) types.Type {
 		return nil
 	}
 	best := slices.MaxFunc(found, func(x, y candidate) int { return cmp.Compare(x.votes, y.votes) })
+	if o := b.pkg.Observer; o != nil && name == "" {
+		name, at = types.TypeString(o.Tensor(), nil), o.Pos
+	}
 	if name != "" {
 		i := slices.IndexFunc(found, func(c candidate) bool { return types.TypeString(c.tensor, nil) == name })
 		if i < 0 {
@@ -33,12 +36,18 @@ func (b *binder) findTensor(pairs []pair, name string) types.Type {
 		}
 		best = found[i]
 	}
-	if !observes(best.tensor) {
+	if !observes(best.tensor) && !b.observed(best.tensor) {
 		b.errorf(at, "tensor type %v has no method Observe(*asserts.Observation, asserts.Level), which the checks look through; "+
-			"implement it, or name another type with -tensor", best.tensor)
+			"implement it, or where the type is another package's write func Observe(t %[1]v, o *asserts.Observation, level asserts.Level) "+
+			"with the mark %s, or name another type with -tensor", best.tensor, observeMark)
 		return nil
 	}
 	return best.tensor
+}
+
+// observed reports whether the package's observer is for the type.
+func (b *binder) observed(t types.Type) bool {
+	return b.pkg.Observer != nil && types.Identical(b.pkg.Observer.Tensor(), t)
 }
 
 // A candidate is a type that stands where a schema says Tensor.
@@ -105,7 +114,5 @@ func observes(t types.Type) bool {
 		return false
 	}
 	sig := fn.Signature()
-	return sig.Params().Len() == 2 && sig.Results().Len() == 0 &&
-		types.TypeString(sig.Params().At(0).Type(), nil) == "*"+assertsPath+".Observation" &&
-		types.TypeString(sig.Params().At(1).Type(), nil) == assertsPath+".Level"
+	return sig.Params().Len() == 2 && sig.Results().Len() == 0 && looks(sig.Params().At(0), sig.Params().At(1))
 }

@@ -84,7 +84,7 @@ func count(n int, thing string) string {
 
 // reserved seeds a name set with what a wrapper's body refers to by name.
 func (b *binder) reserved(w Wrapper) plan.NameSet {
-	return plan.NewNameSet("asserts", "enabled", "len", "nil", b.pkg.Name, w.OpVar)
+	return plan.NewNameSet("asserts", "enabled", "len", "nil", "observed", b.pkg.Name, w.OpVar)
 }
 
 // refuseUnspeakable reports types in the signature that another package can't

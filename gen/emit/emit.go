@@ -27,6 +27,11 @@ type File struct {
 func Wrappers(f File, wrappers []bind.Wrapper) ([]byte, error) {
 	w := newWriter(f)
 	w.reserve(wrappers)
+	if len(wrappers) > 0 && wrappers[0].Observer != nil {
+		for _, declaration := range w.observed(wrappers[0].Observer) {
+			w.add(declaration)
+		}
+	}
 	for _, wrapper := range wrappers {
 		w.add(w.wrapper(wrapper))
 		w.add(table(wrapper.OpVar, wrapper.Plan))

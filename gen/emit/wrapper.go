@@ -174,7 +174,7 @@ func observeResults(f bind.Wrapper) []jen.Code {
 func observe(depth int, f bind.Wrapper, method, name string, role bind.Role) []jen.Code {
 	switch role {
 	case bind.One:
-		return []jen.Code{record(f, method, jen.Id(name))}
+		return []jen.Code{record(f, method, tensor(f, name))}
 	case bind.Pointer:
 		return []jen.Code{record(f, method, call(jen.Qual(assertsPath, "Optional"), jen.Id(name)))}
 	case bind.List:

@@ -1,0 +1,82 @@
+package bind
+
+import (
+	"fmt"
+	"go/ast"
+	"go/scanner"
+	"go/token"
+	"go/types"
+
+	"golang.org/x/tools/go/packages"
+)
+
+// observeMark is the directive that makes a function observe the tensors of a
+// type of another package, which can't be given a method:
+//
+//	//opassert:observe
+//	func Observe(m *mat.Dense, o *asserts.Observation, level asserts.Level)
+const observeMark = "//opassert:observe"
+
+// An Observer is a function that stands for the method Observe of a tensor type.
+type Observer struct {
+	Pos  token.Position
+	Func *types.Func
+}
+
+// Tensor returns the tensor type: a pointer to a named type.
+func (o *Observer) Tensor() types.Type { return o.Func.Signature().Params().At(0).Type() }
+
+// findObserver reads the package's mark of an observer, if there is one.
+func (pkg *Package) findObserver(p *packages.Package) error {
+	var errs scanner.ErrorList
+	for _, file := range p.Syntax {
+		for _, decl := range file.Decls {
+			fn, ok := decl.(*ast.FuncDecl)
+			if !ok || fn.Doc == nil {
+				continue
+			}
+			for _, c := range fn.Doc.List {
+				if c.Text != observeMark {
+					continue
+				}
+				o := &Observer{position(p.Fset, fn.Name.Pos()), p.TypesInfo.Defs[fn.Name].(*types.Func)}
+				switch why := unfit(o.Func); {
+				case why != "":
+					errs.Add(o.Pos, fmt.Sprintf("observer %s %s", fn.Name.Name, why))
+				case pkg.Observer != nil:
+					errs.Add(o.Pos, fmt.Sprintf("%s is a second observer; the first is %s at %v", fn.Name.Name, pkg.Observer.Func.Name(), pkg.Observer.Pos))
+				default:
+					pkg.Observer = o
+				}
+			}
+		}
+	}
+	errs.Sort()
+	return errs.Err()
+}
+
+// unfit says why fn can't observe tensors.
+func unfit(fn *types.Func) string {
+	const want = "func(*T, *asserts.Observation, asserts.Level)"
+	sig := fn.Signature()
+	if why := uncallable(fn); why != "" {
+		return why
+	}
+	if sig.Recv() != nil || sig.Results().Len() != 0 || sig.Params().Len() != 3 || !looks(sig.Params().At(1), sig.Params().At(2)) {
+		return "is no " + want
+	}
+	p, ok := types.Unalias(sig.Params().At(0).Type()).(*types.Pointer)
+	if !ok {
+		return "is no " + want + ": it takes no pointer"
+	}
+	if _, named := types.Unalias(p.Elem()).(*types.Named); !named {
+		return "is no " + want + ": it takes no pointer to a named type"
+	}
+	return ""
+}
+
+// looks reports whether two parameters are those of an Observe.
+func looks(observation, level *types.Var) bool {
+	return types.TypeString(observation.Type(), nil) == "*"+assertsPath+".Observation" &&
+		types.TypeString(level.Type(), nil) == assertsPath+".Level"
+}

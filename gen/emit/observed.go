@@ -1,0 +1,37 @@
+package emit
+
+import (
+	"go/types"
+
+	"github.com/dave/jennifer/jen"
+
+	"github.com/opassert/opassert/gen/bind"
+)
+
+// tensor is a tensor as the record takes it.
+func tensor(f bind.Wrapper, name string) *jen.Statement {
+	if f.Observer == nil {
+		return jen.Id(name)
+	}
+	return call(parens(pointerTo(jen.Id("observed"))), jen.Id(name))
+}
+
+// observed is the tensor type of another package under a name of this one,
+// which can have a method. The conversion of a pointer costs nothing.
+func (w *writer) observed(o *bind.Observer) []*jen.Statement {
+	tensor := w.typ(o.Tensor())
+	named := w.typ(o.Tensor().Underlying().(*types.Pointer).Elem())
+	observe := w.qual(o.Func.Pkg(), o.Func.Name())
+	receiver := parens(jen.Id("t").Add(pointerTo(jen.Id("observed"))))
+	return []*jen.Statement{
+		rows(
+			comment("observed is what the checks look at through "+kernelName(o.Func)+"."),
+			jen.Type().Id("observed").Add(named),
+		),
+		jen.Func().Add(receiver).Add(call(jen.Id("Observe"),
+			jen.Id("o").Add(pointerTo(jen.Qual(assertsPath, "Observation"))), jen.Id("level").Qual(assertsPath, "Level"),
+		)).Add(block(1, jen.If(jen.Id("t").Op("!=").Nil()).Add(block(2,
+			call(observe, call(parens(tensor), jen.Id("t")), jen.Id("o"), jen.Id("level")),
+		)))),
+	}
+}
