@@ -2,6 +2,7 @@ package bind
 
 import (
 	"cmp"
+	"fmt"
 	"go/types"
 	"slices"
 	"strings"
@@ -37,9 +38,12 @@ func (b *binder) findTensor(pairs []pair, name string) types.Type {
 		best = found[i]
 	}
 	if !observes(best.tensor) && !b.observed(best.tensor) {
+		cure := "implement it"
+		if b.foreign(best.tensor) {
+			cure = fmt.Sprintf("write func Observe(t %v, o *asserts.Observation, level asserts.Level) with the mark %s", best.tensor, observeMark)
+		}
 		b.errorf(at, "tensor type %v has no method Observe(*asserts.Observation, asserts.Level), which the checks look through; "+
-			"implement it, or where the type is another package's write func Observe(t %[1]v, o *asserts.Observation, level asserts.Level) "+
-			"with the mark %s, or name another type with -tensor", best.tensor, observeMark)
+			"%s, or name another type with -tensor", best.tensor, cure)
 		return nil
 	}
 	return best.tensor
@@ -48,6 +52,17 @@ func (b *binder) findTensor(pairs []pair, name string) types.Type {
 // observed reports whether the package's observer is for the type.
 func (b *binder) observed(t types.Type) bool {
 	return b.pkg.Observer != nil && types.Identical(b.pkg.Observer.Tensor(), t)
+}
+
+// foreign reports whether a type is a pointer to one of another package,
+// which may not be the user's to give a method.
+func (b *binder) foreign(t types.Type) bool {
+	p, ok := types.Unalias(t).(*types.Pointer)
+	if !ok {
+		return false
+	}
+	named, ok := types.Unalias(p.Elem()).(*types.Named)
+	return ok && named.Obj().Pkg() != nil && named.Obj().Pkg() != b.pkg.Types
 }
 
 // A candidate is a type that stands where a schema says Tensor.
