@@ -5,19 +5,29 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"time"
 )
 
 type junitSuites struct {
 	XMLName xml.Name      `xml:"testsuites"`
 	Name    string        `xml:"name,attr"`
+	Time    junitTime     `xml:"time,attr,omitempty"`
 	Suites  []*junitSuite `xml:"testsuite"`
 	junitCounts
 }
 
 type junitSuite struct {
 	Name  string      `xml:"name,attr"`
+	Time  junitTime   `xml:"time,attr,omitempty"`
 	Cases []junitCase `xml:"testcase"`
 	junitCounts
+}
+
+// A junitTime is written in seconds.
+type junitTime time.Duration
+
+func (t junitTime) MarshalText() ([]byte, error) {
+	return fmt.Appendf(nil, "%.3f", time.Duration(t).Seconds()), nil
 }
 
 type junitCounts struct {
@@ -32,6 +42,7 @@ type junitCase struct {
 	Name    string     `xml:"name,attr"`
 	File    string     `xml:"file,attr,omitempty"`
 	Line    int        `xml:"line,attr,omitempty"`
+	Time    junitTime  `xml:"time,attr,omitempty"`
 	Failure *junitNote `xml:"failure"`
 	Error   *junitNote `xml:"error"`
 	Skipped *junitNote `xml:"skipped"`
@@ -60,6 +71,8 @@ func WriteJUnit(w io.Writer, results []Result) error {
 		c := r.junit(name)
 		all.Suites[i].Cases = append(all.Suites[i].Cases, c)
 		all.Suites[i].count(c)
+		all.Suites[i].Time += c.Time
+		all.Time += c.Time
 		all.count(c)
 	}
 	text, err := xml.MarshalIndent(all, "", "  ")
@@ -71,12 +84,14 @@ func WriteJUnit(w io.Writer, results []Result) error {
 }
 
 func (r Result) junit(class string) junitCase {
-	c := junitCase{Class: class, Name: r.title(), File: r.Site.File, Line: r.Site.Line}
+	c := junitCase{Class: class, Name: r.title(), File: r.Site.File, Line: r.Site.Line, Time: junitTime(r.Took)}
 	switch r.Status {
 	case Violated:
 		c.Failure = &junitNote{Message: r.title(), Type: r.Code.String(), Text: r.message()}
 	case Crashed, Failed:
 		c.Error = &junitNote{Message: r.title(), Type: string(r.Status), Text: r.message()}
+	case Known:
+		c.Skipped = &junitNote{Message: "known: the baseline has it", Text: r.message()}
 	case Skipped:
 		c.Skipped = &junitNote{Message: r.Reason}
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
 )
 
 // A Result is one line of what any run of checks has to say: of a program
@@ -21,6 +22,8 @@ type Result struct {
 	Reason  string `json:"reason,omitempty"` // why it was skipped, what it died of
 	Report  string `json:"report,omitempty"`
 	Site    Site   `json:"site,omitzero"`
+
+	Took time.Duration `json:"-"` // which differs from run to run
 }
 
 // A Status is how a check came out.
@@ -31,6 +34,7 @@ const (
 	Passed   Status = "passed"
 	Skipped  Status = "skipped"
 	Crashed  Status = "crashed" // the kernel took its process down
+	Known    Status = "known"   // violated or crashed, as a baseline says that it is
 	Failed   Status = "failed"  // the kernel gave an error, so there was nothing to judge
 )
 
@@ -69,7 +73,7 @@ func (r Result) title() string {
 		parts = append(parts, "case "+r.Case)
 	}
 	if r.Device != "" {
-		parts = append(parts, "["+r.Device+", "+r.DType+"]")
+		parts = append(parts, "["+strings.TrimSuffix(r.Device+", "+r.DType, ", ")+"]")
 	}
 	return strings.Join(parts, "  ")
 }
@@ -100,6 +104,8 @@ func WriteText(w io.Writer, results []Result) error {
 	for _, r := range results {
 		switch r.Status {
 		case Passed:
+		case Known:
+			fmt.Fprintf(&b, "known  %s\n", r.title())
 		case Skipped:
 			fmt.Fprintf(&b, "skipped  %s", r.message())
 			if r.Count > 0 {
@@ -115,7 +121,7 @@ func WriteText(w io.Writer, results []Result) error {
 		}
 	}
 	var totals []string
-	for _, s := range []Status{Violated, Crashed, Failed, Skipped, Passed} {
+	for _, s := range []Status{Violated, Crashed, Failed, Known, Skipped, Passed} {
 		n := 0
 		for _, r := range results {
 			if r.Status == s {

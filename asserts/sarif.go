@@ -45,6 +45,7 @@ type sarifResult struct {
 	RuleIndex    int               `json:"ruleIndex"`
 	Kind         string            `json:"kind"`
 	Level        string            `json:"level"`
+	Baseline     string            `json:"baselineState,omitempty"`
 	Message      sarifText         `json:"message"`
 	Locations    []sarifLocation   `json:"locations,omitempty"`
 	Count        int               `json:"occurrenceCount,omitempty"`
@@ -118,6 +119,7 @@ func (r Result) sarif(root string) sarifResult {
 	kinds := map[Status][2]string{
 		Violated: {"fail", "error"},
 		Crashed:  {"fail", "error"},
+		Known:    {"fail", "note"},
 		Failed:   {"fail", "warning"},
 		Skipped:  {"notApplicable", "none"},
 		Passed:   {"pass", "none"},
@@ -130,6 +132,9 @@ func (r Result) sarif(root string) sarifResult {
 		Message:      sarifText{r.message()},
 		Count:        r.Count,
 		Fingerprints: map[string]string{"opassert/v1": r.title()},
+	}
+	if r.Status == Known {
+		s.Baseline = "unchanged"
 	}
 	var at sarifLocation
 	if r.Op != "" {

@@ -17,6 +17,7 @@ type Crash struct {
 	Call   string   `json:"call,omitempty"`   // the smallest call that crashes so
 	Frames []string `json:"frames,omitempty"` // the op's own functions on the stack, innermost first
 	Waived string   `json:"waived,omitempty"` // why an allowlist waives it
+	Known  bool     `json:"known,omitempty"`  // a baseline has it
 
 	calling string // the call that was made, encoded, where the worker was asked to show it
 	dump    string // what a worker that hangs wrote when it was interrupted
@@ -28,7 +29,7 @@ const (
 )
 
 // Counts reports whether the crash speaks against its op.
-func (c *Crash) Counts() bool { return c.Alone && c.Waived == "" }
+func (c *Crash) Counts() bool { return c.Alone && c.Waived == "" && !c.Known }
 
 // givenUp reports whether an op crashed so often that no more cases are run.
 func (r *OpResult) givenUp() bool {

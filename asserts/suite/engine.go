@@ -57,10 +57,21 @@ type Operator struct {
 	Below bool
 	// Added reports that it came with a library that was loaded besides.
 	Added bool
+	// Site is where its kernel is registered or written, where that is known.
+	Site asserts.Site
 	// Missing says why it cannot be called at all; "" if it can.
 	Missing string
 	// Unseen are the checks that a call through this engine cannot show.
 	Unseen []Unseen
+}
+
+// site is where the op's schema is written, if that is in a file, or else where
+// its kernel is.
+func (o Operator) site() asserts.Site {
+	if pos := o.Schema.Pos; pos.Filename != "" {
+		return asserts.Site{File: pos.Filename, Line: pos.Line}
+	}
+	return o.Site
 }
 
 // An Unseen is a check that is told as not observable, not as passed.

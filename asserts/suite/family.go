@@ -42,7 +42,9 @@ func (r *Report) families() []*family {
 		}
 		f.ops = append(f.ops, op)
 		for _, found := range op.Findings {
-			f.findings = append(f.findings, foundIn{found, op})
+			if !found.Known {
+				f.findings = append(f.findings, foundIn{found, op})
+			}
 		}
 		for _, c := range op.Crashes {
 			if c.Counts() {

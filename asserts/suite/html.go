@@ -28,7 +28,10 @@ type pageData struct {
 
 type pageCode struct{ Code, Name, Rule string }
 
-type pageFinding struct{ Code, Name, Op, Subject, Device, Saw, Call, Report, Repro string }
+type pageFinding struct {
+	Code, Name, Op, Subject, Device, Saw, Call, Report, Repro string
+	Known                                                     bool
+}
 
 type pageCrash struct{ Op, Cause, Note, Report string }
 
@@ -46,7 +49,7 @@ type pageRow struct {
 
 // WriteHTML writes the report as one page that needs nothing else.
 func (r *Report) WriteHTML(w io.Writer) error {
-	data := pageData{Report: r, Totals: r.Totals(), Took: took(r.Took), Rows: []pageRow{}}
+	data := pageData{Report: r, Totals: r.Totals(), Took: took(", ", r.Took), Rows: []pageRow{}}
 	for c := range asserts.AllCodes.All() {
 		data.Codes = append(data.Codes, pageCode{c.String(), c.Name(), c.Rule()})
 	}
@@ -66,13 +69,16 @@ func (r *Report) pageFinding(f *Finding) pageFinding {
 	v := r.violation(f)
 	return pageFinding{
 		Code: v.Code.String(), Name: v.Code.Name(), Op: v.Op, Subject: v.Subject.String(), Device: f.Device,
-		Saw: v.Saw, Call: f.Call, Report: v.Error(), Repro: v.Repro,
+		Saw: v.Saw, Call: f.Call, Report: v.Error(), Repro: v.Repro, Known: f.Known,
 	}
 }
 
 func (r *Report) pageCrash(op *OpResult, c Crash) pageCrash {
 	p := pageCrash{Op: op.Op, Cause: c.Cause, Report: r.crashText(op, c)}
-	if !c.Counts() {
+	switch {
+	case c.Known:
+		p.Note = "known"
+	case !c.Counts():
 		p.Note = "not counted: " + c.excuse()
 	}
 	return p

@@ -2,6 +2,7 @@ package suite
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -98,6 +99,45 @@ func TestPageFilters(t *testing.T) {
 		}
 		if !strings.Contains(dom, tt.rows) || !strings.Contains(dom, tt.crashes) {
 			t.Errorf("%q: want %q and %q in the page", tt.filter, tt.rows, tt.crashes)
+		}
+	}
+}
+
+// A click on a column's name sorts by it, and another turns the order round; why
+// an op never ran is there to be read.
+func TestPageSorts(t *testing.T) {
+	browse := chromium(t)
+	page := strings.TrimPrefix(writePage(t), "file://")
+	text, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	first := func(clicks string) string {
+		t.Helper()
+		clicked := strings.Replace(string(text), "fromAddress();\n</script>", "fromAddress();\n"+clicks+"\n</script>", 1)
+		if err := os.WriteFile(page, []byte(clicked), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		dom := string(browse("--dump-dom", "file://"+page))
+		_, rows, _ := strings.Cut(dom, `id="rows"`)
+		_, op, _ := strings.Cut(rows, `title="aten::`)
+		op, _, _ = strings.Cut(op, `"`)
+		if !strings.Contains(rows, `<td class="why">not today</td>`) {
+			t.Error("the page does not say why an op never ran")
+		}
+		return op
+	}
+	click := func(n int) string {
+		return fmt.Sprintf("document.querySelectorAll('#heads th button')[%d].click();", n)
+	}
+	for _, tt := range []struct{ clicks, want string }{
+		{"", "crashes_on_bool"},
+		{click(0), "writes"},
+		{click(1) + click(1), "never"},
+		{click(10), "writes"}, // OA009
+	} {
+		if got := first(tt.clicks); got != tt.want {
+			t.Errorf("after %q the first op is %s, want %s", tt.clicks, got, tt.want)
 		}
 	}
 }

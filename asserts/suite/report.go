@@ -14,14 +14,16 @@ import (
 
 // A Report is what a whole run found.
 type Report struct {
-	Engine  string
-	Level   asserts.Level
-	Seed    uint64
-	Cases   int    // asked for of each op
-	Command string // what a repro line begins with
-	All     int    // ops of the run; more than len(Ops) where it was interrupted
-	Ops     []*OpResult
-	Took    time.Duration
+	Engine  string         `json:"engine"`
+	Level   asserts.Level  `json:"level"`
+	Seed    uint64         `json:"seed"`
+	Cases   int            `json:"cases"`          // asked for of each op
+	Command string         `json:"command"`        // what a repro line begins with
+	All     int            `json:"all"`            // ops of the run; more than len(Ops) where it was interrupted
+	Shard   Shard          `json:"shard,omitzero"` // of which this is the report
+	Gone    []BaselineLine `json:"gone,omitempty"` // what a baseline knows and the run does not show
+	Ops     []*OpResult    `json:"ops"`
+	Took    time.Duration  `json:"-"`
 }
 
 // Findings is the number of findings, and of crashes that count.
@@ -35,7 +37,12 @@ func (r *Report) Findings() int {
 
 // Against is how many findings and crashes speak against an op.
 func (r *OpResult) Against() int {
-	n := len(r.Findings)
+	n := 0
+	for _, f := range r.Findings {
+		if !f.Known {
+			n++
+		}
+	}
 	for _, c := range r.Crashes {
 		if c.Counts() {
 			n++
@@ -77,20 +84,35 @@ func (r *Report) Empty() string {
 func (r *Report) Results() []asserts.Result {
 	var all []asserts.Result
 	for _, op := range r.Ops {
-		all = append(all, r.found(op)...)
-		if op.Fault != "" {
-			all = append(all, asserts.Result{Op: op.Op, Status: asserts.Failed, Reason: "opassert failed: " + op.Fault})
-		}
-		if op.Ran == 0 {
-			if len(op.Crashes) == 0 {
-				all = append(all, asserts.Result{Op: op.Op, Status: asserts.Skipped, Reason: "never ran: " + op.reason(), Count: op.Cases})
-			}
-			continue
-		}
-		all = append(all, op.held("cpu", &op.CPU)...)
-		all = append(all, op.held("meta", &op.Meta)...)
+		all = append(all, op.timed(r.results(op))...)
 	}
 	return all
+}
+
+// timed says with an op's first result how long the op took.
+func (r *OpResult) timed(results []asserts.Result) []asserts.Result {
+	if len(results) > 0 {
+		results[0].Took = r.Took
+	}
+	for i := range results {
+		results[i].Site = r.Site
+	}
+	return results
+}
+
+func (r *Report) results(op *OpResult) []asserts.Result {
+	all := r.found(op)
+	if op.Fault != "" {
+		all = append(all, asserts.Result{Op: op.Op, Status: asserts.Failed, Reason: "opassert failed: " + op.Fault})
+	}
+	if op.Ran == 0 {
+		if len(op.Crashes) == 0 {
+			all = append(all, asserts.Result{Op: op.Op, Status: asserts.Skipped, Reason: "never ran: " + op.reason(), Count: op.Cases})
+		}
+		return all
+	}
+	all = append(all, op.held("cpu", &op.CPU)...)
+	return append(all, op.held("meta", &op.Meta)...)
 }
 
 // found returns what speaks against an op.
@@ -101,11 +123,17 @@ func (r *Report) found(op *OpResult) []asserts.Result {
 		result := v.Result()
 		result.Report += "\n  call    " + f.Call
 		result.Case, result.Device, result.Count = strconv.Itoa(f.Case), f.Device, f.Times
+		if f.Known {
+			result.Status = asserts.Known
+		}
 		all = append(all, result)
 	}
 	for _, c := range op.Crashes {
 		result := asserts.Result{Op: op.Op, Status: asserts.Crashed, Case: strconv.Itoa(c.Case), Reason: c.Cause, Report: r.crashText(op, c)}
-		if !c.Counts() {
+		switch {
+		case c.Known:
+			result.Status = asserts.Known
+		case !c.Counts():
 			result.Status, result.Reason, result.Report = asserts.Skipped, c.Cause+", "+c.excuse(), ""
 		}
 		all = append(all, result)
@@ -152,13 +180,16 @@ func seedFlag(seed uint64) string {
 // WriteText writes the findings and the crashes by kernel family, then what
 // never ran, and the totals.
 func (r *Report) WriteText(w io.Writer) error {
-	t := textWriter{w: w}
-	for _, f := range r.families() {
-		r.writeFamily(&t, f)
+	if err := r.WriteFindings(w); err != nil {
+		return err
 	}
+	t := textWriter{w: w}
 	for _, op := range r.Ops {
+		for _, l := range op.known() {
+			t.line("known  %v", l)
+		}
 		for _, c := range op.Crashes {
-			if !c.Counts() {
+			if !c.Counts() && !c.Known {
 				t.line("not counted  %s  %s in case %d, %s", op.Op, c.Cause, c.Case, c.excuse())
 			}
 		}
@@ -166,8 +197,37 @@ func (r *Report) WriteText(w io.Writer) error {
 			t.line("never ran  %s  %s", op.Op, strings.Join(strings.Fields(op.reason()), " "))
 		}
 	}
+	for _, l := range r.Gone {
+		t.line("gone  %v", l)
+	}
 	r.writeTotals(&t)
 	return t.err
+}
+
+// WriteFindings writes the findings and the crashes by kernel family.
+func (r *Report) WriteFindings(w io.Writer) error {
+	t := textWriter{w: w}
+	for _, f := range r.families() {
+		r.writeFamily(&t, f)
+	}
+	return t.err
+}
+
+// known is what a baseline has of an op, each once.
+func (r *OpResult) known() []BaselineLine {
+	var lines []BaselineLine
+	add := func(known bool, l BaselineLine) {
+		if known && !slices.Contains(lines, l) {
+			lines = append(lines, l)
+		}
+	}
+	for _, f := range r.Findings {
+		add(f.Known, f.baseline())
+	}
+	for _, c := range r.Crashes {
+		add(c.Known, c.baseline(r.Op))
+	}
+	return lines
 }
 
 // writeFamily writes what speaks against the ops of a family.
@@ -234,14 +294,21 @@ func (c Crash) excuse() string {
 	return "waived: " + c.Waived
 }
 
-func took(d time.Duration) string { return d.Round(10 * time.Millisecond).String() }
+// took words how long a run took, where that is known: not of a merged one.
+func took(before string, d time.Duration) string {
+	if d == 0 {
+		return ""
+	}
+	return before + d.Round(10*time.Millisecond).String()
+}
 
 // Totals are a report's numbers.
 type Totals struct {
 	Ops, Reached      int // all, and those that ran at least once
 	Below, BelowRun   int // the same of ops with a kernel below autograd
 	Cases, Ran        int
-	Findings, Crashes int
+	Findings, Crashes int // that count
+	Known             int // findings and crashes that a baseline has
 	Judged            asserts.Counts
 	Skips             []asserts.Skip
 	NoMeta            map[string]int
@@ -254,8 +321,12 @@ func (r *Report) Totals() Totals {
 	for _, op := range r.Ops {
 		t.Cases += op.Cases
 		t.Ran += op.Ran
-		t.Findings += len(op.Findings)
-		t.Crashes += op.Against() - len(op.Findings)
+		for _, f := range op.Findings {
+			if !f.Known {
+				t.Findings++
+			}
+		}
+		t.Known += len(op.known())
 		if op.Ran > 0 {
 			t.Reached++
 		}
@@ -263,6 +334,11 @@ func (r *Report) Totals() Totals {
 			t.Below++
 			if op.Ran > 0 {
 				t.BelowRun++
+			}
+		}
+		for _, c := range op.Crashes {
+			if c.Counts() {
+				t.Crashes++
 			}
 		}
 		all.add(&op.CPU)
@@ -281,8 +357,11 @@ func (r *Report) writeTotals(t *textWriter) {
 	if r.All > len(r.Ops) {
 		t.line("  interrupted after %d of %d ops", len(r.Ops), r.All)
 	}
+	if sum.Known+len(r.Gone) > 0 {
+		t.line("  known   %d; gone %d", sum.Known, len(r.Gone))
+	}
 	t.line("  ops     %d of %d ran; of those with a kernel below autograd %d of %d", sum.Reached, sum.Ops, sum.BelowRun, sum.Below)
-	t.line("  cases   %d, of which %d ran, in %v", sum.Cases, sum.Ran, took(r.Took))
+	t.line("  cases   %d, of which %d ran%s", sum.Cases, sum.Ran, took(", in ", r.Took))
 	var judged []string
 	for c := range asserts.AllCodes.All() {
 		if n := sum.Judged[c]; n > 0 {

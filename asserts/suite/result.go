@@ -24,13 +24,15 @@ type OpResult struct {
 	Excused   map[string]int `json:"excused,omitempty"` // violations that an allowlist waives, by code
 	Findings  []*Finding     `json:"findings,omitempty"`
 	Crashes   []Crash        `json:"crashes,omitempty"`
+	Site      asserts.Site   `json:"site,omitzero"`   // of its schema, where that is in a file, or of its kernel
 	Fault     string         `json:"fault,omitempty"` // what went wrong in opassert itself
 	Took      time.Duration  `json:"took"`
 }
 
 func newOpResult(o Operator) *OpResult {
 	return &OpResult{
-		Op: o.Name(), Schema: o.Schema.Func.String(), Composite: o.Schema.IsComposite(), Below: o.Below, Missing: o.Missing,
+		Site: o.site(),
+		Op:   o.Name(), Schema: o.Schema.Func.String(), Composite: o.Schema.IsComposite(), Below: o.Below, Missing: o.Missing,
 	}
 }
 

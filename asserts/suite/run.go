@@ -55,9 +55,10 @@ type tally struct {
 type Finding struct {
 	Violation *asserts.Violation `json:"violation"`
 	Case      int                `json:"case"`
-	Call      string             `json:"call"`   // the smallest call that shows it
-	Device    string             `json:"device"` // "cpu", "meta", or "cpu, meta" for OA011
-	Times     int                `json:"times"`  // cases that show it
+	Call      string             `json:"call"`            // the smallest call that shows it
+	Device    string             `json:"device"`          // "cpu", "meta", or "cpu, meta" for OA011
+	Times     int                `json:"times"`           // cases that show it
+	Known     bool               `json:"known,omitempty"` // a baseline has it
 }
 
 // An attempt is one call that did not throw.

@@ -35,12 +35,14 @@ type auditedEntry struct {
 }
 
 func runAllow(inv *invocation) error {
-	if len(inv.raw) == 0 || inv.raw[0] != "audit" {
+	flags := newCheckFlags(inv.flags)
+	asJSON := inv.flags.Bool("json", false, "print a JSON array on standard output instead of text")
+	switch {
+	case len(inv.raw) > 0 && inv.raw[0] == "audit":
+		inv.raw = inv.raw[1:]
+	case len(inv.raw) == 0 || !slices.Contains([]string{"-h", "--h", "-help", "--help"}, inv.raw[0]):
 		return usagef("want allow audit")
 	}
-	inv.raw = inv.raw[1:]
-	flags := newCheckFlags(inv.flags)
-	asJSON := inv.flags.Bool("json", false, "print a JSON array")
 	if err := inv.parse(0, 0); err != nil {
 		return err
 	}

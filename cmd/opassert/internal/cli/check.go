@@ -3,6 +3,7 @@ package cli
 import (
 	"cmp"
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -50,6 +51,7 @@ type checkFlags struct {
 	workers       *int
 	timeout       *time.Duration
 	state         *string
+	part          *string // of the ops
 }
 
 func newCheckFlags(f *flag.FlagSet) *checkFlags {
@@ -63,6 +65,7 @@ func newCheckFlags(f *flag.FlagSet) *checkFlags {
 	c.workers = f.Int("workers", runtime.NumCPU(), "worker processes")
 	c.timeout = f.Duration("timeout", 3*time.Second, "the longest that one case may take, in processor time")
 	c.state = f.String("state", "", "the `file` that keeps what is done, so that an interrupted run can go on (default: in the cache folder)")
+	c.part = newShardFlag(f)
 	return c
 }
 
@@ -89,6 +92,7 @@ func (f *checkFlags) validate() error {
 func runCheck(inv *invocation) error {
 	flags := newCheckFlags(inv.flags)
 	out := newOutputs(inv.flags)
+	base := newBaselineFlags(inv.flags)
 	if err := inv.parse(0, 0); err != nil {
 		return err
 	}
@@ -98,7 +102,16 @@ func runCheck(inv *invocation) error {
 	if err := out.check(); err != nil {
 		return err
 	}
+	if err := base.read(); err != nil {
+		return err
+	}
+	if *out.quiet {
+		defer inv.hush()()
+	}
 	if len(flags.dirs) > 1 {
+		if base.known != nil {
+			return usagef("-baseline is for one -libtorch; several are compared with each other")
+		}
 		return flags.compare(inv, out)
 	}
 	checked, err := flags.start(inv)
@@ -108,7 +121,9 @@ func runCheck(inv *invocation) error {
 	if err != nil {
 		return err
 	}
-	return checked.run(inv, func(r *suite.Report) error { return out.write(inv, r) })
+	return checked.run(inv, func(r *suite.Report) error {
+		return errors.Join(base.apply(r), out.write(inv, r))
+	})
 }
 
 // A checkup is a run made ready.
@@ -118,6 +133,7 @@ type checkup struct {
 	listing   *suite.Listing
 	operators []suite.Operator // those to run
 	unmatched []string         // patterns that match no op
+	shard     suite.Shard
 	planner   *plan.Planner
 }
 
@@ -132,6 +148,9 @@ func (f *checkFlags) start(inv *invocation) (*checkup, error) {
 		*f.engine = f.chosen(inv)
 	}
 	var err error
+	if c.shard, err = readShard(*f.part); err != nil {
+		return nil, err
+	}
 	if c.worker, err = f.starter(inv); err != nil {
 		return nil, err
 	}
@@ -139,6 +158,7 @@ func (f *checkFlags) start(inv *invocation) (*checkup, error) {
 		return nil, err
 	}
 	c.operators, c.unmatched = f.choose(c.listing.Operators)
+	c.operators = c.shard.Take(c.operators)
 	var schemas []*schema.Op
 	for _, o := range c.listing.Operators {
 		schemas = append(schemas, o.Schema)
@@ -202,7 +222,7 @@ func (c *checkup) matched(unmatched []string) error {
 	if len(unmatched) > 0 {
 		return fmt.Errorf("no op %q in the engine", unmatched[0])
 	}
-	if libs := c.flags.libs; len(c.operators) == 0 && len(libs) > 0 {
+	if libs := c.flags.libs; len(c.operators) == 0 && len(libs) > 0 && c.shard.Of == 0 {
 		return fmt.Errorf("nothing to check: %s adds no ops", strings.Join(libs, ", "))
 	}
 	return nil
@@ -311,7 +331,7 @@ func (c *checkup) report(results []*suite.OpResult, took time.Duration) *suite.R
 	from, to := c.cases()
 	return &suite.Report{
 		Engine: c.listing.Version, Level: c.level(), Seed: *c.flags.seed, Cases: to - from,
-		Command: c.flags.again(), All: len(c.operators), Ops: results, Took: took,
+		Command: c.flags.again(), All: len(c.operators), Ops: results, Took: took, Shard: c.shard,
 	}
 }
 
@@ -331,23 +351,13 @@ func (c *checkup) waived(op *schema.Op, cause string) string {
 // conclude says how the run ended, when its report is written.
 func (c *checkup) conclude(inv *invocation, r *suite.Report, state *runState, unwritten error, interrupted bool) error {
 	state.close(inv, unwritten == nil && !interrupted)
-	faults := r.Faults()
-	for _, fault := range faults {
-		fmt.Fprintf(inv.stderr, "opassert check: opassert itself failed, which says nothing of the op: %s\n", fault)
-	}
 	switch {
 	case unwritten != nil:
 		return unwritten
 	case interrupted:
 		return fmt.Errorf("interrupted after %d of %d ops%s", len(r.Ops), r.All, state.goesOn())
-	case len(faults) > 0:
-		return fmt.Errorf("opassert itself failed; please report the text above")
-	case r.Empty() != "":
-		return fmt.Errorf("nothing was checked: %s", r.Empty())
-	case r.Findings() > 0:
-		return errFindings
 	}
-	return nil
+	return verdict(inv, r)
 }
 
 // again returns the command that a repro line begins with: what decides how a

@@ -36,7 +36,11 @@ var commands = []command{
 	dumpCommand,
 	traceCommand,
 	runCommand,
+	mergeCommand,
+	versionCommand,
 }
+
+func init() { commands = append(commands, completionCommand) }
 
 // Main runs the command line and gives the exit status.
 func Main(args []string, stdout, stderr io.Writer) int {
@@ -45,18 +49,18 @@ func Main(args []string, stdout, stderr io.Writer) int {
 		return 2
 	}
 	name := args[0]
-	if slices.Contains([]string{"-h", "--help", "-help", "help"}, name) {
+	switch name {
+	case "-h", "--help", "-help", "--h", "help":
 		return help(args[1:], stdout, stderr)
+	case "-version", "--version":
+		name = versionCommand.name
 	}
 	i := slices.IndexFunc(commands, func(c command) bool { return c.name == name })
 	if i < 0 {
 		fmt.Fprintf(stderr, "opassert: no command %q; run opassert -h for the list\n", name)
 		return 2
 	}
-	inv := &invocation{command: commands[i], stdout: stdout, stderr: stderr}
-	inv.flags = flag.NewFlagSet("opassert "+name, flag.ContinueOnError)
-	inv.flags.SetOutput(io.Discard)
-	inv.raw = args[1:]
+	inv := newInvocation(commands[i], args[1:], stdout, stderr)
 	return inv.status(inv.run(inv))
 }
 
@@ -83,6 +87,13 @@ type invocation struct {
 	flags          *flag.FlagSet
 	raw            []string
 	stdout, stderr io.Writer
+}
+
+func newInvocation(c command, raw []string, stdout, stderr io.Writer) *invocation {
+	inv := &invocation{command: c, raw: raw, stdout: stdout, stderr: stderr}
+	inv.flags = flag.NewFlagSet("opassert "+c.name, flag.ContinueOnError)
+	inv.flags.SetOutput(io.Discard)
+	return inv
 }
 
 // Errors that say how the command ended, rather than what went wrong.
@@ -113,9 +124,33 @@ func (inv *invocation) parse(minArgs, maxArgs int) error {
 	case inv.flags.NArg() < minArgs:
 		return usagef("want %s", inv.args)
 	case inv.flags.NArg() > maxArgs:
-		return usagef("do not know what to do with %q", inv.flags.Arg(maxArgs))
+		if inv.flags.Lookup("json") != nil && strings.HasSuffix(inv.flags.Arg(maxArgs), ".json") {
+			return usagef("unknown argument %q: -json writes to standard output, so: -json > %[1]s", inv.flags.Arg(maxArgs))
+		}
+		return usagef("unknown argument %q", inv.flags.Arg(maxArgs))
 	}
 	return nil
+}
+
+// parseMixed is parse for a command whose flags may follow its arguments, which
+// it returns.
+func (inv *invocation) parseMixed(minArgs int) (args []string, err error) {
+	rest := inv.raw
+	for {
+		if err := inv.flags.Parse(rest); errors.Is(err, flag.ErrHelp) {
+			return nil, errHelp
+		} else if err != nil {
+			return nil, usagef("%v", err)
+		}
+		if rest = inv.flags.Args(); len(rest) == 0 {
+			break
+		}
+		args, rest = append(args, rest[0]), rest[1:]
+	}
+	if len(args) < minArgs {
+		return nil, usagef("want %s", inv.args)
+	}
+	return args, nil
 }
 
 // status prints how the command ended and gives its exit status.

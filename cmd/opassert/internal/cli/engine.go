@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"strings"
@@ -14,6 +15,7 @@ import (
 	"github.com/opassert/opassert/asserts/libtorch/installed"
 	"github.com/opassert/opassert/asserts/suite"
 	"github.com/opassert/opassert/gen/gentest"
+	"github.com/opassert/opassert/gen/gentest/faulty"
 	"github.com/opassert/opassert/schema"
 )
 
@@ -143,12 +145,14 @@ func prepareEmbedded(f *checkFlags, _ *invocation) ([]string, error) {
 // through their generated wrappers, which do not check: the suite does.
 func openEmbedded(_ *checkFlags, file []*schema.Op) (suite.Engine, error) {
 	if file == nil {
-		own, err := schema.Parse("ops.yaml", kernels.Schemas, nil)
+		own, err := schema.Parse("github.com/opassert/opassert/asserts/c10/kernels/ops.yaml", kernels.Schemas, nil)
 		if err != nil {
 			return nil, err
 		}
 		file = own.Ops
 	}
 	asserts.SetLevel(asserts.Off)
-	return embedded.Open(gentest.Wrappers, file)
+	all := maps.Clone(gentest.Wrappers)
+	maps.Copy(all, faulty.Wrappers) // of ops that a -schema file names
+	return embedded.Open(all, file)
 }

@@ -47,3 +47,11 @@ func (p *progress) end() {
 		fmt.Fprint(p.w, "\r\x1b[K")
 	}
 }
+
+// hush keeps what is no error from standard error; the function that it returns
+// lets it be heard again, as errors are told last.
+func (inv *invocation) hush() (restore func()) {
+	was := inv.stderr
+	inv.stderr = io.Discard
+	return func() { inv.stderr = was }
+}

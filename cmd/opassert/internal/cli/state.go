@@ -85,7 +85,7 @@ func (c *checkup) key() string {
 	f := c.flags
 	h := sha256.New()
 	fmt.Fprintf(h, "%q\n", []any{
-		*f.engine, *f.level, f.libs, f.ops, *f.seed, *f.cases, *f.only, *f.timeout, *f.preset, *f.version, c.listing.Version,
+		*f.engine, *f.level, f.libs, f.ops, *f.seed, *f.cases, *f.only, *f.timeout, *f.preset, *f.version, c.listing.Version, c.shard,
 	})
 	self, _ := os.Executable()
 	files := append([]string{self}, f.libs...)

@@ -1,0 +1,126 @@
+package suite
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+)
+
+// A Shard is a part of the ops: every Of'th, from number Index on, which counts
+// from 1. The zero Shard is all of them.
+type Shard struct {
+	Index int `json:"index"`
+	Of    int `json:"of"`
+}
+
+// Take returns the shard's part of the ops.
+func (s Shard) Take(all []Operator) []Operator {
+	if s.Of == 0 {
+		return all
+	}
+	var part []Operator
+	for i := s.Index - 1; i < len(all); i += s.Of {
+		part = append(part, all[i])
+	}
+	return part
+}
+
+// A runRecord is the last element of a report in JSON: all that the results
+// before it do not say, for Merge. Times are left out, so that equal runs write
+// equal bytes.
+type runRecord struct {
+	Status string  `json:"status"` // "run"
+	Run    *Report `json:"run"`
+}
+
+// WriteJSON writes the results as an array, and after them the run itself.
+func (r *Report) WriteJSON(w io.Writer) error {
+	all := []any{}
+	for _, result := range r.Results() {
+		all = append(all, result)
+	}
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	return enc.Encode(append(all, runRecord{"run", r.timeless()}))
+}
+
+// timeless is the report without its times.
+func (r *Report) timeless() *Report {
+	copied := *r
+	copied.Ops = slices.Clone(r.Ops)
+	for i, op := range copied.Ops {
+		o := *op
+		o.Took = 0
+		copied.Ops[i] = &o
+	}
+	return &copied
+}
+
+// ReadReport reads what WriteJSON wrote.
+func ReadReport(src io.Reader) (*Report, error) {
+	var all []json.RawMessage
+	if err := json.NewDecoder(src).Decode(&all); err != nil {
+		return nil, fmt.Errorf("want what opassert check -json writes: %w", err)
+	}
+	var last runRecord
+	if n := len(all); n > 0 {
+		if err := json.Unmarshal(all[n-1], &last); err != nil {
+			return nil, fmt.Errorf("want what opassert check -json writes: %w", err)
+		}
+	}
+	if last.Status != "run" || last.Run == nil {
+		return nil, fmt.Errorf("want what opassert check -json writes: the run is missing at its end")
+	}
+	return last.Run, nil
+}
+
+// Merge makes one report of those of shards. names are what the reports are
+// called in errors.
+func Merge(names []string, reports []*Report) (*Report, error) {
+	first := reports[0]
+	merged := &Report{Engine: first.Engine, Level: first.Level, Seed: first.Seed, Cases: first.Cases, Command: first.Command}
+	in := make(map[string]string) // which report has the op
+	for i, r := range reports {
+		for _, d := range []struct{ what, a, b string }{
+			{"engine", first.Engine, r.Engine}, {"level", first.Level.String(), r.Level.String()},
+			{"seed", fmt.Sprint(first.Seed), fmt.Sprint(r.Seed)}, {"number of cases", fmt.Sprint(first.Cases), fmt.Sprint(r.Cases)},
+		} {
+			if d.a != d.b {
+				return nil, fmt.Errorf("%s and %s are not of one run: the %s is %s and %s", names[0], names[i], d.what, d.a, d.b)
+			}
+		}
+		for _, op := range r.Ops {
+			if other, ok := in[op.Op]; ok {
+				return nil, fmt.Errorf("%s is in %s and in %s", op.Op, other, names[i])
+			}
+			in[op.Op] = names[i]
+		}
+		merged.All += r.All
+		merged.Ops = append(merged.Ops, r.Ops...)
+		merged.Gone = append(merged.Gone, r.Gone...)
+		merged.Took = max(merged.Took, r.Took)
+	}
+	slices.SortFunc(merged.Ops, func(a, b *OpResult) int { return strings.Compare(a.Op, b.Op) })
+	return merged, missingShards(names, reports)
+}
+
+// missingShards reports shards that are not there.
+func missingShards(names []string, reports []*Report) error {
+	of := reports[0].Shard.Of
+	seen := make([]bool, of)
+	for i, r := range reports {
+		if r.Shard.Of != of {
+			return fmt.Errorf("%s is a shard of %d, and %s one of %d", names[0], of, names[i], r.Shard.Of)
+		}
+		if of > 0 {
+			seen[r.Shard.Index-1] = true
+		}
+	}
+	if i := slices.Index(seen, false); i >= 0 {
+		return fmt.Errorf("shard %d/%d is missing", i+1, of)
+	}
+	return nil
+}

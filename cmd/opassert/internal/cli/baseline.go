@@ -1,0 +1,60 @@
+package cli
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+
+	"github.com/opassert/opassert/asserts/suite"
+)
+
+// baselineFlags say which findings are known.
+type baselineFlags struct {
+	path   *string
+	update *bool
+
+	known *suite.Baseline
+}
+
+func newBaselineFlags(f *flag.FlagSet) *baselineFlags {
+	return &baselineFlags{
+		path:   f.String("baseline", "", "the `file` that lists the findings and crashes that are known: others alone fail"),
+		update: f.Bool("update", false, "write what is found to the -baseline file"),
+	}
+}
+
+// read reads the file, before there is anything to lose.
+func (b *baselineFlags) read() (err error) {
+	switch {
+	case *b.path == "" && *b.update:
+		return usagef("-update wants -baseline FILE, which it writes")
+	case *b.path == "":
+		return nil
+	case *b.update:
+		b.known, err = suite.NewBaseline(*b.path)
+		return errors.Join(err, checkWritable(*b.path))
+	}
+	b.known, err = suite.ReadBaseline(*b.path)
+	if err != nil {
+		return fmt.Errorf("baseline: %w; write one with -update", err)
+	}
+	return nil
+}
+
+// apply marks in the report what is known, or makes it known with -update. A
+// run that was interrupted, or in which opassert failed, updates nothing.
+func (b *baselineFlags) apply(r *suite.Report) error {
+	if b.known == nil {
+		return nil
+	}
+	if !*b.update || len(r.Ops) < r.All || len(r.Faults()) > 0 || r.Empty() != "" {
+		b.known.Mark(r)
+		return nil
+	}
+	b.known.Mark(r) // for what is gone
+	gone := r.Gone
+	b.known.Update(r)
+	b.known.Mark(r)
+	r.Gone = gone
+	return toFile(*b.path, b.known.Write)
+}

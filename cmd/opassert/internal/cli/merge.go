@@ -1,0 +1,94 @@
+package cli
+
+import (
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/opassert/opassert/asserts/suite"
+)
+
+var mergeCommand = command{
+	name:    "merge",
+	args:    "A.json B.json ...",
+	summary: "make one report of those of shards",
+	about: `
+Reads what "opassert check -shard N/M -json" wrote for every part, and writes the
+report of the whole in any form, as one run over all ops would have.
+
+  opassert check -shard 1/2 -json > A.json
+  opassert check -shard 2/2 -json > B.json
+  opassert merge A.json B.json -html report.html
+
+Exit status: as that of check; 2 also where a shard is missing.`,
+	run: runMerge,
+}
+
+func runMerge(inv *invocation) error {
+	out := newOutputs(inv.flags)
+	base := newBaselineFlags(inv.flags)
+	names, err := inv.parseMixed(1)
+	if err != nil {
+		return err
+	}
+	if err := out.check(); err != nil {
+		return err
+	}
+	if err := base.read(); err != nil {
+		return err
+	}
+	var reports []*suite.Report
+	for _, name := range names {
+		r, err := readReport(name)
+		if err != nil {
+			return err
+		}
+		reports = append(reports, r)
+	}
+	merged, missing := suite.Merge(names, reports)
+	if merged == nil {
+		return missing
+	}
+	if err := base.apply(merged); err != nil {
+		return err
+	}
+	if err := out.write(inv, merged); err != nil {
+		return err
+	}
+	if missing != nil {
+		return missing
+	}
+	return verdict(inv, merged)
+}
+
+func readReport(name string) (*suite.Report, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	r, err := suite.ReadReport(f)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return r, nil
+}
+
+// verdict is how a command ends whose report is written.
+func verdict(inv *invocation, r *suite.Report) error {
+	faults := r.Faults()
+	switch {
+	case len(faults) > 0:
+		return fmt.Errorf("opassert itself failed, which says nothing about the ops; please report this:\n%s", strings.Join(faults, "\n"))
+	case len(r.Ops) < r.All:
+		return fmt.Errorf("interrupted after %d of %d ops", len(r.Ops), r.All)
+	case len(r.Ops) == 0 && r.Shard.Of > 0:
+		fmt.Fprintf(inv.stderr, "opassert %s: no op falls to shard %d/%d\n", inv.name, r.Shard.Index, r.Shard.Of)
+		return nil
+	case r.Empty() != "":
+		return fmt.Errorf("nothing was checked: %s", r.Empty())
+	case r.Findings() > 0:
+		return errFindings
+	}
+	return nil
+}

@@ -1,0 +1,61 @@
+package cli
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/opassert/opassert/asserts/suite"
+)
+
+// What runs tests in parts tells them their part in these variables, with
+// numbers that count from 0.
+const (
+	shardIndex  = "TEST_SHARD_INDEX"
+	shardTotal  = "TEST_TOTAL_SHARDS"
+	shardStatus = "TEST_SHARD_STATUS_FILE" // touched by tests that know of the others
+)
+
+func newShardFlag(f *flag.FlagSet) *string {
+	return f.String("shard", "", "run one `part` of the ops, such as 2/8 (default: that of $"+shardIndex+" and $"+shardTotal+")")
+}
+
+// readShard reads the part that the flag asks for, or else the environment.
+func readShard(text string) (suite.Shard, error) {
+	if text != "" {
+		index, of, ok := strings.Cut(text, "/")
+		s := suite.Shard{Index: number(index), Of: number(of)}
+		if !ok || !valid(s) {
+			return s, usagef("-shard %s: want a part such as 2/8, from 1/8 to 8/8", text)
+		}
+		return s, nil
+	}
+	total := os.Getenv(shardTotal)
+	if total == "" {
+		return suite.Shard{}, nil
+	}
+	s := suite.Shard{Index: number(os.Getenv(shardIndex)) + 1, Of: number(total)}
+	if !valid(s) {
+		return s, fmt.Errorf("%s=%s and %s=%s: want an index from 0 up to one less than the total",
+			shardIndex, os.Getenv(shardIndex), shardTotal, total)
+	}
+	if file := os.Getenv(shardStatus); file != "" {
+		if err := os.WriteFile(file, nil, 0o666); err != nil {
+			return s, err
+		}
+	}
+	return s, nil
+}
+
+func valid(s suite.Shard) bool { return s.Index >= 1 && s.Index <= s.Of }
+
+// number reads a number without a sign; -1 is none.
+func number(text string) int {
+	n, err := strconv.ParseUint(text, 10, 31)
+	if err != nil {
+		return -1
+	}
+	return int(n)
+}
