@@ -40,8 +40,6 @@ var commands = []command{
 	versionCommand,
 }
 
-func init() { commands = append(commands, completionCommand) }
-
 // Main runs the command line and gives the exit status.
 func Main(args []string, stdout, stderr io.Writer) int {
 	if len(args) == 0 {

@@ -18,7 +18,10 @@ zsh:  source <(opassert completion zsh), after compinit
 fish: opassert completion fish | source`,
 }
 
-func init() { completionCommand.run = runCompletion } // which reads the list of commands
+func init() { // after the list of commands, which it reads
+	completionCommand.run = runCompletion
+	commands = append(commands, completionCommand)
+}
 
 func runCompletion(inv *invocation) error {
 	if err := inv.parse(1, 1); err != nil {
