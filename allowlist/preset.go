@@ -13,6 +13,7 @@ var presets embed.FS
 // Preset gives a list that opassert ships:
 //
 //	opassert      what a schema has no words for, such as set_ replacing its storage
+//	run           what programs do with PyTorch's own ops, and PyTorch means
 //	pytorch-1.13  the ops that PyTorch 1.13's codegen exempts
 //	pytorch-2.6   the same for 2.6
 //

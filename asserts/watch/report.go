@@ -149,6 +149,9 @@ func (r *Report) WriteSummary(w io.Writer) error {
 	line(r.TooLarge, "calls on storages too large for content")
 	for _, s := range r.Skips {
 		fmt.Fprintf(&b, "  skipped %v %d: %s\n", s.Code, s.Count, s.Reason)
+		if s.Code == asserts.ViewStorage && strings.Contains(s.Reason, "does not report views") {
+			fmt.Fprintf(&b, "          a class whose views share storage with their bases says so with __opassert_reports_views__ = True\n")
+		}
 	}
 	for _, u := range r.Unread {
 		fmt.Fprintf(&b, "  not watched %s\n", u)

@@ -113,6 +113,15 @@ class Python {
     return seen;
   }
 
+  std::string class_of(TensorImpl* impl) {
+    PyObject* object = pyobj(impl, interpreter, 0, 0);
+    if (object == nullptr) return "a subclass";
+    PyObject* type = type_(object);
+    std::string of = name(type);
+    drop_(type);
+    return of;
+  }
+
   // mode describes an active mode in a line; see mode.go.
   std::string mode(PyObject* object) {
     PyObject* type = type_(object);

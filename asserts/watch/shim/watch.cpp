@@ -220,7 +220,9 @@ class Look {
   int64_t writes_;
   c10::SmallVector<Impl, 8> impls_;
   Holds holds_;
-  std::string modes_;  // a line each
+  std::string modes_;    // a line each
+  std::string handler_;  // a line for the subclass that is called: like a mode it may keep results
+  bool returned_ = false;
   static constexpr int64_t kWords = 512;
   int64_t words_[kWords];
   Reply seen_{words_, kWords};
@@ -237,7 +239,9 @@ class Look {
     if (impl == nullptr || place_ != PYTHON || !impl->is_python_dispatch()) return;
     Python::Lock lock(python);
     int64_t& word = seen_[at + 3];
-    word = (word & ~(int64_t(0xffff) << 32)) | python.traits(impl, word >> 32 & 0xffff) << 32;
+    const int64_t traits = python.traits(impl, word >> 32 & 0xffff);
+    word = (word & ~(int64_t(0xffff) << 32)) | traits << 32;
+    if (!returned_ && traits & (OA_DIRECT_SUBCLASS | OA_WRAPPER_SUBCLASS)) handler_ = "__torch_dispatch__ of " + python.class_of(impl) + "\n";
   }
 
   oa_level choose() {
@@ -279,7 +283,7 @@ class Look {
     for (const Impl& impl : impls_) holds_.hold(impl.defined() ? impl.get() : nullptr);
     if (place_ == PYTHON) {
       Python::Lock lock(python);
-      modes_ = python.modes();
+      modes_ = python.modes() + handler_;
     }
     writes_ = writes.load();
     if (op_.writes) writes++;
@@ -295,6 +299,7 @@ class Look {
   // returned looks at the call once more, and asks.
   void returned() {
     holds_.release();
+    returned_ = true;
     for (const Impl& impl : impls_) see(impl.defined() ? impl.get() : nullptr, level_);
     const size_t base = stack_.size() - op_.returns;
     const bool alone = op_.expected.returns.size() == 1 && !op_.expected.returns[0].list;

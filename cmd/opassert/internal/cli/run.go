@@ -135,7 +135,7 @@ func (r *runFlags) plans(inv *invocation) func(string, *schema.Op) (suite.Plan, 
 		defer mu.Unlock()
 		number, _, _ := strings.Cut(version, "+")
 		if planners[number] == nil {
-			planner, expired, err := gen.NewPlanner(gen.Options{Version: number, Allow: r.lists, Today: time.Now()}, nil)
+			planner, expired, err := gen.NewPlanner(gen.Options{Version: number, Allow: append([]string{"run"}, r.lists...), Today: time.Now()}, nil)
 			inv.tellExpired(expired)
 			if err != nil {
 				return suite.Plan{}, err

@@ -1,0 +1,351 @@
+package watch_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"io/fs"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/opassert/opassert/asserts/libtorch/compile"
+	"github.com/opassert/opassert/asserts/libtorch/installed"
+)
+
+// Tests of whole programs run on each Python of $OPASSERT_PYTHONS, a list as
+// $PATH is, or else on the python3 of the path. Where there is no PyTorch they
+// are skipped, or fail with OPASSERT_NEED_PYTORCH=1.
+
+// opassert builds the command.
+var opassert = sync.OnceValues(func() (string, error) {
+	dir, err := os.MkdirTemp("", "opassert-test")
+	if err != nil {
+		return "", err
+	}
+	bin := filepath.Join(dir, "opassert")
+	out, err := exec.Command("go", "build", "-o", bin, "../../cmd/opassert").CombinedOutput()
+	if err != nil {
+		return "", fmt.Errorf("%w\n%s", err, out)
+	}
+	return bin, nil
+})
+
+func TestMain(m *testing.M) {
+	status := m.Run()
+	if bin, err := opassert(); err == nil {
+		os.RemoveAll(filepath.Dir(bin))
+	}
+	os.Exit(status)
+}
+
+// A python is an interpreter with PyTorch.
+type python struct {
+	path  string
+	torch *installed.Torch
+}
+
+var pythons = sync.OnceValues(func() ([]python, error) {
+	paths := filepath.SplitList(os.Getenv("OPASSERT_PYTHONS"))
+	if len(paths) == 0 {
+		paths = []string{"python3"}
+	}
+	var all []python
+	for _, path := range paths {
+		out, err := exec.Command(path, "-c", "import importlib.util as u; print(u.find_spec('torch').submodule_search_locations[0])").Output()
+		if err != nil {
+			return nil, fmt.Errorf("%s has no PyTorch", path)
+		}
+		torch, err := installed.Inspect(strings.TrimSpace(string(out)))
+		if err != nil {
+			return nil, err
+		}
+		if err := torch.Usable(); err != nil {
+			return nil, err
+		}
+		all = append(all, python{path, torch})
+	}
+	return all, nil
+})
+
+// eachPython runs a test on every PyTorch.
+func eachPython(t *testing.T, test func(*testing.T, python)) {
+	t.Helper()
+	all, err := pythons()
+	if err != nil {
+		if os.Getenv("OPASSERT_NEED_PYTORCH") != "" {
+			t.Fatal(err)
+		}
+		t.Skip(err)
+	}
+	for _, p := range all {
+		t.Run(p.torch.Number(), func(t *testing.T) { test(t, p) })
+	}
+}
+
+// seeded returns the library of testdata/seeded.cpp.
+func (p python) seeded(t *testing.T) string {
+	t.Helper()
+	library := compile.Library{Name: "seeded", Files: []fs.FS{os.DirFS("testdata")}, Unit: "seeded.cpp", Link: []string{"-g1"}}
+	path, err := library.Path(p.torch)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// An outcome is how a run of opassert run ended.
+type outcome struct {
+	status         int
+	stdout, stderr string
+	found          []found
+}
+
+type found struct {
+	Code, Op, Subject, Saw string
+	Count                  int
+	Pids                   []int
+	Rank                   string
+	Site                   []struct {
+		File     string
+		Line     int
+		Function string
+	}
+}
+
+// run runs opassert run with some flags and a program.
+func run(t *testing.T, flags []string, program ...string) outcome {
+	t.Helper()
+	bin, err := opassert()
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "found.json")
+	cmd := exec.Command(bin, slices.Concat([]string{"run", "-json", file}, flags, []string{"--"}, program)...)
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	cmd.Run()
+	o := outcome{status: cmd.ProcessState.ExitCode(), stdout: stdout.String(), stderr: stderr.String()}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatalf("%v\n%s", err, o.stderr)
+	}
+	if err := json.Unmarshal(text, &o.found); err != nil {
+		t.Fatal(err)
+	}
+	return o
+}
+
+var mark = regexp.MustCompile(`OA\d+(?: [a-z]+::\w+)?`)
+
+// expected reads the findings that a program's comments tell of: "LINE CODE",
+// or "LINE CODE OP" where the comment names one. A mark with "before 2.10" is
+// left out for newer versions.
+func expected(t *testing.T, file, version string) []string {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want []string
+	for i, line := range strings.Split(string(text), "\n") {
+		_, comment, _ := strings.Cut(line, "  # ")
+		if strings.Contains(comment, "before 2.10") && newer(version) {
+			continue
+		}
+		for _, m := range mark.FindAllString(comment, -1) {
+			want = append(want, fmt.Sprintf("%d %s", i+1, m))
+		}
+	}
+	slices.Sort(want)
+	return want
+}
+
+// newer reports whether a version is 2.10 or newer.
+func newer(version string) bool {
+	major, rest, _ := strings.Cut(version, ".")
+	minor, _, _ := strings.Cut(rest, ".")
+	n, _ := strconv.Atoi(minor)
+	return major == "2" && n >= 10
+}
+
+// lines gives findings in the form of expected, with ops where that has them.
+func lines(found []found, ops bool) []string {
+	var all []string
+	for _, f := range found {
+		line := "no site"
+		if n := len(f.Site); n > 0 {
+			line = strconv.Itoa(f.Site[n-1].Line)
+		}
+		line += " " + f.Code
+		if ops {
+			op, _, _ := strings.Cut(f.Op, ".")
+			line += " " + op
+		}
+		all = append(all, line)
+	}
+	slices.Sort(all)
+	return all
+}
+
+func TestSeededFaultsAreNamedAtTheirLines(t *testing.T) {
+	eachPython(t, func(t *testing.T, p python) {
+		o := run(t, nil, p.path, "testdata/seeded.py", p.seeded(t))
+		if diff := cmp.Diff(expected(t, "testdata/seeded.py", p.torch.Number()), lines(o.found, false)); diff != "" {
+			t.Errorf("%s\n%s", diff, o.stderr)
+		}
+		if o.status != 1 {
+			t.Errorf("exit status %d, want 1", o.status)
+		}
+		for _, f := range o.found {
+			if want := map[bool]int{true: 1, false: 3}[f.Op == "bad::square_backward"]; f.Count != want {
+				t.Errorf("%s %s was counted %d times, want %d", f.Code, f.Op, f.Count, want)
+			}
+			if site := f.Site[len(f.Site)-1]; site.File != "testdata/seeded.py" || f.Site[0].Function != "<module>" {
+				t.Errorf("%s: site %v", f.Op, f.Site)
+			}
+		}
+		if !strings.Contains(o.stderr, "never called bad::never\n") {
+			t.Errorf("the op that is never called is not told of:\n%s", o.stderr)
+		}
+	})
+}
+
+func TestSubclassesAndModes(t *testing.T) {
+	eachPython(t, func(t *testing.T, p python) {
+		o := run(t, nil, p.path, "testdata/subclasses.py", "healthy")
+		if len(o.found) > 0 || o.status != 0 {
+			t.Errorf("exit status %d\n%s", o.status, o.stderr)
+		}
+		for _, skip := range []string{"direct subclass", "wrapper subclass that does not report views", "__opassert_reports_views__"} {
+			if !strings.Contains(o.stderr, skip) {
+				t.Errorf("no skip %q:\n%s", skip, o.stderr)
+			}
+		}
+		o = run(t, nil, p.path, "testdata/subclasses.py", "broken")
+		if diff := cmp.Diff(expected(t, "testdata/subclasses.py", p.torch.Number()), lines(o.found, true)); diff != "" {
+			t.Errorf("%s\n%s", diff, o.stderr)
+		}
+	})
+}
+
+func TestProcesses(t *testing.T) {
+	tests := []struct {
+		how            string
+		status         int
+		count, pids    int
+		flags          []string
+		stdout, stderr string
+		ranks          bool
+	}{
+		{how: "threads", status: 1, count: 2400, pids: 1},
+		{how: "fork", status: 1, count: 2, pids: 2},
+		{how: "spawn", status: 1, count: 2, pids: 2},
+		{how: "workers", status: 1, count: 2, pids: 2},
+		{how: "children", status: 1, count: 1, pids: 1, stdout: "child\n"},
+		{how: "at_exit", status: 1, count: 1, pids: 1},
+		{how: "killed", status: 128 + 9, count: 1, pids: 1},
+		{how: "crashes", status: 128 + 6, count: 1, pids: 1},
+		{how: "status", status: 7, count: 1, pids: 1},
+		{how: "closes", status: 1, count: 1, pids: 1},
+		{how: "raised", status: 1, count: 1, pids: 1, flags: []string{"-fail"}, stdout: "RuntimeError: OA007 undeclared-alias  bad::returns_input  return 0 \"result\"\n"},
+		{how: "main", status: 1, count: 1, pids: 1, flags: []string{"-fail"}, stderr: "RuntimeError: OA007 undeclared-alias"},
+		{how: "main", status: 0, flags: []string{"-op", "aten::*"}},
+		{how: "main", status: 1, count: 1, pids: 1, flags: []string{"-op", "bad::*"}},
+	}
+	eachPython(t, func(t *testing.T, p python) {
+		library := p.seeded(t)
+		for _, tt := range tests {
+			t.Run(tt.how+strings.Join(tt.flags, ""), func(t *testing.T) {
+				o := run(t, tt.flags, p.path, "testdata/processes.py", library, tt.how)
+				if o.status != tt.status {
+					t.Errorf("exit status %d, want %d\n%s", o.status, tt.status, o.stderr)
+				}
+				count, pids := 0, 0
+				for _, f := range o.found {
+					count, pids = count+f.Count, pids+len(f.Pids)
+					if n := len(f.Site); tt.how != "closes" && (n == 0 || f.Site[n-1].Function != "fault") {
+						t.Errorf("site %v", f.Site)
+					}
+				}
+				if count != tt.count || pids != tt.pids {
+					t.Errorf("%d times in %d processes, want %d in %d\n%s", count, pids, tt.count, tt.pids, o.stderr)
+				}
+				if !strings.Contains(o.stdout, tt.stdout) || !strings.Contains(o.stderr, tt.stderr) {
+					t.Errorf("stdout %q, want %q; stderr %q, want %q", o.stdout, tt.stdout, o.stderr, tt.stderr)
+				}
+			})
+		}
+	})
+}
+
+// A program whose opassert is killed goes on as it would have.
+func TestProgramOutlivesOpassert(t *testing.T) {
+	eachPython(t, func(t *testing.T, p python) {
+		bin, err := opassert()
+		if err != nil {
+			t.Fatal(err)
+		}
+		cmd := exec.Command(bin, "run", "--", p.path, "testdata/processes.py", p.seeded(t), "outlives", "1.5")
+		out, err := os.Create(filepath.Join(t.TempDir(), "out"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		cmd.Stdout, cmd.Stderr = out, out
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		wait(t, out.Name(), "started")
+		cmd.Process.Signal(syscall.SIGKILL)
+		cmd.Wait()
+		wait(t, out.Name(), "unharmed")
+	})
+}
+
+// wait waits until a file holds a text.
+func wait(t *testing.T, file, text string) {
+	t.Helper()
+	for range 1200 {
+		got, _ := os.ReadFile(file)
+		if strings.Contains(string(got), text) {
+			return
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	got, _ := os.ReadFile(file)
+	t.Fatalf("no %q in\n%s", text, got)
+}
+
+func TestNothingWatchedIsNotClean(t *testing.T) {
+	o := run(t, nil, "true")
+	if o.status != 2 || !strings.Contains(o.stderr, "nothing was watched") {
+		t.Errorf("exit status %d, want 2\n%s", o.status, o.stderr)
+	}
+	if o := run(t, nil, "bash", "-c", "echo out; echo err >&2; exit 5"); o.status != 5 || o.stdout != "out\n" {
+		t.Errorf("exit status %d, want 5; stdout %q", o.status, o.stdout)
+	}
+}
+
+// Programs that break no promise raise nothing.
+func TestHealthyPrograms(t *testing.T) {
+	if os.Getenv("OPASSERT_LONG") == "" {
+		t.Skip("some minutes; OPASSERT_LONG=1 runs it")
+	}
+	eachPython(t, func(t *testing.T, p python) {
+		o := run(t, nil, p.path, "testdata/healthy.py")
+		if len(o.found) > 0 || o.status != 0 || !strings.HasSuffix(o.stdout, "failed 0\n") {
+			t.Errorf("exit status %d\n%s\n%s", o.status, o.stdout, o.stderr)
+		}
+	})
+}

@@ -1,0 +1,112 @@
+"""One faulty call on each way that a program goes: threads, children, handlers, the end."""
+import atexit
+import os
+import subprocess
+import sys
+import threading
+
+import torch
+import torch.multiprocessing as mp
+
+library, how = sys.argv[1], sys.argv[2]
+torch.ops.load_library(library)
+
+
+def fault():
+    torch.ops.bad.returns_input(torch.ones(3))  # OA007
+
+
+def in_spawned(rank, library):
+    torch.ops.load_library(library)
+    os.environ["RANK"] = str(rank)
+    fault()
+
+
+def threads():
+    def work():
+        for _ in range(300):
+            fault()
+
+    all = [threading.Thread(target=work) for _ in range(8)]
+    [t.start() for t in all], [t.join() for t in all]
+
+
+def fork():
+    for _ in range(2):
+        if os.fork() == 0:
+            fault()
+            os._exit(0)
+        os.wait()
+
+
+def spawn():
+    mp.spawn(in_spawned, (library,), nprocs=2)
+
+
+class Faulty(torch.utils.data.Dataset):
+    def __len__(self):
+        return 2
+
+    def __getitem__(self, i):
+        fault()
+        return i
+
+
+def workers():
+    list(torch.utils.data.DataLoader(Faulty(), num_workers=2))
+
+
+def children():
+    subprocess.run([sys.executable, __file__, library, "main"], check=True)
+    subprocess.run(["bash", "-c", "ls / | cat >/dev/null && echo child"], check=True)
+
+
+def main():
+    fault()
+
+
+def at_exit():
+    atexit.register(fault)
+
+
+def killed():
+    fault()
+    os.kill(os.getpid(), 9)
+
+
+def crashes():
+    fault()
+    os.abort()
+
+
+def status():
+    fault()
+    sys.exit(7)
+
+
+def raised():
+    try:
+        fault()
+    except RuntimeError as e:
+        print("RuntimeError:", str(e).splitlines()[0])
+
+
+def closes():
+    import resource
+    os.closerange(3, min(4096, resource.getrlimit(resource.RLIMIT_NOFILE)[0]))
+    opened = [os.open("/dev/null", os.O_RDWR) for _ in range(800)]
+    for fd in opened:
+        assert os.write(fd, b"x") == 1
+    fault()
+
+
+def outlives():
+    import time
+    print("started", flush=True)
+    time.sleep(float(sys.argv[3]))
+    fault()
+    print("unharmed", flush=True)
+
+
+if __name__ == "__main__":
+    globals()[how]()
