@@ -94,6 +94,14 @@ func eachPython(t *testing.T, test func(*testing.T, python)) {
 	}
 }
 
+// long skips what takes minutes.
+func long(t *testing.T) {
+	t.Helper()
+	if os.Getenv("OPASSERT_LONG") == "" {
+		t.Skip("some minutes; OPASSERT_LONG=1 runs it")
+	}
+}
+
 // seeded returns the library of testdata/seeded.cpp.
 func (p python) seeded(t *testing.T) string {
 	t.Helper()
@@ -264,6 +272,7 @@ func TestProcesses(t *testing.T) {
 		{how: "main", status: 0, flags: []string{"-op", "aten::*"}},
 		{how: "main", status: 1, count: 1, pids: 1, flags: []string{"-op", "bad::*"}},
 	}
+	long(t)
 	eachPython(t, func(t *testing.T, p python) {
 		library := p.seeded(t)
 		for _, tt := range tests {
@@ -339,9 +348,7 @@ func TestNothingWatchedIsNotClean(t *testing.T) {
 
 // Programs that break no promise raise nothing.
 func TestHealthyPrograms(t *testing.T) {
-	if os.Getenv("OPASSERT_LONG") == "" {
-		t.Skip("some minutes; OPASSERT_LONG=1 runs it")
-	}
+	long(t)
 	eachPython(t, func(t *testing.T, p python) {
 		o := run(t, nil, p.path, "testdata/healthy.py")
 		if len(o.found) > 0 || o.status != 0 || !strings.HasSuffix(o.stdout, "failed 0\n") {
