@@ -99,6 +99,9 @@ func (s *settings) begin(op *Op, room int) (*plan, *settings) {
 		configure()
 		s = current.Load()
 	}
+	if s.bad != nil {
+		panic(s.bad)
+	}
 	p := op.resolve()
 	if p.singles > room {
 		panic(fmt.Sprintf("asserts: wrapper of %s: NewCall was given %d observations, and the op takes %d", op.Name, room, p.singles))

@@ -46,16 +46,20 @@
 //
 // # OPASSERT
 //
-// The environment variable holds options with commas between. A value that
-// cannot be read is told once on standard error, and the defaults hold.
+// The environment variable holds options with commas between. With a value that
+// cannot be read the first checked call panics, and says what can.
 //
 //	panic             panic at the first violation (the default)
 //	log               write each new violation to standard error, go on
-//	collect           keep them; see Main
+//	collect           keep them until the tests are through; see Main
 //	off               check nothing
 //	level=content     the level; identity is the default
 //	sample=0.1        check this share of the calls of each op
 //	policy=pytorch    the skip policy; aware is the default
+//
+// go test shows what a test writes only where it fails, so under log and collect
+// [Main] makes the package's tests fail. In a test without Main they panic, and
+// outside tests collect is log.
 //
 // Code may set the same, later and so with precedence: [SetReporter],
 // [SetLevel], [SetSample], [SetPolicy] for the process, and [WithReporter],

@@ -16,7 +16,10 @@ func Clean(op *Op, s *Seen, policy *Policy) bool {
 // ParseOPASSERT tells what OPASSERT would set.
 func ParseOPASSERT(text string) (level Level, reporter Reporter, policy *Policy, sample float64, err error) {
 	s, err := parseSettings(text)
-	return s.level, s.reporter, s.policy, s.sample, err
+	if err != nil {
+		return 0, nil, nil, 0, err
+	}
+	return s.level, s.reporter, s.policy, s.sample, nil
 }
 
 // The reporters that OPASSERT names.
@@ -26,7 +29,7 @@ var (
 )
 
 // LogTo makes what OPASSERT=log writes go to w.
-func LogTo(w io.Writer) { logged.(*logger).w = w }
+func LogTo(w io.Writer) { stderr.w = w }
 
 // ForgetSummary starts the summary anew.
 func ForgetSummary() {

@@ -2,10 +2,12 @@ package asserts
 
 import (
 	"cmp"
+	"flag"
 	"io"
 	"os"
 	"slices"
 	"sync"
+	"sync/atomic"
 )
 
 // A Reporter takes the violations of one call, on the goroutine and after the
@@ -47,10 +49,41 @@ func (l *logger) Report(vs Violations) {
 	}
 }
 
+// What OPASSERT names.
 var (
-	logged    = Log(os.Stderr) // OPASSERT=log
-	collected = new(Collector) // OPASSERT=collect
+	stderr             = &logger{w: os.Stderr}
+	logged    Reporter = &patient{Reporter: stderr, kept: &stderr.seen}
+	kept               = new(Collector)
+	collected Reporter = &patient{Reporter: kept, kept: kept}
 )
+
+// A patient reporter goes on after a violation, which is told when the tests
+// are through: by [Main]. Where nobody would tell, it doesn't go on.
+type patient struct {
+	Reporter
+	kept *Collector
+}
+
+// inMain reports whether the tests run under Main.
+var inMain atomic.Bool
+
+func (p *patient) Report(vs Violations) {
+	switch {
+	case inMain.Load():
+		p.Reporter.Report(vs)
+	case flag.Lookup("test.v") != nil:
+		stderr.note("opassert: a passing test shows nothing of OPASSERT=log and OPASSERT=collect unless TestMain calls asserts.Main; so this panics\n")
+		Panic.Report(vs)
+	default:
+		stderr.Report(vs)
+	}
+}
+
+func (l *logger) note(text string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	io.WriteString(l.w, text)
+}
 
 // A Collector keeps violations, one of each op, check, tensor and call site,
 // with how often it came. The zero value is ready.

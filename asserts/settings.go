@@ -20,6 +20,7 @@ type settings struct {
 	sample   float64  // the share of calls that is checked
 	bound    bool     // the reporter was given by a context
 	off      bool     // OPASSERT says off
+	bad      error    // OPASSERT can't be read
 	holding  *holding // of the one call that these settings are for
 
 	// Derived by finish.
@@ -33,7 +34,7 @@ type settings struct {
 func (s *settings) finish() *settings {
 	s.unchecked = &settings{level: Off}
 	s.on = s.level != Off
-	s.aside = s.sample < 1 || s.level >= Content //mutate:equivalent true: only saves time
+	s.aside = s.sample < 1 || s.level >= Content || s.bad != nil //mutate:equivalent true: only saves time
 	s.special = s.policy.special(Identity)
 	s.quick = s.level == Identity
 	for _, m := range s.modes {
@@ -58,21 +59,20 @@ func configure() {
 	configured.Do(func() {
 		s, err := parseSettings(os.Getenv("OPASSERT"))
 		if err != nil {
-			fmt.Fprintln(os.Stderr, err)
+			s = &settings{reporter: Panic, policy: Aware(), sample: 1, level: Identity, bad: err}
+			s.finish()
 		}
 		current.Store(s)
 	})
 }
 
-// parseSettings reads OPASSERT. With an error come the defaults.
+// parseSettings reads OPASSERT.
 func parseSettings(text string) (*settings, error) {
 	s := &settings{level: Identity, reporter: Panic, policy: Aware(), sample: 1}
 	for option := range strings.SplitSeq(text, ",") {
 		if !s.set(strings.TrimSpace(option)) {
-			err := fmt.Errorf("opassert: OPASSERT=%s: unknown option %q, so the defaults are used; the options are "+
+			return nil, fmt.Errorf("opassert: OPASSERT=%s: unknown option %q; the options are "+
 				"panic, log, collect or off, level=identity or content, sample=0..1, policy=aware or pytorch", text, option)
-			s, _ := parseSettings("")
-			return s, err
 		}
 	}
 	if s.off {

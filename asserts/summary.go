@@ -140,17 +140,24 @@ func (s Summary) Write(w io.Writer) error {
 //	func TestMain(m *testing.M) { os.Exit(asserts.Main(m)) }
 //
 // With OPASSERT=collect it writes each report and the summary to standard
-// error when the tests are through, and fails when there was a violation.
+// error when the tests are through; with OPASSERT=log each report stands there
+// already. It fails when there was a violation.
 func Main(m interface{ Run() int }) int {
+	inMain.Store(true)
+	defer inMain.Store(false)
 	status := m.Run()
-	if current.Load().reporter != Reporter(collected) {
+	reporter := current.Load().reporter
+	p, ok := reporter.(*patient)
+	if !ok {
 		return status
 	}
-	found := collected.Found()
-	for _, f := range found {
-		f.WriteReport(os.Stderr)
+	found := p.kept.Found()
+	if reporter == collected {
+		for _, f := range found {
+			f.WriteReport(os.Stderr)
+		}
+		Summarize().Write(os.Stderr)
 	}
-	Summarize().Write(os.Stderr)
 	if len(found) > 0 && status == 0 {
 		status = 1
 	}
