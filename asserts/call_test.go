@@ -3,6 +3,7 @@ package asserts_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -504,4 +505,62 @@ func TestConcurrentCalls(t *testing.T) {
 	if s := asserts.Summarize(); s.Calls != 2*goroutines*calls {
 		t.Errorf("%d calls, want %d", s.Calls, 2*goroutines*calls)
 	}
+}
+
+// TestListsOfEverySize is wrappers whose record starts in an array of any size
+// that they may have, with lists of any length between other arguments.
+func TestListsOfEverySize(t *testing.T) {
+	op := opOf("f(Tensor self, Tensor[] xs, Tensor w, Tensor?[] ys) -> (Tensor, Tensor[], Tensor)")
+	sizes := []int{0, 1, 2, 3, 7, 15, 16, 17, 31, 32, 33, 34, 35, 63, 64, 65, 100}
+	for _, buffer := range []int{6, 7, 20, 74, 200} {
+		for _, n := range sizes {
+			for _, m := range sizes {
+				c := new(asserts.Collector)
+				restore := asserts.SetReporter(c)
+				lists(op, buffer, newTensor(4), tensors(n), newTensor(4), tensors(m))
+				restore()
+				want := []string{"OA007 result2 / argument w: result2 shares StorageImpl with argument w"}
+				if m > 0 {
+					last := fmt.Sprintf("result1[%d] / argument ys[%d]: result1[%d] shares StorageImpl with argument ys[%d]", m-1, m-1, m-1, m-1)
+					want = []string{"OA007 " + last, want[0]}
+				}
+				if diff := cmp.Diff(want, told(c)); diff != "" {
+					t.Fatalf("lists of %d and %d, an array of %d:\n%s", n, m, buffer, diff)
+				}
+			}
+		}
+	}
+}
+
+// lists is a wrapper around a kernel that returns a new tensor; new ones, with
+// a view of the last of ys behind them; and a view of w.
+func lists(op *asserts.Op, buffer int, self *tensor, xs []*tensor, w *tensor, ys []*tensor) {
+	call := asserts.NewCall(make([]asserts.Observation, buffer))
+	call.Begin(op)
+	arguments := func() {
+		call.Arg(self)
+		call.List(len(xs))
+		for _, x := range xs {
+			call.Arg(x)
+		}
+		call.Arg(w)
+		call.List(len(ys))
+		for _, y := range ys {
+			call.Arg(y)
+		}
+	}
+	arguments()
+	fresh := tensors(len(ys))
+	if n := len(ys); n > 0 {
+		fresh[n-1] = ys[n-1].view()
+	}
+	call.Returned()
+	arguments()
+	call.Result(newTensor(4))
+	call.List(len(fresh))
+	for _, r := range fresh {
+		call.Result(r)
+	}
+	call.Result(w.view())
+	call.Judge()
 }

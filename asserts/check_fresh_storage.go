@@ -12,7 +12,7 @@ var _ = add(check{
 	breaks:   "a later in-place write to the result changes a tensor that nobody knows to be related",
 	level:    Identity,
 	about:    Return,
-	plans:    func(_ *Op, on, _ *Subject) bool { return !on.Write && !on.aliased() },
+	plans:    func(_ *Op, on, _ *Subject) bool { return !on.aliased() },
 	judges:   (*judge).freshStorages,
 	after:    1<<UndeclaredAlias | 1<<OutputAlias,
 	fixes:    fixFreshStorage,

@@ -78,7 +78,7 @@ func (j *judge) differences(m *judge, a, b *side) []string {
 		return []string{fmt.Sprintf("%s, on meta %s", definedness(a), definedness(b))}
 	}
 	var saw []string
-	if real, meta := j.kin(a), m.kin(b); real != meta {
+	if real, meta := j.shares(a), m.shares(b); real != meta {
 		saw = append(saw, fmt.Sprintf("it %s, on meta it %s", real, meta))
 	}
 	x, y := a.seen.Content, b.seen.Content
@@ -103,28 +103,20 @@ func definedness(s *side) string {
 	return "undefined"
 }
 
-// kin says what a tensor shares, and with which of those before it.
-func (j *judge) kin(s *side) string {
-	earlier := func(p Place) bool { return comparePlaces(p, s.at) < 0 }
-	for _, in := range j.byImpl[s.seen.Impl] {
-		if earlier(in.place()) {
-			return "is " + in.place().String()
-		}
+// shares says what a return shares, and with which tensor before it.
+func (j *judge) shares(s *side) string {
+	earlier := func(out *output) bool { return comparePlaces(out.place(), s.at) < 0 }
+	if ins := j.byImpl[s.seen.Impl]; len(ins) > 0 {
+		return "is " + ins[0].place().String()
 	}
-	for _, out := range j.outByImpl[s.seen.Impl] {
-		if earlier(out.place()) {
-			return "is " + out.place().String()
-		}
+	if i := slices.IndexFunc(j.outByImpl[s.seen.Impl], earlier); i >= 0 {
+		return "is " + j.outByImpl[s.seen.Impl][i].place().String()
 	}
-	for _, in := range j.byStorage[s.seen.Storage] {
-		if earlier(in.place()) {
-			return "shares storage with " + in.place().String()
-		}
+	if ins := j.byStorage[s.seen.Storage]; len(ins) > 0 {
+		return "shares storage with " + ins[0].place().String()
 	}
-	for _, out := range j.outByStorage[s.seen.Storage] {
-		if earlier(out.place()) {
-			return "shares storage with " + out.place().String()
-		}
+	if i := slices.IndexFunc(j.outByStorage[s.seen.Storage], earlier); i >= 0 {
+		return "shares storage with " + j.outByStorage[s.seen.Storage][i].place().String()
 	}
 	return "shares with nothing"
 }

@@ -28,6 +28,7 @@ func TestJudgeMeta(t *testing.T) {
 		{name: "alike", schema: "f(Tensor self) -> Tensor", args: list{see(1, 2, one)}, real: list{see(3, 4, one)}, meta: list{see(3, 4, same)}},
 		{name: "views alike", schema: "f(Tensor(a) self) -> Tensor(a)", args: list{see(1, 2, one)}, real: list{see(3, 2, one)}, meta: list{see(3, 2, same)}},
 		{name: "undefined alike", schema: "f(Tensor self) -> Tensor", args: list{see(1, 2, one)}, real: list{undefined}, meta: list{undefined}},
+		{name: "failed where it is not on meta", schema: "f(Tensor self) -> Tensor", args: list{see(1, 2, one)}, meta: list{see(3, 4, same)}},
 		{name: "no kernel on meta", schema: "f(Tensor self) -> Tensor", args: list{see(1, 2, one)}, real: list{see(3, 4, one)}},
 		{
 			name: "sizes", schema: "f(Tensor self) -> Tensor", args: list{see(1, 2, one)}, real: list{see(3, 4, one)},

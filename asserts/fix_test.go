@@ -51,3 +51,25 @@ func TestFixOfWhatIsInside(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+// One end inside is enough.
+func TestFixOfOneEndInside(t *testing.T) {
+	inside := asserts.Subject{Name: "x.parts", Type: "Tensor[]", Suffix: "[]", List: true, Inside: true}
+	for _, inArgs := range []bool{true, false} {
+		op := opOf("f(Tensor self) -> Tensor")
+		seen := &asserts.Seen{Level: asserts.Identity, Before: list{see(1, 2)}, Results: list{see(5, 2)}}
+		op.Checks = []asserts.Check{{Code: asserts.UndeclaredAlias, On: asserts.ResultRef(0), Against: asserts.ArgRef(0)}}
+		if inArgs {
+			op.Args, op.Checks[0].Against = append(op.Args, inside), asserts.ArgRef(1)
+			seen.Before, seen.ArgLens = list{see(7, 8), see(1, 2)}, []int{1, 1}
+		} else {
+			op.Results, op.Checks[0].On = append(op.Results, inside), asserts.ResultRef(1)
+			seen.Results, seen.ResultLens = list{see(7, 8), see(5, 2)}, []int{1, 1}
+		}
+		seen.After = seen.Before
+		found := asserts.Judge(op, seen, asserts.Aware()).Violations
+		if len(found) != 1 || !strings.Contains(found[0].Fix, "no annotation speaks of what is inside a tensor") {
+			t.Errorf("found %v", found)
+		}
+	}
+}

@@ -22,6 +22,13 @@ const tabled = asserts.Codes(1<<12 - 2)
 
 // opOf makes an op with every check of the tables that its schema calls for.
 func opOf(text string) *asserts.Op {
+	op := wholeOp(text)
+	op.Checks = slices.DeleteFunc(op.Checks, func(c asserts.Check) bool { return !tabled.Has(c.Code) })
+	return op
+}
+
+// wholeOp makes an op with every check that its schema calls for, and tags.
+func wholeOp(text string, tags ...string) *asserts.Op {
 	op, err := schema.ParseDispatcher("aten::" + text)
 	if err != nil {
 		panic(err)
@@ -30,8 +37,8 @@ func opOf(text string) *asserts.Op {
 	if err != nil {
 		panic(err)
 	}
+	op.Tags = tags
 	planned := p.Plan(op).Asserts(asserts.Meta)
-	planned.Checks = slices.DeleteFunc(planned.Checks, func(c asserts.Check) bool { return !tabled.Has(c.Code) })
 	return &planned
 }
 

@@ -346,3 +346,64 @@ func TestCodes(t *testing.T) {
 		t.Errorf("code 200 is %s %q", none, none.Name())
 	}
 }
+
+// TestRowOfTwoTraits is a row for tensors that have either of two traits: each
+// alone skips, in the judge as in the table, and so takes no shortcut.
+func TestRowOfTwoTraits(t *testing.T) {
+	either := asserts.MetaTensor | asserts.FunctionalWrapper
+	skip := asserts.CodesOf(asserts.FreshImpl)
+	policy := asserts.Aware().With(
+		asserts.Row{Trait: either, Skip: skip, Reason: "either"},
+		asserts.Row{Trait: asserts.DirectSubclass, Unless: either, Skip: asserts.CodesOf(asserts.FreshStorage), Reason: "neither"},
+	)
+	for _, test := range []struct {
+		traits asserts.Traits
+		skips  asserts.Codes
+		reason string
+	}{
+		{0, 0, ""},
+		{asserts.MetaTensor, skip, "either"},
+		{asserts.FunctionalWrapper, skip, "either"},
+		{either, skip, "either"},
+		{asserts.DirectSubclass | asserts.MetaTensor, skip, "direct subclass"},
+		{asserts.DirectSubclass | asserts.FunctionalWrapper, skip, "direct subclass"},
+		{asserts.DirectSubclass, skip | asserts.CodesOf(asserts.FreshStorage), "direct subclass"},
+	} {
+		if got := policy.ForTensor(test.traits); got != test.skips {
+			t.Errorf("traits %b: skips %v, want %v", test.traits, got, test.skips)
+		}
+		op := opOf("f(Tensor self) -> Tensor")
+		seen := &asserts.Seen{Level: asserts.Identity, Before: list{see(1, 2)}, After: list{see(1, 2)}, Results: list{see(3, 4, traits(test.traits))}}
+		verdict := asserts.Judge(op, seen, policy)
+		if got := skippedBy(verdict); got != test.skips || test.reason != "" && verdict.Skips[0].Reason != test.reason {
+			t.Errorf("traits %b: skipped %v", test.traits, verdict.Skips)
+		}
+		if clean := asserts.Clean(op, seen, policy); clean != (test.skips == 0) {
+			t.Errorf("traits %b: clean is %v", test.traits, clean)
+		}
+	}
+}
+
+// TestPoliciesAreApart is that no copy of a policy changes another.
+func TestPoliciesAreApart(t *testing.T) {
+	base := asserts.Aware().WithModeSkips("logging", asserts.CodesOf(asserts.FreshImpl))
+	table := fmt.Sprint(base.Table())
+	copied := base.With()
+	copied.Modes["logging"], copied.Modes["other"] = 0, asserts.AllCodes
+	overruled := base.WithModeSkips("logging", asserts.AllCodes)
+	one, two := base.With(asserts.Row{Trait: asserts.MetaTensor, Reason: "one"}), base.With(asserts.Row{Trait: asserts.MetaTensor, Reason: "two"})
+	if got := fmt.Sprint(base.Table()); got != table {
+		t.Errorf("the policy became\n%s\nfrom\n%s", got, table)
+	}
+	if a, b := one.Rows[len(one.Rows)-1].Reason, two.Rows[len(two.Rows)-1].Reason; a != "one" || b != "two" {
+		t.Errorf("the last rows are %q and %q", a, b)
+	}
+	if overruled.ForMode(asserts.Mode{Name: "logging"}) != asserts.AllCodes || copied.ForMode(asserts.Mode{Name: "logging"}) != 0 {
+		t.Error("a copy does not hold what it was given")
+	}
+	// The presets hold no memory of each other either.
+	asserts.PyTorch().Rows[0].Skip = 0
+	if asserts.PyTorch().ForTensor(asserts.DirectSubclass) == 0 {
+		t.Error("a preset was changed")
+	}
+}

@@ -1,0 +1,73 @@
+package asserts_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/opassert/opassert/asserts"
+)
+
+func TestInplaceMetadata(t *testing.T) {
+	as := func(impl, storage asserts.ID, sizes ...int64) asserts.Observation {
+		return see(impl, storage, holding("abcd"), shaped(func(c *asserts.Snapshot) { c.Sizes = sizes }))
+	}
+	tests := []struct {
+		name          string
+		schema        string
+		tags          []string
+		args          []int
+		before, after list
+		want          []string
+	}{
+		{name: "kept", schema: "f_(Tensor(a!) self) -> ()", before: list{as(1, 2, 4)}, after: list{as(1, 2, 4)}},
+		{
+			name: "reshaped", schema: "f_(Tensor(a!) self) -> ()", before: list{as(1, 2, 4)}, after: list{as(1, 2, 2, 2)},
+			want: []string{"OA013 argument self: sizes [4] -> [2 2]"},
+		},
+		{
+			name: "an element of a written list", schema: "f(Tensor self, Tensor(a!)[] ts) -> Tensor", args: []int{1, 2},
+			before: list{as(1, 2, 4), as(3, 4, 4), as(5, 6, 4)}, after: list{as(1, 2, 4), as(3, 4, 4), as(5, 6, 2, 2)},
+			want: []string{"OA013 argument ts[1]: sizes [4] -> [2 2]"},
+		},
+		{
+			name: "one tensor twice", schema: "f(Tensor(a!) x, Tensor(b!) y) -> ()",
+			before: list{as(1, 2, 4), as(1, 2, 4)}, after: list{as(1, 2, 2), as(1, 2, 2)},
+			want: []string{"OA013 argument x: sizes [4] -> [2]"},
+		},
+		{name: "out", schema: "f(Tensor self, *, Tensor(a!) out) -> ()", before: list{as(1, 2, 4), as(3, 4, 4)}, after: list{as(1, 2, 4), as(3, 4, 2)}},
+		{name: "out by position", schema: "f(Tensor self, Tensor(a!) out) -> ()", before: list{as(1, 2, 4), as(3, 4, 4)}, after: list{as(1, 2, 4), as(3, 4, 2)}},
+		{
+			name: "what is called out and only read is no output", schema: "f(Tensor(a!) x, Tensor out) -> ()",
+			before: list{as(1, 2, 4), as(1, 2, 4)}, after: list{as(1, 2, 2), as(1, 2, 2)},
+			want: []string{"OA013 argument x: sizes [4] -> [2]"},
+		},
+		{name: "in place and out", schema: "f(Tensor(a!) x, *, Tensor(b!) out) -> ()", before: list{as(1, 2, 4), as(1, 2, 4)}, after: list{as(1, 2, 2), as(1, 2, 2)}},
+		{name: "in-place view", schema: "f_(Tensor(a!) self) -> ()", tags: []string{"inplace_view"}, before: list{as(1, 2, 4)}, after: list{as(1, 2, 2)}},
+		{name: "another tag", schema: "f_(Tensor(a!) self) -> ()", tags: []string{"core"}, before: list{as(1, 2, 4)}, after: list{as(1, 2, 2)}, want: []string{"OA013 argument self: sizes [4] -> [2]"}},
+		{name: "resize_", schema: "resize_(Tensor(a!) self) -> ()", before: list{as(1, 2, 4)}, after: list{as(1, 2, 2)}},
+		{name: "a resize of sparse tensors", schema: "sparse_resize_and_clear_.x(Tensor(a!) self) -> ()", before: list{as(1, 2, 4)}, after: list{as(1, 2, 2)}},
+		{name: "set_", schema: "set_.source(Tensor(a!) self) -> ()", before: list{as(1, 2, 4)}, after: list{as(1, 2, 2)}},
+		{name: "set_data", schema: "set_data(Tensor(a!) self, Tensor new) -> ()", before: list{as(1, 2, 4), as(3, 4, 4)}, after: list{as(1, 2, 2), as(3, 4, 4)}},
+		{name: "another storage is OA002", schema: "f_(Tensor(a!) self) -> ()", before: list{as(1, 2, 4)}, after: list{as(1, 9, 2)}, want: []string{"OA002 argument self: argument self was on StorageImpl #2 before the call and is on #9 after it"}},
+		{name: "another tensor is OA001", schema: "f_(Tensor(a!) self) -> ()", before: list{as(1, 2, 4)}, after: list{as(8, 9, 2)}, want: []string{"OA001 argument self: argument self was TensorImpl #1 before the call and is #8 after it"}},
+		{name: "filled in", schema: "f_(Tensor(a!)? self) -> ()", before: list{undefined}, after: list{as(8, 9, 2)}},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			op := wholeOp(test.schema, test.tags...)
+			verdict := asserts.Judge(op, &asserts.Seen{Level: asserts.Content, Before: test.before, After: test.after, ArgLens: test.args}, asserts.Aware())
+			var got []string
+			for _, v := range verdict.Violations {
+				got = append(got, said(v))
+			}
+			if diff := cmp.Diff(test.want, got); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+	undefinedOne := asserts.Judge(wholeOp("f_(Tensor(a!)? self) -> ()"), &asserts.Seen{Level: asserts.Content, Before: list{undefined}, After: list{undefined}}, asserts.Aware())
+	if n := undefinedOne.Judged[asserts.InplaceMetadata]; n != 0 || len(undefinedOne.Skips) > 0 {
+		t.Errorf("an undefined argument is judged %d times, skips %v", n, undefinedOne.Skips)
+	}
+}

@@ -1,0 +1,87 @@
+package asserts_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/opassert/opassert/asserts"
+)
+
+func TestWithParts(t *testing.T) {
+	op := &asserts.Op{
+		Name:    "test::op",
+		Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "out", Type: "Tensor(a!)?", Suffix: "?", Before: []string{"a"}, Write: true}},
+		Results: []asserts.Subject{{Name: "result", Type: "Tensor[]", Suffix: "[]", List: true}, {Index: 1, Name: "other", Type: "Tensor"}},
+		Checks: []asserts.Check{
+			{Code: asserts.InputImpl, On: 1},
+			{Code: asserts.UndeclaredWrite, On: 1},
+			{Code: asserts.FreshStorage, On: -1},
+			{Code: asserts.UndeclaredAlias, On: -1, Against: 1},
+			{Code: asserts.OutputAlias, On: -1, Against: -1},
+			{Code: asserts.OutputAlias, On: -2, Against: -1},
+			{Code: asserts.FreshImpl, On: -2},
+		},
+		Waived: []asserts.Code{asserts.FreshImpl},
+	}
+	got := asserts.WithParts(op)
+	if err := got.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]asserts.Subject{
+		op.Args[0], op.Args[1],
+		{Index: 0, Name: "self.parts", Type: "Tensor[]", Suffix: "[]", List: true, Inside: true},
+		{Index: 1, Name: "out.parts", Type: "Tensor(a!)[]", Suffix: "[]", Before: []string{"a"}, List: true, Write: true, Inside: true},
+	}, got.Args); diff != "" {
+		t.Errorf("arguments:\n%s", diff)
+	}
+	self, result, other := asserts.ArgRef(2), asserts.ResultRef(2), asserts.ResultRef(3)
+	if diff := cmp.Diff([]asserts.Check{
+		op.Checks[0],
+		op.Checks[1], {Code: asserts.UndeclaredWrite, On: self},
+		op.Checks[2], {Code: asserts.FreshStorage, On: result},
+		op.Checks[3], {Code: asserts.UndeclaredAlias, On: result, Against: 1}, {Code: asserts.UndeclaredAlias, On: result, Against: self}, {Code: asserts.UndeclaredAlias, On: -1, Against: self},
+		op.Checks[4], {Code: asserts.OutputAlias, On: result, Against: result},
+		op.Checks[5], {Code: asserts.OutputAlias, On: other, Against: -1}, {Code: asserts.OutputAlias, On: other, Against: result}, {Code: asserts.OutputAlias, On: -2, Against: result},
+	}, got.Checks); diff != "" {
+		t.Errorf("checks:\n%s", diff)
+	}
+	if len(op.Args) != 2 || len(op.Checks) != 7 {
+		t.Error("the op itself was changed")
+	}
+}
+
+// A written return is the argument that is written, of several with its set.
+func TestReturnedSelfOfSeveral(t *testing.T) {
+	tests := []judgement{
+		{name: "the written one", schema: "f(Tensor(a) x, Tensor(a!) y) -> Tensor(a!)", before: list{see(1, 2), see(3, 4)}, results: list{see(3, 4)}},
+		{
+			name: "the read one", schema: "f(Tensor(a) x, Tensor(a!) y) -> Tensor(a!)", before: list{see(1, 2), see(3, 4)}, results: list{see(1, 2)},
+			want: []string{"OA006 result / argument y: result is the TensorImpl of argument x, not of argument y"},
+		},
+		{name: "the first of two written", schema: "f(Tensor(a!) x, Tensor(a!) y) -> Tensor(a!)", before: list{see(1, 2), see(3, 4)}, results: list{see(1, 2)}},
+		{name: "the second of two written", schema: "f(Tensor(a!) x, Tensor(a!) y) -> Tensor(a!)", before: list{see(1, 2), see(3, 4)}, results: list{see(3, 4)}},
+		{name: "none written", schema: "f(Tensor(a) x, Tensor(a) y) -> Tensor(a!)", before: list{see(1, 2), see(3, 4)}, results: list{see(3, 4)}},
+		{
+			name: "neither", schema: "f(Tensor(a!) x, Tensor(a!) y) -> Tensor(a!)", before: list{see(1, 2), see(3, 4)}, results: list{see(5, 6)},
+			want: []string{"OA006 result / argument x: result is TensorImpl #5, argument x is #1"},
+		},
+		{name: "anything", schema: "f(Tensor(a -> *) x, Tensor y) -> Tensor(*)", before: list{see(1, 2), see(3, 4)}, results: list{see(5, 4, uses(1, 2))}},
+		{name: "a set, or anything", schema: "f(Tensor(a) x, Tensor y) -> Tensor(a|*)", before: list{see(1, 2), see(3, 4)}, results: list{see(5, 6)}},
+		{
+			name: "what escapes is no licence for a fresh return", schema: "f(Tensor(a -> *) x) -> Tensor", before: list{see(1, 2)}, results: list{see(5, 2, uses(1, 2))},
+			want: []string{"OA007 result / argument x: result shares StorageImpl with argument x"},
+		},
+		{
+			name: "two returns of one name", schema: "f(Tensor self) -> (Tensor x, Tensor x)", before: list{see(1, 2)}, results: list{see(3, 4), see(1, 2)},
+			want: []string{"OA007 result x@1 / argument self: result x@1 is the TensorImpl of argument self"},
+		},
+		{
+			name: "anything beside a fresh one", schema: "f(Tensor self) -> (Tensor, Tensor(*))", before: list{see(1, 2)}, results: list{see(3, 4, uses(1, 2)), see(5, 4, uses(1, 2))},
+			want: []string{"OA005 result0 / result1: result0 shares StorageImpl with result1, use_count is 2"},
+		},
+	}
+	for _, test := range tests {
+		t.Run(test.name, test.test)
+	}
+}
