@@ -16,7 +16,7 @@ func (w *writer) kernels(wrappers []bind.Wrapper) *jen.Statement {
 		lines = append(lines, line(literal(jen.Null(), field("Op", addressOf(jen.Id(f.OpVar))), field("Func", w.kernel(f)))))
 	}
 	name := names.Pick("Kernels", "")
-	typ := sliceOf(jen.Qual(assertsPath, "Kernel"))
+	typ := sliceOf(w.asserts("Kernel"))
 	return rows(
 		comment(name+" are the ops of this package with their kernels."),
 		jen.Var().Id(name).Op("=").Add(tight(typ, block(1, lines...))),

@@ -5,7 +5,11 @@ import (
 	"maps"
 	"path"
 	"regexp"
+	"slices"
 	"strconv"
+	"strings"
+
+	"github.com/dave/jennifer/jen"
 
 	"github.com/opassert/opassert/gen/bind"
 )
@@ -29,13 +33,33 @@ func newNames() names {
 	return n
 }
 
+// qual spells a name of a package and imports the package; that of no package
+// is Go's own. jennifer would name the imports of each part anew.
+func (n names) qual(pkg *types.Package, name string) *jen.Statement {
+	if pkg == nil {
+		return jen.Id(name)
+	}
+	return n.imported(pkg.Path(), pkg.Name(), name)
+}
+
+func (n names) asserts(name string) *jen.Statement { return n.imported(assertsPath, "asserts", name) }
+
+func (n names) libtorch(name string) *jen.Statement {
+	return n.imported(libtorchPath, "libtorch", name)
+}
+
+func (n names) imported(importPath, pkg, name string) *jen.Statement {
+	n.use(importPath, pkg, n.taken)
+	return selector(jen.Id(n.imports[importPath]), name)
+}
+
 // reserve keeps the imports from the names of a file's wrappers, and that of
 // the kernels, which the wrappers' bodies refer to, from their local names.
-func (w *writer) reserve(wrappers []bind.Wrapper) {
+func (n names) reserve(wrappers []bind.Wrapper) {
 	for _, f := range wrappers {
-		w.taken[f.Name], w.taken[f.OpVar] = true, true
+		n.taken[f.Name], n.taken[f.OpVar] = true, true
 	}
-	locals := maps.Clone(w.taken)
+	locals := maps.Clone(n.taken)
 	for _, f := range wrappers {
 		for _, name := range f.Locals() {
 			locals[name] = true
@@ -43,27 +67,42 @@ func (w *writer) reserve(wrappers []bind.Wrapper) {
 	}
 	for _, f := range wrappers {
 		pkg := f.Kernel.Func.Pkg()
-		w.useAs(pkg.Path(), pkg.Name(), locals)
+		n.use(pkg.Path(), pkg.Name(), locals)
 	}
 }
 
 // use imports a package, under its own name if that is free.
-func (w *writer) use(importPath, name string) { w.useAs(importPath, name, w.taken) }
-
-func (w *writer) useAs(importPath, name string, taken map[string]bool) {
-	if w.imports[importPath] != "" {
+func (n names) use(importPath, name string, taken map[string]bool) {
+	if n.imports[importPath] != "" {
 		return
 	}
 	alias := name
 	for i := 2; taken[alias]; i++ {
 		alias = name + strconv.Itoa(i)
 	}
-	w.imports[importPath], w.taken[alias] = alias, true
-	if alias == impliedName(importPath) {
-		w.file.ImportName(importPath, alias)
-	} else {
-		w.file.ImportAlias(importPath, alias)
+	n.imports[importPath], n.taken[alias] = alias, true
+}
+
+// importDeclaration has the imports in the groups that goimports makes: paths
+// that begin with a domain come last.
+func (n names) importDeclaration() *jen.Statement {
+	var groups [2][]jen.Code
+	for _, importPath := range slices.Sorted(maps.Keys(n.imports)) {
+		spec := jen.Lit(importPath)
+		if alias := n.imports[importPath]; alias != impliedName(importPath) {
+			spec = jen.Id(alias).Add(spec)
+		}
+		first, _, _ := strings.Cut(importPath, "/")
+		group := 0
+		if strings.Contains(first, ".") {
+			group = 1
+		}
+		groups[group] = append(groups[group], spec)
 	}
+	if len(groups[0]) > 0 && len(groups[1]) > 0 {
+		groups[0] = append(groups[0], jen.Empty())
+	}
+	return jen.Id("import").Defs(slices.Concat(groups[0], groups[1])...)
 }
 
 var majorVersion = regexp.MustCompile(`^v[0-9]+$`)

@@ -12,12 +12,12 @@ import (
 )
 
 // table is the op as data: what package asserts can't derive from it.
-func table(name string, p plan.Plan) *jen.Statement {
+func (w *writer) table(name string, p plan.Plan) *jen.Statement {
 	op := p.Table()
 	first := list(field("Name", jen.Lit(op.Name)), field("Schema", jen.Lit(op.Schema)))
-	values := literal(jen.Qual(assertsPath, "Op"), first)
-	if rest := append(described(op), planned(p, op)...); len(rest) > 0 {
-		values = tight(jen.Qual(assertsPath, "Op"),
+	values := literal(w.asserts("Op"), first)
+	if rest := append(w.described(op), w.planned(p, op)...); len(rest) > 0 {
+		values = tight(w.asserts("Op"),
 			jen.Custom(jen.Options{Open: "{", Close: "\n}", Separator: "\n\t"}, append([]jen.Code{line(first)}, rest...)...))
 	}
 	return jen.Var().Id(name).Op("=").Add(values)
@@ -25,13 +25,13 @@ func table(name string, p plan.Plan) *jen.Statement {
 
 // described is the line of what the schema file says, and whether nothing is
 // checked.
-func described(op asserts.Op) []jen.Code {
+func (w *writer) described(op asserts.Op) []jen.Code {
 	var fields []jen.Code
 	if len(op.Args) > 0 {
-		fields = append(fields, field("Args", subjects(op.Args)))
+		fields = append(fields, field("Args", w.subjects(op.Args)))
 	}
 	if len(op.Results) > 0 {
-		fields = append(fields, field("Results", subjects(op.Results)))
+		fields = append(fields, field("Results", w.subjects(op.Results)))
 	}
 	if op.Composite && len(op.Results) > 0 {
 		fields = append(fields, field("Composite", jen.True()))
@@ -40,7 +40,7 @@ func described(op asserts.Op) []jen.Code {
 		fields = append(fields, field("Tags", texts(op.Tags)))
 	}
 	if op.Checks != nil && len(op.Checks) == 0 { // a preset that checks nothing
-		fields = append(fields, field("Checks", checks(&op)))
+		fields = append(fields, field("Checks", w.checks(&op)))
 	}
 	if len(fields) == 0 {
 		return nil
@@ -49,18 +49,18 @@ func described(op asserts.Op) []jen.Code {
 }
 
 // planned is the lines of what allowlists and a preset say.
-func planned(p plan.Plan, op asserts.Op) []jen.Code {
+func (w *writer) planned(p plan.Plan, op asserts.Op) []jen.Code {
 	var lines []jen.Code
-	for _, w := range p.Waivers() {
-		if slices.Contains(op.Waived, w.Code) {
-			lines = append(lines, comment(fmt.Sprintf("waived: %v %s: %s", w.Code, w.Code.Name(), strings.Join(strings.Fields(w.Reason), " "))))
+	for _, waiver := range p.Waivers() {
+		if slices.Contains(op.Waived, waiver.Code) {
+			lines = append(lines, comment(fmt.Sprintf("waived: %v %s: %s", waiver.Code, waiver.Code.Name(), strings.Join(strings.Fields(waiver.Reason), " "))))
 		}
 	}
 	if len(op.Waived) > 0 {
-		lines = append(lines, line(field("Waived", codes(op.Waived))))
+		lines = append(lines, line(field("Waived", w.codes(op.Waived))))
 	}
 	if len(op.Checks) > 0 {
-		lines = append(lines, line(field("Checks", checks(&op))))
+		lines = append(lines, line(field("Checks", w.checks(&op))))
 	}
 	return lines
 }
@@ -76,12 +76,12 @@ func checked(p plan.Plan) string {
 // line is a value of a composite literal with more than one line.
 func line(value jen.Code) *jen.Statement { return tight(value, jen.Op(",")) }
 
-func subjects(list []asserts.Subject) *jen.Statement {
+func (w *writer) subjects(list []asserts.Subject) *jen.Statement {
 	var values []jen.Code
 	for _, s := range list {
 		values = append(values, literal(jen.Null(), subject(s)...))
 	}
-	return slice(jen.Qual(assertsPath, "Subject"), values...)
+	return slice(w.asserts("Subject"), values...)
 }
 
 func subject(s asserts.Subject) []jen.Code {
@@ -103,12 +103,12 @@ func subject(s asserts.Subject) []jen.Code {
 	return fields
 }
 
-func codes(list []asserts.Code) *jen.Statement {
+func (w *writer) codes(list []asserts.Code) *jen.Statement {
 	var values []jen.Code
 	for _, c := range list {
 		values = append(values, jen.Lit(int(c)))
 	}
-	return slice(jen.Qual(assertsPath, "Code"), values...)
+	return slice(w.asserts("Code"), values...)
 }
 
 func texts(list []string) *jen.Statement {
@@ -120,7 +120,7 @@ func texts(list []string) *jen.Statement {
 }
 
 // checks is the plan of a preset: each check behind what it is in words.
-func checks(op *asserts.Op) *jen.Statement {
+func (w *writer) checks(op *asserts.Op) *jen.Statement {
 	var lines []jen.Code
 	for _, c := range op.Checks {
 		fields := []jen.Code{field("Code", jen.Lit(int(c.Code))), field("On", jen.Lit(int(c.On)))}
@@ -131,7 +131,7 @@ func checks(op *asserts.Op) *jen.Statement {
 		}
 		lines = append(lines, comment(what), line(literal(jen.Null(), fields...)))
 	}
-	typ := sliceOf(jen.Qual(assertsPath, "Check"))
+	typ := sliceOf(w.asserts("Check"))
 	if len(lines) == 0 {
 		return literal(typ)
 	}

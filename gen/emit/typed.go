@@ -63,10 +63,8 @@ func (w *writer) invoke(f typed.Func) *jen.Statement {
 	for _, p := range f.Params {
 		args = append(args, w.value(p))
 	}
-	return call(libtorch("Invoke"), args...)
+	return call(w.libtorch("Invoke"), args...)
 }
-
-func libtorch(name string) *jen.Statement { return jen.Qual(libtorchPath, name) }
 
 // value is a parameter as a libtorch.Value.
 func (w *writer) value(p typed.Value) *jen.Statement {
@@ -75,15 +73,15 @@ func (w *writer) value(p typed.Value) *jen.Statement {
 	case typed.Method:
 		return method(x, by)
 	case typed.Call:
-		return call(libtorch(by), x)
+		return call(w.libtorch(by), x)
 	case typed.Spread:
-		return call(libtorch(by), spread(x))
+		return call(w.libtorch(by), spread(x))
 	case typed.Maybe:
-		return call(libtorch("Maybe"), x, libtorch(by))
+		return call(w.libtorch("Maybe"), x, w.libtorch(by))
 	case typed.MaybeOf:
-		return call(libtorch("Maybe"), x, selector(w.typ(p.Type.(*types.Pointer).Elem()), by))
+		return call(w.libtorch("Maybe"), x, selector(w.typ(p.Type.(*types.Pointer).Elem()), by))
 	case typed.MaybeList:
-		return call(libtorch("MaybeList"), x, libtorch(by))
+		return call(w.libtorch("MaybeList"), x, w.libtorch(by))
 	}
 	return x
 }

@@ -17,14 +17,14 @@ type parameter struct {
 // params is the parameter list as Go does it by hand: names that share a type
 // share its mention.
 func (w *writer) params(all []parameter) []jen.Code {
-	var params, names []jen.Code
+	var params, ids []jen.Code
 	for i, p := range all {
-		names = append(names, jen.Id(p.name))
+		ids = append(ids, jen.Id(p.name))
 		if i+1 < len(all) && !all[i+1].variadic && types.Identical(p.typ, all[i+1].typ) {
 			continue
 		}
-		params = append(params, list(names...).Add(w.paramType(p)))
-		names = nil
+		params = append(params, list(ids...).Add(w.paramType(p)))
+		ids = nil
 	}
 	return params
 }
@@ -82,15 +82,6 @@ func (w *writer) named(obj *types.TypeName, args *types.TypeList) *jen.Statement
 		spelled = append(spelled, w.typ(t))
 	}
 	return tight(name, jen.Custom(jen.Options{Open: "[", Close: "]", Separator: ", "}, spelled...))
-}
-
-// qual spells a name of a package; nil is the universe.
-func (w *writer) qual(pkg *types.Package, name string) *jen.Statement {
-	if pkg == nil {
-		return jen.Id(name)
-	}
-	w.use(pkg.Path(), pkg.Name())
-	return jen.Qual(pkg.Path(), name)
 }
 
 func (w *writer) channel(t *types.Chan) *jen.Statement {

@@ -50,11 +50,11 @@ func (w *writer) wrapperBody(f bind.Wrapper) []jen.Code {
 	if len(names) > 0 {
 		kernel = list(names...).Op(":=").Add(kernel)
 	}
-	body := append([]jen.Code{w.release(f)}, begin(f)...)
-	body = append(body, observeParams(f)...)
+	body := append([]jen.Code{w.release(f)}, w.begin(f)...)
+	body = append(body, w.observeParams(f)...)
 	body = append(body, kernel, record(f, "Returned"))
-	body = append(body, observeParams(f)...)
-	body = append(body, observeResults(f)...)
+	body = append(body, w.observeParams(f)...)
+	body = append(body, w.observeResults(f)...)
 	body = append(body, record(f, "Judge"))
 	if len(names) > 0 {
 		body = append(body, jen.Return(list(names...)))
@@ -101,8 +101,8 @@ func resultNames(f bind.Wrapper) []jen.Code {
 }
 
 // begin starts the record of the call.
-func begin(f bind.Wrapper) []jen.Code {
-	observations := tight(jen.Index(jen.Lit(bufferSize(f))), jen.Qual(assertsPath, "Observation"))
+func (w *writer) begin(f bind.Wrapper) []jen.Code {
+	observations := tight(jen.Index(jen.Lit(bufferSize(f))), w.asserts("Observation"))
 	all := tight(jen.Id(f.Buf), jen.Index(jen.Op(":")))
 	start := record(f, "Begin", addressOf(jen.Id(f.OpVar)))
 	if f.Context != "" {
@@ -110,7 +110,7 @@ func begin(f bind.Wrapper) []jen.Code {
 	}
 	return []jen.Code{
 		jen.Var().Id(f.Buf).Add(observations),
-		jen.Id(f.Call).Op(":=").Add(call(jen.Qual(assertsPath, "NewCall"), all)),
+		jen.Id(f.Call).Op(":=").Add(call(w.asserts("NewCall"), all)),
 		start,
 	}
 }
@@ -145,23 +145,23 @@ func room(r bind.Role) int {
 	return 0
 }
 
-func observeParams(f bind.Wrapper) []jen.Code {
+func (w *writer) observeParams(f bind.Wrapper) []jen.Code {
 	var lines []jen.Code
 	for _, p := range f.Params {
-		lines = append(lines, observe(1, f, "Arg", p.Name, p.Role)...)
+		lines = append(lines, w.observe(1, f, "Arg", p.Name, p.Role)...)
 	}
 	return lines
 }
 
 // observeResults leaves the results of a failed call alone.
-func observeResults(f bind.Wrapper) []jen.Code {
+func (w *writer) observeResults(f bind.Wrapper) []jen.Code {
 	depth, mayFail := 1, f.Err != "" && f.Plan.Results()
 	if mayFail {
 		depth = 2
 	}
 	var lines []jen.Code
 	for _, r := range f.Results {
-		lines = append(lines, observe(depth, f, "Result", r.Name, r.Role)...)
+		lines = append(lines, w.observe(depth, f, "Result", r.Name, r.Role)...)
 	}
 	if mayFail {
 		return []jen.Code{jen.If(jen.Id(f.Err).Op("==").Nil()).Add(block(depth, lines...))}
@@ -171,21 +171,21 @@ func observeResults(f bind.Wrapper) []jen.Code {
 
 // observe records one value, a list tensor by tensor: so the compiler sees the
 // tensor's type at every call.
-func observe(depth int, f bind.Wrapper, method, name string, role bind.Role) []jen.Code {
+func (w *writer) observe(depth int, f bind.Wrapper, method, name string, role bind.Role) []jen.Code {
 	switch role {
 	case bind.One:
 		return []jen.Code{record(f, method, tensor(f, name))}
 	case bind.Pointer:
-		return []jen.Code{record(f, method, call(jen.Qual(assertsPath, "Optional"), jen.Id(name)))}
+		return []jen.Code{record(f, method, call(w.asserts("Optional"), jen.Id(name)))}
 	case bind.List:
-		return observeList(depth, f, name, observe(depth+1, f, method, f.Elem, bind.One))
+		return w.observeList(depth, f, name, w.observe(depth+1, f, method, f.Elem, bind.One))
 	case bind.PointerList:
-		return observeList(depth, f, name, observe(depth+1, f, method, f.Elem, bind.Pointer))
+		return w.observeList(depth, f, name, w.observe(depth+1, f, method, f.Elem, bind.Pointer))
 	}
 	return nil
 }
 
-func observeList(depth int, f bind.Wrapper, name string, each []jen.Code) []jen.Code {
+func (w *writer) observeList(depth int, f bind.Wrapper, name string, each []jen.Code) []jen.Code {
 	return []jen.Code{
 		record(f, "List", call(jen.Id("len"), jen.Id(name))),
 		jen.For(list(jen.Id("_"), jen.Id(f.Elem)).Op(":=").Range().Id(name)).Add(block(depth+1, each...)),

@@ -117,8 +117,7 @@ func CopiesOnMetaList(self *c10.Tensor) []*c10.Tensor {
 }
 
 var opCopiesOnMetaList = asserts.Op{Name: "fault::copies_on_meta.list", Schema: "copies_on_meta.list(Tensor(a) self) -> Tensor(a)[]",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)[]", Suffix: "[]", Before: []string{"a"}, List: true}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)[]", Suffix: "[]", Before: []string{"a"}, List: true}},
 }
 
 // CopiesOnMetaSingle calls faults.CopiesViewOnMeta, checked by OA001 OA002 OA003 OA004 OA009.
@@ -141,8 +140,7 @@ func CopiesOnMetaSingle(self *c10.Tensor) *c10.Tensor {
 }
 
 var opCopiesOnMetaSingle = asserts.Op{Name: "fault::copies_on_meta.single", Schema: "copies_on_meta.single(Tensor(a) self) -> Tensor(a)",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
 // CopiesOnMetaTuple calls faults.CopiesSecondViewOnMeta, checked by OA001 OA002 OA003 OA004 OA009.
@@ -166,8 +164,7 @@ func CopiesOnMetaTuple(self *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
 }
 
 var opCopiesOnMetaTuple = asserts.Op{Name: "fault::copies_on_meta.tuple", Schema: "copies_on_meta.tuple(Tensor(a) self) -> (Tensor(a), Tensor(a))",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}},
-	Results: []asserts.Subject{{Name: "result0", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "result1", Type: "Tensor(a)", Before: []string{"a"}}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result0", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "result1", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
 // CopiesResultOut calls faults.ReturnsCopyOfOut, checked by OA001 OA002 OA006 OA009 OA010.
@@ -423,8 +420,7 @@ func EnlargesOnMetaList(self *c10.Tensor) []*c10.Tensor {
 }
 
 var opEnlargesOnMetaList = asserts.Op{Name: "fault::enlarges_on_meta.list", Schema: "enlarges_on_meta.list(Tensor self) -> Tensor[]",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor[]", Suffix: "[]", List: true}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor[]", Suffix: "[]", List: true}},
 }
 
 // EnlargesOnMetaSingle calls faults.EnlargesOnMeta, checked by OA001 OA002 OA003 OA005 OA007 OA009.
@@ -447,8 +443,7 @@ func EnlargesOnMetaSingle(self *c10.Tensor) *c10.Tensor {
 }
 
 var opEnlargesOnMetaSingle = asserts.Op{Name: "fault::enlarges_on_meta.single", Schema: "enlarges_on_meta.single(Tensor self) -> Tensor",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
 // EnlargesOnMetaTuple calls faults.EnlargesSecondOnMeta, checked by OA001 OA002 OA003 OA005 OA007 OA008 OA009.
@@ -472,8 +467,7 @@ func EnlargesOnMetaTuple(self *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
 }
 
 var opEnlargesOnMetaTuple = asserts.Op{Name: "fault::enlarges_on_meta.tuple", Schema: "enlarges_on_meta.tuple(Tensor self) -> (Tensor, Tensor)",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}},
-	Results: []asserts.Subject{{Name: "result0", Type: "Tensor"}, {Index: 1, Name: "result1", Type: "Tensor"}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result0", Type: "Tensor"}, {Index: 1, Name: "result1", Type: "Tensor"}},
 }
 
 // EnlargesOnMetaWritingList calls faults.EnlargesThirdOnMetaAndWrites, checked by OA001 OA002 OA003 OA005 OA007 OA008 OA010 OA013.
@@ -499,8 +493,7 @@ func EnlargesOnMetaWritingList(self *c10.Tensor) []*c10.Tensor {
 }
 
 var opEnlargesOnMetaWritingList = asserts.Op{Name: "fault::enlarges_on_meta_writing.list", Schema: "enlarges_on_meta_writing.list(Tensor(a!) self) -> Tensor[]",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor[]", Suffix: "[]", List: true}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor[]", Suffix: "[]", List: true}},
 }
 
 // EnlargesOnMetaWritingSingle calls faults.EnlargesOnMetaAndWrites, checked by OA001 OA002 OA003 OA005 OA007 OA010 OA013.
@@ -523,8 +516,7 @@ func EnlargesOnMetaWritingSingle(self *c10.Tensor) *c10.Tensor {
 }
 
 var opEnlargesOnMetaWritingSingle = asserts.Op{Name: "fault::enlarges_on_meta_writing.single", Schema: "enlarges_on_meta_writing.single(Tensor(a!) self) -> Tensor",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
 // EnlargesOnMetaWritingTuple calls faults.EnlargesSecondOnMetaAndWrites, checked by OA001 OA002 OA003 OA005 OA007 OA008 OA010 OA013.
@@ -548,8 +540,7 @@ func EnlargesOnMetaWritingTuple(self *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
 }
 
 var opEnlargesOnMetaWritingTuple = asserts.Op{Name: "fault::enlarges_on_meta_writing.tuple", Schema: "enlarges_on_meta_writing.tuple(Tensor(a!) self) -> (Tensor, Tensor)",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
-	Results: []asserts.Subject{{Name: "result0", Type: "Tensor"}, {Index: 1, Name: "result1", Type: "Tensor"}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Results: []asserts.Subject{{Name: "result0", Type: "Tensor"}, {Index: 1, Name: "result1", Type: "Tensor"}},
 }
 
 // FillsIn calls faults.FillsIn, checked by OA001 OA002 OA003 OA005 OA007 OA009.
@@ -1670,8 +1661,7 @@ func ReshapesOptional(self, running *c10.Tensor) *c10.Tensor {
 }
 
 var opReshapesOptional = asserts.Op{Name: "fault::reshapes.optional", Schema: "reshapes.optional(Tensor self, Tensor(a!)? running) -> Tensor",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "running", Type: "Tensor(a!)?", Suffix: "?", Before: []string{"a"}, Write: true}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "running", Type: "Tensor(a!)?", Suffix: "?", Before: []string{"a"}, Write: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
 // ReshapesOptionalList calls faults.ReshapesOptionalElement, checked by OA001 OA002 OA003 OA005 OA007 OA009 OA010 OA013.
@@ -1702,8 +1692,7 @@ func ReshapesOptionalList(self *c10.Tensor, running []*c10.Tensor) *c10.Tensor {
 }
 
 var opReshapesOptionalList = asserts.Op{Name: "fault::reshapes.optional_list", Schema: "reshapes.optional_list(Tensor self, Tensor(a!)?[] running) -> Tensor",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "running", Type: "Tensor(a!)?[]", Suffix: "?[]", Before: []string{"a"}, Write: true, List: true}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "running", Type: "Tensor(a!)?[]", Suffix: "?[]", Before: []string{"a"}, Write: true, List: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
 // Reshapes_List calls faults.ReshapesElement, checked by OA001 OA002 OA010 OA013.
@@ -1754,8 +1743,7 @@ func Reshapes_Tensor(self *c10.Tensor) *c10.Tensor {
 }
 
 var opReshapes_Tensor = asserts.Op{Name: "fault::reshapes_.tensor", Schema: "reshapes_.tensor(Tensor(a!) self) -> Tensor(a!)",
-	Args:    []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
-	Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
 // ReturnsBase calls faults.ReturnsBase, checked by OA001 OA002 OA003 OA004 OA009.
