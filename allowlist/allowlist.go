@@ -136,5 +136,5 @@ func (e *Entry) holds(at Where) bool {
 }
 
 func (e *Entry) expired(day time.Time) bool {
-	return !e.Expires.IsZero() && !day.IsZero() && !day.Before(e.Expires.AddDate(0, 0, 1))
+	return !e.Expires.IsZero() && !day.Before(e.Expires.AddDate(0, 0, 1))
 }

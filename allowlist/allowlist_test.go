@@ -1,7 +1,11 @@
 package allowlist
 
 import (
+	"errors"
 	"go/scanner"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -46,6 +50,7 @@ func TestExcuse(t *testing.T) {
 		at   Where
 		want string // the entry's op
 	}{
+		{"on every device", name("add", false, "out"), asserts.FreshImpl, Where{Device: "cuda"}, "add"},
 		{"every overload", name("add", false, "out"), asserts.FreshImpl, Where{}, "add"},
 		{"the default overload too", name("add", false, ""), asserts.FreshStorage, Where{}, "add"},
 		{"not the in-place op", name("add", true, "Tensor"), asserts.FreshImpl, Where{}, ""},
@@ -132,6 +137,11 @@ func TestParseErrors(t *testing.T) {
 		{"alias", "- op: &a add\n  checks: all\n  reason: *a\n", []string{"a.yaml:3:11: expected text that is not empty, found the YAML alias *a"}},
 		{"no checks", "- op: add\n  checks: []\n  reason: r\n", []string{"a.yaml:2:11: expected checks: a list of codes such as [OA003, OA005], or all, found an empty list"}},
 		{"scalar entry", "- add\n", []string{`a.yaml:1:3: expected an entry with keys, found "add"`}},
+		{"null is no text", "- op: ~\n  checks: all\n  reason: ~\n", []string{"a.yaml:1:7: expected text that is not empty, found nothing", "a.yaml:3:11: expected text that is not empty, found nothing"}},
+		{"checks of text", "- op: add\n  checks: OA001\n  reason: r\n", []string{`a.yaml:2:11: expected checks: a list of codes such as [OA003, OA005], or all, found "OA001"`}},
+		{"checks in a mapping", "- op: add\n  checks: {OA001: x}\n  reason: r\n", []string{"a.yaml:2:11: expected checks: a list of codes such as [OA003, OA005], or all, found a mapping"}},
+		{"checks by an alias", "- op: &all all\n  checks: *all\n  reason: r\n", []string{"a.yaml:2:11: expected checks: a list of codes such as [OA003, OA005], or all, found the YAML alias *all"}},
+		{"a bad number", "- op: add\n  checks: all\n  reason: r\n  versions: '>=1.x'\n", []string{`a.yaml:4:13: version "1.x" is not of the form`}},
 		{"all at once", "- op: sub\n- checks: [no]\n", []string{
 			"a.yaml:1:3: checks is missing", "a.yaml:1:3: reason is missing", "a.yaml:1:3: no op in the schema",
 			`a.yaml:2:12: unknown check "no"`, "a.yaml:2:3: op is missing",
@@ -170,8 +180,86 @@ func TestReasonIsOneLine(t *testing.T) {
 	}
 }
 
+// Entries are held against the ops there are, each once.
+func TestNames(t *testing.T) {
+	add, err := schema.ParseOp("add.Tensor(Tensor self, Tensor other) -> Tensor")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct{ op, want string }{
+		{"add", ""},
+		{"add.Tensor", ""},
+		{"aten::add.Tensor", ""},
+		{"''", `a.yaml:1:7: expected text that is not empty, found ""`},
+		{"sub", `a.yaml:1:3: no op in the schema is called "sub"`},
+		{"ADD_", `a.yaml:1:3: no op in the schema is called "ADD_"; did you mean "add"?`},
+	} {
+		got := ""
+		if _, err := Parse("a.yaml", []byte("- op: "+tt.op+"\n  checks: all\n  reason: r\n"), []*schema.Op{add}); err != nil {
+			got = strings.TrimSpace(allErrors(err))
+		}
+		if got != tt.want {
+			t.Errorf("%s: %s, want %s", tt.op, got, tt.want)
+		}
+	}
+}
+
+// Open takes a preset's name, and a file.
+func TestOpen(t *testing.T) {
+	if list, err := Open("pytorch-1.13", nil); err != nil || list.Path != "preset pytorch-1.13" {
+		t.Errorf("a preset: %v, %v", list, err)
+	}
+	path := filepath.Join(t.TempDir(), "a.yaml")
+	if err := os.WriteFile(path, []byte(sample), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if list, err := Open(path, nil); err != nil || len(list.Entries) != 2 {
+		t.Errorf("a file: %v, %v", list, err)
+	}
+	if _, err := Open("nothing.yaml", nil); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("no file: %v", err)
+	}
+}
+
+// An entry may be about crashes, alone or besides checks.
+func TestCrashes(t *testing.T) {
+	src := "- op: add\n  crash: [SIGFPE, hang]\n  reason: r\n  device: cuda\n- op: mul\n  crash: abort\n  reason: r\n  checks: [OA001]\n"
+	list, err := Parse("a.yaml", []byte(src), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	add, mul := list.Entries[0], list.Entries[1]
+	if add.ExcusesCrash("SIGFPE", Where{}) || add.ExcusesCrash("abort", Where{Device: "cuda"}) || len(list.Unused()) != 2 {
+		t.Error("excused on another device, or from another cause")
+	}
+	if !add.ExcusesCrash("hang", Where{Device: "cuda"}) || !mul.ExcusesCrash("abort", Where{}) || len(list.Unused()) != 0 {
+		t.Error("not excused, or not counted as used")
+	}
+	if _, err := Parse("a.yaml", []byte("- op: add\n  crash: [hang, '']\n  reason: r\n"), nil); err == nil || !strings.HasPrefix(err.Error(), "a.yaml:2:17: expected text") {
+		t.Errorf("a cause without text: %v", err)
+	}
+}
+
+// One entry in braces, as a report writes it, stands for a list of one.
+func TestOneEntry(t *testing.T) {
+	list, err := Parse("a.yaml", []byte("{op: add, checks: [OA001], reason: r}"), nil)
+	if err != nil || len(list.Entries) != 1 {
+		t.Errorf("%v, %v", list, err)
+	}
+	if _, err := Parse("a.yaml", []byte("op: add\nchecks: all\nreason: r\n"), nil); err == nil {
+		t.Error("a mapping in lines is no list")
+	}
+}
+
+// What has no entries is nothing to look up.
+func TestAboutNothing(t *testing.T) {
+	if about := (&List{}).About(nil); about != nil {
+		t.Error(about)
+	}
+}
+
 func TestEmptyFile(t *testing.T) {
-	for _, src := range []string{"", "# nothing\n", "[]\n"} {
+	for _, src := range []string{"", "# nothing\n", "[]\n", "---\n", "~\n"} {
 		list, err := Parse("a.yaml", []byte(src), nil)
 		if err != nil || len(list.Entries) != 0 {
 			t.Errorf("Parse(%q) = %v, %v; want no entries", src, list, err)
@@ -198,6 +286,11 @@ func TestRange(t *testing.T) {
 		{"==1.13", "1.13.1", false},
 		{">1.13", "1.13.1", true},
 		{">=2.0, <3", "3.0", false},
+		{">=1.13", "", false},
+		{">=1.13", "new", false},
+		{"<2.6", "new", false},
+		{"==2.6.0", "2.6.0a0+git.99", true},
+		{"<=2.6", "2.6:5", true},
 	}
 	for _, tt := range tests {
 		r, err := ParseRange(tt.text)

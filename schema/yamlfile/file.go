@@ -13,7 +13,6 @@ import (
 	"io"
 	"os"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -70,7 +69,7 @@ func New(path string, text []byte) *File {
 			f.runes = append(f.runes, off)
 		}
 		r, size := rune(text[off]), 1
-		if r >= utf8.RuneSelf {
+		if r >= utf8.RuneSelf { //mutate:equivalent true: only saves time
 			r, size = utf8.DecodeRune(text[off:])
 		}
 		off += size
@@ -153,7 +152,7 @@ func (f *File) Document(empty string) *yaml.Node {
 			f.ReportAt(f.offsetPos(0), "the file is empty: %s", empty)
 		}
 		return nil
-	case err != nil:
+	case err != nil: //mutate:equivalent false: the second document begins with the same error
 		f.syntaxError(err)
 		return nil
 	}
@@ -176,12 +175,13 @@ func (f *File) readable() bool {
 	}
 	for off := 0; off < len(f.text); {
 		c := f.text[off]
-		if ' ' <= c && c <= '~' || c == '\n' || c == '\r' || c == '\t' {
+		if ' ' <= c && c <= '~' { //mutate:equivalent false: only saves time
 			off++
 			continue
 		}
 		r, size := utf8.DecodeRune(f.text[off:])
 		switch {
+		case r == '\n', r == '\r', r == '\t':
 		case r == utf8.RuneError && size == 1:
 			f.ReportAt(f.offsetPos(off), "wrong UTF-8: byte 0x%02x", c)
 			return false
@@ -199,11 +199,8 @@ func (f *File) readable() bool {
 func (f *File) syntaxError(err error) {
 	msg := strings.TrimPrefix(err.Error(), "yaml: ")
 	line := 1
-	if rest, ok := strings.CutPrefix(msg, "line "); ok {
-		number, after, _ := strings.Cut(rest, ": ")
-		if n, err := strconv.Atoi(number); err == nil {
-			line, msg = n, after
-		}
+	if n, _ := fmt.Sscanf(msg, "line %d: ", &line); n == 1 {
+		_, msg, _ = strings.Cut(msg, ": ")
 		if strings.HasPrefix(msg, "did not find expected") {
 			line++
 		}

@@ -74,7 +74,7 @@ func IsNull(n *yaml.Node) bool { return n.Kind == yaml.ScalarNode && n.Tag == "!
 // Bool reads a YAML 1.1 boolean, as torchgen's reader does.
 func Bool(n *yaml.Node) (value, ok bool) {
 	plain := n.Kind == yaml.ScalarNode && n.Style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle|yaml.LiteralStyle|yaml.FoldedStyle) == 0
-	if !plain || n.Tag != "!!bool" && n.Tag != "!!str" || len(n.Value) > len("false") {
+	if !plain || n.Tag != "!!bool" && n.Tag != "!!str" {
 		return false, false
 	}
 	switch v := strings.ToLower(n.Value); v {
