@@ -68,7 +68,8 @@ func (r *Report) Empty() string {
 		return "there are no ops to run"
 	}
 	for _, op := range r.Ops {
-		if op.Ran > 0 || op.Against() > 0 {
+		crashed := slices.ContainsFunc(op.Crashes, func(c Crash) bool { return c.Alone })
+		if op.Ran > 0 || crashed || len(op.Findings) > 0 {
 			return ""
 		}
 	}

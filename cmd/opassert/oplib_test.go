@@ -134,6 +134,34 @@ func TestCaseRunsAgain(t *testing.T) {
 	}
 }
 
+// A crash is told with its call, the op's own stack and a repro line; the waive
+// line of its report, pasted into a file, waives it.
+func TestCrashIsReportedAndWaived(t *testing.T) {
+	command, lib := tool(t)
+	check := []string{"check", "-lib", lib, "-op", "oplib::crash", "-cases", "4"}
+	out, err := exec.Command(command, check...).Output()
+	if exit, ok := err.(*exec.ExitError); !ok || exit.ExitCode() != 1 {
+		t.Fatalf("the command ended with %v; crashes are status 1\n%s", err, out)
+	}
+	for _, want := range []string{
+		"crash  oplib::crash  SIGSEGV in case 0\n", "\n  call    oplib::crash(self=float32[", "\n  stack   ", "oplib-", "\n  repro   opassert check ",
+	} {
+		if !strings.Contains(string(out), want) {
+			t.Errorf("the report lacks %q:\n%s", want, out)
+		}
+	}
+	_, waive, _ := strings.Cut(string(out), "\n  waive   ")
+	waive, _, _ = strings.Cut(waive, "\n")
+	list := filepath.Join(t.TempDir(), "allow.yaml")
+	if err := os.WriteFile(list, []byte(waive+"\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	out, err = exec.Command(command, append(check, "-allow", list)...).Output()
+	if err != nil || !strings.Contains(string(out), "not counted  oplib::crash  SIGSEGV in case 0, waived: ...") || !strings.Contains(string(out), "0 findings and 0 crashes") {
+		t.Errorf("ended with %v:\n%s", err, out)
+	}
+}
+
 // What dump writes, the other commands read.
 func TestDumpReadsBack(t *testing.T) {
 	command, lib := tool(t)
