@@ -35,6 +35,7 @@ type process struct {
 	died    bool   // the worker has died, as what watches it has said
 	last    string // how it died
 	refusal error  // why it cannot start, in its own words
+	doing   string // what it does before it is ready, in its own words
 	stderr  *lastBytes
 }
 
@@ -74,12 +75,15 @@ func startProcess(cmd *exec.Cmd, folder string, patience time.Duration) (*proces
 // silent says what became of a worker that did not start.
 func (p *process) silent() string {
 	crash := new(Crash)
-	why := fmt.Sprintf("it said nothing for %v", startup)
+	why := fmt.Sprintf("it said nothing for %v", 3*startup)
 	if p.died || p.over() {
 		if err := p.tell(crash, p.status()); err != nil {
 			return err.Error()
 		}
 		why = crash.Cause
+	}
+	if p.doing != "" {
+		why += ", " + p.doing
 	}
 	if text := p.stderr.String(); text != "" {
 		why += ": " + text
@@ -118,6 +122,9 @@ func (p *process) ready(patience time.Duration) bool {
 		if rest, isReady := strings.CutPrefix(line, lineReady+" "); isReady {
 			p.pid, _ = strconv.Atoi(rest)
 			return true
+		}
+		if text, ok := strings.CutPrefix(line, lineDoing+" "); ok {
+			p.doing = text
 		}
 		if text, ok := strings.CutPrefix(line, lineFault+" "); ok {
 			p.refusal = ownFault(text)

@@ -41,8 +41,8 @@ const (
 // more runs again, alone, with all of it. Most of those never end.
 const glance = 3
 
-// startup is how long a worker may take to start.
-const startup = time.Minute
+// startup is a third of how long a worker may take to start.
+const startup = 20 * time.Second
 
 // Do runs every case of every op. When ctx ends it returns what is done, with
 // the context's error. What goes wrong in opassert itself, such as a worker

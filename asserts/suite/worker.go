@@ -25,6 +25,7 @@ type Config struct {
 // JSON" after it, and "done".
 const (
 	lineReady = "ready"
+	lineDoing = "doing" // "doing TEXT", before it is ready: what it would fail in
 	lineStart = "start"
 	lineCall  = "call"  // "call CASE" before each call and "call " after it, where the request wants that
 	lineFrame = "frame" // "frame TEXT", innermost first, from a worker that crashes
@@ -76,6 +77,10 @@ func Serve(engine Engine, cfg Config, in io.Reader, out io.Writer) error {
 	}
 	return lines.Err()
 }
+
+// Doing tells the run what this worker does now, before it is ready: "while it
+// loaded libmyops.so". It is told where the worker ends before it is ready.
+func Doing(text string, out io.Writer) { fmt.Fprintln(out, lineDoing, text) }
 
 // Refuse tells the run why this worker cannot start.
 func Refuse(err error, out io.Writer) { fmt.Fprintln(out, lineFault, strconv.Quote(err.Error())) }

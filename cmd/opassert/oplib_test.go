@@ -162,6 +162,31 @@ func TestCrashIsReportedAndWaived(t *testing.T) {
 	}
 }
 
+// A library that ends the process while it is loaded, or adds no ops, is no green
+// run.
+func TestLibraryWithoutOps(t *testing.T) {
+	command, _ := tool(t)
+	for _, tt := range []struct{ name, body, want string }{
+		{"exits", "exit(0);", "a worker did not start: exit status 0, while it loaded "},
+		{"crashes", "abort();", "a worker did not start: SIGABRT, while it loaded "},
+		{"idles", "", "nothing to check: "},
+	} {
+		dir := t.TempDir()
+		source, lib := filepath.Join(dir, tt.name+".c"), filepath.Join(dir, tt.name+".so")
+		text := "#include <stdlib.h>\n__attribute__((constructor)) static void load(void) { " + tt.body + " }\n"
+		if err := os.WriteFile(source, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if out, err := exec.Command("cc", "-shared", "-fPIC", "-o", lib, source).CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		out, err := exec.Command(command, "check", "-lib", lib).CombinedOutput()
+		if exit, ok := err.(*exec.ExitError); !ok || exit.ExitCode() != 2 || !strings.Contains(string(out), tt.want+lib) {
+			t.Errorf("%s: ended with %v, want %q in\n%s", tt.name, err, tt.want+lib, out)
+		}
+	}
+}
+
 // What dump writes, the other commands read.
 func TestDumpReadsBack(t *testing.T) {
 	command, lib := tool(t)

@@ -245,6 +245,9 @@ func matches(pattern string, o suite.Operator) bool {
 // serve is the life of a worker. What keeps it from starting goes to the run.
 func (f *checkFlags) serve(inv *invocation) error {
 	replies := os.NewFile(suite.ReplyFile, "replies")
+	if len(f.libs) > 0 {
+		suite.Doing("while it loaded "+strings.Join(f.libs, ", "), replies)
+	}
 	engine, config, err := f.prepare(inv)
 	if err != nil {
 		suite.Refuse(err, replies)
