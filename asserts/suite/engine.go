@@ -13,10 +13,10 @@ type Engine interface {
 	// Version names the library, as reports show it: "libtorch 1.13.1".
 	Version() string
 
-	// Operators gives every op that can be called, sorted by name.
+	// Operators returns every op that can be called, sorted by name.
 	Operators() ([]Operator, error)
 
-	// Operator gives one of them.
+	// Operator returns one of them.
 	Operator(name string) (Operator, error)
 
 	// Make makes a tensor on the CPU. What an op of the library makes of it
@@ -30,14 +30,14 @@ type Engine interface {
 	// Generator makes a random number generator, as an argument.
 	Generator(seed int64) (any, error)
 
-	// Storage gives a tensor's storage, as an argument.
+	// Storage returns a tensor's storage, as an argument.
 	Storage(t Tensor) (any, error)
 
 	// Seed sets the state of the default random number generator.
 	Seed(seed int64) error
 
 	// Call calls an op and observes its tensors before and after at the level.
-	// The results are the caller's to release. An op that throws gives an
+	// The results are the caller's to release. An op that throws returns an
 	// error of type *Thrown.
 	Call(op string, args []any, level asserts.Level) (Outcome, error)
 
@@ -45,7 +45,7 @@ type Engine interface {
 	// fault, though it looks like one.
 	Harmless(v *asserts.Violation, c *Case) bool
 
-	// Subjects gives the op with what else a call shows of its tensors.
+	// Subjects returns the op with what else a call shows of its tensors.
 	Subjects(op *asserts.Op) *asserts.Op
 }
 
@@ -107,7 +107,7 @@ type Thrown struct{ Message string }
 
 func (t *Thrown) Error() string { return t.Message }
 
-// message gives the text that a kernel threw, and false for a failure of
+// message returns the text that a kernel threw, and false for a failure of
 // another sort.
 func message(err error) (string, bool) {
 	var t *Thrown

@@ -140,7 +140,7 @@ func ownFault(quoted string) error {
 	return errors.New(text)
 }
 
-// ended tells of a worker that is gone, or that does not answer any more: it
+// ended deals with a worker that is gone, or that does not answer any more: it
 // fills in the crash, or returns a fault of opassert's own.
 func (l *lane) ended(crash *Crash) error {
 	if !l.p.over() {

@@ -7,7 +7,7 @@ import (
 	"github.com/opassert/opassert/schema"
 )
 
-// lint gives what is wrong with an op's schema alone, as findings.
+// lint returns what is wrong with an op's schema alone, as findings.
 func lint(o Operator) []*Finding {
 	var found []*Finding
 	for _, f := range schema.LintOp(o.Schema) {
@@ -19,7 +19,7 @@ func lint(o Operator) []*Finding {
 	return found
 }
 
-// place gives the argument that stands where the lint points, or the first.
+// place returns the argument that stands where the lint points, or the first.
 func place(op *schema.Op, f schema.Finding) asserts.Place {
 	i := max(0, slices.IndexFunc(op.Func.Args, func(a schema.Argument) bool { return a.Pos == f.Pos }))
 	if len(op.Func.Args) == 0 {

@@ -7,7 +7,7 @@ import (
 	"github.com/opassert/opassert/asserts"
 )
 
-// twins gives the arguments as they are on meta, or why there are none.
+// twins returns the arguments as they are on meta, or why there are none.
 func (r *runner) twins(m *maker, c *Case, args []any) ([]any, string) {
 	if !c.plain() {
 		return nil, "a tensor that is not plain has no twin on meta"

@@ -6,7 +6,7 @@ import (
 	"github.com/opassert/opassert/asserts"
 )
 
-// minimise gives the simplest case that it can find that shows the same
+// minimise returns the simplest case that it can find that shows the same
 // violation, and the violation as it is there: each change is kept that does.
 func (r *runner) minimise(t *target, c *Case, v *asserts.Violation) (*Case, *asserts.Violation) {
 	budget := 60
@@ -27,7 +27,7 @@ func (r *runner) minimise(t *target, c *Case, v *asserts.Violation) (*Case, *ass
 	return c, v
 }
 
-// borrowed tells whether a violation is only there because its subject is the
+// borrowed reports whether a violation is only there because its subject is the
 // same tensor as another one: with tensors of its own the call breaks the same
 // rule about that other.
 func (r *runner) borrowed(t *target, c *Case, v *asserts.Violation) bool {
@@ -46,7 +46,7 @@ func (r *runner) borrowed(t *target, c *Case, v *asserts.Violation) bool {
 		!slices.ContainsFunc(found, func(w *asserts.Violation) bool { return sameFault(v, w) })
 }
 
-// shows gives the violation of the same rule about the same subject that a
+// shows returns the violation of the same rule about the same subject that a
 // case shows, or nil.
 func (r *runner) shows(t *target, c *Case, v *asserts.Violation) *asserts.Violation {
 	a, err := r.try(t, c)
@@ -61,7 +61,7 @@ func (r *runner) shows(t *target, c *Case, v *asserts.Violation) *asserts.Violat
 	return found[i]
 }
 
-// simplifications gives cases with argument i made simpler, the simplest
+// simplifications returns cases with argument i made simpler, the simplest
 // first.
 func simplifications(c *Case, i int) []*Case {
 	var out []*Case

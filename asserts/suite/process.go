@@ -189,7 +189,7 @@ func (p *process) kill() {
 }
 
 // renew puts a worker that has run nothing in the place of this one; false
-// when nothing watches the worker and so there is none.
+// when nothing watches the worker, so that no other takes its place.
 func (p *process) renew() bool {
 	if p.pid == p.cmd.Process.Pid {
 		return false

@@ -88,7 +88,7 @@ func (r *OpResult) settle() {
 	r.Findings = slices.DeleteFunc(slices.Clone(r.Findings), told)
 }
 
-// same tells whether two findings are about one rule and one subject, list
+// same reports whether two findings are about one rule and one subject, list
 // elements aside. The device is not asked: a fault that shows on both is one.
 func (f *Finding) same(g *Finding) bool {
 	a, b := f.Violation, g.Violation

@@ -167,7 +167,7 @@ func (r *runner) try(t *target, c *Case) (*attempt, error) {
 	return a, nil
 }
 
-// judge holds an attempt against the op's checks; it gives the violations and
+// judge holds an attempt against the op's checks; it returns the violations and
 // counts into the result.
 func (r *runner) judge(t *target, a *attempt, result *caseResult) []*asserts.Violation {
 	result.CPU = new(tally)
@@ -189,7 +189,7 @@ func (r *runner) judge(t *target, a *attempt, result *caseResult) []*asserts.Vio
 	return append(found, t.unwaived(verdict.Violations, result)...)
 }
 
-// sameFault tells whether two violations are about one rule and one subject.
+// sameFault reports whether two violations are about one rule and one subject.
 func sameFault(v, w *asserts.Violation) bool {
 	return v.Code == w.Code && v.Subject.Return == w.Subject.Return && v.Subject.Index == w.Subject.Index
 }

@@ -27,7 +27,7 @@ func (r *Report) WriteTable(w io.Writer) error {
 // longestTrigger is how much of a call a table has room for.
 const longestTrigger = 160
 
-// trigger gives the call without the op's name.
+// trigger returns the call without the op's name.
 func (f *Finding) trigger() string {
 	_, args, ok := strings.Cut(f.Call, "(")
 	if !ok {

@@ -75,7 +75,7 @@ func (l *Libtorch) Number() string {
 
 func (l *Libtorch) Version() string { return "libtorch " + l.version }
 
-// Loaded tells whether an op came with a library.
+// Loaded reports whether an op came with a library.
 func (l *Libtorch) Loaded(op string) bool { return !l.old[op] }
 
 // Operators leaves out what has no way to run on the CPU.
@@ -105,7 +105,7 @@ func (l *Libtorch) Operator(name string) (suite.Operator, error) {
 // interpreter's.
 var namespaces = []string{"aten", "quantized", "sparse", "mkldnn", "nested"}
 
-// runnable tells whether an op can run on some sort of CPU tensor.
+// runnable reports whether an op can run on some sort of CPU tensor.
 func runnable(op *libtorch.Op) bool {
 	return op.CPU || slices.ContainsFunc(op.Kernels, func(k string) bool {
 		return slices.Contains([]string{"QuantizedCPU", "NestedTensorCPU", "SparseCPU", "SparseCsrCPU", "MkldnnCPU"}, k)
@@ -180,7 +180,7 @@ func returned(op *schema.Op, alias *schema.Alias) bool {
 	})
 }
 
-// nameless gives a schema that holds no more than the op's name.
+// nameless returns a schema that holds no more than the op's name.
 func nameless(name string) *schema.Op {
 	namespace, rest, _ := strings.Cut(name, "::")
 	base, overload, _ := strings.Cut(rest, ".")
@@ -223,7 +223,7 @@ func (l *Libtorch) Make(d suite.Dense, f suite.Form) (suite.Tensor, error) {
 	return torchTensor{t}, nil
 }
 
-// named gives the dimensions of a tensor names.
+// named names the dimensions of a tensor.
 func (l *Libtorch) named(t libtorch.Tensor, dims int) (suite.Tensor, error) {
 	names := make([]any, dims)
 	for i := range names {

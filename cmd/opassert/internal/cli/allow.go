@@ -14,9 +14,9 @@ import (
 var allowCommand = command{
 	name:    "allow",
 	args:    "audit",
-	summary: "tell which allowlist entries no case needed",
+	summary: "list allowlist entries that no case needed",
 	about: `
-Runs the ops that the allowlists name, with every check, and tells of each entry
+Runs the ops that the allowlists name, with every check, and says of each entry
 whether a case broke what it waives. An entry that no case needed may be one
 too many.
 
@@ -153,7 +153,7 @@ func (a *auditedEntry) weigh(e *allowlist.Entry, op *suite.OpResult) {
 	}
 }
 
-// covers tells whether an entry is about what a violation shows. Where OA007
+// covers reports whether an entry is about what a violation shows. Where OA007
 // or OA008 names whom a return shares with, OA003 and OA005 stay quiet; an
 // entry for those is for the same fault.
 func covers(set asserts.Codes, code asserts.Code) bool {

@@ -40,7 +40,7 @@ var commands = []command{
 	versionCommand,
 }
 
-// Main runs the command line and gives the exit status.
+// Main runs the command line and returns the exit status.
 func Main(args []string, stdout, stderr io.Writer) int {
 	if len(args) == 0 {
 		usage(stderr)
@@ -151,7 +151,7 @@ func (inv *invocation) parseMixed(minArgs int) (args []string, err error) {
 	return args, nil
 }
 
-// status prints how the command ended and gives its exit status.
+// status prints how the command ended and returns its exit status.
 func (inv *invocation) status(err error) int {
 	var exit exitStatus
 	var bad *usageError
