@@ -53,7 +53,7 @@ func (c *Call) BeginContext(ctx context.Context, op *Op) {
 	c.on = c.settings.on
 }
 
-// BeginSeen starts a call that an engine observes by itself, and gives the
+// BeginSeen starts a call that an engine observes by itself, and returns the
 // level to do it at. Instead of Arg and what follows comes JudgeSeen.
 func (c *Call) BeginSeen(op *Op) Level {
 	c.plan, c.settings = current.Load().begin(op, math.MaxInt)
@@ -178,7 +178,7 @@ func (c *Call) end() {
 	}
 }
 
-// recorded gives the call as plain data. It panics when the record does not
+// recorded returns the call as plain data. It panics when the record does not
 // fit the op, which is a mistake in the wrapper.
 func (c *Call) recorded() *Seen {
 	seen, err := c.seen()

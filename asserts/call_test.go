@@ -86,8 +86,8 @@ func collect(t *testing.T) *asserts.Collector {
 	return c
 }
 
-// told is what a Collector has, in lines.
-func told(c *asserts.Collector) []string {
+// linesOf is what a Collector has, in lines.
+func linesOf(c *asserts.Collector) []string {
 	var lines []string
 	for _, f := range c.Found() {
 		lines = append(lines, said(f.Violation))
@@ -100,12 +100,12 @@ func TestCall(t *testing.T) {
 	op := newAdd()
 	binary(op, healthy, newTensor(4), newTensor(4))
 	binary(op, healthy, nil, newTensor(4))
-	if got := told(c); got != nil {
+	if got := linesOf(c); got != nil {
 		t.Errorf("healthy calls: %v", got)
 	}
 	binary(op, aliasing, nil, newTensor(4))
 	want := []string{"OA007 result / argument other: result shares StorageImpl with argument other"}
-	if diff := cmp.Diff(want, told(c)); diff != "" {
+	if diff := cmp.Diff(want, linesOf(c)); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -119,7 +119,7 @@ func TestCallAtContentLevel(t *testing.T) {
 		return newTensor(4)
 	}, self, other)
 	want := []string{"OA009 argument other: 1 of 4 bytes changed, version 0 -> 0"}
-	if diff := cmp.Diff(want, told(c)); diff != "" {
+	if diff := cmp.Diff(want, linesOf(c)); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -192,7 +192,7 @@ func TestCallWithoutResults(t *testing.T) {
 	call.Returned()
 	call.Arg(self)
 	call.Judge()
-	if got := told(c); len(got) != 1 || !strings.HasPrefix(got[0], "OA002 argument self") {
+	if got := linesOf(c); len(got) != 1 || !strings.HasPrefix(got[0], "OA002 argument self") {
 		t.Errorf("found %v, want OA002 alone", got)
 	}
 }
@@ -214,7 +214,7 @@ func TestListCallWithoutResults(t *testing.T) {
 	call.Returned()
 	record()
 	call.Judge()
-	if got := told(c); got != nil {
+	if got := linesOf(c); got != nil {
 		t.Errorf("found %v", got)
 	}
 }
@@ -282,7 +282,7 @@ func TestListRecordedAsTensors(t *testing.T) {
 		call.Judge()
 	}
 	record(self.view())
-	if got := told(c); len(got) != 1 || !strings.HasPrefix(got[0], "OA007 result[0]") {
+	if got := linesOf(c); len(got) != 1 || !strings.HasPrefix(got[0], "OA007 result[0]") {
 		t.Errorf("found %v, want OA007", got)
 	}
 	defer wantPanic(t, "2 returns were recorded, the op has 1")
@@ -312,7 +312,7 @@ func TestLargeIDs(t *testing.T) {
 	}
 	listing(opOf("f(Tensor?[] ts) -> Tensor[]"), func(ts []*tensor) []*tensor { return []*tensor{ts[1].view()} }, ts)
 	binary(opOf("g(Tensor self, Tensor other) -> Tensor"), aliasing, ts[0], ts[1])
-	got := told(c)
+	got := linesOf(c)
 	if len(got) != 2 || !strings.HasPrefix(got[0], "OA007 result[0] / argument ts[1]") || !strings.HasPrefix(got[1], "OA007 result / argument other") {
 		t.Errorf("found %v, want OA007 twice", got)
 	}
@@ -326,11 +326,11 @@ func TestCopiedOp(t *testing.T) {
 	lax := *op
 	lax.Checks = []asserts.Check{}
 	binary(&lax, aliasing, newTensor(4), newTensor(4))
-	if got := told(c); got != nil {
+	if got := linesOf(c); got != nil {
 		t.Errorf("without checks: %v", got)
 	}
 	binary(op, aliasing, newTensor(4), newTensor(4))
-	if got := told(c); len(got) != 1 {
+	if got := linesOf(c); len(got) != 1 {
 		t.Errorf("the first op: %v", got)
 	}
 }
@@ -524,7 +524,7 @@ func TestListsOfEverySize(t *testing.T) {
 					last := fmt.Sprintf("result1[%d] / argument ys[%d]: result1[%d] shares StorageImpl with argument ys[%d]", m-1, m-1, m-1, m-1)
 					want = []string{"OA007 " + last, want[0]}
 				}
-				if diff := cmp.Diff(want, told(c)); diff != "" {
+				if diff := cmp.Diff(want, linesOf(c)); diff != "" {
 					t.Fatalf("lists of %d and %d, an array of %d:\n%s", n, m, buffer, diff)
 				}
 			}

@@ -4,7 +4,7 @@ package asserts
 // which looks storages up in a map, is the faster one.
 const pairs = 1024
 
-// clean tells that nothing about the call is worth a closer look: the judge
+// clean reports that nothing about the call is worth a closer look: the judge
 // would find no violation and skip nothing. It is a shortcut for the usual
 // call and decides nothing itself; wherever it is in doubt it says no.
 func (c *Call) clean() bool {
@@ -94,7 +94,7 @@ func (q *quickResult) clean(o *Observation, args, others []Observation) bool {
 	return true
 }
 
-// fits tells whether the record has the shape of the op, and is short.
+// fits reports whether the record has the shape of the op, and is short.
 func (c *Call) fits() bool {
 	p, n := c.plan, c.before
 	if !p.shortcuts || c.n < 2*n || c.n > len(c.obs) {
@@ -141,7 +141,7 @@ func (c *Call) cleanLists() bool {
 	return traits&c.settings.special == 0
 }
 
-// position gives where in a record an argument begins, -1 for no argument, or
+// position returns where in a record an argument begins, -1 for no argument, or
 // beyond the end of a record that is too short.
 func (p *plan) position(arg int, record []Observation) int {
 	if arg < 0 {

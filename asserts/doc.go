@@ -1,7 +1,18 @@
 // Package asserts is the run time of opassert: it observes the calls of a
 // tensor library's kernels, judges them against what their schemas promise,
-// and reports what is broken. Generated wrappers use it; so does whoever
-// configures, collects or renders what they find.
+// and reports what is broken. Three sorts of programs use it.
+//
+// Generated code has an [Op] for each operator and makes a [Call] of each call;
+// [Enabled] and [Generated2] hold it to the build and to this version. It alone
+// needs these.
+//
+// Authors of libraries and of tests implement [Tensor] once, choose a [Level], a
+// [Reporter] and a [Policy], and use [NewT] or [Main] in tests: the sections
+// below.
+//
+// Writers of tools and engines fill in a [Seen] and ask [Judge] or [JudgeMeta]
+// for a [Verdict]. [Op.Plan] lists what is checked, [AllCodes] yields the checks,
+// and a [Code] has all that is known of one. A [Result] is a line of any report.
 //
 // # A library's part
 //
@@ -31,10 +42,10 @@
 // Without the build tag opassert ([Enabled] is false) a wrapper is the bare
 // call. With it, the [Level] decides:
 //
-//   - Identity compares pointers and counts, OA001 to OA008. The record is on
-//     the wrapper's stack: nothing is allocated, and a tensor costs some
+//   - Identity compares pointers and counts. The record is on the wrapper's
+//     stack: nothing is allocated, and a tensor costs some
 //     nanoseconds.
-//   - Content compares bytes and metadata as well, OA009 and OA010. It reads
+//   - Content compares bytes and metadata as well. It reads
 //     every byte of every argument twice.
 //     What calls of two goroutines hold at one time, if both go through [Observation.Look],
 //     is a counted skip; nothing else may write the arguments meanwhile. A
@@ -67,8 +78,8 @@
 //
 // # Where violations go
 //
-// A [Violation] is an error. [Panic], [Log] and [Collector] are the reporters
-// that there are; any other type with a Report method will do. In tests,
+// A [Violation] is an error. [Panic], [Log] and [Collector] are reporters;
+// any other type with a Report method will do. In tests,
 //
 //	asserts.NewT(t)
 //

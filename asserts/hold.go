@@ -57,7 +57,7 @@ func (o *Observation) holding() *holding {
 	return (*holding)(unsafe.Pointer(content)) // its first field
 }
 
-// release gives the storages back when the call's record ends.
+// release returns the storages back when the call's record ends.
 func (h *holding) release(obs []Observation) {
 	for i := range obs {
 		obs[i].holding() // of a place that was not filled in

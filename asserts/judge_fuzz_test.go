@@ -31,7 +31,7 @@ var schemas = []string{
 	"f(Tensor[] ts, Tensor(a) self) -> (Tensor(a)[], Tensor)",
 }
 
-// A source gives choices, from the fuzzer's bytes or from chance.
+// A source returns choices, from the fuzzer's bytes or from chance.
 type source func(n int) int
 
 func fromBytes(data []byte) source {

@@ -162,27 +162,27 @@ func TestJudgeReturns(t *testing.T) {
 
 		// OA006
 		{
-			name: "in place gives a copy", schema: "f_(Tensor(a!) self) -> Tensor(a!)",
+			name: "in place returns a copy", schema: "f_(Tensor(a!) self) -> Tensor(a!)",
 			before: list{see(1, 2)}, results: list{see(3, 4)},
 			want: []string{"OA006 result / argument self: result is TensorImpl #3, argument self is #1"},
 		},
 		{
-			name: "in place gives a view", schema: "f_(Tensor(a!) self) -> Tensor(a!)",
+			name: "in place returns a view", schema: "f_(Tensor(a!) self) -> Tensor(a!)",
 			before: list{see(1, 2)}, results: list{see(3, 2, uses(1, 2))},
 			want: []string{"OA006 result / argument self: result is a TensorImpl of its own on the StorageImpl of argument self"},
 		},
 		{
-			name: "in place gives the other", schema: "f_(Tensor(a!) self, Tensor other) -> Tensor(a!)",
+			name: "in place returns the other", schema: "f_(Tensor(a!) self, Tensor other) -> Tensor(a!)",
 			before: list{see(1, 2), see(3, 4)}, results: list{see(3, 4)},
 			want: []string{"OA006 result / argument self: result is the TensorImpl of argument other, not of argument self"},
 		},
 		{
-			name: "in place gives a view of the other", schema: "f_(Tensor(a!) self, Tensor other) -> Tensor(a!)",
+			name: "in place returns a view of the other", schema: "f_(Tensor(a!) self, Tensor other) -> Tensor(a!)",
 			before: list{see(1, 2), see(3, 4)}, results: list{see(5, 4)},
 			want: []string{"OA006 result / argument self: result shares StorageImpl with argument other, not with argument self"},
 		},
 		{
-			name: "in place gives nothing", schema: "f_(Tensor(a!) self) -> Tensor(a!)",
+			name: "in place returns nothing", schema: "f_(Tensor(a!) self) -> Tensor(a!)",
 			before: list{see(1, 2)}, results: list{undefined},
 			want: []string{"OA006 result / argument self: result is undefined, argument self is TensorImpl #1"},
 		},

@@ -11,7 +11,7 @@ type ID uint64
 
 var lastID atomic.Uint64
 
-// NewID gives an ID that this process has not given before.
+// NewID returns an ID that this process has not given before.
 func NewID() ID { return ID(lastID.Add(1)) }
 
 // NotCounted stands for a use count that an engine cannot supply. OA003 and
@@ -30,7 +30,7 @@ type Observation struct {
 	Content     *Snapshot // nil below the content level, and for a tensor without storage
 }
 
-// Defined tells whether there was a tensor to observe.
+// Defined reports whether there was a tensor to observe.
 func (o *Observation) Defined() bool { return o.Impl != 0 }
 
 // A Snapshot is what the content level adds. A storage without bytes, on the meta
@@ -77,7 +77,7 @@ type Tensor interface {
 	Observe(*Observation, Level)
 }
 
-// Observe gives what is seen of a tensor now; nil is an undefined tensor.
+// Observe returns what is seen of a tensor now; nil is an undefined tensor.
 func Observe(t Tensor, level Level) Observation {
 	var o Observation
 	if t != nil {
@@ -86,7 +86,7 @@ func Observe(t Tensor, level Level) Observation {
 	return o
 }
 
-// Optional gives the tensor that a pointer may lead to, for libraries whose
+// Optional returns the tensor that a pointer may lead to, for libraries whose
 // tensors are values.
 func Optional[T Tensor](t *T) Tensor {
 	if t == nil {

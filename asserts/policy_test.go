@@ -248,11 +248,11 @@ func TestEnterMode(t *testing.T) {
 	inner()
 	binary(op, kept, newTensor(4), newTensor(4))
 	leave()
-	if got := told(c); got != nil {
+	if got := linesOf(c); got != nil {
 		t.Errorf("under the mode: %v", got)
 	}
 	binary(op, kept, newTensor(4), newTensor(4))
-	if got := told(c); len(got) != 1 || !strings.HasPrefix(got[0], "OA003") {
+	if got := linesOf(c); len(got) != 1 || !strings.HasPrefix(got[0], "OA003") {
 		t.Errorf("after the mode: %v, want OA003", got)
 	}
 }
@@ -273,7 +273,7 @@ func TestRegisterSubclass(t *testing.T) {
 	}
 	asserts.ForgetSummary()
 	binary(newAdd(), kept(trait), newTensor(4), newTensor(4))
-	if got := told(c); got != nil {
+	if got := linesOf(c); got != nil {
 		t.Errorf("a caching tensor that is kept: %v", got)
 	}
 	want := []asserts.Skip{{Code: asserts.FreshImpl, Reason: "subclass CachingTensor", Count: 1}}
@@ -281,7 +281,7 @@ func TestRegisterSubclass(t *testing.T) {
 		t.Error(diff)
 	}
 	binary(newAdd(), kept(another), newTensor(4), newTensor(4))
-	if got := told(c); len(got) != 1 {
+	if got := linesOf(c); len(got) != 1 {
 		t.Errorf("a masked tensor that is kept: %v, want OA003", got)
 	}
 	table := asserts.Aware().Table()

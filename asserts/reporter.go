@@ -114,7 +114,7 @@ func (c *Collector) Report(vs Violations) {
 	}
 }
 
-// add tells whether the violation is new.
+// add reports whether the violation is new.
 func (c *Collector) add(v *Violation) bool {
 	key := finding{v.Code, v.Op, v.Subject.Return, v.Subject.Name, v.Site}
 	c.mu.Lock()
@@ -130,7 +130,7 @@ func (c *Collector) add(v *Violation) bool {
 	return true
 }
 
-// Found gives what was kept, in order of op, tensor, check and site.
+// Found returns what was kept, in order of op, tensor, check and site.
 func (c *Collector) Found() []Found {
 	c.mu.Lock()
 	defer c.mu.Unlock()

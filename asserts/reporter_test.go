@@ -192,7 +192,7 @@ func TestT(t *testing.T) {
 	wg.Wait()
 	log.end()
 	if !log.failed || len(outside.Found()) > 0 {
-		t.Errorf("failed %v, and outside %v", log.failed, told(outside))
+		t.Errorf("failed %v, and outside %v", log.failed, linesOf(outside))
 	}
 	text := log.String()
 	if n := strings.Count("\n"+text, "\nreporter_test.go:"); n != 3 || !strings.HasPrefix(text, "reporter_test.go:") {
@@ -276,12 +276,12 @@ func TestTAndContext(t *testing.T) {
 	at := asserts.NewT(log)
 	binaryContext(asserts.WithReporter(t.Context(), elsewhere), newAdd(), aliasing, newTensor(4), newTensor(4))
 	if log.failed || len(elsewhere.Found()) != 1 {
-		t.Errorf("the test failed %v, and elsewhere there is %v", log.failed, told(elsewhere))
+		t.Errorf("the test failed %v, and elsewhere there is %v", log.failed, linesOf(elsewhere))
 	}
 	log.end()
 	binaryContext(at.Context(t.Context()), newAdd(), aliasing, newTensor(4), newTensor(4))
 	if log.failed || len(outside.Found()) != 1 {
-		t.Errorf("the test that is over failed %v, and outside there is %v", log.failed, told(outside))
+		t.Errorf("the test that is over failed %v, and outside there is %v", log.failed, linesOf(outside))
 	}
 }
 

@@ -38,7 +38,7 @@ const (
 	Failed   Status = "failed"  // the kernel gave an error, so there was nothing to judge
 )
 
-// Result gives the violation as a result.
+// Result returns the violation as a result.
 func (v *Violation) Result() Result {
 	return Result{
 		Op: v.Op, Code: v.Code, Subject: v.Subject.String(), Status: Violated,
@@ -46,7 +46,7 @@ func (v *Violation) Result() Result {
 	}
 }
 
-// Results gives what was found, and then what was skipped.
+// Results returns what was found, and then what was skipped.
 func (s Summary) Results() []Result {
 	var results []Result
 	for _, f := range s.Found {

@@ -39,7 +39,7 @@ func split(obs []Observation, lens []int, subjects []Subject) [][]Observation {
 	return runs
 }
 
-// A list is recorded with an Observation before it that no engine gives: no
+// A list is recorded with an Observation before it that no engine reports: no
 // TensorImpl, and this bit beside the length as storage.
 const listHeader ID = 1 << 63
 
@@ -52,7 +52,7 @@ func (o *Observation) header() (n int, ok bool) {
 	return 0, false
 }
 
-// unpack takes the headers out of a record: it gives the tensors, and how
+// unpack takes the headers out of a record: it returns the tensors, and how
 // many each subject has. It copies, so that the record can stay on its stack.
 func unpack(record []Observation) (obs []Observation, lens []int) {
 	obs = make([]Observation, 0, len(record))
@@ -69,7 +69,7 @@ func unpack(record []Observation) (obs []Observation, lens []int) {
 	return obs, lens
 }
 
-// seen gives the call's record as plain data.
+// seen returns the call's record as plain data.
 func (c *Call) seen() (*Seen, error) {
 	s := &Seen{Level: c.settings.level}
 	if c.n > len(c.obs) {

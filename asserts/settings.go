@@ -129,7 +129,7 @@ func update(change func(*settings)) {
 	current.Store(s.finish())
 }
 
-// SetLevel sets how much of each tensor is checked, and gives back what
+// SetLevel sets how much of each tensor is checked, and returns back what
 // undoes it. Off turns everything off; nothing beyond Content is done on a
 // call.
 func SetLevel(l Level) (restore func()) {
@@ -138,21 +138,21 @@ func SetLevel(l Level) (restore func()) {
 	return func() { update(func(s *settings) { s.level = old }) }
 }
 
-// SetReporter sets where violations go, and gives back what undoes it.
+// SetReporter sets where violations go, and returns back what undoes it.
 func SetReporter(r Reporter) (restore func()) {
 	var old Reporter
 	update(func(s *settings) { old, s.reporter = s.reporter, r })
 	return func() { update(func(s *settings) { s.reporter = old }) }
 }
 
-// SetPolicy sets what is skipped, and gives back what undoes it.
+// SetPolicy sets what is skipped, and returns back what undoes it.
 func SetPolicy(p *Policy) (restore func()) {
 	var old *Policy
 	update(func(s *settings) { old, s.policy = s.policy, p })
 	return func() { update(func(s *settings) { s.policy = old }) }
 }
 
-// SetSample sets the share of calls that is checked, from 0 to 1, and gives
+// SetSample sets the share of calls that is checked, from 0 to 1, and returns
 // back what undoes it. It is counted out op by op, not drawn: with 0.1 the
 // first call of each op is checked, the eleventh, and so on.
 func SetSample(share float64) (restore func()) {
@@ -212,7 +212,7 @@ func WithMode(ctx context.Context, m Mode) context.Context {
 	return withChange(ctx, func(s *settings) { s.modes = append(slices.Clip(s.modes), &m) })
 }
 
-// over gives base as the scope changes it.
+// over returns base as the scope changes it.
 func (sc *scope) over(base *settings) *settings {
 	if m := sc.merged.Load(); m != nil && m.base == base { //mutate:equivalent false: only saves time
 		return m.settings

@@ -208,7 +208,7 @@ func TestContext(t *testing.T) {
 	inner := new(asserts.Collector)
 	ctx := asserts.WithLevel(asserts.WithReporter(t.Context(), inner), asserts.Content)
 	binaryContext(ctx, op, write, newTensor(4), newTensor(4))
-	if got := told(inner); len(got) != 1 || !strings.HasPrefix(got[0], "OA009") {
+	if got := linesOf(inner); len(got) != 1 || !strings.HasPrefix(got[0], "OA009") {
 		t.Errorf("found %v, want OA009", got)
 	}
 	binaryContext(t.Context(), op, write, newTensor(4), newTensor(4))
@@ -224,11 +224,11 @@ func TestContext(t *testing.T) {
 	binaryContext(asserts.WithMode(t.Context(), all), op, aliasing, newTensor(4), newTensor(4))
 	//lint:ignore SA1012 a wrapper passes on what its kernel would get
 	binaryContext(nil, op, healthy, newTensor(4), newTensor(4))
-	if got := told(outer); got != nil {
+	if got := linesOf(outer); got != nil {
 		t.Errorf("found %v outside the contexts", got)
 	}
 	binaryContext(t.Context(), op, meta, newTensor(4), newTensor(4))
-	if got := told(outer); len(got) != 1 {
+	if got := linesOf(outer); len(got) != 1 {
 		t.Errorf("found %v, want what the context excused before", got)
 	}
 }
@@ -240,13 +240,13 @@ func TestContextFollowsProcess(t *testing.T) {
 	op := newAdd()
 	leave := asserts.EnterMode(asserts.Mode{Name: "all", Invalidates: asserts.AllCodes})
 	binaryContext(ctx, op, aliasing, newTensor(4), newTensor(4))
-	if got := told(c); got != nil {
+	if got := linesOf(c); got != nil {
 		t.Errorf("found %v under the mode", got)
 	}
 	leave()
 	leave()
 	binaryContext(ctx, op, aliasing, newTensor(4), newTensor(4))
-	if got := told(c); len(got) != 1 {
+	if got := linesOf(c); len(got) != 1 {
 		t.Errorf("found %v after the mode, want one", got)
 	}
 }
@@ -265,7 +265,7 @@ func TestSetAndRestore(t *testing.T) {
 		restore()
 	}
 	binary(op, aliasing, newTensor(4), newTensor(4))
-	if got := told(c); len(got) != 1 {
+	if got := linesOf(c); len(got) != 1 {
 		t.Errorf("found %v, want one", got)
 	}
 }

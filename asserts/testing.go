@@ -32,7 +32,7 @@ type T struct {
 //   - those on goroutines which that one started itself.
 //
 // All others, on goroutines that a pool or a goroutine of the test started,
-// go to the process's reporter, as nothing tells whose they are: give them
+// go to the process's reporter, as nothing shows whose they are: pass them
 // the context. Parallel subtests don't mix, each with a NewT of its own.
 func NewT(tb TB) *T {
 	t := &T{tb: tb}
@@ -45,7 +45,7 @@ func NewT(tb TB) *T {
 	return t
 }
 
-// Context gives a context whose calls are the test's, on any goroutine.
+// Context returns a context whose calls are the test's, on any goroutine.
 func (t *T) Context(ctx context.Context) context.Context { return WithReporter(ctx, t) }
 
 // Report reports to the test, or to the process's reporter where the test is
@@ -73,7 +73,7 @@ func (t *T) take(vs Violations) bool {
 	return true
 }
 
-// end tells how often violations came again.
+// end reports how often violations came again.
 func (t *T) end() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -120,7 +120,7 @@ func (r *running) remove(goroutine uint64, t *T) {
 	r.live.Add(-1)
 }
 
-// owner gives the test that this goroutine is part of, or nil.
+// owner returns the test that this goroutine is part of, or nil.
 func (r *running) owner() *T {
 	if r.live.Load() == 0 { //mutate:equivalent false: only saves time
 		return nil

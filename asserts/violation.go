@@ -168,7 +168,7 @@ func (vs Violations) Error() string {
 	return strings.Join(reports, "\n\n")
 }
 
-// Unwrap gives the violations one by one.
+// Unwrap returns the violations one by one.
 func (vs Violations) Unwrap() []error {
 	errs := make([]error, len(vs))
 	for i, v := range vs {

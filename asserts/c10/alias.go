@@ -2,7 +2,7 @@ package c10
 
 import "slices"
 
-// AsStrided gives a view: a new TensorImpl on the same storage, with the
+// AsStrided returns a view: a new TensorImpl on the same storage, with the
 // version counter of its base. Offset is in elements from the start of the
 // storage. The kernels of all strided views end here.
 //
@@ -33,7 +33,7 @@ func (t *Tensor) AsStridedDType(d DType, sizes, strides []int64, offset int64) *
 	return &Tensor{impl}
 }
 
-// Alias gives a view of the whole tensor, sparse ones included.
+// Alias returns a view of the whole tensor, sparse ones included.
 //
 // Source: c10/core/TensorImpl.h, TensorImpl::shallow_copy_and_detach.
 func (t *Tensor) Alias() *Tensor {

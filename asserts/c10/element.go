@@ -21,7 +21,7 @@ func (x *TensorImpl) position(i int64) int64 {
 	return at * x.dtype.Size()
 }
 
-// element gives the bytes of an element, nil on meta.
+// element returns the bytes of an element, nil on meta.
 func (t *Tensor) element(i int64) []byte {
 	x := t.get()
 	for x.inner != nil {
@@ -161,7 +161,7 @@ func (t *Tensor) CopyElement(i int64, src *Tensor, j int64) {
 	}
 }
 
-// Bytes gives the bytes of the whole storage, nil on meta. Kernels have no
+// Bytes returns the bytes of the whole storage, nil on meta. Kernels have no
 // business with it; tests plant faults through it.
 func (t *Tensor) Bytes() []byte {
 	x := t.get()

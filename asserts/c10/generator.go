@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// A Generator is a source of random numbers that gives the same ones for the
+// A Generator is a source of random numbers that returns the same ones for the
 // same seed. It may be used by several goroutines.
 //
 // Source: aten/src/ATen/core/Generator.h.
@@ -30,7 +30,7 @@ func Seed(seed int64) {
 	defaultGenerator.rng = rand.New(rand.NewPCG(uint64(seed), 0))
 }
 
-// pick gives the default generator for a nil one.
+// pick returns the default generator for a nil one.
 func (g *Generator) pick() *Generator {
 	if g == nil {
 		return defaultGenerator
@@ -38,7 +38,7 @@ func (g *Generator) pick() *Generator {
 	return g
 }
 
-// Uniform gives a number in [from, to).
+// Uniform returns a number in [from, to).
 func (g *Generator) Uniform(from, to float64) float64 {
 	g = g.pick()
 	g.mu.Lock()
@@ -46,7 +46,7 @@ func (g *Generator) Uniform(from, to float64) float64 {
 	return from + (to-from)*g.rng.Float64()
 }
 
-// Normal gives a normally distributed number.
+// Normal returns a normally distributed number.
 func (g *Generator) Normal(mean, std float64) float64 {
 	g = g.pick()
 	g.mu.Lock()

@@ -33,7 +33,7 @@ func (x *TensorImpl) observeContents(o *asserts.Observation) {
 	}
 }
 
-// content gives what the content level adds: nothing for a tensor without a
+// content returns what the content level adds: nothing for a tensor without a
 // storage, and only the metadata where the storage has no bytes.
 func (x *TensorImpl) content() *asserts.Snapshot {
 	s := x.storage

@@ -28,7 +28,7 @@ type PyObjectState struct {
 // Source: c10/core/impl/PyObjectSlot.h.
 type PyObjectSlot struct{ state atomic.Pointer[PyObjectState] }
 
-// Load gives the state; the zero value is an empty slot.
+// Load returns the state; the zero value is an empty slot.
 func (s *PyObjectSlot) Load() PyObjectState {
 	if p := s.state.Load(); p != nil {
 		return *p

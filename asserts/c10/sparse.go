@@ -60,20 +60,20 @@ func (t *Tensor) members(l Layout) *sparse {
 	return x.sparse
 }
 
-// Indices gives the indices of a COO tensor, which still owns them.
+// Indices returns the indices of a COO tensor, which still owns them.
 func (t *Tensor) Indices() *Tensor { return t.members(SparseCOO).rows }
 
 // IsCoalesced reports whether a COO tensor's indices are sorted and without
 // duplicates.
 func (t *Tensor) IsCoalesced() bool { return t.members(SparseCOO).coalesced }
 
-// CrowIndices gives the row pointers of a CSR tensor, which still owns them.
+// CrowIndices returns the row pointers of a CSR tensor, which still owns them.
 func (t *Tensor) CrowIndices() *Tensor { return t.members(SparseCSR).rows }
 
-// ColIndices gives the column indices of a CSR tensor, which still owns them.
+// ColIndices returns the column indices of a CSR tensor, which still owns them.
 func (t *Tensor) ColIndices() *Tensor { return t.members(SparseCSR).cols }
 
-// Values gives the values of a sparse tensor, which still owns them.
+// Values returns the values of a sparse tensor, which still owns them.
 func (t *Tensor) Values() *Tensor {
 	x := t.get()
 	Check(x.sparse != nil, "a %v tensor where a sparse one is needed", x.layout)

@@ -17,7 +17,7 @@ type StorageImpl struct {
 	slot   PyObjectSlot
 }
 
-// newStorage gives a storage with one reference, the caller's. Without bytes,
+// newStorage returns a storage with one reference, the caller's. Without bytes,
 // only their number is kept.
 func newStorage(data []byte, nbytes int64) *StorageImpl {
 	s := &StorageImpl{id: asserts.NewID(), data: data, nbytes: nbytes}

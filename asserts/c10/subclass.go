@@ -20,11 +20,11 @@ func Wrap(inner *Tensor, kind Kind) *Tensor {
 	return &Tensor{impl}
 }
 
-// Inner gives what a wrapper subclass holds, nil for other tensors. The
+// Inner returns what a wrapper subclass holds, nil for other tensors. The
 // wrapper still owns it.
 func (t *Tensor) Inner() *Tensor { return t.get().inner }
 
-// describe gives the traits that observations carry.
+// describe returns the traits that observations carry.
 func (x *TensorImpl) describe() asserts.Traits {
 	traits := kindTraits[x.kind]
 	if x.device == Meta {

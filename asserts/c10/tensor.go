@@ -30,7 +30,7 @@ type TensorImpl struct {
 	slot    PyObjectSlot
 }
 
-// newImpl gives a TensorImpl with one reference, the caller's, and a version
+// newImpl returns a TensorImpl with one reference, the caller's, and a version
 // counter of its own.
 func newImpl(o Options, sizes []int64) *TensorImpl {
 	impl := &TensorImpl{id: asserts.NewID(), kind: o.Kind, dtype: o.DType, device: o.Device, sizes: sizes}
@@ -88,7 +88,7 @@ func (t *Tensor) get() *TensorImpl {
 	return t.impl
 }
 
-// Retain gives a second handle on the same TensorImpl.
+// Retain returns a second handle on the same TensorImpl.
 func (t *Tensor) Retain() *Tensor { return &Tensor{t.get().retain()} }
 
 // Release gives up the handle's reference; the handle is then of no use. An
@@ -125,7 +125,7 @@ func (t *Tensor) SharesStorage(other *Tensor) bool {
 	return s != nil && s == other.get().storage
 }
 
-// Storage gives a handle on the tensor's StorageImpl. Sparse tensors have none.
+// Storage returns a handle on the tensor's StorageImpl. Sparse tensors have none.
 func (t *Tensor) Storage() *Storage {
 	s := t.get().storage
 	Check(s != nil, "a %v tensor has no storage", t.Layout())
@@ -135,26 +135,26 @@ func (t *Tensor) Storage() *Storage {
 // Slot is where the TensorImpl keeps its host-language object.
 func (t *Tensor) Slot() *PyObjectSlot { return &t.get().slot }
 
-// Sizes gives the size of each dimension; not to be changed.
+// Sizes returns the size of each dimension; not to be changed.
 func (t *Tensor) Sizes() []int64 { return t.get().sizes }
 
-// Strides gives the distance, in elements, between neighbours along each
+// Strides returns the distance, in elements, between neighbours along each
 // dimension; not to be changed. Sparse tensors have none.
 func (t *Tensor) Strides() []int64 {
 	Check(t.Layout() == Strided, "a %v tensor has no strides", t.Layout())
 	return t.get().strides
 }
 
-// Offset gives where in the storage the first element is, in elements.
+// Offset returns where in the storage the first element is, in elements.
 func (t *Tensor) Offset() int64 { return t.get().offset }
 
 // Dim is the number of dimensions.
 func (t *Tensor) Dim() int64 { return int64(len(t.get().sizes)) }
 
-// Size gives the size of a dimension; a negative one counts from the end.
+// Size returns the size of a dimension; a negative one counts from the end.
 func (t *Tensor) Size(dim int64) int64 { return t.get().sizes[WrapDim(dim, t.Dim())] }
 
-// Stride gives the stride of a dimension; a negative one counts from the end.
+// Stride returns the stride of a dimension; a negative one counts from the end.
 func (t *Tensor) Stride(dim int64) int64 { return t.Strides()[WrapDim(dim, t.Dim())] }
 
 // Numel is the number of elements.
@@ -168,7 +168,7 @@ func (t *Tensor) Kind() Kind     { return t.get().kind }
 // IsMeta reports whether the tensor has no bytes.
 func (t *Tensor) IsMeta() bool { return t.get().device == Meta }
 
-// Options gives the options for a tensor of this sort. An inference tensor's
+// Options returns the options for a tensor of this sort. An inference tensor's
 // results are inference tensors only in inference mode, so that is left out.
 func (t *Tensor) Options() Options {
 	x := t.get()
@@ -221,7 +221,7 @@ func Numel(sizes []int64) int64 {
 	return n
 }
 
-// ContiguousStrides gives the strides of a tensor whose elements lie one
+// ContiguousStrides returns the strides of a tensor whose elements lie one
 // behind the other, in elements.
 func ContiguousStrides(sizes []int64) []int64 {
 	strides := make([]int64, len(sizes))

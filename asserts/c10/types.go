@@ -1,7 +1,7 @@
 package c10
 
 // A DType is the type of an element. In the order of promotion: an operation
-// on two types gives the later one.
+// on two types returns the later one.
 //
 // Source: c10/core/ScalarType.h. Promotion is simpler than PyTorch's: a 0-dim
 // tensor counts as any other.
@@ -113,13 +113,13 @@ type Options struct {
 	Inference bool // no version counter
 }
 
-// With gives the options with another element type.
+// With returns the options with another element type.
 func (o Options) With(d DType) Options {
 	o.DType = d
 	return o
 }
 
-// Common gives the options of a result computed from tensors: the element type
+// Common returns the options of a result computed from tensors: the element type
 // and the kind that all of them promote to. Undefined tensors are passed over.
 // It panics where devices differ.
 func Common(ts ...*Tensor) Options {

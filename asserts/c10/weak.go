@@ -10,10 +10,10 @@ func (t *Tensor) UseCount() int32 { return t.get().uses.Load() }
 // Source: c10/util/intrusive_ptr.h, weak_intrusive_ptr.
 type WeakTensor struct{ impl *TensorImpl }
 
-// Weak gives a weak reference to the TensorImpl.
+// Weak returns a weak reference to the TensorImpl.
 func (t *Tensor) Weak() WeakTensor { return WeakTensor{t.get()} }
 
-// Lock gives a new handle, or false when the TensorImpl was freed.
+// Lock returns a new handle, or false when the TensorImpl was freed.
 func (w WeakTensor) Lock() (*Tensor, bool) {
 	if w.impl == nil || !lock(&w.impl.uses) {
 		return nil, false
@@ -24,10 +24,10 @@ func (w WeakTensor) Lock() (*Tensor, bool) {
 // A WeakStorage refers to a StorageImpl without keeping it.
 type WeakStorage struct{ impl *StorageImpl }
 
-// Weak gives a weak reference to the StorageImpl.
+// Weak returns a weak reference to the StorageImpl.
 func (s *Storage) Weak() WeakStorage { return WeakStorage{s.get()} }
 
-// Lock gives a new handle, or false when the StorageImpl was freed.
+// Lock returns a new handle, or false when the StorageImpl was freed.
 func (w WeakStorage) Lock() (*Storage, bool) {
 	if w.impl == nil || !lock(&w.impl.uses) {
 		return nil, false

@@ -6,7 +6,7 @@ import (
 	"github.com/opassert/opassert/schema"
 )
 
-// GoName gives the exported Go name of an op:
+// GoName returns the exported Go name of an op:
 //
 //	add.Tensor             AddTensor
 //	add_.Tensor            Add_Tensor

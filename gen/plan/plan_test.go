@@ -38,7 +38,7 @@ func planner(t testing.TB, preset string, lists ...*allowlist.List) *Planner {
 	return p
 }
 
-// lines gives a plan in one line for each check.
+// lines returns a plan in one line for each check.
 func lines(p Plan) []string {
 	var out []string
 	for _, c := range p.Checks {

@@ -8,7 +8,7 @@ import (
 // Faults in a return that shares with an argument, or with another return,
 // and has no alias set to say so.
 
-// ReturnsOther gives back another tensor on the same storage where a new view
+// ReturnsOther returns another tensor on the same storage where a new view
 // of self is due.
 //
 //opassert:kernel fault::shares_view.single
@@ -24,7 +24,7 @@ func SharesThirdBesideView(self *c10.Tensor) (*c10.Tensor, []*c10.Tensor) {
 	return self.Alias(), append(separate(self, 2), self.Alias())
 }
 
-// separate gives so many new tensors.
+// separate returns so many new tensors.
 func separate(self *c10.Tensor, n int) []*c10.Tensor {
 	var ts []*c10.Tensor
 	for range n {

@@ -3,7 +3,6 @@ package faults
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/opassert/opassert/asserts"
 )
@@ -104,40 +103,4 @@ func impossible(code asserts.Code, kind Kind, class Class) string {
 		return p.impossible(kind, class)
 	}
 	return ""
-}
-
-// KindOf returns what sort of argument or return a check of the op is about.
-func KindOf(op *asserts.Op, on asserts.Ref) Kind {
-	s := op.Subject(on)
-	if _, isArg := on.Arg(); !isArg {
-		switch {
-		case s.List:
-			return Returned
-		case len(op.Results) > 1:
-			return Tuple
-		}
-		return Single
-	}
-	switch optional := strings.Contains(s.Suffix, "?"); {
-	case s.Out:
-		return Out
-	case s.List && optional:
-		return OptionalList
-	case s.List:
-		return List
-	case optional:
-		return Optional
-	}
-	return Tensor
-}
-
-// ClassOf returns the class of an op by its subjects.
-func ClassOf(op *asserts.Op) Class {
-	switch {
-	case slices.ContainsFunc(op.Args, func(s asserts.Subject) bool { return s.Write }):
-		return InPlace
-	case slices.ContainsFunc(op.Results, func(s asserts.Subject) bool { return s.Before != nil }):
-		return View
-	}
-	return OutOfPlace
 }

@@ -20,7 +20,7 @@ func keepStorage(t *c10.Tensor) *c10.Tensor {
 	return t
 }
 
-// thrice gives three tensors, all but the last right.
+// thrice returns three tensors, all but the last right.
 func thrice(right func() *c10.Tensor, wrong func(*c10.Tensor) *c10.Tensor) []*c10.Tensor {
 	return []*c10.Tensor{right(), right(), wrong(right())}
 }

@@ -134,7 +134,7 @@ func ReturnsUnchanged(self *c10.Tensor, times int64) *c10.Tensor {
 	return kernels.AddScalar(self, 0, float64(times))
 }
 
-// ReturnsBase gives back its argument as a view of it.
+// ReturnsBase returns its argument as a view of it.
 //
 //opassert:kernel fault::returns_base
 func ReturnsBase(self *c10.Tensor) *c10.Tensor { return self.Retain() }

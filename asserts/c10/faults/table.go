@@ -87,7 +87,7 @@ type Silent struct {
 	Why  string // why there is nothing to report
 }
 
-// AllSilent gives calls that must not be reported.
+// AllSilent returns calls that must not be reported.
 func AllSilent() []Silent {
 	related := func() []any { x := four(); return []any{x, x.Alias()} }
 	sameStorage := func() []any {
@@ -118,7 +118,7 @@ type Panic struct {
 	Says string
 }
 
-// AllPanics gives calls that panic.
+// AllPanics returns calls that panic.
 func AllPanics() []Panic {
 	return []Panic{
 		{"fault::panics_", func() []any { return []any{four(), vector(1)} }, "sizes [4] and [1]"},

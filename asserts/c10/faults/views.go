@@ -7,7 +7,7 @@ import (
 
 // Faults in a return that should be a view: it is a copy.
 
-// copied gives a copy in place of a view.
+// copied returns a copy in place of a view.
 func copied(view *c10.Tensor) *c10.Tensor {
 	defer view.Release()
 	return kernels.Clone(view, nil)

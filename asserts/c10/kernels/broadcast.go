@@ -8,7 +8,7 @@ import (
 
 func equalSizes(a, b []int64) bool { return slices.Equal(a, b) }
 
-// broadcastSizes gives the sizes that all tensors expand to; undefined ones
+// broadcastSizes returns the sizes that all tensors expand to; undefined ones
 // are passed over.
 //
 // Source: aten/src/ATen/ExpandUtils.cpp, infer_size.

@@ -19,13 +19,13 @@ func Clone(self *c10.Tensor, memoryFormat *c10.MemoryFormat) *c10.Tensor {
 	return out
 }
 
-// Lift gives back its argument: the op exists for tracers, which replace it.
+// Lift returns its argument: the op exists for tracers, which replace it.
 // The allowlist excuses it.
 //
 //opassert:kernel lift
 func Lift(self *c10.Tensor) *c10.Tensor { return self.Retain() }
 
-// The ops below are composite: they may give back their argument, or a view.
+// The ops below are composite: they may return their argument, or a view.
 
 //opassert:kernel contiguous
 func Contiguous(self *c10.Tensor, memoryFormat c10.MemoryFormat) *c10.Tensor {

@@ -7,6 +7,6 @@
 // they are moved bit for bit.
 //
 // Kernels own what they make. A temporary is released, what is returned has
-// one reference, and an in-place or out= kernel gives back the handle that it
+// one reference, and an in-place or out= kernel returns the handle that it
 // was given, after MarkWritten.
 package kernels

@@ -166,7 +166,7 @@ func TestTraining(t *testing.T) {
 		t.Errorf("evaluation drops")
 	}
 	if !Dropout(x, .25, false).Is(x) || Dropout(x, .25, true).Is(x) {
-		t.Errorf("dropout gives back its argument at the wrong time")
+		t.Errorf("dropout returns its argument at the wrong time")
 	}
 
 	self, noise := vector(-2, 3), vector(0, 0)

@@ -17,7 +17,7 @@ func geometryOf(t *c10.Tensor) geometry {
 	return geometry{slices.Clone(t.Sizes()), slices.Clone(t.Strides()), t.Offset()}
 }
 
-// view gives a view of t with the geometry.
+// view returns a view of t with the geometry.
 func (g geometry) view(t *c10.Tensor) *c10.Tensor { return t.AsStrided(g.sizes, g.strides, g.offset) }
 
 // impose gives t itself the geometry.
@@ -174,7 +174,7 @@ func (g geometry) unfold(dim, size, step int64) geometry {
 	return g
 }
 
-// reshape gives the geometry of the same elements under other sizes, and
+// reshape returns the geometry of the same elements under other sizes, and
 // whether there is one.
 //
 // Source: aten/src/ATen/TensorUtils.cpp, computeStride.
@@ -206,7 +206,7 @@ func (g geometry) reshape(sizes []int64) (geometry, bool) {
 // A chunk is a run of dimensions that one stride walks through.
 type chunk struct{ numel, stride int64 }
 
-// chunks gives the chunks of a geometry, the last first.
+// chunks returns the chunks of a geometry, the last first.
 func (g geometry) chunks() []chunk {
 	var chunks []chunk
 	for d := len(g.sizes) - 1; d >= 0; d-- {

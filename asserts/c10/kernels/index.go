@@ -56,7 +56,7 @@ func selected(self *c10.Tensor, indices []*c10.Tensor) (selection, error) {
 	return s, nil
 }
 
-// indexedTogether gives an order of dimensions in which the indexed ones are
+// indexedTogether returns an order of dimensions in which the indexed ones are
 // side by side: where they are if they are so already, or else at the front.
 func indexedTogether(byDim []*c10.Tensor, dims int) (first, count int, perm []int64) {
 	var indexed, whole []int64

@@ -27,7 +27,7 @@ func (l lane) write(t *c10.Tensor, values []float64) {
 	}
 }
 
-// lanes gives the lanes of a tensor of these sizes along a dimension, in order.
+// lanes returns the lanes of a tensor of these sizes along a dimension, in order.
 // A 0-dim tensor has one, of one element.
 func lanes(sizes []int64, dim int64) iter.Seq[lane] {
 	d := c10.WrapDim(dim, int64(len(sizes)))
@@ -81,7 +81,7 @@ func Softmax(self *c10.Tensor, dim int64, halfToFloat bool) *c10.Tensor {
 	return out
 }
 
-// order gives the numbers of the values of a lane, sorted; equal values keep
+// order returns the numbers of the values of a lane, sorted; equal values keep
 // their order.
 func order(values []float64, descending bool) []int {
 	indices := make([]int, len(values))

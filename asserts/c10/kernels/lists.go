@@ -52,7 +52,7 @@ func Stack(tensors []*c10.Tensor, dim int64) (*c10.Tensor, error) {
 	return Cat(views, c10.WrapDim(dim, views[0].Dim()))
 }
 
-// BroadcastTensors is composite: it gives views.
+// BroadcastTensors is composite: it returns views.
 //
 //opassert:kernel broadcast_tensors
 func BroadcastTensors(tensors []*c10.Tensor) []*c10.Tensor {

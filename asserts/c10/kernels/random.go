@@ -23,7 +23,7 @@ func RandpermGenerator(n int64, generator *c10.Generator, dtype *c10.DType, layo
 	return c10.FromFloats(values, []int64{n}, newOptions(dtype, layout, device))
 }
 
-// chance gives 1 with probability p.
+// chance returns 1 with probability p.
 func chance(generator *c10.Generator, p float64) float64 {
 	c10.Check(0 <= p && p <= 1, "probability %v", p)
 	return number(generator.Uniform(0, 1) < p)
@@ -66,7 +66,7 @@ func Multinomial(self *c10.Tensor, numSamples int64, replacement bool, generator
 	return out, nil
 }
 
-// draw gives a number with a chance in proportion to its weight.
+// draw returns a number with a chance in proportion to its weight.
 func draw(weights []float64, generator *c10.Generator) int {
 	left := generator.Uniform(0, total(weights))
 	last := 0
@@ -97,7 +97,7 @@ func NativeDropout(input *c10.Tensor, p float64, train *bool) (*c10.Tensor, *c10
 	return binaryAs(input.Options(), input, mask, func(v, keep float64) float64 { return v * keep * scale }), mask
 }
 
-// Dropout is composite: when there is nothing to drop it gives back its
+// Dropout is composite: when there is nothing to drop it returns back its
 // argument.
 //
 //opassert:kernel dropout

@@ -38,7 +38,7 @@ func reduced(self *c10.Tensor, dims []int64) []bool {
 	return gone
 }
 
-// grouped gives the sizes after reducing, with the reduced dimensions kept as
+// grouped returns the sizes after reducing, with the reduced dimensions kept as
 // 1, and the values that come together in each element.
 func grouped(self *c10.Tensor, dims []int64) ([]int64, [][]float64) {
 	sizes := slices.Clone(self.Sizes())
@@ -56,7 +56,7 @@ func grouped(self *c10.Tensor, dims []int64) ([]int64, [][]float64) {
 	return sizes, groups
 }
 
-// at gives where element i is.
+// at returns where element i is.
 func (g geometry) at(i int64) int64 {
 	at := g.offset
 	for d := len(g.sizes) - 1; d >= 0; d-- {
@@ -86,7 +86,7 @@ func total(values []float64) float64 {
 
 func average(values []float64) float64 { return total(values) / float64(len(values)) }
 
-// sumOptions gives the options of a sum: the asked type, or int64 for whole
+// sumOptions returns the options of a sum: the asked type, or int64 for whole
 // numbers.
 func sumOptions(self *c10.Tensor, dtype *c10.DType) c10.Options {
 	o := self.Options()

@@ -128,7 +128,7 @@ func ToDense(self *c10.Tensor, dtype *c10.DType, maskedGrad *bool) *c10.Tensor {
 	return out
 }
 
-// entryElements gives the number of the element that each entry stands for.
+// entryElements returns the number of the element that each entry stands for.
 func entryElements(self *c10.Tensor) []float64 {
 	if self.Layout() == c10.SparseCOO {
 		return flatIndices(self)

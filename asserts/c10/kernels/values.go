@@ -2,7 +2,7 @@ package kernels
 
 import "github.com/opassert/opassert/asserts/c10"
 
-// read gives the elements of a tensor in order.
+// read returns the elements of a tensor in order.
 func read(t *c10.Tensor) []float64 {
 	values := make([]float64, t.Numel())
 	for i := range values {

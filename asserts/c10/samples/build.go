@@ -100,7 +100,7 @@ func (b builder) layOut(sizes, strides []int64, o c10.Options) *c10.Tensor {
 	return room.AsStrided(sizes, gaps(sizes), 1)
 }
 
-// gaps gives strides that run the first dimension fastest and leave out every
+// gaps returns strides that run the first dimension fastest and leave out every
 // second element.
 func gaps(sizes []int64) []int64 {
 	strides := make([]int64, len(sizes))
@@ -112,7 +112,7 @@ func gaps(sizes []int64) []int64 {
 	return strides
 }
 
-// shared gives strides that keep the first dimension in one place, if the
+// shared returns strides that keep the first dimension in one place, if the
 // sort wants that.
 func (b builder) shared(sizes []int64) []int64 {
 	strides := c10.ContiguousStrides(sizes)

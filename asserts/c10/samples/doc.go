@@ -21,7 +21,7 @@ type Sample struct {
 	Args func() []any
 }
 
-// All gives the samples of every op of package kernels, sorted by op.
+// All returns the samples of every op of package kernels, sorted by op.
 func All() []Sample {
 	var all []Sample
 	for _, c := range slices.Concat(factories(), elementwise(), reductions(), products(), norms(), random(), indices(),

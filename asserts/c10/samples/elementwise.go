@@ -13,7 +13,7 @@ var shapes = []struct {
 	{"one-element", []int64{1, 1}},
 }
 
-// unary gives the cases of an op on one tensor; rest is its other arguments.
+// unary returns the cases of an op on one tensor; rest is its other arguments.
 func unary(op string, rest ...any) []testCase {
 	var cases []testCase
 	for _, shape := range shapes {
@@ -24,7 +24,7 @@ func unary(op string, rest ...any) []testCase {
 	return cases
 }
 
-// binary gives the cases of an op on two tensors.
+// binary returns the cases of an op on two tensors.
 func binary(op string, rest ...any) []testCase {
 	pair := func(name string, a, c []int64) testCase {
 		return testCase{op: op, name: name, args: func(b builder) []any {

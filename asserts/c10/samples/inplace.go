@@ -2,7 +2,7 @@ package samples
 
 import "slices"
 
-// unaryInPlace gives the cases of an op that writes its one tensor.
+// unaryInPlace returns the cases of an op that writes its one tensor.
 func unaryInPlace(op string, rest ...any) []testCase {
 	var cases []testCase
 	for _, shape := range shapes {
@@ -13,7 +13,7 @@ func unaryInPlace(op string, rest ...any) []testCase {
 	return cases
 }
 
-// binaryInPlace gives the cases of an op that writes the first of two tensors.
+// binaryInPlace returns the cases of an op that writes the first of two tensors.
 func binaryInPlace(op string, rest ...any) []testCase {
 	pair := func(name string, a, c []int64) testCase {
 		return testCase{op: op, name: name, args: func(b builder) []any {

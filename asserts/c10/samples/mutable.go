@@ -16,7 +16,7 @@ func mutable() []testCase {
 	}
 }
 
-// observer gives the arguments of _fused_moving_avg_obs_fq_helper.
+// observer returns the arguments of _fused_moving_avg_obs_fq_helper.
 func observer(b builder, observerOn, fakeQuantOn *c10.Tensor) []any {
 	zeroPoint := b.tensor([]int64{1}, c10.Int32, []int64{1}, func(int64) float64 { return 0 })
 	return []any{b.floats(2, 3), observerOn, fakeQuantOn, b.written(1), b.written(1), b.ones(), zeroPoint,

@@ -2,7 +2,7 @@ package samples
 
 import "slices"
 
-// binaryOut gives the cases of an op that writes the result of two tensors
+// binaryOut returns the cases of an op that writes the result of two tensors
 // into a third; before is the arguments between them.
 func binaryOut(op string, before ...any) []testCase {
 	triple := func(name string, sizes, out []int64) testCase {

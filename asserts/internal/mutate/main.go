@@ -1,4 +1,4 @@
-// Command mutate tells how good the tests of some source files are: it breaks
+// Command mutate measures how good the tests of some source files are: it breaks
 // every condition in them, one at a time, and sees whether a test fails.
 //
 //	go run ./asserts/internal/mutate -tests ./asserts,./gen/gentest asserts/judge.go

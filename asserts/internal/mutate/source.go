@@ -119,7 +119,7 @@ func mutant(id int, v bool) bool {
 }
 `
 
-// switched gives the source with mutant(n, ...) around each condition; first
+// switched returns the source with mutant(n, ...) around each condition; first
 // is the first one's number.
 func switched(src []byte, conditions []condition, first int) []byte {
 	type insertion struct {
@@ -145,7 +145,7 @@ func switched(src []byte, conditions []condition, first int) []byte {
 	return append(out, src[last:]...)
 }
 
-// find gives the conditions of a file, in order, an outer one before those in
+// find returns the conditions of a file, in order, an outer one before those in
 // it.
 func find(fset *token.FileSet, tree *ast.File, src []byte, file string) ([]condition, error) {
 	excuses, err := directives(fset, tree)
@@ -176,7 +176,7 @@ func find(fset *token.FileSet, tree *ast.File, src []byte, file string) ([]condi
 	return found, nil
 }
 
-// asks gives the operands of a node that are conditions.
+// asks returns the operands of a node that are conditions.
 func asks(n ast.Node) []ast.Expr {
 	switch n := n.(type) {
 	case *ast.IfStmt:
@@ -227,7 +227,7 @@ func isComparison(e ast.Expr) bool {
 	return false
 }
 
-// directives gives the excused mutants of each line, with the reasons.
+// directives returns the excused mutants of each line, with the reasons.
 func directives(fset *token.FileSet, tree *ast.File) (map[int]map[string]string, error) {
 	excuses := map[int]map[string]string{}
 	for _, group := range tree.Comments {

@@ -57,7 +57,7 @@ func values(fn reflect.Type, args []any) []reflect.Value {
 	return in
 }
 
-// lookup gives the wrapper of an op.
+// lookup returns the wrapper of an op.
 func lookup(wrappers map[string]any, op string) (any, error) {
 	if w, ok := wrappers[op]; ok {
 		return w, nil

@@ -62,7 +62,7 @@ func (r Report) Write(w io.Writer) error {
 }
 
 // writeMatrix prints a line for each check and kind of subject, a column for
-// each class of op. It gives the reasons that its cells refer to.
+// each class of op. It returns the reasons that its cells refer to.
 func writeMatrix(w io.Writer, right map[string]bool) []string {
 	tab := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprint(tab, "CHECK\tSUBJECT")

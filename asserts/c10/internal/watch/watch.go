@@ -3,7 +3,6 @@
 package watch
 
 import (
-	"fmt"
 	"reflect"
 	"slices"
 
@@ -46,7 +45,7 @@ func Call(kernel any, args []any, level asserts.Level) Record {
 	return r
 }
 
-// Tensors gives the tensors of an argument or a result, and whether it is
+// Tensors returns the tensors of an argument or a result, and whether it is
 // something that holds tensors.
 func Tensors(v any) (ts []*c10.Tensor, holds bool) {
 	switch v := v.(type) {
@@ -70,18 +69,6 @@ func observe(values []reflect.Value, level asserts.Level) (obs []asserts.Observa
 		}
 	}
 	return obs, lens
-}
-
-// Fits says what is wrong with the number of subjects in a record, if the op
-// is to be judged by it.
-func (r Record) Fits(op *asserts.Op) error {
-	if args, want := len(r.Seen.ArgLens), len(op.Args); args != want {
-		return fmt.Errorf("%d arguments with tensors, the schema has %d", args, want)
-	}
-	if results, want := len(r.Seen.ResultLens), len(op.Results); r.Err == nil && results != want {
-		return fmt.Errorf("%d returns with tensors, the schema has %d", results, want)
-	}
-	return nil
 }
 
 // OnMeta returns the arguments with meta tensors in place of tensors.

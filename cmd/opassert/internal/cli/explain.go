@@ -12,7 +12,7 @@ import (
 var explainCommand = command{
 	name:    "explain",
 	args:    "OP|CODE",
-	summary: "tell what an op's schema promises and how that is checked, or what a check is",
+	summary: "show what an op's schema promises and how that is checked, or what a check is",
 	about: `
 OP is a name with its overload, such as add.Tensor; without one it stands for
 all overloads. CODE is a check's code or name, such as OA009 or fresh-impl.`,
@@ -49,7 +49,7 @@ func runExplain(inv *invocation) error {
 	return nil
 }
 
-// explainCode tells what a check is, if there is one of that code or name.
+// explainCode prints what a check is, if there is one of that code or name.
 func (inv *invocation) explainCode(text string) bool {
 	if c, ok := asserts.ParseCode(text); ok {
 		fmt.Fprintf(inv.stdout, "%v %s\n  rule    %s\n  breaks  %s\n  level   %v\n", c, c.Name(), c.Rule(), c.Breaks(), c.Level())
@@ -62,7 +62,7 @@ func (inv *invocation) explainCode(text string) bool {
 	return false
 }
 
-// overloads gives the op of that name, or every overload of it.
+// overloads returns the op of that name, or every overload of it.
 func overloads(ops []*schema.Op, name string) []*schema.Op {
 	var found []*schema.Op
 	for _, op := range ops {
@@ -103,7 +103,7 @@ func (inv *invocation) explain(op *schema.Op, planned plannedOp) {
 		out("  origin  derived by the code generator from %v\n", op.Pos)
 	}
 	if op.IsComposite() {
-		out("  note    CompositeImplicit: it decomposes and may give back its argument, so its returns promise nothing\n")
+		out("  note    CompositeImplicit: it decomposes and may return its argument, so its returns promise nothing\n")
 	}
 	if len(op.Tags) > 0 {
 		out("  tags    %s\n", strings.Join(op.Tags, ", "))
@@ -121,7 +121,7 @@ func (inv *invocation) explain(op *schema.Op, planned plannedOp) {
 
 var kindMeaning = map[schema.Kind]string{
 	schema.Functional: "it writes no argument",
-	schema.Inplace:    "it writes self and gives it back",
+	schema.Inplace:    "it writes self and returns it",
 	schema.Out:        "it writes its results into the out arguments",
 	schema.Mutable:    "it writes an argument that is not self",
 	schema.Scratch:    "it writes an argument that only holds scratch space",

@@ -114,7 +114,7 @@ func planOp(p plan.Plan) plannedOp {
 	return op
 }
 
-// String gives the check in one line: OA007 undeclared-alias result against self.
+// String returns the check in one line: OA007 undeclared-alias result against self.
 func (c plannedCheck) String() string {
 	s := fmt.Sprintf("%s %-16s %s", c.Code, c.Check, c.On)
 	if c.Against != "" {
