@@ -78,8 +78,11 @@ func Generate(o Options) (Result, error) {
 		return result, err
 	}
 	text, err := emit.Wrappers(in.file, wrappers)
+	if err != nil {
+		return result, err
+	}
 	result.Files = o.file(text)
-	return result, err
+	return result, checkNeighbours(result.Files[0])
 }
 
 // GenerateTyped makes typed functions that call the ops of a real libtorch.
@@ -95,8 +98,11 @@ func GenerateTyped(o Options) (Result, error) {
 		return result, err
 	}
 	text, err := emit.Typed(in.file, funcs)
+	if err != nil {
+		return result, err
+	}
 	result.Files = o.file(text)
-	return result, err
+	return result, checkNeighbours(result.Files[0])
 }
 
 // An input is what every generation begins with.

@@ -7,15 +7,17 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 
 	"github.com/rogpeppe/go-internal/diff"
 )
 
-// Stale gives the files whose text on disk is not the generated one.
+// Stale returns the files whose text on disk is not the generated one. A file
+// on disk that was not generated is an error: it is somebody's work.
 func Stale(files []File) ([]File, error) {
 	var stale []File
 	for _, f := range files {
-		old, err := readOrEmpty(f.Path)
+		old, err := readGenerated(f.Path)
 		if err != nil {
 			return nil, err
 		}
@@ -55,11 +57,11 @@ func write(f File) error {
 	return os.Rename(tmp.Name(), f.Path)
 }
 
-// Diff gives what Write would change, as a unified diff.
+// Diff returns what Write would change, as a unified diff.
 func Diff(files []File) ([]byte, error) {
 	var out bytes.Buffer
 	for _, f := range files {
-		old, err := readOrEmpty(f.Path)
+		old, err := readGenerated(f.Path)
 		if err != nil {
 			return nil, err
 		}
@@ -68,10 +70,20 @@ func Diff(files []File) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-func readOrEmpty(path string) ([]byte, error) {
+// generated is the line that Go's tools know a generated file by.
+var generated = regexp.MustCompile(`(?m)^// Code generated .* DO NOT EDIT\.$`)
+
+// readGenerated returns the text of a generated file, nothing where there is no
+// file.
+func readGenerated(path string) ([]byte, error) {
 	text, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
 		return nil, nil
+	case err != nil:
+		return nil, err
+	case len(text) > 0 && !generated.Match(text):
+		return nil, fmt.Errorf("%s is not a generated file: move it away, or give -out another folder", path)
 	}
-	return text, err
+	return text, nil
 }

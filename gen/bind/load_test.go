@@ -21,6 +21,7 @@ func TestLoad(t *testing.T) {
 		"broken/b.go":      "package broken\n\n\n\n\nfunc f() { return 1 }\n",
 		"torn/a.go":        "package torn\n\nfunc f() { return 1 + }",
 		"empty/readme.txt": "",
+		"program/main.go":  "package main\n\n//opassert:kernel f\nfunc F() {}\n\nfunc main() {}\n",
 	}
 	for name, text := range files {
 		path := filepath.Join(dir, name)
@@ -40,6 +41,7 @@ func TestLoad(t *testing.T) {
 		{"broken", []string{"a.go:3:7: undefined: y", "a.go:6:9: undefined: w", "b.go:6:19: too many return values\n\thave (number)\n\twant ()"}},
 		{"torn", []string{"a.go:3:23: expected operand, found '}'"}},
 		{"empty", []string{"no Go files in "}},
+		{"program", []string{"it is package main, which the wrappers can't import"}},
 		{"missing", []string{"load kernels from "}},
 		{"..", []string{": the go command finds no package there; go build in that folder says why"}},
 	}

@@ -29,7 +29,7 @@ func (w *writer) observed(o *bind.Observer) []*jen.Statement {
 			jen.Type().Id("observed").Add(named),
 		),
 		jen.Func().Add(receiver).Add(call(jen.Id("Observe"),
-			jen.Id("o").Add(pointerTo(jen.Qual(assertsPath, "Observation"))), jen.Id("level").Qual(assertsPath, "Level"),
+			jen.Id("o").Add(pointerTo(w.asserts("Observation"))), jen.Id("level").Add(w.asserts("Level")),
 		)).Add(block(1, jen.If(jen.Id("t").Op("!=").Nil()).Add(block(2,
 			call(observe, call(parens(tensor), jen.Id("t")), jen.Id("o"), jen.Id("level")),
 		)))),

@@ -1,0 +1,101 @@
+package gen
+
+import (
+	"fmt"
+	"go/ast"
+	"go/build"
+	"go/parser"
+	"go/scanner"
+	"go/token"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// checkNeighbours refuses a generated file that would not compile with the
+// other Go files of its folder: they are of another package, or declare a name
+// that it declares.
+func checkNeighbours(f File) error {
+	fset := token.NewFileSet()
+	var errs scanner.ErrorList
+	var generated map[string]token.Pos
+	var pkg string
+	for _, path := range neighbours(f.Path) {
+		other, err := parser.ParseFile(fset, path, nil, parser.SkipObjectResolution)
+		if err != nil {
+			continue // the Go compiler says more of it
+		}
+		if generated == nil {
+			file, err := parser.ParseFile(fset, f.Path, f.Text, parser.SkipObjectResolution)
+			if err != nil {
+				return err
+			}
+			generated, pkg = declared(file), file.Name.Name
+		}
+		name := other.Name.Name
+		if strings.HasSuffix(path, "_test.go") {
+			name = strings.TrimSuffix(name, "_test")
+		}
+		if name != pkg {
+			errs.Add(fset.Position(other.Name.Pos()), fmt.Sprintf("this is package %s, and %s would be package %s: give -package %s, or -out another folder",
+				name, f.Path, pkg, name))
+			continue
+		}
+		if name != other.Name.Name {
+			continue // an external test has names of its own
+		}
+		for name, pos := range declared(other) {
+			if at := generated[name]; at != token.NoPos {
+				errs.Add(fset.Position(pos), fmt.Sprintf("%s is declared here, and %v would declare it too: rename this one, or give -out another folder",
+					name, fset.Position(at)))
+			}
+		}
+	}
+	errs.Sort()
+	return errs.Err()
+}
+
+// neighbours are the other Go files of a file's folder that some build of this
+// system compiles.
+func neighbours(path string) []string {
+	dir := filepath.Dir(path)
+	entries, _ := os.ReadDir(dir) // a folder that is not there has none
+	var paths []string
+	for _, e := range entries {
+		match, err := build.Default.MatchFile(dir, e.Name())
+		if match && err == nil && strings.HasSuffix(e.Name(), ".go") && e.Name() != filepath.Base(path) {
+			paths = append(paths, filepath.Join(dir, e.Name()))
+		}
+	}
+	return paths
+}
+
+// declared are the names that a file declares for its package.
+func declared(file *ast.File) map[string]token.Pos {
+	names := map[string]token.Pos{}
+	add := func(id *ast.Ident) {
+		if id.Name != "_" && id.Name != "init" {
+			names[id.Name] = id.Pos()
+		}
+	}
+	for _, decl := range file.Decls {
+		switch decl := decl.(type) {
+		case *ast.FuncDecl:
+			if decl.Recv == nil {
+				add(decl.Name)
+			}
+		case *ast.GenDecl:
+			for _, spec := range decl.Specs {
+				switch spec := spec.(type) {
+				case *ast.TypeSpec:
+					add(spec.Name)
+				case *ast.ValueSpec:
+					for _, id := range spec.Names {
+						add(id)
+					}
+				}
+			}
+		}
+	}
+	return names
+}

@@ -1,0 +1,50 @@
+package gen
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestCheckNeighbours(t *testing.T) {
+	const text = head + "\npackage ops\n\nconst enabled = true\n\nfunc Add() {}\n\nvar opAdd int\n\nfunc init() {}\n"
+	tests := []struct{ name, file, text, want string }{
+		{"nothing in common", "a.go", "package ops\n\nfunc Sub() {}\n\nfunc init() {}\n\ntype T int\n\nfunc (T) Add() {}\n\nvar _ = T(0)\n", ""},
+		{"a function", "a.go", "package ops\n\nfunc Add() {}\n",
+			"a.go:3:6: Add is declared here, and opassert_gen.go:7:6 would declare it too: rename this one, or give -out another folder"},
+		{"a constant", "a.go", "package ops\n\nconst (\n\ta = 1\n\tb, enabled = 2, 3\n)\n",
+			"a.go:5:5: enabled is declared here, and opassert_gen.go:5:7 would declare it too: rename this one, or give -out another folder"},
+		{"a type in a test", "a_test.go", "package ops\n\ntype opAdd int\n",
+			"a_test.go:3:6: opAdd is declared here, and opassert_gen.go:9:5 would declare it too: rename this one, or give -out another folder"},
+		{"an external test", "a_test.go", "package ops_test\n\nfunc Add() {}\n", ""},
+		{"another package", "a.go", "package other\n",
+			"a.go:1:9: this is package other, and opassert_gen.go would be package ops: give -package other, or -out another folder"},
+		{"another package's test", "a_test.go", "package other_test\n",
+			"a_test.go:1:9: this is package other, and opassert_gen.go would be package ops: give -package other, or -out another folder"},
+		{"a program run by hand", "a.go", "//go:build ignore\n\npackage main\n", ""},
+		{"another system", "a_plan9.go", "package main\n", ""},
+		{"torn", "a.go", "package other {\n", ""},
+		{"no Go", "a.txt", "package main\n", ""},
+		{"the file of before", FileName, "package main\n", ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Chdir(t.TempDir())
+			if err := os.WriteFile(tt.file, []byte(tt.text), 0o666); err != nil {
+				t.Fatal(err)
+			}
+			got := ""
+			if err := checkNeighbours(File{FileName, []byte(text)}); err != nil {
+				got = err.Error()
+			}
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+	if err := checkNeighbours(File{filepath.Join(t.TempDir(), "none", FileName), []byte(text)}); err != nil {
+		t.Errorf("a folder that is not there: %v", err)
+	}
+}
