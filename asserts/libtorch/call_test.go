@@ -298,7 +298,8 @@ func TestErrors(t *testing.T) {
 		var out libtorch.Outcome
 		err := lookup(t, tt.op).Call(asserts.Content, &out, tt.args...)
 		var e *libtorch.Error
-		if !errors.As(err, &e) || err.Error() != tt.want || e.Refused != tt.refused {
+		// Newer versions say once more which op it is.
+		if !errors.As(err, &e) || strings.Replace(err.Error(), "mm: mm: ", "mm: ", 1) != tt.want || e.Refused != tt.refused {
 			t.Errorf("%s%v gave %v, want %s", tt.op, tt.args, err, tt.want)
 		}
 	}
@@ -355,7 +356,6 @@ func TestArgumentTypes(t *testing.T) {
 	defer storage.Release()
 	options := []libtorch.Value{libtorch.Float64.Value(), integer(libtorch.LayoutStrided), libtorch.Device("cpu"), libtorch.Bool(false)}
 	image := ones(t, 1, 1, 1, 2)
-	named := call(t, asserts.Off, "aten::rename", x, libtorch.Dimnames("N", "C")).Results[0]
 	packed := call(t, asserts.Off, "quantized::linear_prepack",
 		tensor(t, libtorch.Spec{DType: libtorch.QInt8, Sizes: []int64{2, 2}, Form: libtorch.Quantized}).Value(), none).Results[0]
 	record := call(t, asserts.Off, "profiler::_record_function_enter_new", libtorch.String("a"), none).Results[0]
@@ -387,7 +387,6 @@ func TestArgumentTypes(t *testing.T) {
 			is(libtorch.Tensor{}.Value())},
 		{"str", "aten::einsum", []libtorch.Value{libtorch.String("ij->"), libtorch.Tensors(x.Tensor)}, elements(4)},
 		{"str?", "aten::div.Tensor_mode", []libtorch.Value{x, x, libtorch.String("floor")}, elements(1, 1, 1, 1)},
-		{"Dimname", "aten::sum.dim_DimnameList", []libtorch.Value{named, libtorch.Dimnames("N")}, elements(2, 2)},
 		{"ScalarType, Layout, Device, bool, MemoryFormat", "aten::empty.memory_format",
 			append(append([]libtorch.Value{integers(1)}, options...), integer(libtorch.ContiguousFormat)), dtype("float64")},
 		{"default in the middle", "aten::empty.memory_format", []libtorch.Value{integers(1), libtorch.Default(), libtorch.Default(), libtorch.Device("cpu")}, dtype("float32")},
@@ -418,6 +417,19 @@ func TestArgumentTypes(t *testing.T) {
 				tt.check(t, out.Results[0])
 			}
 		})
+	}
+}
+
+func TestDimnames(t *testing.T) {
+	libtorchtest.Need(t)
+	if _, err := libtorch.Lookup("aten::rename"); err != nil {
+		t.Skip("this libtorch has no named tensors: ", err)
+	}
+	named := call(t, asserts.Off, "aten::rename", ones(t, 2, 2), libtorch.Dimnames("N", "C")).Results[0]
+	sum := call(t, asserts.Off, "aten::sum.dim_DimnameList", named, libtorch.Dimnames("N")).Results[0]
+	got, err := sum.Tensor.Elements()
+	if diff := cmp.Diff([]float64{2, 2}, got); diff != "" || err != nil {
+		t.Errorf("%v, elements:\n%s", err, diff)
 	}
 }
 

@@ -78,3 +78,13 @@ func TestUnpassable(t *testing.T) {
 		t.Error("a schema that is open is told to be callable")
 	}
 }
+
+// Tags are spelled as in PyTorch's tags.yaml, whichever namespace declares them.
+func TestTags(t *testing.T) {
+	libtorchtest.Need(t)
+	for name, want := range map[string]string{"aten::bernoulli": "nondeterministic_seeded", "aten::nonzero": "dynamic_output_shape"} {
+		if tags := lookup(t, name).Tags; !slices.Contains(tags, want) {
+			t.Errorf("%s has the tags %q, want %s", name, tags, want)
+		}
+	}
+}

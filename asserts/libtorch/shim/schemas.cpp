@@ -43,9 +43,9 @@ std::string tag_name(at::Tag tag) {
   size_t i = static_cast<size_t>(tag);
   if (i >= all.size()) return "";
   std::string s = all[i];
-  size_t from = s.find("at::Tag::");
+  size_t from = s.find("Tag::");  // of at, in newer versions of torch::headeronly
   if (from == std::string::npos) return "";
-  from += 9;
+  from += 5;
   size_t to = s.find_first_not_of("abcdefghijklmnopqrstuvwxyz_0123456789", from);
   return s.substr(from, to - from);
 }
