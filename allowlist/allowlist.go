@@ -108,7 +108,7 @@ func (e *Entry) Excuses(code asserts.Code, at Where) bool {
 	return excused
 }
 
-// Unused gives the entries that have excused nothing so far.
+// Unused returns the entries that have excused nothing so far.
 func (l *List) Unused() []*Entry {
 	var unused []*Entry
 	for _, e := range l.Entries {
@@ -119,7 +119,7 @@ func (l *List) Unused() []*Entry {
 	return unused
 }
 
-// Expired gives the entries whose last day is before the given one.
+// Expired returns the entries whose last day is before the given one.
 func (l *List) Expired(day time.Time) []*Entry {
 	var expired []*Entry
 	for _, e := range l.Entries {

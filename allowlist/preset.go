@@ -10,7 +10,7 @@ import (
 //go:embed presets/*.yaml
 var presets embed.FS
 
-// Preset gives a list that opassert ships:
+// Preset returns a list that opassert ships:
 //
 //	opassert      what a schema has no words for, such as set_ replacing its storage
 //	run           what programs do with PyTorch's own ops, and PyTorch means
@@ -26,7 +26,7 @@ func Preset(name string) (*List, error) {
 	return Parse("preset "+name, src, nil)
 }
 
-// PresetNames gives the names that Preset takes, sorted.
+// PresetNames returns the names that Preset takes, sorted.
 func PresetNames() []string {
 	files, _ := presets.ReadDir("presets")
 	var names []string

@@ -90,8 +90,8 @@ func (g *group) all(is func(*Op) bool) bool {
 	return !slices.ContainsFunc(g.entries, func(e *entry) bool { return !is(e.op) })
 }
 
-// tells reports whether versions differ on the group, see [revision].
-func (g *group) tells() bool {
+// disputable reports whether versions differ on the group, see [revision].
+func (g *group) disputable() bool {
 	return g.members[Inplace] != nil && g.members[Mutable] != nil || g.all((*Op).IsComposite) && g.hasTag("core")
 }
 

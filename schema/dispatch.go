@@ -42,12 +42,12 @@ var isDispatchKey = func() map[string]bool {
 	return m
 }()
 
-// has tells whether the entry dispatches on the key.
+// has reports whether the entry dispatches on the key.
 func (e *entry) has(key string) bool {
 	return slices.ContainsFunc(e.kernels, func(k kernel) bool { return k.key == key })
 }
 
-// hasBackend tells whether the entry has a kernel that serves some backends
+// hasBackend reports whether the entry has a kernel that serves some backends
 // only.
 func (e *entry) hasBackend() bool {
 	return slices.ContainsFunc(e.kernels, func(k kernel) bool { return !strings.HasPrefix(k.key, "Composite") })

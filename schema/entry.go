@@ -139,7 +139,7 @@ func (r *reader) list(doc *yaml.Node) []*entry {
 	return entries
 }
 
-// entry reads one entry; it gives nil for a node that can't be one.
+// entry reads one entry; it returns nil for a node that can't be one.
 func (r *reader) entry(n *yaml.Node) *entry {
 	values, unknown, ok := r.Fields(n, "an entry", keyNames)
 	if !ok {
@@ -207,7 +207,7 @@ func (r *reader) flag(e *entry, key int, absent bool) bool {
 	return value
 }
 
-// text reads a key that holds a string; it gives nil if there is none.
+// text reads a key that holds a string; it returns nil if there is none.
 func (r *reader) text(e *entry, key int) *yaml.Node {
 	n := e.values[key]
 	if n != nil && !yamlfile.IsText(n) {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// allErrors gives every error of a list, a line each.
+// allErrors returns every error of a list, a line each.
 func allErrors(err error) string {
 	var list scanner.ErrorList
 	if !errors.As(err, &list) {

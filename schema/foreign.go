@@ -232,7 +232,7 @@ func (r *reader) namedOp(n, named *yaml.Node) *entry {
 	return &entry{node: n, foreign: true, named: named}
 }
 
-// resolve gives the entries that name an op its schema: one of the file's own,
+// resolve returns the entries that name an op its schema: one of the file's own,
 // or one of the base. An op that neither has is left out with a warning: the
 // base may be of another version than the file.
 func (r *reader) resolve(entries []*entry) []*entry {

@@ -5,12 +5,12 @@ import (
 	"strings"
 )
 
-// Kind tells what the op does with its arguments.
+// Kind returns what the op does with its arguments.
 //
 // Source: torchgen/model.py, FunctionSchema.kind.
 func (op *Op) Kind() Kind { return op.Func.Kind() }
 
-// Kind tells what a function of this schema does with its arguments. A name
+// Kind returns what a function of this schema does with its arguments. A name
 // that says in-place wins over out arguments, and these over any other written
 // argument.
 //
@@ -35,7 +35,7 @@ func (f Function) Kind() Kind {
 	return kind
 }
 
-// View tells whether the op gives views of its arguments, and why.
+// View reports whether the op gives views of its arguments, and why.
 //
 // Source: torchgen/model.py, NativeFunction.is_view_op.
 func (op *Op) View() ViewReason {
@@ -57,7 +57,7 @@ func (op *Op) View() ViewReason {
 
 const inplaceViewTag = "inplace_view"
 
-// isResize tells whether the op is one of two that change metadata as
+// isResize reports whether the op is one of two that change metadata as
 // in-place views do, and carry the tag, but that PyTorch has no view of.
 //
 // Note [resize_ is no view].
@@ -79,8 +79,8 @@ func (op *Op) Class() Class {
 	return ClassOutOfPlace
 }
 
-// IsComposite tells whether the op decomposes into other ops on every
-// dispatch key, and so may give back its argument.
+// IsComposite reports whether the op decomposes into other ops on every
+// dispatch key, and so may return its argument.
 func (op *Op) IsComposite() bool { return op.CompositeImplicit }
 
 func (a Argument) writes() bool {
@@ -107,7 +107,7 @@ func (t Type) core() Type {
 	return t
 }
 
-// IsTensorLike tells whether the type is Tensor, behind any lists and
+// IsTensorLike reports whether the type is Tensor, behind any lists and
 // optionals.
 //
 // Source: torchgen/model.py, Type.is_tensor_like.
@@ -118,7 +118,7 @@ func (t Type) is(base string) bool {
 	return core.Kind == Base && core.Name == base
 }
 
-// ListKind tells how a tensor-like type holds its tensors: "none" (Tensor),
+// ListKind says how a tensor-like type holds its tensors: "none" (Tensor),
 // "opttensor" (Tensor?), "tensorlist" (Tensor[], Tensor[]?), "opttensorlist"
 // (Tensor?[]). It is "" for other types.
 func (t Type) ListKind() string {

@@ -16,7 +16,7 @@ type Finding struct {
 	Fix     string // what to write: "Tensor self -> Tensor(a!) self"; "" where only the author can know
 }
 
-// Lint gives the findings for every op of the file, in file order. Derived ops
+// Lint returns the findings for every op of the file, in file order. Derived ops
 // are left out: what is wrong with them is wrong with their source.
 func Lint(f *File) []Finding {
 	var findings []Finding
@@ -28,7 +28,7 @@ func Lint(f *File) []Finding {
 	return findings
 }
 
-// LintOp gives the findings for one op. It is made for schemas of any origin:
+// LintOp returns the findings for one op. It is made for schemas of any origin:
 // much of what it finds can't pass [Parse] or [ParseOp].
 func LintOp(op *Op) []Finding {
 	l := linter{Op: op, f: &op.Func}
@@ -62,7 +62,7 @@ func (l *linter) add(pos token.Position, fix, format string, args ...any) {
 	l.findings = append(l.findings, Finding{Pos: pos, Op: l.Name(), Message: fmt.Sprintf(format, args...), Fix: fix})
 }
 
-// marksTensors tells whether the argument's annotation is about tensors, not
+// marksTensors reports whether the argument's annotation is about tensors, not
 // about a list of them: (a) in Tensor(a)[], but not in Tensor[](a).
 func (a Argument) marksTensors() bool {
 	return a.Alias != nil && a.Alias.Depth == 0 && a.Type.IsTensorLike()
@@ -98,7 +98,7 @@ func (l *linter) inplaceName() {
 	l.add(a.Pos, change(a, l.annotate(a)), "%s is in-place by its name, but %s is not written", l.f.Name, a.Name)
 }
 
-// inplaceReturn: foo_ gives back what it writes, or nothing.
+// inplaceReturn: foo_ returns what it writes, or nothing.
 func (l *linter) inplaceReturn() {
 	if !l.f.Name.Inplace || !slices.ContainsFunc(l.f.Args, Argument.writes) {
 		return
@@ -109,7 +109,7 @@ func (l *linter) inplaceReturn() {
 		}
 		i := slices.IndexFunc(l.f.Args, Argument.writes)
 		fixed := Return{Name: r.Name, Type: r.Type, Alias: l.f.Args[i].Alias}
-		l.add(r.Pos, change(r, fixed), "%s is in-place by its name, but gives back something else than %s", l.f.Name, l.f.Args[i].Name)
+		l.add(r.Pos, change(r, fixed), "%s is in-place by its name, but returns something else than %s", l.f.Name, l.f.Args[i].Name)
 	}
 }
 
@@ -153,14 +153,14 @@ func (l *linter) functionalName() {
 	}
 }
 
-// copyName: foo_copy gives a copy.
+// copyName: foo_copy returns a copy.
 func (l *linter) copyName() {
 	if !strings.HasSuffix(l.f.Name.Base, "_copy") || l.f.Name.Inplace {
 		return
 	}
 	for _, r := range l.f.Returns {
 		if r.Alias != nil && !r.Alias.Write {
-			l.add(r.Pos, change(r, Return{Name: r.Name, Type: r.Type}), "%s gives a copy by its name, but its return is an alias", l.f.Name)
+			l.add(r.Pos, change(r, Return{Name: r.Name, Type: r.Type}), "%s returns a copy by its name, but its return is an alias", l.f.Name)
 		}
 	}
 }
@@ -179,7 +179,7 @@ func (l *linter) returnSets() {
 		if r.Alias == nil {
 			continue
 		}
-		if l.f.strays(r) && !l.f.Vararg {
+		if l.f.unmatched(r) && !l.f.Vararg {
 			l.add(r.Pos, "", "no argument carries the alias set of a return, (%s)", r.Alias)
 			continue
 		}

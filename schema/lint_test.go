@@ -22,7 +22,7 @@ func TestLintFinds(t *testing.T) {
 		{"a::add_(int n) -> int", nil, []string{
 			"1:1: add_ is in-place by its name, but takes no tensor | "}},
 		{"a::add_(Tensor(a!) self) -> Tensor", nil, []string{
-			"1:29: add_ is in-place by its name, but gives back something else than self | Tensor -> Tensor(a!)"}},
+			"1:29: add_ is in-place by its name, but returns something else than self | Tensor -> Tensor(a!)"}},
 		{"a::set(Tensor(a!) self, Tensor x) -> ()", nil, []string{
 			"1:8: set writes self, but is not in-place by its name, so that it passes for functional | set -> set_"}},
 		{"a::add(Tensor self, *, Tensor out) -> Tensor", nil, []string{
@@ -34,7 +34,7 @@ func TestLintFinds(t *testing.T) {
 		{"a::add_functional(Tensor(a!) x) -> Tensor", nil, []string{
 			"1:19: add_functional is functional by its name, but writes x | Tensor(a!) x -> Tensor x"}},
 		{"a::view_copy(Tensor(a) self) -> Tensor(a)", nil, []string{
-			"1:33: view_copy gives a copy by its name, but its return is an alias | Tensor(a) -> Tensor"}},
+			"1:33: view_copy returns a copy by its name, but its return is an alias | Tensor(a) -> Tensor"}},
 		{"a::t_(Tensor self) -> Tensor", []string{"inplace_view"}, []string{
 			"1:7: t_ is in-place by its name, but self is not written | Tensor self -> Tensor(a!) self",
 			"1:1: t_ has the tag inplace_view, but writes nothing | "}},

@@ -44,7 +44,7 @@ type Op struct {
 	ManualCppBinding  bool
 }
 
-// A Function is a schema: a name, what it takes and what it gives.
+// A Function is a schema: a name, what it takes and what it returns.
 // String prints it back exactly as native_functions.yaml spells it.
 //
 // Source: torchgen/model.py, FunctionSchema.
@@ -75,7 +75,7 @@ type Argument struct {
 	Alias     *Alias // nil: no annotation
 	Default   string // the text after "=", "" for none
 	KwargOnly bool
-	Out       bool // a written keyword-only argument: the op gives its results in it
+	Out       bool // a written keyword-only argument: the op returns its results in it
 }
 
 // A Return is one result of a schema.
@@ -144,7 +144,7 @@ const (
 type Class uint8
 
 const (
-	ClassOutOfPlace Class = iota // gives something fresh
+	ClassOutOfPlace Class = iota // returns something fresh
 	ClassInplace                 // writes an argument; it may be a view as well, as t_ is
 	ClassView                    // shares an argument's storage and writes nothing
 )

@@ -64,7 +64,7 @@ func splitRoot(root string) Name {
 	return Name{Base: root}
 }
 
-// dunder gives what stands between the double underscores of __add__.
+// dunder returns what stands between the double underscores of __add__.
 func dunder(root string) (string, bool) {
 	base, before := strings.CutPrefix(root, "__")
 	base, after := strings.CutSuffix(base, "__")

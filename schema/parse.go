@@ -41,7 +41,7 @@ func ParseOp(text string) (*Op, error) { return parseAlone(text, native) }
 //
 //	aten::append.t(t[](a!) self, t(c -> *) el) -> t[](a!)
 //
-// It takes a schema that torchgen would refuse; [LintOp] tells of it.
+// It takes a schema that torchgen would refuse; [LintOp] reports it.
 //
 // Source: aten/src/ATen/core/function_schema.h, operator<<; and
 // torch/csrc/jit/frontend/function_schema_parser.cpp.
@@ -124,7 +124,7 @@ func (p *parser) skipSpace() {
 	}
 }
 
-// peek tells whether the token comes next.
+// peek reports whether the token comes next.
 func (p *parser) peek(tok string) bool {
 	p.skipSpace()
 	return strings.HasPrefix(p.text[p.off:], tok)
@@ -293,7 +293,7 @@ func (p *parser) ret() Return {
 	return r
 }
 
-// value gives the text of a default value as it stands.
+// value returns the text of a default value as it stands.
 func (p *parser) value() string {
 	p.skipSpace()
 	start := p.off

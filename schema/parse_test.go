@@ -132,7 +132,7 @@ func TestNamespaces(t *testing.T) {
 			continue
 		}
 		if op.Name() != tt.name || op.Namespace != tt.namespace || op.String() != tt.text {
-			t.Errorf("ParseOp(%q) gives %s of %s, printed %q", tt.text, op.Name(), op.Namespace, op)
+			t.Errorf("ParseOp(%q) returns %s of %s, printed %q", tt.text, op.Name(), op.Namespace, op)
 		}
 	}
 }
@@ -228,19 +228,19 @@ func TestParseOpRefuses(t *testing.T) {
 		{"add(Tensor self, int x=None) -> Tensor", `1:18: None is no value for x: make the type int?`},
 		{"add_(Tensor self) -> Tensor", `1:6: add_ is in-place by its name: write self as Tensor(a!) self`},
 		{"add_(Tensor(a!) x) -> Tensor(a!)", `1:1: add_ is in-place by its name, but has no argument self
-1:23: only self and out arguments can be given back: make x keyword-only, or don't return it`},
-		{"add_(Tensor(a!) self) -> ()", `1:1: an in-place op gives back self: -> Tensor(a!)`},
-		{"add_(Tensor(a!)[] self) -> Tensor(a!)[]", `1:28: an in-place op on Tensor[] gives nothing back: -> ()`},
+1:23: only self and out arguments can be returned: make x keyword-only, or don't return it`},
+		{"add_(Tensor(a!) self) -> ()", `1:1: an in-place op returns self: -> Tensor(a!)`},
+		{"add_(Tensor(a!)[] self) -> Tensor(a!)[]", `1:28: an in-place op on Tensor[] returns nothing: -> ()`},
 		{"add_(Tensor(a!) self, *, Tensor(b!) out) -> Tensor(a!)", `1:26: add_ is in-place by its name, so it can't have the out argument out`},
 		{"add.out(Tensor self, *, Tensor out) -> Tensor", `1:25: an out argument is written: Tensor(a!) out`},
 		{"add.out(Tensor self, *, Tensor(a!) out, int x) -> Tensor(a!)", `1:41: x stands after the out argument out: out arguments come last`},
-		{"add.out(Tensor self, *, Tensor(a!) out) -> ()", `1:1: an out= op gives back its out arguments: 1 returns, not 0`},
+		{"add.out(Tensor self, *, Tensor(a!) out) -> ()", `1:1: an out= op returns its out arguments: 1 returns, not 0`},
 		{"add.out(Tensor self, *, Tensor(a!) out) -> Tensor", `1:44: return 0 is the out argument out, so its type is Tensor(a!)`},
 		{"add.out(Tensor self, *, Tensor(a!) x, Tensor(b!) y) -> (Tensor(b!), Tensor(a!))", `1:57: return 0 is the out argument x, so its type is Tensor(a!)
 1:69: return 1 is the out argument y, so its type is Tensor(b!)`},
-		{"add.out(Tensor self, *, Tensor(a!)[] out) -> Tensor(a!)[]", `1:46: an op with a list or an optional as out argument gives nothing back: -> ()`},
+		{"add.out(Tensor self, *, Tensor(a!)[] out) -> Tensor(a!)[]", `1:46: an op with a list or an optional as out argument returns nothing: -> ()`},
 		{"f(Tensor(a!) self) -> (Tensor(a!), Tensor)", `1:36: either all returns are written arguments or none is`},
-		{"f(Tensor self, Tensor(a!) x) -> Tensor(a!)", `1:33: only self and out arguments can be given back: make x keyword-only, or don't return it`},
+		{"f(Tensor self, Tensor(a!) x) -> Tensor(a!)", `1:33: only self and out arguments can be returned: make x keyword-only, or don't return it`},
 		{"f(Tensor(a) self) -> Tensor(a!)", `1:22: no argument is annotated (a!) as this return is`},
 		{"f(Tensor(a!) x, Tensor self) -> Tensor", `1:3: an argument before self can't be written: Tensor(a!) x`},
 		{"f(Tensor(a!) x, *, ScalarType dtype, Layout layout, Device device, bool pin_memory) -> Tensor", `1:20: dtype, layout, device and pin_memory are for factory functions, but f is mutable`},

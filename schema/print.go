@@ -14,7 +14,7 @@ func (op *Op) String() string {
 	return op.Func.String()
 }
 
-// Name gives the op's name with its overload: "add.Tensor" in aten,
+// Name returns the op's name with its overload: "add.Tensor" in aten,
 // "ns::op.overload" elsewhere.
 func (op *Op) Name() string {
 	if op.Namespace == "aten" {
@@ -155,7 +155,7 @@ func (t Type) append(b []byte, a *Alias) []byte {
 }
 
 // appendTo prints the type, with annotations where their depths put them, and
-// gives what is left of them and the depth reached.
+// returns what is left of them and the depth reached.
 func (t Type) appendTo(b []byte, a *Alias) ([]byte, *Alias, int) {
 	depth := 0
 	switch t.Kind {

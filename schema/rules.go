@@ -31,7 +31,7 @@ func (r *reader) checkEntry(e *entry) {
 	r.checkRandom(e)
 }
 
-// checkVariants tells whether the op is a method.
+// checkVariants reports whether the op is a method.
 func (r *reader) checkVariants(e *entry) (method bool) {
 	n := r.text(e, keyVariants)
 	if n == nil {

@@ -15,7 +15,7 @@ type TagSet struct{ names []string }
 // NewTagSet makes a set of the names.
 func NewTagSet(names ...string) *TagSet { return &TagSet{names: slices.Clone(names)} }
 
-// Has tells whether the tag is declared.
+// Has reports whether the tag is declared.
 func (t *TagSet) Has(tag string) bool { return t == nil || slices.Contains(t.names, tag) }
 
 // ParseTags reads the bytes of a tags.yaml file, a list of entries with the

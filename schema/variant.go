@@ -8,7 +8,7 @@ import (
 
 // signature is what all variants of a function have in common. Overload names,
 // annotations, out arguments, tensor options and the names of returns are
-// dropped; written arguments that are not given back become returns.
+// dropped; written arguments that are not returned become returns.
 //
 // Source: torchgen/model.py, FunctionSchema.signature.
 func (f *Function) signature() Function {
@@ -57,7 +57,7 @@ func (f *Function) plainArgs() []Argument {
 	return args
 }
 
-// writtenOnly are the arguments that are written and not given back: self, the
+// writtenOnly are the arguments that are written and not returned: self, the
 // out arguments, the others.
 func (f *Function) writtenOnly() []Argument {
 	var first, outs, others []Argument
@@ -77,7 +77,7 @@ func (f *Function) writtenOnly() []Argument {
 	return slices.Concat(first, outs, others)
 }
 
-// functionalVariant writes nothing: what f writes, it gives back.
+// functionalVariant writes nothing: what f writes, it returns.
 //
 // Source: torchgen/native_function_generation.py, generate_function.
 func (f *Function) functionalVariant() Function {
@@ -86,7 +86,7 @@ func (f *Function) functionalVariant() Function {
 	return v
 }
 
-// outVariant gives its results in out arguments.
+// outVariant returns its results in out arguments.
 //
 // Source: torchgen/native_function_generation.py, self_to_out_signature,
 // functional_to_out_signature, mutable_to_out_signature.
@@ -109,7 +109,7 @@ func (f *Function) outVariant() Function {
 	}
 }
 
-// withOuts adds an out argument for every tensor return. The variant gives
+// withOuts adds an out argument for every tensor return. The variant returns
 // them back where all are plain tensors; else only what is no tensor.
 //
 // Source: torchgen/native_function_generation.py, generate_out_args_from_schema.

@@ -9,7 +9,7 @@ import (
 )
 
 // checkFunction reports what torchgen, or the dispatcher's own parser, refuses
-// in a schema that is well formed, and tells whether there was nothing.
+// in a schema that is well formed, and reports whether there was nothing.
 //
 // Source: torchgen/model.py, FunctionSchema.__post_init__ and
 // Arguments._preparse; aten/src/ATen/core/function_schema.h,
@@ -142,9 +142,9 @@ func (v *verifier) inplace() {
 	plain := self.Type.Kind == Base
 	switch {
 	case plain && (len(v.Returns) != 1 || !sameAlias(v.Returns[0].Alias, self.Alias)):
-		v.report(v.returnsPos(), "an in-place op gives back self: -> %s", self.TypeString())
+		v.report(v.returnsPos(), "an in-place op returns self: -> %s", self.TypeString())
 	case !plain && len(v.Returns) > 0:
-		v.report(v.returnsPos(), "an in-place op on %s gives nothing back: -> ()", self.Type)
+		v.report(v.returnsPos(), "an in-place op on %s returns nothing: -> ()", self.Type)
 	}
 }
 
@@ -174,10 +174,10 @@ func (v *verifier) out() {
 	}
 	switch {
 	case lists && len(v.Returns) > 0:
-		v.report(v.returnsPos(), "an op with a list or an optional as out argument gives nothing back: -> ()")
+		v.report(v.returnsPos(), "an op with a list or an optional as out argument returns nothing: -> ()")
 		return
 	case !lists && len(v.Returns) != returned:
-		v.report(v.returnsPos(), "an out= op gives back its out arguments: %d returns, not %d", returned, len(v.Returns))
+		v.report(v.returnsPos(), "an out= op returns its out arguments: %d returns, not %d", returned, len(v.Returns))
 		return
 	}
 	for i := range min(len(outs), len(v.Returns)) {
@@ -197,7 +197,7 @@ func (v *verifier) returns() {
 			}
 			continue
 		}
-		if v.strays(r) {
+		if v.unmatched(r) {
 			v.report(r.Pos, "no argument carries the alias set of this return, (%s)", r.Alias)
 			continue
 		}
@@ -212,7 +212,7 @@ func (v *verifier) returns() {
 		case i < 0:
 			v.report(r.Pos, "no argument is annotated (%s) as this return is", r.Alias)
 		case i >= afterSelf && !v.Args[i].KwargOnly:
-			v.report(r.Pos, "only self and out arguments can be given back: make %s keyword-only, or don't return it", v.Args[i].Name)
+			v.report(r.Pos, "only self and out arguments can be returned: make %s keyword-only, or don't return it", v.Args[i].Name)
 		}
 	}
 }
@@ -229,16 +229,16 @@ func (f *Function) indexOf(alias *Alias) int {
 
 func (r Return) writes() bool { return r.Alias != nil && r.Alias.Write }
 
-// strays tells whether the return has alias sets and no argument carries any of
+// unmatched reports whether the return has alias sets and no argument carries any of
 // them. A set of its own beside one that is carried, as in Tensor(b|a), says
 // that the return may also be fresh.
-func (f *Function) strays(r Return) bool {
+func (f *Function) unmatched(r Return) bool {
 	return r.Alias != nil && !slices.ContainsFunc(r.Alias.Before, func(set string) bool {
 		return set == "*" || slices.ContainsFunc(f.Args, func(a Argument) bool { return a.carries(set) })
 	})
 }
 
-// carries tells whether the argument is in the alias set, before or after.
+// carries reports whether the argument is in the alias set, before or after.
 func (a Argument) carries(set string) bool {
 	for alias := a.Alias; alias != nil; alias = alias.Outer {
 		if slices.Contains(alias.Before, set) || slices.Contains(alias.After, set) {

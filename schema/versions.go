@@ -12,7 +12,7 @@ import (
 type revision struct {
 	since string // "2.6"
 	// mark is a tag that this version is the first to declare, so that a
-	// tags.yaml tells the row.
+	// tags.yaml says which row holds.
 	mark string
 	// bases is the order in which a variant is looked for that the missing ones
 	// are derived from: add_generated_native_functions.
@@ -103,7 +103,7 @@ func rowOf(version string) (int, error) {
 }
 
 // chooseRevision finds the row that the file is of: the one whose derived ops
-// its autogen lists name; among those the one that its tags tell; then the one
+// its autogen lists name; among those the one that its tags agree with; then the one
 // that the caller names; then the newest.
 func (r *reader) chooseRevision(entries []*entry, groups []*group) (int, error) {
 	oldest, newest, seen := r.markedRows(entries)
@@ -126,14 +126,14 @@ func (r *reader) chooseRevision(entries []*entry, groups []*group) (int, error) 
 	best := slices.MinFunc(fits, func(a, b fit) int {
 		return cmp.Or(a.disputes-b.disputes, a.offTags-b.offTags, a.offAsked-b.offAsked, b.row-a.row)
 	})
-	told := slices.ContainsFunc(fits, func(f fit) bool { return f.disputes > best.disputes })
-	byAutogen := slices.IndexFunc(fits, func(f fit) bool { return f.disputes == best.disputes })
-	r.floor = min(max(byAutogen, oldest, asked), best.row)
-	r.reading = Reading{Since: revisions[best.row].since, Why: r.why(best.row, told, seen, asked)}
+	byAutogen := slices.ContainsFunc(fits, func(f fit) bool { return f.disputes > best.disputes })
+	fitting := slices.IndexFunc(fits, func(f fit) bool { return f.disputes == best.disputes })
+	r.floor = min(max(fitting, oldest, asked), best.row)
+	r.reading = Reading{Since: revisions[best.row].since, Why: r.why(best.row, byAutogen, seen, asked)}
 	if best.row+1 < len(revisions) {
 		r.reading.Before = revisions[best.row+1].since
 	}
-	r.reading.Matters = told || seen || asked >= 0 || slices.ContainsFunc(entries, func(e *entry) bool { return len(e.op.Autogen) > 0 })
+	r.reading.Matters = byAutogen || seen || asked >= 0 || slices.ContainsFunc(entries, func(e *entry) bool { return len(e.op.Autogen) > 0 })
 	return best.row, nil
 }
 
@@ -188,7 +188,7 @@ func (r *reader) markedRows(entries []*entry) (oldest, newest int, seen bool) {
 func disputes(groups []*group, rev *revision) int {
 	count := 0
 	for _, g := range groups {
-		if !g.tells() || g.base(rev) == nil || !g.derives(rev) {
+		if !g.disputable() || g.base(rev) == nil || !g.derives(rev) {
 			continue
 		}
 		derived := g.missing(rev)

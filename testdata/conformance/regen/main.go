@@ -59,7 +59,7 @@ func run(schemaPath, tagsPath, expectedPath, folder string) error {
 	return writeZipped(filepath.Join(folder, "ops.tsv.gz"), rows)
 }
 
-// reduce keeps the listed keys of every entry, drops comments, and gives the
+// reduce keeps the listed keys of every entry, drops comments, and returns the
 // names of the ops in file order.
 func reduce(path string) (source []byte, order []string, err error) {
 	src, err := os.ReadFile(path)
@@ -169,7 +169,7 @@ func facts(path string, order []string) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// read gives the bytes of a file, unzipped if its name ends in .gz.
+// read returns the bytes of a file, unzipped if its name ends in .gz.
 func read(path string) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
