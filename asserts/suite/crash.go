@@ -19,7 +19,8 @@ type Crash struct {
 	Waived string   `json:"waived,omitempty"` // why an allowlist waives it
 	Known  bool     `json:"known,omitempty"`  // a baseline has it
 
-	calling string // the call that was made, encoded, where the worker was asked to show it
+	calling string // the call that was being made, encoded, where the worker was asked to show it
+	called  string // the same, or the one before it
 	dump    string // what a worker that hangs wrote when it was interrupted
 }
 
@@ -107,9 +108,9 @@ const (
 // shrink looks for the smallest call that crashes as the case does. A second
 // crash of a cause is told with the call of its case.
 func (l *lane) shrink(ctx context.Context, res *OpResult, crash *Crash) error {
-	c, err := decodeCase(crash.calling)
+	c, err := decodeCase(crash.called)
 	if err != nil {
-		return nil // it crashed between two calls
+		return nil // it crashed before its first call
 	}
 	crash.Call = c.String()
 	for _, other := range res.Crashes {

@@ -97,7 +97,9 @@ func (l *lane) ask(ctx context.Context, q request, patience time.Duration, add f
 			crash.Case, _ = strconv.Atoi(rest)
 			crash.Frames = nil
 		case word == lineCall:
-			crash.calling = rest
+			if crash.calling = rest; rest != "" {
+				crash.called = rest
+			}
 		case word == lineFrame:
 			crash.Frames = append(crash.Frames, rest)
 		case word == lineEnd:

@@ -135,13 +135,13 @@ func (r *runner) search(t *target, rng *rand.Rand, c *Case) (a *attempt, close i
 // try makes the case's tensors and calls the op, on meta too where the level
 // asks for it.
 func (r *runner) try(t *target, c *Case) (*attempt, error) {
-	m := maker{engine: r.engine}
-	defer m.release()
 	r.called = false
 	if r.trying != nil {
 		r.trying(c)
 		defer r.trying(nil)
 	}
+	m := maker{engine: r.engine}
+	defer m.release()
 	args, err := m.args(c)
 	if err != nil {
 		return nil, err

@@ -53,9 +53,10 @@ static void write_frame(void *address) {
 
 static void write_stack(void *pc) {
   void *frames[DEPTH];
+  write_frame(pc);  // in case the stack cannot be read
   int n = backtrace(frames, DEPTH), first = 0;
   for (int i = 0; i < n; i++) {
-    if (frames[i] == pc) first = i;
+    if (frames[i] == pc) first = i + 1;
   }
   if (first == 0) first = n < 3 ? n : 3;  // this function, its caller and the kernel's return from a signal
   for (int i = first; i < n; i++) write_frame(frames[i]);
@@ -81,9 +82,13 @@ static void crashed(int sig, siginfo_t *info, void *context) {
     before[sig].sa_sigaction(sig, info, context);
     return;
   }
-  signal(SIGALRM, SIG_DFL);
-  alarm(PATIENCE);  // a broken process may not get to the end of this
-  write_stack(pc);
+  static volatile sig_atomic_t writing;
+  if (!writing) {  // or else it crashed here once more
+    writing = 1;
+    signal(SIGALRM, SIG_DFL);
+    alarm(PATIENCE);  // a broken process may not get to the end of this
+    write_stack(pc);
+  }
   die(sig);
 }
 

@@ -26,11 +26,24 @@ func Frames(raw []string) []string {
 		} else {
 			name += " (" + file + ")"
 		}
+		if len(frames) == 0 && system(file) { // where an op that corrupts memory, or aborts, ends
+			continue
+		}
 		if !dispatching(name) && len(frames) < mostFrames {
 			frames = append(frames, name)
 		}
 	}
 	return frames
+}
+
+// system reports whether a file is one of the C and C++ run times.
+func system(file string) bool {
+	for _, name := range []string{"libc.so", "libstdc++.so", "libgcc_s.so", "libpthread.so", "libm.so", "ld-linux"} {
+		if strings.HasPrefix(file, name) {
+			return true
+		}
+	}
+	return false
 }
 
 // dispatchers are what the names of the dispatcher's functions begin with.
