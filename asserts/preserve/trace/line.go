@@ -35,6 +35,7 @@ const (
 	borrowed             // the object does not own its impl
 	keptAnyway           // c10::Storage is referenced elsewhere, so cannot deallocate
 	deallocating         //
+	allocated            // memory for an object: what was there is gone
 )
 
 type subject uint8
@@ -294,6 +295,10 @@ func readMessage(s *[]byte, r *record) message {
 	case 't':
 		if eat(s, "type_name: ") && eatType(s, r, ", PyObject*: ") && eatAddress(s, &r.ref) {
 			return handed
+		}
+	case 'a':
+		if eat(s, "allocated") {
+			return allocated
 		}
 	case 'p':
 		if eat(s, "preserving PyObject") {

@@ -11,6 +11,14 @@ import (
 // followObject takes in what is said of an object: its last reference went.
 func (f *follower) followObject(r *record) {
 	o := f.objects[r.addr]
+	if r.message == allocated {
+		delete(f.dead, r.addr)
+		if o != nil {
+			f.event(&o.Life, NotSeenEnd)
+			f.endObject(o)
+		}
+		return
+	}
 	if o == nil {
 		if d := f.dead[r.addr]; d != nil && d.gap == f.gaps {
 			f.again(d, r)

@@ -32,7 +32,12 @@ the program goes on, or with -fail gets a RuntimeError at the call. The exit
 status is the program's own if that is not 0; else 2 where something was not
 watched; else 1 with findings.
 
+With -preserve it is not ops that are watched but the Python objects of tensors
+and storages: whether each stays the same, and alive, as long as its impl is
+shared (OA101 to OA109). With -fail the process that breaks a rule is ended.
+
   opassert run -- python3 train.py
+  opassert run -preserve -- python3 train.py
   opassert run -fail -- pytest tests/`,
 	run: runRun,
 }
@@ -47,6 +52,9 @@ type runFlags struct {
 	fail         *bool
 	json         *string
 	junit, sarif *string
+	preserve     *bool
+	log          *string
+	lines        *bool
 }
 
 func newRunFlags(f *flag.FlagSet) *runFlags {
@@ -60,6 +68,9 @@ func newRunFlags(f *flag.FlagSet) *runFlags {
 	r.json = f.String("json", "", "write the findings as a JSON array to a `file`")
 	r.junit = f.String("junit", "", "write the results as JUnit XML to a `file`")
 	r.sarif = f.String("sarif", "", "write the findings as a SARIF log to a `file`")
+	r.preserve = f.Bool("preserve", false, "watch the Python objects of tensors and storages instead of ops")
+	r.log = f.String("log", "", "with -preserve, write what happens to a `file`, as opassert trace reads it")
+	r.lines = f.Bool("lines", false, "with -preserve, look for the Python line of every event, and not only of what looks wrong")
 	return r
 }
 
@@ -79,6 +90,12 @@ func runRun(inv *invocation) error {
 	flags := newRunFlags(inv.flags)
 	if err := inv.parse(1, 1<<20); err != nil {
 		return err
+	}
+	if *flags.preserve {
+		return inv.runPreserve(flags)
+	}
+	if *flags.log != "" || *flags.lines {
+		return usagef("-log and -lines go with -preserve")
 	}
 	content, err := flags.content()
 	if err != nil {

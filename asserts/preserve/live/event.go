@@ -1,0 +1,64 @@
+package live
+
+import (
+	"encoding/binary"
+	"strings"
+
+	"github.com/opassert/opassert/asserts/preserve/trace"
+)
+
+// A kind is what an event is about; the numbers are those of tap.cpp.
+type kind uint8
+
+const (
+	wrap     kind = 1 + iota // somebody asked for an impl's object and got it
+	release                  // an object's last reference went
+	freed                    // and its memory
+	stays                    // and it is still there
+	typeName                 // the name of a type
+	fileName                 // the name of a file of Python
+	made                     // memory for an object
+	refused                  // somebody asked, and got an error
+)
+
+type flags uint8
+
+const (
+	ofStorage    flags = 1 << iota // and not of a tensor
+	inHermetic                     // the context
+	owns                           // the impl owns the object in its slot
+	borrowed                       // the object does not own its impl
+	madeHermetic                   // as the object remembers it
+)
+
+// eventSize is how many bytes an event has in the ring.
+const eventSize = 64
+
+// An event is one record. A wrap has the slot, its owner and the use count as
+// they were before, and the tag as it is after.
+type event struct {
+	kind                      kind
+	flags                     flags
+	object, impl, slot        trace.Address
+	tag, data                 trace.Address
+	uses, refs                int32
+	thread, typ, file, number uint32
+	line                      uint16
+}
+
+func readEvent(b []byte) (e event, name string) {
+	u64 := func(at int) trace.Address { return trace.Address(binary.NativeEndian.Uint64(b[at:])) }
+	u32 := func(at int) uint32 { return binary.NativeEndian.Uint32(b[at:]) }
+	e.kind, e.flags = kind(b[56]), flags(b[57])
+	e.typ = u32(52)
+	if e.kind == typeName || e.kind == fileName {
+		name, _, _ = strings.Cut(string(b[:52]), "\x00")
+		return e, name
+	}
+	e.object, e.impl, e.slot, e.tag, e.data = u64(0), u64(8), u64(16), u64(24), u64(32)
+	e.uses, e.refs, e.thread = int32(u32(40)), int32(u32(44)), u32(48)
+	e.line, e.file = binary.NativeEndian.Uint16(b[58:]), u32(60)
+	return e, ""
+}
+
+func (e *event) is(f flags) bool { return e.flags&f != 0 }

@@ -1,0 +1,88 @@
+package live
+
+import (
+	"fmt"
+	"io"
+	"sync"
+
+	"github.com/opassert/opassert/asserts/preserve"
+)
+
+// A logWriter writes events as the lines that an instrumented PyTorch prints,
+// with the impl's address for its data, so that package trace can follow them.
+type logWriter struct {
+	w     io.Writer
+	mu    *sync.Mutex
+	judge *judge
+}
+
+func (l *logWriter) write(e *event) {
+	if e.kind == typeName || e.kind == fileName {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	what, file := "tensor", "python_variable.cpp"
+	if e.is(ofStorage) {
+		what, file = "storage", "Storage.cpp"
+	}
+	where := fmt.Sprintf("pid=%d [torch/csrc/%s:1] ", l.judge.pid, file)
+	impl := func(format string, args ...any) {
+		fmt.Fprintf(l.w, "%s(%v) %s\n", where, e.impl, fmt.Sprintf(format, args...))
+	}
+	object := func(format string, args ...any) {
+		fmt.Fprintf(l.w, "%s(PyObject: %v) %s\n", where, e.object, fmt.Sprintf(format, args...))
+	}
+	typ := l.judge.types[e.typ]
+	switch e.kind {
+	case wrap:
+		impl("in THPStorage_Wrap")
+		switch {
+		case e.is(inHermetic):
+			impl("hermetic")
+			if e.slot == e.object {
+				break
+			}
+			impl("created %s PyObject of type %s at %v", what, typ, e.object)
+			impl("hermetic")
+		case e.slot == 0:
+			impl("PyObjectSlot is empty, use_count:%d", e.uses)
+			impl("created %s PyObject of type %s at %v", what, typ, e.object)
+			impl("not hermetic")
+		default:
+			impl("PyObjectSlot points to PyObject at %v", e.slot)
+			if e.is(owns) {
+				impl("PyObject was preserved, resurrecting")
+			} else {
+				impl("PyObject was alive, incrementing")
+			}
+		}
+		impl("type_name: %s, PyObject*: %v", typ, e.object)
+	case made:
+		object("allocated")
+	case release:
+		if o := l.judge.objects[e.object]; o != nil && o.state == preserve.Dead && o.typ != typ {
+			object("allocated") // before its type was known
+		}
+		object("in THPStorage_subclass_dealloc")
+		if e.is(inHermetic) {
+			object("hermetic")
+		}
+		switch {
+		case e.is(borrowed):
+			object("is borrowed")
+			return
+		case e.slot != 0 && !e.is(inHermetic):
+			object("PyObjectSlot has PyObject, interpreter: %v, PyObject*: %v", e.tag, e.slot)
+		case e.slot == 0:
+			object("PyObjectSlot does not have PyObject")
+		}
+		object("c10::Storage data: %v, use_count: %d", e.impl, e.uses)
+	case freed:
+		object("deallocating %s PyObject", what)
+	case stays:
+		if e.is(owns) {
+			object("preserving PyObject")
+		}
+	}
+}

@@ -1,0 +1,149 @@
+"""What programs do with tensors and storages; nothing of it breaks a rule."""
+import copy
+import gc
+import io
+import multiprocessing
+import os
+import pickle
+import sys
+import threading
+import warnings
+import weakref
+
+import torch
+
+warnings.filterwarnings("ignore")
+
+
+def train():
+    model = torch.nn.Sequential(torch.nn.Linear(8, 16), torch.nn.ReLU(), torch.nn.Linear(16, 1))
+    optimizer = torch.optim.Adam(model.parameters(), lr=0.1)
+    for _ in range(20):
+        x = torch.randn(4, 8)
+        loss = ((model(x) - x.sum(1, keepdim=True)) ** 2).mean()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    return model
+
+
+def storage(t):
+    return t.untyped_storage() if hasattr(t, "untyped_storage") else t.storage()
+
+
+def save_and_load(model):
+    file = io.BytesIO()
+    torch.save(model.state_dict(), file)
+    file.seek(0)
+    model.load_state_dict(torch.load(file))
+    copy.deepcopy(model)
+    pickle.loads(pickle.dumps(torch.ones(3)))
+
+
+def weak_references():
+    t = torch.ones(3)
+    t.note = "kept"
+    views = [t.view(3), t[1:]]
+    ref, s = weakref.ref(t), weakref.ref(storage(t))
+    again = storage(views[0])
+    again.resize_(0)
+    again.resize_(12)
+    del t
+    gc.collect()
+    w = torch.ones(3, requires_grad=True)
+    y, ref = w * w, weakref.ref(w)
+    w.note = "preserved"
+    del w
+    gc.collect()
+    assert ref() is None or y.grad_fn._saved_self.note == "preserved"
+    assert y.grad_fn._saved_self.note == "preserved"
+
+
+class Counted(torch.Tensor):
+    deleted = 0
+    kept = []
+
+    def __del__(self):
+        Counted.deleted += 1
+        if not Counted.kept:
+            Counted.kept.append(self)
+
+
+class Square(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x * x
+
+    @staticmethod
+    def backward(ctx, g):
+        (x,) = ctx.saved_tensors
+        return 2 * x * g
+
+
+def finalizers():
+    for _ in range(3):
+        t = torch.ones(2).as_subclass(Counted)
+        t.cycle = t
+        del t
+        gc.collect()
+    assert Counted.deleted >= 3
+    Counted.kept.append(None)
+    del Counted.kept[0]
+
+
+def shared_bytes():
+    buffer = bytearray(16)
+    a, b = (torch.frombuffer(buffer, dtype=torch.float32) for _ in range(2))
+    s, t = storage(a), storage(b)
+    a.set_(b)
+    a.data = torch.ones(2)
+    a.data, b.data = b.data, a.data
+    del s, a
+    return storage(b), t
+
+
+def child(queue):
+    t = torch.ones(3)
+    queue.put(float((t * 2).sum()))
+
+
+def processes():
+    pid = os.fork()
+    if pid == 0:
+        torch.ones(3) + 1
+        os._exit(0)
+    os.waitpid(pid, 0)
+    for method in ("fork", "spawn"):
+        context = multiprocessing.get_context(method)
+        queue = context.Queue()
+        p = context.Process(target=child, args=(queue,))
+        p.start()
+        assert queue.get() == 6
+        p.join()
+
+
+def threads():
+    def work():
+        for _ in range(200):
+            storage(torch.ones(2) + 1)
+
+    all = [threading.Thread(target=work) for _ in range(4)]
+    for t in all:
+        t.start()
+    for t in all:
+        t.join()
+
+
+if __name__ == "__main__":
+    save_and_load(train())
+    weak_references()
+    finalizers()
+    shared_bytes()
+    x = torch.ones(3, requires_grad=True)
+    Square.apply(x).sum().backward()
+    x.register_hook(lambda g: g * 2)
+    torch.jit.script(lambda_ := torch.nn.Linear(2, 2))(torch.ones(1, 2))
+    threads()
+    processes()
+    print("done")
