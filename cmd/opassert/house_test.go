@@ -51,6 +51,7 @@ var rooms = []room{
 	{"asserts/c10/engine", []string{"=asserts", "asserts/c10", "=asserts/gokernels", "=asserts/suite", "schema"}, nil},
 	{"asserts/gokernels", []string{"=asserts", "=asserts/suite", "schema"}, nil},
 	{"asserts/watch", []string{"asserts", "schema"}, nil},
+	{"asserts/preserve/live", []string{"asserts/preserve", "asserts/libtorch/compile", "asserts/libtorch/installed"}, nil},
 	{"cmd/opassert", []string{"schema", "allowlist", "gen", "asserts"}, nil},
 	{"testdata", nil, nil},
 }
