@@ -1,0 +1,240 @@
+package watch
+
+import (
+	"bytes"
+	"encoding/binary"
+	"math/rand/v2"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/opassert/opassert/allowlist"
+	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/gen/plan"
+	"github.com/opassert/opassert/schema"
+)
+
+// usualSchemas has every kind of subject and of promise.
+var usualSchemas = []string{
+	"f(Tensor self) -> Tensor",
+	"f(Tensor self, Tensor other) -> Tensor",
+	"f(Tensor(a) self) -> Tensor(a)",
+	"f(Tensor(a) self, Tensor other) -> Tensor(a)",
+	"f(Tensor(a) self) -> Tensor(a)[]",
+	"f(Tensor(a)[] ts) -> Tensor(a)",
+	"f(Tensor self, Tensor[] ts, Tensor? w) -> Tensor[]",
+	"f(Tensor?[] ts) -> (Tensor, Tensor)",
+	"f(Tensor(a) x, Tensor(b) y) -> (Tensor(a), Tensor(b), Tensor)",
+	"f_(Tensor(a!) self, Tensor other) -> Tensor(a!)",
+	"f.out(Tensor self, *, Tensor(a!) x, Tensor(b!) y) -> (Tensor(a!), Tensor(b!))",
+	"f_(Tensor(a!)[] self, Tensor[] us) -> ()",
+	"f(Tensor x, Tensor(a!) mean) -> (Tensor, Tensor)",
+	"f() -> Tensor",
+	"f(Tensor(a -> *) self) -> Tensor(a)[]",
+}
+
+// A call that the judge complains of never looks usual, whatever the schema,
+// and whatever was seen; and one that breaks nothing mostly does.
+func TestUsualAsksOfAllThatTheJudgeComplainsOf(t *testing.T) {
+	cxx, err := exec.LookPath("c++")
+	if err != nil {
+		t.Skip("no C++ compiler")
+	}
+	bin := filepath.Join(t.TempDir(), "usual")
+	if out, err := exec.Command(cxx, "-std=c++17", "-O1", "-w", "-o", bin, "testdata/usual.cpp").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	planner, err := plan.NewPlanner("full", nil, allowlist.Where{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rng := rand.New(rand.NewPCG(1, 2))
+	const calls = 60000
+	var in bytes.Buffer
+	var broken [calls]asserts.Codes
+	var plain [calls]bool
+	for i := range calls {
+		parsed, err := schema.ParseOp(usualSchemas[rng.IntN(len(usualSchemas))])
+		if err != nil {
+			t.Fatal(err)
+		}
+		op := planner.Plan(parsed).Asserts(asserts.Content)
+		seen := anyCall(rng, &op)
+		plain[i] = true
+		for _, o := range seen.Results {
+			plain[i] = plain[i] && o.Traits == 0
+		}
+		verdict := asserts.Judge(&op, seen, asserts.Aware())
+		for _, v := range verdict.Violations {
+			broken[i] |= asserts.CodesOf(v.Code)
+		}
+		for _, w := range [][]int64{expect(&op, 0), record(seen)} {
+			in.Write(words(int64(len(w))))
+			in.Write(words(w...))
+		}
+	}
+	cmd := exec.Command(bin)
+	cmd.Stdin = &in
+	usual, err := cmd.Output()
+	if err != nil || len(usual) != calls {
+		t.Fatalf("%d answers: %v", len(usual), err)
+	}
+	var all asserts.Codes
+	healthy, asked := 0, 0
+	for i, u := range usual {
+		all |= broken[i]
+		if broken[i] != 0 && u == '1' {
+			t.Errorf("call %d breaks %v and looks usual", i, broken[i])
+		}
+		if broken[i] == 0 && plain[i] {
+			healthy++
+			if u == '0' {
+				asked++
+			}
+		}
+	}
+	if want := asserts.CodesOf(1, 2, 3, 4, 5, 6, 7, 8, 9, 10); all&want != want {
+		t.Errorf("the calls break %v alone", all)
+	}
+	if asked*3 > healthy {
+		t.Errorf("asked of %d of %d calls that break nothing", asked, healthy)
+	}
+}
+
+// anyCall makes up a call: usual for the most part, with one or two things
+// odd.
+func anyCall(rng *rand.Rand, op *asserts.Op) *asserts.Seen {
+	seen := &asserts.Seen{Level: asserts.Level(1 + rng.IntN(2))}
+	next := asserts.ID(0)
+	fresh := func() asserts.Observation {
+		next += 2
+		o := asserts.Observation{Impl: next, Storage: next + 1, ImplUses: 1, StorageUses: 1}
+		if seen.Level == asserts.Content {
+			o.Content = &asserts.Snapshot{DType: "float32", Device: "cpu", Sizes: []int64{2}, Strides: []int64{1}, Nbytes: 8, Digest: 7, Bytes: []byte("abcdefgh")}
+		}
+		return o
+	}
+	lens := func(s asserts.Subject) int {
+		if s.List {
+			return rng.IntN(4)
+		}
+		return 1
+	}
+	odd := func() bool { return rng.IntN(12) == 0 }
+	starts := make([]int, len(op.Args))
+	for i, s := range op.Args {
+		n := lens(s)
+		starts[i] = len(seen.Before)
+		seen.ArgLens = append(seen.ArgLens, n)
+		for range n {
+			b := fresh()
+			switch {
+			case odd():
+				b = asserts.Observation{}
+			case odd() && len(seen.Before) > 0:
+				b = seen.Before[rng.IntN(len(seen.Before))]
+			case odd():
+				b.Storage = 0
+			}
+			a := b
+			if c := b.Content; c != nil && (s.Write || odd()) && rng.IntN(2) == 0 {
+				changed := *c
+				changed.Digest, changed.Bytes = 8, []byte("abcdefgX")
+				if odd() {
+					changed.Sizes = []int64{1}
+				}
+				if odd() {
+					changed.Nbytes = 4
+				}
+				a.Content = &changed
+				if s.Write && !odd() {
+					a.Version++
+				}
+			}
+			if odd() {
+				a.Storage = fresh().Storage
+			}
+			if odd() && odd() {
+				a.Impl = fresh().Impl
+			}
+			seen.Before, seen.After = append(seen.Before, b), append(seen.After, a)
+		}
+	}
+	for r, s := range op.Results {
+		n := lens(s)
+		seen.ResultLens = append(seen.ResultLens, n)
+		for e := range n {
+			o := fresh()
+			for _, c := range op.Plan() {
+				i, isArg := c.Against.Arg()
+				if c.On != asserts.ResultRef(r) || !isArg || seen.ArgLens[i] == 0 {
+					continue
+				}
+				from := seen.Before[starts[i]+min(e, seen.ArgLens[i]-1)]
+				switch {
+				case c.Code == asserts.ReturnedSelf && !odd():
+					o = from
+				case c.Code == asserts.ViewStorage && !odd():
+					o.Storage, o.StorageUses = from.Storage, 2
+				case c.Code == asserts.UndeclaredAlias && odd():
+					o = from
+				case c.Code == asserts.UndeclaredAlias && odd():
+					o.Storage = from.Storage
+				}
+			}
+			switch {
+			case odd() && len(seen.Results) > 0:
+				o = seen.Results[rng.IntN(len(seen.Results))]
+			case odd() && len(seen.Results) > 0:
+				o.Storage = seen.Results[0].Storage
+			case odd():
+				o = asserts.Observation{}
+			case odd():
+				o.ImplUses = int32(rng.IntN(4) - 1)
+			case odd():
+				o.StorageUses = int32(rng.IntN(4) - 1)
+			case odd():
+				o.Traits = 1 << rng.IntN(6)
+			}
+			seen.Results = append(seen.Results, o)
+		}
+	}
+	return seen
+}
+
+// record writes down what observe.h and watch.cpp write of a call.
+func record(seen *asserts.Seen) []int64 {
+	var w []int64
+	tensor := func(o asserts.Observation) {
+		state := int64(o.Version) | int64(o.Traits)<<32
+		if o.Content != nil {
+			state |= 2 << 48
+		}
+		w = append(w, int64(o.Impl), int64(o.Storage), int64(uint32(o.ImplUses))|int64(o.StorageUses)<<32, state)
+		if c := o.Content; c != nil {
+			w = append(w, 6, 0, -1, c.Offset, c.Nbytes, int64(c.Digest), int64(len(c.Sizes)))
+			w = append(append(w, c.Sizes...), 1)
+			w = append(append(w, c.Strides...), int64(len(c.Bytes)))
+			for i := 0; i < len(c.Bytes); i += 8 {
+				w = append(w, int64(binary.NativeEndian.Uint64(c.Bytes[i:])))
+			}
+		}
+	}
+	for _, n := range seen.ArgLens {
+		w = append(w, int64(n))
+	}
+	for _, side := range [][]asserts.Observation{seen.Before, seen.After} {
+		for _, o := range side {
+			tensor(o)
+		}
+	}
+	results := seen.Results
+	for _, n := range seen.ResultLens {
+		w = append(w, int64(n))
+		for _, o := range results[:n] {
+			tensor(o)
+		}
+		results = results[n:]
+	}
+	return w
+}
