@@ -185,10 +185,9 @@ int64_t traits_of(const TensorImpl* impl, const c10::StorageImpl* storage) {
   if (impl->key_set().has(DispatchKey::Functionalize)) traits |= OA_FUNCTIONAL;
   if (!impl->version_counter().enabled()) traits |= OA_NO_VERSION;
   if (impl->is_python_dispatch()) {
-    // A wrapper's storage is made around nothing, or is a meta storage behind a
-    // tensor that is not; a tensor without elements may be either.
-    bool meta = impl->key_set().has_backend(c10::BackendComponent::MetaBit);
-    bool data = storage != nullptr && (meta ? storage->resizable() : bytes_of(storage) != nullptr);
+    // A wrapper's storage is made around nothing. On the meta device that shows
+    // of none, and what may be a wrapper is taken for one.
+    bool data = storage != nullptr && bytes_of(storage) != nullptr;
     traits |= data ? OA_DIRECT_SUBCLASS : OA_WRAPPER_SUBCLASS;
   }
   return traits;

@@ -89,13 +89,21 @@ class Reply {
   void bytes(const void* data, size_t n) {
     const char* p = static_cast<const char*>(data);
     word(n);
-    for (; n > 0;) {
-      int64_t w = 0;
-      size_t k = n < 8 ? n : 8;
-      std::memcpy(&w, p, k);
+    for (; n >= 8 && n_ < cap_; p += 8, n -= 8) {
+      int64_t w;
+      std::memcpy(&w, p, 8);
       word(w);
-      p += k;
-      n -= k;
+    }
+    if (const size_t whole = n / 8) {  // none of it fits: all at once
+      const size_t at = spill_.size();
+      spill_.resize(at + whole);
+      std::memcpy(&spill_[at], p, 8 * whole);
+      n_ += whole, p += 8 * whole, n -= 8 * whole;
+    }
+    if (n > 0) {
+      int64_t w = 0;
+      std::memcpy(&w, p, n);
+      word(w);
     }
   }
 

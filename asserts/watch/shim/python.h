@@ -108,7 +108,7 @@ class Python {
     if (object == nullptr) return seen;
     PyObject* type = type_(object);
     if (get(type, "__opassert_reports_views__", false, [&](PyObject* o) { return is_true_(o) == 1; })) seen |= OA_REPORTS_VIEWS;
-    if (name(type) == "torch._subclasses.fake_tensor.FakeTensor") seen = (seen & ~OA_DIRECT_SUBCLASS) | OA_META;
+    if (name(type) == "torch._subclasses.fake_tensor.FakeTensor") seen = (seen & ~(OA_DIRECT_SUBCLASS | OA_WRAPPER_SUBCLASS)) | OA_META;
     drop_(type);
     return seen;
   }
