@@ -1,6 +1,9 @@
 package asserts
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // ViewStorage is OA004.
 const ViewStorage Code = 4
@@ -37,11 +40,20 @@ func (op *Op) base(r *Subject) *Subject {
 func (j *judge) views() {
 	for i := range j.outputs {
 		out := &j.outputs[i]
-		if !out.Defined() {
+		bases := j.of(out.against[ViewStorage])
+		if len(bases) == 0 {
 			continue
 		}
-		bases := j.of(out.against[ViewStorage])
-		if len(bases) == 0 || !j.judged(ViewStorage, &out.Observation, &bases[0].before) {
+		if !out.Defined() {
+			missing := bases[0].before.Defined() && !strings.Contains(out.Suffix, "?")
+			if missing && j.judged(ViewStorage, &bases[0].before) {
+				out.wrong = true
+				v := j.reportMismatch(ViewStorage, out, bases[0])
+				v.Saw = fmt.Sprintf("%s is an undefined tensor", v.Subject)
+			}
+			continue
+		}
+		if !j.judged(ViewStorage, &out.Observation, &bases[0].before) {
 			continue
 		}
 		if j.declared(out, out.Storage) {

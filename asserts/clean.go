@@ -74,7 +74,7 @@ func (q *quickResult) clean(o *Observation, args, others []Observation) bool {
 	case q.self >= 0:
 		return o.Impl == args[q.self].Impl
 	case o.Impl == 0:
-		return true
+		return q.base < 0
 	case o.Storage == 0 || o.ImplUses > q.maxImpl || o.StorageUses > q.maxStorage:
 		return false
 	case q.base >= 0 && o.Storage != args[q.base].Storage:

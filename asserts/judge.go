@@ -29,6 +29,7 @@ type Skip struct {
 // something else altogether is OA004 or OA006 and not OA007. A tensor passed
 // twice is reported for the first argument.
 func Judge(op *Op, seen *Seen, policy *Policy) Verdict {
+	op, seen = unfold(op, seen)
 	j := newJudge(op, seen, policy)
 	for _, row := range judging() {
 		if row.level <= seen.Level {
@@ -239,6 +240,7 @@ func (j *judge) conclude() Verdict {
 		j.verdict.Skips = append(j.verdict.Skips, s)
 	}
 	sortSkips(j.verdict.Skips)
+	j.verdict.Violations = slices.DeleteFunc(slices.Clone(j.verdict.Violations), j.saidOfWhole)
 	slices.SortStableFunc(j.verdict.Violations, func(a, b *Violation) int {
 		return cmp.Or(
 			comparePlaces(a.Subject, b.Subject),
@@ -250,6 +252,16 @@ func (j *judge) conclude() Verdict {
 		v.Fix = v.Code.check().fixes(j.op, v)
 	}
 	return j.verdict
+}
+
+// saidOfWhole reports whether a violation is about the parts of a tensor where
+// another says the same of the tensor.
+func (j *judge) saidOfWhole(v *Violation) bool {
+	part := v.Subject
+	return part.Inside && slices.ContainsFunc(j.verdict.Violations, func(w *Violation) bool {
+		whole := w.Subject
+		return w.Code == v.Code && !whole.Inside && whole.Return == part.Return && whole.Index == part.Index
+	})
 }
 
 func comparePlaces(a, b Place) int {

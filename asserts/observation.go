@@ -27,7 +27,7 @@ type Observation struct {
 	StorageUses int32
 	Version     uint32 // of interest at the content level alone
 	Traits      Traits
-	Content     *Snapshot // nil below the content level, and for a tensor without storage
+	Content     *Snapshot // nil below the content level, and for a tensor without storage; but see Parts
 }
 
 // Defined reports whether there was a tensor to observe.
@@ -44,6 +44,7 @@ type Snapshot struct {
 	Nbytes  int64   // size of the whole storage, in bytes
 	Digest  uint64  // of every byte of the storage, not only those the tensor covers
 	Bytes   []byte  // a copy of the storage where it is at most SnapshotLimit bytes: evidence for reports
+	Parts   []Part  // the tensors inside; a tensor that has some has a Snapshot at every level
 }
 
 // SnapshotLimit is the largest storage, in bytes, that an engine copies into

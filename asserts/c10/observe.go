@@ -10,7 +10,8 @@ import (
 var _ asserts.Tensor = (*Tensor)(nil)
 
 // Observe says what the tensor is now. An undefined or released tensor leaves
-// o as it is. Below the content level it allocates nothing. No reference
+// o as it is. Below the content level it allocates nothing, but for the parts of
+// a sparse or wrapping tensor. No reference
 // of the observer is counted: IDs are serial numbers, so none is needed.
 func (t *Tensor) Observe(o *asserts.Observation, level asserts.Level) {
 	if t == nil || t.impl == nil {
@@ -21,9 +22,35 @@ func (t *Tensor) Observe(o *asserts.Observation, level asserts.Level) {
 	if s := x.storage; s != nil {
 		o.Storage, o.StorageUses = s.id, s.uses.Load()
 	}
+	parts := x.parts(o, level)
 	if level >= asserts.Content {
 		o.Look(func() { x.observeContents(o) })
 	}
+	if parts == nil {
+		return
+	}
+	if o.Content == nil {
+		o.Content = new(asserts.Snapshot)
+	}
+	o.Content.Parts = parts
+}
+
+// parts observes the tensors inside: the members of a sparse tensor, and what a
+// wrapper subclass wraps.
+func (x *TensorImpl) parts(o *asserts.Observation, level asserts.Level) []asserts.Part {
+	switch {
+	case x.inner != nil:
+		return []asserts.Part{o.Inside("inner", x.inner, level)}
+	case x.sparse != nil && x.sparse.cols != nil:
+		return []asserts.Part{
+			o.Inside("crow_indices", x.sparse.rows, level),
+			o.Inside("col_indices", x.sparse.cols, level),
+			o.Inside("values", x.sparse.values, level),
+		}
+	case x.sparse != nil:
+		return []asserts.Part{o.Inside("indices", x.sparse.rows, level), o.Inside("values", x.sparse.values, level)}
+	}
+	return nil
 }
 
 func (x *TensorImpl) observeContents(o *asserts.Observation) {

@@ -58,8 +58,11 @@ func TestSparse(t *testing.T) {
 	values := FromFloats([]float64{5, 6}, []int64{2}, f32)
 	x := NewSparseCOO(indices, values, []int64{2, 3}, true)
 	o := asserts.Observe(x, asserts.Content)
-	if o.Impl == 0 || o.Storage != 0 || o.StorageUses != 0 || o.Content != nil || o.ImplUses != 1 {
+	if o.Impl == 0 || o.Storage != 0 || o.StorageUses != 0 || o.ImplUses != 1 {
 		t.Errorf("observed %+v", o)
+	}
+	if parts := o.Content.Parts; len(parts) != 2 || parts[0].Name != "indices" || parts[1].Name != "values" || parts[1].Content.Nbytes != 8 {
+		t.Errorf("parts %+v", parts)
 	}
 	uses(t, "values", values, 1, 2)
 	if x.Values().Is(values) || !x.Values().SharesStorage(values) || !x.IsCoalesced() {

@@ -10,6 +10,7 @@ func viewStorage() []Fault {
 	const copied = "a view that is a copy"
 	return []Fault{
 		fault(asserts.ViewStorage, View, Single, "copies_view.single", "result", -1, "self", one, copied),
+		fault(asserts.ViewStorage, View, Single, "drops_view", "result", -1, "self", one, "an undefined tensor in place of a view"),
 		fault(asserts.ViewStorage, View, Tuple, "copies_view.tuple", "result1", -1, "self", one, copied),
 		fault(asserts.ViewStorage, View, Returned, "copies_view.list", "result", 2, "self", one, "a list of views, the third a copy"),
 		fault(asserts.ViewStorage, InPlace, Single, "copies_view_writing.single", "result", -1, "self", two, copied),

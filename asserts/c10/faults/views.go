@@ -16,6 +16,9 @@ func copied(view *c10.Tensor) *c10.Tensor {
 //opassert:kernel fault::copies_view.single
 func CopiesView(self *c10.Tensor) *c10.Tensor { return copied(self.Alias()) }
 
+//opassert:kernel fault::drops_view
+func DropsView(*c10.Tensor) *c10.Tensor { return nil }
+
 //opassert:kernel fault::copies_view.tuple
 func CopiesSecondView(self *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
 	return self.Alias(), CopiesView(self)

@@ -27,7 +27,8 @@ func IsCoalesced(self *c10.Tensor) bool { return self.IsCoalesced() }
 func SparseCooTensorWithDimsAndTensors(sparseDim, denseDim int64, size []int64, indices, values *c10.Tensor,
 	dtype *c10.DType, layout *c10.Layout, device *c10.Device, pinMemory, isCoalesced *bool) *c10.Tensor {
 	c10.Check(sparseDim == indices.Size(0) && denseDim == values.Dim()-1, "%d and %d dimensions of %v", sparseDim, denseDim, size)
-	return c10.NewSparseCOO(indices, values, size, isCoalesced != nil && *isCoalesced)
+	// PyTorch's result shares both, which its schema does not say: this one keeps what the schema promises.
+	return assembleCOO(Clone(indices, nil), Clone(values, nil), size, isCoalesced != nil && *isCoalesced)
 }
 
 // SparseCooTensorIndicesSize is composite.

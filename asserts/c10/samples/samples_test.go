@@ -67,14 +67,23 @@ func describe(args []any) string {
 			fmt.Fprintf(&b, "%v;", reflect.Indirect(reflect.ValueOf(arg)))
 		}
 		for _, x := range ts {
-			o := asserts.Observe(x, asserts.Content)
-			fmt.Fprintf(&b, "%d %d %b", o.ImplUses, o.StorageUses, o.Traits)
-			if o.Content != nil {
-				fmt.Fprintf(&b, "%+v;", *o.Content)
-			}
+			describeOne(&b, asserts.Observe(x, asserts.Content))
 		}
 	}
 	return b.String()
+}
+
+func describeOne(b *strings.Builder, o asserts.Observation) {
+	fmt.Fprintf(b, "%d %d %b", o.ImplUses, o.StorageUses, o.Traits)
+	if o.Content == nil {
+		return
+	}
+	content := *o.Content
+	content.Parts = nil
+	fmt.Fprintf(b, "%+v;", content)
+	for _, p := range o.Content.Parts {
+		describeOne(b, p.Observation)
+	}
 }
 
 // A subject is a tensor of a call, with what the schema says of it.

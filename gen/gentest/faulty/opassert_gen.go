@@ -372,6 +372,29 @@ var opCopiesViewWritingTuple = asserts.Op{Name: "fault::copies_view_writing.tupl
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "log", Type: "Tensor(b!)", Before: []string{"b"}, Write: true}}, Results: []asserts.Subject{{Name: "result0", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "result1", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
+// DropsView calls faults.DropsView, checked by OA001 OA002 OA003 OA004 OA009.
+//
+//	drops_view(Tensor(a) self) -> Tensor(a)
+func DropsView(self *c10.Tensor) *c10.Tensor {
+	if !enabled {
+		return faults.DropsView(self)
+	}
+	var obs [3]asserts.Observation
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opDropsView)
+	call.Arg(self)
+	result := faults.DropsView(self)
+	call.Returned()
+	call.Arg(self)
+	call.Result(result)
+	call.Judge()
+	return result
+}
+
+var opDropsView = asserts.Op{Name: "fault::drops_view", Schema: "drops_view(Tensor(a) self) -> Tensor(a)",
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
+}
+
 // Enlarges calls faults.Enlarges, checked by OA001 OA002 OA003 OA005 OA007 OA009.
 //
 //	enlarges(Tensor self, Tensor x) -> Tensor
@@ -3086,6 +3109,7 @@ var Kernels = []asserts.Kernel{
 	{Op: &opCopiesViewWritingList, Func: faults.CopiesThirdViewAndWrites},
 	{Op: &opCopiesViewWritingSingle, Func: faults.CopiesViewAndWrites},
 	{Op: &opCopiesViewWritingTuple, Func: faults.CopiesSecondViewAndWrites},
+	{Op: &opDropsView, Func: faults.DropsView},
 	{Op: &opEnlarges, Func: faults.Enlarges},
 	{Op: &opEnlargesOnMetaList, Func: faults.EnlargesThirdOnMeta},
 	{Op: &opEnlargesOnMetaSingle, Func: faults.EnlargesOnMeta},

@@ -65,6 +65,7 @@ var Wrappers = map[string]any{
 	"fault::keeps_storage_writing.tuple":      KeepsStorageWritingTuple,
 	"fault::keeps_storage_writing.list":       KeepsStorageWritingList,
 	"fault::copies_view.single":               CopiesViewSingle,
+	"fault::drops_view":                       DropsView,
 	"fault::copies_view.tuple":                CopiesViewTuple,
 	"fault::copies_view.list":                 CopiesViewList,
 	"fault::copies_view_writing.single":       CopiesViewWritingSingle,

@@ -1,0 +1,93 @@
+package asserts
+
+import (
+	"slices"
+	"strconv"
+)
+
+// A Part is a tensor that another one holds inside: the indices or the values
+// of a sparse tensor, what a wrapper subclass wraps.
+type Part struct {
+	Name string // "indices"
+	Observation
+}
+
+// Inside observes a part of the tensor that o is about, for
+// [Snapshot.Parts]. Observe calls it before Look.
+func (o *Observation) Inside(name string, t Tensor, level Level) Part {
+	p := Part{Name: name}
+	if o.isMarked() {
+		p.Content = o.Content
+	}
+	t.Observe(&p.Observation, level)
+	p.holding() // where nothing was filled in
+	return p
+}
+
+// unfold returns a call whose tensors hold parts as one about those too: see
+// [WithParts]. Other calls it returns as they are.
+func unfold(op *Op, seen *Seen) (*Op, *Seen) {
+	holds := func(o Observation) bool { return o.Content != nil && len(o.Content.Parts) > 0 }
+	if !slices.ContainsFunc(slices.Concat(seen.Before, seen.After, seen.Results), holds) {
+		return op, seen
+	}
+	whole := *seen
+	whole.Before, whole.After, whole.Results = slices.Clone(seen.Before), slices.Clone(seen.After), slices.Clone(seen.Results)
+	before, after := split(seen.Before, seen.ArgLens, op.Args), split(seen.After, seen.ArgLens, op.Args)
+	whole.ArgLens, whole.ArgNames = lengths(before), padded(seen.ArgNames, len(before))
+	for i := range before {
+		b, names := partsOf(before[i])
+		a, later := partsOf(after[i])
+		if len(later) > len(names) {
+			names = later
+		}
+		n := len(names) // serves both; what came or went is an undefined tensor
+		whole.Before = append(append(whole.Before, b...), make([]Observation, n-len(b))...)
+		whole.After = append(append(whole.After, a...), make([]Observation, n-len(a))...)
+		whole.ArgLens, whole.ArgNames = append(whole.ArgLens, n), append(whole.ArgNames, names)
+	}
+	results := split(seen.Results, seen.ResultLens, op.Results)
+	whole.ResultLens, whole.ResultNames = lengths(results), padded(seen.ResultNames, len(results))
+	for _, run := range results {
+		r, names := partsOf(run)
+		whole.Results = append(whole.Results, r...)
+		whole.ResultLens, whole.ResultNames = append(whole.ResultLens, len(r)), append(whole.ResultNames, names)
+	}
+	return WithParts(op), &whole
+}
+
+// partsOf returns the parts of a subject's tensors, with their names: "values",
+// and in a list "1.values".
+func partsOf(tensors []Observation) (parts []Observation, names []string) {
+	var collect func(prefix string, o *Observation)
+	collect = func(prefix string, o *Observation) {
+		if o.Content == nil {
+			return
+		}
+		for i := range o.Content.Parts {
+			p := &o.Content.Parts[i]
+			parts, names = append(parts, p.Observation), append(names, prefix+p.Name)
+			collect(prefix+p.Name+".", &p.Observation)
+		}
+	}
+	for i := range tensors {
+		prefix := ""
+		if len(tensors) > 1 {
+			prefix = strconv.Itoa(i) + "."
+		}
+		collect(prefix, &tensors[i])
+	}
+	return parts, names
+}
+
+func lengths(runs [][]Observation) []int {
+	var lens []int
+	for _, run := range runs {
+		lens = append(lens, len(run))
+	}
+	return lens
+}
+
+func padded(names [][]string, n int) [][]string {
+	return append(slices.Clone(names), make([][]string, max(0, n-len(names)))...)[:n]
+}
