@@ -51,6 +51,7 @@ type Result struct {
 	Made    int               // functions made
 	Unbound bind.Unbound      // of Generate
 	Unread  scanner.ErrorList // of Generate, comments that look like marks of kernels and are not read
+	Order   scanner.ErrorList // of Generate, kernels whose parameters' names contradict the schema's order
 	Skipped []typed.Skipped   // of GenerateTyped
 	Expired []*allowlist.Entry
 	Source  *schema.File // what was read
@@ -76,6 +77,11 @@ func Generate(o Options) (Result, error) {
 	result.Made, result.Unbound, result.Unread = len(wrappers), unbound, pkg.Unread
 	if err != nil {
 		return result, err
+	}
+	for _, w := range wrappers {
+		if why := bind.OutOfOrder(w.Plan.Op, w.Kernel.Func); why != "" {
+			result.Order.Add(w.Kernel.Pos, "warning: "+why)
+		}
 	}
 	text, err := emit.Wrappers(in.file, wrappers)
 	if err != nil {

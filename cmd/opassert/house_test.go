@@ -36,6 +36,7 @@ var rooms = []room{
 	{"gen/bind", []string{"schema", "gen/plan"}, []string{"golang.org/x/tools"}},
 	{"gen/typed", []string{"schema", "gen/plan"}, nil},
 	{"gen/emit", []string{"asserts", "gen/plan", "gen/bind", "gen/typed"}, []string{"github.com/dave/jennifer"}},
+	{"gen/vet", []string{"schema", "gen/bind"}, []string{"golang.org/x/tools"}},
 	{"gen/gentest", []string{"asserts"}, nil},
 	{"gen/gentest/regen", []string{"gen", "schema"}, nil},
 	{"gen/gentest/selftest", []string{"asserts", "gen/gentest"}, nil},

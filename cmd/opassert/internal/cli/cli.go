@@ -29,6 +29,7 @@ var commands = []command{
 	explainCommand,
 	planCommand,
 	lintCommand,
+	vetCommand,
 	policyCommand,
 	selftestCommand,
 	checkCommand,
@@ -42,6 +43,7 @@ var commands = []command{
 
 // Main runs the command line and returns the exit status.
 func Main(args []string, stdout, stderr io.Writer) int {
+	vetUnit(args)
 	if len(args) == 0 {
 		usage(stderr)
 		return 2

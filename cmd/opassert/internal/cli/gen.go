@@ -49,10 +49,11 @@ func runGen(inv *invocation) error {
 		inv.tellSource(result.Source)
 	}
 	inv.tellExpired(result.Expired)
-	inv.tellUnread(result.Unread)
+	scanner.PrintError(inv.stderr, result.Unread.Err())
+	scanner.PrintError(inv.stderr, result.Order.Err())
 	inv.tellUnbound(result.Unbound)
 	inv.tellSkipped(result.Skipped)
-	lacking := len(result.Unbound.Ops)+len(result.Skipped)+len(result.Unread) > 0
+	lacking := len(result.Unbound.Ops)+len(result.Skipped)+len(result.Unread)+len(result.Order) > 0
 	switch {
 	case err != nil:
 		return err
@@ -132,11 +133,6 @@ func (inv *invocation) tellExpired(expired []*allowlist.Entry) {
 		fmt.Fprintf(inv.stderr, "%v: the exception for %s ended on %s and no longer holds: renew it or take it out\n",
 			e.Pos, e.Op, e.Expires.Format("2006-01-02"))
 	}
-}
-
-// tellUnread lists comments that look like marks.
-func (inv *invocation) tellUnread(unread scanner.ErrorList) {
-	scanner.PrintError(inv.stderr, unread.Err())
 }
 
 // tellUnbound lists marks of unknown ops, and the ops that get no wrapper.

@@ -1,0 +1,59 @@
+package cli
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"time"
+
+	"github.com/opassert/opassert/gen/vet"
+)
+
+var vetCommand = command{
+	name:    "vet",
+	args:    "[packages]",
+	summary: "find kernels that are called around their checks, and marks that nothing reads",
+	about: `
+Reports kernels that are called around their generated wrappers, comments that
+look like the mark of a kernel and are not read, kernels whose parameters' names
+contradict the schema's order, and generated files that no longer match the
+marks or the schema file. The packages are those of go vet (default: ./...),
+which can run the analyzer beside its own:
+
+  go vet -vettool=$(which opassert) ./...`,
+	run: runVet,
+}
+
+func runVet(inv *invocation) error {
+	tags := inv.flags.String("tags", "", "a comma-separated `list` of build tags")
+	if err := inv.parse(0, 1000); err != nil {
+		return err
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	packages := inv.flags.Args()
+	if len(packages) == 0 {
+		packages = []string{"./..."}
+	}
+	// The run's time keeps the go command from remembering what a schema file,
+	// which it does not know, said earlier.
+	args := []string{"vet", "-vettool=" + self, "-tags=" + *tags, "-opassert.at=" + time.Now().Format(time.RFC3339Nano)}
+	cmd := exec.Command("go", append(args, packages...)...)
+	cmd.Stdout, cmd.Stderr = inv.stdout, inv.stdout
+	var failed *exec.ExitError
+	if err := cmd.Run(); errors.As(err, &failed) {
+		return errFindings
+	} else if err != nil {
+		return err
+	}
+	return nil
+}
+
+// vetUnit runs as a tool of go vet, if the command line is one of its.
+func vetUnit(args []string) {
+	if vet.IsUnit(args) {
+		vet.Unit()
+	}
+}

@@ -1,0 +1,160 @@
+// Package vet is an analyzer for packages of kernels and for what calls them.
+// It finds
+//
+//   - kernels that are called around the wrappers that check them,
+//   - comments that look like the mark of a kernel and are not read,
+//   - kernels whose parameters' names contradict the schema's order,
+//   - generated files that no longer match the marks or the schema file.
+package vet
+
+import (
+	"go/ast"
+	"go/token"
+	"go/types"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"golang.org/x/tools/go/analysis"
+	"golang.org/x/tools/go/analysis/unitchecker"
+
+	"github.com/opassert/opassert/gen/bind"
+)
+
+// Analyzer is the analyzer.
+var Analyzer = &analysis.Analyzer{
+	Name: "opassert",
+	Doc: "check the kernels of operators and the calls of them\n\n" +
+		"It reports kernels that are called around their generated wrappers, marks that\n" +
+		"are not read, parameters that contradict the schema's order, and generated\n" +
+		"files that no longer match.",
+	URL:       "https://pkg.go.dev/github.com/opassert/opassert/gen/vet",
+	Run:       run,
+	FactTypes: []analysis.Fact{new(kernel), new(marked)},
+}
+
+// A kernel is what is known of a marked function: the ops of its marks.
+type kernel struct{ Ops []string }
+
+func (*kernel) AFact() {}
+
+// marked is what is known of a package with marks: all their ops.
+type marked struct{ Ops []string }
+
+func (*marked) AFact() {}
+
+func (m *marked) String() string { return strings.Join(m.Ops, " ") }
+
+// Unit runs the analyzer as go vet -vettool asks for it, and exits.
+func Unit() { unitchecker.Main(Analyzer) }
+
+// IsUnit reports whether a command line is one of go vet's.
+func IsUnit(args []string) bool {
+	return len(args) > 0 && (args[0] == "-V=full" || args[0] == "-flags" || strings.HasSuffix(args[len(args)-1], ".cfg"))
+}
+
+func init() {
+	Analyzer.Flags.String("at", "", "the time of the run; the go command keeps what another run reported for a time")
+}
+
+func run(pass *analysis.Pass) (any, error) {
+	kernels := map[*types.Func][]string{}
+	for _, file := range pass.Files {
+		readMarks(pass, file, kernels)
+	}
+	var all marked
+	for fn, ops := range kernels {
+		pass.ExportObjectFact(fn, &kernel{ops})
+		all.Ops = append(all.Ops, ops...)
+	}
+	if slices.Sort(all.Ops); len(all.Ops) > 0 {
+		pass.ExportPackageFact(&all)
+	}
+	for _, file := range pass.Files {
+		if header := generatedFrom(file); header != nil {
+			checkGenerated(pass, file, header)
+		} else {
+			checkCalls(pass, file)
+		}
+	}
+	return nil, nil
+}
+
+func readMarks(pass *analysis.Pass, file *ast.File, kernels map[*types.Func][]string) {
+	marks, unread := bind.Marks(file)
+	for _, u := range unread {
+		pass.Reportf(u.Pos, "this looks like the mark of a kernel and is not read: %s", u.Why)
+	}
+	for _, m := range marks {
+		switch fn, ok := pass.TypesInfo.Defs[m.Func.Name].(*types.Func); {
+		case strings.HasSuffix(pass.Fset.Position(m.Pos).Filename, "_test.go"):
+			pass.Reportf(m.Pos, "a kernel can't be in a test file, which the wrappers' package can't import")
+		case m.Op == "":
+			pass.Reportf(m.Pos, "want one op behind the mark: //opassert:kernel add.Tensor")
+		case ok:
+			kernels[fn] = append(kernels[fn], unqualified(m.Op))
+		}
+	}
+}
+
+func unqualified(op string) string { return strings.TrimPrefix(op, "aten::") }
+
+// checkCalls reports what refers to a kernel of another package. The tests of
+// the kernels' own package may.
+func checkCalls(pass *analysis.Pass, file *ast.File) {
+	ast.Inspect(file, func(n ast.Node) bool {
+		id, ok := n.(*ast.Ident)
+		if !ok {
+			return true
+		}
+		fn, ok := pass.TypesInfo.Uses[id].(*types.Func)
+		if !ok || fn.Pkg() == nil || fn.Pkg().Path() == strings.TrimSuffix(pass.Pkg.Path(), "_test") {
+			return true
+		}
+		var k kernel
+		if pass.ImportObjectFact(fn.Origin(), &k) {
+			pass.Reportf(id.Pos(), "%s is the kernel of %s: call its generated wrapper, which checks the call", fn.Name(), strings.Join(k.Ops, ", "))
+		}
+		return true
+	})
+}
+
+// checkGenerated holds a generated file against the kernels and the schema file.
+func checkGenerated(pass *analysis.Pass, file *ast.File, header *source) {
+	tables := readTables(pass, file)
+	checkSchema(pass, tables, header.schema(pass.Fset.Position(file.Package).Filename))
+	list, bound := readKernels(pass, file)
+	wrapped := map[*types.Package][]string{}
+	for _, row := range bound {
+		t := tables[row.table]
+		if t == nil || t.op == nil {
+			continue
+		}
+		if why := bind.OutOfOrder(t.op, row.kernel); why != "" {
+			pass.Reportf(row.pos, "%s (%s)", why, relative(pass, row.kernel.Pos()))
+		}
+		wrapped[row.kernel.Pkg()] = append(wrapped[row.kernel.Pkg()], unqualified(t.name))
+		var k kernel
+		if pass.ImportObjectFact(row.kernel, &k) && slices.Contains(k.Ops, unqualified(t.name)) {
+			continue
+		}
+		pass.Reportf(row.pos, "%s is no longer marked as the kernel of %s: run opassert gen again", row.kernel.Name(), t.name)
+	}
+	for _, pkg := range slices.SortedFunc(maps.Keys(wrapped), func(a, b *types.Package) int { return strings.Compare(a.Path(), b.Path()) }) {
+		var all marked
+		pass.ImportPackageFact(pkg, &all)
+		for _, op := range all.Ops {
+			if !slices.Contains(wrapped[pkg], op) {
+				pass.Reportf(list, "package %s has a kernel of %s, and there is no wrapper here: run opassert gen again", pkg.Name(), op)
+			}
+		}
+	}
+}
+
+// relative is a position as it reads the same on every machine.
+func relative(pass *analysis.Pass, pos token.Pos) string {
+	p := pass.Fset.Position(pos)
+	p.Filename = filepath.Base(p.Filename)
+	return p.String()
+}
