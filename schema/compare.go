@@ -2,7 +2,6 @@ package schema
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -91,10 +90,7 @@ func aliasText(a *Alias) string {
 func numbered(a *Alias, sets map[string]int) string {
 	text := ""
 	for ; a != nil; a = a.Outer {
-		plain := Alias{Write: a.Write, Before: numbers(a.Before, sets)}
-		if a.After != nil {
-			plain.After = numbers(a.After, sets)
-		}
+		plain := Alias{Write: a.Write, Before: numbers(a.Before, sets), After: numbers(a.After, sets)}
 		text += fmt.Sprintf("%d(%v)", a.Depth, plain)
 	}
 	return text
@@ -114,10 +110,10 @@ func numbers(letters []string, sets map[string]int) []string {
 
 // dispatched is the type as the dispatcher has it.
 func (t Type) dispatched() Type {
-	switch {
-	case t.Kind == Base && t.Name == "Dimname":
+	switch t.Name {
+	case "Dimname":
 		t.Name = "str"
-	case t.Kind == Base && t.Name == "DeviceIndex":
+	case "DeviceIndex":
 		t.Name = "int"
 	}
 	elem := make([]Type, len(t.Elem))
@@ -141,14 +137,10 @@ var constants = map[string]map[string]string{
 func meaning(t Type, value string) string {
 	t = t.dispatched()
 	switch {
-	case value == "" || value == "None":
-		return value
 	case t.Kind == Optional:
 		return meaning(t.Elem[0], value)
 	case t.Kind == List:
 		return listMeaning(t, value)
-	case t.Kind != Base:
-		return value
 	}
 	switch t.Name {
 	case "float":
@@ -166,7 +158,7 @@ func meaning(t Type, value string) string {
 			return strconv.FormatBool(b)
 		}
 	case "str", "Device":
-		return unquote(value)
+		return requoted(value)
 	}
 	return value
 }
@@ -177,14 +169,7 @@ func scalarMeaning(value string) string {
 	if _, err := strconv.ParseInt(value, 10, 64); err == nil {
 		return value
 	}
-	if f, err := strconv.ParseFloat(value, 64); err == nil {
-		text := strconv.FormatFloat(f, 'g', -1, 64)
-		if f == math.Trunc(f) && !strings.ContainsAny(text, ".eIN") {
-			text += ".0"
-		}
-		return text
-	}
-	return value
+	return "float " + meaning(Type{Name: "float"}, value)
 }
 
 // listMeaning is a list's elements; one value for a list of a fixed size
@@ -200,32 +185,25 @@ func listMeaning(t Type, value string) string {
 	inner = strings.TrimSuffix(inner, "]")
 	var b strings.Builder
 	for item := range strings.SplitSeq(inner, ",") {
-		if item = strings.TrimSpace(item); item != "" {
-			b.WriteString(meaning(t.Elem[0], item) + ",")
-		}
+		b.WriteString(meaning(t.Elem[0], strings.TrimSpace(item)) + ",")
 	}
 	return "[" + b.String() + "]"
 }
 
-// unquote is the text of a string, in whichever quotes and with whichever
-// escapes.
-func unquote(value string) string {
-	if len(value) < 2 || value[0] != '\'' && value[0] != '"' || value[len(value)-1] != value[0] {
-		return value
-	}
-	text := ""
-	for rest := value[1 : len(value)-1]; rest != ""; {
-		char, multibyte, tail, err := strconv.UnquoteChar(rest, 0)
-		switch {
-		case err != nil && rest[0] == '\\' && len(rest) > 1: // an escape that Go has no word for
-			text, rest = text+rest[1:2], rest[2:]
-		case err != nil:
-			text, rest = text+rest[:1], rest[1:]
-		case multibyte:
-			text, rest = text+string(char), tail
-		default:
-			text, rest = text+string([]byte{byte(char)}), tail
+// requoted is a string in Go's quotes, with Go's escapes.
+func requoted(value string) string {
+	for _, quote := range []string{`"`, "'"} {
+		inner, quoted := strings.CutPrefix(value, quote)
+		if !quoted {
+			continue
+		}
+		inner = strings.TrimSuffix(inner, quote)
+		if text, err := strconv.Unquote(`"` + doubleQuoted.Replace(inner) + `"`); err == nil {
+			return strconv.Quote(text)
 		}
 	}
-	return text
+	return value
 }
+
+// doubleQuoted makes what stands in either quotes stand in double ones.
+var doubleQuoted = strings.NewReplacer(`\\`, `\\`, `\"`, `\"`, `\'`, "'", `"`, `\"`)
