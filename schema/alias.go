@@ -14,7 +14,7 @@ func (p *parser) alias(t Type, depth int) *Alias {
 		a.After = p.aliasSets()
 	}
 	p.expect(")")
-	if p.dialect == native && p.err == nil {
+	if p.dialect == native {
 		p.checkAlias(start, t, a)
 	}
 	return a
@@ -48,9 +48,9 @@ func (p *parser) aliasSet() string {
 //
 // Source: torchgen/model.py, Annotation.parse and Argument.parse.
 func (p *parser) checkAlias(off int, t Type, a *Alias) {
-	isLetterSet := func(set string) bool { return len(set) == 1 && 'a' <= set[0] && set[0] <= 'z' }
+	isLetterSet := func(set string) bool { return len(set) == 1 && 'a' <= set[0] }
 	switch {
-	case a.Depth > 0 || t.Kind != Base || t.Name != "Tensor":
+	case t.Name != "Tensor":
 		p.fail(off, "an alias set stands right after Tensor, not after %s", t)
 	case !slices.ContainsFunc(a.Before, isLetterSet) && slices.Contains(a.Before, "*"):
 		p.fail(off, "(*) is no alias set here: write (a -> *) on the argument that escapes")

@@ -27,6 +27,8 @@ func TestKindViewClass(t *testing.T) {
 		{"set_data(Tensor(a!) self, Tensor x) -> ()", nil, schema.Functional, schema.NotView, schema.ClassInplace},
 		{"view(Tensor(a) self) -> Tensor(a)", nil, schema.Functional, schema.ViewReturn, schema.ClassView},
 		{"split(Tensor(a -> *) self) -> Tensor(a)[]", nil, schema.Functional, schema.ViewReturn, schema.ClassView},
+		{"f(Tensor(a -> b) self) -> Tensor(b)", nil, schema.Functional, schema.ViewReturn, schema.ClassView},
+		{"f(Tensor(a -> b) self) -> ()", nil, schema.Functional, schema.NotView, schema.ClassOutOfPlace},
 		{"f(Tensor(a -> *) self) -> ()", nil, schema.Functional, schema.ViewWildcard, schema.ClassView},
 		{"t_(Tensor(a!) self) -> Tensor(a!)", []string{"inplace_view"}, schema.Inplace, schema.ViewInplace, schema.ClassInplace},
 		{"resize_(Tensor(a!) self) -> Tensor(a!)", []string{"inplace_view"}, schema.Inplace, schema.NotView, schema.ClassInplace},

@@ -21,6 +21,12 @@ func TestLintFinds(t *testing.T) {
 			"1:16: add_ is in-place by its name, but x is not written | Tensor(a)[] x -> Tensor(a!)[] x"}},
 		{"a::add_(int n) -> int", nil, []string{
 			"1:1: add_ is in-place by its name, but takes no tensor | "}},
+		{"a::f_(Tensor(a!)[] self) -> Tensor[](a!)", nil, []string{
+			"1:29: f_ is in-place by its name, but returns something else than self | Tensor[](a!) -> Tensor(a!)[]"}},
+		{"a::f_(Tensor(a! -> b) self) -> Tensor(a!)", nil, []string{
+			"1:32: f_ is in-place by its name, but returns something else than self | Tensor(a!) -> Tensor(a! -> b)"}},
+		{"a::f_(Tensor(a!)[](b!) self) -> Tensor(a!)[](c!)", nil, []string{
+			"1:33: f_ is in-place by its name, but returns something else than self | Tensor(a!)[](c!) -> Tensor(a!)[](b!)"}},
 		{"a::add_(Tensor(a!) self) -> Tensor", nil, []string{
 			"1:29: add_ is in-place by its name, but returns something else than self | Tensor -> Tensor(a!)"}},
 		{"a::set(Tensor(a!) self, Tensor x) -> ()", nil, []string{
