@@ -236,11 +236,16 @@ func (j *judge) skip(code Code, tensors []*Observation) (reason string, skip boo
 // conclude puts the verdict in order.
 func (j *judge) conclude() Verdict {
 	for s, n := range j.skipped {
-		s.Count = n
-		j.verdict.Skips = append(j.verdict.Skips, s)
+		if s.Count = n; !j.plan.waived.Has(s.Code) {
+			j.verdict.Skips = append(j.verdict.Skips, s)
+		}
 	}
 	sortSkips(j.verdict.Skips)
 	j.verdict.Violations = slices.DeleteFunc(slices.Clone(j.verdict.Violations), j.saidOfWhole)
+	for c := range j.plan.waived.All() {
+		j.verdict.Judged[c] = 0
+	}
+	j.verdict.Violations = slices.DeleteFunc(j.verdict.Violations, func(v *Violation) bool { return j.plan.waived.Has(v.Code) })
 	slices.SortStableFunc(j.verdict.Violations, func(a, b *Violation) int {
 		return cmp.Or(
 			comparePlaces(a.Subject, b.Subject),

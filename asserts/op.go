@@ -93,11 +93,16 @@ func (op *Op) at(p Place) *Subject {
 // Plan returns what is checked: Checks, or else what the schema calls for,
 // without what is waived.
 func (op *Op) Plan() []Check {
-	lines := op.Checks
-	if lines == nil {
-		lines = op.Calls()
+	return slices.DeleteFunc(slices.Clone(op.lines()), func(c Check) bool { return slices.Contains(op.Waived, c.Code) })
+}
+
+// lines returns what is judged, waived checks included: one that is quiet
+// because another names the culprit stays so where that other is waived.
+func (op *Op) lines() []Check {
+	if op.Checks != nil {
+		return op.Checks
 	}
-	return slices.DeleteFunc(slices.Clone(lines), func(c Check) bool { return slices.Contains(op.Waived, c.Code) })
+	return op.Calls()
 }
 
 // Calls returns the checks that the schema calls for, in the order of the

@@ -19,7 +19,8 @@ type plan struct {
 	lists     bool          // some subject is a list
 	shape     int64         // of the record of every call; -1: it depends on lists
 	singles   int           // Observations that a call takes besides its lists
-	lines     Counts        // of the op's plan, by code
+	lines     Counts        // of the op's plan, by code, without what is waived
+	waived    Codes         // judged like the others, and not reported
 	bad       []string      // what could not be resolved
 
 	_          [64]byte      // what follows changes, and what precedes is read, at every call
@@ -69,6 +70,7 @@ func (op *Op) Validate() error {
 func newPlan(op *Op) *plan {
 	p := &plan{
 		op:      op,
+		waived:  CodesOf(op.Waived...),
 		args:    make([]subjectPlan, len(op.Args)),
 		results: make([]subjectPlan, len(op.Results)),
 	}
@@ -85,12 +87,13 @@ func newPlan(op *Op) *plan {
 			}
 		}
 	}
-	for _, c := range op.Plan() {
-		if err := p.add(c); err != "" {
+	for _, c := range op.lines() {
+		switch err := p.add(c); {
+		case err != "":
 			p.bad = append(p.bad, err)
-			continue
+		case !p.waived.Has(c.Code):
+			p.lines[c.Code]++
 		}
-		p.lines[c.Code]++
 	}
 	for i := range p.results {
 		// A preset may take for a view what the schema does not.
@@ -165,10 +168,10 @@ func (p *plan) shortcut() ([]quickResult, bool) {
 	for i := range p.results {
 		r := &p.results[i]
 		q := quickResult{maxImpl: math.MaxInt32, maxStorage: math.MaxInt32, self: -1, base: -1, list: r.List}
-		if r.codes.Has(FreshImpl) {
+		if r.codes.Has(FreshImpl) && !p.waived.Has(FreshImpl) {
 			q.maxImpl = 1
 		}
-		if r.codes.Has(FreshStorage) {
+		if r.codes.Has(FreshStorage) && !p.waived.Has(FreshStorage) {
 			q.maxStorage = 1
 		}
 		selves, bases := r.against[ReturnedSelf], r.against[ViewStorage]

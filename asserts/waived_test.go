@@ -1,0 +1,39 @@
+package asserts_test
+
+import (
+	"testing"
+
+	"github.com/opassert/opassert/asserts"
+)
+
+// Waiving a check does not uncover the same fault under another.
+func TestWaivedCheckUncoversNoOther(t *testing.T) {
+	op := asserts.Op{
+		Name:    "aten::f",
+		Schema:  "f(Tensor self) -> Tensor",
+		Args:    []asserts.Subject{{Name: "self", Type: "Tensor"}},
+		Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
+	}
+	itself := asserts.Observation{Impl: 1, Storage: 2, ImplUses: 2, StorageUses: 1}
+	view := asserts.Observation{Impl: 1, Storage: 2, ImplUses: 1, StorageUses: 2}
+	shared := asserts.Observation{Impl: 3, Storage: 2, ImplUses: 1, StorageUses: 2}
+	for _, tt := range []struct {
+		name         string
+		self, result asserts.Observation
+	}{{"returns its argument", itself, itself}, {"returns a view", view, shared}} {
+		seen := &asserts.Seen{
+			Level:  asserts.Identity,
+			Before: []asserts.Observation{tt.self}, After: []asserts.Observation{tt.self}, Results: []asserts.Observation{tt.result},
+		}
+		plain := op
+		if v := asserts.Judge(&plain, seen, asserts.Aware()); len(v.Violations) != 1 || v.Violations[0].Code != asserts.UndeclaredAlias {
+			t.Errorf("%s: %v, want OA007 alone", tt.name, v.Violations)
+		}
+		waived := op
+		waived.Waived = []asserts.Code{asserts.UndeclaredAlias}
+		v := asserts.Judge(&waived, seen, asserts.Aware())
+		if len(v.Violations) > 0 || v.Judged[asserts.UndeclaredAlias] != 0 || v.Judged[asserts.FreshImpl] != 1 {
+			t.Errorf("%s, waived: %v, judged %v", tt.name, v.Violations, v.Judged)
+		}
+	}
+}
