@@ -24,6 +24,10 @@ type Library struct {
 	// library does not have is an error.
 	Make func(d suite.Dense, f suite.Form) (asserts.Tensor, error)
 
+	// View makes a tensor that lies in the storage of t as d says; nil where the
+	// library has no views.
+	View func(t asserts.Tensor, d suite.Dense) (asserts.Tensor, error)
+
 	// Twins makes tensors like these on the meta device; nil where the library
 	// has no such device.
 	Twins func(ts []asserts.Tensor) ([]asserts.Tensor, error)
@@ -118,11 +122,25 @@ func (h *handle) Release() {
 // Make makes a tensor.
 func (e *Engine) Make(d suite.Dense, f suite.Form) (_ suite.Tensor, err error) {
 	defer thrown(&err)
+	d.Data = slices.Clone(d.Data) // a library may keep it
 	t, err := e.lib.Make(d, f)
 	if err != nil {
 		return nil, &suite.Thrown{Message: err.Error()}
 	}
 	return e.lib.hold(t), nil
+}
+
+// View makes a tensor on another one's storage.
+func (e *Engine) View(t suite.Tensor, d suite.Dense) (_ suite.Tensor, err error) {
+	if e.lib.View == nil {
+		return nil, &suite.Thrown{Message: "the library has no views"}
+	}
+	defer thrown(&err)
+	v, err := e.lib.View(t.(*handle).Tensor, d)
+	if err != nil {
+		return nil, &suite.Thrown{Message: err.Error()}
+	}
+	return e.lib.hold(v), nil
 }
 
 // Twins makes meta tensors; the same tensor twice has one twin.

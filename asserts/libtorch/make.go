@@ -29,12 +29,13 @@ const (
 	Conj                   // a lazy conjugate; the dtype is complex
 	Neg                    // a lazy negation
 	Inference              // made in inference mode: no version counter
+	RequiresGrad           // a leaf that requires grad; the dtype is floating or complex
 	FunctionalWrapper      // around a strided tensor
 	Subclass               // a strided tensor with the mark of a Python subclass
 )
 
 var formNames = [...]string{"strided", "coo", "coo-uncoalesced", "coo-hybrid", "csr", "csc", "bsr", "bsc", "mkldnn", "quantized", "quantized-channel",
-	"nested", "nested-even", "zero", "conj", "neg", "inference", "functional", "subclass"}
+	"nested", "nested-even", "zero", "conj", "neg", "inference", "requires-grad", "functional", "subclass"}
 
 // String gives the form's name: "csr".
 func (f Form) String() string {
@@ -59,6 +60,10 @@ type Spec struct {
 	Offset  int64   // in elements
 	Meta    bool    // on the meta device: no bytes. Only Strided and Inference
 	Form    Form
+
+	// Of, where it is a tensor, is the one whose storage and version this one
+	// shares, as a view does; the storage holds what it holds.
+	Of Tensor
 
 	// What the storage holds: Bytes, or else Values as elements, or else
 	// numbers from Seed, at least Low and below High. Where both are 0 that is
@@ -98,6 +103,10 @@ func (s *Spec) check() error {
 		return fmt.Errorf("there is no making %v", s.DType)
 	case s.DType.Quantized() != (s.Form == Quantized || s.Form == QuantizedChannel):
 		return fmt.Errorf("a %s tensor cannot be %v", s.Form, s.DType)
+	case s.Form == RequiresGrad && !s.DType.Floating() && !s.DType.Complex():
+		return fmt.Errorf("a tensor of %v can't require grad", s.DType)
+	case s.Of != (Tensor{}) && (s.Form != Strided || s.Meta):
+		return fmt.Errorf("a view of another tensor's storage is strided, and on the CPU")
 	case s.Meta && s.Form != Strided && s.Form != Inference:
 		return fmt.Errorf("a %s tensor cannot be on meta", s.Form)
 	case slices.Contains([]Form{COOHybrid, Nested, NestedEven, QuantizedChannel}, s.Form) && len(s.Sizes) == 0:
@@ -148,7 +157,7 @@ func (s *Spec) make() (Tensor, error) {
 	dense := *s
 	dense.Form = Strided
 	switch s.Form {
-	case Strided, Inference:
+	case Strided, Inference, RequiresGrad:
 		return s.strided()
 	case COO:
 		return dense.sparse("aten::to_sparse")
@@ -188,6 +197,12 @@ func (s *Spec) make() (Tensor, error) {
 	return Tensor{}, fmt.Errorf("there is no %s", s.Form)
 }
 
+// The sorts of strided tensors; oa_strided in shim.h has the other side of it.
+const (
+	makeInference    = 1
+	makeRequiresGrad = 2
+)
+
 // strided makes the tensors that all others are made from.
 func (s *Spec) strided() (Tensor, error) {
 	elements, err := s.elements()
@@ -196,19 +211,26 @@ func (s *Spec) strided() (Tensor, error) {
 	}
 	var data []byte
 	nbytes := max(elements*int64(s.DType.Size()), int64(len(s.Bytes)))
-	if !s.Meta {
+	c := newScratch()
+	defer c.free()
+	base, err := c.hold(s.Of.h)
+	if err != nil {
+		return Tensor{}, err
+	}
+	if !s.Meta && base == 0 {
 		data = s.data(elements)
 	}
-	device, inference := int64(0), int64(0)
+	device, sort := int64(0), int64(0)
 	if s.Meta {
 		device = int64(slices.Index(deviceTypes[:], "meta"))
 	}
-	if s.Form == Inference {
-		inference = 1
+	switch s.Form {
+	case Inference:
+		sort = makeInference
+	case RequiresGrad:
+		sort = makeRequiresGrad
 	}
-	c := newScratch()
-	defer c.free()
-	c.put(int64(s.DType), device, inference, nbytes, s.Offset, int64(len(s.Sizes)))
+	c.put(int64(s.DType), device, sort, base, nbytes, s.Offset, int64(len(s.Sizes)))
 	c.put(s.Sizes...)
 	c.put(s.strides()...)
 	nativeStrided(c.request, data, c.reply)

@@ -28,6 +28,15 @@ func newAdapter(op *schema.Op, rng *rand.Rand, th theme) *adapter {
 
 // adapt gives the next case to try after c threw an error.
 func (a *adapter) adapt(c *Case, text string) *Case {
+	next, ok := a.mend(c, text)
+	if !ok {
+		a.mutate(next, text)
+	}
+	return next
+}
+
+// mend changes a case after the first rule that has something to say.
+func (a *adapter) mend(c *Case, text string) (*Case, bool) {
 	e := readError(text)
 	a.seen[e.key]++
 	next := c.clone()
@@ -39,11 +48,10 @@ func (a *adapter) adapt(c *Case, text string) *Case {
 		}
 		a.used[id] = true
 		if rules[match.rule].mend(m, match.groups) {
-			return next
+			return next, true
 		}
 	}
-	a.mutate(next, text)
-	return next
+	return next, false
 }
 
 // tried is a rule that was used on an error.
@@ -142,6 +150,8 @@ var hopeless = []string{
 var rules = []rule{
 	{[]string{"could not run"}, backends, (*mending).backend},
 	on(`argument (\d+) "(\w+)": want ([^,]+), got (.*)`, (*mending).wanted, "\": want "),
+	on(`one of|must be|should be|expected|expects|either|choose|support|allow|valid|options|available|among|only|use|unknown|invalid|mode`, (*mending).words,
+		"one of", "must be", "should be", "expect", "either", "choose", "support", "allow", "valid", "option", "available", "among", "only", "use", "unknown", "mode"),
 	on(`zerotensors are immutable|functional tensor`, (*mending).plainForms, "zerotensors", "functional tensor"),
 	on(`expected (\w+) equals to (\d+), but got size`, (*mending).listLength, "equals to"),
 	on(`(\w+?) ?(?:sizes?|lengths?)?(?: length)? (?:is expected to|should|must) be (\d+)`, (*mending).listLength, "should be ", "must be ", "expected to be "),
@@ -219,15 +229,40 @@ func (m *mending) targets() []*TensorSpec {
 func own(ts []*TensorSpec, all []*TensorSpec) []*TensorSpec {
 	for _, t := range ts {
 		for range all {
-			if t.Same == 0 || t.Same > len(all) {
+			from := max(t.Same, t.View)
+			if from == 0 || from > len(all) {
 				break
 			}
-			*t = *all[t.Same-1]
+			*t = *all[from-1]
 			t.Sizes = slices.Clone(t.Sizes)
 		}
-		t.Same = 0
+		t.Same, t.View = 0, 0
 	}
 	return ts
+}
+
+// words gives a text one of the values that the error offers.
+func (m *mending) words([]string) bool {
+	var at []int
+	for i, arg := range m.op.Func.Args {
+		if unwrap(arg.Type).Name == "str" {
+			at = append(at, i)
+		}
+	}
+	if len(at) == 0 {
+		return false
+	}
+	offered := slices.DeleteFunc(namedWords(m.text), func(w string) bool { return slices.Contains(m.c.Names, w) })
+	if len(offered) == 0 {
+		return false
+	}
+	i := pick(m.rng, at)
+	if named := slices.DeleteFunc(m.mentioned(), func(i int) bool { return !slices.Contains(at, i) }); len(named) > 0 {
+		i = named[0]
+	}
+	old := m.c.Args[i]
+	m.c.Args[i] = word(pick(m.rng, offered))
+	return old.String() != m.c.Args[i].String()
 }
 
 // plainForms takes ordinary tensors, or now and then functional ones all over.

@@ -107,7 +107,7 @@ func FuzzAdapt(f *testing.F) {
 			t.Fatalf("%d arguments", len(c.Args))
 		}
 		for _, spec := range c.tensors() {
-			d := spec.dense()
+			d := spec.dense(new([]byte))
 			if _, ok := dtypes[spec.DType]; !ok || len(d.Strides) != len(spec.Sizes) || size(spec.Sizes) < 0 {
 				t.Fatalf("%v cannot be made", spec)
 			}

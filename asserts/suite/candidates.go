@@ -268,7 +268,7 @@ func tensorFor(r *rand.Rand, arg schema.Argument, th *theme) Value {
 func (t *TensorSpec) legal() {
 	rank := len(t.Sizes)
 	c := dtypes[t.DType].class
-	if t.Form != Strided && t.Form != Inference {
+	if t.Form != Strided && t.Form != Inference && t.Form != Grad {
 		t.Arrangement = Contiguous
 	}
 	wrong := false
@@ -283,6 +283,8 @@ func (t *TensorSpec) legal() {
 		wrong = t.DType != "float32" || rank == 0
 	case Conjugate:
 		wrong = c != complexed
+	case Grad:
+		wrong = c != complexed && c != floating
 	case Negative:
 		wrong = c == boolean
 	case Nested, NestedEven, COOHybrid:

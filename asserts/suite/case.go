@@ -58,6 +58,9 @@ type TensorSpec struct {
 	// Same, when not 0, is one more than the position among the case's tensors
 	// of the tensor that this one is; nothing else here counts then.
 	Same int
+	// View, when not 0, is one more than the position of an earlier tensor whose
+	// storage this one is a view of, as large as that tensor.
+	View int
 }
 
 // An Arrangement says how the elements of a dense tensor lie in its storage.
@@ -69,9 +72,10 @@ const (
 	Sliced                   // every other element of a larger storage, with an offset
 	Expanded                 // stride 0 in the first dimension
 	ChannelsLast             // four and five dimensions: channels innermost
+	Offset                   // contiguous, behind other elements of its storage
 )
 
-var arrangements = []string{"", "transposed", "sliced", "expanded", "channels-last"}
+var arrangements = []string{"", "transposed", "sliced", "expanded", "channels-last", "offset"}
 
 // A Form says what sort of tensor it is.
 type Form uint8
@@ -96,10 +100,11 @@ const (
 	COOUncoalesced
 	COOHybrid  // dense but for the first dimension
 	NestedEven // of tensors of the same sizes
+	Grad       // requires_grad is set
 )
 
 var forms = []string{"", "coo", "csr", "csc", "bsr", "bsc", "mkldnn", "quantized", "per-channel", "nested", "functional",
-	"conj", "neg", "zero", "inference", "named", "coo-uncoalesced", "coo-hybrid", "nested-even"}
+	"conj", "neg", "zero", "inference", "named", "coo-uncoalesced", "coo-hybrid", "nested-even", "requires-grad"}
 
 // A Fill says which values a tensor holds. The zero Fill is small positive
 // values, which nearly every kernel takes.
@@ -122,6 +127,9 @@ func (f Fill) String() string {
 func (t *TensorSpec) String() string {
 	if t.Same > 0 {
 		return fmt.Sprintf("the same as tensor %d", t.Same)
+	}
+	if t.View > 0 {
+		return fmt.Sprintf("a view of tensor %d", t.View)
 	}
 	words := []string{t.DType + sizesText(t.Sizes)}
 	for _, w := range []string{arrangements[t.Arrangement], forms[t.Form], t.Fill.String()} {

@@ -22,6 +22,7 @@ type Crash struct {
 	calling string // the call that was being made, encoded, where the worker was asked to show it
 	called  string // the same, or the one before it
 	dump    string // what a worker that hangs wrote when it was interrupted
+	cost    string // of the case, as its worker said it
 }
 
 const (
@@ -31,6 +32,21 @@ const (
 
 // Counts reports whether the crash speaks against its op.
 func (c *Crash) Counts() bool { return c.Alone && c.Waived == "" && !c.Known }
+
+// expected reports whether the case ended its worker because it asks for much,
+// which says nothing of the kernel: for memory, where the limit is ours, or for
+// time.
+func (c *Crash) expected() bool {
+	return c.Cause == outOfMemory && c.cost != "" || c.Cause == hang && c.cost == wordCostly
+}
+
+// patience is how long the case may take, given how long any other may.
+func (c *Crash) patience(any time.Duration) time.Duration {
+	if c.cost == wordCostly {
+		return max(any/4, time.Millisecond)
+	}
+	return any
+}
 
 // givenUp reports whether an op crashed so often that no more cases are run.
 func (r *OpResult) givenUp() bool {

@@ -17,24 +17,52 @@ const (
 
 // A dtype is a scalar type that tensors can be made of.
 type dtype struct {
-	size  int64 // bytes
-	class class
-	put   func(dst []byte, v float64)
+	size        int64 // bytes
+	class       class
+	max, lowest float64 // finite
+	subnormal   float64 // the smallest above zero
+	put         func(dst []byte, v float64)
 }
 
 var dtypes = map[string]dtype{
-	"float32":    {4, floating, putFloat32},
-	"float64":    {8, floating, putFloat64},
-	"float16":    {2, floating, putHalf},
-	"bfloat16":   {2, floating, putBFloat16},
-	"int64":      {8, integral, func(dst []byte, v float64) { binary.LittleEndian.PutUint64(dst, uint64(int64(v))) }},
-	"int32":      {4, integral, func(dst []byte, v float64) { binary.LittleEndian.PutUint32(dst, uint32(int32(v))) }},
-	"int16":      {2, integral, func(dst []byte, v float64) { binary.LittleEndian.PutUint16(dst, uint16(int16(v))) }},
-	"int8":       {1, integral, func(dst []byte, v float64) { dst[0] = byte(int8(v)) }},
-	"uint8":      {1, integral, func(dst []byte, v float64) { dst[0] = byte(v) }},
-	"bool":       {1, boolean, putBool},
-	"complex64":  {8, complexed, func(dst []byte, v float64) { putFloat32(dst, v); putFloat32(dst[4:], v/2) }},
-	"complex128": {16, complexed, func(dst []byte, v float64) { putFloat64(dst, v); putFloat64(dst[8:], v/2) }},
+	"float16":    float(2, 0x1.ffcp15, 0x1p-24, putHalf),
+	"bfloat16":   float(2, 0x1.fep127, 0x1p-133, putBFloat16),
+	"float32":    float(4, math.MaxFloat32, math.SmallestNonzeroFloat32, putFloat32),
+	"float64":    float(8, math.MaxFloat64, math.SmallestNonzeroFloat64, putFloat64),
+	"complex32":  float(2, 0x1.ffcp15, 0x1p-24, putHalf).pair(),
+	"complex64":  float(4, math.MaxFloat32, math.SmallestNonzeroFloat32, putFloat32).pair(),
+	"complex128": float(8, math.MaxFloat64, math.SmallestNonzeroFloat64, putFloat64).pair(),
+	"int64":      whole(8, math.MinInt64, math.MaxInt64),
+	"int32":      whole(4, math.MinInt32, math.MaxInt32),
+	"int16":      whole(2, math.MinInt16, math.MaxInt16),
+	"int8":       whole(1, math.MinInt8, math.MaxInt8),
+	"uint8":      whole(1, 0, math.MaxUint8),
+	"bool":       {1, boolean, 1, 0, 1, putBool},
+}
+
+func float(size int64, largest, subnormal float64, put func([]byte, float64)) dtype {
+	return dtype{size, floating, largest, -largest, subnormal, put}
+}
+
+// pair makes a complex dtype; the imaginary part is half of the real one.
+func (d dtype) pair() dtype {
+	half := d.size
+	return dtype{2 * half, complexed, d.max, d.lowest, d.subnormal, func(dst []byte, v float64) {
+		d.put(dst, v)
+		d.put(dst[half:], v/2)
+	}}
+}
+
+func whole(size, lowest, largest int64) dtype {
+	return dtype{size, integral, float64(largest), float64(lowest), 1, func(dst []byte, v float64) {
+		n := int64(math.MaxInt64) // where a float64 can't say it
+		if v < math.MaxInt64 {
+			n = int64(v)
+		}
+		var word [8]byte
+		binary.LittleEndian.PutUint64(word[:], uint64(n))
+		copy(dst[:size], word[:])
+	}}
 }
 
 func putFloat32(dst []byte, v float64) {
@@ -47,16 +75,21 @@ func putBFloat16(dst []byte, v float64) {
 	binary.LittleEndian.PutUint16(dst, uint16(math.Float32bits(float32(v))>>16))
 }
 
-// putHalf rounds towards zero and knows only normal numbers and zero, which
-// is all that fills give.
+// putHalf rounds towards zero.
 func putHalf(dst []byte, v float64) {
-	bits := math.Float32bits(float32(v))
-	exponent := int32(bits>>23&0xff) - 127 + 15
-	half := uint16(bits >> 16 & 0x8000)
-	if exponent > 0 && exponent < 31 {
-		half |= uint16(exponent)<<10 | uint16(bits>>13&0x3ff)
+	sign := uint16(math.Float64bits(v) >> 48 & 0x8000)
+	v = math.Abs(v)
+	half := uint16(0x7c00) // infinity, and what is too large
+	switch {
+	case math.IsNaN(v):
+		half = 0x7e00
+	case v < 0x1p-14: // subnormal
+		half = uint16(v * 0x1p24)
+	case v < 0x1p16:
+		fraction, exponent := math.Frexp(v)
+		half = uint16(exponent+14)<<10 + uint16((2*fraction-1)*0x1p10)
 	}
-	binary.LittleEndian.PutUint16(dst, half)
+	binary.LittleEndian.PutUint16(dst, sign|half)
 }
 
 func putBool(dst []byte, v float64) {

@@ -19,9 +19,13 @@ type Engine interface {
 	// Operator returns one of them.
 	Operator(name string) (Operator, error)
 
-	// Make makes a tensor on the CPU. What an op of the library makes of it
+	// Make makes a tensor on the CPU. The data of d is lent. What an op of the library makes of it
 	// on the way may throw.
 	Make(d Dense, f Form) (Tensor, error)
+
+	// View makes a tensor that shares the storage and the version of another
+	// one; d says how it lies there and has no data.
+	View(t Tensor, d Dense) (Tensor, error)
 
 	// Twins makes meta tensors of the same sizes, strides and dtypes; twins of
 	// tensors that share a storage share one.

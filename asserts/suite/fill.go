@@ -1,10 +1,14 @@
 package suite
 
-import "slices"
+import (
+	"math"
+	"slices"
+)
 
 // dense lays a tensor out in a storage of its own.
-func (t *TensorSpec) dense() Dense {
-	s := Dense{DType: t.DType, Sizes: t.Sizes, Strides: t.strides()}
+// The bytes are in room where there is enough of it.
+func (t *TensorSpec) dense(room *[]byte) Dense {
+	s := t.layout()
 	elements := int64(1)
 	for i, n := range t.Sizes {
 		if n == 0 {
@@ -13,13 +17,22 @@ func (t *TensorSpec) dense() Dense {
 		}
 		elements += (n - 1) * s.Strides[i]
 	}
-	if t.Arrangement == Sliced && elements > 0 {
-		s.Offset = 1
+	if s.Offset > 0 {
 		elements += 2
 	}
 	d := dtypes[t.DType]
-	s.Data = make([]byte, elements*d.size)
+	*room = slices.Grow((*room)[:0], int(elements*d.size))
+	s.Data = (*room)[:elements*d.size]
 	t.fill(s, d)
+	return s
+}
+
+// layout says where the elements lie.
+func (t *TensorSpec) layout() Dense {
+	s := Dense{DType: t.DType, Sizes: t.Sizes, Strides: t.strides()}
+	if (t.Arrangement == Sliced || t.Arrangement == Offset) && !slices.Contains(t.Sizes, 0) {
+		s.Offset = 1
+	}
 	return s
 }
 
@@ -97,7 +110,8 @@ func usual(n int, c class) float64 {
 }
 
 // fills are the names of fills.
-var fills = []string{"below", "const", "range", "offsets", "count", "spd", "lower", "upper"}
+var fills = []string{"below", "const", "range", "offsets", "count", "spd", "lower", "upper",
+	"negative", "wide", "special", "max", "lowest", "subnormal"}
 
 func (t *TensorSpec) value(n int, index []int64) float64 {
 	switch t.Fill.Name {
@@ -114,10 +128,39 @@ func (t *TensorSpec) value(n int, index []int64) float64 {
 		return float64(2 * n)
 	case "count": // 1, 2, 3, ...
 		return float64(n + 1)
+	case "negative": // of floating point the usual values, below zero; else -1, -2, -3
+		if c := dtypes[t.DType].class; c == floating || c == complexed {
+			return -usual(n, c)
+		}
+		return float64(-1 - n%3)
+	case "wide": // -7 to 8, of floating point with halves
+		v := float64((n*5)%16 - 7)
+		if c := dtypes[t.DType].class; c == floating || c == complexed {
+			v += 0.5 * float64(n%2)
+		}
+		return v
+	case "special":
+		return t.special(n)
+	case "max":
+		return dtypes[t.DType].max
+	case "lowest":
+		return dtypes[t.DType].lowest
+	case "subnormal":
+		return dtypes[t.DType].subnormal
 	case "spd", "lower", "upper": // diagonally dominant
 		return matrix(t.Fill.Name, index)
 	}
 	return float64(n)
+}
+
+// special gives in turn the values that kernels treat apart, NaN first.
+func (t *TensorSpec) special(n int) float64 {
+	d := dtypes[t.DType]
+	all := []float64{math.NaN(), 0, math.Inf(1), 1, math.Copysign(0, -1), math.Inf(-1), d.subnormal, d.max, d.lowest, -1}
+	if d.class == integral || d.class == boolean {
+		all = []float64{0, d.max, 1, d.lowest, 2}
+	}
+	return all[n%len(all)]
 }
 
 func matrix(name string, index []int64) float64 {

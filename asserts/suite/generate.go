@@ -96,13 +96,25 @@ func newGenerator(op *schema.Op, book *recipeBook) *generator {
 	return &generator{op: op, name: op.Namespace + "::" + op.Func.Name.String(), recipes: book.of(op.Func.Name)}
 }
 
-// generate makes case number n. Where there are recipes, they take every case
-// but each fourth in turn.
+// openings is how many cases are made from the schema alone: each recipe, and
+// each theme.
+func (g *generator) openings() int { return len(g.recipes) + len(themes) }
+
+// theme gives that of a case.
+func (g *generator) theme(r *rand.Rand, number int) theme {
+	if number < len(g.recipes) {
+		return themes[0]
+	}
+	return themeOf(r, number-len(g.recipes))
+}
+
+// generate makes case number n. Where there are recipes, they take the first
+// cases, and of the others all but each fourth in turn.
 func (g *generator) generate(r *rand.Rand, number int) *Case {
-	th := themeOf(r, number)
+	th := g.theme(r, number)
 	c := &Case{Op: g.name, Number: number}
 	var from *recipe
-	if n := len(g.recipes); n > 0 && number%4 != 3 {
+	if n := len(g.recipes); n > 0 && (number < n || number%4 != 3) {
 		from = g.recipes[number%n]
 	}
 	for _, arg := range g.op.Func.Args {

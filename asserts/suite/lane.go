@@ -15,6 +15,7 @@ import (
 type lane struct {
 	run    *Run
 	folder string // for what kernels write
+	deadly []int  // cases of the op that end a worker
 	p      *process
 	broken error // workers do not start
 }
@@ -36,6 +37,7 @@ func (l *lane) stop() {
 // op runs the cases of an op. A verdict next to a crash is repeated alone.
 func (l *lane) op(ctx context.Context, o Operator) *OpResult {
 	res := newOpResult(o)
+	l.deadly = nil
 	begun := time.Now()
 	if err := l.cases(ctx, o, res); err != nil {
 		res.Fault = err.Error()
@@ -59,6 +61,9 @@ func (l *lane) cases(ctx context.Context, o Operator, res *OpResult) error {
 			break
 		}
 		from = crash.Case + 1
+		if crash.expected() {
+			continue
+		}
 		if err := l.crashed(ctx, o, res, crash); err != nil {
 			return err
 		}
@@ -73,8 +78,22 @@ func (l *lane) cases(ctx context.Context, o Operator, res *OpResult) error {
 }
 
 // ask sends one request and takes the answers in; it returns the crash that
-// ended the worker, if one did.
+// ended the worker, if one did. When that is a case before those asked for, the
+// request is sent again without it.
 func (l *lane) ask(ctx context.Context, q request, patience time.Duration, add func(*caseResult)) (*Crash, error) {
+	for {
+		q.Skip = l.deadly
+		crash, err := l.once(ctx, q, patience, add)
+		if crash != nil {
+			l.deadly = append(l.deadly, crash.Case)
+		}
+		if err != nil || crash == nil || crash.Case >= q.From {
+			return crash, err
+		}
+	}
+}
+
+func (l *lane) once(ctx context.Context, q request, patience time.Duration, add func(*caseResult)) (*Crash, error) {
 	if err := l.start(); err != nil {
 		return nil, err
 	}
@@ -85,7 +104,7 @@ func (l *lane) ask(ctx context.Context, q request, patience time.Duration, add f
 	}
 	crash := &Crash{Case: q.From} // where there is one
 	for {
-		line, ok := l.p.next(patience)
+		line, ok := l.p.next(crash.patience(patience))
 		word, rest, _ := strings.Cut(line, " ")
 		switch {
 		case ctx.Err() != nil:
@@ -94,8 +113,9 @@ func (l *lane) ask(ctx context.Context, q request, patience time.Duration, add f
 		case !ok:
 			return crash, l.ended(crash)
 		case word == lineStart:
-			crash.Case, _ = strconv.Atoi(rest)
-			crash.Frames = nil
+			number, cost, _ := strings.Cut(rest, " ")
+			crash.Case, _ = strconv.Atoi(number)
+			crash.cost, crash.Frames = cost, nil
 		case word == lineCall:
 			if crash.calling = rest; rest != "" {
 				crash.called = rest

@@ -9,7 +9,9 @@ import (
 type maker struct {
 	engine  Engine
 	tensors []Tensor // of the case, in order; others' handles for Same
+	specs   []*TensorSpec
 	extra   []Tensor // made on the way
+	room    *[]byte  // for the bytes of one tensor, used again
 }
 
 // args makes the arguments of a case. What cannot be made is an error of the
@@ -75,7 +77,7 @@ func (m *maker) list(vs []Value) ([]any, error) {
 }
 
 func (m *maker) storage(spec *TensorSpec) (any, error) {
-	t, err := m.engine.Make(spec.dense(), Strided)
+	t, err := m.engine.Make(spec.dense(m.room), Strided)
 	if err != nil {
 		return nil, err
 	}
@@ -86,14 +88,22 @@ func (m *maker) storage(spec *TensorSpec) (any, error) {
 func (m *maker) tensor(spec *TensorSpec) (Tensor, error) {
 	if spec.Same > 0 && spec.Same <= len(m.tensors) {
 		t := m.tensors[spec.Same-1]
-		m.tensors = append(m.tensors, t)
+		m.tensors, m.specs = append(m.tensors, t), append(m.specs, m.specs[spec.Same-1])
 		return t, nil
 	}
-	t, err := m.engine.Make(spec.dense(), spec.Form)
+	var t Tensor
+	var err error
+	if spec.View > 0 && spec.View <= len(m.tensors) {
+		base := m.tensors[spec.View-1]
+		spec = m.specs[spec.View-1]
+		t, err = m.engine.View(base, spec.layout())
+	} else {
+		t, err = m.engine.Make(spec.dense(m.room), spec.Form)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("make %v: %w", spec, err)
 	}
-	m.tensors = append(m.tensors, t)
+	m.tensors, m.specs = append(m.tensors, t), append(m.specs, spec)
 	return t, nil
 }
 
@@ -106,7 +116,7 @@ func (m *maker) release() {
 			t.Release()
 		}
 	}
-	m.tensors, m.extra = m.tensors[:0], m.extra[:0]
+	m.tensors, m.specs, m.extra = m.tensors[:0], m.specs[:0], m.extra[:0]
 }
 
 // Release releases the tensors among results.

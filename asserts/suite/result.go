@@ -27,6 +27,10 @@ type OpResult struct {
 	Site      asserts.Site   `json:"site,omitzero"`   // of its schema, where that is in a file, or of its kernel
 	Fault     string         `json:"fault,omitempty"` // what went wrong in opassert itself
 	Took      time.Duration  `json:"took"`
+	// Tried are the value classes that a call ran with, Refused those that none
+	// did: "self: const:NaN".
+	Tried   []string `json:"tried,omitempty"`
+	Refused []string `json:"refused,omitempty"`
 }
 
 func newOpResult(o Operator) *OpResult {
@@ -38,7 +42,16 @@ func newOpResult(o Operator) *OpResult {
 
 // add takes in one case.
 func (r *OpResult) add(c *caseResult) {
+	if c.Idle {
+		r.Refused = append(r.Refused, c.Tried...)
+		return
+	}
 	r.Cases++
+	if c.Ran {
+		r.Tried = append(r.Tried, c.Tried...)
+	} else {
+		r.Refused = append(r.Refused, c.Tried...)
+	}
 	if c.Ran {
 		r.Ran++
 		r.Error = ""

@@ -18,6 +18,7 @@ type runner struct {
 	level  asserts.Level
 	policy *asserts.Policy
 	seed   uint64
+	room   []byte // for the bytes of a tensor
 
 	trying func(*Case) // called before each try, and with nil after it; may be nil
 	called bool        // the last try came as far as the call
@@ -26,6 +27,8 @@ type runner struct {
 // A caseResult is what came of one case.
 type caseResult struct {
 	Case    int            `json:"case"`
+	Tried   []string       `json:"tried,omitempty"` // value classes: "self: const:NaN"
+	Idle    bool           `json:"idle,omitempty"`  // there was nothing to call
 	Ran     bool           `json:"ran,omitempty"`
 	Error   string         `json:"error,omitempty"` // of a case that never ran: of the attempt that came closest
 	Close   int            `json:"close,omitempty"` // how close that came
@@ -72,9 +75,12 @@ type attempt struct {
 // run makes case number n of an op, changes it until the kernel takes it, and
 // judges the call.
 func (r *runner) run(t *target, number int) caseResult {
-	rng := newRandom(r.seed, t.gen.name, number)
 	result := caseResult{Case: number}
-	a, close, err := r.search(t, rng, t.gen.generate(rng, number))
+	a, close, err := r.call(t, number, &result)
+	if a == nil && err == nil {
+		result.Idle = true
+		return result
+	}
 	if err != nil {
 		result.Close = close
 		result.fail(err)
@@ -90,6 +96,111 @@ func (r *runner) run(t *target, number int) caseResult {
 	return result
 }
 
+// call makes the call that a case is, and notes which classes it tries. There
+// is none where the case only asks, or where no base has a place for it.
+func (r *runner) call(t *target, number int, result *caseResult) (a *attempt, close int, err error) {
+	openings := t.gen.openings()
+	switch {
+	case number < openings:
+		rng := newRandom(0, t.gen.name, number)
+		a, close, err := r.search(t, rng, t.gen.generate(rng, number))
+		if err == nil {
+			t.ran = append(t.ran, a.c)
+		}
+		return a, close, err
+	case number < t.planned():
+		if len(t.ran) > 0 {
+			i := number - openings
+			t.named[i] = r.ask(t, chooseBases(t.ran)[0], i)
+		}
+		return nil, 0, nil
+	}
+	d := t.design()
+	rng := newRandom(r.seed, t.gen.name, number)
+	if len(d.bases) == 0 || number >= d.openings+len(d.classes)+len(d.rows) && number%2 == 0 {
+		return r.search(t, rng, t.gen.generate(rng, number))
+	}
+	row := d.row(number, rng)
+	for _, i := range row {
+		arg, class := d.classes[i].label()
+		result.Tried = append(result.Tried, arg+": "+class)
+	}
+	a, err = r.vary(t, row, number)
+	return a, 0, err
+}
+
+// prepare runs the openings before a case as an earlier worker did, but for
+// those that ended it; starting is called before each.
+func (r *runner) prepare(t *target, from int, skip []int, starting func(int)) {
+	for n := range min(from, t.planned()) {
+		if !slices.Contains(skip, n) {
+			starting(n)
+			r.call(t, n, new(caseResult))
+		}
+	}
+}
+
+// vary gives a call that has all classes of a row, on the first base that takes
+// them, with what else the kernel's errors ask for.
+func (r *runner) vary(t *target, row []int, number int) (*attempt, error) {
+	d := t.design()
+	rng := newRandom(0, t.gen.name, number)
+	var last error
+	for _, base := range d.bases {
+		for way := range d.ways(row) {
+			c := base.clone()
+			c.Number = number
+			if !d.apply(c, row, way) || c.huge() {
+				continue
+			}
+			a, err := r.settle(t, c, rng, func(c *Case) { d.apply(c, row, way) })
+			if err == nil {
+				return a, nil
+			}
+			last = err
+			if text, thrown := message(err); !thrown || lost(text) {
+				break
+			}
+		}
+	}
+	return nil, last
+}
+
+// settle changes a call a few times after the rules for errors, keeping what
+// it is about.
+func (r *runner) settle(t *target, c *Case, rng *rand.Rand, keep func(*Case)) (*attempt, error) {
+	ad := newAdapter(t.operator.Schema, rng, themes[0])
+	for left := steps; ; left-- {
+		a, err := r.try(t, c)
+		if err == nil {
+			return a, nil
+		}
+		text, thrown := message(err)
+		if left == 0 || !thrown || lost(text) {
+			return nil, err
+		}
+		next, ok := ad.mend(c, text)
+		if !ok {
+			return nil, err
+		}
+		if keep(next); next.String() == c.String() || next.huge() {
+			return nil, err
+		}
+		c = next
+	}
+}
+
+// mostElements is what a tensor of a case has at most; more finds no more, and
+// kernels of cubic time take forever.
+const mostElements = 1 << 18
+
+func (c *Case) huge() bool {
+	return slices.ContainsFunc(c.tensors(), func(t *TensorSpec) bool { return size(t.Sizes) > mostElements })
+}
+
+// steps is how often a call with a value class is changed after errors.
+const steps = 3
+
 func clipped(text string) string {
 	text = strings.ToValidUTF8(strings.TrimSpace(text), "?")
 	if len(text) > 400 {
@@ -103,7 +214,7 @@ func clipped(text string) string {
 // of the kernel's own that was got past counts, and an argument that could not
 // be made does not.
 func (r *runner) search(t *target, rng *rand.Rand, c *Case) (a *attempt, close int, err error) {
-	ad := newAdapter(t.operator.Schema, rng, themeOf(rng, c.Number))
+	ad := newAdapter(t.operator.Schema, rng, t.gen.theme(rng, c.Number))
 	var last, closest error
 	best := c
 	for range tries {
@@ -140,7 +251,7 @@ func (r *runner) try(t *target, c *Case) (*attempt, error) {
 		r.trying(c)
 		defer r.trying(nil)
 	}
-	m := maker{engine: r.engine}
+	m := maker{engine: r.engine, room: &r.room}
 	defer m.release()
 	args, err := m.args(c)
 	if err != nil {

@@ -18,14 +18,43 @@ type target struct {
 	gen      *generator
 	judged   *asserts.Op
 	waived   asserts.Codes
+	ran      []*Case         // openings that ran
+	named    map[int][]Value // values that errors name, by argument
+	plan     *design         // once the openings are over
 }
 
 func newTarget(e Engine, operator Operator, p Plan, book *recipeBook) *target {
 	p.Op.Checks = slices.DeleteFunc(slices.Clone(p.Op.Checks), operator.unseen)
 	return &target{
 		operator: operator, gen: newGenerator(operator.Schema, book),
-		judged: e.Subjects(&p.Op), waived: p.Waived,
+		judged: e.Subjects(&p.Op), waived: p.Waived, named: make(map[int][]Value),
 	}
+}
+
+// planned is how many cases come before the design can be made: the openings,
+// and a question about each argument.
+func (t *target) planned() int {
+	return t.gen.openings() + len(t.operator.Schema.Func.Args)
+}
+
+// cost says what a case may ask for that says nothing of the kernel.
+func (t *target) cost(number int) string {
+	d := t.plan
+	if number < t.planned() || d == nil || len(d.bases) == 0 {
+		return ""
+	}
+	if n := number - d.openings; n >= len(d.classes)+len(d.rows) || slices.ContainsFunc(d.row(number, nil), func(i int) bool { return d.classes[i].costly() }) {
+		return wordCostly
+	}
+	return wordVaried
+}
+
+// design is the cases that follow those.
+func (t *target) design() *design {
+	if t.plan == nil {
+		t.plan = newDesign(t.operator.Schema, t.planned(), t.ran, t.named)
+	}
+	return t.plan
 }
 
 // unseen reports whether a check is one that the engine cannot show broken.

@@ -44,6 +44,9 @@ const glance = 3
 // startup is a third of how long a worker may take to start.
 const startup = 20 * time.Second
 
+// AllCases, as the end of a run, is as many cases as an op's design has.
+const AllCases = 1 << 30
+
 // Do runs every case of every op. When ctx ends it returns what is done, with
 // the context's error. What goes wrong in opassert itself, such as a worker
 // that does not start, is told in the results of the ops that it concerns.

@@ -21,19 +21,22 @@ type Config struct {
 }
 
 // The conversation with a worker is in lines. It says "ready PID" when it has
-// started. A request is JSON; the answer is "start N" before each case, "end
-// JSON" after it, and "done".
+// started. A request is JSON; the answer is "start N COST" before each case, "end
+// JSON" after it, and "done". The cases before those asked for are made ready
+// as if they had run, but for those to skip.
 const (
-	lineReady = "ready"
-	lineDoing = "doing" // "doing TEXT", before it is ready: what it would fail in
-	lineStart = "start"
-	lineCall  = "call"  // "call CASE" before each call and "call " after it, where the request wants that
-	lineFrame = "frame" // "frame TEXT", innermost first, from a worker that crashes
-	lineEnd   = "end"
-	lineDone  = "done"
-	lineList  = "list"  // "list LISTING", the answer to a request for the ops
-	lineFault = "fault" // a panic of opassert's own, quoted
-	lineDied  = "died"  // from what watches the worker: "died STATUS"
+	lineReady  = "ready"
+	lineDoing  = "doing" // "doing TEXT", before it is ready: what it would fail in
+	lineStart  = "start"
+	wordVaried = "varied" // of a case with value classes that no op needs to take
+	wordCostly = "costly" // of one that may take long for good reason
+	lineCall   = "call"   // "call CASE" before each call and "call " after it, where the request wants that
+	lineFrame  = "frame"  // "frame TEXT", innermost first, from a worker that crashes
+	lineEnd    = "end"
+	lineDone   = "done"
+	lineList   = "list"  // "list LISTING", the answer to a request for the ops
+	lineFault  = "fault" // a panic of opassert's own, quoted
+	lineDied   = "died"  // from what watches the worker: "died STATUS"
 )
 
 // A request is for some cases of an op, or for the list of ops.
@@ -44,12 +47,13 @@ type request struct {
 	To   int    `json:"to"`
 	Show bool   `json:"show,omitempty"` // say each call before it is made
 	Case string `json:"case,omitempty"` // make this one call instead, as it is
+	Skip []int  `json:"skip,omitempty"` // earlier cases that end a worker
 }
 
 // memoryLimit is how many bytes of address space a worker gets besides what it
 // starts with, so that a kernel that asks for too much fails at once, and
 // neither fills the machine nor takes the time that filling takes.
-const memoryLimit = 2 << 30
+const memoryLimit = 512 << 20
 
 // Serve is the life of a worker: it runs what it is asked to until in ends.
 func Serve(engine Engine, cfg Config, in io.Reader, out io.Writer) error {
@@ -157,9 +161,14 @@ func (s *server) attempt(t *target, q request) error {
 
 // cases runs cases, one after the other.
 func (s *server) cases(t *target, q request) error {
+	starting := func(n int) { fmt.Fprintln(s.out, lineStart, n, t.cost(n)) }
+	s.prepare(t, q.From, q.Skip, starting)
 	hopeless := 0 // cases from the first one on that no arguments help
 	for n := q.From; n < q.To && hopeless < giveUp; n++ {
-		fmt.Fprintln(s.out, lineStart, n)
+		if q.To == AllCases && n >= t.planned() && n >= t.design().cases() {
+			break
+		}
+		starting(n)
 		result := s.run(t, n)
 		if result.lost && hopeless == n-q.From {
 			hopeless++

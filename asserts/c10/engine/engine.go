@@ -18,7 +18,7 @@ import (
 func Open(kernels map[string]any, ops []*schema.Op) (*gokernels.Engine, error) {
 	lib := gokernels.Library{
 		Name: "embedded engine", Ops: ops, Kernels: kernels,
-		Make: build, Twins: twins, Value: value,
+		Make: build, View: view, Twins: twins, Value: value,
 		Release: release, Seed: c10.Seed,
 	}
 	return lib.Engine()
@@ -62,6 +62,11 @@ func build(d suite.Dense, f suite.Form) (asserts.Tensor, error) {
 	}
 	defer t.Release()
 	return coo(t), nil
+}
+
+// view makes a tensor that lies in another one's storage.
+func view(t asserts.Tensor, d suite.Dense) (asserts.Tensor, error) {
+	return t.(*c10.Tensor).AsStrided(d.Sizes, d.Strides, d.Offset), nil
 }
 
 // coo makes a sparse tensor that names every element of a dense one.

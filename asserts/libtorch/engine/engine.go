@@ -198,6 +198,7 @@ var torchForms = map[suite.Form]libtorch.Form{
 	suite.Functional: libtorch.FunctionalWrapper, suite.Conjugate: libtorch.Conj, suite.Negative: libtorch.Neg, suite.Zero: libtorch.Zero,
 	suite.Inference: libtorch.Inference, suite.Named: libtorch.Strided,
 	suite.COOUncoalesced: libtorch.COOUncoalesced, suite.COOHybrid: libtorch.COOHybrid, suite.NestedEven: libtorch.NestedEven,
+	suite.Grad: libtorch.RequiresGrad,
 }
 
 func (l *Libtorch) Make(d suite.Dense, f suite.Form) (suite.Tensor, error) {
@@ -211,7 +212,7 @@ func (l *Libtorch) Make(d suite.Dense, f suite.Form) (suite.Tensor, error) {
 	}
 	var ok bool
 	if spec.DType, ok = libtorch.ParseDType(name); !ok {
-		return nil, fmt.Errorf("there is no dtype %s", name)
+		return nil, fmt.Errorf("unknown dtype %s", name)
 	}
 	t, err := libtorch.Make(spec)
 	if err != nil {
@@ -221,6 +222,18 @@ func (l *Libtorch) Make(d suite.Dense, f suite.Form) (suite.Tensor, error) {
 		return l.named(t, len(d.Sizes))
 	}
 	return torchTensor{t}, nil
+}
+
+func (l *Libtorch) View(t suite.Tensor, d suite.Dense) (suite.Tensor, error) {
+	dtype, ok := libtorch.ParseDType(d.DType)
+	if !ok {
+		return nil, fmt.Errorf("unknown dtype %s", d.DType)
+	}
+	v, err := libtorch.Make(libtorch.Spec{DType: dtype, Sizes: d.Sizes, Strides: d.Strides, Offset: d.Offset, Of: t.(torchTensor).Tensor})
+	if err != nil {
+		return nil, thrown(err)
+	}
+	return torchTensor{v}, nil
 }
 
 // named names the dimensions of a tensor.

@@ -86,9 +86,11 @@ void oa_observe(int64_t impl, int64_t level, int64_t* reply, int64_t cap);
 // the size of the storage; a storage that is nowhere has size 0.
 void oa_bytes(int64_t impl, char* dst, int64_t n, int64_t* reply, int64_t cap);
 
-// oa_strided makes a tensor with a storage of its own: dtype, device type,
-// inference (0 or 1), storage bytes, offset, dimensions, sizes, strides. The
-// storage starts with data; the rest is zero.
+// oa_strided makes a tensor: dtype, device type, sort, base, storage bytes,
+// offset, dimensions, sizes, strides. It has a storage of its own that starts
+// with data, the rest is zero; or, where base is a TensorImpl, that of base,
+// with its version counter.
+enum { OA_PLAIN, OA_INFERENCE, OA_REQUIRES_GRAD };
 void oa_strided(const int64_t* request, int64_t n, const char* data, int64_t ndata, int64_t* reply, int64_t cap);
 
 // oa_wrap makes a FunctionalTensorWrapper around a tensor.

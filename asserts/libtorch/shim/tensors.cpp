@@ -73,7 +73,8 @@ void oa_strided(const int64_t* request, int64_t n, const char* data, int64_t nda
     Request in(request, n);
     auto dtype = c10::scalarTypeToTypeMeta(static_cast<c10::ScalarType>(in.word()));
     auto device = static_cast<c10::DeviceType>(in.word());
-    bool inference = in.word() != 0;
+    int64_t sort = in.word();
+    auto* base = reinterpret_cast<TensorImpl*>(in.word());
     int64_t nbytes = in.word(), offset = in.word(), dims = in.word();
     c10::IntArrayRef sizes(in.words(dims), dims), strides(in.words(dims), dims);
     if (device != c10::DeviceType::CPU && device != c10::DeviceType::Meta) {
@@ -84,14 +85,25 @@ void oa_strided(const int64_t* request, int64_t n, const char* data, int64_t nda
       throw Refusal("a storage of " + std::to_string(nbytes) + " bytes is too small: the tensor needs " +
                     std::to_string(need) + ", the data has " + std::to_string(ndata));
     }
-    c10::InferenceMode guard(inference);
+    if (base != nullptr) {
+      const c10::Storage& shared = base->unsafe_storage();
+      if (!shared || shared.device_type() != device || static_cast<int64_t>(shared.nbytes()) < need) {
+        throw Refusal("a view needs " + std::to_string(need) + " bytes of a storage on the CPU");
+      }
+      at::Tensor view = new_tensor(shared, device, dtype, sizes, strides, offset);
+      view.unsafeGetTensorImpl()->set_version_counter(base->version_counter());
+      return give(std::move(view), out);
+    }
+    c10::InferenceMode guard(sort == OA_INFERENCE);
     c10::Storage storage = new_storage(nbytes, device);
     if (device == c10::DeviceType::CPU && nbytes > 0) {
       char* bytes = static_cast<char*>(storage.data_ptr().get());
       std::memcpy(bytes, data, ndata);
       std::memset(bytes + ndata, 0, nbytes - ndata);
     }
-    give(new_tensor(std::move(storage), device, dtype, sizes, strides, offset), out);
+    at::Tensor t = new_tensor(std::move(storage), device, dtype, sizes, strides, offset);
+    if (sort == OA_REQUIRES_GRAD) t.unsafeGetTensorImpl()->set_requires_grad(true);
+    give(std::move(t), out);
   });
 }
 

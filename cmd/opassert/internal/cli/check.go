@@ -60,7 +60,7 @@ func newCheckFlags(f *flag.FlagSet) *checkFlags {
 	c.level = f.String("level", "content", "how much is checked: identity, content or meta")
 	f.Var(&c.ops, "op", "an op `name`, or a pattern such as aten::*conv*; may be given several times")
 	c.seed = f.Uint64("seed", suite.DefaultSeed, "what the cases are made from")
-	c.cases = f.Int("cases", 50, "how many cases an op gets")
+	c.cases = f.Int("cases", 0, "how many cases an op gets (default: each value class of each argument, then pairs of them)")
 	c.only = f.Int("case", -1, "run the case of this `number` alone (default: all)")
 	c.workers = f.Int("workers", runtime.NumCPU(), "worker processes")
 	c.timeout = f.Duration("timeout", 3*time.Second, "the longest that one case may take, in processor time")
@@ -327,13 +327,15 @@ func (c *checkup) cases() (from, to int) {
 	if *c.flags.only >= 0 {
 		return *c.flags.only, *c.flags.only + 1
 	}
+	if *c.flags.cases == 0 {
+		return 0, suite.AllCases
+	}
 	return 0, *c.flags.cases
 }
 
 func (c *checkup) report(results []*suite.OpResult, took time.Duration) *suite.Report {
-	from, to := c.cases()
 	return &suite.Report{
-		Engine: c.listing.Version, Level: c.level(), Seed: *c.flags.seed, Cases: to - from,
+		Engine: c.listing.Version, Level: c.level(), Seed: *c.flags.seed, Cases: *c.flags.cases,
 		Command: c.flags.again(), All: len(c.operators), Ops: results, Took: took, Shard: c.shard,
 	}
 }

@@ -92,8 +92,9 @@ func (f *checkFlags) starter(inv *invocation) (func() *exec.Cmd, error) {
 		self = os.Args[0]
 	}
 	// A worker lives shortly: collecting garbage is not worth it, nor are
-	// threads that spin.
-	environment = append(environment, "GOGC=off", "GOMEMLIMIT=512MiB", "OMP_NUM_THREADS=1", "MKL_NUM_THREADS=1", engineVariable+"="+b.name)
+	// threads that spin. Memory that it has touched it uses again.
+	environment = append(environment, "GOGC=off", "GOMEMLIMIT=512MiB", "OMP_NUM_THREADS=1", "MKL_NUM_THREADS=1",
+		"MALLOC_MMAP_THRESHOLD_=33554432", "MALLOC_TRIM_THRESHOLD_=268435456", engineVariable+"="+b.name)
 	return func() *exec.Cmd {
 		cmd := exec.Command(self, os.Args[1:]...)
 		cmd.Env = append(os.Environ(), environment...)

@@ -1,0 +1,377 @@
+package suite
+
+import (
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/opassert/opassert/schema"
+)
+
+// A valueClass is one sort of value that an argument can have.
+type valueClass struct {
+	name string
+	// ways make the call have it, the plainest first; each reports whether the
+	// call has a place for it.
+	ways []func(c *Case) bool
+}
+
+func class1(name string, way func(c *Case) bool) valueClass {
+	return valueClass{name, []func(*Case) bool{way}}
+}
+
+// What tensors hold: kernels treat these apart.
+var (
+	floatFills = []Fill{
+		{Name: "negative"}, {Name: "wide"}, {Name: "special"}, {"const", 0}, {"const", 1}, {"const", -1}, {"const", 2}, {"const", math.Copysign(0, -1)},
+		{"const", math.NaN()}, {"const", math.Inf(1)}, {"const", math.Inf(-1)}, {Name: "max"}, {Name: "lowest"}, {Name: "subnormal"},
+	}
+	wholeFills = []Fill{{"const", 0}, {"const", 1}, {"const", 2}, {Name: "range"}, {Name: "wide"}, {Name: "negative"}, {Name: "max"}, {Name: "lowest"}, {Name: "special"}}
+	boolFills  = []Fill{{"const", 0}, {"const", 1}}
+)
+
+func fillsFor(dtype string) []Fill {
+	switch dtypes[dtype].class {
+	case integral:
+		return wholeFills
+	case boolean:
+		return boolFills
+	}
+	return floatFills
+}
+
+// everyDType is every dtype that a dense tensor can have, the usual ones first.
+var everyDType = []string{"float32", "float64", "float16", "bfloat16", "int64", "int32", "bool", "complex64", "complex128", "uint8", "int8", "int16", "complex32"}
+
+var layouts = []Arrangement{Transposed, Sliced, Expanded, ChannelsLast, Offset}
+
+// plainForms are those that a strided tensor can have beside its layout.
+var plainForms = []Form{Grad, Inference, Negative, Conjugate, Zero}
+
+// setters change one tensor; they report whether it was another one before.
+
+func setDType(dtype string) func(*TensorSpec) bool {
+	return func(t *TensorSpec) bool {
+		changed := t.DType != dtype
+		t.DType = dtype
+		t.legal()
+		return changed
+	}
+}
+
+func setFill(f Fill) func(*TensorSpec) bool {
+	return func(t *TensorSpec) bool {
+		changed := t.Fill.String() != f.String()
+		t.Fill = f
+		return changed
+	}
+}
+
+func setLayout(a Arrangement) func(*TensorSpec) bool {
+	return func(t *TensorSpec) bool {
+		rank := len(t.Sizes)
+		if rank == 0 || a == Transposed && rank < 2 || a == ChannelsLast && rank != 4 && rank != 5 || t.Arrangement == a {
+			return false
+		}
+		t.Arrangement = a
+		t.legal()
+		return t.Arrangement == a
+	}
+}
+
+func setForm(f Form) func(*TensorSpec) bool {
+	return func(t *TensorSpec) bool {
+		if f == Conjugate && dtypes[t.DType].class != complexed {
+			t.DType = "complex64"
+		}
+		if f == Grad && dtypes[t.DType].class == integral {
+			return false
+		}
+		changed := t.Form != f
+		t.Form = f
+		t.legal()
+		return changed && t.Form == f
+	}
+}
+
+func setSizes(sizes ...int64) func(*TensorSpec) bool {
+	return func(t *TensorSpec) bool {
+		changed := !slices.Equal(t.Sizes, sizes)
+		t.Sizes = slices.Clone(sizes)
+		t.legal()
+		return changed
+	}
+}
+
+func setAll(setters ...func(*TensorSpec) bool) func(*TensorSpec) bool {
+	return func(t *TensorSpec) bool {
+		changed := false
+		for _, set := range setters {
+			changed = set(t) || changed
+		}
+		return changed
+	}
+}
+
+// A reach says which tensors of a call a class is about.
+type reach func(c *Case) []*TensorSpec
+
+// each makes the setter's change to every tensor in reach.
+func (of reach) each(set func(*TensorSpec) bool) func(*Case) bool {
+	return func(c *Case) bool {
+		changed := false
+		for _, t := range own(of(c), c.tensors()) {
+			changed = set(t) || changed
+		}
+		return changed
+	}
+}
+
+// ofArg is the tensors of one argument.
+func ofArg(i int) reach {
+	return func(c *Case) []*TensorSpec { return c.Args[i].appendTensors(nil) }
+}
+
+// lastOf is the last tensor of a list.
+func lastOf(i int) reach {
+	return func(c *Case) []*TensorSpec {
+		all := c.Args[i].appendTensors(nil)
+		return all[max(0, len(all)-1):]
+	}
+}
+
+// tensorClasses are those of tensors whatever they are for.
+func tensorClasses(of reach, dtype string, written bool) []valueClass {
+	var all []valueClass
+	add := func(name string, set func(*TensorSpec) bool) {
+		all = append(all, class1(name, of.each(set)))
+	}
+	for _, d := range everyDType {
+		if d != dtype {
+			add(d, setDType(d))
+		}
+	}
+	for _, a := range layouts {
+		add(arrangements[a], setLayout(a))
+	}
+	for _, f := range plainForms {
+		if !written || f == Grad || f == Inference {
+			add(forms[f], setForm(f))
+		}
+	}
+	add("one element", setSizes(1))
+	add("0-dim", setSizes())
+	add("empty", setSizes(0))
+	if written {
+		return all
+	}
+	for _, f := range fillsFor(dtype) {
+		add(f.String(), setFill(f))
+	}
+	if dtypes[dtype].class != integral {
+		for _, f := range []Fill{{Name: "wide"}, {Name: "negative"}, {"const", 1}, {"const", 0}, {Name: "max"}, {Name: "lowest"}} {
+			add("int64 "+f.String(), setAll(setDType("int64"), setFill(f)))
+		}
+	}
+	add("int64[1] const:1", setAll(setDType("int64"), setSizes(1), setFill(Fill{"const", 1})))
+	add("int64[] const:1", setAll(setDType("int64"), setSizes(), setFill(Fill{"const", 1})))
+	if dtypes[dtype].class != boolean {
+		for _, f := range boolFills {
+			add("bool "+f.String(), setAll(setDType("bool"), setFill(f)))
+		}
+	}
+	return all
+}
+
+// Values that scalars of a type have, those that say too much last.
+var (
+	someInts   = []int64{-1, 0, 1, 2, 3, 4, 5, 8, -2, -3, 7, 16, 64, 1000}
+	largeInts  = []int64{1 << 31, -1<<31 - 1, math.MaxInt64}
+	someFloats = []float64{-1, -0.5, 0, math.Copysign(0, -1), 0.25, 0.5, 1, 1.5, 2, 3, 1e-7, 1e30, 1e-310, math.NaN(), math.Inf(1), math.Inf(-1)}
+	formats    = []string{"contiguous_format", "preserve_format", "channels_last", "channels_last_3d"}
+	someLayout = []string{"strided", "sparse_coo", "sparse_csr"}
+)
+
+// usualWords are texts that ops of PyTorch take as modes.
+var usualWords = []string{
+	"none", "mean", "sum", "batchmean", "constant", "reflect", "replicate", "circular", "zeros", "border", "reflection", "same", "valid",
+	"nearest", "nearest-exact", "linear", "bilinear", "bicubic", "trilinear", "area", "max", "min", "prod", "amax", "amin", "avg",
+	"add", "multiply", "floor", "trunc", "tanh", "relu", "gelu", "silu", "sigmoid", "lower", "higher", "midpoint", "fro", "nuc", "L", "U",
+	"left", "right", "ij", "xy", "backward", "forward", "ortho", "reduced", "complete", "full", "half", "float", "double", "",
+}
+
+// scalarValues are those of a base type that holds no tensor, or nil.
+func scalarValues(name string) []Value {
+	var all []Value
+	switch name {
+	case "int", "SymInt":
+		for _, n := range someInts {
+			all = append(all, integer(n))
+		}
+	case "float":
+		for _, f := range someFloats {
+			all = append(all, real(f))
+		}
+	case "Scalar":
+		for _, n := range []int64{-1, 0, 1, 2, 3, 1 << 40} {
+			all = append(all, integer(n))
+		}
+		for _, f := range []float64{-1.5, -1, 0, math.Copysign(0, -1), 0.5, 1, 2, 1e30, math.NaN(), math.Inf(1), math.Inf(-1)} {
+			all = append(all, real(f))
+		}
+		all = append(all, truth(true), truth(false), Value{Kind: ComplexValue, Float: 0.5})
+	case "bool":
+		all = []Value{truth(true), truth(false)}
+	case "ScalarType":
+		all = texts(DTypeValue, everyDType)
+	case "Layout":
+		all = texts(LayoutValue, someLayout)
+	case "MemoryFormat":
+		all = texts(FormatValue, formats)
+	case "Device":
+		all = texts(DeviceValue, []string{"cpu", "meta"})
+	case "Generator":
+		all = []Value{{Kind: GeneratorValue, Int: 7}}
+	case "QScheme":
+		all = texts(QSchemeValue, []string{"per_tensor_affine", "per_channel_affine"})
+	}
+	return all
+}
+
+func texts(kind Kind, names []string) []Value {
+	var all []Value
+	for _, n := range names {
+		all = append(all, Value{Kind: kind, Text: n})
+	}
+	return all
+}
+
+// setValue gives argument i a value.
+func setValue(i int, v Value) func(*Case) bool {
+	return func(c *Case) bool {
+		changed := c.Args[i].Kind != v.Kind || c.Args[i].String() != v.String()
+		own(c.tensors(), c.tensors()) // what is gone can't be what another one is
+		c.Args[i] = v.clone()
+		return changed
+	}
+}
+
+func valueClasses(i int, values []Value) []valueClass {
+	var all []valueClass
+	for _, v := range values {
+		all = append(all, class1(v.String(), setValue(i, v)))
+	}
+	return all
+}
+
+// intLists are lists of whole numbers as ops take them: of every length, and
+// of the base's length with values of every sort.
+func intLists(base []Value, fixed int) []Value {
+	n := len(base)
+	var all []Value
+	for _, v := range []int64{-1, 0, 1, 2, 3, 4, 8} {
+		all = append(all, same(n, v))
+	}
+	up, down := same(n, 0), same(n, 0)
+	for k := range n {
+		up.List[k].Int, down.List[k].Int = int64(k), int64(n-1-k)
+	}
+	all = append(all, up, down, plus(up, 1), plus(down, 1), plus(up, int64(-n)))
+	for k := range n {
+		for _, v := range []int64{-1, 0, 1, 2} {
+			one := Value{Kind: ListValue, List: cloneValues(base)}
+			one.List[k] = integer(v)
+			all = append(all, one)
+		}
+	}
+	if fixed > 1 {
+		return all
+	}
+	for length := range 7 {
+		if length != n {
+			grown := same(length, 1)
+			copy(grown.List, base)
+			all = append(all, grown, same(length, 0))
+		}
+	}
+	return append(all, integers(0, 1), integers(1, 0), integers(-1, -2))
+}
+
+func plus(v Value, d int64) Value {
+	v = v.clone()
+	for k := range v.List {
+		v.List[k].Int += d
+	}
+	return v
+}
+
+// plainLists are lists of other scalars.
+func plainLists(base []Value, elem string, fixed int) []Value {
+	n := len(base)
+	var all []Value
+	if elem == "bool" && n <= 4 {
+		for bits := range 1 << n {
+			v := Value{Kind: ListValue}
+			for k := range n {
+				v.List = append(v.List, truth(bits>>k&1 != 0))
+			}
+			all = append(all, v)
+		}
+	} else {
+		for _, e := range scalarValues(elem) {
+			v := Value{Kind: ListValue}
+			for range n {
+				v.List = append(v.List, e)
+			}
+			all = append(all, v)
+		}
+	}
+	if fixed > 1 || n == 0 {
+		return append(all, Value{Kind: ListValue})
+	}
+	for _, length := range []int{0, 1, 2, 3, 4} {
+		v := Value{Kind: ListValue}
+		for k := range length {
+			v.List = append(v.List, base[k%n].clone())
+		}
+		all = append(all, v)
+	}
+	return all
+}
+
+// listLengths are a list of tensors at other lengths, with gaps where it may
+// have some, and of one tensor.
+func listLengths(i int, t schema.Type) []valueClass {
+	var all []valueClass
+	add := func(name string, change func(list []Value) []Value) {
+		all = append(all, class1(name, func(c *Case) bool {
+			own(c.tensors(), c.tensors())
+			v := &c.Args[i]
+			if v.Kind != ListValue || len(v.List) == 0 && name != "[]" {
+				return false
+			}
+			v.List = change(v.List)
+			return true
+		}))
+	}
+	for length := range 4 {
+		add("["+strings.Repeat("Tensor ", length)+"]", func(list []Value) []Value {
+			for len(list) < length {
+				list = append(list, list[0].clone())
+			}
+			return list[:length]
+		})
+	}
+	if t.Elem[0].Kind == schema.Optional {
+		for k := range 2 {
+			add("None at "+strconv.Itoa(k), func(list []Value) []Value {
+				if k < len(list) {
+					list[k] = none()
+				}
+				return list
+			})
+		}
+	}
+	return all
+}

@@ -1,0 +1,683 @@
+package suite
+
+import (
+	"math/rand/v2"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/opassert/opassert/schema"
+)
+
+// A design is the cases of one op in order: opening calls made from the schema
+// alone, of which those that run are the bases; then each value class of each
+// argument, once, on the first base that takes it; then pairs of classes. No
+// seed changes it. Random pairs, which the seed decides, come last.
+type design struct {
+	openings int
+	bases    []*Case
+	classes  []argClass
+	rows     [][]int // of classes, the later cases
+}
+
+// An argClass is a value class of an argument, or of all tensors together.
+type argClass struct {
+	arg string // "" is all tensors
+	valueClass
+	key bool // worth trying in pairs
+}
+
+const (
+	mostRows  = 48 // of pairs
+	randomly  = 8  // cases that the seed decides
+	mostBases = 4
+)
+
+// label names a class in reports: "self: const:NaN".
+func (a argClass) label() (arg, class string) {
+	if a.arg == "" {
+		return "tensors", a.name
+	}
+	return a.arg, a.name
+}
+
+// costly reports whether a class asks for many elements, or for a large number.
+func (a argClass) costly() bool {
+	n, err := strconv.ParseFloat(a.name, 64)
+	return strings.HasPrefix(a.name, "more than") || err == nil && n > 1e6
+}
+
+// cases is how many cases the design has.
+func (d *design) cases() int {
+	if len(d.bases) == 0 {
+		return d.openings + randomly
+	}
+	return d.openings + len(d.classes) + len(d.rows) + randomly
+}
+
+// row gives the classes that a case puts together.
+func (d *design) row(number int, rng *rand.Rand) []int {
+	n := number - d.openings
+	switch {
+	case n < len(d.classes):
+		return []int{n}
+	case n < len(d.classes)+len(d.rows):
+		return d.rows[n-len(d.classes)]
+	}
+	var row []int
+	for len(row) < min(3, len(d.classes)) {
+		row = append(row, rng.IntN(len(d.classes)))
+	}
+	return row
+}
+
+// ways is how many ways there are to have all classes of a row.
+func (d *design) ways(row []int) int {
+	most := 1
+	for _, i := range row {
+		most = max(most, len(d.classes[i].ways))
+	}
+	return most
+}
+
+// apply gives a call the classes of a row, each in the way of that number, or
+// its last one.
+func (d *design) apply(c *Case, row []int, way int) bool {
+	changed := false
+	for _, i := range row {
+		ways := d.classes[i].ways
+		if ways[min(way, len(ways)-1)](c) {
+			changed = true
+		} else if len(row) > 1 && way > 0 {
+			continue
+		}
+	}
+	return changed
+}
+
+// ordinary reports whether every tensor of a call is a dense one of its own.
+func (c *Case) ordinary() bool {
+	return !slices.ContainsFunc(c.tensors(), func(t *TensorSpec) bool { return t.Form != Strided || t.Same > 0 })
+}
+
+// shape says what tells bases apart: kinds of arguments, ranks and dtypes.
+func (c *Case) shape() string {
+	var b strings.Builder
+	for _, a := range c.Args {
+		b.WriteString(strconv.Itoa(int(a.Kind)))
+	}
+	for _, t := range c.tensors() {
+		b.WriteString(" " + t.DType + forms[t.Form] + strconv.Itoa(len(t.Sizes)))
+	}
+	return b.String()
+}
+
+// chooseBases orders what ran in the openings: ordinary calls first, no two
+// alike, of several ranks.
+func chooseBases(ran []*Case) []*Case {
+	var out []*Case
+	seen := make(map[string]bool)
+	for _, ordinary := range []bool{true, false} {
+		for _, c := range ran {
+			if c.ordinary() == ordinary && !seen[c.shape()] {
+				seen[c.shape()] = true
+				out = append(out, c)
+			}
+		}
+	}
+	if len(out) > mostBases {
+		// A call with four dimensions has channels.
+		if i := slices.IndexFunc(out, (*Case).channels); i >= mostBases {
+			out[mostBases-1] = out[i]
+		}
+		out = out[:mostBases]
+	}
+	return out
+}
+
+func (c *Case) channels() bool {
+	return slices.ContainsFunc(c.tensors(), func(t *TensorSpec) bool { return len(t.Sizes) == 4 && t.Form == Strided })
+}
+
+// newDesign plans the cases that follow the openings. Named are values that
+// the kernel's errors name, by argument.
+func newDesign(op *schema.Op, openings int, ran []*Case, named map[int][]Value) *design {
+	d := &design{openings: openings, bases: chooseBases(ran)}
+	if len(d.bases) == 0 {
+		return d
+	}
+	b := &designer{design: d, op: op, base: d.bases[0], named: named}
+	b.together()
+	b.scalars()
+	b.tensors()
+	b.sharing()
+	d.classes = append(d.classes, b.late...)
+	d.rows = coveringRows(d.classes, mostRows)
+	return d
+}
+
+// A designer fills a design in.
+type designer struct {
+	*design
+	op    *schema.Op
+	base  *Case
+	named map[int][]Value
+	late  []argClass // of values that crash kernels which trust them
+}
+
+var (
+	keyClass = regexp.MustCompile(`^(float64|float16|bfloat16|int64|bool|complex64|transposed|sliced|expanded|channels-last|requires-grad|` +
+		`channels .*|more than .*|first dimension [015]|last dimension 1|unbatched|0-dim|one element|const:(0|NaN|1)|negative|true|false|None|given|".*"|-1|0|1|0\.5|\[\]|same)$`)
+	daring = regexp.MustCompile(`^(int64 )?(max|lowest|negative|wide|special)$`)
+)
+
+func (b *designer) add(arg string, all ...valueClass) {
+	for _, v := range all {
+		b.classes = append(b.classes, argClass{arg, v, keyClass.MatchString(v.name)})
+	}
+}
+
+// main is the tensors that are the call's numbers: no indices, no masks, and
+// nothing that results go into.
+func (b *designer) main() (of reach, dtype string) {
+	first := -1
+	for i, arg := range b.op.Func.Args {
+		if ts := b.base.Args[i].appendTensors(nil); len(ts) > 0 && !outName(arg) {
+			first, dtype = i, ts[0].DType
+			break
+		}
+	}
+	if first < 0 {
+		return nil, ""
+	}
+	return func(c *Case) []*TensorSpec {
+		var out []*TensorSpec
+		model := c.Args[first].appendTensors(nil)
+		if len(model) == 0 {
+			return nil
+		}
+		dtype := model[0].DType
+		for i, arg := range b.op.Func.Args {
+			for _, t := range c.Args[i].appendTensors(nil) {
+				if t.DType == dtype && !outName(arg) {
+					out = append(out, t)
+				}
+			}
+		}
+		return out
+	}, dtype
+}
+
+// together varies all tensors of the call at once.
+func (b *designer) together() {
+	of, dtype := b.main()
+	if of == nil {
+		return
+	}
+	for _, v := range tensorClasses(of, dtype, false) {
+		b.place("", dtype, v)
+	}
+	b.add("", b.sizeClasses(of)...)
+	if len(of(b.base)) > 1 {
+		for turn := range 3 {
+			b.add("", class1("dtypes differ "+strconv.Itoa(turn), func(c *Case) bool {
+				for k, t := range own(of(c), c.tensors()) {
+					setDType([]string{"float32", "float64", "int64", "float16"}[(k+turn)%4])(t)
+				}
+				return true
+			}))
+		}
+	}
+}
+
+// place adds a class, late where it may end the process.
+func (b *designer) place(arg, dtype string, v valueClass) {
+	if daring.MatchString(v.name) && (dtypes[dtype].class == integral || strings.HasPrefix(v.name, "int64")) {
+		b.late = append(b.late, argClass{arg, v, false})
+		return
+	}
+	b.add(arg, v)
+}
+
+// tensors varies each argument's tensors alone.
+func (b *designer) tensors() {
+	several := len(b.base.tensors()) > 1
+	for i, arg := range b.op.Func.Args {
+		ts := b.base.Args[i].appendTensors(nil)
+		if len(ts) == 0 {
+			continue
+		}
+		if several || outName(arg) {
+			for _, v := range tensorClasses(ofArg(i), ts[0].DType, outName(arg)) {
+				b.place(arg.Name, ts[0].DType, v)
+			}
+		}
+		if outName(arg) {
+			b.add(arg.Name, class1("sized", func(c *Case) bool {
+				return reach(ofArg(i)).each(setSizes(b.base.tensors()[0].Sizes...))(c)
+			}))
+		}
+		if t := unwrap(arg.Type); t.Kind == schema.List {
+			b.add(arg.Name, listLengths(i, t)...)
+			for _, v := range tensorClasses(lastOf(i), ts[0].DType, true) {
+				v.name = "last " + v.name
+				b.add(arg.Name, v)
+			}
+		}
+	}
+}
+
+func unwrap(t schema.Type) schema.Type {
+	if t.Kind == schema.Optional {
+		return t.Elem[0]
+	}
+	return t
+}
+
+// scalars varies every argument that is no tensor, and leaves out what may be.
+func (b *designer) scalars() {
+	for i, arg := range b.op.Func.Args {
+		t := unwrap(arg.Type)
+		if arg.Type.Kind == schema.Optional {
+			b.add(arg.Name, class1("None", setValue(i, none())))
+			if k := b.base.Args[i].Kind; k == NoneValue || k == DefaultValue {
+				b.add(arg.Name, class1("given", b.given(i, arg)))
+			}
+		}
+		var all []Value
+		switch {
+		case t.Kind == schema.List && isInt(t.Elem[0]):
+			all = intLists(b.listAt(i, arg), t.Size)
+		case t.Kind == schema.List && len(scalarValues(t.Elem[0].Name)) > 0 && t.Elem[0].Kind == schema.Base:
+			all = plainLists(b.listAt(i, arg), t.Elem[0].Name, t.Size)
+		case t.Kind == schema.Base && t.Name == "str":
+			all = b.texts(i, arg)
+		case t.Kind == schema.Base:
+			all = scalarValues(t.Name)
+		}
+		b.add(arg.Name, valueClasses(i, b.named[i])...)
+		b.add(arg.Name, valueClasses(i, slices.DeleteFunc(all, func(v Value) bool {
+			return slices.ContainsFunc(b.named[i], func(w Value) bool { return w.String() == v.String() })
+		}))...)
+		if t.Kind == schema.Base && isInt(t) {
+			for _, n := range largeInts {
+				b.late = append(b.late, argClass{arg.Name, class1(strconv.FormatInt(n, 10), setValue(i, integer(n))), false})
+			}
+		}
+	}
+}
+
+// listAt gives the list that the base has for an argument, or a plausible one.
+func (b *designer) listAt(i int, arg schema.Argument) []Value {
+	if v := b.base.Args[i]; v.Kind == ListValue && len(v.List) > 0 {
+		return v.List
+	}
+	v := ofType(newRandom(0, arg.Name, 0), arg, unwrap(arg.Type), &themes[0])
+	if len(v.List) == 0 {
+		return same(2, 1).List
+	}
+	return v.List
+}
+
+// given gives an optional argument that the base leaves out.
+func (b *designer) given(i int, arg schema.Argument) func(*Case) bool {
+	arg.Type = unwrap(arg.Type)
+	return func(c *Case) bool {
+		th := themes[0]
+		if ts := c.tensors(); len(ts) > 0 {
+			all := own(ts, ts)
+			th.sizes, th.dtype = all[0].Sizes, all[0].DType
+		}
+		own(c.tensors(), c.tensors())
+		c.Args[i] = ofType(newRandom(0, arg.Name, 1), arg, arg.Type, &th)
+		return c.Args[i].Kind != NoneValue
+	}
+}
+
+// texts are the words that an argument's name and its default suggest, and
+// after them all that are usual.
+func (b *designer) texts(i int, arg schema.Argument) []Value {
+	all := slices.Clone(words[arg.Name])
+	if d, err := strconv.Unquote(strings.ReplaceAll(arg.Default, "'", `"`)); err == nil {
+		all = append(all, d)
+	}
+	for _, w := range usualWords {
+		if !slices.Contains(all, w) {
+			all = append(all, w)
+		}
+	}
+	if len(b.named[i]) > 1 { // the kernel said which there are
+		all = all[:min(len(all), 3)]
+	}
+	return texts(TextValue, all)
+}
+
+// sharing makes two tensors one, or views of one storage.
+func (b *designer) sharing() {
+	own(b.base.tensors(), b.base.tensors())
+	n := len(b.base.tensors())
+	outs := make(map[int]bool)
+	at := 0
+	for i, arg := range b.op.Func.Args {
+		for range b.base.Args[i].appendTensors(nil) {
+			outs[at] = outName(arg)
+			at++
+		}
+	}
+	for j := range min(n, 6) {
+		for i := range j {
+			if outs[i] || outs[j] {
+				continue
+			}
+			share := func(set func(t *TensorSpec)) func(*Case) bool {
+				return func(c *Case) bool {
+					ts := c.tensors()
+					if j >= len(ts) {
+						return false
+					}
+					set(own(ts, ts)[j])
+					return true
+				}
+			}
+			pair := strconv.Itoa(i+1) + " and " + strconv.Itoa(j+1)
+			b.add("", class1("same tensor "+pair, share(func(t *TensorSpec) { t.Same = i + 1 })),
+				class1("views of one storage "+pair, share(func(t *TensorSpec) { t.View = i + 1 })))
+		}
+	}
+}
+
+// sizeClasses are sizes of the tensors in step with each other.
+func (b *designer) sizeClasses(of reach) []valueClass {
+	var all []valueClass
+	add := func(name string, n int64, ways ...resize) {
+		v := valueClass{name: name}
+		for _, way := range ways {
+			v.ways = append(v.ways, func(c *Case) bool { return way(c, own(of(c), c.tensors()), n) })
+		}
+		all = append(all, v)
+	}
+	for _, n := range []int64{0, 1, 5, 8} {
+		add("first dimension "+strconv.FormatInt(n, 10), n, leading, symbol(0, false), symbol(0, true), alone(0))
+	}
+	for _, n := range []int64{0, 1, 7, 8, 64} {
+		add("last dimension "+strconv.FormatInt(n, 10), n, trailing, symbol(-1, false), symbol(-1, true), alone(-1))
+	}
+	for _, n := range []int64{4, 8, 16, 32} {
+		add("channels "+strconv.FormatInt(n, 10), n, channels, symbol(1, false), symbol(1, true))
+	}
+	for _, n := range []int64{4096, 32768} {
+		add("more than "+strconv.FormatInt(n, 10), n, beyond(batches), beyond(leading), beyond(symbol(0, false)), beyond(trailing), beyond(symbol(-1, true)), beyond(alone(0)))
+	}
+	add("unbatched", 0, unbatched)
+	add("batched", 2, batched)
+	for k, d := range symbols(of(b.base)) {
+		for _, n := range []int64{1, 8, 16} {
+			if d != n {
+				add("size "+strconv.FormatInt(d, 10)+" is "+strconv.FormatInt(n, 10), n, every(k, false), every(k, true))
+			}
+		}
+	}
+	return all
+}
+
+// A resize changes sizes of tensors of a call; n is the new size.
+type resize func(c *Case, ts []*TensorSpec, n int64) bool
+
+// model is the first of the tensors with the most dimensions.
+func model(ts []*TensorSpec) *TensorSpec {
+	var m *TensorSpec
+	for _, t := range ts {
+		if m == nil || len(t.Sizes) > len(m.Sizes) {
+			m = t
+		}
+	}
+	if m == nil || len(m.Sizes) == 0 {
+		return nil
+	}
+	return m
+}
+
+// leading changes the first dimension of the tensors with the most dimensions.
+func leading(c *Case, ts []*TensorSpec, n int64) bool {
+	m := model(ts)
+	if m == nil || m.Sizes[0] == n {
+		return false
+	}
+	d, rank := m.Sizes[0], len(m.Sizes)
+	for _, t := range ts {
+		if len(t.Sizes) == rank && t.Sizes[0] == d {
+			t.Sizes[0] = n
+		}
+	}
+	return true
+}
+
+// trailing changes the last dimension of every tensor that agrees in it.
+func trailing(c *Case, ts []*TensorSpec, n int64) bool {
+	m := model(ts)
+	if m == nil || m.Sizes[len(m.Sizes)-1] == n {
+		return false
+	}
+	d := m.Sizes[len(m.Sizes)-1]
+	for _, t := range ts {
+		if r := len(t.Sizes); r > 0 && t.Sizes[r-1] == d {
+			t.Sizes[r-1] = n
+		}
+	}
+	return true
+}
+
+// channels changes the second dimension, and vectors of its size.
+func channels(c *Case, ts []*TensorSpec, n int64) bool {
+	m := model(ts)
+	if m == nil || len(m.Sizes) < 3 || m.Sizes[1] == n {
+		return false
+	}
+	d := m.Sizes[1]
+	for _, t := range ts {
+		switch r := len(t.Sizes); {
+		case r >= 3 && t.Sizes[1] == d:
+			t.Sizes[1] = n
+		case r == 1 && t.Sizes[0] == d:
+			t.Sizes[0] = n
+		}
+	}
+	return true
+}
+
+// symbol changes every dimension that is as large as one of the model's, with
+// whole numbers that say it where they are to follow.
+func symbol(dim int, numbers bool) resize {
+	return func(c *Case, ts []*TensorSpec, n int64) bool {
+		m := model(ts)
+		if m == nil || dim >= len(m.Sizes) {
+			return false
+		}
+		at := dim
+		if dim < 0 {
+			at += len(m.Sizes)
+		}
+		return replaceSize(c, ts, m.Sizes[at], n, numbers)
+	}
+}
+
+// every changes the call's size number k wherever it stands.
+func every(k int, numbers bool) resize {
+	return func(c *Case, ts []*TensorSpec, n int64) bool {
+		all := symbols(ts)
+		return k < len(all) && replaceSize(c, ts, all[k], n, numbers)
+	}
+}
+
+func replaceSize(c *Case, ts []*TensorSpec, d, n int64, numbers bool) bool {
+	if d == n {
+		return false
+	}
+	for _, t := range ts {
+		for k := range t.Sizes {
+			if t.Sizes[k] == d {
+				t.Sizes[k] = n
+			}
+		}
+	}
+	if numbers {
+		changed := false
+		for i := range c.Args {
+			changed = c.Args[i].replaceInt(d, n) || changed
+		}
+		return changed
+	}
+	return true
+}
+
+// alone changes one dimension of one tensor.
+func alone(dim int) resize {
+	return func(c *Case, ts []*TensorSpec, n int64) bool {
+		m := model(ts)
+		if m == nil {
+			return false
+		}
+		at := dim
+		if dim < 0 {
+			at += len(m.Sizes)
+		}
+		changed := m.Sizes[at] != n
+		m.Sizes[at] = n
+		return changed
+	}
+}
+
+// beyond makes the change that gives the model more elements than n.
+func beyond(way resize) resize {
+	return func(c *Case, ts []*TensorSpec, n int64) bool {
+		m := model(ts)
+		if m == nil || size(m.Sizes) == 0 || size(m.Sizes) > n {
+			return false
+		}
+		for to := int64(65); to <= 1<<16+1; to = 2*to - 1 {
+			if !way(c, ts, to) {
+				return false
+			}
+			if size(m.Sizes) > n {
+				return true
+			}
+		}
+		return false
+	}
+}
+
+// batches makes more of what there is: a longer first dimension where it counts
+// samples, or one more before the others.
+func batches(c *Case, ts []*TensorSpec, n int64) bool {
+	m := model(ts)
+	switch {
+	case m == nil:
+		return false
+	case len(m.Sizes) == 1 || len(m.Sizes) == 3 && m.Sizes[0] > 64 || len(m.Sizes) > 3:
+		return leading(c, ts, n)
+	}
+	return batched(c, ts, n)
+}
+
+func unbatched(c *Case, ts []*TensorSpec, _ int64) bool {
+	m := model(ts)
+	if m == nil {
+		return false
+	}
+	d, rank := m.Sizes[0], len(m.Sizes)
+	for _, t := range ts {
+		if len(t.Sizes) == rank && t.Sizes[0] == d {
+			t.Sizes = t.Sizes[1:]
+			t.legal()
+		}
+	}
+	return true
+}
+
+func batched(c *Case, ts []*TensorSpec, n int64) bool {
+	m := model(ts)
+	if m == nil || len(m.Sizes) > 5 {
+		return false
+	}
+	rank := len(m.Sizes)
+	for _, t := range ts {
+		if len(t.Sizes) == rank {
+			t.Sizes = append([]int64{n}, t.Sizes...)
+			t.legal()
+		}
+	}
+	return true
+}
+
+// symbols are the sizes that dimensions of a call have.
+func symbols(ts []*TensorSpec) []int64 {
+	var all []int64
+	for _, t := range ts {
+		for _, n := range t.Sizes {
+			if !slices.Contains(all, n) && len(all) < 4 {
+				all = append(all, n)
+			}
+		}
+	}
+	return all
+}
+
+// coveringRows puts key classes together, three in a row, so that as many pairs
+// as can be stand in some row.
+func coveringRows(classes []argClass, most int) [][]int {
+	var keys []int
+	for i, c := range classes {
+		if c.key {
+			keys = append(keys, i)
+		}
+	}
+	type pair struct{ a, b int }
+	done := make(map[pair]bool)
+	fresh := func(a, b int) bool {
+		return classes[a].arg+factor(classes[a]) != classes[b].arg+factor(classes[b]) && !done[pair{min(a, b), max(a, b)}]
+	}
+	var rows [][]int
+	rng := newRandom(0, "rows", len(keys))
+	for range 40 * most {
+		if len(rows) == most || len(keys) < 2 {
+			break
+		}
+		a, b := pick(rng, keys), pick(rng, keys)
+		if a == b || !fresh(a, b) {
+			continue
+		}
+		row := []int{a, b}
+		for range 12 {
+			if c := pick(rng, keys); c != a && c != b && fresh(a, c) && fresh(b, c) {
+				row = append(row, c)
+				break
+			}
+		}
+		for x := range row {
+			for y := range x {
+				done[pair{min(row[x], row[y]), max(row[x], row[y])}] = true
+			}
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+// factor says which side of an argument a class is about: two classes of one
+// side can't be had together.
+func factor(c argClass) string {
+	switch name := c.name; {
+	case dtypes[name].size > 0:
+		return " dtype"
+	case slices.Contains(arrangements, name):
+		return " layout"
+	case slices.Contains(forms, name):
+		return " form"
+	case strings.HasPrefix(name, "const") || name == "negative":
+		return " fill"
+	case strings.Contains(name, "dimension") || strings.HasPrefix(name, "channels ") || strings.HasPrefix(name, "more than") || name == "unbatched" || name == "0-dim" || name == "one element":
+		return " sizes"
+	}
+	return ""
+}

@@ -1,0 +1,116 @@
+package suite
+
+import (
+	"math"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/opassert/opassert/schema"
+)
+
+// Values that hardly a kernel takes: what it throws names what it takes.
+const (
+	nonsense = "opassert"
+	probeInt = 1009
+)
+
+var (
+	quoted = regexp.MustCompile("['\"`]([\\w.+-]{1,24})['\"`]")
+	// choice is where an error goes on with what there is to choose from.
+	choice = regexp.MustCompile(`(?i)\b(?:one of|must be|should be|expected|expects|either|choose from|supported?(?: \w+)? (?:are|is)|supports|allowed(?: \w+)?|valid(?: \w+)?(?: are| is)?|options(?: are)?|available(?: are)?|among|only|in|want|use)\b[: ]*`)
+	plain  = regexp.MustCompile(`^[A-Za-z][\w-]{0,23}$`)
+	number = regexp.MustCompile(`-?\b\d+(?:\.\d+)?\b`)
+)
+
+// namedWords finds the texts that an error offers: the quoted ones, or those in
+// an enumeration: "mode should be nearest or bilinear", "one of {a, b}".
+func namedWords(text string) []string {
+	var all []string
+	add := func(w string) {
+		if w != nonsense && len(all) < 12 && !slices.Contains(all, w) {
+			all = append(all, w)
+		}
+	}
+	for _, m := range quoted.FindAllStringSubmatch(text, -1) {
+		add(m[1])
+	}
+	if len(all) > 1 {
+		return all
+	}
+	for _, at := range choice.FindAllStringIndex(text, -1) {
+		rest, _, _ := strings.Cut(text[at[1]:], "\n")
+		for _, w := range enumeration(rest) {
+			add(w)
+		}
+	}
+	return all
+}
+
+// enumeration reads words with commas, bars, slashes, "or" and "and" between.
+func enumeration(text string) []string {
+	var all []string
+	joined := true
+	for _, field := range strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" \t|/()[]{}", r) }) {
+		if field == "or" || field == "and" || field == "," {
+			joined = true
+			continue
+		}
+		word := strings.Trim(field, ",.;:'\"`")
+		if !joined && len(all) > 0 || !plain.MatchString(word) {
+			break
+		}
+		all = append(all, word)
+		joined = strings.HasSuffix(field, ",") || strings.ContainsAny(text, "|/")
+	}
+	return all
+}
+
+// ask finds the values that the kernel's errors name for an argument: it calls
+// the base with one that makes no sense.
+func (r *runner) ask(t *target, base *Case, i int) []Value {
+	arg := unwrap(t.operator.Schema.Func.Args[i].Type)
+	if arg.Kind != schema.Base {
+		return nil
+	}
+	var probe Value
+	switch {
+	case arg.Name == "str":
+		probe = word(nonsense)
+	case isInt(arg):
+		probe = integer(probeInt)
+	case arg.Name == "float" || arg.Name == "Scalar":
+		probe = real(-probeInt)
+	default:
+		return nil
+	}
+	c := base.clone()
+	setValue(i, probe)(c)
+	_, err := r.try(t, c)
+	text, thrown := message(err)
+	if err == nil || !thrown {
+		return nil
+	}
+	var found []Value
+	if probe.Kind == TextValue {
+		for _, w := range namedWords(text) {
+			found = append(found, word(w))
+		}
+		return found
+	}
+	for _, n := range number.FindAllString(text, 8) {
+		if v, err := strconv.ParseFloat(n, 64); err == nil && math.Abs(v) < probeInt {
+			for _, d := range []float64{0, -1, 1} {
+				value := real(v + d)
+				if probe.Kind == IntValue {
+					value = integer(int64(v + d))
+				}
+				if !slices.ContainsFunc(found, func(w Value) bool { return w.String() == value.String() }) {
+					found = append(found, value)
+				}
+			}
+		}
+	}
+	return found
+}
