@@ -151,6 +151,7 @@ func opCases(t testing.TB) []opCase {
 		{"negate_", []libtorch.Value{x()}, []string{"OA006 result self"}},
 		{"grow_", []libtorch.Value{x()}, []string{"OA006 result self"}},
 		{"replace_", []libtorch.Value{x(), x()}, []string{"OA002 self"}},
+		{"replace_", []libtorch.Value{x(), floats(t, 1)}, []string{"OA002 self", "OA013 self"}},
 		{"stretch.out", []libtorch.Value{x(), x()}, nil},
 		{"stretch.out", []libtorch.Value{x(), floats(t, 1)}, []string{"OA006 result out"}},
 		{"cached_ones", []libtorch.Value{x()}, []string{"OA003 result"}},

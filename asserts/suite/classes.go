@@ -13,7 +13,7 @@ import (
 type valueClass struct {
 	name string
 	// ways make the call have it, the plainest first; each reports whether the
-	// call has a place for it.
+	// call has it then.
 	ways []func(c *Case) bool
 }
 
@@ -44,34 +44,37 @@ func fillsFor(dtype string) []Fill {
 // everyDType is every dtype that a dense tensor can have, the usual ones first.
 var everyDType = []string{"float32", "float64", "float16", "bfloat16", "int64", "int32", "bool", "complex64", "complex128", "uint8", "int8", "int16", "complex32"}
 
-var layouts = []Arrangement{Transposed, Sliced, Expanded, ChannelsLast, Offset}
+var layouts = []struct {
+	name string
+	Arrangement
+	rank int // 0 for any
+}{{"transposed", Transposed, 0}, {"sliced", Sliced, 0}, {"expanded", Expanded, 0}, {"offset", Offset, 0}, {"channels-last", ChannelsLast, 4}, {"channels-last-3d", ChannelsLast, 5}}
 
 // plainForms are those that a strided tensor can have beside its layout.
 var plainForms = []Form{Grad, Inference, Negative, Conjugate, Zero}
 
-// setters change one tensor; they report whether it was another one before.
+// setters change one tensor; they report whether it is so then.
 
 func setDType(dtype string) func(*TensorSpec) bool {
 	return func(t *TensorSpec) bool {
-		changed := t.DType != dtype
 		t.DType = dtype
 		t.legal()
-		return changed
+		return true
 	}
 }
 
 func setFill(f Fill) func(*TensorSpec) bool {
 	return func(t *TensorSpec) bool {
-		changed := t.Fill.String() != f.String()
 		t.Fill = f
-		return changed
+		return true
 	}
 }
 
-func setLayout(a Arrangement) func(*TensorSpec) bool {
+// setLayout takes tensors of one rank where the layout asks for that.
+func setLayout(a Arrangement, rank int) func(*TensorSpec) bool {
 	return func(t *TensorSpec) bool {
-		rank := len(t.Sizes)
-		if rank == 0 || a == Transposed && rank < 2 || a == ChannelsLast && rank != 4 && rank != 5 || t.Arrangement == a {
+		n := len(t.Sizes)
+		if n == 0 || a == Transposed && n < 2 || rank > 0 && n != rank {
 			return false
 		}
 		t.Arrangement = a
@@ -85,46 +88,42 @@ func setForm(f Form) func(*TensorSpec) bool {
 		if f == Conjugate && dtypes[t.DType].class != complexed {
 			t.DType = "complex64"
 		}
-		if f == Grad && dtypes[t.DType].class == integral {
-			return false
-		}
-		changed := t.Form != f
 		t.Form = f
 		t.legal()
-		return changed && t.Form == f
+		return t.Form == f
 	}
 }
 
 func setSizes(sizes ...int64) func(*TensorSpec) bool {
 	return func(t *TensorSpec) bool {
-		changed := !slices.Equal(t.Sizes, sizes)
 		t.Sizes = slices.Clone(sizes)
 		t.legal()
-		return changed
+		return true
 	}
 }
 
 func setAll(setters ...func(*TensorSpec) bool) func(*TensorSpec) bool {
 	return func(t *TensorSpec) bool {
-		changed := false
 		for _, set := range setters {
-			changed = set(t) || changed
+			if !set(t) {
+				return false
+			}
 		}
-		return changed
+		return true
 	}
 }
 
 // A reach says which tensors of a call a class is about.
 type reach func(c *Case) []*TensorSpec
 
-// each makes the setter's change to every tensor in reach.
+// each makes the setter's change to every tensor in reach that can have it.
 func (of reach) each(set func(*TensorSpec) bool) func(*Case) bool {
 	return func(c *Case) bool {
-		changed := false
+		holds := false
 		for _, t := range own(of(c), c.tensors()) {
-			changed = set(t) || changed
+			holds = set(t) || holds
 		}
-		return changed
+		return holds
 	}
 }
 
@@ -152,8 +151,8 @@ func tensorClasses(of reach, dtype string, written bool) []valueClass {
 			add(d, setDType(d))
 		}
 	}
-	for _, a := range layouts {
-		add(arrangements[a], setLayout(a))
+	for _, l := range layouts {
+		add(l.name, setLayout(l.Arrangement, l.rank))
 	}
 	for _, f := range plainForms {
 		if !written || f == Grad || f == Inference {
@@ -250,10 +249,9 @@ func texts(kind Kind, names []string) []Value {
 // setValue gives argument i a value.
 func setValue(i int, v Value) func(*Case) bool {
 	return func(c *Case) bool {
-		changed := c.Args[i].Kind != v.Kind || c.Args[i].String() != v.String()
 		own(c.tensors(), c.tensors()) // what is gone can't be what another one is
 		c.Args[i] = v.clone()
-		return changed
+		return true
 	}
 }
 

@@ -29,9 +29,9 @@ type argClass struct {
 }
 
 const (
-	mostRows  = 48 // of pairs
-	randomly  = 8  // cases that the seed decides
-	mostBases = 4
+	mostRows  = 128 // of pairs
+	randomly  = 8   // cases that the seed decides
+	mostBases = 6
 )
 
 // label names a class in reports: "self: const:NaN".
@@ -82,18 +82,15 @@ func (d *design) ways(row []int) int {
 }
 
 // apply gives a call the classes of a row, each in the way of that number, or
-// its last one.
+// its last one. It reports whether the call has them all.
 func (d *design) apply(c *Case, row []int, way int) bool {
-	changed := false
 	for _, i := range row {
 		ways := d.classes[i].ways
-		if ways[min(way, len(ways)-1)](c) {
-			changed = true
-		} else if len(row) > 1 && way > 0 {
-			continue
+		if !ways[min(way, len(ways)-1)](c) {
+			return false
 		}
 	}
-	return changed
+	return true
 }
 
 // ordinary reports whether every tensor of a call is a dense one of its own.
@@ -113,31 +110,36 @@ func (c *Case) shape() string {
 	return b.String()
 }
 
-// chooseBases orders what ran in the openings: ordinary calls first, no two
-// alike, of several ranks.
+// chooseBases orders what ran in the openings: ordinary calls first, one of
+// each rank before others of the same, no two alike.
 func chooseBases(ran []*Case) []*Case {
-	var out []*Case
-	seen := make(map[string]bool)
+	var first, others []*Case
+	ranks, shapes := make(map[int]bool), make(map[string]bool)
 	for _, ordinary := range []bool{true, false} {
 		for _, c := range ran {
-			if c.ordinary() == ordinary && !seen[c.shape()] {
-				seen[c.shape()] = true
-				out = append(out, c)
+			if c.ordinary() != ordinary || shapes[c.shape()] {
+				continue
+			}
+			shapes[c.shape()] = true
+			if r := c.rank(); ordinary && !ranks[r] {
+				ranks[r] = true
+				first = append(first, c)
+			} else {
+				others = append(others, c)
 			}
 		}
 	}
-	if len(out) > mostBases {
-		// A call with four dimensions has channels.
-		if i := slices.IndexFunc(out, (*Case).channels); i >= mostBases {
-			out[mostBases-1] = out[i]
-		}
-		out = out[:mostBases]
-	}
-	return out
+	all := append(first, others...)
+	return all[:min(len(all), mostBases)]
 }
 
-func (c *Case) channels() bool {
-	return slices.ContainsFunc(c.tensors(), func(t *TensorSpec) bool { return len(t.Sizes) == 4 && t.Form == Strided })
+// rank is the most dimensions that a tensor of the call has.
+func (c *Case) rank() int {
+	most := 0
+	for _, t := range c.tensors() {
+		most = max(most, len(t.Sizes))
+	}
+	return most
 }
 
 // newDesign plans the cases that follow the openings. Named are values that
@@ -168,7 +170,7 @@ type designer struct {
 
 var (
 	keyClass = regexp.MustCompile(`^(float64|float16|bfloat16|int64|bool|complex64|transposed|sliced|expanded|channels-last|requires-grad|` +
-		`channels .*|more than .*|first dimension [015]|last dimension 1|unbatched|0-dim|one element|const:(0|NaN|1)|negative|true|false|None|given|".*"|-1|0|1|0\.5|\[\]|same)$`)
+		`channels 8|more than 32768|first dimension [01]|unbatched|0-dim|const:(0|NaN)|negative|true|false|None|given|".*"|-1|0|1|0\.5|\[\])$`)
 	daring = regexp.MustCompile(`^(int64 )?(max|lowest|negative|wide|special)$`)
 )
 
@@ -404,7 +406,7 @@ func (b *designer) sizeClasses(of reach) []valueClass {
 		add("last dimension "+strconv.FormatInt(n, 10), n, trailing, symbol(-1, false), symbol(-1, true), alone(-1))
 	}
 	for _, n := range []int64{4, 8, 16, 32} {
-		add("channels "+strconv.FormatInt(n, 10), n, channels, symbol(1, false), symbol(1, true))
+		add("channels "+strconv.FormatInt(n, 10), n, channels, ofRank(3, symbol(1, false)), ofRank(3, symbol(1, true)))
 	}
 	for _, n := range []int64{4096, 32768} {
 		add("more than "+strconv.FormatInt(n, 10), n, beyond(batches), beyond(leading), beyond(symbol(0, false)), beyond(trailing), beyond(symbol(-1, true)), beyond(alone(0)))
@@ -441,7 +443,7 @@ func model(ts []*TensorSpec) *TensorSpec {
 // leading changes the first dimension of the tensors with the most dimensions.
 func leading(c *Case, ts []*TensorSpec, n int64) bool {
 	m := model(ts)
-	if m == nil || m.Sizes[0] == n {
+	if m == nil {
 		return false
 	}
 	d, rank := m.Sizes[0], len(m.Sizes)
@@ -456,7 +458,7 @@ func leading(c *Case, ts []*TensorSpec, n int64) bool {
 // trailing changes the last dimension of every tensor that agrees in it.
 func trailing(c *Case, ts []*TensorSpec, n int64) bool {
 	m := model(ts)
-	if m == nil || m.Sizes[len(m.Sizes)-1] == n {
+	if m == nil {
 		return false
 	}
 	d := m.Sizes[len(m.Sizes)-1]
@@ -471,7 +473,7 @@ func trailing(c *Case, ts []*TensorSpec, n int64) bool {
 // channels changes the second dimension, and vectors of its size.
 func channels(c *Case, ts []*TensorSpec, n int64) bool {
 	m := model(ts)
-	if m == nil || len(m.Sizes) < 3 || m.Sizes[1] == n {
+	if m == nil || len(m.Sizes) < 3 {
 		return false
 	}
 	d := m.Sizes[1]
@@ -502,6 +504,14 @@ func symbol(dim int, numbers bool) resize {
 	}
 }
 
+// ofRank makes the change where the model has so many dimensions.
+func ofRank(rank int, way resize) resize {
+	return func(c *Case, ts []*TensorSpec, n int64) bool {
+		m := model(ts)
+		return m != nil && len(m.Sizes) >= rank && way(c, ts, n)
+	}
+}
+
 // every changes the call's size number k wherever it stands.
 func every(k int, numbers bool) resize {
 	return func(c *Case, ts []*TensorSpec, n int64) bool {
@@ -511,9 +521,6 @@ func every(k int, numbers bool) resize {
 }
 
 func replaceSize(c *Case, ts []*TensorSpec, d, n int64, numbers bool) bool {
-	if d == n {
-		return false
-	}
 	for _, t := range ts {
 		for k := range t.Sizes {
 			if t.Sizes[k] == d {
@@ -542,9 +549,8 @@ func alone(dim int) resize {
 		if dim < 0 {
 			at += len(m.Sizes)
 		}
-		changed := m.Sizes[at] != n
 		m.Sizes[at] = n
-		return changed
+		return true
 	}
 }
 
@@ -552,7 +558,7 @@ func alone(dim int) resize {
 func beyond(way resize) resize {
 	return func(c *Case, ts []*TensorSpec, n int64) bool {
 		m := model(ts)
-		if m == nil || size(m.Sizes) == 0 || size(m.Sizes) > n {
+		if m == nil || size(m.Sizes) == 0 {
 			return false
 		}
 		for to := int64(65); to <= 1<<16+1; to = 2*to - 1 {
@@ -623,40 +629,51 @@ func symbols(ts []*TensorSpec) []int64 {
 	return all
 }
 
-// coveringRows puts key classes together, three in a row, so that as many pairs
-// as can be stand in some row.
+// coveringRows puts key classes together, up to three in a row, so that as
+// many pairs as can be stand in some row, no three about all tensors: those of one sort of thing first,
+// tensors' with tensors' and arguments' with arguments'.
 func coveringRows(classes []argClass, most int) [][]int {
-	var keys []int
-	for i, c := range classes {
-		if c.key {
-			keys = append(keys, i)
+	type pair struct{ a, b int }
+	var pairs, mixed []pair
+	for b := range classes {
+		for a := range b {
+			switch x, y := classes[a], classes[b]; {
+			case !x.key || !y.key || x.arg == y.arg && factor(x) == factor(y):
+			case (x.arg == "") == (y.arg == "") && factor(x) != " fill" && factor(y) != " fill":
+				pairs = append(pairs, pair{a, b})
+			default:
+				mixed = append(mixed, pair{a, b})
+			}
 		}
 	}
-	type pair struct{ a, b int }
-	done := make(map[pair]bool)
-	fresh := func(a, b int) bool {
-		return classes[a].arg+factor(classes[a]) != classes[b].arg+factor(classes[b]) && !done[pair{min(a, b), max(a, b)}]
+	rng := newRandom(0, "rows", len(classes))
+	for _, ps := range [][]pair{pairs, mixed} {
+		rng.Shuffle(len(ps), func(i, j int) { ps[i], ps[j] = ps[j], ps[i] })
 	}
+	pairs = append(pairs, mixed...)
+	wanted := make(map[pair]bool)
+	for _, p := range pairs {
+		wanted[p] = true
+	}
+	want := func(a, b int) bool { return wanted[pair{min(a, b), max(a, b)}] }
 	var rows [][]int
-	rng := newRandom(0, "rows", len(keys))
-	for range 40 * most {
-		if len(rows) == most || len(keys) < 2 {
+	for _, p := range pairs {
+		if len(rows) == most {
 			break
 		}
-		a, b := pick(rng, keys), pick(rng, keys)
-		if a == b || !fresh(a, b) {
+		if !wanted[p] {
 			continue
 		}
-		row := []int{a, b}
-		for range 12 {
-			if c := pick(rng, keys); c != a && c != b && fresh(a, c) && fresh(b, c) {
+		row := []int{p.a, p.b}
+		for c := range classes {
+			if (classes[c].arg != "" || classes[p.a].arg != "") && want(p.a, c) && want(p.b, c) {
 				row = append(row, c)
 				break
 			}
 		}
-		for x := range row {
-			for y := range x {
-				done[pair{min(row[x], row[y]), max(row[x], row[y])}] = true
+		for i := range row {
+			for j := range i {
+				delete(wanted, pair{min(row[i], row[j]), max(row[i], row[j])})
 			}
 		}
 		rows = append(rows, row)
@@ -670,7 +687,7 @@ func factor(c argClass) string {
 	switch name := c.name; {
 	case dtypes[name].size > 0:
 		return " dtype"
-	case slices.Contains(arrangements, name):
+	case slices.Contains(arrangements, name) || name == "channels-last-3d":
 		return " layout"
 	case slices.Contains(forms, name):
 		return " form"

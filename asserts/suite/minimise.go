@@ -102,5 +102,5 @@ func simplifications(c *Case, i int) []*Case {
 }
 
 func shared(c *Case) bool {
-	return slices.ContainsFunc(c.tensors(), func(t *TensorSpec) bool { return t.Same > 0 })
+	return slices.ContainsFunc(c.tensors(), func(t *TensorSpec) bool { return t.Same > 0 || t.View > 0 })
 }

@@ -17,7 +17,7 @@ type Report struct {
 	Engine  string         `json:"engine"`
 	Level   asserts.Level  `json:"level"`
 	Seed    uint64         `json:"seed"`
-	Cases   int            `json:"cases"`          // asked for of each op
+	Cases   int            `json:"cases"`          // asked for of each op; 0 for all of its design
 	Command string         `json:"command"`        // what a repro line begins with
 	All     int            `json:"all"`            // ops of the run; more than len(Ops) where it was interrupted
 	Shard   Shard          `json:"shard,omitzero"` // of which this is the report

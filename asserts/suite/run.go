@@ -132,6 +132,9 @@ func (r *runner) call(t *target, number int, result *caseResult) (a *attempt, cl
 // prepare runs the openings before a case as an earlier worker did, but for
 // those that ended it; starting is called before each.
 func (r *runner) prepare(t *target, from int, skip []int, starting func(int)) {
+	if from < t.gen.openings() { // these need no others
+		return
+	}
 	for n := range min(from, t.planned()) {
 		if !slices.Contains(skip, n) {
 			starting(n)
@@ -146,8 +149,8 @@ func (r *runner) vary(t *target, row []int, number int) (*attempt, error) {
 	d := t.design()
 	rng := newRandom(0, t.gen.name, number)
 	var last error
-	for _, base := range d.bases {
-		for way := range d.ways(row) {
+	for way := range d.ways(row) {
+		for _, base := range d.bases {
 			c := base.clone()
 			c.Number = number
 			if !d.apply(c, row, way) || c.huge() {
@@ -158,9 +161,6 @@ func (r *runner) vary(t *target, row []int, number int) (*attempt, error) {
 				return a, nil
 			}
 			last = err
-			if text, thrown := message(err); !thrown || lost(text) {
-				break
-			}
 		}
 	}
 	return nil, last

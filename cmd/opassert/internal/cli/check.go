@@ -60,7 +60,7 @@ func newCheckFlags(f *flag.FlagSet) *checkFlags {
 	c.level = f.String("level", "content", "how much is checked: identity, content or meta")
 	f.Var(&c.ops, "op", "an op `name`, or a pattern such as aten::*conv*; may be given several times")
 	c.seed = f.Uint64("seed", suite.DefaultSeed, "what the cases are made from")
-	c.cases = f.Int("cases", 0, "how many cases an op gets (default: each value class of each argument, then pairs of them)")
+	c.cases = f.Int("cases", 0, "the `number` of cases that an op gets (default: each value class of each argument, then pairs of them)")
 	c.only = f.Int("case", -1, "run the case of this `number` alone (default: all)")
 	c.workers = f.Int("workers", runtime.NumCPU(), "worker processes")
 	c.timeout = f.Duration("timeout", 3*time.Second, "the longest that one case may take, in processor time")
@@ -74,8 +74,8 @@ func (f *checkFlags) validate() error {
 	switch {
 	case *f.timeout <= 0:
 		return usagef("-timeout %v leaves a case no time", *f.timeout)
-	case *f.cases < 1:
-		return usagef("-cases %d runs nothing: an op needs at least one case", *f.cases)
+	case *f.cases < 0:
+		return usagef("-cases %d: an op needs at least one case; 0 is all that its values call for", *f.cases)
 	case *f.workers < 1:
 		return usagef("-workers %d runs nothing: at least one is needed", *f.workers)
 	case *f.only < -1:

@@ -1,0 +1,62 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/asserts/libtorch/libtorchtest"
+)
+
+// A run at its defaults finds every op of a library whose ops break their
+// promise for one sort of value each, whatever the seed, and no other op.
+func TestEveryValueClassIsTried(t *testing.T) {
+	command, _ := tool(t)
+	lib := libtorchtest.Library(t, "values", "../../testdata/oplib", "values.cpp")
+	source, err := os.ReadFile("../../testdata/oplib/values.cpp")
+	if err != nil {
+		t.Fatal(err)
+	}
+	planted, _, _ := strings.Cut(string(source), "TORCH_LIBRARY(whole")
+	var want []string
+	for _, m := range regexp.MustCompile(`TENSOR\((\w+), |m\.def\("(\w+)\(`).FindAllStringSubmatch(planted, -1) {
+		if name := m[1] + m[2]; name != "name" {
+			want = append(want, "values::"+name)
+		}
+	}
+	slices.Sort(want)
+	if len(want) < 70 {
+		t.Fatalf("%d planted ops, want 70 or more", len(want))
+	}
+	for _, seed := range []string{"1", "2"} {
+		cmd := exec.Command(command, "check", "-lib", lib, "-seed", seed, "-json", "-state", filepath.Join(t.TempDir(), "state"))
+		out, err := cmd.Output()
+		var exit *exec.ExitError
+		if !errors.As(err, &exit) || exit.ExitCode() != 1 {
+			t.Fatalf("the command ended with %v; findings are status 1", err)
+		}
+		var results []asserts.Result
+		if err := json.Unmarshal(out, &results); err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, r := range results {
+			if r.Status == asserts.Violated && r.Code == asserts.UndeclaredAlias || r.Status == asserts.Crashed {
+				got = append(got, r.Op)
+			}
+		}
+		slices.Sort(got)
+		if diff := cmp.Diff(want, slices.Compact(got)); diff != "" {
+			t.Errorf("seed %s: broken ops (-planted +found):\n%s", seed, diff)
+		}
+	}
+}

@@ -1,0 +1,201 @@
+// values is a library of operators that keep their promise but for one
+// ordinary sort of value: then they return an argument as it is. Those of the
+// namespace whole keep it always. The command must find each of the others by
+// the values that it tries, with no word of which they are.
+#include <ATen/ATen.h>
+#include <ATen/core/dispatch/Dispatcher.h>
+#include <torch/library.h>
+
+#include <cmath>
+#include <limits>
+#include <string>
+
+using at::Tensor;
+using at::TensorList;
+
+namespace {
+
+// unless returns its input where a fast path was taken by mistake.
+Tensor unless(bool bad, const Tensor& self) { return bad ? self : self.clone(); }
+
+bool some(const Tensor& condition) { return condition.numel() > 0 && condition.any().item<bool>(); }
+bool every(const Tensor& condition) { return condition.numel() > 0 && condition.all().item<bool>(); }
+bool floating(const Tensor& t) { return at::isFloatingType(t.scalar_type()); }
+bool whole(const Tensor& t) { return at::isIntegralType(t.scalar_type(), /*includeBool=*/false); }
+// cpu registers a kernel below autograd.
+template <class F>
+torch::CppFunction cpu(F kernel) {
+  return torch::dispatch(c10::DispatchKey::CPU, kernel);
+}
+
+Tensor flat(const Tensor& t) { return t.reshape({-1}).to(at::kDouble); }
+
+}  // namespace
+
+#define TENSOR(name, condition) \
+  m.def(#name "(Tensor self) -> Tensor", cpu([](const Tensor& self) { return unless(condition, self); }))
+
+TORCH_LIBRARY(values, m) {
+  // What the tensor holds.
+  TENSOR(negative, floating(self) && some(flat(self) < 0));
+  TENSOR(zeros, floating(self) && every(flat(self) == 0));
+  TENSOR(ones, floating(self) && every(flat(self) == 1));
+  TENSOR(nan, floating(self) && some(at::isnan(flat(self))));
+  TENSOR(infinite, floating(self) && some(at::isinf(flat(self))));
+  TENSOR(minus_infinite, floating(self) && some(flat(self) == -std::numeric_limits<double>::infinity()));
+  TENSOR(minus_zero, floating(self) && some((flat(self) == 0).logical_and(at::signbit(flat(self)))));
+  TENSOR(subnormal, self.scalar_type() == at::kFloat && some((flat(self) > 0).logical_and(flat(self) < 1e-38)));
+  TENSOR(large, floating(self) && some(flat(self) > 1e20));
+  TENSOR(above_one, floating(self) && some(flat(self) > 1.25) && !some(flat(self) > 1e6));
+  TENSOR(constant, floating(self) && self.numel() > 1 && every(flat(self) == flat(self)[0]));
+  TENSOR(all_true, self.scalar_type() == at::kBool && every(self));
+  TENSOR(all_false, self.scalar_type() == at::kBool && self.numel() > 0 && !some(self));
+  TENSOR(whole_negative, whole(self) && some(flat(self) < 0));
+  TENSOR(whole_above_one, whole(self) && some(flat(self) > 1));
+  TENSOR(whole_end, self.scalar_type() == at::kLong && self.numel() > 0 &&
+                        some(self == std::numeric_limits<int64_t>::max()));
+  TENSOR(single_one, whole(self) && self.numel() == 1 && flat(self)[0].item<double>() == 1);
+
+  // Its dtype.
+  TENSOR(half, self.scalar_type() == at::kHalf);
+  TENSOR(bfloat16, self.scalar_type() == at::kBFloat16);
+  TENSOR(complex64, self.scalar_type() == at::kComplexFloat);
+  TENSOR(complex128, self.scalar_type() == at::kComplexDouble);
+  TENSOR(int8, self.scalar_type() == at::kChar);
+  TENSOR(int16, self.scalar_type() == at::kShort);
+
+  // Its sizes.
+  TENSOR(empty, self.numel() == 0);
+  TENSOR(scalar, self.dim() == 0);
+  TENSOR(element, self.dim() > 0 && self.numel() == 1);
+  TENSOR(above_4096, self.numel() > 4096);
+  TENSOR(above_32768, self.numel() > 32768);
+  TENSOR(channels_8, self.dim() == 4 && self.size(1) > 0 && self.size(1) % 8 == 0);
+  TENSOR(channels_16, self.dim() == 4 && self.size(1) > 0 && self.size(1) % 16 == 0);
+  TENSOR(odd_last, self.dim() > 1 && self.size(-1) > 4 && self.size(-1) % 2 == 1);
+  TENSOR(vectors, self.dim() > 1 && self.size(-1) == 64);
+  m.def("unbatched(Tensor self) -> Tensor", cpu([](const Tensor& self) {
+    TORCH_CHECK(self.dim() == 3 || self.dim() == 4, "expected 3D or 4D input (got ", self.dim(), "D)");
+    return unless(self.dim() == 3, self);
+  }));
+
+  // How it lies in memory.
+  TENSOR(expanded, self.dim() > 0 && self.stride(0) == 0 && self.size(0) > 1);
+  TENSOR(transposed, self.dim() == 2 && self.stride(0) == 1 && self.stride(1) > 1);
+  TENSOR(strided, self.dim() > 0 && self.size(-1) > 1 && self.stride(-1) == 2);
+  TENSOR(offset, self.storage_offset() > 0 && self.is_contiguous());
+  TENSOR(channels_last, self.dim() == 4 && !self.is_contiguous() &&
+                            self.is_contiguous(at::MemoryFormat::ChannelsLast));
+  TENSOR(channels_last_3d, self.dim() == 5 && !self.is_contiguous() &&
+                               self.is_contiguous(at::MemoryFormat::ChannelsLast3d));
+  TENSOR(conjugate, self.is_conj());
+  TENSOR(negative_bit, self.is_neg());
+  TENSOR(grad, self.requires_grad());
+  TENSOR(inference, self.is_inference());
+
+  // Several tensors.
+  m.def("same_twice(Tensor self, Tensor other) -> Tensor",
+        cpu([](const Tensor& self, const Tensor& other) { return unless(self.is_same(other), self); }));
+  m.def("one_storage(Tensor self, Tensor other) -> Tensor", cpu([](const Tensor& self, const Tensor& other) {
+    return unless(!self.is_same(other) && self.is_alias_of(other), self);
+  }));
+  m.def("three_dtypes(Tensor self, Tensor a, Tensor b) -> Tensor", cpu([](const Tensor& self, const Tensor& a, const Tensor& b) {
+    return unless(self.scalar_type() != a.scalar_type() && a.scalar_type() != b.scalar_type() &&
+                      self.scalar_type() != b.scalar_type(), self);
+  }));
+  m.def("other_half(Tensor self, Tensor other) -> Tensor", cpu([](const Tensor& self, const Tensor& other) {
+    return unless(other.scalar_type() == at::kHalf && self.scalar_type() != at::kHalf, self);
+  }));
+  m.def("other_nan(Tensor self, Tensor other) -> Tensor", cpu([](const Tensor& self, const Tensor& other) {
+    return unless(floating(other) && some(at::isnan(flat(other))) && !(floating(self) && some(at::isnan(flat(self)))), self);
+  }));
+  m.def("bias_given(Tensor self, Tensor? bias=None) -> Tensor", cpu([](const Tensor& self, const c10::optional<Tensor>& bias) {
+    return unless(bias.has_value() && bias->defined(), self);
+  }));
+  m.def("bias_left_out(Tensor self, Tensor? bias=None) -> Tensor", cpu([](const Tensor& self, const c10::optional<Tensor>& bias) {
+    return unless(!bias.has_value() || !bias->defined(), self);
+  }));
+  m.def("no_tensors(Tensor self, Tensor[] others) -> Tensor",
+        cpu([](const Tensor& self, TensorList others) { return unless(others.empty(), self); }));
+  m.def("three_tensors(Tensor self, Tensor[] others) -> Tensor",
+        cpu([](const Tensor& self, TensorList others) { return unless(others.size() == 3, self); }));
+
+  // Scalars.
+  m.def("negative_scale(Tensor self, Scalar scale=1) -> Tensor",
+        cpu([](const Tensor& self, const at::Scalar& scale) { return unless(!scale.isComplex() && scale.toDouble() < 0, self); }));
+  m.def("scale_nan(Tensor self, float scale=1.0) -> Tensor",
+        cpu([](const Tensor& self, double scale) { return unless(std::isnan(scale), self); }));
+  m.def("scale_complex(Tensor self, Scalar scale=1) -> Tensor",
+        cpu([](const Tensor& self, const at::Scalar& scale) { return unless(scale.isComplex(), self); }));
+  m.def("probability_one(Tensor self, float p=0.5) -> Tensor", cpu([](const Tensor& self, double p) {
+    TORCH_CHECK(p >= 0 && p <= 1, "dropout probability has to be between 0 and 1, but got ", p);
+    return unless(p == 1, self);
+  }));
+  m.def("dim_negative(Tensor self, int dim) -> Tensor", cpu([](const Tensor& self, int64_t dim) {
+    TORCH_CHECK(dim >= -self.dim() && dim < self.dim(), "Dimension out of range (got ", dim, ")");
+    return unless(dim < 0, self);
+  }));
+  m.def("past_the_size(Tensor self, int n=1) -> Tensor", cpu([](const Tensor& self, int64_t n) { return unless(n > 512, self); }));
+  m.def("beyond_int32(Tensor self, int n=1) -> Tensor",
+        cpu([](const Tensor& self, int64_t n) { return unless(n > std::numeric_limits<int32_t>::max(), self); }));
+  m.def("twelve_groups(Tensor self, int groups) -> Tensor", cpu([](const Tensor& self, int64_t groups) {
+    TORCH_CHECK(groups == 3 || groups == 12, "groups must be 3 or 12");
+    return unless(groups == 12, self);
+  }));
+  m.def("flag(Tensor self, bool keep=False) -> Tensor", cpu([](const Tensor& self, bool keep) { return unless(keep, self); }));
+  m.def("both_flags(Tensor self, bool a=False, bool b=False) -> Tensor",
+        cpu([](const Tensor& self, bool a, bool b) { return unless(a && b, self); }));
+  m.def("reflect(Tensor self, str mode='constant') -> Tensor",
+        cpu([](const Tensor& self, c10::string_view mode) { return unless(mode == "reflect", self); }));
+  m.def("bilinear(Tensor self, str mode) -> Tensor", cpu([](const Tensor& self, c10::string_view mode) {
+    TORCH_CHECK(mode == "nearest" || mode == "bilinear", "mode must be one of 'bilinear' or 'nearest', got ", std::string(mode));
+    return unless(mode == "bilinear", self);
+  }));
+  m.def("unquoted(Tensor self, str kind) -> Tensor", cpu([](const Tensor& self, c10::string_view kind) {
+    TORCH_CHECK(kind == "rowwise" || kind == "blockwise", "kind should be rowwise or blockwise");
+    return unless(kind == "blockwise", self);
+  }));
+  m.def("enumerated(Tensor self, str kind) -> Tensor", cpu([](const Tensor& self, c10::string_view kind) {
+    TORCH_CHECK(kind == "ga" || kind == "bu" || kind == "zo", "expected 'ga', 'bu' or 'zo' but got ", std::string(kind));
+    return unless(kind == "zo", self);
+  }));
+  m.def("two_modes(Tensor self, str mode, str padding) -> Tensor",
+        cpu([](const Tensor& self, c10::string_view mode, c10::string_view padding) {
+          TORCH_CHECK(mode == "fast" || mode == "exact", "mode should be 'fast' or 'exact'");
+          TORCH_CHECK(padding == "wrap" || padding == "clip", "padding should be 'wrap' or 'clip'");
+          return unless(mode == "exact" && padding == "clip", self);
+        }));
+
+  // Lists and the rest.
+  m.def("no_dims(Tensor self, int[] dims) -> Tensor", cpu([](const Tensor& self, at::IntArrayRef dims) { return unless(dims.empty(), self); }));
+  m.def("three_dims(Tensor self, int[] dims) -> Tensor", cpu([](const Tensor& self, at::IntArrayRef dims) { return unless(dims.size() == 3, self); }));
+  m.def("negative_pad(Tensor self, int[2] pad) -> Tensor", cpu([](const Tensor& self, at::IntArrayRef pad) { return unless(pad.back() < 0, self); }));
+  m.def("mask(Tensor self, bool[3] output_mask) -> Tensor", cpu([](const Tensor& self, std::array<bool, 3> mask) {
+    return unless(!mask[0] && mask[1] && !mask[2], self);
+  }));
+  m.def("dtype_half(Tensor self, *, ScalarType? dtype=None) -> Tensor", cpu([](const Tensor& self, c10::optional<at::ScalarType> dtype) {
+    return unless(dtype == at::kHalf, self);
+  }));
+  m.def("format(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor",
+        cpu([](const Tensor& self, c10::optional<at::MemoryFormat> format) { return unless(format == at::MemoryFormat::Preserve, self); }));
+  m.def("seeded(Tensor self, *, Generator? generator=None) -> Tensor",
+        cpu([](const Tensor& self, const c10::optional<at::Generator>& generator) { return unless(generator.has_value(), self); }));
+
+  // Two sorts of value at once, as fast paths ask for.
+  TENSOR(channels_last_8, self.dim() == 4 && self.size(1) > 0 && self.size(1) % 8 == 0 && !self.is_contiguous() &&
+                              self.is_contiguous(at::MemoryFormat::ChannelsLast));
+  TENSOR(half_parallel, self.scalar_type() == at::kHalf && self.numel() > 32768);
+  TENSOR(expanded_whole, self.scalar_type() == at::kLong && self.dim() > 0 && self.stride(0) == 0 && self.size(0) > 1);
+  m.def("flag_when_empty(Tensor self, bool keep=False) -> Tensor",
+        cpu([](const Tensor& self, bool keep) { return unless(keep && self.numel() == 0, self); }));
+}
+
+TORCH_LIBRARY(whole, m) {
+  m.def("copy(Tensor self, str mode='constant', bool flag=False, Scalar scale=1) -> Tensor",
+        cpu([](const Tensor& self, c10::string_view, bool, const at::Scalar&) { return self.clone(); }));
+  m.def("first(Tensor(a) self, int[] dims=[]) -> Tensor(a)", cpu([](const Tensor& self, at::IntArrayRef) { return self.alias(); }));
+}
+
+// Kernels see lazy conjugates and negatives where they say that they do.
+TORCH_LIBRARY_IMPL(values, Conjugate, m) { m.impl("conjugate", torch::CppFunction::makeFallthrough()); }
+TORCH_LIBRARY_IMPL(values, Negative, m) { m.impl("negative_bit", torch::CppFunction::makeFallthrough()); }
