@@ -122,7 +122,7 @@ func load() error {
 		return err
 	}
 	if err := open(strings.Split(shim, "\n")); err != nil {
-		return fmt.Errorf("load %v: %w", torch, err)
+		return fmt.Errorf("load %v: %w (if it is a library that libtorch needs: install it, or let LD_LIBRARY_PATH name its folder)", torch, err)
 	}
 	return nil
 }
