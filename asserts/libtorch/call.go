@@ -21,7 +21,7 @@ type Outcome struct {
 	parts        []part
 }
 
-// Release gives up the handles in the results, all of them, and gives the
+// Release releases the handles in the results, all of them, and returns the
 // first error.
 func (o *Outcome) Release() error {
 	var first error

@@ -40,7 +40,7 @@ var dtypes = [...]struct {
 	{"qint8", 1}, {"quint8", 1}, {"qint32", 4}, {"bfloat16", 2},
 }
 
-// String gives the name that Python uses: "float32".
+// String returns the name that Python uses: "float32".
 func (d DType) String() string {
 	if d < 0 || int(d) >= len(dtypes) {
 		return fmt.Sprintf("dtype%d", int8(d))
@@ -48,7 +48,7 @@ func (d DType) String() string {
 	return dtypes[d].name
 }
 
-// ParseDType reads what String gives.
+// ParseDType reads what String returns.
 func ParseDType(name string) (DType, bool) {
 	for i, d := range dtypes {
 		if d.name == name {
@@ -58,7 +58,7 @@ func ParseDType(name string) (DType, bool) {
 	return 0, false
 }
 
-// Size gives the size of an element in bytes, 0 for a dtype without a name here.
+// Size returns the size of an element in bytes, 0 for a dtype without a name here.
 func (d DType) Size() int {
 	if d < 0 || int(d) >= len(dtypes) {
 		return 0
@@ -66,16 +66,16 @@ func (d DType) Size() int {
 	return dtypes[d].size
 }
 
-// Value gives the dtype as an argument.
+// Value returns the dtype as an argument.
 func (d DType) Value() Value { return Int(int64(d)) }
 
-// Quantized tells whether elements stand for others by a scale.
+// Quantized reports whether elements stand for others by a scale.
 func (d DType) Quantized() bool { return d >= QInt8 && d <= QInt32 }
 
-// Complex tells whether elements are complex.
+// Complex reports whether elements are complex.
 func (d DType) Complex() bool { return d >= 8 && d <= Complex128 }
 
-// Floating tells whether elements are real numbers with a fraction.
+// Floating reports whether elements are real numbers with a fraction.
 func (d DType) Floating() bool {
 	return slices.Contains([]DType{Float16, Float32, Float64, BFloat16}, d)
 }

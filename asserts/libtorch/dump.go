@@ -86,7 +86,7 @@ func (d *dump) file() []byte {
 	return b.Bytes()
 }
 
-// leaveOut makes comments of the entries that errors are in; it tells whether
+// leaveOut makes comments of the entries that errors are in; it reports whether
 // there was any.
 func (d *dump) leaveOut(errs scanner.ErrorList) bool {
 	found := false
@@ -121,7 +121,7 @@ func (op *Op) yaml() string {
 	return b.String()
 }
 
-// dispatch gives the keys of the table, none for an op that only decomposes.
+// dispatch returns the keys of the table, none for an op that only decomposes.
 func (op *Op) dispatch() []string {
 	var backends []string
 	for _, key := range op.Kernels {

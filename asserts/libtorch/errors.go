@@ -18,7 +18,7 @@ func (e *Error) Error() string {
 	return e.Op + ": " + message
 }
 
-// A HandleError tells of a handle that was used, or released, after its
+// A HandleError is the error of a handle that was used, or released, after its
 // release.
 type HandleError struct {
 	Released bool   // the fault was to release it a second time

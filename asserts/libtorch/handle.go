@@ -48,7 +48,7 @@ func at(index uint32) *slot {
 	return &table.chunks[index/chunkSlots].Load()[index%chunkSlots]
 }
 
-// newHandle takes over a reference that drop gives back.
+// newHandle takes over a reference, which drop releases.
 func newHandle(address int64, drop func(int64), origin uint32) handle {
 	index := takeSlot()
 	s := at(index)
@@ -81,7 +81,7 @@ func (s *slot) live(generation uint32, state uint64) bool {
 	return uint32(state>>32) == generation && state&closed == 0
 }
 
-// use gives the address, which stays good until done.
+// use returns the address, which stays good until done.
 func (h handle) use() (int64, error) {
 	if h.generation == 0 {
 		return 0, fmt.Errorf("libtorch: the zero handle was used")
@@ -105,7 +105,7 @@ func (h handle) done() {
 	}
 }
 
-// release closes the slot; the last to use it gives the reference back.
+// release closes the slot; the last to use it releases the reference.
 func (h handle) release() error {
 	if h.generation == 0 {
 		return nil
@@ -187,7 +187,7 @@ type Leak struct {
 	Created string // the stack, a line a frame
 }
 
-// Live tells which handles there are, most first: what a program that has
+// Live lists the handles that there are, most first: what a program that has
 // released its own sees here, it forgot.
 func Live() []Leak {
 	table.mu.Lock()

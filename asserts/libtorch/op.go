@@ -73,7 +73,7 @@ type listing struct {
 	made   map[string]bool // the types of objects that some op returns
 }
 
-// Ops gives every operator with a schema, sorted by name.
+// Ops returns every operator with a schema, sorted by name.
 func Ops() ([]*Op, error) {
 	l, err := listed()
 	if err != nil {

@@ -31,7 +31,7 @@ type part struct {
 // wrapper, which has no bytes of its own.
 var partNames = [...]string{"", "value", "scales", "zero_points", "sizes", "strides", "indices", "values", "compressed_indices", "plain_indices"}
 
-// addParts gives each subject a second one with its parts, after all others.
+// addParts adds to each subject a second one with its parts, after all others.
 func (out *Outcome) addParts() {
 	seen := &out.Seen
 	seen.Before, seen.After = slices.Clip(seen.Before), slices.Clip(seen.After)
@@ -55,7 +55,7 @@ func (out *Outcome) addParts() {
 	}
 }
 
-// partsOf gives the parts of a subject of so many tensors, and their names
+// partsOf returns the parts of a subject of so many tensors, and their names
 // where it is one tensor.
 func (out *Outcome) partsOf(side side, subject, tensors int) (parts []asserts.Observation, names []string) {
 	for _, p := range out.parts {

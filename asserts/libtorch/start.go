@@ -12,7 +12,7 @@ import (
 	"github.com/opassert/opassert/asserts/libtorch/installed"
 )
 
-// What keeps a process from having a libtorch; errors.Is tells them apart.
+// The errors of a process that cannot have a libtorch, for errors.Is.
 var (
 	ErrNotFound   = installed.ErrNotFound
 	ErrNoHeaders  = installed.ErrNoHeaders

@@ -16,14 +16,14 @@ type Tensor struct{ h handle }
 // storage, an instance of a custom class. The rules are those of [Tensor].
 type Object struct{ h handle }
 
-// Release gives the reference up. Calls that are using the tensor finish
+// Release releases the reference. Calls that are using the tensor finish
 // first. Releasing the zero Tensor does nothing.
 func (t Tensor) Release() error { return t.h.release() }
 
-// Release gives the reference up; see [Tensor.Release].
+// Release releases the reference; see [Tensor.Release].
 func (o Object) Release() error { return o.h.release() }
 
-// Defined tells whether there is a tensor at all.
+// Defined reports whether there is a tensor at all.
 func (t Tensor) Defined() bool { return t != Tensor{} }
 
 // See observes the tensor. Its counts leave out nothing: the handle's own
@@ -59,7 +59,7 @@ func (t Tensor) Parts(level asserts.Level) ([]asserts.Observation, error) {
 	return parts, err
 }
 
-// Bytes gives a copy of the tensor's whole storage: none for one that is not
+// Bytes returns a copy of the tensor's whole storage: none for one that is not
 // on the CPU, and for a tensor without storage.
 func (t Tensor) Bytes() ([]byte, error) {
 	var data []byte
@@ -90,7 +90,7 @@ func (t Tensor) ask(what string, cross func(address int64, s *scratch), take fun
 	return err
 }
 
-// StorageOf gives an object that refers to the tensor's storage, for
+// StorageOf returns an object that refers to the tensor's storage, for
 // arguments of type Storage.
 func StorageOf(t Tensor) (Object, error) {
 	var o Object
@@ -129,7 +129,7 @@ func Seed(seed uint64) error {
 	return err
 }
 
-// MetaTwins gives tensors on the meta device that are to each other what ts
+// MetaTwins returns tensors on the meta device that are to each other what ts
 // are: the same sizes, strides, offsets and dtypes, one Tensor where two name
 // one TensorImpl, and one storage where two share one. Tensors that are not
 // plain strided ones have no twins. [ReleaseAll] suits the result.

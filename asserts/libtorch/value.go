@@ -11,7 +11,7 @@ type Kind uint8
 
 const (
 	KindNone    Kind = iota // None, for an optional argument
-	KindDefault             // the default that the schema gives the argument
+	KindDefault             // the argument's default in the schema
 	KindTensor              // Tensor
 	KindInt                 // Int; also SymInt, ScalarType, Layout, MemoryFormat, QScheme
 	KindFloat               // Float
@@ -49,11 +49,11 @@ func None() Value { return Value{} }
 // it anyway.
 func Default() Value { return Value{Kind: KindDefault} }
 
-// Value gives the tensor as an argument. An undefined one is None where the
+// Value returns the tensor as an argument. An undefined one is None where the
 // schema takes that.
 func (t Tensor) Value() Value { return Value{Kind: KindTensor, Tensor: t} }
 
-// Value gives the object as an argument; the zero Object is None.
+// Value returns the object as an argument; the zero Object is None.
 func (o Object) Value() Value { return Value{Kind: KindObject, Object: o} }
 
 // Int is an int, or the number of an enumerator.
@@ -199,7 +199,7 @@ func show[T any](items []T, text func(T) string) string {
 }
 
 // write puts the value into a request. Next is the index of its first tensor
-// there; write gives the index after its last.
+// there; write returns the index after its last.
 func (s *scratch) write(v *Value, next int64) (int64, error) {
 	switch v.Kind {
 	case KindNone:
@@ -334,7 +334,7 @@ func (r *reader) value(from uint32) Value {
 	return None()
 }
 
-// listValue gives a list the kind that its elements allow.
+// listValue returns a list of the kind that its elements allow.
 func (r *reader) listValue(from uint32) Value {
 	list := make([]Value, r.word())
 	tensors, ints := true, true
@@ -362,7 +362,7 @@ func (r *reader) listValue(from uint32) Value {
 	return List(list...)
 }
 
-// Release gives up the handles in the value, all of them, and gives the first
+// Release releases the handles in the value, all of them, and returns the first
 // error.
 func (v Value) Release() error {
 	var first error

@@ -86,7 +86,7 @@ func (s *scratch) free() {
 	}
 }
 
-// hold gives the address behind a handle, which stays in use until free.
+// hold returns the address behind a handle, which stays in use until free.
 func (s *scratch) hold(h handle) (int64, error) {
 	if h == (handle{}) {
 		return 0, nil
@@ -111,7 +111,7 @@ func (s *scratch) putText(text string) {
 	}
 }
 
-// read gives the reply after its header, or the error that it is. What names
+// read returns the reply after its header, or the error that it is. What names
 // the operator, or else what was asked for.
 func (s *scratch) read(what string) (reader, error) {
 	n := int(s.reply[1])
@@ -141,7 +141,7 @@ func (r *reader) float() float64 { return math.Float64frombits(uint64(r.word()))
 
 func (r *reader) text() string { return string(r.raw()) }
 
-// raw gives bytes that are gone with the reply.
+// raw returns bytes that are gone with the reply.
 func (r *reader) raw() []byte {
 	n := r.word()
 	words := r.words[:(n+7)/8]
@@ -160,7 +160,7 @@ func (r *reader) list() []int64 {
 	return l
 }
 
-// observation reads what observe.h writes of one tensor; it gives the number of
+// observation reads what observe.h writes of one tensor; it returns the number of
 // the parts that follow, or what the tensor is as a part.
 func (r *reader) observation(o *asserts.Observation) (last int) {
 	w := r.words[:4]

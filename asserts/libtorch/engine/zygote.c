@@ -2,7 +2,7 @@
 
 // Loading libtorch takes most of a second, and a worker may die at any case. So
 // before Go's run time starts, a worker process loads it and forks itself: the
-// child goes on to be the worker, the parent waits, tells how the child ended,
+// child goes on to be the worker, the parent waits, reports how the child ended,
 // and forks the next one from its own loaded libraries.
 #define _GNU_SOURCE
 #include <dlfcn.h>

@@ -56,7 +56,7 @@ const char* tag_text(int64_t tag) {
 }
 
 // Reader turns the values of a request into IValues, each for the type that
-// the schema gives its argument: a boxed kernel trusts its stack.
+// the schema states for its argument: a boxed kernel trusts its stack.
 class Reader {
   Request& in_;
   Tensors tensors_;

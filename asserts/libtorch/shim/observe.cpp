@@ -71,7 +71,7 @@ void parts(TensorImpl* impl, F&& f) {
   }
 }
 
-// bytes_of gives where the bytes of a storage are, null for a storage on
+// bytes_of returns where the bytes of a storage are, null for a storage on
 // another device, and without asking for a private copy of a shared one.
 const void* bytes_of(const c10::StorageImpl* storage) {
   try {

@@ -26,7 +26,7 @@ using c10::DispatchKey;
 constexpr char RS = '\x1e', US = '\x1f';
 
 // at::Tag has no names at run time, and other members in each version: the
-// compiler's own spelling of a template argument gives them.
+// compiler's own spelling of a template argument names them.
 template <at::Tag T>
 std::string tag_spelling() {
   return __PRETTY_FUNCTION__;
@@ -260,7 +260,7 @@ std::unique_ptr<Operator> describe(const c10::OperatorHandle& handle) {
   return op;
 }
 
-// all gives every operator, the ones met before at the address they had.
+// all returns every operator, the ones met before at the address they had.
 std::vector<const Operator*> all() {
   static std::mutex mutex;
   static std::map<std::pair<std::string, std::string>, std::unique_ptr<Operator>> known;

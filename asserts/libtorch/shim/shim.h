@@ -114,7 +114,7 @@ void oa_seed(int64_t seed, int64_t* reply, int64_t cap);
 // oa_spill moves the n words of a reply that did not fit to dst.
 void oa_spill(int64_t spill, int64_t* dst, int64_t n);
 
-// oa_release gives up a TensorImpl, oa_drop an object.
+// oa_release releases a TensorImpl, oa_drop an object.
 void oa_release(int64_t impl);
 void oa_drop(int64_t object);
 

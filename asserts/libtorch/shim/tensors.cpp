@@ -48,7 +48,7 @@ void give(c10::IValue&& v, Reply& out) {
   out.text(type);
 }
 
-// twin gives a meta tensor that is to its storage what t is to its own.
+// twin returns a meta tensor that is to its storage what t is to its own.
 at::Tensor twin(const at::Tensor& t, c10::Storage storage) {
   return new_tensor(std::move(storage), c10::DeviceType::Meta, t.dtype(), t.sizes(), t.strides(), t.storage_offset());
 }

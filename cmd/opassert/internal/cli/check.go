@@ -29,8 +29,8 @@ Runs the ops of an engine on cases made from their schemas. libtorch runs the
 ops of a stock libtorch, and with -lib those that the libraries add. Cases run
 in worker processes, so a kernel that crashes or hangs is a result like another.
 A run that was interrupted goes on where it stopped when it is started again.
-With -libtorch several times the ops of each run, and the report tells what
-differs from one to the next: findings, crashes and ops that are new or gone.
+With several -libtorch each of them runs the same cases, and the report says
+what differs from one to the next: findings, crashes and ops that are new or gone.
 
   opassert check -engine libtorch -op aten::lu_unpack
   opassert check -engine libtorch -lib build/libmyops.so -level meta

@@ -16,7 +16,7 @@ type comparison struct {
 	unmatched []string // patterns that match no op of any version
 }
 
-// compare runs the ops of each libtorch in turn, and tells what differs.
+// compare runs the ops of each libtorch in turn, and reports what differs.
 func (f *checkFlags) compare(inv *invocation, out *outputs) error {
 	if *out.junit+*out.sarif+*out.table+*out.unreached != "" {
 		return usagef("-junit, -sarif, -table and -unreached are for one -libtorch; several are compared in text, -json and -html")

@@ -22,7 +22,7 @@ func newTorchFlags(f *flag.FlagSet) *torchFlags {
 	t := new(torchFlags)
 	f.Var(&t.dirs, "libtorch", "the `folder` of the libtorch to load: an unpacked one, the Python package torch or its environment, a prefix\n"+
 		"(default: $LIBTORCH, the one that a -lib is linked to, the active Python's, the system's);\n"+
-		"check takes several, and tells what differs between them")
+		"check takes several, and reports what differs between them")
 	f.Var(&t.libs, "lib", "a shared `library` with ops to load; may be given several times")
 	return t
 }
