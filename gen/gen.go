@@ -142,7 +142,7 @@ func (o Options) file(text []byte) []File {
 	return []File{{filepath.Join(o.Out, FileName), text}}
 }
 
-// NewPlanner makes the planner that the options ask for, and gives the
+// NewPlanner makes the planner that the options ask for, and returns the
 // allowlist entries that are past their day.
 func NewPlanner(o Options, ops []*schema.Op) (*plan.Planner, []*allowlist.Entry, error) {
 	var lists []*allowlist.List
@@ -173,7 +173,7 @@ func (o Options) packageName() (string, error) {
 		name = filepath.Base(out)
 	}
 	if !token.IsIdentifier(name) {
-		return "", fmt.Errorf("%q can't be a package's name: give another with -package", name)
+		return "", fmt.Errorf("%q can't be a package's name: choose another with -package", name)
 	}
 	return name, nil
 }
@@ -188,7 +188,7 @@ func distinctFolders(kernels, out string) error {
 		return err
 	}
 	if k == w {
-		return fmt.Errorf("the wrappers can't go into the kernels' own package %s: give -out another folder", kernels)
+		return fmt.Errorf("the wrappers can't go into the kernels' own package %s: choose another folder with -out", kernels)
 	}
 	return nil
 }

@@ -37,7 +37,7 @@ func checkNeighbours(f File) error {
 			name = strings.TrimSuffix(name, "_test")
 		}
 		if name != pkg {
-			errs.Add(fset.Position(other.Name.Pos()), fmt.Sprintf("this is package %s, and %s would be package %s: give -package %s, or -out another folder",
+			errs.Add(fset.Position(other.Name.Pos()), fmt.Sprintf("this is package %s, and %s would be package %s: choose -package %s, or another folder with -out",
 				name, f.Path, pkg, name))
 			continue
 		}
@@ -46,7 +46,7 @@ func checkNeighbours(f File) error {
 		}
 		for name, pos := range declared(other) {
 			if at := generated[name]; at != token.NoPos {
-				errs.Add(fset.Position(pos), fmt.Sprintf("%s is declared here, and %v would declare it too: rename this one, or give -out another folder",
+				errs.Add(fset.Position(pos), fmt.Sprintf("%s is declared here, and %v would declare it too: rename this one, or choose another folder with -out",
 					name, fset.Position(at)))
 			}
 		}

@@ -83,7 +83,7 @@ func readGenerated(path string) ([]byte, error) {
 	case err != nil:
 		return nil, err
 	case len(text) > 0 && !generated.Match(text):
-		return nil, fmt.Errorf("%s is not a generated file: move it away, or give -out another folder", path)
+		return nil, fmt.Errorf("%s is not a generated file: move it away, or choose another folder with -out", path)
 	}
 	return text, nil
 }

@@ -162,7 +162,7 @@ func (b *binder) refuseClashes(wrappers []Wrapper) {
 	first := map[string]Wrapper{}
 	for _, w := range wrappers {
 		if other, taken := first[w.Name]; taken {
-			b.errorf(w.Kernel.Pos, "%s and %s (%v) would both be %s in Go; give one of them another overload name",
+			b.errorf(w.Kernel.Pos, "%s and %s (%v) would both be %s in Go; rename the overload of one of them",
 				w.Kernel.Op, other.Kernel.Op, other.Kernel.Pos, w.Name)
 			continue
 		}

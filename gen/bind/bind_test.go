@@ -112,7 +112,7 @@ func bound(t *testing.T, decls, tensor string, schemas ...string) []string {
 	return append(lines, complaints(err)...)
 }
 
-// complaints gives an error's lines.
+// complaints returns an error's lines.
 func complaints(err error) []string {
 	if err == nil {
 		return nil
@@ -228,7 +228,7 @@ func TestBind(t *testing.T) {
 		{
 			"one Go name for two ops", "//opassert:kernel f.a\nfunc F(*Tensor) {}\n//opassert:kernel f_a\nfunc G(*Tensor) {}\n//opassert:kernel g\nfunc H(*Tensor) {}",
 			[]string{"f.a(Tensor self) -> ()", "f_a(Tensor self) -> ()", "g(Tensor self) -> ()"},
-			[]string{"k.go:8:6: f_a and f.a (k.go:6:6) would both be FA in Go; give one of them another overload name"},
+			[]string{"k.go:8:6: f_a and f.a (k.go:6:6) would both be FA in Go; rename the overload of one of them"},
 		},
 		{
 			"too few parameters", "//opassert:kernel f\nfunc F(*Tensor) {}",
@@ -244,7 +244,7 @@ func TestBind(t *testing.T) {
 			"results", "//opassert:kernel f\nfunc F(*Tensor) int { return 0 }\n//opassert:kernel g\nfunc G(*Tensor) int { return 0 }",
 			[]string{"f(Tensor self) -> ()", "g(Tensor self) -> Tensor"},
 			[]string{
-				"k.go:6:6: kernel F gives 1 result; the schema has 0 returns: f(Tensor self) -> ()",
+				"k.go:6:6: kernel F returns 1 result; the schema has 0 returns: f(Tensor self) -> ()",
 				"k.go:8:6: kernel G for g: result 1 is int; the schema says Tensor, which wants *Tensor",
 			},
 		},
@@ -290,11 +290,11 @@ func TestTensorType(t *testing.T) {
 		},
 		{
 			"optional ones alone", tensorType + "//opassert:kernel f\nfunc F(*Tensor) {}", "", []string{"f(Tensor? a) -> ()"},
-			"no kernel takes or returns a plain Tensor or a list of them, so the Go type of tensors can't be told: give one kernel such a signature",
+			"no kernel takes or returns a plain Tensor or a list of them, so the Go type of tensors is unknown: use one of them in a kernel",
 		},
 		{
 			"a list that is none", tensorType + "//opassert:kernel f\nfunc F(*Tensor) {}", "", []string{"f(Tensor[] a) -> ()"},
-			"no kernel takes or returns a plain Tensor or a list of them, so the Go type of tensors can't be told: give one kernel such a signature",
+			"no kernel takes or returns a plain Tensor or a list of them, so the Go type of tensors is unknown: use one of them in a kernel",
 		},
 		{"lists alone", blind + "//opassert:kernel f\nfunc F([]Blind) {}", "", []string{"f(Tensor[] a) -> ()"}, no("example.com/kernels.Blind")},
 		{"returns alone", blind + "//opassert:kernel f\nfunc F() *Blind { return nil }", "", []string{"f() -> Tensor"}, no("*example.com/kernels.Blind")},
@@ -344,7 +344,7 @@ func TestMarks(t *testing.T) {
 		{"two ops in a mark", "//opassert:kernel f g\nfunc F() {}", "k.go:2:1: " + one},
 		{"two ops with a tab", "//opassert:kernel f\tg\nfunc F() {}", "k.go:2:1: " + one},
 		{"no space", "//opassert:kernelf\nfunc F() {}", "k.go:2:1: " + one},
-		{"not exported", "//opassert:kernel f\nfunc f() {}", "k.go:3:6: kernel f for f is not exported; the wrappers live in another package, so give it a capital letter"},
+		{"not exported", "//opassert:kernel f\nfunc f() {}", "k.go:3:6: kernel f for f is not exported; the wrappers live in another package, so export it with a capital letter"},
 		{"generic", "//opassert:kernel f\nfunc F[T any]() {}", "k.go:3:6: kernel F for f has type parameters; write one kernel for each type"},
 		{"generic receiver", "type D[T any] struct{}\n//opassert:kernel f\nfunc (D[T]) F() {}", "k.go:4:13: kernel F for f has type parameters; write one kernel for each type"},
 		{"hidden receiver", "type d struct{}\n//opassert:kernel f\nfunc (d) F() {}", "k.go:4:10: kernel F for f is a method of a type that is not exported; the wrappers take the receiver as a parameter"},
@@ -367,7 +367,7 @@ func TestMarks(t *testing.T) {
 	}
 }
 
-func TestUnspeakable(t *testing.T) {
+func TestUnexported(t *testing.T) {
 	const decls = tensorType + "type hidden struct{}\ntype Open = hidden\ntype alias = Tensor\ntype Box[T any] struct{}\ntype Pair[A, B any] = Box[A]\n//opassert:kernel f\n"
 	tests := []struct{ typ, bad string }{
 		{"*Tensor", ""},

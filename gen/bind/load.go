@@ -64,7 +64,7 @@ func Load(dir string) (*Package, error) {
 	return pkg, pkg.findUnread(p)
 }
 
-// loadErrors gives the first error of each line. What the go command says of a
+// loadErrors returns the first error of each line. What the go command says of a
 // whole package tells the same again, unless nothing else does.
 func loadErrors(pkgs []*packages.Package) error {
 	var errs, whole scanner.ErrorList
@@ -154,7 +154,7 @@ func uncallable(fn *types.Func) string {
 	sig := fn.Signature()
 	switch recv := sig.Recv(); {
 	case !fn.Exported():
-		return "is not exported; the wrappers live in another package, so give it a capital letter"
+		return "is not exported; the wrappers live in another package, so export it with a capital letter"
 	case sig.TypeParams().Len() > 0 || sig.RecvTypeParams().Len() > 0:
 		return "has type parameters; write one kernel for each type"
 	case recv != nil && !exportedType(recv.Type()):

@@ -91,7 +91,7 @@ func isPointerTo(t types.Type, elem func(types.Type) bool) bool {
 	return ok && elem(p.Elem())
 }
 
-// elemOf gives the element type of a slice or array, or nil.
+// elemOf returns the element type of a slice or array, or nil.
 func elemOf(t types.Type) types.Type {
 	switch t := t.Underlying().(type) {
 	case *types.Slice:
@@ -128,7 +128,7 @@ func (b *binder) wanted(s schema.Type) string {
 	return fmt.Sprintf("a named type for %s", s)
 }
 
-// kernelParams gives a kernel's parameters without a leading context.
+// kernelParams returns a kernel's parameters without a leading context.
 func kernelParams(k Kernel) []*types.Var {
 	params := slices.Collect(k.Func.Signature().Params().Variables())
 	if len(params) > 0 && isContext(params[0].Type()) {
@@ -137,7 +137,7 @@ func kernelParams(k Kernel) []*types.Var {
 	return params
 }
 
-// kernelResults gives a kernel's results without a last error.
+// kernelResults returns a kernel's results without a last error.
 func kernelResults(k Kernel) []*types.Var {
 	results := slices.Collect(k.Func.Signature().Results().Variables())
 	if n := len(results); n > 0 && isError(results[n-1].Type()) {

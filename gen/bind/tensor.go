@@ -13,7 +13,7 @@ import (
 // assertsPath is the package that the tensor type's Observe speaks to.
 const assertsPath = "github.com/opassert/opassert/asserts"
 
-// findTensor gives the Go type of tensors: the named one, or the one that
+// findTensor returns the Go type of tensors: the named one, or the one that
 // stands most often where a schema says Tensor.
 func (b *binder) findTensor(pairs []pair, name string) types.Type {
 	if len(pairs) == 0 {
@@ -22,7 +22,7 @@ func (b *binder) findTensor(pairs []pair, name string) types.Type {
 	at := b.pkg.Kernels[0].Pos
 	found := candidates(pairs)
 	if len(found) == 0 {
-		b.errorf(at, "no kernel takes or returns a plain Tensor or a list of them, so the Go type of tensors can't be told: give one kernel such a signature")
+		b.errorf(at, "no kernel takes or returns a plain Tensor or a list of them, so the Go type of tensors is unknown: use one of them in a kernel")
 		return nil
 	}
 	best := slices.MaxFunc(found, func(x, y candidate) int { return cmp.Compare(x.votes, y.votes) })
@@ -55,7 +55,7 @@ func (b *binder) observed(t types.Type) bool {
 }
 
 // foreign reports whether a type is a pointer to one of another package,
-// which may not be the user's to give a method.
+// which may be another package's, which takes no more methods.
 func (b *binder) foreign(t types.Type) bool {
 	p, ok := types.Unalias(t).(*types.Pointer)
 	if !ok {
@@ -71,7 +71,7 @@ type candidate struct {
 	votes  int
 }
 
-// candidates gives the candidates in the order in which they first stand. A
+// candidates returns the candidates in the order in which they first stand. A
 // kernel with too few parameters or results counts as far as it goes.
 func candidates(pairs []pair) []candidate {
 	var found []candidate
@@ -100,7 +100,7 @@ func candidates(pairs []pair) []candidate {
 	return found
 }
 
-// tensorIn gives the type that stands for a Tensor, or for the elements of a
+// tensorIn returns the type that stands for a Tensor, or for the elements of a
 // list of them; nil where the schema says anything else.
 func tensorIn(declared schema.Type, t types.Type) types.Type {
 	if declared.Name == "Tensor" {

@@ -13,7 +13,7 @@ func (b *binder) wrapper(p pair, planner *plan.Planner) Wrapper {
 	w := Wrapper{Name: plan.GoName(p.op.Func.Name), Kernel: p.kernel, Plan: planner.Plan(p.op)}
 	w.OpVar = "op" + w.Name
 	names := b.reserved(w)
-	b.refuseUnspeakable(p.kernel)
+	b.refuseUnexported(p.kernel)
 
 	if recv := sig.Recv(); recv != nil {
 		w.Params = append(w.Params, Param{Name: names.Pick(recv.Name(), "kernels"), Type: recv.Type()})
@@ -55,7 +55,7 @@ func (b *binder) matchParams(p pair, params []*types.Var, names plan.NameSet) []
 func (b *binder) matchResults(p pair, names plan.NameSet) []Result {
 	results, returns := kernelResults(p.kernel), p.op.Func.Returns
 	if len(results) != len(returns) {
-		b.errorf(p.kernel.Pos, "kernel %s gives %s; the schema has %s: %s",
+		b.errorf(p.kernel.Pos, "kernel %s returns %s; the schema has %s: %s",
 			p.kernel.Func.Name(), count(len(results), "result"), count(len(returns), "return"), p.op.Func)
 		return nil
 	}
@@ -87,57 +87,57 @@ func (b *binder) reserved(w Wrapper) plan.NameSet {
 	return plan.NewNameSet("asserts", "enabled", "len", "nil", "observed", b.pkg.Name, w.OpVar)
 }
 
-// refuseUnspeakable reports types in the signature that another package can't
+// refuseUnexported reports types in the signature that another package can't
 // write down.
-func (b *binder) refuseUnspeakable(k Kernel) {
+func (b *binder) refuseUnexported(k Kernel) {
 	sig := k.Func.Signature()
-	if t := firstType(unspeakableIn(sig.Params()), unspeakableIn(sig.Results())); t != nil {
+	if t := firstType(unexportedIn(sig.Params()), unexportedIn(sig.Results())); t != nil {
 		b.errorf(k.Pos, "kernel %s for %s uses %s, which the wrappers' package can't name; declare an exported type for it",
 			k.Func.Name(), k.Op, b.typeString(t))
 	}
 }
 
-// unspeakable gives the part of a type that has no name outside its package:
+// unexported returns the part of a type that has no name outside its package:
 // an unexported type, or a struct or interface written in place.
-func unspeakable(t types.Type) types.Type {
+func unexported(t types.Type) types.Type {
 	switch t := t.(type) {
 	case *types.Named:
-		return unspeakableName(t, t.Obj(), t.TypeArgs())
+		return unexportedName(t, t.Obj(), t.TypeArgs())
 	case *types.Alias:
-		return unspeakableName(t, t.Obj(), t.TypeArgs())
+		return unexportedName(t, t.Obj(), t.TypeArgs())
 	case *types.Pointer:
-		return unspeakable(t.Elem())
+		return unexported(t.Elem())
 	case *types.Slice:
-		return unspeakable(t.Elem())
+		return unexported(t.Elem())
 	case *types.Array:
-		return unspeakable(t.Elem())
+		return unexported(t.Elem())
 	case *types.Chan:
-		return unspeakable(t.Elem())
+		return unexported(t.Elem())
 	case *types.Map:
-		return firstType(unspeakable(t.Key()), unspeakable(t.Elem()))
+		return firstType(unexported(t.Key()), unexported(t.Elem()))
 	case *types.Signature:
-		return firstType(unspeakableIn(t.Params()), unspeakableIn(t.Results()))
+		return firstType(unexportedIn(t.Params()), unexportedIn(t.Results()))
 	case *types.Basic:
 		return nil
 	}
 	return t
 }
 
-func unspeakableName(t types.Type, name *types.TypeName, args *types.TypeList) types.Type {
+func unexportedName(t types.Type, name *types.TypeName, args *types.TypeList) types.Type {
 	if name.Pkg() != nil && !name.Exported() {
 		return t
 	}
 	for arg := range args.Types() {
-		if bad := unspeakable(arg); bad != nil {
+		if bad := unexported(arg); bad != nil {
 			return bad
 		}
 	}
 	return nil
 }
 
-func unspeakableIn(tuple *types.Tuple) types.Type {
+func unexportedIn(tuple *types.Tuple) types.Type {
 	for v := range tuple.Variables() {
-		if bad := unspeakable(v.Type()); bad != nil {
+		if bad := unexported(v.Type()); bad != nil {
 			return bad
 		}
 	}

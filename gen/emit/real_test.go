@@ -97,7 +97,7 @@ func fakeKernels(ops []*schema.Op) string {
 	return b.String()
 }
 
-// realOps gives every op of PyTorch 1.13.1.
+// realOps returns every op of PyTorch 1.13.1.
 func realOps(t testing.TB) []*schema.Op {
 	table, err := conformance.Load("1.13.1")
 	if err != nil {
@@ -187,7 +187,7 @@ func TestWholeOfPyTorch(t *testing.T) {
 		t.Errorf("%d wrappers for 2952 ops", wrappers)
 	}
 	if again := generate(t, pkg, ops); !bytes.Equal(text, again) {
-		t.Error("a second run gives other text")
+		t.Error("a second run makes other text")
 	}
 
 	if testing.Short() {

@@ -243,7 +243,7 @@ func TestGoNamesAreOneToOne(t *testing.T) {
 		}
 		first[name] = facts.Op
 		if name[0] < 'A' || name[0] > 'Z' {
-			t.Errorf("%s gives %s, which is not exported", facts.Op, name)
+			t.Errorf("%s has the Go name %s, which is not exported", facts.Op, name)
 		}
 	}
 	if len(first) != 2952 {

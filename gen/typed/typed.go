@@ -53,7 +53,7 @@ func Funcs(ops []*schema.Op, planner *plan.Planner) ([]Func, []Skipped, error) {
 			continue
 		}
 		if other := first[f.Name]; other != nil {
-			clashes.Add(op.Pos, fmt.Sprintf("%s and %s (%v) would both be %s in Go; give one of them another overload name",
+			clashes.Add(op.Pos, fmt.Sprintf("%s and %s (%v) would both be %s in Go; rename the overload of one of them",
 				op.Name(), other.Name(), other.Pos, f.Name))
 			continue
 		}

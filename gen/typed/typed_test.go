@@ -84,7 +84,7 @@ func TestFuncs(t *testing.T) {
 		},
 		{
 			"one Go name for two ops", []string{"f.a() -> ()", "f_a() -> ()", "g() -> ()"},
-			[]string{"FA opFA: returns out err", "G opG: returns out err", "1:1: f_a and f.a (1:1) would both be FA in Go; give one of them another overload name"},
+			[]string{"FA opFA: returns out err", "G opG: returns out err", "1:1: f_a and f.a (1:1) would both be FA in Go; rename the overload of one of them"},
 		},
 		{
 			"no form and no name left", []string{"f.a() -> ()", "f_a(ConstQuantizerPtr x) -> ()"},

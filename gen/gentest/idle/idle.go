@@ -4,7 +4,7 @@ package idle
 
 import "github.com/opassert/opassert/asserts/c10"
 
-// fresh is what the kernels give back: a tensor that nobody else holds.
+// fresh is what the kernels return: a tensor that nobody else holds.
 var fresh = c10.Full([]int64{4}, 0, c10.Options{})
 
 //opassert:kernel look
