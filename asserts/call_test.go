@@ -511,8 +511,8 @@ func TestConcurrentCalls(t *testing.T) {
 // that they may have, with lists of any length between other arguments.
 func TestListsOfEverySize(t *testing.T) {
 	op := opOf("f(Tensor self, Tensor[] xs, Tensor w, Tensor?[] ys) -> (Tensor, Tensor[], Tensor)")
-	sizes := []int{0, 1, 2, 3, 7, 15, 16, 17, 31, 32, 33, 34, 35, 63, 64, 65, 100}
-	for _, buffer := range []int{6, 7, 20, 74, 200} {
+	sizes := []int{0, 1, 2, 16, 17, 33, 34, 35, 70}
+	for _, buffer := range []int{6, 7, 74} {
 		for _, n := range sizes {
 			for _, m := range sizes {
 				c := new(asserts.Collector)
