@@ -564,3 +564,27 @@ func lists(op *asserts.Op, buffer int, self *tensor, xs []*tensor, w *tensor, ys
 	call.Result(w.view())
 	call.Judge()
 }
+
+// A list without elements takes a place too, and leaves room for what follows.
+func TestEmptyListBeforeOthers(t *testing.T) {
+	c := collect(t)
+	w := newTensor(4)
+	call := asserts.NewCall(make([]asserts.Observation, 9))
+	call.Begin(opOf("f(Tensor[] xs, Tensor a, Tensor b, Tensor c, Tensor w) -> Tensor"))
+	arguments := func() {
+		call.List(0)
+		for range 3 {
+			call.Arg(nil)
+		}
+		call.Arg(w)
+	}
+	arguments()
+	call.Returned()
+	arguments()
+	call.Result(w.view())
+	call.Judge()
+	want := []string{"OA007 result / argument w: result shares StorageImpl with argument w"}
+	if diff := cmp.Diff(want, linesOf(c)); diff != "" {
+		t.Error(diff)
+	}
+}

@@ -46,7 +46,7 @@ func TestWithParts(t *testing.T) {
 	}, got.Checks); diff != "" {
 		t.Errorf("checks:\n%s", diff)
 	}
-	if len(op.Args) != 2 || len(op.Checks) != 7 {
+	if len(op.Args) != 2 || len(op.Checks) != 7 || op.Checks[6].Code != asserts.FreshImpl {
 		t.Error("the op itself was changed")
 	}
 }

@@ -165,7 +165,7 @@ func SetSample(share float64) (restore func()) {
 // Where kernels take a context, [WithMode] reaches just their calls.
 func EnterMode(m Mode) (leave func()) {
 	entered := &m
-	update(func(s *settings) { s.modes = append(slices.Clip(s.modes), entered) })
+	update(func(s *settings) { s.modes = append(s.modes, entered) })
 	return func() {
 		update(func(s *settings) {
 			s.modes = slices.DeleteFunc(slices.Clone(s.modes), func(m *Mode) bool { return m == entered })

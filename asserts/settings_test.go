@@ -1,6 +1,7 @@
 package asserts_test
 
 import (
+	"context"
 	"flag"
 	"fmt"
 	"io"
@@ -267,5 +268,48 @@ func TestSetAndRestore(t *testing.T) {
 	binary(op, aliasing, newTensor(4), newTensor(4))
 	if got := linesOf(c); len(got) != 1 {
 		t.Errorf("found %v, want one", got)
+	}
+}
+
+// TestScopesAreApart is contexts of one parent, and modes entered one after the
+// other: none sees what is added beside it.
+func TestScopesAreApart(t *testing.T) {
+	c := collect(t)
+	mode := func(name string) asserts.Mode {
+		return asserts.Mode{Name: name, Invalidates: asserts.CodesOf(asserts.FreshImpl)}
+	}
+	modesOf := func(ctx context.Context) string {
+		c.Reset()
+		binaryContext(ctx, newAdd(), aliasing, newTensor(4), newTensor(4))
+		found := c.Found()
+		if len(found) != 1 {
+			t.Fatalf("found %v", found)
+		}
+		var names []string
+		for _, s := range found[0].Skipped {
+			names = append(names, s.Reason)
+		}
+		return strings.Join(names, " ")
+	}
+	for depth := range 6 {
+		parent := t.Context()
+		var leave []func()
+		for i := range depth {
+			leave = append(leave, asserts.EnterMode(asserts.Mode{Name: fmt.Sprint("outer ", i)}))
+			parent = asserts.WithLevel(parent, asserts.Identity)
+		}
+		one, two := asserts.WithMode(parent, mode("one")), asserts.WithMode(parent, mode("two"))
+		both := asserts.WithMode(one, asserts.Mode{Name: "three", Invalidates: asserts.CodesOf(asserts.FreshStorage)})
+		for _, test := range []struct {
+			ctx  context.Context
+			want string
+		}{{one, "mode one"}, {two, "mode two"}, {one, "mode one"}, {both, "mode one mode three"}, {two, "mode two"}, {parent, ""}} {
+			if got := modesOf(test.ctx); got != test.want {
+				t.Errorf("%d deep: skips for %q, want %q", depth, got, test.want)
+			}
+		}
+		for _, l := range leave {
+			l()
+		}
 	}
 }
