@@ -24,6 +24,8 @@ type Op struct {
 	Meta      bool     // has some way to run on meta
 	Kernels   []string // dispatch keys with a kernel of their own, sorted
 	Tags      []string // sorted
+	File      string   // where its schema is registered, "" where that is not known
+	Line      int
 
 	address        int64
 	vararg, varret bool
@@ -178,6 +180,7 @@ func newOp(f []string) *Op {
 	if f[3] != "" {
 		op.Name += "." + f[3]
 	}
+	op.File, op.Line = registered(f[7])
 	op.address, _ = strconv.ParseInt(f[1], 10, 64)
 	op.Namespace, _, _ = strings.Cut(op.Name, "::")
 	op.vararg = slices.Contains(flags, "vararg")
@@ -185,6 +188,20 @@ func newOp(f []string) *Op {
 	slices.Sort(op.Kernels)
 	slices.Sort(op.Tags)
 	return op
+}
+
+// registered reads the place in "registered at oplib.cpp:12".
+func registered(debug string) (file string, line int) {
+	place, ok := strings.CutPrefix(debug, "registered at ")
+	colon := strings.LastIndexByte(place, ':')
+	if !ok || colon < 0 {
+		return "", 0
+	}
+	line, err := strconv.Atoi(place[colon+1:])
+	if err != nil {
+		return "", 0
+	}
+	return place[:colon], line
 }
 
 // complete derives what the listing leaves out.

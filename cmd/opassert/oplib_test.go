@@ -100,6 +100,9 @@ func TestCheckOplib(t *testing.T) {
 			if !strings.Contains(r.Report, "repro   opassert check -engine libtorch -lib "+lib) && r.Code != asserts.SchemaLint {
 				t.Errorf("%s: the report tells of no repro:\n%s", r.Op, r.Report)
 			}
+			if !strings.HasSuffix(r.Site.File, "oplib.cpp") || r.Site.Line == 0 {
+				t.Errorf("%s: the site is %v, want a line of oplib.cpp", r.Op, r.Site)
+			}
 		case asserts.Crashed:
 			ended = append(ended, r.Op)
 		}

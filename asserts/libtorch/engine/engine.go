@@ -118,6 +118,9 @@ var below = []string{"CPU", "CompositeExplicitAutograd", "CompositeExplicitAutog
 
 func (l *Libtorch) operator(op *libtorch.Op) suite.Operator {
 	o := suite.Operator{Missing: op.Unpassable(), Added: l.Loaded(op.Name)}
+	if o.Added {
+		o.Site = asserts.Site{File: op.File, Line: op.Line} // the library's own are all registered in one line
+	}
 	o.Below = slices.ContainsFunc(op.Kernels, func(k string) bool { return slices.Contains(below, k) })
 	if o.Schema = l.schemas[op.Name]; o.Schema == nil {
 		var err error

@@ -17,7 +17,7 @@ using c10::DispatchKey;
 
 // The listing is one string. Records end with RS, their fields with US:
 //
-//   op, address, name, overload, dispatch keys with a kernel, flags, tags
+//   op, address, name, overload, dispatch keys with a kernel, flags, tags, where it is registered
 //   arg, name, type, default, flags, kind      (of the op above it)
 //   ret, name, type, kind
 //
@@ -225,6 +225,7 @@ class Listing {
     field(flags);
     for (at::Tag tag : op.handle.getTags()) tags += tag_name(tag) + " ";
     field(tags);
+    field(op.handle.debug());
     text_ += RS;
     for (const Argument& arg : op.handle.schema().arguments()) {
       field("arg");
