@@ -17,6 +17,7 @@ type Finding struct {
 	Pids  []int   // sorted
 	Rank  string  // of the process that was first, "" where it has none
 	Site  []Frame // the user's frames, outermost first
+	Known bool    // a baseline has it
 }
 
 // Where is the line that called the op: "train.py:42 in forward".
@@ -45,7 +46,9 @@ func (f *Finding) Report() string {
 type findings struct {
 	mu    sync.Mutex
 	byKey map[string]*Finding
-	first func(*Finding) // called with each that is new, one at a time
+	again string              // the program's command, as a shell takes it
+	known func(*Finding) bool // to a baseline; may be nil
+	first func(*Finding)      // called with each that is new and not known, one at a time; may be nil
 }
 
 // add counts a violation.
@@ -62,7 +65,9 @@ func (f *findings) add(v *asserts.Violation, p *process, site []Frame) *Finding 
 		return old
 	}
 	f.byKey[key] = found
-	if f.first != nil {
+	v.Repro = "opassert run -op " + v.Op + " -fail -- " + f.again
+	found.Known = f.known != nil && f.known(found)
+	if f.first != nil && !found.Known {
 		f.first(found)
 	}
 	return found

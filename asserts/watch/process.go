@@ -142,7 +142,9 @@ func (p *process) site(text string) ([]byte, error) {
 	}
 	var reports []string
 	for _, v := range c.broken {
-		reports = append(reports, p.run.findings.add(v, p, site).Report())
+		if f := p.run.findings.add(v, p, site); !f.Known {
+			reports = append(reports, f.Report())
+		}
 	}
 	if !p.run.config.Fail {
 		return nil, nil

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/asserts/suite"
 )
 
 // A Report is what a whole run found, and what it looked at.
@@ -17,6 +18,8 @@ type Report struct {
 	Status    int // exit status of the program
 	Took      time.Duration
 	Processes int
+	Level     asserts.Level     // of PyTorch's own ops
+	Called    []*suite.OpResult // the ops that were called, sorted, without findings
 
 	Ops, Calls           int // ops that were called, calls of them
 	Judged               int // calls
@@ -38,7 +41,7 @@ func (r *Report) ExitStatus() int {
 		return r.Status
 	case len(r.Troubles) > 0:
 		return 2
-	case len(r.Findings) > 0:
+	case slices.ContainsFunc(r.Findings, func(f *Finding) bool { return !f.Known }):
 		return 1
 	}
 	return 0
@@ -62,6 +65,7 @@ func (r *run) report(status int, took time.Duration) (*Report, error) {
 			continue
 		}
 		called[op.name] = true
+		rep.Called = append(rep.Called, &suite.OpResult{Op: op.name, Schema: op.listed.Schema, Composite: op.listed.Composite, Cases: int(c.calls), Ran: int(c.usual + c.asked)})
 		rep.Ops++
 		rep.Calls += int(c.calls)
 		rep.Judged += int(c.usual + c.asked)
@@ -84,6 +88,11 @@ func (r *run) report(status int, took time.Duration) (*Report, error) {
 		}
 		return strings.Compare(a.Reason, b.Reason)
 	})
+	slices.SortFunc(rep.Called, func(a, b *suite.OpResult) int { return strings.Compare(a.Op, b.Op) })
+	rep.Level = asserts.Identity
+	if r.config.Content == AllContent {
+		rep.Level = asserts.Content
+	}
 	rep.NeverCalled = r.neverCalled(called)
 	slices.Sort(rep.Unread)
 	if len(rep.Troubles) == 0 && rep.Calls == 0 {
@@ -133,6 +142,9 @@ func (r *Report) WriteSummary(w io.Writer) error {
 	fmt.Fprintf(&b, "opassert run: calls %d, ops %d, processes %d: findings %d, %d times\n", r.Calls, r.Ops, r.Processes, len(r.Findings), total)
 	for _, f := range r.Findings {
 		fmt.Fprintf(&b, "  %d x %s", f.Count, f.Title())
+		if f.Known {
+			b.WriteString("  (known)")
+		}
 		if where := f.Where(); where != "" {
 			fmt.Fprintf(&b, "  at %s", where)
 		}
@@ -170,6 +182,9 @@ func (r *Report) WriteSummary(w io.Writer) error {
 func (r *Report) Results() []asserts.Result {
 	var results []asserts.Result
 	for _, f := range r.Findings {
+		if f.Known {
+			continue
+		}
 		result := f.Violation.Result()
 		result.Count, result.Report = f.Count, f.Report()
 		if n := len(f.Site); n > 0 {

@@ -45,10 +45,11 @@ type Config struct {
 	Policy         *asserts.Policy
 	Wants          func(op string) bool // which ops; nil: all
 	Content        Content
-	Sample         int            // of the calls of PyTorch's own ops, one in so many is observed at the level content
-	MaxBytes       int64          // calls on larger storages are observed at the level identity; 0: no limit
-	Fail           bool           // raise a finding at the call
-	Found          func(*Finding) // called with each distinct finding at once; may be nil
+	Sample         int                 // of the calls of PyTorch's own ops, one in so many is observed at the level content
+	MaxBytes       int64               // calls on larger storages are observed at the level identity; 0: no limit
+	Fail           bool                // raise a finding at the call
+	Found          func(*Finding)      // called with each distinct finding at once; may be nil
+	Known          func(*Finding) bool // whether a baseline has a finding, which then is neither told nor raised; may be nil
 }
 
 // A run is a program being watched.
@@ -87,7 +88,7 @@ func Run(ctx context.Context, config Config) (*Report, error) {
 	r := &run{
 		config: config, cwd: cwd,
 		ops:       ops{byText: make(map[string]*watchedOp), plan: config.Plan, wants: config.Wants},
-		findings:  findings{byKey: make(map[string]*Finding), first: config.Found},
+		findings:  findings{byKey: make(map[string]*Finding), first: config.Found, known: config.Known, again: shell(config.Command)},
 		processes: make(map[int]string), names: make(map[string]bool), skips: make(map[asserts.Skip]int), watchers: make(map[string]string),
 	}
 	text, err := fs.ReadFile(sources(), "loader.c")
@@ -317,4 +318,16 @@ func inside(op *watchedOp, v *asserts.Violation) string {
 		return "a part as it lies in its tensor: autograd makes the view of it"
 	}
 	return ""
+}
+
+// shell writes a command as a shell takes it.
+func shell(words []string) string {
+	var quoted []string
+	for _, w := range words {
+		if w == "" || strings.ContainsAny(w, " \t\n\"'`$\\*?[](){}<>|&;!#~") {
+			w = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
+		}
+		quoted = append(quoted, w)
+	}
+	return strings.Join(quoted, " ")
 }

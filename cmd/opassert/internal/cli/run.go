@@ -52,6 +52,8 @@ type runFlags struct {
 	fail         *bool
 	json         *string
 	junit, sarif *string
+	html         *string
+	baseline     *baselineFlags
 	preserve     *bool
 	log          *string
 	lines        *bool
@@ -68,6 +70,8 @@ func newRunFlags(f *flag.FlagSet) *runFlags {
 	r.json = f.String("json", "", "write the findings as a JSON array to a `file`")
 	r.junit = f.String("junit", "", "write the results as JUnit XML to a `file`")
 	r.sarif = f.String("sarif", "", "write the findings as a SARIF log to a `file`")
+	r.html = f.String("html", "", "write one self-contained HTML page to a `file`")
+	r.baseline = newBaselineFlags(f)
 	r.preserve = f.Bool("preserve", false, "watch the Python objects of tensors and storages instead of ops")
 	r.log = f.String("log", "", "with -preserve, write what happens to a `file`, as opassert trace reads it")
 	r.lines = f.Bool("lines", false, "with -preserve, look for the Python line of every event, and not only of what looks wrong")
@@ -104,11 +108,15 @@ func runRun(inv *invocation) error {
 	if *flags.sample < 1 {
 		return usagef("-sample %d: want 1 or more", *flags.sample)
 	}
+	if err := flags.baseline.read(); err != nil {
+		return err
+	}
 	report, err := watch.Run(context.Background(), watch.Config{
 		Command: inv.flags.Args(), Stdin: os.Stdin, Stdout: inv.stdout, Stderr: inv.stderr,
 		Plan: flags.plans(inv), Policy: asserts.Aware(), Wants: flags.wants,
 		Content: content, Sample: *flags.sample, MaxBytes: *flags.maxBytes, Fail: *flags.fail,
 		Found: func(f *watch.Finding) { fmt.Fprintf(inv.stderr, "%s\n\n", f.Report()) },
+		Known: func(f *watch.Finding) bool { return flags.baseline.known != nil && f.KnownTo(flags.baseline.known) },
 	})
 	if err != nil {
 		return err
@@ -120,9 +128,17 @@ func runRun(inv *invocation) error {
 }
 
 func (r *runFlags) write(inv *invocation, report *watch.Report) error {
+	ops := report.Suite()
+	if err := r.baseline.apply(ops); err != nil {
+		return err
+	}
+	for _, f := range report.Findings { // what -update has made known
+		f.Known = r.baseline.known != nil && f.KnownTo(r.baseline.known)
+	}
 	results := report.Results()
 	return errors.Join(
 		report.WriteSummary(inv.stderr),
+		toFile(*r.html, ops.WriteHTML),
 		toFile(*r.json, report.WriteJSON),
 		toFile(*r.junit, func(w io.Writer) error { return asserts.WriteJUnit(w, results) }),
 		toFile(*r.sarif, func(w io.Writer) error { return asserts.WriteSARIF(w, version(), "", badOnly(results)) }),

@@ -1,0 +1,42 @@
+package watch
+
+import (
+	"strings"
+
+	"github.com/opassert/opassert/asserts/suite"
+)
+
+// Suite returns the report in the form of a suite's, for what writes those and
+// for baselines. A call of the program is a case of the op.
+func (r *Report) Suite() *suite.Report {
+	s := &suite.Report{Engine: "opassert run", Level: r.Level, Command: "opassert run", Took: r.Took}
+	byName := make(map[string]*suite.OpResult)
+	for _, op := range r.Called {
+		byName[op.Op] = op
+		s.Ops = append(s.Ops, op)
+	}
+	for _, f := range r.Findings {
+		op := byName[f.Op]
+		if op == nil {
+			continue
+		}
+		op.Findings = append(op.Findings, f.suite())
+	}
+	s.All = len(s.Ops)
+	return s
+}
+
+// suite returns the finding as a suite's, with the line that called the op for
+// the call.
+func (f *Finding) suite() *suite.Finding {
+	v := *f.Violation
+	v.Repro = strings.TrimPrefix(v.Repro, "opassert run ")
+	return &suite.Finding{Violation: &v, Call: f.Where(), Device: "cpu", Times: f.Count, Known: f.Known}
+}
+
+// KnownTo reports whether a baseline has the finding.
+func (f *Finding) KnownTo(b *suite.Baseline) bool {
+	found := f.suite()
+	b.Mark(&suite.Report{Ops: []*suite.OpResult{{Op: f.Op, Ran: 1, Findings: []*suite.Finding{found}}}})
+	return found.Known
+}
