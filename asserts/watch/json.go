@@ -14,7 +14,8 @@ type shown struct {
 	Count   int     `json:"count"`
 	Pids    []int   `json:"pids"`
 	Rank    string  `json:"rank,omitempty"`
-	Site    []Frame `json:"site"` // the user's frames, outermost first
+	Known   bool    `json:"known,omitempty"` // a baseline has it
+	Site    []Frame `json:"site"`            // the user's frames, outermost first
 }
 
 // WriteJSON writes the findings as an array.
@@ -25,7 +26,7 @@ func (r *Report) WriteJSON(w io.Writer) error {
 		if site == nil {
 			site = []Frame{}
 		}
-		all = append(all, shown{f.Code.String(), f.Op, f.Subject.String(), f.Saw, f.Count, f.Pids, f.Rank, site})
+		all = append(all, shown{f.Code.String(), f.Op, f.Subject.String(), f.Saw, f.Count, f.Pids, f.Rank, f.Known, site})
 	}
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)

@@ -168,7 +168,7 @@ func expected(t *testing.T, file, version string) []string {
 	}
 	var want []string
 	for i, line := range strings.Split(string(text), "\n") {
-		_, comment, _ := strings.Cut(line, "  # ")
+		_, comment, _ := strings.Cut(strings.ReplaceAll(line, "  // ", "  # "), "  # ")
 		if strings.Contains(comment, "before 2.10") && newer(version) {
 			continue
 		}
@@ -295,6 +295,34 @@ func TestProcesses(t *testing.T) {
 					t.Errorf("stdout %q, want %q; stderr %q, want %q", o.stdout, tt.stdout, o.stderr, tt.stderr)
 				}
 			})
+		}
+	})
+}
+
+// A C++ program that is linked to libtorch, and its threads.
+func TestLinkedProgram(t *testing.T) {
+	eachPython(t, func(t *testing.T, p python) {
+		bin := filepath.Join(t.TempDir(), "program")
+		abi := "-D_GLIBCXX_USE_CXX11_ABI=0"
+		if p.torch.CXX11 {
+			abi = "-D_GLIBCXX_USE_CXX11_ABI=1"
+		}
+		args := []string{"-std=" + p.torch.Standard, "-O0", "-g", "-w", abi, "testdata/program.cpp", "-o", bin, "-Wl,--disable-new-dtags", "-Wl,-rpath," + p.torch.Lib}
+		for _, dir := range p.torch.Include {
+			args = append(args, "-I"+dir)
+		}
+		if out, err := exec.Command("c++", append(args, p.torch.Link()...)...).CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		o := run(t, nil, bin)
+		want := expected(t, "testdata/program.cpp", "")
+		if len(o.found) != 1 || o.found[0].Count != 2 || o.status != 1 {
+			t.Fatalf("exit status %d, found %v\n%s", o.status, o.found, o.stderr)
+		}
+		site := o.found[0].Site
+		at := site[len(site)-1]
+		if got := fmt.Sprintf("%d %s", at.Line, o.found[0].Code); got != want[0] || at.Function != "faulty()" || filepath.Base(at.File) != "program.cpp" {
+			t.Errorf("%s in %v, want %s in faulty()", got, at, want[0])
 		}
 	})
 }
