@@ -172,7 +172,7 @@ func (o Options) packageName() (string, error) {
 		}
 		name = filepath.Base(out)
 	}
-	if !token.IsIdentifier(name) {
+	if !token.IsIdentifier(name) || name == "_" {
 		return "", fmt.Errorf("%q can't be a package's name: choose another with -package", name)
 	}
 	return name, nil

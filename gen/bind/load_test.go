@@ -90,7 +90,7 @@ func TestUnread(t *testing.T) {
 			"//opassert:kernel h\n\nfunc H() {}\n\n" +
 			"/* opassert:kernel i */\nfunc I() {\n\t//opassert:kernel j\n}\n\n" +
 			"//opassert:kernel k\ntype K int\n\n" +
-			"// A comment about opassert:kernel marks.\nfunc L() {} //OpAssert:Kernel l.out\n",
+			"// A comment about opassert:kernel marks.\nfunc L() {} //OpAssert:Kernel l.out\n\n// opassert:observe\nfunc M() {}\n",
 		"a_test.go":   head + "//opassert:kernel t\nfunc T() {}\n",
 		"b_test.go":   "package kernels\n\nfunc opassert(", // Go's own tools tell of it
 		"c_plan9.go":  "//go:build plan9\n\n" + head + "//opassert:kernel p\nfunc P() {}\n",
@@ -111,7 +111,7 @@ func TestUnread(t *testing.T) {
 	}
 	want := []string{
 		"a.go:6:1 it is not spelled as", "a.go:9:1 it stands in no func", "a.go:13:1 it is not spelled as", "a.go:15:2 it stands in no func",
-		"a.go:18:1 it stands in no func", "a.go:22:13 it is not spelled as", "a_test.go:3:1 a kernel can't be in", "c_plan9.go:5:1 this build leaves th",
+		"a.go:18:1 it stands in no func", "a.go:22:13 it is not spelled as", "a.go:24:1 it is not spelled as", "a_test.go:3:1 a kernel can't be in", "c_plan9.go:5:1 this build leaves th",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)

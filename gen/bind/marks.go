@@ -27,7 +27,7 @@ type Unread struct {
 }
 
 // Marks returns the marks of a file, parsed with its comments, and the
-// comments that look like one and are not read.
+// comments that look like one, or like that of an observer, and are not read.
 func Marks(file *ast.File) ([]Mark, []Unread) {
 	var marks []Mark
 	read := map[*ast.Comment]bool{}
@@ -41,6 +41,7 @@ func Marks(file *ast.File) ([]Mark, []Unread) {
 				marks = append(marks, Mark{oneWord(rest), c.Pos(), fn})
 				read[c] = true
 			}
+			read[c] = read[c] || c.Text == observeMark
 		}
 	}
 	var unread []Unread
@@ -63,13 +64,13 @@ func oneWord(rest string) string {
 	return words[0]
 }
 
-var likeMark = regexp.MustCompile(`(?i)^/[/*]\s*opassert\s*:?\s*kernels?\s*:?\s+[a-z_][\w.:]*\s*(\*/)?$`)
+var likeMark = regexp.MustCompile(`(?i)^/[/*]\s*opassert\s*:?\s*(kernels?\s*:?\s+[a-z_][\w.:]*|observe)\s*(\*/)?$`)
 
 func whyUnread(c *ast.Comment) string {
-	if rest, ok := strings.CutPrefix(c.Text, mark); ok && oneWord(rest) != "" {
-		return "it stands in no function's doc comment; put it right above the kernel"
+	if rest, ok := strings.CutPrefix(c.Text, mark); ok && oneWord(rest) != "" || c.Text == observeMark {
+		return "it stands in no function's doc comment; put it right above the function"
 	}
-	return "it is not spelled as one; write " + mark + " add.Tensor, with no space behind //"
+	return "it is not spelled as one; write " + mark + " add.Tensor or " + observeMark + ", with no space behind //"
 }
 
 // unreadIn returns what looks like a mark in a Go file that is not part of the
