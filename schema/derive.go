@@ -90,11 +90,6 @@ func (g *group) all(is func(*Op) bool) bool {
 	return !slices.ContainsFunc(g.entries, func(e *entry) bool { return !is(e.op) })
 }
 
-// disputable reports whether versions differ on the group, see [revision].
-func (g *group) disputable() bool {
-	return g.members[Inplace] != nil && g.members[Mutable] != nil || g.all((*Op).IsComposite) && g.hasTag("core")
-}
-
 func (g *group) hasTag(tag string) bool {
 	return !g.all(func(op *Op) bool { return !slices.Contains(op.Tags, tag) })
 }
@@ -145,14 +140,12 @@ func (g *group) missing(rev *revision) []Function {
 func (n Name) saysOut() bool { return strings.Contains(n.String(), "out") }
 
 // compared reports whether torchgen compares what it derives with what autogen
-// lists: there are a functional and an out= variant in the end.
+// lists: there are a functional and an out= variant in the end. Whatever is
+// derived makes both be there, and where out= is, so is functional.
 //
 // Source: torchgen/model.py, NativeFunctionsGroup.__post_init__.
 func (g *group) compared(derived []Function) bool {
-	has := func(kind Kind) bool {
-		return g.members[kind] != nil || slices.ContainsFunc(derived, func(f Function) bool { return f.Kind() == kind })
-	}
-	return has(Functional) && has(Out)
+	return len(derived) > 0 || g.members[Out] != nil
 }
 
 // A listedName is a name in an autogen list.

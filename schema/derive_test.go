@@ -58,6 +58,8 @@ func TestDerive(t *testing.T) {
 			[]string{"ns::a.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"},
 		},
 		{"all there", "- func: a(Tensor self) -> Tensor\n" + dispatched + "- func: a.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)\n" + dispatched, nil},
+		{"lone out", "- func: a.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)\n" + dispatched, nil},
+		{"lone scratch", "- func: a.out(Tensor self, *, Tensor(a!) out, Tensor(b!) _scratch_x) -> Tensor(a!)\n" + dispatched, nil},
 		{"nothing listed", "- func: a_(Tensor(a!) self) -> Tensor(a!)\n" + dispatched, nil},
 		{"composite", "- func: a_(Tensor(a!) self) -> Tensor(a!)\n  autogen: a.out, a\n", nil},
 		{"manual", "- func: a_(Tensor(a!) self) -> Tensor(a!)\n  autogen: a.out, a\n  manual_cpp_binding: True\n" + dispatched, nil},

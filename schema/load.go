@@ -95,9 +95,7 @@ func (r *reader) file() *File {
 	entries := r.entries()
 	file := &File{Path: r.Path}
 	for _, e := range entries {
-		if e.op != nil {
-			file.Ops = append(file.Ops, e.op)
-		}
+		file.Ops = append(file.Ops, e.op)
 	}
 	r.checkDuplicates(entries)
 	own := slices.DeleteFunc(slices.Clone(entries), func(e *entry) bool { return e.foreign })

@@ -243,6 +243,18 @@ func TestParseTakes(t *testing.T) {
 	}
 }
 
+func TestParseTagsRefuses(t *testing.T) {
+	for _, tt := range []struct{ src, want string }{
+		{"", "t:1:1: the file is empty: expected a list of tags, - tag: ..."},
+		{"- tag: 5\n  desc: x\n", `t:1:8: expected tag: text, found "5"`},
+		{"- tag: ''\n  desc: x\n", `t:1:8: expected tag: text, found ""`},
+	} {
+		if _, err := schema.ParseTags("t", []byte(tt.src)); err == nil || allErrors(err) != tt.want {
+			t.Errorf("%q: %v, want %s", tt.src, err, tt.want)
+		}
+	}
+}
+
 func TestParseTags(t *testing.T) {
 	tags, err := schema.ParseTags("t", []byte("- tag: core\n  desc: x\n- tag: pointwise\n  desc: |\n    y\n"))
 	if err != nil {

@@ -68,7 +68,7 @@ func (t *TagSet) read(s *yamlfile.File, doc *yaml.Node) {
 func derivedTags(base, inherited []string) []string {
 	tags := []string{"generated"}
 	for _, tag := range base {
-		if tag != "generated" && slices.Contains(inherited, tag) {
+		if slices.Contains(inherited, tag) {
 			tags = append(tags, tag)
 		}
 	}
