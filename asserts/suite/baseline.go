@@ -143,4 +143,8 @@ func (f *Finding) baseline() BaselineLine {
 	return BaselineLine{f.Violation.Code.String(), f.Violation.Op, on.String()}
 }
 
-func (c *Crash) baseline(op string) BaselineLine { return BaselineLine{"crash", op, c.Cause} }
+// baseline is the crash's line: of the causes that stand for one fault, the
+// first.
+func (c *Crash) baseline(op string) BaselineLine {
+	return BaselineLine{"crash", op, SameCauses(c.Cause)[0]}
+}

@@ -6,6 +6,7 @@ import (
 	"encoding/base64"
 	"encoding/gob"
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -29,6 +30,18 @@ const (
 	hang        = "hang"
 	outOfMemory = "out of memory"
 )
+
+// corruptions are the causes of a kernel that reads or writes where it may not.
+// Which of them it is depends on what lies there.
+var corruptions = []string{"SIGSEGV", "SIGABRT", "SIGBUS"}
+
+// SameCauses returns the causes that stand for the same fault as this one.
+func SameCauses(cause string) []string {
+	if slices.Contains(corruptions, cause) {
+		return corruptions
+	}
+	return []string{cause}
+}
 
 // Counts reports whether the crash speaks against its op.
 func (c *Crash) Counts() bool { return c.Alone && c.Waived == "" && !c.Known }

@@ -347,8 +347,10 @@ func (c *checkup) level() asserts.Level {
 
 // waived says why an allowlist lets an op crash like that, or "".
 func (c *checkup) waived(op *schema.Op, cause string) string {
-	if e := c.planner.WaivedCrash(op, cause); e != nil {
-		return e.Reason
+	for _, same := range suite.SameCauses(cause) {
+		if e := c.planner.WaivedCrash(op, same); e != nil {
+			return e.Reason
+		}
 	}
 	return ""
 }
