@@ -24,6 +24,10 @@
 //     compiled graph are seen.
 //   - What PyTorch's own kernels call is not looked at, nor is what they call
 //     through other ops' kernels: it is their own business.
+//   - Whether a version counter rises (OA010) is judged for ops alone that have no
+//     kernel of autograd's, such as ops of C++ libraries: others raise it later.
+//   - What Python keeps of a result does not show in its use counts from PyTorch
+//     2.10 on: a living Python object has one use for good, which is left out.
 //   - A Tensor& that a kernel rebinds shows only where the argument is returned.
 //   - Threads that ran before libtorch was loaded are not told of the watcher.
 //   - A program that holds Python's lock while it waits for a C++ thread's ops

@@ -18,7 +18,7 @@ type frame struct {
 const (
 	frameWatcher = 'W' // where libtorch_cpu is -> where the watcher is; "!" and a trouble -> nothing
 	frameHello   = 'H' // process, parent, rank, version of libtorch, folder of Python's modules -> settings
-	frameOp      = 'O' // what schemas.cpp lists of an op -> what is expected of its calls
+	frameOp      = 'O' // A where versions are raised later, else -, and what schemas.cpp lists of an op -> what is expected of its calls
 	frameNames   = 'N' // names of ops that are not PyTorch's own -> nothing
 	frameCall    = 'C' // a call that does not look usual -> nothing, or a number
 	frameSite    = 'S' // that number, a letter for the sort of frames, the frames -> nothing, or what to raise

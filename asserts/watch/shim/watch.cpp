@@ -98,8 +98,11 @@ class Operators {
     }
     Listing listing;
     listing.op(*describe(handle));
+    // A kernel of autograd's raises versions after the call that is seen here.
+    const bool raised = handle.hasKernelForDispatchKey(DispatchKey::ADInplaceOrView);
+    const std::string record = (raised ? "A" : "-") + listing.text();
     std::string reply;
-    if (!channel.ask('O', listing.text().data(), listing.text().size(), reply) || reply.size() < 5 * 8) return w;
+    if (!channel.ask('O', record.data(), record.size(), reply) || reply.size() < 5 * 8) return w;
     std::vector<int64_t> words(reply.size() / 8);
     std::memcpy(words.data(), reply.data(), words.size() * 8);
     w->number = words[0];
