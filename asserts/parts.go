@@ -28,8 +28,11 @@ func WithParts(op *Op) *Op {
 	}
 	for _, c := range op.Plan() {
 		extended.Checks = append(extended.Checks, c)
+		_, isReturn := c.On.Result()
 		switch {
 		case !c.Code.check().parts:
+		case isReturn && c.Against == 0 && op.Subject(c.On).aliased():
+			// What is inside a view may be what is inside its base.
 		case c.Against == 0:
 			extended.Checks = append(extended.Checks, Check{c.Code, parts(c.On), 0})
 		case c.Against == c.On:

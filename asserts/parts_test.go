@@ -1,6 +1,7 @@
 package asserts_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -48,6 +49,20 @@ func TestWithParts(t *testing.T) {
 	}
 	if len(op.Args) != 2 || len(op.Checks) != 7 || op.Checks[6].Code != asserts.FreshImpl {
 		t.Error("the op itself was changed")
+	}
+}
+
+// What is inside a view may be what is inside its base; what is inside an
+// argument that has a view is checked as that of any other.
+func TestWithPartsOfView(t *testing.T) {
+	op := wholeOp("f(Tensor(a) self) -> Tensor(a)")
+	for _, c := range asserts.WithParts(op).Checks {
+		if c.On == asserts.ResultRef(1) && c.Against == 0 {
+			t.Errorf("%v is planned on what is inside a view", c.Code)
+		}
+	}
+	if !slices.Contains(asserts.WithParts(op).Checks, asserts.Check{Code: asserts.UndeclaredWrite, On: asserts.ArgRef(1)}) {
+		t.Error("what is inside the base may be written")
 	}
 }
 
