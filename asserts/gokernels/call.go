@@ -59,14 +59,14 @@ func (e *Engine) Call(name string, args []any, level asserts.Level) (out suite.O
 		return out, &suite.Thrown{Message: err.Error()}
 	}
 	passed := in[len(in)-len(args):]
-	given := held(op.Func.Args, passed)
+	given := e.lib.held(op.Func.Args, passed)
 	out.Seen.Level = level
 	out.Seen.Before, out.Seen.ArgLens = observe(given, level)
 	results, err := call(kernel, in)
 	if err != nil {
 		return out, err
 	}
-	out.Seen.After, _ = observe(held(op.Func.Args, passed), level)
+	out.Seen.After, _ = observe(e.lib.held(op.Func.Args, passed), level)
 	e.take(&out, op, results, slices.Concat(given...), level)
 	return out, nil
 }
@@ -117,11 +117,11 @@ func thrown(err *error) {
 
 // held returns the tensors of each argument that holds some. Those of a slice
 // are the ones in it now.
-func held(schemas []schema.Argument, passed []reflect.Value) [][]asserts.Tensor {
+func (l *Library) held(schemas []schema.Argument, passed []reflect.Value) [][]asserts.Tensor {
 	var all [][]asserts.Tensor
 	for i, arg := range schemas {
 		if arg.Type.IsTensorLike() {
-			all = append(all, tensors(passed[i]))
+			all = append(all, l.tensors(passed[i]))
 		}
 	}
 	return all
@@ -145,7 +145,7 @@ func (e *Engine) take(out *suite.Outcome, op *schema.Op, results []reflect.Value
 		if !r.Type.IsTensorLike() {
 			continue
 		}
-		ts := tensors(results[i])
+		ts := e.lib.tensors(results[i])
 		for _, t := range ts {
 			out.Seen.Results = append(out.Seen.Results, asserts.Observe(t, level))
 			if t != nil && !slices.Contains(given, t) {
@@ -157,19 +157,25 @@ func (e *Engine) take(out *suite.Outcome, op *schema.Op, results []reflect.Value
 }
 
 // tensors returns the tensors of one value; nil is an undefined one.
-func tensors(v reflect.Value) []asserts.Tensor {
+func (l *Library) tensors(v reflect.Value) []asserts.Tensor {
 	if t, ok := v.Interface().(asserts.Tensor); ok {
 		if v.Kind() == reflect.Pointer && v.IsNil() {
 			return []asserts.Tensor{nil}
 		}
 		return []asserts.Tensor{t}
 	}
+	if l.Observe != nil && v.Type() == l.Tensor {
+		if v.IsNil() {
+			return []asserts.Tensor{nil}
+		}
+		return []asserts.Tensor{l.Foreign(v.Interface())}
+	}
 	if v.Kind() != reflect.Slice {
 		return []asserts.Tensor{nil}
 	}
 	var ts []asserts.Tensor
 	for i := range v.Len() {
-		ts = append(ts, tensors(v.Index(i))...)
+		ts = append(ts, l.tensors(v.Index(i))...)
 	}
 	return ts
 }

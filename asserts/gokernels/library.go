@@ -4,6 +4,7 @@
 package gokernels
 
 import (
+	"errors"
 	"fmt"
 	"reflect"
 	"slices"
@@ -23,6 +24,11 @@ type Library struct {
 	// Make makes a tensor of the library's own type. A form or a dtype that the
 	// library does not have is an error.
 	Make func(d suite.Dense, f suite.Form) (asserts.Tensor, error)
+
+	// Observe looks at tensors of the type Tensor, which has no method for it; nil
+	// where tensors are [asserts.Tensor].
+	Observe func(v any, o *asserts.Observation, level asserts.Level)
+	Tensor  reflect.Type
 
 	// View makes a tensor that lies in the storage of t as d says; nil where the
 	// library has no views.
@@ -104,6 +110,26 @@ func (e *Engine) Operator(name string) (suite.Operator, error) {
 	return o, nil
 }
 
+// A foreign tensor is of a type that can't observe itself.
+type foreign struct {
+	v   any
+	lib *Library
+}
+
+// Foreign returns a tensor of the type Tensor as one that can be observed.
+func (l *Library) Foreign(v any) asserts.Tensor { return foreign{v, l} }
+
+// Observe looks at the tensor.
+func (f foreign) Observe(o *asserts.Observation, level asserts.Level) { f.lib.Observe(f.v, o, level) }
+
+// Own returns a tensor as the library's own type.
+func Own(t asserts.Tensor) any {
+	if f, ok := t.(foreign); ok {
+		return f.v
+	}
+	return t
+}
+
 // A handle is a tensor of the library with the release that the suite wants.
 type handle struct {
 	asserts.Tensor
@@ -125,7 +151,7 @@ func (e *Engine) Make(d suite.Dense, f suite.Form) (_ suite.Tensor, err error) {
 	d.Data = slices.Clone(d.Data) // a library may keep it
 	t, err := e.lib.Make(d, f)
 	if err != nil {
-		return nil, &suite.Thrown{Message: err.Error()}
+		return nil, refused(err)
 	}
 	return e.lib.hold(t), nil
 }
@@ -133,14 +159,23 @@ func (e *Engine) Make(d suite.Dense, f suite.Form) (_ suite.Tensor, err error) {
 // View makes a tensor on another one's storage.
 func (e *Engine) View(t suite.Tensor, d suite.Dense) (_ suite.Tensor, err error) {
 	if e.lib.View == nil {
-		return nil, &suite.Thrown{Message: "the library has no views"}
+		return nil, &suite.Unsupported{What: "views of one storage"}
 	}
 	defer thrown(&err)
 	v, err := e.lib.View(t.(*handle).Tensor, d)
 	if err != nil {
-		return nil, &suite.Thrown{Message: err.Error()}
+		return nil, refused(err)
 	}
 	return e.lib.hold(v), nil
+}
+
+// refused is an error of the library's that makes no tensor.
+func refused(err error) error {
+	var lacks *suite.Unsupported
+	if errors.As(err, &lacks) {
+		return lacks
+	}
+	return &suite.Thrown{Message: err.Error()}
 }
 
 // Twins makes meta tensors; the same tensor twice has one twin.

@@ -16,7 +16,7 @@ func (l *Library) convert(v any, to reflect.Type) (reflect.Value, error) {
 		return reflect.Zero(to), nil
 	}
 	if h, ok := v.(*handle); ok {
-		v = h.Tensor
+		v = Own(h.Tensor)
 	}
 	if l.Value != nil {
 		if own, ok := l.Value(v, to); ok {

@@ -1,6 +1,7 @@
 package suite
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -105,6 +106,9 @@ const (
 
 var forms = []string{"", "coo", "csr", "csc", "bsr", "bsc", "mkldnn", "quantized", "per-channel", "nested", "functional",
 	"conj", "neg", "zero", "inference", "named", "coo-uncoalesced", "coo-hybrid", "nested-even", "requires-grad"}
+
+// String names the form: "coo", "strided".
+func (f Form) String() string { return cmp.Or(forms[f], "strided") }
 
 // A Fill says which values a tensor holds. The zero Fill is small positive
 // values, which nearly every kernel takes.

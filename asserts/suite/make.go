@@ -1,6 +1,7 @@
 package suite
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 )
@@ -12,6 +13,8 @@ type maker struct {
 	specs   []*TensorSpec
 	extra   []Tensor // made on the way
 	room    *[]byte  // for the bytes of one tensor, used again
+	yields  bool     // where the library lacks a tensor, another one is made
+	lacks   map[string]int
 }
 
 // args makes the arguments of a case. What cannot be made is an error of the
@@ -91,15 +94,7 @@ func (m *maker) tensor(spec *TensorSpec) (Tensor, error) {
 		m.tensors, m.specs = append(m.tensors, t), append(m.specs, m.specs[spec.Same-1])
 		return t, nil
 	}
-	var t Tensor
-	var err error
-	if spec.View > 0 && spec.View <= len(m.tensors) {
-		base := m.tensors[spec.View-1]
-		spec = m.specs[spec.View-1]
-		t, err = m.engine.View(base, spec.layout())
-	} else {
-		t, err = m.engine.Make(spec.dense(m.room), spec.Form)
-	}
+	t, spec, err := m.fresh(spec)
 	if err != nil {
 		return nil, fmt.Errorf("make %v: %w", spec, err)
 	}
@@ -107,7 +102,28 @@ func (m *maker) tensor(spec *TensorSpec) (Tensor, error) {
 	return t, nil
 }
 
-// release gives up what was made.
+// fresh makes a tensor that no earlier one is, and returns the spec that it
+// has.
+func (m *maker) fresh(spec *TensorSpec) (Tensor, *TensorSpec, error) {
+	var t Tensor
+	var err error
+	have := spec
+	if spec.View > 0 && spec.View <= len(m.tensors) {
+		have = m.specs[spec.View-1]
+		t, err = m.engine.View(m.tensors[spec.View-1], have.layout())
+	} else {
+		t, err = m.engine.Make(spec.dense(m.room), spec.Form)
+	}
+	var lacks *Unsupported
+	if m.yields && errors.As(err, &lacks) {
+		*spec = *have
+		t, err = m.instead(spec, lacks)
+		return t, spec, err
+	}
+	return t, have, err
+}
+
+// release releases what was made.
 func (m *maker) release() {
 	released := make(map[Tensor]bool)
 	for _, t := range slices.Concat(m.tensors, m.extra) {

@@ -17,8 +17,8 @@ func (r *runner) minimise(t *target, c *Case, v *asserts.Violation) (*Case, *ass
 				if budget--; budget < 0 {
 					return c, v
 				}
-				if w := r.shows(t, simpler, v); w != nil {
-					c, v, changed = simpler, w, true
+				if made, w := r.shows(t, simpler, v); w != nil && made.String() != c.String() {
+					c, v, changed = made, w, true
 					break
 				}
 			}
@@ -47,18 +47,18 @@ func (r *runner) borrowed(t *target, c *Case, v *asserts.Violation) bool {
 }
 
 // shows returns the violation of the same rule about the same subject that a
-// case shows, or nil.
-func (r *runner) shows(t *target, c *Case, v *asserts.Violation) *asserts.Violation {
+// case shows, with the case as it was made, or nil.
+func (r *runner) shows(t *target, c *Case, v *asserts.Violation) (*Case, *asserts.Violation) {
 	a, err := r.try(t, c)
 	if err != nil {
-		return nil
+		return nil, nil
 	}
 	found := r.judge(t, a, new(caseResult))
 	i := slices.IndexFunc(found, func(w *asserts.Violation) bool { return sameFault(v, w) && w.Device == v.Device })
 	if i < 0 {
-		return nil
+		return nil, nil
 	}
-	return found[i]
+	return a.c, found[i]
 }
 
 // simplifications returns cases with argument i made simpler, the simplest

@@ -21,6 +21,7 @@ type OpResult struct {
 	CPU       tally          `json:"cpu"`
 	Meta      tally          `json:"meta"`
 	NoMeta    map[string]int `json:"nometa,omitempty"`
+	Lacks     map[string]int `json:"lacks,omitempty"`   // what the library does not have, by tensors that cases wanted
 	Excused   map[string]int `json:"excused,omitempty"` // violations that an allowlist waives, by code
 	Findings  []*Finding     `json:"findings,omitempty"`
 	Crashes   []Crash        `json:"crashes,omitempty"`
@@ -65,6 +66,12 @@ func (r *OpResult) add(c *caseResult) {
 			r.NoMeta = make(map[string]int)
 		}
 		r.NoMeta[c.NoMeta]++
+	}
+	for what, n := range c.Lacks {
+		if r.Lacks == nil {
+			r.Lacks = make(map[string]int)
+		}
+		r.Lacks[what] += n
 	}
 	for _, e := range c.Excused {
 		if r.Excused == nil {

@@ -22,6 +22,8 @@ type runner struct {
 
 	trying func(*Case) // called before each try, and with nil after it; may be nil
 	called bool        // the last try came as far as the call
+
+	lacks map[string]int // what the last try wanted and the library lacks, by how often
 }
 
 // A caseResult is what came of one case.
@@ -34,6 +36,7 @@ type caseResult struct {
 	Close   int            `json:"close,omitempty"` // how close that came
 	CPU     *tally         `json:"cpu,omitempty"`
 	Meta    *tally         `json:"meta,omitempty"`
+	Lacks   map[string]int `json:"lacks,omitempty"`   // what the case wanted and the library has not, by tensors
 	NoMeta  string         `json:"nometa,omitempty"`  // why the call on meta was not compared
 	Excused []asserts.Code `json:"excused,omitempty"` // of violations that an allowlist waives
 	lost    bool           // no arguments avoid the error
@@ -87,7 +90,7 @@ func (r *runner) run(t *target, number int) caseResult {
 		return result
 	}
 	result.Ran = true
-	result.NoMeta = a.why
+	result.Lacks, result.NoMeta = r.lacks, a.why
 	for _, v := range r.judge(t, a, &result) {
 		if c, v := r.minimise(t, a.c, v); !r.borrowed(t, c, v) {
 			result.Found = append(result.Found, r.finding(t, c, v, number))
@@ -127,6 +130,27 @@ func (r *runner) call(t *target, number int, result *caseResult) (a *attempt, cl
 	}
 	a, err = r.vary(t, row, number)
 	return a, 0, err
+}
+
+// cases runs cases one after the other; starting is called before each, and
+// ended after it.
+func (r *runner) cases(t *target, q request, starting func(int), ended func(*caseResult) error) error {
+	r.prepare(t, q.From, q.Skip, starting)
+	hopeless := 0 // cases from the first one on that no arguments help
+	for n := q.From; n < q.To && hopeless < giveUp; n++ {
+		if q.To == AllCases && n >= t.planned() && n >= t.design().cases() {
+			break
+		}
+		starting(n)
+		result := r.run(t, n)
+		if result.lost && hopeless == n-q.From {
+			hopeless++
+		}
+		if err := ended(&result); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // prepare runs the openings before a case as an earlier worker did, but for
@@ -253,7 +277,8 @@ func (r *runner) try(t *target, c *Case) (*attempt, error) {
 	}
 	m := maker{engine: r.engine, room: &r.room}
 	defer m.release()
-	args, err := m.args(c)
+	c, args, err := m.made(c)
+	r.lacks = m.lacks
 	if err != nil {
 		return nil, err
 	}

@@ -162,22 +162,7 @@ func (s *server) attempt(t *target, q request) error {
 // cases runs cases, one after the other.
 func (s *server) cases(t *target, q request) error {
 	starting := func(n int) { fmt.Fprintln(s.out, lineStart, n, t.cost(n)) }
-	s.prepare(t, q.From, q.Skip, starting)
-	hopeless := 0 // cases from the first one on that no arguments help
-	for n := q.From; n < q.To && hopeless < giveUp; n++ {
-		if q.To == AllCases && n >= t.planned() && n >= t.design().cases() {
-			break
-		}
-		starting(n)
-		result := s.run(t, n)
-		if result.lost && hopeless == n-q.From {
-			hopeless++
-		}
-		if err := s.end(&result); err != nil {
-			return err
-		}
-	}
-	return nil
+	return s.runner.cases(t, q, starting, s.end)
 }
 
 func (s *server) end(result *caseResult) error {

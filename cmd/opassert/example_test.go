@@ -39,8 +39,8 @@ func TestExampleModule(t *testing.T) {
 		t.Errorf("the committed wrappers are stale: %s", out)
 	}
 	run("vet", "./...")
-	run("test", "./...")
-	if out := run("test", "-v", "-tags", "opassert", "."); !strings.Contains(out, "--- PASS: TestClampGivesItsInputBack") {
+	run("test", "-skip", "^TestOps$", "./...") // which fails, for the bug
+	if out := run("test", "-v", "-skip", "^TestOps$", "-tags", "opassert", "."); !strings.Contains(out, "--- PASS: TestClampGivesItsInputBack") {
 		t.Errorf("the debug build did not catch the bug:\n%s", out)
 	}
 }

@@ -67,16 +67,22 @@ func Load(dir string) (*Package, error) {
 // loadErrors returns the first error of each line. What the go command says of a
 // whole package tells the same again, unless nothing else does.
 func loadErrors(pkgs []*packages.Package) error {
-	var errs, whole scanner.ErrorList
+	var errs, whole, unloaded scanner.ErrorList
 	packages.Visit(pkgs, nil, func(p *packages.Package) {
 		for _, e := range p.Errors {
-			if strings.HasPrefix(e.Msg, "# ") {
+			switch {
+			case strings.HasPrefix(e.Msg, "# "):
 				whole.Add(parsePosition(e.Pos), e.Msg)
-			} else {
+			case e.Kind == packages.ListError:
+				unloaded.Add(parsePosition(e.Pos), e.Msg)
+			default:
 				errs.Add(parsePosition(e.Pos), e.Msg)
 			}
 		}
 	})
+	if len(unloaded) > 0 {
+		errs = unloaded
+	}
 	if len(errs) == 0 {
 		return whole.Err()
 	}

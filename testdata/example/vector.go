@@ -7,6 +7,7 @@ import (
 	"math"
 
 	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/asserts/optest"
 )
 
 // A Buffer is memory that vectors may share.
@@ -74,4 +75,16 @@ func (v *Vector) content() *asserts.Snapshot {
 		Sizes: []int64{int64(v.len)}, Strides: []int64{1}, Offset: int64(v.offset),
 		Nbytes: int64(len(bytes)), Digest: maphash.Bytes(seed, bytes), Bytes: bytes,
 	}
+}
+
+// FromSpec makes a vector for tests that run every operator.
+func FromSpec(s optest.Spec) (*Vector, error) {
+	data, err := optest.Elements[float64](s)
+	if err != nil {
+		return nil, err
+	}
+	if s.Dim() != 1 {
+		return nil, optest.Unsupported("tensors of %d dimensions", s.Dim())
+	}
+	return New(data...), nil
 }

@@ -1,0 +1,113 @@
+package optest
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"strings"
+
+	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/asserts/gokernels"
+	"github.com/opassert/opassert/asserts/suite"
+	"github.com/opassert/opassert/schema"
+)
+
+// A library is what a test knows of the kernels: their ops, and how a tensor is
+// made.
+type library struct {
+	settings
+	kernels map[string]asserts.Kernel // by the op's name with its namespace
+	engine  *gokernels.Engine
+}
+
+// open makes the kernels' ops ready to be called.
+func open[T any](kernels []asserts.Kernel, newTensor func(Spec) (T, error), options []Option) (*library, error) {
+	l := &library{kernels: make(map[string]asserts.Kernel)}
+	for _, o := range options {
+		o(&l.settings)
+	}
+	lib := gokernels.Library{
+		Name: "Go kernels", Kernels: make(map[string]any), Tensor: reflect.TypeFor[T](),
+		Value: l.value, Observe: l.observe, Release: l.release, Seed: l.seed,
+	}
+	lib.Make = func(d suite.Dense, f suite.Form) (asserts.Tensor, error) {
+		if f != suite.Strided {
+			return nil, &suite.Unsupported{What: f.String() + " tensors"}
+		}
+		t, err := newTensor(Spec{d})
+		if errors.Is(err, ErrUnsupported) {
+			return nil, &suite.Unsupported{What: strings.TrimPrefix(err.Error(), ErrUnsupported.Error()+": ")}
+		}
+		if err != nil {
+			return nil, err
+		}
+		if l.observe != nil {
+			return lib.Foreign(t), nil
+		}
+		return any(t).(asserts.Tensor), nil
+	}
+	for _, k := range kernels {
+		op, err := parse(k.Op)
+		if err != nil {
+			return nil, err
+		}
+		lib.Ops = append(lib.Ops, op)
+		lib.Kernels[op.Name()] = l.bound(k.Func)
+		l.kernels[k.Op.Name] = k
+	}
+	if l.observe == nil && !reflect.TypeFor[T]().Implements(reflect.TypeFor[asserts.Tensor]()) {
+		return nil, fmt.Errorf("%v has no method Observe; pass what observes it with optest.Observe", reflect.TypeFor[T]())
+	}
+	var err error
+	l.engine, err = lib.Engine()
+	return l, err
+}
+
+// parse is the schema of a generated op.
+func parse(op *asserts.Op) (*schema.Op, error) {
+	parsed, err := schema.ParseOp(op.Schema)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", op.Name, err)
+	}
+	parsed.Namespace, _, _ = strings.Cut(op.Name, "::")
+	parsed.CompositeImplicit = op.Composite
+	return parsed, nil
+}
+
+// bound is a kernel as a function: a method's receiver is the one that an
+// option names.
+func (l *library) bound(kernel any) any {
+	fn := reflect.ValueOf(kernel)
+	t := fn.Type()
+	if l.receiver == nil || t.NumIn() == 0 || !reflect.TypeOf(l.receiver).AssignableTo(t.In(0)) {
+		return kernel
+	}
+	var in, out []reflect.Type
+	for i := 1; i < t.NumIn(); i++ {
+		in = append(in, t.In(i))
+	}
+	for i := range t.NumOut() {
+		out = append(out, t.Out(i))
+	}
+	receiver := reflect.ValueOf(l.receiver)
+	call := fn.Call
+	if t.IsVariadic() {
+		call = fn.CallSlice
+	}
+	return reflect.MakeFunc(reflect.FuncOf(in, out, t.IsVariadic()), func(args []reflect.Value) []reflect.Value {
+		return call(append([]reflect.Value{receiver}, args...))
+	}).Interface()
+}
+
+// config is what a run of the suite needs to know of the ops.
+func (l *library) config() suite.Config {
+	return suite.Config{
+		Level: asserts.Content, Seed: l.caseSeed,
+		Plan: func(op *schema.Op) suite.Plan {
+			planned := *l.kernels[op.Namespace+"::"+op.Name()].Op
+			waived := asserts.CodesOf(planned.Waived...)
+			planned.Waived = nil // all is judged: one fault is one violation
+			return suite.Plan{Op: planned, Waived: waived}
+		},
+	}
+}

@@ -1,0 +1,90 @@
+package optest_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// modules are libraries as their authors would set them up, each with one bug.
+// Two have their tensor types from modules of others.
+var modules = map[string]struct {
+	failed []string // the subtests that fail
+	codes  []string // what they report
+	unread []string // what the library does not have
+}{
+	"example": {[]string{"aten::clamp"}, []string{"OA007"}, []string{"dtype float32", "strides"}},
+	"gonum":   {[]string{"aten::relu"}, []string{"OA007", "OA009"}, []string{"dtype float32", "tensors that are no matrices"}},
+	"spago":   {[]string{"aten::ravel"}, []string{"OA007", "OA009"}, []string{"dtype float64", "tensors that are no matrices"}},
+}
+
+var (
+	failed = regexp.MustCompile(`(?m)^    --- FAIL: TestOps/(\S+)`)
+	codes  = regexp.MustCompile(`(?m)^\s+\w+\.go:\d+: (OA\d+) `)
+)
+
+// The suite finds the bug of each library, and no other.
+func TestModules(t *testing.T) {
+	for name, want := range modules {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := copyModule(t, name)
+			if out, err := command(dir, "go", "mod", "download"); err != nil {
+				t.Skipf("its modules can't be had here: %s", out)
+			}
+			out, err := command(dir, "go", "test", "-run", "TestOps", ".")
+			if err == nil {
+				t.Fatalf("passed, with a bug:\n%s", out)
+			}
+			if got := found(failed, out); !slices.Equal(got, want.failed) {
+				t.Errorf("%v failed, want %v\n%s", got, want.failed, out)
+			}
+			if got := found(codes, out); !slices.Equal(got, want.codes) {
+				t.Errorf("reported %v, want %v\n%s", got, want.codes, out)
+			}
+			for _, what := range append(want.unread, "repro   go test -run '^TestOps$/^"+want.failed[0]+"$'", "call    "+want.failed[0]+"(self=") {
+				if !strings.Contains(out, what) {
+					t.Errorf("%q is not in\n%s", what, out)
+				}
+			}
+		})
+	}
+}
+
+// copyModule copies a module of testdata to where it stands alone.
+func copyModule(t *testing.T, name string) string {
+	t.Helper()
+	root, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := filepath.Join(t.TempDir(), name)
+	if err := os.CopyFS(dir, os.DirFS(filepath.Join(root, "testdata", name))); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := command(dir, "go", "mod", "edit", "-replace", "github.com/opassert/opassert="+root); err != nil {
+		t.Fatal(out)
+	}
+	return dir
+}
+
+func command(dir, name string, args ...string) (string, error) {
+	cmd := exec.Command(name, args...)
+	cmd.Dir, cmd.Env = dir, append(os.Environ(), "GOWORK=off")
+	out, err := cmd.CombinedOutput()
+	return string(out), err
+}
+
+// found returns what a pattern's group matches, sorted, each once.
+func found(pattern *regexp.Regexp, text string) []string {
+	var all []string
+	for _, m := range pattern.FindAllStringSubmatch(text, -1) {
+		all = append(all, m[1])
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}

@@ -1,0 +1,137 @@
+package optest
+
+import (
+	"fmt"
+	"hash/fnv"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/asserts/suite"
+)
+
+// Run calls every op on generated cases, each op a subtest, and holds every
+// call against its schema. It fails for each violation, with the smallest call
+// that shows it, for a panic that is a fault of the Go run time, and for an op
+// that took no case at all: [Skip] leaves such an op out. newTensor makes a
+// tensor of the library.
+func Run[T any](t *testing.T, kernels []asserts.Kernel, newTensor func(Spec) (T, error), options ...Option) {
+	t.Helper()
+	l, operators := load(t, kernels, newTensor, options)
+	total := make(map[string]int)
+	for _, o := range operators {
+		t.Run(o.Name(), func(t *testing.T) {
+			if reason, ok := l.skipped[o.Name()]; ok {
+				t.Skip(reason)
+			}
+			result, err := suite.Check(l.engine, l.config(), o, 0, l.cases)
+			if err != nil {
+				t.Fatal(err)
+			}
+			tell(t, result)
+			for what, n := range result.Lacks {
+				total[what] += n
+			}
+		})
+	}
+	if len(total) > 0 {
+		t.Log(lacking(total))
+	}
+}
+
+// lacking tells in one line what the library does not have.
+func lacking(total map[string]int) string {
+	var words []string
+	for _, what := range slices.Sorted(maps.Keys(total)) {
+		words = append(words, fmt.Sprintf("%s %d", what, total[what]))
+	}
+	return "skipped, as the library does not have it, with the number of tensors: " + strings.Join(words, ", ")
+}
+
+// load is open for a test, which ends where there is nothing to run.
+func load[T any](tb testing.TB, kernels []asserts.Kernel, newTensor func(Spec) (T, error), options []Option) (*library, []suite.Operator) {
+	tb.Helper()
+	options = append([]Option{Cases(suite.AllCases), Seed(suite.DefaultSeed)}, options...)
+	l, err := open(kernels, newTensor, options)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	operators, err := l.engine.Operators()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	if len(operators) == 0 {
+		tb.Fatal("no ops: nothing was checked")
+	}
+	for op := range l.skipped {
+		if _, err := l.engine.Operator(op); err != nil {
+			tb.Errorf("optest.Skip: %v", err)
+		}
+	}
+	return l, operators
+}
+
+// tell reports what came of an op.
+func tell(t testing.TB, r *suite.OpResult) {
+	t.Helper()
+	for _, f := range r.Findings {
+		f.Violation.Repro = repro(t)
+		t.Errorf("%v\n  call    %s", f.Violation, f.Call)
+	}
+	for _, c := range r.Crashes {
+		t.Errorf("%s: %s\n  call    %s\n  stack   %s", r.Op, c.Cause, c.Call, strings.Join(c.Frames, "\n          "))
+	}
+	switch {
+	case r.Missing != "":
+		t.Errorf("%s: %s", r.Op, r.Missing)
+	case r.Ran == 0 && len(r.Crashes) == 0:
+		t.Errorf("%s took none of %d cases, so nothing was checked; optest.Skip leaves it out\n  the last one ended with: %s", r.Op, r.Cases, r.Error)
+	}
+}
+
+// repro is the command that runs a subtest alone.
+func repro(t testing.TB) string {
+	parts := strings.Split(t.Name(), "/")
+	for i, part := range parts {
+		parts[i] = "^" + part + "$"
+	}
+	return fmt.Sprintf("go test -run '%s'", strings.Join(parts, "/"))
+}
+
+// Fuzz is Run over cases that the fuzzer chooses: an op by its name, and the
+// number that the case is made from. The seeds are the first cases of Run.
+func Fuzz[T any](f *testing.F, kernels []asserts.Kernel, newTensor func(Spec) (T, error), options ...Option) {
+	f.Helper()
+	l, operators := load(f, kernels, newTensor, options)
+	for _, o := range operators {
+		for n := range 3 {
+			f.Add(o.Name(), uint32(n))
+		}
+	}
+	f.Fuzz(func(t *testing.T, op string, number uint32) {
+		o := operators[choose(op, operators)]
+		if reason, ok := l.skipped[o.Name()]; ok {
+			t.Skip(reason)
+		}
+		n := int(number)
+		result, err := suite.Check(l.engine, l.config(), o, n, n+1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if result.Ran > 0 || len(result.Crashes) > 0 {
+			tell(t, result)
+		}
+	})
+}
+
+// choose is the op of that name, and some op where there is none.
+func choose(op string, operators []suite.Operator) int {
+	if i := slices.IndexFunc(operators, func(o suite.Operator) bool { return o.Name() == op }); i >= 0 {
+		return i
+	}
+	h := fnv.New32a()
+	h.Write([]byte(op))
+	return int(h.Sum32() % uint32(len(operators)))
+}

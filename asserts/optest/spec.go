@@ -1,0 +1,77 @@
+package optest
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"unsafe"
+
+	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/asserts/suite"
+)
+
+// A Spec says what tensor to make: its DType by PyTorch's name ("float32"), its
+// Sizes, its Strides and Offset in elements, and in Data the bytes of its whole
+// storage, in this machine's byte order.
+type Spec struct{ suite.Dense }
+
+// Dim returns the number of dimensions.
+func (s Spec) Dim() int { return len(s.Sizes) }
+
+// Len returns the number of elements.
+func (s Spec) Len() int {
+	n := 1
+	for _, size := range s.Sizes {
+		n *= int(size)
+	}
+	return n
+}
+
+// Contiguous reports whether the elements lie in row-major order from the
+// beginning of the storage to its end.
+func (s Spec) Contiguous() bool {
+	stride := int64(1)
+	for i, size := range slices.Backward(s.Sizes) {
+		if size != 1 && s.Strides[i] != stride && s.Len() > 0 {
+			return false
+		}
+		stride *= size
+	}
+	return s.Offset == 0
+}
+
+// Storage returns the elements of the whole storage, for a library that takes
+// strides and an offset. It fails where E is not the tensor's dtype.
+func Storage[E asserts.Element](s Spec) ([]E, error) {
+	var zero E
+	if have := asserts.DTypeOf[E](); have != s.DType {
+		return nil, Unsupported("dtype %s", s.DType)
+	}
+	out := make([]E, len(s.Data)/int(unsafe.Sizeof(zero)))
+	copy(unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(out))), len(out)*int(unsafe.Sizeof(zero))), s.Data)
+	return out, nil
+}
+
+// Elements returns the tensor's elements in row-major order, for a library
+// without strides. It fails where E is not the tensor's dtype, and for a tensor
+// that is not contiguous: a copy would not be what the case is about.
+func Elements[E asserts.Element](s Spec) ([]E, error) {
+	if !s.Contiguous() {
+		return nil, Unsupported("strides")
+	}
+	all, err := Storage[E](s)
+	if err != nil {
+		return nil, err
+	}
+	return all[:s.Len()], nil
+}
+
+// ErrUnsupported is what Unsupported wraps.
+var ErrUnsupported = errors.New("not supported")
+
+// Unsupported returns an error for a tensor that the library does not have, by
+// what it lacks: "strides", "dtype float16". Any error that wraps
+// ErrUnsupported does.
+func Unsupported(format string, args ...any) error {
+	return fmt.Errorf("%w: "+format, append([]any{ErrUnsupported}, args...)...)
+}

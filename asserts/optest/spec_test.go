@@ -1,0 +1,42 @@
+package optest_test
+
+import (
+	"errors"
+	"slices"
+	"testing"
+
+	"github.com/opassert/opassert/asserts/optest"
+	"github.com/opassert/opassert/asserts/suite"
+)
+
+func spec(sizes, strides []int64, offset int64, data ...byte) optest.Spec {
+	return optest.Spec{Dense: suite.Dense{DType: "uint8", Sizes: sizes, Strides: strides, Offset: offset, Data: data}}
+}
+
+func TestSpec(t *testing.T) {
+	for _, test := range []struct {
+		name     string
+		spec     optest.Spec
+		elements []uint8 // nil: not contiguous
+	}{
+		{"vector", spec([]int64{3}, []int64{1}, 0, 1, 2, 3), []uint8{1, 2, 3}},
+		{"scalar", spec(nil, nil, 0, 7), []uint8{7}},
+		{"matrix", spec([]int64{2, 2}, []int64{2, 1}, 0, 1, 2, 3, 4), []uint8{1, 2, 3, 4}},
+		{"row of any stride", spec([]int64{1, 2}, []int64{9, 1}, 0, 1, 2), []uint8{1, 2}},
+		{"empty of any stride", spec([]int64{0, 2}, []int64{9, 9}, 0), []uint8{}},
+		{"transposed", spec([]int64{2, 2}, []int64{1, 2}, 0, 1, 2, 3, 4), nil},
+		{"every other", spec([]int64{2}, []int64{2}, 0, 1, 2, 3), nil},
+		{"behind an offset", spec([]int64{2}, []int64{1}, 1, 1, 2, 3), nil},
+	} {
+		elements, err := optest.Elements[uint8](test.spec)
+		if !slices.Equal(elements, test.elements) || (err == nil) != (test.elements != nil) || test.spec.Contiguous() != (err == nil) {
+			t.Errorf("%s: %v, %v", test.name, elements, err)
+		}
+		if storage, err := optest.Storage[uint8](test.spec); err != nil || !slices.Equal(storage, test.spec.Data) {
+			t.Errorf("%s: storage %v, %v", test.name, storage, err)
+		}
+	}
+	if _, err := optest.Elements[int8](spec(nil, nil, 0, 1)); !errors.Is(err, optest.ErrUnsupported) {
+		t.Errorf("a dtype that is another: %v", err)
+	}
+}

@@ -1,0 +1,24 @@
+package suite
+
+import "github.com/opassert/opassert/asserts"
+
+// Check runs cases of one op in this process, for a caller whose kernels may
+// take the process with them, as those of Go tests do.
+func Check(engine Engine, cfg Config, o Operator, from, to int) (*OpResult, error) {
+	res := newOpResult(o)
+	if o.Missing != "" {
+		return res, nil
+	}
+	book, err := shipped()
+	if err != nil {
+		return nil, err
+	}
+	r := &runner{engine: engine, level: cfg.Level, policy: asserts.Aware(), seed: cfg.Seed}
+	t := newTarget(engine, o, cfg.Plan(o.Schema), book)
+	err = r.cases(t, request{From: from, To: to}, func(int) {}, func(c *caseResult) error {
+		res.add(c)
+		return nil
+	})
+	res.settle()
+	return res, err
+}

@@ -1,0 +1,93 @@
+package suite
+
+import (
+	"errors"
+	"slices"
+)
+
+// An Unsupported is an error of Make for a tensor that the library does not
+// have: a dtype, strides, a number of dimensions. The case goes on with a
+// tensor like it that the library has.
+type Unsupported struct{ What string }
+
+func (u *Unsupported) Error() string { return "the library has no " + u.What }
+
+// instead makes a tensor like one that the library does not have, and changes
+// the spec to what was made.
+func (m *maker) instead(spec *TensorSpec, lacks *Unsupported) (Tensor, error) {
+	for _, other := range likenesses(spec) {
+		t, err := m.engine.Make(other.dense(m.room), other.Form)
+		if err == nil {
+			m.lack(lacks.What)
+			other.View = 0
+			*spec = *other
+			return t, nil
+		}
+	}
+	return nil, &Thrown{lacks.Error()}
+}
+
+func (m *maker) lack(what string) {
+	if m.lacks == nil {
+		m.lacks = make(map[string]int)
+	}
+	m.lacks[what]++
+}
+
+// familiar are dtypes that libraries have, the most usual first.
+var familiar = []string{"float32", "float64", "int64", "int32", "complex128", "complex64", "uint8", "int8", "int16", "bool"}
+
+// likenesses are tensors like one, the more alike the earlier: of another
+// layout, then of another dtype, then of another number of dimensions.
+func likenesses(spec *TensorSpec) []*TensorSpec {
+	layouts := []TensorSpec{*spec}
+	if spec.Arrangement != Contiguous {
+		layouts = append(layouts, with(*spec, func(t *TensorSpec) { t.Arrangement = Contiguous }))
+	}
+	if spec.Form != Strided {
+		layouts = append(layouts, with(layouts[len(layouts)-1], func(t *TensorSpec) { t.Form = Strided }))
+	}
+	var all []*TensorSpec
+	for _, sizes := range reshaped(spec.Sizes) {
+		for _, dtype := range append([]string{spec.DType}, familiar...) {
+			for _, l := range layouts {
+				t := with(l, func(t *TensorSpec) { t.Sizes, t.DType = sizes, dtype })
+				all = append(all, &t)
+			}
+		}
+	}
+	return all
+}
+
+func with(t TensorSpec, change func(*TensorSpec)) TensorSpec {
+	change(&t)
+	return t
+}
+
+// reshaped is the sizes themselves and others for the same elements; the last
+// are for one at least.
+func reshaped(sizes []int64) [][]int64 {
+	n := size(sizes)
+	all := [][]int64{sizes}
+	if len(sizes) > 2 {
+		last := sizes[len(sizes)-1]
+		all = append(all, []int64{n / max(last, 1), last})
+	}
+	all = append(all, []int64{1, n}, []int64{n}, []int64{1, 1}, []int64{1})
+	return slices.CompactFunc(all, slices.Equal)
+}
+
+// made makes the arguments of a case, or of one like it where the library lacks
+// a tensor; it returns the case that was made.
+func (m *maker) made(c *Case) (*Case, []any, error) {
+	args, err := m.args(c)
+	var lacks *Unsupported
+	if !errors.As(err, &lacks) {
+		return c, args, err
+	}
+	m.release()
+	m.yields = true
+	c = c.clone()
+	args, err = m.args(c)
+	return c, args, err
+}

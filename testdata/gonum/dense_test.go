@@ -1,0 +1,14 @@
+package dense_test
+
+import (
+	"testing"
+
+	"github.com/opassert/opassert/asserts/optest"
+
+	"example.com/dense/kernels"
+	"example.com/dense/ops"
+)
+
+func TestOps(t *testing.T) {
+	optest.Run(t, ops.Kernels, kernels.FromSpec, optest.Observe(kernels.Observe))
+}
