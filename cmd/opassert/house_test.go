@@ -51,6 +51,7 @@ var rooms = []room{
 	{"asserts/libtorch/engine", []string{"=asserts", "asserts/libtorch/installed", "=asserts/libtorch", "=asserts/suite", "schema"}, []string{"github.com/ianlancetaylor/demangle"}},
 	{"asserts/c10/engine", []string{"=asserts", "asserts/c10", "=asserts/gokernels", "=asserts/suite", "schema"}, nil},
 	{"asserts/gokernels", []string{"=asserts", "=asserts/suite", "schema"}, nil},
+	{"asserts/optest", []string{"=asserts", "=asserts/gokernels", "=asserts/suite", "schema"}, nil},
 	{"asserts/watch", []string{"asserts", "schema"}, nil},
 	{"asserts/preserve/live", []string{"asserts/preserve", "asserts/libtorch/compile", "asserts/libtorch/installed"}, nil},
 	{"cmd/opassert", []string{"schema", "allowlist", "gen", "asserts"}, nil},
