@@ -1,6 +1,10 @@
 package libtorch
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/opassert/opassert/asserts/preserve"
+)
 
 // An Error is what libtorch, or the border to it, says of a call.
 type Error struct {
@@ -21,8 +25,8 @@ func (e *Error) Error() string {
 // A HandleError is the error of a handle that was used, or released, after its
 // release.
 type HandleError struct {
-	Released bool   // the fault was to release it a second time
-	Created  string // the stack that made the handle, a line a frame
+	Released bool            // the fault was to release it a second time
+	Fault    *preserve.Fault // with the stacks that made it and did that; nil but in the debug build
 }
 
 func (e *HandleError) Error() string {
@@ -30,5 +34,16 @@ func (e *HandleError) Error() string {
 	if e.Released {
 		what = "handle released a second time"
 	}
-	return "libtorch: " + what + "; it was created at\n" + e.Created
+	if e.Fault == nil {
+		return "libtorch: " + what + "; a build with -tags opassert says where it was made"
+	}
+	return "libtorch: " + what + "\n" + e.Fault.Error()
+}
+
+// Unwrap returns the fault, so that errors.As finds a [*preserve.Fault].
+func (e *HandleError) Unwrap() error {
+	if e.Fault == nil {
+		return nil
+	}
+	return e.Fault
 }

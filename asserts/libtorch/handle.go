@@ -1,23 +1,29 @@
 package libtorch
 
 import (
+	"errors"
 	"fmt"
-	"runtime"
-	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
+
+	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/asserts/preserve"
 )
 
 // A handle names a slot, which owns one reference to an object of libtorch.
 // It is a plain value: copies name the same reference. The slot counts how
 // often it is in use, so that a release waits for the calls that are on their
 // way; and its generation, so that an old handle is told from a new one in
-// the same slot. Where the handle came from goes with the handle, since the
-// slot may have other work by the time that somebody asks.
+// the same slot. In the debug build package preserve follows it, by the token.
 //
 // The zero handle names nothing: an undefined tensor.
-type handle struct{ slot, generation, origin uint32 }
+type handle struct {
+	slot, generation uint32
+	token            preserve.Token
+}
+
+// handles is what preserve.CheckLeaks finds in a test: tensors and objects.
+var handles = preserve.NewRegistry("libtorch")
 
 // A slot's state is its generation in the upper half; below that whether it
 // is closed, and how many uses there are.
@@ -25,7 +31,6 @@ type slot struct {
 	state   atomic.Uint64
 	address int64
 	drop    func(int64)
-	origin  atomic.Uint32
 }
 
 const (
@@ -48,15 +53,41 @@ func at(index uint32) *slot {
 	return &table.chunks[index/chunkSlots].Load()[index%chunkSlots]
 }
 
+// newTensor takes over a reference to a TensorImpl.
+func newTensor(impl int64) Tensor {
+	var bytes int64
+	if asserts.Enabled {
+		bytes = storageBytes(impl)
+	}
+	return Tensor{newHandle(impl, nativeRelease, bytes)}
+}
+
+// newObject takes over a reference to any other value.
+func newObject(address int64) Object { return Object{newHandle(address, nativeDrop, 0)} }
+
 // newHandle takes over a reference, which drop releases.
-func newHandle(address int64, drop func(int64), origin uint32) handle {
+func newHandle(address int64, drop func(int64), bytes int64) handle {
 	index := takeSlot()
 	s := at(index)
 	s.address, s.drop = address, drop
-	s.origin.Store(origin)
 	generation := uint32(s.state.Load()>>32) + 1
 	s.state.Store(uint64(generation) << 32)
-	return handle{slot: index, generation: generation, origin: origin}
+	h := handle{slot: index, generation: generation}
+	if asserts.Enabled {
+		h.token = handles.Made(bytes)
+	}
+	return h
+}
+
+// storageBytes returns how many bytes of the CPU's memory a tensor keeps.
+func storageBytes(impl int64) int64 {
+	s := newScratch()
+	defer s.free()
+	nativeBytes(impl, nil, s.reply)
+	if r, err := s.read("measure"); err == nil {
+		return r.word()
+	}
+	return 0
 }
 
 func takeSlot() uint32 {
@@ -90,7 +121,7 @@ func (h handle) use() (int64, error) {
 	for {
 		state := s.state.Load()
 		if !s.live(h.generation, state) {
-			return 0, &HandleError{Created: originText(h.origin)}
+			return 0, h.misused(false)
 		}
 		if s.state.CompareAndSwap(state, state+1) {
 			return s.address, nil
@@ -114,15 +145,31 @@ func (h handle) release() error {
 	for {
 		state := s.state.Load()
 		if !s.live(h.generation, state) {
-			return &HandleError{Released: true, Created: originText(h.origin)}
+			return h.misused(true)
 		}
 		if s.state.CompareAndSwap(state, state|closed) {
 			if state&users == 0 {
 				s.discard(h.slot)
 			}
+			if asserts.Enabled {
+				return handles.Release(h.token)
+			}
 			return nil
 		}
 	}
+}
+
+// misused returns the error of a handle that is not live.
+func (h handle) misused(release bool) error {
+	e := &HandleError{Released: release}
+	if asserts.Enabled {
+		use := handles.Use
+		if release {
+			use = handles.Release
+		}
+		errors.As(use(h.token), &e.Fault)
+	}
+	return e
 }
 
 func (s *slot) discard(index uint32) {
@@ -130,84 +177,4 @@ func (s *slot) discard(index uint32) {
 	table.mu.Lock()
 	table.idle = append(table.idle, index)
 	table.mu.Unlock()
-}
-
-// Origins are the stacks that made handles, each kept once and for good: a
-// program has few.
-const originFrames = 12
-
-var origins struct {
-	sync.RWMutex
-	index  map[[originFrames]uintptr]uint32
-	stacks [][originFrames]uintptr
-}
-
-// origin names the stack of whoever called into the package.
-func origin() uint32 {
-	var pcs [originFrames]uintptr
-	runtime.Callers(3, pcs[:])
-	origins.RLock()
-	n, ok := origins.index[pcs]
-	origins.RUnlock()
-	if ok {
-		return n
-	}
-	origins.Lock()
-	defer origins.Unlock()
-	if n, ok := origins.index[pcs]; ok {
-		return n
-	}
-	if origins.index == nil {
-		origins.index = make(map[[originFrames]uintptr]uint32)
-	}
-	n = uint32(len(origins.stacks))
-	origins.stacks = append(origins.stacks, pcs)
-	origins.index[pcs] = n
-	return n
-}
-
-func originText(n uint32) string {
-	origins.RLock()
-	pcs := origins.stacks[n]
-	origins.RUnlock()
-	var b strings.Builder
-	frames := runtime.CallersFrames(slices.DeleteFunc(pcs[:], func(pc uintptr) bool { return pc == 0 }))
-	for {
-		f, more := frames.Next()
-		fmt.Fprintf(&b, "\t%s\n\t\t%s:%d\n", f.Function, f.File, f.Line)
-		if !more {
-			return b.String()
-		}
-	}
-}
-
-// A Leak is a stack that made handles which are not released.
-type Leak struct {
-	Handles int
-	Created string // the stack, a line a frame
-}
-
-// Live lists the handles that there are, most first: what a program that has
-// released its own sees here, it forgot.
-func Live() []Leak {
-	table.mu.Lock()
-	made := table.made
-	table.mu.Unlock()
-	counts := make(map[uint32]int)
-	for i := range made {
-		if s := at(i); s.state.Load()&closed == 0 {
-			counts[s.origin.Load()]++
-		}
-	}
-	var leaks []Leak
-	for n, count := range counts {
-		leaks = append(leaks, Leak{Handles: count, Created: originText(n)})
-	}
-	slices.SortFunc(leaks, func(a, b Leak) int {
-		if a.Handles != b.Handles {
-			return b.Handles - a.Handles
-		}
-		return strings.Compare(a.Created, b.Created)
-	})
-	return leaks
 }

@@ -238,7 +238,7 @@ func (s *Spec) strided() (Tensor, error) {
 	if err != nil {
 		return Tensor{}, err
 	}
-	return Tensor{newHandle(r.word(), nativeRelease, origin())}, nil
+	return newTensor(r.word()), nil
 }
 
 // data gives the bytes that a storage of so many elements starts with.
@@ -391,9 +391,8 @@ func (s *Spec) wrapped() (Tensor, error) {
 	}
 	defer base.Release()
 	var t Tensor
-	from := origin()
 	err = base.ask("wrap", func(address int64, c *scratch) { nativeWrap(address, c.reply) }, func(r *reader) {
-		t = Tensor{newHandle(r.word(), nativeRelease, from)}
+		t = newTensor(r.word())
 	})
 	return t, err
 }

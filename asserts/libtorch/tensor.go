@@ -94,9 +94,8 @@ func (t Tensor) ask(what string, cross func(address int64, s *scratch), take fun
 // arguments of type Storage.
 func StorageOf(t Tensor) (Object, error) {
 	var o Object
-	from := origin()
 	err := t.ask("storage", func(address int64, s *scratch) { nativeStorage(address, s.reply) }, func(r *reader) {
-		o = Object{newHandle(r.word(), nativeDrop, from)}
+		o = newObject(r.word())
 	})
 	return o, err
 }
@@ -113,7 +112,7 @@ func NewGenerator(seed uint64) (Object, error) {
 	if err != nil {
 		return Object{}, err
 	}
-	return Object{newHandle(r.word(), nativeDrop, origin())}, nil
+	return newObject(r.word()), nil
 }
 
 // Seed seeds the default CPU generator, which kernels draw from that are given
@@ -157,10 +156,9 @@ func MetaTwins(ts ...Tensor) ([]Tensor, error) {
 	if err != nil {
 		return nil, err
 	}
-	from := origin()
 	made := make([]Tensor, len(s.request))
 	for i := range made {
-		made[i] = Tensor{newHandle(r.word(), nativeRelease, from)}
+		made[i] = newTensor(r.word())
 	}
 	twins := make([]Tensor, len(ts))
 	for i, t := range ts {

@@ -305,11 +305,11 @@ func (s *scratch) tensors(v *Value) (n int, err error) {
 }
 
 // value reads what write of call.cpp wrote.
-func (r *reader) value(from uint32) Value {
+func (r *reader) value() Value {
 	switch r.word() {
 	case tagTensor:
 		if address := r.word(); address != 0 {
-			return Tensor{newHandle(address, nativeRelease, from)}.Value()
+			return newTensor(address).Value()
 		}
 		return Tensor{}.Value()
 	case tagInt:
@@ -325,9 +325,9 @@ func (r *reader) value(from uint32) Value {
 	case tagDevice:
 		return Device(deviceName(r.word(), r.word()))
 	case tagList:
-		return r.listValue(from)
+		return r.listValue()
 	case tagObject:
-		v := Object{newHandle(r.word(), nativeDrop, from)}.Value()
+		v := newObject(r.word()).Value()
 		v.Str = r.text()
 		return v
 	}
@@ -335,11 +335,11 @@ func (r *reader) value(from uint32) Value {
 }
 
 // listValue returns a list of the kind that its elements allow.
-func (r *reader) listValue(from uint32) Value {
+func (r *reader) listValue() Value {
 	list := make([]Value, r.word())
 	tensors, ints := true, true
 	for i := range list {
-		list[i] = r.value(from)
+		list[i] = r.value()
 		tensors = tensors && list[i].Kind == KindTensor
 		ints = ints && list[i].Kind == KindInt
 	}

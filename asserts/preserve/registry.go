@@ -22,6 +22,7 @@ import (
 // A Registry is safe for use by several goroutines.
 type Registry struct {
 	kind string
+	pkg  string // of the library
 	on   bool
 
 	mu     sync.Mutex
@@ -62,6 +63,11 @@ func NewRegistry(kind string) *Registry { return newRegistry(kind, asserts.Enabl
 
 func newRegistry(kind string, on bool) *Registry {
 	r := &Registry{kind: kind, on: on}
+	var pc [1]uintptr
+	if runtime.Callers(3, pc[:]) > 0 {
+		f, _ := runtime.CallersFrames(pc[:]).Next()
+		r.pkg = packageOf(f.Function)
+	}
 	if on {
 		registries.add(r)
 	}
@@ -69,7 +75,8 @@ func newRegistry(kind string, on bool) *Registry {
 }
 
 // Made follows a handle that owns so many bytes, from now on. It is the
-// library's caller that is of interest, so stacks begin with the caller's caller.
+// library's caller that is of interest: stacks begin outside the library's
+// package, which is that of the call of NewRegistry.
 func (r *Registry) Made(bytes int64) Token {
 	if !r.on {
 		return Token{}
@@ -79,7 +86,7 @@ func (r *Registry) Made(bytes int64) Token {
 
 func (r *Registry) made(bytes int64) Token {
 	var from stack
-	runtime.Callers(4, from[:])
+	runtime.Callers(3, from[:])
 	in := currentScope()
 	r.mu.Lock()
 	index := r.take()
@@ -197,7 +204,7 @@ func (r *Registry) Origin(t Token) string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if s := r.find(t); s != nil {
-		return text(s.made[:])
+		return r.text(s.made[:])
 	}
 	return ""
 }
@@ -239,10 +246,10 @@ const maxFaults = 100
 // more.
 func (r *Registry) fault(c Code, s *slot) error {
 	var again stack
-	runtime.Callers(5, again[:])
-	f := &Fault{Code: c, Kind: r.kind, Handles: 1, Again: text(again[:]), scope: currentScope()}
+	runtime.Callers(4, again[:])
+	f := &Fault{Code: c, Kind: r.kind, Handles: 1, Again: r.text(again[:]), scope: currentScope()}
 	if s != nil {
-		f.Bytes, f.Made = s.bytes, text(s.made[:])
+		f.Bytes, f.Made = s.bytes, r.text(s.made[:])
 		f.scope = cmp.Or(f.scope, s.scope)
 	}
 	if len(r.faults) < maxFaults {
@@ -288,7 +295,7 @@ func (r *Registry) leaks(leaked func(*slot) bool) []*Fault {
 	var all []*Fault
 	for _, s := range stacks {
 		f := groups[s]
-		f.Made = text(s[:])
+		f.Made = r.text(s[:])
 		all = append(all, f)
 	}
 	slices.SortStableFunc(all, func(a, b *Fault) int {
@@ -301,7 +308,7 @@ func (r *Registry) leaks(leaked func(*slot) bool) []*Fault {
 // registry.
 type stack [8]uintptr
 
-func text(pcs []uintptr) string {
+func (r *Registry) text(pcs []uintptr) string {
 	n := slices.Index(pcs, 0)
 	if n == 0 {
 		return ""
@@ -312,11 +319,21 @@ func text(pcs []uintptr) string {
 	var lines []string
 	for frames := runtime.CallersFrames(pcs); ; {
 		f, more := frames.Next()
-		lines = append(lines, fmt.Sprintf("    %s\n        %s:%d", f.Function, f.File, f.Line))
+		inside := packageOf(f.Function) == r.pkg && !strings.HasSuffix(f.File, "_test.go")
+		if len(lines) > 0 || !inside || !more {
+			lines = append(lines, fmt.Sprintf("    %s\n        %s:%d", f.Function, f.File, f.Line))
+		}
 		if !more {
 			return strings.Join(lines, "\n")
 		}
 	}
+}
+
+// packageOf returns the package of a function: "a.b/c" of "a.b/c.(*T).f".
+func packageOf(function string) string {
+	slash := strings.LastIndexByte(function, '/') + 1
+	pkg, _, _ := strings.Cut(function[slash:], ".")
+	return function[:slash] + pkg
 }
 
 // registries are those in use.

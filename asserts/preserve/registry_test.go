@@ -63,8 +63,8 @@ func TestHandleFaults(t *testing.T) {
 		code  Code
 		again string
 	}{
-		{releaseElsewhere(l, a), DoubleRelease, "released again by\n    github.com/opassert/opassert/asserts/preserve.releaseElsewhere"},
-		{useHandle(l, a), UseAfter, "used by\n    github.com/opassert/opassert/asserts/preserve.useHandle"},
+		{releaseElsewhere(l, a), DoubleRelease, "released again by\n    github.com/opassert/opassert/asserts/preserve.lib.free\n"},
+		{useHandle(l, a), UseAfter, "used by\n    github.com/opassert/opassert/asserts/preserve.lib.use\n"},
 	} {
 		var f *Fault
 		if !errors.As(tt.err, &f) || f.Code != tt.code {
@@ -73,7 +73,7 @@ func TestHandleFaults(t *testing.T) {
 		}
 		for _, want := range []string{
 			tt.code.String(), "1 handle of lib.Tensor, 64 bytes", tt.again,
-			"made by\n    github.com/opassert/opassert/asserts/preserve.makeHandle",
+			"made by\n    github.com/opassert/opassert/asserts/preserve.lib.tensor\n", "preserve.makeHandle\n", "registry_test.go:",
 		} {
 			if !strings.Contains(f.Error(), want) {
 				t.Errorf("the report does not say %q:\n%v", want, f)

@@ -44,7 +44,7 @@ var rooms = []room{
 	{"=asserts", nil, nil},
 	{"asserts/internal", nil, nil},
 	{"asserts/c10", []string{"=asserts"}, nil},
-	{"asserts/libtorch", []string{"=asserts"}, nil},
+	{"asserts/libtorch", []string{"=asserts", "=asserts/preserve"}, nil},
 	{"asserts/preserve", []string{"=asserts"}, nil},
 	{"asserts/preserve/internal/model/embedded", []string{"=asserts/c10", "asserts/preserve/internal/model"}, nil},
 	{"asserts/suite", []string{"=asserts", "schema"}, []string{"gopkg.in/yaml.v3"}},
