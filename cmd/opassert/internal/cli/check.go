@@ -35,6 +35,16 @@ what differs from one to the next: findings, crashes and ops that are new or gon
   opassert check -engine libtorch -op aten::lu_unpack
   opassert check -engine libtorch -lib build/libmyops.so -level meta
 
+With -baseline, findings that the file lists are known and others alone fail:
+
+  opassert check -baseline opassert-baseline.txt -update
+
+A run is spread over machines with -shard, and opassert merge makes one report:
+
+  opassert check -shard 1/2 -json > A.json
+  opassert check -shard 2/2 -json > B.json
+  opassert merge A.json B.json
+
 Exit status: 0 nothing found, 1 findings or crashes, 2 nothing was checked, the
 run was interrupted, a report could not be written, or opassert itself failed.`,
 	run: runCheck,

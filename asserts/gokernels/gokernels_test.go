@@ -1,0 +1,151 @@
+package gokernels
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/asserts/suite"
+	"github.com/opassert/opassert/schema"
+)
+
+// A box is a tensor type of a user: it counts no references.
+type box struct{ id asserts.ID }
+
+func (b *box) Observe(o *asserts.Observation, _ asserts.Level) {
+	if b != nil {
+		o.Impl, o.Storage, o.ImplUses, o.StorageUses = b.id, b.id, asserts.NotCounted, asserts.NotCounted
+	}
+}
+
+var seen string // what the last kernel was called with
+
+var ops = []struct {
+	schema string
+	kernel any
+}{
+	{"many(Tensor self, Tensor? other, Tensor[] list, int[] dims=[1,0], float p=0.5, str mode=\"mean\", bool? flag=None, ScalarType? dtype=None) -> Tensor",
+		func(ctx context.Context, self, other *box, list []*box, dims []int, p float32, mode string, flag *bool, dtype any) (*box, error) {
+			seen = fmt.Sprintf("%v %v %v %d %v %v %s %v %v", ctx != nil, self != nil, other != nil, len(list), dims, p, mode, flag != nil, dtype)
+			return &box{asserts.NewID()}, nil
+		}},
+	{"fails(Tensor self) -> Tensor", func(self *box) (*box, error) { return nil, errors.New("wants more") }},
+	{"panics(Tensor self) -> Tensor", func(self *box) *box { panic("wants less") }},
+	{"itself_(Tensor(a!) self) -> Tensor(a!)", func(self *box) *box { return self }},
+	{"few(Tensor self) -> Tensor", func() *box { return nil }},
+	{"mute(Tensor self) -> Tensor", func(self *box) {}},
+	{"none(Tensor self) -> Tensor", nil},
+}
+
+func open(t *testing.T) (e *Engine, released *int) {
+	t.Helper()
+	lib := Library{
+		Name: "boxes", Kernels: make(map[string]any),
+		Make: func(d suite.Dense, f suite.Form) (asserts.Tensor, error) {
+			if f != suite.Strided {
+				return nil, errors.New("boxes are strided")
+			}
+			return &box{asserts.NewID()}, nil
+		},
+	}
+	released = new(int)
+	lib.Release = func(asserts.Tensor) { *released++ }
+	for _, op := range ops {
+		parsed, err := schema.ParseOp(op.schema)
+		if err != nil {
+			t.Fatal(err)
+		}
+		lib.Ops = append(lib.Ops, parsed)
+		if op.kernel != nil {
+			lib.Kernels[parsed.Name()] = op.kernel
+		}
+	}
+	e, err := lib.Engine()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e, released
+}
+
+func TestCall(t *testing.T) {
+	e, _ := open(t)
+	self, err := e.Make(suite.Dense{}, suite.Strided)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var d suite.Default
+	for _, tt := range []struct {
+		op   string
+		args []any
+		want string // what the kernel saw, or the error
+	}{
+		{"many", []any{self, nil, []any{self, self}, d, d, d, d, d}, "true true false 2 [1 0] 0.5 mean false <nil>"},
+		{"many", []any{self, self, []any{}, int64(3), int64(2), "sum", true, suite.DType("bool")}, "true true true 0 [3] 2 sum true bool"},
+		{"many", []any{self, self, []any{}, d, "half", d, d, d}, "argument p: half is no float32"},
+		{"fails", []any{self}, "wants more"},
+		{"panics", []any{self}, "wants less"},
+	} {
+		seen = ""
+		_, err := e.Call("aten::"+tt.op, tt.args, asserts.Identity)
+		var thrown *suite.Thrown
+		if err != nil && !errors.As(err, &thrown) {
+			t.Errorf("%s: %v is no error of the kernel", tt.op, err)
+		}
+		if thrown != nil {
+			seen = thrown.Message
+		}
+		if seen != tt.want {
+			t.Errorf("%s: %q, want %q", tt.op, seen, tt.want)
+		}
+	}
+}
+
+// A tensor that the caller passed is not among the results to release.
+func TestResults(t *testing.T) {
+	e, released := open(t)
+	self, _ := e.Make(suite.Dense{}, suite.Strided)
+	out, err := e.Call("aten::itself_", []any{self}, asserts.Identity)
+	if err != nil || len(out.Results) != 0 || len(out.Seen.Results) != 1 || out.Seen.Results[0].Impl != out.Seen.Before[0].Impl {
+		t.Errorf("itself_: %+v, %v", out, err)
+	}
+	out, err = e.Call("aten::many", []any{self, nil, []any{}, suite.Default{}, suite.Default{}, suite.Default{}, suite.Default{}, suite.Default{}}, asserts.Identity)
+	if err != nil || len(out.Results) != 1 {
+		t.Fatalf("many: %+v, %v", out, err)
+	}
+	if diff := cmp.Diff([]int{1, 1, 0}, out.Seen.ArgLens); diff != "" {
+		t.Error(diff)
+	}
+	if suite.Release(out.Results); *released != 1 {
+		t.Errorf("%d tensors released", *released)
+	}
+}
+
+func TestMissing(t *testing.T) {
+	e, _ := open(t)
+	got := make(map[string]string)
+	all, err := e.Operators()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, o := range all {
+		if o.Missing != "" {
+			got[o.Name()] = o.Missing
+		}
+	}
+	want := map[string]string{
+		"aten::few":  "its kernel takes 0 arguments, and the schema has 1",
+		"aten::mute": "its kernel returns 0 values, and the schema has 1",
+		"aten::none": "it has no kernel",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	if _, err := e.Make(suite.Dense{}, suite.COO); err == nil || reflect.TypeOf(err) != reflect.TypeFor[*suite.Thrown]() {
+		t.Errorf("a form that the library does not have: %v", err)
+	}
+}
