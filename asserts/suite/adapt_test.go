@@ -96,7 +96,7 @@ func FuzzAdapt(f *testing.F) {
 	f.Add("size of tensor a (3) must match the size of tensor b (2)", uint64(2))
 	f.Add(strings.Repeat("[1, 2] ", 9), uint64(3))
 	f.Fuzz(func(t *testing.T, text string, seed uint64) {
-		g := newGenerator(op, &recipeBook{})
+		g := newGenerator(op, &Recipes{})
 		rng := newRandom(seed, "f", 0)
 		c := g.generate(rng, int(seed%60))
 		a := newAdapter(op, rng, themes[0])

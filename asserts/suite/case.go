@@ -56,6 +56,7 @@ type TensorSpec struct {
 	Arrangement Arrangement
 	Form        Form
 	Fill        Fill
+	Values      []float64 // the first elements, instead of those of Fill
 	// Same, when not 0, is one more than the position among the case's tensors
 	// of the tensor that this one is; nothing else here counts then.
 	Same int
@@ -141,6 +142,9 @@ func (t *TensorSpec) String() string {
 			words = append(words, w)
 		}
 	}
+	if len(t.Values) > 0 {
+		words = append(words, "= "+strings.ReplaceAll(fmt.Sprint(t.Values), " ", ", "))
+	}
 	return strings.Join(words, " ")
 }
 
@@ -214,7 +218,7 @@ func cloneValues(values []Value) []Value {
 func (v Value) clone() Value {
 	if v.Tensor != nil {
 		t := *v.Tensor
-		t.Sizes = slices.Clone(t.Sizes)
+		t.Sizes, t.Values = slices.Clone(t.Sizes), slices.Clone(t.Values)
 		v.Tensor = &t
 	}
 	v.List = cloneValues(v.List)

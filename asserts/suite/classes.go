@@ -65,7 +65,7 @@ func setDType(dtype string) func(*TensorSpec) bool {
 
 func setFill(f Fill) func(*TensorSpec) bool {
 	return func(t *TensorSpec) bool {
-		t.Fill = f
+		t.Fill, t.Values = f, nil
 		return true
 	}
 }

@@ -69,7 +69,7 @@ func (t *TensorSpec) fill(s Dense, d dtype) {
 	for i := range int64(len(s.Data)) / d.size {
 		d.put(s.Data[i*d.size:], usual(int(i), d.class))
 	}
-	if t.Fill.Name == "" || slices.Contains(t.Sizes, 0) {
+	if t.Fill.Name == "" && len(t.Values) == 0 || slices.Contains(t.Sizes, 0) {
 		return
 	}
 	index := make([]int64, len(t.Sizes))
@@ -114,7 +114,12 @@ var fills = []string{"below", "const", "range", "offsets", "count", "spd", "lowe
 	"negative", "wide", "special", "max", "lowest", "subnormal"}
 
 func (t *TensorSpec) value(n int, index []int64) float64 {
+	if n < len(t.Values) {
+		return t.Values[n]
+	}
 	switch t.Fill.Name {
+	case "":
+		return usual(n, dtypes[t.DType].class)
 	case "below": // whole numbers below a bound, every one of them
 		return float64(n % max(1, int(t.Fill.Value)))
 	case "const":

@@ -92,8 +92,8 @@ type generator struct {
 }
 
 // newGenerator takes the recipes that are for the op.
-func newGenerator(op *schema.Op, book *recipeBook) *generator {
-	return &generator{op: op, name: op.Namespace + "::" + op.Func.Name.String(), recipes: book.of(op.Func.Name)}
+func newGenerator(op *schema.Op, book *Recipes) *generator {
+	return &generator{op: op, name: op.Namespace + "::" + op.Func.Name.String(), recipes: book.of(op.Namespace, op.Func.Name)}
 }
 
 // openings is how many cases are made from the schema alone: each recipe, and

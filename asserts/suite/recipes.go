@@ -3,6 +3,7 @@ package suite
 import (
 	_ "embed"
 	"path"
+	"slices"
 	"sync"
 
 	"gopkg.in/yaml.v3"
@@ -21,16 +22,16 @@ type recipe struct {
 	args map[string]Value
 }
 
-// A recipeBook is all recipes, in order.
-type recipeBook []*recipe
+// Recipes are what ops take, in order.
+type Recipes []*recipe
 
-var shipped = sync.OnceValues(func() (*recipeBook, error) { return parseRecipes(recipeText) })
+var shipped = sync.OnceValues(func() (*Recipes, error) { return ParseRecipes("recipes.yaml", recipeText) })
 
-// parseRecipes reads recipes.yaml. The error is a [scanner.ErrorList] with
+// ParseRecipes reads a file of recipes. The error is a [scanner.ErrorList] with
 // every fault of the text.
-func parseRecipes(text []byte) (*recipeBook, error) {
-	r := recipeReader{yamlfile.New("recipes.yaml", text)}
-	var book recipeBook
+func ParseRecipes(name string, text []byte) (*Recipes, error) {
+	r := recipeReader{yamlfile.New(name, text)}
+	var book Recipes
 	doc := r.Document("expected a list of recipes, - ops: ...")
 	if doc != nil && doc.Kind != yaml.SequenceNode {
 		r.ReportKind(doc, "a list of recipes, - ops: ...")
@@ -107,16 +108,16 @@ func (r *recipeReader) args(n *yaml.Node) (map[string]Value, bool) {
 	return args, true
 }
 
-// of gives the recipes for an op.
-func (b *recipeBook) of(name schema.Name) []*recipe {
+// of returns the recipes for an op, whose name a pattern may give with its
+// namespace or without.
+func (b *Recipes) of(namespace string, name schema.Name) []*recipe {
 	base := name
 	base.Overload = ""
+	names := []string{name.String(), base.String(), namespace + "::" + name.String(), namespace + "::" + base.String()}
 	var found []*recipe
 	for _, r := range *b {
 		for _, pattern := range r.ops {
-			whole, _ := path.Match(pattern, name.String())
-			short, _ := path.Match(pattern, base.String())
-			if whole || short {
+			if slices.ContainsFunc(names, func(n string) bool { ok, _ := path.Match(pattern, n); return ok }) {
 				found = append(found, r)
 				break
 			}

@@ -23,7 +23,7 @@ func TestParseRecipesRefuses(t *testing.T) {
 		{"not YAML", good + "- [\n", `recipes.yaml:5:1: not YAML: did not find expected node content`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			_, err := parseRecipes([]byte(tt.src))
+			_, err := ParseRecipes("recipes.yaml", []byte(tt.src))
 			var list scanner.ErrorList
 			if !errors.As(err, &list) {
 				t.Fatalf("%v, want a scanner.ErrorList", err)

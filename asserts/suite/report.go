@@ -363,6 +363,11 @@ func (r *Report) writeTotals(t *textWriter) {
 	}
 	t.line("  ops     %d of %d ran; of those with a kernel below autograd %d of %d", sum.Reached, sum.Ops, sum.BelowRun, sum.Below)
 	t.line("  cases   %d, of which %d ran%s", sum.Cases, sum.Ran, took(", in ", r.Took))
+	if len(r.Ops) <= fewOps {
+		for _, op := range r.Ops {
+			op.writeClasses(t)
+		}
+	}
 	var judged []string
 	for c := range asserts.AllCodes.All() {
 		if n := sum.Judged[c]; n > 0 {
@@ -376,6 +381,35 @@ func (r *Report) writeTotals(t *textWriter) {
 	for _, why := range slices.Sorted(maps.Keys(sum.NoMeta)) {
 		if n := sum.NoMeta[why]; n > 20 || sum.Ops < 20 {
 			t.line("  not compared with meta %d: %s", n, why)
+		}
+	}
+}
+
+// fewOps is how many ops a text report says more of.
+const fewOps = 5
+
+// writeClasses says which value classes the op ran with, argument by argument,
+// and which it took in no call.
+func (r *OpResult) writeClasses(t *textWriter) {
+	for _, list := range []struct {
+		verb    string
+		classes []string
+	}{{"tried", r.Tried}, {"refused", r.Refused}} {
+		var args []string
+		of := make(map[string][]string)
+		for _, c := range list.classes {
+			arg, class, _ := strings.Cut(c, ": ")
+			if of[arg] == nil {
+				args = append(args, arg)
+			}
+			if !slices.Contains(of[arg], class) && !(list.verb == "refused" && slices.Contains(r.Tried, c)) {
+				of[arg] = append(of[arg], class)
+			}
+		}
+		for _, arg := range args {
+			if len(of[arg]) > 0 {
+				t.line("  %-7s %s %s: %s", list.verb, r.Op, arg, strings.Join(of[arg], ", "))
+			}
 		}
 	}
 }

@@ -23,7 +23,7 @@ type target struct {
 	plan     *design         // once the openings are over
 }
 
-func newTarget(e Engine, operator Operator, p Plan, book *recipeBook) *target {
+func newTarget(e Engine, operator Operator, p Plan, book *Recipes) *target {
 	p.Op.Checks = slices.DeleteFunc(slices.Clone(p.Op.Checks), operator.unseen)
 	return &target{
 		operator: operator, gen: newGenerator(operator.Schema, book),

@@ -137,9 +137,34 @@ func (p *valueParser) tensor(dtype string) Value {
 		v.Tensor.Sizes = append(v.Tensor.Sizes, e.Int)
 	}
 	for p.skip(); p.err == nil && p.rest != "" && !strings.ContainsAny(p.rest[:1], ",]"); p.skip() {
+		if p.accept("=") {
+			p.values(v.Tensor)
+			break
+		}
 		p.option(v.Tensor, p.token())
 	}
 	return v
+}
+
+// values takes the elements that a tensor starts with.
+func (p *valueParser) values(t *TensorSpec) {
+	if !p.accept("[") {
+		p.fail("the values of a tensor are a list: = [1, 2]")
+		return
+	}
+	for _, e := range p.list().List {
+		switch e.Kind {
+		case IntValue:
+			t.Values = append(t.Values, float64(e.Int))
+		case FloatValue:
+			t.Values = append(t.Values, e.Float)
+		default:
+			p.fail("%v is no number", e)
+		}
+	}
+	if int64(len(t.Values)) > size(t.Sizes) {
+		p.fail("%d values for a tensor of %d elements", len(t.Values), size(t.Sizes))
+	}
 }
 
 func (p *valueParser) option(t *TensorSpec, option string) {

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"runtime/debug"
+	"slices"
 	"strconv"
 
 	"github.com/opassert/opassert/asserts"
@@ -17,6 +18,7 @@ import (
 type Config struct {
 	Level asserts.Level
 	Seed  uint64
+	Cases *Recipes              // a user's own, which go before those of the package; may be nil
 	Plan  func(*schema.Op) Plan // called by workers alone
 }
 
@@ -67,6 +69,10 @@ func Serve(engine Engine, cfg Config, in io.Reader, out io.Writer) error {
 	if err != nil {
 		return err
 	}
+	if cfg.Cases != nil {
+		all := slices.Concat(*cfg.Cases, *book)
+		book = &all
+	}
 	s := &server{
 		runner: runner{engine: engine, level: cfg.Level, policy: asserts.Aware(), seed: cfg.Seed},
 		cfg:    cfg, book: book, out: out,
@@ -96,7 +102,7 @@ const giveUp = 10
 type server struct {
 	runner
 	cfg  Config
-	book *recipeBook
+	book *Recipes
 	out  io.Writer
 }
 

@@ -61,6 +61,7 @@ type checkFlags struct {
 	workers       *int
 	timeout       *time.Duration
 	state         *string
+	casesFrom     *string
 	part          *string // of the ops
 }
 
@@ -71,6 +72,7 @@ func newCheckFlags(f *flag.FlagSet) *checkFlags {
 	f.Var(&c.ops, "op", "an op `name`, or a pattern such as aten::*conv*; may be given several times")
 	c.seed = f.Uint64("seed", suite.DefaultSeed, "what the cases are made from")
 	c.cases = f.Int("cases", 0, "the `number` of cases that an op gets (default: each value class of each argument, then pairs of them)")
+	c.casesFrom = f.String("cases-from", "", "a `file` that says what ops take; see opassert help cases")
 	c.only = f.Int("case", -1, "run the case of this `number` alone (default: all)")
 	c.workers = f.Int("workers", runtime.NumCPU(), "worker processes")
 	c.timeout = f.Duration("timeout", 3*time.Second, "the longest that one case may take, in processor time")
@@ -113,6 +115,9 @@ func runCheck(inv *invocation) error {
 		return err
 	}
 	if err := base.read(); err != nil {
+		return err
+	}
+	if _, err := flags.ownCases(); err != nil {
 		return err
 	}
 	if *out.quiet {
@@ -276,6 +281,9 @@ func (f *checkFlags) prepare(inv *invocation) (suite.Engine, suite.Config, error
 	if *f.engine == "" {
 		*f.engine = f.chosen(inv)
 	}
+	if config.Cases, err = f.ownCases(); err != nil {
+		return nil, config, err
+	}
 	engine, err := f.open(inv)
 	if err != nil {
 		return nil, config, err
@@ -392,6 +400,9 @@ func (f *checkFlags) again() string {
 	}
 	if *f.level != asserts.Content.String() {
 		words = append(words, "-level", *f.level)
+	}
+	if *f.casesFrom != "" {
+		words = append(words, "-cases-from", *f.casesFrom)
 	}
 	return strings.Join(words, " ")
 }

@@ -69,13 +69,17 @@ func usage(w io.Writer) {
 	for _, c := range commands {
 		fmt.Fprintf(w, "  %-10s %s\n", c.name, c.summary)
 	}
-	fmt.Fprintf(w, "\nopassert COMMAND -h tells a command's flags. Exit status: 0 clean, 1 findings, 2 usage or failure.\n")
+	fmt.Fprintf(w, "\nopassert COMMAND -h shows a command's flags, opassert help cases the form of a file of cases. Exit status: 0 clean, 1 findings, 2 usage or failure.\n")
 }
 
 // help is "opassert help [COMMAND]".
 func help(args []string, stdout, stderr io.Writer) int {
 	if len(args) == 0 {
 		usage(stdout)
+		return 0
+	}
+	if args[0] == "cases" {
+		fmt.Fprint(stdout, casesHelp)
 		return 0
 	}
 	return Main([]string{args[0], "-h"}, stdout, stderr)
