@@ -610,8 +610,8 @@ func (m *mending) define([]string) bool {
 
 func (m *mending) sparse(groups []string) bool {
 	f := pick(m.rng, []Form{COO, COOUncoalesced, CSR, Strided})
-	for name, form := range map[string]Form{"csr": CSR, "csc": CSC, "bsr": BSR, "bsc": BSC, "coo": COO} {
-		if strings.Contains(strings.ToLower(m.text), name) && oneIn(m.rng, 2) {
+	for _, form := range []Form{CSR, CSC, BSR, BSC, COO} {
+		if strings.Contains(strings.ToLower(m.text), forms[form]) && oneIn(m.rng, 2) {
 			f = form
 		}
 	}

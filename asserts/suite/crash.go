@@ -53,14 +53,6 @@ func (c *Crash) expected() bool {
 	return c.Cause == outOfMemory && c.cost != "" || c.Cause == hang && c.cost == wordCostly
 }
 
-// patience is how long the case may take, given how long any other may.
-func (c *Crash) patience(any time.Duration) time.Duration {
-	if c.cost == wordCostly {
-		return max(any/4, time.Millisecond)
-	}
-	return any
-}
-
 // givenUp reports whether an op crashed so often that no more cases are run.
 func (r *OpResult) givenUp() bool {
 	repeated := 0

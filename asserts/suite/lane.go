@@ -104,7 +104,7 @@ func (l *lane) once(ctx context.Context, q request, patience time.Duration, add 
 	}
 	crash := &Crash{Case: q.From} // where there is one
 	for {
-		line, ok := l.p.next(crash.patience(patience))
+		line, ok := l.p.next(patience)
 		word, rest, _ := strings.Cut(line, " ")
 		switch {
 		case ctx.Err() != nil:
