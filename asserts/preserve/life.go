@@ -53,7 +53,7 @@ var transitions = [...][Deallocate + 1]struct {
 	},
 }
 
-// Next gives the state after a step, and the invariant that the step breaks.
+// Next returns the state after a step, and the invariant that the step breaks.
 // An impl that dies lets go of the object it owns before that is deallocated:
 // pass [Holding] for s then.
 func (s State) Next(step Step) (State, Code) {

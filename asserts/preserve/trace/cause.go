@@ -66,7 +66,7 @@ func (v *Violation) Saw() string {
 	return "deallocated while others hold the impl, whose slot points at it"
 }
 
-// Lines gives the numbers of the evidence, sorted.
+// Lines returns the numbers of the evidence, sorted.
 func (v *Violation) Lines() []int64 {
 	lines := make([]int64, 0, len(v.Evidence))
 	for _, e := range v.Evidence {

@@ -14,8 +14,14 @@
 // and are not looked at. What is not such a line is prose and passed over; such
 // a line with a message that is not known is counted as unknown.
 //
-// The log may begin and end anywhere and have holes: numbers that jump, "...",
-// a fence. What must follow what is only judged where no hole lies between.
+// The log may begin and end anywhere and have holes: numbers that jump, and
+// where lines have no numbers "..." and fences. What must follow what is only
+// judged where no hole lies between. Lines whose prefix names a process, as
+// launchers write it ("[rank0]:", "worker-1 |"), belong to a world of their own.
+// A live run writes such a log too (package live): it has the impl's address for
+// the data pointer, and says where an object is allocated. There the objects of
+// the second protocol are never preserved or resurrected: the impl holds a
+// reference instead, so that a release while the impl is shared is the fault.
 //
 // # Reading
 //
@@ -25,7 +31,13 @@
 //
 // The data pointer is the only name that the log has for an impl. Null pointers
 // name none; two impls may share their bytes, and bytes may move. Where the log
-// proves such a thing, it is not a violation.
+// proves such a thing, it is not a violation, and where it is as likely as a
+// fault, it is a warning.
+//
+// # Roots
+//
+// A [Violation] may follow from another: a hermetic context that is handed an
+// object from outside costs every object that it releases.
 //
 // # Output
 //

@@ -303,14 +303,14 @@ func (f *follower) making(i *impl, hermetic bool) {
 // setSlot records that the impl's slot points at o now, and not at what was
 // freed.
 func (f *follower) setSlot(i *impl, o *object) {
-	f.bury(i)
+	f.forgetFreed(i)
 	if i.Address != 0 {
 		i.slot = o
 	}
 }
 
-// bury lets go of the freed object that a slot led to.
-func (f *follower) bury(i *impl) {
+// forgetFreed lets go of the freed object that a slot led to.
+func (f *follower) forgetFreed(i *impl) {
 	if i.freed != nil {
 		f.endLife(i.freed.Life)
 		i.freed, i.broken = nil, nil
@@ -522,7 +522,7 @@ func (f *follower) found(i *impl, at uint64, typ string) {
 	if i.freed != nil && uint64(i.freed.Address) == at {
 		if i.broken == nil || i.broken.Consequence == 0 {
 			if !foreignType(typ) { // made where the log has a hole
-				f.bury(i)
+				f.forgetFreed(i)
 				return
 			}
 			f.usedAfter(i)
@@ -569,7 +569,7 @@ func (f *follower) found(i *impl, at uint64, typ string) {
 	}
 }
 
-// foreignType tells whether a type is one of Python's own, and so never that
+// foreignType reports whether a type is one of Python's own, and so never that
 // of a storage's object.
 func foreignType(typ string) bool {
 	_, ok := slices.BinarySearch(builtinTypes, typ)
@@ -644,7 +644,7 @@ func (f *follower) end(cutAt int64) []*Violation {
 		f.endLife(o.Life)
 	}
 	for _, data := range sorted(f.impls) {
-		f.bury(f.impls[data])
+		f.forgetFreed(f.impls[data])
 		f.endImpl(f.impls[data])
 	}
 	for _, at := range sorted(f.tensors) {

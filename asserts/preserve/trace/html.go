@@ -102,7 +102,7 @@ func first(l Life) int64 {
 	return l.Events[0].Line
 }
 
-// around gives the lives that a violation is about: the object's, its impl's,
+// around returns the lives that a violation is about: the object's, its impl's,
 // and those of others that share the impl.
 func (h *HTML) around(v *Violation, shown map[int]bool) []Life {
 	var object, impl, beside []Life
@@ -124,7 +124,7 @@ func (h *HTML) around(v *Violation, shown map[int]bool) []Life {
 	return slices.Concat(object, impl, beside)
 }
 
-// touches tells whether a life has to do with an impl.
+// touches reports whether a life has to do with an impl.
 func (l *Life) touches(impl Address) bool {
 	if l.Impl == impl {
 		return true
@@ -236,7 +236,7 @@ func lanes(lives []Life, v *Violation) []laneData {
 	return all
 }
 
-// bars gives who owns whom, from event to event.
+// bars returns who owns whom, from event to event.
 func bars(l Life, place func(int64) float64) []bar {
 	var all []bar
 	class, says, from := "", "", 0.0
@@ -276,7 +276,7 @@ func bars(l Life, place func(int64) float64) []bar {
 	return all
 }
 
-// steps gives the events of lives in the order of the log.
+// steps returns the events of lives in the order of the log.
 func steps(lives []Life, v *Violation) []stepData {
 	var all []stepData
 	for _, l := range lives {

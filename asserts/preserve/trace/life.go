@@ -108,7 +108,7 @@ var whats = [...]struct{ name, words string }{
 // String gives what happened in words.
 func (w What) String() string { return whats[w].words }
 
-// MarshalText gives the name of what happened: "created".
+// MarshalText returns the name of what happened: "created".
 func (w What) MarshalText() ([]byte, error) { return []byte(whats[w].name), nil }
 
 // An Event is one line in a life.
@@ -121,7 +121,7 @@ type Event struct {
 	Type  string
 }
 
-// String gives the event in words.
+// String returns the event in words.
 func (e Event) String() string {
 	s := e.What.String()
 	if e.At != 0 || e.What == CheckDiffers || e.What == Replaced || e.What == Accessed {
@@ -154,7 +154,7 @@ type Life struct {
 	Dropped     int // events that are not kept, from the middle
 }
 
-// Broken tells whether an invariant broke in this life.
+// Broken reports whether an invariant broke in this life.
 func (l *Life) Broken() bool {
 	for _, e := range l.Events {
 		if e.Code != 0 {

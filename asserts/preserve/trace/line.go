@@ -60,7 +60,7 @@ type record struct {
 	cut     bool // the last line: what it ends with may go on
 }
 
-// ownNumber gives the number that a line begins with, and the rest.
+// ownNumber returns the number that a line begins with, and the rest.
 func ownNumber(line []byte) (n int64, rest []byte, ok bool) {
 	i := 0
 	for i < len(line) && (line[i] == ' ' || line[i] == '\t' || line[i] == '>') {
@@ -110,7 +110,7 @@ func findTag(s []byte) (begin, end int) {
 	}
 }
 
-// isTag tells whether s is "path/file.ext:LINE".
+// isTag reports whether s is "path/file.ext:LINE".
 func isTag(s []byte) bool {
 	i := len(s)
 	for i > 0 && '0' <= s[i-1] && s[i-1] <= '9' {
@@ -126,7 +126,7 @@ func isTag(s []byte) bool {
 	return bytes.IndexByte(name, ' ') < 0
 }
 
-// parse reads what follows a tag, up to the end of the line. It gives false
+// parse reads what follows a tag, up to the end of the line. It returns false
 // for a record whose message is not known.
 func parse(s []byte, r *record) bool {
 	*r = record{count: -1}

@@ -229,7 +229,7 @@ func (f *follower) kept(o *object) {
 	}
 }
 
-// pointedAt tells whether the log shows that a slot points at the object. What
+// pointedAt reports whether the log shows that a slot points at the object. What
 // it showed before a hole only counts if this release names the same impl:
 // another object may be at the address since.
 func (f *follower) pointedAt(o *object) bool {
@@ -353,7 +353,7 @@ func (f *follower) suspect(i *impl, o *object, v *Violation) {
 		f.endLife(o.Life)
 		return
 	}
-	f.bury(i)
+	f.forgetFreed(i)
 	i.freed, i.broken = o, v
 }
 
@@ -405,7 +405,7 @@ func (f *follower) sweep() {
 		}
 		slices.SortStableFunc(old, func(a, b uint64) int { return cmp.Compare(f.impls[a].last, f.impls[b].last) })
 		for _, data := range old[:len(old)/2] {
-			f.bury(f.impls[data])
+			f.forgetFreed(f.impls[data])
 			f.endImpl(f.impls[data])
 		}
 	}

@@ -142,7 +142,7 @@ func releaseImpl(_ *Machine, _ Context, o *object) bool {
 	return false
 }
 
-// free gives the object's memory back.
+// free returns the object's memory back.
 func free(m *Machine, _ Context, o *object) bool {
 	r, lives := m.engine.Lock(o.impl)
 	switch {

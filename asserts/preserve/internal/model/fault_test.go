@@ -120,7 +120,7 @@ func TestProtocol(t *testing.T) {
 	}
 }
 
-// tensor2 gives a tensor that interpreter 1 has claimed.
+// tensor2 returns a tensor that interpreter 1 has claimed.
 func tensor2(s *scene) Ref {
 	r := s.e.NewImpl(false)
 	s.Decref(plain, s.wrap(plain, r))

@@ -14,7 +14,7 @@ type Violation struct {
 	Saw    string
 }
 
-// Error gives the violation in one line.
+// Error returns the violation in one line.
 func (v *Violation) Error() string {
 	return fmt.Sprintf("%s %s  object %d, impl %d: %s", v.Code, v.Code.Name(), v.Object, v.Impl, v.Saw)
 }
@@ -60,7 +60,7 @@ type Machine struct {
 	live     int
 }
 
-// NewMachine gives a Machine without objects.
+// NewMachine returns a Machine without objects.
 func NewMachine(e Engine, p Protocol) *Machine {
 	return &Machine{
 		Report:   func(Violation) {},
@@ -71,10 +71,10 @@ func NewMachine(e Engine, p Protocol) *Machine {
 	}
 }
 
-// Live gives the number of objects.
+// Live returns the number of objects.
 func (m *Machine) Live() int { return m.live }
 
-// Serial gives the number of the object at an address, which unlike the
+// Serial returns the number of the object at an address, which unlike the
 // address is never used again; 0 when none is there.
 func (m *Machine) Serial(a Address) uint64 { return m.at(a).serial }
 
@@ -93,7 +93,7 @@ func (m *Machine) at(a Address) *object {
 	return m.heap[a]
 }
 
-// use gives the object at an address that something refers to.
+// use returns the object at an address that something refers to.
 func (m *Machine) use(a Address, what string) (*object, bool) {
 	o := m.at(a)
 	if o.serial == 0 {
@@ -122,7 +122,7 @@ func (m *Machine) yield() {
 	}
 }
 
-// Wrap gives the object of an impl, with one more reference for the caller to
+// Wrap returns the object of an impl, with one more reference for the caller to
 // release by [Machine.Decref]. It keeps r only by retaining it.
 //
 // The error is PyTorch's: the impl belongs to another interpreter, and it
@@ -279,7 +279,7 @@ func (m *Machine) OnFinalize(a Address, f func(Address)) {
 	}
 }
 
-// Weaken gives a weak reference to an object.
+// Weaken returns a weak reference to an object.
 func (m *Machine) Weaken(a Address) *Weak {
 	w := &Weak{}
 	if o, ok := m.use(a, "Weaken"); ok {
@@ -289,7 +289,7 @@ func (m *Machine) Weaken(a Address) *Weak {
 	return w
 }
 
-// Strengthen gives the object that a weak reference leads to, with one more
+// Strengthen returns the object that a weak reference leads to, with one more
 // reference, or false when it is gone. If the impl owns the object, ownership
 // is fixed before anybody sees it.
 //
@@ -380,7 +380,7 @@ func (m *Machine) lives(id ID) bool {
 	return ok
 }
 
-// lock gives a reference to an object's impl for a moment.
+// lock returns a reference to an object's impl for a moment.
 func (m *Machine) lock(o *object) (Ref, bool) {
 	if o.ref != nil {
 		return o.ref.Retain(), true

@@ -15,7 +15,7 @@ import (
 type model struct {
 	objects map[uint64]*modelObject
 	impls   map[ID]*modelImpl
-	// takes tells whether the object's finalizer takes a reference to it. The
+	// takes reports whether the object's finalizer takes a reference to it. The
 	// impl of a preserved object is already being freed then.
 	takes func(serial uint64, preserved bool) bool
 
@@ -71,7 +71,7 @@ func (m *model) release(id ID) {
 }
 
 // wrap records that the impl's object was handed out: the serial is new for a
-// new object. It gives what is wrong with that.
+// new object. It returns what is wrong with that.
 func (m *model) wrap(ctx Context, id ID, serial uint64) error {
 	i := m.impls[id]
 	if !ctx.Hermetic && i.object != nil {

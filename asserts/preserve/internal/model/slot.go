@@ -46,7 +46,7 @@ type Copier interface{ Copy() Ref }
 
 // An Engine owns the impls that a [Machine] makes objects for.
 type Engine interface {
-	// Lock gives a new reference to an impl, or false when it was freed.
+	// Lock returns a new reference to an impl, or false when it was freed.
 	Lock(ID) (Ref, bool)
 }
 

@@ -19,7 +19,7 @@ type Engine struct {
 	weak map[model.ID]func() (model.Ref, bool)
 }
 
-// NewMachine gives a machine for the objects of the embedded engine's tensors
+// NewMachine returns a machine for the objects of the embedded engine's tensors
 // and storages, and the engine that makes their Refs.
 func NewMachine(p model.Protocol) (*model.Machine, *Engine) {
 	e := &Engine{weak: map[model.ID]func() (model.Ref, bool){}}
@@ -28,7 +28,7 @@ func NewMachine(p model.Protocol) (*model.Machine, *Engine) {
 	return m, e
 }
 
-// Lock gives a new reference to an impl for which a Ref was made, or false
+// Lock returns a new reference to an impl for which a Ref was made, or false
 // when it was freed.
 func (e *Engine) Lock(id model.ID) (model.Ref, bool) {
 	e.mu.Lock()
@@ -54,7 +54,7 @@ func (e *Engine) know(id model.ID, lock func() (model.Ref, bool)) {
 	e.mu.Unlock()
 }
 
-// Tensor gives a handle as a Ref, which owns it from now on.
+// Tensor returns a handle as a Ref, which owns it from now on.
 func (e *Engine) Tensor(t *c10.Tensor) model.Ref {
 	w := t.Weak()
 	e.know(model.ID(t.ID()), func() (model.Ref, bool) {
@@ -64,7 +64,7 @@ func (e *Engine) Tensor(t *c10.Tensor) model.Ref {
 	return tensor{e, t}
 }
 
-// Storage gives a handle as a Ref, which owns it from now on.
+// Storage returns a handle as a Ref, which owns it from now on.
 func (e *Engine) Storage(s *c10.Storage) model.Ref {
 	w := s.Weak()
 	e.know(model.ID(s.ID()), func() (model.Ref, bool) {
