@@ -82,6 +82,9 @@ func TestDerive(t *testing.T) {
 			if diff := cmp.Diff(tt.want, got); diff != "" {
 				t.Errorf("want - got +\n%s", diff)
 			}
+			if len(file.Warnings) > 0 {
+				t.Error(allErrors(file.Warnings))
+			}
 		})
 	}
 }

@@ -133,7 +133,7 @@ func (r *reader) chooseRevision(entries []*entry, groups []*group) (int, error) 
 	if best.row+1 < len(revisions) {
 		r.reading.Before = revisions[best.row+1].since
 	}
-	r.reading.Matters = byAutogen || seen || asked >= 0 || slices.ContainsFunc(entries, func(e *entry) bool { return len(e.op.Autogen) > 0 })
+	r.reading.Matters = seen || asked >= 0 || slices.ContainsFunc(entries, func(e *entry) bool { return len(e.op.Autogen) > 0 })
 	return best.row, nil
 }
 
