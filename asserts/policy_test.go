@@ -21,6 +21,12 @@ func TestPresets(t *testing.T) {
 			fmt.Fprintf(&b, "  %-42s %v\n", l.For, l.Skips)
 		}
 	}
+	for _, p := range asserts.Presets() {
+		fmt.Fprintf(&b, "%s, row by row\n", p.Name)
+		for _, r := range p.Rows {
+			fmt.Fprintf(&b, "  %b unless %b: %v: %s\n", r.Trait, r.Unless, r.Skip, r.Reason)
+		}
+	}
 	golden(t, "policy.txt", b.String())
 }
 
@@ -407,5 +413,23 @@ func TestPoliciesAreApart(t *testing.T) {
 	asserts.PyTorch().Rows[0].Skip = 0
 	if asserts.PyTorch().ForTensor(asserts.DirectSubclass) == 0 {
 		t.Error("a preset was changed")
+	}
+}
+
+func TestCountsInJSON(t *testing.T) {
+	var counts asserts.Counts
+	counts[asserts.InputImpl], counts[asserts.UndeclaredWrite] = 3, 7
+	text, err := json.Marshal(counts)
+	if err != nil || string(text) != `{"OA001":3,"OA009":7}` {
+		t.Errorf("%s, %v", text, err)
+	}
+	got := asserts.Counts{asserts.FreshImpl: 1}
+	if err := json.Unmarshal(text, &got); err != nil || got != counts {
+		t.Errorf("read back as %v, %v", got, err)
+	}
+	for _, bad := range []string{`{"OA001": "x"}`, `{"OA999": 1}`, `[1]`} {
+		if err := json.Unmarshal([]byte(bad), &got); err == nil {
+			t.Errorf("%s is read", bad)
+		}
 	}
 }
