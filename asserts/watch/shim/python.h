@@ -6,7 +6,9 @@
 #include <c10/core/impl/PyInterpreter.h>
 #include <c10/core/impl/TorchDispatchModeTLS.h>
 #include <dlfcn.h>
+#include <link.h>
 
+#include <cstring>
 #include <string>
 
 namespace opassert {
@@ -86,10 +88,15 @@ class Python {
   };
 
   bool start() {
-    void* library = dlopen("libtorch_python.so", RTLD_LAZY | RTLD_NOLOAD);
-    for (const char* name : {"libtorch_python.so.1.13", "libtorch_python.so.2.6"}) {
-      if (library == nullptr) library = dlopen(name, RTLD_LAZY | RTLD_NOLOAD);
-    }
+    void* library = nullptr;
+    dl_iterate_phdr(
+        [](dl_phdr_info* info, size_t, void* library) {
+          const char* base = info->dlpi_name ? strrchr(info->dlpi_name, '/') : nullptr;
+          if (base == nullptr || strncmp(base, "/libtorch_python.so", 19) != 0) return 0;
+          *static_cast<void**>(library) = dlopen(info->dlpi_name, RTLD_LAZY | RTLD_NOLOAD);
+          return 1;
+        },
+        &library);
     if (library == nullptr) return false;
     auto get = reinterpret_cast<c10::impl::PyInterpreter* (*)()>(dlsym(library, "_Z16getPyInterpreterv"));
     if (get == nullptr || !find(ensure_, "PyGILState_Ensure") || !find(release_, "PyGILState_Release") || !find(type_, "PyObject_Type") ||
