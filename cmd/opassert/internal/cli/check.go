@@ -66,7 +66,8 @@ type checkFlags struct {
 }
 
 func newCheckFlags(f *flag.FlagSet) *checkFlags {
-	c := &checkFlags{planFlags: newPlanFlags(f), torchFlags: newTorchFlags(f)}
+	plans := newPlanFlags(f)
+	c := &checkFlags{planFlags: plans, torchFlags: newTorchFlags(f, plans.schemaFlags)}
 	c.engine = f.String("engine", "", "what runs the kernels: "+engineNames()+" (default: libtorch, or c10 where there is none)")
 	c.level = f.String("level", "content", "how much is checked: identity, content or meta")
 	f.Var(&c.ops, "op", "an op `name`, or a pattern such as aten::*conv*; may be given several times")
@@ -123,7 +124,7 @@ func runCheck(inv *invocation) error {
 	if *out.quiet {
 		defer inv.hush()()
 	}
-	if len(flags.dirs) > 1 {
+	if len(*flags.torchFlags.dirs) > 1 {
 		if base.known != nil {
 			return usagef("-baseline is for one -libtorch; several are compared with each other")
 		}
@@ -393,7 +394,7 @@ func (f *checkFlags) again() string {
 		words = append(words, "-lib", lib)
 	}
 	if f.found != nil {
-		words = append(words, "-libtorch", cmp.Or(f.dir(), f.found.Root))
+		words = append(words, "-libtorch", cmp.Or(f.torchFlags.dirs.one(), f.found.Root))
 	}
 	if *f.schema != "" {
 		words = append(words, "-schema", *f.schema)

@@ -209,3 +209,11 @@ type repeated []string
 
 func (r *repeated) String() string     { return strings.Join(*r, ", ") }
 func (r *repeated) Set(s string) error { *r = append(*r, s); return nil }
+
+// one returns the value where there is one, else "".
+func (r *repeated) one() string {
+	if len(*r) == 1 {
+		return (*r)[0]
+	}
+	return ""
+}

@@ -38,7 +38,7 @@ func (f *checkFlags) compare(inv *invocation, out *outputs) error {
 // from runs the ops of libtorch number i and of those after it, and then writes
 // what differs. The state of each run is kept until all is written.
 func (c *comparison) from(inv *invocation, i int) error {
-	if i == len(c.flags.dirs) {
+	if i == len(*c.flags.torchFlags.dirs) {
 		return c.out.writeComparison(inv, &c.found)
 	}
 	checked, err := c.flags.alone(i).start(inv)
@@ -46,7 +46,7 @@ func (c *comparison) from(inv *invocation, i int) error {
 		return err
 	}
 	c.unmatched = slices.DeleteFunc(slices.Clone(c.unmatched), func(p string) bool { return !slices.Contains(checked.unmatched, p) })
-	if i == len(c.flags.dirs)-1 {
+	if i == len(*c.flags.torchFlags.dirs)-1 {
 		if err := checked.matched(c.unmatched); err != nil {
 			return err
 		}
@@ -75,7 +75,8 @@ func (c *comparison) from(inv *invocation, i int) error {
 func (f *checkFlags) alone(i int) *checkFlags {
 	one, plans, version, state, engine := *f, *f.planFlags, *f.version, *f.state, *f.engine
 	one.planFlags, plans.version, one.state, one.engine = &plans, &version, &state, &engine
-	one.torchFlags = &torchFlags{dirs: f.dirs[i : i+1], libs: f.libs}
+	dir := (*f.torchFlags.dirs)[i : i+1]
+	one.torchFlags, plans.dirs = &torchFlags{dirs: &dir, libs: f.libs}, &dir
 	if state != "" && i > 0 {
 		state = fmt.Sprintf("%s.%d", state, i+1)
 	}

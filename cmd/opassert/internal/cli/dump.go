@@ -26,7 +26,7 @@ func runDump(inv *invocation) error {
 	source := newSchemaFlags(inv.flags)
 	engine := inv.flags.String("engine", "libtorch", "whose schemas: libtorch")
 	namespace := inv.flags.String("ns", "", "the `namespace` to print, such as aten (default: all)")
-	torch := newTorchFlags(inv.flags)
+	torch := newTorchFlags(inv.flags, source)
 	if err := inv.parse(0, 0); err != nil {
 		return err
 	}

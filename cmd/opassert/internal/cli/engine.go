@@ -136,7 +136,7 @@ func prepareEmbedded(f *checkFlags, _ *invocation) ([]string, error) {
 	if len(f.libs) > 0 {
 		return nil, usagef("-lib is for the engine libtorch: c10 loads no libraries")
 	}
-	if len(f.dirs) > 0 {
+	if len(*f.torchFlags.dirs) > 0 {
 		return nil, usagef("-libtorch is for the engine libtorch")
 	}
 	return nil, nil

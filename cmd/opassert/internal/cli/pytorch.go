@@ -6,10 +6,10 @@ import (
 	"github.com/opassert/opassert/asserts/libtorch/installed"
 )
 
-// findSchemas returns the native_functions.yaml of the PyTorch that is found,
-// and says which it is.
-func (inv *invocation) findSchemas() (string, error) {
-	path, torch, err := installed.FindSchemas("")
+// findSchemas returns the native_functions.yaml of the PyTorch in a folder, or
+// for "" of the one that is found, and says which it is.
+func (inv *invocation) findSchemas(dir string) (string, error) {
+	path, torch, err := installed.FindSchemas(dir)
 	if err != nil {
 		return "", err
 	}

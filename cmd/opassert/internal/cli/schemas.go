@@ -12,11 +12,17 @@ import (
 // schemaFlags are the flags of every command that reads a schema file.
 type schemaFlags struct {
 	schema, tags, base, version *string
+	dirs                        *repeated // of -libtorch
 	strict                      *bool
 }
 
 func newSchemaFlags(f *flag.FlagSet) schemaFlags {
+	dirs := new(repeated)
+	f.Var(dirs, "libtorch", "the `folder` of the PyTorch or libtorch to take: an unpacked one, the Python package torch or its environment, a prefix\n"+
+		"(default: $LIBTORCH, the one that a -lib is linked to, the active Python's, the system's);\n"+
+		"check takes several, and reports what differs between them")
 	return schemaFlags{
+		dirs:   dirs,
 		schema: f.String("schema", "", "the schema `file`: native_functions.yaml, or one of another project (default: that of the PyTorch found)"),
 		tags:   f.String("tags", "", "the tags `file` (default: tags.yaml beside the schema, if there is one)"),
 		base:   f.String("base", "", "the `file` with the schemas of ops that the schema file only names (default: that of the PyTorch found)"),
@@ -45,7 +51,10 @@ func (s schemaFlags) find(inv *invocation) error {
 	if *s.schema != "" {
 		return nil
 	}
-	path, err := inv.findSchemas()
+	if len(*s.dirs) > 1 {
+		return errOneLibtorch
+	}
+	path, err := inv.findSchemas(s.dirs.one())
 	if err != nil {
 		return usagef("%v; want -schema FILE", err)
 	}
@@ -58,7 +67,7 @@ func (s schemaFlags) config(inv *invocation) schema.Config {
 	c.Base = func() (*schema.File, error) {
 		path := *s.base
 		if path == "" {
-			found, err := inv.findSchemas()
+			found, err := inv.findSchemas(s.dirs.one())
 			if err != nil {
 				return nil, fmt.Errorf("%w; want -base FILE", err)
 			}

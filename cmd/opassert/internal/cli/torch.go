@@ -12,36 +12,33 @@ import (
 
 // torchFlags say which libtorch a command loads, and what it loads into it.
 type torchFlags struct {
-	dirs, libs repeated
+	dirs *repeated // of -libtorch
+	libs repeated
 
 	found  *installed.Torch
 	others []*installed.Torch
 }
 
-func newTorchFlags(f *flag.FlagSet) *torchFlags {
-	t := new(torchFlags)
-	f.Var(&t.dirs, "libtorch", "the `folder` of the libtorch to load: an unpacked one, the Python package torch or its environment, a prefix\n"+
-		"(default: $LIBTORCH, the one that a -lib is linked to, the active Python's, the system's);\n"+
-		"check takes several, and reports what differs between them")
+func newTorchFlags(f *flag.FlagSet, s schemaFlags) *torchFlags {
+	t := &torchFlags{dirs: s.dirs}
 	f.Var(&t.libs, "lib", "a shared `library` with ops to load; may be given several times")
 	return t
 }
 
+var errOneLibtorch = usagef("want one -libtorch: only check compares several")
+
 // named reports whether the user asked for a libtorch.
 func (t *torchFlags) named() bool {
-	return len(t.dirs) > 0 || len(t.libs) > 0 || os.Getenv("LIBTORCH") != ""
+	return len(*t.dirs) > 0 || len(t.libs) > 0 || os.Getenv("LIBTORCH") != ""
 }
-
-// dir returns the folder that was named, or "".
-func (t *torchFlags) dir() string { return strings.Join(t.dirs, "") }
 
 // find finds the libtorch that the flags mean, once.
 func (t *torchFlags) find() (err error) {
-	if len(t.dirs) > 1 {
-		return usagef("want one -libtorch: only check compares several")
+	if len(*t.dirs) > 1 {
+		return errOneLibtorch
 	}
 	if t.found == nil {
-		t.found, t.others, err = installed.Find(t.dir(), t.libs...)
+		t.found, t.others, err = installed.Find(t.dirs.one(), t.libs...)
 	}
 	return err
 }
