@@ -12,7 +12,7 @@ const UndeclaredWrite Code = 9
 var _ = add(check{
 	code:   UndeclaredWrite,
 	name:   "undeclared-write",
-	rule:   "an argument without (a!) keeps its bytes and its metadata",
+	rule:   "an argument without (a!) keeps its bytes, its metadata and its version",
 	breaks: "functionalization and compilers may drop or reorder this write; autograd may have saved the old value",
 	level:  Content,
 	about:  Argument,
@@ -34,7 +34,7 @@ const contended = "another goroutine's call held the storage"
 // undeclaredWrites takes bytes to belong to a storage and metadata to a
 // TensorImpl: of the arguments that share one, the first is reported.
 func (j *judge) undeclaredWrites() {
-	storages, impls := make(map[ID]bool), make(map[ID]bool)
+	storages, impls, raised := make(map[ID]bool), make(map[ID]bool), make(map[ID]bool)
 	for i := range j.inputs {
 		in := &j.inputs[i]
 		if !in.codes.Has(UndeclaredWrite) || !in.before.Defined() || in.newStorage {
@@ -51,6 +51,10 @@ func (j *judge) undeclaredWrites() {
 		var saw []string
 		if text := changedBytes(b, a); text != "" && !storages[in.before.Storage] {
 			saw = append(saw, text, versions(in))
+			raised[in.before.Storage] = true
+		} else if in.before.Version != in.after.Version && !raised[in.before.Storage] {
+			saw = append(saw, versions(in))
+			raised[in.before.Storage] = true
 		}
 		if !impls[in.before.Impl] {
 			saw = append(saw, changedMetadata(b, a)...)
@@ -79,7 +83,11 @@ func fixUndeclaredWrite(op *Op, v *Violation) string {
 		sets = []string{op.freeSet()}
 	}
 	fix := annotate(v.Subject, on.spell(sets[:1], true))
-	if changedBytes(v.Before.Content, v.After.Content) == "" {
+	switch before, after := v.Before.Content, v.After.Content; {
+	case changedBytes(before, after) != "":
+	case len(changedMetadata(before, after)) == 0:
+		fix = fmt.Sprintf("call no in-place op on %s, nor raise its version; or annotate: %s", v.Subject.Name, fix)
+	default:
 		fix = fmt.Sprintf("change the metadata of a view of %s; or annotate: %s", v.Subject.Name, fix)
 	}
 	return fix

@@ -36,18 +36,36 @@ func (j *judge) versionBumps() {
 		if !in.codes.Has(VersionBump) || !in.before.Defined() || in.newImpl || reported[storage] {
 			continue
 		}
-		b, a := in.before.Content, in.after.Content
-		if in.after.Storage != storage || !j.seesContents(VersionBump, in) {
+		if in.after.Storage != storage {
 			continue
 		}
-		text := overwritten(b, a)
-		if text == "" || slices.ContainsFunc(j.byStorage[storage], (*input).bumped) {
+		text, known := j.written(in)
+		if !known {
+			j.skipped[Skip{Code: VersionBump, Reason: "contents of a resized storage not observed"}]++
+			continue
+		}
+		if !j.seesContents(VersionBump, in) || text == "" || slices.ContainsFunc(j.byStorage[storage], (*input).bumped) {
 			continue
 		}
 		reported[storage] = true
 		v := j.reportInput(VersionBump, in)
 		v.Saw = text + ", " + versions(in)
 	}
+}
+
+// written says how a written argument was written, "" if it was not, and
+// reports whether that is known. Bytes that a storage did not have before are
+// written, unless it is the op's work to make room for them.
+func (j *judge) written(in *input) (text string, known bool) {
+	b, a := in.before.Content, in.after.Content
+	if b == nil || a == nil {
+		return "", true
+	}
+	text, known = overwritten(b, a)
+	if text == "" && a.Nbytes > b.Nbytes && !j.op.reshapes() {
+		return fmt.Sprintf("storage of %d bytes resized to %d", b.Nbytes, a.Nbytes), true
+	}
+	return text, known
 }
 
 // bumped reports whether a written argument's version rose. The counter wraps.

@@ -118,16 +118,18 @@ func changedBytes(b, a *Snapshot) string {
 	if b.Nbytes != a.Nbytes {
 		return fmt.Sprintf("storage of %d bytes resized to %d", b.Nbytes, a.Nbytes)
 	}
-	return overwritten(b, a)
+	text, _ := overwritten(b, a)
+	return text
 }
 
 // overwritten says how the bytes differ that a storage had before, "" when
-// they don't. Those of a storage that was resized are known by its copy alone.
-func overwritten(b, a *Snapshot) string {
+// they don't, and reports whether that is known: of a storage that was resized
+// it takes both copies.
+func overwritten(b, a *Snapshot) (text string, known bool) {
 	n := max(0, min(b.Nbytes, a.Nbytes))
 	if int64(len(b.Bytes)) >= n && int64(len(a.Bytes)) >= n {
 		if bytes.Equal(b.Bytes[:n], a.Bytes[:n]) {
-			return ""
+			return "", true
 		}
 		changed := 0
 		for i := range n {
@@ -135,12 +137,15 @@ func overwritten(b, a *Snapshot) string {
 				changed++
 			}
 		}
-		return fmt.Sprintf("%d of %d bytes changed", changed, n)
+		return fmt.Sprintf("%d of %d bytes changed", changed, n), true
 	}
-	if b.Nbytes != a.Nbytes || b.Digest == a.Digest {
-		return ""
+	if b.Nbytes != a.Nbytes {
+		return "", false
 	}
-	return fmt.Sprintf("some of %d bytes changed, digest %016x -> %016x", n, b.Digest, a.Digest)
+	if b.Digest == a.Digest {
+		return "", true
+	}
+	return fmt.Sprintf("some of %d bytes changed, digest %016x -> %016x", n, b.Digest, a.Digest), true
 }
 
 // changedMetadata names each piece of metadata that differs.

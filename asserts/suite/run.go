@@ -334,9 +334,7 @@ func (r *runner) judgeOn(t *target, a *attempt, seen *asserts.Seen, device strin
 	verdict := asserts.Judge(t.judged, seen, r.policy)
 	count.Judged = verdict.Judged
 	count.Skips = verdict.Skips
-	for _, u := range t.operator.Unseen {
-		count.Skips = append(count.Skips, asserts.Skip{Code: u.Code, Reason: "not observable: " + u.Reason, Count: 1})
-	}
+	count.add(&tally{Skips: t.outOfSight(seen)})
 	for _, v := range verdict.Violations {
 		v.Device = device
 	}

@@ -57,6 +57,36 @@ func (t *target) design() *design {
 	return t.plan
 }
 
+// outOfSight returns what a call did not show, for each tensor that was there.
+func (t *target) outOfSight(seen *asserts.Seen) []asserts.Skip {
+	var skips []asserts.Skip
+	for _, u := range t.operator.Unseen {
+		if n := t.defined(u.On, seen); n > 0 {
+			skips = append(skips, asserts.Skip{Code: u.Code, Reason: "not observable: " + u.Reason, Count: n})
+		}
+	}
+	return skips
+}
+
+// defined counts the tensors of an argument; what is about none in particular
+// counts as one.
+func (t *target) defined(on asserts.Ref, seen *asserts.Seen) int {
+	arg, ok := on.Arg()
+	if !ok {
+		return 1
+	}
+	n, at := 0, 0
+	for i, length := range seen.ArgLens[:min(arg+1, len(seen.ArgLens))] {
+		for _, o := range seen.Before[at : at+length] {
+			if i == arg && o.Defined() {
+				n++
+			}
+		}
+		at += length
+	}
+	return n
+}
+
 // unseen reports whether a check is one that the engine cannot show broken.
 func (o Operator) unseen(c asserts.Check) bool {
 	return slices.ContainsFunc(o.Unseen, func(u Unseen) bool { return u.Code == c.Code && u.On == c.On })

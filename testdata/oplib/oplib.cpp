@@ -82,6 +82,26 @@ std::vector<Tensor> windows(const Tensor& self) {
   return all;
 }
 
+// -- A caller's list is changed.
+
+// The list is worked on in place: it is the caller's.
+Tensor total(c10::List<Tensor> tensors) {
+  for (size_t i = 0; i < tensors.size(); i++) tensors.set(i, Tensor(tensors[i]).to(at::kDouble, false, true));
+  Tensor sum = at::zeros({}, at::kDouble);
+  for (size_t i = 0; i < tensors.size(); i++) sum = sum + Tensor(tensors[i]).sum();
+  return sum;
+}
+
+// What is missing is filled in, and what is there is clamped.
+Tensor pick(const Tensor& self, const c10::List<c10::optional<Tensor>>& indices) {
+  auto list = indices;
+  for (size_t i = 0; i < list.size(); i++) {
+    c10::optional<Tensor> index = list.get(i);
+    if (index.has_value() && index->defined()) list.set(i, at::clamp(*index, 0));
+  }
+  return self.clone();
+}
+
 // -- An argument is written, and the schema does not say so.
 
 // The buffer lacks its (a!).
@@ -113,6 +133,12 @@ Tensor as_column(const Tensor& self) { return self.unsqueeze_(-1).clone(); }
 // The name says in-place, the schema forgot to.
 Tensor double_(const Tensor& self) { return self.mul_(2).clone(); }
 
+// The values stay, and autograd is told that they do not.
+Tensor touch(const Tensor& self) {
+  self.unsafeGetTensorImpl()->bump_version();
+  return self.clone();
+}
+
 // -- In-place and out= that go wrong.
 
 // The bytes are written behind the version counter's back.
@@ -140,6 +166,13 @@ Tensor& replace_(Tensor& self, const Tensor& source) {
 Tensor stretch_out(const Tensor& self, Tensor& out) {
   if (!out.sizes().equals(self.sizes())) return self * 2;
   return out.copy_(self).mul_(2);
+}
+
+// The out argument is resized and filled, both behind the version counter's back.
+Tensor& ones_into(const Tensor& self, Tensor& out) {
+  at::AutoDispatchBelowADInplaceOrView guard;
+  out.resize_(self.sizes());
+  return out.fill_(1);
 }
 
 // -- What only a count can show.
@@ -208,16 +241,20 @@ TORCH_LIBRARY(oplib, m) {
   m.def("chunks(Tensor(a -> *) self, int size) -> Tensor(a)[]");
   m.def("sin_cos(Tensor self) -> (Tensor, Tensor)");
   m.def("windows(Tensor self) -> Tensor[]");
+  m.def("total(Tensor[] tensors) -> Tensor");
+  m.def("pick(Tensor self, Tensor?[] indices) -> Tensor");
   m.def("accumulate(Tensor self, Tensor buffer) -> Tensor");
   m.def("normalize_all(Tensor[] tensors) -> Tensor");
   m.def("add_bias(Tensor self, Tensor? bias=None) -> Tensor");
   m.def("as_column(Tensor self) -> Tensor");
+  m.def("touch(Tensor self) -> Tensor");
   m.def("double_(Tensor self) -> Tensor");
   m.def("zero_quietly_(Tensor(a!) self) -> Tensor(a!)");
   m.def("negate_(Tensor(a!) self) -> Tensor(a!)");
   m.def("grow_(Tensor(a!) self) -> Tensor(a!)");
   m.def("replace_(Tensor(a!) self, Tensor source) -> Tensor(a!)");
   m.def("stretch.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)");
+  m.def("ones_into.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)");
   m.def("cached_ones(Tensor self) -> Tensor");
   m.def("memo(Tensor self) -> Tensor");
   m.def("pad_even(Tensor self) -> Tensor");
@@ -242,16 +279,20 @@ TORCH_LIBRARY_IMPL(oplib, CPU, m) {
   m.impl("chunks", chunks);
   m.impl("sin_cos", sin_cos);
   m.impl("windows", windows);
+  m.impl("total", total);
+  m.impl("pick", pick);
   m.impl("accumulate", accumulate);
   m.impl("normalize_all", normalize_all);
   m.impl("add_bias", add_bias);
   m.impl("as_column", as_column);
+  m.impl("touch", touch);
   m.impl("double_", double_);
   m.impl("zero_quietly_", zero_quietly_);
   m.impl("negate_", negate_);
   m.impl("grow_", grow_);
   m.impl("replace_", replace_);
   m.impl("stretch.out", stretch_out);
+  m.impl("ones_into.out", ones_into);
   m.impl("cached_ones", cached_ones);
   m.impl("memo", memo);
   m.impl("pad_even", pad_even);

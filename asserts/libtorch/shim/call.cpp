@@ -55,11 +55,43 @@ const char* tag_text(int64_t tag) {
   return tag >= OA_NONE && tag <= OA_OBJECT ? names[tag] : "an unknown tag";
 }
 
+// Lists are the lists of tensors on a stack, each with where its elements stand
+// among the tensors of the request. A list is shared with the kernel, which may
+// put other tensors into it.
+struct Lists {
+  struct Row {
+    c10::impl::GenericList list;
+    int64_t first, length;
+  };
+  std::vector<Row> rows;
+
+  // put_in returns the tensors that a kernel has put into the lists, by the
+  // index of what they took the place of, and lets go of the lists. A list that
+  // became shorter has undefined tensors at its end.
+  std::vector<std::pair<int64_t, at::Tensor>> put_in(const Tensors& tensors) {
+    std::vector<std::pair<int64_t, at::Tensor>> found;
+    for (const Row& row : rows) {
+      for (int64_t i = 0; i < row.length; i++) {
+        at::Tensor now;
+        if (i < static_cast<int64_t>(row.list.size())) {
+          IValue v = row.list.get(i);
+          if (v.isTensor()) now = std::move(v).toTensor();
+        }
+        const c10::TensorImpl* impl = now.defined() ? now.unsafeGetTensorImpl() : nullptr;
+        if (impl != tensors.at(row.first + i)) found.emplace_back(row.first + i, std::move(now));
+      }
+    }
+    rows.clear();
+    return found;
+  }
+};
+
 // Reader turns the values of a request into IValues, each for the type that
 // the schema states for its argument: a boxed kernel trusts its stack.
 class Reader {
   Request& in_;
   Tensors tensors_;
+  Lists& lists_;
 
   [[noreturn]] void mismatch(const c10::Type& want, int64_t tag) {
     throw Refusal("want " + want.str() + ", got " + tag_text(tag));
@@ -78,7 +110,13 @@ class Reader {
     int64_t n = in_.word();
     c10::TypePtr elem = want.containedType(0);
     c10::impl::GenericList list(elem);
-    for (int64_t i = 0; i < n; i++) list.push_back(value(*elem));
+    int64_t first = -1;
+    for (int64_t i = 0; i < n; i++) {
+      Request ahead = in_;
+      if (ahead.word() == OA_TENSOR) first = ahead.word() - i;
+      list.push_back(value(*elem));
+    }
+    if (first >= 0) lists_.rows.push_back({list, first, n});
     return list;
   }
 
@@ -133,7 +171,7 @@ class Reader {
   }
 
  public:
-  Reader(Request& in, Tensors tensors) : in_(in), tensors_(tensors) {}
+  Reader(Request& in, Tensors tensors, Lists& lists) : in_(in), tensors_(tensors), lists_(lists) {}
 
   IValue value(const c10::Type& want) {
     int64_t tag = in_.word();
@@ -161,11 +199,11 @@ class Reader {
 };
 
 // read puts the arguments on a stack: those of the request, then defaults.
-torch::jit::Stack read(const Operator& op, Request& in, Tensors tensors) {
+torch::jit::Stack read(const Operator& op, Request& in, Tensors tensors, Lists& lists) {
   const auto& args = op.handle.schema().arguments();
   torch::jit::Stack stack;
   stack.reserve(args.size());
-  Reader reader(in, tensors);
+  Reader reader(in, tensors, lists);
   for (const auto& arg : args) {
     try {
       stack.push_back(reader.argument(arg));
@@ -307,12 +345,22 @@ void oa_call(const int64_t* request, int64_t n, int64_t* words, int64_t cap) {
       for (int64_t i = 0; i < count; i++) observe(tensors.at(i), level, out);
       for (int64_t i = 0; i < count; i++) holds.hold(tensors.at(i));
     }
-    torch::jit::Stack stack = read(op, in, tensors);
+    Lists lists;
+    torch::jit::Stack stack = read(op, in, tensors, lists);
+    if (level == OA_OFF) lists.rows.clear();
     quiet_warnings();
     run_marked(op, stack, tensors);
     if (level != OA_OFF) {
       holds.release();
-      for (int64_t i = 0; i < count; i++) observe(tensors.at(i), level, out);
+      auto other = lists.put_in(tensors);
+      for (int64_t i = 0; i < count; i++) {
+        c10::TensorImpl* impl = tensors.at(i);
+        for (const auto& o : other) {
+          if (o.first == i) impl = o.second.defined() ? o.second.unsafeGetTensorImpl() : nullptr;
+        }
+        observe(impl, level, out);
+      }
+      other.clear();
       for (const IValue& v : stack) {
         out.word(count_tensors(v));
         observe_result(v, level, out);
