@@ -32,6 +32,13 @@ func shareSet(a, b *Subject) bool {
 // mayShare reports whether the schema lets a return share with another subject.
 func mayShare(r, other *Subject) bool { return r.anything() || shareSet(r, other) }
 
+// Base reports whether the schema gives a return and an argument a common alias
+// set; of what is inside tensors, those tensors.
+func (op *Op) Base(result, arg Place) bool {
+	result.Inside, arg.Inside = false, false
+	return result.Return && !arg.Return && shareSet(op.at(result), op.at(arg))
+}
+
 // sets returns the names of the subject's alias sets before the call.
 func (s *Subject) sets() []string {
 	return slices.DeleteFunc(slices.Clone(s.Before), func(set string) bool { return set == wildcard })

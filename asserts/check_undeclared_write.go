@@ -31,8 +31,10 @@ var _ = add(check{
 // read.
 const contended = "another goroutine's call held the storage"
 
-// undeclaredWrites takes bytes to belong to a storage and metadata to a
-// TensorImpl: of the arguments that share one, the first is reported.
+// undeclaredWrites takes bytes and versions to belong to a storage and metadata
+// to a TensorImpl: of the arguments that share one, the first is reported. Of a
+// storage that the op may write, the bytes are judged that no written argument
+// covers.
 func (j *judge) undeclaredWrites() {
 	storages, impls, raised := make(map[ID]bool), make(map[ID]bool), make(map[ID]bool)
 	for i := range j.inputs {
@@ -40,19 +42,26 @@ func (j *judge) undeclaredWrites() {
 		if !in.codes.Has(UndeclaredWrite) || !in.before.Defined() || in.newStorage {
 			continue
 		}
-		if j.sharesWritten(in) {
+		written := j.writtenOn(in.before.Storage)
+		if len(written) > 0 {
 			j.skipped[Skip{Code: UndeclaredWrite, Reason: "storage shared with a written argument"}]++
+		}
+		isWritten := func(w *input) bool { return w.before.Impl == in.before.Impl || w.after.Impl == in.before.Impl }
+		if slices.ContainsFunc(written, isWritten) || in.before.Impl != in.after.Impl || !j.seesContents(UndeclaredWrite, in) {
 			continue
 		}
 		b, a := in.before.Content, in.after.Content
-		if in.before.Impl != in.after.Impl || !j.seesContents(UndeclaredWrite, in) {
-			continue
+		text := ""
+		if len(written) > 0 {
+			text = writtenBeside(b, a, written)
+		} else {
+			text = changedBytes(b, a)
 		}
 		var saw []string
-		if text := changedBytes(b, a); text != "" && !storages[in.before.Storage] {
+		if text != "" && !storages[in.before.Storage] {
 			saw = append(saw, text, versions(in))
 			raised[in.before.Storage] = true
-		} else if in.before.Version != in.after.Version && !raised[in.before.Storage] {
+		} else if len(written) == 0 && in.before.Version != in.after.Version && !raised[in.before.Storage] {
 			saw = append(saw, versions(in))
 			raised[in.before.Storage] = true
 		}
@@ -67,10 +76,43 @@ func (j *judge) undeclaredWrites() {
 	}
 }
 
-// sharesWritten reports whether an argument that the op may write was, or
-// comes to be, on the same storage.
-func (j *judge) sharesWritten(in *input) bool {
-	return slices.ContainsFunc(j.byStorage[in.before.Storage], func(other *input) bool { return other.Write })
+// writtenOn returns the arguments that the op may write and that were, or come
+// to be, on a storage.
+func (j *judge) writtenOn(storage ID) []*input {
+	var written []*input
+	for _, in := range j.byStorage[storage] {
+		if in.Write {
+			written = append(written, in)
+		}
+	}
+	return written
+}
+
+// writtenBeside says how many bytes of a storage changed that none of the
+// written arguments on it covers, "" for none or where that is not known.
+func writtenBeside(b, a *Snapshot, written []*input) string {
+	n := len(b.Bytes)
+	if n == 0 || len(a.Bytes) != n {
+		return ""
+	}
+	covered := make([]bool, n)
+	for _, w := range written {
+		for _, c := range []*Snapshot{w.before.Content, w.after.Content} {
+			if c == nil || !c.cover(covered) {
+				return ""
+			}
+		}
+	}
+	changed := 0
+	for i := range n {
+		if !covered[i] && a.Bytes[i] != b.Bytes[i] {
+			changed++
+		}
+	}
+	if changed == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d bytes changed that no written argument covers", changed)
 }
 
 func fixUndeclaredWrite(op *Op, v *Violation) string {

@@ -225,10 +225,13 @@ func (e *Engine) Seed(seed int64) error {
 	return nil
 }
 
-// Harmless reports whether a violation is about what the parts of a declared
-// view share with those of its base, as they should.
-func (e *Engine) Harmless(v *asserts.Violation, _ *suite.Case) bool {
-	return v.Subject.Inside && v.Against.Inside && v.Subject.Return && v.Subject.Aliased
+// Harmless returns why what the parts of a declared view share with those of
+// its base is no fault.
+func (e *Engine) Harmless(op *asserts.Op, v *asserts.Violation) string {
+	if v.Subject.Inside && v.Against.Inside && op.Base(v.Subject, v.Against) {
+		return "a part of a view, and of its base"
+	}
+	return ""
 }
 
 // Subjects returns the op as it is.

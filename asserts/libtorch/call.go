@@ -115,8 +115,8 @@ func (op *Op) see(r *reader, out *Outcome) {
 	out.observations, out.parts = out.observations[:0], out.parts[:0]
 	for side := before; side <= after; side++ {
 		for subject, n := range out.argLens {
-			for range n {
-				out.take(r, side, subject)
+			for element := range n {
+				out.take(r, side, subject, element)
 			}
 		}
 	}
@@ -145,12 +145,12 @@ func (out *Outcome) takeResults(r *reader, op *Op) {
 		n := int(r.word())
 		if !op.Returns[i].holds.subject() {
 			for range n { // out of sight for the schema
-				out.take(r, unseen, 0)
+				out.take(r, unseen, 0, 0)
 			}
 			continue
 		}
-		for range n {
-			out.take(r, result, len(out.resultLens))
+		for element := range n {
+			out.take(r, result, len(out.resultLens), element)
 		}
 		if n == 0 && !op.Returns[i].holds.list() {
 			out.observations = append(out.observations, asserts.Observation{})
@@ -161,7 +161,7 @@ func (out *Outcome) takeResults(r *reader, op *Op) {
 }
 
 // take reads one tensor.
-func (out *Outcome) take(r *reader, side side, subject int) {
+func (out *Outcome) take(r *reader, side side, subject, element int) {
 	var o asserts.Observation
 	into := &o
 	if side != unseen {
@@ -171,7 +171,7 @@ func (out *Outcome) take(r *reader, side side, subject int) {
 	for range r.observation(into) {
 		what := r.observation(&o)
 		if side != unseen {
-			out.parts = append(out.parts, part{side, subject, partNames[what], o})
+			out.parts = append(out.parts, part{side, subject, element, partNames[what], o})
 		}
 	}
 }

@@ -2,6 +2,8 @@ package libtorch
 
 import (
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/opassert/opassert/asserts"
 )
@@ -20,6 +22,7 @@ const (
 type part struct {
 	side        side
 	subject     int
+	element     int // of the subject's tensors
 	name        string
 	observation asserts.Observation
 }
@@ -39,7 +42,10 @@ func (out *Outcome) addParts() {
 	seen.ArgNames, seen.ResultNames = make([][]string, len(out.argLens)), make([][]string, len(out.resultLens))
 	for subject, tensors := range out.argLens {
 		b, names := out.partsOf(before, subject, tensors)
-		a, _ := out.partsOf(after, subject, tensors)
+		a, later := out.partsOf(after, subject, tensors)
+		if len(later) > len(names) {
+			names = later
+		}
 		n := max(len(a), len(b)) // one length serves both; what came or went is an undefined tensor
 		seen.Before = append(seen.Before, append(b, make([]asserts.Observation, n-len(b))...)...)
 		seen.After = append(seen.After, append(a, make([]asserts.Observation, n-len(a))...)...)
@@ -55,30 +61,53 @@ func (out *Outcome) addParts() {
 	}
 }
 
-// partsOf returns the parts of a subject of so many tensors, and their names
-// where it is one tensor.
+// partsOf returns the parts of a subject of so many tensors, and their names:
+// "values", and in a list "1.values".
 func (out *Outcome) partsOf(side side, subject, tensors int) (parts []asserts.Observation, names []string) {
 	for _, p := range out.parts {
 		if p.side != side || p.subject != subject {
 			continue
 		}
 		parts = append(parts, p.observation)
-		if tensors == 1 {
-			names = append(names, p.name)
+		name := p.name
+		if tensors > 1 {
+			name = strconv.Itoa(p.element) + "." + name
 		}
+		names = append(names, name)
 	}
 	return parts, names
 }
 
-// HarmlessParts reports whether a violation is about parts of tensors that
-// share with good reason: those of one tensor with each other; those of a view
-// with its base's; and those of nested tensors, which are shapes that nobody
-// writes.
-func HarmlessParts(v *asserts.Violation, nested bool) bool {
+// HarmlessParts returns why a violation about parts of tensors is none, ""
+// where it is one: parts of one tensor share with each other, those of a view
+// with its base's, and the sizes and strides of nested tensors, which nobody
+// writes, with each other's. The op is the one that was judged.
+func HarmlessParts(op *asserts.Op, v *asserts.Violation) string {
 	on, against := v.Subject, v.Against
-	if !on.Inside || !against.Inside {
-		return false
+	switch {
+	case !on.Inside || !against.Inside:
+		return ""
+	case shape(on.Called) && shape(against.Called):
+		return "sizes and strides of nested tensors, which nobody writes"
+	case on.Return == against.Return && on.Index == against.Index && owner(on.Called) == owner(against.Called):
+		return "parts of one tensor"
+	case on.Return && !against.Return && op.Base(on, against) && kind(on.Called) == kind(against.Called):
+		return "a part of a view, and the same part of its base"
 	}
-	one := on.Return == against.Return && on.Index == against.Index
-	return one || on.Return && on.Aliased || nested
+	return ""
 }
+
+// owner returns which tensor of its subject a part is of, "" for that of a
+// subject of one: "1" of "1.values".
+func owner(called string) string {
+	number, _, numbered := strings.Cut(called, ".")
+	if !numbered {
+		return ""
+	}
+	return number
+}
+
+// kind returns what a part is to its tensor.
+func kind(called string) string { return called[strings.LastIndexByte(called, '.')+1:] }
+
+func shape(called string) bool { return kind(called) == "sizes" || kind(called) == "strides" }

@@ -45,8 +45,8 @@ func (op *Op) ReadSeen(level asserts.Level, record []byte) (seen asserts.Seen, e
 	out.Seen.Level = level
 	for side := before; side <= after; side++ {
 		for subject, n := range out.argLens {
-			for range n {
-				out.take(r, side, subject)
+			for element := range n {
+				out.take(r, side, subject, element)
 			}
 		}
 	}
@@ -56,8 +56,8 @@ func (op *Op) ReadSeen(level asserts.Level, record []byte) (seen asserts.Seen, e
 			continue
 		}
 		n := int(r.word())
-		for range n {
-			out.take(r, result, len(out.resultLens))
+		for element := range n {
+			out.take(r, result, len(out.resultLens), element)
 		}
 		out.resultLens = append(out.resultLens, n)
 	}

@@ -45,9 +45,9 @@ type Engine interface {
 	// error of type *Thrown.
 	Call(op string, args []any, level asserts.Level) (Outcome, error)
 
-	// Harmless tells that what a call shows besides its op's own subjects is no
-	// fault, though it looks like one.
-	Harmless(v *asserts.Violation, c *Case) bool
+	// Harmless returns why what a call of an op shows besides the op's own
+	// subjects is no fault, though it looks like one; "" where it is one.
+	Harmless(op *asserts.Op, v *asserts.Violation) string
 
 	// Subjects returns the op with what else a call shows of its tensors.
 	Subjects(op *asserts.Op) *asserts.Op

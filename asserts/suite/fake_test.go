@@ -222,7 +222,7 @@ func (e *fakeEngine) Operators() ([]Operator, error) {
 	return all, nil
 }
 
-func (e *fakeEngine) Harmless(*asserts.Violation, *Case) bool { return false }
+func (e *fakeEngine) Harmless(*asserts.Op, *asserts.Violation) string { return "" }
 func (e *fakeEngine) Operator(name string) (Operator, error) {
 	all, err := e.Operators()
 	i := slices.IndexFunc(all, func(o Operator) bool { return o.Name() == name })

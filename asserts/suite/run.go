@@ -338,7 +338,15 @@ func (r *runner) judgeOn(t *target, a *attempt, seen *asserts.Seen, device strin
 	for _, v := range verdict.Violations {
 		v.Device = device
 	}
-	found := slices.DeleteFunc(verdict.Violations, func(v *asserts.Violation) bool { return r.engine.Harmless(v, a.c) })
+	found := slices.DeleteFunc(verdict.Violations, func(v *asserts.Violation) bool {
+		reason := r.engine.Harmless(t.judged, v)
+		if reason == "" {
+			return false
+		}
+		count.Judged[v.Code]--
+		count.add(&tally{Skips: []asserts.Skip{{Code: v.Code, Reason: reason, Count: 1}}})
+		return true
+	})
 	return t.unwaived(found, result)
 }
 

@@ -298,11 +298,9 @@ func (l *Libtorch) Seed(seed int64) error { return libtorch.Seed(uint64(seed)) }
 
 func (l *Libtorch) Subjects(op *asserts.Op) *asserts.Op { return asserts.WithParts(op) }
 
-// Harmless leaves out what parts of tensors share with good reason: those of
-// one tensor with each other; those of a view with its base's; and those of
-// nested tensors, which are shapes that nobody writes.
-func (l *Libtorch) Harmless(v *asserts.Violation, c *suite.Case) bool {
-	return libtorch.HarmlessParts(v, c.HasForm(suite.Nested, suite.NestedEven))
+// Harmless returns why parts of tensors share with good reason.
+func (l *Libtorch) Harmless(op *asserts.Op, v *asserts.Violation) string {
+	return libtorch.HarmlessParts(op, v)
 }
 
 func (l *Libtorch) Call(name string, args []any, level asserts.Level) (suite.Outcome, error) {
