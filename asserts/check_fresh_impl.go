@@ -2,6 +2,7 @@ package asserts
 
 import (
 	"fmt"
+	"slices"
 )
 
 // FreshImpl is OA003.
@@ -31,7 +32,7 @@ var _ = add(check{
 func (j *judge) freshImpls() {
 	for i := range j.outputs {
 		out := &j.outputs[i]
-		if !out.codes.Has(FreshImpl) || !out.Defined() || !j.judged(FreshImpl, &out.Observation) || out.aliased {
+		if !out.codes.Has(FreshImpl) || !out.Defined() || j.inferenceView(out) || !j.judged(FreshImpl, &out.Observation) || out.aliased {
 			continue
 		}
 		shared := j.byImpl[out.Impl]
@@ -51,6 +52,18 @@ func (j *judge) freshImpls() {
 			v.Saw = outOfSight("TensorImpl", v.Subject, out.ImplUses)
 		}
 	}
+}
+
+// inferenceView reports, and counts, a declared view of an inference tensor
+// that is the tensor: ADInplaceOrView, which makes a view a TensorImpl of its own where a
+// kernel returns its argument, leaves those out.
+func (j *judge) inferenceView(out *output) bool {
+	base := func(in *input) bool { return slices.Contains(out.declared, in.arg) }
+	view := out.Traits&NoVersion != 0 && slices.ContainsFunc(j.byImpl[out.Impl], base)
+	if view {
+		j.skipped[Skip{Code: FreshImpl, Reason: "view of an inference tensor"}]++
+	}
+	return view
 }
 
 func fixFreshImpl(_ *Op, v *Violation) string {

@@ -19,7 +19,7 @@ var _ = add(check{
 	plans:    func(*Op, *Subject, *Subject) bool { return true },
 	compares: compareMeta,
 	fixes: func(*Op, *Violation) string {
-		return "make the meta kernel return what the other returns: sizes, strides and dtype, and a view where that is a view"
+		return "one of the two kernels contradicts the schema: make the meta kernel return the sizes, strides, dtype and views of the other; or the other those of the meta kernel"
 	},
 	skips: reliable,
 })

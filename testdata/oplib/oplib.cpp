@@ -162,6 +162,9 @@ Tensor& replace_(Tensor& self, const Tensor& source) {
   return self;
 }
 
+// What is written gets another shape.
+Tensor& fold_(Tensor& self) { return self.neg_().unsqueeze_(0); }
+
 // An out of the wrong size is left alone, and something new is returned.
 Tensor stretch_out(const Tensor& self, Tensor& out) {
   if (!out.sizes().equals(self.sizes())) return self * 2;
@@ -253,6 +256,7 @@ TORCH_LIBRARY(oplib, m) {
   m.def("negate_(Tensor(a!) self) -> Tensor(a!)");
   m.def("grow_(Tensor(a!) self) -> Tensor(a!)");
   m.def("replace_(Tensor(a!) self, Tensor source) -> Tensor(a!)");
+  m.def("fold_(Tensor(a!) self) -> Tensor(a!)");
   m.def("stretch.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)");
   m.def("ones_into.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)");
   m.def("cached_ones(Tensor self) -> Tensor");
@@ -291,6 +295,7 @@ TORCH_LIBRARY_IMPL(oplib, CPU, m) {
   m.impl("negate_", negate_);
   m.impl("grow_", grow_);
   m.impl("replace_", replace_);
+  m.impl("fold_", fold_);
   m.impl("stretch.out", stretch_out);
   m.impl("ones_into.out", ones_into);
   m.impl("cached_ones", cached_ones);
