@@ -2,7 +2,6 @@ package suite
 
 import (
 	"errors"
-	"slices"
 
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/schema"
@@ -137,8 +136,3 @@ type (
 	// A QScheme is a quantization scheme by its name: "per_tensor_affine".
 	QScheme string
 )
-
-// HasForm reports whether one of the case's tensors is of one of the forms.
-func (c *Case) HasForm(forms ...Form) bool {
-	return slices.ContainsFunc(c.tensors(), func(t *TensorSpec) bool { return slices.Contains(forms, t.Form) })
-}
