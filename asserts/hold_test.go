@@ -1,7 +1,6 @@
 package asserts_test
 
 import (
-	"fmt"
 	"testing"
 
 	"github.com/opassert/opassert/asserts"
@@ -61,7 +60,7 @@ func TestHeldElsewhere(t *testing.T) {
 	// The kernel of an inner call panics; later calls are judged.
 	panics := func() {
 		defer func() { recover() }()
-		binary(newAdd(), func(*tensor, *tensor) *tensor { panic(fmt.Sprint("refused")) }, self, newTensor(4))
+		binary(newAdd(), func(*tensor, *tensor) *tensor { panic("refused") }, self, newTensor(4))
 	}
 	meet(t, self, newTensor(4), panics)
 	if found := meet(t, self, newTensor(4), write); len(found) != 1 {

@@ -121,6 +121,7 @@ func anyCall(rng *rand.Rand, op *asserts.Op) *asserts.Seen {
 		return 1
 	}
 	odd := func() bool { return rng.IntN(12) == 0 }
+	rare := func() bool { return rng.IntN(144) == 0 }
 	starts := make([]int, len(op.Args))
 	for i, s := range op.Args {
 		n := lens(s)
@@ -154,7 +155,7 @@ func anyCall(rng *rand.Rand, op *asserts.Op) *asserts.Seen {
 			if odd() {
 				a.Storage = fresh().Storage
 			}
-			if odd() && odd() {
+			if rare() {
 				a.Impl = fresh().Impl
 			}
 			seen.Before, seen.After = append(seen.Before, b), append(seen.After, a)

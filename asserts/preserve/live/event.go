@@ -37,13 +37,13 @@ const eventSize = 64
 // An event is one record. A wrap has the slot, its owner and the use count as
 // they were before, and the tag as it is after.
 type event struct {
-	kind                      kind
-	flags                     flags
-	object, impl, slot        trace.Address
-	tag, data                 trace.Address
-	uses, refs                int32
-	thread, typ, file, number uint32
-	line                      uint16
+	kind               kind
+	flags              flags
+	object, impl, slot trace.Address
+	tag, data          trace.Address
+	uses, refs         int32
+	thread, typ, file  uint32
+	line               uint16
 }
 
 func readEvent(b []byte) (e event, name string) {

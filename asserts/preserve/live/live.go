@@ -214,11 +214,11 @@ func (r *run) read(file string, pid int, ended chan struct{}) error {
 		return err
 	}
 	defer f.Close()
-	ring, err := syscall.Mmap(int(f.Fd()), 0, ringSize, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_SHARED)
+	ring, unmap, err := shared(f, ringSize)
 	if err != nil {
 		return err
 	}
-	defer syscall.Munmap(ring)
+	defer unmap()
 	head := (*uint64)(unsafe.Pointer(&ring[0]))
 	tail := (*uint64)(unsafe.Pointer(&ring[8]))
 	gone := (*uint32)(unsafe.Pointer(&ring[24]))
@@ -250,7 +250,7 @@ func (r *run) read(file string, pid int, ended chan struct{}) error {
 		case <-ended:
 			over = true
 		case <-time.After(time.Millisecond):
-			over = syscall.Kill(pid, 0) != nil
+			over = !lives(pid)
 		}
 	}
 	r.mu.Lock()
@@ -271,7 +271,7 @@ func (r *run) found(f *Finding, pid int) {
 		r.config.Found(f)
 	}
 	if r.config.Fail {
-		syscall.Kill(pid, syscall.SIGTERM)
+		terminate(pid)
 	}
 }
 
