@@ -1,0 +1,48 @@
+//go:build unix
+
+package preserve
+
+import (
+	"runtime"
+	"sync/atomic"
+	"syscall"
+	"testing"
+)
+
+// A handle costs at most what a finalizer does, from when it is set until it
+// ran: compare the processor times, for finalizers run on another core.
+func BenchmarkHandle(b *testing.B) {
+	l, off := newLib(), newRegistry("off", false)
+	tensor := &goTensor{token: l.Made(64)}
+	var ran atomic.Int64
+	for _, bb := range []struct {
+		name string
+		op   func()
+	}{
+		{"finalizer", func() { runtime.SetFinalizer(&goTensor{}, func(*goTensor) { ran.Add(1) }) }},
+		{"followed", func() { l.Release(l.Made(64)) }},
+		{"used", func() { l.Use(tensor.token) }},
+		{"off", func() { off.Release(off.Made(64)) }},
+	} {
+		b.Run(bb.name, func(b *testing.B) {
+			b.ReportAllocs()
+			ran.Store(0)
+			from := processorTime(b)
+			for b.Loop() {
+				bb.op()
+			}
+			for ran.Load() > 0 && ran.Load() < int64(b.N)*9/10 {
+				runtime.GC()
+			}
+			b.ReportMetric(float64(processorTime(b)-from)/float64(b.N), "cpu-ns/op")
+		})
+	}
+}
+
+func processorTime(b *testing.B) int64 {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		b.Fatal(err)
+	}
+	return u.Utime.Nano() + u.Stime.Nano()
+}
