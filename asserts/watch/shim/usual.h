@@ -193,8 +193,8 @@ class Call {
       if (shares && has(s.others, in.subject)) other = true;
     }
     if (owner && !owned) return false;
-    if (o.impl() == 0) return true;
     if (base && !based) return false;
+    if (o.impl() == 0) return true;
     if (other && !allowed) return false;
     if (s.checks & FRESH_IMPL && (same || o.impl_uses() > 1)) return false;
     if (s.checks & FRESH_STORAGE && o.storage_uses() > 1) return false;
