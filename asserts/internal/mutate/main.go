@@ -33,8 +33,9 @@ import (
 func main() {
 	name := flag.String("name", "mutate", "the `name` of what the files are, for the score")
 	tests := flag.String("tests", "", "the `packages` whose tests must notice, with commas between, the fastest first")
+	skip := flag.String("skip", "", "a regular `expression` of the tests to leave out: those of what mutants change anyway, such as inlining")
 	flag.Parse()
-	score, err := measure(flag.Args(), strings.Split(*tests, ","))
+	score, err := measure(flag.Args(), strings.Split(*tests, ","), *skip)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "mutate:", err)
 		os.Exit(2)
@@ -69,7 +70,7 @@ func (s *score) print(w io.Writer, name string) {
 }
 
 // measure runs the tests on every mutant of the files.
-func measure(files, packages []string) (*score, error) {
+func measure(files, packages []string, skip string) (*score, error) {
 	dir, err := os.MkdirTemp("", "mutate")
 	if err != nil {
 		return nil, err
@@ -83,7 +84,7 @@ func measure(files, packages []string) (*score, error) {
 	if err != nil {
 		return nil, err
 	}
-	suite, err := build(packages, overlay, dir)
+	suite, err := build(packages, skip, overlay, dir)
 	if err != nil {
 		return nil, err
 	}

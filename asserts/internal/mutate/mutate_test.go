@@ -14,7 +14,7 @@ import (
 // The score of a package with good tests and a bad one: the survivors are
 // told, and so is an excuse that does not hold.
 func TestScore(t *testing.T) {
-	score, err := measure([]string{"testdata/number/number.go"}, []string{"./testdata/number"})
+	score, err := measure([]string{"testdata/number/number.go"}, []string{"./testdata/number"}, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,15 +39,21 @@ func TestScore(t *testing.T) {
 
 // Tests that fail as they are notice nothing.
 func TestFailingTests(t *testing.T) {
-	_, err := measure([]string{"testdata/failing/failing.go"}, []string{"./testdata/failing"})
-	if err == nil || err.Error() != "the tests of ./testdata/failing fail without a mutant" {
+	measureFailing := func(skip string) error {
+		_, err := measure([]string{"testdata/failing/failing.go"}, []string{"./testdata/failing"}, skip)
+		return err
+	}
+	if err := measureFailing(""); err == nil || err.Error() != "the tests of ./testdata/failing fail without a mutant" {
 		t.Errorf("error %v", err)
+	}
+	if err := measureFailing("."); err != nil {
+		t.Errorf("with the failing tests left out: error %v", err)
 	}
 }
 
 // Tests that run for too long count as failed, and are told apart.
 func TestLate(t *testing.T) {
-	suite, err := build([]string{"./testdata/number"}, "", t.TempDir())
+	suite, err := build([]string{"./testdata/number"}, "", "", t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}

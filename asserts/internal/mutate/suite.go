@@ -14,6 +14,7 @@ import (
 // A suite is the tests that should notice a mutant.
 type suite struct {
 	binaries []binary
+	skip     string // a regular expression of the tests that are left out; none when empty
 	scratch  string // where tests put files; those of a broken one stay
 }
 
@@ -23,8 +24,8 @@ type binary struct {
 	limit          time.Duration // how long they may run before a mutant counts as noticed
 }
 
-func build(packages []string, overlay, dir string) (*suite, error) {
-	s := &suite{scratch: filepath.Join(dir, "scratch")}
+func build(packages []string, skip, overlay, dir string) (*suite, error) {
+	s := &suite{skip: skip, scratch: filepath.Join(dir, "scratch")}
 	for i, pkg := range packages {
 		out, err := exec.Command("go", "list", "-f", "{{.Dir}}", pkg).Output()
 		if err != nil {
@@ -79,7 +80,7 @@ func (s *suite) run(m *mutant) outcome {
 func (s *suite) runOne(b binary, m *mutant) outcome {
 	ctx, cancel := context.WithTimeout(context.Background(), b.limit)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, b.path, "-test.short", "-test.failfast")
+	cmd := exec.CommandContext(ctx, b.path, "-test.short", "-test.failfast", "-test.skip="+s.skip)
 	cmd.Dir = b.dir
 	cmd.WaitDelay = time.Second
 	cmd.Env = append(os.Environ(), "TMPDIR="+s.scratch)
