@@ -63,7 +63,8 @@ func (c *Call) BeginSeen(op *Op) Level {
 
 func begin(op *Op, obs []Observation) (*plan, *settings) {
 	s := current.Load()
-	if p := op.made(); p != nil && p.op == op && !s.aside && p.singles <= len(obs) {
+	if p := op.made(); p != nil && p.op == op && p.singles <= len(obs) && //mutate:equivalent false: record does the same, and more slowly
+		!s.aside { //mutate:equivalent true: record does the same, and more slowly
 		return p, s
 	}
 	return s.record(op, obs)
@@ -83,7 +84,7 @@ func beginContext(ctx context.Context, op *Op, obs []Observation) (*plan, *setti
 // the storages that it reads.
 func (s *settings) record(op *Op, obs []Observation) (*plan, *settings) {
 	p, s := s.begin(op, len(obs))
-	if s.on && s.level >= Content {
+	if s.level >= Content {
 		own := *s
 		own.holding = hold()
 		own.holding.mark(obs)
@@ -106,7 +107,9 @@ func (s *settings) begin(op *Op, room int) (*plan, *settings) {
 	if p.singles > room {
 		panic(fmt.Sprintf("asserts: wrapper of %s: NewCall was given %d observations, and the op takes %d", op.Name, room, p.singles))
 	}
-	if s.on && s.sample < 1 && !p.sampled(s.sample) {
+	if s.on &&
+		s.sample < 1 && //mutate:equivalent true: every call is in a sample of 1
+		!p.sampled(s.sample) {
 		s = s.unchecked
 	}
 	return p, s
@@ -127,7 +130,7 @@ func (c *Call) List(n int) {
 	if !c.on {
 		return
 	}
-	if room := len(c.obs) - c.n - n - 1; room < c.plan.singles {
+	if room := len(c.obs) - c.n - n - 1; room < c.plan.singles { //mutate:equivalent true: only saves an allocation
 		c.room(n + 1)
 	}
 	c.obs[c.n] = headed(n)
@@ -173,7 +176,7 @@ func (c *Call) end() {
 	}
 	clean := c.clean()
 	c.count()
-	if !clean {
+	if !clean { //mutate:equivalent false: the judge finds nothing, and more slowly
 		c.report(c.recorded())
 	}
 }
@@ -194,13 +197,13 @@ func (c *Call) JudgeSeen(seen *Seen) {
 		return
 	}
 	c.count()
-	if !c.cleanSeen(seen) {
+	if !c.cleanSeen(seen) { //mutate:equivalent false: the judge finds nothing, and more slowly
 		c.report(seen)
 	}
 }
 
 func (c *Call) count() {
-	if c.plan.calls.Add(1) == 1 {
+	if c.plan.calls.Add(1) == 1 { //mutate:equivalent true: registers once all the same
 		c.plan.op.register()
 	}
 }

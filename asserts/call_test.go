@@ -447,6 +447,77 @@ func TestSite(t *testing.T) {
 	}
 }
 
+// A call that is not checked looks at no tensor and counts for nothing.
+func TestOffLooksAtNothing(t *testing.T) {
+	asserts.ForgetSummary()
+	defer asserts.SetSample(0)()
+	defer asserts.SetLevel(asserts.Off)()
+	x := newTensor(4)
+	var obs [8]asserts.Observation
+	call := asserts.NewCall(obs[:])
+	call.Begin(opOf("f(Tensor self, Tensor[] ts) -> Tensor"))
+	call.Arg(x)
+	call.List(1)
+	call.Arg(x)
+	call.Returned()
+	call.Arg(x)
+	call.List(1)
+	call.Arg(x)
+	call.Result(x)
+	call.Judge()
+	if obs != [8]asserts.Observation{} {
+		t.Errorf("observed %v", obs)
+	}
+	if s := asserts.Summarize(); s.Calls != 0 || s.SampledOut != 0 {
+		t.Errorf("counted %d calls, %d out of the sample", s.Calls, s.SampledOut)
+	}
+}
+
+func TestUndefinedResult(t *testing.T) {
+	c := collect(t)
+	var obs [1]asserts.Observation
+	call := asserts.NewCall(obs[:])
+	call.Begin(opOf("f() -> Tensor?"))
+	call.Returned()
+	call.Result(nil)
+	call.Judge()
+	if got := linesOf(c); got != nil {
+		t.Errorf("reported %v", got)
+	}
+}
+
+// What an engine saw of a call is judged as a wrapper's record is.
+func TestJudgeSeen(t *testing.T) {
+	c := collect(t)
+	args := list{see(1, 2), see(3, 4)}
+	op := newAdd()
+	judge := func(level asserts.Level, result asserts.Observation) {
+		defer asserts.SetLevel(level)()
+		var call asserts.Call
+		if got := call.BeginSeen(op); got != level {
+			t.Errorf("observes at level %v, want %v", got, level)
+		}
+		call.JudgeSeen(&asserts.Seen{Level: level, Before: args, After: args, Results: list{result}})
+	}
+	asserts.ForgetSummary()
+	fresh, aliased := see(5, 6), see(5, 4)
+	judge(asserts.Off, aliased)
+	judge(asserts.Identity, fresh)
+	if got := linesOf(c); got != nil {
+		t.Errorf("reported %v", got)
+	}
+	judge(asserts.Identity, aliased)
+	judge(asserts.Identity, aliased)
+	judge(asserts.Content, fresh)
+	if got := linesOf(c); len(got) != 1 || !strings.HasPrefix(got[0], "OA007 ") {
+		t.Errorf("reported %v, want OA007", got)
+	}
+	// Of the four calls, one was looked into.
+	if s := asserts.Summarize(); s.Calls != 4 || s.Checks[asserts.UndeclaredWrite] != 2 {
+		t.Errorf("counted %d calls and %d looks at contents, want 4 and 2", s.Calls, s.Checks[asserts.UndeclaredWrite])
+	}
+}
+
 func TestNoAllocations(t *testing.T) {
 	x, y, ts := newTensor(16), newTensor(16), tensors(16)
 	calls := map[string]func(){

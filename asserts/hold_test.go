@@ -25,8 +25,10 @@ func TestContentsNotObserved(t *testing.T) {
 func meet(t *testing.T, self, other *tensor, kernel func()) []asserts.Found {
 	t.Helper()
 	c := collect(t)
+	op := newAdd()
+	binary(op, healthy, self, other) // its plan is made before the level is set
 	defer asserts.SetLevel(asserts.Content)()
-	binary(newAdd(), func(self, _ *tensor) *tensor {
+	binary(op, func(self, _ *tensor) *tensor {
 		kernel()
 		return newTensor(4)
 	}, self, other)
@@ -65,5 +67,25 @@ func TestHeldElsewhere(t *testing.T) {
 	meet(t, self, newTensor(4), panics)
 	if found := meet(t, self, newTensor(4), write); len(found) != 1 {
 		t.Errorf("reported %v, want OA009", found)
+	}
+}
+
+// The elements of a list that is longer than the wrapper's array are held too.
+func TestHeldInLongList(t *testing.T) {
+	c := collect(t)
+	defer asserts.SetLevel(asserts.Content)()
+	ts := tensors(40)
+	last := ts[len(ts)-1]
+	listing(opOf("f(Tensor[] ts) -> Tensor[]"), func([]*tensor) []*tensor {
+		done := make(chan bool)
+		go func() {
+			binary(newAdd(), func(*tensor, *tensor) *tensor { last.impl.storage.bytes[0]++; return newTensor(4) }, last, newTensor(4))
+			done <- true
+		}()
+		<-done
+		return nil
+	}, ts)
+	if found := c.Found(); len(found) > 0 {
+		t.Errorf("reported %v", found)
 	}
 }

@@ -433,3 +433,23 @@ func TestCountsInJSON(t *testing.T) {
 		}
 	}
 }
+
+// A check shares a row of a preset only where all but the checks is the same.
+func TestAddSkip(t *testing.T) {
+	row := asserts.Row{Trait: asserts.DirectSubclass, Unless: asserts.WrapperSubclass, Reason: "why"}
+	first := asserts.AddSkip(nil, asserts.InputImpl, row)
+	for name, test := range map[string]struct {
+		skip asserts.Row
+		want int
+	}{
+		"the same":       {row, 1},
+		"another trait":  {asserts.Row{Trait: asserts.Contended, Unless: row.Unless, Reason: row.Reason}, 2},
+		"another unless": {asserts.Row{Trait: row.Trait, Unless: asserts.Contended, Reason: row.Reason}, 2},
+		"another reason": {asserts.Row{Trait: row.Trait, Unless: row.Unless, Reason: "why else"}, 2},
+	} {
+		rows := asserts.AddSkip(slices.Clone(first), asserts.FreshImpl, test.skip)
+		if last := rows[len(rows)-1]; len(rows) != test.want || last.Reason != test.skip.Reason || !last.Skip.Has(asserts.FreshImpl) {
+			t.Errorf("%s: rows %+v, want %d", name, rows, test.want)
+		}
+	}
+}

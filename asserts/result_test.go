@@ -6,6 +6,7 @@ import (
 	"encoding/xml"
 	"io"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -253,5 +254,19 @@ func TestSARIFShape(t *testing.T) {
 	}
 	if len(prints) != 7 {
 		t.Errorf("%d results, want 7", len(prints))
+	}
+}
+
+// Of a finding that was known before, SARIF says that it is unchanged.
+func TestSARIFOfKnown(t *testing.T) {
+	for status, want := range map[asserts.Status]bool{asserts.Known: true, asserts.Violated: false} {
+		var b strings.Builder
+		result := asserts.Result{Op: "aten::add", Code: asserts.FreshImpl, Status: status}
+		if err := asserts.WriteSARIF(&b, "v1.2.3", "/src", []asserts.Result{result}); err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Contains(b.String(), `"baselineState": "unchanged"`); got != want {
+			t.Errorf("%v: unchanged %t, want %t", status, got, want)
+		}
 	}
 }

@@ -72,6 +72,17 @@ func child() {
 type childRun string
 
 func (r childRun) Run() int {
+	if r == "judged before" {
+		op := newAdd()
+		asserts.Judge(op, &asserts.Seen{}, asserts.Aware())
+		for range 2 {
+			func() {
+				defer func() { fmt.Println("panicked:", recover() != nil) }()
+				binary(op, healthy, newTensor(4), newTensor(4))
+			}()
+		}
+		return 0
+	}
 	if strings.HasPrefix(string(r), "broken") {
 		child()
 	} else {
@@ -119,6 +130,7 @@ func TestProcess(t *testing.T) {
 		{"collect,sample=0.5", "broken", "went on\n", 1, "not in the sample: calls 2", 1},
 		{"level=contents", "broken", "panicked: opassert: OPASSERT=level=contents: unknown option \"level=contents\"; the options are " +
 			"panic, log, collect or off, level=identity or content, sample=0..1, policy=aware or pytorch\n", 0, "", 0},
+		{"level=contents", "judged before", "panicked: true\npanicked: true\n", 0, "", 0},
 	}
 	for _, test := range tests {
 		t.Run(test.opassert+" "+string(test.child), func(t *testing.T) {
