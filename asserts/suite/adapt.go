@@ -616,8 +616,10 @@ func (m *mending) sparse(groups []string) bool {
 		}
 	}
 	ts := m.targets()
-	if oneIn(m.rng, 2) {
-		ts = []*TensorSpec{pick(m.rng, append(ts, m.c.tensors()...))}
+	if all := append(ts, m.c.tensors()...); len(all) == 0 {
+		return false
+	} else if oneIn(m.rng, 2) {
+		ts = []*TensorSpec{pick(m.rng, all)}
 	}
 	m.setForm(ts, f)
 	return true

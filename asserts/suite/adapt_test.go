@@ -55,6 +55,28 @@ func TestRules(t *testing.T) {
 	}
 }
 
+// An error about tensors can come from a call that has none: every rule takes it.
+func TestRulesWithoutTensors(t *testing.T) {
+	op, err := schema.ParseOp("f(Tensor[] tensors) -> Tensor")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{
+		"expected a sparse tensor", "expected a quantized tensor", "expected a mkldnn tensor", "expected a nested tensor",
+		"ZeroTensors are immutable.", "tensors must have the same size", "A must be batches of square matrices",
+		"Expected 3D input but got something else", "Expected dtype int64 for tensors",
+		"Could not run 'aten::f' with arguments from the 'CPU' backend. 'aten::f' is only available for these backends: [SparseCPU, Meta].",
+	} {
+		for seed := range uint64(40) {
+			c := &Case{Op: "aten::f", Names: []string{"tensors"}, Args: []Value{{Kind: ListValue}}}
+			a := newAdapter(op, newRandom(seed, "f", 0), themes[0])
+			if got := a.adapt(c, text); len(got.Args) != 1 {
+				t.Errorf("%s: got %s", text, got)
+			}
+		}
+	}
+}
+
 func TestLost(t *testing.T) {
 	for text, want := range map[string]bool{
 		"Could not run 'aten::f' with arguments from the 'CPU' backend. 'aten::f' is only available for these backends: [CUDA, Meta].": true,
