@@ -107,6 +107,9 @@ func Run(ctx context.Context, config Config) (*Report, error) {
 	if err != nil && !errors.As(err, &exit) {
 		return nil, err
 	}
+	if r.report.Processes == 0 && len(r.report.Troubles) == 0 {
+		r.report.Troubles = append(r.report.Troubles, "nothing was watched: no process of the program loaded PyTorch's Python library")
+	}
 	r.report.Status = cmd.ProcessState.ExitCode()
 	if ws, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); ok && ws.Signaled() {
 		r.report.Status = 128 + int(ws.Signal())
