@@ -61,7 +61,7 @@ func (j *judge) undeclaredWrites() {
 		if text != "" && !storages[in.before.Storage] {
 			saw = append(saw, text, versions(in))
 			raised[in.before.Storage] = true
-		} else if len(written) == 0 && in.before.Version != in.after.Version && !raised[in.before.Storage] {
+		} else if len(written) == 0 && in.before.Version != in.after.Version && !raised[in.before.Storage] && !j.holdsWritten(in) {
 			saw = append(saw, versions(in))
 			raised[in.before.Storage] = true
 		}
@@ -74,6 +74,14 @@ func (j *judge) undeclaredWrites() {
 			v.Saw = strings.Join(saw, ", ")
 		}
 	}
+}
+
+// holdsWritten reports whether a part of a tensor is on a storage that the op
+// may write: a view's base may wrap the same tensor and have the same counter.
+func (j *judge) holdsWritten(in *input) bool {
+	return slices.ContainsFunc(j.inputs, func(p input) bool {
+		return p.Inside && p.Index == in.Index && len(j.writtenOn(p.before.Storage)) > 0
+	})
 }
 
 // writtenOn returns the arguments that the op may write and that were, or come
