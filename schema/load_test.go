@@ -116,6 +116,12 @@ f:2:26: expected a tag, found a mapping`},
 		{"factory", "- func: zeros(int n, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor\n",
 			`f:1:9: the factory function zeros must not decompose: give it a dispatch table with CompositeExplicitAutograd`},
 		{"factory by name", "- func: a_like(Tensor self) -> Tensor\n", `f:1:9: the factory function a_like must not decompose: give it a dispatch table with CompositeExplicitAutograd`},
+		{"factory by another name", "- func: new_a(Tensor self) -> Tensor\n", `f:1:9: the factory function new_a must not decompose: give it a dispatch table with CompositeExplicitAutograd`},
+		{"three composites", good + "  dispatch:\n    CompositeExplicitAutograd: f\n    CompositeImplicitAutograd: g\n    CompositeImplicitAutogradNestedTensor: h\n", `f:4:5: CompositeImplicitAutograd can't stand beside CompositeExplicitAutograd: each serves every backend`},
+		{"composites, one of them for nested tensors", good + "  dispatch:\n    CompositeExplicitAutogradNonFunctional: f\n    CompositeImplicitAutogradNestedTensor: h\n", `f:4:5: CompositeImplicitAutogradNestedTensor can't stand beside CompositeExplicitAutogradNonFunctional: each serves every backend`},
+		{"bad schema with a table", "- func: add(Tensr self) -> Tensor\n  dispatch:\n    CompositeImplicitAutograd: add\n", `f:1:13: unknown type "Tensr"; did you mean Tensor?`},
+		{"autogen, two things wrong", good + "  autogen: add_out b\n", `f:2:12: the name add_out ends in _out, which is reserved: make it the overload, add.out`},
+		{"a list as ExecuTorch's", "- [op, x]\n", `f:1:3: expected an entry with keys, found a list`},
 
 		// Structured kernels.
 		{"structured", good + "  structured: True\n", `f:2:15: only an out= op is structured, and add is functional: use structured_delegate`},
@@ -124,6 +130,9 @@ f:2:26: expected a tag, found a mapping`},
 		{"delegate to an unstructured op", good + "  structured_delegate: add.out\n- func: add.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)\n", `f:2:24: structured_delegate add.out: that op, in line 3, is not structured`},
 		{"delegate of an out op", "- func: a.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)\n  structured_delegate: a.x\n", `f:2:24: an out= op has no structured_delegate: use structured`},
 		{"delegate with kernel", good + "  structured_delegate: add.out\n  dispatch:\n    CPU: f\n", `f:4:5: CPU is left to structured_delegate: delete one`},
+		{"delegate with kernels", good + "  structured_delegate: add.out\n  dispatch:\n    CUDA, MPS: f\n    Meta: g\n", `f:4:5: CUDA is left to structured_delegate: delete one
+f:4:11: MPS is left to structured_delegate: delete one`},
+		{"delegate of a bad name with a kernel", good + "  structured_delegate: add_out\n  dispatch:\n    CPU: f\n", `f:2:24: the name add_out ends in _out, which is reserved: make it the overload, add.out`},
 		{"guard", "- func: a.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)\n  structured: True\n  device_guard: False\n", `f:3:17: a structured kernel always has its device guard: delete device_guard`},
 		{"inherits", good + "  structured_inherits: at::X\n", `f:2:24: structured_inherits needs structured: True
 f:2:24: structured_inherits takes no namespace`},
@@ -343,5 +352,48 @@ func TestLoadLarge(t *testing.T) {
 	_, err := schema.Load(path, "")
 	if want := path + ":1:1: the file is larger than 16 MiB"; err == nil || err.Error() != want {
 		t.Errorf("%v, want %s", err, want)
+	}
+}
+
+// What is right is not complained about.
+func TestStrictAccepts(t *testing.T) {
+	tags, err := schema.ParseTags("t", []byte("- tag: view_copy\n  desc: x\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const out = "- func: a_like.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)\n  structured: True\n"
+	for name, src := range map[string]string{
+		"structured factory":       out,
+		"delegate of a factory":    "- func: a_like(Tensor self) -> Tensor\n  structured_delegate: a_like.out\n" + out + "  dispatch:\n    CPU: f\n",
+		"base class":               out + "  structured_inherits: TensorIteratorBase\n",
+		"nothing as tag":           good + "  tags: ''\n",
+		"nothing to generate":      good + "  autogen: ''\n",
+		"composite and for nested": good + "  dispatch:\n    CompositeExplicitAutograd: f\n    CompositeImplicitAutogradNestedTensor: g\n",
+	} {
+		if _, err := (schema.Config{Strict: true}).Parse("f", []byte(src), tags); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// TestComposite: whether an op decomposes follows from its dispatch table.
+func TestComposite(t *testing.T) {
+	for _, tt := range []struct {
+		src                  string
+		implicit, decomposes bool
+	}{
+		{good, true, true},
+		{good + "  dispatch:\n    CPU: f\n", false, false},
+		{good + "  dispatch:\n    CompositeImplicitAutograd: f_symint\n", true, true},
+		{good + "  dispatch:\n    CPU: f\n    CompositeImplicitAutograd: g\n", true, false},
+		{"- func: add.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)\n  structured: True\n", false, false},
+	} {
+		file, err := schema.Config{}.Parse("f", []byte(tt.src), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if op := file.Ops[0]; op.CompositeImplicit != tt.implicit || op.Decomposes != tt.decomposes {
+			t.Errorf("%s: implicit %t and decomposes %t, want %t and %t", tt.src, op.CompositeImplicit, op.Decomposes, tt.implicit, tt.decomposes)
+		}
 	}
 }
