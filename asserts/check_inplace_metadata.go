@@ -54,7 +54,7 @@ func (j *judge) inplaceMetadata() {
 		if !j.seesContents(InplaceMetadata, in) {
 			continue
 		}
-		changes := changedMetadata(in.before.Content, in.after.Content)
+		changes := changedShape(in.before.Content, in.after.Content)
 		if len(changes) == 0 || slices.ContainsFunc(j.byImpl[impl], func(other *input) bool { return other.output() }) {
 			continue
 		}

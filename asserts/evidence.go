@@ -150,6 +150,24 @@ func overwritten(b, a *Snapshot) (text string, known bool) {
 
 // changedMetadata names each piece of metadata that differs.
 func changedMetadata(b, a *Snapshot) []string {
+	changes := changedShape(b, a)
+	for _, bit := range []struct {
+		name          string
+		before, after bool
+	}{{"conj bit", b.Conj, a.Conj}, {"neg bit", b.Neg, a.Neg}, {"requires_grad", b.RequiresGrad, a.RequiresGrad}} {
+		if bit.before != bit.after {
+			changes = append(changes, fmt.Sprintf("%s %t -> %t", bit.name, bit.before, bit.after))
+		}
+	}
+	if b.Names != a.Names {
+		changes = append(changes, fmt.Sprintf("names [%s] -> [%s]", b.Names, a.Names))
+	}
+	return changes
+}
+
+// changedShape names each piece of metadata that differs of how a tensor lies in
+// its storage.
+func changedShape(b, a *Snapshot) []string {
 	var changes []string
 	if !slices.Equal(b.Sizes, a.Sizes) {
 		changes = append(changes, fmt.Sprintf("sizes %v -> %v", b.Sizes, a.Sizes))

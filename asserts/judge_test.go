@@ -428,6 +428,12 @@ func TestJudgeArguments(t *testing.T) {
 			want:   []string{"OA009 argument base: sizes [4] -> [2 2]"},
 		},
 		{
+			name: "bits and names", schema: "f(Tensor x) -> ()",
+			before: list{see(1, 2, one)},
+			after:  list{see(1, 2, one, shaped(func(c *asserts.Snapshot) { c.Conj, c.Neg, c.RequiresGrad, c.Names = true, true, true, "N" }))},
+			want:   []string{"OA009 argument x: conj bit false -> true, neg bit false -> true, requires_grad false -> true, names [] -> [N]"},
+		},
+		{
 			name: "a version raised", schema: "f(Tensor x, Tensor y) -> ()", // y is a view of x
 			before: list{see(1, 2, one, version(3)), see(3, 2, one, version(3))},
 			after:  list{see(1, 2, one, version(4)), see(3, 2, one, version(4))},

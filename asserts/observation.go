@@ -44,7 +44,12 @@ type Snapshot struct {
 	Nbytes  int64   // size of the whole storage, in bytes
 	Digest  uint64  // of every byte of the storage, not only those the tensor covers
 	Bytes   []byte  // a copy of the storage where it is at most SnapshotLimit bytes: evidence for reports
-	Parts   []Part  // the tensors inside; a tensor that has some has a Snapshot at every level
+
+	Conj, Neg    bool // the conj and the neg bit
+	RequiresGrad bool
+	Names        string // of the dimensions: "N, C"; "" where they have none
+
+	Parts []Part // the tensors inside; a tensor that has some has a Snapshot at every level
 }
 
 // SnapshotLimit is the largest storage, in bytes, that an engine copies into

@@ -74,6 +74,9 @@ const (
 	_ = -uint(traitDirectSubclass ^ C.OA_DIRECT_SUBCLASS)
 	_ = -uint(traitWrapperSubclass ^ C.OA_WRAPPER_SUBCLASS)
 	_ = -uint(traitNoVersion ^ C.OA_NO_VERSION)
+	_ = -uint(flagConj ^ C.OA_CONJ)
+	_ = -uint(flagNeg ^ C.OA_NEG)
+	_ = -uint(flagGrad ^ C.OA_GRAD)
 )
 
 const cgo = true

@@ -149,6 +149,8 @@ func opCases(t testing.TB) []opCase {
 		{"add_bias", []libtorch.Value{x()}, nil},
 		{"add_bias", []libtorch.Value{x(), x()}, []string{"OA009 bias"}},
 		{"as_column", []libtorch.Value{x()}, []string{"OA009 self"}},
+		{"train", []libtorch.Value{x()}, []string{"OA009 self"}},
+		{"flip_sign", []libtorch.Value{x()}, []string{"OA009 self"}},
 		{"touch", []libtorch.Value{x()}, []string{"OA009 self"}},
 		{"double_", []libtorch.Value{x()}, []string{"OA009 self"}},
 		{"zero_quietly_", []libtorch.Value{x()}, []string{"OA010 self"}},

@@ -45,6 +45,12 @@ const (
 	traitReportsViews    = 32
 )
 
+const (
+	flagConj = 1
+	flagNeg  = 2
+	flagGrad = 4
+)
+
 // traits says what an observation's bits are called in package asserts.
 var traits = [...]struct{ bit, trait asserts.Traits }{
 	{traitMeta, asserts.MetaTensor},
@@ -197,6 +203,9 @@ func (r *reader) content() *asserts.Snapshot {
 	if b := r.raw(); b != nil {
 		c.Bytes = append([]byte{}, b...)
 	}
+	flags := r.word()
+	c.Conj, c.Neg, c.RequiresGrad = flags&flagConj != 0, flags&flagNeg != 0, flags&flagGrad != 0
+	c.Names = r.text()
 	return c
 }
 

@@ -133,6 +133,18 @@ Tensor as_column(const Tensor& self) { return self.unsqueeze_(-1).clone(); }
 // The name says in-place, the schema forgot to.
 Tensor double_(const Tensor& self) { return self.mul_(2).clone(); }
 
+// A flag of the caller's tensor is raised.
+Tensor train(const Tensor& self) {
+  if (at::isFloatingType(self.scalar_type())) self.unsafeGetTensorImpl()->set_requires_grad(true);
+  return at::ones_like(self);
+}
+
+// The bytes stay, and read as their negatives.
+Tensor flip_sign(const Tensor& self) {
+  if (self.is_floating_point()) self._set_neg(!self.is_neg());
+  return at::zeros(self.sizes());
+}
+
 // The values stay, and autograd is told that they do not.
 Tensor touch(const Tensor& self) {
   self.unsafeGetTensorImpl()->bump_version();
@@ -250,6 +262,8 @@ TORCH_LIBRARY(oplib, m) {
   m.def("normalize_all(Tensor[] tensors) -> Tensor");
   m.def("add_bias(Tensor self, Tensor? bias=None) -> Tensor");
   m.def("as_column(Tensor self) -> Tensor");
+  m.def("train(Tensor self) -> Tensor");
+  m.def("flip_sign(Tensor self) -> Tensor");
   m.def("touch(Tensor self) -> Tensor");
   m.def("double_(Tensor self) -> Tensor");
   m.def("zero_quietly_(Tensor(a!) self) -> Tensor(a!)");
@@ -289,6 +303,8 @@ TORCH_LIBRARY_IMPL(oplib, CPU, m) {
   m.impl("normalize_all", normalize_all);
   m.impl("add_bias", add_bias);
   m.impl("as_column", as_column);
+  m.impl("train", train);
+  m.impl("flip_sign", flip_sign);
   m.impl("touch", touch);
   m.impl("double_", double_);
   m.impl("zero_quietly_", zero_quietly_);

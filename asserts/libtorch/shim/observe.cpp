@@ -5,6 +5,7 @@
 #endif
 #include <ATen/FunctionalTensorWrapper.h>
 #include <ATen/NestedTensorImpl.h>
+#include <ATen/core/NamedTensor.h>
 #include <ATen/SparseCsrTensorImpl.h>
 #include <ATen/SparseTensorImpl.h>
 #include <ATen/quantized/QTensorImpl.h>
@@ -151,6 +152,24 @@ bool strides_of(const TensorImpl* impl, c10::IntArrayRef& strides) {
   }
 }
 
+bool requires_grad(const TensorImpl* impl) {
+  try {
+    return impl->requires_grad();
+  } catch (...) {
+    return false;
+  }
+}
+
+// names_of returns the names of the dimensions, "" where they have none.
+std::string names_of(const TensorImpl* impl) {
+  if (!at::impl::has_names(impl)) return "";
+  std::string names;
+  for (const at::Dimname& name : at::impl::get_names(impl)) {
+    names += (names.empty() ? "" : ", ") + std::string(name.symbol().toUnqualString());
+  }
+  return names;
+}
+
 // contents writes what the content level adds.
 void contents(const TensorImpl* impl, const c10::StorageImpl* storage, Reply& out) {
   const void* data = storage ? bytes_of(storage) : nullptr;
@@ -171,6 +190,12 @@ void contents(const TensorImpl* impl, const c10::StorageImpl* storage, Reply& ou
     for (int64_t s : strides) out.word(s);
   }
   out.bytes(data, data && nbytes <= kSnapshotLimit ? nbytes : 0);
+  int64_t flags = 0;
+  if (impl->key_set().has(DispatchKey::Conjugate)) flags |= OA_CONJ;
+  if (impl->key_set().has(DispatchKey::Negative)) flags |= OA_NEG;
+  if (requires_grad(impl)) flags |= OA_GRAD;
+  out.word(flags);
+  out.text(names_of(impl));
 }
 
 // is_meta asks nothing that a Python subclass may answer.

@@ -14,7 +14,8 @@ namespace opassert {
 //   TensorImpl uses | StorageImpl uses << 32
 //   version | traits << 32 | has contents << 48 | parts << 56
 //   contents, if any: dtype, device type, device index, offset, storage bytes,
-//   digest, dimensions, sizes, strides (none: 0, else 1 and the strides), copy
+//   digest, dimensions, sizes, strides (none: 0, else 1 and the strides), copy,
+//   oa_metadata, names of dimensions
 //   each part in the same way, but for what it is, an oa_part, in the place of
 //   the number of parts
 //

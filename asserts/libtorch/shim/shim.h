@@ -65,6 +65,9 @@ enum oa_trait {
   OA_REPORTS_VIEWS = 32  // set by the watcher alone: it takes Python to know
 };
 
+// The bits of what else a tensor says of itself.
+enum oa_metadata { OA_CONJ = 1, OA_NEG = 2, OA_GRAD = 4 };
+
 // oa_start sets libtorch up for callers that count: one intra-op thread, no
 // backtraces, no warnings. It replies with the version, a string.
 void oa_start(int64_t* reply, int64_t cap);

@@ -32,7 +32,9 @@ struct Seen {
     n += dims;
     if (words[n++] != 0) n += dims;
     const int64_t bytes = words[n++];
-    return n + (bytes + 7) / 8;
+    n += (bytes + 7) / 8 + 1;
+    const int64_t names = words[n++];
+    return n + (names + 7) / 8;
   }
 
   bool same_contents(const Seen& o) const {
