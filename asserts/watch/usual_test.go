@@ -219,6 +219,7 @@ func record(seen *asserts.Seen) []int64 {
 			for i := 0; i < len(c.Bytes); i += 8 {
 				w = append(w, int64(binary.NativeEndian.Uint64(c.Bytes[i:])))
 			}
+			w = append(w, 0, 0) // no bits, no names
 		}
 	}
 	for _, n := range seen.ArgLens {

@@ -67,8 +67,10 @@ struct Lists {
 
   // put_in returns the tensors that a kernel has put into the lists, by the
   // index of what they took the place of, and lets go of the lists. A list that
-  // became shorter has undefined tensors at its end.
+  // became shorter has undefined tensors at its end. Conj, neg and zero tensors
+  // are left out: the dispatcher's fallbacks put plain ones there.
   std::vector<std::pair<int64_t, at::Tensor>> put_in(const Tensors& tensors) {
+    constexpr c10::DispatchKeySet resolved({c10::DispatchKey::Conjugate, c10::DispatchKey::Negative, c10::DispatchKey::ZeroTensor});
     std::vector<std::pair<int64_t, at::Tensor>> found;
     for (const Row& row : rows) {
       for (int64_t i = 0; i < row.length; i++) {
@@ -78,7 +80,9 @@ struct Lists {
           if (v.isTensor()) now = std::move(v).toTensor();
         }
         const c10::TensorImpl* impl = now.defined() ? now.unsafeGetTensorImpl() : nullptr;
-        if (impl != tensors.at(row.first + i)) found.emplace_back(row.first + i, std::move(now));
+        const c10::TensorImpl* was = tensors.at(row.first + i);
+        if (was != nullptr && was->key_set().has_any(resolved)) continue;
+        if (impl != was) found.emplace_back(row.first + i, std::move(now));
       }
     }
     rows.clear();

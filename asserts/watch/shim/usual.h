@@ -153,6 +153,7 @@ class Call {
     if (checks & ~KNOWN) return false;
     if (b.impl() != a.impl() || b.storage() != a.storage()) return !(checks & (INPUT_IMPL | INPUT_STORAGE | UNDECLARED_WRITE | VERSION_BUMP | INPLACE_METADATA));
     if (!b.contents() || !a.contents()) return true;
+    if (checks & UNDECLARED_WRITE && b.version() != a.version()) return false;
     if (checks & (UNDECLARED_WRITE | VERSION_BUMP | INPLACE_METADATA) && !b.same_contents(a)) {
       // A written argument is expected to change; then its version has to rise
       // and its metadata to stay.
