@@ -14,7 +14,8 @@
 //
 //	//mutate:equivalent false: only saves time
 //
-// It holds for every condition that begins on the line, and each must survive.
+// It holds for every condition that begins on the line, and each must survive,
+// or run for too long.
 // The exit status is 1 when another mutant survives, or an excused one is
 // killed.
 package main
@@ -114,17 +115,17 @@ func measure(files, packages []string, skip string) (*score, error) {
 
 	s := &score{conditions: len(conditions)}
 	for i, m := range mutants {
-		noticed, excused := outcomes[i].failed != "", m.excuse != ""
-		if outcomes[i].late {
-			s.late++
-		}
+		noticed, late, excused := outcomes[i].failed != "", outcomes[i].late, m.excuse != ""
 		switch {
-		case noticed && excused:
+		case excused && (late || !noticed): // what only saves time may be late where others are at work too
+			s.equivalent = append(s.equivalent, m)
+		case excused:
 			s.errant = append(s.errant, m)
 		case noticed:
 			s.killed++
-		case excused:
-			s.equivalent = append(s.equivalent, m)
+			if late {
+				s.late++
+			}
 		default:
 			s.survived = append(s.survived, m)
 		}
