@@ -520,3 +520,24 @@ func TestShortcut(t *testing.T) {
 		}
 	}
 }
+
+// A return's base is an argument of its alias set, whether the places are of
+// the tensors or of what is inside them.
+func TestBase(t *testing.T) {
+	op := opOf("f(Tensor(a) self, Tensor other) -> (Tensor(a), Tensor)")
+	self, other := asserts.Place{Index: 0}, asserts.Place{Index: 1}
+	result, fresh := asserts.Place{Return: true, Index: 0}, asserts.Place{Return: true, Index: 1}
+	inside := result
+	inside.Inside = true
+	for _, test := range []struct {
+		result, arg asserts.Place
+		want        bool
+	}{
+		{result, self, true}, {inside, self, true}, {result, other, false}, {fresh, self, false},
+		{self, self, false}, {self, result, false}, {result, result, false},
+	} {
+		if got := op.Base(test.result, test.arg); got != test.want {
+			t.Errorf("Base(%+v, %+v) = %t, want %t", test.result, test.arg, got, test.want)
+		}
+	}
+}
