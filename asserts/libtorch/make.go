@@ -37,7 +37,7 @@ const (
 var formNames = [...]string{"strided", "coo", "coo-uncoalesced", "coo-hybrid", "csr", "csc", "bsr", "bsc", "mkldnn", "quantized", "quantized-channel",
 	"nested", "nested-even", "zero", "conj", "neg", "inference", "requires-grad", "functional", "subclass"}
 
-// String gives the form's name: "csr".
+// String returns the form's name: "csr".
 func (f Form) String() string {
 	if int(f) >= len(formNames) {
 		return fmt.Sprintf("form%d", uint8(f))
@@ -119,7 +119,7 @@ func (s *Spec) check() error {
 // maxElements keeps a spec from asking for more memory than a test has.
 const maxElements = 1 << 30
 
-// elements gives the length of the storage that the sizes and strides span.
+// elements returns the length of the storage that the sizes and strides span.
 func (s *Spec) elements() (int64, error) {
 	if s.Offset > maxElements {
 		return 0, fmt.Errorf("the offset %d is more than %d elements", s.Offset, maxElements)
@@ -139,7 +139,7 @@ func (s *Spec) elements() (int64, error) {
 	return n, nil
 }
 
-// strides gives the strides, those of a contiguous tensor where there are none.
+// strides returns the strides, those of a contiguous tensor where there are none.
 func (s *Spec) strides() []int64 {
 	if s.Strides != nil {
 		return s.Strides
@@ -241,7 +241,7 @@ func (s *Spec) strided() (Tensor, error) {
 	return newTensor(r.word()), nil
 }
 
-// data gives the bytes that a storage of so many elements starts with.
+// data returns the bytes that a storage of so many elements starts with.
 func (s *Spec) data(elements int64) []byte {
 	if s.Bytes != nil {
 		return s.Bytes
@@ -406,7 +406,7 @@ func (s *Spec) marked() (Tensor, error) {
 	return t, err
 }
 
-// Elements gives the tensor's elements in order of their indices, whatever its
+// Elements returns the tensor's elements in order of their indices, whatever its
 // strides; of complex ones the real part, of quantized ones the stored number.
 // It is meant for strided tensors on the CPU.
 func (t Tensor) Elements() ([]float64, error) {

@@ -84,7 +84,7 @@ func tensor(t testing.TB, spec libtorch.Spec) libtorch.Tensor {
 	return x
 }
 
-// planned gives the op with every check that its schema calls for.
+// planned returns the op with every check that its schema calls for.
 func planned(t testing.TB, op *libtorch.Op) *asserts.Op {
 	t.Helper()
 	text := op.Schema
@@ -214,7 +214,7 @@ func judged(t *testing.T, op *libtorch.Op, args []libtorch.Value) []string {
 	return got
 }
 
-// onMeta gives the arguments with meta twins of their tensors.
+// onMeta returns the arguments with meta twins of their tensors.
 func onMeta(t *testing.T, args []libtorch.Value) ([]libtorch.Value, error) {
 	var all []libtorch.Tensor
 	for _, v := range args {

@@ -26,7 +26,7 @@ func newAdapter(op *schema.Op, rng *rand.Rand, th theme) *adapter {
 	return &adapter{op: op, rng: rng, th: th, seen: make(map[string]int), used: make(map[tried]bool)}
 }
 
-// adapt gives the next case to try after c threw an error.
+// adapt returns the next case to try after c threw an error.
 func (a *adapter) adapt(c *Case, text string) *Case {
 	next, ok := a.mend(c, text)
 	if !ok {
@@ -207,7 +207,7 @@ func isWord(b byte) bool {
 	return b == '_' || '0' <= b && b <= '9' || 'a' <= b && b <= 'z' || 'A' <= b && b <= 'Z'
 }
 
-// targets gives the tensors that an error is about: those of the arguments it
+// targets returns the tensors that an error is about: those of the arguments it
 // names, or else one by chance, or all.
 func (m *mending) targets() []*TensorSpec {
 	var out []*TensorSpec
@@ -241,7 +241,7 @@ func own(ts []*TensorSpec, all []*TensorSpec) []*TensorSpec {
 	return ts
 }
 
-// words gives a text one of the values that the error offers.
+// words returns a text one of the values that the error offers.
 func (m *mending) words([]string) bool {
 	var at []int
 	for i, arg := range m.op.Func.Args {
@@ -275,7 +275,7 @@ func (m *mending) plainForms([]string) bool {
 	return true
 }
 
-// listLength gives a list the length that was asked for.
+// listLength returns a list the length that was asked for.
 func (m *mending) listLength(groups []string) bool {
 	i := slices.Index(m.c.Names, groups[1])
 	n, err := strconv.Atoi(groups[2])
@@ -315,7 +315,7 @@ var backendForms = map[string]Form{
 
 var backends = regexp.MustCompile(`(?i)arguments from the '(\w+)' backend[^\[]*available for these backends: \[([^\]]*)\]`)
 
-// able gives the forms that an op has kernels for, other than what it was
+// able returns the forms that an op has kernels for, other than what it was
 // called with.
 func able(used, backends string) []Form {
 	var forms []Form
@@ -331,7 +331,7 @@ func containsAny(text string, words []string) bool {
 	return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(text, w) })
 }
 
-// lost tells whether no other arguments would mend an error.
+// lost reports whether no other arguments would mend an error.
 func lost(text string) bool { return readError(text).lost }
 
 func beyondMending(text string) bool {
@@ -512,7 +512,7 @@ func (v *Value) replaceInt(from, to int64) bool {
 	return changed
 }
 
-// equalSizes gives the tensors that the error names, or all, the sizes of one
+// equalSizes returns the tensors that the error names, or all, the sizes of one
 // of them.
 func (m *mending) equalSizes([]string) bool {
 	ts := m.targets()
@@ -685,7 +685,7 @@ func (m *mending) mutateArg(i int) {
 	}
 }
 
-// number gives one that the error mentions, or a small one.
+// number returns one that the error mentions, or a small one.
 func (m *mending) number() int64 {
 	if found := digits.FindAllString(m.text, 8); len(found) > 0 && oneIn(m.rng, 2) {
 		if n, err := strconv.ParseInt(pick(m.rng, found), 10, 64); err == nil && n <= 64 {
@@ -714,7 +714,7 @@ func (m *mending) mutateList(v *Value, arg schema.Argument) {
 	}
 }
 
-// fixedSize gives the length that a list must have, 0 for any.
+// fixedSize returns the length that a list must have, 0 for any.
 func fixedSize(t schema.Type) int {
 	if t.Kind == schema.Optional {
 		t = t.Elem[0]

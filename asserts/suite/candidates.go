@@ -8,7 +8,7 @@ import (
 	"github.com/opassert/opassert/schema"
 )
 
-// candidate gives a value for an argument from its type and its name.
+// candidate returns a value for an argument from its type and its name.
 func candidate(r *rand.Rand, arg schema.Argument, th *theme) Value {
 	t := arg.Type
 	if t.Kind == schema.Optional {

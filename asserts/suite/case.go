@@ -128,7 +128,7 @@ func (f Fill) String() string {
 	return f.Name
 }
 
-// String gives the tensor as reports and recipes write it: float32[2, 3] sliced.
+// String returns the tensor as reports and recipes write it: float32[2, 3] sliced.
 func (t *TensorSpec) String() string {
 	if t.Same > 0 {
 		return fmt.Sprintf("the same as tensor %d", t.Same)
@@ -156,7 +156,7 @@ func sizesText(sizes []int64) string {
 	return "[" + strings.Join(words, ", ") + "]"
 }
 
-// String gives the value as a reader would write it.
+// String returns the value as a reader would write it.
 func (v Value) String() string {
 	switch v.Kind {
 	case DefaultValue:
@@ -189,7 +189,7 @@ func (v Value) String() string {
 	return v.Text
 }
 
-// String gives the call; arguments left to their defaults are not shown.
+// String returns the call; arguments left to their defaults are not shown.
 func (c *Case) String() string {
 	var words []string
 	for i, a := range c.Args {
@@ -200,7 +200,7 @@ func (c *Case) String() string {
 	return c.Op + "(" + strings.Join(words, ", ") + ")"
 }
 
-// clone gives a copy that shares nothing with c.
+// clone returns a copy that shares nothing with c.
 func (c *Case) clone() *Case {
 	d := *c
 	d.Args = cloneValues(c.Args)
@@ -225,7 +225,7 @@ func (v Value) clone() Value {
 	return v
 }
 
-// tensors gives every tensor of the case in order.
+// tensors returns every tensor of the case in order.
 func (c *Case) tensors() []*TensorSpec {
 	var all []*TensorSpec
 	for i := range c.Args {

@@ -56,7 +56,7 @@ func (d *design) cases() int {
 	return d.openings + len(d.classes) + len(d.rows) + randomly
 }
 
-// row gives the classes that a case puts together.
+// row returns the classes that a case puts together.
 func (d *design) row(number int, rng *rand.Rand) []int {
 	n := number - d.openings
 	switch {
@@ -81,7 +81,7 @@ func (d *design) ways(row []int) int {
 	return most
 }
 
-// apply gives a call the classes of a row, each in the way of that number, or
+// apply returns a call the classes of a row, each in the way of that number, or
 // its last one. It reports whether the call has them all.
 func (d *design) apply(c *Case, row []int, way int) bool {
 	for _, i := range row {
@@ -310,7 +310,7 @@ func (b *designer) scalars() {
 	}
 }
 
-// listAt gives the list that the base has for an argument, or a plausible one.
+// listAt returns the list that the base has for an argument, or a plausible one.
 func (b *designer) listAt(i int, arg schema.Argument) []Value {
 	if v := b.base.Args[i]; v.Kind == ListValue && len(v.List) > 0 {
 		return v.List
@@ -322,7 +322,7 @@ func (b *designer) listAt(i int, arg schema.Argument) []Value {
 	return v.List
 }
 
-// given gives an optional argument that the base leaves out.
+// given returns an optional argument that the base leaves out.
 func (b *designer) given(i int, arg schema.Argument) func(*Case) bool {
 	arg.Type = unwrap(arg.Type)
 	return func(c *Case) bool {

@@ -100,7 +100,7 @@ func newGenerator(op *schema.Op, book *Recipes) *generator {
 // each theme.
 func (g *generator) openings() int { return len(g.recipes) + len(themes) }
 
-// theme gives that of a case.
+// theme returns that of a case.
 func (g *generator) theme(r *rand.Rand, number int) theme {
 	if number < len(g.recipes) {
 		return themes[0]
@@ -164,7 +164,7 @@ func (g *generator) unify(c *Case) {
 	}
 }
 
-// outName tells whether an argument is one that the op gives results in.
+// outName reports whether an argument is one that the op gives results in.
 func outName(arg schema.Argument) bool {
 	return arg.Out || strings.HasPrefix(arg.Name, "out") && arg.Alias != nil
 }

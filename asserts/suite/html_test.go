@@ -13,7 +13,7 @@ import (
 	"github.com/opassert/opassert/asserts"
 )
 
-// chromium gives a headless browser, or skips the test.
+// chromium returns a headless browser, or skips the test.
 func chromium(t *testing.T) func(args ...string) []byte {
 	t.Helper()
 	path, err := exec.LookPath("chromium")
@@ -53,7 +53,7 @@ func writePage(t *testing.T) string {
 	return "file://" + path
 }
 
-// shown gives the ops of the findings that the page lets a reader see.
+// shown returns the ops of the findings that the page lets a reader see.
 func shown(dom string) []string {
 	var ops []string
 	for _, part := range strings.Split(dom, `<details class="finding"`)[1:] {

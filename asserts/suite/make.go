@@ -149,7 +149,7 @@ func Release(results []any) {
 	}
 }
 
-// plain tells whether every tensor of the case has a twin on meta.
+// plain reports whether every tensor of the case has a twin on meta.
 func (c *Case) plain() bool {
 	return !slices.ContainsFunc(c.tensors(), func(t *TensorSpec) bool { return t.Same == 0 && t.Form != Strided })
 }

@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 )
 
-// newRandom gives the random numbers of one case: a function of the seed, the
+// newRandom returns the random numbers of one case: a function of the seed, the
 // op and the number alone.
 func newRandom(seed uint64, op string, number int) *rand.Rand {
 	h := fnv.New64a()

@@ -126,7 +126,7 @@ func (b *Recipes) of(namespace string, name schema.Name) []*recipe {
 	return found
 }
 
-// argument gives the recipe's value, its free tensors after the theme.
+// argument returns the recipe's value, its free tensors after the theme.
 func (r *recipe) argument(name string, th *theme, number int) (Value, bool) {
 	v, ok := r.args[name]
 	if !ok {

@@ -167,7 +167,7 @@ func (r *runner) prepare(t *target, from int, skip []int, starting func(int)) {
 	}
 }
 
-// vary gives a call that has all classes of a row, on the first base that takes
+// vary returns a call that has all classes of a row, on the first base that takes
 // them, with what else the kernel's errors ask for.
 func (r *runner) vary(t *target, row []int, number int) (*attempt, error) {
 	d := t.design()

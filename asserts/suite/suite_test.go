@@ -42,7 +42,7 @@ func runFake(t *testing.T, names ...string) map[string]*OpResult {
 	return byName
 }
 
-// summary gives what a reader would want to know of an op in one line.
+// summary returns what a reader would want to know of an op in one line.
 func summary(r *OpResult) string {
 	var words []string
 	for _, f := range r.Findings {

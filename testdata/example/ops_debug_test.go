@@ -12,7 +12,7 @@ import (
 	"example.com/vector/ops"
 )
 
-// violation gives what the run time says of the call.
+// violation returns what the run time says of the call.
 func violation(call func()) (v *asserts.Violation) {
 	defer func() {
 		if err, ok := recover().(error); ok {

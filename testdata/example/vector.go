@@ -39,10 +39,10 @@ func (v *Vector) Window(from, to int) *Vector {
 	return &Vector{asserts.NewID(), v.version, v.buffer, v.offset + from, to - from}
 }
 
-// Data gives the elements, to read.
+// Data returns the elements, to read.
 func (v *Vector) Data() []float64 { return v.buffer.data[v.offset : v.offset+v.len] }
 
-// Mutable gives the elements, to write.
+// Mutable returns the elements, to write.
 func (v *Vector) Mutable() []float64 {
 	*v.version++
 	return v.Data()

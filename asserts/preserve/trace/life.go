@@ -105,7 +105,7 @@ var whats = [...]struct{ name, words string }{
 	Breaks:           {"breaks", "breaks the rule"},
 }
 
-// String gives what happened in words.
+// String returns what happened in words.
 func (w What) String() string { return whats[w].words }
 
 // MarshalText returns the name of what happened: "created".

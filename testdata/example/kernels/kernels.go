@@ -37,7 +37,7 @@ func Cat(vectors []*vector.Vector) *vector.Vector {
 	return vector.New(all...)
 }
 
-// Clamp gives its input back when there is nothing to clamp. Its schema
+// Clamp returns its input back when there is nothing to clamp. Its schema
 // promises something fresh: a caller who writes the result writes the input.
 //
 //opassert:kernel clamp
