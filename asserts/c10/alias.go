@@ -82,7 +82,7 @@ func (t *Tensor) Resize(sizes []int64) {
 	}
 }
 
-// SetStorage returns the tensor the storage of another one, and its sizes,
+// SetStorage makes the tensor take the storage of another one, and its sizes,
 // strides and offset.
 //
 // Source: aten/src/ATen/native/TensorFactories.cpp, set_tensor_.

@@ -241,7 +241,7 @@ func own(ts []*TensorSpec, all []*TensorSpec) []*TensorSpec {
 	return ts
 }
 
-// words returns a text one of the values that the error offers.
+// words sets a text to one of the values that the error offers.
 func (m *mending) words([]string) bool {
 	var at []int
 	for i, arg := range m.op.Func.Args {
@@ -275,7 +275,7 @@ func (m *mending) plainForms([]string) bool {
 	return true
 }
 
-// listLength returns a list the length that was asked for.
+// listLength makes a list as long as was asked for.
 func (m *mending) listLength(groups []string) bool {
 	i := slices.Index(m.c.Names, groups[1])
 	n, err := strconv.Atoi(groups[2])
@@ -331,7 +331,7 @@ func containsAny(text string, words []string) bool {
 	return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(text, w) })
 }
 
-// lost reports whether no other arguments would mend an error.
+// lost reports whether no other arguments would avoid an error.
 func lost(text string) bool { return readError(text).lost }
 
 func beyondMending(text string) bool {
@@ -512,7 +512,7 @@ func (v *Value) replaceInt(from, to int64) bool {
 	return changed
 }
 
-// equalSizes returns the tensors that the error names, or all, the sizes of one
+// equalSizes makes the tensors that the error names, or all, the sizes of one
 // of them.
 func (m *mending) equalSizes([]string) bool {
 	ts := m.targets()

@@ -81,7 +81,7 @@ func (d *design) ways(row []int) int {
 	return most
 }
 
-// apply returns a call the classes of a row, each in the way of that number, or
+// apply puts into a call the classes of a row, each in the way of that number, or
 // its last one. It reports whether the call has them all.
 func (d *design) apply(c *Case, row []int, way int) bool {
 	for _, i := range row {

@@ -347,7 +347,7 @@ func (g *Player) strengthen(t *thread, w weakHandle) {
 	}
 }
 
-// finalizer returns an object a finalizer, every third of which takes a
+// finalizer sets a finalizer on an object, every third of which takes a
 // reference to the object, unless its impl is already being freed.
 func (g *Player) finalizer(t *thread, h handle) {
 	g.say("thread %v: finalizer for #%d", t.Context, h.serial)

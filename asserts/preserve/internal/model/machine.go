@@ -227,7 +227,7 @@ func (m *Machine) alloc() *object {
 	return o
 }
 
-// recycle returns an object's memory back; the next object is made in it.
+// recycle frees an object's memory; the next object is made in it.
 func (m *Machine) recycle(o *object) {
 	*o = object{at: o.at}
 	m.free = append(m.free, o.at)
