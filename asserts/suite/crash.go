@@ -119,15 +119,17 @@ func (l *lane) crashed(ctx context.Context, o Operator, res *OpResult, crash *Cr
 	return nil
 }
 
-// Limits of looking for the smallest call that crashes: of calls, and of calls
-// that hang, which take their time.
+// Limits of looking for the smallest call that crashes: of calls, of those that
+// end a worker, as the next one has to start, and of calls that hang.
 const (
-	shrinkCalls = 40
-	shrinkHangs = 3
+	shrinkCalls   = 40
+	shrinkCrashes = 8
+	shrinkHangs   = 3
 )
 
 // shrink looks for the smallest call that crashes as the case does. A second
-// crash of a cause is told with the call of its case.
+// crash of a cause, or of one that may be the same fault, is told with the call
+// of its case.
 func (l *lane) shrink(ctx context.Context, res *OpResult, crash *Crash) error {
 	c, err := decodeCase(crash.called)
 	if err != nil {
@@ -135,15 +137,18 @@ func (l *lane) shrink(ctx context.Context, res *OpResult, crash *Crash) error {
 	}
 	crash.Call = c.String()
 	for _, other := range res.Crashes {
-		if other.Cause == crash.Cause {
+		if other.Alone && slices.Contains(SameCauses(crash.Cause), other.Cause) {
 			return nil
 		}
 	}
-	calls, hangs := shrinkCalls, shrinkHangs
+	calls, ended, hangs := shrinkCalls, shrinkCrashes, shrinkHangs
 	smallest := c
 	crashes := func(c *Case) (*Crash, error) {
 		calls--
 		got, err := l.attempt(ctx, c)
+		if got != nil {
+			ended--
+		}
 		if got != nil && got.Cause == hang {
 			hangs--
 		}
@@ -156,7 +161,7 @@ func (l *lane) shrink(ctx context.Context, res *OpResult, crash *Crash) error {
 		changed = false
 		for i := range smallest.Args {
 			for _, simpler := range simplifications(smallest, i) {
-				if calls <= 0 || hangs <= 0 {
+				if calls <= 0 || ended <= 0 || hangs <= 0 {
 					break
 				}
 				got, err := crashes(simpler)

@@ -29,7 +29,7 @@ type argClass struct {
 }
 
 const (
-	mostRows  = 80 // of pairs
+	mostRows  = 64 // of pairs
 	randomly  = 8  // cases that the seed decides
 	mostBases = 6
 )

@@ -52,7 +52,8 @@ func (l *lane) op(ctx context.Context, o Operator) *OpResult {
 }
 
 func (l *lane) cases(ctx context.Context, o Operator, res *OpResult) error {
-	for from := l.run.From; from < l.run.To && !res.givenUp(); {
+	slow := 0
+	for from := l.run.From; from < l.run.To && slow < maxSlow && !res.givenUp(); {
 		crash, err := l.ask(ctx, request{Op: o.Name(), From: from, To: l.run.To}, l.run.Timeout/glance, res.add)
 		if err != nil {
 			return err
@@ -62,6 +63,9 @@ func (l *lane) cases(ctx context.Context, o Operator, res *OpResult) error {
 		}
 		from = crash.Case + 1
 		if crash.expected() {
+			if crash.Cause == hang {
+				slow++
+			}
 			continue
 		}
 		if err := l.crashed(ctx, o, res, crash); err != nil {

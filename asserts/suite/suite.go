@@ -37,6 +37,10 @@ const (
 	maxCrashes  = 10
 )
 
+// maxSlow is how many cases of an op may ask for so much that their time does
+// not suffice; after them the op is given up.
+const maxSlow = 3
+
 // glance is the part of its time that a case gets among others; one that takes
 // more runs again, alone, with all of it. Most of those never end.
 const glance = 3

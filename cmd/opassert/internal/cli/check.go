@@ -76,7 +76,7 @@ func newCheckFlags(f *flag.FlagSet) *checkFlags {
 	c.casesFrom = f.String("cases-from", "", "a `file` that says what ops take; see opassert help cases")
 	c.only = f.Int("case", -1, "run the case of this `number` alone (default: all)")
 	c.workers = f.Int("workers", runtime.NumCPU(), "worker processes")
-	c.timeout = f.Duration("timeout", 3*time.Second, "the longest that one case may take, in processor time")
+	c.timeout = f.Duration("timeout", 2*time.Second, "the longest that one case may take, in processor time")
 	c.state = f.String("state", "", "the `file` that keeps what is done, so that an interrupted run can go on (default: in the cache folder)")
 	c.part = newShardFlag(f)
 	return c
