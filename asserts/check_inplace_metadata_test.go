@@ -71,3 +71,30 @@ func TestInplaceMetadata(t *testing.T) {
 		t.Errorf("an undefined argument is judged %d times, skips %v", n, undefinedOne.Skips)
 	}
 }
+
+// A functional wrapper takes the metadata of what the out-of-place op returned
+// below functionalization; that says nothing of the in-place kernel.
+func TestInplaceMetadataOfFunctionalWrapper(t *testing.T) {
+	for _, test := range []struct {
+		traits   asserts.Traits
+		violated bool
+	}{{0, true}, {asserts.FunctionalWrapper, false}} {
+		as := func(sizes ...int64) asserts.Observation {
+			return see(1, 2, holding("abcd"), shaped(func(c *asserts.Snapshot) { c.Sizes = sizes }), traits(test.traits))
+		}
+		seen := &asserts.Seen{Level: asserts.Content, Before: list{as(3)}, After: list{as(0, 3)}}
+		verdict := asserts.Judge(wholeOp("f_(Tensor(a!) self) -> ()"), seen, asserts.Aware())
+		if got := codesOf(verdict.Violations).Has(asserts.InplaceMetadata); got != test.violated {
+			t.Errorf("traits %b: reported %v, want %v", test.traits, got, test.violated)
+		}
+		skipped := 0
+		for _, s := range verdict.Skips {
+			if s.Code == asserts.InplaceMetadata {
+				skipped += s.Count
+			}
+		}
+		if (skipped == 1) == test.violated {
+			t.Errorf("traits %b: skipped %d times, violated %v", test.traits, skipped, test.violated)
+		}
+	}
+}
