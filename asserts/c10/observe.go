@@ -22,6 +22,13 @@ func (t *Tensor) Observe(o *asserts.Observation, level asserts.Level) {
 	if s := x.storage; s != nil {
 		o.Storage, o.StorageUses = s.id, s.uses.Load()
 	}
+	if level >= asserts.Content || x.inner != nil || x.sparse != nil {
+		x.observeMore(o, level)
+	}
+}
+
+// observeMore is apart, so that a plain tensor at the identity level is cheap.
+func (x *TensorImpl) observeMore(o *asserts.Observation, level asserts.Level) {
 	parts := x.parts(o, level)
 	if level >= asserts.Content {
 		o.Look(func() { x.observeContents(o) })
