@@ -46,7 +46,7 @@ func Release[T any](release func(T)) Option {
 }
 
 // RandomSeed sets the state of the library's default random number generator,
-// before every call, so that a case gives the same in every run.
+// before every call, so that a case is the same in every run.
 func RandomSeed(seed func(int64)) Option { return func(s *settings) { s.seed = seed } }
 
 // Skip leaves an op out, with a reason.

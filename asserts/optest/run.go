@@ -126,7 +126,7 @@ func Fuzz[T any](f *testing.F, kernels []asserts.Kernel, newTensor func(Spec) (T
 	})
 }
 
-// choose is the op of that name, and some op where there is none.
+// choose returns the position of the op of that name, or of any op if there is no such name.
 func choose(op string, operators []suite.Operator) int {
 	if i := slices.IndexFunc(operators, func(o suite.Operator) bool { return o.Name() == op }); i >= 0 {
 		return i
