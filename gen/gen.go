@@ -11,10 +11,10 @@ import (
 	"time"
 
 	"github.com/opassert/opassert/allowlist"
-	"github.com/opassert/opassert/gen/bind"
-	"github.com/opassert/opassert/gen/emit"
+	"github.com/opassert/opassert/gen/internal/bind"
+	"github.com/opassert/opassert/gen/internal/emit"
+	"github.com/opassert/opassert/gen/internal/typed"
 	"github.com/opassert/opassert/gen/plan"
-	"github.com/opassert/opassert/gen/typed"
 	"github.com/opassert/opassert/schema"
 )
 
@@ -45,14 +45,21 @@ type File struct {
 	Text []byte
 }
 
+// Unbound is what found no partner: Ops without a kernel, and the marks of
+// Kernels that name no op.
+type Unbound = bind.Unbound
+
+// Skipped is an Op that has no Go form, with the Reason.
+type Skipped = typed.Skipped
+
 // A Result is what was made, and what was left out.
 type Result struct {
 	Files   []File
 	Made    int               // functions made
-	Unbound bind.Unbound      // of Generate
+	Unbound Unbound           // of Generate
 	Unread  scanner.ErrorList // of Generate, comments that look like marks of kernels and are not read
 	Order   scanner.ErrorList // of Generate, kernels whose parameters' names contradict the schema's order
-	Skipped []typed.Skipped   // of GenerateTyped
+	Skipped []Skipped         // of GenerateTyped
 	Expired []*allowlist.Entry
 	Source  *schema.File // what was read
 }

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/opassert/opassert/asserts/libtorch/compile"
+	"github.com/opassert/opassert/asserts/internal/compile"
 	"github.com/opassert/opassert/asserts/libtorch/installed"
 )
 

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/opassert/opassert/asserts"
-	"github.com/opassert/opassert/asserts/gokernels"
+	"github.com/opassert/opassert/asserts/internal/gokernels"
 	"github.com/opassert/opassert/asserts/suite"
 	"github.com/opassert/opassert/schema"
 )

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/opassert/opassert/asserts"
-	"github.com/opassert/opassert/asserts/gokernels"
+	"github.com/opassert/opassert/asserts/internal/gokernels"
 )
 
 // An Option says more of a library than how a tensor is made.

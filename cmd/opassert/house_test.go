@@ -1,6 +1,7 @@
 package main
 
 import (
+	"os"
 	"os/exec"
 	"slices"
 	"strings"
@@ -31,29 +32,30 @@ func (r room) holds(pkg string) bool {
 var rooms = []room{
 	{"schema", nil, []string{"gopkg.in/yaml.v3"}},
 	{"allowlist", []string{"schema", "asserts"}, []string{"gopkg.in/yaml.v3"}},
-	{"gen", []string{"schema", "allowlist", "gen/plan", "gen/bind", "gen/typed", "gen/emit"}, []string{"github.com/rogpeppe/go-internal"}},
+	{"gen", []string{"schema", "allowlist", "gen/plan", "gen/internal/bind", "gen/internal/typed", "gen/internal/emit"}, []string{"github.com/rogpeppe/go-internal"}},
 	{"gen/plan", []string{"schema", "allowlist", "asserts"}, nil},
-	{"gen/bind", []string{"schema", "gen/plan"}, []string{"golang.org/x/tools"}},
-	{"gen/typed", []string{"schema", "gen/plan"}, nil},
-	{"gen/emit", []string{"asserts", "gen/plan", "gen/bind", "gen/typed"}, []string{"github.com/dave/jennifer"}},
-	{"gen/vet", []string{"schema", "gen/bind"}, []string{"golang.org/x/tools"}},
+	{"gen/internal/bind", []string{"schema", "gen/plan"}, []string{"golang.org/x/tools"}},
+	{"gen/internal/typed", []string{"schema", "gen/plan"}, nil},
+	{"gen/internal/emit", []string{"asserts", "gen/plan", "gen/internal/bind", "gen/internal/typed"}, []string{"github.com/dave/jennifer"}},
+	{"gen/vet", []string{"schema", "gen/internal/bind"}, []string{"golang.org/x/tools"}},
 	{"gen/gentest", []string{"asserts"}, nil},
 	{"gen/gentest/regen", []string{"gen", "schema"}, nil},
 	{"gen/gentest/selftest", []string{"asserts", "gen/gentest"}, nil},
 	{"gen/gentest/aten", []string{"gen", "asserts", "testdata/conformance"}, nil},
 	{"=asserts", nil, nil},
 	{"asserts/internal", nil, nil},
+	{"asserts/internal/compile", []string{"asserts/libtorch/installed"}, nil},
 	{"asserts/c10", []string{"=asserts"}, nil},
-	{"asserts/libtorch", []string{"=asserts", "=asserts/preserve"}, nil},
+	{"asserts/libtorch", []string{"=asserts", "=asserts/internal/compile", "=asserts/preserve"}, nil},
 	{"asserts/preserve", []string{"=asserts"}, nil},
 	{"asserts/preserve/internal/model/embedded", []string{"=asserts/c10", "asserts/preserve/internal/model"}, nil},
 	{"asserts/suite", []string{"=asserts", "schema"}, []string{"gopkg.in/yaml.v3"}},
 	{"asserts/libtorch/engine", []string{"=asserts", "asserts/libtorch/installed", "=asserts/libtorch", "=asserts/suite", "schema"}, []string{"github.com/ianlancetaylor/demangle"}},
-	{"asserts/c10/engine", []string{"=asserts", "asserts/c10", "=asserts/gokernels", "=asserts/suite", "schema"}, nil},
-	{"asserts/gokernels", []string{"=asserts", "=asserts/suite", "schema"}, nil},
-	{"asserts/optest", []string{"=asserts", "=asserts/gokernels", "=asserts/suite", "schema"}, nil},
+	{"asserts/c10/engine", []string{"=asserts", "asserts/c10", "=asserts/internal/gokernels", "=asserts/suite", "schema"}, nil},
+	{"asserts/internal/gokernels", []string{"=asserts", "=asserts/suite", "schema"}, nil},
+	{"asserts/optest", []string{"=asserts", "=asserts/internal/gokernels", "=asserts/suite", "schema"}, nil},
 	{"asserts/watch", []string{"asserts", "schema"}, nil},
-	{"asserts/preserve/live", []string{"asserts/preserve", "asserts/libtorch/compile", "asserts/libtorch/installed"}, nil},
+	{"asserts/preserve/live", []string{"asserts/preserve", "asserts/internal/compile", "asserts/libtorch/installed"}, nil},
 	{"cmd/opassert", []string{"schema", "allowlist", "gen", "asserts"}, nil},
 	{"testdata", nil, nil},
 }
@@ -106,6 +108,63 @@ func edge(pkg, imp string) string {
 
 func within(path, dir string) bool { return path == dir || strings.HasPrefix(path, dir+"/") }
 
+// api is what others may import and a version promises, in the README's order.
+var api = []string{"asserts", "asserts/optest", "asserts/preserve", "asserts/suite", "asserts/libtorch",
+	"schema", "allowlist", "gen", "gen/plan", "gen/vet"}
+
+// What is not API is internal, but for what two top folders share: Go has no
+// internal folder for these.
+func TestHousePublic(t *testing.T) {
+	out, err := exec.Command("go", "list", "-f", `{{if and .GoFiles (ne .Name "main")}}{{.ImportPath}}{{end}}`, module+"/...").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var closed []string
+	for pkg := range strings.FieldsSeq(string(out)) {
+		pkg = strings.TrimPrefix(pkg, module+"/")
+		if !strings.Contains(pkg, "/internal/") && !slices.Contains(api, pkg) {
+			closed = append(closed, pkg)
+		}
+	}
+	shared := importedAcross(t)
+	for _, pkg := range closed {
+		if !shared[pkg] {
+			t.Errorf("%s is neither API nor imported outside %s: move it behind internal", pkg, top(pkg))
+		}
+	}
+	readme, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	last := len(api) - 1
+	sentence := "API are the packages `" + strings.Join(api[:last], "`, `") + "` and `" + api[last] + "`"
+	if !strings.Contains(strings.Join(strings.Fields(string(readme)), " "), sentence) {
+		t.Errorf("README.md does not say: %s", sentence)
+	}
+}
+
+// importedAcross returns the packages that another top folder imports, in its
+// tests at least.
+func importedAcross(t *testing.T) map[string]bool {
+	out, err := exec.Command("go", "list", "-f", `{{.ImportPath}}{{range .Imports}} {{.}}{{end}}{{range .TestImports}} {{.}}{{end}}{{range .XTestImports}} {{.}}{{end}}`, module+"/...").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	shared := make(map[string]bool)
+	for line := range strings.Lines(string(out)) {
+		fields := strings.Fields(line)
+		from := top(strings.TrimPrefix(fields[0], module+"/"))
+		for _, imp := range fields[1:] {
+			if pkg, ours := strings.CutPrefix(imp, module+"/"); ours && top(pkg) != from {
+				shared[pkg] = true
+			}
+		}
+	}
+	return shared
+}
+
+func top(pkg string) string { return strings.Split(pkg, "/")[0] }
+
 // The test of the edges is itself able to fail.
 func TestEdgeRefuses(t *testing.T) {
 	tests := []struct {
@@ -118,14 +177,14 @@ func TestEdgeRefuses(t *testing.T) {
 		{"asserts/c10", module + "/asserts/libtorch", false},
 		{"asserts/c10/kernels", module + "/asserts/suite", false},
 		{"asserts/libtorch", module + "/asserts/suite", false},
-		{"asserts/libtorch/compile", module + "/asserts/libtorch/installed", true},
+		{"asserts/internal/compile", module + "/asserts/libtorch/installed", true},
 		{"asserts/preserve", module + "/asserts/c10", false},
 		{"asserts/new", "fmt", false},
 		{"asserts", "gopkg.in/yaml.v3", false},
 		{"asserts", "fmt", true},
 		{"asserts/c10/kernels", module + "/asserts/c10", true},
 		{"gen/plan", "github.com/dave/jennifer/jen", false},
-		{"gen/emit", "github.com/dave/jennifer/jen", true},
+		{"gen/internal/emit", "github.com/dave/jennifer/jen", true},
 		{"gen/gentest", module + "/gen", false},
 		{"asserts/suite", module + "/asserts", true},
 		{"asserts/suite", module + "/asserts/libtorch", false},

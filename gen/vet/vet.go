@@ -19,7 +19,7 @@ import (
 	"golang.org/x/tools/go/analysis"
 	"golang.org/x/tools/go/analysis/unitchecker"
 
-	"github.com/opassert/opassert/gen/bind"
+	"github.com/opassert/opassert/gen/internal/bind"
 )
 
 // Analyzer is the analyzer.

@@ -8,7 +8,7 @@ import (
 
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/c10"
-	"github.com/opassert/opassert/asserts/gokernels"
+	"github.com/opassert/opassert/asserts/internal/gokernels"
 	"github.com/opassert/opassert/asserts/suite"
 	"github.com/opassert/opassert/schema"
 )

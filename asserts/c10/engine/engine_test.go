@@ -11,7 +11,7 @@ import (
 	"github.com/opassert/opassert/allowlist"
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/c10/faults"
-	"github.com/opassert/opassert/asserts/gokernels"
+	"github.com/opassert/opassert/asserts/internal/gokernels"
 	"github.com/opassert/opassert/asserts/suite"
 	"github.com/opassert/opassert/gen/gentest/faulty"
 	"github.com/opassert/opassert/gen/plan"

@@ -7,8 +7,8 @@ import (
 	"os"
 	"testing"
 
+	"github.com/opassert/opassert/asserts/internal/compile"
 	"github.com/opassert/opassert/asserts/libtorch"
-	"github.com/opassert/opassert/asserts/libtorch/compile"
 	"github.com/opassert/opassert/asserts/libtorch/installed"
 )
 

@@ -21,7 +21,7 @@ import (
 	"time"
 	"unsafe"
 
-	"github.com/opassert/opassert/asserts/libtorch/compile"
+	"github.com/opassert/opassert/asserts/internal/compile"
 	"github.com/opassert/opassert/asserts/libtorch/installed"
 )
 

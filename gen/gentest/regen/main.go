@@ -20,8 +20,8 @@ import (
 var packages = []gen.Options{
 	{Schema: "asserts/c10/kernels/ops.yaml", Kernels: "asserts/c10/kernels", Out: "gen/gentest", Always: true},
 	{Schema: "asserts/c10/faults/faults.yaml", Kernels: "asserts/c10/faults", Out: "gen/gentest/faulty", Always: true},
-	{Schema: "gen/gentest/idle/ops.yaml", Kernels: "gen/gentest/idle", Out: "gen/gentest/idle/checked", Always: true},
-	{Schema: "gen/gentest/idle/ops.yaml", Kernels: "gen/gentest/idle", Out: "gen/gentest/idle/release"},
+	{Schema: "gen/gentest/internal/idle/ops.yaml", Kernels: "gen/gentest/internal/idle", Out: "gen/gentest/internal/idle/checked", Always: true},
+	{Schema: "gen/gentest/internal/idle/ops.yaml", Kernels: "gen/gentest/internal/idle", Out: "gen/gentest/internal/idle/release"},
 }
 
 func main() {

@@ -7,8 +7,6 @@ import (
 
 	"github.com/opassert/opassert/allowlist"
 	"github.com/opassert/opassert/gen"
-	"github.com/opassert/opassert/gen/bind"
-	"github.com/opassert/opassert/gen/typed"
 )
 
 var genCommand = command{
@@ -136,7 +134,7 @@ func (inv *invocation) tellExpired(expired []*allowlist.Entry) {
 }
 
 // tellUnbound lists marks of unknown ops, and the ops that get no wrapper.
-func (inv *invocation) tellUnbound(u bind.Unbound) {
+func (inv *invocation) tellUnbound(u gen.Unbound) {
 	scanner.PrintError(inv.stderr, u.Kernels.Err())
 	if len(u.Ops) == 0 {
 		return
@@ -149,7 +147,7 @@ func (inv *invocation) tellUnbound(u bind.Unbound) {
 }
 
 // tellSkipped lists what has no Go form, with the reason.
-func (inv *invocation) tellSkipped(skipped []typed.Skipped) {
+func (inv *invocation) tellSkipped(skipped []gen.Skipped) {
 	for _, s := range skipped {
 		fmt.Fprintf(inv.stderr, "%v: no wrapper for %s: %s\n", s.Op.Pos, s.Op.Name(), s.Reason)
 	}

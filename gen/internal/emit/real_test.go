@@ -14,10 +14,10 @@ import (
 	"testing"
 
 	"github.com/opassert/opassert/allowlist"
-	"github.com/opassert/opassert/gen/bind"
-	"github.com/opassert/opassert/gen/emit"
+	"github.com/opassert/opassert/gen/internal/bind"
+	"github.com/opassert/opassert/gen/internal/emit"
+	"github.com/opassert/opassert/gen/internal/typed"
 	"github.com/opassert/opassert/gen/plan"
-	"github.com/opassert/opassert/gen/typed"
 	"github.com/opassert/opassert/schema"
 	"github.com/opassert/opassert/testdata/conformance"
 )
@@ -112,7 +112,7 @@ func realOps(t testing.TB) []*schema.Op {
 
 // fakeModule makes a module with kernels for the ops and loads it.
 func fakeModule(t testing.TB, ops []*schema.Op) (string, *bind.Package) {
-	root, err := filepath.Abs("../..")
+	root, err := filepath.Abs("../../..")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,5 +1,5 @@
 // Package emit writes wrappers down as Go text, by jennifer. It decides
-// nothing: names, types and checks come from gen/bind, gen/typed and gen/plan.
+// nothing: names, types and checks come from gen/internal/bind, gen/internal/typed and gen/plan.
 package emit
 
 import (
@@ -10,8 +10,8 @@ import (
 
 	"github.com/dave/jennifer/jen"
 
-	"github.com/opassert/opassert/gen/bind"
-	"github.com/opassert/opassert/gen/typed"
+	"github.com/opassert/opassert/gen/internal/bind"
+	"github.com/opassert/opassert/gen/internal/typed"
 )
 
 // A File says what every generated file has.

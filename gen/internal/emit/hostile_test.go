@@ -19,10 +19,10 @@ import (
 	"golang.org/x/tools/go/packages"
 
 	"github.com/opassert/opassert/allowlist"
-	"github.com/opassert/opassert/gen/bind"
-	"github.com/opassert/opassert/gen/emit"
+	"github.com/opassert/opassert/gen/internal/bind"
+	"github.com/opassert/opassert/gen/internal/emit"
+	"github.com/opassert/opassert/gen/internal/typed"
 	"github.com/opassert/opassert/gen/plan"
-	"github.com/opassert/opassert/gen/typed"
 	"github.com/opassert/opassert/schema"
 )
 

@@ -5,7 +5,7 @@ import (
 
 	"github.com/dave/jennifer/jen"
 
-	"github.com/opassert/opassert/gen/bind"
+	"github.com/opassert/opassert/gen/internal/bind"
 )
 
 // wrapper is the function: the bare call, and the call between the

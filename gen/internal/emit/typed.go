@@ -5,7 +5,7 @@ import (
 
 	"github.com/dave/jennifer/jen"
 
-	"github.com/opassert/opassert/gen/typed"
+	"github.com/opassert/opassert/gen/internal/typed"
 )
 
 // typed is the function: the call, and its results in Go's types.

@@ -3,7 +3,7 @@ package emit
 import (
 	"github.com/dave/jennifer/jen"
 
-	"github.com/opassert/opassert/gen/bind"
+	"github.com/opassert/opassert/gen/internal/bind"
 	"github.com/opassert/opassert/gen/plan"
 )
 

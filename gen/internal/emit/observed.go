@@ -5,7 +5,7 @@ import (
 
 	"github.com/dave/jennifer/jen"
 
-	"github.com/opassert/opassert/gen/bind"
+	"github.com/opassert/opassert/gen/internal/bind"
 )
 
 // tensor is a tensor as the record takes it.

@@ -11,7 +11,7 @@ import (
 
 	"github.com/dave/jennifer/jen"
 
-	"github.com/opassert/opassert/gen/bind"
+	"github.com/opassert/opassert/gen/internal/bind"
 )
 
 const (

@@ -5,9 +5,9 @@ import (
 
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/c10"
-	"github.com/opassert/opassert/gen/gentest/idle"
-	"github.com/opassert/opassert/gen/gentest/idle/checked"
-	"github.com/opassert/opassert/gen/gentest/idle/release"
+	"github.com/opassert/opassert/gen/gentest/internal/idle"
+	"github.com/opassert/opassert/gen/gentest/internal/idle/checked"
+	"github.com/opassert/opassert/gen/gentest/internal/idle/release"
 )
 
 // A cost is an op called as it is and through wrappers, on so many tensors:
