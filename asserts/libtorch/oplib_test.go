@@ -16,9 +16,9 @@ import (
 	"github.com/opassert/opassert/allowlist"
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/libtorch"
+	"github.com/opassert/opassert/asserts/libtorch/engine"
 	"github.com/opassert/opassert/asserts/libtorch/libtorchtest"
 	"github.com/opassert/opassert/gen/plan"
-	"github.com/opassert/opassert/schema"
 )
 
 const oplib = "../../testdata/oplib"
@@ -87,15 +87,10 @@ func tensor(t testing.TB, spec libtorch.Spec) libtorch.Tensor {
 // planned returns the op with every check that its schema calls for.
 func planned(t testing.TB, op *libtorch.Op) *asserts.Op {
 	t.Helper()
-	text := op.Schema
-	if op.Namespace == "aten" {
-		text = "aten::" + text
-	}
-	parsed, err := schema.ParseDispatcher(text)
+	parsed, err := engine.Schema(op)
 	if err != nil {
 		t.Fatal(err)
 	}
-	parsed.CompositeImplicit = op.Composite
 	planner, err := plan.NewPlanner("full", nil, allowlist.Where{})
 	if err != nil {
 		t.Fatal(err)
@@ -169,6 +164,8 @@ func opCases(t testing.TB) []opCase {
 		{"memo", []libtorch.Value{x()}, []string{"OA005 result"}},
 		{"pad_even", []libtorch.Value{floats(t, 2)}, nil},
 		{"pad_even", []libtorch.Value{x()}, []string{"OA011 result"}},
+		{"dropout", []libtorch.Value{x(), libtorch.Bool(true)}, nil},
+		{"dropout", []libtorch.Value{x(), libtorch.Bool(false)}, []string{"OA007 result self"}},
 	}
 }
 

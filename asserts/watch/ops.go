@@ -12,22 +12,6 @@ import (
 	"github.com/opassert/opassert/schema"
 )
 
-// own are the namespaces of PyTorch itself, in all versions up to 2.15.
-var own = []string{
-	"_c10d_functional", "_c10d_functional_autograd", "_caffe2", "_dtensor", "_inductor_debug", "_inductor_test", "_native", "_native_aot",
-	"_quantized", "_test", "ao", "aten", "aten_optimized", "bucketing", "c10d", "c10d_functional", "coor", "cplib", "cuda", "debug_mode_ops",
-	"debugprims", "device_mesh", "export", "flex_gemm", "flex_lib", "fsdp", "inductor", "inductor_prims", "mempool", "metal", "metal_prepack",
-	"mkl", "mkldnn", "mkldnn_prepacked", "nvprims", "onednn", "onnx", "onnx_symbolic", "pippy", "prepacked", "prim", "prims", "profiler",
-	"quantization", "quantized", "quantized_decomposed", "rngprims", "semi_structured", "sparse", "static_runtime", "streams", "symm_mem",
-	"torch_attn", "torch_vendor_quack", "triton", "vulkan", "vulkan_prepack", "xnnpack",
-}
-
-// custom reports whether an op, by its name, is not PyTorch's own.
-func custom(name string) bool {
-	namespace, _, _ := strings.Cut(name, "::")
-	return !slices.Contains(own, namespace)
-}
-
 // A watched op is one whose calls are looked at.
 type watchedOp struct {
 	number int64
@@ -71,7 +55,7 @@ func (o *ops) meet(version, record string) (*watchedOp, []byte, error) {
 		o.byText[key] = w
 	}
 	looked := w.unread == "" && (o.wants == nil || o.wants(w.name))
-	about := []int64{w.number, truth(custom(w.name)), truth(looked)}
+	about := []int64{w.number, truth(engine.Custom(w.name)), truth(looked)}
 	if !looked {
 		return w, words(append(about, 0, 0)...), nil
 	}
@@ -95,10 +79,7 @@ func (o *ops) add(version string, listed *libtorch.Op, raised bool) (*watchedOp,
 		w.unread = err.Error()
 		return w, nil
 	}
-	composite := op.CompositeImplicit && custom(w.name)
-	if composite {
-		op.CompositeImplicit = false // of ops that are not PyTorch's own sharing and identity are judged
-	}
+	composite := listed.Composite && !op.CompositeImplicit // seen above the ops that it calls, which hold what it returns
 	plan, err := o.plan(version, op)
 	if err != nil {
 		return nil, err

@@ -11,6 +11,7 @@ import (
 
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/libtorch"
+	"github.com/opassert/opassert/asserts/libtorch/engine"
 )
 
 // A process is one connection: a process of the program that is watched.
@@ -89,7 +90,7 @@ func (p *process) hello(text string) ([]byte, error) {
 		maxBytes = math.MaxInt64
 	}
 	settings := words(int64(c.Content), int64(max(1, c.Sample)), maxBytes, 0)
-	return append(settings, " "+strings.Join(own, " ")+" "...), nil
+	return append(settings, " "+strings.Join(engine.Own, " ")+" "...), nil
 }
 
 // call judges a call that does not look usual. The answer is a number where

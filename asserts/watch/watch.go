@@ -22,6 +22,7 @@ import (
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/internal/compile"
 	"github.com/opassert/opassert/asserts/libtorch"
+	"github.com/opassert/opassert/asserts/libtorch/engine"
 	"github.com/opassert/opassert/asserts/libtorch/installed"
 	"github.com/opassert/opassert/asserts/suite"
 	"github.com/opassert/opassert/schema"
@@ -258,7 +259,7 @@ func (r *run) registered(names []string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, name := range names {
-		if custom(name) {
+		if engine.Custom(name) {
 			r.names[name] = true
 		}
 	}
@@ -315,7 +316,7 @@ func inside(op *watchedOp, v *asserts.Violation) string {
 	switch {
 	case !v.Subject.Inside && !v.Against.Inside:
 		return ""
-	case !custom(op.name):
+	case !engine.Custom(op.name):
 		return "inside a sparse, quantized or nested tensor, which PyTorch's own ops share"
 	case v.Code == asserts.FreshImpl && v.Subject.Aliased:
 		return "a part as it lies in its tensor: autograd makes the view of it"

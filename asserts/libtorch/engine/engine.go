@@ -133,7 +133,9 @@ func (l *Libtorch) operator(op *libtorch.Op) suite.Operator {
 	return o
 }
 
-// Schema reads the schema that the dispatcher has of an op.
+// Schema reads the schema that the dispatcher has of an op. Of PyTorch's own
+// ops those that decompose may return their arguments; what a library defines
+// without a dispatch key is a kernel like another.
 func Schema(op *libtorch.Op) (*schema.Op, error) {
 	text := op.Schema
 	if op.Namespace == "aten" {
@@ -144,7 +146,7 @@ func Schema(op *libtorch.Op) (*schema.Op, error) {
 		return nil, err
 	}
 	parsed.Namespace = op.Namespace
-	parsed.CompositeImplicit = op.Composite
+	parsed.CompositeImplicit = op.Composite && !Custom(op.Name)
 	parsed.Tags = op.Tags
 	return parsed, nil
 }
@@ -171,8 +173,28 @@ func unseen(op *schema.Op, live *libtorch.Op) []suite.Unseen {
 		}
 		tensors++
 	}
+	if live.Composite && Custom(live.Name) {
+		unseen = append(unseen, counts(op)...)
+	}
 	for _, typ := range live.OutOfSight() {
 		unseen = append(unseen, suite.Unseen{Code: asserts.FreshImpl, Reason: "tensors inside a " + typ + " are out of sight"})
+	}
+	return unseen
+}
+
+// counts lists the use counts of what an op returns that runs by calling others:
+// autograd, and views that these make, hold it too.
+func counts(op *schema.Op) []suite.Unseen {
+	var unseen []suite.Unseen
+	results := 0
+	for _, r := range op.Func.Returns {
+		if !r.Type.IsTensorLike() {
+			continue
+		}
+		for _, code := range []asserts.Code{asserts.FreshImpl, asserts.FreshStorage} {
+			unseen = append(unseen, suite.Unseen{Code: code, On: asserts.ResultRef(results), Reason: "the ops that a composite op calls hold what it returns"})
+		}
+		results++
 	}
 	return unseen
 }
