@@ -19,8 +19,8 @@ var holds = struct {
 
 // held is a storage that a call reads.
 type held struct {
-	sync.Mutex        // taken while its bytes are read
-	goroutine  uint64 // whose call was the first
+	sync.Mutex         // taken while its bytes are read
+	goroutine  uintptr // whose call was the first
 	looks      int
 	contended  bool // another goroutine's call held it meanwhile
 }
@@ -28,7 +28,7 @@ type held struct {
 // A holding is what one call holds.
 type holding struct {
 	marker    Snapshot // what stands in the call's observations until they are filled in
-	goroutine uint64
+	goroutine uintptr
 	storages  []ID // one for each look
 }
 

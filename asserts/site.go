@@ -82,13 +82,6 @@ var module = sync.OnceValue(func() string {
 	return ""
 })
 
-// goroutine returns the number of this goroutine, which the runtime tells at
-// the beginning of a stack trace alone.
-func goroutine() uint64 {
-	var trace [32]byte
-	return number(bytes.TrimPrefix(trace[:runtime.Stack(trace[:], false)], []byte("goroutine ")))
-}
-
 // goroutines returns the number of this goroutine and of the one that started
 // it, 0 for none. The runtime tells them in stack traces alone; this is slow,
 // and done for violations only.
