@@ -11,10 +11,31 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 enum { REPLIES = 3 };  // ReplyFile
+
+// The address space that Go's run time and its threads reserve, measured, and
+// what a worker needs for it and for its kernels, in MiB.
+enum { GO = 2048, WORKER = 2304 };
+
+// short_of writes into text that the limit of address space is lower than what
+// is needed besides what this process has, in MiB, or returns 0. Go's run time
+// would end in the middle, with a dump of its own.
+static int short_of(unsigned long more, char *text, size_t size) {
+  unsigned long pages = 0;
+  struct rlimit limit;
+  FILE *statm = fopen("/proc/self/statm", "r");
+  if (statm != NULL) {
+    if (fscanf(statm, "%lu", &pages) != 1) pages = 0;
+    fclose(statm);
+  }
+  unsigned long need = (pages * sysconf(_SC_PAGESIZE) >> 10) + (more << 10);
+  if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY || limit.rlim_cur >> 10 >= need) return 0;
+  return snprintf(text, size, "%lu MiB of address space are too few: raise the limit with ulimit -v %lu or more", (unsigned long)(limit.rlim_cur >> 20), need);
+}
 
 static void tell(int status) {
   if (WIFSIGNALED(status)) {
@@ -38,8 +59,17 @@ static void load(const char *variable) {
 }
 
 __attribute__((constructor)) static void watch(void) {
-  if (getenv("OPASSERT_WORKER") == NULL) return;
+  char text[200];
+  if (getenv("OPASSERT_WORKER") == NULL) {
+    if (!short_of(GO, text, sizeof text)) return;
+    fprintf(stderr, "opassert: %s\n", text);
+    _exit(2);
+  }
   load("OPASSERT_SHIM");
+  if (short_of(WORKER, text, sizeof text)) {
+    dprintf(REPLIES, "fault \"a worker did not start: %s\"\n", text);
+    _exit(1);
+  }
   for (;;) {
     pid_t worker = fork();
     if (worker == 0) {

@@ -5,13 +5,17 @@
 #endif
 #include <ATen/FunctionalTensorWrapper.h>
 #include <ATen/NestedTensorImpl.h>
-#include <ATen/core/NamedTensor.h>
 #include <ATen/SparseCsrTensorImpl.h>
 #include <ATen/SparseTensorImpl.h>
 #include <ATen/quantized/QTensorImpl.h>
 #include <ATen/quantized/Quantizer.h>
 #include <c10/core/ScalarTypeToTypeMeta.h>
 #include <torch/csrc/api/include/torch/version.h>
+// Named tensors were removed in 2.13. The header may still be in /usr/include.
+#if TORCH_VERSION_MAJOR == 1 || (TORCH_VERSION_MAJOR == 2 && TORCH_VERSION_MINOR < 13)
+#define NAMED_TENSORS
+#include <ATen/core/NamedTensor.h>
+#endif
 
 namespace opassert {
 namespace {
@@ -162,11 +166,13 @@ bool requires_grad(const TensorImpl* impl) {
 
 // names_of returns the names of the dimensions, "" where they have none.
 std::string names_of(const TensorImpl* impl) {
-  if (!at::impl::has_names(impl)) return "";
   std::string names;
+#ifdef NAMED_TENSORS
+  if (!at::impl::has_names(impl)) return names;
   for (const at::Dimname& name : at::impl::get_names(impl)) {
     names += (names.empty() ? "" : ", ") + std::string(name.symbol().toUnqualString());
   }
+#endif
   return names;
 }
 
