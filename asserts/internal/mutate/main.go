@@ -7,7 +7,8 @@
 // for or a case asks. Each is negated, taken for true and taken for false:
 // this also drops it from the && or || around it, and removes a ! before it.
 // All mutants are compiled at once, into test binaries that an environment
-// variable switches, so that a mutant costs one run of the tests.
+// variable switches, so that a mutant costs one run of the tests: of those that
+// ask its condition, where it comes out otherwise, the fast ones first.
 //
 // A mutant that no test can tell from the source is excused by a comment on
 // the condition's line, which names the mutant and says why:
@@ -51,6 +52,7 @@ func main() {
 type score struct {
 	conditions, killed, late     int      // late: killed since the tests ran for too long
 	survived, equivalent, errant []mutant // errant: excused, and killed all the same
+	unreached                    int      // survived, as no test asks the condition
 }
 
 func (s *score) lacks() bool { return len(s.survived)+len(s.errant) > 0 }
@@ -66,8 +68,8 @@ func (s *score) print(w io.Writer, name string) {
 		fmt.Fprintf(w, "%v: equivalent as %s: %s\n", m.pos, m.way, m.excuse)
 	}
 	killed := s.killed + len(s.errant)
-	fmt.Fprintf(w, "%s: %d conditions, %d mutants killed, %d of them by the clock, %d equivalent, %d survived: score %.1f%%\n",
-		name, s.conditions, killed, s.late, len(s.equivalent), len(s.survived), 100*float64(killed)/float64(max(1, killed+len(s.survived))))
+	fmt.Fprintf(w, "%s: %d conditions, %d mutants killed, %d of them by the clock, %d equivalent, %d survived, %d of them unreached: score %.1f%%\n",
+		name, s.conditions, killed, s.late, len(s.equivalent), len(s.survived), s.unreached, 100*float64(killed)/float64(max(1, killed+len(s.survived))))
 }
 
 // measure runs the tests on every mutant of the files.
@@ -128,6 +130,9 @@ func measure(files, packages []string, skip string) (*score, error) {
 			}
 		default:
 			s.survived = append(s.survived, m)
+			if !outcomes[i].reached {
+				s.unreached++
+			}
 		}
 	}
 	return s, nil

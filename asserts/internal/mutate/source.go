@@ -70,7 +70,7 @@ func instrument(files []string, dir string) ([]condition, string, error) {
 		if err := os.WriteFile(copied, switched(src, found, len(conditions)), 0o666); err != nil {
 			return nil, "", err
 		}
-		if err := os.WriteFile(switchFile, fmt.Appendf(nil, switchSource, tree.Name.Name, variable), 0o666); err != nil {
+		if err := os.WriteFile(switchFile, fmt.Appendf(nil, switchSource, tree.Name.Name, variable, recorder), 0o666); err != nil {
 			return nil, "", err
 		}
 		replace[abs] = copied
@@ -86,14 +86,20 @@ func instrument(files []string, dir string) ([]condition, string, error) {
 }
 
 // variable switches the mutants: "12 true" takes condition 12 for true.
-const variable = "OPASSERT_MUTANT"
+// recorder names a file for what the conditions come out as.
+const (
+	variable = "OPASSERT_MUTANT"
+	recorder = "OPASSERT_MUTANT_LOG"
+)
 
 const switchSource = `package %s
 
 import (
+	"fmt"
 	"os"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 var mutantID, mutantWay = func() (int, string) {
@@ -105,7 +111,12 @@ var mutantID, mutantWay = func() (int, string) {
 	return n, way
 }()
 
+var mutantLog, mutantLogged = os.Getenv(%q), sync.Map{}
+
 func mutant(id int, v bool) bool {
+	if mutantLog != "" {
+		mutantRecord(id, v)
+	}
 	if id != mutantID {
 		return v
 	}
@@ -116,6 +127,17 @@ func mutant(id int, v bool) bool {
 		return true
 	}
 	return false
+}
+
+func mutantRecord(id int, v bool) {
+	line := fmt.Sprintln(id, v)
+	if _, old := mutantLogged.LoadOrStore(line, true); old {
+		return
+	}
+	if f, err := os.OpenFile(mutantLog, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o666); err == nil {
+		f.WriteString(line)
+		f.Close()
+	}
 }
 `
 

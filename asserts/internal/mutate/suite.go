@@ -6,6 +6,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -13,82 +15,144 @@ import (
 
 // A suite is the tests that should notice a mutant.
 type suite struct {
-	binaries []binary
-	skip     string // a regular expression of the tests that are left out; none when empty
-	scratch  string // where tests put files; those of a broken one stay
+	parts   []part
+	scratch string // where tests put files; those of a broken one stay
 }
 
-// A binary is the compiled tests of a package.
-type binary struct {
+// A part is some tests of a package.
+type part struct {
 	path, dir, pkg string
-	limit          time.Duration // how long they may run before a mutant counts as noticed
+	run, skip      string // regular expressions of the tests; "" is any and none
+	limit          time.Duration
+	reached        map[string]bool // the conditions that the tests ask, with what they came out as: "12 true"
 }
 
 func build(packages []string, skip, overlay, dir string) (*suite, error) {
-	s := &suite{skip: skip, scratch: filepath.Join(dir, "scratch")}
+	s := &suite{scratch: filepath.Join(dir, "scratch")}
 	for i, pkg := range packages {
 		out, err := exec.Command("go", "list", "-f", "{{.Dir}}", pkg).Output()
 		if err != nil {
 			return nil, fmt.Errorf("go list %s: %w", pkg, err)
 		}
-		b := binary{path: filepath.Join(dir, strconv.Itoa(i)+".test"), dir: strings.TrimSpace(string(out)), pkg: pkg, limit: time.Hour}
-		cmd := exec.Command("go", "test", "-c", "-overlay", overlay, "-o", b.path, pkg)
+		p := part{path: filepath.Join(dir, strconv.Itoa(i)+".test"), dir: strings.TrimSpace(string(out)), pkg: pkg, skip: skip, limit: time.Hour}
+		cmd := exec.Command("go", "test", "-c", "-overlay", overlay, "-o", p.path, pkg)
 		if out, err := cmd.CombinedOutput(); err != nil {
 			return nil, fmt.Errorf("go test -c %s: %w\n%s", pkg, err, out)
 		}
-		s.binaries = append(s.binaries, b)
+		s.parts = append(s.parts, p)
 	}
 	return s, os.Mkdir(s.scratch, 0o777)
 }
 
-// warm runs the tests on the source, where they must pass, and takes the time
-// that they need as the measure of too long.
+// warm runs the tests on the source, where they must pass. It parts the slow
+// tests from the others, which then run first, and notes which conditions each
+// part asks and how long it takes.
 func (s *suite) warm() error {
-	for i := range s.binaries {
-		b := &s.binaries[i]
-		start := time.Now()
-		if o := s.runOne(*b, nil); o.failed != "" {
-			return fmt.Errorf("the tests of %s fail without a mutant", b.pkg)
+	var fast, slow []part
+	for _, p := range s.parts {
+		out, err := s.command(context.Background(), p, "-test.v").Output()
+		if err != nil {
+			return fmt.Errorf("the tests of %s fail without a mutant", p.pkg)
 		}
-		b.limit = 10*time.Second + 10*time.Since(start)
+		names := slowTests(string(out))
+		if names != "" {
+			slow = append(slow, part{path: p.path, dir: p.dir, pkg: p.pkg, run: names, skip: p.skip, limit: p.limit})
+		}
+		p.skip = strings.Trim(p.skip+"|"+names, "|")
+		fast = append(fast, p)
+	}
+	s.parts = append(fast, slow...)
+	for i := range s.parts {
+		p := &s.parts[i]
+		log := filepath.Join(s.scratch, "reached")
+		cmd := s.command(context.Background(), *p)
+		cmd.Env = append(cmd.Env, recorder+"="+log)
+		start := time.Now()
+		if err := cmd.Run(); err != nil {
+			return fmt.Errorf("the tests of %s fail without a mutant, when only %q run, without %q", p.pkg, p.run, p.skip)
+		}
+		p.limit = 10*time.Second + 10*time.Since(start)
+		text, err := os.ReadFile(log)
+		if err != nil && !os.IsNotExist(err) {
+			return err
+		}
+		p.reached = make(map[string]bool)
+		for line := range strings.Lines(string(text)) {
+			p.reached[strings.TrimSpace(line)] = true
+		}
+		os.Remove(log)
 	}
 	return nil
 }
 
-// An outcome is what the tests made of a mutant.
-type outcome struct {
-	failed string // the first package whose tests failed
-	late   bool   // it did not fail but ran for too long
-}
+var passed = regexp.MustCompile(`(?m)^--- PASS: (\w+) \((\d+\.\d+)s\)$`)
 
-// run runs the tests on a mutant, those of its own package first: they are the
-// likely ones to notice.
-func (s *suite) run(m *mutant) outcome {
-	for _, own := range []bool{true, false} {
-		for _, b := range s.binaries {
-			if own != (b.dir == filepath.Dir(m.file)) {
-				continue
-			}
-			if o := s.runOne(b, m); o.failed != "" {
-				return o
-			}
+// slowTests returns an expression of the tests that took the most of the time.
+func slowTests(output string) string {
+	var names []string
+	for _, m := range passed.FindAllStringSubmatch(output, -1) {
+		if seconds, err := strconv.ParseFloat(m[2], 64); err == nil && seconds > 0.05 {
+			names = append(names, "^"+m[1]+"$")
 		}
 	}
-	return outcome{}
+	return strings.Join(names, "|")
 }
 
-func (s *suite) runOne(b binary, m *mutant) outcome {
-	ctx, cancel := context.WithTimeout(context.Background(), b.limit)
+// An outcome is what the tests made of a mutant.
+type outcome struct {
+	failed  string // the first package whose tests failed
+	late    bool   // it did not fail but ran for too long
+	reached bool   // a test asks the condition
+}
+
+// run runs the tests on a mutant that may notice it, fast ones first, and of
+// these those of its own package: they are the likely ones.
+func (s *suite) run(m *mutant) outcome {
+	parts := slices.Clone(s.parts)
+	slices.SortStableFunc(parts, func(a, b part) int { return rank(a, m) - rank(b, m) })
+	var o outcome
+	for _, p := range parts {
+		o.reached = o.reached || p.reached[fmt.Sprint(m.id, " true")] || p.reached[fmt.Sprint(m.id, " false")]
+		if !p.mayNotice(m) {
+			continue
+		}
+		if failed, late := s.runOne(p, m); failed {
+			return outcome{p.pkg, late, true}
+		}
+	}
+	return o
+}
+
+func rank(p part, m *mutant) int {
+	switch {
+	case p.run != "":
+		return 2
+	case p.dir != filepath.Dir(m.file):
+		return 1
+	}
+	return 0
+}
+
+// mayNotice reports whether the mutant differs from the source in what the
+// tests ask.
+func (p part) mayNotice(m *mutant) bool {
+	asked := func(came string) bool { return p.reached[fmt.Sprint(m.id, " ", came)] }
+	return m.way != "true" && asked("true") || m.way != "false" && asked("false")
+}
+
+func (s *suite) runOne(p part, m *mutant) (failed, late bool) {
+	ctx, cancel := context.WithTimeout(context.Background(), p.limit)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, b.path, "-test.short", "-test.failfast", "-test.skip="+s.skip)
-	cmd.Dir = b.dir
+	cmd := s.command(ctx, p)
+	cmd.Env = append(cmd.Env, fmt.Sprintf("%s=%d %s", variable, m.id, m.way))
+	return cmd.Run() != nil, ctx.Err() != nil
+}
+
+func (s *suite) command(ctx context.Context, p part, flags ...string) *exec.Cmd {
+	flags = append(flags, "-test.short", "-test.failfast", "-test.run="+p.run, "-test.skip="+p.skip)
+	cmd := exec.CommandContext(ctx, p.path, flags...)
+	cmd.Dir = p.dir
 	cmd.WaitDelay = time.Second
 	cmd.Env = append(os.Environ(), "TMPDIR="+s.scratch)
-	if m != nil {
-		cmd.Env = append(cmd.Env, fmt.Sprintf("%s=%d %s", variable, m.id, m.way))
-	}
-	if cmd.Run() == nil {
-		return outcome{}
-	}
-	return outcome{b.pkg, ctx.Err() != nil}
+	return cmd
 }
