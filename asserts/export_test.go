@@ -13,7 +13,7 @@ func Clean(op *Op, s *Seen, policy *Policy) bool {
 	return c.cleanSeen(s)
 }
 
-// ParseOPASSERT tells what OPASSERT would set.
+// ParseOPASSERT returns what OPASSERT would set.
 func ParseOPASSERT(text string) (level Level, reporter Reporter, policy *Policy, sample float64, err error) {
 	s, err := parseSettings(text)
 	if err != nil {
@@ -27,6 +27,10 @@ var (
 	Logged    = logged
 	Collected = collected
 )
+
+// ForMode and ForTensor are what a policy skips.
+func (p *Policy) ForMode(m Mode) Codes     { return p.forMode(m) }
+func (p *Policy) ForTensor(t Traits) Codes { return p.forTensor(t) }
 
 // AddSkip adds a check to the rows of a preset.
 var AddSkip = addSkip

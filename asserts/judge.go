@@ -219,7 +219,7 @@ func (j *judge) seesContents(code Code, in *input) bool {
 
 func (j *judge) skip(code Code, tensors []*Observation) (reason string, skip bool) {
 	for _, m := range j.modes {
-		if j.policy.ForMode(m).Has(code) {
+		if j.policy.forMode(m).Has(code) {
 			return "mode " + m.Name, true
 		}
 	}

@@ -99,8 +99,8 @@ func (p *Policy) WithModeSkips(mode string, codes Codes) *Policy {
 	return q
 }
 
-// ForMode returns the checks that a mode skips.
-func (p *Policy) ForMode(m Mode) Codes {
+// forMode returns the checks that a mode skips.
+func (p *Policy) forMode(m Mode) Codes {
 	codes, ok := p.Modes[m.Name]
 	if !ok {
 		codes = m.Invalidates
@@ -108,8 +108,8 @@ func (p *Policy) ForMode(m Mode) Codes {
 	return codes | p.AnyMode
 }
 
-// ForTensor returns the checks that a tensor with these traits skips.
-func (p *Policy) ForTensor(t Traits) Codes {
+// forTensor returns the checks that a tensor with these traits skips.
+func (p *Policy) forTensor(t Traits) Codes {
 	var codes Codes
 	for _, r := range p.Rows {
 		if r.matches(t) {
@@ -159,15 +159,15 @@ func (p *Policy) Table() []PolicyLine {
 	}
 	var lines []PolicyLine
 	for _, s := range sorts {
-		lines = append(lines, PolicyLine{s.name, p.ForTensor(s.traits)})
+		lines = append(lines, PolicyLine{s.name, p.forTensor(s.traits)})
 	}
 	for _, r := range p.Rows {
 		if r.Trait > lastTrait {
-			lines = append(lines, PolicyLine{r.Reason, p.ForTensor(r.Trait)})
+			lines = append(lines, PolicyLine{r.Reason, p.forTensor(r.Trait)})
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(p.Modes)) {
-		lines = append(lines, PolicyLine{"mode " + name, p.ForMode(Mode{Name: name})})
+		lines = append(lines, PolicyLine{"mode " + name, p.forMode(Mode{Name: name})})
 	}
 	return append(lines, PolicyLine{"any other mode, besides what it declares", p.AnyMode})
 }

@@ -38,7 +38,7 @@ func (s *settings) finish() *settings {
 	s.special = s.policy.special(Identity)
 	s.quick = s.level == Identity
 	for _, m := range s.modes {
-		if s.policy.ForMode(*m) != 0 { //mutate:equivalent true: only saves time
+		if s.policy.forMode(*m) != 0 { //mutate:equivalent true: only saves time
 			s.quick = false
 		}
 	}
