@@ -40,7 +40,7 @@ var rooms = []room{
 	{"gen/vet", []string{"schema", "gen/internal/bind"}, []string{"golang.org/x/tools"}},
 	{"gen/gentest", []string{"asserts"}, nil},
 	{"gen/gentest/regen", []string{"gen", "schema"}, nil},
-	{"gen/gentest/selftest", []string{"asserts", "gen/gentest"}, nil},
+	{"gen/gentest/selftest", []string{"asserts", "schema", "gen/gentest"}, nil},
 	{"gen/gentest/aten", []string{"gen", "asserts", "testdata/conformance"}, nil},
 	{"=asserts", nil, nil},
 	{"asserts/internal", nil, nil},

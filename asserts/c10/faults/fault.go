@@ -7,8 +7,8 @@ import (
 	"github.com/opassert/opassert/asserts"
 )
 
-// A Fault is one call of a kernel that breaks one rule, and what a report must
-// say of it, once.
+// A Fault is one call of a kernel, or one schema, that breaks one rule, and what
+// a report must say of it, once.
 type Fault struct {
 	Op      string // "fault::rebinds.tensor"
 	Code    asserts.Code
@@ -18,7 +18,11 @@ type Fault struct {
 	Element int    // in the list; -1 where it is none
 	Against string // whom the subject is, or shares with, or should have; "" for nobody
 	Args    func() []any
-	Why     string // what the kernel does
+	Why     string // what the kernel does, or the schema
+
+	// Of a fault that no call shows, instead of Args: a schema, and how it reads
+	// without the fault.
+	Schema, Healthy string
 }
 
 // A Class is the class of an op, as the schema has it.
@@ -64,15 +68,11 @@ type Cell struct {
 	Impossible string
 }
 
-// Matrix returns every cell of the checks that a call can break, in order of
-// code, kind and class.
+// Matrix returns every cell, in order of code, kind and class.
 func Matrix() []Cell {
 	var cells []Cell
 	planted := All()
 	for code := range asserts.AllCodes.All() {
-		if code.About() == 0 {
-			continue
-		}
 		for _, kind := range Kinds() {
 			for _, class := range Classes() {
 				cell := Cell{Code: code, Kind: kind, Class: class, Impossible: impossible(code, kind, class)}
@@ -97,7 +97,7 @@ func impossible(code asserts.Code, kind Kind, class Class) string {
 		return fmt.Sprintf("%v is about arguments", code)
 	case about&asserts.Return != 0 && !kind.returned() && !also:
 		return fmt.Sprintf("%v is about returns", code)
-	case kind == Out && class != InPlace:
+	case kind == Out && class != InPlace && about != 0:
 		return "an op with an out argument writes it, so it is in-place"
 	case p.impossible != nil:
 		return p.impossible(kind, class)

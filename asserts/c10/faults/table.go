@@ -1,6 +1,8 @@
 package faults
 
 import (
+	"slices"
+
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/c10"
 )
@@ -19,6 +21,11 @@ var plants = map[asserts.Code]plant{}
 func planting(code asserts.Code, p plant) asserts.Code {
 	plants[code] = p
 	return code
+}
+
+// Calls returns every fault that a call shows, in order of the checks.
+func Calls() []Fault {
+	return slices.DeleteFunc(All(), func(f Fault) bool { return f.Schema != "" })
 }
 
 // All returns every fault, in order of the checks.
@@ -77,7 +84,9 @@ func inArguments(code asserts.Code, act, why string) []Fault {
 
 // fault returns a fault.
 func fault(code asserts.Code, class Class, kind Kind, op, subject string, element int, against string, args func() []any, why string) Fault {
-	return Fault{"fault::" + op, code, class, kind, subject, element, against, args, why}
+	return Fault{
+		Op: "fault::" + op, Code: code, Class: class, Kind: kind, Subject: subject, Element: element, Against: against, Args: args, Why: why,
+	}
 }
 
 // A Silent is a call that breaks no rule, although it comes close.

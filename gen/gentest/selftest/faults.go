@@ -1,12 +1,15 @@
 package selftest
 
 import (
+	"errors"
 	"fmt"
+	"go/token"
 	"slices"
 
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/c10/faults"
 	"github.com/opassert/opassert/gen/gentest/faulty"
+	"github.com/opassert/opassert/schema"
 )
 
 // A FaultResult is what came of one planted fault.
@@ -15,19 +18,24 @@ type FaultResult struct {
 	Level asserts.Level
 	Wrong string // what is wrong with the report, "" when it is as it should be
 	Ran   Ran
+
+	Findings []schema.Finding // instead of Ran, where the fault is a schema
 }
 
-// Faults runs every planted fault, at every level that a wrapper judges at, and
-// those that only a call on meta shows against one.
+// Faults runs every planted fault, at every level that a wrapper judges at,
+// those that only a call on meta shows against one, and those in schemas.
 func Faults() []FaultResult {
 	var results []FaultResult
 	for _, level := range levels {
-		for _, f := range faults.All() {
+		for _, f := range faults.Calls() {
 			results = append(results, runFault(f, level))
 		}
 	}
 	for _, f := range faults.All() {
-		if !f.Code.OnCall() {
+		switch {
+		case f.Schema != "":
+			results = append(results, lint(f))
+		case !f.Code.OnCall():
 			results = append(results, runOnMeta(f))
 		}
 	}
@@ -45,6 +53,45 @@ func runOnMeta(f faults.Fault) FaultResult {
 	r.Ran.Violations = f.OnMeta(faulty.Kernels[i]).Violations
 	r.Wrong = wrong(f, r.Ran)
 	return r
+}
+
+// lint looks for a fault in its schema, and in the schema without it.
+func lint(f faults.Fault) FaultResult {
+	r := FaultResult{Fault: f, Level: f.Code.Level()}
+	op, err := schema.ParseDispatcher(f.Schema)
+	healthy, twinErr := schema.ParseDispatcher(f.Healthy)
+	if err := errors.Join(err, twinErr); err != nil {
+		r.Wrong = err.Error()
+		return r
+	}
+	r.Findings = schema.LintOp(op)
+	switch twin := schema.LintOp(healthy); {
+	case len(r.Findings) != 1:
+		r.Wrong = fmt.Sprintf("reported %d times: %v", len(r.Findings), r.Findings)
+	case subjectAt(op, r.Findings[0].Pos) != f.Subject:
+		r.Wrong = fmt.Sprintf("reported on %q, not on %s", subjectAt(op, r.Findings[0].Pos), f.Subject)
+	case len(twin) > 0:
+		r.Wrong = fmt.Sprintf("a false alarm on %s: %s", f.Healthy, twin[0].Message)
+	}
+	return r
+}
+
+// subjectAt returns the name of the argument or return at a place in a schema.
+func subjectAt(op *schema.Op, pos token.Position) string {
+	for _, a := range op.Func.Args {
+		if a.Pos == pos {
+			return a.Name
+		}
+	}
+	for i, r := range op.Func.Returns {
+		switch {
+		case r.Pos == pos && len(op.Func.Returns) == 1:
+			return "result"
+		case r.Pos == pos:
+			return fmt.Sprint("result", i)
+		}
+	}
+	return ""
 }
 
 func runFault(f faults.Fault, level asserts.Level) FaultResult {

@@ -5,11 +5,14 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/opassert/opassert/allowlist"
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/c10/faults"
 	"github.com/opassert/opassert/asserts/c10/samples"
 	"github.com/opassert/opassert/gen/gentest"
 	"github.com/opassert/opassert/gen/gentest/faulty"
+	"github.com/opassert/opassert/gen/plan"
+	"github.com/opassert/opassert/schema"
 )
 
 func TestEveryFaultIsReportedOnce(t *testing.T) {
@@ -82,7 +85,7 @@ func TestEveryFaultHasAHealthyTwin(t *testing.T) {
 			}
 		}
 	}
-	for _, f := range faults.All() {
+	for _, f := range faults.Calls() { // a fault in a schema has its twin beside it
 		kind := f.Kind
 		if kind == faults.Out && f.Code.About()&asserts.Return != 0 {
 			kind = faults.Single
@@ -147,16 +150,36 @@ func TestFaultsAreWhatTheirSchemasSay(t *testing.T) {
 	}
 	for _, f := range faults.All() {
 		op := ops[f.Op]
+		if f.Schema != "" {
+			op = planned(t, f.Schema)
+		}
 		if got := classOf(op); got != f.Class {
 			t.Errorf("%s is %s, the table says %s", f.Op, got, f.Class)
 		}
-		i := slices.IndexFunc(op.Plan(), func(c asserts.Check) bool { return c.Code == f.Code && op.Subject(c.On).Name == f.Subject })
+		i := slices.IndexFunc(op.Plan(), func(c asserts.Check) bool {
+			return (c.Code == f.Code || f.Schema != "") && op.Subject(c.On).Name == f.Subject
+		})
 		if i < 0 {
 			t.Errorf("%s: %v is not planned on %s", f.Op, f.Code, f.Subject)
 		} else if got := kindOf(op, op.Plan()[i].On); got != f.Kind && f.Kind != faults.Out {
 			t.Errorf("%s of %s is a %s, the table says %s", f.Subject, f.Op, got, f.Kind)
 		}
 	}
+}
+
+// planned returns the op of a schema.
+func planned(t *testing.T, text string) *asserts.Op {
+	t.Helper()
+	op, err := schema.ParseDispatcher(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	planner, err := plan.NewPlanner("full", nil, allowlist.Where{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	planned := planner.Plan(op).Asserts(asserts.Meta)
+	return &planned
 }
 
 func TestHealthyKernelsAreSilent(t *testing.T) {
@@ -171,6 +194,19 @@ func TestHealthyKernelsAreSilent(t *testing.T) {
 
 // The comparison of reports is itself able to fail.
 func TestWrongReportIsNoticed(t *testing.T) {
+	for name, change := range map[string]func(*faults.Fault){
+		"subject":     func(f *faults.Fault) { f.Subject += "x" },
+		"schema":      func(f *faults.Fault) { f.Schema = f.Healthy },
+		"twin":        func(f *faults.Fault) { f.Healthy = f.Schema },
+		"no schema":   func(f *faults.Fault) { f.Schema = "(" },
+		"not healthy": func(f *faults.Fault) { f.Healthy = "(" },
+	} {
+		all := faults.All()
+		f := all[slices.IndexFunc(all, func(f faults.Fault) bool { return f.Schema != "" })]
+		if change(&f); lint(f).Wrong == "" {
+			t.Errorf("of a schema, a wrong %s goes unnoticed", name)
+		}
+	}
 	right := Faults()[0]
 	for name, change := range map[string]func(*faults.Fault){
 		"code":    func(f *faults.Fault) { f.Code++ },

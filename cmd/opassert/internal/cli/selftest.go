@@ -75,7 +75,8 @@ func (inv *invocation) listFaults() error {
 func (inv *invocation) showFault(name string) error {
 	results := selftest.Faults()
 	i := slices.IndexFunc(results, func(r selftest.FaultResult) bool {
-		return r.Level == max(asserts.Content, r.Fault.Code.Level()) && (r.Fault.Op == name || strings.TrimPrefix(r.Fault.Op, "fault::") == name)
+		seen := r.Fault.Schema != "" || r.Level == max(asserts.Content, r.Fault.Code.Level())
+		return seen && (r.Fault.Op == name || strings.TrimPrefix(r.Fault.Op, "fault::") == name)
 	})
 	if i < 0 {
 		return fmt.Errorf("no planted fault %q; opassert selftest -list has their names", name)
@@ -86,6 +87,9 @@ func (inv *invocation) showFault(name string) error {
 		if err := v.WriteReport(inv.stdout); err != nil {
 			return err
 		}
+	}
+	for _, f := range r.Findings {
+		fmt.Fprintf(inv.stdout, "%s\n%v %s: %s; %s\n", r.Fault.Schema, r.Fault.Code, f.Op, f.Message, f.Fix)
 	}
 	if r.Wrong != "" {
 		fmt.Fprintf(inv.stdout, "which is wrong: %s\n", r.Wrong)
