@@ -22,6 +22,9 @@
 //     crash: SIGFPE
 //     reason: a size of 0 is divided by; fixed in 1.2
 //
+// With level: note, what breaks the checks is reported as a note, which is no
+// error, rather than left out.
+//
 // op, reason, and checks or crash are required.
 package allowlist
 
@@ -46,6 +49,7 @@ type Entry struct {
 	Pos       token.Position
 	Op        string // "add": every overload; "add.out": that one
 	Checks    asserts.Codes
+	Note      bool     // they are reported, as notes
 	Crashes   []string // causes that the op may crash with: "SIGFPE", "hang"
 	Reason    string
 	Reference string    // a link, or ""

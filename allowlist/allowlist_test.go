@@ -361,3 +361,15 @@ func allErrors(err error) string {
 	scanner.PrintError(&b, err)
 	return b.String()
 }
+
+// An entry may make notes of what breaks the checks.
+func TestNotes(t *testing.T) {
+	list, err := Parse("a.yaml", []byte("- op: add\n  checks: [OA007]\n  level: note\n  reason: r\n- op: mul\n  checks: [OA007]\n  reason: r\n"), nil)
+	if err != nil || !list.Entries[0].Note || list.Entries[1].Note {
+		t.Errorf("%+v, %v", list, err)
+	}
+	_, err = Parse("a.yaml", []byte("- op: add\n  checks: [OA007]\n  level: warning\n  reason: r\n"), nil)
+	if want := "a.yaml:3:10: expected level: note, for findings that are debatable"; err == nil || !strings.HasPrefix(err.Error(), want) {
+		t.Errorf("%v, want %s", err, want)
+	}
+}

@@ -80,6 +80,7 @@ var fields = []struct {
 	{"checks", false, func(p *parser, e *Entry, n *yaml.Node) { e.Checks = p.checks(n) }},
 	{"crash", false, func(p *parser, e *Entry, n *yaml.Node) { e.Crashes = p.causes(n) }},
 	{"reason", true, func(p *parser, e *Entry, n *yaml.Node) { e.Reason = p.text(n) }},
+	{"level", false, func(p *parser, e *Entry, n *yaml.Node) { e.Note = p.note(n) }},
 	{"reference", false, func(p *parser, e *Entry, n *yaml.Node) { e.Reference = p.text(n) }},
 	{"device", false, func(p *parser, e *Entry, n *yaml.Node) { e.Device = p.text(n) }},
 	{"versions", false, func(p *parser, e *Entry, n *yaml.Node) { e.Versions = p.versions(n) }},
@@ -112,6 +113,14 @@ func (p *parser) entry(n *yaml.Node) *Entry {
 		p.Report(n, "checks is missing: every exception says op, checks and reason")
 	}
 	return e
+}
+
+// note reads the level of an entry.
+func (p *parser) note(n *yaml.Node) bool {
+	if n.Value != "note" {
+		p.ReportKind(n, "level: note, for findings that are debatable")
+	}
+	return true
 }
 
 // causes reads a cause of crashes, or a list of them.

@@ -90,6 +90,8 @@ func (r Result) junit(class string) junitCase {
 		c.Failure = &junitNote{Message: r.title(), Type: r.Code.String(), Text: r.message()}
 	case Crashed, Failed:
 		c.Error = &junitNote{Message: r.title(), Type: string(r.Status), Text: r.message()}
+	case Noted:
+		c.Skipped = &junitNote{Message: "note: " + r.Reason, Text: r.message()}
 	case Known:
 		c.Skipped = &junitNote{Message: "known: the baseline has it", Text: r.message()}
 	case Skipped:

@@ -13,6 +13,7 @@ type Op struct {
 	Composite bool      // CompositeImplicit: it decomposes and may return its argument
 	Tags      []string  // the schema's, sorted
 	Waived    []Code    // the checks that an allowlist waives
+	Notes     []Excuse  // the checks whose violations an allowlist makes notes
 
 	// Checks is what is checked instead of what the schema calls for, where it
 	// is not nil: the plan of a preset.

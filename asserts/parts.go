@@ -18,6 +18,7 @@ func WithParts(op *Op) *Op {
 		Results:   withParts(op.Results),
 		Composite: op.Composite,
 		Tags:      op.Tags,
+		Notes:     op.Notes,
 		Checks:    []Check{},
 	}
 	parts := func(r Ref) Ref {

@@ -17,16 +17,19 @@ type Reporter interface {
 }
 
 // Panic panics, with the *Violation, or with the [Violations] where a call has
-// several. It is the default.
+// several; notes are left to the [Summary]. It is the default.
 var Panic Reporter = panics{}
 
 type panics struct{}
 
 func (panics) Report(vs Violations) {
-	if len(vs) == 1 {
+	switch vs = vs.errors(); len(vs) {
+	case 0:
+	case 1:
 		panic(vs[0])
+	default:
+		panic(vs)
 	}
-	panic(vs)
 }
 
 // Log writes reports to w. A violation that was written before, of the same

@@ -31,6 +31,7 @@ type Status string
 
 const (
 	Violated Status = "violated"
+	Noted    Status = "noted" // violated, which is debatable: no error
 	Passed   Status = "passed"
 	Skipped  Status = "skipped"
 	Crashed  Status = "crashed" // the kernel took its process down
@@ -40,8 +41,12 @@ const (
 
 // Result returns the violation as a result.
 func (v *Violation) Result() Result {
+	status := Violated
+	if v.Note != "" {
+		status = Noted
+	}
 	return Result{
-		Op: v.Op, Code: v.Code, Subject: v.Subject.String(), Status: Violated,
+		Op: v.Op, Code: v.Code, Subject: v.Subject.String(), Status: status, Reason: v.Note,
 		Device: v.Device, DType: v.DType, Count: 1, Report: v.Error(), Site: v.Site,
 	}
 }
@@ -121,7 +126,7 @@ func WriteText(w io.Writer, results []Result) error {
 		}
 	}
 	var totals []string
-	for _, s := range []Status{Violated, Crashed, Failed, Known, Skipped, Passed} {
+	for _, s := range []Status{Violated, Noted, Crashed, Failed, Known, Skipped, Passed} {
 		n := 0
 		for _, r := range results {
 			if r.Status == s {

@@ -27,6 +27,7 @@ func results(t *testing.T) []asserts.Result {
 		{Op: "aten::lu_unpack", Status: asserts.Failed, Case: "8", Reason: "expected a \"square\" <matrix> & more"},
 		{Code: asserts.InputStorage, Status: asserts.Skipped, Reason: "no storage", Count: 12},
 		{Op: "aten::sin", Code: asserts.MetaAlias, Status: asserts.Skipped, Reason: "no kernel on meta"},
+		{Op: "aten::_foobar", Code: asserts.UndeclaredAlias, Subject: "result", Status: asserts.Noted, Reason: "an op of tests", Count: 2},
 	}
 }
 
@@ -182,7 +183,7 @@ func TestJUnitCounts(t *testing.T) {
 		total.Errors += got.Errors
 		total.Skipped += got.Skipped
 	}
-	want := counts{Tests: 7, Failures: 2, Errors: 2, Skipped: 2}
+	want := counts{Tests: 8, Failures: 1, Errors: 2, Skipped: 4}
 	if total != want || doc.counts != want {
 		t.Errorf("%+v, says %+v, want %+v", total, doc.counts, want)
 	}
@@ -252,8 +253,8 @@ func TestSARIFShape(t *testing.T) {
 			prints[print] = true
 		}
 	}
-	if len(prints) != 7 {
-		t.Errorf("%d results, want 7", len(prints))
+	if len(prints) != 8 {
+		t.Errorf("%d results, want 8", len(prints))
 	}
 }
 

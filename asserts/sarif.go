@@ -119,6 +119,7 @@ func (r Result) sarif(root string) sarifResult {
 	kinds := map[Status][2]string{
 		Violated: {"fail", "error"},
 		Crashed:  {"fail", "error"},
+		Noted:    {"fail", "note"},
 		Known:    {"fail", "note"},
 		Failed:   {"fail", "warning"},
 		Skipped:  {"notApplicable", "none"},

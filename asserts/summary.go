@@ -126,6 +126,9 @@ func (s Summary) Write(w io.Writer) error {
 	}
 	for _, f := range s.Found {
 		fmt.Fprintf(&b, "  %d x %s", f.Count, f.Title())
+		if f.Note != "" {
+			b.WriteString("  (note)")
+		}
 		if site := f.Site.String(); site != "" {
 			fmt.Fprintf(&b, "  at %s", site)
 		}
@@ -158,7 +161,8 @@ func Main(m interface{ Run() int }) int {
 		}
 		Summarize().Write(os.Stderr)
 	}
-	if len(found) > 0 && status == 0 {
+	wrong := func(f Found) bool { return f.Note == "" }
+	if slices.ContainsFunc(found, wrong) && status == 0 {
 		status = 1
 	}
 	return status

@@ -64,7 +64,9 @@ func (t *T) take(vs Violations) bool {
 	if t.done {
 		return false
 	}
-	t.tb.Fail()
+	if len(vs.errors()) > 0 {
+		t.tb.Fail()
+	}
 	for _, v := range vs {
 		if t.seen.add(v) {
 			fmt.Fprintf(t.tb.Output(), "%s:%d: %v\n", filepath.Base(v.Site.File), v.Site.Line, v)

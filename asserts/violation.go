@@ -3,6 +3,7 @@ package asserts
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -16,6 +17,7 @@ type Violation struct {
 	Against Place // whom it is held against or shares with; zero: nobody
 	Saw     string
 	Fix     string
+	Note    string `json:",omitempty"` // why it is debatable, and no error; "" where it is one
 
 	Before, After Observation // of the subject; a return has no Before
 	Other         Observation // of Against, after the call
@@ -132,6 +134,7 @@ func (v *Violation) WriteReport(w io.Writer) error {
 	line("saw", v.Saw)
 	line("breaks", v.Code.Breaks())
 	line("fix", v.Fix)
+	line("note", v.Note)
 	line("skipped", skipList(v.Skipped))
 	line("repro", v.Repro)
 	line("waive", v.Waive())
@@ -153,6 +156,11 @@ func skipList(skips []Skip) string {
 // Waive is the allowlist entry that would excuse it, as YAML.
 func (v *Violation) Waive() string {
 	return fmt.Sprintf("{op: %s, checks: [%v], reason: ...}", strings.TrimPrefix(v.Op, "aten::"), v.Code)
+}
+
+// errors returns the violations that are no notes.
+func (vs Violations) errors() Violations {
+	return slices.DeleteFunc(slices.Clone(vs), func(v *Violation) bool { return v.Note != "" })
 }
 
 // Violations is what one call broke. It is an error whose parts errors.As and

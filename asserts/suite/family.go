@@ -30,7 +30,8 @@ func (r *Report) families() []*family {
 	byName := make(map[string]*family)
 	var all []*family
 	for _, op := range r.Ops {
-		if op.Against() == 0 {
+		noted := func(f *Finding) bool { return !f.Known }
+		if op.Against() == 0 && !slices.ContainsFunc(op.Findings, noted) {
 			continue
 		}
 		name := familyName(op.Op)

@@ -31,6 +31,7 @@ type pageCode struct{ Code, Name, Rule string }
 type pageFinding struct {
 	Code, Name, Op, Subject, Device, Saw, Call, Report, Repro string
 	Known                                                     bool
+	Note                                                      string
 }
 
 type pageCrash struct{ Op, Cause, Note, Report string }
@@ -69,7 +70,7 @@ func (r *Report) pageFinding(f *Finding) pageFinding {
 	v := r.violation(f)
 	return pageFinding{
 		Code: v.Code.String(), Name: v.Code.Name(), Op: v.Op, Subject: v.Subject.String(), Device: f.Device,
-		Saw: v.Saw, Call: f.Call, Report: v.Error(), Repro: v.Repro, Known: f.Known,
+		Saw: v.Saw, Call: f.Call, Report: v.Error(), Repro: v.Repro, Known: f.Known, Note: v.Note,
 	}
 }
 

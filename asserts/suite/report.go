@@ -39,7 +39,7 @@ func (r *Report) Findings() int {
 func (r *OpResult) Against() int {
 	n := 0
 	for _, f := range r.Findings {
-		if !f.Known {
+		if f.counts() {
 			n++
 		}
 	}
@@ -50,6 +50,10 @@ func (r *OpResult) Against() int {
 	}
 	return n
 }
+
+// counts reports whether the finding speaks against its op: it is no note, and
+// no baseline has it.
+func (f *Finding) counts() bool { return !f.Known && f.Violation.Note == "" }
 
 // Faults returns what went wrong in opassert itself, each once.
 func (r *Report) Faults() []string {
@@ -111,6 +115,9 @@ func (r *Report) results(op *OpResult) []asserts.Result {
 			all = append(all, asserts.Result{Op: op.Op, Status: asserts.Skipped, Reason: "never ran: " + op.reason(), Count: op.Cases})
 		}
 		return all
+	}
+	for _, w := range op.Waived {
+		all = append(all, asserts.Result{Op: op.Op, Code: w.Code, Status: asserts.Skipped, Count: w.Count, Reason: "waived: " + w.Reason})
 	}
 	all = append(all, op.held("cpu", &op.CPU)...)
 	return append(all, op.held("meta", &op.Meta)...)
@@ -309,9 +316,10 @@ type Totals struct {
 	Below, BelowRun   int // the same of ops with a kernel below autograd
 	Cases, Ran        int
 	Findings, Crashes int // that count
+	Notes             int // findings that are debatable
 	Known             int // findings and crashes that a baseline has
 	Judged            asserts.Counts
-	Skips             []asserts.Skip
+	Skips, Waived     []asserts.Skip
 	NoMeta            map[string]int
 }
 
@@ -323,8 +331,11 @@ func (r *Report) Totals() Totals {
 		t.Cases += op.Cases
 		t.Ran += op.Ran
 		for _, f := range op.Findings {
-			if !f.Known {
+			switch {
+			case f.counts():
 				t.Findings++
+			case !f.Known:
+				t.Notes++
 			}
 		}
 		t.Known += len(op.known())
@@ -344,6 +355,9 @@ func (r *Report) Totals() Totals {
 		}
 		all.add(&op.CPU)
 		all.add(&op.Meta)
+		for _, w := range op.Waived {
+			t.Waived = addSkip(t.Waived, w)
+		}
 		for why, n := range op.NoMeta {
 			t.NoMeta[why] += n
 		}
@@ -355,6 +369,9 @@ func (r *Report) Totals() Totals {
 func (r *Report) writeTotals(t *textWriter) {
 	sum := r.Totals()
 	t.line("%s, level %v, seed %d: %d findings and %d crashes in %d calls", r.Engine, r.Level, r.Seed, sum.Findings, sum.Crashes, sum.Ran)
+	if sum.Notes > 0 {
+		t.line("  notes   %d, which are debatable and no errors", sum.Notes)
+	}
 	if r.All > len(r.Ops) {
 		t.line("  interrupted after %d of %d ops", len(r.Ops), r.All)
 	}
@@ -377,6 +394,9 @@ func (r *Report) writeTotals(t *textWriter) {
 	t.line("  judged  %s", strings.Join(judged, ", "))
 	for _, s := range sum.Skips {
 		t.line("  skipped %v %d: %s", s.Code, s.Count, s.Reason)
+	}
+	for _, s := range sum.Waived {
+		t.line("  waived  %v %d: %s", s.Code, s.Count, s.Reason)
 	}
 	for _, why := range slices.Sorted(maps.Keys(sum.NoMeta)) {
 		if n := sum.NoMeta[why]; n > 20 || sum.Ops < 20 {

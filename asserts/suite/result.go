@@ -21,8 +21,8 @@ type OpResult struct {
 	CPU       tally          `json:"cpu"`
 	Meta      tally          `json:"meta"`
 	NoMeta    map[string]int `json:"nometa,omitempty"`
-	Lacks     map[string]int `json:"lacks,omitempty"`   // what the library does not have, by tensors that cases wanted
-	Excused   map[string]int `json:"excused,omitempty"` // violations that an allowlist waives, by code
+	Lacks     map[string]int `json:"lacks,omitempty"`  // what the library does not have, by tensors that cases wanted
+	Waived    []asserts.Skip `json:"waived,omitempty"` // violations that an allowlist waives
 	Findings  []*Finding     `json:"findings,omitempty"`
 	Crashes   []Crash        `json:"crashes,omitempty"`
 	Site      asserts.Site   `json:"site,omitzero"`   // of its schema, where that is in a file, or of its kernel
@@ -73,11 +73,8 @@ func (r *OpResult) add(c *caseResult) {
 		}
 		r.Lacks[what] += n
 	}
-	for _, e := range c.Excused {
-		if r.Excused == nil {
-			r.Excused = make(map[string]int)
-		}
-		r.Excused[e.String()]++
+	for _, w := range c.Waived {
+		r.Waived = addSkip(r.Waived, w)
 	}
 	for _, f := range c.Found {
 		r.find(f)
@@ -123,11 +120,16 @@ func (t *tally) add(other *tally) {
 		t.Judged[i] += n
 	}
 	for _, s := range other.Skips {
-		i := slices.IndexFunc(t.Skips, func(k asserts.Skip) bool { return k.Code == s.Code && k.Reason == s.Reason })
-		if i < 0 {
-			t.Skips = append(t.Skips, s)
-		} else {
-			t.Skips[i].Count += s.Count
-		}
+		t.Skips = addSkip(t.Skips, s)
 	}
+}
+
+// addSkip counts a skip with one of the same code and reason, if there is one.
+func addSkip(skips []asserts.Skip, s asserts.Skip) []asserts.Skip {
+	i := slices.IndexFunc(skips, func(k asserts.Skip) bool { return k.Code == s.Code && k.Reason == s.Reason })
+	if i < 0 {
+		return append(skips, s)
+	}
+	skips[i].Count += s.Count
+	return skips
 }

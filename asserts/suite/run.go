@@ -28,19 +28,19 @@ type runner struct {
 
 // A caseResult is what came of one case.
 type caseResult struct {
-	Case    int            `json:"case"`
-	Tried   []string       `json:"tried,omitempty"` // value classes: "self: const:NaN"
-	Idle    bool           `json:"idle,omitempty"`  // there was nothing to call
-	Ran     bool           `json:"ran,omitempty"`
-	Error   string         `json:"error,omitempty"` // of a case that never ran: of the attempt that came closest
-	Close   int            `json:"close,omitempty"` // how close that came
-	CPU     *tally         `json:"cpu,omitempty"`
-	Meta    *tally         `json:"meta,omitempty"`
-	Lacks   map[string]int `json:"lacks,omitempty"`   // what the case wanted and the library has not, by tensors
-	NoMeta  string         `json:"nometa,omitempty"`  // why the call on meta was not compared
-	Excused []asserts.Code `json:"excused,omitempty"` // of violations that an allowlist waives
-	lost    bool           // no arguments avoid the error
-	Found   []*Finding     `json:"found,omitempty"`
+	Case   int            `json:"case"`
+	Tried  []string       `json:"tried,omitempty"` // value classes: "self: const:NaN"
+	Idle   bool           `json:"idle,omitempty"`  // there was nothing to call
+	Ran    bool           `json:"ran,omitempty"`
+	Error  string         `json:"error,omitempty"` // of a case that never ran: of the attempt that came closest
+	Close  int            `json:"close,omitempty"` // how close that came
+	CPU    *tally         `json:"cpu,omitempty"`
+	Meta   *tally         `json:"meta,omitempty"`
+	Lacks  map[string]int `json:"lacks,omitempty"`  // what the case wanted and the library has not, by tensors
+	NoMeta string         `json:"nometa,omitempty"` // why the call on meta was not compared
+	Waived []asserts.Skip `json:"waived,omitempty"` // violations that an allowlist waives
+	lost   bool           // no arguments avoid the error
+	Found  []*Finding     `json:"found,omitempty"`
 }
 
 // fail notes how a case failed.
@@ -355,11 +355,11 @@ func (r *runner) judgeOn(t *target, a *attempt, seen *asserts.Seen, device strin
 // culprit stays so where that other is waived.
 func (t *target) unwaived(found []*asserts.Violation, result *caseResult) []*asserts.Violation {
 	return slices.DeleteFunc(found, func(v *asserts.Violation) bool {
-		if t.waived.Has(v.Code) {
-			result.Excused = append(result.Excused, v.Code)
-			return true
+		i := slices.IndexFunc(t.waived, func(e asserts.Excuse) bool { return e.Code == v.Code })
+		if i >= 0 {
+			result.Waived = addSkip(result.Waived, asserts.Skip{Code: v.Code, Reason: t.waived[i].Reason, Count: 1})
 		}
-		return false
+		return i >= 0
 	})
 }
 

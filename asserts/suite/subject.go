@@ -8,8 +8,8 @@ import (
 
 // A Plan says what the calls of an op are held against.
 type Plan struct {
-	Op     asserts.Op    // with every check up to the run's level, waived ones included
-	Waived asserts.Codes // the checks that an allowlist waives
+	Op     asserts.Op       // with every check up to the run's level, waived ones included
+	Waived []asserts.Excuse // the checks that an allowlist waives
 }
 
 // A target is an op made ready to be run.
@@ -17,7 +17,7 @@ type target struct {
 	operator Operator
 	gen      *generator
 	judged   *asserts.Op
-	waived   asserts.Codes
+	waived   []asserts.Excuse
 	ran      []*Case         // openings that ran
 	named    map[int][]Value // values that errors name, by argument
 	plan     *design         // once the openings are over

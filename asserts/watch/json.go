@@ -15,6 +15,7 @@ type shown struct {
 	Pids    []int   `json:"pids"`
 	Rank    string  `json:"rank,omitempty"`
 	Known   bool    `json:"known,omitempty"` // a baseline has it
+	Note    string  `json:"note,omitempty"`  // why it is debatable, and no error
 	Site    []Frame `json:"site"`            // the user's frames, outermost first
 }
 
@@ -26,7 +27,7 @@ func (r *Report) WriteJSON(w io.Writer) error {
 		if site == nil {
 			site = []Frame{}
 		}
-		all = append(all, shown{f.Code.String(), f.Op, f.Subject.String(), f.Saw, f.Count, f.Pids, f.Rank, f.Known, site})
+		all = append(all, shown{f.Code.String(), f.Op, f.Subject.String(), f.Saw, f.Count, f.Pids, f.Rank, f.Known, f.Note, site})
 	}
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)

@@ -84,7 +84,7 @@ func (o *ops) add(version string, listed *libtorch.Op, raised bool) (*watchedOp,
 	if err != nil {
 		return nil, err
 	}
-	w.waived = plan.Waived
+	w.waived = asserts.CodesIn(plan.Waived)
 	judged := plan.Op
 	judged.Checks = slices.DeleteFunc(judged.Plan(), func(c asserts.Check) bool {
 		counted := c.Code == asserts.FreshImpl || c.Code == asserts.FreshStorage

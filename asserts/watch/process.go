@@ -143,7 +143,7 @@ func (p *process) site(text string) ([]byte, error) {
 	}
 	var reports []string
 	for _, v := range c.broken {
-		if f := p.run.findings.add(v, p, site); !f.Known {
+		if f := p.run.findings.add(v, p, site); !f.Known && f.Note == "" {
 			reports = append(reports, f.Report())
 		}
 	}

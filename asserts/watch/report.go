@@ -41,7 +41,7 @@ func (r *Report) ExitStatus() int {
 		return r.Status
 	case len(r.Troubles) > 0:
 		return 2
-	case slices.ContainsFunc(r.Findings, func(f *Finding) bool { return !f.Known }):
+	case slices.ContainsFunc(r.Findings, func(f *Finding) bool { return !f.Known && f.Note == "" }):
 		return 1
 	}
 	return 0
@@ -144,6 +144,9 @@ func (r *Report) WriteSummary(w io.Writer) error {
 		fmt.Fprintf(&b, "  %d x %s", f.Count, f.Title())
 		if f.Known {
 			b.WriteString("  (known)")
+		}
+		if f.Note != "" {
+			b.WriteString("  (note)")
 		}
 		if where := f.Where(); where != "" {
 			fmt.Fprintf(&b, "  at %s", where)

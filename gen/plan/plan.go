@@ -29,12 +29,7 @@ type Check struct {
 	asserts.Check
 	List   string // schema.Type.ListKind of the subject: none, tensorlist, opttensorlist or opttensor
 	Waived *allowlist.Entry
-}
-
-// A Waiver is a check that an allowlist waives for an op.
-type Waiver struct {
-	Code   asserts.Code
-	Reason string
+	Noted  *allowlist.Entry // what breaks it is a note
 }
 
 // A Planner makes the plans of one preset under some allowlists.
@@ -100,7 +95,10 @@ func (p *Planner) Plan(op *schema.Op) Plan {
 	args, returns := listKinds(op)
 	exceptions := p.exceptions(op)
 	for _, line := range lines {
-		c := Check{Check: line, Waived: p.excuse(exceptions, line.Code)}
+		c := Check{Check: line, Waived: p.excuse(exceptions, line.Code, false)}
+		if c.Waived == nil {
+			c.Noted = p.excuse(exceptions, line.Code, true)
+		}
 		if c.Waived != nil && p.preset.dropWaived {
 			continue
 		}
@@ -140,9 +138,9 @@ func (p *Planner) WaivedCrash(op *schema.Op, cause string) *allowlist.Entry {
 	return nil
 }
 
-func (p *Planner) excuse(exceptions []*allowlist.Entry, code asserts.Code) *allowlist.Entry {
+func (p *Planner) excuse(exceptions []*allowlist.Entry, code asserts.Code, note bool) *allowlist.Entry {
 	for _, e := range exceptions {
-		if e.Excuses(code, p.at) {
+		if e.Note == note && e.Excuses(code, p.at) {
 			return e
 		}
 	}
@@ -171,6 +169,7 @@ func (p Plan) Asserts(level asserts.Level) asserts.Op {
 	for _, w := range p.Waivers() {
 		op.Waived = append(op.Waived, w.Code)
 	}
+	op.Notes = p.excuses(func(c Check) *allowlist.Entry { return c.Noted })
 	return op
 }
 
@@ -179,6 +178,7 @@ func (p Plan) Asserts(level asserts.Level) asserts.Op {
 func (p Plan) Table() asserts.Op {
 	op := p.Asserts(asserts.Content)
 	op.Waived = slices.DeleteFunc(op.Waived, func(c asserts.Code) bool { return !c.OnCall() })
+	op.Notes = slices.DeleteFunc(op.Notes, func(e asserts.Excuse) bool { return !e.Code.OnCall() })
 	if p.derived {
 		op.Checks = nil
 	}
@@ -197,13 +197,17 @@ func (p Plan) Codes() asserts.Codes {
 }
 
 // Waivers returns the checks that are waived, in order of their codes.
-func (p Plan) Waivers() []Waiver {
-	var waivers []Waiver
+func (p Plan) Waivers() []asserts.Excuse {
+	return p.excuses(func(c Check) *allowlist.Entry { return c.Waived })
+}
+
+func (p Plan) excuses(by func(Check) *allowlist.Entry) []asserts.Excuse {
+	var excuses []asserts.Excuse
 	for _, c := range p.Checks {
-		if c.Waived != nil && !slices.ContainsFunc(waivers, func(w Waiver) bool { return w.Code == c.Code }) {
-			waivers = append(waivers, Waiver{c.Code, c.Waived.Reason})
+		if e := by(c); e != nil && !slices.ContainsFunc(excuses, func(x asserts.Excuse) bool { return x.Code == c.Code }) {
+			excuses = append(excuses, asserts.Excuse{Code: c.Code, Reason: e.Reason})
 		}
 	}
-	slices.SortFunc(waivers, func(a, b Waiver) int { return cmp.Compare(a.Code, b.Code) })
-	return waivers
+	slices.SortFunc(excuses, func(a, b asserts.Excuse) int { return cmp.Compare(a.Code, b.Code) })
+	return excuses
 }

@@ -59,6 +59,13 @@ func (w *writer) planned(p plan.Plan, op asserts.Op) []jen.Code {
 	if len(op.Waived) > 0 {
 		lines = append(lines, line(field("Waived", w.codes(op.Waived))))
 	}
+	if len(op.Notes) > 0 {
+		var notes []jen.Code
+		for _, n := range op.Notes {
+			notes = append(notes, literal(jen.Null(), field("Code", jen.Lit(int(n.Code))), field("Reason", jen.Lit(n.Reason))))
+		}
+		lines = append(lines, line(field("Notes", slice(w.asserts("Excuse"), notes...))))
+	}
 	if len(op.Checks) > 0 {
 		lines = append(lines, line(field("Checks", w.checks(&op))))
 	}

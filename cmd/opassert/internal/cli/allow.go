@@ -128,9 +128,9 @@ func audit(entries []*allowlist.Entry, report *suite.Report) []auditedEntry {
 // weigh takes in what came of an op that the entry names. The worst verdict
 // of its ops goes before the better ones.
 func (a *auditedEntry) weigh(e *allowlist.Entry, op *suite.OpResult) {
-	for text, n := range op.Excused {
-		if code, ok := asserts.ParseCode(text); ok && covers(e.Checks, code) {
-			a.Cases += n
+	for _, w := range op.Waived {
+		if covers(e.Checks, w.Code) {
+			a.Cases += w.Count
 		}
 	}
 	for _, c := range op.Crashes {

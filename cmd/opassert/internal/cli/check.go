@@ -298,9 +298,8 @@ func (f *checkFlags) prepare(inv *invocation) (suite.Engine, suite.Config, error
 // planned is a plan as the suite takes it.
 func planned(p plan.Plan, level asserts.Level) suite.Plan {
 	op := p.Asserts(level)
-	waived := asserts.CodesOf(op.Waived...)
 	op.Waived = nil // the suite judges them too, to know what they excuse
-	return suite.Plan{Op: op, Waived: waived}
+	return suite.Plan{Op: op, Waived: p.Waivers()}
 }
 
 // run runs the ops and hands the report over, also one of a run that was

@@ -96,7 +96,7 @@ func buffered(w io.Writer, write func(io.Writer) error) error {
 // badOnly leaves out what a list of problems has no place for.
 func badOnly(results []asserts.Result) []asserts.Result {
 	return slices.DeleteFunc(slices.Clone(results), func(r asserts.Result) bool {
-		return r.Status != asserts.Violated && r.Status != asserts.Crashed && r.Status != asserts.Known
+		return r.Status != asserts.Violated && r.Status != asserts.Noted && r.Status != asserts.Crashed && r.Status != asserts.Known
 	})
 }
 

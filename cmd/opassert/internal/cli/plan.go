@@ -34,6 +34,7 @@ type plannedCheck struct {
 	List    string  `json:"list"`
 	Against string  `json:"against,omitempty"`
 	Waived  *waived `json:"waived,omitempty"`
+	Note    *waived `json:"note,omitempty"`
 }
 
 type waived struct {
@@ -109,6 +110,9 @@ func planOp(p plan.Plan) plannedOp {
 		if c.Waived != nil {
 			check.Waived = &waived{c.Waived.Reason}
 		}
+		if c.Noted != nil {
+			check.Note = &waived{c.Noted.Reason}
+		}
 		op.Checks = append(op.Checks, check)
 	}
 	return op
@@ -125,6 +129,9 @@ func (c plannedCheck) String() string {
 	}
 	if c.Waived != nil {
 		s += "  waived: " + c.Waived.Reason
+	}
+	if c.Note != nil {
+		s += "  note: " + c.Note.Reason
 	}
 	return s
 }

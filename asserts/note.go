@@ -1,0 +1,68 @@
+package asserts
+
+import (
+	"slices"
+	"strings"
+)
+
+// An Excuse is a check that an allowlist does not hold against an op, or not
+// as an error, and why.
+type Excuse struct {
+	Code   Code
+	Reason string
+}
+
+// debatable are the violations that are notes, no errors: whether they break a
+// promise depends on what one takes it to cover. Those of single ops stand in
+// allowlists.
+var debatable = []struct {
+	codes  Codes
+	holds  func(*Violation) bool
+	reason string
+}{
+	{1 << VersionBump, ungradable, "a tensor of this dtype can't require grad, so autograd never compares its version"},
+	{sharing, members("scales", "zero_points"), "members of a quantizer, which quantized tensors hand out and nobody is meant to write"},
+	{sharing, members("sizes", "strides"), "members of a nested tensor, which are handed out and nobody is meant to write"},
+}
+
+const sharing Codes = 1<<FreshImpl | 1<<FreshStorage | 1<<UndeclaredAlias | 1<<OutputAlias
+
+// CodesIn returns the checks of excuses.
+func CodesIn(excuses []Excuse) Codes {
+	var codes Codes
+	for _, e := range excuses {
+		codes |= CodesOf(e.Code)
+	}
+	return codes
+}
+
+// note returns why a violation is debatable, "" where it is an error.
+func (op *Op) note(v *Violation) string {
+	for _, d := range debatable {
+		if d.codes.Has(v.Code) && d.holds(v) {
+			return d.reason
+		}
+	}
+	if i := slices.IndexFunc(op.Notes, func(e Excuse) bool { return e.Code == v.Code }); i >= 0 {
+		return op.Notes[i].Reason
+	}
+	return ""
+}
+
+// ungradable reports whether a tensor's dtype is known to be one of those that
+// can't require grad.
+func ungradable(v *Violation) bool {
+	if v.Before.Content == nil || v.Before.Content.DType == "" {
+		return false
+	}
+	gradable := func(prefix string) bool { return strings.HasPrefix(v.Before.Content.DType, prefix) }
+	return !slices.ContainsFunc([]string{"float", "bfloat", "complex"}, gradable)
+}
+
+// members reports whether a violation is about parts of these names.
+func members(names ...string) func(*Violation) bool {
+	is := func(p Place) bool {
+		return p.Inside && slices.Contains(names, p.Called[strings.LastIndexByte(p.Called, '.')+1:])
+	}
+	return func(v *Violation) bool { return is(v.Subject) || is(v.Against) }
+}
