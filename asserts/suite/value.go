@@ -68,18 +68,25 @@ func (p *valueParser) value() Value {
 		return p.list()
 	}
 	if p.accept("'") {
-		text, rest, ok := strings.Cut(p.rest, "'")
-		if !ok {
-			p.fail("a text has no end")
-		}
-		p.rest = rest
-		return word(text)
+		return p.text()
 	}
 	t := p.token()
 	if strings.HasPrefix(p.rest, "[") {
 		return p.tensor(t)
 	}
 	return p.plain(t)
+}
+
+// text takes what stands before a quote; two of them are one in the text.
+func (p *valueParser) text() Value {
+	text, rest, ok := strings.Cut(p.rest, "'")
+	if p.rest = rest; !ok {
+		p.fail("a text has no end")
+	} else if p.rest != "" && p.rest[0] == '\'' {
+		p.rest = p.rest[1:]
+		return word(text + "'" + p.text().Text)
+	}
+	return word(text)
 }
 
 func (p *valueParser) list() Value {

@@ -10,8 +10,8 @@ import (
 // countsOf is one op's part of the file of counts, which all processes map:
 // struct Counts of watch.cpp.
 type countsOf struct {
-	calls, usual, asked, failed, content, sampledOut, tooLarge, _ int64
-	traits                                                        [8]int64
+	calls, usual, asked, failed, content, sampledOut, tooLarge, unrecorded int64
+	traits                                                                 [8]int64
 }
 
 const (
@@ -43,7 +43,7 @@ func readCounts(path string, n int) ([]countsOf, error) {
 		}
 		word := func(k int) int64 { return int64(binary.NativeEndian.Uint64(record[8*k:])) }
 		c := &counts[i]
-		c.calls, c.usual, c.asked, c.failed, c.content, c.sampledOut, c.tooLarge = word(0), word(1), word(2), word(3), word(4), word(5), word(6)
+		c.calls, c.usual, c.asked, c.failed, c.content, c.sampledOut, c.tooLarge, c.unrecorded = word(0), word(1), word(2), word(3), word(4), word(5), word(6), word(7)
 		for k := range c.traits {
 			c.traits[k] = word(8 + k)
 		}

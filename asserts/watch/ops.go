@@ -30,7 +30,12 @@ type ops struct {
 	byText map[string]*watchedOp // by version of libtorch and what is listed
 	plan   func(version string, op *schema.Op) (suite.Plan, error)
 	wants  func(op string) bool
+	record int // calls of each op; 0: none
 }
+
+// recorded reports whether the calls of an op are: those of an op that is not
+// PyTorch's own, or that was asked for.
+func (o *ops) recorded(name string) bool { return o.record > 0 && (engine.Custom(name) || o.wants != nil) }
 
 // meet returns the op of a record, and what the watcher is told of it.
 func (o *ops) meet(version, record string) (*watchedOp, []byte, error) {
@@ -55,7 +60,7 @@ func (o *ops) meet(version, record string) (*watchedOp, []byte, error) {
 		o.byText[key] = w
 	}
 	looked := w.unread == "" && (o.wants == nil || o.wants(w.name))
-	about := []int64{w.number, truth(engine.Custom(w.name)), truth(looked)}
+	about := []int64{w.number, truth(engine.Custom(w.name)), truth(looked), truth(o.recorded(w.name))}
 	if !looked {
 		return w, words(append(about, 0, 0)...), nil
 	}

@@ -65,6 +65,8 @@ func (p *process) answer(f frame) ([]byte, error) {
 		return p.call(f.data)
 	case frameSite:
 		return p.site(string(f.data))
+	case frameRecord:
+		return nil, p.run.record(f.data)
 	case frameTrouble:
 		p.run.trouble(fmt.Sprintf("process %d: %s", p.pid, f.data))
 		return nil, nil
@@ -89,7 +91,7 @@ func (p *process) hello(text string) ([]byte, error) {
 	if maxBytes <= 0 {
 		maxBytes = math.MaxInt64
 	}
-	settings := words(int64(c.Content), int64(max(1, c.Sample)), maxBytes, 0)
+	settings := words(int64(c.Content), int64(max(1, c.Sample)), maxBytes, int64(c.Record))
 	return append(settings, " "+strings.Join(engine.Own, " ")+" "...), nil
 }
 

@@ -22,6 +22,7 @@ const (
 	frameNames   = 'N' // names of ops that are not PyTorch's own -> nothing
 	frameCall    = 'C' // a call that does not look usual -> nothing, or a number
 	frameSite    = 'S' // that number, a letter for the sort of frames, the frames -> nothing, or what to raise
+	frameRecord  = 'R' // an op's number, the call's, names of arguments and their values -> nothing
 	frameTrouble = 'E' // why a process is not watched -> nothing
 )
 

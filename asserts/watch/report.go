@@ -3,6 +3,7 @@ package watch
 import (
 	"fmt"
 	"io"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -29,8 +30,11 @@ type Report struct {
 	SampledOut, TooLarge int // calls that were observed at the level identity alone
 	Skips                []asserts.Skip
 	Unread               []string // ops whose schema cannot be read, each with the reason
+	Unrecorded           int      // calls that a file of cases has no words for
 	NeverCalled          []string // ops of namespaces that are not PyTorch's own
 	Troubles             []string // why a process was not watched
+
+	records map[string]records // by op
 }
 
 // ExitStatus is the program's own if that is not 0; else 2 where something was
@@ -73,6 +77,7 @@ func (r *run) report(status int, took time.Duration) (*Report, error) {
 		rep.Failed += int(c.failed)
 		rep.SampledOut += int(c.sampledOut)
 		rep.TooLarge += int(c.tooLarge)
+		rep.Unrecorded += int(c.unrecorded)
 		if op.judged == nil {
 			continue
 		}
@@ -93,6 +98,7 @@ func (r *run) report(status int, took time.Duration) (*Report, error) {
 	if r.config.Content == AllContent {
 		rep.Level = asserts.Content
 	}
+	rep.records = r.records
 	rep.NeverCalled = r.neverCalled(called)
 	slices.Sort(rep.Unread)
 	if len(rep.Troubles) == 0 && rep.Calls == 0 {
@@ -162,6 +168,10 @@ func (r *Report) WriteSummary(w io.Writer) error {
 	line(r.Failed, "calls raised an error of their own")
 	line(r.SampledOut, "calls not in the sample for content")
 	line(r.TooLarge, "calls on storages too large for content")
+	for _, op := range slices.Sorted(maps.Keys(r.records)) {
+		fmt.Fprintf(&b, "  recorded %d calls of %s\n", len(r.records[op]), op)
+	}
+	line(r.Unrecorded, "calls not recorded: a file of cases has no words for their arguments")
 	for _, s := range r.Skips {
 		fmt.Fprintf(&b, "  skipped %v %d: %s\n", s.Code, s.Count, s.Reason)
 		if s.Code == asserts.ViewStorage && strings.Contains(s.Reason, "does not report views") {

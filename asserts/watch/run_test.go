@@ -3,6 +3,7 @@ package watch_test
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -103,9 +104,12 @@ func long(t *testing.T) {
 }
 
 // seeded returns the library of testdata/seeded.cpp.
-func (p python) seeded(t *testing.T) string {
+func (p python) seeded(t *testing.T) string { return p.library(t, "seeded") }
+
+// library returns that of a source in testdata.
+func (p python) library(t *testing.T, name string) string {
 	t.Helper()
-	library := compile.Library{Name: "seeded", Files: []fs.FS{os.DirFS("testdata")}, Unit: "seeded.cpp", Link: []string{"-g1"}}
+	library := compile.Library{Name: name, Files: []fs.FS{os.DirFS("testdata")}, Unit: name + ".cpp", Link: []string{"-g1"}}
 	path, err := library.Path(p.torch)
 	if err != nil {
 		t.Fatal(err)
@@ -295,6 +299,52 @@ func TestProcesses(t *testing.T) {
 					t.Errorf("stdout %q, want %q; stderr %q, want %q", o.stdout, tt.stdout, o.stderr, tt.stderr)
 				}
 			})
+		}
+	})
+}
+
+// What a program does with an op that needs arguments which nobody would guess
+// lets the suite find what is wrong with it.
+func TestRecordedCallsAreCasesOfCheck(t *testing.T) {
+	eachPython(t, func(t *testing.T, p python) {
+		library, cases := p.library(t, "recorded"), [2]string{}
+		for i := range cases {
+			file := filepath.Join(t.TempDir(), "cases.yaml")
+			o := run(t, []string{"-record", file}, p.path, "testdata/recorded.py", library)
+			if o.status != 128+9 {
+				t.Errorf("exit status %d\n%s", o.status, o.stderr)
+			}
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if cases[i] = string(text); i == 0 {
+				continue
+			}
+			for _, n := range []int{2, 3} {
+				want := fmt.Sprintf(`{x: "float64[%d, 5, 4] transposed", mode: "'lanczos''3, [a]'", steps: "[7, 1]", scale: "0.125", masks: "[none, bool[2]]", into: "dtype:bfloat16", exact: "true"}`, n)
+				if !strings.Contains(cases[i], "    - "+want+"\n") {
+					t.Errorf("no %s in\n%s", want, text)
+				}
+			}
+			check := func(flags ...string) (int, string) {
+				bin, _ := opassert()
+				out, err := exec.Command(bin, slices.Concat([]string{"check", "-libtorch", p.torch.Root, "-lib", library, "-op", "recorded::resample"}, flags)...).CombinedOutput()
+				var exit *exec.ExitError
+				if err != nil && !errors.As(err, &exit) {
+					t.Fatal(err)
+				}
+				return strings.Count(string(out), "OA007 undeclared-alias  recorded::resample"), string(out)
+			}
+			if n, out := check(); n != 0 {
+				t.Errorf("the suite guesses the arguments:\n%s", out)
+			}
+			if n, out := check("-cases-from", file); n == 0 {
+				t.Errorf("the suite finds nothing with the calls of the program:\n%s", out)
+			}
+		}
+		if cases[0] != cases[1] || strings.Count(cases[0], "{x: \"float32[2, ") != 32 {
+			t.Errorf("two runs recorded\n%s\nand\n%s", cases[0], cases[1])
 		}
 	})
 }

@@ -45,6 +45,7 @@ type Config struct {
 	Plan           func(version string, op *schema.Op) (suite.Plan, error) // what the ops of a version of libtorch are held against
 	Policy         *asserts.Policy
 	Wants          func(op string) bool // which ops; nil: all
+	Record         int                  // distinct calls that are kept of each op that is not PyTorch's own or that Wants names
 	Content        Content
 	Sample         int                 // of the calls of PyTorch's own ops, one in so many is observed at the level content
 	MaxBytes       int64               // calls on larger storages are observed at the level identity; 0: no limit
@@ -65,6 +66,7 @@ type run struct {
 	processes map[int]string // pid -> rank
 	packages  []string       // folders of the Python packages torch
 	names     map[string]bool
+	records   map[string]records // by op
 	skips     map[asserts.Skip]int
 	troubles  []string
 	watchers  map[string]string // by libtorch_cpu: the watcher, or "!" and why there is none
@@ -88,9 +90,10 @@ func Run(ctx context.Context, config Config) (*Report, error) {
 	config.Policy = config.Policy.With(subclasses...)
 	r := &run{
 		config: config, cwd: cwd,
-		ops:       ops{byText: make(map[string]*watchedOp), plan: config.Plan, wants: config.Wants},
+		ops:       ops{byText: make(map[string]*watchedOp), plan: config.Plan, wants: config.Wants, record: config.Record},
 		findings:  findings{byKey: make(map[string]*Finding), first: config.Found, known: config.Known, again: shell(config.Command)},
 		processes: make(map[int]string), names: make(map[string]bool), skips: make(map[asserts.Skip]int), watchers: make(map[string]string),
+		records: make(map[string]records),
 	}
 	text, err := fs.ReadFile(sources(), "loader.c")
 	if err != nil {

@@ -15,6 +15,7 @@
 
 #include "channel.h"
 #include "python.h"
+#include "record.h"
 #include "site.h"
 #include "usual.h"
 
@@ -36,12 +37,12 @@ constexpr DispatchKey kTop = DispatchKey::TESTING_ONLY_GenericMode;
 // Counts of an operator, in a file that all processes of a run share; Go reads
 // them as counts.go says.
 struct Counts {
-  std::atomic<int64_t> calls, usual, asked, failed, content, sampled_out, too_large, unused;
+  std::atomic<int64_t> calls, usual, asked, failed, content, sampled_out, too_large, unrecorded;
   std::atomic<int64_t> traits[8];  // usual calls with a tensor that has the trait
 };
 static_assert(sizeof(Counts) == 128, "counts.go");
 
-enum setting { SET_CONTENT, SET_SAMPLE, SET_MAX_BYTES, SET_PRESERVE, SETTINGS };
+enum setting { SET_CONTENT, SET_SAMPLE, SET_MAX_BYTES, SET_RECORD, SETTINGS };
 enum content { NO_CONTENT, CUSTOM_CONTENT, ALL_CONTENT };
 
 // A Watched is an operator with what opassert says of it.
@@ -51,8 +52,10 @@ struct Watched {
   bool decomposes = false;  // seen at kTop
   bool custom = false;   // of a namespace that is not PyTorch's
   bool watched = false;  // opassert wants to know of its calls
+  bool recorded = false;  // its arguments go into a file of cases
   bool content = false;
   bool writes = false;
+  const c10::FunctionSchema* schema = nullptr;
   size_t args = 0, returns = 0;  // of the schema
   Counts* counts = nullptr;
 };
@@ -60,6 +63,7 @@ struct Watched {
 Channel channel;
 PythonSite site;
 Python python;
+Sample sample;
 int64_t settings[SETTINGS];
 Counts* counts_file;
 constexpr int64_t kOperators = 1 << 14;
@@ -91,6 +95,7 @@ class Operators {
   std::unique_ptr<Watched> ask(const OperatorHandle& handle) {
     auto w = std::make_unique<Watched>();
     const auto& schema = handle.schema();
+    w->schema = &schema;
     w->args = schema.arguments().size();
     w->returns = schema.returns().size();
     for (const auto& arg : schema.arguments()) {
@@ -102,13 +107,14 @@ class Operators {
     const bool raised = handle.hasKernelForDispatchKey(DispatchKey::ADInplaceOrView);
     const std::string record = (raised ? "A" : "-") + listing.text();
     std::string reply;
-    if (!channel.ask('O', record.data(), record.size(), reply) || reply.size() < 5 * 8) return w;
+    if (!channel.ask('O', record.data(), record.size(), reply) || reply.size() < 6 * 8) return w;
     std::vector<int64_t> words(reply.size() / 8);
     std::memcpy(words.data(), reply.data(), words.size() * 8);
     w->number = words[0];
     w->custom = words[1] != 0;
     w->watched = words[2] != 0 && w->number < kOperators;
-    w->expected = Expected(words.data() + 3);
+    w->recorded = words[3] != 0;
+    w->expected = Expected(words.data() + 4);
     w->decomposes = w->custom && handle.hasKernelForDispatchKey(DispatchKey::CompositeImplicitAutograd);
     w->content = settings[SET_CONTENT] == ALL_CONTENT || (settings[SET_CONTENT] == CUSTOM_CONTENT && w->custom);
     w->counts = &counts_file[w->number];
@@ -224,6 +230,7 @@ class Look {
   c10::SmallVector<Impl, 8> impls_;
   Holds holds_;
   std::string modes_;    // a line each
+  std::string case_;     // how the arguments are recorded
   std::string handler_;  // a line for the subclass that is called: like a mode it may keep results
   bool returned_ = false;
   static constexpr int64_t kWords = 512;
@@ -276,6 +283,7 @@ class Look {
   Look(const Watched& op, Stack& stack, Place place) : op_(op), stack_(stack), place_(place) {
     op.counts->calls.fetch_add(1, std::memory_order_relaxed);
     level_ = choose();
+    if (op.recorded && place != PYTHON) write_down();
     each_arg([&](const c10::IValue& v, bool list) { seen_.word(count(v, list)); });
     each_arg([&](const c10::IValue& v, bool list) {
       each(v, list, [&](TensorImpl* impl) {
@@ -303,6 +311,7 @@ class Look {
   void returned() {
     holds_.release();
     returned_ = true;
+    if (!case_.empty()) record();
     for (const Impl& impl : impls_) see(impl.defined() ? impl.get() : nullptr, level_);
     const size_t base = stack_.size() - op_.returns;
     const bool alone = op_.expected.returns.size() == 1 && !op_.expected.returns[0].list;
@@ -330,6 +339,22 @@ class Look {
   }
 
  private:
+  void write_down() {
+    try {
+      case_ = case_text(*op_.schema, stack_);
+    } catch (const std::exception&) {
+      op_.counts->unrecorded.fetch_add(1, std::memory_order_relaxed);
+    }
+  }
+
+  void record() {
+    const uint64_t words[] = {uint64_t(op_.number), number_of(case_)};
+    if (!sample.take(op_.number, words[1], settings[SET_RECORD])) return;
+    const std::string frame = std::string(reinterpret_cast<const char*>(words), sizeof words) + case_;
+    std::string ignored;
+    channel.ask('R', frame.data(), frame.size(), ignored);
+  }
+
   // ask puts the call before opassert and does what that says. The site is
   // asked for apart: it is found out only where there is something to report.
   void ask() {
@@ -533,6 +558,7 @@ void forked() {
   site.forked();
   operators().forked();
   registrations().forked();
+  sample.forked();
 }
 
 template <class F>

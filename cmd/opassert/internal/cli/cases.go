@@ -19,7 +19,7 @@ a call that the suite starts from: what it leaves open is made from the schema,
 and everything is then varied as in any other call. A value is one of
 
   3  -1  0.5  1e-05  true  none  default    numbers, flags, None, the schema's default
-  'bilinear'                                text
+  'bilinear'  'don''t'                      text
   [3, 3]  [t[2], none]                      a list
   dtype:float32  layout:strided  format:channels_last  device:cpu  qscheme:per_tensor_affine
   generator                                 a random number generator
@@ -33,7 +33,8 @@ Behind a tensor's sizes may stand
   const:1 range count negative wide special max lowest subnormal spd lower upper
   = [0, 1, 2.5]                             its first elements
 
-Use it with opassert check -cases-from FILE.
+Use it with opassert check -cases-from FILE. opassert run -record FILE writes one
+of the calls that a program makes.
 `
 
 // ownCases reads the user's own cases.

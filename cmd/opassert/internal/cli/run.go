@@ -32,13 +32,17 @@ the program goes on, or with -fail gets a RuntimeError at the call. The exit
 status is the program's own if that is not 0; else 2 where something was not
 watched; else 1 with findings.
 
+With -record it keeps calls of ops, up to 32 different ones of each, without the
+data: a file of cases, with which opassert check calls the ops by themselves.
+
 With -preserve it is not ops that are watched but the Python objects of tensors
 and storages: whether each stays the same, and alive, as long as its impl is
 shared (OA101 to OA109). With -fail the process that breaks a rule is ended.
 
   opassert run -- python3 train.py
   opassert run -preserve -- python3 train.py
-  opassert run -fail -- pytest tests/`,
+  opassert run -fail -- pytest tests/
+  opassert run -record cases.yaml -- pytest tests/`,
 	run: runRun,
 }
 
@@ -50,6 +54,7 @@ type runFlags struct {
 	sample       *int
 	maxBytes     *int64
 	fail         *bool
+	record       *string
 	json         *string
 	junit, sarif *string
 	html         *string
@@ -67,6 +72,7 @@ func newRunFlags(f *flag.FlagSet) *runFlags {
 	r.sample = f.Int("sample", 1, "check the content of one in `N` calls of PyTorch's own ops")
 	r.maxBytes = f.Int64("max-bytes", 0, "check no content of storages larger than this; 0: of any size")
 	r.fail = f.Bool("fail", false, "raise each finding at the call, as a RuntimeError")
+	r.record = f.String("record", "", "write distinct calls of ops that are not PyTorch's own, or of those of -op, to a `file` for opassert check -cases-from")
 	r.json = f.String("json", "", "write the findings as a JSON array to a `file`")
 	r.junit = f.String("junit", "", "write the results as JUnit XML to a `file`")
 	r.sarif = f.String("sarif", "", "write the findings as a SARIF log to a `file`")
@@ -113,7 +119,7 @@ func runRun(inv *invocation) error {
 	}
 	report, err := watch.Run(context.Background(), watch.Config{
 		Command: inv.flags.Args(), Stdin: os.Stdin, Stdout: inv.stdout, Stderr: inv.stderr,
-		Plan: flags.plans(inv), Policy: asserts.Aware(), Wants: flags.wants,
+		Plan: flags.plans(inv), Policy: asserts.Aware(), Wants: flags.wanted(), Record: flags.recorded(),
 		Content: content, Sample: *flags.sample, MaxBytes: *flags.maxBytes, Fail: *flags.fail,
 		Found: func(f *watch.Finding) { fmt.Fprintf(inv.stderr, "%s\n\n", f.Report()) },
 		Known: func(f *watch.Finding) bool { return flags.baseline.known != nil && f.KnownTo(flags.baseline.known) },
@@ -139,13 +145,14 @@ func (r *runFlags) write(inv *invocation, report *watch.Report) error {
 	return errors.Join(
 		report.WriteSummary(inv.stderr),
 		toFile(*r.html, ops.WriteHTML),
+		toFile(*r.record, report.WriteCases),
 		toFile(*r.json, report.WriteJSON),
 		toFile(*r.junit, func(w io.Writer) error { return asserts.WriteJUnit(w, results) }),
 		toFile(*r.sarif, func(w io.Writer) error { return asserts.WriteSARIF(w, version(), "", badOnly(results)) }),
 	)
 }
 
-// wants reports whether the patterns, if any, match an op.
+// wants reports whether the patterns match an op.
 func (r *runFlags) wants(op string) bool {
 	base, _, _ := strings.Cut(op, ".")
 	for _, pattern := range r.ops {
@@ -155,7 +162,26 @@ func (r *runFlags) wants(op string) bool {
 			}
 		}
 	}
-	return len(r.ops) == 0
+	return false
+}
+
+// wanted returns what the patterns match, nil where there are none.
+func (r *runFlags) wanted() func(op string) bool {
+	if len(r.ops) == 0 {
+		return nil
+	}
+	return r.wants
+}
+
+// mostRecorded keeps a file of cases short.
+const mostRecorded = 32
+
+// recorded returns how many calls of an op are recorded.
+func (r *runFlags) recorded() int {
+	if *r.record == "" {
+		return 0
+	}
+	return mostRecorded
 }
 
 // plans returns what makes the plans of a run, with the allowlists as they are

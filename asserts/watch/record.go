@@ -1,0 +1,60 @@
+package watch
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// records are calls of an op as cases of [suite.ParseRecipes], each by the
+// number that record.h makes of it.
+type records map[uint64]string
+
+// record keeps a call if it is among those with the lowest numbers.
+func (r *run) record(data []byte) error {
+	if len(data) < 16 {
+		return errors.New("the watcher's record of a call is cut short")
+	}
+	op := r.ops.numbered(int64(binary.NativeEndian.Uint64(data)))
+	if op == nil {
+		return errors.New("the watcher recorded a call of no op that it has named")
+	}
+	var args []string
+	fields := strings.Split(string(data[16:]), "\x1f")
+	for i := 0; i+1 < len(fields); i += 2 {
+		args = append(args, fields[i]+": "+strconv.Quote(fields[i+1]))
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.records[op.name] == nil {
+		r.records[op.name] = make(records)
+	}
+	kept := r.records[op.name]
+	kept[binary.NativeEndian.Uint64(data[8:])] = "{" + strings.Join(args, ", ") + "}"
+	if len(kept) > r.config.Record {
+		delete(kept, slices.Max(slices.Collect(maps.Keys(kept))))
+	}
+	return nil
+}
+
+// WriteCases writes the calls that were recorded as a file of cases.
+func (r *Report) WriteCases(w io.Writer) error {
+	var b strings.Builder
+	b.WriteString("# Distinct calls that a program made; use them with opassert check -cases-from.\n")
+	if len(r.records) == 0 {
+		b.WriteString("[]\n")
+	}
+	for _, op := range slices.Sorted(maps.Keys(r.records)) {
+		fmt.Fprintf(&b, "- ops: [%q]\n  cases:\n", op)
+		for _, c := range slices.Sorted(maps.Values(r.records[op])) {
+			fmt.Fprintf(&b, "    - %s\n", c)
+		}
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}

@@ -1,0 +1,135 @@
+// record.h writes down the arguments of a call, without what tensors hold, as a
+// file of cases has them: asserts/suite/value.go reads them.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+
+namespace opassert {
+
+// Unwritable is thrown for what a file of cases has no words for.
+struct Unwritable : std::exception {};
+
+std::string dtype_name(int64_t number) {
+  static const char* const names[] = {"uint8",     "int8",    "int16",     "int32",      "int64", "float16", "float32", "float64",
+                                      "complex32", "complex64", "complex128", "bool",  "qint8",   "quint8",  "qint32", "bfloat16"};
+  if (number < 0 || number >= int64_t(sizeof names / sizeof *names)) throw Unwritable();
+  return names[number];
+}
+
+// arrangement says how the elements of a strided tensor lie, roughly.
+std::string arrangement(const at::Tensor& t) {
+  const auto sizes = t.sizes(), strides = t.strides();
+  const size_t n = sizes.size();
+  if (t.is_contiguous()) return t.storage_offset() == 0 ? "" : " offset";
+  if ((n == 4 && t.is_contiguous(at::MemoryFormat::ChannelsLast)) || (n == 5 && t.is_contiguous(at::MemoryFormat::ChannelsLast3d))) {
+    return " channels-last";
+  }
+  if (strides[0] == 0) return " expanded";
+  return n >= 2 && strides[n - 2] == 1 && strides[n - 1] == sizes[n - 2] ? " transposed" : " sliced";
+}
+
+// form says what sort of tensor it is, "" for a plain one.
+std::string form(const at::Tensor& t) {
+  const auto keys = t.key_set();
+  switch (t.layout()) {
+    case at::kSparse: {
+      const auto* coo = static_cast<const at::SparseTensorImpl*>(t.unsafeGetTensorImpl());
+      return !coo->coalesced() ? " coo-uncoalesced" : coo->dense_dim() > 0 ? " coo-hybrid" : " coo";
+    }
+    case at::kSparseCsr: return " csr";
+    case at::kSparseCsc: return " csc";
+    case at::kSparseBsr: return " bsr";
+    case at::kSparseBsc: return " bsc";
+    case at::kMkldnn: return " mkldnn";
+    default: break;
+  }
+  if (t.is_quantized()) {
+    auto quantizer = static_cast<at::QTensorImpl*>(t.unsafeGetTensorImpl())->quantizer();
+    return dynamic_cast<at::PerChannelAffineQuantizer*>(quantizer.get()) ? " per-channel" : " quantized";
+  }
+  if (keys.has(DispatchKey::ZeroTensor)) return " zero";
+  if (keys.has(DispatchKey::Conjugate)) return " conj";
+  if (keys.has(DispatchKey::Negative)) return " neg";
+  if (t.is_inference()) return " inference";
+  if (!names_of(t.unsafeGetTensorImpl()).empty()) return " named";
+  return t.requires_grad() ? " requires-grad" : "";
+}
+
+std::string tensor_text(const at::Tensor& t) {
+  if (!t.defined()) return "none";
+  const auto* impl = t.unsafeGetTensorImpl();
+  const bool odd = impl->is_python_dispatch() || impl->key_set().has(DispatchKey::Functionalize) || impl->key_set().has(DispatchKey::NestedTensor);
+  if (odd || !t.device().is_cpu()) throw Unwritable();
+  std::string text = t.is_quantized() ? "float32[" : dtype_name(int64_t(t.scalar_type())) + "[";
+  for (int64_t size : t.sizes()) text += (text.back() == '[' ? "" : ", ") + std::to_string(size);
+  text += "]" + (t.layout() == at::kStrided ? arrangement(t) : "");
+  return text + form(t);
+}
+
+std::string argument_text(const c10::IValue& v, const c10::Type& type) {
+  const bool inner = type.kind() == c10::TypeKind::OptionalType || type.kind() == c10::TypeKind::ListType;
+  const c10::Type& element = inner ? *type.containedType(0) : type;
+  if (v.isNone()) return "none";
+  if (type.kind() == c10::TypeKind::OptionalType) return argument_text(v, element);
+  if (v.isTensor()) return tensor_text(v.toTensor());
+  if (v.isBool()) return v.toBool() ? "true" : "false";
+  if (v.isInt()) return type.str() == "ScalarType" ? "dtype:" + dtype_name(v.toInt()) : std::to_string(v.toInt());
+  if (v.isDouble()) return double_text(v.toDouble());
+  if (v.isGenerator()) return "generator";
+  if (v.isDevice() && v.toDevice().is_cpu()) return "device:cpu";
+  if (v.isString()) {
+    std::string text;
+    for (char c : v.toStringRef()) {
+      if (c == US) throw Unwritable();
+      text += c == '\'' ? "''" : std::string(1, c);
+    }
+    return "'" + text + "'";
+  }
+  if (!v.isList()) throw Unwritable();
+  std::string text = "[";
+  for (const c10::IValue& item : v.toListRef()) text += (text == "[" ? "" : ", ") + argument_text(item, element);
+  return text + "]";
+}
+
+// case_text returns the names of the arguments, each with its value, US behind
+// both.
+std::string case_text(const c10::FunctionSchema& schema, const torch::jit::Stack& stack) {
+  std::string text;
+  const size_t n = schema.arguments().size();
+  for (size_t i = 0; i < n; i++) {
+    const auto& arg = schema.arguments()[i];
+    text += arg.name() + US + argument_text(stack[stack.size() - n + i], *arg.real_type()) + US;
+  }
+  return text;
+}
+
+// A Sample keeps so many calls of each operator, those with the lowest numbers:
+// whatever the order in which processes and threads make them, all keep the same.
+class Sample {
+  std::mutex mutex_;
+  std::map<int64_t, std::set<uint64_t>> kept_;  // by operator
+
+ public:
+  // take reports whether a call is new and, as far as is known here, kept.
+  bool take(int64_t op, uint64_t number, size_t most) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    auto& kept = kept_[op];
+    if (kept.size() >= most && number > *kept.rbegin()) return false;
+    const bool added = kept.insert(number).second;
+    if (kept.size() > most) kept.erase(std::prev(kept.end()));
+    return added;
+  }
+
+  void forked() { new (&mutex_) std::mutex; }
+};
+
+// number_of spreads texts evenly over numbers, the same in every process.
+uint64_t number_of(const std::string& text) {
+  uint64_t h = 0xcbf29ce484222325;  // FNV-1a
+  for (unsigned char c : text) h = (h ^ c) * 0x100000001b3;
+  return h ^ h >> 32;
+}
+
+}  // namespace opassert
