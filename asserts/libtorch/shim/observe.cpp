@@ -101,23 +101,25 @@ uint64_t turn(uint64_t x) { return (x << 29) | (x >> 35); }
 // changed word always changes it.
 uint64_t digest(const void* data, size_t n) {
   constexpr uint64_t k = 0x9E3779B97F4A7C15;
-  uint64_t lane[4] = {n * k, k, ~k, k >> 1};
+  constexpr size_t kLanes = 8, kStep = 8 * kLanes;  // as many as keep a multiplier busy
+  uint64_t lane[kLanes];
+  for (size_t j = 0; j < kLanes; j++) lane[j] = (n + j) * k;
   const char* p = static_cast<const char*>(data);
-  size_t i = 0;
-  for (; i + 32 <= n; i += 32) {
-    for (int j = 0; j < 4; j++) {
+  for (; n >= kStep; p += kStep, n -= kStep) {
+#pragma GCC unroll 8
+    for (size_t j = 0; j < kLanes; j++) {
       uint64_t w;
-      std::memcpy(&w, p + i + 8 * j, 8);
+      std::memcpy(&w, p + 8 * j, 8);
       lane[j] = turn((lane[j] ^ w) * k);
     }
   }
-  for (; i < n; i += 8) {
+  for (size_t i = 0; i < n; i += 8) {
     uint64_t w = 0;
     std::memcpy(&w, p + i, n - i < 8 ? n - i : 8);
     lane[0] = turn((lane[0] ^ w) * k);
   }
   uint64_t h = lane[0];
-  for (int j = 1; j < 4; j++) h = turn(h * k) ^ lane[j];
+  for (size_t j = 1; j < kLanes; j++) h = turn(h * k) ^ lane[j];
   h ^= h >> 32;
   return h * k;
 }
@@ -177,8 +179,8 @@ std::string names_of(const TensorImpl* impl) {
 }
 
 // contents writes what the content level adds.
-void contents(const TensorImpl* impl, const c10::StorageImpl* storage, Reply& out) {
-  const void* data = storage ? bytes_of(storage) : nullptr;
+void contents(const TensorImpl* impl, const c10::StorageImpl* storage, oa_level level, Reply& out) {
+  const void* data = storage && level != OA_METADATA ? bytes_of(storage) : nullptr;
   size_t nbytes = storage ? size_of(storage) : 0;
   c10::Device device = device_of(impl);
   c10::IntArrayRef sizes = sizes_of(impl), strides;
@@ -195,7 +197,7 @@ void contents(const TensorImpl* impl, const c10::StorageImpl* storage, Reply& ou
   if (strided) {
     for (int64_t s : strides) out.word(s);
   }
-  out.bytes(data, data && nbytes <= kSnapshotLimit ? nbytes : 0);
+  out.bytes(data, data && level == OA_CONTENTS && nbytes <= kSnapshotLimit ? nbytes : 0);
   int64_t flags = 0;
   if (impl->key_set().has(DispatchKey::Conjugate)) flags |= OA_CONJ;
   if (impl->key_set().has(DispatchKey::Negative)) flags |= OA_NEG;
@@ -257,8 +259,8 @@ void record(TensorImpl* impl, int64_t ours, int64_t last, oa_level level, Reply&
   out.word(reinterpret_cast<int64_t>(storage));
   out.word((impl_uses & 0xffffffff) | storage_uses << 32);
   out.word((version.enabled() ? version.current_version() : 0) | traits_of(impl, storage) << 32 |
-           int64_t(level == OA_CONTENTS) << 48 | last << 56);
-  if (level == OA_CONTENTS) contents(impl, storage, out);
+           int64_t(level >= OA_CONTENTS) << 48 | last << 56);
+  if (level >= OA_CONTENTS) contents(impl, storage, level, out);
 }
 
 }  // namespace

@@ -41,7 +41,9 @@ enum oa_status {
 // two strings: the type of the exception and its message.
 enum { OA_HEADER = 3 };
 
-enum oa_level { OA_OFF, OA_IDENTITY, OA_CONTENTS };
+// The last two are contents without a copy of the bytes, and without their
+// digest either.
+enum oa_level { OA_OFF, OA_IDENTITY, OA_CONTENTS, OA_DIGESTS, OA_METADATA };
 
 // What a tensor inside another is to it.
 enum oa_part {

@@ -227,7 +227,11 @@ class Look {
   const Place place_;
   oa_level level_ = OA_IDENTITY;
   int64_t writes_;
-  c10::SmallVector<Impl, 8> impls_;
+  struct Input {
+    Impl impl;
+    oa_level level;
+  };
+  c10::SmallVector<Input, 8> inputs_;
   Holds holds_;
   std::string modes_;    // a line each
   std::string case_;     // how the arguments are recorded
@@ -240,7 +244,7 @@ class Look {
   template <class F>
   void each_arg(F&& f) {
     const size_t base = stack_.size() - op_.args;
-    for (const Subject& s : op_.expected.args) f(stack_[base + s.index], s.list != 0);
+    for (const Subject& s : op_.expected.args) f(stack_[base + s.index], s);
   }
 
   void see(TensorImpl* impl, oa_level level) {
@@ -257,8 +261,8 @@ class Look {
   oa_level choose() {
     if (!op_.content || place_ != BELOW_AUTOGRAD) return OA_IDENTITY;
     bool large = false, subclass = false;
-    each_arg([&](const c10::IValue& v, bool list) {
-      each(v, list, [&](TensorImpl* impl) {
+    each_arg([&](const c10::IValue& v, const Subject& s) {
+      each(v, s.list != 0, [&](TensorImpl* impl) {
         if (impl == nullptr) return;
         const auto* storage = storage_of(impl);
         subclass |= impl->is_python_dispatch();
@@ -279,19 +283,27 @@ class Look {
     return OA_CONTENTS;
   }
 
+  // level_of returns the level of an argument: of PyTorch's own operators no
+  // bytes are copied, and those alone are read that some check asks for.
+  oa_level level_of(const Subject& s) const {
+    if (level_ != OA_CONTENTS || op_.custom) return level_;
+    return s.checks & (UNDECLARED_WRITE | VERSION_BUMP) ? OA_DIGESTS : OA_METADATA;
+  }
+
  public:
   Look(const Watched& op, Stack& stack, Place place) : op_(op), stack_(stack), place_(place) {
     op.counts->calls.fetch_add(1, std::memory_order_relaxed);
     level_ = choose();
     if (op.recorded && place != PYTHON) write_down();
-    each_arg([&](const c10::IValue& v, bool list) { seen_.word(count(v, list)); });
-    each_arg([&](const c10::IValue& v, bool list) {
-      each(v, list, [&](TensorImpl* impl) {
-        see(impl, level_);
-        impls_.push_back(impl == nullptr ? Impl() : Impl::reclaim_copy(impl));
+    each_arg([&](const c10::IValue& v, const Subject& s) { seen_.word(count(v, s.list != 0)); });
+    each_arg([&](const c10::IValue& v, const Subject& s) {
+      const oa_level level = level_of(s);
+      each(v, s.list != 0, [&](TensorImpl* impl) {
+        see(impl, level);
+        inputs_.push_back({impl == nullptr ? Impl() : Impl::reclaim_copy(impl), level});
       });
     });
-    for (const Impl& impl : impls_) holds_.hold(impl.defined() ? impl.get() : nullptr);
+    for (const Input& in : inputs_) holds_.hold(in.impl.defined() ? in.impl.get() : nullptr);
     if (place_ == PYTHON) {
       Python::Lock lock(python);
       modes_ = python.modes() + handler_;
@@ -312,7 +324,7 @@ class Look {
     holds_.release();
     returned_ = true;
     if (!case_.empty()) record();
-    for (const Impl& impl : impls_) see(impl.defined() ? impl.get() : nullptr, level_);
+    for (const Input& in : inputs_) see(in.impl.defined() ? in.impl.get() : nullptr, in.level);
     const size_t base = stack_.size() - op_.returns;
     const bool alone = op_.expected.returns.size() == 1 && !op_.expected.returns[0].list;
     for (const Subject& s : op_.expected.returns) {
