@@ -35,7 +35,9 @@ type ops struct {
 
 // recorded reports whether the calls of an op are: those of an op that is not
 // PyTorch's own, or that was asked for.
-func (o *ops) recorded(name string) bool { return o.record > 0 && (engine.Custom(name) || o.wants != nil) }
+func (o *ops) recorded(name string) bool {
+	return o.record > 0 && (engine.Custom(name) || o.wants != nil)
+}
 
 // meet returns the op of a record, and what the watcher is told of it.
 func (o *ops) meet(version, record string) (*watchedOp, []byte, error) {
