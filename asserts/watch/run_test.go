@@ -104,10 +104,10 @@ func long(t *testing.T) {
 }
 
 // seeded returns the library of testdata/seeded.cpp.
-func (p python) seeded(t *testing.T) string { return p.library(t, "seeded") }
+func (p python) seeded(t *testing.T) string { return p.compiled(t, "seeded") }
 
-// library returns that of a source in testdata.
-func (p python) library(t *testing.T, name string) string {
+// compiled returns that of a source in testdata.
+func (p python) compiled(t *testing.T, name string) string {
 	t.Helper()
 	library := compile.Library{Name: name, Files: []fs.FS{os.DirFS("testdata")}, Unit: name + ".cpp", Link: []string{"-g1"}}
 	path, err := library.Path(p.torch)
@@ -307,7 +307,7 @@ func TestProcesses(t *testing.T) {
 // lets the suite find what is wrong with it.
 func TestRecordedCallsAreCasesOfCheck(t *testing.T) {
 	eachPython(t, func(t *testing.T, p python) {
-		library, cases := p.library(t, "recorded"), [2]string{}
+		library, cases := p.compiled(t, "recorded"), [2]string{}
 		for i := range cases {
 			file := filepath.Join(t.TempDir(), "cases.yaml")
 			o := run(t, []string{"-record", file}, p.path, "testdata/recorded.py", library)
