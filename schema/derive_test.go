@@ -65,6 +65,12 @@ func TestDerive(t *testing.T) {
 		{"manual", "- func: a_(Tensor(a!) self) -> Tensor(a!)\n  autogen: a.out, a\n  manual_cpp_binding: True\n" + dispatched, nil},
 		{"view", "- func: a(Tensor(a) self) -> Tensor(a)\n  autogen: a.out\n" + dispatched, nil},
 		{"polygamma_", "- func: polygamma_(Tensor(a!) self, int n) -> Tensor(a!)\n  autogen: polygamma.out, polygamma\n" + dispatched, nil},
+		{"another default value", "- func: f.x(Tensor self, float p) -> Tensor\n  autogen: f.x_out\n" + dispatched + "- func: f.out(Tensor self, float p=0.5, *, Tensor(a!) out) -> Tensor(a!)\n" + dispatched,
+			[]string{"f.x_out(Tensor self, float p, *, Tensor(a!) out) -> Tensor(a!)"}},
+		{"written and in a list", "- func: f(Tensor self, Tensor(b!) m) -> Tensor[]\n  autogen: f_functional\n" + dispatched + "- func: f.out(Tensor self, Tensor(b!) m, *, Tensor(a!)[] out) -> ()\n" + dispatched,
+			[]string{"f_functional(Tensor self, Tensor m) -> (Tensor[], Tensor m_out)"}},
+		{"self written, and in a list", "- func: f.x(Tensor(a!) self) -> Tensor[]\n  autogen: f.x_out\n" + dispatched + "- func: f.out(Tensor(a!) self, *, Tensor(b!)[] out) -> ()\n" + dispatched,
+			[]string{"f.x_out(Tensor self, *, Tensor(b!)[] out) -> ()"}},
 		{"no tensor", "- func: a(Tensor self) -> int\n  autogen: a.out\n" + dispatched, nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -150,7 +150,7 @@ func (r *reader) checkImplicit(e *entry) {
 	}
 	f := &e.op.Func
 	name := f.Name.Root()
-	takesTensor := slices.ContainsFunc(f.Args, func(a Argument) bool { return !a.Out && a.Type.IsTensorLike() })
+	takesTensor := slices.ContainsFunc(f.Args, func(a Argument) bool { return a.Type.IsTensorLike() })
 	if strings.HasPrefix(name, "new_") || strings.HasSuffix(name, "_like") || f.optionsIndex(0) >= 0 && !takesTensor {
 		r.ReportAt(e.op.Pos, "the factory function %s must not decompose: give it a dispatch table with %s", name, compositeExplicit)
 	}

@@ -245,7 +245,7 @@ func (r *reader) opName(w word) (Name, bool) {
 	}
 	p := parser{text: w.text, dialect: native, at: at}
 	name := p.name()
-	if p.err == nil && p.off < len(p.text) {
+	if p.off < len(p.text) {
 		p.expected("the end of the operator name")
 	}
 	if p.err != nil {
@@ -314,9 +314,8 @@ func (r *reader) autogen(e *entry) []Name {
 	}
 	var names []Name
 	for _, w := range r.words(n) {
-		if name, ok := r.opName(w); ok {
-			names = append(names, name)
-		}
+		name, _ := r.opName(w)
+		names = append(names, name)
 	}
 	return names
 }

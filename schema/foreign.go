@@ -79,13 +79,8 @@ const (
 // isForeign reports whether an entry of a list is one of ExecuTorch's, so that
 // the list is.
 func isForeign(n *yaml.Node) bool {
-	for i := 0; n.Kind == yaml.MappingNode && i+1 < len(n.Content); i += 2 {
-		switch key, value := n.Content[i].Value, n.Content[i+1]; {
-		case key == "op", key == "kernels", key == "func" && namesOp(value):
-			return true
-		}
-	}
-	return false
+	text := valueOf(n, "func")
+	return valueOf(n, "op") != nil || valueOf(n, "kernels") != nil || text != nil && namesOp(text)
 }
 
 // namesOp reports whether the node is the name of an op and no schema.
@@ -139,7 +134,7 @@ func (r *reader) unknownLists(doc *yaml.Node, unknown []*yaml.Node, keys []strin
 }
 
 func valueOf(n *yaml.Node, key string) *yaml.Node {
-	for i := 0; n.Kind == yaml.MappingNode && i+1 < len(n.Content); i += 2 {
+	for i := 0; n.Kind == yaml.MappingNode && i < len(n.Content); i += 2 {
 		if n.Content[i].Value == key {
 			return n.Content[i+1]
 		}
@@ -164,7 +159,7 @@ func (r *reader) backendItem(n *yaml.Node) *entry {
 	switch {
 	case namesOp(n):
 		return r.namedOp(n, n)
-	case n.Kind == yaml.ScalarNode && yamlfile.IsText(n) && n.Value != "":
+	case yamlfile.IsText(n) && n.Value != "":
 		return r.foreignOp(&entry{node: n, foreign: true, values: make([]*yaml.Node, len(foreignKeys))}, n)
 	case n.Kind == yaml.MappingNode && len(n.Content) == 2 && !slices.Contains(foreignKeys, n.Content[0].Value) && namesOp(n.Content[0]):
 		return r.namedOp(n, n.Content[0])
@@ -257,11 +252,11 @@ func (r *reader) resolve(entries []*entry) []*entry {
 		switch {
 		case e.named != nil:
 			r.lookUp(e, base)
-		case e.foreign && e.op != nil && base[e.op.Name()] != nil:
+		case e.op != nil && base[e.op.Name()] != nil:
 			e.op.takeAfter(base[e.op.Name()])
 		}
 	}
-	return slices.DeleteFunc(entries, func(e *entry) bool { return e.named != nil && e.op == nil })
+	return slices.DeleteFunc(entries, func(e *entry) bool { return e.op == nil })
 }
 
 // opName is the op that an entry names.

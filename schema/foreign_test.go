@@ -95,6 +95,13 @@ func TestForeignRefuses(t *testing.T) {
 		{"no list", "backend: X\nsupported: abs\n", base, `f:2:12: expected supported: a list of ops, found "abs"`},
 		{"a mistyped composite", "custom:\n  - func: f(Tensor self) -> Tensor\n    dispatch:\n      CompositeImplicitAutogard: f\n", base,
 			`f:4:7: unknown dispatch key "CompositeImplicitAut..."; did you mean CompositeImplicitAutograd?`},
+		{"no name", "supported:\n  - ''\n", base, `f:2:5: expected an entry with keys, found ""`},
+		{"a list of two", "supported:\n  - [abs, t]\n", base, `f:2:5: expected an entry with keys, found a list`},
+		{"two names", "supported:\n  - {abs: 1, t: 2}\n", base, `f:2:5: the entry has neither op nor func`},
+		{"a schema as key", "supported:\n  - {'f(Tensor self) -> Tensor': 1}\n", base, `f:2:5: the entry has neither op nor func`},
+		{"func of no text", "custom:\n  - func: [a]\n", base, `f:2:11: expected a schema, found a list`},
+		{"bad schema beside a name", "custom:\n  - func: f(Tensr self) -> Tensor\n  - abs\n", base, `f:2:13: unknown type "Tensr"; did you mean Tensor?`},
+		{"bad schema of ATen", "official:\n  - func: f(Tensr self) -> Tensor\n", base, `f:2:13: unknown type "Tensr"; did you mean Tensor?`},
 		{"a number", "supported:\n  - 5\n", base, `f:2:5: expected an entry with keys, found "5"`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -103,6 +110,53 @@ func TestForeignRefuses(t *testing.T) {
 				t.Fatalf("no error, but %d ops", len(file.Ops))
 			}
 			if diff := cmp.Diff(tt.want, allErrors(err)); diff != "" {
+				t.Errorf("want - got +\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestForeignForms: small files, with what they say of their ops and what is
+// warned of.
+func TestForeignForms(t *testing.T) {
+	noBase := func() (*schema.File, error) { return nil, errors.New("no PyTorch") }
+	noNeed := func() (*schema.File, error) { t.Error("the base is read"); return base() }
+	for _, tt := range []struct {
+		name, src string
+		base      func() (*schema.File, error)
+		ops       string
+		warnings  string
+	}{
+		{"a name alone under func", "- func: abs\n", base, "1 < base.yaml:2:9 abs(Tensor self) -> Tensor", ""},
+		{"no dispatch", "- func: f(Tensor self) -> Tensor\n  kernels: []\n  dispatch:\n", base, "f:1:9 f(Tensor self) -> Tensor", ""},
+		{"lists that nobody knows", "quants:\n  - func: f(Tensor self) -> Tensor\n  - op: abs\n  - [op, abs]\n  - {x: 1}\nnotes:\n  x: {func: g(Tensor self) -> Tensor}\n", base,
+			"f:2:11 f(Tensor self) -> Tensor\n3 < base.yaml:2:9 abs(Tensor self) -> Tensor", "f:1:1: unknown key \"quants\"; did you mean quant?\nf:6:1: unknown key \"notes\""},
+		{"nodes of its own", "non_native:\n  - func: scalar(Tensor self) -> Tensor\nsupported: []\n", base, "",
+			"f:2:3: non_native lists nodes that the dispatcher does not know: they are no ops"},
+		{"schemas alone need no base", "custom:\n  - func: t(Tensor(a) self) -> Tensor(a)\n", noNeed, "f:2:11 t(Tensor(a) self) -> Tensor(a)", ""},
+		{"ATen's need none either", "official:\n  - func: t(Tensor(a) self) -> Tensor(a)\n", noBase, "f:2:11 t(Tensor(a) self) -> Tensor(a)", ""},
+		{"what ATen's op is", "official:\n  - func: abs(Tensor self) -> Tensor\n  - func: t(Tensor(a) self) -> Tensor(a)\n" +
+			"  - func: clamp.out(Tensor self, Scalar? min=None, Scalar? max=None, *, Tensor(a!) out) -> Tensor(a!)\n    dispatch:\n      CompositeExplicitAutograd: f\n" +
+			"  - func: add.out(Tensor self, Tensor other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)\n    dispatch:\n      CompositeImplicitAutograd: f\n", base,
+			`f:2:11 abs(Tensor self) -> Tensor
+f:3:11 t(Tensor(a) self) -> Tensor(a) explicit
+f:4:11 clamp.out(Tensor self, Scalar? min=None, Scalar? max=None, *, Tensor(a!) out) -> Tensor(a!) explicit
+f:7:11 add.out(Tensor self, Tensor other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!) implicit pointwise`, ""},
+		{"a name nearly right", "supported:\n  - chunkk\n  - xhunk\n", base, "", "f:2:5: the base has no op chunkk; did you mean chunk?\nf:3:5: the base has no op xhunk"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			file, err := schema.Config{Base: tt.base}.Parse("f", []byte(tt.src), nil)
+			if err != nil {
+				t.Fatal(allErrors(err))
+			}
+			var ops []string
+			for _, op := range file.Ops {
+				ops = append(ops, origin(op))
+			}
+			if diff := cmp.Diff(tt.ops, strings.Join(ops, "\n")); diff != "" {
+				t.Errorf("want - got +\n%s", diff)
+			}
+			if diff := cmp.Diff(tt.warnings, allErrors(file.Warnings)); diff != "" {
 				t.Errorf("want - got +\n%s", diff)
 			}
 		})

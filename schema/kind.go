@@ -27,7 +27,7 @@ func (f Function) Kind() Kind {
 			return Scratch
 		case a.Out:
 			kind = Out
-		case afterSelf && a.writes() && kind == Functional:
+		case afterSelf && a.writes():
 			kind = Mutable
 		}
 		afterSelf = afterSelf || a.Name == "self"
@@ -114,8 +114,7 @@ func (t Type) core() Type {
 func (t Type) IsTensorLike() bool { return t.is("Tensor") }
 
 func (t Type) is(base string) bool {
-	core := t.core()
-	return core.Kind == Base && core.Name == base
+	return t.core().Name == base
 }
 
 // ListKind says how a tensor-like type holds its tensors: "none" (Tensor),

@@ -1,6 +1,7 @@
 package schema_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -24,6 +25,11 @@ func TestKindViewClass(t *testing.T) {
 		{"add.out(Tensor x, *, Tensor(a!) out, Tensor(b!) _scratch_y) -> Tensor(a!)", nil, schema.Scratch, schema.NotView, schema.ClassInplace},
 		{"f(Tensor self, Tensor(a!) x) -> Tensor", nil, schema.Mutable, schema.NotView, schema.ClassInplace},
 		{"f(Tensor(a!) x) -> Tensor", nil, schema.Mutable, schema.NotView, schema.ClassInplace},
+		{"f(Tensor _scratch_x) -> Tensor", nil, schema.Functional, schema.NotView, schema.ClassOutOfPlace},
+		{"a::f(Tensor(a!) x, Tensor self) -> Tensor", nil, schema.Functional, schema.NotView, schema.ClassInplace},
+		{"f(Tensor(a!) x, *, Tensor self) -> Tensor", nil, schema.Mutable, schema.NotView, schema.ClassInplace},
+		{"a::f(Tensor(a)[](b!) x) -> ()", nil, schema.Mutable, schema.NotView, schema.ClassInplace},
+		{"a::f(Tensor(a)[](b) x) -> ()", nil, schema.Functional, schema.NotView, schema.ClassOutOfPlace},
 		{"set_data(Tensor(a!) self, Tensor x) -> ()", nil, schema.Functional, schema.NotView, schema.ClassInplace},
 		{"view(Tensor(a) self) -> Tensor(a)", nil, schema.Functional, schema.ViewReturn, schema.ClassView},
 		{"split(Tensor(a -> *) self) -> Tensor(a)[]", nil, schema.Functional, schema.ViewReturn, schema.ClassView},
@@ -32,10 +38,15 @@ func TestKindViewClass(t *testing.T) {
 		{"f(Tensor(a -> *) self) -> ()", nil, schema.Functional, schema.ViewWildcard, schema.ClassView},
 		{"t_(Tensor(a!) self) -> Tensor(a!)", []string{"inplace_view"}, schema.Inplace, schema.ViewInplace, schema.ClassInplace},
 		{"resize_(Tensor(a!) self) -> Tensor(a!)", []string{"inplace_view"}, schema.Inplace, schema.NotView, schema.ClassInplace},
+		{"resize(Tensor(a!) self) -> ()", []string{"inplace_view"}, schema.Functional, schema.ViewInplace, schema.ClassInplace},
 		{"resize_as_(Tensor(a!) self) -> Tensor(a!)", []string{"inplace_view"}, schema.Inplace, schema.NotView, schema.ClassInplace},
 		{"resize_.x(Tensor(a!) self) -> Tensor(a!)", []string{"inplace_view"}, schema.Inplace, schema.ViewInplace, schema.ClassInplace},
 	} {
-		op, err := schema.ParseOp(tt.text)
+		parse := schema.ParseOp
+		if strings.HasPrefix(tt.text, "a::") {
+			parse = schema.ParseDispatcher
+		}
+		op, err := parse(tt.text)
 		if err != nil {
 			t.Errorf("%s: %v", tt.text, err)
 			continue

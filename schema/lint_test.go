@@ -19,6 +19,8 @@ func TestLintFinds(t *testing.T) {
 			"1:9: add_ is in-place by its name, but self is not written | Tensor self -> Tensor(a!) self"}},
 		{"a::add_(int n, Tensor(a)[] x) -> Tensor(a)[]", nil, []string{
 			"1:16: add_ is in-place by its name, but x is not written | Tensor(a)[] x -> Tensor(a!)[] x"}},
+		{"a::add_(Tensor x, Tensor self) -> Tensor", nil, []string{
+			"1:19: add_ is in-place by its name, but self is not written | Tensor self -> Tensor(a!) self"}},
 		{"a::add_(int n) -> int", nil, []string{
 			"1:1: add_ is in-place by its name, but takes no tensor | "}},
 		{"a::f_(Tensor(a!)[] self) -> Tensor[](a!)", nil, []string{
@@ -29,10 +31,16 @@ func TestLintFinds(t *testing.T) {
 			"1:33: f_ is in-place by its name, but returns something else than self | Tensor(a!)[](c!) -> Tensor(a!)[](b!)"}},
 		{"a::add_(Tensor(a!) self) -> Tensor", nil, []string{
 			"1:29: add_ is in-place by its name, but returns something else than self | Tensor -> Tensor(a!)"}},
+		{"a::f_(Tensor(a!) self, Tensor(b) x) -> Tensor(b)", nil, []string{
+			"1:40: f_ is in-place by its name, but returns something else than self | Tensor(b) -> Tensor(a!)"}},
+		{"a::f_copy_(Tensor(a!) self, Tensor(b) x) -> Tensor(b)", nil, []string{
+			"1:45: f_copy_ is in-place by its name, but returns something else than self | Tensor(b) -> Tensor(a!)"}},
 		{"a::set(Tensor(a!) self, Tensor x) -> ()", nil, []string{
 			"1:8: set writes self, but is not in-place by its name, so that it passes for functional | set -> set_"}},
 		{"a::add(Tensor self, *, Tensor out) -> Tensor", nil, []string{
 			"1:24: the out argument is not written | Tensor out -> Tensor(a!) out"}},
+		{"a::add.out(Tensor self, *, Tensor result) -> Tensor", nil, []string{
+			"1:1: the overload out says that there is an out argument, but none is written | "}},
 		{"a::add.x_out(Tensor self, *, Tensor result) -> Tensor", nil, []string{
 			"1:1: the overload x_out says that there is an out argument, but none is written | "}},
 		{"a::add.functional(Tensor self, Tensor(a!) x) -> Tensor", nil, []string{
@@ -48,6 +56,14 @@ func TestLintFinds(t *testing.T) {
 			"1:25: no argument carries the alias set of a return, (a) | "}},
 		{"a::view(Tensor(a) self) -> Tensor(a!)", nil, []string{
 			"1:28: a return is marked (a!), but self is not written | Tensor(a) self -> Tensor(a!) self"}},
+		{"a::view(Tensor x, Tensor(a) self) -> Tensor(a!)", nil, []string{
+			"1:38: a return is marked (a!), but self is not written | Tensor(a) self -> Tensor(a!) self"}},
+		{"a::view(Tensor(a) self, Tensor(b) x) -> Tensor(b)", nil, []string{
+			"1:9: no return shares the alias set of self, (a) | Tensor(a) self -> Tensor self, or mark the return that shares it"}},
+		{"a::mul(Tensor(a!) y, Tensor(a) z) -> Tensor(a)", nil, []string{
+			"1:22: y and z share the alias set a, and one of them is written | Tensor(a) z -> Tensor(b) z"}},
+		{"a::mul(Tensor(a) y, Tensor(a!) z) -> Tensor(a)", nil, []string{
+			"1:21: y and z share the alias set a, and one of them is written | Tensor(a!) z -> Tensor(b!) z"}},
 		{"a::mul(Tensor x, Tensor(a!) y, Tensor(a!) z) -> Tensor", nil, []string{
 			"1:32: y and z share the alias set a, and one of them is written | Tensor(a!) z -> Tensor(b!) z"}},
 		{"prims::view_of(Tensor(a) a) -> Tensor", nil, []string{
@@ -69,6 +85,21 @@ func TestLintFinds(t *testing.T) {
 		if diff := cmp.Diff(tt.want, got); diff != "" {
 			t.Errorf("%s, want - got +\n%s", tt.text, diff)
 		}
+	}
+}
+
+// TestLintOfFile: what is wrong with a derived op is said of its source alone.
+func TestLintOfFile(t *testing.T) {
+	const src = "- func: a(Tensor self, Tensor(a!) x, Tensor(a!) y) -> Tensor\n  autogen: a.out\n  dispatch:\n    CPU: f\n"
+	file, err := schema.Parse("f", []byte(src), nil)
+	if err != nil {
+		t.Fatal(allErrors(err))
+	}
+	if len(file.Ops) < 2 || len(schema.LintOp(file.Ops[1])) == 0 {
+		t.Fatalf("%v: want a derived op with a finding", file.Ops)
+	}
+	if got := schema.Lint(file); len(got) != 1 || got[0].Op != "a" {
+		t.Errorf("findings %v, want one, of a", got)
 	}
 }
 
@@ -94,6 +125,14 @@ func TestLintIsQuiet(t *testing.T) {
 		"aten::keys.Tensor(Dict(Tensor, t) self) -> Tensor[](*)",
 		"aten::update.str(Dict(str, t)(a!) self, Dict(str, t)(a!) to_add) -> ()",
 		"prim::BailOut(...) -> Tensor(a)",
+		"prim::BailOut(...) -> Tensor(a!)",
+		"aten::f_(Tensor(a!) self) -> (Tensor(a!), int)",
+		"aten::f(Tensor out) -> Tensor",
+		"aten::f(Tensor self, *, int out) -> Tensor",
+		"aten::f(Tensor(a) x, Tensor(a) y) -> Tensor(a)",
+		"aten::f(Tensor(*!) x, Tensor(*!) y) -> ()",
+		"aten::f(Tensor(a -> *) self) -> ()",
+		"aten::f(Tensor(*) self) -> ()",
 	} {
 		op, err := schema.ParseDispatcher(text)
 		if err != nil {

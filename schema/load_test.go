@@ -90,15 +90,19 @@ f:4:15: expected structured: True or False, found "1"`,
 		{"quoted boolean", good + "  device_guard: 'False'\n", `f:2:17: expected device_guard: True or False, found "False"`},
 		{"text", good + "  category_override: [a]\n", `f:2:22: expected category_override: text, found a list`},
 		{"device_check", good + "  device_check: None\n", `f:2:17: unknown device_check "None": it is NoCheck or ExactSame`},
+		{"foreach on one device", "- func: _foreach_add(Tensor[] self) -> Tensor[]\n  device_check: ExactSame\n", `f:1:9: _foreach_add takes tensors of several devices: device_check: NoCheck`},
 		{"foreach", "- func: _foreach_add(Tensor[] self) -> Tensor[]\n", `f:1:9: _foreach_add takes tensors of several devices: device_check: NoCheck`},
 		{"tag", good + "  tags: inplace_veiw\n", `f:2:9: unknown tag "inplace_veiw"; did you mean inplace_view?`},
 		{"tags", good + "  tags: [view_copy, foo, {a: b}]\n", `f:2:21: unknown tag "foo"
 f:2:26: expected a tag, found a mapping`},
 		{"tags with commas", good + "  tags: view_copy, foo\n", `f:2:20: unknown tag "foo"`},
 		{"tags of nothing", good + "  tags:\n", `f:2:8: expected tags: a tag or a list of tags, found nothing`},
+		{"dropout", "- func: x_dropout(Tensor self) -> Tensor\n", `f:1:9: x_dropout is random, by its name or its arguments: tags: nondeterministic_seeded`},
 		{"random", "- func: rand_x(Tensor self) -> Tensor\n", `f:1:9: rand_x is random, by its name or its arguments: tags: nondeterministic_seeded`},
 		{"generator", "- func: x(Tensor self, Generator? g=None) -> Tensor\n", `f:1:9: x is random, by its name or its arguments: tags: nondeterministic_seeded`},
 		{"cpp_no_default_args", good + "  cpp_no_default_args: ['dim']\n", `f:2:25: add has no argument dim with a default value`},
+		{"cpp_no_default_args", "- func: a(Tensor self, int x=1) -> Tensor\n  cpp_no_default_args: [self, dim]\n", `f:2:25: a has no argument self with a default value
+f:2:31: a has no argument dim with a default value`},
 		{"cpp_no_default_args", good + "  cpp_no_default_args: dim\n", `f:2:24: expected cpp_no_default_args: a list of arguments, found "dim"`},
 		{"autogen", good + "  autogen: add_out\n", `f:2:12: the name add_out ends in _out, which is reserved: make it the overload, add.out`},
 		{"autogen", good + "  autogen: a.out, b c\n", `f:2:21: expected the end of the operator name, found "c"`},
@@ -119,6 +123,7 @@ f:2:26: expected a tag, found a mapping`},
 		{"factory by another name", "- func: new_a(Tensor self) -> Tensor\n", `f:1:9: the factory function new_a must not decompose: give it a dispatch table with CompositeExplicitAutograd`},
 		{"three composites", good + "  dispatch:\n    CompositeExplicitAutograd: f\n    CompositeImplicitAutograd: g\n    CompositeImplicitAutogradNestedTensor: h\n", `f:4:5: CompositeImplicitAutograd can't stand beside CompositeExplicitAutograd: each serves every backend`},
 		{"composites, one of them for nested tensors", good + "  dispatch:\n    CompositeExplicitAutogradNonFunctional: f\n    CompositeImplicitAutogradNestedTensor: h\n", `f:4:5: CompositeImplicitAutogradNestedTensor can't stand beside CompositeExplicitAutogradNonFunctional: each serves every backend`},
+		{"bad schema of a method", "- func: add(Tensr self) -> Tensor\n  variants: method\n", `f:1:13: unknown type "Tensr"; did you mean Tensor?`},
 		{"bad schema with a table", "- func: add(Tensr self) -> Tensor\n  dispatch:\n    CompositeImplicitAutograd: add\n", `f:1:13: unknown type "Tensr"; did you mean Tensor?`},
 		{"autogen, two things wrong", good + "  autogen: add_out b\n", `f:2:12: the name add_out ends in _out, which is reserved: make it the overload, add.out`},
 		{"a list as ExecuTorch's", "- [op, x]\n", `f:1:3: expected an entry with keys, found a list`},
@@ -134,13 +139,22 @@ f:2:26: expected a tag, found a mapping`},
 f:4:11: MPS is left to structured_delegate: delete one`},
 		{"delegate of a bad name with a kernel", good + "  structured_delegate: add_out\n  dispatch:\n    CPU: f\n", `f:2:24: the name add_out ends in _out, which is reserved: make it the overload, add.out`},
 		{"guard", "- func: a.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)\n  structured: True\n  device_guard: False\n", `f:3:17: a structured kernel always has its device guard: delete device_guard`},
+		{"guard of a delegate", good + "  structured_delegate: add.out\n  device_guard: False\n", `f:3:17: a structured kernel always has its device guard: delete device_guard`},
 		{"inherits", good + "  structured_inherits: at::X\n", `f:2:24: structured_inherits needs structured: True
 f:2:24: structured_inherits takes no namespace`},
-		{"ufunc", "- func: a.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)\n  structured: True\n  ufunc_inner_loop:\n    Generc: add (Bool)\n    ScalarOnly: add\n    CPUScalar: add (1)\n  dispatch:\n    CPU: f\n",
+		{"ufunc", "- func: a.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)\n  structured: True\n  ufunc_inner_loop:\n    Generc: add (Bool)\n    ScalarOnly: add\n    CPUScalar: add (1)\n  dispatch:\n    CPU: f\n    Meta: g\n    CUDA: h\n",
 			`f:4:5: unknown key "Generc"; did you mean Generic?
 f:5:17: expected a loop, name (types), found "add"
 f:6:16: "1" is no scalar type
-f:8:5: the kernel for CPU is made from ufunc_inner_loop: delete one`},
+f:8:5: the kernel for CPU is made from ufunc_inner_loop: delete one
+f:10:5: the kernel for CUDA is made from ufunc_inner_loop: delete one`},
+		{"ufunc loops", "- func: a.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)\n  structured: True\n  ufunc_inner_loop:\n    Generic: ' (Bool)'\n    ScalarOnly: add (\n    CPUScalar: add Bool)\n    CPUVector: add (Bool\n    CUDAFunctor: add ()\n    CUDAFunctorOnSelf: [a]\n    CUDAFunctorOnOther: add (Int8)\n",
+			`f:4:14: expected a loop, name (types), found " (Bool)"
+f:5:17: expected a loop, name (types), found "add ("
+f:6:16: expected a loop, name (types), found "add Bool)"
+f:7:16: expected a loop, name (types), found "add (Bool"
+f:8:18: "" is no scalar type
+f:9:24: expected a loop, name (types), found a list`},
 		{"ufunc unstructured", good + "  ufunc_inner_loop: add (Bool, Half)\n", `f:2:21: ufunc_inner_loop needs structured: True`},
 		{"precomputed", good + "  precomputed:\n  - dim -> int dim,int x\n  - dim\n", `f:3:3: precomputed needs structured: True
 f:3:20: write it as torchgen prints it: dim -> int dim, int x
@@ -153,9 +167,10 @@ f:5:5: only the last line of precomputed stands without argument ->`},
 		{"delegate of no text", good + "  structured_delegate: 5\n", `f:2:24: expected structured_delegate: text, found "5"`},
 		{"ufunc of no text", "- func: a.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)\n  structured: True\n  ufunc_inner_loop: 5\n", `f:3:21: expected a loop, name (types), found "5"`},
 		{"precomputed of no list", good + "  precomputed: a\n", `f:2:16: expected precomputed: a list, found "a"`},
-		{"precomputed lines", "- func: a.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)\n  structured: True\n  precomputed:\n  - 5\n  - a b -> int c\n  - int x int y\n", `f:4:5: expected argument -> declarations, found "5"
+		{"precomputed lines", "- func: a.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)\n  structured: True\n  precomputed:\n  - 5\n  - a b -> int c\n  - a -> int b -> int c\n  - int x int y\n", `f:4:5: expected argument -> declarations, found "5"
 f:5:5: expected argument -> declarations
-f:6:11: expected ",", found "int y"`},
+f:6:5: expected argument -> declarations
+f:7:11: expected ",", found "int y"`},
 		{"default of no text", "- func: a(int x=1) -> ()\n  cpp_no_default_args: [1]\n", `f:2:25: expected the name of an argument, found "1"`},
 		{"dispatch key of no text", good + "  dispatch:\n    5: f\n", `f:3:5: expected a dispatch key, found "5"`},
 		{"redundant for out", "- func: a.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)\n  dispatch:\n    CompositeImplicitAutograd: a_out\n", `f:3:5: this dispatch table says what holds without it: delete it`},
@@ -192,6 +207,9 @@ func TestWarnings(t *testing.T) {
 			`f:2:12: autogen lists a.more_out, which the rules of PyTorch >=2.13 (the newest known; -version names another) do not derive: the file's word stands`},
 		{"no variant possible", "- func: a(Tensor self) -> (Tensor, int)\n  autogen: a.out\n" + cpu + good, "a add",
 			`f:1:9: torchgen derives a.out(Tensor self, *, Tensor(a!) out0) -> int, which is wrong: return 0 is the out argument out0, so its type is Tensor(a!)`},
+		{"autogen of what is there", "- func: a(Tensor self) -> Tensor\n  autogen: a.out\n" + cpu + "- func: a.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)\n", "a a.out",
+			`f:2:12: autogen lists a.out, which the rules of PyTorch >=2.13 (the newest known; -version names another) do not derive: the file's word stands
+f:5:9: torchgen derives a.out from this entry, but line 5 has that name already`},
 		{"a derived name is taken", "- func: a(Tensor self) -> Tensor\n  autogen: a.out\n" + cpu + "- func: a.out(Tensor self, int x, *, Tensor(a!) out) -> Tensor(a!)\n", "a a.out",
 			`f:1:9: torchgen derives a.out from this entry, but line 5 has that name already`},
 	} {
@@ -357,22 +375,43 @@ func TestLoadLarge(t *testing.T) {
 
 // What is right is not complained about.
 func TestStrictAccepts(t *testing.T) {
-	tags, err := schema.ParseTags("t", []byte("- tag: view_copy\n  desc: x\n"))
+	tags, err := schema.ParseTags("t", []byte("- tag: view_copy\n  desc: x\n- tag: nondeterministic_seeded\n  desc: x\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	const out = "- func: a_like.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)\n  structured: True\n"
 	for name, src := range map[string]string{
-		"structured factory":       out,
-		"delegate of a factory":    "- func: a_like(Tensor self) -> Tensor\n  structured_delegate: a_like.out\n" + out + "  dispatch:\n    CPU: f\n",
-		"base class":               out + "  structured_inherits: TensorIteratorBase\n",
-		"nothing as tag":           good + "  tags: ''\n",
-		"nothing to generate":      good + "  autogen: ''\n",
-		"composite and for nested": good + "  dispatch:\n    CompositeExplicitAutograd: f\n    CompositeImplicitAutogradNestedTensor: g\n",
+		"structured factory":         out,
+		"delegate of a factory":      "- func: a_like(Tensor self) -> Tensor\n  structured_delegate: a_like.out\n" + out + "  dispatch:\n    CPU: f\n",
+		"base class":                 out + "  structured_inherits: TensorIteratorBase\n",
+		"a last line of precomputed": out + "  precomputed:\n  - dim -> int x\n",
+		"no loops":                   good + "  ufunc_inner_loop: {}\n",
+		"a check of devices":         good + "  device_check: ExactSame\n",
+		"a default to leave out":     "- func: a(Tensor self, int x=1) -> Tensor\n  cpp_no_default_args: [x]\n",
+		"random and tagged":          "- func: rand_x(Tensor self) -> Tensor\n  tags: nondeterministic_seeded\n",
+		"random by a given seed":     "- func: _philox_rand(Tensor self) -> Tensor\n",
+		"dropout, backward":          "- func: dropout_backward(Tensor self) -> Tensor\n",
+		"state of dropout":           "- func: _cudnn_init_dropout_state(Tensor self) -> Tensor\n",
+		"dropout as an argument":     "- func: a(Tensor self, float dropout) -> Tensor\n",
+		"nothing as tag":             good + "  tags: ''\n",
+		"nothing to generate":        good + "  autogen: ''\n",
+		"composite and for nested":   good + "  dispatch:\n    CompositeExplicitAutograd: f\n    CompositeImplicitAutogradNestedTensor: g\n",
 	} {
 		if _, err := (schema.Config{Strict: true}).Parse("f", []byte(src), tags); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+}
+
+// From the tag on that says so, an argument makes an op random too.
+func TestRandomByArgument(t *testing.T) {
+	tags := schema.NewTagSet("nondeterministic_seeded", "pt2_compliant_tag")
+	_, err := schema.Config{Strict: true}.Parse("f", []byte("- func: a(Tensor self, float dropout_p) -> Tensor\n"), tags)
+	if want := "f:1:9: a is random, by its name or its arguments: tags: nondeterministic_seeded"; err == nil || allErrors(err) != want {
+		t.Errorf("%v, want %s", err, want)
+	}
+	if _, err := (schema.Config{Strict: true}).Parse("f", []byte(good), tags); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -19,9 +19,6 @@ func (p *parser) name() Name {
 	p.skipSpace()
 	start := p.off
 	root := p.identifier("an operator name")
-	if p.err != nil {
-		return Name{}
-	}
 	n := splitRoot(root)
 	if p.dialect == native {
 		p.checkRoot(start, root, n)
@@ -79,7 +76,7 @@ func (p *parser) checkRoot(off int, root string, n Name) {
 	switch {
 	case strings.HasSuffix(root, "_out"):
 		p.fail(off, "the name %s ends in _out, which is reserved: make it the overload, %s.out", root, strings.TrimSuffix(root, "_out"))
-	case n.Dunder && !n.Inplace && n.Base[0] == 'i':
+	case n.Dunder && n.Base[0] == 'i':
 		p.fail(off, "%s looks like an augmented assignment, but Python has no operator %s", root, n.Base[1:])
 	case n.Inplace && strings.HasSuffix(n.Base, functionalSuffix):
 		p.fail(off, "%s can't be both in-place and %s", root, functionalSuffix)

@@ -64,7 +64,7 @@ func parseAlone(text string, d dialect) (*Op, error) {
 func parseText(text string, d dialect, at func(int) token.Position, errs *scanner.ErrorList, odd func(token.Position, string, ...any)) *Op {
 	p := parser{text: text, dialect: d, at: at, odd: odd}
 	op := p.op()
-	if p.err == nil {
+	if p.err == nil { //mutate:equivalent true: the first error stays
 		p.checkLossless(op.String())
 	}
 	if p.err != nil {
@@ -112,7 +112,7 @@ func (p *parser) checkLossless(printed string) {
 		return
 	}
 	same := 0
-	for same < len(printed) && same < len(p.text) && printed[same] == p.text[same] {
+	for same < min(len(printed), len(p.text)) && printed[same] == p.text[same] {
 		same++
 	}
 	p.fail(same, "write it as torchgen prints it: %s", printed)
@@ -199,9 +199,7 @@ func (p *parser) namespace(op *Op) {
 		p.fail(start, "the dispatcher's operators have a namespace, as in aten::add")
 		return
 	}
-	if p.err == nil {
-		p.off = start
-	}
+	p.off = start
 }
 
 // args = [ arg { "," arg } ] ; arg = "*" | "..." | argument .
@@ -299,7 +297,7 @@ func (p *parser) value() string {
 	start := p.off
 	p.skipValue(0)
 	text := p.text[start:p.off]
-	if p.dialect == native && p.err == nil {
+	if p.dialect == native {
 		if i := strings.IndexAny(text, " ="); i >= 0 {
 			p.fail(start+i, "a default value has no %q in it: torchgen splits a schema there", text[i])
 		}

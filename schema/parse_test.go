@@ -94,6 +94,7 @@ func TestNames(t *testing.T) {
 		{"__iand__.Scalar", schema.Name{Base: "and", Dunder: true, Inplace: true, Overload: "Scalar"}},
 		{"_foo", schema.Name{Base: "_foo"}},
 		{"__foo_bar__", schema.Name{Base: "__foo_bar_", Inplace: true}},
+		{"add.2d", schema.Name{Base: "add", Overload: "2d"}},
 		{"native_batch_norm_functional", schema.Name{Base: "native_batch_norm", Functional: true}},
 	} {
 		self := "Tensor self"
@@ -114,6 +115,29 @@ func TestNames(t *testing.T) {
 		}
 		if root, _, _ := strings.Cut(tt.text, "."); op.Func.Name.Root() != root {
 			t.Errorf("%s has the root %s, want %s", tt.text, op.Func.Name.Root(), root)
+		}
+	}
+}
+
+// TestDispatcherNames: names that torchgen refuses, or reads as they are.
+func TestDispatcherNames(t *testing.T) {
+	for _, want := range []struct {
+		text string
+		name schema.Name
+	}{
+		{"_", schema.Name{Base: "_"}},
+		{"_functional", schema.Name{Base: "_functional"}},
+		{"__foo", schema.Name{Base: "__foo"}},
+		{"foo__", schema.Name{Base: "foo_", Inplace: true}},
+		{"____", schema.Name{Base: "___", Inplace: true}},
+	} {
+		op, err := schema.ParseDispatcher("a::" + want.text + "(Tensor x) -> ()")
+		if err != nil {
+			t.Errorf("%s: %v", want.text, err)
+			continue
+		}
+		if diff := cmp.Diff(want.name, op.Func.Name); diff != "" {
+			t.Errorf("%s, want - got +\n%s", want.text, diff)
 		}
 	}
 }
@@ -157,6 +181,13 @@ func TestParseOpTakes(t *testing.T) {
 		"where.self(Tensor condition, Tensor self, Tensor other) -> Tensor",
 		"t_(Tensor(a!) self) -> Tensor(a!)",
 		"f(int?? x) -> int[][][]",
+		"f.functional(Tensor x) -> Tensor",
+		"f(Tensor self, *, int out) -> Tensor",
+		"f.out(Tensor x, *, Tensor(a!)[] p, Tensor(b!) q) -> ()",
+		// No tensor options, which a mutable op can't have.
+		"f(Tensor(a!) x, *, int a, Layout layout, Device device, bool pin_memory) -> Tensor",
+		"f(Tensor(a!) x, *, ScalarType a, Layout b, Device c, bool d) -> Tensor",
+		"f(Tensor(a!) x, *, int dtype, int layout, int device, int pin_memory) -> Tensor",
 		"f(str[] s=['a',\"b\"], int[] p=(1,2), Tensor? t={}) -> ()",
 	} {
 		op, err := schema.ParseOp(text)
@@ -183,6 +214,13 @@ func TestParseOpRefuses(t *testing.T) {
 		{"add.(Tensor self) -> Tensor", `1:5: expected an overload name, found "(Tensor self) -> Ten..."`},
 		{"a::b::c(Tensor self) -> Tensor", `1:5: expected "(", found "::c(Tensor self) -> ..."`},
 		{"add(Tensor self, ...) -> Tensor", `1:18: expected a type, found "...) -> Tensor"`},
+		{"1f(Tensor self) -> Tensor", `1:1: expected an operator name, found "1f(Tensor self) -> T..."`},
+		{"f() -> ...", `1:8: expected a type, found "..."`},
+		{"f(int[2", `1:8: expected "]", found the end of the schema`},
+		{"f(int x=", `1:9: expected a default value, found the end of the schema`},
+		{"f(int x=5", `1:10: expected ")", found the end of the schema`},
+		{"f(int x=f(2)) -> ()", `1:10: expected ")", found "(2)) -> ()"`},
+		{"f(Device d=cuda:0) -> Tensor", `1:16: expected ")", found ":0) -> Tensor"`},
 		{"add(Tensor self, *, *, int x) -> Tensor", `1:21: a second *: keyword-only arguments begin only once`},
 		{"add(Tensor self, int x=) -> Tensor", `1:24: expected a default value, found ") -> Tensor"`},
 		{"add(Tensor self, str x=\"a) -> Tensor", `1:24: the string does not end`},
@@ -192,6 +230,9 @@ func TestParseOpRefuses(t *testing.T) {
 		{"f() -> (" + strings.Repeat("int, ", 256) + "int)", `1:1288: the schema has more than 256 returns`},
 		// Spelling.
 		{"add(Tensor self,Tensor other) -> Tensor", `1:17: write it as torchgen prints it: add(Tensor self, Tensor other) -> Tensor`},
+		{"add(Tensor self) -> Tensor ", `1:27: write it as torchgen prints it: add(Tensor self) -> Tensor`},
+		{"add(\tTensor self) -> Tensor", `1:5: write it as torchgen prints it: add(Tensor self) -> Tensor`},
+		{"add(Tensor self,\nint x) -> Tensor", `1:17: write it as torchgen prints it: add(Tensor self, int x) -> Tensor`},
 		{"add(Tensor self)  -> Tensor", `1:18: write it as torchgen prints it: add(Tensor self) -> Tensor`},
 		{"add(Tensor self) -> (Tensor)", `1:21: write it as torchgen prints it: add(Tensor self) -> Tensor`},
 		{"add(Tensor self, *) -> Tensor", `1:16: write it as torchgen prints it: add(Tensor self) -> Tensor`},
@@ -205,6 +246,7 @@ func TestParseOpRefuses(t *testing.T) {
 		{"add(int[0] x) -> Tensor", `1:9: 0 is no size for a list`},
 		{"add(int[99999999999999999999] x) -> Tensor", `1:9: 99999999999999999999 is no size for a list`},
 		{"add(int" + strings.Repeat("[]", 40) + " x) -> Tensor", `1:5: the type is nested deeper than 32`},
+		{"add(__torch__.torch.glasses.quantized.X x) -> Tensor", `1:5: unknown type "__torch__.torch.glasses.quantized.X"`},
 		{"add(__torch__.torch.classes. x) -> Tensor", `1:5: unknown type "__torch__.torch.classes"`},
 		// Names.
 		{"add_out(Tensor self) -> Tensor", `1:1: the name add_out ends in _out, which is reserved: make it the overload, add.out`},
@@ -223,6 +265,7 @@ func TestParseOpRefuses(t *testing.T) {
 		{"v(Tensor(a|b!) self) -> Tensor(a)", `1:9: a written argument has one alias set, not a|b!`},
 		{"v(Tensor(a|b -> c|d) self) -> Tensor(a)", `1:9: several alias sets can't stand on both sides of ->: a|b -> c|d`},
 		{"v(Tensor() self) -> Tensor(a)", `1:10: expected an alias set, found ") self) -> Tensor(a)"`},
+		{"v(Tensor(b) self) -> Tensor(a)", `1:22: no argument carries the alias set of this return, (a)`},
 		{"v(Tensor self) -> Tensor(a)", `1:19: no argument carries the alias set of this return, (a)`},
 		// What a schema must obey.
 		{"add(Tensor self, Tensor self) -> Tensor", `1:18: a second argument is named self`},
@@ -232,6 +275,7 @@ func TestParseOpRefuses(t *testing.T) {
 		{"add_(Tensor(a!) x) -> Tensor(a!)", `1:1: add_ is in-place by its name, but has no argument self
 1:23: only self and out arguments can be returned: make x keyword-only, or don't return it`},
 		{"add_(Tensor(a!) self) -> ()", `1:1: an in-place op returns self: -> Tensor(a!)`},
+		{"add_(Tensor(a!) self, Tensor(b) x) -> Tensor(b)", `1:39: an in-place op returns self: -> Tensor(a!)`},
 		{"add_(Tensor(a!)[] self) -> Tensor(a!)[]", `1:28: an in-place op on Tensor[] returns nothing: -> ()`},
 		{"add_(Tensor(a!) self, *, Tensor(b!) out) -> Tensor(a!)", `1:26: add_ is in-place by its name, so it can't have the out argument out`},
 		{"add.out(Tensor self, *, Tensor out) -> Tensor", `1:25: an out argument is written: Tensor(a!) out`},
@@ -242,6 +286,7 @@ func TestParseOpRefuses(t *testing.T) {
 1:69: return 1 is the out argument y, so its type is Tensor(b!)`},
 		{"add.out(Tensor self, *, Tensor(a!)[] out) -> Tensor(a!)[]", `1:46: an op with a list or an optional as out argument returns nothing: -> ()`},
 		{"f(Tensor(a!) self) -> (Tensor(a!), Tensor)", `1:36: either all returns are written arguments or none is`},
+		{"f(Tensor(a!) self, Tensor(b) x) -> (Tensor(a!), Tensor(b))", `1:49: either all returns are written arguments or none is`},
 		{"f(Tensor self, Tensor(a!) x) -> Tensor(a!)", `1:33: only self and out arguments can be returned: make x keyword-only, or don't return it`},
 		{"f(Tensor(a) self) -> Tensor(a!)", `1:22: no argument is annotated (a!) as this return is`},
 		{"f(Tensor(a!) x, Tensor self) -> Tensor", `1:3: an argument before self can't be written: Tensor(a!) x`},
@@ -295,6 +340,7 @@ func TestParseDispatcherTakes(t *testing.T) {
 		"custom::add_(Tensor x) -> Tensor",
 		"custom::add_out(Tensor x, *, Tensor out) -> Tensor(b)",
 		"custom::two(Tensor(a)[](b!) x, Tensor($0) y) -> ()",
+		"custom::bare(Future f) -> ()",
 		"custom::class(__torch__.___torch_mangle_0.Foo x, t1 y) -> (t1, (int, str)?)",
 	} {
 		op, err := schema.ParseDispatcher(text)

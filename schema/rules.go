@@ -113,7 +113,7 @@ func (r *reader) checkRandom(e *entry) {
 	}
 	dropout = dropout && !strings.Contains(name, "backward") && f.Name.Root() != "_cudnn_init_dropout_state"
 	random := strings.Contains(name, "rand") && !strings.Contains(name, "_philox_")
-	generator := slices.ContainsFunc(f.Args, func(a Argument) bool { return !a.Out && a.Type.is("Generator") })
+	generator := slices.ContainsFunc(f.Args, func(a Argument) bool { return a.Type.is("Generator") })
 	if random || dropout || generator {
 		r.warnAt(e.op.Pos, "%s is random, by its name or its arguments: tags: %s", name, seededTag)
 	}

@@ -49,8 +49,8 @@ func (r *reader) ufuncLoop(n *yaml.Node) {
 		r.ReportKind(n, "a loop, name (types)")
 		return
 	}
-	name, types, found := strings.Cut(n.Value, " ")
-	if !found || name == "" || len(types) < 2 || types[0] != '(' || types[len(types)-1] != ')' {
+	name, types, _ := strings.Cut(n.Value, " ")
+	if name == "" || len(types) < 2 || types[0] != '(' || types[len(types)-1] != ')' {
 		r.Report(n, "expected a loop, name (types), found %q", yamlfile.Clip(n.Value))
 		return
 	}
@@ -100,19 +100,17 @@ func (r *reader) precomputed(e *entry) {
 func (r *reader) declarations(n *yaml.Node, off int) {
 	p := parser{text: n.Value, off: off, dialect: native, at: r.Inside(n)}
 	var args []string
-	for more := true; more && p.err == nil; more = p.accept(",") {
+	for more := true; more; more = p.accept(",") {
 		a := p.argument()
 		if strings.ToUpper(a.Name) == a.Name {
 			p.fail(off, "%s is named like a template parameter: use lower case", a.Name)
 		}
 		args = append(args, a.String())
 	}
-	if p.err == nil && p.off < len(p.text) {
+	if p.off < len(p.text) {
 		p.expected(`","`)
 	}
-	if p.err == nil {
-		p.checkLossless(n.Value[:off] + strings.Join(args, ", "))
-	}
+	p.checkLossless(n.Value[:off] + strings.Join(args, ", "))
 	if p.err != nil {
 		r.Errs.Add(p.err.Pos, p.err.Msg)
 	}

@@ -2,6 +2,7 @@ package schema
 
 import (
 	"strconv"
+	"strings"
 
 	"github.com/opassert/opassert/schema/yamlfile"
 )
@@ -30,10 +31,9 @@ func (p *parser) typ(nesting int) (Type, *Alias) {
 	t := p.primary(nesting)
 	var first *Alias
 	next := &first
-	for depth := 0; p.err == nil; depth++ {
+	for depth := 0; ; depth++ {
 		if nesting+depth > maxDepth {
 			p.fail(start, "the type is nested deeper than %d", maxDepth)
-			break
 		}
 		if p.peek("(") {
 			a := p.alias(t, depth)
@@ -49,7 +49,6 @@ func (p *parser) typ(nesting int) (Type, *Alias) {
 			return t, first
 		}
 	}
-	return t, first
 }
 
 // size is the digits of int[2], or nothing.
@@ -88,7 +87,7 @@ func (p *parser) primary(nesting int) Type {
 		return Type{Name: name}
 	}
 	for kind, constructor := range constructors {
-		if constructor == name && constructor != "" && p.peek("(") {
+		if constructor == name && p.peek("(") {
 			t := Type{Kind: TypeKind(kind), Elem: p.types(nesting)}
 			p.checkArity(start, t)
 			return t
@@ -101,7 +100,7 @@ func (p *parser) primary(nesting int) Type {
 func (p *parser) typeName() string {
 	start := p.off
 	p.identifier("a type")
-	for p.off+1 < len(p.text) && p.text[p.off] == '.' && (isLetter(p.text[p.off+1]) || isDigit(p.text[p.off+1])) {
+	for p.off+1 < len(p.text) && p.text[p.off] == '.' && isLetter(p.text[p.off+1]) {
 		for p.off++; p.off < len(p.text) && (isLetter(p.text[p.off]) || isDigit(p.text[p.off])); p.off++ {
 		}
 	}
@@ -109,7 +108,7 @@ func (p *parser) typeName() string {
 }
 
 func (p *parser) checkTypeName(off int, name string) {
-	if isBaseType[name] || len(name) > len(customClass) && name[:len(customClass)] == customClass {
+	if isBaseType[name] || strings.HasPrefix(name, customClass) {
 		return
 	}
 	near := yamlfile.Suggest(name, baseTypes)

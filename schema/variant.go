@@ -20,7 +20,7 @@ func (f *Function) signature() Function {
 	s.Name.Overload = ""
 	if f.Name.String() == "bernoulli.p" { // bernoulli_.float has a default value that it lacks
 		for i := range s.Args {
-			if s.Args[i].Name == "p" && s.Args[i].Default == "" {
+			if s.Args[i].Name == "p" {
 				s.Args[i].Default = "0.5"
 			}
 		}
@@ -115,7 +115,7 @@ func (f *Function) outVariant() Function {
 // Source: torchgen/native_function_generation.py, generate_out_args_from_schema.
 func (f *Function) withOuts(name Name, args []Argument) Function {
 	letters := f.freeLetters()
-	plain := !slices.ContainsFunc(f.Returns, func(r Return) bool { return r.Type.Kind != Base || r.Type.Name != "Tensor" })
+	plain := !slices.ContainsFunc(f.Returns, func(r Return) bool { return r.Type.Name != "Tensor" })
 	v := Function{Name: name, Args: args}
 	for i, r := range f.Returns {
 		if !r.Type.IsTensorLike() {

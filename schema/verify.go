@@ -100,7 +100,7 @@ func (f *Function) optionsIndex(from int) int {
 			if t.Kind == Optional {
 				t = t.Elem[0]
 			}
-			match = match && a.KwargOnly && !a.Out && a.Name == want.name && t.Kind == Base && t.Name == want.typ
+			match = match && a.KwargOnly && a.Name == want.name && t.Name == want.typ
 		}
 		if match {
 			return i
@@ -229,11 +229,11 @@ func (f *Function) indexOf(alias *Alias) int {
 
 func (r Return) writes() bool { return r.Alias != nil && r.Alias.Write }
 
-// unmatched reports whether the return has alias sets and no argument carries any of
-// them. A set of its own beside one that is carried, as in Tensor(b|a), says
+// unmatched reports whether no argument carries any of the alias sets of a return.
+// A set of its own beside one that is carried, as in Tensor(b|a), says
 // that the return may also be fresh.
 func (f *Function) unmatched(r Return) bool {
-	return r.Alias != nil && !slices.ContainsFunc(r.Alias.Before, func(set string) bool {
+	return !slices.ContainsFunc(r.Alias.Before, func(set string) bool {
 		return set == "*" || slices.ContainsFunc(f.Args, func(a Argument) bool { return a.carries(set) })
 	})
 }
