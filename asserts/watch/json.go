@@ -19,9 +19,9 @@ type shown struct {
 	Site    []Frame `json:"site"`            // the user's frames, outermost first
 }
 
-// WriteJSON writes the findings as an array.
-func (r *Report) WriteJSON(w io.Writer) error {
-	all := []shown{}
+// WriteJSON writes the findings as an array, and more after them.
+func (r *Report) WriteJSON(w io.Writer, more ...any) error {
+	all := []any{}
 	for _, f := range r.Findings {
 		site := f.Site
 		if site == nil {
@@ -29,6 +29,7 @@ func (r *Report) WriteJSON(w io.Writer) error {
 		}
 		all = append(all, shown{f.Code.String(), f.Op, f.Subject.String(), f.Saw, f.Count, f.Pids, f.Rank, f.Known, f.Note, site})
 	}
+	all = append(all, more...)
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", " ")

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/asserts/internal/preload"
 	"github.com/opassert/opassert/asserts/libtorch"
 	"github.com/opassert/opassert/asserts/libtorch/engine"
 )
@@ -34,7 +35,7 @@ type call struct {
 func (p *process) serve(conn net.Conn) {
 	defer conn.Close()
 	for {
-		f, err := readFrame(conn)
+		f, err := preload.ReadFrame(conn)
 		if err != nil {
 			return
 		}
@@ -43,35 +44,35 @@ func (p *process) serve(conn net.Conn) {
 			p.run.trouble(fmt.Sprintf("process %d: %v", p.pid, err))
 			return
 		}
-		if (frame{f.kind, reply}).write(conn) != nil {
+		if (preload.Frame{Kind: f.Kind, Data: reply}).Write(conn) != nil {
 			return
 		}
 	}
 }
 
-func (p *process) answer(f frame) ([]byte, error) {
-	switch f.kind {
-	case frameWatcher:
-		return p.run.watcher(string(f.data)), nil
+func (p *process) answer(f preload.Frame) ([]byte, error) {
+	switch f.Kind {
+	case preload.Fits:
+		return p.run.watcher(string(f.Data)), nil
 	case frameHello:
-		return p.hello(string(f.data))
+		return p.hello(string(f.Data))
 	case frameOp:
-		_, about, err := p.run.ops.meet(p.version, string(f.data))
+		_, about, err := p.run.ops.meet(p.version, string(f.Data))
 		return about, err
 	case frameNames:
-		p.run.registered(strings.Fields(string(f.data)))
+		p.run.registered(strings.Fields(string(f.Data)))
 		return nil, nil
 	case frameCall:
-		return p.call(f.data)
+		return p.call(f.Data)
 	case frameSite:
-		return p.site(string(f.data))
+		return p.site(string(f.Data))
 	case frameRecord:
-		return nil, p.run.record(f.data)
+		return nil, p.run.record(f.Data)
 	case frameTrouble:
-		p.run.trouble(fmt.Sprintf("process %d: %s", p.pid, f.data))
+		p.run.trouble(fmt.Sprintf("process %d: %s", p.pid, f.Data))
 		return nil, nil
 	}
-	return nil, fmt.Errorf("the watcher sent a frame of kind %q", f.kind)
+	return nil, fmt.Errorf("the watcher sent a frame of kind %q", f.Kind)
 }
 
 func (p *process) hello(text string) ([]byte, error) {

@@ -52,7 +52,7 @@ func (r *Report) ExitStatus() int {
 }
 
 func (r *run) report(status int, took time.Duration) (*Report, error) {
-	counts, err := readCounts(filepath.Join(r.folder, "counts"), len(r.ops.all))
+	counts, err := readCounts(filepath.Join(r.object.Folder, "counts"), len(r.ops.all))
 	if err != nil {
 		return nil, err
 	}

@@ -3,27 +3,24 @@ package watch
 import (
 	"context"
 	"embed"
-	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"maps"
 	"net"
 	"os"
-	"os/exec"
-	"os/signal"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
-	"syscall"
 	"time"
 
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/internal/compile"
+	"github.com/opassert/opassert/asserts/internal/preload"
 	"github.com/opassert/opassert/asserts/libtorch"
 	"github.com/opassert/opassert/asserts/libtorch/engine"
-	"github.com/opassert/opassert/asserts/libtorch/installed"
+	"github.com/opassert/opassert/asserts/preserve/live"
 	"github.com/opassert/opassert/asserts/suite"
 	"github.com/opassert/opassert/schema"
 )
@@ -42,6 +39,7 @@ type Config struct {
 	Command        []string
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
+	Objects        *live.Watch                                             // of the same program; may be nil
 	Plan           func(version string, op *schema.Op) (suite.Plan, error) // what the ops of a version of libtorch are held against
 	Policy         *asserts.Policy
 	Wants          func(op string) bool // which ops; nil: all
@@ -57,7 +55,7 @@ type Config struct {
 // A run is a program being watched.
 type run struct {
 	config   Config
-	folder   string
+	object   *preload.Object
 	cwd      string
 	ops      ops
 	findings findings
@@ -99,43 +97,30 @@ func Run(ctx context.Context, config Config) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	loader, err := compile.Plain("loader", string(text))
-	if err != nil {
+	if r.object, err = preload.New("run", string(text), "OPASSERT_RUN"); err != nil {
 		return nil, err
 	}
-	if r.folder, err = os.MkdirTemp("", "opassert-run"); err != nil {
-		return nil, err
-	}
-	defer os.RemoveAll(r.folder)
-	if err := newCounts(filepath.Join(r.folder, "counts")); err != nil {
-		return nil, err
-	}
-	listener, err := net.Listen("unix", filepath.Join(r.folder, "socket"))
-	if err != nil {
+	defer r.object.Close()
+	if err := newCounts(filepath.Join(r.object.Folder, "counts")); err != nil {
 		return nil, err
 	}
 	var serving sync.WaitGroup
-	go r.accept(listener, &serving)
+	go r.object.Serve(func(conn net.Conn) {
+		p := &process{run: r, pending: make(map[int64]call)}
+		serving.Go(func() { p.serve(conn) })
+	})
 	begun := time.Now()
-	status, err := r.program(ctx, loader)
+	program := preload.Program{Command: config.Command, Stdin: config.Stdin, Stdout: config.Stdout, Stderr: config.Stderr}
+	preloads := []*preload.Object{r.object}
+	if config.Objects != nil {
+		preloads = append(preloads, config.Objects.Object)
+	}
+	status, err := program.Run(ctx, preloads...)
 	if err != nil {
-		listener.Close()
 		return nil, err
 	}
 	r.drain(&serving)
-	listener.Close()
 	return r.report(status, time.Since(begun))
-}
-
-func (r *run) accept(listener net.Listener, serving *sync.WaitGroup) {
-	for {
-		conn, err := listener.Accept()
-		if err != nil {
-			return
-		}
-		p := &process{run: r, pending: make(map[int64]call)}
-		serving.Go(func() { p.serve(conn) })
-	}
 }
 
 // drain waits for processes that outlive the program, but not for long: what
@@ -153,58 +138,6 @@ func (r *run) drain(serving *sync.WaitGroup) {
 	}
 }
 
-// program runs the program and returns its exit status, or 128 and the number
-// of the signal that ended it.
-func (r *run) program(ctx context.Context, loader string) (int, error) {
-	cmd := exec.Command(r.config.Command[0], r.config.Command[1:]...)
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = r.config.Stdin, r.config.Stdout, r.config.Stderr
-	preload := loader
-	if strings.ContainsAny(loader, " :") {
-		preload = filepath.Join(r.folder, "loader.so")
-		if err := os.Symlink(loader, preload); err != nil {
-			return 0, err
-		}
-	}
-	if old := os.Getenv("LD_PRELOAD"); old != "" {
-		preload += ":" + old
-	}
-	cmd.Env = append(os.Environ(), "LD_PRELOAD="+preload, "OPASSERT_RUN="+r.folder)
-	if err := cmd.Start(); err != nil {
-		return 0, err
-	}
-	// An interrupt from the terminal goes to the program as well; it ends, and
-	// then the report is written.
-	signals := make(chan os.Signal, 8)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
-	defer signal.Stop(signals)
-	ended := make(chan struct{})
-	go func() {
-		for {
-			select {
-			case s := <-signals:
-				if s != os.Interrupt {
-					cmd.Process.Signal(s)
-				}
-			case <-ctx.Done():
-				cmd.Process.Signal(syscall.SIGTERM)
-				return
-			case <-ended:
-				return
-			}
-		}
-	}()
-	err := cmd.Wait()
-	close(ended)
-	var exit *exec.ExitError
-	if err != nil && !errors.As(err, &exit) {
-		return 0, err
-	}
-	if ws, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); ok && ws.Signaled() {
-		return 128 + int(ws.Signal()), nil
-	}
-	return cmd.ProcessState.ExitCode(), nil
-}
-
 // watcher answers a process that has loaded libtorch_cpu: where the watcher is
 // that fits it, or nothing where there is none.
 func (r *run) watcher(library string) []byte {
@@ -220,6 +153,7 @@ func (r *run) watcher(library string) []byte {
 	path, err := r.fit(library)
 	if err != nil {
 		r.troubles = append(r.troubles, err.Error())
+		path = ""
 	}
 	r.watchers[library] = path
 	return []byte(path)
@@ -227,19 +161,15 @@ func (r *run) watcher(library string) []byte {
 
 // fit compiles the watcher for a libtorch, or finds it in the cache.
 func (r *run) fit(library string) (string, error) {
-	dir := filepath.Dir(library)
-	for range 4 {
-		torch, err := installed.Inspect(dir)
-		if err == nil && torch.Lib == filepath.Dir(library) {
-			if torch.Package != "" {
-				r.packages = append(r.packages, torch.Package)
-			}
-			w := compile.Library{Name: "watch", Files: []fs.FS{libtorch.Sources(), sources()}, Unit: "watch.cpp", Link: []string{"-O2"}}
-			return w.Path(torch)
-		}
-		dir = filepath.Dir(dir)
+	torch, err := preload.Torch(library)
+	if err != nil {
+		return "", err
 	}
-	return "", fmt.Errorf("%s belongs to no PyTorch or libtorch that is known", library)
+	if torch.Package != "" {
+		r.packages = append(r.packages, torch.Package)
+	}
+	w := compile.Library{Name: "watch", Files: []fs.FS{libtorch.Sources(), sources()}, Unit: "watch.cpp", Link: []string{"-O2"}}
+	return w.Path(torch)
 }
 
 func (r *run) layout(pythonLibrary string) layout {

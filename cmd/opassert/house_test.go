@@ -45,6 +45,7 @@ var rooms = []room{
 	{"=asserts", nil, nil},
 	{"asserts/internal", nil, nil},
 	{"asserts/internal/compile", []string{"asserts/libtorch/installed"}, nil},
+	{"asserts/internal/preload", []string{"asserts/internal/compile", "asserts/libtorch/installed"}, nil},
 	{"asserts/c10", []string{"=asserts"}, nil},
 	{"asserts/libtorch", []string{"=asserts", "=asserts/internal/compile", "=asserts/preserve"}, nil},
 	{"asserts/preserve", []string{"=asserts"}, nil},
@@ -55,7 +56,7 @@ var rooms = []room{
 	{"asserts/internal/gokernels", []string{"=asserts", "=asserts/suite", "schema"}, nil},
 	{"asserts/optest", []string{"=asserts", "=asserts/internal/gokernels", "=asserts/suite", "schema"}, nil},
 	{"asserts/watch", []string{"asserts", "schema"}, nil},
-	{"asserts/preserve/live", []string{"asserts/preserve", "asserts/internal/compile", "asserts/libtorch/installed"}, nil},
+	{"asserts/preserve/live", []string{"asserts/preserve", "asserts/internal/compile", "asserts/internal/preload"}, nil},
 	{"cmd/opassert", []string{"schema", "allowlist", "gen", "asserts"}, nil},
 	{"testdata", nil, nil},
 }

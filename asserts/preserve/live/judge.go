@@ -18,11 +18,20 @@ type Finding struct {
 	Storage bool   // the impl is a StorageImpl, and not a TensorImpl
 	Thread  uint32 // as the system numbers it
 	Saw     string
-	Site    string // the line of Python that ran: "train.py:12"; "" if it is not known
+	Site    *Frame // the line of Python that ran; nil if it is not known
 	Made    string // what is known of the object's making
 	Root    *Finding
 	Below   []*Finding // that follow from it
 }
+
+// A Frame is a line of Python.
+type Frame struct {
+	File string `json:"file"`
+	Line int    `json:"line"`
+}
+
+// String returns the line as reports show it: "train.py:12".
+func (f *Frame) String() string { return fmt.Sprintf("%s:%d", f.File, f.Line) }
 
 // An object is one that lives, or that is dead and not forgotten yet.
 type object struct {
@@ -81,7 +90,7 @@ func (j *judge) breaks(c preserve.Code, e *event, o *object, root *Finding, form
 		}
 	}
 	if e.file != 0 {
-		f.Site = fmt.Sprintf("%s:%d", j.files[e.file], e.line)
+		f.Site = &Frame{j.files[e.file], int(e.line)}
 	}
 	if root != nil {
 		root.Below = append(root.Below, f)

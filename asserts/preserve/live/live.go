@@ -1,7 +1,6 @@
 package live
 
 import (
-	"bufio"
 	"context"
 	"embed"
 	"encoding/binary"
@@ -11,29 +10,27 @@ import (
 	"io/fs"
 	"net"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"time"
 	"unsafe"
 
 	"github.com/opassert/opassert/asserts/internal/compile"
-	"github.com/opassert/opassert/asserts/libtorch/installed"
+	"github.com/opassert/opassert/asserts/internal/preload"
 )
 
-// A Config says what to run.
+// A Program is what is run.
+type Program = preload.Program
+
+// A Config says how to watch.
 type Config struct {
-	Command        []string
-	Stdin          io.Reader
-	Stdout, Stderr io.Writer
-	Log            io.Writer      // takes the log's text form, as package trace reads it; may be nil
-	Lines          bool           // the Python line of every event, and not only of what looks wrong
-	Fail           bool           // kill the process that breaks a rule, at once
-	Found          func(*Finding) // called with each finding, the root before what follows from it; may be nil
+	Log   io.Writer      // takes the log's text form, as package trace reads it; may be nil
+	Lines bool           // the Python line of every event, and not only of what looks wrong
+	Fail  bool           // kill the process that breaks a rule, at once
+	Found func(*Finding) // called with each finding, the root before what follows from it; may be nil
 }
 
 // A Report is what a run came to.
@@ -49,106 +46,96 @@ type Report struct {
 //go:embed shim
 var shim embed.FS
 
-type run struct {
+// A Watch follows the objects of a program that runs with its Object.
+type Watch struct {
+	Object *preload.Object
 	config Config
-	folder string
 
-	mu     sync.Mutex
-	rings  map[string]bool
-	report Report
-	logMu  sync.Mutex
+	ended   chan struct{}
+	reading sync.WaitGroup
+	mu      sync.Mutex
+	rings   map[string]bool
+	report  Report
+	logMu   sync.Mutex
 }
 
-// Run runs the program to its end. An error says why it was not started; what
-// else goes wrong is in the report.
-func Run(ctx context.Context, config Config) (*Report, error) {
-	r := &run{config: config, rings: map[string]bool{}}
-	text, err := shim.ReadFile("shim/stubs.c")
+// Start begins to watch. The program is run then, and [Watch.End] is called.
+func Start(config Config) (*Watch, error) {
+	stubs, err := shim.ReadFile("shim/stubs.c")
 	if err != nil {
 		return nil, err
 	}
-	stubs, err := compile.Plain("stubs", string(text))
+	object, err := preload.New("preserve", string(stubs), "OPASSERT_PRESERVE")
 	if err != nil {
 		return nil, err
 	}
-	if r.folder, err = os.MkdirTemp("", "opassert-preserve"); err != nil {
-		return nil, err
-	}
-	defer os.RemoveAll(r.folder)
+	w := &Watch{Object: object, config: config, ended: make(chan struct{}), rings: map[string]bool{}}
 	if config.Lines {
-		if err := os.WriteFile(filepath.Join(r.folder, "lines"), nil, 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(object.Folder, "lines"), nil, 0o600); err != nil {
+			object.Close()
 			return nil, err
 		}
 	}
-	listener, err := net.Listen("unix", filepath.Join(r.folder, "socket"))
+	go object.Serve(func(conn net.Conn) { go w.answer(conn) })
+	w.reading.Go(w.watch)
+	return w, nil
+}
+
+// Run runs a program of which nothing else is watched, and returns its exit status.
+func (w *Watch) Run(ctx context.Context, program Program) (int, error) {
+	return program.Run(ctx, w.Object)
+}
+
+// End reads what is left, when the program has ended.
+func (w *Watch) End() *Report {
+	close(w.ended)
+	w.reading.Wait()
+	w.Object.Close()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.report.Processes == 0 && len(w.report.Troubles) == 0 {
+		w.report.Troubles = append(w.report.Troubles, "no object was watched: no process of the program loaded PyTorch's Python library")
+	}
+	return &w.report
+}
+
+// Run runs a program to its end, and watches nothing but its objects. An error
+// says why it was not started; what else goes wrong is in the report.
+func Run(ctx context.Context, program Program, config Config) (*Report, error) {
+	w, err := Start(config)
 	if err != nil {
 		return nil, err
 	}
-	defer listener.Close()
-	go r.accept(listener)
-
-	cmd := exec.CommandContext(ctx, config.Command[0], config.Command[1:]...)
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = config.Stdin, config.Stdout, config.Stderr
-	preload := stubs
-	if old := os.Getenv("LD_PRELOAD"); old != "" {
-		preload += ":" + old
-	}
-	cmd.Env = append(os.Environ(), "LD_PRELOAD="+preload, "OPASSERT_PRESERVE="+r.folder)
-	if err := cmd.Start(); err != nil {
-		return nil, err
-	}
-	ended := make(chan struct{})
-	var reading sync.WaitGroup
-	reading.Go(func() { r.watch(ended, &reading) })
-	err = cmd.Wait()
-	close(ended)
-	reading.Wait()
-	var exit *exec.ExitError
-	if err != nil && !errors.As(err, &exit) {
-		return nil, err
-	}
-	if r.report.Processes == 0 && len(r.report.Troubles) == 0 {
-		r.report.Troubles = append(r.report.Troubles, "nothing was watched: no process of the program loaded PyTorch's Python library")
-	}
-	r.report.Status = cmd.ProcessState.ExitCode()
-	if ws, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); ok && ws.Signaled() {
-		r.report.Status = 128 + int(ws.Signal())
-	}
-	return &r.report, nil
+	status, err := w.Run(ctx, program)
+	report := w.End()
+	report.Status = status
+	return report, err
 }
 
-// accept answers each process that has loaded libtorch_python with the tap that
-// fits it.
-func (r *run) accept(listener net.Listener) {
-	for {
-		conn, err := listener.Accept()
-		if err != nil {
-			return
-		}
-		go func() {
-			defer conn.Close()
-			library, err := bufio.NewReader(conn).ReadString('\n')
-			if err != nil {
-				return
-			}
-			library = strings.TrimSuffix(library, "\n")
-			if why, ok := strings.CutPrefix(library, "!"); ok {
-				r.trouble(errors.New(why))
-				fmt.Fprintln(conn)
-				return
-			}
-			tap, err := fit(library)
-			if err != nil {
-				r.trouble(err)
-			}
-			fmt.Fprintln(conn, tap)
-		}()
+// answer tells a process that has loaded libtorch_python which tap fits it.
+func (w *Watch) answer(conn net.Conn) {
+	defer conn.Close()
+	f, err := preload.ReadFrame(conn)
+	if err != nil {
+		return
 	}
+	why, troubled := strings.CutPrefix(string(f.Data), "!")
+	tap := ""
+	if troubled {
+		err = errors.New(why)
+	} else {
+		tap, err = fit(string(f.Data))
+	}
+	if err != nil {
+		tap = ""
+		w.trouble(err)
+	}
+	preload.Frame{Kind: f.Kind, Data: []byte(tap)}.Write(conn)
 }
 
 // fit compiles the tap for a libtorch, or finds it in the cache.
 func fit(library string) (string, error) {
-	real, err := filepath.EvalSymlinks(library)
+	torch, err := preload.Torch(library)
 	if err != nil {
 		return "", err
 	}
@@ -156,38 +143,29 @@ func fit(library string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	for _, file := range []string{library, real} {
-		for dir := filepath.Dir(file); len(dir) > 1; dir = filepath.Dir(dir) {
-			torch, err := installed.Inspect(dir)
-			if err != nil || torch.Usable() != nil || torch.Lib != filepath.Dir(library) && torch.Lib != filepath.Dir(real) {
-				continue
-			}
-			tap := compile.Library{Name: "tap", Files: []fs.FS{sources}, Unit: "tap.cpp", Link: []string{"-O2", "-ldl"}}
-			return tap.Path(torch)
-		}
-	}
-	return "", fmt.Errorf("%s belongs to no PyTorch that is known", library)
+	tap := compile.Library{Name: "tap", Files: []fs.FS{sources}, Unit: "tap.cpp", Link: []string{"-O2", "-ldl"}}
+	return tap.Path(torch)
 }
 
-func (r *run) trouble(err error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.report.Troubles = append(r.report.Troubles, err.Error())
+func (w *Watch) trouble(err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.report.Troubles = append(w.report.Troubles, err.Error())
 }
 
 // watch reads each ring that appears, until the program has ended.
-func (r *run) watch(ended chan struct{}, reading *sync.WaitGroup) {
+func (w *Watch) watch() {
 	look := func() {
-		files, _ := filepath.Glob(filepath.Join(r.folder, "events.*"))
+		files, _ := filepath.Glob(filepath.Join(w.Object.Folder, "events.*"))
 		for _, file := range files {
 			pid, err := strconv.Atoi(strings.TrimPrefix(filepath.Ext(file), "."))
-			if err != nil || r.rings[file] {
+			if err != nil || w.rings[file] {
 				continue
 			}
-			r.rings[file] = true
-			reading.Go(func() {
-				if err := r.read(file, pid, ended); err != nil {
-					r.trouble(err)
+			w.rings[file] = true
+			w.reading.Go(func() {
+				if err := w.read(file, pid); err != nil {
+					w.trouble(err)
 				}
 			})
 		}
@@ -195,7 +173,7 @@ func (r *run) watch(ended chan struct{}, reading *sync.WaitGroup) {
 	for {
 		look()
 		select {
-		case <-ended:
+		case <-w.ended:
 			look()
 			return
 		case <-time.After(5 * time.Millisecond):
@@ -211,7 +189,7 @@ const (
 )
 
 // read follows one process to its end.
-func (r *run) read(file string, pid int, ended chan struct{}) error {
+func (w *Watch) read(file string, pid int) error {
 	f, err := os.OpenFile(file, os.O_RDWR, 0)
 	if err != nil {
 		return err
@@ -225,10 +203,10 @@ func (r *run) read(file string, pid int, ended chan struct{}) error {
 	head := (*uint64)(unsafe.Pointer(&ring[0]))
 	tail := (*uint64)(unsafe.Pointer(&ring[8]))
 	gone := (*uint32)(unsafe.Pointer(&ring[24]))
-	j := newJudge(pid, binary.NativeEndian.Uint32(ring[20:]), func(f *Finding) { r.found(f, pid) })
+	j := newJudge(pid, binary.NativeEndian.Uint32(ring[20:]), func(f *Finding) { w.found(f, pid) })
 	var log *logWriter
-	if r.config.Log != nil {
-		log = &logWriter{w: r.config.Log, mu: &r.logMu, judge: j}
+	if w.config.Log != nil {
+		log = &logWriter{w: w.config.Log, mu: &w.logMu, judge: j}
 	}
 	over := false
 	var n uint64
@@ -250,30 +228,30 @@ func (r *run) read(file string, pid int, ended chan struct{}) error {
 			break
 		}
 		select {
-		case <-ended:
+		case <-w.ended:
 			over = true
 		case <-time.After(time.Millisecond):
 			over = !lives(pid)
 		}
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.report.Events += j.number
-	r.report.Processes++
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.report.Events += j.number
+	w.report.Processes++
 	if atomic.LoadUint32(gone) != 0 {
-		r.report.Lost++
+		w.report.Lost++
 	}
 	return nil
 }
 
-func (r *run) found(f *Finding, pid int) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.report.Findings = append(r.report.Findings, f)
-	if r.config.Found != nil {
-		r.config.Found(f)
+func (w *Watch) found(f *Finding, pid int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.report.Findings = append(w.report.Findings, f)
+	if w.config.Found != nil {
+		w.config.Found(f)
 	}
-	if r.config.Fail {
+	if w.config.Fail {
 		terminate(pid)
 	}
 }
@@ -286,8 +264,8 @@ func (f *Finding) Report() string {
 	}
 	s := fmt.Sprintf("%s %s  object %s %s, %s %s: event %d of process %d", f.Code, f.Code.Name(), f.Object, f.Type, what, f.Impl, f.Event, f.Process)
 	s += "\n  saw     " + f.Saw
-	if f.Site != "" {
-		s += "\n  at      " + f.Site
+	if f.Site != nil {
+		s += "\n  site    " + f.Site.String()
 	}
 	if f.Made != "" {
 		s += "\n  made    " + f.Made
@@ -315,7 +293,7 @@ func (r *Report) ExitStatus() int {
 	switch {
 	case r.Status != 0:
 		return r.Status
-	case len(r.Troubles) > 0 || r.Processes == 0 || r.Lost > 0:
+	case len(r.Troubles) > 0 || r.Lost > 0:
 		return 2
 	case len(r.Findings) > 0:
 		return 1
@@ -323,35 +301,42 @@ func (r *Report) ExitStatus() int {
 	return 0
 }
 
-// A jsonFinding is a finding as the JSON array has it.
-type jsonFinding struct {
-	Code    string `json:"code"`
-	Name    string `json:"name"`
-	Process int    `json:"process"`
-	Event   int64  `json:"event"`
-	Object  string `json:"object"`
-	Impl    string `json:"impl"`
-	Type    string `json:"type,omitempty"`
-	Storage bool   `json:"storage"`
-	Thread  uint32 `json:"thread"`
-	Saw     string `json:"saw"`
-	Site    string `json:"site,omitempty"`
-	Root    int64  `json:"root,omitempty"` // the event of the finding that it follows from
-	Breaks  string `json:"breaks"`
-	Fix     string `json:"fix"`
+// A shown finding is a finding as -json writes it, beside those of ops.
+type shown struct {
+	Code    string   `json:"code"`
+	Name    string   `json:"name"`
+	Object  string   `json:"object"`
+	Impl    string   `json:"impl"`
+	Type    string   `json:"type,omitempty"`
+	Storage bool     `json:"storage"`
+	Saw     string   `json:"saw"`
+	Made    string   `json:"made,omitempty"`
+	Count   int      `json:"count"`
+	Pids    []int    `json:"pids"`
+	Thread  uint32   `json:"thread"`
+	Event   int64    `json:"event"`
+	Root    int64    `json:"root,omitempty"` // the event of the finding that it follows from
+	Site    []*Frame `json:"site"`
+	Breaks  string   `json:"breaks"`
+	Fix     string   `json:"fix"`
 }
 
-// JSON returns the findings as a value for encoding/json.
-func (r *Report) JSON() any {
-	all := make([]jsonFinding, len(r.Findings))
-	for i, f := range r.Findings {
-		all[i] = jsonFinding{
-			f.Code.String(), f.Code.Name(), f.Process, f.Event, f.Object.String(), f.Impl.String(), f.Type, f.Storage, f.Thread,
-			f.Saw, f.Site, 0, f.Code.Breaks(), f.Code.Fix(),
+// JSON returns the findings as values for encoding/json.
+func (r *Report) JSON() []any {
+	all := []any{}
+	for _, f := range r.Findings {
+		s := shown{
+			Code: f.Code.String(), Name: f.Code.Name(), Object: f.Object.String(), Impl: f.Impl.String(), Type: f.Type, Storage: f.Storage,
+			Saw: f.Saw, Made: f.Made, Count: 1, Pids: []int{f.Process}, Thread: f.Thread, Event: f.Event, Site: []*Frame{},
+			Breaks: f.Code.Breaks(), Fix: f.Code.Fix(),
+		}
+		if f.Site != nil {
+			s.Site = append(s.Site, f.Site)
 		}
 		if f.Root != nil {
-			all[i].Root = f.Root.Event
+			s.Root = f.Root.Event
 		}
+		all = append(all, s)
 	}
 	return all
 }

@@ -2,45 +2,56 @@ package cli
 
 import (
 	"bufio"
-	"context"
-	"encoding/json"
+	"cmp"
 	"fmt"
-	"io"
 	"os"
 
 	"github.com/opassert/opassert/asserts/preserve/live"
 )
 
-// runPreserve watches the Python objects of a program.
-func (inv *invocation) runPreserve(flags *runFlags) error {
+// An objectWatch watches the Python objects of a program, if they are to be, and
+// may write a log.
+type objectWatch struct {
+	live *live.Watch
+	log  *os.File
+	text *bufio.Writer
+}
+
+func (r *runFlags) watchObjects(inv *invocation) (*objectWatch, error) {
+	o := &objectWatch{}
+	if !*r.preserve {
+		return o, nil
+	}
 	config := live.Config{
-		Command: inv.flags.Args(), Stdin: os.Stdin, Stdout: inv.stdout, Stderr: inv.stderr,
-		Lines: *flags.lines, Fail: *flags.fail,
+		Lines: *r.lines, Fail: *r.fail,
 		Found: func(f *live.Finding) { fmt.Fprintf(inv.stderr, "%s\n\n", f.Report()) },
 	}
-	finish := func() error { return nil }
-	if *flags.log != "" {
-		file, err := os.Create(*flags.log)
-		if err != nil {
-			return err
+	if *r.log != "" {
+		var err error
+		if o.log, err = os.Create(*r.log); err != nil {
+			return nil, err
 		}
-		defer file.Close()
-		b := bufio.NewWriter(file)
-		config.Log, finish = b, b.Flush
+		o.text = bufio.NewWriter(o.log)
+		config.Log = o.text
 	}
-	report, err := live.Run(context.Background(), config)
-	if err != nil {
-		return err
+	var err error
+	o.live, err = live.Start(config)
+	return o, err
+}
+
+// end is when the program has ended with a status.
+func (o *objectWatch) end(inv *invocation, status int) (*live.Report, error) {
+	if o.live == nil {
+		return &live.Report{}, nil
 	}
-	if err := finish(); err != nil {
-		return err
-	}
+	report := o.live.End()
+	report.Status = status
 	for _, t := range report.Troubles {
 		fmt.Fprintln(inv.stderr, "opassert:", t)
 	}
 	fmt.Fprintln(inv.stderr, "opassert:", report.Summary())
-	if err := toFile(*flags.json, func(w io.Writer) error { return json.NewEncoder(w).Encode(report.JSON()) }); err != nil {
-		return err
+	if o.log == nil {
+		return report, nil
 	}
-	return exitStatus(report.ExitStatus())
+	return report, cmp.Or(o.text.Flush(), o.log.Close())
 }

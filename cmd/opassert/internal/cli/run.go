@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -13,6 +14,7 @@ import (
 	"time"
 
 	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/asserts/preserve/live"
 	"github.com/opassert/opassert/asserts/suite"
 	"github.com/opassert/opassert/asserts/watch"
 	"github.com/opassert/opassert/gen"
@@ -35,12 +37,14 @@ watched; else 1 with findings.
 With -record it keeps calls of ops, up to 32 different ones of each, without the
 data: a file of cases, with which opassert check calls the ops by themselves.
 
-With -preserve it is not ops that are watched but the Python objects of tensors
-and storages: whether each stays the same, and alive, as long as its impl is
-shared (OA101 to OA109). With -fail the process that breaks a rule is ended.
+With -preserve the Python objects of tensors and storages are watched as well:
+whether each stays the same, and alive, as long as its impl is shared (OA101 to
+OA109). With -fail the process that breaks such a rule is ended. What is found
+is in the text and in -json; with -ops=false ops are not watched.
 
   opassert run -- python3 train.py
   opassert run -preserve -- python3 train.py
+  opassert run -preserve -ops=false -log events.log -- python3 train.py
   opassert run -fail -- pytest tests/
   opassert run -record cases.yaml -- pytest tests/`,
 	run: runRun,
@@ -59,6 +63,7 @@ type runFlags struct {
 	junit, sarif *string
 	html         *string
 	baseline     *baselineFlags
+	watchOps     *bool
 	preserve     *bool
 	log          *string
 	lines        *bool
@@ -78,7 +83,8 @@ func newRunFlags(f *flag.FlagSet) *runFlags {
 	r.sarif = f.String("sarif", "", "write the findings as a SARIF log to a `file`")
 	r.html = f.String("html", "", "write one self-contained HTML page to a `file`")
 	r.baseline = newBaselineFlags(f)
-	r.preserve = f.Bool("preserve", false, "watch the Python objects of tensors and storages instead of ops")
+	r.watchOps = f.Bool("ops", true, "watch ops")
+	r.preserve = f.Bool("preserve", false, "watch the Python objects of tensors and storages")
 	r.log = f.String("log", "", "with -preserve, write what happens to a `file`, as opassert trace reads it")
 	r.lines = f.Bool("lines", false, "with -preserve, look for the Python line of every event, and not only of what looks wrong")
 	return r
@@ -101,10 +107,10 @@ func runRun(inv *invocation) error {
 	if err := inv.parse(1, 1<<20); err != nil {
 		return err
 	}
-	if *flags.preserve {
-		return inv.runPreserve(flags)
-	}
-	if *flags.log != "" || *flags.lines {
+	switch {
+	case !*flags.preserve && !*flags.watchOps:
+		return usagef("nothing is watched: -ops=false goes with -preserve")
+	case !*flags.preserve && (*flags.log != "" || *flags.lines):
 		return usagef("-log and -lines go with -preserve")
 	}
 	content, err := flags.content()
@@ -117,20 +123,43 @@ func runRun(inv *invocation) error {
 	if err := flags.baseline.read(); err != nil {
 		return err
 	}
-	report, err := watch.Run(context.Background(), watch.Config{
-		Command: inv.flags.Args(), Stdin: os.Stdin, Stdout: inv.stdout, Stderr: inv.stderr,
-		Plan: flags.plans(inv), Policy: asserts.Aware(), Wants: flags.wanted(), Record: flags.recorded(),
-		Content: content, Sample: *flags.sample, MaxBytes: *flags.maxBytes, Fail: *flags.fail,
-		Found: func(f *watch.Finding) { fmt.Fprintf(inv.stderr, "%s\n\n", f.Report()) },
-		Known: func(f *watch.Finding) bool { return flags.baseline.known != nil && f.KnownTo(flags.baseline.known) },
-	})
+	objects, err := flags.watchObjects(inv)
 	if err != nil {
 		return err
 	}
-	if err := flags.write(inv, report); err != nil {
+	report, err := flags.runProgram(inv, content, objects.live)
+	found, failed := objects.end(inv, report.Status)
+	if err := cmp.Or(err, failed); err != nil {
 		return err
 	}
-	return exitStatus(report.ExitStatus())
+	if *flags.watchOps {
+		err = flags.write(inv, report)
+	}
+	if err := cmp.Or(err, toFile(*flags.json, func(w io.Writer) error { return report.WriteJSON(w, found.JSON()...) })); err != nil {
+		return err
+	}
+	return exitStatus(max(report.ExitStatus(), found.ExitStatus()))
+}
+
+// runProgram runs the program with all that watches it. The report is that on
+// ops, if these are watched.
+func (r *runFlags) runProgram(inv *invocation, content watch.Content, objects *live.Watch) (*watch.Report, error) {
+	ctx, command := context.Background(), inv.flags.Args()
+	if !*r.watchOps {
+		status, err := objects.Run(ctx, live.Program{Command: command, Stdin: os.Stdin, Stdout: inv.stdout, Stderr: inv.stderr})
+		return &watch.Report{Status: status}, err
+	}
+	report, err := watch.Run(ctx, watch.Config{
+		Command: command, Stdin: os.Stdin, Stdout: inv.stdout, Stderr: inv.stderr, Objects: objects,
+		Plan: r.plans(inv), Policy: asserts.Aware(), Wants: r.wanted(), Record: r.recorded(),
+		Content: content, Sample: *r.sample, MaxBytes: *r.maxBytes, Fail: *r.fail,
+		Found: func(f *watch.Finding) { fmt.Fprintf(inv.stderr, "%s\n\n", f.Report()) },
+		Known: func(f *watch.Finding) bool { return r.baseline.known != nil && f.KnownTo(r.baseline.known) },
+	})
+	if err != nil {
+		return &watch.Report{}, err
+	}
+	return report, nil
 }
 
 func (r *runFlags) write(inv *invocation, report *watch.Report) error {
@@ -146,7 +175,6 @@ func (r *runFlags) write(inv *invocation, report *watch.Report) error {
 		report.WriteSummary(inv.stderr),
 		toFile(*r.html, ops.WriteHTML),
 		toFile(*r.record, report.WriteCases),
-		toFile(*r.json, report.WriteJSON),
 		toFile(*r.junit, func(w io.Writer) error { return asserts.WriteJUnit(w, results) }),
 		toFile(*r.sarif, func(w io.Writer) error { return asserts.WriteSARIF(w, version(), "", badOnly(results)) }),
 	)
