@@ -3,7 +3,9 @@ package optest
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/opassert/opassert/asserts"
@@ -16,7 +18,7 @@ import (
 // made.
 type library struct {
 	settings
-	kernels map[string]asserts.Kernel // by the op's name with its namespace
+	kernels map[string]asserts.Kernel // by schema.Op.Name
 	engine  *gokernels.Engine
 }
 
@@ -27,7 +29,7 @@ func open[T any](kernels []asserts.Kernel, newTensor func(Spec) (T, error), opti
 		o(&l.settings)
 	}
 	lib := gokernels.Library{
-		Name: "Go kernels", Kernels: make(map[string]any), Tensor: reflect.TypeFor[T](),
+		Name: l.job.Engine, Kernels: make(map[string]any), Sites: make(map[string]asserts.Site), Left: make(map[string]string), Tensor: reflect.TypeFor[T](),
 		Value: l.value, Observe: l.observe, Release: l.release, Seed: l.seed,
 	}
 	lib.Make = func(d suite.Dense, f suite.Form) (asserts.Tensor, error) {
@@ -46,14 +48,26 @@ func open[T any](kernels []asserts.Kernel, newTensor func(Spec) (T, error), opti
 		}
 		return any(t).(asserts.Tensor), nil
 	}
+	left := maps.Clone(l.skipped)
 	for _, k := range kernels {
 		op, err := parse(k.Op)
 		if err != nil {
 			return nil, err
 		}
+		if l.job.Namespace != "" {
+			op.Namespace = l.job.Namespace + "." + op.Namespace
+		}
 		lib.Ops = append(lib.Ops, op)
 		lib.Kernels[op.Name()] = l.bound(k.Func)
-		l.kernels[k.Op.Name] = k
+		lib.Sites[op.Name()] = k.Site()
+		if reason, ok := left[k.Op.Name]; ok {
+			lib.Left[op.Name()] = "optest.Skip leaves it out: " + reason
+			delete(left, k.Op.Name)
+		}
+		l.kernels[op.Name()] = k
+	}
+	for _, op := range slices.Sorted(maps.Keys(left)) {
+		return nil, fmt.Errorf("optest.Skip: unknown op %s", op)
 	}
 	if l.observe == nil && !reflect.TypeFor[T]().Implements(reflect.TypeFor[asserts.Tensor]()) {
 		return nil, fmt.Errorf("%v has no method Observe; pass what observes it with optest.Observe", reflect.TypeFor[T]())
@@ -102,10 +116,12 @@ func (l *library) bound(kernel any) any {
 // config is what a run of the suite needs to know of the ops.
 func (l *library) config() suite.Config {
 	return suite.Config{
-		Level: asserts.Content, Seed: l.caseSeed,
+		Level: l.job.Level, Seed: l.job.Seed,
 		Plan: func(op *schema.Op) suite.Plan {
-			planned := *l.kernels[op.Namespace+"::"+op.Name()].Op
-			var waived []asserts.Excuse
+			planned := *l.kernels[op.Name()].Op
+			planned.Name = op.Namespace + "::" + op.Func.Name.String()
+			planned.Notes = slices.Concat(planned.Notes, l.job.Notes[planned.Name])
+			waived := l.job.Waived[planned.Name]
 			for _, code := range planned.Waived {
 				waived = append(waived, asserts.Excuse{Code: code, Reason: "an allowlist waives it; the generated code says why"})
 			}

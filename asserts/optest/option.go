@@ -19,7 +19,7 @@ type settings struct {
 	seed     func(int64)
 	skipped  map[string]string
 	cases    int
-	caseSeed uint64
+	job      Job
 }
 
 // Receiver is the value that kernels which are methods are called on.
@@ -67,4 +67,4 @@ func Skip(op, reason string) Option {
 func Cases(n int) Option { return func(s *settings) { s.cases = n } }
 
 // Seed is what cases are made from, 1 where no option says so.
-func Seed(seed uint64) Option { return func(s *settings) { s.caseSeed = seed } }
+func Seed(seed uint64) Option { return func(s *settings) { s.job.Seed = seed } }

@@ -53,8 +53,11 @@ func lacking(total map[string]int) string {
 // load is open for a test, which ends where there is nothing to run.
 func load[T any](tb testing.TB, kernels []asserts.Kernel, newTensor func(Spec) (T, error), options []Option) (*library, []suite.Operator) {
 	tb.Helper()
-	options = append([]Option{Cases(suite.AllCases), Seed(suite.DefaultSeed)}, options...)
-	l, err := open(kernels, newTensor, options)
+	inTest := func(s *settings) {
+		s.cases = suite.AllCases
+		s.job = Job{Engine: "Go kernels", Level: asserts.Content, Seed: suite.DefaultSeed}
+	}
+	l, err := open(kernels, newTensor, slices.Concat([]Option{inTest}, options))
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -64,11 +67,6 @@ func load[T any](tb testing.TB, kernels []asserts.Kernel, newTensor func(Spec) (
 	}
 	if len(operators) == 0 {
 		tb.Fatal("no ops: nothing was checked")
-	}
-	for op := range l.skipped {
-		if _, err := l.engine.Operator(op); err != nil {
-			tb.Errorf("optest.Skip: %v", err)
-		}
 	}
 	return l, operators
 }

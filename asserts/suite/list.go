@@ -19,11 +19,11 @@ type Listing struct {
 
 // List asks a worker for the ops of its engine.
 func List(worker func() *exec.Cmd) (*Listing, error) {
-	scratch, err := newScratch()
+	scratch, err := NewScratch()
 	if err != nil {
 		return nil, err
 	}
-	defer scratch.remove()
+	defer scratch.Remove()
 	p, err := startProcess(worker(), scratch.work(), startup)
 	if err != nil {
 		return nil, err

@@ -5,18 +5,18 @@ import (
 	"path/filepath"
 )
 
-// A scratch is a folder in the system's temporary one that workers go to, as
+// A Scratch is a folder in the system's temporary one that workers go to, as
 // there are kernels that write files where they are.
-type scratch struct {
-	folder string
+type Scratch struct {
+	Folder string
 	lock   *os.File // held while the run lives
 }
 
 // scratchPrefix is what the names of these folders begin with.
 const scratchPrefix = "opassert-run-"
 
-// newScratch makes a folder. Those of runs that were killed are removed.
-func newScratch() (*scratch, error) {
+// NewScratch makes a folder, and removes those of processes that were killed.
+func NewScratch() (*Scratch, error) {
 	old, _ := filepath.Glob(filepath.Join(os.TempDir(), scratchPrefix+"*", "lock"))
 	for _, path := range old {
 		if lock, err := lockFile(path, 0); err == nil {
@@ -28,22 +28,23 @@ func newScratch() (*scratch, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &scratch{folder: folder}
+	s := &Scratch{Folder: folder}
 	if err := os.Mkdir(s.work(), 0o777); err != nil {
-		s.remove()
+		s.Remove()
 		return nil, err
 	}
 	if s.lock, err = lockFile(filepath.Join(folder, "lock"), os.O_CREATE); err != nil {
-		s.remove()
+		s.Remove()
 		return nil, err
 	}
 	return s, nil
 }
 
 // work is where workers go.
-func (s *scratch) work() string { return filepath.Join(s.folder, "work") }
+func (s *Scratch) work() string { return filepath.Join(s.Folder, "work") }
 
-func (s *scratch) remove() {
-	os.RemoveAll(s.folder)
+// Remove removes the folder.
+func (s *Scratch) Remove() {
+	os.RemoveAll(s.Folder)
 	s.lock.Close()
 }

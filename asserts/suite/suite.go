@@ -55,11 +55,11 @@ const AllCases = 1 << 30
 // the context's error. What goes wrong in opassert itself, such as a worker
 // that does not start, is told in the results of the ops that it concerns.
 func (r *Run) Do(ctx context.Context) ([]*OpResult, error) {
-	scratch, err := newScratch()
+	scratch, err := NewScratch()
 	if err != nil {
 		return nil, err
 	}
-	defer scratch.remove()
+	defer scratch.Remove()
 	queue := make(chan Operator)
 	var mu sync.Mutex
 	var results []*OpResult

@@ -77,7 +77,9 @@ func (v *Vector) content() *asserts.Snapshot {
 	}
 }
 
-// FromSpec makes a vector for tests that run every operator.
+// FromSpec makes a vector for runs of every operator.
+//
+//opassert:make
 func FromSpec(s optest.Spec) (*Vector, error) {
 	data, err := optest.Elements[float64](s)
 	if err != nil {

@@ -32,15 +32,14 @@ type Kernel struct {
 	Func *types.Func
 }
 
+// loadMode is all that marks and signatures are read from.
+const loadMode = packages.NeedName | packages.NeedFiles | packages.NeedCompiledGoFiles | packages.NeedImports |
+	packages.NeedTypes | packages.NeedSyntax | packages.NeedTypesInfo
+
 // Load reads and type-checks the package in dir. Errors of the Go source come
 // with their positions.
 func Load(dir string) (*Package, error) {
-	cfg := &packages.Config{
-		Mode: packages.NeedName | packages.NeedFiles | packages.NeedCompiledGoFiles | packages.NeedImports |
-			packages.NeedTypes | packages.NeedSyntax | packages.NeedTypesInfo,
-		Dir: dir,
-	}
-	pkgs, err := packages.Load(cfg, ".")
+	pkgs, err := packages.Load(&packages.Config{Mode: loadMode, Dir: dir}, ".")
 	if err != nil {
 		return nil, fmt.Errorf("load kernels from %s: %w", dir, err)
 	}
@@ -160,11 +159,11 @@ func uncallable(fn *types.Func) string {
 	sig := fn.Signature()
 	switch recv := sig.Recv(); {
 	case !fn.Exported():
-		return "is not exported; the wrappers live in another package, so export it with a capital letter"
+		return "is not exported; it is called from another package, so export it with a capital letter"
 	case sig.TypeParams().Len() > 0 || sig.RecvTypeParams().Len() > 0:
 		return "has type parameters; write one kernel for each type"
 	case recv != nil && !exportedType(recv.Type()):
-		return "is a method of a type that is not exported; the wrappers take the receiver as a parameter"
+		return "is a method of a type that is not exported; which no other package can name"
 	}
 	return ""
 }

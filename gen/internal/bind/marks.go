@@ -5,6 +5,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"go/types"
 	"os"
 	"regexp"
 	"strings"
@@ -27,7 +28,7 @@ type Unread struct {
 }
 
 // Marks returns the marks of a file, parsed with its comments, and the
-// comments that look like one, or like that of an observer, and are not read.
+// comments that look like one, or like a directive, and are not read.
 func Marks(file *ast.File) ([]Mark, []Unread) {
 	var marks []Mark
 	read := map[*ast.Comment]bool{}
@@ -41,7 +42,7 @@ func Marks(file *ast.File) ([]Mark, []Unread) {
 				marks = append(marks, Mark{oneWord(rest), c.Pos(), fn})
 				read[c] = true
 			}
-			read[c] = read[c] || c.Text == observeMark
+			read[c] = read[c] || directives[c.Text] != nil
 		}
 	}
 	var unread []Unread
@@ -64,13 +65,13 @@ func oneWord(rest string) string {
 	return words[0]
 }
 
-var likeMark = regexp.MustCompile(`(?i)^/[/*]\s*opassert\s*:?\s*(kernels?\s*:?\s+[a-z_][\w.:]*|observe)\s*(\*/)?$`)
+var likeMark = regexp.MustCompile(`(?i)^/[/*]\s*opassert\s*:?\s*(kernels?\s*:?\s+[a-z_][\w.:]*|observe|make|options)\s*(\*/)?$`)
 
 func whyUnread(c *ast.Comment) string {
-	if rest, ok := strings.CutPrefix(c.Text, mark); ok && oneWord(rest) != "" || c.Text == observeMark {
+	if rest, ok := strings.CutPrefix(c.Text, mark); ok && oneWord(rest) != "" || directives[c.Text] != nil {
 		return "it stands in no function's doc comment; put it right above the function"
 	}
-	return "it is not spelled as one; write " + mark + " add.Tensor or " + observeMark + ", with no space behind //"
+	return "it is not spelled as one; write " + mark + " add.Tensor, " + observeMark + ", " + makeMark + " or " + optionsMark + ", with no space behind //"
 }
 
 // unreadIn returns what looks like a mark in a Go file that is not part of the
@@ -89,4 +90,38 @@ func unreadIn(fset *token.FileSet, path, why string) []Unread {
 		unread = append(unread, Unread{m.Pos, why})
 	}
 	return unread
+}
+
+// directives are the marks that name no op: what says of each why a function
+// can't have it, or "".
+var directives = map[string]func(*types.Func) string{observeMark: unfitObserver, makeMark: unfitMaker, optionsMark: unfitOptions}
+
+// A Directed function has a mark that names no op.
+type Directed struct {
+	Directive string
+	Func      *types.Func
+}
+
+// Directives returns the functions of a file with such a mark, and the marks of
+// functions that can't have theirs.
+func Directives(file *ast.File, info *types.Info) (fit []Directed, unfit []Unread) {
+	for _, decl := range file.Decls {
+		fn, ok := decl.(*ast.FuncDecl)
+		if !ok || fn.Doc == nil {
+			continue
+		}
+		for _, c := range fn.Doc.List {
+			check, marked := directives[c.Text]
+			f, typed := info.Defs[fn.Name].(*types.Func)
+			if !marked || !typed {
+				continue
+			}
+			if why := check(f); why != "" {
+				unfit = append(unfit, Unread{fn.Name.Pos(), strings.TrimPrefix(c.Text, "//") + ": " + fn.Name.Name + " " + why})
+			} else {
+				fit = append(fit, Directed{c.Text, f})
+			}
+		}
+	}
+	return fit, unfit
 }

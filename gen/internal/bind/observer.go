@@ -2,7 +2,6 @@ package bind
 
 import (
 	"fmt"
-	"go/ast"
 	"go/scanner"
 	"go/token"
 	"go/types"
@@ -30,24 +29,18 @@ func (o *Observer) Tensor() types.Type { return o.Func.Signature().Params().At(0
 func (pkg *Package) findObserver(p *packages.Package) error {
 	var errs scanner.ErrorList
 	for _, file := range p.Syntax {
-		for _, decl := range file.Decls {
-			fn, ok := decl.(*ast.FuncDecl)
-			if !ok || fn.Doc == nil {
-				continue
-			}
-			for _, c := range fn.Doc.List {
-				if c.Text != observeMark {
-					continue
-				}
-				o := &Observer{position(p.Fset, fn.Name.Pos()), p.TypesInfo.Defs[fn.Name].(*types.Func)}
-				switch why := unfit(o.Func); {
-				case why != "":
-					errs.Add(o.Pos, fmt.Sprintf("observer %s %s", fn.Name.Name, why))
-				case pkg.Observer != nil:
-					errs.Add(o.Pos, fmt.Sprintf("%s is a second observer; the first is %s at %v", fn.Name.Name, pkg.Observer.Func.Name(), pkg.Observer.Pos))
-				default:
-					pkg.Observer = o
-				}
+		fit, unfit := Directives(file, p.TypesInfo)
+		for _, u := range unfit {
+			errs.Add(position(p.Fset, u.Pos), u.Why)
+		}
+		for _, d := range fit {
+			o := &Observer{position(p.Fset, d.Func.Pos()), d.Func}
+			switch {
+			case d.Directive != observeMark:
+			case pkg.Observer != nil:
+				errs.Add(o.Pos, fmt.Sprintf("%s is a second observer; the first is %s at %v", d.Func.Name(), pkg.Observer.Func.Name(), pkg.Observer.Pos))
+			default:
+				pkg.Observer = o
 			}
 		}
 	}
@@ -55,8 +48,8 @@ func (pkg *Package) findObserver(p *packages.Package) error {
 	return errs.Err()
 }
 
-// unfit says why fn can't observe tensors.
-func unfit(fn *types.Func) string {
+// unfitObserver says why fn can't observe tensors.
+func unfitObserver(fn *types.Func) string {
 	const want = "func(*T, *asserts.Observation, asserts.Level)"
 	sig := fn.Signature()
 	if why := uncallable(fn); why != "" {

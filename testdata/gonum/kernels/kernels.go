@@ -28,6 +28,8 @@ func Observe(m *mat.Dense, o *asserts.Observation, level asserts.Level) {
 }
 
 // FromSpec makes a matrix.
+//
+//opassert:make
 func FromSpec(s optest.Spec) (*mat.Dense, error) {
 	data, err := optest.Elements[float64](s)
 	if err != nil {

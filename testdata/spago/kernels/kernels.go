@@ -28,6 +28,8 @@ func Observe(m *mat.Dense[float32], o *asserts.Observation, level asserts.Level)
 }
 
 // FromSpec makes a matrix.
+//
+//opassert:make
 func FromSpec(s optest.Spec) (*mat.Dense[float32], error) {
 	data, err := optest.Elements[float32](s)
 	if err != nil {

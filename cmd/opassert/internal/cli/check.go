@@ -7,10 +7,10 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"os/exec"
 	"os/signal"
 	"path"
 	"runtime"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -25,8 +25,9 @@ var checkCommand = command{
 	name:    "check",
 	summary: "run kernels and hold every call against its schema",
 	about: `
-Runs the ops of an engine on cases made from their schemas. libtorch runs the
-ops of a stock libtorch, and with -lib those that the libraries add. Cases run
+Runs the ops of an engine on cases made from their schemas. go runs the kernels
+of the Go module that the current folder is in, libtorch the ops of a stock
+libtorch, and with -lib those that the libraries add. Cases run
 in worker processes, so a kernel that crashes or hangs is a result like another.
 A run that was interrupted goes on where it stopped when it is started again.
 With several -libtorch each of them runs the same cases, and the report says
@@ -63,12 +64,14 @@ type checkFlags struct {
 	state         *string
 	casesFrom     *string
 	part          *string // of the ops
+
+	module goModule
 }
 
 func newCheckFlags(f *flag.FlagSet) *checkFlags {
 	plans := newPlanFlags(f)
 	c := &checkFlags{planFlags: plans, torchFlags: newTorchFlags(f, plans.schemaFlags)}
-	c.engine = f.String("engine", "", "what runs the kernels: "+engineNames()+" (default: libtorch, or c10 where there is none)")
+	c.engine = f.String("engine", "", "what runs the kernels: "+engineNames()+"\n(default: go in a Go module with generated packages, else libtorch, or c10 where there is none)")
 	c.level = f.String("level", "content", "how much is checked: identity, content or meta")
 	f.Var(&c.ops, "op", "an op `name`, or a pattern such as aten::*conv*; may be given several times")
 	c.seed = f.Uint64("seed", suite.DefaultSeed, "what the cases are made from")
@@ -130,6 +133,7 @@ func runCheck(inv *invocation) error {
 		}
 		return flags.compare(inv, out)
 	}
+	defer flags.module.remove()
 	checked, err := flags.start(inv)
 	if err == nil {
 		err = checked.matched(checked.unmatched)
@@ -145,8 +149,8 @@ func runCheck(inv *invocation) error {
 // A checkup is a run made ready.
 type checkup struct {
 	flags     *checkFlags
-	worker    func() *exec.Cmd
-	listing   *suite.Listing
+	programs  []*program
+	engine    string           // as reports show it
 	operators []suite.Operator // those to run
 	unmatched []string         // patterns that match no op
 	shard     suite.Shard
@@ -167,21 +171,43 @@ func (f *checkFlags) start(inv *invocation) (*checkup, error) {
 	if c.shard, err = readShard(*f.part); err != nil {
 		return nil, err
 	}
-	if c.worker, err = f.starter(inv); err != nil {
+	if c.programs, err = f.programs(inv); err != nil {
 		return nil, err
 	}
-	if c.listing, err = suite.List(c.worker); err != nil {
+	all, err := c.list()
+	if err != nil {
 		return nil, err
 	}
-	c.operators, c.unmatched = f.choose(c.listing.Operators)
+	c.operators, c.unmatched = f.choose(all)
 	c.operators = c.shard.Take(c.operators)
 	var schemas []*schema.Op
-	for _, o := range c.listing.Operators {
+	for _, o := range all {
 		schemas = append(schemas, o.Schema)
 	}
-	f.inferVersion(c.listing.Version)
-	c.planner, err = f.planner(inv, schemas)
+	f.inferVersion(c.engine)
+	if c.planner, err = f.planner(inv, schemas); err == nil {
+		c.waive()
+	}
 	return c, err
+}
+
+// list asks every program for its ops.
+func (c *checkup) list() (all []suite.Operator, err error) {
+	var engines []string
+	for _, p := range c.programs {
+		listing, err := suite.List(p.start)
+		if err != nil {
+			return nil, err
+		}
+		engines, p.operators = append(engines, listing.Version), listing.Operators
+	}
+	qualify(c.programs)
+	for _, p := range c.programs {
+		all = append(all, p.operators...)
+	}
+	slices.SortFunc(all, func(a, b suite.Operator) int { return strings.Compare(a.Name(), b.Name()) })
+	c.engine = strings.Join(engines, ", ")
+	return all, nil
 }
 
 // known checks what can be checked before an engine is opened.
@@ -318,8 +344,7 @@ func (c *checkup) run(inv *invocation, write func(*suite.Report) error) error {
 	}
 	progress := newProgress(inv, len(c.operators))
 	run := suite.Run{
-		Operators: c.operators, Lint: len(c.flags.libs) > 0, Workers: min(*c.flags.workers, max(1, len(c.operators))),
-		Timeout: *c.flags.timeout, Worker: c.worker, Waived: c.waived, Frames: engine.frames,
+		Lint: len(c.flags.libs) > 0, Timeout: *c.flags.timeout, Waived: c.waived, Frames: engine.frames,
 		Done: func(r *suite.OpResult) {
 			state.keep(r)
 			progress.done(r)
@@ -330,7 +355,7 @@ func (c *checkup) run(inv *invocation, write func(*suite.Report) error) error {
 	}
 	run.From, run.To = c.cases()
 	begun := time.Now()
-	results, err := run.Do(ctx)
+	results, err := c.do(ctx, run)
 	progress.end()
 	interrupted := ctx.Err() != nil
 	if err != nil && !interrupted {
@@ -338,6 +363,24 @@ func (c *checkup) run(inv *invocation, write func(*suite.Report) error) error {
 	}
 	report := c.report(results, time.Since(begun))
 	return c.conclude(inv, report, state, write(report), interrupted)
+}
+
+// do runs the ops of one program after the other.
+func (c *checkup) do(ctx context.Context, run suite.Run) (results []*suite.OpResult, err error) {
+	chosen := make(map[string]bool)
+	for _, o := range c.operators {
+		chosen[o.Name()] = true
+	}
+	for _, p := range c.programs {
+		run.Worker, run.Operators = p.start, slices.DeleteFunc(slices.Clone(p.operators), func(o suite.Operator) bool { return !chosen[o.Name()] })
+		run.Workers = min(*c.flags.workers, max(1, len(run.Operators)))
+		done, err := run.Do(ctx)
+		if results = append(results, done...); err != nil {
+			return results, err
+		}
+	}
+	slices.SortFunc(results, func(a, b *suite.OpResult) int { return strings.Compare(a.Op, b.Op) })
+	return results, nil
 }
 
 // cases returns the numbers of the cases to run.
@@ -353,7 +396,7 @@ func (c *checkup) cases() (from, to int) {
 
 func (c *checkup) report(results []*suite.OpResult, took time.Duration) *suite.Report {
 	return &suite.Report{
-		Engine: c.listing.Version, Level: c.level(), Seed: *c.flags.seed, Cases: *c.flags.cases,
+		Engine: c.engine, Level: c.level(), Seed: *c.flags.seed, Cases: *c.flags.cases,
 		Command: c.flags.again(), All: len(c.operators), Ops: results, Took: took, Shard: c.shard,
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/opassert/opassert/asserts/c10/kernels"
 	torch "github.com/opassert/opassert/asserts/libtorch/engine"
 	"github.com/opassert/opassert/asserts/libtorch/installed"
+	"github.com/opassert/opassert/asserts/optest"
 	"github.com/opassert/opassert/asserts/suite"
 	"github.com/opassert/opassert/gen/gentest"
 	"github.com/opassert/opassert/gen/gentest/faulty"
@@ -23,12 +24,11 @@ import (
 type backend struct {
 	name string
 
-	// prepare makes the run ready, and returns the variables that its workers
-	// need besides the process's own.
-	prepare func(f *checkFlags, inv *invocation) ([]string, error)
+	// prepare makes the run ready, and returns the programs that are its workers.
+	prepare func(f *checkFlags, inv *invocation) ([]*program, error)
 
-	// open opens the engine in a worker. Schemas of a file, where one is given,
-	// go before the engine's own.
+	// open opens the engine in a worker that is this command. Schemas of a file,
+	// where one is given, go before the engine's own.
 	open func(f *checkFlags, file []*schema.Op) (suite.Engine, error)
 
 	// frames turns the stack of a crash into the op's own functions.
@@ -36,8 +36,17 @@ type backend struct {
 }
 
 var backends = []backend{
+	{"go", prepareModule, nil, nil},
 	{"libtorch", prepareLibtorch, openLibtorch, torch.Frames},
 	{"c10", prepareEmbedded, openEmbedded, nil},
+}
+
+// A program is what runs some of the ops, as the workers of a run.
+type program struct {
+	start     func() *exec.Cmd
+	job       *optest.Job // what it is asked, where it is not this command
+	space     string      // a namespace for its ops
+	operators []suite.Operator
 }
 
 // engineVariable names, for a worker, the engine that the run has chosen.
@@ -48,7 +57,7 @@ func engineNames() string {
 	for _, b := range backends {
 		names = append(names, b.name)
 	}
-	return strings.Join(names, " and ")
+	return strings.Join(names, ", ")
 }
 
 // backend returns what the flags ask for.
@@ -61,11 +70,15 @@ func (f *checkFlags) backend() (*backend, error) {
 	return nil, usagef("unknown engine %q: the engines are %s", *f.engine, engineNames())
 }
 
-// chosen returns the engine where the flags name none: libtorch, unless there is
-// no libtorch and nobody asked for one.
+// chosen returns the engine where the flags name none: go in a Go module with
+// generated packages; else libtorch, unless there is no libtorch and nobody asked
+// for one.
 func (f *checkFlags) chosen(inv *invocation) string {
 	if isWorker() {
 		return os.Getenv(engineVariable)
+	}
+	if len(*f.torchFlags.dirs)+len(f.libs) == 0 && *f.schema == "" && f.findModule() != errNoModule {
+		return "go"
 	}
 	if err := f.find(); !errors.Is(err, installed.ErrNotFound) || f.named() {
 		return "libtorch"
@@ -77,29 +90,35 @@ func (f *checkFlags) chosen(inv *invocation) string {
 // isWorker reports whether this process is a worker of another one's run.
 func isWorker() bool { return os.Getenv(suite.WorkerVariable) != "" }
 
-// starter returns what starts the same command as a worker.
-func (f *checkFlags) starter(inv *invocation) (func() *exec.Cmd, error) {
+// programs makes the workers of the run ready.
+func (f *checkFlags) programs(inv *invocation) ([]*program, error) {
 	b, err := f.backend()
 	if err != nil {
 		return nil, err
 	}
-	environment, err := b.prepare(f, inv)
-	if err != nil {
-		return nil, err
+	return b.prepare(f, inv)
+}
+
+// worker returns what starts a program as a worker.
+func worker(path string, args []string, environment func() []string) func() *exec.Cmd {
+	return func() *exec.Cmd {
+		cmd := exec.Command(path, args...)
+		// A worker lives shortly: collecting garbage is not worth it, nor are
+		// threads that spin. Memory that it has touched it uses again.
+		cmd.Env = append(append(os.Environ(), environment()...), "GOGC=off", "GOMEMLIMIT=512MiB", "OMP_NUM_THREADS=1", "MKL_NUM_THREADS=1",
+			"MALLOC_MMAP_THRESHOLD_=33554432", "MALLOC_TRIM_THRESHOLD_=268435456")
+		return cmd
 	}
+}
+
+// itself is this command as a worker.
+func (f *checkFlags) itself(environment ...string) []*program {
 	self, err := os.Executable()
 	if err != nil {
 		self = os.Args[0]
 	}
-	// A worker lives shortly: collecting garbage is not worth it, nor are
-	// threads that spin. Memory that it has touched it uses again.
-	environment = append(environment, "GOGC=off", "GOMEMLIMIT=512MiB", "OMP_NUM_THREADS=1", "MKL_NUM_THREADS=1",
-		"MALLOC_MMAP_THRESHOLD_=33554432", "MALLOC_TRIM_THRESHOLD_=268435456", engineVariable+"="+b.name)
-	return func() *exec.Cmd {
-		cmd := exec.Command(self, os.Args[1:]...)
-		cmd.Env = append(os.Environ(), environment...)
-		return cmd
-	}, nil
+	environment = append(environment, engineVariable+"="+*f.engine)
+	return []*program{{start: worker(self, os.Args[1:], func() []string { return environment })}}
 }
 
 // open opens the engine, in a worker.
@@ -117,11 +136,12 @@ func (f *checkFlags) open(inv *invocation) (suite.Engine, error) {
 	return b.open(f, file)
 }
 
-func prepareLibtorch(f *checkFlags, inv *invocation) ([]string, error) {
+func prepareLibtorch(f *checkFlags, inv *invocation) ([]*program, error) {
 	if err := f.tell(inv); err != nil {
 		return nil, err
 	}
-	return torch.Environment(f.found)
+	environment, err := torch.Environment(f.found)
+	return f.itself(environment...), err
 }
 
 func openLibtorch(f *checkFlags, file []*schema.Op) (suite.Engine, error) {
@@ -132,14 +152,19 @@ func openLibtorch(f *checkFlags, file []*schema.Op) (suite.Engine, error) {
 	return l, nil
 }
 
-func prepareEmbedded(f *checkFlags, _ *invocation) ([]string, error) {
-	if len(f.libs) > 0 {
-		return nil, usagef("-lib is for the engine libtorch: c10 loads no libraries")
+func prepareEmbedded(f *checkFlags, _ *invocation) ([]*program, error) {
+	return f.itself(), f.withoutLibtorch()
+}
+
+// withoutLibtorch refuses flags of the engine libtorch for another.
+func (f *checkFlags) withoutLibtorch() error {
+	switch {
+	case len(f.libs) > 0:
+		return usagef("-lib is for the engine libtorch: %s loads no libraries", *f.engine)
+	case len(*f.torchFlags.dirs) > 0:
+		return usagef("-libtorch is for the engine libtorch")
 	}
-	if len(*f.torchFlags.dirs) > 0 {
-		return nil, usagef("-libtorch is for the engine libtorch")
-	}
-	return nil, nil
+	return nil
 }
 
 // openEmbedded opens the embedded engine over its own kernels. They are called

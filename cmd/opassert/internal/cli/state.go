@@ -85,7 +85,7 @@ func (c *checkup) key() string {
 	f := c.flags
 	h := sha256.New()
 	fmt.Fprintf(h, "%q\n", []any{
-		*f.engine, *f.level, f.libs, f.ops, *f.seed, *f.cases, *f.only, *f.timeout, *f.preset, *f.version, c.listing.Version, c.shard,
+		*f.engine, *f.level, f.libs, f.ops, *f.seed, *f.cases, *f.only, *f.timeout, *f.preset, *f.version, c.engine, c.shard,
 	})
 	self, _ := os.Executable()
 	files := append([]string{self}, f.libs...)
@@ -95,6 +95,7 @@ func (c *checkup) key() string {
 	for _, file := range files {
 		stamp(h, file)
 	}
+	fmt.Fprintf(h, "%s\n", f.module.sums)
 	tags := *f.tags
 	if tags == "" && *f.schema != "" {
 		tags = filepath.Join(filepath.Dir(*f.schema), "tags.yaml")

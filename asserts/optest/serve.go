@@ -1,0 +1,58 @@
+package optest
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"slices"
+
+	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/asserts/suite"
+)
+
+// A Job is what `opassert check` asks of a program that calls [Serve].
+type Job struct {
+	Engine    string                      `json:"engine"` // what reports call it
+	Level     asserts.Level               `json:"level"`
+	Seed      uint64                      `json:"seed"`
+	Cases     string                      `json:"cases,omitempty"`     // a file that says what ops take
+	Namespace string                      `json:"namespace,omitempty"` // of ops, before their own
+	Waived    map[string][]asserts.Excuse `json:"waived,omitempty"`    // by op
+	Notes     map[string][]asserts.Excuse `json:"notes,omitempty"`     // by op
+}
+
+// JobVariable holds the Job as JSON.
+const JobVariable = "OPASSERT_JOB"
+
+// Serve runs what `opassert check` asks a program for that it makes for the
+// kernels, until the command has no more to ask. It is called by such programs
+// alone.
+func Serve[T any](kernels []asserts.Kernel, newTensor func(Spec) (T, error), options ...Option) {
+	replies := os.NewFile(suite.ReplyFile, "replies")
+	if err := serve(replies, kernels, newTensor, options); err != nil {
+		suite.Refuse(err, replies)
+		os.Exit(2)
+	}
+}
+
+func serve[T any](replies *os.File, kernels []asserts.Kernel, newTensor func(Spec) (T, error), options []Option) error {
+	var job Job
+	if err := json.Unmarshal([]byte(os.Getenv(JobVariable)), &job); err != nil {
+		return fmt.Errorf("%s: %w; this program is one that opassert check runs", JobVariable, err)
+	}
+	l, err := open(kernels, newTensor, slices.Concat(options, []Option{func(s *settings) { s.job = job }}))
+	if err != nil {
+		return err
+	}
+	config := l.config()
+	if job.Cases != "" {
+		text, err := os.ReadFile(job.Cases)
+		if err != nil {
+			return err
+		}
+		if config.Cases, err = suite.ParseRecipes(job.Cases, text); err != nil {
+			return err
+		}
+	}
+	return suite.Serve(l.engine, config, os.Stdin, replies)
+}

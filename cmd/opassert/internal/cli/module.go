@@ -1,0 +1,212 @@
+package cli
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"text/template"
+
+	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/asserts/optest"
+	"github.com/opassert/opassert/asserts/suite"
+	"github.com/opassert/opassert/gen"
+)
+
+// A goModule is the Go module that the current folder is in, with its generated
+// packages.
+type goModule struct {
+	root   string
+	suites []gen.Suite
+	err    error
+	sums   [][sha256.Size]byte // of the programs that were built
+
+	scratch *suite.Scratch // what they lie in
+}
+
+var errNoModule = errors.New("the current folder is in no Go module with a package that opassert gen wrote")
+
+// findModule looks for the module once.
+func (f *checkFlags) findModule() error {
+	m := &f.module
+	if m.root != "" || m.err != nil {
+		return m.err
+	}
+	m.err = errNoModule
+	if _, err := exec.LookPath("go"); err != nil {
+		return m.err
+	}
+	dir, err := os.Getwd()
+	for ; err == nil && m.root == ""; dir = filepath.Dir(dir) {
+		if info, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil && info.Mode().IsRegular() {
+			m.root = dir
+		} else if dir == filepath.Dir(dir) {
+			return m.err
+		}
+	}
+	if m.suites, err = gen.Suites(m.root); err != nil || len(m.suites) > 0 {
+		m.err = err
+	}
+	return m.err
+}
+
+// prepareModule builds a program for each generated package of the module.
+func prepareModule(f *checkFlags, inv *invocation) ([]*program, error) {
+	err := f.withoutLibtorch()
+	switch {
+	case err != nil:
+		return nil, err
+	case *f.schema+*f.base+*f.tags != "":
+		return nil, usagef("-schema, -base and -tags are for other engines: a generated package has its ops' schemas")
+	case *f.preset != "full":
+		return nil, usagef("-preset is for other engines: the checks of a generated package are those that opassert gen -preset planned")
+	}
+	if err := f.findModule(); err != nil {
+		return nil, err
+	}
+	m := &f.module
+	var checked []gen.Suite
+	var paths []string
+	for _, s := range m.suites {
+		if s.Maker == nil {
+			fmt.Fprintf(inv.stderr, "%v: the kernels of %s are not checked, as nothing makes their tensors: %s\n", s.Pos, s.Path, howToMake)
+			continue
+		}
+		checked, paths = append(checked, s), append(paths, s.Path)
+	}
+	if len(checked) == 0 {
+		return nil, errors.New("nothing was checked: no generated package of this module has a function that makes its tensors; -engine libtorch checks libtorch")
+	}
+	fmt.Fprintf(inv.stderr, "opassert: Go kernels of %s; -engine libtorch checks libtorch\n", strings.Join(paths, ", "))
+	if m.scratch, err = suite.NewScratch(); err != nil {
+		return nil, err
+	}
+	var programs []*program
+	for i, s := range checked {
+		path := filepath.Join(m.scratch.Folder, fmt.Sprint("worker", i))
+		if err := m.build(s, path); err != nil {
+			return nil, err
+		}
+		programs = append(programs, f.program(s, path))
+	}
+	return programs, nil
+}
+
+const howToMake = `mark a function that does, in a file that is no test
+
+	//opassert:make
+	func FromSpec(s optest.Spec) (*Tensor, error)
+
+see go doc github.com/opassert/opassert/asserts/optest`
+
+// program is what was built for a package, as a worker.
+func (f *checkFlags) program(s gen.Suite, path string) *program {
+	level, _ := parseLevel(*f.level) // it was read once
+	p := &program{job: &optest.Job{Engine: "Go kernels of " + s.Path, Level: level, Seed: *f.seed, Waived: map[string][]asserts.Excuse{}}}
+	if *f.casesFrom != "" {
+		p.job.Cases, _ = filepath.Abs(*f.casesFrom) // workers go elsewhere
+	}
+	if rel, err := filepath.Rel(f.module.root, s.Dir); err == nil {
+		p.space = strings.ReplaceAll(filepath.ToSlash(rel), "/", ".")
+	}
+	p.start = worker(path, nil, func() []string {
+		text, _ := json.Marshal(p.job) // plain values
+		return []string{optest.JobVariable + "=" + string(text)}
+	})
+	return p
+}
+
+// serveProgram is a worker of one generated package. It lies in a folder below
+// that package, by the go command's overlay, as it may import there what the
+// package may.
+var serveProgram = template.Must(template.New("").Parse(`package main
+
+import (
+	"github.com/opassert/opassert/asserts/optest"
+
+	maker {{printf "%q" .Maker.Pkg.Path}}
+	{{with .Observer}}observer {{printf "%q" .Pkg.Path}}{{end}}
+	ops {{printf "%q" .Path}}
+)
+
+func main() {
+	var options []optest.Option
+	{{with .Options}}options = append(options, maker.{{.Name}}()...){{end}}
+	{{with .Observer}}options = append(options, optest.Observe(observer.{{.Name}})){{end}}
+	optest.Serve(ops.{{.Kernels}}, maker.{{.Maker.Name}}, options...)
+}
+`))
+
+// build builds the worker of a generated package, in the module's own settings.
+func (m *goModule) build(s gen.Suite, path string) error {
+	const folder = "opassertworker"
+	var text bytes.Buffer
+	if err := serveProgram.Execute(&text, s); err != nil {
+		return err
+	}
+	overlay, err := json.Marshal(map[string]map[string]string{"Replace": {filepath.Join(s.Dir, folder, "main.go"): path + ".go"}})
+	if err != nil {
+		return err
+	}
+	for name, text := range map[string][]byte{path + ".go": text.Bytes(), path + ".json": overlay} {
+		if err := os.WriteFile(name, text, 0o666); err != nil {
+			return err
+		}
+	}
+	cmd := exec.Command("go", "build", "-buildvcs=false", "-overlay", path+".json", "-o", path, s.Path+"/"+folder)
+	cmd.Dir = m.root
+	if out, err := cmd.CombinedOutput(); err != nil {
+		hint := ""
+		if bytes.Contains(out, []byte("optest.Serve")) {
+			hint = "\nthe module's version of github.com/opassert/opassert is another than this command's: go tool opassert runs the one that the module has"
+		}
+		return fmt.Errorf("build what runs the kernels of %s: %w\n%s%s", s.Path, err, bytes.TrimSpace(out), hint)
+	}
+	program, err := os.ReadFile(path)
+	m.sums = append(m.sums, sha256.Sum256(program))
+	return err
+}
+
+// remove removes what was built.
+func (m *goModule) remove() {
+	if m.scratch != nil {
+		m.scratch.Remove()
+	}
+}
+
+// qualify tells ops that several packages have apart, by a namespace.
+func qualify(programs []*program) {
+	had := make(map[string]int)
+	for _, p := range programs {
+		for _, o := range p.operators {
+			had[o.Name()]++
+		}
+	}
+	for _, p := range programs {
+		if !slices.ContainsFunc(p.operators, func(o suite.Operator) bool { return had[o.Name()] > 1 }) {
+			continue
+		}
+		p.job.Namespace = p.space
+		for _, o := range p.operators {
+			o.Schema.Namespace = p.space + "." + o.Schema.Namespace
+		}
+	}
+}
+
+// waive tells the programs what the allowlists waive.
+func (c *checkup) waive() {
+	for _, p := range c.programs {
+		if p.job == nil || len(c.flags.allow) == 0 {
+			continue
+		}
+		for _, o := range p.operators {
+			p.job.Waived[o.Name()] = planned(c.planner.Plan(o.Schema), c.level()).Waived
+		}
+	}
+}
