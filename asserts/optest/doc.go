@@ -6,6 +6,7 @@
 //
 // All it needs to know is how the library makes a tensor:
 //
+//	//opassert:make
 //	func FromSpec(s optest.Spec) (*Vector, error) {
 //		data, err := optest.Elements[float64](s)
 //		if err != nil || s.Dim() != 1 {
@@ -13,6 +14,11 @@
 //		}
 //		return New(data...), nil
 //	}
+//
+// With that mark, in a file that is no test, the command `opassert check` runs the
+// same without a test. Options of Run are then those that the function beside it
+// with the mark //opassert:options returns, a func() []optest.Option; the function
+// with the mark //opassert:observe is found.
 //
 // What the library does not have it says with [Unsupported]: the case then goes
 // on with a tensor that it has, and the test's log counts what was left out.

@@ -3,7 +3,6 @@ package optest
 import (
 	"fmt"
 	"hash/fnv"
-	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -14,9 +13,8 @@ import (
 
 // Run calls every op on generated cases, each op a subtest, and holds every
 // call against its schema. It fails for each violation, with the smallest call
-// that shows it, for a panic that is a fault of the Go run time, and for an op
-// that took no case at all: [Skip] leaves such an op out. newTensor makes a
-// tensor of the library.
+// that shows it, and for an op that took no case at all: [Skip] leaves such an op
+// out. newTensor makes a tensor of the library.
 func Run[T any](t *testing.T, kernels []asserts.Kernel, newTensor func(Spec) (T, error), options ...Option) {
 	t.Helper()
 	l, operators := load(t, kernels, newTensor, options)
@@ -36,18 +34,9 @@ func Run[T any](t *testing.T, kernels []asserts.Kernel, newTensor func(Spec) (T,
 			}
 		})
 	}
-	if len(total) > 0 {
-		t.Log(lacking(total))
+	if text := suite.Lacking(total); text != "" {
+		t.Log(text)
 	}
-}
-
-// lacking tells in one line what the library does not have.
-func lacking(total map[string]int) string {
-	var words []string
-	for _, what := range slices.Sorted(maps.Keys(total)) {
-		words = append(words, fmt.Sprintf("%s %d", what, total[what]))
-	}
-	return "skipped, as the library does not have it, with the number of tensors: " + strings.Join(words, ", ")
 }
 
 // load is open for a test, which ends where there is nothing to run.
@@ -78,13 +67,10 @@ func tell(t testing.TB, r *suite.OpResult) {
 		f.Violation.Repro = repro(t)
 		t.Errorf("%v\n  call    %s", f.Violation, f.Call)
 	}
-	for _, c := range r.Crashes {
-		t.Errorf("%s: %s\n  call    %s\n  stack   %s", r.Op, c.Cause, c.Call, strings.Join(c.Frames, "\n          "))
-	}
 	switch {
 	case r.Missing != "":
 		t.Errorf("%s: %s", r.Op, r.Missing)
-	case r.Ran == 0 && len(r.Crashes) == 0:
+	case r.Ran == 0:
 		t.Errorf("%s took none of %d cases, so nothing was checked; optest.Skip leaves it out\n  the last one ended with: %s", r.Op, r.Cases, r.Error)
 	}
 }
@@ -118,7 +104,7 @@ func Fuzz[T any](f *testing.F, kernels []asserts.Kernel, newTensor func(Spec) (T
 		if err != nil {
 			t.Fatal(err)
 		}
-		if result.Ran > 0 || len(result.Crashes) > 0 {
+		if result.Ran > 0 {
 			tell(t, result)
 		}
 	})

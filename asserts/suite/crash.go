@@ -143,7 +143,7 @@ func (l *lane) shrink(ctx context.Context, res *OpResult, crash *Crash) error {
 	}
 	calls, ended, hangs := shrinkCalls, shrinkCrashes, shrinkHangs
 	smallest := c
-	crashes := func(c *Case) (*Crash, error) {
+	crashes := func(c *Case) (*Crash, *Case, error) { // with the call as it was made
 		calls--
 		got, err := l.attempt(ctx, c)
 		if got != nil {
@@ -152,10 +152,13 @@ func (l *lane) shrink(ctx context.Context, res *OpResult, crash *Crash) error {
 		if got != nil && got.Cause == hang {
 			hangs--
 		}
-		if got != nil && got.Cause != crash.Cause {
-			got = nil
+		if got == nil || got.Cause != crash.Cause {
+			return nil, nil, err
 		}
-		return got, err
+		if made, err := decodeCase(got.called); err == nil {
+			c = made
+		}
+		return got, c, err
 	}
 	for changed := true; changed; {
 		changed = false
@@ -164,12 +167,12 @@ func (l *lane) shrink(ctx context.Context, res *OpResult, crash *Crash) error {
 				if calls <= 0 || ended <= 0 || hangs <= 0 {
 					break
 				}
-				got, err := crashes(simpler)
+				got, made, err := crashes(simpler)
 				if err != nil {
 					return err
 				}
-				if got != nil {
-					smallest, changed = simpler, true
+				if got != nil && made.String() != smallest.String() {
+					smallest, changed = made, true
 					break
 				}
 			}
@@ -179,9 +182,9 @@ func (l *lane) shrink(ctx context.Context, res *OpResult, crash *Crash) error {
 		return nil
 	}
 	l.renew() // the call must crash where nothing ran before it
-	got, err := crashes(smallest)
+	got, made, err := crashes(smallest)
 	if got != nil {
-		crash.Call, crash.Frames = smallest.String(), got.Frames
+		crash.Call, crash.Frames = made.String(), got.Frames
 	}
 	return err
 }
@@ -192,6 +195,6 @@ func (l *lane) attempt(ctx context.Context, c *Case) (*Crash, error) {
 	if err != nil {
 		return nil, err
 	}
-	q := request{Op: c.Op, From: c.Number, Case: text}
+	q := request{Op: c.Op, From: c.Number, Case: text, Show: true}
 	return l.ask(ctx, q, max(l.run.Timeout/glance, time.Millisecond), func(*caseResult) {})
 }

@@ -93,6 +93,14 @@ func (d *design) apply(c *Case, row []int, way int) bool {
 	return true
 }
 
+// has reports whether a call has a class: to have it, nothing need change.
+func (d *design) has(c *Case, class int) bool {
+	return slices.ContainsFunc(d.classes[class].ways, func(way func(*Case) bool) bool {
+		same := c.clone()
+		return way(same) && same.String() == c.String()
+	})
+}
+
 // ordinary reports whether every tensor of a call is a dense one of its own.
 func (c *Case) ordinary() bool {
 	return !slices.ContainsFunc(c.tensors(), func(t *TensorSpec) bool { return t.Form != Strided || t.Same > 0 })

@@ -19,7 +19,6 @@ var page = template.Must(template.New("page").Parse(pageText))
 type pageData struct {
 	Report   *Report
 	Totals   Totals
-	Took     string
 	Codes    []pageCode
 	Findings []pageFinding
 	Crashes  []pageCrash
@@ -50,7 +49,7 @@ type pageRow struct {
 
 // WriteHTML writes the report as one page that needs nothing else.
 func (r *Report) WriteHTML(w io.Writer) error {
-	data := pageData{Report: r, Totals: r.Totals(), Took: took(", ", r.Took), Rows: []pageRow{}}
+	data := pageData{Report: r, Totals: r.Totals(), Rows: []pageRow{}}
 	for c := range asserts.AllCodes.All() {
 		data.Codes = append(data.Codes, pageCode{c.String(), c.Name(), c.Rule()})
 	}

@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/opassert/opassert/asserts"
 )
@@ -38,7 +37,7 @@ func chromium(t *testing.T) func(args ...string) []byte {
 // writePage writes the page of a run over the fake engine.
 func writePage(t *testing.T) string {
 	t.Helper()
-	report := Report{Engine: "fake <1>", Level: asserts.Meta, Cases: 30, Command: "opassert check", Took: time.Second}
+	report := Report{Engine: "fake <1>", Level: asserts.Meta, Cases: 30, Command: "opassert check"}
 	for _, r := range runFake(t, "good", "writes", "view_copies", "meta_disagrees", "crashes_on_bool", "never") {
 		report.Ops = append(report.Ops, r)
 	}

@@ -101,7 +101,6 @@ func Merge(names []string, reports []*Report) (*Report, error) {
 		merged.All += r.All
 		merged.Ops = append(merged.Ops, r.Ops...)
 		merged.Gone = append(merged.Gone, r.Gone...)
-		merged.Took = max(merged.Took, r.Took)
 	}
 	slices.SortFunc(merged.Ops, func(a, b *OpResult) int { return strings.Compare(a.Op, b.Op) })
 	return merged, missingShards(names, reports)

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/opassert/opassert/asserts"
 )
@@ -23,7 +22,6 @@ type Report struct {
 	Shard   Shard          `json:"shard,omitzero"` // of which this is the report
 	Gone    []BaselineLine `json:"gone,omitempty"` // what a baseline knows and the run does not show
 	Ops     []*OpResult    `json:"ops"`
-	Took    time.Duration  `json:"-"`
 }
 
 // Findings is the number of findings, and of crashes that count.
@@ -120,7 +118,24 @@ func (r *Report) results(op *OpResult) []asserts.Result {
 		all = append(all, asserts.Result{Op: op.Op, Code: w.Code, Status: asserts.Skipped, Count: w.Count, Reason: "waived: " + w.Reason})
 	}
 	all = append(all, op.held("cpu", &op.CPU)...)
-	return append(all, op.held("meta", &op.Meta)...)
+	all = append(all, op.held("meta", &op.Meta)...)
+	for _, what := range slices.Sorted(maps.Keys(op.Lacks)) {
+		all = append(all, asserts.Result{Op: op.Op, Status: asserts.Skipped, Count: op.Lacks[what], Reason: (&Unsupported{what}).Error()})
+	}
+	return all
+}
+
+// Lacking says what a library does not have, with the number of tensors that
+// others stood in for; "" where that is nothing.
+func Lacking(lacks map[string]int) string {
+	var words []string
+	for _, what := range slices.Sorted(maps.Keys(lacks)) {
+		words = append(words, fmt.Sprintf("%s %d", what, lacks[what]))
+	}
+	if len(words) == 0 {
+		return ""
+	}
+	return "skipped, as the library does not have it, with the number of tensors: " + strings.Join(words, ", ")
 }
 
 // found returns what speaks against an op.
@@ -302,14 +317,6 @@ func (c Crash) excuse() string {
 	return "waived: " + c.Waived
 }
 
-// took words how long a run took, where that is known: not of a merged one.
-func took(before string, d time.Duration) string {
-	if d == 0 {
-		return ""
-	}
-	return before + d.Round(10*time.Millisecond).String()
-}
-
 // Totals are a report's numbers.
 type Totals struct {
 	Ops, Reached      int // all, and those that ran at least once
@@ -321,11 +328,12 @@ type Totals struct {
 	Judged            asserts.Counts
 	Skips, Waived     []asserts.Skip
 	NoMeta            map[string]int
+	Lacks             map[string]int // what the library does not have, by tensors that cases wanted
 }
 
 // Totals adds up.
 func (r *Report) Totals() Totals {
-	t := Totals{Ops: len(r.Ops), NoMeta: make(map[string]int)}
+	t := Totals{Ops: len(r.Ops), NoMeta: make(map[string]int), Lacks: make(map[string]int)}
 	var all tally
 	for _, op := range r.Ops {
 		t.Cases += op.Cases
@@ -361,6 +369,9 @@ func (r *Report) Totals() Totals {
 		for why, n := range op.NoMeta {
 			t.NoMeta[why] += n
 		}
+		for what, n := range op.Lacks {
+			t.Lacks[what] += n
+		}
 	}
 	t.Judged, t.Skips = all.Judged, all.Skips
 	return t
@@ -379,7 +390,7 @@ func (r *Report) writeTotals(t *textWriter) {
 		t.line("  known   %d; gone %d", sum.Known, len(r.Gone))
 	}
 	t.line("  ops     %d of %d ran; of those with a kernel below autograd %d of %d", sum.Reached, sum.Ops, sum.BelowRun, sum.Below)
-	t.line("  cases   %d, of which %d ran%s", sum.Cases, sum.Ran, took(", in ", r.Took))
+	t.line("  cases   %d, of which %d ran", sum.Cases, sum.Ran)
 	if len(r.Ops) <= fewOps {
 		for _, op := range r.Ops {
 			op.writeClasses(t)
@@ -397,6 +408,9 @@ func (r *Report) writeTotals(t *textWriter) {
 	}
 	for _, s := range sum.Waived {
 		t.line("  waived  %v %d: %s", s.Code, s.Count, s.Reason)
+	}
+	if text := Lacking(sum.Lacks); text != "" {
+		t.line("  %s", text)
 	}
 	for _, why := range slices.Sorted(maps.Keys(sum.NoMeta)) {
 		if n := sum.NoMeta[why]; n > 20 || sum.Ops < 20 {

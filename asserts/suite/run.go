@@ -124,11 +124,13 @@ func (r *runner) call(t *target, number int, result *caseResult) (a *attempt, cl
 		return r.search(t, rng, t.gen.generate(rng, number))
 	}
 	row := d.row(number, rng)
-	for _, i := range row {
-		arg, class := d.classes[i].label()
-		result.Tried = append(result.Tried, arg+": "+class)
-	}
 	a, err = r.vary(t, row, number)
+	for _, i := range row {
+		if a == nil || len(r.lacks) == 0 || d.has(a.c, i) { // a library may lack what the class asks for
+			arg, class := d.classes[i].label()
+			result.Tried = append(result.Tried, arg+": "+class)
+		}
+	}
 	return a, 0, err
 }
 
@@ -282,6 +284,9 @@ func (r *runner) try(t *target, c *Case) (*attempt, error) {
 	if err != nil {
 		return nil, err
 	}
+	if r.trying != nil && len(r.lacks) > 0 {
+		r.trying(c)
+	}
 	a := &attempt{c: c}
 	var twins []any
 	if r.level >= asserts.Meta {
@@ -364,7 +369,16 @@ func (t *target) unwaived(found []*asserts.Violation, result *caseResult) []*ass
 }
 
 func (r *runner) finding(t *target, c *Case, v *asserts.Violation, number int) *Finding {
-	v.Before.Content, v.After.Content, v.Other.Content = nil, nil, nil
+	ids := map[asserts.ID]asserts.ID{0: 0} // addresses differ from run to run
+	for _, o := range []*asserts.Observation{&v.Before, &v.After, &v.Other} {
+		o.Content = nil
+		for _, id := range []*asserts.ID{&o.Impl, &o.Storage} {
+			if _, ok := ids[*id]; !ok {
+				ids[*id] = asserts.ID(len(ids))
+			}
+			*id = ids[*id]
+		}
+	}
 	v.Repro = fmt.Sprintf("-op %s -case %d", t.gen.name, number) + seedFlag(r.seed)
 	return &Finding{Violation: v, Case: number, Call: c.String(), Device: v.Device, Times: 1}
 }

@@ -9,7 +9,7 @@ import (
 // Suite returns the report in the form of a suite's, for what writes those and
 // for baselines. A call of the program is a case of the op.
 func (r *Report) Suite() *suite.Report {
-	s := &suite.Report{Engine: "opassert run", Level: r.Level, Command: "opassert run", Took: r.Took}
+	s := &suite.Report{Engine: "opassert run", Level: r.Level, Command: "opassert run"}
 	byName := make(map[string]*suite.OpResult)
 	for _, op := range r.Called {
 		byName[op.Op] = op

@@ -46,6 +46,7 @@ func TestScripts(t *testing.T) {
 			if err != nil {
 				return err
 			}
+			env.Setenv("ROOT", root)
 			env.Setenv("GOPROXY", "off")
 			for _, name := range []string{"GOCACHE", "GOMODCACHE"} {
 				out, err := exec.Command("go", "env", name).Output()

@@ -86,6 +86,10 @@ func readMarks(pass *analysis.Pass, file *ast.File, kernels map[*types.Func][]st
 	for _, u := range unread {
 		pass.Reportf(u.Pos, "this looks like the mark of a kernel and is not read: %s", u.Why)
 	}
+	_, unfit := bind.Directives(file, pass.TypesInfo)
+	for _, u := range unfit {
+		pass.Reportf(u.Pos, "%s", u.Why)
+	}
 	for _, m := range marks {
 		switch fn, ok := pass.TypesInfo.Defs[m.Func.Name].(*types.Func); {
 		case strings.HasSuffix(pass.Fset.Position(m.Pos).Filename, "_test.go"):

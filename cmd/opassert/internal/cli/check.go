@@ -26,7 +26,9 @@ var checkCommand = command{
 	summary: "run kernels and hold every call against its schema",
 	about: `
 Runs the ops of an engine on cases made from their schemas. go runs the kernels
-of the Go module that the current folder is in, libtorch the ops of a stock
+of the Go module that the current folder is in: those that its generated packages
+list, where a function with the mark //opassert:make makes their tensors (go doc
+github.com/opassert/opassert/asserts/optest). libtorch runs the ops of a stock
 libtorch, and with -lib those that the libraries add. Cases run
 in worker processes, so a kernel that crashes or hangs is a result like another.
 A run that was interrupted goes on where it stopped when it is started again.
@@ -183,6 +185,9 @@ func (f *checkFlags) start(inv *invocation) (*checkup, error) {
 	var schemas []*schema.Op
 	for _, o := range all {
 		schemas = append(schemas, o.Schema)
+		if plain := unqualified(o.Schema); plain != o.Schema {
+			schemas = append(schemas, plain)
+		}
 	}
 	f.inferVersion(c.engine)
 	if c.planner, err = f.planner(inv, schemas); err == nil {
@@ -276,6 +281,7 @@ func matches(pattern string, o suite.Operator) bool {
 	base.Overload = ""
 	for _, name := range []string{
 		o.Name(), o.Schema.Func.Name.String(), base.String(), o.Schema.Namespace + "::" + base.String(),
+		unqualified(o.Schema).Namespace + "::" + o.Schema.Func.Name.String(),
 	} {
 		if ok, _ := path.Match(pattern, name); ok {
 			return true
@@ -361,7 +367,8 @@ func (c *checkup) run(inv *invocation, write func(*suite.Report) error) error {
 	if err != nil && !interrupted {
 		return err
 	}
-	report := c.report(results, time.Since(begun))
+	fmt.Fprintf(inv.stderr, "opassert: %d ops in %v\n", len(results), time.Since(begun).Round(10*time.Millisecond))
+	report := c.report(results)
 	return c.conclude(inv, report, state, write(report), interrupted)
 }
 
@@ -394,10 +401,10 @@ func (c *checkup) cases() (from, to int) {
 	return 0, *c.flags.cases
 }
 
-func (c *checkup) report(results []*suite.OpResult, took time.Duration) *suite.Report {
+func (c *checkup) report(results []*suite.OpResult) *suite.Report {
 	return &suite.Report{
 		Engine: c.engine, Level: c.level(), Seed: *c.flags.seed, Cases: *c.flags.cases,
-		Command: c.flags.again(), All: len(c.operators), Ops: results, Took: took, Shard: c.shard,
+		Command: c.flags.again(), All: len(c.operators), Ops: results, Shard: c.shard,
 	}
 }
 
@@ -409,7 +416,7 @@ func (c *checkup) level() asserts.Level {
 // waived says why an allowlist lets an op crash like that, or "".
 func (c *checkup) waived(op *schema.Op, cause string) string {
 	for _, same := range suite.SameCauses(cause) {
-		if e := c.planner.WaivedCrash(op, same); e != nil {
+		if e := cmp.Or(c.planner.WaivedCrash(op, same), c.planner.WaivedCrash(unqualified(op), same)); e != nil {
 			return e.Reason
 		}
 	}

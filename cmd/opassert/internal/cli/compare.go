@@ -52,7 +52,7 @@ func (c *comparison) from(inv *invocation, i int) error {
 		}
 	}
 	if len(checked.operators) == 0 {
-		c.found.Reports = append(c.found.Reports, checked.report(nil, 0))
+		c.found.Reports = append(c.found.Reports, checked.report(nil))
 		return c.from(inv, i+1)
 	}
 	empty := false

@@ -17,6 +17,7 @@ import (
 	"github.com/opassert/opassert/asserts/optest"
 	"github.com/opassert/opassert/asserts/suite"
 	"github.com/opassert/opassert/gen"
+	"github.com/opassert/opassert/schema"
 )
 
 // A goModule is the Go module that the current folder is in, with its generated
@@ -108,7 +109,7 @@ see go doc github.com/opassert/opassert/asserts/optest`
 // program is what was built for a package, as a worker.
 func (f *checkFlags) program(s gen.Suite, path string) *program {
 	level, _ := parseLevel(*f.level) // it was read once
-	p := &program{job: &optest.Job{Engine: "Go kernels of " + s.Path, Level: level, Seed: *f.seed, Waived: map[string][]asserts.Excuse{}}}
+	p := &program{job: &optest.Job{Engine: "Go kernels of " + s.Path, Level: level, Seed: *f.seed, Waived: map[string][]asserts.Excuse{}, Notes: map[string][]asserts.Excuse{}}}
 	if *f.casesFrom != "" {
 		p.job.Cases, _ = filepath.Abs(*f.casesFrom) // workers go elsewhere
 	}
@@ -206,7 +207,22 @@ func (c *checkup) waive() {
 			continue
 		}
 		for _, o := range p.operators {
-			p.job.Waived[o.Name()] = planned(c.planner.Plan(o.Schema), c.level()).Waived
+			for _, op := range []*schema.Op{o.Schema, unqualified(o.Schema)} {
+				plan := planned(c.planner.Plan(op), c.level())
+				p.job.Waived[o.Name()] = append(p.job.Waived[o.Name()], plan.Waived...)
+				p.job.Notes[o.Name()] = append(p.job.Notes[o.Name()], plan.Op.Notes...)
+			}
 		}
 	}
+}
+
+// unqualified is the op without what tells it apart from that of another package.
+func unqualified(op *schema.Op) *schema.Op {
+	dot := strings.LastIndexByte(op.Namespace, '.')
+	if dot < 0 {
+		return op
+	}
+	plain := *op
+	plain.Namespace = op.Namespace[dot+1:]
+	return &plain
 }
