@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
 	"sync"
 
@@ -37,6 +38,7 @@ func Sources() fs.FS {
 var use struct {
 	sync.Mutex
 	dir     string
+	others  []string
 	shim    []string
 	started bool
 }
@@ -44,9 +46,10 @@ var use struct {
 // Use says which libtorch the process loads, by its folder: an unpacked
 // libtorch, the Python package torch, or what else [installed.Inspect] takes.
 // It is called before anything else here. Without it the process loads the one
-// that [installed.Find] comes across first.
-func Use(dir string) error {
-	return choose(func() { use.dir = dir })
+// that [installed.Find] comes across first. Others are loaded before it, such as
+// [installed.Torch.Needs].
+func Use(dir string, others ...string) error {
+	return choose(func() { use.dir, use.others = dir, others })
 }
 
 // UseShim says that the process loads what [Fit] returned in another process of
@@ -57,8 +60,9 @@ func UseShim(shim string) error {
 
 // Fit compiles the shim that fits a libtorch, where that was not done before,
 // and returns what [UseShim] takes. It is text for an environment variable: the
-// shared libraries to load, one a line. It loads nothing itself.
-func Fit(torch *installed.Torch) (string, error) {
+// shared libraries to load, others before the shim, one a line. It loads nothing
+// itself.
+func Fit(torch *installed.Torch, others ...string) (string, error) {
 	if !cgo {
 		return "", ErrNoCgo
 	}
@@ -67,7 +71,7 @@ func Fit(torch *installed.Torch) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return strings.Join(append(torch.Preload(), path), "\n"), nil
+	return strings.Join(slices.Concat(torch.Preload(), others, []string{path}), "\n"), nil
 }
 
 func choose(set func()) error {
@@ -117,7 +121,7 @@ func load() error {
 	if err != nil {
 		return err
 	}
-	shim, err := Fit(torch)
+	shim, err := Fit(torch, use.others...)
 	if err != nil {
 		return err
 	}

@@ -15,7 +15,12 @@ import (
 type Listing struct {
 	Version   string // the engine's
 	Operators []Operator
+	Unloaded  []*LoadError // libraries that could not be loaded
+	Wrote     []string     // what libraries wrote while they were loaded, for a reader
 }
+
+// A loader is an engine that has loaded libraries.
+type loader interface{ Unloaded() []*LoadError }
 
 // List asks a worker for the ops of its engine.
 func List(worker func() *exec.Cmd) (*Listing, error) {
@@ -37,11 +42,20 @@ func List(worker func() *exec.Cmd) (*Listing, error) {
 		word, rest, _ := strings.Cut(line, " ")
 		switch {
 		case !ok:
-			return nil, fmt.Errorf("a worker did not list its ops: %s", p.silent())
+			return nil, fmt.Errorf("a worker did not list its ops: %w", p.silent())
 		case word == lineFault:
 			return nil, ownFault(rest)
 		case word == lineList:
-			return decodeListing(rest)
+			l, err := decodeListing(rest)
+			if err == nil {
+				wrote := p.wrote()
+				for i, library := range p.loads {
+					if text := wrote.after(i, len(p.loads)); text != "" && library != "" {
+						l.Wrote = append(l.Wrote, library+" writes while it is loaded"+text)
+					}
+				}
+			}
+			return l, err
 		}
 	}
 }
@@ -62,7 +76,11 @@ func (s *server) list() error {
 		return err
 	}
 	var b bytes.Buffer
-	if err := gob.NewEncoder(&b).Encode(Listing{s.engine.Version(), operators}); err != nil {
+	l := Listing{Version: s.engine.Version(), Operators: operators}
+	if e, ok := s.engine.(loader); ok {
+		l.Unloaded = e.Unloaded()
+	}
+	if err := gob.NewEncoder(&b).Encode(l); err != nil {
 		return err
 	}
 	_, err = fmt.Fprintln(s.out, lineList, base64.StdEncoding.EncodeToString(b.Bytes()))

@@ -31,11 +31,11 @@ type process struct {
 	in      io.WriteCloser
 	replies *os.File
 	lines   chan string
-	pid     int    // of the worker itself, which something may watch
-	died    bool   // the worker has died, as what watches it has said
-	last    string // how it died
-	refusal error  // why it cannot start, in its own words
-	doing   string // what it does before it is ready, in its own words
+	pid     int      // of the worker itself, which something may watch
+	died    bool     // the worker has died, as what watches it has said
+	last    string   // how it died
+	refusal error    // why it cannot start, in its own words
+	loads   []string // the libraries that it loads before it is ready, "" after the last
 	stderr  *lastBytes
 }
 
@@ -49,7 +49,7 @@ func startProcess(cmd *exec.Cmd, folder string, patience time.Duration) (*proces
 	}
 	cmd.Env = append(cmd.Environ(), WorkerVariable+"="+folder)
 	cmd.ExtraFiles = []*os.File{write}
-	cmd.Stderr = p.stderr
+	cmd.Stdout, cmd.Stderr = p.stderr, p.stderr
 	keepSignalsFrom(cmd)
 	if p.in, err = cmd.StdinPipe(); err != nil {
 		return nil, err
@@ -64,7 +64,7 @@ func startProcess(cmd *exec.Cmd, folder string, patience time.Duration) (*proces
 	if !p.ready(patience) {
 		err := p.refusal
 		if err == nil {
-			err = fmt.Errorf("a worker did not start: %s", p.silent())
+			err = p.silent()
 		}
 		p.stop()
 		return nil, err
@@ -72,23 +72,57 @@ func startProcess(cmd *exec.Cmd, folder string, patience time.Duration) (*proces
 	return p, nil
 }
 
+// A LoadError is the error of a worker that ended, or never went on, while it
+// loaded a library of ops.
+type LoadError struct{ Library, Why string }
+
+func (e *LoadError) Error() string { return "load " + e.Library + ": " + e.Why }
+
 // silent says what became of a worker that did not start.
-func (p *process) silent() string {
+func (p *process) silent() error {
 	crash := new(Crash)
-	why := fmt.Sprintf("it said nothing for %v", 3*startup)
+	why := fmt.Sprintf("nothing for %v of its own time", startup)
 	if p.died || p.over() {
 		if err := p.tell(crash, p.status()); err != nil {
-			return err.Error()
+			return err
 		}
 		why = crash.Cause
 	}
-	if p.doing != "" {
-		why += ", " + p.doing
+	last := len(p.loads) - 1
+	why += p.wrote().after(last, len(p.loads))
+	if last >= 0 && p.loads[last] != "" {
+		return &LoadError{p.loads[last], why}
 	}
-	if text := p.stderr.String(); text != "" {
-		why += ": " + text
+	return fmt.Errorf("a worker did not start: %s", why)
+}
+
+// loadMark stands in what a worker writes where it begins to load a library.
+const loadMark = "\x1e"
+
+// written is what a worker wrote: before it loaded libraries, while it loaded the
+// first, and so on.
+type written []string
+
+// wrote waits until everything that the worker wrote before it said last what
+// it loads is there.
+func (p *process) wrote() written {
+	var parts written
+	for range 100 {
+		if parts = strings.Split(p.stderr.String(), loadMark); len(parts) > len(p.loads) {
+			break
+		}
+		time.Sleep(10 * time.Millisecond)
 	}
-	return why
+	return parts
+}
+
+// after words what was written while number i of n libraries was loaded, or
+// before them, which is -1. What is too long has lost its beginning.
+func (w written) after(i, n int) string {
+	if i += len(w) - n; i < 0 || i >= len(w) || strings.TrimSpace(w[i]) == "" {
+		return ""
+	}
+	return ": " + clipped(w[i])
 }
 
 // status is how the worker ended, when it is over.
@@ -123,8 +157,8 @@ func (p *process) ready(patience time.Duration) bool {
 			p.pid, _ = strconv.Atoi(rest)
 			return true
 		}
-		if text, ok := strings.CutPrefix(line, lineDoing+" "); ok {
-			p.doing = text
+		if library, ok := strings.CutPrefix(line, lineLoad+" "); ok {
+			p.loads = append(p.loads, library)
 		}
 		if text, ok := strings.CutPrefix(line, lineFault+" "); ok {
 			p.refusal = ownFault(text)

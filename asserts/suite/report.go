@@ -21,6 +21,7 @@ type Report struct {
 	All     int            `json:"all"`            // ops of the run; more than len(Ops) where it was interrupted
 	Shard   Shard          `json:"shard,omitzero"` // of which this is the report
 	Gone    []BaselineLine `json:"gone,omitempty"` // what a baseline knows and the run does not show
+	Left    []string       `json:"left,omitempty"` // libraries that could not be loaded, each with the reason
 	Ops     []*OpResult    `json:"ops"`
 }
 
@@ -219,6 +220,9 @@ func (r *Report) WriteText(w io.Writer) error {
 		if op.Ran == 0 && op.Against() == 0 {
 			t.line("never ran  %s  %s", op.Op, strings.Join(strings.Fields(op.reason()), " "))
 		}
+	}
+	for _, l := range r.Left {
+		t.line("not loaded  %s", strings.Join(strings.Fields(l), " "))
 	}
 	for _, l := range r.Gone {
 		t.line("gone  %v", l)

@@ -28,7 +28,7 @@ type Config struct {
 // as if they had run, but for those to skip.
 const (
 	lineReady  = "ready"
-	lineDoing  = "doing" // "doing TEXT", before it is ready: what it would fail in
+	lineLoad   = "load" // "load LIBRARY", before it is ready: what it would fail in
 	lineStart  = "start"
 	wordVaried = "varied" // of a case with value classes that no op needs to take
 	wordCostly = "costly" // of one that may take long for good reason
@@ -88,9 +88,12 @@ func Serve(engine Engine, cfg Config, in io.Reader, out io.Writer) error {
 	return lines.Err()
 }
 
-// Doing tells the run what this worker does now, before it is ready: "while it
-// loaded libmyops.so". It is told where the worker ends before it is ready.
-func Doing(text string, out io.Writer) { fmt.Fprintln(out, lineDoing, text) }
+// Loading tells the run that this worker loads a library now, or "" that it has
+// loaded them all. Where the worker ends, the run says in which.
+func Loading(library string, out io.Writer) {
+	fmt.Fprint(os.Stderr, loadMark)
+	fmt.Fprintln(out, lineLoad, library)
+}
 
 // Refuse tells the run why this worker cannot start.
 func Refuse(err error, out io.Writer) { fmt.Fprintln(out, lineFault, strconv.Quote(err.Error())) }

@@ -166,26 +166,79 @@ func TestCrashIsReportedAndWaived(t *testing.T) {
 }
 
 // A library that ends the process while it is loaded, or adds no ops, is no green
-// run.
+// run, and costs the ops of others nothing.
 func TestLibraryWithoutOps(t *testing.T) {
-	command, _ := tool(t)
-	for _, tt := range []struct{ name, body, want string }{
-		{"exits", "exit(0);", "a worker did not start: exit status 0, while it loaded "},
-		{"crashes", "abort();", "a worker did not start: SIGABRT, while it loaded "},
-		{"idles", "", "nothing to check: "},
+	command, good := tool(t)
+	for _, tt := range []struct{ name, body, alone, beside string }{
+		{"exits", `printf("no licence"); exit(0);`, "load LIB: exit status 0: no licence", "not loaded  LIB: exit status 0: no licence"},
+		{"crashes", `fputs("bad magic\n", stderr); abort();`, "load LIB: SIGABRT: bad magic", "not loaded  LIB: SIGABRT: bad magic"},
+		{"lacks", "void missing(void); missing();", "undefined symbol: missing", "not loaded  LIB: load library: LIB: undefined symbol: missing"},
+		{"prints", `puts("version 3"); fputs("beta", stderr);`, "nothing to check: LIB adds no ops", "LIB writes while it is loaded: version 3\nbeta"},
 	} {
-		dir := t.TempDir()
-		source, lib := filepath.Join(dir, tt.name+".c"), filepath.Join(dir, tt.name+".so")
-		text := "#include <stdlib.h>\n__attribute__((constructor)) static void load(void) { " + tt.body + " }\n"
-		if err := os.WriteFile(source, []byte(text), 0o666); err != nil {
+		t.Run(tt.name, func(t *testing.T) {
+			dir := t.TempDir()
+			source, lib := filepath.Join(dir, tt.name+".c"), filepath.Join(dir, tt.name+".so")
+			text := "#include <stdio.h>\n#include <stdlib.h>\n__attribute__((constructor)) static void load(void) { " + tt.body + " }\n"
+			if err := os.WriteFile(source, []byte(text), 0o666); err != nil {
+				t.Fatal(err)
+			}
+			if out, err := exec.Command("cc", "-shared", "-fPIC", "-o", lib, source).CombinedOutput(); err != nil {
+				t.Fatalf("%v\n%s", err, out)
+			}
+			want := strings.ReplaceAll(tt.alone, "LIB", lib)
+			out, err := exec.Command(command, "check", "-lib", lib).CombinedOutput()
+			if exit, ok := err.(*exec.ExitError); !ok || exit.ExitCode() != 2 || !strings.Contains(string(out), want) {
+				t.Errorf("ended with %v, want %q in\n%s", err, want, out)
+			}
+			want = strings.ReplaceAll(tt.beside, "LIB", lib)
+			out, err = exec.Command(command, "check", "-lib", lib, "-lib", good, "-op", "oplib::scale", "-cases", "3").CombinedOutput()
+			if (err == nil) != (tt.name == "prints") || !strings.Contains(string(out), want) || !strings.Contains(string(out), "2 of 2 ran") {
+				t.Errorf("beside another library: ended with %v, want %q in\n%s", err, want, out)
+			}
+		})
+	}
+}
+
+// A library is named by a file without a folder, or by the Python package that it
+// is in.
+func TestLibraryByName(t *testing.T) {
+	command, lib := tool(t)
+	text, err := os.ReadFile(lib)
+	if err != nil {
+		t.Fatal(err)
+	}
+	venv := t.TempDir()
+	packages := filepath.Join(venv, "packages")
+	for name, text := range map[string]string{
+		"bin/python3":                         "#!/bin/sh\necho modules in " + packages + "\n",
+		"packages/oplib.so":                   string(text),
+		"packages/my_ops/lib/_C.abi3.so":      string(text),
+		"packages/my_ops/lib/notes.so":        "no library",
+		"packages/other-1.0.dist-info/RECORD": "my_ops/__init__.py,,\nother-1.0.dist-info/RECORD,,\n",
+		"packages/inpython/ops.py":            "from torch import library\n@library.custom_op('inpython::f', mutates_args=())\ndef f(x: Tensor) -> Tensor: ...\n",
+		"packages/plain/__init__.py":          "import torch\n",
+	} {
+		file := filepath.Join(venv, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o777), os.WriteFile(file, []byte(text), 0o777)); err != nil {
 			t.Fatal(err)
 		}
-		if out, err := exec.Command("cc", "-shared", "-fPIC", "-o", lib, source).CombinedOutput(); err != nil {
-			t.Fatalf("%v\n%s", err, out)
-		}
-		out, err := exec.Command(command, "check", "-lib", lib).CombinedOutput()
-		if exit, ok := err.(*exec.ExitError); !ok || exit.ExitCode() != 2 || !strings.Contains(string(out), tt.want+lib) {
-			t.Errorf("%s: ended with %v, want %q in\n%s", tt.name, err, tt.want+lib, out)
+	}
+	for _, tt := range []struct{ name, want string }{
+		{"oplib.so", "2 of 2 ran"},
+		{"my_ops", "2 of 2 ran"},
+		{"my-ops", "2 of 2 ran"},
+		{"other", "2 of 2 ran"},
+		{"inpython", "-lib inpython: inpython in " + packages + " defines its ops in Python: "},
+		{"plain", "-lib plain: plain in " + packages + " has no shared library that registers ops"},
+		{"none", "-lib none: no file and no Python package none: looked in "},
+		{"none.so", "-lib none.so: stat none.so: no such file"},
+		{"./my_ops", "-lib ./my_ops: ./my_ops is a folder"},
+	} {
+		cmd := exec.Command(command, "check", "-lib", tt.name, "-op", "oplib::scale", "-cases", "3")
+		cmd.Dir, cmd.Env = packages, append(os.Environ(), "VIRTUAL_ENV="+venv)
+		out, err := cmd.CombinedOutput()
+		if (err == nil) != (tt.want == "2 of 2 ran") || !strings.Contains(string(out), tt.want) {
+			t.Errorf("%s: ended with %v, want %q in\n%s", tt.name, err, tt.want, out)
 		}
 	}
 }

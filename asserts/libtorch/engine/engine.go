@@ -22,22 +22,31 @@ type Libtorch struct {
 	out     libtorch.Outcome
 	schemas map[string]*schema.Op // of a file, instead of the library's own
 	old     map[string]bool       // the ops that were there before libraries were loaded
+	left    []*suite.LoadError
 }
 
 // shimVariable lists, one a line, the shared libraries that a worker loads
 // before all else: those of libtorch.Fit.
 const shimVariable = "OPASSERT_SHIM"
 
-// Environment returns the variables with which a worker loads a libtorch.
-func Environment(torch *installed.Torch) ([]string, error) {
-	shim, err := libtorch.Fit(torch)
+// librariesVariable lists, one a line, the libraries of ops that a worker loads.
+const librariesVariable = "OPASSERT_LIBRARIES"
+
+// Environment returns the variables with which a worker loads a libtorch, and
+// what libraries of ops need besides.
+func Environment(torch *installed.Torch, libraries []string) ([]string, error) {
+	shim, err := libtorch.Fit(torch, torch.Needs(libraries...)...)
 	return []string{shimVariable + "=" + shim}, err
 }
 
-// Open starts libtorch, in a worker that of [Environment], and loads op
-// libraries. Schemas of a file, where given, go before those that the
-// dispatcher prints.
-func Open(libraries []string, file []*schema.Op) (*Libtorch, error) {
+// Libraries returns the variable with which a worker loads libraries of ops.
+func Libraries(files []string) string { return librariesVariable + "=" + strings.Join(files, "\n") }
+
+// Open starts libtorch, in a worker that of [Environment], and loads the
+// libraries of [Libraries]; loading is called before each, and at the end with
+// "". One that can't be loaded is left out. Schemas of a file, where given, go before those
+// that the dispatcher prints.
+func Open(file []*schema.Op, loading func(string)) (*Libtorch, error) {
 	if os.Getenv(suite.WorkerVariable) != "" {
 		if err := libtorch.UseShim(os.Getenv(shimVariable)); err != nil {
 			return nil, err
@@ -59,13 +68,18 @@ func Open(libraries []string, file []*schema.Op) (*Libtorch, error) {
 	for _, op := range ops {
 		l.old[op.Name] = true
 	}
-	for _, path := range libraries {
+	for path := range strings.FieldsFuncSeq(os.Getenv(librariesVariable), func(r rune) bool { return r == '\n' }) {
+		loading(path)
 		if err := libtorch.LoadLibrary(path); err != nil {
-			return nil, fmt.Errorf("load %s: %w", path, err)
+			l.left = append(l.left, &suite.LoadError{Library: path, Why: err.Error()})
 		}
 	}
+	loading("")
 	return l, nil
 }
+
+// Unloaded returns the libraries that could not be loaded.
+func (l *Libtorch) Unloaded() []*suite.LoadError { return l.left }
 
 // Number returns the number of the release: "1.13.1".
 func (l *Libtorch) Number() string {

@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -172,23 +173,27 @@ if spec and spec.origin: print("torch in", spec.submodule_search_locations[0])
 `
 )
 
+var asked sync.Map // what programs wrote, by Python and program
+
 // ask returns the folder of a Python's torch, or "".
 func ask(python string) string {
 	return append(answers(python, locate, "torch in "), "")[0]
 }
 
-// answers runs a program and returns the lines that start with a prefix.
+// answers runs a program, once, and returns the lines that start with a prefix.
 func answers(python, program, prefix string) []string {
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, python, "-c", program)
-	cmd.WaitDelay = time.Second
-	out, err := cmd.Output()
-	if err != nil {
-		return nil
+	key := [2]string{python, program}
+	out, ok := asked.Load(key)
+	if !ok {
+		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+		defer cancel()
+		cmd := exec.CommandContext(ctx, python, "-c", program)
+		cmd.WaitDelay = time.Second
+		text, _ := cmd.Output()
+		out, _ = asked.LoadOrStore(key, string(text))
 	}
 	var all []string
-	for line := range strings.Lines(string(out)) {
+	for line := range strings.Lines(out.(string)) {
 		if answer, ok := strings.CutPrefix(strings.TrimSpace(line), prefix); ok {
 			all = append(all, answer)
 		}
@@ -220,11 +225,7 @@ func (t *Torch) Preload() []string {
 // companion returns the file of a library that another Python package brings,
 // or "".
 func (t *Torch) companion(name string) string {
-	dirs := []string{filepath.Dir(t.Package)}
-	for _, python := range []string{filepath.Join(prefixOf(t.Package), "bin/python3"), onPath()} {
-		dirs = append(dirs, answers(python, modules, "modules in ")...)
-	}
-	for _, dir := range dirs {
+	for _, dir := range t.modules() {
 		for _, pattern := range []string{"nvidia/*/lib", "nvidia/*/*/lib", "*.libs"} {
 			found, _ := filepath.Glob(filepath.Join(escape.Replace(dir), pattern, escape.Replace(name)))
 			if len(found) > 0 {

@@ -36,6 +36,7 @@ type Torch struct {
 	CXX11    bool     // whether strings are those of libstdc++ since GCC 5
 
 	link   []string // libtorch_cpu and libc10
+	python string   // of the environment that was named, which may see packages of others
 	broken error    // why nothing can be compiled against it
 }
 
@@ -69,8 +70,8 @@ func (t *Torch) Schemas() (string, error) {
 }
 
 // Inspect reads what is in a folder: an unpacked libtorch, the Python package
-// torch, the folder of packages or the environment that holds it, a prefix such
-// as /usr, or the folder lib of any of them. It is an error if nothing there is
+// torch, the folder of packages that holds it, an environment whose Python sees
+// it, a prefix such as /usr, or the folder lib of any of them. It is an error if nothing there is
 // a PyTorch; [Torch.Usable] says whether it is a whole one.
 func Inspect(dir string) (*Torch, error) {
 	dir, err := filepath.Abs(dir)
@@ -91,8 +92,15 @@ func Inspect(dir string) (*Torch, error) {
 		roots = slices.Insert(roots, 0, parent)
 	}
 	roots = append(roots, packages(dir)...)
+	python := filepath.Join(dir, "bin/python3")
+	if exists(filepath.Join(dir, "pyvenv.cfg")) {
+		roots = append(roots, ask(python))
+	}
 	for _, root := range roots {
-		if t := read(root); t != nil {
+		if t := read(root); root != "" && t != nil {
+			if exists(python) {
+				t.python = python
+			}
 			return t, nil
 		}
 	}

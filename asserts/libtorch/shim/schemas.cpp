@@ -292,6 +292,7 @@ void oa_schemas(int64_t* words, int64_t cap) {
 
 void oa_load(const char* path, int64_t n, int64_t* words, int64_t cap) {
   reply(words, cap, [&](Reply&) {
+    std::setvbuf(stdout, nullptr, _IONBF, 0);  // what a library prints is to be seen also where it ends the process
     if (dlopen(std::string(path, n).c_str(), RTLD_NOW | RTLD_LOCAL) == nullptr) {
       throw Refusal(dlerror());
     }

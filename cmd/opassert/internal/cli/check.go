@@ -7,6 +7,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"os/exec"
 	"os/signal"
 	"path"
 	"runtime"
@@ -176,7 +177,7 @@ func (f *checkFlags) start(inv *invocation) (*checkup, error) {
 	if c.programs, err = f.programs(inv); err != nil {
 		return nil, err
 	}
-	all, err := c.list()
+	all, err := c.list(inv)
 	if err != nil {
 		return nil, err
 	}
@@ -197,10 +198,10 @@ func (f *checkFlags) start(inv *invocation) (*checkup, error) {
 }
 
 // list asks every program for its ops.
-func (c *checkup) list() (all []suite.Operator, err error) {
+func (c *checkup) list(inv *invocation) (all []suite.Operator, err error) {
 	var engines []string
 	for _, p := range c.programs {
-		listing, err := suite.List(p.start)
+		listing, err := c.flags.listing(inv, p.start)
 		if err != nil {
 			return nil, err
 		}
@@ -213,6 +214,32 @@ func (c *checkup) list() (all []suite.Operator, err error) {
 	slices.SortFunc(all, func(a, b suite.Operator) int { return strings.Compare(a.Name(), b.Name()) })
 	c.engine = strings.Join(engines, ", ")
 	return all, nil
+}
+
+// listing asks a worker for its ops, and goes on without the libraries that
+// can't be loaded while there are others.
+func (f *checkFlags) listing(inv *invocation, start func() *exec.Cmd) (*suite.Listing, error) {
+	for {
+		listing, err := suite.List(start)
+		var failed *suite.LoadError
+		if errors.As(err, &failed) && len(f.files) > 1 {
+			f.leave(inv, failed)
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		for _, failed := range listing.Unloaded {
+			if len(f.files) == 1 {
+				return nil, failed
+			}
+			f.leave(inv, failed)
+		}
+		for _, line := range listing.Wrote {
+			fmt.Fprintln(inv.stderr, "opassert:", line)
+		}
+		return listing, nil
+	}
 }
 
 // known checks what can be checked before an engine is opened.
@@ -292,16 +319,12 @@ func matches(pattern string, o suite.Operator) bool {
 
 // serve is the life of a worker. What keeps it from starting goes to the run.
 func (f *checkFlags) serve(inv *invocation) error {
-	replies := os.NewFile(suite.ReplyFile, "replies")
-	if len(f.libs) > 0 {
-		suite.Doing("while it loaded "+strings.Join(f.libs, ", "), replies)
-	}
 	engine, config, err := f.prepare(inv)
 	if err != nil {
-		suite.Refuse(err, replies)
+		suite.Refuse(err, replies())
 		return err
 	}
-	return suite.Serve(engine, config, os.Stdin, replies)
+	return suite.Serve(engine, config, os.Stdin, replies())
 }
 
 // prepare opens the engine, and says what its calls are held against.
@@ -404,7 +427,7 @@ func (c *checkup) cases() (from, to int) {
 func (c *checkup) report(results []*suite.OpResult) *suite.Report {
 	return &suite.Report{
 		Engine: c.engine, Level: c.level(), Seed: *c.flags.seed, Cases: *c.flags.cases,
-		Command: c.flags.again(), All: len(c.operators), Ops: results, Shard: c.shard,
+		Command: c.flags.again(), All: len(c.operators), Ops: results, Shard: c.shard, Left: c.flags.left,
 	}
 }
 
@@ -431,6 +454,9 @@ func (c *checkup) conclude(inv *invocation, r *suite.Report, state *runState, un
 		return unwritten
 	case interrupted:
 		return fmt.Errorf("interrupted after %d of %d ops%s", len(r.Ops), r.All, state.goesOn())
+	}
+	if err := c.flags.unloaded(); err != nil {
+		return err
 	}
 	return verdict(inv, r)
 }

@@ -36,7 +36,7 @@ func runDump(inv *invocation) error {
 	if err := torch.use(inv); err != nil {
 		return err
 	}
-	for _, path := range torch.libs {
+	for _, path := range torch.files {
 		if err := libtorch.LoadLibrary(path); err != nil {
 			return fmt.Errorf("load %s: %w", path, err)
 		}

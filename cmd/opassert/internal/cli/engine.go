@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+	"sync"
 
 	"github.com/opassert/opassert/asserts"
 	embedded "github.com/opassert/opassert/asserts/c10/engine"
@@ -90,6 +91,9 @@ func (f *checkFlags) chosen(inv *invocation) string {
 // isWorker reports whether this process is a worker of another one's run.
 func isWorker() bool { return os.Getenv(suite.WorkerVariable) != "" }
 
+// replies is where a worker answers. Its file is closed with it.
+var replies = sync.OnceValue(func() *os.File { return os.NewFile(suite.ReplyFile, "replies") })
+
 // programs makes the workers of the run ready.
 func (f *checkFlags) programs(inv *invocation) ([]*program, error) {
 	b, err := f.backend()
@@ -118,7 +122,7 @@ func (f *checkFlags) itself(environment ...string) []*program {
 		self = os.Args[0]
 	}
 	environment = append(environment, engineVariable+"="+*f.engine)
-	return []*program{{start: worker(self, os.Args[1:], func() []string { return environment })}}
+	return []*program{{start: worker(self, os.Args[1:], func() []string { return append(environment, torch.Libraries(f.files)) })}}
 }
 
 // open opens the engine, in a worker.
@@ -140,12 +144,12 @@ func prepareLibtorch(f *checkFlags, inv *invocation) ([]*program, error) {
 	if err := f.tell(inv); err != nil {
 		return nil, err
 	}
-	environment, err := torch.Environment(f.found)
+	environment, err := torch.Environment(f.found, f.files)
 	return f.itself(environment...), err
 }
 
 func openLibtorch(f *checkFlags, file []*schema.Op) (suite.Engine, error) {
-	l, err := torch.Open(f.libs, file)
+	l, err := torch.Open(file, func(library string) { suite.Loading(library, replies()) })
 	if err != nil {
 		return nil, err
 	}

@@ -88,7 +88,7 @@ func (c *checkup) key() string {
 		*f.engine, *f.level, f.libs, f.ops, *f.seed, *f.cases, *f.only, *f.timeout, *f.preset, *f.version, c.engine, c.shard,
 	})
 	self, _ := os.Executable()
-	files := append([]string{self}, f.libs...)
+	files := append([]string{self}, f.files...)
 	if f.found != nil {
 		files = append(files, f.found.Link()...)
 	}
@@ -100,7 +100,7 @@ func (c *checkup) key() string {
 	if tags == "" && *f.schema != "" {
 		tags = filepath.Join(filepath.Dir(*f.schema), "tags.yaml")
 	}
-	for _, file := range append([]string{*f.schema, *f.base, tags}, f.allow...) {
+	for _, file := range append([]string{*f.schema, *f.base, tags, *f.casesFrom}, f.allow...) {
 		text, _ := os.ReadFile(file)
 		fmt.Fprintf(h, "%s %x\n", file, sha256.Sum256(text))
 	}

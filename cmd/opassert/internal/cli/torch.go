@@ -4,10 +4,12 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/opassert/opassert/asserts/libtorch"
 	"github.com/opassert/opassert/asserts/libtorch/installed"
+	"github.com/opassert/opassert/asserts/suite"
 )
 
 // torchFlags say which libtorch a command loads, and what it loads into it.
@@ -17,11 +19,14 @@ type torchFlags struct {
 
 	found  *installed.Torch
 	others []*installed.Torch
+	fault  error    // of finding them
+	files  []string // that libs name
+	left   []string // of those, what could not be loaded, with the reason
 }
 
 func newTorchFlags(f *flag.FlagSet, s schemaFlags) *torchFlags {
 	t := &torchFlags{dirs: s.dirs}
-	f.Var(&t.libs, "lib", "a shared `library` with ops to load; may be given several times")
+	f.Var(&t.libs, "lib", "a shared `library` with ops to load, or the name of an installed\nPython package that has some; may be given several times")
 	return t
 }
 
@@ -32,15 +37,54 @@ func (t *torchFlags) named() bool {
 	return len(*t.dirs) > 0 || len(t.libs) > 0 || os.Getenv("LIBTORCH") != ""
 }
 
-// find finds the libtorch that the flags mean, once.
+// find finds the libtorch that the flags mean, once, and the libraries of ops.
 func (t *torchFlags) find() (err error) {
 	if len(*t.dirs) > 1 {
 		return errOneLibtorch
 	}
-	if t.found == nil {
-		t.found, t.others, err = installed.Find(t.dirs.one(), t.libs...)
+	if t.found != nil || t.fault != nil {
+		return t.fault
+	}
+	defer func() { t.fault = err }()
+	names := make([]string, len(t.libs))
+	for i, lib := range t.libs {
+		if names[i], err = installed.LibraryFile(lib); err != nil {
+			return fmt.Errorf("-lib %s: %w", lib, err)
+		}
+	}
+	t.found, t.others, err = installed.Find(t.dirs.one(), names...)
+	for i, lib := range t.libs {
+		if err != nil {
+			break
+		}
+		files := []string{names[i]}
+		if names[i] == "" {
+			if files, err = t.found.Libraries(lib); err != nil {
+				err = fmt.Errorf("-lib %s: %w", lib, err)
+			}
+		}
+		t.files = append(t.files, files...)
 	}
 	return err
+}
+
+// leave leaves out a library that can't be loaded.
+func (t *torchFlags) leave(inv *invocation, e *suite.LoadError) {
+	fmt.Fprintf(inv.stderr, "opassert: left out: %v\n", e)
+	t.left = append(t.left, e.Library+": "+e.Why)
+	t.files = slices.DeleteFunc(t.files, func(file string) bool { return file == e.Library })
+}
+
+// unloaded returns an error where a file that a -lib names was left out. Of a
+// package, which may bring libraries for what is not there, some may be.
+func (t *torchFlags) unloaded() error {
+	for _, lib := range t.libs {
+		file, err := installed.LibraryFile(lib)
+		if err == nil && file != "" && !slices.Contains(t.files, file) {
+			return fmt.Errorf("%s could not be loaded", lib)
+		}
+	}
+	return nil
 }
 
 // tell finds the libtorch, and says in one line which it is.
@@ -57,7 +101,7 @@ func (t *torchFlags) use(inv *invocation) error {
 	if err := t.tell(inv); err != nil {
 		return err
 	}
-	return libtorch.Use(t.found.Root)
+	return libtorch.Use(t.found.Root, t.found.Needs(t.files...)...)
 }
 
 // also is the rest of the line, about those that are not taken.
