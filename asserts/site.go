@@ -20,7 +20,7 @@ func callSite() Site {
 	n := runtime.Callers(wrapper, pcs[:])
 	frames := runtime.CallersFrames(pcs[:n])
 	site, more := frames.Next()
-	for more {
+	for more { //mutate:equivalent true: every stack ends in runtime.goexit
 		var caller runtime.Frame
 		caller, more = frames.Next()
 		if strings.HasPrefix(caller.Function, "reflect.") { // a wrapper that is called by reflection
@@ -35,17 +35,17 @@ func callSite() Site {
 }
 
 func siteOf(frame runtime.Frame) Site {
-	return Site{File: inModule(frame, module()), Line: frame.Line, Func: frame.Function}
+	return Site{File: inModule(frame, program()), Line: frame.Line, Func: frame.Function}
 }
 
 // inModule returns the frame's file relative to the program's own module, or
 // behind the path of its package where that belongs to another one.
-func inModule(frame runtime.Frame, module string) string {
-	folder, name := packagePath(frame.Function), path.Base(filepath.ToSlash(frame.File))
+func inModule(frame runtime.Frame, program *debug.BuildInfo) string {
+	folder, name := packagePath(frame.Function, program.Path), path.Base(filepath.ToSlash(frame.File))
 	if strings.HasSuffix(name, "_test.go") {
 		folder = strings.TrimSuffix(folder, "_test")
 	}
-	if rest, ok := strings.CutPrefix(folder+"/", module+"/"); ok && module != "" {
+	if rest, ok := strings.CutPrefix(folder+"/", program.Main.Path+"/"); ok {
 		folder = rest
 	}
 	return path.Join(folder, name)
@@ -53,8 +53,8 @@ func inModule(frame runtime.Frame, module string) string {
 
 // packagePath returns the import path in a function's name as the linker
 // spells it: "gopkg.in/yaml%2ev3.(*Node).Decode". A command's is "main", which
-// is looked up in what the program was built from.
-func packagePath(function string) string {
+// is the path of the package that the program was built from.
+func packagePath(function, program string) string {
 	slash := strings.LastIndexByte(function, '/') + 1
 	dot := strings.IndexByte(function[slash:], '.')
 	if dot < 0 {
@@ -64,27 +64,27 @@ func packagePath(function string) string {
 	if err != nil {
 		folder = function[:slash+dot]
 	}
-	if folder == "main" {
-		folder = ""
-		if info, ok := debug.ReadBuildInfo(); ok && info.Path != "command-line-arguments" {
-			folder = info.Path
-		}
+	switch {
+	case folder != "main":
+		return folder
+	case program == "command-line-arguments": // go run FILE
+		return ""
 	}
-	return folder
+	return program
 }
 
-// module returns the path of the module that the program was built in, or ""
-// where the build does not say.
-var module = sync.OnceValue(func() string {
-	if info, ok := debug.ReadBuildInfo(); ok {
-		return info.Main.Path
+// program returns what the program was built from, as far as the build says.
+var program = sync.OnceValue(func() *debug.BuildInfo {
+	info, ok := debug.ReadBuildInfo()
+	if !ok { //mutate:equivalent true: the go command always says
+		return new(debug.BuildInfo)
 	}
-	return ""
+	return info
 })
 
 // goroutines returns the number of this goroutine and of the one that started
-// it, 0 for none. The runtime tells them in stack traces alone; this is slow,
-// and done for violations only.
+// it, 0 for none. Only stack traces have them, which is slow, so it is done for
+// violations alone.
 func goroutines() (self, creator uint64) {
 	trace := make([]byte, 4<<10)
 	for {

@@ -25,6 +25,20 @@ func TestSliceID(t *testing.T) {
 	}
 }
 
+// A tensor that is a value may be missing, as a pointer is.
+func TestObserveNothing(t *testing.T) {
+	if o := asserts.Observe(nil, asserts.Content); o.Defined() {
+		t.Errorf("nil is seen as %v", o)
+	}
+	if got := asserts.Optional[*tensor](nil); got != nil {
+		t.Errorf("no tensor becomes %v", got)
+	}
+	x := newTensor(4)
+	if got := asserts.Observe(asserts.Optional(&x), asserts.Identity); got.Impl != x.impl.id {
+		t.Errorf("a tensor becomes %v", got)
+	}
+}
+
 func TestSliceContent(t *testing.T) {
 	array := []float32{1, 2, 3, 4, 5, 6}
 	see := func() *asserts.Snapshot { return asserts.SliceContent(array, []int64{2}, []int64{1}, 1) }
