@@ -5,8 +5,8 @@ import "sync"
 // records are the records that cleanSeen used last.
 var records = sync.Pool{New: func() any { return new([]Observation) }}
 
-// cleanSeen is clean for what an engine saw: it brings that into the form of a
-// record first.
+// cleanSeen is clean for what an engine saw, which it first copies into a record:
+// see Note [Two forms of a call].
 func (c *Call) cleanSeen(seen *Seen) bool {
 	if !c.settings.quick { //mutate:equivalent true: only saves time
 		return false
