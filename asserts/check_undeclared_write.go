@@ -100,7 +100,7 @@ func (j *judge) writtenOn(storage ID) []*input {
 // written arguments on it covers, "" for none or where that is not known.
 func writtenBeside(b, a *Snapshot, written []*input) string {
 	n := len(b.Bytes)
-	if n == 0 || len(a.Bytes) != n {
+	if len(a.Bytes) != n {
 		return ""
 	}
 	covered := make([]bool, n)

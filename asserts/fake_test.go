@@ -20,6 +20,7 @@ type impl struct {
 	sizes   []int64
 	strides []int64
 	offset  int64
+	inner   *tensor // what it wraps, instead of a storage
 }
 
 type storage struct {
@@ -47,6 +48,11 @@ func (t *tensor) view() *tensor {
 	return &tensor{&v}
 }
 
+// holder makes a tensor that wraps another one.
+func holder(inner *tensor) *tensor {
+	return &tensor{&impl{id: asserts.NewID(), uses: 1, inner: inner}}
+}
+
 func (t *tensor) Observe(o *asserts.Observation, level asserts.Level) {
 	if t == nil || t.impl == nil {
 		return
@@ -58,6 +64,10 @@ func (t *tensor) Observe(o *asserts.Observation, level asserts.Level) {
 		if level >= asserts.Content {
 			o.Look(func() { o.Content = i.content() })
 		}
+	}
+	if i.inner != nil && level >= asserts.Content {
+		part := o.Inside("inner", i.inner, level)
+		o.Look(func() { o.Content = &asserts.Snapshot{Parts: []asserts.Part{part}} })
 	}
 }
 

@@ -52,6 +52,22 @@ func TestFixOfWhatIsInside(t *testing.T) {
 	}
 }
 
+// A fix says what of a tensor was written.
+func TestFixOfWrites(t *testing.T) {
+	one := holding("abcd")
+	for want, after := range map[string]asserts.Observation{
+		"": see(1, 2, holding("abce")),
+		"call no in-place op on self, nor raise its version; or annotate: ": see(1, 2, one, version(1)),
+		"change the metadata of a view of self; or annotate: ":              see(1, 2, one, shaped(func(c *asserts.Snapshot) { c.Offset = 1 })),
+	} {
+		op := opOf("f(Tensor self) -> ()")
+		found := asserts.Judge(op, &asserts.Seen{Level: asserts.Content, Before: list{see(1, 2, one)}, After: list{after}}, asserts.Aware()).Violations
+		if want += "Tensor self  ->  Tensor(a!) self"; len(found) != 1 || found[0].Fix != want {
+			t.Errorf("found %v, want the fix %s", found, want)
+		}
+	}
+}
+
 // One end inside is enough.
 func TestFixOfOneEndInside(t *testing.T) {
 	inside := asserts.Subject{Name: "x.parts", Type: "Tensor[]", Suffix: "[]", List: true, Inside: true}

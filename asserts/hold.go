@@ -49,15 +49,13 @@ func (h *holding) mark(obs []Observation) {
 // holding returns what the call holds that an observation is part of, and
 // makes the observation as if there were none.
 func (o *Observation) holding() *holding {
-	if !o.isMarked() {
+	if o.Content == nil || o.Content.DType != marked {
 		return nil
 	}
 	content := o.Content
 	o.Content = nil
 	return (*holding)(unsafe.Pointer(content)) // its first field
 }
-
-func (o *Observation) isMarked() bool { return o.Content != nil && o.Content.DType == marked }
 
 // release lets go of the storages when the call's record ends.
 func (h *holding) release(obs []Observation) {

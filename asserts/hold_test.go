@@ -1,6 +1,7 @@
 package asserts_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/opassert/opassert/asserts"
@@ -67,6 +68,35 @@ func TestHeldElsewhere(t *testing.T) {
 	meet(t, self, newTensor(4), panics)
 	if found := meet(t, self, newTensor(4), write); len(found) != 1 {
 		t.Errorf("reported %v, want OA009", found)
+	}
+}
+
+// What is inside a tensor is held as the tensor is; a tensor without a storage
+// holds nothing by itself, and so no other one.
+func TestHeldInside(t *testing.T) {
+	write := func(x *tensor) { x.impl.storage.bytes[0]++ }
+	elsewhere := func(x *tensor) {
+		done := make(chan bool)
+		go func() {
+			binary(newAdd(), func(*tensor, *tensor) *tensor { write(x.impl.inner); return newTensor(4) }, x, newTensor(4))
+			done <- true
+		}()
+		<-done
+	}
+	inner := newTensor(4)
+	self := holder(inner)
+	if found := meet(t, self, newTensor(4), func() { elsewhere(holder(inner)) }); len(found) > 0 {
+		t.Errorf("reported %v", found)
+	}
+	both := func() { elsewhere(holder(newTensor(4))); write(inner) }
+	found := meet(t, self, newTensor(4), both)
+	for _, f := range found {
+		if !strings.HasPrefix(said(f.Violation), "OA009 argument self.parts.inner: 1 of 4 bytes changed") {
+			t.Errorf("reported %s", said(f.Violation))
+		}
+	}
+	if len(found) != 2 {
+		t.Errorf("%d reports, want one for each of two calls", len(found))
 	}
 }
 

@@ -61,6 +61,10 @@ func TestWithPartsOfView(t *testing.T) {
 			t.Errorf("%v is planned on what is inside a view", c.Code)
 		}
 	}
+	ofTwo := asserts.WithParts(wholeOp("f(Tensor(a) self, Tensor other) -> Tensor(a)")).Checks
+	if !slices.Contains(ofTwo, asserts.Check{Code: asserts.UndeclaredAlias, On: asserts.ResultRef(1), Against: asserts.ArgRef(1)}) {
+		t.Error("what is inside a view may be what another argument is")
+	}
 	if !slices.Contains(asserts.WithParts(op).Checks, asserts.Check{Code: asserts.UndeclaredWrite, On: asserts.ArgRef(1)}) {
 		t.Error("what is inside the base may be written")
 	}
@@ -76,6 +80,10 @@ func TestReturnedSelfOfSeveral(t *testing.T) {
 		},
 		{name: "the first of two written", schema: "f(Tensor(a!) x, Tensor(a!) y) -> Tensor(a!)", before: list{see(1, 2), see(3, 4)}, results: list{see(1, 2)}},
 		{name: "the second of two written", schema: "f(Tensor(a!) x, Tensor(a!) y) -> Tensor(a!)", before: list{see(1, 2), see(3, 4)}, results: list{see(3, 4)}},
+		{
+			name: "none written, and neither", schema: "f(Tensor(a) x, Tensor(a) y) -> Tensor(a!)", before: list{see(1, 2), see(3, 4)}, results: list{see(5, 6)},
+			want: []string{"OA006 result / argument x: result is TensorImpl #5, argument x is #1"},
+		},
 		{name: "none written", schema: "f(Tensor(a) x, Tensor(a) y) -> Tensor(a!)", before: list{see(1, 2), see(3, 4)}, results: list{see(3, 4)}},
 		{
 			name: "neither", schema: "f(Tensor(a!) x, Tensor(a!) y) -> Tensor(a!)", before: list{see(1, 2), see(3, 4)}, results: list{see(5, 6)},
@@ -96,7 +104,53 @@ func TestReturnedSelfOfSeveral(t *testing.T) {
 			want: []string{"OA005 result0 / result1: result0 shares StorageImpl with result1, use_count is 2"},
 		},
 	}
+	tests = append(tests,
+		judgement{
+			name: "a fresh one behind anything", schema: "f(Tensor self) -> (Tensor(*), Tensor)", before: list{see(1, 2)}, results: list{see(5, 4, uses(1, 2)), see(3, 4, uses(1, 2))},
+			want: []string{"OA005 result1 / result0: result1 shares StorageImpl with result0, use_count is 2"},
+		},
+		judgement{name: "no view of no tensor", schema: "f(Tensor(a)? self) -> Tensor(a)", before: list{undefined}, results: list{undefined}},
+		judgement{name: "no view of a tensor without storage", schema: "f(Tensor(a) self) -> Tensor(a)", before: list{see(1, 0)}, results: list{undefined}, skips: "OA002 OA004 OA009"},
+	)
 	for _, test := range tests {
+		t.Run(test.name, test.test)
+	}
+}
+
+// holdingParts is a tensor that holds others, which are named a, b, ...
+func holdingParts(parts ...asserts.Observation) mod {
+	return func(o *asserts.Observation) {
+		o.Content = &asserts.Snapshot{DType: "uint8", Device: "cpu"}
+		for i, p := range parts {
+			o.Content.Parts = append(o.Content.Parts, asserts.Part{Name: string(rune('a' + i)), Observation: p})
+		}
+	}
+}
+
+// Parts are called by their names, in a list behind the element's number, and
+// what is said of a tensor is not said of its parts again.
+func TestParts(t *testing.T) {
+	a, b := see(11, 12, holding("xy")), see(13, 14, holding("xy"))
+	written := see(11, 12, holding("zy"))
+	one, two := see(1, 2, holdingParts(a)), see(1, 2, holdingParts(a, b))
+	for _, test := range []judgement{
+		{
+			name: "one came", schema: "f(Tensor self) -> Tensor", before: list{one}, after: list{two}, results: list{see(5, 14, uses(1, 2))},
+			want: []string{"OA007 result / argument self.parts.b: result shares StorageImpl with argument self.parts.b"},
+		},
+		{
+			name: "one went", schema: "f(Tensor self) -> Tensor", before: list{two}, after: list{one}, results: list{see(5, 14, uses(1, 2))},
+			want: []string{"OA007 result / argument self.parts.b: result shares StorageImpl with argument self.parts.b"},
+		},
+		{
+			name: "in a list", schema: "f(Tensor[] ts) -> ()", before: list{see(3, 4, holdingParts(b)), one}, after: list{see(3, 4, holdingParts(b)), see(1, 2, holdingParts(written))}, args: []int{2},
+			want: []string{"OA009 argument ts.parts.1.a: 1 of 2 bytes changed, version 0 -> 0"},
+		},
+		{
+			name: "in a list of one", schema: "f(Tensor[] ts) -> ()", before: list{one}, after: list{see(1, 2, holdingParts(written))}, args: []int{1},
+			want: []string{"OA009 argument ts.parts.a: 1 of 2 bytes changed, version 0 -> 0"},
+		},
+	} {
 		t.Run(test.name, test.test)
 	}
 }
