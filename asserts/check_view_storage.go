@@ -45,8 +45,7 @@ func (j *judge) views() {
 			continue
 		}
 		if !out.Defined() {
-			missing := bases[0].before.Defined() && !strings.Contains(out.Suffix, "?")
-			if missing && j.judged(ViewStorage, &bases[0].before) {
+			if !strings.Contains(out.Suffix, "?") && j.judged(ViewStorage, &bases[0].before) {
 				out.wrong = true
 				v := j.reportMismatch(ViewStorage, out, bases[0])
 				v.Saw = fmt.Sprintf("%s is an undefined tensor", v.Subject)

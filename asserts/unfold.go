@@ -25,7 +25,8 @@ func (o *Observation) Inside(name string, t Tensor, level Level) Part {
 // [WithParts]. Other calls it returns as they are.
 func unfold(op *Op, seen *Seen) (*Op, *Seen) {
 	holds := func(o Observation) bool {
-		return o.Content != nil && len(o.Content.Parts) > 0 //mutate:equivalent true: only saves time
+		return o.Content != nil &&
+			len(o.Content.Parts) > 0 //mutate:equivalent true: only saves time
 	}
 	if !slices.ContainsFunc(slices.Concat(seen.Before, seen.After, seen.Results), holds) {
 		return op, seen
