@@ -14,9 +14,6 @@ func (c *Snapshot) cover(bytes []bool) bool {
 	}
 	elements, all := []int64{c.Offset}, int64(1)
 	for dim, n := range c.Sizes {
-		if n == 0 {
-			return true
-		}
 		if c.Strides[dim] == 0 {
 			continue
 		}
@@ -45,8 +42,8 @@ func itemSize(dtype string) int64 {
 	if dtype == "bool" {
 		return 1
 	}
-	bits, err := strconv.ParseInt(strings.TrimLeft(dtype, "abcdefghijklmnopqrstuvwxyz"), 10, 64)
-	if err != nil || bits%8 != 0 {
+	bits, _ := strconv.ParseInt(strings.TrimLeft(dtype, "abcdefghijklmnopqrstuvwxyz"), 10, 64)
+	if bits%8 != 0 {
 		return 0
 	}
 	return bits / 8

@@ -177,6 +177,43 @@ func (j *judgement) test(t *testing.T) {
 	}
 }
 
+// TestCover: which bytes of a storage a written view covers, of eight that all
+// change.
+func TestCover(t *testing.T) {
+	for _, test := range []struct {
+		name, dtype    string
+		sizes, strides []int64
+		offset         int64
+		want           string // how many bytes no view covers; "" where that is not known
+	}{
+		{"every second", "uint8", []int64{2}, []int64{2}, 1, "6"},
+		{"bool", "bool", []int64{2}, []int64{2}, 1, "6"},
+		{"two bytes each", "float16", []int64{2}, []int64{1}, 1, "4"},
+		{"two dimensions", "uint8", []int64{2, 2}, []int64{4, 1}, 0, "4"},
+		{"none", "uint8", []int64{0}, []int64{1}, 0, "8"},
+		{"expanded", "uint8", []int64{70000}, []int64{0}, 0, "7"},
+		{"overlapping", "uint8", []int64{70000}, []int64{1}, 1, ""},
+		{"no strides", "uint8", []int64{8}, nil, 0, ""},
+		{"dtype of no size", "qint", []int64{1}, []int64{1}, 0, ""},
+		{"dtype of half bytes", "uint12", []int64{1}, []int64{1}, 0, ""},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			view := shaped(func(c *asserts.Snapshot) {
+				c.DType, c.Sizes, c.Strides, c.Offset = test.dtype, test.sizes, test.strides, test.offset
+			})
+			j := judgement{
+				schema: "f(Tensor base, Tensor(a!) view) -> ()", skips: "OA009",
+				before: list{see(1, 2, holding("abcdefgh")), see(3, 2, holding("abcdefgh"), view)},
+				after:  list{see(1, 2, holding("ABCDEFGH"), version(1)), see(3, 2, holding("ABCDEFGH"), version(1), view)},
+			}
+			if test.want != "" {
+				j.want = []string{"OA009 argument base: " + test.want + " bytes changed that no written argument covers, version 0 -> 1"}
+			}
+			j.test(t)
+		})
+	}
+}
+
 func TestJudgeArguments(t *testing.T) {
 	one := holding("abcd")
 	tests := []judgement{

@@ -52,7 +52,7 @@ func (op *Op) note(v *Violation) string {
 // ungradable reports whether a tensor's dtype is known to be one of those that
 // can't require grad.
 func ungradable(v *Violation) bool {
-	if v.Before.Content == nil || v.Before.Content.DType == "" {
+	if v.Before.Content.DType == "" {
 		return false
 	}
 	gradable := func(prefix string) bool { return strings.HasPrefix(v.Before.Content.DType, prefix) }
@@ -62,7 +62,7 @@ func ungradable(v *Violation) bool {
 // members reports whether a violation is about parts of these names.
 func members(names ...string) func(*Violation) bool {
 	is := func(p Place) bool {
-		return p.Inside && slices.Contains(names, p.Called[strings.LastIndexByte(p.Called, '.')+1:])
+		return slices.Contains(names, p.Called[strings.LastIndexByte(p.Called, '.')+1:])
 	}
 	return func(v *Violation) bool { return is(v.Subject) || is(v.Against) }
 }

@@ -30,6 +30,8 @@ func TestNotes(t *testing.T) {
 		o.Content = &asserts.Snapshot{Parts: []asserts.Part{{Name: part, Observation: inside}}}
 		return o
 	}
+	kept := hands("scales", false)
+	kept.Impl, kept.Content.Parts[0].StorageUses = 5, 2
 	noted := *wholeOp("f(Tensor self) -> Tensor")
 	noted.Notes = []asserts.Excuse{{Code: asserts.UndeclaredAlias, Reason: "an op of tests"}}
 	op, in := wholeOp("f(Tensor self) -> Tensor"), wholeOp("f_(Tensor(a!) self) -> Tensor(a!)")
@@ -48,6 +50,7 @@ func TestNotes(t *testing.T) {
 		{"version of who knows", in, written(""), overwritten(""), written(""), asserts.VersionBump, ""},
 		{"write to integers", op, written("int64"), overwritten("int64"), see(5, 6), asserts.UndeclaredWrite, ""},
 		{"scales handed out", op, hands("scales", false), hands("scales", false), see(8, 9), asserts.UndeclaredAlias, "members of a quantizer"},
+		{"scales kept", op, see(1, 2), see(1, 2), kept, asserts.FreshStorage, "members of a quantizer"},
 		{"sizes handed out", op, hands("sizes", false), hands("sizes", false), see(8, 9), asserts.UndeclaredAlias, "members of a nested tensor"},
 		{"values handed out", op, hands("values", false), hands("values", false), see(8, 9), asserts.UndeclaredAlias, ""},
 		{"scales written", op, hands("scales", false), hands("scales", true), see(5, 6), asserts.UndeclaredWrite, ""},
