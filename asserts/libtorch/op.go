@@ -1,8 +1,8 @@
 package libtorch
 
 import (
-	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -69,10 +69,38 @@ var registry struct {
 	listed atomic.Pointer[listing]
 }
 
+// A listing is what the dispatcher listed. Reading thousands of operators takes
+// longer than most calls, so each is read when it is asked for.
 type listing struct {
-	sorted []*Op
-	byName map[string]*Op
-	made   map[string]bool // the types of objects that some op returns
+	records map[string]*record
+	made    func() map[string]bool // the types of objects that some op returns
+}
+
+// A record is an operator of a listing.
+type record struct {
+	text string
+	read func() *Op
+}
+
+// all returns every operator, sorted by name.
+func (l *listing) all() []*Op {
+	var ops []*Op
+	for _, name := range slices.Sorted(maps.Keys(l.records)) {
+		ops = append(ops, l.records[name].read())
+	}
+	return ops
+}
+
+func (l *listing) objects() map[string]bool {
+	made := make(map[string]bool)
+	for _, op := range l.all() {
+		for _, r := range op.Returns {
+			if class := objectType(r.Type); class != "" {
+				made[class] = true
+			}
+		}
+	}
+	return made
 }
 
 // Ops returns every operator with a schema, sorted by name.
@@ -81,7 +109,16 @@ func Ops() ([]*Op, error) {
 	if err != nil {
 		return nil, err
 	}
-	return slices.Clone(l.sorted), nil
+	return l.all(), nil
+}
+
+// Names returns the names of every operator with a schema, sorted.
+func Names() ([]string, error) {
+	l, err := listed()
+	if err != nil {
+		return nil, err
+	}
+	return slices.Sorted(maps.Keys(l.records)), nil
 }
 
 // Lookup finds an operator by name: "aten::add.Tensor", "aten::relu".
@@ -90,8 +127,8 @@ func Lookup(name string) (*Op, error) {
 	if err != nil {
 		return nil, err
 	}
-	if op := l.byName[name]; op != nil {
-		return op, nil
+	if r := l.records[name]; r != nil {
+		return r.read(), nil
 	}
 	return nil, fmt.Errorf("libtorch has no operator %s; names look like aten::add.Tensor, and a library that has more is loaded with LoadLibrary", name)
 }
@@ -117,36 +154,44 @@ func list() (*listing, error) {
 	if err != nil {
 		return nil, err
 	}
-	found := parseListing(reply.text())
-	l := &listing{byName: make(map[string]*Op, len(found)), made: make(map[string]bool)}
-	old := registry.listed.Load()
-	for _, op := range found {
-		if old != nil && old.byName[op.Name] != nil {
-			op = old.byName[op.Name]
-		}
-		l.sorted = append(l.sorted, op)
-		l.byName[op.Name] = op
-		for _, r := range op.Returns {
-			if class := objectType(r.Type); class != "" {
-				l.made[class] = true
-			}
-		}
+	l := &listing{records: parseListing(reply.text())}
+	l.made = sync.OnceValue(l.objects)
+	if old := registry.listed.Load(); old != nil {
+		maps.Copy(l.records, old.records)
 	}
-	slices.SortFunc(l.sorted, func(a, b *Op) int { return cmp.Compare(a.Name, b.Name) })
 	registry.listed.Store(l)
 	return l, nil
 }
 
-// parseListing reads what schemas.cpp lists.
-func parseListing(text string) []*Op {
-	var ops []*Op
-	var op *Op
-	for record := range strings.SplitSeq(strings.TrimSuffix(text, "\x1e"), "\x1e") {
-		f := strings.Split(record, "\x1f")
-		switch f[0] {
-		case "op":
-			op = newOp(f)
-			ops = append(ops, op)
+// parseListing finds the operators in what schemas.cpp lists.
+func parseListing(text string) map[string]*record {
+	found := make(map[string]*record)
+	for part := range strings.SplitSeq(text, "\x1eop\x1f") {
+		part = strings.TrimPrefix(part, "op\x1f")
+		f := strings.SplitN(part, "\x1f", 4)
+		if len(f) < 4 {
+			continue
+		}
+		r := &record{text: part}
+		r.read = sync.OnceValue(r.parse)
+		found[join(f[1], f[2])] = r
+	}
+	return found
+}
+
+// join is an operator's name with its overload.
+func join(name, overload string) string {
+	if overload == "" {
+		return name
+	}
+	return name + "." + overload
+}
+
+func (r *record) parse() *Op {
+	records := strings.Split(strings.TrimSuffix(r.text, "\x1e"), "\x1e")
+	op := newOp(strings.Split(records[0], "\x1f"))
+	for _, record := range records[1:] {
+		switch f := strings.Split(record, "\x1f"); f[0] {
 		case "arg":
 			flags := strings.Fields(f[4])
 			op.Args = append(op.Args, Argument{
@@ -161,27 +206,22 @@ func parseListing(text string) []*Op {
 			op.Returns = append(op.Returns, Return{Name: f[1], Type: f[2], holds: holding(f[3])})
 		}
 	}
-	for _, op := range ops {
-		op.complete()
-	}
-	return ops
+	op.complete()
+	return op
 }
 
 func newOp(f []string) *Op {
-	flags := strings.Fields(f[5])
+	flags := strings.Fields(f[4])
 	op := &Op{
-		Name:      f[2],
-		Kernels:   strings.Fields(f[4]),
+		Name:      join(f[1], f[2]),
+		Kernels:   strings.Fields(f[3]),
 		Composite: slices.Contains(flags, "composite"),
 		CPU:       slices.Contains(flags, "cpu"),
 		Meta:      slices.Contains(flags, "meta"),
-		Tags:      strings.Fields(f[6]),
+		Tags:      strings.Fields(f[5]),
 	}
-	if f[3] != "" {
-		op.Name += "." + f[3]
-	}
-	op.File, op.Line = registered(f[7])
-	op.address, _ = strconv.ParseInt(f[1], 10, 64)
+	op.File, op.Line = registered(f[6])
+	op.address, _ = strconv.ParseInt(f[0], 10, 64)
 	op.Namespace, _, _ = strings.Cut(op.Name, "::")
 	op.vararg = slices.Contains(flags, "vararg")
 	op.varret = slices.Contains(flags, "varret")

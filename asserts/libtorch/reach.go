@@ -26,7 +26,7 @@ func (op *Op) Unpassable() string {
 		if a.Default != "" || strings.HasSuffix(a.Type, "?") {
 			continue
 		}
-		if class := objectType(a.Type); class != "" && !registry.listed.Load().made[class] {
+		if class := objectType(a.Type); class != "" && !registry.listed.Load().made()[class] {
 			return fmt.Sprintf("argument %d %q: no operator gives a %s, and it can't be made here", i, a.Name, class)
 		}
 	}

@@ -17,10 +17,13 @@ func ReadOp(listed string) (op *Op, err error) {
 		}
 	}()
 	ops := parseListing(listed)
-	if len(ops) != 1 || ops[0] == nil {
+	for _, r := range ops {
+		op = r.read()
+	}
+	if len(ops) != 1 {
 		return nil, fmt.Errorf("%d operators in the record of one", len(ops))
 	}
-	return ops[0], nil
+	return op, nil
 }
 
 // ReadSeen reads what observe.h wrote of a call of the operator in another

@@ -64,20 +64,20 @@ func (r *OpResult) givenUp() bool {
 	return repeated >= maxRepeated || len(r.Crashes) >= maxCrashes
 }
 
-// encodeCase writes a case as one word. Its numbers may be any, NaN included.
-func encodeCase(c *Case) (string, error) {
+// encode writes a value as one word. Its numbers may be any, NaN included.
+func encode(v any) (string, error) {
 	var b bytes.Buffer
-	err := gob.NewEncoder(&b).Encode(c)
+	err := gob.NewEncoder(&b).Encode(v)
 	return base64.StdEncoding.EncodeToString(b.Bytes()), err
 }
 
-func decodeCase(text string) (*Case, error) {
+func decode[T any](text string) (*T, error) {
+	v := new(T)
 	b, err := base64.StdEncoding.DecodeString(text)
 	if err != nil {
 		return nil, err
 	}
-	c := new(Case)
-	return c, gob.NewDecoder(bytes.NewReader(b)).Decode(c)
+	return v, gob.NewDecoder(bytes.NewReader(b)).Decode(v)
 }
 
 // crashed takes in a case that ended its worker. The case runs once more in a
@@ -131,7 +131,7 @@ const (
 // crash of a cause, or of one that may be the same fault, is told with the call
 // of its case.
 func (l *lane) shrink(ctx context.Context, res *OpResult, crash *Crash) error {
-	c, err := decodeCase(crash.called)
+	c, err := decode[Case](crash.called)
 	if err != nil {
 		return nil // it crashed before its first call
 	}
@@ -155,7 +155,7 @@ func (l *lane) shrink(ctx context.Context, res *OpResult, crash *Crash) error {
 		if got == nil || got.Cause != crash.Cause {
 			return nil, nil, err
 		}
-		if made, err := decodeCase(got.called); err == nil {
+		if made, err := decode[Case](got.called); err == nil {
 			c = made
 		}
 		return got, c, err
@@ -191,7 +191,7 @@ func (l *lane) shrink(ctx context.Context, res *OpResult, crash *Crash) error {
 
 // attempt makes one call as it is, and returns the crash that came of it.
 func (l *lane) attempt(ctx context.Context, c *Case) (*Crash, error) {
-	text, err := encodeCase(c)
+	text, err := encode(c)
 	if err != nil {
 		return nil, err
 	}

@@ -16,6 +16,7 @@ type lane struct {
 	run    *Run
 	folder string // for what kernels write
 	deadly []int  // cases of the op that end a worker
+	taught string // what the openings of the op teach, once they are over
 	p      *process
 	broken error // workers do not start
 }
@@ -37,7 +38,7 @@ func (l *lane) stop() {
 // op runs the cases of an op. A verdict next to a crash is repeated alone.
 func (l *lane) op(ctx context.Context, o Operator) *OpResult {
 	res := newOpResult(o)
-	l.deadly = nil
+	l.deadly, l.taught = nil, ""
 	begun := time.Now()
 	if err := l.cases(ctx, o, res); err != nil {
 		res.Fault = err.Error()
@@ -86,7 +87,7 @@ func (l *lane) cases(ctx context.Context, o Operator, res *OpResult) error {
 // request is sent again without it.
 func (l *lane) ask(ctx context.Context, q request, patience time.Duration, add func(*caseResult)) (*Crash, error) {
 	for {
-		q.Skip = l.deadly
+		q.Skip, q.Learned = l.deadly, l.taught
 		crash, err := l.once(ctx, q, patience, add)
 		if crash != nil {
 			l.deadly = append(l.deadly, crash.Case)
@@ -124,6 +125,8 @@ func (l *lane) once(ctx context.Context, q request, patience time.Duration, add 
 			if crash.calling = rest; rest != "" {
 				crash.called = rest
 			}
+		case word == lineTaught:
+			l.taught = rest
 		case word == lineFrame:
 			crash.Frames = append(crash.Frames, rest)
 		case word == lineEnd:

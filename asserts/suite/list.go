@@ -1,9 +1,6 @@
 package suite
 
 import (
-	"bytes"
-	"encoding/base64"
-	"encoding/gob"
 	"fmt"
 	"os/exec"
 	"strings"
@@ -46,7 +43,7 @@ func List(worker func() *exec.Cmd) (*Listing, error) {
 		case word == lineFault:
 			return nil, ownFault(rest)
 		case word == lineList:
-			l, err := decodeListing(rest)
+			l, err := decode[Listing](rest)
 			if err == nil {
 				wrote := p.wrote()
 				for i, library := range p.loads {
@@ -60,29 +57,20 @@ func List(worker func() *exec.Cmd) (*Listing, error) {
 	}
 }
 
-func decodeListing(text string) (*Listing, error) {
-	b, err := base64.StdEncoding.DecodeString(text)
-	if err != nil {
-		return nil, err
-	}
-	l := new(Listing)
-	return l, gob.NewDecoder(bytes.NewReader(b)).Decode(l)
-}
-
 // list answers a request for the engine's ops.
 func (s *server) list() error {
 	operators, err := s.engine.Operators()
 	if err != nil {
 		return err
 	}
-	var b bytes.Buffer
 	l := Listing{Version: s.engine.Version(), Operators: operators}
 	if e, ok := s.engine.(loader); ok {
 		l.Unloaded = e.Unloaded()
 	}
-	if err := gob.NewEncoder(&b).Encode(l); err != nil {
+	text, err := encode(l)
+	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintln(s.out, lineList, base64.StdEncoding.EncodeToString(b.Bytes()))
+	_, err = fmt.Fprintln(s.out, lineList, text)
 	return err
 }

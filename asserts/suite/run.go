@@ -92,8 +92,14 @@ func (r *runner) run(t *target, number int) caseResult {
 	result.Ran = true
 	result.Lacks, result.NoMeta = r.lacks, a.why
 	for _, v := range r.judge(t, a, &result) {
-		if c, v := r.minimise(t, a.c, v); !r.borrowed(t, c, v) {
-			result.Found = append(result.Found, r.finding(t, c, v, number))
+		f := &Finding{Violation: v, Times: 1}
+		if i := slices.IndexFunc(t.found, f.same); i >= 0 {
+			again := *t.found[i]
+			result.Found = append(result.Found, &again)
+		} else if c, v := r.minimise(t, a.c, v); !r.borrowed(t, c, v) {
+			f = r.finding(t, c, v, number)
+			t.found = append(t.found, f)
+			result.Found = append(result.Found, f)
 		}
 	}
 	return result
@@ -108,13 +114,13 @@ func (r *runner) call(t *target, number int, result *caseResult) (a *attempt, cl
 		rng := newRandom(0, t.gen.name, number)
 		a, close, err := r.search(t, rng, t.gen.generate(rng, number))
 		if err == nil {
-			t.ran = append(t.ran, a.c)
+			t.Ran = append(t.Ran, a.c)
 		}
 		return a, close, err
 	case number < t.planned():
-		if len(t.ran) > 0 {
+		if len(t.Ran) > 0 {
 			i := number - openings
-			t.named[i] = r.ask(t, chooseBases(t.ran)[0], i)
+			t.Named[i] = r.ask(t, chooseBases(t.Ran)[0], i)
 		}
 		return nil, 0, nil
 	}
@@ -137,7 +143,9 @@ func (r *runner) call(t *target, number int, result *caseResult) (a *attempt, cl
 // cases runs cases one after the other; starting is called before each, and
 // ended after it.
 func (r *runner) cases(t *target, q request, starting func(int), ended func(*caseResult) error) error {
-	r.prepare(t, q.From, q.Skip, starting)
+	if q.Learned == "" {
+		r.prepare(t, q.From, q.Skip, starting)
+	}
 	hopeless := 0 // cases from the first one on that no arguments help
 	for n := q.From; n < q.To && hopeless < giveUp; n++ {
 		if q.To == AllCases && n >= t.planned() && n >= t.design().cases() {

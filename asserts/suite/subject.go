@@ -18,16 +18,23 @@ type target struct {
 	gen      *generator
 	judged   *asserts.Op
 	waived   []asserts.Excuse
-	ran      []*Case         // openings that ran
-	named    map[int][]Value // values that errors name, by argument
-	plan     *design         // once the openings are over
+	*learned
+	taught func(*learned) // called when the openings are over; may be nil
+	plan   *design        // once they are
+	found  []*Finding     // in this worker, which minimises each once
+}
+
+// What the openings of an op teach, for its design.
+type learned struct {
+	Ran   []*Case
+	Named map[int][]Value // values that errors name, by argument
 }
 
 func newTarget(e Engine, operator Operator, p Plan, book *Recipes) *target {
 	p.Op.Checks = slices.DeleteFunc(slices.Clone(p.Op.Checks), operator.unseen)
 	return &target{
 		operator: operator, gen: newGenerator(operator.Schema, book),
-		judged: e.Subjects(&p.Op), waived: p.Waived, named: make(map[int][]Value),
+		judged: e.Subjects(&p.Op), waived: p.Waived, learned: &learned{Named: make(map[int][]Value)},
 	}
 }
 
@@ -52,7 +59,11 @@ func (t *target) cost(number int) string {
 // design is the cases that follow those.
 func (t *target) design() *design {
 	if t.plan == nil {
-		t.plan = newDesign(t.operator.Schema, t.planned(), t.ran, t.named)
+		t.Ran = chooseBases(t.Ran)
+		if t.taught != nil {
+			t.taught(t.learned)
+		}
+		t.plan = newDesign(t.operator.Schema, t.planned(), t.Ran, t.Named)
 	}
 	return t.plan
 }

@@ -24,8 +24,8 @@ type Config struct {
 
 // The conversation with a worker is in lines. It says "ready PID" when it has
 // started. A request is JSON; the answer is "start N COST" before each case, "end
-// JSON" after it, and "done". The cases before those asked for are made ready
-// as if they had run, but for those to skip.
+// JSON" after it, and "done". The openings before those asked for are made
+// ready as if they had run, but for those to skip.
 const (
 	lineReady  = "ready"
 	lineLoad   = "load" // "load LIBRARY", before it is ready: what it would fail in
@@ -35,6 +35,7 @@ const (
 	lineCall   = "call"   // "call CASE" before each call and "call " after it, where the request wants that
 	lineFrame  = "frame"  // "frame TEXT", innermost first, from a worker that crashes
 	lineEnd    = "end"
+	lineTaught = "taught" // "taught LEARNED": what the design of the op is made from
 	lineDone   = "done"
 	lineList   = "list"  // "list LISTING", the answer to a request for the ops
 	lineFault  = "fault" // a panic of opassert's own, quoted
@@ -43,13 +44,14 @@ const (
 
 // A request is for some cases of an op, or for the list of ops.
 type request struct {
-	List bool   `json:"list,omitempty"`
-	Op   string `json:"op"`
-	From int    `json:"from"`
-	To   int    `json:"to"`
-	Show bool   `json:"show,omitempty"` // say each call before it is made
-	Case string `json:"case,omitempty"` // make this one call instead, as it is
-	Skip []int  `json:"skip,omitempty"` // earlier cases that end a worker
+	List    bool   `json:"list,omitempty"`
+	Op      string `json:"op"`
+	From    int    `json:"from"`
+	To      int    `json:"to"`
+	Show    bool   `json:"show,omitempty"`    // say each call before it is made
+	Case    string `json:"case,omitempty"`    // make this one call instead, as it is
+	Skip    []int  `json:"skip,omitempty"`    // earlier cases that end a worker
+	Learned string `json:"learned,omitempty"` // what an earlier worker was taught: these need not run again
 }
 
 // memoryLimit is how many bytes of address space a worker gets besides what it
@@ -130,6 +132,13 @@ func (s *server) answer(text string) (err error) {
 		return err
 	}
 	t := newTarget(s.engine, operator, s.cfg.Plan(operator.Schema), s.book)
+	if q.Learned != "" {
+		if t.learned, err = decode[learned](q.Learned); err != nil {
+			return err
+		}
+	} else {
+		t.taught = s.taught
+	}
 	s.trying = nil
 	if q.Show {
 		s.trying = s.show
@@ -150,14 +159,14 @@ func (s *server) answer(text string) (err error) {
 func (s *server) show(c *Case) {
 	text := ""
 	if c != nil {
-		text, _ = encodeCase(c)
+		text, _ = encode(c)
 	}
 	fmt.Fprintf(s.out, "%s %s\n", lineCall, text)
 }
 
 // attempt makes one call, whatever comes of it.
 func (s *server) attempt(t *target, q request) error {
-	c, err := decodeCase(q.Case)
+	c, err := decode[Case](q.Case)
 	if err != nil {
 		return err
 	}
@@ -172,6 +181,12 @@ func (s *server) attempt(t *target, q request) error {
 func (s *server) cases(t *target, q request) error {
 	starting := func(n int) { fmt.Fprintln(s.out, lineStart, n, t.cost(n)) }
 	return s.runner.cases(t, q, starting, s.end)
+}
+
+// taught tells the run what the openings teach.
+func (s *server) taught(l *learned) {
+	text, _ := encode(l)
+	fmt.Fprintln(s.out, lineTaught, text)
 }
 
 func (s *server) end(result *caseResult) error {

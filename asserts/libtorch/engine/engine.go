@@ -61,12 +61,12 @@ func Open(file []*schema.Op, loading func(string)) (*Libtorch, error) {
 	for _, op := range file {
 		l.schemas[op.Namespace+"::"+op.Func.Name.String()] = op
 	}
-	ops, err := libtorch.Ops()
+	names, err := libtorch.Names()
 	if err != nil {
 		return nil, err
 	}
-	for _, op := range ops {
-		l.old[op.Name] = true
+	for _, name := range names {
+		l.old[name] = true
 	}
 	for path := range strings.FieldsFuncSeq(os.Getenv(librariesVariable), func(r rune) bool { return r == '\n' }) {
 		loading(path)

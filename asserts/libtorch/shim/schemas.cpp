@@ -282,19 +282,29 @@ std::vector<const Operator*> all() {
 
 using namespace opassert;
 
+static struct {
+  std::mutex mutex;
+  std::string text;  // of what there was when somebody asked; "" when that may have changed
+} oa_listed;
+
 void oa_schemas(int64_t* words, int64_t cap) {
   reply(words, cap, [&](Reply& out) {
-    Listing listing;
-    for (const Operator* op : all()) listing.op(*op);
-    out.text(listing.text());
+    std::lock_guard<std::mutex> lock(oa_listed.mutex);
+    if (oa_listed.text.empty()) {
+      Listing listing;
+      for (const Operator* op : all()) listing.op(*op);
+      oa_listed.text = listing.text();
+    }
+    out.text(oa_listed.text);
   });
 }
 
 void oa_load(const char* path, int64_t n, int64_t* words, int64_t cap) {
   reply(words, cap, [&](Reply&) {
     std::setvbuf(stdout, nullptr, _IONBF, 0);  // what a library prints is to be seen also where it ends the process
-    if (dlopen(std::string(path, n).c_str(), RTLD_NOW | RTLD_LOCAL) == nullptr) {
-      throw Refusal(dlerror());
-    }
+    void* library = dlopen(std::string(path, n).c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (library == nullptr) throw Refusal(dlerror());
+    std::lock_guard<std::mutex> lock(oa_listed.mutex);
+    oa_listed.text.clear();
   });
 }
