@@ -18,8 +18,12 @@ type design struct {
 	openings int
 	bases    []*Case
 	classes  []argClass
-	rows     [][]int // of classes, the later cases
+	rows     [][]int // of classes that a base takes, once each was tried
 }
+
+// A Place is how a call first had a class: on a base of the design, in one of
+// the class's ways.
+type Place struct{ Base, Way int }
 
 // An argClass is a value class of an argument, or of all tensors together.
 type argClass struct {
@@ -48,45 +52,72 @@ func (a argClass) costly() bool {
 	return strings.HasPrefix(a.name, "more than") || err == nil && n > 1e6
 }
 
-// cases is how many cases the design has.
-func (d *design) cases() int {
-	if len(d.bases) == 0 {
-		return d.openings + randomly
-	}
-	return d.openings + len(d.classes) + len(d.rows) + randomly
-}
+// apart is how many cases come before those that have several classes.
+func (d *design) apart() int { return d.openings + len(d.classes) }
 
-// row returns the classes that a case puts together.
-func (d *design) row(number int, rng *rand.Rand) []int {
-	n := number - d.openings
-	switch {
+// cases is how many cases the design has, when each class was tried.
+func (d *design) cases() int { return d.apart() + len(d.rows) + randomly }
+
+// row returns the classes that a case puts together. Places are those of the
+// classes that a base takes, by the case that tries each.
+func (d *design) row(number int, places map[int]Place, rng *rand.Rand) []int {
+	switch n := number - d.openings; {
 	case n < len(d.classes):
 		return []int{n}
 	case n < len(d.classes)+len(d.rows):
 		return d.rows[n-len(d.classes)]
 	}
-	var row []int
-	for len(row) < min(3, len(d.classes)) {
-		row = append(row, rng.IntN(len(d.classes)))
+	var taken, row []int
+	for i := range d.classes {
+		if _, ok := places[d.openings+i]; ok {
+			taken = append(taken, i)
+		}
+	}
+	for range min(3, len(taken)) {
+		row = append(row, pick(rng, taken))
 	}
 	return row
 }
 
-// ways is how many ways there are to have all classes of a row.
-func (d *design) ways(row []int) int {
-	most := 1
-	for _, i := range row {
-		most = max(most, len(d.classes[i].ways))
-	}
-	return most
+// A setting is one way to make a call with the classes of a row.
+type setting struct {
+	base *Case
+	ways []int // of each class
 }
 
-// apply puts into a call the classes of a row, each in the way of that number, or
-// its last one. It reports whether the call has them all.
-func (d *design) apply(c *Case, row []int, way int) bool {
+// settings returns those worth trying: of a class alone every base, and its
+// later ways on the first two; of several what each of them has a place on.
+func (d *design) settings(row []int, places map[int]Place) []setting {
+	var all []setting
+	if len(row) == 1 {
+		for way := range d.classes[row[0]].ways {
+			for i, base := range d.bases {
+				if way == 0 || i < 2 {
+					all = append(all, setting{base, []int{way}})
+				}
+			}
+		}
+		return all
+	}
+	var ways, bases []int
 	for _, i := range row {
-		ways := d.classes[i].ways
-		if !ways[min(way, len(ways)-1)](c) {
+		p := places[d.openings+i]
+		ways = append(ways, p.Way)
+		if !slices.Contains(bases, p.Base) {
+			bases = append(bases, p.Base)
+		}
+	}
+	for _, i := range bases {
+		all = append(all, setting{d.bases[i], ways})
+	}
+	return all
+}
+
+// apply puts into a call the classes of a row. It reports whether the call has
+// them all.
+func (d *design) apply(c *Case, row, ways []int) bool {
+	for i, class := range row {
+		if !d.classes[class].ways[ways[i]](c) {
 			return false
 		}
 	}
@@ -99,6 +130,14 @@ func (d *design) has(c *Case, class int) bool {
 		same := c.clone()
 		return way(same) && same.String() == c.String()
 	})
+}
+
+// pair plans the cases that have several classes, of those that have a place.
+func (d *design) pair(places map[int]Place) {
+	d.rows = coveringRows(d.classes, func(i int) bool {
+		_, taken := places[d.openings+i]
+		return taken && d.classes[i].key
+	}, mostRows)
 }
 
 // ordinary reports whether every tensor of a call is a dense one of its own.
@@ -163,7 +202,6 @@ func newDesign(op *schema.Op, openings int, ran []*Case, named map[int][]Value) 
 	b.tensors()
 	b.sharing()
 	d.classes = append(d.classes, b.late...)
-	d.rows = coveringRows(d.classes, mostRows)
 	return d
 }
 
@@ -640,13 +678,13 @@ func symbols(ts []*TensorSpec) []int64 {
 // coveringRows puts key classes together, up to three in a row, so that as
 // many pairs as can be stand in some row, no three about all tensors: those of one sort of thing first,
 // tensors' with tensors' and arguments' with arguments'.
-func coveringRows(classes []argClass, most int) [][]int {
+func coveringRows(classes []argClass, key func(int) bool, most int) [][]int {
 	type pair struct{ a, b int }
 	var fast, pairs, mixed []pair // fast paths ask for a layout and a size
 	for b := range classes {
 		for a := range b {
 			switch x, y := classes[a], classes[b]; {
-			case !x.key || !y.key || x.arg == y.arg && factor(x) == factor(y):
+			case !key(a) || !key(b) || x.arg == y.arg && factor(x) == factor(y):
 			case x.arg+y.arg == "" && min(factor(x), factor(y)) == " layout" && max(factor(x), factor(y)) == " sizes":
 				fast = append(fast, pair{a, b})
 			case (x.arg == "") == (y.arg == "") && factor(x) != " fill" && factor(y) != " fill":

@@ -14,9 +14,11 @@ import (
 // A lane is one of the workers of a run: a process, and another when that ends.
 type lane struct {
 	run    *Run
-	folder string // for what kernels write
-	deadly []int  // cases of the op that end a worker
-	taught string // what the openings of the op teach, once they are over
+	folder string        // for what kernels write
+	deadly []int         // cases of the op that end a worker
+	taught string        // what the openings of the op teach, once they are over
+	places map[int]Place // of the value classes of the op that a call ran with
+	last   int           // the last case of the op that ended
 	p      *process
 	broken error // workers do not start
 }
@@ -38,7 +40,7 @@ func (l *lane) stop() {
 // op runs the cases of an op. A verdict next to a crash is repeated alone.
 func (l *lane) op(ctx context.Context, o Operator) *OpResult {
 	res := newOpResult(o)
-	l.deadly, l.taught = nil, ""
+	l.deadly, l.taught, l.places, l.last = nil, "", make(map[int]Place), -1
 	begun := time.Now()
 	if err := l.cases(ctx, o, res); err != nil {
 		res.Fault = err.Error()
@@ -87,13 +89,16 @@ func (l *lane) cases(ctx context.Context, o Operator, res *OpResult) error {
 // request is sent again without it.
 func (l *lane) ask(ctx context.Context, q request, patience time.Duration, add func(*caseResult)) (*Crash, error) {
 	for {
-		q.Skip, q.Learned = l.deadly, l.taught
+		q.Skip, q.Learned, q.Places = l.deadly, l.taught, l.places
 		crash, err := l.once(ctx, q, patience, add)
 		if crash != nil {
 			l.deadly = append(l.deadly, crash.Case)
 		}
 		if err != nil || crash == nil || crash.Case >= q.From {
 			return crash, err
+		}
+		if l.last >= q.From {
+			q.From = l.last + 1
 		}
 	}
 }
@@ -133,6 +138,9 @@ func (l *lane) once(ctx context.Context, q request, patience time.Duration, add 
 			c := new(caseResult)
 			if err := json.Unmarshal([]byte(rest), c); err != nil {
 				return nil, fmt.Errorf("a worker's answer: %w", err)
+			}
+			if l.last = c.Case; c.Place != nil {
+				l.places[c.Case] = *c.Place
 			}
 			add(c)
 		case word == lineDone:

@@ -39,6 +39,7 @@ type caseResult struct {
 	Lacks  map[string]int `json:"lacks,omitempty"`  // what the case wanted and the library has not, by tensors
 	NoMeta string         `json:"nometa,omitempty"` // why the call on meta was not compared
 	Waived []asserts.Skip `json:"waived,omitempty"` // violations that an allowlist waives
+	Place  *Place         `json:"place,omitempty"`  // of what is tried
 	lost   bool           // no arguments avoid the error
 	Found  []*Finding     `json:"found,omitempty"`
 }
@@ -126,16 +127,19 @@ func (r *runner) call(t *target, number int, result *caseResult) (a *attempt, cl
 	}
 	d := t.design()
 	rng := newRandom(r.seed, t.gen.name, number)
-	if len(d.bases) == 0 || number >= d.openings+len(d.classes)+len(d.rows) && number%2 == 0 {
+	if len(d.bases) == 0 || number >= d.apart()+len(d.rows) && number%2 == 0 {
 		return r.search(t, rng, t.gen.generate(rng, number))
 	}
-	row := d.row(number, rng)
-	a, err = r.vary(t, row, number)
+	row := d.row(number, t.Places, rng)
+	a, result.Place, err = r.vary(t, row, number)
 	for _, i := range row {
 		if a == nil || len(r.lacks) == 0 || d.has(a.c, i) { // a library may lack what the class asks for
 			arg, class := d.classes[i].label()
 			result.Tried = append(result.Tried, arg+": "+class)
 		}
+	}
+	if result.Place != nil && number < d.apart() {
+		t.Places[number] = *result.Place
 	}
 	return a, 0, err
 }
@@ -143,13 +147,23 @@ func (r *runner) call(t *target, number int, result *caseResult) (a *attempt, cl
 // cases runs cases one after the other; starting is called before each, and
 // ended after it.
 func (r *runner) cases(t *target, q request, starting func(int), ended func(*caseResult) error) error {
-	if q.Learned == "" {
-		r.prepare(t, q.From, q.Skip, starting)
-	}
 	hopeless := 0 // cases from the first one on that no arguments help
 	for n := q.From; n < q.To && hopeless < giveUp; n++ {
-		if q.To == AllCases && n >= t.planned() && n >= t.design().cases() {
-			break
+		if n == q.From || n == t.gen.openings() {
+			r.prepare(t, n, q, starting)
+		}
+		if n >= t.planned() {
+			d := t.design()
+			if t.taught != nil {
+				t.taught(t.learned)
+				t.taught = nil
+			}
+			if n >= d.apart() && d.rows == nil {
+				d.pair(t.Places)
+			}
+			if q.To == AllCases && n >= d.apart() && n >= d.cases() {
+				break
+			}
 		}
 		starting(n)
 		result := r.run(t, n)
@@ -163,41 +177,45 @@ func (r *runner) cases(t *target, q request, starting func(int), ended func(*cas
 	return nil
 }
 
-// prepare runs the openings before a case as an earlier worker did, but for
-// those that ended it; starting is called before each.
-func (r *runner) prepare(t *target, from int, skip []int, starting func(int)) {
-	if from < t.gen.openings() { // these need no others
+// prepare runs what a case builds on and no worker has told of: the openings
+// before it, and the classes apart, but for those that ended a worker. What
+// this worker ran itself is not run again; starting is called before each.
+func (r *runner) prepare(t *target, from int, q request, starting func(int)) {
+	if from < t.gen.openings() || q.Learned != "" {
 		return
 	}
-	for n := range min(from, t.planned()) {
-		if !slices.Contains(skip, n) {
+	for n := range from {
+		if n >= t.planned() && n >= t.design().apart() {
+			break
+		}
+		if n < q.From && !slices.Contains(q.Skip, n) {
 			starting(n)
 			r.call(t, n, new(caseResult))
 		}
 	}
+	slices.SortStableFunc(t.Ran, func(a, b *Case) int { return a.Number - b.Number })
 }
 
-// vary returns a call that has all classes of a row, on the first base that takes
-// them, with what else the kernel's errors ask for.
-func (r *runner) vary(t *target, row []int, number int) (*attempt, error) {
+// vary returns a call that has all classes of a row, with the first setting in
+// which the kernel takes them, and its place; and with what else the kernel's
+// errors ask for.
+func (r *runner) vary(t *target, row []int, number int) (*attempt, *Place, error) {
 	d := t.design()
 	rng := newRandom(0, t.gen.name, number)
 	var last error
-	for way := range d.ways(row) {
-		for _, base := range d.bases {
-			c := base.clone()
-			c.Number = number
-			if !d.apply(c, row, way) || c.huge() {
-				continue
-			}
-			a, err := r.settle(t, c, rng, func(c *Case) { d.apply(c, row, way) })
-			if err == nil {
-				return a, nil
-			}
-			last = err
+	for _, s := range d.settings(row, t.Places) {
+		c := s.base.clone()
+		c.Number = number
+		if !d.apply(c, row, s.ways) || c.huge() {
+			continue
 		}
+		a, err := r.settle(t, c, rng, func(c *Case) { d.apply(c, row, s.ways) })
+		if err == nil {
+			return a, &Place{slices.Index(d.bases, s.base), s.ways[0]}, nil
+		}
+		last = err
 	}
-	return nil, last
+	return nil, nil, last
 }
 
 // settle changes a call a few times after the rules for errors, keeping what

@@ -19,7 +19,7 @@ type target struct {
 	judged   *asserts.Op
 	waived   []asserts.Excuse
 	*learned
-	taught func(*learned) // called when the openings are over; may be nil
+	taught func(*learned) // called when the openings are over, once; may be nil
 	plan   *design        // once they are
 	found  []*Finding     // in this worker, which minimises each once
 }
@@ -28,13 +28,16 @@ type target struct {
 type learned struct {
 	Ran   []*Case
 	Named map[int][]Value // values that errors name, by argument
+
+	// Places are those of the value classes that a call ran with, by case.
+	Places map[int]Place
 }
 
 func newTarget(e Engine, operator Operator, p Plan, book *Recipes) *target {
 	p.Op.Checks = slices.DeleteFunc(slices.Clone(p.Op.Checks), operator.unseen)
 	return &target{
 		operator: operator, gen: newGenerator(operator.Schema, book),
-		judged: e.Subjects(&p.Op), waived: p.Waived, learned: &learned{Named: make(map[int][]Value)},
+		judged: e.Subjects(&p.Op), waived: p.Waived, learned: &learned{Named: make(map[int][]Value), Places: make(map[int]Place)},
 	}
 }
 
@@ -50,7 +53,7 @@ func (t *target) cost(number int) string {
 	if number < t.planned() || d == nil || len(d.bases) == 0 {
 		return ""
 	}
-	if n := number - d.openings; n >= len(d.classes)+len(d.rows) || slices.ContainsFunc(d.row(number, nil), func(i int) bool { return d.classes[i].costly() }) {
+	if number >= d.apart()+len(d.rows) || slices.ContainsFunc(d.row(number, nil, nil), func(i int) bool { return d.classes[i].costly() }) {
 		return wordCostly
 	}
 	return wordVaried
@@ -60,9 +63,6 @@ func (t *target) cost(number int) string {
 func (t *target) design() *design {
 	if t.plan == nil {
 		t.Ran = chooseBases(t.Ran)
-		if t.taught != nil {
-			t.taught(t.learned)
-		}
 		t.plan = newDesign(t.operator.Schema, t.planned(), t.Ran, t.Named)
 	}
 	return t.plan

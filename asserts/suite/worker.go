@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"runtime/debug"
 	"slices"
@@ -44,14 +45,18 @@ const (
 
 // A request is for some cases of an op, or for the list of ops.
 type request struct {
-	List    bool   `json:"list,omitempty"`
-	Op      string `json:"op"`
-	From    int    `json:"from"`
-	To      int    `json:"to"`
-	Show    bool   `json:"show,omitempty"`    // say each call before it is made
-	Case    string `json:"case,omitempty"`    // make this one call instead, as it is
-	Skip    []int  `json:"skip,omitempty"`    // earlier cases that end a worker
-	Learned string `json:"learned,omitempty"` // what an earlier worker was taught: these need not run again
+	List bool   `json:"list,omitempty"`
+	Op   string `json:"op"`
+	From int    `json:"from"`
+	To   int    `json:"to"`
+	Show bool   `json:"show,omitempty"` // say each call before it is made
+	Case string `json:"case,omitempty"` // make this one call instead, as it is
+	Skip []int  `json:"skip,omitempty"` // earlier cases that end a worker
+
+	// Learned is what an earlier worker was taught, and Places what came of its
+	// cases since: these need not run again.
+	Learned string        `json:"learned,omitempty"`
+	Places  map[int]Place `json:"places,omitempty"`
 }
 
 // memoryLimit is how many bytes of address space a worker gets besides what it
@@ -133,9 +138,14 @@ func (s *server) answer(text string) (err error) {
 	}
 	t := newTarget(s.engine, operator, s.cfg.Plan(operator.Schema), s.book)
 	if q.Learned != "" {
-		if t.learned, err = decode[learned](q.Learned); err != nil {
+		l, err := decode[learned](q.Learned)
+		if err != nil {
 			return err
 		}
+		maps.Copy(t.Named, l.Named) // gob leaves out a map without elements
+		maps.Copy(t.Places, l.Places)
+		t.Ran = l.Ran
+		maps.Copy(t.Places, q.Places)
 	} else {
 		t.taught = s.taught
 	}
