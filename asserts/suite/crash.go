@@ -53,15 +53,24 @@ func (c *Crash) expected() bool {
 	return c.Cause == outOfMemory && c.cost != "" || c.Cause == hang && c.cost == wordCostly
 }
 
-// givenUp reports whether an op crashed so often that no more cases are run.
-func (r *OpResult) givenUp() bool {
+// whyLeave says why no more cases of an op are run after a crash, or "". Slow is
+// how many of those before took too long because they ask for much.
+func (r *OpResult) whyLeave(last *Crash, slow int) string {
 	repeated := 0
 	for _, c := range r.Crashes {
 		if c.Alone {
 			repeated++
 		}
 	}
-	return repeated >= maxRepeated || len(r.Crashes) >= maxCrashes
+	switch {
+	case last.Cause == hang && last.Alone:
+		return "after a call that hangs"
+	case repeated >= maxRepeated || len(r.Crashes) >= maxCrashes:
+		return fmt.Sprintf("after %d crashes", len(r.Crashes))
+	case slow >= maxSlow:
+		return fmt.Sprintf("after %d cases that take too long", slow)
+	}
+	return ""
 }
 
 // encode writes a value as one word. Its numbers may be any, NaN included.
@@ -119,38 +128,37 @@ func (l *lane) crashed(ctx context.Context, o Operator, res *OpResult, crash *Cr
 	return nil
 }
 
-// Limits of looking for the smallest call that crashes: of calls, of those that
-// end a worker, as the next one has to start, and of calls that hang.
+// Limits of looking for the smallest call that crashes: of calls, and of those
+// that end a worker, as the next one has to start.
 const (
 	shrinkCalls   = 40
 	shrinkCrashes = 8
-	shrinkHangs   = 3
 )
 
 // shrink looks for the smallest call that crashes as the case does. A second
 // crash of a cause, or of one that may be the same fault, is told with the call
-// of its case.
+// of its case, and so is a call that hangs, since each try would take as long.
 func (l *lane) shrink(ctx context.Context, res *OpResult, crash *Crash) error {
 	c, err := decode[Case](crash.called)
 	if err != nil {
 		return nil // it crashed before its first call
 	}
 	crash.Call = c.String()
+	if crash.Cause == hang {
+		return nil
+	}
 	for _, other := range res.Crashes {
 		if other.Alone && slices.Contains(SameCauses(crash.Cause), other.Cause) {
 			return nil
 		}
 	}
-	calls, ended, hangs := shrinkCalls, shrinkCrashes, shrinkHangs
+	calls, ended := shrinkCalls, shrinkCrashes
 	smallest := c
 	crashes := func(c *Case) (*Crash, *Case, error) { // with the call as it was made
 		calls--
 		got, err := l.attempt(ctx, c)
 		if got != nil {
 			ended--
-		}
-		if got != nil && got.Cause == hang {
-			hangs--
 		}
 		if got == nil || got.Cause != crash.Cause {
 			return nil, nil, err
@@ -164,7 +172,7 @@ func (l *lane) shrink(ctx context.Context, res *OpResult, crash *Crash) error {
 		changed = false
 		for i := range smallest.Args {
 			for _, simpler := range simplifications(smallest, i) {
-				if calls <= 0 || ended <= 0 || hangs <= 0 {
+				if calls <= 0 || ended <= 0 {
 					break
 				}
 				got, made, err := crashes(simpler)

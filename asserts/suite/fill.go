@@ -66,8 +66,12 @@ func (t *TensorSpec) strides() []int64 {
 // fill writes the values, in the order of the elements' indices. Bytes that
 // the tensor does not cover get the default values.
 func (t *TensorSpec) fill(s Dense, d dtype) {
-	for i := range int64(len(s.Data)) / d.size {
+	first := min(usualPeriod*d.size, int64(len(s.Data)))
+	for i := range first / d.size {
 		d.put(s.Data[i*d.size:], usual(int(i), d.class))
+	}
+	for n := first; n > 0 && n < int64(len(s.Data)); n *= 2 {
+		copy(s.Data[n:], s.Data[:n])
 	}
 	if t.Fill.Name == "" && len(t.Values) == 0 || slices.Contains(t.Sizes, 0) {
 		return
@@ -95,6 +99,9 @@ func next(index, sizes []int64) bool {
 	}
 	return false
 }
+
+// usualPeriod is after how many elements the usual values repeat, in every class.
+const usualPeriod = 48
 
 // usual gives values in (0, 1) for floating point, for they are probabilities
 // and in the domain of nearly every function, and 0 and 1 for whole numbers,

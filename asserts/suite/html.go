@@ -4,6 +4,7 @@ import (
 	_ "embed"
 	"html/template"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 
@@ -23,6 +24,8 @@ type pageData struct {
 	Findings []pageFinding
 	Crashes  []pageCrash
 	Rows     []pageRow // of the coverage matrix
+	Lists    []string  // of value classes, which many rows have the same of
+	known    map[string]int
 }
 
 type pageCode struct{ Code, Name, Rule string }
@@ -45,11 +48,13 @@ type pageRow struct {
 	Judged  map[string]asserts.Counts `json:"judged,omitempty"`
 	Skipped map[string]asserts.Counts `json:"skipped,omitempty"`
 	Found   map[string]asserts.Counts `json:"found,omitempty"`
+	Tried   map[string]int            `json:"tried,omitempty"` // the list of an argument's value classes
+	Refused map[string]int            `json:"refused,omitempty"`
 }
 
 // WriteHTML writes the report as one page that needs nothing else.
 func (r *Report) WriteHTML(w io.Writer) error {
-	data := pageData{Report: r, Totals: r.Totals(), Rows: []pageRow{}}
+	data := pageData{Report: r, Totals: r.Totals(), Rows: []pageRow{}, known: make(map[string]int)}
 	for c := range asserts.AllCodes.All() {
 		data.Codes = append(data.Codes, pageCode{c.String(), c.Name(), c.Rule()})
 	}
@@ -60,9 +65,25 @@ func (r *Report) WriteHTML(w io.Writer) error {
 		for _, c := range op.Crashes {
 			data.Crashes = append(data.Crashes, r.pageCrash(op, c))
 		}
-		data.Rows = append(data.Rows, op.pageRow())
+		row := op.pageRow()
+		row.Tried, row.Refused = data.lists(op.Tried), data.lists(op.Refused)
+		data.Rows = append(data.Rows, row)
 	}
 	return page.Execute(w, data)
+}
+
+// lists puts value classes among the lists, and returns where they are.
+func (d *pageData) lists(c Classes) map[string]int {
+	at := make(map[string]int)
+	for _, arg := range slices.Sorted(maps.Keys(c)) {
+		text := strings.Join(c[arg], ", ")
+		if _, ok := d.known[text]; !ok {
+			d.known[text] = len(d.Lists)
+			d.Lists = append(d.Lists, text)
+		}
+		at[arg] = d.known[text]
+	}
+	return at
 }
 
 func (r *Report) pageFinding(f *Finding) pageFinding {

@@ -56,7 +56,7 @@ func (l *lane) op(ctx context.Context, o Operator) *OpResult {
 
 func (l *lane) cases(ctx context.Context, o Operator, res *OpResult) error {
 	slow := 0
-	for from := l.run.From; from < l.run.To && slow < maxSlow && !res.givenUp(); {
+	for from := l.run.From; from < l.run.To && res.Left == ""; {
 		crash, err := l.ask(ctx, request{Op: o.Name(), From: from, To: l.run.To}, l.run.Timeout/glance, res.add)
 		if err != nil {
 			return err
@@ -66,17 +66,14 @@ func (l *lane) cases(ctx context.Context, o Operator, res *OpResult) error {
 		}
 		from = crash.Case + 1
 		if crash.expected() {
+			res.leave(crash)
 			if crash.Cause == hang {
 				slow++
 			}
-			continue
-		}
-		if err := l.crashed(ctx, o, res, crash); err != nil {
+		} else if err := l.crashed(ctx, o, res, crash); err != nil {
 			return err
 		}
-		if crash.Cause == hang && crash.Alone {
-			break
-		}
+		res.Left = res.whyLeave(crash, slow)
 	}
 	if len(res.Crashes) > 0 {
 		return l.confirm(ctx, res)
@@ -113,8 +110,9 @@ func (l *lane) once(ctx context.Context, q request, patience time.Duration, add 
 		return nil, err
 	}
 	crash := &Crash{Case: q.From} // where there is one
+	grace := patience
 	for {
-		line, ok := l.p.next(patience)
+		line, ok := l.p.next(grace)
 		word, rest, _ := strings.Cut(line, " ")
 		switch {
 		case ctx.Err() != nil:
@@ -126,6 +124,11 @@ func (l *lane) once(ctx context.Context, q request, patience time.Duration, add 
 			number, cost, _ := strings.Cut(rest, " ")
 			crash.Case, _ = strconv.Atoi(number)
 			crash.cost, crash.Frames = cost, nil
+			if cost == wordCostly {
+				grace = patience / costly
+			} else {
+				grace = patience
+			}
 		case word == lineCall:
 			if crash.calling = rest; rest != "" {
 				crash.called = rest

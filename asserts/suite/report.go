@@ -105,7 +105,7 @@ func (r *OpResult) timed(results []asserts.Result) []asserts.Result {
 }
 
 func (r *Report) results(op *OpResult) []asserts.Result {
-	all := r.found(op)
+	all := slices.Concat(r.found(op), op.cut())
 	if op.Fault != "" {
 		all = append(all, asserts.Result{Op: op.Op, Status: asserts.Failed, Reason: "opassert failed: " + op.Fault})
 	}
@@ -333,11 +333,13 @@ type Totals struct {
 	Skips, Waived     []asserts.Skip
 	NoMeta            map[string]int
 	Lacks             map[string]int // what the library does not have, by tensors that cases wanted
+	Tried, Refused    int            // value classes of arguments
+	Cut               map[string]int // cases that were not finished and ops that were left, by why
 }
 
 // Totals adds up.
 func (r *Report) Totals() Totals {
-	t := Totals{Ops: len(r.Ops), NoMeta: make(map[string]int), Lacks: make(map[string]int)}
+	t := Totals{Ops: len(r.Ops), NoMeta: make(map[string]int), Lacks: make(map[string]int), Cut: make(map[string]int)}
 	var all tally
 	for _, op := range r.Ops {
 		t.Cases += op.Cases
@@ -376,6 +378,11 @@ func (r *Report) Totals() Totals {
 		for what, n := range op.Lacks {
 			t.Lacks[what] += n
 		}
+		t.Tried += op.Tried.count()
+		t.Refused += op.Refused.count()
+		for _, c := range op.cut() {
+			t.Cut[c.Reason] += max(c.Count, 1)
+		}
 	}
 	t.Judged, t.Skips = all.Judged, all.Skips
 	return t
@@ -395,6 +402,10 @@ func (r *Report) writeTotals(t *textWriter) {
 	}
 	t.line("  ops     %d of %d ran; of those with a kernel below autograd %d of %d", sum.Reached, sum.Ops, sum.BelowRun, sum.Below)
 	t.line("  cases   %d, of which %d ran", sum.Cases, sum.Ran)
+	t.line("  classes %d value classes of arguments ran, %d were refused in every call", sum.Tried, sum.Refused)
+	for _, why := range slices.Sorted(maps.Keys(sum.Cut)) {
+		t.line("  cut     %d: %s", sum.Cut[why], why)
+	}
 	if len(r.Ops) <= fewOps {
 		for _, op := range r.Ops {
 			op.writeClasses(t)
@@ -430,26 +441,25 @@ const fewOps = 5
 // and which it took in no call.
 func (r *OpResult) writeClasses(t *textWriter) {
 	for _, list := range []struct {
-		verb    string
-		classes []string
+		verb string
+		of   Classes
 	}{{"tried", r.Tried}, {"refused", r.Refused}} {
-		var args []string
-		of := make(map[string][]string)
-		for _, c := range list.classes {
-			arg, class, _ := strings.Cut(c, ": ")
-			if of[arg] == nil {
-				args = append(args, arg)
-			}
-			if !slices.Contains(of[arg], class) && !(list.verb == "refused" && slices.Contains(r.Tried, c)) {
-				of[arg] = append(of[arg], class)
-			}
-		}
-		for _, arg := range args {
-			if len(of[arg]) > 0 {
-				t.line("  %-7s %s %s: %s", list.verb, r.Op, arg, strings.Join(of[arg], ", "))
-			}
+		for _, arg := range slices.Sorted(maps.Keys(list.of)) {
+			t.line("  %-7s %s %s: %s", list.verb, r.Op, arg, strings.Join(list.of[arg], ", "))
 		}
 	}
+}
+
+// cut returns what of an op's cases came to nothing, and why.
+func (op *OpResult) cut() []asserts.Result {
+	var all []asserts.Result
+	for _, why := range slices.Sorted(maps.Keys(op.Unfinished)) {
+		all = append(all, asserts.Result{Op: op.Op, Status: asserts.Skipped, Reason: "a case was not finished: " + why, Count: op.Unfinished[why]})
+	}
+	if op.Left != "" {
+		all = append(all, asserts.Result{Op: op.Op, Status: asserts.Skipped, Reason: "the cases that follow were not run: the op was left " + op.Left})
+	}
+	return all
 }
 
 // WriteUnreached lists the ops that never ran, each with its reason.

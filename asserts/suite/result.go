@@ -2,6 +2,7 @@ package suite
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/opassert/opassert/asserts"
@@ -29,9 +30,50 @@ type OpResult struct {
 	Fault     string         `json:"fault,omitempty"` // what went wrong in opassert itself
 	Took      time.Duration  `json:"took"`
 	// Tried are the value classes that a call ran with, Refused those that none
-	// did: "self: const:NaN".
-	Tried   []string `json:"tried,omitempty"`
-	Refused []string `json:"refused,omitempty"`
+	// did.
+	Tried   Classes `json:"tried,omitempty"`
+	Refused Classes `json:"refused,omitempty"`
+	// Unfinished are the cases that were begun and count for nothing, by why;
+	// Left says why the op was left before its last case.
+	Unfinished map[string]int `json:"unfinished,omitempty"`
+	Left       string         `json:"left,omitempty"`
+}
+
+// Classes are value classes by argument: "const:NaN" of "self". Those of
+// "tensors" are about all tensors of a call together.
+type Classes map[string][]string
+
+// add takes in labels, "self: const:NaN", but for those that others have.
+func (c *Classes) add(labels []string, others Classes) {
+	for _, label := range labels {
+		arg, class, _ := strings.Cut(label, ": ")
+		if slices.Contains((*c)[arg], class) || slices.Contains(others[arg], class) {
+			continue
+		}
+		if *c == nil {
+			*c = make(Classes)
+		}
+		(*c)[arg] = append((*c)[arg], class)
+	}
+}
+
+// remove takes labels out.
+func (c Classes) remove(labels []string) {
+	for _, label := range labels {
+		arg, class, _ := strings.Cut(label, ": ")
+		if c[arg] = slices.DeleteFunc(c[arg], func(k string) bool { return k == class }); len(c[arg]) == 0 {
+			delete(c, arg)
+		}
+	}
+}
+
+// count is how many there are.
+func (c Classes) count() int {
+	n := 0
+	for _, classes := range c {
+		n += len(classes)
+	}
+	return n
 }
 
 func newOpResult(o Operator) *OpResult {
@@ -43,16 +85,16 @@ func newOpResult(o Operator) *OpResult {
 
 // add takes in one case.
 func (r *OpResult) add(c *caseResult) {
+	if c.Ran {
+		r.Refused.remove(c.Tried)
+		r.Tried.add(c.Tried, nil)
+	} else {
+		r.Refused.add(c.Tried, r.Tried)
+	}
 	if c.Idle {
-		r.Refused = append(r.Refused, c.Tried...)
 		return
 	}
 	r.Cases++
-	if c.Ran {
-		r.Tried = append(r.Tried, c.Tried...)
-	} else {
-		r.Refused = append(r.Refused, c.Tried...)
-	}
 	if c.Ran {
 		r.Ran++
 		r.Error = ""
@@ -79,6 +121,19 @@ func (r *OpResult) add(c *caseResult) {
 	for _, f := range c.Found {
 		r.find(f)
 	}
+}
+
+// leave counts a case that ended its worker because it asks for much.
+func (r *OpResult) leave(c *Crash) {
+	why := "it asks for more memory than a case may take"
+	if c.Cause == hang {
+		why = "it asks for many elements or a large number, and takes longer than such a case may"
+	}
+	if r.Unfinished == nil {
+		r.Unfinished = make(map[string]int)
+	}
+	r.Cases++
+	r.Unfinished[why]++
 }
 
 // find adds a finding, or counts it with one that says the same.

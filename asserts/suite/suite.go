@@ -45,6 +45,9 @@ const maxSlow = 3
 // more runs again, alone, with all of it. Most of those never end.
 const glance = 3
 
+// costly is the part of that which a case gets that asks for much.
+const costly = 3
+
 // startup is a third of how long a worker may take to start.
 const startup = 20 * time.Second
 

@@ -79,8 +79,8 @@ func TestFaultsAreFoundAndCrashesContained(t *testing.T) {
 		"fails_in_opassert":        "fault: panic: our own fault; never ran: ",
 		"leaves_a_file":            "",
 		"hoards_on_bool":           "out of memory in case 11, alone: true (self=bool[2]) []; out of memory in case 19, alone: true (self=bool[2, 3]) []",
-		"hangs":                    "hang in case 0, alone: true (self=float32[2]) []; never ran: ",
-		"spins":                    "hang in case 0, alone: true (self=float32[2]) []; never ran: ",
+		"hangs":                    "hang in case 0, alone: true (self=float32[3, 3]) []; never ran: ",
+		"spins":                    "hang in case 0, alone: true (self=float32[3, 3]) []; never ran: ",
 		"waits_on_bool":            "",
 	}
 	got := make(map[string]string)
