@@ -61,7 +61,9 @@ func (c *Classes) add(labels []string, others Classes) {
 func (c Classes) remove(labels []string) {
 	for _, label := range labels {
 		arg, class, _ := strings.Cut(label, ": ")
-		if c[arg] = slices.DeleteFunc(c[arg], func(k string) bool { return k == class }); len(c[arg]) == 0 {
+		if rest := slices.DeleteFunc(c[arg], func(k string) bool { return k == class }); len(rest) > 0 {
+			c[arg] = rest
+		} else {
 			delete(c, arg)
 		}
 	}
