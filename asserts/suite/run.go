@@ -9,13 +9,8 @@ import (
 	"github.com/opassert/opassert/asserts"
 )
 
-// How many calls a case is given up after, each changed after the error of the
-// one before: the first themes, which are the plainest, have the most.
-const (
-	firstTries = 20
-	laterTries = 10
-	firstOnes  = 12
-)
+// tries is how many times a case is changed after errors before it is given up.
+const tries = 20
 
 // A runner runs cases in this process.
 type runner struct {
@@ -274,10 +269,6 @@ func (r *runner) search(t *target, rng *rand.Rand, c *Case) (a *attempt, close i
 	ad := newAdapter(t.operator.Schema, rng, t.gen.theme(rng, c.Number))
 	var last, closest error
 	best := c
-	tries := firstTries
-	if c.Number >= len(t.gen.recipes)+firstOnes {
-		tries = laterTries
-	}
 	for range tries {
 		a, err := r.try(t, c)
 		if err == nil {
