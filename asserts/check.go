@@ -41,6 +41,10 @@ type check struct {
 	// through the judge.
 	shortcut bool
 
+	// alone says that the check is judged where nobody else uses the tensors
+	// meanwhile: see [Seen.Alone].
+	alone bool
+
 	// parts says that the check extends to the tensors inside sparse,
 	// quantized, nested and wrapping ones: see [WithParts].
 	parts bool

@@ -38,6 +38,8 @@ func (j *judge) undeclaredAliases() {
 			j.reportAlias(UndeclaredAlias, out, in.place(), in.after, "TensorImpl")
 		} else if in := j.stranger(out, j.byStorage[out.Storage], sameStorage); in != nil {
 			j.reportAlias(UndeclaredAlias, out, in.place(), in.after, "StorageImpl")
+		} else if in := j.stranger(out, j.over(&out.Observation), sameStorage); in != nil {
+			j.reportAlias(UndeclaredAlias, out, in.place(), in.after, "memory")
 		}
 	}
 }
@@ -74,7 +76,7 @@ func fixUndeclaredAlias(op *Op, v *Violation) string {
 			v.Against.Name, annotate(v.Subject, on.spell(sets[:1], true)))
 	}
 	fix := "clone before returning; or annotate: "
-	if v.After.Impl == v.Other.Impl {
+	if v.After.Impl == v.Other.Impl || v.After.Storage != v.Other.Storage {
 		fix = "clone before returning; or return a view of it and annotate: "
 	}
 	if len(against.sets()) == 0 {

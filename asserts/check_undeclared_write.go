@@ -21,7 +21,6 @@ var _ = add(check{
 	after:  1 << InputStorage,
 	fixes:  fixUndeclaredWrite,
 	skips: []Row{
-		{Trait: Storageless, Reason: noStorage},
 		{Trait: Contended, Reason: contended},
 	},
 	parts: true,
@@ -42,7 +41,16 @@ func (j *judge) undeclaredWrites() {
 		if !in.codes.Has(UndeclaredWrite) || !in.before.Defined() || in.newStorage {
 			continue
 		}
-		written := j.writtenOn(in.before.Storage)
+		written, elsewhere := j.writtenOn(in.before.Storage), j.writtenOver(in)
+		if in.before.Storage == 0 { // what it has is metadata, and parts
+			j.skipped[Skip{Code: UndeclaredWrite, Reason: noStorage}]++
+			if in.before.Content == nil || in.after.Content == nil {
+				continue
+			}
+		}
+		if elsewhere {
+			j.skipped[Skip{Code: UndeclaredWrite, Reason: "memory shared with a written argument of another storage"}]++
+		}
 		if len(written) > 0 {
 			j.skipped[Skip{Code: UndeclaredWrite, Reason: "storage shared with a written argument"}]++
 		}
@@ -52,16 +60,18 @@ func (j *judge) undeclaredWrites() {
 		}
 		b, a := in.before.Content, in.after.Content
 		text := ""
-		if len(written) > 0 {
-			text = writtenBeside(b, a, written)
-		} else {
+		switch {
+		case elsewhere:
+		case len(written) > 0:
+			text, _ = writtenBeside(b, a, written)
+		default:
 			text = changedBytes(b, a)
 		}
 		var saw []string
 		if text != "" && !storages[in.before.Storage] {
 			saw = append(saw, text, versions(in))
 			raised[in.before.Storage] = true
-		} else if len(written) == 0 && in.before.Version != in.after.Version && !raised[in.before.Storage] && !j.holdsWritten(in) {
+		} else if len(written) == 0 && !elsewhere && in.before.Version != in.after.Version && !raised[in.before.Storage] && !j.holdsWritten(in) {
 			saw = append(saw, versions(in))
 			raised[in.before.Storage] = true
 		}
@@ -74,6 +84,12 @@ func (j *judge) undeclaredWrites() {
 			v.Saw = strings.Join(saw, ", ")
 		}
 	}
+}
+
+// writtenOver reports whether an argument lies in the memory of one that the op
+// may write, under another StorageImpl.
+func (j *judge) writtenOver(in *input) bool {
+	return slices.ContainsFunc(j.over(&in.after), func(w *input) bool { return w.Write })
 }
 
 // holdsWritten reports whether a part of a tensor is on a storage that the op
@@ -97,17 +113,17 @@ func (j *judge) writtenOn(storage ID) []*input {
 }
 
 // writtenBeside says how many bytes of a storage changed that none of the
-// written arguments on it covers, "" for none or where that is not known.
-func writtenBeside(b, a *Snapshot, written []*input) string {
-	n := len(b.Bytes)
-	if len(a.Bytes) != n {
-		return ""
+// written arguments on it covers, "" for none, and reports whether that is known.
+func writtenBeside(b, a *Snapshot, written []*input) (text string, known bool) {
+	n := min(len(b.Bytes), len(a.Bytes))
+	if int64(n) != min(b.Nbytes, a.Nbytes) {
+		return "", false
 	}
 	covered := make([]bool, n)
 	for _, w := range written {
 		for _, c := range []*Snapshot{w.before.Content, w.after.Content} {
 			if c == nil || !c.cover(covered) {
-				return ""
+				return "", false
 			}
 		}
 	}
@@ -118,9 +134,9 @@ func writtenBeside(b, a *Snapshot, written []*input) string {
 		}
 	}
 	if changed == 0 {
-		return ""
+		return "", true
 	}
-	return fmt.Sprintf("%d bytes changed that no written argument covers", changed)
+	return fmt.Sprintf("%d bytes changed that no written argument covers", changed), true
 }
 
 func fixUndeclaredWrite(op *Op, v *Violation) string {

@@ -9,7 +9,7 @@ import (
 // whether that is known.
 func (c *Snapshot) cover(bytes []bool) bool {
 	size := itemSize(c.DType)
-	if size == 0 || c.Strides == nil {
+	if size == 0 || len(c.Strides) != len(c.Sizes) {
 		return false
 	}
 	elements, all := []int64{c.Offset}, int64(1)

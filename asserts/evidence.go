@@ -81,11 +81,36 @@ func (j *judge) reportAlias(code Code, out *output, who Place, other Observation
 	out.aliased = true
 	v := j.reportOutput(code, out)
 	v.Against, v.Other = who, other
-	if what == "TensorImpl" {
+	switch what {
+	case "TensorImpl":
 		v.Saw = fmt.Sprintf("%s is the TensorImpl of %s", v.Subject, who)
-	} else {
+	case "StorageImpl":
 		v.Saw = fmt.Sprintf("%s shares StorageImpl with %s", v.Subject, who)
+	default:
+		v.Saw = fmt.Sprintf("%s lies in the memory of %s, under another StorageImpl", v.Subject, who)
 	}
+}
+
+// overlaps reports whether two observations are of storages over the same
+// bytes under two StorageImpls.
+func overlaps(a, b *Observation) bool {
+	x, y := a.Content, b.Content
+	if a.Storage == b.Storage || x == nil || y == nil || x.Memory == 0 || y.Memory == 0 {
+		return false
+	}
+	return x.Memory < y.Memory+uintptr(y.Nbytes) && y.Memory < x.Memory+uintptr(x.Nbytes)
+}
+
+// over returns the arguments whose memory a tensor lies in, under another
+// StorageImpl.
+func (j *judge) over(o *Observation) []*input {
+	var ins []*input
+	for i := range j.inputs {
+		if in := &j.inputs[i]; overlaps(o, &in.after) {
+			ins = append(ins, in)
+		}
+	}
+	return ins
 }
 
 // spared reports whether out is the first of several outputs that share: the
@@ -159,8 +184,13 @@ func changedMetadata(b, a *Snapshot) []string {
 			changes = append(changes, fmt.Sprintf("%s %t -> %t", bit.name, bit.before, bit.after))
 		}
 	}
-	if b.Names != a.Names {
-		changes = append(changes, fmt.Sprintf("names [%s] -> [%s]", b.Names, a.Names))
+	for _, text := range []struct{ name, before, after string }{{"names", b.Names, a.Names}, {"layout", b.Layout, a.Layout}, {"quantizer", b.Quantizer, a.Quantizer}} {
+		if text.before != text.after {
+			changes = append(changes, fmt.Sprintf("%s [%s] -> [%s]", text.name, text.before, text.after))
+		}
+	}
+	if b.Grad != a.Grad {
+		changes = append(changes, "grad is another tensor")
 	}
 	return changes
 }

@@ -32,7 +32,7 @@ func Judge(op *Op, seen *Seen, policy *Policy) Verdict {
 	op, seen = unfold(op, seen)
 	j := newJudge(op, seen, policy)
 	for _, row := range judging() {
-		if row.level <= seen.Level {
+		if row.level <= seen.Level && (seen.Alone || !row.alone) {
 			row.judges(j)
 		}
 	}

@@ -48,6 +48,13 @@ type Snapshot struct {
 	Conj, Neg    bool // the conj and the neg bit
 	RequiresGrad bool
 	Names        string // of the dimensions: "N, C"; "" where they have none
+	Layout       string // "strided", "sparse_coo coalesced"
+	Quantizer    string // "per_tensor_affine 0.5 3"; "" where there is none
+	Grad         ID     // the TensorImpl of .grad; 0 is none
+
+	// Memory is where the bytes of the storage begin; 0 where that is not known,
+	// or where other storages share them by design until one is written.
+	Memory uintptr
 
 	Parts []Part // the tensors inside; a tensor that has some has a Snapshot at every level
 }

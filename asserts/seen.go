@@ -19,6 +19,10 @@ type Seen struct {
 	ArgNames, ResultNames [][]string
 
 	Modes []Mode // active during the call
+
+	// Alone says that no other goroutine or thread used the tensors during the
+	// call, so that nobody but the op can have taken a reference.
+	Alone bool
 }
 
 // split cuts observations into one run for each subject. What is missing is
@@ -77,7 +81,7 @@ func unpack(record []Observation) (obs []Observation, lens []int) {
 
 // seen returns the call's record as plain data.
 func (c *Call) seen() (*Seen, error) {
-	s := &Seen{Level: c.settings.level}
+	s := &Seen{Level: c.settings.level, Alone: c.settings.alone}
 	if c.n > len(c.obs) {
 		return nil, fmt.Errorf("%d tensors were recorded, more than the op has", c.n)
 	}

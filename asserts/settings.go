@@ -20,6 +20,7 @@ type settings struct {
 	sample   float64  // the share of calls that is checked
 	bound    bool     // the reporter was given by a context
 	off      bool     // OPASSERT says off
+	alone    bool     // no other goroutine uses the tensors of a call
 	bad      error    // OPASSERT can't be read
 	holding  *holding // of the one call that these settings are for
 
@@ -150,6 +151,15 @@ func SetPolicy(p *Policy) (restore func()) {
 	var old *Policy
 	update(func(s *settings) { old, s.policy = s.policy, p })
 	return func() { update(func(s *settings) { s.policy = old }) }
+}
+
+// SetAlone says whether the program uses no tensor of a call on another
+// goroutine meanwhile, and returns back what undoes it. Without, OA016 is left to
+// runs of many ops, as those of opassert check and package optest.
+func SetAlone(alone bool) (restore func()) {
+	var old bool
+	update(func(s *settings) { old, s.alone = s.alone, alone })
+	return func() { update(func(s *settings) { s.alone = old }) }
 }
 
 // SetSample sets the share of calls that is checked, from 0 to 1, and returns

@@ -44,6 +44,7 @@ func SliceContent[T Element](storage []T, sizes, strides []int64, offset int64) 
 	}
 	raw := unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(storage))), int(c.Nbytes))
 	c.Digest = maphash.Bytes(sliceSeed, raw)
+	c.Memory = uintptr(unsafe.Pointer(unsafe.SliceData(raw)))
 	if c.Nbytes <= SnapshotLimit {
 		c.Bytes = bytes.Clone(raw)
 	}

@@ -3,6 +3,7 @@ package c10
 import (
 	"bytes"
 	"hash/maphash"
+	"unsafe"
 
 	"github.com/opassert/opassert/asserts"
 )
@@ -67,12 +68,12 @@ func (x *TensorImpl) observeContents(o *asserts.Observation) {
 	}
 }
 
-// content returns what the content level adds: nothing for a tensor without a
-// storage, and only the metadata where the storage has no bytes.
+// content returns what the content level adds: only the metadata where there is
+// no storage, or where it has no bytes.
 func (x *TensorImpl) content() *asserts.Snapshot {
 	s := x.storage
 	if s == nil {
-		return nil
+		return &asserts.Snapshot{DType: x.dtype.String(), Device: x.device.String(), Sizes: x.sizes, Layout: x.layoutText()}
 	}
 	c := &asserts.Snapshot{
 		DType:   x.dtype.String(),
@@ -81,14 +82,24 @@ func (x *TensorImpl) content() *asserts.Snapshot {
 		Strides: x.strides,
 		Offset:  x.offset,
 		Nbytes:  s.nbytes,
+		Layout:  x.layoutText(),
 	}
 	if s.data != nil {
+		c.Memory = uintptr(unsafe.Pointer(unsafe.SliceData(s.data)))
 		c.Digest = maphash.Bytes(digestSeed, s.data)
 		if len(s.data) <= asserts.SnapshotLimit {
 			c.Bytes = bytes.Clone(s.data)
 		}
 	}
 	return c
+}
+
+// layoutText is the layout, with whether a sparse tensor is coalesced.
+func (x *TensorImpl) layoutText() string {
+	if x.sparse != nil && x.sparse.coalesced {
+		return x.layout.String() + " coalesced"
+	}
+	return x.layout.String()
 }
 
 // digestSeed makes digests comparable within one process.

@@ -205,7 +205,8 @@ func (r *reader) content() *asserts.Snapshot {
 	}
 	flags := r.word()
 	c.Conj, c.Neg, c.RequiresGrad = flags&flagConj != 0, flags&flagNeg != 0, flags&flagGrad != 0
-	c.Names = r.text()
+	c.Names, c.Layout, c.Quantizer = r.text(), r.text(), r.text()
+	c.Grad, c.Memory = asserts.ID(r.word()), uintptr(r.word())
 	return c
 }
 

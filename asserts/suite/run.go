@@ -362,7 +362,9 @@ func sameFault(v, w *asserts.Violation) bool {
 }
 
 func (r *runner) judgeOn(t *target, a *attempt, seen *asserts.Seen, device string, count *tally, result *caseResult) []*asserts.Violation {
-	verdict := asserts.Judge(t.judged, seen, r.policy)
+	alone := *seen
+	alone.Alone = true // a worker makes one call at a time
+	verdict := asserts.Judge(t.judged, &alone, r.policy)
 	count.Judged = verdict.Judged
 	count.Skips = verdict.Skips
 	count.add(&tally{Skips: t.outOfSight(seen)})

@@ -93,7 +93,7 @@ func TestUsualAsksOfAllThatTheJudgeComplainsOf(t *testing.T) {
 			}
 		}
 	}
-	if want := asserts.CodesOf(1, 2, 3, 4, 5, 6, 7, 8, 9, 10); all&want != want {
+	if want := asserts.CodesOf(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 15); all&want != want {
 		t.Errorf("the calls break %v alone", all)
 	}
 	if asked*3 > healthy {
@@ -110,7 +110,10 @@ func anyCall(rng *rand.Rand, op *asserts.Op) *asserts.Seen {
 		next += 2
 		o := asserts.Observation{Impl: next, Storage: next + 1, ImplUses: 1, StorageUses: 1}
 		if seen.Level == asserts.Content {
-			o.Content = &asserts.Snapshot{DType: "float32", Device: "cpu", Sizes: []int64{2}, Strides: []int64{1}, Nbytes: 8, Digest: 7, Bytes: []byte("abcdefgh")}
+			o.Content = &asserts.Snapshot{DType: "float32", Device: "cpu", Sizes: []int64{2}, Strides: []int64{1}, Nbytes: 8, Digest: 7, Bytes: []byte("abcdefgh"), Memory: uintptr(1000 * next)}
+			if rng.IntN(12) == 0 { // the rest of the storage is not its own
+				o.Content.Sizes = []int64{1}
+			}
 		}
 		return o
 	}
@@ -190,6 +193,10 @@ func anyCall(rng *rand.Rand, op *asserts.Op) *asserts.Seen {
 				o.Storage = seen.Results[0].Storage
 			case odd():
 				o = asserts.Observation{}
+			case odd() && o.Content != nil && len(seen.After) > 0 && seen.After[0].Content != nil:
+				under := *o.Content
+				under.Memory = seen.After[0].Content.Memory + 4
+				o.Content = &under
 			case odd():
 				o.ImplUses = int32(rng.IntN(4) - 1)
 			case odd():
@@ -219,7 +226,7 @@ func record(seen *asserts.Seen) []int64 {
 			for i := 0; i < len(c.Bytes); i += 8 {
 				w = append(w, int64(binary.NativeEndian.Uint64(c.Bytes[i:])))
 			}
-			w = append(w, 0, 0) // no bits, no names
+			w = append(w, 0, 0, 0, 0, int64(c.Grad), int64(c.Memory)) // no bits, names, layout or quantizer
 		}
 	}
 	for _, n := range seen.ArgLens {

@@ -15,7 +15,7 @@ const _ = asserts.Generated2
 
 const enabled = true
 
-// InternalAmpForeachNonFiniteCheckAndUnscale_ calls kernels.AmpForeachNonFiniteCheckAndUnscaleInPlace, checked by OA001 OA002 OA009 OA010 OA013.
+// InternalAmpForeachNonFiniteCheckAndUnscale_ calls kernels.AmpForeachNonFiniteCheckAndUnscaleInPlace, checked by OA001 OA002 OA009 OA010 OA013 OA015.
 //
 //	_amp_foreach_non_finite_check_and_unscale_(Tensor(a!)[] self, Tensor(b!) found_inf, Tensor inv_scale) -> ()
 func InternalAmpForeachNonFiniteCheckAndUnscale_(self []*c10.Tensor, foundInf, invScale *c10.Tensor) {
@@ -92,7 +92,7 @@ var opInternalCoalesce = asserts.Op{Name: "aten::_coalesce", Schema: "_coalesce(
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// InternalCummaxHelper calls kernels.CummaxHelper, checked by OA001 OA002 OA009 OA010 OA013.
+// InternalCummaxHelper calls kernels.CummaxHelper, checked by OA001 OA002 OA009 OA010 OA013 OA015.
 //
 //	_cummax_helper(Tensor self, Tensor(a!) values, Tensor(b!) indices, int dim) -> ()
 func InternalCummaxHelper(self, values, indices *c10.Tensor, dim int64) {
@@ -158,7 +158,7 @@ var opInternalForeachAddList = asserts.Op{Name: "aten::_foreach_add.List", Schem
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor[]", Suffix: "[]", List: true}, {Index: 1, Name: "other", Type: "Tensor[]", Suffix: "[]", List: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor[]", Suffix: "[]", List: true}},
 }
 
-// InternalForeachAdd_List calls kernels.ForeachAddListInPlace, checked by OA001 OA002 OA009 OA010 OA013.
+// InternalForeachAdd_List calls kernels.ForeachAddListInPlace, checked by OA001 OA002 OA009 OA010 OA013 OA015.
 //
 //	_foreach_add_.List(Tensor(a!)[] self, Tensor[] other, *, Scalar alpha=1) -> ()
 func InternalForeachAdd_List(self, other []*c10.Tensor, alpha float64) {
@@ -226,7 +226,7 @@ var opInternalForeachMulScalar = asserts.Op{Name: "aten::_foreach_mul.Scalar", S
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor[]", Suffix: "[]", List: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor[]", Suffix: "[]", List: true}},
 }
 
-// InternalForeachZero_ calls kernels.ForeachZeroInPlace, checked by OA001 OA002 OA010 OA013.
+// InternalForeachZero_ calls kernels.ForeachZeroInPlace, checked by OA001 OA002 OA010 OA013 OA015.
 //
 //	_foreach_zero_(Tensor(a!)[] self) -> ()
 func InternalForeachZero_(self []*c10.Tensor) {
@@ -254,7 +254,7 @@ var opInternalForeachZero_ = asserts.Op{Name: "aten::_foreach_zero_", Schema: "_
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)[]", Suffix: "[]", Before: []string{"a"}, Write: true, List: true}},
 }
 
-// InternalFusedMovingAvgObsFqHelper calls kernels.FusedMovingAvgObsFqHelper, checked by OA001 OA002 OA003 OA005 OA007 OA008 OA009 OA010 OA013.
+// InternalFusedMovingAvgObsFqHelper calls kernels.FusedMovingAvgObsFqHelper, checked by OA001 OA002 OA003 OA005 OA007 OA008 OA009 OA010 OA013 OA015.
 //
 //	_fused_moving_avg_obs_fq_helper(Tensor self, Tensor observer_on, Tensor fake_quant_on, Tensor(a!) running_min, Tensor(b!) running_max, Tensor(c!) scale, Tensor(d!) zero_point, float averaging_const, int quant_min, int quant_max, int ch_axis, bool per_row_fake_quant=False, bool symmetric_quant=False) -> (Tensor output, Tensor mask)
 func InternalFusedMovingAvgObsFqHelper(self, observerOn, fakeQuantOn, runningMin, runningMax, scale, zeroPoint *c10.Tensor, averagingConst float64, quantMin, quantMax, chAxis int64, perRowFakeQuant, symmetricQuant bool) (*c10.Tensor, *c10.Tensor) {
@@ -335,7 +335,7 @@ var opInternalLocalScalarDense = asserts.Op{Name: "aten::_local_scalar_dense", S
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Tags: []string{"data_dependent_output"},
 }
 
-// InternalNativeBatchNormLegit calls kernels.NativeBatchNormLegit, checked by OA001 OA002 OA003 OA005 OA007 OA008 OA009 OA010 OA013.
+// InternalNativeBatchNormLegit calls kernels.NativeBatchNormLegit, checked by OA001 OA002 OA003 OA005 OA007 OA008 OA009 OA010 OA013 OA015.
 //
 //	_native_batch_norm_legit(Tensor input, Tensor? weight, Tensor? bias, Tensor(a!) running_mean, Tensor(b!) running_var, bool training, float momentum, float eps) -> (Tensor, Tensor, Tensor)
 func InternalNativeBatchNormLegit(input, weight, bias, runningMean, runningVar *c10.Tensor, training bool, momentum, eps float64) (*c10.Tensor, *c10.Tensor, *c10.Tensor) {
@@ -554,7 +554,7 @@ var opAbs = asserts.Op{Name: "aten::abs", Schema: "abs(Tensor self) -> Tensor",
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// AbsOut calls kernels.AbsOut, checked by OA001 OA002 OA006 OA009 OA010.
+// AbsOut calls kernels.AbsOut, checked by OA001 OA002 OA006 OA009 OA010 OA015.
 //
 //	abs.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 func AbsOut(self, out *c10.Tensor) *c10.Tensor {
@@ -627,7 +627,7 @@ var opAddTensor = asserts.Op{Name: "aten::add.Tensor", Schema: "add.Tensor(Tenso
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "other", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// AddOut calls kernels.AddOut, checked by OA001 OA002 OA006 OA009 OA010.
+// AddOut calls kernels.AddOut, checked by OA001 OA002 OA006 OA009 OA010 OA015.
 //
 //	add.out(Tensor self, Tensor other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)
 func AddOut(self, other *c10.Tensor, alpha float64, out *c10.Tensor) *c10.Tensor {
@@ -654,7 +654,7 @@ var opAddOut = asserts.Op{Name: "aten::add.out", Schema: "add.out(Tensor self, T
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "other", Type: "Tensor"}, {Index: 3, Name: "out", Type: "Tensor(a!)", Before: []string{"a"}, Write: true, Out: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
-// Add_Tensor calls kernels.AddTensorInPlace, checked by OA001 OA002 OA006 OA009 OA010 OA013.
+// Add_Tensor calls kernels.AddTensorInPlace, checked by OA001 OA002 OA006 OA009 OA010 OA013 OA015.
 //
 //	add_.Tensor(Tensor(a!) self, Tensor other, *, Scalar alpha=1) -> Tensor(a!)
 func Add_Tensor(self, other *c10.Tensor, alpha float64) *c10.Tensor {
@@ -778,7 +778,7 @@ var opAminmax = asserts.Op{Name: "aten::aminmax", Schema: "aminmax(Tensor self, 
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "min", Type: "Tensor"}, {Index: 1, Name: "max", Type: "Tensor"}},
 }
 
-// AminmaxOut calls kernels.AminmaxOut, checked by OA001 OA002 OA006 OA009 OA010.
+// AminmaxOut calls kernels.AminmaxOut, checked by OA001 OA002 OA006 OA009 OA010 OA015.
 //
 //	aminmax.out(Tensor self, *, int? dim=None, bool keepdim=False, Tensor(a!) min, Tensor(b!) max) -> (Tensor(a!) min, Tensor(b!) max)
 func AminmaxOut(self *c10.Tensor, dim *int64, keepdim bool, min, max *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
@@ -848,7 +848,7 @@ var opArangeStart = asserts.Op{Name: "aten::arange.start", Schema: "arange.start
 	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// ArangeStartOut calls kernels.ArangeStartOut, checked by OA001 OA002 OA006 OA010.
+// ArangeStartOut calls kernels.ArangeStartOut, checked by OA001 OA002 OA006 OA010 OA015.
 //
 //	arange.start_out(Scalar start, Scalar end, Scalar step=1, *, Tensor(a!) out) -> Tensor(a!)
 func ArangeStartOut(start, end, step float64, out *c10.Tensor) *c10.Tensor {
@@ -917,7 +917,7 @@ var opAsStrided = asserts.Op{Name: "aten::as_strided", Schema: "as_strided(Tenso
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
-// AsStrided_ calls kernels.AsStridedInPlace, checked by OA001 OA002 OA006 OA010.
+// AsStrided_ calls kernels.AsStridedInPlace, checked by OA001 OA002 OA006 OA010 OA015.
 //
 //	as_strided_(Tensor(a!) self, SymInt[] size, SymInt[] stride, SymInt? storage_offset=None) -> Tensor(a!)
 func AsStrided_(self *c10.Tensor, size, stride []int64, storageOffset *int64) *c10.Tensor {
@@ -963,7 +963,7 @@ var opBernoulli = asserts.Op{Name: "aten::bernoulli", Schema: "bernoulli(Tensor 
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}}, Tags: []string{"nondeterministic_seeded"},
 }
 
-// Bernoulli_Float calls kernels.BernoulliFloatInPlace, checked by OA001 OA002 OA006 OA010 OA013.
+// Bernoulli_Float calls kernels.BernoulliFloatInPlace, checked by OA001 OA002 OA006 OA010 OA013 OA015.
 //
 //	bernoulli_.float(Tensor(a!) self, float p=0.5, *, Generator? generator=None) -> Tensor(a!)
 func Bernoulli_Float(self *c10.Tensor, p float64, generator *c10.Generator) *c10.Tensor {
@@ -1076,7 +1076,7 @@ var opCat = asserts.Op{Name: "aten::cat", Schema: "cat(Tensor[] tensors, int dim
 	Args: []asserts.Subject{{Name: "tensors", Type: "Tensor[]", Suffix: "[]", List: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// CatOut calls kernels.CatOut, checked by OA001 OA002 OA006 OA009 OA010.
+// CatOut calls kernels.CatOut, checked by OA001 OA002 OA006 OA009 OA010 OA015.
 //
 //	cat.out(Tensor[] tensors, int dim=0, *, Tensor(a!) out) -> Tensor(a!)
 func CatOut(tensors []*c10.Tensor, dim int64, out *c10.Tensor) (*c10.Tensor, error) {
@@ -1185,7 +1185,7 @@ var opClampTensor = asserts.Op{Name: "aten::clamp.Tensor", Schema: "clamp.Tensor
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "min", Type: "Tensor?", Suffix: "?"}, {Index: 2, Name: "max", Type: "Tensor?", Suffix: "?"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// Clamp_ calls kernels.ClampInPlace, checked by OA001 OA002 OA006 OA010 OA013.
+// Clamp_ calls kernels.ClampInPlace, checked by OA001 OA002 OA006 OA010 OA013 OA015.
 //
 //	clamp_(Tensor(a!) self, Scalar? min=None, Scalar? max=None) -> Tensor(a!)
 func Clamp_(self *c10.Tensor, min, max *float64) *c10.Tensor {
@@ -1277,7 +1277,7 @@ var opContiguous = asserts.Op{Name: "aten::contiguous", Schema: "contiguous(Tens
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}}, Composite: true,
 }
 
-// Copy_ calls kernels.CopyInPlace, checked by OA001 OA002 OA006 OA009 OA010 OA013.
+// Copy_ calls kernels.CopyInPlace, checked by OA001 OA002 OA006 OA009 OA010 OA013 OA015.
 //
 //	copy_(Tensor(a!) self, Tensor src, bool non_blocking=False) -> Tensor(a!)
 func Copy_(self, src *c10.Tensor, nonBlocking bool) *c10.Tensor {
@@ -1650,7 +1650,7 @@ var opEye = asserts.Op{Name: "aten::eye", Schema: "eye(SymInt n, *, ScalarType? 
 	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// Fill_Scalar calls kernels.FillScalarInPlace, checked by OA001 OA002 OA006 OA010 OA013.
+// Fill_Scalar calls kernels.FillScalarInPlace, checked by OA001 OA002 OA006 OA010 OA013 OA015.
 //
 //	fill_.Scalar(Tensor(a!) self, Scalar value) -> Tensor(a!)
 func Fill_Scalar(self *c10.Tensor, value float64) *c10.Tensor {
@@ -1798,7 +1798,7 @@ var opIndexTensor = asserts.Op{Name: "aten::index.Tensor", Schema: "index.Tensor
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "indices", Type: "Tensor?[]", Suffix: "?[]", List: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}}, Tags: []string{"dynamic_output_shape"},
 }
 
-// IndexAdd_ calls kernels.IndexAddInPlace, checked by OA001 OA002 OA006 OA009 OA010 OA013.
+// IndexAdd_ calls kernels.IndexAddInPlace, checked by OA001 OA002 OA006 OA009 OA010 OA013 OA015.
 //
 //	index_add_(Tensor(a!) self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) -> Tensor(a!)
 func IndexAdd_(self *c10.Tensor, dim int64, index, source *c10.Tensor, alpha float64) *c10.Tensor {
@@ -1825,7 +1825,7 @@ var opIndexAdd_ = asserts.Op{Name: "aten::index_add_", Schema: "index_add_(Tenso
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 2, Name: "index", Type: "Tensor"}, {Index: 3, Name: "source", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
-// IndexPut_ calls kernels.IndexPutInPlace, checked by OA001 OA002 OA006 OA009 OA010 OA013.
+// IndexPut_ calls kernels.IndexPutInPlace, checked by OA001 OA002 OA006 OA009 OA010 OA013 OA015.
 //
 //	index_put_(Tensor(a!) self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor(a!)
 func IndexPut_(self *c10.Tensor, indices []*c10.Tensor, values *c10.Tensor, accumulate bool) (*c10.Tensor, error) {
@@ -1928,7 +1928,7 @@ var opItem = asserts.Op{Name: "aten::item", Schema: "item(Tensor self) -> Scalar
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Tags: []string{"data_dependent_output"},
 }
 
-// Lerp_Scalar calls kernels.LerpScalarInPlace, checked by OA001 OA002 OA006 OA009 OA010 OA013.
+// Lerp_Scalar calls kernels.LerpScalarInPlace, checked by OA001 OA002 OA006 OA009 OA010 OA013 OA015.
 //
 //	lerp_.Scalar(Tensor(a!) self, Tensor end, Scalar weight) -> Tensor(a!)
 func Lerp_Scalar(self, end *c10.Tensor, weight float64) *c10.Tensor {
@@ -2009,7 +2009,7 @@ var opLinear = asserts.Op{Name: "aten::linear", Schema: "linear(Tensor input, Te
 	Args: []asserts.Subject{{Name: "input", Type: "Tensor"}, {Index: 1, Name: "weight", Type: "Tensor"}, {Index: 2, Name: "bias", Type: "Tensor?", Suffix: "?"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}}, Composite: true,
 }
 
-// MaskedFill_Scalar calls kernels.MaskedFillScalarInPlace, checked by OA001 OA002 OA006 OA009 OA010 OA013.
+// MaskedFill_Scalar calls kernels.MaskedFillScalarInPlace, checked by OA001 OA002 OA006 OA009 OA010 OA013 OA015.
 //
 //	masked_fill_.Scalar(Tensor(a!) self, Tensor mask, Scalar value) -> Tensor(a!)
 func MaskedFill_Scalar(self, mask *c10.Tensor, value float64) *c10.Tensor {
@@ -2110,7 +2110,7 @@ var opMaxDim = asserts.Op{Name: "aten::max.dim", Schema: "max.dim(Tensor self, i
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "values", Type: "Tensor"}, {Index: 1, Name: "indices", Type: "Tensor"}},
 }
 
-// MaxDimMax calls kernels.MaxDimMax, checked by OA001 OA002 OA006 OA009 OA010.
+// MaxDimMax calls kernels.MaxDimMax, checked by OA001 OA002 OA006 OA009 OA010 OA015.
 //
 //	max.dim_max(Tensor self, int dim, bool keepdim=False, *, Tensor(a!) max, Tensor(b!) max_values) -> (Tensor(a!) values, Tensor(b!) indices)
 func MaxDimMax(self *c10.Tensor, dim int64, keepdim bool, max, maxValues *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
@@ -2213,7 +2213,7 @@ var opMulTensor = asserts.Op{Name: "aten::mul.Tensor", Schema: "mul.Tensor(Tenso
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "other", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// MulOut calls kernels.MulOut, checked by OA001 OA002 OA006 OA009 OA010.
+// MulOut calls kernels.MulOut, checked by OA001 OA002 OA006 OA009 OA010 OA015.
 //
 //	mul.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 func MulOut(self, other, out *c10.Tensor) *c10.Tensor {
@@ -2240,7 +2240,7 @@ var opMulOut = asserts.Op{Name: "aten::mul.out", Schema: "mul.out(Tensor self, T
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "other", Type: "Tensor"}, {Index: 2, Name: "out", Type: "Tensor(a!)", Before: []string{"a"}, Write: true, Out: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
-// Mul_Tensor calls kernels.MulTensorInPlace, checked by OA001 OA002 OA006 OA009 OA010 OA013.
+// Mul_Tensor calls kernels.MulTensorInPlace, checked by OA001 OA002 OA006 OA009 OA010 OA013 OA015.
 //
 //	mul_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
 func Mul_Tensor(self, other *c10.Tensor) *c10.Tensor {
@@ -2412,7 +2412,7 @@ var opNonzero = asserts.Op{Name: "aten::nonzero", Schema: "nonzero(Tensor self) 
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}}, Tags: []string{"dynamic_output_shape"},
 }
 
-// Normal_ calls kernels.NormalInPlace, checked by OA001 OA002 OA006 OA010 OA013.
+// Normal_ calls kernels.NormalInPlace, checked by OA001 OA002 OA006 OA010 OA013 OA015.
 //
 //	normal_(Tensor(a!) self, float mean=0, float std=1, *, Generator? generator=None) -> Tensor(a!)
 func Normal_(self *c10.Tensor, mean, std float64, generator *c10.Generator) *c10.Tensor {
@@ -2544,7 +2544,7 @@ var opRelu = asserts.Op{Name: "aten::relu", Schema: "relu(Tensor self) -> Tensor
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// Relu_ calls kernels.ReluInPlace, checked by OA001 OA002 OA006 OA010 OA013.
+// Relu_ calls kernels.ReluInPlace, checked by OA001 OA002 OA006 OA010 OA013 OA015.
 //
 //	relu_(Tensor(a!) self) -> Tensor(a!)
 func Relu_(self *c10.Tensor) *c10.Tensor {
@@ -2590,7 +2590,7 @@ var opReshape = asserts.Op{Name: "aten::reshape", Schema: "reshape(Tensor(a) sel
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}}, Composite: true,
 }
 
-// Resize_ calls kernels.ResizeInPlace, checked by OA001 OA002 OA006 OA010.
+// Resize_ calls kernels.ResizeInPlace, checked by OA001 OA002 OA006 OA010 OA015.
 //
 //	resize_(Tensor(a!) self, SymInt[] size, *, MemoryFormat? memory_format=None) -> Tensor(a!)
 func Resize_(self *c10.Tensor, size []int64, memoryFormat *c10.MemoryFormat) *c10.Tensor {
@@ -2613,7 +2613,7 @@ var opResize_ = asserts.Op{Name: "aten::resize_", Schema: "resize_(Tensor(a!) se
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Tags: []string{"inplace_view"},
 }
 
-// ResizeAs_ calls kernels.ResizeAsInPlace, checked by OA001 OA002 OA006 OA009 OA010.
+// ResizeAs_ calls kernels.ResizeAsInPlace, checked by OA001 OA002 OA006 OA009 OA010 OA015.
 //
 //	resize_as_(Tensor(a!) self, Tensor the_template, *, MemoryFormat? memory_format=None) -> Tensor(a!)
 func ResizeAs_(self, theTemplate *c10.Tensor, memoryFormat *c10.MemoryFormat) *c10.Tensor {
@@ -2638,7 +2638,7 @@ var opResizeAs_ = asserts.Op{Name: "aten::resize_as_", Schema: "resize_as_(Tenso
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "the_template", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Tags: []string{"inplace_view"},
 }
 
-// RreluWithNoise calls kernels.RreluWithNoise, checked by OA001 OA002 OA003 OA005 OA007 OA009 OA010 OA013.
+// RreluWithNoise calls kernels.RreluWithNoise, checked by OA001 OA002 OA003 OA005 OA007 OA009 OA010 OA013 OA015.
 //
 //	rrelu_with_noise(Tensor self, Tensor(b!) noise, Scalar lower=0.125, Scalar upper=0.3333333333333333, bool training=False, Generator? generator=None) -> Tensor
 func RreluWithNoise(self, noise *c10.Tensor, lower, upper float64, training bool, generator *c10.Generator) *c10.Tensor {
@@ -2707,7 +2707,7 @@ var opSelectInt = asserts.Op{Name: "aten::select.int", Schema: "select.int(Tenso
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
-// Set_ calls kernels.SetInPlace, checked by OA001 OA006 OA010.
+// Set_ calls kernels.SetInPlace, checked by OA001 OA006 OA010 OA015.
 //
 //	set_(Tensor(a!) self) -> Tensor(a!)
 func Set_(self *c10.Tensor) *c10.Tensor {
@@ -2732,7 +2732,7 @@ var opSet_ = asserts.Op{Name: "aten::set_", Schema: "set_(Tensor(a!) self) -> Te
 	Waived: []asserts.Code{2},
 }
 
-// Set_SourceTensor calls kernels.SetSourceTensorInPlace, checked by OA001 OA006 OA009 OA010.
+// Set_SourceTensor calls kernels.SetSourceTensorInPlace, checked by OA001 OA006 OA009 OA010 OA015.
 //
 //	set_.source_Tensor(Tensor(a!) self, Tensor source) -> Tensor(a!)
 func Set_SourceTensor(self, source *c10.Tensor) *c10.Tensor {
@@ -2851,7 +2851,7 @@ var opSort = asserts.Op{Name: "aten::sort", Schema: "sort(Tensor self, int dim=-
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "values", Type: "Tensor"}, {Index: 1, Name: "indices", Type: "Tensor"}},
 }
 
-// SortValues calls kernels.SortValues, checked by OA001 OA002 OA006 OA009 OA010.
+// SortValues calls kernels.SortValues, checked by OA001 OA002 OA006 OA009 OA010 OA015.
 //
 //	sort.values(Tensor self, int dim=-1, bool descending=False, *, Tensor(a!) values, Tensor(b!) indices) -> (Tensor(a!) values, Tensor(b!) indices)
 func SortValues(self *c10.Tensor, dim int64, descending bool, values, indices *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
@@ -2930,7 +2930,7 @@ var opSplitTensor = asserts.Op{Name: "aten::split.Tensor", Schema: "split.Tensor
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a -> *)", Before: []string{"a"}, After: []string{"*"}}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)[]", Suffix: "[]", Before: []string{"a"}, List: true}},
 }
 
-// SplitCopyTensorOut calls kernels.SplitCopyTensorOut, checked by OA001 OA002 OA009 OA010.
+// SplitCopyTensorOut calls kernels.SplitCopyTensorOut, checked by OA001 OA002 OA009 OA010 OA015.
 //
 //	split_copy.Tensor_out(Tensor self, SymInt split_size, int dim=0, *, Tensor(a!)[] out) -> ()
 func SplitCopyTensorOut(self *c10.Tensor, splitSize, dim int64, out []*c10.Tensor) {
@@ -3032,7 +3032,7 @@ var opSqueezeDim = asserts.Op{Name: "aten::squeeze.dim", Schema: "squeeze.dim(Te
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
-// Squeeze_ calls kernels.SqueezeInPlace, checked by OA001 OA002 OA006 OA010.
+// Squeeze_ calls kernels.SqueezeInPlace, checked by OA001 OA002 OA006 OA010 OA015.
 //
 //	squeeze_(Tensor(a!) self) -> Tensor(a!)
 func Squeeze_(self *c10.Tensor) *c10.Tensor {
@@ -3055,7 +3055,7 @@ var opSqueeze_ = asserts.Op{Name: "aten::squeeze_", Schema: "squeeze_(Tensor(a!)
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Tags: []string{"inplace_view"},
 }
 
-// Squeeze_Dim calls kernels.SqueezeDimInPlace, checked by OA001 OA002 OA006 OA010.
+// Squeeze_Dim calls kernels.SqueezeDimInPlace, checked by OA001 OA002 OA006 OA010 OA015.
 //
 //	squeeze_.dim(Tensor(a!) self, int dim) -> Tensor(a!)
 func Squeeze_Dim(self *c10.Tensor, dim int64) *c10.Tensor {
@@ -3157,7 +3157,7 @@ var opSum = asserts.Op{Name: "aten::sum", Schema: "sum(Tensor self, *, ScalarTyp
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// SumIntListOut calls kernels.SumIntListOut, checked by OA001 OA002 OA006 OA009 OA010.
+// SumIntListOut calls kernels.SumIntListOut, checked by OA001 OA002 OA006 OA009 OA010 OA015.
 //
 //	sum.IntList_out(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None, Tensor(a!) out) -> Tensor(a!)
 func SumIntListOut(self *c10.Tensor, dim []int64, keepdim bool, dtype *c10.DType, out *c10.Tensor) *c10.Tensor {
@@ -3228,7 +3228,7 @@ var opT = asserts.Op{Name: "aten::t", Schema: "t(Tensor(a) self) -> Tensor(a)",
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
-// T_ calls kernels.TInPlace, checked by OA001 OA002 OA006 OA010.
+// T_ calls kernels.TInPlace, checked by OA001 OA002 OA006 OA010 OA015.
 //
 //	t_(Tensor(a!) self) -> Tensor(a!)
 func T_(self *c10.Tensor) *c10.Tensor {
@@ -3347,7 +3347,7 @@ var opTransposeInt = asserts.Op{Name: "aten::transpose.int", Schema: "transpose.
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
-// Transpose_ calls kernels.TransposeInPlace, checked by OA001 OA002 OA006 OA010.
+// Transpose_ calls kernels.TransposeInPlace, checked by OA001 OA002 OA006 OA010 OA015.
 //
 //	transpose_(Tensor(a!) self, int dim0, int dim1) -> Tensor(a!)
 func Transpose_(self *c10.Tensor, dim0, dim1 int64) *c10.Tensor {
@@ -3422,7 +3422,7 @@ var opUnbindCopyInt = asserts.Op{Name: "aten::unbind_copy.int", Schema: "unbind_
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor[]", Suffix: "[]", List: true}}, Tags: []string{"view_copy"},
 }
 
-// UnbindCopyIntOut calls kernels.UnbindCopyIntOut, checked by OA001 OA002 OA009 OA010.
+// UnbindCopyIntOut calls kernels.UnbindCopyIntOut, checked by OA001 OA002 OA009 OA010 OA015.
 //
 //	unbind_copy.int_out(Tensor self, int dim=0, *, Tensor(a!)[] out) -> ()
 func UnbindCopyIntOut(self *c10.Tensor, dim int64, out []*c10.Tensor) {
@@ -3475,7 +3475,7 @@ var opUnfold = asserts.Op{Name: "aten::unfold", Schema: "unfold(Tensor(a) self, 
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
-// Uniform_ calls kernels.UniformInPlace, checked by OA001 OA002 OA006 OA010 OA013.
+// Uniform_ calls kernels.UniformInPlace, checked by OA001 OA002 OA006 OA010 OA013 OA015.
 //
 //	uniform_(Tensor(a!) self, float from=0, float to=1, *, Generator? generator=None) -> Tensor(a!)
 func Uniform_(self *c10.Tensor, from, to float64, generator *c10.Generator) *c10.Tensor {
@@ -3521,7 +3521,7 @@ var opUnsqueeze = asserts.Op{Name: "aten::unsqueeze", Schema: "unsqueeze(Tensor(
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
-// Unsqueeze_ calls kernels.UnsqueezeInPlace, checked by OA001 OA002 OA006 OA010.
+// Unsqueeze_ calls kernels.UnsqueezeInPlace, checked by OA001 OA002 OA006 OA010 OA015.
 //
 //	unsqueeze_(Tensor(a!) self, int dim) -> Tensor(a!)
 func Unsqueeze_(self *c10.Tensor, dim int64) *c10.Tensor {
@@ -3687,7 +3687,7 @@ var opWhereSelf = asserts.Op{Name: "aten::where.self", Schema: "where.self(Tenso
 	Args: []asserts.Subject{{Name: "condition", Type: "Tensor"}, {Index: 1, Name: "self", Type: "Tensor"}, {Index: 2, Name: "other", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// Zero_ calls kernels.ZeroInPlace, checked by OA001 OA002 OA006 OA010 OA013.
+// Zero_ calls kernels.ZeroInPlace, checked by OA001 OA002 OA006 OA010 OA013 OA015.
 //
 //	zero_(Tensor(a!) self) -> Tensor(a!)
 func Zero_(self *c10.Tensor) *c10.Tensor {

@@ -118,7 +118,7 @@ func golden(t *testing.T, name, got string) {
 func TestCompositePromisesNothingOfItsReturns(t *testing.T) {
 	op := parse(t, "contiguous(Tensor(a) self) -> Tensor(a)")
 	op.CompositeImplicit = true
-	want := []string{"OA001 self", "OA002 self", "OA009 self"}
+	want := []string{"OA001 self", "OA002 self", "OA009 self", "OA016 self"}
 	if diff := cmp.Diff(want, lines(planner(t, "full").Plan(op))); diff != "" {
 		t.Error(diff)
 	}

@@ -68,7 +68,7 @@ func TestSuiteFindsPlantedFaults(t *testing.T) {
 		t.Fatal(err)
 	}
 	run := suite.Run{
-		Operators: operators, To: 20, Workers: 2, Timeout: 5 * time.Second,
+		Operators: operators, To: 60, Workers: 2, Timeout: 5 * time.Second,
 		Worker: func() *exec.Cmd {
 			cmd := exec.Command(os.Args[0])
 			cmd.Env = append(os.Environ(), "FAULTS="+here+"/../faults/faults.yaml")
@@ -97,6 +97,7 @@ func TestSuiteFindsPlantedFaults(t *testing.T) {
 
 // hasNoCase are the faults that show in arguments which no case has.
 var hasNoCase = map[string]bool{
-	"fault::negates_zero": true, // 0.0, which becomes -0.0
-	"fault::changes_nan":  true, // a NaN
+	"fault::negates_zero":  true, // 0.0, which becomes -0.0
+	"fault::changes_nan":   true, // a NaN
+	"fault::oversteps.out": true, // a view as out, which later cases have
 }

@@ -112,6 +112,8 @@ func AllSilent() []Silent {
 		{"fault::writes_through", two, "an argument that may be written was not"},
 		{"fault::forgets_version.optional", func() []any { return []any{four(), (*c10.Tensor)(nil)} }, "an optional argument is not given"},
 		{"fault::forgets_version.optional_list", func() []any { return []any{four(), []*c10.Tensor{nil, nil}} }, "no element of a list is given"},
+		{"fault::adds_", func() []any { return []any{half(), vector(1, 2)} }, "a view is written, and nothing of its storage beside it"},
+		{"fault::caches_copy", one, "what is kept is a copy of the argument"},
 		{"fault::returns_empty", one, "there is work to do"},
 		{"fault::returns_unchanged", func() []any { return append(one(), int64(2)) }, "there is work to do"},
 		{"fault::copies_on_meta.tuple", one, "on CPU both returns are views"},

@@ -192,6 +192,9 @@ func unseen(op *schema.Op, live *libtorch.Op) []suite.Unseen {
 	}
 	for _, typ := range live.OutOfSight() {
 		unseen = append(unseen, suite.Unseen{Code: asserts.FreshImpl, Reason: "tensors inside a " + typ + " are out of sight"})
+		for i := range tensors {
+			unseen = append(unseen, suite.Unseen{Code: asserts.KeptArgument, On: asserts.ArgRef(i), Reason: "a " + typ + " may hold it, out of sight"})
+		}
 	}
 	return unseen
 }

@@ -10,7 +10,12 @@
 #include <ATen/quantized/QTensorImpl.h>
 #include <ATen/quantized/Quantizer.h>
 #include <c10/core/ScalarTypeToTypeMeta.h>
+#if __has_include(<c10/core/impl/COW.h>)
+#include <c10/core/impl/COW.h>
+#endif
 #include <torch/csrc/api/include/torch/version.h>
+
+#include <sstream>
 // Named tensors were removed in 2.13. The header may still be in /usr/include.
 #if TORCH_VERSION_MAJOR == 1 || (TORCH_VERSION_MAJOR == 2 && TORCH_VERSION_MINOR < 13)
 #define NAMED_TENSORS
@@ -178,6 +183,53 @@ std::string names_of(const TensorImpl* impl) {
   return names;
 }
 
+// layout_of returns the layout, and whether a sparse tensor is coalesced.
+std::string layout_of(const TensorImpl* impl) {
+  std::ostringstream text;
+  try {
+    text << impl->layout();
+  } catch (...) {
+    return "";
+  }
+  if (auto* coo = dynamic_cast<const at::SparseTensorImpl*>(impl)) text << (coo->coalesced() ? " coalesced" : "");
+  return text.str();
+}
+
+// quantizer_of returns what a quantizer that holds no tensors is, "" for none.
+std::string quantizer_of(const TensorImpl* impl) {
+  if (!impl->key_set().has(DispatchKey::Quantized)) return "";
+  std::ostringstream text;
+  auto* quantized = dynamic_cast<const at::QTensorImpl*>(impl);
+  if (quantized == nullptr) return "";
+  auto quantizer = const_cast<at::QTensorImpl*>(quantized)->quantizer();
+  if (!quantizer) return "";
+  text << c10::toString(quantizer->qscheme());
+  if (auto* q = dynamic_cast<at::PerTensorAffineQuantizer*>(quantizer.get())) text << " " << q->scale() << " " << q->zero_point();
+  return text.str();
+}
+
+// grad_of returns the TensorImpl of .grad, null for none.
+const TensorImpl* grad_of(const TensorImpl* impl) {
+  const auto* autograd = const_cast<TensorImpl*>(impl)->autograd_meta();
+  if (autograd == nullptr) return nullptr;
+  const at::Tensor& grad = autograd->grad();
+  return grad.defined() ? grad.unsafeGetTensorImpl() : nullptr;
+}
+
+// copy_on_write reports whether other storages share the bytes until one is
+// written.
+#if __has_include(<c10/core/impl/COW.h>)
+bool copy_on_write(const c10::StorageImpl* storage) {
+  try {
+    return c10::impl::cow::is_cow_data_ptr(storage->data_ptr());
+  } catch (...) {
+    return true;
+  }
+}
+#else
+bool copy_on_write(const c10::StorageImpl*) { return false; }
+#endif
+
 // contents writes what the content level adds.
 void contents(const TensorImpl* impl, const c10::StorageImpl* storage, oa_level level, Reply& out) {
   const void* data = storage && level != OA_METADATA ? bytes_of(storage) : nullptr;
@@ -204,6 +256,10 @@ void contents(const TensorImpl* impl, const c10::StorageImpl* storage, oa_level 
   if (requires_grad(impl)) flags |= OA_GRAD;
   out.word(flags);
   out.text(names_of(impl));
+  out.text(layout_of(impl));
+  out.text(quantizer_of(impl));
+  out.word(reinterpret_cast<int64_t>(grad_of(impl)));
+  out.word(data && !copy_on_write(storage) ? reinterpret_cast<int64_t>(data) : 0);
 }
 
 // is_meta asks nothing that a Python subclass may answer.

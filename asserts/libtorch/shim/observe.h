@@ -15,7 +15,8 @@ namespace opassert {
 //   version | traits << 32 | has contents << 48 | parts << 56
 //   contents, if any: dtype, device type, device index, offset, storage bytes,
 //   digest, dimensions, sizes, strides (none: 0, else 1 and the strides), copy,
-//   oa_metadata, names of dimensions
+//   oa_metadata, names of dimensions, layout, quantizer, .grad, where the bytes
+//   are (0: not known, or shared by copy-on-write)
 //   each part in the same way, but for what it is, an oa_part, in the place of
 //   the number of parts
 //

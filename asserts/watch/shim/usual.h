@@ -33,8 +33,31 @@ struct Seen {
     if (words[n++] != 0) n += dims;
     const int64_t bytes = words[n++];
     n += (bytes + 7) / 8 + 1;
-    const int64_t names = words[n++];
-    return n + (names + 7) / 8;
+    for (int texts = 0; texts < 3; texts++) {
+      const int64_t length = words[n++];
+      n += (length + 7) / 8;
+    }
+    return n + 2;
+  }
+
+  // overlaps reports whether two storages lie over the same bytes.
+  bool overlaps(const Seen& o) const {
+    if (!contents() || !o.contents() || impl() == 0 || o.impl() == 0 || storage() == o.storage()) return false;
+    const int64_t a = words[size() - 1], b = o.words[o.size() - 1];
+    return a != 0 && b != 0 && a < b + o.words[8] && b < a + words[8];
+  }
+
+  // fills reports whether the elements are surely all that the storage holds.
+  bool fills() const {
+    static const int8_t kSizes[] = {1, 1, 2, 4, 8, 2, 4, 8, 4, 8, 16, 1};  // by ScalarType
+    const int64_t dtype = words[4], dims = words[10], *sizes = words + 11, *strides = sizes + dims + 1;
+    if (dtype < 0 || dtype >= int64_t(sizeof kSizes) || words[7] != 0 || sizes[dims] == 0) return false;
+    int64_t count = 1, reach = 1;
+    for (int64_t i = 0; i < dims; i++) {
+      count *= sizes[i];
+      reach += (sizes[i] - 1) * strides[i];
+    }
+    return count == reach && count * kSizes[dtype] == words[8];
   }
 
   bool same_contents(const Seen& o) const {
@@ -56,8 +79,10 @@ enum check : int64_t {
   UNDECLARED_WRITE = 1 << 9,
   VERSION_BUMP = 1 << 10,
   INPLACE_METADATA = 1 << 13,
+  WRITE_BESIDE = 1 << 15,
+  KEPT_ARGUMENT = 1 << 16,  // which is not judged where other threads are
   KNOWN = INPUT_IMPL | INPUT_STORAGE | FRESH_IMPL | VIEW_STORAGE | FRESH_STORAGE | RETURNED_SELF | UNDECLARED_ALIAS | OUTPUT_ALIAS |
-          UNDECLARED_WRITE | VERSION_BUMP | INPLACE_METADATA,
+          UNDECLARED_WRITE | VERSION_BUMP | INPLACE_METADATA | WRITE_BESIDE | KEPT_ARGUMENT,
 };
 
 // A Subject is an argument or a return that holds tensors. The sets are bits by
@@ -151,10 +176,11 @@ class Call {
     const int64_t checks = expected_.args[in.subject].checks;
     const Seen &b = in.before, &a = in.after;
     if (checks & ~KNOWN) return false;
-    if (b.impl() != a.impl() || b.storage() != a.storage()) return !(checks & (INPUT_IMPL | INPUT_STORAGE | UNDECLARED_WRITE | VERSION_BUMP | INPLACE_METADATA));
+    if (b.impl() != a.impl() || b.storage() != a.storage()) return !(checks & (INPUT_IMPL | INPUT_STORAGE | UNDECLARED_WRITE | VERSION_BUMP | INPLACE_METADATA | WRITE_BESIDE));
     if (!b.contents() || !a.contents()) return true;
     if (checks & UNDECLARED_WRITE && b.version() != a.version()) return false;
-    if (checks & (UNDECLARED_WRITE | VERSION_BUMP | INPLACE_METADATA) && !b.same_contents(a)) {
+    if (checks & (UNDECLARED_WRITE | VERSION_BUMP | INPLACE_METADATA | WRITE_BESIDE) && !b.same_contents(a)) {
+      if (checks & WRITE_BESIDE && !(b.fills() && a.fills())) return false;
       // A written argument is expected to change; then its version has to rise
       // and its metadata to stay.
       return !(checks & UNDECLARED_WRITE) && a.version() - b.version() > 0 && same_metadata(b, a);
@@ -179,6 +205,7 @@ class Call {
     if (s.checks & ~KNOWN) return false;
     bool owner = false, owned = false, base = false, based = false, other = false, allowed = false, same = false;
     for (const Input& in : in_) {
+      if (o.overlaps(in.after)) return false;
       const bool impl = o.impl() != 0 && (in.before.impl() == o.impl() || in.after.impl() == o.impl());
       const bool storage = o.impl() != 0 && in.before.impl() != 0 && (in.before.storage() == o.storage() || in.after.storage() == o.storage());
       const bool shares = impl || (storage && o.storage() != 0);
@@ -204,6 +231,7 @@ class Call {
     for (const Output& peer : out_) {
       if (peer.subject == out.subject && peer.element == out.element) break;
       const Subject& p = expected_.returns[peer.subject];
+      if (o.overlaps(peer.seen)) return false;
       const bool apart = has(s.peers, peer.subject) || has(p.peers, out.subject) || (s.checks | p.checks) & FRESH_IMPL;
       if (!apart || peer.seen.impl() == 0) continue;
       if (peer.seen.impl() == o.impl() || (o.storage() != 0 && peer.seen.storage() == o.storage())) return false;

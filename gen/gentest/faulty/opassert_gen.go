@@ -13,7 +13,7 @@ const _ = asserts.Generated2
 
 const enabled = true
 
-// Adds_ calls faults.Adds, checked by OA001 OA002 OA006 OA009 OA010 OA013.
+// Adds_ calls faults.Adds, checked by OA001 OA002 OA006 OA009 OA010 OA013 OA015.
 //
 //	adds_(Tensor(a!) self, Tensor x) -> Tensor(a!)
 func Adds_(self, x *c10.Tensor) *c10.Tensor {
@@ -38,7 +38,7 @@ var opAdds_ = asserts.Op{Name: "fault::adds_", Schema: "adds_(Tensor(a!) self, T
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "x", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
-// Adds_List calls faults.AddsList, checked by OA001 OA002 OA006 OA009 OA010 OA013.
+// Adds_List calls faults.AddsList, checked by OA001 OA002 OA006 OA009 OA010 OA013 OA015.
 //
 //	adds_.list(Tensor(a!) self, Tensor?[] x) -> Tensor(a!)
 func Adds_List(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
@@ -67,6 +67,29 @@ func Adds_List(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
 
 var opAdds_List = asserts.Op{Name: "fault::adds_.list", Schema: "adds_.list(Tensor(a!) self, Tensor?[] x) -> Tensor(a!)",
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "x", Type: "Tensor?[]", Suffix: "?[]", List: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
+}
+
+// CachesCopy calls faults.CachesCopy, checked by OA001 OA002 OA003 OA005 OA007 OA009.
+//
+//	caches_copy(Tensor self) -> Tensor
+func CachesCopy(self *c10.Tensor) *c10.Tensor {
+	if !enabled {
+		return faults.CachesCopy(self)
+	}
+	var obs [3]asserts.Observation
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opCachesCopy)
+	call.Arg(self)
+	result := faults.CachesCopy(self)
+	call.Returned()
+	call.Arg(self)
+	call.Result(result)
+	call.Judge()
+	return result
+}
+
+var opCachesCopy = asserts.Op{Name: "fault::caches_copy", Schema: "caches_copy(Tensor self) -> Tensor",
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
 // ChangesNan calls faults.ChangesNaN, checked by OA001 OA002 OA003 OA005 OA007 OA009.
@@ -167,7 +190,7 @@ var opCopiesOnMetaTuple = asserts.Op{Name: "fault::copies_on_meta.tuple", Schema
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result0", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "result1", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
-// CopiesResultOut calls faults.ReturnsCopyOfOut, checked by OA001 OA002 OA006 OA009 OA010.
+// CopiesResultOut calls faults.ReturnsCopyOfOut, checked by OA001 OA002 OA006 OA009 OA010 OA015.
 //
 //	copies_result.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 func CopiesResultOut(self, out *c10.Tensor) *c10.Tensor {
@@ -192,7 +215,7 @@ var opCopiesResultOut = asserts.Op{Name: "fault::copies_result.out", Schema: "co
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "out", Type: "Tensor(a!)", Before: []string{"a"}, Write: true, Out: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
-// CopiesResultOuts calls faults.ReturnsCopyOfSecondOut, checked by OA001 OA002 OA006 OA009 OA010.
+// CopiesResultOuts calls faults.ReturnsCopyOfSecondOut, checked by OA001 OA002 OA006 OA009 OA010 OA015.
 //
 //	copies_result.outs(Tensor self, *, Tensor(a!) low, Tensor(b!) high) -> (Tensor(a!), Tensor(b!))
 func CopiesResultOuts(self, low, high *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
@@ -293,7 +316,7 @@ var opCopiesViewTuple = asserts.Op{Name: "fault::copies_view.tuple", Schema: "co
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result0", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "result1", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
-// CopiesViewWritingList calls faults.CopiesThirdViewAndWrites, checked by OA001 OA002 OA003 OA004 OA007 OA009 OA010 OA013.
+// CopiesViewWritingList calls faults.CopiesThirdViewAndWrites, checked by OA001 OA002 OA003 OA004 OA007 OA009 OA010 OA013 OA015.
 //
 //	copies_view_writing.list(Tensor(a -> *) self, Tensor(b!) log) -> Tensor(a)[]
 func CopiesViewWritingList(self, log *c10.Tensor) []*c10.Tensor {
@@ -321,7 +344,7 @@ var opCopiesViewWritingList = asserts.Op{Name: "fault::copies_view_writing.list"
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a -> *)", Before: []string{"a"}, After: []string{"*"}}, {Index: 1, Name: "log", Type: "Tensor(b!)", Before: []string{"b"}, Write: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)[]", Suffix: "[]", Before: []string{"a"}, List: true}},
 }
 
-// CopiesViewWritingSingle calls faults.CopiesViewAndWrites, checked by OA001 OA002 OA003 OA004 OA007 OA009 OA010 OA013.
+// CopiesViewWritingSingle calls faults.CopiesViewAndWrites, checked by OA001 OA002 OA003 OA004 OA007 OA009 OA010 OA013 OA015.
 //
 //	copies_view_writing.single(Tensor(a) self, Tensor(b!) log) -> Tensor(a)
 func CopiesViewWritingSingle(self, log *c10.Tensor) *c10.Tensor {
@@ -346,7 +369,7 @@ var opCopiesViewWritingSingle = asserts.Op{Name: "fault::copies_view_writing.sin
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "log", Type: "Tensor(b!)", Before: []string{"b"}, Write: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
-// CopiesViewWritingTuple calls faults.CopiesSecondViewAndWrites, checked by OA001 OA002 OA003 OA004 OA007 OA009 OA010 OA013.
+// CopiesViewWritingTuple calls faults.CopiesSecondViewAndWrites, checked by OA001 OA002 OA003 OA004 OA007 OA009 OA010 OA013 OA015.
 //
 //	copies_view_writing.tuple(Tensor(a) self, Tensor(b!) log) -> (Tensor(a), Tensor(a))
 func CopiesViewWritingTuple(self, log *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
@@ -493,7 +516,7 @@ var opEnlargesOnMetaTuple = asserts.Op{Name: "fault::enlarges_on_meta.tuple", Sc
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result0", Type: "Tensor"}, {Index: 1, Name: "result1", Type: "Tensor"}},
 }
 
-// EnlargesOnMetaWritingList calls faults.EnlargesThirdOnMetaAndWrites, checked by OA001 OA002 OA003 OA005 OA007 OA008 OA010 OA013.
+// EnlargesOnMetaWritingList calls faults.EnlargesThirdOnMetaAndWrites, checked by OA001 OA002 OA003 OA005 OA007 OA008 OA010 OA013 OA015.
 //
 //	enlarges_on_meta_writing.list(Tensor(a!) self) -> Tensor[]
 func EnlargesOnMetaWritingList(self *c10.Tensor) []*c10.Tensor {
@@ -519,7 +542,7 @@ var opEnlargesOnMetaWritingList = asserts.Op{Name: "fault::enlarges_on_meta_writ
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor[]", Suffix: "[]", List: true}},
 }
 
-// EnlargesOnMetaWritingSingle calls faults.EnlargesOnMetaAndWrites, checked by OA001 OA002 OA003 OA005 OA007 OA010 OA013.
+// EnlargesOnMetaWritingSingle calls faults.EnlargesOnMetaAndWrites, checked by OA001 OA002 OA003 OA005 OA007 OA010 OA013 OA015.
 //
 //	enlarges_on_meta_writing.single(Tensor(a!) self) -> Tensor
 func EnlargesOnMetaWritingSingle(self *c10.Tensor) *c10.Tensor {
@@ -542,7 +565,7 @@ var opEnlargesOnMetaWritingSingle = asserts.Op{Name: "fault::enlarges_on_meta_wr
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// EnlargesOnMetaWritingTuple calls faults.EnlargesSecondOnMetaAndWrites, checked by OA001 OA002 OA003 OA005 OA007 OA008 OA010 OA013.
+// EnlargesOnMetaWritingTuple calls faults.EnlargesSecondOnMetaAndWrites, checked by OA001 OA002 OA003 OA005 OA007 OA008 OA010 OA013 OA015.
 //
 //	enlarges_on_meta_writing.tuple(Tensor(a!) self) -> (Tensor, Tensor)
 func EnlargesOnMetaWritingTuple(self *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
@@ -622,7 +645,7 @@ var opFlipsBit = asserts.Op{Name: "fault::flips_bit", Schema: "flips_bit(Tensor 
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// ForgetsVersionOptional calls faults.ForgetsVersionOfOptional, checked by OA001 OA002 OA003 OA005 OA007 OA009 OA010 OA013.
+// ForgetsVersionOptional calls faults.ForgetsVersionOfOptional, checked by OA001 OA002 OA003 OA005 OA007 OA009 OA010 OA013 OA015.
 //
 //	forgets_version.optional(Tensor self, Tensor(a!)? running) -> Tensor
 func ForgetsVersionOptional(self, running *c10.Tensor) *c10.Tensor {
@@ -647,7 +670,7 @@ var opForgetsVersionOptional = asserts.Op{Name: "fault::forgets_version.optional
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "running", Type: "Tensor(a!)?", Suffix: "?", Before: []string{"a"}, Write: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// ForgetsVersionOptionalList calls faults.ForgetsVersionOfOptionalElement, checked by OA001 OA002 OA003 OA005 OA007 OA009 OA010 OA013.
+// ForgetsVersionOptionalList calls faults.ForgetsVersionOfOptionalElement, checked by OA001 OA002 OA003 OA005 OA007 OA009 OA010 OA013 OA015.
 //
 //	forgets_version.optional_list(Tensor self, Tensor(a!)?[] running) -> Tensor
 func ForgetsVersionOptionalList(self *c10.Tensor, running []*c10.Tensor) *c10.Tensor {
@@ -678,7 +701,7 @@ var opForgetsVersionOptionalList = asserts.Op{Name: "fault::forgets_version.opti
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "running", Type: "Tensor(a!)?[]", Suffix: "?[]", Before: []string{"a"}, Write: true, List: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// ForgetsVersion_List calls faults.ForgetsVersionOfElement, checked by OA001 OA002 OA010 OA013.
+// ForgetsVersion_List calls faults.ForgetsVersionOfElement, checked by OA001 OA002 OA010 OA013 OA015.
 //
 //	forgets_version_.list(Tensor(a!)[] self) -> ()
 func ForgetsVersion_List(self []*c10.Tensor) {
@@ -706,7 +729,7 @@ var opForgetsVersion_List = asserts.Op{Name: "fault::forgets_version_.list", Sch
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)[]", Suffix: "[]", Before: []string{"a"}, Write: true, List: true}},
 }
 
-// ForgetsVersion_Tensor calls faults.ForgetsVersion, checked by OA001 OA002 OA006 OA010 OA013.
+// ForgetsVersion_Tensor calls faults.ForgetsVersion, checked by OA001 OA002 OA006 OA010 OA013 OA015.
 //
 //	forgets_version_.tensor(Tensor(a!) self) -> Tensor(a!)
 func ForgetsVersion_Tensor(self *c10.Tensor) *c10.Tensor {
@@ -926,7 +949,7 @@ var opKeepsStorageViewTuple = asserts.Op{Name: "fault::keeps_storage_view.tuple"
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result0", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "result1", Type: "Tensor"}},
 }
 
-// KeepsStorageWritingList calls faults.KeepsThirdStorageAndWrites, checked by OA001 OA002 OA003 OA005 OA007 OA008 OA010 OA013.
+// KeepsStorageWritingList calls faults.KeepsThirdStorageAndWrites, checked by OA001 OA002 OA003 OA005 OA007 OA008 OA010 OA013 OA015.
 //
 //	keeps_storage_writing.list(Tensor(a!) self) -> Tensor[]
 func KeepsStorageWritingList(self *c10.Tensor) []*c10.Tensor {
@@ -952,7 +975,7 @@ var opKeepsStorageWritingList = asserts.Op{Name: "fault::keeps_storage_writing.l
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor[]", Suffix: "[]", List: true}},
 }
 
-// KeepsStorageWritingSingle calls faults.KeepsStorageAndWrites, checked by OA001 OA002 OA003 OA005 OA007 OA010 OA013.
+// KeepsStorageWritingSingle calls faults.KeepsStorageAndWrites, checked by OA001 OA002 OA003 OA005 OA007 OA010 OA013 OA015.
 //
 //	keeps_storage_writing.single(Tensor(a!) self) -> Tensor
 func KeepsStorageWritingSingle(self *c10.Tensor) *c10.Tensor {
@@ -975,7 +998,7 @@ var opKeepsStorageWritingSingle = asserts.Op{Name: "fault::keeps_storage_writing
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// KeepsStorageWritingTuple calls faults.KeepsSecondStorageAndWrites, checked by OA001 OA002 OA003 OA005 OA007 OA008 OA010 OA013.
+// KeepsStorageWritingTuple calls faults.KeepsSecondStorageAndWrites, checked by OA001 OA002 OA003 OA005 OA007 OA008 OA010 OA013 OA015.
 //
 //	keeps_storage_writing.tuple(Tensor(a!) self) -> (Tensor, Tensor)
 func KeepsStorageWritingTuple(self *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
@@ -1072,7 +1095,7 @@ var opKeepsViewTuple = asserts.Op{Name: "fault::keeps_view.tuple", Schema: "keep
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result0", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "result1", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
-// KeepsWritingList calls faults.KeepsThirdAndWrites, checked by OA001 OA002 OA003 OA005 OA007 OA008 OA010 OA013.
+// KeepsWritingList calls faults.KeepsThirdAndWrites, checked by OA001 OA002 OA003 OA005 OA007 OA008 OA010 OA013 OA015.
 //
 //	keeps_writing.list(Tensor(a!) self) -> Tensor[]
 func KeepsWritingList(self *c10.Tensor) []*c10.Tensor {
@@ -1098,7 +1121,7 @@ var opKeepsWritingList = asserts.Op{Name: "fault::keeps_writing.list", Schema: "
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor[]", Suffix: "[]", List: true}},
 }
 
-// KeepsWritingSingle calls faults.KeepsAndWrites, checked by OA001 OA002 OA003 OA005 OA007 OA010 OA013.
+// KeepsWritingSingle calls faults.KeepsAndWrites, checked by OA001 OA002 OA003 OA005 OA007 OA010 OA013 OA015.
 //
 //	keeps_writing.single(Tensor(a!) self) -> Tensor
 func KeepsWritingSingle(self *c10.Tensor) *c10.Tensor {
@@ -1121,7 +1144,7 @@ var opKeepsWritingSingle = asserts.Op{Name: "fault::keeps_writing.single", Schem
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// KeepsWritingTuple calls faults.KeepsSecondAndWrites, checked by OA001 OA002 OA003 OA005 OA007 OA008 OA010 OA013.
+// KeepsWritingTuple calls faults.KeepsSecondAndWrites, checked by OA001 OA002 OA003 OA005 OA007 OA008 OA010 OA013 OA015.
 //
 //	keeps_writing.tuple(Tensor(a!) self) -> (Tensor, Tensor)
 func KeepsWritingTuple(self *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
@@ -1195,7 +1218,139 @@ var opNegatesZero = asserts.Op{Name: "fault::negates_zero", Schema: "negates_zer
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// Panics_ calls faults.PanicsHalfway, checked by OA001 OA002 OA006 OA009 OA010 OA013.
+// OverstepsOptional calls faults.OverstepsOptional, checked by OA001 OA002 OA003 OA005 OA007 OA009 OA010 OA013 OA015.
+//
+//	oversteps.optional(Tensor self, Tensor(a!)? running) -> Tensor
+func OverstepsOptional(self, running *c10.Tensor) *c10.Tensor {
+	if !enabled {
+		return faults.OverstepsOptional(self, running)
+	}
+	var obs [5]asserts.Observation
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opOverstepsOptional)
+	call.Arg(self)
+	call.Arg(running)
+	result := faults.OverstepsOptional(self, running)
+	call.Returned()
+	call.Arg(self)
+	call.Arg(running)
+	call.Result(result)
+	call.Judge()
+	return result
+}
+
+var opOverstepsOptional = asserts.Op{Name: "fault::oversteps.optional", Schema: "oversteps.optional(Tensor self, Tensor(a!)? running) -> Tensor",
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "running", Type: "Tensor(a!)?", Suffix: "?", Before: []string{"a"}, Write: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
+}
+
+// OverstepsOptionalList calls faults.OverstepsOptionalElement, checked by OA001 OA002 OA003 OA005 OA007 OA009 OA010 OA013 OA015.
+//
+//	oversteps.optional_list(Tensor self, Tensor(a!)?[] running) -> Tensor
+func OverstepsOptionalList(self *c10.Tensor, running []*c10.Tensor) *c10.Tensor {
+	if !enabled {
+		return faults.OverstepsOptionalElement(self, running)
+	}
+	var obs [37]asserts.Observation
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opOverstepsOptionalList)
+	call.Arg(self)
+	call.List(len(running))
+	for _, t := range running {
+		call.Arg(t)
+	}
+	result := faults.OverstepsOptionalElement(self, running)
+	call.Returned()
+	call.Arg(self)
+	call.List(len(running))
+	for _, t := range running {
+		call.Arg(t)
+	}
+	call.Result(result)
+	call.Judge()
+	return result
+}
+
+var opOverstepsOptionalList = asserts.Op{Name: "fault::oversteps.optional_list", Schema: "oversteps.optional_list(Tensor self, Tensor(a!)?[] running) -> Tensor",
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "running", Type: "Tensor(a!)?[]", Suffix: "?[]", Before: []string{"a"}, Write: true, List: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
+}
+
+// OverstepsOut calls faults.OverstepsOut, checked by OA001 OA002 OA006 OA009 OA010 OA015.
+//
+//	oversteps.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
+func OverstepsOut(self, out *c10.Tensor) *c10.Tensor {
+	if !enabled {
+		return faults.OverstepsOut(self, out)
+	}
+	var obs [5]asserts.Observation
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opOverstepsOut)
+	call.Arg(self)
+	call.Arg(out)
+	result := faults.OverstepsOut(self, out)
+	call.Returned()
+	call.Arg(self)
+	call.Arg(out)
+	call.Result(result)
+	call.Judge()
+	return result
+}
+
+var opOverstepsOut = asserts.Op{Name: "fault::oversteps.out", Schema: "oversteps.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "out", Type: "Tensor(a!)", Before: []string{"a"}, Write: true, Out: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
+}
+
+// Oversteps_List calls faults.OverstepsElement, checked by OA001 OA002 OA010 OA013 OA015.
+//
+//	oversteps_.list(Tensor(a!)[] self) -> ()
+func Oversteps_List(self []*c10.Tensor) {
+	if !enabled {
+		faults.OverstepsElement(self)
+		return
+	}
+	var obs [34]asserts.Observation
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opOversteps_List)
+	call.List(len(self))
+	for _, t := range self {
+		call.Arg(t)
+	}
+	faults.OverstepsElement(self)
+	call.Returned()
+	call.List(len(self))
+	for _, t := range self {
+		call.Arg(t)
+	}
+	call.Judge()
+}
+
+var opOversteps_List = asserts.Op{Name: "fault::oversteps_.list", Schema: "oversteps_.list(Tensor(a!)[] self) -> ()",
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)[]", Suffix: "[]", Before: []string{"a"}, Write: true, List: true}},
+}
+
+// Oversteps_Tensor calls faults.Oversteps, checked by OA001 OA002 OA006 OA010 OA013 OA015.
+//
+//	oversteps_.tensor(Tensor(a!) self) -> Tensor(a!)
+func Oversteps_Tensor(self *c10.Tensor) *c10.Tensor {
+	if !enabled {
+		return faults.Oversteps(self)
+	}
+	var obs [3]asserts.Observation
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opOversteps_Tensor)
+	call.Arg(self)
+	result := faults.Oversteps(self)
+	call.Returned()
+	call.Arg(self)
+	call.Result(result)
+	call.Judge()
+	return result
+}
+
+var opOversteps_Tensor = asserts.Op{Name: "fault::oversteps_.tensor", Schema: "oversteps_.tensor(Tensor(a!) self) -> Tensor(a!)",
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
+}
+
+// Panics_ calls faults.PanicsHalfway, checked by OA001 OA002 OA006 OA009 OA010 OA013 OA015.
 //
 //	panics_(Tensor(a!) self, Tensor x) -> Tensor(a!)
 func Panics_(self, x *c10.Tensor) *c10.Tensor {
@@ -1307,7 +1462,7 @@ var opRebindsOptionalList = asserts.Op{Name: "fault::rebinds.optional_list", Sch
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor?[]", Suffix: "?[]", List: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// RebindsOut calls faults.RebindsOut, checked by OA001 OA002 OA006 OA009 OA010.
+// RebindsOut calls faults.RebindsOut, checked by OA001 OA002 OA006 OA009 OA010 OA015.
 //
 //	rebinds.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 func RebindsOut(self, out *c10.Tensor) *c10.Tensor {
@@ -1357,7 +1512,7 @@ var opRebindsTensor = asserts.Op{Name: "fault::rebinds.tensor", Schema: "rebinds
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// Rebinds_List calls faults.RebindsElementInPlace, checked by OA001 OA002 OA006 OA009 OA010 OA013.
+// Rebinds_List calls faults.RebindsElementInPlace, checked by OA001 OA002 OA006 OA009 OA010 OA013 OA015.
 //
 //	rebinds_.list(Tensor(a!) self, Tensor[] x) -> Tensor(a!)
 func Rebinds_List(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
@@ -1388,7 +1543,7 @@ var opRebinds_List = asserts.Op{Name: "fault::rebinds_.list", Schema: "rebinds_.
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "x", Type: "Tensor[]", Suffix: "[]", List: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
-// Rebinds_Optional calls faults.RebindsInPlace, checked by OA001 OA002 OA006 OA009 OA010 OA013.
+// Rebinds_Optional calls faults.RebindsInPlace, checked by OA001 OA002 OA006 OA009 OA010 OA013 OA015.
 //
 //	rebinds_.optional(Tensor(a!) self, Tensor? x) -> Tensor(a!)
 func Rebinds_Optional(self, x *c10.Tensor) *c10.Tensor {
@@ -1413,7 +1568,7 @@ var opRebinds_Optional = asserts.Op{Name: "fault::rebinds_.optional", Schema: "r
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "x", Type: "Tensor?", Suffix: "?"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
-// Rebinds_OptionalList calls faults.RebindsElementInPlace, checked by OA001 OA002 OA006 OA009 OA010 OA013.
+// Rebinds_OptionalList calls faults.RebindsElementInPlace, checked by OA001 OA002 OA006 OA009 OA010 OA013 OA015.
 //
 //	rebinds_.optional_list(Tensor(a!) self, Tensor?[] x) -> Tensor(a!)
 func Rebinds_OptionalList(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
@@ -1444,7 +1599,7 @@ var opRebinds_OptionalList = asserts.Op{Name: "fault::rebinds_.optional_list", S
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "x", Type: "Tensor?[]", Suffix: "?[]", List: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
-// Rebinds_Tensor calls faults.RebindsInPlace, checked by OA001 OA002 OA006 OA009 OA010 OA013.
+// Rebinds_Tensor calls faults.RebindsInPlace, checked by OA001 OA002 OA006 OA009 OA010 OA013 OA015.
 //
 //	rebinds_.tensor(Tensor(a!) self, Tensor x) -> Tensor(a!)
 func Rebinds_Tensor(self, x *c10.Tensor) *c10.Tensor {
@@ -1662,7 +1817,7 @@ var opReplacesElement = asserts.Op{Name: "fault::replaces_element", Schema: "rep
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor?[]", Suffix: "?[]", List: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// ReshapesOptional calls faults.ReshapesOptional, checked by OA001 OA002 OA003 OA005 OA007 OA009 OA010 OA013.
+// ReshapesOptional calls faults.ReshapesOptional, checked by OA001 OA002 OA003 OA005 OA007 OA009 OA010 OA013 OA015.
 //
 //	reshapes.optional(Tensor self, Tensor(a!)? running) -> Tensor
 func ReshapesOptional(self, running *c10.Tensor) *c10.Tensor {
@@ -1687,7 +1842,7 @@ var opReshapesOptional = asserts.Op{Name: "fault::reshapes.optional", Schema: "r
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "running", Type: "Tensor(a!)?", Suffix: "?", Before: []string{"a"}, Write: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// ReshapesOptionalList calls faults.ReshapesOptionalElement, checked by OA001 OA002 OA003 OA005 OA007 OA009 OA010 OA013.
+// ReshapesOptionalList calls faults.ReshapesOptionalElement, checked by OA001 OA002 OA003 OA005 OA007 OA009 OA010 OA013 OA015.
 //
 //	reshapes.optional_list(Tensor self, Tensor(a!)?[] running) -> Tensor
 func ReshapesOptionalList(self *c10.Tensor, running []*c10.Tensor) *c10.Tensor {
@@ -1718,7 +1873,7 @@ var opReshapesOptionalList = asserts.Op{Name: "fault::reshapes.optional_list", S
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "running", Type: "Tensor(a!)?[]", Suffix: "?[]", Before: []string{"a"}, Write: true, List: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// Reshapes_List calls faults.ReshapesElement, checked by OA001 OA002 OA010 OA013.
+// Reshapes_List calls faults.ReshapesElement, checked by OA001 OA002 OA010 OA013 OA015.
 //
 //	reshapes_.list(Tensor(a!)[] self) -> ()
 func Reshapes_List(self []*c10.Tensor) {
@@ -1746,7 +1901,7 @@ var opReshapes_List = asserts.Op{Name: "fault::reshapes_.list", Schema: "reshape
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)[]", Suffix: "[]", Before: []string{"a"}, Write: true, List: true}},
 }
 
-// Reshapes_Tensor calls faults.Reshapes, checked by OA001 OA002 OA006 OA010 OA013.
+// Reshapes_Tensor calls faults.Reshapes, checked by OA001 OA002 OA006 OA010 OA013 OA015.
 //
 //	reshapes_.tensor(Tensor(a!) self) -> Tensor(a!)
 func Reshapes_Tensor(self *c10.Tensor) *c10.Tensor {
@@ -1767,6 +1922,367 @@ func Reshapes_Tensor(self *c10.Tensor) *c10.Tensor {
 
 var opReshapes_Tensor = asserts.Op{Name: "fault::reshapes_.tensor", Schema: "reshapes_.tensor(Tensor(a!) self) -> Tensor(a!)",
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
+}
+
+// RetainsList calls faults.RetainsElement, checked by OA001 OA002 OA003 OA005 OA007 OA009.
+//
+//	retains.list(Tensor self, Tensor[] x) -> Tensor
+func RetainsList(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
+	if !enabled {
+		return faults.RetainsElement(self, x)
+	}
+	var obs [37]asserts.Observation
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opRetainsList)
+	call.Arg(self)
+	call.List(len(x))
+	for _, t := range x {
+		call.Arg(t)
+	}
+	result := faults.RetainsElement(self, x)
+	call.Returned()
+	call.Arg(self)
+	call.List(len(x))
+	for _, t := range x {
+		call.Arg(t)
+	}
+	call.Result(result)
+	call.Judge()
+	return result
+}
+
+var opRetainsList = asserts.Op{Name: "fault::retains.list", Schema: "retains.list(Tensor self, Tensor[] x) -> Tensor",
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor[]", Suffix: "[]", List: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
+}
+
+// RetainsOptional calls faults.Retains, checked by OA001 OA002 OA003 OA005 OA007 OA009.
+//
+//	retains.optional(Tensor self, Tensor? x) -> Tensor
+func RetainsOptional(self, x *c10.Tensor) *c10.Tensor {
+	if !enabled {
+		return faults.Retains(self, x)
+	}
+	var obs [5]asserts.Observation
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opRetainsOptional)
+	call.Arg(self)
+	call.Arg(x)
+	result := faults.Retains(self, x)
+	call.Returned()
+	call.Arg(self)
+	call.Arg(x)
+	call.Result(result)
+	call.Judge()
+	return result
+}
+
+var opRetainsOptional = asserts.Op{Name: "fault::retains.optional", Schema: "retains.optional(Tensor self, Tensor? x) -> Tensor",
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor?", Suffix: "?"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
+}
+
+// RetainsOptionalList calls faults.RetainsElement, checked by OA001 OA002 OA003 OA005 OA007 OA009.
+//
+//	retains.optional_list(Tensor self, Tensor?[] x) -> Tensor
+func RetainsOptionalList(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
+	if !enabled {
+		return faults.RetainsElement(self, x)
+	}
+	var obs [37]asserts.Observation
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opRetainsOptionalList)
+	call.Arg(self)
+	call.List(len(x))
+	for _, t := range x {
+		call.Arg(t)
+	}
+	result := faults.RetainsElement(self, x)
+	call.Returned()
+	call.Arg(self)
+	call.List(len(x))
+	for _, t := range x {
+		call.Arg(t)
+	}
+	call.Result(result)
+	call.Judge()
+	return result
+}
+
+var opRetainsOptionalList = asserts.Op{Name: "fault::retains.optional_list", Schema: "retains.optional_list(Tensor self, Tensor?[] x) -> Tensor",
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor?[]", Suffix: "?[]", List: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
+}
+
+// RetainsOut calls faults.RetainsOut, checked by OA001 OA002 OA006 OA009 OA010 OA015.
+//
+//	retains.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
+func RetainsOut(self, out *c10.Tensor) *c10.Tensor {
+	if !enabled {
+		return faults.RetainsOut(self, out)
+	}
+	var obs [5]asserts.Observation
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opRetainsOut)
+	call.Arg(self)
+	call.Arg(out)
+	result := faults.RetainsOut(self, out)
+	call.Returned()
+	call.Arg(self)
+	call.Arg(out)
+	call.Result(result)
+	call.Judge()
+	return result
+}
+
+var opRetainsOut = asserts.Op{Name: "fault::retains.out", Schema: "retains.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "out", Type: "Tensor(a!)", Before: []string{"a"}, Write: true, Out: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
+}
+
+// RetainsTensor calls faults.Retains, checked by OA001 OA002 OA003 OA005 OA007 OA009.
+//
+//	retains.tensor(Tensor self, Tensor x) -> Tensor
+func RetainsTensor(self, x *c10.Tensor) *c10.Tensor {
+	if !enabled {
+		return faults.Retains(self, x)
+	}
+	var obs [5]asserts.Observation
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opRetainsTensor)
+	call.Arg(self)
+	call.Arg(x)
+	result := faults.Retains(self, x)
+	call.Returned()
+	call.Arg(self)
+	call.Arg(x)
+	call.Result(result)
+	call.Judge()
+	return result
+}
+
+var opRetainsTensor = asserts.Op{Name: "fault::retains.tensor", Schema: "retains.tensor(Tensor self, Tensor x) -> Tensor",
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
+}
+
+// Retains_List calls faults.RetainsElementInPlace, checked by OA001 OA002 OA006 OA009 OA010 OA013 OA015.
+//
+//	retains_.list(Tensor(a!) self, Tensor[] x) -> Tensor(a!)
+func Retains_List(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
+	if !enabled {
+		return faults.RetainsElementInPlace(self, x)
+	}
+	var obs [37]asserts.Observation
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opRetains_List)
+	call.Arg(self)
+	call.List(len(x))
+	for _, t := range x {
+		call.Arg(t)
+	}
+	result := faults.RetainsElementInPlace(self, x)
+	call.Returned()
+	call.Arg(self)
+	call.List(len(x))
+	for _, t := range x {
+		call.Arg(t)
+	}
+	call.Result(result)
+	call.Judge()
+	return result
+}
+
+var opRetains_List = asserts.Op{Name: "fault::retains_.list", Schema: "retains_.list(Tensor(a!) self, Tensor[] x) -> Tensor(a!)",
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "x", Type: "Tensor[]", Suffix: "[]", List: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
+}
+
+// Retains_Optional calls faults.RetainsInPlace, checked by OA001 OA002 OA006 OA009 OA010 OA013 OA015.
+//
+//	retains_.optional(Tensor(a!) self, Tensor? x) -> Tensor(a!)
+func Retains_Optional(self, x *c10.Tensor) *c10.Tensor {
+	if !enabled {
+		return faults.RetainsInPlace(self, x)
+	}
+	var obs [5]asserts.Observation
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opRetains_Optional)
+	call.Arg(self)
+	call.Arg(x)
+	result := faults.RetainsInPlace(self, x)
+	call.Returned()
+	call.Arg(self)
+	call.Arg(x)
+	call.Result(result)
+	call.Judge()
+	return result
+}
+
+var opRetains_Optional = asserts.Op{Name: "fault::retains_.optional", Schema: "retains_.optional(Tensor(a!) self, Tensor? x) -> Tensor(a!)",
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "x", Type: "Tensor?", Suffix: "?"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
+}
+
+// Retains_OptionalList calls faults.RetainsElementInPlace, checked by OA001 OA002 OA006 OA009 OA010 OA013 OA015.
+//
+//	retains_.optional_list(Tensor(a!) self, Tensor?[] x) -> Tensor(a!)
+func Retains_OptionalList(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
+	if !enabled {
+		return faults.RetainsElementInPlace(self, x)
+	}
+	var obs [37]asserts.Observation
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opRetains_OptionalList)
+	call.Arg(self)
+	call.List(len(x))
+	for _, t := range x {
+		call.Arg(t)
+	}
+	result := faults.RetainsElementInPlace(self, x)
+	call.Returned()
+	call.Arg(self)
+	call.List(len(x))
+	for _, t := range x {
+		call.Arg(t)
+	}
+	call.Result(result)
+	call.Judge()
+	return result
+}
+
+var opRetains_OptionalList = asserts.Op{Name: "fault::retains_.optional_list", Schema: "retains_.optional_list(Tensor(a!) self, Tensor?[] x) -> Tensor(a!)",
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "x", Type: "Tensor?[]", Suffix: "?[]", List: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
+}
+
+// Retains_Tensor calls faults.RetainsInPlace, checked by OA001 OA002 OA006 OA009 OA010 OA013 OA015.
+//
+//	retains_.tensor(Tensor(a!) self, Tensor x) -> Tensor(a!)
+func Retains_Tensor(self, x *c10.Tensor) *c10.Tensor {
+	if !enabled {
+		return faults.RetainsInPlace(self, x)
+	}
+	var obs [5]asserts.Observation
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opRetains_Tensor)
+	call.Arg(self)
+	call.Arg(x)
+	result := faults.RetainsInPlace(self, x)
+	call.Returned()
+	call.Arg(self)
+	call.Arg(x)
+	call.Result(result)
+	call.Judge()
+	return result
+}
+
+var opRetains_Tensor = asserts.Op{Name: "fault::retains_.tensor", Schema: "retains_.tensor(Tensor(a!) self, Tensor x) -> Tensor(a!)",
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "x", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
+}
+
+// RetainsViewList calls faults.RetainsElementInView, checked by OA001 OA002 OA003 OA004 OA007 OA009.
+//
+//	retains_view.list(Tensor(a) self, Tensor[] x) -> Tensor(a)
+func RetainsViewList(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
+	if !enabled {
+		return faults.RetainsElementInView(self, x)
+	}
+	var obs [37]asserts.Observation
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opRetainsViewList)
+	call.Arg(self)
+	call.List(len(x))
+	for _, t := range x {
+		call.Arg(t)
+	}
+	result := faults.RetainsElementInView(self, x)
+	call.Returned()
+	call.Arg(self)
+	call.List(len(x))
+	for _, t := range x {
+		call.Arg(t)
+	}
+	call.Result(result)
+	call.Judge()
+	return result
+}
+
+var opRetainsViewList = asserts.Op{Name: "fault::retains_view.list", Schema: "retains_view.list(Tensor(a) self, Tensor[] x) -> Tensor(a)",
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "x", Type: "Tensor[]", Suffix: "[]", List: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
+}
+
+// RetainsViewOptional calls faults.RetainsInView, checked by OA001 OA002 OA003 OA004 OA007 OA009.
+//
+//	retains_view.optional(Tensor(a) self, Tensor? x) -> Tensor(a)
+func RetainsViewOptional(self, x *c10.Tensor) *c10.Tensor {
+	if !enabled {
+		return faults.RetainsInView(self, x)
+	}
+	var obs [5]asserts.Observation
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opRetainsViewOptional)
+	call.Arg(self)
+	call.Arg(x)
+	result := faults.RetainsInView(self, x)
+	call.Returned()
+	call.Arg(self)
+	call.Arg(x)
+	call.Result(result)
+	call.Judge()
+	return result
+}
+
+var opRetainsViewOptional = asserts.Op{Name: "fault::retains_view.optional", Schema: "retains_view.optional(Tensor(a) self, Tensor? x) -> Tensor(a)",
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "x", Type: "Tensor?", Suffix: "?"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
+}
+
+// RetainsViewOptionalList calls faults.RetainsElementInView, checked by OA001 OA002 OA003 OA004 OA007 OA009.
+//
+//	retains_view.optional_list(Tensor(a) self, Tensor?[] x) -> Tensor(a)
+func RetainsViewOptionalList(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
+	if !enabled {
+		return faults.RetainsElementInView(self, x)
+	}
+	var obs [37]asserts.Observation
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opRetainsViewOptionalList)
+	call.Arg(self)
+	call.List(len(x))
+	for _, t := range x {
+		call.Arg(t)
+	}
+	result := faults.RetainsElementInView(self, x)
+	call.Returned()
+	call.Arg(self)
+	call.List(len(x))
+	for _, t := range x {
+		call.Arg(t)
+	}
+	call.Result(result)
+	call.Judge()
+	return result
+}
+
+var opRetainsViewOptionalList = asserts.Op{Name: "fault::retains_view.optional_list", Schema: "retains_view.optional_list(Tensor(a) self, Tensor?[] x) -> Tensor(a)",
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "x", Type: "Tensor?[]", Suffix: "?[]", List: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
+}
+
+// RetainsViewTensor calls faults.RetainsInView, checked by OA001 OA002 OA003 OA004 OA007 OA009.
+//
+//	retains_view.tensor(Tensor(a) self, Tensor x) -> Tensor(a)
+func RetainsViewTensor(self, x *c10.Tensor) *c10.Tensor {
+	if !enabled {
+		return faults.RetainsInView(self, x)
+	}
+	var obs [5]asserts.Observation
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opRetainsViewTensor)
+	call.Arg(self)
+	call.Arg(x)
+	result := faults.RetainsInView(self, x)
+	call.Returned()
+	call.Arg(self)
+	call.Arg(x)
+	call.Result(result)
+	call.Judge()
+	return result
+}
+
+var opRetainsViewTensor = asserts.Op{Name: "fault::retains_view.tensor", Schema: "retains_view.tensor(Tensor(a) self, Tensor x) -> Tensor(a)",
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "x", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
 // ReturnsBase calls faults.ReturnsBase, checked by OA001 OA002 OA003 OA004 OA009.
@@ -1792,7 +2308,7 @@ var opReturnsBase = asserts.Op{Name: "fault::returns_base", Schema: "returns_bas
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
-// ReturnsCopy_Single calls faults.ReturnsCopy, checked by OA001 OA002 OA006 OA010 OA013.
+// ReturnsCopy_Single calls faults.ReturnsCopy, checked by OA001 OA002 OA006 OA010 OA013 OA015.
 //
 //	returns_copy_.single(Tensor(a!) self) -> Tensor(a!)
 func ReturnsCopy_Single(self *c10.Tensor) *c10.Tensor {
@@ -2020,7 +2536,7 @@ var opSharesViewTuple = asserts.Op{Name: "fault::shares_view.tuple", Schema: "sh
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result0", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "result1", Type: "Tensor"}},
 }
 
-// SharesWritingList calls faults.SharesWrittenThird, checked by OA001 OA002 OA003 OA005 OA007 OA008 OA010 OA013.
+// SharesWritingList calls faults.SharesWrittenThird, checked by OA001 OA002 OA003 OA005 OA007 OA008 OA010 OA013 OA015.
 //
 //	shares_writing.list(Tensor(a!) self) -> Tensor[]
 func SharesWritingList(self *c10.Tensor) []*c10.Tensor {
@@ -2046,7 +2562,7 @@ var opSharesWritingList = asserts.Op{Name: "fault::shares_writing.list", Schema:
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor[]", Suffix: "[]", List: true}},
 }
 
-// SharesWritingSingle calls faults.SharesWritten, checked by OA001 OA002 OA003 OA005 OA007 OA010 OA013.
+// SharesWritingSingle calls faults.SharesWritten, checked by OA001 OA002 OA003 OA005 OA007 OA010 OA013 OA015.
 //
 //	shares_writing.single(Tensor(a!) self) -> Tensor
 func SharesWritingSingle(self *c10.Tensor) *c10.Tensor {
@@ -2069,7 +2585,7 @@ var opSharesWritingSingle = asserts.Op{Name: "fault::shares_writing.single", Sch
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// SharesWritingTuple calls faults.SharesWrittenSecond, checked by OA001 OA002 OA003 OA005 OA007 OA008 OA010 OA013.
+// SharesWritingTuple calls faults.SharesWrittenSecond, checked by OA001 OA002 OA003 OA005 OA007 OA008 OA010 OA013 OA015.
 //
 //	shares_writing.tuple(Tensor(a!) self) -> (Tensor, Tensor)
 func SharesWritingTuple(self *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
@@ -2093,7 +2609,7 @@ var opSharesWritingTuple = asserts.Op{Name: "fault::shares_writing.tuple", Schem
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Results: []asserts.Subject{{Name: "result0", Type: "Tensor"}, {Index: 1, Name: "result1", Type: "Tensor"}},
 }
 
-// SkipsVersionOut calls faults.ForgetsVersionOfOut, checked by OA001 OA002 OA006 OA009 OA010.
+// SkipsVersionOut calls faults.ForgetsVersionOfOut, checked by OA001 OA002 OA006 OA009 OA010 OA015.
 //
 //	skips_version.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 func SkipsVersionOut(self, out *c10.Tensor) *c10.Tensor {
@@ -2205,7 +2721,7 @@ var opSwapsStorageOptionalList = asserts.Op{Name: "fault::swaps_storage.optional
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor?[]", Suffix: "?[]", List: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// SwapsStorageOut calls faults.SwapsStorageOfOut, checked by OA001 OA002 OA006 OA009 OA010.
+// SwapsStorageOut calls faults.SwapsStorageOfOut, checked by OA001 OA002 OA006 OA009 OA010 OA015.
 //
 //	swaps_storage.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 func SwapsStorageOut(self, out *c10.Tensor) *c10.Tensor {
@@ -2255,7 +2771,7 @@ var opSwapsStorageTensor = asserts.Op{Name: "fault::swaps_storage.tensor", Schem
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// SwapsStorage_List calls faults.SwapsStorageOfElementInPlace, checked by OA001 OA002 OA006 OA009 OA010 OA013.
+// SwapsStorage_List calls faults.SwapsStorageOfElementInPlace, checked by OA001 OA002 OA006 OA009 OA010 OA013 OA015.
 //
 //	swaps_storage_.list(Tensor(a!) self, Tensor[] x) -> Tensor(a!)
 func SwapsStorage_List(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
@@ -2286,7 +2802,7 @@ var opSwapsStorage_List = asserts.Op{Name: "fault::swaps_storage_.list", Schema:
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "x", Type: "Tensor[]", Suffix: "[]", List: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
-// SwapsStorage_Optional calls faults.SwapsStorageInPlace, checked by OA001 OA002 OA006 OA009 OA010 OA013.
+// SwapsStorage_Optional calls faults.SwapsStorageInPlace, checked by OA001 OA002 OA006 OA009 OA010 OA013 OA015.
 //
 //	swaps_storage_.optional(Tensor(a!) self, Tensor? x) -> Tensor(a!)
 func SwapsStorage_Optional(self, x *c10.Tensor) *c10.Tensor {
@@ -2311,7 +2827,7 @@ var opSwapsStorage_Optional = asserts.Op{Name: "fault::swaps_storage_.optional",
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "x", Type: "Tensor?", Suffix: "?"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
-// SwapsStorage_OptionalList calls faults.SwapsStorageOfElementInPlace, checked by OA001 OA002 OA006 OA009 OA010 OA013.
+// SwapsStorage_OptionalList calls faults.SwapsStorageOfElementInPlace, checked by OA001 OA002 OA006 OA009 OA010 OA013 OA015.
 //
 //	swaps_storage_.optional_list(Tensor(a!) self, Tensor?[] x) -> Tensor(a!)
 func SwapsStorage_OptionalList(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
@@ -2342,7 +2858,7 @@ var opSwapsStorage_OptionalList = asserts.Op{Name: "fault::swaps_storage_.option
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "x", Type: "Tensor?[]", Suffix: "?[]", List: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
-// SwapsStorage_Tensor calls faults.SwapsStorageInPlace, checked by OA001 OA002 OA006 OA009 OA010 OA013.
+// SwapsStorage_Tensor calls faults.SwapsStorageInPlace, checked by OA001 OA002 OA006 OA009 OA010 OA013 OA015.
 //
 //	swaps_storage_.tensor(Tensor(a!) self, Tensor x) -> Tensor(a!)
 func SwapsStorage_Tensor(self, x *c10.Tensor) *c10.Tensor {
@@ -2606,7 +3122,7 @@ var opTwinsViewTuple = asserts.Op{Name: "fault::twins_view.tuple", Schema: "twin
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result0", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "result1", Type: "Tensor"}, {Index: 2, Name: "result2", Type: "Tensor"}},
 }
 
-// TwinsWritingList calls faults.TwinsInListAndWrites, checked by OA001 OA002 OA003 OA005 OA007 OA008 OA010 OA013.
+// TwinsWritingList calls faults.TwinsInListAndWrites, checked by OA001 OA002 OA003 OA005 OA007 OA008 OA010 OA013 OA015.
 //
 //	twins_writing.list(Tensor(a!) self) -> Tensor[]
 func TwinsWritingList(self *c10.Tensor) []*c10.Tensor {
@@ -2632,7 +3148,7 @@ var opTwinsWritingList = asserts.Op{Name: "fault::twins_writing.list", Schema: "
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor[]", Suffix: "[]", List: true}},
 }
 
-// TwinsWritingTuple calls faults.TwinsAndWrites, checked by OA001 OA002 OA003 OA005 OA007 OA008 OA010 OA013.
+// TwinsWritingTuple calls faults.TwinsAndWrites, checked by OA001 OA002 OA003 OA005 OA007 OA008 OA010 OA013 OA015.
 //
 //	twins_writing.tuple(Tensor(a!) self) -> (Tensor, Tensor)
 func TwinsWritingTuple(self *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
@@ -2768,7 +3284,7 @@ var opWritesTensor = asserts.Op{Name: "fault::writes.tensor", Schema: "writes.te
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// Writes_List calls faults.WritesElementInPlace, checked by OA001 OA002 OA006 OA009 OA010 OA013.
+// Writes_List calls faults.WritesElementInPlace, checked by OA001 OA002 OA006 OA009 OA010 OA013 OA015.
 //
 //	writes_.list(Tensor(a!) self, Tensor[] x) -> Tensor(a!)
 func Writes_List(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
@@ -2799,7 +3315,7 @@ var opWrites_List = asserts.Op{Name: "fault::writes_.list", Schema: "writes_.lis
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "x", Type: "Tensor[]", Suffix: "[]", List: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
-// Writes_Optional calls faults.WritesInPlace, checked by OA001 OA002 OA006 OA009 OA010 OA013.
+// Writes_Optional calls faults.WritesInPlace, checked by OA001 OA002 OA006 OA009 OA010 OA013 OA015.
 //
 //	writes_.optional(Tensor(a!) self, Tensor? x) -> Tensor(a!)
 func Writes_Optional(self, x *c10.Tensor) *c10.Tensor {
@@ -2824,7 +3340,7 @@ var opWrites_Optional = asserts.Op{Name: "fault::writes_.optional", Schema: "wri
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "x", Type: "Tensor?", Suffix: "?"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
-// Writes_OptionalList calls faults.WritesElementInPlace, checked by OA001 OA002 OA006 OA009 OA010 OA013.
+// Writes_OptionalList calls faults.WritesElementInPlace, checked by OA001 OA002 OA006 OA009 OA010 OA013 OA015.
 //
 //	writes_.optional_list(Tensor(a!) self, Tensor?[] x) -> Tensor(a!)
 func Writes_OptionalList(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
@@ -2855,7 +3371,7 @@ var opWrites_OptionalList = asserts.Op{Name: "fault::writes_.optional_list", Sch
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "x", Type: "Tensor?[]", Suffix: "?[]", List: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
-// Writes_Tensor calls faults.WritesInPlace, checked by OA001 OA002 OA006 OA009 OA010 OA013.
+// Writes_Tensor calls faults.WritesInPlace, checked by OA001 OA002 OA006 OA009 OA010 OA013 OA015.
 //
 //	writes_.tensor(Tensor(a!) self, Tensor x) -> Tensor(a!)
 func Writes_Tensor(self, x *c10.Tensor) *c10.Tensor {
@@ -2957,7 +3473,7 @@ var opWritesInTraining = asserts.Op{Name: "fault::writes_in_training", Schema: "
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "noise", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// WritesThrough calls faults.WritesThroughFirst, checked by OA001 OA002 OA010 OA013.
+// WritesThrough calls faults.WritesThroughFirst, checked by OA001 OA002 OA010 OA013 OA015.
 //
 //	writes_through(Tensor(a!) first, Tensor(b!) second) -> ()
 func WritesThrough(first, second *c10.Tensor) {
@@ -3097,6 +3613,7 @@ var opWritesViewTensor = asserts.Op{Name: "fault::writes_view.tensor", Schema: "
 var Kernels = []asserts.Kernel{
 	{Op: &opAdds_, Func: faults.Adds},
 	{Op: &opAdds_List, Func: faults.AddsList},
+	{Op: &opCachesCopy, Func: faults.CachesCopy},
 	{Op: &opChangesNan, Func: faults.ChangesNaN},
 	{Op: &opCopiesOnMetaList, Func: faults.CopiesThirdViewOnMeta},
 	{Op: &opCopiesOnMetaSingle, Func: faults.CopiesViewOnMeta},
@@ -3142,6 +3659,11 @@ var Kernels = []asserts.Kernel{
 	{Op: &opKeepsWritingTuple, Func: faults.KeepsSecondAndWrites},
 	{Op: &opMovesOffset, Func: faults.MovesOffset},
 	{Op: &opNegatesZero, Func: faults.NegatesZero},
+	{Op: &opOverstepsOptional, Func: faults.OverstepsOptional},
+	{Op: &opOverstepsOptionalList, Func: faults.OverstepsOptionalElement},
+	{Op: &opOverstepsOut, Func: faults.OverstepsOut},
+	{Op: &opOversteps_List, Func: faults.OverstepsElement},
+	{Op: &opOversteps_Tensor, Func: faults.Oversteps},
 	{Op: &opPanics_, Func: faults.PanicsHalfway},
 	{Op: &opRebindsList, Func: faults.RebindsElement},
 	{Op: &opRebindsOptional, Func: faults.Rebinds},
@@ -3163,6 +3685,19 @@ var Kernels = []asserts.Kernel{
 	{Op: &opReshapesOptionalList, Func: faults.ReshapesOptionalElement},
 	{Op: &opReshapes_List, Func: faults.ReshapesElement},
 	{Op: &opReshapes_Tensor, Func: faults.Reshapes},
+	{Op: &opRetainsList, Func: faults.RetainsElement},
+	{Op: &opRetainsOptional, Func: faults.Retains},
+	{Op: &opRetainsOptionalList, Func: faults.RetainsElement},
+	{Op: &opRetainsOut, Func: faults.RetainsOut},
+	{Op: &opRetainsTensor, Func: faults.Retains},
+	{Op: &opRetains_List, Func: faults.RetainsElementInPlace},
+	{Op: &opRetains_Optional, Func: faults.RetainsInPlace},
+	{Op: &opRetains_OptionalList, Func: faults.RetainsElementInPlace},
+	{Op: &opRetains_Tensor, Func: faults.RetainsInPlace},
+	{Op: &opRetainsViewList, Func: faults.RetainsElementInView},
+	{Op: &opRetainsViewOptional, Func: faults.RetainsInView},
+	{Op: &opRetainsViewOptionalList, Func: faults.RetainsElementInView},
+	{Op: &opRetainsViewTensor, Func: faults.RetainsInView},
 	{Op: &opReturnsBase, Func: faults.ReturnsBase},
 	{Op: &opReturnsCopy_Single, Func: faults.ReturnsCopy},
 	{Op: &opReturnsEmpty, Func: faults.ReturnsEmpty},

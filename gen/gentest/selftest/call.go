@@ -28,6 +28,7 @@ func call(level asserts.Level, wrapper any, args []any) (ran Ran) {
 	var found asserts.Collector
 	defer asserts.SetReporter(&found)()
 	defer asserts.SetLevel(level)()
+	defer asserts.SetAlone(true)()
 	defer func() {
 		ran.Panic = recover()
 		for _, f := range found.Found() {

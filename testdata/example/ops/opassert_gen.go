@@ -39,7 +39,7 @@ var opAddTensor = asserts.Op{Name: "aten::add.Tensor", Schema: "add.Tensor(Tenso
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "other", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// Add_Tensor calls kernels.AddInplace, checked by OA001 OA002 OA006 OA009 OA010 OA013.
+// Add_Tensor calls kernels.AddInplace, checked by OA001 OA002 OA006 OA009 OA010 OA013 OA015.
 //
 //	add_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
 func Add_Tensor(self, other *vector.Vector) *vector.Vector {

@@ -1,0 +1,104 @@
+package asserts
+
+import (
+	"fmt"
+	"slices"
+)
+
+// KeptArgument is OA016.
+const KeptArgument Code = 16
+
+var _ = add(check{
+	code:   KeptArgument,
+	name:   "kept-argument",
+	rule:   "once the call is over nobody holds an argument but those who did before, and what is returned",
+	breaks: "what the op keeps it may write later, when nobody expects it; a lost reference is memory that is never freed",
+	level:  Content,
+	about:  Argument,
+	plans:  func(*Op, *Subject, *Subject) bool { return true },
+	judges: (*judge).keptArguments,
+	after:  1<<InputImpl | 1<<InputStorage,
+	alone:  true,
+	fixes: func(_ *Op, v *Violation) string {
+		return fmt.Sprintf("release every reference to %s before returning, as a cache of a clone does", v.Subject.Name)
+	},
+	skips: []Row{
+		{Trait: Storageless, Reason: noStorage},
+		{Trait: FunctionalWrapper, Reason: "functional wrapper: it may hold its value"},
+		{Trait: DirectSubclass, Reason: "direct subclass"},
+		{Trait: WrapperSubclass, Reason: "wrapper subclass"},
+	},
+})
+
+// keptArguments takes an argument's uses to be those from before and those of
+// what is seen after the call. Autograd keeps what it needs for backward, and the
+// bases of views.
+func (j *judge) keptArguments() {
+	told := make(map[ID]bool)
+	for i := range j.inputs {
+		in := &j.inputs[i]
+		b, a := &in.before, &in.after
+		if !in.codes.Has(KeptArgument) || !b.Defined() || b.Impl != a.Impl || b.Storage != a.Storage || told[b.Impl] {
+			continue
+		}
+		if reason := j.keeps(in); reason != "" {
+			j.skipped[Skip{Code: KeptArgument, Reason: reason}]++
+			continue
+		}
+		if !j.judged(KeptArgument, b, a) {
+			continue
+		}
+		told[b.Impl] = true
+		impls, storages := j.holders(b.Impl, b.Storage)
+		saw := ""
+		switch {
+		case a.ImplUses > b.ImplUses+impls:
+			saw = "TensorImpl"
+		case a.StorageUses > b.StorageUses+storages:
+			saw = "StorageImpl"
+		default:
+			continue
+		}
+		v := j.reportInput(KeptArgument, in)
+		v.Saw = fmt.Sprintf("somebody holds the %s of %s, who did not before the call", saw, v.Subject)
+	}
+}
+
+// keeps returns why the uses of an argument may rise, "" where they may not.
+func (j *judge) keeps(in *input) string {
+	wrapped := func(out output) bool { return out.Traits&FunctionalWrapper != 0 }
+	graded := func(c *Snapshot) bool { return c != nil && c.RequiresGrad }
+	switch b, a := &in.before, &in.after; {
+	case b.ImplUses < 0 || a.ImplUses < 0:
+		return "uses not counted"
+	case slices.ContainsFunc(j.outputs, wrapped):
+		return "a functional wrapper, which may hold it, is returned"
+	case graded(b.Content) || graded(a.Content) || slices.ContainsFunc(j.outputs, func(out output) bool { return graded(out.Content) }):
+		return "autograd may keep it"
+	case slices.ContainsFunc(j.outputs, func(out output) bool { return out.Storage == b.Storage && out.Impl != b.Impl }):
+		return "autograd keeps the base of a view"
+	}
+	return ""
+}
+
+// holders returns how many more uses of an argument what was returned, and what
+// lies inside other arguments, accounts for.
+func (j *judge) holders(impl, storage ID) (impls, storages int32) {
+	on := make(map[ID]bool)
+	for i := range j.outputs {
+		if out := &j.outputs[i]; out.Impl == impl {
+			impls++
+		} else if out.Storage == storage {
+			on[out.Impl] = true
+		}
+	}
+	for i := range j.inputs {
+		b, a := &j.inputs[i].before, &j.inputs[i].after
+		if a.Impl == impl && b.Impl != impl {
+			impls++
+		} else if a.Storage == storage && (b.Storage != storage || b.Impl != a.Impl) {
+			on[a.Impl] = true
+		}
+	}
+	return impls, int32(len(on))
+}

@@ -1,0 +1,53 @@
+package asserts
+
+import (
+	"fmt"
+	"slices"
+)
+
+// WriteBeside is OA015.
+const WriteBeside Code = 15
+
+var _ = add(check{
+	code:   WriteBeside,
+	name:   "write-beside",
+	rule:   "of the storage of a written argument nothing changes but the elements of what is written",
+	breaks: "other views of the storage, which the op was not given, are overwritten; nobody knows them to be written",
+	level:  Content,
+	about:  Argument,
+	plans:  func(_ *Op, on, _ *Subject) bool { return on.Write },
+	judges: (*judge).writesBeside,
+	after:  1<<InputImpl | 1<<InputStorage | 1<<UndeclaredWrite,
+	fixes: func(_ *Op, v *Violation) string {
+		return fmt.Sprintf("write the elements of %s alone: heed its sizes, strides and offset", v.Subject.Name)
+	},
+	skips: []Row{
+		{Trait: Storageless, Reason: noStorage},
+		{Trait: Contended, Reason: contended},
+	},
+})
+
+// writesBeside leaves what belongs to an argument without (a!) to OA009.
+func (j *judge) writesBeside() {
+	seen := make(map[ID]bool)
+	for i := range j.inputs {
+		in := &j.inputs[i]
+		storage := in.before.Storage
+		if !in.codes.Has(WriteBeside) || !in.before.Defined() || in.newImpl || in.newStorage || seen[storage] {
+			continue
+		}
+		if !j.seesContents(WriteBeside, in) {
+			continue
+		}
+		seen[storage] = true
+		text, known := writtenBeside(in.before.Content, in.after.Content, j.writtenOn(storage))
+		if !known {
+			j.verdict.Judged[WriteBeside]--
+			j.skipped[Skip{Code: WriteBeside, Reason: "which bytes of the storage are the argument's was not observed"}]++
+		}
+		if text != "" && !slices.ContainsFunc(j.verdict.Violations, func(v *Violation) bool { return v.Before.Storage == storage }) {
+			v := j.reportInput(WriteBeside, in)
+			v.Saw = text
+		}
+	}
+}

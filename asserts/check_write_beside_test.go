@@ -1,0 +1,109 @@
+package asserts_test
+
+import (
+	"testing"
+
+	"github.com/opassert/opassert/asserts"
+)
+
+// part is a tensor of two bytes that begins at the offset of a storage.
+func part(impl, storage asserts.ID, offset int64, bytes ...byte) asserts.Observation {
+	o := see(impl, storage, holding(string(bytes)))
+	o.Version = 0
+	o.Content.Sizes, o.Content.Offset = []int64{2}, offset
+	return o
+}
+
+func TestWriteBeside(t *testing.T) {
+	written := func(o asserts.Observation) asserts.Observation { o.Version++; return o }
+	large := part(1, 2, 1, 0, 0, 0, 0)
+	large.Content.Bytes, large.Content.Nbytes = nil, asserts.SnapshotLimit+1
+	for _, tt := range []struct {
+		name, op      string
+		before, after list
+		want          asserts.Code // 0: nothing is reported
+		skip          bool
+	}{
+		{"its own elements", "f_(Tensor(a!) self) -> ()", list{part(1, 2, 1, 0, 0, 0, 0)}, list{written(part(1, 2, 1, 0, 9, 9, 0))}, 0, false},
+		{"before them", "f_(Tensor(a!) self) -> ()", list{part(1, 2, 1, 0, 0, 0, 0)}, list{written(part(1, 2, 1, 9, 0, 0, 0))}, asserts.WriteBeside, false},
+		{"behind them", "f_(Tensor(a!) self) -> ()", list{part(1, 2, 1, 0, 0, 0, 0)}, list{written(part(1, 2, 1, 0, 0, 0, 9))}, asserts.WriteBeside, false},
+		{"where another is written", "f_(Tensor(a!) self, Tensor(b!) x) -> ()", list{part(1, 2, 0, 0, 0, 0, 0), part(3, 2, 2, 0, 0, 0, 0)},
+			list{written(part(1, 2, 0, 0, 0, 9, 0)), written(part(3, 2, 2, 0, 0, 9, 0))}, 0, false},
+		{"where another is read", "f_(Tensor(a!) self, Tensor x) -> ()", list{part(1, 2, 0, 0, 0, 0, 0), part(3, 2, 2, 0, 0, 0, 0)},
+			list{written(part(1, 2, 0, 0, 0, 9, 0)), part(3, 2, 2, 0, 0, 9, 0)}, asserts.UndeclaredWrite, false},
+		{"where it has moved to", "resize_(Tensor(a!) self) -> ()", list{part(1, 2, 0, 0, 0, 0, 0)}, list{written(part(1, 2, 2, 0, 0, 9, 9))}, 0, false},
+		{"in a storage that grew", "f(Tensor(a!) out) -> ()", list{part(1, 2, 0, 0, 0, 0)}, list{written(part(1, 2, 0, 0, 0, 9, 9))}, asserts.WriteBeside, false},
+		{"out of sight", "f_(Tensor(a!) self) -> ()", list{large}, list{written(large)}, 0, true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			verdict := asserts.Judge(wholeOp(tt.op), &asserts.Seen{Level: asserts.Content, Before: tt.before, After: tt.after}, asserts.Aware())
+			var got asserts.Code
+			for _, v := range verdict.Violations {
+				if v.Code == asserts.WriteBeside || v.Code == asserts.UndeclaredWrite {
+					got = v.Code
+				}
+			}
+			skipped := false
+			for _, s := range verdict.Skips {
+				skipped = skipped || s.Code == asserts.WriteBeside
+			}
+			if got != tt.want || skipped != tt.skip || (verdict.Judged[asserts.WriteBeside] == 0) != tt.skip {
+				t.Errorf("%v, judged %d, skips %v; want %v", asserts.Violations(verdict.Violations), verdict.Judged[asserts.WriteBeside], verdict.Skips, tt.want)
+			}
+		})
+	}
+}
+
+// Bytes under two StorageImpls are shared as those under one are.
+func TestSharedMemory(t *testing.T) {
+	in := func(start uintptr) mod {
+		return func(o *asserts.Observation) { o.Content = &asserts.Snapshot{Memory: start, Nbytes: 16} }
+	}
+	for _, tt := range []struct {
+		name, op string
+		arg      uintptr
+		results  list
+		want     asserts.Code
+	}{
+		{"apart", "f(Tensor self) -> Tensor", 100, list{see(5, 6, in(116))}, 0},
+		{"an argument's", "f(Tensor self) -> Tensor", 100, list{see(5, 6, in(100))}, asserts.UndeclaredAlias},
+		{"the end of an argument's", "f(Tensor self) -> Tensor", 100, list{see(5, 6, in(115))}, asserts.UndeclaredAlias},
+		{"its beginning", "f(Tensor self) -> Tensor", 100, list{see(5, 6, in(85))}, asserts.UndeclaredAlias},
+		{"not known", "f(Tensor self) -> Tensor", 0, list{see(5, 6, in(0))}, 0},
+		{"a written argument's", "f_(Tensor(a!) self) -> Tensor", 100, list{see(5, 6, in(100))}, asserts.UndeclaredAlias},
+		{"a declared view's base's", "f(Tensor(a) self) -> Tensor(a)", 100, list{see(5, 6, in(100))}, asserts.ViewStorage},
+		{"another return's", "f(Tensor self) -> (Tensor, Tensor)", 100, list{see(5, 6, in(200)), see(7, 8, in(208))}, asserts.OutputAlias},
+		{"anything's", "f(Tensor self) -> Tensor(*)", 100, list{see(5, 6, in(100))}, 0},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			seen := &asserts.Seen{Level: asserts.Content, Before: list{see(1, 2, in(tt.arg))}, After: list{see(1, 2, in(tt.arg))}, Results: tt.results}
+			vs := asserts.Judge(wholeOp(tt.op), seen, asserts.Aware()).Violations
+			var got asserts.Code
+			if len(vs) == 1 {
+				got = vs[0].Code
+			}
+			if got != tt.want || len(vs) > 1 {
+				t.Errorf("%v, want %v", asserts.Violations(vs), tt.want)
+			}
+		})
+	}
+}
+
+// What is written in the memory of an argument without (a!) through another
+// StorageImpl is not that argument's doing.
+func TestWrittenUnderAnotherStorage(t *testing.T) {
+	at := func(o asserts.Observation) asserts.Observation { o.Content.Memory = 100; return o }
+	seen := &asserts.Seen{
+		Level:  asserts.Content,
+		Before: list{at(part(1, 2, 0, 0, 0)), at(part(3, 4, 0, 0, 0))},
+		After:  list{at(part(1, 2, 0, 9, 9)), at(part(3, 4, 0, 9, 9))},
+	}
+	seen.After[0].Version++
+	verdict := asserts.Judge(wholeOp("f_(Tensor(a!) self, Tensor x) -> ()"), seen, asserts.Aware())
+	if len(verdict.Violations) > 0 {
+		t.Errorf("%v", asserts.Violations(verdict.Violations))
+	}
+	if len(verdict.Skips) != 1 || verdict.Skips[0].Code != asserts.UndeclaredWrite {
+		t.Errorf("skips %v", verdict.Skips)
+	}
+}
