@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -184,8 +185,59 @@ func TestJUnitCounts(t *testing.T) {
 		total.Skipped += got.Skipped
 	}
 	want := counts{Tests: 8, Failures: 1, Errors: 2, Skipped: 4}
-	if total != want || doc.counts != want {
-		t.Errorf("%+v, says %+v, want %+v", total, doc.counts, want)
+	if total != want {
+		t.Errorf("%+v, want %+v", total, want)
+	}
+	if want.Skipped = 0; doc.counts != want { // the schema has no such attribute there
+		t.Errorf("says %+v, want %+v", doc.counts, want)
+	}
+}
+
+// junitSchema is what an element has in the schema that Jenkins publishes,
+// junit-10.xsd of jenkinsci/xunit-plugin: attributes, and "parent/" for where it
+// may stand.
+var junitSchema = map[string]string{
+	"testsuites": "/ name time tests failures errors disabled",
+	"testsuite":  "testsuites/ name tests failures errors group time skipped timestamp hostname id package file log url version",
+	"testcase":   "testsuite/ name assertions time classname status group",
+	"failure":    "testcase/ type message",
+	"error":      "testcase/ type message",
+	"skipped":    "testcase/ type message",
+}
+
+func TestJUnitShape(t *testing.T) {
+	timed := results(t)
+	timed[0].Took = 1500 * time.Millisecond
+	var b bytes.Buffer
+	if err := asserts.WriteJUnit(&b, timed); err != nil {
+		t.Fatal(err)
+	}
+	if want := `<testsuite name="` + timed[0].Op + `" time="1.500"`; !strings.Contains(b.String(), want) {
+		t.Errorf("%s is not in\n%s", want, b.String())
+	}
+	parents := []string{""}
+	for d := xml.NewDecoder(&b); ; {
+		token, err := d.Token()
+		if err == io.EOF {
+			return
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		switch e := token.(type) {
+		case xml.EndElement:
+			parents = parents[:len(parents)-1]
+		case xml.StartElement:
+			allowed := strings.Fields(junitSchema[e.Name.Local])
+			if !slices.Contains(allowed, parents[len(parents)-1]+"/") {
+				t.Errorf("%s stands in %s", e.Name.Local, parents[len(parents)-1])
+			}
+			for _, a := range e.Attr {
+				if !slices.Contains(allowed, a.Name.Local) {
+					t.Errorf("%s has an attribute %s", e.Name.Local, a.Name.Local)
+				}
+			}
+			parents = append(parents, e.Name.Local)
+		}
 	}
 }
 

@@ -139,7 +139,11 @@ func (v *Violation) WriteReport(w io.Writer) error {
 	line("repro", v.Repro)
 	line("waive", v.Waive())
 	if v.Site.File != "" {
-		line("site", fmt.Sprintf("%v (%s)", v.Site, v.Site.Func))
+		function := ""
+		if v.Site.Func != "" {
+			function = " (" + v.Site.Func + ")"
+		}
+		line("site", v.Site.String()+function)
 	}
 	_, err := io.WriteString(w, b.String())
 	return err

@@ -124,7 +124,7 @@ func byName(ops []*OpResult) map[string]*OpResult {
 func (r *Report) change(kind ChangeKind, op *OpResult, f *Finding) Change {
 	return Change{
 		Kind: kind, Op: op.Op, Code: f.Violation.Code, Subject: f.Violation.Subject.String(),
-		Saw: f.Violation.Saw, Repro: r.violation(f).Repro,
+		Saw: f.Violation.Saw, Repro: r.violation(op, f).Repro,
 	}
 }
 

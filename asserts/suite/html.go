@@ -60,7 +60,7 @@ func (r *Report) WriteHTML(w io.Writer) error {
 	}
 	for _, op := range r.Ops {
 		for _, f := range op.Findings {
-			data.Findings = append(data.Findings, r.pageFinding(f))
+			data.Findings = append(data.Findings, r.pageFinding(op, f))
 		}
 		for _, c := range op.Crashes {
 			data.Crashes = append(data.Crashes, r.pageCrash(op, c))
@@ -86,8 +86,8 @@ func (d *pageData) lists(c Classes) map[string]int {
 	return at
 }
 
-func (r *Report) pageFinding(f *Finding) pageFinding {
-	v := r.violation(f)
+func (r *Report) pageFinding(op *OpResult, f *Finding) pageFinding {
+	v := r.violation(op, f)
 	return pageFinding{
 		Code: v.Code.String(), Name: v.Code.Name(), Op: v.Op, Subject: v.Subject.String(), Device: f.Device,
 		Saw: v.Saw, Call: f.Call, Report: v.Error(), Repro: v.Repro, Known: f.Known, Note: v.Note,

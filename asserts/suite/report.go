@@ -143,7 +143,7 @@ func Lacking(lacks map[string]int) string {
 func (r *Report) found(op *OpResult) []asserts.Result {
 	var all []asserts.Result
 	for _, f := range op.Findings {
-		v := r.violation(f)
+		v := r.violation(op, f)
 		result := v.Result()
 		result.Report += "\n  call    " + f.Call
 		result.Case, result.Device, result.Count = strconv.Itoa(f.Case), f.Device, f.Times
@@ -182,10 +182,11 @@ func (op *OpResult) held(device string, t *tally) []asserts.Result {
 	return all
 }
 
-// violation returns a finding's violation with the whole repro line.
-func (r *Report) violation(f *Finding) *asserts.Violation {
+// violation returns a finding's violation with the whole repro line, and where
+// the op is written.
+func (r *Report) violation(op *OpResult, f *Finding) *asserts.Violation {
 	v := *f.Violation
-	v.Repro = r.Command + " " + v.Repro
+	v.Repro, v.Site = r.Command+" "+v.Repro, op.Site
 	return &v
 }
 
@@ -267,7 +268,7 @@ func (r *Report) writeFamily(t *textWriter, f *family) {
 		t.line("%s: %d in %s\n", f.name, len(f.findings)+len(f.crashes), strings.Join(names, ", "))
 	}
 	for _, found := range f.findings {
-		t.line("%s\n  call    %s\n", r.violation(found.Finding).Error(), found.Call)
+		t.line("%s\n  call    %s\n", r.violation(found.op, found.Finding).Error(), found.Call)
 	}
 	for _, c := range f.crashes {
 		t.line("%s\n", r.crashText(c.op, c.Crash))
@@ -289,6 +290,7 @@ func (r *Report) crashText(op *OpResult, c Crash) string {
 	line("alone", "it happens in a process that runs nothing else")
 	line("same", strings.Join(r.sameCrash(op, c), ", "))
 	line("repro", r.repro(op, c))
+	line("site", op.Site.String())
 	line("waive", fmt.Sprintf("{op: %s, crash: %s, reason: ...}", strings.TrimPrefix(op.Op, "aten::"), yamlWord(c.Cause)))
 	return b.String()
 }
