@@ -8,7 +8,7 @@ import (
 )
 
 // goroutine returns what no other goroutine that runs now has: its number,
-// which the runtime tells at the beginning of a stack trace alone.
+// which only the beginning of a stack trace has.
 func goroutine() uintptr {
 	var trace [32]byte
 	return uintptr(number(bytes.TrimPrefix(trace[:runtime.Stack(trace[:], false)], []byte("goroutine "))))

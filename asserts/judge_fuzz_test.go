@@ -149,7 +149,7 @@ func checkVerdict(t *testing.T, op *asserts.Op, seen *asserts.Seen) {
 	}
 }
 
-// checkOneReport tells of reports that are one fault told twice.
+// checkOneReport reports two violations that are one fault.
 func checkOneReport(t *testing.T, reported map[string]bool, place string) {
 	t.Helper()
 	has := func(code asserts.Code) bool { return reported[code.String()+place] }

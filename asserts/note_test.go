@@ -77,7 +77,7 @@ func TestNotes(t *testing.T) {
 	}
 }
 
-// A note neither panics nor fails a test; both tell of what comes with it.
+// A note neither panics nor fails a test; both report what comes with it.
 func TestNotesAreNoErrors(t *testing.T) {
 	all := violations(t)
 	all[0].Note = "debatable"

@@ -60,8 +60,8 @@ var (
 	collected Reporter = &patient{Reporter: kept, kept: kept}
 )
 
-// A patient reporter goes on after a violation, which is told when the tests
-// are through: by [Main]. Where nobody would tell, it doesn't go on.
+// A patient reporter goes on after a violation, which [Main]
+// reports after the tests. Without Main it panics.
 type patient struct {
 	Reporter
 	kept *Collector

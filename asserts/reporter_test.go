@@ -238,7 +238,7 @@ func TestParallelT(t *testing.T) {
 			var wg sync.WaitGroup
 			wg.Go(func() {
 				deep(100, func() { binary(op, aliasing, newTensor(4), newTensor(4)) })
-				// Two goroutines away only the context tells.
+				// Two goroutines away only the context leads to the test.
 				wg.Go(func() { binaryContext(at.Context(t.Context()), op, aliasing, newTensor(4), newTensor(4)) })
 			})
 			wg.Wait()

@@ -44,7 +44,7 @@ func TestOPASSERT(t *testing.T) {
 	for _, text := range []string{"panik", "level", "level=", "level=meta", "level=off", "sample=2", "sample=-1", "sample=NaN", "sample=x", "policy=lax", "log,panik", "panic=1"} {
 		_, _, _, _, err := asserts.ParseOPASSERT(text)
 		if err == nil || !strings.Contains(err.Error(), "OPASSERT="+text) || !strings.Contains(err.Error(), "level=identity or content") {
-			t.Errorf("%q: error %v does not tell the options", text, err)
+			t.Errorf("%q: error %v does not list the options", text, err)
 		}
 	}
 }

@@ -96,7 +96,7 @@ func TestDerive(t *testing.T) {
 }
 
 // TestDerivedTags: which tags are taken over depends on the version that the
-// tags tell.
+// tags name.
 func TestDerivedTags(t *testing.T) {
 	src := "- func: a_copy(Tensor self, Generator? g=None) -> Tensor\n  tags: [view_copy, nondeterministic_seeded, pointwise%]\n  autogen: a_copy.out\n" + dispatched
 	all := []string{"generated", "nondeterministic_seeded", "view_copy", "pointwise"}

@@ -35,7 +35,7 @@ func (f Function) Kind() Kind {
 	return kind
 }
 
-// View reports whether the op gives views of its arguments, and why.
+// View reports whether the op returns views of its arguments, and why.
 //
 // Source: torchgen/model.py, NativeFunction.is_view_op.
 func (op *Op) View() ViewReason {

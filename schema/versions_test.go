@@ -68,8 +68,8 @@ func TestReading(t *testing.T) {
 	}
 }
 
-// TestGivenTags: what an op has for what it is, where the file says that its
-// PyTorch gives it.
+// TestGivenTags: the tags that PyTorch adds to an op for what it is, in a file of a
+// version that adds them.
 func TestGivenTags(t *testing.T) {
 	const cpu = "  dispatch:\n    CPU: f\n"
 	src := "- func: f_(Tensor(a!) self) -> Tensor(a!)\n" + cpu + "  autogen: f, f.out\n- func: ns::g_(Tensor(a!) self) -> Tensor(a!)\n" + cpu +

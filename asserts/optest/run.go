@@ -28,7 +28,7 @@ func Run[T any](t *testing.T, kernels []asserts.Kernel, newTensor func(Spec) (T,
 			if err != nil {
 				t.Fatal(err)
 			}
-			tell(t, result)
+			logResult(t, result)
 			for what, n := range result.Lacks {
 				total[what] += n
 			}
@@ -60,8 +60,8 @@ func load[T any](tb testing.TB, kernels []asserts.Kernel, newTensor func(Spec) (
 	return l, operators
 }
 
-// tell reports what came of an op.
-func tell(t testing.TB, r *suite.OpResult) {
+// logResult reports what came of an op.
+func logResult(t testing.TB, r *suite.OpResult) {
 	t.Helper()
 	for _, f := range r.Findings {
 		f.Violation.Repro = repro(t)
@@ -105,7 +105,7 @@ func Fuzz[T any](f *testing.F, kernels []asserts.Kernel, newTensor func(Spec) (T
 			t.Fatal(err)
 		}
 		if result.Ran > 0 {
-			tell(t, result)
+			logResult(t, result)
 		}
 	})
 }

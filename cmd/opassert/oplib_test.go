@@ -98,7 +98,7 @@ func TestCheckOplib(t *testing.T) {
 			name, _, _ = strings.Cut(name, "[")
 			broken = append(broken, r.Op+" "+r.Code.String()+" "+name)
 			if !strings.Contains(r.Report, "repro   opassert check -engine libtorch -lib "+lib) && r.Code != asserts.SchemaLint {
-				t.Errorf("%s: the report tells of no repro:\n%s", r.Op, r.Report)
+				t.Errorf("%s: the report has no repro:\n%s", r.Op, r.Report)
 			}
 			if !strings.HasSuffix(r.Site.File, "oplib.cpp") || r.Site.Line == 0 {
 				t.Errorf("%s: the site is %v, want a line of oplib.cpp", r.Op, r.Site)

@@ -23,9 +23,12 @@ func readme(t *testing.T) string {
 	return string(text)
 }
 
-// What the README points to is there, and its scripts can be run.
+// The README is short; what it points to is there, and its scripts can be run.
 func TestReadmeLinks(t *testing.T) {
 	text := readme(t)
+	if size := len(text); size > 8<<10 {
+		t.Errorf("the README has %d bytes: what is over 8 kB belongs in package docs, or beside them", size)
+	}
 	links := regexp.MustCompile(`\]\(([^):#]+)\)`).FindAllStringSubmatch(text, -1)
 	if len(links) < 3 {
 		t.Fatalf("found %d links", len(links))

@@ -40,7 +40,7 @@ func (s *source) schema(generated string) map[string]string {
 		}
 		file, err := schema.Load(filepath.Join(dir, filepath.FromSlash(s.first)), "")
 		if err != nil {
-			return nil // opassert gen tells of it
+			return nil // opassert gen reports it
 		}
 		texts := map[string]string{}
 		for _, op := range file.Ops {

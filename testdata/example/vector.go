@@ -34,7 +34,7 @@ func New(data ...float64) *Vector {
 	}
 }
 
-// Window gives another vector onto the same buffer.
+// Window returns another vector onto the same buffer.
 func (v *Vector) Window(from, to int) *Vector {
 	return &Vector{asserts.NewID(), v.version, v.buffer, v.offset + from, to - from}
 }

@@ -6,7 +6,7 @@ import (
 )
 
 // Faults in an argument that the schema declares as written: the write is
-// there, and the version counter does not tell.
+// there, and the version counter does not show it.
 
 //opassert:kernel fault::forgets_version_.tensor
 func ForgetsVersion(self *c10.Tensor) *c10.Tensor {

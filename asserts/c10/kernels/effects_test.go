@@ -11,7 +11,7 @@ import (
 	"github.com/opassert/opassert/asserts/c10"
 )
 
-// What PyTorch 1.13.1 gives, where arguments are written besides the results.
+// What PyTorch 1.13.1 returns, where arguments are written besides the results.
 
 func TestBatchNorm(t *testing.T) {
 	input, mean, variance := matrix(3, 2, 1, 3, 2, 5, 4, -1), vector(1, 2), vector(1, 4)
@@ -175,7 +175,7 @@ func TestTraining(t *testing.T) {
 		t.Errorf("noise %v, result %v", read(noise), read(trained))
 	}
 	if got := read(RreluWithNoise(self, noise, .25, .75, false, nil)); !slices.Equal(got, []float64{-1, 3}) || noise.Version() != 1 {
-		t.Errorf("evaluation gives %v, noise at version %d", got, noise.Version())
+		t.Errorf("evaluation returns %v, noise at version %d", got, noise.Version())
 	}
 }
 

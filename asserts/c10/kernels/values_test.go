@@ -8,7 +8,7 @@ import (
 	"github.com/opassert/opassert/asserts/c10"
 )
 
-// What PyTorch 1.13.1 gives for the same calls.
+// What PyTorch 1.13.1 returns for the same calls.
 
 func TestValues(t *testing.T) {
 	ctx := context.Background()

@@ -328,7 +328,7 @@ func fits(r watch.Record, op *asserts.Op) error {
 	return nil
 }
 
-// A call on meta gives the sizes, strides, types and aliases of the call on CPU.
+// A call on meta returns the sizes, strides, types and aliases of the call on CPU.
 func TestMetaAgrees(t *testing.T) {
 	onCPU := map[string]string{}
 	compared := 0

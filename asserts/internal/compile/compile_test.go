@@ -166,7 +166,7 @@ func TestCompileError(t *testing.T) {
 		t.Errorf("the error is\n%s", text)
 	}
 	if strings.Contains(text, dir+"/opassert") {
-		t.Errorf("the error tells of a temporary folder:\n%s", text)
+		t.Errorf("the error names a temporary folder:\n%s", text)
 	}
 	for _, pattern := range []string{"opassert-test*", "cache/opassert/*.so*"} {
 		left, _ := filepath.Glob(filepath.Join(dir, pattern))

@@ -64,7 +64,7 @@ func Load(dir string) (*Package, error) {
 }
 
 // loadErrors returns the first error of each line. What the go command says of a
-// whole package tells the same again, unless nothing else does.
+// whole package repeats them, and counts where it says nothing else.
 func loadErrors(pkgs []*packages.Package) error {
 	var errs, whole, unloaded scanner.ErrorList
 	packages.Visit(pkgs, nil, func(p *packages.Package) {

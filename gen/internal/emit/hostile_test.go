@@ -145,12 +145,12 @@ func problems(text []byte, op *schema.Op, imported ...*types.Package) []string {
 		return []string{err.Error()}
 	}
 	var found []string
-	tell := func(format string, args ...any) { found = append(found, fmt.Sprintf(format, args...)) }
+	report := func(format string, args ...any) { found = append(found, fmt.Sprintf(format, args...)) }
 	if formatted, err := format.Source(text); err != nil || !bytes.Equal(text, formatted) {
-		tell("not as gofmt writes it: %s", firstDifference(text, formatted))
+		report("not as gofmt writes it: %s", firstDifference(text, formatted))
 	}
 	if !ast.IsGenerated(file) {
-		tell("Go's tools don't take the header for a generated file's")
+		report("Go's tools don't take the header for a generated file's")
 	}
 	name := plan.GoName(op.Func.Name)
 	want := []string{"_", "enabled", name, "op" + name}
@@ -158,17 +158,17 @@ func problems(text []byte, op *schema.Op, imported ...*types.Package) []string {
 		want = append(want, plan.NewNameSet(name).Pick("Kernels", "")) // what a package with kernels lists
 	}
 	if got := declared(file); !slices.Equal(got, want) {
-		tell("declares %q, want %q", got, want)
+		report("declares %q, want %q", got, want)
 	}
 	for _, group := range file.Comments {
 		for _, c := range group.List {
 			if !harmless(c.Text) {
-				tell("%v: comment %q", fset.Position(c.Pos()), c.Text)
+				report("%v: comment %q", fset.Position(c.Pos()), c.Text)
 			}
 		}
 	}
 	if !hasString(file, op.Func.String()) {
-		tell("no string is the schema %q", op.Func)
+		report("no string is the schema %q", op.Func)
 	}
 	known, err := realPackages()
 	if err != nil {
@@ -176,7 +176,7 @@ func problems(text []byte, op *schema.Op, imported ...*types.Package) []string {
 	}
 	config := types.Config{Importer: slices.Concat(known, imported)}
 	if _, err := config.Check("example.com/fake/ops", fset, []*ast.File{file}, nil); err != nil {
-		tell("%v", err)
+		report("%v", err)
 	}
 	return found
 }

@@ -76,7 +76,7 @@ func runAllow(inv *invocation) error {
 		}
 		return err
 	})
-	if err == nil || errors.Is(err, errFindings) { // of the ops, which the audit does not tell
+	if err == nil || errors.Is(err, errFindings) { // of the ops, which the audit does not report
 		return stale
 	}
 	return err

@@ -65,7 +65,7 @@ func (c *comparison) from(inv *invocation, i int) error {
 		empty = err == nil && r.Empty() != ""
 		return err
 	})
-	if empty || errors.Is(err, errFindings) { // what one run shows is for the comparison to tell
+	if empty || errors.Is(err, errFindings) { // what one run shows is for the comparison to report
 		return nil
 	}
 	return err
