@@ -50,6 +50,7 @@ func startProcess(cmd *exec.Cmd, folder string, patience time.Duration) (*proces
 	cmd.Env = append(cmd.Environ(), WorkerVariable+"="+folder)
 	cmd.ExtraFiles = []*os.File{write}
 	cmd.Stdout, cmd.Stderr = p.stderr, p.stderr
+	cmd.WaitDelay = time.Second // for what holds its output open
 	keepSignalsFrom(cmd)
 	if p.in, err = cmd.StdinPipe(); err != nil {
 		return nil, err
@@ -243,14 +244,13 @@ func (p *process) again() bool {
 	return p.ready(startup)
 }
 
-// stop ends the worker and what watches it.
+// stop ends the worker, what watches it, and what a kernel has started.
 func (p *process) stop() {
 	p.in.Close()
-	p.cmd.Process.Kill()
-	p.kill()
+	killGroup(p.cmd.Process)
+	p.replies.Close()
 	for range p.lines {
 	}
-	p.replies.Close()
 	p.cmd.Wait()
 }
 

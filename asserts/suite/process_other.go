@@ -10,6 +10,8 @@ import (
 
 func keepSignalsFrom(*exec.Cmd) {}
 
+func killGroup(p *os.Process) { p.Kill() }
+
 func abort(int) {}
 
 func limitMemory(uint64) error {

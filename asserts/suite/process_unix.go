@@ -10,10 +10,14 @@ import (
 	"syscall"
 )
 
-// keepSignalsFrom leaves Ctrl-C to the run alone.
+// keepSignalsFrom leaves Ctrl-C to the run alone: it makes the process the
+// leader of a group.
 func keepSignalsFrom(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 }
+
+// killGroup ends a process that leads a group, and all in it.
+func killGroup(p *os.Process) { syscall.Kill(-p.Pid, syscall.SIGKILL) }
 
 // abort asks a process to end with its stack, if it knows how.
 func abort(pid int) {

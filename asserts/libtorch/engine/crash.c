@@ -9,6 +9,7 @@
 #include <execinfo.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <ucontext.h>
@@ -32,6 +33,21 @@ static void *program_counter(void *context) {
 #endif
 }
 
+// return_to_caller takes back a call of what is no code, such as a null
+// function, from whose address no stack can be read.
+static void return_to_caller(void *context) {
+  ucontext_t *c = context;
+#if defined(__x86_64__)
+  greg_t *registers = c->uc_mcontext.gregs;
+  registers[REG_RIP] = *(greg_t *)registers[REG_RSP] - 1;
+  registers[REG_RSP] += sizeof(greg_t);
+#elif defined(__aarch64__)
+  c->uc_mcontext.pc = c->uc_mcontext.regs[30] - 4;
+#else
+  (void)c;
+#endif
+}
+
 // in_program reports whether an address is in the program itself, where there
 // is Go code and no kernel.
 static int in_program(void *address) {
@@ -51,16 +67,20 @@ static void write_frame(void *address) {
   if (n > 0 && write(REPLIES, line, n) < 0) _exit(1);
 }
 
+// write_stack writes the frames from a program counter on, or from the caller.
 static void write_stack(void *pc) {
   void *frames[DEPTH];
-  write_frame(pc);  // in case the stack cannot be read
+  if (pc != NULL) write_frame(pc);  // in case the stack cannot be read
   int n = backtrace(frames, DEPTH), first = 0;
   for (int i = 0; i < n; i++) {
     if (frames[i] == pc) first = i + 1;
   }
   if (first == 0) first = n < 3 ? n : 3;  // this function, its caller and the kernel's return from a signal
-  for (int i = first; i < n; i++) write_frame(frames[i]);
+  for (int i = first; i < n; i++) write_frame((char *)frames[i] - 1);  // in the call, which may be a function's last code
 }
+
+// exiting runs where a kernel calls exit, as Go's run time does not.
+static void exiting(void) { write_stack(NULL); }
 
 static void die(int sig) {
   signal(sig, SIG_DFL);
@@ -77,6 +97,7 @@ static void crashed(int sig, siginfo_t *info, void *context) {
     syscall(SYS_tgkill, getpid(), caller, sig);  // to the kernel that hangs
     return;
   }
+  if (sig == SIGSEGV && info->si_addr == program_counter(context)) return_to_caller(context);
   void *pc = program_counter(context);
   if (in_program(pc) && before[sig].sa_sigaction != NULL) {
     before[sig].sa_sigaction(sig, info, context);
@@ -96,6 +117,8 @@ void watch_crashes(void) {
   void *frame;
   backtrace(&frame, 1);  // which loads what it needs
   caller = syscall(SYS_gettid);
+  atexit(exiting);
+  at_quick_exit(exiting);
   struct sigaction action = {.sa_sigaction = crashed, .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER};
   for (size_t i = 0; i < sizeof watched / sizeof *watched; i++) sigaction(watched[i], &action, &before[watched[i]]);
 }

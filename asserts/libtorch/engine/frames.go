@@ -6,6 +6,9 @@ import (
 	"github.com/ianlancetaylor/demangle"
 )
 
+// recursive follows a function that calls itself.
+const recursive = ", recursive"
+
 // mostFrames is how much of a stack a report has room for.
 const mostFrames = 12
 
@@ -14,6 +17,7 @@ const mostFrames = 12
 // the dispatcher's own.
 func Frames(raw []string) []string {
 	var frames []string
+	own := 0 // up to the outermost of the op's own
 	for _, line := range raw {
 		file, rest, _ := strings.Cut(line, " ")
 		offset, symbol, _ := strings.Cut(rest, " ")
@@ -26,14 +30,19 @@ func Frames(raw []string) []string {
 		} else {
 			name += " (" + file + ")"
 		}
-		if len(frames) == 0 && system(file) { // where an op that corrupts memory, or aborts, ends
-			continue
-		}
-		if !dispatching(name) && len(frames) < mostFrames {
+		switch n := len(frames); {
+		case n == 0 && system(file): // where an op that corrupts memory, or aborts, ends
+		case dispatching(name) || n == mostFrames:
+		case n > 0 && strings.TrimSuffix(frames[n-1], recursive) == name:
+			frames[n-1] = name + recursive
+		default:
 			frames = append(frames, name)
+			if !system(file) {
+				own = n + 1
+			}
 		}
 	}
-	return frames
+	return frames[:own] // without those that start a thread
 }
 
 // system reports whether a file is one of the C and C++ run times.

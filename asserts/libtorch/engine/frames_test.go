@@ -19,4 +19,12 @@ func TestFrames(t *testing.T) {
 	if diff := cmp.Diff(want, Frames(raw)); diff != "" {
 		t.Error(diff)
 	}
+	thread := []string{
+		"libmyops.so 0x40 _ZN2my4deepEi", "libmyops.so 0x60 _ZN2my4deepEi", "libmyops.so 0x60 _ZN2my4deepEi", "libmyops.so 0x7 main",
+		"libstdc++.so.6 0xd44a3 ?", "libc.so.6 0x891f5 ?",
+	}
+	want = []string{"my::deep (libmyops.so), recursive", "main (libmyops.so)"}
+	if diff := cmp.Diff(want, Frames(thread)); diff != "" {
+		t.Error(diff)
+	}
 }
