@@ -24,6 +24,7 @@ type Crash struct {
 	called  string // the same, or the one before it
 	dump    string // what a worker that hangs wrote when it was interrupted
 	cost    string // of the case, as its worker said it
+	mixed   bool   // the worker had run other ops too, which may be to blame
 }
 
 const (
@@ -105,7 +106,7 @@ func (l *lane) crashed(ctx context.Context, o Operator, res *OpResult, crash *Cr
 			res.add(c)
 		}
 		if crash.Cause != hang { // which was only slow
-			res.Crashes = append(res.Crashes, *crash)
+			res.Crashes = append(res.Crashes, *l.own(crash))
 		}
 		return nil
 	}
@@ -117,15 +118,20 @@ func (l *lane) crashed(ctx context.Context, o Operator, res *OpResult, crash *Cr
 	if err := l.shrink(ctx, res, crash); err != nil {
 		return err
 	}
-	if l.run.Frames != nil {
-		crash.Frames = l.run.Frames(crash.Frames)
-	}
 	if l.run.Waived != nil {
 		crash.Waived = l.run.Waived(o.Schema, crash.Cause)
 	}
 	res.Cases++
-	res.Crashes = append(res.Crashes, *crash)
+	res.Crashes = append(res.Crashes, *l.own(crash))
 	return nil
+}
+
+// own leaves of a crash's stack the op's own functions.
+func (l *lane) own(crash *Crash) *Crash {
+	if l.run.Frames != nil {
+		crash.Frames = l.run.Frames(crash.Frames)
+	}
+	return crash
 }
 
 // Limits of looking for the smallest call that crashes: of calls, and of those

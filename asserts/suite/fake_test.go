@@ -140,20 +140,21 @@ var fakeOps = []struct {
 		return nil, &Thrown{"not today"}
 	}},
 	{"crashes_on_bool(Tensor self) -> Tensor", func(e *fakeEngine, args []any) ([]any, error) {
-		if first(args).impl.spec.DType == "bool" {
-			self, _ := os.FindProcess(os.Getpid())
-			self.Signal(syscall.SIGSEGV)
-			time.Sleep(time.Minute)
-		}
+		crashIf(first(args).impl.spec.DType == "bool")
 		return []any{first(args).copy()}, nil
 	}},
 	// Once in a process, as a fault does that earlier cases prepare.
 	{"crashes_late(Tensor self) -> Tensor", func(e *fakeEngine, args []any) ([]any, error) {
-		if lateCalls++; lateCalls > 5 {
-			self, _ := os.FindProcess(os.Getpid())
-			self.Signal(syscall.SIGSEGV)
-			time.Sleep(time.Minute)
-		}
+		lateCalls++
+		crashIf(lateCalls > 5)
+		return []any{first(args).copy()}, nil
+	}},
+	{"breaks_memory(Tensor self) -> Tensor", func(e *fakeEngine, args []any) ([]any, error) {
+		broken = true
+		return []any{first(args).copy()}, nil
+	}},
+	{"finds_it_broken(Tensor self) -> Tensor", func(e *fakeEngine, args []any) ([]any, error) {
+		crashIf(broken)
 		return []any{first(args).copy()}, nil
 	}},
 	{"fails_in_opassert(Tensor self) -> Tensor", func(e *fakeEngine, args []any) ([]any, error) {
@@ -193,7 +194,16 @@ var fakeOps = []struct {
 var (
 	hoard     []byte
 	lateCalls int
+	broken    bool
 )
+
+func crashIf(yes bool) {
+	if yes {
+		self, _ := os.FindProcess(os.Getpid())
+		self.Signal(syscall.SIGSEGV)
+		time.Sleep(time.Minute)
+	}
+}
 
 func first(args []any) *fakeTensor { return args[0].(*fakeTensor) }
 

@@ -64,6 +64,12 @@ func (l *lane) cases(ctx context.Context, o Operator, res *OpResult) error {
 		if crash == nil {
 			break
 		}
+		if crash.mixed { // once more, so that what an op shows does not depend on those before it
+			l.renew()
+			*res, l.deadly = *newOpResult(o), nil
+			from, slow = l.run.From, 0
+			continue
+		}
 		from = crash.Case + 1
 		if crash.expected() {
 			res.leave(crash)
@@ -75,10 +81,12 @@ func (l *lane) cases(ctx context.Context, o Operator, res *OpResult) error {
 		}
 		res.Left = res.whyLeave(crash, slow)
 	}
-	if len(res.Crashes) > 0 {
-		return l.confirm(ctx, res)
+	if len(res.Crashes) == 0 {
+		return nil
 	}
-	return nil
+	err := l.confirm(ctx, res)
+	l.renew() // as the next op is not to inherit what this one broke
+	return err
 }
 
 // ask sends one request and takes the answers in; it returns the crash that
@@ -106,10 +114,12 @@ func (l *lane) once(ctx context.Context, q request, patience time.Duration, add 
 	}
 	defer context.AfterFunc(ctx, l.p.kill)()
 	l.p.stderr.reset()
+	l.p.mixed = l.p.mixed || l.p.op != "" && l.p.op != q.Op
+	l.p.op = q.Op
 	if err := l.p.send(q); err != nil {
 		return nil, err
 	}
-	crash := &Crash{Case: q.From} // where there is one
+	crash := &Crash{Case: q.From, mixed: l.p.mixed} // where there is one
 	grace := patience
 	for {
 		line, ok := l.p.next(grace)

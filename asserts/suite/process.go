@@ -37,6 +37,9 @@ type process struct {
 	refusal error    // why it cannot start, in its own words
 	loads   []string // the libraries that it loads before it is ready, "" after the last
 	stderr  *lastBytes
+
+	op    string // the last that it was asked for
+	mixed bool   // it was asked for others too
 }
 
 // startProcess starts a worker that goes to a folder, and waits until it is
@@ -240,7 +243,7 @@ func (p *process) renew() bool {
 
 // again waits for the worker that takes the place of one that died.
 func (p *process) again() bool {
-	p.died = false
+	p.died, p.op, p.mixed = false, "", false
 	return p.ready(startup)
 }
 

@@ -20,6 +20,11 @@ const caseTime = 600 * time.Millisecond
 
 func runFake(t *testing.T, names ...string) map[string]*OpResult {
 	t.Helper()
+	return runFakeOn(t, 2, names...)
+}
+
+func runFakeOn(t *testing.T, workers int, names ...string) map[string]*OpResult {
+	t.Helper()
 	ops, err := newFakeEngine().Operators()
 	if err != nil {
 		t.Fatal(err)
@@ -28,7 +33,7 @@ func runFake(t *testing.T, names ...string) map[string]*OpResult {
 		ops = slices.DeleteFunc(ops, func(o Operator) bool { return !slices.Contains(names, o.Schema.Func.Name.String()) })
 	}
 	run := Run{
-		Operators: ops, To: 30, Workers: 2, Timeout: caseTime,
+		Operators: ops, To: 30, Workers: workers, Timeout: caseTime,
 		Worker: func() *exec.Cmd { return exec.Command(os.Args[0]) },
 	}
 	results, err := run.Do(context.Background())
@@ -82,12 +87,14 @@ func TestFaultsAreFoundAndCrashesContained(t *testing.T) {
 		"hangs":                    "hang in case 0, alone: true (self=float32[3, 3]) []; never ran: ",
 		"spins":                    "hang in case 0, alone: true (self=float32[3, 3]) []; never ran: ",
 		"waits_on_bool":            "",
+		"breaks_memory":            "",
+		"finds_it_broken":          "",
 	}
 	got := make(map[string]string)
 	for name, r := range results {
 		got[name] = summary(r)
 	}
-	delete(got, "crashes_late") // it depends on what its worker did before
+	delete(got, "crashes_late") // it has a test of its own
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
@@ -107,6 +114,14 @@ func TestCrashThatDoesNotRepeat(t *testing.T) {
 	}
 	if report := (&Report{Ops: []*OpResult{r}}); report.Findings() != 0 {
 		t.Errorf("%d findings", report.Findings())
+	}
+}
+
+// What an op breaks in its worker's memory is not told of another.
+func TestCrashOfAnotherOp(t *testing.T) {
+	results := runFakeOn(t, 1, "breaks_memory", "finds_it_broken")
+	if r := results["finds_it_broken"]; len(r.Crashes) > 0 || r.Ran < 20 {
+		t.Errorf("%s; %d of %d cases ran", summary(r), r.Ran, r.Cases)
 	}
 }
 

@@ -4,11 +4,21 @@ package engine
 
 // #include "crash.h"
 import "C"
-import "runtime"
+import (
+	"os"
+	"runtime"
 
-// watchCrashes makes a worker write down the stack of a kernel that crashes.
-// Kernels are then called by the thread of the calling goroutine.
-func watchCrashes() {
-	runtime.LockOSThread()
-	C.watch_crashes()
+	"github.com/opassert/opassert/asserts/suite"
+)
+
+// A worker's kernels are called by its first thread, so that they allocate from
+// one heap in every run.
+func init() {
+	if os.Getenv(suite.WorkerVariable) != "" {
+		runtime.LockOSThread()
+	}
 }
+
+// watchCrashes makes a worker write down the stack of a kernel that crashes. It
+// is called where kernels will be.
+func watchCrashes() { C.watch_crashes() }
