@@ -39,8 +39,7 @@ func (l *lane) stop() {
 
 // op runs the cases of an op. A verdict next to a crash is repeated alone.
 func (l *lane) op(ctx context.Context, o Operator) *OpResult {
-	res := newOpResult(o)
-	l.deadly, l.taught, l.places, l.last = nil, "", make(map[int]Place), -1
+	res := l.begin(o)
 	begun := time.Now()
 	if err := l.cases(ctx, o, res); err != nil {
 		res.Fault = err.Error()
@@ -52,6 +51,12 @@ func (l *lane) op(ctx context.Context, o Operator) *OpResult {
 	res.settle()
 	res.Took = time.Since(begun)
 	return res
+}
+
+// begin forgets what is known of an op.
+func (l *lane) begin(o Operator) *OpResult {
+	l.deadly, l.taught, l.places, l.last = nil, "", make(map[int]Place), -1
+	return newOpResult(o)
 }
 
 func (l *lane) cases(ctx context.Context, o Operator, res *OpResult) error {
@@ -66,8 +71,7 @@ func (l *lane) cases(ctx context.Context, o Operator, res *OpResult) error {
 		}
 		if crash.mixed { // once more, so that what an op shows does not depend on those before it
 			l.renew()
-			*res, l.deadly = *newOpResult(o), nil
-			from, slow = l.run.From, 0
+			*res, from, slow = *l.begin(o), l.run.From, 0
 			continue
 		}
 		from = crash.Case + 1
