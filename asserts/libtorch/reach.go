@@ -5,12 +5,12 @@ import (
 	"strings"
 )
 
-// OutOfSight returns the types of returns that hold tensors where no
-// observation reaches them.
+// OutOfSight returns the types of returns that hold, or as instances of a class
+// may hold, tensors where no observation reaches them.
 func (op *Op) OutOfSight() []string {
 	var types []string
 	for _, r := range op.Returns {
-		if r.holds == "x" {
+		if r.holds == "x" || objectType(r.Type) != "" {
 			types = append(types, r.Type)
 		}
 	}

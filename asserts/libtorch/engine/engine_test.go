@@ -7,7 +7,31 @@ import (
 
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/libtorch"
+	"github.com/opassert/opassert/asserts/libtorch/libtorchtest"
 )
+
+// What a packed linear layer holds of its weight and bias is out of sight, and
+// that it holds them is what it is for.
+func TestObjectMayHoldArguments(t *testing.T) {
+	libtorchtest.Need(t)
+	op, err := libtorch.Lookup("quantized::linear_prepack")
+	if err != nil {
+		t.Fatal(err)
+	}
+	parsed, err := Schema(op)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var kept []asserts.Ref
+	for _, u := range unseen(parsed, op) {
+		if u.Code == asserts.KeptArgument {
+			kept = append(kept, u.On)
+		}
+	}
+	if diff := cmp.Diff([]asserts.Ref{asserts.ArgRef(0), asserts.ArgRef(1)}, kept); diff != "" {
+		t.Error(diff)
+	}
+}
 
 func TestObjectsAreNumberedInOrder(t *testing.T) {
 	see := func(impl, storage asserts.ID) asserts.Observation {
