@@ -26,6 +26,7 @@
 //     through other ops' kernels: it is their own business.
 //   - Whether a version counter rises (OA010) is judged for ops alone that have no
 //     kernel of autograd's, such as ops of C++ libraries: others raise it later.
+//   - A call that raises is counted and not judged.
 //   - What Python keeps of a result does not show in its use counts from PyTorch
 //     2.10 on: a living Python object has one use for good, which is left out.
 //   - A Tensor& that a kernel rebinds shows only where the argument is returned.

@@ -6,10 +6,14 @@ import (
 	"math/rand/v2"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/opassert/opassert/allowlist"
 	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/asserts/c10/engine"
+	"github.com/opassert/opassert/asserts/c10/faults"
+	"github.com/opassert/opassert/gen/gentest/faulty"
 	"github.com/opassert/opassert/gen/plan"
 	"github.com/opassert/opassert/schema"
 )
@@ -33,9 +37,24 @@ var usualSchemas = []string{
 	"f(Tensor(a -> *) self) -> Tensor(a)[]",
 }
 
-// A call that the judge complains of never looks usual, whatever the schema,
-// and whatever was seen; and one that breaks nothing mostly does.
-func TestUsualAsksOfAllThatTheJudgeComplainsOf(t *testing.T) {
+// An observed call is one with what its op's plan says.
+type observedCall struct {
+	op     *asserts.Op
+	seen   *asserts.Seen
+	broken asserts.Codes
+}
+
+func observed(op *asserts.Op, seen *asserts.Seen) observedCall {
+	c := observedCall{op: op, seen: seen}
+	for _, v := range asserts.Judge(op, seen, asserts.Aware()).Violations {
+		c.broken |= asserts.CodesOf(v.Code)
+	}
+	return c
+}
+
+// looksUsual asks usual.h of each call.
+func looksUsual(t *testing.T, calls []observedCall) []bool {
+	t.Helper()
 	cxx, err := exec.LookPath("c++")
 	if err != nil {
 		t.Skip("no C++ compiler")
@@ -44,51 +63,60 @@ func TestUsualAsksOfAllThatTheJudgeComplainsOf(t *testing.T) {
 	if out, err := exec.Command(cxx, "-std=c++17", "-O1", "-w", "-o", bin, "testdata/usual.cpp").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	planner, err := plan.NewPlanner("full", nil, allowlist.Where{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	rng := rand.New(rand.NewPCG(1, 2))
-	const calls = 60000
 	var in bytes.Buffer
-	var broken [calls]asserts.Codes
-	var plain [calls]bool
-	for i := range calls {
-		parsed, err := schema.ParseOp(usualSchemas[rng.IntN(len(usualSchemas))])
-		if err != nil {
-			t.Fatal(err)
-		}
-		op := planner.Plan(parsed).Asserts(asserts.Content)
-		seen := anyCall(rng, &op)
-		plain[i] = true
-		for _, o := range seen.Results {
-			plain[i] = plain[i] && o.Traits == 0
-		}
-		verdict := asserts.Judge(&op, seen, asserts.Aware())
-		for _, v := range verdict.Violations {
-			broken[i] |= asserts.CodesOf(v.Code)
-		}
-		for _, w := range [][]int64{expect(&op, 0), record(seen)} {
+	for _, c := range calls {
+		for _, w := range [][]int64{expect(c.op, 0), record(c.seen)} {
 			in.Write(words(int64(len(w))))
 			in.Write(words(w...))
 		}
 	}
 	cmd := exec.Command(bin)
 	cmd.Stdin = &in
-	usual, err := cmd.Output()
-	if err != nil || len(usual) != calls {
-		t.Fatalf("%d answers: %v", len(usual), err)
+	answers, err := cmd.Output()
+	if err != nil || len(answers) != len(calls) {
+		t.Fatalf("%d answers: %v", len(answers), err)
 	}
-	var all asserts.Codes
-	healthy, asked := 0, 0
-	for i, u := range usual {
-		all |= broken[i]
-		if broken[i] != 0 && u == '1' {
-			t.Errorf("call %d breaks %v and looks usual", i, broken[i])
+	usual := make([]bool, len(calls))
+	for i, c := range calls {
+		usual[i] = answers[i] == '1'
+		if c.broken != 0 && usual[i] {
+			t.Errorf("call %d, of %s, breaks %v and looks usual", i, c.op.Name, c.broken)
 		}
-		if broken[i] == 0 && plain[i] {
+	}
+	return usual
+}
+
+func newPlanner(t *testing.T) *plan.Planner {
+	t.Helper()
+	planner, err := plan.NewPlanner("full", nil, allowlist.Where{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return planner
+}
+
+// A call that the judge complains of never looks usual, whatever the schema,
+// and whatever was seen; and one that breaks nothing mostly does.
+func TestUsualAsksOfAllThatTheJudgeComplainsOf(t *testing.T) {
+	planner := newPlanner(t)
+	rng := rand.New(rand.NewPCG(1, 2))
+	calls := make([]observedCall, 60000)
+	var all asserts.Codes
+	for i := range calls {
+		parsed, err := schema.ParseOp(usualSchemas[rng.IntN(len(usualSchemas))])
+		if err != nil {
+			t.Fatal(err)
+		}
+		op := planner.Plan(parsed).Asserts(asserts.Content)
+		calls[i] = observed(&op, anyCall(rng, &op))
+		all |= calls[i].broken
+	}
+	healthy, asked := 0, 0
+	for i, usual := range looksUsual(t, calls) {
+		odd := slices.ContainsFunc(calls[i].seen.Results, func(o asserts.Observation) bool { return o.Traits != 0 })
+		if calls[i].broken == 0 && !odd {
 			healthy++
-			if u == '0' {
+			if !usual {
 				asked++
 			}
 		}
@@ -99,6 +127,49 @@ func TestUsualAsksOfAllThatTheJudgeComplainsOf(t *testing.T) {
 	if asked*3 > healthy {
 		t.Errorf("asked of %d of %d calls that break nothing", asked, healthy)
 	}
+}
+
+// Every kernel of the fault matrix is asked of, and the judge says why.
+func TestUsualAsksOfTheFaultMatrix(t *testing.T) {
+	file, err := schema.Load("../c10/faults/faults.yaml", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := engine.Open(faulty.Wrappers, file.Ops)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer asserts.SetLevel(asserts.Off)()
+	planner := newPlanner(t)
+	var calls []observedCall
+	call := func(name string, args []any, want asserts.Codes) {
+		operator, err := e.Operator(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, err := e.Call(name, args, asserts.Content)
+		if err != nil {
+			t.Logf("%s raises, and such calls are not looked at: %v", name, err)
+			return
+		}
+		op := planner.Plan(operator.Schema).Asserts(asserts.Content)
+		c := observed(&op, &out.Seen)
+		if calls = append(calls, c); c.broken&want != want {
+			t.Errorf("%s breaks %v, not %v", name, c.broken, want)
+		}
+	}
+	for _, f := range faults.All() {
+		if f.Code.OnCall() {
+			call(f.Op, f.Args(), asserts.CodesOf(f.Code))
+		}
+	}
+	if len(calls) < 100 {
+		t.Errorf("%d faults", len(calls))
+	}
+	for _, s := range faults.AllSilent() {
+		call(s.Op, s.Args(), 0)
+	}
+	looksUsual(t, calls)
 }
 
 // anyCall makes up a call: usual for the most part, with one or two things
@@ -216,17 +287,20 @@ func record(seen *asserts.Seen) []int64 {
 	tensor := func(o asserts.Observation) {
 		state := int64(o.Version) | int64(o.Traits)<<32
 		if o.Content != nil {
-			state |= 2 << 48
+			state |= 2<<48 | int64(len(o.Content.Parts))<<56
 		}
 		w = append(w, int64(o.Impl), int64(o.Storage), int64(uint32(o.ImplUses))|int64(o.StorageUses)<<32, state)
 		if c := o.Content; c != nil {
-			w = append(w, 6, 0, -1, c.Offset, c.Nbytes, int64(c.Digest), int64(len(c.Sizes)))
+			w = append(w, int64(len(c.DType)), int64(len(c.Device)), -1, c.Offset, c.Nbytes, int64(c.Digest), int64(len(c.Sizes)))
 			w = append(append(w, c.Sizes...), 1)
 			w = append(append(w, c.Strides...), int64(len(c.Bytes)))
+			padded := append(slices.Clip(c.Bytes), make([]byte, 7)...)
 			for i := 0; i < len(c.Bytes); i += 8 {
-				w = append(w, int64(binary.NativeEndian.Uint64(c.Bytes[i:])))
+				w = append(w, int64(binary.NativeEndian.Uint64(padded[i:])))
 			}
-			w = append(w, 0, 0, 0, 0, int64(c.Grad), int64(c.Memory)) // no bits, names, layout or quantizer
+			flags := truth(c.Conj) | truth(c.Neg)<<1 | truth(c.RequiresGrad)<<2
+			w = append(w, flags, 0, 0, 0, int64(c.Grad), int64(c.Memory)) // no names, layout or quantizer
+			w = append(w, make([]int64, 4*len(c.Parts))...)
 		}
 	}
 	for _, n := range seen.ArgLens {
