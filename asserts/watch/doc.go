@@ -25,12 +25,14 @@
 //   - What PyTorch's own kernels call is not looked at, nor is what they call
 //     through other ops' kernels: it is their own business.
 //   - Whether a version counter rises (OA010) is judged for ops alone that have no
-//     kernel of autograd's, such as ops of C++ libraries: others raise it later.
+//     kernel of autograd's, such as ops of C++ libraries: others raise it later. The
+//     summary counts those.
 //   - A call that raises is counted and not judged.
 //   - What Python keeps of a result does not show in its use counts from PyTorch
 //     2.10 on: a living Python object has one use for good, which is left out.
 //   - A Tensor& that a kernel rebinds shows only where the argument is returned.
-//   - Threads that ran before libtorch was loaded are not told of the watcher.
+//   - Threads that ran before libtorch was loaded are not told of the watcher; the
+//     summary says how many of Python's there were.
 //   - A program that holds Python's lock while it waits for a C++ thread's ops
 //     may hang from PyTorch 2.10 on, where copying a tensor can take that lock.
 //   - Statically linked programs, and those started with a cleared environment.

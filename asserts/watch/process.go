@@ -77,7 +77,7 @@ func (p *process) answer(f preload.Frame) ([]byte, error) {
 
 func (p *process) hello(text string) ([]byte, error) {
 	lines := strings.Split(text, "\n")
-	if len(lines) < 5 {
+	if len(lines) < 6 {
 		return nil, errors.New("the watcher's greeting is cut short")
 	}
 	var err error
@@ -86,7 +86,8 @@ func (p *process) hello(text string) ([]byte, error) {
 	}
 	p.rank, p.version = lines[2], lines[3]
 	p.layout = p.run.layout(lines[4])
-	p.run.met(p)
+	threads, _ := strconv.Atoi(lines[5]) // of a forked process no number: one thread, and watched
+	p.run.met(p, max(0, threads-1))
 	c := p.run.config
 	maxBytes := c.MaxBytes
 	if maxBytes <= 0 {

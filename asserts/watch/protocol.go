@@ -4,7 +4,7 @@ import "encoding/binary"
 
 // The kinds of the watcher's frames, with what opassert answers.
 const (
-	frameHello   = 'H' // process, parent, rank, version of libtorch, folder of Python's modules -> settings
+	frameHello   = 'H' // process, parent, rank, version of libtorch, folder of Python's modules, Python's threads -> settings
 	frameOp      = 'O' // A where versions are raised later, else -, and what schemas.cpp lists of an op -> what is expected of its calls
 	frameNames   = 'N' // names of ops that are not PyTorch's own -> nothing
 	frameCall    = 'C' // a call that does not look usual -> nothing, or a number

@@ -32,6 +32,7 @@ type Report struct {
 	Unread               []string // ops whose schema cannot be read, each with the reason
 	Unrecorded           int      // calls that a file of cases has no words for
 	NeverCalled          []string // ops of namespaces that are not PyTorch's own
+	Early                int      // Python threads that ran before libtorch was loaded
 	Troubles             []string // why a process was not watched
 
 	records map[string]records // by op
@@ -58,7 +59,7 @@ func (r *run) report(status int, took time.Duration) (*Report, error) {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	rep := &Report{Findings: r.findings.sorted(), Status: status, Took: took, Processes: len(r.processes), Troubles: r.troubles}
+	rep := &Report{Findings: r.findings.sorted(), Status: status, Took: took, Processes: len(r.processes), Troubles: r.troubles, Early: r.early}
 	called := make(map[string]bool)
 	for i, c := range counts {
 		op := r.ops.all[i]
@@ -82,6 +83,13 @@ func (r *run) report(status int, took time.Duration) (*Report, error) {
 			continue
 		}
 		r.countTraits(op, c)
+		for _, s := range op.unseen {
+			if s.Code.Level() < asserts.Content {
+				r.skips[s] += int(c.usual + c.asked)
+			} else if c.content > 0 {
+				r.skips[s] += int(c.content)
+			}
+		}
 	}
 	for s, n := range r.skips {
 		s.Count = n
@@ -178,6 +186,7 @@ func (r *Report) WriteSummary(w io.Writer) error {
 			fmt.Fprintf(&b, "          a class whose views share storage with their bases says so with __opassert_reports_views__ = True\n")
 		}
 	}
+	line(r.Early, "Python threads ran before libtorch was loaded: what they call is not seen")
 	for _, u := range r.Unread {
 		fmt.Fprintf(&b, "  not watched %s\n", u)
 	}

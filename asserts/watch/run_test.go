@@ -303,6 +303,31 @@ func TestProcesses(t *testing.T) {
 	})
 }
 
+// What can't be seen or judged is told of.
+func TestSummarySaysWhatIsNotSeen(t *testing.T) {
+	program := `
+import os, threading
+end = threading.Event()
+threading.Thread(target=end.wait).start()
+import torch
+torch.ones(3).add_(1)
+if os.fork() == 0:
+    torch.ones(3)
+    os._exit(0)
+os.wait()
+end.set()`
+	eachPython(t, func(t *testing.T, p python) {
+		o := run(t, []string{"-level", "content"}, p.path, "-c", program)
+		for _, line := range []string{
+			"processes 2: findings 0", "  1 Python threads ran before libtorch was loaded", "skipped OA010 1: autograd's kernel raises the version",
+		} {
+			if !strings.Contains(o.stderr, line) {
+				t.Errorf("no %q in\n%s", line, o.stderr)
+			}
+		}
+	})
+}
+
 // What a program does with an op that needs arguments which nobody would guess
 // lets the suite find what is wrong with it.
 func TestRecordedCallsAreCasesOfCheck(t *testing.T) {

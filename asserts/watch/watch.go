@@ -67,6 +67,7 @@ type run struct {
 	records   map[string]records // by op
 	skips     map[asserts.Skip]int
 	troubles  []string
+	early     int               // Python threads that ran before libtorch was loaded
 	watchers  map[string]string // by libtorch_cpu: the watcher, or "!" and why there is none
 }
 
@@ -182,9 +183,13 @@ func (r *run) layout(pythonLibrary string) layout {
 	return l
 }
 
-func (r *run) met(p *process) {
+// met counts a process, with its threads that were there before the watcher.
+func (r *run) met(p *process, early int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if _, again := r.processes[p.pid]; !again {
+		r.early += early
+	}
 	r.processes[p.pid] = p.rank
 }
 

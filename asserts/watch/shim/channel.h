@@ -112,7 +112,7 @@ class Channel {
   // connect reports whether opassert is there.
   bool connect_now() {
     std::lock_guard<std::mutex> lock(mutex_);
-    return open();
+    return !gone_ && open();
   }
 
   // ask reports whether opassert answered.

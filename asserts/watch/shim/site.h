@@ -64,9 +64,10 @@ class PythonSite {
   }
 
  public:
-  // start is called where libtorch has been loaded, by a thread that may or
-  // may not be Python's. It leaves in library where Python's own modules are.
-  void start(std::string& library) {
+  // start is called where libtorch has been loaded, by a thread that may or may
+  // not be Python's. It leaves in facts where Python's own modules are and how
+  // many threads of Python's there are, a line each.
+  void start(std::string& facts) {
     int (*check)() = nullptr;
     int (*run)(const char*) = nullptr;
     find(initialized_, "Py_IsInitialized");
@@ -78,15 +79,15 @@ class PythonSite {
     remember();
     int s = free_signal();
     if (fd_ < 0 || s == 0) return;
-    char code[400];
+    char code[500];
     snprintf(code, sizeof code,
-             "import faulthandler as _opassert, os as _opassert_os\n"
+             "import faulthandler as _opassert, os as _opassert_os, sys as _opassert_sys\n"
              "_opassert.register(%d, file=%d, all_threads=False)\n"
-             "_opassert_os.write(%d, _opassert_os.path.dirname(_opassert_os.__file__).encode())\n"
-             "del _opassert, _opassert_os\n",
+             "_opassert_os.write(%d, b'%%s\\n%%d' % (_opassert_os.path.dirname(_opassert_os.__file__).encode(), len(_opassert_sys._current_frames())))\n"
+             "del _opassert, _opassert_os, _opassert_sys\n",
              s, fd_, fd_);
     if (run(code) != 0) return;
-    library = read();
+    facts = read();
     signal_ = s;
   }
 

@@ -487,6 +487,7 @@ class Registrations {
   }
 
   void look() {
+    channel.connect_now();  // a forked process says that it is there
     std::vector<New> now;
     {
       std::lock_guard<std::mutex> lock(mutex_);
@@ -507,7 +508,10 @@ class Registrations {
     if (!names.empty()) channel.ask('N', names.data(), names.size(), ignored);
   }
 
-  void forked() { new (&mutex_) std::mutex; }
+  void forked() {
+    new (&mutex_) std::mutex;
+    dirty = true;
+  }
 };
 
 Registrations& registrations() {
@@ -566,6 +570,7 @@ bool map_counts() {
 }
 
 void forked() {
+  channel.about.resize(channel.about.rfind('\n') + 1);  // one thread is left, and watched
   channel.forked();
   site.forked();
   operators().forked();
@@ -619,9 +624,9 @@ extern "C" void ow_loaded() {
 // opassert knows why.
 extern "C" int ow_start(const char* folder) {
   channel.folder = folder;
-  std::string modules;
-  site.start(modules);
-  channel.about = std::string(OPASSERT_LIBTORCH_VERSION) + "\n" + modules;
+  std::string facts = "\n";
+  site.start(facts);
+  channel.about = std::string(OPASSERT_LIBTORCH_VERSION) + "\n" + facts;
   if (!channel.connect_now() || channel.settings.size() < sizeof settings) {
     trouble("the watcher found no opassert");
     return 0;
