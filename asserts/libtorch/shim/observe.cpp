@@ -185,12 +185,15 @@ std::string names_of(const TensorImpl* impl) {
 
 // layout_of returns the layout, and whether a sparse tensor is coalesced.
 std::string layout_of(const TensorImpl* impl) {
-  std::ostringstream text;
+  c10::Layout layout;
   try {
-    text << impl->layout();
+    layout = impl->layout();
   } catch (...) {
     return "";
   }
+  if (layout == c10::Layout::Strided) return "Strided";  // nearly always, and a stream is slow
+  std::ostringstream text;
+  text << layout;
   if (auto* coo = dynamic_cast<const at::SparseTensorImpl*>(impl)) text << (coo->coalesced() ? " coalesced" : "");
   return text.str();
 }
