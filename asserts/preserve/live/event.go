@@ -29,6 +29,7 @@ const (
 	owns                           // the impl owns the object in its slot
 	borrowed                       // the object does not own its impl
 	madeHermetic                   // as the object remembers it
+	marked                         // the impl's count: it holds a reference to its object while it is shared
 )
 
 // eventSize is how many bytes an event has in the ring.

@@ -222,8 +222,14 @@ func (j *judge) release(e *event) {
 		j.moved(o, e.impl)
 	}
 	switch {
+	case o.tag != 0 && e.tag != o.tag && e.slot == e.object:
+		o.root = j.breaks(preserve.OneInterpreter, e, o, nil, "made for interpreter %v, its slot is tagged %v when it is released", o.tag, e.tag)
 	case j.protocol == 2:
-		if e.uses > 1 && e.slot == e.object {
+		switch {
+		case e.uses <= 1 || e.slot != e.object:
+		case !e.is(marked):
+			o.root = j.breaks(preserve.OneOwner, e, o, nil, "its last reference is released, for the impl, which others hold (use count %d), is not marked to hold one", e.uses)
+		default:
 			o.root = j.breaks(preserve.DoubleRelease, e, o, nil, "its last reference is released, and the impl, which others hold (use count %d), refers to it", e.uses)
 		}
 	case e.is(borrowed):
@@ -233,8 +239,6 @@ func (j *judge) release(e *event) {
 	case o.hermetic || e.is(madeHermetic):
 	case e.slot == 0 && o.made != 0, e.slot != 0 && e.slot != e.object:
 		j.tell(preserve.SameObject, e, o, "the slot of its impl has %v in its place", e.slot)
-	case o.tag != 0 && e.tag != o.tag:
-		o.root = j.breaks(preserve.OneInterpreter, e, o, nil, "made for interpreter %v, its slot is tagged %v when it is released", o.tag, e.tag)
 	}
 }
 
@@ -258,7 +262,7 @@ func (j *judge) freed(e *event) {
 	if o.hermetic || was.slot != e.object || was.uses <= 1 && !(was.is(borrowed) && was.uses > 0) {
 		return
 	}
-	e.typ, e.line, e.file = was.typ, was.line, was.file
+	e.impl, e.thread, e.typ, e.line, e.file = was.impl, was.thread, was.typ, was.line, was.file
 	root := o.root
 	if root == nil && was.is(inHermetic) {
 		if root = j.context[e.thread]; root == nil {

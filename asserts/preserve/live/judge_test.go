@@ -48,7 +48,9 @@ func TestJudge(t *testing.T) {
 		{"resurrected though it was not preserved", 1, []event{ask, back}, []preserve.Code{preserve.OneOwner}},
 		{"handed out while the impl owns it", 1, []event{ask, last, kept, again}, []preserve.Code{preserve.OneOwner}},
 		{"the second protocol", 2, []event{ask, again, with(last, func(e *event) { e.uses = 1 }), gone}, nil},
-		{"released while shared, in the second", 2, []event{ask, again, last, gone}, []preserve.Code{preserve.DoubleRelease, preserve.SharedDealloc}},
+		{"released while shared, in the second", 2, []event{ask, again, with(last, func(e *event) { e.flags = marked }), gone},
+			[]preserve.Code{preserve.DoubleRelease, preserve.SharedDealloc}},
+		{"not marked, in the second", 2, []event{ask, again, last, gone}, []preserve.Code{preserve.OneOwner, preserve.SharedDealloc}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			var got []preserve.Code

@@ -38,6 +38,7 @@ type Report struct {
 	Findings  []*Finding
 	Events    int64
 	Processes int   // that loaded libtorch_python
+	Protocol  int   // of preservation, in the process that was last
 	Lost      int64 // rings that were given up: the program outran this one, or ended in the middle
 	Status    int   // the program's exit status
 	Troubles  []string
@@ -238,6 +239,7 @@ func (w *Watch) read(file string, pid int) error {
 	defer w.mu.Unlock()
 	w.report.Events += j.number
 	w.report.Processes++
+	w.report.Protocol = int(j.protocol)
 	if atomic.LoadUint32(gone) != 0 {
 		w.report.Lost++
 	}

@@ -3,6 +3,7 @@ package live
 import (
 	"bytes"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -11,6 +12,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/opassert/opassert/asserts/internal/compile"
 	"github.com/opassert/opassert/asserts/libtorch/installed"
 	"github.com/opassert/opassert/asserts/preserve"
 	"github.com/opassert/opassert/asserts/preserve/trace"
@@ -19,22 +21,20 @@ import (
 // Tests of whole programs run on each Python of $OPASSERT_PYTHONS, a list as
 // $PATH is, or else on the python3 of the path. Where there is no PyTorch they
 // are skipped, or fail with OPASSERT_NEED_PYTORCH=1.
-var pythons = sync.OnceValues(func() (map[string]string, error) {
+var pythons = sync.OnceValues(func() (map[string]*installed.Torch, error) {
 	paths := filepath.SplitList(os.Getenv("OPASSERT_PYTHONS"))
 	if len(paths) == 0 {
 		paths = []string{"python3"}
 	}
-	all := map[string]string{}
+	all := map[string]*installed.Torch{}
 	for _, path := range paths {
 		out, err := exec.Command(path, "-c", "import importlib.util as u; print(u.find_spec('torch').submodule_search_locations[0])").Output()
 		if err != nil {
 			return nil, fmt.Errorf("%s has no PyTorch", path)
 		}
-		torch, err := installed.Inspect(strings.TrimSpace(string(out)))
-		if err != nil {
+		if all[path], err = installed.Inspect(strings.TrimSpace(string(out))); err != nil {
 			return nil, err
 		}
-		all[torch.Number()] = path
 	}
 	return all, nil
 })
@@ -48,16 +48,29 @@ func eachPython(t *testing.T, test func(t *testing.T, python, version string)) {
 		}
 		t.Skip(err)
 	}
-	for version, path := range all {
-		t.Run(version, func(t *testing.T) { test(t, path, version) })
+	for path, torch := range all {
+		t.Run(torch.Number(), func(t *testing.T) { test(t, path, torch.Number()) })
 	}
+}
+
+// extension returns testdata/extension.cpp, compiled for a Python's PyTorch.
+func extension(t *testing.T, python string) string {
+	t.Helper()
+	all, _ := pythons()
+	l := compile.Library{Name: "extension", Files: []fs.FS{os.DirFS("testdata")}, Unit: "extension.cpp"}
+	file, err := l.Path(all[python])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return file
 }
 
 // A ran is what became of a program.
 type ran struct {
 	*Report
-	out string
-	log trace.Report
+	out    string
+	log    trace.Report
+	second bool // protocol
 }
 
 func runProgram(t *testing.T, python string, args ...string) ran {
@@ -73,12 +86,12 @@ func runProgram(t *testing.T, python string, args ...string) ran {
 	}
 	r := trace.NewReader(func(trace.Life) {})
 	r.Write(log.Bytes())
-	return ran{report, out.String(), r.Close()}
+	return ran{report, out.String(), r.Close(), report.Protocol == 2}
 }
 
 func TestHealthyPrograms(t *testing.T) {
 	eachPython(t, func(t *testing.T, python, version string) {
-		r := runProgram(t, python, "testdata/healthy.py")
+		r := runProgram(t, python, "testdata/healthy.py", extension(t, python))
 		if r.Status != 0 || !strings.Contains(r.out, "done") {
 			t.Fatalf("status %d\n%s", r.Status, r.out)
 		}
@@ -97,46 +110,57 @@ func TestHealthyPrograms(t *testing.T) {
 
 func TestFaultsOfPrograms(t *testing.T) {
 	type codes []preserve.Code
-	lost := codes{preserve.DoubleRelease, preserve.SharedDealloc}
 	eachPython(t, func(t *testing.T, python, version string) {
-		second := !slices.ContainsFunc([]string{"1.", "2.0", "2.1.", "2.2.", "2.3.", "2.4.", "2.5.", "2.6.", "2.7.", "2.8.", "2.9."},
-			func(p string) bool { return strings.HasPrefix(version, p) })
+		extension := extension(t, python)
 		for _, tt := range []struct {
-			kind  string
-			want  codes
-			first bool // of the first protocol alone
+			rule            string
+			tensor, storage codes    // in the first protocol
+			second          codes    // in the second, of both
+			absent          []string // from versions
 		}{
-			{"double_release", lost, false},
-			{"second_object", codes{preserve.SameObject}, false},
-			{"stale_slot", codes{preserve.UseAfter}, false},
-			{"wrong_tag", codes{preserve.OneInterpreter}, true},
-			{"hermetic", codes{preserve.Hermetic, preserve.SharedDealloc, preserve.SharedDealloc}, true},
+			{"double_release", codes{preserve.DoubleRelease, preserve.SharedDealloc}, codes{preserve.DoubleRelease, preserve.SharedDealloc}, codes{preserve.DoubleRelease}, nil},
+			{"unmarked", nil, nil, codes{preserve.OneOwner}, []string{"1.", "2.5", "2.6"}},
+			{"second_object", codes{preserve.SameObject}, codes{preserve.SameObject}, codes{preserve.SameObject}, nil},
+			{"stale_slot", codes{preserve.UseAfter}, codes{preserve.UseAfter}, codes{preserve.UseAfter}, nil},
+			{"wrong_tag", codes{preserve.OneInterpreter}, codes{preserve.OneInterpreter}, codes{preserve.OneInterpreter}, []string{"2.15"}},
+			// Storages remember where they were made.
+			{"hermetic", codes{preserve.Hermetic, preserve.SharedDealloc, preserve.SharedDealloc}, nil, nil, []string{"1.", "2.15"}},
+			{"kernel", codes{preserve.Hermetic, preserve.SharedDealloc, preserve.SharedDealloc}, nil, nil, []string{"2.15"}},
 		} {
-			if tt.first && second || tt.kind == "hermetic" && strings.HasPrefix(version, "1.") {
-				continue
+			for kind, want := range map[string]codes{"tensor": tt.tensor, "storage": tt.storage} {
+				if kind == "storage" && strings.HasPrefix(version, "1.") { // which has no such object
+					continue
+				}
+				t.Run(tt.rule+"_"+kind, func(t *testing.T) {
+					r := runProgram(t, python, "testdata/faults.py", tt.rule, kind, extension)
+					if r.second {
+						want = tt.second
+					}
+					absent := slices.ContainsFunc(tt.absent, func(v string) bool { return strings.HasPrefix(version, v) })
+					if strings.Contains(r.out, "absent") != absent {
+						t.Fatalf("absent: want %t\n%s", absent, r.out)
+					}
+					if absent {
+						want = nil
+					}
+					var got codes
+					for _, f := range r.Findings {
+						got = append(got, f.Code)
+						if f.Storage != (kind == "storage") {
+							t.Errorf("%s is of a storage: %t", f.Code, f.Storage)
+						}
+						if slices.Contains(codes{preserve.SharedDealloc, preserve.Hermetic}, f.Code) && (f.Site == nil || !strings.HasSuffix(f.Site.File, "faults.py")) {
+							t.Errorf("%s at %v: want a line of faults.py", f.Code, f.Site)
+						}
+						if f.Root == nil && len(f.Below) != len(want)-1 {
+							t.Errorf("%d findings follow from %s, want %d", len(f.Below), f.Code, len(want)-1)
+						}
+					}
+					if !slices.Equal(got, want) {
+						t.Errorf("got %v, want %v\n%s", got, want, r.out)
+					}
+				})
 			}
-			t.Run(tt.kind, func(t *testing.T) {
-				r := runProgram(t, python, "testdata/faults.py", tt.kind)
-				var got codes
-				for _, f := range r.Findings {
-					got = append(got, f.Code)
-				}
-				want := tt.want
-				if second && tt.kind == "double_release" {
-					want = want[:1] // that PyTorch notices, and aborts
-				}
-				if !slices.Equal(got, want) {
-					t.Errorf("got %v, want %v\n%s", got, want, r.out)
-				}
-				for _, f := range r.Findings {
-					if f.Root == nil && len(f.Below) != len(want)-1 {
-						t.Errorf("%d findings follow from %s, want %d", len(f.Below), f.Code, len(want)-1)
-					}
-					if slices.Contains(codes{preserve.SharedDealloc, preserve.Hermetic}, f.Code) && (f.Site == nil || !strings.HasSuffix(f.Site.File, "faults.py")) {
-						t.Errorf("%s at %v: want a line of faults.py", f.Code, f.Site)
-					}
-				}
-			})
 		}
 	})
 }

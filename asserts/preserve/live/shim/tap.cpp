@@ -1,8 +1,8 @@
 // tap.cpp is compiled for the libtorch that a program loads. It records what
 // happens to the Python objects of tensors and storages, in a ring that
 // opassert reads. It judges nothing. Of Python it needs nothing but the layout
-// of an object and of the beginning of a type, which all versions with a global
-// interpreter lock share.
+// of an object and of the beginning of a type: all versions with a global
+// interpreter lock share one, and all without it another.
 #include <c10/core/StorageImpl.h>
 #include <c10/core/TensorImpl.h>
 #include <c10/util/intrusive_ptr.h>
@@ -26,11 +26,25 @@
 #include <string>
 #include <unordered_map>
 
+namespace torch {
+namespace utils {
+// A friend of an impl, in the second protocol: it reads the count, whose highest
+// bit says that the impl has an object to hold a reference to.
+class PyObjectPreservation {
+ public:
+  template <class I>
+  static auto marked(I* i, int) -> decltype(i->combined_refcount_.load() >> 63 != 0) { return i->combined_refcount_.load() >> 63 != 0; }
+  template <class I>
+  static bool marked(I*, long) { return false; }
+};
+}  // namespace utils
+}  // namespace torch
+
 namespace {
 
 // What an event is: see live/event.go.
 enum Kind : uint8_t { WRAP = 1, RELEASE, FREED, STAYS, TYPE, FILE_NAME, MADE, REFUSED };
-enum Flag : uint8_t { STORAGE = 1, IN_HERMETIC = 2, OWNS = 4, BORROWED = 8, MADE_HERMETIC = 16 };
+enum Flag : uint8_t { STORAGE = 1, IN_HERMETIC = 2, OWNS = 4, BORROWED = 8, MADE_HERMETIC = 16, MARKED = 32 };
 
 struct Event {
   uint64_t object, impl, slot, tag, data;
@@ -54,11 +68,12 @@ constexpr uint64_t SIZE = 1 << 16;
 
 Ring* ring;
 std::string folder;
-std::atomic_flag writing = ATOMIC_FLAG_INIT;
+// Locks that a forked child can open: one of the ring, one of the names and types.
+std::atomic_flag writing = ATOMIC_FLAG_INIT, naming = ATOMIC_FLAG_INIT;
 thread_local uint32_t thread_id;
 
 // protocols: the first has a tagged pointer with an owner's bit, in the impl or
-// in its slot; the second a plain pointer.
+// in its slot; the second a plain pointer, up to 2.12 with a tag.
 template <class I>
 auto slot_of(I* i, int) -> decltype(i->pyobj_slot()) { return i->pyobj_slot(); }
 template <class I>
@@ -67,10 +82,15 @@ I* slot_of(I* i, long) { return i; }
 struct Slot { uint64_t object, tag; bool owns; };
 
 template <class S>
-auto read_slot(S* s, int) -> decltype(s->load_pyobj(), Slot()) { return {reinterpret_cast<uint64_t>(s->load_pyobj()), 0, false}; }
+auto tag_of(S* s, int) -> decltype(reinterpret_cast<uint64_t>(s->pyobj_interpreter())) { return reinterpret_cast<uint64_t>(s->pyobj_interpreter()); }
+template <class S>
+uint64_t tag_of(S*, long) { return 0; }
+
+template <class S>
+auto read_slot(S* s, int) -> decltype(s->load_pyobj(), Slot()) { return {reinterpret_cast<uint64_t>(s->load_pyobj()), tag_of(s, 0), false}; }
 template <class S>
 auto read_slot(S* s, long) -> decltype(s->_unchecked_untagged_pyobj(), Slot()) {
-  return {reinterpret_cast<uint64_t>(s->_unchecked_untagged_pyobj()), reinterpret_cast<uint64_t>(s->pyobj_interpreter()), s->owns_pyobj()};
+  return {reinterpret_cast<uint64_t>(s->_unchecked_untagged_pyobj()), tag_of(s, 0), s->owns_pyobj()};
 }
 template <class S>
 Slot read_slot(S*, ...) { return {}; }  // a storage of 1.13: it has none
@@ -87,44 +107,63 @@ template <class S>
 bool has_slot(S*, long) { return false; }
 const bool STORAGES = has_slot(static_cast<c10::StorageImpl*>(nullptr), 0);
 
-struct Impl { Slot slot; uint64_t data; int32_t uses; };
+struct Impl { Slot slot; uint64_t data; int32_t uses; bool marked; };
+
+template <class I>
+Impl look(I* i) {
+  return {read_slot(slot_of(i, 0), 0), 0, static_cast<int32_t>(c10::raw::intrusive_ptr::use_count(i)), torch::utils::PyObjectPreservation::marked(i, 0)};
+}
 
 Impl look(void* impl, bool storage) {
   if (impl == nullptr) return {};
-  if (storage) {
-    auto* s = static_cast<c10::StorageImpl*>(impl);
-    int32_t uses = static_cast<int32_t>(c10::raw::intrusive_ptr::use_count(s));
-    return {read_slot(slot_of(s, 0), 0), uses > 0 ? reinterpret_cast<uint64_t>(s->data()) : 0, uses};
-  }
-  auto* t = static_cast<c10::TensorImpl*>(impl);
-  return {read_slot(slot_of(t, 0), 0), 0, static_cast<int32_t>(c10::raw::intrusive_ptr::use_count(t))};
+  if (!storage) return look(static_cast<c10::TensorImpl*>(impl));
+  auto* s = static_cast<c10::StorageImpl*>(impl);
+  Impl now = look(s);
+  if (now.uses > 0) now.data = reinterpret_cast<uint64_t>(s->data());
+  return now;
 }
 
-// The layout of Python's objects.
+// The layout of Python's objects, which begin with their count: one, or without
+// a global lock a thread's own and a shared one.
+const bool FREE_THREADED = dlsym(RTLD_DEFAULT, "_Py_DecRefShared") != nullptr;
+const int HEAD = FREE_THREADED ? 32 : 16;
+
+struct Object;
 struct Type;
-struct Object { int64_t refs; Type* type; };
 using Function = void (*)(Object*);
-struct Type {
-  Object head; int64_t size; const char* name; int64_t basic, item;
+// What follows the head of a type and its size.
+struct About {
+  const char* name; int64_t basic, item;
   Function dealloc; void* between[14]; uint64_t flags; void* more[10]; Type* base; void* more_yet[5]; Object* (*alloc)(Type*, int64_t); void* make; Function free;
 };
-static_assert(offsetof(Type, dealloc) == 48 && offsetof(Type, flags) == 168 && offsetof(Type, base) == 256 && offsetof(Type, alloc) == 304 && offsetof(Type, free) == 320, "");
-
-int32_t refs(Object* o) { return o ? static_cast<int32_t>(o->refs) : 0; }
+static_assert(offsetof(About, dealloc) == 24 && offsetof(About, flags) == 144 && offsetof(About, base) == 232 && offsetof(About, alloc) == 280 && offsetof(About, free) == 296, "");
+struct Type {
+  About& about() { return *reinterpret_cast<About*>(reinterpret_cast<char*>(this) + HEAD + 8); }
+};
+struct Object {
+  Type* type() { return *reinterpret_cast<Type**>(reinterpret_cast<char*>(this) + HEAD - 8); }
+  int32_t refs() {
+    char* at = reinterpret_cast<char*>(this);
+    if (!FREE_THREADED) return static_cast<int32_t>(*reinterpret_cast<int64_t*>(at));
+    return static_cast<int32_t>(*reinterpret_cast<uint32_t*>(at + 12) + (*reinterpret_cast<int64_t*>(at + 16) >> 2));
+  }
+};
 
 // What an object holds of its impl: a flag whether it is borrowed and the
 // pointer, or in the second protocol the pointer alone.
 struct Holds { void* impl; bool borrowed, hermetic; };
 
 Holds holds(Object* o, bool storage) {
-  void** words = reinterpret_cast<void**>(o + 1);
+  void** words = reinterpret_cast<void**>(reinterpret_cast<char*>(o) + HEAD);
   if (SECOND || storage && !STORAGES) return {words[0], false, false};
   bool borrowed = *reinterpret_cast<bool*>(words);
   return {words[1], borrowed, storage && *reinterpret_cast<bool*>(words + 2)};
 }
 
+void lock(std::atomic_flag& f) { while (f.test_and_set(std::memory_order_acquire)) {} }
+
 void put(const Event& e) {
-  while (writing.test_and_set(std::memory_order_acquire)) {}
+  lock(writing);
   uint64_t head = ring->head.load(std::memory_order_relaxed);
   for (int waited = 0; head - ring->tail.load(std::memory_order_acquire) >= SIZE; waited++) {
     if (ring->closed.load() || waited > 50000) { ring->closed = 1; writing.clear(std::memory_order_release); return; }
@@ -149,12 +188,13 @@ uint32_t named(Kind kind, std::unordered_map<std::string, uint32_t>& names, cons
 }
 
 struct Hooked { Function dealloc, free; Object* (*alloc)(Type*, int64_t); bool storage; uint32_t number; };
-std::unordered_map<Type*, Hooked>* hooked;
+using Types = std::unordered_map<Type*, Hooked>;
+std::atomic<Types*> hooked;  // is replaced, and never changed
 std::unordered_map<std::string, uint32_t>*type_names, *file_names;
 bool every_line;
 
-// The line of Python that runs, by Python's own functions: the caller has the
-// global lock.
+// The line of Python that runs, by Python's own functions: the thread is
+// attached to the interpreter.
 void site(Event& e) {
   static auto frame = reinterpret_cast<Object* (*)()>(dlsym(RTLD_DEFAULT, "PyEval_GetFrame"));
   static auto number = reinterpret_cast<int (*)(Object*)>(dlsym(RTLD_DEFAULT, "PyFrame_GetLineNumber"));
@@ -171,7 +211,9 @@ void site(Event& e) {
   Object* c = code(f);
   Object* name = attribute(c, "co_filename");
   if (const char* s = name ? text(name) : nullptr) {
+    lock(naming);
     e.file = named(FILE_NAME, *file_names, s);
+    naming.clear(std::memory_order_release);
     int line = number(f);
     e.line = static_cast<uint16_t>(line > 0xffff ? 0xffff : line);
   }
@@ -190,7 +232,7 @@ Event event(Kind kind, Object* o, void* impl, bool storage) {
   e.tag = now.slot.tag;
   e.data = now.data;
   e.uses = now.uses;
-  e.flags = (storage ? STORAGE : 0) | (HERMETIC ? IN_HERMETIC : 0) | (now.slot.owns ? OWNS : 0);
+  e.flags = (storage ? STORAGE : 0) | (HERMETIC ? IN_HERMETIC : 0) | (now.slot.owns ? OWNS : 0) | (now.marked ? MARKED : 0);
   if (thread_id == 0) thread_id = static_cast<uint32_t>(syscall(SYS_gettid));
   e.thread = thread_id;
   return e;
@@ -201,28 +243,38 @@ struct Release { Object* object; bool freed; Release* outer; };
 thread_local Release* releasing;
 
 const Hooked* of(Type* t) {
-  auto at = hooked->find(t);
-  if (at != hooked->end()) return &at->second;
-  return t && t->base ? of(t->base) : nullptr;
+  Types* all = hooked.load(std::memory_order_acquire);
+  for (; t; t = t->about().base) {
+    auto at = all->find(t);
+    if (at != all->end()) return &at->second;
+  }
+  return nullptr;
 }
 
+void put_memory(Kind kind, Object* o, const Hooked* h) {
+  Event e{};
+  e.kind = kind;
+  e.object = reinterpret_cast<uint64_t>(o);
+  e.type = h->number;
+  e.flags = h->storage ? STORAGE : 0;
+  put(e);
+}
+
+// The memory may be another object's as soon as it is free.
 void on_free(Object* o) {
   for (Release* r = releasing; r; r = r->outer) {
     if (r->object == o) r->freed = true;
   }
-  of(o->type)->free(o);
+  const Hooked* h = of(o->type());
+  put_memory(FREED, o, h);
+  h->free(o);
 }
 
 // An object that is made has no part in anything that was at its address.
 Object* on_alloc(Type* t, int64_t n) {
   const Hooked* h = of(t);
   Object* o = h->alloc(t, n);
-  Event e{};
-  e.kind = MADE;
-  e.object = reinterpret_cast<uint64_t>(o);
-  e.type = h->number;
-  e.flags = h->storage ? STORAGE : 0;
-  put(e);
+  put_memory(MADE, o, h);
   return o;
 }
 
@@ -236,13 +288,11 @@ template <class I>
 void let_go(I* i) { c10::raw::weak_intrusive_ptr::decref(i); }
 
 void on_dealloc(Object* o) {
-  hook(o->type, of(o->type)->storage);
-  const Hooked& h = *of(o->type);
-  Function real = h.dealloc;
-  bool storage = h.storage;
-  Holds held = holds(o, storage);
-  Event e = event(RELEASE, o, held.impl, storage);
-  e.refs = refs(o);
+  hook(o->type(), of(o->type())->storage);
+  const Hooked& h = *of(o->type());
+  Holds held = holds(o, h.storage);
+  Event e = event(RELEASE, o, held.impl, h.storage);
+  e.refs = o->refs();
   e.type = h.number;
   e.flags |= (held.borrowed ? BORROWED : 0) | (held.hermetic ? MADE_HERMETIC : 0);
   bool own = e.slot == e.object;
@@ -250,20 +300,17 @@ void on_dealloc(Object* o) {
   put(e);
   // An impl that goes has no weak count left to add to.
   bool kept = held.impl != nullptr && e.uses > 0;
-  if (kept) storage ? keep(static_cast<c10::StorageImpl*>(held.impl)) : keep(static_cast<c10::TensorImpl*>(held.impl));
+  if (kept) h.storage ? keep(static_cast<c10::StorageImpl*>(held.impl)) : keep(static_cast<c10::TensorImpl*>(held.impl));
   Release r{o, false, releasing};
   releasing = &r;
-  real(o);
+  h.dealloc(o);
   releasing = r.outer;
-  Event after{};
-  if (kept) {
-    after = event(r.freed ? FREED : STAYS, o, held.impl, storage);
-    storage ? let_go(static_cast<c10::StorageImpl*>(held.impl)) : let_go(static_cast<c10::TensorImpl*>(held.impl));
-  } else {
-    after = event(r.freed ? FREED : STAYS, o, nullptr, storage);
+  if (!r.freed) {
+    Event after = event(STAYS, o, kept ? held.impl : nullptr, h.storage);
     after.impl = e.impl;
+    put(after);
   }
-  put(after);
+  if (kept) h.storage ? let_go(static_cast<c10::StorageImpl*>(held.impl)) : let_go(static_cast<c10::TensorImpl*>(held.impl));
 }
 
 constexpr uint64_t HEAP_TYPE = 1 << 9;
@@ -271,23 +318,33 @@ constexpr uint64_t HEAP_TYPE = 1 << 9;
 // hook stands in for a type's functions. In the second protocol Python's own
 // function for classes calls that of the first type that is not one.
 void hook(Type* type, bool storage) {
-  if (type == nullptr) return;
+  if (type == nullptr || hooked.load(std::memory_order_acquire)->count(type)) return;
+  lock(naming);
+  auto* all = new Types(*hooked.load(std::memory_order_acquire));  // the old one may be in use
   Type* dealloc = type;
   if (SECOND || storage && !STORAGES) {
-    while (dealloc->base && (dealloc->flags & HEAP_TYPE)) dealloc = dealloc->base;
+    while (dealloc->about().base && (dealloc->about().flags & HEAP_TYPE)) dealloc = dealloc->about().base;
   }
-  for (Type* t : {dealloc, type}) {
-    if (hooked->count(t)) continue;
-    Hooked h{t->dealloc, t->free, t->alloc, storage, named(TYPE, *type_names, t->name)};
-    const Hooked* above = of(t->base);
-    if (h.free == on_free) h.free = above->free;
-    if (h.alloc == on_alloc) h.alloc = above->alloc;
-    if (h.dealloc == on_dealloc || t != dealloc) h.dealloc = above->dealloc;
-    (*hooked)[t] = h;
-    if (t->free) t->free = on_free;
-    if (t->alloc) t->alloc = on_alloc;
-    if (t == dealloc) t->dealloc = on_dealloc;
+  Type* both[] = {dealloc, type};
+  for (Type* t : both) {
+    if (all->count(t)) continue;
+    About& a = t->about();
+    Hooked h{a.dealloc, a.free, a.alloc, storage, named(TYPE, *type_names, a.name)};
+    Type* above = a.base;
+    while (above && !all->count(above)) above = above->about().base;
+    if (h.free == on_free) h.free = all->at(above).free;
+    if (h.alloc == on_alloc) h.alloc = all->at(above).alloc;
+    if (h.dealloc == on_dealloc || t != dealloc) h.dealloc = all->at(above).dealloc;
+    all->emplace(t, h);
   }
+  hooked.store(all, std::memory_order_release);
+  for (Type* t : both) {
+    About& a = t->about();
+    if (a.free) a.free = on_free;
+    if (a.alloc) a.alloc = on_alloc;
+    if (t == dealloc) a.dealloc = on_dealloc;
+  }
+  naming.clear(std::memory_order_release);
 }
 
 void* (*real_of)(int);
@@ -317,16 +374,20 @@ void classes() {
 Object* wrapped(void* impl, const Event& before, Object* o, bool storage) {
   classes();
   if (o == nullptr) return o;
-  hook(o->type, storage);
+  hook(o->type(), storage);
   Event e = before;
   Holds held = holds(o, storage);
   if (held.impl && held.impl != impl && e.slot != reinterpret_cast<uint64_t>(o)) {  // a copy for another interpreter
+    e.kind = REFUSED;
+    e.object = e.slot;
+    site(e);
+    put(e);
     e = event(WRAP, o, held.impl, storage);
     e.slot = 0;
   }
   e.object = reinterpret_cast<uint64_t>(o);
-  e.refs = refs(o);
-  e.type = (*hooked)[o->type].number;
+  e.refs = o->refs();
+  e.type = of(o->type())->number;
   e.flags |= held.hermetic ? MADE_HERMETIC : 0;
   e.tag = look(held.impl, storage).slot.tag;
   if (every_line || (e.slot && e.slot != e.object)) site(e);
@@ -341,7 +402,7 @@ void* real[HOOKS];
 // is of no type that an object of ours can have.
 void asks(const Event& before) {
   auto* o = reinterpret_cast<Object*>(before.slot);
-  if (o == nullptr || hooked->count(o->type)) return;
+  if (o == nullptr || hooked.load(std::memory_order_acquire)->count(o->type())) return;
   Event e = before;
   e.object = e.slot;
   site(e);
@@ -393,12 +454,13 @@ bool open_ring() {
 // A forked child has a ring of its own, and says its names again.
 void forked() {
   writing.clear();
+  naming.clear();
   thread_id = 0;
   if (!open_ring()) return;
   std::unordered_map<std::string, uint32_t> types, files;
   types.swap(*type_names);
   files.swap(*file_names);
-  for (auto& h : *hooked) h.second.number = named(TYPE, *type_names, h.first->name);
+  for (auto& h : *hooked.load()) h.second.number = named(TYPE, *type_names, h.first->about().name);
 }
 
 }  // namespace
@@ -408,7 +470,7 @@ extern "C" int op_start(const char* where, void* (*find)(int), void** targets) {
   real_of = find;
   every_line = access((folder + "/lines").c_str(), F_OK) == 0;
   if (!open_ring()) return 0;
-  hooked = new std::unordered_map<Type*, Hooked>;
+  hooked = new Types;
   type_names = new std::unordered_map<std::string, uint32_t>;
   file_names = new std::unordered_map<std::string, uint32_t>;
   pthread_atfork(nullptr, nullptr, forked);

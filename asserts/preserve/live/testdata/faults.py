@@ -1,4 +1,5 @@
-"""Breaks one rule of preservation, by the means of a careless extension."""
+"""Breaks one rule of preservation, by the means of a careless extension:
+faults.py RULE tensor|storage [EXTENSION]"""
 import ctypes
 import os
 import sys
@@ -7,17 +8,20 @@ import warnings
 import torch
 
 warnings.filterwarnings("ignore")
+rule, kind = sys.argv[1:3]
+mark = 1 << 63
 
 
 def words(address, n=64):
     return (ctypes.c_size_t * n).from_address(address)
 
 
-def slot(impl, at):
-    """The word of an impl that points at its object, perhaps with the owner's bit."""
-    memory = words(impl)
+def slot(o):
+    """The impl's words and the number of the one that points at its object, perhaps
+    with the owner's bit; the one before it may be the interpreter's tag."""
+    memory = words(o._cdata)
     for i, word in enumerate(memory):
-        if word & ~1 == at:
+        if word & ~1 == id(o):
             return memory, i
     raise SystemExit("no slot found")
 
@@ -27,70 +31,127 @@ def decref(at):
 
 
 def shared():
-    """A tensor whose impl the graph holds, too."""
+    """An object whose impl others hold, too, and what asks them for it."""
+    if kind == "storage":
+        t = torch.ones(3)
+        return t.untyped_storage(), t.untyped_storage
     w = torch.ones(3, requires_grad=True)
-    return w, w * w
+    y = w * w
+    return w, lambda: y.grad_fn._saved_self
 
 
 def double_release():
-    w, y = shared()
-    at = id(w)
-    del w
+    o, ask = shared()
+    at = id(o)
+    del o
     decref(at)
 
 
+def unmarked():
+    """The impl's count says that it has no object to hold a reference to."""
+    o, ask = shared()
+    memory = words(o._cdata)
+    if not memory[1] & mark:
+        raise SystemExit("absent")
+    memory[1] &= ~mark
+    decref(id(o))
+    del o
+
+
 def second_object():
-    w, y = shared()
-    memory, i = slot(w._cdata, id(w))
-    memory[i] = 0
-    again = y.grad_fn._saved_self
-    assert again is not w
-    memory[i] = id(w)
+    o, ask = shared()
+    memory, i = slot(o)
+    kept, memory[i] = memory[i], 0
+    marked = memory[1] & mark
+    memory[1] &= ~marked
+    again = ask()
+    assert again is not o
+    memory[i] = kept
+    memory[1] |= marked
 
 
 def stale_slot():
-    w, y = shared()
-    other = torch.ones(2)
-    dead = id(other)
-    memory, i = slot(w._cdata, id(w))
-    del other
-    kept = memory[i]
+    o, ask = shared()
+    other, _ = shared()
+    if kind == "tensor":
+        other = torch.ones(2)
+    memory, i = slot(o)
+    kept, dead = memory[i], id(other)
+    del other, _
     memory[i] = dead
     try:
-        print(type(y.grad_fn._saved_self))
+        print(type(ask()))
     finally:
         memory[i] = kept
 
 
 def wrong_tag():
-    w, y = shared()
-    memory, i = slot(w._cdata, id(w))
+    o, ask = shared()
+    memory, i = slot(o)
+    p = torch.ones(1, requires_grad=True)
+    others, j = slot(p)
+    if not memory[i - 1] or memory[i - 1] != others[j - 1]:
+        raise SystemExit("absent")
     other = (ctypes.c_size_t * 8)(*words(memory[i - 1], 8))  # an interpreter's copy
-    kept = memory[i - 1]
-    memory[i - 1] = ctypes.addressof(other)
+    kept, memory[i - 1] = memory[i - 1], ctypes.addressof(other)
     try:
-        print(y.grad_fn._saved_self)
+        print(ask())
     except RuntimeError as e:
         print(e)
     memory[i - 1] = kept
 
 
-def hermetic():
-    """A hermetic context, as embedders of several interpreters enter it, is handed
-    an object from outside that the graph still needs."""
+def context():
     c10 = ctypes.CDLL(os.path.join(os.path.dirname(torch.__file__), "lib", "libc10.so"))
     state = "_ZN3c104impl19HermeticPyObjectTLS%s"
-    getattr(c10, state % "10init_stateEv")()
-    enter = getattr(c10, state % "9set_stateEb")
-    handed, y = shared()
-    more, z = shared()
+    try:
+        getattr(c10, state % "10init_stateEv")()
+    except AttributeError:
+        raise SystemExit("absent")
+    return getattr(c10, state % "9set_stateEb")
+
+
+def hermetic():
+    """A hermetic context, as embedders of several interpreters enter it, is handed
+    objects from outside that others still need."""
+    enter = context()
+    handed, ask = shared()
+    more, ask_more = shared()
     enter(True)
     del handed
     del more
     enter(False)
 
 
-globals()[sys.argv[1]]()
+def kernel():
+    """Once several interpreters are there, PyTorch calls a kernel written in Python in
+    a hermetic context if its arguments have no object of one. This one has objects
+    from outside in its closure."""
+    torch.ops.load_library(sys.argv[3])
+    if not torch.ops.live.several_interpreters():
+        raise SystemExit("absent")
+    outside, keep = [], []
+    for _ in range(2):
+        o, ask = shared()
+        outside.append(o)
+        keep.append(ask)
+    del o
+
+    def forget(x):
+        outside.clear()
+        return x + 1
+
+    library = torch.library.Library("live_python", "DEF")
+    library.define("forget(Tensor x) -> Tensor")
+    library.define("add(Tensor x) -> Tensor")
+    library.impl("forget", forget, "CPU")
+    library.impl("add", lambda x: x + 1, "CPU")
+    script = "def call(x: Tensor) -> Tensor:\n  return torch.ops.live_python.%s(x + 1)\n"
+    torch.jit.CompilationUnit(script % "add").call(torch.ones(3))  # breaks nothing
+    torch.jit.CompilationUnit(script % "forget").call(torch.ones(3))
+
+
+globals()[rule]()
 sys.stdout.flush()
 sys.stderr.flush()
 os._exit(0)  # what is broken is not taken down

@@ -69,6 +69,23 @@ class Counted(torch.Tensor):
             Counted.kept.append(self)
 
 
+def functions_of_cpp(extension):
+    torch.ops.load_library(extension)
+    x = torch.ones(3, requires_grad=True)
+    x.note = "kept"
+    y = torch.ops.live.square(x)
+    ref = weakref.ref(x)
+    del x
+    gc.collect()
+    y.sum().backward()
+    saved = y.grad_fn
+    for _ in range(3):
+        z = torch.ops.live.square(torch.ones(2, requires_grad=True))
+        z.sum().backward()
+    assert ref() is None or ref().grad.tolist() == [2, 2, 2]
+    del y, saved
+
+
 class Square(torch.autograd.Function):
     @staticmethod
     def forward(ctx, x):
@@ -139,6 +156,7 @@ if __name__ == "__main__":
     save_and_load(train())
     weak_references()
     finalizers()
+    functions_of_cpp(sys.argv[1])
     shared_bytes()
     x = torch.ones(3, requires_grad=True)
     Square.apply(x).sum().backward()
