@@ -1,5 +1,7 @@
 package preserve
 
+import "fmt"
+
 // A State is where an object stands.
 type State uint8
 
@@ -53,10 +55,34 @@ var transitions = [...][Deallocate + 1]struct {
 	},
 }
 
-// Next returns the state after a step, and the invariant that the step breaks.
-// An impl that dies lets go of the object it owns before that is deallocated:
-// pass [Holding] for s then.
-func (s State) Next(step Step) (State, Code) {
+// A Protocol is how a PyTorch keeps objects for impls; see the package's
+// documentation.
+type Protocol int
+
+const (
+	Flipping Protocol = 1 + iota // the first: ownership flips
+	Counting                     // the second: both sides count
+)
+
+// ProtocolOf returns the protocol of a version of PyTorch: "2.12.0+cu130". That
+// of an unknown version is Flipping.
+//
+// Source: pytorch/pytorch#167564, which is in 2.10.
+func ProtocolOf(version string) Protocol {
+	var major, minor int
+	if n, _ := fmt.Sscanf(version, "%d.%d", &major, &minor); n == 2 && (major > 2 || major == 2 && minor >= 10) {
+		return Counting
+	}
+	return Flipping
+}
+
+// Next returns the state after a step from a state, and the invariant that the
+// step breaks. An impl that dies lets go of the object it owns before that is
+// deallocated: pass [Holding] for s then.
+func (p Protocol) Next(s State, step Step) (State, Code) {
+	if p == Counting && (step == Preserve || step == Resurrect) && s != Dead {
+		return Holding, OneOwner
+	}
 	n := transitions[s][step]
 	return n.to, n.breaks
 }

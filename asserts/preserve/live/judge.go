@@ -50,7 +50,7 @@ type object struct {
 // A judge follows one process.
 type judge struct {
 	pid      int
-	protocol uint32
+	protocol preserve.Protocol
 	number   int64
 	types    map[uint32]string
 	files    map[uint32]string
@@ -60,7 +60,7 @@ type judge struct {
 	found    func(*Finding)
 }
 
-func newJudge(pid int, protocol uint32, found func(*Finding)) *judge {
+func newJudge(pid int, protocol preserve.Protocol, found func(*Finding)) *judge {
 	return &judge{
 		pid: pid, protocol: protocol, types: map[uint32]string{}, files: map[uint32]string{},
 		objects: map[trace.Address]*object{}, slots: map[trace.Address]*object{}, context: map[uint32]*Finding{}, found: found,
@@ -142,7 +142,7 @@ func (j *judge) living(at trace.Address) *object {
 }
 
 func (j *judge) step(e *event, o *object, s preserve.Step) {
-	to, code := o.state.Next(s)
+	to, code := j.protocol.Next(o.state, s)
 	if code != 0 && o.state != preserve.Unknown {
 		j.breaks(code, e, o, nil, "%s while the object is %s", s, o.state)
 	}
@@ -170,12 +170,10 @@ func (j *judge) wrap(e *event) {
 		if e.is(inHermetic) && !o.hermetic {
 			j.context[e.thread] = j.breaks(preserve.Hermetic, e, o, nil, "made outside hermetic contexts, handed out in one")
 		}
-		if j.protocol == 1 {
-			if e.is(owns) {
-				j.step(e, o, preserve.Resurrect)
-			} else {
-				j.step(e, o, preserve.Hand)
-			}
+		if e.is(owns) {
+			j.step(e, o, preserve.Resurrect)
+		} else {
+			j.step(e, o, preserve.Hand)
 		}
 		j.slots[e.impl] = o
 		return
@@ -224,7 +222,7 @@ func (j *judge) release(e *event) {
 	switch {
 	case o.tag != 0 && e.tag != o.tag && e.slot == e.object:
 		o.root = j.breaks(preserve.OneInterpreter, e, o, nil, "made for interpreter %v, its slot is tagged %v when it is released", o.tag, e.tag)
-	case j.protocol == 2:
+	case j.protocol == preserve.Counting:
 		switch {
 		case e.uses <= 1 || e.slot != e.object:
 		case !e.is(marked):

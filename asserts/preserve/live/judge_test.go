@@ -20,7 +20,7 @@ func TestJudge(t *testing.T) {
 	gone := with(last, func(e *event) { e.kind = freed })
 	for _, tt := range []struct {
 		name     string
-		protocol uint32
+		protocol preserve.Protocol
 		events   []event
 		want     []preserve.Code
 	}{

@@ -20,6 +20,7 @@ import (
 
 	"github.com/opassert/opassert/asserts/internal/compile"
 	"github.com/opassert/opassert/asserts/internal/preload"
+	"github.com/opassert/opassert/asserts/preserve"
 )
 
 // A Program is what is run.
@@ -37,10 +38,10 @@ type Config struct {
 type Report struct {
 	Findings  []*Finding
 	Events    int64
-	Processes int   // that loaded libtorch_python
-	Protocol  int   // of preservation, in the process that was last
-	Lost      int64 // rings that were given up: the program outran this one, or ended in the middle
-	Status    int   // the program's exit status
+	Processes int               // that loaded libtorch_python
+	Protocol  preserve.Protocol // of the process that was last
+	Lost      int64             // rings that were given up: the program outran this one, or ended in the middle
+	Status    int               // the program's exit status
 	Troubles  []string
 }
 
@@ -204,7 +205,7 @@ func (w *Watch) read(file string, pid int) error {
 	head := (*uint64)(unsafe.Pointer(&ring[0]))
 	tail := (*uint64)(unsafe.Pointer(&ring[8]))
 	gone := (*uint32)(unsafe.Pointer(&ring[24]))
-	j := newJudge(pid, binary.NativeEndian.Uint32(ring[20:]), func(f *Finding) { w.found(f, pid) })
+	j := newJudge(pid, preserve.Protocol(binary.NativeEndian.Uint32(ring[20:])), func(f *Finding) { w.found(f, pid) })
 	var log *logWriter
 	if w.config.Log != nil {
 		log = &logWriter{w: w.config.Log, mu: &w.logMu, judge: j}
@@ -239,7 +240,7 @@ func (w *Watch) read(file string, pid int) error {
 	defer w.mu.Unlock()
 	w.report.Events += j.number
 	w.report.Processes++
-	w.report.Protocol = int(j.protocol)
+	w.report.Protocol = j.protocol
 	if atomic.LoadUint32(gone) != 0 {
 		w.report.Lost++
 	}

@@ -86,7 +86,7 @@ func runProgram(t *testing.T, python string, args ...string) ran {
 	}
 	r := trace.NewReader(func(trace.Life) {})
 	r.Write(log.Bytes())
-	return ran{report, out.String(), r.Close(), report.Protocol == 2}
+	return ran{report, out.String(), r.Close(), report.Protocol == preserve.Counting}
 }
 
 func TestHealthyPrograms(t *testing.T) {

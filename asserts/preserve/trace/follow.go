@@ -11,13 +11,14 @@ import (
 
 // A follower knows what lives at the line being read, in one process.
 type follower struct {
-	world   string
-	ended   func(Life)
-	objects map[uint64]*object // by address; the living
-	dead    map[uint64]*death  // by address; those that ended as they should
-	impls   map[uint64]*impl   // by data pointer
-	tensors map[uint64]*tensor
-	types   map[string]string
+	world    string
+	protocol preserve.Protocol
+	ended    func(Life)
+	objects  map[uint64]*object // by address; the living
+	dead     map[uint64]*death  // by address; those that ended as they should
+	impls    map[uint64]*impl   // by data pointer
+	tensors  map[uint64]*tensor
+	types    map[string]string
 
 	number  int64 // of the line being read
 	whole   bool  // it was not cut off
@@ -593,7 +594,7 @@ func (f *follower) firstSeen(at uint64) *object {
 // step makes a step in an object's life. What does not follow is only a
 // violation if no hole in the log explains it.
 func (f *follower) step(o *object, s preserve.Step) {
-	to, code := o.State.Next(s)
+	to, code := f.protocol.Next(o.State, s)
 	if code != 0 && o.gap == f.gaps && o.State != preserve.Unknown {
 		v := f.breaks(code, o, o.Impl, wrongSteps[s]+" while "+stands[o.State])
 		v.Evidence = []Reason{{o.stateAt, "since here " + stands[o.State]}}

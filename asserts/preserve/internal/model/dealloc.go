@@ -11,6 +11,16 @@ type Protocol struct {
 	// untraversed reports whether the collector is not shown what an object
 	// refers to, and stays whether it leaves the object alone.
 	untraversed, stays check
+	// counts: ownership does not flip. The object always owns the impl, and the
+	// impl has a reference to the object while others have it; so says its slot.
+	counts bool
+}
+
+func (p Protocol) rules() preserve.Protocol {
+	if p.counts {
+		return preserve.Counting
+	}
+	return preserve.Flipping
 }
 
 func (p Protocol) String() string { return p.name }
@@ -42,6 +52,22 @@ var Faulty = Protocol{
 	untraversed: preservableHere,
 	stays:       preservableHere,
 }
+
+// Counting is PyTorch's protocol since 2.10, where what keeps an object is
+// nothing but its count: the engine adds a reference when an impl that has an
+// object gets its second holder, and takes it back when that one goes.
+//
+// Source: c10/util/intrusive_ptr.h, retain_ and reset_not_null_;
+// torch/csrc/utils/pyobject_preservation.h.
+var Counting = Protocol{
+	name:        "counting",
+	dealloc:     []deallocStep{finalize, clearWeak, clearHolds, releaseImpl, free},
+	untraversed: never,
+	stays:       never,
+	counts:      true,
+}
+
+func never(Context, *object) bool { return false }
 
 // preservable reports whether the impl outlives the object that owns it, so that
 // the object must be kept.

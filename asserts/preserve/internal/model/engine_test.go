@@ -32,8 +32,13 @@ func (r testRef) Retain() Ref {
 	if r.i.uses <= 0 {
 		panic("retained after it was freed")
 	}
-	r.i.uses++
-	return r.i.ref()
+	i := r.i
+	i.uses++
+	if i.e.counts && i.uses == 2 && i.slot.s.Object != 0 {
+		i.slot.s.Owns = true
+		i.e.incref(i.slot.s.Object)
+	}
+	return i.ref()
 }
 
 func (r testRef) Release() {
@@ -42,9 +47,12 @@ func (r testRef) Release() {
 	switch {
 	case i.uses < 0:
 		panic("released more often than retained")
+	case i.e.counts && i.uses == 1 && i.slot.s.Owns:
+		i.slot.s.Owns = false
+		i.e.decref(Context{Interp: i.slot.s.Interp}, i.slot.s.Object)
 	case i.uses == 0:
 		delete(i.e.impls, i.id)
-		if s := i.slot.s; s.Owns {
+		if s := i.slot.s; s.Owns && !i.e.counts {
 			i.e.decref(Context{Interp: s.Interp}, s.Object)
 		}
 	}
@@ -64,6 +72,8 @@ func (i *testImpl) ref() Ref {
 type testEngine struct {
 	impls  map[ID]*testImpl
 	last   ID
+	counts bool
+	incref func(Address)
 	decref func(Context, Address)
 }
 
@@ -82,7 +92,11 @@ func (e *testEngine) Lock(id ID) (Ref, bool) {
 	return i.ref().Retain(), true
 }
 
-func (e *testEngine) NewMachine(p Protocol) *Machine { return NewMachine(e, p) }
+func (e *testEngine) NewMachine(p Protocol) *Machine {
+	m := NewMachine(e, p)
+	e.counts, e.incref = p.counts, m.Incref
+	return m
+}
 
 func (e *testEngine) OnFree(f func(Context, Address)) { e.decref = f }
 

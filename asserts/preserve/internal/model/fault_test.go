@@ -23,7 +23,7 @@ type scene struct {
 
 func newScene(t *testing.T, p Protocol) *scene {
 	e := newTestEngine()
-	s := &scene{Machine: NewMachine(e, p), t: t, e: e}
+	s := &scene{Machine: e.NewMachine(p), t: t, e: e}
 	e.OnFree(s.Decref)
 	s.Report = func(v Violation) { s.found = append(s.found, v.Code) }
 	return s
@@ -137,7 +137,10 @@ func TestPlantedFaults(t *testing.T) {
 	keepImpl := Protocol{name: "keep impl", untraversed: preservable, stays: preservable,
 		dealloc: []deallocStep{preserveIf(preservable), finalize, clearWeak, clearHolds, free}}
 	noRoots := Protocol{name: "no roots", dealloc: Mended.dealloc,
-		untraversed: func(Context, *object) bool { return false }, stays: func(Context, *object) bool { return false }}
+		untraversed: never, stays: never}
+
+	flips := Counting
+	flips.dealloc = append([]deallocStep{preserveIf(preservable)}, Counting.dealloc...)
 
 	tripped := map[preserve.Code]bool{}
 	for _, tt := range []struct {
@@ -245,6 +248,42 @@ func TestPlantedFaults(t *testing.T) {
 			s.Decref(plain, a)
 			s.Decref(plain, a)
 		}, []preserve.Code{preserve.DoubleRelease}},
+		{"the impl's reference is released by another", Counting, func(s *scene, r Ref) {
+			a := s.wrap(plain, r)
+			s.Decref(plain, a)
+			s.Decref(plain, a)
+		}, []preserve.Code{preserve.DoubleRelease, preserve.SharedDealloc, preserve.DoubleRelease}},
+		{"the impl loses its mark", Counting, func(s *scene, r Ref) {
+			a := s.wrap(plain, r)
+			s.slot(r).Owns = false
+			s.Incref(a)
+		}, []preserve.Code{preserve.OneOwner}},
+		{"the impl keeps its reference when only its object has it", Counting, func(s *scene, r Ref) {
+			a := s.wrap(plain, r)
+			s.e.counts = false
+			r.Release()
+			s.Decref(plain, a)
+			s.End()
+		}, []preserve.Code{preserve.OneOwner, preserve.Leak}},
+		{"ownership flips where both sides count", flips, func(s *scene, r Ref) {
+			a := s.wrap(plain, r)
+			s.slot(r).Owns = false
+			s.at(a).refs--
+			s.Decref(plain, a)
+		}, []preserve.Code{preserve.OneOwner, preserve.SharedDealloc}},
+		{"the slot forgets its object where both sides count", Counting, func(s *scene, r Ref) {
+			s.wrap(plain, r)
+			*s.slot(r) = SlotState{Interp: 1}
+			s.wrap(plain, r)
+		}, []preserve.Code{preserve.SameObject}},
+		{"a slot leads to a freed object where both sides count", Counting, func(s *scene, r Ref) {
+			x := s.e.NewImpl(true)
+			a := s.wrap(plain, x)
+			x.Release()
+			s.Decref(plain, a)
+			*s.slot(r) = SlotState{1, a, false}
+			s.wrap(plain, r)
+		}, []preserve.Code{preserve.UseAfter}},
 		{"a finalizer releases what it did not take", Mended, func(s *scene, r Ref) {
 			a := s.wrap(hermetic, r)
 			s.OnFinalize(a, func(a Address) { s.Decref(hermetic, a); s.Decref(hermetic, a) })
@@ -274,16 +313,15 @@ func TestPlantedFaults(t *testing.T) {
 // traversed, and not by the chance of something else that leads to it, shows
 // when the collector traverses it, and when it clears it.
 func TestCollectorSparesWhatStays(t *testing.T) {
-	none := func(Context, *object) bool { return false }
 	for _, tt := range []struct {
 		name                            string
 		p                               Protocol
 		attribute, attributeOfAttribute bool // live on
 	}{
 		{"as PyTorch does", Mended, true, true},
-		{"traverses what stays", Protocol{"traverses", Mended.dealloc, none, preservable}, true, false},
-		{"clears what stays", Protocol{"clears", Mended.dealloc, preservable, none}, false, false},
-		{"does both", Protocol{"both", Mended.dealloc, none, none}, false, false},
+		{"traverses what stays", Protocol{"traverses", Mended.dealloc, never, preservable, false}, true, false},
+		{"clears what stays", Protocol{"clears", Mended.dealloc, preservable, never, false}, false, false},
+		{"does both", Protocol{"both", Mended.dealloc, never, never, false}, false, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s := newScene(t, tt.p)
@@ -316,19 +354,22 @@ func TestCollectorSparesWhatStays(t *testing.T) {
 
 // Random play finds a protocol that is wrong anywhere.
 func TestInterleavingsFindPlantedProtocols(t *testing.T) {
-	none := func(Context, *object) bool { return false }
 	always := func(_ Context, o *object) bool { return o.ref != nil && !o.made.Hermetic }
 	for _, p := range []Protocol{
-		{"never preserves", []deallocStep{finalize, clearWeak, clearHolds, releaseImpl, free}, preservable, preservable},
-		{"finalizes first", []deallocStep{finalize, preserveIf(preservable), clearWeak, clearHolds, releaseImpl, free}, preservable, preservable},
-		{"does not finalize", []deallocStep{preserveIf(preservable), clearWeak, clearHolds, releaseImpl, free}, preservable, preservable},
-		{"leaves weak references", []deallocStep{preserveIf(preservable), finalize, clearHolds, releaseImpl, free}, preservable, preservable},
-		{"keeps what it held", []deallocStep{preserveIf(preservable), finalize, clearWeak, releaseImpl, free}, preservable, preservable},
-		{"keeps the impl", []deallocStep{preserveIf(preservable), finalize, clearWeak, clearHolds, free}, preservable, preservable},
-		{"keeps the memory", []deallocStep{preserveIf(preservable), finalize, clearWeak, clearHolds, releaseImpl}, preservable, preservable},
-		{"collects what stays", Mended.dealloc, none, none},
-		{"traverses what stays", Mended.dealloc, none, preservable},
-		{"collects nothing that holds", Mended.dealloc, always, always},
+		{"never preserves", []deallocStep{finalize, clearWeak, clearHolds, releaseImpl, free}, preservable, preservable, false},
+		{"finalizes first", []deallocStep{finalize, preserveIf(preservable), clearWeak, clearHolds, releaseImpl, free}, preservable, preservable, false},
+		{"does not finalize", []deallocStep{preserveIf(preservable), clearWeak, clearHolds, releaseImpl, free}, preservable, preservable, false},
+		{"leaves weak references", []deallocStep{preserveIf(preservable), finalize, clearHolds, releaseImpl, free}, preservable, preservable, false},
+		{"keeps what it held", []deallocStep{preserveIf(preservable), finalize, clearWeak, releaseImpl, free}, preservable, preservable, false},
+		{"keeps the impl", []deallocStep{preserveIf(preservable), finalize, clearWeak, clearHolds, free}, preservable, preservable, false},
+		{"keeps the memory", []deallocStep{preserveIf(preservable), finalize, clearWeak, clearHolds, releaseImpl}, preservable, preservable, false},
+		{"collects what stays", Mended.dealloc, never, never, false},
+		{"traverses what stays", Mended.dealloc, never, preservable, false},
+		{"collects nothing that holds", Mended.dealloc, always, always, false},
+		{"counts, and does not finalize", []deallocStep{clearWeak, clearHolds, releaseImpl, free}, never, never, true},
+		{"counts, and keeps the impl", []deallocStep{finalize, clearWeak, clearHolds, free}, never, never, true},
+		{"counts, and flips", []deallocStep{preserveIf(preservable), finalize, clearWeak, releaseImpl, free}, never, never, true},
+		{"counts, and collects nothing that holds", Counting.dealloc, always, always, true},
 	} {
 		t.Run(p.name, func(t *testing.T) {
 			s := seedOrClock()

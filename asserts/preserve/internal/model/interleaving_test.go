@@ -81,14 +81,18 @@ func NewPlayer(seed uint64, w World, p Protocol) *Player {
 		seen:  map[string]int{},
 		busy:  map[Interp]bool{},
 	}
-	g.model = newModel(func(serial uint64, preserved bool) bool {
+	g.model = newModel(p.counts, func(serial uint64, preserved bool) bool {
 		if g.runs[serial] > 0 {
 			return g.took[serial]
 		}
 		return g.takes[serial] && !preserved // waits for a busy interpreter
 	})
 	for i := range 6 {
-		g.threads = append(g.threads, &thread{Context: Context{Interp: Interp(1 + i%2)}})
+		interp := Interp(1 + i%2)
+		if p.counts { // it has one
+			interp = 1
+		}
+		g.threads = append(g.threads, &thread{Context: Context{Interp: interp}})
 	}
 	g.m.Report = func(v Violation) { g.found = append(g.found, v) }
 	g.m.Yield = g.yield
@@ -391,7 +395,10 @@ func (g *Player) compare() {
 			continue
 		}
 		state, refs := preserve.Holding, int32(o.refs)
-		if refs == 0 {
+		switch {
+		case g.model.counts && o.kept():
+			refs++
+		case refs == 0:
 			state, refs = preserve.Preserved, 1
 		}
 		if got := g.m.State(at); got != state {
@@ -407,11 +414,11 @@ func (g *Player) compare() {
 	for id, i := range g.model.impls {
 		r, ok := g.world.Lock(id)
 		if !ok {
-			g.fail(fmt.Errorf("impl %d was freed, should have %d references", id, i.uses()))
+			g.fail(fmt.Errorf("impl %d was freed, should have %d references", id, g.model.uses(i)))
 			continue
 		}
-		if got := int(r.UseCount()) - 1; got != i.uses() {
-			g.fail(fmt.Errorf("impl %d has %d references, should have %d", id, got, i.uses()))
+		if got := int(r.UseCount()) - 1; got != g.model.uses(i) {
+			g.fail(fmt.Errorf("impl %d has %d references, should have %d", id, got, g.model.uses(i)))
 		}
 		if s := r.Slot().Load(); i.object != nil && g.m.Serial(s.Object) != i.object.serial {
 			g.fail(fmt.Errorf("impl %d: the slot leads to #%d, should be #%d", id, g.m.Serial(s.Object), i.object.serial))
@@ -471,10 +478,11 @@ func TestInterleavings(t *testing.T) {
 	t.Logf("play again with: go test ./asserts/preserve/internal/model -run %s -seed %d -steps %d", t.Name(), s, *steps)
 	for n := 0; n < *steps; n += gameLength {
 		length := min(gameLength, *steps-n)
-		g := NewPlayer(s+uint64(n), newTestEngine(), Mended)
+		p := []Protocol{Mended, Counting}[n/gameLength%2]
+		g := NewPlayer(s+uint64(n), newTestEngine(), p)
 		g.Play(length)
 		if g.End(); g.wrong != nil || len(g.found) > 0 {
-			g = NewPlayer(s+uint64(n), newTestEngine(), Mended)
+			g = NewPlayer(s+uint64(n), newTestEngine(), p)
 			g.record = true
 			g.Play(length)
 			g.End()

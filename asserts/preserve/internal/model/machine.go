@@ -109,7 +109,7 @@ func (m *Machine) report(c preserve.Code, a Address, id ID, saw string) {
 
 // take makes the step in the object's life.
 func (m *Machine) take(o *object, s preserve.Step) {
-	to, code := o.state.Next(s)
+	to, code := m.protocol.rules().Next(o.state, s)
 	if code != 0 {
 		m.report(code, o.at, o.impl, fmt.Sprintf("%s while %s", s, o.state))
 	}
@@ -150,7 +150,7 @@ func (m *Machine) Wrap(ctx Context, r Ref) (Address, error) {
 		return s.Object, nil
 	}
 	m.handed(ctx, o, r.ID())
-	if s.Owns {
+	if s.Owns && !m.protocol.counts {
 		if !slot.CompareAndSwap(s, SlotState{s.Interp, s.Object, false}) {
 			m.report(preserve.OneOwner, o.at, o.impl, "the slot changed while the object was resurrected")
 		}
@@ -201,7 +201,11 @@ func (m *Machine) create(ctx Context, r Ref) (Address, error) {
 			r.Release()
 			return 0, fmt.Errorf("impl %d: interpreter %d can't make its object: interpreter %d has claimed it", id, ctx.Interp, s.Interp)
 		}
-		if slot.CompareAndSwap(s, SlotState{ctx.Interp, o.at, false}) {
+		holds := m.protocol.counts && o.ref.UseCount() > 1
+		if slot.CompareAndSwap(s, SlotState{ctx.Interp, o.at, holds}) {
+			if holds {
+				o.refs++
+			}
 			break
 		}
 	}
@@ -347,15 +351,16 @@ func (m *Machine) audit(o *object) {
 	if o.taken {
 		return
 	}
-	var s SlotState
-	if r, ok := m.lock(o); ok {
-		s = r.Slot().Load()
-		r.Release()
-	} else {
-		m.report(preserve.UseAfter, o.at, o.impl, "the impl of a living object was freed")
-		return
+	r := o.ref
+	if r == nil {
+		var lives bool
+		if r, lives = m.engine.Lock(o.impl); !lives {
+			m.report(preserve.UseAfter, o.at, o.impl, "the impl of a living object was freed")
+			return
+		}
+		defer r.Release()
 	}
-	owned := o.ref != nil
+	s, owned := r.Slot().Load(), o.ref != nil
 	switch {
 	case o.made.Hermetic:
 		if s.Object == o.at {
@@ -365,6 +370,10 @@ func (m *Machine) audit(o *object) {
 		m.report(preserve.OneInterpreter, o.at, o.impl, fmt.Sprintf("made by interpreter %d, the slot is tagged %d", o.made.Interp, s.Interp))
 	case s.Object != o.at:
 		m.report(preserve.SameObject, o.at, o.impl, "the slot no longer points at the living object")
+	case m.protocol.counts:
+		if shared := r.UseCount() > 1; s.Owns != shared {
+			m.report(preserve.OneOwner, o.at, o.impl, fmt.Sprintf("the impl has a reference to the object: %t; others have the impl: %t", s.Owns, shared))
+		}
 	case s.Owns == owned:
 		m.report(preserve.OneOwner, o.at, o.impl, fmt.Sprintf("the impl owns the object: %t; the object owns the impl: %t", s.Owns, owned))
 	case s.Owns && o.refs != 1:
@@ -378,14 +387,6 @@ func (m *Machine) lives(id ID) bool {
 		r.Release()
 	}
 	return ok
-}
-
-// lock returns a reference to an object's impl for a moment.
-func (m *Machine) lock(o *object) (Ref, bool) {
-	if o.ref != nil {
-		return o.ref.Retain(), true
-	}
-	return m.engine.Lock(o.impl)
 }
 
 // End checks that nothing leaked, when all outside references to objects and

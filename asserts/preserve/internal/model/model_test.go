@@ -19,7 +19,8 @@ type model struct {
 	// impl of a preserved object is already being freed then.
 	takes func(serial uint64, preserved bool) bool
 
-	finalized int // how many finalizers ran
+	finalized int  // how many finalizers ran
+	counts    bool // a preserved object holds its impl too
 }
 
 type modelObject struct {
@@ -44,15 +45,15 @@ type modelImpl struct {
 	dead     bool
 }
 
-func newModel(takes func(uint64, bool) bool) *model {
-	return &model{objects: map[uint64]*modelObject{}, impls: map[ID]*modelImpl{}, takes: takes}
+func newModel(counts bool, takes func(uint64, bool) bool) *model {
+	return &model{objects: map[uint64]*modelObject{}, impls: map[ID]*modelImpl{}, takes: takes, counts: counts}
 }
 
 func (i *modelImpl) others() int { return i.cxx + i.hermetic }
 
-func (i *modelImpl) uses() int {
+func (m *model) uses(i *modelImpl) int {
 	n := i.others()
-	if i.object != nil && i.object.refs > 0 {
+	if i.object != nil && (m.counts || i.object.refs > 0) {
 		n++
 	}
 	return n
@@ -120,7 +121,7 @@ func (m *model) settle(o *modelObject) {
 		return
 	}
 	if o.kept() {
-		o.preserved = true
+		o.preserved = !m.counts
 		return
 	}
 	m.die(o)
@@ -130,7 +131,7 @@ func (m *model) settleImpl(i *modelImpl) {
 	if i.object != nil {
 		m.settle(i.object)
 	}
-	if !i.dead && i.uses() == 0 {
+	if !i.dead && m.uses(i) == 0 {
 		i.dead = true
 		delete(m.impls, i.id)
 	}

@@ -14,7 +14,7 @@ type Address uint32
 type SlotState struct {
 	Interp Interp // the interpreter that claimed the slot, for ever
 	Object Address
-	Owns   bool // the impl owns the object, and not the object the impl
+	Owns   bool // the impl owns the object, and not the object the impl; or it has a reference to it, see [Counting]
 }
 
 // A Slot is where an impl keeps its object.
@@ -29,7 +29,8 @@ type Slot interface {
 
 // A Ref is one strong reference to an impl. When the last one is released the
 // engine frees the impl, and first calls [Machine.Decref] on the object that
-// the impl's slot owns, if it owns one (PyObjectSlot::maybe_destroy_pyobj).
+// the impl's slot owns, if it owns one (PyObjectSlot::maybe_destroy_pyobj). With
+// [Counting] it calls [Machine.Incref] for the second one and Decref after it.
 type Ref interface {
 	ID() ID
 	UseCount() int32 // strong references, this one included
