@@ -9,7 +9,7 @@
 //
 // The first is PyTorch's up to 2.9: an object owns its impl or the impl owns
 // the object, a slot has an interpreter's tag, and hermetic contexts have
-// objects of their own. Storages take part from 2.1 on. The second has been
+// objects of their own. Storages take part from 2.2 on. The second has been
 // PyTorch's since late 2025: the object always owns the impl, and the impl
 // refers to the object while others hold the impl.
 //

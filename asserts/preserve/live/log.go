@@ -69,7 +69,7 @@ func (l *logWriter) write(e *event) {
 			object("hermetic")
 		}
 		switch {
-		case e.is(borrowed):
+		case e.is(borrowed) && e.slot == e.object: // and not cleared by the collector
 			object("is borrowed")
 			return
 		case e.slot != 0 && !e.is(inHermetic):

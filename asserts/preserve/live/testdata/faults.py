@@ -10,6 +10,7 @@ import torch
 warnings.filterwarnings("ignore")
 rule, kind = sys.argv[1:3]
 mark = 1 << 63
+found = []
 
 
 def words(address, n=64):
@@ -79,10 +80,8 @@ def stale_slot():
     kept, dead = memory[i], id(other)
     del other, _
     memory[i] = dead
-    try:
-        print(type(ask()))
-    finally:
-        memory[i] = kept
+    found.append(ask())  # and is not released again
+    memory[i] = kept
 
 
 def wrong_tag():
