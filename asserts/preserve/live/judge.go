@@ -50,6 +50,7 @@ type object struct {
 // A judge follows one process.
 type judge struct {
 	pid      int
+	torch    string // version
 	protocol preserve.Protocol
 	number   int64
 	types    map[uint32]string

@@ -206,6 +206,8 @@ func (w *Watch) read(file string, pid int) error {
 	tail := (*uint64)(unsafe.Pointer(&ring[8]))
 	gone := (*uint32)(unsafe.Pointer(&ring[24]))
 	j := newJudge(pid, preserve.Protocol(binary.NativeEndian.Uint32(ring[20:])), func(f *Finding) { w.found(f, pid) })
+	torch, _, _ := strings.Cut(string(ring[28:60]), "\x00")
+	j.torch = torch
 	var log *logWriter
 	if w.config.Log != nil {
 		log = &logWriter{w: w.config.Log, mu: &w.logMu, judge: j}

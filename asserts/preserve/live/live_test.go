@@ -84,7 +84,7 @@ func runProgram(t *testing.T, python string, args ...string) ran {
 	for _, trouble := range report.Troubles {
 		t.Error(trouble)
 	}
-	r := trace.NewReader(func(trace.Life) {})
+	r := trace.NewReader("", func(trace.Life) {})
 	r.Write(log.Bytes())
 	return ran{report, out.String(), r.Close(), report.Protocol == preserve.Counting}
 }

@@ -14,6 +14,7 @@ type logWriter struct {
 	w     io.Writer
 	mu    *sync.Mutex
 	judge *judge
+	begun bool
 }
 
 func (l *logWriter) write(e *event) {
@@ -27,6 +28,10 @@ func (l *logWriter) write(e *event) {
 		what, file = "storage", "Storage.cpp"
 	}
 	where := fmt.Sprintf("pid=%d [torch/csrc/%s:1] ", l.judge.pid, file)
+	if !l.begun {
+		l.begun = true
+		fmt.Fprintf(l.w, "pid=%d [torch/version.h:1] PyTorch %s\n", l.judge.pid, l.judge.torch)
+	}
 	impl := func(format string, args ...any) {
 		fmt.Fprintf(l.w, "%s(%v) %s\n", where, e.impl, fmt.Sprintf(format, args...))
 	}
@@ -76,6 +81,9 @@ func (l *logWriter) write(e *event) {
 			object("PyObjectSlot has PyObject, interpreter: %v, PyObject*: %v", e.tag, e.slot)
 		case e.slot == 0:
 			object("PyObjectSlot does not have PyObject")
+		}
+		if l.judge.protocol == preserve.Counting && e.slot == e.object && !e.is(marked) {
+			object("kHasPyObject is not set")
 		}
 		object("c10::Storage data: %v, use_count: %d", e.impl, e.uses)
 	case freed:

@@ -133,7 +133,7 @@ func BenchmarkRead(b *testing.B) {
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		r := NewReader(func(Life) {})
+		r := NewReader("", func(Life) {})
 		for range lines / 1_000_000 { // the same lives again and again
 			for p := piece; len(p) > 0; {
 				n, _ := r.Write(p[:min(len(p), 256<<10)])
@@ -149,7 +149,7 @@ func BenchmarkRead(b *testing.B) {
 // What lives is all that is kept, however long the log.
 func TestMemory(t *testing.T) {
 	heap := func(lines int) uint64 {
-		r := NewReader(func(Life) {})
+		r := NewReader("", func(Life) {})
 		if _, err := io.Copy(r, newSource(lines)); err != nil {
 			t.Fatal(err)
 		}

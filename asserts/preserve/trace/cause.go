@@ -18,6 +18,8 @@ const (
 	HermeticState    Cause = "hermetic state"       // the check answers none in a hermetic context
 	EmptySlot        Cause = "empty slot"           // the slot holds no object
 	OtherObject      Cause = "another object in the slot"
+	TooManyReleases  Cause = "a reference released twice"      // where both sides count
+	NotMarked        Cause = "no mark that there is an object" // so that the impl has no reference to it
 )
 
 // A Reason is a line of the log and what it says for or against a cause.
@@ -79,6 +81,7 @@ func (v *Violation) Lines() []int64 {
 // Facts are the lines that speak for or against a cause; 0: there is none.
 type facts struct {
 	saw          string // "": what a deallocation is
+	known        Cause  // that needs no inference
 	made         Making
 	madeAt       int64 // created, in a hermetic context or outside
 	slotAt       int64 // the last one that shows the slot pointing at the object
@@ -96,6 +99,7 @@ type facts struct {
 	tag          uint64
 	stillAt      int64 // afterwards the slot still points at the object
 	emptyAt      int64 // afterwards the slot is empty
+	notMarkedAt  int64 // the impl is not marked to have an object
 	deallocation bool
 }
 
@@ -194,8 +198,9 @@ func (v *Violation) blame() {
 		add(&v.Evidence, f.releaserAt, "released by interpreter %v", Address(f.releaser))
 		answer(&v.Evidence)
 		return
-	case OtherObject:
+	case OtherObject, TooManyReleases, NotMarked:
 		pointed(&v.Evidence)
+		add(&v.Evidence, f.notMarkedAt, "the impl is not marked")
 		answer(&v.Evidence)
 		return
 	case EmptySlot:
@@ -222,6 +227,8 @@ func (v *Violation) blame() {
 func (f *facts) cause() Cause {
 	mismatch := func(a, b uint64) bool { return a != 0 && b != 0 && a != b }
 	switch {
+	case f.known != "":
+		return f.known
 	case mismatch(f.maker, f.releaser), mismatch(f.tag, f.releaser):
 		return InterpreterClash
 	case f.hermeticAt != 0:

@@ -19,9 +19,13 @@
 // judged where no hole lies between. Lines whose prefix names a process, as
 // launchers write it ("[rank0]:", "worker-1 |"), belong to a world of their own.
 // A live run writes such a log too (package live): it has the impl's address for
-// the data pointer, and says where an object is allocated. There the objects of
-// the second protocol are never preserved or resurrected: the impl holds a
-// reference instead, so that a release while the impl is shared is the fault.
+// the data pointer, and says where an object is allocated.
+//
+// A line without a subject may say "PyTorch 2.12.0": the protocol is chosen by
+// the version, for the lines that follow. From 2.10 on nothing is preserved or
+// resurrected, and a release while the impl is shared is the fault; "kHasPyObject
+// is not set", said of the object before its use count, tells why. See package
+// preserve.
 //
 // # Reading
 //

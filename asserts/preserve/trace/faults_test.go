@@ -126,7 +126,7 @@ type plant struct {
 	ends bool // the log with it
 }
 
-var all, withStates = []int{1, 2, 3}, []int{2, 3}
+var all, withStates, counting = []int{1, 2, 3}, []int{2, 3}, []int{1, 2, 3, 4}
 
 var plants = []plant{
 	{"hermetic release", []int{1, 2}, func(s *stage) (uint64, []int) {
@@ -187,7 +187,7 @@ var plants = []plant{
 		s.found(t, o.at, "dict")
 		return o.at, []int{line, effect}
 	}, false},
-	{"double deallocation", all, func(s *stage) (uint64, []int) {
+	{"double deallocation", counting, func(s *stage) (uint64, []int) {
 		t := s.tensor()
 		o := s.untypedStorage(t, false)
 		s.dropTensor(t)
@@ -196,7 +196,7 @@ var plants = []plant{
 		line := s.enters(o)
 		return at, []int{line, s.dead(o)}
 	}, false},
-	{"slot points at another living object", all, func(s *stage) (uint64, []int) {
+	{"slot points at another living object", counting, func(s *stage) (uint64, []int) {
 		t, _ := s.pair()
 		_, y := s.pair()
 		s.healthy(10)
@@ -215,7 +215,7 @@ var plants = []plant{
 		s.del(y)
 		return y.at, []int{line}
 	}, false},
-	{"slot points at a deallocated object", all, func(s *stage) (uint64, []int) {
+	{"slot points at a deallocated object", counting, func(s *stage) (uint64, []int) {
 		t, o := s.pair()
 		s.enters(o, s.has(o))
 		s.say("Storage.cpp:178", "(PyObject: %#x) c10::Storage data: %#x", o.at, o.storage.data)
@@ -225,7 +225,7 @@ var plants = []plant{
 		s.healthy(20)
 		return o.at, []int{s.found(t, o.at, "tuple")}
 	}, false},
-	{"second object", all, func(s *stage) (uint64, []int) {
+	{"second object", counting, func(s *stage) (uint64, []int) {
 		t, o := s.pair()
 		o.storage.slot = nil
 		x := s.untypedStorage(t, false)
@@ -279,7 +279,7 @@ var plants = []plant{
 		s.say("Storage.cpp:112", "(%#x) hermetic", t.storage.data)
 		return o.at, []int{s.handed(t, o.at)}
 	}, false},
-	{"a slot points at a hermetic object", all, func(s *stage) (uint64, []int) {
+	{"a slot points at a hermetic object", counting, func(s *stage) (uint64, []int) {
 		t := s.tensor()
 		s.hermetic = true
 		o := s.untypedStorage(t, false)
@@ -289,14 +289,14 @@ var plants = []plant{
 		s.handed(t, o.at)
 		return o.at, []int{line}
 	}, false},
-	{"another object than the slot's is handed out", all, func(s *stage) (uint64, []int) {
+	{"another object than the slot's is handed out", counting, func(s *stage) (uint64, []int) {
 		t, o := s.pair()
 		_, y := s.pair()
 		s.found(t, o.at, untyped)
 		s.say("Storage.cpp:148", "(%#x) PyObject was alive, incrementing", t.storage.data)
 		return y.at, []int{s.handed(t, y.at)}
 	}, false},
-	{"freed behind the log's back", all, func(s *stage) (uint64, []int) {
+	{"freed behind the log's back", counting, func(s *stage) (uint64, []int) {
 		t, o := s.pair()
 		return o.at, []int{1 + s.found(t, o.at, "dict")}
 	}, false},
@@ -307,6 +307,51 @@ var plants = []plant{
 		s.say("Storage.cpp:182", "(PyObject: %#x) PyObjectSlot has a different PyObject: 0, storage.use_count: 2", o.at)
 		return o.at, []int{s.dead(o)}
 	}, false},
+	{"released while others hold the impl", []int{4}, func(s *stage) (uint64, []int) {
+		_, o := s.pair()
+		line := s.lets(o, "set")
+		return o.at, []int{line, s.dead(o)}
+	}, false},
+	{"released while others hold the impl, used later", []int{4}, func(s *stage) (uint64, []int) {
+		t, o := s.pair()
+		line := s.lets(o, "")
+		effect := s.dead(o)
+		s.healthy(30)
+		s.found(t, o.at, "dict")
+		return o.at, []int{line, effect}
+	}, false},
+	{"released while others hold the impl, where PyTorch stops", []int{4}, func(s *stage) (uint64, []int) {
+		_, o := s.pair()
+		line := s.lets(o, "set")
+		s.lines = append(s.lines, "terminate called after throwing an instance of 'c10::Error'")
+		return o.at, []int{line}
+	}, true},
+	{"not marked", []int{4}, func(s *stage) (uint64, []int) {
+		_, o := s.pair()
+		line := s.lets(o, "not set")
+		return o.at, []int{line, s.dead(o)}
+	}, false},
+	{"preserved where both sides count", []int{4}, func(s *stage) (uint64, []int) {
+		t := s.tensor()
+		o := s.untypedStorage(t, false)
+		s.dropTensor(t)
+		s.lets(o, "set")
+		return o.at, []int{s.say("Storage.cpp:201", "(PyObject: %#x) preserving PyObject", o.at)}
+	}, false},
+	{"resurrected where both sides count", []int{4}, func(s *stage) (uint64, []int) {
+		t, o := s.pair()
+		s.found(t, o.at, untyped)
+		line := s.say("Storage.cpp:143", "(%#x) PyObject was preserved, resurrecting", t.storage.data)
+		s.handed(t, o.at)
+		return o.at, []int{line}
+	}, false},
+	{"borrowed where both sides count", []int{4}, func(s *stage) (uint64, []int) {
+		_, o := s.pair()
+		s.say("Storage.cpp:241", "(PyObject: %#x) in THPStorage_dealloc", o.at)
+		line := s.say("Storage.cpp:174", "(PyObject: %#x) is borrowed", o.at)
+		s.dead(o)
+		return o.at, []int{line}
+	}, false},
 	{"kept, and not preserved", []int{1}, func(s *stage) (uint64, []int) {
 		_, o := s.pair()
 		s.enters(o)
@@ -315,6 +360,17 @@ var plants = []plant{
 		s.say("Storage.cpp:251", "(PyObject: %#x) c10::Storage data: %#x, use_count: 2", o.at, o.storage.data)
 		return o.at, []int{root, s.say("Storage.cpp:255", "(PyObject: %#x) c10::Storage is referenced elsewhere and this PyObject matches the PyObjectSlot, so cannot deallocate", o.at)}
 	}, false},
+}
+
+// lets prints the beginning of a release where both sides count.
+func (s *stage) lets(o *simObject, marked string) (line int) {
+	line = s.say("Storage.cpp:241", "(PyObject: %#x) in THPStorage_dealloc", o.at)
+	s.say("Storage.cpp:255", "(PyObject: %#x) PyObjectSlot has PyObject, interpreter: 0, PyObject*: %#x", o.at, o.at)
+	if marked != "" {
+		s.say("Storage.cpp:256", "(PyObject: %#x) kHasPyObject is %s", o.at, marked)
+	}
+	s.say("Storage.cpp:251", "(PyObject: %#x) c10::Storage data: %#x, use_count: %d", o.at, o.storage.data, o.storage.uses)
+	return line
 }
 
 // lost releases an object in a hermetic context.
@@ -447,7 +503,7 @@ func readText(t *testing.T, text []byte) Report {
 	if err := os.WriteFile(file, text, 0o666); err != nil {
 		t.Fatal(err)
 	}
-	report, err := Read(file, func(Life) {})
+	report, err := Read(file, "", func(Life) {})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -513,15 +569,19 @@ func judge(r Report, object uint64, lines []int, number func(int) int64) string 
 func TestHealthy(t *testing.T) {
 	warnings := 0
 	for seed := range uint64(100) {
-		for _, patch := range []int{1, 2, 3} {
+		for _, patch := range counting {
 			s := newStage(patch, seed, 0)
 			s.healthy(40 + int(seed)*3)
 			d := disguises[int(seed+uint64(patch))%len(disguises)]
-			if len(s.lines) == 0 {
+			if len(s.lines) < 2 {
 				continue
 			}
 			if seed%4 == 0 { // begins and ends anywhere
+				begin := s.lines[:1]
 				s.lines = s.lines[len(s.lines)/5 : len(s.lines)*4/5]
+				if patch == 4 {
+					s.lines = slices.Concat(begin, s.lines)
+				}
 			}
 			if d.name == "of three ranks" {
 				s.lines = append(s.lines, "> PyObject")

@@ -16,11 +16,12 @@ import (
 	"unicode/utf8"
 )
 
-// Read follows the log in a file; "-" is standard input. The file may be
+// Read follows the log of a version of PyTorch in a file, as [NewReader] does; "-"
+// is standard input. The file may be
 // compressed by gzip or bzip2, and its text may be UTF-16. An error names the
 // file: it can't be read, there is no line of a log in it, or most of those
 // that there are say something unknown.
-func Read(name string, ended func(Life)) (Report, error) {
+func Read(name, torch string, ended func(Life)) (Report, error) {
 	in := os.Stdin
 	if name != "-" {
 		f, err := os.Open(name)
@@ -34,7 +35,7 @@ func Read(name string, ended func(Life)) (Report, error) {
 	if err != nil {
 		return Report{}, fmt.Errorf("%s: %w", name, err)
 	}
-	r := NewReader(ended)
+	r := NewReader(torch, ended)
 	_, err = io.CopyBuffer(r, struct{ io.Reader }{text}, make([]byte, 256<<10))
 	cut := errors.Is(err, io.ErrUnexpectedEOF)
 	if err != nil && !cut {

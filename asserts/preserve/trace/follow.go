@@ -113,15 +113,16 @@ type tensor struct {
 	last  int64 // record
 }
 
-func newFollower(world string, ended func(Life)) *follower {
+func newFollower(world string, protocol preserve.Protocol, ended func(Life)) *follower {
 	return &follower{
-		world:   world,
-		ended:   ended,
-		objects: map[uint64]*object{},
-		dead:    map[uint64]*death{},
-		impls:   map[uint64]*impl{},
-		tensors: map[uint64]*tensor{},
-		types:   map[string]string{},
+		world:    world,
+		protocol: protocol,
+		ended:    ended,
+		objects:  map[uint64]*object{},
+		dead:     map[uint64]*death{},
+		impls:    map[uint64]*impl{},
+		tensors:  map[uint64]*tensor{},
+		types:    map[string]string{},
 	}
 }
 
@@ -140,6 +141,10 @@ func (f *follower) follow(r *record) {
 		f.sweep()
 	}
 	switch r.subject {
+	case noSubject:
+		if r.message == version {
+			f.protocol = preserve.ProtocolOf(string(r.typ))
+		}
 	case ofImpl:
 		f.followImpl(r)
 	case ofObject:
@@ -595,7 +600,11 @@ func (f *follower) firstSeen(at uint64) *object {
 // violation if no hole in the log explains it.
 func (f *follower) step(o *object, s preserve.Step) {
 	to, code := f.protocol.Next(o.State, s)
-	if code != 0 && o.gap == f.gaps && o.State != preserve.Unknown {
+	switch {
+	case code == 0:
+	case f.protocol == preserve.Counting && code == preserve.OneOwner:
+		f.breaks(code, o, o.Impl, wrongSteps[s]+", though in this PyTorch ownership does not flip")
+	case o.gap == f.gaps && o.State != preserve.Unknown:
 		v := f.breaks(code, o, o.Impl, wrongSteps[s]+" while "+stands[o.State])
 		v.Evidence = []Reason{{o.stateAt, "since here " + stands[o.State]}}
 	}

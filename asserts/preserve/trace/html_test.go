@@ -19,7 +19,7 @@ func pageOf(t *testing.T, log string) []byte {
 	t.Helper()
 	var b bytes.Buffer
 	h := NewHTML(&b, filepath.Base(log), true)
-	report, err := Read(log, h.Life)
+	report, err := Read(log, "", h.Life)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,7 +82,7 @@ func TestPageOfMany(t *testing.T) {
 	}
 	var b bytes.Buffer
 	h := NewHTML(&b, "many", false)
-	r := NewReader(h.Life)
+	r := NewReader("", h.Life)
 	r.Write([]byte(strings.Join(p.lines, "\n")))
 	if err := h.End(r.Close()); err != nil {
 		t.Fatal(err)

@@ -36,6 +36,8 @@ const (
 	keptAnyway           // c10::Storage is referenced elsewhere, so cannot deallocate
 	deallocating         //
 	allocated            // memory for an object: what was there is gone
+	version              // PyTorch typ
+	notMarked            // kHasPyObject is not set
 )
 
 type subject uint8
@@ -256,7 +258,17 @@ func readMessage(s *[]byte, r *record) message {
 			return readFunction(s)
 		}
 	case 'P':
+		if eat(s, "PyTorch ") && eatType(s, r, "") {
+			return version
+		}
 		return readSlot(s, r)
+	case 'k':
+		switch {
+		case eat(s, "kHasPyObject is set"):
+			return detail
+		case eat(s, "kHasPyObject is not set"):
+			return notMarked
+		}
 	case 's':
 		switch {
 		case eat(s, "storage data: ") && eatAddress(s, &r.ref):

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"cmp"
 	"slices"
+
+	"github.com/opassert/opassert/asserts/preserve"
 )
 
 // maxLine is the longest line that can be one of the log; a longer one is
@@ -48,6 +50,7 @@ type Reader struct {
 	worlds  map[string]*world
 	main    *world // of lines without a prefix that names a process
 	ended   func(Life)
+	torch   string // version
 	report  Report
 	rest    []byte // the line under way
 	plain   []byte // a line without its colours
@@ -77,9 +80,10 @@ func (k *numbers) follows(n int64) bool {
 
 // NewReader returns a Reader that hands over lives as they end. A life may be
 // handed over long after its last event; those that have no end in the log are
-// handed over by Close.
-func NewReader(ended func(Life)) *Reader {
-	r := &Reader{worlds: map[string]*world{}}
+// handed over by Close. The log is of a version of PyTorch; "" if it is not
+// known, then the first protocol is taken until the log names a version.
+func NewReader(torch string, ended func(Life)) *Reader {
+	r := &Reader{worlds: map[string]*world{}, torch: torch}
 	r.ended = func(l Life) {
 		r.report.Lives[l.Kind]++
 		ended(l)
@@ -91,7 +95,7 @@ func NewReader(ended func(Life)) *Reader {
 func (r *Reader) world(name string) *world {
 	w := r.worlds[name]
 	if w == nil {
-		w = &world{follower: newFollower(name, r.ended)}
+		w = &world{follower: newFollower(name, preserve.ProtocolOf(r.torch), r.ended)}
 		r.worlds[name] = w
 	}
 	return w

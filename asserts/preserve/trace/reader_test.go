@@ -18,7 +18,7 @@ import (
 // An outcome is all that comes of a log.
 func outcome(write func(*Reader)) (Report, []Life) {
 	var lives []Life
-	r := NewReader(func(l Life) { lives = append(lives, l) })
+	r := NewReader("", func(l Life) { lives = append(lives, l) })
 	write(r)
 	return r.Close(), lives
 }
@@ -128,11 +128,11 @@ func TestBadFiles(t *testing.T) {
 	for name, want := range map[string]string{
 		empty: empty + ":1:1: none of the 0 lines", prose: prose + ":1:1: none of the 3 lines", dir: dir,
 	} {
-		if _, err := Read(name, func(Life) {}); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := Read(name, "", func(Life) {}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, err := Read(filepath.Join(dir, "no"), func(Life) {}); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := Read(filepath.Join(dir, "no"), "", func(Life) {}); !errors.Is(err, fs.ErrNotExist) {
 		t.Error(err)
 	}
 }
@@ -163,7 +163,7 @@ func TestLongLife(t *testing.T) {
 
 // Tensors and impls whose end the log never shows are forgotten some time.
 func TestForgets(t *testing.T) {
-	r := NewReader(func(Life) {})
+	r := NewReader("", func(Life) {})
 	for i := range 150_000 {
 		fmt.Fprintf(r, "[a.cpp:1] (tensor PyObject: %#x) storage data: %#x\n[a.cpp:1] (%#x) PyObjectSlot is empty, use_count:2\n", i+1, i+1, i+1)
 	}

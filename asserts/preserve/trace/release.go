@@ -49,6 +49,8 @@ func (f *follower) followObject(r *record) {
 		} else {
 			f.settled(o, r.ref)
 		}
+	case notMarked:
+		o.facts.notMarkedAt = f.number
 	case slotHasNone:
 		o.facts.noneAt = f.number
 		f.event(&o.Life, CheckNone)
@@ -75,10 +77,14 @@ func (f *follower) followObject(r *record) {
 		f.proved(o)
 	case borrowed:
 		f.event(&o.Life, ImplGoes)
-		if o.borrow = true; o.State == preserve.Holding && o.gap == f.gaps {
+		o.borrow = true
+		switch {
+		case f.protocol == preserve.Counting:
+			f.breaks(preserve.OneOwner, o, o.Impl, "does not own its impl, though in this PyTorch ownership does not flip")
+		case o.State == preserve.Holding && o.gap == f.gaps:
 			v := f.breaks(preserve.OneOwner, o, o.Impl, "released as if the impl owned it while "+stands[o.State])
 			v.Evidence = []Reason{{o.stateAt, "since here " + stands[o.State]}}
-		} else {
+		default:
 			f.proved(o) // its impl found it in its slot
 		}
 	case objectType, slotType:
@@ -110,8 +116,26 @@ func (f *follower) used(o *object, n int64) {
 	if n < 0 {
 		return
 	}
-	o.facts.uses, o.facts.usesAt = n, f.number
+	k := &o.facts
+	k.uses, k.usesAt = n, f.number
 	f.eventCount(&o.Life, UseCount, n)
+	if f.protocol != preserve.Counting || n < 2 || o.broken != nil || !o.release || o.Made == MadeHermetic || !f.pointedAt(o) {
+		return
+	}
+	code, saw := preserve.DoubleRelease, "its last reference is released, though the impl, which others hold, has one"
+	if k.known = TooManyReleases; k.notMarkedAt != 0 {
+		k.known = NotMarked
+		code, saw = preserve.OneOwner, "its last reference is released, for the impl, which others hold, is not marked to have one"
+	}
+	v := f.breaksAt(code, o.enterAt, o.Address, o.Impl, saw)
+	v.Type, v.Cause = o.Type, k.known
+	v.Evidence = []Reason{{o.enterAt, "released"}, {k.notMarkedAt, "the impl is not marked"}, {k.usesAt, fmt.Sprintf("the impl is shared, use count %d", n)}}
+	for i := range o.Events {
+		if e := &o.Events[i]; e.Line == v.Line && e.What == Released {
+			e.Code = v.Code
+		}
+	}
+	o.broken = v
 }
 
 // otherInterpreter is a release by an interpreter that does not have the
@@ -281,6 +305,9 @@ func (f *follower) deallocation(o *object, line int64) *Violation {
 	v := f.breaksAt(preserve.SharedDealloc, line, o.Address, o.Impl, "")
 	v.Type, v.root, v.facts = o.Type, o.broken, o.facts
 	v.facts.deallocation = true
+	if f.protocol == preserve.Counting && v.facts.known == "" {
+		v.facts.known = TooManyReleases
+	}
 	return v
 }
 

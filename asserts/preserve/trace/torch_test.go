@@ -11,7 +11,8 @@ import (
 //
 // The patches differ. 1 prints no interpreters and no use count where the slot
 // is empty, but the use count before it deallocates. 2 prints both
-// interpreters and hermetic states. 3 is 2 with the fault mended.
+// interpreters and hermetic states. 3 is 2 with the fault mended. 4 is a PyTorch
+// in which both sides count: the refs of an object there are Python's alone.
 type torch struct {
 	patch    int
 	dir      string // before the file names
@@ -58,11 +59,15 @@ type simFault struct {
 }
 
 func newTorch(patch int, space uint64) *torch {
-	return &torch{
+	p := &torch{
 		patch: patch, dir: "torch/csrc/", interp: 0x7f0000006160 + space<<24,
 		nextData: 0x7f01fc600000 + space<<24, nextTensor: 0x7f00de700000 + space<<24, nextObject: 0x7f00df000000 + space<<24,
 		dangling: map[uint64]*simStorage{},
 	}
+	if patch == 4 {
+		p.lines = []string{"[torch/version.h:1] PyTorch 2.12.0+cu130"}
+	}
+	return p
 }
 
 func (p *torch) alloc(free *[]uint64, next *uint64, size uint64) uint64 {
@@ -103,7 +108,12 @@ func (p *torch) set(t *simTensor, s *simStorage) {
 }
 
 func (p *torch) dropStorage(s *simStorage) {
-	if s.uses--; s.uses > 0 {
+	s.uses--
+	if o := s.slot; p.patch == 4 && s.uses == 1 && o != nil && o.refs == 0 && !o.freed {
+		p.dealloc(o)
+		return
+	}
+	if s.uses > 0 {
 		return
 	}
 	s.dead = true
@@ -122,7 +132,7 @@ func (p *torch) dropStorage(s *simStorage) {
 
 // interpreter is what a line says of the interpreter, if the patch prints it.
 func (p *torch) interpreter() string {
-	if p.patch == 1 {
+	if p.patch == 1 || p.patch == 4 {
 		return ""
 	}
 	return fmt.Sprintf(", interpreter: %#x", p.interp)
@@ -201,7 +211,7 @@ func (p *torch) make(s *simStorage) *simObject {
 
 // del drops a reference to an object.
 func (p *torch) del(o *simObject) {
-	if o.refs--; o.refs == 0 {
+	if o.refs--; o.refs == 0 && (p.patch < 4 || o.storage.uses <= 1 || o.storage.slot != o) {
 		p.dealloc(o)
 	}
 }
@@ -211,6 +221,15 @@ func (p *torch) dealloc(o *simObject) {
 	s, who := o.storage, p.interpreter()
 	inSlot := s.slot == o && (!p.hermetic || p.patch == 3 && !o.hermetic)
 	p.say("Storage.cpp:241", "(PyObject: %#x%s) in THPStorage_subclass_dealloc", o.at, who)
+	if p.patch == 4 {
+		if s.slot == o {
+			p.say("Storage.cpp:255", "(PyObject: %#x) PyObjectSlot has PyObject, interpreter: 0, PyObject*: %#x", o.at, o.at)
+			p.say("Storage.cpp:256", "(PyObject: %#x) kHasPyObject is set", o.at)
+		}
+		p.say("Storage.cpp:251", "(PyObject: %#x) c10::Storage data: %#x, use_count: %d", o.at, s.data, s.uses)
+		p.freed(o)
+		return
+	}
 	if p.patch > 1 {
 		if p.hermetic {
 			p.say("Storage.cpp:249", "(PyObject: %#x) hermetic", o.at)
@@ -253,6 +272,11 @@ func (p *torch) dealloc(o *simObject) {
 			p.say("Storage.cpp:251", "(PyObject: %#x) c10::Storage data: %#x, use_count: %d", o.at, s.data, s.uses)
 		}
 	}
+	p.freed(o)
+}
+
+func (p *torch) freed(o *simObject) {
+	s := o.storage
 	p.say("Storage.cpp:262", "(PyObject: %#x) deallocating storage PyObject", o.at)
 	o.freed = true
 	if o.borrowed {

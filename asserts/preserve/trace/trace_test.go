@@ -18,7 +18,7 @@ import (
 // follow reads a log from memory.
 func follow(log string) (Report, []Life) {
 	var lives []Life
-	r := NewReader(func(l Life) { lives = append(lives, l) })
+	r := NewReader("", func(l Life) { lives = append(lives, l) })
 	r.Write([]byte(log))
 	return r.Close(), lives
 }
@@ -223,7 +223,7 @@ func TestOutput(t *testing.T) {
 		t.Run(filepath.Base(log), func(t *testing.T) {
 			var text, js bytes.Buffer
 			asText, asJSON := NewText(&text, true), NewJSON(&js, true)
-			report, err := Read(log, func(l Life) { asText.Life(l); asJSON.Life(l) })
+			report, err := Read(log, "", func(l Life) { asText.Life(l); asJSON.Life(l) })
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -6,6 +6,7 @@
 #include <c10/core/StorageImpl.h>
 #include <c10/core/TensorImpl.h>
 #include <c10/util/intrusive_ptr.h>
+#include <torch/csrc/api/include/torch/version.h>
 #if __has_include(<c10/core/impl/HermeticPyObjectTLS.h>)
 #include <c10/core/impl/HermeticPyObjectTLS.h>
 #define HERMETIC c10::impl::HermeticPyObjectTLS::get_state()
@@ -61,7 +62,8 @@ struct Ring {
   std::atomic<uint64_t> head, tail;
   uint32_t pid, protocol;
   std::atomic<uint32_t> closed;
-  char pad[4096 - 28];
+  char torch[32];
+  char pad[4096 - 60];
   Event events[1];
 };
 constexpr uint64_t SIZE = 1 << 16;
@@ -448,6 +450,7 @@ bool open_ring() {
   ring = static_cast<Ring*>(p);
   ring->pid = getpid();
   ring->protocol = SECOND ? 2 : 1;
+  snprintf(ring->torch, sizeof ring->torch, "%s", TORCH_VERSION);
   return rename(making.c_str(), file.c_str()) == 0;
 }
 

@@ -6,6 +6,7 @@ import sys
 import warnings
 
 import torch
+from torch import library as registering
 
 warnings.filterwarnings("ignore")
 rule, kind = sys.argv[1:3]
@@ -140,7 +141,7 @@ def kernel():
         outside.clear()
         return x + 1
 
-    library = torch.library.Library("live_python", "DEF")
+    library = registering.Library("live_python", "DEF")
     library.define("forget(Tensor x) -> Tensor")
     library.define("add(Tensor x) -> Tensor")
     library.impl("forget", forget, "CPU")

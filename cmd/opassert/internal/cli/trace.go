@@ -21,7 +21,8 @@ that broke a rule of preservation (OA101 to OA109), what followed from it, the
 most likely cause and the line that later used a freed object. The log may stand
 in prose, be cut, be mixed with other output, and come from several processes
 whose lines begin with a name ([rank0]:). It may be compressed by gzip or bzip2
-and be UTF-16. FILE is - for standard input.
+and be UTF-16. FILE is - for standard input. Which rules it is held to depends on
+the version of PyTorch: since 2.10 ownership of objects does not flip.
 
   opassert trace run.log
   opassert trace -html run.html run.log`,
@@ -37,6 +38,7 @@ type tracePrinter interface {
 func runTrace(inv *invocation) error {
 	asJSON := inv.flags.Bool("json", false, "print a JSON object")
 	lives := inv.flags.Bool("lives", false, "print all lives of objects, impls and tensors, after the findings")
+	torch := inv.flags.String("torch", "", "the `version` of the PyTorch that printed the log, such as 2.12.0, if it does not say so itself")
 	page := inv.flags.String("html", "", "draw the lives on a page in this `file`, and print only what broke")
 	if err := inv.parse(1, 1); err != nil {
 		return err
@@ -47,16 +49,16 @@ func runTrace(inv *invocation) error {
 	file := inv.flags.Arg(0)
 	switch {
 	case *page != "":
-		return inv.tracePage(file, *page, *lives)
+		return inv.tracePage(file, *torch, *page, *lives)
 	case *asJSON:
-		return traceTo(file, trace.NewJSON(inv.stdout, *lives))
+		return traceTo(file, *torch, trace.NewJSON(inv.stdout, *lives))
 	}
-	return traceTo(file, trace.NewText(inv.stdout, *lives))
+	return traceTo(file, *torch, trace.NewText(inv.stdout, *lives))
 }
 
 // traceTo follows a log, and reports whether something broke, as an error.
-func traceTo(file string, to ...tracePrinter) error {
-	report, err := trace.Read(file, func(l trace.Life) {
+func traceTo(file, torch string, to ...tracePrinter) error {
+	report, err := trace.Read(file, torch, func(l trace.Life) {
 		to[0].Life(l) // any other prints only what broke
 	})
 	if err != nil {
@@ -74,9 +76,9 @@ func traceTo(file string, to ...tracePrinter) error {
 }
 
 // tracePage draws the page, and prints what broke.
-func (inv *invocation) tracePage(file, page string, lives bool) error {
+func (inv *invocation) tracePage(file, torch, page string, lives bool) error {
 	var b bytes.Buffer
-	found := traceTo(file, trace.NewHTML(&b, filepath.Base(file), lives), trace.NewText(inv.stdout, false))
+	found := traceTo(file, torch, trace.NewHTML(&b, filepath.Base(file), lives), trace.NewText(inv.stdout, false))
 	if found != nil && !errors.Is(found, errFindings) {
 		return found
 	}
