@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"hash/maphash"
 	"reflect"
+	"slices"
 	"strconv"
 	"unsafe"
 )
@@ -49,6 +50,27 @@ func SliceContent[T Element](storage []T, sizes, strides []int64, offset int64) 
 		c.Bytes = bytes.Clone(raw)
 	}
 	return c
+}
+
+// ObserveSlice fills in what there is to see of a tensor t of these sizes, whose
+// elements lie in row-major order in data, for a library that counts neither
+// references nor versions. A nil t is an undefined tensor.
+func ObserveSlice[T any, E Element](o *Observation, level Level, t *T, data []E, sizes ...int64) {
+	if t == nil {
+		return
+	}
+	o.Impl, o.Storage = PointerID(t), SliceID(data)
+	o.ImplUses, o.StorageUses, o.Traits = NotCounted, NotCounted, NoVersion
+	if level < Content {
+		return
+	}
+	sizes, strides := slices.Clone(sizes), make([]int64, len(sizes))
+	stride := int64(1)
+	for d, n := range slices.Backward(sizes) {
+		strides[d] = stride
+		stride *= max(n, 1)
+	}
+	o.Look(func() { o.Content = SliceContent(data, sizes, strides, 0) })
 }
 
 // An Element is what a slice-backed tensor may hold.

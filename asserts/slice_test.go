@@ -1,6 +1,7 @@
 package asserts_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/opassert/opassert/asserts"
@@ -36,6 +37,30 @@ func TestObserveNothing(t *testing.T) {
 	x := newTensor(4)
 	if got := asserts.Observe(asserts.Optional(&x), asserts.Identity); got.Impl != x.impl.id {
 		t.Errorf("a tensor becomes %v", got)
+	}
+}
+
+type matrix struct{ data []float64 }
+
+var heap = &matrix{make([]float64, 6)} // a stack may move
+
+func TestObserveSlice(t *testing.T) {
+	m := heap
+	var o asserts.Observation
+	asserts.ObserveSlice(&o, asserts.Content, m, m.data, 2, 1, 3)
+	if o.Impl != asserts.PointerID(m) || o.Storage != asserts.SliceID(m.data) || o.ImplUses != asserts.NotCounted || o.Traits != asserts.NoVersion {
+		t.Errorf("%+v", o)
+	}
+	if c := o.Content; c == nil || !slices.Equal(c.Sizes, []int64{2, 1, 3}) || !slices.Equal(c.Strides, []int64{3, 3, 1}) || c.Nbytes != 48 {
+		t.Errorf("%+v", c)
+	}
+	o = asserts.Observation{}
+	if asserts.ObserveSlice(&o, asserts.Content, (*matrix)(nil), m.data); o.Defined() {
+		t.Errorf("nil is seen as %+v", o)
+	}
+	sizes := int64(len(m.data))
+	if n := testing.AllocsPerRun(100, func() { asserts.ObserveSlice(&o, asserts.Identity, m, m.data, sizes) }); n != 0 {
+		t.Errorf("%v allocations at the identity level", n)
 	}
 }
 

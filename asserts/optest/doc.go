@@ -8,11 +8,8 @@
 //
 //	//opassert:make
 //	func FromSpec(s optest.Spec) (*Vector, error) {
-//		data, err := optest.Elements[float64](s)
-//		if err != nil || s.Dim() != 1 {
-//			return nil, optest.Unsupported("%s of %d dimensions", s.DType, s.Dim())
-//		}
-//		return New(data...), nil
+//		data, err := optest.Elements[float64](s, 1)
+//		return New(data...), err
 //	}
 //
 // With that mark, in a file that is no test, the command `opassert check` runs the

@@ -18,8 +18,8 @@ var modules = map[string]struct {
 	unread []string // what the library does not have
 }{
 	"example": {[]string{"aten::clamp"}, []string{"OA007"}, []string{"dtype float32", "strides"}},
-	"gonum":   {[]string{"aten::relu"}, []string{"OA007", "OA009"}, []string{"dtype float32", "tensors that are no matrices"}},
-	"spago":   {[]string{"aten::ravel"}, []string{"OA007", "OA009"}, []string{"dtype float64", "tensors that are no matrices"}},
+	"gonum":   {[]string{"aten::relu"}, []string{"OA007", "OA009"}, []string{"dtype float32", "tensors of 1 dimensions"}},
+	"spago":   {[]string{"aten::ravel"}, []string{"OA007", "OA009"}, []string{"dtype float64", "tensors of 1 dimensions"}},
 }
 
 var (

@@ -53,9 +53,13 @@ func Storage[E asserts.Element](s Spec) ([]E, error) {
 }
 
 // Elements returns the tensor's elements in row-major order, for a library
-// without strides. It fails where E is not the tensor's dtype, and for a tensor
-// that is not contiguous: a copy would not be what the case is about.
-func Elements[E asserts.Element](s Spec) ([]E, error) {
+// without strides. It fails where E is not the tensor's dtype, where dims are
+// given and the number of dimensions is none of them, and for a tensor that is
+// not contiguous: a copy would not be what the case is about.
+func Elements[E asserts.Element](s Spec, dims ...int) ([]E, error) {
+	if len(dims) > 0 && !slices.Contains(dims, s.Dim()) {
+		return nil, Unsupported("tensors of %d dimensions", s.Dim())
+	}
 	if !s.Contiguous() {
 		return nil, Unsupported("strides")
 	}

@@ -36,6 +36,11 @@ func TestSpec(t *testing.T) {
 			t.Errorf("%s: storage %v, %v", test.name, storage, err)
 		}
 	}
+	for dims, ok := range map[int]bool{0: false, 1: true, 2: false} {
+		if _, err := optest.Elements[uint8](spec([]int64{1}, []int64{1}, 0, 1), dims); errors.Is(err, optest.ErrUnsupported) == ok {
+			t.Errorf("a vector where %d dimensions are wanted: %v", dims, err)
+		}
+	}
 	if _, err := optest.Elements[int8](spec(nil, nil, 0, 1)); !errors.Is(err, optest.ErrUnsupported) {
 		t.Errorf("a dtype that is another: %v", err)
 	}

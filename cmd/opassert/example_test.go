@@ -6,9 +6,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
+
+	"gopkg.in/yaml.v3"
 
 	"github.com/opassert/opassert/asserts"
 )
@@ -103,14 +106,101 @@ func TestCheckModules(t *testing.T) {
 	}
 }
 
-// strangersEnvironment has an empty module cache; what the go command fetches
-// into it comes from the files that this machine has fetched before.
+// The commands of the example's workflow, run as they stand: they report its bug,
+// in every form, and fail for it alone.
+func TestWorkflow(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compiles the command anew")
+	}
+	dir := copyModule(t, "example")
+	text, err := os.ReadFile(filepath.Join(dir, ".github/workflows/opassert.yml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	type steps struct {
+		Strategy struct{ Matrix struct{ Shard []string } }
+		Steps    []struct{ Uses, Run string }
+	}
+	var workflow struct{ Jobs struct{ Check, Report steps } }
+	if err := yaml.Unmarshal(text, &workflow); err != nil {
+		t.Fatal(err)
+	}
+	run := func(job steps, shard string) (string, error) {
+		var script []string
+		for _, s := range job.Steps {
+			script = append(script, strings.ReplaceAll(s.Run, "${{ matrix.shard }}", shard))
+		}
+		cmd := exec.Command("bash", "-e", "-c", strings.Join(script, "\n"))
+		cmd.Dir, cmd.Env = dir, append(os.Environ(), "GOWORK=off")
+		out, err := cmd.CombinedOutput()
+		return string(out), err
+	}
+	for _, shard := range workflow.Jobs.Check.Strategy.Matrix.Shard {
+		if out, err := run(workflow.Jobs.Check, shard); err != nil {
+			t.Fatalf("shard %s: %v\n%s", shard, err, out)
+		}
+	}
+	out, err := run(workflow.Jobs.Report, "")
+	if err == nil || !strings.Contains(out, "OA007 undeclared-alias  aten::clamp") || !strings.Contains(out, "1 findings and 0 crashes") {
+		t.Errorf("%v\n%s", err, out)
+	}
+	for _, name := range []string{"report.xml", "report.sarif", "report.html"} {
+		if report, err := os.ReadFile(filepath.Join(dir, name)); err != nil || !strings.Contains(string(report), "OA007") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// The README's quick start, to the letter, in an empty folder.
+func TestReadmeQuickStart(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compiles the command anew")
+	}
+	here, err := filepath.Abs(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	_, text, _ := strings.Cut(readme(t), "## Quick start")
+	text, _, _ = strings.Cut(text, "\n## ")
+	text = regexp.MustCompile(`(?m)^   `).ReplaceAllString(text, "")
+	for _, m := range regexp.MustCompile("(?s)```(?:go|yaml)\n(?://|#) (\\S+)\n(.*?)```").FindAllStringSubmatch(text, -1) {
+		path := filepath.Join(dir, m[1])
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o777), os.WriteFile(path, []byte(m[2]), 0o666)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	begin := regexp.MustCompile("after `(go mod init .*)`").FindStringSubmatch(text)
+	steps := regexp.MustCompile("(?s)```\n(go get .*?)```").FindStringSubmatch(text)
+	if begin == nil || steps == nil {
+		t.Fatalf("no commands in\n%s", text)
+	}
+	unpublished := "go mod edit -require " + module + "@v0.0.0 -replace " + module + "=" + here
+	cmd := exec.Command("bash", "-c", "set -x\n"+begin[1]+"\n"+unpublished+"\n"+steps[1])
+	cmd.Dir, cmd.Env = dir, offlineEnvironment(t)
+	out, err := cmd.CombinedOutput()
+	for _, want := range []string{
+		"wrote ../ops/opassert_gen.go: 1 wrappers", "OA007 undeclared-alias  aten::clone", ": 1 findings and 0 crashes",
+	} {
+		if err != nil || !strings.Contains(string(out), want) {
+			t.Fatalf("%v, want %q in\n%s", err, want, out)
+		}
+	}
+}
+
+// strangersEnvironment has an empty module cache.
 func strangersEnvironment(t *testing.T) []string {
+	return append(offlineEnvironment(t), "GOMODCACHE="+t.TempDir(), "GOFLAGS=-modcacherw")
+}
+
+// offlineEnvironment makes the go command fetch from the files that this machine
+// has fetched before.
+func offlineEnvironment(t *testing.T) []string {
 	out, err := exec.Command("go", "env", "GOMODCACHE").Output()
 	if err != nil {
 		t.Fatal(err)
 	}
 	downloads := filepath.Join(strings.TrimSpace(string(out)), "cache", "download")
-	return append(os.Environ(), "GOMODCACHE="+t.TempDir(), "GOFLAGS=-modcacherw", "GOPROXY=file://"+downloads,
+	return append(os.Environ(), "GOPROXY=file://"+downloads,
 		"GONOSUMDB=*", "GONOSUMCHECK=1", "GOWORK=off")
 }

@@ -81,12 +81,6 @@ func (v *Vector) content() *asserts.Snapshot {
 //
 //opassert:make
 func FromSpec(s optest.Spec) (*Vector, error) {
-	data, err := optest.Elements[float64](s)
-	if err != nil {
-		return nil, err
-	}
-	if s.Dim() != 1 {
-		return nil, optest.Unsupported("tensors of %d dimensions", s.Dim())
-	}
-	return New(data...), nil
+	data, err := optest.Elements[float64](s, 1)
+	return New(data...), err
 }

@@ -31,12 +31,12 @@ func Observe(m *mat.Dense, o *asserts.Observation, level asserts.Level) {
 //
 //opassert:make
 func FromSpec(s optest.Spec) (*mat.Dense, error) {
-	data, err := optest.Elements[float64](s)
+	data, err := optest.Elements[float64](s, 2)
 	if err != nil {
 		return nil, err
 	}
-	if s.Dim() != 2 || s.Len() == 0 {
-		return nil, optest.Unsupported("tensors that are no matrices, or are empty")
+	if s.Len() == 0 {
+		return nil, optest.Unsupported("empty matrices")
 	}
 	return mat.NewDense(int(s.Sizes[0]), int(s.Sizes[1]), data), nil
 }

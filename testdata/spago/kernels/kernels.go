@@ -16,27 +16,19 @@ import (
 //
 //opassert:observe
 func Observe(m *mat.Dense[float32], o *asserts.Observation, level asserts.Level) {
-	data := mat.Data[float32](m)
-	o.Impl, o.Storage = asserts.PointerID(m), asserts.SliceID(data)
-	o.ImplUses, o.StorageUses, o.Traits = asserts.NotCounted, asserts.NotCounted, asserts.NoVersion
-	if level >= asserts.Content {
-		o.Look(func() {
-			rows, cols := int64(m.Shape()[0]), int64(m.Shape()[1])
-			o.Content = asserts.SliceContent(data, []int64{rows, cols}, []int64{cols, 1}, 0)
-		})
-	}
+	asserts.ObserveSlice(o, level, m, mat.Data[float32](m), int64(m.Shape()[0]), int64(m.Shape()[1]))
 }
 
 // FromSpec makes a matrix.
 //
 //opassert:make
 func FromSpec(s optest.Spec) (*mat.Dense[float32], error) {
-	data, err := optest.Elements[float32](s)
+	data, err := optest.Elements[float32](s, 2)
 	if err != nil {
 		return nil, err
 	}
-	if s.Dim() != 2 || s.Len() == 0 {
-		return nil, optest.Unsupported("tensors that are no matrices, or are empty")
+	if s.Len() == 0 {
+		return nil, optest.Unsupported("empty matrices")
 	}
 	return mat.NewDense[float32](mat.WithShape(int(s.Sizes[0]), int(s.Sizes[1])), mat.WithBacking(data)), nil
 }
