@@ -26,7 +26,7 @@ func TestKindViewClass(t *testing.T) {
 		{"f(Tensor self, Tensor(a!) x) -> Tensor", nil, schema.Mutable, schema.NotView, schema.ClassInplace},
 		{"f(Tensor(a!) x) -> Tensor", nil, schema.Mutable, schema.NotView, schema.ClassInplace},
 		{"f(Tensor _scratch_x) -> Tensor", nil, schema.Functional, schema.NotView, schema.ClassOutOfPlace},
-		{"a::f(Tensor(a!) x, Tensor self) -> Tensor", nil, schema.Functional, schema.NotView, schema.ClassInplace},
+		{"a::f(Tensor(a!) x, Tensor(b!) y, Tensor self) -> Tensor", nil, schema.Functional, schema.NotView, schema.ClassInplace},
 		{"f(Tensor(a!) x, *, Tensor self) -> Tensor", nil, schema.Mutable, schema.NotView, schema.ClassInplace},
 		{"a::f(Tensor(a)[](b!) x) -> ()", nil, schema.Mutable, schema.NotView, schema.ClassInplace},
 		{"a::f(Tensor(a)[](b) x) -> ()", nil, schema.Functional, schema.NotView, schema.ClassOutOfPlace},

@@ -58,6 +58,8 @@ func TestLintFinds(t *testing.T) {
 			"1:28: a return is marked (a!), but self is not written | Tensor(a) self -> Tensor(a!) self"}},
 		{"a::view(Tensor x, Tensor(a) self) -> Tensor(a!)", nil, []string{
 			"1:38: a return is marked (a!), but self is not written | Tensor(a) self -> Tensor(a!) self"}},
+		{"a::view(Tensor(a) self, Tensor(b!) x) -> Tensor(a!)", nil, []string{
+			"1:42: a return is marked (a!), but self is not written | Tensor(a) self -> Tensor(a!) self"}},
 		{"a::view(Tensor(a) self, Tensor(b) x) -> Tensor(b)", nil, []string{
 			"1:9: no return shares the alias set of self, (a) | Tensor(a) self -> Tensor self, or mark the return that shares it"}},
 		{"a::mul(Tensor(a!) y, Tensor(a) z) -> Tensor(a)", nil, []string{

@@ -384,6 +384,7 @@ func TestParseDispatcherModel(t *testing.T) {
 func TestParseDispatcherRefuses(t *testing.T) {
 	for _, tt := range []struct{ text, want string }{
 		{"add(Tensor self) -> Tensor", `1:1: the dispatcher's operators have a namespace, as in aten::add`},
+		{"a::f(int x=5", `1:13: expected ")", found the end of the schema`},
 		{"a::f(Dict(int) x) -> ()", `1:6: Dict takes 2 types, not 1`},
 		{"a::f(Future() x) -> ()", `1:6: Future takes 1 types, not 0`},
 		{"a::f((Tensor(a), int) x) -> ()", `1:7: the dispatcher keeps no alias set inside another type`},
