@@ -48,6 +48,49 @@ func runs(op asserts.Op) []asserts.Check {
 	return slices.DeleteFunc(op.Plan(), func(c asserts.Check) bool { return c.Code > asserts.MetaAlias })
 }
 
+// What is generated holds: what is waived and noted of a wrapper's checks, each
+// once, and the checks where they are not those that package asserts plans.
+func TestTable(t *testing.T) {
+	list, err := allowlist.Parse("a.yaml", []byte(`
+- {op: cat, checks: [OA001, OA011], reason: waived}
+- {op: cat, checks: [OA001, OA007, OA011], level: note, reason: debatable}
+- {op: relu, crash: SIGFPE, reason: crashes}
+`), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cat := parse(t, "cat(Tensor[] a, Tensor?[] b, int dim=0) -> Tensor")
+	full := planner(t, "full", list)
+	plan := full.Plan(cat)
+	table := plan.Table()
+	if diff := cmp.Diff([]asserts.Code{asserts.InputImpl}, table.Waived); diff != "" {
+		t.Errorf("waived: %s", diff)
+	}
+	if diff := cmp.Diff([]asserts.Excuse{{Code: asserts.UndeclaredAlias, Reason: "debatable"}}, table.Notes); diff != "" {
+		t.Errorf("noted: %s", diff)
+	}
+	if table.Checks != nil || !table.Args[1].List || !plan.Results() {
+		t.Errorf("checks %v, lists %v, returns tensors %v", table.Checks, table.Args[1].List, plan.Results())
+	}
+	if codes := plan.Codes(); codes.Has(asserts.InputImpl) || codes.Has(asserts.MetaAlias) || codes.Has(asserts.KeptArgument) || !codes.Has(asserts.UndeclaredWrite) {
+		t.Errorf("a wrapper judges %v", codes)
+	}
+	pytorch := planner(t, "pytorch-1.13").Plan(parse(t, "relu(Tensor self) -> Tensor")).Table()
+	if len(pytorch.Checks) == 0 {
+		t.Error("a preset's checks are left to package asserts")
+	}
+	if full.Plan(parse(t, "item(Tensor self) -> Scalar")).Results() {
+		t.Error("a Scalar is a tensor")
+	}
+	relu := parse(t, "relu(Tensor self) -> Tensor")
+	if e := full.WaivedCrash(relu, "SIGFPE"); e == nil || e.Reason != "crashes" || full.WaivedCrash(relu, "hang") != nil || full.WaivedCrash(cat, "SIGFPE") != nil {
+		t.Errorf("SIGFPE is let through by %v, or others are", e)
+	}
+	if outer := full.Plan(parse(t, "aten::f(Tensor(a!)[](b) x) -> ()")).Table(); !outer.Args[0].Write {
+		t.Error("tensors in a list that is not written are not written")
+	}
+}
+
 func TestPresetWithoutItsAllowlist(t *testing.T) {
 	defer func(was []preset) { presets = was }(presets)
 	presets = []preset{{name: "x", allow: "nothing"}}

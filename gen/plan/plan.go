@@ -104,7 +104,8 @@ func (p *Planner) Plan(op *schema.Op) Plan {
 		}
 		if i, ok := line.On.Arg(); ok {
 			c.List = args[i]
-		} else if i, ok := line.On.Result(); ok {
+		} else {
+			i, _ := line.On.Result()
 			c.List = returns[i]
 		}
 		plan.Checks = append(plan.Checks, c)
