@@ -28,6 +28,9 @@ const (
 	QUInt8     DType = 13
 	QInt32     DType = 14
 	BFloat16   DType = 15
+	Uint16     DType = 27
+	Uint32     DType = 28
+	Uint64     DType = 29
 )
 
 var dtypes = [...]struct {
@@ -38,6 +41,9 @@ var dtypes = [...]struct {
 	{"float16", 2}, {"float32", 4}, {"float64", 8},
 	{"complex32", 4}, {"complex64", 8}, {"complex128", 16}, {"bool", 1},
 	{"qint8", 1}, {"quint8", 1}, {"qint32", 4}, {"bfloat16", 2},
+	{"quint4x2", 1}, {"quint2x4", 1}, {"bits1x8", 1}, {"bits2x4", 1}, {"bits4x2", 1}, {"bits8", 1}, {"bits16", 2},
+	{"float8_e5m2", 1}, {"float8_e4m3fn", 1}, {"float8_e5m2fnuz", 1}, {"float8_e4m3fnuz", 1},
+	{"uint16", 2}, {"uint32", 4}, {"uint64", 8},
 }
 
 // String returns the name that Python uses: "float32".

@@ -20,7 +20,8 @@ type Op struct {
 	Returns   []Return
 
 	Composite bool     // has a CompositeImplicitAutograd kernel: it runs by calling others
-	CPU       bool     // has some way to run on the CPU
+	CPU       bool     // has some way to run on dense CPU tensors
+	Runs      []string // dispatch keys of the sorts of CPU tensors that it has some way to run on
 	Meta      bool     // has some way to run on meta
 	Kernels   []string // dispatch keys with a kernel of their own, sorted
 	Tags      []string // sorted
@@ -216,10 +217,15 @@ func newOp(f []string) *Op {
 		Name:      join(f[1], f[2]),
 		Kernels:   strings.Fields(f[3]),
 		Composite: slices.Contains(flags, "composite"),
-		CPU:       slices.Contains(flags, "cpu"),
 		Meta:      slices.Contains(flags, "meta"),
 		Tags:      strings.Fields(f[5]),
 	}
+	for _, f := range flags {
+		if key, ok := strings.CutPrefix(f, "on:"); ok {
+			op.Runs = append(op.Runs, key)
+		}
+	}
+	op.CPU = slices.Contains(op.Runs, "CPU")
 	op.File, op.Line = registered(f[6])
 	op.address, _ = strconv.ParseInt(f[0], 10, 64)
 	op.Namespace, _, _ = strings.Cut(op.Name, "::")

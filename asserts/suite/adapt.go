@@ -142,7 +142,7 @@ func on(pattern string, mend func(*mending, []string) bool, words ...string) rul
 // hopeless are errors that no other arguments would mend.
 var hopeless = []string{
 	"without ATen_cuda", "compiled with", "no longer supported", "is unsupported!", "not compiled", "outdated version",
-	"not built with", "try compiling", "You are likely triggering this with", "not supported by ONEDNN", ": want __torch__",
+	"not built with", "try compiling", "You are likely triggering this with", "not supported by ONEDNN",
 	"not linked", "requires CUDA", "cuDNN",
 }
 
@@ -161,6 +161,7 @@ var rules = []rule{
 	on(`not implemented for '(\w+)'`, (*mending).notImplemented, "not implemented for"),
 	on(`(?:must|should|expected?|to|only|be|requires?)[\w ,']*?(?: be| have| of)? (?:an? )?(?:dtype |type |of type )?(long|int64|int32|int|bool|boolean|float|double|half|byte|uint8|complex|floating[- ]point|integral|integer)s?\b`, (*mending).dtypeWord,
 		"long", "int", "bool", "float", "double", "half", "byte", "complex", "integ"),
+	on(`\b(uint(?:8|16|32|64)|int(?:8|16|32|64)|float(?:16|32|64)|bfloat16|qu?int(?:8|32))\b`, (*mending).dtypeWord, "int", "float"),
 	on(`(\d+)(?:-?d| ?-?dim\w*|[- ]dimensional)\b(?:[\w ,]*?\bor (\d+)(?:-?d| ?-?dim\w*|[- ]dimensional))?`, (*mending).rank, "d"),
 	on(`dimension:? (\d)`, (*mending).rank, "dimension"),
 	on(`\b(?:vector|scalar|0-dim|single element|one element)`, (*mending).vector, "vector", "scalar", "0-dim", "element"),
@@ -354,7 +355,7 @@ func (m *mending) backend(groups []string) bool {
 
 func (m *mending) setForm(ts []*TensorSpec, f Form) {
 	for _, t := range own(ts, m.c.tensors()) {
-		t.Form = f
+		t.setForm(f)
 		if f == Mkldnn || f == Quantized {
 			t.DType = "float32"
 		}
@@ -378,7 +379,8 @@ var dtypeWords = map[string]string{
 	"float": "float32", "float32": "float32", "double": "float64", "float64": "float64", "half": "float16", "byte": "uint8",
 	"uint8": "uint8", "complex": "complex64", "complexfloat": "complex64", "cfloat": "complex64", "bfloat16": "bfloat16",
 	"floating-point": "float32", "floating point": "float32", "integral": "int64", "integer": "int64", "short": "int16", "char": "int8",
-	"complexdouble": "complex128",
+	"complexdouble": "complex128", "uint16": "uint16", "uint32": "uint32", "uint64": "uint64",
+	"qint8": "qint8", "quint8": "quint8", "qint32": "qint32",
 }
 
 func (m *mending) dtypeWord(groups []string) bool {

@@ -92,7 +92,7 @@ func TestLost(t *testing.T) {
 
 // What a recipe writes prints back as it was written.
 func TestValuesPrintBack(t *testing.T) {
-	for _, text := range []string{"float32[2, 3]", "int64[4] below:3", "float32[3] sliced", "float32[2, 2] csr", "[1, 2]", "0.5", "true", "bool[]"} {
+	for _, text := range []string{"float32[2, 3]", "int64[4] below:3", "float32[3] sliced", "float32[2, 2] csr", "[1, 2]", "0.5", "true", "bool[]", "aten::ones([2, 2], qint8[3] quantized)"} {
 		v, err := parseValue(text)
 		if err != nil {
 			t.Fatal(err)

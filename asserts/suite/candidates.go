@@ -271,6 +271,10 @@ func (t *TensorSpec) legal() {
 	if t.Form != Strided && t.Form != Inference && t.Form != Grad {
 		t.Arrangement = Contiguous
 	}
+	q := quantizedDType(t.DType)
+	if q && t.Form != PerChannel {
+		t.Form = Quantized
+	}
 	wrong := false
 	switch t.Form {
 	case CSR, CSC, BSR, BSC:
@@ -278,9 +282,9 @@ func (t *TensorSpec) legal() {
 	case Mkldnn:
 		wrong = rank == 0 || t.DType != "float32"
 	case Quantized:
-		wrong = t.DType != "float32"
+		wrong = t.DType != "float32" && !q
 	case PerChannel:
-		wrong = t.DType != "float32" || rank == 0
+		wrong = t.DType != "float32" && !q || rank == 0
 	case Conjugate:
 		wrong = c != complexed
 	case Grad:
@@ -291,6 +295,16 @@ func (t *TensorSpec) legal() {
 		wrong = rank < 2
 	}
 	if wrong {
-		t.Form = Strided
+		t.setForm(Strided)
 	}
 }
+
+// setForm changes the form, and the dtype where that is one of another form.
+func (t *TensorSpec) setForm(f Form) {
+	if t.Form = f; quantizedDType(t.DType) && f != Quantized && f != PerChannel {
+		t.DType = "float32"
+	}
+}
+
+// quantizedDType reports whether a dtype is one that quantized tensors have.
+func quantizedDType(name string) bool { return slices.Contains(quantizedDTypes, name) }

@@ -36,6 +36,7 @@ const (
 	QSchemeValue               // Text
 	GeneratorValue             // Int is the seed
 	StorageValue               // Tensor
+	CallValue                  // what the op Text returns first for the arguments List
 	ListValue                  // List
 )
 
@@ -179,6 +180,12 @@ func (v Value) String() string {
 		return fmt.Sprintf("generator(%d)", v.Int)
 	case StorageValue:
 		return "storage of " + v.Tensor.String()
+	case CallValue:
+		words := make([]string, len(v.List))
+		for i, e := range v.List {
+			words[i] = e.String()
+		}
+		return v.Text + "(" + strings.Join(words, ", ") + ")"
 	case ListValue:
 		words := make([]string, len(v.List))
 		for i, e := range v.List {

@@ -20,5 +20,6 @@ func Check(engine Engine, cfg Config, o Operator, from, to int) (*OpResult, erro
 		return nil
 	})
 	res.settle()
+	res.bound()
 	return res, err
 }

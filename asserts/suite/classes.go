@@ -42,7 +42,9 @@ func fillsFor(dtype string) []Fill {
 }
 
 // everyDType is every dtype that a dense tensor can have, the usual ones first.
-var everyDType = []string{"float32", "float64", "float16", "bfloat16", "int64", "int32", "bool", "complex64", "complex128", "uint8", "int8", "int16", "complex32"}
+var everyDType = []string{"float32", "float64", "float16", "bfloat16", "int64", "int32", "bool", "complex64", "complex128", "uint8", "int8", "int16", "complex32", "uint16", "uint32", "uint64"}
+
+var quantizedDTypes = []string{"quint8", "qint8", "qint32"}
 
 var layouts = []struct {
 	name string
@@ -88,7 +90,15 @@ func setForm(f Form) func(*TensorSpec) bool {
 		if f == Conjugate && dtypes[t.DType].class != complexed {
 			t.DType = "complex64"
 		}
-		t.Form = f
+		t.setForm(f)
+		t.legal()
+		return t.Form == f
+	}
+}
+
+func setQuantized(dtype string, f Form) func(*TensorSpec) bool {
+	return func(t *TensorSpec) bool {
+		t.DType, t.Form = dtype, f
 		t.legal()
 		return t.Form == f
 	}

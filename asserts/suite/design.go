@@ -263,7 +263,7 @@ func (b *designer) together() {
 	if of == nil {
 		return
 	}
-	for _, v := range tensorClasses(of, dtype, false) {
+	for _, v := range slices.Concat(tensorClasses(of, dtype, false), b.quantizedClasses(of)) {
 		b.place("", dtype, v)
 	}
 	b.add("", b.sizeClasses(of)...)
@@ -277,6 +277,23 @@ func (b *designer) together() {
 			}))
 		}
 	}
+}
+
+// quantizedClasses are the sorts of quantized tensors, for ops that take one.
+func (b *designer) quantizedClasses(of reach) []valueClass {
+	takes := func(c *Case) bool {
+		return slices.ContainsFunc(c.tensors(), func(t *TensorSpec) bool { return t.Form == Quantized || t.Form == PerChannel })
+	}
+	if !slices.ContainsFunc(b.bases, takes) {
+		return nil
+	}
+	var all []valueClass
+	for _, f := range []Form{Quantized, PerChannel} {
+		for _, d := range quantizedDTypes {
+			all = append(all, class1(d+" "+forms[f], of.each(setQuantized(d, f))))
+		}
+	}
+	return all
 }
 
 // place adds a class, late where it may end the process.
@@ -297,7 +314,7 @@ func (b *designer) tensors() {
 			continue
 		}
 		if several || outName(arg) {
-			for _, v := range tensorClasses(ofArg(i), ts[0].DType, outName(arg)) {
+			for _, v := range slices.Concat(tensorClasses(ofArg(i), ts[0].DType, outName(arg)), b.quantizedClasses(ofArg(i))) {
 				b.place(arg.Name, ts[0].DType, v)
 			}
 		}

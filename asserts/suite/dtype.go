@@ -25,7 +25,10 @@ type dtype struct {
 }
 
 var dtypes = map[string]dtype{
-	"float16":    float(2, 0x1.ffcp15, 0x1p-24, putHalf),
+	"float16": float(2, 0x1.ffcp15, 0x1p-24, putHalf),
+
+	"float8_e4m3fn": float(1, 448, 0x1p-9, putFloat8),
+
 	"bfloat16":   float(2, 0x1.fep127, 0x1p-133, putBFloat16),
 	"float32":    float(4, math.MaxFloat32, math.SmallestNonzeroFloat32, putFloat32),
 	"float64":    float(8, math.MaxFloat64, math.SmallestNonzeroFloat64, putFloat64),
@@ -37,7 +40,15 @@ var dtypes = map[string]dtype{
 	"int16":      whole(2, math.MinInt16, math.MaxInt16),
 	"int8":       whole(1, math.MinInt8, math.MaxInt8),
 	"uint8":      whole(1, 0, math.MaxUint8),
+	"uint16":     whole(2, 0, math.MaxUint16),
+	"uint32":     whole(4, 0, math.MaxUint32),
+	"uint64":     whole(8, 0, math.MaxInt64),
 	"bool":       {1, boolean, 1, 0, 1, putBool},
+
+	// A quantized tensor is made from one of float32.
+	"quint8": float(4, math.MaxFloat32, math.SmallestNonzeroFloat32, putFloat32),
+	"qint8":  float(4, math.MaxFloat32, math.SmallestNonzeroFloat32, putFloat32),
+	"qint32": float(4, math.MaxFloat32, math.SmallestNonzeroFloat32, putFloat32),
 }
 
 func float(size int64, largest, subnormal float64, put func([]byte, float64)) dtype {
@@ -73,6 +84,20 @@ func putFloat64(dst []byte, v float64) { binary.LittleEndian.PutUint64(dst, math
 
 func putBFloat16(dst []byte, v float64) {
 	binary.LittleEndian.PutUint16(dst, uint16(math.Float32bits(float32(v))>>16))
+}
+
+// putFloat8 rounds towards zero, and makes NaN of what is too large.
+func putFloat8(dst []byte, v float64) {
+	dst[0] = byte(math.Float64bits(v) >> 56 & 0x80)
+	switch v = math.Abs(v); {
+	case v < 0x1p-6: // subnormal
+		dst[0] |= byte(v * 0x1p9)
+	case v <= 448:
+		fraction, exponent := math.Frexp(v)
+		dst[0] |= byte(exponent+6)<<3 + byte((2*fraction-1)*8)
+	default:
+		dst[0] |= 0x7f
+	}
 }
 
 // putHalf rounds towards zero.

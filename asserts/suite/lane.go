@@ -49,6 +49,7 @@ func (l *lane) op(ctx context.Context, o Operator) *OpResult {
 		res.Findings = append(res.Findings, lint(o)...)
 	}
 	res.settle()
+	res.bound()
 	res.Took = time.Since(begun)
 	return res
 }

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+
+	"github.com/opassert/opassert/asserts"
 )
 
 // A maker turns a case into an engine's values, and takes them back.
@@ -63,6 +65,8 @@ func (m *maker) value(v *Value) (any, error) {
 		return m.storage(v.Tensor)
 	case ListValue:
 		return m.list(v.List)
+	case CallValue:
+		return m.call(v)
 	}
 	return nil, nil
 }
@@ -77,6 +81,24 @@ func (m *maker) list(vs []Value) ([]any, error) {
 		out[i] = v
 	}
 	return out, nil
+}
+
+// call makes what an op returns first.
+func (m *maker) call(v *Value) (any, error) {
+	args, err := m.list(v.List)
+	if err != nil {
+		return nil, err
+	}
+	out, err := m.engine.Call(v.Text, args, asserts.Off)
+	if err != nil {
+		return nil, fmt.Errorf("make %v: %w", v, err)
+	}
+	for _, r := range out.Results {
+		if t, ok := r.(Tensor); ok && t != nil {
+			m.extra = append(m.extra, t)
+		}
+	}
+	return out.Results[0], nil
 }
 
 func (m *maker) storage(spec *TensorSpec) (any, error) {
@@ -151,5 +173,5 @@ func Release(results []any) {
 
 // plain reports whether every tensor of the case has a twin on meta.
 func (c *Case) plain() bool {
-	return !slices.ContainsFunc(c.tensors(), func(t *TensorSpec) bool { return t.Same == 0 && t.Form != Strided })
+	return !slices.ContainsFunc(c.Args, func(v Value) bool { return v.Kind == CallValue }) && !slices.ContainsFunc(c.tensors(), func(t *TensorSpec) bool { return t.Same == 0 && t.Form != Strided })
 }

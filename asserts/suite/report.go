@@ -325,8 +325,9 @@ func (c Crash) excuse() string {
 
 // Totals are a report's numbers.
 type Totals struct {
-	Ops, Reached      int // all, and those that ran at least once
-	Below, BelowRun   int // the same of ops with a kernel below autograd
+	Ops, Reached      int            // all, and those that ran at least once
+	Below, BelowRun   int            // the same of ops with a kernel below autograd that can run here
+	Cannot            map[string]int // ops with such a kernel that cannot, by why
 	Cases, Ran        int
 	Findings, Crashes int // that count
 	Notes             int // findings that are debatable
@@ -341,7 +342,7 @@ type Totals struct {
 
 // Totals adds up.
 func (r *Report) Totals() Totals {
-	t := Totals{Ops: len(r.Ops), NoMeta: make(map[string]int), Lacks: make(map[string]int), Cut: make(map[string]int)}
+	t := Totals{Ops: len(r.Ops), NoMeta: make(map[string]int), Lacks: make(map[string]int), Cut: make(map[string]int), Cannot: make(map[string]int)}
 	var all tally
 	for _, op := range r.Ops {
 		t.Cases += op.Cases
@@ -358,7 +359,9 @@ func (r *Report) Totals() Totals {
 		if op.Ran > 0 {
 			t.Reached++
 		}
-		if op.Below {
+		if op.Below && op.Cannot != "" {
+			t.Cannot[op.Cannot]++
+		} else if op.Below {
 			t.Below++
 			if op.Ran > 0 {
 				t.BelowRun++
@@ -402,7 +405,10 @@ func (r *Report) writeTotals(t *textWriter) {
 	if sum.Known+len(r.Gone) > 0 {
 		t.line("  known   %d; gone %d", sum.Known, len(r.Gone))
 	}
-	t.line("  ops     %d of %d ran; of those with a kernel below autograd %d of %d", sum.Reached, sum.Ops, sum.BelowRun, sum.Below)
+	t.line("  ops     %d of %d ran; of those with a kernel below autograd %d of the %d that can run here", sum.Reached, sum.Ops, sum.BelowRun, sum.Below)
+	for _, why := range slices.Sorted(maps.Keys(sum.Cannot)) {
+		t.line("  apart   %d with a kernel below autograd cannot run here: %s", sum.Cannot[why], why)
+	}
 	t.line("  cases   %d, of which %d ran", sum.Cases, sum.Ran)
 	t.line("  classes %d value classes of arguments ran, %d were refused in every call", sum.Tried, sum.Refused)
 	for _, why := range slices.Sorted(maps.Keys(sum.Cut)) {

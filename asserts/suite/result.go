@@ -1,6 +1,7 @@
 package suite
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -18,17 +19,21 @@ type OpResult struct {
 	Cases     int    `json:"cases"`
 	Ran       int    `json:"ran"`
 	Error     string `json:"error,omitempty"` // of an op that never ran: of the attempt that came closest
-	close     int
-	CPU       tally          `json:"cpu"`
-	Meta      tally          `json:"meta"`
-	NoMeta    map[string]int `json:"nometa,omitempty"`
-	Lacks     map[string]int `json:"lacks,omitempty"`  // what the library does not have, by tensors that cases wanted
-	Waived    []asserts.Skip `json:"waived,omitempty"` // violations that an allowlist waives
-	Findings  []*Finding     `json:"findings,omitempty"`
-	Crashes   []Crash        `json:"crashes,omitempty"`
-	Site      asserts.Site   `json:"site,omitzero"`   // of its schema, where that is in a file, or of its kernel
-	Fault     string         `json:"fault,omitempty"` // what went wrong in opassert itself
-	Took      time.Duration  `json:"took"`
+	// Cannot says why the op cannot run here, whatever its arguments: it is
+	// Missing, or so many of its cases ended in errors that none avoid.
+	Cannot   string `json:"cannot,omitempty"`
+	beyond   map[string]int
+	close    int
+	CPU      tally          `json:"cpu"`
+	Meta     tally          `json:"meta"`
+	NoMeta   map[string]int `json:"nometa,omitempty"`
+	Lacks    map[string]int `json:"lacks,omitempty"`  // what the library does not have, by tensors that cases wanted
+	Waived   []asserts.Skip `json:"waived,omitempty"` // violations that an allowlist waives
+	Findings []*Finding     `json:"findings,omitempty"`
+	Crashes  []Crash        `json:"crashes,omitempty"`
+	Site     asserts.Site   `json:"site,omitzero"`   // of its schema, where that is in a file, or of its kernel
+	Fault    string         `json:"fault,omitempty"` // what went wrong in opassert itself
+	Took     time.Duration  `json:"took"`
 	// Tried are the value classes that a call ran with, Refused those that none
 	// did.
 	Tried   Classes `json:"tried,omitempty"`
@@ -79,10 +84,12 @@ func (c Classes) count() int {
 }
 
 func newOpResult(o Operator) *OpResult {
-	return &OpResult{
+	r := &OpResult{
 		Site: o.site(),
 		Op:   o.Name(), Schema: o.Schema.Func.String(), Composite: o.Schema.IsComposite(), Below: o.Below, Missing: o.Missing,
 	}
+	r.bound()
+	return r
 }
 
 // add takes in one case.
@@ -103,6 +110,12 @@ func (r *OpResult) add(c *caseResult) {
 	} else if r.Ran == 0 && (r.Error == "" || c.Close > r.close) {
 		r.Error, r.close = c.Error, c.Close
 	}
+	if c.Beyond != "" {
+		if r.beyond == nil {
+			r.beyond = make(map[string]int)
+		}
+		r.beyond[c.Beyond]++
+	}
 	r.CPU.add(c.CPU)
 	r.Meta.add(c.Meta)
 	if c.NoMeta != "" {
@@ -122,6 +135,21 @@ func (r *OpResult) add(c *caseResult) {
 	}
 	for _, f := range c.Found {
 		r.find(f)
+	}
+}
+
+// bound says why the op cannot run here, where that is so.
+func (r *OpResult) bound() {
+	if r.Missing != "" {
+		r.Cannot = "no op makes an argument that it needs, or its schema leaves open what those are"
+	}
+	if r.Ran > 0 || len(r.Crashes) > 0 {
+		return
+	}
+	for _, why := range slices.Sorted(maps.Keys(r.beyond)) {
+		if n := r.beyond[why]; n >= giveUp && n > r.beyond[r.Cannot] {
+			r.Cannot = why
+		}
 	}
 }
 

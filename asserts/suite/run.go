@@ -20,8 +20,9 @@ type runner struct {
 	seed   uint64
 	room   []byte // for the bytes of a tensor
 
-	trying func(*Case) // called before each try, and with nil after it; may be nil
-	called bool        // the last try came as far as the call
+	trying func(*Case)       // called before each try, and with nil after it; may be nil
+	called bool              // the last try came as far as the call
+	limits map[string]string // errors of the op with why no arguments avoid them, or ""
 
 	lacks map[string]int // what the last try wanted and the library lacks, by how often
 }
@@ -40,16 +41,40 @@ type caseResult struct {
 	NoMeta string         `json:"nometa,omitempty"` // why the call on meta was not compared
 	Waived []asserts.Skip `json:"waived,omitempty"` // violations that an allowlist waives
 	Place  *Place         `json:"place,omitempty"`  // of what is tried
-	lost   bool           // no arguments avoid the error
+	Beyond string         `json:"beyond,omitempty"` // why no arguments avoid the error
 	Found  []*Finding     `json:"found,omitempty"`
 }
 
-// fail notes how a case failed.
-func (c *caseResult) fail(err error) {
+// fail notes how a case of an op failed.
+func (r *runner) fail(c *caseResult, op string, err error) {
 	if err != nil {
 		text, _ := message(err)
-		c.Error, c.lost = clipped(err.Error()), lost(text)
+		c.Error, c.Beyond = clipped(err.Error()), r.beyond(op, text)
 	}
+}
+
+// A bounded engine knows errors of its ops that no arguments avoid.
+type bounded interface {
+	// Beyond says why no arguments take an op past an error; "" where some may.
+	Beyond(op, text string) string
+}
+
+func (r *runner) beyond(op, text string) string {
+	why, known := r.limits[text]
+	if known {
+		return why
+	}
+	if e, ok := r.engine.(bounded); ok {
+		why = e.Beyond(op, text)
+	}
+	if why == "" && lost(text) {
+		why = "its kernel says that this build lacks what it needs, or that it is gone"
+	}
+	if r.limits == nil || len(r.limits) >= mostReadings {
+		r.limits = make(map[string]string)
+	}
+	r.limits[text] = why
+	return why
 }
 
 // A tally says how many tensors each check was held against on one device.
@@ -87,7 +112,7 @@ func (r *runner) run(t *target, number int) caseResult {
 	}
 	if err != nil {
 		result.Close = close
-		result.fail(err)
+		r.fail(&result, t.gen.name, err)
 		return result
 	}
 	result.Ran = true
@@ -167,7 +192,7 @@ func (r *runner) cases(t *target, q request, starting func(int), ended func(*cas
 		}
 		starting(n)
 		result := r.run(t, n)
-		if result.lost && hopeless == n-q.From {
+		if result.Beyond != "" && hopeless == n-q.From {
 			hopeless++
 		}
 		if err := ended(&result); err != nil {
@@ -228,7 +253,7 @@ func (r *runner) settle(t *target, c *Case, rng *rand.Rand, keep func(*Case)) (*
 			return a, nil
 		}
 		text, thrown := message(err)
-		if left == 0 || !thrown || lost(text) {
+		if left == 0 || !thrown || r.beyond(t.gen.name, text) != "" {
 			return nil, err
 		}
 		next, ok := ad.mend(c, text)
@@ -275,7 +300,7 @@ func (r *runner) search(t *target, rng *rand.Rand, c *Case) (a *attempt, close i
 			return a, 0, nil
 		}
 		text, thrown := message(err)
-		if !thrown || lost(text) {
+		if !thrown || r.beyond(t.gen.name, text) != "" {
 			return nil, close, err
 		}
 		news := ad.known(text) == 0

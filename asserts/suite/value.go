@@ -15,6 +15,7 @@ const themeDType = "t"
 //
 //	'text'                text
 //	t[2, 3]               a tensor that follows the theme
+//	aten::ones([2])       what the op returns for these arguments
 //	dtype:float32         a ScalarType; layout:, format:, device:, qscheme: likewise
 func parseValue(text string) (Value, error) {
 	p := valueParser{rest: text}
@@ -54,7 +55,7 @@ func (p *valueParser) accept(token string) bool {
 // token takes what stands before a space, a comma or a bracket.
 func (p *valueParser) token() string {
 	p.skip()
-	n := strings.IndexAny(p.rest, " ,[]")
+	n := strings.IndexAny(p.rest, " ,[]()")
 	if n < 0 {
 		n = len(p.rest)
 	}
@@ -65,7 +66,7 @@ func (p *valueParser) token() string {
 
 func (p *valueParser) value() Value {
 	if p.accept("[") {
-		return p.list()
+		return p.list("]")
 	}
 	if p.accept("'") {
 		return p.text()
@@ -73,6 +74,9 @@ func (p *valueParser) value() Value {
 	t := p.token()
 	if strings.HasPrefix(p.rest, "[") {
 		return p.tensor(t)
+	}
+	if p.accept("(") {
+		return Value{Kind: CallValue, Text: t, List: p.list(")").List}
 	}
 	return p.plain(t)
 }
@@ -89,12 +93,13 @@ func (p *valueParser) text() Value {
 	return word(text)
 }
 
-func (p *valueParser) list() Value {
+// list takes values up to what closes them.
+func (p *valueParser) list(end string) Value {
 	v := Value{Kind: ListValue}
-	for p.err == nil && !p.accept("]") {
+	for p.err == nil && !p.accept(end) {
 		v.List = append(v.List, p.value())
 		if !p.accept(",") {
-			if !p.accept("]") {
+			if !p.accept(end) {
 				p.fail("a list has no end")
 			}
 			break
@@ -137,13 +142,13 @@ func (p *valueParser) tensor(dtype string) Value {
 		p.fail("unknown dtype %q", dtype)
 	}
 	p.accept("[")
-	for _, e := range p.list().List {
+	for _, e := range p.list("]").List {
 		if e.Kind != IntValue {
 			p.fail("a size is a whole number")
 		}
 		v.Tensor.Sizes = append(v.Tensor.Sizes, e.Int)
 	}
-	for p.skip(); p.err == nil && p.rest != "" && !strings.ContainsAny(p.rest[:1], ",]"); p.skip() {
+	for p.skip(); p.err == nil && p.rest != "" && !strings.ContainsAny(p.rest[:1], ",])"); p.skip() {
 		if p.accept("=") {
 			p.values(v.Tensor)
 			break
@@ -159,7 +164,7 @@ func (p *valueParser) values(t *TensorSpec) {
 		p.fail("the values of a tensor are a list: = [1, 2]")
 		return
 	}
-	for _, e := range p.list().List {
+	for _, e := range p.list("]").List {
 		switch e.Kind {
 		case IntValue:
 			t.Values = append(t.Values, float64(e.Int))

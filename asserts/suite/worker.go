@@ -149,7 +149,7 @@ func (s *server) answer(text string) (err error) {
 	} else {
 		t.taught = s.taught
 	}
-	s.trying = nil
+	s.trying, s.limits = nil, nil
 	if q.Show {
 		s.trying = s.show
 	}
@@ -183,7 +183,7 @@ func (s *server) attempt(t *target, q request) error {
 	fmt.Fprintln(s.out, lineStart, q.From)
 	result := caseResult{Case: q.From}
 	_, err = s.try(t, c)
-	result.fail(err)
+	s.fail(&result, t.gen.name, err)
 	return s.end(&result)
 }
 

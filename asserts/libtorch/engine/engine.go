@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -118,6 +119,23 @@ func (l *Libtorch) Operator(name string) (suite.Operator, error) {
 // namespaces are those of the library's own ops; prim and the rest are the
 // interpreter's.
 var namespaces = []string{"aten", "quantized", "sparse", "mkldnn", "nested"}
+
+var inner = regexp.MustCompile(`^Could not run '([\w:.]+)' with arguments from`)
+
+// Beyond finds the calls that an op makes of another one, which has no kernel
+// for any sort of tensor that the op itself takes.
+func (l *Libtorch) Beyond(op, text string) string {
+	m := inner.FindStringSubmatch(text)
+	if m == nil || m[1] == op {
+		return ""
+	}
+	called, err := libtorch.Lookup(m[1])
+	caller, unknown := libtorch.Lookup(op)
+	if err != nil || unknown != nil || slices.ContainsFunc(caller.Runs, func(key string) bool { return slices.Contains(called.Runs, key) }) {
+		return ""
+	}
+	return "it calls an op that has no kernel for any CPU tensor that it takes itself"
+}
 
 // runnable reports whether an op can run on some sort of CPU tensor.
 func runnable(op *libtorch.Op) bool {
@@ -235,6 +253,11 @@ type torchTensor struct{ libtorch.Tensor }
 
 func (t torchTensor) Release() { t.Tensor.Release() }
 
+// A torchObject is an object that an op returned.
+type torchObject struct{ libtorch.Object }
+
+func (o torchObject) Release() { o.Object.Release() }
+
 var torchForms = map[suite.Form]libtorch.Form{
 	suite.Strided: libtorch.Strided, suite.COO: libtorch.COO, suite.CSR: libtorch.CSR, suite.CSC: libtorch.CSC, suite.BSR: libtorch.BSR, suite.BSC: libtorch.BSC,
 	suite.Mkldnn: libtorch.MKLDNN, suite.Quantized: libtorch.Quantized, suite.PerChannel: libtorch.QuantizedChannel, suite.Nested: libtorch.Nested,
@@ -247,10 +270,10 @@ var torchForms = map[suite.Form]libtorch.Form{
 func (l *Libtorch) Make(d suite.Dense, f suite.Form) (suite.Tensor, error) {
 	spec := libtorch.Spec{Sizes: d.Sizes, Strides: d.Strides, Offset: d.Offset, Bytes: d.Data, Form: torchForms[f]}
 	name := d.DType
-	if f == suite.Quantized {
+	switch {
+	case f == suite.Quantized && name == "float32":
 		name = "quint8"
-	}
-	if f == suite.PerChannel {
+	case f == suite.PerChannel && name == "float32":
 		name = "qint8"
 	}
 	var ok bool
@@ -386,6 +409,8 @@ func torchValue(a any) libtorch.Value {
 		return a.Value()
 	case libtorch.Object:
 		return a.Value()
+	case torchObject:
+		return a.Value()
 	case int64:
 		return libtorch.Int(a)
 	case float64:
@@ -436,7 +461,7 @@ func fromTorch(v libtorch.Value) any {
 		}
 		return list
 	case libtorch.KindObject:
-		v.Object.Release()
+		return torchObject{v.Object}
 	}
 	return nil
 }

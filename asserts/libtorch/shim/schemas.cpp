@@ -66,6 +66,12 @@ constexpr DispatchKey kKeys[] = {
     DispatchKey::ZeroTensor,
 };
 
+// Dispatch keys of the sorts of tensors that are on the CPU.
+constexpr DispatchKey kRuns[] = {
+    DispatchKey::CPU,          DispatchKey::MkldnnCPU, DispatchKey::NestedTensorCPU,
+    DispatchKey::QuantizedCPU, DispatchKey::SparseCPU, DispatchKey::SparseCsrCPU,
+};
+
 // kind_of says how a type holds tensors: "t" a tensor, "l" a list of them,
 // "L" a list of lists, each with "?" where it is optional; "" for none, "x"
 // where tensors are out of sight.
@@ -218,7 +224,9 @@ class Listing {
     field(keys);
     std::string flags;
     if (op.composite) flags += "composite ";
-    if (op.handle.hasComputedKernelForDispatchKey(DispatchKey::CPU)) flags += "cpu ";
+    for (DispatchKey key : kRuns) {
+      if (op.handle.hasComputedKernelForDispatchKey(key)) flags += std::string("on:") + c10::toString(key) + " ";
+    }
     if (op.handle.hasComputedKernelForDispatchKey(DispatchKey::Meta)) flags += "meta ";
     if (op.handle.schema().is_vararg()) flags += "vararg ";
     if (op.handle.schema().is_varret()) flags += "varret ";
