@@ -33,7 +33,7 @@ type argClass struct {
 }
 
 const (
-	mostRows  = 64 // of pairs
+	mostRows  = 72 // of pairs
 	randomly  = 8  // cases that the seed decides
 	mostBases = 6
 )
@@ -697,13 +697,15 @@ func symbols(ts []*TensorSpec) []int64 {
 // tensors' with tensors' and arguments' with arguments'.
 func coveringRows(classes []argClass, key func(int) bool, most int) [][]int {
 	type pair struct{ a, b int }
-	var fast, pairs, mixed []pair // fast paths ask for a layout and a size
+	var fast, typed, pairs, mixed []pair // fast paths ask for a size, and a layout or a dtype
 	for b := range classes {
 		for a := range b {
 			switch x, y := classes[a], classes[b]; {
 			case !key(a) || !key(b) || x.arg == y.arg && factor(x) == factor(y):
 			case x.arg+y.arg == "" && min(factor(x), factor(y)) == " layout" && max(factor(x), factor(y)) == " sizes":
 				fast = append(fast, pair{a, b})
+			case x.arg+y.arg == "" && (factor(x) == " dtype" && manyElements(y.name) || manyElements(x.name) && factor(y) == " dtype"):
+				typed = append(typed, pair{a, b})
 			case (x.arg == "") == (y.arg == "") && factor(x) != " fill" && factor(y) != " fill":
 				pairs = append(pairs, pair{a, b})
 			default:
@@ -715,7 +717,7 @@ func coveringRows(classes []argClass, key func(int) bool, most int) [][]int {
 	for _, ps := range [][]pair{pairs, mixed} {
 		rng.Shuffle(len(ps), func(i, j int) { ps[i], ps[j] = ps[j], ps[i] })
 	}
-	pairs = slices.Concat(fast, pairs, mixed)
+	pairs = slices.Concat(fast, typed, pairs, mixed)
 	wanted := make(map[pair]bool)
 	for _, p := range pairs {
 		wanted[p] = true
@@ -745,6 +747,10 @@ func coveringRows(classes []argClass, key func(int) bool, most int) [][]int {
 	}
 	return rows
 }
+
+// manyElements reports whether a class is one of sizes that kernels divide
+// among threads or vector registers.
+func manyElements(class string) bool { return class == "more than 32768" || class == "channels 8" }
 
 // factor says which side of an argument a class is about: two classes of one
 // side can't be had together.
