@@ -24,6 +24,9 @@ const (
 	KindTensors             // Tensors, a list
 	KindList                // List, any other list
 	KindObject              // Object; in a result Str is its type
+	KindTuple               // List; in arguments only, as are the next
+	KindDict                // List, each key before its value
+	KindNew                 // an object of the custom class Str, made by its constructor from List
 )
 
 // A Value is an argument or a result of an operator, as plain data. An int
@@ -98,6 +101,16 @@ func Tensors(v ...Tensor) Value { return Value{Kind: KindTensors, Tensors: v} }
 
 // List is a list of anything.
 func List(v ...Value) Value { return Value{Kind: KindList, List: v} }
+
+// Tuple is a tuple; a result of that type is an [Object].
+func Tuple(v ...Value) Value { return Value{Kind: KindTuple, List: v} }
+
+// Dict is a dict of keys, each before its value.
+func Dict(v ...Value) Value { return Value{Kind: KindDict, List: v} }
+
+// New is an object of a custom class, "__torch__.torch.classes.my.Class", that
+// its constructor makes from arguments.
+func New(class string, args ...Value) Value { return Value{Kind: KindNew, Str: class, List: args} }
 
 // Floats is a list of floats.
 func Floats(v ...float64) Value { return listOf(v, Float) }
@@ -182,8 +195,8 @@ func (v Value) String() string {
 		return show(v.Ints, func(n int64) string { return fmt.Sprint(n) })
 	case KindTensors:
 		return show(v.Tensors, func(t Tensor) string { return t.Value().String() })
-	case KindList:
-		return show(v.List, Value.String)
+	case KindList, KindTuple, KindDict, KindNew:
+		return v.Str + show(v.List, Value.String)
 	case KindObject:
 		return fmt.Sprintf("object#%d", v.Object.h.slot)
 	}
@@ -241,8 +254,20 @@ func (s *scratch) write(v *Value, next int64) (int64, error) {
 			s.put(tagTensor, next)
 			next++
 		}
-	case KindList:
-		s.put(tagList, int64(len(v.List)))
+	case KindList, KindTuple, KindDict, KindNew:
+		n := int64(len(v.List))
+		switch v.Kind {
+		case KindList:
+			s.put(tagList, n)
+		case KindTuple:
+			s.put(tagTuple, n)
+		case KindDict:
+			s.put(tagDict, n/2)
+		case KindNew:
+			s.put(tagNew)
+			s.putText(v.Str)
+			s.put(n)
+		}
 		for i := range v.List {
 			// A missing tensor among tensors has its place in the request.
 			none := v.List[i].Kind == KindNone
@@ -287,7 +312,7 @@ func (s *scratch) tensors(v *Value) (n int, err error) {
 			s.put(address)
 		}
 		return len(v.Tensors), nil
-	case KindList:
+	case KindList, KindTuple, KindDict, KindNew:
 		for i := range v.List {
 			if v.List[i].Kind == KindNone {
 				s.put(0)
@@ -380,7 +405,7 @@ func (v Value) Release() error {
 		for _, t := range v.Tensors {
 			note(t.Release())
 		}
-	case KindList:
+	case KindList, KindTuple, KindDict, KindNew:
 		for _, item := range v.List {
 			note(item.Release())
 		}

@@ -26,6 +26,9 @@ const (
 	tagStream
 	tagList
 	tagObject
+	tagTuple
+	tagDict
+	tagNew
 )
 
 const (

@@ -152,6 +152,12 @@ var rules = []rule{
 	on(`argument (\d+) "(\w+)": want ([^,]+), got (.*)`, (*mending).wanted, "\": want "),
 	on(`one of|must be|should be|expected|expects|either|choose|support|allow|valid|options|available|among|only|use|unknown|invalid|mode`, (*mending).words,
 		"one of", "must be", "should be", "expect", "either", "choose", "support", "allow", "valid", "option", "available", "among", "only", "use", "unknown", "mode"),
+	on(`expected (.+?) to be true, but got false`, (*mending).condition, "to be true"),
+	on(`check failed: (.+)`, (*mending).condition, "check failed"),
+	on(`(\d+) (?:elements?|columns?|coordinates|channels|values) (?:in|at|along) (?:dim|dimension) (\d+)`, (*mending).elementsAt, " dim"),
+	on(`same (?:number of elements|size|length|number) (?:in|at|along) (?:dim|dimension) (\d+)`, (*mending).sameAt, "same "),
+	on(`(?:shape|size)[a-z ]*:? (?:tensor)? ?[\[(]([a-z_\d]+(?:, ?[a-z_\d]+)+),?[\])]`, (*mending).shape, "shape", "size"),
+	on(`(?:last dimension|innermost dimension|columns)[a-z ]*? (?:be|==|of size|equal to) (\d+)`, (*mending).lastSize, "last dim", "innermost", "columns"),
 	on(`zerotensors are immutable|functional tensor`, (*mending).plainForms, "zerotensors", "functional tensor"),
 	on(`expected (\w+) equals to (\d+), but got size`, (*mending).listLength, "equals to"),
 	on(`(\w+?) ?(?:sizes?|lengths?)?(?: length)? (?:is expected to|should|must) be (\d+)`, (*mending).listLength, "should be ", "must be ", "expected to be "),
@@ -676,6 +682,10 @@ func (m *mending) mutateArg(i int) {
 		v.Int = m.number()
 	case ListValue:
 		m.mutateList(v, m.op.Func.Args[i])
+	case TupleValue, DictValue, CallValue, NewValue:
+		if ts := v.appendTensors(nil); len(ts) > 0 {
+			m.mutateTensor(own(ts, m.c.tensors())[m.rng.IntN(len(ts))])
+		}
 	default:
 		th := m.th
 		th.vary = true

@@ -30,6 +30,18 @@ func TestRules(t *testing.T) {
 			"self and other must have the same size", "aten::f(self=float32[2], other=float32[2])"},
 		{"square", "f(Tensor A) -> Tensor", []string{"float32[2, 3]"},
 			"A must be batches of square matrices", "aten::f(A=float32[3, 3])"},
+		{"condition", "f(Tensor input, Tensor mask) -> Tensor", []string{"float32[3, 3]", "float32[2]"},
+			"Expected input_c.ndimension() == 4 to be true, but got false.", "aten::f(input=float32[2, 3, 4, 4], mask=float32[2])"},
+		{"condition of two", "f(Tensor input, Tensor mask) -> Tensor", []string{"float32[3, 4]", "int64[2, 2]"},
+			"Expected mask.size(0) == input.size(1) to be true, but got false.", "aten::f(input=float32[3, 2], mask=int64[2, 2])"},
+		{"condition on a dtype", "f(Tensor rois) -> Tensor", []string{"float32[3, 4]"},
+			"Expected rois.scalar_type() == at::kLong to be true, but got false.", "aten::f(rois=int64[3, 4])"},
+		{"elements", "f(Tensor boxes) -> Tensor", []string{"float32[3, 3]"},
+			"boxes should have 4 elements in dimension 1, got 3", "aten::f(boxes=float32[3, 4])"},
+		{"same at", "f(Tensor boxes, Tensor scores) -> Tensor", []string{"float32[3, 4]", "float32[2]"},
+			"boxes and scores should have same number of elements in dimension 0, got 3 and 2", "aten::f(boxes=float32[3, 4], scores=float32[3])"},
+		{"shape", "f(Tensor input, Tensor rois) -> Tensor", []string{"float32[3, 4]", "float32[2]"},
+			"rois must have shape as Tensor[K, 5]", "aten::f(input=float32[3, 4], rois=float32[8, 5])"},
 		{"plain tensors", "f(Tensor self) -> Tensor", []string{"float32[3] zero"},
 			"ZeroTensors are immutable.", "aten::f(self=float32[3])"},
 	}
@@ -41,7 +53,7 @@ func TestRules(t *testing.T) {
 			}
 			c := &Case{Op: "aten::f"}
 			for i, text := range tt.args {
-				v, err := parseValue(text)
+				v, err := parseValue(text, newSymbols(0))
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -93,7 +105,7 @@ func TestLost(t *testing.T) {
 // What a recipe writes prints back as it was written.
 func TestValuesPrintBack(t *testing.T) {
 	for _, text := range []string{"float32[2, 3]", "int64[4] below:3", "float32[3] sliced", "float32[2, 2] csr", "[1, 2]", "0.5", "true", "bool[]", "aten::ones([2, 2], qint8[3] quantized)"} {
-		v, err := parseValue(text)
+		v, err := parseValue(text, newSymbols(0))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -102,7 +114,7 @@ func TestValuesPrintBack(t *testing.T) {
 		}
 	}
 	for _, text := range []string{"float33[2]", "[1", "float32[2] upside-down", "'a", "1 2", "float32[0.5]"} {
-		if v, err := parseValue(text); err == nil {
+		if v, err := parseValue(text, newSymbols(0)); err == nil {
 			t.Errorf("%q reads as %v", text, v)
 		}
 	}

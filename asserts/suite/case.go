@@ -36,8 +36,11 @@ const (
 	QSchemeValue               // Text
 	GeneratorValue             // Int is the seed
 	StorageValue               // Tensor
-	CallValue                  // what the op Text returns first for the arguments List
 	ListValue                  // List
+	TupleValue                 // List
+	DictValue                  // List, each key before its value
+	CallValue                  // what the op Text returns for the arguments List, its first result
+	NewValue                   // what the constructor of the custom class Text makes of List
 )
 
 // A Value is one argument of a case.
@@ -117,13 +120,16 @@ func (f Form) String() string { return cmp.Or(forms[f], "strided") }
 type Fill struct {
 	Name  string // "" or one of fills
 	Value float64
+	High  float64 // the end of a range
 }
 
 func (f Fill) String() string {
 	switch f.Name {
 	case "":
 		return ""
-	case "below", "const":
+	case "in":
+		return fmt.Sprintf("in:%g..%g", f.Value, f.High)
+	case "below", "const", "ascending":
 		return f.Name + ":" + strconv.FormatFloat(f.Value, 'g', -1, 64)
 	}
 	return f.Name
@@ -180,18 +186,14 @@ func (v Value) String() string {
 		return fmt.Sprintf("generator(%d)", v.Int)
 	case StorageValue:
 		return "storage of " + v.Tensor.String()
-	case CallValue:
-		words := make([]string, len(v.List))
-		for i, e := range v.List {
-			words[i] = e.String()
-		}
-		return v.Text + "(" + strings.Join(words, ", ") + ")"
 	case ListValue:
 		words := make([]string, len(v.List))
 		for i, e := range v.List {
 			words[i] = e.String()
 		}
 		return "[" + strings.Join(words, ", ") + "]"
+	case TupleValue, DictValue, CallValue, NewValue:
+		return v.recipe()
 	}
 	return v.Text
 }

@@ -24,11 +24,11 @@ func class1(name string, way func(c *Case) bool) valueClass {
 // What tensors hold: kernels treat these apart.
 var (
 	floatFills = []Fill{
-		{Name: "negative"}, {Name: "wide"}, {Name: "special"}, {"const", 0}, {"const", 1}, {"const", -1}, {"const", 2}, {"const", math.Copysign(0, -1)},
-		{"const", math.NaN()}, {"const", math.Inf(1)}, {"const", math.Inf(-1)}, {Name: "max"}, {Name: "lowest"}, {Name: "subnormal"},
+		{Name: "negative"}, {Name: "wide"}, {Name: "special"}, {Name: "const", Value: 0}, {Name: "const", Value: 1}, {Name: "const", Value: -1}, {Name: "const", Value: 2}, {Name: "const", Value: math.Copysign(0, -1)},
+		{Name: "const", Value: math.NaN()}, {Name: "const", Value: math.Inf(1)}, {Name: "const", Value: math.Inf(-1)}, {Name: "max"}, {Name: "lowest"}, {Name: "subnormal"},
 	}
-	wholeFills = []Fill{{"const", 0}, {"const", 1}, {"const", 2}, {Name: "range"}, {Name: "wide"}, {Name: "negative"}, {Name: "max"}, {Name: "lowest"}, {Name: "special"}}
-	boolFills  = []Fill{{"const", 0}, {"const", 1}}
+	wholeFills = []Fill{{Name: "const", Value: 0}, {Name: "const", Value: 1}, {Name: "const", Value: 2}, {Name: "range"}, {Name: "wide"}, {Name: "negative"}, {Name: "max"}, {Name: "lowest"}, {Name: "special"}}
+	boolFills  = []Fill{{Name: "const", Value: 0}, {Name: "const", Value: 1}}
 )
 
 func fillsFor(dtype string) []Fill {
@@ -179,12 +179,12 @@ func tensorClasses(of reach, dtype string, written bool) []valueClass {
 		add(f.String(), setFill(f))
 	}
 	if dtypes[dtype].class != integral {
-		for _, f := range []Fill{{Name: "wide"}, {Name: "negative"}, {"const", 1}, {"const", 0}, {Name: "max"}, {Name: "lowest"}} {
+		for _, f := range []Fill{{Name: "wide"}, {Name: "negative"}, {Name: "const", Value: 1}, {Name: "const", Value: 0}, {Name: "max"}, {Name: "lowest"}} {
 			add("int64 "+f.String(), setAll(setDType("int64"), setFill(f)))
 		}
 	}
-	add("int64[1] const:1", setAll(setDType("int64"), setSizes(1), setFill(Fill{"const", 1})))
-	add("int64[] const:1", setAll(setDType("int64"), setSizes(), setFill(Fill{"const", 1})))
+	add("int64[1] const:1", setAll(setDType("int64"), setSizes(1), setFill(Fill{Name: "const", Value: 1})))
+	add("int64[] const:1", setAll(setDType("int64"), setSizes(), setFill(Fill{Name: "const", Value: 1})))
 	if dtypes[dtype].class != boolean {
 		for _, f := range boolFills {
 			add("bool "+f.String(), setAll(setDType("bool"), setFill(f)))

@@ -101,7 +101,7 @@ type Tensor interface{ Release() }
 
 // An Outcome is what a call gave.
 type Outcome struct {
-	Results []any // Tensor, nil for an undefined one, []any for a list, other values
+	Results []any // Tensor, nil for an undefined one, []any for a list, other values; what has a method Release is held
 	Seen    asserts.Seen
 }
 
@@ -135,4 +135,14 @@ type (
 	Device string
 	// A QScheme is a quantization scheme by its name: "per_tensor_affine".
 	QScheme string
+	// A Tuple holds values of different types.
+	Tuple []any
+	// A Dict holds keys, each before its value.
+	Dict []any
+	// A New is an object of a custom class, made by its constructor from
+	// arguments: "__torch__.torch.classes.my.Class".
+	New struct {
+		Class string
+		Args  []any
+	}
 )

@@ -117,7 +117,7 @@ func usual(n int, c class) float64 {
 }
 
 // fills are the names of fills.
-var fills = []string{"below", "const", "range", "offsets", "count", "spd", "lower", "upper",
+var fills = []string{"below", "const", "in", "ascending", "range", "offsets", "count", "spd", "lower", "upper",
 	"negative", "wide", "special", "max", "lowest", "subnormal"}
 
 func (t *TensorSpec) value(n int, index []int64) float64 {
@@ -131,6 +131,11 @@ func (t *TensorSpec) value(n int, index []int64) float64 {
 		return float64(n % max(1, int(t.Fill.Value)))
 	case "const":
 		return t.Fill.Value
+	case "in": // the two ends, and between them
+		return between(t.Fill.Value, t.Fill.High, n, dtypes[t.DType].class)
+	case "ascending": // from 0 to a bound, evenly
+		last := max(1, size(t.Sizes)-1)
+		return math.Floor(t.Fill.Value * float64(n) / float64(last))
 	case "range": // 0, 1, 2, ... along the last dimension
 		if len(index) == 0 {
 			return 0
@@ -163,6 +168,14 @@ func (t *TensorSpec) value(n int, index []int64) float64 {
 		return matrix(t.Fill.Name, index)
 	}
 	return float64(n)
+}
+
+// between returns element n of those that go through a range again and again.
+func between(low, high float64, n int, c class) float64 {
+	if c == integral || c == boolean {
+		return low + float64(n%max(1, int(high-low)+1))
+	}
+	return low + (high-low)*[]float64{0, 1, 0.5, 0.25, 0.75}[n%5]
 }
 
 // special gives in turn the values that kernels treat apart, NaN first.

@@ -113,9 +113,9 @@ func (g *generator) theme(r *rand.Rand, number int) theme {
 func (g *generator) generate(r *rand.Rand, number int) *Case {
 	th := g.theme(r, number)
 	c := &Case{Op: g.name, Number: number}
-	var from *recipe
+	var from *caseRecipe
 	if n := len(g.recipes); n > 0 && (number < n || number%4 != 3) {
-		from = g.recipes[number%n]
+		from = &caseRecipe{g.recipes[number%n], newSymbols(number / n)}
 	}
 	for _, arg := range g.op.Func.Args {
 		c.Names = append(c.Names, arg.Name)
@@ -127,7 +127,7 @@ func (g *generator) generate(r *rand.Rand, number int) *Case {
 	return c
 }
 
-func (g *generator) argument(r *rand.Rand, arg schema.Argument, th *theme, from *recipe, number int) Value {
+func (g *generator) argument(r *rand.Rand, arg schema.Argument, th *theme, from *caseRecipe, number int) Value {
 	if from != nil {
 		if v, ok := from.argument(arg.Name, th, number); ok {
 			return v

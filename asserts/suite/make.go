@@ -63,12 +63,41 @@ func (m *maker) value(v *Value) (any, error) {
 		return m.engine.Generator(v.Int)
 	case StorageValue:
 		return m.storage(v.Tensor)
-	case ListValue:
-		return m.list(v.List)
-	case CallValue:
-		return m.call(v)
+	case NoneValue:
+		return nil, nil
 	}
-	return nil, nil
+	list, err := m.list(v.List)
+	if err != nil {
+		return nil, err
+	}
+	switch v.Kind {
+	case TupleValue:
+		return Tuple(list), nil
+	case DictValue:
+		return Dict(list), nil
+	case NewValue:
+		return New{v.Text, list}, nil
+	case CallValue:
+		return m.result(v.Text, list)
+	}
+	return list, nil
+}
+
+// result returns the first result of an op.
+func (m *maker) result(op string, args []any) (any, error) {
+	out, err := m.engine.Call(op, args, asserts.Off)
+	if err != nil {
+		return nil, fmt.Errorf("call %s: %w", op, err)
+	}
+	if len(out.Results) == 0 {
+		return nil, &Thrown{op + " returns nothing"}
+	}
+	for _, r := range out.Results {
+		if held, ok := r.(Tensor); ok {
+			m.extra = append(m.extra, held)
+		}
+	}
+	return out.Results[0], nil
 }
 
 func (m *maker) list(vs []Value) ([]any, error) {
@@ -81,24 +110,6 @@ func (m *maker) list(vs []Value) ([]any, error) {
 		out[i] = v
 	}
 	return out, nil
-}
-
-// call makes what an op returns first.
-func (m *maker) call(v *Value) (any, error) {
-	args, err := m.list(v.List)
-	if err != nil {
-		return nil, err
-	}
-	out, err := m.engine.Call(v.Text, args, asserts.Off)
-	if err != nil {
-		return nil, fmt.Errorf("make %v: %w", v, err)
-	}
-	for _, r := range out.Results {
-		if t, ok := r.(Tensor); ok && t != nil {
-			m.extra = append(m.extra, t)
-		}
-	}
-	return out.Results[0], nil
 }
 
 func (m *maker) storage(spec *TensorSpec) (any, error) {
@@ -173,5 +184,8 @@ func Release(results []any) {
 
 // plain reports whether every tensor of the case has a twin on meta.
 func (c *Case) plain() bool {
-	return !slices.ContainsFunc(c.Args, func(v Value) bool { return v.Kind == CallValue }) && !slices.ContainsFunc(c.tensors(), func(t *TensorSpec) bool { return t.Same == 0 && t.Form != Strided })
+	return !slices.ContainsFunc(c.tensors(), func(t *TensorSpec) bool { return t.Same == 0 && t.Form != Strided }) &&
+		!slices.ContainsFunc(c.Args, func(v Value) bool {
+			return v.Kind == CallValue || v.Kind > ListValue && len(v.appendTensors(nil)) > 0
+		})
 }

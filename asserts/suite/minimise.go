@@ -71,10 +71,10 @@ func simplifications(c *Case, i int) []*Case {
 		out = append(out, d)
 	}
 	v := c.Args[i]
-	if v.Kind != DefaultValue && v.Kind != NoneValue && v.Kind != TensorValue && v.Kind != ListValue {
+	if v.Kind != DefaultValue && v.Kind != NoneValue && v.Kind != TensorValue && v.Kind < ListValue {
 		with(func(v *Value) { *v = Value{} })
 	}
-	if n := len(v.List); n > 1 && v.List[0].Kind == TensorValue && !shared(c) {
+	if n := len(v.List); v.Kind == ListValue && n > 1 && v.List[0].Kind == TensorValue && !shared(c) {
 		with(func(v *Value) { v.List = v.List[:1] })
 	}
 	if v.Kind != TensorValue || v.Tensor.Same > 0 {

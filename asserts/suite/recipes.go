@@ -2,6 +2,8 @@ package suite
 
 import (
 	_ "embed"
+	"errors"
+	"maps"
 	"path"
 	"slices"
 	"sync"
@@ -18,8 +20,11 @@ var recipeText []byte
 // A recipe gives arguments to ops whose arguments must fit each other in ways
 // that neither the schema nor an error tells.
 type recipe struct {
-	ops  []string // patterns, as path.Match has them, of names with or without overload
-	args map[string]Value
+	ops     []*yaml.Node // patterns, as path.Match has them, of names with or without overload
+	args    map[string]*yaml.Node
+	names   []*yaml.Node    // of the arguments, in order
+	symbols map[string]bool // names of sizes
+	file    *yamlfile.File
 }
 
 // Recipes are what ops take, in order.
@@ -55,17 +60,18 @@ func (r *recipeReader) recipes(n *yaml.Node) []*recipe {
 	if !ok {
 		return nil
 	}
-	var ops []string
+	var ops []*yaml.Node
 	for _, pattern := range r.list(n, values[0], "ops", "names of ops") {
 		if _, err := path.Match(pattern.Value, ""); pattern.Kind != yaml.ScalarNode || err != nil {
 			r.ReportKind(pattern, "the name of an op, or a pattern")
 		}
-		ops = append(ops, pattern.Value)
+		ops = append(ops, pattern)
 	}
 	var list []*recipe
 	for _, c := range r.list(n, values[1], "cases", "mappings of arguments to values") {
-		if args, ok := r.args(c); ok {
-			list = append(list, &recipe{ops, args})
+		if one := r.args(c); one != nil {
+			one.ops, one.file = ops, r.File
+			list = append(list, one)
 		}
 	}
 	return list
@@ -84,28 +90,39 @@ func (r *recipeReader) list(entry, n *yaml.Node, key, of string) []*yaml.Node {
 	return n.Content
 }
 
-func (r *recipeReader) args(n *yaml.Node) (map[string]Value, bool) {
+func (r *recipeReader) args(n *yaml.Node) *recipe {
 	if n.Kind != yaml.MappingNode {
 		r.ReportKind(n, "arguments with their values")
-		return nil, false
+		return nil
 	}
-	args := make(map[string]Value)
+	one := &recipe{args: make(map[string]*yaml.Node)}
+	sizes := newSymbols(0)
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		name, text := n.Content[i], n.Content[i+1]
 		if text.Kind != yaml.ScalarNode {
 			r.ReportKind(text, "a value")
 			continue
 		}
-		if _, twice := args[name.Value]; twice {
+		if one.args[name.Value] != nil {
 			r.Report(name, "the argument %s is given twice", name.Value)
 		}
-		v, err := parseValue(text.Value)
-		if err != nil {
-			r.Report(text, "%s: %v", name.Value, err)
-		}
-		args[name.Value] = v
+		one.args[name.Value] = text
+		one.names = append(one.names, name)
+		parseValue(text.Value, sizes) // for its symbols, which others may use
 	}
-	return args, true
+	one.symbols = sizes.sizes
+	for _, name := range one.names {
+		text := one.args[name.Value]
+		if _, err := parseValue(text.Value, sizes); err != nil {
+			at := 0
+			var fault *valueError
+			if errors.As(err, &fault) {
+				at = fault.at
+			}
+			r.ReportAt(r.Inside(text)(at), "%s: %v", name.Value, err)
+		}
+	}
+	return one
 }
 
 // of returns the recipes for an op, whose name a pattern may give with its
@@ -117,7 +134,7 @@ func (b *Recipes) of(namespace string, name schema.Name) []*recipe {
 	var found []*recipe
 	for _, r := range *b {
 		for _, pattern := range r.ops {
-			if slices.ContainsFunc(names, func(n string) bool { ok, _ := path.Match(pattern, n); return ok }) {
+			if slices.ContainsFunc(names, func(n string) bool { ok, _ := path.Match(pattern.Value, n); return ok }) {
 				found = append(found, r)
 				break
 			}
@@ -126,13 +143,68 @@ func (b *Recipes) of(namespace string, name schema.Name) []*recipe {
 	return found
 }
 
+// For reports whether there are recipes for an op.
+func (b *Recipes) For(op *schema.Op) bool { return len(b.of(op.Namespace, op.Func.Name)) > 0 }
+
+// Check reports the names of ops that there are not, and of arguments that none
+// of a case's ops has. The error is a [scanner.ErrorList].
+func (b *Recipes) Check(ops []*schema.Op) error {
+	told := make(map[*yaml.Node]bool)
+	for _, r := range *b {
+		args, known := make(map[string]bool), false
+		for _, pattern := range r.ops {
+			one, matched := &Recipes{{ops: []*yaml.Node{pattern}}}, false
+			for _, op := range ops {
+				if !one.For(op) {
+					continue
+				}
+				matched = true
+				for _, a := range op.Func.Args {
+					args[a.Name] = true
+				}
+			}
+			known = known || matched
+			if !matched && !told[pattern] {
+				told[pattern] = true
+				r.file.Report(pattern, "no op %s%s", pattern.Value, yamlfile.Suggest(pattern.Value, namesOf(ops)))
+			}
+		}
+		for _, name := range r.names {
+			if known && !args[name.Value] {
+				r.file.Report(name, "no op of these has an argument %s%s", name.Value, yamlfile.Suggest(name.Value, slices.Sorted(maps.Keys(args))))
+			}
+		}
+	}
+	if len(*b) == 0 || len((*b)[0].file.Errs) == 0 {
+		return nil
+	}
+	errs := (*b)[0].file.Errs
+	errs.Sort()
+	return errs
+}
+
+func namesOf(ops []*schema.Op) []string {
+	var names []string
+	for _, op := range ops {
+		names = append(names, op.Namespace+"::"+op.Func.Name.String())
+	}
+	return names
+}
+
+// A caseRecipe is a recipe for one case, in which symbols have their sizes.
+type caseRecipe struct {
+	*recipe
+	sizes *symbolTable
+}
+
 // argument returns the recipe's value, its free tensors after the theme.
-func (r *recipe) argument(name string, th *theme, number int) (Value, bool) {
-	v, ok := r.args[name]
+func (r *caseRecipe) argument(name string, th *theme, number int) (Value, bool) {
+	text, ok := r.args[name]
 	if !ok {
 		return Value{}, false
 	}
-	v = v.clone()
+	maps.Copy(r.sizes.sizes, r.symbols)
+	v, _ := parseValue(text.Value, r.sizes) // it was read once
 	for _, t := range v.appendTensors(nil) {
 		if t.DType != themeDType {
 			continue

@@ -11,14 +11,16 @@ import (
 
 // An OpResult is what came of all cases of one op.
 type OpResult struct {
-	Op        string `json:"op"`
-	Schema    string `json:"schema"`
-	Composite bool   `json:"composite,omitempty"`
-	Below     bool   `json:"below,omitempty"` // has a kernel below autograd
-	Missing   string `json:"missing,omitempty"`
-	Cases     int    `json:"cases"`
-	Ran       int    `json:"ran"`
-	Error     string `json:"error,omitempty"` // of an op that never ran: of the attempt that came closest
+	Op        string         `json:"op"`
+	Schema    string         `json:"schema"`
+	Composite bool           `json:"composite,omitempty"`
+	Below     bool           `json:"below,omitempty"` // has a kernel below autograd
+	Missing   string         `json:"missing,omitempty"`
+	Cases     int            `json:"cases"`
+	Ran       int            `json:"ran"`
+	Error     string         `json:"error,omitempty"`   // of an op that never ran: of the attempt that came closest
+	Closest   string         `json:"closest,omitempty"` // that attempt, as a case of a file of cases
+	Said      map[string]int `json:"said,omitempty"`    // the errors of an op that never ran, without numbers, by cases
 	// Cannot says why the op cannot run here, whatever its arguments: it is
 	// Missing, or so many of its cases ended in errors that none avoid.
 	Cannot   string `json:"cannot,omitempty"`
@@ -106,9 +108,15 @@ func (r *OpResult) add(c *caseResult) {
 	r.Cases++
 	if c.Ran {
 		r.Ran++
-		r.Error = ""
-	} else if r.Ran == 0 && (r.Error == "" || c.Close > r.close) {
-		r.Error, r.close = c.Error, c.Close
+		r.Error, r.Closest, r.Said = "", "", nil
+	} else if r.Ran == 0 {
+		if r.Said == nil {
+			r.Said = make(map[string]int)
+		}
+		r.Said[withoutNumbers(c.Error)]++
+		if r.Error == "" || c.Close > r.close {
+			r.Error, r.Closest, r.close = c.Error, c.Closest, c.Close
+		}
 	}
 	if c.Beyond != "" {
 		if r.beyond == nil {

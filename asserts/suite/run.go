@@ -24,25 +24,28 @@ type runner struct {
 	called bool              // the last try came as far as the call
 	limits map[string]string // errors of the op with why no arguments avoid them, or ""
 
+	closest *Case // of the attempts of the last search, all of which failed
+
 	lacks map[string]int // what the last try wanted and the library lacks, by how often
 }
 
 // A caseResult is what came of one case.
 type caseResult struct {
-	Case   int            `json:"case"`
-	Tried  []string       `json:"tried,omitempty"` // value classes: "self: const:NaN"
-	Idle   bool           `json:"idle,omitempty"`  // there was nothing to call
-	Ran    bool           `json:"ran,omitempty"`
-	Error  string         `json:"error,omitempty"` // of a case that never ran: of the attempt that came closest
-	Close  int            `json:"close,omitempty"` // how close that came
-	CPU    *tally         `json:"cpu,omitempty"`
-	Meta   *tally         `json:"meta,omitempty"`
-	Lacks  map[string]int `json:"lacks,omitempty"`  // what the case wanted and the library has not, by tensors
-	NoMeta string         `json:"nometa,omitempty"` // why the call on meta was not compared
-	Waived []asserts.Skip `json:"waived,omitempty"` // violations that an allowlist waives
-	Place  *Place         `json:"place,omitempty"`  // of what is tried
-	Beyond string         `json:"beyond,omitempty"` // why no arguments avoid the error
-	Found  []*Finding     `json:"found,omitempty"`
+	Case    int            `json:"case"`
+	Tried   []string       `json:"tried,omitempty"` // value classes: "self: const:NaN"
+	Idle    bool           `json:"idle,omitempty"`  // there was nothing to call
+	Ran     bool           `json:"ran,omitempty"`
+	Error   string         `json:"error,omitempty"`   // of a case that never ran: of the attempt that came closest
+	Close   int            `json:"close,omitempty"`   // how close that came
+	Closest string         `json:"closest,omitempty"` // the attempt itself, as a case of a file of cases
+	CPU     *tally         `json:"cpu,omitempty"`
+	Meta    *tally         `json:"meta,omitempty"`
+	Lacks   map[string]int `json:"lacks,omitempty"`  // what the case wanted and the library has not, by tensors
+	NoMeta  string         `json:"nometa,omitempty"` // why the call on meta was not compared
+	Waived  []asserts.Skip `json:"waived,omitempty"` // violations that an allowlist waives
+	Place   *Place         `json:"place,omitempty"`  // of what is tried
+	Beyond  string         `json:"beyond,omitempty"` // why no arguments avoid the error
+	Found   []*Finding     `json:"found,omitempty"`
 }
 
 // fail notes how a case of an op failed.
@@ -113,6 +116,9 @@ func (r *runner) run(t *target, number int) caseResult {
 	if err != nil {
 		result.Close = close
 		r.fail(&result, t.gen.name, err)
+		if r.closest != nil {
+			result.Closest = r.closest.recipe()
+		}
 		return result
 	}
 	result.Ran = true
@@ -293,6 +299,7 @@ func clipped(text string) string {
 func (r *runner) search(t *target, rng *rand.Rand, c *Case) (a *attempt, close int, err error) {
 	ad := newAdapter(t.operator.Schema, rng, t.gen.theme(rng, c.Number))
 	var last, closest error
+	r.closest = nil
 	best := c
 	for range tries {
 		a, err := r.try(t, c)
@@ -301,14 +308,16 @@ func (r *runner) search(t *target, rng *rand.Rand, c *Case) (a *attempt, close i
 		}
 		text, thrown := message(err)
 		if !thrown || r.beyond(t.gen.name, text) != "" {
+			r.closest = c
 			return nil, close, err
 		}
 		news := ad.known(text) == 0
+		news = news && !strings.HasPrefix(text, "Could not run")
 		if r.called && news {
 			close++
 		}
 		if closest == nil || r.called && news {
-			closest = err
+			closest, r.closest = err, c
 		}
 		if last != nil && !news && oneIn(rng, 2) {
 			c = best // no progress: go back

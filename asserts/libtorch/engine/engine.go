@@ -370,11 +370,7 @@ func (l *Libtorch) Call(name string, args []any, level asserts.Level) (suite.Out
 	if err != nil {
 		return suite.Outcome{}, thrown(err)
 	}
-	values := make([]libtorch.Value, len(args))
-	for i, a := range args {
-		values[i] = torchValue(a)
-	}
-	if err := op.Call(level, &l.out, values...); err != nil {
+	if err := op.Call(level, &l.out, torchValues(args)...); err != nil {
 		return suite.Outcome{}, thrown(err)
 	}
 	out := suite.Outcome{Seen: l.out.Seen}
@@ -433,13 +429,23 @@ func torchValue(a any) libtorch.Value {
 	case suite.Device:
 		return libtorch.Device(string(a))
 	case []any:
-		list := make([]libtorch.Value, len(a))
-		for i, e := range a {
-			list[i] = torchValue(e)
-		}
-		return libtorch.List(list...)
+		return libtorch.List(torchValues(a)...)
+	case suite.Tuple:
+		return libtorch.Tuple(torchValues(a)...)
+	case suite.Dict:
+		return libtorch.Dict(torchValues(a)...)
+	case suite.New:
+		return libtorch.New(a.Class, torchValues(a.Args)...)
 	}
 	return libtorch.None()
+}
+
+func torchValues(all []any) []libtorch.Value {
+	values := make([]libtorch.Value, len(all))
+	for i, a := range all {
+		values[i] = torchValue(a)
+	}
+	return values
 }
 
 func fromTorch(v libtorch.Value) any {

@@ -1,6 +1,9 @@
 // call.cpp calls an operator, boxed, and lets it be observed on the way.
 #include <ATen/core/LegacyTypeDispatch.h>
+#include <ATen/core/class_type.h>
+#include <ATen/core/function.h>
 #include <ATen/core/stack.h>
+#include <torch/custom_class_detail.h>
 #include <torch/csrc/api/include/torch/version.h>
 
 #include "observe.h"
@@ -51,8 +54,9 @@ at::Tensor tensor(c10::TensorImpl* impl) {
 
 const char* tag_text(int64_t tag) {
   static const char* const names[] = {"None", "the default", "a tensor", "an int", "a float", "a bool",
-                                      "a complex number", "a string", "a device", "a stream", "a list", "an object"};
-  return tag >= OA_NONE && tag <= OA_OBJECT ? names[tag] : "an unknown tag";
+                                      "a complex number", "a string", "a device", "a stream", "a list", "an object",
+                                      "a tuple", "a dict", "a new object"};
+  return tag >= OA_NONE && tag <= OA_NEW ? names[tag] : "an unknown tag";
 }
 
 // Lists are the lists of tensors on a stack, each with where its elements stand
@@ -124,6 +128,53 @@ class Reader {
     return list;
   }
 
+  IValue tuple(const c10::Type& want) {
+    auto types = want.containedTypes();
+    int64_t n = in_.word();
+    if (static_cast<size_t>(n) != types.size()) throw Refusal("want " + want.str() + ", got a tuple of " + std::to_string(n));
+    std::vector<IValue> items;
+    for (const auto& type : types) items.push_back(value(*type));
+    return c10::ivalue::Tuple::create(std::move(items));
+  }
+
+  IValue dict(const c10::Type& want) {
+    int64_t n = in_.word();
+    c10::impl::GenericDict dict(want.containedType(0), want.containedType(1));
+    for (int64_t i = 0; i < n; i++) {
+      IValue key = value(*want.containedType(0));
+      dict.insert_or_assign(std::move(key), value(*want.containedType(1)));
+    }
+    return dict;
+  }
+
+  // made calls the constructor of a custom class.
+  //
+  // Source: torch/csrc/jit/python/script_init.cpp, ScriptClass::__call__.
+  IValue made(const c10::Type& want) {
+    std::string name = in_.text();
+    c10::ClassTypePtr type = torch::getCustomClass(name);
+    if (!type) throw Refusal("unknown class " + name);
+    auto* init = type->findMethod("__init__");
+    if (init == nullptr) throw Refusal("class " + name + " has no constructor");
+    if (want.kind() != TypeKind::AnyType && !type->isSubtypeOf(want)) throw Refusal("want " + want.str() + ", got an object of type " + name);
+    auto object = c10::ivalue::Object::create(c10::StrongTypePtr(nullptr, type), type->numAttributes());
+    torch::jit::Stack stack = {object};
+    const auto& args = init->getSchema().arguments();
+    int64_t n = in_.word();
+    if (static_cast<size_t>(n) + 1 > args.size()) throw Refusal("the constructor of " + name + " takes " + std::to_string(args.size() - 1) + " arguments, not " + std::to_string(n));
+    for (size_t i = 1; i < args.size(); i++) {
+      if (static_cast<int64_t>(i) <= n) {
+        stack.push_back(value(*args[i].type()));
+      } else if (args[i].default_value()) {
+        stack.push_back(*args[i].default_value());
+      } else {
+        throw Refusal("the constructor of " + name + " has no default for \"" + args[i].name() + "\"");
+      }
+    }
+    init->run(stack);
+    return object;
+  }
+
   c10::Device device() {
     auto type = static_cast<c10::DeviceType>(in_.word());
     return c10::Device(type, static_cast<c10::DeviceIndex>(in_.word()));
@@ -187,6 +238,9 @@ class Reader {
     if (tag == OA_NONE && (type->kind() == TypeKind::AnyType || type->kind() == TypeKind::NoneType)) return IValue();
     if (tag == OA_OBJECT) return object(*type);
     if (tag == OA_LIST && type->kind() == TypeKind::ListType) return list(*type);
+    if (tag == OA_TUPLE && type->kind() == TypeKind::TupleType) return tuple(*type);
+    if (tag == OA_DICT && type->kind() == TypeKind::DictType) return dict(*type);
+    if (tag == OA_NEW) return made(*type);
     if (!fits(type->kind(), tag)) mismatch(want, tag);
     if (type->kind() == TypeKind::FloatType && tag == OA_INT) return static_cast<double>(in_.word());
     return any(tag);

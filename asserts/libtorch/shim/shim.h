@@ -26,7 +26,10 @@ enum oa_tag {
   OA_DEVICE,   // type, index
   OA_STREAM,   // device type, device index, stream id
   OA_LIST,     // length, then the values
-  OA_OBJECT    // address of an IValue; in a reply its type follows as a string, and the receiver owns it
+  OA_OBJECT,   // address of an IValue; in a reply its type follows as a string, and the receiver owns it
+  OA_TUPLE,    // length, then the values; in requests only, as are the next
+  OA_DICT,     // length, then the keys, each before its value
+  OA_NEW       // the class, bytes and words, the number of arguments, and these: an object of a custom class
 };
 
 // How a request ended: the first word of a reply.

@@ -4,6 +4,7 @@ import (
 	"os"
 
 	"github.com/opassert/opassert/asserts/suite"
+	"github.com/opassert/opassert/schema"
 )
 
 // casesHelp is what opassert help cases prints.
@@ -11,30 +12,44 @@ const casesHelp = `A file of cases says what ops take whose arguments can't be g
 
   - ops: [torchvision::roi_align, "mylib::*"]
     cases:
-      - {input: "t[2, 3, 8, 8]", rois: "t[2, 5] = [0, 1, 1, 6, 6]", spatial_scale: "1.0"}
+      - {input: "t[2, 3, 8, 8]", rois: "t[n, 5] in:0..1", spatial_scale: "1.0"}
       - {input: "float32[1, 3, 8, 8] channels-last", pooled_height: "2"}
+  - ops: [mylib::pooled]
+    cases:
+      - {values: "t[n, 4]", indices: "int64[m] below:n", offsets: "int64[k+1] ascending:m", batches: "k"}
 
 ops are names or patterns, with or without namespace and overload. Each case is
 a call that the suite starts from: what it leaves open is made from the schema,
-and everything is then varied as in any other call. A value is one of
+and everything is then varied as in any other call. check -explain prints such a
+file for ops that never ran. A value is one of
 
   3  -1  0.5  1e-05  true  none  default    numbers, flags, None, the schema's default
-  'bilinear'  'don''t'                      text
+  'bilinear'                                text; a quote in it is doubled
   [3, 3]  [t[2], none]                      a list
+  (t[2], 3)                                 a tuple
+  {'a': t[2], 'b': t[3]}                    a dict
   dtype:float32  layout:strided  format:channels_last  device:cpu  qscheme:per_tensor_affine
   generator                                 a random number generator
   float32[2, 3]                             a tensor of a dtype and sizes
   t[2, 3]                                   the same, of the dtype that the case has
+  storage:float32[4]                        a storage
+  mylib::pack(t[2, 3], none)                what an op returns, its first result
+  mylib.Queue(t[2], 'first')                an object of the custom class mylib.Queue
+
+A size may be a name, or a sum or product of names and numbers: n, m+1, 2*n. It
+stands for the same number all over the case, and for others in other cases. A
+number of the case and a bound may be made of these too: below:n, k-1.
 
 Behind a tensor's sizes may stand
   transposed sliced expanded channels-last offset                how it lies in memory
   coo csr csc bsr bsc mkldnn quantized per-channel nested conj neg inference requires-grad ...
   below:5                                   whole numbers 0 to 4, such as indices
+  in:0.5..2                                 numbers from a range
+  ascending:n                               from 0 to n, evenly, such as offsets
   const:1 range count negative wide special max lowest subnormal spd lower upper
   = [0, 1, 2.5]                             its first elements
 
-Use it with opassert check -cases-from FILE. opassert run -record FILE writes one
-of the calls that a program makes.
+Use it with opassert check -cases-from FILE.
 `
 
 // ownCases reads the user's own cases.
@@ -47,4 +62,23 @@ func (f *checkFlags) ownCases() (*suite.Recipes, error) {
 		return nil, err
 	}
 	return suite.ParseRecipes(*f.casesFrom, text)
+}
+
+// fit holds the user's cases against the ops that there are. An op that they are
+// for is tried, also where nothing but they can say how it is called.
+func (c *checkup) fit() error {
+	own, err := c.flags.ownCases()
+	if own == nil || err != nil {
+		return err
+	}
+	var ops []*schema.Op
+	for _, o := range c.all {
+		ops = append(ops, o.Schema)
+	}
+	for i := range c.operators {
+		if o := &c.operators[i]; own.For(o.Schema) {
+			o.Missing = ""
+		}
+	}
+	return own.Check(ops)
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -111,6 +112,7 @@ func (f *checkFlags) validate() error {
 func runCheck(inv *invocation) error {
 	flags := newCheckFlags(inv.flags)
 	out := newOutputs(inv.flags)
+	explain := inv.flags.Bool("explain", false, "print, for ops that never ran, what was tried and what the kernels\nsaid, as a file of cases to start from; see opassert help cases")
 	base := newBaselineFlags(inv.flags)
 	if err := inv.parse(0, 0); err != nil {
 		return err
@@ -127,6 +129,9 @@ func runCheck(inv *invocation) error {
 	if _, err := flags.ownCases(); err != nil {
 		return err
 	}
+	if *explain && (*out.json || *out.quiet || len(*flags.torchFlags.dirs) > 1) {
+		return usagef("-explain prints a file of cases: it goes with neither -json, -q nor several -libtorch")
+	}
 	if *out.quiet {
 		defer inv.hush()()
 	}
@@ -139,10 +144,13 @@ func runCheck(inv *invocation) error {
 	defer flags.module.remove()
 	checked, err := flags.start(inv)
 	if err == nil {
-		err = checked.matched(checked.unmatched)
+		err = errors.Join(checked.matched(checked.unmatched), checked.fit())
 	}
 	if err != nil {
 		return err
+	}
+	if *explain {
+		out.text = func(r *suite.Report, w io.Writer) error { return r.WriteExplained(w, checked.all) }
 	}
 	return checked.run(inv, func(r *suite.Report) error {
 		return errors.Join(base.apply(r), out.write(inv, r))
@@ -154,6 +162,7 @@ type checkup struct {
 	flags     *checkFlags
 	programs  []*program
 	engine    string           // as reports show it
+	all       []suite.Operator // those of the engine
 	operators []suite.Operator // those to run
 	unmatched []string         // patterns that match no op
 	shard     suite.Shard
@@ -177,14 +186,13 @@ func (f *checkFlags) start(inv *invocation) (*checkup, error) {
 	if c.programs, err = f.programs(inv); err != nil {
 		return nil, err
 	}
-	all, err := c.list(inv)
-	if err != nil {
+	if c.all, err = c.list(inv); err != nil {
 		return nil, err
 	}
-	c.operators, c.unmatched = f.choose(all)
+	c.operators, c.unmatched = f.choose(c.all)
 	c.operators = c.shard.Take(c.operators)
 	var schemas []*schema.Op
-	for _, o := range all {
+	for _, o := range c.all {
 		schemas = append(schemas, o.Schema)
 		if plain := unqualified(o.Schema); plain != o.Schema {
 			schemas = append(schemas, plain)

@@ -19,6 +19,7 @@ import (
 type outputs struct {
 	json, quiet                          *bool
 	junit, sarif, html, table, unreached *string
+	text                                 func(*suite.Report, io.Writer) error // of a report on standard output
 }
 
 func newOutputs(f *flag.FlagSet) *outputs {
@@ -30,6 +31,7 @@ func newOutputs(f *flag.FlagSet) *outputs {
 		html:      f.String("html", "", "write one self-contained HTML page to a `file`"),
 		table:     f.String("table", "", "write the findings as a Markdown table to a `file`"),
 		unreached: f.String("unreached", "", "write the ops that never ran, each with its reason, to a `file`"),
+		text:      (*suite.Report).WriteText,
 	}
 }
 
@@ -60,7 +62,7 @@ func checkWritable(path string) error {
 // write writes every report that is asked for, the others too where one fails.
 func (o *outputs) write(inv *invocation, r *suite.Report) error {
 	results := r.Results()
-	print := r.WriteText
+	print := func(w io.Writer) error { return o.text(r, w) }
 	switch {
 	case *o.json:
 		print = r.WriteJSON

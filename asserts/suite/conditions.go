@@ -1,0 +1,229 @@
+package suite
+
+import (
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// A check without a message is thrown with its condition as C++ spells it, such
+// as "Expected input.size(0) == mask.size(0) to be true". These are the terms
+// that conditions about tensors are made of.
+var (
+	inCondition = regexp.MustCompile(`([\w.\->()\[\]]+?)\s*(==|>=|>|<=|<)\s*([\w.:\->()\[\]]+)`)
+	term        = regexp.MustCompile(`^\(*(\w+?)_?(?:\.|->)(dim|ndimension|numel|sizes?|scalar_type|dtype)\(\)?(-?\d*)\)*(?:\[(-?\d+)\]|\.size\(\))?\)*$`)
+	dtypeTerm   = regexp.MustCompile(`^(?:at::|torch::|c10::|scalartype::)*k?(\w+?)\)*$`)
+)
+
+// condition makes a condition that an error shows true, or one of them.
+func (m *mending) condition(groups []string) bool {
+	changed := false
+	for _, c := range inCondition.FindAllStringSubmatch(groups[1], -1) {
+		left, right := m.term(c[1]), m.term(c[3])
+		if right.tensor != nil && (left.tensor == nil || oneIn(m.rng, 2)) {
+			left, right, c[1], c[3] = right, left, c[3], c[1]
+		}
+		changed = left.set(c[2], right, c[3]) || changed
+	}
+	return changed
+}
+
+// A tensorTerm is what a condition asks of a tensor.
+type tensorTerm struct {
+	tensor *TensorSpec // nil where the text is none
+	what   string      // "dim", "size", "sizes", "numel", "dtype"
+	at     int
+}
+
+func (m *mending) term(text string) tensorTerm {
+	g := term.FindStringSubmatch(text)
+	if g == nil {
+		return tensorTerm{}
+	}
+	t := tensorTerm{what: g[2]}
+	t.at, _ = strconv.Atoi(g[3] + g[4])
+	switch {
+	case g[2] == "ndimension" || strings.HasSuffix(text, ".size()"):
+		t.what = "dim"
+	case g[2] == "scalar_type":
+		t.what = "dtype"
+	case g[2] == "sizes" && g[4] != "":
+		t.what = "size"
+	}
+	if i := m.argument(g[1]); i >= 0 {
+		if ts := m.c.Args[i].appendTensors(nil); len(ts) > 0 {
+			t.tensor = own(ts[:1], m.c.tensors())[0]
+		}
+	}
+	return t
+}
+
+// argument finds the argument that a kernel's variable is named after: "input"
+// for input_c, -1 for none.
+func (m *mending) argument(variable string) int {
+	found := -1
+	for i, name := range m.c.Names {
+		name = strings.ToLower(name)
+		if name == variable {
+			return i
+		}
+		related := strings.HasPrefix(variable, name) || len(variable) > 2 && strings.HasPrefix(name, variable)
+		if related && (found < 0 || len(name) > len(m.c.Names[found])) {
+			found = i
+		}
+	}
+	return found
+}
+
+// set makes the term compare so with another one, or with a text.
+func (t tensorTerm) set(operator string, other tensorTerm, text string) bool {
+	if t.tensor == nil {
+		return false
+	}
+	before := t.tensor.String()
+	if t.what == "dtype" {
+		dtype := dtypeWords[dtypeTerm.ReplaceAllString(text, "$1")]
+		if other.tensor != nil {
+			dtype = other.tensor.DType
+		}
+		if dtype != "" {
+			t.tensor.DType = dtype
+		}
+	} else if t.what == "sizes" {
+		if other.tensor != nil {
+			t.tensor.Sizes = slices.Clone(other.tensor.Sizes)
+		}
+	} else if n, ok := other.number(text); ok {
+		switch operator {
+		case ">":
+			n++
+		case "<":
+			n--
+		}
+		t.resize(int(n))
+	}
+	t.tensor.legal()
+	return t.tensor.String() != before
+}
+
+// number returns what the term has now, or the number that is written.
+func (t tensorTerm) number(text string) (int64, bool) {
+	if t.tensor == nil {
+		n, err := strconv.ParseInt(strings.Trim(text, "()"), 10, 64)
+		return n, err == nil
+	}
+	switch t.what {
+	case "dim":
+		return int64(len(t.tensor.Sizes)), true
+	case "numel":
+		return size(t.tensor.Sizes), true
+	case "size":
+		if i := t.dimension(); i >= 0 {
+			return t.tensor.Sizes[i], true
+		}
+	}
+	return 0, false
+}
+
+func (t tensorTerm) dimension() int {
+	i, rank := t.at, len(t.tensor.Sizes)
+	if i < 0 {
+		i += rank
+	}
+	if i < 0 || i >= rank {
+		return -1
+	}
+	return i
+}
+
+func (t tensorTerm) resize(n int) {
+	switch {
+	case n < 0 || n > 1<<12:
+	case t.what == "dim" && n < len(byRank):
+		t.tensor.Sizes = sized(n, t.tensor.Sizes)
+	case t.what == "numel":
+		t.tensor.Sizes = []int64{int64(n)}
+	case t.what == "size":
+		for t.at >= len(t.tensor.Sizes) && t.at < len(byRank) {
+			t.tensor.Sizes = append(t.tensor.Sizes, 3)
+		}
+		if i := t.dimension(); i >= 0 {
+			t.tensor.Sizes[i] = int64(n)
+		}
+	}
+}
+
+// elementsAt sets the size that is asked for in a dimension of the arguments
+// that the error names.
+func (m *mending) elementsAt(groups []string) bool {
+	n, err := strconv.ParseInt(groups[1], 10, 64)
+	at, err2 := strconv.Atoi(groups[2])
+	return err == nil && err2 == nil && m.resize(int(n), at)
+}
+
+// lastSize sets the last dimension.
+func (m *mending) lastSize(groups []string) bool {
+	n, err := strconv.Atoi(groups[1])
+	return err == nil && m.resize(n, -1)
+}
+
+func (m *mending) resize(n, at int) bool {
+	changed := false
+	for _, t := range own(m.targets(), m.c.tensors()) {
+		before := t.String()
+		tensorTerm{t, "size", at}.resize(n)
+		t.legal()
+		changed = changed || t.String() != before
+	}
+	return changed
+}
+
+// sameAt makes the tensors that the error names agree in a dimension.
+func (m *mending) sameAt(groups []string) bool {
+	at, err := strconv.Atoi(groups[1])
+	ts := m.targets()
+	if err != nil || len(ts) < 2 {
+		return false
+	}
+	own(ts, m.c.tensors())
+	n, ok := tensorTerm{ts[0], "size", at}.number("")
+	if !ok {
+		return false
+	}
+	changed := false
+	for _, t := range ts[1:] {
+		before := t.String()
+		tensorTerm{t, "size", at}.resize(int(n))
+		changed = changed || t.String() != before
+	}
+	return changed
+}
+
+// shape gives the tensors that the error names a shape that it shows, in which
+// letters are sizes that may be any, the same for the same letter.
+func (m *mending) shape(groups []string) bool {
+	var sizes []int64
+	free := newSymbols(m.rng.IntN(len(symbolSizes)))
+	for word := range strings.SplitSeq(groups[1], ",") {
+		word = strings.TrimSpace(word)
+		n, err := strconv.ParseInt(word, 10, 64)
+		if err != nil {
+			if word == "" || len(word) > 12 {
+				return false
+			}
+			n = free.get(word)
+		}
+		sizes = append(sizes, n)
+	}
+	changed := false
+	named := m.mentioned()
+	for _, i := range named {
+		for _, t := range own(m.c.Args[i].appendTensors(nil), m.c.tensors()) {
+			changed = changed || !slices.Equal(t.Sizes, sizes)
+			t.Sizes = slices.Clone(sizes)
+			t.legal()
+		}
+	}
+	return changed
+}
