@@ -48,9 +48,9 @@ func TestEveryCellIsPlantedOrImpossible(t *testing.T) {
 		planted += len(c.Faults)
 		switch {
 		case len(c.Faults) == 0 && c.Impossible == "":
-			t.Errorf("%v %s has no planted fault on a %s of a %s op, and no reason why it can have none: write %s", c.Code, c.Code.Name(), c.Kind, c.Class, file(c.Code))
+			t.Errorf("%v %s has no planted fault in %s ops on: %s, and no reason why it can have none: write %s", c.Code, c.Code.Name(), c.Class, c.Kind, file(c.Code))
 		case len(c.Faults) > 0 && c.Impossible != "":
-			t.Errorf("%v %s has %d faults on a %s of a %s op, where %s", c.Code, c.Code.Name(), len(c.Faults), c.Kind, c.Class, c.Impossible)
+			t.Errorf("%v %s has %d faults in %s ops on: %s, where %s", c.Code, c.Code.Name(), len(c.Faults), c.Class, c.Kind, c.Impossible)
 		}
 	}
 	if planted != len(faults.All()) {
