@@ -33,6 +33,14 @@ func TestKeptArgument(t *testing.T) {
 		{name: "result needs it", op: "f(Tensor self) -> Tensor", before: list{see(1, 2)}, after: list{see(1, 2, uses(2, 1))}, results: list{see(5, 6, grades)}, skip: true},
 		{name: "wrapped", op: "f(Tensor self) -> Tensor", before: list{see(1, 2)}, after: list{see(1, 2, uses(2, 1))}, results: list{see(5, 6, traits(asserts.FunctionalWrapper))}, skip: true},
 		{name: "a sort that holds", op: "f(Tensor self) -> ()", before: list{see(1, 2, traits(asserts.WrapperSubclass))}, after: list{see(1, 2, uses(2, 1), traits(asserts.WrapperSubclass))}, skip: true},
+		{name: "undefined", op: "f(Tensor? self) -> ()", before: list{undefined}, after: list{undefined}},
+		{name: "another TensorImpl", op: "f(Tensor self) -> ()", before: list{see(1, 2)}, after: list{see(9, 2, uses(2, 1))}},
+		{name: "taken in", op: "f(Tensor self, Tensor(a!) x) -> ()", before: list{see(1, 2), see(3, 4)}, after: list{see(1, 2, uses(2, 1)), see(1, 2, uses(2, 1))}},
+		{name: "another on its storage", op: "f(Tensor self, Tensor(a!) x) -> ()", before: list{see(1, 2, uses(1, 2)), see(3, 2, uses(1, 2))}, after: list{see(1, 2, uses(1, 3)), see(5, 2, uses(1, 3))}},
+		{name: "needed for backward from now on", op: "f(Tensor self) -> Tensor", before: list{see(1, 2)}, after: list{see(1, 2, uses(2, 1), grades)}, results: list{fresh}, skip: true},
+		{name: "needed for backward no longer", op: "f(Tensor self) -> Tensor", before: list{see(1, 2, grades)}, after: list{see(1, 2, uses(2, 1))}, results: list{fresh}, skip: true},
+		{name: "not counted before", op: "f(Tensor self) -> ()", before: list{see(1, 2, uses(-1, -1))}, after: list{see(1, 2)}, skip: true},
+		{name: "not counted after", op: "f(Tensor self) -> ()", before: list{see(1, 2)}, after: list{see(1, 2, uses(-1, -1))}, skip: true},
 		{name: "not counted", op: "f(Tensor self) -> ()", before: list{see(1, 2, uses(-1, -1))}, after: list{see(1, 2, uses(-1, -1))}, skip: true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -1,7 +1,11 @@
 package asserts_test
 
 import (
+	"fmt"
+	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/opassert/opassert/asserts"
 )
@@ -99,11 +103,70 @@ func TestWrittenUnderAnotherStorage(t *testing.T) {
 		After:  list{at(part(1, 2, 0, 9, 9)), at(part(3, 4, 0, 9, 9))},
 	}
 	seen.After[0].Version++
+	seen.After[1].Version++
 	verdict := asserts.Judge(wholeOp("f_(Tensor(a!) self, Tensor x) -> ()"), seen, asserts.Aware())
 	if len(verdict.Violations) > 0 {
 		t.Errorf("%v", asserts.Violations(verdict.Violations))
 	}
 	if len(verdict.Skips) != 1 || verdict.Skips[0].Code != asserts.UndeclaredWrite {
 		t.Errorf("skips %v", verdict.Skips)
+	}
+}
+
+// One write beside is one report, of the argument or of the one that is read
+// there; where an argument has become another one, that is the report.
+func TestWriteBesideOnce(t *testing.T) {
+	written := func(o asserts.Observation) asserts.Observation { o.Version++; return o }
+	before, beside := part(1, 2, 1, 0, 0, 0, 0), written(part(1, 2, 1, 9, 0, 0, 0))
+	for _, tt := range []struct {
+		name, op      string
+		before, after list
+		want          []string
+	}{
+		{"of another TensorImpl", "f_(Tensor(a!) self) -> ()", list{before}, list{written(part(9, 2, 1, 9, 0, 0, 0))}, []string{"OA001 argument self"}},
+		{"of another StorageImpl", "f_(Tensor(a!) self) -> ()", list{before}, list{written(part(1, 9, 1, 9, 0, 0, 0))}, []string{"OA002 argument self"}},
+		{"beside two", "f_(Tensor(a!) self, Tensor(b!) x) -> ()", list{before, part(3, 2, 1, 0, 0, 0, 0)}, list{beside, written(part(3, 2, 1, 9, 0, 0, 0))}, []string{"OA015 argument self"}},
+		{"where another is read", "f_(Tensor(a!) self, Tensor x) -> ()", list{before, part(3, 2, 0, 0, 0, 0, 0)}, list{beside, part(3, 2, 0, 9, 0, 0, 0)}, []string{"OA009 argument x"}},
+		{"and one elsewhere is written", "f_(Tensor(a!) self, Tensor x) -> ()", list{before, part(3, 4, 0, 0, 0)}, list{beside, part(3, 4, 0, 9, 0)}, []string{"OA015 argument self", "OA009 argument x"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			verdict := asserts.Judge(wholeOp(tt.op), &asserts.Seen{Level: asserts.Content, Before: tt.before, After: tt.after}, asserts.Aware())
+			var got []string
+			for _, v := range verdict.Violations {
+				got = append(got, fmt.Sprint(v.Code, " ", v.Subject))
+			}
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+// Two returns in an argument's memory are that argument's matter, and views of
+// it, as the fix says.
+func TestReturnsInAnArgumentsMemory(t *testing.T) {
+	in := func(o *asserts.Observation) { o.Content = &asserts.Snapshot{Memory: 100, Nbytes: 16} }
+	seen := &asserts.Seen{Level: asserts.Content, Before: list{see(1, 2, in)}, After: list{see(1, 2, in)}, Results: list{see(5, 6, in), see(7, 8, in)}}
+	vs := asserts.Judge(wholeOp("f(Tensor self) -> (Tensor, Tensor)"), seen, asserts.Aware()).Violations
+	for _, v := range vs {
+		if v.Code != asserts.UndeclaredAlias || !strings.Contains(v.Fix, "return a view of it") {
+			t.Error(v)
+		}
+	}
+	if len(vs) != 2 {
+		t.Errorf("%d violations, want one for each return", len(vs))
+	}
+}
+
+// Where there is no storage, contents seen on one side say nothing.
+func TestContentWithoutStorage(t *testing.T) {
+	seen := see(1, 0, holding("a"))
+	for _, tt := range [][2]asserts.Observation{{see(1, 0), seen}, {seen, see(1, 0)}} {
+		verdict := asserts.Judge(opOf("f(Tensor self) -> ()"), &asserts.Seen{Level: asserts.Content, Before: list{tt[0]}, After: list{tt[1]}}, asserts.Aware())
+		for _, s := range verdict.Skips {
+			if s.Code == asserts.UndeclaredWrite && s.Reason != "no storage" {
+				t.Errorf("skips %v", verdict.Skips)
+			}
+		}
 	}
 }
