@@ -41,9 +41,10 @@ type check struct {
 	// through the judge.
 	shortcut bool
 
-	// alone says that the check is judged where nobody else uses the tensors
-	// meanwhile: see [Seen.Alone].
-	alone bool
+	// when reports whether the check is judged on a call, for one that is judged in
+	// runs of many ops alone. A check without is judged on every call but those
+	// through autograd.
+	when func(*Seen) bool
 
 	// parts says that the check extends to the tensors inside sparse,
 	// quantized, nested and wrapping ones: see [WithParts].

@@ -18,7 +18,7 @@ var _ = add(check{
 	plans:  func(*Op, *Subject, *Subject) bool { return true },
 	judges: (*judge).keptArguments,
 	after:  1<<InputImpl | 1<<InputStorage,
-	alone:  true,
+	when:   func(seen *Seen) bool { return seen.Alone && !seen.Autograd },
 	fixes: func(_ *Op, v *Violation) string {
 		return fmt.Sprintf("release every reference to %s before returning, as a cache of a clone does", v.Subject.Name)
 	},

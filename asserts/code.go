@@ -31,9 +31,9 @@ func (c Code) About() About { return c.check().about }
 // without another call to hold it against.
 func (c Code) OnCall() bool { return c.check().judges != nil }
 
-// Alone reports whether the check is judged on calls of which it is known that
-// no other goroutine uses their tensors: see [Seen].
-func (c Code) Alone() bool { return c.check().alone }
+// InRuns reports whether the check is judged in runs of many ops alone, as those
+// of opassert check and package optest: [Seen] says on which calls.
+func (c Code) InRuns() bool { return c.check().when != nil }
 
 // Skips returns what a tensor must not be for the check to be relied on, as
 // the rows of [Aware].

@@ -32,7 +32,11 @@ func Judge(op *Op, seen *Seen, policy *Policy) Verdict {
 	op, seen = unfold(op, seen)
 	j := newJudge(op, seen, policy)
 	for _, row := range judging() {
-		if row.level <= seen.Level && (seen.Alone || !row.alone) {
+		when := !seen.Autograd
+		if row.when != nil {
+			when = row.when(seen)
+		}
+		if when && row.level <= seen.Level {
 			row.judges(j)
 		}
 	}

@@ -52,11 +52,13 @@ func (op *Op) note(v *Violation) string {
 // ungradable reports whether a tensor's dtype is known to be one of those that
 // can't require grad.
 func ungradable(v *Violation) bool {
-	if v.Before.Content.DType == "" {
-		return false
-	}
-	gradable := func(prefix string) bool { return strings.HasPrefix(v.Before.Content.DType, prefix) }
-	return !slices.ContainsFunc([]string{"float", "bfloat", "complex"}, gradable)
+	dtype := v.Before.Content.DType
+	return dtype != "" && !gradable(dtype)
+}
+
+// gradable reports whether a tensor of a dtype can require grad.
+func gradable(dtype string) bool {
+	return slices.ContainsFunc([]string{"float", "bfloat", "complex"}, func(prefix string) bool { return strings.HasPrefix(dtype, prefix) })
 }
 
 // members reports whether a violation is about parts of these names.

@@ -11,6 +11,7 @@ type Op struct {
 	Args      []Subject // the arguments that hold tensors, in schema order
 	Results   []Subject // the returns that hold tensors
 	Composite bool      // CompositeImplicit: it decomposes and may return its argument
+	Autograd  bool      // it has a kernel for autograd, or decomposes: asked for where calls go through autograd
 	Tags      []string  // the schema's, sorted
 	Waived    []Code    // the checks that an allowlist waives
 	Notes     []Excuse  // the checks whose violations an allowlist makes notes

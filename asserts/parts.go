@@ -18,6 +18,7 @@ func WithParts(op *Op) *Op {
 		Results:   withParts(op.Results),
 		Composite: op.Composite,
 		Tags:      op.Tags,
+		Autograd:  op.Autograd,
 		Notes:     op.Notes,
 		Checks:    []Check{},
 	}

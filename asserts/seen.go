@@ -23,6 +23,10 @@ type Seen struct {
 	// Alone says that no other goroutine or thread used the tensors during the
 	// call, so that nobody but the op can have taken a reference.
 	Alone bool
+
+	// Autograd says that the call went through autograd, which keeps what it needs
+	// for backward: only OA014 is judged.
+	Autograd bool
 }
 
 // split cuts observations into one run for each subject. What is missing is

@@ -76,7 +76,7 @@ func Summarize() Summary {
 		s.SampledOut += p.sampledOut.Load()
 		for c := range AllCodes.All() {
 			switch {
-			case !c.OnCall() || c.Alone():
+			case !c.OnCall() || c.InRuns():
 			case c.Level() > Identity:
 				s.Checks[c] += contents * p.lines[c]
 			default:

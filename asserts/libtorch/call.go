@@ -15,6 +15,8 @@ type Outcome struct {
 	// that hold the parts of each; see [asserts.WithParts].
 	Seen asserts.Seen
 
+	Autograd bool // the next call goes through autograd, as that of a program does
+
 	observations []asserts.Observation
 	argLens      []int
 	resultLens   []int
@@ -44,7 +46,7 @@ func (op *Op) Call(level asserts.Level, out *Outcome, args ...Value) error {
 	s := newScratch()
 	defer s.free()
 	out.Results = out.Results[:0]
-	out.Seen = asserts.Seen{Level: min(level, asserts.Content)}
+	out.Seen = asserts.Seen{Level: min(level, asserts.Content), Autograd: out.Autograd}
 	if err := op.request(s, out, args); err != nil {
 		return err
 	}
@@ -65,7 +67,11 @@ func (op *Op) Call(level asserts.Level, out *Outcome, args ...Value) error {
 // request writes the call down; call.cpp says how. It counts the tensors of
 // each subject into out.argLens.
 func (op *Op) request(s *scratch, out *Outcome, args []Value) error {
-	s.put(op.address, int64(out.Seen.Level), 0, 0)
+	through := int64(0)
+	if out.Autograd {
+		through = 1
+	}
+	s.put(op.address, int64(out.Seen.Level), through, 0, 0)
 	first := len(s.request)
 	s.starts = append(s.starts[:0], make([]int, len(op.Args))...)
 	out.argLens = out.argLens[:0]

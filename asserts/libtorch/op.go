@@ -19,7 +19,8 @@ type Op struct {
 	Args      []Argument
 	Returns   []Return
 
-	Composite bool     // has a CompositeImplicitAutograd kernel: it runs by calling others
+	Composite bool     // has a CompositeImplicitAutograd kernel and none for the CPU: it runs by calling others
+	Autograd  bool     // has a kernel for autograd, or a CompositeImplicitAutograd one
 	CPU       bool     // has some way to run on dense CPU tensors
 	Runs      []string // dispatch keys of the sorts of CPU tensors that it has some way to run on
 	Meta      bool     // has some way to run on meta
@@ -217,6 +218,7 @@ func newOp(f []string) *Op {
 		Name:      join(f[1], f[2]),
 		Kernels:   strings.Fields(f[3]),
 		Composite: slices.Contains(flags, "composite"),
+		Autograd:  slices.Contains(flags, "autograd"),
 		Meta:      slices.Contains(flags, "meta"),
 		Tags:      strings.Fields(f[5]),
 	}

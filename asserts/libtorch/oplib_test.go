@@ -114,6 +114,9 @@ func opCases(t testing.TB) []opCase {
 	half := libtorch.Float(0.5)
 	transposed := tensor(t, libtorch.Spec{DType: libtorch.Float32, Sizes: []int64{2, 3}, Strides: []int64{1, 2}}).Value()
 	sparse := tensor(t, libtorch.Spec{DType: libtorch.Float32, Sizes: []int64{2, 3}, Form: libtorch.COO, Low: 1, High: 2, Seed: 3}).Value()
+	sliced := func() libtorch.Value {
+		return tensor(t, libtorch.Spec{DType: libtorch.Float32, Sizes: []int64{3}, Strides: []int64{2}, Offset: 1, Low: 1, High: 2}).Value()
+	}
 	x := func() libtorch.Value { return floats(t, 3) }
 	list := func() libtorch.Value { return libtorch.Tensors(x().Tensor, x().Tensor) }
 	return []opCase{
@@ -162,6 +165,34 @@ func opCases(t testing.TB) []opCase {
 		{"ones_into.out", []libtorch.Value{floats(t, 1<<15), floats(t, 1<<14)}, []string{"OA010 out"}},
 		{"cached_ones", []libtorch.Value{x()}, []string{"OA003 result"}},
 		{"memo", []libtorch.Value{x()}, []string{"OA005 result"}},
+		{"keep_copy", []libtorch.Value{x()}, nil},
+		{"own_memory", []libtorch.Value{x()}, nil},
+		{"copy_list", []libtorch.Value{list()}, nil},
+		{"zero_list_", []libtorch.Value{libtorch.Tensors(sliced().Tensor)}, nil},
+		{"sorted", []libtorch.Value{list()}, []string{"OA007 result tensors", "OA007 result tensors"}},
+		{"raw_view", []libtorch.Value{x()}, []string{"OA007 result self"}},
+		{"raw_view", []libtorch.Value{floats(t, 0)}, nil},
+		{"two_views", []libtorch.Value{x()}, []string{"OA008 result1 result0"}},
+		{"negate_all_", []libtorch.Value{list()}, []string{"OA006 result self", "OA006 result self"}},
+		{"cached_list", []libtorch.Value{x()}, []string{"OA003 result"}},
+		{"memo_list", []libtorch.Value{x()}, []string{"OA005 result"}},
+		{"stash", []libtorch.Value{x()}, []string{"OA016 self"}},
+		{"stash_view", []libtorch.Value{list()}, []string{"OA016 tensors"}},
+		{"stash_bias", []libtorch.Value{x()}, nil},
+		{"stash_bias", []libtorch.Value{x(), x()}, []string{"OA016 bias"}},
+		{"set_grad", []libtorch.Value{x()}, []string{"OA009 self"}},
+		{"mark_coalesced", []libtorch.Value{sparse}, []string{"OA009 self"}},
+		{"move_list_", []libtorch.Value{list()}, []string{"OA002 self", "OA002 self"}},
+		{"move_bias", []libtorch.Value{x(), x()}, []string{"OA002 bias"}},
+		{"fold_list_", []libtorch.Value{list()}, []string{"OA013 self", "OA013 self"}},
+		{"fold_bias", []libtorch.Value{x(), x()}, []string{"OA013 bias"}},
+		{"zero_list_quietly_", []libtorch.Value{list()}, []string{"OA010 self", "OA010 self"}},
+		{"zero_bias_quietly", []libtorch.Value{x(), x()}, []string{"OA010 bias"}},
+		{"clear_", []libtorch.Value{x()}, nil},
+		{"clear_", []libtorch.Value{sliced()}, []string{"OA015 self"}},
+		{"clear_list_", []libtorch.Value{libtorch.Tensors(x().Tensor, sliced().Tensor)}, []string{"OA015 self"}},
+		{"clear_given", []libtorch.Value{sliced()}, []string{"OA015 out"}},
+		{"split_even", []libtorch.Value{x()}, []string{"OA011 result"}},
 		{"pad_even", []libtorch.Value{floats(t, 2)}, nil},
 		{"pad_even", []libtorch.Value{x()}, []string{"OA011 result"}},
 		{"dropout", []libtorch.Value{x(), libtorch.Bool(true)}, nil},
@@ -196,6 +227,7 @@ func judged(t *testing.T, op *libtorch.Op, args []libtorch.Value) []string {
 		t.Fatal(err)
 	}
 	defer out.Release()
+	out.Seen.Alone = true
 	violations := asserts.Judge(checks, &out.Seen, asserts.Aware()).Violations
 	if op.Meta && twinsErr == nil && slices.Contains(op.Kernels, "Meta") {
 		if err := op.Call(asserts.Content, &meta, twins...); err != nil {
@@ -209,6 +241,118 @@ func judged(t *testing.T, op *libtorch.Op, args []libtorch.Value) []string {
 		got = append(got, strings.TrimSpace(fmt.Sprintf("%v %s %s", v.Code, nameOf(v.Subject), nameOf(v.Against))))
 	}
 	return got
+}
+
+// Ops without a kernel for autograd are told apart from those that need none by
+// calls through autograd, which judge nothing else.
+func TestAutogradKernels(t *testing.T) {
+	libtorchtest.Need(t)
+	if err := libtorch.LoadLibrary(libtorchtest.Library(t, "autograd", oplib, "autograd.cpp")); err != nil {
+		t.Fatal(err)
+	}
+	plain := libtorch.Spec{DType: libtorch.Float32, Sizes: []int64{2}}
+	spec := func(change func(*libtorch.Spec)) libtorch.Value {
+		s := plain
+		change(&s)
+		return tensor(t, s).Value()
+	}
+	grad := func() libtorch.Value { return spec(func(s *libtorch.Spec) { s.Form = libtorch.RequiresGrad }) }
+	for _, c := range []struct {
+		op   string
+		arg  libtorch.Value
+		want []string
+		skip string
+	}{
+		{"ungraded::twice", grad(), []string{"OA014 result"}, ""},
+		{"ungraded::calls_autograd", grad(), []string{"OA014 result"}, ""},
+		{"ungraded::all", libtorch.Tensors(tensor(t, plain), grad().Tensor), []string{"OA014 result", "OA014 result"}, ""},
+		{"ungraded::twice", tensor(t, plain).Value(), nil, "no argument requires grad"},
+		{"ungraded::twice", spec(func(s *libtorch.Spec) { s.DType = libtorch.Int64 }), nil, "a tensor of its dtype can't require grad"},
+		{"graded::twice", grad(), nil, ""},
+		{"graded::composite", grad(), nil, ""},
+		{"graded::rank", grad(), nil, "a tensor of its dtype can't require grad"},
+		{"graded::of_whole", spec(func(s *libtorch.Spec) { s.DType = libtorch.Int64 }), nil, "no argument requires grad"},
+		{"graded::zero_", tensor(t, plain).Value(), nil, ""},
+	} {
+		op := lookup(t, c.op)
+		checks := planned(t, op)
+		checks.Autograd = op.Autograd
+		out := libtorch.Outcome{Autograd: true}
+		if err := op.Call(asserts.Content, &out, c.arg); err != nil {
+			t.Fatal(err)
+		}
+		verdict := asserts.Judge(checks, &out.Seen, asserts.Aware())
+		var got []string
+		for _, v := range verdict.Violations {
+			got = append(got, fmt.Sprintf("%v %s", v.Code, nameOf(v.Subject)))
+		}
+		if diff := cmp.Diff(c.want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", c.op, diff)
+		}
+		if skipped := len(verdict.Skips) > 0; skipped != (c.skip != "") || skipped && verdict.Skips[0].Reason != c.skip {
+			t.Errorf("%s: skips %v, want %q", c.op, verdict.Skips, c.skip)
+		}
+		out.Release()
+	}
+}
+
+// Every check that calls of libtorch show has an op of oplib that breaks it in
+// each sort of place, or is a skip there.
+func TestEveryPlaceIsPlanted(t *testing.T) {
+	libtorchtest.Need(t)
+	const kernel = "a boxed call passes a tensor by a reference of its own: skipped as not observable"
+	reasons := map[string]string{
+		"OA001 argument":          kernel,
+		"OA001 optional argument": kernel,
+		"OA014 return":            "TestAutogradKernels",
+		"OA014 returned list":     "TestAutogradKernels",
+	}
+	planted := make(map[string]bool)
+	for _, c := range opCases(t) {
+		op := planned(t, oplibOp(t, c.op))
+		for _, want := range c.want {
+			code, on, _ := strings.Cut(want, " ")
+			on, _, _ = strings.Cut(on, " ")
+			planted[code+" "+place(op, on)] = true
+		}
+	}
+	for code := range asserts.AllCodes.All() {
+		var places []string
+		if code.About()&asserts.Argument != 0 {
+			places = []string{"argument", "list", "optional argument"}
+		} else if code.About() != 0 {
+			places = []string{"return", "returned list"}
+		}
+		for _, p := range places {
+			at := code.String() + " " + p
+			if planted[at] == (reasons[at] != "") {
+				t.Errorf("%s %s: planted %v, and %q: write an op of testdata/oplib/oplib.cpp that breaks it there, its line of expect.yaml and its call in opCases, or the reason why there is none",
+					at, code.Name(), planted[at], reasons[at])
+			}
+		}
+	}
+}
+
+// place says what sort of argument or return a name is of.
+func place(op *asserts.Op, name string) string {
+	for _, r := range op.Results {
+		if r.Name == name {
+			if r.List {
+				return "returned list"
+			}
+			return "return"
+		}
+	}
+	for _, a := range op.Args {
+		switch {
+		case a.Name != name:
+		case a.List:
+			return "list"
+		case strings.HasSuffix(a.Suffix, "?"):
+			return "optional argument"
+		}
+	}
+	return "argument"
 }
 
 // onMeta returns the arguments with meta twins of their tensors.

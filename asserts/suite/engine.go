@@ -58,6 +58,8 @@ type Operator struct {
 	// Below tells that it has a kernel below autograd for dense CPU tensors,
 	// or one that serves all backends.
 	Below bool
+	// Autograd reports that it has a kernel for autograd, or decomposes.
+	Autograd bool
 	// Added reports that it came with a library that was loaded besides.
 	Added bool
 	// Site is where its kernel is registered or written, where that is known.

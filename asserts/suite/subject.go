@@ -34,6 +34,7 @@ type learned struct {
 }
 
 func newTarget(e Engine, operator Operator, p Plan, book *Recipes) *target {
+	p.Op.Autograd = operator.Autograd
 	p.Op.Checks = slices.DeleteFunc(slices.Clone(p.Op.Checks), operator.unseen)
 	return &target{
 		operator: operator, gen: newGenerator(operator.Schema, book),

@@ -99,7 +99,7 @@ func (o *ops) add(version string, listed *libtorch.Op, raised bool) (*watchedOp,
 		switch {
 		case raised && c.Code == asserts.VersionBump:
 			reason = "autograd's kernel raises the version, after the call that is seen"
-		case c.Code.Alone():
+		case c.Code.InRuns():
 			reason = "other threads may use the tensors meanwhile"
 		case c.Code == asserts.WriteBeside && !engine.Custom(w.name):
 			reason = "of storages of PyTorch's own ops no bytes are copied"

@@ -328,3 +328,38 @@ func TestDumpOwnFile(t *testing.T) {
 		}
 	}
 }
+
+// Through autograd the command finds the ops that have no kernel for it, and
+// nothing else.
+func TestThroughAutograd(t *testing.T) {
+	command, _ := tool(t)
+	lib := libtorchtest.Library(t, "autograd", "../../testdata/oplib", "autograd.cpp")
+	for through, want := range map[string][]string{
+		"autograd": {"ungraded::all OA014 result[0]", "ungraded::calls_autograd OA014 result", "ungraded::twice OA014 result"},
+		"backend":  nil,
+	} {
+		cmd := exec.Command(command, "check", "-lib", lib, "-through", through, "-cases", "40", "-json", "-state", filepath.Join(t.TempDir(), "state"))
+		out, err := cmd.Output()
+		if clean := err == nil; clean != (want == nil) {
+			t.Errorf("-through %s ended with %v", through, err)
+		}
+		var results []asserts.Result
+		if err := json.Unmarshal(out, &results); err != nil {
+			t.Fatal(err)
+		}
+		var broken []string
+		for _, r := range results {
+			if r.Status != asserts.Violated {
+				continue
+			}
+			broken = append(broken, r.Op+" "+r.Code.String()+" "+r.Subject)
+			if !strings.Contains(r.Report, " -through autograd ") {
+				t.Errorf("the line that runs it again leaves -through out:\n%s", r.Report)
+			}
+		}
+		slices.Sort(broken)
+		if diff := cmp.Diff(want, broken); diff != "" {
+			t.Errorf("-through %s (-want +got):\n%s", through, diff)
+		}
+	}
+}

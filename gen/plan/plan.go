@@ -190,7 +190,7 @@ func (p Plan) Table() asserts.Op {
 func (p Plan) Codes() asserts.Codes {
 	var codes asserts.Codes
 	for _, c := range p.Checks {
-		if c.Waived == nil && c.Code.OnCall() && !c.Code.Alone() {
+		if c.Waived == nil && c.Code.OnCall() && !c.Code.InRuns() {
 			codes |= asserts.CodesOf(c.Code)
 		}
 	}

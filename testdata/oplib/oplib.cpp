@@ -334,6 +334,119 @@ TORCH_LIBRARY_IMPL(oplib, CPU, m) {
 
 TORCH_LIBRARY_IMPL(oplib, SparseCPU, m) { m.impl("sparse_scale", sparse_scale); }
 
+// The same faults in other places: elements of lists, optional arguments, lists
+// that are returned; and faults in what a tensor has besides its bytes.
+namespace {
+
+template <class F>
+torch::CppFunction cpu(F kernel) {
+  return torch::dispatch(c10::DispatchKey::CPU, kernel);
+}
+
+using Optional = c10::optional<Tensor>;
+bool given(const Optional& t) { return t.has_value() && t->defined(); }
+Tensor& writable(const Tensor& t) { return const_cast<Tensor&>(t); }
+
+void zero_bytes(const Tensor& t) {
+  if (t.is_contiguous()) std::memset(t.data_ptr(), 0, t.nbytes());
+}
+
+// zero_storage zeroes more than the tensor where that is a view.
+void zero_storage(const Tensor& t) {
+  std::memset(t.unsafeGetTensorImpl()->unsafe_storage().data_ptr().get(), 0, t.storage().nbytes());
+  t.unsafeGetTensorImpl()->bump_version();
+}
+
+// keep keeps what it is given until it is given something else.
+void keep(const Tensor& t) {
+  static thread_local Tensor kept;
+  kept = t;
+}
+
+// over is another storage over the bytes of a tensor.
+Tensor over(const Tensor& t) { return at::from_blob(t.data_ptr(), t.sizes(), t.strides(), t.options()); }
+
+}  // namespace
+
+TORCH_LIBRARY_FRAGMENT(oplib, m) {
+  // Healthy.
+  m.def("keep_copy(Tensor self) -> Tensor", cpu([](const Tensor& self) { return keep(self.clone()), self.clone(); }));
+  m.def("own_memory(Tensor self) -> Tensor", cpu([](const Tensor& self) {
+    Tensor copy = self.contiguous().clone();
+    return at::from_blob(copy.data_ptr(), copy.sizes(), [copy](void*) {}, copy.options());
+  }));
+  m.def("copy_list(Tensor[] tensors) -> Tensor[]", cpu([](c10::List<Tensor> tensors) {
+    std::vector<Tensor> all;
+    for (const Tensor& t : tensors.copy().vec()) all.push_back(t.clone());
+    return all;
+  }));
+  m.def("zero_list_(Tensor(a!)[] self) -> ()", cpu([](TensorList self) { for (const Tensor& t : self) writable(t).zero_(); }));
+
+  // An input comes back, or is shared.
+  m.def("sorted(Tensor[] tensors) -> Tensor[]", cpu([](TensorList tensors) { return tensors.vec(); }));
+  m.def("raw_view(Tensor self) -> Tensor", cpu([](const Tensor& self) { return over(self); }));
+  m.def("two_views(Tensor self) -> (Tensor, Tensor)", cpu([](const Tensor& self) {
+    Tensor copy = self.contiguous().clone();
+    auto hold = [copy](void*) {};
+    return std::make_tuple(at::from_blob(copy.data_ptr(), copy.sizes(), hold, copy.options()),
+                           at::from_blob(copy.data_ptr(), copy.sizes(), hold, copy.options()));
+  }));
+  m.def("negate_all_(Tensor(a!)[] self) -> Tensor(a!)[]", cpu([](TensorList self) {
+    std::vector<Tensor> all;
+    for (const Tensor& t : self) all.push_back(writable(t).zero_().view(t.sizes()));
+    return all;
+  }));
+
+  // Somebody keeps a reference.
+  m.def("cached_list(Tensor self) -> Tensor[]", cpu([](const Tensor& self) {
+    Tensor ones = at::ones_like(self);
+    keep(ones);
+    return std::vector<Tensor>{ones};
+  }));
+  m.def("memo_list(Tensor self) -> Tensor[]", cpu([](const Tensor& self) {
+    Tensor ones = at::ones_like(self);
+    keep(ones.alias());
+    return std::vector<Tensor>{ones};
+  }));
+  m.def("stash(Tensor self) -> Tensor", cpu([](const Tensor& self) { return keep(self), self.clone(); }));
+  m.def("stash_view(Tensor[] tensors) -> ()", cpu([](TensorList tensors) { if (!tensors.empty()) keep(tensors.front().alias()); }));
+  m.def("stash_bias(Tensor self, Tensor? bias=None) -> Tensor", cpu([](const Tensor& self, const Optional& bias) {
+    if (given(bias)) keep(*bias);
+    return self.clone();
+  }));
+
+  // What an argument has besides its bytes.
+  m.def("set_grad(Tensor self) -> ()", cpu([](const Tensor& self) { if (at::isFloatingType(self.scalar_type())) writable(self).mutable_grad() = at::ones_like(self); }));
+  m.def("mark_coalesced(Tensor self) -> ()", torch::dispatch(c10::DispatchKey::SparseCPU, [](const Tensor& self) { writable(self)._coalesced_(!self.is_coalesced()); }));
+  m.def("move_list_(Tensor(a!)[] self) -> ()", cpu([](TensorList self) { for (const Tensor& t : self) writable(t).set_(t.clone()); }));
+  m.def("move_bias(Tensor self, Tensor(a!)? bias=None) -> Tensor", cpu([](const Tensor& self, const Optional& bias) {
+    if (given(bias)) writable(*bias).set_(bias->clone());
+    return self.clone();
+  }));
+  m.def("fold_list_(Tensor(a!)[] self) -> ()", cpu([](TensorList self) { for (const Tensor& t : self) writable(t).neg_().unsqueeze_(0); }));
+  m.def("fold_bias(Tensor self, Tensor(a!)? bias=None) -> Tensor", cpu([](const Tensor& self, const Optional& bias) {
+    if (given(bias)) writable(*bias).neg_().unsqueeze_(0);
+    return self.clone();
+  }));
+
+  // Written behind the version counter's back, or beside what was given.
+  m.def("zero_list_quietly_(Tensor(a!)[] self) -> ()", cpu([](TensorList self) { for (const Tensor& t : self) zero_bytes(t); }));
+  m.def("zero_bias_quietly(Tensor self, Tensor(a!)? bias=None) -> Tensor", cpu([](const Tensor& self, const Optional& bias) {
+    if (given(bias)) zero_bytes(*bias);
+    return self.clone();
+  }));
+  m.def("clear_(Tensor(a!) self) -> Tensor(a!)", cpu([](Tensor& self) -> Tensor& { return zero_storage(self), self; }));
+  m.def("clear_list_(Tensor(a!)[] self) -> ()", cpu([](TensorList self) { for (const Tensor& t : self) zero_storage(t); }));
+  m.def("clear_given(Tensor(a!)? out) -> ()", cpu([](const Optional& out) { if (given(out)) zero_storage(*out); }));
+
+  // The meta kernel makes fewer tensors.
+  m.def("split_even(Tensor self) -> Tensor[]", cpu([](const Tensor& self) { return std::vector<Tensor>{self.clone(), self.clone()}; }));
+}
+
+TORCH_LIBRARY_IMPL(oplib, Meta, m) {
+  m.impl("split_even", [](const Tensor& self) { return std::vector<Tensor>{at::empty_like(self)}; });
+}
+
 TORCH_LIBRARY_IMPL(oplib, Meta, m) {
   m.impl("scale", scale);
   m.impl("scale_", scale_);

@@ -82,6 +82,9 @@ func Open(file []*schema.Op, loading func(string)) (*Libtorch, error) {
 // Unloaded returns the libraries that could not be loaded.
 func (l *Libtorch) Unloaded() []*suite.LoadError { return l.left }
 
+// ThroughAutograd makes calls go through autograd, as a program's do.
+func (l *Libtorch) ThroughAutograd() { l.out.Autograd = true }
+
 // Number returns the number of the release: "1.13.1".
 func (l *Libtorch) Number() string {
 	number, _, _ := strings.Cut(l.version, "+")
@@ -149,7 +152,7 @@ func runnable(op *libtorch.Op) bool {
 var below = []string{"CPU", "CompositeExplicitAutograd", "CompositeExplicitAutogradNonFunctional"}
 
 func (l *Libtorch) operator(op *libtorch.Op) suite.Operator {
-	o := suite.Operator{Missing: op.Unpassable(), Added: l.Loaded(op.Name)}
+	o := suite.Operator{Missing: op.Unpassable(), Added: l.Loaded(op.Name), Autograd: op.Autograd}
 	if o.Added {
 		o.Site = asserts.Site{File: op.File, Line: op.Line} // the library's own are all registered in one line
 	}
@@ -370,7 +373,11 @@ func (l *Libtorch) Call(name string, args []any, level asserts.Level) (suite.Out
 	if err != nil {
 		return suite.Outcome{}, thrown(err)
 	}
-	if err := op.Call(level, &l.out, torchValues(args)...); err != nil {
+	values := torchValues(args)
+	if l.out.Autograd {
+		requireGrad(op, values)
+	}
+	if err := op.Call(level, &l.out, values...); err != nil {
 		return suite.Outcome{}, thrown(err)
 	}
 	out := suite.Outcome{Seen: l.out.Seen}
@@ -382,6 +389,33 @@ func (l *Libtorch) Call(name string, args []any, level asserts.Level) (suite.Out
 		out.Results = append(out.Results, fromTorch(v))
 	}
 	return out, nil
+}
+
+// requireGrad makes the tensors that an op only reads require grad, those that
+// can.
+func requireGrad(op *libtorch.Op, values []libtorch.Value) {
+	set, err := libtorch.Lookup("aten::requires_grad_")
+	if err != nil {
+		return
+	}
+	var require func(v libtorch.Value)
+	require = func(v libtorch.Value) {
+		var out libtorch.Outcome
+		if v.Tensor.Defined() && set.Call(asserts.Off, &out, v) == nil {
+			out.Release()
+		}
+		for _, t := range v.Tensors {
+			require(t.Value())
+		}
+		for _, e := range v.List {
+			require(e)
+		}
+	}
+	for i, v := range values {
+		if !op.Args[i].Write {
+			require(v)
+		}
+	}
 }
 
 var (

@@ -279,8 +279,10 @@ torch::jit::Stack read(const Operator& op, Request& in, Tensors tensors, Lists& 
 // kernel makes and keep their bases alive. A composite runs from the top.
 //
 // Source: tools/autograd/gen_variable_type.py, the guards of emit_body.
-void run(const Operator& op, torch::jit::Stack& stack) {
-  if (op.composite) {
+//
+// Through autograd it calls as a program does.
+void run(const Operator& op, torch::jit::Stack& stack, bool autograd) {
+  if (op.composite || autograd) {
     op.handle.callBoxed(&stack);
   } else if (op.view || op.write) {
     at::AutoDispatchBelowAutograd guard;
@@ -293,14 +295,14 @@ void run(const Operator& op, torch::jit::Stack& stack) {
 
 // run_marked lets a tensor that only carries the mark of a Python subclass
 // past the dispatch to Python, which is not there.
-void run_marked(const Operator& op, torch::jit::Stack& stack, const Tensors& tensors) {
+void run_marked(const Operator& op, torch::jit::Stack& stack, const Tensors& tensors, bool autograd) {
   for (int64_t i = 0; i < tensors.n; i++) {
     if (tensors.at(i) != nullptr && tensors.at(i)->is_python_dispatch()) {
       c10::impl::ExcludeDispatchKeyGuard guard(c10::python_ks);
-      return run(op, stack);
+      return run(op, stack, autograd);
     }
   }
-  run(op, stack);
+  run(op, stack, autograd);
 }
 
 bool is_tensors(const IValue& v) {
@@ -380,7 +382,7 @@ void write(IValue&& v, Reply& out) {
 
 using namespace opassert;
 
-// A request: operator, level, number of tensors, number of those that are
+// A request: operator, level, whether it goes through autograd, number of tensors, number of those that are
 // observed, the tensors, the observed ones first, and a value for each
 // argument; arguments left out at the end take their defaults. A reply: the
 // observations of the tensors before, after; for each return the number of its
@@ -395,6 +397,7 @@ void oa_call(const int64_t* request, int64_t n, int64_t* words, int64_t cap) {
     Request in(request, n);
     const Operator& op = *reinterpret_cast<const Operator*>(in.word());
     auto level = static_cast<oa_level>(in.word());
+    bool autograd = in.word() != 0;
     int64_t held = in.word(), count = in.word();
     Tensors tensors{in.words(held), held};
 
@@ -407,7 +410,7 @@ void oa_call(const int64_t* request, int64_t n, int64_t* words, int64_t cap) {
     torch::jit::Stack stack = read(op, in, tensors, lists);
     if (level == OA_OFF) lists.rows.clear();
     quiet_warnings();
-    run_marked(op, stack, tensors);
+    run_marked(op, stack, tensors, autograd);
     if (level != OA_OFF) {
       holds.release();
       auto other = lists.put_in(tensors);

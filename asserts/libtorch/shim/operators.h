@@ -8,7 +8,7 @@ namespace opassert {
 
 struct Operator {
   c10::OperatorHandle handle;
-  bool composite;  // CompositeImplicitAutograd: runs by calling others
+  bool composite;  // CompositeImplicitAutograd, and nothing of its own for the CPU: runs by calling others
   bool view;       // a return is annotated
   bool write;      // an argument is annotated (a!)
 };

@@ -227,6 +227,9 @@ class Listing {
     for (DispatchKey key : kRuns) {
       if (op.handle.hasComputedKernelForDispatchKey(key)) flags += std::string("on:") + c10::toString(key) + " ";
     }
+    for (DispatchKey key : {DispatchKey::Autograd, DispatchKey::AutogradCPU, DispatchKey::CompositeImplicitAutograd}) {
+      if (op.handle.hasKernelForDispatchKey(key)) flags += "autograd ";
+    }
     if (op.handle.hasComputedKernelForDispatchKey(DispatchKey::Meta)) flags += "meta ";
     if (op.handle.schema().is_vararg()) flags += "vararg ";
     if (op.handle.schema().is_varret()) flags += "varret ";
@@ -261,7 +264,7 @@ class Listing {
 
 std::unique_ptr<Operator> describe(const c10::OperatorHandle& handle) {
   auto op = std::make_unique<Operator>(Operator{handle, false, false, false});
-  op->composite = handle.hasKernelForDispatchKey(DispatchKey::CompositeImplicitAutograd);
+  op->composite = handle.hasKernelForDispatchKey(DispatchKey::CompositeImplicitAutograd) && !handle.hasKernelForDispatchKey(DispatchKey::CPU);
   for (const Argument& ret : handle.schema().returns()) op->view |= ret.alias_info() != nullptr;
   for (const Argument& arg : handle.schema().arguments()) {
     op->write |= arg.alias_info() != nullptr && arg.alias_info()->isWrite();

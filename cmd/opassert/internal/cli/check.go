@@ -40,6 +40,10 @@ what differs from one to the next: findings, crashes and ops that are new or gon
   opassert check -engine libtorch -op aten::lu_unpack
   opassert check -engine libtorch -lib build/libmyops.so -level meta
 
+With -through autograd, calls begin where a program's do, and OA014 alone is
+checked: that an op which makes a tensor from one that requires grad has a kernel
+for autograd, or decomposes.
+
 With -baseline, findings that the file lists are known and others alone fail:
 
   opassert check -baseline opassert-baseline.txt -update
@@ -68,6 +72,7 @@ type checkFlags struct {
 	state         *string
 	casesFrom     *string
 	part          *string // of the ops
+	through       *string
 
 	module goModule
 }
@@ -86,6 +91,7 @@ func newCheckFlags(f *flag.FlagSet) *checkFlags {
 	c.timeout = f.Duration("timeout", 2*time.Second, "the longest that one case may take, in processor time")
 	c.state = f.String("state", "", "the `file` that keeps what is done, so that an interrupted run can go on (default: in the cache folder)")
 	c.part = newShardFlag(f)
+	c.through = f.String("through", "backend", "where calls begin: backend, or autograd, which checks OA014 on arguments that require grad")
 	return c
 }
 
@@ -98,6 +104,10 @@ func (f *checkFlags) validate() error {
 		return usagef("-cases %d: an op needs at least one case; 0 is all that its values call for", *f.cases)
 	case *f.workers < 1:
 		return usagef("-workers %d runs nothing: at least one is needed", *f.workers)
+	case *f.through != "backend" && *f.through != "autograd":
+		return usagef("-through %s: calls begin at backend or at autograd", *f.through)
+	case *f.through == "autograd" && *f.level == asserts.Identity.String():
+		return usagef("-through autograd asks what requires grad, which -level identity does not see")
 	case *f.only < -1:
 		return usagef("-case %d: cases are numbered from 0", *f.only)
 	}
@@ -484,6 +494,9 @@ func (f *checkFlags) again() string {
 	}
 	if *f.level != asserts.Content.String() {
 		words = append(words, "-level", *f.level)
+	}
+	if *f.through != "backend" {
+		words = append(words, "-through", *f.through)
 	}
 	if *f.casesFrom != "" {
 		words = append(words, "-cases-from", *f.casesFrom)

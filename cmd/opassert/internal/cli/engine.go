@@ -156,6 +156,9 @@ func openLibtorch(f *checkFlags, file []*schema.Op) (suite.Engine, error) {
 	if err != nil {
 		return nil, err
 	}
+	if *f.through == "autograd" {
+		l.ThroughAutograd()
+	}
 	return l, nil
 }
 
@@ -168,6 +171,8 @@ func (f *checkFlags) withoutLibtorch() error {
 	switch {
 	case len(f.libs) > 0:
 		return usagef("-lib is for the engine libtorch: %s loads no libraries", *f.engine)
+	case *f.through == "autograd":
+		return usagef("-through autograd is for the engine libtorch: %s has no autograd", *f.engine)
 	case len(*f.torchFlags.dirs) > 0:
 		return usagef("-libtorch is for the engine libtorch")
 	}
