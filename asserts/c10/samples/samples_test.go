@@ -310,7 +310,7 @@ func TestJudgeIsSilent(t *testing.T) {
 		}
 	}
 	for code := range asserts.AllCodes.All() {
-		if code.OnCall() && judged[code] < 100 {
+		if code.OnCall() && code != asserts.AutogradKernel && judged[code] < 100 { // there is no autograd here
 			t.Errorf("%v was judged %d times", code, judged[code])
 		}
 	}
