@@ -100,7 +100,7 @@ func (o *ops) add(version string, listed *libtorch.Op, raised bool) (*watchedOp,
 		case raised && c.Code == asserts.VersionBump:
 			reason = "autograd's kernel raises the version, after the call that is seen"
 		case c.Code.InRuns():
-			reason = "other threads may use the tensors meanwhile"
+			reason = "judged in runs of many ops alone: other threads may use the tensors, and autograd keep them"
 		case c.Code == asserts.WriteBeside && !engine.Custom(w.name):
 			reason = "of storages of PyTorch's own ops no bytes are copied"
 		case composite && (c.Code == asserts.FreshImpl || c.Code == asserts.FreshStorage):

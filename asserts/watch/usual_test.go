@@ -160,7 +160,7 @@ func TestUsualAsksOfTheFaultMatrix(t *testing.T) {
 		}
 	}
 	for _, f := range faults.All() {
-		if f.Code.OnCall() && !f.Code.Alone() {
+		if f.Code.OnCall() && !f.Code.InRuns() {
 			call(f.Op, f.Args(), asserts.CodesOf(f.Code))
 		}
 	}

@@ -79,10 +79,11 @@ enum check : int64_t {
   UNDECLARED_WRITE = 1 << 9,
   VERSION_BUMP = 1 << 10,
   INPLACE_METADATA = 1 << 13,
+  AUTOGRAD_KERNEL = 1 << 14,  // as KEPT_ARGUMENT, not judged here
   WRITE_BESIDE = 1 << 15,
   KEPT_ARGUMENT = 1 << 16,  // which is not judged where other threads are
   KNOWN = INPUT_IMPL | INPUT_STORAGE | FRESH_IMPL | VIEW_STORAGE | FRESH_STORAGE | RETURNED_SELF | UNDECLARED_ALIAS | OUTPUT_ALIAS |
-          UNDECLARED_WRITE | VERSION_BUMP | INPLACE_METADATA | WRITE_BESIDE | KEPT_ARGUMENT,
+          UNDECLARED_WRITE | VERSION_BUMP | INPLACE_METADATA | AUTOGRAD_KERNEL | WRITE_BESIDE | KEPT_ARGUMENT,
 };
 
 // A Subject is an argument or a return that holds tensors. The sets are bits by
