@@ -223,7 +223,7 @@ func scalarValues(name string) []Value {
 			all = append(all, real(f))
 		}
 	case "Scalar":
-		for _, n := range []int64{-1, 0, 1, 2, 3, 1 << 40} {
+		for _, n := range []int64{-1, 0, 1, 2, 3, 8, 100, 1 << 40} {
 			all = append(all, integer(n))
 		}
 		for _, f := range []float64{-1.5, -1, 0, math.Copysign(0, -1), 0.5, 1, 2, 1e30, math.NaN(), math.Inf(1), math.Inf(-1)} {

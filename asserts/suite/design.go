@@ -36,6 +36,8 @@ const (
 	mostRows  = 72 // of pairs
 	randomly  = 8  // cases that the seed decides
 	mostBases = 6
+
+	mostFamilies = 2 // bases that are there for their forms
 )
 
 // label names a class in reports: "self: const:NaN".
@@ -157,27 +159,44 @@ func (c *Case) shape() string {
 	return b.String()
 }
 
-// chooseBases orders what ran in the openings: ordinary calls first, one of
-// each rank before others of the same, no two alike.
+// chooseBases orders what ran in the openings: an ordinary call of each rank,
+// then one of each family of forms, then others, ordinary ones first; no two
+// alike.
 func chooseBases(ran []*Case) []*Case {
-	var first, others []*Case
-	ranks, shapes := make(map[int]bool), make(map[string]bool)
-	for _, ordinary := range []bool{true, false} {
-		for _, c := range ran {
-			if c.ordinary() != ordinary || shapes[c.shape()] {
-				continue
-			}
-			shapes[c.shape()] = true
-			if r := c.rank(); ordinary && !ranks[r] {
-				ranks[r] = true
-				first = append(first, c)
-			} else {
-				others = append(others, c)
-			}
+	var ranks, forms, ordinary, others []*Case
+	taken, shapes := make(map[int]bool), make(map[string]bool)
+	for _, c := range ran {
+		if shapes[c.shape()] {
+			continue
+		}
+		shapes[c.shape()] = true
+		r, f := c.rank(), -1-c.family()
+		switch {
+		case c.ordinary() && !taken[r] && len(ranks) < mostBases-mostFamilies:
+			taken[r] = true
+			ranks = append(ranks, c)
+		case c.ordinary():
+			ordinary = append(ordinary, c)
+		case f < -1 && !taken[f] && len(forms) < mostFamilies:
+			taken[f] = true
+			forms = append(forms, c)
+		default:
+			others = append(others, c)
 		}
 	}
-	all := append(first, others...)
+	all := slices.Concat(ranks, forms, ordinary, others)
 	return all[:min(len(all), mostBases)]
+}
+
+// family is one more than the number of the family of forms that a tensor of
+// the call has, or 0.
+func (c *Case) family() int {
+	for i, family := range families {
+		if slices.ContainsFunc(c.tensors(), func(t *TensorSpec) bool { return slices.Contains(family, t.Form) }) {
+			return 1 + i
+		}
+	}
+	return 0
 }
 
 // rank is the most dimensions that a tensor of the call has.
@@ -263,7 +282,7 @@ func (b *designer) together() {
 	if of == nil {
 		return
 	}
-	for _, v := range slices.Concat(tensorClasses(of, dtype, false), b.quantizedClasses(of)) {
+	for _, v := range slices.Concat(tensorClasses(of, dtype, false), b.relatives(of)) {
 		b.place("", dtype, v)
 	}
 	b.add("", b.sizeClasses(of)...)
@@ -279,18 +298,25 @@ func (b *designer) together() {
 	}
 }
 
-// quantizedClasses are the sorts of quantized tensors, for ops that take one.
-func (b *designer) quantizedClasses(of reach) []valueClass {
-	takes := func(c *Case) bool {
-		return slices.ContainsFunc(c.tensors(), func(t *TensorSpec) bool { return t.Form == Quantized || t.Form == PerChannel })
-	}
-	if !slices.ContainsFunc(b.bases, takes) {
-		return nil
-	}
+// families are forms of which an op that takes one is likely to take others.
+var families = [][]Form{{COO, COOUncoalesced, COOHybrid, CSR, CSC, BSR, BSC}, {Nested, NestedEven}, {Quantized, PerChannel}, {Mkldnn}}
+
+// relatives are the forms that the op is likely to take, as it takes others of
+// their families, and the dtypes of quantized ones.
+func (b *designer) relatives(of reach) []valueClass {
 	var all []valueClass
-	for _, f := range []Form{Quantized, PerChannel} {
-		for _, d := range quantizedDTypes {
-			all = append(all, class1(d+" "+forms[f], of.each(setQuantized(d, f))))
+	for i, family := range families {
+		if !slices.ContainsFunc(b.bases, func(c *Case) bool { return c.family() == 1+i }) {
+			continue
+		}
+		for _, f := range family {
+			if f != Quantized && f != PerChannel {
+				all = append(all, class1(forms[f], of.each(setForm(f))))
+				continue
+			}
+			for _, d := range quantizedDTypes {
+				all = append(all, class1(d+" "+forms[f], of.each(setQuantized(d, f))))
+			}
 		}
 	}
 	return all
@@ -314,14 +340,15 @@ func (b *designer) tensors() {
 			continue
 		}
 		if several || outName(arg) {
-			for _, v := range slices.Concat(tensorClasses(ofArg(i), ts[0].DType, outName(arg)), b.quantizedClasses(ofArg(i))) {
+			for _, v := range slices.Concat(tensorClasses(ofArg(i), ts[0].DType, outName(arg)), b.relatives(ofArg(i))) {
 				b.place(arg.Name, ts[0].DType, v)
 			}
 		}
 		if outName(arg) {
+			count := setFill(Fill{Name: "count"})
 			b.add(arg.Name, class1("sized", func(c *Case) bool {
-				return reach(ofArg(i)).each(setSizes(b.base.tensors()[0].Sizes...))(c)
-			}))
+				return reach(ofArg(i)).each(setAll(setSizes(b.base.tensors()[0].Sizes...), count))(c)
+			}), class1("7 elements", reach(ofArg(i)).each(setAll(setSizes(7), count))))
 		}
 		if t := unwrap(arg.Type); t.Kind == schema.List {
 			b.add(arg.Name, listLengths(i, t)...)
@@ -693,35 +720,30 @@ func symbols(ts []*TensorSpec) []int64 {
 }
 
 // coveringRows puts key classes together, up to three in a row, so that as
-// many pairs as can be stand in some row, no three about all tensors: those of one sort of thing first,
-// tensors' with tensors' and arguments' with arguments'.
+// many pairs as can be stand in some row, the most urgent first. No three are
+// about all tensors.
 func coveringRows(classes []argClass, key func(int) bool, most int) [][]int {
 	type pair struct{ a, b int }
-	var fast, typed, pairs, mixed []pair // fast paths ask for a size, and a layout or a dtype
+	var pairs []pair
+	var keys []int
+	wanted := make(map[pair]bool)
 	for b := range classes {
-		for a := range b {
-			switch x, y := classes[a], classes[b]; {
-			case !key(a) || !key(b) || x.arg == y.arg && factor(x) == factor(y):
-			case x.arg+y.arg == "" && min(factor(x), factor(y)) == " layout" && max(factor(x), factor(y)) == " sizes":
-				fast = append(fast, pair{a, b})
-			case x.arg+y.arg == "" && (factor(x) == " dtype" && manyElements(y.name) || manyElements(x.name) && factor(y) == " dtype"):
-				typed = append(typed, pair{a, b})
-			case (x.arg == "") == (y.arg == "") && factor(x) != " fill" && factor(y) != " fill":
+		if !key(b) {
+			continue
+		}
+		for _, a := range keys {
+			if classes[a].arg != classes[b].arg || factor(classes[a]) != factor(classes[b]) {
 				pairs = append(pairs, pair{a, b})
-			default:
-				mixed = append(mixed, pair{a, b})
+				wanted[pair{a, b}] = true
 			}
 		}
+		keys = append(keys, b)
 	}
 	rng := newRandom(0, "rows", len(classes))
-	for _, ps := range [][]pair{pairs, mixed} {
-		rng.Shuffle(len(ps), func(i, j int) { ps[i], ps[j] = ps[j], ps[i] })
-	}
-	pairs = slices.Concat(fast, typed, pairs, mixed)
-	wanted := make(map[pair]bool)
-	for _, p := range pairs {
-		wanted[p] = true
-	}
+	rng.Shuffle(len(pairs), func(i, j int) { pairs[i], pairs[j] = pairs[j], pairs[i] })
+	rank := func(p pair) int { return urgency(classes[p.a], classes[p.b]) }
+	slices.SortStableFunc(pairs, func(p, q pair) int { return rank(p) - rank(q) })
+	slices.SortStableFunc(keys, func(a, b int) int { return leftOut(classes[a]) - leftOut(classes[b]) })
 	want := func(a, b int) bool { return wanted[pair{min(a, b), max(a, b)}] }
 	var rows [][]int
 	for _, p := range pairs {
@@ -732,20 +754,60 @@ func coveringRows(classes []argClass, key func(int) bool, most int) [][]int {
 			continue
 		}
 		row := []int{p.a, p.b}
-		for c := range classes {
-			if (classes[c].arg != "" || classes[p.a].arg != "") && want(p.a, c) && want(p.b, c) {
-				row = append(row, c)
-				break
+		third := func(fits func(c int) bool) {
+			if i := slices.IndexFunc(keys, func(c int) bool { return c != p.a && c != p.b && fits(c) }); i >= 0 && len(row) == 2 {
+				row = append(row, keys[i])
 			}
 		}
+		if rank(p) == flagged {
+			third(func(c int) bool { return classes[c].name == "0" || classes[c].name == "given" })
+		}
+		third(func(c int) bool {
+			return (classes[c].arg != "" || classes[p.a].arg != "") && want(p.a, c) && want(p.b, c)
+		})
 		for i := range row {
 			for j := range i {
 				delete(wanted, pair{min(row[i], row[j]), max(row[i], row[j])})
 			}
 		}
 		rows = append(rows, row)
+		if i := slices.IndexFunc(keys, func(c int) bool { return classes[c].arg == "" && classes[c].name == "bool" }); i >= 0 && rank(p) == flagged {
+			rows = append(rows, append(slices.Clone(row), keys[i])) // a kernel of its own, often
+		}
 	}
 	return rows
+}
+
+// leftOut is 1 for the class of an argument that is left out: others come
+// first, for those are had in most calls.
+func leftOut(c argClass) int {
+	if c.name == "None" {
+		return 1
+	}
+	return 0
+}
+
+// flagged is the urgency of a flag with a size, which it may be read for where
+// there is no element or no dimension, mostly with another argument given.
+const flagged = 0
+
+// urgency orders pairs of classes. Fast paths ask for a size, and a layout or a
+// dtype; after them come pairs about one sort of thing, tensors or arguments.
+func urgency(x, y argClass) int {
+	fx, fy := factor(x), factor(y)
+	both := x.arg+y.arg == ""
+	small := func(c argClass) bool { return c.arg == "" && (c.name == "0-dim" || c.name == "first dimension 0") }
+	switch {
+	case small(x) && y.name == "true" || x.name == "true" && small(y):
+		return flagged
+	case both && min(fx, fy) == " layout" && max(fx, fy) == " sizes" && !small(x) && !small(y):
+		return 1
+	case both && (fx == " dtype" && manyElements(y.name) || manyElements(x.name) && fy == " dtype"):
+		return 2
+	case (x.arg == "") == (y.arg == "") && fx != " fill" && fy != " fill":
+		return 3
+	}
+	return 4
 }
 
 // manyElements reports whether a class is one of sizes that kernels divide

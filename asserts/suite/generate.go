@@ -124,6 +124,7 @@ func (g *generator) generate(r *rand.Rand, number int) *Case {
 	if th.same {
 		g.unify(c)
 	}
+	g.mark(c)
 	return c
 }
 
@@ -140,6 +141,20 @@ func (g *generator) argument(r *rand.Rand, arg schema.Argument, th *theme, from 
 		return Value{}
 	}
 	return candidate(r, arg, th)
+}
+
+// mark lets what results go into hold other values than what they are computed
+// from, for else a copy changes nothing.
+func (g *generator) mark(c *Case) {
+	for i, arg := range g.op.Func.Args {
+		if outName(arg) {
+			for _, t := range c.Args[i].appendTensors(nil) {
+				if t.Fill.Name == "" && t.Same == 0 && size(t.Sizes) > 0 && (t.Form == Strided || t.Form == Quantized) {
+					t.Fill.Name = "count"
+				}
+			}
+		}
+	}
 }
 
 // unify makes tensors that could be one tensor the same one; what an op gives
