@@ -172,7 +172,7 @@ func chooseBases(ran []*Case) []*Case {
 		shapes[c.shape()] = true
 		r, f := c.rank(), -1-c.family()
 		switch {
-		case c.ordinary() && !taken[r] && len(ranks) < mostBases-mostFamilies:
+		case c.ordinary() && !taken[r]:
 			taken[r] = true
 			ranks = append(ranks, c)
 		case c.ordinary():
@@ -184,7 +184,8 @@ func chooseBases(ran []*Case) []*Case {
 			others = append(others, c)
 		}
 	}
-	all := slices.Concat(ranks, forms, ordinary, others)
+	first := min(len(ranks), mostBases-mostFamilies)
+	all := slices.Concat(ranks[:first], forms, ranks[first:], ordinary, others)
 	return all[:min(len(all), mostBases)]
 }
 
