@@ -12,7 +12,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"golang.org/x/tools/go/packages"
 
 	"github.com/opassert/opassert/allowlist"
 	"github.com/opassert/opassert/gen/plan"
@@ -21,7 +20,8 @@ import (
 
 // library has the packages that kernels import, as far as they look at them.
 var library = importer{
-	assertsPath: "package asserts; type Observation struct{}; type Level int",
+	assertsPath: "package asserts; type Observation struct{}; type Level int; type Kernel struct{}",
+	optestPath:  "package optest; type Spec struct{}; type Option int",
 	"context":   "package context; type Context interface{ Done() <-chan struct{} }",
 	"example.com/other": "package other; type Device struct{}; type Set[T any] struct{}; type hidden int; " +
 		"type Hidden = hidden",
@@ -56,19 +56,7 @@ func source(decls string) string {
 // find finds the kernels of a source file.
 func find(t *testing.T, decls string) (*Package, error) {
 	t.Helper()
-	p := &packages.Package{
-		Fset:      token.NewFileSet(),
-		TypesInfo: &types.Info{Defs: map[*ast.Ident]types.Object{}},
-	}
-	file, err := parser.ParseFile(p.Fset, "k.go", source(decls), parser.ParseComments)
-	if err != nil {
-		t.Fatal(err)
-	}
-	p.Syntax = []*ast.File{file}
-	checker := types.Config{Importer: library}
-	if p.Types, err = checker.Check("example.com/kernels", p.Fset, p.Syntax, p.TypesInfo); err != nil {
-		t.Fatal(err)
-	}
+	p := checked(t, "example.com/kernels", decls)
 	pkg := &Package{Path: "example.com/kernels", Name: "kernels", Types: p.Types}
 	return pkg, pkg.findKernels(p)
 }
@@ -94,11 +82,7 @@ func bound(t *testing.T, decls, tensor string, schemas ...string) []string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	planner, err := plan.NewPlanner("full", nil, allowlist.Where{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	wrappers, unbound, err := Bind(pkg, ops(t, schemas...), planner, tensor)
+	wrappers, unbound, err := Bind(pkg, ops(t, schemas...), allChecks(t), tensor)
 	var lines []string
 	for _, w := range wrappers {
 		lines = append(lines, describe(w, pkg.Types))
@@ -110,6 +94,15 @@ func bound(t *testing.T, decls, tensor string, schemas ...string) []string {
 		lines = append(lines, "no op: "+k.Msg)
 	}
 	return append(lines, complaints(err)...)
+}
+
+func allChecks(t *testing.T) *plan.Planner {
+	t.Helper()
+	planner, err := plan.NewPlanner("full", nil, allowlist.Where{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return planner
 }
 
 // complaints returns an error's lines.

@@ -92,7 +92,7 @@ func TestUnread(t *testing.T) {
 			"//opassert:kernel k\ntype K int\n\n" +
 			"// A comment about opassert:kernel marks.\nfunc L() {} //OpAssert:Kernel l.out\n\n// opassert:observe\nfunc M() {}\n",
 		"a_test.go":   head + "//opassert:kernel t\nfunc T() {}\n",
-		"b_test.go":   "package kernels\n\nfunc opassert(", // Go's own tools report it
+		"b_test.go":   "package kernels\n\n//opassert:kernel z\nfunc Z() {}\n\nfunc opassert(", // Go's own tools report it
 		"c_plan9.go":  "//go:build plan9\n\n" + head + "//opassert:kernel p\nfunc P() {}\n",
 		"d_other.txt": "//opassert:kernel x",
 	} {
