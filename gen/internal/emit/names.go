@@ -99,17 +99,14 @@ func (n names) importDeclaration() *jen.Statement {
 		}
 		groups[group] = append(groups[group], spec)
 	}
-	if len(groups[0]) > 0 && len(groups[1]) > 0 {
-		groups[0] = append(groups[0], jen.Empty())
-	}
-	return jen.Id("import").Defs(slices.Concat(groups[0], groups[1])...)
+	return jen.Id("import").Defs(slices.Concat(groups[0], []jen.Code{jen.Empty()}, groups[1])...)
 }
 
 var majorVersion = regexp.MustCompile(`^v[0-9]+$`)
 
 // impliedName is the package name that a reader expects behind a path.
 func impliedName(importPath string) string {
-	if dir, last := path.Split(importPath); dir != "" && majorVersion.MatchString(last) {
+	if dir, last := path.Split(importPath); majorVersion.MatchString(last) {
 		return path.Base(dir)
 	}
 	return path.Base(importPath)
