@@ -95,11 +95,18 @@ func newCheckFlags(f *flag.FlagSet) *checkFlags {
 	return c
 }
 
+// mostWorkers is more than any machine serves.
+const mostWorkers = 1024
+
 // validate refuses numbers that make no sense.
 func (f *checkFlags) validate() error {
 	switch {
-	case *f.timeout <= 0:
-		return usagef("-timeout %v leaves a case no time", *f.timeout)
+	case *f.timeout < time.Millisecond:
+		return usagef("-timeout %v leaves a case no time: want 1ms at least", *f.timeout)
+	case *f.cases > suite.AllCases:
+		return usagef("-cases %d: an op gets %d at most", *f.cases, suite.AllCases)
+	case *f.workers > mostWorkers:
+		return usagef("-workers %d: want %d at most", *f.workers, mostWorkers)
 	case *f.cases < 0:
 		return usagef("-cases %d: an op needs at least one case; 0 is all that its values call for", *f.cases)
 	case *f.workers < 1:

@@ -88,7 +88,7 @@ _opassert() {
 {{- range .}}
     {{.Name}}) words="{{range .Flags}}-{{.Name}} {{end}}{{range .Words}}{{.}} {{end}}" ;;
 {{- end}}
-    help) words="{{range .}}{{.Name}} {{end}}" ;;
+    help) words="{{range .}}{{.Name}} {{end}}cases" ;;
     esac
     [ "${cur#-}" = "$cur" ] && COMPREPLY=($(compgen -f -- "$cur"))
   fi
@@ -113,7 +113,7 @@ _opassert() {
 {{- range .}}
   {{.Name}}) shift words; (( CURRENT-- )); _arguments{{range .Flags}} {{quote (print "*-" .Name "[" (bracket .Usage) "]" (takes .))}}{{end}} {{if .Words}}'*: :({{range .Words}}{{.}} {{end}})'{{else}}'*:file:_files'{{end}} ;;
 {{- end}}
-  help) _describe command commands ;;
+  help) commands+=('cases:the form of a file of cases'); _describe command commands ;;
   esac
 }
 compdef _opassert opassert
@@ -124,6 +124,7 @@ complete -c opassert -e
 complete -c opassert -n __fish_use_subcommand -f -a {{.Name}} -d {{quote .Summary}}
 {{- end}}
 complete -c opassert -n __fish_use_subcommand -f -a help -d 'print the help of a command'
+complete -c opassert -n '__fish_seen_subcommand_from help' -f -a '{{range .}}{{.Name}} {{end}}cases'
 {{- range $c := .}}{{range .Flags}}
 complete -c opassert -n '__fish_seen_subcommand_from {{$c.Name}}' -o {{.Name}}{{if .Value}} -r{{end}} -d {{quote .Usage}}
 {{- end}}{{range .Words}}
