@@ -75,9 +75,11 @@ func (c *checkup) fit() error {
 	for _, o := range c.all {
 		ops = append(ops, o.Schema)
 	}
-	for i := range c.operators {
-		if o := &c.operators[i]; own.For(o.Schema) {
-			o.Missing = ""
+	for _, p := range c.programs {
+		for i := range p.operators {
+			if o := &p.operators[i]; own.For(o.Schema) {
+				o.Missing = ""
+			}
 		}
 	}
 	return own.Check(ops)

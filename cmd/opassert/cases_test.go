@@ -1,0 +1,50 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/opassert/opassert/asserts/libtorch/libtorchtest"
+)
+
+// A user's file of cases makes ops run whose arguments nobody guesses, each form
+// of value one of them; what -explain prints of those that never ran is such a
+// file too.
+func TestOwnCases(t *testing.T) {
+	command, _ := tool(t)
+	lib := libtorchtest.Library(t, "cases", "../../testdata/oplib", "cases.cpp")
+	check := func(args ...string) string {
+		args = append([]string{"check", "-lib", lib, "-state", filepath.Join(t.TempDir(), "state")}, args...)
+		out, err := exec.Command(command, args...).CombinedOutput()
+		if err != nil && !strings.Contains(string(out), " ran in ") && !strings.Contains(string(out), "never ran") {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		return string(out)
+	}
+	out := check("-cases-from", "../../testdata/oplib/cases.yaml", "-cases", "8")
+	if !strings.Contains(out, "14 of 14 ran") {
+		t.Errorf("with the file of cases:\n%s", out)
+	}
+	explained := check("-cases", "40", "-explain")
+	for _, want := range []string{
+		"# cases::pack ran in ", "- ops: [\"cases::indices\"]\n  cases:\n    - {values: ", " times: no\n",
+		"# __torch__.torch.classes.cases.Queue queue: write its constructor, cases.Queue(...), or cases::pack(...)\n",
+	} {
+		if !strings.Contains(explained, want) {
+			t.Errorf("without it, -explain lacks %q:\n%s", want, explained)
+		}
+	}
+	if n := strings.Count(explained, "\n- ops: ["); n != 13 {
+		t.Errorf("without it, %d ops never ran, want all but pack:\n%s", n, explained)
+	}
+	file := filepath.Join(t.TempDir(), "explained.yaml")
+	if err := os.WriteFile(file, []byte(explained[strings.Index(explained, "# cases::"):]), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if out := check("-cases-from", file, "-cases", "2"); strings.Contains(out, "explained.yaml:") || !strings.Contains(out, " of 14 ran") {
+		t.Errorf("the file that -explain prints:\n%s", out)
+	}
+}
