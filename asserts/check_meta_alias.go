@@ -18,10 +18,8 @@ var _ = add(check{
 	about:    Return,
 	plans:    func(*Op, *Subject, *Subject) bool { return true },
 	compares: compareMeta,
-	fixes: func(*Op, *Violation) string {
-		return "one of the two kernels contradicts the schema: make the meta kernel return the sizes, strides, dtype and views of the other; or the other those of the meta kernel"
-	},
-	skips: reliable,
+	fixes:    fixMetaAlias,
+	skips:    reliable,
 })
 
 func compareMeta(real, meta *judge) {
@@ -69,8 +67,39 @@ func (j *judge) compare(m *judge, subject Place, real, meta []side) {
 			v.After, v.Other = a.seen, b.seen
 			v.locate(a.seen.Content)
 			v.Saw = strings.Join(saw, "; ")
+			v.Fix = j.contradicts(m, a.at)
 		}
 	}
+}
+
+// contradicts says which of the two calls the schema speaks against, "" where it
+// speaks against both or neither: it says nothing of sizes, strides and dtypes.
+func (j *judge) contradicts(m *judge, at Place) string {
+	real, meta := j.breaks(at), m.breaks(at)
+	switch {
+	case real != 0 && meta == 0:
+		return fmt.Sprintf("the kernel that is not on meta contradicts the schema (%v), the meta kernel does not: make it share as the meta kernel does", real)
+	case real == 0 && meta != 0:
+		return fmt.Sprintf("the meta kernel contradicts the schema (%v), the other does not: make it share as the other does", meta)
+	}
+	return ""
+}
+
+// breaks returns the first check of identity that a return breaks.
+func (j *judge) breaks(at Place) Code {
+	for _, v := range Judge(j.op, j.seen, j.policy).Violations {
+		if v.Subject.Return && v.Subject.Index == at.Index && v.Subject.Element == at.Element && v.Code.Level() <= Identity {
+			return v.Code
+		}
+	}
+	return 0
+}
+
+func fixMetaAlias(_ *Op, v *Violation) string {
+	if v.Fix != "" {
+		return v.Fix
+	}
+	return "the schema does not say which of the two is meant: make the meta kernel return the sizes, strides, dtype and views of the other; or the other those of the meta kernel"
 }
 
 func (j *judge) differences(m *judge, a, b *side) []string {

@@ -1,6 +1,7 @@
 package asserts_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -136,5 +137,30 @@ func TestJudgeMetaWaived(t *testing.T) {
 	meta.Results = list{see(1, 2)}
 	if v := asserts.JudgeMeta(op, real, meta, asserts.Aware()).Violations; len(v) > 0 {
 		t.Errorf("waived: %v", v)
+	}
+}
+
+// kernel; of sizes the schema says nothing.
+func TestMetaAliasNamesTheSide(t *testing.T) {
+	fresh, own := see(5, 6), see(1, 2, uses(2, 1))
+	wide, tall := see(5, 6, holding("ab")), see(5, 6, holding("a"))
+	for _, tt := range []struct {
+		name       string
+		real, meta asserts.Observation
+		fix        string
+	}{
+		{"real returns its argument", own, fresh, "the kernel that is not on meta contradicts the schema (OA007)"},
+		{"meta does", fresh, own, "the meta kernel contradicts the schema (OA007)"},
+		{"sizes", wide, tall, "the schema does not say which of the two is meant"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			call := func(result asserts.Observation) *asserts.Seen {
+				return &asserts.Seen{Level: asserts.Content, Before: list{see(1, 2)}, After: list{see(1, 2)}, Results: list{result}}
+			}
+			vs := asserts.JudgeMeta(wholeOp("f(Tensor self) -> Tensor"), call(tt.real), call(tt.meta), asserts.Aware()).Violations
+			if len(vs) != 1 || vs[0].Code != asserts.MetaAlias || !strings.HasPrefix(vs[0].Fix, tt.fix) {
+				t.Errorf("%v, want the fix %q", asserts.Violations(vs), tt.fix)
+			}
+		})
 	}
 }

@@ -63,6 +63,7 @@ func JudgeMeta(op *Op, real, meta *Seen, policy *Policy) Verdict {
 // A judge is one call being judged.
 type judge struct {
 	op     *Op
+	seen   *Seen
 	plan   *plan
 	policy *Policy
 	modes  []Mode
@@ -104,6 +105,7 @@ type output struct {
 func newJudge(op *Op, seen *Seen, policy *Policy) *judge {
 	j := &judge{
 		op:           op,
+		seen:         seen,
 		plan:         op.resolve(),
 		policy:       policy,
 		modes:        seen.Modes,

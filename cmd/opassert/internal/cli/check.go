@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/asserts/libtorch/installed"
 	"github.com/opassert/opassert/asserts/suite"
 	"github.com/opassert/opassert/gen/plan"
 	"github.com/opassert/opassert/schema"
@@ -450,9 +451,25 @@ func (c *checkup) cases() (from, to int) {
 }
 
 func (c *checkup) report(results []*suite.OpResult) *suite.Report {
+	if c.flags.found != nil {
+		tellPython(results, c.flags.found.PythonMeta())
+	}
 	return &suite.Report{
 		Engine: c.engine, Level: c.level(), Seed: *c.flags.seed, Cases: *c.flags.cases,
 		Command: c.flags.again(), All: len(c.operators), Ops: results, Shard: c.shard, Left: c.flags.left,
+	}
+}
+
+// tellPython says of findings on meta that Python has a meta function of its own,
+// which is not what ran.
+func tellPython(results []*suite.OpResult, meta installed.PythonMeta) {
+	for _, op := range results {
+		at := meta.Of(op.Op)
+		for _, f := range op.Findings {
+			if at != "" && f.Violation.Code == asserts.MetaAlias && !strings.HasSuffix(f.Violation.Saw, at) {
+				f.Violation.Saw += "; if meta is the wrong one only C++ callers see it: Python has a meta function of its own, " + at
+			}
+		}
 	}
 }
 
