@@ -30,8 +30,9 @@ using torch::jit::Stack;
 // and above the backends. 1.13 and 2.6 have it above Python, newer ones below.
 constexpr DispatchKey kKey = DispatchKey::Fake;
 
-// kTop is another such key, above all others: operators that decompose are
-// seen there, those that are not PyTorch's own.
+// kTop is another such key, above all others: operators that are not PyTorch's
+// own are seen there if they decompose, or have a kernel of autograd's that may
+// go round the other key.
 constexpr DispatchKey kTop = DispatchKey::TESTING_ONLY_GenericMode;
 
 // Counts of an operator, in a file that all processes of a run share; Go reads
@@ -75,6 +76,15 @@ std::atomic<int64_t> writes{0};
 std::atomic<int> threads{0};
 
 std::string own_namespaces;  // PyTorch's, with spaces around each
+
+// A Top is a call that is being looked at above autograd, with what the look
+// below, if there is one, has made of it.
+struct Top {
+  const Watched* op;
+  Top* outer;
+  bool seen = false, reported = false;
+};
+thread_local Top* top = nullptr;
 
 thread_local int inside_own = 0;     // kernels of PyTorch's own operators that are being looked at
 thread_local int inside_custom = 0;  // kernels of operators that are not PyTorch's, which this thread is in
@@ -292,7 +302,7 @@ class Look {
 
  public:
   Look(const Watched& op, Stack& stack, Place place) : op_(op), stack_(stack), place_(place) {
-    op.counts->calls.fetch_add(1, std::memory_order_relaxed);
+    if (place != ABOVE_AUTOGRAD) op.counts->calls.fetch_add(1, std::memory_order_relaxed);
     level_ = choose();
     if (op.recorded && place != PYTHON) write_down();
     each_arg([&](const c10::IValue& v, const Subject& s) { seen_.word(count(v, s.list != 0)); });
@@ -317,7 +327,9 @@ class Look {
   }
 
   // failed is for a call that threw: there is nothing to look at.
-  void failed() { op_.counts->failed.fetch_add(1, std::memory_order_relaxed); }
+  void failed() {
+    if (count_once()) op_.counts->failed.fetch_add(1, std::memory_order_relaxed);
+  }
 
   // returned looks at the call once more, and asks.
   void returned() {
@@ -333,15 +345,19 @@ class Look {
       each(v, s.list != 0, [&](TensorImpl* impl) {
         const size_t at = seen_.size();
         see(impl, OA_IDENTITY);
-        uncount(impl, alone, seen_[at + 2]);
+        if (place_ == ABOVE_AUTOGRAD && impl != nullptr) seen_[at + 2] = -1;  // autograd may hold both
+        else uncount(impl, alone, seen_[at + 2]);
       });
     }
     Call call(op_.expected, seen_.contiguous());
+    const bool once = count_once();
+    if (place_ == ABOVE_AUTOGRAD && top->reported) return;
     if (!call.usual()) {
-      op_.counts->asked.fetch_add(1, std::memory_order_relaxed);
+      if (once) op_.counts->asked.fetch_add(1, std::memory_order_relaxed);
       ask();
       return;
     }
+    if (!once) return;
     op_.counts->usual.fetch_add(1, std::memory_order_relaxed);
     if (int traits = call.traits()) {
       for (int i = 0; i < 8; i++) {
@@ -351,6 +367,25 @@ class Look {
   }
 
  private:
+  // mine returns the same call above autograd.
+  Top* mine() const {
+    Top* t = top;
+    while (t != nullptr && t->op != &op_) t = t->outer;
+    return t;
+  }
+
+  // count_once reports whether the call is to be counted: one that was seen
+  // below autograd has been.
+  bool count_once() {
+    if (place_ != ABOVE_AUTOGRAD) {
+      if (Top* t = mine()) t->seen = true;
+      return true;
+    }
+    if (top->seen) return false;
+    op_.counts->calls.fetch_add(1, std::memory_order_relaxed);
+    return true;
+  }
+
   void write_down() {
     try {
       case_ = case_text(*op_.schema, stack_);
@@ -383,6 +418,7 @@ class Look {
       return;
     }
     if (reply.empty()) return;
+    if (Top* t = mine()) t->reported = true;
     std::string at = reply;  // the number by which opassert knows the call
     const std::string frames = site.frames();
     at += frames.empty() ? "C" + native_frames() : "P" + frames;
@@ -422,7 +458,7 @@ void look_at(const Watched& op, Stack& stack, Place place, F&& f) {
   look.returned();
 }
 
-void composite(const OperatorHandle& handle, DispatchKeySet keys, Stack* stack);
+void above(const OperatorHandle& handle, DispatchKeySet keys, Stack* stack);
 
 // Registrations follows what is registered, keeps those operators that are not
 // PyTorch's own, and looks at them when their kernels are there.
@@ -448,9 +484,11 @@ class Registrations {
   static bool settled(New& op) {
     auto handle = c10::Dispatcher::singleton().findSchema(op.name);
     if (!handle) return true;
-    if (handle->hasKernelForDispatchKey(DispatchKey::CompositeImplicitAutograd)) {
-      watch(op.name);
-      return true;
+    for (DispatchKey key : {DispatchKey::CompositeImplicitAutograd, DispatchKey::Autograd, DispatchKey::AutogradCPU, DispatchKey::AutogradOther}) {
+      if (handle->hasKernelForDispatchKey(key)) {
+        watch(op.name);
+        return true;
+      }
     }
     constexpr int kLooks = 1000;
     return handle->hasKernelForAnyDispatchKey(DispatchKeySet(DispatchKeySet::FULL)) ||
@@ -462,7 +500,7 @@ class Registrations {
     static std::mutex mutex;
     try {
       auto handle = c10::Dispatcher::singleton().registerImpl(
-          name, kTop, c10::KernelFunction::makeFromBoxedFunction<&composite>(), c10::nullopt, nullptr, "opassert");
+          name, kTop, c10::KernelFunction::makeFromBoxedFunction<&above>(), c10::nullopt, nullptr, "opassert");
       std::lock_guard<std::mutex> lock(mutex);
       keep->push_back(std::move(handle));
     } catch (const std::exception&) {
@@ -536,11 +574,16 @@ void fallback(const OperatorHandle& handle, DispatchKeySet keys, Stack* stack) {
   look_at(op, *stack, BELOW_AUTOGRAD, [&] { handle.redispatchBoxed(rest, stack); });
 }
 
-// composite is the kernel at kTop of operators that decompose.
-void composite(const OperatorHandle& handle, DispatchKeySet keys, Stack* stack) {
+// above is the kernel at kTop of operators that are not PyTorch's own.
+void above(const OperatorHandle& handle, DispatchKeySet keys, Stack* stack) {
   const auto rest = keys & DispatchKeySet(DispatchKeySet::FULL_AFTER, kTop);
   const Watched& op = operators().find(handle);
   if (!op.watched) return handle.redispatchBoxed(rest, stack);
+  Top here{&op, top};
+  struct Restore {
+    ~Restore() { top = top->outer; }
+  } restore;
+  top = &here;
   look_at(op, *stack, ABOVE_AUTOGRAD, [&] { handle.redispatchBoxed(rest, stack); });
 }
 

@@ -19,6 +19,8 @@ def forward(x):
     bad.writes_input(x)  # OA009
     bad.forgets_version(x)  # OA010
     bad.composite_input(x, True)  # OA007
+    bad.around(x)  # OA007
+    bad.shortcut(x)  # OA007
     sound.outer(x)  # OA007
 
 
