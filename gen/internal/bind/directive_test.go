@@ -72,6 +72,8 @@ func TestObserver(t *testing.T) {
 		{"observed", tensorType + observe + f, "", one, "Observe"},
 		{"a method will do", tensorType + "//opassert:kernel f\nfunc F(*Tensor) {}", "", one, ""},
 		{"not the named one", tensorType + observe + g, "*example.com/kernels.Tensor", two, "wants *Tensor"},
+		{"another type's, beside it", tensorType + observe + g, "*example.com/kernels.Tensor", []string{"f(Tensor a, Device b) -> ()"}, ""},
+		{"a maker is none", tensorType + "//opassert:make\nfunc Make(optest.Spec) (*Tensor, error) { return nil, nil }\n//opassert:kernel f\nfunc F(*Tensor) {}\n", "", one, ""},
 		{"not observed", tensorType + f, "", one, "write func Observe(t *example.com/other.Device, o *asserts.Observation, level asserts.Level) with the mark //opassert:observe"},
 		{"another one's", "type Blind struct{}\n" + observe + "//opassert:kernel f\nfunc F(*Blind) {}\n", "*example.com/kernels.Blind", one, "; implement it, or"},
 		{"no kernel takes it", tensorType + observe + "//opassert:kernel f\nfunc F(*Tensor) {}", "", one, "no kernel takes a Tensor as *example.com/other.Device"},

@@ -55,6 +55,9 @@ func TestTable(t *testing.T) {
 				t.Errorf("%s: no %s in\n%s", tt.op, want, table)
 			}
 		}
+		if tt.text == pytorch && strings.Count(table, "Checks:") != 1 {
+			t.Errorf("%s: Checks more than once in\n%s", tt.op, table)
+		}
 		for _, no := range tt.not {
 			if strings.Contains(table, no) {
 				t.Errorf("%s: %s in\n%s", tt.op, no, table)
