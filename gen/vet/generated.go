@@ -44,7 +44,7 @@ func (s *source) schema(generated string) map[string]string {
 		}
 		texts := map[string]string{}
 		for _, op := range file.Ops {
-			texts[op.Namespace+"::"+op.Name()] = op.Func.String()
+			texts[op.Namespace+"::"+op.Func.Name.String()] = op.Func.String()
 		}
 		return texts
 	}

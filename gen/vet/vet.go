@@ -86,16 +86,25 @@ func readMarks(pass *analysis.Pass, file *ast.File, kernels map[*types.Func][]st
 	for _, u := range unread {
 		pass.Reportf(u.Pos, "this looks like the mark of a kernel and is not read: %s", u.Why)
 	}
-	_, unfit := bind.Directives(file, pass.TypesInfo)
+	inTest := strings.HasSuffix(pass.Fset.Position(file.Package).Filename, "_test.go")
+	fit, unfit := bind.Directives(file, pass.TypesInfo)
 	for _, u := range unfit {
 		pass.Reportf(u.Pos, "%s", u.Why)
 	}
+	for _, d := range fit {
+		if inTest {
+			pass.Reportf(d.Func.Pos(), "%s: %s can't be in a test file, which no other package can import", strings.TrimPrefix(d.Directive, "//"), d.Func.Name())
+		}
+	}
 	for _, m := range marks {
-		switch fn, ok := pass.TypesInfo.Defs[m.Func.Name].(*types.Func); {
-		case strings.HasSuffix(pass.Fset.Position(m.Pos).Filename, "_test.go"):
+		fn, ok := pass.TypesInfo.Defs[m.Func.Name].(*types.Func)
+		switch {
+		case inTest:
 			pass.Reportf(m.Pos, "a kernel can't be in a test file, which the wrappers' package can't import")
 		case m.Op == "":
 			pass.Reportf(m.Pos, "want one op behind the mark: //opassert:kernel add.Tensor")
+		case ok && bind.Uncallable(fn) != "":
+			pass.Reportf(m.Func.Name.Pos(), "kernel %s for %s %s", fn.Name(), m.Op, bind.Uncallable(fn))
 		case ok:
 			kernels[fn] = append(kernels[fn], unqualified(m.Op))
 		}

@@ -117,7 +117,7 @@ func (pkg *Package) findKernels(p *packages.Package) error {
 			k := Kernel{Op: m.Op, Mark: position(p.Fset, m.Pos), Pos: position(p.Fset, m.Func.Name.Pos()), Func: fn}
 			if m.Op == "" {
 				errs.Add(k.Mark, "want one op behind the mark: "+mark+" add.Tensor")
-			} else if why := uncallable(fn); why != "" {
+			} else if why := Uncallable(fn); why != "" {
 				errs.Add(k.Pos, fmt.Sprintf("kernel %s for %s %s", fn.Name(), m.Op, why))
 			} else {
 				pkg.Kernels = append(pkg.Kernels, k)
@@ -154,8 +154,8 @@ func (pkg *Package) unread(fset *token.FileSet, list []Unread) {
 	}
 }
 
-// uncallable says why generated code in another package can't call fn.
-func uncallable(fn *types.Func) string {
+// Uncallable says why generated code in another package can't call fn, or "".
+func Uncallable(fn *types.Func) string {
 	sig := fn.Signature()
 	switch recv := sig.Recv(); {
 	case !fn.Exported():

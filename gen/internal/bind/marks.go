@@ -65,7 +65,7 @@ func oneWord(rest string) string {
 	return words[0]
 }
 
-var likeMark = regexp.MustCompile(`(?i)^/[/*]\s*opassert\s*:?\s*(kernels?\s*:?\s+[a-z_][\w.:]*|observe|make|options)\s*(\*/)?$`)
+var likeMark = regexp.MustCompile(`(?i)^/[/*]\s*opassert\s*:?\s*(kernels?\s*:?\s+[a-z_][\w.:]*|observe|make|options)\s*(\*/)?$|^//opassert:\S`)
 
 func whyUnread(c *ast.Comment) string {
 	if oneWord(strings.TrimPrefix(c.Text, mark)) != "" || directives[c.Text] != nil {

@@ -152,7 +152,7 @@ func uses(scope *types.Scope, tensor types.Type) bool {
 // unfitMaker says why fn can't make tensors.
 func unfitMaker(fn *types.Func) string {
 	sig := fn.Signature()
-	if why := uncallable(fn); why != "" {
+	if why := Uncallable(fn); why != "" {
 		return why
 	}
 	if sig.Recv() != nil || sig.Params().Len() != 1 || typeName(sig.Params().At(0).Type()) != optestPath+".Spec" ||
@@ -165,7 +165,7 @@ func unfitMaker(fn *types.Func) string {
 // unfitOptions says why fn can't return options.
 func unfitOptions(fn *types.Func) string {
 	sig := fn.Signature()
-	if why := uncallable(fn); why != "" {
+	if why := Uncallable(fn); why != "" {
 		return why
 	}
 	if sig.Recv() != nil || sig.Params().Len() != 0 || sig.Results().Len() != 1 ||

@@ -1,4 +1,4 @@
-package kernels // want package:`add.out fresh max relu relu_copy sub.out`
+package kernels // want package:`add.out fresh max my::twice relu relu_copy sub.out`
 
 type Tensor struct{}
 
@@ -25,5 +25,17 @@ func Neg(self *Tensor) *Tensor { return self }
 
 //opassert:kernel abs // want `want one op behind the mark`
 func Abs(self *Tensor) *Tensor { return self }
+
+//opassert:kernel my::twice
+func Twice(self *Tensor) *Tensor { return self } // want Twice:`my::twice`
+
+//opassert:kernel sin
+func Sin[E any](self *Tensor) *Tensor { return self } // want `kernel Sin for sin has type parameters`
+
+//opassert:kernal cos // want `looks like the mark of a kernel and is not read: it is not spelled as one`
+func Cos(self *Tensor) *Tensor { return self }
+
+//opassert:make
+func Make(n int) *Tensor { return nil } // want `opassert:make: Make is no func`
 
 func Old(self *Tensor) *Tensor { return self }

@@ -19,6 +19,8 @@ var opSubOut = asserts.Op{Name: "aten::sub.out", Schema: "sub.out(Tensor grad_se
 
 var opMax = asserts.Op{Name: "aten::max", Schema: "max(Tensor self) -> Tensor"}
 
+var opTwice = asserts.Op{Name: "my::twice", Schema: "twice(Tensor self) -> Tensor"}
+
 var opOld = asserts.Op{Name: "aten::old", Schema: "old(Tensor self) -> Tensor"} // want `the schema file no longer has aten::old`
 
 var Kernels = []asserts.Kernel{ // want `package kernels has a kernel of fresh, and there is no wrapper here`
@@ -27,5 +29,6 @@ var Kernels = []asserts.Kernel{ // want `package kernels has a kernel of fresh, 
 	{Op: &opAddOut, Func: kernels.AddOut}, // want `parameter 1 of kernel AddOut is called out and gets argument self, while out is argument 3 of add.out.*kernels.go:12:6`
 	{Op: &opSubOut, Func: kernels.SubOut},
 	{Op: &opMax, Func: (*kernels.Library).Max},
+	{Op: &opTwice, Func: kernels.Twice},
 	{Op: &opOld, Func: kernels.Old}, // want `Old is no longer marked as the kernel of aten::old`
 }
