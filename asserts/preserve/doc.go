@@ -21,15 +21,24 @@
 // object back first. An object that would be preserved stays when the garbage
 // collector finds it, and so does what it refers to.
 //
-// The second, since late 2025 (pytorch/pytorch#167564), for Python without a
-// global lock: the object always owns the impl, and the impl holds one counted
-// reference to the object while anybody else holds the impl. Nothing is
-// resurrected, there is one interpreter, and there are no hermetic contexts.
+// The second, since 2.10 (pytorch/pytorch#167564), works without a global lock,
+// too:
+//
+//   - the object always owns the impl, and the impl's slot points back;
+//   - the impl is marked to have an object, and holds one counted reference to
+//     it while anybody else holds the impl: it takes that when its own count
+//     goes from one to two, and gives it back when it goes from two to one;
+//   - so an object whose last reference goes is its impl's last holder. Nothing
+//     is preserved or resurrected, and weak references and the garbage collector
+//     need no rule of their own: a shared impl's reference is one from outside.
+//
+// A slot still has its interpreter's tag in 2.12, and hermetic contexts have
+// their own objects; in 2.15 both are gone. [ProtocolOf] tells a version's.
 //
 // # What is here
 //
-// [Code] lists the invariants, OA101 to OA109. [State] is the state machine of
-// one object: what may follow what. Package trace follows the objects of a
+// [Code] lists the invariants, OA101 to OA109, and [Protocol.Next] is the state
+// machine of one object: what may follow what. Package trace follows the objects of a
 // PyTorch, live or by the text log of an instrumented one.
 //
 // A Go library follows its handles with a [Registry]: it says when one is made,
@@ -74,5 +83,6 @@
 // torch/csrc/Storage.cpp (THPStorage_Wrap, THPStorage_tryPreserve,
 // THPStorage_isPreservable), c10/core/impl/PyObjectSlot.h,
 // c10/core/impl/HermeticPyObjectTLS.h, and for the second protocol
-// c10/util/intrusive_ptr.h (kHasPyObject, incref_pyobject).
+// c10/util/intrusive_ptr.h (kHasPyObject, incref_pyobject) and
+// torch/csrc/utils/pyobject_preservation.h.
 package preserve

@@ -434,7 +434,7 @@ var disguises = []disguise{
 		return joined(out), plain
 	}},
 	{"of three ranks", func(s *stage, rng *rand.Rand) ([]byte, func(int) int64) {
-		form := []string{"[rank%d]: ", "[default%d]:", "(worker-%d) ", "trainer%d | ", "[1,%d]<stdout>: ", "2024-01-02 10:00:00,%[2]d rank=%[1]d "}[rng.IntN(6)]
+		form := []string{"[rank%d]: ", "[default%d]:", "(worker-%d) ", "trainer%d | ", "[1,%d]<stdout>: ", "2024-01-02 10:00:00,%[2]d rank=%[1]d ", "%d: "}[rng.IntN(7)]
 		lines := [3][]string{s.lines}
 		for i := 1; i < 3; i++ {
 			other := newStage(s.patch, rng.Uint64(), 0)
@@ -472,7 +472,7 @@ var disguises = []disguise{
 		var at []int64
 		for _, line := range s.lines {
 			for range rng.IntN(3) {
-				out = append(out, "I0808 10:12:54.328000 227 driver.py:76] step 7 [loss 0.25]")
+				out = append(out, "I0808 10:12:54.328000 227 driver.py:76] step 7 [loss 0.25]", "...done")
 			}
 			out = append(out, "2023-08-08T10:12:54.328Z "+line+"\r")
 			at = append(at, int64(len(out)))

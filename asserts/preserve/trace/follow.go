@@ -134,7 +134,7 @@ func (f *follower) endLife(l Life) {
 
 // follow takes in one record.
 func (f *follower) follow(r *record) {
-	if r.cut && r.ref != 0 && f.objects[r.ref] == nil && f.dead[r.ref] == nil {
+	if r.cut && (r.ref != 0 || r.count < 0) && f.objects[r.ref] == nil && f.dead[r.ref] == nil {
 		return // the address may go on
 	}
 	if f.records++; f.records%sweepEvery == 0 {

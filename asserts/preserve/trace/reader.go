@@ -3,6 +3,7 @@ package trace
 import (
 	"bytes"
 	"cmp"
+	"regexp"
 	"slices"
 
 	"github.com/opassert/opassert/asserts/preserve"
@@ -48,7 +49,7 @@ func (r *Report) Findings() int {
 // A Reader follows a log that is written to it.
 type Reader struct {
 	worlds  map[string]*world
-	main    *world // of lines without a prefix that names a process
+	ranks   bool // lines begin with the number of their process
 	ended   func(Life)
 	torch   string // version
 	report  Report
@@ -88,7 +89,6 @@ func NewReader(torch string, ended func(Life)) *Reader {
 		r.report.Lives[l.Kind]++
 		ended(l)
 	}
-	r.main = r.world("")
 	return r
 }
 
@@ -176,6 +176,10 @@ func (r *Reader) line(s []byte, whole bool) {
 	r.report.Lines++
 	s = r.uncolored(s)
 	own, rest, numbered := ownNumber(s)
+	var rank []byte // srun -l writes "3: ", and a number of a line's own is not written twice
+	if n := len(s) - len(rest); numbered && n > 1 && string(s[n-2:n]) == ": " && (r.ranks || own == r.numbers.last && own < 1<<16) {
+		r.ranks, numbered, rank = true, false, s[:n-2]
+	}
 	begin, end := findTag(rest)
 	if begin < 0 && numbered { // the number may be part of the prose
 		begin, end = findTag(s)
@@ -195,7 +199,7 @@ func (r *Reader) line(s []byte, whole bool) {
 	if numbered {
 		number = own
 	}
-	w := r.main
+	w := r.world(string(rank))
 	if prefix := bytes.TrimSpace(rest[:begin]); len(prefix) > 0 {
 		name, after := process(prefix)
 		w = r.world(string(name))
@@ -271,10 +275,14 @@ func (r *Reader) prose(s []byte, own int64, numbered bool) {
 		r.numbers.last = own
 	}
 	s = bytes.TrimLeft(s, " \t>")
-	if bytes.HasPrefix(s, []byte("```")) || bytes.HasPrefix(s, []byte("...")) || bytes.HasPrefix(s, []byte("…")) || bytes.HasPrefix(s, []byte("[...")) {
+	if elision.Match(s) {
 		r.hole = true
 	}
 }
+
+// elision matches what stands for lines that are left out: a fence, or dots that
+// are no part of a word, as in "...done".
+var elision = regexp.MustCompile("^(```|[\\[(<]?(\\.\\.\\.|…)([^\\pL\\pN]|$))")
 
 func (r *Reader) unknown(number int64, s []byte) {
 	r.report.Unknown++

@@ -167,7 +167,7 @@ func TestForgets(t *testing.T) {
 	for i := range 150_000 {
 		fmt.Fprintf(r, "[a.cpp:1] (tensor PyObject: %#x) storage data: %#x\n[a.cpp:1] (%#x) PyObjectSlot is empty, use_count:2\n", i+1, i+1, i+1)
 	}
-	if n := len(r.main.tensors) + len(r.main.impls); n > 4*sweepAbove+2*sweepEvery {
+	if n := len(r.world("").tensors) + len(r.world("").impls); n > 4*sweepAbove+2*sweepEvery {
 		t.Errorf("%d tensors and impls kept", n)
 	}
 	runtime.KeepAlive(r)
