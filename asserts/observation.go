@@ -77,7 +77,9 @@ const (
 	Storageless                          // added by the judge where Storage is 0; engines leave it out
 	Contended                            // added by Look where another goroutine's call held the storage
 
-	lastTrait = Contended
+	Lazy // conj, neg or zero: the dispatcher may put a plain tensor in its place
+
+	lastTrait = Lazy
 )
 
 // Tensor is what a library's tensor type implements to be checked. Observe

@@ -152,6 +152,7 @@ func (p *Policy) Table() []PolicyLine {
 		{"tensor without storage", Storageless},
 		{"tensor without version counter", NoVersion},
 		{"tensor whose storage another goroutine's call holds", Contended},
+		{"conj, neg or zero tensor", Lazy},
 		{"functional wrapper", FunctionalWrapper},
 		{"direct subclass", DirectSubclass},
 		{"wrapper subclass", WrapperSubclass},

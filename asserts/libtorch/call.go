@@ -2,6 +2,7 @@ package libtorch
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/opassert/opassert/asserts"
 )
@@ -126,9 +127,30 @@ func (op *Op) see(r *reader, out *Outcome) {
 			}
 		}
 	}
+	for inserted := range int(r.word()) {
+		out.insert(r, inserted)
+	}
 	inputs := len(out.observations)
 	out.takeResults(r, op)
 	out.complete(inputs)
+}
+
+// insert reads a tensor that was added to a list: where it is now was none
+// before. So many were inserted already.
+func (out *Outcome) insert(r *reader, inserted int) {
+	var added, part asserts.Observation
+	at, half, end := int(r.word())+1+inserted, len(out.observations)/2, 0
+	for range r.observation(&added) {
+		r.observation(&part)
+	}
+	for subject := range out.argLens {
+		if end += out.argLens[subject]; end >= at {
+			out.argLens[subject]++
+			break
+		}
+	}
+	out.observations = slices.Insert(out.observations, half+end, added)
+	out.observations = slices.Insert(out.observations, end, asserts.Observation{})
 }
 
 // complete makes out.Seen of what was taken, the first so many observations

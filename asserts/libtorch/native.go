@@ -77,6 +77,7 @@ const (
 	_ = -uint(traitDirectSubclass ^ C.OA_DIRECT_SUBCLASS)
 	_ = -uint(traitWrapperSubclass ^ C.OA_WRAPPER_SUBCLASS)
 	_ = -uint(traitNoVersion ^ C.OA_NO_VERSION)
+	_ = -uint(traitLazy ^ C.OA_LAZY)
 	_ = -uint(flagConj ^ C.OA_CONJ)
 	_ = -uint(flagNeg ^ C.OA_NEG)
 	_ = -uint(flagGrad ^ C.OA_GRAD)

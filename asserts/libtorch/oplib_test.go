@@ -142,6 +142,8 @@ func opCases(t testing.TB) []opCase {
 		{"total", []libtorch.Value{list()}, []string{"OA001 tensors", "OA001 tensors"}},
 		{"pick", []libtorch.Value{x(), libtorch.List(x(), libtorch.None())}, []string{"OA001 indices"}},
 		{"pick", []libtorch.Value{x(), libtorch.List(libtorch.None())}, nil},
+		{"pad_list", []libtorch.Value{libtorch.Tensors(x().Tensor), list()}, []string{"OA001 tensors"}},
+		{"pad_list", []libtorch.Value{list(), libtorch.Tensors(x().Tensor)}, nil},
 		{"accumulate", []libtorch.Value{x(), x()}, []string{"OA009 buffer"}},
 		{"normalize_all", []libtorch.Value{list()}, []string{"OA009 tensors", "OA009 tensors"}},
 		{"add_bias", []libtorch.Value{x()}, nil},
@@ -477,5 +479,22 @@ func TestDeadly(t *testing.T) {
 	case <-time.After(200 * time.Millisecond):
 		hang.Process.Kill()
 		<-ended
+	}
+}
+
+// Of a conj, neg or zero tensor in a list it is not known who put another in its
+// place: OA001 is a skip there, and judged beside it.
+func TestLazyElements(t *testing.T) {
+	libtorchtest.Need(t)
+	op := oplibOp(t, "sum_and_size")
+	var out libtorch.Outcome
+	lazy := tensor(t, libtorch.Spec{DType: libtorch.Complex64, Sizes: []int64{2}, Form: libtorch.Conj})
+	if err := op.Call(asserts.Identity, &out, libtorch.Tensors(lazy, floats(t, 1).Tensor)); err != nil {
+		t.Fatal(err)
+	}
+	defer out.Release()
+	verdict := asserts.Judge(planned(t, op), &out.Seen, asserts.Aware())
+	if len(verdict.Violations) > 0 || verdict.Judged[asserts.InputImpl] != 1 || len(verdict.Skips) != 1 || verdict.Skips[0].Code != asserts.InputImpl {
+		t.Errorf("%v; judged %d, skips %v", verdict.Violations, verdict.Judged[asserts.InputImpl], verdict.Skips)
 	}
 }

@@ -46,6 +46,7 @@ const (
 	traitWrapperSubclass = 8
 	traitNoVersion       = 16
 	traitReportsViews    = 32
+	traitLazy            = 128
 )
 
 const (
@@ -62,6 +63,7 @@ var traits = [...]struct{ bit, trait asserts.Traits }{
 	{traitWrapperSubclass, asserts.WrapperSubclass},
 	{traitNoVersion, asserts.NoVersion},
 	{traitReportsViews, asserts.ReportsViews},
+	{traitLazy, asserts.Lazy},
 }
 
 // A scratch is the memory of one crossing, used again by later ones.

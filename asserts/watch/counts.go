@@ -54,5 +54,5 @@ func readCounts(path string, n int) ([]countsOf, error) {
 // traitOf says what the counters of traits count, in their order: the bits of
 // oa_trait.
 var traitOf = []asserts.Traits{
-	asserts.MetaTensor, asserts.FunctionalWrapper, asserts.DirectSubclass, asserts.WrapperSubclass, asserts.NoVersion, asserts.ReportsViews, asserts.Storageless,
+	asserts.MetaTensor, asserts.FunctionalWrapper, asserts.DirectSubclass, asserts.WrapperSubclass, asserts.NoVersion, asserts.ReportsViews, asserts.Storageless, asserts.Lazy,
 }

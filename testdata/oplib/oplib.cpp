@@ -418,6 +418,9 @@ TORCH_LIBRARY_FRAGMENT(oplib, m) {
   // What an argument has besides its bytes.
   m.def("set_grad(Tensor self) -> ()", cpu([](const Tensor& self) { if (at::isFloatingType(self.scalar_type())) writable(self).mutable_grad() = at::ones_like(self); }));
   m.def("mark_coalesced(Tensor self) -> ()", torch::dispatch(c10::DispatchKey::SparseCPU, [](const Tensor& self) { writable(self)._coalesced_(!self.is_coalesced()); }));
+  m.def("pad_list(Tensor[] tensors, Tensor[] others) -> ()", cpu([](c10::List<Tensor> tensors, TensorList) {
+    if (tensors.size() % 2) tensors.push_back(at::zeros({1}));
+  }));
   m.def("move_list_(Tensor(a!)[] self) -> ()", cpu([](TensorList self) { for (const Tensor& t : self) writable(t).set_(t.clone()); }));
   m.def("move_bias(Tensor self, Tensor(a!)? bias=None) -> Tensor", cpu([](const Tensor& self, const Optional& bias) {
     if (given(bias)) writable(*bias).set_(bias->clone());

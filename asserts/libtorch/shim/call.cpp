@@ -69,12 +69,24 @@ struct Lists {
   };
   std::vector<Row> rows;
 
+  // added returns the tensors behind the ends that lists had, each with the index
+  // of the last one before them.
+  std::vector<std::pair<int64_t, at::Tensor>> added() const {
+    std::vector<std::pair<int64_t, at::Tensor>> found;
+    for (const Row& row : rows) {
+      for (size_t i = row.length; i < row.list.size(); i++) {
+        IValue v = row.list.get(i);
+        if (v.isTensor()) found.emplace_back(row.first + row.length - 1, std::move(v).toTensor());
+      }
+    }
+    return found;
+  }
+
   // put_in returns the tensors that a kernel has put into the lists, by the
   // index of what they took the place of, and lets go of the lists. A list that
   // became shorter has undefined tensors at its end. Conj, neg and zero tensors
   // are left out: the dispatcher's fallbacks put plain ones there.
   std::vector<std::pair<int64_t, at::Tensor>> put_in(const Tensors& tensors) {
-    constexpr c10::DispatchKeySet resolved({c10::DispatchKey::Conjugate, c10::DispatchKey::Negative, c10::DispatchKey::ZeroTensor});
     std::vector<std::pair<int64_t, at::Tensor>> found;
     for (const Row& row : rows) {
       for (int64_t i = 0; i < row.length; i++) {
@@ -85,7 +97,7 @@ struct Lists {
         }
         const c10::TensorImpl* impl = now.defined() ? now.unsafeGetTensorImpl() : nullptr;
         const c10::TensorImpl* was = tensors.at(row.first + i);
-        if (was != nullptr && was->key_set().has_any(resolved)) continue;
+        if (was != nullptr && was->key_set().has_any(kLazy)) continue;
         if (impl != was) found.emplace_back(row.first + i, std::move(now));
       }
     }
@@ -385,7 +397,8 @@ using namespace opassert;
 // A request: operator, level, whether it goes through autograd, number of tensors, number of those that are
 // observed, the tensors, the observed ones first, and a value for each
 // argument; arguments left out at the end take their defaults. A reply: the
-// observations of the tensors before, after; for each return the number of its
+// observations of the tensors before, after; the number of tensors that were
+// added to lists, each behind the index of its list's last one; for each return the number of its
 // tensors and their observations; then the returns themselves. At OA_OFF there
 // are no observations.
 //
@@ -413,6 +426,7 @@ void oa_call(const int64_t* request, int64_t n, int64_t* words, int64_t cap) {
     run_marked(op, stack, tensors, autograd);
     if (level != OA_OFF) {
       holds.release();
+      auto added = lists.added();
       auto other = lists.put_in(tensors);
       for (int64_t i = 0; i < count; i++) {
         c10::TensorImpl* impl = tensors.at(i);
@@ -422,6 +436,12 @@ void oa_call(const int64_t* request, int64_t n, int64_t* words, int64_t cap) {
         observe(impl, level, out);
       }
       other.clear();
+      out.word(added.size());
+      for (const auto& a : added) {
+        out.word(a.first);
+        observe(a.second.defined() ? a.second.unsafeGetTensorImpl() : nullptr, level, out);
+      }
+      added.clear();
       for (const IValue& v : stack) {
         out.word(count_tensors(v));
         observe_result(v, level, out);

@@ -276,6 +276,7 @@ int64_t traits_of(const TensorImpl* impl, const c10::StorageImpl* storage) {
   if (is_meta(impl, storage)) traits |= OA_META;
   if (impl->key_set().has(DispatchKey::Functionalize)) traits |= OA_FUNCTIONAL;
   if (!impl->version_counter().enabled()) traits |= OA_NO_VERSION;
+  if (impl->key_set().has_any(kLazy)) traits |= OA_LAZY;
   if (impl->is_python_dispatch()) {
     // A wrapper's storage is made around nothing. On the meta device that shows
     // of none, and what may be a wrapper is taken for one.

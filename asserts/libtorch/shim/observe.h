@@ -24,6 +24,10 @@ namespace opassert {
 // count or throws.
 void observe(c10::TensorImpl* impl, oa_level level, Reply& out);
 
+// kLazy are the keys of tensors for which the dispatcher's fallbacks put plain
+// ones, also into a list that the caller has.
+constexpr c10::DispatchKeySet kLazy({c10::DispatchKey::Conjugate, c10::DispatchKey::Negative, c10::DispatchKey::ZeroTensor});
+
 // Holds keeps the storages and the parts of tensors from being freed, so that
 // no address is used twice while a call is observed.
 struct Holds {

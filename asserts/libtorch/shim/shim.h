@@ -67,7 +67,8 @@ enum oa_trait {
   OA_DIRECT_SUBCLASS = 4,
   OA_WRAPPER_SUBCLASS = 8,
   OA_NO_VERSION = 16,
-  OA_REPORTS_VIEWS = 32  // set by the watcher alone: it takes Python to know
+  OA_REPORTS_VIEWS = 32,  // set by the watcher alone: it takes Python to know
+  OA_LAZY = 128           // conj, neg or zero; 64 is the watcher's, for no storage
 };
 
 // The bits of what else a tensor says of itself.
