@@ -70,11 +70,24 @@ func configure() {
 // parseSettings reads OPASSERT.
 func parseSettings(text string) (*settings, error) {
 	s := &settings{level: Identity, reporter: Panic, policy: Aware(), sample: 1}
+	if strings.TrimSpace(text) == "" {
+		return s.finish(), nil
+	}
+	said := make(map[string]string) // options by what they set
 	for option := range strings.SplitSeq(text, ",") {
-		if !s.set(strings.TrimSpace(option)) {
+		option = strings.TrimSpace(option)
+		what, _, ok := strings.Cut(option, "=")
+		if !ok {
+			what = "reporter"
+		}
+		if !s.set(option) {
 			return nil, fmt.Errorf("opassert: OPASSERT=%s: unknown option %q; the options are "+
 				"panic, log, collect or off, level=identity or content, sample=0..1, policy=aware or pytorch", text, option)
 		}
+		if other, twice := said[what]; twice {
+			return nil, fmt.Errorf("opassert: OPASSERT=%s: want one of %s and %s", text, other, option)
+		}
+		said[what] = option
 	}
 	if s.off {
 		s.level = Off
@@ -105,7 +118,6 @@ func (s *settings) set(option string) bool {
 		return false
 	}
 	switch option {
-	case "":
 	case "panic":
 		s.reporter = Panic
 	case "log":

@@ -41,10 +41,17 @@ func TestOPASSERT(t *testing.T) {
 			t.Errorf("%q: %v, %T, %s, %v, %v", test.text, level, reporter, policy.Name, sample, err)
 		}
 	}
-	for _, text := range []string{"panik", "level", "level=", "level=meta", "level=off", "sample=2", "sample=-1", "sample=NaN", "sample=x", "policy=lax", "log,panik", "panic=1"} {
+	for _, text := range []string{"panik", "level", "level=", "level=meta", "level=off", "sample=2", "sample=-1", "sample=NaN", "sample=x", "policy=lax", "log,panik", "panic=1", ",", "log,", "=content"} {
 		_, _, _, _, err := asserts.ParseOPASSERT(text)
 		if err == nil || !strings.Contains(err.Error(), "OPASSERT="+text) || !strings.Contains(err.Error(), "level=identity or content") {
 			t.Errorf("%q: error %v does not list the options", text, err)
+		}
+	}
+	for text, want := range map[string]string{
+		"log,collect": "want one of log and collect", "level=content, level=identity": "want one of level=content and level=identity", "log,log": "want one of log and log",
+	} {
+		if _, _, _, _, err := asserts.ParseOPASSERT(text); err == nil || !strings.HasSuffix(err.Error(), want) {
+			t.Errorf("%q: %v, want %s", text, err, want)
 		}
 	}
 }
