@@ -2,6 +2,7 @@ package suite
 
 import (
 	"math/rand/v2"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -152,15 +153,22 @@ var byType = map[string]func(r *rand.Rand, name string, th *theme) Value{
 	},
 }
 
+// Names of whole numbers that kernels divide by or allocate by.
+var positive = regexp.MustCompile(`^(stride|dilation|kernel|pool|groups?\b|num_|height|width|channels|batch)|_(h|w|d|height|width|size|groups)$`)
+
 func intFor(r *rand.Rand, name string, th *theme) Value {
 	rank := int64(len(th.sizes))
 	switch {
+	case strings.HasPrefix(name, "pad"):
+		return integer(int64(r.IntN(2)))
+	case positive.MatchString(name):
+		return integer(pick(r, []int64{1, 1, 1, 2}))
 	case strings.HasPrefix(name, "dim") || name == "axis":
 		if th.edge || rank < 2 {
 			return integer(-1 * int64(r.IntN(2)) * min(1, rank))
 		}
 		return integer(pick(r, []int64{0, 1, -1}))
-	case name == "groups" || name == "step" || strings.HasPrefix(name, "num_") || name == "stride" || name == "dilation":
+	case name == "step":
 		return integer(1)
 	case name == "reduction":
 		return integer(int64(r.IntN(3)))

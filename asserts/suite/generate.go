@@ -117,9 +117,9 @@ func (g *generator) generate(r *rand.Rand, number int) *Case {
 	if n := len(g.recipes); n > 0 && (number < n || number%4 != 3) {
 		from = &caseRecipe{g.recipes[number%n], newSymbols(number / n)}
 	}
-	for _, arg := range g.op.Func.Args {
+	for i, arg := range g.op.Func.Args {
 		c.Names = append(c.Names, arg.Name)
-		c.Args = append(c.Args, g.argument(r, arg, &th, from, number))
+		c.Args = append(c.Args, g.argument(r, i, &th, from, number))
 	}
 	if th.same {
 		g.unify(c)
@@ -128,9 +128,10 @@ func (g *generator) generate(r *rand.Rand, number int) *Case {
 	return c
 }
 
-func (g *generator) argument(r *rand.Rand, arg schema.Argument, th *theme, from *caseRecipe, number int) Value {
+func (g *generator) argument(r *rand.Rand, i int, th *theme, from *caseRecipe, number int) Value {
+	arg := g.op.Func.Args[i]
 	if from != nil {
-		if v, ok := from.argument(arg.Name, th, number); ok {
+		if v, ok := from.argument(arg.Name, i, th, number); ok {
 			return v
 		}
 		if arg.Default != "" && !th.edge && !th.vary {

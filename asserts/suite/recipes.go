@@ -1,11 +1,14 @@
 package suite
 
 import (
+	"cmp"
 	_ "embed"
 	"errors"
 	"maps"
 	"path"
 	"slices"
+	"strconv"
+	"strings"
 	"sync"
 
 	"gopkg.in/yaml.v3"
@@ -146,8 +149,13 @@ func (b *Recipes) of(namespace string, name schema.Name) []*recipe {
 // For reports whether there are recipes for an op.
 func (b *Recipes) For(op *schema.Op) bool { return len(b.of(op.Namespace, op.Func.Name)) > 0 }
 
+// positional is the name of an argument by its position, which it also has
+// where the schema does not name it.
+func positional(i int) string { return "_" + strconv.Itoa(i) }
+
 // Check reports the names of ops that there are not, and of arguments that none
-// of a case's ops has. The error is a [scanner.ErrorList].
+// of a case's ops has; a pattern may match nothing. The error is a
+// [scanner.ErrorList].
 func (b *Recipes) Check(ops []*schema.Op) error {
 	told := make(map[*yaml.Node]bool)
 	for _, r := range *b {
@@ -159,12 +167,12 @@ func (b *Recipes) Check(ops []*schema.Op) error {
 					continue
 				}
 				matched = true
-				for _, a := range op.Func.Args {
-					args[a.Name] = true
+				for i, a := range op.Func.Args {
+					args[a.Name], args[positional(i)] = true, true
 				}
 			}
 			known = known || matched
-			if !matched && !told[pattern] {
+			if !matched && !told[pattern] && !strings.ContainsAny(pattern.Value, "*?[") {
 				told[pattern] = true
 				r.file.Report(pattern, "no op %s%s", pattern.Value, yamlfile.Suggest(pattern.Value, namesOf(ops)))
 			}
@@ -198,9 +206,9 @@ type caseRecipe struct {
 }
 
 // argument returns the recipe's value, its free tensors after the theme.
-func (r *caseRecipe) argument(name string, th *theme, number int) (Value, bool) {
-	text, ok := r.args[name]
-	if !ok {
+func (r *caseRecipe) argument(name string, i int, th *theme, number int) (Value, bool) {
+	text := cmp.Or(r.args[name], r.args[positional(i)])
+	if text == nil {
 		return Value{}, false
 	}
 	maps.Copy(r.sizes.sizes, r.symbols)

@@ -20,8 +20,9 @@ const casesHelp = `A file of cases says what ops take whose arguments can't be g
 
 ops are names or patterns, with or without namespace and overload. Each case is
 a call that the suite starts from: what it leaves open is made from the schema,
-and everything is then varied as in any other call. check -explain prints such a
-file for ops that never ran. A value is one of
+and everything is then varied as in any other call. Arguments go by their names,
+or by their positions: _0, _1. check -explain prints such a file for ops that
+never ran. A value is one of
 
   3  -1  0.5  1e-05  true  none  default    numbers, flags, None, the schema's default
   'bilinear'                                text; a quote in it is doubled
