@@ -30,7 +30,7 @@ type Program = preload.Program
 type Config struct {
 	Log   io.Writer      // takes the log's text form, as package trace reads it; may be nil
 	Lines bool           // the Python line of every event, and not only of what looks wrong
-	Fail  bool           // kill the process that breaks a rule, at once
+	Fail  bool           // end the process that breaks a rule, where it looks wrong at once at that line
 	Found func(*Finding) // called with each finding, the root before what follows from it; may be nil
 }
 
@@ -72,8 +72,11 @@ func Start(config Config) (*Watch, error) {
 		return nil, err
 	}
 	w := &Watch{Object: object, config: config, ended: make(chan struct{}), rings: map[string]bool{}}
-	if config.Lines {
-		if err := os.WriteFile(filepath.Join(object.Folder, "lines"), nil, 0o600); err != nil {
+	for name, on := range map[string]bool{"lines": config.Lines, "fail": config.Fail} {
+		if !on {
+			continue
+		}
+		if err := os.WriteFile(filepath.Join(object.Folder, name), nil, 0o600); err != nil {
 			object.Close()
 			return nil, err
 		}

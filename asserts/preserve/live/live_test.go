@@ -65,6 +65,18 @@ func extension(t *testing.T, python string) string {
 	return file
 }
 
+// A program that is to end at the first finding does not reach the next line.
+func TestFail(t *testing.T) {
+	eachPython(t, func(t *testing.T, python, version string) {
+		var out bytes.Buffer
+		program := Program{Command: []string{python, "testdata/faults.py", "double_release", "tensor"}, Stdout: &out, Stderr: &out}
+		report, err := Run(t.Context(), program, Config{Fail: true})
+		if err != nil || report.Status != 128+15 || strings.Contains(out.String(), "went on") || len(report.Findings) == 0 {
+			t.Errorf("status %d, %d findings, %v\n%s", report.Status, len(report.Findings), err, &out)
+		}
+	})
+}
+
 // A ran is what became of a program.
 type ran struct {
 	*Report

@@ -73,6 +73,7 @@ std::string folder;
 // Locks that a forked child can open: one of the ring, one of the names and types.
 std::atomic_flag writing = ATOMIC_FLAG_INIT, naming = ATOMIC_FLAG_INIT;
 thread_local uint32_t thread_id;
+bool every_line, stops;
 
 // protocols: the first has a tagged pointer with an owner's bit, in the impl or
 // in its slot; the second a plain pointer, up to 2.12 with a tag.
@@ -174,6 +175,8 @@ void put(const Event& e) {
   ring->events[head % SIZE] = e;
   ring->head.store(head + 1, std::memory_order_release);
   writing.clear(std::memory_order_release);
+  // What looks wrong is judged before the program goes on, if it may end here.
+  for (int waited = 0; stops && e.file && ring->tail.load(std::memory_order_acquire) <= head && waited < 50000; waited++) usleep(100);
 }
 
 uint32_t named(Kind kind, std::unordered_map<std::string, uint32_t>& names, const char* name) {
@@ -193,7 +196,6 @@ struct Hooked { Function dealloc, free; Object* (*alloc)(Type*, int64_t); bool s
 using Types = std::unordered_map<Type*, Hooked>;
 std::atomic<Types*> hooked;  // is replaced, and never changed
 std::unordered_map<std::string, uint32_t>*type_names, *file_names;
-bool every_line;
 
 // The line of Python that runs, by Python's own functions: the thread is
 // attached to the interpreter.
@@ -472,6 +474,7 @@ extern "C" int op_start(const char* where, void* (*find)(int), void** targets) {
   folder = where;
   real_of = find;
   every_line = access((folder + "/lines").c_str(), F_OK) == 0;
+  stops = access((folder + "/fail").c_str(), F_OK) == 0;
   if (!open_ring()) return 0;
   hooked = new Types;
   type_names = new std::unordered_map<std::string, uint32_t>;

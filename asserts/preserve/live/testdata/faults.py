@@ -152,6 +152,7 @@ def kernel():
 
 
 globals()[rule]()
+print("went on")
 sys.stdout.flush()
 sys.stderr.flush()
 os._exit(0)  # what is broken is not taken down
