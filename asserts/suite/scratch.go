@@ -1,6 +1,7 @@
 package suite
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 )
@@ -26,7 +27,7 @@ func NewScratch() (*Scratch, error) {
 	}
 	folder, err := os.MkdirTemp("", scratchPrefix)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("no folder for what kernels write; set $TMPDIR to one that can be written: %w", err)
 	}
 	s := &Scratch{Folder: folder}
 	if err := os.Mkdir(s.work(), 0o777); err != nil {

@@ -142,4 +142,4 @@ func (s *State) Err() error { return s.err }
 func (s *State) Close() error { return errors.Join(s.err, s.file.Close()) }
 
 // Remove ends the state of a run that is through.
-func (s *State) Remove() error { return errors.Join(os.Remove(s.Path), s.file.Close()) }
+func (s *State) Remove() error { return errors.Join(s.err, os.Remove(s.Path), s.file.Close()) }

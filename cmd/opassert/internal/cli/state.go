@@ -67,7 +67,7 @@ func (s *runState) close(inv *invocation, through bool) {
 	if through {
 		end = s.file.Remove
 	}
-	if err := errors.Join(s.file.Err(), end()); err != nil {
+	if err := end(); err != nil {
 		fmt.Fprintf(inv.stderr, "opassert check: warning: %v\n", err)
 	}
 }
