@@ -86,10 +86,8 @@ func (j *judge) keeps(in *input) string {
 func (j *judge) holders(impl, storage ID) (impls, storages int32) {
 	on := make(map[ID]bool)
 	for i := range j.outputs {
-		if out := &j.outputs[i]; out.Impl == impl {
+		if j.outputs[i].Impl == impl {
 			impls++
-		} else if out.Storage == storage {
-			on[out.Impl] = true
 		}
 	}
 	for i := range j.inputs {

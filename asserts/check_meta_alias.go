@@ -88,7 +88,7 @@ func (j *judge) contradicts(m *judge, at Place) string {
 // breaks returns the first check of identity that a return breaks.
 func (j *judge) breaks(at Place) Code {
 	for _, v := range Judge(j.op, j.seen, j.policy).Violations {
-		if v.Subject.Return && v.Subject.Index == at.Index && v.Subject.Element == at.Element && v.Code.Level() <= Identity {
+		if v.Subject.Return && v.Subject.Index == at.Index && v.Subject.Element == at.Element {
 			return v.Code
 		}
 	}

@@ -164,3 +164,47 @@ func TestMetaAliasNamesTheSide(t *testing.T) {
 		})
 	}
 }
+
+// A fix names the call that contradicts the schema on that very return, where
+// one of the two does.
+func TestFixOfMetaAlias(t *testing.T) {
+	one := holding("abcd")
+	wide := func(o asserts.Observation) asserts.Observation {
+		o.Content = &asserts.Snapshot{DType: "uint8", Device: "meta", Sizes: []int64{2, 2}, Strides: []int64{2, 1}, Nbytes: 4}
+		return o
+	}
+	const kernel, meta = "the kernel that is not on meta contradicts", "the meta kernel contradicts"
+	for _, tt := range []struct {
+		name, op   string
+		after      list // of the real call
+		real, meta list
+		lens       []int
+		want       []string // how each fix begins; "" for one that names neither
+	}{
+		{"the kernel", "f(Tensor self) -> Tensor", nil, list{see(1, 2, one)}, list{wide(see(3, 4))}, nil, []string{kernel}},
+		{"the meta kernel", "f(Tensor self) -> Tensor", nil, list{see(3, 4, one)}, list{wide(see(1, 2))}, nil, []string{meta}},
+		{"both", "f(Tensor self) -> Tensor", nil, list{see(1, 2, one)}, list{wide(see(3, 2, uses(1, 2)))}, nil, []string{""}},
+		{"neither", "f(Tensor self) -> Tensor", nil, list{see(3, 4, one)}, list{wide(see(3, 4))}, nil, []string{""}},
+		{"another return", "f(Tensor self) -> (Tensor, Tensor)", nil, list{see(1, 2, one), see(5, 6, one)}, list{wide(see(3, 4)), wide(see(5, 6))}, nil, []string{kernel, ""}},
+		{"another element", "f(Tensor self) -> Tensor[]", nil, list{see(1, 2, one), see(5, 6, one)}, list{wide(see(3, 4)), wide(see(5, 6))}, []int{2}, []string{kernel, ""}},
+		{"an argument", "f(Tensor self) -> Tensor", list{see(9, 2, one)}, list{see(3, 4, one)}, list{wide(see(3, 4))}, nil, []string{""}},
+	} {
+		args := list{see(1, 2, one)}
+		seen := func(after, results list) *asserts.Seen {
+			if after == nil {
+				after = args
+			}
+			return &asserts.Seen{Level: asserts.Meta, Before: args, After: after, Results: results, ResultLens: tt.lens}
+		}
+		vs := asserts.JudgeMeta(opOf(tt.op), seen(tt.after, tt.real), seen(nil, tt.meta), asserts.Aware()).Violations
+		if len(vs) != len(tt.want) {
+			t.Errorf("%s: %v, want %d", tt.name, asserts.Violations(vs), len(tt.want))
+			continue
+		}
+		for i, v := range vs {
+			if tt.want[i] == "" && strings.Contains(v.Fix, "contradicts") || !strings.HasPrefix(v.Fix, tt.want[i]) {
+				t.Errorf("%s: fix %q, want %q", tt.name, v.Fix, tt.want[i])
+			}
+		}
+	}
+}

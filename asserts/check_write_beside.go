@@ -29,17 +29,15 @@ var _ = add(check{
 
 // writesBeside leaves what belongs to an argument without (a!) to OA009.
 func (j *judge) writesBeside() {
-	seen := make(map[ID]bool)
 	for i := range j.inputs {
 		in := &j.inputs[i]
 		storage := in.before.Storage
-		if !in.codes.Has(WriteBeside) || !in.before.Defined() || in.newImpl || in.newStorage || seen[storage] {
+		if !in.codes.Has(WriteBeside) || !in.before.Defined() {
 			continue
 		}
 		if !j.seesContents(WriteBeside, in) {
 			continue
 		}
-		seen[storage] = true
 		text, known := writtenBeside(in.before.Content, in.after.Content, j.writtenOn(storage))
 		if !known {
 			j.verdict.Judged[WriteBeside]--

@@ -77,6 +77,8 @@ func TestSharedMemory(t *testing.T) {
 		{"a written argument's", "f_(Tensor(a!) self) -> Tensor", 100, list{see(5, 6, in(100))}, asserts.UndeclaredAlias},
 		{"a declared view's base's", "f(Tensor(a) self) -> Tensor(a)", 100, list{see(5, 6, in(100))}, asserts.ViewStorage},
 		{"another return's", "f(Tensor self) -> (Tensor, Tensor)", 100, list{see(5, 6, in(200)), see(7, 8, in(208))}, asserts.OutputAlias},
+		{"not known of the argument", "f(Tensor self) -> Tensor", 0, list{see(5, 6, in(8))}, 0},
+		{"not known of the return", "f(Tensor self) -> Tensor", 8, list{see(5, 6, in(0))}, 0},
 		{"anything's", "f(Tensor self) -> Tensor(*)", 100, list{see(5, 6, in(100))}, 0},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -168,5 +170,16 @@ func TestContentWithoutStorage(t *testing.T) {
 				t.Errorf("skips %v", verdict.Skips)
 			}
 		}
+	}
+}
+
+// Memory is asked only where storages differ.
+func TestMemoryOfOneStorage(t *testing.T) {
+	at := func(o asserts.Observation) asserts.Observation { o.Content.Memory = 100; return o }
+	both := list{at(part(1, 2, 0, 0, 0)), at(part(3, 2, 0, 0, 0))}
+	verdict := asserts.Judge(wholeOp("f_(Tensor(a!) self, Tensor x) -> ()"), &asserts.Seen{Level: asserts.Content, Before: both, After: both}, asserts.Aware())
+	want := []asserts.Skip{{Code: asserts.UndeclaredWrite, Reason: "storage shared with a written argument", Count: 1}}
+	if diff := cmp.Diff(want, verdict.Skips); diff != "" {
+		t.Error(diff)
 	}
 }

@@ -271,7 +271,7 @@ func (j *judge) saidOfWhole(v *Violation) bool {
 	part := v.Subject
 	return part.Inside && slices.ContainsFunc(j.verdict.Violations, func(w *Violation) bool {
 		whole := w.Subject
-		return w.Code == v.Code && !whole.Inside && whole.Return == part.Return && whole.Index == part.Index
+		return w.Code == v.Code && !whole.Inside && whole.Index == part.Index
 	})
 }
 

@@ -492,10 +492,15 @@ func TestJudgeArguments(t *testing.T) {
 			want:   []string{"OA009 argument base: sizes [4] -> [2 2]"},
 		},
 		{
+			name: "metadata where there is no storage", skips: "OA002 OA009", schema: "f(Tensor x) -> ()",
+			before: list{see(1, 0, one)}, after: list{see(1, 0, one, shaped(func(c *asserts.Snapshot) { c.Sizes = []int64{2, 2} }))},
+			want: []string{"OA009 argument x: sizes [4] -> [2 2]"},
+		},
+		{
 			name: "bits and names", schema: "f(Tensor x) -> ()",
 			before: list{see(1, 2, one)},
-			after:  list{see(1, 2, one, shaped(func(c *asserts.Snapshot) { c.Conj, c.Neg, c.RequiresGrad, c.Names = true, true, true, "N" }))},
-			want:   []string{"OA009 argument x: conj bit false -> true, neg bit false -> true, requires_grad false -> true, names [] -> [N]"},
+			after:  list{see(1, 2, one, shaped(func(c *asserts.Snapshot) { c.Conj, c.Neg, c.RequiresGrad, c.Names, c.Grad = true, true, true, "N", 7 }))},
+			want:   []string{"OA009 argument x: conj bit false -> true, neg bit false -> true, requires_grad false -> true, names [] -> [N], grad is another tensor"},
 		},
 		{
 			name: "a version raised", schema: "f(Tensor x, Tensor y) -> ()", // y is a view of x
