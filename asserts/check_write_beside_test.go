@@ -22,6 +22,11 @@ func TestWriteBeside(t *testing.T) {
 	written := func(o asserts.Observation) asserts.Observation { o.Version++; return o }
 	large := part(1, 2, 1, 0, 0, 0, 0)
 	large.Content.Bytes, large.Content.Nbytes = nil, asserts.SnapshotLimit+1
+	nested := func(bytes ...byte) asserts.Observation {
+		o := part(1, 2, 1, bytes...)
+		o.Content.Layout = "Nested"
+		return o
+	}
 	for _, tt := range []struct {
 		name, op      string
 		before, after list
@@ -37,6 +42,7 @@ func TestWriteBeside(t *testing.T) {
 			list{written(part(1, 2, 0, 0, 0, 9, 0)), part(3, 2, 2, 0, 0, 9, 0)}, asserts.UndeclaredWrite, false},
 		{"where it has moved to", "resize_(Tensor(a!) self) -> ()", list{part(1, 2, 0, 0, 0, 0, 0)}, list{written(part(1, 2, 2, 0, 0, 9, 9))}, 0, false},
 		{"in a storage that grew", "f(Tensor(a!) out) -> ()", list{part(1, 2, 0, 0, 0, 0)}, list{written(part(1, 2, 0, 0, 0, 9, 9))}, asserts.WriteBeside, false},
+		{"of a nested tensor", "f_(Tensor(a!) self) -> ()", list{nested(0, 0, 0, 0)}, list{written(nested(9, 9, 9, 9))}, 0, true},
 		{"out of sight", "f_(Tensor(a!) self) -> ()", list{large}, list{written(large)}, 0, true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -6,10 +6,11 @@ import (
 )
 
 // cover marks the bytes of its storage that a tensor covers, and reports
-// whether that is known.
+// whether that is known. The sizes of a tensor that is not strided, a nested one
+// among them, do not say.
 func (c *Snapshot) cover(bytes []bool) bool {
 	size := itemSize(c.DType)
-	if size == 0 || len(c.Strides) != len(c.Sizes) {
+	if size == 0 || c.Layout != "" && !strings.EqualFold(c.Layout, "strided") || len(c.Strides) != len(c.Sizes) {
 		return false
 	}
 	elements, all := []int64{c.Offset}, int64(1)

@@ -191,6 +191,7 @@ std::string layout_of(const TensorImpl* impl) {
   } catch (...) {
     return "";
   }
+  if (impl->key_set().has(DispatchKey::NestedTensor)) return "Nested";
   if (layout == c10::Layout::Strided) return "Strided";  // nearly always, and a stream is slow
   std::ostringstream text;
   text << layout;
