@@ -43,6 +43,7 @@ func TestWriteBeside(t *testing.T) {
 		{"where it has moved to", "resize_(Tensor(a!) self) -> ()", list{part(1, 2, 0, 0, 0, 0, 0)}, list{written(part(1, 2, 2, 0, 0, 9, 9))}, 0, false},
 		{"in a storage that grew", "f(Tensor(a!) out) -> ()", list{part(1, 2, 0, 0, 0, 0)}, list{written(part(1, 2, 0, 0, 0, 9, 9))}, asserts.WriteBeside, false},
 		{"of a nested tensor", "f_(Tensor(a!) self) -> ()", list{nested(0, 0, 0, 0)}, list{written(nested(9, 9, 9, 9))}, 0, true},
+		{"that is read too and has no storage", "f(Tensor self, Tensor(a!) x) -> ()", list{part(1, 0, 0), part(1, 0, 0)}, list{written(part(1, 0, 0)), written(part(1, 0, 0))}, 0, true},
 		{"out of sight", "f_(Tensor(a!) self) -> ()", list{large}, list{written(large)}, 0, true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

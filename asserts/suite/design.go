@@ -446,27 +446,29 @@ func (b *designer) texts(i int, arg schema.Argument) []Value {
 	return texts(TextValue, all)
 }
 
-// sharing makes two tensors one, or views of one storage.
-func (b *designer) sharing() {
-	own(b.base.tensors(), b.base.tensors())
-	n := len(b.base.tensors())
-	outs := make(map[int]bool)
-	at := 0
-	for i, arg := range b.op.Func.Args {
-		for range b.base.Args[i].appendTensors(nil) {
-			outs[at] = outName(arg)
-			at++
+// outsOf reports of each tensor of a call whether results go into it.
+func outsOf(op *schema.Op, c *Case) []bool {
+	var outs []bool
+	for i, arg := range op.Func.Args {
+		for range c.Args[i].appendTensors(nil) {
+			outs = append(outs, outName(arg))
 		}
 	}
-	for j := range min(n, 6) {
+	return outs
+}
+
+// sharing makes two tensors one, or views of one storage.
+func (b *designer) sharing() {
+	outs := outsOf(b.op, b.base)
+	for j := range min(len(outs), 6) {
 		for i := range j {
 			if outs[i] || outs[j] {
 				continue
 			}
 			share := func(set func(t *TensorSpec)) func(*Case) bool {
 				return func(c *Case) bool {
-					ts := c.tensors()
-					if j >= len(ts) {
+					outs, ts := outsOf(b.op, c), c.tensors()
+					if j >= len(ts) || outs[i] || outs[j] {
 						return false
 					}
 					set(own(ts, ts)[j])

@@ -161,18 +161,11 @@ func (g *generator) mark(c *Case) {
 // unify makes tensors that could be one tensor the same one; what an op gives
 // its results in is none of the others.
 func (g *generator) unify(c *Case) {
-	outs := make(map[*TensorSpec]bool)
-	for i, arg := range g.op.Func.Args {
-		if outName(arg) {
-			for _, t := range c.Args[i].appendTensors(nil) {
-				outs[t] = true
-			}
-		}
-	}
+	outs := outsOf(g.op, c)
 	all := c.tensors()
 	for i, t := range all {
 		for j, earlier := range all[:i] {
-			if !outs[t] && earlier.Same == 0 && t.DType == earlier.DType && t.Form == earlier.Form && slices.Equal(t.Sizes, earlier.Sizes) {
+			if !outs[i] && earlier.Same == 0 && t.DType == earlier.DType && t.Form == earlier.Form && slices.Equal(t.Sizes, earlier.Sizes) {
 				t.Same = j + 1
 				break
 			}
