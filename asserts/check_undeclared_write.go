@@ -54,7 +54,9 @@ func (j *judge) undeclaredWrites() {
 		if len(written) > 0 {
 			j.skipped[Skip{Code: UndeclaredWrite, Reason: "storage shared with a written argument"}]++
 		}
-		isWritten := func(w input) bool { return w.Write && (w.before.Impl == in.before.Impl || w.after.Impl == in.before.Impl) }
+		isWritten := func(w input) bool {
+			return w.Write && (w.before.Impl == in.before.Impl || w.after.Impl == in.before.Impl)
+		}
 		if slices.ContainsFunc(j.inputs, isWritten) || in.before.Impl != in.after.Impl || !j.seesContents(UndeclaredWrite, in) {
 			continue
 		}
