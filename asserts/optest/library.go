@@ -60,6 +60,9 @@ func open[T any](kernels []asserts.Kernel, newTensor func(Spec) (T, error), opti
 		lib.Ops = append(lib.Ops, op)
 		lib.Kernels[op.Name()] = l.bound(k.Func)
 		lib.Sites[op.Name()] = k.Site()
+		if why := l.homeless(k); why != "" {
+			lib.Left[op.Name()] = why
+		}
 		if reason, ok := left[k.Op.Name]; ok {
 			lib.Left[op.Name()] = "optest.Skip leaves it out: " + reason
 			delete(left, k.Op.Name)
@@ -93,7 +96,8 @@ func parse(op *asserts.Op) (*schema.Op, error) {
 func (l *library) bound(kernel any) any {
 	fn := reflect.ValueOf(kernel)
 	t := fn.Type()
-	if l.receiver == nil || t.NumIn() == 0 || !reflect.TypeOf(l.receiver).AssignableTo(t.In(0)) {
+	receiver, ok := l.receiver(t)
+	if !ok {
 		return kernel
 	}
 	var in, out []reflect.Type
@@ -103,7 +107,6 @@ func (l *library) bound(kernel any) any {
 	for i := range t.NumOut() {
 		out = append(out, t.Out(i))
 	}
-	receiver := reflect.ValueOf(l.receiver)
 	call := fn.Call
 	if t.IsVariadic() {
 		call = fn.CallSlice
@@ -111,6 +114,32 @@ func (l *library) bound(kernel any) any {
 	return reflect.MakeFunc(reflect.FuncOf(in, out, t.IsVariadic()), func(args []reflect.Value) []reflect.Value {
 		return call(append([]reflect.Value{receiver}, args...))
 	}).Interface()
+}
+
+// receiver returns what a method is called on, if an option names it.
+func (l *library) receiver(method reflect.Type) (reflect.Value, bool) {
+	for _, r := range l.receivers {
+		v := reflect.ValueOf(r)
+		if v.Kind() == reflect.Pointer && !v.IsNil() && method.NumIn() > 0 && v.Type().Elem() == method.In(0) {
+			v = v.Elem()
+		}
+		if method.NumIn() > 0 && v.Type().AssignableTo(method.In(0)) {
+			return v, true
+		}
+	}
+	return reflect.Value{}, false
+}
+
+// homeless says why a kernel can't be called that is a method of no receiver that
+// an option names, or "".
+func (l *library) homeless(k asserts.Kernel) string {
+	t := reflect.TypeOf(k.Func)
+	if name := k.Site().Func; t.Kind() == reflect.Func && strings.Count(name[strings.LastIndexByte(name, '/')+1:], ".") > 1 {
+		if _, ok := l.receiver(t); !ok {
+			return fmt.Sprintf("its kernel is a method of %v: say with optest.Receiver what it is called on", t.In(0))
+		}
+	}
+	return ""
 }
 
 // config is what a run of the suite needs to know of the ops.

@@ -12,18 +12,19 @@ import (
 type Option func(*settings)
 
 type settings struct {
-	receiver any
-	observe  func(v any, o *asserts.Observation, level asserts.Level)
-	value    func(v any, to reflect.Type) (any, bool)
-	release  func(asserts.Tensor)
-	seed     func(int64)
-	skipped  map[string]string
-	cases    int
-	job      Job
+	receivers []any
+	observe   func(v any, o *asserts.Observation, level asserts.Level)
+	value     func(v any, to reflect.Type) (any, bool)
+	release   func(asserts.Tensor)
+	seed      func(int64)
+	skipped   map[string]string
+	cases     int
+	job       Job
 }
 
-// Receiver is the value that kernels which are methods are called on.
-func Receiver(v any) Option { return func(s *settings) { s.receiver = v } }
+// Receiver is the value that kernels are called on which are methods of its type,
+// or of the type that it points to. There is one for each type that has some.
+func Receiver(v any) Option { return func(s *settings) { s.receivers = append(s.receivers, v) } }
 
 // Observe looks at tensors of a type that has no method for it, as the function
 // with the mark //opassert:observe does in the generated package.
