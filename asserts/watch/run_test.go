@@ -457,9 +457,11 @@ func TestNothingWatchedIsNotClean(t *testing.T) {
 func TestHealthyPrograms(t *testing.T) {
 	long(t)
 	eachPython(t, func(t *testing.T, p python) {
-		o := run(t, nil, p.path, "testdata/healthy.py")
-		if len(o.found) > 0 || o.status != 0 || !strings.HasSuffix(o.stdout, "failed 0\n") {
-			t.Errorf("exit status %d\n%s\n%s", o.status, o.stdout, o.stderr)
+		for _, level := range []string{"identity", "content"} {
+			o := run(t, []string{"-level", level}, p.path, "testdata/healthy.py")
+			if len(o.found) > 0 || o.status != 0 || !strings.HasSuffix(o.stdout, "failed 0\n") {
+				t.Errorf("level %s: exit status %d\n%s\n%s", level, o.status, o.stdout, o.stderr)
+			}
 		}
 	})
 }

@@ -153,13 +153,14 @@ c10::IntArrayRef sizes_of(const TensorImpl* impl) {
   }
 }
 
-bool strides_of(const TensorImpl* impl, c10::IntArrayRef& strides) {
+bool strides_of(const TensorImpl* impl, c10::IntArrayRef& strides, int64_t& offset) {
   try {
     if (impl->layout() != c10::Layout::Strided) return false;
     strides = impl->strides();
+    offset = impl->storage_offset();
     return true;
   } catch (...) {
-    return false;  // nested, or a subclass that keeps them to itself
+    return false;  // nested, symbolic, or a subclass that keeps them to itself
   }
 }
 
@@ -240,11 +241,12 @@ void contents(const TensorImpl* impl, const c10::StorageImpl* storage, oa_level 
   size_t nbytes = storage ? size_of(storage) : 0;
   c10::Device device = device_of(impl);
   c10::IntArrayRef sizes = sizes_of(impl), strides;
-  bool strided = strides_of(impl, strides);
+  int64_t offset = 0;
+  bool strided = strides_of(impl, strides, offset);
   out.word(dtype_of(impl));
   out.word(static_cast<int64_t>(device.type()));
   out.word(device.index());
-  out.word(strided ? impl->storage_offset() : 0);
+  out.word(strided ? offset : 0);
   out.word(nbytes);
   out.word(data ? digest(data, nbytes) : 0);
   out.word(sizes.size());

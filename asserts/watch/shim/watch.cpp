@@ -10,6 +10,7 @@
 #include <c10/core/impl/LocalDispatchKeySet.h>
 
 #include <atomic>
+#include <optional>
 #include <thread>
 #include <unordered_map>
 
@@ -95,6 +96,21 @@ void trouble(const std::string& what) {
   if (!channel.ask('E', text.data(), text.size(), ignored)) {
     fprintf(stderr, "opassert: %s; process %d is not watched\n", what.c_str(), int(getpid()));
   }
+}
+
+// tried reports whether f threw nothing; what it threw is trouble, and nothing
+// that the program is to notice.
+template <class F>
+bool tried(const char* what, F&& f) {
+  try {
+    f();
+    return true;
+  } catch (const c10::Error& e) {
+    trouble(std::string(what) + ": " + e.what_without_backtrace());
+  } catch (const std::exception& e) {
+    trouble(std::string(what) + ": " + e.what());
+  }
+  return false;
 }
 
 // Operators finds what opassert says of an operator, asking when it is new.
@@ -336,19 +352,7 @@ class Look {
     holds_.release();
     returned_ = true;
     if (!case_.empty()) record();
-    for (const Input& in : inputs_) see(in.impl.defined() ? in.impl.get() : nullptr, in.level);
-    const size_t base = stack_.size() - op_.returns;
-    const bool alone = op_.expected.returns.size() == 1 && !op_.expected.returns[0].list;
-    for (const Subject& s : op_.expected.returns) {
-      const c10::IValue& v = stack_[base + s.index];
-      seen_.word(count(v, s.list != 0));
-      each(v, s.list != 0, [&](TensorImpl* impl) {
-        const size_t at = seen_.size();
-        see(impl, OA_IDENTITY);
-        if (place_ == ABOVE_AUTOGRAD && impl != nullptr) seen_[at + 2] = -1;  // autograd may hold both
-        else uncount(impl, alone, seen_[at + 2]);
-      });
-    }
+    if (!tried("a call could not be observed", [&] { see_returned(); })) return;
     Call call(op_.expected, seen_.contiguous());
     const bool once = count_once();
     if (place_ == ABOVE_AUTOGRAD && top->reported) return;
@@ -367,6 +371,22 @@ class Look {
   }
 
  private:
+  void see_returned() {
+    for (const Input& in : inputs_) see(in.impl.defined() ? in.impl.get() : nullptr, in.level);
+    const size_t base = stack_.size() - op_.returns;
+    const bool alone = op_.expected.returns.size() == 1 && !op_.expected.returns[0].list;
+    for (const Subject& s : op_.expected.returns) {
+      const c10::IValue& v = stack_[base + s.index];
+      seen_.word(count(v, s.list != 0));
+      each(v, s.list != 0, [&](TensorImpl* impl) {
+        const size_t at = seen_.size();
+        see(impl, OA_IDENTITY);
+        if (place_ == ABOVE_AUTOGRAD && impl != nullptr) seen_[at + 2] = -1;  // autograd may hold both
+        else uncount(impl, alone, seen_[at + 2]);
+      });
+    }
+  }
+
   // mine returns the same call above autograd.
   Top* mine() const {
     Top* t = top;
@@ -448,14 +468,15 @@ struct Inside {
 // call lets f run the kernel and looks at the call before and after.
 template <class F>
 void look_at(const Watched& op, Stack& stack, Place place, F&& f) {
-  Look look(op, stack, place);
+  std::optional<Look> look;
+  if (!tried("a call could not be observed", [&] { look.emplace(op, stack, place); })) return f();
   try {
     f();
   } catch (...) {
-    look.failed();
+    look->failed();
     throw;
   }
-  look.returned();
+  look->returned();
 }
 
 void above(const OperatorHandle& handle, DispatchKeySet keys, Stack* stack);
@@ -619,19 +640,6 @@ void forked() {
   operators().forked();
   registrations().forked();
   sample.forked();
-}
-
-template <class F>
-bool tried(const char* what, F&& f) {
-  try {
-    f();
-    return true;
-  } catch (const c10::Error& e) {
-    trouble(std::string(what) + ": " + e.what_without_backtrace());
-  } catch (const std::exception& e) {
-    trouble(std::string(what) + ": " + e.what());
-  }
-  return false;
 }
 
 void include() {

@@ -353,6 +353,10 @@ def compiled():
         g = torch.compile(f, backend=backend)
         for _ in range(2):
             g(torch.randn(2, 4, requires_grad=True)).sum().backward()
+    torch._dynamo.reset()
+    g = torch.compile(lambda x, n: (x.view(-1)[n:] * 2).sum(), backend="aot_eager", dynamic=True)
+    for n in (3, 4):
+        g(torch.randn(n, 4, requires_grad=True), n).backward()
 
 
 @part
