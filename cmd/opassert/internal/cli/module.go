@@ -76,10 +76,13 @@ func prepareModule(f *checkFlags, inv *invocation) ([]*program, error) {
 	var paths []string
 	for _, s := range m.suites {
 		if s.Maker == nil {
-			fmt.Fprintf(inv.stderr, "%v: the kernels of %s are not checked, as nothing makes their tensors: %s\n", s.Pos, s.Path, howToMake)
+			fmt.Fprintf(inv.stderr, "%v: the kernels of %s are not checked, as nothing makes their tensors\n", s.Pos, s.Path)
 			continue
 		}
 		checked, paths = append(checked, s), append(paths, s.Path)
+	}
+	if len(checked) < len(m.suites) {
+		fmt.Fprintln(inv.stderr, howToMake)
 	}
 	if len(checked) == 0 {
 		return nil, errors.New("nothing was checked: no generated package of this module has a function that makes its tensors; -engine libtorch checks libtorch")
@@ -99,12 +102,12 @@ func prepareModule(f *checkFlags, inv *invocation) ([]*program, error) {
 	return programs, nil
 }
 
-const howToMake = `mark a function that does, in a file that is no test
+const howToMake = `Mark a function that makes tensors, in a file that is no test:
 
 	//opassert:make
 	func FromSpec(s optest.Spec) (*Tensor, error)
 
-see go doc github.com/opassert/opassert/asserts/optest`
+See go doc github.com/opassert/opassert/asserts/optest.`
 
 // program is what was built for a package, as a worker.
 func (f *checkFlags) program(s gen.Suite, path string) *program {
