@@ -169,6 +169,7 @@ var rules = []rule{
 		"long", "int", "bool", "float", "double", "half", "byte", "complex", "integ"),
 	on(`\b(uint(?:8|16|32|64)|int(?:8|16|32|64)|float(?:16|32|64)|bfloat16|qu?int(?:8|32))\b`, (*mending).dtypeWord, "int", "float"),
 	on(`(\d+)(?:-?d| ?-?dim\w*|[- ]dimensional)\b(?:[\w ,]*?\bor (\d+)(?:-?d| ?-?dim\w*|[- ]dimensional))?`, (*mending).rank, "d"),
+	on(`dimension specified as (-?\d+) but tensor has no dimensions`, (*mending).dimensioned, "has no dimensions"),
 	on(`dimension:? (\d)`, (*mending).rank, "dimension"),
 	on(`\b(?:vector|scalar|0-dim|single element|one element)`, (*mending).vector, "vector", "scalar", "0-dim", "element"),
 	on(`square matri`, (*mending).square, "square matri"),
@@ -286,7 +287,7 @@ func (m *mending) plainForms([]string) bool {
 func (m *mending) listLength(groups []string) bool {
 	i := slices.Index(m.c.Names, groups[1])
 	n, err := strconv.Atoi(groups[2])
-	if i < 0 || err != nil || n > 8 {
+	if i < 0 || err != nil || n > 8 || unwrap(m.op.Func.Args[i].Type).Kind != schema.List {
 		return false
 	}
 	v := &m.c.Args[i]

@@ -42,6 +42,10 @@ func TestRules(t *testing.T) {
 			"boxes and scores should have same number of elements in dimension 0, got 3 and 2", "aten::f(boxes=float32[3, 4], scores=float32[3])"},
 		{"shape", "f(Tensor input, Tensor rois) -> Tensor", []string{"float32[3, 4]", "float32[2]"},
 			"rois must have shape as Tensor[K, 5]", "aten::f(input=float32[3, 4], rois=float32[8, 5])"},
+		{"no dimensions", "f(Tensor a, Tensor b) -> Tensor", []string{"float32[]", "float32[3]"},
+			"Dimension specified as 1 but tensor has no dimensions", "aten::f(a=float32[3, 3], b=float32[3])"},
+		{"length of a tensor", "f(Tensor targets) -> Tensor", []string{"float32[3]"},
+			"targets must be 2", "aten::f(targets=float32[0])"},
 		{"plain tensors", "f(Tensor self) -> Tensor", []string{"float32[3] zero"},
 			"ZeroTensors are immutable.", "aten::f(self=float32[3])"},
 	}

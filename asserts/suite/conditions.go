@@ -227,3 +227,16 @@ func (m *mending) shape(groups []string) bool {
 	}
 	return changed
 }
+
+// dimensioned gives dimensions to tensors that have none.
+func (m *mending) dimensioned(groups []string) bool {
+	n, err := strconv.Atoi(groups[1])
+	changed := false
+	for _, t := range own(m.c.tensors(), m.c.tensors()) {
+		if n = max(n, -n-1); err == nil && len(t.Sizes) == 0 && n+1 < len(byRank) {
+			t.Sizes, changed = sized(n+1, t.Sizes), true
+			t.legal()
+		}
+	}
+	return changed
+}
