@@ -239,3 +239,15 @@ func TestInterruptedRunGivesWhatIsDone(t *testing.T) {
 		t.Errorf("results %v, error %v", results, err)
 	}
 }
+
+// A crash in Python's own library says nothing of the op: a worker runs no
+// interpreter.
+func TestCrashInPython(t *testing.T) {
+	for frame, want := range map[string]bool{
+		"PyGILState_Ensure (libpython3.11.so.1.0)": true, "mylib::python(libpython3::x)": false, "kernel (libops.so)": false,
+	} {
+		if got := (&Crash{Frames: []string{frame, "PyErr_Fetch (libpython3.11.so.1.0)"}}).inPython(); got != want {
+			t.Errorf("%s: %v, want %v", frame, got, want)
+		}
+	}
+}
