@@ -122,17 +122,19 @@ func (l *lane) crashed(ctx context.Context, o Operator, res *OpResult, crash *Cr
 	if l.run.Waived != nil {
 		crash.Waived = l.run.Waived(o.Schema, crash.Cause)
 	}
-	if crash.inPython() {
+	if l.own(crash).inPython() {
 		crash.Waived = "it calls into Python, and a worker runs none"
 	}
 	res.Cases++
-	res.Crashes = append(res.Crashes, *l.own(crash))
+	res.Crashes = append(res.Crashes, *crash)
 	return nil
 }
 
 // inPython reports whether a crash is in Python's own library. That is there for
 // libraries that are linked to it, and no interpreter runs.
-func (c *Crash) inPython() bool { return len(c.Frames) > 0 && strings.Contains(c.Frames[0], " (libpython3") }
+func (c *Crash) inPython() bool {
+	return len(c.Frames) > 0 && strings.Contains(c.Frames[0], " (libpython3")
+}
 
 // own leaves of a crash's stack the op's own functions.
 func (l *lane) own(crash *Crash) *Crash {
