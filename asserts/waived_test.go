@@ -37,3 +37,30 @@ func TestWaivedCheckUncoversNoOther(t *testing.T) {
 		}
 	}
 }
+
+// A call that breaks what is waived alone takes the shortcut, and waived checks
+// are not counted.
+func TestWaivedIsClean(t *testing.T) {
+	held := see(3, 4, uses(2, 2))
+	for _, code := range []asserts.Code{asserts.FreshImpl, asserts.FreshStorage} {
+		op := opOf("f(Tensor self) -> Tensor")
+		op.Waived = []asserts.Code{asserts.FreshImpl, asserts.FreshStorage}
+		seen := &asserts.Seen{Level: asserts.Identity, Before: list{see(1, 2)}, After: list{see(1, 2)}, Results: list{held}}
+		if !asserts.Clean(op, seen, asserts.Aware()) {
+			t.Error("what is waived makes a call go to the judge")
+		}
+		only := opOf("f(Tensor self) -> Tensor")
+		only.Waived = []asserts.Code{code}
+		if asserts.Clean(only, seen, asserts.Aware()) {
+			t.Errorf("with %v waived, the other check is not looked at", code)
+		}
+	}
+	collect(t)
+	asserts.ForgetSummary()
+	op := newAdd()
+	op.Waived = []asserts.Code{asserts.FreshImpl}
+	binary(op, healthy, newTensor(4), newTensor(4))
+	if checks := asserts.Summarize().Checks; checks[asserts.FreshImpl] != 0 || checks[asserts.FreshStorage] != 1 {
+		t.Errorf("counted %v", checks)
+	}
+}

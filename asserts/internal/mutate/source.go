@@ -99,7 +99,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
-	"sync"
+	"sync/atomic"
 )
 
 var mutantID, mutantWay = func() (int, string) {
@@ -111,7 +111,8 @@ var mutantID, mutantWay = func() (int, string) {
 	return n, way
 }()
 
-var mutantLog, mutantLogged = os.Getenv(%q), sync.Map{}
+// mutantLogged holds what is logged: nothing is allocated for it again.
+var mutantLog, mutantLogged = os.Getenv(%q), make([]atomic.Bool, 1<<16)
 
 func mutant(id int, v bool) bool {
 	if mutantLog != "" {
@@ -130,10 +131,14 @@ func mutant(id int, v bool) bool {
 }
 
 func mutantRecord(id int, v bool) {
-	line := fmt.Sprintln(id, v)
-	if _, old := mutantLogged.LoadOrStore(line, true); old {
+	i := 2 * id
+	if v {
+		i++
+	}
+	if mutantLogged[i].Swap(true) {
 		return
 	}
+	line := fmt.Sprintln(id, v)
 	if f, err := os.OpenFile(mutantLog, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o666); err == nil {
 		f.WriteString(line)
 		f.Close()

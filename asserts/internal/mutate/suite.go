@@ -68,8 +68,8 @@ func (s *suite) warm() error {
 		cmd := s.command(context.Background(), *p)
 		cmd.Env = append(cmd.Env, recorder+"="+log)
 		start := time.Now()
-		if err := cmd.Run(); err != nil {
-			return fmt.Errorf("the tests of %s fail without a mutant, when only %q run, without %q", p.pkg, p.run, p.skip)
+		if out, err := cmd.CombinedOutput(); err != nil {
+			return fmt.Errorf("the tests of %s fail without a mutant, when only %q run, without %q:\n%s", p.pkg, p.run, p.skip, out)
 		}
 		p.limit = 10*time.Second + 10*time.Since(start)
 		text, err := os.ReadFile(log)
