@@ -419,7 +419,7 @@ var disguises = []disguise{
 			}
 			out = append(out, line)
 		}
-		return joined(append([]string{"# Notes", "```"}, out...)), plain
+		return joined(append(append([]string{"# Notes", "```"}, out...), "```")), plain
 	}},
 	{"coloured", func(s *stage, rng *rand.Rand) ([]byte, func(int) int64) {
 		out := slices.Clone(s.lines)

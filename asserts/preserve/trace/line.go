@@ -317,6 +317,11 @@ func readMessage(s *[]byte, r *record) message {
 			return preserving
 		}
 	case 'd':
+		const goes = "deallocating storage PyObject"
+		if r.subject == ofObject && len(b) < len(goes) && goes[:len(b)] == string(b) { // cut off
+			*s = nil
+			return deallocating
+		}
 		switch {
 		case eat(s, "deallocating "):
 			if _, ok := eatWord(s); ok && eat(s, " PyObject") {
@@ -429,16 +434,6 @@ func parseCut(s []byte, r *record) bool {
 		case slotHas, slotDiffers, useCount, implData, slotPoints, handed:
 			r.cut = true
 		}
-		return true
-	}
-	s = bytes.TrimSpace(s)
-	end := bytes.IndexByte(s, ')')
-	if r.subject != ofObject || end < 0 {
-		return false
-	}
-	s = bytes.TrimLeft(s[end+1:], " ")
-	if len(s) > 0 && bytes.HasPrefix([]byte("deallocating storage PyObject"), s) {
-		r.message = deallocating
 		return true
 	}
 	return false

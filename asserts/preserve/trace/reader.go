@@ -187,7 +187,7 @@ func (r *Reader) line(s []byte, whole bool) {
 	}
 	if begin < 0 {
 		r.prose(s, own, numbered)
-		if !whole && len(bytes.TrimSpace(rest)) > 0 {
+		if !whole && !r.hole && len(bytes.TrimSpace(rest)) > 0 {
 			r.cutAt = r.report.Lines
 			if numbered {
 				r.cutAt = own
