@@ -46,7 +46,10 @@ func (j *judge) undeclaredAliases() {
 
 // stranger returns the first of the inputs that the return must not share with.
 func (j *judge) stranger(out *output, inputs []*input, shared func(*output, *input) bool) *input {
-	allowed := func(in *input) bool { return slices.Contains(out.declared, in.arg) }
+	allowed := func(in *input) bool {
+		had := in.before.Impl == out.Impl || in.before.Storage == out.Storage
+		return slices.Contains(out.declared, in.arg) && (had || !out.Subject.Inside)
+	}
 	if slices.ContainsFunc(inputs, allowed) {
 		return nil // it has this by way of the schema
 	}

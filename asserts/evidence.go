@@ -138,12 +138,16 @@ func versions(in *input) string {
 	return fmt.Sprintf("version %d -> %d", in.before.Version, in.after.Version)
 }
 
-// changedBytes says how a storage's bytes differ, "" when they don't.
+// changedBytes says how a storage's bytes differ, or that they lie elsewhere, ""
+// when they don't.
 func changedBytes(b, a *Snapshot) string {
 	if b.Nbytes != a.Nbytes {
 		return fmt.Sprintf("storage of %d bytes resized to %d", b.Nbytes, a.Nbytes)
 	}
 	text, _ := overwritten(b, a)
+	if text == "" && b.Memory != 0 && a.Memory != 0 && b.Memory != a.Memory {
+		return "the bytes of the storage have moved to other memory"
+	}
 	return text
 }
 

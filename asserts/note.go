@@ -64,7 +64,7 @@ func gradable(dtype string) bool {
 // members reports whether a violation is about parts of these names.
 func members(names ...string) func(*Violation) bool {
 	is := func(p Place) bool {
-		return slices.Contains(names, p.Called[strings.LastIndexByte(p.Called, '.')+1:])
+		return slices.Contains(names, p.Part())
 	}
 	return func(v *Violation) bool { return is(v.Subject) || is(v.Against) }
 }

@@ -48,7 +48,7 @@ type Snapshot struct {
 	Conj, Neg    bool // the conj and the neg bit
 	RequiresGrad bool
 	Names        string // of the dimensions: "N, C"; "" where they have none
-	Layout       string // "strided", "sparse_coo coalesced"
+	Layout       string // "strided", "sparse_coo coalesced", "strided number" of one that types are promoted for as for a number
 	Quantizer    string // "per_tensor_affine 0.5 3"; "" where there is none
 	Grad         ID     // the TensorImpl of .grad; 0 is none
 

@@ -46,7 +46,26 @@ func WithParts(op *Op) *Op {
 				Check{c.Code, c.On, parts(c.Against)})
 		}
 	}
+	for i := range op.Results {
+		extended.Checks = append(extended.Checks, foreign(op, i, parts)...)
+	}
 	return extended
+}
+
+// foreign returns the lines that hold the parts of a return marked (a!) against
+// the other arguments: of the tensor itself OA006 says all there is to say.
+func foreign(op *Op, result int, parts func(Ref) Ref) []Check {
+	r := ResultRef(result)
+	if !slices.ContainsFunc(op.Plan(), func(c Check) bool { return c.Code == ReturnedSelf && c.On == r }) {
+		return nil
+	}
+	var lines []Check
+	for i := range op.Args {
+		if a := ArgRef(i); !mayShare(&op.Results[result], &op.Args[i]) {
+			lines = append(lines, Check{UndeclaredAlias, parts(r), a}, Check{UndeclaredAlias, parts(r), parts(a)})
+		}
+	}
+	return lines
 }
 
 func withParts(subjects []Subject) []Subject {

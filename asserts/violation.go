@@ -78,6 +78,9 @@ func (p Place) element() string {
 	return ""
 }
 
+// Part returns what a tensor inside another is to it: "values" of "1.values".
+func (p Place) Part() string { return p.Called[strings.LastIndexByte(p.Called, '.')+1:] }
+
 func (s Site) String() string {
 	if s.File == "" {
 		return ""

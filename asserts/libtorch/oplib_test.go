@@ -117,6 +117,7 @@ func opCases(t testing.TB) []opCase {
 	sliced := func() libtorch.Value {
 		return tensor(t, libtorch.Spec{DType: libtorch.Float32, Sizes: []int64{3}, Strides: []int64{2}, Offset: 1, Low: 1, High: 2}).Value()
 	}
+	sparseOther := tensor(t, libtorch.Spec{DType: libtorch.Float32, Sizes: []int64{2, 3}, Form: libtorch.COO, Low: 1, High: 2, Seed: 4}).Value()
 	x := func() libtorch.Value { return floats(t, 3) }
 	list := func() libtorch.Value { return libtorch.Tensors(x().Tensor, x().Tensor) }
 	return []opCase{
@@ -171,6 +172,7 @@ func opCases(t testing.TB) []opCase {
 		{"own_memory", []libtorch.Value{x()}, nil},
 		{"copy_list", []libtorch.Value{list()}, nil},
 		{"zero_list_", []libtorch.Value{libtorch.Tensors(sliced().Tensor)}, nil},
+		{"adopt_", []libtorch.Value{sparse, sparseOther}, []string{"OA007 result.parts.values other.parts.values"}},
 		{"sorted", []libtorch.Value{list()}, []string{"OA007 result tensors", "OA007 result tensors"}},
 		{"raw_view", []libtorch.Value{x()}, []string{"OA007 result self"}},
 		{"raw_view", []libtorch.Value{floats(t, 0)}, nil},
@@ -183,6 +185,9 @@ func opCases(t testing.TB) []opCase {
 		{"stash_bias", []libtorch.Value{x()}, nil},
 		{"stash_bias", []libtorch.Value{x(), x()}, []string{"OA016 bias"}},
 		{"set_grad", []libtorch.Value{x()}, []string{"OA009 self"}},
+		{"as_number", []libtorch.Value{tensor(t, libtorch.Spec{DType: libtorch.Float32}).Value()}, []string{"OA009 self"}},
+		{"relocate", []libtorch.Value{x()}, []string{"OA009 self"}},
+		{"relocate", []libtorch.Value{floats(t, 0)}, nil},
 		{"mark_coalesced", []libtorch.Value{sparse}, []string{"OA009 self"}},
 		{"move_list_", []libtorch.Value{list()}, []string{"OA002 self", "OA002 self"}},
 		{"move_bias", []libtorch.Value{x(), x()}, []string{"OA002 bias"}},

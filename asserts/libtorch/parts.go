@@ -85,6 +85,8 @@ func (out *Outcome) partsOf(side side, subject, tensors int) (parts []asserts.Ob
 func HarmlessParts(op *asserts.Op, v *asserts.Violation) string {
 	on, against := v.Subject, v.Against
 	switch {
+	case on.Return && on.Part() == "value" && v.Code == asserts.UndeclaredAlias && writes(op, on):
+		return "the value of a functional wrapper, which the functional op returned"
 	case !on.Inside || !against.Inside:
 		return ""
 	case shape(on.Called) && shape(against.Called):
@@ -95,6 +97,11 @@ func HarmlessParts(op *asserts.Op, v *asserts.Violation) string {
 		return "a part of a view, and the same part of its base"
 	}
 	return ""
+}
+
+// writes reports whether a place is of a return that is marked (a!).
+func writes(op *asserts.Op, at asserts.Place) bool {
+	return slices.ContainsFunc(op.Results, func(s asserts.Subject) bool { return s.Index == at.Index && s.Write })
 }
 
 // owner returns which tensor of its subject a part is of, "" for that of a

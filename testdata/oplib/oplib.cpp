@@ -4,6 +4,7 @@
 // opassert says of it.
 #include <ATen/ATen.h>
 #include <ATen/core/dispatch/Dispatcher.h>
+#include <ATen/SparseTensorUtils.h>
 #include <torch/library.h>
 
 #include <chrono>
@@ -417,7 +418,20 @@ TORCH_LIBRARY_FRAGMENT(oplib, m) {
 
   // What an argument has besides its bytes.
   m.def("set_grad(Tensor self) -> ()", cpu([](const Tensor& self) { if (at::isFloatingType(self.scalar_type())) writable(self).mutable_grad() = at::ones_like(self); }));
+  m.def("as_number(Tensor self) -> ()", cpu([](const Tensor& self) { if (self.dim() == 0) self.unsafeGetTensorImpl()->set_wrapped_number(true); }));
+  m.def("relocate(Tensor self) -> ()", cpu([](const Tensor& self) {
+    c10::StorageImpl* storage = self.storage().unsafeGetStorageImpl();
+    if (storage->nbytes() == 0) return;
+    auto bytes = c10::GetAllocator(c10::kCPU)->allocate(storage->nbytes());
+    std::memcpy(bytes.get(), self.storage().data_ptr().get(), storage->nbytes());
+    storage->set_data_ptr(std::move(bytes));
+  }));
   m.def("mark_coalesced(Tensor self) -> ()", torch::dispatch(c10::DispatchKey::SparseCPU, [](const Tensor& self) { writable(self)._coalesced_(!self.is_coalesced()); }));
+  m.def("adopt_(Tensor(a!) self, Tensor other) -> Tensor(a!)", torch::dispatch(c10::DispatchKey::SparseCPU, [](Tensor& self, const Tensor& other) -> Tensor& {
+    TORCH_CHECK(self.sizes().equals(other.sizes()), "expected tensors of the same size");
+    at::sparse::get_sparse_impl(self)->set_indices_and_values_unsafe(other._indices().clone(), other._values());
+    return self;
+  }));
   m.def("pad_list(Tensor[] tensors, Tensor[] others) -> ()", cpu([](c10::List<Tensor> tensors, TensorList) {
     if (tensors.size() % 2) tensors.push_back(at::zeros({1}));
   }));

@@ -233,8 +233,9 @@ func (e *Engine) Seed(seed int64) error {
 // Harmless returns why what the parts of a declared view share with those of
 // its base is no fault.
 func (e *Engine) Harmless(op *asserts.Op, v *asserts.Violation) string {
-	if v.Subject.Inside && v.Against.Inside && op.Base(v.Subject, v.Against) {
-		return "a part of a view, and of its base"
+	on, against := v.Subject, v.Against
+	if on.Inside && against.Inside && op.Base(on, against) && on.Part() == against.Part() {
+		return "a part of a view, and the same part of its base"
 	}
 	return ""
 }

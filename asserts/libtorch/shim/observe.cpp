@@ -184,7 +184,8 @@ std::string names_of(const TensorImpl* impl) {
   return names;
 }
 
-// layout_of returns the layout, and whether a sparse tensor is coalesced.
+// layout_of returns the layout, whether a sparse tensor is coalesced, and whether
+// a tensor counts as a number where types are promoted.
 std::string layout_of(const TensorImpl* impl) {
   c10::Layout layout;
   try {
@@ -193,7 +194,7 @@ std::string layout_of(const TensorImpl* impl) {
     return "";
   }
   if (impl->key_set().has(DispatchKey::NestedTensor)) return "Nested";
-  if (layout == c10::Layout::Strided) return "Strided";  // nearly always, and a stream is slow
+  if (layout == c10::Layout::Strided) return impl->is_wrapped_number() ? "Strided number" : "Strided";  // nearly always, and a stream is slow
   std::ostringstream text;
   text << layout;
   if (auto* coo = dynamic_cast<const at::SparseTensorImpl*>(impl)) text << (coo->coalesced() ? " coalesced" : "");
