@@ -158,7 +158,7 @@ var rules = []rule{
 	on(`same (?:number of elements|size|length|number) (?:in|at|along) (?:dim|dimension) (\d+)`, (*mending).sameAt, "same "),
 	on(`(?:shape|size)[a-z ]*:? (?:tensor)? ?[\[(]([a-z_\d]+(?:, ?[a-z_\d]+)+),?[\])]`, (*mending).shape, "shape", "size"),
 	on(`(?:last dimension|innermost dimension|columns)[a-z ]*? (?:be|==|of size|equal to) (\d+)`, (*mending).lastSize, "last dim", "innermost", "columns"),
-	on(`zerotensors are immutable|functional tensor`, (*mending).plainForms, "zerotensors", "functional tensor"),
+	on(`zerotensors are immutable|functional tensor|functionaliz`, (*mending).plainForms, "zerotensors", "functional tensor", "functionaliz"),
 	on(`expected (\w+) equals to (\d+), but got size`, (*mending).listLength, "equals to"),
 	on(`(\w+?) ?(?:sizes?|lengths?)?(?: length)? (?:is expected to|should|must) be (\d+)`, (*mending).listLength, "should be ", "must be ", "expected to be "),
 	on(`specify exactly one of (\w+) and (\w+)`, (*mending).oneOf, "exactly one of"),
