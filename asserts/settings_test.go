@@ -90,6 +90,12 @@ func (r childRun) Run() int {
 		}
 		return 0
 	}
+	if r == "noted" {
+		op := newAdd()
+		op.Notes = []asserts.Excuse{{Code: asserts.UndeclaredAlias, Reason: "debatable"}}
+		binary(op, aliasing, newTensor(4), newTensor(4))
+		return 0
+	}
 	if strings.HasPrefix(string(r), "broken") {
 		child()
 	} else {
@@ -131,6 +137,7 @@ func TestProcess(t *testing.T) {
 		{"log", "broken", "went on\n", 1, "", 1},
 		{"collect", "broken", "went on\n", 1, "opassert: calls 4, ", 1},
 		{"collect", "healthy", "", 0, "opassert: calls 1, ", 0},
+		{"collect", "noted", "", 1, "(note)", 0},
 		{"collect", "failing", "", 0, "opassert: calls 1, ", 3},
 		{"collect", "broken and failing", "went on\n", 1, "opassert: calls 4, ", 3},
 		{"off", "broken", "went on\n", 0, "", 0},
