@@ -136,11 +136,15 @@ func (r *run) countTraits(op *watchedOp, c countsOf) {
 			continue
 		}
 		for _, row := range r.config.Policy.Rows {
-			if row.Trait&trait == 0 {
+			n := int(c.traits[i])
+			if exempt := slices.Index(traitOf, row.Unless); exempt >= 0 {
+				n -= int(c.traits[exempt])
+			}
+			if row.Trait&trait == 0 || n <= 0 {
 				continue
 			}
 			for code := range (row.Skip & codes).All() {
-				r.skips[asserts.Skip{Code: code, Reason: row.Reason}] += int(c.traits[i])
+				r.skips[asserts.Skip{Code: code, Reason: row.Reason}] += n
 			}
 		}
 	}

@@ -245,6 +245,10 @@ func TestSubclassesAndModes(t *testing.T) {
 				t.Errorf("no skip %q:\n%s", skip, o.stderr)
 			}
 		}
+		o = run(t, nil, p.path, "testdata/subclasses.py", "faithful")
+		if len(o.found) > 0 || o.status != 0 || strings.Contains(o.stderr, "OA004") {
+			t.Errorf("exit status %d, and views are not judged:\n%s", o.status, o.stderr)
+		}
 		o = run(t, nil, p.path, "testdata/subclasses.py", "broken")
 		if diff := cmp.Diff(expected(t, "testdata/subclasses.py", p.torch.Number()), lines(o.found, true)); diff != "" {
 			t.Errorf("%s\n%s", diff, o.stderr)

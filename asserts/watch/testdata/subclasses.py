@@ -5,6 +5,10 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
 try:
+    from torch.utils._python_dispatch import return_and_correct_aliasing
+except ImportError:
+    return_and_correct_aliasing = None  # before 2.1
+try:
     from torch.utils._pytree import tree_map
 except ImportError:
     tree_map = None
@@ -47,6 +51,18 @@ class Renewing(Wrapper):  # breaks: an in-place op returns another tensor
 
 class Reporting(Wrapper):  # breaks: it says that it reports views, and does not
     __opassert_reports_views__ = True
+
+
+class Faithful(Reporting):  # keeps its promise: views share storage with their bases
+    @staticmethod
+    def __new__(cls, inner):
+        return torch.Tensor._make_wrapper_subclass(
+            cls, inner.size(), strides=inner.stride(), storage_offset=inner.storage_offset(), dtype=inner.dtype, device=inner.device)
+
+    @classmethod
+    def __torch_dispatch__(cls, func, types, args=(), kwargs=None):
+        out = super().__torch_dispatch__(func, types, args, kwargs)
+        return return_and_correct_aliasing(func, args, kwargs or {}, out) if return_and_correct_aliasing else out
 
 
 class Logging(Wrapper):  # only looks broken: it keeps results
@@ -136,6 +152,13 @@ def healthy():
     under(Keeping())
 
 
+def faithful():
+    if return_and_correct_aliasing:
+        run(Faithful)
+    else:
+        torch.ones(3)
+
+
 def broken():
     torch.neg(Aliasing(torch.ones(3)))  # OA007 aten::neg
     Renewing(torch.ones(3)).add_(1)  # OA006 aten::add_.Tensor
@@ -147,4 +170,4 @@ def broken():
         torch.neg(torch.ones(3))  # OA007 aten::neg
 
 
-{"healthy": healthy, "broken": broken}[sys.argv[1]]()
+{"healthy": healthy, "faithful": faithful, "broken": broken}[sys.argv[1]]()
