@@ -148,7 +148,7 @@ func (l *lane) own(crash *Crash) *Crash {
 // that end a worker, as the next one has to start.
 const (
 	shrinkCalls   = 40
-	shrinkCrashes = 8
+	shrinkCrashes = 6
 )
 
 // shrink looks for the smallest call that crashes as the case does. A second

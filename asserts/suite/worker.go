@@ -72,17 +72,9 @@ func Serve(engine Engine, cfg Config, in io.Reader, out io.Writer) error {
 	if err := os.Chdir(os.Getenv(WorkerVariable)); err != nil {
 		return fmt.Errorf("go to the worker's folder: %w", err)
 	}
-	book, err := shipped()
-	if err != nil {
-		return err
-	}
-	if cfg.Cases != nil {
-		all := slices.Concat(*cfg.Cases, *book)
-		book = &all
-	}
 	s := &server{
 		runner: runner{engine: engine, level: cfg.Level, policy: asserts.Aware(), seed: cfg.Seed},
-		cfg:    cfg, book: book, out: out,
+		cfg:    cfg, out: out,
 	}
 	fmt.Fprintln(out, lineReady, os.Getpid())
 	lines := bufio.NewScanner(in)
@@ -111,9 +103,22 @@ const giveUp = 10
 
 type server struct {
 	runner
-	cfg  Config
-	book *Recipes
-	out  io.Writer
+	cfg Config
+	out io.Writer
+}
+
+// book returns the recipes for a request: a call that is made as it is needs
+// none, and reading them takes a good part of a worker's start.
+func (s *server) book(q request) (*Recipes, error) {
+	if q.Case != "" {
+		return new(Recipes), nil
+	}
+	book, err := shipped()
+	if err == nil && s.cfg.Cases != nil {
+		all := slices.Concat(*s.cfg.Cases, *book)
+		book = &all
+	}
+	return book, err
 }
 
 func (s *server) answer(text string) (err error) {
@@ -136,7 +141,11 @@ func (s *server) answer(text string) (err error) {
 	if err != nil {
 		return err
 	}
-	t := newTarget(s.engine, operator, s.cfg.Plan(operator.Schema), s.book)
+	book, err := s.book(q)
+	if err != nil {
+		return err
+	}
+	t := newTarget(s.engine, operator, s.cfg.Plan(operator.Schema), book)
 	if q.Learned != "" {
 		l, err := decode[learned](q.Learned)
 		if err != nil {

@@ -52,3 +52,28 @@ func TestObjectsAreNumberedInOrder(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+// An op cannot run where it calls one without a kernel for what it takes; a
+// kernel for another sort of tensor, or an error of its own, says nothing.
+func TestBeyond(t *testing.T) {
+	libtorchtest.Need(t)
+	l := new(Libtorch)
+	for _, tt := range []struct {
+		op, calls string
+		want      bool
+	}{
+		{"aten::_masked_scale.out", "aten::_masked_scale", true}, // CUDA alone
+		{"aten::_masked_scale.out", "aten::_masked_scale.out", false},
+		{"aten::add.out", "aten::add.Tensor", false},
+		{"aten::mkldnn_linear.out", "aten::mkldnn_linear", false}, // of mkldnn tensors
+		{"aten::add.out", "aten::no_such_op", false},
+	} {
+		text := "Could not run '" + tt.calls + "' with arguments from the 'CPU' backend. This could be"
+		if got := l.Beyond(tt.op, text); (got != "") != tt.want {
+			t.Errorf("%s calls %s: %q", tt.op, tt.calls, got)
+		}
+	}
+	if got := l.Beyond("aten::add.out", "expected a vector"); got != "" {
+		t.Error(got)
+	}
+}

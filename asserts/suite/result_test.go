@@ -1,0 +1,93 @@
+package suite
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/opassert/opassert/asserts"
+)
+
+// What ends a worker because it asks for much is left out of the crashes, and
+// told in every report.
+func TestUnfinishedCasesAreTold(t *testing.T) {
+	op := &OpResult{Op: "aten::f", Cases: 5, Ran: 5, Left: "after 3 cases that take too long"}
+	slow, large := &Crash{Cause: hang, cost: wordCostly}, &Crash{Cause: outOfMemory, cost: wordVaried}
+	for _, c := range []*Crash{slow, slow, large} {
+		if !c.expected() {
+			t.Errorf("%+v counts against its op", c)
+		}
+		op.leave(c)
+	}
+	r := &Report{Ops: []*OpResult{op}}
+	var told []string
+	for _, result := range r.Results() {
+		if result.Status == asserts.Skipped {
+			told = append(told, strings.Repeat("x", result.Count)+" "+result.Reason)
+		}
+	}
+	want := []string{
+		"x a case was not finished: it asks for more memory than a case may take",
+		"xx a case was not finished: it asks for many elements or a large number, and takes longer than such a case may",
+		" the cases that follow were not run: the op was left after 3 cases that take too long",
+	}
+	slices.Sort(want)
+	if slices.Sort(told); !slices.Equal(told, want) {
+		t.Errorf("told %q, want %q", told, want)
+	}
+	var text strings.Builder
+	if err := r.WriteText(&text); err != nil || op.Cases != 8 {
+		t.Fatal(err, op.Cases)
+	}
+	for _, line := range []string{"cut     2: a case was not finished: it asks for many", "cut     1: the cases that follow"} {
+		if !strings.Contains(text.String(), line) {
+			t.Errorf("no %q in\n%s", line, text.String())
+		}
+	}
+}
+
+// An op is counted apart where as many cases as give it up ended in errors that
+// no arguments avoid, and nowhere else.
+func TestOpsThatCannotRunAreApart(t *testing.T) {
+	ended := func(beyond string, cases int) *OpResult {
+		op := &OpResult{Op: "aten::f", Below: true}
+		for n := range cases {
+			op.add(&caseResult{Case: n, Error: "no", Beyond: beyond})
+		}
+		op.bound()
+		return op
+	}
+	ran := ended("it calls g", giveUp)
+	ran.add(&caseResult{Ran: true})
+	ran.Cannot = ""
+	ran.bound()
+	for _, tt := range []struct {
+		op    *OpResult
+		apart int
+	}{
+		{ended("it calls g", giveUp), 1},
+		{ended("it calls g", giveUp-1), 0},
+		{ended("", giveUp), 0},
+		{ran, 0},
+	} {
+		sum := (&Report{Ops: []*OpResult{tt.op}}).Totals()
+		if got := sum.Cannot["it calls g"]; got != tt.apart || sum.Below != 1-tt.apart {
+			t.Errorf("%d ops apart and %d below autograd, want %d apart", got, sum.Below, tt.apart)
+		}
+	}
+}
+
+// The report says once of each class of each argument whether a call had it.
+func TestClassesAreToldByArgument(t *testing.T) {
+	op := new(OpResult)
+	op.add(&caseResult{Tried: []string{"self: const:NaN", "dim: -1"}})
+	op.add(&caseResult{Tried: []string{"self: const:NaN", "dim: 0"}, Ran: true})
+	op.add(&caseResult{Tried: []string{"self: const:NaN"}, Ran: true})
+	op.add(&caseResult{Tried: []string{"dim: 0"}})
+	if got := op.Tried["self"]; !slices.Equal(got, []string{"const:NaN"}) || !slices.Equal(op.Tried["dim"], []string{"0"}) {
+		t.Errorf("tried %v", op.Tried)
+	}
+	if op.Refused.count() != 1 || !slices.Equal(op.Refused["dim"], []string{"-1"}) {
+		t.Errorf("refused %v", op.Refused)
+	}
+}
