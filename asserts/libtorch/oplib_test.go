@@ -202,8 +202,8 @@ func opCases(t testing.TB) []opCase {
 		{"split_even", []libtorch.Value{x()}, []string{"OA011 result"}},
 		{"pad_even", []libtorch.Value{floats(t, 2)}, nil},
 		{"pad_even", []libtorch.Value{x()}, []string{"OA011 result"}},
-		{"dropout", []libtorch.Value{x(), libtorch.Bool(true)}, nil},
-		{"dropout", []libtorch.Value{x(), libtorch.Bool(false)}, []string{"OA007 result self"}},
+		{"scale_once", []libtorch.Value{x(), libtorch.Bool(true)}, nil},
+		{"scale_once", []libtorch.Value{x(), libtorch.Bool(false)}, []string{"OA007 result self"}},
 	}
 }
 
