@@ -172,6 +172,9 @@ func (l *lane) once(ctx context.Context, q request, patience time.Duration, add 
 				l.stop()
 			}
 			return crash, err
+		default:
+			l.stop()
+			return nil, fmt.Errorf("a worker answered %q: the kernel may write to file %d, which is the worker's", clipped(line), ReplyFile)
 		}
 	}
 }

@@ -81,6 +81,7 @@ func TestFaultsAreFoundAndCrashesContained(t *testing.T) {
 		"never":                    "never ran: not today",
 		"crashes_on_bool":          "SIGSEGV in case 11, alone: true (self=bool[2]) []; SIGSEGV in case 28, alone: true (self=bool[2, 3, 3]) []",
 		"exits":                    "exit status 3 in case 0, alone: true (self=float32[2]) []; exit status 3 in case 1, alone: true (self=float32[3, 3]) []; exit status 3 in case 2, alone: true (self=float32[2, 3, 4, 4]) []; never ran: ",
+		"answers_for_the_worker":   `fault: a worker answered "so be it": the kernel may write to file 3, which is the worker's; never ran: `,
 		"fails_in_opassert":        "fault: panic: our own fault; never ran: ",
 		"leaves_a_file":            "",
 		"hoards_on_bool":           "out of memory in case 11, alone: true (self=bool[2]) []; out of memory in case 19, alone: true (self=bool[2, 3]) []",
