@@ -33,8 +33,8 @@ type argClass struct {
 }
 
 const (
-	mostRows  = 72 // of pairs
-	randomly  = 8  // cases that the seed decides
+	mostRows  = 56 // of pairs
+	randomly  = 4  // cases that the seed decides
 	mostBases = 6
 
 	mostFamilies = 2 // bases that are there for their forms
