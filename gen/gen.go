@@ -55,13 +55,18 @@ type Skipped = typed.Skipped
 // A Result is what was made, and what was left out.
 type Result struct {
 	Files   []File
-	Made    int               // functions made
-	Unbound Unbound           // of Generate
-	Unread  scanner.ErrorList // of Generate, comments that look like marks of kernels and are not read
-	Order   scanner.ErrorList // of Generate, kernels whose parameters' names contradict the schema's order
-	Skipped []Skipped         // of GenerateTyped
-	Expired []*allowlist.Entry
+	Made    int          // functions made
 	Source  *schema.File // what was read
+	Expired []*allowlist.Entry
+
+	// Of Generate.
+	Unbound   Unbound
+	Unread    scanner.ErrorList // comments that look like marks of kernels and are not read
+	Order     scanner.ErrorList // kernels whose parameters' names contradict the schema's order
+	Composite int               // functions of CompositeImplicit ops: their returns promise nothing
+
+	// Of GenerateTyped.
+	Skipped []Skipped
 }
 
 // Generate makes wrappers of the kernels in a Go package. Faults in the
@@ -86,6 +91,9 @@ func Generate(o Options) (Result, error) {
 		return result, err
 	}
 	for _, w := range wrappers {
+		if op := w.Plan.Op; op.IsComposite() && len(op.Func.Returns) > 0 {
+			result.Composite++
+		}
 		if why := bind.OutOfOrder(w.Plan.Op, w.Kernel.Func); why != "" {
 			result.Order.Add(w.Kernel.Pos, "warning: "+why)
 		}
