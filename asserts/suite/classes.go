@@ -183,6 +183,9 @@ func tensorClasses(of reach, dtype string, written bool) []valueClass {
 			add("int64 "+f.String(), setAll(setDType("int64"), setFill(f)))
 		}
 	}
+	if dtype != "uint8" {
+		add("uint8 max", setAll(setDType("uint8"), setFill(Fill{Name: "max"})))
+	}
 	add("int64[1] const:1", setAll(setDType("int64"), setSizes(1), setFill(Fill{Name: "const", Value: 1})))
 	add("int64[] const:1", setAll(setDType("int64"), setSizes(), setFill(Fill{Name: "const", Value: 1})))
 	if dtypes[dtype].class != boolean {

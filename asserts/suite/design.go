@@ -211,12 +211,12 @@ func (c *Case) rank() int {
 
 // newDesign plans the cases that follow the openings. Named are values that
 // the kernel's errors name, by argument.
-func newDesign(op *schema.Op, openings int, ran []*Case, named map[int][]Value) *design {
+func newDesign(o Operator, openings int, ran []*Case, named map[int][]Value) *design {
 	d := &design{openings: openings, bases: chooseBases(ran)}
 	if len(d.bases) == 0 {
 		return d
 	}
-	b := &designer{design: d, op: op, base: d.bases[0], named: named}
+	b := &designer{design: d, op: o.Schema, added: o.Added, base: d.bases[0], named: named}
 	b.together()
 	b.scalars()
 	b.tensors()
@@ -229,6 +229,7 @@ func newDesign(op *schema.Op, openings int, ran []*Case, named map[int][]Value) 
 type designer struct {
 	*design
 	op    *schema.Op
+	added bool // a library's own, whose kernels may take any form of tensor
 	base  *Case
 	named map[int][]Value
 	late  []argClass // of values that crash kernels which trust them
@@ -303,11 +304,11 @@ func (b *designer) together() {
 var families = [][]Form{{COO, COOUncoalesced, COOHybrid, CSR, CSC, BSR, BSC}, {Nested, NestedEven}, {Quantized, PerChannel}, {Mkldnn}}
 
 // relatives are the forms that the op is likely to take, as it takes others of
-// their families, and the dtypes of quantized ones.
+// their families or nobody knows, and the dtypes of quantized ones.
 func (b *designer) relatives(of reach) []valueClass {
 	var all []valueClass
 	for i, family := range families {
-		if !slices.ContainsFunc(b.bases, func(c *Case) bool { return c.family() == 1+i }) {
+		if !b.added && !slices.ContainsFunc(b.bases, func(c *Case) bool { return c.family() == 1+i }) {
 			continue
 		}
 		for _, f := range family {

@@ -64,7 +64,7 @@ func (t *target) cost(number int) string {
 func (t *target) design() *design {
 	if t.plan == nil {
 		t.Ran = chooseBases(t.Ran)
-		t.plan = newDesign(t.operator.Schema, t.planned(), t.Ran, t.Named)
+		t.plan = newDesign(t.operator, t.planned(), t.Ran, t.Named)
 	}
 	return t.plan
 }

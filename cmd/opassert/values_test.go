@@ -28,7 +28,7 @@ func TestEveryValueClassIsTried(t *testing.T) {
 	}
 	planted, _, _ := strings.Cut(string(source), "TORCH_LIBRARY(whole")
 	var want []string
-	for _, m := range regexp.MustCompile(`TENSOR\((\w+), |m\.def\("(\w+)\(`).FindAllStringSubmatch(planted, -1) {
+	for _, m := range regexp.MustCompile(`(?:TENSOR|FORM)\((\w+), |m\.def\("(\w+)\(`).FindAllStringSubmatch(planted, -1) {
 		if name := m[1] + m[2]; name != "name" {
 			want = append(want, "values::"+name)
 		}

@@ -30,8 +30,16 @@ torch::CppFunction cpu(F kernel) {
 
 Tensor flat(const Tensor& t) { return t.reshape({-1}).to(at::kDouble); }
 
+// any registers a kernel for tensors of every form.
+template <class F>
+torch::CppFunction any(F kernel) {
+  return torch::dispatch(c10::DispatchKey::CompositeExplicitAutograd, kernel);
+}
+
 }  // namespace
 
+#define FORM(name, condition) \
+  m.def(#name "(Tensor self) -> Tensor", any([](const Tensor& self) { return unless(condition, self); }))
 #define TENSOR(name, condition) \
   m.def(#name "(Tensor self) -> Tensor", cpu([](const Tensor& self) { return unless(condition, self); }))
 
@@ -56,7 +64,14 @@ TORCH_LIBRARY(values, m) {
                         some(self == std::numeric_limits<int64_t>::max()));
   TENSOR(single_one, whole(self) && self.numel() == 1 && flat(self)[0].item<double>() == 1);
 
+  // Its form.
+  FORM(per_channel, self.is_quantized() && self.qscheme() == at::kPerChannelAffine);
+  FORM(quint8, self.scalar_type() == at::kQUInt8);
+  FORM(csr, self.layout() == at::kSparseCsr);
+  FORM(coo, self.layout() == at::kSparse);
+
   // Its dtype.
+  TENSOR(bytes, self.scalar_type() == at::kByte && some(self == 255));
   TENSOR(half, self.scalar_type() == at::kHalf);
   TENSOR(bfloat16, self.scalar_type() == at::kBFloat16);
   TENSOR(complex64, self.scalar_type() == at::kComplexFloat);
