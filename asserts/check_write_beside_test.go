@@ -65,6 +65,27 @@ func TestWriteBeside(t *testing.T) {
 	}
 }
 
+// Bytes that lie elsewhere after the call were moved, which other holders of the
+// memory don't see.
+func TestMovedBytes(t *testing.T) {
+	at := func(start uintptr, bytes string) list {
+		o := see(1, 2, holding(bytes))
+		o.Content.Memory = start
+		return list{o}
+	}
+	const moved = "OA009 argument self: the bytes of the storage have moved to other memory, version 0 -> 0"
+	for _, test := range []judgement{
+		{name: "moved", before: at(100, "xy"), after: at(200, "xy"), want: []string{moved}},
+		{name: "as they were", before: at(100, "xy"), after: at(100, "xy")},
+		{name: "not known before", before: at(0, "xy"), after: at(200, "xy")},
+		{name: "not known after", before: at(100, "xy"), after: at(0, "xy")},
+		{name: "moved and changed", before: at(100, "xy"), after: at(200, "zy"), want: []string{"OA009 argument self: 1 of 2 bytes changed, version 0 -> 0"}},
+	} {
+		test.schema = "f(Tensor self) -> ()"
+		t.Run(test.name, test.test)
+	}
+}
+
 // Bytes under two StorageImpls are shared as those under one are.
 func TestSharedMemory(t *testing.T) {
 	in := func(start uintptr) mod {

@@ -70,6 +70,63 @@ func TestWithPartsOfView(t *testing.T) {
 	}
 }
 
+// Of a written return OA006 says all there is to say, but for what is hung into
+// it: that is held against the arguments without its alias set, once.
+func TestWithPartsOfWritten(t *testing.T) {
+	op := wholeOp("f_(Tensor(a!) self, Tensor other, Tensor(a) view) -> (Tensor(a!), Tensor)")
+	arg, part := asserts.ArgRef, func(i int) asserts.Ref { return asserts.ArgRef(3 + i) }
+	against := func(op *asserts.Op) (refs []asserts.Ref) {
+		for _, c := range asserts.WithParts(op).Checks {
+			if c.Code == asserts.UndeclaredAlias && c.On == asserts.ResultRef(2) {
+				refs = append(refs, c.Against)
+			}
+		}
+		return refs
+	}
+	if diff := cmp.Diff([]asserts.Ref{arg(1), part(1)}, against(op)); diff != "" {
+		t.Errorf("held against:\n%s", diff)
+	}
+	fresh := 0
+	for _, c := range asserts.WithParts(op).Checks {
+		if c == (asserts.Check{Code: asserts.UndeclaredAlias, On: asserts.ResultRef(3), Against: arg(1)}) {
+			fresh++
+		}
+	}
+	if fresh != 1 {
+		t.Errorf("what is inside the fresh return is held against other %d times", fresh)
+	}
+	op.Checks = slices.DeleteFunc(op.Plan(), func(c asserts.Check) bool { return c.Code == asserts.ReturnedSelf })
+	if refs := against(op); refs != nil {
+		t.Errorf("without OA006 held against %v", refs)
+	}
+}
+
+// What comes into a written tensor from elsewhere is another's; what it held, as
+// the same TensorImpl or on the same StorageImpl, stays its own.
+func TestHungIntoWritten(t *testing.T) {
+	const schema = "f_(Tensor(a!) self, Tensor other) -> Tensor(a!)"
+	self := func(part asserts.Observation) list { return list{see(1, 2, holdingParts(part))} }
+	for _, test := range []judgement{
+		{
+			name: "another's", schema: schema,
+			before: append(self(see(3, 4)), see(21, 22)), after: append(self(see(9, 22)), see(21, 22)), results: self(see(9, 22)),
+			skips: "OA009", want: []string{"OA007 result.parts.a / argument other: result.parts.a shares StorageImpl with argument other"},
+		},
+		{
+			name: "its own, which another shares", schema: schema,
+			before: append(self(see(3, 4)), see(21, 4)), after: append(self(see(9, 4)), see(21, 4)), results: self(see(9, 4)),
+			skips: "OA009",
+		},
+		{
+			name: "a view of what an argument was put on", schema: "f(Tensor(a) self, Tensor other) -> Tensor(a)",
+			before: list{see(1, 2), see(21, 22)}, after: list{see(1, 22), see(21, 22)}, results: list{see(5, 22)},
+			want: []string{"OA002 argument self / argument other: argument self was on StorageImpl #2 before the call and is on #22 after it, the StorageImpl of argument other"},
+		},
+	} {
+		t.Run(test.name, test.test)
+	}
+}
+
 // A written return is the argument that is written, of several with its set.
 func TestReturnedSelfOfSeveral(t *testing.T) {
 	tests := []judgement{

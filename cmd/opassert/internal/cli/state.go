@@ -38,7 +38,7 @@ func (c *checkup) openState(inv *invocation) (*runState, error) {
 			return warn(err)
 		}
 	}
-	file, err := suite.OpenState(path, key)
+	file, err := suite.OpenState(path, key+" "+c.engine)
 	switch {
 	case errors.Is(err, suite.ErrNotState):
 		return nil, err
