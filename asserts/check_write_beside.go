@@ -19,7 +19,7 @@ var _ = add(check{
 	judges: (*judge).writesBeside,
 	after:  1<<InputImpl | 1<<InputStorage | 1<<UndeclaredWrite,
 	fixes: func(_ *Op, v *Violation) string {
-		return fmt.Sprintf("write the elements of %s alone: heed its sizes, strides and offset", v.Subject.Name)
+		return fmt.Sprintf("write the elements of %s alone, by its sizes, strides and offset", v.Subject.Name)
 	},
 	skips: []Row{
 		{Trait: Storageless, Reason: noStorage},

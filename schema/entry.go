@@ -207,7 +207,7 @@ func (r *reader) flag(e *entry, key int, absent bool) bool {
 	return value
 }
 
-// text reads a key that holds a string; it returns nil if there is none.
+// text reads a key that holds a string; it returns nil if the key is missing.
 func (r *reader) text(e *entry, key int) *yaml.Node {
 	n := e.values[key]
 	if n != nil && !yamlfile.IsText(n) {

@@ -45,7 +45,7 @@ func (f Form) String() string {
 	return formNames[f]
 }
 
-// ParseForm reads what String gives.
+// ParseForm reads what String returns.
 func ParseForm(name string) (Form, bool) {
 	i := slices.Index(formNames[:], name)
 	return Form(max(i, 0)), i >= 0
@@ -271,7 +271,7 @@ func (s *Spec) data(elements int64) []byte {
 	return data
 }
 
-// one calls an op that gives one tensor.
+// one calls an op that returns one tensor.
 func one(name string, args ...Value) (Tensor, error) {
 	op, err := Lookup(name)
 	if err != nil {
@@ -284,7 +284,7 @@ func one(name string, args ...Value) (Tensor, error) {
 	return out.Results[0].Tensor, nil
 }
 
-// turned makes the tensor and gives what an op makes of it.
+// turned makes the tensor and returns what an op makes of it.
 func (s *Spec) turned(name string, args ...Value) (Tensor, error) {
 	base, err := s.strided()
 	if err != nil {

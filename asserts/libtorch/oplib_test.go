@@ -220,7 +220,7 @@ func TestOplib(t *testing.T) {
 	}
 }
 
-// judged calls an op on the CPU, and on meta where it runs there, and gives
+// judged calls an op on the CPU, and on meta where it runs there, and returns
 // what the judge says.
 func judged(t *testing.T, op *libtorch.Op, args []libtorch.Value) []string {
 	t.Helper()

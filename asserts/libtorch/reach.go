@@ -27,7 +27,7 @@ func (op *Op) Unpassable() string {
 			continue
 		}
 		if class := objectType(a.Type); class != "" && !registry.listed.Load().made()[class] {
-			return fmt.Sprintf("argument %d %q: no operator gives a %s, and it can't be made here", i, a.Name, class)
+			return fmt.Sprintf("argument %d %q: no operator returns a %s, and it can't be made here", i, a.Name, class)
 		}
 	}
 	return ""

@@ -33,7 +33,7 @@
 //     need no rule of their own: a shared impl's reference is one from outside.
 //
 // A slot still has its interpreter's tag in 2.12, and hermetic contexts have
-// their own objects; in 2.15 both are gone. [ProtocolOf] tells a version's.
+// their own objects; in 2.15 both are gone. [ProtocolOf] returns that of a version.
 //
 // # What is here
 //

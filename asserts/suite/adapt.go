@@ -28,26 +28,26 @@ func newAdapter(op *schema.Op, rng *rand.Rand, th theme) *adapter {
 
 // adapt returns the next case to try after c threw an error.
 func (a *adapter) adapt(c *Case, text string) *Case {
-	next, ok := a.mend(c, text)
+	next, ok := a.revise(c, text)
 	if !ok {
 		a.mutate(next, text)
 	}
 	return next
 }
 
-// mend changes a case after the first rule that has something to say.
-func (a *adapter) mend(c *Case, text string) (*Case, bool) {
+// revise changes a case after the first rule that has something to say.
+func (a *adapter) revise(c *Case, text string) (*Case, bool) {
 	e := readError(text)
 	a.seen[e.key]++
 	next := c.clone()
-	m := &mending{a, next, text}
+	m := &revision{a, next, text}
 	for _, match := range e.matches {
 		id := tried{match.rule, text}
 		if a.used[id] {
 			continue
 		}
 		a.used[id] = true
-		if rules[match.rule].mend(m, match.groups) {
+		if rules[match.rule].revise(m, match.groups) {
 			return next, true
 		}
 	}
@@ -63,7 +63,7 @@ type tried struct {
 // A reading is what the rules find in an error.
 type reading struct {
 	key     string // the error without its numbers
-	lost    bool   // no arguments would mend it
+	lost    bool   // no arguments avoid it
 	matches []match
 }
 
@@ -106,7 +106,7 @@ func readError(text string) *reading {
 	return e
 }
 
-// known tells how often an error like this one came before.
+// known returns how often an error like this one came before.
 func (a *adapter) known(text string) int { return a.seen[readError(text).key] }
 
 func withoutNumbers(text string) string {
@@ -120,8 +120,8 @@ func withoutNumbers(text string) string {
 
 var digits = regexp.MustCompile(`\d+`)
 
-// A mending is one change of a case after an error.
-type mending struct {
+// A revision is one change of a case after an error.
+type revision struct {
 	*adapter
 	c    *Case
 	text string
@@ -132,14 +132,14 @@ type mending struct {
 type rule struct {
 	words   []string
 	pattern *regexp.Regexp
-	mend    func(m *mending, groups []string) bool
+	revise  func(m *revision, groups []string) bool
 }
 
-func on(pattern string, mend func(*mending, []string) bool, words ...string) rule {
-	return rule{words, regexp.MustCompile(pattern), mend}
+func on(pattern string, revise func(*revision, []string) bool, words ...string) rule {
+	return rule{words, regexp.MustCompile(pattern), revise}
 }
 
-// hopeless are errors that no other arguments would mend.
+// hopeless are errors that no other arguments avoid.
 var hopeless = []string{
 	"without ATen_cuda", "compiled with", "no longer supported", "is unsupported!", "not compiled", "outdated version",
 	"not built with", "try compiling", "You are likely triggering this with", "not supported by ONEDNN",
@@ -148,46 +148,46 @@ var hopeless = []string{
 
 // rules are tried in order.
 var rules = []rule{
-	{[]string{"could not run"}, backends, (*mending).backend},
-	on(`argument (\d+) "(\w+)": want ([^,]+), got (.*)`, (*mending).wanted, "\": want "),
-	on(`one of|must be|should be|expected|expects|either|choose|support|allow|valid|options|available|among|only|use|unknown|invalid|mode`, (*mending).words,
+	{[]string{"could not run"}, backends, (*revision).backend},
+	on(`argument (\d+) "(\w+)": want ([^,]+), got (.*)`, (*revision).wanted, "\": want "),
+	on(`one of|must be|should be|expected|expects|either|choose|support|allow|valid|options|available|among|only|use|unknown|invalid|mode`, (*revision).words,
 		"one of", "must be", "should be", "expect", "either", "choose", "support", "allow", "valid", "option", "available", "among", "only", "use", "unknown", "mode"),
-	on(`expected (.+?) to be true, but got false`, (*mending).condition, "to be true"),
-	on(`check failed: (.+)`, (*mending).condition, "check failed"),
-	on(`(\d+) (?:elements?|columns?|coordinates|channels|values) (?:in|at|along) (?:dim|dimension) (\d+)`, (*mending).elementsAt, " dim"),
-	on(`same (?:number of elements|size|length|number) (?:in|at|along) (?:dim|dimension) (\d+)`, (*mending).sameAt, "same "),
-	on(`(?:shape|size)[a-z ]*:? (?:tensor)? ?[\[(]([a-z_\d]+(?:, ?[a-z_\d]+)+),?[\])]`, (*mending).shape, "shape", "size"),
-	on(`(?:last dimension|innermost dimension|columns)[a-z ]*? (?:be|==|of size|equal to) (\d+)`, (*mending).lastSize, "last dim", "innermost", "columns"),
-	on(`zerotensors are immutable|functional tensor|functionaliz`, (*mending).plainForms, "zerotensors", "functional tensor", "functionaliz"),
-	on(`expected (\w+) equals to (\d+), but got size`, (*mending).listLength, "equals to"),
-	on(`(\w+?) ?(?:sizes?|lengths?)?(?: length)? (?:is expected to|should|must) be (\d+)`, (*mending).listLength, "should be ", "must be ", "expected to be "),
-	on(`specify exactly one of (\w+) and (\w+)`, (*mending).oneOf, "exactly one of"),
-	on(`expected (?:scalar type|dtype|a tensor of type|type|self dtype to be|out tensor to have dtype|index to be|tensor to have dtype) '?(?:torch\.)?(\w+(?: int)?)'? but (?:found|got|instead got)`, (*mending).dtypeWord, "but found", "but got", "but instead got"),
-	on(`(?:to have one of the following scalar types|scalar types?|expected dtype|dtype to be|data type):? (?:torch\.)?(\w+)`, (*mending).dtypeWord, "scalar type", "dtype", "data type"),
-	on(`not implemented for '(\w+)'`, (*mending).notImplemented, "not implemented for"),
-	on(`(?:must|should|expected?|to|only|be|requires?)[\w ,']*?(?: be| have| of)? (?:an? )?(?:dtype |type |of type )?(long|int64|int32|int|bool|boolean|float|double|half|byte|uint8|complex|floating[- ]point|integral|integer)s?\b`, (*mending).dtypeWord,
+	on(`expected (.+?) to be true, but got false`, (*revision).condition, "to be true"),
+	on(`check failed: (.+)`, (*revision).condition, "check failed"),
+	on(`(\d+) (?:elements?|columns?|coordinates|channels|values) (?:in|at|along) (?:dim|dimension) (\d+)`, (*revision).elementsAt, " dim"),
+	on(`same (?:number of elements|size|length|number) (?:in|at|along) (?:dim|dimension) (\d+)`, (*revision).sameAt, "same "),
+	on(`(?:shape|size)[a-z ]*:? (?:tensor)? ?[\[(]([a-z_\d]+(?:, ?[a-z_\d]+)+),?[\])]`, (*revision).shape, "shape", "size"),
+	on(`(?:last dimension|innermost dimension|columns)[a-z ]*? (?:be|==|of size|equal to) (\d+)`, (*revision).lastSize, "last dim", "innermost", "columns"),
+	on(`zerotensors are immutable|functional tensor|functionaliz`, (*revision).plainForms, "zerotensors", "functional tensor", "functionaliz"),
+	on(`expected (\w+) equals to (\d+), but got size`, (*revision).listLength, "equals to"),
+	on(`(\w+?) ?(?:sizes?|lengths?)?(?: length)? (?:is expected to|should|must) be (\d+)`, (*revision).listLength, "should be ", "must be ", "expected to be "),
+	on(`specify exactly one of (\w+) and (\w+)`, (*revision).oneOf, "exactly one of"),
+	on(`expected (?:scalar type|dtype|a tensor of type|type|self dtype to be|out tensor to have dtype|index to be|tensor to have dtype) '?(?:torch\.)?(\w+(?: int)?)'? but (?:found|got|instead got)`, (*revision).dtypeWord, "but found", "but got", "but instead got"),
+	on(`(?:to have one of the following scalar types|scalar types?|expected dtype|dtype to be|data type):? (?:torch\.)?(\w+)`, (*revision).dtypeWord, "scalar type", "dtype", "data type"),
+	on(`not implemented for '(\w+)'`, (*revision).notImplemented, "not implemented for"),
+	on(`(?:must|should|expected?|to|only|be|requires?)[\w ,']*?(?: be| have| of)? (?:an? )?(?:dtype |type |of type )?(long|int64|int32|int|bool|boolean|float|double|half|byte|uint8|complex|floating[- ]point|integral|integer)s?\b`, (*revision).dtypeWord,
 		"long", "int", "bool", "float", "double", "half", "byte", "complex", "integ"),
-	on(`\b(uint(?:8|16|32|64)|int(?:8|16|32|64)|float(?:16|32|64)|bfloat16|qu?int(?:8|32))\b`, (*mending).dtypeWord, "int", "float"),
-	on(`(\d+)(?:-?d| ?-?dim\w*|[- ]dimensional)\b(?:[\w ,]*?\bor (\d+)(?:-?d| ?-?dim\w*|[- ]dimensional))?`, (*mending).rank, "d"),
-	on(`dimension specified as (-?\d+) but tensor has no dimensions`, (*mending).dimensioned, "has no dimensions"),
-	on(`dimension:? (\d)`, (*mending).rank, "dimension"),
-	on(`\b(?:vector|scalar|0-dim|single element|one element)`, (*mending).vector, "vector", "scalar", "0-dim", "element"),
-	on(`square matri`, (*mending).square, "square matri"),
-	on(`dimension out of range.*but got (-?\d+)`, (*mending).dimRange, "dimension out of range"),
-	on(`size of tensor a .* must match`, (*mending).equalSizes, "size of tensor a"),
-	on(`same (?:shape|size|number of)|shapes? mismatch|sizes? mismatch|inconsistent|must match|to match`, (*mending).equalSizes, "same ", "mismatch", "inconsistent", "match"),
-	on(`\[([\d, ]*)\].*\[([\d, ]*)\]`, (*mending).twoShapes, "["),
-	on(`same (?:dtype|type)|dtypes? .*match`, (*mending).equalDTypes, "same ", "match"),
-	on(`undefined|none|not defined|required`, (*mending).define, "undefined", "none", "not defined", "required"),
-	on(`sparse`, (*mending).sparse, "sparse"),
-	on(`quantized|qtensor|qscheme`, (*mending).quantized, "quantized", "qtensor", "qscheme"),
-	on(`mkldnn`, (*mending).mkldnn, "mkldnn"),
-	on(`\bnested`, (*mending).nested, "nested"),
-	on(`names?\b|named`, (*mending).named, "name"),
+	on(`\b(uint(?:8|16|32|64)|int(?:8|16|32|64)|float(?:16|32|64)|bfloat16|qu?int(?:8|32))\b`, (*revision).dtypeWord, "int", "float"),
+	on(`(\d+)(?:-?d| ?-?dim\w*|[- ]dimensional)\b(?:[\w ,]*?\bor (\d+)(?:-?d| ?-?dim\w*|[- ]dimensional))?`, (*revision).rank, "d"),
+	on(`dimension specified as (-?\d+) but tensor has no dimensions`, (*revision).dimensioned, "has no dimensions"),
+	on(`dimension:? (\d)`, (*revision).rank, "dimension"),
+	on(`\b(?:vector|scalar|0-dim|single element|one element)`, (*revision).vector, "vector", "scalar", "0-dim", "element"),
+	on(`square matri`, (*revision).square, "square matri"),
+	on(`dimension out of range.*but got (-?\d+)`, (*revision).dimRange, "dimension out of range"),
+	on(`size of tensor a .* must match`, (*revision).equalSizes, "size of tensor a"),
+	on(`same (?:shape|size|number of)|shapes? mismatch|sizes? mismatch|inconsistent|must match|to match`, (*revision).equalSizes, "same ", "mismatch", "inconsistent", "match"),
+	on(`\[([\d, ]*)\].*\[([\d, ]*)\]`, (*revision).twoShapes, "["),
+	on(`same (?:dtype|type)|dtypes? .*match`, (*revision).equalDTypes, "same ", "match"),
+	on(`undefined|none|not defined|required`, (*revision).define, "undefined", "none", "not defined", "required"),
+	on(`sparse`, (*revision).sparse, "sparse"),
+	on(`quantized|qtensor|qscheme`, (*revision).quantized, "quantized", "qtensor", "qscheme"),
+	on(`mkldnn`, (*revision).mkldnn, "mkldnn"),
+	on(`\bnested`, (*revision).nested, "nested"),
+	on(`names?\b|named`, (*revision).named, "name"),
 }
 
 // mentioned finds the arguments that the error names, or all of them.
-func (m *mending) mentioned() []int {
+func (m *revision) mentioned() []int {
 	var found []int
 	for i, name := range m.c.Names {
 		if len(name) > 1 && containsWord(m.text, name) {
@@ -217,7 +217,7 @@ func isWord(b byte) bool {
 
 // targets returns the tensors that an error is about: those of the arguments it
 // names, or else one by chance, or all.
-func (m *mending) targets() []*TensorSpec {
+func (m *revision) targets() []*TensorSpec {
 	var out []*TensorSpec
 	for _, i := range m.mentioned() {
 		out = m.c.Args[i].appendTensors(out)
@@ -250,7 +250,7 @@ func own(ts []*TensorSpec, all []*TensorSpec) []*TensorSpec {
 }
 
 // words sets a text to one of the values that the error offers.
-func (m *mending) words([]string) bool {
+func (m *revision) words([]string) bool {
 	var at []int
 	for i, arg := range m.op.Func.Args {
 		if unwrap(arg.Type).Name == "str" {
@@ -274,7 +274,7 @@ func (m *mending) words([]string) bool {
 }
 
 // plainForms takes ordinary tensors, or now and then functional ones all over.
-func (m *mending) plainForms([]string) bool {
+func (m *revision) plainForms([]string) bool {
 	f := Strided
 	if strings.Contains(m.text, "unctional tensor") && oneIn(m.rng, 2) {
 		f = Functional
@@ -284,7 +284,7 @@ func (m *mending) plainForms([]string) bool {
 }
 
 // listLength makes a list as long as was asked for.
-func (m *mending) listLength(groups []string) bool {
+func (m *revision) listLength(groups []string) bool {
 	i := slices.Index(m.c.Names, groups[1])
 	n, err := strconv.Atoi(groups[2])
 	if i < 0 || err != nil || n > 8 || unwrap(m.op.Func.Args[i].Type).Kind != schema.List {
@@ -303,8 +303,8 @@ func (m *mending) listLength(groups []string) bool {
 	return changed
 }
 
-// oneOf leaves out the second of two arguments, and gives the first.
-func (m *mending) oneOf(groups []string) bool {
+// oneOf leaves out the second of two arguments, and sets the first.
+func (m *revision) oneOf(groups []string) bool {
 	first, second := slices.Index(m.c.Names, groups[1]), slices.Index(m.c.Names, groups[2])
 	if first < 0 || second < 0 {
 		return false
@@ -351,7 +351,7 @@ func beyondMending(text string) bool {
 }
 
 // backend takes a backend that the op has a kernel for.
-func (m *mending) backend(groups []string) bool {
+func (m *revision) backend(groups []string) bool {
 	able := able(groups[1], groups[2])
 	if len(able) == 0 {
 		return false
@@ -360,7 +360,7 @@ func (m *mending) backend(groups []string) bool {
 	return true
 }
 
-func (m *mending) setForm(ts []*TensorSpec, f Form) {
+func (m *revision) setForm(ts []*TensorSpec, f Form) {
 	for _, t := range own(ts, m.c.tensors()) {
 		t.setForm(f)
 		if f == Mkldnn || f == Quantized {
@@ -372,7 +372,7 @@ func (m *mending) setForm(ts []*TensorSpec, f Form) {
 
 // wanted follows the engine, which refuses a value that the schema's type
 // does not take.
-func (m *mending) wanted(groups []string) bool {
+func (m *revision) wanted(groups []string) bool {
 	i := slices.Index(m.c.Names, groups[2])
 	if i < 0 {
 		return false
@@ -390,7 +390,7 @@ var dtypeWords = map[string]string{
 	"qint8": "qint8", "quint8": "quint8", "qint32": "qint32",
 }
 
-func (m *mending) dtypeWord(groups []string) bool {
+func (m *revision) dtypeWord(groups []string) bool {
 	dtype, ok := dtypeWords[strings.ToLower(groups[1])]
 	if !ok {
 		return false
@@ -405,7 +405,7 @@ func (m *mending) dtypeWord(groups []string) bool {
 }
 
 // notImplemented takes a dtype of another class.
-func (m *mending) notImplemented(groups []string) bool {
+func (m *revision) notImplemented(groups []string) bool {
 	bad, ok := dtypeWords[strings.ToLower(groups[1])]
 	if !ok {
 		return false
@@ -426,7 +426,7 @@ func (m *mending) notImplemented(groups []string) bool {
 }
 
 // rank takes tensors of the number of dimensions that was asked for.
-func (m *mending) rank(groups []string) bool {
+func (m *revision) rank(groups []string) bool {
 	n, _ := strconv.Atoi(pick(m.rng, groups[1:2]))
 	if len(groups) > 2 && groups[2] != "" && oneIn(m.rng, 2) {
 		n, _ = strconv.Atoi(groups[2])
@@ -446,7 +446,7 @@ func (m *mending) rank(groups []string) bool {
 
 var byRank = [][]int64{{}, {3}, {3, 3}, {2, 3, 4}, {2, 3, 4, 4}, {1, 2, 3, 4, 4}, {1, 1, 2, 3, 4, 4}}
 
-// sized gives sizes of a number of dimensions, as near to the old ones as can be.
+// sized returns sizes of a number of dimensions, as near to the old ones as can be.
 func sized(n int, old []int64) []int64 {
 	if len(old) > n {
 		return slices.Clone(old[:n])
@@ -457,7 +457,7 @@ func sized(n int, old []int64) []int64 {
 	return append(slices.Clone(old), 3)[:n]
 }
 
-func (m *mending) vector(groups []string) bool {
+func (m *revision) vector(groups []string) bool {
 	n := 1
 	if strings.Contains(m.text, "scalar") || strings.Contains(m.text, "0-dim") || strings.Contains(m.text, "single") {
 		n = 0
@@ -473,7 +473,7 @@ func (m *mending) vector(groups []string) bool {
 	return true
 }
 
-func (m *mending) square(groups []string) bool {
+func (m *revision) square(groups []string) bool {
 	for _, t := range own(m.targets(), m.c.tensors()) {
 		n := len(t.Sizes)
 		if n < 2 {
@@ -486,7 +486,7 @@ func (m *mending) square(groups []string) bool {
 }
 
 // dimRange sets every number that was out of range to one that never is.
-func (m *mending) dimRange(groups []string) bool {
+func (m *revision) dimRange(groups []string) bool {
 	bad, _ := strconv.ParseInt(groups[1], 10, 64)
 	changed := false
 	for i := range m.c.Args {
@@ -523,7 +523,7 @@ func (v *Value) replaceInt(from, to int64) bool {
 
 // equalSizes makes the tensors that the error names, or all, the sizes of one
 // of them.
-func (m *mending) equalSizes([]string) bool {
+func (m *revision) equalSizes([]string) bool {
 	ts := m.targets()
 	if len(ts) < 2 {
 		ts = m.c.tensors()
@@ -548,7 +548,7 @@ func (m *mending) equalSizes([]string) bool {
 
 // twoShapes makes a tensor of the one shape that the error shows one of the
 // other.
-func (m *mending) twoShapes(groups []string) bool {
+func (m *revision) twoShapes(groups []string) bool {
 	one, other := parseSizes(groups[1]), parseSizes(groups[2])
 	ts := own(m.c.tensors(), m.c.tensors())
 	m.rng.Shuffle(len(ts), func(i, j int) { ts[i], ts[j] = ts[j], ts[i] })
@@ -577,7 +577,7 @@ func parseSizes(text string) []int64 {
 	return sizes
 }
 
-func (m *mending) equalDTypes([]string) bool {
+func (m *revision) equalDTypes([]string) bool {
 	ts := m.c.tensors()
 	if len(ts) == 0 {
 		return false
@@ -592,8 +592,8 @@ func (m *mending) equalDTypes([]string) bool {
 	return changed
 }
 
-// define gives arguments that were left out.
-func (m *mending) define([]string) bool {
+// define sets arguments that were left out.
+func (m *revision) define([]string) bool {
 	var absent []int
 	for i, v := range m.c.Args {
 		if v.Kind == NoneValue || v.Kind == DefaultValue && strings.Contains(m.op.Func.Args[i].Default, "None") {
@@ -617,7 +617,7 @@ func (m *mending) define([]string) bool {
 	return true
 }
 
-func (m *mending) sparse(groups []string) bool {
+func (m *revision) sparse(groups []string) bool {
 	f := pick(m.rng, []Form{COO, COOUncoalesced, CSR, Strided})
 	for _, form := range []Form{CSR, CSC, BSR, BSC, COO} {
 		if strings.Contains(strings.ToLower(m.text), forms[form]) && oneIn(m.rng, 2) {
@@ -634,22 +634,22 @@ func (m *mending) sparse(groups []string) bool {
 	return true
 }
 
-func (m *mending) quantized([]string) bool {
+func (m *revision) quantized([]string) bool {
 	m.setForm(m.targets(), pick(m.rng, []Form{Quantized, PerChannel, Quantized, Strided}))
 	return true
 }
 
-func (m *mending) mkldnn([]string) bool {
+func (m *revision) mkldnn([]string) bool {
 	m.setForm(m.targets(), pick(m.rng, []Form{Mkldnn, Strided}))
 	return true
 }
 
-func (m *mending) nested([]string) bool {
+func (m *revision) nested([]string) bool {
 	m.setForm(m.targets(), pick(m.rng, []Form{Nested, NestedEven, Strided}))
 	return true
 }
 
-func (m *mending) named([]string) bool {
+func (m *revision) named([]string) bool {
 	if !strings.Contains(m.op.Func.String(), "Dimname") {
 		return false
 	}
@@ -660,7 +660,7 @@ func (m *mending) named([]string) bool {
 // mutate changes one or two arguments, those that the error names first, to
 // values that the error mentions or to any others.
 func (a *adapter) mutate(c *Case, text string) {
-	m := mending{a, c, text}
+	m := revision{a, c, text}
 	named := m.mentioned()
 	for range 1 + a.rng.IntN(2) {
 		if len(c.Args) == 0 {
@@ -674,7 +674,7 @@ func (a *adapter) mutate(c *Case, text string) {
 	}
 }
 
-func (m *mending) mutateArg(i int) {
+func (m *revision) mutateArg(i int) {
 	v := &m.c.Args[i]
 	switch v.Kind {
 	case TensorValue:
@@ -699,7 +699,7 @@ func (m *mending) mutateArg(i int) {
 }
 
 // number returns one that the error mentions, or a small one.
-func (m *mending) number() int64 {
+func (m *revision) number() int64 {
 	if found := digits.FindAllString(m.text, 8); len(found) > 0 && oneIn(m.rng, 2) {
 		if n, err := strconv.ParseInt(pick(m.rng, found), 10, 64); err == nil && n <= 64 {
 			return n
@@ -708,7 +708,7 @@ func (m *mending) number() int64 {
 	return pick(m.rng, []int64{0, 1, 2, 3, 4, -1, 8, 16})
 }
 
-func (m *mending) mutateList(v *Value, arg schema.Argument) {
+func (m *revision) mutateList(v *Value, arg schema.Argument) {
 	ints := len(v.List) > 0 && v.List[0].Kind == IntValue
 	tensors := v.appendTensors(nil)
 	switch {
@@ -735,7 +735,7 @@ func fixedSize(t schema.Type) int {
 	return t.Size
 }
 
-func (m *mending) mutateTensor(t *TensorSpec) {
+func (m *revision) mutateTensor(t *TensorSpec) {
 	switch m.rng.IntN(8) {
 	case 0, 1:
 		t.Sizes = slices.Clone(pick(m.rng, shapes))

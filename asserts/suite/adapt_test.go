@@ -133,10 +133,25 @@ func FuzzAdapt(f *testing.F) {
 	f.Add("Expected 3D input", uint64(1))
 	f.Add("size of tensor a (3) must match the size of tensor b (2)", uint64(2))
 	f.Add(strings.Repeat("[1, 2] ", 9), uint64(3))
+	for i, most := range []string{"9223372036854775807", "-9223372036854775808", "99999999999999999999"} {
+		for k, text := range []string{
+			"Dimension specified as %s but tensor has no dimensions", "Dimension out of range (expected to be in range of [-1, 0], but got %s)",
+			"expected %s elements in dimension 1", "expected 3 elements in dimension %s", "same size in dimension %s", "self should have shape [n, %s]",
+			"Expected self.size(%s) == 2 to be true, but got false", "Expected self.dim() > %s to be true, but got false", "kernel_size must be %s", "Expected %sD input",
+		} {
+			f.Add(strings.Replace(text, "%s", most, 1), uint64(10*i+k))
+		}
+	}
 	f.Fuzz(func(t *testing.T, text string, seed uint64) {
 		g := newGenerator(op, &Recipes{})
 		rng := newRandom(seed, "f", 0)
 		c := g.generate(rng, int(seed%60))
+		if seed%3 == 0 {
+			for _, spec := range c.tensors() {
+				spec.Sizes = nil
+				spec.legal()
+			}
+		}
 		a := newAdapter(op, rng, themes[0])
 		for range 5 {
 			c = a.adapt(c, text)

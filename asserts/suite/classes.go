@@ -259,7 +259,7 @@ func texts(kind Kind, names []string) []Value {
 	return all
 }
 
-// setValue gives argument i a value.
+// setValue sets argument i to a value.
 func setValue(i int, v Value) func(*Case) bool {
 	return func(c *Case) bool {
 		own(c.tensors(), c.tensors()) // what is gone can't be what another one is

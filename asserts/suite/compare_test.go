@@ -43,10 +43,10 @@ func comparison() *Comparison {
 	unjudged.CPU.Judged[asserts.InputImpl] = 0
 	return &Comparison{Reports: []*Report{
 		compared("1.0", ran("breaks"), ran("dies"), ran("gone", finds(asserts.InputImpl, 0, "self", "bad")), crashed,
-			ran("hides", finds(asserts.InputImpl, 0, "self", "bad")), ran("lucky"), ran("mended", finds(asserts.InputImpl, 0, "self", "bad")),
+			ran("hides", finds(asserts.InputImpl, 0, "self", "bad")), ran("lucky"), ran("repaired", finds(asserts.InputImpl, 0, "self", "bad")),
 			ran("moved", finds(asserts.InputImpl, 0, "self", "bad")), ran("unjudged", finds(asserts.InputImpl, 0, "self", "bad"))),
 		compared("2.0", ran("breaks", finds(asserts.FreshStorage, 0, "self", "worse <b>")), crashing, ran("heals"), never, lucky,
-			ran("mended", finds(asserts.InputImpl, 0, "other", "bad")), moved, ran("new"), unjudged),
+			ran("repaired", finds(asserts.InputImpl, 0, "other", "bad")), moved, ran("new"), unjudged),
 	}}
 }
 
@@ -65,8 +65,8 @@ func TestChanges(t *testing.T) {
 	}
 	want := []string{
 		"finding new aten::breaks OA005 argument self",
-		"finding new aten::mended OA001 argument other",
-		"finding gone aten::mended OA001 argument self",
+		"finding new aten::repaired OA001 argument other",
+		"finding gone aten::repaired OA001 argument self",
 		"finding unseen aten::hides OA001 argument self the op never ran: not implemented",
 		"finding unseen aten::unjudged OA001 argument self OA001 was not judged",
 		"crash new aten::dies",
@@ -122,7 +122,7 @@ func TestComparisonJSONAndPage(t *testing.T) {
 	for _, want := range []string{
 		`<td>OA001<td><code>aten::gone</code><td>argument self<td class="found">found<td class="no op">no op`,
 		`<td>OA001<td><code>aten::moved</code><td>argument self<td class="found">found<td class="found">found`,
-		`<td>OA001<td><code>aten::mended</code><td>argument self<td class="found">found<td class="holds">holds`,
+		`<td>OA001<td><code>aten::repaired</code><td>argument self<td class="found">found<td class="holds">holds`,
 		"worse &lt;b&gt;",
 	} {
 		if !strings.Contains(b.String(), want) {

@@ -17,7 +17,7 @@ var (
 )
 
 // condition makes a condition that an error shows true, or one of them.
-func (m *mending) condition(groups []string) bool {
+func (m *revision) condition(groups []string) bool {
 	changed := false
 	for _, c := range inCondition.FindAllStringSubmatch(groups[1], -1) {
 		left, right := m.term(c[1]), m.term(c[3])
@@ -36,7 +36,7 @@ type tensorTerm struct {
 	at     int
 }
 
-func (m *mending) term(text string) tensorTerm {
+func (m *revision) term(text string) tensorTerm {
 	g := term.FindStringSubmatch(text)
 	if g == nil {
 		return tensorTerm{}
@@ -61,7 +61,7 @@ func (m *mending) term(text string) tensorTerm {
 
 // argument finds the argument that a kernel's variable is named after: "input"
 // for input_c, -1 for none.
-func (m *mending) argument(variable string) int {
+func (m *revision) argument(variable string) int {
 	found := -1
 	for i, name := range m.c.Names {
 		name = strings.ToLower(name)
@@ -156,19 +156,19 @@ func (t tensorTerm) resize(n int) {
 
 // elementsAt sets the size that is asked for in a dimension of the arguments
 // that the error names.
-func (m *mending) elementsAt(groups []string) bool {
+func (m *revision) elementsAt(groups []string) bool {
 	n, err := strconv.ParseInt(groups[1], 10, 64)
 	at, err2 := strconv.Atoi(groups[2])
 	return err == nil && err2 == nil && m.resize(int(n), at)
 }
 
 // lastSize sets the last dimension.
-func (m *mending) lastSize(groups []string) bool {
+func (m *revision) lastSize(groups []string) bool {
 	n, err := strconv.Atoi(groups[1])
 	return err == nil && m.resize(n, -1)
 }
 
-func (m *mending) resize(n, at int) bool {
+func (m *revision) resize(n, at int) bool {
 	changed := false
 	for _, t := range own(m.targets(), m.c.tensors()) {
 		before := t.String()
@@ -180,7 +180,7 @@ func (m *mending) resize(n, at int) bool {
 }
 
 // sameAt makes the tensors that the error names agree in a dimension.
-func (m *mending) sameAt(groups []string) bool {
+func (m *revision) sameAt(groups []string) bool {
 	at, err := strconv.Atoi(groups[1])
 	ts := m.targets()
 	if err != nil || len(ts) < 2 {
@@ -202,7 +202,7 @@ func (m *mending) sameAt(groups []string) bool {
 
 // shape gives the tensors that the error names a shape that it shows, in which
 // letters are sizes that may be any, the same for the same letter.
-func (m *mending) shape(groups []string) bool {
+func (m *revision) shape(groups []string) bool {
 	var sizes []int64
 	free := newSymbols(m.rng.IntN(len(symbolSizes)))
 	for word := range strings.SplitSeq(groups[1], ",") {
@@ -213,6 +213,9 @@ func (m *mending) shape(groups []string) bool {
 				return false
 			}
 			n = free.get(word)
+		}
+		if n > 1<<12 {
+			return false
 		}
 		sizes = append(sizes, n)
 	}
@@ -228,12 +231,12 @@ func (m *mending) shape(groups []string) bool {
 	return changed
 }
 
-// dimensioned gives dimensions to tensors that have none.
-func (m *mending) dimensioned(groups []string) bool {
+// dimensioned adds dimensions to tensors that have none.
+func (m *revision) dimensioned(groups []string) bool {
 	n, err := strconv.Atoi(groups[1])
 	changed := false
 	for _, t := range own(m.c.tensors(), m.c.tensors()) {
-		if n = max(n, -n-1); err == nil && len(t.Sizes) == 0 && n+1 < len(byRank) {
+		if n = max(n, -n-1); err == nil && len(t.Sizes) == 0 && n < len(byRank)-1 {
 			t.Sizes, changed = sized(n+1, t.Sizes), true
 			t.legal()
 		}

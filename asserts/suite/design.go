@@ -147,7 +147,7 @@ func (c *Case) ordinary() bool {
 	return !slices.ContainsFunc(c.tensors(), func(t *TensorSpec) bool { return t.Form != Strided || t.Same > 0 })
 }
 
-// shape says what tells bases apart: kinds of arguments, ranks and dtypes.
+// shape says in what bases differ: kinds of arguments, ranks and dtypes.
 func (c *Case) shape() string {
 	var b strings.Builder
 	for _, a := range c.Args {
@@ -648,7 +648,7 @@ func alone(dim int) resize {
 	}
 }
 
-// beyond makes the change that gives the model more elements than n.
+// beyond makes the change that leaves the model with more elements than n.
 func beyond(way resize) resize {
 	return func(c *Case, ts []*TensorSpec, n int64) bool {
 		m := model(ts)

@@ -55,7 +55,7 @@ type Engine interface {
 // An Operator is an op of an engine.
 type Operator struct {
 	Schema *schema.Op
-	// Below tells that it has a kernel below autograd for dense CPU tensors,
+	// Below says that it has a kernel below autograd for dense CPU tensors,
 	// or one that serves all backends.
 	Below bool
 	// Autograd reports that it has a kernel for autograd, or decomposes.
@@ -79,7 +79,7 @@ func (o Operator) site() asserts.Site {
 	return o.Site
 }
 
-// An Unseen is a check that is told as not observable, not as passed.
+// An Unseen is a check that is reported as not observable, not as passed.
 type Unseen struct {
 	Code   asserts.Code
 	On     asserts.Ref

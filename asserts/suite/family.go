@@ -61,7 +61,7 @@ func (r *Report) families() []*family {
 	return all
 }
 
-// familyName is an op's name without what tells the forms of one kernel apart:
+// familyName is an op's name without that in which the forms of one kernel differ:
 // the overload, the underscore of the in-place form, and what the derived
 // forms add.
 func familyName(op string) string {

@@ -103,7 +103,7 @@ func next(index, sizes []int64) bool {
 // usualPeriod is after how many elements the usual values repeat, in every class.
 const usualPeriod = 48
 
-// usual gives values in (0, 1) for floating point, for they are probabilities
+// usual returns values in (0, 1) for floating point, for they are probabilities
 // and in the domain of nearly every function, and 0 and 1 for whole numbers,
 // for they are valid indices.
 func usual(n int, c class) float64 {
@@ -178,7 +178,7 @@ func between(low, high float64, n int, c class) float64 {
 	return low + (high-low)*[]float64{0, 1, 0.5, 0.25, 0.75}[n%5]
 }
 
-// special gives in turn the values that kernels treat apart, NaN first.
+// special returns in turn the values that kernels treat apart, NaN first.
 func (t *TensorSpec) special(n int) float64 {
 	d := dtypes[t.DType]
 	all := []float64{math.NaN(), 0, math.Inf(1), 1, math.Copysign(0, -1), math.Inf(-1), d.subnormal, d.max, d.lowest, -1}

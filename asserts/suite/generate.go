@@ -173,7 +173,7 @@ func (g *generator) unify(c *Case) {
 	}
 }
 
-// outName reports whether an argument is one that the op gives results in.
+// outName reports whether an argument is one that the op puts results into.
 func outName(arg schema.Argument) bool {
 	return arg.Out || strings.HasPrefix(arg.Name, "out") && arg.Alias != nil
 }

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// A Listing is what an engine has, as a worker tells it. The process that runs
+// A Listing is what an engine has, as a worker reports it. The process that runs
 // the suite loads no library itself: one that crashes or exits while it is
 // loaded takes a worker with it, and nothing else.
 type Listing struct {

@@ -286,7 +286,7 @@ func (l *lastBytes) reset() {
 }
 
 // tell fills in what ended the worker, from its last words or else its exit
-// status; or it returns a fault of opassert's own, which is told as such.
+// status; or it returns a fault of opassert's own, which is reported as such.
 func (p *process) tell(crash *Crash, status string) error {
 	text := p.stderr.String()
 	for range 20 { // the Go run time writes before it exits, and the pipe is slower than the status

@@ -15,5 +15,5 @@ func newRandom(seed uint64, op string, number int) *rand.Rand {
 
 func pick[T any](r *rand.Rand, from []T) T { return from[r.IntN(len(from))] }
 
-// oneIn tells, once in n times on average, true.
+// oneIn reports true once in n times on average.
 func oneIn(r *rand.Rand, n int) bool { return r.IntN(n) == 0 }

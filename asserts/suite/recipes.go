@@ -20,7 +20,7 @@ import (
 //go:embed recipes.yaml
 var recipeText []byte
 
-// A recipe gives arguments to ops whose arguments must fit each other in ways
+// A recipe says what arguments ops take whose arguments must fit each other in ways
 // that neither the schema nor an error tells.
 type recipe struct {
 	ops     []*yaml.Node // patterns, as path.Match has them, of names with or without overload

@@ -262,7 +262,7 @@ func (r *runner) settle(t *target, c *Case, rng *rand.Rand, keep func(*Case)) (*
 		if left == 0 || !thrown || r.beyond(t.gen.name, text) != "" {
 			return nil, err
 		}
-		next, ok := ad.mend(c, text)
+		next, ok := ad.revise(c, text)
 		if !ok {
 			return nil, err
 		}

@@ -56,7 +56,7 @@ const AllCases = 1 << 30
 
 // Do runs every case of every op. When ctx ends it returns what is done, with
 // the context's error. What goes wrong in opassert itself, such as a worker
-// that does not start, is told in the results of the ops that it concerns.
+// that does not start, is reported in the results of the ops that it concerns.
 func (r *Run) Do(ctx context.Context) ([]*OpResult, error) {
 	scratch, err := NewScratch()
 	if err != nil {

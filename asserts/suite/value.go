@@ -252,7 +252,7 @@ func (p *valueParser) plain(t string) Value {
 }
 
 // number reads a whole number made of others and of symbols: 3, n, 2*n+1. A
-// symbol is a size of a tensor in the case; sizes tells those of tensors.
+// symbol is a size of a tensor in the case; sizes holds those of tensors.
 func (p *valueParser) number(text string, sizes bool) (int64, bool) {
 	if n, err := strconv.ParseInt(text, 10, 64); err == nil {
 		return n, true

@@ -192,7 +192,7 @@ func newer(version string) bool {
 	return major == "2" && n >= 10
 }
 
-// lines gives findings in the form of expected, with ops where that has them.
+// lines returns findings in the form of expected, with ops where that has them.
 func lines(found []found, ops bool) []string {
 	var all []string
 	for _, f := range found {
@@ -311,7 +311,7 @@ func TestProcesses(t *testing.T) {
 	})
 }
 
-// What can't be seen or judged is told of.
+// What can't be seen or judged is in the summary.
 func TestSummarySaysWhatIsNotSeen(t *testing.T) {
 	program := `
 import os, threading

@@ -49,7 +49,7 @@ type Config struct {
 	MaxBytes       int64               // calls on larger storages are observed at the level identity; 0: no limit
 	Fail           bool                // raise a finding at the call
 	Found          func(*Finding)      // called with each distinct finding at once; may be nil
-	Known          func(*Finding) bool // whether a baseline has a finding, which then is neither told nor raised; may be nil
+	Known          func(*Finding) bool // whether a baseline has a finding, which then is neither printed nor raised; may be nil
 }
 
 // A run is a program being watched.
@@ -68,7 +68,7 @@ type run struct {
 	skips     map[asserts.Skip]int
 	troubles  []string
 	early     int               // Python threads that ran before libtorch was loaded
-	watchers  map[string]string // by libtorch_cpu: the watcher, or "!" and why there is none
+	watchers  map[string]string // by libtorch_cpu: the watcher, or "!" and why it is missing
 }
 
 //go:embed shim

@@ -1,6 +1,6 @@
 // oplib is a small operator library, as an author writes one. Its first
 // operators keep what their schemas promise. Each of the others breaks one
-// promise, in a way that real kernels have; expect.yaml tells which, and what
+// promise, in a way that real kernels have; expect.yaml says which, and what
 // opassert says of it.
 #include <ATen/ATen.h>
 #include <ATen/core/dispatch/Dispatcher.h>

@@ -56,7 +56,7 @@ type Violation struct {
 	explanation string
 }
 
-// Saw tells what happened, in one line.
+// Saw says what happened, in one line.
 func (v *Violation) Saw() string {
 	if v.facts.saw != "" {
 		return v.facts.saw
@@ -78,7 +78,7 @@ func (v *Violation) Lines() []int64 {
 	return slices.Compact(lines)
 }
 
-// Facts are the lines that speak for or against a cause; 0: there is none.
+// Facts are the lines that speak for or against a cause; 0 for none.
 type facts struct {
 	saw          string // "": what a deallocation is
 	known        Cause  // that needs no inference

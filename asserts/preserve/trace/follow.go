@@ -451,7 +451,7 @@ func (f *follower) moved(o *object, data uint64) {
 	o.Impl = Address(data)
 }
 
-// handOut gives out the object that the slot points at.
+// handOut hands out the object that the slot points at.
 func (f *follower) handOut(i *impl, s preserve.Step) {
 	f.context++
 	o := f.objects[i.wrap.pointsTo]

@@ -70,7 +70,7 @@ func TestPageEscapes(t *testing.T) {
 	}
 }
 
-// A long log gives a page of bounded size.
+// A long log makes a page of bounded size.
 func TestPageOfMany(t *testing.T) {
 	p := newTorch(2, 0)
 	for range 200 {

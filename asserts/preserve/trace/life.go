@@ -31,7 +31,7 @@ const (
 
 func (m Making) String() string { return [...]string{"", "hermetic", "not hermetic"}[m] }
 
-// An Address is a pointer that the log gives; 0 is none.
+// An Address is a pointer that the log prints; 0 is none.
 type Address uint64
 
 func (a Address) String() string {

@@ -57,7 +57,7 @@ type record struct {
 	message message
 	ref     uint64
 	tag     uint64
-	count   int64 // -1: the line gives none
+	count   int64 // -1: the line has none
 	typ     []byte
 	cut     bool // the last line: what it ends with may go on
 }
@@ -86,7 +86,7 @@ func ownNumber(line []byte) (n int64, rest []byte, ok bool) {
 	return n, line[i:], true
 }
 
-// findTag finds "[path/file.ext:LINE]" and gives where it begins and ends; -1
+// findTag finds "[path/file.ext:LINE]" and returns where it begins and ends; -1
 // when there is none.
 func findTag(s []byte) (begin, end int) {
 	for at := 0; ; {

@@ -9,7 +9,7 @@ static void (*loaded)(void);        // the watcher's ow_loaded
 static int load(const char *folder, char *path) {
   void *watcher = ask_and_open(folder, path);
   int (*start)(const char *) = watcher ? (int (*)(const char *))dlsym(watcher, "ow_start") : NULL;
-  if (start == NULL || !start(folder)) return UNWATCHED;  // it has told why
+  if (start == NULL || !start(folder)) return UNWATCHED;  // it has said why
   enter_thread = (void (*)(void))dlsym(watcher, "ow_thread");
   loaded = (void (*)(void))dlsym(watcher, "ow_loaded");
   return WATCHING;

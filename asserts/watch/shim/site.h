@@ -1,4 +1,4 @@
-// site.h tells where in the program a call stands.
+// site.h finds where in the program a call stands.
 #pragma once
 
 #include <csignal>
@@ -91,7 +91,7 @@ class PythonSite {
     signal_ = s;
   }
 
-  // forked gives a child a file of its own under the same number.
+  // forked opens for a child a file of its own under the same number.
   void forked() {
     new (&mutex_) std::mutex;
     if (!mine()) return;
@@ -104,7 +104,7 @@ class PythonSite {
 
   bool is_python() const { return signal_ != 0 && initialized_() && thread_() != nullptr; }
 
-  // frames gives what faulthandler wrote, "" where this thread runs no Python
+  // frames returns what faulthandler wrote, "" where this thread runs no Python
   // or the program has closed the file.
   std::string frames() {
     if (!is_python()) return "";
@@ -121,7 +121,7 @@ class PythonSite {
   }
 };
 
-// native_frames gives the frames of this thread, module and offset in a line;
+// native_frames returns the frames of this thread, module and offset in a line;
 // opassert finds the source lines.
 inline std::string native_frames() {
   std::string text;

@@ -1,4 +1,4 @@
-// usual.h tells whether what was seen of a call looks usual. It judges
+// usual.h reports whether what was seen of a call looks usual. It judges
 // nothing: whatever a check might complain of does not look usual, and goes to
 // the judge. It may only ever ask too often, and TestUsual holds it to that.
 //

@@ -116,7 +116,7 @@ func (g *Player) yield() {
 	}
 }
 
-// play makes steps until something is wrong, and gives their number.
+// play makes steps until something is wrong, and returns their number.
 func (g *Player) Play(steps int) int {
 	for n := range steps {
 		g.step()

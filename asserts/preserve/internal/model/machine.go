@@ -78,7 +78,7 @@ func (m *Machine) Live() int { return m.live }
 // address is never used again; 0 when none is there.
 func (m *Machine) Serial(a Address) uint64 { return m.at(a).serial }
 
-// State tells where the object at an address stands.
+// State returns the state of the object at an address.
 func (m *Machine) State(a Address) preserve.State {
 	if o := m.at(a); o.serial != 0 {
 		return o.state

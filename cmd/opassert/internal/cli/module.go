@@ -203,7 +203,7 @@ func qualify(programs []*program) {
 	}
 }
 
-// waive tells the programs what the allowlists waive.
+// waive passes to the programs what the allowlists waive.
 func (c *checkup) waive() {
 	for _, p := range c.programs {
 		if p.job == nil || len(c.flags.allow) == 0 {
