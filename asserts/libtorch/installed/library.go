@@ -112,15 +112,20 @@ var registrations = []string{"torch7LibraryC", "RegisterOperators", "registerOpe
 
 // registers reports whether a shared library registers ops when it is loaded.
 func registers(path string) bool {
+	return imports(path, func(symbol string) bool {
+		return slices.ContainsFunc(registrations, func(part string) bool { return strings.Contains(symbol, part) })
+	})
+}
+
+// imports reports whether a shared library imports a symbol that is wanted.
+func imports(path string, wanted func(symbol string) bool) bool {
 	f, err := elf.Open(path)
 	if err != nil {
 		return false
 	}
 	defer f.Close()
 	symbols, _ := f.ImportedSymbols()
-	return slices.ContainsFunc(symbols, func(s elf.ImportedSymbol) bool {
-		return slices.ContainsFunc(registrations, func(part string) bool { return strings.Contains(s.Name, part) })
-	})
+	return slices.ContainsFunc(symbols, func(s elf.ImportedSymbol) bool { return wanted(s.Name) })
 }
 
 // Needs returns the shared libraries to load before libraries of ops: those
@@ -181,14 +186,8 @@ func (n *needed) into(path string, above []string) {
 }
 
 func importsPython(path string) bool {
-	f, err := elf.Open(path)
-	if err != nil {
-		return false
-	}
-	defer f.Close()
-	symbols, _ := f.ImportedSymbols()
-	return slices.ContainsFunc(symbols, func(s elf.ImportedSymbol) bool {
-		return strings.HasPrefix(s.Name, "Py") || strings.HasPrefix(s.Name, "_Py")
+	return imports(path, func(symbol string) bool {
+		return strings.HasPrefix(symbol, "Py") || strings.HasPrefix(symbol, "_Py")
 	})
 }
 
