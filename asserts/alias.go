@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// aliased reports whether the schema gives the subject an alias set.
+// aliased reports whether the subject has an alias set in the schema.
 func (s *Subject) aliased() bool { return len(s.Before)+len(s.After) > 0 }
 
 // anything reports whether the schema lets a return share with whatever there
@@ -16,7 +16,7 @@ func (s *Subject) anything() bool {
 
 const wildcard = "*"
 
-// shareSet reports whether the schema gives two subjects a common alias set,
+// shareSet reports whether two subjects have a common alias set in the schema,
 // before or after the call. Two wildcards are none: they promise nothing.
 func shareSet(a, b *Subject) bool {
 	for _, sets := range [2][]string{a.Before, a.After} {
@@ -32,8 +32,8 @@ func shareSet(a, b *Subject) bool {
 // mayShare reports whether the schema lets a return share with another subject.
 func mayShare(r, other *Subject) bool { return r.anything() || shareSet(r, other) }
 
-// Base reports whether the schema gives a return and an argument a common alias
-// set; of what is inside tensors, those tensors.
+// Base reports whether a return and an argument have a common alias set in the
+// schema; of what is inside tensors, whether those tensors have.
 func (op *Op) Base(result, arg Place) bool {
 	result.Inside, arg.Inside = false, false
 	return result.Return && !arg.Return && shareSet(op.at(result), op.at(arg))

@@ -84,7 +84,7 @@ type judge struct {
 type input struct {
 	*subjectPlan
 	arg           int // in Op.Args
-	element       int // in the list; -1 where there is none
+	element       int // in the list; -1 outside a list
 	called        string
 	before, after Observation
 	newImpl       bool // reported as OA001
@@ -96,7 +96,7 @@ type output struct {
 	*subjectPlan
 	Observation
 	result  int // in Op.Results
-	element int // in the list; -1 where there is none
+	element int // in the list; -1 outside a list
 	called  string
 	wrong   bool // reported as OA004 or OA006: not what it should be at all
 	aliased bool // OA007 or OA008 named whom it shares with

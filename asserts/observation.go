@@ -49,7 +49,7 @@ type Snapshot struct {
 	RequiresGrad bool
 	Names        string // of the dimensions: "N, C"; "" where they have none
 	Layout       string // "strided", "sparse_coo coalesced", "strided number" of one that types are promoted for as for a number
-	Quantizer    string // "per_tensor_affine 0.5 3"; "" where there is none
+	Quantizer    string // "per_tensor_affine 0.5 3"; "" without one
 	Grad         ID     // the TensorImpl of .grad; 0 is none
 
 	// Memory is where the bytes of the storage begin; 0 where that is not known,

@@ -77,7 +77,7 @@ func (op *Op) Subject(r Ref) *Subject {
 	return nil
 }
 
-// at returns the subject of a place, nil where there is none.
+// at returns the subject of a place, or nil.
 func (op *Op) at(p Place) *Subject {
 	subjects := op.Args
 	if p.Return {

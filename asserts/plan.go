@@ -39,7 +39,7 @@ type subjectPlan struct {
 	declared []int          // of a return: arguments that it may share with
 }
 
-// made returns the op's plan, or nil where there is none yet. A copy of an Op
+// made returns the op's plan, or nil if it is not made yet. A copy of an Op
 // makes its own.
 func (op *Op) made() *plan {
 	return (*plan)(atomic.LoadPointer((*unsafe.Pointer)(unsafe.Pointer(&op.plan))))

@@ -19,8 +19,8 @@ type Config struct {
 	// "2.6", "2.6.0+cpu".
 	Version string
 	// Base reads the file that holds the schemas of the ops that another
-	// project's file only names. It is called when the first is met; nil if
-	// there is none.
+	// project's file only names. It is called when the first is met; nil
+	// for a file that needs no other.
 	Base func() (*File, error)
 	// Strict makes every warning an error.
 	Strict bool

@@ -27,7 +27,7 @@
 //   - the object always owns the impl, and the impl's slot points back;
 //   - the impl is marked to have an object, and holds one counted reference to
 //     it while anybody else holds the impl: it takes that when its own count
-//     goes from one to two, and gives it back when it goes from two to one;
+//     goes from one to two, and releases it when it goes from two to one;
 //   - so an object whose last reference goes is its impl's last holder. Nothing
 //     is preserved or resurrected, and weak references and the garbage collector
 //     need no rule of their own: a shared impl's reference is one from outside.

@@ -13,7 +13,7 @@ import (
 )
 
 // A Registry follows the Go handles of a library: values that own a reference
-// to something that Go's collector does not see. The library tells it of each
+// to something that Go's collector does not see. The library reports to it each
 // handle made, used and released, and [CheckLeaks] finds what was not.
 //
 // It is at work in the debug build, with the build tag opassert. Without it

@@ -200,7 +200,7 @@ func (m *revision) sameAt(groups []string) bool {
 	return changed
 }
 
-// shape gives the tensors that the error names a shape that it shows, in which
+// shape sets the tensors that the error names to a shape that it shows, in which
 // letters are sizes that may be any, the same for the same letter.
 func (m *revision) shape(groups []string) bool {
 	var sizes []int64

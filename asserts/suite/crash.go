@@ -152,7 +152,7 @@ const (
 )
 
 // shrink looks for the smallest call that crashes as the case does. A second
-// crash of a cause, or of one that may be the same fault, is told with the call
+// crash of a cause, or of one that may be the same fault, is reported with the call
 // of its case, and so is a call that hangs, since each try would take as long.
 func (l *lane) shrink(ctx context.Context, res *OpResult, crash *Crash) error {
 	c, err := decode[Case](crash.called)

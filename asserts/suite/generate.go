@@ -158,8 +158,8 @@ func (g *generator) mark(c *Case) {
 	}
 }
 
-// unify makes tensors that could be one tensor the same one; what an op gives
-// its results in is none of the others.
+// unify makes tensors that could be one tensor the same one; what an op
+// puts its results into is none of the others.
 func (g *generator) unify(c *Case) {
 	outs := outsOf(g.op, c)
 	all := c.tensors()

@@ -208,7 +208,7 @@ func (r *runner) cases(t *target, q request, starting func(int), ended func(*cas
 	return nil
 }
 
-// prepare runs what a case builds on and no worker has told of: the openings
+// prepare runs what a case builds on and no worker has reported: the openings
 // before it, and the classes apart, but for those that ended a worker. What
 // this worker ran itself is not run again; starting is called before each.
 func (r *runner) prepare(t *target, from int, q request, starting func(int)) {

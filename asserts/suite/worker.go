@@ -87,14 +87,14 @@ func Serve(engine Engine, cfg Config, in io.Reader, out io.Writer) error {
 	return lines.Err()
 }
 
-// Loading tells the run that this worker loads a library now, or "" that it has
+// Loading reports to the run that this worker loads a library now, or "" that it has
 // loaded them all. Where the worker ends, the run says in which.
 func Loading(library string, out io.Writer) {
 	fmt.Fprint(os.Stderr, loadMark)
 	fmt.Fprintln(out, lineLoad, library)
 }
 
-// Refuse tells the run why this worker cannot start.
+// Refuse reports to the run why this worker cannot start.
 func Refuse(err error, out io.Writer) { fmt.Fprintln(out, lineFault, strconv.Quote(err.Error())) }
 
 // giveUp is after how many cases an op is left alone when all of them
@@ -174,7 +174,7 @@ func (s *server) answer(text string) (err error) {
 	return err
 }
 
-// show tells the run which call is being made, or with nil that none is.
+// show reports to the run which call is being made, or with nil that none is.
 func (s *server) show(c *Case) {
 	text := ""
 	if c != nil {
@@ -202,7 +202,7 @@ func (s *server) cases(t *target, q request) error {
 	return s.runner.cases(t, q, starting, s.end)
 }
 
-// taught tells the run what the openings teach.
+// taught reports to the run what the openings teach.
 func (s *server) taught(l *learned) {
 	text, _ := encode(l)
 	fmt.Fprintln(s.out, lineTaught, text)

@@ -31,7 +31,7 @@
 //   - What Python keeps of a result does not show in its use counts from PyTorch
 //     2.10 on: a living Python object has one use for good, which is left out.
 //   - A Tensor& that a kernel rebinds shows only where the argument is returned.
-//   - Threads that ran before libtorch was loaded are not told of the watcher; the
+//   - Threads that ran before libtorch was loaded do not know of the watcher; the
 //     summary says how many of Python's there were.
 //   - A program that holds Python's lock while it waits for a C++ thread's ops
 //     may hang from PyTorch 2.10 on, where copying a tensor can take that lock.

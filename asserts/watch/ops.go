@@ -40,7 +40,7 @@ func (o *ops) recorded(name string) bool {
 	return o.record > 0 && (engine.Custom(name) || o.wants != nil)
 }
 
-// meet returns the op of a record, and what the watcher is told of it.
+// meet returns the op of a record, and what is sent to the watcher about it.
 func (o *ops) meet(version, record string) (*watchedOp, []byte, error) {
 	record, raised := strings.CutPrefix(record, "A")
 	record = strings.TrimPrefix(record, "-")

@@ -249,7 +249,7 @@ func (r *run) neverCalled(called map[string]bool) []string {
 }
 
 // inside returns why a violation about the tensors inside sparse, quantized and
-// nested ones tells nothing.
+// nested ones says nothing.
 func inside(op *watchedOp, v *asserts.Violation) string {
 	switch {
 	case !v.Subject.Inside && !v.Against.Inside:

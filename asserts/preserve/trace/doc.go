@@ -24,7 +24,7 @@
 // A line without a subject may say "PyTorch 2.12.0": the protocol is chosen by
 // the version, for the lines that follow. From 2.10 on nothing is preserved or
 // resurrected, and a release while the impl is shared is the fault; "kHasPyObject
-// is not set", said of the object before its use count, tells why. See package
+// is not set", said of the object before its use count, says why. See package
 // preserve.
 //
 // # Reading

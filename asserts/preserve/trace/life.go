@@ -140,14 +140,14 @@ func (e Event) String() string {
 // and the last half.
 const MaxEvents = 32
 
-// A Life is what the log tells of one object, impl or tensor.
+// A Life is what the log says of one object, impl or tensor.
 type Life struct {
 	Kind        Kind
 	Address     Address
 	World       string  // the process, as the lines' prefix names it
 	Type        string  // of an object
 	Impl        Address // of an object, and of a tensor at last
-	Interpreter Address // that made the object, where the log tells
+	Interpreter Address // that made the object, where the log says
 	Made        Making
 	State       preserve.State
 	Events      []Event

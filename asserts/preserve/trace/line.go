@@ -87,7 +87,7 @@ func ownNumber(line []byte) (n int64, rest []byte, ok bool) {
 }
 
 // findTag finds "[path/file.ext:LINE]" and returns where it begins and ends; -1
-// when there is none.
+// without one.
 func findTag(s []byte) (begin, end int) {
 	for at := 0; ; {
 		i := bytes.IndexByte(s[at:], '[')
