@@ -34,11 +34,11 @@ var _ = add(check{
 // what is seen after the call. Autograd keeps what it needs for backward, and the
 // bases of views.
 func (j *judge) keptArguments() {
-	told := make(map[ID]bool)
+	reported := make(map[ID]bool)
 	for i := range j.inputs {
 		in := &j.inputs[i]
 		b, a := &in.before, &in.after
-		if !in.codes.Has(KeptArgument) || !b.Defined() || b.Impl != a.Impl || b.Storage != a.Storage || told[b.Impl] {
+		if !in.codes.Has(KeptArgument) || !b.Defined() || b.Impl != a.Impl || b.Storage != a.Storage || reported[b.Impl] {
 			continue
 		}
 		if reason := j.keeps(in); reason != "" {
@@ -48,7 +48,7 @@ func (j *judge) keptArguments() {
 		if !j.judged(KeptArgument, b, a) {
 			continue
 		}
-		told[b.Impl] = true
+		reported[b.Impl] = true
 		impls, storages := j.holders(b.Impl, b.Storage)
 		saw := ""
 		switch {

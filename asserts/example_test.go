@@ -52,7 +52,7 @@ func ExampleViolation() {
 	// clone before returning; or annotate: Tensor other  ->  Tensor(a) other, return Tensor  ->  Tensor(a)
 }
 
-// A collector keeps what it is told and lets the program go on.
+// A collector keeps what is reported and lets the program go on.
 func ExampleCollector() {
 	var found asserts.Collector
 	ctx := asserts.WithReporter(context.Background(), &found)

@@ -22,7 +22,7 @@ type Skip struct {
 // Judge holds a call against the checks of its op that are judged on a call.
 // It is a function of its arguments alone and takes any Seen.
 //
-// One fault gives one violation. Where several rules break for one reason, the
+// One fault is one violation. Where several rules break for one reason, the
 // violation is the one that names the reason: a storage that came with another
 // TensorImpl is OA001 and not OA002; an output that shares storage with an
 // argument is OA007 and not OA005; a view or an in-place result that is

@@ -74,7 +74,7 @@ func (s *Storage) get() *StorageImpl {
 	return s.impl
 }
 
-// Release gives up the handle's reference.
+// Release drops the handle's reference.
 func (s *Storage) Release() {
 	impl := s.get()
 	s.impl = nil

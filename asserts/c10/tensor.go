@@ -56,7 +56,7 @@ func (x *TensorImpl) release() {
 	}
 }
 
-// free gives up what the impl holds.
+// free drops what the impl holds.
 //
 // Source: c10/core/TensorImpl.cpp, TensorImpl::release_resources.
 func (x *TensorImpl) free() {
@@ -91,7 +91,7 @@ func (t *Tensor) get() *TensorImpl {
 // Retain returns a second handle on the same TensorImpl.
 func (t *Tensor) Retain() *Tensor { return &Tensor{t.get().retain()} }
 
-// Release gives up the handle's reference; the handle is then of no use. An
+// Release drops the handle's reference; the handle is then of no use. An
 // undefined tensor is left alone.
 func (t *Tensor) Release() {
 	if t == nil {

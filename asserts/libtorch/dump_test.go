@@ -61,7 +61,7 @@ func TestDumpReadsBack(t *testing.T) {
 		}
 	}
 	if comments := strings.Count(b.String(), "# left out: "); missing != comments || missing > 5 {
-		t.Errorf("%d operators are missing, %d are told to be left out; want the same few", missing, comments)
+		t.Errorf("%d operators are missing, %d are said to be left out; want the same few", missing, comments)
 	}
 }
 

@@ -13,7 +13,7 @@ import (
 // A handle names a slot, which owns one reference to an object of libtorch.
 // It is a plain value: copies name the same reference. The slot counts how
 // often it is in use, so that a release waits for the calls that are on their
-// way; and its generation, so that an old handle is told from a new one in
+// way; and its generation, so that an old handle differs from a new one in
 // the same slot. In the debug build package preserve follows it, by the token.
 //
 // The zero handle names nothing: an undefined tensor.

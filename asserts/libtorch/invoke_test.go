@@ -10,7 +10,7 @@ import (
 	"github.com/opassert/opassert/asserts/libtorch/libtorchtest"
 )
 
-// What a generated function does: a good op gives its results, a broken one is
+// What a generated function does: a good op returns its results, a broken one is
 // reported at its caller, and a bare call judges nothing.
 func TestInvoke(t *testing.T) {
 	libtorchtest.Need(t)

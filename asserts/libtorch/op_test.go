@@ -72,10 +72,10 @@ func TestUnpassable(t *testing.T) {
 		}
 	}
 	if why := lookup(t, "quantized::linear").Unpassable(); why != "" {
-		t.Errorf("quantized::linear takes an object that linear_prepack makes, and is told not to: %s", why)
+		t.Errorf("quantized::linear takes an object that linear_prepack makes, and is said not to: %s", why)
 	}
 	if why := lookup(t, "static_runtime::dict_unpack").Unpassable(); why == "" {
-		t.Error("a schema that is open is told to be callable")
+		t.Error("a schema that is open is said to be callable")
 	}
 }
 

@@ -9,7 +9,7 @@ import (
 )
 
 // What ends a worker because it asks for much is left out of the crashes, and
-// told in every report.
+// listed in every report.
 func TestUnfinishedCasesAreTold(t *testing.T) {
 	op := &OpResult{Op: "aten::f", Cases: 5, Ran: 5, Left: "after 3 cases that take too long"}
 	slow, large := &Crash{Cause: hang, cost: wordCostly}, &Crash{Cause: outOfMemory, cost: wordVaried}
@@ -20,10 +20,10 @@ func TestUnfinishedCasesAreTold(t *testing.T) {
 		op.leave(c)
 	}
 	r := &Report{Ops: []*OpResult{op}}
-	var told []string
+	var got []string
 	for _, result := range r.Results() {
 		if result.Status == asserts.Skipped {
-			told = append(told, strings.Repeat("x", result.Count)+" "+result.Reason)
+			got = append(got, strings.Repeat("x", result.Count)+" "+result.Reason)
 		}
 	}
 	want := []string{
@@ -32,8 +32,8 @@ func TestUnfinishedCasesAreTold(t *testing.T) {
 		" the cases that follow were not run: the op was left after 3 cases that take too long",
 	}
 	slices.Sort(want)
-	if slices.Sort(told); !slices.Equal(told, want) {
-		t.Errorf("told %q, want %q", told, want)
+	if slices.Sort(got); !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
 	}
 	var text strings.Builder
 	if err := r.WriteText(&text); err != nil || op.Cases != 8 {

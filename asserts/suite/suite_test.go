@@ -101,7 +101,7 @@ func TestFaultsAreFoundAndCrashesContained(t *testing.T) {
 	}
 }
 
-// A crash that does not happen again in a process of its own is told apart, and
+// A crash that does not happen again in a process of its own is reported apart, and
 // its case counts as it came out there.
 func TestCrashThatDoesNotRepeat(t *testing.T) {
 	r := runFake(t, "crashes_late")["crashes_late"]
@@ -118,7 +118,7 @@ func TestCrashThatDoesNotRepeat(t *testing.T) {
 	}
 }
 
-// What an op breaks in its worker's memory is not told of another.
+// What an op breaks in its worker's memory is not reported of another.
 func TestCrashOfAnotherOp(t *testing.T) {
 	results := runFakeOn(t, 1, "breaks_memory", "finds_it_broken")
 	if r := results["finds_it_broken"]; len(r.Crashes) > 0 || r.Ran < 20 {

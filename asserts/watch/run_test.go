@@ -229,7 +229,7 @@ func TestSeededFaultsAreNamedAtTheirLines(t *testing.T) {
 			}
 		}
 		if !strings.Contains(o.stderr, "never called bad::never\n") {
-			t.Errorf("the op that is never called is not told of:\n%s", o.stderr)
+			t.Errorf("the op that is never called is not listed:\n%s", o.stderr)
 		}
 	})
 }

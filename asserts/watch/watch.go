@@ -140,7 +140,7 @@ func (r *run) drain(serving *sync.WaitGroup) {
 }
 
 // watcher answers a process that has loaded libtorch_cpu: where the watcher is
-// that fits it, or nothing where there is none.
+// that fits it, or nothing where none fits.
 func (r *run) watcher(library string) []byte {
 	if why, ok := strings.CutPrefix(library, "!"); ok {
 		r.trouble("the watcher could not be loaded: " + why)

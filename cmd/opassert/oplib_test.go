@@ -111,10 +111,10 @@ func TestCheckOplib(t *testing.T) {
 	slices.Sort(ended)
 	wantBroken, wantEnded := expectations(t)
 	if diff := cmp.Diff(wantBroken, broken); diff != "" {
-		t.Errorf("broken ops (-expected +told):\n%s", diff)
+		t.Errorf("broken ops (-expected +reported):\n%s", diff)
 	}
 	if diff := cmp.Diff(wantEnded, slices.Compact(ended)); diff != "" {
-		t.Errorf("ops that end the process (-expected +told):\n%s", diff)
+		t.Errorf("ops that end the process (-expected +reported):\n%s", diff)
 	}
 }
 
@@ -137,7 +137,7 @@ func TestCaseRunsAgain(t *testing.T) {
 	}
 }
 
-// A crash is told with its call, the op's own stack and a repro line; the waive
+// A crash is reported with its call, the op's own stack and a repro line; the waive
 // line of its report, pasted into a file, waives it.
 func TestCrashIsReportedAndWaived(t *testing.T) {
 	command, lib := tool(t)

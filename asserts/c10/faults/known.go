@@ -114,7 +114,7 @@ func WritesAndFails(self, x *c10.Tensor) (*c10.Tensor, error) {
 	return kernels.Neg(self), nil
 }
 
-// ReturnsEmpty saves the work where there is none.
+// ReturnsEmpty saves the work where there is nothing to compute.
 //
 //opassert:kernel fault::returns_empty
 func ReturnsEmpty(self *c10.Tensor) *c10.Tensor {

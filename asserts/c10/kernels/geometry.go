@@ -20,7 +20,7 @@ func geometryOf(t *c10.Tensor) geometry {
 // view returns a view of t with the geometry.
 func (g geometry) view(t *c10.Tensor) *c10.Tensor { return t.AsStrided(g.sizes, g.strides, g.offset) }
 
-// impose gives t itself the geometry.
+// impose sets the geometry of t itself.
 func (g geometry) impose(t *c10.Tensor) *c10.Tensor {
 	t.SetSizesAndStrides(g.sizes, g.strides, g.offset)
 	return t

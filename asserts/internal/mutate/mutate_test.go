@@ -12,7 +12,7 @@ import (
 )
 
 // The score of a package with good tests and a bad one: the survivors are
-// told, and so is an excuse that does not hold.
+// reported, and so is an excuse that does not hold.
 func TestScore(t *testing.T) {
 	score, err := measure([]string{"testdata/number/number.go"}, []string{"./testdata/number"}, "")
 	if err != nil {
@@ -51,7 +51,7 @@ func TestFailingTests(t *testing.T) {
 	}
 }
 
-// Tests that run for too long count as failed, and are told apart.
+// Tests that run for too long count as failed, and are counted apart.
 func TestLate(t *testing.T) {
 	suite, err := build([]string{"./testdata/number"}, "", "", t.TempDir())
 	if err != nil {

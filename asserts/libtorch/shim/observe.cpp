@@ -30,7 +30,7 @@ using c10::TensorImpl;
 
 constexpr size_t kSnapshotLimit = 64 << 10;  // asserts.SnapshotLimit
 
-// A storage is asked for without storage(), which throws where there is none.
+// A storage is asked for without storage(), which throws where a tensor has no storage.
 c10::StorageImpl* storage_of(const TensorImpl* impl) {
   return impl->unsafe_storage().unsafeGetStorageImpl();
 }

@@ -117,7 +117,7 @@ func Run(ctx context.Context, program Program, config Config) (*Report, error) {
 	return report, err
 }
 
-// answer tells a process that has loaded libtorch_python which tap fits it.
+// answer sends a process that has loaded libtorch_python the tap that fits it.
 func (w *Watch) answer(conn net.Conn) {
 	defer conn.Close()
 	f, err := preload.ReadFrame(conn)

@@ -45,7 +45,7 @@ static void *run_watched(void *p) {
   return s.run(s.arg);
 }
 
-// What a thread's dispatcher includes is the thread's own, so each is told.
+// What a thread's dispatcher includes is the thread's own, so each thread sets it.
 int pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*run)(void *), void *arg) {
   int (*real)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *) =
       (int (*)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *))next("pthread_create");

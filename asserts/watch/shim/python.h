@@ -1,6 +1,6 @@
 // python.h is what the watcher knows of Python: the classes of tensors and of
 // modes, and where __torch_dispatch__ is called. It uses the interpreter that is
-// in the process, by name, and nothing of it where there is none.
+// in the process, by name, and nothing of it without an interpreter.
 #pragma once
 
 #include <c10/core/impl/PyInterpreter.h>

@@ -227,7 +227,7 @@ int64_t count(const c10::IValue& v, bool list) {
 
 // uncount takes out of a fresh result's uses what autograd holds of it where
 // it recorded inside the kernel: the base of a view, and what a backward saves.
-// What can't be told apart is not counted.
+// What can't be distinguished is not counted.
 void uncount(const TensorImpl* impl, bool alone, int64_t& uses) {
   if (impl == nullptr || impl->autograd_meta() == nullptr) return;
   const auto& hooks = *at::impl::GetVariableHooks();
@@ -532,7 +532,7 @@ class Registrations {
  public:
   std::atomic<bool> dirty{false};
 
-  // listen is told of all that there is, and of what comes.
+  // listen is called for all that is registered, and for what comes later.
   void listen() {
     static auto* keep = new c10::RegistrationHandleRAII(c10::Dispatcher::singleton().addRegistrationListener(std::make_unique<Listener>()));
     (void)keep;  // given up, it would listen no more

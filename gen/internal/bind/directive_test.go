@@ -108,7 +108,7 @@ func TestObserver(t *testing.T) {
 	}
 }
 
-// Parameters that are called as arguments elsewhere in the schema are told.
+// Parameters that are called as arguments elsewhere in the schema are reported.
 func TestOutOfOrder(t *testing.T) {
 	op := ops(t, "f(Tensor grad_output, Tensor self, int n) -> Tensor")[0]
 	for params, want := range map[string]string{

@@ -61,7 +61,7 @@ func TestLoad(t *testing.T) {
 				t.Errorf("a line has more than one error:\n%s", got)
 			}
 			if tt.folder == "cut" && strings.Contains(got, "a.go:6:") {
-				t.Errorf("what can't be known without a package is told:\n%s", got)
+				t.Errorf("what can't be known without a package is reported:\n%s", got)
 			}
 			if strings.Contains(got, "# example.com") {
 				t.Errorf("what is said of the package is said again:\n%s", got)
@@ -130,7 +130,7 @@ func TestSuites(t *testing.T) {
 	}
 }
 
-// What looks like a mark and is not read is told, each with the reason.
+// What looks like a mark and is not read is reported, each with the reason.
 func TestUnread(t *testing.T) {
 	dir := t.TempDir()
 	const head = "package kernels\n\n"

@@ -1,6 +1,6 @@
 package model
 
-// An ID names an impl and is never used again, as [asserts.NewID] gives them.
+// An ID names an impl and is never used again, as [asserts.NewID] returns them.
 type ID uint64
 
 // An Interp names an interpreter; 0 is none.
