@@ -29,6 +29,24 @@ type Seen struct {
 	Autograd bool
 }
 
+// Number puts serial numbers in the place of IDs, in the order of their
+// appearance, so that reports of a call read the same in every run, also where
+// IDs are addresses.
+func (s *Seen) Number() {
+	numbers := make(map[ID]ID)
+	numberOf := func(id ID) ID {
+		if id != 0 && numbers[id] == 0 {
+			numbers[id] = ID(len(numbers) + 1)
+		}
+		return numbers[id]
+	}
+	for _, side := range [][]Observation{s.Before, s.After, s.Results} {
+		for i := range side {
+			side[i].Impl, side[i].Storage = numberOf(side[i].Impl), numberOf(side[i].Storage)
+		}
+	}
+}
+
 // split cuts observations into one run for each subject. What is missing is
 // taken as no tensors, and what is over is left out.
 func split(obs []Observation, lens []int, subjects []Subject) [][]Observation {

@@ -10,10 +10,19 @@ import (
 )
 
 // PointerID names the object that p leads to, as the TensorImpl of a library
-// whose tensors are pointers; nil is none. The name holds for as long as
-// something keeps the object alive, which the caller of a kernel does for its
-// arguments and its results.
-func PointerID[T any](p *T) ID { return ID(uintptr(unsafe.Pointer(p))) }
+// whose tensors are pointers; nil is none, and so is an object without bytes, such
+// as the array of an empty slice: Go has one address for all of them. The name
+// holds for as long as something keeps the object alive, which the caller of a
+// kernel does for its arguments and its results.
+func PointerID[T any](p *T) ID {
+	if at := uintptr(unsafe.Pointer(p)); at != withoutBytes {
+		return ID(at)
+	}
+	return 0
+}
+
+// withoutBytes is where Go puts what has no bytes.
+var withoutBytes = reflect.New(reflect.TypeFor[struct{}]()).Pointer()
 
 // SliceID names the array behind a slice, as the StorageImpl of a library whose
 // tensors are slices. Go does not say where an array begins, but slices of

@@ -3,6 +3,7 @@ package asserts_test
 import (
 	"slices"
 	"testing"
+	"unsafe"
 
 	"github.com/opassert/opassert/asserts"
 )
@@ -23,6 +24,19 @@ func TestSliceID(t *testing.T) {
 	}
 	if asserts.SliceID([]float32(nil)) != 0 || asserts.SliceID(make([]struct{}, 3)) != 0 {
 		t.Error("no array has an ID")
+	}
+}
+
+var empty []float32 // outside any stack
+
+// Empty slices that have nothing to do with each other are at one address.
+func TestPointerID(t *testing.T) {
+	empty = make([]float32, len(empty))
+	if a := unsafe.SliceData(empty); asserts.PointerID(a) != 0 {
+		t.Error("an array without bytes has an ID")
+	}
+	if asserts.PointerID[int](nil) != 0 || asserts.PointerID(heap) == 0 {
+		t.Error("nil has an ID, or an object has none")
 	}
 }
 

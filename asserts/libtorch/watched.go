@@ -67,20 +67,3 @@ func (op *Op) ReadSeen(level asserts.Level, record []byte) (seen asserts.Seen, e
 	out.complete(inputs)
 	return out.Seen, nil
 }
-
-// Number puts serial numbers in the place of addresses, in the order of their
-// appearance, so that a case reads the same in every run.
-func Number(seen *asserts.Seen) {
-	numbers := make(map[asserts.ID]asserts.ID)
-	numberOf := func(address asserts.ID) asserts.ID {
-		if address != 0 && numbers[address] == 0 {
-			numbers[address] = asserts.ID(len(numbers) + 1)
-		}
-		return numbers[address]
-	}
-	for _, side := range [][]asserts.Observation{seen.Before, seen.After, seen.Results} {
-		for i := range side {
-			side[i].Impl, side[i].Storage = numberOf(side[i].Impl), numberOf(side[i].Storage)
-		}
-	}
-}

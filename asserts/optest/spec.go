@@ -29,7 +29,10 @@ func (s Spec) Len() int {
 
 // Contiguous reports whether the elements lie in row-major order from the
 // beginning of the storage to its end.
-func (s Spec) Contiguous() bool {
+func (s Spec) Contiguous() bool { return s.Offset == 0 && s.rowMajor() }
+
+// rowMajor reports whether the elements lie in row-major order, without gaps.
+func (s Spec) rowMajor() bool {
 	stride := int64(1)
 	for i, size := range slices.Backward(s.Sizes) {
 		if size != 1 && s.Strides[i] != stride && s.Len() > 0 {
@@ -37,7 +40,7 @@ func (s Spec) Contiguous() bool {
 		}
 		stride *= size
 	}
-	return s.Offset == 0
+	return true
 }
 
 // Storage returns the elements of the whole storage, for a library that takes
@@ -53,21 +56,22 @@ func Storage[E asserts.Element](s Spec) ([]E, error) {
 }
 
 // Elements returns the tensor's elements in row-major order, for a library
-// without strides. It fails where E is not the tensor's dtype, where dims are
-// given and the number of dimensions is none of them, and for a tensor that is
-// not contiguous: a copy would not be what the case is about.
+// without strides: a slice of the storage, as data[1:3] is where other elements
+// lie before and behind them. It fails where E is not the tensor's dtype, where
+// dims are given and the number of dimensions is none of them, and for a tensor
+// whose elements lie otherwise: a copy would not be what the case is about.
 func Elements[E asserts.Element](s Spec, dims ...int) ([]E, error) {
 	if len(dims) > 0 && !slices.Contains(dims, s.Dim()) {
 		return nil, Unsupported("tensors of %d dimensions", s.Dim())
 	}
-	if !s.Contiguous() {
+	if !s.rowMajor() {
 		return nil, Unsupported("strides")
 	}
 	all, err := Storage[E](s)
 	if err != nil {
 		return nil, err
 	}
-	return all[:s.Len()], nil
+	return all[s.Offset:][:s.Len()], nil
 }
 
 // ErrUnsupported is what Unsupported wraps.

@@ -4,8 +4,17 @@ import "github.com/opassert/opassert/asserts"
 
 // Check runs cases of one op in this process, for a caller whose kernels may
 // take the process with them, as those of Go tests do.
-func Check(engine Engine, cfg Config, o Operator, from, to int) (*OpResult, error) {
-	res := newOpResult(o)
+func Check(engine Engine, cfg Config, o Operator, from, to int) (res *OpResult, err error) {
+	defer func() {
+		switch p := recover().(type) {
+		case nil:
+		case *LibraryFault:
+			err = p
+		default:
+			panic(p)
+		}
+	}()
+	res = newOpResult(o)
 	if o.Missing != "" {
 		return res, nil
 	}

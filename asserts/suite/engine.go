@@ -112,6 +112,13 @@ type Thrown struct{ Message string }
 
 func (t *Thrown) Error() string { return t.Message }
 
+// A LibraryFault is what an engine panics with where a library fails in what it
+// says of its tensors, such as in observing them: the fault is neither an op's
+// nor opassert's.
+type LibraryFault struct{ Message string }
+
+func (f *LibraryFault) Error() string { return f.Message }
+
 // message returns the text that a kernel threw, and false for a failure of
 // another sort.
 func message(err error) (string, bool) {

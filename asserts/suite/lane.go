@@ -42,7 +42,7 @@ func (l *lane) op(ctx context.Context, o Operator) *OpResult {
 	res := l.begin(o)
 	begun := time.Now()
 	if err := l.cases(ctx, o, res); err != nil {
-		res.Fault = err.Error()
+		res.Fault, res.Library = err.Error(), errors.As(err, new(*LibraryFault))
 		l.stop()
 	}
 	if l.run.Lint {
@@ -166,6 +166,9 @@ func (l *lane) once(ctx context.Context, q request, patience time.Duration, add 
 		case word == lineFault:
 			l.stop()
 			return nil, ownFault(rest)
+		case word == lineLibrary:
+			l.stop()
+			return nil, &LibraryFault{ownFault(rest).Error()}
 		case word == lineDied:
 			err := l.p.tell(crash, rest)
 			if !l.p.again() {

@@ -43,6 +43,7 @@ func (r *runner) callMeta(t *target, a *attempt, twins []any) {
 	Release(out.Results)
 	switch text, _ := message(err); {
 	case err == nil:
+		out.Seen.Number()
 		a.meta = &out.Seen
 	case strings.Contains(text, "Could not run") || strings.Contains(text, "not implemented for 'Meta'"):
 		a.why = "no kernel on meta"

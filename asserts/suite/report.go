@@ -54,15 +54,24 @@ func (r *OpResult) Against() int {
 // no baseline has it.
 func (f *Finding) counts() bool { return !f.Known && f.Violation.Note == "" }
 
-// Faults returns what went wrong in opassert itself, each once.
-func (r *Report) Faults() []string {
+// Faults returns what went wrong in opassert itself, or in the library, each
+// once.
+func (r *Report) Faults(library bool) []string {
 	var all []string
 	for _, op := range r.Ops {
-		if op.Fault != "" && !slices.Contains(all, op.Fault) {
+		if op.Fault != "" && op.Library == library && !slices.Contains(all, op.Fault) {
 			all = append(all, op.Fault)
 		}
 	}
 	return all
+}
+
+// fault says what went wrong beside the op.
+func (r *OpResult) fault() string {
+	if r.Library {
+		return "the library failed: " + r.Fault
+	}
+	return r.fault()
 }
 
 // Empty says why a run checked nothing, or "".
@@ -107,7 +116,7 @@ func (r *OpResult) timed(results []asserts.Result) []asserts.Result {
 func (r *Report) results(op *OpResult) []asserts.Result {
 	all := slices.Concat(r.found(op), op.cut())
 	if op.Fault != "" {
-		all = append(all, asserts.Result{Op: op.Op, Status: asserts.Failed, Reason: "opassert failed: " + op.Fault})
+		all = append(all, asserts.Result{Op: op.Op, Status: asserts.Failed, Reason: op.fault()})
 	}
 	if op.Ran == 0 {
 		if len(op.Crashes) == 0 {
@@ -496,7 +505,7 @@ func (r *OpResult) reason() string {
 	case len(r.Crashes) > 0:
 		return r.Crashes[0].Cause
 	case r.Fault != "":
-		return "opassert failed: " + r.Fault
+		return r.fault()
 	}
 	return "no case was tried"
 }

@@ -33,8 +33,9 @@ type OpResult struct {
 	Waived   []asserts.Skip `json:"waived,omitempty"` // violations that an allowlist waives
 	Findings []*Finding     `json:"findings,omitempty"`
 	Crashes  []Crash        `json:"crashes,omitempty"`
-	Site     asserts.Site   `json:"site,omitzero"`   // of its schema, where that is in a file, or of its kernel
-	Fault    string         `json:"fault,omitempty"` // what went wrong in opassert itself
+	Site     asserts.Site   `json:"site,omitzero"`     // of its schema, where that is in a file, or of its kernel
+	Fault    string         `json:"fault,omitempty"`   // what went wrong beside the op: in opassert itself
+	Library  bool           `json:"library,omitempty"` // or in the library
 	Took     time.Duration  `json:"took"`
 	// Tried are the value classes that a call ran with, Refused those that none
 	// did.

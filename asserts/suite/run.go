@@ -361,6 +361,7 @@ func (r *runner) try(t *target, c *Case) (*attempt, error) {
 	if err != nil {
 		return nil, err
 	}
+	out.Seen.Number()
 	a.cpu = &out.Seen
 	if twins != nil {
 		r.callMeta(t, a, twins)
@@ -431,15 +432,8 @@ func (t *target) unwaived(found []*asserts.Violation, result *caseResult) []*ass
 }
 
 func (r *runner) finding(t *target, c *Case, v *asserts.Violation, number int) *Finding {
-	ids := map[asserts.ID]asserts.ID{0: 0} // addresses differ from run to run
 	for _, o := range []*asserts.Observation{&v.Before, &v.After, &v.Other} {
 		o.Content = nil
-		for _, id := range []*asserts.ID{&o.Impl, &o.Storage} {
-			if _, ok := ids[*id]; !ok {
-				ids[*id] = asserts.ID(len(ids))
-			}
-			*id = ids[*id]
-		}
 	}
 	v.Repro = fmt.Sprintf("-op %s -case %d", t.gen.name, number) + seedFlag(r.seed)
 	return &Finding{Violation: v, Case: number, Call: c.String(), Device: v.Device, Times: 1}

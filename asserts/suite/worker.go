@@ -3,6 +3,7 @@ package suite
 import (
 	"bufio"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -28,19 +29,20 @@ type Config struct {
 // JSON" after it, and "done". The openings before those asked for are made
 // ready as if they had run, but for those to skip.
 const (
-	lineReady  = "ready"
-	lineLoad   = "load" // "load LIBRARY", before it is ready: what it would fail in
-	lineStart  = "start"
-	wordVaried = "varied" // of a case with value classes that no op needs to take
-	wordCostly = "costly" // of one that may take long for good reason
-	lineCall   = "call"   // "call CASE" before each call and "call " after it, where the request wants that
-	lineFrame  = "frame"  // "frame TEXT", innermost first, from a worker that crashes
-	lineEnd    = "end"
-	lineTaught = "taught" // "taught LEARNED": what the design of the op is made from
-	lineDone   = "done"
-	lineList   = "list"  // "list LISTING", the answer to a request for the ops
-	lineFault  = "fault" // a panic of opassert's own, quoted
-	lineDied   = "died"  // from what watches the worker: "died STATUS"
+	lineReady   = "ready"
+	lineLoad    = "load" // "load LIBRARY", before it is ready: what it would fail in
+	lineStart   = "start"
+	wordVaried  = "varied" // of a case with value classes that no op needs to take
+	wordCostly  = "costly" // of one that may take long for good reason
+	lineCall    = "call"   // "call CASE" before each call and "call " after it, where the request wants that
+	lineFrame   = "frame"  // "frame TEXT", innermost first, from a worker that crashes
+	lineEnd     = "end"
+	lineTaught  = "taught" // "taught LEARNED": what the design of the op is made from
+	lineDone    = "done"
+	lineList    = "list"    // "list LISTING", the answer to a request for the ops
+	lineFault   = "fault"   // a panic of opassert's own, quoted
+	lineLibrary = "library" // a failure of the library, quoted
+	lineDied    = "died"    // from what watches the worker: "died STATUS"
 )
 
 // A request is for some cases of an op, or for the list of ops.
@@ -95,7 +97,13 @@ func Loading(library string, out io.Writer) {
 }
 
 // Refuse reports to the run why this worker cannot start.
-func Refuse(err error, out io.Writer) { fmt.Fprintln(out, lineFault, strconv.Quote(err.Error())) }
+func Refuse(err error, out io.Writer) {
+	word := lineFault
+	if errors.As(err, new(*LibraryFault)) {
+		word = lineLibrary
+	}
+	fmt.Fprintln(out, word, strconv.Quote(err.Error()))
+}
 
 // giveUp is after how many cases an op is left alone when all of them
 // ended in errors that no arguments avoid, such as that of a missing kernel.
@@ -127,7 +135,11 @@ func (s *server) answer(text string) (err error) {
 		return fmt.Errorf("bad request %q: %w", text, err)
 	}
 	defer func() {
-		if p := recover(); p != nil {
+		switch p := recover().(type) {
+		case nil:
+		case *LibraryFault:
+			err = p
+		default:
 			err = fmt.Errorf("panic: %v\n\n%s", p, debug.Stack())
 		}
 		if err != nil {

@@ -11,7 +11,6 @@ import (
 
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/internal/preload"
-	"github.com/opassert/opassert/asserts/libtorch"
 	"github.com/opassert/opassert/asserts/libtorch/engine"
 )
 
@@ -116,7 +115,7 @@ func (p *process) call(data []byte) ([]byte, error) {
 	for line := range strings.Lines(string(data[32 : 32+n])) {
 		seen.Modes = append(seen.Modes, mode(strings.TrimSpace(line)))
 	}
-	libtorch.Number(&seen)
+	seen.Number()
 	broken := p.run.judge(op, &seen, concurrent)
 	if len(broken) == 0 {
 		return nil, nil

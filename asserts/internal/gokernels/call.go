@@ -3,8 +3,11 @@ package gokernels
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 	"reflect"
+	"runtime"
 	"slices"
+	"strings"
 
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/suite"
@@ -66,8 +69,9 @@ func (e *Engine) Call(name string, args []any, level asserts.Level) (out suite.O
 	if err != nil {
 		return out, err
 	}
+	returned := e.take(&out, op, results, slices.Concat(given...))
 	out.Seen.After, _ = observe(e.lib.held(op.Func.Args, passed), level)
-	e.take(&out, op, results, slices.Concat(given...), level)
+	out.Seen.Results, out.Seen.ResultLens = observe(returned, level)
 	return out, nil
 }
 
@@ -127,8 +131,14 @@ func (l *Library) held(schemas []schema.Argument, passed []reflect.Value) [][]as
 	return all
 }
 
-// observe looks at the tensors of every argument, and counts those of each.
+// observe looks at the tensors of every argument, and counts those of each. A
+// panic of what the library observes them with is the library's.
 func observe(args [][]asserts.Tensor, level asserts.Level) (all []asserts.Observation, lens []int) {
+	defer func() {
+		if p := recover(); p != nil {
+			panic(&suite.LibraryFault{Message: fmt.Sprintf("what observes its tensors panics: %v, in %s", p, panicSite())})
+		}
+	}()
 	for _, ts := range args {
 		for _, t := range ts {
 			all = append(all, asserts.Observe(t, level))
@@ -138,22 +148,33 @@ func observe(args [][]asserts.Tensor, level asserts.Level) (all []asserts.Observ
 	return all, lens
 }
 
-// take takes in what a kernel returned. A handle that the caller passed is the
-// caller's still.
-func (e *Engine) take(out *suite.Outcome, op *schema.Op, results []reflect.Value, given []asserts.Tensor, level asserts.Level) {
+// panicSite is where a panic began that is being recovered.
+func panicSite() string {
+	pcs := make([]uintptr, 16)
+	frames := runtime.CallersFrames(pcs[:runtime.Callers(3, pcs)])
+	frame, more := frames.Next()
+	for more && strings.HasPrefix(frame.Function, "runtime.") {
+		frame, more = frames.Next()
+	}
+	return fmt.Sprintf("%s (%s:%d)", frame.Function, filepath.Base(frame.File), frame.Line)
+}
+
+// take takes in what a kernel returned, and returns the tensors of each return.
+// A handle that the caller passed is the caller's still.
+func (e *Engine) take(out *suite.Outcome, op *schema.Op, results []reflect.Value, given []asserts.Tensor) (returned [][]asserts.Tensor) {
 	for i, r := range op.Func.Returns {
 		if !r.Type.IsTensorLike() {
 			continue
 		}
 		ts := e.lib.tensors(results[i])
 		for _, t := range ts {
-			out.Seen.Results = append(out.Seen.Results, asserts.Observe(t, level))
-			if t != nil && !slices.Contains(given, t) {
+			if t != nil && !(reflect.ValueOf(t).Comparable() && slices.Contains(given, t)) {
 				out.Results = append(out.Results, e.lib.hold(t))
 			}
 		}
-		out.Seen.ResultLens = append(out.Seen.ResultLens, len(ts))
+		returned = append(returned, ts)
 	}
+	return returned
 }
 
 // tensors returns the tensors of one value; nil is an undefined one.

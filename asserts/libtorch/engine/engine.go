@@ -384,7 +384,6 @@ func (l *Libtorch) Call(name string, args []any, level asserts.Level) (suite.Out
 	out.Seen.Before, out.Seen.After = slices.Clone(out.Seen.Before), slices.Clone(out.Seen.After)
 	out.Seen.Results = slices.Clone(out.Seen.Results)
 	out.Seen.ArgLens, out.Seen.ResultLens = slices.Clone(out.Seen.ArgLens), slices.Clone(out.Seen.ResultLens)
-	libtorch.Number(&out.Seen)
 	for _, v := range l.out.Results {
 		out.Results = append(out.Results, fromTorch(v))
 	}

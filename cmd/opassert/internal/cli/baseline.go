@@ -43,15 +43,18 @@ func (b *baselineFlags) read() (err error) {
 
 // apply marks in the report what is known, or makes it known with -update. A
 // run that was interrupted, or in which opassert failed, updates nothing.
-func (b *baselineFlags) apply(r *suite.Report) error {
+func (b *baselineFlags) apply(inv *invocation, r *suite.Report) error {
 	if b.known == nil {
 		return nil
 	}
-	if !*b.update || len(r.Ops) < r.All || len(r.Faults()) > 0 || r.Empty() != "" {
-		b.known.Mark(r)
+	b.known.Mark(r)
+	if !*b.update {
 		return nil
 	}
-	b.known.Mark(r) // for what is gone
+	if len(r.Ops) < r.All || len(r.Faults(false))+len(r.Faults(true)) > 0 || r.Empty() != "" {
+		fmt.Fprintf(inv.stderr, "opassert: %s is left as it is\n", *b.path)
+		return nil
+	}
 	gone := r.Gone
 	b.known.Update(r)
 	b.known.Mark(r)

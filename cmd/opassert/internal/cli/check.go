@@ -171,7 +171,7 @@ func runCheck(inv *invocation) error {
 		out.text = func(r *suite.Report, w io.Writer) error { return r.WriteExplained(w, checked.all) }
 	}
 	return checked.run(inv, func(r *suite.Report) error {
-		return errors.Join(base.apply(r), out.write(inv, r))
+		return errors.Join(base.apply(inv, r), out.write(inv, r))
 	})
 }
 

@@ -49,10 +49,10 @@ func Main(args []string, stdout, stderr io.Writer) int {
 		return 2
 	}
 	name := args[0]
-	switch name {
-	case "-h", "--help", "-help", "--h", "help":
+	switch {
+	case isHelp(name):
 		return help(args[1:], stdout, stderr)
-	case "-version", "--version":
+	case name == "-version" || name == "--version":
 		name = versionCommand.name
 	}
 	i := slices.IndexFunc(commands, func(c command) bool { return c.name == name })
@@ -72,9 +72,13 @@ func usage(w io.Writer) {
 	fmt.Fprintf(w, "\nopassert COMMAND -h shows a command's flags, opassert help cases the form of a file of cases. Exit status: 0 clean, 1 findings, 2 usage or failure.\n")
 }
 
+func isHelp(word string) bool {
+	return slices.Contains([]string{"-h", "--h", "-help", "--help", "help"}, word)
+}
+
 // help is "opassert help [COMMAND]".
 func help(args []string, stdout, stderr io.Writer) int {
-	if len(args) == 0 {
+	if len(args) == 0 || isHelp(args[0]) {
 		usage(stdout)
 		return 0
 	}

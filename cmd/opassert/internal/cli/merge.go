@@ -49,7 +49,7 @@ func runMerge(inv *invocation) error {
 	if merged == nil {
 		return missing
 	}
-	if err := base.apply(merged); err != nil {
+	if err := base.apply(inv, merged); err != nil {
 		return err
 	}
 	if err := out.write(inv, merged); err != nil {
@@ -76,10 +76,12 @@ func readReport(name string) (*suite.Report, error) {
 
 // verdict is how a command ends whose report is written.
 func verdict(inv *invocation, r *suite.Report) error {
-	faults := r.Faults()
+	own, library := r.Faults(false), r.Faults(true)
 	switch {
-	case len(faults) > 0:
-		return fmt.Errorf("opassert itself failed, which says nothing about the ops; please report this:\n%s", strings.Join(faults, "\n"))
+	case len(own) > 0:
+		return fmt.Errorf("opassert itself failed, which says nothing about the ops; please report this:\n%s", strings.Join(own, "\n"))
+	case len(library) > 0:
+		return fmt.Errorf("the library failed, which says nothing about the ops:\n%s", strings.Join(library, "\n"))
 	case len(r.Ops) < r.All:
 		return fmt.Errorf("interrupted after %d of %d ops", len(r.Ops), r.All)
 	case len(r.Ops) == 0 && r.Shard.Of > 0:

@@ -164,7 +164,7 @@ func (r *runFlags) runProgram(inv *invocation, content watch.Content, objects *l
 
 func (r *runFlags) write(inv *invocation, report *watch.Report) error {
 	ops := report.Suite()
-	if err := r.baseline.apply(ops); err != nil {
+	if err := r.baseline.apply(inv, ops); err != nil {
 		return err
 	}
 	for _, f := range report.Findings { // what -update has made known
