@@ -1,6 +1,7 @@
 package asserts
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 	"strings"
@@ -121,22 +122,25 @@ func writtenBeside(b, a *Snapshot, written []*input) (text string, known bool) {
 	if int64(n) != min(b.Nbytes, a.Nbytes) {
 		return "", false
 	}
-	covered := make([]bool, n)
+	beside := bytes.Clone(a.Bytes[:n]) // and what is covered as it was
 	for _, w := range written {
 		for _, c := range []*Snapshot{w.before.Content, w.after.Content} {
-			if c == nil || !c.cover(covered) {
+			if c == nil || !c.runs(func(from, to int64) {
+				from, to = min(max(0, from), int64(n)), min(max(0, to), int64(n))
+				copy(beside[from:to], b.Bytes[from:to])
+			}) {
 				return "", false
 			}
 		}
 	}
+	if bytes.Equal(beside, b.Bytes[:n]) {
+		return "", true
+	}
 	changed := 0
 	for i := range n {
-		if !covered[i] && a.Bytes[i] != b.Bytes[i] {
+		if beside[i] != b.Bytes[i] {
 			changed++
 		}
-	}
-	if changed == 0 {
-		return "", true
 	}
 	return fmt.Sprintf("%d bytes changed that no written argument covers", changed), true
 }

@@ -1,38 +1,54 @@
 package asserts
 
 import (
+	"cmp"
+	"slices"
 	"strconv"
 	"strings"
 )
 
-// cover marks the bytes of its storage that a tensor covers, and reports
-// whether that is known. The sizes of a tensor that is not strided, a nested one
-// among them, do not say.
-func (c *Snapshot) cover(bytes []bool) bool {
-	size := itemSize(c.DType)
-	if size == 0 || c.Layout != "" && !strings.EqualFold(c.Layout, "strided") || len(c.Strides) != len(c.Sizes) {
+// A step is a dimension as memory has it: so many elements, so many bytes apart.
+type step struct{ n, bytes int64 }
+
+// runs calls f with where each run of bytes begins and ends that a tensor covers
+// in its storage, and reports whether that is known. The sizes of a tensor that is
+// not strided, a nested one among them, do not say.
+func (c *Snapshot) runs(f func(from, to int64)) bool {
+	run := itemSize(c.DType)
+	if run == 0 || c.Layout != "" && !strings.EqualFold(c.Layout, "strided") || len(c.Strides) != len(c.Sizes) {
 		return false
 	}
-	elements, all := []int64{c.Offset}, int64(1)
+	if slices.Contains(c.Sizes, 0) {
+		return true
+	}
+	starts, all := []int64{c.Offset * run}, int64(1)
+	var steps []step
 	for dim, n := range c.Sizes {
-		if c.Strides[dim] == 0 {
+		if c.Strides[dim] == 0 || n == 1 {
 			continue
 		}
-		if all *= n; all > SnapshotLimit {
+		if n > SnapshotLimit/all {
 			return false // elements that overlap
 		}
-		before := elements
-		elements = nil
-		for i := range n {
-			for _, e := range before {
-				elements = append(elements, e+i*c.Strides[dim])
+		all *= n
+		steps = append(steps, step{n, c.Strides[dim] * run})
+	}
+	slices.SortFunc(steps, func(a, b step) int { return cmp.Compare(a.bytes, b.bytes) })
+	for _, s := range steps {
+		if s.bytes == run && len(starts) == 1 {
+			run *= s.n
+			continue
+		}
+		before := starts
+		starts = make([]int64, 0, len(before)*int(s.n))
+		for i := range s.n {
+			for _, at := range before {
+				starts = append(starts, at+i*s.bytes)
 			}
 		}
 	}
-	for _, e := range elements {
-		for i := max(0, e*size); i < min((e+1)*size, int64(len(bytes))); i++ {
-			bytes[i] = true
-		}
+	for _, at := range starts {
+		f(at, at+run)
 	}
 	return true
 }
