@@ -70,7 +70,7 @@ func (l *lane) cases(ctx context.Context, o Operator, res *OpResult) error {
 		if crash == nil {
 			break
 		}
-		if crash.mixed { // once more, so that what an op shows does not depend on those before it
+		if crash.mixed && crash.Cause != hang { // once more, so that what an op shows does not depend on those before it
 			l.renew()
 			*res, from, slow = *l.begin(o), l.run.From, 0
 			continue

@@ -226,9 +226,13 @@ func (p *process) kill() {
 	}
 }
 
-// renew puts a worker that has run nothing in the place of this one; false
-// when nothing watches the worker, so that no other takes its place.
+// renew puts a worker that has run nothing in the place of this one, unless it
+// is such a one; false when nothing watches the worker, so that no other takes
+// its place.
 func (p *process) renew() bool {
+	if p.op == "" {
+		return true
+	}
 	if p.pid == p.cmd.Process.Pid {
 		return false
 	}
