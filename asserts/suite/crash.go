@@ -17,6 +17,7 @@ type Crash struct {
 	Cause  string   `json:"cause"`            // "SIGSEGV", "hang", "out of memory"
 	Alone  bool     `json:"alone"`            // it happens again in a process of its own
 	Call   string   `json:"call,omitempty"`   // the smallest call that crashes so
+	Device string   `json:"device,omitempty"` // where the op was called, "cpu" or "meta"; "" before it was
 	Frames []string `json:"frames,omitempty"` // the op's own functions on the stack, innermost first
 	Waived string   `json:"waived,omitempty"` // why an allowlist waives it
 	Known  bool     `json:"known,omitempty"`  // a baseline has it
@@ -97,7 +98,7 @@ func decode[T any](text string) (*T, error) {
 func (l *lane) crashed(ctx context.Context, o Operator, res *OpResult, crash *Crash) error {
 	var alone []*caseResult
 	l.renew()
-	q := request{Op: res.Op, From: crash.Case, To: crash.Case + 1, Show: true}
+	q := request{Op: res.Op, From: crash.Case, To: crash.Case + 1, Show: true, CPU: l.cpu}
 	second, err := l.ask(ctx, q, l.run.Timeout, func(c *caseResult) { alone = append(alone, c) })
 	if err != nil {
 		return err
@@ -125,8 +126,10 @@ func (l *lane) crashed(ctx context.Context, o Operator, res *OpResult, crash *Cr
 	if l.own(crash).inPython() {
 		crash.Waived = "it calls into Python, and a worker runs none"
 	}
-	res.Cases++
 	res.Crashes = append(res.Crashes, *crash)
+	if crash.Device != onMeta { // else the case is run once more, on the CPU alone
+		res.Cases++
+	}
 	return nil
 }
 
@@ -219,6 +222,6 @@ func (l *lane) attempt(ctx context.Context, c *Case) (*Crash, error) {
 	if err != nil {
 		return nil, err
 	}
-	q := request{Op: c.Op, From: c.Number, Case: text, Show: true}
+	q := request{Op: c.Op, From: c.Number, Case: text, Show: true, CPU: l.cpu}
 	return l.ask(ctx, q, max(l.run.Timeout/glance, time.Millisecond), func(*caseResult) {})
 }

@@ -143,6 +143,10 @@ var fakeOps = []struct {
 		crashIf(first(args).impl.spec.DType == "bool")
 		return []any{first(args).copy()}, nil
 	}},
+	{"crashes_on_meta(Tensor self) -> Tensor", func(e *fakeEngine, args []any) ([]any, error) {
+		crashIf(first(args).impl.device == "meta")
+		return []any{first(args).copy()}, nil
+	}},
 	// Once in a process, as a fault does that earlier cases prepare.
 	{"crashes_late(Tensor self) -> Tensor", func(e *fakeEngine, args []any) ([]any, error) {
 		lateCalls++

@@ -36,7 +36,7 @@ type pageFinding struct {
 	Note                                                      string
 }
 
-type pageCrash struct{ Op, Cause, Note, Report string }
+type pageCrash struct{ Op, Cause, Device, Note, Report string }
 
 // A pageRow is an op in the coverage matrix. Judged, Skipped and Found are by
 // device and code.
@@ -95,7 +95,7 @@ func (r *Report) pageFinding(op *OpResult, f *Finding) pageFinding {
 }
 
 func (r *Report) pageCrash(op *OpResult, c Crash) pageCrash {
-	p := pageCrash{Op: op.Op, Cause: c.Cause, Report: r.crashText(op, c)}
+	p := pageCrash{Op: op.Op, Cause: c.Cause, Device: c.Device, Report: r.crashText(op, c)}
 	switch {
 	case c.Known:
 		p.Note = "known"

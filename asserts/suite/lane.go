@@ -19,6 +19,7 @@ type lane struct {
 	taught string        // what the openings of the op teach, once they are over
 	places map[int]Place // of the value classes of the op that a call ran with
 	last   int           // the last case of the op that ended
+	cpu    bool          // a call of the op on meta ended its worker: no more of them
 	p      *process
 	broken error // workers do not start
 }
@@ -56,14 +57,14 @@ func (l *lane) op(ctx context.Context, o Operator) *OpResult {
 
 // begin forgets what is known of an op.
 func (l *lane) begin(o Operator) *OpResult {
-	l.deadly, l.taught, l.places, l.last = nil, "", make(map[int]Place), -1
+	l.deadly, l.taught, l.places, l.last, l.cpu = nil, "", make(map[int]Place), -1, false
 	return newOpResult(o)
 }
 
 func (l *lane) cases(ctx context.Context, o Operator, res *OpResult) error {
 	slow := 0
 	for from := l.run.From; from < l.run.To && res.Left == ""; {
-		crash, err := l.ask(ctx, request{Op: o.Name(), From: from, To: l.run.To}, l.run.Timeout/glance, res.add)
+		crash, err := l.ask(ctx, request{Op: o.Name(), From: from, To: l.run.To, CPU: l.cpu}, l.run.Timeout/glance, res.add)
 		if err != nil {
 			return err
 		}
@@ -83,6 +84,10 @@ func (l *lane) cases(ctx context.Context, o Operator, res *OpResult) error {
 			}
 		} else if err := l.crashed(ctx, o, res, crash); err != nil {
 			return err
+		} else if crash.Device == onMeta {
+			from, l.cpu = crash.Case, true
+			l.deadly = slices.DeleteFunc(l.deadly, func(n int) bool { return n == from })
+			continue
 		}
 		res.Left = res.whyLeave(crash, slow)
 	}
@@ -146,8 +151,10 @@ func (l *lane) once(ctx context.Context, q request, patience time.Duration, add 
 			}
 		case word == lineCall:
 			if crash.calling = rest; rest != "" {
-				crash.called = rest
+				crash.called, crash.Device = rest, ""
 			}
+		case word == lineDevice:
+			crash.Device = rest
 		case word == lineTaught:
 			l.taught = rest
 		case word == lineFrame:
@@ -227,7 +234,8 @@ func (l *lane) confirm(ctx context.Context, res *OpResult) error {
 				res.Findings = append(res.Findings, f)
 			}
 		}
-		if _, err := l.ask(ctx, request{Op: res.Op, From: f.Case, To: f.Case + 1}, l.run.Timeout, keep); err != nil {
+		q := request{Op: res.Op, From: f.Case, To: f.Case + 1, CPU: l.cpu && !strings.Contains(f.Device, onMeta)}
+		if _, err := l.ask(ctx, q, l.run.Timeout, keep); err != nil {
 			return err
 		}
 	}

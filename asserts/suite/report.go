@@ -162,7 +162,7 @@ func (r *Report) found(op *OpResult) []asserts.Result {
 		all = append(all, result)
 	}
 	for _, c := range op.Crashes {
-		result := asserts.Result{Op: op.Op, Status: asserts.Crashed, Case: strconv.Itoa(c.Case), Reason: c.Cause, Report: r.crashText(op, c)}
+		result := asserts.Result{Op: op.Op, Status: asserts.Crashed, Case: strconv.Itoa(c.Case), Device: c.Device, Reason: c.Cause, Report: r.crashText(op, c)}
 		switch {
 		case c.Known:
 			result.Status = asserts.Known
@@ -288,6 +288,9 @@ func (r *Report) writeFamily(t *textWriter, f *family) {
 func (r *Report) crashText(op *OpResult, c Crash) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "crash  %s  %s in case %d", op.Op, c.Cause, c.Case)
+	if c.Device != "" {
+		fmt.Fprintf(&b, "  [%s]", c.Device)
+	}
 	line := func(name, text string) {
 		if text != "" {
 			fmt.Fprintf(&b, "\n  %-7s %s", name, text)

@@ -20,9 +20,11 @@ type runner struct {
 	seed   uint64
 	room   []byte // for the bytes of a tensor
 
-	trying func(*Case)       // called before each try, and with nil after it; may be nil
-	called bool              // the last try came as far as the call
-	limits map[string]string // errors of the op with why no arguments avoid them, or ""
+	trying  func(*Case)         // called before each try, and with nil after it; may be nil
+	calling func(device string) // called before the op is, on each device; may be nil
+	called  bool                // the last try came as far as the call
+	cpu     bool                // no calls on meta: one ended its process
+	limits  map[string]string   // errors of the op with why no arguments avoid them, or ""
 
 	closest *Case // of the attempts of the last search, all of which failed
 
@@ -352,10 +354,14 @@ func (r *runner) try(t *target, c *Case) (*attempt, error) {
 	if r.level >= asserts.Meta {
 		twins, a.why = r.twins(&m, c, args)
 	}
+	if r.cpu {
+		twins, a.why = nil, "a call of the op on meta ended its process"
+	}
 	if err := r.engine.Seed(int64(r.seed)); err != nil {
 		return nil, err
 	}
 	r.called = true
+	r.on(onCPU)
 	out, err := r.engine.Call(t.gen.name, args, min(r.level, asserts.Content))
 	Release(out.Results)
 	if err != nil {
@@ -364,21 +370,35 @@ func (r *runner) try(t *target, c *Case) (*attempt, error) {
 	out.Seen.Number()
 	a.cpu = &out.Seen
 	if twins != nil {
+		r.on(onMeta)
 		r.callMeta(t, a, twins)
 	}
 	return a, nil
+}
+
+// Devices that ops are called on.
+const (
+	onCPU  = "cpu"
+	onMeta = "meta"
+)
+
+// on says where the op is called next.
+func (r *runner) on(device string) {
+	if r.calling != nil {
+		r.calling(device)
+	}
 }
 
 // judge holds an attempt against the op's checks; it returns the violations and
 // counts into the result.
 func (r *runner) judge(t *target, a *attempt, result *caseResult) []*asserts.Violation {
 	result.CPU = new(tally)
-	found := r.judgeOn(t, a, a.cpu, "cpu", result.CPU, result)
+	found := r.judgeOn(t, a, a.cpu, onCPU, result.CPU, result)
 	if a.meta == nil {
 		return found
 	}
 	result.Meta = new(tally)
-	for _, v := range r.judgeOn(t, a, a.meta, "meta", result.Meta, result) {
+	for _, v := range r.judgeOn(t, a, a.meta, onMeta, result.Meta, result) {
 		if !slices.ContainsFunc(found, func(w *asserts.Violation) bool { return sameFault(v, w) }) {
 			found = append(found, v)
 		}

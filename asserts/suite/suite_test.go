@@ -54,7 +54,7 @@ func summary(r *OpResult) string {
 		words = append(words, fmt.Sprintf("%v on %s [%s]", f.Violation.Code, f.Violation.Subject, f.Device))
 	}
 	for _, c := range r.Crashes {
-		words = append(words, strings.TrimSpace(fmt.Sprintf("%s in case %d, alone: %v %s %v", c.Cause, c.Case, c.Alone, strings.TrimPrefix(c.Call, r.Op), c.Frames)))
+		words = append(words, strings.TrimSpace(fmt.Sprintf("%s in case %d [%s], alone: %v %s %v", c.Cause, c.Case, c.Device, c.Alone, strings.TrimPrefix(c.Call, r.Op), c.Frames)))
 	}
 	if fault, _, _ := strings.Cut(r.Fault, "\n"); fault != "" {
 		words = append(words, "fault: "+fault)
@@ -79,14 +79,15 @@ func TestFaultsAreFoundAndCrashesContained(t *testing.T) {
 		"meta_disagrees":           "OA011 on result [cpu, meta]",
 		"wants_five_dims":          "",
 		"never":                    "never ran: not today",
-		"crashes_on_bool":          "SIGSEGV in case 11, alone: true (self=bool[2]) []; SIGSEGV in case 28, alone: true (self=bool[2, 3, 3]) []",
-		"exits":                    "exit status 3 in case 0, alone: true (self=float32[2]) []; exit status 3 in case 1, alone: true (self=float32[3, 3]) []; exit status 3 in case 2, alone: true (self=float32[2, 3, 4, 4]) []; never ran: ",
+		"crashes_on_bool":          "SIGSEGV in case 11 [cpu], alone: true (self=bool[2]) []; SIGSEGV in case 28 [cpu], alone: true (self=bool[2, 3, 3]) []",
+		"crashes_on_meta":          "SIGSEGV in case 0 [meta], alone: true (self=float32[2]) []",
+		"exits":                    "exit status 3 in case 0 [cpu], alone: true (self=float32[2]) []; exit status 3 in case 1 [cpu], alone: true (self=float32[3, 3]) []; exit status 3 in case 2 [cpu], alone: true (self=float32[2, 3, 4, 4]) []; never ran: ",
 		"answers_for_the_worker":   `fault: a worker answered "so be it": the kernel may write to file 3, which is the worker's; never ran: `,
 		"fails_in_opassert":        "fault: panic: our own fault; never ran: ",
 		"leaves_a_file":            "",
-		"hoards_on_bool":           "out of memory in case 11, alone: true (self=bool[2]) []; out of memory in case 19, alone: true (self=bool[2, 3]) []",
-		"hangs":                    "hang in case 0, alone: true (self=float32[3, 3]) []; never ran: ",
-		"spins":                    "hang in case 0, alone: true (self=float32[3, 3]) []; never ran: ",
+		"hoards_on_bool":           "out of memory in case 11 [cpu], alone: true (self=bool[2]) []; out of memory in case 19 [cpu], alone: true (self=bool[2, 3]) []",
+		"hangs":                    "hang in case 0 [cpu], alone: true (self=float32[3, 3]) []; never ran: ",
+		"spins":                    "hang in case 0 [cpu], alone: true (self=float32[3, 3]) []; never ran: ",
 		"waits_on_bool":            "",
 		"breaks_memory":            "",
 		"finds_it_broken":          "",
@@ -98,6 +99,20 @@ func TestFaultsAreFoundAndCrashesContained(t *testing.T) {
 	delete(got, "crashes_late") // it has a test of its own
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// An op that crashes on meta goes on without it, from the case that did, and says so.
+func TestCrashOnMetaLeavesTheCPU(t *testing.T) {
+	r := runFake(t, "crashes_on_meta")["crashes_on_meta"]
+	if len(r.Crashes) != 1 || r.Ran < 20 || r.CPU.Judged[asserts.FreshImpl] != r.Ran || r.Meta.Judged != (asserts.Counts{}) {
+		t.Errorf("%s; %d of %d cases ran", summary(r), r.Ran, r.Cases)
+	}
+	if n := r.NoMeta["a call of the op on meta ended its process"]; n != r.Ran {
+		t.Errorf("%d of %d calls say why they are not compared with meta: %v", n, r.Ran, r.NoMeta)
+	}
+	if text := (&Report{}).crashText(r, r.Crashes[0]); !strings.HasPrefix(text, "crash  aten::crashes_on_meta  SIGSEGV in case 0  [meta]\n") {
+		t.Error(text)
 	}
 }
 

@@ -35,6 +35,7 @@ const (
 	wordVaried  = "varied" // of a case with value classes that no op needs to take
 	wordCostly  = "costly" // of one that may take long for good reason
 	lineCall    = "call"   // "call CASE" before each call and "call " after it, where the request wants that
+	lineDevice  = "device" // "device meta", where the op is called there next, where the request wants that
 	lineFrame   = "frame"  // "frame TEXT", innermost first, from a worker that crashes
 	lineEnd     = "end"
 	lineTaught  = "taught" // "taught LEARNED": what the design of the op is made from
@@ -52,6 +53,7 @@ type request struct {
 	From int    `json:"from"`
 	To   int    `json:"to"`
 	Show bool   `json:"show,omitempty"` // say each call before it is made
+	CPU  bool   `json:"cpu,omitempty"`  // make no calls on meta
 	Case string `json:"case,omitempty"` // make this one call instead, as it is
 	Skip []int  `json:"skip,omitempty"` // earlier cases that end a worker
 
@@ -170,9 +172,10 @@ func (s *server) answer(text string) (err error) {
 	} else {
 		t.taught = s.taught
 	}
-	s.trying, s.limits = nil, nil
+	s.trying, s.calling, s.limits, s.cpu = nil, nil, nil, q.CPU
 	if q.Show {
 		s.trying = s.show
+		s.calling = func(device string) { fmt.Fprintln(s.out, lineDevice, device) }
 	}
 	if q.Case != "" {
 		err = s.attempt(t, q)

@@ -147,7 +147,7 @@ func TestCrashIsReportedAndWaived(t *testing.T) {
 		t.Fatalf("the command ended with %v; crashes are status 1\n%s", err, out)
 	}
 	for _, want := range []string{
-		"crash  oplib::crash  SIGSEGV in case 0\n", "\n  call    oplib::crash(self=float32[", "\n  stack   ", "oplib-", "\n  repro   opassert check ",
+		"crash  oplib::crash  SIGSEGV in case 0  [cpu]\n", "\n  call    oplib::crash(self=float32[", "\n  stack   ", "oplib-", "\n  repro   opassert check ",
 	} {
 		if !strings.Contains(string(out), want) {
 			t.Errorf("the report lacks %q:\n%s", want, out)
