@@ -683,7 +683,7 @@ func (m *revision) mutateArg(i int) {
 		v.Int = m.number()
 	case ListValue:
 		m.mutateList(v, m.op.Func.Args[i])
-	case TupleValue, DictValue, CallValue, NewValue:
+	case TupleValue, DictValue, CallValue, AfterValue, NewValue:
 		if ts := v.appendTensors(nil); len(ts) > 0 {
 			m.mutateTensor(own(ts, m.c.tensors())[m.rng.IntN(len(ts))])
 		}

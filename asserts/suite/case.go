@@ -40,6 +40,7 @@ const (
 	TupleValue                 // List
 	DictValue                  // List, each key before its value
 	CallValue                  // what the op Text returns for the arguments List, its first result
+	AfterValue                 // the first of the arguments List after a call of the op Text
 	NewValue                   // what the constructor of the custom class Text makes of List
 )
 
@@ -192,7 +193,7 @@ func (v Value) String() string {
 			words[i] = e.String()
 		}
 		return "[" + strings.Join(words, ", ") + "]"
-	case TupleValue, DictValue, CallValue, NewValue:
+	case TupleValue, DictValue, CallValue, AfterValue, NewValue:
 		return v.recipe()
 	}
 	return v.Text

@@ -79,25 +79,38 @@ func (m *maker) value(v *Value) (any, error) {
 		return New{v.Text, list}, nil
 	case CallValue:
 		return m.result(v.Text, list)
+	case AfterValue:
+		if _, err := m.results(v.Text, list); err != nil {
+			return nil, err
+		}
+		return list[0], nil
 	}
 	return list, nil
 }
 
 // result returns the first result of an op.
 func (m *maker) result(op string, args []any) (any, error) {
+	results, err := m.results(op, args)
+	if err != nil {
+		return nil, err
+	}
+	if len(results) == 0 {
+		return nil, &Thrown{op + " returns nothing"}
+	}
+	return results[0], nil
+}
+
+func (m *maker) results(op string, args []any) ([]any, error) {
 	out, err := m.engine.Call(op, args, asserts.Off)
 	if err != nil {
 		return nil, fmt.Errorf("call %s: %w", op, err)
-	}
-	if len(out.Results) == 0 {
-		return nil, &Thrown{op + " returns nothing"}
 	}
 	for _, r := range out.Results {
 		if held, ok := r.(Tensor); ok {
 			m.extra = append(m.extra, held)
 		}
 	}
-	return out.Results[0], nil
+	return out.Results, nil
 }
 
 func (m *maker) list(vs []Value) ([]any, error) {
@@ -186,6 +199,6 @@ func Release(results []any) {
 func (c *Case) plain() bool {
 	return !slices.ContainsFunc(c.tensors(), func(t *TensorSpec) bool { return t.Same == 0 && t.Form != Strided }) &&
 		!slices.ContainsFunc(c.Args, func(v Value) bool {
-			return v.Kind == CallValue || v.Kind > ListValue && len(v.appendTensors(nil)) > 0
+			return v.Kind == CallValue || v.Kind == AfterValue || v.Kind > ListValue && len(v.appendTensors(nil)) > 0
 		})
 }

@@ -20,6 +20,7 @@ func TestValueReadsBack(t *testing.T) {
 		"dtype:quint8", "layout:sparse_csr", "format:channels_last", "device:cuda:1", "qscheme:per_channel_affine", "storage:float32[4, 4]",
 		"float32[2, 3] sliced below:5 = [0, 1, 2.5]", "int64[] coo", "t[3] in:-0.5..2", "int32[4] ascending:9",
 		"(t[2], 3, 'a')", "{'a': t[2], 'b': none}", "{1: [2.0]}", "{}", "my.Queue(t[2], 3)", "ns::pack(t[2], [1, 1])",
+		"ns::take(after ns::add(after ns::add(ns::empty(), t[2]), 3))",
 	} {
 		v, err := parseValue(text, newSymbols(0))
 		if err != nil {

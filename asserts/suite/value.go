@@ -117,6 +117,8 @@ func (p *valueParser) value() Value {
 	}
 	t := p.token(endOfWord)
 	switch {
+	case t == "after":
+		return p.after()
 	case strings.HasPrefix(p.rest, "["):
 		return p.tensor(t)
 	case strings.HasPrefix(p.rest, "("):
@@ -196,6 +198,22 @@ func (p *valueParser) made(name string) Value {
 	}
 	p.accept("(")
 	v.List = p.list(")", "call")
+	return v
+}
+
+// after reads a call whose first argument is wanted, once it is made.
+func (p *valueParser) after() Value {
+	name := p.token(endOfWord)
+	if !strings.Contains(name, "::") || !strings.HasPrefix(p.rest, "(") {
+		p.back(name)
+		p.fail("after is followed by a call of an op, ns::op(t[2])")
+		return Value{}
+	}
+	v := p.made(name)
+	v.Kind = AfterValue
+	if len(v.List) == 0 {
+		p.fail("%s is called without an argument to take", name)
+	}
 	return v
 }
 
@@ -411,6 +429,8 @@ func (v Value) recipe() string {
 		return all("(", ")")
 	case CallValue:
 		return all(v.Text+"(", ")")
+	case AfterValue:
+		return all("after "+v.Text+"(", ")")
 	case NewValue:
 		return all(strings.TrimPrefix(v.Text, customClasses)+"(", ")")
 	case DictValue:

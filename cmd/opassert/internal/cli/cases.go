@@ -35,6 +35,7 @@ never ran. A value is one of
   t[2, 3]                                   the same, of the dtype that the case has
   storage:float32[4]                        a storage
   mylib::pack(t[2, 3], none)                what an op returns, its first result
+  after mylib::push(mylib::pack(t[2]), 3)   the first argument of a call, once it is made
   mylib.Queue(t[2], 'first')                an object of the custom class mylib.Queue
 
 A size may be a name, or a sum or product of names and numbers: n, m+1, 2*n. It
