@@ -20,6 +20,7 @@ type Op struct {
 	Returns   []Return
 
 	Composite bool     // has a CompositeImplicitAutograd kernel and none for the CPU: it runs by calling others
+	Top       bool     // the same, or no kernel below autograd runs on CPU tensors: calls begin at autograd's
 	Autograd  bool     // has a kernel for autograd, or a CompositeImplicitAutograd one
 	CPU       bool     // has some way to run on dense CPU tensors
 	Runs      []string // dispatch keys of the sorts of CPU tensors that it has some way to run on
@@ -218,6 +219,7 @@ func newOp(f []string) *Op {
 		Name:      join(f[1], f[2]),
 		Kernels:   strings.Fields(f[3]),
 		Composite: slices.Contains(flags, "composite"),
+		Top:       slices.Contains(flags, "top"),
 		Autograd:  slices.Contains(flags, "autograd"),
 		Meta:      slices.Contains(flags, "meta"),
 		Tags:      strings.Fields(f[5]),

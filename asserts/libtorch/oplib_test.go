@@ -303,6 +303,20 @@ func TestAutogradKernels(t *testing.T) {
 	}
 }
 
+// An op whose sole kernel is one for autograd is called there, and judged like
+// others.
+func TestAutogradAlone(t *testing.T) {
+	libtorchtest.Need(t)
+	if err := libtorch.LoadLibrary(libtorchtest.Library(t, "autograd", oplib, "autograd.cpp")); err != nil {
+		t.Fatal(err)
+	}
+	op := lookup(t, "graded::alone")
+	self := tensor(t, libtorch.Spec{DType: libtorch.Float32, Sizes: []int64{2}})
+	if got := judged(t, op, []libtorch.Value{self.Value()}); !slices.Equal(got, []string{"OA009 self"}) {
+		t.Errorf("%s: %q, want its write of self", op.Name, got)
+	}
+}
+
 // Every check that calls of libtorch show has an op of oplib that breaks it in
 // each sort of place, or is a skip there.
 func TestEveryPlaceIsPlanted(t *testing.T) {

@@ -15,6 +15,7 @@ type Case struct {
 	Number int
 	Names  []string // of the arguments
 	Args   []Value  // one for each argument
+	Agreed bool     // a recipe says them: sizes that agree stay as they are where a smaller call is looked for
 }
 
 // A Kind says which of a Value's fields hold it.

@@ -22,11 +22,12 @@ type Crash struct {
 	Waived string   `json:"waived,omitempty"` // why an allowlist waives it
 	Known  bool     `json:"known,omitempty"`  // a baseline has it
 
-	calling string // the call that was being made, encoded, where the worker was asked to show it
-	called  string // the same, or the one before it
-	dump    string // what a worker that hangs wrote when it was interrupted
-	cost    string // of the case, as its worker said it
-	mixed   bool   // the worker had run other ops too, which may be to blame
+	calling string      // the call that was being made, encoded, where the worker was asked to show it
+	called  string      // the same, or the one before it
+	shown   *caseResult // of a case that ran and found something: the crash is that of a smaller call
+	dump    string      // what a worker that hangs wrote when it was interrupted
+	cost    string      // of the case, as its worker said it
+	mixed   bool        // the worker had run other ops too, which may be to blame
 }
 
 const (

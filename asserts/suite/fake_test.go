@@ -153,6 +153,11 @@ var fakeOps = []struct {
 		crashIf(lateCalls > 5)
 		return []any{first(args).copy()}, nil
 	}},
+	{"crashes_when_smaller(Tensor self) -> Tensor", func(e *fakeEngine, args []any) ([]any, error) {
+		spec := first(args).impl.spec
+		crashIf(spec.DType == "float32" && slices.Equal(spec.Sizes, []int64{2, 3}))
+		return []any{first(args).again()}, nil
+	}},
 	{"breaks_memory(Tensor self) -> Tensor", func(e *fakeEngine, args []any) ([]any, error) {
 		broken = true
 		return []any{first(args).copy()}, nil

@@ -117,6 +117,7 @@ func (g *generator) generate(r *rand.Rand, number int) *Case {
 	if n := len(g.recipes); n > 0 && (number < n || number%4 != 3) {
 		from = &caseRecipe{g.recipes[number%n], newSymbols(number / n)}
 	}
+	c.Agreed = from != nil
 	for i, arg := range g.op.Func.Args {
 		c.Names = append(c.Names, arg.Name)
 		c.Args = append(c.Args, g.argument(r, i, &th, from, number))

@@ -20,6 +20,7 @@ type lane struct {
 	places map[int]Place // of the value classes of the op that a call ran with
 	last   int           // the last case of the op that ended
 	cpu    bool          // a call of the op on meta ended its worker: no more of them
+	asItIs bool          // a worker ended over a smaller call that shows what the op does
 	p      *process
 	broken error // workers do not start
 }
@@ -57,7 +58,7 @@ func (l *lane) op(ctx context.Context, o Operator) *OpResult {
 
 // begin forgets what is known of an op.
 func (l *lane) begin(o Operator) *OpResult {
-	l.deadly, l.taught, l.places, l.last, l.cpu = nil, "", make(map[int]Place), -1, false
+	l.deadly, l.taught, l.places, l.last, l.cpu, l.asItIs = nil, "", make(map[int]Place), -1, false, false
 	return newOpResult(o)
 }
 
@@ -101,11 +102,20 @@ func (l *lane) cases(ctx context.Context, o Operator, res *OpResult) error {
 
 // ask sends one request and takes the answers in; it returns the crash that
 // ended the worker, if one did. When that is a case before those asked for, the
-// request is sent again without it.
+// request is sent again without it; and when it is a smaller call than that of a
+// case that ran, that case stands, and the request is sent for those after it.
 func (l *lane) ask(ctx context.Context, q request, patience time.Duration, add func(*caseResult)) (*Crash, error) {
 	for {
-		q.Skip, q.Learned, q.Places = l.deadly, l.taught, l.places
+		q.Skip, q.Learned, q.Places, q.AsItIs = l.deadly, l.taught, l.places, l.asItIs
 		crash, err := l.once(ctx, q, patience, add)
+		if err == nil && crash != nil && crash.shown != nil {
+			l.asItIs = true
+			l.ran(crash.shown, add)
+			if q.From = crash.Case + 1; q.From >= q.To {
+				return nil, nil
+			}
+			continue
+		}
 		if crash != nil {
 			l.deadly = append(l.deadly, crash.Case)
 		}
@@ -143,7 +153,7 @@ func (l *lane) once(ctx context.Context, q request, patience time.Duration, add 
 		case word == lineStart:
 			number, cost, _ := strings.Cut(rest, " ")
 			crash.Case, _ = strconv.Atoi(number)
-			crash.cost, crash.Frames = cost, nil
+			crash.cost, crash.Frames, crash.shown = cost, nil, nil
 			if cost == wordCostly {
 				grace = patience / costly
 			} else {
@@ -159,15 +169,15 @@ func (l *lane) once(ctx context.Context, q request, patience time.Duration, add 
 			l.taught = rest
 		case word == lineFrame:
 			crash.Frames = append(crash.Frames, rest)
-		case word == lineEnd:
+		case word == lineShown || word == lineEnd:
 			c := new(caseResult)
 			if err := json.Unmarshal([]byte(rest), c); err != nil {
 				return nil, fmt.Errorf("a worker's answer: %w", err)
 			}
-			if l.last = c.Case; c.Place != nil {
-				l.places[c.Case] = *c.Place
+			if crash.shown = c; word == lineEnd {
+				crash.shown = nil
+				l.ran(c, add)
 			}
-			add(c)
 		case word == lineDone:
 			return nil, nil
 		case word == lineFault:
@@ -187,6 +197,14 @@ func (l *lane) once(ctx context.Context, q request, patience time.Duration, add 
 			return nil, fmt.Errorf("a worker answered %q: the kernel may write to file %d, which is the worker's", clipped(line), ReplyFile)
 		}
 	}
+}
+
+// ran takes in what came of a case.
+func (l *lane) ran(c *caseResult, add func(*caseResult)) {
+	if l.last = c.Case; c.Place != nil {
+		l.places[c.Case] = *c.Place
+	}
+	add(c)
 }
 
 // start sees to it that there is a worker. After one that did not start, no

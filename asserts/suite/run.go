@@ -26,6 +26,10 @@ type runner struct {
 	cpu     bool                // no calls on meta: one ended its process
 	limits  map[string]string   // errors of the op with why no arguments avoid them, or ""
 
+	// shown is called with what a case found before a smaller call is looked for
+	// that finds it, which may end the worker; may be nil.
+	shown func(*caseResult)
+
 	closest *Case // of the attempts of the last search, all of which failed
 
 	lacks map[string]int // what the last try wanted and the library lacks, by how often
@@ -125,12 +129,27 @@ func (r *runner) run(t *target, number int) caseResult {
 	}
 	result.Ran = true
 	result.Lacks, result.NoMeta = r.lacks, a.why
-	for _, v := range r.judge(t, a, &result) {
+	found := r.judge(t, a, &result)
+	for _, v := range found {
+		result.Found = append(result.Found, r.finding(t, a.c, v, number))
+	}
+	isNew := func(f *Finding) bool { return !slices.ContainsFunc(t.found, f.same) }
+	if r.shown != nil && !shared(a.c) && slices.ContainsFunc(result.Found, isNew) {
+		r.shown(&result)
+	}
+	result.Found = nil
+	for _, v := range found {
 		f := &Finding{Violation: v, Times: 1}
 		if i := slices.IndexFunc(t.found, f.same); i >= 0 {
 			again := *t.found[i]
 			result.Found = append(result.Found, &again)
-		} else if c, v := r.minimise(t, a.c, v); !r.borrowed(t, c, v) {
+			continue
+		}
+		c := a.c
+		if !t.asItIs {
+			c, v = r.minimise(t, c, v)
+		}
+		if !r.borrowed(t, c, v) {
 			f = r.finding(t, c, v, number)
 			t.found = append(t.found, f)
 			result.Found = append(result.Found, f)

@@ -22,6 +22,7 @@ type target struct {
 	taught func(*learned) // called when the openings are over, once; may be nil
 	plan   *design        // once they are
 	found  []*Finding     // in this worker, which minimises each once
+	asItIs bool           // findings keep the calls that showed them
 }
 
 // What the openings of an op teach, for its design.

@@ -81,6 +81,7 @@ func TestFaultsAreFoundAndCrashesContained(t *testing.T) {
 		"never":                    "never ran: not today",
 		"crashes_on_bool":          "SIGSEGV in case 11 [cpu], alone: true (self=bool[2]) []; SIGSEGV in case 28 [cpu], alone: true (self=bool[2, 3, 3]) []",
 		"crashes_on_meta":          "SIGSEGV in case 0 [meta], alone: true (self=float32[2]) []",
+		"crashes_when_smaller":     "OA007 on result [cpu]",
 		"exits":                    "exit status 3 in case 0 [cpu], alone: true (self=float32[2]) []; exit status 3 in case 1 [cpu], alone: true (self=float32[3, 3]) []; exit status 3 in case 2 [cpu], alone: true (self=float32[2, 3, 4, 4]) []; never ran: ",
 		"answers_for_the_worker":   `fault: a worker answered "so be it": the kernel may write to file 3, which is the worker's; never ran: `,
 		"fails_in_opassert":        "fault: panic: our own fault; never ran: ",
@@ -171,6 +172,18 @@ func TestMinimalCallIsShown(t *testing.T) {
 	}
 	if f.Violation.Repro != fmt.Sprintf("-op aten::returns_input_when_empty -case %d", f.Case) {
 		t.Errorf("repro %q", f.Violation.Repro)
+	}
+}
+
+// A smaller call that ends the worker takes nothing from the case that ran, and
+// is no crash of that case.
+func TestFindingOutlivesSmallerCall(t *testing.T) {
+	r := runFake(t, "crashes_when_smaller")["crashes_when_smaller"]
+	if len(r.Findings) != 1 || len(r.Crashes) > 0 || r.Ran < 20 {
+		t.Fatalf("%s; %d of %d cases ran", summary(r), r.Ran, r.Cases)
+	}
+	if f := r.Findings[0]; f.Call != "aten::crashes_when_smaller(self=float32[3, 3])" || f.Times != r.Ran {
+		t.Errorf("%s, %d times in %d cases", f.Call, f.Times, r.Ran)
 	}
 }
 

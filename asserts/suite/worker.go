@@ -37,6 +37,7 @@ const (
 	lineCall    = "call"   // "call CASE" before each call and "call " after it, where the request wants that
 	lineDevice  = "device" // "device meta", where the op is called there next, where the request wants that
 	lineFrame   = "frame"  // "frame TEXT", innermost first, from a worker that crashes
+	lineShown   = "shown"  // "shown JSON": what a case found, while a smaller call is looked for
 	lineEnd     = "end"
 	lineTaught  = "taught" // "taught LEARNED": what the design of the op is made from
 	lineDone    = "done"
@@ -56,6 +57,10 @@ type request struct {
 	CPU  bool   `json:"cpu,omitempty"`  // make no calls on meta
 	Case string `json:"case,omitempty"` // make this one call instead, as it is
 	Skip []int  `json:"skip,omitempty"` // earlier cases that end a worker
+
+	// AsItIs says that no smaller calls are looked for that show what was found,
+	// as a worker ended over one.
+	AsItIs bool `json:"asItIs,omitempty"`
 
 	// Learned is what an earlier worker was taught, and Places what came of its
 	// cases since: these need not run again.
@@ -173,6 +178,8 @@ func (s *server) answer(text string) (err error) {
 		t.taught = s.taught
 	}
 	s.trying, s.calling, s.limits, s.cpu = nil, nil, nil, q.CPU
+	t.asItIs = q.AsItIs
+	s.shown = func(result *caseResult) { s.result(lineShown, result) }
 	if q.Show {
 		s.trying = s.show
 		s.calling = func(device string) { fmt.Fprintln(s.out, lineDevice, device) }
@@ -223,10 +230,12 @@ func (s *server) taught(l *learned) {
 	fmt.Fprintln(s.out, lineTaught, text)
 }
 
-func (s *server) end(result *caseResult) error {
+func (s *server) end(result *caseResult) error { return s.result(lineEnd, result) }
+
+func (s *server) result(line string, result *caseResult) error {
 	text, err := json.Marshal(result)
 	if err == nil {
-		_, err = fmt.Fprintf(s.out, "%s %s\n", lineEnd, text)
+		_, err = fmt.Fprintf(s.out, "%s %s\n", line, text)
 	}
 	return err
 }

@@ -288,13 +288,14 @@ torch::jit::Stack read(const Operator& op, Request& in, Tensors tensors, Lists& 
 // run calls the operator at the depth at which autograd calls it: a view, or
 // one that writes, below autograd, so that ADInplaceOrView still tracks views
 // and bumps versions; any other below that, for it would see views that the
-// kernel makes and keep their bases alive. A composite runs from the top.
+// kernel makes and keep their bases alive. A composite runs from the top, and
+// so does one that has kernels for autograd alone.
 //
 // Source: tools/autograd/gen_variable_type.py, the guards of emit_body.
 //
 // Through autograd it calls as a program does.
 void run(const Operator& op, torch::jit::Stack& stack, bool autograd) {
-  if (op.composite || autograd) {
+  if (op.top || autograd) {
     op.handle.callBoxed(&stack);
   } else if (op.view || op.write) {
     at::AutoDispatchBelowAutograd guard;

@@ -9,6 +9,7 @@ namespace opassert {
 struct Operator {
   c10::OperatorHandle handle;
   bool composite;  // CompositeImplicitAutograd, and nothing of its own for the CPU: runs by calling others
+  bool top;        // the same, or no kernel below autograd runs on CPU tensors: calls begin at autograd's
   bool view;       // a return is annotated
   bool write;      // an argument is annotated (a!)
 };

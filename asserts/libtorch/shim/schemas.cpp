@@ -2,6 +2,7 @@
 #include <ATen/core/enum_tag.h>
 #include <dlfcn.h>
 
+#include <algorithm>
 #include <map>
 #include <mutex>
 #include <sstream>
@@ -224,6 +225,7 @@ class Listing {
     field(keys);
     std::string flags;
     if (op.composite) flags += "composite ";
+    if (op.top) flags += "top ";
     for (DispatchKey key : kRuns) {
       if (op.handle.hasComputedKernelForDispatchKey(key)) flags += std::string("on:") + c10::toString(key) + " ";
     }
@@ -263,8 +265,10 @@ class Listing {
 };
 
 std::unique_ptr<Operator> describe(const c10::OperatorHandle& handle) {
-  auto op = std::make_unique<Operator>(Operator{handle, false, false, false});
+  auto op = std::make_unique<Operator>(Operator{handle, false, false, false, false});
   op->composite = handle.hasKernelForDispatchKey(DispatchKey::CompositeImplicitAutograd) && !handle.hasKernelForDispatchKey(DispatchKey::CPU);
+  bool autograd = handle.hasKernelForDispatchKey(DispatchKey::Autograd) || handle.hasKernelForDispatchKey(DispatchKey::AutogradCPU);
+  op->top = op->composite || (autograd && std::none_of(std::begin(kRuns), std::end(kRuns), [&](DispatchKey key) { return handle.hasComputedKernelForDispatchKey(key); }));
   for (const Argument& ret : handle.schema().returns()) op->view |= ret.alias_info() != nullptr;
   for (const Argument& arg : handle.schema().arguments()) {
     op->write |= arg.alias_info() != nullptr && arg.alias_info()->isWrite();
