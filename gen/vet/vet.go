@@ -1,7 +1,8 @@
 // Package vet is an analyzer for packages of kernels and for what calls them.
 // It finds
 //
-//   - kernels that are called around the wrappers that check them,
+//   - kernels that are called around the wrappers that check them, and objects that
+//     become interfaces through which they would be,
 //   - comments that look like the mark of a kernel and are not read,
 //   - kernels whose parameters' names contradict the schema's order,
 //   - generated files that no longer match the marks or the schema file.
@@ -13,10 +14,12 @@ import (
 	"go/types"
 	"maps"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 
 	"golang.org/x/tools/go/analysis"
+	"golang.org/x/tools/go/analysis/passes/buildssa"
 	"golang.org/x/tools/go/analysis/unitchecker"
 
 	"github.com/opassert/opassert/gen/internal/bind"
@@ -29,9 +32,19 @@ var Analyzer = &analysis.Analyzer{
 		"It reports kernels that are called around their generated wrappers, marks that\n" +
 		"are not read, parameters that contradict the schema's order, and generated\n" +
 		"files that no longer match.",
-	URL:       "https://pkg.go.dev/github.com/opassert/opassert/gen/vet",
-	Run:       run,
-	FactTypes: []analysis.Fact{new(kernel), new(marked)},
+	URL:      "https://pkg.go.dev/github.com/opassert/opassert/gen/vet",
+	Requires: []*analysis.Analyzer{marks, buildssa.Analyzer},
+	Run:      run,
+}
+
+// marks reads the marks of a package and of those that it imports. It is apart,
+// as it alone runs on all of these.
+var marks = &analysis.Analyzer{
+	Name:       "opassertmarks",
+	Doc:        "read the marks of kernels, for the analyzer opassert",
+	Run:        runMarks,
+	ResultType: reflect.TypeFor[*known](),
+	FactTypes:  []analysis.Fact{new(kernel), new(marked)},
 }
 
 // A kernel is what is known of a marked function: the ops of its marks.
@@ -58,10 +71,31 @@ func init() {
 	Analyzer.Flags.String("at", "", "the time of the run; the go command keeps what another run reported for a time")
 }
 
-func run(pass *analysis.Pass) (any, error) {
+// A known says which kernels a package and those that it imports have.
+type known struct {
+	ops     func(*types.Func) []string    // of a kernel
+	all     func(*types.Package) []string // of all kernels of a package
+	reports []analysis.Diagnostic         // about marks
+}
+
+func runMarks(pass *analysis.Pass) (any, error) {
+	k := &known{
+		ops: func(fn *types.Func) []string {
+			var k kernel
+			pass.ImportObjectFact(fn.Origin(), &k)
+			return k.Ops
+		},
+		all: func(pkg *types.Package) []string {
+			var m marked
+			pass.ImportPackageFact(pkg, &m)
+			return m.Ops
+		},
+	}
+	quiet := *pass
+	quiet.Report = func(d analysis.Diagnostic) { k.reports = append(k.reports, d) }
 	kernels := map[*types.Func][]string{}
 	for _, file := range pass.Files {
-		readMarks(pass, file, kernels)
+		readMarks(&quiet, file, kernels)
 	}
 	var all marked
 	for fn, ops := range kernels {
@@ -71,13 +105,22 @@ func run(pass *analysis.Pass) (any, error) {
 	if slices.Sort(all.Ops); len(all.Ops) > 0 {
 		pass.ExportPackageFact(&all)
 	}
+	return k, nil
+}
+
+func run(pass *analysis.Pass) (any, error) {
+	k := pass.ResultOf[marks].(*known)
+	for _, d := range k.reports {
+		pass.Report(d)
+	}
 	for _, file := range pass.Files {
 		if header := generatedFrom(file); header != nil {
-			checkGenerated(pass, file, header)
+			k.checkGenerated(pass, file, header)
 		} else {
-			checkCalls(pass, file)
+			k.checkCalls(pass, file)
 		}
 	}
+	k.checkInterfaces(pass)
 	return nil, nil
 }
 
@@ -115,7 +158,7 @@ func unqualified(op string) string { return strings.TrimPrefix(op, "aten::") }
 
 // checkCalls reports what refers to a kernel of another package. The tests of
 // the kernels' own package may.
-func checkCalls(pass *analysis.Pass, file *ast.File) {
+func (k *known) checkCalls(pass *analysis.Pass, file *ast.File) {
 	ast.Inspect(file, func(n ast.Node) bool {
 		id, ok := n.(*ast.Ident)
 		if !ok {
@@ -125,16 +168,15 @@ func checkCalls(pass *analysis.Pass, file *ast.File) {
 		if !ok || fn.Pkg() == nil || fn.Pkg().Path() == strings.TrimSuffix(pass.Pkg.Path(), "_test") {
 			return true
 		}
-		var k kernel
-		if pass.ImportObjectFact(fn.Origin(), &k) {
-			pass.Reportf(id.Pos(), "%s is the kernel of %s: call its generated wrapper, which checks the call", fn.Name(), strings.Join(k.Ops, ", "))
+		if ops := k.ops(fn); len(ops) > 0 {
+			pass.Reportf(id.Pos(), "%s is the kernel of %s: call its generated wrapper, which checks the call", fn.Name(), strings.Join(ops, ", "))
 		}
 		return true
 	})
 }
 
 // checkGenerated holds a generated file against the kernels and the schema file.
-func checkGenerated(pass *analysis.Pass, file *ast.File, header *source) {
+func (k *known) checkGenerated(pass *analysis.Pass, file *ast.File, header *source) {
 	tables := readTables(pass, file)
 	checkSchema(pass, tables, header.schema(pass.Fset.Position(file.Package).Filename))
 	list, bound := readKernels(pass, file)
@@ -148,16 +190,13 @@ func checkGenerated(pass *analysis.Pass, file *ast.File, header *source) {
 			pass.Reportf(row.pos, "%s (%s)", why, relative(pass, row.kernel.Pos()))
 		}
 		wrapped[row.kernel.Pkg()] = append(wrapped[row.kernel.Pkg()], unqualified(t.name))
-		var k kernel
-		if pass.ImportObjectFact(row.kernel, &k) && slices.Contains(k.Ops, unqualified(t.name)) {
+		if slices.Contains(k.ops(row.kernel), unqualified(t.name)) {
 			continue
 		}
 		pass.Reportf(row.pos, "%s is no longer marked as the kernel of %s: run opassert gen again", row.kernel.Name(), t.name)
 	}
 	for _, pkg := range slices.SortedFunc(maps.Keys(wrapped), func(a, b *types.Package) int { return strings.Compare(a.Path(), b.Path()) }) {
-		var all marked
-		pass.ImportPackageFact(pkg, &all)
-		for _, op := range all.Ops {
+		for _, op := range k.all(pkg) {
 			if !slices.Contains(wrapped[pkg], op) {
 				pass.Reportf(list, "package %s has a kernel of %s, and there is no wrapper here: run opassert gen again", pkg.Name(), op)
 			}

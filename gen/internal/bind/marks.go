@@ -65,7 +65,13 @@ func oneWord(rest string) string {
 	return words[0]
 }
 
-var likeMark = regexp.MustCompile(`(?i)^/[/*]\s*opassert\s*:?\s*(kernels?\s*:?\s+[a-z_][\w.:]*|observe|make|options)\s*(\*/)?$|^//opassert:\S`)
+// likeMark matches what was meant for a mark: its words in another spelling, with
+// nothing behind them but another comment, or what only a directive looks like.
+var likeMark = regexp.MustCompile(`(?i)^/[/*]\s*` + likeName + `\s*[:/_=-]?\s*(kernels?[\s:=("]+[a-z_][\w.:]*[")]*|observe|make|options)\s*(//.*|\*/)?$` +
+	`|^//` + likeName + `(:\S|\s+[a-z_]\w*(::\w+)?(\.\w+)?$)`)
+
+// likeName matches opassert, spelled in haste.
+const likeName = `(?:go:)?(?:op+[-_]?as*[ert]{2,3}|passert)`
 
 func whyUnread(c *ast.Comment) string {
 	if oneWord(strings.TrimPrefix(c.Text, mark)) != "" || directives[c.Text] != nil {

@@ -14,10 +14,11 @@ var vetCommand = command{
 	args:    "[packages]",
 	summary: "find kernels that are called around their checks, and marks that nothing reads",
 	about: `
-Reports kernels that are called around their generated wrappers, comments that
-look like the mark of a kernel and are not read, kernels whose parameters' names
-contradict the schema's order, and generated files that no longer match the
-marks or the schema file. The packages are those of go vet (default: ./...),
+Reports kernels that are called around their generated wrappers, objects that
+become interfaces through which their kernels are, comments that look like the
+mark of a kernel and are not read, kernels whose parameters' names contradict the
+schema's order, and generated files that no longer match the marks or the schema
+file. The packages are those of go vet (default: ./...),
 which can run the analyzer beside its own:
 
   go vet -vettool=$(which opassert) ./...`,

@@ -1,4 +1,4 @@
-package kernels // want package:`add.out fresh max my::twice relu relu_copy sub.out`
+package kernels
 
 type Tensor struct{}
 
@@ -6,19 +6,19 @@ type Library struct{}
 
 //opassert:kernel relu
 //opassert:kernel relu_copy
-func Relu(self *Tensor) *Tensor { return self } // want Relu:`relu relu_copy`
+func Relu(self *Tensor) *Tensor { return self }
 
 //opassert:kernel aten::add.out
-func AddOut(out, self, other *Tensor) *Tensor { return self } // want AddOut:`add.out`
+func AddOut(out, self, other *Tensor) *Tensor { return self }
 
 //opassert:kernel sub.out
-func SubOut(gradSelf, b, out *Tensor) *Tensor { return Relu(gradSelf) } // want SubOut:`sub.out`
+func SubOut(gradSelf, b, out *Tensor) *Tensor { return Relu(gradSelf) }
 
 //opassert:kernel max
-func (l *Library) Max(self *Tensor) *Tensor { return self } // want Max:`max`
+func (l *Library) Max(self *Tensor) *Tensor { return self }
 
 //opassert:kernel fresh
-func Fresh(self *Tensor) *Tensor { return self } // want Fresh:`fresh`
+func Fresh(self *Tensor) *Tensor { return self }
 
 /* opassert:kernel neg */      // want `looks like the mark of a kernel and is not read: it is not spelled as one`
 func Neg(self *Tensor) *Tensor { return self }
@@ -27,13 +27,44 @@ func Neg(self *Tensor) *Tensor { return self }
 func Abs(self *Tensor) *Tensor { return self }
 
 //opassert:kernel my::twice
-func Twice(self *Tensor) *Tensor { return self } // want Twice:`my::twice`
+func Twice(self *Tensor) *Tensor { return self }
 
 //opassert:kernel sin
 func Sin[E any](self *Tensor) *Tensor { return self } // want `kernel Sin for sin has type parameters`
 
 //opassert:kernal cos // want `looks like the mark of a kernel and is not read: it is not spelled as one`
 func Cos(self *Tensor) *Tensor { return self }
+
+// op-assert:kernel tan // want `it is not spelled as one`
+func Tan(self *Tensor) *Tensor { return self }
+
+// Exp2 comes close to a mark.
+// opassert:kernel=exp2 // want `it is not spelled as one`
+func Exp2(self *Tensor) *Tensor { return self }
+
+/* opasert:kernel(sqrt) */      // want `it is not spelled as one`
+func Sqrt(self *Tensor) *Tensor { return self }
+
+// opassert/kernel cube // want `it is not spelled as one`
+func Cube(self *Tensor) *Tensor { return self }
+
+// The mark of a kernel is opassert:kernel add.Tensor in prose, as is
+// opassert:kernel in this line, and //part:of is another tool's.
+//
+//	//opassert:kernel cube
+func Prose(self *Tensor) *Tensor { return self }
+
+// A Maxer is what programs hold.
+type Maxer interface{ Max(self *Tensor) *Tensor }
+
+var _ Maxer = new(Library) // the kernels' own package may
+
+func within(x *Tensor) *Tensor {
+	var m Maxer = new(Library)
+	return m.Max(x)
+}
+
+func New() Maxer { return new(Library) } // want `\*kernels.Library becomes kernels.Maxer, through which Max, the kernel of max, is called around`
 
 //opassert:make
 func Make(n int) *Tensor { return nil } // want `opassert:make: Make is no func`

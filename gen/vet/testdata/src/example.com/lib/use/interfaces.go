@@ -1,0 +1,30 @@
+package use
+
+import (
+	"fmt"
+
+	"example.com/lib/kernels"
+)
+
+type own interface {
+	Max(*kernels.Tensor) *kernels.Tensor
+}
+
+var held own = new(kernels.Library) // want `\*kernels.Library becomes use.own, through which Max, the kernel of max, is called around its generated wrapper`
+
+func Hold(l *kernels.Library, x *kernels.Tensor) []kernels.Maxer {
+	call(l, x)                                          // want `becomes use.own`
+	generic(l, x)                                       // want `becomes use.own`
+	f := generic[*kernels.Library]                      // want `becomes use.own`
+	f(l, x)                                             // as a function alone
+	fmt.Println(l)                                      // has none of its methods
+	return []kernels.Maxer{kernels.Maxer(l), checked{}} // want `becomes kernels.Maxer`
+}
+
+func call(o own, x *kernels.Tensor) { o.Max(x) }
+
+func generic[O own](o O, x *kernels.Tensor) { o.Max(x) }
+
+type checked struct{}
+
+func (checked) Max(x *kernels.Tensor) *kernels.Tensor { return x }
