@@ -268,14 +268,6 @@ func setValue(i int, v Value) func(*Case) bool {
 	}
 }
 
-func valueClasses(i int, values []Value) []valueClass {
-	var all []valueClass
-	for _, v := range values {
-		all = append(all, class1(v.String(), setValue(i, v)))
-	}
-	return all
-}
-
 // intLists are lists of whole numbers as ops take them: of every length, and
 // of the base's length with values of every sort.
 func intLists(base []Value, fixed int) []Value {

@@ -243,3 +243,68 @@ func (m *revision) dimensioned(groups []string) bool {
 	}
 	return changed
 }
+
+// have gives the argument that is named so many channels, or whatever it has of
+// the size that it has.
+func (m *revision) have(groups []string) bool {
+	i := m.argument(groups[1])
+	want, err := strconv.ParseInt(groups[2], 10, 64)
+	has, err2 := strconv.ParseInt(groups[3], 10, 64)
+	if i < 0 || err != nil || err2 != nil || want > 1<<12 {
+		return false
+	}
+	changed := false
+	for _, t := range own(m.c.Args[i].appendTensors(nil), m.c.tensors()) {
+		at := len(t.Sizes) - 1
+		if len(t.Sizes) > 2 {
+			at = 1
+		}
+		if at >= 0 && t.Sizes[at] == has {
+			t.Sizes[at], changed = want, want != has
+		}
+	}
+	return changed
+}
+
+// divisible makes the channels, or the last dimension, a multiple of a number
+// or of an argument, and where they are one the outermost size of all but the
+// first tensor.
+func (m *revision) divisible(groups []string) bool {
+	n, _ := strconv.ParseInt(groups[1], 10, 64)
+	if i := m.argument(groups[1]); i >= 0 && m.c.Args[i].Kind == IntValue {
+		n = m.c.Args[i].Int
+	}
+	ts := own(m.c.tensors(), m.c.tensors())
+	big := model(ts)
+	if big == nil || n < 2 || n > 64 {
+		return false
+	}
+	at := len(big.Sizes) - 1
+	if strings.Contains(m.text, "channel") {
+		at = min(at, 1)
+	}
+	d := big.Sizes[at]
+	if d%n != 0 {
+		return replaceSize(m.c, ts, d, (d/n+1)*n, false)
+	}
+	changed := false
+	for _, t := range ts[1:] {
+		if len(t.Sizes) > 0 && t.Sizes[0]%n != 0 {
+			t.Sizes[0], changed = (t.Sizes[0]/n+1)*n, true
+		}
+	}
+	return changed
+}
+
+// larger makes the sides of the first tensor longer.
+func (m *revision) larger([]string) bool {
+	ts := own(m.c.tensors(), m.c.tensors())
+	if len(ts) == 0 || size(ts[0].Sizes) > 1<<12 {
+		return false
+	}
+	sizes := ts[0].Sizes
+	for i := min(2, max(0, len(sizes)-1)); i < len(sizes); i++ {
+		sizes[i] *= 3
+	}
+	return len(sizes) > 0
+}

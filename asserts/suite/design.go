@@ -1,6 +1,7 @@
 package suite
 
 import (
+	"cmp"
 	"math/rand/v2"
 	"regexp"
 	"slices"
@@ -12,13 +13,21 @@ import (
 
 // A design is the cases of one op in order: opening calls made from the schema
 // alone, of which those that run are the bases; then each value class of each
-// argument, once, on the first base that takes it; then pairs of classes. No
-// seed changes it. Random pairs, which the seed decides, come last.
+// argument, once, on the first base that takes it; then the variations of each
+// recipe, and pairs of classes. No seed changes it. Random pairs, which the seed
+// decides, come last.
 type design struct {
 	openings int
 	bases    []*Case
+	recipes  []*Case // the calls of recipes, some of which are bases
 	classes  []argClass
-	rows     [][]int // of classes that a base takes, once each was tried
+	rows     []row // that follow the classes, once each was tried
+}
+
+// A row is the classes of one case.
+type row struct {
+	classes []int
+	on      *Case // the only call to put them into; nil for each base that has a place for one
 }
 
 // A Place is how a call first had a class: on a base of the design, in one of
@@ -62,23 +71,23 @@ func (d *design) cases() int { return d.apart() + len(d.rows) + randomly }
 
 // row returns the classes that a case puts together. Places are those of the
 // classes that a base takes, by the case that tries each.
-func (d *design) row(number int, places map[int]Place, rng *rand.Rand) []int {
+func (d *design) row(number int, places map[int]Place, rng *rand.Rand) row {
 	switch n := number - d.openings; {
 	case n < len(d.classes):
-		return []int{n}
+		return row{classes: []int{n}}
 	case n < len(d.classes)+len(d.rows):
 		return d.rows[n-len(d.classes)]
 	}
-	var taken, row []int
+	var taken, random []int
 	for i := range d.classes {
 		if _, ok := places[d.openings+i]; ok {
 			taken = append(taken, i)
 		}
 	}
 	for range min(3, len(taken)) {
-		row = append(row, pick(rng, taken))
+		random = append(random, pick(rng, taken))
 	}
-	return row
+	return row{classes: random}
 }
 
 // A setting is one way to make a call with the classes of a row.
@@ -89,20 +98,23 @@ type setting struct {
 
 // settings returns those worth trying: of a class alone every base, and its
 // later ways on the first two; of several what each of them has a place on.
-func (d *design) settings(row []int, places map[int]Place) []setting {
+func (d *design) settings(r row, places map[int]Place) []setting {
 	var all []setting
-	if len(row) == 1 {
-		for way := range d.classes[row[0]].ways {
+	if len(r.classes) == 1 {
+		for way := range d.classes[r.classes[0]].ways {
 			for i, base := range d.bases {
-				if way == 0 || i < 2 {
+				if r.on == nil && (way == 0 || i < 2) {
 					all = append(all, setting{base, []int{way}})
 				}
+			}
+			if r.on != nil {
+				all = append(all, setting{r.on, []int{way}})
 			}
 		}
 		return all
 	}
 	var ways, bases []int
-	for _, i := range row {
+	for _, i := range r.classes {
 		p := places[d.openings+i]
 		ways = append(ways, p.Way)
 		if !slices.Contains(bases, p.Base) {
@@ -134,12 +146,38 @@ func (d *design) has(c *Case, class int) bool {
 	})
 }
 
-// pair plans the cases that have several classes, of those that have a place.
-func (d *design) pair(places map[int]Place) {
-	d.rows = coveringRows(d.classes, func(i int) bool {
-		_, taken := places[d.openings+i]
-		return taken && d.classes[i].key
-	}, mostRows)
+// follow plans the cases that come when each class was tried: the variations of
+// recipes, and pairs of classes.
+func (d *design) follow(places map[int]Place) {
+	taken := func(i int) bool { _, ok := places[d.openings+i]; return ok }
+	d.rows = append(d.variations(places), coveringRows(d.classes, taken, mostRows)...)
+}
+
+// variations are the recipes' calls with fewer dimensions, with no element, with
+// each optional argument left out and given, and with each flag both ways, but
+// for those that they have or a class was tried on.
+func (d *design) variations(places map[int]Place) []row {
+	all := []row{}
+	for _, c := range d.recipes {
+		for i, class := range d.classes {
+			p, taken := places[d.openings+i]
+			if class.varies() && !(taken && d.bases[p.Base].Number == c.Number) && !d.has(c, i) {
+				all = append(all, row{[]int{i}, c})
+			}
+		}
+	}
+	return all
+}
+
+// varies reports whether every recipe is tried with a class.
+func (a argClass) varies() bool {
+	switch a.name {
+	case "unbatched", "first dimension 0":
+		return a.arg == ""
+	case "None", "given", "true", "false":
+		return a.arg != ""
+	}
+	return false
 }
 
 // ordinary reports whether every tensor of a call is a dense one of its own.
@@ -209,14 +247,13 @@ func (c *Case) rank() int {
 	return most
 }
 
-// newDesign plans the cases that follow the openings. Named are values that
-// the kernel's errors name, by argument.
-func newDesign(o Operator, openings int, ran []*Case, named map[int][]Value) *design {
-	d := &design{openings: openings, bases: chooseBases(ran)}
+// newDesign plans the cases that follow the openings.
+func newDesign(o Operator, openings int, l *learned) *design {
+	d := &design{openings: openings, bases: chooseBases(l.Ran), recipes: l.Recipes}
 	if len(d.bases) == 0 {
 		return d
 	}
-	b := &designer{design: d, op: o.Schema, added: o.Added, base: d.bases[0], named: named}
+	b := &designer{design: d, op: o.Schema, added: o.Added, base: d.bases[0], named: l.Named}
 	b.together()
 	b.scalars()
 	b.tensors()
@@ -237,7 +274,7 @@ type designer struct {
 
 var (
 	keyClass = regexp.MustCompile(`^(float64|float16|bfloat16|int64|bool|complex64|transposed|sliced|expanded|channels-last|requires-grad|` +
-		`channels 8|more than 32768|first dimension [01]|unbatched|0-dim|const:(0|NaN)|negative|true|false|None|given|".*"|-1|0|1|0\.5|\[\])$`)
+		`channels 16|last dimension 64|more than 32768|first dimension [01]|unbatched|0-dim|const:0|special|negative|true|false|None|given|".*"|-1|0|1|0\.5|\[\])$`)
 	daring = regexp.MustCompile(`^(int64 )?(max|lowest|negative|wide|special)$`)
 )
 
@@ -251,10 +288,11 @@ func (b *designer) add(arg string, all ...valueClass) {
 // nothing that results go into.
 func (b *designer) main() (of reach, dtype string) {
 	first := -1
-	for i, arg := range b.op.Func.Args {
-		if ts := b.base.Args[i].appendTensors(nil); len(ts) > 0 && !outName(arg) {
-			first, dtype = i, ts[0].DType
-			break
+	for _, c := range slices.Concat(b.bases, b.recipes) {
+		for i, arg := range b.op.Func.Args {
+			if ts := c.Args[i].appendTensors(nil); first < 0 && len(ts) > 0 && !outName(arg) {
+				first, dtype = i, ts[0].DType
+			}
 		}
 	}
 	if first < 0 {
@@ -338,6 +376,9 @@ func (b *designer) tensors() {
 	several := len(b.base.tensors()) > 1
 	for i, arg := range b.op.Func.Args {
 		ts := b.base.Args[i].appendTensors(nil)
+		if b.base.omits(i) && unwrap(arg.Type).Name == "Tensor" {
+			b.optional(i, arg)
+		}
 		if len(ts) == 0 {
 			continue
 		}
@@ -362,6 +403,19 @@ func (b *designer) tensors() {
 	}
 }
 
+// optional varies a tensor that the base leaves out.
+func (b *designer) optional(i int, arg schema.Argument) {
+	_, dtype := b.main()
+	given := b.given(i, arg)
+	for _, v := range tensorClasses(ofArg(i), cmp.Or(dtype, "float32"), false) {
+		if keyClass.MatchString(v.name) {
+			set := v.ways[0]
+			v.ways = append(v.ways, func(c *Case) bool { return given(c) && set(c) })
+			b.add(arg.Name, v)
+		}
+	}
+}
+
 func unwrap(t schema.Type) schema.Type {
 	if t.Kind == schema.Optional {
 		return t.Elem[0]
@@ -375,7 +429,7 @@ func (b *designer) scalars() {
 		t := unwrap(arg.Type)
 		if arg.Type.Kind == schema.Optional {
 			b.add(arg.Name, class1("None", setValue(i, none())))
-			if k := b.base.Args[i].Kind; k == NoneValue || k == DefaultValue {
+			if slices.ContainsFunc(slices.Concat(b.bases, b.recipes), func(c *Case) bool { return c.omits(i) }) {
 				b.add(arg.Name, class1("given", b.given(i, arg)))
 			}
 		}
@@ -390,16 +444,43 @@ func (b *designer) scalars() {
 		case t.Kind == schema.Base:
 			all = scalarValues(t.Name)
 		}
-		b.add(arg.Name, valueClasses(i, b.named[i])...)
-		b.add(arg.Name, valueClasses(i, slices.DeleteFunc(all, func(v Value) bool {
-			return slices.ContainsFunc(b.named[i], func(w Value) bool { return w.String() == v.String() })
-		}))...)
+		b.values(i, arg, slices.Concat(b.named[i], all))
 		if t.Kind == schema.Base && isInt(t) {
 			for _, n := range largeInts {
 				b.late = append(b.late, argClass{arg.Name, class1(strconv.FormatInt(n, 10), setValue(i, integer(n))), false})
 			}
 		}
 	}
+}
+
+// values adds a class for each of the values that an argument takes, those that
+// its kernel names first.
+func (b *designer) values(i int, arg schema.Argument, all []Value) {
+	known, fixed := make(map[string]bool), unwrap(arg.Type).Size
+	for k, v := range all {
+		name := v.String()
+		if unwrap(arg.Type).Name == "Scalar" && v.Kind == FloatValue {
+			name = v.recipe() // 1.0
+		}
+		if known[name] {
+			continue
+		}
+		known[name] = true
+		class := argClass{arg.Name, class1(name, setValue(i, v)), keyClass.MatchString(name)}
+		switch {
+		case v.Kind == ListValue && fixed > 0 && len(v.List) != fixed:
+			b.late = append(b.late, class)
+			continue
+		case v.Kind == TextValue && k >= len(b.named[i]) && !slices.Contains(words[arg.Name], v.Text):
+			class.key = false // a kernel that takes any text takes all of them
+		}
+		b.classes = append(b.classes, class)
+	}
+}
+
+// omits reports whether argument i is left out.
+func (c *Case) omits(i int) bool {
+	return c.Args[i].Kind == NoneValue || c.Args[i].Kind == DefaultValue
 }
 
 // listAt returns the list that the base has for an argument, or a plausible one.
@@ -418,6 +499,9 @@ func (b *designer) listAt(i int, arg schema.Argument) []Value {
 func (b *designer) given(i int, arg schema.Argument) func(*Case) bool {
 	arg.Type = unwrap(arg.Type)
 	return func(c *Case) bool {
+		if !c.omits(i) {
+			return true
+		}
 		th := themes[0]
 		if ts := c.tensors(); len(ts) > 0 {
 			all := own(ts, ts)
@@ -494,7 +578,7 @@ func (b *designer) sizeClasses(of reach) []valueClass {
 		all = append(all, v)
 	}
 	for _, n := range []int64{0, 1, 5, 8} {
-		add("first dimension "+strconv.FormatInt(n, 10), n, leading, symbol(0, false), symbol(0, true), alone(0))
+		add("first dimension "+strconv.FormatInt(n, 10), n, leading, symbol(0, false), symbol(0, true), alone(0), b.everywhere(leading), b.everywhere(symbol(0, true)))
 	}
 	for _, n := range []int64{0, 1, 7, 8, 64} {
 		add("last dimension "+strconv.FormatInt(n, 10), n, trailing, symbol(-1, false), symbol(-1, true), alone(-1))
@@ -505,7 +589,7 @@ func (b *designer) sizeClasses(of reach) []valueClass {
 	for _, n := range []int64{4096, 32768} {
 		add("more than "+strconv.FormatInt(n, 10), n, beyond(batches), beyond(leading), beyond(symbol(0, false)), beyond(trailing), beyond(symbol(-1, true)), beyond(alone(0)))
 	}
-	add("unbatched", 0, unbatched)
+	add("unbatched", 0, unbatched(0, false), b.everywhere(unbatched(0, false)), b.everywhere(unbatched(0, true)), b.everywhere(unbatched(1, false)))
 	add("batched", 2, batched)
 	for k, d := range symbols(of(b.base)) {
 		for _, n := range []int64{1, 8, 16} {
@@ -680,19 +764,37 @@ func batches(c *Case, ts []*TensorSpec, n int64) bool {
 	return batched(c, ts, n)
 }
 
-func unbatched(c *Case, ts []*TensorSpec, _ int64) bool {
-	m := model(ts)
-	if m == nil {
-		return false
-	}
-	d, rank := m.Sizes[0], len(m.Sizes)
-	for _, t := range ts {
-		if len(t.Sizes) == rank && t.Sizes[0] == d {
-			t.Sizes = t.Sizes[1:]
-			t.legal()
+// everywhere makes the change to all tensors but those that results go into,
+// indices and masks among them.
+func (b *designer) everywhere(way resize) resize {
+	return func(c *Case, _ []*TensorSpec, n int64) bool {
+		var ts []*TensorSpec
+		for i, arg := range b.op.Func.Args {
+			if !outName(arg) {
+				ts = c.Args[i].appendTensors(ts)
+			}
 		}
+		return way(c, own(ts, c.tensors()), n)
 	}
-	return true
+}
+
+// unbatched takes a dimension from the tensors with the most, and where asked
+// for from the others that are as large in it.
+func unbatched(dim int, others bool) resize {
+	return func(c *Case, ts []*TensorSpec, _ int64) bool {
+		m := model(ts)
+		if m == nil || dim >= len(m.Sizes) {
+			return false
+		}
+		d, rank := m.Sizes[dim], len(m.Sizes)
+		for _, t := range ts {
+			if (len(t.Sizes) == rank || others && len(t.Sizes) > dim) && t.Sizes[dim] == d {
+				t.Sizes = slices.Delete(slices.Clone(t.Sizes), dim, dim+1)
+				t.legal()
+			}
+		}
+		return true
+	}
 }
 
 func batched(c *Case, ts []*TensorSpec, n int64) bool {
@@ -725,19 +827,29 @@ func symbols(ts []*TensorSpec) []int64 {
 
 // coveringRows puts key classes together, up to three in a row, so that as
 // many pairs as can be stand in some row, the most urgent first. No three are
-// about all tensors.
-func coveringRows(classes []argClass, key func(int) bool, most int) [][]int {
+// about all tensors. A choice that no base takes alone may need another.
+func coveringRows(classes []argClass, taken func(int) bool, most int) []row {
 	type pair struct{ a, b int }
-	var pairs []pair
+	type urgent struct {
+		pair
+		rank int
+	}
+	var pairs []urgent
 	var keys []int
+	factors := make([]string, len(classes))
 	wanted := make(map[pair]bool)
-	for b := range classes {
-		if !key(b) {
+	for b, class := range classes {
+		if !class.key || !taken(b) && !class.choice() {
 			continue
 		}
+		factors[b] = factor(class)
 		for _, a := range keys {
-			if classes[a].arg != classes[b].arg || factor(classes[a]) != factor(classes[b]) {
-				pairs = append(pairs, pair{a, b})
+			other := classes[a]
+			if other.arg == class.arg && factors[a] == factors[b] {
+				continue
+			}
+			if taken(a) && taken(b) || other.choice() && class.choice() {
+				pairs = append(pairs, urgent{pair{a, b}, urgency(other, class, factors[a], factors[b])})
 				wanted[pair{a, b}] = true
 			}
 		}
@@ -745,41 +857,50 @@ func coveringRows(classes []argClass, key func(int) bool, most int) [][]int {
 	}
 	rng := newRandom(0, "rows", len(classes))
 	rng.Shuffle(len(pairs), func(i, j int) { pairs[i], pairs[j] = pairs[j], pairs[i] })
-	rank := func(p pair) int { return urgency(classes[p.a], classes[p.b]) }
-	slices.SortStableFunc(pairs, func(p, q pair) int { return rank(p) - rank(q) })
+	slices.SortStableFunc(pairs, func(p, q urgent) int { return p.rank - q.rank })
 	slices.SortStableFunc(keys, func(a, b int) int { return leftOut(classes[a]) - leftOut(classes[b]) })
 	want := func(a, b int) bool { return wanted[pair{min(a, b), max(a, b)}] }
-	var rows [][]int
+	var rows []row
 	for _, p := range pairs {
-		if len(rows) == most {
+		if len(rows) >= most {
 			break
 		}
-		if !wanted[p] {
+		if !wanted[p.pair] {
 			continue
 		}
-		row := []int{p.a, p.b}
+		together := []int{p.a, p.b}
 		third := func(fits func(c int) bool) {
-			if i := slices.IndexFunc(keys, func(c int) bool { return c != p.a && c != p.b && fits(c) }); i >= 0 && len(row) == 2 {
-				row = append(row, keys[i])
+			if i := slices.IndexFunc(keys, func(c int) bool { return c != p.a && c != p.b && fits(c) }); i >= 0 && len(together) == 2 {
+				together = append(together, keys[i])
 			}
 		}
-		if rank(p) == flagged {
+		if p.rank == flagged {
 			third(func(c int) bool { return classes[c].name == "0" || classes[c].name == "given" })
 		}
 		third(func(c int) bool {
 			return (classes[c].arg != "" || classes[p.a].arg != "") && want(p.a, c) && want(p.b, c)
 		})
-		for i := range row {
-			for j := range i {
-				delete(wanted, pair{min(row[i], row[j]), max(row[i], row[j])})
+		for i, a := range together {
+			for _, b := range together[:i] {
+				delete(wanted, pair{min(a, b), max(a, b)})
 			}
 		}
-		rows = append(rows, row)
-		if i := slices.IndexFunc(keys, func(c int) bool { return classes[c].arg == "" && classes[c].name == "bool" }); i >= 0 && rank(p) == flagged {
-			rows = append(rows, append(slices.Clone(row), keys[i])) // a kernel of its own, often
+		rows = append(rows, row{classes: together})
+		if i := slices.IndexFunc(keys, func(c int) bool { return classes[c].arg == "" && classes[c].name == "bool" }); i >= 0 && p.rank == flagged {
+			rows = append(rows, row{classes: append(slices.Clone(together), keys[i])}) // a kernel of its own, often
 		}
 	}
 	return rows
+}
+
+// choice reports whether a class is one of few values that an argument has, some
+// of which go with one of another's alone.
+func (a argClass) choice() bool {
+	switch a.name {
+	case "true", "false", "None", "given", "[]":
+		return a.arg != ""
+	}
+	return a.arg != "" && strings.HasPrefix(a.name, `"`)
 }
 
 // leftOut is 1 for the class of an argument that is left out: others come
@@ -797,16 +918,16 @@ const flagged = 0
 
 // urgency orders pairs of classes. Fast paths ask for a size, and a layout or a
 // dtype; after them come pairs about one sort of thing, tensors or arguments.
-func urgency(x, y argClass) int {
-	fx, fy := factor(x), factor(y)
+// fx and fy are their factors.
+func urgency(x, y argClass, fx, fy string) int {
 	both := x.arg+y.arg == ""
 	small := func(c argClass) bool { return c.arg == "" && (c.name == "0-dim" || c.name == "first dimension 0") }
 	switch {
 	case small(x) && y.name == "true" || x.name == "true" && small(y):
 		return flagged
-	case both && min(fx, fy) == " layout" && max(fx, fy) == " sizes" && !small(x) && !small(y):
+	case both && min(fx, fy) == " layout" && max(fx, fy) == " sizes" && !small(x) && !small(y), x.choice() && y.choice():
 		return 1
-	case both && (fx == " dtype" && manyElements(y.name) || manyElements(x.name) && fy == " dtype"):
+	case both && (fx == " dtype" && vectors(y.name) || vectors(x.name) && fy == " dtype"):
 		return 2
 	case (x.arg == "") == (y.arg == "") && fx != " fill" && fy != " fill":
 		return 3
@@ -814,9 +935,11 @@ func urgency(x, y argClass) int {
 	return 4
 }
 
-// manyElements reports whether a class is one of sizes that kernels divide
-// among threads or vector registers.
-func manyElements(class string) bool { return class == "more than 32768" || class == "channels 8" }
+// vectors reports whether a class is one of sizes or values for which a dtype
+// has code of its own: of vector registers, of threads, of the ends of a range.
+func vectors(class string) bool {
+	return class == "more than 32768" || class == "channels 16" || class == "last dimension 64" || class == "special"
+}
 
 // factor says which side of an argument a class is about: two classes of one
 // side can't be had together.
@@ -828,7 +951,7 @@ func factor(c argClass) string {
 		return " layout"
 	case slices.Contains(forms, name):
 		return " form"
-	case strings.HasPrefix(name, "const") || name == "negative":
+	case strings.HasPrefix(name, "const") || name == "negative" || name == "special":
 		return " fill"
 	case strings.Contains(name, "dimension") || strings.HasPrefix(name, "channels ") || strings.HasPrefix(name, "more than") || name == "unbatched" || name == "0-dim" || name == "one element":
 		return " sizes"

@@ -19,50 +19,61 @@ const (
 var (
 	quoted = regexp.MustCompile("['\"`]([\\w.+-]{1,24})['\"`]")
 	// choice is where an error goes on with what there is to choose from.
-	choice = regexp.MustCompile(`(?i)\b(?:one of|must be|should be|expected|expects|either|choose from|supported?(?: \w+)? (?:are|is)|supports|allowed(?: \w+)?|valid(?: \w+)?(?: are| is)?|options(?: are)?|available(?: are)?|among|only|in|want|use)\b[: ]*`)
+	choice = regexp.MustCompile(`(?i)\b(?:one of|must be|should be|expected|expects|either|choose from|supported?(?: \w+)? (?:are|is)|supports|allowed(?: \w+)?|valid(?: \w+)?(?: are| is)?|options(?: are)?|available(?: are)?|among|only|in|want|use|accepts?|takes|known|includes?|has to be|can be|may be|between)\b[: ]*`)
+	// listed is where there may be more than one to choose from.
+	listed = regexp.MustCompile(`[:=({\[][ ({\[]*`)
 	plain  = regexp.MustCompile(`^[A-Za-z][\w-]{0,23}$`)
 	number = regexp.MustCompile(`-?\b\d+(?:\.\d+)?\b`)
 )
 
 // namedWords finds the texts that an error offers: the quoted ones, or those in
-// an enumeration: "mode should be nearest or bilinear", "one of {a, b}".
+// an enumeration: "mode should be nearest or bilinear", "one of {a, b}",
+// "modes: a | b".
 func namedWords(text string) []string {
 	var all []string
-	add := func(w string) {
-		if w != nonsense && len(all) < 12 && !slices.Contains(all, w) {
-			all = append(all, w)
+	add := func(words []string) {
+		for _, w := range words {
+			if w != nonsense && len(all) < 12 && !slices.Contains(all, w) {
+				all = append(all, w)
+			}
 		}
 	}
 	for _, m := range quoted.FindAllStringSubmatch(text, -1) {
-		add(m[1])
+		add(m[1:])
 	}
 	if len(all) > 1 {
 		return all
 	}
 	for _, at := range choice.FindAllStringIndex(text, -1) {
-		rest, _, _ := strings.Cut(text[at[1]:], "\n")
-		for _, w := range enumeration(rest) {
-			add(w)
+		add(enumeration(text[at[1]:]))
+	}
+	for _, at := range listed.FindAllStringIndex(text, -1) {
+		if words := enumeration(text[at[1]:]); len(words) > 1 {
+			add(words)
 		}
 	}
 	return all
 }
 
-// enumeration reads words with commas, bars, slashes, "or" and "and" between.
+// enumeration reads words with commas, bars, slashes, "or" and "and" between;
+// bars and slashes may go before the next one.
 func enumeration(text string) []string {
+	text, _, _ = strings.Cut(text, "\n")
 	var all []string
 	joined := true
-	for _, field := range strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" \t|/()[]{}", r) }) {
+	for _, field := range strings.Fields(strings.NewReplacer("|", " , ", "/", " , ", ",", ", ").Replace(text)) {
 		if field == "or" || field == "and" || field == "," {
 			joined = true
 			continue
 		}
-		word := strings.Trim(field, ",.;:'\"`")
-		if !joined && len(all) > 0 || !plain.MatchString(word) {
+		word := strings.Trim(field, ",.;:'\"`()[]{}")
+		if !joined || !plain.MatchString(word) {
 			break
 		}
 		all = append(all, word)
-		joined = strings.HasSuffix(field, ",") || strings.ContainsAny(text, "|/")
+		if joined = strings.HasSuffix(field, ","); strings.ContainsAny(field, ")]};.") {
+			break
+		}
 	}
 	return all
 }

@@ -168,6 +168,9 @@ func (r *runner) call(t *target, number int, result *caseResult) (a *attempt, cl
 		a, close, err := r.search(t, rng, t.gen.generate(rng, number))
 		if err == nil {
 			t.Ran = append(t.Ran, a.c)
+			if number < len(t.gen.recipes) {
+				t.Recipes = append(t.Recipes, a.c)
+			}
 		}
 		return a, close, err
 	case number < t.planned():
@@ -184,7 +187,11 @@ func (r *runner) call(t *target, number int, result *caseResult) (a *attempt, cl
 	}
 	row := d.row(number, t.Places, rng)
 	a, result.Place, err = r.vary(t, row, number)
-	for _, i := range row {
+	if a == nil && len(row.classes) > 2 { // the first two are what the row is for
+		row.classes = row.classes[:2]
+		a, result.Place, err = r.vary(t, row, number)
+	}
+	for _, i := range row.classes {
 		if a == nil || len(r.lacks) == 0 || d.has(a.c, i) { // a library may lack what the class asks for
 			arg, class := d.classes[i].label()
 			result.Tried = append(result.Tried, arg+": "+class)
@@ -211,7 +218,7 @@ func (r *runner) cases(t *target, q request, starting func(int), ended func(*cas
 				t.taught = nil
 			}
 			if n >= d.apart() && d.rows == nil {
-				d.pair(t.Places)
+				d.follow(t.Places)
 			}
 			if q.To == AllCases && n >= d.apart() && n >= d.cases() {
 				break
@@ -245,23 +252,25 @@ func (r *runner) prepare(t *target, from int, q request, starting func(int)) {
 			r.call(t, n, new(caseResult))
 		}
 	}
-	slices.SortStableFunc(t.Ran, func(a, b *Case) int { return a.Number - b.Number })
+	for _, made := range [][]*Case{t.Ran, t.Recipes} {
+		slices.SortStableFunc(made, func(a, b *Case) int { return a.Number - b.Number })
+	}
 }
 
 // vary returns a call that has all classes of a row, with the first setting in
 // which the kernel takes them, and its place; and with what else the kernel's
 // errors ask for.
-func (r *runner) vary(t *target, row []int, number int) (*attempt, *Place, error) {
+func (r *runner) vary(t *target, row row, number int) (*attempt, *Place, error) {
 	d := t.design()
 	rng := newRandom(0, t.gen.name, number)
 	var last error
 	for _, s := range d.settings(row, t.Places) {
 		c := s.base.clone()
 		c.Number = number
-		if !d.apply(c, row, s.ways) || c.huge() {
+		if !d.apply(c, row.classes, s.ways) || c.huge() {
 			continue
 		}
-		a, err := r.settle(t, c, rng, func(c *Case) { d.apply(c, row, s.ways) })
+		a, err := r.settle(t, c, rng, func(c *Case) { d.apply(c, row.classes, s.ways) })
 		if err == nil {
 			return a, &Place{slices.Index(d.bases, s.base), s.ways[0]}, nil
 		}

@@ -27,8 +27,9 @@ type target struct {
 
 // What the openings of an op teach, for its design.
 type learned struct {
-	Ran   []*Case
-	Named map[int][]Value // values that errors name, by argument
+	Ran     []*Case
+	Recipes []*Case         // those of recipes
+	Named   map[int][]Value // values that errors name, by argument
 
 	// Places are those of the value classes that a call ran with, by case.
 	Places map[int]Place
@@ -55,7 +56,7 @@ func (t *target) cost(number int) string {
 	if number < t.planned() || d == nil || len(d.bases) == 0 {
 		return ""
 	}
-	if number >= d.apart()+len(d.rows) || slices.ContainsFunc(d.row(number, nil, nil), func(i int) bool { return d.classes[i].costly() }) {
+	if number >= d.apart()+len(d.rows) || slices.ContainsFunc(d.row(number, nil, nil).classes, func(i int) bool { return d.classes[i].costly() }) {
 		return wordCostly
 	}
 	return wordVaried
@@ -65,7 +66,7 @@ func (t *target) cost(number int) string {
 func (t *target) design() *design {
 	if t.plan == nil {
 		t.Ran = chooseBases(t.Ran)
-		t.plan = newDesign(t.operator, t.planned(), t.Ran, t.Named)
+		t.plan = newDesign(t.operator, t.planned(), t.learned)
 	}
 	return t.plan
 }

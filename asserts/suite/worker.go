@@ -172,7 +172,7 @@ func (s *server) answer(text string) (err error) {
 		}
 		maps.Copy(t.Named, l.Named) // gob leaves out a map without elements
 		maps.Copy(t.Places, l.Places)
-		t.Ran = l.Ran
+		t.Ran, t.Recipes = l.Ran, l.Recipes
 		maps.Copy(t.Places, q.Places)
 	} else {
 		t.taught = s.taught

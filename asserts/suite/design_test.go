@@ -1,0 +1,279 @@
+package suite
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/schema"
+	"github.com/opassert/opassert/testdata/conformance"
+)
+
+// A willing engine takes every call.
+type willing struct{ *fakeEngine }
+
+func (willing) Make(Dense, Form) (Tensor, error)                { return &fakeTensor{new(fakeImpl)}, nil }
+func (willing) View(Tensor, Dense) (Tensor, error)              { return &fakeTensor{new(fakeImpl)}, nil }
+func (willing) Storage(Tensor) (any, error)                     { return nil, nil }
+func (willing) Subjects(*asserts.Op) *asserts.Op                { return new(asserts.Op) }
+func (willing) Harmless(*asserts.Op, *asserts.Violation) string { return "" }
+func (willing) Call(string, []any, asserts.Level) (Outcome, error) {
+	return Outcome{Results: []any{nil}}, nil
+}
+
+// planned returns the calls of an op's cases in order, and the value classes
+// that each tries, without the pairs when apart.
+func plannedCalls(t *testing.T, op *schema.Op, book *Recipes, pairs bool) (calls []*Case, tried [][]string) {
+	t.Helper()
+	r := &runner{engine: willing{}, policy: asserts.Aware(), seed: DefaultSeed}
+	target := newTarget(r.engine, Operator{Schema: op, Below: true}, Plan{}, book)
+	var call *Case
+	r.trying = func(c *Case) {
+		if c != nil {
+			call = c
+		}
+	}
+	enough := errors.New("enough")
+	err := r.cases(target, request{To: AllCases}, func(int) { call = nil }, func(c *caseResult) error {
+		if len(c.Tried) > 1 && !pairs {
+			return enough
+		}
+		if call != nil {
+			calls, tried = append(calls, call), append(tried, c.Tried)
+		}
+		return nil
+	})
+	if err != nil && err != enough {
+		t.Fatal(err)
+	}
+	return calls, tried
+}
+
+// recipeOps are the ops that recipes serve: of PyTorch's schema file, the newest
+// version and the oldest, and of its libraries of quantized and mkldnn ops.
+func recipeOps(t *testing.T, book *Recipes) []*schema.Op {
+	t.Helper()
+	byName := make(map[string]*schema.Op)
+	add := func(op *schema.Op, err error) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if name := op.Namespace + "::" + op.Func.Name.String(); byName[name] == nil && book.For(op) {
+			byName[name] = op
+		}
+	}
+	for _, version := range []string{conformance.Versions[len(conformance.Versions)-1], conformance.Versions[0]} {
+		table, err := conformance.Load(version)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, op := range table.Ops {
+			add(schema.ParseOp(op.Schema))
+		}
+	}
+	more, err := os.ReadFile("testdata/recipe_ops.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(more)) {
+		add(schema.ParseDispatcher(strings.TrimSpace(line)))
+	}
+	var all []*schema.Op
+	for _, name := range slices.Sorted(maps.Keys(byName)) {
+		all = append(all, byName[name])
+	}
+	return all
+}
+
+// Every recipe is among an op's cases as it stands, with a dimension less, with
+// no element, with each optional argument left out and given, and with each
+// flag both ways.
+func TestEveryRecipeVaries(t *testing.T) {
+	book, err := shipped()
+	if err != nil {
+		t.Fatal(err)
+	}
+	unserved := make(map[*recipe]bool)
+	for _, r := range *book {
+		unserved[r] = true
+	}
+	ops := recipeOps(t, book)
+	missed := 0
+	for _, op := range ops {
+		calls, _ := plannedCalls(t, op, book, false)
+		for i, recipe := range newGenerator(op, book).recipes {
+			delete(unserved, recipe)
+			for _, what := range lacks(op, calls[i], calls) {
+				if missed++; missed < 30 {
+					t.Errorf("%s, recipe %d of %s: no case with %s", op.Func.Name, i+1, recipe.ops[0].Value, what)
+				}
+			}
+		}
+	}
+	for r := range unserved {
+		t.Errorf("no op here has the recipe for %s", r.ops[0].Value)
+	}
+	t.Logf("%d ops, %d variations missed", len(ops), missed)
+}
+
+// lacks says which variations of a call are not among others.
+func lacks(op *schema.Op, call *Case, calls []*Case) []string {
+	var all []string
+	lack := func(what string, is func(c *Case) bool) {
+		if !slices.ContainsFunc(calls, is) {
+			all = append(all, what)
+		}
+	}
+	if ins := call.inputs(op); len(ins) > 0 && model(ins) != nil {
+		lack("a dimension less", func(c *Case) bool {
+			less, same := false, slices.EqualFunc(ins, c.inputs(op), func(a, b *TensorSpec) bool { return len(a.Sizes)-len(b.Sizes) <= 1 })
+			for i, in := range c.inputs(op) {
+				less = less || same && len(in.Sizes) == len(ins[i].Sizes)-1
+			}
+			return less && sameNumbers(call, c)
+		})
+		lack("no element", func(c *Case) bool {
+			return sameNumbers(call, c) && slices.ContainsFunc(c.inputs(op), func(t *TensorSpec) bool { return slices.Contains(t.Sizes, 0) })
+		})
+	}
+	for i, arg := range op.Func.Args {
+		with := func(is func(v Value) bool) func(c *Case) bool {
+			return func(c *Case) bool { return sameBut(call, c, i) && is(value(arg, c.Args[i])) }
+		}
+		if arg.Type.Kind == schema.Optional {
+			lack(arg.Name+" left out", with(func(v Value) bool { return v.Kind == NoneValue }))
+			if makeable(unwrap(arg.Type)) {
+				lack(arg.Name+" given", with(func(v Value) bool { return v.Kind != NoneValue }))
+			}
+		}
+		if unwrap(arg.Type).Name == "bool" && unwrap(arg.Type).Kind == schema.Base {
+			for _, b := range []bool{true, false} {
+				lack(fmt.Sprintf("%s=%v", arg.Name, b), with(func(v Value) bool { return v.String() == truth(b).String() }))
+			}
+		}
+	}
+	return all
+}
+
+// inputs are the tensors that results do not go into.
+func (c *Case) inputs(op *schema.Op) []*TensorSpec {
+	var ins []*TensorSpec
+	for i, arg := range op.Func.Args {
+		if !outName(arg) {
+			ins = c.Args[i].appendTensors(ins)
+		}
+	}
+	return ins
+}
+
+// value returns what an argument has, the default where it is that.
+func value(arg schema.Argument, v Value) Value {
+	switch {
+	case v.Kind != DefaultValue:
+		return v
+	case arg.Default == "None":
+		return none()
+	case arg.Default == "True" || arg.Default == "False":
+		return truth(arg.Default == "True")
+	}
+	return v
+}
+
+// makeable reports whether there are values of a type without a recipe.
+func makeable(t schema.Type) bool {
+	return t.Kind == schema.List || t.Name == "Tensor" || len(scalarValues(t.Name)) > 0 || t.Name == "str"
+}
+
+// sameBut reports whether two calls agree in every argument but one.
+func sameBut(a, b *Case, but int) bool {
+	for i := range a.Args {
+		if i != but && a.Args[i].String() != b.Args[i].String() {
+			return false
+		}
+	}
+	return true
+}
+
+// sameNumbers reports whether two calls agree in every argument without tensors.
+func sameNumbers(a, b *Case) bool {
+	for i := range a.Args {
+		if len(a.Args[i].appendTensors(nil)) == 0 && a.Args[i].String() != b.Args[i].String() {
+			return false
+		}
+	}
+	return true
+}
+
+// Each value class of each argument is tried alone, once, before any two are
+// tried together.
+func TestClassesComeBeforePairs(t *testing.T) {
+	usual := map[string][]string{
+		"bool": {"true", "false"}, "int": {"-1", "0", "1", "2", "1000"}, "float": {"-1", "0", "-0", "0.5", "1", "1e-310", "NaN", "+Inf"},
+		"Scalar": {"-1", "0", "1", "true", "NaN"}, "str": {`"mean"`, `"sum"`, `"none"`}, "ScalarType": {"float16", "bfloat16", "int64", "bool"},
+		"MemoryFormat": {"channels_last", "contiguous_format"}, "Generator": {"generator(7)"}, "int[]": {"[]", "[0, 1]", "[-1, -1]"}, "int[2]": {"[1, 1]", "[2, 2]", "[0, 1]"},
+		"Tensor": {"float64", "float16", "bfloat16", "int64", "uint8 max", "int64 lowest", "bool const:0", "bool const:1", "transposed", "sliced", "expanded", "offset",
+			"requires-grad", "inference", "neg", "conj", "0-dim", "empty", "one element", "const:NaN", "const:-0", "subnormal", "negative", "max", "int64[1] const:1"},
+		"Tensor[]": {"[]", "[Tensor ]", "[Tensor Tensor Tensor ]"},
+		"tensors":  {"unbatched", "first dimension 0", "more than 4096", "more than 32768", "channels 16", "last dimension 64", "same tensor 1 and 2", "views of one storage 1 and 2"},
+	}
+	for _, text := range []string{
+		"a(Tensor self, Tensor other, Scalar alpha=1, *, ScalarType? dtype=None, MemoryFormat? memory_format=None) -> Tensor",
+		"b(Tensor[] all, Tensor? weight=None, int dim=0, bool keepdim=False, bool? flag=None, float eps=1e-05) -> Tensor",
+		"c(Tensor self, Tensor x, int[2] stride=1, int[] dims=[], str reduction='mean', *, Generator? generator=None) -> Tensor",
+	} {
+		op, err := schema.ParseOp(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		calls, tried := plannedCalls(t, op, new(Recipes), true)
+		alone, together := make(map[string]int), 0
+		for i, labels := range tried {
+			if len(labels) == 1 {
+				alone[labels[0]]++
+				if together > 0 && i < len(calls)-randomly {
+					t.Errorf("%s: %s comes alone after pairs", op.Func.Name, labels[0])
+				}
+			} else if len(labels) > 1 {
+				together++
+				for _, label := range labels {
+					if alone[label] == 0 {
+						t.Errorf("%s: %s was not tried before the pair %v", op.Func.Name, label, labels)
+					}
+				}
+			}
+		}
+		for label, n := range alone {
+			if n > 1 {
+				t.Errorf("%s: %s is tried %d times", op.Func.Name, label, n)
+			}
+		}
+		if together < 20 {
+			t.Errorf("%s: %d cases with several classes", op.Func.Name, together)
+		}
+		want := map[string][]string{"tensors": usual["tensors"]}
+		for _, arg := range op.Func.Args {
+			want[arg.Name] = usual[unwrap(arg.Type).String()]
+			if arg.Type.Kind == schema.Optional {
+				want[arg.Name] = append(slices.Clone(want[arg.Name]), "None")
+				if arg.Type.String() == "Tensor?" {
+					want[arg.Name] = []string{"None", "given", "const:0", "special", "float16", "expanded"}
+				}
+			}
+		}
+		for arg, classes := range want {
+			if len(classes) == 0 {
+				t.Errorf("%s: the test knows no class of %s", op.Func.Name, arg)
+			}
+			for _, class := range classes {
+				if alone[arg+": "+class] == 0 {
+					t.Errorf("%s: the class %s of %s is not tried", op.Func.Name, class, arg)
+				}
+			}
+		}
+	}
+}
