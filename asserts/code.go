@@ -10,7 +10,9 @@ type Code uint8
 const numCodes = 64
 
 // String returns the code as reports print it: "OA001".
-func (c Code) String() string { return fmt.Sprintf("OA%03d", uint8(c)) }
+func (c Code) String() string {
+	return string([]byte{'O', 'A', '0' + byte(c/100), '0' + byte(c/10%10), '0' + byte(c%10)})
+}
 
 // Name returns the check's name: "input-impl".
 func (c Code) Name() string { return c.check().name }

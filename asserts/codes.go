@@ -1,9 +1,11 @@
 package asserts
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"iter"
+	"strconv"
 	"strings"
 )
 
@@ -66,13 +68,14 @@ type Counts [numCodes]int
 
 // MarshalJSON writes the numbers that are not zero, by code.
 func (n Counts) MarshalJSON() ([]byte, error) {
-	byCode := make(map[Code]int)
+	text := []byte{'{'}
 	for c := range AllCodes.All() {
 		if n[c] != 0 {
-			byCode[c] = n[c]
+			text = append(append(append(text, '"'), c.String()...), `":`...)
+			text = append(strconv.AppendInt(text, int64(n[c]), 10), ',')
 		}
 	}
-	return json.Marshal(byCode)
+	return append(bytes.TrimSuffix(text, []byte{','}), '}'), nil
 }
 
 // UnmarshalJSON reads what MarshalJSON wrote.

@@ -82,7 +82,13 @@ type listing struct {
 // A record is an operator of a listing.
 type record struct {
 	text string
-	read func() *Op
+	once sync.Once
+	op   *Op
+}
+
+func (r *record) read() *Op {
+	r.once.Do(func() { r.op = r.parse() })
+	return r.op
 }
 
 // all returns every operator, sorted by name.
@@ -115,13 +121,17 @@ func Ops() ([]*Op, error) {
 	return l.all(), nil
 }
 
-// Names returns the names of every operator with a schema, sorted.
-func Names() ([]string, error) {
+// Names returns the names of every operator with a schema.
+func Names() (map[string]bool, error) {
 	l, err := listed()
 	if err != nil {
 		return nil, err
 	}
-	return slices.Sorted(maps.Keys(l.records)), nil
+	names := make(map[string]bool, len(l.records))
+	for name := range l.records {
+		names[name] = true
+	}
+	return names, nil
 }
 
 // Lookup finds an operator by name: "aten::add.Tensor", "aten::relu".
@@ -168,16 +178,20 @@ func list() (*listing, error) {
 
 // parseListing finds the operators in what schemas.cpp lists.
 func parseListing(text string) map[string]*record {
-	found := make(map[string]*record)
+	records := make([]record, 1+strings.Count(text, "\x1eop\x1f"))
+	found := make(map[string]*record, len(records))
+	n := 0
 	for part := range strings.SplitSeq(text, "\x1eop\x1f") {
 		part = strings.TrimPrefix(part, "op\x1f")
-		f := strings.SplitN(part, "\x1f", 4)
-		if len(f) < 4 {
+		_, rest, _ := strings.Cut(part, "\x1f")
+		name, rest, _ := strings.Cut(rest, "\x1f")
+		overload, _, whole := strings.Cut(rest, "\x1f")
+		if !whole {
 			continue
 		}
-		r := &record{text: part}
-		r.read = sync.OnceValue(r.parse)
-		found[join(f[1], f[2])] = r
+		records[n].text = part
+		found[join(name, overload)] = &records[n]
+		n++
 	}
 	return found
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/opassert/opassert/schema"
 )
@@ -96,10 +97,10 @@ func readError(text string) *reading {
 			continue
 		}
 		within := small
-		if r.pattern == backends {
+		if i == 0 {
 			within = text
 		}
-		if groups := r.pattern.FindStringSubmatch(within); groups != nil {
+		if groups := r.pattern().FindStringSubmatch(within); groups != nil {
 			e.matches = append(e.matches, match{i, groups})
 		}
 	}
@@ -131,12 +132,18 @@ type revision struct {
 // match the pattern; the words are only there because patterns are slow.
 type rule struct {
 	words   []string
-	pattern *regexp.Regexp
+	pattern func() *regexp.Regexp
 	revise  func(m *revision, groups []string) bool
 }
 
 func on(pattern string, revise func(*revision, []string) bool, words ...string) rule {
-	return rule{words, regexp.MustCompile(pattern), revise}
+	return rule{words, whenUsed(pattern), revise}
+}
+
+// whenUsed compiles a pattern when it is used first: a worker may live for one
+// call alone.
+func whenUsed(pattern string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
 }
 
 // hopeless are errors that no other arguments avoid.
@@ -146,9 +153,9 @@ var hopeless = []string{
 	"not linked", "requires CUDA", "cuDNN",
 }
 
-// rules are tried in order.
+// rules are tried in order, the first of them on an error as it is.
 var rules = []rule{
-	{[]string{"could not run"}, backends, (*revision).backend},
+	{words: []string{"could not run"}, pattern: backends, revise: (*revision).backend},
 	on(`argument (\d+) "(\w+)": want ([^,]+), got (.*)`, (*revision).wanted, "\": want "),
 	on(`one of|must be|should be|expected|expects|either|choose|support|allow|valid|options|available|among|only|use|unknown|invalid|mode`, (*revision).words,
 		"one of", "must be", "should be", "expect", "either", "choose", "support", "allow", "valid", "option", "available", "among", "only", "use", "unknown", "mode"),
@@ -324,7 +331,7 @@ var backendForms = map[string]Form{
 	"sparsecpu": COO, "sparsecsrcpu": CSR, "mkldnncpu": Mkldnn, "quantizedcpu": Quantized, "nestedtensorcpu": Nested, "cpu": Strided,
 }
 
-var backends = regexp.MustCompile(`(?i)arguments from the '(\w+)' backend[^\[]*available for these backends: \[([^\]]*)\]`)
+var backends = whenUsed(`(?i)arguments from the '(\w+)' backend[^\[]*available for these backends: \[([^\]]*)\]`)
 
 // able returns the forms that an op has kernels for, other than what it was
 // called with.
@@ -349,7 +356,7 @@ func beyondMending(text string) bool {
 	if !strings.Contains(text, "Could not run") {
 		return containsAny(text, hopeless)
 	}
-	m := backends.FindStringSubmatch(text)
+	m := backends().FindStringSubmatch(text)
 	return m != nil && len(able(m[1], m[2])) == 0
 }
 

@@ -11,15 +11,15 @@ import (
 // as "Expected input.size(0) == mask.size(0) to be true". These are the terms
 // that conditions about tensors are made of.
 var (
-	inCondition = regexp.MustCompile(`([\w.\->()\[\]]+?)\s*(==|>=|>|<=|<)\s*([\w.:\->()\[\]]+)`)
-	term        = regexp.MustCompile(`^\(*(\w+?)_?(?:\.|->)(dim|ndimension|numel|sizes?|scalar_type|dtype)\(\)?(-?\d*)\)*(?:\[(-?\d+)\]|\.size\(\))?\)*$`)
+	inCondition = whenUsed(`([\w.\->()\[\]]+?)\s*(==|>=|>|<=|<)\s*([\w.:\->()\[\]]+)`)
+	term        = whenUsed(`^\(*(\w+?)_?(?:\.|->)(dim|ndimension|numel|sizes?|scalar_type|dtype)\(\)?(-?\d*)\)*(?:\[(-?\d+)\]|\.size\(\))?\)*$`)
 	dtypeTerm   = regexp.MustCompile(`^(?:at::|torch::|c10::|scalartype::)*k?(\w+?)\)*$`)
 )
 
 // condition makes a condition that an error shows true, or one of them.
 func (m *revision) condition(groups []string) bool {
 	changed := false
-	for _, c := range inCondition.FindAllStringSubmatch(groups[1], -1) {
+	for _, c := range inCondition().FindAllStringSubmatch(groups[1], -1) {
 		left, right := m.term(c[1]), m.term(c[3])
 		if right.tensor != nil && (left.tensor == nil || oneIn(m.rng, 2)) {
 			left, right, c[1], c[3] = right, left, c[3], c[1]
@@ -37,7 +37,7 @@ type tensorTerm struct {
 }
 
 func (m *revision) term(text string) tensorTerm {
-	g := term.FindStringSubmatch(text)
+	g := term().FindStringSubmatch(text)
 	if g == nil {
 		return tensorTerm{}
 	}

@@ -3,7 +3,6 @@ package suite
 import (
 	"cmp"
 	"math/rand/v2"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -272,15 +271,23 @@ type designer struct {
 	late  []argClass // of values that crash kernels which trust them
 }
 
-var (
-	keyClass = regexp.MustCompile(`^(float64|float16|bfloat16|int64|bool|complex64|transposed|sliced|expanded|channels-last|requires-grad|` +
-		`channels 16|last dimension 64|more than 32768|first dimension [01]|unbatched|0-dim|const:0|special|negative|true|false|None|given|".*"|-1|0|1|0\.5|\[\])$`)
-	daring = regexp.MustCompile(`^(int64 )?(max|lowest|negative|wide|special)$`)
-)
+// keyClasses are the classes worth trying in pairs, beside every word.
+var keyClasses = []string{
+	"float64", "float16", "bfloat16", "int64", "bool", "complex64", "transposed", "sliced", "expanded", "channels-last", "requires-grad",
+	"channels 16", "last dimension 64", "more than 32768", "first dimension 0", "first dimension 1", "unbatched", "0-dim",
+	"const:0", "special", "negative",
+	"true", "false", "None", "given", "-1", "0", "1", "0.5", "[]",
+}
+
+func isKey(class string) bool {
+	return slices.Contains(keyClasses, class) || strings.HasPrefix(class, `"`)
+}
+
+var daring = whenUsed(`^(int64 )?(max|lowest|negative|wide|special)$`)
 
 func (b *designer) add(arg string, all ...valueClass) {
 	for _, v := range all {
-		b.classes = append(b.classes, argClass{arg, v, keyClass.MatchString(v.name)})
+		b.classes = append(b.classes, argClass{arg, v, isKey(v.name)})
 	}
 }
 
@@ -364,7 +371,7 @@ func (b *designer) relatives(of reach) []valueClass {
 
 // place adds a class, late where it may end the process.
 func (b *designer) place(arg, dtype string, v valueClass) {
-	if daring.MatchString(v.name) && (dtypes[dtype].class == integral || strings.HasPrefix(v.name, "int64")) {
+	if daring().MatchString(v.name) && (dtypes[dtype].class == integral || strings.HasPrefix(v.name, "int64")) {
 		b.late = append(b.late, argClass{arg, v, false})
 		return
 	}
@@ -408,7 +415,7 @@ func (b *designer) optional(i int, arg schema.Argument) {
 	_, dtype := b.main()
 	given := b.given(i, arg)
 	for _, v := range tensorClasses(ofArg(i), cmp.Or(dtype, "float32"), false) {
-		if keyClass.MatchString(v.name) {
+		if isKey(v.name) {
 			set := v.ways[0]
 			v.ways = append(v.ways, func(c *Case) bool { return given(c) && set(c) })
 			b.add(arg.Name, v)
@@ -466,7 +473,7 @@ func (b *designer) values(i int, arg schema.Argument, all []Value) {
 			continue
 		}
 		known[name] = true
-		class := argClass{arg.Name, class1(name, setValue(i, v)), keyClass.MatchString(name)}
+		class := argClass{arg.Name, class1(name, setValue(i, v)), isKey(name)}
 		switch {
 		case v.Kind == ListValue && fixed > 0 && len(v.List) != fixed:
 			b.late = append(b.late, class)

@@ -17,11 +17,11 @@ const (
 )
 
 var (
-	quoted = regexp.MustCompile("['\"`]([\\w.+-]{1,24})['\"`]")
+	quoted = whenUsed("['\"`]([\\w.+-]{1,24})['\"`]")
 	// choice is where an error goes on with what there is to choose from.
-	choice = regexp.MustCompile(`(?i)\b(?:one of|must be|should be|expected|expects|either|choose from|supported?(?: \w+)? (?:are|is)|supports|allowed(?: \w+)?|valid(?: \w+)?(?: are| is)?|options(?: are)?|available(?: are)?|among|only|in|want|use|accepts?|takes|known|includes?|has to be|can be|may be|between)\b[: ]*`)
+	choice = whenUsed(`(?i)\b(?:one of|must be|should be|expected|expects|either|choose from|supported?(?: \w+)? (?:are|is)|supports|allowed(?: \w+)?|valid(?: \w+)?(?: are| is)?|options(?: are)?|available(?: are)?|among|only|in|want|use|accepts?|takes|known|includes?|has to be|can be|may be|between)\b[: ]*`)
 	// listed is where there may be more than one to choose from.
-	listed = regexp.MustCompile(`[:=({\[][ ({\[]*`)
+	listed = whenUsed(`[:=({\[][ ({\[]*`)
 	plain  = regexp.MustCompile(`^[A-Za-z][\w-]{0,23}$`)
 	number = regexp.MustCompile(`-?\b\d+(?:\.\d+)?\b`)
 )
@@ -38,16 +38,16 @@ func namedWords(text string) []string {
 			}
 		}
 	}
-	for _, m := range quoted.FindAllStringSubmatch(text, -1) {
+	for _, m := range quoted().FindAllStringSubmatch(text, -1) {
 		add(m[1:])
 	}
 	if len(all) > 1 {
 		return all
 	}
-	for _, at := range choice.FindAllStringIndex(text, -1) {
+	for _, at := range choice().FindAllStringIndex(text, -1) {
 		add(enumeration(text[at[1]:]))
 	}
-	for _, at := range listed.FindAllStringIndex(text, -1) {
+	for _, at := range listed().FindAllStringIndex(text, -1) {
 		if words := enumeration(text[at[1]:]); len(words) > 1 {
 			add(words)
 		}

@@ -22,7 +22,7 @@ type Libtorch struct {
 	version string
 	out     libtorch.Outcome
 	schemas map[string]*schema.Op // of a file, instead of the library's own
-	old     map[string]bool       // the ops that were there before libraries were loaded
+	old     map[string]bool       // the ops that were there before libraries were loaded, nil where none is
 	left    []*suite.LoadError
 }
 
@@ -58,18 +58,17 @@ func Open(file []*schema.Op, loading func(string)) (*Libtorch, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &Libtorch{version: version, schemas: make(map[string]*schema.Op), old: make(map[string]bool)}
+	l := &Libtorch{version: version, schemas: make(map[string]*schema.Op)}
 	for _, op := range file {
 		l.schemas[op.Namespace+"::"+op.Func.Name.String()] = op
 	}
-	names, err := libtorch.Names()
-	if err != nil {
-		return nil, err
+	libraries := strings.FieldsFunc(os.Getenv(librariesVariable), func(r rune) bool { return r == '\n' })
+	if len(libraries) > 0 {
+		if l.old, err = libtorch.Names(); err != nil {
+			return nil, err
+		}
 	}
-	for _, name := range names {
-		l.old[name] = true
-	}
-	for path := range strings.FieldsFuncSeq(os.Getenv(librariesVariable), func(r rune) bool { return r == '\n' }) {
+	for _, path := range libraries {
 		loading(path)
 		if err := libtorch.LoadLibrary(path); err != nil {
 			l.left = append(l.left, &suite.LoadError{Library: path, Why: err.Error()})
@@ -94,7 +93,7 @@ func (l *Libtorch) Number() string {
 func (l *Libtorch) Version() string { return "libtorch " + l.version }
 
 // Loaded reports whether an op came with a library.
-func (l *Libtorch) Loaded(op string) bool { return !l.old[op] }
+func (l *Libtorch) Loaded(op string) bool { return l.old != nil && !l.old[op] }
 
 // Operators leaves out what has no way to run on the CPU.
 func (l *Libtorch) Operators() ([]suite.Operator, error) {

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"regexp"
 	"slices"
+	"sync"
 
 	"github.com/opassert/opassert/asserts/preserve"
 )
@@ -275,14 +276,16 @@ func (r *Reader) prose(s []byte, own int64, numbered bool) {
 		r.numbers.last = own
 	}
 	s = bytes.TrimLeft(s, " \t>")
-	if elision.Match(s) {
+	if elision().Match(s) {
 		r.hole = true
 	}
 }
 
 // elision matches what stands for lines that are left out: a fence, or dots that
 // are no part of a word, as in "...done".
-var elision = regexp.MustCompile("^(```|[\\[(<]?(\\.\\.\\.|…)([^\\pL\\pN]|$))")
+var elision = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile("^(```|[\\[(<]?(\\.\\.\\.|…)([^\\pL\\pN]|$))")
+})
 
 func (r *Reader) unknown(number int64, s []byte) {
 	r.report.Unknown++
