@@ -139,6 +139,12 @@ var fakeOps = []struct {
 	{"never(Tensor self) -> Tensor", func(e *fakeEngine, args []any) ([]any, error) {
 		return nil, &Thrown{"not today"}
 	}},
+	{"never_for_three(Tensor self) -> Tensor", func(e *fakeEngine, args []any) ([]any, error) {
+		if slices.Equal(first(args).impl.spec.Sizes, []int64{3, 3}) {
+			return nil, &Thrown{"not for three"}
+		}
+		return nil, &Thrown{"There were no tensor arguments to this function (e.g., you passed an empty list of Tensors)"}
+	}},
 	{"crashes_on_bool(Tensor self) -> Tensor", func(e *fakeEngine, args []any) ([]any, error) {
 		crashIf(first(args).impl.spec.DType == "bool")
 		return []any{first(args).copy()}, nil

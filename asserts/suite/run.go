@@ -342,7 +342,7 @@ func (r *runner) search(t *target, rng *rand.Rand, c *Case) (a *attempt, close i
 			return nil, close, err
 		}
 		news := ad.known(text) == 0
-		news = news && !strings.HasPrefix(text, "Could not run")
+		news = news && !dispatched(text)
 		if r.called && news {
 			close++
 		}
@@ -357,6 +357,12 @@ func (r *runner) search(t *target, rng *rand.Rand, c *Case) (a *attempt, close i
 		c = ad.adapt(c, text)
 	}
 	return nil, close, closest
+}
+
+// dispatched reports whether an error is the dispatcher's, of a call that came to
+// no kernel.
+func dispatched(text string) bool {
+	return strings.HasPrefix(text, "Could not run") || strings.HasPrefix(text, "There were no tensor arguments to this function")
 }
 
 // try makes the case's tensors and calls the op, on meta too where the level

@@ -79,6 +79,7 @@ func TestFaultsAreFoundAndCrashesContained(t *testing.T) {
 		"meta_disagrees":           "OA011 on result [cpu, meta]",
 		"wants_five_dims":          "",
 		"never":                    "never ran: not today",
+		"never_for_three":          "never ran: not for three",
 		"crashes_on_bool":          "SIGSEGV in case 11 [cpu], alone: true (self=bool[2]) []; SIGSEGV in case 28 [cpu], alone: true (self=bool[2, 3, 3]) []",
 		"crashes_on_meta":          "SIGSEGV in case 0 [meta], alone: true (self=float32[2]) []",
 		"crashes_when_smaller":     "OA007 on result [cpu]",
