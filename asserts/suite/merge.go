@@ -2,6 +2,7 @@ package suite
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -13,7 +14,11 @@ import (
 type Shard struct {
 	Index int `json:"index"`
 	Of    int `json:"of"`
+	Ops   int `json:"ops"` // of all shards together
 }
+
+// Valid reports whether there is such a part.
+func (s Shard) Valid() bool { return s.Index >= 1 && s.Index <= s.Of }
 
 // Take returns the shard's part of the ops.
 func (s Shard) Take(all []Operator) []Operator {
@@ -62,19 +67,29 @@ func (r *Report) timeless() *Report {
 // ReadReport reads what WriteJSON wrote.
 func ReadReport(src io.Reader) (*Report, error) {
 	var all []json.RawMessage
-	if err := json.NewDecoder(src).Decode(&all); err != nil {
+	var last runRecord
+	decoder := json.NewDecoder(src)
+	err := decoder.Decode(&all)
+	if err == nil && decoder.More() {
+		err = errors.New("something follows the report; each is a file of its own")
+	}
+	if n := len(all); err == nil && n > 0 {
+		err = json.Unmarshal(all[n-1], &last)
+	}
+	if err == nil && (last.Status != "run" || !last.Run.whole()) {
+		err = errors.New("the run is missing at its end")
+	}
+	if err != nil {
 		return nil, fmt.Errorf("want what opassert check -json writes: %w", err)
 	}
-	var last runRecord
-	if n := len(all); n > 0 {
-		if err := json.Unmarshal(all[n-1], &last); err != nil {
-			return nil, fmt.Errorf("want what opassert check -json writes: %w", err)
-		}
-	}
-	if last.Status != "run" || last.Run == nil {
-		return nil, fmt.Errorf("want what opassert check -json writes: the run is missing at its end")
-	}
 	return last.Run, nil
+}
+
+// whole reports whether everything is there that a report points to.
+func (r *Report) whole() bool {
+	noFinding := func(f *Finding) bool { return f == nil || f.Violation == nil }
+	noResult := func(op *OpResult) bool { return op == nil || slices.ContainsFunc(op.Findings, noFinding) }
+	return r != nil && (r.Shard.Of == 0 || r.Shard.Valid()) && !slices.ContainsFunc(r.Ops, noResult)
 }
 
 // Merge makes one report of those of shards. names are what the reports are
@@ -87,6 +102,7 @@ func Merge(names []string, reports []*Report) (*Report, error) {
 		for _, d := range []struct{ what, a, b string }{
 			{"engine", first.Engine, r.Engine}, {"level", first.Level.String(), r.Level.String()},
 			{"seed", fmt.Sprint(first.Seed), fmt.Sprint(r.Seed)}, {"number of cases", fmt.Sprint(first.Cases), fmt.Sprint(r.Cases)},
+			{"number of ops in all shards", fmt.Sprint(first.Shard.Ops), fmt.Sprint(r.Shard.Ops)},
 		} {
 			if d.a != d.b {
 				return nil, fmt.Errorf("%s and %s are not of one run: the %s is %s and %s", names[0], names[i], d.what, d.a, d.b)
@@ -101,6 +117,7 @@ func Merge(names []string, reports []*Report) (*Report, error) {
 		merged.All += r.All
 		merged.Ops = append(merged.Ops, r.Ops...)
 		merged.Gone = append(merged.Gone, r.Gone...)
+		merged.Left = append(merged.Left, slices.DeleteFunc(slices.Clone(r.Left), func(l string) bool { return slices.Contains(merged.Left, l) })...)
 	}
 	slices.SortFunc(merged.Ops, func(a, b *OpResult) int { return strings.Compare(a.Op, b.Op) })
 	return merged, missingShards(names, reports)

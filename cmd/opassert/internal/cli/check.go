@@ -208,6 +208,9 @@ func (f *checkFlags) start(inv *invocation) (*checkup, error) {
 		return nil, err
 	}
 	c.operators, c.unmatched = f.choose(c.all)
+	if c.shard.Of > 0 {
+		c.shard.Ops = len(c.operators)
+	}
 	c.operators = c.shard.Take(c.operators)
 	var schemas []*schema.Op
 	for _, o := range c.all {

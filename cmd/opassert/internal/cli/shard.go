@@ -27,7 +27,7 @@ func readShard(text string) (suite.Shard, error) {
 	if text != "" {
 		index, of, ok := strings.Cut(text, "/")
 		s := suite.Shard{Index: number(index), Of: number(of)}
-		if !ok || !valid(s) {
+		if !ok || !s.Valid() {
 			return s, usagef("-shard %s: want a part such as 2/8, from 1/8 to 8/8", text)
 		}
 		return s, nil
@@ -37,7 +37,7 @@ func readShard(text string) (suite.Shard, error) {
 		return suite.Shard{}, nil
 	}
 	s := suite.Shard{Index: number(os.Getenv(shardIndex)) + 1, Of: number(total)}
-	if !valid(s) {
+	if !s.Valid() {
 		return s, fmt.Errorf("%s=%s and %s=%s: want an index from 0 up to one less than the total",
 			shardIndex, os.Getenv(shardIndex), shardTotal, total)
 	}
@@ -48,8 +48,6 @@ func readShard(text string) (suite.Shard, error) {
 	}
 	return s, nil
 }
-
-func valid(s suite.Shard) bool { return s.Index >= 1 && s.Index <= s.Of }
 
 // number reads a number without a sign; -1 is none.
 func number(text string) int {
