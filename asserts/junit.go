@@ -86,7 +86,7 @@ func WriteJUnit(w io.Writer, results []Result) error {
 }
 
 func (r Result) junit(class string) junitCase {
-	c := junitCase{Class: class, Name: r.title(), Time: junitTime(r.Took)}
+	c := junitCase{Class: class, Name: r.key(), Time: junitTime(r.Took)}
 	switch r.Status {
 	case Violated:
 		c.Failure = &junitNote{Message: r.title(), Type: r.Code.String(), Text: r.message()}

@@ -83,6 +83,26 @@ func (r Result) title() string {
 	return strings.Join(parts, "  ")
 }
 
+// key names the result by what is the same in every run that has it: not by the
+// case and the dtype that showed it.
+func (r Result) key() string {
+	parts := []string{r.what()}
+	if r.Op != "" {
+		parts = append(parts, r.Op)
+	}
+	if subject, _, _ := strings.Cut(r.Subject, "["); subject != "" {
+		parts = append(parts, subject)
+	}
+	if r.Device != "" {
+		parts = append(parts, "["+r.Device+"]")
+	}
+	key := strings.Join(parts, "  ")
+	if reason, _, _ := strings.Cut(r.Reason, "\n"); reason != "" && (r.Code == 0 || r.Status == Skipped) {
+		key += ": " + reason
+	}
+	return key
+}
+
 // what names what the result is about.
 func (r Result) what() string {
 	if r.Code == 0 {

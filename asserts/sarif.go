@@ -132,7 +132,7 @@ func (r Result) sarif(root string) sarifResult {
 		Level:        kinds[r.Status][1],
 		Message:      sarifText{r.message()},
 		Count:        r.Count,
-		Fingerprints: map[string]string{"opassert/v1": r.title()},
+		Fingerprints: map[string]string{"opassert/v2": r.key()},
 	}
 	if r.Status == Known {
 		s.Baseline = "unchanged"

@@ -1,8 +1,6 @@
 package suite
 
 import (
-	"bufio"
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -38,10 +36,10 @@ func ReadBaseline(path string) (*Baseline, error) {
 		return nil, err
 	}
 	b := &Baseline{Path: path}
-	lines := bufio.NewScanner(bytes.NewReader(text))
-	lines.Buffer(nil, 1<<20)
-	for n := 1; lines.Scan(); n++ {
-		line := strings.TrimSpace(lines.Text())
+	n := 0
+	for line := range strings.Lines(strings.TrimPrefix(string(text), "\uFEFF")) {
+		n++
+		line = strings.TrimSpace(line)
 		if n == 1 && line != baselineMark {
 			return nil, fmt.Errorf("%s:1:1: it is no baseline: the first line of one is %q", path, baselineMark)
 		}
@@ -60,7 +58,7 @@ func ReadBaseline(path string) (*Baseline, error) {
 	if len(text) == 0 {
 		return nil, fmt.Errorf("%s:1:1: it is no baseline: it is empty", path)
 	}
-	return b, lines.Err()
+	return b, nil
 }
 
 // NewBaseline is ReadBaseline for a file that may not exist yet.
@@ -107,6 +105,13 @@ func (b *Baseline) gone(r *Report) []BaselineLine {
 		}
 	}
 	return gone
+}
+
+// Absent returns the lines of ops that are none of these.
+func (b *Baseline) Absent(all []Operator) []BaselineLine {
+	return slices.DeleteFunc(slices.Clone(b.Lines), func(l BaselineLine) bool {
+		return slices.ContainsFunc(all, func(o Operator) bool { return o.Name() == l.Op })
+	})
 }
 
 // Update takes in what a report shows of the ops that ran, in the place of

@@ -119,6 +119,7 @@ func Merge(names []string, reports []*Report) (*Report, error) {
 		merged.Gone = append(merged.Gone, r.Gone...)
 		merged.Left = append(merged.Left, slices.DeleteFunc(slices.Clone(r.Left), func(l string) bool { return slices.Contains(merged.Left, l) })...)
 	}
+	merged.All = max(merged.All, first.Shard.Ops) // where a shard is missing
 	slices.SortFunc(merged.Ops, func(a, b *OpResult) int { return strings.Compare(a.Op, b.Op) })
 	return merged, missingShards(names, reports)
 }

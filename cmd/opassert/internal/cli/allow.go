@@ -36,7 +36,7 @@ type auditedEntry struct {
 
 func runAllow(inv *invocation) error {
 	flags := newCheckFlags(inv.flags)
-	asJSON := inv.flags.Bool("json", false, "print a JSON array on standard output instead of text")
+	asJSON := newJSONFlag(inv.flags, "array")
 	switch {
 	case len(inv.raw) > 0 && inv.raw[0] == "audit":
 		inv.raw = inv.raw[1:]

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io/fs"
 
 	"github.com/opassert/opassert/asserts/suite"
 )
@@ -35,10 +36,20 @@ func (b *baselineFlags) read() (err error) {
 		return errors.Join(err, checkWritable(*b.path))
 	}
 	b.known, err = suite.ReadBaseline(*b.path)
-	if err != nil {
+	if errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("baseline: %w; write one with -update", err)
 	}
-	return nil
+	return err
+}
+
+// tellAbsent says which ops the baseline knows and the engine does not have.
+func (b *baselineFlags) tellAbsent(inv *invocation, all []suite.Operator) {
+	if b.known == nil {
+		return
+	}
+	for _, l := range b.known.Absent(all) {
+		fmt.Fprintf(inv.stderr, "opassert: %s: unknown op in %q: take the line out if the op is gone\n", *b.path, l)
+	}
 }
 
 // apply marks in the report what is known, or makes it known with -update. A

@@ -87,7 +87,7 @@ func newCheckFlags(f *flag.FlagSet) *checkFlags {
 	c.seed = f.Uint64("seed", suite.DefaultSeed, "what the cases are made from")
 	c.cases = f.Int("cases", 0, "the `number` of cases that an op gets (default: each value class of each argument, then pairs of them)")
 	c.casesFrom = f.String("cases-from", "", "a `file` that says what ops take; see opassert help cases")
-	c.only = f.Int("case", -1, "run the case of this `number` alone (default: all)")
+	c.only = newNumberFlag(f, "case", "run the case of this `number` alone (default: all)")
 	c.workers = f.Int("workers", runtime.NumCPU(), "worker processes")
 	c.timeout = f.Duration("timeout", 2*time.Second, "the longest that one case may take, in processor time")
 	c.state = f.String("state", "", "the `file` that keeps what is done, so that an interrupted run can go on (default: in the cache folder)")
@@ -116,8 +116,6 @@ func (f *checkFlags) validate() error {
 		return usagef("-through %s: calls begin at backend or at autograd", *f.through)
 	case *f.through == "autograd" && *f.level == asserts.Identity.String():
 		return usagef("-through autograd asks what requires grad, which -level identity does not see")
-	case *f.only < -1:
-		return usagef("-case %d: cases are numbered from 0", *f.only)
 	}
 	for _, pattern := range f.ops {
 		if _, err := path.Match(pattern, ""); err != nil {
@@ -167,6 +165,7 @@ func runCheck(inv *invocation) error {
 	if err != nil {
 		return err
 	}
+	base.tellAbsent(inv, checked.all)
 	if *explain {
 		out.text = func(r *suite.Report, w io.Writer) error { return r.WriteExplained(w, checked.all) }
 	}

@@ -11,6 +11,7 @@ import (
 	"go/scanner"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -206,6 +207,39 @@ func (inv *invocation) json(v any) error {
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", " ")
 	return enc.Encode(v)
+}
+
+// A jsonFlag asks for JSON on standard output.
+type jsonFlag bool
+
+func newJSONFlag(f *flag.FlagSet, what string) *bool {
+	j := new(bool)
+	f.Var((*jsonFlag)(j), "json", "print a JSON "+what+" on standard output instead of text")
+	return j
+}
+
+func (j *jsonFlag) String() string   { return fmt.Sprint(bool(*j)) }
+func (j *jsonFlag) IsBoolFlag() bool { return true }
+
+func (j *jsonFlag) Set(s string) error {
+	b, err := strconv.ParseBool(s)
+	if *j = jsonFlag(b); err != nil {
+		return fmt.Errorf("it writes to standard output, so: -json > %s", s)
+	}
+	return nil
+}
+
+// newNumberFlag is a flag for a number that counts from 0; -1 is none.
+func newNumberFlag(f *flag.FlagSet, name, usage string) *int {
+	n := new(int)
+	*n = -1
+	f.Func(name, usage, func(s string) error {
+		if *n = number(s); *n < 0 {
+			return errors.New("want a number, from 0 on")
+		}
+		return nil
+	})
+	return n
 }
 
 // repeated is a flag that may be given several times.

@@ -28,7 +28,7 @@ type lintFinding struct {
 
 func runLint(inv *invocation) error {
 	source := newSchemaFlags(inv.flags)
-	asJSON := inv.flags.Bool("json", false, "print a JSON array")
+	asJSON := newJSONFlag(inv.flags, "array")
 	if err := inv.parse(0, 0); err != nil {
 		return err
 	}

@@ -29,7 +29,7 @@ type listedOp struct {
 
 func runList(inv *invocation) error {
 	source := newSchemaFlags(inv.flags)
-	asJSON := inv.flags.Bool("json", false, "print a JSON array")
+	asJSON := newJSONFlag(inv.flags, "array")
 	if err := inv.parse(0, 0); err != nil {
 		return err
 	}

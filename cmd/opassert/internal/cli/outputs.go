@@ -24,7 +24,7 @@ type outputs struct {
 
 func newOutputs(f *flag.FlagSet) *outputs {
 	return &outputs{
-		json:      f.Bool("json", false, "print a JSON array on standard output instead of text"),
+		json:      newJSONFlag(f, "array"),
 		quiet:     f.Bool("q", false, "print findings and crashes alone, and errors"),
 		junit:     f.String("junit", "", "write the results as JUnit XML to a `file`"),
 		sarif:     f.String("sarif", "", "write the findings as a SARIF log to a `file`"),

@@ -72,7 +72,7 @@ func (p *planFlags) planner(inv *invocation, ops []*schema.Op) (*plan.Planner, e
 
 func runPlan(inv *invocation) error {
 	flags := newPlanFlags(inv.flags)
-	asJSON := inv.flags.Bool("json", false, "print a JSON array")
+	asJSON := newJSONFlag(inv.flags, "array")
 	if err := inv.parse(0, 0); err != nil {
 		return err
 	}

@@ -27,7 +27,7 @@ type shownPolicy struct {
 }
 
 func runPolicy(inv *invocation) error {
-	asJSON := inv.flags.Bool("json", false, "print a JSON array")
+	asJSON := newJSONFlag(inv.flags, "array")
 	if err := inv.parse(0, 1); err != nil {
 		return err
 	}

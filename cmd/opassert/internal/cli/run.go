@@ -120,6 +120,9 @@ func runRun(inv *invocation) error {
 	if *flags.sample < 1 {
 		return usagef("-sample %d: want 1 or more", *flags.sample)
 	}
+	if *flags.maxBytes < 0 {
+		return usagef("-max-bytes %d: want 0, for any size, or more", *flags.maxBytes)
+	}
 	if err := flags.baseline.read(); err != nil {
 		return err
 	}

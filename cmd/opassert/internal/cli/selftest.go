@@ -41,7 +41,7 @@ type selftestFault struct {
 }
 
 func runSelftest(inv *invocation) error {
-	asJSON := inv.flags.Bool("json", false, "print a JSON object")
+	asJSON := newJSONFlag(inv.flags, "object")
 	list := inv.flags.Bool("list", false, "list the planted faults")
 	if err := inv.parse(0, 1); err != nil {
 		return err

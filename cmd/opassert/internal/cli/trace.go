@@ -36,7 +36,7 @@ type tracePrinter interface {
 }
 
 func runTrace(inv *invocation) error {
-	asJSON := inv.flags.Bool("json", false, "print a JSON object")
+	asJSON := newJSONFlag(inv.flags, "object")
 	lives := inv.flags.Bool("lives", false, "print all lives of objects, impls and tensors, after the findings")
 	torch := inv.flags.String("torch", "", "the `version` of the PyTorch that printed the log, such as 2.12.0, if it does not say so itself")
 	page := inv.flags.String("html", "", "draw the lives on a page in this `file`, and print only what broke")
