@@ -404,6 +404,11 @@ TORCH_LIBRARY_FRAGMENT(oplib, m) {
     keep(ones);
     return std::vector<Tensor>{ones};
   }));
+  m.def("count(Tensor(a!) state) -> Tensor", cpu([](const Tensor& self) { return writable(self).zero_(), at::ones({2, 3}).t(); }));
+  m.def("memo_count(Tensor(a!) state) -> Tensor", cpu([](const Tensor& self) {
+    Tensor counts = at::ones({2, 3});
+    return writable(self).zero_(), keep(counts), counts.t();
+  }));
   m.def("memo_list(Tensor self) -> Tensor[]", cpu([](const Tensor& self) {
     Tensor ones = at::ones_like(self);
     keep(ones.alias());

@@ -335,11 +335,14 @@ int64_t count_tensors(const IValue& v) {
   return n;
 }
 
-// observe_result looks at tensors where they lie: a copy would be counted.
+// observe_result looks at tensors where they lie: a copy would be counted. An op
+// that writes tracks views, also those that it makes to return one.
 void observe_result(const IValue& v, oa_level level, Reply& out) {
   if (v.isTensor()) {
     const at::Tensor& t = v.toTensor();
+    const size_t at = out.size();
     observe(t.defined() ? t.unsafeGetTensorImpl() : nullptr, level, out);
+    if (t.defined()) uncount(t.unsafeGetTensorImpl(), true, out[at + 2]);
   } else if (is_tensors(v)) {
     for (const IValue& item : v.toListRef()) observe_result(item, level, out);
   }

@@ -7,6 +7,7 @@
 #include <ATen/NestedTensorImpl.h>
 #include <ATen/SparseCsrTensorImpl.h>
 #include <ATen/SparseTensorImpl.h>
+#include <ATen/core/VariableHooksInterface.h>
 #include <ATen/quantized/QTensorImpl.h>
 #include <ATen/quantized/Quantizer.h>
 #include <c10/core/ScalarTypeToTypeMeta.h>
@@ -328,6 +329,22 @@ void record(TensorImpl* impl, int64_t ours, int64_t last, oa_level level, Reply&
 }
 
 }  // namespace
+
+void uncount(const TensorImpl* impl, bool alone, int64_t& uses) {
+  if (impl == nullptr || impl->autograd_meta() == nullptr) return;
+  const auto& hooks = *at::impl::GetVariableHooks();
+  at::Tensor t(Impl::reclaim_copy(const_cast<TensorImpl*>(impl)));
+  int32_t of_impl = static_cast<int32_t>(uses), of_storage = static_cast<int32_t>(uses >> 32);
+  if (hooks.grad_fn(t) != nullptr) {
+    of_storage = OA_UNCOUNTED;
+    if (!alone) of_impl = OA_UNCOUNTED;
+  } else if (of_storage > 1 && hooks.is_view(t)) {
+    const at::TensorBase& base = hooks.base(t);
+    const bool hidden = base.defined() && base.unsafeGetTensorImpl() != impl && base.use_count() == 1;
+    if (hidden && storage_of(base.unsafeGetTensorImpl()) == storage_of(impl)) of_storage--;
+  }
+  uses = (int64_t(of_impl) & 0xffffffff) | int64_t(of_storage) << 32;
+}
 
 void observe(TensorImpl* impl, oa_level level, Reply& out) {
   if (impl == nullptr) {

@@ -24,6 +24,14 @@ namespace opassert {
 // count or throws.
 void observe(c10::TensorImpl* impl, oa_level level, Reply& out);
 
+using Impl = c10::intrusive_ptr<c10::TensorImpl, c10::UndefinedTensorImpl>;
+
+// uncount takes out of a fresh result's uses, as observe wrote them, what
+// autograd holds of it where it recorded inside the kernel: the base of a view,
+// and what a backward saves. What can't be distinguished is not counted. A
+// result that is not alone may be what another one's backward saved.
+void uncount(const c10::TensorImpl* impl, bool alone, int64_t& uses);
+
 // kLazy are the keys of tensors for which the dispatcher's fallbacks put plain
 // ones, also into a list that the caller has.
 constexpr c10::DispatchKeySet kLazy({c10::DispatchKey::Conjugate, c10::DispatchKey::Negative, c10::DispatchKey::ZeroTensor});

@@ -4,7 +4,6 @@
 #include "observe.cpp"
 #include "schemas.cpp"
 
-#include <ATen/core/VariableHooksInterface.h>
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/core/stack.h>
 #include <c10/core/impl/LocalDispatchKeySet.h>
@@ -194,8 +193,6 @@ Operators& operators() {
   return *all;
 }
 
-using Impl = c10::intrusive_ptr<TensorImpl, c10::UndefinedTensorImpl>;
-
 TensorImpl* impl_of(const c10::IValue& v) {
   if (!v.isTensor()) return nullptr;
   const at::Tensor& t = v.toTensor();
@@ -223,24 +220,6 @@ int64_t count(const c10::IValue& v, bool list) {
   int64_t n = 0;
   each(v, list, [&](TensorImpl*) { n++; });
   return n;
-}
-
-// uncount takes out of a fresh result's uses what autograd holds of it where
-// it recorded inside the kernel: the base of a view, and what a backward saves.
-// What can't be distinguished is not counted.
-void uncount(const TensorImpl* impl, bool alone, int64_t& uses) {
-  if (impl == nullptr || impl->autograd_meta() == nullptr) return;
-  const auto& hooks = *at::impl::GetVariableHooks();
-  at::Tensor t(Impl::reclaim_copy(const_cast<TensorImpl*>(impl)));
-  int32_t of_impl = static_cast<int32_t>(uses), of_storage = static_cast<int32_t>(uses >> 32);
-  if (hooks.grad_fn(t) != nullptr) {
-    of_storage = OA_UNCOUNTED;
-    if (!alone) of_impl = OA_UNCOUNTED;
-  } else if (of_storage > 1 && hooks.is_view(t)) {
-    const at::TensorBase& base = hooks.base(t);
-    if (base.defined() && base.unsafeGetTensorImpl() != impl && storage_of(base.unsafeGetTensorImpl()) == storage_of(impl)) of_storage--;
-  }
-  uses = (int64_t(of_impl) & 0xffffffff) | int64_t(of_storage) << 32;
 }
 
 // A Place says where in the dispatcher a call is looked at.
