@@ -29,7 +29,7 @@ func open[T any](kernels []asserts.Kernel, newTensor func(Spec) (T, error), opti
 		o(&l.settings)
 	}
 	lib := gokernels.Library{
-		Name: l.job.Engine, Kernels: make(map[string]any), Sites: make(map[string]asserts.Site), Left: make(map[string]string), Tensor: reflect.TypeFor[T](),
+		Name: l.job.Engine, Kernels: make(map[string]any), Sites: make(map[string]asserts.Site), Missing: make(map[string]string), Left: make(map[string]string), Tensor: reflect.TypeFor[T](),
 		Value: l.value, Observe: l.observe, Release: l.release, Seed: l.seed,
 	}
 	lib.Make = func(d suite.Dense, f suite.Form) (asserts.Tensor, error) {
@@ -61,7 +61,7 @@ func open[T any](kernels []asserts.Kernel, newTensor func(Spec) (T, error), opti
 		lib.Kernels[op.Name()] = l.bound(k.Func)
 		lib.Sites[op.Name()] = k.Site()
 		if why := l.homeless(k); why != "" {
-			lib.Left[op.Name()] = why
+			lib.Missing[op.Name()] = why
 		}
 		if reason, ok := left[k.Op.Name]; ok {
 			lib.Left[op.Name()] = "optest.Skip leaves it out: " + reason

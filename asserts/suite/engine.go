@@ -66,6 +66,9 @@ type Operator struct {
 	Site asserts.Site
 	// Missing says why it cannot be called at all; "" if it can.
 	Missing string
+	// Cannot says why that is so of itself, so that a run without it lacks nothing;
+	// "" where it is for want of something that could be said.
+	Cannot string
 	// Unseen are the checks that a call through this engine cannot show.
 	Unseen []Unseen
 }

@@ -74,6 +74,18 @@ func (r *OpResult) fault() string {
 	return r.fault()
 }
 
+// Unreached returns the ops that never ran, though nothing says that they cannot
+// and none is known to crash.
+func (r *Report) Unreached() []string {
+	var all []string
+	for _, op := range r.Ops {
+		if op.Ran == 0 && op.Cannot == "" && len(op.Crashes) == 0 {
+			all = append(all, op.Op)
+		}
+	}
+	return all
+}
+
 // Empty says why a run checked nothing, or "".
 func (r *Report) Empty() string {
 	if len(r.Ops) == 0 {

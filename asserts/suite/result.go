@@ -21,8 +21,8 @@ type OpResult struct {
 	Error     string         `json:"error,omitempty"`   // of an op that never ran: of the attempt that came closest
 	Closest   string         `json:"closest,omitempty"` // that attempt, as a case of a file of cases
 	Said      map[string]int `json:"said,omitempty"`    // the errors of an op that never ran, without numbers, by cases
-	// Cannot says why the op cannot run here, whatever its arguments: it is
-	// Missing, or so many of its cases ended in errors that none avoid.
+	// Cannot says why the op cannot run here, whatever its arguments, as its
+	// [Operator] does, or as so many of its cases ended in errors that none avoid.
 	Cannot   string `json:"cannot,omitempty"`
 	beyond   map[string]int
 	close    int
@@ -89,7 +89,7 @@ func (c Classes) count() int {
 func newOpResult(o Operator) *OpResult {
 	r := &OpResult{
 		Site: o.site(),
-		Op:   o.Name(), Schema: o.Schema.Func.String(), Composite: o.Schema.IsComposite(), Below: o.Below, Missing: o.Missing,
+		Op:   o.Name(), Schema: o.Schema.Func.String(), Composite: o.Schema.IsComposite(), Below: o.Below, Missing: o.Missing, Cannot: o.Cannot,
 	}
 	r.bound()
 	return r
@@ -149,9 +149,6 @@ func (r *OpResult) add(c *caseResult) {
 
 // bound says why the op cannot run here, where that is so.
 func (r *OpResult) bound() {
-	if r.Missing != "" {
-		r.Cannot = "no op makes an argument that it needs, or its schema leaves open what those are"
-	}
 	if r.Ran > 0 || len(r.Crashes) > 0 {
 		return
 	}

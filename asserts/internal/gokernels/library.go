@@ -4,6 +4,7 @@
 package gokernels
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"reflect"
@@ -20,7 +21,8 @@ type Library struct {
 	Name    string                  // as reports show it
 	Ops     []*schema.Op            // what the kernels implement
 	Kernels map[string]any          // functions by the name of their op: "add.Tensor", "ns::op"
-	Left    map[string]string       // why an op is left out; may be nil
+	Missing map[string]string       // why an op can't be called; may be nil
+	Left    map[string]string       // why an op is left out, which lacks nothing; may be nil
 	Sites   map[string]asserts.Site // where kernels are written; may be nil
 
 	// Make makes a tensor of the library's own type. A form or a dtype that the
@@ -57,7 +59,7 @@ type Library struct {
 func (l *Library) Engine() (*Engine, error) {
 	e := &Engine{lib: l, operators: make(map[string]suite.Operator)}
 	for _, op := range l.Ops {
-		o := suite.Operator{Schema: op, Below: !op.CompositeImplicit, Missing: l.missing(op), Site: l.Sites[op.Name()]}
+		o := suite.Operator{Schema: op, Below: !op.CompositeImplicit, Missing: l.missing(op), Cannot: l.Left[op.Name()], Site: l.Sites[op.Name()]}
 		if e.operators[o.Name()].Schema != nil {
 			return nil, fmt.Errorf("%s: two ops of that name", o.Name())
 		}
@@ -68,7 +70,7 @@ func (l *Library) Engine() (*Engine, error) {
 
 // missing says why an op can't be called; "" if it can.
 func (l *Library) missing(op *schema.Op) string {
-	if why := l.Left[op.Name()]; why != "" {
+	if why := cmp.Or(l.Left[op.Name()], l.Missing[op.Name()]); why != "" {
 		return why
 	}
 	kernel, ok := l.Kernels[op.Name()]

@@ -164,6 +164,9 @@ func (l *Libtorch) operator(op *libtorch.Op) suite.Operator {
 		}
 	}
 	o.Unseen = unseen(o.Schema, op)
+	if o.Missing != "" {
+		o.Cannot = "no op makes an argument that it needs, or its schema leaves open what those are"
+	}
 	return o
 }
 

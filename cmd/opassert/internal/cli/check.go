@@ -502,7 +502,7 @@ func (c *checkup) conclude(inv *invocation, r *suite.Report, state *runState, un
 	if err := c.flags.unloaded(); err != nil {
 		return err
 	}
-	return verdict(inv, r)
+	return verdict(inv, r, *c.flags.strict)
 }
 
 // again returns the command that a repro line begins with: what decides how a

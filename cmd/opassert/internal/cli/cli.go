@@ -111,6 +111,11 @@ var (
 	errHelp     = errors.New("help was asked for")
 )
 
+// A findingsError is errFindings with a reason that is not printed yet.
+type findingsError struct{ text string }
+
+func (e *findingsError) Error() string { return e.text }
+
 // An exitStatus says that all went well, and how to exit.
 type exitStatus int
 
@@ -166,6 +171,7 @@ func (inv *invocation) parseMixed(minArgs int) (args []string, err error) {
 func (inv *invocation) status(err error) int {
 	var exit exitStatus
 	var bad *usageError
+	var found *findingsError
 	var list scanner.ErrorList
 	switch {
 	case err == nil:
@@ -177,6 +183,9 @@ func (inv *invocation) status(err error) int {
 	case errors.Is(err, errHelp):
 		inv.help(inv.stdout)
 		return 0
+	case errors.As(err, &found):
+		fmt.Fprintf(inv.stderr, "opassert %s: %v\n", inv.name, err)
+		return 1
 	case errors.As(err, &bad):
 		fmt.Fprintf(inv.stderr, "opassert %s: %v; run opassert %s -h\n", inv.name, err, inv.name)
 	case errors.As(err, &list):

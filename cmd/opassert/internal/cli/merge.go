@@ -27,6 +27,7 @@ Exit status: as that of check; 2 also where a shard is missing.`,
 func runMerge(inv *invocation) error {
 	out := newOutputs(inv.flags)
 	base := newBaselineFlags(inv.flags)
+	strict := inv.flags.Bool("strict", false, "fail for ops that never ran")
 	names, err := inv.parseMixed(1)
 	if err != nil {
 		return err
@@ -58,7 +59,7 @@ func runMerge(inv *invocation) error {
 	if missing != nil {
 		return missing
 	}
-	return verdict(inv, merged)
+	return verdict(inv, merged, *strict)
 }
 
 func readReport(name string) (*suite.Report, error) {
@@ -75,7 +76,7 @@ func readReport(name string) (*suite.Report, error) {
 }
 
 // verdict is how a command ends whose report is written.
-func verdict(inv *invocation, r *suite.Report) error {
+func verdict(inv *invocation, r *suite.Report, strict bool) error {
 	own, library := r.Faults(false), r.Faults(true)
 	switch {
 	case len(own) > 0:
@@ -89,6 +90,8 @@ func verdict(inv *invocation, r *suite.Report) error {
 		return nil
 	case r.Empty() != "":
 		return fmt.Errorf("nothing was checked: %s", r.Empty())
+	case strict && len(r.Unreached()) > 0:
+		return &findingsError{"never ran, which -strict fails for: " + strings.Join(r.Unreached(), " ")}
 	case r.Findings() > 0:
 		return errFindings
 	}

@@ -28,7 +28,7 @@ func newSchemaFlags(f *flag.FlagSet) schemaFlags {
 		base:   f.String("base", "", "the `file` with the schemas of ops that the schema file only names (default: that of the PyTorch found)"),
 		version: f.String("version", "", "the PyTorch `version` whose rules hold where the schema file does not say;\n"+
 			"the version of the library, for allowlist entries that name versions"),
-		strict: f.Bool("strict", false, "make warnings errors: about the schema file, and of gen also about ops\nthat get no wrapper and marks that are not read"),
+		strict: f.Bool("strict", false, "make warnings errors: about the schema file, and of gen also about ops\nthat get no wrapper and marks that are not read, of check about ops that never ran"),
 	}
 }
 
