@@ -325,12 +325,16 @@ func (l *Libtorch) named(t libtorch.Tensor, dims int) (suite.Tensor, error) {
 // longest is what is kept of a message: the dispatcher's own go on for pages.
 const longest = 1000
 
+// stamp is the date, the time and the thread before the message of a CHECK that
+// failed: "[F1122 04:09:46.508826827 file.cpp:650]".
+var stamp = regexp.MustCompile(`\[([A-Z])\d{4} \d\d:\d\d:\d\d\.\d+ +(?:\d+ )?`)
+
 // thrown turns an error of the library into one that the suite learns from.
 // Values that the schema does not take are of that sort too.
 func thrown(err error) error {
 	var e *libtorch.Error
 	if errors.As(err, &e) {
-		return &suite.Thrown{Message: e.Message[:min(len(e.Message), longest)]}
+		return &suite.Thrown{Message: stamp.ReplaceAllString(e.Message[:min(len(e.Message), longest)], "[$1 ")}
 	}
 	return err
 }

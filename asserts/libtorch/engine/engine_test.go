@@ -57,3 +57,16 @@ func TestBeyond(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// What an op is said to have thrown does not depend on when it ran.
+func TestThrownHasNoTime(t *testing.T) {
+	for _, tt := range []struct{ message, want string }{
+		{"[F1122 04:09:46.508826827 split_cpu.cpp:650] Check failed: T > 0 (-1 vs. 0).", "[F split_cpu.cpp:650] Check failed: T > 0 (-1 vs. 0)."},
+		{"[W0101 23:59:59.000001  1234 a.cpp:1] slow", "[W a.cpp:1] slow"},
+		{"expected [F112 1:2:3.4 x]", "expected [F112 1:2:3.4 x]"},
+	} {
+		if got := thrown(&libtorch.Error{Message: tt.message}).Error(); got != tt.want {
+			t.Errorf("got %q, want %q", got, tt.want)
+		}
+	}
+}
