@@ -100,12 +100,17 @@ func (l *listing) all() []*Op {
 	return ops
 }
 
+// objects looks into the records alone: most workers need no op but their own.
 func (l *listing) objects() map[string]bool {
 	made := make(map[string]bool)
-	for _, op := range l.all() {
-		for _, r := range op.Returns {
-			if class := objectType(r.Type); class != "" {
-				made[class] = true
+	for _, op := range l.records {
+		for line := range strings.SplitSeq(op.text, "\x1e") {
+			if line, is := strings.CutPrefix(line, "ret\x1f"); is {
+				_, typ, _ := strings.Cut(line, "\x1f")
+				typ, _, _ = strings.Cut(typ, "\x1f")
+				if class := objectType(typ); class != "" {
+					made[class] = true
+				}
 			}
 		}
 	}

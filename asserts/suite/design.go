@@ -59,7 +59,7 @@ func (a argClass) label() (arg, class string) {
 // costly reports whether a class asks for many elements, or for a large number.
 func (a argClass) costly() bool {
 	n, err := strconv.ParseFloat(a.name, 64)
-	return strings.HasPrefix(a.name, "more than") || err == nil && n > 1e6
+	return strings.HasPrefix(a.name, "more than") || err == nil && n > 10
 }
 
 // apart is how many cases come before those that have several classes.
@@ -739,7 +739,8 @@ func alone(dim int) resize {
 	}
 }
 
-// beyond makes the change that leaves the model with more elements than n.
+// beyond makes the change that leaves the model with more elements than n, by as
+// few as is easily found.
 func beyond(way resize) resize {
 	return func(c *Case, ts []*TensorSpec, n int64) bool {
 		m := model(ts)
@@ -750,9 +751,15 @@ func beyond(way resize) resize {
 			if !way(c, ts, to) {
 				return false
 			}
-			if size(m.Sizes) > n {
-				return true
+			if size(m.Sizes) <= n {
+				continue
 			}
+			for part := int64(5); part < 8 && to > 65; part++ { // of what may be twice as many
+				if way(c, ts, part*to/8|1); size(m.Sizes) > n {
+					return true
+				}
+			}
+			return way(c, ts, to)
 		}
 		return false
 	}

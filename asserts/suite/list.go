@@ -71,6 +71,5 @@ func (s *server) list() error {
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintln(s.out, lineList, text)
-	return err
+	return s.say(lineList, text)
 }

@@ -178,27 +178,41 @@ func (p *process) ready(patience time.Duration) bool {
 // counts, since a busy machine makes every worker slow. One that sleeps, or
 // whose time the system does not tell, gets three times as long by the clock.
 func (p *process) next(patience time.Duration) (string, bool) {
+	select {
+	case line, ok := <-p.lines:
+		return p.heard(line, ok)
+	default:
+	}
 	const looks = 10
 	look := time.NewTicker(max(patience/looks, time.Millisecond))
 	defer look.Stop()
-	var begun time.Duration
-	for n := range 3 * looks {
+	begun, worked := time.Duration(-1), time.Duration(-1)
+	for asleep := 0; asleep < 3*looks; asleep++ {
 		select {
 		case line, ok := <-p.lines:
-			if status, died := strings.CutPrefix(line, lineDied+" "); died {
-				p.died, p.last = true, status
-			}
-			return line, ok
+			return p.heard(line, ok)
 		case <-look.C:
 		}
-		worked := processTime(p.pid)
-		if n == 0 {
+		before := worked
+		worked = processTime(p.pid)
+		switch {
+		case begun < 0:
 			begun = worked
-		} else if worked-begun >= patience {
+		case worked-begun >= patience:
 			return "", false
+		case worked > before:
+			asleep = 0
 		}
 	}
 	return "", false
+}
+
+// heard takes in that a worker died.
+func (p *process) heard(line string, ok bool) (string, bool) {
+	if status, died := strings.CutPrefix(line, lineDied+" "); died {
+		p.died, p.last = true, status
+	}
+	return line, ok
 }
 
 // processTime returns the processor time that a process has taken, where the

@@ -43,10 +43,10 @@ const maxSlow = 3
 
 // glance is the part of its time that a case gets among others; one that takes
 // more runs again, alone, with all of it. Most of those never end.
-const glance = 3
+const glance = 5
 
 // costly is the part of that which a case gets that asks for much.
-const costly = 3
+const costly = 2
 
 // startup is a third of how long a worker may take to start.
 const startup = 20 * time.Second

@@ -83,9 +83,9 @@ func Serve(engine Engine, cfg Config, in io.Reader, out io.Writer) error {
 	}
 	s := &server{
 		runner: runner{engine: engine, level: cfg.Level, policy: asserts.Aware(), seed: cfg.Seed},
-		cfg:    cfg, out: out,
+		cfg:    cfg, out: bufio.NewWriter(out),
 	}
-	fmt.Fprintln(out, lineReady, os.Getpid())
+	s.say(lineReady, os.Getpid())
 	lines := bufio.NewScanner(in)
 	lines.Buffer(nil, 1<<26)
 	for lines.Scan() {
@@ -119,7 +119,13 @@ const giveUp = 10
 type server struct {
 	runner
 	cfg Config
-	out io.Writer
+	out *bufio.Writer // what a case ended with goes with the next line
+}
+
+// say sends a line, before anything is called that may end the worker.
+func (s *server) say(words ...any) error {
+	fmt.Fprintln(s.out, words...)
+	return s.out.Flush()
 }
 
 // book returns the recipes for a request: a call that is made as it is needs
@@ -151,6 +157,7 @@ func (s *server) answer(text string) (err error) {
 		}
 		if err != nil {
 			Refuse(err, s.out)
+			s.out.Flush()
 		}
 	}()
 	if q.List {
@@ -179,10 +186,13 @@ func (s *server) answer(text string) (err error) {
 	}
 	s.trying, s.calling, s.limits, s.cpu = nil, nil, nil, q.CPU
 	t.asItIs = q.AsItIs
-	s.shown = func(result *caseResult) { s.result(lineShown, result) }
+	s.shown = func(result *caseResult) {
+		s.result(lineShown, result)
+		s.out.Flush()
+	}
 	if q.Show {
 		s.trying = s.show
-		s.calling = func(device string) { fmt.Fprintln(s.out, lineDevice, device) }
+		s.calling = func(device string) { s.say(lineDevice, device) }
 	}
 	if q.Case != "" {
 		err = s.attempt(t, q)
@@ -192,8 +202,7 @@ func (s *server) answer(text string) (err error) {
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintln(s.out, lineDone)
-	return err
+	return s.say(lineDone)
 }
 
 // show reports to the run which call is being made, or with nil that none is.
@@ -202,7 +211,7 @@ func (s *server) show(c *Case) {
 	if c != nil {
 		text, _ = encode(c)
 	}
-	fmt.Fprintf(s.out, "%s %s\n", lineCall, text)
+	s.say(lineCall, text)
 }
 
 // attempt makes one call, whatever comes of it.
@@ -211,7 +220,7 @@ func (s *server) attempt(t *target, q request) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintln(s.out, lineStart, q.From)
+	s.say(lineStart, q.From)
 	result := caseResult{Case: q.From}
 	_, err = s.try(t, c)
 	s.fail(&result, t.gen.name, err)
@@ -220,14 +229,14 @@ func (s *server) attempt(t *target, q request) error {
 
 // cases runs cases, one after the other.
 func (s *server) cases(t *target, q request) error {
-	starting := func(n int) { fmt.Fprintln(s.out, lineStart, n, t.cost(n)) }
+	starting := func(n int) { s.say(lineStart, n, t.cost(n)) }
 	return s.runner.cases(t, q, starting, s.end)
 }
 
 // taught reports to the run what the openings teach.
 func (s *server) taught(l *learned) {
 	text, _ := encode(l)
-	fmt.Fprintln(s.out, lineTaught, text)
+	s.say(lineTaught, text)
 }
 
 func (s *server) end(result *caseResult) error { return s.result(lineEnd, result) }
