@@ -8,20 +8,25 @@ const AutogradKernel Code = 14
 var _ = add(check{
 	code:   AutogradKernel,
 	name:   "autograd-kernel",
-	rule:   "an op that makes a tensor from one that requires grad has a kernel for autograd, or decomposes",
+	rule:   "an op that makes or writes a tensor from one that requires grad has a kernel for autograd, or decomposes, and returns no leaf",
 	breaks: "the gradient ends at the op without an error, or is that of what its kernel happens to call",
 	level:  Content,
 	about:  Return,
-	plans:  func(_ *Op, on, _ *Subject) bool { return !on.aliased() },
+	plans:  func(*Op, *Subject, *Subject) bool { return true },
 	judges: (*judge).autogradKernels,
 	when:   func(seen *Seen) bool { return seen.Autograd },
-	fixes: func(*Op, *Violation) string {
+	fixes: func(_ *Op, v *Violation) string {
+		if leaf(v.After.Content) {
+			return "return what autograd makes: take requires_grad_ and set_requires_grad out of the kernel"
+		}
 		return "register a kernel at the dispatch key Autograd: a torch::autograd::Function, or torch::autograd::autogradNotImplementedFallback() where there is no gradient; or register the op as CompositeImplicitAutograd"
 	},
 	skips: reliable,
 })
 
-// autogradKernels leaves returns that are an argument to OA007.
+// autogradKernels leaves returns that are an argument, and are not written, to
+// OA007 and to those who declare them. A kernel for autograd may return what requires no grad, where there is no derivative or by
+// mistake: nothing tells the two apart.
 //
 // Source: torch/testing/_internal/optests/autograd_registration.py, which has
 // the half that a kernel calls into autograd.
@@ -29,7 +34,7 @@ func (j *judge) autogradKernels() {
 	graded := slices.ContainsFunc(j.inputs, func(in input) bool { return in.before.Content != nil && in.before.Content.RequiresGrad })
 	for i := range j.outputs {
 		out := &j.outputs[i]
-		if !out.codes.Has(AutogradKernel) || !out.Defined() || len(j.byImpl[out.Impl]) > 0 {
+		if !out.codes.Has(AutogradKernel) || !out.Defined() || !out.Write && len(j.byImpl[out.Impl]) > 0 {
 			continue
 		}
 		reason := ""
@@ -40,18 +45,27 @@ func (j *judge) autogradKernels() {
 			reason = "a tensor of its dtype can't require grad"
 		case !graded:
 			reason = "no argument requires grad"
+		case j.op.Autograd && !out.Content.RequiresGrad:
+			reason = "the op's kernel for autograd, or what it decomposes into, says that there is no gradient"
 		}
 		if reason != "" {
 			j.skipped[Skip{Code: AutogradKernel, Reason: reason}]++
 			continue
 		}
-		if !j.judged(AutogradKernel, &out.Observation) || j.op.Autograd {
+		if !j.judged(AutogradKernel, &out.Observation) || j.op.Autograd && !leaf(out.Content) {
 			continue
 		}
 		v := j.reportOutput(AutogradKernel, out)
-		v.Saw = "an argument requires grad, " + v.Subject.String() + " does not, and the op has no kernel for autograd"
-		if out.Content.RequiresGrad {
+		switch {
+		case leaf(out.Content):
+			v.Saw = v.Subject.String() + " is a leaf that requires grad: nothing leads from it to the argument that does"
+		case out.Content.RequiresGrad:
 			v.Saw = v.Subject.String() + " requires grad by what the kernel of a backend calls: the op has none for autograd"
+		default:
+			v.Saw = "an argument requires grad, " + v.Subject.String() + " does not, and the op has no kernel for autograd"
 		}
 	}
 }
+
+// leaf reports whether a tensor requires grad and no op made it.
+func leaf(c *Snapshot) bool { return c != nil && c.RequiresGrad && c.Leaf }

@@ -10,18 +10,22 @@ import (
 	"github.com/opassert/opassert/asserts"
 )
 
-// Through autograd, where an argument requires grad, a fresh return of an op
-// without a kernel for autograd is reported, and nothing else is judged.
+// Through autograd, where an argument requires grad, a return of an op without
+// a kernel for autograd is reported, and a leaf of any op; nothing else is judged.
 func TestAutogradKernel(t *testing.T) {
 	of := func(dtype string, grad bool) mod {
 		return func(o *asserts.Observation) { o.Content = &asserts.Snapshot{DType: dtype, RequiresGrad: grad} }
 	}
+	leaf := func(o *asserts.Observation) {
+		o.Content = &asserts.Snapshot{DType: "float32", RequiresGrad: true, Leaf: true}
+	}
 	self := see(1, 2, of("float32", true))
+	const nothing = "the op's kernel for autograd, or what it decomposes into, says that there is no gradient"
 	const named = "an argument requires grad, result does not, and the op has no kernel for autograd"
 	for _, tt := range []struct {
 		name, op    string
 		self        asserts.Observation
-		result      asserts.Observation
+		out, result asserts.Observation
 		kernel      bool // for autograd
 		policy      *asserts.Policy
 		saw, reason string
@@ -36,7 +40,14 @@ func TestAutogradKernel(t *testing.T) {
 		{name: "not observed", self: self, result: see(5, 6), reason: "contents not observed"},
 		{name: "undefined", self: self, result: undefined},
 		{name: "the argument", self: self, result: self},
-		{name: "a view", op: "f(Tensor(a) self) -> Tensor(a)", self: self, result: see(5, 2, of("float32", false))},
+		{name: "a view", op: "f(Tensor(a) self) -> Tensor(a)", self: self, result: see(5, 2, of("float32", false)), saw: named, judged: 1},
+		{name: "written", op: "f(Tensor self, Tensor(a!) out) -> Tensor(a!)", self: self, out: see(5, 6, of("float32", false)), result: see(5, 6, of("float32", false)), saw: named, judged: 1},
+		{name: "written with a kernel", op: "f(Tensor self, Tensor(a!) out) -> Tensor(a!)", kernel: true, self: self, out: see(5, 6, of("float32", false)), result: see(5, 6, of("float32", true)), judged: 1},
+		{name: "itself as a view", op: "f(Tensor(a) self) -> Tensor(a)", self: self, result: self},
+		{name: "a kernel without a gradient", self: self, result: see(5, 6, of("float32", false)), kernel: true, reason: nothing},
+		{name: "a leaf", self: self, result: see(5, 6, leaf), saw: "result is a leaf that requires grad", judged: 1},
+		{name: "a leaf of a kernel", self: self, result: see(5, 6, leaf), kernel: true, saw: "result is a leaf that requires grad", judged: 1},
+		{name: "a leaf from nothing", self: see(1, 2, of("int64", false)), result: see(5, 6, leaf), kernel: true, reason: "no argument requires grad"},
 		{name: "skipped", self: self, result: see(5, 6, of("float32", false)), reason: "plain", policy: asserts.Aware().With(
 			asserts.Row{Trait: asserts.ReportsViews, Skip: asserts.CodesOf(asserts.AutogradKernel), Reason: "plain"})},
 	} {
@@ -52,7 +63,7 @@ func TestAutogradKernel(t *testing.T) {
 			}
 			op := wholeOp(tt.op)
 			op.Autograd = tt.kernel
-			verdict := asserts.Judge(op, &asserts.Seen{Level: asserts.Content, Alone: true, Autograd: true, Before: list{tt.self}, After: list{tt.self}, Results: list{tt.result}}, tt.policy)
+			verdict := asserts.Judge(op, &asserts.Seen{Level: asserts.Content, Alone: true, Autograd: true, Before: list{tt.self, tt.out}[:len(op.Args)], After: list{tt.self, tt.out}[:len(op.Args)], Results: list{tt.result}}, tt.policy)
 			var saw, skipped []string
 			for _, v := range verdict.Violations {
 				saw = append(saw, fmt.Sprint(v.Code, " ", v.Saw))

@@ -37,6 +37,15 @@ func (c Code) OnCall() bool { return c.check().judges != nil }
 // of opassert check and package optest: [Seen] says on which calls.
 func (c Code) InRuns() bool { return c.check().when != nil }
 
+// Through reports whether the check is judged, in a run of many ops, on calls that
+// begin at autograd, or on those that begin below it.
+func (c Code) Through(autograd bool) bool {
+	if when := c.check().when; when != nil {
+		return when(&Seen{Alone: true, Autograd: autograd})
+	}
+	return !autograd
+}
+
 // Skips returns what a tensor must not be for the check to be relied on, as
 // the rows of [Aware].
 func (c Code) Skips() []Row { return c.check().skips }

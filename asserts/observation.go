@@ -47,6 +47,7 @@ type Snapshot struct {
 
 	Conj, Neg    bool // the conj and the neg bit
 	RequiresGrad bool
+	Leaf         bool   // it requires grad and has no history: backward ends at it
 	Names        string // of the dimensions: "N, C"; "" where they have none
 	Layout       string // "strided", "sparse_coo coalesced", "strided number" of one that types are promoted for as for a number
 	Quantizer    string // "per_tensor_affine 0.5 3"; "" without one

@@ -81,6 +81,7 @@ const (
 	_ = -uint(flagConj ^ C.OA_CONJ)
 	_ = -uint(flagNeg ^ C.OA_NEG)
 	_ = -uint(flagGrad ^ C.OA_GRAD)
+	_ = -uint(flagLeaf ^ C.OA_LEAF)
 )
 
 const cgo = true

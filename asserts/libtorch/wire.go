@@ -53,6 +53,7 @@ const (
 	flagConj = 1
 	flagNeg  = 2
 	flagGrad = 4
+	flagLeaf = 8
 )
 
 // traits says what an observation's bits are called in package asserts.
@@ -209,7 +210,7 @@ func (r *reader) content() *asserts.Snapshot {
 		c.Bytes = append([]byte{}, b...)
 	}
 	flags := r.word()
-	c.Conj, c.Neg, c.RequiresGrad = flags&flagConj != 0, flags&flagNeg != 0, flags&flagGrad != 0
+	c.Conj, c.Neg, c.RequiresGrad, c.Leaf = flags&flagConj != 0, flags&flagNeg != 0, flags&flagGrad != 0, flags&flagLeaf != 0
 	c.Names, c.Layout, c.Quantizer = r.text(), r.text(), r.text()
 	c.Grad, c.Memory = asserts.ID(r.word()), uintptr(r.word())
 	return c

@@ -78,7 +78,7 @@ func changes(from, to *Report) []Change {
 				continue
 			}
 			c := from.change(FindingGone, op, f)
-			if c.Why = next.unjudged(f); c.Why != "" {
+			if c.Why = next.unjudged(f.Violation.Code); c.Why != "" {
 				c.Kind = FindingUnseen
 			}
 			all = append(all, c)
@@ -151,8 +151,8 @@ func (r *OpResult) shows(f *Finding) bool {
 }
 
 // unjudged returns why a check was not made on the op, or "".
-func (r *OpResult) unjudged(f *Finding) string {
-	switch code := f.Violation.Code; {
+func (r *OpResult) unjudged(code asserts.Code) string {
+	switch {
 	case r.Ran == 0:
 		return "the op never ran: " + r.reason()
 	case r.CPU.Judged[code]+r.Meta.Judged[code] == 0 && code != asserts.SchemaLint:
@@ -167,8 +167,7 @@ func (c *Comparison) WriteText(w io.Writer) error {
 	t := textWriter{w: w}
 	for _, r := range c.Reports {
 		sum := r.Totals()
-		t.line("%s, level %v, seed %d: %d findings and %d crashes in %d calls; %d of %d ops ran", r.Engine, r.Level, r.Seed,
-			sum.Findings, sum.Crashes, sum.Ran, sum.Reached, sum.Ops)
+		t.line("%s: %d findings and %d crashes in %d calls; %d of %d ops ran", r.head(), sum.Findings, sum.Crashes, sum.Ran, sum.Reached, sum.Ops)
 	}
 	for i := 1; i < len(c.Reports); i++ {
 		from, to := c.Reports[i-1], c.Reports[i]
@@ -215,6 +214,7 @@ func (c *Change) write(t *textWriter) {
 type comparedRun struct {
 	Engine   string `json:"engine"`
 	Level    string `json:"level"`
+	Through  string `json:"through,omitempty"`
 	Seed     uint64 `json:"seed"`
 	Ops      int    `json:"ops"`
 	Ran      int    `json:"ran"` // ops that ran at least once
@@ -227,7 +227,7 @@ func (c *Comparison) runs() []comparedRun {
 	var runs []comparedRun
 	for _, r := range c.Reports {
 		sum := r.Totals()
-		runs = append(runs, comparedRun{r.Engine, r.Level.String(), r.Seed, sum.Ops, sum.Reached, sum.Cases, sum.Findings, sum.Crashes})
+		runs = append(runs, comparedRun{r.Engine, r.Level.String(), r.Through, r.Seed, sum.Ops, sum.Reached, sum.Cases, sum.Findings, sum.Crashes})
 	}
 	return runs
 }
@@ -298,7 +298,7 @@ func (r *OpResult) stands(f *Finding) string {
 		return "no op"
 	case r.shows(f):
 		return "found"
-	case r.unjudged(f) != "":
+	case r.unjudged(f.Violation.Code) != "":
 		return "not judged"
 	}
 	return "holds"

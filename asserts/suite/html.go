@@ -20,6 +20,7 @@ var page = template.Must(template.New("page").Parse(pageText))
 type pageData struct {
 	Report   *Report
 	Totals   Totals
+	Reach    []string // as in text
 	Codes    []pageCode
 	Findings []pageFinding
 	Crashes  []pageCrash
@@ -55,6 +56,7 @@ type pageRow struct {
 // WriteHTML writes the report as one page that needs nothing else.
 func (r *Report) WriteHTML(w io.Writer) error {
 	data := pageData{Report: r, Totals: r.Totals(), Rows: []pageRow{}, known: make(map[string]int)}
+	data.Reach = data.Totals.lines()
 	for c := range asserts.AllCodes.All() {
 		data.Codes = append(data.Codes, pageCode{c.String(), c.Name(), c.Rule()})
 	}

@@ -1,6 +1,7 @@
 package suite
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -37,6 +38,7 @@ func (s Shard) Take(all []Operator) []Operator {
 // equal bytes.
 type runRecord struct {
 	Status string  `json:"status"` // "run"
+	Reach  Reach   `json:"reach"`
 	Run    *Report `json:"run"`
 }
 
@@ -49,7 +51,7 @@ func (r *Report) WriteJSON(w io.Writer) error {
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
-	return enc.Encode(append(all, runRecord{"run", r.timeless()}))
+	return enc.Encode(append(all, runRecord{"run", r.reach(), r.timeless()}))
 }
 
 // timeless is the report without its times.
@@ -96,11 +98,12 @@ func (r *Report) whole() bool {
 // called in errors.
 func Merge(names []string, reports []*Report) (*Report, error) {
 	first := reports[0]
-	merged := &Report{Engine: first.Engine, Level: first.Level, Seed: first.Seed, Cases: first.Cases, Command: first.Command}
+	merged := &Report{Engine: first.Engine, Level: first.Level, Through: first.Through, Seed: first.Seed, Cases: first.Cases, Command: first.Command}
 	in := make(map[string]string) // which report has the op
 	for i, r := range reports {
 		for _, d := range []struct{ what, a, b string }{
 			{"engine", first.Engine, r.Engine}, {"level", first.Level.String(), r.Level.String()},
+			{"key that calls begin at", cmp.Or(first.Through, "backend"), cmp.Or(r.Through, "backend")},
 			{"seed", fmt.Sprint(first.Seed), fmt.Sprint(r.Seed)}, {"number of cases", fmt.Sprint(first.Cases), fmt.Sprint(r.Cases)},
 			{"number of ops in all shards", fmt.Sprint(first.Shard.Ops), fmt.Sprint(r.Shard.Ops)},
 		} {
@@ -115,6 +118,7 @@ func Merge(names []string, reports []*Report) (*Report, error) {
 			in[op.Op] = names[i]
 		}
 		merged.All += r.All
+		merged.Unchecked += r.Unchecked
 		merged.Ops = append(merged.Ops, r.Ops...)
 		merged.Gone = append(merged.Gone, r.Gone...)
 		merged.Left = append(merged.Left, slices.DeleteFunc(slices.Clone(r.Left), func(l string) bool { return slices.Contains(merged.Left, l) })...)

@@ -13,16 +13,18 @@ import (
 
 // A Report is what a whole run found.
 type Report struct {
-	Engine  string         `json:"engine"`
-	Level   asserts.Level  `json:"level"`
-	Seed    uint64         `json:"seed"`
-	Cases   int            `json:"cases"`          // asked for of each op; 0 for all of its design
-	Command string         `json:"command"`        // what a repro line begins with
-	All     int            `json:"all"`            // ops of the run; more than len(Ops) where it was interrupted
-	Shard   Shard          `json:"shard,omitzero"` // of which this is the report
-	Gone    []BaselineLine `json:"gone,omitempty"` // what a baseline knows and the run does not show
-	Left    []string       `json:"left,omitempty"` // libraries that could not be loaded, each with the reason
-	Ops     []*OpResult    `json:"ops"`
+	Engine    string         `json:"engine"`
+	Level     asserts.Level  `json:"level"`
+	Through   string         `json:"through,omitempty"` // where calls begin, such as autograd; "" is the kernel of a backend
+	Seed      uint64         `json:"seed"`
+	Cases     int            `json:"cases"`               // asked for of each op; 0 for all of its design
+	Command   string         `json:"command"`             // what a repro line begins with
+	Unchecked int            `json:"unchecked,omitempty"` // ops that were left out, as no check of the run is about them
+	All       int            `json:"all"`                 // ops of the run; more than len(Ops) where it was interrupted
+	Shard     Shard          `json:"shard,omitzero"`      // of which this is the report
+	Gone      []BaselineLine `json:"gone,omitempty"`      // what a baseline knows and the run does not show
+	Left      []string       `json:"left,omitempty"`      // libraries that could not be loaded, each with the reason
+	Ops       []*OpResult    `json:"ops"`
 }
 
 // Findings is the number of findings, and of crashes that count.
@@ -88,6 +90,9 @@ func (r *Report) Unreached() []string {
 
 // Empty says why a run checked nothing, or "".
 func (r *Report) Empty() string {
+	if len(r.Ops) == 0 && r.Unchecked > 0 {
+		return fmt.Sprintf("no check of this run is about what any of %d ops returns", r.Unchecked)
+	}
 	if len(r.Ops) == 0 {
 		return "there are no ops to run"
 	}
@@ -347,11 +352,49 @@ func (c Crash) excuse() string {
 	return "waived: " + c.Waived
 }
 
+// A Reach says how many ops of a run ran: text, JSON and page all show it.
+type Reach struct {
+	Ops       int            `json:"ops"`
+	Reached   int            `json:"ran"`                 // at least once
+	Below     int            `json:"below"`               // ops with a kernel below autograd that can run here
+	BelowRun  int            `json:"belowRan"`            // those of them that ran
+	Cannot    map[string]int `json:"apart"`               // ops with such a kernel that cannot, by why
+	Unchecked int            `json:"unchecked,omitempty"` // others, that no check of the run is about
+}
+
+func (r *Report) reach() Reach {
+	reach := Reach{Ops: len(r.Ops), Unchecked: r.Unchecked, Cannot: make(map[string]int)}
+	for _, op := range r.Ops {
+		if op.Ran > 0 {
+			reach.Reached++
+		}
+		switch {
+		case !op.Below:
+		case op.Cannot != "":
+			reach.Cannot[op.Cannot]++
+		default:
+			reach.Below++
+			reach.BelowRun += min(op.Ran, 1)
+		}
+	}
+	return reach
+}
+
+// lines returns the reach as sentences, for readers.
+func (r Reach) lines() []string {
+	all := []string{fmt.Sprintf("%d of %d ran; of those with a kernel below autograd %d of the %d that can run here", r.Reached, r.Ops, r.BelowRun, r.Below)}
+	for _, why := range slices.Sorted(maps.Keys(r.Cannot)) {
+		all = append(all, fmt.Sprintf("%d with a kernel below autograd cannot run here: %s", r.Cannot[why], why))
+	}
+	if r.Unchecked > 0 {
+		all = append(all, fmt.Sprintf("%d others were left out: no check of this run is about what they return", r.Unchecked))
+	}
+	return all
+}
+
 // Totals are a report's numbers.
 type Totals struct {
-	Ops, Reached      int            // all, and those that ran at least once
-	Below, BelowRun   int            // the same of ops with a kernel below autograd that can run here
-	Cannot            map[string]int // ops with such a kernel that cannot, by why
+	Reach
 	Cases, Ran        int
 	Findings, Crashes int // that count
 	Notes             int // findings that are debatable
@@ -366,7 +409,7 @@ type Totals struct {
 
 // Totals adds up.
 func (r *Report) Totals() Totals {
-	t := Totals{Ops: len(r.Ops), NoMeta: make(map[string]int), Lacks: make(map[string]int), Cut: make(map[string]int), Cannot: make(map[string]int)}
+	t := Totals{Reach: r.reach(), NoMeta: make(map[string]int), Lacks: make(map[string]int), Cut: make(map[string]int)}
 	var all tally
 	for _, op := range r.Ops {
 		t.Cases += op.Cases
@@ -380,17 +423,6 @@ func (r *Report) Totals() Totals {
 			}
 		}
 		t.Known += len(op.known())
-		if op.Ran > 0 {
-			t.Reached++
-		}
-		if op.Below && op.Cannot != "" {
-			t.Cannot[op.Cannot]++
-		} else if op.Below {
-			t.Below++
-			if op.Ran > 0 {
-				t.BelowRun++
-			}
-		}
 		for _, c := range op.Crashes {
 			if c.Counts() {
 				t.Crashes++
@@ -417,9 +449,18 @@ func (r *Report) Totals() Totals {
 	return t
 }
 
+// head says what ran, and how.
+func (r *Report) head() string {
+	through := ""
+	if r.Through != "" {
+		through = ", through " + r.Through
+	}
+	return fmt.Sprintf("%s, level %v%s, seed %d", r.Engine, r.Level, through, r.Seed)
+}
+
 func (r *Report) writeTotals(t *textWriter) {
 	sum := r.Totals()
-	t.line("%s, level %v, seed %d: %d findings and %d crashes in %d calls", r.Engine, r.Level, r.Seed, sum.Findings, sum.Crashes, sum.Ran)
+	t.line("%s: %d findings and %d crashes in %d calls", r.head(), sum.Findings, sum.Crashes, sum.Ran)
 	if sum.Notes > 0 {
 		t.line("  notes   %d, which are debatable and no errors", sum.Notes)
 	}
@@ -429,9 +470,8 @@ func (r *Report) writeTotals(t *textWriter) {
 	if sum.Known+len(r.Gone) > 0 {
 		t.line("  known   %d; gone %d", sum.Known, len(r.Gone))
 	}
-	t.line("  ops     %d of %d ran; of those with a kernel below autograd %d of the %d that can run here", sum.Reached, sum.Ops, sum.BelowRun, sum.Below)
-	for _, why := range slices.Sorted(maps.Keys(sum.Cannot)) {
-		t.line("  apart   %d with a kernel below autograd cannot run here: %s", sum.Cannot[why], why)
+	for i, line := range sum.lines() {
+		t.line("  %-7s %s", []string{"ops", "apart"}[min(i, 1)], line)
 	}
 	t.line("  cases   %d, of which %d ran", sum.Cases, sum.Ran)
 	t.line("  classes %d value classes of arguments ran, %d were refused in every call", sum.Tried, sum.Refused)

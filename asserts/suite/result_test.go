@@ -1,9 +1,14 @@
 package suite
 
 import (
+	"encoding/json"
+	"html"
+	"io"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/opassert/opassert/asserts"
 )
@@ -74,6 +79,45 @@ func TestOpsThatCannotRunAreApart(t *testing.T) {
 		if got := sum.Cannot["it calls g"]; got != tt.apart || sum.Below != 1-tt.apart {
 			t.Errorf("%d ops apart and %d below autograd, want %d apart", got, sum.Below, tt.apart)
 		}
+	}
+}
+
+// Text, JSON and page say the same of how many ops ran, out of how many that can.
+func TestReachIsToldAlike(t *testing.T) {
+	r := Report{Engine: "x", Ops: []*OpResult{
+		{Op: "aten::a", Below: true, Cases: 1, Ran: 1},
+		{Op: "aten::b", Below: true, Cases: 1, Error: "no"},
+		{Op: "aten::c", Below: true, Cannot: "it calls <g>"},
+		{Op: "aten::d", Below: true, Cannot: "it calls <g>"},
+		{Op: "aten::e", Below: true, Cannot: "it is gone"},
+		{Op: "aten::f", Cases: 1, Ran: 1},
+		{Op: "aten::g", Cannot: "it is gone"},
+	}}
+	wrote := func(write func(io.Writer) error) string {
+		t.Helper()
+		var b strings.Builder
+		if err := write(&b); err != nil {
+			t.Fatal(err)
+		}
+		return b.String()
+	}
+	text, page := wrote(r.WriteText), html.UnescapeString(wrote(r.WriteHTML))
+	for _, line := range []string{
+		"2 of 7 ran; of those with a kernel below autograd 1 of the 2 that can run here",
+		"2 with a kernel below autograd cannot run here: it calls <g>",
+		"1 with a kernel below autograd cannot run here: it is gone",
+	} {
+		if !strings.Contains(text, " "+line+"\n") || !strings.Contains(page, ": "+line+".</p>") {
+			t.Errorf("want %q in the text and in the page:\n%s", line, text)
+		}
+	}
+	var all []struct{ Reach Reach }
+	if err := json.Unmarshal([]byte(wrote(r.WriteJSON)), &all); err != nil {
+		t.Fatal(err)
+	}
+	want := Reach{Ops: 7, Reached: 2, Below: 2, BelowRun: 1, Cannot: map[string]int{"it calls <g>": 2, "it is gone": 1}}
+	if diff := cmp.Diff(want, all[len(all)-1].Reach); diff != "" {
+		t.Errorf("JSON (-want +got):\n%s", diff)
 	}
 }
 

@@ -37,6 +37,9 @@ type learned struct {
 
 func newTarget(e Engine, operator Operator, p Plan, book *Recipes) *target {
 	p.Op.Autograd = operator.Autograd
+	operator.Unseen = slices.DeleteFunc(slices.Clone(operator.Unseen), func(u Unseen) bool {
+		return !slices.ContainsFunc(p.Op.Checks, func(c asserts.Check) bool { return c.Code == u.Code })
+	})
 	p.Op.Checks = slices.DeleteFunc(slices.Clone(p.Op.Checks), operator.unseen)
 	return &target{
 		operator: operator, gen: newGenerator(operator.Schema, book),

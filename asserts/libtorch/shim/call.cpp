@@ -5,6 +5,10 @@
 #include <ATen/core/stack.h>
 #include <torch/custom_class_detail.h>
 #include <torch/csrc/api/include/torch/version.h>
+#if TORCH_VERSION_MAJOR > 2 || (TORCH_VERSION_MAJOR == 2 && TORCH_VERSION_MINOR >= 1)
+#define AUTOGRAD_WARNS
+#include <torch/csrc/autograd/autograd_not_implemented_fallback.h>
+#endif
 
 #include "observe.h"
 #include "operators.h"
@@ -285,6 +289,20 @@ torch::jit::Stack read(const Operator& op, Request& in, Tensors tensors, Lists& 
   return stack;
 }
 
+// bare_fallback makes what an op without a kernel for autograd returns show what
+// the op did. Since 2.1 the fallback that stands for the kernel makes it require
+// grad, so that backward warns, once in a process.
+//
+// Source: torch/csrc/autograd/autograd_not_implemented_fallback.cpp;
+// torch/testing/_internal/optests/autograd_registration.py sets the mode too.
+void bare_fallback() {
+#ifdef AUTOGRAD_WARNS
+  using torch::autograd::AutogradFallbackMode;
+  static const bool once = (torch::autograd::setAutogradFallbackMode(AutogradFallbackMode::Nothing), true);
+  (void)once;
+#endif
+}
+
 // run calls the operator at the depth at which autograd calls it: a view, or
 // one that writes, below autograd, so that ADInplaceOrView still tracks views
 // and bumps versions; any other below that, for it would see views that the
@@ -295,6 +313,7 @@ torch::jit::Stack read(const Operator& op, Request& in, Tensors tensors, Lists& 
 //
 // Through autograd it calls as a program does.
 void run(const Operator& op, torch::jit::Stack& stack, bool autograd) {
+  if (autograd) bare_fallback();
   if (op.top || autograd) {
     op.handle.callBoxed(&stack);
   } else if (op.view || op.write) {

@@ -173,6 +173,12 @@ bool requires_grad(const TensorImpl* impl) {
   }
 }
 
+// is_leaf reports whether a tensor that requires grad has no history.
+bool is_leaf(const TensorImpl* impl) {
+  auto counted = c10::intrusive_ptr<TensorImpl, at::UndefinedTensorImpl>::reclaim_copy(const_cast<TensorImpl*>(impl));
+  return at::TensorBase(std::move(counted)).is_leaf();
+}
+
 // names_of returns the names of the dimensions, "" where they have none.
 std::string names_of(const TensorImpl* impl) {
   std::string names;
@@ -261,7 +267,7 @@ void contents(const TensorImpl* impl, const c10::StorageImpl* storage, oa_level 
   int64_t flags = 0;
   if (impl->key_set().has(DispatchKey::Conjugate)) flags |= OA_CONJ;
   if (impl->key_set().has(DispatchKey::Negative)) flags |= OA_NEG;
-  if (requires_grad(impl)) flags |= OA_GRAD;
+  if (requires_grad(impl)) flags |= is_leaf(impl) ? OA_GRAD | OA_LEAF : OA_GRAD;
   out.word(flags);
   out.text(names_of(impl));
   out.text(layout_of(impl));

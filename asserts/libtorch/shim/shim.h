@@ -72,7 +72,7 @@ enum oa_trait {
 };
 
 // The bits of what else a tensor says of itself.
-enum oa_metadata { OA_CONJ = 1, OA_NEG = 2, OA_GRAD = 4 };
+enum oa_metadata { OA_CONJ = 1, OA_NEG = 2, OA_GRAD = 4, OA_LEAF = 8 };
 
 // oa_start sets libtorch up for callers that count: one intra-op thread, no
 // backtraces, no warnings. It replies with the version, a string.

@@ -96,6 +96,9 @@ func newCheckFlags(f *flag.FlagSet) *checkFlags {
 	return c
 }
 
+// autograd reports whether calls begin at autograd.
+func (f *checkFlags) autograd() bool { return *f.through == "autograd" }
+
 // mostWorkers is more than any machine serves.
 const mostWorkers = 1024
 
@@ -112,9 +115,9 @@ func (f *checkFlags) validate() error {
 		return usagef("-cases %d: an op needs at least one case; 0 is all that its values call for", *f.cases)
 	case *f.workers < 1:
 		return usagef("-workers %d runs nothing: at least one is needed", *f.workers)
-	case *f.through != "backend" && *f.through != "autograd":
+	case *f.through != "backend" && !f.autograd():
 		return usagef("-through %s: calls begin at backend or at autograd", *f.through)
-	case *f.through == "autograd" && *f.level == asserts.Identity.String():
+	case f.autograd() && *f.level == asserts.Identity.String():
 		return usagef("-through autograd asks what requires grad, which -level identity does not see")
 	}
 	for _, pattern := range f.ops {
@@ -182,6 +185,7 @@ type checkup struct {
 	all       []suite.Operator // those of the engine
 	operators []suite.Operator // those to run
 	unmatched []string         // patterns that match no op
+	unchecked int              // ops that the patterns match and no check of the run is about
 	shard     suite.Shard
 	planner   *plan.Planner
 }
@@ -221,8 +225,22 @@ func (f *checkFlags) start(inv *invocation) (*checkup, error) {
 	f.inferVersion(c.engine)
 	if c.planner, err = f.planner(inv, schemas); err == nil {
 		c.waive()
+		c.leaveUnchecked()
 	}
 	return c, err
+}
+
+// leaveUnchecked leaves out, where few checks are made, the ops that none of
+// them is about.
+func (c *checkup) leaveUnchecked() {
+	if !c.flags.autograd() {
+		return
+	}
+	all := len(c.operators)
+	c.operators = slices.DeleteFunc(slices.Clone(c.operators), func(o suite.Operator) bool {
+		return o.Missing == "" && len(c.flags.planned(c.planner.Plan(o.Schema), c.level()).Op.Checks) == 0
+	})
+	c.unchecked = all - len(c.operators)
 }
 
 // list asks every program for its ops.
@@ -374,8 +392,15 @@ func (f *checkFlags) prepare(inv *invocation) (suite.Engine, suite.Config, error
 	}
 	f.inferVersion(engine.Version())
 	planner, err := f.planner(inv, nil)
-	config.Plan = func(op *schema.Op) suite.Plan { return planned(planner.Plan(op), config.Level) }
+	config.Plan = func(op *schema.Op) suite.Plan { return f.planned(planner.Plan(op), config.Level) }
 	return engine, config, err
+}
+
+// planned is a plan as the suite takes it, with what is judged where calls begin.
+func (f *checkFlags) planned(p plan.Plan, level asserts.Level) suite.Plan {
+	all := planned(p, level)
+	all.Op.Checks = slices.DeleteFunc(all.Op.Checks, func(c asserts.Check) bool { return !c.Code.Through(f.autograd()) })
+	return all
 }
 
 // planned is a plan as the suite takes it.
@@ -401,7 +426,7 @@ func (c *checkup) run(inv *invocation, write func(*suite.Report) error) error {
 	}
 	progress := newProgress(inv, len(c.operators))
 	run := suite.Run{
-		Lint: len(c.flags.libs) > 0, Timeout: *c.flags.timeout, Waived: c.waived, Frames: engine.frames,
+		Lint: len(c.flags.libs) > 0 && !c.flags.autograd(), Timeout: *c.flags.timeout, Waived: c.waived, Frames: engine.frames,
 		Done: func(r *suite.OpResult) {
 			state.keep(r)
 			progress.done(r)
@@ -457,7 +482,7 @@ func (c *checkup) report(results []*suite.OpResult) *suite.Report {
 		tellPython(results, c.flags.found.PythonMeta())
 	}
 	return &suite.Report{
-		Engine: c.engine, Level: c.level(), Seed: *c.flags.seed, Cases: *c.flags.cases,
+		Engine: c.engine, Level: c.level(), Through: strings.TrimPrefix(*c.flags.through, "backend"), Unchecked: c.unchecked, Seed: *c.flags.seed, Cases: *c.flags.cases,
 		Command: c.flags.again(), All: len(c.operators), Ops: results, Shard: c.shard, Left: c.flags.left,
 	}
 }

@@ -156,7 +156,7 @@ func openLibtorch(f *checkFlags, file []*schema.Op) (suite.Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	if *f.through == "autograd" {
+	if f.autograd() {
 		l.ThroughAutograd()
 	}
 	return l, nil
@@ -171,7 +171,7 @@ func (f *checkFlags) withoutLibtorch() error {
 	switch {
 	case len(f.libs) > 0:
 		return usagef("-lib is for the engine libtorch: %s loads no libraries", *f.engine)
-	case *f.through == "autograd":
+	case f.autograd():
 		return usagef("-through autograd is for the engine libtorch: %s has no autograd", *f.engine)
 	case len(*f.torchFlags.dirs) > 0:
 		return usagef("-libtorch is for the engine libtorch")
