@@ -31,7 +31,7 @@ var _ = add(check{
 // Source: torch/testing/_internal/optests/autograd_registration.py, which has
 // the half that a kernel calls into autograd.
 func (j *judge) autogradKernels() {
-	graded := slices.ContainsFunc(j.inputs, func(in input) bool { return in.before.Content != nil && in.before.Content.RequiresGrad })
+	graded := slices.ContainsFunc(j.inputs, input.graded)
 	for i := range j.outputs {
 		out := &j.outputs[i]
 		if !out.codes.Has(AutogradKernel) || !out.Defined() || !out.Write && len(j.byImpl[out.Impl]) > 0 {
@@ -45,6 +45,8 @@ func (j *judge) autogradKernels() {
 			reason = "a tensor of its dtype can't require grad"
 		case !graded:
 			reason = "no argument requires grad"
+		case slices.ContainsFunc(j.byImpl[out.Impl], func(in *input) bool { return in.graded() }):
+			reason = "the argument that is written required grad before the call"
 		case j.op.Autograd && !out.Content.RequiresGrad:
 			reason = "the op's kernel for autograd, or what it decomposes into, says that there is no gradient"
 		}
@@ -66,6 +68,9 @@ func (j *judge) autogradKernels() {
 		}
 	}
 }
+
+// graded reports whether a tensor required grad before the call.
+func (in input) graded() bool { return in.before.Content != nil && in.before.Content.RequiresGrad }
 
 // leaf reports whether a tensor requires grad and no op made it.
 func leaf(c *Snapshot) bool { return c != nil && c.RequiresGrad && c.Leaf }

@@ -43,6 +43,7 @@ func TestAutogradKernel(t *testing.T) {
 		{name: "a view", op: "f(Tensor(a) self) -> Tensor(a)", self: self, result: see(5, 2, of("float32", false)), saw: named, judged: 1},
 		{name: "written", op: "f(Tensor self, Tensor(a!) out) -> Tensor(a!)", self: self, out: see(5, 6, of("float32", false)), result: see(5, 6, of("float32", false)), saw: named, judged: 1},
 		{name: "written with a kernel", op: "f(Tensor self, Tensor(a!) out) -> Tensor(a!)", kernel: true, self: self, out: see(5, 6, of("float32", false)), result: see(5, 6, of("float32", true)), judged: 1},
+		{name: "written before", op: "f(Tensor self, Tensor(a!) out) -> Tensor(a!)", kernel: true, self: self, out: see(5, 6, leaf), result: see(5, 6, leaf), reason: "the argument that is written required grad before the call"},
 		{name: "itself as a view", op: "f(Tensor(a) self) -> Tensor(a)", self: self, result: self},
 		{name: "a kernel without a gradient", self: self, result: see(5, 6, of("float32", false)), kernel: true, reason: nothing},
 		{name: "a leaf", self: self, result: see(5, 6, leaf), saw: "result is a leaf that requires grad", judged: 1},

@@ -333,37 +333,91 @@ func TestDumpOwnFile(t *testing.T) {
 	}
 }
 
-// Through autograd the command finds the ops that have no kernel for it, and
+// Through autograd the command finds the ops whose results autograd loses, and
 // nothing else.
 func TestThroughAutograd(t *testing.T) {
 	command, _ := tool(t)
 	lib := libtorchtest.Library(t, "autograd", "../../testdata/oplib", "autograd.cpp")
-	for through, want := range map[string][]string{
-		"autograd": {"ungraded::all OA014 result[0]", "ungraded::calls_autograd OA014 result", "ungraded::twice OA014 result"},
-		"backend":  nil,
-	} {
-		cmd := exec.Command(command, "check", "-lib", lib, "-through", through, "-cases", "40", "-json", "-state", filepath.Join(t.TempDir(), "state"))
+	check := func(want error, args ...string) string {
+		t.Helper()
+		args = slices.Concat([]string{"check", "-lib", lib, "-cases", "40", "-state", filepath.Join(t.TempDir(), "state")}, args)
+		var said strings.Builder
+		cmd := exec.Command(command, args...)
+		cmd.Stderr = &said
 		out, err := cmd.Output()
-		if clean := err == nil; clean != (want == nil) {
-			t.Errorf("-through %s ended with %v", through, err)
+		if fmt.Sprint(err) != fmt.Sprint(want) {
+			t.Errorf("%v ended with %v, want %v\n%s", args, err, want, &said)
 		}
-		var results []asserts.Result
-		if err := json.Unmarshal(out, &results); err != nil {
-			t.Fatal(err)
-		}
-		var broken []string
-		for _, r := range results {
-			if r.Status != asserts.Violated {
-				continue
-			}
-			broken = append(broken, r.Op+" "+r.Code.String()+" "+r.Subject)
-			if !strings.Contains(r.Report, " -through autograd ") {
-				t.Errorf("the line that runs it again leaves -through out:\n%s", r.Report)
-			}
-		}
-		slices.Sort(broken)
-		if diff := cmp.Diff(want, broken); diff != "" {
-			t.Errorf("-through %s (-want +got):\n%s", through, diff)
+		return string(out)
+	}
+	found := errors.New("exit status 1")
+	whole := check(found, "-through", "autograd", "-json")
+	if diff := cmp.Diff([]string{
+		"ungraded::all OA014 result[0]", "ungraded::bias OA014 result", "ungraded::calls_autograd OA014 result", "ungraded::flat OA014 result",
+		"ungraded::leaf OA014 result", "ungraded::scale_ OA014 result", "ungraded::sorted OA014 result values", "ungraded::twice OA014 result",
+		"ungraded::twice.out OA014 result",
+	}, broken(t, whole)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]string(nil), broken(t, check(nil, "-json"))); diff != "" {
+		t.Errorf("below autograd (-want +got):\n%s", diff)
+	}
+
+	// The report says so, and counts skips of the one check that is made.
+	text := check(found, "-through", "autograd")
+	if !strings.Contains(text, ", level content, through autograd, seed 1: 9 findings and 0 crashes") || strings.Count(text, " -through autograd -op ") != 9 {
+		t.Errorf("the report does not say that calls went through autograd:\n%s", text)
+	}
+	for line := range strings.Lines(text) {
+		if words := strings.Fields(line); len(words) > 1 && (words[0] == "skipped" || words[0] == "judged") && words[1] != "OA014" {
+			t.Errorf("counted: %s", line)
 		}
 	}
+
+	// Shards make one report, and not with those of another key.
+	folder := t.TempDir()
+	file := func(name, text string) string {
+		t.Helper()
+		path := filepath.Join(folder, name)
+		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	one := file("1.json", check(found, "-through", "autograd", "-shard", "1/2", "-json"))
+	two := file("2.json", check(found, "-through", "autograd", "-shard", "2/2", "-json"))
+	merged, _ := exec.Command(command, "merge", one, two, "-json").Output()
+	if diff := cmp.Diff(whole, string(merged)); diff != "" {
+		t.Errorf("merged (-whole +merged):\n%s", diff)
+	}
+	two = file("2.json", check(nil, "-shard", "2/2", "-json"))
+	out, err := exec.Command(command, "merge", one, two).CombinedOutput()
+	if want := "the key that calls begin at is autograd and backend"; err == nil || !strings.Contains(string(out), want) {
+		t.Errorf("merged with those below autograd: %v\n%s", err, out)
+	}
+
+	// What a baseline has of the check is known, and gone only where it is made.
+	known := filepath.Join(folder, "known.txt")
+	check(nil, "-through", "autograd", "-baseline", known, "-update")
+	check(nil, "-through", "autograd", "-baseline", known)
+	if text := check(nil, "-baseline", known); strings.Contains(text, "gone") {
+		t.Errorf("a check that was not made is gone:\n%s", text)
+	}
+	check(errors.New("exit status 2"), "-through", "autograd", "-op", "aten::equal") // returns no tensor
+}
+
+// broken returns what is broken in a report in JSON, sorted.
+func broken(t *testing.T, report string) (all []string) {
+	t.Helper()
+	var results []asserts.Result
+	if err := json.Unmarshal([]byte(report), &results); err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range results {
+		if r.Status == asserts.Violated {
+			all = append(all, r.Op+" "+r.Code.String()+" "+r.Subject)
+		}
+	}
+	slices.Sort(all)
+	return all
 }

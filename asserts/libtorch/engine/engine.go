@@ -125,8 +125,11 @@ var namespaces = []string{"aten", "quantized", "sparse", "mkldnn", "nested"}
 var inner = regexp.MustCompile(`^Could not run '([\w:.]+)' with arguments from`)
 
 // Beyond finds the calls that an op makes of another one, which has no kernel
-// for any sort of tensor that the op itself takes.
+// for any sort of tensor that the op itself takes; and, through autograd, out=.
 func (l *Libtorch) Beyond(op, text string) string {
+	if strings.Contains(text, "arguments don't support automatic differentiation, but one of the arguments requires grad") {
+		return "its kernel for autograd refuses arguments that require grad, as one with out= should"
+	}
 	m := inner.FindStringSubmatch(text)
 	if m == nil || m[1] == op {
 		return ""
@@ -380,10 +383,13 @@ func (l *Libtorch) Call(name string, args []any, level asserts.Level) (suite.Out
 		return suite.Outcome{}, thrown(err)
 	}
 	values := torchValues(args)
+	call := op.Call
 	if l.out.Autograd {
-		requireGrad(op, values)
+		call = func(level asserts.Level, out *libtorch.Outcome, values ...libtorch.Value) error {
+			return callGraded(op, level, out, values)
+		}
 	}
-	if err := op.Call(level, &l.out, values...); err != nil {
+	if err := call(level, &l.out, values...); err != nil {
 		return suite.Outcome{}, thrown(err)
 	}
 	out := suite.Outcome{Seen: l.out.Seen}
@@ -396,30 +402,54 @@ func (l *Libtorch) Call(name string, args []any, level asserts.Level) (suite.Out
 	return out, nil
 }
 
-// requireGrad makes the tensors that an op only reads require grad, those that
-// can.
-func requireGrad(op *libtorch.Op, values []libtorch.Value) {
+// callGraded calls an op with the tensors that it only reads requiring grad,
+// those that can and that its kernel for autograd lets.
+func callGraded(op *libtorch.Op, level asserts.Level, out *libtorch.Outcome, values []libtorch.Value) error {
 	set, err := libtorch.Lookup("aten::requires_grad_")
 	if err != nil {
-		return
-	}
-	var require func(v libtorch.Value)
-	require = func(v libtorch.Value) {
-		var out libtorch.Outcome
-		if v.Tensor.Defined() && set.Call(asserts.Off, &out, v) == nil {
-			out.Release()
-		}
-		for _, t := range v.Tensors {
-			require(t.Value())
-		}
-		for _, e := range v.List {
-			require(e)
-		}
+		return err
 	}
 	for i, v := range values {
 		if !op.Args[i].Write {
-			require(v)
+			setGrad(set, v, true)
 		}
+	}
+	for range values { // it refuses each at most once
+		err := op.Call(level, out, values...)
+		i := slices.IndexFunc(op.Args[:len(values)], func(a libtorch.Argument) bool { return a.Name == ungraded(err) })
+		if i < 0 {
+			return err
+		}
+		setGrad(set, values[i], false)
+	}
+	return op.Call(level, out, values...)
+}
+
+var takesNoGrad = regexp.MustCompile(`^The function '.*' is not differentiable with respect to argument '(\w+)'`)
+
+// ungraded returns the argument that must not require grad, as an error says.
+//
+// Source: torch/csrc/autograd/VariableTypeUtils.h, check_no_requires_grad.
+func ungraded(err error) string {
+	if e, ok := errors.AsType[*libtorch.Error](err); ok {
+		if m := takesNoGrad.FindStringSubmatch(e.Message); m != nil {
+			return m[1]
+		}
+	}
+	return ""
+}
+
+// setGrad makes the tensors of a value that can require grad require it, or not.
+func setGrad(set *libtorch.Op, v libtorch.Value, grad bool) {
+	var out libtorch.Outcome
+	if v.Tensor.Defined() && set.Call(asserts.Off, &out, v, libtorch.Bool(grad)) == nil {
+		out.Release()
+	}
+	for _, t := range v.Tensors {
+		setGrad(set, t.Value(), grad)
+	}
+	for _, e := range v.List {
+		setGrad(set, e, grad)
 	}
 }
 

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -54,6 +55,10 @@ func TestBeyond(t *testing.T) {
 		}
 	}
 	if got := l.Beyond("aten::add.out", "expected a vector"); got != "" {
+		t.Error(got)
+	}
+	refuses := "add(): functions with out=... arguments don't support automatic differentiation, but one of the arguments requires grad."
+	if got := l.Beyond("aten::add.out", refuses); !strings.Contains(got, "refuses arguments that require grad") {
 		t.Error(got)
 	}
 }
