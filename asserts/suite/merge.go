@@ -118,7 +118,6 @@ func Merge(names []string, reports []*Report) (*Report, error) {
 			in[op.Op] = names[i]
 		}
 		merged.All += r.All
-		merged.Unchecked += r.Unchecked
 		merged.Ops = append(merged.Ops, r.Ops...)
 		merged.Gone = append(merged.Gone, r.Gone...)
 		merged.Left = append(merged.Left, slices.DeleteFunc(slices.Clone(r.Left), func(l string) bool { return slices.Contains(merged.Left, l) })...)

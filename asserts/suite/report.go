@@ -13,18 +13,17 @@ import (
 
 // A Report is what a whole run found.
 type Report struct {
-	Engine    string         `json:"engine"`
-	Level     asserts.Level  `json:"level"`
-	Through   string         `json:"through,omitempty"` // where calls begin, such as autograd; "" is the kernel of a backend
-	Seed      uint64         `json:"seed"`
-	Cases     int            `json:"cases"`               // asked for of each op; 0 for all of its design
-	Command   string         `json:"command"`             // what a repro line begins with
-	Unchecked int            `json:"unchecked,omitempty"` // ops that were left out, as no check of the run is about them
-	All       int            `json:"all"`                 // ops of the run; more than len(Ops) where it was interrupted
-	Shard     Shard          `json:"shard,omitzero"`      // of which this is the report
-	Gone      []BaselineLine `json:"gone,omitempty"`      // what a baseline knows and the run does not show
-	Left      []string       `json:"left,omitempty"`      // libraries that could not be loaded, each with the reason
-	Ops       []*OpResult    `json:"ops"`
+	Engine  string         `json:"engine"`
+	Level   asserts.Level  `json:"level"`
+	Through string         `json:"through,omitempty"` // where calls begin, such as autograd; "" is the kernel of a backend
+	Seed    uint64         `json:"seed"`
+	Cases   int            `json:"cases"`          // asked for of each op; 0 for all of its design
+	Command string         `json:"command"`        // what a repro line begins with
+	All     int            `json:"all"`            // ops of the run; more than len(Ops) where it was interrupted
+	Shard   Shard          `json:"shard,omitzero"` // of which this is the report
+	Gone    []BaselineLine `json:"gone,omitempty"` // what a baseline knows and the run does not show
+	Left    []string       `json:"left,omitempty"` // libraries that could not be loaded, each with the reason
+	Ops     []*OpResult    `json:"ops"`
 }
 
 // Findings is the number of findings, and of crashes that count.
@@ -90,9 +89,6 @@ func (r *Report) Unreached() []string {
 
 // Empty says why a run checked nothing, or "".
 func (r *Report) Empty() string {
-	if len(r.Ops) == 0 && r.Unchecked > 0 {
-		return fmt.Sprintf("no check of this run is about what any of %d ops returns", r.Unchecked)
-	}
 	if len(r.Ops) == 0 {
 		return "there are no ops to run"
 	}
@@ -354,16 +350,15 @@ func (c Crash) excuse() string {
 
 // A Reach says how many ops of a run ran: text, JSON and page all show it.
 type Reach struct {
-	Ops       int            `json:"ops"`
-	Reached   int            `json:"ran"`                 // at least once
-	Below     int            `json:"below"`               // ops with a kernel below autograd that can run here
-	BelowRun  int            `json:"belowRan"`            // those of them that ran
-	Cannot    map[string]int `json:"apart"`               // ops with such a kernel that cannot, by why
-	Unchecked int            `json:"unchecked,omitempty"` // others, that no check of the run is about
+	Ops      int            `json:"ops"`
+	Reached  int            `json:"ran"`      // at least once
+	Below    int            `json:"below"`    // ops with a kernel below autograd that can run here
+	BelowRun int            `json:"belowRan"` // those of them that ran
+	Cannot   map[string]int `json:"apart"`    // ops with such a kernel that cannot, by why
 }
 
 func (r *Report) reach() Reach {
-	reach := Reach{Ops: len(r.Ops), Unchecked: r.Unchecked, Cannot: make(map[string]int)}
+	reach := Reach{Ops: len(r.Ops), Cannot: make(map[string]int)}
 	for _, op := range r.Ops {
 		if op.Ran > 0 {
 			reach.Reached++
@@ -385,9 +380,6 @@ func (r Reach) lines() []string {
 	all := []string{fmt.Sprintf("%d of %d ran; of those with a kernel below autograd %d of the %d that can run here", r.Reached, r.Ops, r.BelowRun, r.Below)}
 	for _, why := range slices.Sorted(maps.Keys(r.Cannot)) {
 		all = append(all, fmt.Sprintf("%d with a kernel below autograd cannot run here: %s", r.Cannot[why], why))
-	}
-	if r.Unchecked > 0 {
-		all = append(all, fmt.Sprintf("%d others were left out: no check of this run is about what they return", r.Unchecked))
 	}
 	return all
 }

@@ -334,24 +334,34 @@ func TestDumpOwnFile(t *testing.T) {
 }
 
 // Through autograd the command finds the ops whose results autograd loses, and
-// nothing else.
+// nothing else; its report says so in every form.
 func TestThroughAutograd(t *testing.T) {
 	command, _ := tool(t)
 	lib := libtorchtest.Library(t, "autograd", "../../testdata/oplib", "autograd.cpp")
-	check := func(want error, args ...string) string {
+	run := func(status int, args ...string) string {
 		t.Helper()
-		args = slices.Concat([]string{"check", "-lib", lib, "-cases", "40", "-state", filepath.Join(t.TempDir(), "state")}, args)
 		var said strings.Builder
 		cmd := exec.Command(command, args...)
 		cmd.Stderr = &said
 		out, err := cmd.Output()
-		if fmt.Sprint(err) != fmt.Sprint(want) {
-			t.Errorf("%v ended with %v, want %v\n%s", args, err, want, &said)
+		if cmd.ProcessState == nil || cmd.ProcessState.ExitCode() != status {
+			t.Errorf("%v ended with %v, want status %d\n%s", args, err, status, &said)
 		}
-		return string(out)
+		return string(out) + said.String()
 	}
-	found := errors.New("exit status 1")
-	whole := check(found, "-through", "autograd", "-json")
+	folder := t.TempDir()
+	check := func(status int, name string, args ...string) (path string) {
+		t.Helper()
+		path = filepath.Join(folder, name)
+		args = slices.Concat([]string{"check", "-lib", lib, "-cases", "40", "-state", path + ".state", "-json"}, args)
+		out, _ := exec.Command(command, args...).Output()
+		if err := os.WriteFile(path, out, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		run(status, "merge", path) // which ends as check does, shards aside
+		return path
+	}
+	whole := check(1, "whole.json", "-through", "autograd")
 	if diff := cmp.Diff([]string{
 		"ungraded::all OA014 result[0]", "ungraded::bias OA014 result", "ungraded::calls_autograd OA014 result", "ungraded::flat OA014 result",
 		"ungraded::leaf OA014 result", "ungraded::scale_ OA014 result", "ungraded::sorted OA014 result values", "ungraded::twice OA014 result",
@@ -359,14 +369,19 @@ func TestThroughAutograd(t *testing.T) {
 	}, broken(t, whole)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff([]string(nil), broken(t, check(nil, "-json"))); diff != "" {
+	below := check(0, "below.json")
+	if diff := cmp.Diff([]string(nil), broken(t, below)); diff != "" {
 		t.Errorf("below autograd (-want +got):\n%s", diff)
 	}
 
-	// The report says so, and counts skips of the one check that is made.
-	text := check(found, "-through", "autograd")
+	// The text says so, and counts what was skipped of the one check that is made.
+	page := filepath.Join(folder, "page.html")
+	text := run(1, "merge", whole, "-html", page)
 	if !strings.Contains(text, ", level content, through autograd, seed 1: 9 findings and 0 crashes") || strings.Count(text, " -through autograd -op ") != 9 {
 		t.Errorf("the report does not say that calls went through autograd:\n%s", text)
+	}
+	if html, err := os.ReadFile(page); err != nil || !strings.Contains(string(html), "<p>Level content, through autograd, seed 1") {
+		t.Errorf("nor does the page: %v", err)
 	}
 	for line := range strings.Lines(text) {
 		if words := strings.Fields(line); len(words) > 1 && (words[0] == "skipped" || words[0] == "judged") && words[1] != "OA014" {
@@ -375,42 +390,33 @@ func TestThroughAutograd(t *testing.T) {
 	}
 
 	// Shards make one report, and not with those of another key.
-	folder := t.TempDir()
-	file := func(name, text string) string {
-		t.Helper()
-		path := filepath.Join(folder, name)
-		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
-		return path
-	}
-	one := file("1.json", check(found, "-through", "autograd", "-shard", "1/2", "-json"))
-	two := file("2.json", check(found, "-through", "autograd", "-shard", "2/2", "-json"))
-	merged, _ := exec.Command(command, "merge", one, two, "-json").Output()
-	if diff := cmp.Diff(whole, string(merged)); diff != "" {
+	one, two := check(2, "1.json", "-through", "autograd", "-shard", "1/2"), check(2, "2.json", "-through", "autograd", "-shard", "2/2")
+	want, _ := os.ReadFile(whole)
+	if diff := cmp.Diff(string(want), run(1, "merge", one, two, "-json")); diff != "" {
 		t.Errorf("merged (-whole +merged):\n%s", diff)
 	}
-	two = file("2.json", check(nil, "-shard", "2/2", "-json"))
-	out, err := exec.Command(command, "merge", one, two).CombinedOutput()
-	if want := "the key that calls begin at is autograd and backend"; err == nil || !strings.Contains(string(out), want) {
-		t.Errorf("merged with those below autograd: %v\n%s", err, out)
+	if said := run(2, "merge", one, below); !strings.Contains(said, "the key that calls begin at is autograd and backend") {
+		t.Errorf("merged with those below autograd: %s", said)
 	}
 
 	// What a baseline has of the check is known, and gone only where it is made.
 	known := filepath.Join(folder, "known.txt")
-	check(nil, "-through", "autograd", "-baseline", known, "-update")
-	check(nil, "-through", "autograd", "-baseline", known)
-	if text := check(nil, "-baseline", known); strings.Contains(text, "gone") {
+	run(0, "merge", whole, "-baseline", known, "-update")
+	run(0, "merge", whole, "-baseline", known)
+	if text := run(0, "merge", below, "-baseline", known); strings.Contains(text, "gone") {
 		t.Errorf("a check that was not made is gone:\n%s", text)
 	}
-	check(errors.New("exit status 2"), "-through", "autograd", "-op", "aten::equal") // returns no tensor
 }
 
 // broken returns what is broken in a report in JSON, sorted.
-func broken(t *testing.T, report string) (all []string) {
+func broken(t *testing.T, path string) (all []string) {
 	t.Helper()
+	report, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
 	var results []asserts.Result
-	if err := json.Unmarshal([]byte(report), &results); err != nil {
+	if err := json.Unmarshal(report, &results); err != nil {
 		t.Fatal(err)
 	}
 	for _, r := range results {

@@ -185,7 +185,6 @@ type checkup struct {
 	all       []suite.Operator // those of the engine
 	operators []suite.Operator // those to run
 	unmatched []string         // patterns that match no op
-	unchecked int              // ops that the patterns match and no check of the run is about
 	shard     suite.Shard
 	planner   *plan.Planner
 }
@@ -225,22 +224,8 @@ func (f *checkFlags) start(inv *invocation) (*checkup, error) {
 	f.inferVersion(c.engine)
 	if c.planner, err = f.planner(inv, schemas); err == nil {
 		c.waive()
-		c.leaveUnchecked()
 	}
 	return c, err
-}
-
-// leaveUnchecked leaves out, where few checks are made, the ops that none of
-// them is about.
-func (c *checkup) leaveUnchecked() {
-	if !c.flags.autograd() {
-		return
-	}
-	all := len(c.operators)
-	c.operators = slices.DeleteFunc(slices.Clone(c.operators), func(o suite.Operator) bool {
-		return o.Missing == "" && len(c.flags.planned(c.planner.Plan(o.Schema), c.level()).Op.Checks) == 0
-	})
-	c.unchecked = all - len(c.operators)
 }
 
 // list asks every program for its ops.
@@ -482,7 +467,7 @@ func (c *checkup) report(results []*suite.OpResult) *suite.Report {
 		tellPython(results, c.flags.found.PythonMeta())
 	}
 	return &suite.Report{
-		Engine: c.engine, Level: c.level(), Through: strings.TrimPrefix(*c.flags.through, "backend"), Unchecked: c.unchecked, Seed: *c.flags.seed, Cases: *c.flags.cases,
+		Engine: c.engine, Level: c.level(), Through: strings.TrimPrefix(*c.flags.through, "backend"), Seed: *c.flags.seed, Cases: *c.flags.cases,
 		Command: c.flags.again(), All: len(c.operators), Ops: results, Shard: c.shard, Left: c.flags.left,
 	}
 }
