@@ -299,7 +299,7 @@ func TestSARIFShape(t *testing.T) {
 				t.Errorf("%s is at %+v", r.RuleID, *p)
 			}
 		}
-		if print := r.PartialFingerprints["opassert/v1"]; print == "" || prints[print] {
+		if print := r.PartialFingerprints["opassert/v2"]; print == "" || prints[print] {
 			t.Errorf("%s: fingerprint %q is empty or not its own", r.RuleID, print)
 		} else {
 			prints[print] = true
