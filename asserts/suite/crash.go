@@ -127,11 +127,25 @@ func (l *lane) crashed(ctx context.Context, o Operator, res *OpResult, crash *Cr
 	if l.own(crash).inPython() {
 		crash.Waived = "it calls into Python, and a worker runs none"
 	}
-	res.Crashes = append(res.Crashes, *crash)
+	if res.addCrash(crash) {
+		l.cpu = false
+	}
 	if crash.Device != onMeta { // else the case is run once more, on the CPU alone
 		res.Cases++
 	}
 	return nil
+}
+
+// addCrash takes in a crash, and reports whether it takes the place of the one on
+// meta in the same case: the call on the CPU had broken the memory before.
+func (r *OpResult) addCrash(c *Crash) bool {
+	last := len(r.Crashes) - 1
+	instead := c.Device == onCPU && last >= 0 && r.Crashes[last].Device == onMeta && r.Crashes[last].Case == c.Case
+	if instead {
+		r.Crashes = r.Crashes[:last]
+	}
+	r.Crashes = append(r.Crashes, *c)
+	return instead
 }
 
 // inPython reports whether a crash is in Python's own library. That is there for

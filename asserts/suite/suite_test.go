@@ -118,6 +118,32 @@ func TestCrashOnMetaLeavesTheCPU(t *testing.T) {
 	}
 }
 
+// What crashes on meta, and in the same case where meta is left out, is told of
+// the CPU alone: it broke the memory, and no call on meta did.
+func TestCrashOnMetaIsTheCPUs(t *testing.T) {
+	var r OpResult
+	for _, tt := range []struct {
+		c       Crash
+		instead bool
+		want    string
+	}{
+		{Crash{Case: 1, Device: "cpu"}, false, "1 cpu"},
+		{Crash{Case: 2, Device: "meta"}, false, "1 cpu, 2 meta"},
+		{Crash{Case: 2, Device: "cpu"}, true, "1 cpu, 2 cpu"},
+		{Crash{Case: 3, Device: "meta"}, false, "1 cpu, 2 cpu, 3 meta"},
+		{Crash{Case: 4, Device: "cpu"}, false, "1 cpu, 2 cpu, 3 meta, 4 cpu"},
+	} {
+		instead := r.addCrash(&tt.c)
+		var all []string
+		for _, c := range r.Crashes {
+			all = append(all, fmt.Sprint(c.Case, " ", c.Device))
+		}
+		if got := strings.Join(all, ", "); got != tt.want || instead != tt.instead {
+			t.Errorf("after %v: %s (%v), want %s (%v)", tt.c, got, instead, tt.want, tt.instead)
+		}
+	}
+}
+
 // A crash that does not happen again in a process of its own is reported apart, and
 // its case counts as it came out there.
 func TestCrashThatDoesNotRepeat(t *testing.T) {

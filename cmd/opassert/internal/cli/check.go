@@ -328,7 +328,7 @@ func (c *checkup) matched(unmatched []string) error {
 		return fmt.Errorf("no op %q in the engine", unmatched[0])
 	}
 	if libs := c.flags.libs; len(c.operators) == 0 && len(libs) > 0 && c.shard.Of == 0 {
-		return fmt.Errorf("nothing to check: %s adds no ops", strings.Join(libs, ", "))
+		return fmt.Errorf("nothing to check: %s adds no ops; those that a package defines in Python, opassert run checks in a program that imports it", strings.Join(libs, ", "))
 	}
 	return nil
 }
