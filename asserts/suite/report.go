@@ -72,7 +72,7 @@ func (r *OpResult) fault() string {
 	if r.Library {
 		return "the library failed: " + r.Fault
 	}
-	return r.fault()
+	return "opassert failed: " + r.Fault
 }
 
 // Unreached returns the ops that never ran, though nothing says that they cannot
