@@ -60,6 +60,18 @@ func (s *Subject) spell(sets []string, write bool) string {
 	return "Tensor(" + annotation + ")" + s.Suffix
 }
 
+// holder is what holds the subject's tensors where no schema can annotate them: a
+// tensor, or a type such as Dict(str, Tensor); "" where one can.
+func (s *Subject) holder() string {
+	switch {
+	case s.Inside:
+		return "tensor"
+	case s.Type != "" && !strings.HasPrefix(s.Type, "Tensor"):
+		return s.Type
+	}
+	return ""
+}
+
 // freeSet returns the first name that no alias set of the op has.
 func (op *Op) freeSet() string {
 	used := func(set string) bool {

@@ -67,8 +67,10 @@ func (j *judge) stranger(out *output, inputs []*input, shared func(*output, *inp
 
 func fixUndeclaredAlias(op *Op, v *Violation) string {
 	on, against := op.at(v.Subject), op.at(v.Against)
-	if on.Inside || against.Inside {
-		return fmt.Sprintf("clone %s before returning: no annotation speaks of what is inside a tensor", strings.TrimPrefix(v.Subject.String(), "result "))
+	for _, s := range []*Subject{on, against} {
+		if holder := s.holder(); holder != "" {
+			return fmt.Sprintf("clone %s before returning: no annotation speaks of what is inside a %s", strings.TrimPrefix(v.Subject.String(), "result "), holder)
+		}
 	}
 	sets := against.sets()
 	if len(sets) == 0 {

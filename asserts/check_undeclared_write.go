@@ -147,7 +147,7 @@ func writtenBeside(b, a *Snapshot, written []*input) (text string, known bool) {
 
 func fixUndeclaredWrite(op *Op, v *Violation) string {
 	on := op.at(v.Subject)
-	if on.Inside {
+	if on.holder() != "" {
 		return fmt.Sprintf("leave %s alone: work on a clone", strings.TrimPrefix(v.Subject.String(), "argument "))
 	}
 	sets := on.sets()

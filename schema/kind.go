@@ -113,16 +113,33 @@ func (t Type) core() Type {
 // Source: torchgen/model.py, Type.is_tensor_like.
 func (t Type) IsTensorLike() bool { return t.is("Tensor") }
 
+// HoldsTensors reports whether the type is tensor-like, or a tuple or a dict of
+// what holds tensors, behind any lists and optionals.
+func (t Type) HoldsTensors() bool {
+	t = t.core()
+	switch t.Kind {
+	case Tuple:
+		return slices.ContainsFunc(t.Elem, Type.HoldsTensors)
+	case Dict:
+		return t.Elem[1].HoldsTensors()
+	}
+	return t.IsTensorLike()
+}
+
 func (t Type) is(base string) bool {
 	return t.core().Name == base
 }
 
 // ListKind says how a tensor-like type holds its tensors: "none" (Tensor),
 // "opttensor" (Tensor?), "tensorlist" (Tensor[], Tensor[]?), "opttensorlist"
-// (Tensor?[]). It is "" for other types.
+// (Tensor?[]); a tuple or a dict that holds tensors is a list of them. It is ""
+// for other types.
 func (t Type) ListKind() string {
-	if !t.IsTensorLike() {
+	switch {
+	case !t.HoldsTensors():
 		return ""
+	case !t.IsTensorLike():
+		return "tensorlist"
 	}
 	list, optional := false, false
 	for ; t.Kind != Base; t = t.Elem[0] {

@@ -64,6 +64,7 @@ const (
 	_ = -uint(tagTuple ^ C.OA_TUPLE)
 	_ = -uint(tagDict ^ C.OA_DICT)
 	_ = -uint(tagNew ^ C.OA_NEW)
+	_ = -uint(tagSame ^ C.OA_SAME)
 	_ = -uint(statusOK ^ C.OA_OK)
 	_ = -uint(statusRefused ^ C.OA_REFUSED)
 	_ = -uint(statusThrew ^ C.OA_THREW)

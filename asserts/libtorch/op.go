@@ -225,7 +225,7 @@ func (r *record) parse() *Op {
 				holds:     holding(f[5]),
 			})
 		case "ret":
-			op.Returns = append(op.Returns, Return{Name: f[1], Type: f[2], holds: holding(f[3])})
+			op.Returns = append(op.Returns, Return{Name: f[1], Type: f[2], holds: holding(strings.Replace(f[3], "c", "x", 1))})
 		}
 	}
 	op.complete()

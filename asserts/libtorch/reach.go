@@ -26,7 +26,8 @@ func (op *Op) Unpassable() string {
 		if a.Default != "" || strings.HasSuffix(a.Type, "?") {
 			continue
 		}
-		if class := objectType(a.Type); class != "" && !registry.listed.Load().made()[class] {
+		class := objectType(a.Type)
+		if class != "" && !strings.HasPrefix(class, "__torch__.") && !strings.HasPrefix(class, "Dict(") && !strings.HasPrefix(class, "(") && !registry.listed.Load().made()[class] {
 			return fmt.Sprintf("argument %d %q: no operator returns a %s, and it can't be made here", i, a.Name, class)
 		}
 	}

@@ -27,6 +27,7 @@ const (
 	KindTuple               // List; in arguments only, as are the next
 	KindDict                // List, each key before its value
 	KindNew                 // an object of the custom class Str, made by its constructor from List
+	KindSame                // what the earlier argument number Int is; in arguments only
 )
 
 // A Value is an argument or a result of an operator, as plain data. An int
@@ -111,6 +112,10 @@ func Dict(v ...Value) Value { return Value{Kind: KindDict, List: v} }
 // New is an object of a custom class, "__torch__.torch.classes.my.Class", that
 // its constructor makes from arguments.
 func New(class string, args ...Value) Value { return Value{Kind: KindNew, Str: class, List: args} }
+
+// Same is what an earlier argument of the call is, such as an object that a
+// constructor makes: it is one object then.
+func Same(argument int) Value { return Value{Kind: KindSame, Int: int64(argument)} }
 
 // Floats is a list of floats.
 func Floats(v ...float64) Value { return listOf(v, Float) }
@@ -199,6 +204,8 @@ func (v Value) String() string {
 		return v.Str + show(v.List, Value.String)
 	case KindObject:
 		return fmt.Sprintf("object#%d", v.Object.h.slot)
+	case KindSame:
+		return fmt.Sprintf("argument %d", v.Int)
 	}
 	return "None"
 }
@@ -279,6 +286,8 @@ func (s *scratch) write(v *Value, next int64) (int64, error) {
 				next++
 			}
 		}
+	case KindSame:
+		s.put(tagSame, v.Int)
 	case KindObject:
 		address, err := s.hold(v.Object.h)
 		switch {

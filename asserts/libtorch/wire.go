@@ -29,6 +29,7 @@ const (
 	tagTuple
 	tagDict
 	tagNew
+	tagSame
 )
 
 const (

@@ -693,7 +693,7 @@ func (m *revision) mutateArg(i int) {
 		v.Int = m.number()
 	case ListValue:
 		m.mutateList(v, m.op.Func.Args[i])
-	case TupleValue, DictValue, CallValue, AfterValue, NewValue:
+	case TupleValue, DictValue, CallValue, AfterValue, NewValue, SameValue:
 		if ts := v.appendTensors(nil); len(ts) > 0 {
 			m.mutateTensor(own(ts, m.c.tensors())[m.rng.IntN(len(ts))])
 		}

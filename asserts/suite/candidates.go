@@ -30,7 +30,22 @@ func ofType(r *rand.Rand, arg schema.Argument, t schema.Type, th *theme) Value {
 			return none()
 		}
 		return ofType(r, arg, t.Elem[0], th)
+	case schema.Tuple:
+		v := Value{Kind: TupleValue}
+		for _, e := range t.Elem {
+			v.List = append(v.List, ofType(r, arg, e, th))
+		}
+		return v
+	case schema.Dict:
+		key := integer(0)
+		if t.Elem[0].Name == "str" {
+			key = word("a")
+		}
+		return Value{Kind: DictValue, List: []Value{key, ofType(r, arg, t.Elem[1], th)}}
 	case schema.Base:
+		if strings.HasPrefix(t.Name, customClasses) {
+			return Value{Kind: NewValue, Text: t.Name} // its constructor says what it takes
+		}
 		if make, ok := byType[t.Name]; ok {
 			return make(r, arg.Name, th)
 		}

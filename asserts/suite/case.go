@@ -28,7 +28,7 @@ const (
 	IntValue                   // Int
 	FloatValue                 // Float
 	BoolValue                  // Int
-	ComplexValue               // Float is the real part, the imaginary one is 1
+	ComplexValue               // Complex
 	TextValue                  // Text
 	DTypeValue                 // Text
 	LayoutValue                // Text
@@ -43,16 +43,18 @@ const (
 	CallValue                  // what the op Text returns for the arguments List, its first result
 	AfterValue                 // the first of the arguments List after a call of the op Text
 	NewValue                   // what the constructor of the custom class Text makes of List
+	SameValue                  // what the earlier argument number Int is; Text is how a recipe refers to it
 )
 
 // A Value is one argument of a case.
 type Value struct {
-	Kind   Kind
-	Int    int64
-	Float  float64
-	Text   string
-	Tensor *TensorSpec
-	List   []Value
+	Kind    Kind
+	Int     int64
+	Float   float64
+	Complex complex128
+	Text    string
+	Tensor  *TensorSpec
+	List    []Value
 }
 
 // A TensorSpec says how a tensor is made.
@@ -131,7 +133,7 @@ func (f Fill) String() string {
 		return ""
 	case "in":
 		return fmt.Sprintf("in:%g..%g", f.Value, f.High)
-	case "below", "const", "ascending":
+	case "below", "const", "ascending", "sum":
 		return f.Name + ":" + strconv.FormatFloat(f.Value, 'g', -1, 64)
 	}
 	return f.Name
@@ -181,7 +183,7 @@ func (v Value) String() string {
 	case BoolValue:
 		return strconv.FormatBool(v.Int != 0)
 	case ComplexValue:
-		return strconv.FormatFloat(v.Float, 'g', -1, 64) + "+1i"
+		return strings.Trim(strconv.FormatComplex(v.Complex, 'g', -1, 128), "()")
 	case TextValue:
 		return strconv.Quote(v.Text)
 	case GeneratorValue:
@@ -194,7 +196,7 @@ func (v Value) String() string {
 			words[i] = e.String()
 		}
 		return "[" + strings.Join(words, ", ") + "]"
-	case TupleValue, DictValue, CallValue, AfterValue, NewValue:
+	case TupleValue, DictValue, CallValue, AfterValue, NewValue, SameValue:
 		return v.recipe()
 	}
 	return v.Text

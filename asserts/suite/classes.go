@@ -232,7 +232,7 @@ func scalarValues(name string) []Value {
 		for _, f := range []float64{-1.5, -1, 0, math.Copysign(0, -1), 0.5, 1, 2, 1e30, math.NaN(), math.Inf(1), math.Inf(-1)} {
 			all = append(all, real(f))
 		}
-		all = append(all, truth(true), truth(false), Value{Kind: ComplexValue, Float: 0.5})
+		all = append(all, truth(true), truth(false), Value{Kind: ComplexValue, Complex: 0.5 + 1i})
 	case "bool":
 		all = []Value{truth(true), truth(false)}
 	case "ScalarType":

@@ -17,6 +17,7 @@ type Crash struct {
 	Cause  string   `json:"cause"`            // "SIGSEGV", "hang", "out of memory"
 	Alone  bool     `json:"alone"`            // it happens again in a process of its own
 	Call   string   `json:"call,omitempty"`   // the smallest call that crashes so
+	Recipe string   `json:"recipe,omitempty"` // the same as a case of a file of cases
 	Device string   `json:"device,omitempty"` // where the op was called, "cpu" or "meta"; "" before it was
 	Frames []string `json:"frames,omitempty"` // the op's own functions on the stack, innermost first
 	Waived string   `json:"waived,omitempty"` // why an allowlist waives it
@@ -177,7 +178,7 @@ func (l *lane) shrink(ctx context.Context, res *OpResult, crash *Crash) error {
 	if err != nil {
 		return nil // it crashed before its first call
 	}
-	crash.Call = c.String()
+	crash.Call, crash.Recipe = c.String(), c.recipe()
 	if crash.Cause == hang {
 		return nil
 	}
@@ -226,7 +227,7 @@ func (l *lane) shrink(ctx context.Context, res *OpResult, crash *Crash) error {
 	l.renew() // the call must crash where nothing ran before it
 	got, made, err := crashes(smallest)
 	if got != nil {
-		crash.Call, crash.Frames = made.String(), got.Frames
+		crash.Call, crash.Recipe, crash.Frames = made.String(), made.recipe(), got.Frames
 	}
 	return err
 }

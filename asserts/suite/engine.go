@@ -157,4 +157,6 @@ type (
 		Class string
 		Args  []any
 	}
+	// Same is what the argument of this number is, an earlier one.
+	Same int
 )

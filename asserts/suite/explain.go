@@ -2,6 +2,7 @@ package suite
 
 import (
 	"cmp"
+	"fmt"
 	"io"
 	"maps"
 	"slices"
@@ -41,7 +42,7 @@ func (r *Report) WriteExplained(w io.Writer, operators []Operator) error {
 			op.Closest = g.generate(newRandom(0, g.name, 0), 0).recipe()
 		}
 		t.line("# Start from %s, change what the kernel complains of, and run opassert check -cases-from FILE; see opassert help cases.", from)
-		t.line("- ops: [%s]\n  cases:\n    - %s\n", strconv.Quote(op.Op), op.Closest)
+		t.line("- ops: [%q]\n  cases:\n    - %s\n", op.Op, op.Closest)
 	}
 	return t.err
 }
@@ -77,14 +78,40 @@ func makersOf(t schema.Type, operators []Operator) string {
 
 // recipe writes the arguments that are given as a case of a file of cases.
 func (c *Case) recipe() string {
+	var names []string // of the tensors
+	for i := range c.Args {
+		name := cmp.Or(c.Names[i], positional(i))
+		for k := range c.Args[i].appendTensors(nil) {
+			if c.Args[i].Kind == TensorValue {
+				names = append(names, name)
+			} else {
+				names = append(names, fmt.Sprintf("%s[%d]", name, k))
+			}
+		}
+	}
 	c = c.clone()
-	all := c.tensors()
-	own(all, all)
 	var words []string
-	for i, a := range c.Args {
-		if a.Kind != DefaultValue {
-			words = append(words, c.Names[i]+": "+strconv.Quote(a.recipe()))
+	for i := range c.Args {
+		c.Args[i].name(names)
+		if text := c.Args[i].recipe(); c.Args[i].Kind != DefaultValue {
+			words = append(words, cmp.Or(c.Names[i], positional(i))+": "+strconv.Quote(text))
 		}
 	}
 	return "{" + strings.Join(words, ", ") + "}"
+}
+
+// name refers by names to tensors that others are, or are views of.
+func (v *Value) name(names []string) {
+	for i := range v.List {
+		v.List[i].name(names)
+	}
+	if v.Kind != TensorValue {
+		return
+	}
+	switch t := v.Tensor; {
+	case t.Same > 0 && t.Same <= len(names):
+		*v = Value{Kind: SameValue, Text: "same:" + names[t.Same-1]}
+	case t.View > 0 && t.View <= len(names):
+		*v = Value{Kind: SameValue, Text: "view:" + names[t.View-1]}
+	}
 }

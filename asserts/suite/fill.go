@@ -117,7 +117,7 @@ func usual(n int, c class) float64 {
 }
 
 // fills are the names of fills.
-var fills = []string{"below", "const", "in", "ascending", "range", "offsets", "count", "spd", "lower", "upper",
+var fills = []string{"below", "const", "in", "ascending", "sum", "range", "offsets", "count", "spd", "lower", "upper",
 	"negative", "wide", "special", "max", "lowest", "subnormal"}
 
 func (t *TensorSpec) value(n int, index []int64) float64 {
@@ -136,6 +136,9 @@ func (t *TensorSpec) value(n int, index []int64) float64 {
 	case "ascending": // from 0 to a bound, evenly
 		last := max(1, size(t.Sizes)-1)
 		return math.Floor(t.Fill.Value * float64(n) / float64(last))
+	case "sum": // whole numbers that add up to a bound, evenly
+		count := float64(max(1, size(t.Sizes)))
+		return math.Floor(t.Fill.Value*float64(n+1)/count) - math.Floor(t.Fill.Value*float64(n)/count)
 	case "range": // 0, 1, 2, ... along the last dimension
 		if len(index) == 0 {
 			return 0

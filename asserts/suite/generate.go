@@ -122,6 +122,7 @@ func (g *generator) generate(r *rand.Rand, number int) *Case {
 		c.Names = append(c.Names, arg.Name)
 		c.Args = append(c.Args, g.argument(r, i, &th, from, number))
 	}
+	c.refer()
 	if th.same {
 		g.unify(c)
 	}

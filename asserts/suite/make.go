@@ -17,20 +17,21 @@ type maker struct {
 	room    *[]byte  // for the bytes of one tensor, used again
 	yields  bool     // where the library lacks a tensor, another one is made
 	lacks   map[string]int
+	earlier []any // arguments
 }
 
 // args makes the arguments of a case. What cannot be made is an error of the
 // kernel that was to make it.
 func (m *maker) args(c *Case) ([]any, error) {
-	args := make([]any, len(c.Args))
+	m.earlier = nil
 	for i := range c.Args {
 		v, err := m.value(&c.Args[i])
 		if err != nil {
 			return nil, err
 		}
-		args[i] = v
+		m.earlier = append(m.earlier, v)
 	}
-	return args, nil
+	return m.earlier, nil
 }
 
 func (m *maker) value(v *Value) (any, error) {
@@ -46,7 +47,7 @@ func (m *maker) value(v *Value) (any, error) {
 	case BoolValue:
 		return v.Int != 0, nil
 	case ComplexValue:
-		return complex(v.Float, 1), nil
+		return v.Complex, nil
 	case TextValue:
 		return v.Text, nil
 	case DTypeValue:
@@ -65,6 +66,11 @@ func (m *maker) value(v *Value) (any, error) {
 		return m.storage(v.Tensor)
 	case NoneValue:
 		return nil, nil
+	case SameValue:
+		if of := m.earlier[v.Int]; !isNew(of) {
+			return of, nil
+		}
+		return Same(v.Int), nil
 	}
 	list, err := m.list(v.List)
 	if err != nil {
@@ -86,6 +92,11 @@ func (m *maker) value(v *Value) (any, error) {
 		return list[0], nil
 	}
 	return list, nil
+}
+
+func isNew(v any) bool {
+	_, ok := v.(New)
+	return ok
 }
 
 // result returns the first result of an op.
@@ -199,6 +210,6 @@ func Release(results []any) {
 func (c *Case) plain() bool {
 	return !slices.ContainsFunc(c.tensors(), func(t *TensorSpec) bool { return t.Same == 0 && t.Form != Strided }) &&
 		!slices.ContainsFunc(c.Args, func(v Value) bool {
-			return v.Kind == CallValue || v.Kind == AfterValue || v.Kind > ListValue && len(v.appendTensors(nil)) > 0
+			return v.Kind == CallValue || v.Kind == AfterValue || v.Kind == SameValue || v.Kind > ListValue && len(v.appendTensors(nil)) > 0
 		})
 }

@@ -66,10 +66,7 @@ func startProcess(cmd *exec.Cmd, folder string, patience time.Duration) (*proces
 	p.lines = make(chan string, 64)
 	go p.read()
 	if !p.ready(patience) {
-		err := p.refusal
-		if err == nil {
-			err = p.silent()
-		}
+		err := p.silent()
 		p.stop()
 		return nil, err
 	}
@@ -85,16 +82,21 @@ func (e *LoadError) Error() string { return "load " + e.Library + ": " + e.Why }
 // silent says what became of a worker that did not start.
 func (p *process) silent() error {
 	crash := new(Crash)
-	why := fmt.Sprintf("nothing for %v of its own time", startup)
-	if p.died || p.over() {
-		if err := p.tell(crash, p.status()); err != nil {
-			return err
-		}
+	why, err := fmt.Sprintf("nothing for %v of its own time", startup), p.refusal
+	if err == nil && (p.died || p.over()) {
+		err = p.tell(crash, p.status())
 		why = crash.Cause
 	}
 	last := len(p.loads) - 1
+	loading := last >= 0 && p.loads[last] != ""
+	switch {
+	case err != nil && !loading:
+		return err
+	case err != nil: // a library that closes files or writes to them, say, is to blame
+		return &LoadError{p.loads[last], oneLine(err.Error())}
+	}
 	why += p.wrote().after(last, len(p.loads))
-	if last >= 0 && p.loads[last] != "" {
+	if loading {
 		return &LoadError{p.loads[last], why}
 	}
 	return fmt.Errorf("a worker did not start: %s", why)

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	_ "embed"
 	"errors"
+	"fmt"
+	"go/token"
 	"maps"
 	"path"
 	"slices"
@@ -23,6 +25,7 @@ var recipeText []byte
 // A recipe says what arguments ops take whose arguments must fit each other in ways
 // that neither the schema nor an error tells.
 type recipe struct {
+	node    *yaml.Node
 	ops     []*yaml.Node // patterns, as path.Match has them, of names with or without overload
 	args    map[string]*yaml.Node
 	names   []*yaml.Node    // of the arguments, in order
@@ -89,6 +92,8 @@ func (r *recipeReader) list(entry, n *yaml.Node, key, of string) []*yaml.Node {
 	case n.Kind != yaml.SequenceNode:
 		r.ReportKind(n, key+": a list of "+of)
 		return nil
+	case len(n.Content) == 0:
+		r.Report(n, "%s is empty: want a list of %s", key, of)
 	}
 	return n.Content
 }
@@ -98,11 +103,15 @@ func (r *recipeReader) args(n *yaml.Node) *recipe {
 		r.ReportKind(n, "arguments with their values")
 		return nil
 	}
-	one := &recipe{args: make(map[string]*yaml.Node)}
+	one := &recipe{node: n, args: make(map[string]*yaml.Node)}
 	sizes := newSymbols(0)
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		name, text := n.Content[i], n.Content[i+1]
-		if text.Kind != yaml.ScalarNode {
+		switch {
+		case text.Kind == yaml.SequenceNode || text.Kind == yaml.MappingNode:
+			r.Report(text, "%s: a value stands in quotes: %s: %q", name.Value, name.Value, asText(text))
+			continue
+		case text.Kind != yaml.ScalarNode:
 			r.ReportKind(text, "a value")
 			continue
 		}
@@ -111,21 +120,60 @@ func (r *recipeReader) args(n *yaml.Node) *recipe {
 		}
 		one.args[name.Value] = text
 		one.names = append(one.names, name)
-		parseValue(text.Value, sizes) // for its symbols, which others may use
+		parseValue(text.Value, &symbolTable{of: sizes.of, sizes: sizes.sizes, any: true})
 	}
 	one.symbols = sizes.sizes
 	for _, name := range one.names {
 		text := one.args[name.Value]
-		if _, err := parseValue(text.Value, sizes); err != nil {
-			at := 0
-			var fault *valueError
-			if errors.As(err, &fault) {
-				at = fault.at
+		for round := range symbolSizes { // what symbols stand for differs from case to case
+			sizes := newSymbols(round)
+			sizes.sizes = one.symbols
+			at, err := one.fault(text, sizes)
+			if err != nil {
+				r.ReportAt(r.Inside(text)(at), "%s: %v", name.Value, err)
 			}
-			r.ReportAt(r.Inside(text)(at), "%s: %v", name.Value, err)
+			if err != nil || len(sizes.of) == 0 {
+				break
+			}
 		}
 	}
 	return one
+}
+
+// fault reads a value. It returns where in its text an error is.
+func (one *recipe) fault(text *yaml.Node, sizes *symbolTable) (at int, err error) {
+	v, err := parseValue(text.Value, sizes)
+	var fault *valueError
+	if errors.As(err, &fault) {
+		at = fault.at
+	}
+	for _, ref := range v.references(nil) {
+		if other := one.args[argumentOf(ref)]; other != nil && reference.MatchString(other.Value) {
+			return at, fmt.Errorf("%s, which is another argument's itself: refer to that one", ref)
+		}
+	}
+	return at, err
+}
+
+// asText returns YAML as the text of a value.
+func asText(n *yaml.Node) string {
+	var words []string
+	for i, e := range n.Content {
+		text := asText(e)
+		if n.Kind == yaml.MappingNode && i%2 == 0 {
+			text = "'" + text + "': " + asText(n.Content[i+1])
+		} else if n.Kind == yaml.MappingNode {
+			continue
+		}
+		words = append(words, text)
+	}
+	switch n.Kind {
+	case yaml.SequenceNode:
+		return "[" + strings.Join(words, ", ") + "]"
+	case yaml.MappingNode:
+		return "{" + strings.Join(words, ", ") + "}"
+	}
+	return n.Value
 }
 
 // of returns the recipes for an op, whose name a pattern may give with its
@@ -153,50 +201,32 @@ func (b *Recipes) For(op *schema.Op) bool { return len(b.of(op.Namespace, op.Fun
 // where the schema does not name it.
 func positional(i int) string { return "_" + strconv.Itoa(i) }
 
-// Check reports the names of ops that there are not, and of arguments that none
-// of a case's ops has; a pattern may match nothing. The error is a
-// [scanner.ErrorList].
-func (b *Recipes) Check(ops []*schema.Op) error {
-	told := make(map[*yaml.Node]bool)
-	for _, r := range *b {
-		args, known := make(map[string]bool), false
-		for _, pattern := range r.ops {
-			one, matched := &Recipes{{ops: []*yaml.Node{pattern}}}, false
-			for _, op := range ops {
-				if !one.For(op) {
-					continue
-				}
-				matched = true
-				for i, a := range op.Func.Args {
-					args[a.Name], args[positional(i)] = true, true
-				}
-			}
-			known = known || matched
-			if !matched && !told[pattern] && !strings.ContainsAny(pattern.Value, "*?[") {
-				told[pattern] = true
-				r.file.Report(pattern, "no op %s%s", pattern.Value, yamlfile.Suggest(pattern.Value, namesOf(ops)))
-			}
-		}
-		for _, name := range r.names {
-			if known && !args[name.Value] {
-				r.file.Report(name, "no op of these has an argument %s%s", name.Value, yamlfile.Suggest(name.Value, slices.Sorted(maps.Keys(args))))
-			}
-		}
+// At returns where the recipe stands that case number n of an op is made from;
+// false where it is from none of these.
+func (b *Recipes) At(op *schema.Op, n int) (token.Position, bool) {
+	all := b.of(op.Namespace, op.Func.Name)
+	if n >= len(all) {
+		return token.Position{}, false
 	}
-	if len(*b) == 0 || len((*b)[0].file.Errs) == 0 {
-		return nil
-	}
-	errs := (*b)[0].file.Errs
-	errs.Sort()
-	return errs
+	return all[n].file.Pos(all[n].node), true
 }
 
-func namesOf(ops []*schema.Op) []string {
-	var names []string
-	for _, op := range ops {
-		names = append(names, op.Namespace+"::"+op.Func.Name.String())
+// unfit says why a case of the recipe did not run as it is written, c, or "": a
+// is how it ran then, if it did. What the recipe leaves open counts for nothing.
+func (r *recipe) unfit(c *Case, a *attempt, err error) string {
+	if a == nil {
+		return "this case never ran: " + clipped(err.Error())
 	}
-	return names
+	var changed []string
+	for i, v := range a.c.Args {
+		if (r.args[c.Names[i]] != nil || r.args[positional(i)] != nil) && v.String() != c.Args[i].String() {
+			changed = append(changed, cmp.Or(c.Names[i], positional(i)))
+		}
+	}
+	if len(changed) == 0 {
+		return ""
+	}
+	return "this case ran with another " + strings.Join(changed, ", ") + " alone: " + clipped(err.Error())
 }
 
 // A caseRecipe is a recipe for one case, in which symbols have their sizes.

@@ -167,7 +167,7 @@ func (r *Report) found(op *OpResult) []asserts.Result {
 	for _, f := range op.Findings {
 		v := r.violation(op, f)
 		result := v.Result()
-		result.Report += "\n  call    " + f.Call
+		result.Report += "\n" + f.text(op.Op)
 		result.Case, result.Device, result.Count = strconv.Itoa(f.Case), f.Device, f.Times
 		if f.Known {
 			result.Status = asserts.Known
@@ -290,11 +290,25 @@ func (r *Report) writeFamily(t *textWriter, f *family) {
 		t.line("%s: %d in %s\n", f.name, len(f.findings)+len(f.crashes), strings.Join(names, ", "))
 	}
 	for _, found := range f.findings {
-		t.line("%s\n  call    %s\n", r.violation(found.op, found.Finding).Error(), found.Call)
+		t.line("%s\n%s\n", r.violation(found.op, found.Finding).Error(), found.text(found.op.Op))
 	}
 	for _, c := range f.crashes {
 		t.line("%s\n", r.crashText(c.op, c.Crash))
 	}
+}
+
+// text is the call that shows a finding, and the line of a file of cases with
+// which it is made again.
+func (f *Finding) text(op string) string {
+	return "  call    " + f.Call + "\n  case    " + asCase(op, f.Recipe)
+}
+
+// asCase is an entry of a file of cases.
+func asCase(op, recipe string) string {
+	if recipe == "" {
+		return ""
+	}
+	return fmt.Sprintf("- {ops: [%q], cases: [%s]}", op, recipe)
 }
 
 // crashText is the report of one crash.
@@ -311,6 +325,7 @@ func (r *Report) crashText(op *OpResult, c Crash) string {
 	}
 	line("schema", op.Schema)
 	line("call", c.Call)
+	line("case", asCase(op.Op, c.Recipe))
 	line("stack", strings.Join(c.Frames, "\n          "))
 	line("alone", "it happens in a process that runs nothing else")
 	line("same", strings.Join(r.sameCrash(op, c), ", "))

@@ -21,6 +21,7 @@ type OpResult struct {
 	Error     string         `json:"error,omitempty"`   // of an op that never ran: of the attempt that came closest
 	Closest   string         `json:"closest,omitempty"` // that attempt, as a case of a file of cases
 	Said      map[string]int `json:"said,omitempty"`    // the errors of an op that never ran, without numbers, by cases
+	Unfit     map[int]string `json:"unfit,omitempty"`   // why cases of recipes did not run as they are written, by number
 	// Cannot says why the op cannot run here, whatever its arguments, as its
 	// [Operator] does, or as so many of its cases ended in errors that none avoid.
 	Cannot   string `json:"cannot,omitempty"`
@@ -107,6 +108,12 @@ func (r *OpResult) add(c *caseResult) {
 		return
 	}
 	r.Cases++
+	if c.Unfit != "" {
+		if r.Unfit == nil {
+			r.Unfit = make(map[int]string)
+		}
+		r.Unfit[c.Case] = c.Unfit
+	}
 	if c.Ran {
 		r.Ran++
 		r.Error, r.Closest, r.Said = "", "", nil

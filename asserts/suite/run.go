@@ -1,6 +1,7 @@
 package suite
 
 import (
+	"cmp"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -31,6 +32,7 @@ type runner struct {
 	shown func(*caseResult)
 
 	closest *Case // of the attempts of the last search, all of which failed
+	first   error // of the last search: what its first attempt failed with
 
 	lacks map[string]int // what the last try wanted and the library lacks, by how often
 }
@@ -44,6 +46,7 @@ type caseResult struct {
 	Error   string         `json:"error,omitempty"`   // of a case that never ran: of the attempt that came closest
 	Close   int            `json:"close,omitempty"`   // how close that came
 	Closest string         `json:"closest,omitempty"` // the attempt itself, as a case of a file of cases
+	Unfit   string         `json:"unfit,omitempty"`   // why the case of a recipe did not run as it is written
 	CPU     *tally         `json:"cpu,omitempty"`
 	Meta    *tally         `json:"meta,omitempty"`
 	Lacks   map[string]int `json:"lacks,omitempty"`  // what the case wanted and the library has not, by tensors
@@ -97,6 +100,7 @@ type Finding struct {
 	Violation *asserts.Violation `json:"violation"`
 	Case      int                `json:"case"`
 	Call      string             `json:"call"`            // the smallest call that shows it
+	Recipe    string             `json:"recipe"`          // the same as a case of a file of cases
 	Device    string             `json:"device"`          // "cpu", "meta", or "cpu, meta" for OA011
 	Times     int                `json:"times"`           // cases that show it
 	Known     bool               `json:"known,omitempty"` // a baseline has it
@@ -165,12 +169,16 @@ func (r *runner) call(t *target, number int, result *caseResult) (a *attempt, cl
 	switch {
 	case number < openings:
 		rng := newRandom(0, t.gen.name, number)
-		a, close, err := r.search(t, rng, t.gen.generate(rng, number))
+		c := t.gen.generate(rng, number)
+		a, close, err := r.search(t, rng, c)
 		if err == nil {
 			t.Ran = append(t.Ran, a.c)
 			if number < len(t.gen.recipes) {
 				t.Recipes = append(t.Recipes, a.c)
 			}
+		}
+		if number < len(t.gen.recipes) && r.first != nil {
+			result.Unfit = t.gen.recipes[number].unfit(c, a, r.first)
 		}
 		return a, close, err
 	case number < t.planned():
@@ -329,13 +337,14 @@ func clipped(text string) string {
 func (r *runner) search(t *target, rng *rand.Rand, c *Case) (a *attempt, close int, err error) {
 	ad := newAdapter(t.operator.Schema, rng, t.gen.theme(rng, c.Number))
 	var last, closest error
-	r.closest = nil
+	r.closest, r.first = nil, nil
 	best := c
 	for range tries {
 		a, err := r.try(t, c)
 		if err == nil {
 			return a, 0, nil
 		}
+		r.first = cmp.Or(r.first, err)
 		text, thrown := message(err)
 		if !thrown || r.beyond(t.gen.name, text) != "" {
 			r.closest = c
@@ -490,7 +499,7 @@ func (r *runner) finding(t *target, c *Case, v *asserts.Violation, number int) *
 		o.Content = nil
 	}
 	v.Repro = fmt.Sprintf("-op %s -case %d", t.gen.name, number) + seedFlag(r.seed)
-	return &Finding{Violation: v, Case: number, Call: c.String(), Device: v.Device, Times: 1}
+	return &Finding{Violation: v, Case: number, Call: c.String(), Recipe: c.recipe(), Device: v.Device, Times: 1}
 }
 
 // DefaultSeed is the seed of a run that names none.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"math"
 	"regexp"
 	"slices"
 	"strconv"
@@ -28,6 +29,7 @@ func (e *valueError) Error() string { return e.text }
 //
 //	t[2, 3]               a tensor that follows the theme
 //	t[n, 2*n+1]  n-1      sizes and whole numbers made of what symbols stand for
+//	same:x  view:xs[1]    what an earlier argument is, or a view of its storage
 func parseValue(text string, sizes *symbolTable) (Value, error) {
 	p := valueParser{text: text, rest: text, sizes: sizes}
 	v := p.value()
@@ -45,10 +47,11 @@ type symbolTable struct {
 	of    map[string]int64
 	round int             // which of the ways to choose them
 	sizes map[string]bool // those that are sizes of tensors
+	any   bool            // others are taken too: those of sizes are being collected
 }
 
 func newSymbols(round int) *symbolTable {
-	return &symbolTable{make(map[string]int64), round, make(map[string]bool)}
+	return &symbolTable{of: make(map[string]int64), round: round, sizes: make(map[string]bool)}
 }
 
 // symbolSizes are what symbols stand for, one after the other.
@@ -66,8 +69,12 @@ func (s *symbolTable) get(name string) int64 {
 type valueParser struct {
 	text, rest string
 	sizes      *symbolTable
+	depth      int
 	err        error
 }
+
+// maxDepth is how many lists, tuples, dicts and calls may stand in each other.
+const maxDepth = 32
 
 func (p *valueParser) fail(format string, args ...any) {
 	if p.err == nil {
@@ -105,7 +112,17 @@ func (p *valueParser) token(end string) string {
 const endOfWord = " ,[](){}"
 
 func (p *valueParser) value() Value {
+	p.depth++
+	defer func() { p.depth-- }()
+	p.skip()
+	if ref := reference.FindString(p.rest); ref != "" {
+		p.accept(ref)
+		return Value{Kind: SameValue, Text: ref}
+	}
 	switch {
+	case p.depth > maxDepth:
+		p.fail("more than %d lists in each other", maxDepth)
+		return Value{}
 	case p.accept("["):
 		return Value{Kind: ListValue, List: p.list("]", "list")}
 	case p.accept("("):
@@ -161,12 +178,14 @@ func (p *valueParser) list(end, what string) []Value {
 
 func (p *valueParser) dict() Value {
 	v := Value{Kind: DictValue}
+	keys := make(map[string]bool)
 	for p.err == nil && !p.accept("}") {
-		if p.accept("'") {
-			v.List = append(v.List, word(p.quoted()))
-		} else {
-			v.List = append(v.List, p.plain(p.token(":"+endOfWord)))
+		key := p.key()
+		if keys[key.recipe()] {
+			p.fail("the key %s is in the dict twice", key.recipe())
 		}
+		keys[key.recipe()] = true
+		v.List = append(v.List, key)
 		if !p.accept(":") {
 			p.fail("want : between the key of a dict and its value")
 			break
@@ -180,6 +199,13 @@ func (p *valueParser) dict() Value {
 		}
 	}
 	return v
+}
+
+func (p *valueParser) key() Value {
+	if p.accept("'") {
+		return word(p.quoted())
+	}
+	return p.plain(p.token(":" + endOfWord))
 }
 
 // customClasses is what the names of custom classes begin with.
@@ -259,45 +285,70 @@ func (p *valueParser) plain(t string) Value {
 	if f, err := strconv.ParseFloat(t, 64); err == nil {
 		return real(f)
 	}
-	if re, ok := strings.CutSuffix(t, "+1i"); ok {
-		if f, err := strconv.ParseFloat(re, 64); err == nil {
-			return Value{Kind: ComplexValue, Float: f}
-		}
+	if c, err := strconv.ParseComplex(t, 128); err == nil {
+		return Value{Kind: ComplexValue, Complex: c}
+	}
+	hint := yamlfile.Suggest(t, plainWords)
+	switch {
+	case hint != "":
+	case t == "" && p.rest == "":
+		hint = ": want one; none is None, and an argument that is not there is left open"
+	case expression.MatchString(t):
+		hint = ": a text stands in quotes, '" + t + "', and a name of more than one letter is the size of some tensor here"
 	}
 	p.back(t)
-	p.fail("%q is no value%s", t, yamlfile.Suggest(t, plainWords))
+	p.fail("%q is no value%s", t, hint)
 	return Value{}
 }
 
+var (
+	// A reference stands for what another argument is, or one of its tensors.
+	reference  = regexp.MustCompile(`^(?:same|view):\w+(?:\[\d+\])?`)
+	expression = regexp.MustCompile(`^[A-Za-z][\w+*-]*$`)
+)
+
 // number reads a whole number made of others and of symbols: 3, n, 2*n+1. A
-// symbol is a size of a tensor in the case; sizes holds those of tensors.
+// symbol is a size of a tensor in the case, or has one letter; sizes holds those
+// of tensors. Numbers that are as large as the product of sizes never is are
+// refused.
 func (p *valueParser) number(text string, sizes bool) (int64, bool) {
 	if n, err := strconv.ParseInt(text, 10, 64); err == nil {
 		return n, true
 	}
-	sum := int64(0)
+	const most = 1 << 53
+	sum := 0.0
 	for i, term := range strings.Split(strings.ReplaceAll(text, "-", "+-1*"), "+") {
 		if i == 0 && term == "" && text != "" {
 			continue // before a sign
 		}
-		product := int64(1)
+		product := 1.0
 		for atom := range strings.SplitSeq(term, "*") {
 			n, err := strconv.ParseInt(atom, 10, 64)
 			if err != nil {
-				if !symbolName.MatchString(atom) || !sizes && !p.sizes.sizes[atom] {
+				if !p.symbol(atom, sizes) {
 					return 0, false
 				}
-				p.sizes.sizes[atom] = true
 				n = p.sizes.get(atom)
 			}
-			product *= n
+			product *= float64(n)
 		}
 		sum += product
 	}
-	return sum, true
+	return int64(sum), math.Abs(sum) < most
 }
 
 var symbolName = regexp.MustCompile(`^[A-Za-z]\w*$`)
+
+// symbol reports whether a word is a symbol here.
+func (p *valueParser) symbol(word string, sizes bool) bool {
+	if _, err := strconv.ParseFloat(word, 64); err == nil || !symbolName.MatchString(word) || slices.Contains(plainWords, word) {
+		return false
+	}
+	if sizes {
+		p.sizes.sizes[word] = true
+	}
+	return len(word) == 1 || p.sizes.any || p.sizes.sizes[word]
+}
 
 func (p *valueParser) tensor(dtype string) Value {
 	storage := strings.HasPrefix(dtype, "storage:")
@@ -308,30 +359,81 @@ func (p *valueParser) tensor(dtype string) Value {
 	}
 	if _, ok := dtypes[dtype]; !ok && dtype != themeDType {
 		p.back(dtype)
-		p.fail("unknown dtype %q%s", dtype, yamlfile.Suggest(dtype, tensorDTypes))
+		p.fail("unknown dtype %q%s", dtype, suggestDType(dtype))
 	}
 	p.accept("[")
 	for p.err == nil && !p.accept("]") {
 		p.skip()
 		text := p.token(",]")
 		n, ok := p.number(strings.ReplaceAll(text, " ", ""), true)
-		if !ok || n < 0 {
-			p.back(text)
+		if p.back(text); !ok {
 			p.fail("%q is no size: want a whole number, or one with symbols such as n or 2*n+1", text)
+		} else if n < 0 {
+			p.fail("the size %s is below 0%s", text, p.sizes.where())
 		}
+		p.accept(text)
 		v.Tensor.Sizes = append(v.Tensor.Sizes, n)
 		if !p.accept(",") && !strings.HasPrefix(p.rest, "]") {
 			p.fail("the sizes of a tensor have no end: want ]")
 		}
 	}
+	if n := elements(v.Tensor.Sizes); n > mostOwn && p.err == nil {
+		p.fail("a tensor of %g elements%s: want at most %d", n, p.sizes.where(), mostOwn)
+	}
+	given := make(map[string]string)
 	for p.skip(); p.err == nil && p.rest != "" && !strings.ContainsAny(p.rest[:1], ",])}"); p.skip() {
 		if p.accept("=") {
 			p.values(v.Tensor)
 			break
 		}
-		p.option(v.Tensor, p.token(endOfWord))
+		option := p.token(endOfWord)
+		if what := p.option(v.Tensor, option); given[what] != "" && p.err == nil {
+			p.back(option)
+			p.fail("%s and %s can't be had together: both are a %s", given[what], option, what)
+		} else {
+			given[what] = option
+		}
+	}
+	if legal := v.clone().Tensor; dtype != themeDType && p.err == nil {
+		if legal.legal(); legal.Form != v.Tensor.Form && v.Tensor.Form != Strided {
+			p.fail("%s%s can't be %s", dtype, sizesText(v.Tensor.Sizes), v.Tensor.Form)
+		}
 	}
 	return v
+}
+
+// mostOwn is how many elements a tensor of a user's case has at most: a worker has
+// memory for a few such tensors.
+const mostOwn = 1 << 24
+
+// elements is the number of elements, as far as it may be.
+func elements(sizes []int64) float64 {
+	n := 1.0
+	for _, s := range sizes {
+		n *= float64(s)
+	}
+	return n
+}
+
+// where says which sizes symbols stand for, for an error that others may not have.
+func (s *symbolTable) where() string {
+	var words []string
+	for _, name := range slices.Sorted(maps.Keys(s.of)) {
+		words = append(words, fmt.Sprintf("%s is %d", name, s.of[name]))
+	}
+	if len(words) == 0 {
+		return ""
+	}
+	return " where " + strings.Join(words, " and ")
+}
+
+// suggestDType says which dtype is meant by a name that is none, such as those
+// that C++ has.
+func suggestDType(name string) string {
+	if known := dtypeWords[strings.ToLower(strings.TrimPrefix(name, "torch."))]; known != "" {
+		return fmt.Sprintf("; did you mean %s?", known)
+	}
+	return yamlfile.Suggest(name, tensorDTypes)
 }
 
 // values takes the elements that a tensor starts with.
@@ -342,14 +444,19 @@ func (p *valueParser) values(t *TensorSpec) {
 	}
 	begin := p.rest
 	for _, e := range p.list("]", "list") {
+		n := e.Float
 		switch e.Kind {
-		case IntValue:
-			t.Values = append(t.Values, float64(e.Int))
+		case IntValue, BoolValue:
+			n = float64(e.Int)
 		case FloatValue:
-			t.Values = append(t.Values, e.Float)
 		default:
-			p.fail("%v is no number", e)
+			p.fail("%s is no number", e.recipe())
 		}
+		if d := dtypes[t.DType]; (d.class == integral || d.class == boolean) && (n != math.Trunc(n) || n < d.lowest || n > d.max) {
+			p.rest = begin
+			p.fail("%s is no %s", e.recipe(), t.DType)
+		}
+		t.Values = append(t.Values, n)
 	}
 	if n := size(t.Sizes); int64(len(t.Values)) > n {
 		if len(p.sizes.of) == 0 {
@@ -360,43 +467,63 @@ func (p *valueParser) values(t *TensorSpec) {
 	}
 }
 
-func (p *valueParser) option(t *TensorSpec, option string) {
+// option takes what stands behind a tensor's sizes, and returns what it is about.
+func (p *valueParser) option(t *TensorSpec, option string) string {
 	if i := slices.Index(arrangements, option); i > 0 {
 		t.Arrangement = Arrangement(i)
-		return
+		return "layout in memory"
 	}
 	if i := slices.Index(forms, option); i > 0 {
 		t.Form = Form(i)
-		return
+		return "form"
 	}
-	name, bound, _ := strings.Cut(option, ":")
+	name, bound, given := strings.Cut(option, ":")
 	if !slices.Contains(fills, name) {
 		p.back(option)
 		p.fail("%q says nothing about a tensor%s", option, yamlfile.Suggest(name, slices.Concat(arrangements[1:], forms[1:], fills)))
-		return
+		return ""
+	}
+	form, bounded := bounds[name]
+	low, high, two := strings.Cut(bound, "..")
+	if given != bounded || two != (name == "in") {
+		p.back(option)
+		p.fail("want %s", cmp.Or(form, name))
+		return ""
 	}
 	t.Fill = Fill{Name: name}
-	if low, high, two := strings.Cut(bound, ".."); two {
-		t.Fill.Value, t.Fill.High = p.bound(option, low), p.bound(option, high)
-	} else if bound != "" {
-		t.Fill.Value = p.bound(option, bound)
+	if bounded {
+		t.Fill.Value = p.bound(option, low)
 	}
-	if name == "in" && t.Fill.Value > t.Fill.High {
+	if two {
+		t.Fill.High = p.bound(option, high)
+	}
+	switch d := dtypes[t.DType]; {
+	case name == "in" && !(t.Fill.Value <= t.Fill.High):
 		p.back(option)
 		p.fail("%s: want the lower number first", option)
+	case name == "below" && !(t.Fill.Value >= 1), name == "sum" && !(t.Fill.Value >= 0), name == "ascending" && !(t.Fill.Value >= 0):
+		p.back(option)
+		p.fail("%s has no numbers%s: they begin with 0", option, p.sizes.where())
+	case (d.class == integral || d.class == boolean) && bounded && name != "in" && (t.Fill.Value < d.lowest || t.Fill.Value-1 > d.max):
+		p.back(option)
+		p.fail("%s: %s has no such numbers", option, t.DType)
 	}
+	return "way to fill it"
 }
 
+// bounds are the fills with numbers, as they are written.
+var bounds = map[string]string{"below": "below:5", "const": "const:1", "in": "in:0.5..2", "ascending": "ascending:9", "sum": "sum:9"}
+
 func (p *valueParser) bound(option, text string) float64 {
-	if n, ok := p.number(text, false); ok {
-		return float64(n)
+	if f, err := strconv.ParseFloat(text, 64); err == nil {
+		return f
 	}
-	f, err := strconv.ParseFloat(text, 64)
-	if err != nil {
+	n, ok := p.number(text, false)
+	if !ok {
 		p.back(option)
-		p.fail("%q is no number", text)
+		p.fail("%q is no number: want one, or the name of a size in this case", text)
 	}
-	return f
+	return float64(n)
 }
 
 // recipe writes a value as parseValue reads it.
@@ -423,6 +550,8 @@ func (v Value) recipe() string {
 		return "generator"
 	case StorageValue:
 		return "storage:" + v.Tensor.String()
+	case SameValue:
+		return v.Text
 	case ListValue:
 		return all("[", "]")
 	case TupleValue:

@@ -73,6 +73,9 @@ type request struct {
 // neither fills the machine nor takes the time that filling takes.
 const memoryLimit = 512 << 20
 
+// loadingLimit is how many more a library of ops gets while it is loaded.
+const loadingLimit = 4 << 30
+
 // Serve is the life of a worker: it runs what it is asked to until in ends.
 func Serve(engine Engine, cfg Config, in io.Reader, out io.Writer) error {
 	if err := limitMemory(memoryLimit); err != nil {
@@ -101,6 +104,9 @@ func Serve(engine Engine, cfg Config, in io.Reader, out io.Writer) error {
 func Loading(library string, out io.Writer) {
 	fmt.Fprint(os.Stderr, loadMark)
 	fmt.Fprintln(out, lineLoad, library)
+	if library != "" {
+		limitMemory(loadingLimit) // what it can't have it asks for in vain
+	}
 }
 
 // Refuse reports to the run why this worker cannot start.

@@ -19,14 +19,22 @@ func TestOwnCases(t *testing.T) {
 	check := func(args ...string) string {
 		args = append([]string{"check", "-lib", lib, "-state", filepath.Join(t.TempDir(), "state")}, args...)
 		out, err := exec.Command(command, args...).CombinedOutput()
-		if err != nil && !strings.Contains(string(out), " ran in ") && !strings.Contains(string(out), "never ran") {
+		if err != nil && !strings.Contains(string(out), " findings and ") && !strings.Contains(string(out), " ran in ") && !strings.Contains(string(out), "never ran") {
 			t.Fatalf("%v\n%s", err, out)
 		}
 		return string(out)
 	}
 	out := check("-cases-from", "../../testdata/oplib/cases.yaml", "-cases", "8")
-	if !strings.Contains(out, "16 of 16 ran") {
+	if !strings.Contains(out, "21 of 21 ran") {
 		t.Errorf("with the file of cases:\n%s", out)
+	}
+	for _, want := range []string{
+		"OA007 undeclared-alias  cases::aliases", "argument named[0]", "fix     clone result before returning: no annotation speaks of what is inside a Dict(str, Tensor)\n",
+		"OA009 undeclared-write  cases::writes  argument 0 \"pair\"[0]", "2 findings",
+	} {
+		if !strings.Contains(out, want) {
+			t.Errorf("with the file of cases the report lacks %q:\n%s", want, out)
+		}
 	}
 	explained := check("-cases", "40", "-explain")
 	for _, want := range []string{
@@ -37,14 +45,14 @@ func TestOwnCases(t *testing.T) {
 			t.Errorf("without it, -explain lacks %q:\n%s", want, explained)
 		}
 	}
-	if n := strings.Count(explained, "\n- ops: ["); n != 15 {
+	if n := strings.Count(explained, "\n- ops: ["); n != 20 {
 		t.Errorf("without it, %d ops never ran, want all but pack:\n%s", n, explained)
 	}
 	file := filepath.Join(t.TempDir(), "explained.yaml")
 	if err := os.WriteFile(file, []byte(explained[strings.Index(explained, "# cases::"):]), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if out := check("-cases-from", file, "-cases", "2"); strings.Contains(out, "explained.yaml:") || !strings.Contains(out, " of 16 ran") {
+	if out := check("-cases-from", file, "-cases", "2"); strings.Contains(out, "explained.yaml:") || !strings.Contains(out, " of 21 ran") {
 		t.Errorf("the file that -explain prints:\n%s", out)
 	}
 }

@@ -19,7 +19,7 @@ func newOp(op *schema.Op) asserts.Op {
 		Tags:      op.Tags,
 	}
 	for i, a := range op.Func.Args {
-		if a.Type.IsTensorLike() {
+		if a.Type.HoldsTensors() {
 			s := subject(i, a.Name, a.Type, a.Alias)
 			s.Out = a.Out
 			out.Args = append(out.Args, s)
@@ -54,7 +54,7 @@ func subject(index int, name string, t schema.Type, alias *schema.Alias) asserts
 // them: schema.Type.ListKind.
 func listKinds(op *schema.Op) (args, returns []string) {
 	for _, a := range op.Func.Args {
-		if a.Type.IsTensorLike() {
+		if a.Type.HoldsTensors() {
 			args = append(args, a.Type.ListKind())
 		}
 	}

@@ -182,11 +182,14 @@ func (f *File) readable() bool {
 		r, size := utf8.DecodeRune(f.text[off:])
 		switch {
 		case r == '\n', r == '\r', r == '\t':
+		case off == 0 && (bytes.HasPrefix(f.text, []byte("\xff\xfe")) || bytes.HasPrefix(f.text, []byte("\xfe\xff"))):
+			f.ReportAt(f.offsetPos(off), "the file is UTF-16: save it as UTF-8")
+			return false
 		case r == utf8.RuneError && size == 1:
-			f.ReportAt(f.offsetPos(off), "wrong UTF-8: byte 0x%02x", c)
+			f.ReportAt(f.offsetPos(off), "wrong UTF-8: byte 0x%02x: save the file as UTF-8", c)
 			return false
 		case unicode.IsControl(r) && r != '\u0085' || r == '\ufffe' || r == '\uffff' || r == '\ufeff' && off > 0:
-			f.ReportAt(f.offsetPos(off), "control character %U", r)
+			f.ReportAt(f.offsetPos(off), "control character %U: remove it", r)
 			return false
 		}
 		off += size
@@ -205,5 +208,19 @@ func (f *File) syntaxError(err error) {
 			line++
 		}
 	}
-	f.ReportAt(f.offsetPos(f.lines[min(line, len(f.lines))-1].off), "not YAML: %s", msg)
+	f.ReportAt(f.offsetPos(f.lines[min(line, len(f.lines))-1].off), "not YAML: %s%s", msg, f.hint(msg, line))
+}
+
+// hint says what to do about a syntax error in a line, "" where nothing is known.
+func (f *File) hint(msg string, line int) string {
+	text := f.text[f.lines[min(line, len(f.lines))-1].off:]
+	switch blank := text[:len(text)-len(bytes.TrimLeft(text, " \t"))]; {
+	case bytes.ContainsRune(blank, '\t'):
+		return ": indent with spaces, not with tabs"
+	case strings.Contains(msg, "',' or '}'"), strings.Contains(msg, "',' or ']'"), strings.Contains(msg, "mapping values are not allowed"):
+		return ": a value with brackets, commas or colons stands in quotes"
+	case strings.Contains(msg, "expected key"), strings.Contains(msg, "'-' indicator"):
+		return ": indent what belongs together alike"
+	}
+	return ""
 }

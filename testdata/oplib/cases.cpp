@@ -44,6 +44,20 @@ TORCH_LIBRARY(cases, m) {
   m.def("dict(Dict(str, Tensor) named) -> Tensor", [](const c10::Dict<std::string, Tensor>& named) {
     return when(named.contains("key") && named.at("key").dim() == 3 && named.size() == 2);
   });
+  m.def("same(__torch__.torch.classes.cases.Queue queue, __torch__.torch.classes.cases.Queue other) -> Tensor", [](const QueuePtr& q, const QueuePtr& other) { return when(q.get() == other.get()); });
+  m.def("phase(Scalar z) -> Tensor", [](const at::Scalar& z) { return when(z.toComplexDouble() == c10::complex<double>(0.6, -0.8)); });
+  m.def("lengths(Tensor self, Tensor lengths) -> Tensor", [](const Tensor& self, const Tensor& lengths) {
+    return when(self.dim() == 2 && self.size(0) > 4 && lengths.numel() > 1 && lengths.min().item<int64_t>() > 0 && lengths.sum().item<int64_t>() == self.size(0));
+  });
+  m.def("aliases(Dict(str, Tensor) named) -> Tensor", [](const c10::Dict<std::string, Tensor>& named) {
+    when(named.contains("key"));
+    return named.at("key");
+  });
+  m.def("writes((Tensor, int) pair) -> Tensor", [](const std::tuple<Tensor, int64_t>& pair) {
+    when(std::get<1>(pair) == 4711);
+    std::get<0>(pair).fill_(3);
+    return at::ones({2});
+  });
   m.def("tuple((Tensor, int) pair) -> Tensor", [](const std::tuple<Tensor, int64_t>& pair) { return when(std::get<1>(pair) == 4711); });
   m.def("device(Tensor self, Device on) -> Tensor", [](const Tensor&, c10::Device on) { return when(on == c10::Device(c10::kCUDA, 3)); });
   m.def("generator(Generator? random, int seed) -> Tensor", [](const c10::optional<at::Generator>& random, int64_t seed) {

@@ -70,7 +70,12 @@ func Open(file []*schema.Op, loading func(string)) (*Libtorch, error) {
 	}
 	for _, path := range libraries {
 		loading(path)
-		if err := libtorch.LoadLibrary(path); err != nil {
+		self := os.Getpid()
+		err := libtorch.LoadLibrary(path)
+		if os.Getpid() != self {
+			os.Exit(0) // the library forked: its child would answer too
+		}
+		if err != nil {
 			l.left = append(l.left, &suite.LoadError{Library: path, Why: err.Error()})
 		}
 	}
@@ -201,7 +206,7 @@ func unseen(op *schema.Op, live *libtorch.Op) []suite.Unseen {
 	var unseen []suite.Unseen
 	tensors := 0
 	for _, a := range op.Func.Args {
-		if !a.Type.IsTensorLike() {
+		if !a.Type.HoldsTensors() {
 			continue
 		}
 		if !strings.HasSuffix(a.Type.ListKind(), "list") {
@@ -503,6 +508,8 @@ func torchValue(a any) libtorch.Value {
 		return libtorch.Tuple(torchValues(a)...)
 	case suite.Dict:
 		return libtorch.Dict(torchValues(a)...)
+	case suite.Same:
+		return libtorch.Same(int(a))
 	case suite.New:
 		return libtorch.New(a.Class, torchValues(a.Args)...)
 	}

@@ -59,8 +59,8 @@ at::Tensor tensor(c10::TensorImpl* impl) {
 const char* tag_text(int64_t tag) {
   static const char* const names[] = {"None", "the default", "a tensor", "an int", "a float", "a bool",
                                       "a complex number", "a string", "a device", "a stream", "a list", "an object",
-                                      "a tuple", "a dict", "a new object"};
-  return tag >= OA_NONE && tag <= OA_NEW ? names[tag] : "an unknown tag";
+                                      "a tuple", "a dict", "a new object", "another argument"};
+  return tag >= OA_NONE && tag <= OA_SAME ? names[tag] : "an unknown tag";
 }
 
 // Lists are the lists of tensors on a stack, each with where its elements stand
@@ -116,6 +116,7 @@ class Reader {
   Request& in_;
   Tensors tensors_;
   Lists& lists_;
+  const torch::jit::Stack& stack_;  // the arguments that are read
 
   [[noreturn]] void mismatch(const c10::Type& want, int64_t tag) {
     throw Refusal("want " + want.str() + ", got " + tag_text(tag));
@@ -128,6 +129,13 @@ class Reader {
       throw Refusal("want " + want.str() + ", got an object of type " + type->str());
     }
     return v;
+  }
+
+  IValue same(const c10::Type& want) {
+    auto i = static_cast<size_t>(in_.word());
+    if (i >= stack_.size()) throw Refusal("it refers to an argument that comes later");
+    if (!stack_[i].type()->isSubtypeOf(want)) throw Refusal("want " + want.str() + ", got what argument " + std::to_string(i) + " is");
+    return stack_[i];
   }
 
   IValue list(const c10::Type& want) {
@@ -177,14 +185,21 @@ class Reader {
     torch::jit::Stack stack = {object};
     const auto& args = init->getSchema().arguments();
     int64_t n = in_.word();
-    if (static_cast<size_t>(n) + 1 > args.size()) throw Refusal("the constructor of " + name + " takes " + std::to_string(args.size() - 1) + " arguments, not " + std::to_string(n));
+    std::string takes;
+    for (size_t i = 1; i < args.size(); i++) takes += (i > 1 ? ", " : "") + args[i].type()->str() + (args[i].default_value() ? "=..." : "");
+    auto wrong = [&](const std::string& why) { return Refusal("the constructor of " + name + " takes (" + takes + "): " + why); };
+    if (static_cast<size_t>(n) + 1 > args.size()) throw wrong("got " + std::to_string(n) + " arguments");
     for (size_t i = 1; i < args.size(); i++) {
       if (static_cast<int64_t>(i) <= n) {
-        stack.push_back(value(*args[i].type()));
+        try {
+          stack.push_back(value(*args[i].type()));
+        } catch (const Refusal& e) {
+          throw wrong("of argument " + std::to_string(i) + ": " + e.message);
+        }
       } else if (args[i].default_value()) {
         stack.push_back(*args[i].default_value());
       } else {
-        throw Refusal("the constructor of " + name + " has no default for \"" + args[i].name() + "\"");
+        throw wrong("got " + std::to_string(n) + " arguments");
       }
     }
     init->run(stack);
@@ -242,7 +257,7 @@ class Reader {
   }
 
  public:
-  Reader(Request& in, Tensors tensors, Lists& lists) : in_(in), tensors_(tensors), lists_(lists) {}
+  Reader(Request& in, Tensors tensors, Lists& lists, const torch::jit::Stack& stack) : in_(in), tensors_(tensors), lists_(lists), stack_(stack) {}
 
   IValue value(const c10::Type& want) {
     int64_t tag = in_.word();
@@ -257,6 +272,7 @@ class Reader {
     if (tag == OA_TUPLE && type->kind() == TypeKind::TupleType) return tuple(*type);
     if (tag == OA_DICT && type->kind() == TypeKind::DictType) return dict(*type);
     if (tag == OA_NEW) return made(*type);
+    if (tag == OA_SAME) return same(*type);
     if (!fits(type->kind(), tag)) mismatch(want, tag);
     if (type->kind() == TypeKind::FloatType && tag == OA_INT) return static_cast<double>(in_.word());
     return any(tag);
@@ -277,7 +293,7 @@ torch::jit::Stack read(const Operator& op, Request& in, Tensors tensors, Lists& 
   const auto& args = op.handle.schema().arguments();
   torch::jit::Stack stack;
   stack.reserve(args.size());
-  Reader reader(in, tensors, lists);
+  Reader reader(in, tensors, lists, stack);
   for (const auto& arg : args) {
     try {
       stack.push_back(reader.argument(arg));

@@ -74,8 +74,9 @@ constexpr DispatchKey kRuns[] = {
 };
 
 // kind_of says how a type holds tensors: "t" a tensor, "l" a list of them,
-// "L" a list of lists, each with "?" where it is optional; "" for none, "x"
-// where tensors are out of sight.
+// "L" a list of lists, "c" a tuple or a dict, or a list of these, each with "?"
+// where it is optional; "" for none, "x" where tensors are out of sight. Those of
+// a tuple or a dict that is a result are.
 std::string kind_of(const c10::Type& type) {
   switch (type.kind()) {
     case c10::TypeKind::TensorType:
@@ -87,12 +88,21 @@ std::string kind_of(const c10::Type& type) {
     case c10::TypeKind::ListType: {
       std::string k = kind_of(*type.containedType(0));
       if (k == "t" || k == "t?") return "l";
-      if (k == "l" || k == "l?") return "L";
+      if (k == "l" || k == "l?" || k == "L" || k == "L?") return "L";
+      if (k == "c" || k == "c?") return "c";
       return k.empty() ? "" : "x";
     }
-    case c10::TypeKind::AnyType:
     case c10::TypeKind::DictType:
-    case c10::TypeKind::TupleType:
+    case c10::TypeKind::TupleType: {
+      std::string k;
+      auto types = type.containedTypes();
+      for (const auto& elem : types) {
+        std::string inner = kind_of(*elem);
+        if (!inner.empty() && k != "c") k = inner == "x" ? "x" : "c";
+      }
+      return k;
+    }
+    case c10::TypeKind::AnyType:
     case c10::TypeKind::FutureType:
       return "x";
     default:

@@ -29,7 +29,8 @@ enum oa_tag {
   OA_OBJECT,   // address of an IValue; in a reply its type follows as a string, and the receiver owns it
   OA_TUPLE,    // length, then the values; in requests only, as are the next
   OA_DICT,     // length, then the keys, each before its value
-  OA_NEW       // the class, bytes and words, the number of arguments, and these: an object of a custom class
+  OA_NEW,      // the class, bytes and words, the number of arguments, and these: an object of a custom class
+  OA_SAME      // the number of an earlier argument
 };
 
 // How a request ended: the first word of a reply.

@@ -205,14 +205,17 @@ template <class F>
 void each(const c10::IValue& v, bool list, F&& f) {
   if (!list) {
     f(impl_of(v));
-  } else if (v.isList()) {
-    for (const c10::IValue& item : v.toListRef()) {
-      if (item.isList()) {
-        each(item, true, f);
-      } else {
-        f(impl_of(item));
-      }
-    }
+    return;
+  }
+  auto item = [&](const c10::IValue& e) { each(e, e.isList() || e.isTuple() || e.isGenericDict(), f); };
+  if (v.isList()) {
+    for (const c10::IValue& e : v.toListRef()) item(e);
+  } else if (v.isTuple()) {
+    const auto& elements = v.toTupleRef().elements();
+    for (size_t i = 0; i < elements.size(); i++) item(elements[i]);
+  } else if (v.isGenericDict()) {
+    auto dict = v.toGenericDict();
+    for (const auto& entry : dict) item(entry.value());
   }
 }
 

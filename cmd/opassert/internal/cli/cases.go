@@ -1,10 +1,13 @@
 package cli
 
 import (
-	"os"
+	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/opassert/opassert/asserts/suite"
 	"github.com/opassert/opassert/schema"
+	"github.com/opassert/opassert/schema/yamlfile"
 )
 
 // casesHelp is what opassert help cases prints.
@@ -22,10 +25,14 @@ ops are names or patterns, with or without namespace and overload. Each case is
 a call that the suite starts from: what it leaves open is made from the schema,
 and everything is then varied as in any other call. Arguments go by their names,
 or by their positions: _0, _1. check -explain prints such a file for ops that
-never ran. A value is one of
+never ran, and the line case of a finding is an entry too. A case that does not run
+as it is written is told with what the kernel said. Values stand in quotes, where
+YAML would read something else; one is
 
-  3  -1  0.5  1e-05  true  none  default    numbers, flags, None, the schema's default
-  'bilinear'                                text; a quote in it is doubled
+  3  -1  0.5  1e-05  0.6+0.8i               numbers
+  true  none  default                       flags, None, the schema's default
+  'bilinear'  '/tmp/model.bin'              text; a quote in it is doubled. Paths are absolute:
+                                            workers run in folders of their own
   [3, 3]  [t[2], none]                      a list
   (t[2], 3)                                 a tuple
   {'a': t[2], 'b': t[3]}                    a dict
@@ -37,10 +44,21 @@ never ran. A value is one of
   mylib::pack(t[2, 3], none)                what an op returns, its first result
   after mylib::push(mylib::pack(t[2]), 3)   the first argument of a call, once it is made
   mylib.Queue(t[2], 'first')                an object of the custom class mylib.Queue
+  same:x  view:xs[1]                        what an earlier argument is, such as one object or tensor
+                                            for both; a view of its storage; of a list's tensor 1
+
+Ops of PyTorch make tensors that nothing else says, each with its overload:
+
+  aten::flip(int64[n] range, [0])                                                    n-1 to 0
+  aten::cat([float32[k, 1] below:n, float32[k, 2] in:0..1, float32[k, 2] in:2..4], 1) boxes
+  aten::slice.Tensor(t[n, 8], 1, 0, 5)                                               padded rows
+  aten::quantize_per_tensor(t[n, 3], 0.125, 0, dtype:qint8)                          a scale
+  aten::empty.memory_format([n, 3], dtype:float32, none, device:meta)                on meta
 
 A size may be a name, or a sum or product of names and numbers: n, m+1, 2*n. It
-stands for the same number all over the case, and for others in other cases. A
-number of the case and a bound may be made of these too: below:n, k-1.
+stands for the same number all over the case, and for others from 1 to 8 in other
+cases. A number of the case and a bound may be made of these too, below:n, k-1:
+of names that are the size of a tensor, and of others of one letter.
 
 Behind a tensor's sizes may stand
   transposed sliced expanded channels-last offset                how it lies in memory
@@ -48,6 +66,7 @@ Behind a tensor's sizes may stand
   below:5                                   whole numbers 0 to 4, such as indices
   in:0.5..2                                 numbers from a range
   ascending:n                               from 0 to n, evenly, such as offsets
+  sum:n                                     whole numbers that add up to n, such as lengths
   const:1 range count negative wide special max lowest subnormal spd lower upper
   = [0, 1, 2.5]                             its first elements
 
@@ -59,9 +78,9 @@ func (f *checkFlags) ownCases() (*suite.Recipes, error) {
 	if *f.casesFrom == "" {
 		return nil, nil
 	}
-	text, err := os.ReadFile(*f.casesFrom)
+	text, err := yamlfile.Read(*f.casesFrom)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("-cases-from: %w", err)
 	}
 	return suite.ParseRecipes(*f.casesFrom, text)
 }
@@ -73,6 +92,7 @@ func (c *checkup) fit() error {
 	if own == nil || err != nil {
 		return err
 	}
+	c.own = own
 	var ops []*schema.Op
 	for _, o := range c.all {
 		ops = append(ops, o.Schema)
@@ -88,4 +108,20 @@ func (c *checkup) fit() error {
 		}
 	}
 	return own.Check(ops)
+}
+
+// tellUnfit says which of the user's cases did not run as they are written, and
+// what the kernel said.
+func (c *checkup) tellUnfit(inv *invocation, results []*suite.OpResult) {
+	if c.own == nil {
+		return
+	}
+	for _, r := range results {
+		i := slices.IndexFunc(c.operators, func(o suite.Operator) bool { return o.Name() == r.Op })
+		for _, n := range slices.Sorted(maps.Keys(r.Unfit)) {
+			if at, ok := c.own.At(c.operators[i].Schema, n); ok {
+				fmt.Fprintf(inv.stderr, "%v: %s: %s\n", at, r.Op, r.Unfit[n])
+			}
+		}
+	}
 }

@@ -187,6 +187,7 @@ type checkup struct {
 	unmatched []string         // patterns that match no op
 	shard     suite.Shard
 	planner   *plan.Planner
+	own       *suite.Recipes // the user's cases, or nil
 }
 
 // start finds out which ops there are to run. It loads no op library: a worker
@@ -429,6 +430,7 @@ func (c *checkup) run(inv *invocation, write func(*suite.Report) error) error {
 		return err
 	}
 	fmt.Fprintf(inv.stderr, "opassert: %d ops in %v\n", len(results), time.Since(begun).Round(10*time.Millisecond))
+	c.tellUnfit(inv, results)
 	report := c.report(results)
 	return c.conclude(inv, report, state, write(report), interrupted)
 }

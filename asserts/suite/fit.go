@@ -1,0 +1,302 @@
+package suite
+
+import (
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+
+	"github.com/opassert/opassert/schema"
+	"github.com/opassert/opassert/schema/yamlfile"
+)
+
+// Check holds recipes against the ops that there are: names of ops, and of
+// arguments that none of a case's ops has, patterns of a recipe of which none
+// matches, and values that an argument's type does not take. The error is a
+// [scanner.ErrorList].
+func (b *Recipes) Check(ops []*schema.Op) error {
+	f := fitter{byName: make(map[string]*schema.Op)}
+	for _, op := range ops {
+		f.byName[op.Namespace+"::"+op.Func.Name.String()] = op
+	}
+	f.names = slices.Sorted(maps.Keys(f.byName))
+	told := make(map[*yaml.Node]bool)
+	for _, r := range *b {
+		var matched []*schema.Op
+		for _, pattern := range r.ops {
+			one, before := &Recipes{{ops: []*yaml.Node{pattern}}}, len(matched)
+			for _, op := range ops {
+				if one.For(op) {
+					matched = append(matched, op)
+				}
+			}
+			if len(matched) == before && !told[pattern] && (len(r.ops) == 1 || !strings.ContainsAny(pattern.Value, "*?[")) {
+				told[pattern] = true
+				r.file.Report(pattern, "no op %s%s", pattern.Value, f.suggest(pattern.Value))
+			}
+		}
+		if len(matched) > 0 {
+			f.recipe(r, matched)
+		}
+	}
+	if len(*b) == 0 || len((*b)[0].file.Errs) == 0 {
+		return nil
+	}
+	errs := (*b)[0].file.Errs
+	errs.Sort()
+	return errs
+}
+
+// A fitter holds values against types.
+type fitter struct {
+	byName map[string]*schema.Op
+	names  []string
+}
+
+// suggest says which op is meant by a name that none has: one of its overloads,
+// or the nearest.
+func (f *fitter) suggest(name string) string {
+	var overloads []string
+	i, _ := slices.BinarySearch(f.names, name+".")
+	for ; i < len(f.names) && strings.HasPrefix(f.names[i], name+"."); i++ {
+		overloads = append(overloads, f.names[i])
+	}
+	switch {
+	case len(overloads) > 0:
+		return ": its overloads are " + strings.Join(overloads, ", ")
+	case strings.ContainsAny(name, "*?["):
+		return ""
+	}
+	return yamlfile.Suggest(name, f.names)
+}
+
+// recipe reports the arguments that none of the ops has, and values that none of
+// those takes that have the argument.
+func (f *fitter) recipe(r *recipe, ops []*schema.Op) {
+	for _, name := range r.names {
+		var args []string
+		misfit := ""
+		for _, op := range ops {
+			for i, a := range op.Func.Args {
+				args = append(args, a.Name, positional(i))
+			}
+			i := argumentNamed(op, name.Value)
+			if i < 0 {
+				continue
+			}
+			v, err := parseValue(r.args[name.Value].Value, &symbolTable{of: make(map[string]int64), sizes: r.symbols, any: true})
+			if err != nil {
+				break
+			}
+			if misfit = f.argument(op, i, v); misfit == "" {
+				break
+			}
+		}
+		if !slices.Contains(args, name.Value) {
+			slices.Sort(args)
+			r.file.Report(name, "no op of these has an argument %s%s", name.Value, yamlfile.Suggest(name.Value, args))
+		} else if misfit != "" {
+			r.file.Report(r.args[name.Value], "%s: %s", name.Value, misfit)
+		}
+	}
+}
+
+// argumentNamed returns which of an op's arguments has a name or a position; -1
+// for none.
+func argumentNamed(op *schema.Op, name string) int {
+	for i, a := range op.Func.Args {
+		if a.Name == name || positional(i) == name {
+			return i
+		}
+	}
+	return -1
+}
+
+// argument says why an argument does not take a value, or "".
+func (f *fitter) argument(op *schema.Op, i int, v Value) string {
+	a := op.Func.Args[i]
+	if v.Kind == DefaultValue && a.Default == "" {
+		return "the schema has no default for it"
+	}
+	for _, ref := range v.references(nil) {
+		if j := argumentNamed(op, argumentOf(ref)); j < 0 || j >= i {
+			return ref + " refers to no argument before this one"
+		}
+	}
+	return f.value(a.Type, v)
+}
+
+// value says why a type does not take a value, or "".
+func (f *fitter) value(t schema.Type, v Value) string {
+	switch {
+	case v.Kind == DefaultValue || v.Kind == SameValue || t.Kind == schema.Optional && v.Kind == NoneValue:
+		return ""
+	case t.Kind == schema.Optional:
+		return f.value(t.Elem[0], v)
+	case v.Kind == CallValue:
+		return f.call(t, v)
+	}
+	switch want, kinds := t.String(), takes[t.Name]; {
+	case t.Kind == schema.List && v.Kind == ListValue:
+		return f.all(v.List, func(int) schema.Type { return t.Elem[0] })
+	case t.Kind == schema.Tuple && v.Kind == TupleValue && len(v.List) == len(t.Elem):
+		return f.all(v.List, func(i int) schema.Type { return t.Elem[i] })
+	case t.Kind == schema.Dict && v.Kind == DictValue:
+		return f.all(v.List, func(i int) schema.Type { return t.Elem[i%2] })
+	case t.Kind == schema.Base && strings.HasPrefix(t.Name, customClasses):
+		if v.Kind == NewValue && v.Text == t.Name {
+			return ""
+		}
+		short := strings.TrimPrefix(t.Name, customClasses)
+		return fmt.Sprintf("want an object of the class %s, such as %s(...), found %s", short, short, v.recipe())
+	case t.Kind == schema.Base && (kinds == nil || slices.Contains(kinds, v.Kind)), t.Kind > schema.Dict:
+		return "" // of other types nothing is known
+	default:
+		if like := v.like(t); like != "" {
+			want += " such as " + like
+		}
+		return fmt.Sprintf("want %s, found %s", want, v.recipe())
+	}
+}
+
+func (f *fitter) all(values []Value, of func(i int) schema.Type) string {
+	for i, v := range values {
+		if misfit := f.value(of(i), v); misfit != "" {
+			return misfit
+		}
+	}
+	return ""
+}
+
+// call says why a value can't be what an op returns.
+func (f *fitter) call(t schema.Type, v Value) string {
+	op := f.byName[v.Text]
+	if op == nil {
+		return "no op " + v.Text + f.suggest(v.Text)
+	}
+	args, returns := op.Func.Args, op.Func.Returns
+	if len(v.List) > len(args) {
+		return fmt.Sprintf("%s takes %d arguments, not %d", v.Text, len(args), len(v.List))
+	}
+	for i, a := range args {
+		switch {
+		case i >= len(v.List) && a.Default == "":
+			return fmt.Sprintf("%s lacks its argument %s: %s", v.Text, a.Name, op.Func)
+		case i < len(v.List):
+			if misfit := f.value(a.Type, v.List[i]); misfit != "" {
+				return fmt.Sprintf("%s, %s: %s", v.Text, a.Name, misfit)
+			}
+		}
+	}
+	if len(returns) == 0 || t.Name != "" && returns[0].Type.Name != "" && t.Name != returns[0].Type.Name && t.Name != "Any" {
+		return fmt.Sprintf("want %s, and %s returns %s", t, v.Text, op.Func.Returns)
+	}
+	return ""
+}
+
+// takes are the kinds of values of the types that have some of their own. An int
+// may be an enumerator's, which a dispatcher's schema does not always say.
+var takes = map[string][]Kind{
+	"Tensor": {TensorValue, NoneValue}, "int": {IntValue, DTypeValue, LayoutValue, FormatValue, QSchemeValue}, "SymInt": {IntValue},
+	"float": {FloatValue, IntValue}, "Scalar": {IntValue, FloatValue, BoolValue, ComplexValue}, "number": {IntValue, FloatValue, BoolValue, ComplexValue},
+	"complex": {ComplexValue}, "bool": {BoolValue}, "str": {TextValue}, "Dimname": {TextValue},
+	"ScalarType": {DTypeValue}, "Layout": {LayoutValue}, "MemoryFormat": {FormatValue}, "QScheme": {QSchemeValue},
+	"Device": {DeviceValue}, "Generator": {GeneratorValue}, "Storage": {StorageValue},
+}
+
+// examples are values of types.
+var examples = map[string]string{
+	"Tensor": "t[2, 3]", "int": "3", "SymInt": "3", "float": "0.5", "Scalar": "0.5", "number": "0.5", "complex": "1+2i", "bool": "true", "str": "'text'",
+	"ScalarType": "dtype:float32", "Layout": "layout:strided", "MemoryFormat": "format:channels_last", "QScheme": "qscheme:per_tensor_affine",
+	"Device": "device:cpu", "Generator": "generator", "Storage": "storage:float32[4]",
+}
+
+// like is a value of a type, "" where none is known: of a number where a text is
+// wanted that text.
+func (v Value) like(t schema.Type) string {
+	var elems []string
+	for _, e := range t.Elem {
+		elems = append(elems, v.like(e))
+	}
+	switch inner := strings.Join(elems, ", "); t.Kind {
+	case schema.List:
+		return "[" + inner + "]"
+	case schema.Tuple:
+		return "(" + inner + ")"
+	case schema.Dict:
+		return "{" + strings.Replace(inner, ", ", ": ", 1) + "}"
+	case schema.Optional:
+		return inner
+	}
+	return examples[t.Name]
+}
+
+// references returns what a value refers to other arguments by.
+func (v Value) references(all []string) []string {
+	if v.Kind == SameValue {
+		all = append(all, v.Text)
+	}
+	for _, e := range v.List {
+		all = e.references(all)
+	}
+	return all
+}
+
+var referred = regexp.MustCompile(`^(same|view):(\w+)(?:\[(\d+)\])?$`)
+
+// argumentOf is the argument that a reference is about.
+func argumentOf(ref string) string { return referred.FindStringSubmatch(ref)[2] }
+
+// refer resolves references: to a tensor by its number, and else by that of the
+// argument.
+func (c *Case) refer() {
+	var starts []int // how many tensors come before each argument
+	for i := range c.Args {
+		starts = append(starts, len(c.tensorsBefore(i)))
+		c.Args[i].refer(c, i, starts)
+	}
+}
+
+func (c *Case) tensorsBefore(i int) []*TensorSpec {
+	return (&Case{Args: c.Args[:i]}).tensors()
+}
+
+func (v *Value) refer(c *Case, i int, starts []int) {
+	for k := range v.List {
+		v.List[k].refer(c, i, starts)
+	}
+	if v.Kind != SameValue {
+		return
+	}
+	parts := referred.FindStringSubmatch(v.Text)
+	j := slices.IndexFunc(c.Names[:i], func(name string) bool { return name == parts[2] })
+	if n, ok := strings.CutPrefix(parts[2], "_"); ok && j < 0 {
+		if n, err := strconv.Atoi(n); err == nil && n < i {
+			j = n
+		}
+	}
+	if j < 0 {
+		*v = Value{}
+		return
+	}
+	element, _ := strconv.Atoi(parts[3])
+	ts := c.Args[j].appendTensors(nil)
+	if c.Args[j].Kind != TensorValue && parts[3] == "" || element >= len(ts) {
+		v.Int = int64(j)
+		return
+	}
+	t := *ts[element]
+	t.Sizes = slices.Clone(t.Sizes)
+	at := starts[j] + element + 1
+	if t.Same > 0 {
+		at = t.Same
+	}
+	if t.Same, t.View = at, 0; parts[1] == "view" {
+		t.Same, t.View = 0, at
+	}
+	*v = Value{Kind: TensorValue, Tensor: &t}
+}
