@@ -137,7 +137,7 @@ func (f *fitter) value(t schema.Type, v Value) string {
 		return ""
 	case t.Kind == schema.Optional:
 		return f.value(t.Elem[0], v)
-	case v.Kind == CallValue:
+	case v.Kind == CallValue || v.Kind == AfterValue:
 		return f.call(t, v)
 	}
 	switch want, kinds := t.String(), takes[t.Name]; {
@@ -172,7 +172,7 @@ func (f *fitter) all(values []Value, of func(i int) schema.Type) string {
 	return ""
 }
 
-// call says why a value can't be what an op returns.
+// call says why a value can't be what an op returns, or was called with.
 func (f *fitter) call(t schema.Type, v Value) string {
 	op := f.byName[v.Text]
 	if op == nil {
@@ -191,6 +191,9 @@ func (f *fitter) call(t schema.Type, v Value) string {
 				return fmt.Sprintf("%s, %s: %s", v.Text, a.Name, misfit)
 			}
 		}
+	}
+	if v.Kind == AfterValue {
+		return f.value(t, v.List[0])
 	}
 	if len(returns) == 0 || t.Name != "" && returns[0].Type.Name != "" && t.Name != returns[0].Type.Name && t.Name != "Any" {
 		return fmt.Sprintf("want %s, and %s returns %s", t, v.Text, op.Func.Returns)
