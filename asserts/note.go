@@ -22,6 +22,7 @@ var debatable = []struct {
 }{
 	{1 << VersionBump, ungradable, "a tensor of this dtype can't require grad, so autograd never compares its version"},
 	{sharing, members("scales", "zero_points"), "members of a quantizer, which quantized tensors hand out and nobody is meant to write"},
+	{1 << AutogradKernel, forInference, "an op for inference: none of its namespace that computes has a kernel for autograd"},
 	{sharing, members("sizes", "strides"), "members of a nested tensor, which are handed out and nobody is meant to write"},
 }
 
@@ -59,6 +60,13 @@ func ungradable(v *Violation) bool {
 // gradable reports whether a tensor of a dtype can require grad.
 func gradable(dtype string) bool {
 	return slices.ContainsFunc([]string{"float", "bfloat", "complex"}, func(prefix string) bool { return strings.HasPrefix(dtype, prefix) })
+}
+
+// forInference reports whether an op of PyTorch's that nobody trains through
+// returns what has no history. One that returns half of it is wrong.
+func forInference(v *Violation) bool {
+	namespace, _, _ := strings.Cut(v.Op, "::")
+	return slices.Contains([]string{"quantized", "mkldnn"}, namespace) && !v.After.Content.RequiresGrad
 }
 
 // members reports whether a violation is about parts of these names.

@@ -101,3 +101,32 @@ func TestNotesAreNoErrors(t *testing.T) {
 		t.Errorf("failed %v:\n%s", log.failed, log)
 	}
 }
+
+// An op for inference that has no gradient is a note, with half of one it is an
+// error; so is any op of another namespace.
+func TestNotesOnGradients(t *testing.T) {
+	graded := func(grad bool) asserts.Observation {
+		return see(1, 2, func(o *asserts.Observation) { o.Content = &asserts.Snapshot{DType: "float32", RequiresGrad: grad} })
+	}
+	for _, tt := range []struct {
+		op    string
+		grad  bool
+		noted bool
+	}{
+		{"quantized::f", false, true},
+		{"mkldnn::f", false, true},
+		{"quantized::f", true, false},
+		{"quantizedly::f", false, false},
+		{"aten::f", false, false},
+	} {
+		op := wholeOp("f(Tensor self) -> Tensor")
+		op.Name = tt.op
+		result := graded(tt.grad)
+		result.Impl, result.Storage = 5, 6
+		seen := &asserts.Seen{Level: asserts.Content, Alone: true, Autograd: true, Before: list{graded(true)}, After: list{graded(true)}, Results: list{result}}
+		vs := asserts.Judge(op, seen, asserts.Aware()).Violations
+		if len(vs) != 1 || vs[0].Code != asserts.AutogradKernel || (vs[0].Note != "") != tt.noted {
+			t.Errorf("%s, requires grad %v: %v", tt.op, tt.grad, asserts.Violations(vs))
+		}
+	}
+}

@@ -41,9 +41,11 @@ what differs from one to the next: findings, crashes and ops that are new or gon
   opassert check -engine libtorch -op aten::lu_unpack
   opassert check -engine libtorch -lib build/libmyops.so -level meta
 
-With -through autograd, calls begin where a program's do, and OA014 alone is
-checked: that an op which makes a tensor from one that requires grad has a kernel
-for autograd, or decomposes.
+With -through autograd, calls begin where a program's do, on tensors that require
+grad where the op only reads them and lets them, and OA014 alone is checked: that
+an op which makes or writes a tensor from one that requires grad has a kernel for
+autograd, or decomposes, and returns no leaf. Where such a kernel makes no gradient
+nobody can tell whether that is meant: it is a skip. Crashes count as ever.
 
 With -baseline, findings that the file lists are known and others alone fail:
 
