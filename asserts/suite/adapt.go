@@ -21,6 +21,8 @@ type adapter struct {
 	th   theme
 	seen map[string]int // errors, numbers left out
 	used map[tried]bool
+
+	about []string // arguments whose values are not for the adapter to change
 }
 
 func newAdapter(op *schema.Op, rng *rand.Rand, th theme) *adapter {
@@ -157,8 +159,7 @@ var hopeless = []string{
 var rules = []rule{
 	{words: []string{"could not run"}, pattern: backends, revise: (*revision).backend},
 	on(`argument (\d+) "(\w+)": want ([^,]+), got (.*)`, (*revision).wanted, "\": want "),
-	on(`one of|must be|should be|expected|expects|either|choose|support|allow|valid|options|available|among|only|use|unknown|invalid|mode`, (*revision).words,
-		"one of", "must be", "should be", "expect", "either", "choose", "support", "allow", "valid", "option", "available", "among", "only", "use", "unknown", "mode"),
+	on(``, (*revision).words, ""),
 	on(`expected (.+?) to be true, but got false`, (*revision).condition, "to be true"),
 	on(`check failed: (.+)`, (*revision).condition, "check failed"),
 	on(`(\d+) (?:elements?|columns?|coordinates|channels|values) (?:in|at|along) (?:dim|dimension) (\d+)`, (*revision).elementsAt, " dim"),
@@ -171,7 +172,8 @@ var rules = []rule{
 	on(`zerotensors are immutable|functional tensor|functionaliz`, (*revision).plainForms, "zerotensors", "functional tensor", "functionaliz"),
 	on(`expected (\w+) equals to (\d+), but got size`, (*revision).listLength, "equals to"),
 	on(`(\w+?) ?(?:sizes?|lengths?)?(?: length)? (?:is expected to|should|must) be (\d+)`, (*revision).listLength, "should be ", "must be ", "expected to be "),
-	on(`specify exactly one of (\w+) and (\w+)`, (*revision).oneOf, "exactly one of"),
+	on(`(?:exactly|only|either) (?:one of )?['"]?(\w+)['"]? (?:and|or) ['"]?(\w+)`, (*revision).oneOf, "exactly", "only", "either"),
+	on(`['"]?(\w+)['"]? (?:should|must|can|may)(?:not|n't| not) be (?:set|given|used|specified|defined|passed|provided) (?:when|with|if|together with) ['"]?(\w+)`, (*revision).oneOf, "not be", "n't be"),
 	on(`expected (?:scalar type|dtype|a tensor of type|type|self dtype to be|out tensor to have dtype|index to be|tensor to have dtype) '?(?:torch\.)?(\w+(?: int)?)'? but (?:found|got|instead got)`, (*revision).dtypeWord, "but found", "but got", "but instead got"),
 	on(`(?:to have one of the following scalar types|scalar types?|expected dtype|dtype to be|data type):? (?:torch\.)?(\w+)`, (*revision).dtypeWord, "scalar type", "dtype", "data type"),
 	on(`not implemented for '(\w+)'`, (*revision).notImplemented, "not implemented for"),
@@ -267,7 +269,11 @@ func (m *revision) words([]string) bool {
 			at = append(at, i)
 		}
 	}
-	if len(at) == 0 {
+	about := func(i int) bool {
+		v := m.c.Args[i]
+		return containsWord(m.text, m.c.Names[i]) || v.Kind == TextValue && v.Text != "" && strings.Contains(m.text, v.Text)
+	}
+	if len(at) == 0 || !choice.MatchString(m.text) && !slices.ContainsFunc(at, about) {
 		return false
 	}
 	offered := slices.DeleteFunc(namedWords(m.text), func(w string) bool { return slices.Contains(m.c.Names, w) })
@@ -313,18 +319,51 @@ func (m *revision) listLength(groups []string) bool {
 	return changed
 }
 
-// oneOf leaves out the second of two arguments, and sets the first.
+// oneOf leaves out one of two arguments, that which the case is not about where
+// both are given; of none it gives the first.
 func (m *revision) oneOf(groups []string) bool {
-	first, second := slices.Index(m.c.Names, groups[1]), slices.Index(m.c.Names, groups[2])
-	if first < 0 || second < 0 {
+	first, second := m.at(groups[1]), m.at(groups[2])
+	if first < 0 || second < 0 || first == second {
 		return false
 	}
-	rank := 3
-	if ts := m.c.tensors(); len(ts) > 0 {
-		rank = len(ts[0].Sizes)
+	if slices.Contains(m.about, m.c.Names[second]) || !slices.Contains(m.about, m.c.Names[first]) && m.c.omits(first) && !m.c.omits(second) {
+		first, second = second, first
 	}
-	m.c.Args[first], m.c.Args[second] = same(max(1, rank-2), 4), none()
-	return true
+	arg := m.op.Func.Args[first]
+	if m.c.omits(first) {
+		rank := 3
+		if ts := m.c.tensors(); len(ts) > 0 {
+			rank = len(ts[0].Sizes)
+		}
+		m.c.Args[first] = same(max(1, rank-2), 4)
+		if unwrap(arg.Type).Kind != schema.List || !isInt(unwrap(arg.Type).Elem[0]) {
+			arg.Type = unwrap(arg.Type)
+			m.c.Args[first] = candidate(m.rng, arg, &m.th)
+		}
+	}
+	own(m.c.tensors(), m.c.tensors())
+	return m.leaveOut(second)
+}
+
+// at returns the position of the argument of that name, or -1.
+func (m *revision) at(name string) int {
+	return slices.IndexFunc(m.c.Names, func(n string) bool { return strings.EqualFold(n, name) })
+}
+
+// leaveOut makes an argument what it is in most calls, where it can be left out.
+func (m *revision) leaveOut(i int) bool {
+	arg, v := m.op.Func.Args[i], none()
+	switch {
+	case arg.Default != "":
+		v = Value{}
+	case arg.Type.Kind == schema.List:
+		v = Value{Kind: ListValue}
+	case arg.Type.Kind != schema.Optional:
+		return false
+	}
+	old := m.c.Args[i]
+	m.c.Args[i] = v
+	return old.String() != v.String()
 }
 
 var backendForms = map[string]Form{
@@ -406,6 +445,16 @@ func (m *revision) dtypeWord(groups []string) bool {
 		return false
 	}
 	changed := false
+	for i, arg := range m.op.Func.Args {
+		if unwrap(arg.Type).Name == "ScalarType" && containsWord(m.text, arg.Name) && oneIn(m.rng, 2) {
+			v := Value{Kind: DTypeValue, Text: dtype}
+			changed = m.c.Args[i].String() != v.String()
+			m.c.Args[i] = v
+		}
+	}
+	if changed {
+		return true
+	}
 	for _, t := range own(m.targets(), m.c.tensors()) {
 		changed = changed || t.DType != dtype
 		t.DType = dtype

@@ -236,7 +236,7 @@ func scalarValues(name string) []Value {
 	case "bool":
 		all = []Value{truth(true), truth(false)}
 	case "ScalarType":
-		all = texts(DTypeValue, everyDType)
+		all = texts(DTypeValue, slices.Concat(everyDType, quantizedDTypes))
 	case "Layout":
 		all = texts(LayoutValue, someLayout)
 	case "MemoryFormat":

@@ -126,6 +126,15 @@ func (d *design) settings(r row, places map[int]Place) []setting {
 	return all
 }
 
+// about names the arguments that a row's classes are about.
+func (d *design) about(r row) []string {
+	var args []string
+	for _, i := range r.classes {
+		args = append(args, d.classes[i].arg)
+	}
+	return args
+}
+
 // apply puts into a call the classes of a row. It reports whether the call has
 // them all.
 func (d *design) apply(c *Case, row, ways []int) bool {
@@ -383,6 +392,11 @@ func (b *designer) tensors() {
 	several := len(b.base.tensors()) > 1
 	for i, arg := range b.op.Func.Args {
 		ts := b.base.Args[i].appendTensors(nil)
+		for _, c := range b.bases {
+			if len(ts) == 0 && arg.Type.Kind == schema.List { // none in the first
+				ts = c.Args[i].appendTensors(nil)
+			}
+		}
 		if b.base.omits(i) && unwrap(arg.Type).Name == "Tensor" {
 			b.optional(i, arg)
 		}
@@ -584,7 +598,7 @@ func (b *designer) sizeClasses(of reach) []valueClass {
 		}
 		all = append(all, v)
 	}
-	for _, n := range []int64{0, 1, 5, 8} {
+	for _, n := range []int64{0, 1, 8} {
 		add("first dimension "+strconv.FormatInt(n, 10), n, leading, symbol(0, false), symbol(0, true), alone(0), b.everywhere(leading), b.everywhere(symbol(0, true)))
 	}
 	for _, n := range []int64{0, 1, 7, 8, 64} {
@@ -598,6 +612,7 @@ func (b *designer) sizeClasses(of reach) []valueClass {
 	}
 	add("unbatched", 0, unbatched(0, false), b.everywhere(unbatched(0, false)), b.everywhere(unbatched(0, true)), b.everywhere(unbatched(1, false)))
 	add("batched", 2, batched)
+	add("6 dimensions", 6, deepened)
 	for k, d := range symbols(of(b.base)) {
 		for _, n := range []int64{1, 8, 16} {
 			if d != n {
@@ -820,6 +835,23 @@ func batched(c *Case, ts []*TensorSpec, n int64) bool {
 	for _, t := range ts {
 		if len(t.Sizes) == rank {
 			t.Sizes = append([]int64{n}, t.Sizes...)
+			t.legal()
+		}
+	}
+	return true
+}
+
+// deepened puts dimensions of size 1 before those of the tensors with the most,
+// up to n.
+func deepened(c *Case, ts []*TensorSpec, n int64) bool {
+	m := model(ts)
+	if m == nil || int64(len(m.Sizes)) >= n {
+		return false
+	}
+	rank := len(m.Sizes)
+	for _, t := range ts {
+		if len(t.Sizes) == rank {
+			t.Sizes = slices.Concat(slices.Repeat([]int64{1}, int(n)-rank), t.Sizes)
 			t.legal()
 		}
 	}

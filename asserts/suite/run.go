@@ -278,7 +278,7 @@ func (r *runner) vary(t *target, row row, number int) (*attempt, *Place, error) 
 		if !d.apply(c, row.classes, s.ways) || c.huge() {
 			continue
 		}
-		a, err := r.settle(t, c, rng, func(c *Case) { d.apply(c, row.classes, s.ways) })
+		a, err := r.settle(t, c, rng, d.about(row), func(c *Case) { d.apply(c, row.classes, s.ways) })
 		if err == nil {
 			return a, &Place{slices.Index(d.bases, s.base), s.ways[0]}, nil
 		}
@@ -288,9 +288,10 @@ func (r *runner) vary(t *target, row row, number int) (*attempt, *Place, error) 
 }
 
 // settle changes a call a few times after the rules for errors, keeping what
-// it is about.
-func (r *runner) settle(t *target, c *Case, rng *rand.Rand, keep func(*Case)) (*attempt, error) {
+// it is about: values of some arguments.
+func (r *runner) settle(t *target, c *Case, rng *rand.Rand, about []string, keep func(*Case)) (*attempt, error) {
 	ad := newAdapter(t.operator.Schema, rng, themes[0])
+	ad.about = about
 	for left := steps; ; left-- {
 		a, err := r.try(t, c)
 		if err == nil {
