@@ -273,7 +273,7 @@ func (m *revision) words([]string) bool {
 		v := m.c.Args[i]
 		return containsWord(m.text, m.c.Names[i]) || v.Kind == TextValue && v.Text != "" && strings.Contains(m.text, v.Text)
 	}
-	if len(at) == 0 || !choice.MatchString(m.text) && !slices.ContainsFunc(at, about) {
+	if len(at) == 0 || !choice().MatchString(m.text) && !slices.ContainsFunc(at, about) {
 		return false
 	}
 	offered := slices.DeleteFunc(namedWords(m.text), func(w string) bool { return slices.Contains(m.c.Names, w) })

@@ -186,11 +186,23 @@ func tensorClasses(of reach, dtype string, written bool) []valueClass {
 	if dtype != "uint8" {
 		add("uint8 max", setAll(setDType("uint8"), setFill(Fill{Name: "max"})))
 	}
+	add("float64[]", setAll(setDType("float64"), setSizes())) // a number, to most kernels
 	add("int64[1] const:1", setAll(setDType("int64"), setSizes(1), setFill(Fill{Name: "const", Value: 1})))
 	add("int64[] const:1", setAll(setDType("int64"), setSizes(), setFill(Fill{Name: "const", Value: 1})))
 	if dtypes[dtype].class != boolean {
 		for _, f := range boolFills {
 			add("bool "+f.String(), setAll(setDType("bool"), setFill(f)))
+		}
+	}
+	return all
+}
+
+// endClasses are those of what whole numbers of other sizes end at.
+func endClasses(of reach, dtype string) []valueClass {
+	var all []valueClass
+	for _, d := range []string{"int8", "int16", "int32"} {
+		if d != dtype {
+			all = append(all, class1(d+" special", of.each(setAll(setDType(d), setFill(Fill{Name: "special"})))))
 		}
 	}
 	return all

@@ -282,7 +282,7 @@ type designer struct {
 
 // keyClasses are the classes worth trying in pairs, beside every word.
 var keyClasses = []string{
-	"float64", "float16", "bfloat16", "int64", "bool", "complex64", "transposed", "sliced", "expanded", "channels-last", "requires-grad",
+	"float64", "float16", "bfloat16", "int64", "bool", "complex64", "transposed", "sliced", "expanded", "channels-last", "channels-last-3d", "requires-grad",
 	"channels 16", "last dimension 64", "more than 32768", "first dimension 0", "first dimension 1", "unbatched", "0-dim",
 	"const:0", "special", "negative",
 	"true", "false", "None", "given", "-1", "0", "1", "0.5", "[]",
@@ -292,7 +292,7 @@ func isKey(class string) bool {
 	return slices.Contains(keyClasses, class) || strings.HasPrefix(class, `"`)
 }
 
-var daring = whenUsed(`^(int64 )?(max|lowest|negative|wide|special)$`)
+var daring = whenUsed(`^(u?int\d+ )?(max|lowest|negative|wide|special)$`)
 
 func (b *designer) add(arg string, all ...valueClass) {
 	for _, v := range all {
@@ -338,7 +338,7 @@ func (b *designer) together() {
 	if of == nil {
 		return
 	}
-	for _, v := range slices.Concat(tensorClasses(of, dtype, false), b.relatives(of)) {
+	for _, v := range slices.Concat(tensorClasses(of, dtype, false), b.relatives(of), endClasses(of, dtype)) {
 		b.place("", dtype, v)
 	}
 	b.add("", b.sizeClasses(of)...)
@@ -380,7 +380,7 @@ func (b *designer) relatives(of reach) []valueClass {
 
 // place adds a class, late where it may end the process.
 func (b *designer) place(arg, dtype string, v valueClass) {
-	if daring().MatchString(v.name) && (dtypes[dtype].class == integral || strings.HasPrefix(v.name, "int64")) {
+	if daring().MatchString(v.name) && (dtypes[dtype].class == integral || strings.Contains(v.name, "int")) {
 		b.late = append(b.late, argClass{arg, v, false})
 		return
 	}
@@ -429,7 +429,7 @@ func (b *designer) optional(i int, arg schema.Argument) {
 	_, dtype := b.main()
 	given := b.given(i, arg)
 	for _, v := range tensorClasses(ofArg(i), cmp.Or(dtype, "float32"), false) {
-		if isKey(v.name) {
+		if isKey(v.name) || v.name == "empty" {
 			set := v.ways[0]
 			v.ways = append(v.ways, func(c *Case) bool { return given(c) && set(c) })
 			b.add(arg.Name, v)
@@ -604,7 +604,7 @@ func (b *designer) sizeClasses(of reach) []valueClass {
 	for _, n := range []int64{0, 1, 7, 8, 64} {
 		add("last dimension "+strconv.FormatInt(n, 10), n, trailing, symbol(-1, false), symbol(-1, true), alone(-1))
 	}
-	for _, n := range []int64{4, 8, 16, 32} {
+	for _, n := range []int64{0, 4, 16, 32} {
 		add("channels "+strconv.FormatInt(n, 10), n, channels, ofRank(3, symbol(1, false)), ofRank(3, symbol(1, true)))
 	}
 	for _, n := range []int64{4096, 32768} {
