@@ -37,7 +37,8 @@ type Place struct{ Base, Way int }
 type argClass struct {
 	arg string // "" is all tensors
 	valueClass
-	key bool // worth trying in pairs
+	key    bool // worth trying in pairs
+	scalar bool // of an argument without tensors
 }
 
 const (
@@ -296,7 +297,7 @@ var daring = whenUsed(`^(u?int\d+ )?(max|lowest|negative|wide|special)$`)
 
 func (b *designer) add(arg string, all ...valueClass) {
 	for _, v := range all {
-		b.classes = append(b.classes, argClass{arg, v, isKey(v.name)})
+		b.classes = append(b.classes, argClass{arg: arg, valueClass: v, key: isKey(v.name)})
 	}
 }
 
@@ -381,7 +382,7 @@ func (b *designer) relatives(of reach) []valueClass {
 // place adds a class, late where it may end the process.
 func (b *designer) place(arg, dtype string, v valueClass) {
 	if daring().MatchString(v.name) && (dtypes[dtype].class == integral || strings.Contains(v.name, "int")) {
-		b.late = append(b.late, argClass{arg, v, false})
+		b.late = append(b.late, argClass{arg: arg, valueClass: v})
 		return
 	}
 	b.add(arg, v)
@@ -468,7 +469,7 @@ func (b *designer) scalars() {
 		b.values(i, arg, slices.Concat(b.named[i], all))
 		if t.Kind == schema.Base && isInt(t) {
 			for _, n := range largeInts {
-				b.late = append(b.late, argClass{arg.Name, class1(strconv.FormatInt(n, 10), setValue(i, integer(n))), false})
+				b.late = append(b.late, argClass{arg: arg.Name, valueClass: class1(strconv.FormatInt(n, 10), setValue(i, integer(n)))})
 			}
 		}
 	}
@@ -487,7 +488,7 @@ func (b *designer) values(i int, arg schema.Argument, all []Value) {
 			continue
 		}
 		known[name] = true
-		class := argClass{arg.Name, class1(name, setValue(i, v)), isKey(name)}
+		class := argClass{arg.Name, class1(name, setValue(i, v)), isKey(name), true}
 		switch {
 		case v.Kind == ListValue && fixed > 0 && len(v.List) != fixed:
 			b.late = append(b.late, class)
@@ -871,9 +872,9 @@ func symbols(ts []*TensorSpec) []int64 {
 	return all
 }
 
-// coveringRows puts key classes together, up to three in a row, so that as
-// many pairs as can be stand in some row, the most urgent first. No three are
-// about all tensors. A choice that no base takes alone may need another.
+// coveringRows puts key classes together, up to four in a row, so that as
+// many pairs as can be stand in some row, the most urgent first. A choice that
+// no base takes alone may need another.
 func coveringRows(classes []argClass, taken func(int) bool, most int) []row {
 	type pair struct{ a, b int }
 	type urgent struct {
@@ -891,8 +892,8 @@ func coveringRows(classes []argClass, taken func(int) bool, most int) []row {
 		factors[b] = factor(class)
 		for _, a := range keys {
 			other := classes[a]
-			if other.arg == class.arg && factors[a] == factors[b] {
-				continue
+			if factors[a] == factors[b] && (other.arg == class.arg || factors[a] != "" && (other.arg == "" || class.arg == "")) {
+				continue // the one takes the other back
 			}
 			if taken(a) && taken(b) || other.choice() && class.choice() {
 				pairs = append(pairs, urgent{pair{a, b}, urgency(other, class, factors[a], factors[b])})
@@ -915,17 +916,22 @@ func coveringRows(classes []argClass, taken func(int) bool, most int) []row {
 			continue
 		}
 		together := []int{p.a, p.b}
-		third := func(fits func(c int) bool) {
-			if i := slices.IndexFunc(keys, func(c int) bool { return c != p.a && c != p.b && fits(c) }); i >= 0 && len(together) == 2 {
+		more := func(fits func(c int) bool) bool {
+			i := slices.IndexFunc(keys, func(c int) bool { return !slices.Contains(together, c) && fits(c) })
+			if i >= 0 {
 				together = append(together, keys[i])
 			}
+			return i >= 0
 		}
-		if p.rank == flagged {
-			third(func(c int) bool { return classes[c].name == "0" || classes[c].name == "given" })
+		wantAll := func(c int) bool {
+			return !slices.ContainsFunc(together, func(a int) bool { return !want(a, c) })
 		}
-		third(func(c int) bool {
-			return (classes[c].arg != "" || classes[p.a].arg != "") && want(p.a, c) && want(p.b, c)
-		})
+		if !few(classes[p.a]) && !few(classes[p.b]) && classes[p.a].arg+classes[p.b].arg == "" {
+			more(func(c int) bool { return classes[c].arg == "" && !few(classes[c]) && wantAll(c) })
+		}
+		if p.rank != flagged || !more(func(c int) bool { return classes[c].name == "0" || classes[c].name == "given" }) {
+			more(func(c int) bool { return classes[c].arg+classes[p.a].arg != "" && wantAll(c) })
+		}
 		for i, a := range together {
 			for _, b := range together[:i] {
 				delete(wanted, pair{min(a, b), max(a, b)})
@@ -967,11 +973,11 @@ const flagged = 0
 // fx and fy are their factors.
 func urgency(x, y argClass, fx, fy string) int {
 	both := x.arg+y.arg == ""
-	small := func(c argClass) bool { return c.arg == "" && (c.name == "0-dim" || c.name == "first dimension 0") }
+	none := func(c argClass) bool { return c.arg == "" && (c.name == "0-dim" || c.name == "first dimension 0") }
 	switch {
-	case small(x) && y.name == "true" || x.name == "true" && small(y):
+	case none(x) && y.name == "true" || x.name == "true" && none(y):
 		return flagged
-	case both && min(fx, fy) == " layout" && max(fx, fy) == " sizes" && !small(x) && !small(y), x.choice() && y.choice():
+	case both && min(fx, fy) == " layout" && max(fx, fy) == " sizes" && !none(x) && !none(y), x.choice() && y.choice():
 		return 1
 	case both && (fx == " dtype" && vectors(y.name) || vectors(x.name) && fy == " dtype"):
 		return 2
@@ -979,6 +985,12 @@ func urgency(x, y argClass, fx, fy string) int {
 		return 3
 	}
 	return 4
+}
+
+// few reports whether a class is of tensors with few elements, in which others
+// hardly show.
+func few(c argClass) bool {
+	return c.name == "0-dim" || c.name == "unbatched" || strings.HasPrefix(c.name, "first dimension")
 }
 
 // vectors reports whether a class is one of sizes or values for which a dtype
@@ -991,6 +1003,8 @@ func vectors(class string) bool {
 // side can't be had together.
 func factor(c argClass) string {
 	switch name := c.name; {
+	case c.scalar:
+		return ""
 	case dtypes[name].size > 0:
 		return " dtype"
 	case slices.Contains(arrangements, name) || name == "channels-last-3d":

@@ -195,8 +195,8 @@ func (r *runner) call(t *target, number int, result *caseResult) (a *attempt, cl
 	}
 	row := d.row(number, t.Places, rng)
 	a, result.Place, err = r.vary(t, row, number)
-	if a == nil && len(row.classes) > 2 { // the first two are what the row is for
-		row.classes = row.classes[:2]
+	for a == nil && len(row.classes) > 2 { // the first two are what the row is for
+		row.classes = row.classes[:len(row.classes)-1]
 		a, result.Place, err = r.vary(t, row, number)
 	}
 	for _, i := range row.classes {

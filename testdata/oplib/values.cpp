@@ -203,6 +203,74 @@ TORCH_LIBRARY(values, m) {
   TENSOR(expanded_whole, self.scalar_type() == at::kLong && self.dim() > 0 && self.stride(0) == 0 && self.size(0) > 1);
   m.def("flag_when_empty(Tensor self, bool keep=False) -> Tensor",
         cpu([](const Tensor& self, bool keep) { return unless(keep && self.numel() == 0, self); }));
+  TENSOR(channels_last_16, self.dim() == 4 && self.size(1) > 0 && self.size(1) % 16 == 0 && !self.is_contiguous() &&
+                               self.is_contiguous(at::MemoryFormat::ChannelsLast));
+  TENSOR(bfloat16_vectors, self.scalar_type() == at::kBFloat16 && self.dim() > 0 && self.size(-1) > 0 && self.size(-1) % 8 == 0);
+  TENSOR(double_subnormal, self.scalar_type() == at::kDouble && some((flat(self) > 0).logical_and(flat(self) < 1e-308)));
+  TENSOR(whole_32_end, self.scalar_type() == at::kInt && some(self == std::numeric_limits<int32_t>::min()));
+  TENSOR(no_channels, self.dim() == 4 && self.size(0) > 0 && self.size(1) == 0);
+  TENSOR(six_dimensions, self.dim() > 5);
+  m.def("number_of_another_dtype(Tensor self, Tensor other) -> Tensor", cpu([](const Tensor& self, const Tensor& other) {
+    return unless(self.dim() > 0 && other.dim() == 0 && self.scalar_type() == at::kFloat && other.scalar_type() == at::kDouble, self);
+  }));
+  m.def("no_dims_kept(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
+        cpu([](const Tensor& self, at::OptionalIntArrayRef dim, bool keepdim, c10::optional<at::ScalarType>) {
+          return unless(dim && dim->empty() && keepdim, self);
+        }));
+  m.def("mask_in_list(Tensor self, Tensor?[] indices) -> Tensor",
+        cpu([](const Tensor& self, const c10::List<c10::optional<Tensor>>& indices) {
+          bool mask = false;
+          for (size_t i = 0; i < indices.size(); i++) {
+            c10::optional<Tensor> index = indices[i];
+            mask = mask || (index && index->defined() && index->scalar_type() == at::kBool);
+          }
+          return unless(mask, self);
+        }));
+
+  // What goes with one value of another argument alone, as errors say.
+  m.def("resample(Tensor self, str mode='nearest', bool? align_corners=None) -> Tensor",
+        cpu([](const Tensor& self, c10::string_view mode, c10::optional<bool> corners) {
+          TORCH_CHECK(mode == "nearest" || mode == "bilinear", "resample has the modes: nearest | bilinear (got ", std::string(mode), ")");
+          TORCH_CHECK(!corners || mode != "nearest", "align_corners goes with interpolating modes alone");
+          return unless(corners && *corners, self);
+        }));
+  m.def("zero_weights(Tensor self, Tensor indices, Tensor? weights=None) -> Tensor",
+        cpu([](const Tensor& self, const Tensor& indices, const c10::optional<Tensor>& weights) {
+          if (!weights || !weights->defined()) return self.clone();
+          TORCH_CHECK(weights->sizes() == indices.sizes(), "expected weights to have the same shape as indices");
+          return unless(every(flat(*weights) == 0), self);
+        }));
+  m.def("scales(Tensor self, int[]? size, float[]? scales) -> Tensor",
+        cpu([](const Tensor& self, at::OptionalIntArrayRef size, c10::optional<at::ArrayRef<double>> scales) {
+          TORCH_CHECK(size.has_value() != scales.has_value(), "Must specify exactly one of size and scales");
+          return unless(scales && !scales->empty() && scales->front() == 1, self);
+        }));
+  m.def("quantized_dtype(Tensor self, ScalarType dtype) -> Tensor", cpu([](const Tensor& self, at::ScalarType dtype) {
+    TORCH_CHECK(c10::isQIntType(dtype), "dtype must be quint8, qint8 or qint32");
+    return unless(dtype == at::kQInt8, self);
+  }));
+  m.def("narrow_float(Tensor self, str fmt) -> Tensor", cpu([](const Tensor& self, c10::string_view fmt) {
+    TORCH_CHECK(fmt == "e4m3" || fmt == "e5m2", "fmt has to be in (e4m3, e5m2)");
+    return unless(fmt == "e5m2", self);
+  }));
+
+  // Sizes that go with numbers.
+  m.def("grouped(Tensor self, Tensor weight, int groups=1) -> Tensor", cpu([](const Tensor& self, const Tensor& weight, int64_t groups) {
+    TORCH_CHECK(groups > 0 && self.dim() == 4 && weight.dim() == 4, "Expected 4-dimensional tensors and groups");
+    TORCH_CHECK(self.size(1) == weight.size(1) * groups, "Given groups=", groups, ", expected self", self.sizes(), " to have ",
+                weight.size(1) * groups, " channels, but got ", self.size(1), " channels instead");
+    return unless(groups > 1, self);
+  }));
+  m.def("normalized(Tensor self, int groups) -> Tensor", cpu([](const Tensor& self, int64_t groups) {
+    TORCH_CHECK(groups > 0 && self.dim() > 1 && self.size(1) % groups == 0, "Expected channels to be divisible by groups");
+    return unless(groups == 4, self);
+  }));
+  m.def("dilated(Tensor self, Tensor weight, int[1] dilation=1) -> Tensor",
+        cpu([](const Tensor& self, const Tensor& weight, at::IntArrayRef dilation) {
+          TORCH_CHECK(self.dim() == 3 && weight.dim() == 3 && dilation.size() == 1 && dilation[0] > 0, "Expected 3-dimensional tensors");
+          TORCH_CHECK(self.size(2) > dilation[0] * (weight.size(2) - 1), "Kernel size can't be greater than actual input size");
+          return unless(dilation[0] == 3, self);
+        }));
 }
 
 TORCH_LIBRARY(whole, m) {
