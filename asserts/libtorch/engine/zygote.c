@@ -3,8 +3,9 @@
 // Loading libtorch takes most of a second, and a worker may die at any case. So
 // before Go's run time starts, a worker process loads it and forks itself: the
 // child goes on to be the worker, the parent waits, reports how the child ended,
-// and forks the next one from its own loaded libraries. It has them list their
-// operators first, which the workers find done.
+// and forks the next one from its own loaded libraries. It has them set up, which
+// ends threads that spin, and list their operators first, which the workers find
+// done.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <signal.h>
@@ -60,8 +61,11 @@ static void load(const char *variable) {
   }
   free(list);
   int64_t reply[1 << 8];
-  void (*schemas)(int64_t *, int64_t) = (void (*)(int64_t *, int64_t))dlsym(RTLD_DEFAULT, "oa_schemas");
-  if (schemas != NULL) schemas(reply, sizeof reply / sizeof *reply);
+  static const char *const first[] = {"oa_start", "oa_schemas"};
+  for (int i = 0; i < 2; i++) {
+    void (*ask)(int64_t *, int64_t) = (void (*)(int64_t *, int64_t))dlsym(RTLD_DEFAULT, first[i]);
+    if (ask != NULL) ask(reply, sizeof reply / sizeof *reply);
+  }
 }
 
 // always_the_same_addresses starts a process again without random addresses,
