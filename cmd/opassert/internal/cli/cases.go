@@ -23,8 +23,9 @@ const casesHelp = `A file of cases says what ops take whose arguments can't be g
 
 ops are names or patterns, with or without namespace and overload. Each case is
 a call that the suite starts from: what it leaves open is made from the schema,
-and everything is then varied as in any other call. Arguments go by their names,
-or by their positions: _0, _1. check -explain prints such a file for ops that
+and everything is then varied as in any other call; a smaller call that shows a
+finding keeps its sizes. Arguments go by their names, or by their positions: _0,
+_1. check -explain prints such a file for ops that
 never ran, and the line case of a finding is an entry too. A case that does not run
 as it is written is told with what the kernel said. Values stand in quotes, where
 YAML would read something else; one is
