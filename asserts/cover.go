@@ -14,7 +14,7 @@ type step struct{ n, bytes int64 }
 // in its storage, and reports whether that is known. The sizes of a tensor that is
 // not strided, a nested one among them, do not say.
 func (c *Snapshot) runs(f func(from, to int64)) bool {
-	run := itemSize(c.DType)
+	run := max(itemSize(c.DType), c.ItemSize)
 	if run == 0 || c.Layout != "" && !strings.EqualFold(c.Layout, "strided") || len(c.Strides) != len(c.Sizes) {
 		return false
 	}

@@ -41,6 +41,11 @@ type Snapshot struct {
 	Sizes   []int64
 	Strides []int64 // in elements
 	Offset  int64   // in elements
+
+	// ItemSize is how many bytes an element has at least, 0 where the dtype's name
+	// says it: more than that where a library keeps a float32 in a float64.
+	ItemSize int64
+
 	Nbytes  int64   // size of the whole storage, in bytes
 	Digest  uint64  // of every byte of the storage, not only those the tensor covers
 	Bytes   []byte  // a copy of the storage where it is at most SnapshotLimit bytes: evidence for reports

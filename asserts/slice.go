@@ -41,7 +41,9 @@ func SliceID[T any](s []T) ID {
 // SliceContent is the [Content] of a tensor over elements without pointers. It
 // is about storage[:len(storage)]: pass the whole array where the library has
 // it, so that a write beside a view is seen too. Sizes, strides and offset are
-// the tensor's own, in elements; they are copied.
+// the tensor's own, in elements; they are copied. A library that keeps elements in
+// another type than their own sets DType, and storage[i] is element i still; of a
+// storage of bytes, the elements are as large as DType says.
 //
 // The content level reads every element, before the call and after it: no other
 // goroutine may write them meanwhile.
@@ -51,6 +53,9 @@ func SliceContent[T Element](storage []T, sizes, strides []int64, offset int64) 
 		DType: DTypeOf[T](), Device: "cpu",
 		Sizes: append([]int64(nil), sizes...), Strides: append([]int64(nil), strides...), Offset: offset,
 		Nbytes: int64(len(storage)) * int64(unsafe.Sizeof(zero)),
+	}
+	if size := int64(unsafe.Sizeof(zero)); size > 1 {
+		c.ItemSize = size
 	}
 	raw := unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(storage))), int(c.Nbytes))
 	c.Digest = maphash.Bytes(sliceSeed, raw)

@@ -78,6 +78,27 @@ func TestObserveSlice(t *testing.T) {
 	}
 }
 
+// An element lies where its storage has it, whatever dtype the library calls it.
+func TestWidenedContent(t *testing.T) {
+	op := asserts.Op{Name: "a::f_", Schema: "f_(Tensor(a!) self) -> Tensor(a!)", Args: []asserts.Subject{{Index: 0, Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}}
+	op.Checks = []asserts.Check{{Code: asserts.WriteBeside, On: asserts.ArgRef(0)}}
+	array := make([]float64, 6)
+	see := func() []asserts.Observation {
+		o := asserts.Observation{Impl: 1, Storage: 2, ImplUses: asserts.NotCounted, StorageUses: asserts.NotCounted}
+		o.Content = asserts.SliceContent(array, []int64{3}, []int64{1}, 1)
+		o.Content.DType = "float32"
+		return []asserts.Observation{o}
+	}
+	for at, want := range map[int]int{3: 0, 4: 1} {
+		seen := asserts.Seen{Level: asserts.Content, Before: see()}
+		array[at]++
+		seen.After = see()
+		if v := asserts.Judge(&op, &seen, asserts.Aware()).Violations; len(v) != want {
+			t.Errorf("element %d of the storage is written: %v", at, v)
+		}
+	}
+}
+
 func TestSliceContent(t *testing.T) {
 	array := []float32{1, 2, 3, 4, 5, 6}
 	see := func() *asserts.Snapshot { return asserts.SliceContent(array, []int64{2}, []int64{1}, 1) }
