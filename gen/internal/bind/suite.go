@@ -41,7 +41,7 @@ type Suite struct {
 
 // Suites finds the generated packages of the module, or the workspace, that the
 // folder is the root of, sorted by path. Only these, and packages with marks,
-// have to compile.
+// have to compile. Kernels where nothing is generated are an error.
 func Suites(root string) ([]Suite, error) {
 	all, err := packages.Load(&packages.Config{Mode: packages.NeedName | packages.NeedFiles, Dir: root}, "./...")
 	if err != nil {
@@ -76,11 +76,15 @@ func speaks(path string) bool {
 func pairSuites(loaded []*packages.Package) ([]Suite, error) {
 	var suites []Suite
 	var marked []Directed
-	var errs scanner.ErrorList
+	var errs, kernels scanner.ErrorList
 	var fset *token.FileSet
 	for _, p := range loaded {
 		fset = p.Fset
 		for _, file := range p.Syntax {
+			marks, _ := Marks(file)
+			for _, m := range marks {
+				kernels.Add(position(fset, m.Pos), fmt.Sprintf("%s has no wrapper, as opassert gen wrote no package here: run go generate or opassert gen", m.Func.Name.Name))
+			}
 			fit, unfit := Directives(file, p.TypesInfo)
 			marked = append(marked, fit...)
 			for _, u := range unfit {
@@ -90,6 +94,9 @@ func pairSuites(loaded []*packages.Package) ([]Suite, error) {
 		if list := kernelList(p.Types); list != nil {
 			suites = append(suites, Suite{Path: p.PkgPath, Dir: p.Dir, Kernels: list.Name(), Pos: position(fset, list.Pos())})
 		}
+	}
+	if len(suites) == 0 {
+		errs = append(errs, kernels...)
 	}
 	for i := range suites {
 		s := &suites[i]
