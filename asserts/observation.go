@@ -46,9 +46,9 @@ type Snapshot struct {
 	// says it: more than that where a library keeps a float32 in a float64.
 	ItemSize int64
 
-	Nbytes  int64   // size of the whole storage, in bytes
-	Digest  uint64  // of every byte of the storage, not only those the tensor covers
-	Bytes   []byte  // a copy of the storage where it is at most SnapshotLimit bytes: evidence for reports
+	Nbytes int64  // size of the whole storage, in bytes
+	Digest uint64 // of every byte of the storage, not only those the tensor covers
+	Bytes  []byte // a copy of the storage where it is at most SnapshotLimit bytes: evidence for reports
 
 	Conj, Neg    bool // the conj and the neg bit
 	RequiresGrad bool
