@@ -266,12 +266,12 @@ func (m *revision) have(groups []string) bool {
 	return changed
 }
 
-// divisible makes the channels, or the last dimension, a multiple of a number
-// or of an argument, and where they are one the outermost size of all but the
+// divisible makes a dimension that is named, the channels, or the last dimension
+// a multiple of a number or of an argument, and where they are one the outermost size of all but the
 // first tensor.
 func (m *revision) divisible(groups []string) bool {
-	n, _ := strconv.ParseInt(groups[1], 10, 64)
-	if i := m.argument(groups[1]); i >= 0 && m.c.Args[i].Kind == IntValue {
+	n, _ := strconv.ParseInt(groups[2], 10, 64)
+	if i := m.argument(groups[2]); i >= 0 && m.c.Args[i].Kind == IntValue {
 		n = m.c.Args[i].Int
 	}
 	ts := own(m.c.tensors(), m.c.tensors())
@@ -280,7 +280,9 @@ func (m *revision) divisible(groups []string) bool {
 		return false
 	}
 	at := len(big.Sizes) - 1
-	if strings.Contains(m.text, "channel") {
+	if from, err := strconv.Atoi(groups[1]); err == nil && len(big.Sizes)+from >= 0 {
+		at = len(big.Sizes) + from
+	} else if strings.Contains(m.text, "channel") {
 		at = min(at, 1)
 	}
 	d := big.Sizes[at]

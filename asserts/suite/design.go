@@ -286,7 +286,7 @@ var keyClasses = []string{
 	"float64", "float16", "bfloat16", "int64", "bool", "complex64", "transposed", "sliced", "expanded", "channels-last", "channels-last-3d", "requires-grad",
 	"channels 16", "last dimension 64", "more than 32768", "first dimension 0", "first dimension 1", "unbatched", "0-dim",
 	"const:0", "special", "negative",
-	"true", "false", "None", "given", "-1", "0", "1", "0.5", "[]",
+	"odd sides", "true", "false", "None", "given", "-1", "0", "1", "0.5", "[]",
 }
 
 func isKey(class string) bool {
@@ -488,7 +488,7 @@ func (b *designer) values(i int, arg schema.Argument, all []Value) {
 			continue
 		}
 		known[name] = true
-		class := argClass{arg.Name, class1(name, setValue(i, v)), isKey(name), true}
+		class := argClass{arg.Name, class1(name, setValue(i, v)), isKey(name) || byTwo(arg.Name, v), true}
 		switch {
 		case v.Kind == ListValue && fixed > 0 && len(v.List) != fixed:
 			b.late = append(b.late, class)
@@ -498,6 +498,12 @@ func (b *designer) values(i int, arg schema.Argument, all []Value) {
 		}
 		b.classes = append(b.classes, class)
 	}
+}
+
+// byTwo reports whether a value is a step of two in each direction.
+func byTwo(arg string, v Value) bool {
+	name := strings.Contains(arg, "stride") || strings.Contains(arg, "dilation") || arg == "step"
+	return name && (v.Int == 2 || len(v.List) > 0 && v.String() == same(len(v.List), 2).String())
 }
 
 // omits reports whether argument i is left out.
@@ -603,7 +609,7 @@ func (b *designer) sizeClasses(of reach) []valueClass {
 		add("first dimension "+strconv.FormatInt(n, 10), n, leading, symbol(0, false), symbol(0, true), alone(0), b.everywhere(leading), b.everywhere(symbol(0, true)))
 	}
 	for _, n := range []int64{0, 1, 7, 8, 64} {
-		add("last dimension "+strconv.FormatInt(n, 10), n, trailing, symbol(-1, false), symbol(-1, true), alone(-1))
+		add("last dimension "+strconv.FormatInt(n, 10), n, trailing, symbol(-1, false), symbol(-1, true), alone(-1), b.everywhere(symbol(-1, true)))
 	}
 	for _, n := range []int64{0, 4, 16, 32} {
 		add("channels "+strconv.FormatInt(n, 10), n, channels, ofRank(3, symbol(1, false)), ofRank(3, symbol(1, true)))
@@ -611,6 +617,7 @@ func (b *designer) sizeClasses(of reach) []valueClass {
 	for _, n := range []int64{4096, 32768} {
 		add("more than "+strconv.FormatInt(n, 10), n, beyond(batches), beyond(leading), beyond(symbol(0, false)), beyond(trailing), beyond(symbol(-1, true)), beyond(alone(0)))
 	}
+	add("odd sides", 0, odd)
 	add("unbatched", 0, unbatched(0, false), b.everywhere(unbatched(0, false)), b.everywhere(unbatched(0, true)), b.everywhere(unbatched(1, false)))
 	add("batched", 2, batched)
 	add("6 dimensions", 6, deepened)
@@ -808,6 +815,18 @@ func (b *designer) everywhere(way resize) resize {
 	}
 }
 
+// odd makes the sides of the first tensor with the most dimensions odd.
+func odd(c *Case, ts []*TensorSpec, _ int64) bool {
+	m := model(ts)
+	if m == nil || len(m.Sizes) < 3 {
+		return false
+	}
+	for i := min(2, len(m.Sizes)-1); i < len(m.Sizes); i++ {
+		m.Sizes[i] |= 1
+	}
+	return true
+}
+
 // unbatched takes a dimension from the tensors with the most, and where asked
 // for from the others that are as large in it.
 func unbatched(dim int, others bool) resize {
@@ -955,6 +974,11 @@ func (a argClass) choice() bool {
 	return a.arg != "" && strings.HasPrefix(a.name, `"`)
 }
 
+// twos reports whether a class is the number 2, or a list of it.
+func (a argClass) twos() bool {
+	return a.scalar && strings.Contains(a.name, "2") && strings.Trim(a.name, "[2, ]") == ""
+}
+
 // leftOut is 1 for the class of an argument that is left out: others come
 // first, for those are had in most calls.
 func leftOut(c argClass) int {
@@ -977,6 +1001,8 @@ func urgency(x, y argClass, fx, fy string) int {
 	switch {
 	case none(x) && y.name == "true" || x.name == "true" && none(y):
 		return flagged
+	case x.name == "odd sides" && y.twos() || x.twos() && y.name == "odd sides":
+		return 1
 	case both && min(fx, fy) == " layout" && max(fx, fy) == " sizes" && !none(x) && !none(y), x.choice() && y.choice():
 		return 1
 	case both && (fx == " dtype" && vectors(y.name) || vectors(x.name) && fy == " dtype"):
@@ -1013,7 +1039,7 @@ func factor(c argClass) string {
 		return " form"
 	case strings.HasPrefix(name, "const") || name == "negative" || name == "special":
 		return " fill"
-	case strings.Contains(name, "dimension") || strings.HasPrefix(name, "channels ") || strings.HasPrefix(name, "more than") || name == "unbatched" || name == "0-dim" || name == "one element":
+	case strings.Contains(name, "dimension") || name == "odd sides" || strings.HasPrefix(name, "channels ") || strings.HasPrefix(name, "more than") || name == "unbatched" || name == "0-dim" || name == "one element":
 		return " sizes"
 	}
 	return ""

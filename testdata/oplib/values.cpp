@@ -265,6 +265,21 @@ TORCH_LIBRARY(values, m) {
     TORCH_CHECK(groups > 0 && self.dim() > 1 && self.size(1) % groups == 0, "Expected channels to be divisible by groups");
     return unless(groups == 4, self);
   }));
+  m.def("square_of_factor(Tensor self, int factor) -> Tensor", cpu([](const Tensor& self, int64_t factor) {
+    TORCH_CHECK(self.dim() > 2 && factor > 0, "Expected 3-dimensional input and a positive factor");
+    TORCH_CHECK(self.size(-3) % (factor * factor) == 0, "Expected channels to be divisible by the square of factor, but self.size(-3)=",
+                self.size(-3), " is not divisible by ", factor * factor);
+    return unless(factor == 2, self);
+  }));
+  m.def("odd_rows(Tensor self, int[2] stride) -> Tensor", cpu([](const Tensor& self, at::IntArrayRef stride) {
+    TORCH_CHECK(self.dim() == 4 && stride.size() == 2, "Expected 4-dimensional input");
+    return unless(stride[0] == 2 && self.size(2) > 1 && self.size(2) % 2 == 1, self);
+  }));
+  m.def("no_entries(Tensor indices, Tensor self) -> Tensor", cpu([](const Tensor& indices, const Tensor& self) {
+    TORCH_CHECK(indices.dim() == 2 && indices.scalar_type() == at::kLong, "indices must be a 2-dimensional int64 tensor");
+    TORCH_CHECK(self.dim() > 0 && self.size(0) == indices.size(1), "indices and self must have the same number of entries");
+    return unless(indices.size(1) == 0, self);
+  }));
   m.def("dilated(Tensor self, Tensor weight, int[1] dilation=1) -> Tensor",
         cpu([](const Tensor& self, const Tensor& weight, at::IntArrayRef dilation) {
           TORCH_CHECK(self.dim() == 3 && weight.dim() == 3 && dilation.size() == 1 && dilation[0] > 0, "Expected 3-dimensional tensors");
