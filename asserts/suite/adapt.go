@@ -158,6 +158,7 @@ var hopeless = []string{
 // rules are tried in order, the first of them on an error as it is.
 var rules = []rule{
 	{words: []string{"could not run"}, pattern: backends, revise: (*revision).backend},
+	on(`the constructor of \S+ takes \(.*\): got \d+ arguments`, (*revision).construct, "the constructor of"),
 	on(`argument (\d+) "(\w+)": want ([^,]+), got (.*)`, (*revision).wanted, "\": want "),
 	on(``, (*revision).words, ""),
 	on(`expected (.+?) to be true, but got false`, (*revision).condition, "to be true"),
@@ -418,6 +419,35 @@ func (m *revision) setForm(ts []*TensorSpec, f Form) {
 		}
 		t.legal()
 	}
+}
+
+var constructor = regexp.MustCompile(`.*the constructor of (\S+) takes \((.*)\): got \d+ arguments`)
+
+// construct gives objects the arguments that their constructor takes, as the engine
+// says it.
+func (m *revision) construct([]string) bool {
+	said := constructor.FindStringSubmatch(m.text)
+	takes, err := schema.ParseDispatcher("class::new(" + strings.ReplaceAll(said[2], "=...", "") + ") -> ()")
+	if err != nil {
+		return false
+	}
+	var fill func(values []Value) bool
+	fill = func(values []Value) (changed bool) {
+		for i := range values {
+			v := &values[i]
+			changed = fill(v.List) || changed
+			if v.Kind != NewValue || v.Text != said[1] {
+				continue
+			}
+			v.List = nil
+			for _, arg := range takes.Func.Args {
+				v.List = append(v.List, candidate(m.rng, arg, &m.th))
+			}
+			changed = true
+		}
+		return changed
+	}
+	return fill(m.c.Args)
 }
 
 // wanted follows the engine, which refuses a value that the schema's type

@@ -167,3 +167,28 @@ func FuzzAdapt(f *testing.F) {
 		}
 	})
 }
+
+// An object gets the arguments that its constructor is said to take.
+func TestAdaptConstructor(t *testing.T) {
+	op, err := schema.ParseDispatcher("ns::f(__torch__.torch.classes.ns.Q[] q) -> Tensor")
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := newAdapter(op, newRandom(0, "f", 0), themes[0])
+	c := newGenerator(op, new(Recipes)).generate(newRandom(0, "f", 0), 0)
+	if got, want := c.Args[0].recipe(), "[ns.Q(), ns.Q()]"; got != want {
+		t.Errorf("made %s, want %s", got, want)
+	}
+	next := a.adapt(c, `argument 0 "q": the constructor of __torch__.torch.classes.ns.Q takes (Tensor a, (int, str) b, Dict(str, int) c=...): got 0 arguments`)
+	inner := a.adapt(next, `argument 0 "q": the constructor of __torch__.torch.classes.ns.P takes (__torch__.torch.classes.ns.Q _1): of argument 1: the constructor of __torch__.torch.classes.ns.Q takes (int n): got 0 arguments`)
+	for _, v := range inner.Args[0].List {
+		if len(v.List) != 1 || v.List[0].Kind != IntValue {
+			t.Errorf("an inner one is adapted to %s", inner.Args[0].recipe())
+		}
+	}
+	for _, v := range next.Args[0].List {
+		if len(v.List) != 3 || v.List[0].Kind != TensorValue || v.List[1].Kind != TupleValue || v.List[2].Kind != DictValue {
+			t.Errorf("adapted to %s", next.Args[0].recipe())
+		}
+	}
+}

@@ -20,7 +20,7 @@ type OpResult struct {
 	Ran       int            `json:"ran"`
 	Error     string         `json:"error,omitempty"`   // of an op that never ran: of the attempt that came closest
 	Closest   string         `json:"closest,omitempty"` // that attempt, as a case of a file of cases
-	Said      map[string]int `json:"said,omitempty"`    // the errors of an op that never ran, without numbers, by cases
+	Said      map[string]int `json:"said,omitempty"`    // the errors of an op that never ran, with the numbers of the first, by cases
 	Unfit     map[int]string `json:"unfit,omitempty"`   // why cases of recipes did not run as they are written, by number
 	// Cannot says why the op cannot run here, whatever its arguments, as its
 	// [Operator] does, or as so many of its cases ended in errors that none avoid.
@@ -96,6 +96,20 @@ func newOpResult(o Operator) *OpResult {
 	return r
 }
 
+// says counts an error; others that differ in their numbers alone count as the
+// first of them.
+func (r *OpResult) says(text string) {
+	if r.Said == nil {
+		r.Said = make(map[string]int)
+	}
+	for known := range r.Said {
+		if withoutNumbers(known) == withoutNumbers(text) {
+			text = known
+		}
+	}
+	r.Said[text]++
+}
+
 // add takes in one case.
 func (r *OpResult) add(c *caseResult) {
 	if c.Ran {
@@ -118,10 +132,7 @@ func (r *OpResult) add(c *caseResult) {
 		r.Ran++
 		r.Error, r.Closest, r.Said = "", "", nil
 	} else if r.Ran == 0 {
-		if r.Said == nil {
-			r.Said = make(map[string]int)
-		}
-		r.Said[withoutNumbers(c.Error)]++
+		r.says(c.Error)
 		if r.Error == "" || c.Close > r.close {
 			r.Error, r.Closest, r.close = c.Error, c.Closest, c.Close
 		}

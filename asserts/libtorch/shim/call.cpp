@@ -186,7 +186,7 @@ class Reader {
     const auto& args = init->getSchema().arguments();
     int64_t n = in_.word();
     std::string takes;
-    for (size_t i = 1; i < args.size(); i++) takes += (i > 1 ? ", " : "") + args[i].type()->str() + (args[i].default_value() ? "=..." : "");
+    for (size_t i = 1; i < args.size(); i++) takes += (i > 1 ? ", " : "") + args[i].type()->str() + " " + args[i].name() + (args[i].default_value() ? "=..." : "");
     auto wrong = [&](const std::string& why) { return Refusal("the constructor of " + name + " takes (" + takes + "): " + why); };
     if (static_cast<size_t>(n) + 1 > args.size()) throw wrong("got " + std::to_string(n) + " arguments");
     for (size_t i = 1; i < args.size(); i++) {
