@@ -83,8 +83,8 @@ type checkFlags struct {
 func newCheckFlags(f *flag.FlagSet) *checkFlags {
 	plans := newPlanFlags(f)
 	c := &checkFlags{planFlags: plans, torchFlags: newTorchFlags(f, plans.schemaFlags)}
-	c.engine = f.String("engine", "", "what runs the kernels: "+engineNames()+"\n(default: go in a Go module with generated packages, else libtorch, or c10 where there is none)")
-	c.level = f.String("level", "content", "how much is checked: identity, content or meta")
+	c.engine = f.String("engine", "", "what runs the kernels: `"+strings.ReplaceAll(engineNames(), ", ", "|")+"`\n(default: go in a Go module with generated packages, else libtorch, or c10 where there is none)")
+	c.level = f.String("level", "content", "how much is checked: `identity|content|meta`")
 	f.Var(&c.ops, "op", "an op `name`, or a pattern such as aten::*conv*; may be given several times")
 	c.seed = f.Uint64("seed", suite.DefaultSeed, "what the cases are made from")
 	c.cases = f.Int("cases", 0, "the `number` of cases that an op gets (default: each value class of each argument, then pairs of them)")
@@ -94,7 +94,7 @@ func newCheckFlags(f *flag.FlagSet) *checkFlags {
 	c.timeout = f.Duration("timeout", 2*time.Second, "the longest that one case may take, in processor time")
 	c.state = f.String("state", "", "the `file` that keeps what is done, so that an interrupted run can go on (default: in the cache folder)")
 	c.part = newShardFlag(f)
-	c.through = f.String("through", "backend", "where calls begin: backend, or autograd, which checks OA014 on arguments that require grad")
+	c.through = f.String("through", "backend", "where calls begin: `backend|autograd`, which checks OA014 on arguments that require grad")
 	return c
 }
 

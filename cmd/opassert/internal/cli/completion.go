@@ -43,7 +43,15 @@ type completableCommand struct {
 
 type completableFlag struct {
 	Name, Usage string
-	Value       string // what it takes: "file"; "" for nothing
+	Value       string // what it takes: "file", "identity|content"; "" for nothing
+}
+
+// Values returns what the flag takes, where there are few.
+func (f completableFlag) Values() string {
+	if !strings.Contains(f.Value, "|") {
+		return ""
+	}
+	return strings.ReplaceAll(f.Value, "|", " ")
 }
 
 func completable() []completableCommand {
@@ -79,18 +87,23 @@ func flagsOf(c command) *flag.FlagSet {
 var completions = map[string]*template.Template{
 	"bash": completionScript(`# bash completion for opassert
 _opassert() {
-  local cur=${COMP_WORDS[COMP_CWORD]} words=
+  local cur=${COMP_WORDS[COMP_CWORD]} words= files=
   COMPREPLY=()
   if [ "$COMP_CWORD" -eq 1 ]; then
     words="{{range .}}{{.Name}} {{end}}help"
   else
-    case ${COMP_WORDS[1]} in
-{{- range .}}
-    {{.Name}}) words="{{range .Flags}}-{{.Name}} {{end}}{{range .Words}}{{.}} {{end}}" ;;
+    case "${COMP_WORDS[1]} ${COMP_WORDS[COMP_CWORD-1]}" in
+{{- range $c := .}}{{range .Flags}}{{if .Values}}
+    "{{$c.Name}} -{{.Name}}") words="{{.Values}}" ;;
+{{- end}}{{end}}
+{{- if .Words}}
+    "{{.Name}} "[!-]*) words="{{range .Flags}}-{{.Name}} {{end}}{{range .Words}}{{.}} {{end}}" ;;
 {{- end}}
-    help) words="{{range .}}{{.Name}} {{end}}cases" ;;
+    "{{.Name}} "*) words="{{range .Flags}}-{{.Name}} {{end}}{{range .Words}}{{.}} {{end}}" files=yes ;;
+{{- end}}
+    "help "*) words="{{range .}}{{.Name}} {{end}}cases" ;;
     esac
-    [ "${cur#-}" = "$cur" ] && COMPREPLY=($(compgen -f -- "$cur"))
+    [ "$files" ] && [ "${cur#-}" = "$cur" ] && COMPREPLY=($(compgen -f -- "$cur"))
   fi
   COMPREPLY+=($(compgen -W "$words" -- "$cur"))
 }
@@ -126,7 +139,7 @@ complete -c opassert -n __fish_use_subcommand -f -a {{.Name}} -d {{quote .Summar
 complete -c opassert -n __fish_use_subcommand -f -a help -d 'print the help of a command'
 complete -c opassert -n '__fish_seen_subcommand_from help' -f -a '{{range .}}{{.Name}} {{end}}cases'
 {{- range $c := .}}{{range .Flags}}
-complete -c opassert -n '__fish_seen_subcommand_from {{$c.Name}}' -o {{.Name}}{{if .Value}} -r{{end}} -d {{quote .Usage}}
+complete -c opassert -n '__fish_seen_subcommand_from {{$c.Name}}' -o {{.Name}}{{if .Values}} -xa {{quote .Values}}{{else if .Value}} -r{{end}} -d {{quote .Usage}}
 {{- end}}{{range .Words}}
 complete -c opassert -n '__fish_seen_subcommand_from {{$c.Name}}' -f -a {{.}}
 {{- end}}{{end}}
@@ -146,6 +159,9 @@ func completionScript(text string) *template.Template {
 func takes(f completableFlag) string {
 	if f.Value == "" {
 		return ""
+	}
+	if values := f.Values(); values != "" {
+		return ":value:(" + values + ")"
 	}
 	return fmt.Sprintf(":%s:%s", f.Value, map[bool]string{true: "_files"}[f.Value == "file"])
 }

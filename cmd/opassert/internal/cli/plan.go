@@ -50,7 +50,7 @@ type planFlags struct {
 
 func newPlanFlags(f *flag.FlagSet) *planFlags {
 	p := &planFlags{schemaFlags: newSchemaFlags(f)}
-	p.preset = f.String("preset", "full", "the checks to plan: "+strings.Join(plan.Presets(), ", "))
+	p.preset = f.String("preset", "full", "the checks to plan: `"+strings.Join(plan.Presets(), "|")+"`")
 	f.Var(&p.allow, "allow", "an allowlist `file` or preset; may be given several times")
 	return p
 }

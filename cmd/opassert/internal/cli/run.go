@@ -73,7 +73,7 @@ func newRunFlags(f *flag.FlagSet) *runFlags {
 	r := &runFlags{}
 	f.Var(&r.lists, "allow", "an allowlist `file` or preset; may be given several times")
 	f.Var(&r.ops, "op", "watch this op `name` alone, or a pattern such as mylib::*; may be given several times")
-	r.level = f.String("level", "", "how much is checked: identity, or content; without it content for ops that are not PyTorch's own and identity for the rest")
+	r.level = f.String("level", "", "how much is checked: `identity|content`; without it content for ops that are not PyTorch's own and identity for the rest")
 	r.sample = f.Int("sample", 1, "check the content of one in `N` calls of PyTorch's own ops")
 	r.maxBytes = f.Int64("max-bytes", 0, "check no content of storages larger than this; 0: of any size")
 	r.fail = f.Bool("fail", false, "raise each finding at the call, as a RuntimeError")
