@@ -43,7 +43,7 @@ const maxSlow = 3
 
 // glance is the part of its time that a case gets among others; one that takes
 // more runs again, alone, with all of it. Most of those never end.
-const glance = 5
+const glance = 4
 
 // costly is the part of that which a case gets that asks for much.
 const costly = 2
