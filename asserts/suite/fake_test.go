@@ -143,6 +143,9 @@ var fakeOps = []struct {
 		if slices.Equal(first(args).impl.spec.Sizes, []int64{3, 3}) {
 			return nil, &Thrown{"not for three"}
 		}
+		if first(args).impl.spec.DType == "bool" {
+			return nil, &Thrown{"ZeroTensors are immutable. Please use the materialized zero tensor"}
+		}
 		return nil, &Thrown{"There were no tensor arguments to this function (e.g., you passed an empty list of Tensors)"}
 	}},
 	{"crashes_on_bool(Tensor self) -> Tensor", func(e *fakeEngine, args []any) ([]any, error) {

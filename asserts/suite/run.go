@@ -369,10 +369,11 @@ func (r *runner) search(t *target, rng *rand.Rand, c *Case) (a *attempt, close i
 	return nil, close, closest
 }
 
-// dispatched reports whether an error is the dispatcher's, of a call that came to
-// no kernel.
+// dispatched reports whether an error is the dispatcher's or that of one of its
+// fallbacks, of a call that came to no kernel.
 func dispatched(text string) bool {
-	return strings.HasPrefix(text, "Could not run") || strings.HasPrefix(text, "There were no tensor arguments to this function")
+	return containsAny(text, []string{"Could not run '", "There were no tensor arguments to this function", "ZeroTensors are immutable",
+		"Found a custom (non-ATen) operator", "is not yet supported with named tensors"})
 }
 
 // try makes the case's tensors and calls the op, on meta too where the level
