@@ -82,7 +82,7 @@ func (e *LoadError) Error() string { return "load " + e.Library + ": " + e.Why }
 // silent says what became of a worker that did not start.
 func (p *process) silent() error {
 	crash := new(Crash)
-	why, err := fmt.Sprintf("nothing for %v of its own time", startup), p.refusal
+	why, err := fmt.Sprintf("still busy after %v of processor time, or idle after %v", startup, 3*startup), p.refusal
 	if err == nil && (p.died || p.over()) {
 		err = p.tell(crash, p.status())
 		why = crash.Cause

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"debug/elf"
+	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -20,6 +21,8 @@ import (
 func LibraryFile(name string) (string, error) {
 	info, err := os.Stat(name)
 	switch {
+	case name == "":
+		return "", errors.New("want a shared library, or the name of a Python package")
 	case err == nil && !info.IsDir():
 		return filepath.Abs(name)
 	case strings.ContainsRune(name, filepath.Separator) || strings.Contains(filepath.Base(name)+".", ".so."):
@@ -66,6 +69,9 @@ func (t *Torch) Libraries(name string) ([]string, error) {
 		}
 		looked = append(looked, dir)
 	}
+	if info, err := os.Stat(name); err == nil && info.IsDir() {
+		return nil, fmt.Errorf("%s is a folder, and no Python package: want a shared library in it", name)
+	}
 	return nil, fmt.Errorf("no file and no Python package %s: looked in %s", name, strings.Join(looked, ", "))
 }
 
@@ -77,7 +83,11 @@ var definesOps = regexp.MustCompile(`\b(?:torch[.](?:library)[.](?:custom_op|tri
 func modulesOf(dir, name string) []string {
 	plain := normalized(name)
 	var found []string
-	for _, pattern := range []string{plain, plain + ".so", plain + ".*.so"} {
+	patterns := []string{escape.Replace(plain), escape.Replace(plain) + ".so", escape.Replace(plain) + ".*.so"}
+	if strings.Contains(name, ".") && !strings.Contains("."+name+".", "..") { // inside another package
+		patterns = append(patterns, escape.Replace(strings.ReplaceAll(name, ".", "/")))
+	}
+	for _, pattern := range patterns {
 		all, _ := filepath.Glob(filepath.Join(escape.Replace(dir), pattern))
 		found = append(found, all...)
 	}
