@@ -131,14 +131,9 @@ func (l *Library) held(schemas []schema.Argument, passed []reflect.Value) [][]as
 	return all
 }
 
-// observe looks at the tensors of every argument, and counts those of each. A
-// panic of what the library observes them with is the library's.
+// observe looks at the tensors of every argument, and counts those of each.
 func observe(args [][]asserts.Tensor, level asserts.Level) (all []asserts.Observation, lens []int) {
-	defer func() {
-		if p := recover(); p != nil {
-			panic(&suite.LibraryFault{Message: fmt.Sprintf("what observes its tensors panics: %v, in %s", p, panicSite())})
-		}
-	}()
+	defer blame("observes its tensors")
 	for _, ts := range args {
 		for _, t := range ts {
 			all = append(all, asserts.Observe(t, level))
@@ -146,6 +141,13 @@ func observe(args [][]asserts.Tensor, level asserts.Level) (all []asserts.Observ
 		lens = append(lens, len(ts))
 	}
 	return all, lens
+}
+
+// blame makes a panic the library's, in what does something for it.
+func blame(does string) {
+	if p := recover(); p != nil {
+		panic(&suite.LibraryFault{Message: fmt.Sprintf("what %s panics: %v, in %s", does, p, panicSite())})
+	}
 }
 
 // panicSite is where a panic began that is being recovered.

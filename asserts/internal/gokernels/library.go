@@ -147,20 +147,28 @@ func (l *Library) hold(t asserts.Tensor) *handle { return &handle{t, l} }
 
 // Release releases the tensor.
 func (h *handle) Release() {
+	defer blame("releases its tensors")
 	if h.lib.Release != nil {
 		h.lib.Release(h.Tensor)
 	}
 }
 
 // Make makes a tensor.
-func (e *Engine) Make(d suite.Dense, f suite.Form) (_ suite.Tensor, err error) {
-	defer thrown(&err)
+func (e *Engine) Make(d suite.Dense, f suite.Form) (suite.Tensor, error) {
 	d.Data = slices.Clone(d.Data) // a library may keep it
-	t, err := e.lib.Make(d, f)
+	t, err := e.make(d, f)
 	if err != nil {
 		return nil, refused(err)
 	}
+	if seen, _ := observe([][]asserts.Tensor{{t}}, asserts.Identity); !seen[0].Defined() && !slices.Contains(d.Sizes, 0) {
+		panic(&suite.LibraryFault{Message: fmt.Sprintf("a tensor of the sizes %v that it makes is undefined: it is nil, or what observes it sets no Impl", d.Sizes)})
+	}
 	return e.lib.hold(t), nil
+}
+
+func (e *Engine) make(d suite.Dense, f suite.Form) (t asserts.Tensor, err error) {
+	defer thrown(&err)
+	return e.lib.Make(d, f)
 }
 
 // View makes a tensor on another one's storage.
@@ -226,6 +234,7 @@ func (e *Engine) Storage(suite.Tensor) (any, error) {
 
 // Seed sets the state of the default random number generator.
 func (e *Engine) Seed(seed int64) error {
+	defer blame("seeds its generator")
 	if e.lib.Seed != nil {
 		e.lib.Seed(seed)
 	}
