@@ -1,6 +1,9 @@
 package asserts
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // FreshStorage is OA005.
 const FreshStorage Code = 5
@@ -8,7 +11,7 @@ const FreshStorage Code = 5
 var _ = add(check{
 	code:     FreshStorage,
 	name:     "fresh-storage",
-	rule:     "a return without an alias set has a StorageImpl that nobody else holds",
+	rule:     "a return without an alias set has a StorageImpl that nobody else holds, over memory of its own",
 	breaks:   "a later in-place write to the result changes a tensor that nobody knows to be related",
 	level:    Identity,
 	about:    Return,
@@ -31,7 +34,13 @@ func (j *judge) freshStorages() {
 		}
 		shared := j.byStorage[out.Storage]
 		sharers := j.outByStorage[out.Storage]
-		if out.StorageUses <= 1 || !allShare(out, shared, sameStorage) || spared(out, sharers, FreshStorage) {
+		if !allShare(out, shared, sameStorage) || spared(out, sharers, FreshStorage) {
+			continue
+		}
+		if out.StorageUses <= 1 {
+			if text := j.usedAgain(out); text != "" {
+				j.reportOutput(FreshStorage, out).Saw = text
+			}
 			continue
 		}
 		v := j.reportOutput(FreshStorage, out)
@@ -44,7 +53,32 @@ func (j *judge) freshStorages() {
 	}
 }
 
+// usedAgain says what became of what the call before returned, "" where it is as it
+// was and nobody else's.
+func (j *judge) usedAgain(out *output) string {
+	for i := range j.seen.Earlier {
+		e := &j.seen.Earlier[i]
+		switch {
+		case e.Then.Content == nil || e.Now.Content == nil || e.Now.Content.Memory == 0:
+		case overlaps(&out.Observation, &e.Now):
+			return fmt.Sprintf("%s lies in the memory of what the call before returned, under another StorageImpl", out.place())
+		case changedBytes(e.Then.Content, e.Now.Content) != "" && j.first(out):
+			return "of what the call before returned " + changedBytes(e.Then.Content, e.Now.Content)
+		}
+	}
+	return ""
+}
+
+// first reports whether a return is the first that the check is about.
+func (j *judge) first(out *output) bool {
+	i := slices.IndexFunc(j.outputs, func(o output) bool { return o.codes.Has(FreshStorage) && o.Defined() })
+	return &j.outputs[i] == out
+}
+
 func fixFreshStorage(_ *Op, v *Violation) string {
+	if v.Against.Name == "" && v.After.StorageUses <= 1 {
+		return "return memory of its own: a clone of what lies in a buffer that calls share"
+	}
 	if v.Against.Name == "" {
 		return "keep no view of what is returned, as a cache would, or return a clone of it"
 	}

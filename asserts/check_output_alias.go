@@ -45,7 +45,7 @@ func (j *judge) outputAliases() {
 		if !out.Defined() || out.codes.Has(OutputAlias) && !j.judged(OutputAlias, &out.Observation) {
 			continue
 		}
-		if j.byImpl[out.Impl] != nil || j.byStorage[out.Storage] != nil || j.over(&out.Observation) != nil {
+		if j.byImpl[out.Impl] != nil || j.byStorage[out.Storage] != nil || j.over(&out.Observation) != nil || j.counting(&out.Observation) != nil {
 			continue
 		}
 		if peer := j.peer(out, j.outByImpl[out.Impl]); peer != nil {
@@ -54,23 +54,25 @@ func (j *judge) outputAliases() {
 		} else if peer := j.peer(out, j.outByStorage[out.Storage]); peer != nil {
 			peer.aliased = true
 			j.reportAlias(OutputAlias, out, peer.place(), peer.Observation, "StorageImpl")
-		} else if peer := j.peer(out, j.outputsOver(out)); peer != nil {
+		} else if peer := j.peer(out, j.outputsBefore(out, overlaps)); peer != nil {
 			peer.aliased = true
 			j.reportAlias(OutputAlias, out, peer.place(), peer.Observation, "memory")
+		} else if peer := j.peer(out, j.outputsBefore(out, counts)); peer != nil {
+			peer.aliased = true
+			j.reportAlias(OutputAlias, out, peer.place(), peer.Observation, "version counter")
 		}
 	}
 }
 
-// outputsOver returns the returns before out whose memory it lies in, under
-// another StorageImpl.
-func (j *judge) outputsOver(out *output) []*output {
+// outputsBefore returns the returns before out with which it shares so.
+func (j *judge) outputsBefore(out *output, shares func(a, b *Observation) bool) []*output {
 	var outs []*output
 	for i := range j.outputs {
 		peer := &j.outputs[i]
 		if peer == out {
 			break
 		}
-		if overlaps(&out.Observation, &peer.Observation) {
+		if shares(&out.Observation, &peer.Observation) {
 			outs = append(outs, peer)
 		}
 	}

@@ -40,6 +40,8 @@ func (j *judge) undeclaredAliases() {
 			j.reportAlias(UndeclaredAlias, out, in.place(), in.after, "StorageImpl")
 		} else if in := j.stranger(out, j.over(&out.Observation), sameStorage); in != nil {
 			j.reportAlias(UndeclaredAlias, out, in.place(), in.after, "memory")
+		} else if in := j.stranger(out, j.counting(&out.Observation), sameStorage); in != nil {
+			j.reportAlias(UndeclaredAlias, out, in.place(), in.after, "version counter")
 		}
 	}
 }
@@ -71,6 +73,9 @@ func fixUndeclaredAlias(op *Op, v *Violation) string {
 		if holder := s.holder(); holder != "" {
 			return fmt.Sprintf("clone %s before returning: no annotation speaks of what is inside a %s", strings.TrimPrefix(v.Subject.String(), "result "), holder)
 		}
+	}
+	if counts(&v.After, &v.Other) && v.After.Storage != v.Other.Storage && !overlaps(&v.After, &v.Other) {
+		return fmt.Sprintf("give what is returned a version counter of its own, as a clone of %s has", v.Against.Name)
 	}
 	sets := against.sets()
 	if len(sets) == 0 {

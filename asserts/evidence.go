@@ -86,8 +86,10 @@ func (j *judge) reportAlias(code Code, out *output, who Place, other Observation
 		v.Saw = fmt.Sprintf("%s is the TensorImpl of %s", v.Subject, who)
 	case "StorageImpl":
 		v.Saw = fmt.Sprintf("%s shares StorageImpl with %s", v.Subject, who)
-	default:
+	case "memory":
 		v.Saw = fmt.Sprintf("%s lies in the memory of %s, under another StorageImpl", v.Subject, who)
+	default:
+		v.Saw = fmt.Sprintf("%s has the version counter of %s, on another StorageImpl", v.Subject, who)
 	}
 }
 
@@ -98,15 +100,28 @@ func overlaps(a, b *Observation) bool {
 	if a.Storage == b.Storage || x == nil || y == nil || x.Memory == 0 || y.Memory == 0 {
 		return false
 	}
-	return x.Memory < y.Memory+uintptr(y.Nbytes) && y.Memory < x.Memory+uintptr(x.Nbytes)
+	return min(x.Nbytes, y.Nbytes) > 0 && x.Memory < y.Memory+uintptr(y.Nbytes) && y.Memory < x.Memory+uintptr(x.Nbytes)
+}
+
+// counts reports whether two observations are of tensors with one version
+// counter.
+func counts(a, b *Observation) bool {
+	return a.Content != nil && b.Content != nil && a.Content.Counter != 0 && a.Content.Counter == b.Content.Counter
 }
 
 // over returns the arguments whose memory a tensor lies in, under another
 // StorageImpl.
 func (j *judge) over(o *Observation) []*input {
+	return j.sharing(o, overlaps)
+}
+
+// counting returns the arguments whose version counter a tensor has.
+func (j *judge) counting(o *Observation) []*input { return j.sharing(o, counts) }
+
+func (j *judge) sharing(o *Observation, shares func(a, b *Observation) bool) []*input {
 	var ins []*input
 	for i := range j.inputs {
-		if in := &j.inputs[i]; overlaps(o, &in.after) {
+		if in := &j.inputs[i]; shares(o, &in.after) {
 			ins = append(ins, in)
 		}
 	}

@@ -62,6 +62,10 @@ type Snapshot struct {
 	// or where other storages share them by design until one is written.
 	Memory uintptr
 
+	// Counter is the version counter, 0 where there is none or it is not known.
+	// Views have that of their base.
+	Counter ID
+
 	Parts []Part // the tensors inside; a tensor that has some has a Snapshot at every level
 }
 

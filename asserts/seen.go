@@ -20,6 +20,10 @@ type Seen struct {
 
 	Modes []Mode // active during the call
 
+	// Earlier is what the call of the op before this one returned without an alias
+	// set, and what lies inside, where somebody still holds it.
+	Earlier []Earlier
+
 	// Alone says that no other goroutine or thread used the tensors during the
 	// call, so that nobody but the op can have taken a reference.
 	Alone bool
@@ -46,6 +50,10 @@ func (s *Seen) Number() {
 		}
 	}
 }
+
+// Earlier is a tensor that an earlier call returned: as it left that call, and as
+// it is after this one.
+type Earlier struct{ Then, Now Observation }
 
 // split cuts observations into one run for each subject. What is missing is
 // taken as no tensors, and what is over is left out.

@@ -127,8 +127,8 @@ func (op *Op) see(r *reader, out *Outcome) {
 			}
 		}
 	}
-	for inserted := range int(r.word()) {
-		out.insert(r, inserted)
+	for range int(r.word()) {
+		out.insert(r, op)
 	}
 	inputs := len(out.observations)
 	out.takeResults(r, op)
@@ -136,21 +136,21 @@ func (op *Op) see(r *reader, out *Outcome) {
 }
 
 // insert reads a tensor that was added to a list: where it is now was none
-// before. So many were inserted already.
-func (out *Outcome) insert(r *reader, inserted int) {
+// before.
+func (out *Outcome) insert(r *reader, op *Op) {
 	var added, part asserts.Observation
-	at, half, end := int(r.word())+1+inserted, len(out.observations)/2, 0
+	argument, half, end := int(r.word()), len(out.observations)/2, 0
 	for range r.observation(&added) {
 		r.observation(&part)
 	}
-	for subject := range out.argLens {
-		if end += out.argLens[subject]; end >= at {
-			out.argLens[subject]++
-			break
+	for i, subject := range op.subjects {
+		if end += out.argLens[i]; subject.index == argument {
+			out.argLens[i]++
+			out.observations = slices.Insert(out.observations, half+end, added)
+			out.observations = slices.Insert(out.observations, end, asserts.Observation{})
+			return
 		}
 	}
-	out.observations = slices.Insert(out.observations, half+end, added)
-	out.observations = slices.Insert(out.observations, end, asserts.Observation{})
 }
 
 // complete makes out.Seen of what was taken, the first so many observations

@@ -213,7 +213,7 @@ func (r *reader) content() *asserts.Snapshot {
 	flags := r.word()
 	c.Conj, c.Neg, c.RequiresGrad, c.Leaf = flags&flagConj != 0, flags&flagNeg != 0, flags&flagGrad != 0, flags&flagLeaf != 0
 	c.Names, c.Layout, c.Quantizer = r.text(), r.text(), r.text()
-	c.Grad, c.Memory = asserts.ID(r.word()), uintptr(r.word())
+	c.Grad, c.Memory, c.Counter = asserts.ID(r.word()), uintptr(r.word()), asserts.ID(r.word())
 	return c
 }
 

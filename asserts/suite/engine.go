@@ -44,6 +44,9 @@ type Engine interface {
 	// error of type *Thrown.
 	Call(op string, args []any, level asserts.Level) (Outcome, error)
 
+	// Look observes a tensor at the content level, and behind it those inside.
+	Look(t Tensor) []asserts.Observation
+
 	// Harmless returns why what a call of an op shows besides the op's own
 	// subjects is no fault, though it looks like one; "" where it is one.
 	Harmless(op *asserts.Op, v *asserts.Violation) string

@@ -255,6 +255,7 @@ func (e *fakeEngine) Operators() ([]Operator, error) {
 	return all, nil
 }
 
+func (e *fakeEngine) Look(Tensor) []asserts.Observation               { return nil }
 func (e *fakeEngine) Harmless(*asserts.Op, *asserts.Violation) string { return "" }
 func (e *fakeEngine) Operator(name string) (Operator, error) {
 	all, err := e.Operators()

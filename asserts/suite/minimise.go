@@ -53,6 +53,7 @@ func (r *runner) shows(t *target, c *Case, v *asserts.Violation) (*Case, *assert
 	if err != nil {
 		return nil, nil
 	}
+	a = r.again(t, a)
 	found := r.judge(t, a, new(caseResult))
 	i := slices.IndexFunc(found, func(w *asserts.Violation) bool { return sameFault(v, w) && w.Device == v.Device })
 	if i < 0 {

@@ -31,6 +31,8 @@ type runner struct {
 	// that finds it, which may end the worker; may be nil.
 	shown func(*caseResult)
 
+	earlier kept // what the last call returned
+
 	closest *Case // of the attempts of the last search, all of which failed
 	first   error // of the last search: what its first attempt failed with
 
@@ -131,7 +133,9 @@ func (r *runner) run(t *target, number int) caseResult {
 		}
 		return result
 	}
-	result.Ran = true
+	if result.Ran = true; !t.ran {
+		t.ran, a = true, r.again(t, a)
+	}
 	result.Lacks, result.NoMeta = r.lacks, a.why
 	found := r.judge(t, a, &result)
 	for _, v := range found {
@@ -142,6 +146,9 @@ func (r *runner) run(t *target, number int) caseResult {
 		r.shown(&result)
 	}
 	result.Found = nil
+	if len(found) > 0 {
+		r.earlier.release() // what is wrong already
+	}
 	for _, v := range found {
 		f := &Finding{Violation: v, Times: 1}
 		if i := slices.IndexFunc(t.found, f.same); i >= 0 {
@@ -408,11 +415,12 @@ func (r *runner) try(t *target, c *Case) (*attempt, error) {
 	r.called = true
 	r.on(onCPU)
 	out, err := r.engine.Call(t.gen.name, args, min(r.level, asserts.Content))
-	Release(out.Results)
 	if err != nil {
 		return nil, err
 	}
 	out.Seen.Number()
+	out.Seen.Earlier = r.earlier.now(r.engine, t)
+	r.keep(t, out.Results)
 	a.cpu = &out.Seen
 	if twins != nil {
 		r.on(onMeta)

@@ -241,6 +241,17 @@ func (e *Engine) Seed(seed int64) error {
 	return nil
 }
 
+// Look observes a tensor and its parts.
+func (e *Engine) Look(t suite.Tensor) []asserts.Observation {
+	all := []asserts.Observation{asserts.Observe(t.(*handle).Tensor, asserts.Content)}
+	if c := all[0].Content; c != nil {
+		for _, p := range c.Parts {
+			all = append(all, p.Observation)
+		}
+	}
+	return all
+}
+
 // Harmless returns why what the parts of a declared view share with those of
 // its base is no fault.
 func (e *Engine) Harmless(op *asserts.Op, v *asserts.Violation) string {

@@ -377,6 +377,14 @@ func (l *Libtorch) Seed(seed int64) error { return libtorch.Seed(uint64(seed)) }
 
 func (l *Libtorch) Subjects(op *asserts.Op) *asserts.Op { return asserts.WithParts(op) }
 
+// Look observes a tensor and its parts.
+func (l *Libtorch) Look(t suite.Tensor) []asserts.Observation {
+	x := t.(torchTensor)
+	whole, _ := x.See(asserts.Content)
+	parts, _ := x.Parts(asserts.Content)
+	return append([]asserts.Observation{whole}, parts...)
+}
+
 // Harmless returns why parts of tensors share with good reason.
 func (l *Libtorch) Harmless(op *asserts.Op, v *asserts.Violation) string {
 	return libtorch.HarmlessParts(op, v)

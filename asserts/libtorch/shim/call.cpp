@@ -63,24 +63,25 @@ const char* tag_text(int64_t tag) {
   return tag >= OA_NONE && tag <= OA_SAME ? names[tag] : "an unknown tag";
 }
 
-// Lists are the lists of tensors on a stack, each with where its elements stand
-// among the tensors of the request. A list is shared with the kernel, which may
-// put other tensors into it.
+// Lists are the lists of tensors on a stack, each with its argument and with where
+// its elements stand among the tensors of the request, -1 where it has no tensors. A list is shared with the
+// kernel, which may put other tensors into it.
 struct Lists {
   struct Row {
     c10::impl::GenericList list;
-    int64_t first, length;
+    int64_t argument, first, length;
   };
   std::vector<Row> rows;
+  int64_t argument = 0;  // the one that is read
 
-  // added returns the tensors behind the ends that lists had, each with the index
-  // of the last one before them.
+  // added returns the tensors behind the ends that lists had, each with the
+  // argument that the list is.
   std::vector<std::pair<int64_t, at::Tensor>> added() const {
     std::vector<std::pair<int64_t, at::Tensor>> found;
     for (const Row& row : rows) {
       for (size_t i = row.length; i < row.list.size(); i++) {
         IValue v = row.list.get(i);
-        if (v.isTensor()) found.emplace_back(row.first + row.length - 1, std::move(v).toTensor());
+        if (v.isTensor()) found.emplace_back(row.argument, std::move(v).toTensor());
       }
     }
     return found;
@@ -93,7 +94,7 @@ struct Lists {
   std::vector<std::pair<int64_t, at::Tensor>> put_in(const Tensors& tensors) {
     std::vector<std::pair<int64_t, at::Tensor>> found;
     for (const Row& row : rows) {
-      for (int64_t i = 0; i < row.length; i++) {
+      for (int64_t i = 0; i < row.length && row.first >= 0; i++) {
         at::Tensor now;
         if (i < static_cast<int64_t>(row.list.size())) {
           IValue v = row.list.get(i);
@@ -148,7 +149,7 @@ class Reader {
       if (ahead.word() == OA_TENSOR) first = ahead.word() - i;
       list.push_back(value(*elem));
     }
-    if (first >= 0) lists_.rows.push_back({list, first, n});
+    if (elem->isSubtypeOf(*c10::OptionalType::ofTensor())) lists_.rows.push_back({list, lists_.argument, first, n});
     return list;
   }
 
@@ -295,6 +296,7 @@ torch::jit::Stack read(const Operator& op, Request& in, Tensors tensors, Lists& 
   stack.reserve(args.size());
   Reader reader(in, tensors, lists, stack);
   for (const auto& arg : args) {
+    lists.argument = stack.size();
     try {
       stack.push_back(reader.argument(arg));
     } catch (const Refusal& e) {
@@ -437,7 +439,7 @@ using namespace opassert;
 // observed, the tensors, the observed ones first, and a value for each
 // argument; arguments left out at the end take their defaults. A reply: the
 // observations of the tensors before, after; the number of tensors that were
-// added to lists, each behind the index of its list's last one; for each return the number of its
+// added to lists, each behind the index of its list's argument; for each return the number of its
 // tensors and their observations; then the returns themselves. At OA_OFF there
 // are no observations.
 //

@@ -42,6 +42,13 @@ bool has_parts(const TensorImpl* impl) {
   return !impl->unsafe_storage() || impl->key_set().has_any(special);
 }
 
+// quantizer_of returns null for a tensor that is of a quantized dtype alone, such
+// as the lazy clone of a quantized one.
+at::QuantizerPtr quantizer_of(TensorImpl* impl) {
+  auto* quantized = impl->key_set().has(DispatchKey::Quantized) ? dynamic_cast<at::QTensorImpl*>(impl) : nullptr;
+  return quantized ? quantized->quantizer() : at::QuantizerPtr();
+}
+
 // kUncounted stands for uses that tell nothing: a functional wrapper's storage
 // may hold the value once more.
 constexpr int kUncounted = -1;
@@ -53,8 +60,7 @@ void parts(TensorImpl* impl, F&& f) {
   if (impl->unsafe_storage()) {
     if (impl->key_set().has(DispatchKey::Functionalize)) {
       if (auto* wrapper = dynamic_cast<const at::FunctionalTensorWrapper*>(impl)) f(wrapper->value(), OA_VALUE, kUncounted);
-    } else if (c10::isQIntType(c10::typeMetaToScalarType(impl->dtype()))) {
-      auto quantizer = static_cast<at::QTensorImpl*>(impl)->quantizer();
+    } else if (auto quantizer = quantizer_of(impl)) {
       if (auto* q = dynamic_cast<at::PerChannelAffineQuantizer*>(quantizer.get())) {
         f(q->scales(), OA_SCALES, 1);
         f(q->zero_points(), OA_ZERO_POINTS, 1);
@@ -208,14 +214,11 @@ std::string layout_of(const TensorImpl* impl) {
   return text.str();
 }
 
-// quantizer_of returns what a quantizer that holds no tensors is, "" for none.
-std::string quantizer_of(const TensorImpl* impl) {
-  if (!impl->key_set().has(DispatchKey::Quantized)) return "";
-  std::ostringstream text;
-  auto* quantized = dynamic_cast<const at::QTensorImpl*>(impl);
-  if (quantized == nullptr) return "";
-  auto quantizer = const_cast<at::QTensorImpl*>(quantized)->quantizer();
+// quantization_of returns what a quantizer that holds no tensors is, "" for none.
+std::string quantization_of(const TensorImpl* impl) {
+  auto quantizer = quantizer_of(const_cast<TensorImpl*>(impl));
   if (!quantizer) return "";
+  std::ostringstream text;
   text << c10::toString(quantizer->qscheme());
   if (auto* q = dynamic_cast<at::PerTensorAffineQuantizer*>(quantizer.get())) text << " " << q->scale() << " " << q->zero_point();
   return text.str();
@@ -242,6 +245,16 @@ bool copy_on_write(const c10::StorageImpl* storage) {
 #else
 bool copy_on_write(const c10::StorageImpl*) { return false; }
 #endif
+
+// counter_of returns where a tensor's version counter is, 0 for none.
+//
+// Source: c10/core/TensorImpl.h: a pointer to it is all that a VariableVersion is.
+int64_t counter_of(const TensorImpl* impl) {
+  int64_t counter;
+  static_assert(sizeof(c10::VariableVersion) == sizeof counter, "a VariableVersion is more than a pointer");
+  std::memcpy(&counter, &impl->version_counter(), sizeof counter);
+  return impl->version_counter().enabled() ? counter : 0;
+}
 
 // contents writes what the content level adds.
 void contents(const TensorImpl* impl, const c10::StorageImpl* storage, oa_level level, Reply& out) {
@@ -271,9 +284,10 @@ void contents(const TensorImpl* impl, const c10::StorageImpl* storage, oa_level 
   out.word(flags);
   out.text(names_of(impl));
   out.text(layout_of(impl));
-  out.text(quantizer_of(impl));
+  out.text(quantization_of(impl));
   out.word(reinterpret_cast<int64_t>(grad_of(impl)));
   out.word(data && !copy_on_write(storage) ? reinterpret_cast<int64_t>(data) : 0);
+  out.word(counter_of(impl));
 }
 
 // is_meta asks nothing that a Python subclass may answer.

@@ -16,7 +16,7 @@ namespace opassert {
 //   contents, if any: dtype, device type, device index, offset, storage bytes,
 //   digest, dimensions, sizes, strides (none: 0, else 1 and the strides), copy,
 //   oa_metadata, names of dimensions, layout, quantizer, .grad, where the bytes
-//   are (0: not known, or shared by copy-on-write)
+//   are (0: not known, or shared by copy-on-write), version counter (0: none)
 //   each part in the same way, but for what it is, an oa_part, in the place of
 //   the number of parts
 //
