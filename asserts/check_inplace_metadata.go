@@ -1,6 +1,7 @@
 package asserts
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 )
@@ -11,7 +12,7 @@ const InplaceMetadata Code = 13
 var _ = add(check{
 	code:   InplaceMetadata,
 	name:   "inplace-metadata",
-	rule:   "an argument that an in-place op writes keeps its sizes, strides, offset and dtype",
+	rule:   "an argument that an in-place op writes keeps its sizes, strides, offset, dtype and the names of its dimensions",
 	breaks: "autograd, functionalization and compilers go on with the shape that the argument had; views of it no longer fit",
 	level:  Content,
 	about:  Argument,
@@ -55,7 +56,7 @@ func (j *judge) inplaceMetadata() {
 		if !j.seesContents(InplaceMetadata, in) {
 			continue
 		}
-		changes := changedShape(in.before.Content, in.after.Content)
+		changes := append(changedShape(in.before.Content, in.after.Content), lostNames(in.before.Content, in.after.Content)...)
 		if len(changes) == 0 || slices.ContainsFunc(j.byImpl[impl], func(other *input) bool { return other.output() }) {
 			continue
 		}
@@ -63,4 +64,16 @@ func (j *judge) inplaceMetadata() {
 		v := j.reportInput(InplaceMetadata, in)
 		v.Saw = strings.Join(changes, ", ")
 	}
+}
+
+// lostNames says so where a dimension lost its name or has another one. It may
+// get one: an in-place op unites the names of what it reads and writes.
+func lostNames(b, a *Snapshot) []string {
+	before, after := strings.Split(b.Names, ", "), strings.Split(a.Names, ", ")
+	for i, name := range before {
+		if name != "" && name != "*" && (len(before) != len(after) || name != after[i]) {
+			return []string{fmt.Sprintf("names [%s] -> [%s]", b.Names, a.Names)}
+		}
+	}
+	return nil
 }

@@ -310,3 +310,46 @@ func (m *revision) larger([]string) bool {
 	}
 	return len(sizes) > 0
 }
+
+// grouped makes the weight, or else the input, of a convolution fit its groups.
+//
+// Source: aten/src/ATen/native/Convolution.cpp, check_shape_forward.
+func (m *revision) grouped(groups []string) bool {
+	n, err := strconv.ParseInt(groups[1], 10, 64)
+	weight, input := m.sized(parseSizes(groups[2])), m.sized(parseSizes(groups[3]))
+	switch {
+	case err != nil || n < 1 || n > 64 || weight == nil:
+		return false
+	case groups[3] == "":
+		weight.Sizes[0] = (weight.Sizes[0] + n - 1) / n * n
+	case len(weight.Sizes) < 2 || input == nil || len(input.Sizes) != len(weight.Sizes):
+		return false
+	case input.Sizes[1]%n == 0 && input.Sizes[1] > 0:
+		weight.Sizes[1] = input.Sizes[1] / n
+	default:
+		input.Sizes[1] = weight.Sizes[1] * n
+	}
+	return true
+}
+
+// biased gives a bias as many elements as a convolution has channels.
+func (m *revision) biased(groups []string) bool {
+	n, err := strconv.ParseInt(groups[1], 10, 64)
+	bias := m.sized(parseSizes(groups[2]))
+	if err != nil || n > 1<<12 || bias == nil {
+		return false
+	}
+	bias.Sizes = []int64{n}
+	return true
+}
+
+// sized returns the last tensor of these sizes, as its own, nil for none.
+func (m *revision) sized(sizes []int64) *TensorSpec {
+	all := m.c.tensors()
+	for _, t := range slices.Backward(all) {
+		if slices.Equal(t.Sizes, sizes) {
+			return own([]*TensorSpec{t}, all)[0]
+		}
+	}
+	return nil
+}

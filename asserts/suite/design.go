@@ -410,10 +410,19 @@ func (b *designer) tensors() {
 			}
 		}
 		if outName(arg) {
-			count := setFill(Fill{Name: "count"})
-			b.add(arg.Name, class1("sized", func(c *Case) bool {
-				return reach(ofArg(i)).each(setAll(setSizes(b.base.tensors()[0].Sizes...), count))(c)
-			}), class1("7 elements", reach(ofArg(i)).each(setAll(setSizes(7), count))))
+			count, large := setFill(Fill{Name: "count"}), setSizes(b.base.tensors()[0].Sizes...)
+			for _, way := range []struct {
+				name string
+				set  func(*TensorSpec) bool
+			}{
+				{"sized", setAll(large, count)},
+				{"sized sliced", setAll(large, count, setLayout(Sliced, 0))},
+				{"sized offset", setAll(large, count, setLayout(Offset, 0))},
+				{"7 elements", setAll(setSizes(7), count)},
+				{"7 elements offset", setAll(setSizes(7), count, setLayout(Offset, 0))},
+			} {
+				b.add(arg.Name, class1(way.name, reach(ofArg(i)).each(way.set)))
+			}
 		}
 		if t := unwrap(arg.Type); t.Kind == schema.List {
 			b.add(arg.Name, listLengths(i, t)...)
@@ -991,6 +1000,10 @@ func leftOut(c argClass) int {
 // flagged is the urgency of a flag with a size, which it may be read for where
 // there is no element or no dimension, mostly with another argument given.
 const flagged = 0
+
+// coupled is the urgency of groups with another argument given, such as a bias:
+// sizes follow both, so a third class seldom fits.
+const coupled = -1
 
 // urgency orders pairs of classes. Fast paths ask for a size, and a layout or a
 // dtype; after them come pairs about one sort of thing, tensors or arguments.
