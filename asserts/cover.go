@@ -53,6 +53,27 @@ func (c *Snapshot) runs(f func(from, to int64)) bool {
 	return true
 }
 
+// extent returns where a tensor's bytes begin in its storage and where they end,
+// and reports whether that is known. One without elements has none.
+func (c *Snapshot) extent() (first, end int64, known bool) {
+	size := itemSize(c.DType)
+	if size == 0 || c.Layout != "" && !strings.HasPrefix(strings.ToLower(c.Layout), "strided") || len(c.Strides) != len(c.Sizes) {
+		return 0, 0, false
+	}
+	low, high := c.Offset, c.Offset
+	for dim, n := range c.Sizes {
+		if n == 0 {
+			return 0, 0, true
+		}
+		if reach := (n - 1) * c.Strides[dim]; reach < 0 {
+			low += reach
+		} else {
+			high += reach
+		}
+	}
+	return low * size, (high + 1) * size, true
+}
+
 // itemSize returns the size of an element in bytes, 0 where the name of the
 // dtype does not say: "float32" does.
 func itemSize(dtype string) int64 {

@@ -376,7 +376,7 @@ func TestRowOfTwoTraits(t *testing.T) {
 		{asserts.DirectSubclass | asserts.FunctionalWrapper, skip, "direct subclass"},
 		{asserts.DirectSubclass, skip | asserts.CodesOf(asserts.FreshStorage), "direct subclass"},
 	} {
-		if got := policy.ForTensor(test.traits) &^ asserts.CodesOf(asserts.InplaceMetadata, asserts.KeptArgument); got != test.skips { // which wrappers and subclasses skip anyway
+		if got := policy.ForTensor(test.traits) &^ asserts.CodesOf(asserts.InplaceMetadata, asserts.KeptArgument, asserts.WithinStorage); got != test.skips { // which wrappers and subclasses skip anyway
 			t.Errorf("traits %b: skips %v, want %v", test.traits, got, test.skips)
 		}
 		op := opOf("f(Tensor self) -> Tensor")

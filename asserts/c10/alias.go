@@ -62,6 +62,13 @@ func (t *Tensor) SetSizesAndStrides(sizes, strides []int64, offset int64) {
 	}
 }
 
+// SetSizesAndStridesUnchecked does so without asking whether the storage is
+// large enough, as libtorch's own does.
+func (t *Tensor) SetSizesAndStridesUnchecked(sizes, strides []int64, offset int64) {
+	x := t.get()
+	x.sizes, x.strides, x.offset = slices.Clone(sizes), slices.Clone(strides), offset
+}
+
 // Resize makes the tensor contiguous with new sizes, and its storage larger
 // where that is needed. The storage stays the same object. Sizes that are not
 // new change nothing.

@@ -117,6 +117,12 @@ func opCases(t testing.TB) []opCase {
 	sliced := func() libtorch.Value {
 		return tensor(t, libtorch.Spec{DType: libtorch.Float32, Sizes: []int64{3}, Strides: []int64{2}, Offset: 1, Low: 1, High: 2}).Value()
 	}
+	vector := func(offset int64) libtorch.Value {
+		return tensor(t, libtorch.Spec{DType: libtorch.Float32, Sizes: []int64{4}, Strides: []int64{1}, Offset: offset, Low: 1, High: 2}).Value()
+	}
+	images := func(channels int64) libtorch.Value {
+		return tensor(t, libtorch.Spec{DType: libtorch.Float32, Sizes: []int64{4, channels, 3, 3}, Low: 1, High: 2}).Value()
+	}
 	sparseOther := tensor(t, libtorch.Spec{DType: libtorch.Float32, Sizes: []int64{2, 3}, Form: libtorch.COO, Low: 1, High: 2, Seed: 4}).Value()
 	x := func() libtorch.Value { return floats(t, 3) }
 	list := func() libtorch.Value { return libtorch.Tensors(x().Tensor, x().Tensor) }
@@ -199,6 +205,20 @@ func opCases(t testing.TB) []opCase {
 		{"clear_", []libtorch.Value{sliced()}, []string{"OA015 self"}},
 		{"clear_list_", []libtorch.Value{libtorch.Tensors(x().Tensor, sliced().Tensor)}, []string{"OA015 self"}},
 		{"clear_given", []libtorch.Value{sliced()}, []string{"OA015 out"}},
+		{"write_rows.out", []libtorch.Value{x(), x()}, nil},
+		{"write_rows.out", []libtorch.Value{vector(0), vector(1)}, []string{"OA015 out"}},
+		{"in_buffer", []libtorch.Value{x()}, []string{"OA005 result"}},
+		{"in_buffer", []libtorch.Value{floats(t, 0)}, nil},
+		{"in_buffers", []libtorch.Value{x()}, []string{"OA005 result"}},
+		{"clone_twice", []libtorch.Value{x()}, []string{"OA008 result1 result0"}},
+		{"clone_of", []libtorch.Value{x()}, []string{"OA007 result self"}},
+		{"doubled", []libtorch.Value{x()}, nil},
+		{"doubled", []libtorch.Value{vector(0)}, []string{"OA017 result"}},
+		{"doubled_list", []libtorch.Value{vector(0)}, []string{"OA017 result"}},
+		{"default_list", []libtorch.Value{x(), list()}, nil},
+		{"default_list", []libtorch.Value{x(), libtorch.Tensors()}, []string{"OA001 tensors"}},
+		{"grouped_conv2d", []libtorch.Value{images(4), images(2), vector(0), libtorch.Int(1)}, nil},
+		{"grouped_conv2d", []libtorch.Value{images(4), images(2), vector(0), libtorch.Int(2)}, []string{"OA009 bias"}},
 		{"split_even", []libtorch.Value{x()}, []string{"OA011 result"}},
 		{"pad_even", []libtorch.Value{floats(t, 2)}, nil},
 		{"pad_even", []libtorch.Value{x()}, []string{"OA011 result"}},
@@ -230,11 +250,12 @@ func judged(t *testing.T, op *libtorch.Op, args []libtorch.Value) []string {
 	}
 	twins, twinsErr := onMeta(t, args)
 	var out, meta libtorch.Outcome
+	earlier := earlierOf(t, op, args)
 	if err := op.Call(asserts.Content, &out, args...); err != nil {
 		t.Fatal(err)
 	}
 	defer out.Release()
-	out.Seen.Alone = true
+	out.Seen.Alone, out.Seen.Earlier = true, earlier()
 	violations := asserts.Judge(checks, &out.Seen, asserts.Aware()).Violations
 	if op.Meta && twinsErr == nil && slices.Contains(op.Kernels, "Meta") {
 		if err := op.Call(asserts.Content, &meta, twins...); err != nil {
@@ -248,6 +269,36 @@ func judged(t *testing.T, op *libtorch.Op, args []libtorch.Value) []string {
 		got = append(got, strings.TrimSpace(fmt.Sprintf("%v %s %s", v.Code, nameOf(v.Subject), nameOf(v.Against))))
 	}
 	return got
+}
+
+// earlierOf makes a first call of an op that fills a buffer, and returns what
+// became of its results.
+func earlierOf(t *testing.T, op *libtorch.Op, args []libtorch.Value) func() []asserts.Earlier {
+	if !strings.Contains(op.Name, "buffer") {
+		return func() []asserts.Earlier { return nil }
+	}
+	var first libtorch.Outcome
+	if err := op.Call(asserts.Content, &first, args...); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { first.Release() })
+	results := first.Results[0].Tensors
+	if first.Results[0].Kind == libtorch.KindTensor {
+		results = []libtorch.Tensor{first.Results[0].Tensor}
+	}
+	look := func() (seen []asserts.Observation) {
+		for _, r := range results {
+			seen = append(seen, asserts.Observe(r, asserts.Content))
+		}
+		return seen
+	}
+	then := look()
+	return func() (all []asserts.Earlier) {
+		for i, now := range look() {
+			all = append(all, asserts.Earlier{Then: then[i], Now: now})
+		}
+		return all
+	}
 }
 
 // Ops whose results autograd loses are told apart from those that are right by

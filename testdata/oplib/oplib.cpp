@@ -367,6 +367,27 @@ void keep(const Tensor& t) {
 // over is another storage over the bytes of a tensor.
 Tensor over(const Tensor& t) { return at::from_blob(t.data_ptr(), t.sizes(), t.strides(), t.options()); }
 
+// room is how many bytes there are from where a tensor begins to the end of its storage.
+size_t room(const Tensor& t) { return t.storage().nbytes() - t.storage_offset() * t.element_size(); }
+
+// buffer is a tensor of the sizes of another one, in memory that all calls share.
+Tensor buffer(const Tensor& like) {
+  static std::vector<char> bytes(1 << 22);
+  TORCH_CHECK(like.nbytes() <= bytes.size(), "expected a smaller tensor");
+  return at::from_blob(bytes.data(), like.sizes(), like.options());
+}
+
+Tensor counting_with(const Tensor& other, Tensor t) {
+  const auto& counter = other.unsafeGetTensorImpl()->version_counter();
+  if (counter.enabled()) t.unsafeGetTensorImpl()->set_version_counter(counter);
+  return t;
+}
+
+Tensor longer(Tensor t) {
+  if (t.dim() == 1) t.unsafeGetTensorImpl()->set_sizes_contiguous({2 * t.size(0)});
+  return t;
+}
+
 }  // namespace
 
 TORCH_LIBRARY_FRAGMENT(oplib, m) {
@@ -460,6 +481,40 @@ TORCH_LIBRARY_FRAGMENT(oplib, m) {
   m.def("clear_(Tensor(a!) self) -> Tensor(a!)", cpu([](Tensor& self) -> Tensor& { return zero_storage(self), self; }));
   m.def("clear_list_(Tensor(a!)[] self) -> ()", cpu([](TensorList self) { for (const Tensor& t : self) zero_storage(t); }));
   m.def("clear_given(Tensor(a!)? out) -> ()", cpu([](const Optional& out) { if (given(out)) zero_storage(*out); }));
+
+  m.def("write_rows.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)", cpu([](const Tensor& self, Tensor& out) -> Tensor& {
+    out.resize_(self.sizes()).zero_();
+    if (out.is_contiguous()) std::memset(out.data_ptr(), 1, room(out));
+    return out;
+  }));
+
+  // A buffer that calls share, under a storage of its own each time.
+  m.def("in_buffer(Tensor self) -> Tensor", cpu([](const Tensor& self) { return buffer(self).copy_(self); }));
+  m.def("in_buffers(Tensor self) -> Tensor[]", cpu([](const Tensor& self) { return std::vector<Tensor>{self.clone(), buffer(self).copy_(self)}; }));
+
+  // One version counter for tensors that are independent.
+  m.def("clone_twice(Tensor self) -> (Tensor, Tensor)", cpu([](const Tensor& self) {
+    Tensor clone = self.clone();
+    return std::make_tuple(clone, counting_with(clone, self.clone()));
+  }));
+  m.def("clone_of(Tensor self) -> Tensor", cpu([](const Tensor& self) { return counting_with(self, self.clone()); }));
+
+  // More elements than the storage holds.
+  m.def("doubled(Tensor self) -> Tensor", cpu([](const Tensor& self) { return longer(self.contiguous().clone()); }));
+  m.def("doubled_list(Tensor self) -> Tensor[]", cpu([](const Tensor& self) { return std::vector<Tensor>{self.clone(), longer(self.contiguous().clone())}; }));
+
+  // An empty list is filled for the caller.
+  m.def("default_list(Tensor self, Tensor[] tensors) -> Tensor", cpu([](const Tensor& self, c10::List<Tensor> tensors) {
+    if (tensors.empty()) tensors.push_back(at::zeros({1}));
+    return self.clone();
+  }));
+
+  // The bias of a convolution is scaled where there are groups.
+  m.def("grouped_conv2d(Tensor input, Tensor weight, Tensor? bias=None, int groups=1) -> Tensor", cpu([](const Tensor& input, const Tensor& weight, const Optional& bias, int64_t groups) {
+    Tensor result = at::convolution(input, weight, bias, {1, 1}, {0, 0}, {1, 1}, false, {0, 0}, groups);
+    if (groups > 1 && given(bias)) bias->mul_(0.5);
+    return result;
+  }));
 
   // The meta kernel makes fewer tensors.
   m.def("split_even(Tensor self) -> Tensor[]", cpu([](const Tensor& self) { return std::vector<Tensor>{self.clone(), self.clone()}; }));

@@ -141,4 +141,13 @@ var Wrappers = map[string]any{
 	"fault::retains.optional_list":            RetainsOptionalList,
 	"fault::retains.out":                      RetainsOut,
 	"fault::caches_copy":                      CachesCopy,
+	"fault::overreaches_view.single":          OverreachesViewSingle,
+	"fault::overreaches_view.tuple":           OverreachesViewTuple,
+	"fault::overreaches_view.list":            OverreachesViewList,
+	"fault::overreaches.single":               OverreachesSingle,
+	"fault::overreaches.tuple":                OverreachesTuple,
+	"fault::overreaches.list":                 OverreachesList,
+	"fault::overreaches_writing.single":       OverreachesWritingSingle,
+	"fault::overreaches_writing.tuple":        OverreachesWritingTuple,
+	"fault::overreaches_writing.list":         OverreachesWritingList,
 }

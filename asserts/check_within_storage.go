@@ -1,0 +1,68 @@
+package asserts
+
+import (
+	"fmt"
+	"strings"
+)
+
+// WithinStorage is OA017.
+const WithinStorage Code = 17
+
+var _ = add(check{
+	code:   WithinStorage,
+	name:   "within-storage",
+	rule:   "every element of a return lies within its storage",
+	breaks: "whoever reads the result reads memory that is somebody else's, and whoever writes it corrupts that",
+	level:  Content,
+	about:  Return,
+	plans:  func(op *Op, _, _ *Subject) bool { return !op.reshapes() },
+	judges: (*judge).withinStorages,
+	after:  1<<ReturnedSelf | 1<<ViewStorage | 1<<UndeclaredAlias,
+	fixes: func(_ *Op, v *Violation) string {
+		return "make the storage as large as the sizes, strides and offset of " + strings.TrimPrefix(v.Subject.String(), "result ") + " ask for, as resize_ does"
+	},
+	skips: []Row{
+		{Trait: Storageless, Reason: noStorage},
+		{Trait: Contended, Reason: contended},
+		{Trait: FunctionalWrapper, Reason: "functional wrapper: it has no bytes of its own"},
+		{Trait: WrapperSubclass, Reason: "wrapper subclass: it has no bytes of its own"},
+		{Trait: Lazy, Reason: "conj, neg or zero tensor, which may have no bytes"},
+	},
+})
+
+// withinStorages leaves a return alone that is an argument which was so before
+// the call.
+func (j *judge) withinStorages() {
+	for i := range j.outputs {
+		out := &j.outputs[i]
+		if !out.codes.Has(WithinStorage) || !out.Defined() || out.wrong || j.passesOver(WithinStorage, &out.Observation) {
+			continue
+		}
+		if out.Content == nil {
+			j.skipped[Skip{Code: WithinStorage, Reason: "contents not observed"}]++
+			continue
+		}
+		first, end, known := out.Content.extent()
+		if !known {
+			j.skipped[Skip{Code: WithinStorage, Reason: "which bytes of the storage are the result's was not observed"}]++
+			continue
+		}
+		j.verdict.Judged[WithinStorage]++
+		if first >= 0 && end <= out.Content.Nbytes || j.cameSo(out) {
+			continue
+		}
+		v := j.reportOutput(WithinStorage, out)
+		v.Saw = fmt.Sprintf("%s reaches from byte %d to byte %d of a storage of %d bytes", v.Subject, first, end, out.Content.Nbytes)
+	}
+}
+
+// cameSo reports whether a return is an argument that reached as far before the
+// call.
+func (j *judge) cameSo(out *output) bool {
+	for _, in := range j.byImpl[out.Impl] {
+		if b := in.before.Content; in.before.Impl == out.Impl && b != nil && b.Nbytes == out.Content.Nbytes && len(changedShape(b, out.Content)) == 0 {
+			return true
+		}
+	}
+	return false
+}
