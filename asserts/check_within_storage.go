@@ -23,6 +23,7 @@ var _ = add(check{
 	},
 	skips: []Row{
 		{Trait: Storageless, Reason: noStorage},
+		{Trait: MetaTensor, Reason: "meta tensor: nothing lies anywhere"},
 		{Trait: Contended, Reason: contended},
 		{Trait: FunctionalWrapper, Reason: "functional wrapper: it has no bytes of its own"},
 		{Trait: WrapperSubclass, Reason: "wrapper subclass: it has no bytes of its own"},

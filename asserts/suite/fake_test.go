@@ -74,6 +74,9 @@ func (t *fakeTensor) Release() { t.impl.uses-- }
 func (t *fakeTensor) Observe(l asserts.Level) asserts.Observation {
 	i := t.impl
 	o := asserts.Observation{Impl: i.id, Storage: i.storage.id, ImplUses: i.uses, StorageUses: i.storage.uses, Version: i.version}
+	if i.device == "meta" {
+		o.Traits = asserts.MetaTensor
+	}
 	if l >= asserts.Content {
 		h := fnv.New64a()
 		h.Write(i.storage.data)

@@ -133,8 +133,8 @@ func (r *runner) run(t *target, number int) caseResult {
 		}
 		return result
 	}
-	if result.Ran = true; !t.ran {
-		t.ran, a = true, r.again(t, a)
+	if result.Ran = true; t.single {
+		a = r.again(t, a)
 	}
 	result.Lacks, result.NoMeta = r.lacks, a.why
 	found := r.judge(t, a, &result)

@@ -23,7 +23,7 @@ type target struct {
 	plan   *design        // once they are
 	found  []*Finding     // in this worker, which minimises each once
 	asItIs bool           // findings keep the calls that showed them
-	ran    bool           // a call of it was judged in this worker
+	single bool           // one case was asked for: no call before it holds results
 }
 
 // What the openings of an op teach, for its design.

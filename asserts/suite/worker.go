@@ -200,6 +200,7 @@ func (s *server) answer(text string) (err error) {
 		s.trying = s.show
 		s.calling = func(device string) { s.say(lineDevice, device) }
 	}
+	t.single = q.To == q.From+1 && !q.Show
 	if q.Case != "" {
 		err = s.attempt(t, q)
 	} else {
