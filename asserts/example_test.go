@@ -95,5 +95,5 @@ func ExamplePolicy() {
 	}
 	// Output:
 	// plain tensor: []
-	// meta tensor: [OA005]
+	// meta tensor: [OA005 OA017]
 }
