@@ -110,7 +110,7 @@ func (t *Tensor) SetStorage(source *Tensor) {
 func (s *StorageImpl) checkCovers(d DType, sizes, strides []int64, offset int64) {
 	checkSizes(sizes, strides)
 	Check(offset >= 0, "negative storage offset %d", offset)
-	need := (offset + span(sizes, strides)) * d.Size()
-	Check(Numel(sizes) == 0 || need <= s.nbytes,
-		"sizes %v, strides %v, offset %d need %d bytes of a storage of %d", sizes, strides, offset, need, s.nbytes)
+	need, room := span(sizes, strides), s.nbytes/d.Size() // in elements, for a sum may be too large
+	Check(Numel(sizes) == 0 || need <= room && offset <= room-need,
+		"sizes %v, strides %v, offset %d reach beyond a storage of %d bytes", sizes, strides, offset, s.nbytes)
 }
