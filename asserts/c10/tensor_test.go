@@ -136,7 +136,7 @@ func TestMetadata(t *testing.T) {
 		t.Errorf("sizes %v strides %v", x.Sizes(), x.Strides())
 	}
 	panics(t, "dimension 2 is outside [-2, 1]", func() { x.Size(2) })
-	panics(t, "need 28 bytes of a storage of 24", func() { x.AsStrided([]int64{7}, []int64{1}, 0) })
+	panics(t, "reach beyond a storage of 24 bytes", func() { x.AsStrided([]int64{7}, []int64{1}, 0) })
 	panics(t, "negative stride", func() { x.AsStrided([]int64{2}, []int64{-1}, 3) })
 	panics(t, "negative size", func() { Empty([]int64{-1}, f32) })
 
