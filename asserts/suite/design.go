@@ -295,9 +295,12 @@ func isKey(class string) bool {
 
 var daring = whenUsed(`^(u?int\d+ )?(max|lowest|negative|wide|special)$`)
 
+// grouped reports whether a class is of a convolution with groups.
+func grouped(arg, class string) bool { return class == "2" && strings.HasSuffix(arg, "groups") }
+
 func (b *designer) add(arg string, all ...valueClass) {
 	for _, v := range all {
-		b.classes = append(b.classes, argClass{arg: arg, valueClass: v, key: isKey(v.name)})
+		b.classes = append(b.classes, argClass{arg: arg, valueClass: v, key: isKey(v.name) || grouped(arg, v.name)})
 	}
 }
 
@@ -957,7 +960,7 @@ func coveringRows(classes []argClass, taken func(int) bool, most int) []row {
 		if !few(classes[p.a]) && !few(classes[p.b]) && classes[p.a].arg+classes[p.b].arg == "" {
 			more(func(c int) bool { return classes[c].arg == "" && !few(classes[c]) && wantAll(c) })
 		}
-		if p.rank != flagged || !more(func(c int) bool { return classes[c].name == "0" || classes[c].name == "given" }) {
+		if p.rank != coupled && (p.rank != flagged || !more(func(c int) bool { return classes[c].name == "0" || classes[c].name == "given" })) {
 			more(func(c int) bool { return classes[c].arg+classes[p.a].arg != "" && wantAll(c) })
 		}
 		for i, a := range together {
@@ -1012,6 +1015,8 @@ func urgency(x, y argClass, fx, fy string) int {
 	both := x.arg+y.arg == ""
 	none := func(c argClass) bool { return c.arg == "" && (c.name == "0-dim" || c.name == "first dimension 0") }
 	switch {
+	case grouped(x.arg, x.name) && y.name == "given" || x.name == "given" && grouped(y.arg, y.name):
+		return coupled
 	case none(x) && y.name == "true" || x.name == "true" && none(y):
 		return flagged
 	case x.name == "odd sides" && y.twos() || x.twos() && y.name == "odd sides":

@@ -12,11 +12,12 @@ type kept struct {
 }
 
 // keep takes over what a call returned, and releases what the one before did.
-func (r *runner) keep(t *target, results []any) {
+// Through autograd a result keeps what made it.
+func (r *runner) keep(t *target, out *Outcome) {
 	r.earlier.release()
 	returns := t.operator.Schema.Func.Returns
-	for i, v := range results {
-		if r.level >= asserts.Content && i < len(returns) && returns[i].Type.IsTensorLike() && returns[i].Alias == nil {
+	for i, v := range out.Results {
+		if r.level >= asserts.Content && !out.Seen.Autograd && i < len(returns) && returns[i].Type.IsTensorLike() && returns[i].Alias == nil {
 			r.earlier.add(r.engine, v)
 		} else {
 			Release([]any{v})

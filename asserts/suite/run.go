@@ -420,7 +420,7 @@ func (r *runner) try(t *target, c *Case) (*attempt, error) {
 	}
 	out.Seen.Number()
 	out.Seen.Earlier = r.earlier.now(r.engine, t)
-	r.keep(t, out.Results)
+	r.keep(t, &out)
 	a.cpu = &out.Seen
 	if twins != nil {
 		r.on(onMeta)
