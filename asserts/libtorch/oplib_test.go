@@ -186,6 +186,7 @@ func opCases(t testing.TB) []opCase {
 		{"negate_all_", []libtorch.Value{list()}, []string{"OA006 result self", "OA006 result self"}},
 		{"cached_list", []libtorch.Value{x()}, []string{"OA003 result"}},
 		{"memo_list", []libtorch.Value{x()}, []string{"OA005 result"}},
+		{"memo_count", []libtorch.Value{x()}, []string{"OA005 result"}},
 		{"stash", []libtorch.Value{x()}, []string{"OA016 self"}},
 		{"stash_view", []libtorch.Value{list()}, []string{"OA016 tensors"}},
 		{"stash_bias", []libtorch.Value{x()}, nil},
