@@ -177,6 +177,7 @@ var rules = []rule{
 	on(`zerotensors are immutable|functional tensor|functionaliz`, (*revision).plainForms, "zerotensors", "functional tensor", "functionaliz"),
 	on(`expected (\w+) equals to (\d+), but got size`, (*revision).listLength, "equals to"),
 	on(`(\w+?) ?(?:sizes?|lengths?)?(?: length)? (?:is expected to|should|must) be (\d+)`, (*revision).listLength, "should be ", "must be ", "expected to be "),
+	on(`\blists?\b.*\bsame |same number of (?:tensors|elements)`, (*revision).equalLists, "list", "same number of "),
 	on(`(?:exactly|only|either) (?:one of )?['"]?(\w+)['"]? (?:and|or) ['"]?(\w+)`, (*revision).oneOf, "exactly", "only", "either"),
 	on(`['"]?(\w+)['"]? (?:should|must|can|may)(?:not|n't| not) be (?:set|given|used|specified|defined|passed|provided) (?:when|with|if|together with) ['"]?(\w+)`, (*revision).oneOf, "not be", "n't be"),
 	on(`expected (?:scalar type|dtype|a tensor of type|type|self dtype to be|out tensor to have dtype|index to be|tensor to have dtype) '?(?:torch\.)?(\w+(?: int)?)'? but (?:found|got|instead got)`, (*revision).dtypeWord, "but found", "but got", "but instead got"),
@@ -610,6 +611,32 @@ func (v *Value) replaceInt(from, to int64) bool {
 	changed := false
 	for i := range v.List {
 		changed = v.List[i].replaceInt(from, to) || changed
+	}
+	return changed
+}
+
+// equalLists makes lists of tensors as long as the one that the case is about,
+// or the first.
+func (m *revision) equalLists([]string) bool {
+	var lists []*Value
+	model := 0
+	for i := range m.c.Args {
+		if v := &m.c.Args[i]; v.Kind == ListValue && len(v.appendTensors(nil)) > 0 {
+			if slices.Contains(m.about, m.c.Names[i]) {
+				model = len(lists)
+			}
+			lists = append(lists, v)
+		}
+	}
+	own(m.c.tensors(), m.c.tensors())
+	changed := false
+	for _, v := range lists {
+		n := len(lists[model].List)
+		changed = changed || len(v.List) != n
+		for len(v.List) < n {
+			v.List = append(v.List, v.List[0].clone())
+		}
+		v.List = v.List[:n]
 	}
 	return changed
 }

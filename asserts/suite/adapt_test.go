@@ -1,6 +1,7 @@
 package suite
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -189,6 +190,33 @@ func TestAdaptConstructor(t *testing.T) {
 	for _, v := range next.Args[0].List {
 		if len(v.List) != 3 || v.List[0].Kind != TensorValue || v.List[1].Kind != TupleValue || v.List[2].Kind != DictValue {
 			t.Errorf("adapted to %s", next.Args[0].recipe())
+		}
+	}
+}
+
+// An error's choices are read however it spells them out.
+func TestNamedWords(t *testing.T) {
+	for text, want := range map[string][]string{
+		"mode must be one of 'bilinear' or 'nearest', got x":             {"bilinear", "nearest"},
+		`expected "a", "b" or "c"`:                                       {"a", "b", "c"},
+		"kind should be rowwise or blockwise":                            {"rowwise", "blockwise"},
+		"unknown layout opassert, valid: rowwise, colwise, tile32":       {"rowwise", "colwise", "tile32"},
+		"encode: got opassert, choose from {raw, rle, delta}":            {"raw", "rle", "delta"},
+		"supported for the modes: nearest | bilinear (got opassert)":     {"nearest", "bilinear"},
+		"fmt has to be in (e4m3, e5m2, fnuz)":                            {"e4m3", "e5m2", "fnuz"},
+		"Unknown algorithm. The possible values are: auto / qr-iter":     {"auto", "qr-iter"},
+		"Invalid kind: opassert. Allowed kinds are [Alpha, Beta_2].":     {"Alpha", "Beta_2"},
+		"op must be copy, blend, or xor; got opassert":                   {"copy", "blend", "xor"},
+		"activation opassert not recognised (known: swish mish hardtan)": {"swish", "mish", "hardtan"},
+	} {
+		got := namedWords(text)
+		for _, w := range want {
+			if !slices.Contains(got, w) {
+				t.Errorf("%s: read %q, want %s among them", text, got, w)
+			}
+		}
+		if len(got) > len(want)+2 {
+			t.Errorf("%s: read %q, want %q", text, got, want)
 		}
 	}
 }

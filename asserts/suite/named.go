@@ -22,6 +22,8 @@ var (
 	choice = whenUsed(`(?i)\b(?:one of|must be|should be|expected|expects|either|choose from|supported?(?: \w+)? (?:are|is)|supports|allowed(?: \w+)?|valid(?: \w+)?(?: are| is)?|options(?: are)?|available(?: are)?|among|only|in|want|use|accepts?|takes|known|includes?|has to be|can be|may be|between)\b[: ]*`)
 	// listed is where there may be more than one to choose from.
 	listed = whenUsed(`[:=({\[][ ({\[]*`)
+	// spaced is a list that the error ends with, of words with spaces between.
+	spaced = whenUsed(`(?i)(?:known|valid|supported|allowed|available|options|choices|modes|values|one of):? ((?:[a-z][\w-]+ ){1,7}[a-z][\w-]+)\W*$`)
 	plain  = regexp.MustCompile(`^[A-Za-z][\w-]{0,23}$`)
 	number = regexp.MustCompile(`-?\b\d+(?:\.\d+)?\b`)
 )
@@ -51,6 +53,9 @@ func namedWords(text string) []string {
 		if words := enumeration(text[at[1]:]); len(words) > 1 {
 			add(words)
 		}
+	}
+	if m := spaced().FindStringSubmatch(text); len(all) < 2 && m != nil {
+		add(strings.Fields(m[1]))
 	}
 	return all
 }
