@@ -86,7 +86,7 @@ func Serve(engine Engine, cfg Config, in io.Reader, out io.Writer) error {
 	}
 	s := &server{
 		runner: runner{engine: engine, level: cfg.Level, policy: asserts.Aware(), seed: cfg.Seed},
-		cfg:    cfg, out: bufio.NewWriter(out),
+		cfg:    cfg, out: bufio.NewWriterSize(out, 1<<16), // so that no line is cut in two
 	}
 	s.say(lineReady, os.Getpid())
 	lines := bufio.NewScanner(in)
