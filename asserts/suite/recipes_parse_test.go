@@ -73,3 +73,25 @@ func TestParseRecipesRefuses(t *testing.T) {
 		})
 	}
 }
+
+// No text of a value makes the reader panic, and what it reads prints as one that
+// reads the same.
+func FuzzParseValue(f *testing.F) {
+	for _, seed := range []string{
+		"t[n, 2*m+1] sliced coo below:n = [0, 1.5]", "(t[2], [3, none], {'a': 1, 2: same:x[1]})", "after ns::op(ns.Class('it''s'), 0.5-2i)", "storage:float32[4]", "dtype:int8", "NaN", "-n",
+	} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		for round := range symbolSizes {
+			v, err := parseValue(text, newSymbols(round))
+			if err != nil {
+				continue
+			}
+			again, err := parseValue(v.recipe(), newSymbols(0))
+			if err != nil || again.recipe() != v.recipe() {
+				t.Fatalf("%q prints as %q, which reads as %q, %v", text, v.recipe(), again.recipe(), err)
+			}
+		}
+	})
+}

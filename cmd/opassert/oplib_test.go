@@ -173,12 +173,15 @@ func TestLibraryWithoutOps(t *testing.T) {
 		{"exits", `printf("no licence"); exit(0);`, "load LIB: exit status 0: no licence", "not loaded  LIB: exit status 0: no licence"},
 		{"crashes", `fputs("bad magic\n", stderr); abort();`, "load LIB: SIGABRT: bad magic", "not loaded  LIB: SIGABRT: bad magic"},
 		{"lacks", "void missing(void); missing();", "undefined symbol: missing", "not loaded  LIB: load library: LIB: undefined symbol: missing"},
+		{"hoards", `while (malloc(1 << 28)); fputs("no memory\n", stderr); abort();`, "load LIB: SIGABRT: no memory", "not loaded  LIB: SIGABRT: no memory"},
+		{"closes", `for (int file = 3; file < 64; file++) close(file);`, "load LIB: ", "not loaded  LIB: "},
+		{"forks", `fork();`, "nothing to check: LIB adds no ops", "0 findings and 0 crashes"},
 		{"prints", `puts("version 3"); fputs("beta", stderr);`, "nothing to check: LIB adds no ops", "LIB writes while it is loaded: version 3\nbeta"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			dir := t.TempDir()
 			source, lib := filepath.Join(dir, tt.name+".c"), filepath.Join(dir, tt.name+".so")
-			text := "#include <stdio.h>\n#include <stdlib.h>\n__attribute__((constructor)) static void load(void) { " + tt.body + " }\n"
+			text := "#include <stdio.h>\n#include <stdlib.h>\n#include <unistd.h>\n__attribute__((constructor)) static void load(void) { " + tt.body + " }\n"
 			if err := os.WriteFile(source, []byte(text), 0o666); err != nil {
 				t.Fatal(err)
 			}
@@ -192,7 +195,7 @@ func TestLibraryWithoutOps(t *testing.T) {
 			}
 			want = strings.ReplaceAll(tt.beside, "LIB", lib)
 			out, err = exec.Command(command, "check", "-lib", lib, "-lib", good, "-op", "oplib::scale", "-cases", "3").CombinedOutput()
-			if (err == nil) != (tt.name == "prints") || !strings.Contains(string(out), want) || !strings.Contains(string(out), "2 of 2 ran") {
+			if (err == nil) != (tt.name == "prints" || tt.name == "forks") || !strings.Contains(string(out), want) || !strings.Contains(string(out), "2 of 2 ran") {
 				t.Errorf("beside another library: ended with %v, want %q in\n%s", err, want, out)
 			}
 		})

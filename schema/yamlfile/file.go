@@ -47,11 +47,7 @@ func Read(path string) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, MaxSize+1))
-	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", path, err)
-	}
-	return text, nil
+	return io.ReadAll(io.LimitReader(f, MaxSize+1))
 }
 
 // New returns the file of a text; path is only for positions. It finds the
