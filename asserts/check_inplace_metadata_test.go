@@ -98,3 +98,23 @@ func TestInplaceMetadataOfFunctionalWrapper(t *testing.T) {
 		}
 	}
 }
+
+// A dimension keeps the name that it has, and may get one.
+func TestLostNames(t *testing.T) {
+	for _, test := range []struct {
+		before, after string
+		lost          bool
+	}{
+		{"A, B", "A, B", false}, {"", "A, B", false}, {"*, B", "A, B", false}, {"", "", false},
+		{"A, B", "", true}, {"A, B", "A, C", true}, {"A, B", "A", true},
+	} {
+		op := &asserts.Op{Name: "t::f_", Schema: "f_(Tensor(a!) self) -> ()", Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}}
+		seen := func(names string) []asserts.Observation {
+			return []asserts.Observation{{Impl: 1, Storage: 2, Content: &asserts.Snapshot{DType: "float32", Names: names}}}
+		}
+		verdict := asserts.Judge(op, &asserts.Seen{Level: asserts.Content, Before: seen(test.before), After: seen(test.after)}, asserts.Aware())
+		if lost := len(verdict.Violations) == 1 && verdict.Violations[0].Code == asserts.InplaceMetadata; lost != test.lost || !lost && len(verdict.Violations) > 0 {
+			t.Errorf("%q -> %q: %v", test.before, test.after, verdict.Violations)
+		}
+	}
+}
