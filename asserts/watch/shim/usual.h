@@ -37,13 +37,13 @@ struct Seen {
       const int64_t length = words[n++];
       n += (length + 7) / 8;
     }
-    return n + 2;
+    return n + 3;  // .grad, where the bytes are, the version counter
   }
 
   // overlaps reports whether two storages lie over the same bytes.
   bool overlaps(const Seen& o) const {
     if (!contents() || !o.contents() || impl() == 0 || o.impl() == 0 || storage() == o.storage()) return false;
-    const int64_t a = words[size() - 1], b = o.words[o.size() - 1];
+    const int64_t a = words[size() - 2], b = o.words[o.size() - 2];
     return a != 0 && b != 0 && a < b + o.words[8] && b < a + words[8];
   }
 
