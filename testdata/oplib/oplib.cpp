@@ -406,7 +406,9 @@ TORCH_LIBRARY_FRAGMENT(oplib, m) {
 
   // An input comes back, or is shared.
   m.def("sorted(Tensor[] tensors) -> Tensor[]", cpu([](TensorList tensors) { return tensors.vec(); }));
-  m.def("raw_view(Tensor self) -> Tensor", cpu([](const Tensor& self) { return over(self); }));
+  m.def("raw_view(Tensor self) -> Tensor", cpu([](const Tensor& self) {
+    return self.use_count() > 1 ? over(self) : self.clone();  // what was made dense for the call is gone after it
+  }));
   m.def("two_views(Tensor self) -> (Tensor, Tensor)", cpu([](const Tensor& self) {
     Tensor copy = self.contiguous().clone();
     auto hold = [copy](void*) {};
