@@ -60,7 +60,7 @@ func (a argClass) label() (arg, class string) {
 // costly reports whether a class asks for many elements, or for a large number.
 func (a argClass) costly() bool {
 	n, err := strconv.ParseFloat(a.name, 64)
-	return strings.HasPrefix(a.name, "more than") || err == nil && n > 10
+	return strings.HasPrefix(a.name, "more than") || a.name == "int32 special" || err == nil && n > 10
 }
 
 // apart is how many cases come before those that have several classes.
