@@ -72,8 +72,10 @@ func TestTypeQuestions(t *testing.T) {
 		{"Tensor?[]?", "opttensorlist", true},
 		{"int", "", false},
 		{"int[]?", "", false},
-		{"Dict(str, Tensor)", "", false},
-		{"(Tensor, Tensor)[]", "", false},
+		{"Dict(str, Tensor)", "tensorlist", false},
+		{"Dict(Tensor, int)", "", false},
+		{"(int, Tensor)[]", "tensorlist", false},
+		{"(int, int)", "", false},
 	} {
 		op, err := schema.ParseDispatcher("a::f(" + tt.typ + " x) -> ()")
 		if err != nil {

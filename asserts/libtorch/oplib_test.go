@@ -125,6 +125,7 @@ func opCases(t testing.TB) []opCase {
 	}
 	sparseOther := tensor(t, libtorch.Spec{DType: libtorch.Float32, Sizes: []int64{2, 3}, Form: libtorch.COO, Low: 1, High: 2, Seed: 4}).Value()
 	x := func() libtorch.Value { return floats(t, 3) }
+	doubles := tensor(t, libtorch.Spec{DType: libtorch.Float64, Sizes: []int64{3, 2}, Low: 1, High: 2}).Value()
 	list := func() libtorch.Value { return libtorch.Tensors(x().Tensor, x().Tensor) }
 	return []opCase{
 		{"scale", []libtorch.Value{x(), half}, nil},
@@ -165,6 +166,7 @@ func opCases(t testing.TB) []opCase {
 		{"grow_", []libtorch.Value{x()}, []string{"OA006 result self"}},
 		{"replace_", []libtorch.Value{x(), x()}, []string{"OA002 self"}},
 		{"replace_", []libtorch.Value{x(), floats(t, 1)}, []string{"OA002 self"}},
+		{"replace_", []libtorch.Value{doubles, x()}, []string{"OA002 self", "OA017 result"}},
 		{"fold_", []libtorch.Value{x()}, []string{"OA013 self"}},
 		{"stretch.out", []libtorch.Value{x(), x()}, nil},
 		{"stretch.out", []libtorch.Value{x(), floats(t, 1)}, []string{"OA006 result out"}},

@@ -34,8 +34,9 @@ func New(data ...float64) *Vector {
 	}
 }
 
-// Window returns another vector onto the same buffer.
+// Window returns another vector onto the same buffer; it panics as a slice does.
 func (v *Vector) Window(from, to int) *Vector {
+	_ = v.Data()[from:to:v.len]
 	return &Vector{asserts.NewID(), v.version, v.buffer, v.offset + from, to - from}
 }
 

@@ -40,24 +40,43 @@ struct Seen {
     return n + 3;  // .grad, where the bytes are, the version counter
   }
 
-  // overlaps reports whether two storages lie over the same bytes.
-  bool overlaps(const Seen& o) const {
-    if (!contents() || !o.contents() || impl() == 0 || o.impl() == 0 || storage() == o.storage()) return false;
-    const int64_t a = words[size() - 2], b = o.words[o.size() - 2];
-    return a != 0 && b != 0 && a < b + o.words[8] && b < a + words[8];
+  // touches reports whether two storages lie over the same bytes, or two tensors
+  // of two storages have one version counter.
+  bool touches(const Seen& o) const {
+    if (!contents() || !o.contents() || impl() == 0 || o.impl() == 0 || impl() == o.impl()) return false;
+    if (storage() == o.storage() && storage() != 0) return false;
+    const int64_t *x = words + size(), *y = o.words + o.size(), a = x[-2], b = y[-2];
+    return (x[-1] != 0 && x[-1] == y[-1]) || (a != 0 && b != 0 && a < b + o.words[8] && b < a + words[8]);
+  }
+
+  // An Extent is how many elements there are, how many lie between the first and
+  // behind the last, and the size of one; 0 where that is not known.
+  struct Extent {
+    double count, reach, size;  // sizes and strides may be anything
+  };
+
+  Extent extent() const {
+    static const int8_t kSizes[] = {1, 1, 2, 4, 8, 2, 4, 8, 4, 8, 16, 1};  // by ScalarType
+    const int64_t dtype = words[4], dims = words[10], *sizes = words + 11, *strides = sizes + dims + 1;
+    if (dtype < 0 || dtype >= int64_t(sizeof kSizes) || sizes[dims] == 0) return {0, 0, 0};
+    Extent e{1, 1, double(kSizes[dtype])};
+    for (int64_t i = 0; i < dims; i++) {
+      e.count *= double(sizes[i]);
+      e.reach += double(sizes[i] - 1) * double(strides[i]);
+    }
+    return e;
   }
 
   // fills reports whether the elements are surely all that the storage holds.
   bool fills() const {
-    static const int8_t kSizes[] = {1, 1, 2, 4, 8, 2, 4, 8, 4, 8, 16, 1};  // by ScalarType
-    const int64_t dtype = words[4], dims = words[10], *sizes = words + 11, *strides = sizes + dims + 1;
-    if (dtype < 0 || dtype >= int64_t(sizeof kSizes) || words[7] != 0 || sizes[dims] == 0) return false;
-    int64_t count = 1, reach = 1;
-    for (int64_t i = 0; i < dims; i++) {
-      count *= sizes[i];
-      reach += (sizes[i] - 1) * strides[i];
-    }
-    return count == reach && count * kSizes[dtype] == words[8];
+    const Extent e = extent();
+    return e.size != 0 && words[7] == 0 && e.count == e.reach && e.count * e.size == double(words[8]);
+  }
+
+  // within reports whether the elements surely lie in the storage.
+  bool within() const {
+    const Extent e = extent();
+    return e.size != 0 && (e.count == 0 || (words[7] >= 0 && (double(words[7]) + e.reach) * e.size <= double(words[8])));
   }
 
   bool same_contents(const Seen& o) const {
@@ -82,8 +101,9 @@ enum check : int64_t {
   AUTOGRAD_KERNEL = 1 << 14,  // as KEPT_ARGUMENT, not judged here
   WRITE_BESIDE = 1 << 15,
   KEPT_ARGUMENT = 1 << 16,  // which is not judged where other threads are
+  WITHIN_STORAGE = 1 << 17,
   KNOWN = INPUT_IMPL | INPUT_STORAGE | FRESH_IMPL | VIEW_STORAGE | FRESH_STORAGE | RETURNED_SELF | UNDECLARED_ALIAS | OUTPUT_ALIAS |
-          UNDECLARED_WRITE | VERSION_BUMP | INPLACE_METADATA | AUTOGRAD_KERNEL | WRITE_BESIDE | KEPT_ARGUMENT,
+          UNDECLARED_WRITE | VERSION_BUMP | INPLACE_METADATA | AUTOGRAD_KERNEL | WRITE_BESIDE | KEPT_ARGUMENT | WITHIN_STORAGE,
 };
 
 // A Subject is an argument or a return that holds tensors. The sets are bits by
@@ -206,7 +226,7 @@ class Call {
     if (s.checks & ~KNOWN) return false;
     bool owner = false, owned = false, base = false, based = false, other = false, allowed = false, same = false;
     for (const Input& in : in_) {
-      if (o.overlaps(in.after)) return false;
+      if (o.touches(in.after)) return false;
       const bool impl = o.impl() != 0 && (in.before.impl() == o.impl() || in.after.impl() == o.impl());
       const bool storage = o.impl() != 0 && in.before.impl() != 0 && (in.before.storage() == o.storage() || in.after.storage() == o.storage());
       const bool shares = impl || (storage && o.storage() != 0);
@@ -229,10 +249,11 @@ class Call {
     if (other && !allowed) return false;
     if (s.checks & FRESH_IMPL && (same || o.impl_uses() > 1)) return false;
     if (s.checks & FRESH_STORAGE && o.storage_uses() > 1) return false;
+    if (s.checks & WITHIN_STORAGE && o.contents() && !o.within()) return false;
     for (const Output& peer : out_) {
       if (peer.subject == out.subject && peer.element == out.element) break;
       const Subject& p = expected_.returns[peer.subject];
-      if (o.overlaps(peer.seen)) return false;
+      if (o.touches(peer.seen)) return false;
       const bool apart = has(s.peers, peer.subject) || has(p.peers, out.subject) || (s.checks | p.checks) & FRESH_IMPL;
       if (!apart || peer.seen.impl() == 0) continue;
       if (peer.seen.impl() == o.impl() || (o.storage() != 0 && peer.seen.storage() == o.storage())) return false;
