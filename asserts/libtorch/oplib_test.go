@@ -304,7 +304,7 @@ func earlierOf(t *testing.T, op *libtorch.Op, args []libtorch.Value) func() []as
 	}
 }
 
-// Ops whose results autograd loses are told apart from those that are right by
+// Ops whose results autograd loses are distinguished from those that are right by
 // calls through autograd, which judge nothing else.
 func TestAutogradKernels(t *testing.T) {
 	libtorchtest.Need(t)

@@ -326,7 +326,7 @@ func (m *revision) listLength(groups []string) bool {
 }
 
 // oneOf leaves out one of two arguments, that which the case is not about where
-// both are given; of none it gives the first.
+// both are given; of none it returns the first.
 func (m *revision) oneOf(groups []string) bool {
 	first, second := m.at(groups[1]), m.at(groups[2])
 	if first < 0 || second < 0 || first == second {
@@ -427,7 +427,7 @@ func (m *revision) setForm(ts []*TensorSpec, f Form) {
 
 var constructor = regexp.MustCompile(`.*the constructor of (\S+) takes \((.*)\): got \d+ arguments`)
 
-// construct gives objects the arguments that their constructor takes, as the engine
+// construct sets for objects the arguments that their constructor takes, as the engine
 // says it.
 func (m *revision) construct([]string) bool {
 	said := constructor.FindStringSubmatch(m.text)

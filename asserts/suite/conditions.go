@@ -244,8 +244,8 @@ func (m *revision) dimensioned(groups []string) bool {
 	return changed
 }
 
-// have gives the argument that is named so many channels, or whatever it has of
-// the size that it has.
+// have sets the channels of the argument that is named, or what else has
+// the size that the error names.
 func (m *revision) have(groups []string) bool {
 	i := m.argument(groups[1])
 	want, err := strconv.ParseInt(groups[2], 10, 64)
@@ -332,7 +332,7 @@ func (m *revision) grouped(groups []string) bool {
 	return true
 }
 
-// biased gives a bias as many elements as a convolution has channels.
+// biased sizes a bias to as many elements as a convolution has channels.
 func (m *revision) biased(groups []string) bool {
 	n, err := strconv.ParseInt(groups[1], 10, 64)
 	bias := m.sized(parseSizes(groups[2]))

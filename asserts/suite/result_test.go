@@ -136,7 +136,7 @@ func TestClassesAreToldByArgument(t *testing.T) {
 	}
 }
 
-// What goes wrong beside the op is told with whose fault it is.
+// What goes wrong beside the op is reported with whose fault it is.
 func TestFaults(t *testing.T) {
 	r := &Report{Ops: []*OpResult{{Op: "a::b", Fault: "a worker does not start"}, {Op: "a::c", Fault: "Observe panics", Library: true}}}
 	for i, want := range []string{"opassert failed: a worker does not start", "the library failed: Observe panics"} {

@@ -118,7 +118,7 @@ func TestCrashOnMetaLeavesTheCPU(t *testing.T) {
 	}
 }
 
-// What crashes on meta, and in the same case where meta is left out, is told of
+// What crashes on meta, and in the same case where meta is left out, is reported of
 // the CPU alone: it broke the memory, and no call on meta did.
 func TestCrashOnMetaIsTheCPUs(t *testing.T) {
 	var r OpResult

@@ -27,7 +27,7 @@ and everything is then varied as in any other call; a smaller call that shows a
 finding keeps its sizes. Arguments go by their names, or by their positions: _0,
 _1. check -explain prints such a file for ops that
 never ran, and the line case of a finding is an entry too. A case that does not run
-as it is written is told with what the kernel said. Values stand in quotes, where
+as it is written is reported with what the kernel said. Values stand in quotes, where
 YAML would read something else; one is
 
   3  -1  0.5  1e-05  0.6+0.8i               numbers
