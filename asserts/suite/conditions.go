@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/opassert/opassert/schema"
 )
 
 // A check without a message is thrown with its condition as C++ spells it, such
@@ -271,7 +273,11 @@ func (m *revision) have(groups []string) bool {
 // first tensor.
 func (m *revision) divisible(groups []string) bool {
 	n, _ := strconv.ParseInt(groups[2], 10, 64)
-	if i := m.argument(groups[2]); i >= 0 && m.c.Args[i].Kind == IntValue {
+	i := m.argument(groups[2])
+	if i < 0 { // num_groups, of an argument groups
+		i = slices.IndexFunc(m.op.Func.Args, func(a schema.Argument) bool { return strings.HasSuffix(groups[2], "_"+a.Name) })
+	}
+	if i >= 0 && m.c.Args[i].Kind == IntValue {
 		n = m.c.Args[i].Int
 	}
 	ts := own(m.c.tensors(), m.c.tensors())

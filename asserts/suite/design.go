@@ -500,7 +500,7 @@ func (b *designer) values(i int, arg schema.Argument, all []Value) {
 			continue
 		}
 		known[name] = true
-		class := argClass{arg.Name, class1(name, setValue(i, v)), isKey(name) || byTwo(arg.Name, v), true}
+		class := argClass{arg.Name, class1(name, setValue(i, v)), isKey(name) || byTwo(arg.Name, v) || grouped(arg.Name, name), true}
 		switch {
 		case v.Kind == ListValue && fixed > 0 && len(v.List) != fixed:
 			b.late = append(b.late, class)

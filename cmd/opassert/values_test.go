@@ -34,8 +34,8 @@ func TestEveryValueClassIsTried(t *testing.T) {
 		}
 	}
 	slices.Sort(want)
-	if len(want) < 95 {
-		t.Fatalf("%d planted ops, want 95 or more", len(want))
+	if len(want) < 97 {
+		t.Fatalf("%d planted ops, want 97 or more", len(want))
 	}
 	for _, seed := range []string{"1", "2"} {
 		cmd := exec.Command(command, "check", "-lib", lib, "-seed", seed, "-json", "-state", filepath.Join(t.TempDir(), "state"))

@@ -286,6 +286,17 @@ TORCH_LIBRARY(values, m) {
           TORCH_CHECK(self.size(2) > dilation[0] * (weight.size(2) - 1), "Kernel size can't be greater than actual input size");
           return unless(dilation[0] == 3, self);
         }));
+  m.def("grouped_bias(Tensor input, Tensor weight, Tensor? bias=None, int stride=1, int groups=1) -> Tensor",
+        cpu([](const Tensor& input, const Tensor& weight, const c10::optional<Tensor>& bias, int64_t stride, int64_t groups) {
+          TORCH_CHECK(input.dim() == 3, "expected a batch of sequences");
+          at::conv1d(input, weight, bias, at::IntArrayRef(stride), at::IntArrayRef({0}), at::IntArrayRef({1}), groups);
+          return unless(groups > 1 && bias && bias->defined(), input);
+        }));
+  m.def("grouped_norm(Tensor input, int groups, Tensor? weight=None, Tensor? bias=None) -> Tensor",
+        cpu([](const Tensor& input, int64_t groups, const c10::optional<Tensor>& weight, const c10::optional<Tensor>& bias) {
+          at::group_norm(input, groups, weight, bias);
+          return unless(groups > 1 && weight && weight->defined(), input);
+        }));
 }
 
 TORCH_LIBRARY(whole, m) {
