@@ -12,7 +12,8 @@ demo:
 
 generate:
 	go generate ./...
-	for module in example gonum spago; do (cd testdata/$$module && go generate ./...) || exit; done
+	go build -o out/opassert ./cmd/opassert
+	for module in example gonum spago; do (cd testdata/$$module/kernels && ../../../out/opassert gen -schema ../ops.yaml -kernels . -out ../ops) || exit; done
 
 bench:
 	go test -run '^$$' -bench . -benchmem ./...
