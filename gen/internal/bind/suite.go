@@ -143,8 +143,7 @@ func typeName(t types.Type) string { return types.TypeString(types.Unalias(t), n
 func uses(scope *types.Scope, tensor types.Type) bool {
 	want := typeName(tensor)
 	is := func(v *types.Var) bool {
-		elem := elemOf(v.Type()) // of a tensor that is a slice too
-		return typeName(v.Type()) == want || elem != nil && typeName(elem) == want
+		return typeName(v.Type()) == want || typeName(elemOf(v.Type())) == want // of a tensor that is a slice too
 	}
 	return slices.ContainsFunc(scope.Names(), func(name string) bool {
 		f, ok := scope.Lookup(name).(*types.Func)
