@@ -76,11 +76,11 @@ func (j *judge) first(out *output) bool {
 }
 
 func fixFreshStorage(_ *Op, v *Violation) string {
-	if v.Against.Name == "" && v.After.StorageUses <= 1 {
+	switch {
+	case v.Against.Name != "":
+		return "clone before returning"
+	case v.After.StorageUses <= 1:
 		return "return memory of its own: a clone of what lies in a buffer that calls share"
 	}
-	if v.Against.Name == "" {
-		return "keep no view of what is returned, as a cache would, or return a clone of it"
-	}
-	return "clone before returning"
+	return "keep no view of what is returned, as a cache would, or return a clone of it"
 }
