@@ -66,7 +66,7 @@ func (s *Subject) holder() string {
 	switch {
 	case s.Inside:
 		return "tensor"
-	case s.Type != "" && !strings.HasPrefix(s.Type, "Tensor"):
+	case !strings.HasPrefix(s.Type, "Tensor"):
 		return s.Type
 	}
 	return ""

@@ -62,6 +62,19 @@ func TestWriters(t *testing.T) {
 	}
 }
 
+// A result is called by its reason where it has one.
+func TestResultWithoutReason(t *testing.T) {
+	for reason, want := range map[string]string{"": `name="failed  aten::sin"`, "boom\nat x": `name="failed  aten::sin: boom"`} {
+		var b strings.Builder
+		if err := asserts.WriteJUnit(&b, []asserts.Result{{Op: "aten::sin", Status: asserts.Failed, Reason: reason}}); err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("reason %q: no %s in %s", reason, want, b.String())
+		}
+	}
+}
+
 // A fullDisk has room for so many bytes.
 type fullDisk struct{ room int }
 

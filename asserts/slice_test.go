@@ -116,6 +116,9 @@ func TestSliceContent(t *testing.T) {
 	if d := asserts.SliceContent([]int(nil), nil, nil, 0).DType; d != "int64" && d != "int32" {
 		t.Errorf("int is %s", d)
 	}
+	if of4, of1 := before.ItemSize, asserts.SliceContent([]byte{1}, nil, nil, 0).ItemSize; of4 != 4 || of1 != 0 {
+		t.Errorf("elements of at least %d bytes, and of %d", of4, of1)
+	}
 	if c := asserts.SliceContent(make([]byte, asserts.SnapshotLimit+1), nil, nil, 0); c.Bytes != nil || c.Nbytes != asserts.SnapshotLimit+1 {
 		t.Errorf("%d bytes copied of %d", len(c.Bytes), c.Nbytes)
 	}
