@@ -27,6 +27,7 @@ var _ = add(check{
 // freshStorages reports where OA007 and OA008 have not said whose the
 // StorageImpl is.
 func (j *judge) freshStorages() {
+	var fresh []*output
 	for i := range j.outputs {
 		out := &j.outputs[i]
 		if !out.codes.Has(FreshStorage) || !out.Defined() || !j.judged(FreshStorage, &out.Observation) || out.aliased {
@@ -38,9 +39,7 @@ func (j *judge) freshStorages() {
 			continue
 		}
 		if out.StorageUses <= 1 {
-			if text := j.usedAgain(out); text != "" {
-				j.reportOutput(FreshStorage, out).Saw = text
-			}
+			fresh = append(fresh, out)
 			continue
 		}
 		v := j.reportOutput(FreshStorage, out)
@@ -51,28 +50,32 @@ func (j *judge) freshStorages() {
 			v.Saw = outOfSight("StorageImpl", v.Subject, out.StorageUses)
 		}
 	}
+	j.usedAgain(fresh)
 }
 
-// usedAgain says what became of what the call before returned, "" where it is as it
-// was and nobody else's.
-func (j *judge) usedAgain(out *output) string {
-	for i := range j.seen.Earlier {
-		e := &j.seen.Earlier[i]
-		switch {
-		case e.Then.Content == nil || e.Now.Content == nil || e.Now.Content.Memory == 0:
-		case overlaps(&out.Observation, &e.Now):
-			return fmt.Sprintf("%s lies in the memory of what the call before returned, under another StorageImpl", out.place())
-		case changedBytes(e.Then.Content, e.Now.Content) != "" && j.first(out):
-			return "of what the call before returned " + changedBytes(e.Then.Content, e.Now.Content)
+// usedAgain reports the returns that lie in the memory of what the call before
+// returned, or else, of the first, that this is no longer as it was.
+func (j *judge) usedAgain(fresh []*output) {
+	again := len(fresh) == 0
+	for _, out := range fresh {
+		if slices.ContainsFunc(j.seen.Earlier, func(e Earlier) bool { return e.observed() && overlaps(&out.Observation, &e.Now) }) {
+			j.reportOutput(FreshStorage, out).Saw = fmt.Sprintf("%s lies in the memory of what the call before returned, under another StorageImpl", out.place())
+			again = true
 		}
 	}
-	return ""
+	for _, e := range j.seen.Earlier {
+		if again || !e.observed() {
+			continue
+		}
+		if text := changedBytes(e.Then.Content, e.Now.Content); text != "" {
+			j.reportOutput(FreshStorage, fresh[0]).Saw = "of what the call before returned " + text
+			again = true
+		}
+	}
 }
 
-// first reports whether a return is the first that the check is about.
-func (j *judge) first(out *output) bool {
-	i := slices.IndexFunc(j.outputs, func(o output) bool { return o.codes.Has(FreshStorage) && o.Defined() })
-	return &j.outputs[i] == out
+func (e *Earlier) observed() bool {
+	return e.Then.Content != nil && e.Now.Content != nil && e.Now.Content.Memory != 0
 }
 
 func fixFreshStorage(_ *Op, v *Violation) string {

@@ -45,6 +45,11 @@ func TestFreshStorageAfterTheCallBefore(t *testing.T) {
 			want: []string{"OA005 result0: of what the call before returned 1 of 2 bytes changed"}}, []asserts.Earlier{{was, written}}},
 		{judgement{name: "changed, beside a view", schema: "f(Tensor(a) self) -> (Tensor(a), Tensor)", results: list{at(3, 2, 100, "ab"), at(7, 8, 400, "ab")},
 			want: []string{second}}, []asserts.Earlier{{was, written}}},
+		{judgement{name: "changed, and used again by the second", schema: "f(Tensor self) -> (Tensor, Tensor)", results: list{at(5, 6, 200, "ab"), at(7, 8, 301, "ab")},
+			want: []string{"OA005 result1: result1 lies in the memory of what the call before returned, under another StorageImpl"}}, []asserts.Earlier{{was, written}}},
+		{judgement{name: "changed, beside one without a storage", schema: "f(Tensor self) -> (Tensor, Tensor)", results: list{see(5, 0), at(7, 8, 400, "ab")},
+			want: []string{second}}, []asserts.Earlier{{was, written}}},
+		{judgement{name: "changed, and nothing is fresh", schema: self, results: list{undefined}}, []asserts.Earlier{{was, written}}},
 		{judgement{name: "changed, beside nothing", schema: "f(Tensor self) -> (Tensor, Tensor)", results: list{undefined, at(7, 8, 400, "ab")},
 			want: []string{second}}, []asserts.Earlier{{was, written}}},
 	} {
