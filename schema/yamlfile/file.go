@@ -178,7 +178,7 @@ func (f *File) readable() bool {
 		r, size := utf8.DecodeRune(f.text[off:])
 		switch {
 		case r == '\n', r == '\r', r == '\t':
-		case off == 0 && (bytes.HasPrefix(f.text, []byte("\xff\xfe")) || bytes.HasPrefix(f.text, []byte("\xfe\xff"))):
+		case bytes.HasPrefix(f.text, []byte("\xff\xfe")), bytes.HasPrefix(f.text, []byte("\xfe\xff")):
 			f.ReportAt(f.offsetPos(off), "the file is UTF-16: save it as UTF-8")
 			return false
 		case r == utf8.RuneError && size == 1:
