@@ -16,7 +16,7 @@ var _ = add(check{
 	judges: (*judge).autogradKernels,
 	when:   func(seen *Seen) bool { return seen.Autograd },
 	fixes: func(_ *Op, v *Violation) string {
-		if leaf(v.After.Content) {
+		if v.After.Content.Leaf {
 			return "return what autograd makes: take requires_grad_ and set_requires_grad out of the kernel"
 		}
 		return "register a kernel at the dispatch key Autograd: a torch::autograd::Function, or torch::autograd::autogradNotImplementedFallback() where there is no gradient; or register the op as CompositeImplicitAutograd"
@@ -54,12 +54,12 @@ func (j *judge) autogradKernels() {
 			j.skipped[Skip{Code: AutogradKernel, Reason: reason}]++
 			continue
 		}
-		if !j.judged(AutogradKernel, &out.Observation) || j.op.Autograd && !leaf(out.Content) {
+		if !j.judged(AutogradKernel, &out.Observation) || j.op.Autograd && !out.Content.Leaf {
 			continue
 		}
 		v := j.reportOutput(AutogradKernel, out)
 		switch {
-		case leaf(out.Content):
+		case out.Content.Leaf:
 			v.Saw = v.Subject.String() + " is a leaf that requires grad: nothing leads from it to the argument that does"
 		case out.Content.RequiresGrad:
 			v.Saw = v.Subject.String() + " requires grad by what the kernel of a backend calls: the op has none for autograd"
@@ -71,6 +71,3 @@ func (j *judge) autogradKernels() {
 
 // graded reports whether a tensor required grad before the call.
 func (in input) graded() bool { return in.before.Content != nil && in.before.Content.RequiresGrad }
-
-// leaf reports whether a tensor requires grad and no op made it.
-func leaf(c *Snapshot) bool { return c != nil && c.RequiresGrad && c.Leaf }

@@ -68,6 +68,13 @@ func TestAutogradKernel(t *testing.T) {
 			var saw, skipped []string
 			for _, v := range verdict.Violations {
 				saw = append(saw, fmt.Sprint(v.Code, " ", v.Saw))
+				fix := "register a kernel at the dispatch key Autograd"
+				if v.After.Content.Leaf {
+					fix = "return what autograd makes"
+				}
+				if !strings.HasPrefix(v.Fix, fix) {
+					t.Errorf("fix %q, want %q", v.Fix, fix)
+				}
 			}
 			for _, s := range verdict.Skips {
 				skipped = append(skipped, fmt.Sprint(s.Code, " ", s.Reason))
@@ -82,6 +89,18 @@ func TestAutogradKernel(t *testing.T) {
 				t.Errorf("judged %d, want %d", verdict.Judged[asserts.AutogradKernel], tt.judged)
 			}
 		})
+	}
+}
+
+// Without the check in the plan, no return is judged or skipped through autograd.
+func TestAutogradKernelNotPlanned(t *testing.T) {
+	op := wholeOp("f(Tensor self) -> Tensor")
+	op.Checks = []asserts.Check{{Code: asserts.InputImpl, On: 1}}
+	grad := func(o *asserts.Observation) { o.Content = &asserts.Snapshot{DType: "float32", RequiresGrad: true} }
+	args := list{see(1, 2, grad)}
+	verdict := asserts.Judge(op, &asserts.Seen{Level: asserts.Content, Autograd: true, Before: args, After: args, Results: list{see(5, 6, grad)}}, asserts.Aware())
+	if n := verdict.Judged[asserts.AutogradKernel]; n > 0 || len(verdict.Violations)+len(verdict.Skips) > 0 {
+		t.Errorf("judged %d times, violations %v, skips %v", n, verdict.Violations, verdict.Skips)
 	}
 }
 

@@ -24,18 +24,18 @@ func (c *Snapshot) runs(f func(from, to int64)) bool {
 	starts, all := []int64{c.Offset * run}, int64(1)
 	var steps []step
 	for dim, n := range c.Sizes {
-		if c.Strides[dim] == 0 || n == 1 {
+		if c.Strides[dim] == 0 {
 			continue
 		}
-		if n > SnapshotLimit/all {
-			return false // elements that overlap
+		if n < 0 || n > SnapshotLimit/all {
+			return false // nonsense, or elements that overlap
 		}
 		all *= n
 		steps = append(steps, step{n, c.Strides[dim] * run})
 	}
 	slices.SortFunc(steps, func(a, b step) int { return cmp.Compare(a.bytes, b.bytes) })
 	for _, s := range steps {
-		if s.bytes == run && len(starts) == 1 {
+		if s.bytes == run { //mutate:equivalent false: only saves time
 			run *= s.n
 			continue
 		}
@@ -48,7 +48,7 @@ func (c *Snapshot) runs(f func(from, to int64)) bool {
 		}
 	}
 	for _, at := range starts {
-		f(at, at+run)
+		f(at, max(at, at+run)) // none where the offset is out of range
 	}
 	return true
 }
@@ -56,7 +56,7 @@ func (c *Snapshot) runs(f func(from, to int64)) bool {
 // extent returns where a tensor's bytes begin in its storage and where they end,
 // and reports whether that is known. One without elements has none.
 func (c *Snapshot) extent() (first, end int64, known bool) {
-	size := itemSize(c.DType)
+	size := max(itemSize(c.DType), c.ItemSize)
 	if size == 0 || c.Layout != "" && !strings.HasPrefix(strings.ToLower(c.Layout), "strided") || len(c.Strides) != len(c.Sizes) {
 		return 0, 0, false
 	}
