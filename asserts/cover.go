@@ -14,7 +14,7 @@ type step struct{ n, bytes int64 }
 // in its storage, and reports whether that is known. The sizes of a tensor that is
 // not strided, a nested one among them, do not say.
 func (c *Snapshot) runs(f func(from, to int64)) bool {
-	run := max(itemSize(c.DType), c.ItemSize)
+	run := c.elementSize()
 	if run == 0 || c.Layout != "" && !strings.EqualFold(c.Layout, "strided") || len(c.Strides) != len(c.Sizes) {
 		return false
 	}
@@ -56,7 +56,7 @@ func (c *Snapshot) runs(f func(from, to int64)) bool {
 // extent returns where a tensor's bytes begin in its storage and where they end,
 // and reports whether that is known. One without elements has none.
 func (c *Snapshot) extent() (first, end int64, known bool) {
-	size := max(itemSize(c.DType), c.ItemSize)
+	size := c.elementSize()
 	if size == 0 || c.Layout != "" && !strings.HasPrefix(strings.ToLower(c.Layout), "strided") || len(c.Strides) != len(c.Sizes) {
 		return 0, 0, false
 	}
@@ -72,6 +72,16 @@ func (c *Snapshot) extent() (first, end int64, known bool) {
 		}
 	}
 	return low * size, (high + 1) * size, true
+}
+
+// elementSize returns how many bytes an element takes in its storage, 0 where
+// that is not known.
+func (c *Snapshot) elementSize() int64 {
+	size := itemSize(c.DType)
+	if c.ItemSize == 0 || 2*c.ItemSize == size && strings.HasPrefix(c.DType, "complex") { // its parts one after the other
+		return size
+	}
+	return c.ItemSize
 }
 
 // itemSize returns the size of an element in bytes, 0 where the name of the

@@ -42,8 +42,9 @@ type Snapshot struct {
 	Strides []int64 // in elements
 	Offset  int64   // in elements
 
-	// ItemSize is how many bytes an element has at least, 0 where the dtype's name
-	// says it: more than that where a library keeps a float32 in a float64.
+	// ItemSize is how many bytes an element takes, or each part of a complex one,
+	// where a library keeps it in another type, a float32 in a float64; 0 where
+	// the dtype's name says it.
 	ItemSize int64
 
 	Nbytes int64  // size of the whole storage, in bytes
