@@ -63,7 +63,7 @@ type Snapshot struct {
 	// or where other storages share them by design until one is written.
 	Memory uintptr
 
-	// Counter is the version counter, 0 where there is none or it is not known.
+	// Counter is the version counter, 0 where a tensor has none or it is unknown.
 	// Views have that of their base.
 	Counter ID
 

@@ -24,7 +24,7 @@ func (b *Recipes) Check(ops []*schema.Op) error {
 		f.byName[op.Namespace+"::"+op.Func.Name.String()] = op
 	}
 	f.names = slices.Sorted(maps.Keys(f.byName))
-	told := make(map[*yaml.Node]bool)
+	reported := make(map[*yaml.Node]bool)
 	for _, r := range *b {
 		var matched []*schema.Op
 		for _, pattern := range r.ops {
@@ -34,8 +34,8 @@ func (b *Recipes) Check(ops []*schema.Op) error {
 					matched = append(matched, op)
 				}
 			}
-			if len(matched) == before && !told[pattern] && (len(r.ops) == 1 || !strings.ContainsAny(pattern.Value, "*?[")) {
-				told[pattern] = true
+			if len(matched) == before && !reported[pattern] && (len(r.ops) == 1 || !strings.ContainsAny(pattern.Value, "*?[")) {
+				reported[pattern] = true
 				r.file.Report(pattern, "no op %s%s", pattern.Value, f.suggest(pattern.Value))
 			}
 		}
