@@ -22,12 +22,17 @@ type Crash struct {
 	Frames []string `json:"frames,omitempty"` // the op's own functions on the stack, innermost first
 	Waived string   `json:"waived,omitempty"` // why an allowlist waives it
 	Known  bool     `json:"known,omitempty"`  // a baseline has it
+}
 
+// An ending is how a case ended its worker: the crash, and what the run needs
+// to decide how to go on.
+type ending struct {
+	Crash
 	calling string      // the call that was being made, encoded, where the worker was asked to show it
 	called  string      // the same, or the one before it
 	shown   *caseResult // of a case that ran and found something: the crash is that of a smaller call
-	dump    string      // what a worker that hangs wrote when it was interrupted
-	cost    string      // of the case, as its worker said it
+	dump    string      // the output of a worker that was interrupted because it hangs
+	cost    string      // of the case, as its worker reported it
 	mixed   bool        // the worker had run other ops too, which may be to blame
 }
 
@@ -54,13 +59,13 @@ func (c *Crash) Counts() bool { return c.Alone && c.Waived == "" && !c.Known }
 // expected reports whether the case ended its worker because it asks for much,
 // which says nothing of the kernel: for memory, where the limit is ours, or for
 // time.
-func (c *Crash) expected() bool {
-	return c.Cause == outOfMemory && c.cost != "" || c.Cause == hang && c.cost == wordCostly
+func (e *ending) expected() bool {
+	return e.Cause == outOfMemory && e.cost != "" || e.Cause == hang && e.cost == wordCostly
 }
 
-// whyLeave says why no more cases of an op are run after a crash, or "". Slow is
-// how many of those before took too long because they ask for much.
-func (r *OpResult) whyLeave(last *Crash, slow int) string {
+// whyLeave returns why no more cases of an op are run after a crash, or "". Slow
+// is how many of those before took too long because they ask for much.
+func whyLeave(r *OpResult, last *Crash, slow int) string {
 	repeated := 0
 	for _, c := range r.Crashes {
 		if c.Alone {
@@ -97,7 +102,7 @@ func decode[T any](text string) (*T, error) {
 // crashed takes in a case that ended its worker. The case runs once more in a
 // process of its own, as heap corruption surfaces late and elsewhere. One that
 // does not crash there counts as it came out there.
-func (l *lane) crashed(ctx context.Context, o Operator, res *OpResult, crash *Crash) error {
+func (l *lane) crashed(ctx context.Context, o Operator, res *OpResult, crash *ending) error {
 	var alone []*caseResult
 	l.renew()
 	q := request{Op: res.Op, From: crash.Case, To: crash.Case + 1, Show: true, CPU: l.cpu}
@@ -110,7 +115,7 @@ func (l *lane) crashed(ctx context.Context, o Operator, res *OpResult, crash *Cr
 			res.add(c)
 		}
 		if crash.Cause != hang { // which was only slow
-			res.Crashes = append(res.Crashes, *l.own(crash))
+			res.Crashes = append(res.Crashes, *l.own(&crash.Crash))
 		}
 		return nil
 	}
@@ -125,10 +130,10 @@ func (l *lane) crashed(ctx context.Context, o Operator, res *OpResult, crash *Cr
 	if l.run.Waived != nil {
 		crash.Waived = l.run.Waived(o.Schema, crash.Cause)
 	}
-	if l.own(crash).inPython() {
+	if l.own(&crash.Crash).inPython() {
 		crash.Waived = "it calls into Python, and a worker runs none"
 	}
-	if res.addCrash(crash) {
+	if res.addCrash(&crash.Crash) {
 		l.cpu = false
 	}
 	if crash.Device != onMeta { // else the case is run once more, on the CPU alone
@@ -173,7 +178,7 @@ const (
 // shrink looks for the smallest call that crashes as the case does. A second
 // crash of a cause, or of one that may be the same fault, is reported with the call
 // of its case, and so is a call that hangs, since each try would take as long.
-func (l *lane) shrink(ctx context.Context, res *OpResult, crash *Crash) error {
+func (l *lane) shrink(ctx context.Context, res *OpResult, crash *ending) error {
 	c, err := decode[Case](crash.called)
 	if err != nil {
 		return nil // it crashed before its first call
@@ -189,7 +194,7 @@ func (l *lane) shrink(ctx context.Context, res *OpResult, crash *Crash) error {
 	}
 	calls, ended := shrinkCalls, shrinkCrashes
 	smallest := c
-	crashes := func(c *Case) (*Crash, *Case, error) { // with the call as it was made
+	crashes := func(c *Case) (*ending, *Case, error) { // with the call as it was made
 		calls--
 		got, err := l.attempt(ctx, c)
 		if got != nil {
@@ -233,7 +238,7 @@ func (l *lane) shrink(ctx context.Context, res *OpResult, crash *Crash) error {
 }
 
 // attempt makes one call as it is, and returns the crash that came of it.
-func (l *lane) attempt(ctx context.Context, c *Case) (*Crash, error) {
+func (l *lane) attempt(ctx context.Context, c *Case) (*ending, error) {
 	text, err := encode(c)
 	if err != nil {
 		return nil, err

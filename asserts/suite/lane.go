@@ -79,7 +79,7 @@ func (l *lane) cases(ctx context.Context, o Operator, res *OpResult) error {
 		}
 		from = crash.Case + 1
 		if crash.expected() {
-			res.leave(crash)
+			res.leave(&crash.Crash)
 			if crash.Cause == hang {
 				slow++
 			}
@@ -90,7 +90,7 @@ func (l *lane) cases(ctx context.Context, o Operator, res *OpResult) error {
 			l.deadly = slices.DeleteFunc(l.deadly, func(n int) bool { return n == from })
 			continue
 		}
-		res.Left = res.whyLeave(crash, slow)
+		res.Left = whyLeave(res, &crash.Crash, slow)
 	}
 	if len(res.Crashes) == 0 {
 		return nil
@@ -104,7 +104,7 @@ func (l *lane) cases(ctx context.Context, o Operator, res *OpResult) error {
 // ended the worker, if one did. When that is a case before those asked for, the
 // request is sent again without it; and when it is a smaller call than that of a
 // case that ran, that case stands, and the request is sent for those after it.
-func (l *lane) ask(ctx context.Context, q request, patience time.Duration, add func(*caseResult)) (*Crash, error) {
+func (l *lane) ask(ctx context.Context, q request, patience time.Duration, add func(*caseResult)) (*ending, error) {
 	for {
 		q.Skip, q.Learned, q.Places, q.AsItIs = l.deadly, l.taught, l.places, l.asItIs
 		crash, err := l.once(ctx, q, patience, add)
@@ -128,7 +128,7 @@ func (l *lane) ask(ctx context.Context, q request, patience time.Duration, add f
 	}
 }
 
-func (l *lane) once(ctx context.Context, q request, patience time.Duration, add func(*caseResult)) (*Crash, error) {
+func (l *lane) once(ctx context.Context, q request, patience time.Duration, add func(*caseResult)) (*ending, error) {
 	if err := l.start(); err != nil {
 		return nil, err
 	}
@@ -139,7 +139,7 @@ func (l *lane) once(ctx context.Context, q request, patience time.Duration, add 
 	if err := l.p.send(q); err != nil {
 		return nil, err
 	}
-	crash := &Crash{Case: q.From, mixed: l.p.mixed} // where there is one
+	crash := &ending{Crash: Crash{Case: q.From}, mixed: l.p.mixed} // where there is one
 	grace := patience
 	for {
 		line, ok := l.p.next(grace)
@@ -187,7 +187,7 @@ func (l *lane) once(ctx context.Context, q request, patience time.Duration, add 
 			l.stop()
 			return nil, &LibraryFault{ownFault(rest).Error()}
 		case word == lineDied:
-			err := l.p.tell(crash, rest)
+			err := l.p.tell(&crash.Crash, rest)
 			if !l.p.again() {
 				l.stop()
 			}
@@ -228,14 +228,14 @@ func ownFault(quoted string) error {
 
 // ended deals with a worker that is gone, or that does not answer any more: it
 // fills in the crash, or returns a fault of opassert's own.
-func (l *lane) ended(crash *Crash) error {
+func (l *lane) ended(crash *ending) error {
 	if !l.p.over() {
 		crash.Cause, crash.Frames = hang, l.p.interrupt()
 		crash.dump = l.p.stderr.String()
 		l.renew()
 		return nil
 	}
-	err := l.p.tell(crash, l.p.status())
+	err := l.p.tell(&crash.Crash, l.p.status())
 	l.stop()
 	return err
 }

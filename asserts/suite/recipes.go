@@ -211,14 +211,14 @@ func (b *Recipes) At(op *schema.Op, n int) (token.Position, bool) {
 	return all[n].file.Pos(all[n].node), true
 }
 
-// unfit says why a case of the recipe did not run as it is written, c, or "": a
-// is how it ran then, if it did. What the recipe leaves open counts for nothing.
-func (r *recipe) unfit(c *Case, a *attempt, err error) string {
-	if a == nil {
+// unfit says why a case of the recipe did not run as it is written, c, or "": ran
+// is how it ran then, nil if it did not. What the recipe leaves open counts for nothing.
+func (r *recipe) unfit(c, ran *Case, err error) string {
+	if ran == nil {
 		return "this case never ran: " + clipped(err.Error())
 	}
 	var changed []string
-	for i, v := range a.c.Args {
+	for i, v := range ran.Args {
 		if (r.args[c.Names[i]] != nil || r.args[positional(i)] != nil) && v.String() != c.Args[i].String() {
 			changed = append(changed, cmp.Or(c.Names[i], positional(i)))
 		}

@@ -17,12 +17,12 @@ import (
 // listed in every report.
 func TestUnfinishedCasesAreTold(t *testing.T) {
 	op := &OpResult{Op: "aten::f", Cases: 5, Ran: 5, Left: "after 3 cases that take too long"}
-	slow, large := &Crash{Cause: hang, cost: wordCostly}, &Crash{Cause: outOfMemory, cost: wordVaried}
-	for _, c := range []*Crash{slow, slow, large} {
+	slow, large := &ending{Crash: Crash{Cause: hang}, cost: wordCostly}, &ending{Crash: Crash{Cause: outOfMemory}, cost: wordVaried}
+	for _, c := range []*ending{slow, slow, large} {
 		if !c.expected() {
 			t.Errorf("%+v counts against its op", c)
 		}
-		op.leave(c)
+		op.leave(&c.Crash)
 	}
 	r := &Report{Ops: []*OpResult{op}}
 	var got []string

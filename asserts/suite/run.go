@@ -185,7 +185,11 @@ func (r *runner) call(t *target, number int, result *caseResult) (a *attempt, cl
 			}
 		}
 		if number < len(t.gen.recipes) && r.first != nil {
-			result.Unfit = t.gen.recipes[number].unfit(c, a, r.first)
+			var ran *Case
+			if a != nil {
+				ran = a.c
+			}
+			result.Unfit = t.gen.recipes[number].unfit(c, ran, r.first)
 		}
 		return a, close, err
 	case number < t.planned():
