@@ -24,7 +24,7 @@ func Check(engine Engine, cfg Config, o Operator, from, to int) (res *OpResult, 
 	}
 	r := &runner{engine: engine, level: cfg.Level, policy: asserts.Aware(), seed: cfg.Seed}
 	t := newTarget(engine, o, cfg.Plan(o.Schema), book)
-	err = r.cases(t, request{From: from, To: to}, func(int) {}, func(c *caseResult) error {
+	err = r.cases(t, span{From: from, To: to}, func(int) {}, func(c *caseResult) error {
 		res.add(c)
 		return nil
 	})

@@ -217,7 +217,7 @@ func chooseBases(ran []*Case) []*Case {
 			continue
 		}
 		shapes[c.shape()] = true
-		r, f := c.rank(), -1-c.family()
+		r, f := c.rank(), -1-familyOf(c)
 		switch {
 		case c.ordinary() && !taken[r]:
 			taken[r] = true
@@ -236,9 +236,9 @@ func chooseBases(ran []*Case) []*Case {
 	return all[:min(len(all), mostBases)]
 }
 
-// family is one more than the number of the family of forms that a tensor of
-// the call has, or 0.
-func (c *Case) family() int {
+// familyOf returns one more than the number of the family of forms that a tensor
+// of the call has, or 0.
+func familyOf(c *Case) int {
 	for i, family := range families {
 		if slices.ContainsFunc(c.tensors(), func(t *TensorSpec) bool { return slices.Contains(family, t.Form) }) {
 			return 1 + i
@@ -366,7 +366,7 @@ var families = [][]Form{{COO, COOUncoalesced, COOHybrid, CSR, CSC, BSR, BSC}, {N
 func (b *designer) relatives(of reach) []valueClass {
 	var all []valueClass
 	for i, family := range families {
-		if !b.added && !slices.ContainsFunc(b.bases, func(c *Case) bool { return c.family() == 1+i }) {
+		if !b.added && !slices.ContainsFunc(b.bases, func(c *Case) bool { return familyOf(c) == 1+i }) {
 			continue
 		}
 		for _, f := range family {

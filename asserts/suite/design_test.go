@@ -39,7 +39,7 @@ func plannedCalls(t *testing.T, op *schema.Op, book *Recipes, pairs bool) (calls
 		}
 	}
 	enough := errors.New("enough")
-	err := r.cases(target, request{To: AllCases}, func(int) { call = nil }, func(c *caseResult) error {
+	err := r.cases(target, span{To: AllCases}, func(int) { call = nil }, func(c *caseResult) error {
 		if len(c.Tried) > 1 && !pairs {
 			return enough
 		}

@@ -154,7 +154,7 @@ func (f *fitter) value(t schema.Type, v Value) string {
 	case t.Kind == schema.Base && (kinds == nil || slices.Contains(kinds, v.Kind)), t.Kind > schema.Dict:
 		return "" // of other types nothing is known
 	default:
-		if like := v.like(t); like != "" {
+		if like := exampleOf(t); like != "" {
 			want += " such as " + like
 		}
 		return fmt.Sprintf("want %s, found %s", want, v.recipe())
@@ -216,12 +216,11 @@ var examples = map[string]string{
 	"Device": "device:cpu", "Generator": "generator", "Storage": "storage:float32[4]",
 }
 
-// like is a value of a type, "" where none is known: of a number where a text is
-// wanted that text.
-func (v Value) like(t schema.Type) string {
+// exampleOf returns a value of a type, "" where none is known.
+func exampleOf(t schema.Type) string {
 	var elems []string
 	for _, e := range t.Elem {
-		elems = append(elems, v.like(e))
+		elems = append(elems, exampleOf(e))
 	}
 	switch inner := strings.Join(elems, ", "); t.Kind {
 	case schema.List:

@@ -83,31 +83,24 @@ func enumeration(text string) []string {
 	return all
 }
 
-// ask finds the values that the kernel's errors name for an argument: it calls
-// the base with one that makes no sense.
-func (r *runner) ask(t *target, base *Case, i int) []Value {
-	arg := unwrap(t.operator.Schema.Func.Args[i].Type)
-	if arg.Kind != schema.Base {
-		return nil
+// probe returns a value of a type that makes no sense; false where every value
+// of the type does.
+func probe(t schema.Type) (Value, bool) {
+	switch t = unwrap(t); {
+	case t.Kind != schema.Base:
+	case t.Name == "str":
+		return word(nonsense), true
+	case isInt(t):
+		return integer(probeInt), true
+	case t.Name == "float" || t.Name == "Scalar":
+		return real(-probeInt), true
 	}
-	var probe Value
-	switch {
-	case arg.Name == "str":
-		probe = word(nonsense)
-	case isInt(arg):
-		probe = integer(probeInt)
-	case arg.Name == "float" || arg.Name == "Scalar":
-		probe = real(-probeInt)
-	default:
-		return nil
-	}
-	c := base.clone()
-	setValue(i, probe)(c)
-	_, err := r.try(t, c)
-	text, thrown := message(err)
-	if err == nil || !thrown {
-		return nil
-	}
+	return Value{}, false
+}
+
+// choices returns the values that an error names for an argument that was a
+// probe.
+func choices(probe Value, text string) []Value {
 	var found []Value
 	if probe.Kind == TextValue {
 		for _, w := range namedWords(text) {

@@ -224,11 +224,11 @@ func (r *runner) call(t *target, number int, result *caseResult) (a *attempt, cl
 
 // cases runs cases one after the other; starting is called before each, and
 // ended after it.
-func (r *runner) cases(t *target, q request, starting func(int), ended func(*caseResult) error) error {
+func (r *runner) cases(t *target, s span, starting func(int), ended func(*caseResult) error) error {
 	hopeless := 0 // cases from the first one on that no arguments help
-	for n := q.From; n < q.To && hopeless < giveUp; n++ {
-		if n == q.From || n == t.gen.openings() {
-			r.prepare(t, n, q, starting)
+	for n := s.From; n < s.To && hopeless < giveUp; n++ {
+		if n == s.From || n == t.gen.openings() {
+			r.prepare(t, n, s, starting)
 		}
 		if n >= t.planned() {
 			d := t.design()
@@ -239,13 +239,13 @@ func (r *runner) cases(t *target, q request, starting func(int), ended func(*cas
 			if n >= d.apart() && d.rows == nil {
 				d.follow(t.Places)
 			}
-			if q.To == AllCases && n >= d.apart() && n >= d.cases() {
+			if s.To == AllCases && n >= d.apart() && n >= d.cases() {
 				break
 			}
 		}
 		starting(n)
 		result := r.run(t, n)
-		if result.Beyond != "" && hopeless == n-q.From {
+		if result.Beyond != "" && hopeless == n-s.From {
 			hopeless++
 		}
 		if err := ended(&result); err != nil {
@@ -255,18 +255,41 @@ func (r *runner) cases(t *target, q request, starting func(int), ended func(*cas
 	return nil
 }
 
+// ask returns the values that the kernel's errors name for an argument: it calls
+// the base with one that makes no sense.
+func (r *runner) ask(t *target, base *Case, i int) []Value {
+	nonsense, ok := probe(t.operator.Schema.Func.Args[i].Type)
+	if !ok {
+		return nil
+	}
+	c := base.clone()
+	setValue(i, nonsense)(c)
+	_, err := r.try(t, c)
+	if text, thrown := message(err); err != nil && thrown {
+		return choices(nonsense, text)
+	}
+	return nil
+}
+
+// A span is the cases of an op that run one after the other.
+type span struct {
+	From, To int
+	Skip     []int // earlier cases that end a worker
+	Resumed  bool  // an earlier worker has run what they build on
+}
+
 // prepare runs what a case builds on and no worker has reported: the openings
 // before it, and the classes apart, but for those that ended a worker. What
 // this worker ran itself is not run again; starting is called before each.
-func (r *runner) prepare(t *target, from int, q request, starting func(int)) {
-	if from < t.gen.openings() || q.Learned != "" {
+func (r *runner) prepare(t *target, from int, s span, starting func(int)) {
+	if from < t.gen.openings() || s.Resumed {
 		return
 	}
 	for n := range from {
 		if n >= t.planned() && n >= t.design().apart() {
 			break
 		}
-		if n < q.From && !slices.Contains(q.Skip, n) {
+		if n < s.From && !slices.Contains(s.Skip, n) {
 			starting(n)
 			r.call(t, n, new(caseResult))
 		}
