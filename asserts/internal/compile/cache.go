@@ -1,43 +1,193 @@
 package compile
 
 import (
+	"bytes"
+	"crypto/sha256"
+	"errors"
 	"fmt"
+	"io"
+	"iter"
 	"os"
 	"path/filepath"
+	"slices"
 )
 
-// cacheFolders returns where libraries may be: in the user's cache folder, or
-// where that cannot be written, as for a user without a home, in a folder of
-// the user's own among the temporary files.
-func cacheFolders() []string {
-	var dirs []string
-	if cache, err := os.UserCacheDir(); err == nil {
-		dirs = append(dirs, filepath.Join(cache, "opassert"))
-	}
-	if private := temporary(); owned(private) {
-		dirs = append(dirs, private)
-	}
-	return dirs
-}
-
-func temporary() string { return filepath.Join(os.TempDir(), fmt.Sprintf("opassert-%d", os.Getuid())) }
-
-// writableFolder returns the first of those folders that can be written, or
-// makes the second, or else one for this process alone.
-func writableFolder() (string, error) {
-	for _, dir := range cacheFolders() {
-		os.MkdirAll(dir, 0o700)
-		if f, err := os.CreateTemp(dir, "write"); err == nil {
-			f.Close()
-			return dir, os.Remove(f.Name())
+// cached returns the file of that name in the cache, and has it made where no
+// folder holds one that can be trusted. make leaves a library in a file of a
+// folder of its own; where one folder cannot take it, as it is full, the next
+// is tried.
+func cached(name string, make func(work, file string) error) (string, error) {
+	for _, dir := range folders() {
+		if file := filepath.Join(dir, name); trusted(file) {
+			return file, nil
 		}
 	}
-	if dir := temporary(); os.Mkdir(dir, 0o700) == nil {
-		return dir, nil
+	var errs []error
+	for dir := range writable() {
+		file, err := store(dir, name, make)
+		if err == nil {
+			return file, nil
+		}
+		if !takesNoMore(dir, err) {
+			return "", err
+		}
+		errs = append(errs, fmt.Errorf("%s: %w", dir, err))
 	}
-	dir, err := os.MkdirTemp("", "opassert")
+	return "", fmt.Errorf("no folder for what opassert compiles; set $XDG_CACHE_HOME to one that is the user's own:\n%w", errors.Join(errs...))
+}
+
+// folders returns where libraries may be: those that nobody but the user and
+// root can write to.
+func folders() []string {
+	var dirs []string
+	for dir := range named() {
+		dirs = append(dirs, dir)
+		more, _ := filepath.Glob(dir + "-*") // made where somebody else has the name
+		dirs = append(dirs, more...)
+	}
+	return slices.DeleteFunc(dirs, func(dir string) bool { return checkFolder(dir) != nil })
+}
+
+// named yields the folders that are looked for by name: in the user's cache
+// folder, and among the temporary files.
+func named() iter.Seq[string] {
+	return func(yield func(string) bool) {
+		if cache, err := os.UserCacheDir(); err == nil && !yield(filepath.Join(cache, "opassert")) {
+			return
+		}
+		for _, root := range []string{os.TempDir(), "/var/tmp"} {
+			if !yield(filepath.Join(root, fmt.Sprintf("opassert-%d", os.Geteuid()))) {
+				return
+			}
+		}
+	}
+}
+
+// writable yields folders to write to, and makes them.
+func writable() iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for dir := range named() {
+			if makeFolder(dir) == nil && !yield(dir) {
+				return
+			}
+		}
+		for dir := range named() {
+			if checkParents(dir) != nil {
+				continue
+			}
+			if other, err := os.MkdirTemp(filepath.Dir(dir), filepath.Base(dir)+"-"); err == nil && !yield(other) {
+				return
+			}
+		}
+	}
+}
+
+// makeFolder makes a folder for the user alone, unless there is one. Nothing is
+// made in a folder of another user, as that of a user who called sudo.
+func makeFolder(dir string) error {
+	parent := filepath.Dir(dir)
+	if _, err := os.Lstat(parent); os.IsNotExist(err) {
+		if err := makeFolder(parent); err != nil {
+			return err
+		}
+	}
+	if err := checkParents(dir); err != nil {
+		return err
+	}
+	if err := os.Mkdir(dir, 0o700); err != nil && !os.IsExist(err) {
+		return err
+	}
+	return checkFolder(dir)
+}
+
+// takesNoMore reports whether a folder and not what was asked for is why a
+// library could not be made in it.
+func takesNoMore(dir string, err error) bool {
+	var denied *os.PathError
+	if errors.As(err, &denied) {
+		return true
+	}
+	f, err := os.CreateTemp(dir, "room")
 	if err != nil {
-		return "", fmt.Errorf("no folder for what opassert compiles; set $XDG_CACHE_HOME to one that can be written: %w", err)
+		return true
 	}
-	return dir, nil
+	defer os.Remove(f.Name())
+	defer f.Close()
+	piece := make([]byte, 1<<20)
+	for range 64 { // MiB, which a compiler's own files may take
+		if _, err := f.Write(piece); err != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// store makes a library in a folder, whole or not at all. Processes that want
+// the same one wait for the first of them.
+func store(dir, name string, make func(work, file string) error) (string, error) {
+	file := filepath.Join(dir, name)
+	unlock, err := lock(file + ".lock")
+	if err != nil {
+		return "", err
+	}
+	defer unlock()
+	if trusted(file) { // another process was first
+		return file, nil
+	}
+	work, err := os.MkdirTemp(dir, "compile")
+	if err != nil {
+		return "", err
+	}
+	defer os.RemoveAll(work)
+	part := filepath.Join(work, "library.so")
+	if err := make(work, part); err != nil {
+		return "", err
+	}
+	if err := seal(part, name); err != nil {
+		return "", err
+	}
+	return file, os.Rename(part, file)
+}
+
+// sealMark stands before the digest at the end of a library, where the dynamic
+// linker reads nothing.
+const sealMark = "opassert sha256 "
+
+func digest(name string, library []byte) []byte {
+	sum := sha256.New()
+	fmt.Fprintf(sum, "%q", name)
+	sum.Write(library)
+	return sum.Sum([]byte(sealMark))
+}
+
+// seal adds the digest of a library and of the name that it will have, and
+// leaves the file to the user alone.
+func seal(file, name string) error {
+	library, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	if err := os.Chmod(file, 0o700); err != nil {
+		return err
+	}
+	f, err := os.OpenFile(file, os.O_WRONLY|os.O_APPEND, 0)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(digest(name, library))
+	return errors.Join(err, f.Close())
+}
+
+// trusted reports whether a file is a library as the user's own opassert left
+// it. Nobody else can put another one in its place before it is loaded: its
+// folder is one of [folders].
+func trusted(file string) bool {
+	f, err := openOwn(file)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	text, err := io.ReadAll(f)
+	at := len(text) - len(sealMark) - sha256.Size
+	return err == nil && at > 0 && bytes.Equal(text[at:], digest(filepath.Base(file), text[:at]))
 }

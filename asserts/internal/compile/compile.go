@@ -4,14 +4,12 @@ package compile
 
 import (
 	"crypto/sha256"
-	"debug/elf"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strconv"
 	"strings"
 
@@ -41,25 +39,7 @@ func (l *Library) Path(t *installed.Torch) (string, error) {
 		return "", err
 	}
 	name := "libtorch-" + t.Number() + "-" + l.Name + "-" + key + ".so"
-	for _, dir := range cacheFolders() {
-		if file := filepath.Join(dir, name); whole(file) {
-			return file, nil
-		}
-	}
-	dir, err := writableFolder()
-	if err != nil {
-		return "", err
-	}
-	file := filepath.Join(dir, name)
-	unlock, err := lock(file + ".lock")
-	if err != nil {
-		return "", err
-	}
-	defer unlock()
-	if whole(file) { // another process was first
-		return file, nil
-	}
-	return file, l.compile(t, file)
+	return cached(name, func(work, file string) error { return l.compile(t, work, file) })
 }
 
 // key names what the library depends on, but for the compiler: one that is in
@@ -119,34 +99,32 @@ func (l *Library) flags(t *installed.Torch) []string {
 	return flags
 }
 
-// compile leaves the library in a file, whole or not at all.
-func (l *Library) compile(t *installed.Torch, file string) error {
+// compile leaves the library in a file, and what it needs for that in a folder.
+func (l *Library) compile(t *installed.Torch, work, file string) error {
 	cxx, err := compiler()
 	if err != nil {
 		return fmt.Errorf("%v: %w", t, err)
 	}
 	fmt.Fprintf(os.Stderr, "opassert: fitting to %v, once: some seconds\n", t)
-	work, err := os.MkdirTemp("", "opassert-"+l.Name)
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(work)
 	err = l.eachFile(func(name string, text []byte) error {
-		return os.WriteFile(filepath.Join(work, name), text, 0o666)
+		return os.WriteFile(filepath.Join(work, name), text, 0o600)
 	})
 	if err != nil {
 		return err
 	}
-	part := fmt.Sprintf("%s.%d", file, os.Getpid())
-	defer os.Remove(part)
-	args := append(cxx[1:], l.flags(t)...)
-	args = append(append(args, l.Unit, "-o", part), l.linkFlags(t)...)
-	cmd := exec.Command(cxx[0], args...)
-	cmd.Dir = work
-	if out, err := cmd.CombinedOutput(); err != nil {
+	args := append(append(cxx, l.flags(t)...), l.Unit, "-o", file)
+	if out, err := run(work, append(args, l.linkFlags(t)...)); err != nil {
 		return fmt.Errorf("fit opassert to %v: %s -std=%s: %w\n%s", t, strings.Join(cxx, " "), t.Standard, err, shortened(out, t.Root, work))
 	}
-	return os.Rename(part, file)
+	return nil
+}
+
+// run runs a compiler in a folder, where its temporary files go too.
+func run(work string, command []string) ([]byte, error) {
+	cmd := exec.Command(command[0], command[1:]...)
+	cmd.Dir = work
+	cmd.Env = append(os.Environ(), "TMPDIR="+work)
+	return cmd.CombinedOutput()
 }
 
 // shortened returns the first lines of a compiler's errors, with names relative
@@ -182,17 +160,4 @@ func compiler() ([]string, error) {
 		}
 	}
 	return nil, ErrNoCompiler
-}
-
-// whole reports whether a file is a shared library from start to end.
-func whole(file string) bool {
-	if runtime.GOOS != "linux" {
-		info, err := os.Stat(file)
-		return err == nil && info.Size() > 0
-	}
-	f, err := elf.Open(file)
-	if err != nil {
-		return false
-	}
-	return f.Close() == nil
 }

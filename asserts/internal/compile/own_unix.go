@@ -1,0 +1,109 @@
+//go:build darwin || dragonfly || freebsd || linux || netbsd || openbsd
+
+package compile
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+)
+
+// lock waits until no other process holds the file's lock. A lock ends with
+// its process.
+func lock(file string) (unlock func() error, err error) {
+	f, err := os.OpenFile(file, os.O_CREATE|os.O_RDWR|syscall.O_NOFOLLOW, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	for {
+		if err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX); err != syscall.EINTR {
+			break
+		}
+	}
+	if err != nil && err != syscall.ENOTSUP && err != syscall.ENOLCK {
+		f.Close()
+		return nil, &os.PathError{Op: "lock", Path: file, Err: err}
+	}
+	return f.Close, nil
+}
+
+const byOthers = 0o022 // what lets others than the owner write
+
+// checkFolder returns an error where a folder is not the user's, or where
+// somebody else could write to it or put another one in its place.
+func checkFolder(dir string) error {
+	info, err := os.Lstat(dir)
+	if err != nil {
+		return err
+	}
+	if !info.IsDir() || owner(info) != os.Geteuid() || info.Mode()&byOthers != 0 {
+		return fmt.Errorf("%s is not a folder that the user alone can write to", dir)
+	}
+	return checkParents(dir)
+}
+
+// checkParents returns an error where a user other than root could put another
+// file in the place of the one that is named, or of a folder or link on the way
+// to it.
+func checkParents(path string) error {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return err
+	}
+	return checkWay("/", strings.Split(strings.Trim(filepath.Dir(path), "/"), "/"), 40)
+}
+
+// checkWay checks a folder and those below it that names lead to, through as
+// many links as the system would follow.
+func checkWay(dir string, names []string, links int) error {
+	info, err := os.Lstat(dir)
+	switch {
+	case err != nil:
+		return err
+	case owner(info) != 0 && owner(info) != os.Geteuid() && dir != "/": // whose owner may be unknown in a container
+		return fmt.Errorf("%s belongs to another user", dir)
+	case info.Mode()&fs.ModeSymlink != 0:
+		target, err := os.Readlink(dir)
+		if err != nil || links == 0 {
+			return fmt.Errorf("%s leads nowhere", dir)
+		}
+		if !filepath.IsAbs(target) {
+			target = filepath.Join(filepath.Dir(dir), target)
+		}
+		return checkWay("/", append(strings.Split(strings.Trim(target, "/"), "/"), names...), links-1)
+	case !info.IsDir():
+		return fmt.Errorf("%s is not a folder", dir)
+	case info.Mode()&byOthers != 0 && info.Mode()&fs.ModeSticky == 0:
+		return fmt.Errorf("other users can write to %s", dir)
+	case len(names) == 0:
+		return nil
+	}
+	return checkWay(filepath.Join(dir, names[0]), names[1:], links)
+}
+
+// openOwn opens a regular file of the user's that others cannot write.
+func openOwn(file string) (*os.File, error) {
+	f, err := os.OpenFile(file, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	info, err := f.Stat()
+	if err == nil && (!info.Mode().IsRegular() || owner(info) != os.Geteuid() || info.Mode()&byOthers != 0) {
+		err = fmt.Errorf("%s is not a file that the user alone can write", file)
+	}
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+func owner(info fs.FileInfo) int {
+	if stat, ok := info.Sys().(*syscall.Stat_t); ok {
+		return int(stat.Uid)
+	}
+	return -1
+}

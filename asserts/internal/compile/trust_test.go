@@ -1,0 +1,150 @@
+//go:build linux
+
+package compile
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+)
+
+// stranger is a user that is neither root nor, but by a rare chance, who runs
+// the test.
+const stranger = 54321
+
+func do(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func chown(t *testing.T, name string, uid int) {
+	t.Helper()
+	if os.Geteuid() != 0 {
+		t.Skip("only root can give files to another user")
+	}
+	do(t, os.Lchown(name, uid, uid))
+}
+
+// What another user could have put there is not loaded: it is compiled again,
+// where that user cannot write.
+func TestNotTrusted(t *testing.T) {
+	tests := []struct {
+		name  string
+		spoil func(t *testing.T, cache, file string)
+		moves bool // to another folder
+	}{
+		{"file of another user", func(t *testing.T, cache, file string) { chown(t, file, stranger) }, false},
+		{"file that all can write", func(t *testing.T, cache, file string) { do(t, os.Chmod(file, 0o777)) }, false},
+		{"file that the group can write", func(t *testing.T, cache, file string) { do(t, os.Chmod(file, 0o770)) }, false},
+		{"link to a file", func(t *testing.T, cache, file string) {
+			do(t, os.Rename(file, filepath.Join(cache, "elsewhere")))
+			do(t, os.Symlink(filepath.Join(cache, "elsewhere"), file))
+		}, false},
+		{"named pipe in its place", func(t *testing.T, cache, file string) {
+			do(t, os.Remove(file))
+			do(t, mkfifo(file))
+		}, false},
+		{"library of another name", func(t *testing.T, cache, file string) {
+			text, err := os.ReadFile(file)
+			do(t, err)
+			do(t, seal(file, "other.so"))
+			do(t, os.WriteFile(file, append(text[:len(text)-len(digest("", nil))], digest("other.so", text[:len(text)-len(digest("", nil))])...), 0o700))
+		}, false},
+		{"zeros in the middle", func(t *testing.T, cache, file string) {
+			text, err := os.ReadFile(file)
+			do(t, err)
+			clear(text[len(text)/4 : len(text)/2])
+			do(t, os.WriteFile(file, text, 0o700))
+		}, false},
+		{"one bit", func(t *testing.T, cache, file string) {
+			text, err := os.ReadFile(file)
+			do(t, err)
+			text[len(text)/3] ^= 4
+			do(t, os.WriteFile(file, text, 0o700))
+		}, false},
+		{"last byte cut off", func(t *testing.T, cache, file string) {
+			info, err := os.Stat(file)
+			do(t, err)
+			do(t, os.Truncate(file, info.Size()-1))
+		}, false},
+		{"empty file", func(t *testing.T, cache, file string) { do(t, os.Truncate(file, 0)) }, false},
+		{"folder of another user", func(t *testing.T, cache, file string) { chown(t, filepath.Join(cache, "opassert"), stranger) }, true},
+		{"folder that all can write", func(t *testing.T, cache, file string) { do(t, os.Chmod(filepath.Join(cache, "opassert"), 0o777)) }, true},
+		{"parent of another user", func(t *testing.T, cache, file string) { chown(t, cache, stranger) }, true},
+		{"parent that all can write", func(t *testing.T, cache, file string) { do(t, os.Chmod(cache, 0o777)) }, true},
+		{"link of another user on the way", func(t *testing.T, cache, file string) {
+			do(t, os.Rename(cache, cache+".real"))
+			do(t, os.Symlink(cache+".real", cache))
+			chown(t, cache, stranger)
+		}, true},
+		{"link into a folder that all can write", func(t *testing.T, cache, file string) {
+			open := filepath.Join(filepath.Dir(cache), "open")
+			do(t, os.Mkdir(open, 0o700))
+			do(t, os.Rename(cache, filepath.Join(open, "cache")))
+			do(t, os.Symlink("open/cache", cache))
+			do(t, os.Chmod(open, 0o777))
+		}, true},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			dir, torch, compiled := setUp(t)
+			cache := filepath.Join(dir, "cache")
+			first := path(t, library(unit), torch)
+			test.spoil(t, cache, first)
+			again := path(t, library(unit), torch)
+			if compiled() != 2 {
+				t.Errorf("it is loaded: compiled %d times", compiled())
+			}
+			if moved := filepath.Dir(again) != filepath.Dir(first); moved != test.moves {
+				t.Errorf("it went from %s to %s", first, again)
+			}
+			if path(t, library(unit), torch) != again || compiled() != 2 {
+				t.Errorf("what was compiled again is not found: compiled %d times", compiled())
+			}
+		})
+	}
+}
+
+// What is right is trusted, through links of the user's own too.
+func TestTrusted(t *testing.T) {
+	dir, torch, compiled := setUp(t)
+	cache := filepath.Join(dir, "cache")
+	first := path(t, library(unit), torch)
+	do(t, os.Rename(cache, cache+".real"))
+	do(t, os.Symlink("cache.real", cache))
+	if path(t, library(unit), torch) != first || compiled() != 1 {
+		t.Errorf("a link to the user's own folder is refused")
+	}
+	do(t, os.Chmod(filepath.Join(cache, "opassert"), 0o755))
+	do(t, os.Chmod(cache+".real", 0o777|os.ModeSticky)) // as /tmp is
+	if path(t, library(unit), torch) != first || compiled() != 1 {
+		t.Errorf("a folder that others can read, in one like /tmp, is refused")
+	}
+}
+
+// A lock that cannot be had, as that of another user, and a folder that is full
+// cost a place in the cache and nothing else.
+func TestElsewhere(t *testing.T) {
+	dir, torch, compiled := setUp(t)
+	file := path(t, library(unit), torch)
+	do(t, os.Remove(file))
+	do(t, os.Remove(file+".lock"))
+	do(t, os.Mkdir(file+".lock", 0o700))
+	if again := path(t, library(unit), torch); filepath.Dir(again) == filepath.Dir(file) || compiled() != 2 {
+		t.Errorf("with a lock that cannot be opened it is %s", again)
+	}
+	link := filepath.Join(dir, "target")
+	write(t, link, "untouched")
+	do(t, os.Remove(file+".lock"))
+	do(t, os.Symlink(link, file+".lock"))
+	path(t, library(unit+"int more;"), torch)
+	if text, _ := os.ReadFile(link); !bytes.Equal(text, []byte("untouched")) {
+		t.Errorf("a lock that is a link leads to %q", text)
+	}
+}
+
+func mkfifo(name string) error { return syscall.Mkfifo(name, 0o700) }
