@@ -54,7 +54,13 @@ func (t *target) planned() int {
 	return t.gen.openings() + len(t.operator.Schema.Func.Args)
 }
 
-// cost says what a case may ask for that says nothing of the kernel.
+// What a case may cost, as cost returns it.
+const (
+	wordVaried = "varied" // it has value classes that no op needs to take
+	wordCostly = "costly" // it may take long for good reason
+)
+
+// cost returns what a case may ask for that says nothing of the kernel, or "".
 func (t *target) cost(number int) string {
 	d := t.plan
 	if number < t.planned() || d == nil || len(d.bases) == 0 {

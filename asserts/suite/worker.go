@@ -32,8 +32,6 @@ const (
 	lineReady   = "ready"
 	lineLoad    = "load" // "load LIBRARY", before it is ready: what it would fail in
 	lineStart   = "start"
-	wordVaried  = "varied" // of a case with value classes that no op needs to take
-	wordCostly  = "costly" // of one that may take long for good reason
 	lineCall    = "call"   // "call CASE" before each call and "call " after it, where the request wants that
 	lineDevice  = "device" // "device meta", where the op is called there next, where the request wants that
 	lineFrame   = "frame"  // "frame TEXT", innermost first, from a worker that crashes
