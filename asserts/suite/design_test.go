@@ -129,16 +129,16 @@ func lacks(op *schema.Op, call *Case, calls []*Case) []string {
 			all = append(all, what)
 		}
 	}
-	if ins := call.inputs(op); len(ins) > 0 && model(ins) != nil {
+	if ins := inputsOf(call, op); len(ins) > 0 && model(ins) != nil {
 		lack("a dimension less", func(c *Case) bool {
-			less, same := false, slices.EqualFunc(ins, c.inputs(op), func(a, b *TensorSpec) bool { return len(a.Sizes)-len(b.Sizes) <= 1 })
-			for i, in := range c.inputs(op) {
+			less, same := false, slices.EqualFunc(ins, inputsOf(c, op), func(a, b *TensorSpec) bool { return len(a.Sizes)-len(b.Sizes) <= 1 })
+			for i, in := range inputsOf(c, op) {
 				less = less || same && len(in.Sizes) == len(ins[i].Sizes)-1
 			}
 			return less && sameNumbers(call, c)
 		})
 		lack("no element", func(c *Case) bool {
-			return sameNumbers(call, c) && slices.ContainsFunc(c.inputs(op), func(t *TensorSpec) bool { return slices.Contains(t.Sizes, 0) })
+			return sameNumbers(call, c) && slices.ContainsFunc(inputsOf(c, op), func(t *TensorSpec) bool { return slices.Contains(t.Sizes, 0) })
 		})
 	}
 	for i, arg := range op.Func.Args {
@@ -161,7 +161,7 @@ func lacks(op *schema.Op, call *Case, calls []*Case) []string {
 }
 
 // inputs are the tensors that results do not go into.
-func (c *Case) inputs(op *schema.Op) []*TensorSpec {
+func inputsOf(c *Case, op *schema.Op) []*TensorSpec {
 	var ins []*TensorSpec
 	for i, arg := range op.Func.Args {
 		if !outName(arg) {

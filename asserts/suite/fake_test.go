@@ -132,24 +132,24 @@ var fakeOps = []struct {
 	{"wants_five_dims(Tensor self) -> Tensor", func(e *fakeEngine, args []any) ([]any, error) {
 		t := first(args)
 		if len(t.impl.spec.Sizes) != 5 {
-			return nil, &Thrown{"Expected 5-dimensional input for 5-dimensional weight, but got something else"}
+			return nil, &Thrown{Message: "Expected 5-dimensional input for 5-dimensional weight, but got something else"}
 		}
 		if t.impl.spec.DType != "int64" {
-			return nil, &Thrown{"expected scalar type Long but found Float"}
+			return nil, &Thrown{Message: "expected scalar type Long but found Float"}
 		}
 		return []any{t.copy()}, nil
 	}},
 	{"never(Tensor self) -> Tensor", func(e *fakeEngine, args []any) ([]any, error) {
-		return nil, &Thrown{"not today"}
+		return nil, &Thrown{Message: "not today"}
 	}},
 	{"never_for_three(Tensor self) -> Tensor", func(e *fakeEngine, args []any) ([]any, error) {
 		if slices.Equal(first(args).impl.spec.Sizes, []int64{3, 3}) {
-			return nil, &Thrown{"not for three"}
+			return nil, &Thrown{Message: "not for three"}
 		}
 		if first(args).impl.spec.DType == "bool" {
-			return nil, &Thrown{"ZeroTensors are immutable. Please use the materialized zero tensor"}
+			return nil, &Thrown{Message: "ZeroTensors are immutable. Please use the materialized zero tensor"}
 		}
-		return nil, &Thrown{"There were no tensor arguments to this function (e.g., you passed an empty list of Tensors)"}
+		return nil, &Thrown{Message: "There were no tensor arguments to this function (e.g., you passed an empty list of Tensors)"}
 	}},
 	{"crashes_on_bool(Tensor self) -> Tensor", func(e *fakeEngine, args []any) ([]any, error) {
 		crashIf(first(args).impl.spec.DType == "bool")
@@ -269,12 +269,12 @@ func (e *fakeEngine) Operator(name string) (Operator, error) {
 func (e *fakeEngine) Subjects(op *asserts.Op) *asserts.Op { return op }
 func (e *fakeEngine) Make(d Dense, f Form) (Tensor, error) {
 	if f != Strided {
-		return nil, &Thrown{"no such tensors here"}
+		return nil, &Thrown{Message: "no such tensors here"}
 	}
 	return newFake(d, "cpu"), nil
 }
 
-func (e *fakeEngine) View(Tensor, Dense) (Tensor, error) { return nil, &Thrown{"no views here"} }
+func (e *fakeEngine) View(Tensor, Dense) (Tensor, error) { return nil, &Thrown{Message: "no views here"} }
 func (e *fakeEngine) Generator(int64) (any, error)       { return nil, nil }
 func (e *fakeEngine) Storage(Tensor) (any, error)        { return nil, errors.New("no storages here") }
 func (e *fakeEngine) Seed(int64) error                   { return nil }
@@ -292,7 +292,7 @@ func (e *fakeEngine) Twins(ts []Tensor) ([]Tensor, error) {
 func (e *fakeEngine) Call(op string, args []any, level asserts.Level) (Outcome, error) {
 	i, ok := e.kernels[op]
 	if !ok {
-		return Outcome{}, &Thrown{"no op " + op}
+		return Outcome{}, &Thrown{Message: "no op " + op}
 	}
 	var out Outcome
 	out.Seen.Level = level

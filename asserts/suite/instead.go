@@ -24,7 +24,7 @@ func (m *maker) instead(spec *TensorSpec, lacks *Unsupported) (Tensor, error) {
 			return t, nil
 		}
 	}
-	return nil, &Thrown{lacks.Error()}
+	return nil, &Thrown{Message: lacks.Error()}
 }
 
 func (m *maker) lack(what string) {

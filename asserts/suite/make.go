@@ -82,7 +82,7 @@ func (m *maker) value(v *Value) (any, error) {
 	case DictValue:
 		return Dict(list), nil
 	case NewValue:
-		return New{v.Text, list}, nil
+		return New{Class: v.Text, Args: list}, nil
 	case CallValue:
 		return m.result(v.Text, list)
 	case AfterValue:
@@ -106,7 +106,7 @@ func (m *maker) result(op string, args []any) (any, error) {
 		return nil, err
 	}
 	if len(results) == 0 {
-		return nil, &Thrown{op + " returns nothing"}
+		return nil, &Thrown{Message: op + " returns nothing"}
 	}
 	return results[0], nil
 }

@@ -143,7 +143,7 @@ func (r *Report) results(op *OpResult) []asserts.Result {
 	all = append(all, op.held("cpu", &op.CPU)...)
 	all = append(all, op.held("meta", &op.Meta)...)
 	for _, what := range slices.Sorted(maps.Keys(op.Lacks)) {
-		all = append(all, asserts.Result{Op: op.Op, Status: asserts.Skipped, Count: op.Lacks[what], Reason: (&Unsupported{what}).Error()})
+		all = append(all, asserts.Result{Op: op.Op, Status: asserts.Skipped, Count: op.Lacks[what], Reason: (&Unsupported{What: what}).Error()})
 	}
 	return all
 }

@@ -314,7 +314,7 @@ func (r *runner) vary(t *target, row row, number int) (*attempt, *Place, error) 
 		}
 		a, err := r.settle(t, c, rng, d.about(row), func(c *Case) { d.apply(c, row.classes, s.ways) })
 		if err == nil {
-			return a, &Place{slices.Index(d.bases, s.base), s.ways[0]}, nil
+			return a, &Place{Base: slices.Index(d.bases, s.base), Way: s.ways[0]}, nil
 		}
 		last = err
 	}
