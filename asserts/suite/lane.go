@@ -185,7 +185,7 @@ func (l *lane) once(ctx context.Context, q request, patience time.Duration, add 
 			return nil, ownFault(rest)
 		case word == lineLibrary:
 			l.stop()
-			return nil, &LibraryFault{ownFault(rest).Error()}
+			return nil, &LibraryFault{Message: ownFault(rest).Error()}
 		case word == lineDied:
 			err := l.p.tell(&crash.Crash, rest)
 			if !l.p.again() {

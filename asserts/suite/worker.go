@@ -235,7 +235,7 @@ func (s *server) attempt(t *target, q request) error {
 // cases runs cases, one after the other.
 func (s *server) cases(t *target, q request) error {
 	starting := func(n int) { s.say(lineStart, n, t.cost(n)) }
-	return s.runner.cases(t, span{q.From, q.To, q.Skip, q.Learned != ""}, starting, s.end)
+	return s.runner.cases(t, span{From: q.From, To: q.To, Skip: q.Skip, Resumed: q.Learned != ""}, starting, s.end)
 }
 
 // taught reports to the run what the openings teach.

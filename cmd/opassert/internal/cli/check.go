@@ -353,12 +353,12 @@ func matches(pattern string, o suite.Operator) bool {
 
 // serve is the life of a worker. What keeps it from starting goes to the run.
 func (f *checkFlags) serve(inv *invocation) error {
-	engine, config, err := f.prepare(inv)
+	e, config, err := f.prepare(inv)
 	if err != nil {
 		suite.Refuse(err, replies())
 		return err
 	}
-	return suite.Serve(engine, config, os.Stdin, replies())
+	return suite.Serve(e, config, os.Stdin, replies())
 }
 
 // prepare opens the engine, and says what its calls are held against.
@@ -374,14 +374,14 @@ func (f *checkFlags) prepare(inv *invocation) (suite.Engine, suite.Config, error
 	if config.Cases, err = f.ownCases(); err != nil {
 		return nil, config, err
 	}
-	engine, err := f.open(inv)
+	e, err := f.open(inv)
 	if err != nil {
 		return nil, config, err
 	}
-	f.inferVersion(engine.Version())
+	f.inferVersion(e.Version())
 	planner, err := f.planner(inv, nil)
 	config.Plan = func(op *schema.Op) suite.Plan { return f.planned(planner.Plan(op), config.Level) }
-	return engine, config, err
+	return e, config, err
 }
 
 // planned is a plan as the suite takes it, with what is judged where calls begin.
