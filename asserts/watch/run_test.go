@@ -319,6 +319,10 @@ end = threading.Event()
 threading.Thread(target=end.wait).start()
 import torch
 torch.ones(3).add_(1)
+try:
+    torch.ones(3).add_(torch.ones(2))
+except RuntimeError:
+    pass
 if os.fork() == 0:
     torch.ones(3)
     os._exit(0)
@@ -328,6 +332,7 @@ end.set()`
 		o := run(t, []string{"-level", "content"}, p.path, "-c", program)
 		for _, line := range []string{
 			"processes 2: findings 0", "  1 Python threads ran before libtorch was loaded", "skipped OA010 1: autograd's kernel raises the version",
+			"judged  5 calls, 5 of them at the level content", "  1 calls raised an error of their own",
 		} {
 			if !strings.Contains(o.stderr, line) {
 				t.Errorf("no %q in\n%s", line, o.stderr)

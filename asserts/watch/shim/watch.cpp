@@ -234,6 +234,7 @@ class Look {
   Stack& stack_;
   const Place place_;
   oa_level level_ = OA_IDENTITY;
+  std::atomic<int64_t> Counts::*counted_ = nullptr;
   int64_t writes_;
   struct Input {
     Impl impl;
@@ -266,6 +267,8 @@ class Look {
     if (!returned_ && traits & (OA_DIRECT_SUBCLASS | OA_WRAPPER_SUBCLASS)) handler_ = "__torch_dispatch__ of " + python.class_of(impl) + "\n";
   }
 
+  // choose returns the level of the call, and leaves in counted_ which of the
+  // op's counters says so once the call has been judged.
   oa_level choose() {
     if (!op_.content || place_ != BELOW_AUTOGRAD) return OA_IDENTITY;
     bool large = false, subclass = false;
@@ -280,14 +283,14 @@ class Look {
     static thread_local int64_t calls = 0;
     if (subclass) return OA_IDENTITY;
     if (large) {
-      op_.counts->too_large.fetch_add(1, std::memory_order_relaxed);
+      counted_ = &Counts::too_large;
       return OA_IDENTITY;
     }
     if (!op_.custom && calls++ % settings[SET_SAMPLE] != 0) {
-      op_.counts->sampled_out.fetch_add(1, std::memory_order_relaxed);
+      counted_ = &Counts::sampled_out;
       return OA_IDENTITY;
     }
-    op_.counts->content.fetch_add(1, std::memory_order_relaxed);
+    counted_ = &Counts::content;
     return OA_CONTENTS;
   }
 
@@ -337,6 +340,7 @@ class Look {
     if (!tried("a call could not be observed", [&] { see_returned(); })) return;
     Call call(op_.expected, seen_.contiguous());
     const bool once = count_once();
+    if (counted_ != nullptr) (op_.counts->*counted_).fetch_add(1, std::memory_order_relaxed);
     if (place_ == ABOVE_AUTOGRAD && top->reported) return;
     if (!call.usual()) {
       if (once) op_.counts->asked.fetch_add(1, std::memory_order_relaxed);

@@ -126,6 +126,9 @@ func runRun(inv *invocation) error {
 	if err := flags.baseline.read(); err != nil {
 		return err
 	}
+	if err := flags.checkOutputs(); err != nil {
+		return err
+	}
 	objects, err := flags.watchObjects(inv)
 	if err != nil {
 		return err
@@ -138,7 +141,8 @@ func runRun(inv *invocation) error {
 	if *flags.watchOps {
 		err = flags.write(inv, report)
 	}
-	if err := cmp.Or(err, toFile(*flags.json, func(w io.Writer) error { return report.WriteJSON(w, found.JSON()...) })); err != nil {
+	err = errors.Join(err, toFile(*flags.json, func(w io.Writer) error { return report.WriteJSON(w, found.JSON()...) }))
+	if err != nil {
 		return err
 	}
 	return exitStatus(max(report.ExitStatus(), found.ExitStatus()))
@@ -163,6 +167,17 @@ func (r *runFlags) runProgram(inv *invocation, content watch.Content, objects *l
 		return &watch.Report{}, err
 	}
 	return report, nil
+}
+
+// checkOutputs reports, before the program starts, that a file can't be written.
+func (r *runFlags) checkOutputs() error {
+	var errs []error
+	for _, path := range []string{*r.json, *r.junit, *r.sarif, *r.html, *r.record, *r.log} {
+		if path != "" {
+			errs = append(errs, checkWritable(path))
+		}
+	}
+	return errors.Join(errs...)
 }
 
 func (r *runFlags) write(inv *invocation, report *watch.Report) error {
