@@ -28,14 +28,13 @@ const JobVariable = "OPASSERT_JOB"
 // kernels, until the command has no more to ask. It is called by such programs
 // alone.
 func Serve[T any](kernels []asserts.Kernel, newTensor func(Spec) (T, error), options ...Option) {
-	replies := os.NewFile(suite.ReplyFile, "replies")
-	if err := serve(replies, kernels, newTensor, options); err != nil {
-		suite.Refuse(err, replies)
+	if err := serve(kernels, newTensor, options); err != nil {
+		suite.Refuse(err)
 		os.Exit(2)
 	}
 }
 
-func serve[T any](replies *os.File, kernels []asserts.Kernel, newTensor func(Spec) (T, error), options []Option) error {
+func serve[T any](kernels []asserts.Kernel, newTensor func(Spec) (T, error), options []Option) error {
 	var job Job
 	if err := json.Unmarshal([]byte(os.Getenv(JobVariable)), &job); err != nil {
 		return fmt.Errorf("%s: %w; this program is one that opassert check runs", JobVariable, err)
@@ -54,5 +53,5 @@ func serve[T any](replies *os.File, kernels []asserts.Kernel, newTensor func(Spe
 			return err
 		}
 	}
-	return suite.Serve(l.engine, config, os.Stdin, replies)
+	return suite.Serve(l.engine, config)
 }

@@ -330,7 +330,7 @@ func TestMain(m *testing.M) {
 		}
 		return plan
 	}}
-	if err := Serve(e, cfg, os.Stdin, os.NewFile(ReplyFile, "replies")); err != nil {
+	if err := Serve(e, cfg); err != nil {
 		panic(err)
 	}
 }

@@ -194,7 +194,7 @@ func (l *lane) once(ctx context.Context, q request, patience time.Duration, add 
 			return crash, err
 		default:
 			l.stop()
-			return nil, fmt.Errorf("a worker answered %q: the kernel may write to file %d, which is the worker's", clipped(line), ReplyFile)
+			return nil, foreign(rest)
 		}
 	}
 }
@@ -215,6 +215,11 @@ func (l *lane) start() error {
 	}
 	l.p, l.broken = startProcess(l.run.Worker(), l.folder, startup)
 	return l.broken
+}
+
+// foreign is the error for a line of a worker that is not its own.
+func foreign(text string) error {
+	return fmt.Errorf("a worker answered %q: the kernel may write to file %d, which is the worker's", text, ReplyFile)
 }
 
 // ownFault is the error for a panic of opassert's, as a worker wrote it down.

@@ -42,6 +42,8 @@ func List(worker func() *exec.Cmd) (*Listing, error) {
 			return nil, fmt.Errorf("a worker did not list its ops: %w", p.silent())
 		case word == lineFault:
 			return nil, ownFault(rest)
+		case word == lineForeign:
+			return nil, foreign(rest)
 		case word == lineList:
 			l, err := decode[Listing](rest)
 			if err == nil {

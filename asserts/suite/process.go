@@ -3,10 +3,10 @@ package suite
 import (
 	"bufio"
 	"bytes"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"regexp"
@@ -21,21 +21,18 @@ import (
 // files where they are.
 const WorkerVariable = "OPASSERT_WORKER"
 
-// ReplyFile is the number of the file that a worker answers on; its standard
-// output is left to what kernels print.
-const ReplyFile = 3
-
 // A process is a worker as the run sees it.
 type process struct {
 	cmd     *exec.Cmd
-	in      io.WriteCloser
+	in      *os.File
 	replies *os.File
 	lines   chan string
-	pid     int      // of the worker itself, which something may watch
-	died    bool     // the worker has died, as what watches it has said
-	last    string   // how it died
-	refusal error    // why it cannot start, in its own words
-	loads   []string // the libraries that it loads before it is ready, "" after the last
+	ended   chan struct{} // closed when what was started has ended
+	worker  *os.Process   // the worker itself, which what was started may have forked
+	died    bool          // the worker has died, as what watches it has said
+	last    string        // how it died
+	refusal error         // why it cannot start, in its own words
+	loads   []string      // the libraries that it loads before it is ready, "" after the last
 	stderr  *lastBytes
 
 	op    string // the last that it was asked for
@@ -45,32 +42,70 @@ type process struct {
 // startProcess starts a worker that goes to a folder, and waits until it is
 // ready.
 func startProcess(cmd *exec.Cmd, folder string, patience time.Duration) (*process, error) {
-	p := &process{cmd: cmd, stderr: new(lastBytes)}
-	read, write, err := os.Pipe()
-	if err != nil {
-		return nil, err
-	}
+	p := &process{cmd: cmd, stderr: new(lastBytes), lines: make(chan string, 64), ended: make(chan struct{})}
 	cmd.Env = append(cmd.Environ(), WorkerVariable+"="+folder)
-	cmd.ExtraFiles = []*os.File{write}
 	cmd.Stdout, cmd.Stderr = p.stderr, p.stderr
 	cmd.WaitDelay = time.Second // for what holds its output open
 	keepSignalsFrom(cmd)
-	if p.in, err = cmd.StdinPipe(); err != nil {
-		return nil, err
-	}
-	if err := cmd.Start(); err != nil {
+	key := rand.Text()
+	if err := p.begin(key); err != nil {
 		return nil, fmt.Errorf("start a worker: %w", err)
 	}
-	write.Close()
-	p.replies = read
-	p.lines = make(chan string, 64)
-	go p.read()
+	go p.read(key)
+	go p.wait()
 	if !p.ready(patience) {
 		err := p.silent()
 		p.stop()
 		return nil, err
 	}
 	return p, nil
+}
+
+// begin starts the process with its files, of which it gets the ends that are
+// not the run's.
+func (p *process) begin(key string) (err error) {
+	var theirs []*os.File
+	defer func() {
+		for _, f := range theirs {
+			f.Close()
+		}
+		if err != nil {
+			p.in.Close() // or nil
+			p.replies.Close()
+		}
+	}()
+	requests, in, err := os.Pipe()
+	if err != nil {
+		return err
+	}
+	p.in, theirs = in, append(theirs, requests)
+	mine, answers, err := replyFiles()
+	if err != nil {
+		return err
+	}
+	p.replies, theirs = mine, append(theirs, answers)
+	keys, keyIn, err := os.Pipe()
+	if err != nil {
+		return err
+	}
+	defer keyIn.Close()
+	theirs = append(theirs, keys)
+	if _, err := keyIn.WriteString(key); err != nil {
+		return err
+	}
+	p.cmd.Stdin, p.cmd.ExtraFiles = requests, []*os.File{ReplyFile - 3: answers, KeyFile - 3: keys}
+	return p.cmd.Start()
+}
+
+// lastLines is how long what a worker has written may take to be read once it
+// has ended, where a process that a kernel started holds its files open.
+const lastLines = time.Second
+
+// wait waits until what was started has ended.
+func (p *process) wait() {
+	p.cmd.Wait()
+	close(p.ended)
+	p.replies.SetReadDeadline(time.Now().Add(lastLines))
 }
 
 // A LoadError is the error of a worker that ended, or never went on, while it
@@ -136,22 +171,23 @@ func (p *process) status() string {
 	if p.died {
 		return p.last
 	}
-	p.cmd.Wait()
-	if s := p.cmd.ProcessState; s != nil {
-		return s.String()
+	select {
+	case <-p.ended:
+		return strings.Replace(p.cmd.ProcessState.String(), "signal: killed", "SIGKILL", 1)
+	case <-time.After(lastWords):
+		return "it closed the file of its answers"
 	}
-	return ""
 }
 
-func (p *process) read() {
-	lines := bufio.NewReaderSize(p.replies, 1<<16)
+func (p *process) read(key string) {
+	defer close(p.lines)
+	in := bufio.NewReaderSize(p.replies, 1<<16)
 	for {
-		line, err := lines.ReadString('\n')
+		line, err := readLine(in, key)
 		if err != nil {
-			close(p.lines)
 			return
 		}
-		p.lines <- strings.TrimSuffix(line, "\n")
+		p.lines <- line
 	}
 }
 
@@ -160,7 +196,8 @@ func (p *process) ready(patience time.Duration) bool {
 	for {
 		line, ok := p.next(patience)
 		if rest, isReady := strings.CutPrefix(line, lineReady+" "); isReady {
-			p.pid, _ = strconv.Atoi(rest)
+			pid, _ := strconv.Atoi(rest)
+			p.worker, _ = os.FindProcess(pid)
 			return true
 		}
 		if library, ok := strings.CutPrefix(line, lineLoad+" "); ok {
@@ -168,6 +205,9 @@ func (p *process) ready(patience time.Duration) bool {
 		}
 		if text, ok := strings.CutPrefix(line, lineFault+" "); ok {
 			p.refusal = ownFault(text)
+		}
+		if text, ok := strings.CutPrefix(line, lineForeign+" "); ok {
+			p.refusal = foreign(text)
 		}
 		if !ok || p.died || p.refusal != nil {
 			return false
@@ -196,7 +236,7 @@ func (p *process) next(patience time.Duration) (string, bool) {
 		case <-look.C:
 		}
 		before := worked
-		worked = processTime(p.pid)
+		worked = p.time()
 		switch {
 		case begun < 0:
 			begun = worked
@@ -217,11 +257,14 @@ func (p *process) heard(line string, ok bool) (string, bool) {
 	return line, ok
 }
 
-// processTime returns the processor time that a process has taken, where the
-// system has a /proc, or 0.
-func processTime(pid int) time.Duration {
+// time returns the processor time that the worker has taken, where the system has
+// a /proc, or 0.
+func (p *process) time() time.Duration {
 	const tick = time.Second / 100 // of utime and stime, whatever the kernel's own
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if p.worker == nil {
+		return 0
+	}
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.worker.Pid))
 	if err != nil {
 		return 0
 	}
@@ -237,8 +280,8 @@ func processTime(pid int) time.Duration {
 
 // kill ends the worker.
 func (p *process) kill() {
-	if w, err := os.FindProcess(p.pid); err == nil && p.pid > 0 {
-		w.Kill()
+	if p.worker != nil {
+		p.worker.Kill()
 	}
 }
 
@@ -248,9 +291,6 @@ func (p *process) kill() {
 func (p *process) renew() bool {
 	if p.op == "" {
 		return true
-	}
-	if p.pid == p.cmd.Process.Pid {
-		return false
 	}
 	for !p.died {
 		p.kill()
@@ -267,14 +307,25 @@ func (p *process) again() bool {
 	return p.ready(startup)
 }
 
-// stop ends the worker, what watches it, and what a kernel has started.
+// farewell is how long what watches a worker may take to end it.
+const farewell = 5 * time.Second
+
+// stop ends the worker, what watches it, and what a kernel has started. What
+// watches it notices that the requests have no writer.
 func (p *process) stop() {
 	p.in.Close()
+	wakeGroup(p.cmd.Process)
+	p.kill()
+	select {
+	case <-p.ended:
+	case <-time.After(farewell):
+		p.cmd.Process.Kill()
+	}
 	killGroup(p.cmd.Process)
 	p.replies.Close()
 	for range p.lines {
 	}
-	p.cmd.Wait()
+	<-p.ended
 }
 
 // lastBytes keeps the end of what is written to it.
@@ -377,6 +428,7 @@ var exhausted = []string{"out of memory", "address space collisions", "annot all
 func (p *process) send(q request) error {
 	text, err := json.Marshal(q)
 	if err == nil {
+		p.in.SetWriteDeadline(time.Now().Add(startup)) // it may have been stopped
 		_, err = fmt.Fprintf(p.in, "%s\n", text)
 	}
 	if err != nil {
@@ -401,7 +453,7 @@ const lastWords = 2 * time.Second
 // interrupt asks a worker that hangs for its stack. It dies of that, or of
 // renew.
 func (p *process) interrupt() (frames []string) {
-	abort(p.pid)
+	abort(p.worker)
 	for {
 		line, ok := p.next(lastWords)
 		frame, isFrame := strings.CutPrefix(line, lineFrame+" ")

@@ -19,11 +19,53 @@ func keepSignalsFrom(cmd *exec.Cmd) {
 // killGroup ends a process that leads a group, and all in it.
 func killGroup(p *os.Process) { syscall.Kill(-p.Pid, syscall.SIGKILL) }
 
-// abort asks a process to end with its stack, if it knows how.
-func abort(pid int) {
-	if pid > 0 {
-		syscall.Kill(pid, syscall.SIGABRT)
+// wakeGroup lets a process that leads a group, and all in it, go on where they
+// were stopped.
+func wakeGroup(p *os.Process) { syscall.Kill(-p.Pid, syscall.SIGCONT) }
+
+// endGroup ends this process, and all in the group that it leads.
+func endGroup() {
+	if self := os.Getpid(); syscall.Getpgrp() == self {
+		syscall.Kill(-self, syscall.SIGKILL)
 	}
+}
+
+// abort asks a process to end with its stack, if it knows how.
+func abort(p *os.Process) { p.Signal(syscall.SIGABRT) }
+
+// replyFiles returns the ends of a connection from a worker to its run. It is a
+// socket, which, unlike a pipe, cannot be opened again to be read.
+func replyFiles() (run, worker *os.File, err error) {
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock()
+	ends, err := syscall.Socketpair(syscall.AF_UNIX, syscall.SOCK_STREAM, 0)
+	if err != nil {
+		return nil, nil, os.NewSyscallError("socketpair", err)
+	}
+	for _, end := range ends {
+		syscall.CloseOnExec(end)
+	}
+	syscall.Shutdown(ends[0], syscall.SHUT_WR)
+	if err := syscall.SetNonblock(ends[0], true); err != nil { // so that reading it can be ended
+		return nil, nil, err
+	}
+	return os.NewFile(uintptr(ends[0]), "replies"), os.NewFile(uintptr(ends[1]), "replies"), nil
+}
+
+// takeRequests returns the standard input, and leaves an empty one for kernels.
+// Programs that kernels start have neither it nor the replies.
+func takeRequests() (*os.File, error) {
+	fd, err := syscall.Dup(0)
+	if err != nil {
+		return nil, err
+	}
+	syscall.CloseOnExec(fd)
+	syscall.CloseOnExec(ReplyFile)
+	syscall.Close(0)
+	if _, err := syscall.Open(os.DevNull, syscall.O_RDONLY, 0); err != nil { // the lowest number is free
+		return nil, err
+	}
+	return os.NewFile(uintptr(fd), "requests"), nil
 }
 
 // limitMemory bounds how much more address space this process takes, in bytes.

@@ -1,16 +1,12 @@
 package suite
 
 import (
-	"bufio"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"os"
 	"runtime/debug"
 	"slices"
-	"strconv"
 
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/schema"
@@ -74,46 +70,31 @@ const memoryLimit = 512 << 20
 // loadingLimit is how many more a library of ops gets while it is loaded.
 const loadingLimit = 4 << 30
 
-// Serve is the life of a worker: it runs what it is asked to until in ends.
-func Serve(engine Engine, cfg Config, in io.Reader, out io.Writer) error {
+// Serve is the life of a worker: it runs what it is asked to, until the run ends
+// it.
+func Serve(engine Engine, cfg Config) error {
+	c, err := connected()
+	if err != nil {
+		return err
+	}
 	if err := limitMemory(memoryLimit); err != nil {
 		return err
 	}
 	if err := os.Chdir(os.Getenv(WorkerVariable)); err != nil {
 		return fmt.Errorf("go to the worker's folder: %w", err)
 	}
+	os.Unsetenv(WorkerVariable) // what kernels start is no worker
 	s := &server{
-		runner: runner{engine: engine, level: cfg.Level, policy: asserts.Aware(), seed: cfg.Seed},
-		cfg:    cfg, out: bufio.NewWriterSize(out, 1<<16), // so that no line is cut in two
+		runner:     runner{engine: engine, level: cfg.Level, policy: asserts.Aware(), seed: cfg.Seed},
+		connection: c, cfg: cfg,
 	}
 	s.say(lineReady, os.Getpid())
-	lines := bufio.NewScanner(in)
-	lines.Buffer(nil, 1<<26)
-	for lines.Scan() {
-		if err := s.answer(lines.Text()); err != nil {
+	for q := range c.requests() {
+		if err := s.answer(q); err != nil {
 			return err
 		}
 	}
-	return lines.Err()
-}
-
-// Loading reports to the run that this worker loads a library now, or "" that it has
-// loaded them all. Where the worker ends, the run says in which.
-func Loading(library string, out io.Writer) {
-	fmt.Fprint(os.Stderr, loadMark)
-	fmt.Fprintln(out, lineLoad, library)
-	if library != "" {
-		limitMemory(loadingLimit) // what it can't have it asks for in vain
-	}
-}
-
-// Refuse reports to the run why this worker cannot start.
-func Refuse(err error, out io.Writer) {
-	word := lineFault
-	if errors.As(err, new(*LibraryFault)) {
-		word = lineLibrary
-	}
-	fmt.Fprintln(out, word, strconv.Quote(err.Error()))
+	return nil
 }
 
 // giveUp is after how many cases an op is left alone when all of them
@@ -122,14 +103,8 @@ const giveUp = 10
 
 type server struct {
 	runner
-	cfg Config
-	out *bufio.Writer // what a case ended with goes with the next line
-}
-
-// say sends a line, before anything is called that may end the worker.
-func (s *server) say(words ...any) error {
-	fmt.Fprintln(s.out, words...)
-	return s.out.Flush()
+	*connection // what a case ended with goes with the next line
+	cfg         Config
 }
 
 // book returns the recipes for a request: a call that is made as it is needs
@@ -160,8 +135,7 @@ func (s *server) answer(text string) (err error) {
 			err = fmt.Errorf("panic: %v\n\n%s", p, debug.Stack())
 		}
 		if err != nil {
-			Refuse(err, s.out)
-			s.out.Flush()
+			Refuse(err)
 		}
 	}()
 	if q.List {
@@ -249,7 +223,7 @@ func (s *server) end(result *caseResult) error { return s.result(lineEnd, result
 func (s *server) result(line string, result *caseResult) error {
 	text, err := json.Marshal(result)
 	if err == nil {
-		_, err = fmt.Fprintf(s.out, "%s %s\n", line, text)
+		err = s.put(line, string(text))
 	}
 	return err
 }

@@ -31,7 +31,7 @@ func TestMain(m *testing.M) {
 	cfg := suite.Config{Level: asserts.Meta, Seed: suite.DefaultSeed, Plan: func(op *schema.Op) suite.Plan {
 		return suite.Plan{Op: planner.Plan(op).Asserts(asserts.Meta)}
 	}}
-	if err := suite.Serve(e, cfg, os.Stdin, os.NewFile(suite.ReplyFile, "replies")); err != nil {
+	if err := suite.Serve(e, cfg); err != nil {
 		panic(err)
 	}
 }

@@ -4,6 +4,7 @@
 // down the C stack, for the report. A fault of Go code is left to Go's run time.
 #define _GNU_SOURCE
 #include "crash.h"
+#include "guard.h"
 
 #include <dlfcn.h>
 #include <execinfo.h>
@@ -15,11 +16,11 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-enum { REPLIES = 3, DEPTH = 96, PATIENCE = 5 };  // ReplyFile, frames, seconds
+enum { DEPTH = 96, PATIENCE = 5 };  // frames, seconds
 
 static const int watched[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP};
 static struct sigaction before[NSIG];
-static pid_t caller;  // the thread that calls kernels
+static pid_t worker, caller;  // the process, and the thread that calls kernels
 
 static void *program_counter(void *context) {
   ucontext_t *c = context;
@@ -63,12 +64,14 @@ static void write_frame(void *address) {
   const char *file = slash == NULL ? at.dli_fname : slash + 1;
   const char *name = at.dli_sname == NULL ? "?" : at.dli_sname;
   const char *base = at.dli_sname == NULL ? at.dli_fbase : at.dli_saddr;
-  int n = snprintf(line, sizeof line, "frame %s %#lx %.700s\n", file, (unsigned long)((char *)address - base), name);
+  int n = snprintf(line, sizeof line, "%s frame %s %#lx %.700s\n", worker_key, file, (unsigned long)((char *)address - base), name);
   if (n > 0 && write(REPLIES, line, n) < 0) _exit(1);
 }
 
 // write_stack writes the frames from a program counter on, or from the caller.
+// What a kernel has forked keeps its own to itself.
 static void write_stack(void *pc) {
+  if (getpid() != worker) return;
   void *frames[DEPTH];
   if (pc != NULL) write_frame(pc);  // in case the stack cannot be read
   int n = backtrace(frames, DEPTH), first = 0;
@@ -116,6 +119,7 @@ static void crashed(int sig, siginfo_t *info, void *context) {
 void watch_crashes(void) {
   void *frame;
   backtrace(&frame, 1);  // which loads what it needs
+  worker = getpid();
   caller = syscall(SYS_gettid);
   atexit(exiting);
   at_quick_exit(exiting);

@@ -1,4 +1,4 @@
-//go:build cgo
+//go:build linux && cgo
 
 package engine
 
@@ -6,6 +6,7 @@ package engine
 import "C"
 import (
 	"os"
+	"os/exec"
 	"runtime"
 
 	"github.com/opassert/opassert/asserts/suite"
@@ -22,3 +23,16 @@ func init() {
 // watchCrashes makes a worker write down the stack of a kernel that crashes. It
 // is called where kernels will be.
 func watchCrashes() { C.watch_crashes() }
+
+// Guard makes a command for a worker that is another program run under this one,
+// which ends it, and what its kernels start, when the run is gone. Workers that are
+// this program are so anyway.
+func Guard(cmd *exec.Cmd) error {
+	self, err := os.Executable()
+	if err != nil || cmd.Path == self {
+		return err
+	}
+	cmd.Args = append([]string{self, cmd.Path}, cmd.Args[1:]...)
+	cmd.Path, cmd.Env = self, append(cmd.Environ(), "OPASSERT_PROGRAM=1")
+	return nil
+}

@@ -70,12 +70,7 @@ func Open(file []*schema.Op, loading func(string)) (*Libtorch, error) {
 	}
 	for _, path := range libraries {
 		loading(path)
-		self := os.Getpid()
-		err := libtorch.LoadLibrary(path)
-		if os.Getpid() != self {
-			os.Exit(0) // the library forked: its child would answer too
-		}
-		if err != nil {
+		if err := libtorch.LoadLibrary(path); err != nil {
 			l.left = append(l.left, &suite.LoadError{Library: path, Why: err.Error()})
 		}
 	}

@@ -7,19 +7,20 @@
 // ends threads that spin, and list their operators first, which the workers find
 // done.
 #define _GNU_SOURCE
+#include "guard.h"
+
 #include <dlfcn.h>
+#include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/personality.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-enum { REPLIES = 3 };  // ReplyFile
 
 // The address space that Go's run time and its threads reserve, measured, and
 // what a worker needs for it and for its kernels, in MiB.
@@ -43,9 +44,9 @@ static int short_of(unsigned long more, char *text, size_t size) {
 
 static void tell(int status) {
   if (WIFSIGNALED(status)) {
-    dprintf(REPLIES, "died SIG%s\n", sigabbrev_np(WTERMSIG(status)));
+    dprintf(REPLIES, "%s died SIG%s\n", worker_key, sigabbrev_np(WTERMSIG(status)));
   } else {
-    dprintf(REPLIES, "died exit status %d\n", WEXITSTATUS(status));
+    dprintf(REPLIES, "%s died exit status %d\n", worker_key, WEXITSTATUS(status));
   }
 }
 
@@ -77,7 +78,29 @@ static void always_the_same_addresses(char **argv) {
   execv(argv[0], argv);
 }
 
-__attribute__((constructor)) static void watch(int argc, char **argv) {
+// refuse reports to the run why there is no worker.
+static void refuse(const char *why) {
+  dprintf(REPLIES, "%s fault \"a worker did not start: %s\"\n", worker_key, why);
+  _exit(1);
+}
+
+// become goes on as the program that the arguments name, where it is not this
+// one that is the worker.
+static void become(char **argv) {
+  if (getenv("OPASSERT_PROGRAM") == NULL) return;
+  unsetenv("OPASSERT_PROGRAM");
+  hand_key();
+  execv(argv[1], argv + 1);
+  refuse(strerror(errno));
+}
+
+// asked reports whether the run may still have requests.
+static int asked(void) {
+  struct pollfd run = {REQUESTS, 0, 0};
+  return poll(&run, 1, 0) == 0;
+}
+
+__attribute__((constructor)) static void start(int argc, char **argv) {
   char text[200];
   if (getenv("OPASSERT_WORKER") == NULL) {
     if (!short_of(GO, text, sizeof text)) return;
@@ -85,20 +108,22 @@ __attribute__((constructor)) static void watch(int argc, char **argv) {
     _exit(2);
   }
   always_the_same_addresses(argv);
+  take_key();
+  guard();
+  become(argv);
   load("OPASSERT_SHIM");
-  if (short_of(WORKER, text, sizeof text)) {
-    dprintf(REPLIES, "fault \"a worker did not start: %s\"\n", text);
-    _exit(1);
-  }
-  for (;;) {
-    pid_t worker = fork();
+  if (short_of(WORKER, text, sizeof text)) refuse(text);
+  do {
+    int self = getpid(), worker = fork();
     if (worker == 0) {
-      prctl(PR_SET_PDEATHSIG, SIGKILL);
+      end_with(self);
+      hand_key();
       return;
     }
-    int status = 0;
-    if (worker < 0 || waitpid(worker, &status, 0) < 0) _exit(1);
-    if (WIFEXITED(status) && WEXITSTATUS(status) == 0) _exit(0);
+    int status = worker < 0 ? -1 : wait_for(worker);
+    if (status < 0) refuse(strerror(errno));
+    end_started();
     tell(status);
-  }
+  } while (asked());
+  _exit(0);
 }

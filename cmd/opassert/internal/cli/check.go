@@ -355,10 +355,10 @@ func matches(pattern string, o suite.Operator) bool {
 func (f *checkFlags) serve(inv *invocation) error {
 	e, config, err := f.prepare(inv)
 	if err != nil {
-		suite.Refuse(err, replies())
+		suite.Refuse(err)
 		return err
 	}
-	return suite.Serve(e, config, os.Stdin, replies())
+	return suite.Serve(e, config)
 }
 
 // prepare opens the engine, and says what its calls are held against.

@@ -7,7 +7,6 @@ import (
 	"os"
 	"os/exec"
 	"strings"
-	"sync"
 
 	"github.com/opassert/opassert/asserts"
 	embedded "github.com/opassert/opassert/asserts/c10/engine"
@@ -91,9 +90,6 @@ func (f *checkFlags) chosen(inv *invocation) string {
 // isWorker reports whether this process is a worker of another one's run.
 func isWorker() bool { return os.Getenv(suite.WorkerVariable) != "" }
 
-// replies is where a worker answers. Its file is closed with it.
-var replies = sync.OnceValue(func() *os.File { return os.NewFile(suite.ReplyFile, "replies") })
-
 // programs makes the workers of the run ready.
 func (f *checkFlags) programs(inv *invocation) ([]*program, error) {
 	b, err := f.backend()
@@ -114,6 +110,7 @@ func worker(path string, args []string, environment func() []string) func() *exe
 		cmd.Env = append(append(os.Environ(), environment()...), "GOGC=off", "GOMEMLIMIT=512MiB", "OMP_NUM_THREADS=1", "MKL_NUM_THREADS=1",
 			"MALLOC_MMAP_THRESHOLD_=33554432", "MALLOC_TRIM_THRESHOLD_=268435456",
 			"GLIBC_TUNABLES=glibc.malloc.tcache_count=0")
+		torch.Guard(cmd) // or else the worker alone notices that the run is gone
 		return cmd
 	}
 }
@@ -152,7 +149,7 @@ func prepareLibtorch(f *checkFlags, inv *invocation) ([]*program, error) {
 }
 
 func openLibtorch(f *checkFlags, file []*schema.Op) (suite.Engine, error) {
-	l, err := torch.Open(file, func(library string) { suite.Loading(library, replies()) })
+	l, err := torch.Open(file, suite.Loading)
 	if err != nil {
 		return nil, err
 	}

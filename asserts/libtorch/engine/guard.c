@@ -1,0 +1,142 @@
+//go:build linux && cgo
+
+// A worker's guard is the first of its processes, and stays as small as it is
+// here. It notices that the run is gone, as the pipe of the requests has no
+// writer then, whatever the worker does at the time: load a library, or hang in
+// a kernel. It adopts what kernels start, however these hide it, and ends all of
+// it with the worker.
+#define _GNU_SOURCE
+#include "guard.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+// How many processes the kernels of a worker may have, how often they are
+// counted, and how long it may take to end them.
+enum { MOST = 256, TICK_MS = 50, ROUNDS = 1000, ROUND_MS = 2 };
+
+char worker_key[64];
+
+void take_key(void) {
+  ssize_t n = read(KEY, worker_key, sizeof worker_key - 1);
+  worker_key[n > 0 ? n : 0] = 0;
+  close(KEY);
+}
+
+void hand_key(void) {
+  int ends[2];
+  ssize_t n = strlen(worker_key);
+  if (pipe(ends) != 0 || write(ends[1], worker_key, n) != n) _exit(1);
+  close(ends[1]);
+  if (ends[0] == KEY) return;
+  dup2(ends[0], KEY);
+  close(ends[0]);
+}
+
+void end_with(int parent) {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != parent) _exit(1);  // it ended before
+}
+
+int wait_for(int child) {
+  for (;;) {
+    int status, ended = waitpid(-1, &status, 0);  // adopted ones too
+    if (ended == child) return status;
+    if (ended < 0 && errno != EINTR) return -1;
+  }
+}
+
+// started lists what a process has started, and what that has, as far as there
+// is room, and returns how many.
+static int started(int process, int *list, int room) {
+  char path[64];
+  int n = 0;
+  snprintf(path, sizeof path, "/proc/%d/task", process);
+  DIR *threads = opendir(path);
+  for (struct dirent *thread; threads != NULL && (thread = readdir(threads)) != NULL;) {
+    snprintf(path, sizeof path, "/proc/%d/task/%.20s/children", process, thread->d_name);
+    FILE *children = fopen(path, "r");
+    for (int child; children != NULL && n < room && fscanf(children, "%d", &child) == 1;) {
+      list[n] = child;
+      n += 1 + started(child, list + n + 1, room - n - 1);
+    }
+    if (children != NULL) fclose(children);
+  }
+  if (threads != NULL) closedir(threads);
+  return n;
+}
+
+void end_started(void) {
+  int list[MOST];
+  for (int round = 0; round < ROUNDS; round++) {
+    for (int n = started(getpid(), list, MOST); n > 0; n--) kill(list[n - 1], SIGKILL);
+    int ended;
+    while ((ended = waitpid(-1, NULL, WNOHANG)) > 0) continue;
+    if (ended < 0) return;  // nothing is left
+    usleep(ROUND_MS * 1000);
+  }
+}
+
+// end_as ends this process as another one has ended.
+static void end_as(int status) {
+  if (!WIFSIGNALED(status)) _exit(WEXITSTATUS(status));
+  setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
+  signal(WTERMSIG(status), SIG_DFL);
+  raise(WTERMSIG(status));
+  _exit(1);
+}
+
+static void wake(int sig) { (void)sig; }
+
+// watch returns the status of the child, when it has ended or has to.
+static int watch(int child, const sigset_t *while_waiting) {
+  static int list[MOST + 2];
+  const struct timespec tick = {0, TICK_MS * 1000000};
+  for (;;) {
+    struct pollfd run = {REQUESTS, 0, 0};
+    int gone = ppoll(&run, 1, &tick, while_waiting) > 0;
+    for (int status, ended; (ended = waitpid(-1, &status, WNOHANG)) > 0;) {
+      if (ended == child) return status;
+    }
+    if (gone) return 0;
+    if (started(getpid(), list, MOST + 2) > MOST + 1) {  // the zygote and its worker are no kernel's
+      dprintf(REPLIES, "%s died of more than %d processes\n", worker_key, MOST);
+      return 0;
+    }
+  }
+}
+
+void guard(void) {
+  prctl(PR_SET_CHILD_SUBREAPER, 1);
+  sigset_t ended, before;
+  sigemptyset(&ended);
+  sigaddset(&ended, SIGCHLD);
+  sigprocmask(SIG_BLOCK, &ended, &before);
+  int self = getpid(), child = fork();
+  if (child == 0) {
+    end_with(self);
+    setpgid(0, 0);
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    return;
+  }
+  if (child < 0) {
+    dprintf(REPLIES, "%s fault \"a worker did not start: %s\"\n", worker_key, strerror(errno));
+    _exit(1);
+  }
+  signal(SIGCHLD, wake);
+  setpgid(child, child);
+  int status = watch(child, &before);
+  kill(-child, SIGKILL);  // all at once, where they have not left the group
+  end_started();
+  end_as(status);
+}

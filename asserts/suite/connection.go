@@ -1,0 +1,137 @@
+package suite
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"sync"
+)
+
+// The numbers of a worker's files. Its standard input has the requests; its
+// standard output is left to what kernels print.
+const (
+	ReplyFile = 3 // it answers on this one
+	KeyFile   = 4 // what its lines begin with, which it reads once
+)
+
+// A connection is a worker's end of the conversation with its run.
+//
+// Each line of a worker begins with a key that the run has chosen: a line without
+// it is a kernel's, and is not believed. The key is in no argument, variable or
+// file, and nothing can be read from the replies, which are a socket. It is in the
+// worker's memory, and there a kernel that looks for it finds it: that is out of
+// reach, as is a Go package that reads [KeyFile] while it is initialized.
+type connection struct {
+	in  *os.File
+	out *bufio.Writer
+	key string
+	pid int
+}
+
+var connected = sync.OnceValues(func() (*connection, error) {
+	file := os.NewFile(KeyFile, "key")
+	defer file.Close()
+	key, err := io.ReadAll(file)
+	if err == nil && len(key) == 0 {
+		err = errors.New("it is empty")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("a worker's key: %w; a worker is started by a run", err)
+	}
+	in, err := takeRequests()
+	if err != nil {
+		return nil, fmt.Errorf("a worker's requests: %w", err)
+	}
+	out := bufio.NewWriterSize(os.NewFile(ReplyFile, "replies"), 1<<16) // so that no line is cut in two
+	return &connection{in, out, string(key), os.Getpid()}, nil
+})
+
+// put adds a line, which goes with the next one that is said.
+func (c *connection) put(words ...any) error {
+	if os.Getpid() != c.pid {
+		os.Exit(0) // a kernel has forked, and its child came back here: one worker answers
+	}
+	fmt.Fprint(c.out, c.key, " ")
+	_, err := fmt.Fprintln(c.out, words...)
+	return err
+}
+
+// say sends a line, before anything is called that may end the worker.
+func (c *connection) say(words ...any) error {
+	if err := c.put(words...); err != nil {
+		return err
+	}
+	return c.out.Flush()
+}
+
+// requests returns the lines of the run. When there are no more, the run is over,
+// or was killed: the worker ends, whatever it does at the time.
+func (c *connection) requests() <-chan string {
+	lines := make(chan string)
+	go func() {
+		in := bufio.NewScanner(c.in)
+		in.Buffer(nil, 1<<26)
+		for in.Scan() {
+			lines <- in.Text()
+		}
+		endGroup()
+		os.Exit(0)
+	}()
+	return lines
+}
+
+// Loading reports to the run that this worker loads a library now, or "" that it has
+// loaded them all. Where the worker ends, the run says in which.
+func Loading(library string) {
+	c, err := connected()
+	if err != nil {
+		return // which Serve returns
+	}
+	fmt.Fprint(os.Stderr, loadMark)
+	if library != "" {
+		limitMemory(loadingLimit) // what it can't have it asks for in vain
+	}
+	c.say(lineLoad, library)
+}
+
+// Refuse reports to the run why this worker cannot start.
+func Refuse(err error) {
+	c, none := connected()
+	if none != nil {
+		return // there is nobody to tell
+	}
+	word := lineFault
+	if errors.As(err, new(*LibraryFault)) {
+		word = lineLibrary
+	}
+	c.say(word, strconv.Quote(err.Error()))
+}
+
+// lineForeign stands before a line that has no key: "foreign TEXT".
+const lineForeign = "foreign"
+
+// longestLine is more than any line of a worker has.
+const longestLine = 1 << 28
+
+// readLine reads a worker's line without its key. What has no end, or no key, is
+// foreign.
+func readLine(in *bufio.Reader, key string) (string, error) {
+	var line []byte
+	for {
+		part, err := in.ReadSlice('\n')
+		foreign := !bytes.HasPrefix(part, []byte(key+" ")) && len(line) == 0 || len(line) > longestLine
+		line = append(line, part...)
+		switch {
+		case foreign && len(line) > 0:
+			return lineForeign + " " + clipped(string(line)), nil
+		case err == nil:
+			return string(line[len(key)+1 : len(line)-1]), nil
+		case err != bufio.ErrBufferFull:
+			return "", err
+		}
+	}
+}
