@@ -17,11 +17,12 @@ SOURCES = {
     ),
 }
 
-# What PyTorch's tests and the gate need beside PyTorch.
-PACKAGES = ["numpy", "pytest", "expecttest", "setuptools"]
+# What the tests need beside PyTorch; for all PyTorches alike, as none of it is
+# linked to one.
+PACKAGES = ["pytest", "expecttest", "parameterized", "pyyaml", "psutil"]
 
-# TorchCTS asks for a torch older than the newest, so it is installed by itself.
-TORCHCTS = ["torchcts==0.4.1", "psutil==7.2.2"]
+# TorchCTS asks for a torch older than the newest, so it comes without what it asks for.
+TORCHCTS = "torchcts==0.4.1"
 
 # PyTorch's own test files, under test/. Those of one subject stand together.
 PYTORCH = """
@@ -43,7 +44,10 @@ PYTORCH = """
     test_dispatch test_multiprocessing
 """.split()
 
-# Those of TorchCTS, under torchcts/, that hold without an accelerator.
+# Those of TorchCTS, a conformance suite for devices, that run on the CPU too.
 PEERS = """
     autograd compiler dtypes errors generated memory operators opinfo rng serialization strides training workloads
 """.split()
+
+# Its tests that need no more than a minute each.
+TORCHCTS_ARGUMENTS = ["--device", "cpu", "--validation", "--level", "5"]
