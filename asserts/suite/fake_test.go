@@ -274,10 +274,12 @@ func (e *fakeEngine) Make(d Dense, f Form) (Tensor, error) {
 	return newFake(d, "cpu"), nil
 }
 
-func (e *fakeEngine) View(Tensor, Dense) (Tensor, error) { return nil, &Thrown{Message: "no views here"} }
-func (e *fakeEngine) Generator(int64) (any, error)       { return nil, nil }
-func (e *fakeEngine) Storage(Tensor) (any, error)        { return nil, errors.New("no storages here") }
-func (e *fakeEngine) Seed(int64) error                   { return nil }
+func (e *fakeEngine) View(Tensor, Dense) (Tensor, error) {
+	return nil, &Thrown{Message: "no views here"}
+}
+func (e *fakeEngine) Generator(int64) (any, error) { return nil, nil }
+func (e *fakeEngine) Storage(Tensor) (any, error)  { return nil, errors.New("no storages here") }
+func (e *fakeEngine) Seed(int64) error             { return nil }
 
 func (e *fakeEngine) Twins(ts []Tensor) ([]Tensor, error) {
 	twins := make([]Tensor, len(ts))

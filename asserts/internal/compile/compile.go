@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/opassert/opassert/asserts/attach"
 	"github.com/opassert/opassert/asserts/libtorch/installed"
 )
 
@@ -124,6 +125,7 @@ func run(work string, command []string) ([]byte, error) {
 	cmd := exec.Command(command[0], command[1:]...)
 	cmd.Dir = work
 	cmd.Env = append(os.Environ(), "TMPDIR="+work)
+	defer attach.Command(cmd)()
 	return cmd.CombinedOutput()
 }
 

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/opassert/opassert/asserts/attach"
 )
 
 // Find returns the libtorch that a user means, and the others that there are.
@@ -189,6 +191,7 @@ func answers(python, program, prefix string) []string {
 		defer cancel()
 		cmd := exec.CommandContext(ctx, python, "-c", program)
 		cmd.WaitDelay = time.Second
+		defer attach.Command(cmd)()
 		text, _ := cmd.Output()
 		out, _ = asked.LoadOrStore(key, string(text))
 	}

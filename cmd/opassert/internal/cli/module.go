@@ -14,6 +14,7 @@ import (
 	"text/template"
 
 	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/asserts/attach"
 	"github.com/opassert/opassert/asserts/optest"
 	"github.com/opassert/opassert/asserts/suite"
 	"github.com/opassert/opassert/gen"
@@ -165,6 +166,7 @@ func (m *goModule) build(s gen.Suite, path string) error {
 	}
 	cmd := exec.Command("go", "build", "-buildvcs=false", "-overlay", path+".json", "-o", path, s.Path+"/"+folder)
 	cmd.Dir = m.root
+	defer attach.Command(cmd)()
 	if out, err := cmd.CombinedOutput(); err != nil {
 		hint := ""
 		if bytes.Contains(out, []byte("optest.Serve")) {

@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"time"
 
+	"github.com/opassert/opassert/asserts/attach"
 	"github.com/opassert/opassert/gen/vet"
 )
 
@@ -43,6 +44,7 @@ func runVet(inv *invocation) error {
 	args := []string{"vet", "-vettool=" + self, "-tags=" + *tags, "-opassert.at=" + time.Now().Format(time.RFC3339Nano)}
 	cmd := exec.Command("go", append(args, packages...)...)
 	cmd.Stdout, cmd.Stderr = inv.stdout, inv.stdout
+	defer attach.Command(cmd)()
 	var failed *exec.ExitError
 	if err := cmd.Run(); errors.As(err, &failed) {
 		return errFindings

@@ -1,0 +1,33 @@
+//go:build unix
+
+// Package attach ends what this process has started when it ends itself, however
+// that comes: a compiler of minutes is not to outlive a command that was killed.
+package attach
+
+import (
+	"os"
+	"os/exec"
+	"syscall"
+)
+
+// script becomes the program that its arguments name, beside a process that waits
+// until nobody has the other end of a pipe any more, and then ends the group.
+const script = `(read _ <&3; kill -9 0) >/dev/null 2>&1 & exec "$@" 3<&-`
+
+// Command makes a command end with this process, with all that it starts but what
+// leaves its group. The command has no files of its own besides the usual three.
+// Release is called when it has ended.
+func Command(cmd *exec.Cmd) (release func()) {
+	waits, held, err := os.Pipe()
+	if err != nil {
+		return func() {} // and the command will not start either
+	}
+	cmd.Args = append([]string{"/bin/sh", "-c", script, "sh", cmd.Path}, cmd.Args[1:]...)
+	cmd.Path = "/bin/sh"
+	cmd.ExtraFiles = []*os.File{waits}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	return func() {
+		waits.Close()
+		held.Close()
+	}
+}
