@@ -11,6 +11,7 @@ import (
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/internal/gokernels"
 	"github.com/opassert/opassert/asserts/suite"
+	"github.com/opassert/opassert/asserts/suite/engine"
 	"github.com/opassert/opassert/schema"
 )
 
@@ -32,13 +33,13 @@ func open[T any](kernels []asserts.Kernel, newTensor func(Spec) (T, error), opti
 		Name: l.job.Engine, Kernels: make(map[string]any), Sites: make(map[string]asserts.Site), Missing: make(map[string]string), Left: make(map[string]string), Tensor: reflect.TypeFor[T](),
 		Value: l.value, Observe: l.observe, Release: l.release, Seed: l.seed,
 	}
-	lib.Make = func(d suite.Dense, f suite.Form) (asserts.Tensor, error) {
-		if f != suite.Strided {
-			return nil, &suite.Unsupported{What: f.String() + " tensors"}
+	lib.Make = func(d engine.Dense, f engine.Form) (asserts.Tensor, error) {
+		if f != engine.Strided {
+			return nil, &engine.Unsupported{What: f.String() + " tensors"}
 		}
 		t, err := newTensor(Spec{d})
 		if errors.Is(err, ErrUnsupported) {
-			return nil, &suite.Unsupported{What: strings.TrimPrefix(err.Error(), ErrUnsupported.Error()+": ")}
+			return nil, &engine.Unsupported{What: strings.TrimPrefix(err.Error(), ErrUnsupported.Error()+": ")}
 		}
 		if err != nil {
 			return nil, err
@@ -146,7 +147,7 @@ func (l *library) homeless(k asserts.Kernel) string {
 func (l *library) config() suite.Config {
 	return suite.Config{
 		Level: l.job.Level, Seed: l.job.Seed,
-		Plan: func(op *schema.Op) suite.Plan {
+		Plan: func(op *schema.Op) engine.Plan {
 			planned := *l.kernels[op.Name()].Op
 			planned.Name = op.Namespace + "::" + op.Func.Name.String()
 			planned.Notes = slices.Concat(planned.Notes, l.job.Notes[planned.Name])
@@ -155,7 +156,7 @@ func (l *library) config() suite.Config {
 				waived = append(waived, asserts.Excuse{Code: code, Reason: "an allowlist waives it; the generated code says why"})
 			}
 			planned.Waived = nil // all is judged: one fault is one violation
-			return suite.Plan{Op: planned, Waived: waived}
+			return engine.Plan{Op: planned, Waived: waived}
 		},
 	}
 }

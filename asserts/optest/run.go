@@ -9,6 +9,8 @@ import (
 
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/suite"
+	"github.com/opassert/opassert/asserts/suite/engine"
+	"github.com/opassert/opassert/asserts/suite/report"
 )
 
 // Run calls every op on generated cases, each op a subtest, and holds every
@@ -34,17 +36,17 @@ func Run[T any](t *testing.T, kernels []asserts.Kernel, newTensor func(Spec) (T,
 			}
 		})
 	}
-	if text := suite.Lacking(total); text != "" {
+	if text := report.Lacking(total); text != "" {
 		t.Log(text)
 	}
 }
 
 // load is open for a test, which ends where there is nothing to run.
-func load[T any](tb testing.TB, kernels []asserts.Kernel, newTensor func(Spec) (T, error), options []Option) (*library, []suite.Operator) {
+func load[T any](tb testing.TB, kernels []asserts.Kernel, newTensor func(Spec) (T, error), options []Option) (*library, []engine.Operator) {
 	tb.Helper()
 	inTest := func(s *settings) {
 		s.cases = suite.AllCases
-		s.job = Job{Engine: "Go kernels", Level: asserts.Content, Seed: suite.DefaultSeed}
+		s.job = Job{Engine: "Go kernels", Level: asserts.Content, Seed: report.DefaultSeed}
 	}
 	l, err := open(kernels, newTensor, slices.Concat([]Option{inTest}, options))
 	if err != nil {
@@ -61,7 +63,7 @@ func load[T any](tb testing.TB, kernels []asserts.Kernel, newTensor func(Spec) (
 }
 
 // logResult reports what came of an op.
-func logResult(t testing.TB, r *suite.OpResult) {
+func logResult(t testing.TB, r *report.OpResult) {
 	t.Helper()
 	for _, f := range r.Findings {
 		f.Violation.Repro = repro(t)
@@ -111,8 +113,8 @@ func Fuzz[T any](f *testing.F, kernels []asserts.Kernel, newTensor func(Spec) (T
 }
 
 // choose returns the position of the op of that name, or of any op if there is no such name.
-func choose(op string, operators []suite.Operator) int {
-	if i := slices.IndexFunc(operators, func(o suite.Operator) bool { return o.Name() == op }); i >= 0 {
+func choose(op string, operators []engine.Operator) int {
+	if i := slices.IndexFunc(operators, func(o engine.Operator) bool { return o.Name() == op }); i >= 0 {
 		return i
 	}
 	h := fnv.New32a()

@@ -7,13 +7,13 @@ import (
 	"unsafe"
 
 	"github.com/opassert/opassert/asserts"
-	"github.com/opassert/opassert/asserts/suite"
+	"github.com/opassert/opassert/asserts/suite/engine"
 )
 
 // A Spec says what tensor to make: its DType by PyTorch's name ("float32"), its
 // Sizes, its Strides and Offset in elements, and in Data the bytes of its whole
 // storage, in this machine's byte order.
-type Spec struct{ suite.Dense }
+type Spec struct{ engine.Dense }
 
 // Dim returns the number of dimensions.
 func (s Spec) Dim() int { return len(s.Sizes) }

@@ -6,11 +6,11 @@ import (
 	"testing"
 
 	"github.com/opassert/opassert/asserts/optest"
-	"github.com/opassert/opassert/asserts/suite"
+	"github.com/opassert/opassert/asserts/suite/engine"
 )
 
 func spec(sizes, strides []int64, offset int64, data ...byte) optest.Spec {
-	return optest.Spec{Dense: suite.Dense{DType: "uint8", Sizes: sizes, Strides: strides, Offset: offset, Data: data}}
+	return optest.Spec{Dense: engine.Dense{DType: "uint8", Sizes: sizes, Strides: strides, Offset: offset, Data: data}}
 }
 
 func TestSpec(t *testing.T) {

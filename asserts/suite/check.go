@@ -1,34 +1,40 @@
 package suite
 
-import "github.com/opassert/opassert/asserts"
+import (
+	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/asserts/suite/engine"
+	"github.com/opassert/opassert/asserts/suite/internal/design"
+	"github.com/opassert/opassert/asserts/suite/internal/work"
+	"github.com/opassert/opassert/asserts/suite/report"
+)
 
 // Check runs cases of one op in this process, for a caller whose kernels may
 // take the process with them, as those of Go tests do.
-func Check(engine Engine, cfg Config, o Operator, from, to int) (res *OpResult, err error) {
+func Check(e engine.Engine, cfg Config, o engine.Operator, from, to int) (res *report.OpResult, err error) {
 	defer func() {
 		switch p := recover().(type) {
 		case nil:
-		case *LibraryFault:
+		case *engine.LibraryFault:
 			err = p
 		default:
 			panic(p)
 		}
 	}()
-	res = newOpResult(o)
+	res = report.NewOpResult(o)
 	if o.Missing != "" {
 		return res, nil
 	}
-	book, err := shipped()
+	book, err := design.Shipped()
 	if err != nil {
 		return nil, err
 	}
-	r := &runner{engine: engine, level: cfg.Level, policy: asserts.Aware(), seed: cfg.Seed}
-	t := newTarget(engine, o, cfg.Plan(o.Schema), book)
-	err = r.cases(t, span{From: from, To: to}, func(int) {}, func(c *caseResult) error {
-		res.add(c)
+	r := &work.Runner{Engine: e, Level: cfg.Level, Policy: asserts.Aware(), Seed: cfg.Seed}
+	t := work.NewTarget(e, o, cfg.Plan(o.Schema), book)
+	err = r.Cases(t, work.Span{From: from, To: to}, func(int) {}, func(c *report.Case) error {
+		res.Add(c)
 		return nil
 	})
-	res.settle()
-	res.bound()
+	res.Settle()
+	res.Bound()
 	return res, err
 }

@@ -9,6 +9,9 @@ import (
 	"os"
 	"strconv"
 	"sync"
+
+	"github.com/opassert/opassert/asserts/suite/engine"
+	"github.com/opassert/opassert/asserts/suite/internal/sample"
 )
 
 // The numbers of a worker's files. Its standard input has the requests; its
@@ -105,7 +108,7 @@ func Refuse(err error) {
 		return // there is nobody to tell
 	}
 	word := lineFault
-	if errors.As(err, new(*LibraryFault)) {
+	if errors.As(err, new(*engine.LibraryFault)) {
 		word = lineLibrary
 	}
 	c.say(word, strconv.Quote(err.Error()))
@@ -127,7 +130,7 @@ func readLine(in *bufio.Reader, key string) (string, error) {
 		line = append(line, part...)
 		switch {
 		case foreign && len(line) > 0:
-			return lineForeign + " " + clipped(string(line)), nil
+			return lineForeign + " " + sample.Clip(string(line)), nil
 		case err == nil:
 			return string(line[len(key)+1 : len(line)-1]), nil
 		case err != bufio.ErrBufferFull:

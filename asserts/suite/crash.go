@@ -7,65 +7,36 @@ import (
 	"encoding/gob"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
-)
 
-// A Crash is a case that ended its worker.
-type Crash struct {
-	Case   int      `json:"case"`
-	Cause  string   `json:"cause"`            // "SIGSEGV", "hang", "out of memory"
-	Alone  bool     `json:"alone"`            // it happens again in a process of its own
-	Call   string   `json:"call,omitempty"`   // the smallest call that crashes so
-	Recipe string   `json:"recipe,omitempty"` // the same as a case of a file of cases
-	Device string   `json:"device,omitempty"` // where the op was called, "cpu" or "meta"; "" before it was
-	Frames []string `json:"frames,omitempty"` // the op's own functions on the stack, innermost first
-	Waived string   `json:"waived,omitempty"` // why an allowlist waives it
-	Known  bool     `json:"known,omitempty"`  // a baseline has it
-}
+	"github.com/opassert/opassert/asserts/suite/engine"
+	"github.com/opassert/opassert/asserts/suite/internal/sample"
+	"github.com/opassert/opassert/asserts/suite/internal/work"
+	"github.com/opassert/opassert/asserts/suite/report"
+)
 
 // An ending is how a case ended its worker: the crash, and what the run needs
 // to decide how to go on.
 type ending struct {
-	Crash
-	calling string      // the call that was being made, encoded, where the worker was asked to show it
-	called  string      // the same, or the one before it
-	shown   *caseResult // of a case that ran and found something: the crash is that of a smaller call
-	dump    string      // the output of a worker that was interrupted because it hangs
-	cost    string      // of the case, as its worker reported it
-	mixed   bool        // the worker had run other ops too, which may be to blame
+	report.Crash
+	calling string       // the call that was being made, encoded, where the worker was asked to show it
+	called  string       // the same, or the one before it
+	shown   *report.Case // of a case that ran and found something: the crash is that of a smaller call
+	dump    string       // the output of a worker that was interrupted because it hangs
+	cost    string       // of the case, as its worker reported it
+	mixed   bool         // the worker had run other ops too, which may be to blame
 }
-
-const (
-	hang        = "hang"
-	outOfMemory = "out of memory"
-)
-
-// corruptions are the causes of a kernel that reads or writes where it may not.
-// Which of them it is depends on what lies there.
-var corruptions = []string{"SIGSEGV", "SIGABRT", "SIGBUS"}
-
-// SameCauses returns the causes that stand for the same fault as this one.
-func SameCauses(cause string) []string {
-	if slices.Contains(corruptions, cause) {
-		return corruptions
-	}
-	return []string{cause}
-}
-
-// Counts reports whether the crash speaks against its op.
-func (c *Crash) Counts() bool { return c.Alone && c.Waived == "" && !c.Known }
 
 // expected reports whether the case ended its worker because it asks for much,
 // which says nothing of the kernel: for memory, where the limit is ours, or for
 // time.
 func (e *ending) expected() bool {
-	return e.Cause == outOfMemory && e.cost != "" || e.Cause == hang && e.cost == wordCostly
+	return e.Cause == report.OutOfMemory && e.cost != "" || e.Cause == report.Hang && e.cost == work.WordCostly
 }
 
 // whyLeave returns why no more cases of an op are run after a crash, or "". Slow
 // is how many of those before took too long because they ask for much.
-func whyLeave(r *OpResult, last *Crash, slow int) string {
+func whyLeave(r *report.OpResult, last *report.Crash, slow int) string {
 	repeated := 0
 	for _, c := range r.Crashes {
 		if c.Alone {
@@ -73,7 +44,7 @@ func whyLeave(r *OpResult, last *Crash, slow int) string {
 		}
 	}
 	switch {
-	case last.Cause == hang && last.Alone:
+	case last.Cause == report.Hang && last.Alone:
 		return "after a call that hangs"
 	case repeated >= maxRepeated || len(r.Crashes) >= maxCrashes:
 		return fmt.Sprintf("after %d crashes", len(r.Crashes))
@@ -102,24 +73,24 @@ func decode[T any](text string) (*T, error) {
 // crashed takes in a case that ended its worker. The case runs once more in a
 // process of its own, as heap corruption surfaces late and elsewhere. One that
 // does not crash there counts as it came out there.
-func (l *lane) crashed(ctx context.Context, o Operator, res *OpResult, crash *ending) error {
-	var alone []*caseResult
+func (l *lane) crashed(ctx context.Context, o engine.Operator, res *report.OpResult, crash *ending) error {
+	var alone []*report.Case
 	l.renew()
 	q := request{Op: res.Op, From: crash.Case, To: crash.Case + 1, Show: true, CPU: l.cpu}
-	second, err := l.ask(ctx, q, l.run.Timeout, func(c *caseResult) { alone = append(alone, c) })
+	second, err := l.ask(ctx, q, l.run.Timeout, func(c *report.Case) { alone = append(alone, c) })
 	if err != nil {
 		return err
 	}
 	if second == nil {
 		for _, c := range alone {
-			res.add(c)
+			res.Add(c)
 		}
-		if crash.Cause != hang { // which was only slow
+		if crash.Cause != report.Hang { // which was only slow
 			res.Crashes = append(res.Crashes, *l.own(&crash.Crash))
 		}
 		return nil
 	}
-	if second.calling == "" && second.Cause == hang && len(second.Frames) == 0 {
+	if second.calling == "" && second.Cause == report.Hang && len(second.Frames) == 0 {
 		return fmt.Errorf("case %d of %s never ends, though no call is made\n%s", second.Case, res.Op, second.dump)
 	}
 	*crash = *second
@@ -130,38 +101,20 @@ func (l *lane) crashed(ctx context.Context, o Operator, res *OpResult, crash *en
 	if l.run.Waived != nil {
 		crash.Waived = l.run.Waived(o.Schema, crash.Cause)
 	}
-	if l.own(&crash.Crash).inPython() {
+	if l.own(&crash.Crash).InPython() {
 		crash.Waived = "it calls into Python, and a worker runs none"
 	}
-	if res.addCrash(&crash.Crash) {
+	if res.AddCrash(&crash.Crash) {
 		l.cpu = false
 	}
-	if crash.Device != onMeta { // else the case is run once more, on the CPU alone
+	if crash.Device != engine.Meta { // else the case is run once more, on the CPU alone
 		res.Cases++
 	}
 	return nil
 }
 
-// addCrash takes in a crash, and reports whether it takes the place of the one on
-// meta in the same case: the call on the CPU had broken the memory before.
-func (r *OpResult) addCrash(c *Crash) bool {
-	last := len(r.Crashes) - 1
-	instead := c.Device == onCPU && last >= 0 && r.Crashes[last].Device == onMeta && r.Crashes[last].Case == c.Case
-	if instead {
-		r.Crashes = r.Crashes[:last]
-	}
-	r.Crashes = append(r.Crashes, *c)
-	return instead
-}
-
-// inPython reports whether a crash is in Python's own library. That is there for
-// libraries that are linked to it, and no interpreter runs.
-func (c *Crash) inPython() bool {
-	return len(c.Frames) > 0 && strings.Contains(c.Frames[0], " (libpython3")
-}
-
 // own leaves of a crash's stack the op's own functions.
-func (l *lane) own(crash *Crash) *Crash {
+func (l *lane) own(crash *report.Crash) *report.Crash {
 	if l.run.Frames != nil {
 		crash.Frames = l.run.Frames(crash.Frames)
 	}
@@ -178,23 +131,23 @@ const (
 // shrink looks for the smallest call that crashes as the case does. A second
 // crash of a cause, or of one that may be the same fault, is reported with the call
 // of its case, and so is a call that hangs, since each try would take as long.
-func (l *lane) shrink(ctx context.Context, res *OpResult, crash *ending) error {
-	c, err := decode[Case](crash.called)
+func (l *lane) shrink(ctx context.Context, res *report.OpResult, crash *ending) error {
+	c, err := decode[sample.Case](crash.called)
 	if err != nil {
 		return nil // it crashed before its first call
 	}
-	crash.Call, crash.Recipe = c.String(), c.recipe()
-	if crash.Cause == hang {
+	crash.Call, crash.Recipe = c.String(), c.Recipe()
+	if crash.Cause == report.Hang {
 		return nil
 	}
 	for _, other := range res.Crashes {
-		if other.Alone && slices.Contains(SameCauses(crash.Cause), other.Cause) {
+		if other.Alone && slices.Contains(report.SameCauses(crash.Cause), other.Cause) {
 			return nil
 		}
 	}
 	calls, ended := shrinkCalls, shrinkCrashes
 	smallest := c
-	crashes := func(c *Case) (*ending, *Case, error) { // with the call as it was made
+	crashes := func(c *sample.Case) (*ending, *sample.Case, error) { // with the call as it was made
 		calls--
 		got, err := l.attempt(ctx, c)
 		if got != nil {
@@ -203,7 +156,7 @@ func (l *lane) shrink(ctx context.Context, res *OpResult, crash *ending) error {
 		if got == nil || got.Cause != crash.Cause {
 			return nil, nil, err
 		}
-		if made, err := decode[Case](got.called); err == nil {
+		if made, err := decode[sample.Case](got.called); err == nil {
 			c = made
 		}
 		return got, c, err
@@ -211,7 +164,7 @@ func (l *lane) shrink(ctx context.Context, res *OpResult, crash *ending) error {
 	for changed := true; changed; {
 		changed = false
 		for i := range smallest.Args {
-			for _, simpler := range simplifications(smallest, i) {
+			for _, simpler := range work.Simplifications(smallest, i) {
 				if calls <= 0 || ended <= 0 {
 					break
 				}
@@ -232,17 +185,17 @@ func (l *lane) shrink(ctx context.Context, res *OpResult, crash *ending) error {
 	l.renew() // the call must crash where nothing ran before it
 	got, made, err := crashes(smallest)
 	if got != nil {
-		crash.Call, crash.Recipe, crash.Frames = made.String(), made.recipe(), got.Frames
+		crash.Call, crash.Recipe, crash.Frames = made.String(), made.Recipe(), got.Frames
 	}
 	return err
 }
 
 // attempt makes one call as it is, and returns the crash that came of it.
-func (l *lane) attempt(ctx context.Context, c *Case) (*ending, error) {
+func (l *lane) attempt(ctx context.Context, c *sample.Case) (*ending, error) {
 	text, err := encode(c)
 	if err != nil {
 		return nil, err
 	}
 	q := request{Op: c.Op, From: c.Number, Case: text, Show: true, CPU: l.cpu}
-	return l.ask(ctx, q, max(l.run.Timeout/glance, time.Millisecond), func(*caseResult) {})
+	return l.ask(ctx, q, max(l.run.Timeout/glance, time.Millisecond), func(*report.Case) {})
 }

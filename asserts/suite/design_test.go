@@ -10,6 +10,11 @@ import (
 	"testing"
 
 	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/asserts/suite/engine"
+	"github.com/opassert/opassert/asserts/suite/internal/design"
+	"github.com/opassert/opassert/asserts/suite/internal/sample"
+	"github.com/opassert/opassert/asserts/suite/internal/work"
+	"github.com/opassert/opassert/asserts/suite/report"
 	"github.com/opassert/opassert/schema"
 	"github.com/opassert/opassert/testdata/conformance"
 )
@@ -17,29 +22,33 @@ import (
 // A willing engine takes every call.
 type willing struct{ *fakeEngine }
 
-func (willing) Make(Dense, Form) (Tensor, error)                { return &fakeTensor{new(fakeImpl)}, nil }
-func (willing) View(Tensor, Dense) (Tensor, error)              { return &fakeTensor{new(fakeImpl)}, nil }
-func (willing) Storage(Tensor) (any, error)                     { return nil, nil }
+func (willing) Make(engine.Dense, engine.Form) (engine.Tensor, error) {
+	return &fakeTensor{new(fakeImpl)}, nil
+}
+func (willing) View(engine.Tensor, engine.Dense) (engine.Tensor, error) {
+	return &fakeTensor{new(fakeImpl)}, nil
+}
+func (willing) Storage(engine.Tensor) (any, error)              { return nil, nil }
 func (willing) Subjects(*asserts.Op) *asserts.Op                { return new(asserts.Op) }
 func (willing) Harmless(*asserts.Op, *asserts.Violation) string { return "" }
-func (willing) Call(string, []any, asserts.Level) (Outcome, error) {
-	return Outcome{Results: []any{nil}}, nil
+func (willing) Call(string, []any, asserts.Level) (engine.Outcome, error) {
+	return engine.Outcome{Results: []any{nil}}, nil
 }
 
 // planned returns the calls of an op's cases in order, and the value classes
 // that each tries, without the pairs when apart.
-func plannedCalls(t *testing.T, op *schema.Op, book *Recipes, pairs bool) (calls []*Case, tried [][]string) {
+func plannedCalls(t *testing.T, op *schema.Op, book *design.Recipes, pairs bool) (calls []*sample.Case, tried [][]string) {
 	t.Helper()
-	r := &runner{engine: willing{}, policy: asserts.Aware(), seed: DefaultSeed}
-	target := newTarget(r.engine, Operator{Schema: op, Below: true}, Plan{}, book)
-	var call *Case
-	r.trying = func(c *Case) {
+	r := &work.Runner{Engine: willing{}, Policy: asserts.Aware(), Seed: report.DefaultSeed}
+	target := work.NewTarget(r.Engine, engine.Operator{Schema: op, Below: true}, engine.Plan{}, book)
+	var call *sample.Case
+	r.Trying = func(c *sample.Case) {
 		if c != nil {
 			call = c
 		}
 	}
 	enough := errors.New("enough")
-	err := r.cases(target, span{To: AllCases}, func(int) { call = nil }, func(c *caseResult) error {
+	err := r.Cases(target, work.Span{To: work.AllCases}, func(int) { call = nil }, func(c *report.Case) error {
 		if len(c.Tried) > 1 && !pairs {
 			return enough
 		}
@@ -56,7 +65,7 @@ func plannedCalls(t *testing.T, op *schema.Op, book *Recipes, pairs bool) (calls
 
 // recipeOps are the ops that recipes serve: of PyTorch's schema file, the newest
 // version and the oldest, and of its libraries of quantized and mkldnn ops.
-func recipeOps(t *testing.T, book *Recipes) []*schema.Op {
+func recipeOps(t *testing.T, book *design.Recipes) []*schema.Op {
 	t.Helper()
 	byName := make(map[string]*schema.Op)
 	add := func(op *schema.Op, err error) {
@@ -94,11 +103,11 @@ func recipeOps(t *testing.T, book *Recipes) []*schema.Op {
 // no element, with each optional argument left out and given, and with each
 // flag both ways.
 func TestEveryRecipeVaries(t *testing.T) {
-	book, err := shipped()
+	book, err := design.Shipped()
 	if err != nil {
 		t.Fatal(err)
 	}
-	unserved := make(map[*recipe]bool)
+	unserved := make(map[*design.Recipe]bool)
 	for _, r := range *book {
 		unserved[r] = true
 	}
@@ -106,54 +115,54 @@ func TestEveryRecipeVaries(t *testing.T) {
 	missed := 0
 	for _, op := range ops {
 		calls, _ := plannedCalls(t, op, book, false)
-		for i, recipe := range newGenerator(op, book).recipes {
+		for i, recipe := range design.NewGenerator(op, book).Recipes {
 			delete(unserved, recipe)
 			for _, what := range lacks(op, calls[i], calls) {
 				if missed++; missed < 30 {
-					t.Errorf("%s, recipe %d of %s: no case with %s", op.Func.Name, i+1, recipe.ops[0].Value, what)
+					t.Errorf("%s, recipe %d of %s: no case with %s", op.Func.Name, i+1, recipe.Ops[0].Value, what)
 				}
 			}
 		}
 	}
 	for r := range unserved {
-		t.Errorf("no op here has the recipe for %s", r.ops[0].Value)
+		t.Errorf("no op here has the recipe for %s", r.Ops[0].Value)
 	}
 	t.Logf("%d ops, %d variations missed", len(ops), missed)
 }
 
 // lacks says which variations of a call are not among others.
-func lacks(op *schema.Op, call *Case, calls []*Case) []string {
+func lacks(op *schema.Op, call *sample.Case, calls []*sample.Case) []string {
 	var all []string
-	lack := func(what string, is func(c *Case) bool) {
+	lack := func(what string, is func(c *sample.Case) bool) {
 		if !slices.ContainsFunc(calls, is) {
 			all = append(all, what)
 		}
 	}
-	if ins := inputsOf(call, op); len(ins) > 0 && model(ins) != nil {
-		lack("a dimension less", func(c *Case) bool {
-			less, same := false, slices.EqualFunc(ins, inputsOf(c, op), func(a, b *TensorSpec) bool { return len(a.Sizes)-len(b.Sizes) <= 1 })
+	if ins := inputsOf(call, op); len(ins) > 0 && design.Model(ins) != nil {
+		lack("a dimension less", func(c *sample.Case) bool {
+			less, same := false, slices.EqualFunc(ins, inputsOf(c, op), func(a, b *sample.TensorSpec) bool { return len(a.Sizes)-len(b.Sizes) <= 1 })
 			for i, in := range inputsOf(c, op) {
 				less = less || same && len(in.Sizes) == len(ins[i].Sizes)-1
 			}
 			return less && sameNumbers(call, c)
 		})
-		lack("no element", func(c *Case) bool {
-			return sameNumbers(call, c) && slices.ContainsFunc(inputsOf(c, op), func(t *TensorSpec) bool { return slices.Contains(t.Sizes, 0) })
+		lack("no element", func(c *sample.Case) bool {
+			return sameNumbers(call, c) && slices.ContainsFunc(inputsOf(c, op), func(t *sample.TensorSpec) bool { return slices.Contains(t.Sizes, 0) })
 		})
 	}
 	for i, arg := range op.Func.Args {
-		with := func(is func(v Value) bool) func(c *Case) bool {
-			return func(c *Case) bool { return sameBut(call, c, i) && is(value(arg, c.Args[i])) }
+		with := func(is func(v sample.Value) bool) func(c *sample.Case) bool {
+			return func(c *sample.Case) bool { return sameBut(call, c, i) && is(value(arg, c.Args[i])) }
 		}
 		if arg.Type.Kind == schema.Optional {
-			lack(arg.Name+" left out", with(func(v Value) bool { return v.Kind == NoneValue }))
-			if makeable(unwrap(arg.Type)) {
-				lack(arg.Name+" given", with(func(v Value) bool { return v.Kind != NoneValue }))
+			lack(arg.Name+" left out", with(func(v sample.Value) bool { return v.Kind == sample.NoneValue }))
+			if makeable(design.Unwrap(arg.Type)) {
+				lack(arg.Name+" given", with(func(v sample.Value) bool { return v.Kind != sample.NoneValue }))
 			}
 		}
-		if unwrap(arg.Type).Name == "bool" && unwrap(arg.Type).Kind == schema.Base {
+		if design.Unwrap(arg.Type).Name == "bool" && design.Unwrap(arg.Type).Kind == schema.Base {
 			for _, b := range []bool{true, false} {
-				lack(fmt.Sprintf("%s=%v", arg.Name, b), with(func(v Value) bool { return v.String() == truth(b).String() }))
+				lack(fmt.Sprintf("%s=%v", arg.Name, b), with(func(v sample.Value) bool { return v.String() == sample.Bool(b).String() }))
 			}
 		}
 	}
@@ -161,36 +170,36 @@ func lacks(op *schema.Op, call *Case, calls []*Case) []string {
 }
 
 // inputs are the tensors that results do not go into.
-func inputsOf(c *Case, op *schema.Op) []*TensorSpec {
-	var ins []*TensorSpec
+func inputsOf(c *sample.Case, op *schema.Op) []*sample.TensorSpec {
+	var ins []*sample.TensorSpec
 	for i, arg := range op.Func.Args {
-		if !outName(arg) {
-			ins = c.Args[i].appendTensors(ins)
+		if !design.IsOut(arg) {
+			ins = c.Args[i].AppendTensors(ins)
 		}
 	}
 	return ins
 }
 
 // value returns what an argument has, the default where it is that.
-func value(arg schema.Argument, v Value) Value {
+func value(arg schema.Argument, v sample.Value) sample.Value {
 	switch {
-	case v.Kind != DefaultValue:
+	case v.Kind != sample.DefaultValue:
 		return v
 	case arg.Default == "None":
-		return none()
+		return sample.None()
 	case arg.Default == "True" || arg.Default == "False":
-		return truth(arg.Default == "True")
+		return sample.Bool(arg.Default == "True")
 	}
 	return v
 }
 
 // makeable reports whether there are values of a type without a recipe.
 func makeable(t schema.Type) bool {
-	return t.Kind == schema.List || t.Name == "Tensor" || len(scalarValues(t.Name)) > 0 || t.Name == "str"
+	return t.Kind == schema.List || t.Name == "Tensor" || len(design.ScalarValues(t.Name)) > 0 || t.Name == "str"
 }
 
 // sameBut reports whether two calls agree in every argument but one.
-func sameBut(a, b *Case, but int) bool {
+func sameBut(a, b *sample.Case, but int) bool {
 	for i := range a.Args {
 		if i != but && a.Args[i].String() != b.Args[i].String() {
 			return false
@@ -200,9 +209,9 @@ func sameBut(a, b *Case, but int) bool {
 }
 
 // sameNumbers reports whether two calls agree in every argument without tensors.
-func sameNumbers(a, b *Case) bool {
+func sameNumbers(a, b *sample.Case) bool {
 	for i := range a.Args {
-		if len(a.Args[i].appendTensors(nil)) == 0 && a.Args[i].String() != b.Args[i].String() {
+		if len(a.Args[i].AppendTensors(nil)) == 0 && a.Args[i].String() != b.Args[i].String() {
 			return false
 		}
 	}
@@ -230,12 +239,12 @@ func TestClassesComeBeforePairs(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		calls, tried := plannedCalls(t, op, new(Recipes), true)
+		calls, tried := plannedCalls(t, op, new(design.Recipes), true)
 		alone, together := make(map[string]int), 0
 		for i, labels := range tried {
 			if len(labels) == 1 {
 				alone[labels[0]]++
-				if together > 0 && i < len(calls)-randomly {
+				if together > 0 && i < len(calls)-design.Randomly {
 					t.Errorf("%s: %s comes alone after pairs", op.Func.Name, labels[0])
 				}
 			} else if len(labels) > 1 {
@@ -257,7 +266,7 @@ func TestClassesComeBeforePairs(t *testing.T) {
 		}
 		want := map[string][]string{"tensors": usual["tensors"]}
 		for _, arg := range op.Func.Args {
-			want[arg.Name] = usual[unwrap(arg.Type).String()]
+			want[arg.Name] = usual[design.Unwrap(arg.Type).String()]
 			if arg.Type.Kind == schema.Optional {
 				want[arg.Name] = append(slices.Clone(want[arg.Name]), "None")
 				if arg.Type.String() == "Tensor?" {

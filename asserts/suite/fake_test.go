@@ -13,6 +13,9 @@ import (
 
 	"github.com/opassert/opassert/allowlist"
 	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/asserts/suite/engine"
+	"github.com/opassert/opassert/asserts/suite/internal/sample"
+	"github.com/opassert/opassert/asserts/suite/report"
 	"github.com/opassert/opassert/gen/plan"
 	"github.com/opassert/opassert/schema"
 )
@@ -25,7 +28,7 @@ type fakeTensor struct {
 type fakeImpl struct {
 	id      asserts.ID
 	storage *fakeStorage
-	spec    Dense
+	spec    engine.Dense
 	device  string
 	uses    int32
 	version uint32
@@ -37,7 +40,7 @@ type fakeStorage struct {
 	uses int32
 }
 
-func newFake(s Dense, device string) *fakeTensor {
+func newFake(s engine.Dense, device string) *fakeTensor {
 	data := slices.Clone(s.Data)
 	return &fakeTensor{impl: &fakeImpl{id: asserts.NewID(), spec: s, device: device, uses: 1, storage: &fakeStorage{asserts.NewID(), data, 1}}}
 }
@@ -61,7 +64,7 @@ func (t *fakeTensor) again() *fakeTensor {
 func (t *fakeTensor) write(bump bool) *fakeTensor {
 	spec := t.impl.spec
 	if !slices.Contains(spec.Sizes, 0) && len(t.impl.storage.data) > 0 { // meta has none
-		t.impl.storage.data[spec.Offset*dtypes[spec.DType].size] ^= 1
+		t.impl.storage.data[spec.Offset*sample.DTypes[spec.DType].Size] ^= 1
 	}
 	if bump {
 		t.impl.version++
@@ -132,24 +135,24 @@ var fakeOps = []struct {
 	{"wants_five_dims(Tensor self) -> Tensor", func(e *fakeEngine, args []any) ([]any, error) {
 		t := first(args)
 		if len(t.impl.spec.Sizes) != 5 {
-			return nil, &Thrown{Message: "Expected 5-dimensional input for 5-dimensional weight, but got something else"}
+			return nil, &engine.Thrown{Message: "Expected 5-dimensional input for 5-dimensional weight, but got something else"}
 		}
 		if t.impl.spec.DType != "int64" {
-			return nil, &Thrown{Message: "expected scalar type Long but found Float"}
+			return nil, &engine.Thrown{Message: "expected scalar type Long but found Float"}
 		}
 		return []any{t.copy()}, nil
 	}},
 	{"never(Tensor self) -> Tensor", func(e *fakeEngine, args []any) ([]any, error) {
-		return nil, &Thrown{Message: "not today"}
+		return nil, &engine.Thrown{Message: "not today"}
 	}},
 	{"never_for_three(Tensor self) -> Tensor", func(e *fakeEngine, args []any) ([]any, error) {
 		if slices.Equal(first(args).impl.spec.Sizes, []int64{3, 3}) {
-			return nil, &Thrown{Message: "not for three"}
+			return nil, &engine.Thrown{Message: "not for three"}
 		}
 		if first(args).impl.spec.DType == "bool" {
-			return nil, &Thrown{Message: "ZeroTensors are immutable. Please use the materialized zero tensor"}
+			return nil, &engine.Thrown{Message: "ZeroTensors are immutable. Please use the materialized zero tensor"}
 		}
-		return nil, &Thrown{Message: "There were no tensor arguments to this function (e.g., you passed an empty list of Tensors)"}
+		return nil, &engine.Thrown{Message: "There were no tensor arguments to this function (e.g., you passed an empty list of Tensors)"}
 	}},
 	{"crashes_on_bool(Tensor self) -> Tensor", func(e *fakeEngine, args []any) ([]any, error) {
 		crashIf(first(args).impl.spec.DType == "bool")
@@ -245,44 +248,44 @@ func newFakeEngine() *fakeEngine {
 
 func (e *fakeEngine) Version() string { return "fake 1" }
 
-func (e *fakeEngine) Operators() ([]Operator, error) {
-	var all []Operator
+func (e *fakeEngine) Operators() ([]engine.Operator, error) {
+	var all []engine.Operator
 	for _, op := range fakeOps {
 		parsed, err := schema.ParseOp(op.schema)
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, Operator{Schema: parsed, Below: true})
+		all = append(all, engine.Operator{Schema: parsed, Below: true})
 	}
-	slices.SortFunc(all, func(a, b Operator) int { return strings.Compare(a.Name(), b.Name()) })
+	slices.SortFunc(all, func(a, b engine.Operator) int { return strings.Compare(a.Name(), b.Name()) })
 	return all, nil
 }
 
-func (e *fakeEngine) Look(Tensor) []asserts.Observation               { return nil }
+func (e *fakeEngine) Look(engine.Tensor) []asserts.Observation        { return nil }
 func (e *fakeEngine) Harmless(*asserts.Op, *asserts.Violation) string { return "" }
-func (e *fakeEngine) Operator(name string) (Operator, error) {
+func (e *fakeEngine) Operator(name string) (engine.Operator, error) {
 	all, err := e.Operators()
-	i := slices.IndexFunc(all, func(o Operator) bool { return o.Name() == name })
+	i := slices.IndexFunc(all, func(o engine.Operator) bool { return o.Name() == name })
 	return all[i], err
 }
 
 func (e *fakeEngine) Subjects(op *asserts.Op) *asserts.Op { return op }
-func (e *fakeEngine) Make(d Dense, f Form) (Tensor, error) {
-	if f != Strided {
-		return nil, &Thrown{Message: "no such tensors here"}
+func (e *fakeEngine) Make(d engine.Dense, f engine.Form) (engine.Tensor, error) {
+	if f != engine.Strided {
+		return nil, &engine.Thrown{Message: "no such tensors here"}
 	}
 	return newFake(d, "cpu"), nil
 }
 
-func (e *fakeEngine) View(Tensor, Dense) (Tensor, error) {
-	return nil, &Thrown{Message: "no views here"}
+func (e *fakeEngine) View(engine.Tensor, engine.Dense) (engine.Tensor, error) {
+	return nil, &engine.Thrown{Message: "no views here"}
 }
-func (e *fakeEngine) Generator(int64) (any, error) { return nil, nil }
-func (e *fakeEngine) Storage(Tensor) (any, error)  { return nil, errors.New("no storages here") }
-func (e *fakeEngine) Seed(int64) error             { return nil }
+func (e *fakeEngine) Generator(int64) (any, error)       { return nil, nil }
+func (e *fakeEngine) Storage(engine.Tensor) (any, error) { return nil, errors.New("no storages here") }
+func (e *fakeEngine) Seed(int64) error                   { return nil }
 
-func (e *fakeEngine) Twins(ts []Tensor) ([]Tensor, error) {
-	twins := make([]Tensor, len(ts))
+func (e *fakeEngine) Twins(ts []engine.Tensor) ([]engine.Tensor, error) {
+	twins := make([]engine.Tensor, len(ts))
 	for i, t := range ts {
 		s := t.(*fakeTensor).impl.spec
 		s.Data = nil
@@ -291,19 +294,19 @@ func (e *fakeEngine) Twins(ts []Tensor) ([]Tensor, error) {
 	return twins, nil
 }
 
-func (e *fakeEngine) Call(op string, args []any, level asserts.Level) (Outcome, error) {
+func (e *fakeEngine) Call(op string, args []any, level asserts.Level) (engine.Outcome, error) {
 	i, ok := e.kernels[op]
 	if !ok {
-		return Outcome{}, &Thrown{Message: "no op " + op}
+		return engine.Outcome{}, &engine.Thrown{Message: "no op " + op}
 	}
-	var out Outcome
+	var out engine.Outcome
 	out.Seen.Level = level
 	for _, a := range args {
 		out.Seen.Before = append(out.Seen.Before, a.(*fakeTensor).Observe(level))
 	}
 	results, err := fakeOps[i].kernel(e, args)
 	if err != nil {
-		return Outcome{}, err
+		return engine.Outcome{}, err
 	}
 	for _, a := range args {
 		out.Seen.After = append(out.Seen.After, a.(*fakeTensor).Observe(level))
@@ -325,8 +328,8 @@ func TestMain(m *testing.M) {
 		panic(err)
 	}
 	e := newFakeEngine()
-	cfg := Config{Level: asserts.Meta, Seed: DefaultSeed, Plan: func(op *schema.Op) Plan {
-		plan := Plan{Op: p.Plan(op).Asserts(asserts.Meta)}
+	cfg := Config{Level: asserts.Meta, Seed: report.DefaultSeed, Plan: func(op *schema.Op) engine.Plan {
+		plan := engine.Plan{Op: p.Plan(op).Asserts(asserts.Meta)}
 		if op.Func.Name.Base == "returns_input_waived" {
 			plan.Waived = []asserts.Excuse{{Code: asserts.UndeclaredAlias, Reason: "it returns it"}}
 		}

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/asserts/suite/report"
 )
 
 // chromium returns a headless browser, or skips the test.
@@ -37,13 +38,13 @@ func chromium(t *testing.T) func(args ...string) []byte {
 // writePage writes the page of a run over the fake engine.
 func writePage(t *testing.T) string {
 	t.Helper()
-	report := Report{Engine: "fake <1>", Level: asserts.Meta, Cases: 30, Command: "opassert check"}
+	shown := report.Report{Engine: "fake <1>", Level: asserts.Meta, Cases: 30, Command: "opassert check"}
 	for _, r := range runFake(t, "good", "writes", "view_copies", "meta_disagrees", "crashes_on_bool", "never") {
-		report.Ops = append(report.Ops, r)
+		shown.Ops = append(shown.Ops, r)
 	}
 	path := filepath.Join(t.TempDir(), "page.html")
 	var page bytes.Buffer
-	if err := report.WriteHTML(&page); err != nil {
+	if err := shown.WriteHTML(&page); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.WriteFile(path, page.Bytes(), 0o666); err != nil {
@@ -143,9 +144,9 @@ func TestPageSorts(t *testing.T) {
 
 // The page needs nothing from elsewhere, and what it shows cannot break out.
 func TestPageStandsAlone(t *testing.T) {
-	report := Report{Engine: "<script>", Ops: []*OpResult{{Op: "aten::</script><b>", Cases: 1, Error: "</script>"}}}
+	shown := report.Report{Engine: "<script>", Ops: []*report.OpResult{{Op: "aten::</script><b>", Cases: 1, Error: "</script>"}}}
 	var page bytes.Buffer
-	if err := report.WriteHTML(&page); err != nil {
+	if err := shown.WriteHTML(&page); err != nil {
 		t.Fatal(err)
 	}
 	text := page.String()

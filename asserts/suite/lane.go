@@ -9,18 +9,23 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/opassert/opassert/asserts/suite/engine"
+	"github.com/opassert/opassert/asserts/suite/internal/design"
+	"github.com/opassert/opassert/asserts/suite/internal/work"
+	"github.com/opassert/opassert/asserts/suite/report"
 )
 
 // A lane is one of the workers of a run: a process, and another when that ends.
 type lane struct {
 	run    *Run
-	folder string        // for what kernels write
-	deadly []int         // cases of the op that end a worker
-	taught string        // what the openings of the op teach, once they are over
-	places map[int]Place // of the value classes of the op that a call ran with
-	last   int           // the last case of the op that ended
-	cpu    bool          // a call of the op on meta ended its worker: no more of them
-	asItIs bool          // a worker ended over a smaller call that shows what the op does
+	folder string               // for what kernels write
+	deadly []int                // cases of the op that end a worker
+	taught string               // what the openings of the op teach, once they are over
+	places map[int]design.Place // of the value classes of the op that a call ran with
+	last   int                  // the last case of the op that ended
+	cpu    bool                 // a call of the op on meta ended its worker: no more of them
+	asItIs bool                 // a worker ended over a smaller call that shows what the op does
 	p      *process
 	broken error // workers do not start
 }
@@ -40,52 +45,52 @@ func (l *lane) stop() {
 }
 
 // op runs the cases of an op. A verdict next to a crash is repeated alone.
-func (l *lane) op(ctx context.Context, o Operator) *OpResult {
+func (l *lane) op(ctx context.Context, o engine.Operator) *report.OpResult {
 	res := l.begin(o)
 	begun := time.Now()
 	if err := l.cases(ctx, o, res); err != nil {
-		res.Fault, res.Library = err.Error(), errors.As(err, new(*LibraryFault))
+		res.Fault, res.Library = err.Error(), errors.As(err, new(*engine.LibraryFault))
 		l.stop()
 	}
 	if l.run.Lint {
-		res.Findings = append(res.Findings, lint(o)...)
+		res.Findings = append(res.Findings, report.Lint(o)...)
 	}
-	res.settle()
-	res.bound()
+	res.Settle()
+	res.Bound()
 	res.Took = time.Since(begun)
 	return res
 }
 
 // begin forgets what is known of an op.
-func (l *lane) begin(o Operator) *OpResult {
-	l.deadly, l.taught, l.places, l.last, l.cpu, l.asItIs = nil, "", make(map[int]Place), -1, false, false
-	return newOpResult(o)
+func (l *lane) begin(o engine.Operator) *report.OpResult {
+	l.deadly, l.taught, l.places, l.last, l.cpu, l.asItIs = nil, "", make(map[int]design.Place), -1, false, false
+	return report.NewOpResult(o)
 }
 
-func (l *lane) cases(ctx context.Context, o Operator, res *OpResult) error {
+func (l *lane) cases(ctx context.Context, o engine.Operator, res *report.OpResult) error {
 	slow := 0
 	for from := l.run.From; from < l.run.To && res.Left == ""; {
-		crash, err := l.ask(ctx, request{Op: o.Name(), From: from, To: l.run.To, CPU: l.cpu}, l.run.Timeout/glance, res.add)
+		crash, err := l.ask(ctx, request{Op: o.Name(), From: from, To: l.run.To, CPU: l.cpu}, l.run.Timeout/glance, res.Add)
 		if err != nil {
 			return err
 		}
 		if crash == nil {
 			break
 		}
-		if crash.mixed && crash.Cause != hang { // once more, so that what an op shows does not depend on those before it
+		if crash.mixed && crash.Cause != report.Hang { // once more, so that what an op shows does not depend on those before it
 			l.renew()
 			*res, from, slow = *l.begin(o), l.run.From, 0
 			continue
 		}
 		from = crash.Case + 1
 		if crash.expected() {
-			res.leave(&crash.Crash)
-			if crash.Cause == hang {
+			res.Leave(&crash.Crash)
+			if crash.Cause == report.Hang {
 				slow++
 			}
 		} else if err := l.crashed(ctx, o, res, crash); err != nil {
 			return err
-		} else if crash.Device == onMeta {
+		} else if crash.Device == engine.Meta {
 			from, l.cpu = crash.Case, true
 			l.deadly = slices.DeleteFunc(l.deadly, func(n int) bool { return n == from })
 			continue
@@ -104,7 +109,7 @@ func (l *lane) cases(ctx context.Context, o Operator, res *OpResult) error {
 // ended the worker, if one did. When that is a case before those asked for, the
 // request is sent again without it; and when it is a smaller call than that of a
 // case that ran, that case stands, and the request is sent for those after it.
-func (l *lane) ask(ctx context.Context, q request, patience time.Duration, add func(*caseResult)) (*ending, error) {
+func (l *lane) ask(ctx context.Context, q request, patience time.Duration, add func(*report.Case)) (*ending, error) {
 	for {
 		q.Skip, q.Learned, q.Places, q.AsItIs = l.deadly, l.taught, l.places, l.asItIs
 		crash, err := l.once(ctx, q, patience, add)
@@ -128,7 +133,7 @@ func (l *lane) ask(ctx context.Context, q request, patience time.Duration, add f
 	}
 }
 
-func (l *lane) once(ctx context.Context, q request, patience time.Duration, add func(*caseResult)) (*ending, error) {
+func (l *lane) once(ctx context.Context, q request, patience time.Duration, add func(*report.Case)) (*ending, error) {
 	if err := l.start(); err != nil {
 		return nil, err
 	}
@@ -139,7 +144,7 @@ func (l *lane) once(ctx context.Context, q request, patience time.Duration, add 
 	if err := l.p.send(q); err != nil {
 		return nil, err
 	}
-	crash := &ending{Crash: Crash{Case: q.From}, mixed: l.p.mixed} // where there is one
+	crash := &ending{Crash: report.Crash{Case: q.From}, mixed: l.p.mixed} // where there is one
 	grace := patience
 	for {
 		line, ok := l.p.next(grace)
@@ -154,7 +159,7 @@ func (l *lane) once(ctx context.Context, q request, patience time.Duration, add 
 			number, cost, _ := strings.Cut(rest, " ")
 			crash.Case, _ = strconv.Atoi(number)
 			crash.cost, crash.Frames, crash.shown = cost, nil, nil
-			if cost == wordCostly {
+			if cost == work.WordCostly {
 				grace = patience / costly
 			} else {
 				grace = patience
@@ -170,7 +175,7 @@ func (l *lane) once(ctx context.Context, q request, patience time.Duration, add 
 		case word == lineFrame:
 			crash.Frames = append(crash.Frames, rest)
 		case word == lineShown || word == lineEnd:
-			c := new(caseResult)
+			c := new(report.Case)
 			if err := json.Unmarshal([]byte(rest), c); err != nil {
 				return nil, fmt.Errorf("a worker's answer: %w", err)
 			}
@@ -185,7 +190,7 @@ func (l *lane) once(ctx context.Context, q request, patience time.Duration, add 
 			return nil, ownFault(rest)
 		case word == lineLibrary:
 			l.stop()
-			return nil, &LibraryFault{Message: ownFault(rest).Error()}
+			return nil, &engine.LibraryFault{Message: ownFault(rest).Error()}
 		case word == lineDied:
 			err := l.p.tell(&crash.Crash, rest)
 			if !l.p.again() {
@@ -200,7 +205,7 @@ func (l *lane) once(ctx context.Context, q request, patience time.Duration, add 
 }
 
 // ran takes in what came of a case.
-func (l *lane) ran(c *caseResult, add func(*caseResult)) {
+func (l *lane) ran(c *report.Case, add func(*report.Case)) {
 	if l.last = c.Case; c.Place != nil {
 		l.places[c.Case] = *c.Place
 	}
@@ -235,7 +240,7 @@ func ownFault(quoted string) error {
 // fills in the crash, or returns a fault of opassert's own.
 func (l *lane) ended(crash *ending) error {
 	if !l.p.over() {
-		crash.Cause, crash.Frames = hang, l.p.interrupt()
+		crash.Cause, crash.Frames = report.Hang, l.p.interrupt()
 		crash.dump = l.p.stderr.String()
 		l.renew()
 		return nil
@@ -247,17 +252,17 @@ func (l *lane) ended(crash *ending) error {
 
 // confirm runs the findings of an op that crashed again, each in a process of
 // its own, and keeps those that show there too.
-func (l *lane) confirm(ctx context.Context, res *OpResult) error {
+func (l *lane) confirm(ctx context.Context, res *report.OpResult) error {
 	findings := res.Findings
 	res.Findings = nil
 	for _, f := range findings {
 		l.renew()
-		keep := func(c *caseResult) {
-			if slices.ContainsFunc(c.Found, f.same) {
+		keep := func(c *report.Case) {
+			if slices.ContainsFunc(c.Found, f.Same) {
 				res.Findings = append(res.Findings, f)
 			}
 		}
-		q := request{Op: res.Op, From: f.Case, To: f.Case + 1, CPU: l.cpu && !strings.Contains(f.Device, onMeta)}
+		q := request{Op: res.Op, From: f.Case, To: f.Case + 1, CPU: l.cpu && !strings.Contains(f.Device, engine.Meta)}
 		if _, err := l.ask(ctx, q, l.run.Timeout, keep); err != nil {
 			return err
 		}

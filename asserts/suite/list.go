@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"os/exec"
 	"strings"
+
+	"github.com/opassert/opassert/asserts/suite/engine"
 )
 
 // A Listing is what an engine has, as a worker reports it. The process that runs
@@ -11,7 +13,7 @@ import (
 // loaded takes a worker with it, and nothing else.
 type Listing struct {
 	Version   string // the engine's
-	Operators []Operator
+	Operators []engine.Operator
 	Unloaded  []*LoadError // libraries that could not be loaded
 	Wrote     []string     // what libraries wrote while they were loaded, for a reader
 }
@@ -61,12 +63,12 @@ func List(worker func() *exec.Cmd) (*Listing, error) {
 
 // list answers a request for the engine's ops.
 func (s *server) list() error {
-	operators, err := s.engine.Operators()
+	operators, err := s.Engine.Operators()
 	if err != nil {
 		return err
 	}
-	l := Listing{Version: s.engine.Version(), Operators: operators}
-	if e, ok := s.engine.(loader); ok {
+	l := Listing{Version: s.Engine.Version(), Operators: operators}
+	if e, ok := s.Engine.(loader); ok {
 		l.Unloaded = e.Unloaded()
 	}
 	text, err := encode(l)

@@ -14,6 +14,10 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/opassert/opassert/asserts/suite/internal/design"
+	"github.com/opassert/opassert/asserts/suite/internal/sample"
+	"github.com/opassert/opassert/asserts/suite/report"
 )
 
 // WorkerVariable, when it is set in a process's environment, makes it a worker.
@@ -116,7 +120,7 @@ func (e *LoadError) Error() string { return "load " + e.Library + ": " + e.Why }
 
 // silent says what became of a worker that did not start.
 func (p *process) silent() error {
-	crash := new(Crash)
+	crash := new(report.Crash)
 	why, err := fmt.Sprintf("still busy after %v of processor time, or idle after %v", startup, 3*startup), p.refusal
 	if err == nil && (p.died || p.over()) {
 		err = p.tell(crash, p.status())
@@ -128,7 +132,7 @@ func (p *process) silent() error {
 	case err != nil && !loading:
 		return err
 	case err != nil: // a library that closes files or writes to them, say, is to blame
-		return &LoadError{p.loads[last], oneLine(err.Error())}
+		return &LoadError{p.loads[last], sample.Line(err.Error())}
 	}
 	why += p.wrote().after(last, len(p.loads))
 	if loading {
@@ -163,7 +167,7 @@ func (w written) after(i, n int) string {
 	if i += len(w) - n; i < 0 || i >= len(w) || strings.TrimSpace(w[i]) == "" {
 		return ""
 	}
-	return ": " + clipped(w[i])
+	return ": " + sample.Clip(w[i])
 }
 
 // status is how the worker ended, when it is over.
@@ -358,7 +362,7 @@ func (l *lastBytes) reset() {
 
 // tell fills in what ended the worker, from its last words or else its exit
 // status; or it returns a fault of opassert's own, which is reported as such.
-func (p *process) tell(crash *Crash, status string) error {
+func (p *process) tell(crash *report.Crash, status string) error {
 	text := p.stderr.String()
 	for range 20 { // the Go run time writes before it exits, and the pipe is slower than the status
 		if text != "" || status != goExit {
@@ -371,8 +375,8 @@ func (p *process) tell(crash *Crash, status string) error {
 	switch {
 	case strings.HasPrefix(status, "SIG"):
 		crash.Cause = status
-	case containsAny(text, exhausted):
-		crash.Cause = outOfMemory
+	case design.ContainsAny(text, exhausted):
+		crash.Cause = report.OutOfMemory
 	case isGo && (len(trace) == 0 || strings.HasPrefix(trace[0], ours)):
 		return errors.New(text)
 	case isGo:

@@ -8,14 +8,16 @@ import (
 	"io/fs"
 	"os"
 	"strings"
+
+	"github.com/opassert/opassert/asserts/suite/report"
 )
 
 // A State keeps the results of a run on disk, a line an op, so that an
 // interrupted run can go on.
 type State struct {
 	Path  string
-	Known map[string]*OpResult // from the run before, by op
-	Other bool                 // the file held the state of another run, which is gone
+	Known map[string]*report.OpResult // from the run before, by op
+	Other bool                        // the file held the state of another run, which is gone
 	file  *os.File
 	err   error
 }
@@ -34,7 +36,7 @@ var (
 // OpenState opens the state of the run that the key stands for, and locks it.
 // What an earlier run of that key wrote is Known.
 func OpenState(path, key string) (*State, error) {
-	s := &State{Path: path, Known: make(map[string]*OpResult)}
+	s := &State{Path: path, Known: make(map[string]*report.OpResult)}
 	if err := s.open(stateMark + key); err != nil {
 		if s.file != nil {
 			s.file.Close()
@@ -94,7 +96,7 @@ func (s *State) read(header string) error {
 	end := int64(len(first))
 	for {
 		line, err := lines.ReadBytes('\n')
-		r := new(OpResult)
+		r := new(report.OpResult)
 		if err != nil || json.Unmarshal(line, r) != nil {
 			break
 		}
@@ -122,7 +124,7 @@ func (s *State) begin(header string) error {
 
 // Keep writes a result down, unless it is known already or opassert failed on
 // its op. An error is kept for Err.
-func (s *State) Keep(r *OpResult) {
+func (s *State) Keep(r *report.OpResult) {
 	if s.Known[r.Op] != nil || r.Fault != "" {
 		return
 	}

@@ -5,6 +5,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/opassert/opassert/asserts/suite/report"
 )
 
 func openState(t *testing.T, path, key string) *State {
@@ -26,9 +28,9 @@ func closeState(t *testing.T, s *State) {
 func TestStateGoesOnWhereItStopped(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "state")
 	s := openState(t, path, "a")
-	s.Keep(&OpResult{Op: "aten::a", Ran: 7})
-	s.Keep(&OpResult{Op: "aten::failed", Fault: "a panic"})
-	s.Keep(&OpResult{Op: "aten::b"})
+	s.Keep(&report.OpResult{Op: "aten::a", Ran: 7})
+	s.Keep(&report.OpResult{Op: "aten::failed", Fault: "a panic"})
+	s.Keep(&report.OpResult{Op: "aten::b"})
 	closeState(t, s)
 	// A line that was cut short does not count.
 	text, _ := os.ReadFile(path)
@@ -42,7 +44,7 @@ func TestStateGoesOnWhereItStopped(t *testing.T) {
 		t.Errorf("known: %v", s.Known)
 	}
 	s.Keep(s.Known["aten::a"])
-	s.Keep(&OpResult{Op: "aten::c"})
+	s.Keep(&report.OpResult{Op: "aten::c"})
 	closeState(t, s)
 	s = openState(t, path, "a")
 	if len(s.Known) != 2 || s.Other {
@@ -95,7 +97,7 @@ func TestOtherFilesAreLeftAlone(t *testing.T) {
 func TestStateIsLocked(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "state")
 	s := openState(t, path, "a")
-	s.Keep(&OpResult{Op: "aten::a"})
+	s.Keep(&report.OpResult{Op: "aten::a"})
 	if _, err := OpenState(path, "a"); !errors.Is(err, ErrStateInUse) {
 		t.Errorf("a second run: error %v", err)
 	}

@@ -8,19 +8,21 @@ import (
 	"sync"
 	"time"
 
+	"github.com/opassert/opassert/asserts/suite/engine"
+	"github.com/opassert/opassert/asserts/suite/report"
 	"github.com/opassert/opassert/schema"
 )
 
 // A Run is one run over many ops.
 type Run struct {
-	Operators []Operator
-	From, To  int                  // case numbers
-	Workers   int                  // processes
-	Timeout   time.Duration        // of one case, in processor time
-	Lint      bool                 // look at the schemas too (OA012)
-	Worker    func() *exec.Cmd     // what starts a worker: a process that finds WorkerVariable set calls Serve
-	Done      func(*OpResult)      // called after each op, one at a time; may be nil
-	Known     map[string]*OpResult // results of an earlier, interrupted run
+	Operators []engine.Operator
+	From, To  int                         // case numbers
+	Workers   int                         // processes
+	Timeout   time.Duration               // of one case, in processor time
+	Lint      bool                        // look at the schemas too (OA012)
+	Worker    func() *exec.Cmd            // what starts a worker: a process that finds WorkerVariable set calls Serve
+	Done      func(*report.OpResult)      // called after each op, one at a time; may be nil
+	Known     map[string]*report.OpResult // results of an earlier, interrupted run
 
 	// Waived returns the reason why an op may crash like this, or ""; may be nil.
 	Waived func(op *schema.Op, cause string) string
@@ -51,22 +53,19 @@ const costly = 2
 // startup is a third of how long a worker may take to start.
 const startup = 20 * time.Second
 
-// AllCases, as the end of a run, is as many cases as an op's design has.
-const AllCases = 1 << 30
-
 // Do runs every case of every op. When ctx ends it returns what is done, with
 // the context's error. What goes wrong in opassert itself, such as a worker
 // that does not start, is reported in the results of the ops that it concerns.
-func (r *Run) Do(ctx context.Context) ([]*OpResult, error) {
+func (r *Run) Do(ctx context.Context) ([]*report.OpResult, error) {
 	scratch, err := NewScratch()
 	if err != nil {
 		return nil, err
 	}
 	defer scratch.Remove()
-	queue := make(chan Operator)
+	queue := make(chan engine.Operator)
 	var mu sync.Mutex
-	var results []*OpResult
-	finish := func(res *OpResult) {
+	var results []*report.OpResult
+	finish := func(res *report.OpResult) {
 		mu.Lock()
 		defer mu.Unlock()
 		results = append(results, res)
@@ -88,11 +87,11 @@ func (r *Run) Do(ctx context.Context) ([]*OpResult, error) {
 	}
 	r.feed(ctx, queue, finish)
 	lanes.Wait()
-	slices.SortFunc(results, func(a, b *OpResult) int { return strings.Compare(a.Op, b.Op) })
+	slices.SortFunc(results, func(a, b *report.OpResult) int { return strings.Compare(a.Op, b.Op) })
 	return results, ctx.Err()
 }
 
-func (r *Run) feed(ctx context.Context, queue chan<- Operator, finish func(*OpResult)) {
+func (r *Run) feed(ctx context.Context, queue chan<- engine.Operator, finish func(*report.OpResult)) {
 	defer close(queue)
 	for _, o := range r.Operators {
 		if known := r.Known[o.Name()]; known != nil {
@@ -100,7 +99,7 @@ func (r *Run) feed(ctx context.Context, queue chan<- Operator, finish func(*OpRe
 			continue
 		}
 		if o.Missing != "" {
-			finish(newOpResult(o))
+			finish(report.NewOpResult(o))
 			continue
 		}
 		select {

@@ -11,26 +11,29 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-
 	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/asserts/suite/engine"
+	"github.com/opassert/opassert/asserts/suite/internal/design"
+	"github.com/opassert/opassert/asserts/suite/internal/sample"
+	"github.com/opassert/opassert/asserts/suite/report"
 )
 
 // caseTime is what a case of a test may take.
 const caseTime = 600 * time.Millisecond
 
-func runFake(t *testing.T, names ...string) map[string]*OpResult {
+func runFake(t *testing.T, names ...string) map[string]*report.OpResult {
 	t.Helper()
 	return runFakeOn(t, 2, names...)
 }
 
-func runFakeOn(t *testing.T, workers int, names ...string) map[string]*OpResult {
+func runFakeOn(t *testing.T, workers int, names ...string) map[string]*report.OpResult {
 	t.Helper()
 	ops, err := newFakeEngine().Operators()
 	if err != nil {
 		t.Fatal(err)
 	}
 	if len(names) > 0 {
-		ops = slices.DeleteFunc(ops, func(o Operator) bool { return !slices.Contains(names, o.Schema.Func.Name.String()) })
+		ops = slices.DeleteFunc(ops, func(o engine.Operator) bool { return !slices.Contains(names, o.Schema.Func.Name.String()) })
 	}
 	run := Run{
 		Operators: ops, To: 30, Workers: workers, Timeout: caseTime,
@@ -40,7 +43,7 @@ func runFakeOn(t *testing.T, workers int, names ...string) map[string]*OpResult 
 	if err != nil {
 		t.Fatal(err)
 	}
-	byName := make(map[string]*OpResult)
+	byName := make(map[string]*report.OpResult)
 	for _, r := range results {
 		byName[strings.TrimPrefix(r.Op, "aten::")] = r
 	}
@@ -48,7 +51,7 @@ func runFakeOn(t *testing.T, workers int, names ...string) map[string]*OpResult 
 }
 
 // summary returns what a reader would want to know of an op in one line.
-func summary(r *OpResult) string {
+func summary(r *report.OpResult) string {
 	var words []string
 	for _, f := range r.Findings {
 		words = append(words, fmt.Sprintf("%v on %s [%s]", f.Violation.Code, f.Violation.Subject, f.Device))
@@ -113,7 +116,7 @@ func TestCrashOnMetaLeavesTheCPU(t *testing.T) {
 	if n := r.NoMeta["a call of the op on meta ended its process"]; n != r.Ran {
 		t.Errorf("%d of %d calls say why they are not compared with meta: %v", n, r.Ran, r.NoMeta)
 	}
-	if text := (&Report{}).crashText(r, r.Crashes[0]); !strings.HasPrefix(text, "crash  aten::crashes_on_meta  SIGSEGV in case 0  [meta]\n") {
+	if text := (&report.Report{}).CrashText(r, r.Crashes[0]); !strings.HasPrefix(text, "crash  aten::crashes_on_meta  SIGSEGV in case 0  [meta]\n") {
 		t.Error(text)
 	}
 }
@@ -121,19 +124,19 @@ func TestCrashOnMetaLeavesTheCPU(t *testing.T) {
 // What crashes on meta, and in the same case where meta is left out, is reported of
 // the CPU alone: it broke the memory, and no call on meta did.
 func TestCrashOnMetaIsTheCPUs(t *testing.T) {
-	var r OpResult
+	var r report.OpResult
 	for _, tt := range []struct {
-		c       Crash
+		c       report.Crash
 		instead bool
 		want    string
 	}{
-		{Crash{Case: 1, Device: "cpu"}, false, "1 cpu"},
-		{Crash{Case: 2, Device: "meta"}, false, "1 cpu, 2 meta"},
-		{Crash{Case: 2, Device: "cpu"}, true, "1 cpu, 2 cpu"},
-		{Crash{Case: 3, Device: "meta"}, false, "1 cpu, 2 cpu, 3 meta"},
-		{Crash{Case: 4, Device: "cpu"}, false, "1 cpu, 2 cpu, 3 meta, 4 cpu"},
+		{report.Crash{Case: 1, Device: "cpu"}, false, "1 cpu"},
+		{report.Crash{Case: 2, Device: "meta"}, false, "1 cpu, 2 meta"},
+		{report.Crash{Case: 2, Device: "cpu"}, true, "1 cpu, 2 cpu"},
+		{report.Crash{Case: 3, Device: "meta"}, false, "1 cpu, 2 cpu, 3 meta"},
+		{report.Crash{Case: 4, Device: "cpu"}, false, "1 cpu, 2 cpu, 3 meta, 4 cpu"},
 	} {
-		instead := r.addCrash(&tt.c)
+		instead := r.AddCrash(&tt.c)
 		var all []string
 		for _, c := range r.Crashes {
 			all = append(all, fmt.Sprint(c.Case, " ", c.Device))
@@ -156,8 +159,8 @@ func TestCrashThatDoesNotRepeat(t *testing.T) {
 			t.Errorf("case %d crashes alone: %v", c.Case, c)
 		}
 	}
-	if report := (&Report{Ops: []*OpResult{r}}); report.Findings() != 0 {
-		t.Errorf("%d findings", report.Findings())
+	if shown := (&report.Report{Ops: []*report.OpResult{r}}); shown.Findings() != 0 {
+		t.Errorf("%d findings", shown.Findings())
 	}
 }
 
@@ -171,8 +174,8 @@ func TestCrashOfAnotherOp(t *testing.T) {
 
 // A tensor that refers to itself, or to none, becomes one of its own.
 func TestOwnEnds(t *testing.T) {
-	all := []*TensorSpec{{DType: "int8", Same: 1}, {DType: "bool", Same: 3}, {DType: "int32", Same: 2}, {DType: "int64", Same: 9}}
-	own(all, all)
+	all := []*sample.TensorSpec{{DType: "int8", Same: 1}, {DType: "bool", Same: 3}, {DType: "int32", Same: 2}, {DType: "int64", Same: 9}}
+	design.Separate(all, all)
 	for i, spec := range all {
 		if spec.Same != 0 {
 			t.Errorf("tensor %d is the same as another still: %v", i, spec)
@@ -218,19 +221,19 @@ func TestFindingOutlivesSmallerCall(t *testing.T) {
 func TestCasesAreDeterministic(t *testing.T) {
 	e := newFakeEngine()
 	ops, _ := e.Operators()
-	book, err := shipped()
+	book, err := design.Shipped()
 	if err != nil {
 		t.Fatal(err)
 	}
 	differs := false
 	for _, o := range ops {
-		g := newGenerator(o.Schema, book)
+		g := design.NewGenerator(o.Schema, book)
 		for n := range 60 {
-			a := g.generate(newRandom(1, g.name, n), n).String()
-			if b := g.generate(newRandom(1, g.name, n), n).String(); a != b {
-				t.Errorf("case %d of %s is %s and %s", n, g.name, a, b)
+			a := g.Generate(sample.NewRandom(1, g.Name, n), n).String()
+			if b := g.Generate(sample.NewRandom(1, g.Name, n), n).String(); a != b {
+				t.Errorf("case %d of %s is %s and %s", n, g.Name, a, b)
 			}
-			differs = differs || a != g.generate(newRandom(2, g.name, n), n).String()
+			differs = differs || a != g.Generate(sample.NewRandom(2, g.Name, n), n).String()
 		}
 	}
 	if !differs {
@@ -257,12 +260,12 @@ func TestWaivedCheckUncoversNoOther(t *testing.T) {
 }
 
 func TestPartsAreToldOnce(t *testing.T) {
-	finding := func(index int, name string, inside bool) *Finding {
+	finding := func(index int, name string, inside bool) *report.Finding {
 		place := asserts.Place{Return: true, Index: index, Name: name, Inside: inside}
-		return &Finding{Violation: &asserts.Violation{Code: asserts.UndeclaredAlias, Subject: place}}
+		return &report.Finding{Violation: &asserts.Violation{Code: asserts.UndeclaredAlias, Subject: place}}
 	}
-	r := &OpResult{Findings: []*Finding{finding(0, "result.parts", true), finding(0, "result", false), finding(1, "other.parts", true)}}
-	r.settle()
+	r := &report.OpResult{Findings: []*report.Finding{finding(0, "result.parts", true), finding(0, "result", false), finding(1, "other.parts", true)}}
+	r.Settle()
 	var names []string
 	for _, f := range r.Findings {
 		names = append(names, f.Violation.Subject.Name)
@@ -281,15 +284,15 @@ func TestInterruptedRunGivesWhatIsDone(t *testing.T) {
 	run := Run{
 		Operators: ops, To: 3, Workers: 1, Timeout: caseTime,
 		Worker: func() *exec.Cmd { return exec.Command(os.Args[0]) },
-		Done:   func(*OpResult) { cancel() },
+		Done:   func(*report.OpResult) { cancel() },
 	}
 	results, err := run.Do(ctx)
 	if err != context.Canceled || len(results) == 0 || len(results) == len(ops) {
 		t.Errorf("%d results of %d ops, error %v", len(results), len(ops), err)
 	}
 	// What is known is not run again.
-	known := &OpResult{Op: ops[0].Name(), Ran: 99}
-	run = Run{Operators: ops[:1], To: 3, Workers: 1, Known: map[string]*OpResult{known.Op: known}}
+	known := &report.OpResult{Op: ops[0].Name(), Ran: 99}
+	run = Run{Operators: ops[:1], To: 3, Workers: 1, Known: map[string]*report.OpResult{known.Op: known}}
 	results, err = run.Do(context.Background())
 	if err != nil || len(results) != 1 || results[0].Ran != 99 {
 		t.Errorf("results %v, error %v", results, err)
@@ -302,7 +305,7 @@ func TestCrashInPython(t *testing.T) {
 	for frame, want := range map[string]bool{
 		"PyGILState_Ensure (libpython3.11.so.1.0)": true, "mylib::python(libpython3::x)": false, "kernel (libops.so)": false,
 	} {
-		if got := (&Crash{Frames: []string{frame, "PyErr_Fetch (libpython3.11.so.1.0)"}}).inPython(); got != want {
+		if got := (&report.Crash{Frames: []string{frame, "PyErr_Fetch (libpython3.11.so.1.0)"}}).InPython(); got != want {
 			t.Errorf("%s: %v, want %v", frame, got, want)
 		}
 	}

@@ -9,6 +9,11 @@ import (
 	"slices"
 
 	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/asserts/suite/engine"
+	"github.com/opassert/opassert/asserts/suite/internal/design"
+	"github.com/opassert/opassert/asserts/suite/internal/sample"
+	"github.com/opassert/opassert/asserts/suite/internal/work"
+	"github.com/opassert/opassert/asserts/suite/report"
 	"github.com/opassert/opassert/schema"
 )
 
@@ -16,8 +21,8 @@ import (
 type Config struct {
 	Level asserts.Level
 	Seed  uint64
-	Cases *Recipes              // a user's own, which go before those of the package; may be nil
-	Plan  func(*schema.Op) Plan // called by workers alone
+	Cases *design.Recipes              // a user's own, which go before those of the package; may be nil
+	Plan  func(*schema.Op) engine.Plan // called by workers alone
 }
 
 // The conversation with a worker is in lines. It says "ready PID" when it has
@@ -58,8 +63,8 @@ type request struct {
 
 	// Learned is what an earlier worker was taught, and Places what came of its
 	// cases since: these need not run again.
-	Learned string        `json:"learned,omitempty"`
-	Places  map[int]Place `json:"places,omitempty"`
+	Learned string               `json:"learned,omitempty"`
+	Places  map[int]design.Place `json:"places,omitempty"`
 }
 
 // memoryLimit is how many bytes of address space a worker gets besides what it
@@ -72,7 +77,7 @@ const loadingLimit = 4 << 30
 
 // Serve is the life of a worker: it runs what it is asked to, until the run ends
 // it.
-func Serve(engine Engine, cfg Config) error {
+func Serve(e engine.Engine, cfg Config) error {
 	c, err := connected()
 	if err != nil {
 		return err
@@ -85,7 +90,7 @@ func Serve(engine Engine, cfg Config) error {
 	}
 	os.Unsetenv(WorkerVariable) // what kernels start is no worker
 	s := &server{
-		runner:     runner{engine: engine, level: cfg.Level, policy: asserts.Aware(), seed: cfg.Seed},
+		Runner:     work.Runner{Engine: e, Level: cfg.Level, Policy: asserts.Aware(), Seed: cfg.Seed},
 		connection: c, cfg: cfg,
 	}
 	s.say(lineReady, os.Getpid())
@@ -97,23 +102,19 @@ func Serve(engine Engine, cfg Config) error {
 	return nil
 }
 
-// giveUp is after how many cases an op is left alone when all of them
-// ended in errors that no arguments avoid, such as that of a missing kernel.
-const giveUp = 10
-
 type server struct {
-	runner
+	work.Runner
 	*connection // what a case ended with goes with the next line
 	cfg         Config
 }
 
 // book returns the recipes for a request: a call that is made as it is needs
 // none, and reading them takes a good part of a worker's start.
-func (s *server) book(q request) (*Recipes, error) {
+func (s *server) book(q request) (*design.Recipes, error) {
 	if q.Case != "" {
-		return new(Recipes), nil
+		return new(design.Recipes), nil
 	}
-	book, err := shipped()
+	book, err := design.Shipped()
 	if err == nil && s.cfg.Cases != nil {
 		all := slices.Concat(*s.cfg.Cases, *book)
 		book = &all
@@ -129,7 +130,7 @@ func (s *server) answer(text string) (err error) {
 	defer func() {
 		switch p := recover().(type) {
 		case nil:
-		case *LibraryFault:
+		case *engine.LibraryFault:
 			err = p
 		default:
 			err = fmt.Errorf("panic: %v\n\n%s", p, debug.Stack())
@@ -141,7 +142,7 @@ func (s *server) answer(text string) (err error) {
 	if q.List {
 		return s.list()
 	}
-	operator, err := s.engine.Operator(q.Op)
+	operator, err := s.Engine.Operator(q.Op)
 	if err != nil {
 		return err
 	}
@@ -149,9 +150,9 @@ func (s *server) answer(text string) (err error) {
 	if err != nil {
 		return err
 	}
-	t := newTarget(s.engine, operator, s.cfg.Plan(operator.Schema), book)
+	t := work.NewTarget(s.Engine, operator, s.cfg.Plan(operator.Schema), book)
 	if q.Learned != "" {
-		l, err := decode[learned](q.Learned)
+		l, err := decode[design.Learned](q.Learned)
 		if err != nil {
 			return err
 		}
@@ -160,19 +161,19 @@ func (s *server) answer(text string) (err error) {
 		t.Ran, t.Recipes = l.Ran, l.Recipes
 		maps.Copy(t.Places, q.Places)
 	} else {
-		t.taught = s.taught
+		t.Taught = s.taught
 	}
-	s.trying, s.calling, s.limits, s.cpu = nil, nil, nil, q.CPU
-	t.asItIs = q.AsItIs
-	s.shown = func(result *caseResult) {
+	s.Trying, s.Calling, s.Limits, s.Cpu = nil, nil, nil, q.CPU
+	t.AsItIs = q.AsItIs
+	s.Shown = func(result *report.Case) {
 		s.result(lineShown, result)
 		s.out.Flush()
 	}
 	if q.Show {
-		s.trying = s.show
-		s.calling = func(device string) { s.say(lineDevice, device) }
+		s.Trying = s.show
+		s.Calling = func(device string) { s.say(lineDevice, device) }
 	}
-	t.single = q.To == q.From+1 && !q.Show
+	t.Single = q.To == q.From+1 && !q.Show
 	if q.Case != "" {
 		err = s.attempt(t, q)
 	} else {
@@ -185,7 +186,7 @@ func (s *server) answer(text string) (err error) {
 }
 
 // show reports to the run which call is being made, or with nil that none is.
-func (s *server) show(c *Case) {
+func (s *server) show(c *sample.Case) {
 	text := ""
 	if c != nil {
 		text, _ = encode(c)
@@ -194,33 +195,33 @@ func (s *server) show(c *Case) {
 }
 
 // attempt makes one call, whatever comes of it.
-func (s *server) attempt(t *target, q request) error {
-	c, err := decode[Case](q.Case)
+func (s *server) attempt(t *work.Target, q request) error {
+	c, err := decode[sample.Case](q.Case)
 	if err != nil {
 		return err
 	}
 	s.say(lineStart, q.From)
-	result := caseResult{Case: q.From}
-	_, err = s.try(t, c)
-	s.fail(&result, t.gen.name, err)
+	result := report.Case{Case: q.From}
+	_, err = s.Try(t, c)
+	s.Fail(&result, t.Gen.Name, err)
 	return s.end(&result)
 }
 
 // cases runs cases, one after the other.
-func (s *server) cases(t *target, q request) error {
-	starting := func(n int) { s.say(lineStart, n, t.cost(n)) }
-	return s.runner.cases(t, span{From: q.From, To: q.To, Skip: q.Skip, Resumed: q.Learned != ""}, starting, s.end)
+func (s *server) cases(t *work.Target, q request) error {
+	starting := func(n int) { s.say(lineStart, n, t.Cost(n)) }
+	return s.Runner.Cases(t, work.Span{From: q.From, To: q.To, Skip: q.Skip, Resumed: q.Learned != ""}, starting, s.end)
 }
 
 // taught reports to the run what the openings teach.
-func (s *server) taught(l *learned) {
+func (s *server) taught(l *design.Learned) {
 	text, _ := encode(l)
 	s.say(lineTaught, text)
 }
 
-func (s *server) end(result *caseResult) error { return s.result(lineEnd, result) }
+func (s *server) end(result *report.Case) error { return s.result(lineEnd, result) }
 
-func (s *server) result(line string, result *caseResult) error {
+func (s *server) result(line string, result *report.Case) error {
 	text, err := json.Marshal(result)
 	if err == nil {
 		err = s.put(line, string(text))

@@ -8,7 +8,7 @@ import (
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/libtorch"
 	"github.com/opassert/opassert/asserts/libtorch/engine"
-	"github.com/opassert/opassert/asserts/suite"
+	contract "github.com/opassert/opassert/asserts/suite/engine"
 	"github.com/opassert/opassert/schema"
 )
 
@@ -29,7 +29,7 @@ type ops struct {
 	mu     sync.Mutex
 	all    []*watchedOp
 	byText map[string]*watchedOp // by version of libtorch and what is listed
-	plan   func(version string, op *schema.Op) (suite.Plan, error)
+	plan   func(version string, op *schema.Op) (contract.Plan, error)
 	wants  func(op string) bool
 	record int // calls of each op; 0: none
 }

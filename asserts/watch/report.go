@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/opassert/opassert/asserts"
-	"github.com/opassert/opassert/asserts/suite"
+	"github.com/opassert/opassert/asserts/suite/report"
 )
 
 // A Report is what a whole run found, and what it looked at.
@@ -19,8 +19,8 @@ type Report struct {
 	Status    int // exit status of the program
 	Took      time.Duration
 	Processes int
-	Level     asserts.Level     // of PyTorch's own ops
-	Called    []*suite.OpResult // the ops that were called, sorted, without findings
+	Level     asserts.Level      // of PyTorch's own ops
+	Called    []*report.OpResult // the ops that were called, sorted, without findings
 
 	Ops, Calls           int // ops that were called, calls of them
 	Judged               int // calls
@@ -70,7 +70,7 @@ func (r *run) report(status int, took time.Duration) (*Report, error) {
 			continue
 		}
 		called[op.name] = true
-		rep.Called = append(rep.Called, &suite.OpResult{Op: op.name, Schema: op.listed.Schema, Composite: op.listed.Composite, Cases: int(c.calls), Ran: int(c.usual + c.asked)})
+		rep.Called = append(rep.Called, &report.OpResult{Op: op.name, Schema: op.listed.Schema, Composite: op.listed.Composite, Cases: int(c.calls), Ran: int(c.usual + c.asked)})
 		rep.Ops++
 		rep.Calls += int(c.calls)
 		rep.Judged += int(c.usual + c.asked)
@@ -101,7 +101,7 @@ func (r *run) report(status int, took time.Duration) (*Report, error) {
 		}
 		return strings.Compare(a.Reason, b.Reason)
 	})
-	slices.SortFunc(rep.Called, func(a, b *suite.OpResult) int { return strings.Compare(a.Op, b.Op) })
+	slices.SortFunc(rep.Called, func(a, b *report.OpResult) int { return strings.Compare(a.Op, b.Op) })
 	rep.Level = asserts.Identity
 	if r.config.Content == AllContent {
 		rep.Level = asserts.Content

@@ -3,14 +3,14 @@ package watch
 import (
 	"strings"
 
-	"github.com/opassert/opassert/asserts/suite"
+	"github.com/opassert/opassert/asserts/suite/report"
 )
 
 // Suite returns the report in the form of a suite's, for what writes those and
 // for baselines. A call of the program is a case of the op.
-func (r *Report) Suite() *suite.Report {
-	s := &suite.Report{Engine: "opassert run", Level: r.Level, Command: "opassert run"}
-	byName := make(map[string]*suite.OpResult)
+func (r *Report) Suite() *report.Report {
+	s := &report.Report{Engine: "opassert run", Level: r.Level, Command: "opassert run"}
+	byName := make(map[string]*report.OpResult)
 	for _, op := range r.Called {
 		byName[op.Op] = op
 		s.Ops = append(s.Ops, op)
@@ -28,15 +28,15 @@ func (r *Report) Suite() *suite.Report {
 
 // suite returns the finding as a suite's, with the line that called the op for
 // the call.
-func (f *Finding) suite() *suite.Finding {
+func (f *Finding) suite() *report.Finding {
 	v := *f.Violation
 	v.Repro = strings.TrimPrefix(v.Repro, "opassert run ")
-	return &suite.Finding{Violation: &v, Call: f.Where(), Device: "cpu", Times: f.Count, Known: f.Known}
+	return &report.Finding{Violation: &v, Call: f.Where(), Device: "cpu", Times: f.Count, Known: f.Known}
 }
 
 // KnownTo reports whether a baseline has the finding.
-func (f *Finding) KnownTo(b *suite.Baseline) bool {
+func (f *Finding) KnownTo(b *report.Baseline) bool {
 	found := f.suite()
-	b.Mark(&suite.Report{Ops: []*suite.OpResult{{Op: f.Op, Ran: 1, Findings: []*suite.Finding{found}}}})
+	b.Mark(&report.Report{Ops: []*report.OpResult{{Op: f.Op, Ran: 1, Findings: []*report.Finding{found}}}})
 	return found.Known
 }

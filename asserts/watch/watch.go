@@ -21,7 +21,7 @@ import (
 	"github.com/opassert/opassert/asserts/libtorch"
 	"github.com/opassert/opassert/asserts/libtorch/engine"
 	"github.com/opassert/opassert/asserts/preserve/live"
-	"github.com/opassert/opassert/asserts/suite"
+	contract "github.com/opassert/opassert/asserts/suite/engine"
 	"github.com/opassert/opassert/schema"
 )
 
@@ -39,8 +39,8 @@ type Config struct {
 	Command        []string
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
-	Objects        *live.Watch                                             // of the same program; may be nil
-	Plan           func(version string, op *schema.Op) (suite.Plan, error) // what the ops of a version of libtorch are held against
+	Objects        *live.Watch                                                // of the same program; may be nil
+	Plan           func(version string, op *schema.Op) (contract.Plan, error) // what the ops of a version of libtorch are held against
 	Policy         *asserts.Policy
 	Wants          func(op string) bool // which ops; nil: all
 	Record         int                  // distinct calls that are kept of each op that is not PyTorch's own or that Wants names

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/opassert/opassert/asserts"
-	"github.com/opassert/opassert/asserts/suite"
+	"github.com/opassert/opassert/asserts/suite/report"
 )
 
 // The README's table of checks is that of package asserts, line by line.
@@ -37,7 +37,7 @@ func TestReadmeHasEveryCheck(t *testing.T) {
 // The page of a run names every check.
 func TestPageHasEveryCheck(t *testing.T) {
 	var page bytes.Buffer
-	if err := new(suite.Report).WriteHTML(&page); err != nil {
+	if err := new(report.Report).WriteHTML(&page); err != nil {
 		t.Fatal(err)
 	}
 	for c := range asserts.AllCodes.All() {

@@ -50,11 +50,16 @@ var rooms = []room{
 	{"asserts/libtorch", []string{"=asserts", "=asserts/internal/compile", "=asserts/attach", "=asserts/preserve"}, nil},
 	{"asserts/preserve", []string{"=asserts"}, nil},
 	{"asserts/preserve/internal/model/embedded", []string{"=asserts/c10", "asserts/preserve/internal/model"}, nil},
-	{"asserts/suite", []string{"=asserts", "schema"}, []string{"gopkg.in/yaml.v3"}},
-	{"asserts/libtorch/engine", []string{"=asserts", "asserts/libtorch/installed", "=asserts/libtorch", "=asserts/suite", "schema"}, []string{"github.com/ianlancetaylor/demangle"}},
-	{"asserts/c10/engine", []string{"=asserts", "asserts/c10", "=asserts/internal/gokernels", "=asserts/suite", "schema"}, nil},
-	{"asserts/internal/gokernels", []string{"=asserts", "=asserts/suite", "schema"}, nil},
-	{"asserts/optest", []string{"=asserts", "=asserts/internal/gokernels", "=asserts/suite", "schema"}, nil},
+	{"asserts/suite", []string{"=asserts", "schema"}, nil},
+	{"asserts/suite/engine", []string{"=asserts", "schema"}, nil},
+	{"asserts/suite/internal/sample", []string{"asserts/suite/engine", "schema"}, nil},
+	{"asserts/suite/internal/design", []string{"asserts/suite/engine", "asserts/suite/internal/sample", "schema"}, []string{"gopkg.in/yaml.v3"}},
+	{"asserts/suite/report", []string{"=asserts", "asserts/suite/engine", "asserts/suite/internal/sample", "asserts/suite/internal/design", "schema"}, nil},
+	{"asserts/suite/internal/work", []string{"=asserts", "asserts/suite/engine", "asserts/suite/internal/sample", "asserts/suite/internal/design", "asserts/suite/report", "schema"}, nil},
+	{"asserts/libtorch/engine", []string{"=asserts", "asserts/libtorch/installed", "=asserts/libtorch", "=asserts/suite", "asserts/suite/engine", "schema"}, []string{"github.com/ianlancetaylor/demangle"}},
+	{"asserts/c10/engine", []string{"=asserts", "asserts/c10", "=asserts/internal/gokernels", "asserts/suite/engine", "schema"}, nil},
+	{"asserts/internal/gokernels", []string{"=asserts", "asserts/suite/engine", "schema"}, nil},
+	{"asserts/optest", []string{"=asserts", "=asserts/internal/gokernels", "=asserts/suite", "asserts/suite/engine", "asserts/suite/report", "schema"}, nil},
 	{"asserts/watch", []string{"asserts", "schema"}, nil},
 	{"asserts/preserve/live", []string{"asserts/preserve", "asserts/internal/compile", "asserts/internal/preload"}, nil},
 	{"cmd/opassert", []string{"schema", "allowlist", "gen", "asserts"}, nil},
@@ -110,7 +115,7 @@ func edge(pkg, imp string) string {
 func within(path, dir string) bool { return path == dir || strings.HasPrefix(path, dir+"/") }
 
 // api is what others may import and a version promises, in the README's order.
-var api = []string{"asserts", "asserts/optest", "asserts/preserve", "asserts/suite", "asserts/libtorch",
+var api = []string{"asserts", "asserts/optest", "asserts/preserve", "asserts/suite", "asserts/suite/engine", "asserts/suite/report", "asserts/libtorch",
 	"schema", "allowlist", "gen", "gen/plan", "gen/vet"}
 
 // What is not API is internal, but for what two top folders share: Go has no

@@ -9,7 +9,7 @@ import (
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/c10"
 	"github.com/opassert/opassert/asserts/internal/gokernels"
-	"github.com/opassert/opassert/asserts/suite"
+	"github.com/opassert/opassert/asserts/suite/engine"
 	"github.com/opassert/opassert/schema"
 )
 
@@ -40,15 +40,15 @@ func init() {
 }
 
 // build makes a dense tensor, or one that holds or wraps a dense one.
-func build(d suite.Dense, f suite.Form) (asserts.Tensor, error) {
+func build(d engine.Dense, f engine.Form) (asserts.Tensor, error) {
 	dtype, ok := dtypes[d.DType]
 	if !ok {
 		return nil, fmt.Errorf("the embedded engine has no dtype %s", d.DType)
 	}
-	o := c10.Options{DType: dtype, Inference: f == suite.Inference}
+	o := c10.Options{DType: dtype, Inference: f == engine.Inference}
 	switch f {
-	case suite.Strided, suite.Inference, suite.COO:
-	case suite.Functional:
+	case engine.Strided, engine.Inference, engine.COO:
+	case engine.Functional:
 		o.Kind = c10.Functional
 	default:
 		return nil, fmt.Errorf("the embedded engine has no such form of a tensor")
@@ -57,7 +57,7 @@ func build(d suite.Dense, f suite.Form) (asserts.Tensor, error) {
 	room.SetBytes(d.Data)
 	defer room.Release()
 	t := room.AsStrided(d.Sizes, d.Strides, d.Offset)
-	if f != suite.COO {
+	if f != engine.COO {
 		return t, nil
 	}
 	defer t.Release()
@@ -65,7 +65,7 @@ func build(d suite.Dense, f suite.Form) (asserts.Tensor, error) {
 }
 
 // view makes a tensor that lies in another one's storage.
-func view(t asserts.Tensor, d suite.Dense) (asserts.Tensor, error) {
+func view(t asserts.Tensor, d engine.Dense) (asserts.Tensor, error) {
 	return t.(*c10.Tensor).AsStrided(d.Sizes, d.Strides, d.Offset), nil
 }
 
@@ -103,26 +103,26 @@ func twins(ts []asserts.Tensor) ([]asserts.Tensor, error) {
 
 var (
 	layouts = []c10.Layout{c10.Strided, c10.SparseCOO, c10.SparseCSR}
-	formats = map[suite.MemoryFormat]c10.MemoryFormat{"contiguous_format": c10.Contiguous, "preserve_format": c10.Preserve}
-	devices = map[suite.Device]c10.Device{"cpu": c10.CPU, "meta": c10.Meta}
+	formats = map[engine.MemoryFormat]c10.MemoryFormat{"contiguous_format": c10.Contiguous, "preserve_format": c10.Preserve}
+	devices = map[engine.Device]c10.Device{"cpu": c10.CPU, "meta": c10.Meta}
 )
 
 // value turns a value of the suite into one of the embedded engine's types.
 func value(v any, to reflect.Type) (any, bool) {
 	switch v := v.(type) {
-	case suite.DType:
+	case engine.DType:
 		d, ok := dtypes[string(v)]
 		return d, ok && to == reflect.TypeFor[c10.DType]()
-	case suite.Layout:
+	case engine.Layout:
 		i := slices.IndexFunc(layouts, func(l c10.Layout) bool { return l.String() == string(v) })
 		if i < 0 || to != reflect.TypeFor[c10.Layout]() {
 			return nil, false
 		}
 		return layouts[i], true
-	case suite.MemoryFormat:
+	case engine.MemoryFormat:
 		m, ok := formats[v]
 		return m, ok && to == reflect.TypeFor[c10.MemoryFormat]()
-	case suite.Device:
+	case engine.Device:
 		d, ok := devices[v]
 		return d, ok && to == reflect.TypeFor[c10.Device]()
 	case gokernels.Generator:

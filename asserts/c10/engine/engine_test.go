@@ -13,6 +13,8 @@ import (
 	"github.com/opassert/opassert/asserts/c10/faults"
 	"github.com/opassert/opassert/asserts/internal/gokernels"
 	"github.com/opassert/opassert/asserts/suite"
+	"github.com/opassert/opassert/asserts/suite/engine"
+	"github.com/opassert/opassert/asserts/suite/report"
 	"github.com/opassert/opassert/gen/gentest/faulty"
 	"github.com/opassert/opassert/gen/plan"
 	"github.com/opassert/opassert/schema"
@@ -28,8 +30,8 @@ func TestMain(m *testing.M) {
 	if err != nil {
 		panic(err)
 	}
-	cfg := suite.Config{Level: asserts.Meta, Seed: suite.DefaultSeed, Plan: func(op *schema.Op) suite.Plan {
-		return suite.Plan{Op: planner.Plan(op).Asserts(asserts.Meta)}
+	cfg := suite.Config{Level: asserts.Meta, Seed: report.DefaultSeed, Plan: func(op *schema.Op) engine.Plan {
+		return engine.Plan{Op: planner.Plan(op).Asserts(asserts.Meta)}
 	}}
 	if err := suite.Serve(e, cfg); err != nil {
 		panic(err)

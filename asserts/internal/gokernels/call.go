@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/opassert/opassert/asserts"
-	"github.com/opassert/opassert/asserts/suite"
+	"github.com/opassert/opassert/asserts/suite/engine"
 	"github.com/opassert/opassert/schema"
 )
 
@@ -50,7 +50,7 @@ func returns(kernel reflect.Type) int {
 }
 
 // Call calls a kernel and observes its tensors before and after.
-func (e *Engine) Call(name string, args []any, level asserts.Level) (out suite.Outcome, err error) {
+func (e *Engine) Call(name string, args []any, level asserts.Level) (out engine.Outcome, err error) {
 	operator, err := e.Operator(name)
 	if err != nil {
 		return out, err
@@ -59,7 +59,7 @@ func (e *Engine) Call(name string, args []any, level asserts.Level) (out suite.O
 	kernel := reflect.ValueOf(e.lib.Kernels[op.Name()])
 	in, err := e.arguments(op, kernel.Type(), args)
 	if err != nil {
-		return out, &suite.Thrown{Message: err.Error()}
+		return out, &engine.Thrown{Message: err.Error()}
 	}
 	passed := in[len(in)-len(args):]
 	given := e.lib.held(op.Func.Args, passed)
@@ -84,7 +84,7 @@ func (e *Engine) arguments(op *schema.Op, kernel reflect.Type, args []any) (in [
 	}
 	for i, arg := range op.Func.Args {
 		v := args[i]
-		if _, ok := v.(suite.Default); ok {
+		if _, ok := v.(engine.Default); ok {
 			if v, err = defaultOf(arg); err != nil {
 				return nil, err
 			}
@@ -105,7 +105,7 @@ func call(kernel reflect.Value, in []reflect.Value) (results []reflect.Value, er
 	results = kernel.Call(in)
 	if n := len(results); n > 0 && kernel.Type().Out(n-1) == errorType {
 		if failed, _ := results[n-1].Interface().(error); failed != nil {
-			return nil, &suite.Thrown{Message: failed.Error()}
+			return nil, &engine.Thrown{Message: failed.Error()}
 		}
 		results = results[:n-1]
 	}
@@ -115,7 +115,7 @@ func call(kernel reflect.Value, in []reflect.Value) (results []reflect.Value, er
 // thrown turns a panic into an error of the kernel.
 func thrown(err *error) {
 	if p := recover(); p != nil {
-		*err = &suite.Thrown{Message: fmt.Sprint(p)}
+		*err = &engine.Thrown{Message: fmt.Sprint(p)}
 	}
 }
 
@@ -146,7 +146,7 @@ func observe(args [][]asserts.Tensor, level asserts.Level) (all []asserts.Observ
 // blame makes a panic the library's, in what does something for it.
 func blame(does string) {
 	if p := recover(); p != nil {
-		panic(&suite.LibraryFault{Message: fmt.Sprintf("what %s panics: %v, in %s", does, p, panicSite())})
+		panic(&engine.LibraryFault{Message: fmt.Sprintf("what %s panics: %v, in %s", does, p, panicSite())})
 	}
 }
 
@@ -163,7 +163,7 @@ func panicSite() string {
 
 // take takes in what a kernel returned, and returns the tensors of each return.
 // A handle that the caller passed is the caller's still.
-func (e *Engine) take(out *suite.Outcome, op *schema.Op, results []reflect.Value, given []asserts.Tensor) (returned [][]asserts.Tensor) {
+func (e *Engine) take(out *engine.Outcome, op *schema.Op, results []reflect.Value, given []asserts.Tensor) (returned [][]asserts.Tensor) {
 	for i, r := range op.Func.Returns {
 		if !r.Type.IsTensorLike() {
 			continue

@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/opassert/opassert/asserts"
-	"github.com/opassert/opassert/asserts/suite"
+	"github.com/opassert/opassert/asserts/suite/engine"
 	"github.com/opassert/opassert/schema"
 )
 
@@ -46,8 +46,8 @@ func open(t *testing.T) (e *Engine, released *int) {
 	t.Helper()
 	lib := Library{
 		Name: "boxes", Kernels: make(map[string]any),
-		Make: func(d suite.Dense, f suite.Form) (asserts.Tensor, error) {
-			if f != suite.Strided {
+		Make: func(d engine.Dense, f engine.Form) (asserts.Tensor, error) {
+			if f != engine.Strided {
 				return nil, errors.New("boxes are strided")
 			}
 			return &box{asserts.NewID()}, nil
@@ -74,25 +74,25 @@ func open(t *testing.T) (e *Engine, released *int) {
 
 func TestCall(t *testing.T) {
 	e, _ := open(t)
-	self, err := e.Make(suite.Dense{}, suite.Strided)
+	self, err := e.Make(engine.Dense{}, engine.Strided)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var d suite.Default
+	var d engine.Default
 	for _, tt := range []struct {
 		op   string
 		args []any
 		want string // what the kernel saw, or the error
 	}{
 		{"many", []any{self, nil, []any{self, self}, d, d, d, d, d}, "true true false 2 [1 0] 0.5 mean false <nil>"},
-		{"many", []any{self, self, []any{}, int64(3), int64(2), "sum", true, suite.DType("bool")}, "true true true 0 [3] 2 sum true bool"},
+		{"many", []any{self, self, []any{}, int64(3), int64(2), "sum", true, engine.DType("bool")}, "true true true 0 [3] 2 sum true bool"},
 		{"many", []any{self, self, []any{}, d, "half", d, d, d}, "argument p: half is no float32"},
 		{"fails", []any{self}, "wants more"},
 		{"panics", []any{self}, "wants less"},
 	} {
 		seen = ""
 		_, err := e.Call("aten::"+tt.op, tt.args, asserts.Identity)
-		var thrown *suite.Thrown
+		var thrown *engine.Thrown
 		if err != nil && !errors.As(err, &thrown) {
 			t.Errorf("%s: %v is no error of the kernel", tt.op, err)
 		}
@@ -108,19 +108,19 @@ func TestCall(t *testing.T) {
 // A tensor that the caller passed is not among the results to release.
 func TestResults(t *testing.T) {
 	e, released := open(t)
-	self, _ := e.Make(suite.Dense{}, suite.Strided)
+	self, _ := e.Make(engine.Dense{}, engine.Strided)
 	out, err := e.Call("aten::itself_", []any{self}, asserts.Identity)
 	if err != nil || len(out.Results) != 0 || len(out.Seen.Results) != 1 || out.Seen.Results[0].Impl != out.Seen.Before[0].Impl {
 		t.Errorf("itself_: %+v, %v", out, err)
 	}
-	out, err = e.Call("aten::many", []any{self, nil, []any{}, suite.Default{}, suite.Default{}, suite.Default{}, suite.Default{}, suite.Default{}}, asserts.Identity)
+	out, err = e.Call("aten::many", []any{self, nil, []any{}, engine.Default{}, engine.Default{}, engine.Default{}, engine.Default{}, engine.Default{}}, asserts.Identity)
 	if err != nil || len(out.Results) != 1 {
 		t.Fatalf("many: %+v, %v", out, err)
 	}
 	if diff := cmp.Diff([]int{1, 1, 0}, out.Seen.ArgLens); diff != "" {
 		t.Error(diff)
 	}
-	if suite.Release(out.Results); *released != 1 {
+	if engine.Release(out.Results); *released != 1 {
 		t.Errorf("%d tensors released", *released)
 	}
 }
@@ -145,7 +145,7 @@ func TestMissing(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
-	if _, err := e.Make(suite.Dense{}, suite.COO); err == nil || reflect.TypeOf(err) != reflect.TypeFor[*suite.Thrown]() {
+	if _, err := e.Make(engine.Dense{}, engine.COO); err == nil || reflect.TypeOf(err) != reflect.TypeFor[*engine.Thrown]() {
 		t.Errorf("a form that the library does not have: %v", err)
 	}
 }

@@ -12,7 +12,7 @@ import (
 	"strings"
 
 	"github.com/opassert/opassert/asserts"
-	"github.com/opassert/opassert/asserts/suite"
+	"github.com/opassert/opassert/asserts/suite/engine"
 	"github.com/opassert/opassert/schema"
 )
 
@@ -27,7 +27,7 @@ type Library struct {
 
 	// Make makes a tensor of the library's own type. A form or a dtype that the
 	// library does not have is an error.
-	Make func(d suite.Dense, f suite.Form) (asserts.Tensor, error)
+	Make func(d engine.Dense, f engine.Form) (asserts.Tensor, error)
 
 	// Observe looks at tensors of the type Tensor, which has no method for it; nil
 	// where tensors are [asserts.Tensor].
@@ -36,7 +36,7 @@ type Library struct {
 
 	// View makes a tensor that lies in the storage of t as d says; nil where the
 	// library has no views.
-	View func(t asserts.Tensor, d suite.Dense) (asserts.Tensor, error)
+	View func(t asserts.Tensor, d engine.Dense) (asserts.Tensor, error)
 
 	// Twins makes tensors like these on the meta device; nil where the library
 	// has no such device.
@@ -57,9 +57,9 @@ type Library struct {
 
 // Engine is the library as the suite runs it.
 func (l *Library) Engine() (*Engine, error) {
-	e := &Engine{lib: l, operators: make(map[string]suite.Operator)}
+	e := &Engine{lib: l, operators: make(map[string]engine.Operator)}
 	for _, op := range l.Ops {
-		o := suite.Operator{Schema: op, Below: !op.CompositeImplicit, Missing: l.missing(op), Cannot: l.Left[op.Name()], Site: l.Sites[op.Name()]}
+		o := engine.Operator{Schema: op, Below: !op.CompositeImplicit, Missing: l.missing(op), Cannot: l.Left[op.Name()], Site: l.Sites[op.Name()]}
 		if e.operators[o.Name()].Schema != nil {
 			return nil, fmt.Errorf("%s: two ops of that name", o.Name())
 		}
@@ -92,24 +92,24 @@ func (l *Library) missing(op *schema.Op) string {
 // An Engine runs a library's kernels.
 type Engine struct {
 	lib       *Library
-	operators map[string]suite.Operator
+	operators map[string]engine.Operator
 }
 
 // Version names the library.
 func (e *Engine) Version() string { return e.lib.Name }
 
 // Operators returns every op of the library, sorted by name.
-func (e *Engine) Operators() ([]suite.Operator, error) {
-	var all []suite.Operator
+func (e *Engine) Operators() ([]engine.Operator, error) {
+	var all []engine.Operator
 	for _, o := range e.operators {
 		all = append(all, o)
 	}
-	slices.SortFunc(all, func(a, b suite.Operator) int { return strings.Compare(a.Name(), b.Name()) })
+	slices.SortFunc(all, func(a, b engine.Operator) int { return strings.Compare(a.Name(), b.Name()) })
 	return all, nil
 }
 
 // Operator returns one of them.
-func (e *Engine) Operator(name string) (suite.Operator, error) {
+func (e *Engine) Operator(name string) (engine.Operator, error) {
 	o, ok := e.operators[name]
 	if !ok {
 		return o, fmt.Errorf("unknown op %s", name)
@@ -154,27 +154,27 @@ func (h *handle) Release() {
 }
 
 // Make makes a tensor.
-func (e *Engine) Make(d suite.Dense, f suite.Form) (suite.Tensor, error) {
+func (e *Engine) Make(d engine.Dense, f engine.Form) (engine.Tensor, error) {
 	d.Data = slices.Clone(d.Data) // a library may keep it
 	t, err := e.make(d, f)
 	if err != nil {
 		return nil, refused(err)
 	}
 	if seen, _ := observe([][]asserts.Tensor{{t}}, asserts.Identity); !seen[0].Defined() && !slices.Contains(d.Sizes, 0) {
-		panic(&suite.LibraryFault{Message: fmt.Sprintf("a tensor of the sizes %v that it makes is undefined: it is nil, or what observes it sets no Impl", d.Sizes)})
+		panic(&engine.LibraryFault{Message: fmt.Sprintf("a tensor of the sizes %v that it makes is undefined: it is nil, or what observes it sets no Impl", d.Sizes)})
 	}
 	return e.lib.hold(t), nil
 }
 
-func (e *Engine) make(d suite.Dense, f suite.Form) (t asserts.Tensor, err error) {
+func (e *Engine) make(d engine.Dense, f engine.Form) (t asserts.Tensor, err error) {
 	defer thrown(&err)
 	return e.lib.Make(d, f)
 }
 
 // View makes a tensor on another one's storage.
-func (e *Engine) View(t suite.Tensor, d suite.Dense) (_ suite.Tensor, err error) {
+func (e *Engine) View(t engine.Tensor, d engine.Dense) (_ engine.Tensor, err error) {
 	if e.lib.View == nil {
-		return nil, &suite.Unsupported{What: "views of one storage"}
+		return nil, &engine.Unsupported{What: "views of one storage"}
 	}
 	defer thrown(&err)
 	v, err := e.lib.View(t.(*handle).Tensor, d)
@@ -186,17 +186,17 @@ func (e *Engine) View(t suite.Tensor, d suite.Dense) (_ suite.Tensor, err error)
 
 // refused is an error of the library's that makes no tensor.
 func refused(err error) error {
-	var lacks *suite.Unsupported
+	var lacks *engine.Unsupported
 	if errors.As(err, &lacks) {
 		return lacks
 	}
-	return &suite.Thrown{Message: err.Error()}
+	return &engine.Thrown{Message: err.Error()}
 }
 
 // Twins makes meta tensors; the same tensor twice has one twin.
-func (e *Engine) Twins(ts []suite.Tensor) (_ []suite.Tensor, err error) {
+func (e *Engine) Twins(ts []engine.Tensor) (_ []engine.Tensor, err error) {
 	if e.lib.Twins == nil {
-		return nil, &suite.Thrown{Message: "the library has no meta device"}
+		return nil, &engine.Thrown{Message: "the library has no meta device"}
 	}
 	defer thrown(&err)
 	var distinct []asserts.Tensor
@@ -207,9 +207,9 @@ func (e *Engine) Twins(ts []suite.Tensor) (_ []suite.Tensor, err error) {
 	}
 	made, err := e.lib.Twins(distinct)
 	if err != nil {
-		return nil, &suite.Thrown{Message: err.Error()}
+		return nil, &engine.Thrown{Message: err.Error()}
 	}
-	twins := make([]suite.Tensor, len(ts))
+	twins := make([]engine.Tensor, len(ts))
 	for i, t := range ts {
 		if first := slices.Index(ts, t); first < i {
 			twins[i] = twins[first]
@@ -228,8 +228,8 @@ type Generator int64
 func (e *Engine) Generator(seed int64) (any, error) { return Generator(seed), nil }
 
 // Storage fails: Go kernels take no storages.
-func (e *Engine) Storage(suite.Tensor) (any, error) {
-	return nil, &suite.Thrown{Message: "Go kernels take no storages"}
+func (e *Engine) Storage(engine.Tensor) (any, error) {
+	return nil, &engine.Thrown{Message: "Go kernels take no storages"}
 }
 
 // Seed sets the state of the default random number generator.
@@ -242,7 +242,7 @@ func (e *Engine) Seed(seed int64) error {
 }
 
 // Look observes a tensor and its parts.
-func (e *Engine) Look(t suite.Tensor) []asserts.Observation {
+func (e *Engine) Look(t engine.Tensor) []asserts.Observation {
 	all := []asserts.Observation{asserts.Observe(t.(*handle).Tensor, asserts.Content)}
 	if c := all[0].Content; c != nil {
 		for _, p := range c.Parts {

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/opassert/opassert/asserts/suite"
+	"github.com/opassert/opassert/asserts/suite/engine"
 	"github.com/opassert/opassert/schema"
 )
 
@@ -100,9 +100,9 @@ func defaultOf(arg schema.Argument) (any, error) {
 // memory formats.
 var names = map[string]any{
 	"None": nil, "True": true, "False": false, "Mean": int64(1), "Sum": int64(2),
-	"long": suite.DType("int64"), "int": suite.DType("int32"), "float": suite.DType("float32"), "double": suite.DType("float64"),
-	"bool": suite.DType("bool"), "strided": suite.Layout("strided"), "cpu": suite.Device("cpu"),
-	"contiguous_format": suite.MemoryFormat("contiguous_format"), "preserve_format": suite.MemoryFormat("preserve_format"),
+	"long": engine.DType("int64"), "int": engine.DType("int32"), "float": engine.DType("float32"), "double": engine.DType("float64"),
+	"bool": engine.DType("bool"), "strided": engine.Layout("strided"), "cpu": engine.Device("cpu"),
+	"contiguous_format": engine.MemoryFormat("contiguous_format"), "preserve_format": engine.MemoryFormat("preserve_format"),
 }
 
 func scalar(word string) any {

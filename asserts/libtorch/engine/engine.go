@@ -14,6 +14,7 @@ import (
 	"github.com/opassert/opassert/asserts/libtorch"
 	"github.com/opassert/opassert/asserts/libtorch/installed"
 	"github.com/opassert/opassert/asserts/suite"
+	"github.com/opassert/opassert/asserts/suite/engine"
 	"github.com/opassert/opassert/schema"
 )
 
@@ -96,12 +97,12 @@ func (l *Libtorch) Version() string { return "libtorch " + l.version }
 func (l *Libtorch) Loaded(op string) bool { return l.old != nil && !l.old[op] }
 
 // Operators leaves out what has no way to run on the CPU.
-func (l *Libtorch) Operators() ([]suite.Operator, error) {
+func (l *Libtorch) Operators() ([]engine.Operator, error) {
 	ops, err := libtorch.Ops()
 	if err != nil {
 		return nil, err
 	}
-	var all []suite.Operator
+	var all []engine.Operator
 	for _, op := range ops {
 		if l.Loaded(op.Name) || slices.Contains(namespaces, op.Namespace) && runnable(op) {
 			all = append(all, l.operator(op))
@@ -110,10 +111,10 @@ func (l *Libtorch) Operators() ([]suite.Operator, error) {
 	return all, nil
 }
 
-func (l *Libtorch) Operator(name string) (suite.Operator, error) {
+func (l *Libtorch) Operator(name string) (engine.Operator, error) {
 	op, err := libtorch.Lookup(name)
 	if err != nil {
-		return suite.Operator{}, err
+		return engine.Operator{}, err
 	}
 	return l.operator(op), nil
 }
@@ -153,8 +154,8 @@ func runnable(op *libtorch.Op) bool {
 // autograd.
 var below = []string{"CPU", "CompositeExplicitAutograd", "CompositeExplicitAutogradNonFunctional"}
 
-func (l *Libtorch) operator(op *libtorch.Op) suite.Operator {
-	o := suite.Operator{Missing: op.Unpassable(), Added: l.Loaded(op.Name), Autograd: op.Autograd}
+func (l *Libtorch) operator(op *libtorch.Op) engine.Operator {
+	o := engine.Operator{Missing: op.Unpassable(), Added: l.Loaded(op.Name), Autograd: op.Autograd}
 	if o.Added {
 		o.Site = asserts.Site{File: op.File, Line: op.Line} // the library's own are all registered in one line
 	}
@@ -197,8 +198,8 @@ func Schema(op *libtorch.Op) (*schema.Op, error) {
 // is a Tensor& and may be rebound, which moves that reference alone: it shows
 // as OA006 where the argument is returned, and nowhere else. A list is shared,
 // and what a kernel puts into it shows.
-func unseen(op *schema.Op, live *libtorch.Op) []suite.Unseen {
-	var unseen []suite.Unseen
+func unseen(op *schema.Op, live *libtorch.Op) []engine.Unseen {
+	var unseen []engine.Unseen
 	tensors := 0
 	for _, a := range op.Func.Args {
 		if !a.Type.HoldsTensors() {
@@ -209,7 +210,7 @@ func unseen(op *schema.Op, live *libtorch.Op) []suite.Unseen {
 			if a.Alias != nil && a.Alias.Write && returned(op, a.Alias) {
 				reason += "; OA006 sees it in the return"
 			}
-			unseen = append(unseen, suite.Unseen{Code: asserts.InputImpl, On: asserts.ArgRef(tensors), Reason: reason})
+			unseen = append(unseen, engine.Unseen{Code: asserts.InputImpl, On: asserts.ArgRef(tensors), Reason: reason})
 		}
 		tensors++
 	}
@@ -217,9 +218,9 @@ func unseen(op *schema.Op, live *libtorch.Op) []suite.Unseen {
 		unseen = append(unseen, counts(op)...)
 	}
 	for _, typ := range live.OutOfSight() {
-		unseen = append(unseen, suite.Unseen{Code: asserts.FreshImpl, Reason: "tensors inside a " + typ + " are out of sight"})
+		unseen = append(unseen, engine.Unseen{Code: asserts.FreshImpl, Reason: "tensors inside a " + typ + " are out of sight"})
 		for i := range tensors {
-			unseen = append(unseen, suite.Unseen{Code: asserts.KeptArgument, On: asserts.ArgRef(i), Reason: "a " + typ + " may hold it, out of sight"})
+			unseen = append(unseen, engine.Unseen{Code: asserts.KeptArgument, On: asserts.ArgRef(i), Reason: "a " + typ + " may hold it, out of sight"})
 		}
 	}
 	return unseen
@@ -227,15 +228,15 @@ func unseen(op *schema.Op, live *libtorch.Op) []suite.Unseen {
 
 // counts lists the use counts of what an op returns that runs by calling others:
 // autograd, and views that these make, hold it too.
-func counts(op *schema.Op) []suite.Unseen {
-	var unseen []suite.Unseen
+func counts(op *schema.Op) []engine.Unseen {
+	var unseen []engine.Unseen
 	results := 0
 	for _, r := range op.Func.Returns {
 		if !r.Type.IsTensorLike() {
 			continue
 		}
 		for _, code := range []asserts.Code{asserts.FreshImpl, asserts.FreshStorage} {
-			unseen = append(unseen, suite.Unseen{Code: code, On: asserts.ResultRef(results), Reason: "the ops that a composite op calls, or autograd, hold what it returns"})
+			unseen = append(unseen, engine.Unseen{Code: code, On: asserts.ResultRef(results), Reason: "the ops that a composite op calls, or autograd, hold what it returns"})
 		}
 		results++
 	}
@@ -266,22 +267,22 @@ type torchObject struct{ libtorch.Object }
 
 func (o torchObject) Release() { o.Object.Release() }
 
-var torchForms = map[suite.Form]libtorch.Form{
-	suite.Strided: libtorch.Strided, suite.COO: libtorch.COO, suite.CSR: libtorch.CSR, suite.CSC: libtorch.CSC, suite.BSR: libtorch.BSR, suite.BSC: libtorch.BSC,
-	suite.Mkldnn: libtorch.MKLDNN, suite.Quantized: libtorch.Quantized, suite.PerChannel: libtorch.QuantizedChannel, suite.Nested: libtorch.Nested,
-	suite.Functional: libtorch.FunctionalWrapper, suite.Conjugate: libtorch.Conj, suite.Negative: libtorch.Neg, suite.Zero: libtorch.Zero,
-	suite.Inference: libtorch.Inference, suite.Named: libtorch.Strided,
-	suite.COOUncoalesced: libtorch.COOUncoalesced, suite.COOHybrid: libtorch.COOHybrid, suite.NestedEven: libtorch.NestedEven,
-	suite.Grad: libtorch.RequiresGrad,
+var torchForms = map[engine.Form]libtorch.Form{
+	engine.Strided: libtorch.Strided, engine.COO: libtorch.COO, engine.CSR: libtorch.CSR, engine.CSC: libtorch.CSC, engine.BSR: libtorch.BSR, engine.BSC: libtorch.BSC,
+	engine.Mkldnn: libtorch.MKLDNN, engine.Quantized: libtorch.Quantized, engine.PerChannel: libtorch.QuantizedChannel, engine.Nested: libtorch.Nested,
+	engine.Functional: libtorch.FunctionalWrapper, engine.Conjugate: libtorch.Conj, engine.Negative: libtorch.Neg, engine.Zero: libtorch.Zero,
+	engine.Inference: libtorch.Inference, engine.Named: libtorch.Strided,
+	engine.COOUncoalesced: libtorch.COOUncoalesced, engine.COOHybrid: libtorch.COOHybrid, engine.NestedEven: libtorch.NestedEven,
+	engine.Grad: libtorch.RequiresGrad,
 }
 
-func (l *Libtorch) Make(d suite.Dense, f suite.Form) (suite.Tensor, error) {
+func (l *Libtorch) Make(d engine.Dense, f engine.Form) (engine.Tensor, error) {
 	spec := libtorch.Spec{Sizes: d.Sizes, Strides: d.Strides, Offset: d.Offset, Bytes: d.Data, Form: torchForms[f]}
 	name := d.DType
 	switch {
-	case f == suite.Quantized && name == "float32":
+	case f == engine.Quantized && name == "float32":
 		name = "quint8"
-	case f == suite.PerChannel && name == "float32":
+	case f == engine.PerChannel && name == "float32":
 		name = "qint8"
 	}
 	var ok bool
@@ -292,13 +293,13 @@ func (l *Libtorch) Make(d suite.Dense, f suite.Form) (suite.Tensor, error) {
 	if err != nil {
 		return nil, thrown(err)
 	}
-	if f == suite.Named {
+	if f == engine.Named {
 		return l.named(t, len(d.Sizes))
 	}
 	return torchTensor{t}, nil
 }
 
-func (l *Libtorch) View(t suite.Tensor, d suite.Dense) (suite.Tensor, error) {
+func (l *Libtorch) View(t engine.Tensor, d engine.Dense) (engine.Tensor, error) {
 	dtype, ok := libtorch.ParseDType(d.DType)
 	if !ok {
 		return nil, fmt.Errorf("unknown dtype %s", d.DType)
@@ -311,7 +312,7 @@ func (l *Libtorch) View(t suite.Tensor, d suite.Dense) (suite.Tensor, error) {
 }
 
 // named names the dimensions of a tensor.
-func (l *Libtorch) named(t libtorch.Tensor, dims int) (suite.Tensor, error) {
+func (l *Libtorch) named(t libtorch.Tensor, dims int) (engine.Tensor, error) {
 	names := make([]any, dims)
 	for i := range names {
 		names[i] = "dimname::" + string(rune('A'+i))
@@ -321,7 +322,7 @@ func (l *Libtorch) named(t libtorch.Tensor, dims int) (suite.Tensor, error) {
 		t.Release()
 		return nil, err
 	}
-	suite.Release(out.Results)
+	engine.Release(out.Results)
 	return torchTensor{t}, nil
 }
 
@@ -337,12 +338,12 @@ var stamp = regexp.MustCompile(`\[([A-Z])\d{4} \d\d:\d\d:\d\d\.\d+ +(?:\d+ )?`)
 func thrown(err error) error {
 	var e *libtorch.Error
 	if errors.As(err, &e) {
-		return &suite.Thrown{Message: stamp.ReplaceAllString(e.Message[:min(len(e.Message), longest)], "[$1 ")}
+		return &engine.Thrown{Message: stamp.ReplaceAllString(e.Message[:min(len(e.Message), longest)], "[$1 ")}
 	}
 	return err
 }
 
-func (l *Libtorch) Twins(ts []suite.Tensor) ([]suite.Tensor, error) {
+func (l *Libtorch) Twins(ts []engine.Tensor) ([]engine.Tensor, error) {
 	plain := make([]libtorch.Tensor, len(ts))
 	for i, t := range ts {
 		plain[i] = t.(torchTensor).Tensor
@@ -351,7 +352,7 @@ func (l *Libtorch) Twins(ts []suite.Tensor) ([]suite.Tensor, error) {
 	if err != nil {
 		return nil, thrown(err)
 	}
-	out := make([]suite.Tensor, len(made))
+	out := make([]engine.Tensor, len(made))
 	for i, t := range made {
 		out[i] = torchTensor{t}
 	}
@@ -363,7 +364,7 @@ func (l *Libtorch) Generator(seed int64) (any, error) {
 	return o, thrown(err)
 }
 
-func (l *Libtorch) Storage(t suite.Tensor) (any, error) {
+func (l *Libtorch) Storage(t engine.Tensor) (any, error) {
 	o, err := libtorch.StorageOf(t.(torchTensor).Tensor)
 	return o, thrown(err)
 }
@@ -373,7 +374,7 @@ func (l *Libtorch) Seed(seed int64) error { return libtorch.Seed(uint64(seed)) }
 func (l *Libtorch) Subjects(op *asserts.Op) *asserts.Op { return asserts.WithParts(op) }
 
 // Look observes a tensor and its parts.
-func (l *Libtorch) Look(t suite.Tensor) []asserts.Observation {
+func (l *Libtorch) Look(t engine.Tensor) []asserts.Observation {
 	x := t.(torchTensor)
 	whole, _ := x.See(asserts.Content)
 	parts, _ := x.Parts(asserts.Content)
@@ -385,10 +386,10 @@ func (l *Libtorch) Harmless(op *asserts.Op, v *asserts.Violation) string {
 	return libtorch.HarmlessParts(op, v)
 }
 
-func (l *Libtorch) Call(name string, args []any, level asserts.Level) (suite.Outcome, error) {
+func (l *Libtorch) Call(name string, args []any, level asserts.Level) (engine.Outcome, error) {
 	op, err := libtorch.Lookup(name)
 	if err != nil {
-		return suite.Outcome{}, thrown(err)
+		return engine.Outcome{}, thrown(err)
 	}
 	values := torchValues(args)
 	call := op.Call
@@ -398,9 +399,9 @@ func (l *Libtorch) Call(name string, args []any, level asserts.Level) (suite.Out
 		}
 	}
 	if err := call(level, &l.out, values...); err != nil {
-		return suite.Outcome{}, thrown(err)
+		return engine.Outcome{}, thrown(err)
 	}
-	out := suite.Outcome{Seen: l.out.Seen}
+	out := engine.Outcome{Seen: l.out.Seen}
 	out.Seen.Before, out.Seen.After = slices.Clone(out.Seen.Before), slices.Clone(out.Seen.After)
 	out.Seen.Results = slices.Clone(out.Seen.Results)
 	out.Seen.ArgLens, out.Seen.ResultLens = slices.Clone(out.Seen.ArgLens), slices.Clone(out.Seen.ResultLens)
@@ -462,21 +463,21 @@ func setGrad(set *libtorch.Op, v libtorch.Value, grad bool) {
 }
 
 var (
-	torchLayouts = map[suite.Layout]int64{
+	torchLayouts = map[engine.Layout]int64{
 		"strided": libtorch.LayoutStrided, "sparse_coo": libtorch.LayoutSparse, "sparse_csr": libtorch.LayoutSparseCsr,
 		"sparse_csc": libtorch.LayoutSparseCsc, "sparse_bsr": libtorch.LayoutSparseBsr, "sparse_bsc": libtorch.LayoutSparseBsc,
 	}
-	torchFormats = map[suite.MemoryFormat]int64{
+	torchFormats = map[engine.MemoryFormat]int64{
 		"contiguous_format": libtorch.ContiguousFormat, "preserve_format": libtorch.PreserveFormat,
 		"channels_last": libtorch.ChannelsLast, "channels_last_3d": libtorch.ChannelsLast3d,
 	}
-	torchQSchemes = map[suite.QScheme]int64{"per_tensor_affine": 0, "per_channel_affine": 1}
+	torchQSchemes = map[engine.QScheme]int64{"per_tensor_affine": 0, "per_channel_affine": 1}
 )
 
 // torchValue turns an argument of the suite into one of the engine.
 func torchValue(a any) libtorch.Value {
 	switch a := a.(type) {
-	case suite.Default:
+	case engine.Default:
 		return libtorch.Default()
 	case torchTensor:
 		return a.Value()
@@ -494,26 +495,26 @@ func torchValue(a any) libtorch.Value {
 		return libtorch.Complex(a)
 	case string:
 		return libtorch.String(a)
-	case suite.DType:
+	case engine.DType:
 		d, _ := libtorch.ParseDType(string(a))
 		return d.Value()
-	case suite.Layout:
+	case engine.Layout:
 		return libtorch.Int(torchLayouts[a])
-	case suite.MemoryFormat:
+	case engine.MemoryFormat:
 		return libtorch.Int(torchFormats[a])
-	case suite.QScheme:
+	case engine.QScheme:
 		return libtorch.Int(torchQSchemes[a])
-	case suite.Device:
+	case engine.Device:
 		return libtorch.Device(string(a))
 	case []any:
 		return libtorch.List(torchValues(a)...)
-	case suite.Tuple:
+	case engine.Tuple:
 		return libtorch.Tuple(torchValues(a)...)
-	case suite.Dict:
+	case engine.Dict:
 		return libtorch.Dict(torchValues(a)...)
-	case suite.Same:
+	case engine.Same:
 		return libtorch.Same(int(a))
-	case suite.New:
+	case engine.New:
 		return libtorch.New(a.Class, torchValues(a.Args)...)
 	}
 	return libtorch.None()

@@ -1,5 +1,5 @@
 // record.h writes down the arguments of a call, without what tensors hold, as a
-// file of cases has them: asserts/suite/value.go reads them.
+// file of cases has them: asserts/suite/internal/sample reads them.
 #pragma once
 
 #include <map>

@@ -8,7 +8,8 @@ import (
 
 	"github.com/opassert/opassert/allowlist"
 	"github.com/opassert/opassert/asserts"
-	"github.com/opassert/opassert/asserts/suite"
+	"github.com/opassert/opassert/asserts/suite/engine"
+	"github.com/opassert/opassert/asserts/suite/report"
 )
 
 var allowCommand = command{
@@ -69,7 +70,7 @@ func runAllow(inv *invocation) error {
 	}
 	checked.operators = named(checked.operators, entries)
 	var stale error
-	err = checked.run(inv, func(r *suite.Report) error {
+	err = checked.run(inv, func(r *report.Report) error {
 		err := inv.tellAudit(audit(entries, r), *asJSON)
 		if errors.Is(err, errFindings) {
 			stale, err = err, nil
@@ -96,8 +97,8 @@ func (f *checkFlags) entries() ([]*allowlist.Entry, error) {
 }
 
 // named keeps the ops that an entry names.
-func named(ops []suite.Operator, entries []*allowlist.Entry) []suite.Operator {
-	return slices.DeleteFunc(slices.Clone(ops), func(o suite.Operator) bool {
+func named(ops []engine.Operator, entries []*allowlist.Entry) []engine.Operator {
+	return slices.DeleteFunc(slices.Clone(ops), func(o engine.Operator) bool {
 		names := allowlist.Names(o.Schema)
 		return !slices.ContainsFunc(entries, func(e *allowlist.Entry) bool { return slices.Contains(names, e.Op) })
 	})
@@ -111,7 +112,7 @@ func names(e *allowlist.Entry, op string) bool {
 	return entry == plain || entry == base
 }
 
-func audit(entries []*allowlist.Entry, report *suite.Report) []auditedEntry {
+func audit(entries []*allowlist.Entry, report *report.Report) []auditedEntry {
 	var audited []auditedEntry
 	for _, e := range entries {
 		a := auditedEntry{Entry: e.Pos.String(), Op: e.Op, Checks: excuses(e), Reason: e.Reason, Verdict: "no such op"}
@@ -127,7 +128,7 @@ func audit(entries []*allowlist.Entry, report *suite.Report) []auditedEntry {
 
 // weigh takes in what came of an op that the entry names. The worst verdict
 // of its ops goes before the better ones.
-func (a *auditedEntry) weigh(e *allowlist.Entry, op *suite.OpResult) {
+func (a *auditedEntry) weigh(e *allowlist.Entry, op *report.OpResult) {
 	for _, w := range op.Waived {
 		if covers(e.Checks, w.Code) {
 			a.Cases += w.Count

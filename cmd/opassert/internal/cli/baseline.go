@@ -6,7 +6,8 @@ import (
 	"fmt"
 	"io/fs"
 
-	"github.com/opassert/opassert/asserts/suite"
+	"github.com/opassert/opassert/asserts/suite/engine"
+	"github.com/opassert/opassert/asserts/suite/report"
 )
 
 // baselineFlags say which findings are known.
@@ -14,7 +15,7 @@ type baselineFlags struct {
 	path   *string
 	update *bool
 
-	known *suite.Baseline
+	known *report.Baseline
 }
 
 func newBaselineFlags(f *flag.FlagSet) *baselineFlags {
@@ -32,10 +33,10 @@ func (b *baselineFlags) read() (err error) {
 	case *b.path == "":
 		return nil
 	case *b.update:
-		b.known, err = suite.NewBaseline(*b.path)
+		b.known, err = report.NewBaseline(*b.path)
 		return errors.Join(err, checkWritable(*b.path))
 	}
-	b.known, err = suite.ReadBaseline(*b.path)
+	b.known, err = report.ReadBaseline(*b.path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("baseline: %w; write one with -update", err)
 	}
@@ -43,7 +44,7 @@ func (b *baselineFlags) read() (err error) {
 }
 
 // tellAbsent says which ops the baseline knows and the engine does not have.
-func (b *baselineFlags) tellAbsent(inv *invocation, all []suite.Operator) {
+func (b *baselineFlags) tellAbsent(inv *invocation, all []engine.Operator) {
 	if b.known == nil {
 		return
 	}
@@ -54,7 +55,7 @@ func (b *baselineFlags) tellAbsent(inv *invocation, all []suite.Operator) {
 
 // apply marks in the report what is known, or makes it known with -update. A
 // run that was interrupted, or in which opassert failed, updates nothing.
-func (b *baselineFlags) apply(inv *invocation, r *suite.Report) error {
+func (b *baselineFlags) apply(inv *invocation, r *report.Report) error {
 	if b.known == nil {
 		return nil
 	}

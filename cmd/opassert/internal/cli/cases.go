@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"github.com/opassert/opassert/asserts/suite"
+	"github.com/opassert/opassert/asserts/suite/engine"
+	"github.com/opassert/opassert/asserts/suite/report"
 	"github.com/opassert/opassert/schema"
 	"github.com/opassert/opassert/schema/yamlfile"
 )
@@ -113,12 +115,12 @@ func (c *checkup) fit() error {
 
 // tellUnfit says which of the user's cases did not run as they are written, and
 // what the kernel said.
-func (c *checkup) tellUnfit(inv *invocation, results []*suite.OpResult) {
+func (c *checkup) tellUnfit(inv *invocation, results []*report.OpResult) {
 	if c.own == nil {
 		return
 	}
 	for _, r := range results {
-		i := slices.IndexFunc(c.operators, func(o suite.Operator) bool { return o.Name() == r.Op })
+		i := slices.IndexFunc(c.operators, func(o engine.Operator) bool { return o.Name() == r.Op })
 		for _, n := range slices.Sorted(maps.Keys(r.Unfit)) {
 			if at, ok := c.own.At(c.operators[i].Schema, n); ok {
 				fmt.Fprintf(inv.stderr, "%v: %s: %s\n", at, r.Op, r.Unfit[n])

@@ -20,6 +20,8 @@ import (
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/libtorch/installed"
 	"github.com/opassert/opassert/asserts/suite"
+	"github.com/opassert/opassert/asserts/suite/engine"
+	"github.com/opassert/opassert/asserts/suite/report"
 	"github.com/opassert/opassert/gen/plan"
 	"github.com/opassert/opassert/schema"
 )
@@ -86,7 +88,7 @@ func newCheckFlags(f *flag.FlagSet) *checkFlags {
 	c.engine = f.String("engine", "", "what runs the kernels: `"+strings.ReplaceAll(engineNames(), ", ", "|")+"`\n(default: go in a Go module with generated packages, else libtorch, or c10 where none is installed)")
 	c.level = f.String("level", "content", "how much is checked: `identity|content|meta`")
 	f.Var(&c.ops, "op", "an op `name`, or a pattern such as aten::*conv*; may be given several times")
-	c.seed = f.Uint64("seed", suite.DefaultSeed, "what the cases are made from")
+	c.seed = f.Uint64("seed", report.DefaultSeed, "what the cases are made from")
 	c.cases = f.Int("cases", 0, "the `number` of cases that an op gets (default: each value class of each argument, then pairs of them)")
 	c.casesFrom = f.String("cases-from", "", "a `file` that says what ops take; see opassert help cases")
 	c.only = newNumberFlag(f, "case", "run the case of this `number` alone (default: all)")
@@ -172,9 +174,9 @@ func runCheck(inv *invocation) error {
 	}
 	base.tellAbsent(inv, checked.all)
 	if *explain {
-		out.text = func(r *suite.Report, w io.Writer) error { return r.WriteExplained(w, checked.all) }
+		out.text = func(r *report.Report, w io.Writer) error { return r.WriteExplained(w, checked.all) }
 	}
-	return checked.run(inv, func(r *suite.Report) error {
+	return checked.run(inv, func(r *report.Report) error {
 		return errors.Join(base.apply(inv, r), out.write(inv, r))
 	})
 }
@@ -183,11 +185,11 @@ func runCheck(inv *invocation) error {
 type checkup struct {
 	flags     *checkFlags
 	programs  []*program
-	engine    string           // as reports show it
-	all       []suite.Operator // those of the engine
-	operators []suite.Operator // those to run
-	unmatched []string         // patterns that match no op
-	shard     suite.Shard
+	engine    string            // as reports show it
+	all       []engine.Operator // those of the engine
+	operators []engine.Operator // those to run
+	unmatched []string          // patterns that match no op
+	shard     report.Shard
 	planner   *plan.Planner
 	own       *suite.Recipes // the user's cases, or nil
 }
@@ -232,7 +234,7 @@ func (f *checkFlags) start(inv *invocation) (*checkup, error) {
 }
 
 // list asks every program for its ops.
-func (c *checkup) list(inv *invocation) (all []suite.Operator, err error) {
+func (c *checkup) list(inv *invocation) (all []engine.Operator, err error) {
 	var engines []string
 	for _, p := range c.programs {
 		listing, err := c.flags.listing(inv, p.start)
@@ -245,7 +247,7 @@ func (c *checkup) list(inv *invocation) (all []suite.Operator, err error) {
 	for _, p := range c.programs {
 		all = append(all, p.operators...)
 	}
-	slices.SortFunc(all, func(a, b suite.Operator) int { return strings.Compare(a.Name(), b.Name()) })
+	slices.SortFunc(all, func(a, b engine.Operator) int { return strings.Compare(a.Name(), b.Name()) })
 	c.engine = strings.Join(engines, ", ")
 	return all, nil
 }
@@ -304,7 +306,7 @@ func parseLevel(name string) (asserts.Level, error) {
 // choose returns the ops that the patterns match, and the patterns that match
 // none; without patterns the ops that the libraries added, and without libraries
 // all.
-func (f *checkFlags) choose(all []suite.Operator) (chosen []suite.Operator, unmatched []string) {
+func (f *checkFlags) choose(all []engine.Operator) (chosen []engine.Operator, unmatched []string) {
 	matched := make(map[string]bool)
 	for _, o := range all {
 		take := len(f.ops) == 0 && (o.Added || len(f.libs) == 0)
@@ -337,7 +339,7 @@ func (c *checkup) matched(unmatched []string) error {
 }
 
 // matches takes a name with or without namespace and overload, or a pattern.
-func matches(pattern string, o suite.Operator) bool {
+func matches(pattern string, o engine.Operator) bool {
 	base := o.Schema.Func.Name
 	base.Overload = ""
 	for _, name := range []string{
@@ -362,7 +364,7 @@ func (f *checkFlags) serve(inv *invocation) error {
 }
 
 // prepare opens the engine, and says what its calls are held against.
-func (f *checkFlags) prepare(inv *invocation) (suite.Engine, suite.Config, error) {
+func (f *checkFlags) prepare(inv *invocation) (engine.Engine, suite.Config, error) {
 	config := suite.Config{Seed: *f.seed}
 	var err error
 	if config.Level, err = f.known(); err != nil {
@@ -380,27 +382,27 @@ func (f *checkFlags) prepare(inv *invocation) (suite.Engine, suite.Config, error
 	}
 	f.inferVersion(e.Version())
 	planner, err := f.planner(inv, nil)
-	config.Plan = func(op *schema.Op) suite.Plan { return f.planned(planner.Plan(op), config.Level) }
+	config.Plan = func(op *schema.Op) engine.Plan { return f.planned(planner.Plan(op), config.Level) }
 	return e, config, err
 }
 
 // planned is a plan as the suite takes it, with what is judged where calls begin.
-func (f *checkFlags) planned(p plan.Plan, level asserts.Level) suite.Plan {
+func (f *checkFlags) planned(p plan.Plan, level asserts.Level) engine.Plan {
 	all := planned(p, level)
 	all.Op.Checks = slices.DeleteFunc(all.Op.Checks, func(c asserts.Check) bool { return !c.Code.Through(f.autograd()) })
 	return all
 }
 
 // planned is a plan as the suite takes it.
-func planned(p plan.Plan, level asserts.Level) suite.Plan {
+func planned(p plan.Plan, level asserts.Level) engine.Plan {
 	op := p.Asserts(level)
 	op.Waived = nil // the suite judges them too, to know what they excuse
-	return suite.Plan{Op: op, Waived: p.Waivers()}
+	return engine.Plan{Op: op, Waived: p.Waivers()}
 }
 
 // run runs the ops and hands the report over, also one of a run that was
 // interrupted. Only when it is written does the state go.
-func (c *checkup) run(inv *invocation, write func(*suite.Report) error) error {
+func (c *checkup) run(inv *invocation, write func(*report.Report) error) error {
 	engine, err := c.flags.backend()
 	if err != nil {
 		return err
@@ -415,7 +417,7 @@ func (c *checkup) run(inv *invocation, write func(*suite.Report) error) error {
 	progress := newProgress(inv, len(c.operators))
 	run := suite.Run{
 		Lint: len(c.flags.libs) > 0 && !c.flags.autograd(), Timeout: *c.flags.timeout, Waived: c.waived, Frames: engine.frames,
-		Done: func(r *suite.OpResult) {
+		Done: func(r *report.OpResult) {
 			state.keep(r)
 			progress.done(r)
 		},
@@ -438,20 +440,20 @@ func (c *checkup) run(inv *invocation, write func(*suite.Report) error) error {
 }
 
 // do runs the ops of one program after the other.
-func (c *checkup) do(ctx context.Context, run suite.Run) (results []*suite.OpResult, err error) {
+func (c *checkup) do(ctx context.Context, run suite.Run) (results []*report.OpResult, err error) {
 	chosen := make(map[string]bool)
 	for _, o := range c.operators {
 		chosen[o.Name()] = true
 	}
 	for _, p := range c.programs {
-		run.Worker, run.Operators = p.start, slices.DeleteFunc(slices.Clone(p.operators), func(o suite.Operator) bool { return !chosen[o.Name()] })
+		run.Worker, run.Operators = p.start, slices.DeleteFunc(slices.Clone(p.operators), func(o engine.Operator) bool { return !chosen[o.Name()] })
 		run.Workers = min(*c.flags.workers, max(1, len(run.Operators)))
 		done, err := run.Do(ctx)
 		if results = append(results, done...); err != nil {
 			return results, err
 		}
 	}
-	slices.SortFunc(results, func(a, b *suite.OpResult) int { return strings.Compare(a.Op, b.Op) })
+	slices.SortFunc(results, func(a, b *report.OpResult) int { return strings.Compare(a.Op, b.Op) })
 	return results, nil
 }
 
@@ -466,11 +468,11 @@ func (c *checkup) cases() (from, to int) {
 	return 0, *c.flags.cases
 }
 
-func (c *checkup) report(results []*suite.OpResult) *suite.Report {
+func (c *checkup) report(results []*report.OpResult) *report.Report {
 	if c.flags.found != nil {
 		tellPython(results, c.flags.found.PythonMeta())
 	}
-	return &suite.Report{
+	return &report.Report{
 		Engine: c.engine, Level: c.level(), Through: strings.TrimPrefix(*c.flags.through, "backend"), Seed: *c.flags.seed, Cases: *c.flags.cases,
 		Command: c.flags.again(), All: len(c.operators), Ops: results, Shard: c.shard, Left: c.flags.left,
 	}
@@ -478,7 +480,7 @@ func (c *checkup) report(results []*suite.OpResult) *suite.Report {
 
 // tellPython says of findings on meta that Python has a meta function of its own,
 // which is not what ran.
-func tellPython(results []*suite.OpResult, meta installed.PythonMeta) {
+func tellPython(results []*report.OpResult, meta installed.PythonMeta) {
 	for _, op := range results {
 		at := meta.Of(op.Op)
 		for _, f := range op.Findings {
@@ -496,7 +498,7 @@ func (c *checkup) level() asserts.Level {
 
 // waived says why an allowlist lets an op crash like that, or "".
 func (c *checkup) waived(op *schema.Op, cause string) string {
-	for _, same := range suite.SameCauses(cause) {
+	for _, same := range report.SameCauses(cause) {
 		if e := cmp.Or(c.planner.WaivedCrash(op, same), c.planner.WaivedCrash(unqualified(op), same)); e != nil {
 			return e.Reason
 		}
@@ -505,7 +507,7 @@ func (c *checkup) waived(op *schema.Op, cause string) string {
 }
 
 // conclude says how the run ended, when its report is written.
-func (c *checkup) conclude(inv *invocation, r *suite.Report, state *runState, unwritten error, interrupted bool) error {
+func (c *checkup) conclude(inv *invocation, r *report.Report, state *runState, unwritten error, interrupted bool) error {
 	state.close(inv, unwritten == nil && !interrupted)
 	switch {
 	case unwritten != nil:

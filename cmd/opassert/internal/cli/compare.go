@@ -5,14 +5,14 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/opassert/opassert/asserts/suite"
+	"github.com/opassert/opassert/asserts/suite/report"
 )
 
 // A comparison is a run over several versions of libtorch in the making.
 type comparison struct {
 	flags     *checkFlags
 	out       *outputs
-	found     suite.Comparison
+	found     report.Comparison
 	unmatched []string // patterns that match no op of any version
 }
 
@@ -28,7 +28,7 @@ func (f *checkFlags) compare(inv *invocation, out *outputs) error {
 	if c.found.Findings() > 0 {
 		return errFindings
 	}
-	ran := func(r *suite.Report) bool { return r.Empty() == "" }
+	ran := func(r *report.Report) bool { return r.Empty() == "" }
 	if !slices.ContainsFunc(c.found.Reports, ran) {
 		return fmt.Errorf("nothing was checked: %s", c.found.Reports[0].Empty())
 	}
@@ -56,7 +56,7 @@ func (c *comparison) from(inv *invocation, i int) error {
 		return c.from(inv, i+1)
 	}
 	empty := false
-	err = checked.run(inv, func(r *suite.Report) error {
+	err = checked.run(inv, func(r *report.Report) error {
 		if len(r.Ops) < r.All {
 			return nil // it was interrupted
 		}

@@ -15,6 +15,7 @@ import (
 	"github.com/opassert/opassert/asserts/libtorch/installed"
 	"github.com/opassert/opassert/asserts/optest"
 	"github.com/opassert/opassert/asserts/suite"
+	"github.com/opassert/opassert/asserts/suite/engine"
 	"github.com/opassert/opassert/gen/gentest"
 	"github.com/opassert/opassert/gen/gentest/faulty"
 	"github.com/opassert/opassert/schema"
@@ -29,7 +30,7 @@ type backend struct {
 
 	// open opens the engine in a worker that is this command. Schemas of a file,
 	// where one is given, go before the engine's own.
-	open func(f *checkFlags, file []*schema.Op) (suite.Engine, error)
+	open func(f *checkFlags, file []*schema.Op) (engine.Engine, error)
 
 	// frames turns the stack of a crash into the op's own functions.
 	frames func(raw []string) []string
@@ -46,7 +47,7 @@ type program struct {
 	start     func() *exec.Cmd
 	job       *optest.Job // what it is asked, where it is not this command
 	space     string      // a namespace for its ops
-	operators []suite.Operator
+	operators []engine.Operator
 }
 
 // engineVariable names, for a worker, the engine that the run has chosen.
@@ -126,7 +127,7 @@ func (f *checkFlags) itself(environment ...string) []*program {
 }
 
 // open opens the engine, in a worker.
-func (f *checkFlags) open(inv *invocation) (suite.Engine, error) {
+func (f *checkFlags) open(inv *invocation) (engine.Engine, error) {
 	b, err := f.backend()
 	if err != nil {
 		return nil, err
@@ -148,7 +149,7 @@ func prepareLibtorch(f *checkFlags, inv *invocation) ([]*program, error) {
 	return f.itself(environment...), err
 }
 
-func openLibtorch(f *checkFlags, file []*schema.Op) (suite.Engine, error) {
+func openLibtorch(f *checkFlags, file []*schema.Op) (engine.Engine, error) {
 	l, err := torch.Open(file, suite.Loading)
 	if err != nil {
 		return nil, err
@@ -178,7 +179,7 @@ func (f *checkFlags) withoutLibtorch() error {
 
 // openEmbedded opens the embedded engine over its own kernels. They are called
 // through their generated wrappers, which do not check: the suite does.
-func openEmbedded(_ *checkFlags, file []*schema.Op) (suite.Engine, error) {
+func openEmbedded(_ *checkFlags, file []*schema.Op) (engine.Engine, error) {
 	if file == nil {
 		own, err := schema.Parse("github.com/opassert/opassert/asserts/c10/kernels/ops.yaml", kernels.Schemas, nil)
 		if err != nil {

@@ -5,7 +5,7 @@ import (
 	"os"
 	"strings"
 
-	"github.com/opassert/opassert/asserts/suite"
+	"github.com/opassert/opassert/asserts/suite/report"
 )
 
 var mergeCommand = command{
@@ -38,7 +38,7 @@ func runMerge(inv *invocation) error {
 	if err := base.read(); err != nil {
 		return err
 	}
-	var reports []*suite.Report
+	var reports []*report.Report
 	for _, name := range names {
 		r, err := readReport(name)
 		if err != nil {
@@ -46,7 +46,7 @@ func runMerge(inv *invocation) error {
 		}
 		reports = append(reports, r)
 	}
-	merged, missing := suite.Merge(names, reports)
+	merged, missing := report.Merge(names, reports)
 	if merged == nil {
 		return missing
 	}
@@ -62,13 +62,13 @@ func runMerge(inv *invocation) error {
 	return verdict(inv, merged, *strict)
 }
 
-func readReport(name string) (*suite.Report, error) {
+func readReport(name string) (*report.Report, error) {
 	f, err := os.Open(name)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	r, err := suite.ReadReport(f)
+	r, err := report.ReadReport(f)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
@@ -76,7 +76,7 @@ func readReport(name string) (*suite.Report, error) {
 }
 
 // verdict is how a command ends whose report is written.
-func verdict(inv *invocation, r *suite.Report, strict bool) error {
+func verdict(inv *invocation, r *report.Report, strict bool) error {
 	own, library := r.Faults(false), r.Faults(true)
 	switch {
 	case len(own) > 0:

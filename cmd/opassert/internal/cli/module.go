@@ -17,6 +17,7 @@ import (
 	"github.com/opassert/opassert/asserts/attach"
 	"github.com/opassert/opassert/asserts/optest"
 	"github.com/opassert/opassert/asserts/suite"
+	"github.com/opassert/opassert/asserts/suite/engine"
 	"github.com/opassert/opassert/gen"
 	"github.com/opassert/opassert/schema"
 )
@@ -195,7 +196,7 @@ func qualify(programs []*program) {
 		}
 	}
 	for _, p := range programs {
-		if !slices.ContainsFunc(p.operators, func(o suite.Operator) bool { return had[o.Name()] > 1 }) {
+		if !slices.ContainsFunc(p.operators, func(o engine.Operator) bool { return had[o.Name()] > 1 }) {
 			continue
 		}
 		p.job.Namespace = p.space

@@ -12,14 +12,14 @@ import (
 	"slices"
 
 	"github.com/opassert/opassert/asserts"
-	"github.com/opassert/opassert/asserts/suite"
+	"github.com/opassert/opassert/asserts/suite/report"
 )
 
 // outputs are the flags that say what a report is written to.
 type outputs struct {
 	json, quiet                          *bool
 	junit, sarif, html, table, unreached *string
-	text                                 func(*suite.Report, io.Writer) error // of a report on standard output
+	text                                 func(*report.Report, io.Writer) error // of a report on standard output
 }
 
 func newOutputs(f *flag.FlagSet) *outputs {
@@ -31,7 +31,7 @@ func newOutputs(f *flag.FlagSet) *outputs {
 		html:      f.String("html", "", "write one self-contained HTML page to a `file`"),
 		table:     f.String("table", "", "write the findings as a Markdown table to a `file`"),
 		unreached: f.String("unreached", "", "write the ops that never ran, each with its reason, to a `file`"),
-		text:      (*suite.Report).WriteText,
+		text:      (*report.Report).WriteText,
 	}
 }
 
@@ -60,7 +60,7 @@ func checkWritable(path string) error {
 }
 
 // write writes every report that is asked for, the others too where one fails.
-func (o *outputs) write(inv *invocation, r *suite.Report) error {
+func (o *outputs) write(inv *invocation, r *report.Report) error {
 	results := r.Results()
 	print := func(w io.Writer) error { return o.text(r, w) }
 	switch {
@@ -81,7 +81,7 @@ func (o *outputs) write(inv *invocation, r *suite.Report) error {
 }
 
 // writeComparison writes what differs between several runs.
-func (o *outputs) writeComparison(inv *invocation, c *suite.Comparison) error {
+func (o *outputs) writeComparison(inv *invocation, c *report.Comparison) error {
 	print := c.WriteText
 	if *o.json {
 		print = c.WriteJSON

@@ -6,7 +6,7 @@ import (
 	"os"
 	"time"
 
-	"github.com/opassert/opassert/asserts/suite"
+	"github.com/opassert/opassert/asserts/suite/report"
 )
 
 // A progress shows on a terminal how far a run is.
@@ -30,7 +30,7 @@ func newProgress(inv *invocation, all int) *progress {
 	return p
 }
 
-func (p *progress) done(r *suite.OpResult) {
+func (p *progress) done(r *report.OpResult) {
 	p.ops++
 	p.cases += r.Cases
 	p.findings += r.Against()

@@ -15,7 +15,7 @@ import (
 
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/preserve/live"
-	"github.com/opassert/opassert/asserts/suite"
+	"github.com/opassert/opassert/asserts/suite/engine"
 	"github.com/opassert/opassert/asserts/watch"
 	"github.com/opassert/opassert/gen"
 	"github.com/opassert/opassert/gen/plan"
@@ -232,10 +232,10 @@ func (r *runFlags) recorded() int {
 
 // plans returns what makes the plans of a run, with the allowlists as they are
 // for each version of libtorch that the program's processes load.
-func (r *runFlags) plans(inv *invocation) func(string, *schema.Op) (suite.Plan, error) {
+func (r *runFlags) plans(inv *invocation) func(string, *schema.Op) (engine.Plan, error) {
 	var mu sync.Mutex
 	planners := make(map[string]*plan.Planner)
-	return func(version string, op *schema.Op) (suite.Plan, error) {
+	return func(version string, op *schema.Op) (engine.Plan, error) {
 		mu.Lock()
 		defer mu.Unlock()
 		number, _, _ := strings.Cut(version, "+")
@@ -243,7 +243,7 @@ func (r *runFlags) plans(inv *invocation) func(string, *schema.Op) (suite.Plan, 
 			planner, expired, err := gen.NewPlanner(gen.Options{Version: number, Allow: append([]string{"run"}, r.lists...), Today: time.Now()}, nil)
 			inv.tellExpired(expired)
 			if err != nil {
-				return suite.Plan{}, err
+				return engine.Plan{}, err
 			}
 			planners[number] = planner
 		}

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/opassert/opassert/asserts/suite"
+	"github.com/opassert/opassert/asserts/suite/report"
 )
 
 // What runs tests in parts tells them their part in these variables, with
@@ -23,10 +23,10 @@ func newShardFlag(f *flag.FlagSet) *string {
 }
 
 // readShard reads the part that the flag asks for, or else the environment.
-func readShard(text string) (suite.Shard, error) {
+func readShard(text string) (report.Shard, error) {
 	if text != "" {
 		index, of, ok := strings.Cut(text, "/")
-		s := suite.Shard{Index: number(index), Of: number(of)}
+		s := report.Shard{Index: number(index), Of: number(of)}
 		if !ok || !s.Valid() {
 			return s, usagef("-shard %s: want a part such as 2/8, from 1/8 to 8/8", text)
 		}
@@ -34,9 +34,9 @@ func readShard(text string) (suite.Shard, error) {
 	}
 	total := os.Getenv(shardTotal)
 	if total == "" {
-		return suite.Shard{}, nil
+		return report.Shard{}, nil
 	}
-	s := suite.Shard{Index: number(os.Getenv(shardIndex)) + 1, Of: number(total)}
+	s := report.Shard{Index: number(os.Getenv(shardIndex)) + 1, Of: number(total)}
 	if !s.Valid() {
 		return s, fmt.Errorf("%s=%s and %s=%s: want an index from 0 up to one less than the total",
 			shardIndex, os.Getenv(shardIndex), shardTotal, total)

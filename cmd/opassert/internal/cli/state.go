@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/opassert/opassert/asserts/suite"
+	"github.com/opassert/opassert/asserts/suite/report"
 )
 
 // A runState is the state of a run, where it has one: trouble with it costs a
@@ -52,7 +53,7 @@ func (c *checkup) openState(inv *invocation) (*runState, error) {
 	return &runState{file}, nil
 }
 
-func (s *runState) keep(r *suite.OpResult) {
+func (s *runState) keep(r *report.OpResult) {
 	if s.file != nil {
 		s.file.Keep(r)
 	}

@@ -1,0 +1,198 @@
+package engine
+
+import (
+	"errors"
+	"slices"
+
+	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/schema"
+)
+
+// An Engine makes tensors and calls ops. It is used from one goroutine.
+type Engine interface {
+	// Version names the library, as reports show it: "libtorch 1.13.1".
+	Version() string
+
+	// Operators returns every op that can be called, sorted by name.
+	Operators() ([]Operator, error)
+
+	// Operator returns one of them.
+	Operator(name string) (Operator, error)
+
+	// Make makes a tensor on the CPU. The data of d is lent. What an op of the library makes of it
+	// on the way may throw.
+	Make(d Dense, f Form) (Tensor, error)
+
+	// View makes a tensor that shares the storage and the version of another
+	// one; d says how it lies there and has no data.
+	View(t Tensor, d Dense) (Tensor, error)
+
+	// Twins makes meta tensors of the same sizes, strides and dtypes; twins of
+	// tensors that share a storage share one.
+	Twins(ts []Tensor) ([]Tensor, error)
+
+	// Generator makes a random number generator, as an argument.
+	Generator(seed int64) (any, error)
+
+	// Storage returns a tensor's storage, as an argument.
+	Storage(t Tensor) (any, error)
+
+	// Seed sets the state of the default random number generator.
+	Seed(seed int64) error
+
+	// Call calls an op and observes its tensors before and after at the level.
+	// The results are the caller's to release. An op that throws returns an
+	// error of type *Thrown.
+	Call(op string, args []any, level asserts.Level) (Outcome, error)
+
+	// Look observes a tensor at the content level, and behind it those inside.
+	Look(t Tensor) []asserts.Observation
+
+	// Harmless returns why what a call of an op shows besides the op's own
+	// subjects is no fault, though it looks like one; "" where it is one.
+	Harmless(op *asserts.Op, v *asserts.Violation) string
+
+	// Subjects returns the op with what else a call shows of its tensors.
+	Subjects(op *asserts.Op) *asserts.Op
+}
+
+// An Operator is an op of an engine.
+type Operator struct {
+	Schema *schema.Op
+	// Below says that it has a kernel below autograd for dense CPU tensors,
+	// or one that serves all backends.
+	Below bool
+	// Autograd reports that it has a kernel for autograd, or decomposes.
+	Autograd bool
+	// Added reports that it came with a library that was loaded besides.
+	Added bool
+	// Site is where its kernel is registered or written, where that is known.
+	Site asserts.Site
+	// Missing says why it cannot be called at all; "" if it can.
+	Missing string
+	// Cannot says why that is so of itself, so that a run without it lacks nothing;
+	// "" where it is for want of something that could be said.
+	Cannot string
+	// Unseen are the checks that a call through this engine cannot show.
+	Unseen []Unseen
+}
+
+// Where is where the op's schema is written, if that is in a file, or else where
+// its kernel is.
+func (o Operator) Where() asserts.Site {
+	if pos := o.Schema.Pos; pos.Filename != "" {
+		return asserts.Site{File: pos.Filename, Line: pos.Line}
+	}
+	return o.Site
+}
+
+// An Unseen is a check that is reported as not observable, not as passed.
+type Unseen struct {
+	Code   asserts.Code
+	On     asserts.Ref
+	Reason string
+}
+
+// Name is the op's name with its namespace: "aten::add.Tensor".
+func (o Operator) Name() string { return o.Schema.Namespace + "::" + o.Schema.Func.Name.String() }
+
+// A Dense says what a dense tensor is, down to its bytes.
+type Dense struct {
+	DType   string // "float32"
+	Sizes   []int64
+	Strides []int64 // in elements
+	Offset  int64   // in elements
+	Data    []byte  // the whole storage
+}
+
+// A Tensor is an engine's tensor, held by one reference.
+type Tensor interface{ Release() }
+
+// An Outcome is what a call gave.
+type Outcome struct {
+	Results []any // Tensor, nil for an undefined one, []any for a list, other values; what has a method Release is held
+	Seen    asserts.Seen
+}
+
+// A Thrown is an error of the kernel itself.
+type Thrown struct{ Message string }
+
+func (t *Thrown) Error() string { return t.Message }
+
+// A LibraryFault is what an engine panics with where a library fails in what it
+// says of its tensors, such as in observing them: the fault is neither an op's
+// nor opassert's.
+type LibraryFault struct{ Message string }
+
+func (f *LibraryFault) Error() string { return f.Message }
+
+// Message returns the text that a kernel threw, and false for a failure of
+// another sort.
+func Message(err error) (string, bool) {
+	var t *Thrown
+	if errors.As(err, &t) {
+		return t.Message, true
+	}
+	return "", false
+}
+
+// What arguments are made of, besides Tensor, nil, int64, float64, bool,
+// complex128, string and []any.
+type (
+	// Default stands for the schema's default value.
+	Default struct{}
+	// A DType is a ScalarType by its name: "float32".
+	DType string
+	// A Layout is a layout by its name: "strided", "sparse_coo".
+	Layout string
+	// A MemoryFormat is a memory format by its name: "channels_last".
+	MemoryFormat string
+	// A Device is a device by its name: "cpu".
+	Device string
+	// A QScheme is a quantization scheme by its name: "per_tensor_affine".
+	QScheme string
+	// A Tuple holds values of different types.
+	Tuple []any
+	// A Dict holds keys, each before its value.
+	Dict []any
+	// A New is an object of a custom class, made by its constructor from
+	// arguments: "__torch__.torch.classes.my.Class".
+	New struct {
+		Class string
+		Args  []any
+	}
+	// Same is what the argument of this number is, an earlier one.
+	Same int
+)
+
+// An Unsupported is an error of Make for a tensor that the library does not
+// have: a dtype, strides, a number of dimensions. The case goes on with a
+// tensor like it that the library has.
+type Unsupported struct{ What string }
+
+func (u *Unsupported) Error() string { return "the library has no " + u.What }
+
+// Release releases the tensors among results.
+func Release(results []any) {
+	for _, r := range results {
+		switch r := r.(type) {
+		case Tensor:
+			if r != nil {
+				r.Release()
+			}
+		case []any:
+			Release(r)
+		}
+	}
+}
+
+// Devices that ops are called on.
+const (
+	CPU  = "cpu"
+	Meta = "meta"
+)
+
+// CannotShow reports whether a check is one that the engine cannot show broken.
+func (o Operator) CannotShow(c asserts.Check) bool {
+	return slices.ContainsFunc(o.Unseen, func(u Unseen) bool { return u.Code == c.Code && u.On == c.On })
+}

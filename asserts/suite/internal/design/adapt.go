@@ -1,0 +1,860 @@
+package design
+
+import (
+	"math/rand/v2"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/opassert/opassert/asserts/suite/engine"
+	"github.com/opassert/opassert/asserts/suite/internal/sample"
+	"github.com/opassert/opassert/schema"
+)
+
+// An adapter changes a case after what the kernel's error said. Its first
+// answers are rules, each for one way in which PyTorch words its errors; when
+// they have nothing to say, it tries values that the error mentions, and then
+// others.
+type adapter struct {
+	op   *schema.Op
+	rng  *rand.Rand
+	th   theme
+	seen map[string]int // errors, numbers left out
+	used map[tried]bool
+
+	About []string // arguments whose values are not for the adapter to change
+}
+
+func NewAdapter(op *schema.Op, rng *rand.Rand, th theme) *adapter {
+	return &adapter{op: op, rng: rng, th: th, seen: make(map[string]int), used: make(map[tried]bool)}
+}
+
+// Adapt returns the next case to try after c threw an error.
+func (a *adapter) Adapt(c *sample.Case, text string) *sample.Case {
+	next, ok := a.Revise(c, text)
+	if !ok {
+		a.mutate(next, text)
+	}
+	return next
+}
+
+// Revise changes a case after the first rule that has something to say.
+func (a *adapter) Revise(c *sample.Case, text string) (*sample.Case, bool) {
+	e := readError(text)
+	a.seen[e.key]++
+	next := c.Clone()
+	m := &revision{a, next, text}
+	for _, match := range e.matches {
+		id := tried{match.rule, text}
+		if a.used[id] {
+			continue
+		}
+		a.used[id] = true
+		if rules[match.rule].revise(m, match.groups) {
+			return next, true
+		}
+	}
+	return next, false
+}
+
+// tried is a rule that was used on an error.
+type tried struct {
+	rule  int
+	error string
+}
+
+// A reading is what the rules find in an error.
+type reading struct {
+	key     string // the error without its numbers
+	lost    bool   // no arguments avoid it
+	matches []match
+}
+
+type match struct {
+	rule   int
+	groups []string
+}
+
+// readings keeps what was read: cases of one op make the same errors.
+var readings = make(map[string]*reading)
+
+// MostReadings bounds them.
+const MostReadings = 1 << 12
+
+func readError(text string) *reading {
+	if e := readings[text]; e != nil {
+		return e
+	}
+	if len(readings) >= MostReadings {
+		clear(readings)
+	}
+	e := &reading{key: WithoutNumbers(text), lost: beyondMending(text)}
+	readings[text] = e
+	small := strings.ToLower(text)
+	if strings.HasPrefix(small, "could not run") {
+		small = small[:min(len(small), len("could not run"))]
+	}
+	for i, r := range rules {
+		if !ContainsAny(small, r.words) {
+			continue
+		}
+		within := small
+		if i == 0 {
+			within = text
+		}
+		if groups := r.pattern().FindStringSubmatch(within); groups != nil {
+			e.matches = append(e.matches, match{i, groups})
+		}
+	}
+	return e
+}
+
+// Known returns how often an error like this one came before.
+func (a *adapter) Known(text string) int { return a.seen[readError(text).key] }
+
+func WithoutNumbers(text string) string {
+	return strings.Map(func(r rune) rune {
+		if '0' <= r && r <= '9' {
+			return -1
+		}
+		return r
+	}, text)
+}
+
+var digits = regexp.MustCompile(`\d+`)
+
+// A revision is one change of a case after an error.
+type revision struct {
+	*adapter
+	c    *sample.Case
+	text string
+}
+
+// A rule is for errors, in small letters, that hold one of the words and
+// match the pattern; the words are only there because patterns are slow.
+type rule struct {
+	words   []string
+	pattern func() *regexp.Regexp
+	revise  func(m *revision, groups []string) bool
+}
+
+func on(pattern string, revise func(*revision, []string) bool, words ...string) rule {
+	return rule{words, whenUsed(pattern), revise}
+}
+
+// whenUsed compiles a pattern when it is used first: a worker may live for one
+// call alone.
+func whenUsed(pattern string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
+}
+
+// hopeless are errors that no other arguments avoid.
+var hopeless = []string{
+	"without ATen_cuda", "compiled with", "no longer supported", "is unsupported!", "not compiled", "outdated version",
+	"not built with", "try compiling", "You are likely triggering this with", "not supported by ONEDNN",
+	"not linked", "requires CUDA", "cuDNN",
+}
+
+// rules are tried in order, the first of them on an error as it is.
+var rules = []rule{
+	{words: []string{"could not run"}, pattern: backends, revise: (*revision).backend},
+	on(`the constructor of \S+ takes \(.*\): got \d+ arguments`, (*revision).construct, "the constructor of"),
+	on(`argument (\d+) "(\w+)": want ([^,]+), got (.*)`, (*revision).wanted, "\": want "),
+	on(`given groups=(\d+), (?:weight of size|expected weight to be (?:at least|divisible by) \d+ at dimension 0, but got weight of size) \[([\d, ]+)\](?:, expected input\[([\d, ]+)\])?`, (*revision).grouped, "given groups="),
+	on(`expected bias to be 1-dimensional with (\d+) elements, but got bias of size \[([\d, ]*)\]`, (*revision).biased, "expected bias"),
+	on(`type \(\w+\) and \w+ type \([\w ]+\) should be the same`, (*revision).equalDTypes, "should be the same"),
+	on(``, (*revision).words, ""),
+	on(`expected (.+?) to be true, but got false`, (*revision).condition, "to be true"),
+	on(`check failed: (.+)`, (*revision).condition, "check failed"),
+	on(`(\d+) (?:elements?|columns?|coordinates|channels|values) (?:in|at|along) (?:dim|dimension) (\d+)`, (*revision).elementsAt, " dim"),
+	on(`same (?:number of elements|size|length|number) (?:in|at|along) (?:dim|dimension) (\d+)`, (*revision).sameAt, "same "),
+	on(`(\w+)\W[^a-z]*to have (\d+) \w+?,? but (?:it )?(?:got|found|has|had) (\d+)`, (*revision).have, "to have "),
+	on(`(?:size\((-\d)\)\W.*)?divisible by (\d+)`, (*revision).divisible, "divisible by "),
+	on(`()divisible by (\w+)`, (*revision).divisible, "divisible by "),
+	on(`(?:greater|larger|bigger) than (?:the )?(?:actual |padded )*input|input (?:\w+ )*(?:is )?too small|smaller than (?:the )?kernel`, (*revision).larger, "than ", "too small"),
+	on(`(?:shape|size)[a-z ]*:? (?:tensor)? ?[\[(]([a-z_\d]+(?:, ?[a-z_\d]+)+),?[\])]`, (*revision).shape, "shape", "size"),
+	on(`(?:last dimension|innermost dimension|columns)[a-z ]*? (?:be|==|of size|equal to) (\d+)`, (*revision).lastSize, "last dim", "innermost", "columns"),
+	on(`zerotensors are immutable|functional tensor|functionaliz`, (*revision).plainForms, "zerotensors", "functional tensor", "functionaliz"),
+	on(`expected (\w+) equals to (\d+), but got size`, (*revision).listLength, "equals to"),
+	on(`(\w+?) ?(?:sizes?|lengths?)?(?: length)? (?:is expected to|should|must) be (\d+)`, (*revision).listLength, "should be ", "must be ", "expected to be "),
+	on(`\blists?\b.*\bsame |same number of (?:tensors|elements)`, (*revision).equalLists, "list", "same number of "),
+	on(`(?:exactly|only|either) (?:one of )?['"]?(\w+)['"]? (?:and|or) ['"]?(\w+)`, (*revision).oneOf, "exactly", "only", "either"),
+	on(`['"]?(\w+)['"]? (?:should|must|can|may)(?:not|n't| not) be (?:set|given|used|specified|defined|passed|provided) (?:when|with|if|together with) ['"]?(\w+)`, (*revision).oneOf, "not be", "n't be"),
+	on(`expected (?:scalar type|dtype|a tensor of type|type|self dtype to be|out tensor to have dtype|index to be|tensor to have dtype) '?(?:torch\.)?(\w+(?: int)?)'? but (?:found|got|instead got)`, (*revision).dtypeWord, "but found", "but got", "but instead got"),
+	on(`(?:to have one of the following scalar types|scalar types?|expected dtype|dtype to be|data type):? (?:torch\.)?(\w+)`, (*revision).dtypeWord, "scalar type", "dtype", "data type"),
+	on(`not implemented for '(\w+)'`, (*revision).notImplemented, "not implemented for"),
+	on(`(?:must|should|expected?|to|only|be|requires?)[\w ,']*?(?: be| have| of)? (?:an? )?(?:dtype |type |of type )?(long|int64|int32|int|bool|boolean|float|double|half|byte|uint8|complex|floating[- ]point|integral|integer)s?\b`, (*revision).dtypeWord,
+		"long", "int", "bool", "float", "double", "half", "byte", "complex", "integ"),
+	on(`\b(uint(?:8|16|32|64)|int(?:8|16|32|64)|float(?:16|32|64)|bfloat16|qu?int(?:8|32))\b`, (*revision).dtypeWord, "int", "float"),
+	on(`(\d+)(?:-?d| ?-?dim\w*|[- ]dimensional)\b(?:[\w ,]*?\bor (\d+)(?:-?d| ?-?dim\w*|[- ]dimensional))?`, (*revision).rank, "d"),
+	on(`dimension specified as (-?\d+) but tensor has no dimensions`, (*revision).dimensioned, "has no dimensions"),
+	on(`dimension:? (\d)`, (*revision).rank, "dimension"),
+	on(`\b(?:vector|scalar|0-dim|single element|one element)`, (*revision).vector, "vector", "scalar", "0-dim", "element"),
+	on(`square matri`, (*revision).square, "square matri"),
+	on(`dimension out of range.*but got (-?\d+)`, (*revision).dimRange, "dimension out of range"),
+	on(`size of tensor a .* must match`, (*revision).equalSizes, "size of tensor a"),
+	on(`same (?:shape|size|number of)|shapes? mismatch|sizes? mismatch|inconsistent|must match|to match`, (*revision).equalSizes, "same ", "mismatch", "inconsistent", "match"),
+	on(`\[([\d, ]*)\].*\[([\d, ]*)\]`, (*revision).twoShapes, "["),
+	on(`same (?:dtype|type)|dtypes? .*match`, (*revision).equalDTypes, "same ", "match"),
+	on(`undefined|none|not defined|required`, (*revision).define, "undefined", "none", "not defined", "required"),
+	on(`sparse`, (*revision).sparse, "sparse"),
+	on(`quantized|qtensor|qscheme`, (*revision).quantized, "quantized", "qtensor", "qscheme"),
+	on(`mkldnn`, (*revision).mkldnn, "mkldnn"),
+	on(`\bnested`, (*revision).nested, "nested"),
+	on(`names?\b|named`, (*revision).named, "name"),
+}
+
+// mentioned finds the arguments that the error names, or all of them.
+func (m *revision) mentioned() []int {
+	var found []int
+	for i, name := range m.c.Names {
+		if len(name) > 1 && containsWord(m.text, name) {
+			found = append(found, i)
+		}
+	}
+	return found
+}
+
+func containsWord(text, word string) bool {
+	for at := 0; ; {
+		i := strings.Index(text[at:], word)
+		if i < 0 {
+			return false
+		}
+		start, end := at+i, at+i+len(word)
+		if (start == 0 || !isWord(text[start-1])) && (end == len(text) || !isWord(text[end])) {
+			return true
+		}
+		at = end
+	}
+}
+
+func isWord(b byte) bool {
+	return b == '_' || '0' <= b && b <= '9' || 'a' <= b && b <= 'z' || 'A' <= b && b <= 'Z'
+}
+
+// targets returns the tensors that an error is about: those of the arguments it
+// names, or else one by chance, or all.
+func (m *revision) targets() []*sample.TensorSpec {
+	var out []*sample.TensorSpec
+	for _, i := range m.mentioned() {
+		out = m.c.Args[i].AppendTensors(out)
+	}
+	if len(out) > 0 {
+		return out
+	}
+	all := m.c.Tensors()
+	if len(all) > 1 && sample.OneIn(m.rng, 3) {
+		return []*sample.TensorSpec{sample.Pick(m.rng, all)}
+	}
+	return all
+}
+
+// Separate makes tensors that are the same as others ones of their own. A list that
+// changed its length may have left one that refers to itself, or to none.
+func Separate(ts []*sample.TensorSpec, all []*sample.TensorSpec) []*sample.TensorSpec {
+	for _, t := range ts {
+		for range all {
+			from := max(t.Same, t.View)
+			if from == 0 || from > len(all) {
+				break
+			}
+			*t = *all[from-1]
+			t.Sizes = slices.Clone(t.Sizes)
+		}
+		t.Same, t.View = 0, 0
+	}
+	return ts
+}
+
+// words sets a text to one of the values that the error offers.
+func (m *revision) words([]string) bool {
+	var at []int
+	for i, arg := range m.op.Func.Args {
+		if Unwrap(arg.Type).Name == "str" {
+			at = append(at, i)
+		}
+	}
+	about := func(i int) bool {
+		v := m.c.Args[i]
+		return containsWord(m.text, m.c.Names[i]) || v.Kind == sample.TextValue && v.Text != "" && strings.Contains(m.text, v.Text)
+	}
+	if len(at) == 0 || !choice().MatchString(m.text) && !slices.ContainsFunc(at, about) {
+		return false
+	}
+	offered := slices.DeleteFunc(namedWords(m.text), func(w string) bool { return slices.Contains(m.c.Names, w) })
+	if len(offered) == 0 {
+		return false
+	}
+	i := sample.Pick(m.rng, at)
+	if named := slices.DeleteFunc(m.mentioned(), func(i int) bool { return !slices.Contains(at, i) }); len(named) > 0 {
+		i = named[0]
+	}
+	old := m.c.Args[i]
+	m.c.Args[i] = sample.Text(sample.Pick(m.rng, offered))
+	return old.String() != m.c.Args[i].String()
+}
+
+// plainForms takes ordinary tensors, or now and then functional ones all over.
+func (m *revision) plainForms([]string) bool {
+	f := engine.Strided
+	if strings.Contains(m.text, "unctional tensor") && sample.OneIn(m.rng, 2) {
+		f = engine.Functional
+	}
+	m.setForm(m.c.Tensors(), f)
+	return true
+}
+
+// listLength makes a list as long as was asked for.
+func (m *revision) listLength(groups []string) bool {
+	i := slices.Index(m.c.Names, groups[1])
+	n, err := strconv.Atoi(groups[2])
+	if i < 0 || err != nil || n > 8 || Unwrap(m.op.Func.Args[i].Type).Kind != schema.List {
+		return false
+	}
+	v := &m.c.Args[i]
+	if v.Kind != sample.ListValue || len(v.List) == 0 {
+		*v = same(n, 1)
+		return true
+	}
+	changed := len(v.List) != n
+	for len(v.List) < n {
+		v.List = append(v.List, v.List[0].Clone())
+	}
+	v.List = v.List[:n]
+	return changed
+}
+
+// oneOf leaves out one of two arguments, that which the case is not about where
+// both are given; of none it returns the first.
+func (m *revision) oneOf(groups []string) bool {
+	first, second := m.at(groups[1]), m.at(groups[2])
+	if first < 0 || second < 0 || first == second {
+		return false
+	}
+	if slices.Contains(m.About, m.c.Names[second]) || !slices.Contains(m.About, m.c.Names[first]) && m.c.Omits(first) && !m.c.Omits(second) {
+		first, second = second, first
+	}
+	arg := m.op.Func.Args[first]
+	if m.c.Omits(first) {
+		rank := 3
+		if ts := m.c.Tensors(); len(ts) > 0 {
+			rank = len(ts[0].Sizes)
+		}
+		m.c.Args[first] = same(max(1, rank-2), 4)
+		if Unwrap(arg.Type).Kind != schema.List || !IsInt(Unwrap(arg.Type).Elem[0]) {
+			arg.Type = Unwrap(arg.Type)
+			m.c.Args[first] = candidate(m.rng, arg, &m.th)
+		}
+	}
+	Separate(m.c.Tensors(), m.c.Tensors())
+	return m.leaveOut(second)
+}
+
+// at returns the position of the argument of that name, or -1.
+func (m *revision) at(name string) int {
+	return slices.IndexFunc(m.c.Names, func(n string) bool { return strings.EqualFold(n, name) })
+}
+
+// leaveOut makes an argument what it is in most calls, where it can be left out.
+func (m *revision) leaveOut(i int) bool {
+	arg, v := m.op.Func.Args[i], sample.None()
+	switch {
+	case arg.Default != "":
+		v = sample.Value{}
+	case arg.Type.Kind == schema.List:
+		v = sample.Value{Kind: sample.ListValue}
+	case arg.Type.Kind != schema.Optional:
+		return false
+	}
+	old := m.c.Args[i]
+	m.c.Args[i] = v
+	return old.String() != v.String()
+}
+
+var backendForms = map[string]engine.Form{
+	"sparsecpu": engine.COO, "sparsecsrcpu": engine.CSR, "mkldnncpu": engine.Mkldnn, "quantizedcpu": engine.Quantized, "nestedtensorcpu": engine.Nested, "cpu": engine.Strided,
+}
+
+var backends = whenUsed(`(?i)arguments from the '(\w+)' backend[^\[]*available for these backends: \[([^\]]*)\]`)
+
+// able returns the forms that an op has kernels for, other than what it was
+// called with.
+func able(used, backends string) []engine.Form {
+	var forms []engine.Form
+	for name := range strings.SplitSeq(strings.ToLower(backends), ", ") {
+		if f, ok := backendForms[name]; ok && name != strings.ToLower(used) {
+			forms = append(forms, f)
+		}
+	}
+	return forms
+}
+
+func ContainsAny(text string, words []string) bool {
+	return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(text, w) })
+}
+
+// Lost reports whether no other arguments would avoid an error.
+func Lost(text string) bool { return readError(text).lost }
+
+func beyondMending(text string) bool {
+	if !strings.Contains(text, "Could not run") {
+		return ContainsAny(text, hopeless)
+	}
+	m := backends().FindStringSubmatch(text)
+	return m != nil && len(able(m[1], m[2])) == 0
+}
+
+// backend takes a backend that the op has a kernel for.
+func (m *revision) backend(groups []string) bool {
+	able := able(groups[1], groups[2])
+	if len(able) == 0 {
+		return false
+	}
+	m.setForm(m.c.Tensors(), sample.Pick(m.rng, able))
+	return true
+}
+
+func (m *revision) setForm(ts []*sample.TensorSpec, f engine.Form) {
+	for _, t := range Separate(ts, m.c.Tensors()) {
+		t.SetForm(f)
+		if f == engine.Mkldnn || f == engine.Quantized {
+			t.DType = "float32"
+		}
+		t.Legal()
+	}
+}
+
+var constructor = regexp.MustCompile(`.*the constructor of (\S+) takes \((.*)\): got \d+ arguments`)
+
+// construct sets for objects the arguments that their constructor takes, as the engine
+// says it.
+func (m *revision) construct([]string) bool {
+	said := constructor.FindStringSubmatch(m.text)
+	takes, err := schema.ParseDispatcher("class::new(" + strings.ReplaceAll(said[2], "=...", "") + ") -> ()")
+	if err != nil {
+		return false
+	}
+	var fill func(values []sample.Value) bool
+	fill = func(values []sample.Value) (changed bool) {
+		for i := range values {
+			v := &values[i]
+			changed = fill(v.List) || changed
+			if v.Kind != sample.NewValue || v.Text != said[1] {
+				continue
+			}
+			v.List = nil
+			for _, arg := range takes.Func.Args {
+				v.List = append(v.List, candidate(m.rng, arg, &m.th))
+			}
+			changed = true
+		}
+		return changed
+	}
+	return fill(m.c.Args)
+}
+
+// wanted follows the engine, which refuses a value that the schema's type
+// does not take.
+func (m *revision) wanted(groups []string) bool {
+	i := slices.Index(m.c.Names, groups[2])
+	if i < 0 {
+		return false
+	}
+	m.c.Args[i] = candidate(m.rng, m.op.Func.Args[i], &m.th)
+	return true
+}
+
+func (m *revision) dtypeWord(groups []string) bool {
+	dtype, ok := sample.DTypeWords[strings.ToLower(groups[1])]
+	if !ok {
+		return false
+	}
+	changed := false
+	for i, arg := range m.op.Func.Args {
+		if Unwrap(arg.Type).Name == "ScalarType" && containsWord(m.text, arg.Name) && sample.OneIn(m.rng, 2) {
+			v := sample.Value{Kind: sample.DTypeValue, Text: dtype}
+			changed = m.c.Args[i].String() != v.String()
+			m.c.Args[i] = v
+		}
+	}
+	if changed {
+		return true
+	}
+	for _, t := range Separate(m.targets(), m.c.Tensors()) {
+		changed = changed || t.DType != dtype
+		t.DType = dtype
+		t.Legal()
+	}
+	return changed
+}
+
+// notImplemented takes a dtype of another class.
+func (m *revision) notImplemented(groups []string) bool {
+	bad, ok := sample.DTypeWords[strings.ToLower(groups[1])]
+	if !ok {
+		return false
+	}
+	var dtype string
+	if sample.DTypes[bad].Class == sample.Floating {
+		dtype = sample.Pick(m.rng, []string{"int64", "bool", "int32", "complex64", "float32"})
+	} else {
+		dtype = sample.Pick(m.rng, []string{"float32", "float32", "float64", "int64"})
+	}
+	for _, t := range Separate(m.c.Tensors(), m.c.Tensors()) {
+		if t.DType == bad {
+			t.DType = dtype
+			t.Legal()
+		}
+	}
+	return true
+}
+
+// rank takes tensors of the number of dimensions that was asked for.
+func (m *revision) rank(groups []string) bool {
+	n, _ := strconv.Atoi(sample.Pick(m.rng, groups[1:2]))
+	if len(groups) > 2 && groups[2] != "" && sample.OneIn(m.rng, 2) {
+		n, _ = strconv.Atoi(groups[2])
+	}
+	if n > 6 {
+		return false
+	}
+	changed := false
+	for _, t := range Separate(m.targets(), m.c.Tensors()) {
+		if len(t.Sizes) != n {
+			t.Sizes, changed = sized(n, t.Sizes), true
+			t.Legal()
+		}
+	}
+	return changed
+}
+
+var byRank = [][]int64{{}, {3}, {3, 3}, {2, 3, 4}, {2, 3, 4, 4}, {1, 2, 3, 4, 4}, {1, 1, 2, 3, 4, 4}}
+
+// sized returns sizes of a number of dimensions, as near to the old ones as can be.
+func sized(n int, old []int64) []int64 {
+	if len(old) > n {
+		return slices.Clone(old[:n])
+	}
+	if len(old) == 0 || len(old)+1 < n {
+		return slices.Clone(byRank[n])
+	}
+	return append(slices.Clone(old), 3)[:n]
+}
+
+func (m *revision) vector(groups []string) bool {
+	n := 1
+	if strings.Contains(m.text, "scalar") || strings.Contains(m.text, "0-dim") || strings.Contains(m.text, "single") {
+		n = 0
+	}
+	ts := m.targets()
+	if len(ts) == len(m.c.Tensors()) && len(ts) > 1 {
+		ts = []*sample.TensorSpec{sample.Pick(m.rng, ts)}
+	}
+	for _, t := range Separate(ts, m.c.Tensors()) {
+		t.Sizes = sized(n, t.Sizes)
+		t.Legal()
+	}
+	return true
+}
+
+func (m *revision) square(groups []string) bool {
+	for _, t := range Separate(m.targets(), m.c.Tensors()) {
+		n := len(t.Sizes)
+		if n < 2 {
+			t.Sizes = []int64{3, 3}
+			continue
+		}
+		t.Sizes[n-2] = t.Sizes[n-1]
+	}
+	return true
+}
+
+// dimRange sets every number that was out of range to one that never is.
+func (m *revision) dimRange(groups []string) bool {
+	bad, _ := strconv.ParseInt(groups[1], 10, 64)
+	changed := false
+	for i := range m.c.Args {
+		v := &m.c.Args[i]
+		if v.Kind == sample.DefaultValue {
+			if d, err := strconv.ParseInt(m.op.Func.Args[i].Default, 10, 64); err == nil && d == bad && strings.HasPrefix(m.c.Names[i], "dim") {
+				*v, changed = sample.Int(0), true
+			}
+		}
+		changed = v.ReplaceInt(bad, 0) || changed
+	}
+	if !changed || sample.OneIn(m.rng, 3) {
+		for _, t := range Separate(m.c.Tensors(), m.c.Tensors()) {
+			if len(t.Sizes) < 4 {
+				t.Sizes = slices.Clone(byRank[len(t.Sizes)+1])
+				t.Legal()
+			}
+		}
+	}
+	return true
+}
+
+// equalLists makes lists of tensors as long as the one that the case is about,
+// or the first.
+func (m *revision) equalLists([]string) bool {
+	var lists []*sample.Value
+	model := 0
+	for i := range m.c.Args {
+		if v := &m.c.Args[i]; v.Kind == sample.ListValue && len(v.AppendTensors(nil)) > 0 {
+			if slices.Contains(m.About, m.c.Names[i]) {
+				model = len(lists)
+			}
+			lists = append(lists, v)
+		}
+	}
+	Separate(m.c.Tensors(), m.c.Tensors())
+	changed := false
+	for _, v := range lists {
+		n := len(lists[model].List)
+		changed = changed || len(v.List) != n
+		for len(v.List) < n {
+			v.List = append(v.List, v.List[0].Clone())
+		}
+		v.List = v.List[:n]
+	}
+	return changed
+}
+
+// equalSizes makes the tensors that the error names, or all, the sizes of one
+// of them.
+func (m *revision) equalSizes([]string) bool {
+	ts := m.targets()
+	if len(ts) < 2 {
+		ts = m.c.Tensors()
+	}
+	if len(ts) == 0 {
+		return false
+	}
+	Separate(ts, m.c.Tensors())
+	model := ts[0]
+	if sample.OneIn(m.rng, 3) {
+		model = sample.Pick(m.rng, ts)
+	}
+	changed := false
+	for _, t := range ts {
+		if !slices.Equal(t.Sizes, model.Sizes) {
+			t.Sizes, changed = slices.Clone(model.Sizes), true
+			t.Legal()
+		}
+	}
+	return changed
+}
+
+// twoShapes makes a tensor of the one shape that the error shows one of the
+// other.
+func (m *revision) twoShapes(groups []string) bool {
+	one, other := parseSizes(groups[1]), parseSizes(groups[2])
+	ts := Separate(m.c.Tensors(), m.c.Tensors())
+	m.rng.Shuffle(len(ts), func(i, j int) { ts[i], ts[j] = ts[j], ts[i] })
+	for _, t := range ts {
+		switch {
+		case slices.Equal(t.Sizes, other):
+			t.Sizes = one
+		case slices.Equal(t.Sizes, one):
+			t.Sizes = other
+		default:
+			continue
+		}
+		t.Legal()
+		return !slices.Equal(one, other)
+	}
+	return false
+}
+
+func parseSizes(text string) []int64 {
+	var sizes []int64
+	for field := range strings.SplitSeq(text, ",") {
+		if n, err := strconv.ParseInt(strings.TrimSpace(field), 10, 64); err == nil && n >= 0 && n < 1000 {
+			sizes = append(sizes, n)
+		}
+	}
+	return sizes
+}
+
+func (m *revision) equalDTypes([]string) bool {
+	ts := m.c.Tensors()
+	if len(ts) == 0 {
+		return false
+	}
+	Separate(ts, ts)
+	changed := false
+	for _, t := range ts {
+		changed = changed || t.DType != ts[0].DType
+		t.DType = ts[0].DType
+		t.Legal()
+	}
+	return changed
+}
+
+// define sets arguments that were left out.
+func (m *revision) define([]string) bool {
+	var absent []int
+	for i, v := range m.c.Args {
+		if v.Kind == sample.NoneValue || v.Kind == sample.DefaultValue && strings.Contains(m.op.Func.Args[i].Default, "None") {
+			absent = append(absent, i)
+		}
+	}
+	if len(absent) == 0 {
+		return false
+	}
+	named := slices.DeleteFunc(m.mentioned(), func(i int) bool { return !slices.Contains(absent, i) })
+	if len(named) > 0 {
+		absent = named
+	}
+	for _, i := range absent {
+		arg := m.op.Func.Args[i]
+		if arg.Type.Kind == schema.Optional {
+			arg.Type = arg.Type.Elem[0]
+		}
+		m.c.Args[i] = candidate(m.rng, arg, &m.th)
+	}
+	return true
+}
+
+func (m *revision) sparse(groups []string) bool {
+	f := sample.Pick(m.rng, []engine.Form{engine.COO, engine.COOUncoalesced, engine.CSR, engine.Strided})
+	for _, form := range []engine.Form{engine.CSR, engine.CSC, engine.BSR, engine.BSC, engine.COO} {
+		if strings.Contains(strings.ToLower(m.text), engine.Forms[form]) && sample.OneIn(m.rng, 2) {
+			f = form
+		}
+	}
+	ts := m.targets()
+	if all := append(ts, m.c.Tensors()...); len(all) == 0 {
+		return false
+	} else if sample.OneIn(m.rng, 2) {
+		ts = []*sample.TensorSpec{sample.Pick(m.rng, all)}
+	}
+	m.setForm(ts, f)
+	return true
+}
+
+func (m *revision) quantized([]string) bool {
+	m.setForm(m.targets(), sample.Pick(m.rng, []engine.Form{engine.Quantized, engine.PerChannel, engine.Quantized, engine.Strided}))
+	return true
+}
+
+func (m *revision) mkldnn([]string) bool {
+	m.setForm(m.targets(), sample.Pick(m.rng, []engine.Form{engine.Mkldnn, engine.Strided}))
+	return true
+}
+
+func (m *revision) nested([]string) bool {
+	m.setForm(m.targets(), sample.Pick(m.rng, []engine.Form{engine.Nested, engine.NestedEven, engine.Strided}))
+	return true
+}
+
+func (m *revision) named([]string) bool {
+	if !strings.Contains(m.op.Func.String(), "Dimname") {
+		return false
+	}
+	m.setForm(m.c.Tensors(), engine.Named)
+	return true
+}
+
+// mutate changes one or two arguments, those that the error names first, to
+// values that the error mentions or to any others.
+func (a *adapter) mutate(c *sample.Case, text string) {
+	m := revision{a, c, text}
+	named := m.mentioned()
+	for range 1 + a.rng.IntN(2) {
+		if len(c.Args) == 0 {
+			return
+		}
+		i := a.rng.IntN(len(c.Args))
+		if len(named) > 0 && !sample.OneIn(a.rng, 3) {
+			i = sample.Pick(a.rng, named)
+		}
+		m.mutateArg(i)
+	}
+}
+
+func (m *revision) mutateArg(i int) {
+	v := &m.c.Args[i]
+	switch v.Kind {
+	case sample.TensorValue:
+		m.mutateTensor(Separate([]*sample.TensorSpec{v.Tensor}, m.c.Tensors())[0])
+	case sample.IntValue:
+		v.Int = m.number()
+	case sample.ListValue:
+		m.mutateList(v, m.op.Func.Args[i])
+	case sample.TupleValue, sample.DictValue, sample.CallValue, sample.AfterValue, sample.NewValue, sample.SameValue:
+		if ts := v.AppendTensors(nil); len(ts) > 0 {
+			m.mutateTensor(Separate(ts, m.c.Tensors())[m.rng.IntN(len(ts))])
+		}
+	default:
+		th := m.th
+		th.vary = true
+		arg := m.op.Func.Args[i]
+		if arg.Type.Kind == schema.Optional && v.Kind == sample.NoneValue {
+			arg.Type = arg.Type.Elem[0]
+		}
+		*v = candidate(m.rng, arg, &th)
+	}
+}
+
+// number returns one that the error mentions, or a small one.
+func (m *revision) number() int64 {
+	if found := digits.FindAllString(m.text, 8); len(found) > 0 && sample.OneIn(m.rng, 2) {
+		if n, err := strconv.ParseInt(sample.Pick(m.rng, found), 10, 64); err == nil && n <= 64 {
+			return n
+		}
+	}
+	return sample.Pick(m.rng, []int64{0, 1, 2, 3, 4, -1, 8, 16})
+}
+
+func (m *revision) mutateList(v *sample.Value, arg schema.Argument) {
+	ints := len(v.List) > 0 && v.List[0].Kind == sample.IntValue
+	tensors := v.AppendTensors(nil)
+	switch {
+	case len(tensors) > 0 && !sample.OneIn(m.rng, 4):
+		m.mutateTensor(Separate([]*sample.TensorSpec{sample.Pick(m.rng, tensors)}, m.c.Tensors())[0])
+	case len(v.List) > 0 && fixedSize(arg.Type) < 2 && sample.OneIn(m.rng, 3):
+		v.List = v.List[:len(v.List)-1]
+	case len(v.List) > 0 && len(v.List) < 7 && fixedSize(arg.Type) < 2 && sample.OneIn(m.rng, 3):
+		v.List = append(v.List, v.List[0].Clone())
+	case ints && sample.OneIn(m.rng, 2):
+		*v = same(len(v.List), m.number())
+	case ints:
+		v.List[m.rng.IntN(len(v.List))].Int = m.number()
+	default:
+		*v = candidate(m.rng, arg, &m.th)
+	}
+}
+
+// fixedSize returns the length that a list must have, 0 for any.
+func fixedSize(t schema.Type) int {
+	if t.Kind == schema.Optional {
+		t = t.Elem[0]
+	}
+	return t.Size
+}
+
+func (m *revision) mutateTensor(t *sample.TensorSpec) {
+	switch m.rng.IntN(8) {
+	case 0, 1:
+		t.Sizes = slices.Clone(sample.Pick(m.rng, shapes))
+	case 2:
+		t.Sizes = slices.Clone(sample.Pick(m.rng, m.c.Tensors()).Sizes)
+	case 3, 4:
+		if len(t.Sizes) > 0 {
+			t.Sizes[m.rng.IntN(len(t.Sizes))] = max(0, m.number())
+		} else {
+			t.Sizes = []int64{max(0, m.number())}
+		}
+	case 5, 6:
+		t.DType = sample.Pick(m.rng, commonDTypes)
+	case 7:
+		t.Form = sample.Pick(m.rng, commonForms)
+	}
+	if sample.Size(t.Sizes) > 1<<14 {
+		t.Sizes = []int64{3}
+	}
+	t.Legal()
+}

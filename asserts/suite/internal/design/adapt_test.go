@@ -1,0 +1,223 @@
+package design
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/opassert/opassert/asserts/suite/internal/sample"
+	"github.com/opassert/opassert/schema"
+)
+
+// Each rule does what its error asks for.
+func TestRules(t *testing.T) {
+	tests := []struct {
+		name, schema string
+		args         []string // as recipes write them
+		error        string
+		want         string
+	}{
+		{"another backend", "f(Tensor self) -> Tensor", []string{"float32[3, 3]"},
+			"Could not run 'aten::f' with arguments from the 'CPU' backend. 'aten::f' is only available for these backends: [SparseCPU, Meta].",
+			"aten::f(self=float32[3, 3] coo)"},
+		{"dtype of a named argument", "f(Tensor self, Tensor index) -> Tensor", []string{"float32[3]", "float32[3]"},
+			"f(): Expected dtype int64 for index", "aten::f(self=float32[3], index=int64[3])"},
+		{"rank", "f(Tensor input) -> Tensor", []string{"float32[3, 3]"},
+			"Expected 3D input but got something else", "aten::f(input=float32[3, 3, 3])"},
+		{"length of a list", "f(Tensor self, int[] output_size) -> Tensor", []string{"float32[3]", "[4]"},
+			"It is expected output_size equals to 3, but got size 1", "aten::f(self=float32[3], output_size=[4, 4, 4])"},
+		{"dimension out of range", "f(Tensor self, int dim) -> Tensor", []string{"float32[3, 3, 3, 3]", "7"},
+			"Dimension out of range (expected to be in range of [-4, 3], but got 7)", "aten::f(self=float32[3, 3, 3, 3], dim=0)"},
+		{"same size", "f(Tensor self, Tensor other) -> Tensor", []string{"float32[2]", "float32[3]"},
+			"self and other must have the same size", "aten::f(self=float32[2], other=float32[2])"},
+		{"square", "f(Tensor A) -> Tensor", []string{"float32[2, 3]"},
+			"A must be batches of square matrices", "aten::f(A=float32[3, 3])"},
+		{"condition", "f(Tensor input, Tensor mask) -> Tensor", []string{"float32[3, 3]", "float32[2]"},
+			"Expected input_c.ndimension() == 4 to be true, but got false.", "aten::f(input=float32[2, 3, 4, 4], mask=float32[2])"},
+		{"condition of two", "f(Tensor input, Tensor mask) -> Tensor", []string{"float32[3, 4]", "int64[2, 2]"},
+			"Expected mask.size(0) == input.size(1) to be true, but got false.", "aten::f(input=float32[3, 2], mask=int64[2, 2])"},
+		{"condition on a dtype", "f(Tensor rois) -> Tensor", []string{"float32[3, 4]"},
+			"Expected rois.scalar_type() == at::kLong to be true, but got false.", "aten::f(rois=int64[3, 4])"},
+		{"elements", "f(Tensor boxes) -> Tensor", []string{"float32[3, 3]"},
+			"boxes should have 4 elements in dimension 1, got 3", "aten::f(boxes=float32[3, 4])"},
+		{"same at", "f(Tensor boxes, Tensor scores) -> Tensor", []string{"float32[3, 4]", "float32[2]"},
+			"boxes and scores should have same number of elements in dimension 0, got 3 and 2", "aten::f(boxes=float32[3, 4], scores=float32[3])"},
+		{"shape", "f(Tensor input, Tensor rois) -> Tensor", []string{"float32[3, 4]", "float32[2]"},
+			"rois must have shape as Tensor[K, 5]", "aten::f(input=float32[3, 4], rois=float32[8, 5])"},
+		{"no dimensions", "f(Tensor a, Tensor b) -> Tensor", []string{"float32[]", "float32[3]"},
+			"Dimension specified as 1 but tensor has no dimensions", "aten::f(a=float32[3, 3], b=float32[3])"},
+		{"length of a tensor", "f(Tensor targets) -> Tensor", []string{"float32[3]"},
+			"targets must be 2", "aten::f(targets=float32[0])"},
+		{"plain tensors", "f(Tensor self) -> Tensor", []string{"float32[3] zero"},
+			"ZeroTensors are immutable.", "aten::f(self=float32[3])"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			op, err := schema.ParseOp(tt.schema)
+			if err != nil {
+				t.Fatal(err)
+			}
+			c := &sample.Case{Op: "aten::f"}
+			for i, text := range tt.args {
+				v, err := sample.ParseValue(text, sample.NewSymbols(0))
+				if err != nil {
+					t.Fatal(err)
+				}
+				c.Names, c.Args = append(c.Names, op.Func.Args[i].Name), append(c.Args, v)
+			}
+			a := NewAdapter(op, sample.NewRandom(4, "f", 0), Themes[0])
+			if got := a.Adapt(c, tt.error).String(); got != tt.want {
+				t.Errorf("got %s, want %s", got, tt.want)
+			}
+		})
+	}
+}
+
+// An error about tensors can come from a call that has none: every rule takes it.
+func TestRulesWithoutTensors(t *testing.T) {
+	op, err := schema.ParseOp("f(Tensor[] tensors) -> Tensor")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{
+		"expected a sparse tensor", "expected a quantized tensor", "expected a mkldnn tensor", "expected a nested tensor",
+		"ZeroTensors are immutable.", "tensors must have the same size", "A must be batches of square matrices",
+		"Expected 3D input but got something else", "Expected dtype int64 for tensors",
+		"Could not run 'aten::f' with arguments from the 'CPU' backend. 'aten::f' is only available for these backends: [SparseCPU, Meta].",
+	} {
+		for seed := range uint64(40) {
+			c := &sample.Case{Op: "aten::f", Names: []string{"tensors"}, Args: []sample.Value{{Kind: sample.ListValue}}}
+			a := NewAdapter(op, sample.NewRandom(seed, "f", 0), Themes[0])
+			if got := a.Adapt(c, text); len(got.Args) != 1 {
+				t.Errorf("%s: got %s", text, got)
+			}
+		}
+	}
+}
+
+func TestLost(t *testing.T) {
+	for text, want := range map[string]bool{
+		"Could not run 'aten::f' with arguments from the 'CPU' backend. 'aten::f' is only available for these backends: [CUDA, Meta].": true,
+		"Could not run 'aten::f' with arguments from the 'CPU' backend. 'aten::f' is only available for these backends: [SparseCPU].":  false,
+		"ATen not compiled with NNPACK support": true,
+		"expected a vector":                     false,
+	} {
+		if Lost(text) != want {
+			t.Errorf("lost(%q) is %v", text, !want)
+		}
+	}
+}
+
+// What a recipe writes prints back as it was written.
+func TestValuesPrintBack(t *testing.T) {
+	for _, text := range []string{"float32[2, 3]", "int64[4] below:3", "float32[3] sliced", "float32[2, 2] csr", "[1, 2]", "0.5", "true", "bool[]", "aten::ones([2, 2], qint8[3] quantized)"} {
+		v, err := sample.ParseValue(text, sample.NewSymbols(0))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if v.String() != text {
+			t.Errorf("%q prints as %q", text, v)
+		}
+	}
+	for _, text := range []string{"float33[2]", "[1", "float32[2] upside-down", "'a", "1 2", "float32[0.5]"} {
+		if v, err := sample.ParseValue(text, sample.NewSymbols(0)); err == nil {
+			t.Errorf("%q reads as %v", text, v)
+		}
+	}
+}
+
+// Whatever an error says, a case stays one that its schema takes.
+func FuzzAdapt(f *testing.F) {
+	op, err := schema.ParseOp("f(Tensor self, Tensor?[] indices, int[2] kernel_size, Scalar alpha, *, Tensor(a!) out) -> Tensor(a!)")
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add("Expected 3D input", uint64(1))
+	f.Add("size of tensor a (3) must match the size of tensor b (2)", uint64(2))
+	f.Add(strings.Repeat("[1, 2] ", 9), uint64(3))
+	for i, most := range []string{"9223372036854775807", "-9223372036854775808", "99999999999999999999"} {
+		for k, text := range []string{
+			"Dimension specified as %s but tensor has no dimensions", "Dimension out of range (expected to be in range of [-1, 0], but got %s)",
+			"expected %s elements in dimension 1", "expected 3 elements in dimension %s", "same size in dimension %s", "self should have shape [n, %s]",
+			"Expected self.size(%s) == 2 to be true, but got false", "Expected self.dim() > %s to be true, but got false", "kernel_size must be %s", "Expected %sD input",
+		} {
+			f.Add(strings.Replace(text, "%s", most, 1), uint64(10*i+k))
+		}
+	}
+	f.Fuzz(func(t *testing.T, text string, seed uint64) {
+		g := NewGenerator(op, &Recipes{})
+		rng := sample.NewRandom(seed, "f", 0)
+		c := g.Generate(rng, int(seed%60))
+		if seed%3 == 0 {
+			for _, spec := range c.Tensors() {
+				spec.Sizes = nil
+				spec.Legal()
+			}
+		}
+		a := NewAdapter(op, rng, Themes[0])
+		for range 5 {
+			c = a.Adapt(c, text)
+		}
+		if len(c.Args) != len(op.Func.Args) {
+			t.Fatalf("%d arguments", len(c.Args))
+		}
+		for _, spec := range c.Tensors() {
+			d := spec.Dense(new([]byte))
+			if _, ok := sample.DTypes[spec.DType]; !ok || len(d.Strides) != len(spec.Sizes) || sample.Size(spec.Sizes) < 0 {
+				t.Fatalf("%v cannot be made", spec)
+			}
+		}
+	})
+}
+
+// An object gets the arguments that its constructor is said to take.
+func TestAdaptConstructor(t *testing.T) {
+	op, err := schema.ParseDispatcher("ns::f(__torch__.torch.classes.ns.Q[] q) -> Tensor")
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := NewAdapter(op, sample.NewRandom(0, "f", 0), Themes[0])
+	c := NewGenerator(op, new(Recipes)).Generate(sample.NewRandom(0, "f", 0), 0)
+	if got, want := c.Args[0].Recipe(), "[ns.Q(), ns.Q()]"; got != want {
+		t.Errorf("made %s, want %s", got, want)
+	}
+	next := a.Adapt(c, `argument 0 "q": the constructor of __torch__.torch.classes.ns.Q takes (Tensor a, (int, str) b, Dict(str, int) c=...): got 0 arguments`)
+	inner := a.Adapt(next, `argument 0 "q": the constructor of __torch__.torch.classes.ns.P takes (__torch__.torch.classes.ns.Q _1): of argument 1: the constructor of __torch__.torch.classes.ns.Q takes (int n): got 0 arguments`)
+	for _, v := range inner.Args[0].List {
+		if len(v.List) != 1 || v.List[0].Kind != sample.IntValue {
+			t.Errorf("an inner one is adapted to %s", inner.Args[0].Recipe())
+		}
+	}
+	for _, v := range next.Args[0].List {
+		if len(v.List) != 3 || v.List[0].Kind != sample.TensorValue || v.List[1].Kind != sample.TupleValue || v.List[2].Kind != sample.DictValue {
+			t.Errorf("adapted to %s", next.Args[0].Recipe())
+		}
+	}
+}
+
+// An error's choices are read however it spells them out.
+func TestNamedWords(t *testing.T) {
+	for text, want := range map[string][]string{
+		"mode must be one of 'bilinear' or 'nearest', got x":             {"bilinear", "nearest"},
+		`expected "a", "b" or "c"`:                                       {"a", "b", "c"},
+		"kind should be rowwise or blockwise":                            {"rowwise", "blockwise"},
+		"unknown layout opassert, valid: rowwise, colwise, tile32":       {"rowwise", "colwise", "tile32"},
+		"encode: got opassert, choose from {raw, rle, delta}":            {"raw", "rle", "delta"},
+		"supported for the modes: nearest | bilinear (got opassert)":     {"nearest", "bilinear"},
+		"fmt has to be in (e4m3, e5m2, fnuz)":                            {"e4m3", "e5m2", "fnuz"},
+		"Unknown algorithm. The possible values are: auto / qr-iter":     {"auto", "qr-iter"},
+		"Invalid kind: opassert. Allowed kinds are [Alpha, Beta_2].":     {"Alpha", "Beta_2"},
+		"op must be copy, blend, or xor; got opassert":                   {"copy", "blend", "xor"},
+		"activation opassert not recognised (known: swish mish hardtan)": {"swish", "mish", "hardtan"},
+	} {
+		got := namedWords(text)
+		for _, w := range want {
+			if !slices.Contains(got, w) {
+				t.Errorf("%s: read %q, want %s among them", text, got, w)
+			}
+		}
+		if len(got) > len(want)+2 {
+			t.Errorf("%s: read %q, want %q", text, got, want)
+		}
+	}
+}

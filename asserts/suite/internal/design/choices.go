@@ -1,0 +1,126 @@
+package design
+
+import (
+	"math"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/opassert/opassert/asserts/suite/internal/sample"
+	"github.com/opassert/opassert/schema"
+)
+
+// Values that hardly a kernel takes: what it throws names what it takes.
+const (
+	nonsense = "opassert"
+	probeInt = 1009
+)
+
+var (
+	quoted = whenUsed("['\"`]([\\w.+-]{1,24})['\"`]")
+	// choice is where an error goes on with what there is to choose from.
+	choice = whenUsed(`(?i)\b(?:one of|must be|should be|expected|expects|either|choose from|supported?(?: \w+)? (?:are|is)|supports|allowed(?: \w+)?|valid(?: \w+)?(?: are| is)?|options(?: are)?|available(?: are)?|among|only|in|want|use|accepts?|takes|known|includes?|has to be|can be|may be|between)\b[: ]*`)
+	// listed is where there may be more than one to choose from.
+	listed = whenUsed(`[:=({\[][ ({\[]*`)
+	// spaced is a list that the error ends with, of words with spaces between.
+	spaced = whenUsed(`(?i)(?:known|valid|supported|allowed|available|options|choices|modes|values|one of):? ((?:[a-z][\w-]+ ){1,7}[a-z][\w-]+)\W*$`)
+	plain  = regexp.MustCompile(`^[A-Za-z][\w-]{0,23}$`)
+	number = regexp.MustCompile(`-?\b\d+(?:\.\d+)?\b`)
+)
+
+// namedWords finds the texts that an error offers: the quoted ones, or those in
+// an enumeration: "mode should be nearest or bilinear", "one of {a, b}",
+// "modes: a | b".
+func namedWords(text string) []string {
+	var all []string
+	add := func(words []string) {
+		for _, w := range words {
+			if w != nonsense && len(all) < 12 && !slices.Contains(all, w) {
+				all = append(all, w)
+			}
+		}
+	}
+	for _, m := range quoted().FindAllStringSubmatch(text, -1) {
+		add(m[1:])
+	}
+	if len(all) > 1 {
+		return all
+	}
+	for _, at := range choice().FindAllStringIndex(text, -1) {
+		add(enumeration(text[at[1]:]))
+	}
+	for _, at := range listed().FindAllStringIndex(text, -1) {
+		if words := enumeration(text[at[1]:]); len(words) > 1 {
+			add(words)
+		}
+	}
+	if m := spaced().FindStringSubmatch(text); len(all) < 2 && m != nil {
+		add(strings.Fields(m[1]))
+	}
+	return all
+}
+
+// enumeration reads words with commas, bars, slashes, "or" and "and" between;
+// bars and slashes may go before the next one.
+func enumeration(text string) []string {
+	text, _, _ = strings.Cut(text, "\n")
+	var all []string
+	joined := true
+	for _, field := range strings.Fields(strings.NewReplacer("|", " , ", "/", " , ", ",", ", ").Replace(text)) {
+		if field == "or" || field == "and" || field == "," {
+			joined = true
+			continue
+		}
+		word := strings.Trim(field, ",.;:'\"`()[]{}")
+		if !joined || !plain.MatchString(word) {
+			break
+		}
+		all = append(all, word)
+		if joined = strings.HasSuffix(field, ","); strings.ContainsAny(field, ")]};.") {
+			break
+		}
+	}
+	return all
+}
+
+// Probe returns a value of a type that makes no sense; false where every value
+// of the type does.
+func Probe(t schema.Type) (sample.Value, bool) {
+	switch t = Unwrap(t); {
+	case t.Kind != schema.Base:
+	case t.Name == "str":
+		return sample.Text(nonsense), true
+	case IsInt(t):
+		return sample.Int(probeInt), true
+	case t.Name == "float" || t.Name == "Scalar":
+		return sample.Float(-probeInt), true
+	}
+	return sample.Value{}, false
+}
+
+// Choices returns the values that an error names for an argument that was a
+// probe.
+func Choices(probe sample.Value, text string) []sample.Value {
+	var found []sample.Value
+	if probe.Kind == sample.TextValue {
+		for _, w := range namedWords(text) {
+			found = append(found, sample.Text(w))
+		}
+		return found
+	}
+	for _, n := range number.FindAllString(text, 8) {
+		if v, err := strconv.ParseFloat(n, 64); err == nil && math.Abs(v) < probeInt {
+			for _, d := range []float64{0, -1, 1} {
+				value := sample.Float(v + d)
+				if probe.Kind == sample.IntValue {
+					value = sample.Int(int64(v + d))
+				}
+				if !slices.ContainsFunc(found, func(w sample.Value) bool { return w.String() == value.String() }) {
+					found = append(found, value)
+				}
+			}
+		}
+	}
+	return found
+}

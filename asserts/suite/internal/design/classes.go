@@ -1,0 +1,392 @@
+package design
+
+import (
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/opassert/opassert/asserts/suite/engine"
+	"github.com/opassert/opassert/asserts/suite/internal/sample"
+	"github.com/opassert/opassert/schema"
+)
+
+// A valueClass is one sort of value that an argument can have.
+type valueClass struct {
+	name string
+	// ways make the call have it, the plainest first; each reports whether the
+	// call has it then.
+	ways []func(c *sample.Case) bool
+}
+
+func class1(name string, way func(c *sample.Case) bool) valueClass {
+	return valueClass{name, []func(*sample.Case) bool{way}}
+}
+
+// What tensors hold: kernels treat these apart.
+var (
+	floatFills = []sample.Fill{
+		{Name: "negative"}, {Name: "wide"}, {Name: "special"}, {Name: "const", Value: 0}, {Name: "const", Value: 1}, {Name: "const", Value: -1}, {Name: "const", Value: 2}, {Name: "const", Value: math.Copysign(0, -1)},
+		{Name: "const", Value: math.NaN()}, {Name: "const", Value: math.Inf(1)}, {Name: "const", Value: math.Inf(-1)}, {Name: "max"}, {Name: "lowest"}, {Name: "subnormal"},
+	}
+	wholeFills = []sample.Fill{{Name: "const", Value: 0}, {Name: "const", Value: 1}, {Name: "const", Value: 2}, {Name: "range"}, {Name: "wide"}, {Name: "negative"}, {Name: "max"}, {Name: "lowest"}, {Name: "special"}}
+	boolFills  = []sample.Fill{{Name: "const", Value: 0}, {Name: "const", Value: 1}}
+)
+
+func fillsFor(dtype string) []sample.Fill {
+	switch sample.DTypes[dtype].Class {
+	case sample.Integral:
+		return wholeFills
+	case sample.Boolean:
+		return boolFills
+	}
+	return floatFills
+}
+
+// everyDType is every dtype that a dense tensor can have, the usual ones first.
+var everyDType = []string{"float32", "float64", "float16", "bfloat16", "int64", "int32", "bool", "complex64", "complex128", "uint8", "int8", "int16", "complex32", "uint16", "uint32", "uint64"}
+
+var layouts = []struct {
+	name string
+	sample.Arrangement
+	rank int // 0 for any
+}{{"transposed", sample.Transposed, 0}, {"sliced", sample.Sliced, 0}, {"expanded", sample.Expanded, 0}, {"offset", sample.Offset, 0}, {"channels-last", sample.ChannelsLast, 4}, {"channels-last-3d", sample.ChannelsLast, 5}}
+
+// plainForms are those that a strided tensor can have beside its layout.
+var plainForms = []engine.Form{engine.Grad, engine.Inference, engine.Negative, engine.Conjugate, engine.Zero}
+
+// setters change one tensor; they report whether it is so then.
+
+func setDType(dtype string) func(*sample.TensorSpec) bool {
+	return func(t *sample.TensorSpec) bool {
+		t.DType = dtype
+		t.Legal()
+		return true
+	}
+}
+
+func setFill(f sample.Fill) func(*sample.TensorSpec) bool {
+	return func(t *sample.TensorSpec) bool {
+		t.Fill, t.Values = f, nil
+		return true
+	}
+}
+
+// setLayout takes tensors of one rank where the layout asks for that.
+func setLayout(a sample.Arrangement, rank int) func(*sample.TensorSpec) bool {
+	return func(t *sample.TensorSpec) bool {
+		n := len(t.Sizes)
+		if n == 0 || a == sample.Transposed && n < 2 || rank > 0 && n != rank {
+			return false
+		}
+		t.Arrangement = a
+		t.Legal()
+		return t.Arrangement == a
+	}
+}
+
+func setForm(f engine.Form) func(*sample.TensorSpec) bool {
+	return func(t *sample.TensorSpec) bool {
+		if f == engine.Conjugate && sample.DTypes[t.DType].Class != sample.Complexed {
+			t.DType = "complex64"
+		}
+		t.SetForm(f)
+		t.Legal()
+		return t.Form == f
+	}
+}
+
+func setQuantized(dtype string, f engine.Form) func(*sample.TensorSpec) bool {
+	return func(t *sample.TensorSpec) bool {
+		t.DType, t.Form = dtype, f
+		t.Legal()
+		return t.Form == f
+	}
+}
+
+func setSizes(sizes ...int64) func(*sample.TensorSpec) bool {
+	return func(t *sample.TensorSpec) bool {
+		t.Sizes = slices.Clone(sizes)
+		t.Legal()
+		return true
+	}
+}
+
+func setAll(setters ...func(*sample.TensorSpec) bool) func(*sample.TensorSpec) bool {
+	return func(t *sample.TensorSpec) bool {
+		for _, set := range setters {
+			if !set(t) {
+				return false
+			}
+		}
+		return true
+	}
+}
+
+// A reach says which tensors of a call a class is about.
+type reach func(c *sample.Case) []*sample.TensorSpec
+
+// each makes the setter's change to every tensor in reach that can have it.
+func (of reach) each(set func(*sample.TensorSpec) bool) func(*sample.Case) bool {
+	return func(c *sample.Case) bool {
+		holds := false
+		for _, t := range Separate(of(c), c.Tensors()) {
+			holds = set(t) || holds
+		}
+		return holds
+	}
+}
+
+// ofArg is the tensors of one argument.
+func ofArg(i int) reach {
+	return func(c *sample.Case) []*sample.TensorSpec { return c.Args[i].AppendTensors(nil) }
+}
+
+// lastOf is the last tensor of a list.
+func lastOf(i int) reach {
+	return func(c *sample.Case) []*sample.TensorSpec {
+		all := c.Args[i].AppendTensors(nil)
+		return all[max(0, len(all)-1):]
+	}
+}
+
+// tensorClasses are those of tensors whatever they are for.
+func tensorClasses(of reach, dtype string, written bool) []valueClass {
+	var all []valueClass
+	add := func(name string, set func(*sample.TensorSpec) bool) {
+		all = append(all, class1(name, of.each(set)))
+	}
+	for _, d := range everyDType {
+		if d != dtype {
+			add(d, setDType(d))
+		}
+	}
+	for _, l := range layouts {
+		add(l.name, setLayout(l.Arrangement, l.rank))
+	}
+	for _, f := range plainForms {
+		if !written || f == engine.Grad || f == engine.Inference {
+			add(engine.Forms[f], setForm(f))
+		}
+	}
+	add("one element", setSizes(1))
+	add("0-dim", setSizes())
+	add("empty", setSizes(0))
+	if written {
+		return all
+	}
+	for _, f := range fillsFor(dtype) {
+		add(f.String(), setFill(f))
+	}
+	if sample.DTypes[dtype].Class != sample.Integral {
+		for _, f := range []sample.Fill{{Name: "wide"}, {Name: "negative"}, {Name: "const", Value: 1}, {Name: "const", Value: 0}, {Name: "max"}, {Name: "lowest"}} {
+			add("int64 "+f.String(), setAll(setDType("int64"), setFill(f)))
+		}
+	}
+	if dtype != "uint8" {
+		add("uint8 max", setAll(setDType("uint8"), setFill(sample.Fill{Name: "max"})))
+	}
+	add("float64[]", setAll(setDType("float64"), setSizes())) // a number, to most kernels
+	add("int64[1] const:1", setAll(setDType("int64"), setSizes(1), setFill(sample.Fill{Name: "const", Value: 1})))
+	add("int64[] const:1", setAll(setDType("int64"), setSizes(), setFill(sample.Fill{Name: "const", Value: 1})))
+	if sample.DTypes[dtype].Class != sample.Boolean {
+		for _, f := range boolFills {
+			add("bool "+f.String(), setAll(setDType("bool"), setFill(f)))
+		}
+	}
+	return all
+}
+
+// endClasses are those of what whole numbers of other sizes end at.
+func endClasses(of reach, dtype string) []valueClass {
+	var all []valueClass
+	for _, d := range []string{"int8", "int16", "int32"} {
+		if d != dtype {
+			all = append(all, class1(d+" special", of.each(setAll(setDType(d), setFill(sample.Fill{Name: "special"})))))
+		}
+	}
+	return all
+}
+
+// Values that scalars of a type have, those that say too much last.
+var (
+	someInts   = []int64{-1, 0, 1, 2, 3, 4, 5, 8, -2, -3, 7, 16, 64, 1000}
+	largeInts  = []int64{1 << 31, -1<<31 - 1, math.MaxInt64}
+	someFloats = []float64{-1, -0.5, 0, math.Copysign(0, -1), 0.25, 0.5, 1, 1.5, 2, 3, 1e-7, 1e30, 1e-310, math.NaN(), math.Inf(1), math.Inf(-1)}
+	formats    = []string{"contiguous_format", "preserve_format", "channels_last", "channels_last_3d"}
+	someLayout = []string{"strided", "sparse_coo", "sparse_csr"}
+)
+
+// usualWords are texts that ops of PyTorch take as modes.
+var usualWords = []string{
+	"none", "mean", "sum", "batchmean", "constant", "reflect", "replicate", "circular", "zeros", "border", "reflection", "same", "valid",
+	"nearest", "nearest-exact", "linear", "bilinear", "bicubic", "trilinear", "area", "max", "min", "prod", "amax", "amin", "avg",
+	"add", "multiply", "floor", "trunc", "tanh", "relu", "gelu", "silu", "sigmoid", "lower", "higher", "midpoint", "fro", "nuc", "L", "U",
+	"left", "right", "ij", "xy", "backward", "forward", "ortho", "reduced", "complete", "full", "half", "float", "double", "",
+}
+
+// ScalarValues are those of a base type that holds no tensor, or nil.
+func ScalarValues(name string) []sample.Value {
+	var all []sample.Value
+	switch name {
+	case "int", "SymInt":
+		for _, n := range someInts {
+			all = append(all, sample.Int(n))
+		}
+	case "float":
+		for _, f := range someFloats {
+			all = append(all, sample.Float(f))
+		}
+	case "Scalar":
+		for _, n := range []int64{-1, 0, 1, 2, 3, 8, 100, 1 << 40} {
+			all = append(all, sample.Int(n))
+		}
+		for _, f := range []float64{-1.5, -1, 0, math.Copysign(0, -1), 0.5, 1, 2, 1e30, math.NaN(), math.Inf(1), math.Inf(-1)} {
+			all = append(all, sample.Float(f))
+		}
+		all = append(all, sample.Bool(true), sample.Bool(false), sample.Value{Kind: sample.ComplexValue, Complex: 0.5 + 1i})
+	case "bool":
+		all = []sample.Value{sample.Bool(true), sample.Bool(false)}
+	case "ScalarType":
+		all = texts(sample.DTypeValue, slices.Concat(everyDType, sample.QuantizedDTypes))
+	case "Layout":
+		all = texts(sample.LayoutValue, someLayout)
+	case "MemoryFormat":
+		all = texts(sample.FormatValue, formats)
+	case "Device":
+		all = texts(sample.DeviceValue, []string{"cpu", "meta"})
+	case "Generator":
+		all = []sample.Value{{Kind: sample.GeneratorValue, Int: 7}}
+	case "QScheme":
+		all = texts(sample.QSchemeValue, []string{"per_tensor_affine", "per_channel_affine"})
+	}
+	return all
+}
+
+func texts(kind sample.Kind, names []string) []sample.Value {
+	var all []sample.Value
+	for _, n := range names {
+		all = append(all, sample.Value{Kind: kind, Text: n})
+	}
+	return all
+}
+
+// SetValue sets argument i to a value.
+func SetValue(i int, v sample.Value) func(*sample.Case) bool {
+	return func(c *sample.Case) bool {
+		Separate(c.Tensors(), c.Tensors()) // what is gone can't be what another one is
+		c.Args[i] = v.Clone()
+		return true
+	}
+}
+
+// intLists are lists of whole numbers as ops take them: of every length, and
+// of the base's length with values of every sort.
+func intLists(base []sample.Value, fixed int) []sample.Value {
+	n := len(base)
+	var all []sample.Value
+	for _, v := range []int64{-1, 0, 1, 2, 3, 4, 8} {
+		all = append(all, same(n, v))
+	}
+	up, down := same(n, 0), same(n, 0)
+	for k := range n {
+		up.List[k].Int, down.List[k].Int = int64(k), int64(n-1-k)
+	}
+	all = append(all, up, down, plus(up, 1), plus(down, 1), plus(up, int64(-n)))
+	for k := range n {
+		for _, v := range []int64{-1, 0, 1, 2} {
+			one := sample.Value{Kind: sample.ListValue, List: sample.CloneValues(base)}
+			one.List[k] = sample.Int(v)
+			all = append(all, one)
+		}
+	}
+	if fixed > 1 {
+		return all
+	}
+	for length := range 7 {
+		if length != n {
+			grown := same(length, 1)
+			copy(grown.List, base)
+			all = append(all, grown, same(length, 0))
+		}
+	}
+	return append(all, sample.Ints(0, 1), sample.Ints(1, 0), sample.Ints(-1, -2))
+}
+
+func plus(v sample.Value, d int64) sample.Value {
+	v = v.Clone()
+	for k := range v.List {
+		v.List[k].Int += d
+	}
+	return v
+}
+
+// plainLists are lists of other scalars.
+func plainLists(base []sample.Value, elem string, fixed int) []sample.Value {
+	n := len(base)
+	var all []sample.Value
+	if elem == "bool" && n <= 4 {
+		for bits := range 1 << n {
+			v := sample.Value{Kind: sample.ListValue}
+			for k := range n {
+				v.List = append(v.List, sample.Bool(bits>>k&1 != 0))
+			}
+			all = append(all, v)
+		}
+	} else {
+		for _, e := range ScalarValues(elem) {
+			v := sample.Value{Kind: sample.ListValue}
+			for range n {
+				v.List = append(v.List, e)
+			}
+			all = append(all, v)
+		}
+	}
+	if fixed > 1 || n == 0 {
+		return append(all, sample.Value{Kind: sample.ListValue})
+	}
+	for _, length := range []int{0, 1, 2, 3, 4} {
+		v := sample.Value{Kind: sample.ListValue}
+		for k := range length {
+			v.List = append(v.List, base[k%n].Clone())
+		}
+		all = append(all, v)
+	}
+	return all
+}
+
+// listLengths are a list of tensors at other lengths, with gaps where it may
+// have some, and of one tensor.
+func listLengths(i int, t schema.Type) []valueClass {
+	var all []valueClass
+	add := func(name string, change func(list []sample.Value) []sample.Value) {
+		all = append(all, class1(name, func(c *sample.Case) bool {
+			Separate(c.Tensors(), c.Tensors())
+			v := &c.Args[i]
+			if v.Kind != sample.ListValue || len(v.List) == 0 && name != "[]" {
+				return false
+			}
+			v.List = change(v.List)
+			return true
+		}))
+	}
+	for length := range 4 {
+		add("["+strings.Repeat("Tensor ", length)+"]", func(list []sample.Value) []sample.Value {
+			for len(list) < length {
+				list = append(list, list[0].Clone())
+			}
+			return list[:length]
+		})
+	}
+	if t.Elem[0].Kind == schema.Optional {
+		for k := range 2 {
+			add("None at "+strconv.Itoa(k), func(list []sample.Value) []sample.Value {
+				if k < len(list) {
+					list[k] = sample.None()
+				}
+				return list
+			})
+		}
+	}
+	return all
+}

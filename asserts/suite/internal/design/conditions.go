@@ -1,0 +1,362 @@
+package design
+
+import (
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/opassert/opassert/asserts/suite/internal/sample"
+	"github.com/opassert/opassert/schema"
+)
+
+// A check without a message is thrown with its condition as C++ spells it, such
+// as "Expected input.size(0) == mask.size(0) to be true". These are the terms
+// that conditions about tensors are made of.
+var (
+	inCondition = whenUsed(`([\w.\->()\[\]]+?)\s*(==|>=|>|<=|<)\s*([\w.:\->()\[\]]+)`)
+	term        = whenUsed(`^\(*(\w+?)_?(?:\.|->)(dim|ndimension|numel|sizes?|scalar_type|dtype)\(\)?(-?\d*)\)*(?:\[(-?\d+)\]|\.size\(\))?\)*$`)
+	dtypeTerm   = regexp.MustCompile(`^(?:at::|torch::|c10::|scalartype::)*k?(\w+?)\)*$`)
+)
+
+// condition makes a condition that an error shows true, or one of them.
+func (m *revision) condition(groups []string) bool {
+	changed := false
+	for _, c := range inCondition().FindAllStringSubmatch(groups[1], -1) {
+		left, right := m.term(c[1]), m.term(c[3])
+		if right.tensor != nil && (left.tensor == nil || sample.OneIn(m.rng, 2)) {
+			left, right, c[1], c[3] = right, left, c[3], c[1]
+		}
+		changed = left.set(c[2], right, c[3]) || changed
+	}
+	return changed
+}
+
+// A tensorTerm is what a condition asks of a tensor.
+type tensorTerm struct {
+	tensor *sample.TensorSpec // nil where the text is none
+	what   string             // "dim", "size", "sizes", "numel", "dtype"
+	at     int
+}
+
+func (m *revision) term(text string) tensorTerm {
+	g := term().FindStringSubmatch(text)
+	if g == nil {
+		return tensorTerm{}
+	}
+	t := tensorTerm{what: g[2]}
+	t.at, _ = strconv.Atoi(g[3] + g[4])
+	switch {
+	case g[2] == "ndimension" || strings.HasSuffix(text, ".size()"):
+		t.what = "dim"
+	case g[2] == "scalar_type":
+		t.what = "dtype"
+	case g[2] == "sizes" && g[4] != "":
+		t.what = "size"
+	}
+	if i := m.argument(g[1]); i >= 0 {
+		if ts := m.c.Args[i].AppendTensors(nil); len(ts) > 0 {
+			t.tensor = Separate(ts[:1], m.c.Tensors())[0]
+		}
+	}
+	return t
+}
+
+// argument finds the argument that a kernel's variable is named after: "input"
+// for input_c, -1 for none.
+func (m *revision) argument(variable string) int {
+	found := -1
+	for i, name := range m.c.Names {
+		name = strings.ToLower(name)
+		if name == variable {
+			return i
+		}
+		related := strings.HasPrefix(variable, name) || len(variable) > 2 && strings.HasPrefix(name, variable)
+		if related && (found < 0 || len(name) > len(m.c.Names[found])) {
+			found = i
+		}
+	}
+	return found
+}
+
+// set makes the term compare so with another one, or with a text.
+func (t tensorTerm) set(operator string, other tensorTerm, text string) bool {
+	if t.tensor == nil {
+		return false
+	}
+	before := t.tensor.String()
+	if t.what == "dtype" {
+		dtype := sample.DTypeWords[dtypeTerm.ReplaceAllString(text, "$1")]
+		if other.tensor != nil {
+			dtype = other.tensor.DType
+		}
+		if dtype != "" {
+			t.tensor.DType = dtype
+		}
+	} else if t.what == "sizes" {
+		if other.tensor != nil {
+			t.tensor.Sizes = slices.Clone(other.tensor.Sizes)
+		}
+	} else if n, ok := other.number(text); ok {
+		switch operator {
+		case ">":
+			n++
+		case "<":
+			n--
+		}
+		t.resize(int(n))
+	}
+	t.tensor.Legal()
+	return t.tensor.String() != before
+}
+
+// number returns what the term has now, or the number that is written.
+func (t tensorTerm) number(text string) (int64, bool) {
+	if t.tensor == nil {
+		n, err := strconv.ParseInt(strings.Trim(text, "()"), 10, 64)
+		return n, err == nil
+	}
+	switch t.what {
+	case "dim":
+		return int64(len(t.tensor.Sizes)), true
+	case "numel":
+		return sample.Size(t.tensor.Sizes), true
+	case "size":
+		if i := t.dimension(); i >= 0 {
+			return t.tensor.Sizes[i], true
+		}
+	}
+	return 0, false
+}
+
+func (t tensorTerm) dimension() int {
+	i, rank := t.at, len(t.tensor.Sizes)
+	if i < 0 {
+		i += rank
+	}
+	if i < 0 || i >= rank {
+		return -1
+	}
+	return i
+}
+
+func (t tensorTerm) resize(n int) {
+	switch {
+	case n < 0 || n > 1<<12:
+	case t.what == "dim" && n < len(byRank):
+		t.tensor.Sizes = sized(n, t.tensor.Sizes)
+	case t.what == "numel":
+		t.tensor.Sizes = []int64{int64(n)}
+	case t.what == "size":
+		for t.at >= len(t.tensor.Sizes) && t.at < len(byRank) {
+			t.tensor.Sizes = append(t.tensor.Sizes, 3)
+		}
+		if i := t.dimension(); i >= 0 {
+			t.tensor.Sizes[i] = int64(n)
+		}
+	}
+}
+
+// elementsAt sets the size that is asked for in a dimension of the arguments
+// that the error names.
+func (m *revision) elementsAt(groups []string) bool {
+	n, err := strconv.ParseInt(groups[1], 10, 64)
+	at, err2 := strconv.Atoi(groups[2])
+	return err == nil && err2 == nil && m.resize(int(n), at)
+}
+
+// lastSize sets the last dimension.
+func (m *revision) lastSize(groups []string) bool {
+	n, err := strconv.Atoi(groups[1])
+	return err == nil && m.resize(n, -1)
+}
+
+func (m *revision) resize(n, at int) bool {
+	changed := false
+	for _, t := range Separate(m.targets(), m.c.Tensors()) {
+		before := t.String()
+		tensorTerm{t, "size", at}.resize(n)
+		t.Legal()
+		changed = changed || t.String() != before
+	}
+	return changed
+}
+
+// sameAt makes the tensors that the error names agree in a dimension.
+func (m *revision) sameAt(groups []string) bool {
+	at, err := strconv.Atoi(groups[1])
+	ts := m.targets()
+	if err != nil || len(ts) < 2 {
+		return false
+	}
+	Separate(ts, m.c.Tensors())
+	n, ok := tensorTerm{ts[0], "size", at}.number("")
+	if !ok {
+		return false
+	}
+	changed := false
+	for _, t := range ts[1:] {
+		before := t.String()
+		tensorTerm{t, "size", at}.resize(int(n))
+		changed = changed || t.String() != before
+	}
+	return changed
+}
+
+// shape sets the tensors that the error names to a shape that it shows, in which
+// letters are sizes that may be any, the same for the same letter.
+func (m *revision) shape(groups []string) bool {
+	var sizes []int64
+	free := sample.NewSymbols(m.rng.IntN(len(sample.SymbolSizes)))
+	for word := range strings.SplitSeq(groups[1], ",") {
+		word = strings.TrimSpace(word)
+		n, err := strconv.ParseInt(word, 10, 64)
+		if err != nil {
+			if word == "" || len(word) > 12 {
+				return false
+			}
+			n = free.Get(word)
+		}
+		if n > 1<<12 {
+			return false
+		}
+		sizes = append(sizes, n)
+	}
+	changed := false
+	named := m.mentioned()
+	for _, i := range named {
+		for _, t := range Separate(m.c.Args[i].AppendTensors(nil), m.c.Tensors()) {
+			changed = changed || !slices.Equal(t.Sizes, sizes)
+			t.Sizes = slices.Clone(sizes)
+			t.Legal()
+		}
+	}
+	return changed
+}
+
+// dimensioned adds dimensions to tensors that have none.
+func (m *revision) dimensioned(groups []string) bool {
+	n, err := strconv.Atoi(groups[1])
+	changed := false
+	for _, t := range Separate(m.c.Tensors(), m.c.Tensors()) {
+		if n = max(n, -n-1); err == nil && len(t.Sizes) == 0 && n < len(byRank)-1 {
+			t.Sizes, changed = sized(n+1, t.Sizes), true
+			t.Legal()
+		}
+	}
+	return changed
+}
+
+// have sets the channels of the argument that is named, or what else has
+// the size that the error names.
+func (m *revision) have(groups []string) bool {
+	i := m.argument(groups[1])
+	want, err := strconv.ParseInt(groups[2], 10, 64)
+	has, err2 := strconv.ParseInt(groups[3], 10, 64)
+	if i < 0 || err != nil || err2 != nil || want > 1<<12 {
+		return false
+	}
+	changed := false
+	for _, t := range Separate(m.c.Args[i].AppendTensors(nil), m.c.Tensors()) {
+		at := len(t.Sizes) - 1
+		if len(t.Sizes) > 2 {
+			at = 1
+		}
+		if at >= 0 && t.Sizes[at] == has {
+			t.Sizes[at], changed = want, want != has
+		}
+	}
+	return changed
+}
+
+// divisible makes a dimension that is named, the channels, or the last dimension
+// a multiple of a number or of an argument, and where they are one the outermost size of all but the
+// first tensor.
+func (m *revision) divisible(groups []string) bool {
+	n, _ := strconv.ParseInt(groups[2], 10, 64)
+	i := m.argument(groups[2])
+	if i < 0 { // num_groups, of an argument groups
+		i = slices.IndexFunc(m.op.Func.Args, func(a schema.Argument) bool { return strings.HasSuffix(groups[2], "_"+a.Name) })
+	}
+	if i >= 0 && m.c.Args[i].Kind == sample.IntValue {
+		n = m.c.Args[i].Int
+	}
+	ts := Separate(m.c.Tensors(), m.c.Tensors())
+	big := Model(ts)
+	if big == nil || n < 2 || n > 64 {
+		return false
+	}
+	at := len(big.Sizes) - 1
+	if from, err := strconv.Atoi(groups[1]); err == nil && len(big.Sizes)+from >= 0 {
+		at = len(big.Sizes) + from
+	} else if strings.Contains(m.text, "channel") {
+		at = min(at, 1)
+	}
+	d := big.Sizes[at]
+	if d%n != 0 {
+		return replaceSize(m.c, ts, d, (d/n+1)*n, false)
+	}
+	changed := false
+	for _, t := range ts[1:] {
+		if len(t.Sizes) > 0 && t.Sizes[0]%n != 0 {
+			t.Sizes[0], changed = (t.Sizes[0]/n+1)*n, true
+		}
+	}
+	return changed
+}
+
+// larger makes the sides of the first tensor longer.
+func (m *revision) larger([]string) bool {
+	ts := Separate(m.c.Tensors(), m.c.Tensors())
+	if len(ts) == 0 || sample.Size(ts[0].Sizes) > 1<<12 {
+		return false
+	}
+	sizes := ts[0].Sizes
+	for i := min(2, max(0, len(sizes)-1)); i < len(sizes); i++ {
+		sizes[i] *= 3
+	}
+	return len(sizes) > 0
+}
+
+// grouped makes the weight, or else the input, of a convolution fit its groups.
+//
+// Source: aten/src/ATen/native/Convolution.cpp, check_shape_forward.
+func (m *revision) grouped(groups []string) bool {
+	n, err := strconv.ParseInt(groups[1], 10, 64)
+	weight, input := m.sized(parseSizes(groups[2])), m.sized(parseSizes(groups[3]))
+	switch {
+	case err != nil || n < 1 || n > 64 || weight == nil:
+		return false
+	case groups[3] == "":
+		weight.Sizes[0] = (weight.Sizes[0] + n - 1) / n * n
+	case len(weight.Sizes) < 2 || input == nil || len(input.Sizes) != len(weight.Sizes):
+		return false
+	case input.Sizes[1]%n == 0 && input.Sizes[1] > 0:
+		weight.Sizes[1] = input.Sizes[1] / n
+	default:
+		input.Sizes[1] = weight.Sizes[1] * n
+	}
+	return true
+}
+
+// biased sizes a bias to as many elements as a convolution has channels.
+func (m *revision) biased(groups []string) bool {
+	n, err := strconv.ParseInt(groups[1], 10, 64)
+	bias := m.sized(parseSizes(groups[2]))
+	if err != nil || n > 1<<12 || bias == nil {
+		return false
+	}
+	bias.Sizes = []int64{n}
+	return true
+}
+
+// sized returns the last tensor of these sizes, as its own, nil for none.
+func (m *revision) sized(sizes []int64) *sample.TensorSpec {
+	all := m.c.Tensors()
+	for _, t := range slices.Backward(all) {
+		if slices.Equal(t.Sizes, sizes) {
+			return Separate([]*sample.TensorSpec{t}, all)[0]
+		}
+	}
+	return nil
+}

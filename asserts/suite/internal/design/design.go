@@ -1,0 +1,1045 @@
+package design
+
+import (
+	"cmp"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/opassert/opassert/asserts/suite/engine"
+	"github.com/opassert/opassert/asserts/suite/internal/sample"
+	"github.com/opassert/opassert/schema"
+)
+
+// A Design is the cases of one op in order: opening calls made from the schema
+// alone, of which those that run are the bases; then each value class of each
+// argument, once, on the first base that takes it; then the variations of each
+// recipe, and pairs of classes. No seed changes it. Random pairs, which the seed
+// decides, come last.
+type Design struct {
+	openings int
+	Bases    []*sample.Case
+	recipes  []*sample.Case // the calls of recipes, some of which are bases
+	Classes  []argClass
+	Rows     []Row // that follow the classes, once each was tried
+}
+
+// A Row is the classes of one case.
+type Row struct {
+	Classes []int
+	on      *sample.Case // the only call to put them into; nil for each base that has a place for one
+}
+
+// A Place is how a call first had a class: on a base of the design, in one of
+// the class's ways.
+type Place struct{ Base, Way int }
+
+// An argClass is a value class of an argument, or of all tensors together.
+type argClass struct {
+	arg string // "" is all tensors
+	valueClass
+	key    bool // worth trying in pairs
+	scalar bool // of an argument without tensors
+}
+
+const (
+	mostRows  = 56 // of pairs
+	Randomly  = 4  // cases that the seed decides
+	mostBases = 6
+
+	mostFamilies = 2 // bases that are there for their forms
+)
+
+// Label names a class in reports: "self: const:NaN".
+func (a argClass) Label() (arg, class string) {
+	if a.arg == "" {
+		return "tensors", a.name
+	}
+	return a.arg, a.name
+}
+
+// Costly reports whether a class asks for many elements, or for a large number.
+func (a argClass) Costly() bool {
+	n, err := strconv.ParseFloat(a.name, 64)
+	return strings.HasPrefix(a.name, "more than") || a.name == "int32 special" || err == nil && n > 10
+}
+
+// Apart is how many cases come before those that have several classes.
+func (d *Design) Apart() int { return d.openings + len(d.Classes) }
+
+// Cases is how many cases the design has, when each class was tried.
+func (d *Design) Cases() int { return d.Apart() + len(d.Rows) + Randomly }
+
+// Row returns the classes that a case puts together. Places are those of the
+// classes that a base takes, by the case that tries each.
+func (d *Design) Row(number int, places map[int]Place, rng *rand.Rand) Row {
+	switch n := number - d.openings; {
+	case n < len(d.Classes):
+		return Row{Classes: []int{n}}
+	case n < len(d.Classes)+len(d.Rows):
+		return d.Rows[n-len(d.Classes)]
+	}
+	var taken, random []int
+	for i := range d.Classes {
+		if _, ok := places[d.openings+i]; ok {
+			taken = append(taken, i)
+		}
+	}
+	for range min(3, len(taken)) {
+		random = append(random, sample.Pick(rng, taken))
+	}
+	return Row{Classes: random}
+}
+
+// A setting is one way to make a call with the classes of a row.
+type setting struct {
+	Base *sample.Case
+	Ways []int // of each class
+}
+
+// Settings returns those worth trying: of a class alone every base, and its
+// later ways on the first two; of several what each of them has a place on.
+func (d *Design) Settings(r Row, places map[int]Place) []setting {
+	var all []setting
+	if len(r.Classes) == 1 {
+		for way := range d.Classes[r.Classes[0]].ways {
+			for i, base := range d.Bases {
+				if r.on == nil && (way == 0 || i < 2) {
+					all = append(all, setting{base, []int{way}})
+				}
+			}
+			if r.on != nil {
+				all = append(all, setting{r.on, []int{way}})
+			}
+		}
+		return all
+	}
+	var ways, bases []int
+	for _, i := range r.Classes {
+		p := places[d.openings+i]
+		ways = append(ways, p.Way)
+		if !slices.Contains(bases, p.Base) {
+			bases = append(bases, p.Base)
+		}
+	}
+	for _, i := range bases {
+		all = append(all, setting{d.Bases[i], ways})
+	}
+	return all
+}
+
+// About names the arguments that a row's classes are about.
+func (d *Design) About(r Row) []string {
+	var args []string
+	for _, i := range r.Classes {
+		args = append(args, d.Classes[i].arg)
+	}
+	return args
+}
+
+// Apply puts into a call the classes of a row. It reports whether the call has
+// them all.
+func (d *Design) Apply(c *sample.Case, row, ways []int) bool {
+	for i, class := range row {
+		if !d.Classes[class].ways[ways[i]](c) {
+			return false
+		}
+	}
+	return true
+}
+
+// Has reports whether a call has a class: to have it, nothing need change.
+func (d *Design) Has(c *sample.Case, class int) bool {
+	return slices.ContainsFunc(d.Classes[class].ways, func(way func(*sample.Case) bool) bool {
+		same := c.Clone()
+		return way(same) && same.String() == c.String()
+	})
+}
+
+// Follow plans the cases that come when each class was tried: the variations of
+// recipes, and pairs of classes.
+func (d *Design) Follow(places map[int]Place) {
+	taken := func(i int) bool { _, ok := places[d.openings+i]; return ok }
+	d.Rows = append(d.variations(places), coveringRows(d.Classes, taken, mostRows)...)
+}
+
+// variations are the recipes' calls with fewer dimensions, with no element, with
+// each optional argument left out and given, and with each flag both ways, but
+// for those that they have or a class was tried on.
+func (d *Design) variations(places map[int]Place) []Row {
+	all := []Row{}
+	for _, c := range d.recipes {
+		for i, class := range d.Classes {
+			p, taken := places[d.openings+i]
+			if class.varies() && !(taken && d.Bases[p.Base].Number == c.Number) && !d.Has(c, i) {
+				all = append(all, Row{[]int{i}, c})
+			}
+		}
+	}
+	return all
+}
+
+// varies reports whether every recipe is tried with a class.
+func (a argClass) varies() bool {
+	switch a.name {
+	case "unbatched", "first dimension 0":
+		return a.arg == ""
+	case "None", "given", "true", "false":
+		return a.arg != ""
+	}
+	return false
+}
+
+// ChooseBases orders what ran in the openings: an ordinary call of each rank,
+// then one of each family of forms, then others, ordinary ones first; no two
+// alike.
+func ChooseBases(ran []*sample.Case) []*sample.Case {
+	var ranks, forms, ordinary, others []*sample.Case
+	taken, shapes := make(map[int]bool), make(map[string]bool)
+	for _, c := range ran {
+		if shapes[c.Shape()] {
+			continue
+		}
+		shapes[c.Shape()] = true
+		r, f := c.Rank(), -1-familyOf(c)
+		switch {
+		case c.Ordinary() && !taken[r]:
+			taken[r] = true
+			ranks = append(ranks, c)
+		case c.Ordinary():
+			ordinary = append(ordinary, c)
+		case f < -1 && !taken[f] && len(forms) < mostFamilies:
+			taken[f] = true
+			forms = append(forms, c)
+		default:
+			others = append(others, c)
+		}
+	}
+	first := min(len(ranks), mostBases-mostFamilies)
+	all := slices.Concat(ranks[:first], forms, ranks[first:], ordinary, others)
+	return all[:min(len(all), mostBases)]
+}
+
+// familyOf returns one more than the number of the family of forms that a tensor
+// of the call has, or 0.
+func familyOf(c *sample.Case) int {
+	for i, family := range families {
+		if slices.ContainsFunc(c.Tensors(), func(t *sample.TensorSpec) bool { return slices.Contains(family, t.Form) }) {
+			return 1 + i
+		}
+	}
+	return 0
+}
+
+// NewDesign plans the cases that follow the openings.
+func NewDesign(o engine.Operator, openings int, l *Learned) *Design {
+	d := &Design{openings: openings, Bases: ChooseBases(l.Ran), recipes: l.Recipes}
+	if len(d.Bases) == 0 {
+		return d
+	}
+	b := &designer{Design: d, op: o.Schema, added: o.Added, base: d.Bases[0], named: l.Named}
+	b.together()
+	b.scalars()
+	b.tensors()
+	b.sharing()
+	d.Classes = append(d.Classes, b.late...)
+	return d
+}
+
+// A designer fills a design in.
+type designer struct {
+	*Design
+	op    *schema.Op
+	added bool // a library's own, whose kernels may take any form of tensor
+	base  *sample.Case
+	named map[int][]sample.Value
+	late  []argClass // of values that crash kernels which trust them
+}
+
+// keyClasses are the classes worth trying in pairs, beside every word.
+var keyClasses = []string{
+	"float64", "float16", "bfloat16", "int64", "bool", "complex64", "transposed", "sliced", "expanded", "channels-last", "channels-last-3d", "requires-grad",
+	"channels 16", "last dimension 64", "more than 32768", "first dimension 0", "first dimension 1", "unbatched", "0-dim",
+	"const:0", "special", "negative",
+	"odd sides", "true", "false", "None", "given", "-1", "0", "1", "0.5", "[]",
+}
+
+func isKey(class string) bool {
+	return slices.Contains(keyClasses, class) || strings.HasPrefix(class, `"`)
+}
+
+var daring = whenUsed(`^(u?int\d+ )?(max|lowest|negative|wide|special)$`)
+
+// grouped reports whether a class is of a convolution with groups.
+func grouped(arg, class string) bool { return class == "2" && strings.HasSuffix(arg, "groups") }
+
+func (b *designer) add(arg string, all ...valueClass) {
+	for _, v := range all {
+		b.Classes = append(b.Classes, argClass{arg: arg, valueClass: v, key: isKey(v.name) || grouped(arg, v.name)})
+	}
+}
+
+// main is the tensors that are the call's numbers: no indices, no masks, and
+// nothing that results go into.
+func (b *designer) main() (of reach, dtype string) {
+	first := -1
+	for _, c := range slices.Concat(b.Bases, b.recipes) {
+		for i, arg := range b.op.Func.Args {
+			if ts := c.Args[i].AppendTensors(nil); first < 0 && len(ts) > 0 && !IsOut(arg) {
+				first, dtype = i, ts[0].DType
+			}
+		}
+	}
+	if first < 0 {
+		return nil, ""
+	}
+	return func(c *sample.Case) []*sample.TensorSpec {
+		var out []*sample.TensorSpec
+		model := c.Args[first].AppendTensors(nil)
+		if len(model) == 0 {
+			return nil
+		}
+		dtype := model[0].DType
+		for i, arg := range b.op.Func.Args {
+			for _, t := range c.Args[i].AppendTensors(nil) {
+				if t.DType == dtype && !IsOut(arg) {
+					out = append(out, t)
+				}
+			}
+		}
+		return out
+	}, dtype
+}
+
+// together varies all tensors of the call at once.
+func (b *designer) together() {
+	of, dtype := b.main()
+	if of == nil {
+		return
+	}
+	for _, v := range slices.Concat(tensorClasses(of, dtype, false), b.relatives(of), endClasses(of, dtype)) {
+		b.place("", dtype, v)
+	}
+	b.add("", b.sizeClasses(of)...)
+	if len(of(b.base)) > 1 {
+		for turn := range 3 {
+			b.add("", class1("dtypes differ "+strconv.Itoa(turn), func(c *sample.Case) bool {
+				for k, t := range Separate(of(c), c.Tensors()) {
+					setDType([]string{"float32", "float64", "int64", "float16"}[(k+turn)%4])(t)
+				}
+				return true
+			}))
+		}
+	}
+}
+
+// families are forms of which an op that takes one is likely to take others.
+var families = [][]engine.Form{{engine.COO, engine.COOUncoalesced, engine.COOHybrid, engine.CSR, engine.CSC, engine.BSR, engine.BSC}, {engine.Nested, engine.NestedEven}, {engine.Quantized, engine.PerChannel}, {engine.Mkldnn}}
+
+// relatives are the forms that the op is likely to take, as it takes others of
+// their families or nobody knows, and the dtypes of quantized ones.
+func (b *designer) relatives(of reach) []valueClass {
+	var all []valueClass
+	for i, family := range families {
+		if !b.added && !slices.ContainsFunc(b.Bases, func(c *sample.Case) bool { return familyOf(c) == 1+i }) {
+			continue
+		}
+		for _, f := range family {
+			if f != engine.Quantized && f != engine.PerChannel {
+				all = append(all, class1(engine.Forms[f], of.each(setForm(f))))
+				continue
+			}
+			for _, d := range sample.QuantizedDTypes {
+				all = append(all, class1(d+" "+engine.Forms[f], of.each(setQuantized(d, f))))
+			}
+		}
+	}
+	return all
+}
+
+// place adds a class, late where it may end the process.
+func (b *designer) place(arg, dtype string, v valueClass) {
+	if daring().MatchString(v.name) && (sample.DTypes[dtype].Class == sample.Integral || strings.Contains(v.name, "int")) {
+		b.late = append(b.late, argClass{arg: arg, valueClass: v})
+		return
+	}
+	b.add(arg, v)
+}
+
+// tensors varies each argument's tensors alone.
+func (b *designer) tensors() {
+	several := len(b.base.Tensors()) > 1
+	for i, arg := range b.op.Func.Args {
+		ts := b.base.Args[i].AppendTensors(nil)
+		for _, c := range b.Bases {
+			if len(ts) == 0 && arg.Type.Kind == schema.List { // none in the first
+				ts = c.Args[i].AppendTensors(nil)
+			}
+		}
+		if b.base.Omits(i) && Unwrap(arg.Type).Name == "Tensor" {
+			b.optional(i, arg)
+		}
+		if len(ts) == 0 {
+			continue
+		}
+		if several || IsOut(arg) {
+			for _, v := range slices.Concat(tensorClasses(ofArg(i), ts[0].DType, IsOut(arg)), b.relatives(ofArg(i))) {
+				b.place(arg.Name, ts[0].DType, v)
+			}
+		}
+		if IsOut(arg) {
+			count, large := setFill(sample.Fill{Name: "count"}), setSizes(b.base.Tensors()[0].Sizes...)
+			for _, way := range []struct {
+				name string
+				set  func(*sample.TensorSpec) bool
+			}{
+				{"sized", setAll(large, count)},
+				{"sized sliced", setAll(large, count, setLayout(sample.Sliced, 0))},
+				{"sized offset", setAll(large, count, setLayout(sample.Offset, 0))},
+				{"7 elements", setAll(setSizes(7), count)},
+				{"7 elements offset", setAll(setSizes(7), count, setLayout(sample.Offset, 0))},
+			} {
+				b.add(arg.Name, class1(way.name, reach(ofArg(i)).each(way.set)))
+			}
+		}
+		if t := Unwrap(arg.Type); t.Kind == schema.List {
+			b.add(arg.Name, listLengths(i, t)...)
+			for _, v := range tensorClasses(lastOf(i), ts[0].DType, true) {
+				v.name = "last " + v.name
+				b.add(arg.Name, v)
+			}
+		}
+	}
+}
+
+// optional varies a tensor that the base leaves out.
+func (b *designer) optional(i int, arg schema.Argument) {
+	_, dtype := b.main()
+	given := b.given(i, arg)
+	for _, v := range tensorClasses(ofArg(i), cmp.Or(dtype, "float32"), false) {
+		if isKey(v.name) || v.name == "empty" {
+			set := v.ways[0]
+			v.ways = append(v.ways, func(c *sample.Case) bool { return given(c) && set(c) })
+			b.add(arg.Name, v)
+		}
+	}
+}
+
+func Unwrap(t schema.Type) schema.Type {
+	if t.Kind == schema.Optional {
+		return t.Elem[0]
+	}
+	return t
+}
+
+// scalars varies every argument that is no tensor, and leaves out what may be.
+func (b *designer) scalars() {
+	for i, arg := range b.op.Func.Args {
+		t := Unwrap(arg.Type)
+		if arg.Type.Kind == schema.Optional {
+			b.add(arg.Name, class1("None", SetValue(i, sample.None())))
+			if slices.ContainsFunc(slices.Concat(b.Bases, b.recipes), func(c *sample.Case) bool { return c.Omits(i) }) {
+				b.add(arg.Name, class1("given", b.given(i, arg)))
+			}
+		}
+		var all []sample.Value
+		switch {
+		case t.Kind == schema.List && IsInt(t.Elem[0]):
+			all = intLists(b.listAt(i, arg), t.Size)
+		case t.Kind == schema.List && len(ScalarValues(t.Elem[0].Name)) > 0 && t.Elem[0].Kind == schema.Base:
+			all = plainLists(b.listAt(i, arg), t.Elem[0].Name, t.Size)
+		case t.Kind == schema.Base && t.Name == "str":
+			all = b.texts(i, arg)
+		case t.Kind == schema.Base:
+			all = ScalarValues(t.Name)
+		}
+		b.values(i, arg, slices.Concat(b.named[i], all))
+		if t.Kind == schema.Base && IsInt(t) {
+			for _, n := range largeInts {
+				b.late = append(b.late, argClass{arg: arg.Name, valueClass: class1(strconv.FormatInt(n, 10), SetValue(i, sample.Int(n)))})
+			}
+		}
+	}
+}
+
+// values adds a class for each of the values that an argument takes, those that
+// its kernel names first.
+func (b *designer) values(i int, arg schema.Argument, all []sample.Value) {
+	known, fixed := make(map[string]bool), Unwrap(arg.Type).Size
+	for k, v := range all {
+		name := v.String()
+		if Unwrap(arg.Type).Name == "Scalar" && v.Kind == sample.FloatValue {
+			name = v.Recipe() // 1.0
+		}
+		if known[name] {
+			continue
+		}
+		known[name] = true
+		class := argClass{arg.Name, class1(name, SetValue(i, v)), isKey(name) || byTwo(arg.Name, v) || grouped(arg.Name, name), true}
+		switch {
+		case v.Kind == sample.ListValue && fixed > 0 && len(v.List) != fixed:
+			b.late = append(b.late, class)
+			continue
+		case v.Kind == sample.TextValue && k >= len(b.named[i]) && !slices.Contains(words[arg.Name], v.Text):
+			class.key = false // a kernel that takes any text takes all of them
+		}
+		b.Classes = append(b.Classes, class)
+	}
+}
+
+// byTwo reports whether a value is a step of two in each direction.
+func byTwo(arg string, v sample.Value) bool {
+	name := strings.Contains(arg, "stride") || strings.Contains(arg, "dilation") || arg == "step"
+	return name && (v.Int == 2 || len(v.List) > 0 && v.String() == same(len(v.List), 2).String())
+}
+
+// listAt returns the list that the base has for an argument, or a plausible one.
+func (b *designer) listAt(i int, arg schema.Argument) []sample.Value {
+	if v := b.base.Args[i]; v.Kind == sample.ListValue && len(v.List) > 0 {
+		return v.List
+	}
+	v := ofType(sample.NewRandom(0, arg.Name, 0), arg, Unwrap(arg.Type), &Themes[0])
+	if len(v.List) == 0 {
+		return same(2, 1).List
+	}
+	return v.List
+}
+
+// given returns an optional argument that the base leaves out.
+func (b *designer) given(i int, arg schema.Argument) func(*sample.Case) bool {
+	arg.Type = Unwrap(arg.Type)
+	return func(c *sample.Case) bool {
+		if !c.Omits(i) {
+			return true
+		}
+		th := Themes[0]
+		if ts := c.Tensors(); len(ts) > 0 {
+			all := Separate(ts, ts)
+			th.sizes, th.dtype = all[0].Sizes, all[0].DType
+		}
+		Separate(c.Tensors(), c.Tensors())
+		c.Args[i] = ofType(sample.NewRandom(0, arg.Name, 1), arg, arg.Type, &th)
+		return c.Args[i].Kind != sample.NoneValue
+	}
+}
+
+// texts are the words that an argument's name and its default suggest, and
+// after them all that are usual.
+func (b *designer) texts(i int, arg schema.Argument) []sample.Value {
+	all := slices.Clone(words[arg.Name])
+	if d, err := strconv.Unquote(strings.ReplaceAll(arg.Default, "'", `"`)); err == nil {
+		all = append(all, d)
+	}
+	for _, w := range usualWords {
+		if !slices.Contains(all, w) {
+			all = append(all, w)
+		}
+	}
+	if len(b.named[i]) > 1 { // the kernel said which there are
+		all = all[:min(len(all), 3)]
+	}
+	return texts(sample.TextValue, all)
+}
+
+// outsOf reports of each tensor of a call whether results go into it.
+func outsOf(op *schema.Op, c *sample.Case) []bool {
+	var outs []bool
+	for i, arg := range op.Func.Args {
+		for range c.Args[i].AppendTensors(nil) {
+			outs = append(outs, IsOut(arg))
+		}
+	}
+	return outs
+}
+
+// sharing makes two tensors one, or views of one storage.
+func (b *designer) sharing() {
+	outs := outsOf(b.op, b.base)
+	for j := range min(len(outs), 6) {
+		for i := range j {
+			if outs[i] || outs[j] {
+				continue
+			}
+			share := func(set func(t *sample.TensorSpec)) func(*sample.Case) bool {
+				return func(c *sample.Case) bool {
+					outs, ts := outsOf(b.op, c), c.Tensors()
+					if j >= len(ts) || outs[i] || outs[j] {
+						return false
+					}
+					set(Separate(ts, ts)[j])
+					return true
+				}
+			}
+			pair := strconv.Itoa(i+1) + " and " + strconv.Itoa(j+1)
+			b.add("", class1("same tensor "+pair, share(func(t *sample.TensorSpec) { t.Same = i + 1 })),
+				class1("views of one storage "+pair, share(func(t *sample.TensorSpec) { t.View = i + 1 })))
+		}
+	}
+}
+
+// sizeClasses are sizes of the tensors in step with each other.
+func (b *designer) sizeClasses(of reach) []valueClass {
+	var all []valueClass
+	add := func(name string, n int64, ways ...resize) {
+		v := valueClass{name: name}
+		for _, way := range ways {
+			v.ways = append(v.ways, func(c *sample.Case) bool { return way(c, Separate(of(c), c.Tensors()), n) })
+		}
+		all = append(all, v)
+	}
+	for _, n := range []int64{0, 1, 8} {
+		add("first dimension "+strconv.FormatInt(n, 10), n, leading, symbol(0, false), symbol(0, true), alone(0), b.everywhere(leading), b.everywhere(symbol(0, true)))
+	}
+	for _, n := range []int64{0, 1, 7, 8, 64} {
+		add("last dimension "+strconv.FormatInt(n, 10), n, trailing, symbol(-1, false), symbol(-1, true), alone(-1), b.everywhere(symbol(-1, true)))
+	}
+	for _, n := range []int64{0, 4, 16, 32} {
+		add("channels "+strconv.FormatInt(n, 10), n, channels, ofRank(3, symbol(1, false)), ofRank(3, symbol(1, true)))
+	}
+	for _, n := range []int64{4096, 32768} {
+		add("more than "+strconv.FormatInt(n, 10), n, beyond(batches), beyond(leading), beyond(symbol(0, false)), beyond(trailing), beyond(symbol(-1, true)), beyond(alone(0)))
+	}
+	add("odd sides", 0, odd)
+	add("unbatched", 0, unbatched(0, false), b.everywhere(unbatched(0, false)), b.everywhere(unbatched(0, true)), b.everywhere(unbatched(1, false)))
+	add("batched", 2, batched)
+	add("6 dimensions", 6, deepened)
+	for k, d := range symbols(of(b.base)) {
+		for _, n := range []int64{1, 8, 16} {
+			if d != n {
+				add("size "+strconv.FormatInt(d, 10)+" is "+strconv.FormatInt(n, 10), n, every(k, false), every(k, true))
+			}
+		}
+	}
+	return all
+}
+
+// A resize changes sizes of tensors of a call; n is the new size.
+type resize func(c *sample.Case, ts []*sample.TensorSpec, n int64) bool
+
+// Model is the first of the tensors with the most dimensions.
+func Model(ts []*sample.TensorSpec) *sample.TensorSpec {
+	var m *sample.TensorSpec
+	for _, t := range ts {
+		if m == nil || len(t.Sizes) > len(m.Sizes) {
+			m = t
+		}
+	}
+	if m == nil || len(m.Sizes) == 0 {
+		return nil
+	}
+	return m
+}
+
+// leading changes the first dimension of the tensors with the most dimensions.
+func leading(c *sample.Case, ts []*sample.TensorSpec, n int64) bool {
+	m := Model(ts)
+	if m == nil {
+		return false
+	}
+	d, rank := m.Sizes[0], len(m.Sizes)
+	for _, t := range ts {
+		if len(t.Sizes) == rank && t.Sizes[0] == d {
+			t.Sizes[0] = n
+		}
+	}
+	return true
+}
+
+// trailing changes the last dimension of every tensor that agrees in it.
+func trailing(c *sample.Case, ts []*sample.TensorSpec, n int64) bool {
+	m := Model(ts)
+	if m == nil {
+		return false
+	}
+	d := m.Sizes[len(m.Sizes)-1]
+	for _, t := range ts {
+		if r := len(t.Sizes); r > 0 && t.Sizes[r-1] == d {
+			t.Sizes[r-1] = n
+		}
+	}
+	return true
+}
+
+// channels changes the second dimension, and vectors of its size.
+func channels(c *sample.Case, ts []*sample.TensorSpec, n int64) bool {
+	m := Model(ts)
+	if m == nil || len(m.Sizes) < 3 {
+		return false
+	}
+	d := m.Sizes[1]
+	for _, t := range ts {
+		switch r := len(t.Sizes); {
+		case r >= 3 && t.Sizes[1] == d:
+			t.Sizes[1] = n
+		case r == 1 && t.Sizes[0] == d:
+			t.Sizes[0] = n
+		}
+	}
+	return true
+}
+
+// symbol changes every dimension that is as large as one of the model's, with
+// whole numbers that say it where they are to follow.
+func symbol(dim int, numbers bool) resize {
+	return func(c *sample.Case, ts []*sample.TensorSpec, n int64) bool {
+		m := Model(ts)
+		if m == nil || dim >= len(m.Sizes) {
+			return false
+		}
+		at := dim
+		if dim < 0 {
+			at += len(m.Sizes)
+		}
+		return replaceSize(c, ts, m.Sizes[at], n, numbers)
+	}
+}
+
+// ofRank makes the change where the model has so many dimensions.
+func ofRank(rank int, way resize) resize {
+	return func(c *sample.Case, ts []*sample.TensorSpec, n int64) bool {
+		m := Model(ts)
+		return m != nil && len(m.Sizes) >= rank && way(c, ts, n)
+	}
+}
+
+// every changes the call's size number k wherever it stands.
+func every(k int, numbers bool) resize {
+	return func(c *sample.Case, ts []*sample.TensorSpec, n int64) bool {
+		all := symbols(ts)
+		return k < len(all) && replaceSize(c, ts, all[k], n, numbers)
+	}
+}
+
+func replaceSize(c *sample.Case, ts []*sample.TensorSpec, d, n int64, numbers bool) bool {
+	for _, t := range ts {
+		for k := range t.Sizes {
+			if t.Sizes[k] == d {
+				t.Sizes[k] = n
+			}
+		}
+	}
+	if numbers {
+		changed := false
+		for i := range c.Args {
+			changed = c.Args[i].ReplaceInt(d, n) || changed
+		}
+		return changed
+	}
+	return true
+}
+
+// alone changes one dimension of one tensor.
+func alone(dim int) resize {
+	return func(c *sample.Case, ts []*sample.TensorSpec, n int64) bool {
+		m := Model(ts)
+		if m == nil {
+			return false
+		}
+		at := dim
+		if dim < 0 {
+			at += len(m.Sizes)
+		}
+		m.Sizes[at] = n
+		return true
+	}
+}
+
+// beyond makes the change that leaves the model with more elements than n, by as
+// few as is easily found.
+func beyond(way resize) resize {
+	return func(c *sample.Case, ts []*sample.TensorSpec, n int64) bool {
+		m := Model(ts)
+		if m == nil || sample.Size(m.Sizes) == 0 {
+			return false
+		}
+		for to := int64(65); to <= 1<<16+1; to = 2*to - 1 {
+			if !way(c, ts, to) {
+				return false
+			}
+			if sample.Size(m.Sizes) <= n {
+				continue
+			}
+			for part := int64(5); part < 8 && to > 65; part++ { // of what may be twice as many
+				if way(c, ts, part*to/8|1); sample.Size(m.Sizes) > n {
+					return true
+				}
+			}
+			return way(c, ts, to)
+		}
+		return false
+	}
+}
+
+// batches makes more of what there is: a longer first dimension where it counts
+// samples, or one more before the others.
+func batches(c *sample.Case, ts []*sample.TensorSpec, n int64) bool {
+	m := Model(ts)
+	switch {
+	case m == nil:
+		return false
+	case len(m.Sizes) == 1 || len(m.Sizes) == 3 && m.Sizes[0] > 64 || len(m.Sizes) > 3:
+		return leading(c, ts, n)
+	}
+	return batched(c, ts, n)
+}
+
+// everywhere makes the change to all tensors but those that results go into,
+// indices and masks among them.
+func (b *designer) everywhere(way resize) resize {
+	return func(c *sample.Case, _ []*sample.TensorSpec, n int64) bool {
+		var ts []*sample.TensorSpec
+		for i, arg := range b.op.Func.Args {
+			if !IsOut(arg) {
+				ts = c.Args[i].AppendTensors(ts)
+			}
+		}
+		return way(c, Separate(ts, c.Tensors()), n)
+	}
+}
+
+// odd makes the sides of the first tensor with the most dimensions odd.
+func odd(c *sample.Case, ts []*sample.TensorSpec, _ int64) bool {
+	m := Model(ts)
+	if m == nil || len(m.Sizes) < 3 {
+		return false
+	}
+	for i := min(2, len(m.Sizes)-1); i < len(m.Sizes); i++ {
+		m.Sizes[i] |= 1
+	}
+	return true
+}
+
+// unbatched takes a dimension from the tensors with the most, and where asked
+// for from the others that are as large in it.
+func unbatched(dim int, others bool) resize {
+	return func(c *sample.Case, ts []*sample.TensorSpec, _ int64) bool {
+		m := Model(ts)
+		if m == nil || dim >= len(m.Sizes) {
+			return false
+		}
+		d, rank := m.Sizes[dim], len(m.Sizes)
+		for _, t := range ts {
+			if (len(t.Sizes) == rank || others && len(t.Sizes) > dim) && t.Sizes[dim] == d {
+				t.Sizes = slices.Delete(slices.Clone(t.Sizes), dim, dim+1)
+				t.Legal()
+			}
+		}
+		return true
+	}
+}
+
+func batched(c *sample.Case, ts []*sample.TensorSpec, n int64) bool {
+	m := Model(ts)
+	if m == nil || len(m.Sizes) > 5 {
+		return false
+	}
+	rank := len(m.Sizes)
+	for _, t := range ts {
+		if len(t.Sizes) == rank {
+			t.Sizes = append([]int64{n}, t.Sizes...)
+			t.Legal()
+		}
+	}
+	return true
+}
+
+// deepened puts dimensions of size 1 before those of the tensors with the most,
+// up to n.
+func deepened(c *sample.Case, ts []*sample.TensorSpec, n int64) bool {
+	m := Model(ts)
+	if m == nil || int64(len(m.Sizes)) >= n {
+		return false
+	}
+	rank := len(m.Sizes)
+	for _, t := range ts {
+		if len(t.Sizes) == rank {
+			t.Sizes = slices.Concat(slices.Repeat([]int64{1}, int(n)-rank), t.Sizes)
+			t.Legal()
+		}
+	}
+	return true
+}
+
+// symbols are the sizes that dimensions of a call have.
+func symbols(ts []*sample.TensorSpec) []int64 {
+	var all []int64
+	for _, t := range ts {
+		for _, n := range t.Sizes {
+			if !slices.Contains(all, n) && len(all) < 4 {
+				all = append(all, n)
+			}
+		}
+	}
+	return all
+}
+
+// coveringRows puts key classes together, up to four in a row, so that as
+// many pairs as can be stand in some row, the most urgent first. A choice that
+// no base takes alone may need another.
+func coveringRows(classes []argClass, taken func(int) bool, most int) []Row {
+	type pair struct{ a, b int }
+	type urgent struct {
+		pair
+		rank int
+	}
+	var pairs []urgent
+	var keys []int
+	factors := make([]string, len(classes))
+	wanted := make(map[pair]bool)
+	for b, class := range classes {
+		if !class.key || !taken(b) && !class.choice() {
+			continue
+		}
+		factors[b] = factor(class)
+		for _, a := range keys {
+			other := classes[a]
+			if factors[a] == factors[b] && (other.arg == class.arg || factors[a] != "" && (other.arg == "" || class.arg == "")) {
+				continue // the one takes the other back
+			}
+			if taken(a) && taken(b) || other.choice() && class.choice() {
+				pairs = append(pairs, urgent{pair{a, b}, urgency(other, class, factors[a], factors[b])})
+				wanted[pair{a, b}] = true
+			}
+		}
+		keys = append(keys, b)
+	}
+	rng := sample.NewRandom(0, "rows", len(classes))
+	rng.Shuffle(len(pairs), func(i, j int) { pairs[i], pairs[j] = pairs[j], pairs[i] })
+	slices.SortStableFunc(pairs, func(p, q urgent) int { return p.rank - q.rank })
+	slices.SortStableFunc(keys, func(a, b int) int { return leftOut(classes[a]) - leftOut(classes[b]) })
+	want := func(a, b int) bool { return wanted[pair{min(a, b), max(a, b)}] }
+	var rows []Row
+	for _, p := range pairs {
+		if len(rows) >= most {
+			break
+		}
+		if !wanted[p.pair] {
+			continue
+		}
+		together := []int{p.a, p.b}
+		more := func(fits func(c int) bool) bool {
+			i := slices.IndexFunc(keys, func(c int) bool { return !slices.Contains(together, c) && fits(c) })
+			if i >= 0 {
+				together = append(together, keys[i])
+			}
+			return i >= 0
+		}
+		wantAll := func(c int) bool {
+			return !slices.ContainsFunc(together, func(a int) bool { return !want(a, c) })
+		}
+		if !few(classes[p.a]) && !few(classes[p.b]) && classes[p.a].arg+classes[p.b].arg == "" {
+			more(func(c int) bool { return classes[c].arg == "" && !few(classes[c]) && wantAll(c) })
+		}
+		if p.rank != coupled && (p.rank != flagged || !more(func(c int) bool { return classes[c].name == "0" || classes[c].name == "given" })) {
+			more(func(c int) bool { return classes[c].arg+classes[p.a].arg != "" && wantAll(c) })
+		}
+		for i, a := range together {
+			for _, b := range together[:i] {
+				delete(wanted, pair{min(a, b), max(a, b)})
+			}
+		}
+		rows = append(rows, Row{Classes: together})
+		if i := slices.IndexFunc(keys, func(c int) bool { return classes[c].arg == "" && classes[c].name == "bool" }); i >= 0 && p.rank == flagged {
+			rows = append(rows, Row{Classes: append(slices.Clone(together), keys[i])}) // a kernel of its own, often
+		}
+	}
+	return rows
+}
+
+// choice reports whether a class is one of few values that an argument has, some
+// of which go with one of another's alone.
+func (a argClass) choice() bool {
+	switch a.name {
+	case "true", "false", "None", "given", "[]":
+		return a.arg != ""
+	}
+	return a.arg != "" && strings.HasPrefix(a.name, `"`)
+}
+
+// twos reports whether a class is the number 2, or a list of it.
+func (a argClass) twos() bool {
+	return a.scalar && strings.Contains(a.name, "2") && strings.Trim(a.name, "[2, ]") == ""
+}
+
+// leftOut is 1 for the class of an argument that is left out: others come
+// first, for those are had in most calls.
+func leftOut(c argClass) int {
+	if c.name == "None" {
+		return 1
+	}
+	return 0
+}
+
+// flagged is the urgency of a flag with a size, which it may be read for where
+// there is no element or no dimension, mostly with another argument given.
+const flagged = 0
+
+// coupled is the urgency of groups with another argument given, such as a bias:
+// sizes follow both, so a third class seldom fits.
+const coupled = -1
+
+// urgency orders pairs of classes. Fast paths ask for a size, and a layout or a
+// dtype; after them come pairs about one sort of thing, tensors or arguments.
+// fx and fy are their factors.
+func urgency(x, y argClass, fx, fy string) int {
+	both := x.arg+y.arg == ""
+	none := func(c argClass) bool { return c.arg == "" && (c.name == "0-dim" || c.name == "first dimension 0") }
+	switch {
+	case grouped(x.arg, x.name) && y.name == "given" || x.name == "given" && grouped(y.arg, y.name):
+		return coupled
+	case none(x) && y.name == "true" || x.name == "true" && none(y):
+		return flagged
+	case x.name == "odd sides" && y.twos() || x.twos() && y.name == "odd sides":
+		return 1
+	case both && min(fx, fy) == " layout" && max(fx, fy) == " sizes" && !none(x) && !none(y), x.choice() && y.choice():
+		return 1
+	case both && (fx == " dtype" && vectors(y.name) || vectors(x.name) && fy == " dtype"):
+		return 2
+	case (x.arg == "") == (y.arg == "") && fx != " fill" && fy != " fill":
+		return 3
+	}
+	return 4
+}
+
+// few reports whether a class is of tensors with few elements, in which others
+// hardly show.
+func few(c argClass) bool {
+	return c.name == "0-dim" || c.name == "unbatched" || strings.HasPrefix(c.name, "first dimension")
+}
+
+// vectors reports whether a class is one of sizes or values for which a dtype
+// has code of its own: of vector registers, of threads, of the ends of a range.
+func vectors(class string) bool {
+	return class == "more than 32768" || class == "channels 16" || class == "last dimension 64" || class == "special"
+}
+
+// factor says which side of an argument a class is about: two classes of one
+// side can't be had together.
+func factor(c argClass) string {
+	switch name := c.name; {
+	case c.scalar:
+		return ""
+	case sample.DTypes[name].Size > 0:
+		return " dtype"
+	case slices.Contains(sample.Arrangements, name) || name == "channels-last-3d":
+		return " layout"
+	case slices.Contains(engine.Forms, name):
+		return " form"
+	case strings.HasPrefix(name, "const") || name == "negative" || name == "special":
+		return " fill"
+	case strings.Contains(name, "dimension") || name == "odd sides" || strings.HasPrefix(name, "channels ") || strings.HasPrefix(name, "more than") || name == "unbatched" || name == "0-dim" || name == "one element":
+		return " sizes"
+	}
+	return ""
+}
+
+// What the openings of an op teach, for its design.
+type Learned struct {
+	Ran     []*sample.Case
+	Recipes []*sample.Case         // those of recipes
+	Named   map[int][]sample.Value // values that errors name, by argument
+
+	// Places are those of the value classes that a call ran with, by case.
+	Places map[int]Place
+}

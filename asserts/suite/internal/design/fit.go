@@ -1,0 +1,236 @@
+package design
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/opassert/opassert/asserts/suite/internal/sample"
+	"github.com/opassert/opassert/schema"
+	"github.com/opassert/opassert/schema/yamlfile"
+	"gopkg.in/yaml.v3"
+)
+
+// Check holds recipes against the ops that there are: names of ops, and of
+// arguments that none of a case's ops has, patterns of a recipe of which none
+// matches, and values that an argument's type does not take. The error is a
+// [scanner.ErrorList].
+func (b *Recipes) Check(ops []*schema.Op) error {
+	f := fitter{byName: make(map[string]*schema.Op)}
+	for _, op := range ops {
+		f.byName[op.Namespace+"::"+op.Func.Name.String()] = op
+	}
+	f.names = slices.Sorted(maps.Keys(f.byName))
+	reported := make(map[*yaml.Node]bool)
+	for _, r := range *b {
+		var matched []*schema.Op
+		for _, pattern := range r.Ops {
+			one, before := &Recipes{{Ops: []*yaml.Node{pattern}}}, len(matched)
+			for _, op := range ops {
+				if one.For(op) {
+					matched = append(matched, op)
+				}
+			}
+			if len(matched) == before && !reported[pattern] && (len(r.Ops) == 1 || !strings.ContainsAny(pattern.Value, "*?[")) {
+				reported[pattern] = true
+				r.file.Report(pattern, "no op %s%s", pattern.Value, f.suggest(pattern.Value))
+			}
+		}
+		if len(matched) > 0 {
+			f.recipe(r, matched)
+		}
+	}
+	if len(*b) == 0 || len((*b)[0].file.Errs) == 0 {
+		return nil
+	}
+	errs := (*b)[0].file.Errs
+	errs.Sort()
+	return errs
+}
+
+// A fitter holds values against types.
+type fitter struct {
+	byName map[string]*schema.Op
+	names  []string
+}
+
+// suggest says which op is meant by a name that none has: one of its overloads,
+// or the nearest.
+func (f *fitter) suggest(name string) string {
+	var overloads []string
+	i, _ := slices.BinarySearch(f.names, name+".")
+	for ; i < len(f.names) && strings.HasPrefix(f.names[i], name+"."); i++ {
+		overloads = append(overloads, f.names[i])
+	}
+	switch {
+	case len(overloads) > 0:
+		return ": its overloads are " + strings.Join(overloads, ", ")
+	case strings.ContainsAny(name, "*?["):
+		return ""
+	}
+	return yamlfile.Suggest(name, f.names)
+}
+
+// recipe reports the arguments that none of the ops has, and values that none of
+// those takes that have the argument.
+func (f *fitter) recipe(r *Recipe, ops []*schema.Op) {
+	for _, name := range r.names {
+		var args []string
+		misfit := ""
+		for _, op := range ops {
+			for i, a := range op.Func.Args {
+				args = append(args, a.Name, sample.Positional(i))
+			}
+			i := argumentNamed(op, name.Value)
+			if i < 0 {
+				continue
+			}
+			v, err := sample.ParseValue(r.args[name.Value].Value, &sample.SymbolTable{Of: make(map[string]int64), Sizes: r.symbols, Any: true})
+			if err != nil {
+				break
+			}
+			if misfit = f.argument(op, i, v); misfit == "" {
+				break
+			}
+		}
+		if !slices.Contains(args, name.Value) {
+			slices.Sort(args)
+			r.file.Report(name, "no op of these has an argument %s%s", name.Value, yamlfile.Suggest(name.Value, args))
+		} else if misfit != "" {
+			r.file.Report(r.args[name.Value], "%s: %s", name.Value, misfit)
+		}
+	}
+}
+
+// argumentNamed returns which of an op's arguments has a name or a position; -1
+// for none.
+func argumentNamed(op *schema.Op, name string) int {
+	for i, a := range op.Func.Args {
+		if a.Name == name || sample.Positional(i) == name {
+			return i
+		}
+	}
+	return -1
+}
+
+// argument says why an argument does not take a value, or "".
+func (f *fitter) argument(op *schema.Op, i int, v sample.Value) string {
+	a := op.Func.Args[i]
+	if v.Kind == sample.DefaultValue && a.Default == "" {
+		return "the schema has no default for it"
+	}
+	for _, ref := range v.References(nil) {
+		if j := argumentNamed(op, sample.ArgumentOf(ref)); j < 0 || j >= i {
+			return ref + " refers to no argument before this one"
+		}
+	}
+	return f.value(a.Type, v)
+}
+
+// value says why a type does not take a value, or "".
+func (f *fitter) value(t schema.Type, v sample.Value) string {
+	switch {
+	case v.Kind == sample.DefaultValue || v.Kind == sample.SameValue || t.Kind == schema.Optional && v.Kind == sample.NoneValue:
+		return ""
+	case t.Kind == schema.Optional:
+		return f.value(t.Elem[0], v)
+	case v.Kind == sample.CallValue || v.Kind == sample.AfterValue:
+		return f.call(t, v)
+	}
+	switch want, kinds := t.String(), takes[t.Name]; {
+	case t.Kind == schema.List && v.Kind == sample.ListValue:
+		return f.all(v.List, func(int) schema.Type { return t.Elem[0] })
+	case t.Kind == schema.Tuple && v.Kind == sample.TupleValue && len(v.List) == len(t.Elem):
+		return f.all(v.List, func(i int) schema.Type { return t.Elem[i] })
+	case t.Kind == schema.Dict && v.Kind == sample.DictValue:
+		return f.all(v.List, func(i int) schema.Type { return t.Elem[i%2] })
+	case t.Kind == schema.Base && strings.HasPrefix(t.Name, sample.CustomClasses):
+		if v.Kind == sample.NewValue && v.Text == t.Name {
+			return ""
+		}
+		short := strings.TrimPrefix(t.Name, sample.CustomClasses)
+		return fmt.Sprintf("want an object of the class %s, such as %s(...), found %s", short, short, v.Recipe())
+	case t.Kind == schema.Base && (kinds == nil || slices.Contains(kinds, v.Kind)), t.Kind > schema.Dict:
+		return "" // of other types nothing is known
+	default:
+		if like := exampleOf(t); like != "" {
+			want += " such as " + like
+		}
+		return fmt.Sprintf("want %s, found %s", want, v.Recipe())
+	}
+}
+
+func (f *fitter) all(values []sample.Value, of func(i int) schema.Type) string {
+	for i, v := range values {
+		if misfit := f.value(of(i), v); misfit != "" {
+			return misfit
+		}
+	}
+	return ""
+}
+
+// call says why a value can't be what an op returns, or was called with.
+func (f *fitter) call(t schema.Type, v sample.Value) string {
+	op := f.byName[v.Text]
+	if op == nil {
+		return "no op " + v.Text + f.suggest(v.Text)
+	}
+	args, returns := op.Func.Args, op.Func.Returns
+	if len(v.List) > len(args) {
+		return fmt.Sprintf("%s takes %d arguments, not %d", v.Text, len(args), len(v.List))
+	}
+	for i, a := range args {
+		switch {
+		case i >= len(v.List) && a.Default == "":
+			return fmt.Sprintf("%s lacks its argument %s: %s", v.Text, a.Name, op.Func)
+		case i < len(v.List):
+			if misfit := f.value(a.Type, v.List[i]); misfit != "" {
+				return fmt.Sprintf("%s, %s: %s", v.Text, a.Name, misfit)
+			}
+		}
+	}
+	if v.Kind == sample.AfterValue {
+		return f.value(t, v.List[0])
+	}
+	if len(returns) == 0 || t.Name != "" && returns[0].Type.Name != "" && t.Name != returns[0].Type.Name && t.Name != "Any" {
+		return fmt.Sprintf("want %s, and %s returns %s", t, v.Text, op.Func.Returns)
+	}
+	return ""
+}
+
+// takes are the kinds of values of the types that have some of their own. An int
+// may be an enumerator's, which a dispatcher's schema does not always say.
+var takes = map[string][]sample.Kind{
+	"Tensor": {sample.TensorValue, sample.NoneValue}, "int": {sample.IntValue, sample.DTypeValue, sample.LayoutValue, sample.FormatValue, sample.QSchemeValue}, "SymInt": {sample.IntValue},
+	"float": {sample.FloatValue, sample.IntValue}, "Scalar": {sample.IntValue, sample.FloatValue, sample.BoolValue, sample.ComplexValue}, "number": {sample.IntValue, sample.FloatValue, sample.BoolValue, sample.ComplexValue},
+	"complex": {sample.ComplexValue}, "bool": {sample.BoolValue}, "str": {sample.TextValue}, "Dimname": {sample.TextValue},
+	"ScalarType": {sample.DTypeValue}, "Layout": {sample.LayoutValue}, "MemoryFormat": {sample.FormatValue}, "QScheme": {sample.QSchemeValue},
+	"Device": {sample.DeviceValue}, "Generator": {sample.GeneratorValue}, "Storage": {sample.StorageValue},
+}
+
+// examples are values of types.
+var examples = map[string]string{
+	"Tensor": "t[2, 3]", "int": "3", "SymInt": "3", "float": "0.5", "Scalar": "0.5", "number": "0.5", "complex": "1+2i", "bool": "true", "str": "'text'",
+	"ScalarType": "dtype:float32", "Layout": "layout:strided", "MemoryFormat": "format:channels_last", "QScheme": "qscheme:per_tensor_affine",
+	"Device": "device:cpu", "Generator": "generator", "Storage": "storage:float32[4]",
+}
+
+// exampleOf returns a value of a type, "" where none is known.
+func exampleOf(t schema.Type) string {
+	var elems []string
+	for _, e := range t.Elem {
+		elems = append(elems, exampleOf(e))
+	}
+	switch inner := strings.Join(elems, ", "); t.Kind {
+	case schema.List:
+		return "[" + inner + "]"
+	case schema.Tuple:
+		return "(" + inner + ")"
+	case schema.Dict:
+		return "{" + strings.Replace(inner, ", ", ": ", 1) + "}"
+	case schema.Optional:
+		return inner
+	}
+	return examples[t.Name]
+}

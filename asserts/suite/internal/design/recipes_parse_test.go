@@ -1,0 +1,99 @@
+package design
+
+import (
+	"errors"
+	"go/scanner"
+	"strings"
+	"testing"
+
+	"github.com/opassert/opassert/asserts/suite/internal/sample"
+)
+
+func TestParseRecipesRefuses(t *testing.T) {
+	const good = "- ops: [add]\n  cases:\n    - {self: \"t[2]\"}\n"
+	for _, tt := range []struct{ name, src, want string }{
+		{"empty", "# nothing\n", `recipes.yaml:1:1: the file is empty: expected a list of recipes, - ops: ...`},
+		{"mapping", "ops: [add]\n", `recipes.yaml:1:1: expected a list of recipes, - ops: ..., found a mapping`},
+		{"mistyped key", good + "- ops: [add]\n  case: []\n", "recipes.yaml:4:3: cases is missing: a recipe says ops and cases\n" +
+			"recipes.yaml:5:3: unknown key \"case\"; did you mean cases?"},
+		{"no list", "- ops: add\n  cases: []\n", `recipes.yaml:1:8: expected ops: a list of names of ops, found "add"`},
+		{"bad pattern", "- ops: ['[']\n  cases: []\n", `recipes.yaml:1:9: expected the name of an op, or a pattern, found "["`},
+		{"bad value", "- ops: [é, add]\n  cases: [{é: none, self: 't[2'}]\n", `recipes.yaml:2:32: self: the sizes of a tensor have no end: want ]`},
+		{"dtype", "- ops: [add]\n  cases: [{self: 'flat32[2]'}]\n", `recipes.yaml:2:19: self: unknown dtype "flat32"; did you mean float32?`},
+		{"option", "- ops: [add]\n  cases: [{self: 't[2] belwo:3'}]\n", `recipes.yaml:2:24: self: "belwo:3" says nothing about a tensor; did you mean below?`},
+		{"word", "- ops: [add]\n  cases: [{self: 't[n]', k: n+1, f: flase}]\n", `recipes.yaml:2:37: f: "flase" is no value; did you mean false?`},
+		{"size", "- ops: [add]\n  cases: [{self: 't[2, 1.5]'}]\n", `recipes.yaml:2:24: self: "1.5" is no size: want a whole number, or one with symbols such as n or 2*n+1`},
+		{"bound", "- ops: [add]\n  cases: [{self: 'int64[2] below:mx'}]\n", `recipes.yaml:2:28: self: "mx" is no number: want one, or the name of a size in this case`},
+		{"no bound", "- ops: [add]\n  cases: [{self: 'int64[2] below'}]\n", `recipes.yaml:2:28: self: want below:5`},
+		{"empty bound", "- ops: [add]\n  cases: [{self: 'int64[n] below:n-1'}]\n", `recipes.yaml:2:28: self: below:n-1 has no numbers where n is 1: they begin with 0`},
+		{"one end", "- ops: [add]\n  cases: [{self: 't[2] in:1'}]\n", `recipes.yaml:2:24: self: want in:0.5..2`},
+		{"fills", "- ops: [add]\n  cases: [{self: 't[2] range below:2'}]\n", `recipes.yaml:2:30: self: range and below:2 can't be had together: both are a way to fill it`},
+		{"form", "- ops: [add]\n  cases: [{self: 'int64[2] mkldnn'}]\n", `recipes.yaml:2:34: self: int64[2] can't be mkldnn`},
+		{"negative", "- ops: [add]\n  cases: [{self: 't[2, -3]'}]\n", `recipes.yaml:2:24: self: the size -3 is below 0`},
+		{"negative now and then", "- ops: [add]\n  cases: [{self: 't[n-1, n-2]'}]\n", `recipes.yaml:2:26: self: the size n-2 is below 0 where n is 1`},
+		{"huge", "- ops: [add]\n  cases: [{self: 't[99999999, 99999999]'}]\n", `recipes.yaml:2:40: self: a tensor of 9.9999998e+15 elements: want at most 16777216`},
+		{"overflow", "- ops: [add]\n  cases: [{self: 't[n*9000000000*9000000000]'}]\n", `recipes.yaml:2:21: self: "n*9000000000*9000000000" is no size`},
+		{"NaN", "- ops: [add]\n  cases: [{self: 't[NaN]'}]\n", `recipes.yaml:2:21: self: "NaN" is no size`},
+		{"element", "- ops: [add]\n  cases: [{self: 'int32[2] = [1.5]'}]\n", `recipes.yaml:2:31: self: 1.5 is no int32`},
+		{"C++ dtype", "- ops: [add]\n  cases: [{self: 'torch.half[2]'}]\n", `recipes.yaml:2:19: self: unknown dtype "torch.half"; did you mean float16?`},
+		{"key twice", "- ops: [add]\n  cases: [{self: \"{'a': 1, 'a': 2}\"}]\n", `recipes.yaml:2:31: self: the key 'a' is in the dict twice`},
+		{"deep", "- ops: [add]\n  cases: [{self: \"" + strings.Repeat("[", 1<<20) + "\"}]\n", `recipes.yaml:2:51: self: more than 32 lists in each other`},
+		{"nothing", "- ops: [add]\n  cases: [{self: ''}]\n", `recipes.yaml:2:19: self: "" is no value: want one; none is None`},
+		{"unquoted text", "- ops: [add]\n  cases: [{mode: nearest}]\n", `recipes.yaml:2:18: mode: "nearest" is no value: a text stands in quotes, 'nearest'`},
+		{"YAML list", "- ops: [add]\n  cases: [{self: [1, [t, 2]]}]\n", `recipes.yaml:2:18: self: a value stands in quotes: self: "[1, [t, 2]]"`},
+		{"YAML mapping", "- ops: [add]\n  cases: [{self: {a: 1, b: [2]}}]\n", `recipes.yaml:2:18: self: a value stands in quotes: self: "{'a': 1, 'b': [2]}"`},
+		{"circle", "- ops: [add]\n  cases: [{self: 'same:other', other: 'same:self'}]\n", `recipes.yaml:2:19: self: same:other, which is another argument's itself`},
+		{"no ops", "- ops: []\n  cases: [{self: none}]\n", `recipes.yaml:1:8: ops is empty: want a list of names of ops`},
+		{"no cases", "- ops: [add]\n  cases: []\n", `recipes.yaml:2:10: cases is empty: want a list of mappings of arguments to values`},
+		{"range", "- ops: [add]\n  cases: [{self: 't[2] in:3..1'}]\n", `recipes.yaml:2:24: self: in:3..1: want the lower number first`},
+		{"layout", "- ops: [add]\n  cases: [{self: 'layout:sparse'}]\n", `recipes.yaml:2:26: self: unknown layout "sparse"`},
+		{"class", "- ops: [add]\n  cases: [{self: 'Queue(1)'}]\n", `recipes.yaml:2:19: self: Queue is neither an op, ns::op, nor a class, ns.Class`},
+		{"call", "- ops: [add]\n  cases: [{self: 'aten::ones([2]'}]\n", `recipes.yaml:2:33: self: a call has no end: want )`},
+		{"after", "- ops: [add]\n  cases: [{self: 'after ns::push(queue'}]\n", `recipes.yaml:2:34: self: "queue" is no value`},
+		{"after what", "- ops: [add]\n  cases: [{self: 'after push(t[2])'}]\n", `recipes.yaml:2:25: self: after is followed by a call of an op, ns::op(t[2])`},
+		{"after nothing", "- ops: [add]\n  cases: [{self: 'after ns::push()'}]\n", `recipes.yaml:2:35: self: ns::push is called without an argument to take`},
+		{"dict", "- ops: [add]\n  cases: [{self: \"{'a' t[2]}\"}]\n", `recipes.yaml:2:24: self: want : between the key of a dict and its value`},
+		{"text", "- ops: [add]\n  cases: [{self: \"'a\"}]\n", "recipes.yaml:2:20: self: a text has no end: want '"},
+		{"twice", "- ops: [add]\n  cases: [{self: none, self: none}]\n", `recipes.yaml:2:24: the argument self is given twice`},
+		{"no case", "- ops: [add]\n  cases: [none]\n", `recipes.yaml:2:11: expected arguments with their values, found "none"`},
+		{"no value", "- ops: [add]\n  cases: [{self: [1]}]\n", `recipes.yaml:2:18: self: a value stands in quotes: self: "[1]"`},
+		{"not YAML", good + "- [\n", `recipes.yaml:5:1: not YAML: did not find expected node content`},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			_, err := ParseRecipes("recipes.yaml", []byte(tt.src))
+			var list scanner.ErrorList
+			if !errors.As(err, &list) {
+				t.Fatalf("%v, want a scanner.ErrorList", err)
+			}
+			var lines []string
+			for _, e := range list {
+				lines = append(lines, e.Error())
+			}
+			if got := strings.Join(lines, "\n"); !strings.HasPrefix(got, tt.want) {
+				t.Errorf("%s\nwant\n%s", got, tt.want)
+			}
+		})
+	}
+}
+
+// No text of a value makes the reader panic, and what it reads prints as one that
+// reads the same.
+func FuzzParseValue(f *testing.F) {
+	for _, seed := range []string{
+		"t[n, 2*m+1] sliced coo below:n = [0, 1.5]", "(t[2], [3, none], {'a': 1, 2: same:x[1]})", "after ns::op(ns.Class('it''s'), 0.5-2i)", "storage:float32[4]", "dtype:int8", "NaN", "-n",
+	} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		for round := range sample.SymbolSizes {
+			v, err := sample.ParseValue(text, sample.NewSymbols(round))
+			if err != nil {
+				continue
+			}
+			again, err := sample.ParseValue(v.Recipe(), sample.NewSymbols(0))
+			if err != nil || again.Recipe() != v.Recipe() {
+				t.Fatalf("%q prints as %q, which reads as %q, %v", text, v.Recipe(), again.Recipe(), err)
+			}
+		}
+	})
+}

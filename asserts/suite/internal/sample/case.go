@@ -1,0 +1,363 @@
+package sample
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/opassert/opassert/asserts/suite/engine"
+)
+
+func (v *Value) ReplaceInt(from, to int64) bool {
+	if v.Kind == IntValue && v.Int == from && from != to {
+		v.Int = to
+		return true
+	}
+	changed := false
+	for i := range v.List {
+		changed = v.List[i].ReplaceInt(from, to) || changed
+	}
+	return changed
+}
+
+func Size(sizes []int64) int64 {
+	n := int64(1)
+	for _, s := range sizes {
+		n *= s
+	}
+	return n
+}
+
+// Legal takes back what can't be had together.
+func (t *TensorSpec) Legal() {
+	rank := len(t.Sizes)
+	c := DTypes[t.DType].Class
+	if t.Form != engine.Strided && t.Form != engine.Inference && t.Form != engine.Grad {
+		t.Arrangement = Contiguous
+	}
+	q := quantizedDType(t.DType)
+	if q && t.Form != engine.PerChannel {
+		t.Form = engine.Quantized
+	}
+	wrong := false
+	switch t.Form {
+	case engine.CSR, engine.CSC, engine.BSR, engine.BSC:
+		wrong = rank != 2 || t.DType == "bfloat16"
+	case engine.Mkldnn:
+		wrong = rank == 0 || t.DType != "float32"
+	case engine.Quantized:
+		wrong = t.DType != "float32" && !q
+	case engine.PerChannel:
+		wrong = t.DType != "float32" && !q || rank == 0
+	case engine.Conjugate:
+		wrong = c != Complexed
+	case engine.Grad:
+		wrong = c != Complexed && c != Floating
+	case engine.Negative:
+		wrong = c == Boolean
+	case engine.Nested, engine.NestedEven, engine.COOHybrid:
+		wrong = rank < 2
+	}
+	if wrong {
+		t.SetForm(engine.Strided)
+	}
+}
+
+// SetForm changes the form, and the dtype where that is one of another form.
+func (t *TensorSpec) SetForm(f engine.Form) {
+	if t.Form = f; quantizedDType(t.DType) && f != engine.Quantized && f != engine.PerChannel {
+		t.DType = "float32"
+	}
+}
+
+// A Case is one call as plain data. Its device is cpu; the call on meta takes
+// the twins of its tensors.
+type Case struct {
+	Op     string // "aten::add.Tensor"
+	Number int
+	Names  []string // of the arguments
+	Args   []Value  // one for each argument
+	Agreed bool     // a recipe says them: sizes that agree stay as they are where a smaller call is looked for
+}
+
+// A Kind says which of a Value's fields hold it.
+type Kind uint8
+
+const (
+	DefaultValue   Kind = iota // the schema's default
+	NoneValue                  // an optional argument left out, an undefined tensor
+	TensorValue                // Tensor
+	IntValue                   // Int
+	FloatValue                 // Float
+	BoolValue                  // Int
+	ComplexValue               // Complex
+	TextValue                  // Text
+	DTypeValue                 // Text
+	LayoutValue                // Text
+	FormatValue                // Text
+	DeviceValue                // Text
+	QSchemeValue               // Text
+	GeneratorValue             // Int is the seed
+	StorageValue               // Tensor
+	ListValue                  // List
+	TupleValue                 // List
+	DictValue                  // List, each key before its value
+	CallValue                  // what the op Text returns for the arguments List, its first result
+	AfterValue                 // the first of the arguments List after a call of the op Text
+	NewValue                   // what the constructor of the custom class Text makes of List
+	SameValue                  // what the earlier argument number Int is; Text is how a recipe refers to it
+)
+
+// A Value is one argument of a case.
+type Value struct {
+	Kind    Kind
+	Int     int64
+	Float   float64
+	Complex complex128
+	Text    string
+	Tensor  *TensorSpec
+	List    []Value
+}
+
+// A TensorSpec says how a tensor is made.
+type TensorSpec struct {
+	DType       string
+	Sizes       []int64
+	Arrangement Arrangement
+	Form        engine.Form
+	Fill        Fill
+	Values      []float64 // the first elements, instead of those of Fill
+	// Same, when not 0, is one more than the position among the case's tensors
+	// of the tensor that this one is; nothing else here counts then.
+	Same int
+	// View, when not 0, is one more than the position of an earlier tensor whose
+	// storage this one is a view of, as large as that tensor.
+	View int
+}
+
+// An Arrangement says how the elements of a dense tensor lie in its storage.
+type Arrangement uint8
+
+const (
+	Contiguous   Arrangement = iota
+	Transposed               // the last two dimensions are swapped in memory
+	Sliced                   // every other element of a larger storage, with an offset
+	Expanded                 // stride 0 in the first dimension
+	ChannelsLast             // four and five dimensions: channels innermost
+	Offset                   // contiguous, behind other elements of its storage
+)
+
+var Arrangements = []string{"", "transposed", "sliced", "expanded", "channels-last", "offset"}
+
+// A Fill says which values a tensor holds. The zero Fill is small positive
+// values, which nearly every kernel takes.
+type Fill struct {
+	Name  string // "" or one of fills
+	Value float64
+	High  float64 // the end of a range
+}
+
+func (f Fill) String() string {
+	switch f.Name {
+	case "":
+		return ""
+	case "in":
+		return fmt.Sprintf("in:%g..%g", f.Value, f.High)
+	case "below", "const", "ascending", "sum":
+		return f.Name + ":" + strconv.FormatFloat(f.Value, 'g', -1, 64)
+	}
+	return f.Name
+}
+
+// String returns the tensor as reports and recipes write it: float32[2, 3] sliced.
+func (t *TensorSpec) String() string {
+	if t.Same > 0 {
+		return fmt.Sprintf("the same as tensor %d", t.Same)
+	}
+	if t.View > 0 {
+		return fmt.Sprintf("a view of tensor %d", t.View)
+	}
+	words := []string{t.DType + sizesText(t.Sizes)}
+	for _, w := range []string{Arrangements[t.Arrangement], engine.Forms[t.Form], t.Fill.String()} {
+		if w != "" {
+			words = append(words, w)
+		}
+	}
+	if len(t.Values) > 0 {
+		words = append(words, "= "+strings.ReplaceAll(fmt.Sprint(t.Values), " ", ", "))
+	}
+	return strings.Join(words, " ")
+}
+
+func sizesText(sizes []int64) string {
+	words := make([]string, len(sizes))
+	for i, s := range sizes {
+		words[i] = strconv.FormatInt(s, 10)
+	}
+	return "[" + strings.Join(words, ", ") + "]"
+}
+
+// String returns the value as a reader would write it.
+func (v Value) String() string {
+	switch v.Kind {
+	case DefaultValue:
+		return "default"
+	case NoneValue:
+		return "None"
+	case TensorValue:
+		return v.Tensor.String()
+	case IntValue:
+		return strconv.FormatInt(v.Int, 10)
+	case FloatValue:
+		return strconv.FormatFloat(v.Float, 'g', -1, 64)
+	case BoolValue:
+		return strconv.FormatBool(v.Int != 0)
+	case ComplexValue:
+		return strings.Trim(strconv.FormatComplex(v.Complex, 'g', -1, 128), "()")
+	case TextValue:
+		return strconv.Quote(v.Text)
+	case GeneratorValue:
+		return fmt.Sprintf("generator(%d)", v.Int)
+	case StorageValue:
+		return "storage of " + v.Tensor.String()
+	case ListValue:
+		words := make([]string, len(v.List))
+		for i, e := range v.List {
+			words[i] = e.String()
+		}
+		return "[" + strings.Join(words, ", ") + "]"
+	case TupleValue, DictValue, CallValue, AfterValue, NewValue, SameValue:
+		return v.Recipe()
+	}
+	return v.Text
+}
+
+// String returns the call; arguments left to their defaults are not shown.
+func (c *Case) String() string {
+	var words []string
+	for i, a := range c.Args {
+		if a.Kind != DefaultValue {
+			words = append(words, c.Names[i]+"="+a.String())
+		}
+	}
+	return c.Op + "(" + strings.Join(words, ", ") + ")"
+}
+
+// Clone returns a copy that shares nothing with c.
+func (c *Case) Clone() *Case {
+	d := *c
+	d.Args = CloneValues(c.Args)
+	return &d
+}
+
+func CloneValues(values []Value) []Value {
+	out := slices.Clone(values)
+	for i := range out {
+		out[i] = out[i].Clone()
+	}
+	return out
+}
+
+func (v Value) Clone() Value {
+	if v.Tensor != nil {
+		t := *v.Tensor
+		t.Sizes, t.Values = slices.Clone(t.Sizes), slices.Clone(t.Values)
+		v.Tensor = &t
+	}
+	v.List = CloneValues(v.List)
+	return v
+}
+
+// Tensors returns every tensor of the case in order.
+func (c *Case) Tensors() []*TensorSpec {
+	var all []*TensorSpec
+	for i := range c.Args {
+		all = c.Args[i].AppendTensors(all)
+	}
+	return all
+}
+
+func (v *Value) AppendTensors(all []*TensorSpec) []*TensorSpec {
+	if v.Kind == TensorValue {
+		all = append(all, v.Tensor)
+	}
+	for i := range v.List {
+		all = v.List[i].AppendTensors(all)
+	}
+	return all
+}
+
+// Short forms for the generator.
+
+func None() Value           { return Value{Kind: NoneValue} }
+func Int(n int64) Value     { return Value{Kind: IntValue, Int: n} }
+func Float(f float64) Value { return Value{Kind: FloatValue, Float: f} }
+func Text(s string) Value   { return Value{Kind: TextValue, Text: s} }
+
+func Bool(b bool) Value {
+	v := Value{Kind: BoolValue}
+	if b {
+		v.Int = 1
+	}
+	return v
+}
+
+func Ints(ns ...int64) Value {
+	v := Value{Kind: ListValue}
+	for _, n := range ns {
+		v.List = append(v.List, Int(n))
+	}
+	return v
+}
+
+func Tensor(dtype string, sizes ...int64) Value {
+	return Value{Kind: TensorValue, Tensor: &TensorSpec{DType: dtype, Sizes: slices.Clone(sizes)}}
+}
+
+// Ordinary reports whether every tensor of a call is a dense one of its own.
+func (c *Case) Ordinary() bool {
+	return !slices.ContainsFunc(c.Tensors(), func(t *TensorSpec) bool { return t.Form != engine.Strided || t.Same > 0 })
+}
+
+// Shape says in what bases differ: kinds of arguments, ranks and dtypes.
+func (c *Case) Shape() string {
+	var b strings.Builder
+	for _, a := range c.Args {
+		b.WriteString(strconv.Itoa(int(a.Kind)))
+	}
+	for _, t := range c.Tensors() {
+		b.WriteString(" " + t.DType + engine.Forms[t.Form] + strconv.Itoa(len(t.Sizes)))
+	}
+	return b.String()
+}
+
+// Rank is the most dimensions that a tensor of the call has.
+func (c *Case) Rank() int {
+	most := 0
+	for _, t := range c.Tensors() {
+		most = max(most, len(t.Sizes))
+	}
+	return most
+}
+
+// Omits reports whether argument i is left out.
+func (c *Case) Omits(i int) bool {
+	return c.Args[i].Kind == NoneValue || c.Args[i].Kind == DefaultValue
+}
+
+// Plain reports whether every tensor of the case has a twin on meta.
+func (c *Case) Plain() bool {
+	return !slices.ContainsFunc(c.Tensors(), func(t *TensorSpec) bool { return t.Same == 0 && t.Form != engine.Strided }) &&
+		!slices.ContainsFunc(c.Args, func(v Value) bool {
+			return v.Kind == CallValue || v.Kind == AfterValue || v.Kind == SameValue || v.Kind > ListValue && len(v.AppendTensors(nil)) > 0
+		})
+}
+
+// mostElements is what a tensor of a case has at most; more finds no more, and
+// kernels of cubic time take forever.
+const mostElements = 1 << 18
+
+func (c *Case) Huge() bool {
+	return slices.ContainsFunc(c.Tensors(), func(t *TensorSpec) bool { return Size(t.Sizes) > mostElements })
+}

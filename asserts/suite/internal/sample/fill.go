@@ -1,0 +1,209 @@
+package sample
+
+import (
+	"math"
+	"slices"
+
+	"github.com/opassert/opassert/asserts/suite/engine"
+)
+
+// Dense lays a tensor out in a storage of its own.
+// The bytes are in room where there is enough of it.
+func (t *TensorSpec) Dense(room *[]byte) engine.Dense {
+	s := t.Layout()
+	elements := int64(1)
+	for i, n := range t.Sizes {
+		if n == 0 {
+			elements = 0
+			break
+		}
+		elements += (n - 1) * s.Strides[i]
+	}
+	if s.Offset > 0 {
+		elements += 2
+	}
+	d := DTypes[t.DType]
+	*room = slices.Grow((*room)[:0], int(elements*d.Size))
+	s.Data = (*room)[:elements*d.Size]
+	t.fill(s, d)
+	return s
+}
+
+// Layout says where the elements lie.
+func (t *TensorSpec) Layout() engine.Dense {
+	s := engine.Dense{DType: t.DType, Sizes: t.Sizes, Strides: t.Strides()}
+	if (t.Arrangement == Sliced || t.Arrangement == Offset) && !slices.Contains(t.Sizes, 0) {
+		s.Offset = 1
+	}
+	return s
+}
+
+func (t *TensorSpec) Strides() []int64 {
+	rank := len(t.Sizes)
+	order := make([]int, rank) // dimensions, innermost last
+	for i := range order {
+		order[i] = i
+	}
+	switch {
+	case t.Arrangement == Transposed && rank >= 2:
+		order[rank-1], order[rank-2] = order[rank-2], order[rank-1]
+	case t.Arrangement == ChannelsLast && (rank == 4 || rank == 5):
+		order = append(slices.Delete(order, 1, 2), 1)
+	}
+	strides := make([]int64, rank)
+	step := int64(1)
+	if t.Arrangement == Sliced {
+		step = 2
+	}
+	for i := rank - 1; i >= 0; i-- {
+		strides[order[i]] = step
+		step *= max(1, t.Sizes[order[i]])
+	}
+	if t.Arrangement == Expanded && rank > 0 {
+		strides[0] = 0
+	}
+	return strides
+}
+
+// fill writes the values, in the order of the elements' indices. Bytes that
+// the tensor does not cover get the default values.
+func (t *TensorSpec) fill(s engine.Dense, d dtype) {
+	first := min(usualPeriod*d.Size, int64(len(s.Data)))
+	for i := range first / d.Size {
+		d.put(s.Data[i*d.Size:], usual(int(i), d.Class))
+	}
+	for n := first; n > 0 && n < int64(len(s.Data)); n *= 2 {
+		copy(s.Data[n:], s.Data[:n])
+	}
+	if t.Fill.Name == "" && len(t.Values) == 0 || slices.Contains(t.Sizes, 0) {
+		return
+	}
+	index := make([]int64, len(t.Sizes))
+	for n := 0; ; n++ {
+		at := s.Offset
+		for i, k := range index {
+			at += k * s.Strides[i]
+		}
+		d.put(s.Data[at*d.Size:], t.Value(n, index))
+		if !next(index, t.Sizes) {
+			return
+		}
+	}
+}
+
+// next steps an index, the last dimension fastest.
+func next(index, sizes []int64) bool {
+	for i := len(index) - 1; i >= 0; i-- {
+		if index[i]++; index[i] < sizes[i] {
+			return true
+		}
+		index[i] = 0
+	}
+	return false
+}
+
+// usualPeriod is after how many elements the usual values repeat, in every class.
+const usualPeriod = 48
+
+// usual returns values in (0, 1) for floating point, for they are probabilities
+// and in the domain of nearly every function, and 0 and 1 for whole numbers,
+// for they are valid indices.
+func usual(n int, c class) float64 {
+	switch c {
+	case Integral:
+		return float64(n % 2)
+	case Boolean:
+		return float64((n + n/3) % 2)
+	}
+	return float64(1+(n*7)%16) / 17
+}
+
+// fills are the names of fills.
+var fills = []string{"below", "const", "in", "ascending", "sum", "range", "offsets", "count", "spd", "lower", "upper",
+	"negative", "wide", "special", "max", "lowest", "subnormal"}
+
+func (t *TensorSpec) Value(n int, index []int64) float64 {
+	if n < len(t.Values) {
+		return t.Values[n]
+	}
+	switch t.Fill.Name {
+	case "":
+		return usual(n, DTypes[t.DType].Class)
+	case "below": // whole numbers below a bound, every one of them
+		return float64(n % max(1, int(t.Fill.Value)))
+	case "const":
+		return t.Fill.Value
+	case "in": // the two ends, and between them
+		return between(t.Fill.Value, t.Fill.High, n, DTypes[t.DType].Class)
+	case "ascending": // from 0 to a bound, evenly
+		last := max(1, Size(t.Sizes)-1)
+		return math.Floor(t.Fill.Value * float64(n) / float64(last))
+	case "sum": // whole numbers that add up to a bound, evenly
+		count := float64(max(1, Size(t.Sizes)))
+		return math.Floor(t.Fill.Value*float64(n+1)/count) - math.Floor(t.Fill.Value*float64(n)/count)
+	case "range": // 0, 1, 2, ... along the last dimension
+		if len(index) == 0 {
+			return 0
+		}
+		return float64(index[len(index)-1])
+	case "offsets": // 0, 2, 4, ...
+		return float64(2 * n)
+	case "count": // 1, 2, 3, ...
+		return float64(n + 1)
+	case "negative": // of floating point the usual values, below zero; else -1, -2, -3
+		if c := DTypes[t.DType].Class; c == Floating || c == Complexed {
+			return -usual(n, c)
+		}
+		return float64(-1 - n%3)
+	case "wide": // -7 to 8, of floating point with halves
+		v := float64((n*5)%16 - 7)
+		if c := DTypes[t.DType].Class; c == Floating || c == Complexed {
+			v += 0.5 * float64(n%2)
+		}
+		return v
+	case "special":
+		return t.special(n)
+	case "max":
+		return DTypes[t.DType].max
+	case "lowest":
+		return DTypes[t.DType].lowest
+	case "subnormal":
+		return DTypes[t.DType].subnormal
+	case "spd", "lower", "upper": // diagonally dominant
+		return matrix(t.Fill.Name, index)
+	}
+	return float64(n)
+}
+
+// between returns element n of those that go through a range again and again.
+func between(low, high float64, n int, c class) float64 {
+	if c == Integral || c == Boolean {
+		return low + float64(n%max(1, int(high-low)+1))
+	}
+	return low + (high-low)*[]float64{0, 1, 0.5, 0.25, 0.75}[n%5]
+}
+
+// special returns in turn the values that kernels treat apart, NaN first.
+func (t *TensorSpec) special(n int) float64 {
+	d := DTypes[t.DType]
+	all := []float64{math.NaN(), 0, math.Inf(1), 1, math.Copysign(0, -1), math.Inf(-1), d.subnormal, d.max, d.lowest, -1}
+	if d.Class == Integral || d.Class == Boolean {
+		all = []float64{0, d.max, 1, d.lowest, 2}
+	}
+	return all[n%len(all)]
+}
+
+func matrix(name string, index []int64) float64 {
+	r := len(index)
+	if r < 2 {
+		return 1
+	}
+	i, j := index[r-2], index[r-1]
+	switch {
+	case i == j:
+		return float64(4 + i)
+	case name == "lower" && j > i, name == "upper" && i > j:
+		return 0
+	}
+	return 0.25
+}

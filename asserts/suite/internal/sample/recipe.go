@@ -1,0 +1,53 @@
+package sample
+
+import (
+	"cmp"
+	_ "embed"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// Recipe writes the arguments that are given as a case of a file of cases.
+func (c *Case) Recipe() string {
+	var names []string // of the tensors
+	for i := range c.Args {
+		name := cmp.Or(c.Names[i], Positional(i))
+		for k := range c.Args[i].AppendTensors(nil) {
+			if c.Args[i].Kind == TensorValue {
+				names = append(names, name)
+			} else {
+				names = append(names, fmt.Sprintf("%s[%d]", name, k))
+			}
+		}
+	}
+	c = c.Clone()
+	var words []string
+	for i := range c.Args {
+		c.Args[i].name(names)
+		if text := c.Args[i].Recipe(); c.Args[i].Kind != DefaultValue {
+			words = append(words, cmp.Or(c.Names[i], Positional(i))+": "+strconv.Quote(text))
+		}
+	}
+	return "{" + strings.Join(words, ", ") + "}"
+}
+
+// name refers by names to tensors that others are, or are views of.
+func (v *Value) name(names []string) {
+	for i := range v.List {
+		v.List[i].name(names)
+	}
+	if v.Kind != TensorValue {
+		return
+	}
+	switch t := v.Tensor; {
+	case t.Same > 0 && t.Same <= len(names):
+		*v = Value{Kind: SameValue, Text: "same:" + names[t.Same-1]}
+	case t.View > 0 && t.View <= len(names):
+		*v = Value{Kind: SameValue, Text: "view:" + names[t.View-1]}
+	}
+}
+
+// Positional is the name of an argument by its position, which it also has
+// where the schema does not name it.
+func Positional(i int) string { return "_" + strconv.Itoa(i) }

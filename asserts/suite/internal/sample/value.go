@@ -1,0 +1,579 @@
+package sample
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"math"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/opassert/opassert/asserts/suite/engine"
+	"github.com/opassert/opassert/schema/yamlfile"
+)
+
+// ThemeDType stands in a recipe for the dtype of the case's theme; such a
+// tensor takes its arrangement and form from it too.
+const ThemeDType = "t"
+
+// A ValueError is a fault of a value's text, so many bytes from its start.
+type ValueError struct {
+	At   int
+	text string
+}
+
+func (e *ValueError) Error() string { return e.text }
+
+// ParseValue reads a value as [Value.recipe] writes it, and besides:
+//
+//	t[2, 3]               a tensor that follows the theme
+//	t[n, 2*n+1]  n-1      sizes and whole numbers made of what symbols stand for
+//	same:x  view:xs[1]    what an earlier argument is, or a view of its storage
+func ParseValue(text string, sizes *SymbolTable) (Value, error) {
+	p := valueParser{text: text, rest: text, sizes: sizes}
+	v := p.value()
+	if p.skip(); p.err == nil && p.rest != "" {
+		p.fail("%q is left over", p.rest)
+	}
+	if p.err != nil {
+		return Value{}, p.err
+	}
+	return v, nil
+}
+
+// Symbols are the names of sizes in a case. Each stands for a size of its own.
+type SymbolTable struct {
+	Of    map[string]int64
+	round int             // which of the ways to choose them
+	Sizes map[string]bool // those that are sizes of tensors
+	Any   bool            // others are taken too: those of sizes are being collected
+}
+
+func NewSymbols(round int) *SymbolTable {
+	return &SymbolTable{Of: make(map[string]int64), round: round, Sizes: make(map[string]bool)}
+}
+
+// SymbolSizes are what symbols stand for, one after the other.
+var SymbolSizes = []int64{2, 3, 4, 5, 8, 1, 6, 7}
+
+func (s *SymbolTable) Get(name string) int64 {
+	n, ok := s.Of[name]
+	if !ok {
+		n = SymbolSizes[(len(s.Of)+s.round)%len(SymbolSizes)]
+		s.Of[name] = n
+	}
+	return n
+}
+
+type valueParser struct {
+	text, rest string
+	sizes      *SymbolTable
+	depth      int
+	err        error
+}
+
+// maxDepth is how many lists, tuples, dicts and calls may stand in each other.
+const maxDepth = 32
+
+func (p *valueParser) fail(format string, args ...any) {
+	if p.err == nil {
+		p.err = &ValueError{len(p.text) - len(p.rest), fmt.Sprintf(format, args...)}
+	}
+	p.rest = ""
+}
+
+// back takes back what was read last, so that a fault is at its start.
+func (p *valueParser) back(token string) { p.rest = p.text[len(p.text)-len(p.rest)-len(token):] }
+
+func (p *valueParser) skip() { p.rest = strings.TrimLeft(p.rest, " ") }
+
+func (p *valueParser) accept(token string) bool {
+	p.skip()
+	rest, ok := strings.CutPrefix(p.rest, token)
+	if ok {
+		p.rest = rest
+	}
+	return ok
+}
+
+// token takes what stands before one of some bytes.
+func (p *valueParser) token(end string) string {
+	p.skip()
+	n := strings.IndexAny(p.rest, end)
+	if n < 0 {
+		n = len(p.rest)
+	}
+	t := p.rest[:n]
+	p.rest = p.rest[n:]
+	return t
+}
+
+const endOfWord = " ,[](){}"
+
+func (p *valueParser) value() Value {
+	p.depth++
+	defer func() { p.depth-- }()
+	p.skip()
+	if ref := Reference.FindString(p.rest); ref != "" {
+		p.accept(ref)
+		return Value{Kind: SameValue, Text: ref}
+	}
+	switch {
+	case p.depth > maxDepth:
+		p.fail("more than %d lists in each other", maxDepth)
+		return Value{}
+	case p.accept("["):
+		return Value{Kind: ListValue, List: p.list("]", "list")}
+	case p.accept("("):
+		return Value{Kind: TupleValue, List: p.list(")", "tuple")}
+	case p.accept("{"):
+		return p.dict()
+	case p.accept("'"):
+		return Text(p.quoted())
+	}
+	t := p.token(endOfWord)
+	switch {
+	case t == "after":
+		return p.after()
+	case strings.HasPrefix(p.rest, "["):
+		return p.tensor(t)
+	case strings.HasPrefix(p.rest, "("):
+		return p.made(t)
+	}
+	return p.plain(t)
+}
+
+// quoted reads a text to its end; a quote in it is doubled.
+func (p *valueParser) quoted() string {
+	var b strings.Builder
+	for {
+		text, rest, ok := strings.Cut(p.rest, "'")
+		if !ok {
+			p.fail("a text has no end: want '")
+			return ""
+		}
+		b.WriteString(text)
+		if p.rest = rest; !strings.HasPrefix(rest, "'") {
+			return b.String()
+		}
+		b.WriteByte('\'')
+		p.rest = rest[1:]
+	}
+}
+
+func (p *valueParser) list(end, what string) []Value {
+	var all []Value
+	for p.err == nil && !p.accept(end) {
+		all = append(all, p.value())
+		if !p.accept(",") {
+			if !p.accept(end) {
+				p.fail("a %s has no end: want %s", what, end)
+			}
+			break
+		}
+	}
+	return all
+}
+
+func (p *valueParser) dict() Value {
+	v := Value{Kind: DictValue}
+	keys := make(map[string]bool)
+	for p.err == nil && !p.accept("}") {
+		key := p.key()
+		if keys[key.Recipe()] {
+			p.fail("the key %s is in the dict twice", key.Recipe())
+		}
+		keys[key.Recipe()] = true
+		v.List = append(v.List, key)
+		if !p.accept(":") {
+			p.fail("want : between the key of a dict and its value")
+			break
+		}
+		v.List = append(v.List, p.value())
+		if !p.accept(",") {
+			if !p.accept("}") {
+				p.fail("a dict has no end: want }")
+			}
+			break
+		}
+	}
+	return v
+}
+
+func (p *valueParser) key() Value {
+	if p.accept("'") {
+		return Text(p.quoted())
+	}
+	return p.plain(p.token(":" + endOfWord))
+}
+
+// CustomClasses is what the names of custom classes begin with.
+const CustomClasses = "__torch__.torch.classes."
+
+// made reads what an op returns, or the constructor of a class makes.
+func (p *valueParser) made(name string) Value {
+	v := Value{Kind: CallValue, Text: name}
+	if !strings.Contains(name, "::") {
+		v = Value{Kind: NewValue, Text: CustomClasses + strings.TrimPrefix(name, CustomClasses)}
+	}
+	if !strings.ContainsAny(name, ":.") {
+		p.back(name)
+		p.fail("%s is neither an op, ns::op, nor a class, ns.Class", cmp.Or(name, "("))
+		return v
+	}
+	p.accept("(")
+	v.List = p.list(")", "call")
+	return v
+}
+
+// after reads a call whose first argument is wanted, once it is made.
+func (p *valueParser) after() Value {
+	name := p.token(endOfWord)
+	if !strings.Contains(name, "::") || !strings.HasPrefix(p.rest, "(") {
+		p.back(name)
+		p.fail("after is followed by a call of an op, ns::op(t[2])")
+		return Value{}
+	}
+	v := p.made(name)
+	v.Kind = AfterValue
+	if len(v.List) == 0 {
+		p.fail("%s is called without an argument to take", name)
+	}
+	return v
+}
+
+// tensorDTypes are the dtypes of the tensors that are made.
+var tensorDTypes = slices.Sorted(maps.Keys(DTypes))
+
+// enumerators are what may stand behind a prefix; of devices anything.
+var enumerators = map[string]struct {
+	kind  Kind
+	names []string
+}{
+	"dtype":   {DTypeValue, append(tensorDTypes, "quint8", "qint8", "qint32", "quint4x2", "quint2x4")},
+	"layout":  {LayoutValue, []string{"strided", "sparse_coo", "sparse_csr", "sparse_csc", "sparse_bsr", "sparse_bsc"}},
+	"format":  {FormatValue, []string{"contiguous_format", "preserve_format", "channels_last", "channels_last_3d"}},
+	"device":  {DeviceValue, nil},
+	"qscheme": {QSchemeValue, []string{"per_tensor_affine", "per_channel_affine"}},
+}
+
+var plainWords = []string{"none", "default", "true", "false", "generator"}
+
+func (p *valueParser) plain(t string) Value {
+	switch t {
+	case "none":
+		return None()
+	case "default":
+		return Value{}
+	case "true", "false":
+		return Bool(t == "true")
+	case "generator":
+		return Value{Kind: GeneratorValue, Int: 7}
+	}
+	if name, text, ok := strings.Cut(t, ":"); ok && enumerators[name].kind != 0 {
+		e := enumerators[name]
+		if e.names != nil && !slices.Contains(e.names, text) {
+			p.back(text)
+			p.fail("unknown %s %q%s", name, text, yamlfile.Suggest(text, e.names))
+		}
+		return Value{Kind: e.kind, Text: text}
+	}
+	if n, ok := p.number(t, false); ok {
+		return Int(n)
+	}
+	if f, err := strconv.ParseFloat(t, 64); err == nil {
+		return Float(f)
+	}
+	if c, err := strconv.ParseComplex(t, 128); err == nil {
+		return Value{Kind: ComplexValue, Complex: c}
+	}
+	hint := yamlfile.Suggest(t, plainWords)
+	switch {
+	case hint != "":
+	case t == "" && p.rest == "":
+		hint = ": want one; none is None, and an argument that is not there is left open"
+	case expression.MatchString(t):
+		hint = ": a text stands in quotes, '" + t + "', and a name of more than one letter is the size of some tensor here"
+	}
+	p.back(t)
+	p.fail("%q is no value%s", t, hint)
+	return Value{}
+}
+
+var (
+	// A Reference stands for what another argument is, or one of its tensors.
+	Reference  = regexp.MustCompile(`^(?:same|view):\w+(?:\[\d+\])?`)
+	expression = regexp.MustCompile(`^[A-Za-z][\w+*-]*$`)
+)
+
+// number reads a whole number made of others and of symbols: 3, n, 2*n+1. A
+// symbol is a size of a tensor in the case, or has one letter; sizes holds those
+// of tensors. Numbers that are as large as the product of sizes never is are
+// refused.
+func (p *valueParser) number(text string, sizes bool) (int64, bool) {
+	if n, err := strconv.ParseInt(text, 10, 64); err == nil {
+		return n, true
+	}
+	const most = 1 << 53
+	sum := 0.0
+	for i, term := range strings.Split(strings.ReplaceAll(text, "-", "+-1*"), "+") {
+		if i == 0 && term == "" && text != "" {
+			continue // before a sign
+		}
+		product := 1.0
+		for atom := range strings.SplitSeq(term, "*") {
+			n, err := strconv.ParseInt(atom, 10, 64)
+			if err != nil {
+				if !p.symbol(atom, sizes) {
+					return 0, false
+				}
+				n = p.sizes.Get(atom)
+			}
+			product *= float64(n)
+		}
+		sum += product
+	}
+	return int64(sum), math.Abs(sum) < most
+}
+
+var symbolName = regexp.MustCompile(`^[A-Za-z]\w*$`)
+
+// symbol reports whether a word is a symbol here.
+func (p *valueParser) symbol(word string, sizes bool) bool {
+	if _, err := strconv.ParseFloat(word, 64); err == nil || !symbolName.MatchString(word) || slices.Contains(plainWords, word) {
+		return false
+	}
+	if sizes {
+		p.sizes.Sizes[word] = true
+	}
+	return len(word) == 1 || p.sizes.Any || p.sizes.Sizes[word]
+}
+
+func (p *valueParser) tensor(dtype string) Value {
+	storage := strings.HasPrefix(dtype, "storage:")
+	dtype = strings.TrimPrefix(dtype, "storage:")
+	v := Tensor(dtype)
+	if storage {
+		v.Kind = StorageValue
+	}
+	if _, ok := DTypes[dtype]; !ok && dtype != ThemeDType {
+		p.back(dtype)
+		p.fail("unknown dtype %q%s", dtype, suggestDType(dtype))
+	}
+	p.accept("[")
+	for p.err == nil && !p.accept("]") {
+		p.skip()
+		text := p.token(",]")
+		n, ok := p.number(strings.ReplaceAll(text, " ", ""), true)
+		if p.back(text); !ok {
+			p.fail("%q is no size: want a whole number, or one with symbols such as n or 2*n+1", text)
+		} else if n < 0 {
+			p.fail("the size %s is below 0%s", text, p.sizes.where())
+		}
+		p.accept(text)
+		v.Tensor.Sizes = append(v.Tensor.Sizes, n)
+		if !p.accept(",") && !strings.HasPrefix(p.rest, "]") {
+			p.fail("the sizes of a tensor have no end: want ]")
+		}
+	}
+	if n := elements(v.Tensor.Sizes); n > mostOwn && p.err == nil {
+		p.fail("a tensor of %g elements%s: want at most %d", n, p.sizes.where(), mostOwn)
+	}
+	given := make(map[string]string)
+	for p.skip(); p.err == nil && p.rest != "" && !strings.ContainsAny(p.rest[:1], ",])}"); p.skip() {
+		if p.accept("=") {
+			p.values(v.Tensor)
+			break
+		}
+		option := p.token(endOfWord)
+		if what := p.option(v.Tensor, option); given[what] != "" && p.err == nil {
+			p.back(option)
+			p.fail("%s and %s can't be had together: both are a %s", given[what], option, what)
+		} else {
+			given[what] = option
+		}
+	}
+	if legal := v.Clone().Tensor; dtype != ThemeDType && p.err == nil {
+		if legal.Legal(); legal.Form != v.Tensor.Form && v.Tensor.Form != engine.Strided {
+			p.fail("%s%s can't be %s", dtype, sizesText(v.Tensor.Sizes), v.Tensor.Form)
+		}
+	}
+	return v
+}
+
+// mostOwn is how many elements a tensor of a user's case has at most: a worker has
+// memory for a few such tensors.
+const mostOwn = 1 << 24
+
+// elements is the number of elements, as far as it may be.
+func elements(sizes []int64) float64 {
+	n := 1.0
+	for _, s := range sizes {
+		n *= float64(s)
+	}
+	return n
+}
+
+// where says which sizes symbols stand for, for an error that others may not have.
+func (s *SymbolTable) where() string {
+	var words []string
+	for _, name := range slices.Sorted(maps.Keys(s.Of)) {
+		words = append(words, fmt.Sprintf("%s is %d", name, s.Of[name]))
+	}
+	if len(words) == 0 {
+		return ""
+	}
+	return " where " + strings.Join(words, " and ")
+}
+
+// suggestDType says which dtype is meant by a name that is none, such as those
+// that C++ has.
+func suggestDType(name string) string {
+	if known := DTypeWords[strings.ToLower(strings.TrimPrefix(name, "torch."))]; known != "" {
+		return fmt.Sprintf("; did you mean %s?", known)
+	}
+	return yamlfile.Suggest(name, tensorDTypes)
+}
+
+// values takes the elements that a tensor starts with.
+func (p *valueParser) values(t *TensorSpec) {
+	if !p.accept("[") {
+		p.fail("the values of a tensor are a list: = [1, 2]")
+		return
+	}
+	begin := p.rest
+	for _, e := range p.list("]", "list") {
+		n := e.Float
+		switch e.Kind {
+		case IntValue, BoolValue:
+			n = float64(e.Int)
+		case FloatValue:
+		default:
+			p.fail("%s is no number", e.Recipe())
+		}
+		if d := DTypes[t.DType]; (d.Class == Integral || d.Class == Boolean) && (n != math.Trunc(n) || n < d.lowest || n > d.max) {
+			p.rest = begin
+			p.fail("%s is no %s", e.Recipe(), t.DType)
+		}
+		t.Values = append(t.Values, n)
+	}
+	if n := Size(t.Sizes); int64(len(t.Values)) > n {
+		if len(p.sizes.Of) == 0 {
+			p.rest = begin
+			p.fail("%d values for a tensor of %d elements", len(t.Values), n)
+		}
+		t.Values = t.Values[:n]
+	}
+}
+
+// option takes what stands behind a tensor's sizes, and returns what it is about.
+func (p *valueParser) option(t *TensorSpec, option string) string {
+	if i := slices.Index(Arrangements, option); i > 0 {
+		t.Arrangement = Arrangement(i)
+		return "layout in memory"
+	}
+	if i := slices.Index(engine.Forms, option); i > 0 {
+		t.Form = engine.Form(i)
+		return "form"
+	}
+	name, bound, given := strings.Cut(option, ":")
+	if !slices.Contains(fills, name) {
+		p.back(option)
+		p.fail("%q says nothing about a tensor%s", option, yamlfile.Suggest(name, slices.Concat(Arrangements[1:], engine.Forms[1:], fills)))
+		return ""
+	}
+	form, bounded := bounds[name]
+	low, high, two := strings.Cut(bound, "..")
+	if given != bounded || two != (name == "in") {
+		p.back(option)
+		p.fail("want %s", cmp.Or(form, name))
+		return ""
+	}
+	t.Fill = Fill{Name: name}
+	if bounded {
+		t.Fill.Value = p.bound(option, low)
+	}
+	if two {
+		t.Fill.High = p.bound(option, high)
+	}
+	switch d := DTypes[t.DType]; {
+	case name == "in" && !(t.Fill.Value <= t.Fill.High):
+		p.back(option)
+		p.fail("%s: want the lower number first", option)
+	case name == "below" && !(t.Fill.Value >= 1), name == "sum" && !(t.Fill.Value >= 0), name == "ascending" && !(t.Fill.Value >= 0):
+		p.back(option)
+		p.fail("%s has no numbers%s: they begin with 0", option, p.sizes.where())
+	case (d.Class == Integral || d.Class == Boolean) && bounded && name != "in" && (t.Fill.Value < d.lowest || t.Fill.Value-1 > d.max):
+		p.back(option)
+		p.fail("%s: %s has no such numbers", option, t.DType)
+	}
+	return "way to fill it"
+}
+
+// bounds are the fills with numbers, as they are written.
+var bounds = map[string]string{"below": "below:5", "const": "const:1", "in": "in:0.5..2", "ascending": "ascending:9", "sum": "sum:9"}
+
+func (p *valueParser) bound(option, text string) float64 {
+	if f, err := strconv.ParseFloat(text, 64); err == nil {
+		return f
+	}
+	n, ok := p.number(text, false)
+	if !ok {
+		p.back(option)
+		p.fail("%q is no number: want one, or the name of a size in this case", text)
+	}
+	return float64(n)
+}
+
+// Recipe writes a value as parseValue reads it.
+func (v Value) Recipe() string {
+	all := func(open, end string) string {
+		words := make([]string, len(v.List))
+		for i, e := range v.List {
+			words[i] = e.Recipe()
+		}
+		return open + strings.Join(words, ", ") + end
+	}
+	switch v.Kind {
+	case NoneValue:
+		return "none"
+	case FloatValue:
+		text := strconv.FormatFloat(v.Float, 'g', -1, 64)
+		if _, err := strconv.ParseInt(text, 10, 64); err == nil {
+			text += ".0"
+		}
+		return text
+	case TextValue:
+		return "'" + strings.ReplaceAll(v.Text, "'", "''") + "'"
+	case GeneratorValue:
+		return "generator"
+	case StorageValue:
+		return "storage:" + v.Tensor.String()
+	case SameValue:
+		return v.Text
+	case ListValue:
+		return all("[", "]")
+	case TupleValue:
+		return all("(", ")")
+	case CallValue:
+		return all(v.Text+"(", ")")
+	case AfterValue:
+		return all("after "+v.Text+"(", ")")
+	case NewValue:
+		return all(strings.TrimPrefix(v.Text, CustomClasses)+"(", ")")
+	case DictValue:
+		var pairs []string
+		for i := 0; i+1 < len(v.List); i += 2 {
+			pairs = append(pairs, v.List[i].Recipe()+": "+v.List[i+1].Recipe())
+		}
+		return "{" + strings.Join(pairs, ", ") + "}"
+	}
+	for name, e := range enumerators {
+		if e.kind == v.Kind {
+			return name + ":" + v.Text
+		}
+	}
+	return v.String()
+}

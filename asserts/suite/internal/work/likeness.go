@@ -1,0 +1,89 @@
+package work
+
+import (
+	"errors"
+	"slices"
+
+	"github.com/opassert/opassert/asserts/suite/engine"
+	"github.com/opassert/opassert/asserts/suite/internal/sample"
+)
+
+// instead makes a tensor like one that the library does not have, and changes
+// the spec to what was made.
+func (m *maker) instead(spec *sample.TensorSpec, lacks *engine.Unsupported) (engine.Tensor, error) {
+	for _, other := range likenesses(spec) {
+		t, err := m.engine.Make(other.Dense(m.room), other.Form)
+		if err == nil {
+			m.lack(lacks.What)
+			other.View = 0
+			*spec = *other
+			return t, nil
+		}
+	}
+	return nil, &engine.Thrown{Message: lacks.Error()}
+}
+
+func (m *maker) lack(what string) {
+	if m.lacks == nil {
+		m.lacks = make(map[string]int)
+	}
+	m.lacks[what]++
+}
+
+// familiar are dtypes that libraries have, the most usual first.
+var familiar = []string{"float32", "float64", "int64", "int32", "complex128", "complex64", "uint8", "int8", "int16", "bool"}
+
+// likenesses are tensors like one, the more alike the earlier: of another
+// layout, then of another dtype, then of another number of dimensions.
+func likenesses(spec *sample.TensorSpec) []*sample.TensorSpec {
+	layouts := []sample.TensorSpec{*spec}
+	if spec.Arrangement != sample.Contiguous {
+		layouts = append(layouts, with(*spec, func(t *sample.TensorSpec) { t.Arrangement = sample.Contiguous }))
+	}
+	if spec.Form != engine.Strided {
+		layouts = append(layouts, with(layouts[len(layouts)-1], func(t *sample.TensorSpec) { t.Form = engine.Strided }))
+	}
+	var all []*sample.TensorSpec
+	for _, sizes := range reshaped(spec.Sizes) {
+		for _, dtype := range append([]string{spec.DType}, familiar...) {
+			for _, l := range layouts {
+				t := with(l, func(t *sample.TensorSpec) { t.Sizes, t.DType = sizes, dtype })
+				all = append(all, &t)
+			}
+		}
+	}
+	return all
+}
+
+func with(t sample.TensorSpec, change func(*sample.TensorSpec)) sample.TensorSpec {
+	change(&t)
+	return t
+}
+
+// reshaped is the sizes themselves and others for the same elements; the last
+// are for one at least.
+func reshaped(sizes []int64) [][]int64 {
+	n := sample.Size(sizes)
+	all := [][]int64{sizes}
+	if len(sizes) > 2 {
+		last := sizes[len(sizes)-1]
+		all = append(all, []int64{n / max(last, 1), last})
+	}
+	all = append(all, []int64{1, n}, []int64{n}, []int64{1, 1}, []int64{1})
+	return slices.CompactFunc(all, slices.Equal)
+}
+
+// made makes the arguments of a case, or of one like it where the library lacks
+// a tensor; it returns the case that was made.
+func (m *maker) made(c *sample.Case) (*sample.Case, []any, error) {
+	args, err := m.args(c)
+	var lacks *engine.Unsupported
+	if !errors.As(err, &lacks) {
+		return c, args, err
+	}
+	m.release()
+	m.yields = true
+	c = c.Clone()
+	args, err = m.args(c)
+	return c, args, err
+}

@@ -1,0 +1,195 @@
+package work
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/asserts/suite/engine"
+	"github.com/opassert/opassert/asserts/suite/internal/sample"
+)
+
+// A maker turns a case into an engine's values, and takes them back.
+type maker struct {
+	engine  engine.Engine
+	tensors []engine.Tensor // of the case, in order; others' handles for Same
+	specs   []*sample.TensorSpec
+	extra   []engine.Tensor // made on the way
+	room    *[]byte         // for the bytes of one tensor, used again
+	yields  bool            // where the library lacks a tensor, another one is made
+	lacks   map[string]int
+	earlier []any // arguments
+}
+
+// args makes the arguments of a case. What cannot be made is an error of the
+// kernel that was to make it.
+func (m *maker) args(c *sample.Case) ([]any, error) {
+	m.earlier = nil
+	for i := range c.Args {
+		v, err := m.value(&c.Args[i])
+		if err != nil {
+			return nil, err
+		}
+		m.earlier = append(m.earlier, v)
+	}
+	return m.earlier, nil
+}
+
+func (m *maker) value(v *sample.Value) (any, error) {
+	switch v.Kind {
+	case sample.DefaultValue:
+		return engine.Default{}, nil
+	case sample.TensorValue:
+		return m.tensor(v.Tensor)
+	case sample.IntValue:
+		return v.Int, nil
+	case sample.FloatValue:
+		return v.Float, nil
+	case sample.BoolValue:
+		return v.Int != 0, nil
+	case sample.ComplexValue:
+		return v.Complex, nil
+	case sample.TextValue:
+		return v.Text, nil
+	case sample.DTypeValue:
+		return engine.DType(v.Text), nil
+	case sample.LayoutValue:
+		return engine.Layout(v.Text), nil
+	case sample.FormatValue:
+		return engine.MemoryFormat(v.Text), nil
+	case sample.DeviceValue:
+		return engine.Device(v.Text), nil
+	case sample.QSchemeValue:
+		return engine.QScheme(v.Text), nil
+	case sample.GeneratorValue:
+		return m.engine.Generator(v.Int)
+	case sample.StorageValue:
+		return m.storage(v.Tensor)
+	case sample.NoneValue:
+		return nil, nil
+	case sample.SameValue:
+		if of := m.earlier[v.Int]; !isNew(of) {
+			return of, nil
+		}
+		return engine.Same(v.Int), nil
+	}
+	list, err := m.list(v.List)
+	if err != nil {
+		return nil, err
+	}
+	switch v.Kind {
+	case sample.TupleValue:
+		return engine.Tuple(list), nil
+	case sample.DictValue:
+		return engine.Dict(list), nil
+	case sample.NewValue:
+		return engine.New{Class: v.Text, Args: list}, nil
+	case sample.CallValue:
+		return m.result(v.Text, list)
+	case sample.AfterValue:
+		if _, err := m.results(v.Text, list); err != nil {
+			return nil, err
+		}
+		return list[0], nil
+	}
+	return list, nil
+}
+
+func isNew(v any) bool {
+	_, ok := v.(engine.New)
+	return ok
+}
+
+// result returns the first result of an op.
+func (m *maker) result(op string, args []any) (any, error) {
+	results, err := m.results(op, args)
+	if err != nil {
+		return nil, err
+	}
+	if len(results) == 0 {
+		return nil, &engine.Thrown{Message: op + " returns nothing"}
+	}
+	return results[0], nil
+}
+
+func (m *maker) results(op string, args []any) ([]any, error) {
+	out, err := m.engine.Call(op, args, asserts.Off)
+	if err != nil {
+		return nil, fmt.Errorf("call %s: %w", op, err)
+	}
+	for _, r := range out.Results {
+		if held, ok := r.(engine.Tensor); ok {
+			m.extra = append(m.extra, held)
+		}
+	}
+	return out.Results, nil
+}
+
+func (m *maker) list(vs []sample.Value) ([]any, error) {
+	out := make([]any, len(vs))
+	for i := range vs {
+		v, err := m.value(&vs[i])
+		if err != nil {
+			return nil, err
+		}
+		out[i] = v
+	}
+	return out, nil
+}
+
+func (m *maker) storage(spec *sample.TensorSpec) (any, error) {
+	t, err := m.engine.Make(spec.Dense(m.room), engine.Strided)
+	if err != nil {
+		return nil, err
+	}
+	m.extra = append(m.extra, t)
+	return m.engine.Storage(t)
+}
+
+func (m *maker) tensor(spec *sample.TensorSpec) (engine.Tensor, error) {
+	if spec.Same > 0 && spec.Same <= len(m.tensors) {
+		t := m.tensors[spec.Same-1]
+		m.tensors, m.specs = append(m.tensors, t), append(m.specs, m.specs[spec.Same-1])
+		return t, nil
+	}
+	t, spec, err := m.fresh(spec)
+	if err != nil {
+		return nil, fmt.Errorf("make %v: %w", spec, err)
+	}
+	m.tensors, m.specs = append(m.tensors, t), append(m.specs, spec)
+	return t, nil
+}
+
+// fresh makes a tensor that no earlier one is, and returns the spec that it
+// has.
+func (m *maker) fresh(spec *sample.TensorSpec) (engine.Tensor, *sample.TensorSpec, error) {
+	var t engine.Tensor
+	var err error
+	have := spec
+	if spec.View > 0 && spec.View <= len(m.tensors) {
+		have = m.specs[spec.View-1]
+		t, err = m.engine.View(m.tensors[spec.View-1], have.Layout())
+	} else {
+		t, err = m.engine.Make(spec.Dense(m.room), spec.Form)
+	}
+	var lacks *engine.Unsupported
+	if m.yields && errors.As(err, &lacks) {
+		*spec = *have
+		t, err = m.instead(spec, lacks)
+		return t, spec, err
+	}
+	return t, have, err
+}
+
+// release releases what was made.
+func (m *maker) release() {
+	released := make(map[engine.Tensor]bool)
+	for _, t := range slices.Concat(m.tensors, m.extra) {
+		if !released[t] {
+			released[t] = true
+			t.Release()
+		}
+	}
+	m.tensors, m.specs, m.extra = m.tensors[:0], m.specs[:0], m.extra[:0]
+}

@@ -1,0 +1,114 @@
+package work
+
+import (
+	"slices"
+
+	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/asserts/suite/engine"
+	"github.com/opassert/opassert/asserts/suite/internal/design"
+	"github.com/opassert/opassert/asserts/suite/internal/sample"
+	"github.com/opassert/opassert/asserts/suite/report"
+)
+
+// minimise returns the simplest case that it can find that shows the same
+// violation, and the violation as it is there: each change is kept that does.
+func (r *Runner) minimise(t *Target, c *sample.Case, v *asserts.Violation) (*sample.Case, *asserts.Violation) {
+	budget := 60
+	for changed := true; changed; {
+		changed = false
+		for i := range c.Args {
+			for _, simpler := range Simplifications(c, i) {
+				if budget--; budget < 0 {
+					return c, v
+				}
+				if made, w := r.shows(t, simpler, v); w != nil && made.String() != c.String() {
+					c, v, changed = made, w, true
+					break
+				}
+			}
+		}
+	}
+	return c, v
+}
+
+// borrowed reports whether a violation is only there because its subject is the
+// same tensor as another one: with tensors of its own the call breaks the same
+// rule about that other.
+func (r *Runner) borrowed(t *Target, c *sample.Case, v *asserts.Violation) bool {
+	if !shared(c) {
+		return false
+	}
+	apart := c.Clone()
+	all := apart.Tensors()
+	design.Separate(all, all)
+	a, err := r.Try(t, apart)
+	if err != nil {
+		return false
+	}
+	found := r.judge(t, a, new(report.Case))
+	return slices.ContainsFunc(found, func(w *asserts.Violation) bool { return w.Code == v.Code && !report.SameFault(v, w) }) &&
+		!slices.ContainsFunc(found, func(w *asserts.Violation) bool { return report.SameFault(v, w) })
+}
+
+// shows returns the violation of the same rule about the same subject that a
+// case shows, with the case as it was made, or nil.
+func (r *Runner) shows(t *Target, c *sample.Case, v *asserts.Violation) (*sample.Case, *asserts.Violation) {
+	a, err := r.Try(t, c)
+	if err != nil {
+		return nil, nil
+	}
+	a = r.again(t, a)
+	found := r.judge(t, a, new(report.Case))
+	i := slices.IndexFunc(found, func(w *asserts.Violation) bool { return report.SameFault(v, w) && w.Device == v.Device })
+	if i < 0 {
+		return nil, nil
+	}
+	return a.c, found[i]
+}
+
+// Simplifications returns cases with argument i made simpler, the simplest
+// first.
+func Simplifications(c *sample.Case, i int) []*sample.Case {
+	var out []*sample.Case
+	with := func(change func(*sample.Value)) {
+		d := c.Clone()
+		change(&d.Args[i])
+		out = append(out, d)
+	}
+	v := c.Args[i]
+	if v.Kind != sample.DefaultValue && v.Kind != sample.NoneValue && v.Kind != sample.TensorValue && v.Kind < sample.ListValue {
+		with(func(v *sample.Value) { *v = sample.Value{} })
+	}
+	if n := len(v.List); v.Kind == sample.ListValue && n > 1 && v.List[0].Kind == sample.TensorValue && !shared(c) {
+		with(func(v *sample.Value) { v.List = v.List[:1] })
+	}
+	if v.Kind != sample.TensorValue || v.Tensor.Same > 0 {
+		return out
+	}
+	t := v.Tensor
+	if t.Form != engine.Strided {
+		with(func(v *sample.Value) { v.Tensor.Form = engine.Strided })
+	}
+	if t.Arrangement != sample.Contiguous {
+		with(func(v *sample.Value) { v.Tensor.Arrangement = sample.Contiguous })
+	}
+	if d := sample.DTypes[t.DType]; d.Class == sample.Floating && t.DType != "float32" {
+		with(func(v *sample.Value) { v.Tensor.DType = "float32" })
+	}
+	if c.Agreed {
+		return out
+	}
+	for d, n := range t.Sizes {
+		if n > 2 {
+			with(func(v *sample.Value) { v.Tensor.Sizes[d] = 2 })
+		}
+	}
+	if len(t.Sizes) > 1 {
+		with(func(v *sample.Value) { v.Tensor.Sizes = v.Tensor.Sizes[1:] })
+	}
+	return out
+}
+
+func shared(c *sample.Case) bool {
+	return slices.ContainsFunc(c.Tensors(), func(t *sample.TensorSpec) bool { return t.Same > 0 || t.View > 0 })
+}

@@ -1,0 +1,100 @@
+package work
+
+import (
+	"slices"
+
+	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/asserts/suite/engine"
+	"github.com/opassert/opassert/asserts/suite/internal/design"
+	"github.com/opassert/opassert/asserts/suite/internal/sample"
+	"github.com/opassert/opassert/asserts/suite/report"
+)
+
+// A Target is an op made ready to be run.
+type Target struct {
+	operator engine.Operator
+	Gen      *design.Generator
+	judged   *asserts.Op
+	waived   []asserts.Excuse
+	*design.Learned
+	Taught func(*design.Learned) // called when the openings are over, once; may be nil
+	plan   *design.Design        // once they are
+	found  []*report.Finding     // in this worker, which minimises each once
+	AsItIs bool                  // findings keep the calls that showed them
+	Single bool                  // one case was asked for: no call before it holds results
+}
+
+func NewTarget(e engine.Engine, operator engine.Operator, p engine.Plan, book *design.Recipes) *Target {
+	p.Op.Autograd = operator.Autograd
+	operator.Unseen = slices.DeleteFunc(slices.Clone(operator.Unseen), func(u engine.Unseen) bool {
+		return !slices.ContainsFunc(p.Op.Checks, func(c asserts.Check) bool { return c.Code == u.Code })
+	})
+	p.Op.Checks = slices.DeleteFunc(slices.Clone(p.Op.Checks), operator.CannotShow)
+	return &Target{
+		operator: operator, Gen: design.NewGenerator(operator.Schema, book),
+		judged: e.Subjects(&p.Op), waived: p.Waived, Learned: &design.Learned{Named: make(map[int][]sample.Value), Places: make(map[int]design.Place)},
+	}
+}
+
+// planned is how many cases come before the design can be made: the openings,
+// and a question about each argument.
+func (t *Target) planned() int {
+	return t.Gen.Openings() + len(t.operator.Schema.Func.Args)
+}
+
+// What a case may cost, as cost returns it.
+const (
+	WordVaried = "varied" // it has value classes that no op needs to take
+	WordCostly = "costly" // it may take long for good reason
+)
+
+// Cost returns what a case may ask for that says nothing of the kernel, or "".
+func (t *Target) Cost(number int) string {
+	d := t.plan
+	if number < t.planned() || d == nil || len(d.Bases) == 0 {
+		return ""
+	}
+	if number >= d.Apart()+len(d.Rows) || slices.ContainsFunc(d.Row(number, nil, nil).Classes, func(i int) bool { return d.Classes[i].Costly() }) {
+		return WordCostly
+	}
+	return WordVaried
+}
+
+// design is the cases that follow those.
+func (t *Target) design() *design.Design {
+	if t.plan == nil {
+		t.Ran = design.ChooseBases(t.Ran)
+		t.plan = design.NewDesign(t.operator, t.planned(), t.Learned)
+	}
+	return t.plan
+}
+
+// outOfSight returns what a call did not show, for each tensor that was there.
+func (t *Target) outOfSight(seen *asserts.Seen) []asserts.Skip {
+	var skips []asserts.Skip
+	for _, u := range t.operator.Unseen {
+		if n := t.defined(u.On, seen); n > 0 {
+			skips = append(skips, asserts.Skip{Code: u.Code, Reason: "not observable: " + u.Reason, Count: n})
+		}
+	}
+	return skips
+}
+
+// defined counts the tensors of an argument; what is about none in particular
+// counts as one.
+func (t *Target) defined(on asserts.Ref, seen *asserts.Seen) int {
+	arg, ok := on.Arg()
+	if !ok {
+		return 1
+	}
+	n, at := 0, 0
+	for i, length := range seen.ArgLens[:min(arg+1, len(seen.ArgLens))] {
+		for _, o := range seen.Before[at : at+length] {
+			if i == arg && o.Defined() {
+				n++
+			}
+		}
+		at += length
+	}
+	return n
+}

@@ -1,0 +1,160 @@
+package report
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/asserts/suite/engine"
+)
+
+// A Baseline is the findings and crashes of ops that are known. A line is a
+// code, an op and a subject, or "crash", an op and a cause: no number of a case
+// and no seed.
+type Baseline struct {
+	Path  string
+	Lines []BaselineLine
+}
+
+// A BaselineLine is one known finding or crash.
+type BaselineLine struct{ Code, Op, Subject string }
+
+func (l BaselineLine) String() string { return l.Code + "  " + l.Op + "  " + l.Subject }
+
+// baselineMark is the first line of a baseline file.
+const baselineMark = "# opassert baseline: findings that are known, written by opassert check -baseline FILE -update"
+
+// ReadBaseline reads a baseline file. The error of one that does not exist is
+// fs.ErrNotExist.
+func ReadBaseline(path string) (*Baseline, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	b := &Baseline{Path: path}
+	n := 0
+	for line := range strings.Lines(strings.TrimPrefix(string(text), "\uFEFF")) {
+		n++
+		line = strings.TrimSpace(line)
+		if n == 1 && line != baselineMark {
+			return nil, fmt.Errorf("%s:1:1: it is no baseline: the first line of one is %q", path, baselineMark)
+		}
+		if line == "" || line[0] == '#' {
+			continue
+		}
+		fields := strings.Fields(line)
+		if len(fields) < 3 {
+			return nil, fmt.Errorf("%s:%d:1: want a code, an op and a subject, such as OA007  aten::view  result", path, n)
+		}
+		if _, ok := asserts.ParseCode(fields[0]); !ok && fields[0] != "crash" {
+			return nil, fmt.Errorf("%s:%d:1: unknown check %q: want a code, or crash", path, n, fields[0])
+		}
+		b.Lines = append(b.Lines, BaselineLine{fields[0], fields[1], strings.Join(fields[2:], " ")})
+	}
+	if len(text) == 0 {
+		return nil, fmt.Errorf("%s:1:1: it is no baseline: it is empty", path)
+	}
+	return b, nil
+}
+
+// NewBaseline is ReadBaseline for a file that may not exist yet.
+func NewBaseline(path string) (*Baseline, error) {
+	b, err := ReadBaseline(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return &Baseline{Path: path}, nil
+	}
+	return b, err
+}
+
+// Write writes the baseline.
+func (b *Baseline) Write(w io.Writer) error {
+	t := textWriter{w: w}
+	t.line("%s", baselineMark)
+	for _, l := range b.Lines {
+		t.line("%v", l)
+	}
+	return t.err
+}
+
+// Mark marks in the report what the baseline knows.
+func (b *Baseline) Mark(r *Report) {
+	for _, op := range r.Ops {
+		for _, f := range op.Findings {
+			f.Known = slices.Contains(b.Lines, f.baseline())
+		}
+		for i := range op.Crashes {
+			c := &op.Crashes[i]
+			c.Known = slices.Contains(b.Lines, c.baseline(op.Op))
+		}
+	}
+	r.Gone = b.gone(r)
+}
+
+// gone returns what the baseline knows of ops that ran and do not show it, but
+// for checks that the run did not make.
+func (b *Baseline) gone(r *Report) []BaselineLine {
+	found := r.baseline()
+	var gone []BaselineLine
+	for _, l := range b.Lines {
+		code, _ := asserts.ParseCode(l.Code) // 0 of a crash
+		made := slices.ContainsFunc(r.Ops, func(op *OpResult) bool {
+			return op.Op == l.Op && op.Ran > 0 && (code == 0 || op.unjudged(code) == "")
+		})
+		if made && !slices.Contains(found, l) {
+			gone = append(gone, l)
+		}
+	}
+	return gone
+}
+
+// Absent returns the lines of ops that are none of these.
+func (b *Baseline) Absent(all []engine.Operator) []BaselineLine {
+	return slices.DeleteFunc(slices.Clone(b.Lines), func(l BaselineLine) bool {
+		return slices.ContainsFunc(all, func(o engine.Operator) bool { return o.Name() == l.Op })
+	})
+}
+
+// Update takes in what a report shows of the ops that ran, in the place of
+// what was known of them.
+func (b *Baseline) Update(r *Report) {
+	gone := b.gone(r)
+	lines := slices.DeleteFunc(slices.Clone(b.Lines), func(l BaselineLine) bool { return slices.Contains(gone, l) })
+	lines = append(lines, r.baseline()...)
+	slices.SortFunc(lines, func(x, y BaselineLine) int { return strings.Compare(x.Op+" "+x.String(), y.Op+" "+y.String()) })
+	b.Lines = slices.Compact(lines)
+}
+
+// baseline is everything that the report shows.
+func (r *Report) baseline() []BaselineLine {
+	var lines []BaselineLine
+	for _, op := range r.Ops {
+		for _, f := range op.Findings {
+			lines = append(lines, f.baseline())
+		}
+		for _, c := range op.Crashes {
+			if c.Alone && c.Waived == "" {
+				lines = append(lines, c.baseline(op.Op))
+			}
+		}
+	}
+	return lines
+}
+
+// baseline is the finding's line. The number of a list's element is left out:
+// which one shows it may differ from case to case.
+func (f *Finding) baseline() BaselineLine {
+	on := f.Violation.Subject
+	on.Element = -1
+	return BaselineLine{f.Violation.Code.String(), f.Violation.Op, on.String()}
+}
+
+// baseline is the crash's line: of the causes that stand for one fault, the
+// first.
+func (c *Crash) baseline(op string) BaselineLine {
+	return BaselineLine{"crash", op, SameCauses(c.Cause)[0]}
+}

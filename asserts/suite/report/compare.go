@@ -1,0 +1,305 @@
+package report
+
+import (
+	"cmp"
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"html/template"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/opassert/opassert/asserts"
+)
+
+// A Comparison is what one command found on several engines, such as versions
+// of a library, in their order.
+type Comparison struct{ Reports []*Report }
+
+// A Change is something that one engine shows and the one after it does not, or
+// the other way round.
+type Change struct {
+	Kind    ChangeKind   `json:"kind"`
+	From    string       `json:"from"` // the engines
+	To      string       `json:"to"`
+	Op      string       `json:"op"`
+	Code    asserts.Code `json:"code,omitempty"`    // of a finding
+	Subject string       `json:"subject,omitempty"` // of a finding
+	Saw     string       `json:"saw,omitempty"`     // on the engine that shows it
+	Why     string       `json:"why,omitempty"`     // that it is not known whether a finding is gone
+	Repro   string       `json:"repro,omitempty"`   // on the engine that shows it
+	Schemas []string     `json:"schemas,omitempty"` // where they differ: from, to
+}
+
+// A ChangeKind says what changed.
+type ChangeKind string
+
+const (
+	FindingNew    ChangeKind = "finding new"
+	FindingGone   ChangeKind = "finding gone"   // its check was made, and held
+	FindingUnseen ChangeKind = "finding unseen" // its check was not made, so it may still be there
+	CrashNew      ChangeKind = "crash new"
+	CrashGone     ChangeKind = "crash gone"
+	OpNew         ChangeKind = "op new"
+	OpGone        ChangeKind = "op gone"
+)
+
+var changeKinds = []ChangeKind{FindingNew, FindingGone, FindingUnseen, CrashNew, CrashGone, OpGone, OpNew}
+
+// Findings counts the findings and the crashes of all runs.
+func (c *Comparison) Findings() int {
+	n := 0
+	for _, r := range c.Reports {
+		n += r.Findings()
+	}
+	return n
+}
+
+// Changes returns what changed from each engine to the next, by kind and op.
+func (c *Comparison) Changes() []Change {
+	all := []Change{}
+	for i := 1; i < len(c.Reports); i++ {
+		all = append(all, changes(c.Reports[i-1], c.Reports[i])...)
+	}
+	return all
+}
+
+func changes(from, to *Report) []Change {
+	old, now := byName(from.Ops), byName(to.Ops)
+	var all []Change
+	for _, op := range from.Ops {
+		next := now[op.Op]
+		if next == nil {
+			all = append(all, Change{Kind: OpGone, Op: op.Op})
+		}
+		for _, f := range op.Findings {
+			if next == nil || next.shows(f) {
+				continue
+			}
+			c := from.change(FindingGone, op, f)
+			if c.Why = next.unjudged(f.Violation.Code); c.Why != "" {
+				c.Kind = FindingUnseen
+			}
+			all = append(all, c)
+		}
+		if crash := op.crash(); crash != nil && next != nil && next.crash() == nil {
+			all = append(all, from.crashChange(CrashGone, op, crash))
+		}
+	}
+	for _, op := range to.Ops {
+		before := old[op.Op]
+		if before == nil {
+			all = append(all, Change{Kind: OpNew, Op: op.Op})
+		}
+		for _, f := range op.Findings {
+			if before == nil || !before.shows(f) {
+				all = append(all, to.change(FindingNew, op, f))
+			}
+		}
+		if crash := op.crash(); crash != nil && (before == nil || before.crash() == nil) {
+			all = append(all, to.crashChange(CrashNew, op, crash))
+		}
+	}
+	for i := range all {
+		all[i].From, all[i].To = from.Engine, to.Engine
+		if a, b := old[all[i].Op], now[all[i].Op]; a != nil && b != nil && a.Schema != b.Schema {
+			all[i].Schemas = []string{a.Schema, b.Schema}
+		}
+	}
+	slices.SortStableFunc(all, func(a, b Change) int {
+		return cmp.Or(cmp.Compare(slices.Index(changeKinds, a.Kind), slices.Index(changeKinds, b.Kind)), cmp.Compare(a.Op, b.Op))
+	})
+	return all
+}
+
+func byName(ops []*OpResult) map[string]*OpResult {
+	all := make(map[string]*OpResult, len(ops))
+	for _, op := range ops {
+		all[op.Op] = op
+	}
+	return all
+}
+
+func (r *Report) change(kind ChangeKind, op *OpResult, f *Finding) Change {
+	return Change{
+		Kind: kind, Op: op.Op, Code: f.Violation.Code, Subject: f.Violation.Subject.String(),
+		Saw: f.Violation.Saw, Repro: r.violation(op, f).Repro,
+	}
+}
+
+func (r *Report) crashChange(kind ChangeKind, op *OpResult, c *Crash) Change {
+	return Change{Kind: kind, Op: op.Op, Saw: c.Cause, Repro: r.repro(op, *c)}
+}
+
+// crash returns the first crash that speaks against the op, or nil.
+func (r *OpResult) crash() *Crash {
+	if i := slices.IndexFunc(r.Crashes, func(c Crash) bool { return c.Counts() }); i >= 0 {
+		return &r.Crashes[i]
+	}
+	return nil
+}
+
+// shows reports whether an op has a finding of the same rule about the same
+// tensor. Its place among the arguments may be another.
+func (r *OpResult) shows(f *Finding) bool {
+	return slices.ContainsFunc(r.Findings, func(g *Finding) bool {
+		a, b := f.Violation, g.Violation
+		return a.Code == b.Code && a.Subject.Return == b.Subject.Return && a.Subject.Name == b.Subject.Name &&
+			a.Against.Return == b.Against.Return && a.Against.Name == b.Against.Name
+	})
+}
+
+// unjudged returns why a check was not made on the op, or "".
+func (r *OpResult) unjudged(code asserts.Code) string {
+	switch {
+	case r.Ran == 0:
+		return "the op never ran: " + r.reason()
+	case r.CPU.Judged[code]+r.Meta.Judged[code] == 0 && code != asserts.SchemaLint:
+		return fmt.Sprintf("%v was not judged", code)
+	}
+	return ""
+}
+
+// WriteText writes the numbers of each run, and what changed between them.
+// New ops are counted.
+func (c *Comparison) WriteText(w io.Writer) error {
+	t := textWriter{w: w}
+	for _, r := range c.Reports {
+		sum := r.Totals()
+		t.line("%s: %d findings and %d crashes in %d calls; %d of %d ops ran", r.head(), sum.Findings, sum.Crashes, sum.Ran, sum.Reached, sum.Ops)
+	}
+	for i := 1; i < len(c.Reports); i++ {
+		from, to := c.Reports[i-1], c.Reports[i]
+		t.line("\nfrom %s to %s:", from.Engine, to.Engine)
+		part := changes(from, to)
+		if len(part) == 0 {
+			t.line("  nothing changed")
+		}
+		added := 0
+		for _, change := range part {
+			if change.Kind == OpNew {
+				added++
+				continue
+			}
+			change.write(&t)
+		}
+		if added > 0 {
+			t.line("  %d ops are new", added)
+		}
+	}
+	return t.err
+}
+
+func (c *Change) write(t *textWriter) {
+	words := []string{"  " + string(c.Kind)}
+	if c.Code != 0 {
+		words = append(words, c.Code.String())
+	}
+	words = append(words, c.Op)
+	if c.Subject != "" {
+		words = append(words, c.Subject)
+	}
+	t.line("%s", strings.Join(words, "  "))
+	for _, line := range []struct{ label, text string }{
+		{"saw", c.Saw}, {"unseen", c.Why}, {"repro", c.Repro}, {"schema", strings.Join(c.Schemas, "\n            now ")},
+	} {
+		if line.text != "" {
+			t.line("    %-7s %s", line.label, line.text)
+		}
+	}
+}
+
+// A comparedRun is one run in the JSON form of a comparison.
+type comparedRun struct {
+	Engine   string `json:"engine"`
+	Level    string `json:"level"`
+	Through  string `json:"through,omitempty"`
+	Seed     uint64 `json:"seed"`
+	Ops      int    `json:"ops"`
+	Ran      int    `json:"ran"` // ops that ran at least once
+	Cases    int    `json:"cases"`
+	Findings int    `json:"findings"`
+	Crashes  int    `json:"crashes"`
+}
+
+func (c *Comparison) runs() []comparedRun {
+	var runs []comparedRun
+	for _, r := range c.Reports {
+		sum := r.Totals()
+		runs = append(runs, comparedRun{r.Engine, r.Level.String(), r.Through, r.Seed, sum.Ops, sum.Reached, sum.Cases, sum.Findings, sum.Crashes})
+	}
+	return runs
+}
+
+// WriteJSON writes the numbers of each run and all changes as one object.
+func (c *Comparison) WriteJSON(w io.Writer) error {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", " ")
+	return enc.Encode(struct {
+		Runs    []comparedRun `json:"runs"`
+		Changes []Change      `json:"changes"`
+	}{c.runs(), c.Changes()})
+}
+
+//go:embed compare.html
+var comparePage string
+
+var compareTemplate = template.Must(template.New("compare").Parse(comparePage))
+
+// A comparedFinding is a row of the page: how it stands with each engine.
+type comparedFinding struct {
+	Code, Op, Subject string
+	Stands            []string
+}
+
+// WriteHTML writes the comparison as one page that needs nothing else.
+func (c *Comparison) WriteHTML(w io.Writer) error {
+	return compareTemplate.Execute(w, struct {
+		Runs    []comparedRun
+		Rows    []comparedFinding
+		Changes []Change
+	}{c.runs(), c.rows(), c.Changes()})
+}
+
+// rows returns every finding of any run, by op.
+func (c *Comparison) rows() []comparedFinding {
+	var rows []comparedFinding
+	var ops []map[string]*OpResult
+	for _, r := range c.Reports {
+		ops = append(ops, byName(r.Ops))
+	}
+	for i, r := range c.Reports {
+		for _, op := range r.Ops {
+			for _, f := range op.Findings {
+				earlier := func(ops map[string]*OpResult) bool { return ops[op.Op] != nil && ops[op.Op].shows(f) }
+				if slices.ContainsFunc(ops[:i], earlier) {
+					continue
+				}
+				row := comparedFinding{Code: f.Violation.Code.String(), Op: op.Op, Subject: f.Violation.Subject.String()}
+				for _, on := range ops {
+					row.Stands = append(row.Stands, on[op.Op].stands(f))
+				}
+				rows = append(rows, row)
+			}
+		}
+	}
+	slices.SortStableFunc(rows, func(a, b comparedFinding) int {
+		return cmp.Or(cmp.Compare(a.Op, b.Op), cmp.Compare(a.Code, b.Code), cmp.Compare(a.Subject, b.Subject))
+	})
+	return rows
+}
+
+// stands says in two words how a finding stands with an op, which may be nil.
+func (r *OpResult) stands(f *Finding) string {
+	switch {
+	case r == nil:
+		return "no op"
+	case r.shows(f):
+		return "found"
+	case r.unjudged(f.Violation.Code) != "":
+		return "not judged"
+	}
+	return "holds"
+}

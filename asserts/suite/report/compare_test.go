@@ -1,0 +1,131 @@
+package report
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/opassert/opassert/asserts"
+)
+
+// compared is a run of a few ops on a version of a library.
+func compared(version string, ops ...*OpResult) *Report {
+	return &Report{Engine: "lib " + version, Level: asserts.Content, Seed: 1, Cases: 5, Command: "opassert check -libtorch " + version, All: len(ops), Ops: ops}
+}
+
+func ran(name string, findings ...*Finding) *OpResult {
+	r := &OpResult{Op: "aten::" + name, Schema: name + "(Tensor self) -> Tensor", Cases: 5, Ran: 5, Findings: findings}
+	for c := range asserts.AllCodes.All() {
+		r.CPU.Judged[c] = 5
+	}
+	return r
+}
+
+func finds(code asserts.Code, index int, name, saw string) *Finding {
+	return &Finding{Case: 3, Times: 1, Violation: &asserts.Violation{
+		Code: code, Subject: asserts.Place{Index: index, Name: name, Element: -1}, Saw: saw, Repro: "-op x -case 3",
+	}}
+}
+
+func comparison() *Comparison {
+	moved := ran("moved", finds(asserts.InputImpl, 1, "self", "still"))
+	moved.Schema = "moved(int n, Tensor self) -> Tensor"
+	never := &OpResult{Op: "aten::hides", Schema: "hides(Tensor self) -> Tensor", Cases: 5, Error: "not implemented"}
+	crashing, crashed := ran("dies"), ran("heals")
+	crashing.Crashes = []Crash{{Case: 1, Cause: "SIGSEGV", Alone: true}}
+	crashed.Crashes = []Crash{{Case: 2, Cause: "SIGFPE", Alone: true}}
+	lucky := ran("lucky")
+	lucky.Crashes = []Crash{{Case: 2, Cause: "SIGFPE"}} // not alone: it says nothing
+	unjudged := ran("unjudged")
+	unjudged.CPU.Judged[asserts.InputImpl] = 0
+	return &Comparison{Reports: []*Report{
+		compared("1.0", ran("breaks"), ran("dies"), ran("gone", finds(asserts.InputImpl, 0, "self", "bad")), crashed,
+			ran("hides", finds(asserts.InputImpl, 0, "self", "bad")), ran("lucky"), ran("repaired", finds(asserts.InputImpl, 0, "self", "bad")),
+			ran("moved", finds(asserts.InputImpl, 0, "self", "bad")), ran("unjudged", finds(asserts.InputImpl, 0, "self", "bad"))),
+		compared("2.0", ran("breaks", finds(asserts.FreshStorage, 0, "self", "worse <b>")), crashing, ran("heals"), never, lucky,
+			ran("repaired", finds(asserts.InputImpl, 0, "other", "bad")), moved, ran("new"), unjudged),
+	}}
+}
+
+func TestChanges(t *testing.T) {
+	c := comparison()
+	var got []string
+	for _, change := range c.Changes() {
+		words := []string{string(change.Kind), change.Op}
+		if change.Code != 0 {
+			words = append(words, change.Code.String(), change.Subject)
+		}
+		if change.Why != "" {
+			words = append(words, change.Why)
+		}
+		got = append(got, strings.Join(words, " "))
+	}
+	want := []string{
+		"finding new aten::breaks OA005 argument self",
+		"finding new aten::repaired OA001 argument other",
+		"finding gone aten::repaired OA001 argument self",
+		"finding unseen aten::hides OA001 argument self the op never ran: not implemented",
+		"finding unseen aten::unjudged OA001 argument self OA001 was not judged",
+		"crash new aten::dies",
+		"crash gone aten::heals",
+		"op gone aten::gone",
+		"op new aten::new",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+	same := &Comparison{Reports: []*Report{c.Reports[0], c.Reports[0]}}
+	if len(same.Changes()) != 0 {
+		t.Errorf("between the same: %v", same.Changes())
+	}
+}
+
+func TestComparisonText(t *testing.T) {
+	var b bytes.Buffer
+	if err := comparison().WriteText(&b); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"lib 1.0, level content, seed 1: 5 findings and 1 crashes in 45 calls; 9 of 9 ops ran\n",
+		"\nfrom lib 1.0 to lib 2.0:\n  finding new  OA005  aten::breaks  argument self\n    saw     worse <b>\n    repro   opassert check -libtorch 2.0 -op x -case 3\n",
+		"\n  crash gone  aten::heals\n    saw     SIGFPE\n    repro   opassert check -libtorch 1.0 -op aten::heals -case 2\n",
+		"\n  1 ops are new\n",
+	} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("no %q in\n%s", want, b.String())
+		}
+	}
+}
+
+func TestComparisonJSONAndPage(t *testing.T) {
+	var b bytes.Buffer
+	if err := comparison().WriteJSON(&b); err != nil {
+		t.Fatal(err)
+	}
+	var got struct {
+		Runs    []comparedRun
+		Changes []Change
+	}
+	if err := json.Unmarshal(b.Bytes(), &got); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(comparison().Changes(), got.Changes); diff != "" || len(got.Runs) != 2 || got.Runs[0].Findings != 5 {
+		t.Errorf("runs %v, changes -want +got:\n%s", got.Runs, diff)
+	}
+	b.Reset()
+	if err := comparison().WriteHTML(&b); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		`<td>OA001<td><code>aten::gone</code><td>argument self<td class="found">found<td class="no op">no op`,
+		`<td>OA001<td><code>aten::moved</code><td>argument self<td class="found">found<td class="found">found`,
+		`<td>OA001<td><code>aten::repaired</code><td>argument self<td class="found">found<td class="holds">holds`,
+		"worse &lt;b&gt;",
+	} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("no %q in\n%s", want, b.String())
+		}
+	}
+}

@@ -1,0 +1,68 @@
+package report
+
+import (
+	"cmp"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/opassert/opassert/asserts/suite/engine"
+	"github.com/opassert/opassert/asserts/suite/internal/design"
+	"github.com/opassert/opassert/asserts/suite/internal/sample"
+	"github.com/opassert/opassert/schema"
+)
+
+// WriteExplained writes, for each op that never ran, what was tried, what the
+// kernel said, and a case to start from. All of it is a file of cases, in which
+// the rest is comments. Operators are those of the engine.
+func (r *Report) WriteExplained(w io.Writer, operators []engine.Operator) error {
+	t := textWriter{w: w}
+	for _, op := range r.Ops {
+		i := slices.IndexFunc(operators, func(o engine.Operator) bool { return o.Name() == op.Op })
+		if op.Ran > 0 || i < 0 {
+			t.line("# %s ran in %d of %d cases.", op.Op, op.Ran, op.Cases)
+			continue
+		}
+		t.line("# %s never ran in %d cases: %s", op.Schema, op.Cases, sample.Line(op.reason()))
+		said := slices.SortedFunc(maps.Keys(op.Said), func(a, b string) int {
+			return cmp.Or(cmp.Compare(op.Said[b], op.Said[a]), strings.Compare(a, b))
+		})
+		for _, text := range said[:min(len(said), mostSaid)] {
+			t.line("#   %d times: %s", op.Said[text], sample.Line(text))
+		}
+		for _, arg := range operators[i].Schema.Func.Args {
+			if makers := makersOf(arg.Type, operators); makers != "" {
+				t.line("# %s %s: %s", arg.Type, arg.Name, makers)
+			}
+		}
+		from := "the attempt that came closest"
+		if op.Closest == "" {
+			from = "a call made from the schema alone"
+			g := design.NewGenerator(operators[i].Schema, new(design.Recipes))
+			op.Closest = g.Generate(sample.NewRandom(0, g.Name, 0), 0).Recipe()
+		}
+		t.line("# Start from %s, change what the kernel complains of, and run opassert check -cases-from FILE; see opassert help cases.", from)
+		t.line("- ops: [%q]\n  cases:\n    - %s\n", op.Op, op.Closest)
+	}
+	return t.err
+}
+
+// mostSaid is how many errors of an op are written.
+const mostSaid = 6
+
+// makersOf says how an argument of a custom class is made, "" for another.
+func makersOf(t schema.Type, operators []engine.Operator) string {
+	class := design.Unwrap(t).Name
+	if !strings.HasPrefix(class, "__torch__.") {
+		return ""
+	}
+	short := strings.TrimPrefix(class, sample.CustomClasses)
+	ways := []string{"its constructor, " + short + "(...)"}
+	for _, o := range operators {
+		if returns := o.Schema.Func.Returns; len(returns) > 0 && returns[0].Type.Name == class {
+			ways = append(ways, o.Name()+"(...)")
+		}
+	}
+	return "write " + strings.Join(ways, ", or ")
+}

@@ -1,0 +1,133 @@
+package report
+
+import (
+	_ "embed"
+	"html/template"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/opassert/opassert/asserts"
+)
+
+//go:embed page.html
+var pageText string
+
+var page = template.Must(template.New("page").Parse(pageText))
+
+// A pageData is what the page shows.
+type pageData struct {
+	Report   *Report
+	Totals   Totals
+	Reach    []string // as in text
+	Codes    []pageCode
+	Findings []pageFinding
+	Crashes  []pageCrash
+	Rows     []pageRow // of the coverage matrix
+	Lists    []string  // of value classes, which many rows have the same of
+	known    map[string]int
+}
+
+type pageCode struct{ Code, Name, Rule string }
+
+type pageFinding struct {
+	Code, Name, Op, Subject, Device, Saw, Call, Report, Repro string
+	Known                                                     bool
+	Note                                                      string
+}
+
+type pageCrash struct{ Op, Cause, Device, Note, Report string }
+
+// A pageRow is an op in the coverage matrix. Judged, Skipped and Found are by
+// device and code.
+type pageRow struct {
+	Op      string                    `json:"op"`
+	Cases   int                       `json:"cases"`
+	Ran     int                       `json:"ran"`
+	Why     string                    `json:"why,omitempty"` // it never ran
+	Judged  map[string]asserts.Counts `json:"judged,omitempty"`
+	Skipped map[string]asserts.Counts `json:"skipped,omitempty"`
+	Found   map[string]asserts.Counts `json:"found,omitempty"`
+	Tried   map[string]int            `json:"tried,omitempty"` // the list of an argument's value classes
+	Refused map[string]int            `json:"refused,omitempty"`
+}
+
+// WriteHTML writes the report as one page that needs nothing else.
+func (r *Report) WriteHTML(w io.Writer) error {
+	data := pageData{Report: r, Totals: r.Totals(), Rows: []pageRow{}, known: make(map[string]int)}
+	data.Reach = data.Totals.lines()
+	for c := range asserts.AllCodes.All() {
+		data.Codes = append(data.Codes, pageCode{c.String(), c.Name(), c.Rule()})
+	}
+	for _, op := range r.Ops {
+		for _, f := range op.Findings {
+			data.Findings = append(data.Findings, r.pageFinding(op, f))
+		}
+		for _, c := range op.Crashes {
+			data.Crashes = append(data.Crashes, r.pageCrash(op, c))
+		}
+		row := op.pageRow()
+		row.Tried, row.Refused = data.lists(op.Tried), data.lists(op.Refused)
+		data.Rows = append(data.Rows, row)
+	}
+	return page.Execute(w, data)
+}
+
+// lists puts value classes among the lists, and returns where they are.
+func (d *pageData) lists(c Classes) map[string]int {
+	at := make(map[string]int)
+	for _, arg := range slices.Sorted(maps.Keys(c)) {
+		text := strings.Join(c[arg], ", ")
+		if _, ok := d.known[text]; !ok {
+			d.known[text] = len(d.Lists)
+			d.Lists = append(d.Lists, text)
+		}
+		at[arg] = d.known[text]
+	}
+	return at
+}
+
+func (r *Report) pageFinding(op *OpResult, f *Finding) pageFinding {
+	v := r.violation(op, f)
+	return pageFinding{
+		Code: v.Code.String(), Name: v.Code.Name(), Op: v.Op, Subject: v.Subject.String(), Device: f.Device,
+		Saw: v.Saw, Call: f.Call, Report: v.Error(), Repro: v.Repro, Known: f.Known, Note: v.Note,
+	}
+}
+
+func (r *Report) pageCrash(op *OpResult, c Crash) pageCrash {
+	p := pageCrash{Op: op.Op, Cause: c.Cause, Device: c.Device, Report: r.CrashText(op, c)}
+	switch {
+	case c.Known:
+		p.Note = "known"
+	case !c.Counts():
+		p.Note = "not counted: " + c.excuse()
+	}
+	return p
+}
+
+func (op *OpResult) pageRow() pageRow {
+	row := pageRow{Op: op.Op, Cases: op.Cases, Ran: op.Ran}
+	if op.Ran == 0 {
+		row.Why = op.reason()
+		return row
+	}
+	row.Judged, row.Skipped, row.Found = map[string]asserts.Counts{}, map[string]asserts.Counts{}, map[string]asserts.Counts{}
+	for device, t := range map[string]*Tally{"cpu": &op.CPU, "meta": &op.Meta} {
+		if t.Judged == (asserts.Counts{}) {
+			continue
+		}
+		var skipped, found asserts.Counts
+		for _, s := range t.Skips {
+			skipped[s.Code] += s.Count
+		}
+		for _, f := range op.Findings {
+			if slices.Contains(strings.Split(f.Device, ", "), device) {
+				found[f.Violation.Code] += f.Times
+			}
+		}
+		row.Judged[device], row.Skipped[device], row.Found[device] = t.Judged, skipped, found
+	}
+	return row
+}

@@ -1,0 +1,31 @@
+package report
+
+import (
+	"slices"
+
+	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/asserts/suite/engine"
+	"github.com/opassert/opassert/schema"
+)
+
+// Lint returns what is wrong with an op's schema alone, as findings.
+func Lint(o engine.Operator) []*Finding {
+	var found []*Finding
+	for _, f := range schema.LintOp(o.Schema) {
+		v := &asserts.Violation{
+			Code: asserts.SchemaLint, Op: o.Name(), Schema: o.Schema.Func.String(), Subject: place(o.Schema, f), Saw: f.Message, Fix: f.Fix,
+		}
+		found = append(found, &Finding{Violation: v, Call: "none: the schema alone", Case: -1, Times: 1})
+	}
+	return found
+}
+
+// place returns the argument that stands where the lint points, or the first.
+func place(op *schema.Op, f schema.Finding) asserts.Place {
+	i := max(0, slices.IndexFunc(op.Func.Args, func(a schema.Argument) bool { return a.Pos == f.Pos }))
+	if len(op.Func.Args) == 0 {
+		return asserts.Place{Element: -1}
+	}
+	arg := op.Func.Args[i]
+	return asserts.Place{Index: i, Name: arg.Name, Type: arg.Type.String(), Element: -1}
+}

@@ -1,0 +1,148 @@
+package report
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/opassert/opassert/asserts/suite/engine"
+)
+
+// A Shard is a part of the ops: every Of'th, from number Index on, which counts
+// from 1. The zero Shard is all of them.
+type Shard struct {
+	Index int `json:"index"`
+	Of    int `json:"of"`
+	Ops   int `json:"ops"` // of all shards together
+}
+
+// Valid reports whether there is such a part.
+func (s Shard) Valid() bool { return s.Index >= 1 && s.Index <= s.Of }
+
+// Take returns the shard's part of the ops.
+func (s Shard) Take(all []engine.Operator) []engine.Operator {
+	if s.Of == 0 {
+		return all
+	}
+	var part []engine.Operator
+	for i := s.Index - 1; i < len(all); i += s.Of {
+		part = append(part, all[i])
+	}
+	return part
+}
+
+// A runRecord is the last element of a report in JSON: all that the results
+// before it do not say, for Merge. Times are left out, so that equal runs write
+// equal bytes.
+type runRecord struct {
+	Status string  `json:"status"` // "run"
+	Reach  Reach   `json:"reach"`
+	Run    *Report `json:"run"`
+}
+
+// WriteJSON writes the results as an array, and after them the run itself.
+func (r *Report) WriteJSON(w io.Writer) error {
+	all := []any{}
+	for _, result := range r.Results() {
+		all = append(all, result)
+	}
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	return enc.Encode(append(all, runRecord{"run", r.reach(), r.timeless()}))
+}
+
+// timeless is the report without its times.
+func (r *Report) timeless() *Report {
+	copied := *r
+	copied.Ops = slices.Clone(r.Ops)
+	for i, op := range copied.Ops {
+		o := *op
+		o.Took = 0
+		copied.Ops[i] = &o
+	}
+	return &copied
+}
+
+// ReadReport reads what WriteJSON wrote.
+func ReadReport(src io.Reader) (*Report, error) {
+	var all []json.RawMessage
+	var last runRecord
+	decoder := json.NewDecoder(src)
+	err := decoder.Decode(&all)
+	if err == nil && decoder.More() {
+		err = errors.New("something follows the report; each is a file of its own")
+	}
+	if n := len(all); err == nil && n > 0 {
+		err = json.Unmarshal(all[n-1], &last)
+	}
+	if err == nil && (last.Status != "run" || !last.Run.whole()) {
+		err = errors.New("the run is missing at its end")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("want what opassert check -json writes: %w", err)
+	}
+	return last.Run, nil
+}
+
+// whole reports whether everything is there that a report points to.
+func (r *Report) whole() bool {
+	noFinding := func(f *Finding) bool { return f == nil || f.Violation == nil }
+	noResult := func(op *OpResult) bool { return op == nil || slices.ContainsFunc(op.Findings, noFinding) }
+	return r != nil && (r.Shard.Of == 0 || r.Shard.Valid()) && !slices.ContainsFunc(r.Ops, noResult)
+}
+
+// Merge makes one report of those of shards. names are what the reports are
+// called in errors.
+func Merge(names []string, reports []*Report) (*Report, error) {
+	first := reports[0]
+	merged := &Report{Engine: first.Engine, Level: first.Level, Through: first.Through, Seed: first.Seed, Cases: first.Cases, Command: first.Command}
+	in := make(map[string]string) // which report has the op
+	for i, r := range reports {
+		for _, d := range []struct{ what, a, b string }{
+			{"engine", first.Engine, r.Engine}, {"level", first.Level.String(), r.Level.String()},
+			{"key that calls begin at", cmp.Or(first.Through, "backend"), cmp.Or(r.Through, "backend")},
+			{"seed", fmt.Sprint(first.Seed), fmt.Sprint(r.Seed)}, {"number of cases", fmt.Sprint(first.Cases), fmt.Sprint(r.Cases)},
+			{"number of ops in all shards", fmt.Sprint(first.Shard.Ops), fmt.Sprint(r.Shard.Ops)},
+		} {
+			if d.a != d.b {
+				return nil, fmt.Errorf("%s and %s are not of one run: the %s is %s and %s", names[0], names[i], d.what, d.a, d.b)
+			}
+		}
+		for _, op := range r.Ops {
+			if other, ok := in[op.Op]; ok {
+				return nil, fmt.Errorf("%s is in %s and in %s", op.Op, other, names[i])
+			}
+			in[op.Op] = names[i]
+		}
+		merged.All += r.All
+		merged.Ops = append(merged.Ops, r.Ops...)
+		merged.Gone = append(merged.Gone, r.Gone...)
+		merged.Left = append(merged.Left, slices.DeleteFunc(slices.Clone(r.Left), func(l string) bool { return slices.Contains(merged.Left, l) })...)
+	}
+	merged.All = max(merged.All, first.Shard.Ops) // where a shard is missing
+	slices.SortFunc(merged.Ops, func(a, b *OpResult) int { return strings.Compare(a.Op, b.Op) })
+	return merged, missingShards(names, reports)
+}
+
+// missingShards reports shards that are not there.
+func missingShards(names []string, reports []*Report) error {
+	of := reports[0].Shard.Of
+	seen := make([]bool, of)
+	for i, r := range reports {
+		if r.Shard.Of != of {
+			return fmt.Errorf("%s is a shard of %d, and %s one of %d", names[0], of, names[i], r.Shard.Of)
+		}
+		if of > 0 {
+			seen[r.Shard.Index-1] = true
+		}
+	}
+	if i := slices.Index(seen, false); i >= 0 {
+		return fmt.Errorf("shard %d/%d is missing", i+1, of)
+	}
+	return nil
+}

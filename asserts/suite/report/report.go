@@ -1,0 +1,589 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/asserts/suite/engine"
+)
+
+// A Report is what a whole run found.
+type Report struct {
+	Engine  string         `json:"engine"`
+	Level   asserts.Level  `json:"level"`
+	Through string         `json:"through,omitempty"` // where calls begin, such as autograd; "" is the kernel of a backend
+	Seed    uint64         `json:"seed"`
+	Cases   int            `json:"cases"`          // asked for of each op; 0 for all of its design
+	Command string         `json:"command"`        // what a repro line begins with
+	All     int            `json:"all"`            // ops of the run; more than len(Ops) where it was interrupted
+	Shard   Shard          `json:"shard,omitzero"` // of which this is the report
+	Gone    []BaselineLine `json:"gone,omitempty"` // what a baseline knows and the run does not show
+	Left    []string       `json:"left,omitempty"` // libraries that could not be loaded, each with the reason
+	Ops     []*OpResult    `json:"ops"`
+}
+
+// Findings is the number of findings, and of crashes that count.
+func (r *Report) Findings() int {
+	n := 0
+	for _, op := range r.Ops {
+		n += op.Against()
+	}
+	return n
+}
+
+// Against is how many findings and crashes speak against an op.
+func (r *OpResult) Against() int {
+	n := 0
+	for _, f := range r.Findings {
+		if f.counts() {
+			n++
+		}
+	}
+	for _, c := range r.Crashes {
+		if c.Counts() {
+			n++
+		}
+	}
+	return n
+}
+
+// counts reports whether the finding speaks against its op: it is no note, and
+// no baseline has it.
+func (f *Finding) counts() bool { return !f.Known && f.Violation.Note == "" }
+
+// Faults returns what went wrong in opassert itself, or in the library, each
+// once.
+func (r *Report) Faults(library bool) []string {
+	var all []string
+	for _, op := range r.Ops {
+		if op.Fault != "" && op.Library == library && !slices.Contains(all, op.Fault) {
+			all = append(all, op.Fault)
+		}
+	}
+	return all
+}
+
+// fault says what went wrong beside the op.
+func (r *OpResult) fault() string {
+	if r.Library {
+		return "the library failed: " + r.Fault
+	}
+	return "opassert failed: " + r.Fault
+}
+
+// Unreached returns the ops that never ran, though nothing says that they cannot
+// and none is known to crash.
+func (r *Report) Unreached() []string {
+	var all []string
+	for _, op := range r.Ops {
+		if op.Ran == 0 && op.Cannot == "" && len(op.Crashes) == 0 {
+			all = append(all, op.Op)
+		}
+	}
+	return all
+}
+
+// Empty says why a run checked nothing, or "".
+func (r *Report) Empty() string {
+	if len(r.Ops) == 0 {
+		return "there are no ops to run"
+	}
+	for _, op := range r.Ops {
+		crashed := slices.ContainsFunc(op.Crashes, func(c Crash) bool { return c.Alone })
+		if op.Ran > 0 || crashed || len(op.Findings) > 0 {
+			return ""
+		}
+	}
+	if len(r.Ops) == 1 {
+		return r.Ops[0].Op + " never ran: " + r.Ops[0].reason()
+	}
+	return fmt.Sprintf("none of %d ops ran; the first is %s: %s", len(r.Ops), r.Ops[0].Op, r.Ops[0].reason())
+}
+
+// Results returns the report in the form that every writer takes: findings and
+// crashes; ops that never ran, and what was skipped, each with its reason; and
+// the checks that held, op by op.
+func (r *Report) Results() []asserts.Result {
+	var all []asserts.Result
+	for _, op := range r.Ops {
+		all = append(all, op.timed(r.results(op))...)
+	}
+	return all
+}
+
+// timed says with an op's first result how long the op took.
+func (r *OpResult) timed(results []asserts.Result) []asserts.Result {
+	if len(results) > 0 {
+		results[0].Took = r.Took
+	}
+	for i := range results {
+		results[i].Site = r.Site
+	}
+	return results
+}
+
+func (r *Report) results(op *OpResult) []asserts.Result {
+	all := slices.Concat(r.found(op), op.cut())
+	if op.Fault != "" {
+		all = append(all, asserts.Result{Op: op.Op, Status: asserts.Failed, Reason: op.fault()})
+	}
+	if op.Ran == 0 {
+		if len(op.Crashes) == 0 {
+			all = append(all, asserts.Result{Op: op.Op, Status: asserts.Skipped, Reason: "never ran: " + op.reason(), Count: op.Cases})
+		}
+		return all
+	}
+	for _, w := range op.Waived {
+		all = append(all, asserts.Result{Op: op.Op, Code: w.Code, Status: asserts.Skipped, Count: w.Count, Reason: "waived: " + w.Reason})
+	}
+	all = append(all, op.held("cpu", &op.CPU)...)
+	all = append(all, op.held("meta", &op.Meta)...)
+	for _, what := range slices.Sorted(maps.Keys(op.Lacks)) {
+		all = append(all, asserts.Result{Op: op.Op, Status: asserts.Skipped, Count: op.Lacks[what], Reason: (&engine.Unsupported{What: what}).Error()})
+	}
+	return all
+}
+
+// Lacking says what a library does not have, with the number of tensors that
+// others stood in for; "" where that is nothing.
+func Lacking(lacks map[string]int) string {
+	var words []string
+	for _, what := range slices.Sorted(maps.Keys(lacks)) {
+		words = append(words, fmt.Sprintf("%s %d", what, lacks[what]))
+	}
+	if len(words) == 0 {
+		return ""
+	}
+	return "skipped, as the library does not have it, with the number of tensors: " + strings.Join(words, ", ")
+}
+
+// found returns what speaks against an op.
+func (r *Report) found(op *OpResult) []asserts.Result {
+	var all []asserts.Result
+	for _, f := range op.Findings {
+		v := r.violation(op, f)
+		result := v.Result()
+		result.Report += "\n" + f.text(op.Op)
+		result.Case, result.Device, result.Count = strconv.Itoa(f.Case), f.Device, f.Times
+		if f.Known {
+			result.Status = asserts.Known
+		}
+		all = append(all, result)
+	}
+	for _, c := range op.Crashes {
+		result := asserts.Result{Op: op.Op, Status: asserts.Crashed, Case: strconv.Itoa(c.Case), Device: c.Device, Reason: c.Cause, Report: r.CrashText(op, c)}
+		switch {
+		case c.Known:
+			result.Status = asserts.Known
+		case !c.Counts():
+			result.Status, result.Reason, result.Report = asserts.Skipped, c.Cause+", "+c.excuse(), ""
+		}
+		all = append(all, result)
+	}
+	return all
+}
+
+// held returns the checks of an op that held on a device, and those skipped.
+func (op *OpResult) held(device string, t *Tally) []asserts.Result {
+	var all []asserts.Result
+	for c := range asserts.AllCodes.All() {
+		broken := slices.ContainsFunc(op.Findings, func(f *Finding) bool {
+			return f.Violation.Code == c && strings.Contains(f.Device, device)
+		})
+		if t.Judged[c] > 0 && !broken {
+			all = append(all, asserts.Result{Op: op.Op, Code: c, Status: asserts.Passed, Device: device, Count: t.Judged[c]})
+		}
+	}
+	for _, s := range t.Skips {
+		all = append(all, asserts.Result{Op: op.Op, Code: s.Code, Status: asserts.Skipped, Device: device, Count: s.Count, Reason: s.Reason})
+	}
+	return all
+}
+
+// violation returns a finding's violation with the whole repro line, and where
+// the op is written.
+func (r *Report) violation(op *OpResult, f *Finding) *asserts.Violation {
+	v := *f.Violation
+	v.Repro, v.Site = r.Command+" "+v.Repro, op.Site
+	return &v
+}
+
+func (r *Report) repro(op *OpResult, c Crash) string {
+	return fmt.Sprintf("%s -op %s -case %d", r.Command, op.Op, c.Case) + SeedFlag(r.Seed)
+}
+
+// SeedFlag is what a command needs to make the same cases.
+func SeedFlag(seed uint64) string {
+	if seed == DefaultSeed {
+		return ""
+	}
+	return fmt.Sprintf(" -seed %d", seed)
+}
+
+// WriteText writes the findings and the crashes by kernel family, then what
+// never ran, and the totals.
+func (r *Report) WriteText(w io.Writer) error {
+	if err := r.WriteFindings(w); err != nil {
+		return err
+	}
+	t := textWriter{w: w}
+	for _, op := range r.Ops {
+		for _, l := range op.known() {
+			t.line("known  %v", l)
+		}
+		for _, c := range op.Crashes {
+			if !c.Counts() && !c.Known {
+				t.line("not counted  %s  %s in case %d, %s", op.Op, c.Cause, c.Case, c.excuse())
+			}
+		}
+		if op.Ran == 0 && op.Against() == 0 {
+			t.line("never ran  %s  %s", op.Op, strings.Join(strings.Fields(op.reason()), " "))
+		}
+	}
+	for _, l := range r.Left {
+		t.line("not loaded  %s", strings.Join(strings.Fields(l), " "))
+	}
+	for _, l := range r.Gone {
+		t.line("gone  %v", l)
+	}
+	r.writeTotals(&t)
+	return t.err
+}
+
+// WriteFindings writes the findings and the crashes by kernel family.
+func (r *Report) WriteFindings(w io.Writer) error {
+	t := textWriter{w: w}
+	for _, f := range r.families() {
+		r.writeFamily(&t, f)
+	}
+	return t.err
+}
+
+// known is what a baseline has of an op, each once.
+func (r *OpResult) known() []BaselineLine {
+	var lines []BaselineLine
+	add := func(known bool, l BaselineLine) {
+		if known && !slices.Contains(lines, l) {
+			lines = append(lines, l)
+		}
+	}
+	for _, f := range r.Findings {
+		add(f.Known, f.baseline())
+	}
+	for _, c := range r.Crashes {
+		add(c.Known, c.baseline(r.Op))
+	}
+	return lines
+}
+
+// writeFamily writes what speaks against the ops of a family.
+func (r *Report) writeFamily(t *textWriter, f *family) {
+	if len(f.ops) > 1 {
+		var names []string
+		for _, op := range f.ops {
+			names = append(names, op.Op)
+		}
+		t.line("%s: %d in %s\n", f.name, len(f.findings)+len(f.crashes), strings.Join(names, ", "))
+	}
+	for _, found := range f.findings {
+		t.line("%s\n%s\n", r.violation(found.op, found.Finding).Error(), found.text(found.op.Op))
+	}
+	for _, c := range f.crashes {
+		t.line("%s\n", r.CrashText(c.op, c.Crash))
+	}
+}
+
+// text is the call that shows a finding, and the line of a file of cases with
+// which it is made again.
+func (f *Finding) text(op string) string {
+	return "  call    " + f.Call + "\n  case    " + asCase(op, f.Recipe)
+}
+
+// asCase is an entry of a file of cases.
+func asCase(op, recipe string) string {
+	if recipe == "" {
+		return ""
+	}
+	return fmt.Sprintf("- {ops: [%q], cases: [%s]}", op, recipe)
+}
+
+// CrashText is the report of one crash.
+func (r *Report) CrashText(op *OpResult, c Crash) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "crash  %s  %s in case %d", op.Op, c.Cause, c.Case)
+	if c.Device != "" {
+		fmt.Fprintf(&b, "  [%s]", c.Device)
+	}
+	line := func(name, text string) {
+		if text != "" {
+			fmt.Fprintf(&b, "\n  %-7s %s", name, text)
+		}
+	}
+	line("schema", op.Schema)
+	line("call", c.Call)
+	line("case", asCase(op.Op, c.Recipe))
+	line("stack", strings.Join(c.Frames, "\n          "))
+	line("alone", "it happens in a process that runs nothing else")
+	line("same", strings.Join(r.sameCrash(op, c), ", "))
+	line("repro", r.repro(op, c))
+	line("site", op.Site.String())
+	line("waive", fmt.Sprintf("{op: %s, crash: %s, reason: ...}", strings.TrimPrefix(op.Op, "aten::"), yamlWord(c.Cause)))
+	return b.String()
+}
+
+// yamlWord quotes a cause that is no plain word.
+func yamlWord(s string) string {
+	if strings.ContainsAny(s, ":,#{}[]'\"") {
+		return strconv.Quote(s)
+	}
+	return s
+}
+
+// sameCrash lists the other ops that crash in the same function.
+func (r *Report) sameCrash(op *OpResult, c Crash) []string {
+	var ops []string
+	for _, other := range r.Ops {
+		same := func(d Crash) bool { return d.Counts() && len(d.Frames) > 0 && d.Frames[0] == c.Frames[0] }
+		if other != op && len(c.Frames) > 0 && slices.ContainsFunc(other.Crashes, same) {
+			ops = append(ops, other.Op)
+		}
+	}
+	return ops
+}
+
+// excuse says why a crash does not count.
+func (c Crash) excuse() string {
+	if !c.Alone {
+		return "but not in a process of its own"
+	}
+	return "waived: " + c.Waived
+}
+
+// A Reach says how many ops of a run ran: text, JSON and page all show it.
+type Reach struct {
+	Ops      int            `json:"ops"`
+	Reached  int            `json:"ran"`      // at least once
+	Below    int            `json:"below"`    // ops with a kernel below autograd that can run here
+	BelowRun int            `json:"belowRan"` // those of them that ran
+	Cannot   map[string]int `json:"apart"`    // ops with such a kernel that cannot, by why
+}
+
+func (r *Report) reach() Reach {
+	reach := Reach{Ops: len(r.Ops), Cannot: make(map[string]int)}
+	for _, op := range r.Ops {
+		if op.Ran > 0 {
+			reach.Reached++
+		}
+		switch {
+		case !op.Below:
+		case op.Cannot != "":
+			reach.Cannot[op.Cannot]++
+		default:
+			reach.Below++
+			reach.BelowRun += min(op.Ran, 1)
+		}
+	}
+	return reach
+}
+
+// lines returns the reach as sentences, for readers.
+func (r Reach) lines() []string {
+	all := []string{fmt.Sprintf("%d of %d ran; of those with a kernel below autograd %d of the %d that can run here", r.Reached, r.Ops, r.BelowRun, r.Below)}
+	for _, why := range slices.Sorted(maps.Keys(r.Cannot)) {
+		all = append(all, fmt.Sprintf("%d with a kernel below autograd cannot run here: %s", r.Cannot[why], why))
+	}
+	return all
+}
+
+// Totals are a report's numbers.
+type Totals struct {
+	Reach
+	Cases, Ran        int
+	Findings, Crashes int // that count
+	Notes             int // findings that are debatable
+	Known             int // findings and crashes that a baseline has
+	Judged            asserts.Counts
+	Skips, Waived     []asserts.Skip
+	NoMeta            map[string]int
+	Lacks             map[string]int // what the library does not have, by tensors that cases wanted
+	Tried, Refused    int            // value classes of arguments
+	Cut               map[string]int // cases that were not finished and ops that were left, by why
+}
+
+// Totals adds up.
+func (r *Report) Totals() Totals {
+	t := Totals{Reach: r.reach(), NoMeta: make(map[string]int), Lacks: make(map[string]int), Cut: make(map[string]int)}
+	var all Tally
+	for _, op := range r.Ops {
+		t.Cases += op.Cases
+		t.Ran += op.Ran
+		for _, f := range op.Findings {
+			switch {
+			case f.counts():
+				t.Findings++
+			case !f.Known:
+				t.Notes++
+			}
+		}
+		t.Known += len(op.known())
+		for _, c := range op.Crashes {
+			if c.Counts() {
+				t.Crashes++
+			}
+		}
+		all.Add(&op.CPU)
+		all.Add(&op.Meta)
+		for _, w := range op.Waived {
+			t.Waived = AddSkip(t.Waived, w)
+		}
+		for why, n := range op.NoMeta {
+			t.NoMeta[why] += n
+		}
+		for what, n := range op.Lacks {
+			t.Lacks[what] += n
+		}
+		t.Tried += op.Tried.count()
+		t.Refused += op.Refused.count()
+		for _, c := range op.cut() {
+			t.Cut[c.Reason] += max(c.Count, 1)
+		}
+	}
+	t.Judged, t.Skips = all.Judged, all.Skips
+	return t
+}
+
+// head says what ran, and how.
+func (r *Report) head() string {
+	through := ""
+	if r.Through != "" {
+		through = ", through " + r.Through
+	}
+	return fmt.Sprintf("%s, level %v%s, seed %d", r.Engine, r.Level, through, r.Seed)
+}
+
+func (r *Report) writeTotals(t *textWriter) {
+	sum := r.Totals()
+	t.line("%s: %d findings and %d crashes in %d calls", r.head(), sum.Findings, sum.Crashes, sum.Ran)
+	if sum.Notes > 0 {
+		t.line("  notes   %d, which are debatable and no errors", sum.Notes)
+	}
+	if r.All > len(r.Ops) {
+		t.line("  interrupted after %d of %d ops", len(r.Ops), r.All)
+	}
+	if sum.Known+len(r.Gone) > 0 {
+		t.line("  known   %d; gone %d", sum.Known, len(r.Gone))
+	}
+	for i, line := range sum.lines() {
+		t.line("  %-7s %s", []string{"ops", "apart"}[min(i, 1)], line)
+	}
+	t.line("  cases   %d, of which %d ran", sum.Cases, sum.Ran)
+	t.line("  classes %d value classes of arguments ran, %d were refused in every call", sum.Tried, sum.Refused)
+	for _, why := range slices.Sorted(maps.Keys(sum.Cut)) {
+		t.line("  cut     %d: %s", sum.Cut[why], why)
+	}
+	if len(r.Ops) <= fewOps {
+		for _, op := range r.Ops {
+			op.writeClasses(t)
+		}
+	}
+	var judged []string
+	for c := range asserts.AllCodes.All() {
+		if n := sum.Judged[c]; n > 0 {
+			judged = append(judged, fmt.Sprintf("%v %d", c, n))
+		}
+	}
+	t.line("  judged  %s", strings.Join(judged, ", "))
+	for _, s := range sum.Skips {
+		t.line("  skipped %v %d: %s", s.Code, s.Count, s.Reason)
+	}
+	for _, s := range sum.Waived {
+		t.line("  waived  %v %d: %s", s.Code, s.Count, s.Reason)
+	}
+	if text := Lacking(sum.Lacks); text != "" {
+		t.line("  %s", text)
+	}
+	for _, why := range slices.Sorted(maps.Keys(sum.NoMeta)) {
+		if n := sum.NoMeta[why]; n > 20 || sum.Ops < 20 {
+			t.line("  not compared with meta %d: %s", n, why)
+		}
+	}
+}
+
+// fewOps is how many ops a text report says more of.
+const fewOps = 5
+
+// writeClasses says which value classes the op ran with, argument by argument,
+// and which it took in no call.
+func (r *OpResult) writeClasses(t *textWriter) {
+	for _, list := range []struct {
+		verb string
+		of   Classes
+	}{{"tried", r.Tried}, {"refused", r.Refused}} {
+		for _, arg := range slices.Sorted(maps.Keys(list.of)) {
+			t.line("  %-7s %s %s: %s", list.verb, r.Op, arg, strings.Join(list.of[arg], ", "))
+		}
+	}
+}
+
+// cut returns what of an op's cases came to nothing, and why.
+func (op *OpResult) cut() []asserts.Result {
+	var all []asserts.Result
+	for _, why := range slices.Sorted(maps.Keys(op.Unfinished)) {
+		all = append(all, asserts.Result{Op: op.Op, Status: asserts.Skipped, Reason: "a case was not finished: " + why, Count: op.Unfinished[why]})
+	}
+	if op.Left != "" {
+		all = append(all, asserts.Result{Op: op.Op, Status: asserts.Skipped, Reason: "the cases that follow were not run: the op was left " + op.Left})
+	}
+	return all
+}
+
+// WriteUnreached lists the ops that never ran, each with its reason.
+func (r *Report) WriteUnreached(w io.Writer) error {
+	t := textWriter{w: w}
+	for _, op := range r.Ops {
+		if op.Ran > 0 {
+			continue
+		}
+		where := ""
+		if op.Below {
+			where = " below"
+		}
+		t.line("%s%s\t%s", op.Op, where, strings.ReplaceAll(op.reason(), "\n", " "))
+	}
+	return t.err
+}
+
+// reason says why an op never ran.
+func (r *OpResult) reason() string {
+	switch {
+	case r.Missing != "":
+		return r.Missing
+	case r.Error != "":
+		return r.Error
+	case len(r.Crashes) > 0:
+		return r.Crashes[0].Cause
+	case r.Fault != "":
+		return r.fault()
+	}
+	return "no case was tried"
+}
+
+// A textWriter keeps the first error.
+type textWriter struct {
+	w   io.Writer
+	err error
+}
+
+func (t *textWriter) line(format string, args ...any) {
+	if t.err == nil {
+		_, t.err = fmt.Fprintf(t.w, format+"\n", args...)
+	}
+}
+
+// DefaultSeed is the seed of a run that names none.
+const DefaultSeed = 1

@@ -1,0 +1,250 @@
+package report
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/asserts/suite/engine"
+	"github.com/opassert/opassert/asserts/suite/internal/design"
+)
+
+// An OpResult is what came of all cases of one op.
+type OpResult struct {
+	Op        string         `json:"op"`
+	Schema    string         `json:"schema"`
+	Composite bool           `json:"composite,omitempty"`
+	Below     bool           `json:"below,omitempty"` // has a kernel below autograd
+	Missing   string         `json:"missing,omitempty"`
+	Cases     int            `json:"cases"`
+	Ran       int            `json:"ran"`
+	Error     string         `json:"error,omitempty"`   // of an op that never ran: of the attempt that came closest
+	Closest   string         `json:"closest,omitempty"` // that attempt, as a case of a file of cases
+	Said      map[string]int `json:"said,omitempty"`    // the errors of an op that never ran, with the numbers of the first, by cases
+	Unfit     map[int]string `json:"unfit,omitempty"`   // why cases of recipes did not run as they are written, by number
+	// Cannot says why the op cannot run here, whatever its arguments, as its
+	// [Operator] does, or as so many of its cases ended in errors that none avoid.
+	Cannot   string `json:"cannot,omitempty"`
+	beyond   map[string]int
+	close    int
+	CPU      Tally          `json:"cpu"`
+	Meta     Tally          `json:"meta"`
+	NoMeta   map[string]int `json:"nometa,omitempty"`
+	Lacks    map[string]int `json:"lacks,omitempty"`  // what the library does not have, by tensors that cases wanted
+	Waived   []asserts.Skip `json:"waived,omitempty"` // violations that an allowlist waives
+	Findings []*Finding     `json:"findings,omitempty"`
+	Crashes  []Crash        `json:"crashes,omitempty"`
+	Site     asserts.Site   `json:"site,omitzero"`     // of its schema, where that is in a file, or of its kernel
+	Fault    string         `json:"fault,omitempty"`   // what went wrong beside the op: in opassert itself
+	Library  bool           `json:"library,omitempty"` // or in the library
+	Took     time.Duration  `json:"took"`
+	// Tried are the value classes that a call ran with, Refused those that none
+	// did.
+	Tried   Classes `json:"tried,omitempty"`
+	Refused Classes `json:"refused,omitempty"`
+	// Unfinished are the cases that were begun and count for nothing, by why;
+	// Left says why the op was left before its last case.
+	Unfinished map[string]int `json:"unfinished,omitempty"`
+	Left       string         `json:"left,omitempty"`
+}
+
+// Classes are value classes by argument: "const:NaN" of "self". Those of
+// "tensors" are about all tensors of a call together.
+type Classes map[string][]string
+
+// add takes in labels, "self: const:NaN", but for those that others have.
+func (c *Classes) add(labels []string, others Classes) {
+	for _, label := range labels {
+		arg, class, _ := strings.Cut(label, ": ")
+		if slices.Contains((*c)[arg], class) || slices.Contains(others[arg], class) {
+			continue
+		}
+		if *c == nil {
+			*c = make(Classes)
+		}
+		(*c)[arg] = append((*c)[arg], class)
+	}
+}
+
+// remove takes labels out.
+func (c Classes) remove(labels []string) {
+	for _, label := range labels {
+		arg, class, _ := strings.Cut(label, ": ")
+		if rest := slices.DeleteFunc(c[arg], func(k string) bool { return k == class }); len(rest) > 0 {
+			c[arg] = rest
+		} else {
+			delete(c, arg)
+		}
+	}
+}
+
+// count is how many there are.
+func (c Classes) count() int {
+	n := 0
+	for _, classes := range c {
+		n += len(classes)
+	}
+	return n
+}
+
+func NewOpResult(o engine.Operator) *OpResult {
+	r := &OpResult{
+		Site: o.Where(),
+		Op:   o.Name(), Schema: o.Schema.Func.String(), Composite: o.Schema.IsComposite(), Below: o.Below, Missing: o.Missing, Cannot: o.Cannot,
+	}
+	r.Bound()
+	return r
+}
+
+// says counts an error; others that differ in their numbers alone count as the
+// first of them.
+func (r *OpResult) says(text string) {
+	if r.Said == nil {
+		r.Said = make(map[string]int)
+	}
+	for known := range r.Said {
+		if design.WithoutNumbers(known) == design.WithoutNumbers(text) {
+			text = known
+		}
+	}
+	r.Said[text]++
+}
+
+// Add takes in one case.
+func (r *OpResult) Add(c *Case) {
+	if c.Ran {
+		r.Refused.remove(c.Tried)
+		r.Tried.add(c.Tried, nil)
+	} else {
+		r.Refused.add(c.Tried, r.Tried)
+	}
+	if c.Idle {
+		return
+	}
+	r.Cases++
+	if c.Unfit != "" {
+		if r.Unfit == nil {
+			r.Unfit = make(map[int]string)
+		}
+		r.Unfit[c.Case] = c.Unfit
+	}
+	if c.Ran {
+		r.Ran++
+		r.Error, r.Closest, r.Said = "", "", nil
+	} else if r.Ran == 0 {
+		r.says(c.Error)
+		if r.Error == "" || c.Close > r.close {
+			r.Error, r.Closest, r.close = c.Error, c.Closest, c.Close
+		}
+	}
+	if c.Beyond != "" {
+		if r.beyond == nil {
+			r.beyond = make(map[string]int)
+		}
+		r.beyond[c.Beyond]++
+	}
+	r.CPU.Add(c.CPU)
+	r.Meta.Add(c.Meta)
+	if c.NoMeta != "" {
+		if r.NoMeta == nil {
+			r.NoMeta = make(map[string]int)
+		}
+		r.NoMeta[c.NoMeta]++
+	}
+	for what, n := range c.Lacks {
+		if r.Lacks == nil {
+			r.Lacks = make(map[string]int)
+		}
+		r.Lacks[what] += n
+	}
+	for _, w := range c.Waived {
+		r.Waived = AddSkip(r.Waived, w)
+	}
+	for _, f := range c.Found {
+		r.find(f)
+	}
+}
+
+// Bound says why the op cannot run here, where that is so.
+func (r *OpResult) Bound() {
+	if r.Ran > 0 || len(r.Crashes) > 0 {
+		return
+	}
+	for _, why := range slices.Sorted(maps.Keys(r.beyond)) {
+		if n := r.beyond[why]; n >= GiveUp && n > r.beyond[r.Cannot] {
+			r.Cannot = why
+		}
+	}
+}
+
+// Leave counts a case that ended its worker because it asks for much.
+func (r *OpResult) Leave(c *Crash) {
+	why := "it asks for more memory than a case may take"
+	if c.Cause == Hang {
+		why = "it asks for many elements or a large number, and takes longer than such a case may"
+	}
+	if r.Unfinished == nil {
+		r.Unfinished = make(map[string]int)
+	}
+	r.Cases++
+	r.Unfinished[why]++
+}
+
+// find adds a finding, or counts it with one that says the same.
+func (r *OpResult) find(f *Finding) {
+	for _, known := range r.Findings {
+		if known.Same(f) {
+			known.Times += f.Times
+			return
+		}
+	}
+	r.Findings = append(r.Findings, f)
+}
+
+// Settle leaves out what says nothing new: a finding about the parts of a
+// tensor where there is the same about the tensor.
+func (r *OpResult) Settle() {
+	told := func(f *Finding) bool {
+		part := f.Violation.Subject
+		return part.Inside && slices.ContainsFunc(r.Findings, func(g *Finding) bool {
+			whole := g.Violation.Subject
+			return g.Violation.Code == f.Violation.Code && !whole.Inside && whole.Return == part.Return && whole.Index == part.Index
+		})
+	}
+	r.Findings = slices.DeleteFunc(slices.Clone(r.Findings), told)
+}
+
+// Same reports whether two findings are about one rule and one subject, list
+// elements aside. The device is not asked: a fault that shows on both is one.
+func (f *Finding) Same(g *Finding) bool {
+	a, b := f.Violation, g.Violation
+	return SameFault(a, b) && a.Against.Return == b.Against.Return && a.Against.Name == b.Against.Name
+}
+
+func (t *Tally) Add(other *Tally) {
+	if other == nil {
+		return
+	}
+	for i, n := range other.Judged {
+		t.Judged[i] += n
+	}
+	for _, s := range other.Skips {
+		t.Skips = AddSkip(t.Skips, s)
+	}
+}
+
+// AddSkip counts a skip with one of the same code and reason, if there is one.
+func AddSkip(skips []asserts.Skip, s asserts.Skip) []asserts.Skip {
+	i := slices.IndexFunc(skips, func(k asserts.Skip) bool { return k.Code == s.Code && k.Reason == s.Reason })
+	if i < 0 {
+		return append(skips, s)
+	}
+	skips[i].Count += s.Count
+	return skips
+}
+
+// GiveUp is after how many cases an op is left alone when all of them
+// ended in errors that no arguments avoid, such as that of a missing kernel.
+const GiveUp = 10

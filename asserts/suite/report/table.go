@@ -1,0 +1,44 @@
+package report
+
+import (
+	"io"
+	"strings"
+
+	"github.com/opassert/opassert/asserts"
+)
+
+// WriteTable writes the findings as a table in Markdown, by check and op.
+func (r *Report) WriteTable(w io.Writer) error {
+	t := textWriter{w: w}
+	t.line("| check | op | about | trigger | what was seen |")
+	t.line("|---|---|---|---|---|")
+	for c := range asserts.AllCodes.All() {
+		for _, op := range r.Ops {
+			for _, f := range op.Findings {
+				if f.Violation.Code == c {
+					t.line("| %v | `%s` | %s | `%s` | %s |", c, op.Op, f.Violation.Subject, f.trigger(), cellText(f.Violation.Saw))
+				}
+			}
+		}
+	}
+	return t.err
+}
+
+// longestTrigger is how much of a call a table has room for.
+const longestTrigger = 160
+
+// trigger returns the call without the op's name.
+func (f *Finding) trigger() string {
+	_, args, ok := strings.Cut(f.Call, "(")
+	if !ok {
+		return cellText(f.Call)
+	}
+	args = strings.TrimSuffix(args, ")")
+	if len(args) > longestTrigger {
+		args = args[:longestTrigger] + "..."
+	}
+	return cellText(args)
+}
+
+// cellText makes a text fit for a cell.
+func cellText(s string) string { return strings.ReplaceAll(s, "|", "\\|") }
