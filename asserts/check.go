@@ -8,12 +8,13 @@ import (
 // A check is everything about one check. Whatever lists checks ranges over
 // these rows, so that a new one is one new file with a row in it.
 type check struct {
-	code   Code
-	name   string
-	rule   string
-	breaks string
-	level  Level
-	about  About
+	code    Code
+	name    string
+	promise Promise
+	rule    string
+	breaks  string
+	level   Level
+	about   About
 
 	// plans reports whether the schema calls for the check on a subject, and
 	// for a check about a pair against another. A check that no call shows has

@@ -6,15 +6,16 @@ import "slices"
 const AutogradKernel Code = 14
 
 var _ = add(check{
-	code:   AutogradKernel,
-	name:   "autograd-kernel",
-	rule:   "an op that makes or writes a tensor from one that requires grad has a kernel for autograd, or decomposes, and returns no leaf",
-	breaks: "the gradient ends at the op without an error, or is that of what its kernel happens to call",
-	level:  Content,
-	about:  Return,
-	plans:  func(*Op, *Subject, *Subject) bool { return true },
-	judges: (*judge).autogradKernels,
-	when:   func(seen *Seen) bool { return seen.Autograd },
+	code:    AutogradKernel,
+	name:    "autograd-kernel",
+	promise: Kernels,
+	rule:    "an op that makes or writes a tensor from one that requires grad has a kernel for autograd, or decomposes, and returns no leaf",
+	breaks:  "the gradient ends at the op without an error, or is that of what its kernel happens to call",
+	level:   Content,
+	about:   Return,
+	plans:   func(*Op, *Subject, *Subject) bool { return true },
+	judges:  (*judge).autogradKernels,
+	when:    func(seen *Seen) bool { return seen.Autograd },
 	fixes: func(_ *Op, v *Violation) string {
 		if v.After.Content.Leaf {
 			return "return what autograd makes: take requires_grad_ and set_requires_grad out of the kernel"

@@ -9,16 +9,17 @@ import (
 const FreshImpl Code = 3
 
 var _ = add(check{
-	code:   FreshImpl,
-	name:   "fresh-impl",
-	rule:   "a return without (a!) is a new TensorImpl that nobody else holds",
-	breaks: "whoever else holds it sees, or makes, changes that autograd knows nothing of",
-	level:  Identity,
-	about:  Return,
-	plans:  func(_ *Op, on, _ *Subject) bool { return !on.Write },
-	judges: (*judge).freshImpls,
-	after:  1<<ReturnedSelf | 1<<ViewStorage | 1<<UndeclaredAlias | 1<<OutputAlias,
-	fixes:  fixFreshImpl,
+	code:    FreshImpl,
+	name:    "fresh-impl",
+	promise: Fresh,
+	rule:    "a return without (a!) is a new TensorImpl that nobody else holds",
+	breaks:  "whoever else holds it sees, or makes, changes that autograd knows nothing of",
+	level:   Identity,
+	about:   Return,
+	plans:   func(_ *Op, on, _ *Subject) bool { return !on.Write },
+	judges:  (*judge).freshImpls,
+	after:   1<<ReturnedSelf | 1<<ViewStorage | 1<<UndeclaredAlias | 1<<OutputAlias,
+	fixes:   fixFreshImpl,
 	skips: []Row{
 		{Trait: DirectSubclass, Reason: "direct subclass"},
 		{Trait: WrapperSubclass, Reason: "wrapper subclass"},

@@ -11,6 +11,7 @@ const FreshStorage Code = 5
 var _ = add(check{
 	code:     FreshStorage,
 	name:     "fresh-storage",
+	promise:  Fresh,
 	rule:     "a return without an alias set has a StorageImpl that nobody else holds, over memory of its own",
 	breaks:   "a later in-place write to the result changes a tensor that nobody knows to be related",
 	level:    Identity,

@@ -10,15 +10,16 @@ import (
 const InplaceMetadata Code = 13
 
 var _ = add(check{
-	code:   InplaceMetadata,
-	name:   "inplace-metadata",
-	rule:   "an argument that an in-place op writes keeps its sizes, strides, offset, dtype and the names of its dimensions",
-	breaks: "autograd, functionalization and compilers go on with the shape that the argument had; views of it no longer fit",
-	level:  Content,
-	about:  Argument,
-	plans:  func(op *Op, on, _ *Subject) bool { return on.Write && !on.output() && !op.reshapes() },
-	judges: (*judge).inplaceMetadata,
-	after:  1<<InputImpl | 1<<InputStorage,
+	code:    InplaceMetadata,
+	name:    "inplace-metadata",
+	promise: Writes,
+	rule:    "an argument that an in-place op writes keeps its sizes, strides, offset, dtype and the names of its dimensions",
+	breaks:  "autograd, functionalization and compilers go on with the shape that the argument had; views of it no longer fit",
+	level:   Content,
+	about:   Argument,
+	plans:   func(op *Op, on, _ *Subject) bool { return on.Write && !on.output() && !op.reshapes() },
+	judges:  (*judge).inplaceMetadata,
+	after:   1<<InputImpl | 1<<InputStorage,
 	fixes: func(_ *Op, v *Violation) string {
 		return "write into " + v.Subject.Name + " as it is; or tag the op inplace_view"
 	},

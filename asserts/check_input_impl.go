@@ -8,6 +8,7 @@ const InputImpl Code = 1
 var _ = add(check{
 	code:     InputImpl,
 	name:     "input-impl",
+	promise:  Objects,
 	rule:     "an argument's TensorImpl is the same object after the call",
 	breaks:   "callers and autograd go on with a tensor that the op has left behind",
 	level:    Identity,

@@ -8,6 +8,7 @@ const InputStorage Code = 2
 var _ = add(check{
 	code:     InputStorage,
 	name:     "input-storage",
+	promise:  Objects,
 	rule:     "an argument's StorageImpl is the same object after the call",
 	breaks:   "views of the argument, and whoever else holds its storage, no longer see what it holds",
 	level:    Identity,

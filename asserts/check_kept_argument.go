@@ -9,16 +9,17 @@ import (
 const KeptArgument Code = 16
 
 var _ = add(check{
-	code:   KeptArgument,
-	name:   "kept-argument",
-	rule:   "once the call is over nobody holds an argument but those who did before, and what is returned",
-	breaks: "what the op keeps it may write later, when nobody expects it; a lost reference is memory that is never freed",
-	level:  Content,
-	about:  Argument,
-	plans:  func(*Op, *Subject, *Subject) bool { return true },
-	judges: (*judge).keptArguments,
-	after:  1<<InputImpl | 1<<InputStorage,
-	when:   func(seen *Seen) bool { return seen.Alone && !seen.Autograd },
+	code:    KeptArgument,
+	name:    "kept-argument",
+	promise: Fresh,
+	rule:    "once the call is over nobody holds an argument but those who did before, and what is returned",
+	breaks:  "what the op keeps it may write later, when nobody expects it; a lost reference is memory that is never freed",
+	level:   Content,
+	about:   Argument,
+	plans:   func(*Op, *Subject, *Subject) bool { return true },
+	judges:  (*judge).keptArguments,
+	after:   1<<InputImpl | 1<<InputStorage,
+	when:    func(seen *Seen) bool { return seen.Alone && !seen.Autograd },
 	fixes: func(_ *Op, v *Violation) string {
 		return fmt.Sprintf("release every reference to %s before returning, as a cache of a clone does", v.Subject.Name)
 	},

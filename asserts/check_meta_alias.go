@@ -12,6 +12,7 @@ const MetaAlias Code = 11
 var _ = add(check{
 	code:     MetaAlias,
 	name:     "meta-alias",
+	promise:  Kernels,
 	rule:     "the call on Meta gives the alias graph, sizes, strides and dtype of the call on CPU",
 	breaks:   "compilers and fake tensors plan memory and views from the Meta call, which is not what runs",
 	level:    Meta,

@@ -12,6 +12,7 @@ const OutputAlias Code = 8
 var _ = add(check{
 	code:     OutputAlias,
 	name:     "output-alias",
+	promise:  Aliases,
 	rule:     "two returns share nothing unless the schema gives them a common alias set",
 	breaks:   "an in-place write to the one silently changes the other; compilers take them to be independent",
 	level:    Identity,

@@ -9,12 +9,13 @@ import (
 const ReturnedSelf Code = 6
 
 var _ = add(check{
-	code:   ReturnedSelf,
-	name:   "returned-self",
-	rule:   "a return marked (a!) is the very TensorImpl of the argument marked (a!)",
-	breaks: "autograd attaches the history of the write to a tensor that was not written",
-	level:  Identity,
-	about:  Return | AgainstArgument,
+	code:    ReturnedSelf,
+	name:    "returned-self",
+	promise: Objects,
+	rule:    "a return marked (a!) is the very TensorImpl of the argument marked (a!)",
+	breaks:  "autograd attaches the history of the write to a tensor that was not written",
+	level:   Identity,
+	about:   Return | AgainstArgument,
 	plans: func(op *Op, on, against *Subject) bool {
 		return on.Write && op.owner(on) == against
 	},

@@ -10,12 +10,13 @@ import (
 const UndeclaredAlias Code = 7
 
 var _ = add(check{
-	code:   UndeclaredAlias,
-	name:   "undeclared-alias",
-	rule:   "a return shares nothing with an argument unless the schema gives them a common alias set",
-	breaks: "an in-place write to the one silently changes the other; compilers take them to be independent",
-	level:  Identity,
-	about:  Return | AgainstArgument,
+	code:    UndeclaredAlias,
+	name:    "undeclared-alias",
+	promise: Aliases,
+	rule:    "a return shares nothing with an argument unless the schema gives them a common alias set",
+	breaks:  "an in-place write to the one silently changes the other; compilers take them to be independent",
+	level:   Identity,
+	about:   Return | AgainstArgument,
 	// Of a written return there is nothing new to say: it is its argument.
 	plans:    func(_ *Op, on, against *Subject) bool { return !on.Write && !mayShare(on, against) },
 	judges:   (*judge).undeclaredAliases,

@@ -11,16 +11,17 @@ import (
 const UndeclaredWrite Code = 9
 
 var _ = add(check{
-	code:   UndeclaredWrite,
-	name:   "undeclared-write",
-	rule:   "an argument without (a!) keeps its bytes, its metadata and its version",
-	breaks: "functionalization and compilers may drop or reorder this write; autograd may have saved the old value",
-	level:  Content,
-	about:  Argument,
-	plans:  func(_ *Op, on, _ *Subject) bool { return !on.Write },
-	judges: (*judge).undeclaredWrites,
-	after:  1 << InputStorage,
-	fixes:  fixUndeclaredWrite,
+	code:    UndeclaredWrite,
+	name:    "undeclared-write",
+	promise: Writes,
+	rule:    "an argument without (a!) keeps its bytes, its metadata and its version",
+	breaks:  "functionalization and compilers may drop or reorder this write; autograd may have saved the old value",
+	level:   Content,
+	about:   Argument,
+	plans:   func(_ *Op, on, _ *Subject) bool { return !on.Write },
+	judges:  (*judge).undeclaredWrites,
+	after:   1 << InputStorage,
+	fixes:   fixUndeclaredWrite,
 	skips: []Row{
 		{Trait: Contended, Reason: contended},
 	},

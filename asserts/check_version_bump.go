@@ -9,16 +9,17 @@ import (
 const VersionBump Code = 10
 
 var _ = add(check{
-	code:   VersionBump,
-	name:   "version-bump",
-	rule:   "an argument that was written has a higher version afterwards",
-	breaks: "autograd cannot see that a tensor saved for backward was overwritten: silently wrong gradients",
-	level:  Content,
-	about:  Argument,
-	plans:  func(_ *Op, on, _ *Subject) bool { return on.Write },
-	judges: (*judge).versionBumps,
-	after:  1 << InputImpl,
-	fixes:  fixVersionBump,
+	code:    VersionBump,
+	name:    "version-bump",
+	promise: Writes,
+	rule:    "an argument that was written has a higher version afterwards",
+	breaks:  "autograd cannot see that a tensor saved for backward was overwritten: silently wrong gradients",
+	level:   Content,
+	about:   Argument,
+	plans:   func(_ *Op, on, _ *Subject) bool { return on.Write },
+	judges:  (*judge).versionBumps,
+	after:   1 << InputImpl,
+	fixes:   fixVersionBump,
 	skips: []Row{
 		{Trait: Storageless, Reason: noStorage},
 		{Trait: NoVersion, Reason: "no version counter"},

@@ -9,12 +9,13 @@ import (
 const ViewStorage Code = 4
 
 var _ = add(check{
-	code:   ViewStorage,
-	name:   "view-storage",
-	rule:   "a return that is a view shares its base's StorageImpl",
-	breaks: "writes through the view never reach its base, nor its base's the view: silently wrong values and gradients",
-	level:  Identity,
-	about:  Return | AgainstArgument,
+	code:    ViewStorage,
+	name:    "view-storage",
+	promise: Aliases,
+	rule:    "a return that is a view shares its base's StorageImpl",
+	breaks:  "writes through the view never reach its base, nor its base's the view: silently wrong values and gradients",
+	level:   Identity,
+	about:   Return | AgainstArgument,
 	plans: func(op *Op, on, against *Subject) bool {
 		return !on.Write && !on.anything() && op.base(on) == against
 	},

@@ -9,15 +9,16 @@ import (
 const WithinStorage Code = 17
 
 var _ = add(check{
-	code:   WithinStorage,
-	name:   "within-storage",
-	rule:   "every element of a return lies within its storage",
-	breaks: "whoever reads the result reads memory that is somebody else's, and whoever writes it corrupts that",
-	level:  Content,
-	about:  Return,
-	plans:  func(op *Op, _, _ *Subject) bool { return !op.reshapes() },
-	judges: (*judge).withinStorages,
-	after:  1<<ReturnedSelf | 1<<ViewStorage | 1<<UndeclaredAlias,
+	code:    WithinStorage,
+	name:    "within-storage",
+	promise: Memory,
+	rule:    "every element of a return lies within its storage",
+	breaks:  "whoever reads the result reads memory that is somebody else's, and whoever writes it corrupts that",
+	level:   Content,
+	about:   Return,
+	plans:   func(op *Op, _, _ *Subject) bool { return !op.reshapes() },
+	judges:  (*judge).withinStorages,
+	after:   1<<ReturnedSelf | 1<<ViewStorage | 1<<UndeclaredAlias,
 	fixes: func(_ *Op, v *Violation) string {
 		return "make the storage as large as the sizes, strides and offset of " + strings.TrimPrefix(v.Subject.String(), "result ") + " ask for, as resize_ does"
 	},

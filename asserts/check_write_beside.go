@@ -9,15 +9,16 @@ import (
 const WriteBeside Code = 15
 
 var _ = add(check{
-	code:   WriteBeside,
-	name:   "write-beside",
-	rule:   "of the storage of a written argument nothing changes but the elements of what is written",
-	breaks: "other views of the storage, which the op was not given, are overwritten; nobody knows them to be written",
-	level:  Content,
-	about:  Argument,
-	plans:  func(_ *Op, on, _ *Subject) bool { return on.Write },
-	judges: (*judge).writesBeside,
-	after:  1<<InputImpl | 1<<InputStorage | 1<<UndeclaredWrite,
+	code:    WriteBeside,
+	name:    "write-beside",
+	promise: Writes,
+	rule:    "of the storage of a written argument nothing changes but the elements of what is written",
+	breaks:  "other views of the storage, which the op was not given, are overwritten; nobody knows them to be written",
+	level:   Content,
+	about:   Argument,
+	plans:   func(_ *Op, on, _ *Subject) bool { return on.Write },
+	judges:  (*judge).writesBeside,
+	after:   1<<InputImpl | 1<<InputStorage | 1<<UndeclaredWrite,
 	fixes: func(_ *Op, v *Violation) string {
 		return fmt.Sprintf("write the elements of %s alone, by its sizes, strides and offset", v.Subject.Name)
 	},

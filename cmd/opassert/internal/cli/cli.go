@@ -70,7 +70,7 @@ func usage(w io.Writer) {
 	for _, c := range commands {
 		fmt.Fprintf(w, "  %-10s %s\n", c.name, c.summary)
 	}
-	fmt.Fprintf(w, "\nopassert COMMAND -h shows a command's flags, opassert help cases the form of a file of cases. Exit status: 0 clean, 1 findings, 2 usage or failure.\n")
+	fmt.Fprintf(w, "\nopassert COMMAND -h shows a command's flags, opassert help checks every check, opassert help cases the form of a file of cases. Exit status: 0 clean, 1 findings, 2 usage or failure.\n")
 }
 
 func isHelp(word string) bool {
@@ -83,8 +83,12 @@ func help(args []string, stdout, stderr io.Writer) int {
 		usage(stdout)
 		return 0
 	}
-	if args[0] == "cases" {
+	switch args[0] {
+	case "cases":
 		fmt.Fprint(stdout, casesHelp)
+		return 0
+	case "checks":
+		checksHelp(stdout)
 		return 0
 	}
 	return Main([]string{args[0], "-h"}, stdout, stderr)

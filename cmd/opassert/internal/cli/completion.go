@@ -101,7 +101,7 @@ _opassert() {
 {{- end}}
     "{{.Name}} "*) words="{{range .Flags}}-{{.Name}} {{end}}{{range .Words}}{{.}} {{end}}" files=yes ;;
 {{- end}}
-    "help "*) words="{{range .}}{{.Name}} {{end}}cases" ;;
+    "help "*) words="{{range .}}{{.Name}} {{end}}cases checks" ;;
     esac
     [ "$files" ] && [ "${cur#-}" = "$cur" ] && COMPREPLY=($(compgen -f -- "$cur"))
   fi
@@ -126,7 +126,7 @@ _opassert() {
 {{- range .}}
   {{.Name}}) shift words; (( CURRENT-- )); _arguments{{range .Flags}} {{quote (print "*-" .Name "[" (bracket .Usage) "]" (takes .))}}{{end}} {{if .Words}}'*: :({{range .Words}}{{.}} {{end}})'{{else}}'*:file:_files'{{end}} ;;
 {{- end}}
-  help) commands+=('cases:the form of a file of cases'); _describe command commands ;;
+  help) commands+=('cases:the form of a file of cases' 'checks:every check'); _describe command commands ;;
   esac
 }
 compdef _opassert opassert
@@ -137,7 +137,7 @@ complete -c opassert -e
 complete -c opassert -n __fish_use_subcommand -f -a {{.Name}} -d {{quote .Summary}}
 {{- end}}
 complete -c opassert -n __fish_use_subcommand -f -a help -d 'print the help of a command'
-complete -c opassert -n '__fish_seen_subcommand_from help' -f -a '{{range .}}{{.Name}} {{end}}cases'
+complete -c opassert -n '__fish_seen_subcommand_from help' -f -a '{{range .}}{{.Name}} {{end}}cases checks'
 {{- range $c := .}}{{range .Flags}}
 complete -c opassert -n '__fish_seen_subcommand_from {{$c.Name}}' -o {{.Name}}{{if .Values}} -xa {{quote .Values}}{{else if .Value}} -r{{end}} -d {{quote .Usage}}
 {{- end}}{{range .Words}}

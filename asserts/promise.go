@@ -1,0 +1,41 @@
+package asserts
+
+// A Promise is a kind of what a schema promises. Each check holds calls to one.
+type Promise uint8
+
+const (
+	Objects  Promise = iota // arguments and (a!) returns are the objects that were passed
+	Fresh                   // what is not a view is new, and held by nobody else
+	Aliases                 // storages are shared as the alias sets declare
+	Writes                  // what is written is declared, and seen
+	Kernels                 // the kernels of one op, and its schema, agree
+	Memory                  // what is returned lies in memory of its own
+	promises                // how many there are
+)
+
+var promiseWords = [promises]struct{ name, rule string }{
+	Objects: {"objects", "an argument stays the TensorImpl and StorageImpl that was passed, and a return marked (a!) is that argument"},
+	Fresh:   {"fresh", "a return without an alias set is new, and the call leaves no reference behind"},
+	Aliases: {"aliases", "storages are shared where the alias sets say so, and nowhere else"},
+	Writes:  {"writes", "only an argument marked (a!) changes: its elements alone, in its shape, with its version"},
+	Kernels: {"kernels", "the kernels for Meta and autograd agree with the one that runs, and the schema with itself"},
+	Memory:  {"memory", "what is returned lies within its storage"},
+}
+
+// Promises returns every kind of promise, in the order of reports.
+func Promises() []Promise {
+	all := make([]Promise, promises)
+	for i := range all {
+		all[i] = Promise(i)
+	}
+	return all
+}
+
+// String returns the promise's name: "aliases".
+func (p Promise) String() string { return promiseWords[p].name }
+
+// Rule returns what is promised, in one sentence.
+func (p Promise) Rule() string { return promiseWords[p].rule }
+
+// Promise returns the kind of promise that the check holds calls to.
+func (c Code) Promise() Promise { return c.check().promise }

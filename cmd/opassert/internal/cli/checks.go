@@ -1,0 +1,33 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/opassert/opassert/asserts"
+)
+
+// checksHelp is what opassert help checks prints: every check, by the kind of
+// promise that it holds calls to.
+func checksHelp(w io.Writer) {
+	for _, p := range asserts.Promises() {
+		fmt.Fprintf(w, "%s: %s\n", p, p.Rule())
+		for c := range asserts.AllCodes.All() {
+			if c.Promise() == p {
+				fmt.Fprintf(w, "  %v  %-17s %-9s %s\n", c, c.Name(), levelOf(c), c.Rule())
+			}
+		}
+		fmt.Fprintln(w)
+	}
+	fmt.Fprint(w, `The third column is the least level at which a check is judged; lint calls
+nothing. opassert explain CODE says what breaks, how to mend it, and when a check
+is skipped.
+`)
+}
+
+func levelOf(c asserts.Code) string {
+	if c.Level() == asserts.Off {
+		return "lint"
+	}
+	return c.Level().String()
+}
