@@ -86,5 +86,17 @@ class Outcomes:
         self.write({"end": int(exitstatus)})
 
 
+def without_own_library():
+    """Some of PyTorch's test files load a library that only its own build makes:
+    those tests fail that call it, and the others run."""
+    from pathlib import Path
+
+    import torch
+    from torch.testing._internal import common_utils
+
+    common_utils.find_library_location = lambda name: Path(torch.__file__).parent / "lib" / "libtorch.so"
+
+
 def pytest_configure(config):
+    without_own_library()
     config.pluginmanager.register(Outcomes(os.environ["GATE_OUTCOMES"], os.environ.get("GATE_SHARD", "0/1")))

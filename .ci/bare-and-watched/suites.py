@@ -44,10 +44,9 @@ PYTORCH = """
     test_dispatch test_multiprocessing
 """.split()
 
-# Those of TorchCTS, a conformance suite for devices, that run on the CPU too.
-PEERS = """
+# TorchCTS, a conformance suite for devices: what runs on the CPU too, and the
+# tests that need no more than a minute each.
+TORCHCTS_FOLDERS = """
     autograd compiler dtypes errors generated memory operators opinfo rng serialization strides training workloads
 """.split()
-
-# Its tests that need no more than a minute each.
 TORCHCTS_ARGUMENTS = ["--device", "cpu", "--validation", "--level", "5"]
