@@ -6,6 +6,8 @@ import (
 	"io"
 	"slices"
 	"time"
+
+	"github.com/opassert/opassert/asserts/printable"
 )
 
 type junitSuites struct {
@@ -17,12 +19,17 @@ type junitSuites struct {
 }
 
 type junitSuite struct {
-	Name  string      `xml:"name,attr"`
+	Name  junitText   `xml:"name,attr"`
 	Time  junitTime   `xml:"time,attr,omitempty"`
 	Cases []junitCase `xml:"testcase"`
 	junitCounts
 	Skipped int `xml:"skipped,attr"`
 }
+
+// A junitText is text as XML may hold it.
+type junitText string
+
+func (t junitText) MarshalText() ([]byte, error) { return []byte(printable.Text(string(t))), nil }
 
 // A junitTime is written in seconds.
 type junitTime time.Duration
@@ -38,8 +45,8 @@ type junitCounts struct {
 }
 
 type junitCase struct {
-	Class   string     `xml:"classname,attr"`
-	Name    string     `xml:"name,attr"`
+	Class   junitText  `xml:"classname,attr"`
+	Name    junitText  `xml:"name,attr"`
 	Time    junitTime  `xml:"time,attr,omitempty"`
 	Failure *junitNote `xml:"failure"`
 	Error   *junitNote `xml:"error"`
@@ -47,9 +54,9 @@ type junitCase struct {
 }
 
 type junitNote struct {
-	Message string `xml:"message,attr,omitempty"`
-	Type    string `xml:"type,attr,omitempty"`
-	Text    string `xml:",chardata"`
+	Message junitText `xml:"message,attr,omitempty"`
+	Type    junitText `xml:"type,attr,omitempty"`
+	Text    junitText `xml:",chardata"`
 }
 
 // WriteJUnit writes the results as JUnit XML, in the form of the schema that
@@ -58,7 +65,7 @@ type junitNote struct {
 func WriteJUnit(w io.Writer, results []Result) error {
 	all := junitSuites{Name: "opassert"}
 	for _, r := range results {
-		name := r.Op
+		name := junitText(r.Op)
 		if name == "" {
 			name = "opassert"
 		}
@@ -85,19 +92,19 @@ func WriteJUnit(w io.Writer, results []Result) error {
 	return err
 }
 
-func (r Result) junit(class string) junitCase {
-	c := junitCase{Class: class, Name: r.key(), Time: junitTime(r.Took)}
+func (r Result) junit(class junitText) junitCase {
+	c := junitCase{Class: class, Name: junitText(r.key()), Time: junitTime(r.Took)}
 	switch r.Status {
 	case Violated:
-		c.Failure = &junitNote{Message: r.title(), Type: r.Code.String(), Text: r.message()}
+		c.Failure = &junitNote{Message: junitText(r.title()), Type: junitText(r.Code.String()), Text: junitText(r.message())}
 	case Crashed, Failed:
-		c.Error = &junitNote{Message: r.title(), Type: string(r.Status), Text: r.message()}
+		c.Error = &junitNote{Message: junitText(r.title()), Type: junitText(r.Status), Text: junitText(r.message())}
 	case Noted:
-		c.Skipped = &junitNote{Message: "note: " + r.Reason, Text: r.message()}
+		c.Skipped = &junitNote{Message: junitText("note: " + r.Reason), Text: junitText(r.message())}
 	case Known:
-		c.Skipped = &junitNote{Message: "known: the baseline has it", Text: r.message()}
+		c.Skipped = &junitNote{Message: "known: the baseline has it", Text: junitText(r.message())}
 	case Skipped:
-		c.Skipped = &junitNote{Message: r.Reason}
+		c.Skipped = &junitNote{Message: junitText(r.Reason)}
 	}
 	return c
 }

@@ -6,6 +6,8 @@ import (
 	"io"
 	"strings"
 	"time"
+
+	"github.com/opassert/opassert/asserts/printable"
 )
 
 // A Result is one line of what any run of checks has to say: of a program
@@ -130,15 +132,15 @@ func WriteText(w io.Writer, results []Result) error {
 		switch r.Status {
 		case Passed:
 		case Known:
-			fmt.Fprintf(&b, "known  %s\n", r.title())
+			printable.Printf(&b, "known  %s\n", r.title())
 		case Skipped:
-			fmt.Fprintf(&b, "skipped  %s", r.message())
+			printable.Printf(&b, "skipped  %s", r.message())
 			if r.Count > 0 {
 				fmt.Fprintf(&b, " (%d)", r.Count)
 			}
 			b.WriteByte('\n')
 		default:
-			b.WriteString(strings.TrimSuffix(r.message(), "\n"))
+			b.WriteString(printable.Text(strings.TrimSuffix(r.message(), "\n")))
 			if r.Count > 1 {
 				fmt.Fprintf(&b, "\n  times   %d", r.Count)
 			}

@@ -5,6 +5,8 @@ import (
 	"io"
 	"net/url"
 	"path/filepath"
+
+	"github.com/opassert/opassert/asserts/printable"
 )
 
 type sarifLog struct {
@@ -130,7 +132,7 @@ func (r Result) sarif(root string) sarifResult {
 		RuleIndex:    ruleIndex(r.Code),
 		Kind:         kinds[r.Status][0],
 		Level:        kinds[r.Status][1],
-		Message:      sarifText{r.message()},
+		Message:      sarifText{printable.Text(r.message())},
 		Count:        r.Count,
 		Fingerprints: map[string]string{"opassert/v2": r.key()},
 	}

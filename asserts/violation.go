@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/opassert/opassert/asserts/printable"
 )
 
 // A Violation is one broken rule in one call, with all that is known of it.
@@ -113,7 +115,7 @@ func (v *Violation) Title() string {
 	if v.Device != "" {
 		title += fmt.Sprintf("   [%s, %s]", v.Device, v.DType)
 	}
-	return title
+	return printable.Line(title)
 }
 
 // Error is the report, without the newline at its end.
@@ -129,7 +131,7 @@ func (v *Violation) WriteReport(w io.Writer) error {
 	fmt.Fprintln(&b, v.Title())
 	line := func(name, text string) {
 		if text != "" {
-			fmt.Fprintf(&b, "  %-7s %s\n", name, text)
+			printable.Printf(&b, "  %-7s %s\n", name, text)
 		}
 	}
 	line("schema", v.Schema)
@@ -162,7 +164,7 @@ func skipList(skips []Skip) string {
 
 // Waive is the allowlist entry that would excuse it, as YAML.
 func (v *Violation) Waive() string {
-	return fmt.Sprintf("{op: %s, checks: [%v], reason: ...}", strings.TrimPrefix(v.Op, "aten::"), v.Code)
+	return fmt.Sprintf("{op: %s, checks: [%v], reason: ...}", printable.YAML(strings.TrimPrefix(v.Op, "aten::")), v.Code)
 }
 
 // errors returns the violations that are no notes.

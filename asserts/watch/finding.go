@@ -2,12 +2,12 @@ package watch
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 	"sync"
 
 	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/asserts/printable"
 )
 
 // A Finding is a broken rule at one place of the program, however often.
@@ -35,9 +35,9 @@ func (f *Finding) Report() string {
 	if where == "" {
 		where = "a thread without frames of the program"
 	}
-	report := fmt.Sprintf("%s\n  site    %s\n  process %d", f.Violation.Error(), where, f.Pids[0])
+	report := printable.Sprintf("%s\n  site    %s\n  process %d", printable.Lines(f.Violation.Error()), where, f.Pids[0])
 	if f.Rank != "" {
-		report += ", rank " + f.Rank
+		report += ", rank " + printable.Line(f.Rank)
 	}
 	return report
 }
@@ -65,7 +65,7 @@ func (f *findings) add(v *asserts.Violation, p *process, site []Frame) *Finding 
 		return old
 	}
 	f.byKey[key] = found
-	v.Repro = "opassert run -op " + v.Op + " -fail -- " + f.again
+	v.Repro = "opassert run -op " + shell([]string{v.Op}) + " -fail -- " + f.again
 	found.Known = f.known != nil && f.known(found)
 	if f.first != nil && !found.Known {
 		f.first(found)

@@ -27,6 +27,9 @@ func (r *run) record(data []byte) error {
 	var args []string
 	fields := strings.Split(string(data[16:]), "\x1f")
 	for i := 0; i+1 < len(fields); i += 2 {
+		if !r.config.Strings && strings.Contains(fields[i+1], "'") { // which begins a string, and nothing else
+			continue
+		}
 		args = append(args, fields[i]+": "+strconv.Quote(fields[i+1]))
 	}
 	r.mu.Lock()
@@ -42,7 +45,8 @@ func (r *run) record(data []byte) error {
 	return nil
 }
 
-// WriteCases writes the calls that were recorded as a file of cases.
+// WriteCases writes the calls that were recorded as a file of cases. What is left
+// out of one, check makes from the schema.
 func (r *Report) WriteCases(w io.Writer) error {
 	var b strings.Builder
 	b.WriteString("# Distinct calls that a program made; use them with opassert check -cases-from.\n")
@@ -51,7 +55,7 @@ func (r *Report) WriteCases(w io.Writer) error {
 	}
 	for _, op := range slices.Sorted(maps.Keys(r.records)) {
 		fmt.Fprintf(&b, "- ops: [%q]\n  cases:\n", op)
-		for _, c := range slices.Sorted(maps.Values(r.records[op])) {
+		for _, c := range slices.Compact(slices.Sorted(maps.Values(r.records[op]))) {
 			fmt.Fprintf(&b, "    - %s\n", c)
 		}
 	}

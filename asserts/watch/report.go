@@ -1,7 +1,6 @@
 package watch
 
 import (
-	"fmt"
 	"io"
 	"maps"
 	"path/filepath"
@@ -10,6 +9,7 @@ import (
 	"time"
 
 	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/asserts/printable"
 	"github.com/opassert/opassert/asserts/suite/report"
 )
 
@@ -157,9 +157,9 @@ func (r *Report) WriteSummary(w io.Writer) error {
 	for _, f := range r.Findings {
 		total += f.Count
 	}
-	fmt.Fprintf(&b, "opassert run: calls %d, ops %d, processes %d: findings %d, %d times\n", r.Calls, r.Ops, r.Processes, len(r.Findings), total)
+	printable.Printf(&b, "opassert run: calls %d, ops %d, processes %d: findings %d, %d times\n", r.Calls, r.Ops, r.Processes, len(r.Findings), total)
 	for _, f := range r.Findings {
-		fmt.Fprintf(&b, "  %d x %s", f.Count, f.Title())
+		printable.Printf(&b, "  %d x %s", f.Count, f.Title())
 		if f.Known {
 			b.WriteString("  (known)")
 		}
@@ -167,38 +167,38 @@ func (r *Report) WriteSummary(w io.Writer) error {
 			b.WriteString("  (note)")
 		}
 		if where := f.Where(); where != "" {
-			fmt.Fprintf(&b, "  at %s", where)
+			printable.Printf(&b, "  at %s", where)
 		}
 		b.WriteByte('\n')
 	}
-	fmt.Fprintf(&b, "  judged  %d calls, %d of them at the level content\n", r.Judged, r.Content)
+	printable.Printf(&b, "  judged  %d calls, %d of them at the level content\n", r.Judged, r.Content)
 	line := func(n int, text string) {
 		if n > 0 {
-			fmt.Fprintf(&b, "  %-7s %d %s\n", "", n, text)
+			printable.Printf(&b, "  %-7s %d %s\n", "", n, text)
 		}
 	}
 	line(r.Failed, "calls raised an error of their own")
 	line(r.SampledOut, "calls not in the sample for content")
 	line(r.TooLarge, "calls on storages too large for content")
 	for _, op := range slices.Sorted(maps.Keys(r.records)) {
-		fmt.Fprintf(&b, "  recorded %d calls of %s\n", len(r.records[op]), op)
+		printable.Printf(&b, "  recorded %d calls of %s\n", len(r.records[op]), op)
 	}
 	line(r.Unrecorded, "calls not recorded: a file of cases has no words for their arguments")
 	for _, s := range r.Skips {
-		fmt.Fprintf(&b, "  skipped %v %d: %s\n", s.Code, s.Count, s.Reason)
+		printable.Printf(&b, "  skipped %v %d: %s\n", s.Code, s.Count, s.Reason)
 		if s.Code == asserts.ViewStorage && strings.Contains(s.Reason, "does not report views") {
-			fmt.Fprintf(&b, "          a class whose views share storage with their bases says so with __opassert_reports_views__ = True\n")
+			printable.Printf(&b, "          a class whose views share storage with their bases says so with __opassert_reports_views__ = True\n")
 		}
 	}
 	line(r.Early, "Python threads ran before libtorch was loaded: what they call is not seen")
 	for _, u := range r.Unread {
-		fmt.Fprintf(&b, "  not watched %s\n", u)
+		printable.Printf(&b, "  not watched %s\n", u)
 	}
 	if len(r.NeverCalled) > 0 {
-		fmt.Fprintf(&b, "  never called %s\n", strings.Join(r.NeverCalled, ", "))
+		printable.Printf(&b, "  never called %s\n", strings.Join(r.NeverCalled, ", "))
 	}
 	for _, t := range r.Troubles {
-		fmt.Fprintf(&b, "  NOT WATCHED: %s\n", t)
+		printable.Printf(&b, "  NOT WATCHED: %s\n", t)
 	}
 	_, err := io.WriteString(w, b.String())
 	return err

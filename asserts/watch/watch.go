@@ -44,6 +44,7 @@ type Config struct {
 	Policy         *asserts.Policy
 	Wants          func(op string) bool // which ops; nil: all
 	Record         int                  // distinct calls that are kept of each op that is not PyTorch's own or that Wants names
+	Strings        bool                 // string arguments are kept too
 	Content        Content
 	Sample         int                 // of the calls of PyTorch's own ops, one in so many is observed at the level content
 	MaxBytes       int64               // calls on larger storages are observed at the level identity; 0: no limit

@@ -15,6 +15,7 @@ import (
 
 	"github.com/opassert/opassert/asserts/attach"
 	"github.com/opassert/opassert/asserts/libtorch/installed"
+	"github.com/opassert/opassert/asserts/printable"
 )
 
 // ErrNoCompiler is the error of a machine without a C++ compiler.
@@ -106,7 +107,7 @@ func (l *Library) compile(t *installed.Torch, work, file string) error {
 	if err != nil {
 		return fmt.Errorf("%v: %w", t, err)
 	}
-	fmt.Fprintf(os.Stderr, "opassert: fitting to %v, once: some seconds\n", t)
+	printable.Printf(os.Stderr, "opassert: fitting to %v, once: some seconds\n", t)
 	err = l.eachFile(func(name string, text []byte) error {
 		return os.WriteFile(filepath.Join(work, name), text, 0o600)
 	})

@@ -21,6 +21,7 @@ import (
 	"github.com/opassert/opassert/asserts/internal/compile"
 	"github.com/opassert/opassert/asserts/internal/preload"
 	"github.com/opassert/opassert/asserts/preserve"
+	"github.com/opassert/opassert/asserts/printable"
 )
 
 // A Program is what is run.
@@ -270,18 +271,18 @@ func (f *Finding) Report() string {
 	if f.Storage {
 		what = "StorageImpl"
 	}
-	s := fmt.Sprintf("%s %s  object %s %s, %s %s: event %d of process %d", f.Code, f.Code.Name(), f.Object, f.Type, what, f.Impl, f.Event, f.Process)
-	s += "\n  saw     " + f.Saw
+	s := printable.Sprintf("%s %s  object %s %s, %s %s: event %d of process %d", f.Code, f.Code.Name(), f.Object, f.Type, what, f.Impl, f.Event, f.Process)
+	s += printable.Sprintf("\n  saw     %s", f.Saw)
 	if f.Site != nil {
-		s += "\n  site    " + f.Site.String()
+		s += printable.Sprintf("\n  site    %v", f.Site)
 	}
 	if f.Made != "" {
-		s += "\n  made    " + f.Made
+		s += printable.Sprintf("\n  made    %s", f.Made)
 	}
 	if f.Root != nil {
-		return s + fmt.Sprintf("\n  follows from %s at event %d", f.Root.Code, f.Root.Event)
+		return s + printable.Sprintf("\n  follows from %s at event %d", f.Root.Code, f.Root.Event)
 	}
-	return s + fmt.Sprintf("\n  rule    %s\n  breaks  %s\n  fix     %s", f.Code.Rule(), f.Code.Breaks(), f.Code.Fix())
+	return s + printable.Sprintf("\n  rule    %s\n  breaks  %s\n  fix     %s", f.Code.Rule(), f.Code.Breaks(), f.Code.Fix())
 }
 
 // Summary returns the report's numbers in one line.

@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/opassert/opassert/asserts/preserve"
+	"github.com/opassert/opassert/asserts/printable"
 )
 
 // A logWriter writes events as the lines that an instrumented PyTorch prints,
@@ -38,7 +39,7 @@ func (l *logWriter) write(e *event) {
 	object := func(format string, args ...any) {
 		fmt.Fprintf(l.w, "%s(PyObject: %v) %s\n", where, e.object, fmt.Sprintf(format, args...))
 	}
-	typ := l.judge.types[e.typ]
+	typ := printable.Line(l.judge.types[e.typ])
 	switch e.kind {
 	case wrap:
 		impl("in THPStorage_Wrap")

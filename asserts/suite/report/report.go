@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/asserts/printable"
 	"github.com/opassert/opassert/asserts/suite/engine"
 )
 
@@ -291,17 +292,17 @@ func (r *Report) writeFamily(t *textWriter, f *family) {
 		t.line("%s: %d in %s\n", f.name, len(f.findings)+len(f.crashes), strings.Join(names, ", "))
 	}
 	for _, found := range f.findings {
-		t.line("%s\n%s\n", r.violation(found.op, found.Finding).Error(), found.text(found.op.Op))
+		t.line("%s\n%s\n", printable.Lines(r.violation(found.op, found.Finding).Error()), printable.Lines(found.text(found.op.Op)))
 	}
 	for _, c := range f.crashes {
-		t.line("%s\n", r.CrashText(c.op, c.Crash))
+		t.line("%s\n", printable.Lines(r.CrashText(c.op, c.Crash)))
 	}
 }
 
 // text is the call that shows a finding, and the line of a file of cases with
 // which it is made again.
 func (f *Finding) text(op string) string {
-	return "  call    " + f.Call + "\n  case    " + asCase(op, f.Recipe)
+	return printable.Sprintf("  call    %s\n  case    %s", f.Call, asCase(op, f.Recipe))
 }
 
 // asCase is an entry of a file of cases.
@@ -315,33 +316,27 @@ func asCase(op, recipe string) string {
 // CrashText is the report of one crash.
 func (r *Report) CrashText(op *OpResult, c Crash) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "crash  %s  %s in case %d", op.Op, c.Cause, c.Case)
+	printable.Printf(&b, "crash  %s  %s in case %d", op.Op, c.Cause, c.Case)
 	if c.Device != "" {
-		fmt.Fprintf(&b, "  [%s]", c.Device)
+		printable.Printf(&b, "  [%s]", c.Device)
 	}
 	line := func(name, text string) {
 		if text != "" {
-			fmt.Fprintf(&b, "\n  %-7s %s", name, text)
+			printable.Printf(&b, "\n  %-7s %s", name, text)
 		}
 	}
 	line("schema", op.Schema)
 	line("call", c.Call)
 	line("case", asCase(op.Op, c.Recipe))
-	line("stack", strings.Join(c.Frames, "\n          "))
+	for i, frame := range c.Frames {
+		line([]string{"stack", ""}[min(i, 1)], frame)
+	}
 	line("alone", "it happens in a process that runs nothing else")
 	line("same", strings.Join(r.sameCrash(op, c), ", "))
 	line("repro", r.repro(op, c))
 	line("site", op.Site.String())
-	line("waive", fmt.Sprintf("{op: %s, crash: %s, reason: ...}", strings.TrimPrefix(op.Op, "aten::"), yamlWord(c.Cause)))
+	line("waive", fmt.Sprintf("{op: %s, crash: %s, reason: ...}", printable.YAML(strings.TrimPrefix(op.Op, "aten::")), printable.YAML(c.Cause)))
 	return b.String()
-}
-
-// yamlWord quotes a cause that is no plain word.
-func yamlWord(s string) string {
-	if strings.ContainsAny(s, ":,#{}[]'\"") {
-		return strconv.Quote(s)
-	}
-	return s
 }
 
 // sameCrash lists the other ops that crash in the same function.
@@ -581,7 +576,7 @@ type textWriter struct {
 
 func (t *textWriter) line(format string, args ...any) {
 	if t.err == nil {
-		_, t.err = fmt.Fprintf(t.w, format+"\n", args...)
+		t.err = printable.Printf(t.w, format+"\n", args...)
 	}
 }
 

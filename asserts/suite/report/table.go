@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/asserts/printable"
 )
 
 // WriteTable writes the findings as a table in Markdown, by check and op.
@@ -16,7 +17,7 @@ func (r *Report) WriteTable(w io.Writer) error {
 		for _, op := range r.Ops {
 			for _, f := range op.Findings {
 				if f.Violation.Code == c {
-					t.line("| %v | `%s` | %s | `%s` | %s |", c, op.Op, f.Violation.Subject, f.trigger(), cellText(f.Violation.Saw))
+					t.line("| %v | %s | %s | %s | %s |", c, printable.Code(op.Op), printable.Cell(f.Violation.Subject.String()), printable.Code(f.trigger()), printable.Cell(f.Violation.Saw))
 				}
 			}
 		}
@@ -31,14 +32,11 @@ const longestTrigger = 160
 func (f *Finding) trigger() string {
 	_, args, ok := strings.Cut(f.Call, "(")
 	if !ok {
-		return cellText(f.Call)
+		return f.Call
 	}
 	args = strings.TrimSuffix(args, ")")
 	if len(args) > longestTrigger {
-		args = args[:longestTrigger] + "..."
+		args = strings.ToValidUTF8(args[:longestTrigger], "") + "..."
 	}
-	return cellText(args)
+	return args
 }
-
-// cellText makes a text fit for a cell.
-func cellText(s string) string { return strings.ReplaceAll(s, "|", "\\|") }

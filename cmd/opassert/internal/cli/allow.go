@@ -2,7 +2,6 @@ package cli
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -184,7 +183,7 @@ func (inv *invocation) tellAudit(audited []auditedEntry, asJSON bool) error {
 		}
 	} else {
 		for _, a := range audited {
-			fmt.Fprintf(inv.stdout, "%s: %-10s  %s %s  (%s)\n", a.Entry, a.Verdict, a.Op, a.Checks, a.Reason)
+			inv.line("%s: %-10s  %s %s  (%s)", a.Entry, a.Verdict, a.Op, a.Checks, a.Reason)
 		}
 	}
 	if slices.ContainsFunc(audited, func(a auditedEntry) bool { return a.Verdict == "not needed" }) {

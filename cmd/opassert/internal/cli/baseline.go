@@ -19,11 +19,26 @@ type baselineFlags struct {
 }
 
 func newBaselineFlags(f *flag.FlagSet) *baselineFlags {
+	update := f.Bool("update", false, "write what is found to the -baseline file")
 	return &baselineFlags{
-		path:   f.String("baseline", "", "the `file` that lists the findings and crashes that are known: others alone fail"),
-		update: f.Bool("update", false, "write what is found to the -baseline file"),
+		path:   newBaselineFlag(f, update, "the `file` that lists the findings and crashes that are known: others alone fail"),
+		update: update,
 	}
 }
+
+// A baselineFlag names a file that is read, and with -update written.
+type baselineFlag struct {
+	outputFlag
+	update *bool
+}
+
+func newBaselineFlag(f *flag.FlagSet, update *bool, usage string) *string {
+	b := &baselineFlag{update: update}
+	f.Var(b, "baseline", usage)
+	return (*string)(&b.outputFlag)
+}
+
+func (b *baselineFlag) writes() bool { return *b.update }
 
 // read reads the file, before there is anything to lose.
 func (b *baselineFlags) read() (err error) {
@@ -34,7 +49,7 @@ func (b *baselineFlags) read() (err error) {
 		return nil
 	case *b.update:
 		b.known, err = report.NewBaseline(*b.path)
-		return errors.Join(err, checkWritable(*b.path))
+		return err
 	}
 	b.known, err = report.ReadBaseline(*b.path)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -94,7 +94,7 @@ func newCheckFlags(f *flag.FlagSet) *checkFlags {
 	c.only = newNumberFlag(f, "case", "run the case of this `number` alone (default: all)")
 	c.workers = f.Int("workers", runtime.NumCPU(), "worker processes")
 	c.timeout = f.Duration("timeout", 2*time.Second, "the longest that one case may take, in processor time")
-	c.state = f.String("state", "", "the `file` that keeps what is done, so that an interrupted run can go on (default: in the cache folder)")
+	c.state = newStateFlag(f, "the `file` that keeps what is done, so that an interrupted run can go on (default: in the cache folder)")
 	c.part = newShardFlag(f)
 	c.through = f.String("through", "backend", "where calls begin: `backend|autograd`, which checks OA014 on arguments that require grad")
 	return c
@@ -142,9 +142,6 @@ func runCheck(inv *invocation) error {
 	}
 	if isWorker() {
 		return flags.serve(inv)
-	}
-	if err := out.check(); err != nil {
-		return err
 	}
 	if err := base.read(); err != nil {
 		return err

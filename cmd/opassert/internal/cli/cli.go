@@ -13,6 +13,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/opassert/opassert/asserts/printable"
 )
 
 // A command is one subcommand.
@@ -21,6 +23,7 @@ type command struct {
 	args    string // what follows the flags, for the usage line
 	summary string // one line
 	about   string // the rest of the help
+	program bool   // its arguments are a program, which has the streams
 	run     func(*invocation) error
 }
 
@@ -45,6 +48,15 @@ var commands = []command{
 // Main runs the command line and returns the exit status.
 func Main(args []string, stdout, stderr io.Writer) int {
 	vetUnit(args)
+	own := streams{stdout, stderr}
+	out, talk := printable.NewWriter(stdout), printable.NewWriter(stderr)
+	defer func() { out.Flush(); talk.Flush() }()
+	return dispatch(args, own, out, talk)
+}
+
+// dispatch runs the command line, which writes foreign text printably, whatever
+// it is.
+func dispatch(args []string, own streams, stdout, stderr io.Writer) int {
 	if len(args) == 0 {
 		usage(stderr)
 		return 2
@@ -52,7 +64,7 @@ func Main(args []string, stdout, stderr io.Writer) int {
 	name := args[0]
 	switch {
 	case isHelp(name):
-		return help(args[1:], stdout, stderr)
+		return help(args[1:], own, stdout, stderr)
 	case name == "-version" || name == "--version":
 		name = versionCommand.name
 	}
@@ -62,6 +74,7 @@ func Main(args []string, stdout, stderr io.Writer) int {
 		return 2
 	}
 	inv := newInvocation(commands[i], args[1:], stdout, stderr)
+	inv.own = own
 	return inv.status(inv.run(inv))
 }
 
@@ -78,7 +91,7 @@ func isHelp(word string) bool {
 }
 
 // help is "opassert help [COMMAND]".
-func help(args []string, stdout, stderr io.Writer) int {
+func help(args []string, own streams, stdout, stderr io.Writer) int {
 	if len(args) == 0 || isHelp(args[0]) {
 		usage(stdout)
 		return 0
@@ -91,7 +104,7 @@ func help(args []string, stdout, stderr io.Writer) int {
 		checksHelp(stdout)
 		return 0
 	}
-	return Main([]string{args[0], "-h"}, stdout, stderr)
+	return dispatch([]string{args[0], "-h"}, own, stdout, stderr)
 }
 
 // An invocation is one run of a command.
@@ -99,8 +112,13 @@ type invocation struct {
 	command
 	flags          *flag.FlagSet
 	raw            []string
-	stdout, stderr io.Writer
+	stdout, stderr io.Writer // which escape what is not printable
+	own            streams
+	uses           []use
 }
+
+// streams are those of the process, for a program and a terminal.
+type streams struct{ stdout, stderr io.Writer }
 
 func newInvocation(c command, raw []string, stdout, stderr io.Writer) *invocation {
 	inv := &invocation{command: c, raw: raw, stdout: stdout, stderr: stderr}
@@ -147,7 +165,7 @@ func (inv *invocation) parse(minArgs, maxArgs int) error {
 		}
 		return usagef("unknown argument %q", inv.flags.Arg(maxArgs))
 	}
-	return nil
+	return inv.claimFiles(inv.flags.Args())
 }
 
 // parseMixed is parse for a command whose flags may follow its arguments, which
@@ -168,7 +186,7 @@ func (inv *invocation) parseMixed(minArgs int) (args []string, err error) {
 	if len(args) < minArgs {
 		return nil, usagef("want %s", inv.args)
 	}
-	return args, nil
+	return args, inv.claimFiles(args)
 }
 
 // status prints how the command ended and returns its exit status.
@@ -193,11 +211,23 @@ func (inv *invocation) status(err error) int {
 	case errors.As(err, &bad):
 		fmt.Fprintf(inv.stderr, "opassert %s: %v; run opassert %s -h\n", inv.name, err, inv.name)
 	case errors.As(err, &list):
-		scanner.PrintError(inv.stderr, list)
+		inv.tellErrors(list)
 	default:
 		fmt.Fprintf(inv.stderr, "opassert %s: %v\n", inv.name, err)
 	}
 	return 2
+}
+
+// tellErrors prints errors of a file, each in its line.
+func (inv *invocation) tellErrors(list scanner.ErrorList) {
+	for _, e := range list {
+		printable.Printf(inv.stderr, "%v\n", e)
+	}
+}
+
+// line prints a line of results.
+func (inv *invocation) line(format string, args ...any) {
+	printable.Printf(inv.stdout, format+"\n", args...)
 }
 
 func (inv *invocation) help(w io.Writer) {

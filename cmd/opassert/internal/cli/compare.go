@@ -21,6 +21,14 @@ func (f *checkFlags) compare(inv *invocation, out *outputs) error {
 	if *out.junit+*out.sarif+*out.table+*out.unreached != "" {
 		return usagef("-junit, -sarif, -table and -unreached are for one -libtorch; several are compared in text, -json and -html")
 	}
+	for i := range (*f.torchFlags.dirs)[1:] {
+		if *f.state == "" {
+			break
+		}
+		if err := inv.claim(use{by: "-state of a further libtorch", path: stateOf(*f.state, i+1), writes: true}); err != nil {
+			return err
+		}
+	}
 	c := &comparison{flags: f, out: out, unmatched: f.ops}
 	if err := c.from(inv, 0); err != nil {
 		return err
@@ -78,7 +86,10 @@ func (f *checkFlags) alone(i int) *checkFlags {
 	dir := (*f.torchFlags.dirs)[i : i+1]
 	one.torchFlags, plans.dirs = &torchFlags{dirs: &dir, libs: f.libs}, &dir
 	if state != "" && i > 0 {
-		state = fmt.Sprintf("%s.%d", state, i+1)
+		state = stateOf(state, i)
 	}
 	return &one
 }
+
+// stateOf returns the file of the state of libtorch number i, from 1 on.
+func stateOf(state string, i int) string { return fmt.Sprintf("%s.%d", state, i+1) }

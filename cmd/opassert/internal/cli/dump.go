@@ -63,7 +63,7 @@ func (inv *invocation) compareSchemas(source schemaFlags, namespace string) erro
 	}
 	d := schemaDifferences(file, live, namespace)
 	for _, line := range d.lines {
-		fmt.Fprintln(inv.stdout, line)
+		inv.line("%s", line)
 	}
 	fmt.Fprintf(inv.stderr, "%d ops compared: %s\n", d.compared, d.summary())
 	if len(d.lines) > 0 {

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"fmt"
-	"go/scanner"
 	"strings"
 
 	"github.com/opassert/opassert/allowlist"
@@ -47,8 +46,8 @@ func runGen(inv *invocation) error {
 		inv.tellSource(result.Source)
 	}
 	inv.tellExpired(result.Expired)
-	scanner.PrintError(inv.stderr, result.Unread.Err())
-	scanner.PrintError(inv.stderr, result.Order.Err())
+	inv.tellErrors(result.Unread)
+	inv.tellErrors(result.Order)
 	inv.tellUnbound(result.Unbound)
 	inv.tellSkipped(result.Skipped)
 	lacking := len(result.Unbound.Ops)+len(result.Skipped)+len(result.Unread)+len(result.Order) > 0
@@ -114,6 +113,11 @@ func (inv *invocation) write(result gen.Result) error {
 	if err != nil {
 		return err
 	}
+	for _, f := range stale {
+		if err := inv.claim(use{by: "gen", path: f.Path, writes: true}); err != nil {
+			return err
+		}
+	}
 	if err := gen.Write(stale); err != nil {
 		return err
 	}
@@ -138,7 +142,7 @@ func (inv *invocation) tellExpired(expired []*allowlist.Entry) {
 
 // tellUnbound lists marks of unknown ops, and the ops that get no wrapper.
 func (inv *invocation) tellUnbound(u gen.Unbound) {
-	scanner.PrintError(inv.stderr, u.Kernels.Err())
+	inv.tellErrors(u.Kernels)
 	if len(u.Ops) == 0 {
 		return
 	}

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 
 	"github.com/opassert/opassert/asserts"
@@ -61,10 +60,10 @@ func runLint(inv *invocation) error {
 
 func (inv *invocation) printLint(findings []lintFinding) {
 	for _, f := range findings {
-		fmt.Fprintf(inv.stdout, "%s:%d:%d: %s %s: %s", f.File, f.Line, f.Column, f.Code, f.Op, f.Message)
+		fix := ""
 		if f.Fix != "" {
-			fmt.Fprintf(inv.stdout, "; %s", f.Fix)
+			fix = "; " + f.Fix
 		}
-		fmt.Fprintln(inv.stdout)
+		inv.line("%s:%d:%d: %s %s: %s%s", f.File, f.Line, f.Column, f.Code, f.Op, f.Message, fix)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"github.com/opassert/opassert/asserts/printable"
 	"github.com/opassert/opassert/schema"
 )
 
@@ -47,7 +48,7 @@ func runList(inv *invocation) error {
 	w := tabwriter.NewWriter(inv.stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "OP\tKIND\tCLASS\tNOTES\tSOURCE")
 	for _, op := range listed {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", op.Op, op.Kind, op.Class, op.notes(), op.Source)
+		printable.Printf(w, "%s\t%s\t%s\t%s\t%s\n", op.Op, op.Kind, op.Class, op.notes(), op.Source)
 	}
 	return w.Flush()
 }

@@ -32,9 +32,6 @@ func runMerge(inv *invocation) error {
 	if err != nil {
 		return err
 	}
-	if err := out.check(); err != nil {
-		return err
-	}
 	if err := base.read(); err != nil {
 		return err
 	}

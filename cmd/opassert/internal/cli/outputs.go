@@ -12,6 +12,7 @@ import (
 	"slices"
 
 	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/asserts/printable"
 	"github.com/opassert/opassert/asserts/suite/report"
 )
 
@@ -26,33 +27,21 @@ func newOutputs(f *flag.FlagSet) *outputs {
 	return &outputs{
 		json:      newJSONFlag(f, "array"),
 		quiet:     f.Bool("q", false, "print findings and crashes alone, and errors"),
-		junit:     f.String("junit", "", "write the results as JUnit XML to a `file`"),
-		sarif:     f.String("sarif", "", "write the findings as a SARIF log to a `file`"),
-		html:      f.String("html", "", "write one self-contained HTML page to a `file`"),
-		table:     f.String("table", "", "write the findings as a Markdown table to a `file`"),
-		unreached: f.String("unreached", "", "write the ops that never ran, each with its reason, to a `file`"),
+		junit:     newOutputFlag(f, "junit", "write the results as JUnit XML to a `file`"),
+		sarif:     newOutputFlag(f, "sarif", "write the findings as a SARIF log to a `file`"),
+		html:      newOutputFlag(f, "html", "write one self-contained HTML page to a `file`"),
+		table:     newOutputFlag(f, "table", "write the findings as a Markdown table to a `file`"),
+		unreached: newOutputFlag(f, "unreached", "write the ops that never ran, each with its reason, to a `file`"),
 		text:      (*report.Report).WriteText,
 	}
 }
 
-// check reports, before there is anything to lose, that a file can't be
-// written.
-func (o *outputs) check() error {
-	var errs []error
-	for _, path := range []string{*o.junit, *o.sarif, *o.html, *o.table, *o.unreached} {
-		if path != "" {
-			errs = append(errs, checkWritable(path))
-		}
-	}
-	return errors.Join(errs...)
-}
-
 // checkWritable reports why a file can't be written, and leaves it as it is.
 func checkWritable(path string) error {
-	if special(path) {
+	if ownStream(path) != nil || special(path) {
 		return nil
 	}
-	t, err := newReplacement(path)
+	t, err := newReplacement(path, 0o666)
 	if err != nil {
 		return err
 	}
@@ -89,10 +78,11 @@ func (o *outputs) writeComparison(inv *invocation, c *report.Comparison) error {
 	return errors.Join(toFile(*o.html, c.WriteHTML), buffered(inv.stdout, print))
 }
 
-// buffered writes in large pieces.
+// buffered writes in large pieces, and printably.
 func buffered(w io.Writer, write func(io.Writer) error) error {
-	b := bufio.NewWriterSize(w, 1<<16)
-	return errors.Join(write(b), b.Flush())
+	p := printable.NewWriter(w)
+	b := bufio.NewWriterSize(p, 1<<16)
+	return errors.Join(write(b), b.Flush(), p.Flush())
 }
 
 // badOnly leaves out what a list of problems has no place for.
@@ -110,11 +100,22 @@ func version() string {
 	return "(devel)"
 }
 
-// toFile writes a file, if one is asked for: all of it, or nothing. A device
-// or a pipe is written as it is.
-func toFile(path string, write func(io.Writer) error) error {
+// toFile writes a file, if one is asked for: all of it, or nothing. A device, a
+// pipe or a stream is written as it is. Foreign text is written printably.
+func toFile(path string, write func(io.Writer) error) error { return toFileOf(0o666, path, write) }
+
+// toPrivateFile is toFile for what may hold a program's data: others than the
+// user cannot read it.
+func toPrivateFile(path string, write func(io.Writer) error) error {
+	return toFileOf(0o600, path, write)
+}
+
+func toFileOf(mode os.FileMode, path string, write func(io.Writer) error) error {
 	if path == "" {
 		return nil
+	}
+	if stream := ownStream(path); stream != nil {
+		return inFile(path, buffered(stream, write))
 	}
 	if special(path) {
 		f, err := os.OpenFile(path, os.O_WRONLY, 0)
@@ -123,7 +124,7 @@ func toFile(path string, write func(io.Writer) error) error {
 		}
 		return errors.Join(inFile(path, buffered(f, write)), f.Close())
 	}
-	t, err := newReplacement(path)
+	t, err := newReplacement(path, mode)
 	if err != nil {
 		return err
 	}
@@ -158,14 +159,15 @@ type replacement struct {
 	file *os.File
 }
 
-func newReplacement(path string) (*replacement, error) {
+// newReplacement makes the new file with a mode, or as much of it as the old one
+// has.
+func newReplacement(path string, mode os.FileMode) (*replacement, error) {
 	target := followed(path)
-	mode := os.FileMode(0o666)
 	if info, err := os.Stat(target); err == nil {
 		if info.IsDir() {
 			return nil, fmt.Errorf("write %s: it is a folder", path)
 		}
-		mode = info.Mode().Perm()
+		mode &= info.Mode().Perm()
 	}
 	name := filepath.Join(filepath.Dir(target), fmt.Sprintf(".%s.%d", filepath.Base(target), os.Getpid()))
 	f, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, mode)
@@ -175,16 +177,21 @@ func newReplacement(path string) (*replacement, error) {
 	return &replacement{target, f}, nil
 }
 
-// followed is what a path leads to, where that is there and where it is not.
+// followed returns what a path leads to, through at most as many links as the
+// system follows, where that is there and where it is not.
 func followed(path string) string {
 	if target, err := filepath.EvalSymlinks(path); err == nil {
 		return target
 	}
-	if target, err := os.Readlink(path); err == nil {
-		if filepath.IsAbs(target) {
-			return target
+	for range 40 {
+		target, err := os.Readlink(path)
+		if err != nil {
+			break
 		}
-		return filepath.Join(filepath.Dir(path), target)
+		if !filepath.IsAbs(target) {
+			target = filepath.Join(filepath.Dir(path), target)
+		}
+		path = target
 	}
 	return path
 }

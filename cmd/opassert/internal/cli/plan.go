@@ -92,9 +92,9 @@ func runPlan(inv *invocation) error {
 		return inv.json(planned)
 	}
 	for _, op := range planned {
-		fmt.Fprintln(inv.stdout, op.Op)
+		inv.line("%s", op.Op)
 		for _, c := range op.Checks {
-			fmt.Fprintf(inv.stdout, "  %s\n", c)
+			inv.line("  %s", c)
 		}
 	}
 	return nil

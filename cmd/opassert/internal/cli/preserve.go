@@ -7,6 +7,7 @@ import (
 	"os"
 
 	"github.com/opassert/opassert/asserts/preserve/live"
+	"github.com/opassert/opassert/asserts/printable"
 )
 
 // An objectWatch watches the Python objects of a program, if they are to be, and
@@ -28,10 +29,10 @@ func (r *runFlags) watchObjects(inv *invocation) (*objectWatch, error) {
 	}
 	if *r.log != "" {
 		var err error
-		if o.log, err = os.Create(*r.log); err != nil {
+		if o.log, err = os.OpenFile(*r.log, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600); err != nil {
 			return nil, err
 		}
-		o.text = bufio.NewWriter(o.log)
+		o.text = bufio.NewWriter(printable.NewWriter(o.log))
 		config.Log = o.text
 	}
 	var err error

@@ -6,6 +6,7 @@ import (
 	"os"
 	"time"
 
+	"github.com/opassert/opassert/asserts/printable"
 	"github.com/opassert/opassert/asserts/suite/report"
 )
 
@@ -22,8 +23,8 @@ type progress struct {
 }
 
 func newProgress(inv *invocation, all int) *progress {
-	p := &progress{w: inv.stderr, all: all, begun: time.Now()}
-	if f, ok := inv.stderr.(*os.File); ok {
+	p := &progress{w: inv.own.stderr, all: all, begun: time.Now()}
+	if f, ok := p.w.(*os.File); ok {
 		info, err := f.Stat()
 		p.on = err == nil && info.Mode()&os.ModeCharDevice != 0 && os.Getenv("TERM") != "dumb"
 	}
@@ -37,7 +38,7 @@ func (p *progress) done(r *report.OpResult) {
 	if now := time.Now(); p.on && now.Sub(p.shown) > 100*time.Millisecond {
 		p.shown = now
 		rate := float64(p.cases) / now.Sub(p.begun).Seconds()
-		fmt.Fprintf(p.w, "\r\x1b[K%d of %d ops, %.0f cases/s, %d findings  %s", p.ops, p.all, rate, p.findings, r.Op)
+		fmt.Fprintf(p.w, "\r\x1b[K%d of %d ops, %.0f cases/s, %d findings  %s", p.ops, p.all, rate, p.findings, printable.Line(r.Op))
 	}
 }
 

@@ -34,8 +34,10 @@ the program goes on, or with -fail gets a RuntimeError at the call. The exit
 status is the program's own if that is not 0; else 2 where something was not
 watched; else 1 with findings.
 
-With -record it keeps calls of ops, up to 32 different ones of each, without the
-data: a file of cases, with which opassert check calls the ops by themselves.
+With -record it keeps calls of ops, up to 32 different ones of each, without what
+tensors hold and without strings, which may be secrets: a file of cases that the
+user alone can read, with which opassert check calls the ops by themselves.
+-record-strings keeps strings too.
 
 With -preserve the Python objects of tensors and storages are watched as well:
 whether each stays the same, and alive, as long as its impl is shared (OA101 to
@@ -47,7 +49,8 @@ is in the text and in -json; with -ops=false ops are not watched.
   opassert run -preserve -ops=false -log events.log -- python3 train.py
   opassert run -fail -- pytest tests/
   opassert run -record cases.yaml -- pytest tests/`,
-	run: runRun,
+	program: true,
+	run:     runRun,
 }
 
 // runFlags are the flags of run.
@@ -59,6 +62,7 @@ type runFlags struct {
 	maxBytes     *int64
 	fail         *bool
 	record       *string
+	strings      *bool
 	json         *string
 	junit, sarif *string
 	html         *string
@@ -77,15 +81,16 @@ func newRunFlags(f *flag.FlagSet) *runFlags {
 	r.sample = f.Int("sample", 1, "check the content of one in `N` calls of PyTorch's own ops")
 	r.maxBytes = f.Int64("max-bytes", 0, "check no content of storages larger than this; 0: of any size")
 	r.fail = f.Bool("fail", false, "raise each finding at the call, as a RuntimeError")
-	r.record = f.String("record", "", "write distinct calls of ops that are not PyTorch's own, or of those of -op, to a `file` for opassert check -cases-from")
-	r.json = f.String("json", "", "write the findings as a JSON array to a `file`")
-	r.junit = f.String("junit", "", "write the results as JUnit XML to a `file`")
-	r.sarif = f.String("sarif", "", "write the findings as a SARIF log to a `file`")
-	r.html = f.String("html", "", "write one self-contained HTML page to a `file`")
+	r.record = newOutputFlag(f, "record", "write distinct calls of ops that are not PyTorch's own, or of those of -op, to a `file` for opassert check -cases-from")
+	r.strings = f.Bool("record-strings", false, "with -record, write string arguments as they are; without it they are left out")
+	r.json = newOutputFlag(f, "json", "write the findings as a JSON array to a `file`")
+	r.junit = newOutputFlag(f, "junit", "write the results as JUnit XML to a `file`")
+	r.sarif = newOutputFlag(f, "sarif", "write the findings as a SARIF log to a `file`")
+	r.html = newOutputFlag(f, "html", "write one self-contained HTML page to a `file`")
 	r.baseline = newBaselineFlags(f)
 	r.watchOps = f.Bool("ops", true, "watch ops")
 	r.preserve = f.Bool("preserve", false, "watch the Python objects of tensors and storages")
-	r.log = f.String("log", "", "with -preserve, write what happens to a `file`, as opassert trace reads it")
+	r.log = newOutputFlag(f, "log", "with -preserve, write what happens to a `file`, as opassert trace reads it")
 	r.lines = f.Bool("lines", false, "with -preserve, look for the Python line of every event, and not only of what looks wrong")
 	return r
 }
@@ -112,6 +117,8 @@ func runRun(inv *invocation) error {
 		return usagef("nothing is watched: -ops=false goes with -preserve")
 	case !*flags.preserve && (*flags.log != "" || *flags.lines):
 		return usagef("-log and -lines go with -preserve")
+	case *flags.record == "" && *flags.strings:
+		return usagef("-record-strings goes with -record")
 	}
 	content, err := flags.content()
 	if err != nil {
@@ -124,9 +131,6 @@ func runRun(inv *invocation) error {
 		return usagef("-max-bytes %d: want 0, for any size, or more", *flags.maxBytes)
 	}
 	if err := flags.baseline.read(); err != nil {
-		return err
-	}
-	if err := flags.checkOutputs(); err != nil {
 		return err
 	}
 	objects, err := flags.watchObjects(inv)
@@ -153,12 +157,12 @@ func runRun(inv *invocation) error {
 func (r *runFlags) runProgram(inv *invocation, content watch.Content, objects *live.Watch) (*watch.Report, error) {
 	ctx, command := context.Background(), inv.flags.Args()
 	if !*r.watchOps {
-		status, err := objects.Run(ctx, live.Program{Command: command, Stdin: os.Stdin, Stdout: inv.stdout, Stderr: inv.stderr})
+		status, err := objects.Run(ctx, live.Program{Command: command, Stdin: os.Stdin, Stdout: inv.own.stdout, Stderr: inv.own.stderr})
 		return &watch.Report{Status: status}, err
 	}
 	report, err := watch.Run(ctx, watch.Config{
-		Command: command, Stdin: os.Stdin, Stdout: inv.stdout, Stderr: inv.stderr, Objects: objects,
-		Plan: r.plans(inv), Policy: asserts.Aware(), Wants: r.wanted(), Record: r.recorded(),
+		Command: command, Stdin: os.Stdin, Stdout: inv.own.stdout, Stderr: inv.own.stderr, Objects: objects,
+		Plan: r.plans(inv), Policy: asserts.Aware(), Wants: r.wanted(), Record: r.recorded(), Strings: *r.strings,
 		Content: content, Sample: *r.sample, MaxBytes: *r.maxBytes, Fail: *r.fail,
 		Found: func(f *watch.Finding) { fmt.Fprintf(inv.stderr, "%s\n\n", f.Report()) },
 		Known: func(f *watch.Finding) bool { return r.baseline.known != nil && f.KnownTo(r.baseline.known) },
@@ -167,17 +171,6 @@ func (r *runFlags) runProgram(inv *invocation, content watch.Content, objects *l
 		return &watch.Report{}, err
 	}
 	return report, nil
-}
-
-// checkOutputs reports, before the program starts, that a file can't be written.
-func (r *runFlags) checkOutputs() error {
-	var errs []error
-	for _, path := range []string{*r.json, *r.junit, *r.sarif, *r.html, *r.record, *r.log} {
-		if path != "" {
-			errs = append(errs, checkWritable(path))
-		}
-	}
-	return errors.Join(errs...)
 }
 
 func (r *runFlags) write(inv *invocation, report *watch.Report) error {
@@ -192,7 +185,7 @@ func (r *runFlags) write(inv *invocation, report *watch.Report) error {
 	return errors.Join(
 		report.WriteSummary(inv.stderr),
 		toFile(*r.html, ops.WriteHTML),
-		toFile(*r.record, report.WriteCases),
+		toPrivateFile(*r.record, report.WriteCases),
 		toFile(*r.junit, func(w io.Writer) error { return asserts.WriteJUnit(w, results) }),
 		toFile(*r.sarif, func(w io.Writer) error { return asserts.WriteSARIF(w, version(), "", badOnly(results)) }),
 	)

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/opassert/opassert/asserts/printable"
 	"github.com/opassert/opassert/schema"
 )
 
@@ -90,9 +91,9 @@ func (inv *invocation) tellSource(file *schema.File) {
 		return
 	}
 	for _, w := range file.Warnings {
-		fmt.Fprintf(inv.stderr, "%v: warning: %s\n", w.Pos, w.Msg)
+		printable.Printf(inv.stderr, "%v: warning: %s\n", w.Pos, w.Msg)
 	}
 	if file.Reading.Matters {
-		fmt.Fprintf(inv.stderr, "%s: read by %v\n", file.Path, file.Reading)
+		printable.Printf(inv.stderr, "%s: read by %v\n", file.Path, file.Reading)
 	}
 }

@@ -3,6 +3,7 @@ package cli
 import (
 	"crypto/sha256"
 	"errors"
+	"flag"
 	"fmt"
 	"hash"
 	"os"
@@ -13,6 +14,18 @@ import (
 	"github.com/opassert/opassert/asserts/suite"
 	"github.com/opassert/opassert/asserts/suite/report"
 )
+
+// A stateFlag names a file that is read and written in its place; trouble with
+// it is for later.
+type stateFlag struct{ outputFlag }
+
+func newStateFlag(f *flag.FlagSet, usage string) *string {
+	s := new(stateFlag)
+	f.Var(s, "state", usage)
+	return (*string)(&s.outputFlag)
+}
+
+func (*stateFlag) check() error { return nil }
 
 // A runState is the state of a run, where it has one: trouble with it costs a
 // warning, and never the report.
@@ -35,7 +48,7 @@ func (c *checkup) openState(inv *invocation) (*runState, error) {
 			return warn(err)
 		}
 		path = filepath.Join(cache, "opassert", "check-"+key+".jsonl")
-		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 			return warn(err)
 		}
 	}

@@ -3,8 +3,7 @@ package cli
 import (
 	"bytes"
 	"errors"
-	"fmt"
-	"os"
+	"io"
 	"path/filepath"
 
 	"github.com/opassert/opassert/asserts/preserve/trace"
@@ -39,7 +38,7 @@ func runTrace(inv *invocation) error {
 	asJSON := newJSONFlag(inv.flags, "object")
 	lives := inv.flags.Bool("lives", false, "print all lives of objects, impls and tensors, after the findings")
 	torch := inv.flags.String("torch", "", "the `version` of the PyTorch that printed the log, such as 2.12.0, if it does not say so itself")
-	page := inv.flags.String("html", "", "draw the lives on a page in this `file`, and print only what broke")
+	page := newOutputFlag(inv.flags, "html", "draw the lives on a page in this `file`, and print only what broke")
 	if err := inv.parse(1, 1); err != nil {
 		return err
 	}
@@ -82,8 +81,8 @@ func (inv *invocation) tracePage(file, torch, page string, lives bool) error {
 	if found != nil && !errors.Is(found, errFindings) {
 		return found
 	}
-	if err := os.WriteFile(page, b.Bytes(), 0o666); err != nil {
-		return fmt.Errorf("write the page: %w", err)
+	if err := toFile(page, func(w io.Writer) error { _, err := b.WriteTo(w); return err }); err != nil {
+		return err
 	}
 	return found
 }

@@ -1,0 +1,201 @@
+// Package printable writes what others wrote, such as names, messages and paths,
+// so that a terminal, a CI and a reader take it for text and for nothing else.
+//
+// Control characters, those that turn the direction of text, and others that are
+// not seen are written as JSON and Go write them in a string, \u001b, and bytes
+// that are not UTF-8 as \xff. Marks that a CI takes for a command, :: at the
+// start of a line and ##[ anywhere, are broken. A JSON text stays the same value:
+// such characters are in its strings alone, which may have these escapes.
+package printable
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"unicode"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// Line returns a text as one line: its line breaks and tabs are escaped too.
+func Line(text string) string {
+	plain := strings.IndexFunc(text, func(r rune) bool { return !seen(r) || r == utf8.RuneError })
+	if plain < 0 {
+		return text
+	}
+	var line []byte
+	for text != "" {
+		r, n := utf8.DecodeRuneInString(text)
+		line = appendRune(line, r, text[:n])
+		text = text[n:]
+	}
+	return string(line)
+}
+
+// Text returns a text of several lines.
+func Text(text string) string {
+	var b bytes.Buffer
+	w := NewWriter(&b)
+	io.WriteString(w, text)
+	w.Flush()
+	return b.String()
+}
+
+// Printf is [fmt.Fprintf], with each argument as [Line] writes it; those that are
+// [Lines] and those of %q stay as they are.
+func Printf(w io.Writer, format string, args ...any) error {
+	_, err := io.WriteString(w, Sprintf(format, args...))
+	return err
+}
+
+// Sprintf is [fmt.Sprintf], as [Printf] formats.
+func Sprintf(format string, args ...any) string {
+	foreign := make([]any, len(args))
+	for i, arg := range args {
+		foreign[i] = argument{arg}
+	}
+	return fmt.Sprintf(format, foreign...)
+}
+
+// Lines are text of several lines that is printable already, such as a report.
+type Lines string
+
+// An argument of Printf is formatted as the value in it, in one line.
+type argument struct{ value any }
+
+func (a argument) Format(state fmt.State, verb rune) {
+	text := fmt.Sprintf(fmt.FormatString(state, verb), a.value)
+	if _, ok := a.value.(Lines); !ok && verb != 'q' {
+		text = Line(text)
+	}
+	io.WriteString(state, text)
+}
+
+// YAML returns a text as a scalar of YAML, in quotes where it needs them.
+func YAML(text string) string {
+	if plainScalar.MatchString(text) && !strings.EqualFold(text, "null") {
+		return text
+	}
+	return strconv.Quote(text)
+}
+
+// plainScalar matches names of ops, and nothing that YAML reads as more than text.
+var plainScalar = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*((\.|::| )[A-Za-z0-9_]+)*$`)
+
+// Cell returns a text for a cell of a table in Markdown.
+func Cell(text string) string { return cellEscapes.Replace(Line(text)) }
+
+var cellEscapes = strings.NewReplacer("|", `\|`, "<", `\<`)
+
+// Code returns a text for a cell, as code.
+func Code(text string) string {
+	return "`" + strings.NewReplacer("|", `\|`, "`", "'").Replace(Line(text)) + "`"
+}
+
+// seen reports whether a character is one that a reader sees, or a space.
+func seen(r rune) bool { return unicode.IsGraphic(r) }
+
+// appendRune appends a character, or its escape.
+func appendRune(b []byte, r rune, raw string) []byte {
+	switch {
+	case r == utf8.RuneError && len(raw) == 1:
+		return fmt.Appendf(b, `\x%02x`, raw[0])
+	case seen(r):
+		return append(b, raw...)
+	case r > 0xffff:
+		high, low := utf16.EncodeRune(r)
+		return fmt.Appendf(b, `\u%04x\u%04x`, high, low)
+	}
+	if i := strings.IndexRune("\b\f\n\r\t", r); i >= 0 {
+		return append(b, '\\', "bfnrt"[i])
+	}
+	return fmt.Appendf(b, `\u%04x`, r)
+}
+
+// A Writer writes text to another writer. Line breaks and tabs stay. Several
+// goroutines may write at once.
+type Writer struct {
+	mu      sync.Mutex
+	w       io.Writer
+	out     []byte
+	partial []byte  // of a character that goes on in the next Write
+	command command // that a line may become
+}
+
+// NewWriter returns a Writer to w. What it is given last may have to be flushed.
+func NewWriter(w io.Writer) *Writer { return &Writer{w: w} }
+
+// Write writes text, which may begin or end within a character.
+func (w *Writer) Write(text []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	all := text
+	if len(w.partial) > 0 {
+		all = append(w.partial, text...)
+	}
+	w.out = w.out[:0]
+	for len(all) > 0 && utf8.FullRune(all) {
+		r, n := utf8.DecodeRune(all)
+		w.put(r, string(all[:n]))
+		all = all[n:]
+	}
+	w.partial = bytes.Clone(all)
+	if _, err := w.w.Write(w.out); err != nil {
+		return 0, err
+	}
+	return len(text), nil
+}
+
+// Flush writes the start of a character whose end did not come.
+func (w *Writer) Flush() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var rest []byte
+	for _, b := range w.partial {
+		rest = appendRune(rest, utf8.RuneError, string([]byte{b}))
+	}
+	w.partial = nil
+	_, err := w.w.Write(rest)
+	return err
+}
+
+func (w *Writer) put(r rune, raw string) {
+	switch {
+	case w.command.completed(r):
+		w.out = fmt.Appendf(w.out, `\u%04x`, r)
+	case r == '\n' || r == '\t':
+		w.out = append(w.out, raw...)
+	default:
+		w.out = appendRune(w.out, r, raw)
+	}
+}
+
+// A command follows a line as far as it may be a command to a CI: "::error"
+// after spaces alone, "##[error]" and "##vso[task]" anywhere.
+type command struct {
+	begun  bool // the line has more than spaces
+	colon  bool // and that is one colon
+	hashes int  // two, and then letters alone
+}
+
+// completed reports whether a character is the one that makes a command.
+func (c *command) completed(r rune) bool {
+	if r == '\n' {
+		*c = command{}
+		return false
+	}
+	made := c.colon && r == ':' || c.hashes == 2 && r == '['
+	c.colon = !c.begun && r == ':'
+	c.begun = c.begun || !unicode.IsSpace(r)
+	switch {
+	case r == '#':
+		c.hashes = min(c.hashes+1, 2)
+	case c.hashes < 2 || !unicode.IsLetter(r):
+		c.hashes = 0
+	}
+	return made
+}

@@ -1,0 +1,189 @@
+package cli
+
+import (
+	"cmp"
+	"errors"
+	"flag"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+)
+
+// An outputFlag is a flag that names a file which the command writes.
+type outputFlag string
+
+func newOutputFlag(f *flag.FlagSet, name, usage string) *string {
+	path := new(string)
+	f.Var((*outputFlag)(path), name, usage)
+	return path
+}
+
+func (o *outputFlag) String() string     { return string(*o) }
+func (o *outputFlag) Set(s string) error { *o = outputFlag(s); return nil }
+func (o *outputFlag) writes() bool       { return true }
+func (o *outputFlag) check() error       { return checkWritable(string(*o)) }
+
+// An output is the value of a flag that names a file which may be written.
+type output interface {
+	writes() bool
+	check() error // before there is anything to lose
+}
+
+// A use is a file that a command reads or writes.
+type use struct {
+	by     string // "-html", "argument run.log", "standard output"
+	path   string
+	writes bool
+	stream bool // it is open already
+	file   fs.FileInfo
+	folder fs.FileInfo // of a file that is not there yet
+}
+
+// at finds out which file a path means, whatever links lead to it.
+func (u use) at() use {
+	if info, err := os.Stat(u.path); err == nil {
+		u.file = info
+		return u
+	}
+	u.path = filepath.Clean(followed(u.path)) // as it is written
+	if info, err := os.Stat(u.path); err == nil {
+		u.file = info
+	}
+	u.folder, _ = os.Stat(filepath.Dir(u.path))
+	return u
+}
+
+// regular reports whether the use is of a file, and not of a device, a pipe or
+// one of the streams by its name.
+func (u use) regular() bool {
+	return u.file == nil || u.file.Mode().IsRegular() && (u.stream || ownStream(u.path) == nil)
+}
+
+// same reports whether two uses are of one file.
+func (u use) same(v use) bool {
+	if u.file != nil || v.file != nil {
+		return u.file != nil && v.file != nil && os.SameFile(u.file, v.file)
+	}
+	return u.folder != nil && v.folder != nil && os.SameFile(u.folder, v.folder) && filepath.Base(u.path) == filepath.Base(v.path)
+}
+
+// clash returns an error where one of two uses would replace what the other is
+// for.
+func (u use) clash(v use) error {
+	switch {
+	case !u.writes && !v.writes, u.stream && v.stream, !u.regular(), !v.regular(), !u.same(v):
+		return nil
+	case u.writes && v.writes:
+		return usagef("%s and %s would write the same file, %s", u.by, v.by, cmp.Or(u.path, v.path))
+	case v.writes:
+		u, v = v, u
+	}
+	return usagef("%s would replace %s, which %s reads", u.by, cmp.Or(v.path, u.path), v.by)
+}
+
+// claim notes that the command reads or writes files, and refuses an output
+// that would replace an input or another output.
+func (inv *invocation) claim(uses ...use) error {
+	var errs []error
+	for _, u := range uses {
+		if !u.stream {
+			u = u.at()
+		}
+		for _, other := range inv.uses {
+			errs = append(errs, other.clash(u))
+		}
+		inv.uses = append(inv.uses, u)
+	}
+	return errors.Join(errs...)
+}
+
+// claimFiles claims what the command line names: the files of flags, which are
+// read unless they are outputs, and arguments. It reports, before there is
+// anything to lose, that an output can't be written.
+func (inv *invocation) claimFiles(args []string) error {
+	if isWorker() {
+		return nil
+	}
+	uses := inv.streams()
+	var outputs []output
+	inv.flags.Visit(func(f *flag.Flag) {
+		out, _ := f.Value.(output)
+		writes := out != nil && out.writes()
+		if kind, _ := flag.UnquoteUsage(f); !writes && kind != "file" && kind != "library" {
+			return
+		}
+		paths := []string{f.Value.String()}
+		if several, ok := f.Value.(*repeated); ok {
+			paths = *several
+		}
+		for _, path := range paths {
+			if path != "" && (writes || isFile(path)) {
+				uses = append(uses, use{by: "-" + f.Name, path: path, writes: writes})
+			}
+		}
+		if writes && f.Value.String() != "" {
+			outputs = append(outputs, out)
+		}
+	})
+	for _, arg := range args {
+		if isFile(arg) {
+			uses = append(uses, use{by: "argument " + arg, path: arg})
+		}
+	}
+	if err := inv.claim(uses...); err != nil {
+		return err
+	}
+	var errs []error
+	for _, out := range outputs {
+		errs = append(errs, out.check())
+	}
+	return errors.Join(errs...)
+}
+
+// streams returns what is open already. What a program is given as its input and
+// output is not the command's.
+func (inv *invocation) streams() []use {
+	if inv.program {
+		return nil
+	}
+	var uses []use
+	for _, s := range []struct {
+		use
+		stream any
+	}{
+		{use{by: "standard input"}, os.Stdin},
+		{use{by: "standard output", writes: true}, inv.own.stdout},
+		{use{by: "standard error", writes: true}, inv.own.stderr},
+	} {
+		file, ok := s.stream.(*os.File)
+		if !ok {
+			continue
+		}
+		if info, err := file.Stat(); err == nil {
+			uses = append(uses, use{by: s.by, writes: s.writes, stream: true, file: info})
+		}
+	}
+	return uses
+}
+
+func isFile(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular()
+}
+
+// ownStream returns the stream of this process that a path names, or nil.
+func ownStream(path string) *os.File {
+	for _, s := range []struct {
+		file  *os.File
+		names []string
+	}{
+		{os.Stdout, []string{"/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"}},
+		{os.Stderr, []string{"/dev/stderr", "/dev/fd/2", "/proc/self/fd/2"}},
+	} {
+		if slices.Contains(s.names, filepath.Clean(path)) {
+			return s.file
+		}
+	}
+	return nil
+}
