@@ -15,7 +15,7 @@ const _ = asserts.Generated2
 
 const enabled = true
 
-// InternalAmpForeachNonFiniteCheckAndUnscale_ calls kernels.AmpForeachNonFiniteCheckAndUnscaleInPlace, checked by OA001 OA002 OA009 OA010 OA013 OA015.
+// InternalAmpForeachNonFiniteCheckAndUnscale_ calls kernels.AmpForeachNonFiniteCheckAndUnscaleInPlace, checked as in-place.
 //
 //	_amp_foreach_non_finite_check_and_unscale_(Tensor(a!)[] self, Tensor(b!) found_inf, Tensor inv_scale) -> ()
 func InternalAmpForeachNonFiniteCheckAndUnscale_(self []*c10.Tensor, foundInf, invScale *c10.Tensor) {
@@ -47,7 +47,7 @@ var opInternalAmpForeachNonFiniteCheckAndUnscale_ = asserts.Op{Name: "aten::_amp
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)[]", Suffix: "[]", Before: []string{"a"}, Write: true, List: true}, {Index: 1, Name: "found_inf", Type: "Tensor(b!)", Before: []string{"b"}, Write: true}, {Index: 2, Name: "inv_scale", Type: "Tensor"}},
 }
 
-// InternalChooseQparamsPerTensor calls kernels.ChooseQparamsPerTensor, checked by OA001 OA002 OA009.
+// InternalChooseQparamsPerTensor calls kernels.ChooseQparamsPerTensor, checked as composite.
 //
 //	_choose_qparams_per_tensor(Tensor self, bool reduce_range=False) -> (float, int)
 func InternalChooseQparamsPerTensor(self *c10.Tensor, reduceRange bool) (float64, int64) {
@@ -69,7 +69,7 @@ var opInternalChooseQparamsPerTensor = asserts.Op{Name: "aten::_choose_qparams_p
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}},
 }
 
-// InternalCoalesce calls kernels.Coalesce, checked by OA001 OA002 OA003 OA005 OA007 OA009 OA017.
+// InternalCoalesce calls kernels.Coalesce, checked as out-of-place.
 //
 //	_coalesce(Tensor self) -> Tensor
 func InternalCoalesce(self *c10.Tensor) *c10.Tensor {
@@ -92,7 +92,7 @@ var opInternalCoalesce = asserts.Op{Name: "aten::_coalesce", Schema: "_coalesce(
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// InternalCummaxHelper calls kernels.CummaxHelper, checked by OA001 OA002 OA009 OA010 OA013 OA015.
+// InternalCummaxHelper calls kernels.CummaxHelper, checked as in-place.
 //
 //	_cummax_helper(Tensor self, Tensor(a!) values, Tensor(b!) indices, int dim) -> ()
 func InternalCummaxHelper(self, values, indices *c10.Tensor, dim int64) {
@@ -118,7 +118,7 @@ var opInternalCummaxHelper = asserts.Op{Name: "aten::_cummax_helper", Schema: "_
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "values", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 2, Name: "indices", Type: "Tensor(b!)", Before: []string{"b"}, Write: true}},
 }
 
-// InternalForeachAddList calls kernels.ForeachAddList, checked by OA001 OA002 OA003 OA005 OA007 OA008 OA009 OA017.
+// InternalForeachAddList calls kernels.ForeachAddList, checked as out-of-place.
 //
 //	_foreach_add.List(Tensor[] self, Tensor[] other, *, Scalar alpha=1) -> Tensor[]
 func InternalForeachAddList(self, other []*c10.Tensor, alpha float64) []*c10.Tensor {
@@ -158,7 +158,7 @@ var opInternalForeachAddList = asserts.Op{Name: "aten::_foreach_add.List", Schem
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor[]", Suffix: "[]", List: true}, {Index: 1, Name: "other", Type: "Tensor[]", Suffix: "[]", List: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor[]", Suffix: "[]", List: true}},
 }
 
-// InternalForeachAdd_List calls kernels.ForeachAddListInPlace, checked by OA001 OA002 OA009 OA010 OA013 OA015.
+// InternalForeachAdd_List calls kernels.ForeachAddListInPlace, checked as in-place.
 //
 //	_foreach_add_.List(Tensor(a!)[] self, Tensor[] other, *, Scalar alpha=1) -> ()
 func InternalForeachAdd_List(self, other []*c10.Tensor, alpha float64) {
@@ -194,7 +194,7 @@ var opInternalForeachAdd_List = asserts.Op{Name: "aten::_foreach_add_.List", Sch
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)[]", Suffix: "[]", Before: []string{"a"}, Write: true, List: true}, {Index: 1, Name: "other", Type: "Tensor[]", Suffix: "[]", List: true}},
 }
 
-// InternalForeachMulScalar calls kernels.ForeachMulScalar, checked by OA001 OA002 OA003 OA005 OA007 OA008 OA009 OA017.
+// InternalForeachMulScalar calls kernels.ForeachMulScalar, checked as out-of-place.
 //
 //	_foreach_mul.Scalar(Tensor[] self, Scalar scalar) -> Tensor[]
 func InternalForeachMulScalar(self []*c10.Tensor, scalar float64) []*c10.Tensor {
@@ -226,7 +226,7 @@ var opInternalForeachMulScalar = asserts.Op{Name: "aten::_foreach_mul.Scalar", S
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor[]", Suffix: "[]", List: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor[]", Suffix: "[]", List: true}},
 }
 
-// InternalForeachZero_ calls kernels.ForeachZeroInPlace, checked by OA001 OA002 OA010 OA013 OA015.
+// InternalForeachZero_ calls kernels.ForeachZeroInPlace, checked as in-place.
 //
 //	_foreach_zero_(Tensor(a!)[] self) -> ()
 func InternalForeachZero_(self []*c10.Tensor) {
@@ -254,7 +254,7 @@ var opInternalForeachZero_ = asserts.Op{Name: "aten::_foreach_zero_", Schema: "_
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)[]", Suffix: "[]", Before: []string{"a"}, Write: true, List: true}},
 }
 
-// InternalFusedMovingAvgObsFqHelper calls kernels.FusedMovingAvgObsFqHelper, checked by OA001 OA002 OA003 OA005 OA007 OA008 OA009 OA010 OA013 OA015 OA017.
+// InternalFusedMovingAvgObsFqHelper calls kernels.FusedMovingAvgObsFqHelper, checked as in-place.
 //
 //	_fused_moving_avg_obs_fq_helper(Tensor self, Tensor observer_on, Tensor fake_quant_on, Tensor(a!) running_min, Tensor(b!) running_max, Tensor(c!) scale, Tensor(d!) zero_point, float averaging_const, int quant_min, int quant_max, int ch_axis, bool per_row_fake_quant=False, bool symmetric_quant=False) -> (Tensor output, Tensor mask)
 func InternalFusedMovingAvgObsFqHelper(self, observerOn, fakeQuantOn, runningMin, runningMax, scale, zeroPoint *c10.Tensor, averagingConst float64, quantMin, quantMax, chAxis int64, perRowFakeQuant, symmetricQuant bool) (*c10.Tensor, *c10.Tensor) {
@@ -290,7 +290,7 @@ var opInternalFusedMovingAvgObsFqHelper = asserts.Op{Name: "aten::_fused_moving_
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "observer_on", Type: "Tensor"}, {Index: 2, Name: "fake_quant_on", Type: "Tensor"}, {Index: 3, Name: "running_min", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 4, Name: "running_max", Type: "Tensor(b!)", Before: []string{"b"}, Write: true}, {Index: 5, Name: "scale", Type: "Tensor(c!)", Before: []string{"c"}, Write: true}, {Index: 6, Name: "zero_point", Type: "Tensor(d!)", Before: []string{"d"}, Write: true}}, Results: []asserts.Subject{{Name: "output", Type: "Tensor"}, {Index: 1, Name: "mask", Type: "Tensor"}},
 }
 
-// InternalIndices calls kernels.Indices, checked by OA001 OA002 OA003 OA004 OA009 OA017.
+// InternalIndices calls kernels.Indices, checked as view.
 //
 //	_indices(Tensor(a) self) -> Tensor(a)
 func InternalIndices(self *c10.Tensor) *c10.Tensor {
@@ -313,7 +313,7 @@ var opInternalIndices = asserts.Op{Name: "aten::_indices", Schema: "_indices(Ten
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
-// InternalLocalScalarDense calls kernels.LocalScalarDense, checked by OA001 OA002 OA009.
+// InternalLocalScalarDense calls kernels.LocalScalarDense, checked as out-of-place.
 //
 //	_local_scalar_dense(Tensor self) -> Scalar
 func InternalLocalScalarDense(self *c10.Tensor) float64 {
@@ -335,7 +335,7 @@ var opInternalLocalScalarDense = asserts.Op{Name: "aten::_local_scalar_dense", S
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Tags: []string{"data_dependent_output"},
 }
 
-// InternalNativeBatchNormLegit calls kernels.NativeBatchNormLegit, checked by OA001 OA002 OA003 OA005 OA007 OA008 OA009 OA010 OA013 OA015 OA017.
+// InternalNativeBatchNormLegit calls kernels.NativeBatchNormLegit, checked as in-place.
 //
 //	_native_batch_norm_legit(Tensor input, Tensor? weight, Tensor? bias, Tensor(a!) running_mean, Tensor(b!) running_var, bool training, float momentum, float eps) -> (Tensor, Tensor, Tensor)
 func InternalNativeBatchNormLegit(input, weight, bias, runningMean, runningVar *c10.Tensor, training bool, momentum, eps float64) (*c10.Tensor, *c10.Tensor, *c10.Tensor) {
@@ -368,7 +368,7 @@ var opInternalNativeBatchNormLegit = asserts.Op{Name: "aten::_native_batch_norm_
 	Args: []asserts.Subject{{Name: "input", Type: "Tensor"}, {Index: 1, Name: "weight", Type: "Tensor?", Suffix: "?"}, {Index: 2, Name: "bias", Type: "Tensor?", Suffix: "?"}, {Index: 3, Name: "running_mean", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 4, Name: "running_var", Type: "Tensor(b!)", Before: []string{"b"}, Write: true}}, Results: []asserts.Subject{{Name: "result0", Type: "Tensor"}, {Index: 1, Name: "result1", Type: "Tensor"}, {Index: 2, Name: "result2", Type: "Tensor"}},
 }
 
-// InternalReshapeAlias calls kernels.ReshapeAlias, checked by OA001 OA002 OA003 OA004 OA009 OA017.
+// InternalReshapeAlias calls kernels.ReshapeAlias, checked as view.
 //
 //	_reshape_alias(Tensor(a) self, SymInt[] size, SymInt[] stride) -> Tensor(a)
 func InternalReshapeAlias(self *c10.Tensor, size, stride []int64) *c10.Tensor {
@@ -391,7 +391,7 @@ var opInternalReshapeAlias = asserts.Op{Name: "aten::_reshape_alias", Schema: "_
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
-// InternalSoftmax calls kernels.Softmax, checked by OA001 OA002 OA003 OA005 OA007 OA009 OA017.
+// InternalSoftmax calls kernels.Softmax, checked as out-of-place.
 //
 //	_softmax(Tensor self, int dim, bool half_to_float) -> Tensor
 func InternalSoftmax(self *c10.Tensor, dim int64, halfToFloat bool) *c10.Tensor {
@@ -414,7 +414,7 @@ var opInternalSoftmax = asserts.Op{Name: "aten::_softmax", Schema: "_softmax(Ten
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// InternalSparseCooTensorWithDimsAndTensors calls kernels.SparseCooTensorWithDimsAndTensors, checked by OA001 OA002 OA003 OA005 OA007 OA009 OA017.
+// InternalSparseCooTensorWithDimsAndTensors calls kernels.SparseCooTensorWithDimsAndTensors, checked as out-of-place.
 //
 //	_sparse_coo_tensor_with_dims_and_tensors(int sparse_dim, int dense_dim, SymInt[] size, Tensor indices, Tensor values, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=False, bool? is_coalesced=None) -> Tensor
 func InternalSparseCooTensorWithDimsAndTensors(sparseDim, denseDim int64, size []int64, indices, values *c10.Tensor, dtype *c10.DType, layout *c10.Layout, device *c10.Device, pinMemory, isCoalesced *bool) *c10.Tensor {
@@ -439,7 +439,7 @@ var opInternalSparseCooTensorWithDimsAndTensors = asserts.Op{Name: "aten::_spars
 	Args: []asserts.Subject{{Index: 3, Name: "indices", Type: "Tensor"}, {Index: 4, Name: "values", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// InternalToDense calls kernels.ToDense, checked by OA001 OA002 OA003 OA005 OA007 OA009 OA017.
+// InternalToDense calls kernels.ToDense, checked as out-of-place.
 //
 //	_to_dense(Tensor self, ScalarType? dtype=None, bool? masked_grad=None) -> Tensor
 func InternalToDense(self *c10.Tensor, dtype *c10.DType, maskedGrad *bool) *c10.Tensor {
@@ -462,7 +462,7 @@ var opInternalToDense = asserts.Op{Name: "aten::_to_dense", Schema: "_to_dense(T
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// InternalToSparseSparseDim calls kernels.ToSparseSparseDim, checked by OA001 OA002 OA003 OA005 OA007 OA009 OA017.
+// InternalToSparseSparseDim calls kernels.ToSparseSparseDim, checked as out-of-place.
 //
 //	_to_sparse.sparse_dim(Tensor self, int sparse_dim) -> Tensor
 func InternalToSparseSparseDim(self *c10.Tensor, sparseDim int64) *c10.Tensor {
@@ -485,7 +485,7 @@ var opInternalToSparseSparseDim = asserts.Op{Name: "aten::_to_sparse.sparse_dim"
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// InternalToSparseCsr calls kernels.ToSparseCSR, checked by OA001 OA002 OA003 OA005 OA007 OA009 OA017.
+// InternalToSparseCsr calls kernels.ToSparseCSR, checked as out-of-place.
 //
 //	_to_sparse_csr(Tensor self, int? dense_dim=None) -> Tensor
 func InternalToSparseCsr(self *c10.Tensor, denseDim *int64) *c10.Tensor {
@@ -508,7 +508,7 @@ var opInternalToSparseCsr = asserts.Op{Name: "aten::_to_sparse_csr", Schema: "_t
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// InternalValues calls kernels.ValuesOfCOO, checked by OA001 OA002 OA003 OA004 OA009 OA017.
+// InternalValues calls kernels.ValuesOfCOO, checked as view.
 //
 //	_values(Tensor(a) self) -> Tensor(a)
 func InternalValues(self *c10.Tensor) *c10.Tensor {
@@ -531,7 +531,7 @@ var opInternalValues = asserts.Op{Name: "aten::_values", Schema: "_values(Tensor
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
-// Abs calls kernels.Abs, checked by OA001 OA002 OA003 OA005 OA007 OA009 OA017.
+// Abs calls kernels.Abs, checked as out-of-place.
 //
 //	abs(Tensor self) -> Tensor
 func Abs(self *c10.Tensor) *c10.Tensor {
@@ -554,7 +554,7 @@ var opAbs = asserts.Op{Name: "aten::abs", Schema: "abs(Tensor self) -> Tensor",
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// AbsOut calls kernels.AbsOut, checked by OA001 OA002 OA006 OA009 OA010 OA015 OA017.
+// AbsOut calls kernels.AbsOut, checked as in-place.
 //
 //	abs.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 func AbsOut(self, out *c10.Tensor) *c10.Tensor {
@@ -579,7 +579,7 @@ var opAbsOut = asserts.Op{Name: "aten::abs.out", Schema: "abs.out(Tensor self, *
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "out", Type: "Tensor(a!)", Before: []string{"a"}, Write: true, Out: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
-// AddScalar calls kernels.AddScalar, checked by OA001 OA002 OA003 OA005 OA007 OA009 OA017.
+// AddScalar calls kernels.AddScalar, checked as out-of-place.
 //
 //	add.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor
 func AddScalar(self *c10.Tensor, other, alpha float64) *c10.Tensor {
@@ -602,7 +602,7 @@ var opAddScalar = asserts.Op{Name: "aten::add.Scalar", Schema: "add.Scalar(Tenso
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// AddTensor calls kernels.AddTensor, checked by OA001 OA002 OA003 OA005 OA007 OA009 OA017.
+// AddTensor calls kernels.AddTensor, checked as out-of-place.
 //
 //	add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor
 func AddTensor(self, other *c10.Tensor, alpha float64) *c10.Tensor {
@@ -627,7 +627,7 @@ var opAddTensor = asserts.Op{Name: "aten::add.Tensor", Schema: "add.Tensor(Tenso
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "other", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// AddOut calls kernels.AddOut, checked by OA001 OA002 OA006 OA009 OA010 OA015 OA017.
+// AddOut calls kernels.AddOut, checked as in-place.
 //
 //	add.out(Tensor self, Tensor other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)
 func AddOut(self, other *c10.Tensor, alpha float64, out *c10.Tensor) *c10.Tensor {
@@ -654,7 +654,7 @@ var opAddOut = asserts.Op{Name: "aten::add.out", Schema: "add.out(Tensor self, T
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "other", Type: "Tensor"}, {Index: 3, Name: "out", Type: "Tensor(a!)", Before: []string{"a"}, Write: true, Out: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
-// Add_Tensor calls kernels.AddTensorInPlace, checked by OA001 OA002 OA006 OA009 OA010 OA013 OA015 OA017.
+// Add_Tensor calls kernels.AddTensorInPlace, checked as in-place.
 //
 //	add_.Tensor(Tensor(a!) self, Tensor other, *, Scalar alpha=1) -> Tensor(a!)
 func Add_Tensor(self, other *c10.Tensor, alpha float64) *c10.Tensor {
@@ -679,7 +679,7 @@ var opAdd_Tensor = asserts.Op{Name: "aten::add_.Tensor", Schema: "add_.Tensor(Te
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "other", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
-// Addmm calls kernels.AddMM, checked by OA001 OA002 OA003 OA005 OA007 OA009 OA017.
+// Addmm calls kernels.AddMM, checked as out-of-place.
 //
 //	addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor
 func Addmm(ctx context.Context, self, mat1, mat2 *c10.Tensor, beta, alpha float64) (*c10.Tensor, error) {
@@ -708,7 +708,7 @@ var opAddmm = asserts.Op{Name: "aten::addmm", Schema: "addmm(Tensor self, Tensor
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "mat1", Type: "Tensor"}, {Index: 2, Name: "mat2", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// Alias calls kernels.Alias, checked by OA001 OA002 OA003 OA004 OA009 OA017.
+// Alias calls kernels.Alias, checked as view.
 //
 //	alias(Tensor(a) self) -> Tensor(a)
 func Alias(self *c10.Tensor) *c10.Tensor {
@@ -731,7 +731,7 @@ var opAlias = asserts.Op{Name: "aten::alias", Schema: "alias(Tensor(a) self) -> 
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
-// Amax calls kernels.Amax, checked by OA001 OA002 OA003 OA005 OA007 OA009 OA017.
+// Amax calls kernels.Amax, checked as out-of-place.
 //
 //	amax(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor
 func Amax(self *c10.Tensor, dim []int64, keepdim bool) *c10.Tensor {
@@ -754,7 +754,7 @@ var opAmax = asserts.Op{Name: "aten::amax", Schema: "amax(Tensor self, int[1] di
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// Aminmax calls kernels.Aminmax, checked by OA001 OA002 OA003 OA005 OA007 OA008 OA009 OA017.
+// Aminmax calls kernels.Aminmax, checked as out-of-place.
 //
 //	aminmax(Tensor self, *, int? dim=None, bool keepdim=False) -> (Tensor min, Tensor max)
 func Aminmax(self *c10.Tensor, dim *int64, keepdim bool) (*c10.Tensor, *c10.Tensor) {
@@ -778,7 +778,7 @@ var opAminmax = asserts.Op{Name: "aten::aminmax", Schema: "aminmax(Tensor self, 
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "min", Type: "Tensor"}, {Index: 1, Name: "max", Type: "Tensor"}},
 }
 
-// AminmaxOut calls kernels.AminmaxOut, checked by OA001 OA002 OA006 OA009 OA010 OA015 OA017.
+// AminmaxOut calls kernels.AminmaxOut, checked as in-place.
 //
 //	aminmax.out(Tensor self, *, int? dim=None, bool keepdim=False, Tensor(a!) min, Tensor(b!) max) -> (Tensor(a!) min, Tensor(b!) max)
 func AminmaxOut(self *c10.Tensor, dim *int64, keepdim bool, min, max *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
@@ -806,7 +806,7 @@ var opAminmaxOut = asserts.Op{Name: "aten::aminmax.out", Schema: "aminmax.out(Te
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 3, Name: "min", Type: "Tensor(a!)", Before: []string{"a"}, Write: true, Out: true}, {Index: 4, Name: "max", Type: "Tensor(b!)", Before: []string{"b"}, Write: true, Out: true}}, Results: []asserts.Subject{{Name: "min_return", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "max_return", Type: "Tensor(b!)", Before: []string{"b"}, Write: true}},
 }
 
-// Arange calls kernels.Arange, checked by OA003 OA005 OA017.
+// Arange calls kernels.Arange, checked as out-of-place.
 //
 //	arange(Scalar end, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
 func Arange(end float64, dtype *c10.DType, layout *c10.Layout, device *c10.Device, pinMemory *bool) *c10.Tensor {
@@ -827,7 +827,7 @@ var opArange = asserts.Op{Name: "aten::arange", Schema: "arange(Scalar end, *, S
 	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// ArangeStart calls kernels.ArangeStart, checked by OA003 OA005 OA017.
+// ArangeStart calls kernels.ArangeStart, checked as out-of-place.
 //
 //	arange.start(Scalar start, Scalar end, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
 func ArangeStart(start, end float64, dtype *c10.DType, layout *c10.Layout, device *c10.Device, pinMemory *bool) *c10.Tensor {
@@ -848,7 +848,7 @@ var opArangeStart = asserts.Op{Name: "aten::arange.start", Schema: "arange.start
 	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// ArangeStartOut calls kernels.ArangeStartOut, checked by OA001 OA002 OA006 OA010 OA015 OA017.
+// ArangeStartOut calls kernels.ArangeStartOut, checked as in-place.
 //
 //	arange.start_out(Scalar start, Scalar end, Scalar step=1, *, Tensor(a!) out) -> Tensor(a!)
 func ArangeStartOut(start, end, step float64, out *c10.Tensor) *c10.Tensor {
@@ -871,7 +871,7 @@ var opArangeStartOut = asserts.Op{Name: "aten::arange.start_out", Schema: "arang
 	Args: []asserts.Subject{{Index: 3, Name: "out", Type: "Tensor(a!)", Before: []string{"a"}, Write: true, Out: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
-// Argmax calls kernels.Argmax, checked by OA001 OA002 OA003 OA005 OA007 OA009 OA017.
+// Argmax calls kernels.Argmax, checked as out-of-place.
 //
 //	argmax(Tensor self, int? dim=None, bool keepdim=False) -> Tensor
 func Argmax(self *c10.Tensor, dim *int64, keepdim bool) *c10.Tensor {
@@ -894,7 +894,7 @@ var opArgmax = asserts.Op{Name: "aten::argmax", Schema: "argmax(Tensor self, int
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// AsStrided calls kernels.AsStrided, checked by OA001 OA002 OA003 OA004 OA009 OA017.
+// AsStrided calls kernels.AsStrided, checked as view.
 //
 //	as_strided(Tensor(a) self, SymInt[] size, SymInt[] stride, SymInt? storage_offset=None) -> Tensor(a)
 func AsStrided(self *c10.Tensor, size, stride []int64, storageOffset *int64) *c10.Tensor {
@@ -917,7 +917,7 @@ var opAsStrided = asserts.Op{Name: "aten::as_strided", Schema: "as_strided(Tenso
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
-// AsStrided_ calls kernels.AsStridedInPlace, checked by OA001 OA002 OA006 OA010 OA015.
+// AsStrided_ calls kernels.AsStridedInPlace, checked as in-place.
 //
 //	as_strided_(Tensor(a!) self, SymInt[] size, SymInt[] stride, SymInt? storage_offset=None) -> Tensor(a!)
 func AsStrided_(self *c10.Tensor, size, stride []int64, storageOffset *int64) *c10.Tensor {
@@ -940,7 +940,7 @@ var opAsStrided_ = asserts.Op{Name: "aten::as_strided_", Schema: "as_strided_(Te
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Tags: []string{"inplace_view"},
 }
 
-// Bernoulli calls kernels.Bernoulli, checked by OA001 OA002 OA003 OA005 OA007 OA009 OA017.
+// Bernoulli calls kernels.Bernoulli, checked as out-of-place.
 //
 //	bernoulli(Tensor self, *, Generator? generator=None) -> Tensor
 func Bernoulli(self *c10.Tensor, generator *c10.Generator) *c10.Tensor {
@@ -963,7 +963,7 @@ var opBernoulli = asserts.Op{Name: "aten::bernoulli", Schema: "bernoulli(Tensor 
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}}, Tags: []string{"nondeterministic_seeded"},
 }
 
-// Bernoulli_Float calls kernels.BernoulliFloatInPlace, checked by OA001 OA002 OA006 OA010 OA013 OA015 OA017.
+// Bernoulli_Float calls kernels.BernoulliFloatInPlace, checked as in-place.
 //
 //	bernoulli_.float(Tensor(a!) self, float p=0.5, *, Generator? generator=None) -> Tensor(a!)
 func Bernoulli_Float(self *c10.Tensor, p float64, generator *c10.Generator) *c10.Tensor {
@@ -986,7 +986,7 @@ var opBernoulli_Float = asserts.Op{Name: "aten::bernoulli_.float", Schema: "bern
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Tags: []string{"nondeterministic_seeded"},
 }
 
-// Bmm calls kernels.BMM, checked by OA001 OA002 OA003 OA005 OA007 OA009 OA017.
+// Bmm calls kernels.BMM, checked as out-of-place.
 //
 //	bmm(Tensor self, Tensor mat2) -> Tensor
 func Bmm(ctx context.Context, self, mat2 *c10.Tensor) (*c10.Tensor, error) {
@@ -1013,7 +1013,7 @@ var opBmm = asserts.Op{Name: "aten::bmm", Schema: "bmm(Tensor self, Tensor mat2)
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "mat2", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// BroadcastTensors calls kernels.BroadcastTensors, checked by OA001 OA002 OA009.
+// BroadcastTensors calls kernels.BroadcastTensors, checked as composite.
 //
 //	broadcast_tensors(Tensor[] tensors) -> Tensor[]
 func BroadcastTensors(tensors []*c10.Tensor) []*c10.Tensor {
@@ -1045,7 +1045,7 @@ var opBroadcastTensors = asserts.Op{Name: "aten::broadcast_tensors", Schema: "br
 	Args: []asserts.Subject{{Name: "tensors", Type: "Tensor[]", Suffix: "[]", List: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor[]", Suffix: "[]", List: true}}, Composite: true,
 }
 
-// Cat calls kernels.Cat, checked by OA001 OA002 OA003 OA005 OA007 OA009 OA017.
+// Cat calls kernels.Cat, checked as out-of-place.
 //
 //	cat(Tensor[] tensors, int dim=0) -> Tensor
 func Cat(tensors []*c10.Tensor, dim int64) (*c10.Tensor, error) {
@@ -1076,7 +1076,7 @@ var opCat = asserts.Op{Name: "aten::cat", Schema: "cat(Tensor[] tensors, int dim
 	Args: []asserts.Subject{{Name: "tensors", Type: "Tensor[]", Suffix: "[]", List: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// CatOut calls kernels.CatOut, checked by OA001 OA002 OA006 OA009 OA010 OA015 OA017.
+// CatOut calls kernels.CatOut, checked as in-place.
 //
 //	cat.out(Tensor[] tensors, int dim=0, *, Tensor(a!) out) -> Tensor(a!)
 func CatOut(tensors []*c10.Tensor, dim int64, out *c10.Tensor) (*c10.Tensor, error) {
@@ -1109,7 +1109,7 @@ var opCatOut = asserts.Op{Name: "aten::cat.out", Schema: "cat.out(Tensor[] tenso
 	Args: []asserts.Subject{{Name: "tensors", Type: "Tensor[]", Suffix: "[]", List: true}, {Index: 2, Name: "out", Type: "Tensor(a!)", Before: []string{"a"}, Write: true, Out: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
-// Chunk calls kernels.Chunk, checked by OA001 OA002 OA009.
+// Chunk calls kernels.Chunk, checked as composite.
 //
 //	chunk(Tensor(a -> *) self, int chunks, int dim=0) -> Tensor(a)[]
 func Chunk(self *c10.Tensor, chunks, dim int64) []*c10.Tensor {
@@ -1135,7 +1135,7 @@ var opChunk = asserts.Op{Name: "aten::chunk", Schema: "chunk(Tensor(a -> *) self
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a -> *)", Before: []string{"a"}, After: []string{"*"}}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)[]", Suffix: "[]", Before: []string{"a"}, List: true}}, Composite: true,
 }
 
-// Clamp calls kernels.Clamp, checked by OA001 OA002 OA003 OA005 OA007 OA009 OA017.
+// Clamp calls kernels.Clamp, checked as out-of-place.
 //
 //	clamp(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor
 func Clamp(self *c10.Tensor, min, max *float64) *c10.Tensor {
@@ -1158,7 +1158,7 @@ var opClamp = asserts.Op{Name: "aten::clamp", Schema: "clamp(Tensor self, Scalar
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// ClampTensor calls kernels.ClampTensor, checked by OA001 OA002 OA003 OA005 OA007 OA009 OA017.
+// ClampTensor calls kernels.ClampTensor, checked as out-of-place.
 //
 //	clamp.Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor
 func ClampTensor(self, min, max *c10.Tensor) *c10.Tensor {
@@ -1185,7 +1185,7 @@ var opClampTensor = asserts.Op{Name: "aten::clamp.Tensor", Schema: "clamp.Tensor
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "min", Type: "Tensor?", Suffix: "?"}, {Index: 2, Name: "max", Type: "Tensor?", Suffix: "?"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// Clamp_ calls kernels.ClampInPlace, checked by OA001 OA002 OA006 OA010 OA013 OA015 OA017.
+// Clamp_ calls kernels.ClampInPlace, checked as in-place.
 //
 //	clamp_(Tensor(a!) self, Scalar? min=None, Scalar? max=None) -> Tensor(a!)
 func Clamp_(self *c10.Tensor, min, max *float64) *c10.Tensor {
@@ -1208,7 +1208,7 @@ var opClamp_ = asserts.Op{Name: "aten::clamp_", Schema: "clamp_(Tensor(a!) self,
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
-// Clone calls kernels.Clone, checked by OA001 OA002 OA003 OA005 OA007 OA009 OA017.
+// Clone calls kernels.Clone, checked as out-of-place.
 //
 //	clone(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor
 func Clone(self *c10.Tensor, memoryFormat *c10.MemoryFormat) *c10.Tensor {
@@ -1231,7 +1231,7 @@ var opClone = asserts.Op{Name: "aten::clone", Schema: "clone(Tensor self, *, Mem
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// ColIndices calls kernels.ColIndices, checked by OA001 OA002 OA003 OA004 OA009 OA017.
+// ColIndices calls kernels.ColIndices, checked as view.
 //
 //	col_indices(Tensor(a) self) -> Tensor(a)
 func ColIndices(self *c10.Tensor) *c10.Tensor {
@@ -1254,7 +1254,7 @@ var opColIndices = asserts.Op{Name: "aten::col_indices", Schema: "col_indices(Te
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
-// Contiguous calls kernels.Contiguous, checked by OA001 OA002 OA009.
+// Contiguous calls kernels.Contiguous, checked as composite.
 //
 //	contiguous(Tensor(a) self, *, MemoryFormat memory_format=contiguous_format) -> Tensor(a)
 func Contiguous(self *c10.Tensor, memoryFormat c10.MemoryFormat) *c10.Tensor {
@@ -1277,7 +1277,7 @@ var opContiguous = asserts.Op{Name: "aten::contiguous", Schema: "contiguous(Tens
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}}, Composite: true,
 }
 
-// Copy_ calls kernels.CopyInPlace, checked by OA001 OA002 OA006 OA009 OA010 OA013 OA015 OA017.
+// Copy_ calls kernels.CopyInPlace, checked as in-place.
 //
 //	copy_(Tensor(a!) self, Tensor src, bool non_blocking=False) -> Tensor(a!)
 func Copy_(self, src *c10.Tensor, nonBlocking bool) *c10.Tensor {
@@ -1302,7 +1302,7 @@ var opCopy_ = asserts.Op{Name: "aten::copy_", Schema: "copy_(Tensor(a!) self, Te
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "src", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
-// CrowIndices calls kernels.CrowIndices, checked by OA001 OA002 OA003 OA004 OA009 OA017.
+// CrowIndices calls kernels.CrowIndices, checked as view.
 //
 //	crow_indices(Tensor(a) self) -> Tensor(a)
 func CrowIndices(self *c10.Tensor) *c10.Tensor {
@@ -1325,7 +1325,7 @@ var opCrowIndices = asserts.Op{Name: "aten::crow_indices", Schema: "crow_indices
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
-// Cumsum calls kernels.Cumsum, checked by OA001 OA002 OA003 OA005 OA007 OA009 OA017.
+// Cumsum calls kernels.Cumsum, checked as out-of-place.
 //
 //	cumsum(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor
 func Cumsum(self *c10.Tensor, dim int64, dtype *c10.DType) *c10.Tensor {
@@ -1348,7 +1348,7 @@ var opCumsum = asserts.Op{Name: "aten::cumsum", Schema: "cumsum(Tensor self, int
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// Detach calls kernels.Detach, checked by OA001 OA002 OA003 OA004 OA009 OA017.
+// Detach calls kernels.Detach, checked as view.
 //
 //	detach(Tensor(a) self) -> Tensor(a)
 func Detach(self *c10.Tensor) *c10.Tensor {
@@ -1371,7 +1371,7 @@ var opDetach = asserts.Op{Name: "aten::detach", Schema: "detach(Tensor(a) self) 
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
-// Diagonal calls kernels.Diagonal, checked by OA001 OA002 OA003 OA004 OA009 OA017.
+// Diagonal calls kernels.Diagonal, checked as view.
 //
 //	diagonal(Tensor(a) self, int offset=0, int dim1=0, int dim2=1) -> Tensor(a)
 func Diagonal(self *c10.Tensor, offset, dim1, dim2 int64) *c10.Tensor {
@@ -1394,7 +1394,7 @@ var opDiagonal = asserts.Op{Name: "aten::diagonal", Schema: "diagonal(Tensor(a) 
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
-// DivTensor calls kernels.DivTensor, checked by OA001 OA002 OA003 OA005 OA007 OA009 OA017.
+// DivTensor calls kernels.DivTensor, checked as out-of-place.
 //
 //	div.Tensor(Tensor self, Tensor other) -> Tensor
 func DivTensor(self, other *c10.Tensor) *c10.Tensor {
@@ -1419,7 +1419,7 @@ var opDivTensor = asserts.Op{Name: "aten::div.Tensor", Schema: "div.Tensor(Tenso
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "other", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// Dropout calls kernels.Dropout, checked by OA001 OA002 OA009.
+// Dropout calls kernels.Dropout, checked as composite.
 //
 //	dropout(Tensor input, float p, bool train) -> Tensor
 func Dropout(input *c10.Tensor, p float64, train bool) *c10.Tensor {
@@ -1442,7 +1442,7 @@ var opDropout = asserts.Op{Name: "aten::dropout", Schema: "dropout(Tensor input,
 	Args: []asserts.Subject{{Name: "input", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}}, Composite: true, Tags: []string{"nondeterministic_seeded"},
 }
 
-// Embedding calls kernels.Embedding, checked by OA001 OA002 OA003 OA005 OA007 OA009 OA017.
+// Embedding calls kernels.Embedding, checked as out-of-place.
 //
 //	embedding(Tensor weight, Tensor indices, SymInt padding_idx=-1, bool scale_grad_by_freq=False, bool sparse=False) -> Tensor
 func Embedding(weight, indices *c10.Tensor, paddingIdx int64, scaleGradByFreq, sparse bool) (*c10.Tensor, error) {
@@ -1469,7 +1469,7 @@ var opEmbedding = asserts.Op{Name: "aten::embedding", Schema: "embedding(Tensor 
 	Args: []asserts.Subject{{Name: "weight", Type: "Tensor"}, {Index: 1, Name: "indices", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// EmptyMemoryFormat calls kernels.EmptyMemoryFormat, checked by OA003 OA005 OA017.
+// EmptyMemoryFormat calls kernels.EmptyMemoryFormat, checked as out-of-place.
 //
 //	empty.memory_format(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor
 func EmptyMemoryFormat(size []int64, dtype *c10.DType, layout *c10.Layout, device *c10.Device, pinMemory *bool, memoryFormat *c10.MemoryFormat) *c10.Tensor {
@@ -1490,7 +1490,7 @@ var opEmptyMemoryFormat = asserts.Op{Name: "aten::empty.memory_format", Schema: 
 	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// EmptyLike calls kernels.EmptyLike, checked by OA001 OA002 OA003 OA005 OA007 OA009 OA017.
+// EmptyLike calls kernels.EmptyLike, checked as out-of-place.
 //
 //	empty_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor
 func EmptyLike(self *c10.Tensor, dtype *c10.DType, layout *c10.Layout, device *c10.Device, pinMemory *bool, memoryFormat *c10.MemoryFormat) *c10.Tensor {
@@ -1513,7 +1513,7 @@ var opEmptyLike = asserts.Op{Name: "aten::empty_like", Schema: "empty_like(Tenso
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// EmptyStrided calls kernels.EmptyStrided, checked by OA003 OA005 OA017.
+// EmptyStrided calls kernels.EmptyStrided, checked as out-of-place.
 //
 //	empty_strided(SymInt[] size, SymInt[] stride, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
 func EmptyStrided(size, stride []int64, dtype *c10.DType, layout *c10.Layout, device *c10.Device, pinMemory *bool) *c10.Tensor {
@@ -1534,7 +1534,7 @@ var opEmptyStrided = asserts.Op{Name: "aten::empty_strided", Schema: "empty_stri
 	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// EqTensor calls kernels.EqTensor, checked by OA001 OA002 OA003 OA005 OA007 OA009 OA017.
+// EqTensor calls kernels.EqTensor, checked as out-of-place.
 //
 //	eq.Tensor(Tensor self, Tensor other) -> Tensor
 func EqTensor(self, other *c10.Tensor) *c10.Tensor {
@@ -1559,7 +1559,7 @@ var opEqTensor = asserts.Op{Name: "aten::eq.Tensor", Schema: "eq.Tensor(Tensor s
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "other", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// Equal calls kernels.Equal, checked by OA001 OA002 OA009.
+// Equal calls kernels.Equal, checked as out-of-place.
 //
 //	equal(Tensor self, Tensor other) -> bool
 func Equal(self, other *c10.Tensor) bool {
@@ -1583,7 +1583,7 @@ var opEqual = asserts.Op{Name: "aten::equal", Schema: "equal(Tensor self, Tensor
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "other", Type: "Tensor"}}, Tags: []string{"data_dependent_output"},
 }
 
-// Exp calls kernels.Exp, checked by OA001 OA002 OA003 OA005 OA007 OA009 OA017.
+// Exp calls kernels.Exp, checked as out-of-place.
 //
 //	exp(Tensor self) -> Tensor
 func Exp(self *c10.Tensor) *c10.Tensor {
@@ -1606,7 +1606,7 @@ var opExp = asserts.Op{Name: "aten::exp", Schema: "exp(Tensor self) -> Tensor",
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// Expand calls kernels.Expand, checked by OA001 OA002 OA003 OA004 OA009 OA017.
+// Expand calls kernels.Expand, checked as view.
 //
 //	expand(Tensor(a) self, SymInt[] size, *, bool implicit=False) -> Tensor(a)
 func Expand(self *c10.Tensor, size []int64, implicit bool) *c10.Tensor {
@@ -1629,7 +1629,7 @@ var opExpand = asserts.Op{Name: "aten::expand", Schema: "expand(Tensor(a) self, 
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
-// Eye calls kernels.Eye, checked by OA003 OA005 OA017.
+// Eye calls kernels.Eye, checked as out-of-place.
 //
 //	eye(SymInt n, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
 func Eye(n int64, dtype *c10.DType, layout *c10.Layout, device *c10.Device, pinMemory *bool) *c10.Tensor {
@@ -1650,7 +1650,7 @@ var opEye = asserts.Op{Name: "aten::eye", Schema: "eye(SymInt n, *, ScalarType? 
 	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// Fill_Scalar calls kernels.FillScalarInPlace, checked by OA001 OA002 OA006 OA010 OA013 OA015 OA017.
+// Fill_Scalar calls kernels.FillScalarInPlace, checked as in-place.
 //
 //	fill_.Scalar(Tensor(a!) self, Scalar value) -> Tensor(a!)
 func Fill_Scalar(self *c10.Tensor, value float64) *c10.Tensor {
@@ -1673,7 +1673,7 @@ var opFill_Scalar = asserts.Op{Name: "aten::fill_.Scalar", Schema: "fill_.Scalar
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
-// FlattenUsingInts calls kernels.FlattenUsingInts, checked by OA001 OA002 OA009.
+// FlattenUsingInts calls kernels.FlattenUsingInts, checked as composite.
 //
 //	flatten.using_ints(Tensor(a) self, int start_dim=0, int end_dim=-1) -> Tensor(a)
 func FlattenUsingInts(self *c10.Tensor, startDim, endDim int64) *c10.Tensor {
@@ -1696,7 +1696,7 @@ var opFlattenUsingInts = asserts.Op{Name: "aten::flatten.using_ints", Schema: "f
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}}, Composite: true,
 }
 
-// Full calls kernels.Full, checked by OA003 OA005 OA017.
+// Full calls kernels.Full, checked as out-of-place.
 //
 //	full(SymInt[] size, Scalar fill_value, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
 func Full(size []int64, fillValue float64, dtype *c10.DType, layout *c10.Layout, device *c10.Device, pinMemory *bool) *c10.Tensor {
@@ -1717,7 +1717,7 @@ var opFull = asserts.Op{Name: "aten::full", Schema: "full(SymInt[] size, Scalar 
 	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// Gather calls kernels.Gather, checked by OA001 OA002 OA003 OA005 OA007 OA009 OA017.
+// Gather calls kernels.Gather, checked as out-of-place.
 //
 //	gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False) -> Tensor
 func Gather(self *c10.Tensor, dim int64, index *c10.Tensor, sparseGrad bool) *c10.Tensor {
@@ -1742,7 +1742,7 @@ var opGather = asserts.Op{Name: "aten::gather", Schema: "gather(Tensor self, int
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 2, Name: "index", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// Gelu calls kernels.Gelu, checked by OA001 OA002 OA003 OA005 OA007 OA009 OA017.
+// Gelu calls kernels.Gelu, checked as out-of-place.
 //
 //	gelu(Tensor self, *, str approximate='none') -> Tensor
 func Gelu(self *c10.Tensor, approximate string) *c10.Tensor {
@@ -1765,7 +1765,7 @@ var opGelu = asserts.Op{Name: "aten::gelu", Schema: "gelu(Tensor self, *, str ap
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// IndexTensor calls kernels.IndexTensor, checked by OA001 OA002 OA003 OA005 OA007 OA009 OA017.
+// IndexTensor calls kernels.IndexTensor, checked as out-of-place.
 //
 //	index.Tensor(Tensor self, Tensor?[] indices) -> Tensor
 func IndexTensor(self *c10.Tensor, indices []*c10.Tensor) (*c10.Tensor, error) {
@@ -1798,7 +1798,7 @@ var opIndexTensor = asserts.Op{Name: "aten::index.Tensor", Schema: "index.Tensor
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "indices", Type: "Tensor?[]", Suffix: "?[]", List: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}}, Tags: []string{"dynamic_output_shape"},
 }
 
-// IndexAdd_ calls kernels.IndexAddInPlace, checked by OA001 OA002 OA006 OA009 OA010 OA013 OA015 OA017.
+// IndexAdd_ calls kernels.IndexAddInPlace, checked as in-place.
 //
 //	index_add_(Tensor(a!) self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) -> Tensor(a!)
 func IndexAdd_(self *c10.Tensor, dim int64, index, source *c10.Tensor, alpha float64) *c10.Tensor {
@@ -1825,7 +1825,7 @@ var opIndexAdd_ = asserts.Op{Name: "aten::index_add_", Schema: "index_add_(Tenso
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 2, Name: "index", Type: "Tensor"}, {Index: 3, Name: "source", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
-// IndexPut_ calls kernels.IndexPutInPlace, checked by OA001 OA002 OA006 OA009 OA010 OA013 OA015 OA017.
+// IndexPut_ calls kernels.IndexPutInPlace, checked as in-place.
 //
 //	index_put_(Tensor(a!) self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor(a!)
 func IndexPut_(self *c10.Tensor, indices []*c10.Tensor, values *c10.Tensor, accumulate bool) (*c10.Tensor, error) {
@@ -1860,7 +1860,7 @@ var opIndexPut_ = asserts.Op{Name: "aten::index_put_", Schema: "index_put_(Tenso
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "indices", Type: "Tensor?[]", Suffix: "?[]", List: true}, {Index: 2, Name: "values", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
-// IsCoalesced calls kernels.IsCoalesced, checked by OA001 OA002 OA009.
+// IsCoalesced calls kernels.IsCoalesced, checked as out-of-place.
 //
 //	is_coalesced(Tensor self) -> bool
 func IsCoalesced(self *c10.Tensor) bool {
@@ -1882,7 +1882,7 @@ var opIsCoalesced = asserts.Op{Name: "aten::is_coalesced", Schema: "is_coalesced
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}},
 }
 
-// IsSameSize calls kernels.IsSameSize, checked by OA001 OA002 OA009.
+// IsSameSize calls kernels.IsSameSize, checked as out-of-place.
 //
 //	is_same_size(Tensor self, Tensor other) -> bool
 func IsSameSize(self, other *c10.Tensor) bool {
@@ -1906,7 +1906,7 @@ var opIsSameSize = asserts.Op{Name: "aten::is_same_size", Schema: "is_same_size(
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "other", Type: "Tensor"}},
 }
 
-// Item calls kernels.Item, checked by OA001 OA002 OA009.
+// Item calls kernels.Item, checked as composite.
 //
 //	item(Tensor self) -> Scalar
 func Item(self *c10.Tensor) float64 {
@@ -1928,7 +1928,7 @@ var opItem = asserts.Op{Name: "aten::item", Schema: "item(Tensor self) -> Scalar
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Tags: []string{"data_dependent_output"},
 }
 
-// Lerp_Scalar calls kernels.LerpScalarInPlace, checked by OA001 OA002 OA006 OA009 OA010 OA013 OA015 OA017.
+// Lerp_Scalar calls kernels.LerpScalarInPlace, checked as in-place.
 //
 //	lerp_.Scalar(Tensor(a!) self, Tensor end, Scalar weight) -> Tensor(a!)
 func Lerp_Scalar(self, end *c10.Tensor, weight float64) *c10.Tensor {
@@ -1953,7 +1953,7 @@ var opLerp_Scalar = asserts.Op{Name: "aten::lerp_.Scalar", Schema: "lerp_.Scalar
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "end", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
-// Lift calls kernels.Lift, checked by OA001 OA002 OA009 OA017.
+// Lift calls kernels.Lift, checked as out-of-place.
 //
 //	lift(Tensor self) -> Tensor
 func Lift(self *c10.Tensor) *c10.Tensor {
@@ -1980,7 +1980,7 @@ var opLift = asserts.Op{Name: "aten::lift", Schema: "lift(Tensor self) -> Tensor
 	Waived: []asserts.Code{3, 5, 7},
 }
 
-// Linear calls kernels.Linear, checked by OA001 OA002 OA009.
+// Linear calls kernels.Linear, checked as composite.
 //
 //	linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor
 func Linear(ctx context.Context, input, weight, bias *c10.Tensor) (*c10.Tensor, error) {
@@ -2009,7 +2009,7 @@ var opLinear = asserts.Op{Name: "aten::linear", Schema: "linear(Tensor input, Te
 	Args: []asserts.Subject{{Name: "input", Type: "Tensor"}, {Index: 1, Name: "weight", Type: "Tensor"}, {Index: 2, Name: "bias", Type: "Tensor?", Suffix: "?"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}}, Composite: true,
 }
 
-// MaskedFill_Scalar calls kernels.MaskedFillScalarInPlace, checked by OA001 OA002 OA006 OA009 OA010 OA013 OA015 OA017.
+// MaskedFill_Scalar calls kernels.MaskedFillScalarInPlace, checked as in-place.
 //
 //	masked_fill_.Scalar(Tensor(a!) self, Tensor mask, Scalar value) -> Tensor(a!)
 func MaskedFill_Scalar(self, mask *c10.Tensor, value float64) *c10.Tensor {
@@ -2034,7 +2034,7 @@ var opMaskedFill_Scalar = asserts.Op{Name: "aten::masked_fill_.Scalar", Schema: 
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "mask", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
-// MaskedSelect calls kernels.MaskedSelect, checked by OA001 OA002 OA003 OA005 OA007 OA009 OA017.
+// MaskedSelect calls kernels.MaskedSelect, checked as out-of-place.
 //
 //	masked_select(Tensor self, Tensor mask) -> Tensor
 func MaskedSelect(self, mask *c10.Tensor) *c10.Tensor {
@@ -2059,7 +2059,7 @@ var opMaskedSelect = asserts.Op{Name: "aten::masked_select", Schema: "masked_sel
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "mask", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}}, Tags: []string{"dynamic_output_shape"},
 }
 
-// Matmul calls kernels.Matmul, checked by OA001 OA002 OA009.
+// Matmul calls kernels.Matmul, checked as composite.
 //
 //	matmul(Tensor self, Tensor other) -> Tensor
 func Matmul(ctx context.Context, self, other *c10.Tensor) (*c10.Tensor, error) {
@@ -2086,7 +2086,7 @@ var opMatmul = asserts.Op{Name: "aten::matmul", Schema: "matmul(Tensor self, Ten
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "other", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}}, Composite: true,
 }
 
-// MaxDim calls kernels.MaxDim, checked by OA001 OA002 OA003 OA005 OA007 OA008 OA009 OA017.
+// MaxDim calls kernels.MaxDim, checked as out-of-place.
 //
 //	max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)
 func MaxDim(self *c10.Tensor, dim int64, keepdim bool) (*c10.Tensor, *c10.Tensor) {
@@ -2110,7 +2110,7 @@ var opMaxDim = asserts.Op{Name: "aten::max.dim", Schema: "max.dim(Tensor self, i
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "values", Type: "Tensor"}, {Index: 1, Name: "indices", Type: "Tensor"}},
 }
 
-// MaxDimMax calls kernels.MaxDimMax, checked by OA001 OA002 OA006 OA009 OA010 OA015 OA017.
+// MaxDimMax calls kernels.MaxDimMax, checked as in-place.
 //
 //	max.dim_max(Tensor self, int dim, bool keepdim=False, *, Tensor(a!) max, Tensor(b!) max_values) -> (Tensor(a!) values, Tensor(b!) indices)
 func MaxDimMax(self *c10.Tensor, dim int64, keepdim bool, max, maxValues *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
@@ -2138,7 +2138,7 @@ var opMaxDimMax = asserts.Op{Name: "aten::max.dim_max", Schema: "max.dim_max(Ten
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 3, Name: "max", Type: "Tensor(a!)", Before: []string{"a"}, Write: true, Out: true}, {Index: 4, Name: "max_values", Type: "Tensor(b!)", Before: []string{"b"}, Write: true, Out: true}}, Results: []asserts.Subject{{Name: "values", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "indices", Type: "Tensor(b!)", Before: []string{"b"}, Write: true}},
 }
 
-// MeanDim calls kernels.MeanDim, checked by OA001 OA002 OA003 OA005 OA007 OA009 OA017.
+// MeanDim calls kernels.MeanDim, checked as out-of-place.
 //
 //	mean.dim(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor
 func MeanDim(self *c10.Tensor, dim []int64, keepdim bool, dtype *c10.DType) *c10.Tensor {
@@ -2161,7 +2161,7 @@ var opMeanDim = asserts.Op{Name: "aten::mean.dim", Schema: "mean.dim(Tensor self
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// Mm calls kernels.MM, checked by OA001 OA002 OA003 OA005 OA007 OA009 OA017.
+// Mm calls kernels.MM, checked as out-of-place.
 //
 //	mm(Tensor self, Tensor mat2) -> Tensor
 func Mm(ctx context.Context, self, mat2 *c10.Tensor) (*c10.Tensor, error) {
@@ -2188,7 +2188,7 @@ var opMm = asserts.Op{Name: "aten::mm", Schema: "mm(Tensor self, Tensor mat2) ->
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "mat2", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// MulTensor calls kernels.MulTensor, checked by OA001 OA002 OA003 OA005 OA007 OA009 OA017.
+// MulTensor calls kernels.MulTensor, checked as out-of-place.
 //
 //	mul.Tensor(Tensor self, Tensor other) -> Tensor
 func MulTensor(self, other *c10.Tensor) *c10.Tensor {
@@ -2213,7 +2213,7 @@ var opMulTensor = asserts.Op{Name: "aten::mul.Tensor", Schema: "mul.Tensor(Tenso
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "other", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// MulOut calls kernels.MulOut, checked by OA001 OA002 OA006 OA009 OA010 OA015 OA017.
+// MulOut calls kernels.MulOut, checked as in-place.
 //
 //	mul.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)
 func MulOut(self, other, out *c10.Tensor) *c10.Tensor {
@@ -2240,7 +2240,7 @@ var opMulOut = asserts.Op{Name: "aten::mul.out", Schema: "mul.out(Tensor self, T
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "other", Type: "Tensor"}, {Index: 2, Name: "out", Type: "Tensor(a!)", Before: []string{"a"}, Write: true, Out: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
-// Mul_Tensor calls kernels.MulTensorInPlace, checked by OA001 OA002 OA006 OA009 OA010 OA013 OA015 OA017.
+// Mul_Tensor calls kernels.MulTensorInPlace, checked as in-place.
 //
 //	mul_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
 func Mul_Tensor(self, other *c10.Tensor) *c10.Tensor {
@@ -2265,7 +2265,7 @@ var opMul_Tensor = asserts.Op{Name: "aten::mul_.Tensor", Schema: "mul_.Tensor(Te
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "other", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
-// Multinomial calls kernels.Multinomial, checked by OA001 OA002 OA003 OA005 OA007 OA009 OA017.
+// Multinomial calls kernels.Multinomial, checked as out-of-place.
 //
 //	multinomial(Tensor self, int num_samples, bool replacement=False, *, Generator? generator=None) -> Tensor
 func Multinomial(self *c10.Tensor, numSamples int64, replacement bool, generator *c10.Generator) (*c10.Tensor, error) {
@@ -2290,7 +2290,7 @@ var opMultinomial = asserts.Op{Name: "aten::multinomial", Schema: "multinomial(T
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}}, Tags: []string{"nondeterministic_seeded"},
 }
 
-// Narrow calls kernels.Narrow, checked by OA001 OA002 OA009.
+// Narrow calls kernels.Narrow, checked as composite.
 //
 //	narrow(Tensor(a) self, int dim, SymInt start, SymInt length) -> Tensor(a)
 func Narrow(self *c10.Tensor, dim, start, length int64) *c10.Tensor {
@@ -2313,7 +2313,7 @@ var opNarrow = asserts.Op{Name: "aten::narrow", Schema: "narrow(Tensor(a) self, 
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}}, Composite: true,
 }
 
-// NativeDropout calls kernels.NativeDropout, checked by OA001 OA002 OA003 OA005 OA007 OA008 OA009 OA017.
+// NativeDropout calls kernels.NativeDropout, checked as out-of-place.
 //
 //	native_dropout(Tensor input, float p, bool? train) -> (Tensor, Tensor)
 func NativeDropout(input *c10.Tensor, p float64, train *bool) (*c10.Tensor, *c10.Tensor) {
@@ -2337,7 +2337,7 @@ var opNativeDropout = asserts.Op{Name: "aten::native_dropout", Schema: "native_d
 	Args: []asserts.Subject{{Name: "input", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result0", Type: "Tensor"}, {Index: 1, Name: "result1", Type: "Tensor"}}, Tags: []string{"nondeterministic_seeded"},
 }
 
-// NativeLayerNorm calls kernels.NativeLayerNorm, checked by OA001 OA002 OA003 OA005 OA007 OA008 OA009 OA017.
+// NativeLayerNorm calls kernels.NativeLayerNorm, checked as out-of-place.
 //
 //	native_layer_norm(Tensor input, SymInt[] normalized_shape, Tensor? weight, Tensor? bias, float eps) -> (Tensor, Tensor, Tensor)
 func NativeLayerNorm(input *c10.Tensor, normalizedShape []int64, weight, bias *c10.Tensor, eps float64) (*c10.Tensor, *c10.Tensor, *c10.Tensor) {
@@ -2366,7 +2366,7 @@ var opNativeLayerNorm = asserts.Op{Name: "aten::native_layer_norm", Schema: "nat
 	Args: []asserts.Subject{{Name: "input", Type: "Tensor"}, {Index: 2, Name: "weight", Type: "Tensor?", Suffix: "?"}, {Index: 3, Name: "bias", Type: "Tensor?", Suffix: "?"}}, Results: []asserts.Subject{{Name: "result0", Type: "Tensor"}, {Index: 1, Name: "result1", Type: "Tensor"}, {Index: 2, Name: "result2", Type: "Tensor"}},
 }
 
-// Neg calls kernels.Neg, checked by OA001 OA002 OA003 OA005 OA007 OA009 OA017.
+// Neg calls kernels.Neg, checked as out-of-place.
 //
 //	neg(Tensor self) -> Tensor
 func Neg(self *c10.Tensor) *c10.Tensor {
@@ -2389,7 +2389,7 @@ var opNeg = asserts.Op{Name: "aten::neg", Schema: "neg(Tensor self) -> Tensor",
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// Nonzero calls kernels.Nonzero, checked by OA001 OA002 OA003 OA005 OA007 OA009 OA017.
+// Nonzero calls kernels.Nonzero, checked as out-of-place.
 //
 //	nonzero(Tensor self) -> Tensor
 func Nonzero(self *c10.Tensor) *c10.Tensor {
@@ -2412,7 +2412,7 @@ var opNonzero = asserts.Op{Name: "aten::nonzero", Schema: "nonzero(Tensor self) 
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}}, Tags: []string{"dynamic_output_shape"},
 }
 
-// Normal_ calls kernels.NormalInPlace, checked by OA001 OA002 OA006 OA010 OA013 OA015 OA017.
+// Normal_ calls kernels.NormalInPlace, checked as in-place.
 //
 //	normal_(Tensor(a!) self, float mean=0, float std=1, *, Generator? generator=None) -> Tensor(a!)
 func Normal_(self *c10.Tensor, mean, std float64, generator *c10.Generator) *c10.Tensor {
@@ -2435,7 +2435,7 @@ var opNormal_ = asserts.Op{Name: "aten::normal_", Schema: "normal_(Tensor(a!) se
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Tags: []string{"nondeterministic_seeded"},
 }
 
-// Ones calls kernels.Ones, checked by OA003 OA005 OA017.
+// Ones calls kernels.Ones, checked as out-of-place.
 //
 //	ones(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
 func Ones(size []int64, dtype *c10.DType, layout *c10.Layout, device *c10.Device, pinMemory *bool) *c10.Tensor {
@@ -2456,7 +2456,7 @@ var opOnes = asserts.Op{Name: "aten::ones", Schema: "ones(SymInt[] size, *, Scal
 	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// Permute calls kernels.Permute, checked by OA001 OA002 OA003 OA004 OA009 OA017.
+// Permute calls kernels.Permute, checked as view.
 //
 //	permute(Tensor(a) self, int[] dims) -> Tensor(a)
 func Permute(self *c10.Tensor, dims []int64) *c10.Tensor {
@@ -2479,7 +2479,7 @@ var opPermute = asserts.Op{Name: "aten::permute", Schema: "permute(Tensor(a) sel
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
-// RandGenerator calls kernels.RandGenerator, checked by OA003 OA005 OA017.
+// RandGenerator calls kernels.RandGenerator, checked as out-of-place.
 //
 //	rand.generator(SymInt[] size, *, Generator? generator, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
 func RandGenerator(size []int64, generator *c10.Generator, dtype *c10.DType, layout *c10.Layout, device *c10.Device, pinMemory *bool) *c10.Tensor {
@@ -2500,7 +2500,7 @@ var opRandGenerator = asserts.Op{Name: "aten::rand.generator", Schema: "rand.gen
 	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}}, Tags: []string{"nondeterministic_seeded"},
 }
 
-// RandpermGenerator calls kernels.RandpermGenerator, checked by OA003 OA005 OA017.
+// RandpermGenerator calls kernels.RandpermGenerator, checked as out-of-place.
 //
 //	randperm.generator(SymInt n, *, Generator? generator, ScalarType? dtype=long, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
 func RandpermGenerator(n int64, generator *c10.Generator, dtype *c10.DType, layout *c10.Layout, device *c10.Device, pinMemory *bool) *c10.Tensor {
@@ -2521,7 +2521,7 @@ var opRandpermGenerator = asserts.Op{Name: "aten::randperm.generator", Schema: "
 	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}}, Tags: []string{"nondeterministic_seeded"},
 }
 
-// Relu calls kernels.Relu, checked by OA001 OA002 OA003 OA005 OA007 OA009 OA017.
+// Relu calls kernels.Relu, checked as out-of-place.
 //
 //	relu(Tensor self) -> Tensor
 func Relu(self *c10.Tensor) *c10.Tensor {
@@ -2544,7 +2544,7 @@ var opRelu = asserts.Op{Name: "aten::relu", Schema: "relu(Tensor self) -> Tensor
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// Relu_ calls kernels.ReluInPlace, checked by OA001 OA002 OA006 OA010 OA013 OA015 OA017.
+// Relu_ calls kernels.ReluInPlace, checked as in-place.
 //
 //	relu_(Tensor(a!) self) -> Tensor(a!)
 func Relu_(self *c10.Tensor) *c10.Tensor {
@@ -2567,7 +2567,7 @@ var opRelu_ = asserts.Op{Name: "aten::relu_", Schema: "relu_(Tensor(a!) self) ->
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
-// Reshape calls kernels.Reshape, checked by OA001 OA002 OA009.
+// Reshape calls kernels.Reshape, checked as composite.
 //
 //	reshape(Tensor(a) self, SymInt[] shape) -> Tensor(a)
 func Reshape(self *c10.Tensor, shape []int64) *c10.Tensor {
@@ -2590,7 +2590,7 @@ var opReshape = asserts.Op{Name: "aten::reshape", Schema: "reshape(Tensor(a) sel
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}}, Composite: true,
 }
 
-// Resize_ calls kernels.ResizeInPlace, checked by OA001 OA002 OA006 OA010 OA015.
+// Resize_ calls kernels.ResizeInPlace, checked as in-place.
 //
 //	resize_(Tensor(a!) self, SymInt[] size, *, MemoryFormat? memory_format=None) -> Tensor(a!)
 func Resize_(self *c10.Tensor, size []int64, memoryFormat *c10.MemoryFormat) *c10.Tensor {
@@ -2613,7 +2613,7 @@ var opResize_ = asserts.Op{Name: "aten::resize_", Schema: "resize_(Tensor(a!) se
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Tags: []string{"inplace_view"},
 }
 
-// ResizeAs_ calls kernels.ResizeAsInPlace, checked by OA001 OA002 OA006 OA009 OA010 OA015.
+// ResizeAs_ calls kernels.ResizeAsInPlace, checked as in-place.
 //
 //	resize_as_(Tensor(a!) self, Tensor the_template, *, MemoryFormat? memory_format=None) -> Tensor(a!)
 func ResizeAs_(self, theTemplate *c10.Tensor, memoryFormat *c10.MemoryFormat) *c10.Tensor {
@@ -2638,7 +2638,7 @@ var opResizeAs_ = asserts.Op{Name: "aten::resize_as_", Schema: "resize_as_(Tenso
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "the_template", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Tags: []string{"inplace_view"},
 }
 
-// RreluWithNoise calls kernels.RreluWithNoise, checked by OA001 OA002 OA003 OA005 OA007 OA009 OA010 OA013 OA015 OA017.
+// RreluWithNoise calls kernels.RreluWithNoise, checked as in-place.
 //
 //	rrelu_with_noise(Tensor self, Tensor(b!) noise, Scalar lower=0.125, Scalar upper=0.3333333333333333, bool training=False, Generator? generator=None) -> Tensor
 func RreluWithNoise(self, noise *c10.Tensor, lower, upper float64, training bool, generator *c10.Generator) *c10.Tensor {
@@ -2663,7 +2663,7 @@ var opRreluWithNoise = asserts.Op{Name: "aten::rrelu_with_noise", Schema: "rrelu
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "noise", Type: "Tensor(b!)", Before: []string{"b"}, Write: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}}, Tags: []string{"nondeterministic_seeded"},
 }
 
-// ScalarTensor calls kernels.ScalarTensor, checked by OA003 OA005 OA017.
+// ScalarTensor calls kernels.ScalarTensor, checked as out-of-place.
 //
 //	scalar_tensor(Scalar s, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
 func ScalarTensor(s float64, dtype *c10.DType, layout *c10.Layout, device *c10.Device, pinMemory *bool) *c10.Tensor {
@@ -2684,7 +2684,7 @@ var opScalarTensor = asserts.Op{Name: "aten::scalar_tensor", Schema: "scalar_ten
 	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// SelectInt calls kernels.SelectInt, checked by OA001 OA002 OA003 OA004 OA009 OA017.
+// SelectInt calls kernels.SelectInt, checked as view.
 //
 //	select.int(Tensor(a) self, int dim, SymInt index) -> Tensor(a)
 func SelectInt(self *c10.Tensor, dim, index int64) *c10.Tensor {
@@ -2707,7 +2707,7 @@ var opSelectInt = asserts.Op{Name: "aten::select.int", Schema: "select.int(Tenso
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
-// Set_ calls kernels.SetInPlace, checked by OA001 OA006 OA010 OA015.
+// Set_ calls kernels.SetInPlace, checked as in-place.
 //
 //	set_(Tensor(a!) self) -> Tensor(a!)
 func Set_(self *c10.Tensor) *c10.Tensor {
@@ -2732,7 +2732,7 @@ var opSet_ = asserts.Op{Name: "aten::set_", Schema: "set_(Tensor(a!) self) -> Te
 	Waived: []asserts.Code{2},
 }
 
-// Set_SourceTensor calls kernels.SetSourceTensorInPlace, checked by OA001 OA006 OA009 OA010 OA015.
+// Set_SourceTensor calls kernels.SetSourceTensorInPlace, checked as in-place.
 //
 //	set_.source_Tensor(Tensor(a!) self, Tensor source) -> Tensor(a!)
 func Set_SourceTensor(self, source *c10.Tensor) *c10.Tensor {
@@ -2759,7 +2759,7 @@ var opSet_SourceTensor = asserts.Op{Name: "aten::set_.source_Tensor", Schema: "s
 	Waived: []asserts.Code{2},
 }
 
-// Sigmoid calls kernels.Sigmoid, checked by OA001 OA002 OA003 OA005 OA007 OA009 OA017.
+// Sigmoid calls kernels.Sigmoid, checked as out-of-place.
 //
 //	sigmoid(Tensor self) -> Tensor
 func Sigmoid(self *c10.Tensor) *c10.Tensor {
@@ -2782,7 +2782,7 @@ var opSigmoid = asserts.Op{Name: "aten::sigmoid", Schema: "sigmoid(Tensor self) 
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// SizeInt calls kernels.SizeInt, checked by OA001 OA002 OA009.
+// SizeInt calls kernels.SizeInt, checked as composite.
 //
 //	size.int(Tensor self, int dim) -> int
 func SizeInt(self *c10.Tensor, dim int64) int64 {
@@ -2804,7 +2804,7 @@ var opSizeInt = asserts.Op{Name: "aten::size.int", Schema: "size.int(Tensor self
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}},
 }
 
-// SliceTensor calls kernels.SliceTensor, checked by OA001 OA002 OA003 OA004 OA009 OA017.
+// SliceTensor calls kernels.SliceTensor, checked as view.
 //
 //	slice.Tensor(Tensor(a) self, int dim=0, SymInt? start=None, SymInt? end=None, SymInt step=1) -> Tensor(a)
 func SliceTensor(self *c10.Tensor, dim int64, start, end *int64, step int64) *c10.Tensor {
@@ -2827,7 +2827,7 @@ var opSliceTensor = asserts.Op{Name: "aten::slice.Tensor", Schema: "slice.Tensor
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
-// Sort calls kernels.Sort, checked by OA001 OA002 OA003 OA005 OA007 OA008 OA009 OA017.
+// Sort calls kernels.Sort, checked as out-of-place.
 //
 //	sort(Tensor self, int dim=-1, bool descending=False) -> (Tensor values, Tensor indices)
 func Sort(self *c10.Tensor, dim int64, descending bool) (*c10.Tensor, *c10.Tensor) {
@@ -2851,7 +2851,7 @@ var opSort = asserts.Op{Name: "aten::sort", Schema: "sort(Tensor self, int dim=-
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "values", Type: "Tensor"}, {Index: 1, Name: "indices", Type: "Tensor"}},
 }
 
-// SortValues calls kernels.SortValues, checked by OA001 OA002 OA006 OA009 OA010 OA015 OA017.
+// SortValues calls kernels.SortValues, checked as in-place.
 //
 //	sort.values(Tensor self, int dim=-1, bool descending=False, *, Tensor(a!) values, Tensor(b!) indices) -> (Tensor(a!) values, Tensor(b!) indices)
 func SortValues(self *c10.Tensor, dim int64, descending bool, values, indices *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
@@ -2879,7 +2879,7 @@ var opSortValues = asserts.Op{Name: "aten::sort.values", Schema: "sort.values(Te
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 3, Name: "values", Type: "Tensor(a!)", Before: []string{"a"}, Write: true, Out: true}, {Index: 4, Name: "indices", Type: "Tensor(b!)", Before: []string{"b"}, Write: true, Out: true}}, Results: []asserts.Subject{{Name: "values_return", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "indices_return", Type: "Tensor(b!)", Before: []string{"b"}, Write: true}},
 }
 
-// SparseCooTensorIndicesSize calls kernels.SparseCooTensorIndicesSize, checked by OA001 OA002 OA009.
+// SparseCooTensorIndicesSize calls kernels.SparseCooTensorIndicesSize, checked as composite.
 //
 //	sparse_coo_tensor.indices_size(Tensor indices, Tensor values, int[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, bool? is_coalesced=None) -> Tensor
 func SparseCooTensorIndicesSize(indices, values *c10.Tensor, size []int64, dtype *c10.DType, layout *c10.Layout, device *c10.Device, pinMemory, isCoalesced *bool) *c10.Tensor {
@@ -2904,7 +2904,7 @@ var opSparseCooTensorIndicesSize = asserts.Op{Name: "aten::sparse_coo_tensor.ind
 	Args: []asserts.Subject{{Name: "indices", Type: "Tensor"}, {Index: 1, Name: "values", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}}, Composite: true,
 }
 
-// SplitTensor calls kernels.SplitTensor, checked by OA001 OA002 OA003 OA004 OA009 OA017.
+// SplitTensor calls kernels.SplitTensor, checked as view.
 //
 //	split.Tensor(Tensor(a -> *) self, SymInt split_size, int dim=0) -> Tensor(a)[]
 func SplitTensor(self *c10.Tensor, splitSize, dim int64) []*c10.Tensor {
@@ -2930,7 +2930,7 @@ var opSplitTensor = asserts.Op{Name: "aten::split.Tensor", Schema: "split.Tensor
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a -> *)", Before: []string{"a"}, After: []string{"*"}}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)[]", Suffix: "[]", Before: []string{"a"}, List: true}},
 }
 
-// SplitCopyTensorOut calls kernels.SplitCopyTensorOut, checked by OA001 OA002 OA009 OA010 OA015.
+// SplitCopyTensorOut calls kernels.SplitCopyTensorOut, checked as in-place.
 //
 //	split_copy.Tensor_out(Tensor self, SymInt split_size, int dim=0, *, Tensor(a!)[] out) -> ()
 func SplitCopyTensorOut(self *c10.Tensor, splitSize, dim int64, out []*c10.Tensor) {
@@ -2960,7 +2960,7 @@ var opSplitCopyTensorOut = asserts.Op{Name: "aten::split_copy.Tensor_out", Schem
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 3, Name: "out", Type: "Tensor(a!)[]", Suffix: "[]", Before: []string{"a"}, Write: true, Out: true, List: true}},
 }
 
-// SplitWithSizes calls kernels.SplitWithSizes, checked by OA001 OA002 OA003 OA004 OA009 OA017.
+// SplitWithSizes calls kernels.SplitWithSizes, checked as view.
 //
 //	split_with_sizes(Tensor(a -> *) self, SymInt[] split_sizes, int dim=0) -> Tensor(a)[]
 func SplitWithSizes(self *c10.Tensor, splitSizes []int64, dim int64) []*c10.Tensor {
@@ -2986,7 +2986,7 @@ var opSplitWithSizes = asserts.Op{Name: "aten::split_with_sizes", Schema: "split
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a -> *)", Before: []string{"a"}, After: []string{"*"}}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)[]", Suffix: "[]", Before: []string{"a"}, List: true}},
 }
 
-// Squeeze calls kernels.Squeeze, checked by OA001 OA002 OA003 OA004 OA009 OA017.
+// Squeeze calls kernels.Squeeze, checked as view.
 //
 //	squeeze(Tensor(a) self) -> Tensor(a)
 func Squeeze(self *c10.Tensor) *c10.Tensor {
@@ -3009,7 +3009,7 @@ var opSqueeze = asserts.Op{Name: "aten::squeeze", Schema: "squeeze(Tensor(a) sel
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
-// SqueezeDim calls kernels.SqueezeDim, checked by OA001 OA002 OA003 OA004 OA009 OA017.
+// SqueezeDim calls kernels.SqueezeDim, checked as view.
 //
 //	squeeze.dim(Tensor(a) self, int dim) -> Tensor(a)
 func SqueezeDim(self *c10.Tensor, dim int64) *c10.Tensor {
@@ -3032,7 +3032,7 @@ var opSqueezeDim = asserts.Op{Name: "aten::squeeze.dim", Schema: "squeeze.dim(Te
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
-// Squeeze_ calls kernels.SqueezeInPlace, checked by OA001 OA002 OA006 OA010 OA015.
+// Squeeze_ calls kernels.SqueezeInPlace, checked as in-place.
 //
 //	squeeze_(Tensor(a!) self) -> Tensor(a!)
 func Squeeze_(self *c10.Tensor) *c10.Tensor {
@@ -3055,7 +3055,7 @@ var opSqueeze_ = asserts.Op{Name: "aten::squeeze_", Schema: "squeeze_(Tensor(a!)
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Tags: []string{"inplace_view"},
 }
 
-// Squeeze_Dim calls kernels.SqueezeDimInPlace, checked by OA001 OA002 OA006 OA010 OA015.
+// Squeeze_Dim calls kernels.SqueezeDimInPlace, checked as in-place.
 //
 //	squeeze_.dim(Tensor(a!) self, int dim) -> Tensor(a!)
 func Squeeze_Dim(self *c10.Tensor, dim int64) *c10.Tensor {
@@ -3078,7 +3078,7 @@ var opSqueeze_Dim = asserts.Op{Name: "aten::squeeze_.dim", Schema: "squeeze_.dim
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Tags: []string{"inplace_view"},
 }
 
-// Stack calls kernels.Stack, checked by OA001 OA002 OA003 OA005 OA007 OA009 OA017.
+// Stack calls kernels.Stack, checked as out-of-place.
 //
 //	stack(Tensor[] tensors, int dim=0) -> Tensor
 func Stack(tensors []*c10.Tensor, dim int64) (*c10.Tensor, error) {
@@ -3109,7 +3109,7 @@ var opStack = asserts.Op{Name: "aten::stack", Schema: "stack(Tensor[] tensors, i
 	Args: []asserts.Subject{{Name: "tensors", Type: "Tensor[]", Suffix: "[]", List: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// SubTensor calls kernels.SubTensor, checked by OA001 OA002 OA003 OA005 OA007 OA009 OA017.
+// SubTensor calls kernels.SubTensor, checked as out-of-place.
 //
 //	sub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor
 func SubTensor(self, other *c10.Tensor, alpha float64) *c10.Tensor {
@@ -3134,7 +3134,7 @@ var opSubTensor = asserts.Op{Name: "aten::sub.Tensor", Schema: "sub.Tensor(Tenso
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "other", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// Sum calls kernels.Sum, checked by OA001 OA002 OA003 OA005 OA007 OA009 OA017.
+// Sum calls kernels.Sum, checked as out-of-place.
 //
 //	sum(Tensor self, *, ScalarType? dtype=None) -> Tensor
 func Sum(self *c10.Tensor, dtype *c10.DType) *c10.Tensor {
@@ -3157,7 +3157,7 @@ var opSum = asserts.Op{Name: "aten::sum", Schema: "sum(Tensor self, *, ScalarTyp
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// SumIntListOut calls kernels.SumIntListOut, checked by OA001 OA002 OA006 OA009 OA010 OA015 OA017.
+// SumIntListOut calls kernels.SumIntListOut, checked as in-place.
 //
 //	sum.IntList_out(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None, Tensor(a!) out) -> Tensor(a!)
 func SumIntListOut(self *c10.Tensor, dim []int64, keepdim bool, dtype *c10.DType, out *c10.Tensor) *c10.Tensor {
@@ -3182,7 +3182,7 @@ var opSumIntListOut = asserts.Op{Name: "aten::sum.IntList_out", Schema: "sum.Int
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 4, Name: "out", Type: "Tensor(a!)", Before: []string{"a"}, Write: true, Out: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
-// SumDimIntList calls kernels.SumDimIntList, checked by OA001 OA002 OA003 OA005 OA007 OA009 OA017.
+// SumDimIntList calls kernels.SumDimIntList, checked as out-of-place.
 //
 //	sum.dim_IntList(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor
 func SumDimIntList(self *c10.Tensor, dim []int64, keepdim bool, dtype *c10.DType) *c10.Tensor {
@@ -3205,7 +3205,7 @@ var opSumDimIntList = asserts.Op{Name: "aten::sum.dim_IntList", Schema: "sum.dim
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// T calls kernels.T, checked by OA001 OA002 OA003 OA004 OA009 OA017.
+// T calls kernels.T, checked as view.
 //
 //	t(Tensor(a) self) -> Tensor(a)
 func T(self *c10.Tensor) *c10.Tensor {
@@ -3228,7 +3228,7 @@ var opT = asserts.Op{Name: "aten::t", Schema: "t(Tensor(a) self) -> Tensor(a)",
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
-// T_ calls kernels.TInPlace, checked by OA001 OA002 OA006 OA010 OA015.
+// T_ calls kernels.TInPlace, checked as in-place.
 //
 //	t_(Tensor(a!) self) -> Tensor(a!)
 func T_(self *c10.Tensor) *c10.Tensor {
@@ -3251,7 +3251,7 @@ var opT_ = asserts.Op{Name: "aten::t_", Schema: "t_(Tensor(a!) self) -> Tensor(a
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Tags: []string{"inplace_view"},
 }
 
-// TensorSplitSections calls kernels.TensorSplitSections, checked by OA001 OA002 OA009.
+// TensorSplitSections calls kernels.TensorSplitSections, checked as composite.
 //
 //	tensor_split.sections(Tensor(a -> *) self, SymInt sections, int dim=0) -> Tensor(a)[]
 func TensorSplitSections(self *c10.Tensor, sections, dim int64) []*c10.Tensor {
@@ -3277,7 +3277,7 @@ var opTensorSplitSections = asserts.Op{Name: "aten::tensor_split.sections", Sche
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a -> *)", Before: []string{"a"}, After: []string{"*"}}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)[]", Suffix: "[]", Before: []string{"a"}, List: true}}, Composite: true,
 }
 
-// ToDtype calls kernels.ToDtype, checked by OA001 OA002 OA009.
+// ToDtype calls kernels.ToDtype, checked as composite.
 //
 //	to.dtype(Tensor(a) self, ScalarType dtype, bool non_blocking=False, bool copy=False, MemoryFormat? memory_format=None) -> Tensor(a)
 func ToDtype(self *c10.Tensor, dtype c10.DType, nonBlocking, copy bool, memoryFormat *c10.MemoryFormat) *c10.Tensor {
@@ -3300,7 +3300,7 @@ var opToDtype = asserts.Op{Name: "aten::to.dtype", Schema: "to.dtype(Tensor(a) s
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}}, Composite: true,
 }
 
-// Topk calls kernels.TopK, checked by OA001 OA002 OA003 OA005 OA007 OA008 OA009 OA017.
+// Topk calls kernels.TopK, checked as out-of-place.
 //
 //	topk(Tensor self, SymInt k, int dim=-1, bool largest=True, bool sorted=True) -> (Tensor values, Tensor indices)
 func Topk(self *c10.Tensor, k, dim int64, largest, sorted bool) (*c10.Tensor, *c10.Tensor) {
@@ -3324,7 +3324,7 @@ var opTopk = asserts.Op{Name: "aten::topk", Schema: "topk(Tensor self, SymInt k,
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "values", Type: "Tensor"}, {Index: 1, Name: "indices", Type: "Tensor"}},
 }
 
-// TransposeInt calls kernels.TransposeInt, checked by OA001 OA002 OA003 OA004 OA009 OA017.
+// TransposeInt calls kernels.TransposeInt, checked as view.
 //
 //	transpose.int(Tensor(a) self, int dim0, int dim1) -> Tensor(a)
 func TransposeInt(self *c10.Tensor, dim0, dim1 int64) *c10.Tensor {
@@ -3347,7 +3347,7 @@ var opTransposeInt = asserts.Op{Name: "aten::transpose.int", Schema: "transpose.
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
-// Transpose_ calls kernels.TransposeInPlace, checked by OA001 OA002 OA006 OA010 OA015.
+// Transpose_ calls kernels.TransposeInPlace, checked as in-place.
 //
 //	transpose_(Tensor(a!) self, int dim0, int dim1) -> Tensor(a!)
 func Transpose_(self *c10.Tensor, dim0, dim1 int64) *c10.Tensor {
@@ -3370,7 +3370,7 @@ var opTranspose_ = asserts.Op{Name: "aten::transpose_", Schema: "transpose_(Tens
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Tags: []string{"inplace_view"},
 }
 
-// UnbindInt calls kernels.UnbindInt, checked by OA001 OA002 OA003 OA004 OA009 OA017.
+// UnbindInt calls kernels.UnbindInt, checked as view.
 //
 //	unbind.int(Tensor(a -> *) self, int dim=0) -> Tensor(a)[]
 func UnbindInt(self *c10.Tensor, dim int64) []*c10.Tensor {
@@ -3396,7 +3396,7 @@ var opUnbindInt = asserts.Op{Name: "aten::unbind.int", Schema: "unbind.int(Tenso
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a -> *)", Before: []string{"a"}, After: []string{"*"}}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)[]", Suffix: "[]", Before: []string{"a"}, List: true}},
 }
 
-// UnbindCopyInt calls kernels.UnbindCopyInt, checked by OA001 OA002 OA003 OA005 OA007 OA008 OA009 OA017.
+// UnbindCopyInt calls kernels.UnbindCopyInt, checked as out-of-place.
 //
 //	unbind_copy.int(Tensor self, int dim=0) -> Tensor[]
 func UnbindCopyInt(self *c10.Tensor, dim int64) []*c10.Tensor {
@@ -3422,7 +3422,7 @@ var opUnbindCopyInt = asserts.Op{Name: "aten::unbind_copy.int", Schema: "unbind_
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor[]", Suffix: "[]", List: true}}, Tags: []string{"view_copy"},
 }
 
-// UnbindCopyIntOut calls kernels.UnbindCopyIntOut, checked by OA001 OA002 OA009 OA010 OA015.
+// UnbindCopyIntOut calls kernels.UnbindCopyIntOut, checked as in-place.
 //
 //	unbind_copy.int_out(Tensor self, int dim=0, *, Tensor(a!)[] out) -> ()
 func UnbindCopyIntOut(self *c10.Tensor, dim int64, out []*c10.Tensor) {
@@ -3452,7 +3452,7 @@ var opUnbindCopyIntOut = asserts.Op{Name: "aten::unbind_copy.int_out", Schema: "
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 2, Name: "out", Type: "Tensor(a!)[]", Suffix: "[]", Before: []string{"a"}, Write: true, Out: true, List: true}},
 }
 
-// Unfold calls kernels.Unfold, checked by OA001 OA002 OA003 OA004 OA009 OA017.
+// Unfold calls kernels.Unfold, checked as view.
 //
 //	unfold(Tensor(a) self, int dimension, int size, int step) -> Tensor(a)
 func Unfold(self *c10.Tensor, dimension, size, step int64) *c10.Tensor {
@@ -3475,7 +3475,7 @@ var opUnfold = asserts.Op{Name: "aten::unfold", Schema: "unfold(Tensor(a) self, 
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
-// Uniform_ calls kernels.UniformInPlace, checked by OA001 OA002 OA006 OA010 OA013 OA015 OA017.
+// Uniform_ calls kernels.UniformInPlace, checked as in-place.
 //
 //	uniform_(Tensor(a!) self, float from=0, float to=1, *, Generator? generator=None) -> Tensor(a!)
 func Uniform_(self *c10.Tensor, from, to float64, generator *c10.Generator) *c10.Tensor {
@@ -3498,7 +3498,7 @@ var opUniform_ = asserts.Op{Name: "aten::uniform_", Schema: "uniform_(Tensor(a!)
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Tags: []string{"nondeterministic_seeded"},
 }
 
-// Unsqueeze calls kernels.Unsqueeze, checked by OA001 OA002 OA003 OA004 OA009 OA017.
+// Unsqueeze calls kernels.Unsqueeze, checked as view.
 //
 //	unsqueeze(Tensor(a) self, int dim) -> Tensor(a)
 func Unsqueeze(self *c10.Tensor, dim int64) *c10.Tensor {
@@ -3521,7 +3521,7 @@ var opUnsqueeze = asserts.Op{Name: "aten::unsqueeze", Schema: "unsqueeze(Tensor(
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
-// Unsqueeze_ calls kernels.UnsqueezeInPlace, checked by OA001 OA002 OA006 OA010 OA015.
+// Unsqueeze_ calls kernels.UnsqueezeInPlace, checked as in-place.
 //
 //	unsqueeze_(Tensor(a!) self, int dim) -> Tensor(a!)
 func Unsqueeze_(self *c10.Tensor, dim int64) *c10.Tensor {
@@ -3544,7 +3544,7 @@ var opUnsqueeze_ = asserts.Op{Name: "aten::unsqueeze_", Schema: "unsqueeze_(Tens
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Tags: []string{"inplace_view"},
 }
 
-// Values calls kernels.Values, checked by OA001 OA002 OA003 OA004 OA009 OA017.
+// Values calls kernels.Values, checked as view.
 //
 //	values(Tensor(a) self) -> Tensor(a)
 func Values(self *c10.Tensor) *c10.Tensor {
@@ -3567,7 +3567,7 @@ var opValues = asserts.Op{Name: "aten::values", Schema: "values(Tensor(a) self) 
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
-// VarMeanCorrection calls kernels.VarMeanCorrection, checked by OA001 OA002 OA003 OA005 OA007 OA008 OA009 OA017.
+// VarMeanCorrection calls kernels.VarMeanCorrection, checked as out-of-place.
 //
 //	var_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> (Tensor, Tensor)
 func VarMeanCorrection(self *c10.Tensor, dim []int64, correction *float64, keepdim bool) (*c10.Tensor, *c10.Tensor) {
@@ -3591,7 +3591,7 @@ var opVarMeanCorrection = asserts.Op{Name: "aten::var_mean.correction", Schema: 
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result0", Type: "Tensor"}, {Index: 1, Name: "result1", Type: "Tensor"}},
 }
 
-// View calls kernels.View, checked by OA001 OA002 OA003 OA004 OA009 OA017.
+// View calls kernels.View, checked as view.
 //
 //	view(Tensor(a) self, SymInt[] size) -> Tensor(a)
 func View(self *c10.Tensor, size []int64) *c10.Tensor {
@@ -3614,7 +3614,7 @@ var opView = asserts.Op{Name: "aten::view", Schema: "view(Tensor(a) self, SymInt
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
-// ViewAsComplex calls kernels.ViewAsComplex, checked by OA001 OA002 OA003 OA004 OA009 OA017.
+// ViewAsComplex calls kernels.ViewAsComplex, checked as view.
 //
 //	view_as_complex(Tensor(a) self) -> Tensor(a)
 func ViewAsComplex(self *c10.Tensor) *c10.Tensor {
@@ -3637,7 +3637,7 @@ var opViewAsComplex = asserts.Op{Name: "aten::view_as_complex", Schema: "view_as
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
-// ViewAsReal calls kernels.ViewAsReal, checked by OA001 OA002 OA003 OA004 OA009 OA017.
+// ViewAsReal calls kernels.ViewAsReal, checked as view.
 //
 //	view_as_real(Tensor(a) self) -> Tensor(a)
 func ViewAsReal(self *c10.Tensor) *c10.Tensor {
@@ -3660,7 +3660,7 @@ var opViewAsReal = asserts.Op{Name: "aten::view_as_real", Schema: "view_as_real(
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
-// WhereSelf calls kernels.WhereSelf, checked by OA001 OA002 OA003 OA005 OA007 OA009 OA017.
+// WhereSelf calls kernels.WhereSelf, checked as out-of-place.
 //
 //	where.self(Tensor condition, Tensor self, Tensor other) -> Tensor
 func WhereSelf(condition, self, other *c10.Tensor) *c10.Tensor {
@@ -3687,7 +3687,7 @@ var opWhereSelf = asserts.Op{Name: "aten::where.self", Schema: "where.self(Tenso
 	Args: []asserts.Subject{{Name: "condition", Type: "Tensor"}, {Index: 1, Name: "self", Type: "Tensor"}, {Index: 2, Name: "other", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// Zero_ calls kernels.ZeroInPlace, checked by OA001 OA002 OA006 OA010 OA013 OA015 OA017.
+// Zero_ calls kernels.ZeroInPlace, checked as in-place.
 //
 //	zero_(Tensor(a!) self) -> Tensor(a!)
 func Zero_(self *c10.Tensor) *c10.Tensor {
@@ -3710,7 +3710,7 @@ var opZero_ = asserts.Op{Name: "aten::zero_", Schema: "zero_(Tensor(a!) self) ->
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
-// Zeros calls kernels.Zeros, checked by OA003 OA005 OA017.
+// Zeros calls kernels.Zeros, checked as out-of-place.
 //
 //	zeros(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor
 func Zeros(size []int64, dtype *c10.DType, layout *c10.Layout, device *c10.Device, pinMemory *bool) *c10.Tensor {
@@ -3731,7 +3731,7 @@ var opZeros = asserts.Op{Name: "aten::zeros", Schema: "zeros(SymInt[] size, *, S
 	Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// ZerosLike calls kernels.ZerosLike, checked by OA001 OA002 OA003 OA005 OA007 OA009 OA017.
+// ZerosLike calls kernels.ZerosLike, checked as out-of-place.
 //
 //	zeros_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor
 func ZerosLike(self *c10.Tensor, dtype *c10.DType, layout *c10.Layout, device *c10.Device, pinMemory *bool, memoryFormat *c10.MemoryFormat) *c10.Tensor {

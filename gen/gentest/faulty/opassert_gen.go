@@ -13,7 +13,7 @@ const _ = asserts.Generated2
 
 const enabled = true
 
-// Adds_ calls faults.Adds, checked by OA001 OA002 OA006 OA009 OA010 OA013 OA015 OA017.
+// Adds_ calls faults.Adds, checked as in-place.
 //
 //	adds_(Tensor(a!) self, Tensor x) -> Tensor(a!)
 func Adds_(self, x *c10.Tensor) *c10.Tensor {
@@ -38,7 +38,7 @@ var opAdds_ = asserts.Op{Name: "fault::adds_", Schema: "adds_(Tensor(a!) self, T
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "x", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
-// Adds_List calls faults.AddsList, checked by OA001 OA002 OA006 OA009 OA010 OA013 OA015 OA017.
+// Adds_List calls faults.AddsList, checked as in-place.
 //
 //	adds_.list(Tensor(a!) self, Tensor?[] x) -> Tensor(a!)
 func Adds_List(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
@@ -69,7 +69,7 @@ var opAdds_List = asserts.Op{Name: "fault::adds_.list", Schema: "adds_.list(Tens
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "x", Type: "Tensor?[]", Suffix: "?[]", List: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
-// CachesCopy calls faults.CachesCopy, checked by OA001 OA002 OA003 OA005 OA007 OA009 OA017.
+// CachesCopy calls faults.CachesCopy, checked as out-of-place.
 //
 //	caches_copy(Tensor self) -> Tensor
 func CachesCopy(self *c10.Tensor) *c10.Tensor {
@@ -92,7 +92,7 @@ var opCachesCopy = asserts.Op{Name: "fault::caches_copy", Schema: "caches_copy(T
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// ChangesNan calls faults.ChangesNaN, checked by OA001 OA002 OA003 OA005 OA007 OA009 OA017.
+// ChangesNan calls faults.ChangesNaN, checked as out-of-place.
 //
 //	changes_nan(Tensor self, Tensor x) -> Tensor
 func ChangesNan(self, x *c10.Tensor) *c10.Tensor {
@@ -117,7 +117,7 @@ var opChangesNan = asserts.Op{Name: "fault::changes_nan", Schema: "changes_nan(T
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// CopiesOnMetaList calls faults.CopiesThirdViewOnMeta, checked by OA001 OA002 OA003 OA004 OA009 OA017.
+// CopiesOnMetaList calls faults.CopiesThirdViewOnMeta, checked as view.
 //
 //	copies_on_meta.list(Tensor(a) self) -> Tensor(a)[]
 func CopiesOnMetaList(self *c10.Tensor) []*c10.Tensor {
@@ -143,7 +143,7 @@ var opCopiesOnMetaList = asserts.Op{Name: "fault::copies_on_meta.list", Schema: 
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)[]", Suffix: "[]", Before: []string{"a"}, List: true}},
 }
 
-// CopiesOnMetaSingle calls faults.CopiesViewOnMeta, checked by OA001 OA002 OA003 OA004 OA009 OA017.
+// CopiesOnMetaSingle calls faults.CopiesViewOnMeta, checked as view.
 //
 //	copies_on_meta.single(Tensor(a) self) -> Tensor(a)
 func CopiesOnMetaSingle(self *c10.Tensor) *c10.Tensor {
@@ -166,7 +166,7 @@ var opCopiesOnMetaSingle = asserts.Op{Name: "fault::copies_on_meta.single", Sche
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
-// CopiesOnMetaTuple calls faults.CopiesSecondViewOnMeta, checked by OA001 OA002 OA003 OA004 OA009 OA017.
+// CopiesOnMetaTuple calls faults.CopiesSecondViewOnMeta, checked as view.
 //
 //	copies_on_meta.tuple(Tensor(a) self) -> (Tensor(a), Tensor(a))
 func CopiesOnMetaTuple(self *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
@@ -190,7 +190,7 @@ var opCopiesOnMetaTuple = asserts.Op{Name: "fault::copies_on_meta.tuple", Schema
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result0", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "result1", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
-// CopiesResultOut calls faults.ReturnsCopyOfOut, checked by OA001 OA002 OA006 OA009 OA010 OA015 OA017.
+// CopiesResultOut calls faults.ReturnsCopyOfOut, checked as in-place.
 //
 //	copies_result.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 func CopiesResultOut(self, out *c10.Tensor) *c10.Tensor {
@@ -215,7 +215,7 @@ var opCopiesResultOut = asserts.Op{Name: "fault::copies_result.out", Schema: "co
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "out", Type: "Tensor(a!)", Before: []string{"a"}, Write: true, Out: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
-// CopiesResultOuts calls faults.ReturnsCopyOfSecondOut, checked by OA001 OA002 OA006 OA009 OA010 OA015 OA017.
+// CopiesResultOuts calls faults.ReturnsCopyOfSecondOut, checked as in-place.
 //
 //	copies_result.outs(Tensor self, *, Tensor(a!) low, Tensor(b!) high) -> (Tensor(a!), Tensor(b!))
 func CopiesResultOuts(self, low, high *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
@@ -243,7 +243,7 @@ var opCopiesResultOuts = asserts.Op{Name: "fault::copies_result.outs", Schema: "
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "low", Type: "Tensor(a!)", Before: []string{"a"}, Write: true, Out: true}, {Index: 2, Name: "high", Type: "Tensor(b!)", Before: []string{"b"}, Write: true, Out: true}}, Results: []asserts.Subject{{Name: "result0", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "result1", Type: "Tensor(b!)", Before: []string{"b"}, Write: true}},
 }
 
-// CopiesViewList calls faults.CopiesThirdView, checked by OA001 OA002 OA003 OA004 OA009 OA017.
+// CopiesViewList calls faults.CopiesThirdView, checked as view.
 //
 //	copies_view.list(Tensor(a -> *) self) -> Tensor(a)[]
 func CopiesViewList(self *c10.Tensor) []*c10.Tensor {
@@ -269,7 +269,7 @@ var opCopiesViewList = asserts.Op{Name: "fault::copies_view.list", Schema: "copi
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a -> *)", Before: []string{"a"}, After: []string{"*"}}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)[]", Suffix: "[]", Before: []string{"a"}, List: true}},
 }
 
-// CopiesViewSingle calls faults.CopiesView, checked by OA001 OA002 OA003 OA004 OA009 OA017.
+// CopiesViewSingle calls faults.CopiesView, checked as view.
 //
 //	copies_view.single(Tensor(a) self) -> Tensor(a)
 func CopiesViewSingle(self *c10.Tensor) *c10.Tensor {
@@ -292,7 +292,7 @@ var opCopiesViewSingle = asserts.Op{Name: "fault::copies_view.single", Schema: "
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
-// CopiesViewTuple calls faults.CopiesSecondView, checked by OA001 OA002 OA003 OA004 OA009 OA017.
+// CopiesViewTuple calls faults.CopiesSecondView, checked as view.
 //
 //	copies_view.tuple(Tensor(a) self) -> (Tensor(a), Tensor(a))
 func CopiesViewTuple(self *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
@@ -316,7 +316,7 @@ var opCopiesViewTuple = asserts.Op{Name: "fault::copies_view.tuple", Schema: "co
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result0", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "result1", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
-// CopiesViewWritingList calls faults.CopiesThirdViewAndWrites, checked by OA001 OA002 OA003 OA004 OA007 OA009 OA010 OA013 OA015 OA017.
+// CopiesViewWritingList calls faults.CopiesThirdViewAndWrites, checked as in-place.
 //
 //	copies_view_writing.list(Tensor(a -> *) self, Tensor(b!) log) -> Tensor(a)[]
 func CopiesViewWritingList(self, log *c10.Tensor) []*c10.Tensor {
@@ -344,7 +344,7 @@ var opCopiesViewWritingList = asserts.Op{Name: "fault::copies_view_writing.list"
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a -> *)", Before: []string{"a"}, After: []string{"*"}}, {Index: 1, Name: "log", Type: "Tensor(b!)", Before: []string{"b"}, Write: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)[]", Suffix: "[]", Before: []string{"a"}, List: true}},
 }
 
-// CopiesViewWritingSingle calls faults.CopiesViewAndWrites, checked by OA001 OA002 OA003 OA004 OA007 OA009 OA010 OA013 OA015 OA017.
+// CopiesViewWritingSingle calls faults.CopiesViewAndWrites, checked as in-place.
 //
 //	copies_view_writing.single(Tensor(a) self, Tensor(b!) log) -> Tensor(a)
 func CopiesViewWritingSingle(self, log *c10.Tensor) *c10.Tensor {
@@ -369,7 +369,7 @@ var opCopiesViewWritingSingle = asserts.Op{Name: "fault::copies_view_writing.sin
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "log", Type: "Tensor(b!)", Before: []string{"b"}, Write: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
-// CopiesViewWritingTuple calls faults.CopiesSecondViewAndWrites, checked by OA001 OA002 OA003 OA004 OA007 OA009 OA010 OA013 OA015 OA017.
+// CopiesViewWritingTuple calls faults.CopiesSecondViewAndWrites, checked as in-place.
 //
 //	copies_view_writing.tuple(Tensor(a) self, Tensor(b!) log) -> (Tensor(a), Tensor(a))
 func CopiesViewWritingTuple(self, log *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
@@ -395,7 +395,7 @@ var opCopiesViewWritingTuple = asserts.Op{Name: "fault::copies_view_writing.tupl
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "log", Type: "Tensor(b!)", Before: []string{"b"}, Write: true}}, Results: []asserts.Subject{{Name: "result0", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "result1", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
-// DropsView calls faults.DropsView, checked by OA001 OA002 OA003 OA004 OA009 OA017.
+// DropsView calls faults.DropsView, checked as view.
 //
 //	drops_view(Tensor(a) self) -> Tensor(a)
 func DropsView(self *c10.Tensor) *c10.Tensor {
@@ -418,7 +418,7 @@ var opDropsView = asserts.Op{Name: "fault::drops_view", Schema: "drops_view(Tens
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
-// Enlarges calls faults.Enlarges, checked by OA001 OA002 OA003 OA005 OA007 OA009 OA017.
+// Enlarges calls faults.Enlarges, checked as out-of-place.
 //
 //	enlarges(Tensor self, Tensor x) -> Tensor
 func Enlarges(self, x *c10.Tensor) *c10.Tensor {
@@ -443,7 +443,7 @@ var opEnlarges = asserts.Op{Name: "fault::enlarges", Schema: "enlarges(Tensor se
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// EnlargesOnMetaList calls faults.EnlargesThirdOnMeta, checked by OA001 OA002 OA003 OA005 OA007 OA008 OA009 OA017.
+// EnlargesOnMetaList calls faults.EnlargesThirdOnMeta, checked as out-of-place.
 //
 //	enlarges_on_meta.list(Tensor self) -> Tensor[]
 func EnlargesOnMetaList(self *c10.Tensor) []*c10.Tensor {
@@ -469,7 +469,7 @@ var opEnlargesOnMetaList = asserts.Op{Name: "fault::enlarges_on_meta.list", Sche
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor[]", Suffix: "[]", List: true}},
 }
 
-// EnlargesOnMetaSingle calls faults.EnlargesOnMeta, checked by OA001 OA002 OA003 OA005 OA007 OA009 OA017.
+// EnlargesOnMetaSingle calls faults.EnlargesOnMeta, checked as out-of-place.
 //
 //	enlarges_on_meta.single(Tensor self) -> Tensor
 func EnlargesOnMetaSingle(self *c10.Tensor) *c10.Tensor {
@@ -492,7 +492,7 @@ var opEnlargesOnMetaSingle = asserts.Op{Name: "fault::enlarges_on_meta.single", 
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// EnlargesOnMetaTuple calls faults.EnlargesSecondOnMeta, checked by OA001 OA002 OA003 OA005 OA007 OA008 OA009 OA017.
+// EnlargesOnMetaTuple calls faults.EnlargesSecondOnMeta, checked as out-of-place.
 //
 //	enlarges_on_meta.tuple(Tensor self) -> (Tensor, Tensor)
 func EnlargesOnMetaTuple(self *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
@@ -516,7 +516,7 @@ var opEnlargesOnMetaTuple = asserts.Op{Name: "fault::enlarges_on_meta.tuple", Sc
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result0", Type: "Tensor"}, {Index: 1, Name: "result1", Type: "Tensor"}},
 }
 
-// EnlargesOnMetaWritingList calls faults.EnlargesThirdOnMetaAndWrites, checked by OA001 OA002 OA003 OA005 OA007 OA008 OA010 OA013 OA015 OA017.
+// EnlargesOnMetaWritingList calls faults.EnlargesThirdOnMetaAndWrites, checked as in-place.
 //
 //	enlarges_on_meta_writing.list(Tensor(a!) self) -> Tensor[]
 func EnlargesOnMetaWritingList(self *c10.Tensor) []*c10.Tensor {
@@ -542,7 +542,7 @@ var opEnlargesOnMetaWritingList = asserts.Op{Name: "fault::enlarges_on_meta_writ
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor[]", Suffix: "[]", List: true}},
 }
 
-// EnlargesOnMetaWritingSingle calls faults.EnlargesOnMetaAndWrites, checked by OA001 OA002 OA003 OA005 OA007 OA010 OA013 OA015 OA017.
+// EnlargesOnMetaWritingSingle calls faults.EnlargesOnMetaAndWrites, checked as in-place.
 //
 //	enlarges_on_meta_writing.single(Tensor(a!) self) -> Tensor
 func EnlargesOnMetaWritingSingle(self *c10.Tensor) *c10.Tensor {
@@ -565,7 +565,7 @@ var opEnlargesOnMetaWritingSingle = asserts.Op{Name: "fault::enlarges_on_meta_wr
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// EnlargesOnMetaWritingTuple calls faults.EnlargesSecondOnMetaAndWrites, checked by OA001 OA002 OA003 OA005 OA007 OA008 OA010 OA013 OA015 OA017.
+// EnlargesOnMetaWritingTuple calls faults.EnlargesSecondOnMetaAndWrites, checked as in-place.
 //
 //	enlarges_on_meta_writing.tuple(Tensor(a!) self) -> (Tensor, Tensor)
 func EnlargesOnMetaWritingTuple(self *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
@@ -589,7 +589,7 @@ var opEnlargesOnMetaWritingTuple = asserts.Op{Name: "fault::enlarges_on_meta_wri
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Results: []asserts.Subject{{Name: "result0", Type: "Tensor"}, {Index: 1, Name: "result1", Type: "Tensor"}},
 }
 
-// FillsIn calls faults.FillsIn, checked by OA001 OA002 OA003 OA005 OA007 OA009 OA017.
+// FillsIn calls faults.FillsIn, checked as out-of-place.
 //
 //	fills_in(Tensor self, Tensor?[] x) -> Tensor
 func FillsIn(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
@@ -620,7 +620,7 @@ var opFillsIn = asserts.Op{Name: "fault::fills_in", Schema: "fills_in(Tensor sel
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor?[]", Suffix: "?[]", List: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// FlipsBit calls faults.FlipsBit, checked by OA001 OA002 OA003 OA005 OA007 OA009 OA017.
+// FlipsBit calls faults.FlipsBit, checked as out-of-place.
 //
 //	flips_bit(Tensor self, Tensor x) -> Tensor
 func FlipsBit(self, x *c10.Tensor) *c10.Tensor {
@@ -645,7 +645,7 @@ var opFlipsBit = asserts.Op{Name: "fault::flips_bit", Schema: "flips_bit(Tensor 
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// ForgetsVersionOptional calls faults.ForgetsVersionOfOptional, checked by OA001 OA002 OA003 OA005 OA007 OA009 OA010 OA013 OA015 OA017.
+// ForgetsVersionOptional calls faults.ForgetsVersionOfOptional, checked as in-place.
 //
 //	forgets_version.optional(Tensor self, Tensor(a!)? running) -> Tensor
 func ForgetsVersionOptional(self, running *c10.Tensor) *c10.Tensor {
@@ -670,7 +670,7 @@ var opForgetsVersionOptional = asserts.Op{Name: "fault::forgets_version.optional
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "running", Type: "Tensor(a!)?", Suffix: "?", Before: []string{"a"}, Write: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// ForgetsVersionOptionalList calls faults.ForgetsVersionOfOptionalElement, checked by OA001 OA002 OA003 OA005 OA007 OA009 OA010 OA013 OA015 OA017.
+// ForgetsVersionOptionalList calls faults.ForgetsVersionOfOptionalElement, checked as in-place.
 //
 //	forgets_version.optional_list(Tensor self, Tensor(a!)?[] running) -> Tensor
 func ForgetsVersionOptionalList(self *c10.Tensor, running []*c10.Tensor) *c10.Tensor {
@@ -701,7 +701,7 @@ var opForgetsVersionOptionalList = asserts.Op{Name: "fault::forgets_version.opti
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "running", Type: "Tensor(a!)?[]", Suffix: "?[]", Before: []string{"a"}, Write: true, List: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// ForgetsVersion_List calls faults.ForgetsVersionOfElement, checked by OA001 OA002 OA010 OA013 OA015.
+// ForgetsVersion_List calls faults.ForgetsVersionOfElement, checked as in-place.
 //
 //	forgets_version_.list(Tensor(a!)[] self) -> ()
 func ForgetsVersion_List(self []*c10.Tensor) {
@@ -729,7 +729,7 @@ var opForgetsVersion_List = asserts.Op{Name: "fault::forgets_version_.list", Sch
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)[]", Suffix: "[]", Before: []string{"a"}, Write: true, List: true}},
 }
 
-// ForgetsVersion_Tensor calls faults.ForgetsVersion, checked by OA001 OA002 OA006 OA010 OA013 OA015 OA017.
+// ForgetsVersion_Tensor calls faults.ForgetsVersion, checked as in-place.
 //
 //	forgets_version_.tensor(Tensor(a!) self) -> Tensor(a!)
 func ForgetsVersion_Tensor(self *c10.Tensor) *c10.Tensor {
@@ -752,7 +752,7 @@ var opForgetsVersion_Tensor = asserts.Op{Name: "fault::forgets_version_.tensor",
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
-// KeepsList calls faults.KeepsThird, checked by OA001 OA002 OA003 OA005 OA007 OA008 OA009 OA017.
+// KeepsList calls faults.KeepsThird, checked as out-of-place.
 //
 //	keeps.list(Tensor self) -> Tensor[]
 func KeepsList(self *c10.Tensor) []*c10.Tensor {
@@ -778,7 +778,7 @@ var opKeepsList = asserts.Op{Name: "fault::keeps.list", Schema: "keeps.list(Tens
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor[]", Suffix: "[]", List: true}},
 }
 
-// KeepsSingle calls faults.Keeps, checked by OA001 OA002 OA003 OA005 OA007 OA009 OA017.
+// KeepsSingle calls faults.Keeps, checked as out-of-place.
 //
 //	keeps.single(Tensor self) -> Tensor
 func KeepsSingle(self *c10.Tensor) *c10.Tensor {
@@ -801,7 +801,7 @@ var opKeepsSingle = asserts.Op{Name: "fault::keeps.single", Schema: "keeps.singl
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// KeepsTuple calls faults.KeepsSecond, checked by OA001 OA002 OA003 OA005 OA007 OA008 OA009 OA017.
+// KeepsTuple calls faults.KeepsSecond, checked as out-of-place.
 //
 //	keeps.tuple(Tensor self) -> (Tensor, Tensor)
 func KeepsTuple(self *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
@@ -825,7 +825,7 @@ var opKeepsTuple = asserts.Op{Name: "fault::keeps.tuple", Schema: "keeps.tuple(T
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result0", Type: "Tensor"}, {Index: 1, Name: "result1", Type: "Tensor"}},
 }
 
-// KeepsStorageList calls faults.KeepsThirdStorage, checked by OA001 OA002 OA003 OA005 OA007 OA008 OA009 OA017.
+// KeepsStorageList calls faults.KeepsThirdStorage, checked as out-of-place.
 //
 //	keeps_storage.list(Tensor self) -> Tensor[]
 func KeepsStorageList(self *c10.Tensor) []*c10.Tensor {
@@ -851,7 +851,7 @@ var opKeepsStorageList = asserts.Op{Name: "fault::keeps_storage.list", Schema: "
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor[]", Suffix: "[]", List: true}},
 }
 
-// KeepsStorageSingle calls faults.KeepsStorage, checked by OA001 OA002 OA003 OA005 OA007 OA009 OA017.
+// KeepsStorageSingle calls faults.KeepsStorage, checked as out-of-place.
 //
 //	keeps_storage.single(Tensor self) -> Tensor
 func KeepsStorageSingle(self *c10.Tensor) *c10.Tensor {
@@ -874,7 +874,7 @@ var opKeepsStorageSingle = asserts.Op{Name: "fault::keeps_storage.single", Schem
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// KeepsStorageTuple calls faults.KeepsSecondStorage, checked by OA001 OA002 OA003 OA005 OA007 OA008 OA009 OA017.
+// KeepsStorageTuple calls faults.KeepsSecondStorage, checked as out-of-place.
 //
 //	keeps_storage.tuple(Tensor self) -> (Tensor, Tensor)
 func KeepsStorageTuple(self *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
@@ -898,7 +898,7 @@ var opKeepsStorageTuple = asserts.Op{Name: "fault::keeps_storage.tuple", Schema:
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result0", Type: "Tensor"}, {Index: 1, Name: "result1", Type: "Tensor"}},
 }
 
-// KeepsStorageViewList calls faults.KeepsThirdStorageBesideView, checked by OA001 OA002 OA003 OA004 OA005 OA007 OA008 OA009 OA017.
+// KeepsStorageViewList calls faults.KeepsThirdStorageBesideView, checked as view.
 //
 //	keeps_storage_view.list(Tensor(a) self) -> (Tensor(a), Tensor[])
 func KeepsStorageViewList(self *c10.Tensor) (*c10.Tensor, []*c10.Tensor) {
@@ -925,7 +925,7 @@ var opKeepsStorageViewList = asserts.Op{Name: "fault::keeps_storage_view.list", 
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result0", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "result1", Type: "Tensor[]", Suffix: "[]", List: true}},
 }
 
-// KeepsStorageViewTuple calls faults.KeepsStorageBesideView, checked by OA001 OA002 OA003 OA004 OA005 OA007 OA008 OA009 OA017.
+// KeepsStorageViewTuple calls faults.KeepsStorageBesideView, checked as view.
 //
 //	keeps_storage_view.tuple(Tensor(a) self) -> (Tensor(a), Tensor)
 func KeepsStorageViewTuple(self *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
@@ -949,7 +949,7 @@ var opKeepsStorageViewTuple = asserts.Op{Name: "fault::keeps_storage_view.tuple"
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result0", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "result1", Type: "Tensor"}},
 }
 
-// KeepsStorageWritingList calls faults.KeepsThirdStorageAndWrites, checked by OA001 OA002 OA003 OA005 OA007 OA008 OA010 OA013 OA015 OA017.
+// KeepsStorageWritingList calls faults.KeepsThirdStorageAndWrites, checked as in-place.
 //
 //	keeps_storage_writing.list(Tensor(a!) self) -> Tensor[]
 func KeepsStorageWritingList(self *c10.Tensor) []*c10.Tensor {
@@ -975,7 +975,7 @@ var opKeepsStorageWritingList = asserts.Op{Name: "fault::keeps_storage_writing.l
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor[]", Suffix: "[]", List: true}},
 }
 
-// KeepsStorageWritingSingle calls faults.KeepsStorageAndWrites, checked by OA001 OA002 OA003 OA005 OA007 OA010 OA013 OA015 OA017.
+// KeepsStorageWritingSingle calls faults.KeepsStorageAndWrites, checked as in-place.
 //
 //	keeps_storage_writing.single(Tensor(a!) self) -> Tensor
 func KeepsStorageWritingSingle(self *c10.Tensor) *c10.Tensor {
@@ -998,7 +998,7 @@ var opKeepsStorageWritingSingle = asserts.Op{Name: "fault::keeps_storage_writing
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// KeepsStorageWritingTuple calls faults.KeepsSecondStorageAndWrites, checked by OA001 OA002 OA003 OA005 OA007 OA008 OA010 OA013 OA015 OA017.
+// KeepsStorageWritingTuple calls faults.KeepsSecondStorageAndWrites, checked as in-place.
 //
 //	keeps_storage_writing.tuple(Tensor(a!) self) -> (Tensor, Tensor)
 func KeepsStorageWritingTuple(self *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
@@ -1022,7 +1022,7 @@ var opKeepsStorageWritingTuple = asserts.Op{Name: "fault::keeps_storage_writing.
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Results: []asserts.Subject{{Name: "result0", Type: "Tensor"}, {Index: 1, Name: "result1", Type: "Tensor"}},
 }
 
-// KeepsViewList calls faults.KeepsThirdView, checked by OA001 OA002 OA003 OA004 OA009 OA017.
+// KeepsViewList calls faults.KeepsThirdView, checked as view.
 //
 //	keeps_view.list(Tensor(a -> *) self) -> Tensor(a)[]
 func KeepsViewList(self *c10.Tensor) []*c10.Tensor {
@@ -1048,7 +1048,7 @@ var opKeepsViewList = asserts.Op{Name: "fault::keeps_view.list", Schema: "keeps_
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a -> *)", Before: []string{"a"}, After: []string{"*"}}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)[]", Suffix: "[]", Before: []string{"a"}, List: true}},
 }
 
-// KeepsViewSingle calls faults.KeepsView, checked by OA001 OA002 OA003 OA004 OA009 OA017.
+// KeepsViewSingle calls faults.KeepsView, checked as view.
 //
 //	keeps_view.single(Tensor(a) self) -> Tensor(a)
 func KeepsViewSingle(self *c10.Tensor) *c10.Tensor {
@@ -1071,7 +1071,7 @@ var opKeepsViewSingle = asserts.Op{Name: "fault::keeps_view.single", Schema: "ke
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
-// KeepsViewTuple calls faults.KeepsSecondView, checked by OA001 OA002 OA003 OA004 OA009 OA017.
+// KeepsViewTuple calls faults.KeepsSecondView, checked as view.
 //
 //	keeps_view.tuple(Tensor(a) self) -> (Tensor(a), Tensor(a))
 func KeepsViewTuple(self *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
@@ -1095,7 +1095,7 @@ var opKeepsViewTuple = asserts.Op{Name: "fault::keeps_view.tuple", Schema: "keep
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result0", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "result1", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
-// KeepsWritingList calls faults.KeepsThirdAndWrites, checked by OA001 OA002 OA003 OA005 OA007 OA008 OA010 OA013 OA015 OA017.
+// KeepsWritingList calls faults.KeepsThirdAndWrites, checked as in-place.
 //
 //	keeps_writing.list(Tensor(a!) self) -> Tensor[]
 func KeepsWritingList(self *c10.Tensor) []*c10.Tensor {
@@ -1121,7 +1121,7 @@ var opKeepsWritingList = asserts.Op{Name: "fault::keeps_writing.list", Schema: "
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor[]", Suffix: "[]", List: true}},
 }
 
-// KeepsWritingSingle calls faults.KeepsAndWrites, checked by OA001 OA002 OA003 OA005 OA007 OA010 OA013 OA015 OA017.
+// KeepsWritingSingle calls faults.KeepsAndWrites, checked as in-place.
 //
 //	keeps_writing.single(Tensor(a!) self) -> Tensor
 func KeepsWritingSingle(self *c10.Tensor) *c10.Tensor {
@@ -1144,7 +1144,7 @@ var opKeepsWritingSingle = asserts.Op{Name: "fault::keeps_writing.single", Schem
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// KeepsWritingTuple calls faults.KeepsSecondAndWrites, checked by OA001 OA002 OA003 OA005 OA007 OA008 OA010 OA013 OA015 OA017.
+// KeepsWritingTuple calls faults.KeepsSecondAndWrites, checked as in-place.
 //
 //	keeps_writing.tuple(Tensor(a!) self) -> (Tensor, Tensor)
 func KeepsWritingTuple(self *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
@@ -1168,7 +1168,7 @@ var opKeepsWritingTuple = asserts.Op{Name: "fault::keeps_writing.tuple", Schema:
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Results: []asserts.Subject{{Name: "result0", Type: "Tensor"}, {Index: 1, Name: "result1", Type: "Tensor"}},
 }
 
-// MovesOffset calls faults.MovesOffset, checked by OA001 OA002 OA003 OA005 OA007 OA009 OA017.
+// MovesOffset calls faults.MovesOffset, checked as out-of-place.
 //
 //	moves_offset(Tensor self, Tensor x) -> Tensor
 func MovesOffset(self, x *c10.Tensor) *c10.Tensor {
@@ -1193,7 +1193,7 @@ var opMovesOffset = asserts.Op{Name: "fault::moves_offset", Schema: "moves_offse
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// NegatesZero calls faults.NegatesZero, checked by OA001 OA002 OA003 OA005 OA007 OA009 OA017.
+// NegatesZero calls faults.NegatesZero, checked as out-of-place.
 //
 //	negates_zero(Tensor self, Tensor x) -> Tensor
 func NegatesZero(self, x *c10.Tensor) *c10.Tensor {
@@ -1218,7 +1218,7 @@ var opNegatesZero = asserts.Op{Name: "fault::negates_zero", Schema: "negates_zer
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// OverreachesList calls faults.OverreachesThird, checked by OA001 OA002 OA003 OA005 OA007 OA008 OA009 OA017.
+// OverreachesList calls faults.OverreachesThird, checked as out-of-place.
 //
 //	overreaches.list(Tensor self) -> Tensor[]
 func OverreachesList(self *c10.Tensor) []*c10.Tensor {
@@ -1244,7 +1244,7 @@ var opOverreachesList = asserts.Op{Name: "fault::overreaches.list", Schema: "ove
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor[]", Suffix: "[]", List: true}},
 }
 
-// OverreachesSingle calls faults.Overreaches, checked by OA001 OA002 OA003 OA005 OA007 OA009 OA017.
+// OverreachesSingle calls faults.Overreaches, checked as out-of-place.
 //
 //	overreaches.single(Tensor self) -> Tensor
 func OverreachesSingle(self *c10.Tensor) *c10.Tensor {
@@ -1267,7 +1267,7 @@ var opOverreachesSingle = asserts.Op{Name: "fault::overreaches.single", Schema: 
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// OverreachesTuple calls faults.OverreachesSecond, checked by OA001 OA002 OA003 OA005 OA007 OA008 OA009 OA017.
+// OverreachesTuple calls faults.OverreachesSecond, checked as out-of-place.
 //
 //	overreaches.tuple(Tensor self) -> (Tensor, Tensor)
 func OverreachesTuple(self *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
@@ -1291,7 +1291,7 @@ var opOverreachesTuple = asserts.Op{Name: "fault::overreaches.tuple", Schema: "o
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result0", Type: "Tensor"}, {Index: 1, Name: "result1", Type: "Tensor"}},
 }
 
-// OverreachesViewList calls faults.OverreachesThirdView, checked by OA001 OA002 OA003 OA004 OA009 OA017.
+// OverreachesViewList calls faults.OverreachesThirdView, checked as view.
 //
 //	overreaches_view.list(Tensor(a -> *) self) -> Tensor(a)[]
 func OverreachesViewList(self *c10.Tensor) []*c10.Tensor {
@@ -1317,7 +1317,7 @@ var opOverreachesViewList = asserts.Op{Name: "fault::overreaches_view.list", Sch
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a -> *)", Before: []string{"a"}, After: []string{"*"}}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)[]", Suffix: "[]", Before: []string{"a"}, List: true}},
 }
 
-// OverreachesViewSingle calls faults.OverreachesView, checked by OA001 OA002 OA003 OA004 OA009 OA017.
+// OverreachesViewSingle calls faults.OverreachesView, checked as view.
 //
 //	overreaches_view.single(Tensor(a) self) -> Tensor(a)
 func OverreachesViewSingle(self *c10.Tensor) *c10.Tensor {
@@ -1340,7 +1340,7 @@ var opOverreachesViewSingle = asserts.Op{Name: "fault::overreaches_view.single",
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
-// OverreachesViewTuple calls faults.OverreachesSecondView, checked by OA001 OA002 OA003 OA004 OA009 OA017.
+// OverreachesViewTuple calls faults.OverreachesSecondView, checked as view.
 //
 //	overreaches_view.tuple(Tensor(a) self) -> (Tensor(a), Tensor(a))
 func OverreachesViewTuple(self *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
@@ -1364,7 +1364,7 @@ var opOverreachesViewTuple = asserts.Op{Name: "fault::overreaches_view.tuple", S
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result0", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "result1", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
-// OverreachesWritingList calls faults.OverreachesThirdAndWrites, checked by OA001 OA002 OA003 OA005 OA007 OA008 OA010 OA013 OA015 OA017.
+// OverreachesWritingList calls faults.OverreachesThirdAndWrites, checked as in-place.
 //
 //	overreaches_writing.list(Tensor(a!) self) -> Tensor[]
 func OverreachesWritingList(self *c10.Tensor) []*c10.Tensor {
@@ -1390,7 +1390,7 @@ var opOverreachesWritingList = asserts.Op{Name: "fault::overreaches_writing.list
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor[]", Suffix: "[]", List: true}},
 }
 
-// OverreachesWritingSingle calls faults.OverreachesAndWrites, checked by OA001 OA002 OA003 OA005 OA007 OA010 OA013 OA015 OA017.
+// OverreachesWritingSingle calls faults.OverreachesAndWrites, checked as in-place.
 //
 //	overreaches_writing.single(Tensor(a!) self) -> Tensor
 func OverreachesWritingSingle(self *c10.Tensor) *c10.Tensor {
@@ -1413,7 +1413,7 @@ var opOverreachesWritingSingle = asserts.Op{Name: "fault::overreaches_writing.si
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// OverreachesWritingTuple calls faults.OverreachesSecondAndWrites, checked by OA001 OA002 OA003 OA005 OA007 OA008 OA010 OA013 OA015 OA017.
+// OverreachesWritingTuple calls faults.OverreachesSecondAndWrites, checked as in-place.
 //
 //	overreaches_writing.tuple(Tensor(a!) self) -> (Tensor, Tensor)
 func OverreachesWritingTuple(self *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
@@ -1437,7 +1437,7 @@ var opOverreachesWritingTuple = asserts.Op{Name: "fault::overreaches_writing.tup
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Results: []asserts.Subject{{Name: "result0", Type: "Tensor"}, {Index: 1, Name: "result1", Type: "Tensor"}},
 }
 
-// OverstepsOptional calls faults.OverstepsOptional, checked by OA001 OA002 OA003 OA005 OA007 OA009 OA010 OA013 OA015 OA017.
+// OverstepsOptional calls faults.OverstepsOptional, checked as in-place.
 //
 //	oversteps.optional(Tensor self, Tensor(a!)? running) -> Tensor
 func OverstepsOptional(self, running *c10.Tensor) *c10.Tensor {
@@ -1462,7 +1462,7 @@ var opOverstepsOptional = asserts.Op{Name: "fault::oversteps.optional", Schema: 
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "running", Type: "Tensor(a!)?", Suffix: "?", Before: []string{"a"}, Write: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// OverstepsOptionalList calls faults.OverstepsOptionalElement, checked by OA001 OA002 OA003 OA005 OA007 OA009 OA010 OA013 OA015 OA017.
+// OverstepsOptionalList calls faults.OverstepsOptionalElement, checked as in-place.
 //
 //	oversteps.optional_list(Tensor self, Tensor(a!)?[] running) -> Tensor
 func OverstepsOptionalList(self *c10.Tensor, running []*c10.Tensor) *c10.Tensor {
@@ -1493,7 +1493,7 @@ var opOverstepsOptionalList = asserts.Op{Name: "fault::oversteps.optional_list",
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "running", Type: "Tensor(a!)?[]", Suffix: "?[]", Before: []string{"a"}, Write: true, List: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// OverstepsOut calls faults.OverstepsOut, checked by OA001 OA002 OA006 OA009 OA010 OA015 OA017.
+// OverstepsOut calls faults.OverstepsOut, checked as in-place.
 //
 //	oversteps.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 func OverstepsOut(self, out *c10.Tensor) *c10.Tensor {
@@ -1518,7 +1518,7 @@ var opOverstepsOut = asserts.Op{Name: "fault::oversteps.out", Schema: "oversteps
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "out", Type: "Tensor(a!)", Before: []string{"a"}, Write: true, Out: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
-// Oversteps_List calls faults.OverstepsElement, checked by OA001 OA002 OA010 OA013 OA015.
+// Oversteps_List calls faults.OverstepsElement, checked as in-place.
 //
 //	oversteps_.list(Tensor(a!)[] self) -> ()
 func Oversteps_List(self []*c10.Tensor) {
@@ -1546,7 +1546,7 @@ var opOversteps_List = asserts.Op{Name: "fault::oversteps_.list", Schema: "overs
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)[]", Suffix: "[]", Before: []string{"a"}, Write: true, List: true}},
 }
 
-// Oversteps_Tensor calls faults.Oversteps, checked by OA001 OA002 OA006 OA010 OA013 OA015 OA017.
+// Oversteps_Tensor calls faults.Oversteps, checked as in-place.
 //
 //	oversteps_.tensor(Tensor(a!) self) -> Tensor(a!)
 func Oversteps_Tensor(self *c10.Tensor) *c10.Tensor {
@@ -1569,7 +1569,7 @@ var opOversteps_Tensor = asserts.Op{Name: "fault::oversteps_.tensor", Schema: "o
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
-// Panics_ calls faults.PanicsHalfway, checked by OA001 OA002 OA006 OA009 OA010 OA013 OA015 OA017.
+// Panics_ calls faults.PanicsHalfway, checked as in-place.
 //
 //	panics_(Tensor(a!) self, Tensor x) -> Tensor(a!)
 func Panics_(self, x *c10.Tensor) *c10.Tensor {
@@ -1594,7 +1594,7 @@ var opPanics_ = asserts.Op{Name: "fault::panics_", Schema: "panics_(Tensor(a!) s
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "x", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
-// RebindsList calls faults.RebindsElement, checked by OA001 OA002 OA003 OA005 OA007 OA009 OA017.
+// RebindsList calls faults.RebindsElement, checked as out-of-place.
 //
 //	rebinds.list(Tensor self, Tensor[] x) -> Tensor
 func RebindsList(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
@@ -1625,7 +1625,7 @@ var opRebindsList = asserts.Op{Name: "fault::rebinds.list", Schema: "rebinds.lis
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor[]", Suffix: "[]", List: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// RebindsOptional calls faults.Rebinds, checked by OA001 OA002 OA003 OA005 OA007 OA009 OA017.
+// RebindsOptional calls faults.Rebinds, checked as out-of-place.
 //
 //	rebinds.optional(Tensor self, Tensor? x) -> Tensor
 func RebindsOptional(self, x *c10.Tensor) *c10.Tensor {
@@ -1650,7 +1650,7 @@ var opRebindsOptional = asserts.Op{Name: "fault::rebinds.optional", Schema: "reb
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor?", Suffix: "?"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// RebindsOptionalList calls faults.RebindsElement, checked by OA001 OA002 OA003 OA005 OA007 OA009 OA017.
+// RebindsOptionalList calls faults.RebindsElement, checked as out-of-place.
 //
 //	rebinds.optional_list(Tensor self, Tensor?[] x) -> Tensor
 func RebindsOptionalList(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
@@ -1681,7 +1681,7 @@ var opRebindsOptionalList = asserts.Op{Name: "fault::rebinds.optional_list", Sch
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor?[]", Suffix: "?[]", List: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// RebindsOut calls faults.RebindsOut, checked by OA001 OA002 OA006 OA009 OA010 OA015 OA017.
+// RebindsOut calls faults.RebindsOut, checked as in-place.
 //
 //	rebinds.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 func RebindsOut(self, out *c10.Tensor) *c10.Tensor {
@@ -1706,7 +1706,7 @@ var opRebindsOut = asserts.Op{Name: "fault::rebinds.out", Schema: "rebinds.out(T
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "out", Type: "Tensor(a!)", Before: []string{"a"}, Write: true, Out: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
-// RebindsTensor calls faults.Rebinds, checked by OA001 OA002 OA003 OA005 OA007 OA009 OA017.
+// RebindsTensor calls faults.Rebinds, checked as out-of-place.
 //
 //	rebinds.tensor(Tensor self, Tensor x) -> Tensor
 func RebindsTensor(self, x *c10.Tensor) *c10.Tensor {
@@ -1731,7 +1731,7 @@ var opRebindsTensor = asserts.Op{Name: "fault::rebinds.tensor", Schema: "rebinds
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// Rebinds_List calls faults.RebindsElementInPlace, checked by OA001 OA002 OA006 OA009 OA010 OA013 OA015 OA017.
+// Rebinds_List calls faults.RebindsElementInPlace, checked as in-place.
 //
 //	rebinds_.list(Tensor(a!) self, Tensor[] x) -> Tensor(a!)
 func Rebinds_List(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
@@ -1762,7 +1762,7 @@ var opRebinds_List = asserts.Op{Name: "fault::rebinds_.list", Schema: "rebinds_.
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "x", Type: "Tensor[]", Suffix: "[]", List: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
-// Rebinds_Optional calls faults.RebindsInPlace, checked by OA001 OA002 OA006 OA009 OA010 OA013 OA015 OA017.
+// Rebinds_Optional calls faults.RebindsInPlace, checked as in-place.
 //
 //	rebinds_.optional(Tensor(a!) self, Tensor? x) -> Tensor(a!)
 func Rebinds_Optional(self, x *c10.Tensor) *c10.Tensor {
@@ -1787,7 +1787,7 @@ var opRebinds_Optional = asserts.Op{Name: "fault::rebinds_.optional", Schema: "r
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "x", Type: "Tensor?", Suffix: "?"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
-// Rebinds_OptionalList calls faults.RebindsElementInPlace, checked by OA001 OA002 OA006 OA009 OA010 OA013 OA015 OA017.
+// Rebinds_OptionalList calls faults.RebindsElementInPlace, checked as in-place.
 //
 //	rebinds_.optional_list(Tensor(a!) self, Tensor?[] x) -> Tensor(a!)
 func Rebinds_OptionalList(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
@@ -1818,7 +1818,7 @@ var opRebinds_OptionalList = asserts.Op{Name: "fault::rebinds_.optional_list", S
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "x", Type: "Tensor?[]", Suffix: "?[]", List: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
-// Rebinds_Tensor calls faults.RebindsInPlace, checked by OA001 OA002 OA006 OA009 OA010 OA013 OA015 OA017.
+// Rebinds_Tensor calls faults.RebindsInPlace, checked as in-place.
 //
 //	rebinds_.tensor(Tensor(a!) self, Tensor x) -> Tensor(a!)
 func Rebinds_Tensor(self, x *c10.Tensor) *c10.Tensor {
@@ -1843,7 +1843,7 @@ var opRebinds_Tensor = asserts.Op{Name: "fault::rebinds_.tensor", Schema: "rebin
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "x", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
-// RebindsViewList calls faults.RebindsElementInView, checked by OA001 OA002 OA003 OA004 OA007 OA009 OA017.
+// RebindsViewList calls faults.RebindsElementInView, checked as view.
 //
 //	rebinds_view.list(Tensor(a) self, Tensor[] x) -> Tensor(a)
 func RebindsViewList(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
@@ -1874,7 +1874,7 @@ var opRebindsViewList = asserts.Op{Name: "fault::rebinds_view.list", Schema: "re
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "x", Type: "Tensor[]", Suffix: "[]", List: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
-// RebindsViewOptional calls faults.RebindsInView, checked by OA001 OA002 OA003 OA004 OA007 OA009 OA017.
+// RebindsViewOptional calls faults.RebindsInView, checked as view.
 //
 //	rebinds_view.optional(Tensor(a) self, Tensor? x) -> Tensor(a)
 func RebindsViewOptional(self, x *c10.Tensor) *c10.Tensor {
@@ -1899,7 +1899,7 @@ var opRebindsViewOptional = asserts.Op{Name: "fault::rebinds_view.optional", Sch
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "x", Type: "Tensor?", Suffix: "?"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
-// RebindsViewOptionalList calls faults.RebindsElementInView, checked by OA001 OA002 OA003 OA004 OA007 OA009 OA017.
+// RebindsViewOptionalList calls faults.RebindsElementInView, checked as view.
 //
 //	rebinds_view.optional_list(Tensor(a) self, Tensor?[] x) -> Tensor(a)
 func RebindsViewOptionalList(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
@@ -1930,7 +1930,7 @@ var opRebindsViewOptionalList = asserts.Op{Name: "fault::rebinds_view.optional_l
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "x", Type: "Tensor?[]", Suffix: "?[]", List: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
-// RebindsViewTensor calls faults.RebindsInView, checked by OA001 OA002 OA003 OA004 OA007 OA009 OA017.
+// RebindsViewTensor calls faults.RebindsInView, checked as view.
 //
 //	rebinds_view.tensor(Tensor(a) self, Tensor x) -> Tensor(a)
 func RebindsViewTensor(self, x *c10.Tensor) *c10.Tensor {
@@ -1955,7 +1955,7 @@ var opRebindsViewTensor = asserts.Op{Name: "fault::rebinds_view.tensor", Schema:
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "x", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
-// Recycles calls faults.Recycles, checked by OA001 OA002 OA003 OA005 OA007 OA009 OA017.
+// Recycles calls faults.Recycles, checked as out-of-place.
 //
 //	recycles(Tensor self, Tensor x) -> Tensor
 func Recycles(self, x *c10.Tensor) *c10.Tensor {
@@ -1980,7 +1980,7 @@ var opRecycles = asserts.Op{Name: "fault::recycles", Schema: "recycles(Tensor se
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// Releases calls faults.Releases, checked by OA001 OA002 OA003 OA005 OA007 OA009 OA017.
+// Releases calls faults.Releases, checked as out-of-place.
 //
 //	releases(Tensor self, Tensor x) -> Tensor
 func Releases(self, x *c10.Tensor) *c10.Tensor {
@@ -2005,7 +2005,7 @@ var opReleases = asserts.Op{Name: "fault::releases", Schema: "releases(Tensor se
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// ReplacesElement calls faults.ReplacesElement, checked by OA001 OA002 OA003 OA005 OA007 OA009 OA017.
+// ReplacesElement calls faults.ReplacesElement, checked as out-of-place.
 //
 //	replaces_element(Tensor self, Tensor?[] x) -> Tensor
 func ReplacesElement(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
@@ -2036,7 +2036,7 @@ var opReplacesElement = asserts.Op{Name: "fault::replaces_element", Schema: "rep
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor?[]", Suffix: "?[]", List: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// ReshapesOptional calls faults.ReshapesOptional, checked by OA001 OA002 OA003 OA005 OA007 OA009 OA010 OA013 OA015 OA017.
+// ReshapesOptional calls faults.ReshapesOptional, checked as in-place.
 //
 //	reshapes.optional(Tensor self, Tensor(a!)? running) -> Tensor
 func ReshapesOptional(self, running *c10.Tensor) *c10.Tensor {
@@ -2061,7 +2061,7 @@ var opReshapesOptional = asserts.Op{Name: "fault::reshapes.optional", Schema: "r
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "running", Type: "Tensor(a!)?", Suffix: "?", Before: []string{"a"}, Write: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// ReshapesOptionalList calls faults.ReshapesOptionalElement, checked by OA001 OA002 OA003 OA005 OA007 OA009 OA010 OA013 OA015 OA017.
+// ReshapesOptionalList calls faults.ReshapesOptionalElement, checked as in-place.
 //
 //	reshapes.optional_list(Tensor self, Tensor(a!)?[] running) -> Tensor
 func ReshapesOptionalList(self *c10.Tensor, running []*c10.Tensor) *c10.Tensor {
@@ -2092,7 +2092,7 @@ var opReshapesOptionalList = asserts.Op{Name: "fault::reshapes.optional_list", S
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "running", Type: "Tensor(a!)?[]", Suffix: "?[]", Before: []string{"a"}, Write: true, List: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// Reshapes_List calls faults.ReshapesElement, checked by OA001 OA002 OA010 OA013 OA015.
+// Reshapes_List calls faults.ReshapesElement, checked as in-place.
 //
 //	reshapes_.list(Tensor(a!)[] self) -> ()
 func Reshapes_List(self []*c10.Tensor) {
@@ -2120,7 +2120,7 @@ var opReshapes_List = asserts.Op{Name: "fault::reshapes_.list", Schema: "reshape
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)[]", Suffix: "[]", Before: []string{"a"}, Write: true, List: true}},
 }
 
-// Reshapes_Tensor calls faults.Reshapes, checked by OA001 OA002 OA006 OA010 OA013 OA015 OA017.
+// Reshapes_Tensor calls faults.Reshapes, checked as in-place.
 //
 //	reshapes_.tensor(Tensor(a!) self) -> Tensor(a!)
 func Reshapes_Tensor(self *c10.Tensor) *c10.Tensor {
@@ -2143,7 +2143,7 @@ var opReshapes_Tensor = asserts.Op{Name: "fault::reshapes_.tensor", Schema: "res
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
-// RetainsList calls faults.RetainsElement, checked by OA001 OA002 OA003 OA005 OA007 OA009 OA017.
+// RetainsList calls faults.RetainsElement, checked as out-of-place.
 //
 //	retains.list(Tensor self, Tensor[] x) -> Tensor
 func RetainsList(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
@@ -2174,7 +2174,7 @@ var opRetainsList = asserts.Op{Name: "fault::retains.list", Schema: "retains.lis
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor[]", Suffix: "[]", List: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// RetainsOptional calls faults.Retains, checked by OA001 OA002 OA003 OA005 OA007 OA009 OA017.
+// RetainsOptional calls faults.Retains, checked as out-of-place.
 //
 //	retains.optional(Tensor self, Tensor? x) -> Tensor
 func RetainsOptional(self, x *c10.Tensor) *c10.Tensor {
@@ -2199,7 +2199,7 @@ var opRetainsOptional = asserts.Op{Name: "fault::retains.optional", Schema: "ret
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor?", Suffix: "?"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// RetainsOptionalList calls faults.RetainsElement, checked by OA001 OA002 OA003 OA005 OA007 OA009 OA017.
+// RetainsOptionalList calls faults.RetainsElement, checked as out-of-place.
 //
 //	retains.optional_list(Tensor self, Tensor?[] x) -> Tensor
 func RetainsOptionalList(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
@@ -2230,7 +2230,7 @@ var opRetainsOptionalList = asserts.Op{Name: "fault::retains.optional_list", Sch
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor?[]", Suffix: "?[]", List: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// RetainsOut calls faults.RetainsOut, checked by OA001 OA002 OA006 OA009 OA010 OA015 OA017.
+// RetainsOut calls faults.RetainsOut, checked as in-place.
 //
 //	retains.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 func RetainsOut(self, out *c10.Tensor) *c10.Tensor {
@@ -2255,7 +2255,7 @@ var opRetainsOut = asserts.Op{Name: "fault::retains.out", Schema: "retains.out(T
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "out", Type: "Tensor(a!)", Before: []string{"a"}, Write: true, Out: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
-// RetainsTensor calls faults.Retains, checked by OA001 OA002 OA003 OA005 OA007 OA009 OA017.
+// RetainsTensor calls faults.Retains, checked as out-of-place.
 //
 //	retains.tensor(Tensor self, Tensor x) -> Tensor
 func RetainsTensor(self, x *c10.Tensor) *c10.Tensor {
@@ -2280,7 +2280,7 @@ var opRetainsTensor = asserts.Op{Name: "fault::retains.tensor", Schema: "retains
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// Retains_List calls faults.RetainsElementInPlace, checked by OA001 OA002 OA006 OA009 OA010 OA013 OA015 OA017.
+// Retains_List calls faults.RetainsElementInPlace, checked as in-place.
 //
 //	retains_.list(Tensor(a!) self, Tensor[] x) -> Tensor(a!)
 func Retains_List(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
@@ -2311,7 +2311,7 @@ var opRetains_List = asserts.Op{Name: "fault::retains_.list", Schema: "retains_.
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "x", Type: "Tensor[]", Suffix: "[]", List: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
-// Retains_Optional calls faults.RetainsInPlace, checked by OA001 OA002 OA006 OA009 OA010 OA013 OA015 OA017.
+// Retains_Optional calls faults.RetainsInPlace, checked as in-place.
 //
 //	retains_.optional(Tensor(a!) self, Tensor? x) -> Tensor(a!)
 func Retains_Optional(self, x *c10.Tensor) *c10.Tensor {
@@ -2336,7 +2336,7 @@ var opRetains_Optional = asserts.Op{Name: "fault::retains_.optional", Schema: "r
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "x", Type: "Tensor?", Suffix: "?"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
-// Retains_OptionalList calls faults.RetainsElementInPlace, checked by OA001 OA002 OA006 OA009 OA010 OA013 OA015 OA017.
+// Retains_OptionalList calls faults.RetainsElementInPlace, checked as in-place.
 //
 //	retains_.optional_list(Tensor(a!) self, Tensor?[] x) -> Tensor(a!)
 func Retains_OptionalList(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
@@ -2367,7 +2367,7 @@ var opRetains_OptionalList = asserts.Op{Name: "fault::retains_.optional_list", S
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "x", Type: "Tensor?[]", Suffix: "?[]", List: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
-// Retains_Tensor calls faults.RetainsInPlace, checked by OA001 OA002 OA006 OA009 OA010 OA013 OA015 OA017.
+// Retains_Tensor calls faults.RetainsInPlace, checked as in-place.
 //
 //	retains_.tensor(Tensor(a!) self, Tensor x) -> Tensor(a!)
 func Retains_Tensor(self, x *c10.Tensor) *c10.Tensor {
@@ -2392,7 +2392,7 @@ var opRetains_Tensor = asserts.Op{Name: "fault::retains_.tensor", Schema: "retai
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "x", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
-// RetainsViewList calls faults.RetainsElementInView, checked by OA001 OA002 OA003 OA004 OA007 OA009 OA017.
+// RetainsViewList calls faults.RetainsElementInView, checked as view.
 //
 //	retains_view.list(Tensor(a) self, Tensor[] x) -> Tensor(a)
 func RetainsViewList(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
@@ -2423,7 +2423,7 @@ var opRetainsViewList = asserts.Op{Name: "fault::retains_view.list", Schema: "re
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "x", Type: "Tensor[]", Suffix: "[]", List: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
-// RetainsViewOptional calls faults.RetainsInView, checked by OA001 OA002 OA003 OA004 OA007 OA009 OA017.
+// RetainsViewOptional calls faults.RetainsInView, checked as view.
 //
 //	retains_view.optional(Tensor(a) self, Tensor? x) -> Tensor(a)
 func RetainsViewOptional(self, x *c10.Tensor) *c10.Tensor {
@@ -2448,7 +2448,7 @@ var opRetainsViewOptional = asserts.Op{Name: "fault::retains_view.optional", Sch
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "x", Type: "Tensor?", Suffix: "?"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
-// RetainsViewOptionalList calls faults.RetainsElementInView, checked by OA001 OA002 OA003 OA004 OA007 OA009 OA017.
+// RetainsViewOptionalList calls faults.RetainsElementInView, checked as view.
 //
 //	retains_view.optional_list(Tensor(a) self, Tensor?[] x) -> Tensor(a)
 func RetainsViewOptionalList(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
@@ -2479,7 +2479,7 @@ var opRetainsViewOptionalList = asserts.Op{Name: "fault::retains_view.optional_l
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "x", Type: "Tensor?[]", Suffix: "?[]", List: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
-// RetainsViewTensor calls faults.RetainsInView, checked by OA001 OA002 OA003 OA004 OA007 OA009 OA017.
+// RetainsViewTensor calls faults.RetainsInView, checked as view.
 //
 //	retains_view.tensor(Tensor(a) self, Tensor x) -> Tensor(a)
 func RetainsViewTensor(self, x *c10.Tensor) *c10.Tensor {
@@ -2504,7 +2504,7 @@ var opRetainsViewTensor = asserts.Op{Name: "fault::retains_view.tensor", Schema:
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "x", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
-// ReturnsBase calls faults.ReturnsBase, checked by OA001 OA002 OA003 OA004 OA009 OA017.
+// ReturnsBase calls faults.ReturnsBase, checked as view.
 //
 //	returns_base(Tensor(a) self) -> Tensor(a)
 func ReturnsBase(self *c10.Tensor) *c10.Tensor {
@@ -2527,7 +2527,7 @@ var opReturnsBase = asserts.Op{Name: "fault::returns_base", Schema: "returns_bas
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
-// ReturnsCopy_Single calls faults.ReturnsCopy, checked by OA001 OA002 OA006 OA010 OA013 OA015 OA017.
+// ReturnsCopy_Single calls faults.ReturnsCopy, checked as in-place.
 //
 //	returns_copy_.single(Tensor(a!) self) -> Tensor(a!)
 func ReturnsCopy_Single(self *c10.Tensor) *c10.Tensor {
@@ -2550,7 +2550,7 @@ var opReturnsCopy_Single = asserts.Op{Name: "fault::returns_copy_.single", Schem
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
-// ReturnsEmpty calls faults.ReturnsEmpty, checked by OA001 OA002 OA003 OA005 OA007 OA009 OA017.
+// ReturnsEmpty calls faults.ReturnsEmpty, checked as out-of-place.
 //
 //	returns_empty(Tensor self) -> Tensor
 func ReturnsEmpty(self *c10.Tensor) *c10.Tensor {
@@ -2573,7 +2573,7 @@ var opReturnsEmpty = asserts.Op{Name: "fault::returns_empty", Schema: "returns_e
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// ReturnsUnchanged calls faults.ReturnsUnchanged, checked by OA001 OA002 OA003 OA005 OA007 OA009 OA017.
+// ReturnsUnchanged calls faults.ReturnsUnchanged, checked as out-of-place.
 //
 //	returns_unchanged(Tensor self, int times) -> Tensor
 func ReturnsUnchanged(self *c10.Tensor, times int64) *c10.Tensor {
@@ -2596,7 +2596,7 @@ var opReturnsUnchanged = asserts.Op{Name: "fault::returns_unchanged", Schema: "r
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// SharesList calls faults.SharesThirdWithElement, checked by OA001 OA002 OA003 OA005 OA007 OA008 OA009 OA017.
+// SharesList calls faults.SharesThirdWithElement, checked as out-of-place.
 //
 //	shares.list(Tensor self, Tensor[] x) -> Tensor[]
 func SharesList(self *c10.Tensor, x []*c10.Tensor) []*c10.Tensor {
@@ -2630,7 +2630,7 @@ var opSharesList = asserts.Op{Name: "fault::shares.list", Schema: "shares.list(T
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor[]", Suffix: "[]", List: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor[]", Suffix: "[]", List: true}},
 }
 
-// SharesSingle calls faults.Shares, checked by OA001 OA002 OA003 OA005 OA007 OA009 OA017.
+// SharesSingle calls faults.Shares, checked as out-of-place.
 //
 //	shares.single(Tensor self, Tensor x) -> Tensor
 func SharesSingle(self, x *c10.Tensor) *c10.Tensor {
@@ -2655,7 +2655,7 @@ var opSharesSingle = asserts.Op{Name: "fault::shares.single", Schema: "shares.si
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// SharesTuple calls faults.ReturnsSelfSecond, checked by OA001 OA002 OA003 OA005 OA007 OA008 OA009 OA017.
+// SharesTuple calls faults.ReturnsSelfSecond, checked as out-of-place.
 //
 //	shares.tuple(Tensor self) -> (Tensor, Tensor)
 func SharesTuple(self *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
@@ -2679,7 +2679,7 @@ var opSharesTuple = asserts.Op{Name: "fault::shares.tuple", Schema: "shares.tupl
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result0", Type: "Tensor"}, {Index: 1, Name: "result1", Type: "Tensor"}},
 }
 
-// SharesViewList calls faults.SharesThirdBesideView, checked by OA001 OA002 OA003 OA004 OA005 OA007 OA008 OA009 OA017.
+// SharesViewList calls faults.SharesThirdBesideView, checked as view.
 //
 //	shares_view.list(Tensor(a) self) -> (Tensor(a), Tensor[])
 func SharesViewList(self *c10.Tensor) (*c10.Tensor, []*c10.Tensor) {
@@ -2706,7 +2706,7 @@ var opSharesViewList = asserts.Op{Name: "fault::shares_view.list", Schema: "shar
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result0", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "result1", Type: "Tensor[]", Suffix: "[]", List: true}},
 }
 
-// SharesViewSingle calls faults.ReturnsOther, checked by OA001 OA002 OA003 OA004 OA007 OA009 OA017.
+// SharesViewSingle calls faults.ReturnsOther, checked as view.
 //
 //	shares_view.single(Tensor(a) self, Tensor x) -> Tensor(a)
 func SharesViewSingle(self, x *c10.Tensor) *c10.Tensor {
@@ -2731,7 +2731,7 @@ var opSharesViewSingle = asserts.Op{Name: "fault::shares_view.single", Schema: "
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "x", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
-// SharesViewTuple calls faults.SharesBesideView, checked by OA001 OA002 OA003 OA004 OA005 OA007 OA008 OA009 OA017.
+// SharesViewTuple calls faults.SharesBesideView, checked as view.
 //
 //	shares_view.tuple(Tensor(a) self) -> (Tensor(a), Tensor)
 func SharesViewTuple(self *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
@@ -2755,7 +2755,7 @@ var opSharesViewTuple = asserts.Op{Name: "fault::shares_view.tuple", Schema: "sh
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result0", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "result1", Type: "Tensor"}},
 }
 
-// SharesWritingList calls faults.SharesWrittenThird, checked by OA001 OA002 OA003 OA005 OA007 OA008 OA010 OA013 OA015 OA017.
+// SharesWritingList calls faults.SharesWrittenThird, checked as in-place.
 //
 //	shares_writing.list(Tensor(a!) self) -> Tensor[]
 func SharesWritingList(self *c10.Tensor) []*c10.Tensor {
@@ -2781,7 +2781,7 @@ var opSharesWritingList = asserts.Op{Name: "fault::shares_writing.list", Schema:
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor[]", Suffix: "[]", List: true}},
 }
 
-// SharesWritingSingle calls faults.SharesWritten, checked by OA001 OA002 OA003 OA005 OA007 OA010 OA013 OA015 OA017.
+// SharesWritingSingle calls faults.SharesWritten, checked as in-place.
 //
 //	shares_writing.single(Tensor(a!) self) -> Tensor
 func SharesWritingSingle(self *c10.Tensor) *c10.Tensor {
@@ -2804,7 +2804,7 @@ var opSharesWritingSingle = asserts.Op{Name: "fault::shares_writing.single", Sch
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// SharesWritingTuple calls faults.SharesWrittenSecond, checked by OA001 OA002 OA003 OA005 OA007 OA008 OA010 OA013 OA015 OA017.
+// SharesWritingTuple calls faults.SharesWrittenSecond, checked as in-place.
 //
 //	shares_writing.tuple(Tensor(a!) self) -> (Tensor, Tensor)
 func SharesWritingTuple(self *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
@@ -2828,7 +2828,7 @@ var opSharesWritingTuple = asserts.Op{Name: "fault::shares_writing.tuple", Schem
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Results: []asserts.Subject{{Name: "result0", Type: "Tensor"}, {Index: 1, Name: "result1", Type: "Tensor"}},
 }
 
-// SkipsVersionOut calls faults.ForgetsVersionOfOut, checked by OA001 OA002 OA006 OA009 OA010 OA015 OA017.
+// SkipsVersionOut calls faults.ForgetsVersionOfOut, checked as in-place.
 //
 //	skips_version.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 func SkipsVersionOut(self, out *c10.Tensor) *c10.Tensor {
@@ -2853,7 +2853,7 @@ var opSkipsVersionOut = asserts.Op{Name: "fault::skips_version.out", Schema: "sk
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "out", Type: "Tensor(a!)", Before: []string{"a"}, Write: true, Out: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
-// SwapsStorageList calls faults.SwapsStorageOfElement, checked by OA001 OA002 OA003 OA005 OA007 OA009 OA017.
+// SwapsStorageList calls faults.SwapsStorageOfElement, checked as out-of-place.
 //
 //	swaps_storage.list(Tensor self, Tensor[] x) -> Tensor
 func SwapsStorageList(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
@@ -2884,7 +2884,7 @@ var opSwapsStorageList = asserts.Op{Name: "fault::swaps_storage.list", Schema: "
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor[]", Suffix: "[]", List: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// SwapsStorageOptional calls faults.SwapsStorage, checked by OA001 OA002 OA003 OA005 OA007 OA009 OA017.
+// SwapsStorageOptional calls faults.SwapsStorage, checked as out-of-place.
 //
 //	swaps_storage.optional(Tensor self, Tensor? x) -> Tensor
 func SwapsStorageOptional(self, x *c10.Tensor) *c10.Tensor {
@@ -2909,7 +2909,7 @@ var opSwapsStorageOptional = asserts.Op{Name: "fault::swaps_storage.optional", S
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor?", Suffix: "?"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// SwapsStorageOptionalList calls faults.SwapsStorageOfElement, checked by OA001 OA002 OA003 OA005 OA007 OA009 OA017.
+// SwapsStorageOptionalList calls faults.SwapsStorageOfElement, checked as out-of-place.
 //
 //	swaps_storage.optional_list(Tensor self, Tensor?[] x) -> Tensor
 func SwapsStorageOptionalList(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
@@ -2940,7 +2940,7 @@ var opSwapsStorageOptionalList = asserts.Op{Name: "fault::swaps_storage.optional
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor?[]", Suffix: "?[]", List: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// SwapsStorageOut calls faults.SwapsStorageOfOut, checked by OA001 OA002 OA006 OA009 OA010 OA015 OA017.
+// SwapsStorageOut calls faults.SwapsStorageOfOut, checked as in-place.
 //
 //	swaps_storage.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 func SwapsStorageOut(self, out *c10.Tensor) *c10.Tensor {
@@ -2965,7 +2965,7 @@ var opSwapsStorageOut = asserts.Op{Name: "fault::swaps_storage.out", Schema: "sw
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "out", Type: "Tensor(a!)", Before: []string{"a"}, Write: true, Out: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
-// SwapsStorageTensor calls faults.SwapsStorage, checked by OA001 OA002 OA003 OA005 OA007 OA009 OA017.
+// SwapsStorageTensor calls faults.SwapsStorage, checked as out-of-place.
 //
 //	swaps_storage.tensor(Tensor self, Tensor x) -> Tensor
 func SwapsStorageTensor(self, x *c10.Tensor) *c10.Tensor {
@@ -2990,7 +2990,7 @@ var opSwapsStorageTensor = asserts.Op{Name: "fault::swaps_storage.tensor", Schem
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// SwapsStorage_List calls faults.SwapsStorageOfElementInPlace, checked by OA001 OA002 OA006 OA009 OA010 OA013 OA015 OA017.
+// SwapsStorage_List calls faults.SwapsStorageOfElementInPlace, checked as in-place.
 //
 //	swaps_storage_.list(Tensor(a!) self, Tensor[] x) -> Tensor(a!)
 func SwapsStorage_List(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
@@ -3021,7 +3021,7 @@ var opSwapsStorage_List = asserts.Op{Name: "fault::swaps_storage_.list", Schema:
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "x", Type: "Tensor[]", Suffix: "[]", List: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
-// SwapsStorage_Optional calls faults.SwapsStorageInPlace, checked by OA001 OA002 OA006 OA009 OA010 OA013 OA015 OA017.
+// SwapsStorage_Optional calls faults.SwapsStorageInPlace, checked as in-place.
 //
 //	swaps_storage_.optional(Tensor(a!) self, Tensor? x) -> Tensor(a!)
 func SwapsStorage_Optional(self, x *c10.Tensor) *c10.Tensor {
@@ -3046,7 +3046,7 @@ var opSwapsStorage_Optional = asserts.Op{Name: "fault::swaps_storage_.optional",
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "x", Type: "Tensor?", Suffix: "?"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
-// SwapsStorage_OptionalList calls faults.SwapsStorageOfElementInPlace, checked by OA001 OA002 OA006 OA009 OA010 OA013 OA015 OA017.
+// SwapsStorage_OptionalList calls faults.SwapsStorageOfElementInPlace, checked as in-place.
 //
 //	swaps_storage_.optional_list(Tensor(a!) self, Tensor?[] x) -> Tensor(a!)
 func SwapsStorage_OptionalList(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
@@ -3077,7 +3077,7 @@ var opSwapsStorage_OptionalList = asserts.Op{Name: "fault::swaps_storage_.option
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "x", Type: "Tensor?[]", Suffix: "?[]", List: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
-// SwapsStorage_Tensor calls faults.SwapsStorageInPlace, checked by OA001 OA002 OA006 OA009 OA010 OA013 OA015 OA017.
+// SwapsStorage_Tensor calls faults.SwapsStorageInPlace, checked as in-place.
 //
 //	swaps_storage_.tensor(Tensor(a!) self, Tensor x) -> Tensor(a!)
 func SwapsStorage_Tensor(self, x *c10.Tensor) *c10.Tensor {
@@ -3102,7 +3102,7 @@ var opSwapsStorage_Tensor = asserts.Op{Name: "fault::swaps_storage_.tensor", Sch
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "x", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
-// SwapsStorageViewList calls faults.SwapsStorageOfElementInView, checked by OA001 OA002 OA003 OA004 OA007 OA009 OA017.
+// SwapsStorageViewList calls faults.SwapsStorageOfElementInView, checked as view.
 //
 //	swaps_storage_view.list(Tensor(a) self, Tensor[] x) -> Tensor(a)
 func SwapsStorageViewList(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
@@ -3133,7 +3133,7 @@ var opSwapsStorageViewList = asserts.Op{Name: "fault::swaps_storage_view.list", 
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "x", Type: "Tensor[]", Suffix: "[]", List: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
-// SwapsStorageViewOptional calls faults.SwapsStorageInView, checked by OA001 OA002 OA003 OA004 OA007 OA009 OA017.
+// SwapsStorageViewOptional calls faults.SwapsStorageInView, checked as view.
 //
 //	swaps_storage_view.optional(Tensor(a) self, Tensor? x) -> Tensor(a)
 func SwapsStorageViewOptional(self, x *c10.Tensor) *c10.Tensor {
@@ -3158,7 +3158,7 @@ var opSwapsStorageViewOptional = asserts.Op{Name: "fault::swaps_storage_view.opt
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "x", Type: "Tensor?", Suffix: "?"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
-// SwapsStorageViewOptionalList calls faults.SwapsStorageOfElementInView, checked by OA001 OA002 OA003 OA004 OA007 OA009 OA017.
+// SwapsStorageViewOptionalList calls faults.SwapsStorageOfElementInView, checked as view.
 //
 //	swaps_storage_view.optional_list(Tensor(a) self, Tensor?[] x) -> Tensor(a)
 func SwapsStorageViewOptionalList(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
@@ -3189,7 +3189,7 @@ var opSwapsStorageViewOptionalList = asserts.Op{Name: "fault::swaps_storage_view
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "x", Type: "Tensor?[]", Suffix: "?[]", List: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
-// SwapsStorageViewTensor calls faults.SwapsStorageInView, checked by OA001 OA002 OA003 OA004 OA007 OA009 OA017.
+// SwapsStorageViewTensor calls faults.SwapsStorageInView, checked as view.
 //
 //	swaps_storage_view.tensor(Tensor(a) self, Tensor x) -> Tensor(a)
 func SwapsStorageViewTensor(self, x *c10.Tensor) *c10.Tensor {
@@ -3214,7 +3214,7 @@ var opSwapsStorageViewTensor = asserts.Op{Name: "fault::swaps_storage_view.tenso
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "x", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
-// Turns calls faults.Turns, checked by OA001 OA002 OA003 OA005 OA007 OA009 OA017.
+// Turns calls faults.Turns, checked as out-of-place.
 //
 //	turns(Tensor self, Tensor x) -> Tensor
 func Turns(self, x *c10.Tensor) *c10.Tensor {
@@ -3239,7 +3239,7 @@ var opTurns = asserts.Op{Name: "fault::turns", Schema: "turns(Tensor self, Tenso
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// TwinsList calls faults.TwinsInList, checked by OA001 OA002 OA003 OA005 OA007 OA008 OA009 OA017.
+// TwinsList calls faults.TwinsInList, checked as out-of-place.
 //
 //	twins.list(Tensor self) -> Tensor[]
 func TwinsList(self *c10.Tensor) []*c10.Tensor {
@@ -3265,7 +3265,7 @@ var opTwinsList = asserts.Op{Name: "fault::twins.list", Schema: "twins.list(Tens
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor[]", Suffix: "[]", List: true}},
 }
 
-// TwinsTuple calls faults.Twins, checked by OA001 OA002 OA003 OA005 OA007 OA008 OA009 OA017.
+// TwinsTuple calls faults.Twins, checked as out-of-place.
 //
 //	twins.tuple(Tensor self) -> (Tensor, Tensor)
 func TwinsTuple(self *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
@@ -3289,7 +3289,7 @@ var opTwinsTuple = asserts.Op{Name: "fault::twins.tuple", Schema: "twins.tuple(T
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result0", Type: "Tensor"}, {Index: 1, Name: "result1", Type: "Tensor"}},
 }
 
-// TwinsViewList calls faults.TwinsInListBesideView, checked by OA001 OA002 OA003 OA004 OA005 OA007 OA008 OA009 OA017.
+// TwinsViewList calls faults.TwinsInListBesideView, checked as view.
 //
 //	twins_view.list(Tensor(a) self) -> (Tensor(a), Tensor[])
 func TwinsViewList(self *c10.Tensor) (*c10.Tensor, []*c10.Tensor) {
@@ -3316,7 +3316,7 @@ var opTwinsViewList = asserts.Op{Name: "fault::twins_view.list", Schema: "twins_
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result0", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "result1", Type: "Tensor[]", Suffix: "[]", List: true}},
 }
 
-// TwinsViewTuple calls faults.TwinsBesideView, checked by OA001 OA002 OA003 OA004 OA005 OA007 OA008 OA009 OA017.
+// TwinsViewTuple calls faults.TwinsBesideView, checked as view.
 //
 //	twins_view.tuple(Tensor(a) self) -> (Tensor(a), Tensor, Tensor)
 func TwinsViewTuple(self *c10.Tensor) (*c10.Tensor, *c10.Tensor, *c10.Tensor) {
@@ -3341,7 +3341,7 @@ var opTwinsViewTuple = asserts.Op{Name: "fault::twins_view.tuple", Schema: "twin
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result0", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "result1", Type: "Tensor"}, {Index: 2, Name: "result2", Type: "Tensor"}},
 }
 
-// TwinsWritingList calls faults.TwinsInListAndWrites, checked by OA001 OA002 OA003 OA005 OA007 OA008 OA010 OA013 OA015 OA017.
+// TwinsWritingList calls faults.TwinsInListAndWrites, checked as in-place.
 //
 //	twins_writing.list(Tensor(a!) self) -> Tensor[]
 func TwinsWritingList(self *c10.Tensor) []*c10.Tensor {
@@ -3367,7 +3367,7 @@ var opTwinsWritingList = asserts.Op{Name: "fault::twins_writing.list", Schema: "
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor[]", Suffix: "[]", List: true}},
 }
 
-// TwinsWritingTuple calls faults.TwinsAndWrites, checked by OA001 OA002 OA003 OA005 OA007 OA008 OA010 OA013 OA015 OA017.
+// TwinsWritingTuple calls faults.TwinsAndWrites, checked as in-place.
 //
 //	twins_writing.tuple(Tensor(a!) self) -> (Tensor, Tensor)
 func TwinsWritingTuple(self *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
@@ -3391,7 +3391,7 @@ var opTwinsWritingTuple = asserts.Op{Name: "fault::twins_writing.tuple", Schema:
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Results: []asserts.Subject{{Name: "result0", Type: "Tensor"}, {Index: 1, Name: "result1", Type: "Tensor"}},
 }
 
-// WritesList calls faults.WritesElement, checked by OA001 OA002 OA003 OA005 OA007 OA009 OA017.
+// WritesList calls faults.WritesElement, checked as out-of-place.
 //
 //	writes.list(Tensor self, Tensor[] x) -> Tensor
 func WritesList(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
@@ -3422,7 +3422,7 @@ var opWritesList = asserts.Op{Name: "fault::writes.list", Schema: "writes.list(T
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor[]", Suffix: "[]", List: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// WritesOptional calls faults.Writes, checked by OA001 OA002 OA003 OA005 OA007 OA009 OA017.
+// WritesOptional calls faults.Writes, checked as out-of-place.
 //
 //	writes.optional(Tensor self, Tensor? x) -> Tensor
 func WritesOptional(self, x *c10.Tensor) *c10.Tensor {
@@ -3447,7 +3447,7 @@ var opWritesOptional = asserts.Op{Name: "fault::writes.optional", Schema: "write
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor?", Suffix: "?"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// WritesOptionalList calls faults.WritesElement, checked by OA001 OA002 OA003 OA005 OA007 OA009 OA017.
+// WritesOptionalList calls faults.WritesElement, checked as out-of-place.
 //
 //	writes.optional_list(Tensor self, Tensor?[] x) -> Tensor
 func WritesOptionalList(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
@@ -3478,7 +3478,7 @@ var opWritesOptionalList = asserts.Op{Name: "fault::writes.optional_list", Schem
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor?[]", Suffix: "?[]", List: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// WritesTensor calls faults.Writes, checked by OA001 OA002 OA003 OA005 OA007 OA009 OA017.
+// WritesTensor calls faults.Writes, checked as out-of-place.
 //
 //	writes.tensor(Tensor self, Tensor x) -> Tensor
 func WritesTensor(self, x *c10.Tensor) *c10.Tensor {
@@ -3503,7 +3503,7 @@ var opWritesTensor = asserts.Op{Name: "fault::writes.tensor", Schema: "writes.te
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// Writes_List calls faults.WritesElementInPlace, checked by OA001 OA002 OA006 OA009 OA010 OA013 OA015 OA017.
+// Writes_List calls faults.WritesElementInPlace, checked as in-place.
 //
 //	writes_.list(Tensor(a!) self, Tensor[] x) -> Tensor(a!)
 func Writes_List(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
@@ -3534,7 +3534,7 @@ var opWrites_List = asserts.Op{Name: "fault::writes_.list", Schema: "writes_.lis
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "x", Type: "Tensor[]", Suffix: "[]", List: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
-// Writes_Optional calls faults.WritesInPlace, checked by OA001 OA002 OA006 OA009 OA010 OA013 OA015 OA017.
+// Writes_Optional calls faults.WritesInPlace, checked as in-place.
 //
 //	writes_.optional(Tensor(a!) self, Tensor? x) -> Tensor(a!)
 func Writes_Optional(self, x *c10.Tensor) *c10.Tensor {
@@ -3559,7 +3559,7 @@ var opWrites_Optional = asserts.Op{Name: "fault::writes_.optional", Schema: "wri
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "x", Type: "Tensor?", Suffix: "?"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
-// Writes_OptionalList calls faults.WritesElementInPlace, checked by OA001 OA002 OA006 OA009 OA010 OA013 OA015 OA017.
+// Writes_OptionalList calls faults.WritesElementInPlace, checked as in-place.
 //
 //	writes_.optional_list(Tensor(a!) self, Tensor?[] x) -> Tensor(a!)
 func Writes_OptionalList(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
@@ -3590,7 +3590,7 @@ var opWrites_OptionalList = asserts.Op{Name: "fault::writes_.optional_list", Sch
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "x", Type: "Tensor?[]", Suffix: "?[]", List: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
-// Writes_Tensor calls faults.WritesInPlace, checked by OA001 OA002 OA006 OA009 OA010 OA013 OA015 OA017.
+// Writes_Tensor calls faults.WritesInPlace, checked as in-place.
 //
 //	writes_.tensor(Tensor(a!) self, Tensor x) -> Tensor(a!)
 func Writes_Tensor(self, x *c10.Tensor) *c10.Tensor {
@@ -3615,7 +3615,7 @@ var opWrites_Tensor = asserts.Op{Name: "fault::writes_.tensor", Schema: "writes_
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "x", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
-// WritesAndFails calls faults.WritesAndFails, checked by OA001 OA002 OA003 OA005 OA007 OA009 OA017.
+// WritesAndFails calls faults.WritesAndFails, checked as out-of-place.
 //
 //	writes_and_fails(Tensor self, Tensor x) -> Tensor
 func WritesAndFails(self, x *c10.Tensor) (*c10.Tensor, error) {
@@ -3642,7 +3642,7 @@ var opWritesAndFails = asserts.Op{Name: "fault::writes_and_fails", Schema: "writ
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// WritesBeside calls faults.WritesBeside, checked by OA001 OA002 OA003 OA005 OA007 OA009 OA017.
+// WritesBeside calls faults.WritesBeside, checked as out-of-place.
 //
 //	writes_beside(Tensor self, Tensor x) -> Tensor
 func WritesBeside(self, x *c10.Tensor) *c10.Tensor {
@@ -3667,7 +3667,7 @@ var opWritesBeside = asserts.Op{Name: "fault::writes_beside", Schema: "writes_be
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// WritesInTraining calls faults.WritesInTraining, checked by OA001 OA002 OA003 OA005 OA007 OA009 OA017.
+// WritesInTraining calls faults.WritesInTraining, checked as out-of-place.
 //
 //	writes_in_training(Tensor self, Tensor noise, bool training) -> Tensor
 func WritesInTraining(self, noise *c10.Tensor, training bool) *c10.Tensor {
@@ -3692,7 +3692,7 @@ var opWritesInTraining = asserts.Op{Name: "fault::writes_in_training", Schema: "
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "noise", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// WritesThrough calls faults.WritesThroughFirst, checked by OA001 OA002 OA010 OA013 OA015.
+// WritesThrough calls faults.WritesThroughFirst, checked as in-place.
 //
 //	writes_through(Tensor(a!) first, Tensor(b!) second) -> ()
 func WritesThrough(first, second *c10.Tensor) {
@@ -3716,7 +3716,7 @@ var opWritesThrough = asserts.Op{Name: "fault::writes_through", Schema: "writes_
 	Args: []asserts.Subject{{Name: "first", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "second", Type: "Tensor(b!)", Before: []string{"b"}, Write: true}},
 }
 
-// WritesViewList calls faults.WritesElementInView, checked by OA001 OA002 OA003 OA004 OA007 OA009 OA017.
+// WritesViewList calls faults.WritesElementInView, checked as view.
 //
 //	writes_view.list(Tensor(a) self, Tensor[] x) -> Tensor(a)
 func WritesViewList(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
@@ -3747,7 +3747,7 @@ var opWritesViewList = asserts.Op{Name: "fault::writes_view.list", Schema: "writ
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "x", Type: "Tensor[]", Suffix: "[]", List: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
-// WritesViewOptional calls faults.WritesInView, checked by OA001 OA002 OA003 OA004 OA007 OA009 OA017.
+// WritesViewOptional calls faults.WritesInView, checked as view.
 //
 //	writes_view.optional(Tensor(a) self, Tensor? x) -> Tensor(a)
 func WritesViewOptional(self, x *c10.Tensor) *c10.Tensor {
@@ -3772,7 +3772,7 @@ var opWritesViewOptional = asserts.Op{Name: "fault::writes_view.optional", Schem
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "x", Type: "Tensor?", Suffix: "?"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
-// WritesViewOptionalList calls faults.WritesElementInView, checked by OA001 OA002 OA003 OA004 OA007 OA009 OA017.
+// WritesViewOptionalList calls faults.WritesElementInView, checked as view.
 //
 //	writes_view.optional_list(Tensor(a) self, Tensor?[] x) -> Tensor(a)
 func WritesViewOptionalList(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
@@ -3803,7 +3803,7 @@ var opWritesViewOptionalList = asserts.Op{Name: "fault::writes_view.optional_lis
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "x", Type: "Tensor?[]", Suffix: "?[]", List: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
-// WritesViewTensor calls faults.WritesInView, checked by OA001 OA002 OA003 OA004 OA007 OA009 OA017.
+// WritesViewTensor calls faults.WritesInView, checked as view.
 //
 //	writes_view.tensor(Tensor(a) self, Tensor x) -> Tensor(a)
 func WritesViewTensor(self, x *c10.Tensor) *c10.Tensor {

@@ -14,7 +14,7 @@ const _ = asserts.Generated2
 // enabled is true in the debug build: go build -tags opassert.
 const enabled = asserts.Enabled
 
-// AddTensor calls kernels.Add, checked by OA001 OA002 OA003 OA005 OA007 OA009 OA017.
+// AddTensor calls kernels.Add, checked as out-of-place.
 //
 //	add.Tensor(Tensor self, Tensor other) -> Tensor
 func AddTensor(self, other *vector.Vector) *vector.Vector {
@@ -39,7 +39,7 @@ var opAddTensor = asserts.Op{Name: "aten::add.Tensor", Schema: "add.Tensor(Tenso
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "other", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// Add_Tensor calls kernels.AddInplace, checked by OA001 OA002 OA006 OA009 OA010 OA013 OA015 OA017.
+// Add_Tensor calls kernels.AddInplace, checked as in-place.
 //
 //	add_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
 func Add_Tensor(self, other *vector.Vector) *vector.Vector {
@@ -64,7 +64,7 @@ var opAdd_Tensor = asserts.Op{Name: "aten::add_.Tensor", Schema: "add_.Tensor(Te
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "other", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
-// Cat calls kernels.Cat, checked by OA001 OA002 OA003 OA005 OA007 OA009 OA017.
+// Cat calls kernels.Cat, checked as out-of-place.
 //
 //	cat(Tensor[] tensors) -> Tensor
 func Cat(vectors []*vector.Vector) *vector.Vector {
@@ -93,7 +93,7 @@ var opCat = asserts.Op{Name: "aten::cat", Schema: "cat(Tensor[] tensors) -> Tens
 	Args: []asserts.Subject{{Name: "tensors", Type: "Tensor[]", Suffix: "[]", List: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// Clamp calls kernels.Clamp, checked by OA001 OA002 OA003 OA005 OA007 OA009 OA017.
+// Clamp calls kernels.Clamp, checked as out-of-place.
 //
 //	clamp(Tensor self, Scalar min, Scalar max) -> Tensor
 func Clamp(self *vector.Vector, lo, hi float64) *vector.Vector {
@@ -116,7 +116,7 @@ var opClamp = asserts.Op{Name: "aten::clamp", Schema: "clamp(Tensor self, Scalar
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// Narrow calls kernels.Narrow, checked by OA001 OA002 OA003 OA004 OA009 OA017.
+// Narrow calls kernels.Narrow, checked as view.
 //
 //	narrow(Tensor(a) self, int start, int length) -> Tensor(a)
 func Narrow(self *vector.Vector, start, length int64) *vector.Vector {

@@ -23,7 +23,7 @@ func (t *observed) Observe(o *asserts.Observation, level asserts.Level) {
 	}
 }
 
-// Add_Tensor calls kernels.AddInPlace, checked by OA001 OA002 OA006 OA009 OA010 OA013 OA015 OA017.
+// Add_Tensor calls kernels.AddInPlace, checked as in-place.
 //
 //	add_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
 func Add_Tensor(self, other *mat.Dense) *mat.Dense {
@@ -48,7 +48,7 @@ var opAdd_Tensor = asserts.Op{Name: "aten::add_.Tensor", Schema: "add_.Tensor(Te
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "other", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
-// Mm calls kernels.Mm, checked by OA001 OA002 OA003 OA005 OA007 OA009 OA017.
+// Mm calls kernels.Mm, checked as out-of-place.
 //
 //	mm(Tensor self, Tensor mat2) -> Tensor
 func Mm(self, mat2 *mat.Dense) *mat.Dense {
@@ -73,7 +73,7 @@ var opMm = asserts.Op{Name: "aten::mm", Schema: "mm(Tensor self, Tensor mat2) ->
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "mat2", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// Narrow calls kernels.Narrow, checked by OA001 OA002 OA003 OA004 OA009 OA017.
+// Narrow calls kernels.Narrow, checked as view.
 //
 //	narrow(Tensor(a) self, int dim, int start, int length) -> Tensor(a)
 func Narrow(self *mat.Dense, dim, start, length int64) *mat.Dense {
@@ -96,7 +96,7 @@ var opNarrow = asserts.Op{Name: "aten::narrow", Schema: "narrow(Tensor(a) self, 
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
-// Relu calls kernels.Relu, checked by OA001 OA002 OA003 OA005 OA007 OA009 OA017.
+// Relu calls kernels.Relu, checked as out-of-place.
 //
 //	relu(Tensor self) -> Tensor
 func Relu(self *mat.Dense) *mat.Dense {

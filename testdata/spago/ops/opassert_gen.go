@@ -23,7 +23,7 @@ func (t *observed) Observe(o *asserts.Observation, level asserts.Level) {
 	}
 }
 
-// AddTensor calls kernels.Add, checked by OA001 OA002 OA003 OA005 OA007 OA009 OA017.
+// AddTensor calls kernels.Add, checked as out-of-place.
 //
 //	add.Tensor(Tensor self, Tensor other) -> Tensor
 func AddTensor(self, other *mat.Dense[float32]) *mat.Dense[float32] {
@@ -48,7 +48,7 @@ var opAddTensor = asserts.Op{Name: "aten::add.Tensor", Schema: "add.Tensor(Tenso
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "other", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// Mul_Tensor calls kernels.MulInPlace, checked by OA001 OA002 OA006 OA009 OA010 OA013 OA015 OA017.
+// Mul_Tensor calls kernels.MulInPlace, checked as in-place.
 //
 //	mul_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)
 func Mul_Tensor(self, other *mat.Dense[float32]) *mat.Dense[float32] {
@@ -73,7 +73,7 @@ var opMul_Tensor = asserts.Op{Name: "aten::mul_.Tensor", Schema: "mul_.Tensor(Te
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "other", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
-// Ravel calls kernels.Ravel, checked by OA001 OA002 OA003 OA005 OA007 OA009 OA017.
+// Ravel calls kernels.Ravel, checked as out-of-place.
 //
 //	ravel(Tensor self) -> Tensor
 func Ravel(self *mat.Dense[float32]) *mat.Dense[float32] {
@@ -96,7 +96,7 @@ var opRavel = asserts.Op{Name: "aten::ravel", Schema: "ravel(Tensor self) -> Ten
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// T calls kernels.T, checked by OA001 OA002 OA003 OA005 OA007 OA009 OA017.
+// T calls kernels.T, checked as out-of-place.
 //
 //	t(Tensor self) -> Tensor
 func T(self *mat.Dense[float32]) *mat.Dense[float32] {

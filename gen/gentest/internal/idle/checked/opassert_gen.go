@@ -13,7 +13,7 @@ const _ = asserts.Generated2
 
 const enabled = true
 
-// Binary calls idle.Binary, checked by OA001 OA002 OA003 OA005 OA007 OA009 OA017.
+// Binary calls idle.Binary, checked as out-of-place.
 //
 //	binary(Tensor self, Tensor other) -> Tensor
 func Binary(self, other *c10.Tensor) *c10.Tensor {
@@ -38,7 +38,7 @@ var opBinary = asserts.Op{Name: "aten::binary", Schema: "binary(Tensor self, Ten
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "other", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// Join calls idle.Join, checked by OA001 OA002 OA003 OA005 OA007 OA009 OA017.
+// Join calls idle.Join, checked as out-of-place.
 //
 //	join(Tensor[] tensors) -> Tensor
 func Join(tensors []*c10.Tensor) *c10.Tensor {
@@ -67,7 +67,7 @@ var opJoin = asserts.Op{Name: "aten::join", Schema: "join(Tensor[] tensors) -> T
 	Args: []asserts.Subject{{Name: "tensors", Type: "Tensor[]", Suffix: "[]", List: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// Look calls idle.Look, checked by OA001 OA002 OA009.
+// Look calls idle.Look, checked as out-of-place.
 //
 //	look(Tensor self) -> int
 func Look(self *c10.Tensor) int64 {
@@ -89,7 +89,7 @@ var opLook = asserts.Op{Name: "aten::look", Schema: "look(Tensor self) -> int",
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}},
 }
 
-// Unary calls idle.Unary, checked by OA001 OA002 OA003 OA005 OA007 OA009 OA017.
+// Unary calls idle.Unary, checked as out-of-place.
 //
 //	unary(Tensor self) -> Tensor
 func Unary(self *c10.Tensor) *c10.Tensor {
