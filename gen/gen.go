@@ -60,10 +60,9 @@ type Result struct {
 	Expired []*allowlist.Entry
 
 	// Of Generate.
-	Unbound   Unbound
-	Unread    scanner.ErrorList // comments that look like marks of kernels and are not read
-	Order     scanner.ErrorList // kernels whose parameters' names contradict the schema's order
-	Composite int               // functions of CompositeImplicit ops: their returns promise nothing
+	Unbound Unbound
+	Unread  scanner.ErrorList // comments that look like marks of kernels and are not read
+	Order   scanner.ErrorList // kernels whose parameters' names contradict the schema's order
 
 	// Of GenerateTyped.
 	Skipped []Skipped
@@ -91,9 +90,6 @@ func Generate(o Options) (Result, error) {
 		return result, err
 	}
 	for _, w := range wrappers {
-		if op := w.Plan.Op; op.IsComposite() && len(op.Func.Returns) > 0 {
-			result.Composite++
-		}
 		if why := bind.OutOfOrder(w.Plan.Op, w.Kernel.Func); why != "" {
 			result.Order.Add(w.Kernel.Pos, "warning: "+why)
 		}
@@ -145,7 +141,7 @@ func (o Options) read() (input, error) {
 	if err != nil {
 		return input{}, err
 	}
-	schemas, err := schema.Config{Tags: o.Tags, Version: o.Version, Base: o.Base, Strict: o.Strict}.Load(o.Schema)
+	schemas, err := schema.Config{Tags: o.Tags, Version: o.Version, Base: o.Base, Strict: o.Strict, Kernels: o.Kernels != ""}.Load(o.Schema)
 	if err != nil {
 		return input{}, err
 	}

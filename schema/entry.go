@@ -171,7 +171,7 @@ func (r *reader) entry(n *yaml.Node) *entry {
 	if e.op != nil {
 		e.op.Structured, e.op.ManualCppBinding = e.structured, e.manualBinding
 		e.op.Tags, e.op.Autogen = tags, autogen
-		e.op.CompositeImplicit = e.has(compositeImplicit) || e.values[keyDispatch] == nil && !e.structured && e.delegate == nil
+		e.op.CompositeImplicit = e.has(compositeImplicit) || e.values[keyDispatch] == nil && !e.structured && e.delegate == nil && !r.config.Kernels
 		e.op.CompositeExplicit = e.has(compositeExplicit)
 		e.op.Decomposes = e.op.CompositeImplicit && !e.hasBackend()
 	}

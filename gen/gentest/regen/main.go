@@ -18,7 +18,7 @@ import (
 
 // packages are the generated packages, seen from the repository's root.
 var packages = []gen.Options{
-	{Schema: "asserts/c10/kernels/ops.yaml", Kernels: "asserts/c10/kernels", Out: "gen/gentest", Always: true},
+	{Schema: "asserts/c10/kernels/ops.yaml", Kernels: "asserts/c10/kernels", Out: "gen/gentest", Allow: []string{"asserts/c10/kernels/allow.yaml"}, Always: true},
 	{Schema: "asserts/c10/faults/faults.yaml", Kernels: "asserts/c10/faults", Out: "gen/gentest/faulty", Always: true},
 	{Schema: "gen/gentest/internal/idle/ops.yaml", Kernels: "gen/gentest/internal/idle", Out: "gen/gentest/internal/idle/checked", Always: true},
 	{Schema: "gen/gentest/internal/idle/ops.yaml", Kernels: "gen/gentest/internal/idle", Out: "gen/gentest/internal/idle/release"},
@@ -41,6 +41,9 @@ func write(root string, o gen.Options) error {
 	o.Schema = filepath.Join(root, o.Schema)
 	o.Kernels = filepath.Join(root, o.Kernels)
 	o.Out = filepath.Join(root, o.Out)
+	for i := range o.Allow {
+		o.Allow[i] = filepath.Join(root, o.Allow[i])
+	}
 	result, err := gen.Generate(o)
 	if err != nil {
 		return err

@@ -144,7 +144,7 @@ func (b *binder) pair(ops []*schema.Op) ([]pair, Unbound) {
 			b.errorf(k.Pos, "%s is a second kernel for %s; the first is %s at %v", k.Func.Name(), k.Op, first.Func.Name(), first.Pos)
 		default:
 			bound[op] = k
-			pairs = append(pairs, pair{op, k})
+			pairs = append(pairs, pair{whole(op), k})
 		}
 	}
 	for _, op := range ops {
@@ -155,6 +155,13 @@ func (b *binder) pair(ops []*schema.Op) ([]pair, Unbound) {
 	unbound.Kernels.Sort()
 	slices.SortFunc(pairs, func(x, y pair) int { return strings.Compare(x.kernel.Op, y.kernel.Op) })
 	return pairs, unbound
+}
+
+// whole is the op as its kernel runs it: in one piece, whatever else it has.
+func whole(op *schema.Op) *schema.Op {
+	own := *op
+	own.CompositeImplicit = false
+	return &own
 }
 
 // refuseClashes reports two ops that would get the same Go name.

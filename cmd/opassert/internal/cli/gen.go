@@ -127,9 +127,6 @@ func (inv *invocation) write(result gen.Result) error {
 	if len(stale) == 0 {
 		fmt.Fprintf(inv.stderr, "%d wrappers, nothing to change\n", result.Made)
 	}
-	if n := result.Composite; n > 0 {
-		fmt.Fprintf(inv.stderr, "returns of %d CompositeImplicit ops, such as ops without dispatch, are not checked\n", n)
-	}
 	return nil
 }
 
