@@ -64,7 +64,7 @@
 //	log               write each new violation to standard error, go on
 //	collect           keep them until the tests are through; see Main
 //	off               check nothing
-//	level=content     the level; identity is the default
+//	level=content     the level: content is the default of tests, identity of other programs
 //	sample=0.1        check this share of the calls of each op
 //	policy=pytorch    the skip policy; aware is the default
 //

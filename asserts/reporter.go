@@ -2,7 +2,6 @@ package asserts
 
 import (
 	"cmp"
-	"flag"
 	"io"
 	"os"
 	"slices"
@@ -74,7 +73,7 @@ func (p *patient) Report(vs Violations) {
 	switch {
 	case inMain.Load():
 		p.Reporter.Report(vs)
-	case flag.Lookup("test.v") != nil:
+	case inTest():
 		stderr.note("opassert: a passing test shows nothing of OPASSERT=log and OPASSERT=collect unless TestMain calls asserts.Main; so this panics\n")
 		Panic.Report(vs)
 	default:

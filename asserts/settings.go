@@ -2,6 +2,7 @@ package asserts
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"os"
 	"slices"
@@ -67,9 +68,20 @@ func configure() {
 	})
 }
 
+// usual is the level where OPASSERT names none: tests see contents too.
+func usual() Level {
+	if inTest() {
+		return Content
+	}
+	return Identity
+}
+
+// inTest reports whether the program is that of go test.
+func inTest() bool { return flag.Lookup("test.v") != nil }
+
 // parseSettings reads OPASSERT.
 func parseSettings(text string) (*settings, error) {
-	s := &settings{level: Identity, reporter: Panic, policy: Aware(), sample: 1}
+	s := &settings{level: usual(), reporter: Panic, policy: Aware(), sample: 1}
 	if strings.TrimSpace(text) == "" {
 		return s.finish(), nil
 	}

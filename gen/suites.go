@@ -6,6 +6,11 @@ import "github.com/opassert/opassert/gen/internal/bind"
 // them all needs.
 type Suite = bind.Suite
 
-// Suites finds the generated packages of the Go module in the folder root, sorted
-// by path, for `opassert check`.
-func Suites(root string) ([]Suite, error) { return bind.Suites(root) }
+// Suites finds the generated packages that a pattern of the go command matches in
+// the folder root, built with the tag opassert, sorted by path, for
+// `opassert check`.
+func Suites(root, pattern string) ([]Suite, error) { return bind.Suites(root, pattern) }
+
+// DebugBuild is the go command's flag for the build with the tag opassert, and
+// with the tags that GOFLAGS has.
+func DebugBuild() string { return bind.DebugBuild() }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/internal/gokernels"
+	"github.com/opassert/opassert/asserts/maker"
 	"github.com/opassert/opassert/asserts/suite"
 	"github.com/opassert/opassert/asserts/suite/engine"
 	"github.com/opassert/opassert/schema"
@@ -18,38 +19,42 @@ import (
 // A library is what a test knows of the kernels: their ops, and how a tensor is
 // made.
 type library struct {
-	settings
+	maker.Options
+	job     Job
 	kernels map[string]asserts.Kernel // by schema.Op.Name
 	engine  *gokernels.Engine
 }
 
 // open makes the kernels' ops ready to be called.
-func open[T any](kernels []asserts.Kernel, newTensor func(Spec) (T, error), options []Option) (*library, error) {
-	l := &library{kernels: make(map[string]asserts.Kernel)}
+func open[T any](kernels []asserts.Kernel, newTensor func(Spec) (T, error), job Job, options []Option) (*library, error) {
+	l := &library{job: job, kernels: make(map[string]asserts.Kernel)}
 	for _, o := range options {
-		o(&l.settings)
+		o(&l.Options)
 	}
 	lib := gokernels.Library{
 		Name: l.job.Engine, Kernels: make(map[string]any), Sites: make(map[string]asserts.Site), Missing: make(map[string]string), Left: make(map[string]string), Tensor: reflect.TypeFor[T](),
-		Value: l.value, Observe: l.observe, Release: l.release, Seed: l.seed,
+		Value: l.Value, Observe: l.Observe, Seed: l.RandomSeed,
+	}
+	if l.Release != nil {
+		lib.Release = func(t asserts.Tensor) { l.Release(gokernels.Own(t)) }
 	}
 	lib.Make = func(d engine.Dense, f engine.Form) (asserts.Tensor, error) {
 		if f != engine.Strided {
 			return nil, &engine.Unsupported{What: f.String() + " tensors"}
 		}
-		t, err := newTensor(Spec{d})
+		t, err := newTensor(Spec(d))
 		if errors.Is(err, ErrUnsupported) {
 			return nil, &engine.Unsupported{What: strings.TrimPrefix(err.Error(), ErrUnsupported.Error()+": ")}
 		}
 		if err != nil {
 			return nil, err
 		}
-		if l.observe != nil {
+		if l.Observe != nil {
 			return lib.Foreign(t), nil
 		}
 		return any(t).(asserts.Tensor), nil
 	}
-	left := maps.Clone(l.skipped)
+	left := maps.Clone(l.Skipped)
 	for _, k := range kernels {
 		op, err := parse(k.Op)
 		if err != nil {
@@ -73,7 +78,7 @@ func open[T any](kernels []asserts.Kernel, newTensor func(Spec) (T, error), opti
 	for _, op := range slices.Sorted(maps.Keys(left)) {
 		return nil, fmt.Errorf("optest.Skip: unknown op %s", op)
 	}
-	if l.observe == nil && !reflect.TypeFor[T]().Implements(reflect.TypeFor[asserts.Tensor]()) {
+	if l.Observe == nil && !reflect.TypeFor[T]().Implements(reflect.TypeFor[asserts.Tensor]()) {
 		return nil, fmt.Errorf("%v has no method Observe; pass what observes it with optest.Observe", reflect.TypeFor[T]())
 	}
 	var err error
@@ -119,7 +124,7 @@ func (l *library) bound(kernel any) any {
 
 // receiver returns what a method is called on, if an option names it.
 func (l *library) receiver(method reflect.Type) (reflect.Value, bool) {
-	for _, r := range l.receivers {
+	for _, r := range l.Receivers {
 		v := reflect.ValueOf(r)
 		if v.Kind() == reflect.Pointer && !v.IsNil() && method.NumIn() > 0 && v.Type().Elem() == method.In(0) {
 			v = v.Elem()

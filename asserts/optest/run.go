@@ -1,6 +1,7 @@
 package optest
 
 import (
+	"cmp"
 	"fmt"
 	"hash/fnv"
 	"slices"
@@ -23,10 +24,10 @@ func Run[T any](t *testing.T, kernels []asserts.Kernel, newTensor func(Spec) (T,
 	total := make(map[string]int)
 	for _, o := range operators {
 		t.Run(o.Name(), func(t *testing.T) {
-			if reason, ok := l.skipped[o.Name()]; ok {
+			if reason, ok := l.Skipped[o.Name()]; ok {
 				t.Skip(reason)
 			}
-			result, err := suite.Check(l.engine, l.config(), o, 0, l.cases)
+			result, err := suite.Check(l.engine, l.config(), o, 0, cmp.Or(l.Cases, suite.AllCases))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -44,14 +45,11 @@ func Run[T any](t *testing.T, kernels []asserts.Kernel, newTensor func(Spec) (T,
 // load is open for a test, which ends where there is nothing to run.
 func load[T any](tb testing.TB, kernels []asserts.Kernel, newTensor func(Spec) (T, error), options []Option) (*library, []engine.Operator) {
 	tb.Helper()
-	inTest := func(s *settings) {
-		s.cases = suite.AllCases
-		s.job = Job{Engine: "Go kernels", Level: asserts.Content, Seed: report.DefaultSeed}
-	}
-	l, err := open(kernels, newTensor, slices.Concat([]Option{inTest}, options))
+	l, err := open(kernels, newTensor, Job{Engine: "Go kernels", Level: asserts.Content}, options)
 	if err != nil {
 		tb.Fatal(err)
 	}
+	l.job.Seed = cmp.Or(l.Seed, report.DefaultSeed)
 	operators, err := l.engine.Operators()
 	if err != nil {
 		tb.Fatal(err)
@@ -98,7 +96,7 @@ func Fuzz[T any](f *testing.F, kernels []asserts.Kernel, newTensor func(Spec) (T
 	}
 	f.Fuzz(func(t *testing.T, op string, number uint32) {
 		o := operators[choose(op, operators)]
-		if reason, ok := l.skipped[o.Name()]; ok {
+		if reason, ok := l.Skipped[o.Name()]; ok {
 			t.Skip(reason)
 		}
 		n := int(number)

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
-	"slices"
 
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/suite"
@@ -39,7 +38,7 @@ func serve[T any](kernels []asserts.Kernel, newTensor func(Spec) (T, error), opt
 	if err := json.Unmarshal([]byte(os.Getenv(JobVariable)), &job); err != nil {
 		return fmt.Errorf("%s: %w; this program is one that opassert check runs", JobVariable, err)
 	}
-	l, err := open(kernels, newTensor, slices.Concat(options, []Option{func(s *settings) { s.job = job }}))
+	l, err := open(kernels, newTensor, job, options)
 	if err != nil {
 		return err
 	}

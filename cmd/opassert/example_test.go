@@ -151,40 +151,83 @@ func TestWorkflow(t *testing.T) {
 	}
 }
 
-// The README's quick start, to the letter, in an empty folder.
+// The README's quick start, to the letter, in an empty folder beside a clone, and
+// in a workspace, from whose root the kernels are found too.
 func TestReadmeQuickStart(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiles the command anew")
 	}
-	here, err := filepath.Abs(root)
+	_, text, _ := strings.Cut(readme(t), "## Quick start")
+	text, _, _ = strings.Cut(text, "\n## ")
+	begin := regexp.MustCompile("after `(go mod init .*)`").FindStringSubmatch(text)
+	steps := regexp.MustCompile("(?s)```\ngo get -tool [^\n]*\n(.*?)```").FindStringSubmatch(text)
+	clones := regexp.MustCompile("(?s)```\n(go (?:mod edit|work init) .*?)```").FindAllStringSubmatch(text, -1)
+	if begin == nil || steps == nil || len(clones) != 2 {
+		t.Fatalf("no commands in\n%s", text)
+	}
+	clone, err := filepath.Abs(root)
 	if err != nil {
 		t.Fatal(err)
 	}
-	dir := t.TempDir()
-	_, text, _ := strings.Cut(readme(t), "## Quick start")
-	text, _, _ = strings.Cut(text, "\n## ")
-	text = regexp.MustCompile(`(?m)^   `).ReplaceAllString(text, "")
+	for i, name := range []string{"replace", "workspace"} {
+		t.Run(name, func(t *testing.T) {
+			dir := quickStart(t, text)
+			run := func(script string) string {
+				cmd := exec.Command("bash", "-c", strings.ReplaceAll(script, "../opassert", clone))
+				cmd.Dir, cmd.Env = dir, append(offlineEnvironment(t), "GOWORK=", "GOFLAGS=")
+				out, err := cmd.CombinedOutput()
+				if err != nil && !strings.Contains(script, "-tags opassert") {
+					t.Fatalf("%v\n%s", err, out)
+				}
+				return string(out)
+			}
+			run("set -e\n" + begin[1] + "\n" + clones[i][1])
+			out := run(steps[1])
+			for _, want := range []string{
+				"wrote ../ops/opassert_gen.go: 1 wrappers", "OA007 undeclared-alias  aten::clone", ": 1 findings and 0 crashes",
+				"ok  \texample.com/vector", "panic: OA007 undeclared-alias  aten::clone", "site    vector_test.go:10 (example.com/vector_test.TestClone)",
+			} {
+				if !strings.Contains(out, want) {
+					t.Fatalf("want %q in\n%s", want, out)
+				}
+			}
+			released(t, run("go list -deps -test ./ops ./kernels . && go list -deps ./ops"))
+			if name == "workspace" { // at its root, which is no module
+				out := run("rm go.work && cd .. && go work init ./vector ../opassert && go tool opassert vet && (go tool opassert check || test $? = 1)")
+				if !strings.Contains(out, "opassert: Go kernels of example.com/vector/ops; ") || !strings.Contains(out, "OA007 undeclared-alias  aten::clone") {
+					t.Errorf("at the root of the workspace:\n%s", out)
+				}
+			}
+		})
+	}
+}
+
+// quickStart writes the files of the quick start into an empty folder.
+func quickStart(t *testing.T, text string) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "vector")
 	for _, m := range regexp.MustCompile("(?s)```(?:go|yaml)\n(?://|#) (\\S+)\n(.*?)```").FindAllStringSubmatch(text, -1) {
 		path := filepath.Join(dir, m[1])
 		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o777), os.WriteFile(path, []byte(m[2]), 0o666)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	begin := regexp.MustCompile("after `(go mod init .*)`").FindStringSubmatch(text)
-	steps := regexp.MustCompile("(?s)```\n(go get .*?)```").FindStringSubmatch(text)
-	if begin == nil || steps == nil {
-		t.Fatalf("no commands in\n%s", text)
-	}
-	unpublished := "go mod edit -require " + module + "@v0.0.0 -replace " + module + "=" + here
-	cmd := exec.Command("bash", "-c", "set -x\n"+begin[1]+"\n"+unpublished+"\n"+steps[1])
-	cmd.Dir, cmd.Env = dir, offlineEnvironment(t)
-	out, err := cmd.CombinedOutput()
-	for _, want := range []string{
-		"wrote ../ops/opassert_gen.go: 1 wrappers", "OA007 undeclared-alias  aten::clone", ": 1 findings and 0 crashes",
-	} {
-		if err != nil || !strings.Contains(string(out), want) {
-			t.Fatalf("%v, want %q in\n%s", err, want, out)
+	return dir
+}
+
+// released holds what the release build of the quick start links to a list: of
+// opassert, its run time alone.
+func released(t *testing.T, packages string) {
+	t.Helper()
+	var foreign []string
+	for pkg := range strings.FieldsSeq(packages) {
+		if strings.Contains(strings.Split(pkg, "/")[0], ".") && !strings.HasPrefix(pkg, "example.com/") {
+			foreign = append(foreign, pkg)
 		}
+	}
+	slices.Sort(foreign)
+	if want := []string{module + "/asserts"}; !slices.Equal(slices.Compact(foreign), want) {
+		t.Errorf("the release build has %v, want %v", slices.Compact(foreign), want)
 	}
 }
 

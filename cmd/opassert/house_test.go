@@ -43,6 +43,7 @@ var rooms = []room{
 	{"gen/gentest/aten", []string{"gen", "asserts", "testdata/conformance"}, nil},
 	{"=asserts", []string{"asserts/printable"}, nil},
 	{"asserts/printable", nil, nil},
+	{"asserts/maker", []string{"=asserts"}, nil},
 	{"asserts/internal", nil, nil},
 	{"asserts/internal/compile", []string{"=asserts/attach", "asserts/libtorch/installed", "asserts/printable"}, nil},
 	{"asserts/internal/preload", []string{"asserts/internal/compile", "asserts/libtorch/installed"}, nil},
@@ -60,7 +61,7 @@ var rooms = []room{
 	{"asserts/libtorch/engine", []string{"=asserts", "asserts/libtorch/installed", "=asserts/libtorch", "=asserts/suite", "asserts/suite/engine", "schema"}, []string{"github.com/ianlancetaylor/demangle"}},
 	{"asserts/c10/engine", []string{"=asserts", "asserts/c10", "=asserts/internal/gokernels", "asserts/suite/engine", "schema"}, nil},
 	{"asserts/internal/gokernels", []string{"=asserts", "asserts/suite/engine", "schema"}, nil},
-	{"asserts/optest", []string{"=asserts", "=asserts/internal/gokernels", "=asserts/suite", "asserts/suite/engine", "asserts/suite/report", "schema"}, nil},
+	{"asserts/optest", []string{"=asserts", "=asserts/internal/gokernels", "=asserts/maker", "=asserts/suite", "asserts/suite/engine", "asserts/suite/report", "schema"}, nil},
 	{"asserts/watch", []string{"asserts", "schema"}, nil},
 	{"asserts/preserve/live", []string{"asserts/preserve", "asserts/printable", "asserts/internal/compile", "asserts/internal/preload"}, nil},
 	{"cmd/opassert", []string{"schema", "allowlist", "gen", "asserts"}, nil},
@@ -116,7 +117,7 @@ func edge(pkg, imp string) string {
 func within(path, dir string) bool { return path == dir || strings.HasPrefix(path, dir+"/") }
 
 // api is what others may import and a version promises, in the README's order.
-var api = []string{"asserts", "asserts/optest", "asserts/preserve", "asserts/suite", "asserts/suite/engine", "asserts/suite/report", "asserts/libtorch",
+var api = []string{"asserts", "asserts/maker", "asserts/optest", "asserts/preserve", "asserts/suite", "asserts/suite/engine", "asserts/suite/report", "asserts/libtorch",
 	"schema", "allowlist", "gen", "gen/plan", "gen/vet"}
 
 // What is not API is internal, but for what two top folders share: Go has no

@@ -38,7 +38,7 @@ func (s *source) schema(generated string) map[string]string {
 		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err != nil {
 			continue
 		}
-		file, err := schema.Load(filepath.Join(dir, filepath.FromSlash(s.first)), "")
+		file, err := schema.Config{Kernels: true}.Load(filepath.Join(dir, filepath.FromSlash(s.first)))
 		if err != nil {
 			return nil // opassert gen reports it
 		}

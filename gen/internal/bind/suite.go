@@ -7,7 +7,10 @@ import (
 	"go/token"
 	"go/types"
 	"os"
+	"os/exec"
+	"path"
 	"slices"
+	"strings"
 
 	"golang.org/x/tools/go/packages"
 )
@@ -17,15 +20,15 @@ const (
 	// suite calls kernels with:
 	//
 	//	//opassert:make
-	//	func FromSpec(s optest.Spec) (*Vector, error)
+	//	func FromSpec(s maker.Spec) (*Vector, error)
 	makeMark = "//opassert:make"
 
 	// optionsMark is the directive of a function beside it that says more of the
-	// library: func() []optest.Option.
+	// library: func() []maker.Option.
 	optionsMark = "//opassert:options"
 )
 
-const optestPath = assertsPath + "/optest"
+const makerPath = assertsPath + "/maker"
 
 // A Suite is a generated package that lists its kernels, with what a run of
 // them all needs.
@@ -39,24 +42,38 @@ type Suite struct {
 	Maker, Observer, Options *types.Func
 }
 
-// Suites finds the generated packages of the module, or the workspace, that the
-// folder is the root of, sorted by path. Only these, and packages with marks,
-// have to compile. Kernels where nothing is generated are an error.
-func Suites(root string) ([]Suite, error) {
-	all, err := packages.Load(&packages.Config{Mode: packages.NeedName | packages.NeedFiles, Dir: root}, "./...")
+// DebugBuild is the flag for the debug build beside the tags that GOFLAGS has.
+func DebugBuild() string {
+	tags := []string{"opassert"}
+	out, _ := exec.Command("go", "env", "GOFLAGS").Output() // what is wrong with the go command shows where it builds
+	for word := range strings.FieldsSeq(string(out)) {
+		if list, ok := strings.CutPrefix(strings.TrimLeft(word, "-"), "tags="); ok {
+			tags = append(tags, list)
+		}
+	}
+	return "-tags=" + strings.Join(tags, ",")
+}
+
+// Suites finds the generated packages that a pattern matches in the folder root,
+// in the debug build, sorted by path. Only these, and packages with marks, have to
+// compile. Kernels where nothing is generated are an error.
+func Suites(root, pattern string) ([]Suite, error) {
+	debug := []string{DebugBuild()}
+	all, err := packages.Load(&packages.Config{Mode: packages.NeedName | packages.NeedFiles, Dir: root, BuildFlags: debug}, pattern)
 	if err != nil {
 		return nil, err
 	}
 	var paths []string
 	for _, p := range all {
-		if slices.ContainsFunc(p.GoFiles, speaks) {
+		own := strings.HasPrefix(p.PkgPath, path.Dir(assertsPath)+"/") // opassert in a workspace, or itself
+		if !own && slices.ContainsFunc(p.GoFiles, speaks) {
 			paths = append(paths, p.PkgPath)
 		}
 	}
 	if len(paths) == 0 {
 		return nil, nil
 	}
-	loaded, err := packages.Load(&packages.Config{Mode: loadMode, Dir: root}, paths...)
+	loaded, err := packages.Load(&packages.Config{Mode: loadMode, Dir: root, BuildFlags: debug}, paths...)
 	if err == nil { //mutate:equivalent true: the folder has just been loaded
 		err = loadErrors(loaded)
 	}
@@ -138,6 +155,8 @@ func kernelList(pkg *types.Package) *types.Var {
 // typeName is a type as it is the same of a package that was loaded twice.
 func typeName(t types.Type) string { return types.TypeString(types.Unalias(t), nil) }
 
+func isPath(t types.Type, path string) bool { return t != nil && typeName(t) == path }
+
 // uses reports whether a function of the scope takes or returns the type, or a
 // list of it.
 func uses(scope *types.Scope, tensor types.Type) bool {
@@ -158,9 +177,9 @@ func unfitMaker(fn *types.Func) string {
 	if why := Uncallable(fn); why != "" {
 		return why
 	}
-	if sig.Recv() != nil || sig.Params().Len() != 1 || typeName(sig.Params().At(0).Type()) != optestPath+".Spec" ||
+	if sig.Recv() != nil || sig.Params().Len() != 1 || typeName(sig.Params().At(0).Type()) != makerPath+".Spec" ||
 		sig.Results().Len() != 2 || !isError(sig.Results().At(1).Type()) {
-		return "is no func(optest.Spec) (T, error)"
+		return "is not a func(maker.Spec) (T, error)"
 	}
 	return ""
 }
@@ -172,8 +191,8 @@ func unfitOptions(fn *types.Func) string {
 		return why
 	}
 	if sig.Recv() != nil || sig.Params().Len() != 0 || sig.Results().Len() != 1 ||
-		typeName(sig.Results().At(0).Type()) != "[]"+optestPath+".Option" {
-		return "is no func() []optest.Option"
+		!isPath(elemOf(sig.Results().At(0).Type()), makerPath+".Option") {
+		return "is not a func() []maker.Option"
 	}
 	return ""
 }

@@ -33,7 +33,7 @@ var checkCommand = command{
 Runs the ops of an engine on cases made from their schemas. go runs the kernels
 of the Go module that the current folder is in: those that its generated packages
 list, where a function with the mark //opassert:make makes their tensors (go doc
-github.com/opassert/opassert/asserts/optest). libtorch runs the ops of a stock
+github.com/opassert/opassert/asserts/maker). libtorch runs the ops of a stock
 libtorch, and with -lib those that the libraries add. Cases run
 in worker processes, so a kernel that crashes or hangs is a result like another.
 A run that was interrupted goes on where it stopped when it is started again.

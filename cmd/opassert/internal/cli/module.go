@@ -22,8 +22,8 @@ import (
 	"github.com/opassert/opassert/schema"
 )
 
-// A goModule is the Go module that the current folder is in, with its generated
-// packages.
+// A goModule is the Go module that the current folder is in, or the workspace,
+// with its generated packages.
 type goModule struct {
 	root   string
 	suites []gen.Suite
@@ -33,7 +33,7 @@ type goModule struct {
 	scratch *suite.Scratch // what they lie in
 }
 
-var errNoModule = errors.New("the current folder is in no Go module with a package that opassert gen wrote")
+var errNoModule = errors.New("the current folder is not in a Go module or workspace with a package that opassert gen wrote")
 
 // findModule looks for the module once.
 func (f *checkFlags) findModule() error {
@@ -42,21 +42,37 @@ func (f *checkFlags) findModule() error {
 		return m.err
 	}
 	m.err = errNoModule
-	if _, err := exec.LookPath("go"); err != nil {
-		return m.err
-	}
-	dir, err := os.Getwd()
-	for ; err == nil && m.root == ""; dir = filepath.Dir(dir) {
-		if info, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil && info.Mode().IsRegular() {
-			m.root = dir
-		} else if dir == filepath.Dir(dir) {
-			return m.err
+	for _, place := range goPlaces() {
+		suites, err := gen.Suites(place.root, place.pattern)
+		if err != nil || len(suites) > 0 {
+			m.root, m.suites, m.err = place.root, suites, err
+			break
 		}
 	}
-	if m.suites, err = gen.Suites(m.root); err != nil || len(m.suites) > 0 {
-		m.err = err
-	}
 	return m.err
+}
+
+// A goPlace is a folder with a pattern of the go command.
+type goPlace struct{ root, pattern string }
+
+// workspace is the go command's pattern for the modules of a workspace.
+const workspace = "work"
+
+// goPlaces are the module that the current folder is in, and the workspace.
+func goPlaces() []goPlace {
+	out, err := exec.Command("go", "env", "GOMOD", "GOWORK").Output()
+	if err != nil {
+		return nil
+	}
+	lines := append(strings.Split(string(out), "\n"), "", "")
+	var places []goPlace
+	if mod := lines[0]; filepath.Base(mod) == "go.mod" {
+		places = append(places, goPlace{filepath.Dir(mod), "./..."})
+	}
+	if work := lines[1]; filepath.Base(work) == "go.work" {
+		places = append(places, goPlace{filepath.Dir(work), workspace})
+	}
+	return places
 }
 
 // prepareModule builds a program for each generated package of the module.
@@ -107,9 +123,9 @@ func prepareModule(f *checkFlags, inv *invocation) ([]*program, error) {
 const howToMake = `Mark a function that makes tensors, in a file that is no test:
 
 	//opassert:make
-	func FromSpec(s optest.Spec) (*Tensor, error)
+	func FromSpec(s maker.Spec) (*Tensor, error)
 
-See go doc github.com/opassert/opassert/asserts/optest.`
+See go doc github.com/opassert/opassert/asserts/maker.`
 
 // program is what was built for a package, as a worker.
 func (f *checkFlags) program(s gen.Suite, path string) *program {
@@ -165,7 +181,7 @@ func (m *goModule) build(s gen.Suite, path string) error {
 			return err
 		}
 	}
-	cmd := exec.Command("go", "build", "-buildvcs=false", "-overlay", path+".json", "-o", path, s.Path+"/"+folder)
+	cmd := exec.Command("go", "build", "-buildvcs=false", gen.DebugBuild(), "-overlay", path+".json", "-o", path, s.Path+"/"+folder)
 	cmd.Dir = m.root
 	defer attach.Command(cmd)()
 	if out, err := cmd.CombinedOutput(); err != nil {

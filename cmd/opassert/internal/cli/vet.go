@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"os/exec"
+	"strings"
 	"time"
 
 	"github.com/opassert/opassert/asserts/attach"
@@ -37,7 +38,7 @@ func runVet(inv *invocation) error {
 	}
 	packages := inv.flags.Args()
 	if len(packages) == 0 {
-		packages = []string{"./..."}
+		packages = vetted()
 	}
 	// The run's time keeps the go command from remembering what a schema file,
 	// which it does not know, said earlier.
@@ -52,6 +53,24 @@ func runVet(inv *invocation) error {
 		return err
 	}
 	return nil
+}
+
+// vetted are the packages of the module that the current folder is in, or else of
+// those of the workspace, but for opassert's own.
+func vetted() []string {
+	var patterns []string
+	if places := goPlaces(); len(places) > 0 && places[0].pattern == workspace {
+		out, _ := exec.Command("go", "list", "-m").Output() // no modules: the default
+		for module := range strings.FieldsSeq(string(out)) {
+			if module != "github.com/opassert/opassert" {
+				patterns = append(patterns, module+"/...")
+			}
+		}
+	}
+	if len(patterns) == 0 {
+		return []string{"./..."}
+	}
+	return patterns
 }
 
 // vetUnit runs as a tool of go vet, if the command line is one of its.

@@ -1,4 +1,4 @@
-package optest
+package maker
 
 import (
 	"errors"
@@ -7,13 +7,16 @@ import (
 	"unsafe"
 
 	"github.com/opassert/opassert/asserts"
-	"github.com/opassert/opassert/asserts/suite/engine"
 )
 
-// A Spec says what tensor to make: its DType by PyTorch's name ("float32"), its
-// Sizes, its Strides and Offset in elements, and in Data the bytes of its whole
-// storage, in this machine's byte order.
-type Spec struct{ engine.Dense }
+// A Spec says what tensor to make.
+type Spec struct {
+	DType   string // PyTorch's name: "float32"
+	Sizes   []int64
+	Strides []int64 // in elements
+	Offset  int64   // in elements
+	Data    []byte  // the whole storage, in this machine's byte order
+}
 
 // Dim returns the number of dimensions.
 func (s Spec) Dim() int { return len(s.Sizes) }

@@ -1,22 +1,21 @@
-package optest_test
+package maker_test
 
 import (
 	"errors"
 	"slices"
 	"testing"
 
-	"github.com/opassert/opassert/asserts/optest"
-	"github.com/opassert/opassert/asserts/suite/engine"
+	"github.com/opassert/opassert/asserts/maker"
 )
 
-func spec(sizes, strides []int64, offset int64, data ...byte) optest.Spec {
-	return optest.Spec{Dense: engine.Dense{DType: "uint8", Sizes: sizes, Strides: strides, Offset: offset, Data: data}}
+func spec(sizes, strides []int64, offset int64, data ...byte) maker.Spec {
+	return maker.Spec{DType: "uint8", Sizes: sizes, Strides: strides, Offset: offset, Data: data}
 }
 
 func TestSpec(t *testing.T) {
 	for _, test := range []struct {
 		name     string
-		spec     optest.Spec
+		spec     maker.Spec
 		elements []uint8 // nil: not in row-major order, without gaps
 	}{
 		{"vector", spec([]int64{3}, []int64{1}, 0, 1, 2, 3), []uint8{1, 2, 3}},
@@ -28,20 +27,20 @@ func TestSpec(t *testing.T) {
 		{"every other", spec([]int64{2}, []int64{2}, 0, 1, 2, 3), nil},
 		{"among others", spec([]int64{2}, []int64{1}, 1, 1, 2, 3, 4), []uint8{2, 3}},
 	} {
-		elements, err := optest.Elements[uint8](test.spec)
+		elements, err := maker.Elements[uint8](test.spec)
 		if !slices.Equal(elements, test.elements) || (err == nil) != (test.elements != nil) || test.spec.Contiguous() != (err == nil && test.spec.Offset == 0) {
 			t.Errorf("%s: %v, %v", test.name, elements, err)
 		}
-		if storage, err := optest.Storage[uint8](test.spec); err != nil || !slices.Equal(storage, test.spec.Data) {
+		if storage, err := maker.Storage[uint8](test.spec); err != nil || !slices.Equal(storage, test.spec.Data) {
 			t.Errorf("%s: storage %v, %v", test.name, storage, err)
 		}
 	}
 	for dims, ok := range map[int]bool{0: false, 1: true, 2: false} {
-		if _, err := optest.Elements[uint8](spec([]int64{1}, []int64{1}, 0, 1), dims); errors.Is(err, optest.ErrUnsupported) == ok {
+		if _, err := maker.Elements[uint8](spec([]int64{1}, []int64{1}, 0, 1), dims); errors.Is(err, maker.ErrUnsupported) == ok {
 			t.Errorf("a vector where %d dimensions are wanted: %v", dims, err)
 		}
 	}
-	if _, err := optest.Elements[int8](spec(nil, nil, 0, 1)); !errors.Is(err, optest.ErrUnsupported) {
+	if _, err := maker.Elements[int8](spec(nil, nil, 0, 1)); !errors.Is(err, maker.ErrUnsupported) {
 		t.Errorf("a dtype that is another: %v", err)
 	}
 }

@@ -1,0 +1,23 @@
+// Package maker is what a library imports to say how its tensors are made, for
+// those who run all its kernels: opassert check, and package optest in its tests.
+//
+//	//go:build opassert
+//
+//	package vector
+//
+//	//opassert:make
+//	func FromSpec(s maker.Spec) (*Vector, error) {
+//		data, err := maker.Elements[float64](s, 1)
+//		return New(data...), err
+//	}
+//
+// opassert check builds with the tag opassert, so that the release build has
+// nothing of this. Package maker itself imports package asserts alone.
+//
+// What the library does not have it says with [Unsupported]: the case then goes
+// on with a tensor that it has, and the report counts what was left out.
+//
+// What else there is to say of a library are [Option] values, which the function beside it
+// with the mark //opassert:options returns, a func() []maker.Option. The function
+// that observes tensors of a foreign type, with the mark //opassert:observe, is found.
+package maker

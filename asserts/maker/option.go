@@ -1,0 +1,72 @@
+package maker
+
+import (
+	"reflect"
+	"strings"
+
+	"github.com/opassert/opassert/asserts"
+)
+
+// An Option says more of a library than how a tensor is made.
+type Option func(*Options)
+
+// Options are what a run of the kernels knows of a library: what its Option
+// values set.
+type Options struct {
+	Receivers  []any
+	Observe    func(v any, o *asserts.Observation, level asserts.Level)
+	Value      func(v any, to reflect.Type) (any, bool)
+	Release    func(v any)
+	RandomSeed func(int64)
+	Skipped    map[string]string // reasons, by op
+	Cases      int               // of an op; 0 is all that its values call for
+	Seed       uint64            // what cases are made from; 0 is the default
+}
+
+// Receiver is the value that kernels are called on which are methods of its type,
+// or of the type that it points to. There is one for each type that has some.
+func Receiver(v any) Option { return func(o *Options) { o.Receivers = append(o.Receivers, v) } }
+
+// Observe looks at tensors of a type that has no method for it, as the function
+// with the mark //opassert:observe does in the generated package.
+func Observe[T any](observe func(t T, o *asserts.Observation, level asserts.Level)) Option {
+	return func(o *Options) {
+		o.Observe = func(v any, seen *asserts.Observation, level asserts.Level) { observe(v.(T), seen, level) }
+	}
+}
+
+// Value turns an argument that is no tensor and no Go value, such as an engine.DType,
+// into the type that kernels take; it returns false for others.
+func Value(convert func(v any, to reflect.Type) (any, bool)) Option {
+	return func(o *Options) { o.Value = convert }
+}
+
+// Release is called once for each tensor that was made or returned, for a
+// library that counts references.
+func Release[T any](release func(T)) Option {
+	return func(o *Options) { o.Release = func(v any) { release(v.(T)) } }
+}
+
+// RandomSeed sets the state of the library's default random number generator,
+// before every call, so that a case is the same in every run.
+func RandomSeed(seed func(int64)) Option { return func(o *Options) { o.RandomSeed = seed } }
+
+// Cases is how many cases each op gets in a test; where no option says so, each
+// value class of each argument is tried.
+func Cases(n int) Option { return func(o *Options) { o.Cases = n } }
+
+// Seed is what the cases of a test are made from, 1 where no option says so.
+func Seed(seed uint64) Option { return func(o *Options) { o.Seed = seed } }
+
+// Skip leaves an op out, with a reason.
+func Skip(op, reason string) Option {
+	return func(o *Options) {
+		if o.Skipped == nil {
+			o.Skipped = make(map[string]string)
+		}
+		if !strings.Contains(op, "::") {
+			op = "aten::" + op
+		}
+		o.Skipped[op] = reason
+	}
+}
