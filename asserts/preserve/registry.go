@@ -3,6 +3,7 @@ package preserve
 import (
 	"cmp"
 	"fmt"
+	"reflect"
 	"runtime"
 	"slices"
 	"strings"
@@ -21,9 +22,10 @@ import (
 //
 // A Registry is safe for use by several goroutines.
 type Registry struct {
-	kind string
-	pkg  string // of the library
-	on   bool
+	kind   string
+	pkg    string // of the library
+	module string // whose package that is
+	on     bool
 
 	mu     sync.Mutex
 	chunks [][]slot
@@ -67,6 +69,7 @@ func newRegistry(kind string, on bool) *Registry {
 	if runtime.Callers(3, pc[:]) > 0 {
 		f, _ := runtime.CallersFrames(pc[:]).Next()
 		r.pkg = packageOf(f.Function)
+		r.module = moduleOf(r.pkg)
 	}
 	if on {
 		registries.add(r)
@@ -85,8 +88,7 @@ func (r *Registry) Made(bytes int64) Token {
 }
 
 func (r *Registry) made(bytes int64) Token {
-	var from stack
-	runtime.Callers(3, from[:])
+	from := r.callers()
 	in := currentScope()
 	r.mu.Lock()
 	index := r.take()
@@ -245,8 +247,7 @@ const maxFaults = 100
 // fault records a fault of the handle in a slot; nil if it is not known any
 // more.
 func (r *Registry) fault(c Code, s *slot) error {
-	var again stack
-	runtime.Callers(4, again[:])
+	again := r.callers()
 	f := &Fault{Code: c, Kind: r.kind, Handles: 1, Again: r.text(again[:]), scope: currentScope()}
 	if s != nil {
 		f.Bytes, f.Made = s.bytes, r.text(s.made[:])
@@ -306,7 +307,54 @@ func (r *Registry) leaks(leaked func(*slot) bool) []*Fault {
 
 // A stack is where a call came from: who called the library that called the
 // registry.
-type stack [8]uintptr
+type stack [16]uintptr
+
+// deepest is how far a library's own frames are followed.
+const deepest = 512
+
+// callers returns the stack of the library's call of the registry. Where as many
+// frames as it holds are the library's, they make room for its caller's.
+func (r *Registry) callers() (s stack) {
+	const self = 3 // Callers, callers, and what the library called or that calls
+	if n := runtime.Callers(self, s[:]); n < len(s) || !r.inside(s[:]) {
+		return s
+	}
+	var all [deepest]uintptr
+	pcs := all[:runtime.Callers(self, all[:])]
+	for len(pcs) > len(s) && r.inside(pcs[:len(s)]) {
+		pcs = pcs[len(s)/2:]
+	}
+	clear(s[copy(s[:], pcs):])
+	return s
+}
+
+// inside reports whether all frames are the library's: of the registry, or of its
+// module, as far as the path of its package shows that.
+func (r *Registry) inside(pcs []uintptr) bool {
+	for frames := runtime.CallersFrames(pcs); ; {
+		f, more := frames.Next()
+		if pkg := packageOf(f.Function); pkg != ownPackage && !strings.HasPrefix(pkg+"/", r.module) || strings.HasSuffix(f.File, "_test.go") {
+			return false
+		}
+		if !more {
+			return true
+		}
+	}
+}
+
+// ownPackage is this one.
+var ownPackage = packageOf(runtime.FuncForPC(reflect.ValueOf(NewRegistry).Pointer()).Name())
+
+// moduleOf is the beginning of a package's path that names its module on the usual
+// hosts, with a slash: "github.com/apache/arrow-go/".
+func moduleOf(pkg string) string {
+	elements := strings.SplitAfter(pkg+"/", "/")
+	n := 1
+	if strings.Contains(elements[0], ".") {
+		n = 3
+	}
+	return strings.Join(elements[:min(n, len(elements))], "")
+}
 
 func (r *Registry) text(pcs []uintptr) string {
 	n := slices.Index(pcs, 0)
@@ -319,7 +367,8 @@ func (r *Registry) text(pcs []uintptr) string {
 	var lines []string
 	for frames := runtime.CallersFrames(pcs); ; {
 		f, more := frames.Next()
-		inside := packageOf(f.Function) == r.pkg && !strings.HasSuffix(f.File, "_test.go")
+		pkg := packageOf(f.Function)
+		inside := (pkg == r.pkg || pkg == ownPackage) && !strings.HasSuffix(f.File, "_test.go")
 		if len(lines) > 0 || !inside || !more {
 			lines = append(lines, fmt.Sprintf("    %s\n        %s:%d", f.Function, f.File, f.Line))
 		}

@@ -1,0 +1,20 @@
+// Package deep is a library that makes its handles below many calls of its own,
+// as those of several packages do.
+package deep
+
+import "github.com/opassert/opassert/asserts/preserve"
+
+var handles = preserve.NewRegistry("deep.Handle")
+
+// Make makes a handle below so many more calls.
+//
+//go:noinline
+func Make(depth int) preserve.Token {
+	if depth == 0 {
+		return handles.Made(8)
+	}
+	return Make(depth - 1)
+}
+
+// Leaks returns what is not released.
+func Leaks() []*preserve.Fault { return handles.Leaks() }
