@@ -31,6 +31,7 @@ type Skip struct {
 func Judge(op *Op, seen *Seen, policy *Policy) Verdict {
 	op, seen = unfold(op, seen)
 	j := newJudge(op, seen, policy)
+	j.reportBroken()
 	for _, row := range judging() {
 		when := !seen.Autograd
 		if row.when != nil {
@@ -76,6 +77,8 @@ type judge struct {
 	// The outputs that an impl or a storage belongs to.
 	outByImpl, outByStorage map[ID][]*output
 
+	broken []broken
+
 	verdict Verdict
 	skipped map[Skip]int // Count is 0 in the keys
 }
@@ -117,6 +120,8 @@ func newJudge(op *Op, seen *Seen, policy *Policy) *judge {
 	}
 	j.takeInputs(seen)
 	j.takeOutputs(seen)
+	j.setAside()
+	j.file()
 	return j
 }
 
@@ -139,10 +144,19 @@ func (j *judge) takeInputs(seen *Seen) {
 			j.inputs = append(j.inputs, in)
 		}
 	}
+}
+
+// file makes the tensors known by their IDs.
+func (j *judge) file() {
 	for i := range j.inputs {
 		in := &j.inputs[i]
 		index(j.byImpl, in, in.before.Impl, in.after.Impl)
 		index(j.byStorage, in, in.before.Storage, in.after.Storage)
+	}
+	for i := range j.outputs {
+		out := &j.outputs[i]
+		index(j.outByImpl, out, out.Impl)
+		index(j.outByStorage, out, out.Storage)
 	}
 }
 
@@ -164,11 +178,6 @@ func (j *judge) takeOutputs(seen *Seen) {
 			}
 			j.outputs = append(j.outputs, out)
 		}
-	}
-	for i := range j.outputs {
-		out := &j.outputs[i]
-		index(j.outByImpl, out, out.Impl)
-		index(j.outByStorage, out, out.Storage)
 	}
 }
 

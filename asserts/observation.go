@@ -67,6 +67,10 @@ type Snapshot struct {
 	// Views have that of their base.
 	Counter ID
 
+	// Panic is what observing the tensor panicked with after the call, in a Snapshot
+	// that has nothing else.
+	Panic string
+
 	Parts []Part // the tensors inside; a tensor that has some has a Snapshot at every level
 }
 

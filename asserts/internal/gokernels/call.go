@@ -70,8 +70,8 @@ func (e *Engine) Call(name string, args []any, level asserts.Level) (out engine.
 		return out, err
 	}
 	returned := e.take(&out, op, results, slices.Concat(given...))
-	out.Seen.After, _ = observe(e.lib.held(op.Func.Args, passed), level)
-	out.Seen.Results, out.Seen.ResultLens = observe(returned, level)
+	out.Seen.After, _ = observeAgain(e.lib.held(op.Func.Args, passed), level)
+	out.Seen.Results, out.Seen.ResultLens = observeAgain(returned, level)
 	return out, nil
 }
 
@@ -141,6 +141,27 @@ func observe(args [][]asserts.Tensor, level asserts.Level) (all []asserts.Observ
 		lens = append(lens, len(ts))
 	}
 	return all, lens
+}
+
+// observeAgain looks at the tensors of a call that is over: one that can no longer
+// be observed the kernel broke.
+func observeAgain(args [][]asserts.Tensor, level asserts.Level) (all []asserts.Observation, lens []int) {
+	for _, ts := range args {
+		for _, t := range ts {
+			all = append(all, observeBroken(t, level))
+		}
+		lens = append(lens, len(ts))
+	}
+	return all, lens
+}
+
+func observeBroken(t asserts.Tensor, level asserts.Level) (o asserts.Observation) {
+	defer func() {
+		if p := recover(); p != nil {
+			o = asserts.Observation{Content: &asserts.Snapshot{Panic: fmt.Sprintf("%v, in %s", p, panicSite())}}
+		}
+	}()
+	return asserts.Observe(t, level)
 }
 
 // blame makes a panic the library's, in what does something for it.

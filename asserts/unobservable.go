@@ -1,0 +1,56 @@
+package asserts
+
+// A tensor that could be observed before a call, and makes what observes it panic
+// after it, was broken by the call. Of that tensor nothing else is judged.
+
+// broken is a violation about such a tensor.
+type broken struct {
+	code          Code
+	place         Place
+	before, after Observation
+}
+
+// setAside takes what can no longer be observed out of the call.
+func (j *judge) setAside() {
+	for i := range j.inputs {
+		in := &j.inputs[i]
+		if in.after.unobservable() == "" {
+			continue
+		}
+		code := UndeclaredWrite
+		if in.Write {
+			code = InplaceMetadata
+		}
+		j.broken = append(j.broken, broken{code, in.place(), in.before, in.after})
+		in.before, in.after = Observation{}, Observation{}
+	}
+	for i := range j.outputs {
+		out := &j.outputs[i]
+		if out.unobservable() == "" {
+			continue
+		}
+		if len(j.broken) == 0 { // else the argument that it may well be is what is broken
+			j.broken = append(j.broken, broken{WithinStorage, out.place(), Observation{}, out.Observation})
+		}
+		out.Observation = Observation{}
+	}
+}
+
+// unobservable returns what observing the tensor panicked with, "" where it did
+// not.
+func (o *Observation) unobservable() string {
+	if o.Content == nil {
+		return ""
+	}
+	return o.Content.Panic
+}
+
+// reportBroken reports what was set aside.
+func (j *judge) reportBroken() {
+	for _, b := range j.broken {
+		v := j.report(b.code, b.place)
+		v.Before, v.After = b.before, b.after
+		v.locate(b.before.Content)
+		v.Saw = b.place.String() + " cannot be observed after the call: " + b.after.unobservable()
+	}
+}
