@@ -21,7 +21,7 @@ import (
 // library has the packages that kernels import, as far as they look at them.
 var library = importer{
 	assertsPath: "package asserts; type Observation struct{}; type Level int; type Kernel struct{}",
-	optestPath:  "package optest; type Spec struct{}; type Option int",
+	makerPath:   "package maker; type Spec struct{}; type Option int",
 	"context":   "package context; type Context interface{ Done() <-chan struct{} }",
 	"example.com/other": "package other; type Device struct{}; type Set[T any] struct{}; type hidden int; " +
 		"type Hidden = hidden",

@@ -14,7 +14,7 @@ import (
 
 // A function can have a directive only where its type is the directive's.
 func TestUnfitDirectives(t *testing.T) {
-	const observer, maker, options = "is no func(*T, *asserts.Observation, asserts.Level)", "is no func(optest.Spec) (T, error)", "is no func() []optest.Option"
+	const observer, maker, options = "is not a func(*T, *asserts.Observation, asserts.Level)", "is not a func(maker.Spec) (T, error)", "is not a func() []maker.Option"
 	for _, tt := range []struct{ decl, want string }{
 		{"//opassert:observe\nfunc F(d *other.Device, o *asserts.Observation, l asserts.Level) {}", ""},
 		{"//opassert:observe\nfunc (*Tensor) F(d *other.Device, o *asserts.Observation, l asserts.Level) {}", observer},
@@ -25,19 +25,19 @@ func TestUnfitDirectives(t *testing.T) {
 		{"//opassert:observe\nfunc F(d other.Device, o *asserts.Observation, l asserts.Level) {}", observer + ": it takes no pointer"},
 		{"//opassert:observe\nfunc F(d *int, o *asserts.Observation, l asserts.Level) {}", observer + ": it takes no pointer to a named type"},
 		{"//opassert:observe\nfunc f(d *other.Device, o *asserts.Observation, l asserts.Level) {}", "is not exported"},
-		{"//opassert:make\nfunc F(s optest.Spec) (*Tensor, error) { return nil, nil }", ""},
-		{"//opassert:make\nfunc (*Tensor) F(s optest.Spec) (*Tensor, error) { return nil, nil }", maker},
+		{"//opassert:make\nfunc F(s maker.Spec) (*Tensor, error) { return nil, nil }", ""},
+		{"//opassert:make\nfunc (*Tensor) F(s maker.Spec) (*Tensor, error) { return nil, nil }", maker},
 		{"//opassert:make\nfunc F() (*Tensor, error) { return nil, nil }", maker},
 		{"//opassert:make\nfunc F(s int) (*Tensor, error) { return nil, nil }", maker},
-		{"//opassert:make\nfunc F(s optest.Spec) *Tensor { return nil }", maker},
-		{"//opassert:make\nfunc F(s optest.Spec) (*Tensor, int) { return nil, 0 }", maker},
-		{"//opassert:make\nfunc f(s optest.Spec) (*Tensor, error) { return nil, nil }", "is not exported"},
-		{"//opassert:options\nfunc F() []optest.Option { return nil }", ""},
-		{"//opassert:options\nfunc (*Tensor) F() []optest.Option { return nil }", options},
-		{"//opassert:options\nfunc F(int) []optest.Option { return nil }", options},
-		{"//opassert:options\nfunc F() ([]optest.Option, error) { return nil, nil }", options},
-		{"//opassert:options\nfunc F() optest.Option { return 0 }", options},
-		{"//opassert:options\nfunc f() []optest.Option { return nil }", "is not exported"},
+		{"//opassert:make\nfunc F(s maker.Spec) *Tensor { return nil }", maker},
+		{"//opassert:make\nfunc F(s maker.Spec) (*Tensor, int) { return nil, 0 }", maker},
+		{"//opassert:make\nfunc f(s maker.Spec) (*Tensor, error) { return nil, nil }", "is not exported"},
+		{"//opassert:options\nfunc F() []maker.Option { return nil }", ""},
+		{"//opassert:options\nfunc (*Tensor) F() []maker.Option { return nil }", options},
+		{"//opassert:options\nfunc F(int) []maker.Option { return nil }", options},
+		{"//opassert:options\nfunc F() ([]maker.Option, error) { return nil, nil }", options},
+		{"//opassert:options\nfunc F() maker.Option { return 0 }", options},
+		{"//opassert:options\nfunc f() []maker.Option { return nil }", "is not exported"},
 	} {
 		p := checked(t, "example.com/kernels", tensorType+tt.decl)
 		fit, unfit := Directives(p.Syntax[0], p.TypesInfo)
@@ -73,7 +73,7 @@ func TestObserver(t *testing.T) {
 		{"a method will do", tensorType + "//opassert:kernel f\nfunc F(*Tensor) {}", "", one, ""},
 		{"not the named one", tensorType + observe + g, "*example.com/kernels.Tensor", two, "wants *Tensor"},
 		{"another type's, beside it", tensorType + observe + g, "*example.com/kernels.Tensor", []string{"f(Tensor a, Device b) -> ()"}, ""},
-		{"a maker is none", tensorType + "//opassert:make\nfunc Make(optest.Spec) (*Tensor, error) { return nil, nil }\n//opassert:kernel f\nfunc F(*Tensor) {}\n", "", one, ""},
+		{"a maker is none", tensorType + "//opassert:make\nfunc Make(maker.Spec) (*Tensor, error) { return nil, nil }\n//opassert:kernel f\nfunc F(*Tensor) {}\n", "", one, ""},
 		{"not observed", tensorType + f, "", one, "write func Observe(t *example.com/other.Device, o *asserts.Observation, level asserts.Level) with the mark //opassert:observe"},
 		{"another one's", "type Blind struct{}\n" + observe + "//opassert:kernel f\nfunc F(*Blind) {}\n", "*example.com/kernels.Blind", one, "; implement it, or"},
 		{"no kernel takes it", tensorType + observe + "//opassert:kernel f\nfunc F(*Tensor) {}", "", one, "no kernel takes a Tensor as *example.com/other.Device"},
@@ -82,7 +82,7 @@ func TestObserver(t *testing.T) {
 		{"a pointer to a type of Go's own", "//opassert:kernel f\nfunc F(*error) {}\n", "", one, "; implement it, or"},
 		{"a pointer to a type beside it", "type Blind struct{}\n//opassert:kernel f\nfunc F(*Blind) {}\n", "", one, "; implement it, or"},
 		{"two observers", tensorType + observe + strings.Replace(observe, "Observe(", "Watch(", 1) + f, "", one, "Watch is a second observer; the first is Observe at k.go:"},
-		{"an unfit observer", tensorType + "//opassert:observe\nfunc Watch() {}\n" + f, "", one, "opassert:observe: Watch is no func(*T, "},
+		{"an unfit observer", tensorType + "//opassert:observe\nfunc Watch() {}\n" + f, "", one, "opassert:observe: Watch is not a func(*T, "},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			p := checked(t, "example.com/kernels", tt.decls)
@@ -130,11 +130,11 @@ func TestOutOfOrder(t *testing.T) {
 func TestPairSuites(t *testing.T) {
 	const (
 		kernels = "var Kernels []asserts.Kernel\nvar other_ int\nvar Count int\n"
-		maker   = "//opassert:make\nfunc Make(optest.Spec) (*Tensor, error) { return nil, nil }\n"
-		options = "//opassert:options\nfunc Options() []optest.Option { return nil }\n"
+		maker   = "//opassert:make\nfunc Make(maker.Spec) (*Tensor, error) { return nil, nil }\n"
+		options = "//opassert:options\nfunc Options() []maker.Option { return nil }\n"
 		observe = "//opassert:observe\nfunc Look(*Tensor, *asserts.Observation, asserts.Level) {}\n"
 		foreign = "//opassert:observe\nfunc See(*other.Device, *asserts.Observation, asserts.Level) {}\n"
-		device  = "//opassert:make\nfunc Make(optest.Spec) (*other.Device, error) { return nil, nil }\n" + foreign
+		device  = "//opassert:make\nfunc Make(maker.Spec) (*other.Device, error) { return nil, nil }\n" + foreign
 		whole   = tensorType + kernels + maker + options + foreign
 	)
 	for _, tt := range []struct {
@@ -153,7 +153,7 @@ func TestPairSuites(t *testing.T) {
 			"Again is a second function with //opassert:make for the kernels of example.com/p0; the first is at k.go:"},
 		{"marked kernels beside a list", []string{whole + "//opassert:kernel f\nfunc F(*Tensor) {}\n"}, "p0.Kernels Make - Options"},
 		{"marked kernels without one", []string{tensorType + "//opassert:kernel f\nfunc F(*Tensor) {}\n"}, "F has no wrapper, as opassert gen wrote no package here"},
-		{"a maker that makes nothing", []string{tensorType + kernels + "//opassert:make\nfunc Make() {}\nfunc F(*Tensor) {}\n"}, "opassert:make: Make is no func("},
+		{"a maker that makes nothing", []string{tensorType + kernels + "//opassert:make\nfunc Make() {}\nfunc F(*Tensor) {}\n"}, "opassert:make: Make is not a func("},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			var loaded []*packages.Package

@@ -34,7 +34,7 @@ func TestLoad(t *testing.T) {
 		{"marked", []string{"a.go:3:1: want one op behind the mark: //opassert:kernel add.Tensor"}},
 		{"broken", []string{"a.go:3:7: undefined: y", "a.go:6:9: undefined: w", "b.go:6:19: too many return values\n\thave (number)\n\twant ()"}},
 		{"cut", []string{"a.go:3:8: no required module provides package example.com/nowhere/x"}},
-		{"unfit", []string{"a.go:4:6: opassert:observe: Watch is no func("}},
+		{"unfit", []string{"a.go:4:6: opassert:observe: Watch is not a func("}},
 		{"torn", []string{"a.go:3:23: expected operand, found '}'"}},
 		{"empty", []string{"no Go files in "}},
 		{"program", []string{"it is package main, which the wrappers can't import"}},
@@ -106,26 +106,26 @@ func TestSuites(t *testing.T) {
 		"a.go":   "package lib\n\nvar x y\n",
 	}
 	writeFiles(t, dir, files)
-	if suites, err := Suites(dir); err != nil || suites != nil {
+	if suites, err := Suites(dir, "./..."); err != nil || suites != nil {
 		t.Errorf("nothing is generated: %v, %v", suites, err)
 	}
 	writeFiles(t, dir, map[string]string{
 		"ops/opassert_gen.go": generated, "broken/a.go": "package broken\n\nvar x y\n",
 		"hand/a.go": "package hand\n\n" + imports + "var Kernels []asserts.Kernel\n",
 	})
-	suites, err := Suites(dir)
+	suites, err := Suites(dir, "./...")
 	if err != nil || len(suites) != 1 || suites[0].Path != "example.com/lib/ops" || suites[0].Kernels != "Kernels" {
 		t.Errorf("one is generated: %+v, %v", suites, err)
 	}
 	writeFiles(t, dir, map[string]string{"marked/a.go": "package marked\n\n//opassert:make\nfunc Make() {}\n"})
-	if _, err := Suites(dir); err == nil || !strings.Contains(err.Error(), "opassert:make: Make is no func(") {
+	if _, err := Suites(dir, "./..."); err == nil || !strings.Contains(err.Error(), "opassert:make: Make is not a func(") {
 		t.Errorf("a mark that does not fit: %v", err)
 	}
 	writeFiles(t, dir, map[string]string{"ops/b.go": "package ops\n\nvar x y\n"})
-	if _, err := Suites(dir); err == nil || !strings.Contains(err.Error(), "undefined: y") {
+	if _, err := Suites(dir, "./..."); err == nil || !strings.Contains(err.Error(), "undefined: y") {
 		t.Errorf("a generated package that does not compile: %v", err)
 	}
-	if _, err := Suites(filepath.Join(dir, "missing")); err == nil {
+	if _, err := Suites(filepath.Join(dir, "missing"), "./..."); err == nil {
 		t.Error("a folder that is missing")
 	}
 }

@@ -56,14 +56,14 @@ func unfitObserver(fn *types.Func) string {
 		return why
 	}
 	if sig.Recv() != nil || sig.Results().Len() != 0 || sig.Params().Len() != 3 || !looks(sig.Params().At(1), sig.Params().At(2)) {
-		return "is no " + want
+		return "is not a " + want
 	}
 	p, ok := types.Unalias(sig.Params().At(0).Type()).(*types.Pointer)
 	if !ok {
-		return "is no " + want + ": it takes no pointer"
+		return "is not a " + want + ": it takes no pointer"
 	}
 	if _, named := types.Unalias(p.Elem()).(*types.Named); !named {
-		return "is no " + want + ": it takes no pointer to a named type"
+		return "is not a " + want + ": it takes no pointer to a named type"
 	}
 	return ""
 }

@@ -67,6 +67,6 @@ func within(x *Tensor) *Tensor {
 func New() Maxer { return new(Library) } // want `\*kernels.Library becomes kernels.Maxer, through which Max, the kernel of max, is called around`
 
 //opassert:make
-func Make(n int) *Tensor { return nil } // want `opassert:make: Make is no func`
+func Make(n int) *Tensor { return nil } // want `opassert:make: Make is not a func`
 
 func Old(self *Tensor) *Tensor { return self }
