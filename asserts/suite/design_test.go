@@ -42,7 +42,7 @@ func plannedCalls(t *testing.T, op *schema.Op, book *design.Recipes, pairs bool)
 	r := &work.Runner{Engine: willing{}, Policy: asserts.Aware(), Seed: report.DefaultSeed}
 	target := work.NewTarget(r.Engine, engine.Operator{Schema: op, Below: true}, engine.Plan{}, book)
 	var call *sample.Case
-	r.Trying = func(c *sample.Case) {
+	target.Trying = func(c *sample.Case) {
 		if c != nil {
 			call = c
 		}

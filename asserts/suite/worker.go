@@ -163,15 +163,15 @@ func (s *server) answer(text string) (err error) {
 	} else {
 		t.Taught = s.taught
 	}
-	s.Trying, s.Calling, s.Limits, s.Cpu = nil, nil, nil, q.CPU
-	t.AsItIs = q.AsItIs
-	s.Shown = func(result *report.Case) {
+	s.Forget()
+	t.AsItIs, t.NoMeta = q.AsItIs, q.CPU
+	t.Found = func(result *report.Case) {
 		s.result(lineShown, result)
 		s.out.Flush()
 	}
 	if q.Show {
-		s.Trying = s.show
-		s.Calling = func(device string) { s.say(lineDevice, device) }
+		t.Trying = s.show
+		t.Calling = func(device string) { s.say(lineDevice, device) }
 	}
 	t.Single = q.To == q.From+1 && !q.Show
 	if q.Case != "" {

@@ -46,3 +46,10 @@ type Finding struct {
 func SameFault(v, w *asserts.Violation) bool {
 	return v.Code == w.Code && v.Subject.Return == w.Subject.Return && v.Subject.Index == w.Subject.Index
 }
+
+// Excuse counts a check that was judged, and whose violation has a reason, as
+// skipped.
+func (t *Tally) Excuse(code asserts.Code, reason string) {
+	t.Judged[code]--
+	t.Skips = AddSkip(t.Skips, asserts.Skip{Code: code, Reason: reason, Count: 1})
+}

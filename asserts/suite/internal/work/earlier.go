@@ -5,10 +5,10 @@ import (
 	"github.com/opassert/opassert/asserts/suite/engine"
 )
 
-// kept is what the last call of an op returned without an alias set. It is held
+// earlier is what the last call of an op returned without an alias set. It is held
 // for one more call, which must leave it alone: kernels that return memory of a
 // buffer, under a new storage each time, show in nothing else.
-type kept struct {
+type earlier struct {
 	op      *Target
 	tensors []engine.Tensor
 	then    [][]asserts.Observation
@@ -39,7 +39,7 @@ func (r *Runner) again(t *Target, a *attempt) *attempt {
 	return a
 }
 
-func (k *kept) add(e engine.Engine, v any) {
+func (k *earlier) add(e engine.Engine, v any) {
 	switch v := v.(type) {
 	case []any:
 		for _, element := range v {
@@ -54,7 +54,7 @@ func (k *kept) add(e engine.Engine, v any) {
 }
 
 // now returns what is held as it was and as it is.
-func (k *kept) now(e engine.Engine, t *Target) []asserts.Earlier {
+func (k *earlier) now(e engine.Engine, t *Target) []asserts.Earlier {
 	if k.op != t {
 		k.release()
 	}
@@ -69,9 +69,9 @@ func (k *kept) now(e engine.Engine, t *Target) []asserts.Earlier {
 	return all
 }
 
-func (k *kept) release() {
+func (k *earlier) release() {
 	for _, t := range k.tensors {
 		t.Release()
 	}
-	*k = kept{}
+	*k = earlier{}
 }

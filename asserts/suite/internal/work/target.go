@@ -17,13 +17,32 @@ type Target struct {
 	judged   *asserts.Op
 	waived   []asserts.Excuse
 	*design.Learned
-	Taught func(*design.Learned) // called when the openings are over, once; may be nil
-	plan   *design.Design        // once they are
-	found  []*report.Finding     // in this worker, which minimises each once
-	AsItIs bool                  // findings keep the calls that showed them
-	Single bool                  // one case was asked for: no call before it holds results
+	Listener
+	plan   *design.Design    // once the openings are over
+	found  []*report.Finding // in this worker, which minimises each once
+	AsItIs bool              // findings keep the calls that showed them
+	Single bool              // one case was asked for: no call before it holds results
+	NoMeta bool              // no calls on meta: one ended its process
 }
 
+// A Listener is told of what is about to happen, which may end the process. Each
+// of its functions may be nil.
+type Listener struct {
+	Trying  func(*sample.Case)    // before each try, and with nil after it
+	Calling func(device string)   // before the op is called, on each device
+	Found   func(*report.Case)    // what a case found, before a smaller call is looked for that finds it
+	Taught  func(*design.Learned) // when the openings are over, once
+}
+
+// on reports where the op is called next.
+func (l *Listener) on(device string) {
+	if l.Calling != nil {
+		l.Calling(device)
+	}
+}
+
+// NewTarget makes an op ready: its plan without the checks that the engine cannot
+// show broken, and its recipes.
 func NewTarget(e engine.Engine, operator engine.Operator, p engine.Plan, book *design.Recipes) *Target {
 	p.Op.Autograd = operator.Autograd
 	operator.Unseen = slices.DeleteFunc(slices.Clone(operator.Unseen), func(u engine.Unseen) bool {

@@ -1,0 +1,43 @@
+package work
+
+import (
+	"github.com/opassert/opassert/asserts/suite/engine"
+	"github.com/opassert/opassert/asserts/suite/internal/design"
+	"github.com/opassert/opassert/asserts/suite/internal/sample"
+	"github.com/opassert/opassert/asserts/suite/report"
+)
+
+// Fail notes how a case of an op failed.
+func (r *Runner) Fail(c *report.Case, op string, err error) {
+	if err != nil {
+		text, _ := engine.Message(err)
+		c.Error, c.Beyond = sample.Clip(err.Error()), r.beyond(op, text)
+	}
+}
+
+// Forget forgets what the errors of an op mean: the next op's may mean others.
+func (r *Runner) Forget() { r.readings = nil }
+
+// A bounded engine knows errors of its ops that no arguments avoid.
+type bounded interface {
+	// Beyond says why no arguments take an op past an error; "" where some may.
+	Beyond(op, text string) string
+}
+
+func (r *Runner) beyond(op, text string) string {
+	why, known := r.readings[text]
+	if known {
+		return why
+	}
+	if e, ok := r.Engine.(bounded); ok {
+		why = e.Beyond(op, text)
+	}
+	if why == "" && design.Lost(text) {
+		why = "its kernel says that this build lacks what it needs, or that it is gone"
+	}
+	if r.readings == nil || len(r.readings) >= design.MostReadings {
+		r.readings = make(map[string]string)
+	}
+	r.readings[text] = why
+	return why
+}

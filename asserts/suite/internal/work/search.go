@@ -1,0 +1,136 @@
+package work
+
+import (
+	"cmp"
+	"errors"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/opassert/opassert/asserts/suite/engine"
+	"github.com/opassert/opassert/asserts/suite/internal/design"
+	"github.com/opassert/opassert/asserts/suite/internal/sample"
+	"github.com/opassert/opassert/asserts/suite/report"
+)
+
+// tries is how many times a case is changed after errors before it is given up.
+const tries = 20
+
+// vary returns a call that has all classes of a row, with the first setting in
+// which the kernel takes them, and its place; and with what else the kernel's
+// errors ask for.
+func (r *Runner) vary(t *Target, row design.Row, number int) (*attempt, *design.Place, error) {
+	d := t.design()
+	rng := sample.NewRandom(0, t.Gen.Name, number)
+	var last error
+	for _, s := range d.Settings(row, t.Places) {
+		c := s.Base.Clone()
+		c.Number = number
+		if !d.Apply(c, row.Classes, s.Ways) || c.Huge() {
+			continue
+		}
+		a, err := r.settle(t, c, rng, d.About(row), func(c *sample.Case) { d.Apply(c, row.Classes, s.Ways) })
+		if err == nil {
+			return a, &design.Place{Base: slices.Index(d.Bases, s.Base), Way: s.Ways[0]}, nil
+		}
+		last = err
+	}
+	return nil, nil, last
+}
+
+// settle changes a call a few times after the rules for errors, keeping what
+// it is about: values of some arguments.
+func (r *Runner) settle(t *Target, c *sample.Case, rng *rand.Rand, about []string, keep func(*sample.Case)) (*attempt, error) {
+	ad := design.NewAdapter(t.operator.Schema, rng, design.Themes[0])
+	ad.About = about
+	for left := steps; ; left-- {
+		a, err := r.Try(t, c)
+		if err == nil {
+			return a, nil
+		}
+		text, thrown := engine.Message(err)
+		if left == 0 || !thrown || r.beyond(t.Gen.Name, text) != "" {
+			return nil, err
+		}
+		next, ok := ad.Revise(c, text)
+		if !ok {
+			return nil, err
+		}
+		if keep(next); next.String() == c.String() || next.Huge() {
+			return nil, err
+		}
+		c = next
+	}
+}
+
+// steps is how often a call with a value class is changed after errors.
+const steps = 3
+
+// A search is the attempts to find a call that the kernel takes.
+type search struct {
+	a       *attempt     // nil: all failed
+	err     error        // of the failed attempt that came closest
+	closest *sample.Case // that attempt
+	close   int          // how close it came: how many of the kernel's own errors were got past
+	first   error        // of the first attempt
+}
+
+// ran returns the call that the kernel took, or nil.
+func (s *search) ran() *sample.Case {
+	if s.a == nil {
+		return nil
+	}
+	return s.a.c
+}
+
+// told enters a search that failed into the result of its case.
+func (s *search) told(result *report.Case) (*attempt, error) {
+	if s.a != nil {
+		return s.a, nil
+	}
+	result.Close, result.Closest = s.close, s.closest.Recipe()
+	return nil, s.err
+}
+
+// search changes a case until the kernel takes it. An argument that could not be
+// made brings no attempt closer.
+func (r *Runner) search(t *Target, rng *rand.Rand, c *sample.Case) *search {
+	ad := design.NewAdapter(t.operator.Schema, rng, t.Gen.Theme(rng, c.Number))
+	s := new(search)
+	var last error
+	best := c
+	for range tries {
+		a, err := r.Try(t, c)
+		if err == nil {
+			s.a = a
+			return s
+		}
+		s.first = cmp.Or(s.first, err)
+		text, thrown := engine.Message(err)
+		if !thrown || r.beyond(t.Gen.Name, text) != "" {
+			s.err, s.closest = err, c
+			return s
+		}
+		news := ad.Known(text) == 0 && !dispatched(text)
+		called := !errors.As(err, new(*unmade))
+		if called && news {
+			s.close++
+		}
+		if s.closest == nil || called && news {
+			s.err, s.closest = err, c
+		}
+		if last != nil && !news && sample.OneIn(rng, 2) {
+			c = best // no progress: go back
+		} else {
+			best, last = c, err
+		}
+		c = ad.Adapt(c, text)
+	}
+	return s
+}
+
+// dispatched reports whether an error is the dispatcher's or that of one of its
+// fallbacks, of a call that came to no kernel.
+func dispatched(text string) bool {
+	return design.ContainsAny(text, []string{"Could not run '", "There were no tensor arguments to this function", "ZeroTensors are immutable",
+		"Found a custom (non-ATen) operator", "is not yet supported with named tensors"})
+}
