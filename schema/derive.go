@@ -19,12 +19,6 @@ type group struct {
 // that autogen asks for, and functional variants of ops that have an out=
 // variant.
 //
-// Note [A file may be a part]: torchgen also refuses an out= op that has no
-// other variant, and an op without one that torchgen could not derive it for,
-// unless lists in torchgen itself name them. These are demands on PyTorch's
-// own file as a whole. The files of other backends, and of op authors, hold
-// what they need, so nothing is said here.
-//
 // Note [The file's word stands]: where autogen names an op that no version's
 // rules derive, the file may be of a PyTorch that nobody has seen yet. It is
 // made as the list names it, and a warning says so.
@@ -47,11 +41,13 @@ func (r *reader) derive(entries []*entry) []*Op {
 		names[e.op.Name()] = e.op
 	}
 	var derived []*Op
+	variants := make(map[*group][]Function)
 	for _, g := range groups {
 		if g.base(rev) == nil || !g.derives(rev) {
 			continue
 		}
-		for _, op := range r.deriveGroup(g, rev) {
+		variants[g] = r.variantsOf(g, rev)
+		for _, op := range r.deriveGroup(g, rev, variants[g]) {
 			if first := names[op.Name()]; first != nil {
 				r.warnAt(op.Pos, "torchgen derives %s from this entry, but line %d has that name already", op.Name(), first.Pos.Line)
 				continue
@@ -59,6 +55,9 @@ func (r *reader) derive(entries []*entry) []*Op {
 			names[op.Name()] = op
 			derived = append(derived, op)
 		}
+	}
+	if len(r.Errs) == 0 {
+		r.demands(entries, groups, rev, variants)
 	}
 	return derived
 }
@@ -94,14 +93,18 @@ func (g *group) hasTag(tag string) bool {
 	return !g.all(func(op *Op) bool { return !slices.Contains(op.Tags, tag) })
 }
 
-// derives reports whether torchgen looks for missing variants at all.
+// derives reports whether torchgen derives variants that are missing. An out= op
+// without any other is an error to it: Note [What torchgen demands of a whole].
 func (g *group) derives(rev *revision) bool {
+	return g.grouped(rev) && !(g.members[Out] != nil && len(g.entries) == 1)
+}
+
+// grouped reports whether torchgen looks at what the group has and lacks.
+func (g *group) grouped(rev *revision) bool {
 	switch {
 	case g.all(func(op *Op) bool { return op.ManualCppBinding }),
 		g.all((*Op).IsComposite) && !(rev.coreDerives && g.hasTag("core")),
 		!g.all(func(op *Op) bool { return op.View() == NotView || op.Func.Name.Root() == "set_" }):
-		return false
-	case g.members[Out] != nil && len(g.entries) == 1: // Note [A file may be a part]
 		return false
 	}
 	// polygamma_ has its arguments in another order than polygamma.
@@ -124,8 +127,7 @@ func (g *group) base(rev *revision) *entry {
 func (g *group) missing(rev *revision) []Function {
 	base := g.base(rev)
 	f := &base.op.Func
-	canHaveOut := f.Kind() == Inplace || slices.ContainsFunc(f.Returns, func(ret Return) bool { return ret.Type.IsTensorLike() })
-	addsOut := g.members[Out] == nil && canHaveOut && slices.ContainsFunc(base.op.Autogen, Name.saysOut)
+	addsOut := g.members[Out] == nil && f.canHaveOut() && slices.ContainsFunc(base.op.Autogen, Name.saysOut)
 	var variants []Function
 	if addsOut {
 		variants = append(variants, f.outVariant())
@@ -134,6 +136,12 @@ func (g *group) missing(rev *revision) []Function {
 		variants = append(variants, f.functionalVariant())
 	}
 	return variants
+}
+
+// canHaveOut reports whether there is something that an out= variant could
+// return in an argument.
+func (f *Function) canHaveOut() bool {
+	return f.Kind() == Inplace || slices.ContainsFunc(f.Returns, func(ret Return) bool { return ret.Type.IsTensorLike() })
 }
 
 // saysOut reports whether an autogen list means an out= variant by the name.
@@ -164,12 +172,17 @@ func (g *group) listed() []listedName {
 	return list
 }
 
-func (r *reader) deriveGroup(g *group, rev *revision) []*Op {
-	base := g.base(rev)
+// variantsOf returns the variants that are added, by their names in the file.
+func (r *reader) variantsOf(g *group, rev *revision) []Function {
 	variants := g.missing(rev)
 	if g.compared(variants) {
-		variants = r.settle(g, base, variants)
+		variants = r.settle(g, g.base(rev), variants)
 	}
+	return variants
+}
+
+func (r *reader) deriveGroup(g *group, rev *revision, variants []Function) []*Op {
+	base := g.base(rev)
 	var ops []*Op
 	for _, v := range variants {
 		if op := r.derivedOp(base, v); op != nil {
@@ -182,7 +195,7 @@ func (r *reader) deriveGroup(g *group, rev *revision) []*Op {
 }
 
 // settle makes the variants those that autogen lists, where it lists others.
-// torchgen demands that all is listed, but see Note [A file may be a part].
+// torchgen demands that all is listed, but see Note [What torchgen demands of a whole].
 func (r *reader) settle(g *group, base *entry, variants []Function) []Function {
 	listed := g.listed()
 	isListed := func(v Function) bool {

@@ -88,8 +88,10 @@ func TestDerive(t *testing.T) {
 			if diff := cmp.Diff(tt.want, got); diff != "" {
 				t.Errorf("want - got +\n%s", diff)
 			}
-			if len(file.Warnings) > 0 {
-				t.Error(allErrors(file.Warnings))
+			for _, w := range file.Warnings {
+				if !strings.HasPrefix(w.Msg, "torchgen refuses") { // see TestDemands
+					t.Error(w)
+				}
 			}
 		})
 	}

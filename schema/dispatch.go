@@ -137,8 +137,11 @@ func (r *reader) checkDispatch(e *entry) {
 		return
 	}
 	for _, k := range e.kernels {
-		if k.key == "CPU" || k.key == "CUDA" || k.key == "MPS" {
+		switch k.key {
+		case "CPU", "CUDA", "MPS":
 			r.ReportAt(k.pos, "%s is left to structured_delegate: delete one", k.key)
+		case "XPU", "MTIA": // in new versions
+			r.warnAt(k.pos, "%s is left to structured_delegate: delete one", k.key)
 		}
 	}
 }

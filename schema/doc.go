@@ -21,14 +21,14 @@
 // [go/scanner.ErrorList], sorted, each error with file, line and column. What
 // PyTorch's code generator (torchgen) refuses in an entry is an error here, and
 // so is what the dispatcher's own parser refuses: a name that is no
-// identifier, a required argument after an optional one. A file need not be
-// whole, though: where torchgen asks that every op has its other variants, this
-// package does not (see Note [A file may be a part] in derive.go). YAML aliases
-// are not read.
+// identifier, a required argument after an optional one. YAML aliases are not
+// read.
 //
-// What may be of a PyTorch that nobody has seen yet is a warning in
-// [File.Warnings]: keys, types and dispatch keys that are not known, derived ops
-// that no rule explains. [Config.Strict] makes them errors.
+// What torchgen refuses in how ops go together is a warning in [File.Warnings],
+// since a file may be a part: half a structured group, an out= op without any
+// other variant, a derived op that no autogen line names. So is what may be of a
+// PyTorch that nobody has seen yet: keys, types and dispatch keys that are not
+// known, derived ops that no rule explains. [Config.Strict] makes them errors.
 //
 // A schema of the dispatcher is taken as it is. [LintOp] says where its name
 // and its annotations disagree.

@@ -382,10 +382,10 @@ func TestStrictAccepts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const out = "- func: a_like.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)\n  structured: True\n"
+	const out = "- func: a_like(Tensor self) -> Tensor\n  structured_delegate: a_like.out\n- func: a_like.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)\n  structured: True\n"
 	for name, src := range map[string]string{
 		"structured factory":         out,
-		"delegate of a factory":      "- func: a_like(Tensor self) -> Tensor\n  structured_delegate: a_like.out\n" + out + "  dispatch:\n    CPU: f\n",
+		"delegate of a factory":      out + "  dispatch:\n    CPU: f\n",
 		"base class":                 out + "  structured_inherits: TensorIteratorBase\n",
 		"a last line of precomputed": out + "  precomputed:\n  - dim -> int x\n",
 		"no loops":                   good + "  ufunc_inner_loop: {}\n",

@@ -66,7 +66,7 @@ func (t *TagSet) read(s *yamlfile.File, doc *yaml.Node) {
 //
 // Source: torchgen/native_function_generation.py, generate_function.
 func derivedTags(base, inherited []string) []string {
-	tags := []string{"generated"}
+	tags := []string{generatedTag}
 	for _, tag := range base {
 		if slices.Contains(inherited, tag) {
 			tags = append(tags, tag)

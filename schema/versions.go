@@ -165,7 +165,7 @@ func (r *reader) markedRows(entries []*entry) (oldest, newest int, seen bool) {
 	newest = len(revisions) - 1
 	// Every tags.yaml of PyTorch's declares generated; another one says nothing
 	// by what it lacks.
-	whole := r.tags != nil && r.tags.Has("generated")
+	whole := r.tags != nil && r.tags.Has(generatedTag)
 	for i := 1; i < len(revisions); i++ { // all have a mark but the first
 		rev := &revisions[i]
 		declared := r.tags != nil && r.tags.Has(rev.mark) ||

@@ -58,8 +58,10 @@ func TestReading(t *testing.T) {
 			if matters := tt.name != "nothing" && tt.name != "somebody else's tags"; file.Reading.Matters != (matters || tt.version != "") {
 				t.Errorf("the rules matter: %v, want %v", file.Reading.Matters, matters)
 			}
-			if len(file.Warnings) > 0 {
-				t.Error(file.Warnings)
+			for _, w := range file.Warnings {
+				if !strings.HasPrefix(w.Msg, "torchgen refuses") { // see TestDemands
+					t.Error(w)
+				}
 			}
 		})
 	}
