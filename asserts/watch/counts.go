@@ -1,14 +1,19 @@
 package watch
 
 import (
+	"cmp"
 	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
 	"os"
+	"syscall"
 
 	"github.com/opassert/opassert/asserts"
 )
 
 // countsOf is one op's part of the file of counts, which all processes map:
-// struct Counts of watch.cpp.
+// struct Counts of watch.cpp. What follows the counts is struct Lost of channel.h.
 type countsOf struct {
 	calls, usual, asked, failed, content, sampledOut, tooLarge, unrecorded int64
 	traits                                                                 [8]int64
@@ -17,24 +22,32 @@ type countsOf struct {
 const (
 	countsSize = 128
 	countsOps  = 1 << 14
+	lostMost   = 255 // struct Lost of channel.h
+	lostSize   = 8 + lostMost*16
 )
 
-func newCounts(path string) error {
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR|os.O_EXCL, 0o600)
-	if err != nil {
-		return err
+// newCounts makes the file. No other process has its name, so that none can
+// empty it, and it has its blocks: a full disk would end a program that counts.
+func newCounts() (*os.File, error) {
+	dir := "/dev/shm"
+	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+		dir = ""
 	}
-	defer f.Close()
-	return f.Truncate(countsOps * countsSize)
-}
-
-// readCounts returns the counts of the first n ops.
-func readCounts(path string, n int) ([]countsOf, error) {
-	f, err := os.Open(path)
+	f, err := os.CreateTemp(dir, "opassert-counts")
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
+	if err := os.Remove(f.Name()); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	if _, err := f.Write(make([]byte, countsOps*countsSize+lostSize)); err != nil {
+		return nil, errors.Join(fmt.Errorf("memory for counts: %w", err), f.Close())
+	}
+	return f, nil
+}
+
+// readCounts returns the counts of the first n ops.
+func readCounts(f io.ReaderAt, n int) ([]countsOf, error) {
 	counts := make([]countsOf, min(n, countsOps))
 	for i := range counts {
 		var record [countsSize]byte
@@ -49,6 +62,24 @@ func readCounts(path string, n int) ([]countsOf, error) {
 		}
 	}
 	return counts, nil
+}
+
+// readLost returns the processes that could not reach opassert, whose commands
+// may be known.
+func readLost(f io.ReaderAt, commands map[int]string) ([]string, error) {
+	var record [lostSize]byte
+	if _, err := f.ReadAt(record[:], countsOps*countsSize); err != nil {
+		return nil, err
+	}
+	word := func(k int) int64 { return int64(binary.NativeEndian.Uint64(record[8*k:])) }
+	var lost []string
+	for i := range int(min(word(0), lostMost)) {
+		lost = append(lost, fmt.Sprintf("process %d (%s) could not reach opassert: %v", word(1+2*i), cmp.Or(commands[int(word(1+2*i))], "a fork"), syscall.Errno(word(2+2*i))))
+	}
+	if more := word(0) - lostMost; more > 0 {
+		lost = append(lost, fmt.Sprintf("%d more processes could not reach opassert", more))
+	}
+	return lost, nil
 }
 
 // traitOf says what the counters of traits count, in their order: the bits of

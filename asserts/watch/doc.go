@@ -35,5 +35,18 @@
 //     summary says how many of Python's there were.
 //   - A program that holds Python's lock while it waits for a C++ thread's ops
 //     may hang from PyTorch 2.10 on, where copying a tensor can take that lock.
-//   - Statically linked programs, and those started with a cleared environment.
+//   - A libtorch that is linked into a program statically, and processes that
+//     somebody else starts for the program, as docker, ssh and batch systems do.
+//
+// # Processes
+//
+// Whatever a process starts through libc has the preloaded object, whatever
+// environment it is given; the environment that a program sees is its own. A
+// process with a libtorch that has no object nonetheless, for it was started by a
+// system call of its own, or runs with privileges that its caller has not, or in
+// another root folder, is found in /proc; so is one whose object can't reach
+// opassert. Each is named in the report, with its command and the reason, and the
+// exit status is 2. Processes that outlive the program are waited for, some
+// seconds where they have nothing to watch and half a minute where they may have;
+// those that still run then are named too.
 package watch

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"net"
 	"strconv"
 	"strings"
 
@@ -30,29 +29,17 @@ type call struct {
 	broken []*asserts.Violation
 }
 
-// serve answers until the other side is gone.
-func (p *process) serve(conn net.Conn) {
-	defer conn.Close()
-	for {
-		f, err := preload.ReadFrame(conn)
-		if err != nil {
-			return
-		}
-		reply, err := p.answer(f)
-		if err != nil {
-			p.run.trouble(fmt.Sprintf("process %d: %v", p.pid, err))
-			return
-		}
-		if (preload.Frame{Kind: f.Kind, Data: reply}).Write(conn) != nil {
-			return
-		}
+// answer answers a frame.
+func (p *process) answer(f preload.Frame) ([]byte, error) {
+	reply, err := p.reply(f)
+	if err != nil {
+		return nil, fmt.Errorf("process %d: %w", p.pid, err)
 	}
+	return reply, nil
 }
 
-func (p *process) answer(f preload.Frame) ([]byte, error) {
+func (p *process) reply(f preload.Frame) ([]byte, error) {
 	switch f.Kind {
-	case preload.Fits:
-		return p.run.watcher(string(f.Data)), nil
 	case frameHello:
 		return p.hello(string(f.Data))
 	case frameOp:
@@ -68,7 +55,7 @@ func (p *process) answer(f preload.Frame) ([]byte, error) {
 	case frameRecord:
 		return nil, p.run.record(f.Data)
 	case frameTrouble:
-		p.run.trouble(fmt.Sprintf("process %d: %s", p.pid, f.Data))
+		p.run.object.Trouble(fmt.Sprintf("process %d: %s", p.pid, f.Data))
 		return nil, nil
 	}
 	return nil, fmt.Errorf("the watcher sent a frame of kind %q", f.Kind)

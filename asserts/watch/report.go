@@ -3,12 +3,12 @@ package watch
 import (
 	"io"
 	"maps"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/asserts/internal/preload"
 	"github.com/opassert/opassert/asserts/printable"
 	"github.com/opassert/opassert/asserts/suite/report"
 )
@@ -34,6 +34,7 @@ type Report struct {
 	NeverCalled          []string // ops of namespaces that are not PyTorch's own
 	Early                int      // Python threads that ran before libtorch was loaded
 	Troubles             []string // why a process was not watched
+	Left                 []string // processes that still run, without libtorch
 
 	records map[string]records // by op
 }
@@ -52,14 +53,18 @@ func (r *Report) ExitStatus() int {
 	return 0
 }
 
-func (r *run) report(status int, took time.Duration) (*Report, error) {
-	counts, err := readCounts(filepath.Join(r.object.Folder, "counts"), len(r.ops.all))
+func (r *run) report(end preload.End, took time.Duration) (*Report, error) {
+	counts, err := readCounts(r.object.Memory, len(r.ops.all))
+	if err != nil {
+		return nil, err
+	}
+	lost, err := readLost(r.object.Memory, end.Commands)
 	if err != nil {
 		return nil, err
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	rep := &Report{Findings: r.findings.sorted(), Status: status, Took: took, Processes: len(r.processes), Troubles: r.troubles, Early: r.early}
+	rep := &Report{Findings: r.findings.sorted(), Status: end.Status, Took: took, Processes: len(r.processes), Troubles: append(r.object.Troubles(), lost...), Left: end.Left, Early: r.early}
 	called := make(map[string]bool)
 	for i, c := range counts {
 		op := r.ops.all[i]
@@ -196,6 +201,9 @@ func (r *Report) WriteSummary(w io.Writer) error {
 	}
 	if len(r.NeverCalled) > 0 {
 		printable.Printf(&b, "  never called %s\n", strings.Join(r.NeverCalled, ", "))
+	}
+	for _, l := range r.Left {
+		printable.Printf(&b, "  still runs, without libtorch: %s\n", l)
 	}
 	for _, t := range r.Troubles {
 		printable.Printf(&b, "  NOT WATCHED: %s\n", t)

@@ -270,6 +270,12 @@ func TestProcesses(t *testing.T) {
 		{how: "spawn", status: 1, count: 2, pids: 2},
 		{how: "workers", status: 1, count: 2, pids: 2},
 		{how: "children", status: 1, count: 1, pids: 1, stdout: "child\n"},
+		{how: "cleared", status: 1, count: 2, pids: 2},
+		{how: "other_user", status: 1, count: 1, pids: 1},
+		{how: "descriptors", status: 1, count: 1, pids: 1},
+		{how: "daemon", status: 1, count: 1, pids: 1},
+		{how: "temporary", status: 1, count: 2, pids: 2},
+		{how: "system_call", status: 2, stderr: "main) has loaded libtorch_cpu.so, and not opassert's object: it was started without LD_PRELOAD"},
 		{how: "main", by: []string{"-m", "torch.distributed.run", "--nproc_per_node", "2", "--standalone"}, status: 1, count: 2, pids: 2},
 		{how: "at_exit", status: 1, count: 1, pids: 1},
 		{how: "killed", status: 128 + 9, count: 1, pids: 1},
@@ -286,6 +292,10 @@ func TestProcesses(t *testing.T) {
 		library := p.seeded(t)
 		for _, tt := range tests {
 			t.Run(tt.how+strings.Join(slices.Concat(tt.flags, tt.by), ""), func(t *testing.T) {
+				if tt.how == "other_user" && os.Getuid() != 0 {
+					t.Skip("it takes root to become another user")
+				}
+				t.Setenv("TMPDIR", t.TempDir())
 				if tt.by != nil && strings.HasPrefix(p.torch.Number(), "1.") {
 					t.Skip("torchrun of 1.13 does not start with Python 3.11")
 				}

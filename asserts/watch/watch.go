@@ -3,13 +3,10 @@ package watch
 import (
 	"context"
 	"embed"
-	"fmt"
 	"io"
 	"io/fs"
 	"maps"
-	"net"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -67,9 +64,7 @@ type run struct {
 	names     map[string]bool
 	records   map[string]records // by op
 	skips     map[asserts.Skip]int
-	troubles  []string
-	early     int               // Python threads that ran before libtorch was loaded
-	watchers  map[string]string // by libtorch_cpu: the watcher, or "!" and why it is missing
+	early     int // Python threads that ran before libtorch was loaded
 }
 
 //go:embed shim
@@ -92,73 +87,35 @@ func Run(ctx context.Context, config Config) (*Report, error) {
 		config: config, cwd: cwd,
 		ops:       ops{byText: make(map[string]*watchedOp), plan: config.Plan, wants: config.Wants, record: config.Record},
 		findings:  findings{byKey: make(map[string]*Finding), first: config.Found, known: config.Known, again: shell(config.Command)},
-		processes: make(map[int]string), names: make(map[string]bool), skips: make(map[asserts.Skip]int), watchers: make(map[string]string),
+		processes: make(map[int]string), names: make(map[string]bool), skips: make(map[asserts.Skip]int),
 		records: make(map[string]records),
 	}
 	text, err := fs.ReadFile(sources(), "loader.c")
 	if err != nil {
 		return nil, err
 	}
-	if r.object, err = preload.New("run", string(text), "OPASSERT_RUN"); err != nil {
+	r.object, err = preload.New(preload.Kind{Name: "run", Source: string(text), Variable: "OPASSERT_RUN", Library: "libtorch_cpu.so", Fit: r.fit})
+	if err != nil {
 		return nil, err
 	}
 	defer r.object.Close()
-	if err := newCounts(filepath.Join(r.object.Folder, "counts")); err != nil {
+	if r.object.Memory, err = newCounts(); err != nil {
 		return nil, err
 	}
-	var serving sync.WaitGroup
-	go r.object.Serve(func(conn net.Conn) {
-		p := &process{run: r, pending: make(map[int64]call)}
-		serving.Go(func() { p.serve(conn) })
-	})
+	defer r.object.Memory.Close()
+	r.object.Serve(func() preload.Answer { return (&process{run: r, pending: make(map[int64]call)}).answer })
 	begun := time.Now()
 	program := preload.Program{Command: config.Command, Stdin: config.Stdin, Stdout: config.Stdout, Stderr: config.Stderr}
 	preloads := []*preload.Object{r.object}
 	if config.Objects != nil {
 		preloads = append(preloads, config.Objects.Object)
 	}
-	status, err := program.Run(ctx, preloads...)
+	end, err := program.Run(ctx, preloads...)
 	if err != nil {
 		return nil, err
 	}
-	r.drain(&serving)
-	return r.report(status, time.Since(begun))
-}
-
-// drain waits for processes that outlive the program, but not for long: what
-// has been sent is there, and a daemon may never end.
-func (r *run) drain(serving *sync.WaitGroup) {
-	done := make(chan struct{})
-	go func() {
-		serving.Wait()
-		close(done)
-	}()
-	select {
-	case <-done:
-	case <-time.After(2 * time.Second):
-		r.note("some processes of the program still run, and are not watched any more")
-	}
-}
-
-// watcher answers a process that has loaded libtorch_cpu: where the watcher is
-// that fits it, or nothing where none fits.
-func (r *run) watcher(library string) []byte {
-	if why, ok := strings.CutPrefix(library, "!"); ok {
-		r.trouble("the watcher could not be loaded: " + why)
-		return nil
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if known, ok := r.watchers[library]; ok {
-		return []byte(known)
-	}
-	path, err := r.fit(library)
-	if err != nil {
-		r.troubles = append(r.troubles, err.Error())
-		path = ""
-	}
-	r.watchers[library] = path
-	return []byte(path)
+	r.object.Close()
+	return r.report(end, time.Since(begun))
 }
 
 // fit compiles the watcher for a libtorch, or finds it in the cache.
@@ -168,7 +125,9 @@ func (r *run) fit(library string) (string, error) {
 		return "", err
 	}
 	if torch.Package != "" {
+		r.mu.Lock()
 		r.packages = append(r.packages, torch.Package)
+		r.mu.Unlock()
 	}
 	w := compile.Library{Name: "watch", Files: []fs.FS{libtorch.Sources(), sources()}, Unit: "watch.cpp", Link: []string{"-O2"}}
 	return w.Path(torch)
@@ -203,15 +162,6 @@ func (r *run) registered(names []string) {
 		}
 	}
 }
-
-// trouble is something because of which a process is not watched.
-func (r *run) trouble(what string) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.troubles = append(r.troubles, what)
-}
-
-func (r *run) note(what string) { fmt.Fprintln(r.config.Stderr, "opassert:", what) }
 
 // judge returns what a call broke, and counts what was judged and skipped.
 func (r *run) judge(op *watchedOp, seen *asserts.Seen, concurrent bool) []*asserts.Violation {

@@ -5,6 +5,8 @@ package preload
 
 import (
 	"context"
+	"crypto/rand"
+	"crypto/subtle"
 	_ "embed"
 	"encoding/binary"
 	"errors"
@@ -15,8 +17,11 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync"
 	"syscall"
+	"time"
 
 	"github.com/opassert/opassert/asserts/internal/compile"
 	"github.com/opassert/opassert/asserts/libtorch/installed"
@@ -25,53 +30,231 @@ import (
 //go:embed preload.h
 var header string
 
-// An Object is loaded into each process of a program.
-type Object struct {
-	Folder   string // that it and opassert share
-	file     string
-	env      string
-	listener net.Listener
+//go:embed exec.h
+var execHeader string
+
+// A Kind is a sort of object: what it is compiled from and what it looks for.
+type Kind struct {
+	Name     string
+	Source   string                               // in C, which preload.h and exec.h precede
+	Variable string                               // of the environment, by which it finds opassert
+	Library  string                               // how the name of the library begins that it looks into
+	Fit      func(library string) (string, error) // the file of the library that fits that one
 }
 
-// New compiles an object from C, which preload.h precedes, unless the cache
-// holds it. It finds its folder by an environment variable.
-func New(name, source, env string) (*Object, error) {
-	file, err := compile.Plain(name, header+source)
+// An Object is loaded into each process of a program.
+type Object struct {
+	Folder string   // that it and opassert share
+	Memory *os.File // sent to each process that asks for it; may be nil
+	kind   Kind
+	file   string // in the cache
+
+	secret, answer string // of opassert's processes alone
+	listeners      []net.Listener
+	serving        sync.WaitGroup
+
+	fitting  sync.Mutex // held while a library is compiled
+	mu       sync.Mutex
+	asking   int               // processes that wait for a library
+	fitted   map[string]string // by the library that is looked into
+	troubles []string
+}
+
+// New compiles an object unless the cache holds it.
+func New(kind Kind) (*Object, error) {
+	file, err := compile.Plain(kind.Name, fmt.Sprintf("#define VARIABLE %q\n", kind.Variable)+header+execHeader+kind.Source)
 	if err != nil {
 		return nil, err
 	}
-	o := &Object{file: file, env: env}
-	if o.Folder, err = os.MkdirTemp("", "opassert-"+name); err != nil {
+	o := &Object{kind: kind, file: file, secret: rand.Text(), answer: rand.Text(), fitted: make(map[string]string)}
+	if o.Folder, err = makeFolder("opassert-" + kind.Name); err != nil {
 		return nil, err
 	}
-	if strings.ContainsAny(file, " :") { // which separate the words of LD_PRELOAD
-		o.file = filepath.Join(o.Folder, name+".so")
-		err = os.Symlink(file, o.file)
-	}
-	if err == nil {
-		o.listener, err = net.Listen("unix", filepath.Join(o.Folder, "socket"))
-	}
-	if err != nil {
-		os.RemoveAll(o.Folder)
-		return nil, err
+	if err := o.open(); err != nil {
+		return nil, errors.Join(err, o.Close())
 	}
 	return o, nil
 }
 
-// Serve calls serve, which is not to wait, for each connection until the object
-// is closed.
-func (o *Object) Serve(serve func(net.Conn)) {
-	for {
-		conn, err := o.listener.Accept()
+// open fills the folder and listens. Whoever the program's processes become,
+// they find the object and opassert: what they say counts with the secret alone.
+func (o *Object) open() error {
+	text, err := os.ReadFile(o.file)
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(os.WriteFile(o.copy(), text, 0o755), os.Chmod(o.Folder, 0o711)); err != nil {
+		return err
+	}
+	socket := filepath.Join(o.Folder, "socket")
+	for _, name := range []string{socket, "@" + socket} {
+		listener, err := net.Listen("unix", name)
 		if err != nil {
-			return
+			return err
 		}
-		serve(conn)
+		o.listeners = append(o.listeners, listener)
+	}
+	return os.Chmod(socket, 0o666)
+}
+
+func (o *Object) copy() string { return filepath.Join(o.Folder, "object.so") }
+
+// separators are what separates the words of LD_PRELOAD.
+const separators = " :"
+
+// makeFolder makes a folder, for temporary files unless its name has a space or
+// is too long to be a socket's.
+func makeFolder(name string) (folder string, err error) {
+	const longest = 64
+	for _, dir := range []string{os.TempDir(), "/tmp", "/var/tmp", "/dev/shm"} {
+		if strings.ContainsAny(dir, separators) || len(dir) > longest || !filepath.IsAbs(dir) {
+			continue
+		}
+		if folder, err = os.MkdirTemp(dir, name); err == nil {
+			return folder, nil
+		}
+	}
+	return "", fmt.Errorf("no folder for temporary files, with a path of at most %d bytes and no space or colon in it: %w", longest, err)
+}
+
+// environment returns an environment with the object.
+func (o *Object) environment(env []string) []string {
+	file := o.file
+	if strings.ContainsAny(file, separators) {
+		file = o.copy()
+	}
+	for i, entry := range env {
+		if old, ok := strings.CutPrefix(entry, "LD_PRELOAD="); ok && old != "" {
+			file += ":" + old
+			env = slices.Delete(env, i, i+1)
+			break
+		}
+	}
+	return append(env, "LD_PRELOAD="+file, o.kind.Variable+"="+strings.Join([]string{o.secret, o.answer, o.Folder, o.file}, ":"))
+}
+
+// An Answer answers the frames of one connection.
+type Answer func(Frame) ([]byte, error)
+
+// Serve answers what comes until the object is closed: itself what asks for a
+// library or the memory, the rest by what connect returns, which may be nil.
+func (o *Object) Serve(connect func() Answer) {
+	for _, listener := range o.listeners {
+		o.serving.Go(func() {
+			for {
+				conn, err := listener.Accept()
+				if err != nil {
+					return
+				}
+				o.serving.Go(func() { o.serve(conn, connect) })
+			}
+		})
 	}
 }
 
-// Close ends Serve and removes the folder.
-func (o *Object) Close() error { return errors.Join(o.listener.Close(), os.RemoveAll(o.Folder)) }
+func (o *Object) serve(conn net.Conn, connect func() Answer) {
+	defer conn.Close()
+	secret := make([]byte, len(o.secret))
+	conn.SetDeadline(time.Now().Add(10 * time.Second))
+	if _, err := io.ReadFull(conn, secret); err != nil || subtle.ConstantTimeCompare(secret, []byte(o.secret)) == 0 {
+		return
+	}
+	if _, err := io.WriteString(conn, o.answer); err != nil {
+		return
+	}
+	conn.SetDeadline(time.Time{})
+	var answer Answer
+	for {
+		f, err := ReadFrame(conn)
+		if err != nil {
+			return
+		}
+		reply, file := Frame{Kind: f.Kind}, (*os.File)(nil)
+		switch {
+		case f.Kind == fit:
+			reply.Data, file = o.fit(string(f.Data))
+		case f.Kind == memory:
+			file = o.Memory
+		case connect == nil:
+			err = fmt.Errorf("a process sent a frame of kind %q", f.Kind)
+		default:
+			if answer == nil {
+				answer = connect()
+			}
+			reply.Data, err = answer(f)
+		}
+		if err != nil {
+			o.Trouble(err.Error())
+			return
+		}
+		if reply.send(conn, file) != nil {
+			return
+		}
+	}
+}
+
+// fit answers a process that has loaded a library: the file of the one that
+// fits it, and that file open, or nothing where none fits.
+func (o *Object) fit(library string) ([]byte, *os.File) {
+	if why, ok := strings.CutPrefix(library, "!"); ok {
+		o.Trouble(why)
+		return nil, nil
+	}
+	o.mu.Lock()
+	o.asking++
+	o.mu.Unlock()
+	o.fitting.Lock()
+	defer o.fitting.Unlock()
+	known, ok := o.fitted[library]
+	var err error
+	if !ok {
+		known, err = o.kind.Fit(library)
+	}
+	o.mu.Lock()
+	o.asking--
+	o.fitted[library] = known
+	o.mu.Unlock()
+	if err != nil {
+		o.Trouble(err.Error())
+		return nil, nil
+	}
+	file, _ := os.Open(known)
+	return []byte(known), file
+}
+
+// Trouble keeps why a process is not watched.
+func (o *Object) Trouble(why string) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if !slices.Contains(o.troubles, why) {
+		o.troubles = append(o.troubles, why)
+	}
+}
+
+// Troubles returns why processes were not watched.
+func (o *Object) Troubles() []string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return slices.Clone(o.troubles)
+}
+
+// Close ends Serve, and waits a little for what has been sent to be read.
+func (o *Object) Close() error {
+	var errs []error
+	for _, l := range o.listeners {
+		errs = append(errs, l.Close())
+	}
+	done := make(chan struct{})
+	go func() {
+		o.serving.Wait()
+		close(done)
+	}()
+	select {
+	case <-done:
+	case <-time.After(2 * time.Second):
+	}
+	return errors.Join(append(errs, os.RemoveAll(o.Folder))...)
+}
 
 // A Program is what is run.
 type Program struct {
@@ -80,55 +263,67 @@ type Program struct {
 	Stdout, Stderr io.Writer
 }
 
-// Run runs the program to its end with the objects in it, and returns its exit
-// status, or 128 and the number of the signal that ended it. An error says why
-// it was not started. What interrupts this process interrupts the program, which
-// ends; and then Run returns.
-func (p Program) Run(ctx context.Context, objects ...*Object) (status int, err error) {
+// An End is how a program ended.
+type End struct {
+	Status   int            // the exit status, or 128 and the number of the signal
+	Left     []string       // processes that it left running, and that have nothing to watch
+	Commands map[int]string // of its processes that were seen
+}
+
+// Run runs the program to its end, and that of what it has left running, with
+// the objects in all processes. An error says why it was not started. What
+// interrupts this process interrupts the program, which ends; and then Run
+// returns. What was not watched is among the troubles of the objects.
+func (p Program) Run(ctx context.Context, objects ...*Object) (End, error) {
 	cmd := exec.Command(p.Command[0], p.Command[1:]...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = p.Stdin, p.Stdout, p.Stderr
 	cmd.Env = os.Environ()
-	var files []string
 	for _, o := range objects {
-		files = append(files, o.file)
-		cmd.Env = append(cmd.Env, o.env+"="+o.Folder)
+		cmd.Env = o.environment(cmd.Env)
 	}
-	if old := os.Getenv("LD_PRELOAD"); old != "" {
-		files = append(files, old)
-	}
-	cmd.Env = append(cmd.Env, "LD_PRELOAD="+strings.Join(files, ":"))
 	if err := cmd.Start(); err != nil {
-		return 0, err
+		return End{}, err
 	}
 	signals := make(chan os.Signal, 8)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer signal.Stop(signals)
 	ended := make(chan struct{})
+	go forward(ctx, cmd.Process, signals, ended)
+	census := newCensus(cmd.Process.Pid, objects)
+	following := make(chan struct{})
 	go func() {
-		for {
-			select {
-			case s := <-signals:
-				if s != os.Interrupt { // the terminal sends it to the program as well
-					cmd.Process.Signal(s)
-				}
-			case <-ctx.Done():
-				cmd.Process.Signal(syscall.SIGTERM)
-				return
-			case <-ended:
-				return
-			}
-		}
+		census.follow(ended)
+		close(following)
 	}()
-	err = cmd.Wait()
+	err := cmd.Wait()
 	close(ended)
+	<-following
 	var exit *exec.ExitError
 	if err != nil && !errors.As(err, &exit) {
-		return 0, err
+		return End{}, err
 	}
+	end := End{Status: cmd.ProcessState.ExitCode(), Left: census.await(p.Stderr, signals), Commands: census.commands}
 	if ws, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); ok && ws.Signaled() {
-		return 128 + int(ws.Signal()), nil
+		end.Status = 128 + int(ws.Signal())
 	}
-	return cmd.ProcessState.ExitCode(), nil
+	return end, nil
+}
+
+// forward sends what interrupts this process on to the program.
+func forward(ctx context.Context, program *os.Process, signals <-chan os.Signal, ended <-chan struct{}) {
+	for {
+		select {
+		case s := <-signals:
+			if s != os.Interrupt { // the terminal sends it to the program as well
+				program.Signal(s)
+			}
+		case <-ctx.Done():
+			program.Signal(syscall.SIGTERM)
+			return
+		case <-ended:
+			return
+		}
+	}
 }
 
 // Torch returns the libtorch that a loaded library belongs to.
@@ -149,10 +344,11 @@ type Frame struct {
 	Data []byte
 }
 
-// Fits is the kind of the frame that an object sends: where the library is that
-// it looks into, answered by where the one is that fits it, or by nothing; or
-// "!" and a trouble.
-const Fits = 'W'
+// The kinds of frames that an object sends.
+const (
+	fit    = 'W' // where the library is that it looks into, answered by where the one is that fits it, or by nothing; or "!" and a trouble
+	memory = 'M' // answered by the memory
+)
 
 // maxFrame bounds what a broken peer makes this side allocate.
 const maxFrame = 1 << 30
@@ -172,10 +368,17 @@ func ReadFrame(r io.Reader) (Frame, error) {
 	return f, err
 }
 
-// Write writes a frame.
-func (f Frame) Write(w io.Writer) error {
+// send writes a frame, with a file, which may be nil.
+func (f Frame) send(conn net.Conn, file *os.File) error {
 	head := binary.NativeEndian.AppendUint32(nil, uint32(f.Kind))
 	head = binary.NativeEndian.AppendUint32(head, uint32(len(f.Data)))
-	_, err := w.Write(append(head, f.Data...))
+	if file == nil {
+		_, err := conn.Write(append(head, f.Data...))
+		return err
+	}
+	if _, _, err := conn.(*net.UnixConn).WriteMsgUnix(head, syscall.UnixRights(int(file.Fd())), nil); err != nil {
+		return err
+	}
+	_, err := conn.Write(f.Data)
 	return err
 }

@@ -1,20 +1,43 @@
 // preload.h begins each object that is loaded into a program before the
 // program's own libraries. It depends on libc alone, and does nothing until a
-// library is there that opassert looks into; then it asks opassert, over the
-// socket in a folder, for the library that fits that one, and loads it.
+// library is there that opassert looks into; then it asks opassert, over a
+// socket, for the library that fits that one, and loads it. exec.h, which
+// follows, sees to it that the programs which this one starts have the object.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <link.h>
 #include <pthread.h>
+#include <spawn.h>
+#include <stdarg.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
+#include <wordexp.h>
+
+// own is what $VARIABLE says, FIELDS words with colons between: what the object
+// sends first over each connection and what opassert answers, which nobody else
+// knows; the folder of the socket and of a copy of the object; and the object in
+// the cache, which is there also when the program has emptied that folder.
+enum { SECRET, ANSWER, FOLDER, CACHED, FIELDS };
+static struct {
+  const char *field[FIELDS];  // NULL outside a run
+  char loaded[PATH_MAX];      // the object as LD_PRELOAD has it
+  char copy[PATH_MAX];
+  char text[4 * PATH_MAX];  // of the variable, whole
+  char cut[4 * PATH_MAX];   // of the variable, in words
+} own;
+
+static void begin(void);
 
 static void *next(const char *name) { return dlsym(RTLD_NEXT, name); }
 
@@ -39,9 +62,9 @@ static int find_library(const char *name, char *path) {
   return dl_iterate_phdr(is_wanted, &w);
 }
 
-static int all(int fd, char *data, size_t n, int writing) {
+static int put(int fd, const char *data, size_t n) {
   while (n > 0) {
-    ssize_t k = writing ? send(fd, data, n, MSG_NOSIGNAL) : recv(fd, data, n, 0);
+    ssize_t k = send(fd, data, n, MSG_NOSIGNAL);
     if (k < 0 && errno == EINTR) continue;
     if (k <= 0) return 0;
     data += k;
@@ -50,33 +73,127 @@ static int all(int fd, char *data, size_t n, int writing) {
   return 1;
 }
 
-// ask sends what it is asked in text and puts the answer there. A frame is its
-// kind and its length, then that many bytes; see preload.go.
-static int ask(const char *folder, char *text) {
+// get reads n bytes, and leaves in *passed a descriptor that comes with them.
+static int get(int fd, char *data, size_t n, int *passed) {
+  while (n > 0) {
+    union {
+      struct cmsghdr head;
+      char room[CMSG_SPACE(sizeof(int))];
+    } control;
+    struct iovec to = {data, n};
+    struct msghdr m = {.msg_iov = &to, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control};
+    ssize_t k = recvmsg(fd, &m, MSG_CMSG_CLOEXEC);
+    if (k < 0 && errno == EINTR) continue;
+    if (k <= 0) return 0;
+    struct cmsghdr *c = CMSG_FIRSTHDR(&m);
+    if (c != NULL && c->cmsg_type == SCM_RIGHTS) memcpy(passed, CMSG_DATA(c), sizeof *passed);
+    data += k;
+    n -= (size_t)k;
+  }
+  return 1;
+}
+
+// reach connects to opassert by its socket's path, or by the same name in the
+// kernel's own space. The one is there in another network namespace, the other
+// in another root folder, for another user and when the folder is gone.
+static int reach(int abstract) {
   struct sockaddr_un to = {.sun_family = AF_UNIX};
-  snprintf(to.sun_path, sizeof to.sun_path, "%s/socket", folder);
+  char *name = to.sun_path + abstract, answer[64] = "";
+  int unused = -1, n = snprintf(name, sizeof to.sun_path - abstract, "%s/socket", own.field[FOLDER]);
   int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  uint32_t head[2] = {'W', (uint32_t)strlen(text)};
-  int ok = fd >= 0 && connect(fd, (struct sockaddr *)&to, sizeof to) == 0 && all(fd, (char *)head, sizeof head, 1) &&
-           all(fd, text, head[1], 1) && all(fd, (char *)head, sizeof head, 0) && head[1] < PATH_MAX && all(fd, text, head[1], 0);
+  if (fd < 0) return -1;
+  size_t length = strlen(own.field[ANSWER]);
+  if (connect(fd, (struct sockaddr *)&to, offsetof(struct sockaddr_un, sun_path) + n + 1) == 0 &&
+      put(fd, own.field[SECRET], strlen(own.field[SECRET])) && length < sizeof answer && get(fd, answer, length, &unused) &&
+      strcmp(answer, own.field[ANSWER]) == 0)
+    return fd;
+  int why = errno;
+  close(fd);
+  errno = why;
+  return -1;
+}
+
+// high moves a descriptor out of the way of those that a program counts on, or
+// closes: above its limit where that can be.
+static int high(int fd) {
+  struct rlimit limit, more;
+  if (fd < 0 || getrlimit(RLIMIT_NOFILE, &limit) != 0) return fd;
+  more = limit;
+  more.rlim_cur += 16;
+  int up = -1;
+  if (limit.rlim_cur <= 4096 && more.rlim_cur <= limit.rlim_max && setrlimit(RLIMIT_NOFILE, &more) == 0) {
+    up = fcntl(fd, F_DUPFD_CLOEXEC, (int)limit.rlim_cur);
+    setrlimit(RLIMIT_NOFILE, &limit);
+  }
+  if (up < 0) up = fcntl(fd, F_DUPFD_CLOEXEC, 700);
+  if (up < 0) return fd;
+  close(fd);
+  return up;
+}
+
+// dial returns a connection to opassert, or -1 and errno. Where the program has
+// no descriptor left there is room above its limit.
+static int dial(void) {
+  struct rlimit limit, more;
+  if (own.field[FOLDER] == NULL) return -1;
+  int fd = reach(1);
+  if (fd < 0 && errno == EMFILE && getrlimit(RLIMIT_NOFILE, &limit) == 0) {
+    more = limit;
+    more.rlim_cur = limit.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &more);
+    fd = reach(1);
+    setrlimit(RLIMIT_NOFILE, &limit);
+  }
+  return fd < 0 ? reach(0) : fd;
+}
+
+// ask sends what it is asked in text and puts the answer there, and a descriptor
+// that comes with it into *passed. A frame is its kind and its length, then that
+// many bytes; see preload.go.
+static int ask(uint32_t kind, char *text, int *passed) {
+  uint32_t head[2] = {kind, (uint32_t)strlen(text)};
+  int fd = dial();
+  int ok = fd >= 0 && put(fd, (char *)head, sizeof head) && put(fd, text, head[1]) && get(fd, (char *)head, sizeof head, passed) &&
+           head[1] < PATH_MAX && get(fd, text, head[1], passed);
   if (ok) text[head[1]] = 0;
   if (fd >= 0) close(fd);
   return ok;
 }
 
+// A process in which opassert can't be reached says so where opassert looks for
+// it: this page can be written and not read.
+static char unwatched[1 << 16] __attribute__((aligned(1 << 16))) = {1};
+
+static void give_up(const char *why) {
+  mprotect(unwatched, sizeof unwatched, PROT_WRITE);
+  fprintf(stderr, "opassert: %s; process %d is not watched\n", why, (int)getpid());
+}
+
+// tell says why the process is not watched.
+static void tell(const char *why) {
+  char text[PATH_MAX];
+  int unused = -1;
+  snprintf(text, sizeof text, "!process %d (%s): %s", (int)getpid(), program_invocation_name, why);
+  if (!ask('W', text, &unused)) give_up(why);
+}
+
 // ask_and_open loads the library that fits the one in path; NULL: opassert knows
 // why not, or the user where opassert is gone.
-static void *ask_and_open(const char *folder, char *path) {
-  if (!ask(folder, path)) {
-    fprintf(stderr, "opassert: opassert is gone; process %d is not watched\n", (int)getpid());
+static void *ask_and_open(char *path) {
+  int file = -1;
+  char by_number[32];
+  if (!ask('W', path, &file)) {
+    give_up("opassert is gone");
     return NULL;
   }
   void *library = path[0] == '/' ? open_library(path, RTLD_NOW | RTLD_LOCAL) : NULL;
-  if (library != NULL || path[0] != '/') return library;
-  const char *why = dlerror();
-  snprintf(path, PATH_MAX, "!%s", why);
-  if (!ask(folder, path)) fprintf(stderr, "opassert: %s; process %d is not watched\n", why, (int)getpid());
-  return NULL;
+  if (library == NULL && file >= 0) {  // of another root folder, or another user's
+    snprintf(by_number, sizeof by_number, "/proc/self/fd/%d", file);
+    library = open_library(by_number, RTLD_NOW | RTLD_LOCAL);
+  }
+  if (file >= 0) close(file);
+  if (library == NULL && path[0] == '/') tell(dlerror());
+  return library;
 }
 
 // opened is what an object does when a library may have come into the program.

@@ -4,11 +4,9 @@ import (
 	"context"
 	"embed"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"io"
 	"io/fs"
-	"net"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -44,6 +42,7 @@ type Report struct {
 	Lost      int64             // rings that were given up: the program outran this one, or ended in the middle
 	Status    int               // the program's exit status
 	Troubles  []string
+	Left      []string // processes that still run, with nothing to watch
 }
 
 //go:embed shim
@@ -68,7 +67,7 @@ func Start(config Config) (*Watch, error) {
 	if err != nil {
 		return nil, err
 	}
-	object, err := preload.New("preserve", string(stubs), "OPASSERT_PRESERVE")
+	object, err := preload.New(preload.Kind{Name: "preserve", Source: string(stubs), Variable: "OPASSERT_PRESERVE", Library: "libtorch_python.so", Fit: fit})
 	if err != nil {
 		return nil, err
 	}
@@ -82,14 +81,16 @@ func Start(config Config) (*Watch, error) {
 			return nil, err
 		}
 	}
-	go object.Serve(func(conn net.Conn) { go w.answer(conn) })
+	object.Serve(nil)
 	w.reading.Go(w.watch)
 	return w, nil
 }
 
 // Run runs a program of which nothing else is watched, and returns its exit status.
 func (w *Watch) Run(ctx context.Context, program Program) (int, error) {
-	return program.Run(ctx, w.Object)
+	end, err := program.Run(ctx, w.Object)
+	w.report.Left = end.Left
+	return end.Status, err
 }
 
 // End reads what is left, when the program has ended.
@@ -99,6 +100,7 @@ func (w *Watch) End() *Report {
 	w.Object.Close()
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	w.report.Troubles = append(w.report.Troubles, w.Object.Troubles()...)
 	if w.report.Processes == 0 && len(w.report.Troubles) == 0 {
 		w.report.Troubles = append(w.report.Troubles, "no object was watched: no process of the program loaded PyTorch's Python library")
 	}
@@ -116,27 +118,6 @@ func Run(ctx context.Context, program Program, config Config) (*Report, error) {
 	report := w.End()
 	report.Status = status
 	return report, err
-}
-
-// answer sends a process that has loaded libtorch_python the tap that fits it.
-func (w *Watch) answer(conn net.Conn) {
-	defer conn.Close()
-	f, err := preload.ReadFrame(conn)
-	if err != nil {
-		return
-	}
-	why, troubled := strings.CutPrefix(string(f.Data), "!")
-	tap := ""
-	if troubled {
-		err = errors.New(why)
-	} else {
-		tap, err = fit(string(f.Data))
-	}
-	if err != nil {
-		tap = ""
-		w.trouble(err)
-	}
-	preload.Frame{Kind: f.Kind, Data: []byte(tap)}.Write(conn)
 }
 
 // fit compiles the tap for a libtorch, or finds it in the cache.

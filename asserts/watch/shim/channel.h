@@ -5,9 +5,9 @@
 #include <pthread.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/un.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <cstdint>
 #include <cstdio>
@@ -18,13 +18,39 @@
 
 namespace opassert {
 
+// A Host is what the preloaded object does for the watcher; see preload.h.
+struct Host {
+  int (*dial)();               // a connection to opassert, or -1 and errno
+  int (*high)(int fd);         // the descriptor where no program looks for its own
+  int (*memory)();             // a descriptor of the counts, or -1
+  void (*tell)(const char *);  // why the process is not watched
+};
+
+// Lost are the processes that could not reach opassert, in the memory that all
+// share: a forked child has that whatever else it may no longer do.
+struct Lost {
+  std::atomic<int64_t> number;
+  struct {
+    std::atomic<int64_t> pid, error;
+  } process[255];
+
+  void add(int error) {
+    const int64_t n = number.fetch_add(1);
+    if (n >= 255) return;
+    process[n].error = error;
+    process[n].pid = getpid();
+  }
+};
+
 // A Channel carries one question at a time to opassert, over a connection of
 // the process. Nobody holds it while a tensor is copied or dropped, and a
 // process whose opassert is gone does without.
 class Channel {
   std::mutex mutex_;
   int fd_ = -1;
+  bool inherited_ = false;  // the connection is a parent's: its descriptor is kept, for the program may leave no other
   ino_t inode_ = 0;  // of the socket: a program may close what it does not know
+  pid_t pid_ = getpid();
   bool gone_ = false;
 
   bool mine() const {
@@ -32,19 +58,18 @@ class Channel {
     return fd_ >= 0 && fstat(fd_, &s) == 0 && S_ISSOCK(s.st_mode) && s.st_ino == inode_;
   }
 
-  bool open() {
-    if (mine()) return true;
+  void drop() {
+    if (mine()) ::close(fd_);
     fd_ = -1;
-    sockaddr_un to{};
-    to.sun_family = AF_UNIX;
-    snprintf(to.sun_path, sizeof to.sun_path, "%s/socket", folder.c_str());
-    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    inherited_ = false;
+  }
+
+  bool open() {
+    if (mine() && !inherited_) return true;
+    drop();
+    const int fd = host.dial();
     if (fd < 0) return false;
-    if (connect(fd, reinterpret_cast<sockaddr*>(&to), sizeof to) != 0) {
-      ::close(fd);
-      return false;
-    }
-    fd_ = high(fd);
+    fd_ = host.high(fd);
     struct stat s;
     inode_ = fstat(fd_, &s) == 0 ? s.st_ino : 0;
     return greet();
@@ -89,6 +114,14 @@ class Channel {
     return true;
   }
 
+  bool give_up() {
+    const int why = errno;
+    drop();
+    gone_ = true;
+    if (lost != nullptr) lost->add(why);
+    return false;
+  }
+
   bool get(std::string& reply) {
     uint32_t head[2];
     if (!fill(head, sizeof head)) return false;
@@ -97,40 +130,30 @@ class Channel {
   }
 
  public:
-  std::string folder;    // of the socket
+  Host host{};
+  Lost* lost = nullptr;  // where those are kept that can't reach opassert
   std::string about;     // sent with the greeting: versions, where Python's modules are
   std::string settings;  // what opassert answered
 
-  // high moves a descriptor out of the way of those that programs count on.
-  static int high(int fd) {
-    int up = fcntl(fd, F_DUPFD_CLOEXEC, 700);
-    if (up < 0) return fd;
-    ::close(fd);
-    return up;
-  }
-
   // connect reports whether opassert is there.
   bool connect_now() {
+    if (pid_ != getpid()) forked();  // by a system call, and not by libc
     std::lock_guard<std::mutex> lock(mutex_);
-    return !gone_ && open();
+    return !gone_ && (open() || give_up());
   }
 
   // ask reports whether opassert answered.
   bool ask(uint32_t kind, const void* data, size_t n, std::string& reply) {
+    if (pid_ != getpid()) forked();
     std::lock_guard<std::mutex> lock(mutex_);
-    if (gone_) return false;
-    if (open() && put(kind, data, n) && get(reply)) return true;
-    if (mine()) ::close(fd_);
-    fd_ = -1;
-    gone_ = true;
-    return false;
+    return !gone_ && ((open() && put(kind, data, n) && get(reply)) || give_up());
   }
 
   // forked is for the child: the connection is its parent's.
   void forked() {
     new (&mutex_) std::mutex;
-    if (mine()) ::close(fd_);
-    fd_ = -1;
+    pid_ = getpid();
+    inherited_ = true;
   }
 
   bool gone() const { return gone_; }

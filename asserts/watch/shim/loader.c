@@ -1,15 +1,30 @@
 // loader.c is the preloaded object, after preload.h. When libtorch_cpu is in the
-// process it loads the watcher that fits it. Its folder is $OPASSERT_RUN.
+// process it loads the watcher that fits it.
 enum { WAITING, LOADING, WATCHING, UNWATCHED };
 static int state = WAITING;
 
 static void (*enter_thread)(void);  // the watcher's ow_thread
 static void (*loaded)(void);        // the watcher's ow_loaded
 
-static int load(const char *folder, char *path) {
-  void *watcher = ask_and_open(folder, path);
-  int (*start)(const char *) = watcher ? (int (*)(const char *))dlsym(watcher, "ow_start") : NULL;
-  if (start == NULL || !start(folder)) return UNWATCHED;  // it has said why
+static const char *const library = "libtorch_cpu.so";
+
+// memory returns a descriptor of the memory that all processes share, or -1.
+static int memory(void) {
+  char unused[PATH_MAX] = "";
+  int file = -1;
+  return ask('M', unused, &file) ? file : -1;
+}
+
+// What the watcher needs of the object; see channel.h.
+static const struct {
+  int (*dial)(void), (*high)(int fd), (*memory)(void);
+  void (*tell)(const char *why);
+} host = {dial, high, memory, tell};
+
+static int load(char *path) {
+  void *watcher = ask_and_open(path);
+  int (*start)(const void *) = watcher ? (int (*)(const void *))dlsym(watcher, "ow_start") : NULL;
+  if (start == NULL || !start(&host)) return UNWATCHED;  // it has said why
   enter_thread = (void (*)(void))dlsym(watcher, "ow_thread");
   loaded = (void (*)(void))dlsym(watcher, "ow_loaded");
   return WATCHING;
@@ -18,12 +33,18 @@ static int load(const char *folder, char *path) {
 static void look(void) {
   int was = WAITING;
   char path[PATH_MAX];
-  const char *folder = getenv("OPASSERT_RUN");
-  if (__atomic_load_n(&state, __ATOMIC_ACQUIRE) != WAITING || folder == NULL) return;
-  if (!find_library("libtorch_cpu.so", path)) return;
+  begin();
+  if (__atomic_load_n(&state, __ATOMIC_ACQUIRE) != WAITING || own.field[FOLDER] == NULL) return;
+  if (!find_library(library, path)) return;
   if (!__atomic_compare_exchange_n(&state, &was, LOADING, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) return;
-  int now = load(folder, path);
+  int now = load(path);
   __atomic_store_n(&state, now, __ATOMIC_RELEASE);
+}
+
+// A process that ends with a libtorch for which nobody has looked.
+__attribute__((destructor)) static void ended(void) {
+  char path[PATH_MAX];
+  if (state == WAITING && own.field[FOLDER] != NULL && find_library(library, path)) tell("libtorch was loaded by a plain name");
 }
 
 static int watching(void) { return __atomic_load_n(&state, __ATOMIC_ACQUIRE) == WATCHING; }

@@ -32,7 +32,7 @@ class PythonSite {
     f = reinterpret_cast<F>(dlsym(RTLD_DEFAULT, name));
   }
 
-  static int memory() { return Channel::high(memfd_create("opassert", MFD_CLOEXEC)); }
+  static int memory(const Host& host) { return host.high(memfd_create("opassert", MFD_CLOEXEC)); }
 
   bool mine() const {
     struct stat s;
@@ -67,7 +67,7 @@ class PythonSite {
   // start is called where libtorch has been loaded, by a thread that may or may
   // not be Python's. It leaves in facts where Python's own modules are and how
   // many threads of Python's there are, a line each.
-  void start(std::string& facts) {
+  void start(const Host& host, std::string& facts) {
     int (*check)() = nullptr;
     int (*run)(const char*) = nullptr;
     find(initialized_, "Py_IsInitialized");
@@ -75,7 +75,7 @@ class PythonSite {
     find(check, "PyGILState_Check");
     find(run, "PyRun_SimpleString");
     if (!initialized_ || !initialized_() || !thread_ || !check || !run || !thread_() || !check()) return;
-    fd_ = memory();
+    fd_ = memory(host);
     remember();
     int s = free_signal();
     if (fd_ < 0 || s == 0) return;

@@ -92,9 +92,7 @@ thread_local int inside_custom = 0;  // kernels of operators that are not PyTorc
 void trouble(const std::string& what) {
   std::string ignored;
   std::string text = what;
-  if (!channel.ask('E', text.data(), text.size(), ignored)) {
-    fprintf(stderr, "opassert: %s; process %d is not watched\n", what.c_str(), int(getpid()));
-  }
+  if (!channel.ask('E', text.data(), text.size(), ignored)) channel.host.tell(what.c_str());
 }
 
 // tried reports whether f threw nothing; what it threw is trouble, and nothing
@@ -608,14 +606,16 @@ void dispatch(const c10::impl::PyInterpreterVTable* table, const OperatorHandle&
   });
 }
 
+// map_counts maps the counts of all operators, and what follows them.
 bool map_counts() {
-  const std::string path = channel.folder + "/counts";
-  int fd = open(path.c_str(), O_RDWR | O_CLOEXEC);
+  const int fd = channel.host.memory();
   if (fd < 0) return false;
-  void* at = mmap(nullptr, kOperators * sizeof(Counts), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  constexpr size_t size = kOperators * sizeof(Counts);
+  void* at = mmap(nullptr, size + sizeof(Lost), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
   close(fd);
   if (at == MAP_FAILED) return false;
   counts_file = static_cast<Counts*>(at);
+  channel.lost = reinterpret_cast<Lost*>(static_cast<char*>(at) + size);
   return true;
 }
 
@@ -659,10 +659,10 @@ extern "C" void ow_loaded() {
 
 // ow_start reports whether the process is watched from now on; where it is not,
 // opassert knows why.
-extern "C" int ow_start(const char* folder) {
-  channel.folder = folder;
+extern "C" int ow_start(const Host* host) {
+  channel.host = *host;
   std::string facts = "\n";
-  site.start(facts);
+  site.start(*host, facts);
   channel.about = std::string(OPASSERT_LIBTORCH_VERSION) + "\n" + facts;
   if (!channel.connect_now() || channel.settings.size() < sizeof settings) {
     trouble("the watcher found no opassert");

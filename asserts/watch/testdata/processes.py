@@ -61,6 +61,64 @@ def children():
     subprocess.run(["bash", "-c", "ls / | cat >/dev/null && echo child"], check=True)
 
 
+def cleared():
+    os.environ.clear()
+    subprocess.run(["env", "-i", sys.executable, __file__, library, "main"], env={}, check=True)
+    os.system(f"{sys.executable} {__file__} {library} main")
+
+
+def other_user():
+    if os.fork() == 0:
+        os.setgroups([]), os.setgid(65534), os.setuid(65534)
+        fault()
+        os._exit(0)
+    os.wait()
+
+
+def descriptors():
+    import resource
+    resource.setrlimit(resource.RLIMIT_NOFILE, (256, 256))
+
+    def use_up():
+        try:
+            while True:
+                os.dup(0)
+        except OSError:
+            pass
+
+    use_up()
+    if os.fork() == 0:
+        use_up()
+        fault()
+        os._exit(0)
+    os.wait()
+
+
+def daemon():
+    if os.fork() == 0:
+        import time
+        os.setsid()
+        time.sleep(1)
+        fault()
+        os._exit(0)
+
+
+def temporary():
+    import shutil, tempfile
+    shutil.rmtree(tempfile.gettempdir())
+    children()
+    fault()
+
+
+def system_call():
+    import ctypes
+    if os.fork() == 0:
+        words = [sys.executable, __file__, library, "main"]
+        argv = (ctypes.c_char_p * 5)(*[w.encode() for w in words], None)
+        ctypes.CDLL(None).syscall({"x86_64": 59, "aarch64": 221}[os.uname().machine], argv[0], argv, (ctypes.c_char_p * 1)(None))
+    os.wait()
+
+
 def main():
     fault()
 

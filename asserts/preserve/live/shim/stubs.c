@@ -1,7 +1,7 @@
 // stubs.c is the preloaded object, after preload.h. It stands in for the
 // functions by which libtorch_python hands out objects: each is a jump to the
 // tap, once that is loaded, and to the real function before that and in a
-// process that is not watched. Its folder is $OPASSERT_PRESERVE.
+// process that is not watched.
 // In the order of enum Hook in tap.cpp.
 static const char *const names[] = {
     "_Z16THPVariable_WrapN2at10TensorBaseE",
@@ -60,12 +60,10 @@ static void opened(void) {
   static int state;
   int was = 0;
   char path[PATH_MAX];
-  const char *folder = getenv("OPASSERT_PRESERVE");
-  if (folder == NULL || __atomic_load_n(&state, __ATOMIC_ACQUIRE) || !find_library(python, path)) return;
+  begin();
+  if (own.field[FOLDER] == NULL || __atomic_load_n(&state, __ATOMIC_ACQUIRE) || !find_library(python, path)) return;
   if (!__atomic_compare_exchange_n(&state, &was, 1, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) return;
-  void *tap = ask_and_open(folder, path);
+  void *tap = ask_and_open(path);
   int (*start)(const char *, void *(*)(int), void **) = tap ? dlsym(tap, "op_start") : NULL;
-  if (start == NULL || start(folder, op_real, op_targets)) return;
-  snprintf(path, sizeof path, "!the tap did not start");
-  ask(folder, path);
+  if (start != NULL && !start(own.field[FOLDER], op_real, op_targets)) tell("the tap did not start");
 }

@@ -47,8 +47,11 @@ func (o *objectWatch) end(inv *invocation, status int) (*live.Report, error) {
 	}
 	report := o.live.End()
 	report.Status = status
+	for _, l := range report.Left {
+		printable.Printf(inv.stderr, "opassert: still runs, without libtorch: %s\n", l)
+	}
 	for _, t := range report.Troubles {
-		fmt.Fprintln(inv.stderr, "opassert:", t)
+		printable.Printf(inv.stderr, "opassert: %s\n", t)
 	}
 	fmt.Fprintln(inv.stderr, "opassert:", report.Summary())
 	if o.log == nil {

@@ -32,7 +32,8 @@ libtorch that it loads, and holds every op that it calls against its schema.
 What is found is written to standard error, once for each place in the program;
 the program goes on, or with -fail gets a RuntimeError at the call. The exit
 status is the program's own if that is not 0; else 2 where something was not
-watched; else 1 with findings.
+watched, such as a process into which nothing could be loaded, or one that still
+runs half a minute after the program; else 1 with findings.
 
 With -record it keeps calls of ops, up to 32 different ones of each, without what
 tensors hold and without strings, which may be secrets: a file of cases that the

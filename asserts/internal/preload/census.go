@@ -1,0 +1,360 @@
+package preload
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/opassert/opassert/asserts/printable"
+)
+
+// A census follows all processes of a program through /proc, and finds those
+// that have loaded a library which an object looks into, without the library
+// that fits it. It touches no process: one is not traced, and keeps its parent.
+type census struct {
+	objects  []*Object
+	members  map[int]*member
+	foreign  map[int]bool   // processes that are not the program's
+	commands map[int]string // of all that were members
+}
+
+// A member is a process of the program.
+type member struct {
+	pid     int
+	began   uint64 // when it began: a number comes again
+	image   uint64 // where its stack begins, which is elsewhere after each exec
+	size    uint64 // of its memory, when that was last looked at
+	command string
+	watched bool // nothing more is to be looked for
+	since   time.Time
+}
+
+func (m *member) String() string { return fmt.Sprintf("process %d (%s)", m.pid, m.command) }
+
+func newCensus(program int, objects []*Object) *census {
+	c := &census{objects: objects, members: make(map[int]*member), foreign: make(map[int]bool), commands: make(map[int]string)}
+	c.members[program] = &member{pid: program, began: readStat(program).began}
+	return c
+}
+
+// follow looks until the program has ended: often, for a process may be short,
+// but most of the time of a processor is the program's.
+func (c *census) follow(ended <-chan struct{}) {
+	const (
+		often  = 20 * time.Millisecond
+		seldom = 100 * time.Millisecond
+		share  = 10
+	)
+	for {
+		begun := time.Now()
+		c.look()
+		select {
+		case <-ended:
+			c.look()
+			return
+		case <-time.After(min(max(often, share*time.Since(begun)), seldom)):
+		}
+	}
+}
+
+// look looks at every process there is.
+func (c *census) look() {
+	dir, err := os.Open("/proc")
+	if err != nil {
+		return
+	}
+	defer dir.Close()
+	names, _ := dir.Readdirnames(-1)
+	there := make(map[int]bool, len(names))
+	for _, name := range names {
+		if pid, err := strconv.Atoi(name); err == nil {
+			there[pid] = true
+		}
+	}
+	for _, pid := range slices.Sorted(maps.Keys(there)) {
+		if !c.foreign[pid] {
+			c.meet(pid)
+		}
+	}
+	gone := func(pid int) bool { return !there[pid] }
+	maps.DeleteFunc(c.foreign, func(pid int, _ bool) bool { return gone(pid) })
+	maps.DeleteFunc(c.members, func(pid int, _ *member) bool { return gone(pid) })
+}
+
+func (c *census) meet(pid int) {
+	s := readStat(pid)
+	if s.began == 0 {
+		return
+	}
+	m := c.members[pid]
+	if m == nil || m.began != s.began {
+		if !c.descends(pid, s) {
+			c.foreign[pid] = true
+			delete(c.members, pid)
+			return
+		}
+		m = &member{pid: pid, began: s.began}
+		c.members[pid] = m
+	}
+	if m.image != s.image || m.command == "" {
+		*m = member{pid: pid, began: s.began, image: s.image, command: command(pid)}
+		c.commands[pid] = m.command
+	}
+	c.inspect(m, s)
+}
+
+// descends reports whether a process has been started by the program: its parent
+// has, or, where that has ended, its environment says so.
+func (c *census) descends(pid int, s stat) bool {
+	for p := s.parent; p > 1 && !c.foreign[p]; p = readStat(p).parent {
+		if c.members[p] != nil {
+			return true
+		}
+	}
+	env, _ := os.ReadFile(proc(pid, "environ"))
+	return slices.ContainsFunc(c.objects, func(o *Object) bool { return bytes.Contains(env, []byte(o.secret)) })
+}
+
+// The sizes from which on a process may have a libtorch in its memory: where
+// that can be looked into, and where not.
+const (
+	smallest = 32 << 20
+	large    = 100 << 20
+)
+
+// inspect looks whether a process has what it should have.
+func (c *census) inspect(m *member, s stat) {
+	if m.watched || s.size < smallest || s.size == m.size && m.since.IsZero() {
+		return
+	}
+	m.size = s.size
+	memory, err := os.ReadFile(proc(m.pid, "maps"))
+	if errors.Is(err, fs.ErrPermission) && s.size >= large {
+		c.trouble(m, "may have loaded libtorch: it runs with other privileges, and opassert can't look into it")
+	}
+	if err != nil || len(memory) == 0 {
+		return
+	}
+	watched, loading := true, false
+	for _, o := range c.objects {
+		switch o.found(memory) {
+		case fitted:
+		case absent:
+			watched = false
+		case incomplete:
+			watched, loading = false, true
+			if !m.since.IsZero() && time.Since(m.since) > longestLoad && !o.busy() {
+				o.Trouble(fmt.Sprintf("%v has loaded %s in a way that opassert does not see", m, o.kind.Library))
+			}
+		case unreached:
+			o.Trouble(fmt.Sprintf("%v has loaded %s, and could not reach opassert", m, o.kind.Library))
+		case without:
+			o.Trouble(fmt.Sprintf("%v has loaded %s, and not opassert's object: %s", m, o.kind.Library, why(m.pid)))
+		}
+	}
+	m.watched = watched
+	switch {
+	case !loading:
+		m.since = time.Time{}
+	case m.since.IsZero():
+		m.since = time.Now()
+	}
+}
+
+// longestLoad is how long it may take from a library's being in the memory to
+// the object's asking for what fits it.
+const longestLoad = 15 * time.Second
+
+// A presence is what of an object's is in a process.
+type presence int
+
+const (
+	absent     presence = iota // nothing that it looks into
+	fitted                     // a library, and what fits it
+	incomplete                 // a library, and not yet what fits it
+	unreached                  // a library, and an object that could not reach opassert
+	without                    // a library, and no object
+)
+
+// found reads the maps of a process: code of the library, for a linker maps it
+// as well, and the object.
+func (o *Object) found(memory []byte) presence {
+	var library, object, marked bool
+	for line := range bytes.Lines(memory) {
+		switch {
+		case bytes.Contains(line, []byte("/"+o.kind.Library)):
+			library = library || bytes.Contains(line, []byte("-xp "))
+		case bytes.Contains(line, []byte(filepath.Base(o.file))), bytes.Contains(line, []byte(o.copy())):
+			object = true
+			marked = marked || bytes.Contains(line, []byte(" -w-p ")) // the page of preload.h
+		}
+	}
+	switch {
+	case !library:
+		return absent
+	case marked:
+		return unreached
+	case o.fits(memory):
+		return fitted
+	case object:
+		return incomplete
+	}
+	return without
+}
+
+// fits reports whether a process has the library that fits.
+func (o *Object) fits(memory []byte) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for _, file := range o.fitted {
+		if file != "" && bytes.Contains(memory, []byte("/"+filepath.Base(file))) {
+			return true
+		}
+	}
+	return false
+}
+
+func (o *Object) busy() bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.asking > 0 || len(o.troubles) > 0
+}
+
+func (c *census) trouble(m *member, what string) {
+	for _, o := range c.objects {
+		o.Trouble(fmt.Sprintf("%v %s", m, what))
+	}
+}
+
+// why returns why a process has no object.
+func why(pid int) string {
+	const atSecure = 23
+	auxv, _ := os.ReadFile(proc(pid, "auxv"))
+	for ; len(auxv) >= 16; auxv = auxv[16:] {
+		if binary.NativeEndian.Uint64(auxv) == atSecure && binary.NativeEndian.Uint64(auxv[8:]) != 0 {
+			return "it runs with privileges that its caller has not, where LD_PRELOAD is left out"
+		}
+	}
+	if root, err := os.Readlink(proc(pid, "root")); err == nil && root != "/" {
+		return "it is not in its root folder " + root
+	}
+	env, err := os.ReadFile(proc(pid, "environ"))
+	if err == nil && !bytes.Contains(append([]byte{0}, env...), []byte("\x00LD_PRELOAD=")) {
+		return "it was started without LD_PRELOAD in its environment, and not through libc"
+	}
+	return "the loader has left LD_PRELOAD out"
+}
+
+// How long processes that outlive the program are waited for: those that have
+// something to watch or may have, and others.
+const (
+	longestWait = 30 * time.Second
+	shortWait   = 10 * time.Second
+)
+
+// await waits for processes that outlive the program, but not for ever, and
+// returns those that still run and have nothing to watch. The others are told to
+// be in trouble.
+func (c *census) await(talk io.Writer, stop <-chan os.Signal) (left []string) {
+	began, said := time.Now(), false
+	for c.look(); ; c.look() {
+		all, wait := c.running(), shortWait
+		if slices.ContainsFunc(all, c.mayCall) {
+			wait = longestWait
+		}
+		if len(all) == 0 || time.Since(began) > wait {
+			break
+		}
+		if !said && time.Since(began) > time.Second {
+			said = true
+			printable.Printf(talk, "opassert: the program has ended, and left running: %s; waiting for at most %v\n", join(all), wait)
+		}
+		select {
+		case <-stop:
+			began = time.Time{}
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+	for _, m := range c.running() {
+		if c.mayCall(m) {
+			c.trouble(m, "still runs: what it does from now on is not watched")
+		} else {
+			left = append(left, m.String())
+		}
+	}
+	return left
+}
+
+// mayCall reports whether a process has something to watch, or runs Python,
+// which may load it at any time.
+func (c *census) mayCall(m *member) bool {
+	program, _ := os.Readlink(proc(m.pid, "exe"))
+	memory, _ := os.ReadFile(proc(m.pid, "maps"))
+	return strings.HasPrefix(filepath.Base(program), "python") || bytes.Contains(memory, []byte("/libpython")) ||
+		slices.ContainsFunc(c.objects, func(o *Object) bool { return o.found(memory) != absent })
+}
+
+// running returns the processes that have not ended.
+func (c *census) running() []*member {
+	all := slices.SortedFunc(maps.Values(c.members), func(a, b *member) int { return cmp.Compare(a.pid, b.pid) })
+	return slices.DeleteFunc(all, func(m *member) bool { return readStat(m.pid).ended })
+}
+
+func join(all []*member) string {
+	var names []string
+	for _, m := range all {
+		names = append(names, m.String())
+	}
+	return strings.Join(names, ", ")
+}
+
+// A stat is what the kernel says of a process to everybody.
+type stat struct {
+	ended              bool
+	parent             int
+	began, size, image uint64 // image is 0 of a process that can't be looked into
+}
+
+// readStat returns a stat that is zero where there is no such process.
+func readStat(pid int) (s stat) {
+	text, _ := os.ReadFile(proc(pid, "stat"))
+	_, rest, _ := strings.Cut(string(text[max(0, bytes.LastIndexByte(text, ')')):]), " ")
+	fields := strings.Fields(rest) // from the third on
+	if len(fields) < 26 {
+		return stat{ended: true}
+	}
+	number := func(i int) uint64 {
+		n, _ := strconv.ParseUint(fields[i-3], 10, 64)
+		return n
+	}
+	return stat{ended: fields[0] == "Z" || fields[0] == "X", parent: int(number(4)), began: number(22), size: number(23), image: number(28)}
+}
+
+// command returns what a process was called with, of which a report needs the
+// beginning.
+func command(pid int) string {
+	const most = 200
+	text, _ := os.ReadFile(proc(pid, "cmdline"))
+	words := strings.TrimSpace(strings.ReplaceAll(string(text), "\x00", " "))
+	if words == "" {
+		text, _ = os.ReadFile(proc(pid, "comm"))
+		words = strings.TrimSpace(string(text))
+	}
+	if len(words) > most {
+		return strings.ToValidUTF8(words[:most], "") + "..."
+	}
+	return words
+}
+
+func proc(pid int, file string) string { return filepath.Join("/proc", strconv.Itoa(pid), file) }

@@ -1,0 +1,297 @@
+// exec.h keeps the object in every program that this one starts, and out of
+// sight: the environment that a program sees is its own, and each function of
+// libc's that starts another program gives that one ours besides.
+#define ENTRY VARIABLE "="
+
+static int (*real_execve)(const char *, char *const *, char *const *);
+static int (*real_execvpe)(const char *, char *const *, char *const *);
+static int (*real_fexecve)(int, char *const *, char *const *);
+static int (*real_execveat)(int, const char *, char *const *, char *const *, int);
+
+static const char preload[] = "LD_PRELOAD=";
+
+static int is(const char *entry, const char *name) { return strncmp(entry, name, strlen(name)) == 0; }
+
+static size_t entries(char *const *env) {
+  size_t n = 0;
+  while (env != NULL && env[n] != NULL) n++;
+  return n;
+}
+
+// room returns how long LD_PRELOAD may become.
+static size_t room(char *const *env) {
+  size_t n = sizeof preload + PATH_MAX;
+  for (; env != NULL && *env != NULL; env++) {
+    if (is(*env, preload)) n += strlen(*env);
+  }
+  return n;
+}
+
+static int ours(const char *word, size_t n) {
+  const char *const names[] = {own.loaded, own.field[CACHED], own.copy};
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    if (n == strlen(names[i]) && strncmp(word, names[i], n) == 0) return 1;
+  }
+  return 0;
+}
+
+// add_others adds what a list names besides the object, and returns the end.
+static char *add_others(char *to, const char *list) {
+  const int first = to[-1] == '=';
+  char *end = to;
+  while (*list != 0) {
+    size_t n = strcspn(list, " :");
+    if (n > 0 && !ours(list, n)) {
+      if (!first || end != to) *end++ = ':';
+      memcpy(end, list, n);
+      end += n;
+    }
+    list += n + (list[n] != 0);
+  }
+  *end = 0;
+  return end;
+}
+
+// without writes an environment without the object to mine, with LD_PRELOAD,
+// which is left out when it names nothing, in list; and returns its length.
+static size_t without(char *const *env, char **mine, char *list) {
+  size_t n = 0;
+  for (; env != NULL && *env != NULL; env++) {
+    if (is(*env, ENTRY)) continue;
+    mine[n] = *env;
+    if (is(*env, preload)) {
+      memcpy(list, preload, sizeof preload);
+      char *names = list + sizeof preload - 1;
+      const char *was = *env + sizeof preload - 1;
+      if (add_others(names, was) == names && *was != 0) continue;
+      mine[n] = list;
+    }
+    n++;
+  }
+  mine[n] = NULL;
+  return n;
+}
+
+// usable reports whether the loader finds the object under a name, which can't
+// hold what separates names.
+static int usable(const char *file) { return *file != 0 && strpbrk(file, " :") == NULL && faccessat(AT_FDCWD, file, R_OK, AT_EACCESS) == 0; }
+
+// with writes an environment with the object to mine, which has room for two
+// entries more. Where the object is out of reach the loader is not to complain.
+static void with(char *const *env, char **mine, char *list) {
+  size_t n = without(env, mine, list), i = 0;
+  const int was = errno;
+  const char *file = usable(own.field[CACHED]) ? own.field[CACHED] : usable(own.copy) ? own.copy : NULL;
+  errno = was;
+  if (file == NULL) return;
+  while (i < n && !is(mine[i], preload)) i++;
+  char others[i < n ? strlen(mine[i]) + 1 : 1];
+  strcpy(others, i < n ? mine[i] + sizeof preload - 1 : "");
+  strcpy(list, preload);
+  strcat(list, file);
+  add_others(list + strlen(list), others);
+  mine[i] = list;
+  n += i == n;
+  mine[n] = own.text;
+  mine[n + 1] = NULL;
+}
+
+// WITH declares mine, an environment with the object.
+#define WITH(env)                                                    \
+  char *mine_[own.field[0] ? entries(env) + 3 : 1], list_[room(env)]; \
+  char *const *mine = env;                                           \
+  if (own.field[0] != NULL) with(env, mine_, list_), mine = mine_;
+
+// TRY calls f with the environment mine, and where that is too long with the
+// program's own: what it can do alone it can do here.
+#define TRY(failed, call, env)           \
+  WITH(env)                              \
+  int result = call(mine);               \
+  if ((failed) == E2BIG && mine != (env)) result = call(env); \
+  return result
+
+int execve(const char *path, char *const argv[], char *const env[]) {
+  begin();
+#define CALL(e) real_execve(path, argv, e)
+  TRY(errno, CALL, env);
+#undef CALL
+}
+
+int execvpe(const char *file, char *const argv[], char *const env[]) {
+  begin();
+#define CALL(e) real_execvpe(file, argv, e)
+  TRY(errno, CALL, env);
+#undef CALL
+}
+
+int fexecve(int fd, char *const argv[], char *const env[]) {
+  begin();
+#define CALL(e) real_fexecve(fd, argv, e)
+  TRY(errno, CALL, env);
+#undef CALL
+}
+
+int execveat(int dir, const char *path, char *const argv[], char *const env[], int flags) {
+  begin();
+#define CALL(e) real_execveat(dir, path, argv, e, flags)
+  TRY(errno, CALL, env);
+#undef CALL
+}
+
+// SPAWN is one of the functions that start a child. A libc that has none of that
+// name answers as an old kernel does.
+#define SPAWN(name, id)                                                                                              \
+  int name(id *child, const char *file, const posix_spawn_file_actions_t *actions, const posix_spawnattr_t *attr,    \
+           char *const argv[], char *const env[]) {                                                                  \
+    int (*real)(id *, const char *, const posix_spawn_file_actions_t *, const posix_spawnattr_t *, char *const *,    \
+                char *const *) = next(#name);                                                                        \
+    begin();                                                                                                         \
+    if (real == NULL) return ENOSYS;                                                                                 \
+    TRY(result, SPAWN_CALL, env);                                                                                    \
+  }
+#define SPAWN_CALL(e) real(child, file, actions, attr, argv, e)
+SPAWN(posix_spawn, pid_t)
+SPAWN(posix_spawnp, pid_t)
+SPAWN(pidfd_spawn, int)
+SPAWN(pidfd_spawnp, int)
+
+int execv(const char *path, char *const argv[]) { return execve(path, argv, environ); }
+int execvp(const char *file, char *const argv[]) { return execvpe(file, argv, environ); }
+
+// COLLECT declares argv from the arguments that begin with first, and leaves in
+// rest those that follow.
+#define COLLECT(first)                                      \
+  va_list rest;                                             \
+  size_t n = 1;                                             \
+  va_start(rest, first);                                    \
+  for (const char *a = first; a != NULL; n++) a = va_arg(rest, const char *); \
+  va_end(rest);                                             \
+  char *argv[n];                                            \
+  va_start(rest, first);                                    \
+  argv[0] = (char *)first;                                  \
+  for (size_t i = 1; i < n; i++) argv[i] = va_arg(rest, char *);
+
+int execl(const char *path, const char *arg, ...) {
+  COLLECT(arg)
+  va_end(rest);
+  return execv(path, argv);
+}
+
+int execlp(const char *file, const char *arg, ...) {
+  COLLECT(arg)
+  va_end(rest);
+  return execvp(file, argv);
+}
+
+int execle(const char *path, const char *arg, ...) {
+  COLLECT(arg)
+  char *const *env = va_arg(rest, char *const *);
+  va_end(rest);
+  return execve(path, argv, env);
+}
+
+// hide takes the object out of the environment that the program sees. What the
+// kernel put on the stack stays, for those who read it there, as Go's run time
+// does, and start programs without libc.
+static void hide(void) {
+  char **mine = malloc((entries(environ) + 1) * sizeof *mine);
+  char *list = malloc(room(environ));
+  if (mine == NULL || list == NULL) return;
+  without(environ, mine, list);
+  environ = mine;
+}
+
+// lend puts the object into the environment for as long as libc starts a shell
+// with that. Another thread may still read what was lent before: it stays.
+static pthread_mutex_t lending = PTHREAD_MUTEX_INITIALIZER;
+static int lent;
+static char **before, **during;
+
+static void lend(void) {
+  pthread_mutex_lock(&lending);
+  if (lent++ == 0) {
+    static size_t known;
+    size_t n = entries(environ);
+    static char **copy;
+    if (copy == NULL || n != known || memcmp(copy, environ, n * sizeof *copy) != 0) {
+      copy = malloc((n + 1) * sizeof *copy);
+      during = malloc((n + 3) * sizeof *during);
+      char *list = malloc(room(environ));
+      if (copy == NULL || during == NULL || list == NULL) abort();
+      memcpy(copy, environ, n * sizeof *copy);
+      with(environ, during, list);
+      known = n;
+    }
+    before = environ;
+    environ = during;
+  }
+  pthread_mutex_unlock(&lending);
+}
+
+static void take_back(void) {
+  const int was = errno;
+  pthread_mutex_lock(&lending);
+  if (--lent == 0) {
+    if (environ == during) environ = before;
+    else hide();  // the program has changed it meanwhile
+  }
+  pthread_mutex_unlock(&lending);
+  errno = was;
+}
+
+// A forked child is alone, in the middle of what other threads did.
+static void forked(void) {
+  pthread_mutex_init(&lending, NULL);
+  if (lent > 0 && environ == during) environ = before;
+  lent = 0;
+}
+
+// LEND returns what libc's own function returns.
+#define LEND(type, name, params, args)         \
+  type name params {                           \
+    type(*real) params = next(#name);          \
+    begin();                                   \
+    if (own.field[0] == NULL) return real args; \
+    lend();                                    \
+    type result = real args;                   \
+    take_back();                               \
+    return result;                             \
+  }
+LEND(int, system, (const char *command), (command))
+LEND(FILE *, popen, (const char *command, const char *mode), (command, mode))
+LEND(int, wordexp, (const char *words, wordexp_t *to, int flags), (words, to, flags))
+
+// split cuts the variable's text into its words.
+static int split(void) {
+  char *rest = own.cut;
+  for (int i = 0; i < FIELDS; i++) {
+    own.field[i] = i + 1 < FIELDS ? strsep(&rest, ":") : rest;
+    if (rest == NULL) return 0;
+  }
+  return 1;
+}
+
+// begin finds what the object has to know. Constructors of other libraries may
+// call what stands in for libc's functions before the object's own.
+__attribute__((constructor)) static void begin(void) {
+  static int begun;
+  if (begun) return;
+  begun = 1;
+  real_execve = next("execve");
+  real_execvpe = next("execvpe");
+  real_fexecve = next("fexecve");
+  real_execveat = next("execveat");
+  const char *value = getenv(VARIABLE);
+  Dl_info self;
+  if (value == NULL || strlen(value) > sizeof own.cut - sizeof ENTRY || !dladdr(unwatched, &self)) return;
+  strcpy(own.cut, value);
+  snprintf(own.text, sizeof own.text, "%s%s", ENTRY, value);
+  snprintf(own.loaded, sizeof own.loaded, "%s", self.dli_fname);
+  if (!split()) {
+    memset(&own, 0, sizeof own);
+    return;
+  }
+  snprintf(own.copy, sizeof own.copy, "%s/object.so", own.field[FOLDER]);
+  pthread_atfork(NULL, NULL, forked);
+  hide();
+}

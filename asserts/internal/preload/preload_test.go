@@ -1,0 +1,244 @@
+package preload_test
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/opassert/opassert/asserts/internal/preload"
+)
+
+// looks is an object that looks into libprobe.so.
+const looks = `
+static void opened(void) {
+  char path[PATH_MAX];
+  static int done;
+  begin();
+  if (own.field[FOLDER] != NULL && !done && find_library("libprobe.so", path)) done = 1, ask_and_open(path);
+}`
+
+// A bench has what the tests run.
+type bench struct {
+	starts, child, probe, fits string
+}
+
+func build(t *testing.T) bench {
+	t.Helper()
+	if _, err := exec.LookPath("cc"); err != nil {
+		t.Skip(err)
+	}
+	dir := t.TempDir()
+	if err := os.Chmod(filepath.Dir(dir), 0o755); err != nil { // of the tests, for whom a process becomes
+		t.Fatal(err)
+	}
+	empty := filepath.Join(dir, "empty.c")
+	if err := os.WriteFile(empty, []byte("int nothing;\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	file := func(name string, args ...string) string {
+		out := filepath.Join(dir, name)
+		if text, err := exec.Command("cc", append(args, "-o", out)...).CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, text)
+		}
+		return out
+	}
+	return bench{
+		starts: file("starts", "testdata/starts.c", "-w"), child: file("child", "testdata/child.c", "-ldl"),
+		probe: file("libprobe.so", "-shared", empty), fits: file("libfits.so", "-shared", empty),
+	}
+}
+
+// A watched is what came of a program.
+type watched struct {
+	out      string
+	status   int
+	left     []string
+	troubles []string
+	asked    int
+}
+
+func (b bench) run(t *testing.T, command ...string) watched {
+	t.Helper()
+	var w watched
+	object, err := preload.New(preload.Kind{Name: "test", Source: looks, Variable: "OPASSERT_TEST", Library: "libprobe.so", Fit: func(string) (string, error) {
+		w.asked++
+		return b.fits, nil
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	object.Serve(nil)
+	var out bytes.Buffer
+	end, err := preload.Program{Command: command, Stdout: &out, Stderr: &out}.Run(t.Context(), object)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := object.Close(); err != nil {
+		t.Error(err)
+	}
+	w.out, w.status, w.left, w.troubles = out.String(), end.Status, end.Left, object.Troubles()
+	return w
+}
+
+// Whatever starts a program, the object is in it, and the environments are
+// those that there would be without.
+func TestChildren(t *testing.T) {
+	b := build(t)
+	ways := []string{
+		"execv", "execve", "execvp", "execvpe", "execl", "execlp", "execle", "fexecve", "execveat", "posix_spawn", "posix_spawnp",
+		"system", "popen", "wordexp", "fork", "clone", "double fork", "no env",
+	}
+	if os.Getuid() == 0 {
+		ways = append(ways, "setuid", "network namespace")
+	}
+	t.Setenv("PS1", "a variable")
+	for _, how := range ways {
+		t.Run(how, func(t *testing.T) {
+			command := []string{b.starts, how, b.child, b.probe, "1"}
+			w := b.run(t, command...)
+			bare, err := exec.Command(command[0], command[1:]...).CombinedOutput()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(string(bare), w.out); diff != "" {
+				t.Error(diff)
+			}
+			if w.asked != 1 || len(w.troubles)+len(w.left) > 0 {
+				t.Errorf("the object asked %d times, want 1; troubles %q, left %q", w.asked, w.troubles, w.left)
+			}
+		})
+	}
+}
+
+// A program that can't have the object, or whose object can't reach opassert, is
+// named, with why.
+func TestNotWatched(t *testing.T) {
+	b := build(t)
+	tests := []struct {
+		how, trouble string
+	}{
+		{"system call", "has loaded libprobe.so, and not opassert's object: it was started without LD_PRELOAD in its environment, and not through libc"},
+		{"no sockets", "has loaded libprobe.so, and could not reach opassert"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.how, func(t *testing.T) {
+			w := b.run(t, b.starts, tt.how, b.child, b.probe, "1500")
+			want := regexp.MustCompile(`^process \d+ \(` + regexp.QuoteMeta(b.child+" "+b.probe+" 1500") + `\) ` + tt.trouble + "$")
+			if w.asked != 0 || len(w.troubles) != 1 || !want.MatchString(w.troubles[0]) {
+				t.Errorf("the object asked %d times, troubles %q, want one %v", w.asked, w.troubles, want)
+			}
+		})
+	}
+	t.Run("without the library", func(t *testing.T) {
+		if w := b.run(t, b.starts, "system call", b.child, "none", "200"); len(w.troubles) > 0 {
+			t.Errorf("troubles %q", w.troubles)
+		}
+	})
+	t.Run("that maps it as data", func(t *testing.T) {
+		data := filepath.Join(t.TempDir(), "libprobe.so")
+		if err := os.WriteFile(data, make([]byte, 48<<20), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if w := b.run(t, b.starts, "system call", b.child, data, "200"); len(w.troubles) > 0 {
+			t.Errorf("troubles %q", w.troubles)
+		}
+	})
+	t.Run("privileges", func(t *testing.T) {
+		if os.Getuid() != 0 {
+			t.Skip("another group's file takes root")
+		}
+		if err := os.Chown(b.child, 0, 65534); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chmod(b.child, 0o755|os.ModeSetgid); err != nil {
+			t.Fatal(err)
+		}
+		w := b.run(t, b.starts, "execve", b.child, b.probe, "1500")
+		if len(w.troubles) != 1 || !strings.HasSuffix(w.troubles[0], "it runs with privileges that its caller has not, where LD_PRELOAD is left out") {
+			t.Errorf("troubles %q", w.troubles)
+		}
+	})
+}
+
+// A process that outlives the program is waited for.
+func TestDaemons(t *testing.T) {
+	b := build(t)
+	began := time.Now()
+	w := b.run(t, b.starts, "daemon", b.child, b.probe, "600")
+	if w.asked != 1 || len(w.troubles)+len(w.left) > 0 || time.Since(began) < 600*time.Millisecond {
+		t.Errorf("the object asked %d times, want 1; troubles %q, left %q, after %v", w.asked, w.troubles, w.left, time.Since(began))
+	}
+}
+
+// Errors and statuses are those of the functions that are stood in for.
+func TestErrors(t *testing.T) {
+	b := build(t)
+	for _, how := range []string{"execve", "execvp", "posix_spawn", "execl"} {
+		for _, child := range []string{"no/such/file", ".", "testdata/child.c"} {
+			command := []string{b.starts, how, child, b.probe, "0"}
+			bare, _ := exec.Command(command[0], command[1:]...).CombinedOutput()
+			if w := b.run(t, command...); w.out != string(bare) {
+				t.Errorf("%s %s: %s", how, child, cmp.Diff(string(bare), w.out))
+			}
+		}
+	}
+	if w := b.run(t, "sh", "-c", "kill -9 $$"); w.status != 128+9 {
+		t.Errorf("status %d", w.status)
+	}
+}
+
+// The folder for temporary files may have any name, and may go.
+func TestTemporaryFolders(t *testing.T) {
+	b := build(t)
+	for _, name := range []string{"a b", "a:b", strings.Repeat("long/", 40), "plain"} {
+		dir := filepath.Join(t.TempDir(), name)
+		if err := os.MkdirAll(dir, 0o777); err != nil {
+			t.Fatal(err)
+		}
+		t.Setenv("TMPDIR", dir)
+		w := b.run(t, "sh", "-c", `rm -rf "$TMPDIR"; exec "$@"`, "sh", b.starts, "execve", b.child, b.probe, "1")
+		if w.asked != 1 || len(w.troubles) > 0 || !strings.Contains(w.out, "A=b\nmine ") {
+			t.Errorf("TMPDIR %s: the object asked %d times, troubles %q\n%s", dir, w.asked, w.troubles, w.out)
+		}
+	}
+}
+
+// What a program preloads of its own stays, and stays the last.
+func TestOwnPreload(t *testing.T) {
+	b := build(t)
+	t.Setenv("LD_PRELOAD", b.fits)
+	w := b.run(t, "sh", "-c", "echo $LD_PRELOAD; cat /proc/self/maps")
+	first, _, _ := strings.Cut(w.out, "\n")
+	if first != b.fits || !strings.Contains(w.out, b.fits+"\n") || !regexp.MustCompile(`/test-[0-9a-f]+\.so\n`).MatchString(w.out) {
+		t.Errorf("LD_PRELOAD is %q\n%s", first, w.out)
+	}
+}
+
+// No process of another user speaks to opassert.
+func TestSecret(t *testing.T) {
+	b := build(t)
+	object, err := preload.New(preload.Kind{Name: "test", Source: looks, Variable: "OPASSERT_TEST", Library: "libprobe.so"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer object.Close()
+	object.Serve(nil)
+	cmd := exec.Command(b.child, b.probe, "1")
+	files, err := filepath.Glob(filepath.Join(object.Folder, "*"))
+	if err != nil || !slices.Contains(files, filepath.Join(object.Folder, "object.so")) {
+		t.Fatal(files, err)
+	}
+	cmd.Env = []string{"LD_PRELOAD=" + filepath.Join(object.Folder, "object.so"), "OPASSERT_TEST=" + strings.Repeat("x", 26) + ":y:" + object.Folder + ":" + files[0]}
+	out, _ := cmd.CombinedOutput()
+	if !strings.Contains(string(out), "opassert is gone") || len(object.Troubles()) > 0 {
+		t.Errorf("troubles %q\n%s", object.Troubles(), out)
+	}
+}
