@@ -1,7 +1,10 @@
 package main
 
 import (
+	"os"
 	"os/exec"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -198,6 +201,23 @@ func TestEdgeRefuses(t *testing.T) {
 	for _, tt := range tests {
 		if got := edge(tt.pkg, tt.imp) == ""; got != tt.ok {
 			t.Errorf("%s -> %s allowed: %v, want %v", tt.pkg, tt.imp, got, tt.ok)
+		}
+	}
+}
+
+// The page on the architecture names files that there are.
+func TestArchitectureNamesFiles(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join(root, "docs", "architecture.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	links := regexp.MustCompile(`\]\(([^)]+)\)`).FindAllStringSubmatch(string(text), -1)
+	if len(links) < 20 {
+		t.Fatalf("the page has %d links", len(links))
+	}
+	for _, l := range links {
+		if _, err := os.Stat(filepath.Join(root, "docs", l[1])); err != nil {
+			t.Errorf("docs/architecture.md: %v", err)
 		}
 	}
 }
