@@ -52,6 +52,25 @@ func (j *judge) freshStorages() {
 		}
 	}
 	j.usedAgain(fresh)
+	j.changedLate(fresh)
+}
+
+// changedLate reports the returns that somebody wrote when the call was over.
+func (j *judge) changedLate(fresh []*output) {
+	for _, out := range fresh {
+		if text := changedLater(&out.Observation, &out.late); text != "" && !slices.ContainsFunc(j.verdict.Violations, func(v *Violation) bool { return v.Subject == out.place() }) {
+			j.reportOutput(FreshStorage, out).Saw = "of " + out.place().String() + " " + text + " after the call was over: somebody keeps it"
+		}
+	}
+}
+
+// changedLater says how the bytes changed between two observations after a call, ""
+// where they did not, or nobody looked.
+func changedLater(then, later *Observation) string {
+	if then.Content == nil || later.Content == nil || then.unobservable()+later.unobservable() != "" {
+		return ""
+	}
+	return changedBytes(then.Content, later.Content)
 }
 
 // usedAgain reports the returns that lie in the memory of what the call before
@@ -59,24 +78,39 @@ func (j *judge) freshStorages() {
 func (j *judge) usedAgain(fresh []*output) {
 	again := len(fresh) == 0
 	for _, out := range fresh {
-		if slices.ContainsFunc(j.seen.Earlier, func(e Earlier) bool { return e.observed() && overlaps(&out.Observation, &e.Now) }) {
-			j.reportOutput(FreshStorage, out).Saw = fmt.Sprintf("%s lies in the memory of what the call before returned, under another StorageImpl", out.place())
-			again = true
+		for _, e := range j.seen.Earlier {
+			if text := e.reused(&out.Observation); text != "" {
+				j.reportOutput(FreshStorage, out).Saw = out.place().String() + " " + text
+				again = true
+				break
+			}
 		}
 	}
 	for _, e := range j.seen.Earlier {
-		if again || !e.observed() {
+		if again || e.Arg > 0 {
 			continue
 		}
-		if text := changedBytes(e.Then.Content, e.Now.Content); text != "" {
+		if text := changedLater(&e.Then, &e.Now); text != "" {
 			j.reportOutput(FreshStorage, fresh[0]).Saw = "of what the call before returned " + text
 			again = true
 		}
 	}
 }
 
-func (e *Earlier) observed() bool {
-	return e.Then.Content != nil && e.Now.Content != nil && e.Now.Content.Memory != 0
+// reused says what of an earlier call's return another return is, "" for nothing.
+// Arguments it was given may come again.
+func (e *Earlier) reused(o *Observation) string {
+	holds := func(o *Observation) bool { return o.Content != nil && o.Content.Nbytes > 0 }
+	switch {
+	case e.Arg > 0 || !holds(&e.Then) || !holds(&e.Now) || !holds(o):
+	case o.Impl == e.Now.Impl:
+		return "is the TensorImpl that the call before returned"
+	case o.Storage != 0 && o.Storage == e.Now.Storage:
+		return "has the StorageImpl of what the call before returned"
+	case overlaps(o, &e.Now):
+		return "lies in the memory of what the call before returned, under another StorageImpl"
+	}
+	return ""
 }
 
 func fixFreshStorage(_ *Op, v *Violation) string {

@@ -36,6 +36,7 @@ var _ = add(check{
 // bases of views.
 func (j *judge) keptArguments() {
 	reported := make(map[ID]bool)
+	j.writtenLate(reported)
 	for i := range j.inputs {
 		in := &j.inputs[i]
 		b, a := &in.before, &in.after
@@ -62,6 +63,28 @@ func (j *judge) keptArguments() {
 		}
 		v := j.reportInput(KeptArgument, in)
 		v.Saw = fmt.Sprintf("somebody holds the %s of %s, who did not before the call", saw, v.Subject)
+	}
+}
+
+// writtenLate reports the arguments that somebody wrote when the call was over:
+// some milliseconds later, or those of the call before in this one.
+func (j *judge) writtenLate(reported map[ID]bool) {
+	for i := range j.inputs {
+		in := &j.inputs[i]
+		told := func(v *Violation) bool { return v.Before.Storage == in.before.Storage }
+		if text := changedLater(&in.after, &in.late); in.codes.Has(KeptArgument) && text != "" && !slices.ContainsFunc(j.verdict.Violations, told) {
+			j.reportInput(KeptArgument, in).Saw = fmt.Sprintf("of %s %s after the call was over", in.place(), text)
+			reported[in.before.Impl] = true
+		}
+	}
+	for _, e := range j.seen.Earlier {
+		text := changedLater(&e.Then, &e.Now)
+		at := slices.IndexFunc(j.inputs, func(in input) bool { return in.Index == e.Arg-1 && !in.Inside && in.codes.Has(KeptArgument) })
+		if e.Arg > 0 && text != "" && at >= 0 {
+			j.reportInput(KeptArgument, &j.inputs[at]).Saw = fmt.Sprintf("of the %s of the call before %s in this one: it was kept", j.inputs[at].place(), text)
+			reported[j.inputs[at].before.Impl] = true
+			return
+		}
 	}
 }
 

@@ -90,16 +90,18 @@ type input struct {
 	element       int // in the list; -1 outside a list
 	called        string
 	before, after Observation
-	newImpl       bool // reported as OA001
-	newStorage    bool // reported as OA002
+	late          Observation // some milliseconds later, where somebody looked
+	newImpl       bool        // reported as OA001
+	newStorage    bool        // reported as OA002
 }
 
 // An output is one tensor of a return.
 type output struct {
 	*subjectPlan
 	Observation
-	result  int // in Op.Results
-	element int // in the list; -1 outside a list
+	late    Observation // some milliseconds later, where somebody looked
+	result  int         // in Op.Results
+	element int         // in the list; -1 outside a list
 	called  string
 	wrong   bool // reported as OA004 or OA006: not what it should be at all
 	aliased bool // OA007 or OA008 named whom it shares with
@@ -128,6 +130,7 @@ func newJudge(op *Op, seen *Seen, policy *Policy) *judge {
 func (j *judge) takeInputs(seen *Seen) {
 	before := split(seen.Before, seen.ArgLens, j.op.Args)
 	after := split(seen.After, seen.ArgLens, j.op.Args)
+	late := split(seen.Late, seen.ArgLens, j.op.Args)
 	for a := range j.plan.args {
 		plan := &j.plan.args[a]
 		for e := range max(len(before[a]), len(after[a])) {
@@ -140,6 +143,9 @@ func (j *judge) takeInputs(seen *Seen) {
 			}
 			if e < len(after[a]) {
 				in.after = after[a][e].marked()
+			}
+			if e < len(late[a]) {
+				in.late = late[a][e]
 			}
 			j.inputs = append(j.inputs, in)
 		}
@@ -169,12 +175,16 @@ func index[T any](m map[ID][]*T, t *T, ids ...ID) {
 }
 
 func (j *judge) takeOutputs(seen *Seen) {
+	late := split(seen.Late[min(len(seen.After), len(seen.Late)):], seen.ResultLens, j.op.Results)
 	for r, run := range split(seen.Results, seen.ResultLens, j.op.Results) {
 		plan := &j.plan.results[r]
 		for e := range run {
 			out := output{subjectPlan: plan, Observation: run[e].marked(), result: r, element: e, called: called(seen.ResultNames, r, e)}
 			if !plan.List {
 				out.element = -1
+			}
+			if e < len(late[r]) {
+				out.late = late[r][e]
 			}
 			j.outputs = append(j.outputs, out)
 		}

@@ -21,8 +21,12 @@ type Seen struct {
 	Modes []Mode // active during the call
 
 	// Earlier is what the call of the op before this one returned without an alias
-	// set, and what lies inside, where somebody still holds it.
+	// set, and was given, and what lies inside, where somebody still holds it.
 	Earlier []Earlier
+
+	// Late is every tensor of After and then of Results once more, some milliseconds
+	// after the call; nil where nobody looked again.
+	Late []Observation
 
 	// Alone says that no other goroutine or thread used the tensors during the
 	// call, so that nobody but the op can have taken a reference.
@@ -44,16 +48,23 @@ func (s *Seen) Number() {
 		}
 		return numbers[id]
 	}
+	number := func(o *Observation) { o.Impl, o.Storage = numberOf(o.Impl), numberOf(o.Storage) }
 	for _, side := range [][]Observation{s.Before, s.After, s.Results} {
 		for i := range side {
-			side[i].Impl, side[i].Storage = numberOf(side[i].Impl), numberOf(side[i].Storage)
+			number(&side[i])
 		}
+	}
+	for i := range s.Earlier {
+		number(&s.Earlier[i].Now)
 	}
 }
 
-// Earlier is a tensor that an earlier call returned: as it left that call, and as
-// it is after this one.
-type Earlier struct{ Then, Now Observation }
+// Earlier is a tensor that an earlier call returned or was given: as it was at the
+// end of that call, and as it is after this one.
+type Earlier struct {
+	Then, Now Observation
+	Arg       int // of an argument, one more than its position in the schema; 0 of a return
+}
 
 // split cuts observations into one run for each subject. What is missing is
 // taken as no tensors, and what is over is left out.

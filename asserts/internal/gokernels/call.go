@@ -72,6 +72,11 @@ func (e *Engine) Call(name string, args []any, level asserts.Level) (out engine.
 	returned := e.take(&out, op, results, slices.Concat(given...))
 	out.Seen.After, _ = observeAgain(e.lib.held(op.Func.Args, passed), level)
 	out.Seen.Results, out.Seen.ResultLens = observeAgain(returned, level)
+	if level >= asserts.Content && e.settle(name) {
+		late, _ := observeAgain(e.lib.held(op.Func.Args, passed), level)
+		results, _ := observeAgain(returned, level)
+		out.Seen.Late = slices.Concat(late, results)
+	}
 	return out, nil
 }
 

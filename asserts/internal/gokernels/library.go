@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"runtime"
 	"slices"
 	"strings"
 
@@ -57,7 +58,7 @@ type Library struct {
 
 // Engine is the library as the suite runs it.
 func (l *Library) Engine() (*Engine, error) {
-	e := &Engine{lib: l, operators: make(map[string]engine.Operator)}
+	e := &Engine{lib: l, operators: make(map[string]engine.Operator), settled: make(map[string]int), goroutines: runtime.NumGoroutine()}
 	for _, op := range l.Ops {
 		o := engine.Operator{Schema: op, Below: !op.CompositeImplicit, Missing: l.missing(op), Cannot: l.Left[op.Name()], Site: l.Sites[op.Name()]}
 		if e.operators[o.Name()].Schema != nil {
@@ -93,6 +94,9 @@ func (l *Library) missing(op *schema.Op) string {
 type Engine struct {
 	lib       *Library
 	operators map[string]engine.Operator
+
+	settled    map[string]int // how often a call of an op was waited for
+	goroutines int            // that there were at first
 }
 
 // Version names the library.
@@ -243,7 +247,7 @@ func (e *Engine) Seed(seed int64) error {
 
 // Look observes a tensor and its parts.
 func (e *Engine) Look(t engine.Tensor) []asserts.Observation {
-	all := []asserts.Observation{asserts.Observe(t.(*handle).Tensor, asserts.Content)}
+	all := []asserts.Observation{observeBroken(t.(*handle).Tensor, asserts.Content)}
 	if c := all[0].Content; c != nil {
 		for _, p := range c.Parts {
 			all = append(all, p.Observation)

@@ -5,23 +5,35 @@ import (
 	"github.com/opassert/opassert/asserts/suite/engine"
 )
 
-// earlier is what the last call of an op returned without an alias set. It is held
-// for one more call, which must leave it alone: kernels that return memory of a
-// buffer, under a new storage each time, show in nothing else.
+// earlier is what the last call of an op returned without an alias set, and what it
+// was given, of kernels that may keep it. It is held for one more call, which must
+// leave it alone: kernels that return memory of a buffer, under a new storage each
+// time, and those that write what they were given earlier, show in nothing else.
 type earlier struct {
 	op      *Target
 	tensors []engine.Tensor
+	args    []int // of each, as in asserts.Earlier
 	then    [][]asserts.Observation
+	extra   []engine.Tensor // what is released with them
 }
+
+// A keeper is an engine whose kernels may keep an argument.
+type keeper interface{ KeepsArguments() }
 
 // keep takes over what a call returned, and releases what the one before did.
 // Through autograd a result keeps what made it.
-func (r *Runner) keep(t *Target, out *engine.Outcome) {
+func (r *Runner) keep(t *Target, m *maker, args []any, out *engine.Outcome) {
 	r.earlier.release()
+	if _, ok := r.Engine.(keeper); ok && r.Level >= asserts.Content {
+		for i, a := range args {
+			r.earlier.add(r.Engine, a, i+1)
+		}
+		r.earlier.extra = m.taken()
+	}
 	returns := t.operator.Schema.Func.Returns
 	for i, v := range out.Results {
 		if r.Level >= asserts.Content && !out.Seen.Autograd && i < len(returns) && returns[i].Type.IsTensorLike() && returns[i].Alias == nil {
-			r.earlier.add(r.Engine, v)
+			r.earlier.add(r.Engine, v, 0)
 		} else {
 			engine.Release([]any{v})
 		}
@@ -39,17 +51,19 @@ func (r *Runner) again(t *Target, a *attempt) *attempt {
 	return a
 }
 
-func (k *earlier) add(e engine.Engine, v any) {
+func (k *earlier) add(e engine.Engine, v any, arg int) {
 	switch v := v.(type) {
 	case []any:
 		for _, element := range v {
-			k.add(e, element)
+			k.add(e, element, arg)
 		}
 	case engine.Tensor:
-		k.tensors = append(k.tensors, v)
+		k.tensors, k.args = append(k.tensors, v), append(k.args, arg)
 		k.then = append(k.then, e.Look(v))
 	default:
-		engine.Release([]any{v})
+		if arg == 0 {
+			engine.Release([]any{v})
+		}
 	}
 }
 
@@ -62,7 +76,7 @@ func (k *earlier) now(e engine.Engine, t *Target) []asserts.Earlier {
 	for i, t := range k.tensors {
 		for part, now := range e.Look(t) {
 			if part < len(k.then[i]) {
-				all = append(all, asserts.Earlier{Then: k.then[i][part], Now: now})
+				all = append(all, asserts.Earlier{Then: k.then[i][part], Now: now, Arg: k.args[i]})
 			}
 		}
 	}
@@ -70,7 +84,12 @@ func (k *earlier) now(e engine.Engine, t *Target) []asserts.Earlier {
 }
 
 func (k *earlier) release() {
-	for _, t := range k.tensors {
+	for i, t := range k.tensors {
+		if k.args[i] == 0 {
+			t.Release()
+		}
+	}
+	for _, t := range k.extra {
 		t.Release()
 	}
 	*k = earlier{}

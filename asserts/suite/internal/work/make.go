@@ -184,12 +184,21 @@ func (m *maker) fresh(spec *sample.TensorSpec) (engine.Tensor, *sample.TensorSpe
 
 // release releases what was made.
 func (m *maker) release() {
-	released := make(map[engine.Tensor]bool)
+	for _, t := range m.taken() {
+		t.Release()
+	}
+}
+
+// taken hands over what was made, each tensor once.
+func (m *maker) taken() []engine.Tensor {
+	var all []engine.Tensor
+	had := make(map[engine.Tensor]bool)
 	for _, t := range slices.Concat(m.tensors, m.extra) {
-		if !released[t] {
-			released[t] = true
-			t.Release()
+		if !had[t] {
+			had[t] = true
+			all = append(all, t)
 		}
 	}
 	m.tensors, m.specs, m.extra = m.tensors[:0], m.specs[:0], m.extra[:0]
+	return all
 }

@@ -47,9 +47,9 @@ func (r *Runner) Try(t *Target, c *sample.Case) (*attempt, error) {
 	if err != nil {
 		return nil, err
 	}
-	out.Seen.Number()
 	out.Seen.Earlier = r.earlier.now(r.Engine, t)
-	r.keep(t, &out)
+	out.Seen.Number()
+	r.keep(t, &m, args, &out)
 	a.cpu = &out.Seen
 	if twins != nil {
 		t.on(engine.Meta)

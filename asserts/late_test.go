@@ -1,0 +1,80 @@
+package asserts_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/opassert/opassert/asserts"
+)
+
+// Who writes when a call is over is found some milliseconds later, or in the next
+// call, and is one fault.
+func TestWrittenLate(t *testing.T) {
+	at := func(impl, storage asserts.ID, bytes string) asserts.Observation {
+		return see(impl, storage, holding(bytes))
+	}
+	const (
+		fresh   = "f(Tensor self) -> Tensor"
+		inplace = "f_(Tensor(a!) self) -> Tensor(a!)"
+	)
+	a, b, changed := at(1, 2, "ab"), at(5, 6, "cd"), at(1, 2, "aB")
+	for _, tt := range []struct {
+		judgement
+		late    []asserts.Observation
+		earlier []asserts.Earlier
+	}{
+		{judgement{name: "nobody looked", schema: fresh, before: list{a}, results: list{b}}, nil, nil},
+		{judgement{name: "as it was", schema: fresh, before: list{a}, results: list{b}}, list{a, b}, nil},
+		{judgement{name: "argument", schema: fresh, before: list{a}, results: list{b},
+			want: []string{"OA016 argument self: of argument self 1 of 2 bytes changed after the call was over"}}, list{changed, b}, nil},
+		{judgement{name: "written argument", schema: inplace, before: list{a}, results: list{a},
+			want: []string{"OA016 argument self: of argument self 1 of 2 bytes changed after the call was over"}}, list{changed, changed}, nil},
+		{judgement{name: "return", schema: fresh, before: list{a}, results: list{b},
+			want: []string{"OA005 result: of result 1 of 2 bytes changed after the call was over: somebody keeps it"}}, list{a, at(5, 6, "cD")}, nil},
+		{judgement{name: "written in the call too", schema: fresh, before: list{a}, after: list{at(1, 2, "Ab")}, results: list{b},
+			want: []string{"OA009 argument self: 1 of 2 bytes changed, version 0 -> 0"}}, list{at(1, 2, "AB"), b}, nil},
+		{judgement{name: "the argument of the call before", schema: inplace, before: list{a}, results: list{a},
+			want: []string{"OA016 argument self: of the argument self of the call before 1 of 2 bytes changed in this one: it was kept"}},
+			nil, []asserts.Earlier{{Then: at(8, 9, "ab"), Now: at(8, 9, "xb"), Arg: 1}}},
+		{judgement{name: "the argument of the call before, as it was", schema: inplace, before: list{a}, results: list{a}},
+			nil, []asserts.Earlier{{Then: at(8, 9, "ab"), Now: at(8, 9, "ab"), Arg: 1}}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			tt.more = []asserts.Check{{Code: asserts.KeptArgument, On: asserts.ArgRef(0)}}
+			op, seen := tt.call()
+			seen.Late, seen.Earlier, seen.Alone = tt.late, tt.earlier, true
+			var got []string
+			for _, v := range asserts.Judge(op, seen, asserts.Aware()).Violations {
+				got = append(got, v.Code.String()+" "+v.Subject.String()+": "+v.Saw)
+			}
+			if !slices.Equal(got, tt.want) {
+				t.Errorf("got %q, want %q", got, tt.want)
+			}
+		})
+	}
+}
+
+// A tensor that can no longer be observed is one fault of the call.
+func TestUnobservable(t *testing.T) {
+	gone := asserts.Observation{Content: &asserts.Snapshot{Panic: "index out of range, in x.go:3"}}
+	a, b := see(1, 2, holding("ab")), see(5, 6, holding("cd"))
+	for _, tt := range []judgement{
+		{name: "argument", schema: "f(Tensor self) -> Tensor", before: list{a}, after: list{gone}, results: list{b},
+			want: []string{"OA009 argument self: argument self cannot be observed after the call: index out of range, in x.go:3"}},
+		{name: "written argument, returned", schema: "f_(Tensor(a!) self) -> Tensor(a!)", before: list{a}, after: list{gone}, results: list{gone},
+			want: []string{"OA013 argument self: argument self cannot be observed after the call: index out of range, in x.go:3"}},
+		{name: "return", schema: "f(Tensor self) -> Tensor", before: list{a}, results: list{gone},
+			want: []string{"OA017 result: result cannot be observed after the call: index out of range, in x.go:3"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			op, seen := tt.call()
+			var got []string
+			for _, v := range asserts.Judge(op, seen, asserts.Aware()).Violations {
+				got = append(got, v.Code.String()+" "+v.Subject.String()+": "+v.Saw)
+			}
+			if !slices.Equal(got, tt.want) {
+				t.Errorf("got %q, want %q", got, tt.want)
+			}
+		})
+	}
+}
