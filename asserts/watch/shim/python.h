@@ -10,6 +10,7 @@
 
 #include <cstring>
 #include <string>
+#include <vector>
 
 namespace opassert {
 
@@ -30,6 +31,15 @@ auto pyobj(T* impl, c10::impl::PyInterpreter* of, long, long) -> decltype((void)
   return impl->check_pyobj(of).value_or(nullptr);
 }
 
+// A Method is a PyMethodDef, of Python's stable ABI.
+struct Method {
+  const char* name;
+  PyObject* (*call)(PyObject* self, PyObject* argument);
+  int flags;
+  const char* doc;
+};
+enum { NO_ARGUMENT = 4, ONE_ARGUMENT = 8 };  // METH_NOARGS, METH_O
+
 // A Python is the interpreter in the process.
 class Python {
   template <class F>
@@ -48,6 +58,14 @@ class Python {
   PyObject* (*string_)(const char*) = nullptr;
   void (*drop_)(PyObject*) = nullptr;
   void (*clear_)() = nullptr;
+  int (*locked_)() = nullptr;
+  PyObject* (*dict_)() = nullptr;
+  int (*put_)(PyObject*, const char*, PyObject*) = nullptr;
+  PyObject* (*run_)(const char*, int, PyObject*, PyObject*) = nullptr;
+  PyObject* (*function_)(Method*, PyObject*, PyObject*) = nullptr;
+  PyObject* (*call_)(PyObject*, PyObject*) = nullptr;
+  PyObject* (*call_method_)(PyObject*, const char*, const char*, ...) = nullptr;
+  int (*set_)(PyObject*, const char*, PyObject*) = nullptr;
 
   std::string text(PyObject* o) {
     const char* s = o ? utf8_(o) : nullptr;
@@ -101,11 +119,31 @@ class Python {
     auto get = reinterpret_cast<c10::impl::PyInterpreter* (*)()>(dlsym(library, "_Z16getPyInterpreterv"));
     if (get == nullptr || !find(ensure_, "PyGILState_Ensure") || !find(release_, "PyGILState_Release") || !find(type_, "PyObject_Type") ||
         !find(attribute_, "PyObject_GetAttrString") || !find(is_true_, "PyObject_IsTrue") || !find(utf8_, "PyUnicode_AsUTF8") ||
-        !find(join_, "PyUnicode_Join") || !find(string_, "PyUnicode_FromString") || !find(drop_, "Py_DecRef") || !find(clear_, "PyErr_Clear")) {
+        !find(join_, "PyUnicode_Join") || !find(string_, "PyUnicode_FromString") || !find(drop_, "Py_DecRef") || !find(clear_, "PyErr_Clear") ||
+        !find(locked_, "PyGILState_Check") || !find(dict_, "PyDict_New") || !find(put_, "PyDict_SetItemString") || !find(run_, "PyRun_String") ||
+        !find(function_, "PyCFunction_NewEx") || !find(call_, "PyObject_CallObject") || !find(call_method_, "PyObject_CallMethod") ||
+        !find(set_, "PyObject_SetAttrString")) {
       return false;
     }
     interpreter = get();
     return interpreter != nullptr;
+  }
+
+  // hide has torch._C tell Python the keys that this thread includes without those
+  // that keys returns. It is called while the interpreter loads the module that
+  // will be torch._C, before anything else can have asked.
+  void hide(std::vector<int> (*keys)()) {
+    hidden_ = keys;
+    if (!locked_()) return;
+    static Method method = {"hide", [](PyObject*, PyObject* module) { return self_->hide_in(module); }, ONE_ARGUMENT, nullptr};
+    self_ = this;
+    PyObject *names = dict_(), *function = function_(&method, nullptr, nullptr);
+    put_(names, "hide", function);
+    PyObject* none = run_(kHide, 257 /* Py_file_input */, names, names);
+    for (PyObject* object : {none, function, names}) {
+      if (object != nullptr) drop_(object);
+    }
+    clear_();
   }
 
   // traits returns what observe can't know of a tensor's class, in place of the
@@ -157,6 +195,57 @@ class Python {
   }
 
  private:
+  static inline Python* self_;
+  std::vector<int> (*hidden_)() = nullptr;
+
+  // The loader of torch._C is on the stack; what it is going to do with the module
+  // comes first.
+  static constexpr const char* kHide = R"(
+import sys
+def load(loader):
+    execute = loader.exec_module
+    def exec_module(module):
+        del loader.exec_module
+        execute(module)
+        hide(module)
+    loader.exec_module = exec_module
+def find(frame):
+    while frame is not None:
+        spec = frame.f_locals.get("spec") if frame.f_code.co_filename.startswith("<frozen importlib") else None
+        if getattr(spec, "name", None) == "torch._C":
+            return load(spec.loader)
+        frame = frame.f_back
+find(sys._getframe())
+)";
+
+  // hide_in puts a function in the place of the one that returns the set.
+  PyObject* hide_in(PyObject* module) {
+    static constexpr const char* kName = "_dispatch_tls_local_include_set";
+    static Method method = {kName, [](PyObject* real, PyObject*) { return self_->visible(real); }, NO_ARGUMENT, nullptr};
+    keyed_ = attribute_(module, "DispatchKey");
+    PyObject* real = attribute_(module, kName);
+    PyObject* function = real ? function_(&method, real, nullptr) : nullptr;
+    if (function != nullptr) set_(module, kName, function);
+    clear_();
+    return string_("");
+  }
+
+  PyObject* keyed_ = nullptr;  // torch._C.DispatchKey
+
+  PyObject* visible(PyObject* real) {
+    PyObject* set = call_(real, nullptr);
+    if (set == nullptr || keyed_ == nullptr) return set;
+    for (int number : hidden_()) {
+      PyObject* key = call_method_(keyed_, "__call__", "i", number);
+      PyObject* rest = key ? call_method_(set, "remove", "O", key) : nullptr;
+      if (key != nullptr) drop_(key);
+      if (rest == nullptr) return clear_(), set;
+      drop_(set);
+      set = rest;
+    }
+    return set;
+  }
+
   // 1.13 has the current mode apart from the stack of those around it.
   template <class TLS>
   auto current_mode(int) -> decltype(TLS::get_mode(), std::string()) {

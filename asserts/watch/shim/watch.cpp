@@ -14,6 +14,8 @@
 #include <unordered_map>
 
 #include "channel.h"
+#include "imports.h"
+#include "keys.h"
 #include "python.h"
 #include "record.h"
 #include "site.h"
@@ -25,15 +27,6 @@ namespace {
 using c10::DispatchKeySet;
 using c10::OperatorHandle;
 using torch::jit::Stack;
-
-// kKey is a key that no kernel of PyTorch's is registered for, below autograd
-// and above the backends. 1.13 and 2.6 have it above Python, newer ones below.
-constexpr DispatchKey kKey = DispatchKey::Fake;
-
-// kTop is another such key, above all others: operators that are not PyTorch's
-// own are seen there if they decompose, or have a kernel of autograd's that may
-// go round the other key.
-constexpr DispatchKey kTop = DispatchKey::TESTING_ONLY_GenericMode;
 
 // Counts of an operator, in a file that all processes of a run share; Go reads
 // them as counts.go says.
@@ -50,7 +43,7 @@ enum content { NO_CONTENT, CUSTOM_CONTENT, ALL_CONTENT };
 struct Watched {
   Expected expected;
   int64_t number = 0;
-  bool decomposes = false;  // seen at kTop
+  bool decomposes = false;  // seen above autograd
   bool custom = false;   // of a namespace that is not PyTorch's
   bool watched = false;  // opassert wants to know of its calls
   bool recorded = false;  // its arguments go into a file of cases
@@ -486,7 +479,7 @@ class Registrations {
   }
 
   // settled reports whether there is nothing more to wait for of an operator.
-  static bool settled(New& op) {
+  bool settled(New& op) {
     auto handle = c10::Dispatcher::singleton().findSchema(op.name);
     if (!handle) return true;
     for (DispatchKey key : {DispatchKey::CompositeImplicitAutograd, DispatchKey::Autograd, DispatchKey::AutogradCPU, DispatchKey::AutogradOther}) {
@@ -500,16 +493,18 @@ class Registrations {
            handle->hasKernelForDispatchKey(DispatchKey::CompositeExplicitAutograd) || ++op.looks > kLooks;
   }
 
-  static void watch(const c10::OperatorName& name) {
-    static auto* keep = new std::vector<c10::RegistrationHandleRAII>;
-    static std::mutex mutex;
+  // Kernels are the watcher's own, by the operators that have one.
+  std::vector<std::pair<c10::OperatorName, c10::RegistrationHandleRAII>> kernels_;
+
+  void watch(const c10::OperatorName& name) {
+    if (our_keys.gone()) return;
     try {
       auto handle = c10::Dispatcher::singleton().registerImpl(
-          name, kTop, c10::KernelFunction::makeFromBoxedFunction<&above>(), c10::nullopt, nullptr, "opassert");
-      std::lock_guard<std::mutex> lock(mutex);
-      keep->push_back(std::move(handle));
+          name, our_keys.above(), c10::KernelFunction::makeFromBoxedFunction<&above>(), c10::nullopt, nullptr, "opassert");
+      std::lock_guard<std::mutex> lock(mutex_);
+      kernels_.emplace_back(name, std::move(handle));
     } catch (const std::exception&) {
-      // It is gone again, or its library has a kernel there: not watched.
+      // It is gone again: not watched.
     }
   }
 
@@ -551,6 +546,19 @@ class Registrations {
     if (!names.empty()) channel.ask('N', names.data(), names.size(), ignored);
   }
 
+  // moved registers the watcher's kernels anew, for another key.
+  void moved() {
+    decltype(kernels_) kernels;
+    {
+      std::lock_guard<std::mutex> lock(mutex_);
+      kernels.swap(kernels_);
+    }
+    std::vector<c10::OperatorName> names;
+    for (const auto& kernel : kernels) names.push_back(kernel.first);
+    kernels.clear();
+    for (const auto& name : names) watch(name);
+  }
+
   void forked() {
     new (&mutex_) std::mutex;
     dirty = true;
@@ -565,7 +573,9 @@ Registrations& registrations() {
 void Registrations::Listener::onOperatorRegistered(const OperatorHandle& handle) { registrations().add(handle.operator_name()); }
 
 void fallback(const OperatorHandle& handle, DispatchKeySet keys, Stack* stack) {
-  const auto rest = keys & DispatchKeySet(DispatchKeySet::FULL_AFTER, kKey);
+  const auto rest = after(keys, kBelow);
+  our_keys.enter();
+  if (C10_UNLIKELY(our_keys.gone())) return handle.redispatchBoxed(rest, stack);
   if (rest.has(DispatchKey::Python)) return handle.redispatchBoxed(rest, stack);  // seen where Python is called
   if (C10_UNLIKELY(registrations().dirty.load(std::memory_order_relaxed))) registrations().look();
   const Watched& op = operators().find(handle);
@@ -573,15 +583,15 @@ void fallback(const OperatorHandle& handle, DispatchKeySet keys, Stack* stack) {
   // their own business. Those that others' kernels call are watched if they
   // are others' too; PyTorch's may run there with view tracking on.
   c10::optional<c10::impl::ExcludeDispatchKeyGuard> guard;
-  if (!op.custom) guard.emplace(kKey);
+  if (!op.custom) guard.emplace(kBelow);
   if (!op.watched || op.decomposes || (!op.custom && inside_custom > 0)) return handle.redispatchBoxed(rest, stack);
   Inside inside(op);
   look_at(op, *stack, BELOW_AUTOGRAD, [&] { handle.redispatchBoxed(rest, stack); });
 }
 
-// above is the kernel at kTop of operators that are not PyTorch's own.
+// above is the kernel above autograd of operators that are not PyTorch's own.
 void above(const OperatorHandle& handle, DispatchKeySet keys, Stack* stack) {
-  const auto rest = keys & DispatchKeySet(DispatchKeySet::FULL_AFTER, kTop);
+  const auto rest = after(keys, our_keys.above());
   const Watched& op = operators().find(handle);
   if (!op.watched) return handle.redispatchBoxed(rest, stack);
   Top here{&op, top};
@@ -601,7 +611,7 @@ void dispatch(const c10::impl::PyInterpreterVTable* table, const OperatorHandle&
   const Watched& op = operators().find(handle);
   if (!op.watched || inside_own > 0 || (!op.custom && inside_custom > 0)) return dispatch_to_python(table, handle, stack);
   look_at(op, *stack, PYTHON, [&] {
-    Uncovered key(kKey);
+    Uncovered key(kBelow);
     dispatch_to_python(table, handle, stack);
   });
 }
@@ -619,28 +629,80 @@ bool map_counts() {
   return true;
 }
 
+// What follows stands in the place of libtorch's functions of like names: whoever
+// calls them sees none of the watcher's keys, and has what it registers for one.
+
+c10::RegistrationHandleRAII register_fallback(c10::Dispatcher* dispatcher, DispatchKey key, c10::KernelFunction kernel, std::string debug) {
+  return our_keys.fallback(*dispatcher, key, std::move(kernel), std::move(debug));
+}
+
+c10::RegistrationHandleRAII register_kernel(
+    c10::Dispatcher* dispatcher, c10::OperatorName name, c10::optional<DispatchKey> key, c10::KernelFunction kernel,
+    c10::optional<c10::impl::CppSignature> signature, std::unique_ptr<c10::FunctionSchema> inferred, std::string debug) {
+  if (key) {
+    our_keys.want(DispatchKeySet(*key));
+    kernel = our_keys.theirs(*key, std::move(kernel));
+  }
+  return dispatcher->registerImpl(std::move(name), key, std::move(kernel), std::move(signature), std::move(inferred), std::move(debug));
+}
+
+bool is_included(DispatchKey key) { return our_keys.visible(c10::impl::tls_local_dispatch_key_set().included_).has(key); }
+
+void set_included(DispatchKey key, bool included) {
+  our_keys.want(DispatchKeySet(key));
+  c10::impl::tls_set_dispatch_key_included(key, included);
+}
+
+void include(c10::impl::IncludeDispatchKeyGuard* guard, DispatchKeySet set) {
+  our_keys.want(set);
+  new (guard) c10::impl::IncludeDispatchKeyGuard(set);
+}
+
+void force(c10::impl::LocalDispatchKeySet set) {
+  our_keys.want(our_keys.visible(set.included_));
+  c10::impl::_force_tls_local_dispatch_key_set(our_keys.renewed(set));
+}
+
+// our_included_keys are those that Python is not to see.
+std::vector<int> our_included_keys() {
+  std::vector<int> keys;
+  const auto ours = our_keys.ours(c10::impl::tls_local_dispatch_key_set().included_);
+  for (DispatchKey key : ours) keys.push_back(static_cast<int>(key));
+  return keys;
+}
+
+Imports& imports() {
+  static Imports* all = [] {
+    auto* i = new Imports;
+    i->add(&c10::Dispatcher::registerFallback, &register_fallback);
+    i->add(&c10::Dispatcher::registerImpl, &register_kernel);
+    i->add(&c10::impl::tls_is_dispatch_key_included, &is_included);
+    i->add(&c10::impl::tls_set_dispatch_key_included, &set_included);
+    i->add(&c10::impl::_force_tls_local_dispatch_key_set, &force);
+    i->add("_ZN3c104impl23IncludeDispatchKeyGuardC1ENS_14DispatchKeySetE", reinterpret_cast<void*>(&include));
+    i->add("_ZN3c104impl23IncludeDispatchKeyGuardC2ENS_14DispatchKeySetE", reinterpret_cast<void*>(&include));
+    return i;
+  }();
+  return *all;
+}
+
 void forked() {
   channel.about.resize(channel.about.rfind('\n') + 1);  // one thread is left, and watched
   channel.forked();
   site.forked();
   operators().forked();
+  our_keys.forked();
+  imports().forked();
   registrations().forked();
   sample.forked();
 }
 
-void include() {
-  c10::impl::tls_set_dispatch_key_included(kKey, true);
-  c10::impl::tls_set_dispatch_key_included(kTop, true);
-}
-
-// claim takes the two keys. Two fallbacks on one key are refused, and from a
-// static initialiser that would end the program. Nothing is given up again.
-void claim() {
-  auto& dispatcher = c10::Dispatcher::singleton();
-  static auto* below = new c10::RegistrationHandleRAII(
-      dispatcher.registerFallback(kKey, c10::KernelFunction::makeFromBoxedFunction<&fallback>(), "opassert"));
-  static auto* above = new c10::RegistrationHandleRAII(dispatcher.registerFallback(kTop, c10::KernelFunction::makeFallthrough(), "opassert"));
-  (void)below, (void)above;
+// claim takes the keys. What it throws in a static initialiser would end the
+// program.
+bool claim() {
+  return our_keys.claim(
+      c10::KernelFunction::makeFromBoxedFunction<&fallback>(), [] { registrations().moved(); },
+      [](const char* why) { trouble(why); });
 }
 
 }  // namespace
@@ -650,10 +712,11 @@ using namespace opassert;
 
 extern "C" void ow_thread() {
   threads++;
-  include();
+  our_keys.enter();
 }
 
 extern "C" void ow_loaded() {
+  imports().replace();
   if (registrations().dirty) registrations().look();
 }
 
@@ -674,11 +737,17 @@ extern "C" int ow_start(const Host* host) {
     trouble("the watcher can't map its counts");
     return 0;
   }
-  if (!tried("the watcher found no dispatch key free", claim)) return 0;
+  if (!claim()) {
+    trouble("the program uses every dispatch key that opassert can see calls at");
+    return 0;
+  }
   registrations().listen();
   pthread_atfork(nullptr, nullptr, forked);
   atexit(ow_loaded);
-  if (python.start()) dispatch_to_python = stand_in(python.interpreter, &dispatch);
+  if (python.start()) {
+    dispatch_to_python = stand_in(python.interpreter, &dispatch);
+    python.hide(our_included_keys);
+  }
   ow_thread();
   ow_loaded();
   return 1;
