@@ -17,10 +17,11 @@ import (
 type countsOf struct {
 	calls, usual, asked, failed, content, sampledOut, tooLarge, unrecorded int64
 	traits                                                                 [8]int64
+	faked                                                                  int64
 }
 
 const (
-	countsSize = 128
+	countsSize = 136
 	countsOps  = 1 << 14
 	lostMost   = 255 // struct Lost of channel.h
 	lostSize   = 8 + lostMost*16
@@ -60,6 +61,7 @@ func readCounts(f io.ReaderAt, n int) ([]countsOf, error) {
 		for k := range c.traits {
 			c.traits[k] = word(8 + k)
 		}
+		c.faked = word(16)
 	}
 	return counts, nil
 }

@@ -17,7 +17,6 @@ var undeclared = asserts.CodesOf(asserts.FreshImpl) | asserts.CodesOf(asserts.Fr
 
 // declared are modes of PyTorch's own that keep no results.
 var declared = map[string]asserts.Codes{
-	"torch._subclasses.fake_tensor.FakeTensorMode":         0,
 	"torch.utils._python_dispatch._TorchDispatchStackMode": 0, // of 1.13: it calls those on its stack, which are named apart
 }
 

@@ -26,6 +26,7 @@ type Report struct {
 	Judged               int // calls
 	Content              int // of those, at the level content
 	Failed               int // calls that raised an error of their own
+	Faked                int // calls that fakes answered while a compiler traced, which are not among Calls
 	NotAsked             int // calls of ops that were not asked for, or whose schema cannot be read
 	SampledOut, TooLarge int // calls that were observed at the level identity alone
 	Skips                []asserts.Skip
@@ -71,6 +72,7 @@ func (r *run) report(end preload.End, took time.Duration) (*Report, error) {
 		if op.unread != "" {
 			rep.Unread = append(rep.Unread, op.name+": "+op.unread)
 		}
+		rep.Faked += int(c.faked)
 		if c.calls == 0 {
 			continue
 		}
@@ -183,6 +185,7 @@ func (r *Report) WriteSummary(w io.Writer) error {
 		}
 	}
 	line(r.Failed, "calls raised an error of their own")
+	line(r.Faked, "calls were answered by fakes, for a compiler that traced: they say nothing of the kernels")
 	line(r.SampledOut, "calls not in the sample for content")
 	line(r.TooLarge, "calls on storages too large for content")
 	for _, op := range slices.Sorted(maps.Keys(r.records)) {

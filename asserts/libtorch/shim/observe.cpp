@@ -144,6 +144,16 @@ int64_t dtype_of(const TensorImpl* impl) {
   }
 }
 
+// symbolic reports whether sizes are symbols. 1.13 throws where they are.
+template <class T>
+auto symbolic(const T* impl, int) -> decltype(impl->has_symbolic_sizes_strides()) {
+  return impl->has_symbolic_sizes_strides();
+}
+template <class T>
+bool symbolic(const T*, long) {
+  return false;
+}
+
 c10::Device device_of(const TensorImpl* impl) {
   try {
     return impl->device();
@@ -153,21 +163,23 @@ c10::Device device_of(const TensorImpl* impl) {
 }
 
 c10::IntArrayRef sizes_of(const TensorImpl* impl) {
+  if (!has_numbers(impl)) return {};
   try {
     return impl->sizes();
   } catch (...) {
-    return {};  // nested, or symbolic
+    return {};  // nested
   }
 }
 
 bool strides_of(const TensorImpl* impl, c10::IntArrayRef& strides, int64_t& offset) {
+  if (!has_numbers(impl)) return false;
   try {
     if (impl->layout() != c10::Layout::Strided) return false;
     strides = impl->strides();
     offset = impl->storage_offset();
     return true;
   } catch (...) {
-    return false;  // nested, symbolic, or a subclass that keeps them to itself
+    return false;  // nested, or a subclass that keeps them to itself
   }
 }
 
@@ -320,12 +332,25 @@ int64_t traits_of(const TensorImpl* impl, const c10::StorageImpl* storage) {
 template <class T, class = void>
 struct Objects {
   static int64_t of(const T*) { return 0; }
+  static bool held(const T*) { return false; }
 };
 
 template <class T>
 struct Objects<T, std::void_t<decltype(std::declval<T&>().pyobj_slot()->load_pyobj())>> {
   static int64_t of(const T* impl) { return const_cast<T*>(impl)->pyobj_slot()->load_pyobj() != nullptr; }
+
+  // One reference to the object is the impl's own, while the impl has other uses.
+  // The count is the first word of an object, and half a word since 3.14.
+  static bool held(const T* impl) {
+    const auto* object = const_cast<T*>(impl)->pyobj_slot()->load_pyobj();
+    uint32_t references = 0;
+    if (object != nullptr) std::memcpy(&references, object, sizeof references);
+    return references > 1;
+  }
 };
+
+// in_python reports whether Python holds a tensor that others hold too.
+bool in_python(const TensorImpl* impl) { return Objects<TensorImpl>::held(impl); }
 
 template <class T>
 int64_t uses_of(const T* impl) {
@@ -350,6 +375,15 @@ void record(TensorImpl* impl, int64_t ours, int64_t last, oa_level level, Reply&
 
 }  // namespace
 
+bool has_numbers(const TensorImpl* impl) {
+  while (impl->key_set().has(DispatchKey::Functionalize)) {  // a wrapper answers with what it wraps
+    auto* wrapper = dynamic_cast<const at::FunctionalTensorWrapper*>(impl);
+    if (wrapper == nullptr) break;
+    impl = wrapper->value().unsafeGetTensorImpl();
+  }
+  return !impl->is_python_dispatch() && !symbolic(impl, 0);
+}
+
 void uncount(const TensorImpl* impl, bool alone, int64_t& uses) {
   if (impl == nullptr || impl->autograd_meta() == nullptr) return;
   const auto& hooks = *at::impl::GetVariableHooks();
@@ -360,8 +394,8 @@ void uncount(const TensorImpl* impl, bool alone, int64_t& uses) {
     if (!alone) of_impl = OA_UNCOUNTED;
   } else if (of_storage > 1 && hooks.is_view(t)) {
     const at::TensorBase& base = hooks.base(t);
-    const bool hidden = base.defined() && base.unsafeGetTensorImpl() != impl && base.use_count() == 1;
-    if (hidden && storage_of(base.unsafeGetTensorImpl()) == storage_of(impl)) of_storage--;
+    const bool hidden = base.defined() && base.unsafeGetTensorImpl() != impl && uses_of(base.unsafeGetTensorImpl()) == 1;
+    if (hidden && !in_python(base.unsafeGetTensorImpl()) && storage_of(base.unsafeGetTensorImpl()) == storage_of(impl)) of_storage--;
   }
   uses = (int64_t(of_impl) & 0xffffffff) | int64_t(of_storage) << 32;
 }

@@ -26,6 +26,12 @@ void observe(c10::TensorImpl* impl, oa_level level, Reply& out);
 
 using Impl = c10::intrusive_ptr<c10::TensorImpl, c10::UndefinedTensorImpl>;
 
+// has_numbers reports whether sizes, strides and offset are numbers that a tensor
+// has itself. Others have symbols for them, or a Python class: whoever asks these
+// for a number changes what a compiler takes to be known, or runs the class's
+// code. So nobody does.
+bool has_numbers(const c10::TensorImpl* impl);
+
 // uncount takes out of a fresh result's uses, as observe wrote them, what
 // autograd holds of it where it recorded inside the kernel: the base of a view,
 // and what a backward saves. What can't be distinguished is not counted. A

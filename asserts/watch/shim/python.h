@@ -40,6 +40,9 @@ struct Method {
 };
 enum { NO_ARGUMENT = 4, ONE_ARGUMENT = 8 };  // METH_NOARGS, METH_O
 
+constexpr const char* kFakeMode = "torch._subclasses.fake_tensor.FakeTensorMode";
+constexpr const char* kFakeTensor = "torch._subclasses.fake_tensor.FakeTensor";
+
 // A Python is the interpreter in the process.
 class Python {
   template <class F>
@@ -147,13 +150,12 @@ class Python {
   }
 
   // traits returns what observe can't know of a tensor's class, in place of the
-  // traits that it saw. A fake tensor is to all checks what a meta tensor is.
+  // traits that it saw.
   int64_t traits(TensorImpl* impl, int64_t seen) {
     PyObject* object = pyobj(impl, interpreter, 0, 0);
     if (object == nullptr) return seen;
     PyObject* type = type_(object);
     if (get(type, "__opassert_reports_views__", false, [&](PyObject* o) { return is_true_(o) == 1; })) seen |= OA_REPORTS_VIEWS;
-    if (name(type) == "torch._subclasses.fake_tensor.FakeTensor") seen = (seen & ~(OA_DIRECT_SUBCLASS | OA_WRAPPER_SUBCLASS)) | OA_META;
     drop_(type);
     return seen;
   }
@@ -193,6 +195,9 @@ class Python {
     }
     return lines + current_mode<TLS>(0);
   }
+
+  // has_mode reports whether a mode of a class is active.
+  bool has_mode(const std::string& of) { return ("\n" + modes()).find("\n" + of) != std::string::npos; }
 
  private:
   static inline Python* self_;

@@ -61,7 +61,7 @@ std::string tensor_text(const at::Tensor& t) {
   if (!t.defined()) return "none";
   const auto* impl = t.unsafeGetTensorImpl();
   const bool odd = impl->is_python_dispatch() || impl->key_set().has(DispatchKey::Functionalize) || impl->key_set().has(DispatchKey::NestedTensor);
-  if (odd || !t.device().is_cpu()) throw Unwritable();
+  if (odd || !has_numbers(impl) || !t.device().is_cpu()) throw Unwritable();
   std::string text = t.is_quantized() ? "float32[" : dtype_name(int64_t(t.scalar_type())) + "[";
   for (int64_t size : t.sizes()) text += (text.back() == '[' ? "" : ", ") + std::to_string(size);
   text += "]" + (t.layout() == at::kStrided ? arrangement(t) : "");

@@ -33,8 +33,9 @@ using torch::jit::Stack;
 struct Counts {
   std::atomic<int64_t> calls, usual, asked, failed, content, sampled_out, too_large, unrecorded;
   std::atomic<int64_t> traits[8];  // usual calls with a tensor that has the trait
+  std::atomic<int64_t> faked;      // calls that fakes answered, among none of the others
 };
-static_assert(sizeof(Counts) == 128, "counts.go");
+static_assert(sizeof(Counts) == 136, "counts.go");
 
 enum setting { SET_CONTENT, SET_SAMPLE, SET_MAX_BYTES, SET_RECORD, SETTINGS };
 enum content { NO_CONTENT, CUSTOM_CONTENT, ALL_CONTENT };
@@ -81,6 +82,7 @@ thread_local Top* top = nullptr;
 
 thread_local int inside_own = 0;     // kernels of PyTorch's own operators that are being looked at
 thread_local int inside_custom = 0;  // kernels of operators that are not PyTorch's, which this thread is in
+thread_local int inside_fake = 0;    // calls that a fake answers
 
 void trouble(const std::string& what) {
   std::string ignored;
@@ -216,6 +218,15 @@ int64_t count(const c10::IValue& v, bool list) {
   return n;
 }
 
+// each_argument calls f with every tensor of every argument, and its subject.
+template <class F>
+void each_argument(const Watched& op, const Stack& stack, F&& f) {
+  const size_t base = stack.size() - op.args;
+  for (const Subject& s : op.expected.args) {
+    each(stack[base + s.index], s.list != 0, [&](TensorImpl* impl) { f(impl, s); });
+  }
+}
+
 // A Place says where in the dispatcher a call is looked at.
 enum Place { BELOW_AUTOGRAD, ABOVE_AUTOGRAD, PYTHON };
 
@@ -241,12 +252,6 @@ class Look {
   int64_t words_[kWords];
   Reply seen_{words_, kWords};
 
-  template <class F>
-  void each_arg(F&& f) {
-    const size_t base = stack_.size() - op_.args;
-    for (const Subject& s : op_.expected.args) f(stack_[base + s.index], s);
-  }
-
   void see(TensorImpl* impl, oa_level level) {
     const size_t at = seen_.size();
     observe(impl, level, seen_);
@@ -262,17 +267,16 @@ class Look {
   // op's counters says so once the call has been judged.
   oa_level choose() {
     if (!op_.content || place_ != BELOW_AUTOGRAD) return OA_IDENTITY;
-    bool large = false, subclass = false;
-    each_arg([&](const c10::IValue& v, const Subject& s) {
-      each(v, s.list != 0, [&](TensorImpl* impl) {
-        if (impl == nullptr) return;
-        const auto* storage = storage_of(impl);
-        subclass |= impl->is_python_dispatch();
-        large |= storage != nullptr && int64_t(size_of(storage)) > settings[SET_MAX_BYTES];
-      });
+    bool large = false, numbers = true;
+    each_argument(op_, stack_, [&](TensorImpl* impl, const Subject&) {
+      if (impl == nullptr) return;
+      const bool has = has_numbers(impl);
+      const auto* storage = has ? storage_of(impl) : nullptr;
+      numbers &= has;
+      large |= storage != nullptr && int64_t(size_of(storage)) > settings[SET_MAX_BYTES];
     });
     static thread_local int64_t calls = 0;
-    if (subclass) return OA_IDENTITY;
+    if (!numbers) return OA_IDENTITY;
     if (large) {
       counted_ = &Counts::too_large;
       return OA_IDENTITY;
@@ -297,13 +301,12 @@ class Look {
     if (place != ABOVE_AUTOGRAD) op.counts->calls.fetch_add(1, std::memory_order_relaxed);
     level_ = choose();
     if (op.recorded && place != PYTHON) write_down();
-    each_arg([&](const c10::IValue& v, const Subject& s) { seen_.word(count(v, s.list != 0)); });
-    each_arg([&](const c10::IValue& v, const Subject& s) {
+    const size_t base = stack.size() - op.args;
+    for (const Subject& s : op.expected.args) seen_.word(count(stack[base + s.index], s.list != 0));
+    each_argument(op, stack, [&](TensorImpl* impl, const Subject& s) {
       const oa_level level = level_of(s);
-      each(v, s.list != 0, [&](TensorImpl* impl) {
-        see(impl, level);
-        inputs_.push_back({impl == nullptr ? Impl() : Impl::reclaim_copy(impl), level});
-      });
+      see(impl, level);
+      inputs_.push_back({impl == nullptr ? Impl() : Impl::reclaim_copy(impl), level});
     });
     for (const Input& in : inputs_) holds_.hold(in.impl.defined() ? in.impl.get() : nullptr);
     if (place_ == PYTHON) {
@@ -435,10 +438,11 @@ struct Uncovered {
   }
 };
 
-// Inside is in scope while a kernel runs.
+// Inside is in scope while a kernel runs, or a fake.
 struct Inside {
   int& count;
-  explicit Inside(const Watched& op) : count(op.custom ? inside_custom : inside_own) { count++; }
+  explicit Inside(const Watched& op) : Inside(op.custom ? inside_custom : inside_own) {}
+  explicit Inside(int& of) : count(of) { count++; }
   ~Inside() { count--; }
 };
 
@@ -454,6 +458,32 @@ void look_at(const Watched& op, Stack& stack, Place place, F&& f) {
     throw;
   }
   look->returned();
+}
+
+// by_fake reports whether a fake answers a call, while a compiler traces. It is
+// asked where Python is about to be called.
+bool by_fake(const Watched& op, const Stack& stack) {
+  Python::Lock lock(python);
+  bool fake = python.has_mode(kFakeMode);
+  each_argument(op, stack, [&](TensorImpl* impl, const Subject&) {
+    fake = fake || (impl != nullptr && impl->is_python_dispatch() && python.class_of(impl) == kFakeTensor);
+  });
+  return fake;
+}
+
+// in_fake reports whether a call is a part of what a fake does: it has nothing
+// but shapes to go by.
+bool in_fake(const Watched& op, const Stack& stack) {
+  bool real = false;
+  each_argument(op, stack, [&](TensorImpl* impl, const Subject&) { real = real || (impl != nullptr && !is_meta(impl, storage_of(impl))); });
+  return !real;
+}
+
+// calls_python reports whether a call will get to Python.
+bool calls_python(const Watched& op, const Stack& stack) {
+  bool calls = c10::impl::TorchDispatchModeTLS::stack_len() > 0;
+  each_argument(op, stack, [&](TensorImpl* impl, const Subject&) { calls = calls || (impl != nullptr && impl->is_python_dispatch()); });
+  return calls && python.interpreter != nullptr;
 }
 
 void above(const OperatorHandle& handle, DispatchKeySet keys, Stack* stack);
@@ -585,6 +615,7 @@ void fallback(const OperatorHandle& handle, DispatchKeySet keys, Stack* stack) {
   c10::optional<c10::impl::ExcludeDispatchKeyGuard> guard;
   if (!op.custom) guard.emplace(kBelow);
   if (!op.watched || op.decomposes || (!op.custom && inside_custom > 0)) return handle.redispatchBoxed(rest, stack);
+  if (C10_UNLIKELY(inside_fake > 0) && in_fake(op, *stack)) return handle.redispatchBoxed(rest, stack);
   Inside inside(op);
   look_at(op, *stack, BELOW_AUTOGRAD, [&] { handle.redispatchBoxed(rest, stack); });
 }
@@ -594,6 +625,7 @@ void above(const OperatorHandle& handle, DispatchKeySet keys, Stack* stack) {
   const auto rest = after(keys, our_keys.above());
   const Watched& op = operators().find(handle);
   if (!op.watched) return handle.redispatchBoxed(rest, stack);
+  if (!op.decomposes && calls_python(op, *stack) && by_fake(op, *stack)) return handle.redispatchBoxed(rest, stack);
   Top here{&op, top};
   struct Restore {
     ~Restore() { top = top->outer; }
@@ -609,7 +641,12 @@ Dispatch dispatch_to_python;
 // Python are off, with ours among them in the versions that have it there.
 void dispatch(const c10::impl::PyInterpreterVTable* table, const OperatorHandle& handle, Stack* stack) {
   const Watched& op = operators().find(handle);
-  if (!op.watched || inside_own > 0 || (!op.custom && inside_custom > 0)) return dispatch_to_python(table, handle, stack);
+  if (!op.watched || our_keys.gone() || inside_own + inside_fake > 0 || (!op.custom && inside_custom > 0)) return dispatch_to_python(table, handle, stack);
+  if (by_fake(op, *stack)) {
+    op.counts->faked.fetch_add(1, std::memory_order_relaxed);
+    Inside inside(inside_fake);
+    return dispatch_to_python(table, handle, stack);
+  }
   look_at(op, *stack, PYTHON, [&] {
     Uncovered key(kBelow);
     dispatch_to_python(table, handle, stack);
