@@ -132,7 +132,8 @@ func readLine(in *bufio.Reader, key string) (string, error) {
 		case foreign && len(line) > 0:
 			return lineForeign + " " + sample.Clip(string(line)), nil
 		case err == nil:
-			return string(line[len(key)+1 : len(line)-1]), nil
+			last := bytes.LastIndex(line, []byte(key+" ")) // a line is cut where its worker is killed
+			return string(line[last+len(key)+1 : len(line)-1]), nil
 		case err != bufio.ErrBufferFull:
 			return "", err
 		}

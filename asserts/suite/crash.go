@@ -25,6 +25,7 @@ type ending struct {
 	dump    string       // the output of a worker that was interrupted because it hangs
 	cost    string       // of the case, as its worker reported it
 	mixed   bool         // the worker had run other ops too, which may be to blame
+	outside bool         // the worker was killed or stopped, which is seldom a kernel's doing
 }
 
 // expected reports whether the case ended its worker because it asks for much,
@@ -77,7 +78,7 @@ func (l *lane) crashed(ctx context.Context, o engine.Operator, res *report.OpRes
 	var alone []*report.Case
 	l.renew()
 	q := request{Op: res.Op, From: crash.Case, To: crash.Case + 1, Show: true, CPU: l.cpu}
-	second, err := l.ask(ctx, q, l.run.Timeout, func(c *report.Case) { alone = append(alone, c) })
+	second, err := l.askTwice(ctx, q, l.run.Timeout, func(c *report.Case) { alone = append(alone, c) })
 	if err != nil {
 		return err
 	}
@@ -197,5 +198,5 @@ func (l *lane) attempt(ctx context.Context, c *sample.Case) (*ending, error) {
 		return nil, err
 	}
 	q := request{Op: c.Op, From: c.Number, Case: text, Show: true, CPU: l.cpu}
-	return l.ask(ctx, q, max(l.run.Timeout/glance, time.Millisecond), func(*report.Case) {})
+	return l.askTwice(ctx, q, max(l.run.Timeout/glance, time.Millisecond), func(*report.Case) {})
 }

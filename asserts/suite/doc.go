@@ -8,7 +8,9 @@
 // op's own errors said on the way; so the number alone runs it again. A [Run]
 // gives cases to worker processes, each of which calls [Serve]: a crash, a hang
 // or running out of memory is a result of its own and does not affect other
-// cases. [Check] runs cases in the caller's process.
+// cases. No line of a worker is believed that a kernel may have written, what
+// kernels start ends with their worker, and workers end when their run is gone,
+// however it ended: .ci/hardship puts that to the test. [Check] runs cases in the caller's process.
 //
 // What runs the kernels is an [engine.Engine], and what they are held against
 // an [engine.Plan]; both are handed in. The suite knows no library: the packages

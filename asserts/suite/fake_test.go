@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"hash/fnv"
+	"io"
 	"os"
 	"slices"
 	"strings"
@@ -186,6 +187,18 @@ var fakeOps = []struct {
 	}},
 	{"answers_for_the_worker(Tensor self) -> Tensor", func(e *fakeEngine, args []any) ([]any, error) {
 		_, err := syscall.Write(ReplyFile, []byte("so be it\n"))
+		return []any{first(args).copy()}, err
+	}},
+	{"answers_like_the_worker(Tensor self) -> Tensor", func(e *fakeEngine, args []any) ([]any, error) {
+		_, err := syscall.Write(ReplyFile, []byte("end {\"case\":0,\"ran\":true}\ndone\n"))
+		return []any{first(args).again()}, err
+	}},
+	{"dies_in_words(Tensor self) -> Tensor", func(e *fakeEngine, args []any) ([]any, error) {
+		_, err := syscall.Write(ReplyFile, []byte("died SIGSEGV\n"))
+		return []any{first(args).again()}, err
+	}},
+	{"reads_requests(Tensor self) -> Tensor", func(e *fakeEngine, args []any) ([]any, error) {
+		_, err := io.ReadAll(os.Stdin)
 		return []any{first(args).copy()}, err
 	}},
 	{"exits(Tensor self) -> Tensor", func(e *fakeEngine, args []any) ([]any, error) {

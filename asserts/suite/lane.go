@@ -68,7 +68,7 @@ func (l *lane) begin(o engine.Operator) *report.OpResult {
 }
 
 func (l *lane) cases(ctx context.Context, o engine.Operator, res *report.OpResult) error {
-	slow := 0
+	slow, disturbed := 0, false
 	for from := l.run.From; from < l.run.To && res.Left == ""; {
 		crash, err := l.ask(ctx, request{Op: o.Name(), From: from, To: l.run.To, CPU: l.cpu}, l.run.Timeout/glance, res.Add)
 		if err != nil {
@@ -77,7 +77,10 @@ func (l *lane) cases(ctx context.Context, o engine.Operator, res *report.OpResul
 		if crash == nil {
 			break
 		}
-		if crash.mixed && crash.Cause != report.Hang { // once more, so that what an op shows does not depend on those before it
+		// Once more, so that what an op shows does not depend on those before it, nor
+		// on who else ends processes.
+		if first := crash.outside && !disturbed; first || crash.mixed && crash.Cause != report.Hang {
+			disturbed = disturbed || first
 			l.renew()
 			*res, from, slow = *l.begin(o), l.run.From, 0
 			continue
@@ -113,6 +116,9 @@ func (l *lane) ask(ctx context.Context, q request, patience time.Duration, add f
 	for {
 		q.Skip, q.Learned, q.Places, q.AsItIs = l.deadly, l.taught, l.places, l.asItIs
 		crash, err := l.once(ctx, q, patience, add)
+		if err == nil && crash != nil && crash.outside {
+			return crash, nil
+		}
 		if err == nil && crash != nil && crash.shown != nil {
 			l.asItIs = true
 			l.ran(crash.shown, add)
@@ -133,6 +139,16 @@ func (l *lane) ask(ctx context.Context, q request, patience time.Duration, add f
 	}
 }
 
+// askTwice is ask for a request of one case. It is sent again where the worker was
+// killed or stopped over it.
+func (l *lane) askTwice(ctx context.Context, q request, patience time.Duration, add func(*report.Case)) (*ending, error) {
+	crash, err := l.ask(ctx, q, patience, add)
+	if err == nil && crash != nil && crash.outside {
+		crash, err = l.ask(ctx, q, patience, add)
+	}
+	return crash, err
+}
+
 func (l *lane) once(ctx context.Context, q request, patience time.Duration, add func(*report.Case)) (*ending, error) {
 	if err := l.start(); err != nil {
 		return nil, err
@@ -141,10 +157,10 @@ func (l *lane) once(ctx context.Context, q request, patience time.Duration, add 
 	l.p.stderr.reset()
 	l.p.mixed = l.p.mixed || l.p.op != "" && l.p.op != q.Op
 	l.p.op = q.Op
-	if err := l.p.send(q); err != nil {
-		return nil, err
-	}
 	crash := &ending{Crash: report.Crash{Case: q.From}, mixed: l.p.mixed} // where there is one
+	if l.p.send(q) != nil {
+		return crash, l.ended(crash)
+	}
 	grace := patience
 	for {
 		line, ok := l.p.next(grace)
@@ -192,7 +208,7 @@ func (l *lane) once(ctx context.Context, q request, patience time.Duration, add 
 			l.stop()
 			return nil, &engine.LibraryFault{Message: ownFault(rest).Error()}
 		case word == lineDied:
-			err := l.p.tell(&crash.Crash, rest)
+			err := l.p.tell(crash, rest)
 			if !l.p.again() {
 				l.stop()
 			}
@@ -218,7 +234,7 @@ func (l *lane) start() error {
 	if l.p != nil || l.broken != nil {
 		return l.broken
 	}
-	l.p, l.broken = startProcess(l.run.Worker(), l.folder, startup)
+	l.p, l.broken = startProcess(l.run.Worker, l.folder, startup)
 	return l.broken
 }
 
@@ -240,12 +256,13 @@ func ownFault(quoted string) error {
 // fills in the crash, or returns a fault of opassert's own.
 func (l *lane) ended(crash *ending) error {
 	if !l.p.over() {
+		crash.outside = l.p.stopped()
 		crash.Cause, crash.Frames = report.Hang, l.p.interrupt()
 		crash.dump = l.p.stderr.String()
 		l.renew()
 		return nil
 	}
-	err := l.p.tell(&crash.Crash, l.p.status())
+	err := l.p.tell(crash, l.p.status())
 	l.stop()
 	return err
 }
@@ -263,7 +280,7 @@ func (l *lane) confirm(ctx context.Context, res *report.OpResult) error {
 			}
 		}
 		q := request{Op: res.Op, From: f.Case, To: f.Case + 1, CPU: l.cpu && !strings.Contains(f.Device, engine.Meta)}
-		if _, err := l.ask(ctx, q, l.run.Timeout, keep); err != nil {
+		if _, err := l.askTwice(ctx, q, l.run.Timeout, keep); err != nil {
 			return err
 		}
 	}

@@ -1,6 +1,7 @@
 package suite
 
 import (
+	"errors"
 	"fmt"
 	"os/exec"
 	"strings"
@@ -28,7 +29,15 @@ func List(worker func() *exec.Cmd) (*Listing, error) {
 		return nil, err
 	}
 	defer scratch.Remove()
-	p, err := startProcess(worker(), scratch.work(), startup)
+	l, err := list(worker, scratch.work())
+	if errors.Is(err, errKilled) {
+		l, err = list(worker, scratch.work())
+	}
+	return l, err
+}
+
+func list(worker func() *exec.Cmd, folder string) (*Listing, error) {
+	p, err := startProcess(worker, folder, startup)
 	if err != nil {
 		return nil, err
 	}
@@ -40,7 +49,7 @@ func List(worker func() *exec.Cmd) (*Listing, error) {
 		line, ok := p.next(startup)
 		word, rest, _ := strings.Cut(line, " ")
 		switch {
-		case !ok:
+		case !ok || word == lineDied:
 			return nil, fmt.Errorf("a worker did not list its ops: %w", p.silent())
 		case word == lineFault:
 			return nil, ownFault(rest)

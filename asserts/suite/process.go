@@ -44,8 +44,16 @@ type process struct {
 }
 
 // startProcess starts a worker that goes to a folder, and waits until it is
-// ready.
-func startProcess(cmd *exec.Cmd, folder string, patience time.Duration) (*process, error) {
+// ready. Where it is killed meanwhile, another one is started.
+func startProcess(worker func() *exec.Cmd, folder string, patience time.Duration) (*process, error) {
+	p, err := startOnce(worker(), folder, patience)
+	if errors.Is(err, errKilled) {
+		p, err = startOnce(worker(), folder, patience)
+	}
+	return p, err
+}
+
+func startOnce(cmd *exec.Cmd, folder string, patience time.Duration) (*process, error) {
 	p := &process{cmd: cmd, stderr: new(lastBytes), lines: make(chan string, 64), ended: make(chan struct{})}
 	cmd.Env = append(cmd.Environ(), WorkerVariable+"="+folder)
 	cmd.Stdout, cmd.Stderr = p.stderr, p.stderr
@@ -116,11 +124,17 @@ func (p *process) wait() {
 // loaded a library of ops.
 type LoadError struct{ Library, Why string }
 
+// errKilled is the error of a worker that was killed before it had anything to do.
+var errKilled = errors.New(killed)
+
+// killed is the cause of the end of a worker that was killed: seldom by a kernel.
+const killed = "SIGKILL"
+
 func (e *LoadError) Error() string { return "load " + e.Library + ": " + e.Why }
 
 // silent says what became of a worker that did not start.
 func (p *process) silent() error {
-	crash := new(report.Crash)
+	crash := new(ending)
 	why, err := fmt.Sprintf("still busy after %v of processor time, or idle after %v", startup, 3*startup), p.refusal
 	if err == nil && (p.died || p.over()) {
 		err = p.tell(crash, p.status())
@@ -129,6 +143,8 @@ func (p *process) silent() error {
 	last := len(p.loads) - 1
 	loading := last >= 0 && p.loads[last] != ""
 	switch {
+	case crash.outside:
+		return fmt.Errorf("a worker did not start: %w", errKilled)
 	case err != nil && !loading:
 		return err
 	case err != nil: // a library that closes files or writes to them, say, is to blame
@@ -177,7 +193,7 @@ func (p *process) status() string {
 	}
 	select {
 	case <-p.ended:
-		return strings.Replace(p.cmd.ProcessState.String(), "signal: killed", "SIGKILL", 1)
+		return strings.Replace(p.cmd.ProcessState.String(), "signal: killed", killed, 1)
 	case <-time.After(lastWords):
 		return "it closed the file of its answers"
 	}
@@ -265,21 +281,26 @@ func (p *process) heard(line string, ok bool) (string, bool) {
 // a /proc, or 0.
 func (p *process) time() time.Duration {
 	const tick = time.Second / 100 // of utime and stime, whatever the kernel's own
+	user, _ := strconv.Atoi(p.stat(11))
+	system, _ := strconv.Atoi(p.stat(12))
+	return time.Duration(user+system) * tick
+}
+
+// stopped reports whether the worker waits to be continued.
+func (p *process) stopped() bool { return p.stat(0) == "T" }
+
+// stat returns what /proc says of the worker: a field of its stat, counted from its
+// state on; "" where there is none.
+func (p *process) stat(field int) string {
 	if p.worker == nil {
-		return 0
+		return ""
 	}
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.worker.Pid))
-	if err != nil {
-		return 0
-	}
 	after := bytes.LastIndexByte(text, ')') // the name before it may hold anything
-	fields := bytes.Fields(text[after+1:])
-	if len(fields) < 13 {
-		return 0
+	if fields := bytes.Fields(text[after+1:]); err == nil && len(fields) > field {
+		return string(fields[field])
 	}
-	user, _ := strconv.Atoi(string(fields[11]))
-	system, _ := strconv.Atoi(string(fields[12]))
-	return time.Duration(user+system) * tick
+	return ""
 }
 
 // kill ends the worker.
@@ -362,7 +383,7 @@ func (l *lastBytes) reset() {
 
 // tell fills in what ended the worker, from its last words or else its exit
 // status; or it returns a fault of opassert's own, which is reported as such.
-func (p *process) tell(crash *report.Crash, status string) error {
+func (p *process) tell(crash *ending, status string) error {
 	text := p.stderr.String()
 	for range 20 { // the Go run time writes before it exits, and the pipe is slower than the status
 		if text != "" || status != goExit {
@@ -374,7 +395,7 @@ func (p *process) tell(crash *report.Crash, status string) error {
 	first, trace, isGo := goTrace(text)
 	switch {
 	case strings.HasPrefix(status, "SIG"):
-		crash.Cause = status
+		crash.Cause, crash.outside = status, status == killed
 	case design.ContainsAny(text, exhausted):
 		crash.Cause = report.OutOfMemory
 	case isGo && (len(trace) == 0 || strings.HasPrefix(trace[0], ours)):

@@ -35,7 +35,8 @@ of the Go module that the current folder is in: those that its generated package
 list, where a function with the mark //opassert:make makes their tensors (go doc
 github.com/opassert/opassert/asserts/maker). libtorch runs the ops of a stock
 libtorch, and with -lib those that the libraries add. Cases run
-in worker processes, so a kernel that crashes or hangs is a result like another.
+in worker processes, so a kernel that crashes or hangs is a result like another;
+what kernels start ends with their worker, and workers end with the command.
 A run that was interrupted goes on where it stopped when it is started again.
 With several -libtorch each of them runs the same cases, and the report says
 what differs from one to the next: findings, crashes and ops that are new or gone.

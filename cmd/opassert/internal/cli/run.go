@@ -35,6 +35,8 @@ status is the program's own if that is not 0; else 2 where something was not
 watched, such as a process into which nothing could be loaded, or one that still
 runs half a minute after the program; else 1 with findings.
 
+The program is yours: where opassert itself is killed, it goes on, unwatched.
+
 With -record it keeps calls of ops, up to 32 different ones of each, without what
 tensors hold and without strings, which may be secrets: a file of cases that the
 user alone can read, with which opassert check calls the ops by themselves.

@@ -1,0 +1,391 @@
+//go:build linux
+
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// hardshipVariable is how many of each hardship a run is put through; without it
+// there is one.
+const hardshipVariable = "OPASSERT_HARDSHIPS"
+
+// familyVariable tells the processes of a test's command from others: they inherit it.
+const familyVariable = "OPASSERT_TEST_FAMILY"
+
+// A subject is a command that hardships befall.
+type subject struct {
+	name string
+	dir  string
+	args []string // besides -json and -state
+	long bool     // it is run with OPASSERT_LONG=1 alone
+}
+
+// subjects returns runs of every sort of worker, none of which crashes by itself.
+func subjects(t *testing.T) []subject {
+	t.Helper()
+	all := []subject{
+		{name: "c10", dir: t.TempDir(), args: []string{"-engine", "c10", "-op", "aten::a*", "-cases", "30"}},
+		{name: "module", dir: copyModule(t, "example"), args: []string{"-engine", "go"}, long: true},
+		{name: "libtorch", dir: t.TempDir(), args: []string{"-engine", "libtorch", "-op", "aten::add.*", "-op", "aten::mul*", "-cases", "60"}, long: true},
+	}
+	kept := all[:0]
+	for _, s := range all {
+		if !s.long || os.Getenv("OPASSERT_LONG") != "" {
+			kept = append(kept, s)
+		}
+	}
+	return kept
+}
+
+// long skips a test that takes minutes.
+func long(t *testing.T) {
+	t.Helper()
+	if os.Getenv("OPASSERT_LONG") == "" {
+		t.Skip("some minutes; OPASSERT_LONG=1 runs it")
+	}
+}
+
+func hardships(t *testing.T) int {
+	t.Helper()
+	n, err := strconv.Atoi(os.Getenv(hardshipVariable))
+	if os.Getenv(hardshipVariable) == "" {
+		return 1
+	}
+	if err != nil {
+		t.Fatalf("%s: %v", hardshipVariable, err)
+	}
+	return n
+}
+
+// A trial is one run of a subject.
+type trial struct {
+	cmd            *exec.Cmd
+	family         string
+	stdout, stderr bytes.Buffer
+}
+
+var families int
+
+// start starts a subject, where limits are words for the shell before it:
+// "ulimit -n 20;".
+func (s subject) start(t *testing.T, limits string, args ...string) *trial {
+	t.Helper()
+	return s.startAs(t, "opassert", limits, args...)
+}
+
+func (s subject) startAs(t *testing.T, command, limits string, args ...string) *trial {
+	t.Helper()
+	families++
+	r := &trial{family: fmt.Sprintf("%d-%d", os.Getpid(), families)}
+	args = append(append([]string{"-c", limits + ` exec "$@"`, "sh", command, "check", "-json", "-workers", "2"}, s.args...), args...)
+	r.cmd = exec.Command("sh", args...)
+	r.cmd.Dir, r.cmd.Env = s.dir, append(os.Environ(), familyVariable+"="+r.family, "GOWORK=off")
+	r.cmd.Stdout, r.cmd.Stderr = &r.stdout, &r.stderr
+	r.cmd.WaitDelay = time.Second
+	if err := r.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { r.endFamily() })
+	return r
+}
+
+// end waits for the run, and returns its exit status and how it differs from an
+// undisturbed one.
+func (r *trial) end(t *testing.T, want string) (status int, diff string) {
+	t.Helper()
+	done := make(chan struct{})
+	go func() {
+		r.cmd.Wait()
+		close(done)
+	}()
+	select {
+	case <-done:
+	case <-time.After(20 * time.Minute):
+		t.Errorf("it never ends: %v", r.relatives())
+		r.endFamily()
+		<-done
+	}
+	return r.cmd.ProcessState.ExitCode(), cmp.Diff(want, r.stdout.String())
+}
+
+// A relative is a process of a run.
+type relative struct {
+	pid  int
+	name string
+}
+
+// relatives lists the processes of a run, but for what is dead.
+func (r *trial) relatives() (all []relative) {
+	stats, _ := filepath.Glob("/proc/[0-9]*/stat")
+	for _, file := range stats {
+		environ, err := os.ReadFile(filepath.Join(filepath.Dir(file), "environ"))
+		if err != nil || !bytes.Contains(environ, []byte(familyVariable+"="+r.family+"\x00")) {
+			continue
+		}
+		stat, _ := os.ReadFile(file)
+		_, after, _ := strings.Cut(string(stat), ") ")
+		if after == "" || after[0] == 'Z' || after[0] == 'X' {
+			continue
+		}
+		pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(file)))
+		command, _ := os.ReadFile(filepath.Join(filepath.Dir(file), "cmdline"))
+		all = append(all, relative{pid, strings.ReplaceAll(string(command), "\x00", " ")})
+	}
+	return all
+}
+
+func (r *trial) endFamily() {
+	for range 100 {
+		all := r.relatives()
+		if len(all) == 0 {
+			return
+		}
+		for _, p := range all {
+			syscall.Kill(p.pid, syscall.SIGKILL)
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+}
+
+// alone reports which processes outlive a run that is over.
+func (r *trial) alone() []relative {
+	for range 3000 { // half a minute
+		if len(r.relatives()) == 0 {
+			return nil
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	return r.relatives()
+}
+
+// undisturbed returns the report of a run, and how long it takes.
+func (s subject) undisturbed(t *testing.T) (report string, status int, took time.Duration) {
+	t.Helper()
+	begun := time.Now()
+	r := s.start(t, "", "-state", filepath.Join(t.TempDir(), "state"))
+	status, _ = r.end(t, "")
+	if left := r.alone(); status == 2 || len(left) > 0 {
+		t.Fatalf("undisturbed it ends with status %d and leaves %v:\n%s", status, left, &r.stderr)
+	}
+	return r.stdout.String(), status, time.Since(begun)
+}
+
+// each runs a test for every subject.
+func each(t *testing.T, hardship func(t *testing.T, s subject, want string, status int, took time.Duration)) {
+	for _, s := range subjects(t) {
+		t.Run(s.name, func(t *testing.T) {
+			want, status, took := s.undisturbed(t)
+			hardship(t, s, want, status, took)
+		})
+	}
+}
+
+// sometime waits for a moment in a time.
+func sometime(took time.Duration) { time.Sleep(rand.N(max(took, time.Millisecond))) }
+
+// Nothing outlives a command that was killed, whenever that was; and what it had
+// done is kept, so that the next one ends with the same report.
+func TestParentKilled(t *testing.T) {
+	each(t, func(t *testing.T, s subject, want string, status int, took time.Duration) {
+		state := filepath.Join(t.TempDir(), "state")
+		for range hardships(t) {
+			r := s.start(t, "", "-state", state)
+			sometime(took)
+			before := r.relatives()
+			r.cmd.Process.Kill()
+			r.end(t, "")
+			if left := r.alone(); len(left) > 0 {
+				t.Errorf("of %v these outlive the parent: %v", before, left)
+				r.endFamily()
+			}
+		}
+		r := s.start(t, "", "-state", state)
+		if got, diff := r.end(t, want); got != status || diff != "" {
+			t.Errorf("the run that goes on ends with %d, want %d:\n%s\n%s", got, status, diff, &r.stderr)
+		}
+	})
+}
+
+// A compiler ends with the command that started it; and where the compiler alone is
+// killed, the command says so and the next one starts another.
+func TestCompilerKilled(t *testing.T) {
+	long(t)
+	for range hardships(t) {
+		s := subject{dir: t.TempDir(), args: []string{"-engine", "libtorch", "-op", "aten::add.Tensor", "-cases", "3"}}
+		cache := "export XDG_CACHE_HOME=" + filepath.Join(s.dir, "cache") + " TMPDIR=" + s.dir + ";"
+		for _, parent := range []bool{true, false} {
+			r := s.start(t, cache)
+			compiler := r.named("cc1plus")
+			sometime(time.Second)
+			if parent {
+				r.cmd.Process.Kill()
+			} else {
+				syscall.Kill(compiler, syscall.SIGKILL)
+			}
+			if status, _ := r.end(t, ""); compiler == 0 || !parent && (status != 2 || r.stderr.Len() == 0) {
+				t.Errorf("compiler %d, status %d:\n%s", compiler, status, &r.stderr)
+			}
+			if left := r.alone(); len(left) > 0 {
+				t.Errorf("these outlive the command: %v", left)
+			}
+		}
+	}
+}
+
+// named waits for a process of a run by the name of its program, and returns its
+// number, or 0 where the run ends without one.
+func (r *trial) named(program string) int {
+	for {
+		all := r.relatives()
+		for _, p := range all {
+			if words := strings.Fields(p.name); len(words) > 0 && filepath.Base(words[0]) == program {
+				return p.pid
+			}
+		}
+		if len(all) == 0 {
+			return 0
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+}
+
+// disturb does something to a process of a running command, other than the command
+// itself, at some moment. The report is that of an undisturbed run, or says that
+// and why it is none.
+func disturb(t *testing.T, what func(r *trial, p relative)) {
+	each(t, func(t *testing.T, s subject, want string, status int, took time.Duration) {
+		same := 0
+		for range hardships(t) {
+			r := s.start(t, "", "-state", filepath.Join(t.TempDir(), "state"))
+			var victim relative
+			for begun, after := time.Now(), rand.N(took); time.Since(begun) < after || victim.pid == 0; time.Sleep(time.Millisecond) {
+				all := r.relatives()
+				if len(all) == 0 {
+					break
+				}
+				if p := all[rand.IntN(len(all))]; p.pid != r.cmd.Process.Pid {
+					victim = p
+				}
+			}
+			what(r, victim)
+			got, diff := r.end(t, want)
+			switch said := strings.TrimSpace(r.stderr.String()); {
+			case got == status && diff == "":
+				same++
+			case got != 2 || said == "":
+				t.Errorf("after %v: status %d, want %d:\n%s\n%s", victim, got, status, diff, said)
+			default:
+				t.Logf("after %v: %s", victim, said)
+			}
+			if left := r.alone(); len(left) > 0 {
+				t.Errorf("after %v these are left: %v", victim, left)
+			}
+		}
+		t.Logf("the same report in %d of %d", same, hardships(t))
+	})
+}
+
+// A guard, a zygote, a worker or a compiler may be killed.
+func TestRelativeKilled(t *testing.T) {
+	disturb(t, func(_ *trial, p relative) {
+		if p.pid > 0 {
+			syscall.Kill(p.pid, syscall.SIGKILL)
+		}
+	})
+}
+
+// Whatever is stopped may go on later.
+func TestRelativeStopped(t *testing.T) {
+	disturb(t, func(r *trial, p relative) {
+		if p.pid == 0 || rand.IntN(4) == 0 {
+			p.pid = r.cmd.Process.Pid
+		}
+		syscall.Kill(p.pid, syscall.SIGSTOP)
+		time.Sleep(rand.N(3 * time.Second))
+		syscall.Kill(p.pid, syscall.SIGCONT)
+	})
+}
+
+// Where a system lacks what a run needs, it says so, and otherwise the run is as ever.
+func TestLimits(t *testing.T) {
+	each(t, func(t *testing.T, s subject, want string, status int, _ time.Duration) {
+		for range hardships(t) {
+			for _, limit := range []string{
+				fmt.Sprintf("ulimit -n %d;", 3+rand.IntN(60)),
+				fmt.Sprintf("ulimit -v %d;", 1<<10*(100+rand.IntN(6000))),
+				fmt.Sprintf("ulimit -f %d;", rand.IntN(200)),
+				fmt.Sprintf("ulimit -u %d;", 1+rand.IntN(200)),
+				fmt.Sprintf("ulimit -s %d;", 100+rand.IntN(20000)),
+			} {
+				r := s.start(t, limit, "-state", filepath.Join(t.TempDir(), "state"))
+				got, diff := r.end(t, want)
+				if said := strings.TrimSpace(r.stderr.String()); (got != status || diff != "") && (got != 2 && got != 126 && got != 127 || said == "") {
+					t.Errorf("%s status %d, want %d:\n%s\n%s", limit, got, status, diff, said)
+				} else if strings.Contains(said, "\ngoroutine ") {
+					t.Errorf("%s a dump is no message:\n%.1000s", limit, said)
+				}
+				if left := r.alone(); len(left) > 0 {
+					t.Errorf("%s these are left: %v", limit, left)
+				}
+			}
+		}
+	})
+}
+
+// Of two runs with one state, each has the whole report.
+func TestTwoRunsOneState(t *testing.T) {
+	each(t, func(t *testing.T, s subject, want string, status int, took time.Duration) {
+		for range hardships(t) {
+			state := filepath.Join(t.TempDir(), "state")
+			first := s.start(t, "", "-state", state)
+			sometime(took)
+			second := s.start(t, "", "-state", state)
+			for _, r := range []*trial{first, second} {
+				if got, diff := r.end(t, want); got != status || diff != "" {
+					t.Errorf("status %d, want %d:\n%s\n%s", got, status, diff, &r.stderr)
+				}
+			}
+		}
+	})
+}
+
+// A disk that is full costs what would have been written there, with a word.
+func TestFullDisk(t *testing.T) {
+	each(t, func(t *testing.T, s subject, want string, status int, _ time.Duration) {
+		for range hardships(t) {
+			disk := t.TempDir()
+			if err := syscall.Mount("none", disk, "tmpfs", 0, fmt.Sprintf("size=%dk", 4*(1+rand.IntN(2000)))); errors.Is(err, syscall.EPERM) {
+				t.Skip("only root may mount a small disk")
+			} else if err != nil {
+				t.Fatal(err)
+			}
+			defer syscall.Unmount(disk, syscall.MNT_DETACH)
+			room := "TMPDIR=" + disk
+			if rand.IntN(2) == 0 {
+				room = "true"
+			}
+			r := s.start(t, "export "+room+" XDG_CACHE_HOME="+disk+"/cache;", "-state", filepath.Join(disk, "state"), "-junit", filepath.Join(disk, "j.xml"))
+			got, diff := r.end(t, want)
+			if said := strings.TrimSpace(r.stderr.String()); (got != status || diff != "") && (got != 2 || said == "") {
+				t.Errorf("status %d, want %d:\n%s\n%s", got, status, diff, said)
+			}
+			if left := r.alone(); len(left) > 0 {
+				t.Errorf("these are left: %v", left)
+			}
+		}
+	})
+}
