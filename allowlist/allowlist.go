@@ -16,7 +16,7 @@
 // op is a name without overload, which stands for all its overloads ("add",
 // not "add_"), or a name with one ("add.out"), with a namespace or without.
 // checks lists codes or names, or is the word all. An op that crashes is excused
-// with crash in the place of checks, or beside it:
+// with crash instead of checks, or beside it:
 //
 //   - op: ns::divides
 //     crash: SIGFPE

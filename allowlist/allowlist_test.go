@@ -137,7 +137,7 @@ func TestParseErrors(t *testing.T) {
 		{"alias", "- op: &a add\n  checks: all\n  reason: *a\n", []string{"a.yaml:3:11: expected text that is not empty, found the YAML alias *a"}},
 		{"no checks", "- op: add\n  checks: []\n  reason: r\n", []string{"a.yaml:2:11: expected checks: a list of codes such as [OA003, OA005], or all, found an empty list"}},
 		{"scalar entry", "- add\n", []string{`a.yaml:1:3: expected an entry with keys, found "add"`}},
-		{"null is no text", "- op: ~\n  checks: all\n  reason: ~\n", []string{"a.yaml:1:7: expected text that is not empty, found nothing", "a.yaml:3:11: expected text that is not empty, found nothing"}},
+		{"null is not text", "- op: ~\n  checks: all\n  reason: ~\n", []string{"a.yaml:1:7: expected text that is not empty, found nothing", "a.yaml:3:11: expected text that is not empty, found nothing"}},
 		{"checks of text", "- op: add\n  checks: OA001\n  reason: r\n", []string{`a.yaml:2:11: expected checks: a list of codes such as [OA003, OA005], or all, found "OA001"`}},
 		{"checks in a mapping", "- op: add\n  checks: {OA001: x}\n  reason: r\n", []string{"a.yaml:2:11: expected checks: a list of codes such as [OA003, OA005], or all, found a mapping"}},
 		{"checks by an alias", "- op: &all all\n  checks: *all\n  reason: r\n", []string{"a.yaml:2:11: expected checks: a list of codes such as [OA003, OA005], or all, found the YAML alias *all"}},
@@ -247,7 +247,7 @@ func TestOneEntry(t *testing.T) {
 		t.Errorf("%v, %v", list, err)
 	}
 	if _, err := Parse("a.yaml", []byte("op: add\nchecks: all\nreason: r\n"), nil); err == nil {
-		t.Error("a mapping in lines is no list")
+		t.Error("a mapping in lines is not a list")
 	}
 }
 
@@ -333,7 +333,7 @@ func TestPresets(t *testing.T) {
 		t.Error(diff)
 	}
 	if _, err := Preset("nope"); err == nil {
-		t.Error("an unknown preset is no error")
+		t.Error("an unknown preset is not an error")
 	}
 }
 

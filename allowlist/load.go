@@ -199,7 +199,7 @@ func (p *parser) checkNames(entries []*Entry, ops []*schema.Op) {
 	}
 }
 
-// nearest words a suggestion: a known name of the same spelling but for an
+// nearest words a suggestion: a known name of the same spelling except for an
 // overload, a trailing underscore or letter case.
 func nearest(name string, known map[string]bool) string {
 	plain := func(s string) string {

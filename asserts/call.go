@@ -30,7 +30,7 @@ type Call struct {
 }
 
 // NewCall makes a Call that records into buf, a new zeroed array with a place
-// for each tensor that is no list element, arguments twice over. A list of n
+// for each tensor that is not a list element, arguments twice over. A list of n
 // takes n+1 places; where there are fewer left, the record goes onto the heap.
 //
 // It is apart from Begin so that it is inlined: the compiler takes what is

@@ -38,7 +38,7 @@ func TestInplaceMetadata(t *testing.T) {
 		{name: "out", schema: "f(Tensor self, *, Tensor(a!) out) -> ()", before: list{as(1, 2, 4), as(3, 4, 4)}, after: list{as(1, 2, 4), as(3, 4, 2)}},
 		{name: "out by position", schema: "f(Tensor self, Tensor(a!) out) -> ()", before: list{as(1, 2, 4), as(3, 4, 4)}, after: list{as(1, 2, 4), as(3, 4, 2)}},
 		{
-			name: "what is called out and only read is no output", schema: "f(Tensor(a!) x, Tensor out) -> ()",
+			name: "what is called out and only read is not an output", schema: "f(Tensor(a!) x, Tensor out) -> ()",
 			before: list{as(1, 2, 4), as(1, 2, 4)}, after: list{as(1, 2, 2), as(1, 2, 2)},
 			want: []string{"OA013 argument x: sizes [4] -> [2]"},
 		},

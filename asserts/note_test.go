@@ -85,7 +85,7 @@ func TestNotesAreNoErrors(t *testing.T) {
 	func() {
 		defer func() {
 			if got := recover(); got != all[1] {
-				t.Errorf("%v, want the one that is no note", got)
+				t.Errorf("%v, want the one that is not a note", got)
 			}
 		}()
 		asserts.Panic.Report(all[:2])

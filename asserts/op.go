@@ -32,7 +32,7 @@ type Subject struct {
 	Suffix string   // what follows Tensor in the type, without annotations: "[]"
 	Before []string // alias sets before the call, of the tensors and of the lists around them; "*" is the wildcard
 	After  []string // alias sets after the call, nil unless the schema writes "->"
-	Write  bool     // annotated (a!), be it the tensors or a list around them
+	Write  bool     // annotated (a!), on the tensors or on a list around them
 	Out    bool     // an out argument
 	List   bool     // any number of tensors rather than one
 

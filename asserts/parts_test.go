@@ -70,7 +70,7 @@ func TestWithPartsOfView(t *testing.T) {
 	}
 }
 
-// Of a written return OA006 says all there is to say, but for what is hung into
+// Of a written return OA006 says all there is to say, except of what is hung into
 // it: that is held against the arguments without its alias set, once.
 func TestWithPartsOfWritten(t *testing.T) {
 	op := wholeOp("f_(Tensor(a!) self, Tensor other, Tensor(a) view) -> (Tensor(a!), Tensor)")
@@ -149,7 +149,7 @@ func TestReturnedSelfOfSeveral(t *testing.T) {
 		{name: "anything", schema: "f(Tensor(a -> *) x, Tensor y) -> Tensor(*)", before: list{see(1, 2), see(3, 4)}, results: list{see(5, 4, uses(1, 2))}},
 		{name: "a set, or anything", schema: "f(Tensor(a) x, Tensor y) -> Tensor(a|*)", before: list{see(1, 2), see(3, 4)}, results: list{see(5, 6)}},
 		{
-			name: "what escapes is no licence for a fresh return", schema: "f(Tensor(a -> *) x) -> Tensor", before: list{see(1, 2)}, results: list{see(5, 2, uses(1, 2))},
+			name: "what escapes is not a licence for a fresh return", schema: "f(Tensor(a -> *) x) -> Tensor", before: list{see(1, 2)}, results: list{see(5, 2, uses(1, 2))},
 			want: []string{"OA007 result / argument x: result shares StorageImpl with argument x"},
 		},
 		{

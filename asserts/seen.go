@@ -37,7 +37,7 @@ type Seen struct {
 	Autograd bool
 }
 
-// Number puts serial numbers in the place of IDs, in the order of their
+// Number replaces IDs by serial numbers, in the order of their
 // appearance, so that reports of a call read the same in every run, also where
 // IDs are addresses.
 func (s *Seen) Number() {

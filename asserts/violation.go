@@ -167,7 +167,7 @@ func (v *Violation) Waive() string {
 	return fmt.Sprintf("{op: %s, checks: [%v], reason: ...}", printable.YAML(strings.TrimPrefix(v.Op, "aten::")), v.Code)
 }
 
-// errors returns the violations that are no notes.
+// errors returns the violations that are not notes.
 func (vs Violations) errors() Violations {
 	return slices.DeleteFunc(slices.Clone(vs), func(v *Violation) bool { return v.Note != "" })
 }

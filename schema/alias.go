@@ -53,7 +53,7 @@ func (p *parser) checkAlias(off int, t Type, a *Alias) {
 	case t.Name != "Tensor":
 		p.fail(off, "an alias set stands right after Tensor, not after %s", t)
 	case !slices.ContainsFunc(a.Before, isLetterSet) && slices.Contains(a.Before, "*"):
-		p.fail(off, "(*) is no alias set here: write (a -> *) on the argument that escapes")
+		p.fail(off, "(*) is not an alias set here: write (a -> *) on the argument that escapes")
 	case !all(a.Before, isLetterSet):
 		p.fail(off, "an alias set is one lower-case letter, not %s", a)
 	case !all(a.After, isLetterSet) && !slices.Equal(a.After, []string{"*"}):

@@ -100,7 +100,7 @@ func (r *reader) backend(doc *yaml.Node) []*entry {
 		switch {
 		case list == nil || yamlfile.IsNull(list):
 		case backendKeys[i].key == nonNativeKey:
-			r.warn(list, "%s lists nodes that the dispatcher does not know: they are no ops", nonNativeKey)
+			r.warn(list, "%s lists nodes that the dispatcher does not know: they are not ops", nonNativeKey)
 		case backendKeys[i].ops && list.Kind != yaml.SequenceNode:
 			r.ReportKind(list, keys[i]+": a list of ops")
 		case backendKeys[i].ops:

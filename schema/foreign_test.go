@@ -132,7 +132,7 @@ func TestForeignForms(t *testing.T) {
 		{"lists that nobody knows", "quants:\n  - func: f(Tensor self) -> Tensor\n  - op: abs\n  - [op, abs]\n  - {x: 1}\nnotes:\n  x: {func: g(Tensor self) -> Tensor}\n", base,
 			"f:2:11 f(Tensor self) -> Tensor\n3 < base.yaml:2:9 abs(Tensor self) -> Tensor", "f:1:1: unknown key \"quants\"; did you mean quant?\nf:6:1: unknown key \"notes\""},
 		{"nodes of its own", "non_native:\n  - func: scalar(Tensor self) -> Tensor\nsupported: []\n", base, "",
-			"f:2:3: non_native lists nodes that the dispatcher does not know: they are no ops"},
+			"f:2:3: non_native lists nodes that the dispatcher does not know: they are not ops"},
 		{"schemas alone need no base", "custom:\n  - func: t(Tensor(a) self) -> Tensor(a)\n", noNeed, "f:2:11 t(Tensor(a) self) -> Tensor(a)", ""},
 		{"ATen's need none either", "official:\n  - func: t(Tensor(a) self) -> Tensor(a)\n", noBase, "f:2:11 t(Tensor(a) self) -> Tensor(a)", ""},
 		{"what ATen's op is", "official:\n  - func: abs(Tensor self) -> Tensor\n  - func: t(Tensor(a) self) -> Tensor(a)\n" +
@@ -163,7 +163,7 @@ f:7:11 add.out(Tensor self, Tensor other, *, Scalar alpha=1, Tensor(a!) out) -> 
 	}
 }
 
-// TestForeignTwice: the first schema stands, but for one under symint.
+// TestForeignTwice: the first schema stands, except one under symint.
 func TestForeignTwice(t *testing.T) {
 	src := "custom:\n  - func: f(Tensor self, int n) -> Tensor\n  - func: f(Tensor self) -> Tensor\n"
 	file, err := schema.Config{}.Parse("f", []byte(src), nil)

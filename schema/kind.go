@@ -60,7 +60,7 @@ const inplaceViewTag = "inplace_view"
 // isResize reports whether the op is one of two that change metadata as
 // in-place views do, and carry the tag, but that PyTorch has no view of.
 //
-// Note [resize_ is no view].
+// Note [resize_ is not a view].
 //
 // Source: torchgen/model.py, Note [resize_ in Functionalization].
 func isResize(n Name) bool {

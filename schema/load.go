@@ -75,7 +75,7 @@ func Parse(path string, src []byte, tags *TagSet) (*File, error) {
 	return Config{}.parse(path, src, tags, nil)
 }
 
-// Parse reads the bytes of a schema file, as [Config.Load] does, but for the
+// Parse reads the bytes of a schema file, as [Config.Load] does, except for the
 // tags, which the caller hands in.
 func (c Config) Parse(path string, src []byte, tags *TagSet) (*File, error) {
 	return c.parse(path, src, tags, nil)

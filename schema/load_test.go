@@ -145,7 +145,7 @@ f:2:24: structured_inherits takes no namespace`},
 		{"ufunc", "- func: a.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)\n  structured: True\n  ufunc_inner_loop:\n    Generc: add (Bool)\n    ScalarOnly: add\n    CPUScalar: add (1)\n  dispatch:\n    CPU: f\n    Meta: g\n    CUDA: h\n",
 			`f:4:5: unknown key "Generc"; did you mean Generic?
 f:5:17: expected a loop, name (types), found "add"
-f:6:16: "1" is no scalar type
+f:6:16: "1" is not a scalar type
 f:8:5: the kernel for CPU is made from ufunc_inner_loop: delete one
 f:10:5: the kernel for CUDA is made from ufunc_inner_loop: delete one`},
 		{"ufunc loops", "- func: a.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)\n  structured: True\n  ufunc_inner_loop:\n    Generic: ' (Bool)'\n    ScalarOnly: add (\n    CPUScalar: add Bool)\n    CPUVector: add (Bool\n    CUDAFunctor: add ()\n    CUDAFunctorOnSelf: [a]\n    CUDAFunctorOnOther: add (Int8, Int-8)\n",
@@ -153,9 +153,9 @@ f:10:5: the kernel for CUDA is made from ufunc_inner_loop: delete one`},
 f:5:17: expected a loop, name (types), found "add ("
 f:6:16: expected a loop, name (types), found "add Bool)"
 f:7:16: expected a loop, name (types), found "add (Bool"
-f:8:18: "" is no scalar type
+f:8:18: "" is not a scalar type
 f:9:24: expected a loop, name (types), found a list
-f:10:25: "Int-8" is no scalar type`},
+f:10:25: "Int-8" is not a scalar type`},
 		{"ufunc unstructured", good + "  ufunc_inner_loop: add (Bool, Half)\n", `f:2:21: ufunc_inner_loop needs structured: True`},
 		{"precomputed", good + "  precomputed:\n  - dim -> int dim,int x\n  - dim\n", `f:3:3: precomputed needs structured: True
 f:3:20: write it as torchgen prints it: dim -> int dim, int x

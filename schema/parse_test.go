@@ -241,10 +241,10 @@ func TestParseOpRefuses(t *testing.T) {
 		{"add(Tensr self) -> Tensor", `1:5: unknown type "Tensr"; did you mean Tensor?`},
 		{"add(SymInts self) -> Tensor", `1:5: unknown type "SymInts"; did you mean SymInt?`},
 		{"add(Complicated self) -> Tensor", `1:5: unknown type "Complicated"`},
-		{"add((int, int) self) -> Tensor", `1:5: a tuple is no type here`},
+		{"add((int, int) self) -> Tensor", `1:5: a tuple is not a type here`},
 		{"add(Dict(int, int) self) -> Tensor", `1:5: unknown type "Dict"`},
-		{"add(int[0] x) -> Tensor", `1:9: 0 is no size for a list`},
-		{"add(int[99999999999999999999] x) -> Tensor", `1:9: 99999999999999999999 is no size for a list`},
+		{"add(int[0] x) -> Tensor", `1:9: 0 is not a size for a list`},
+		{"add(int[99999999999999999999] x) -> Tensor", `1:9: 99999999999999999999 is not a size for a list`},
 		{"add(int" + strings.Repeat("[]", 40) + " x) -> Tensor", `1:5: the type is nested deeper than 32`},
 		{"add(__torch__.torch.glasses.quantized.X x) -> Tensor", `1:5: unknown type "__torch__.torch.glasses.quantized.X"`},
 		{"add(__torch__.torch.classes. x) -> Tensor", `1:5: unknown type "__torch__.torch.classes"`},
@@ -257,7 +257,7 @@ func TestParseOpRefuses(t *testing.T) {
 		// Alias sets.
 		{"v(int(a) self) -> Tensor(a)", `1:6: an alias set stands right after Tensor, not after int`},
 		{"v(Tensor[](a) self) -> Tensor(a)", `1:11: an alias set stands right after Tensor, not after Tensor[]`},
-		{"v(Tensor(*) self) -> Tensor", `1:9: (*) is no alias set here: write (a -> *) on the argument that escapes`},
+		{"v(Tensor(*) self) -> Tensor", `1:9: (*) is not an alias set here: write (a -> *) on the argument that escapes`},
 		{"v(Tensor(ab) self) -> Tensor", `1:9: an alias set is one lower-case letter, not ab`},
 		{"v(Tensor(a -> A) self) -> Tensor(a)", `1:9: after -> stand lower-case letters or *, not a -> A`},
 		{"v(Tensor(a -> *|a) self) -> Tensor(a)", `1:9: after -> stand lower-case letters or *, not a -> *|a`},
@@ -270,7 +270,7 @@ func TestParseOpRefuses(t *testing.T) {
 		// What a schema must obey.
 		{"add(Tensor self, Tensor self) -> Tensor", `1:18: a second argument is named self`},
 		{"add(Tensor self, int x=1, int y) -> Tensor", `1:27: y needs a default value, since x before it has one`},
-		{"add(Tensor self, int x=None) -> Tensor", `1:18: None is no value for x: make the type int?`},
+		{"add(Tensor self, int x=None) -> Tensor", `1:18: None is not a value for x: make the type int?`},
 		{"add_(Tensor self) -> Tensor", `1:6: add_ is in-place by its name: write self as Tensor(a!) self`},
 		{"add_(Tensor(a!) x) -> Tensor(a!)", `1:1: add_ is in-place by its name, but has no argument self
 1:23: only self and out arguments can be returned: make x keyword-only, or don't return it`},

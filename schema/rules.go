@@ -168,7 +168,7 @@ func (r *reader) checkDelegate(e *entry, byName map[string]*Op) {
 }
 
 // checkInplaceView demands that an in-place view has a view to go with it. See
-// Note [resize_ is no view]; set_ has none either.
+// Note [resize_ is not a view]; set_ has none either.
 func (r *reader) checkInplaceView(e *entry, roots map[string]bool) {
 	name := e.op.Func.Name
 	if !slices.Contains(e.op.Tags, inplaceViewTag) || isResize(name) || name.Root() == "set_" {

@@ -56,7 +56,7 @@ func (r *reader) ufuncLoop(n *yaml.Node) {
 	}
 	for typ := range strings.SplitSeq(types[1:len(types)-1], ", ") {
 		if !isIdentifier(typ) {
-			r.Report(n, "%q is no scalar type", yamlfile.Clip(typ))
+			r.Report(n, "%q is not a scalar type", yamlfile.Clip(typ))
 		}
 	}
 }

@@ -63,7 +63,7 @@ func (p *parser) size() int {
 	}
 	n, err := strconv.Atoi(p.text[start:p.off])
 	if err != nil || n == 0 {
-		p.fail(start, "%s is no size for a list", yamlfile.Clip(p.text[start:p.off]))
+		p.fail(start, "%s is not a size for a list", yamlfile.Clip(p.text[start:p.off]))
 	}
 	return n
 }
@@ -73,7 +73,7 @@ func (p *parser) primary(nesting int) Type {
 	start := p.off
 	if p.peek("(") {
 		if p.dialect == native {
-			p.fail(start, "a tuple is no type here")
+			p.fail(start, "a tuple is not a type here")
 			return Type{}
 		}
 		return Type{Kind: Tuple, Elem: p.types(nesting)}

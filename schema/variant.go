@@ -110,7 +110,7 @@ func (f *Function) outVariant() Function {
 }
 
 // withOuts adds an out argument for every tensor return. The variant returns
-// them back where all are plain tensors; else only what is no tensor.
+// them back where all are plain tensors; else only what is not a tensor.
 //
 // Source: torchgen/native_function_generation.py, generate_out_args_from_schema.
 func (f *Function) withOuts(name Name, args []Argument) Function {
@@ -135,7 +135,7 @@ func (f *Function) withOuts(name Name, args []Argument) Function {
 }
 
 // freeLetters are the alias sets that no argument uses, at least one for every
-// return. Where letters run out there are "?", which are no alias sets.
+// return. Where letters run out there are "?", which are not alias sets.
 func (f *Function) freeLetters() []string {
 	free := slices.DeleteFunc(strings.Split("abcdefghijklmnopqrstuvwxyz", ""), func(letter string) bool {
 		return slices.ContainsFunc(f.Args, func(a Argument) bool { return a.Alias != nil && slices.Contains(a.Alias.Before, letter) })

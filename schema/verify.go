@@ -72,7 +72,7 @@ func (v *verifier) defaults() {
 	for _, a := range v.Args {
 		switch {
 		case a.Default == "None" && a.Type.Kind != Optional:
-			v.report(a.Pos, "None is no value for %s: make the type %s?", a.Name, a.TypeString())
+			v.report(a.Pos, "None is not a value for %s: make the type %s?", a.Name, a.TypeString())
 		case a.KwargOnly:
 		case a.Default != "":
 			seen = a.Name

@@ -81,7 +81,7 @@ func (r Reading) String() string {
 func parseVersion(text string) ([]int, error) {
 	var major, minor int
 	if _, err := fmt.Sscanf(text, "%d.%d", &major, &minor); err != nil {
-		return nil, fmt.Errorf("%q is no version of PyTorch: write it as 2.6 or 2.6.0", text)
+		return nil, fmt.Errorf("%q is not a version of PyTorch: write it as 2.6 or 2.6.0", text)
 	}
 	return []int{major, minor}, nil
 }

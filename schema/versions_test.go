@@ -65,7 +65,7 @@ func TestReading(t *testing.T) {
 			}
 		})
 	}
-	if _, err := (schema.Config{Version: "new"}).Parse("f", []byte(plain), nil); err == nil || !strings.Contains(err.Error(), `"new" is no version of PyTorch`) {
+	if _, err := (schema.Config{Version: "new"}).Parse("f", []byte(plain), nil); err == nil || !strings.Contains(err.Error(), `"new" is not a version of PyTorch`) {
 		t.Errorf("version new: %v", err)
 	}
 }

@@ -11,7 +11,7 @@ import (
 var _ asserts.Tensor = (*Tensor)(nil)
 
 // Observe says what the tensor is now. An undefined or released tensor leaves
-// o as it is. Below the content level it allocates nothing, but for the parts of
+// o as it is. Below the content level it allocates nothing, except for the parts of
 // a sparse or wrapping tensor. No reference
 // of the observer is counted: IDs are serial numbers, so none is needed.
 func (t *Tensor) Observe(o *asserts.Observation, level asserts.Level) {

@@ -100,7 +100,7 @@ func (s *Spec) check() error {
 	}
 	switch {
 	case s.DType.Size() == 0:
-		return fmt.Errorf("there is no making %v", s.DType)
+		return fmt.Errorf("cannot create tensors of dtype %v", s.DType)
 	case s.DType.Quantized() != (s.Form == Quantized || s.Form == QuantizedChannel):
 		return fmt.Errorf("a %s tensor cannot be %v", s.Form, s.DType)
 	case s.Form == RequiresGrad && !s.DType.Floating() && !s.DType.Complex():

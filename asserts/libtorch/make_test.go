@@ -178,7 +178,7 @@ func TestMakeRefuses(t *testing.T) {
 		{spec{DType: libtorch.Float32, Sizes: []int64{2}, Strides: []int64{1, 1}}, "2 strides for 1 sizes"},
 		{spec{DType: libtorch.Float32, Sizes: []int64{1 << 40, 1 << 40}}, "span more than"},
 		{spec{DType: libtorch.Float32, Sizes: []int64{2}, Offset: 1 << 60}, "offset"},
-		{spec{DType: 99, Sizes: []int64{2}}, "there is no making dtype99"},
+		{spec{DType: 99, Sizes: []int64{2}}, "cannot create tensors of dtype dtype99"},
 		{spec{DType: libtorch.QInt8, Sizes: []int64{2}}, "a strided tensor cannot be qint8"},
 		{spec{DType: libtorch.Float32, Sizes: []int64{2}, Form: libtorch.Quantized}, "a quantized tensor cannot be float32"},
 		{spec{DType: libtorch.Float32, Sizes: []int64{2, 2}, Form: libtorch.COO, Meta: true}, "a coo tensor cannot be on meta"},

@@ -535,7 +535,7 @@ func TestThrows(t *testing.T) {
 	x := floats(t, 1)
 	for _, tt := range []struct{ op, want string }{
 		{"complain", "oplib::complain: complain: there is always something"},
-		{"complain_oddly", "oplib::complain_oddly: an exception that is no std::exception"},
+		{"complain_oddly", "oplib::complain_oddly: an exception that is not a std::exception"},
 	} {
 		var out libtorch.Outcome
 		err := oplibOp(t, tt.op).Call(asserts.Identity, &out, x)

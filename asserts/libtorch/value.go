@@ -46,7 +46,7 @@ type Value struct {
 	List    []Value
 }
 
-// None is no value.
+// None is not a value.
 func None() Value { return Value{} }
 
 // Default is what the schema says; arguments that are left out at the end get

@@ -35,7 +35,7 @@ func Observe[T any](observe func(t T, o *asserts.Observation, level asserts.Leve
 	}
 }
 
-// Value turns an argument that is no tensor and no Go value, such as an engine.DType,
+// Value turns an argument that is not a tensor and no Go value, such as an engine.DType,
 // into the type that kernels take; it returns false for others.
 func Value(convert func(v any, to reflect.Type) (any, bool)) Option {
 	return func(o *Options) { o.Value = convert }

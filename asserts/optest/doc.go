@@ -5,7 +5,7 @@
 //	func FuzzOps(f *testing.F) { optest.Fuzz(f, ops.Kernels, vector.FromSpec) }
 //
 // All it needs to know is how the library makes a tensor: see package maker. Where
-// FromSpec has the mark //opassert:make, in a file that is no test, the command
+// FromSpec has the mark //opassert:make, in a file that is not a test, the command
 // `opassert check` runs the same without a test.
 //
 // The arguments are those that `opassert check` makes for libtorch, by the same

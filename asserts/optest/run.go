@@ -60,7 +60,7 @@ func load[T any](tb testing.TB, kernels []asserts.Kernel, newTensor func(Spec) (
 	return l, operators
 }
 
-// logResult reports what came of an op.
+// logResult logs the result of an op.
 func logResult(t testing.TB, r *report.OpResult) {
 	t.Helper()
 	for _, f := range r.Findings {

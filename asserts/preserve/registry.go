@@ -215,7 +215,7 @@ func (r *Registry) Origin(t Token) string {
 type Fault struct {
 	Code    Code
 	Kind    string // of the handles
-	Handles int    // 1, but for leaks
+	Handles int    // 1, unless it leaks
 	Bytes   int64  // that they own
 	Made    string // the stack that made them; "" if it is not known any more
 	Again   string // the stack that released it once more, or used it

@@ -71,7 +71,7 @@ func decode[T any](text string) (*T, error) {
 	return v, gob.NewDecoder(bytes.NewReader(b)).Decode(v)
 }
 
-// crashed takes in a case that ended its worker. The case runs once more in a
+// crashed records a case that ended its worker. The case runs once more in a
 // process of its own, as heap corruption surfaces late and elsewhere. One that
 // does not crash there counts as it came out there.
 func (l *lane) crashed(ctx context.Context, o engine.Operator, res *report.OpResult, crash *ending) error {

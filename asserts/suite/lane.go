@@ -220,7 +220,7 @@ func (l *lane) once(ctx context.Context, q request, patience time.Duration, add 
 	}
 }
 
-// ran takes in what came of a case.
+// ran records the result of a case.
 func (l *lane) ran(c *report.Case, add func(*report.Case)) {
 	if l.last = c.Case; c.Place != nil {
 		l.places[c.Case] = *c.Place

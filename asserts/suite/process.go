@@ -269,7 +269,7 @@ func (p *process) next(patience time.Duration) (string, bool) {
 	return "", false
 }
 
-// heard takes in that a worker died.
+// heard records that a worker died.
 func (p *process) heard(line string, ok bool) (string, bool) {
 	if status, died := strings.CutPrefix(line, lineDied+" "); died {
 		p.died, p.last = true, status
@@ -310,7 +310,7 @@ func (p *process) kill() {
 	}
 }
 
-// renew puts a worker that has run nothing in the place of this one, unless it
+// renew replaces this worker by one that has run nothing, unless it
 // is such a one; false when nothing watches the worker, so that no other takes
 // its place.
 func (p *process) renew() bool {
@@ -421,7 +421,7 @@ var signalText = regexp.MustCompile(`\bSIG[A-Z]{3,}\b`)
 const ours = "github.com/opassert/opassert/"
 
 // goTrace reads what the Go run time writes of a panic, or of a fatal error
-// but for a signal that arrived while a kernel ran: its first line, and the
+// except for a signal that arrived while a kernel ran: its first line, and the
 // functions of the goroutine that it happened in, innermost first.
 func goTrace(text string) (first string, trace []string, ok bool) {
 	_, stack, _ := strings.Cut(text, "[running]:\n")

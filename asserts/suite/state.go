@@ -27,7 +27,7 @@ const stateMark = "opassert check state 2 "
 
 var (
 	// ErrNotState is for a file that holds something else, which is left alone.
-	ErrNotState = errors.New("it is no state file of opassert check, and is left as it is")
+	ErrNotState = errors.New("it is not a state file of opassert check, and is left as it is")
 
 	// ErrStateInUse is for a file that another run has open.
 	ErrStateInUse = errors.New("another run of the same command is using it")
@@ -84,7 +84,7 @@ func isState(path string) bool {
 	return string(start[:n]) == stateMark
 }
 
-// read takes in an earlier run's lines, as far as they are whole, and leaves
+// read reads an earlier run's lines, as far as they are whole, and leaves
 // the file ready for more.
 func (s *State) read(header string) error {
 	lines := bufio.NewReaderSize(s.file, 1<<16)

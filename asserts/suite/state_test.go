@@ -63,7 +63,7 @@ func TestStateGoesOnWhereItStopped(t *testing.T) {
 	}
 }
 
-// What is no state file is never written to.
+// What is not a state file is never written to.
 func TestOtherFilesAreLeftAlone(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{

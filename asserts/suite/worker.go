@@ -28,7 +28,7 @@ type Config struct {
 // The conversation with a worker is in lines. It says "ready PID" when it has
 // started. A request is JSON; the answer is "start N COST" before each case, "end
 // JSON" after it, and "done". The openings before those asked for are made
-// ready as if they had run, but for those to skip.
+// ready as if they had run, except those to skip.
 const (
 	lineReady   = "ready"
 	lineLoad    = "load" // "load LIBRARY", before it is ready: what it would fail in
@@ -61,7 +61,7 @@ type request struct {
 	// as a worker ended over one.
 	AsItIs bool `json:"asItIs,omitempty"`
 
-	// Learned is what an earlier worker was taught, and Places what came of its
+	// Learned is what an earlier worker was taught, and Places the places of its
 	// cases since: these need not run again.
 	Learned string               `json:"learned,omitempty"`
 	Places  map[int]design.Place `json:"places,omitempty"`
@@ -88,7 +88,7 @@ func Serve(e engine.Engine, cfg Config) error {
 	if err := os.Chdir(os.Getenv(WorkerVariable)); err != nil {
 		return fmt.Errorf("go to the worker's folder: %w", err)
 	}
-	os.Unsetenv(WorkerVariable) // what kernels start is no worker
+	os.Unsetenv(WorkerVariable) // what kernels start is not a worker
 	s := &server{
 		Runner:     work.Runner{Engine: e, Level: cfg.Level, Policy: asserts.Aware(), Seed: cfg.Seed},
 		connection: c, cfg: cfg,

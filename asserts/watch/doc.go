@@ -19,7 +19,7 @@
 // # What can't be seen
 //
 //   - A kernel that is called around the dispatcher, as a C++ function or from
-//     an autograd.Function's body, is no call of an op.
+//     an autograd.Function's body, is not a call of an op.
 //   - The loops that a compiler fuses are none either; ops that stay calls in a
 //     compiled graph are seen.
 //   - What PyTorch's own kernels call is not looked at, nor is what they call

@@ -112,7 +112,7 @@ func (p *process) call(data []byte) ([]byte, error) {
 	return []byte(strconv.FormatInt(p.next, 10)), nil
 }
 
-// site takes in where a call stands that broke rules, and answers with what to
+// site records where a call that broke rules stands, and returns what to
 // raise.
 func (p *process) site(text string) ([]byte, error) {
 	i := strings.IndexAny(text, "PC")

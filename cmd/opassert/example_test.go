@@ -192,7 +192,7 @@ func TestReadmeQuickStart(t *testing.T) {
 				}
 			}
 			released(t, run("go list -deps ./ops ./kernels ."))
-			if name == "workspace" { // at its root, which is no module
+			if name == "workspace" { // at its root, which is not a module
 				out := run("rm go.work && cd .. && go work init ./vector ../opassert && go tool opassert vet && (go tool opassert check || test $? = 1)")
 				if !strings.Contains(out, "opassert: Go kernels of example.com/vector/ops; ") || !strings.Contains(out, "OA007 undeclared-alias  aten::clone") {
 					t.Errorf("at the root of the workspace:\n%s", out)

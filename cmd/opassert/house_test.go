@@ -30,7 +30,7 @@ func (r room) holds(pkg string) bool {
 // rooms says which of our own packages, and which modules, each room may
 // import. A room is a folder with all below it, the longest match counts, and
 // a room may always import what lies below it. "=" before a folder is that
-// package alone, be it what is imported or the room itself.
+// package alone, as an import or as the room itself.
 var rooms = []room{
 	{"schema", nil, []string{"gopkg.in/yaml.v3"}},
 	{"allowlist", []string{"schema", "asserts"}, []string{"gopkg.in/yaml.v3"}},
@@ -123,7 +123,7 @@ func within(path, dir string) bool { return path == dir || strings.HasPrefix(pat
 var api = []string{"asserts", "asserts/maker", "asserts/optest", "asserts/preserve", "asserts/suite", "asserts/suite/engine", "asserts/suite/report", "asserts/libtorch",
 	"schema", "allowlist", "gen", "gen/plan", "gen/vet"}
 
-// What is not API is internal, but for what two top folders share: Go has no
+// What is not API is internal, except for what two top folders share: Go has no
 // internal folder for these.
 func TestHousePublic(t *testing.T) {
 	out, err := exec.Command("go", "list", "-f", `{{if and .GoFiles (ne .Name "main")}}{{.ImportPath}}{{end}}`, module+"/...").Output()

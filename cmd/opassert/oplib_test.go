@@ -165,7 +165,7 @@ func TestCrashIsReportedAndWaived(t *testing.T) {
 	}
 }
 
-// A library that ends the process while it is loaded, or adds no ops, is no green
+// A library that ends the process while it is loaded, or adds no ops, is not a green
 // run, and costs the ops of others nothing.
 func TestLibraryWithoutOps(t *testing.T) {
 	command, good := tool(t)

@@ -30,7 +30,7 @@ func (names NameSet) Pick(want, other string) string {
 	if !token.IsIdentifier(want) && !token.IsKeyword(want) {
 		want = "x" + want
 	}
-	for names[want] || !token.IsIdentifier(want) { // a keyword is no identifier
+	for names[want] || !token.IsIdentifier(want) { // a keyword is not an identifier
 		want += "_"
 	}
 	names[want] = true

@@ -157,7 +157,7 @@ func text(lit *ast.CompositeLit, field string) string {
 	if !ok {
 		return ""
 	}
-	text, _ := strconv.Unquote(basic.Value) // "" where it is no string
+	text, _ := strconv.Unquote(basic.Value) // "" where it is not a string
 	return text
 }
 

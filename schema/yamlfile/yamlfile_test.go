@@ -54,7 +54,7 @@ func TestInside(t *testing.T) {
 	}
 }
 
-// TestDocument: what is no text of YAML's, and what is.
+// TestDocument: what is not text of YAML's, and what is.
 func TestDocument(t *testing.T) {
 	for _, tt := range []struct{ text, want string }{
 		{"a: \ufffd", ""},

@@ -1,6 +1,6 @@
 // autograd is a library of operators whose results autograd loses, those of the
 // namespace ungraded, and of operators that are right, of graded. Calls through
-// autograd tell them apart, but for the last of ungraded.
+// autograd tell them apart, except for the last of ungraded.
 #include <ATen/ATen.h>
 #include <torch/csrc/autograd/autograd_not_implemented_fallback.h>
 #include <torch/library.h>

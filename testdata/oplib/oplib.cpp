@@ -217,7 +217,7 @@ Tensor pad_even(const Tensor& self) {
 
 Tensor pad_even_meta(const Tensor& self) { return at::empty_like(self); }
 
-// -- A kernel without a dispatch key runs by calling others, which is no excuse.
+// -- A kernel without a dispatch key runs by calling others, which is not an excuse.
 
 Tensor scale_once(const Tensor& self, bool again) { return again ? self * 2 : self; }
 

@@ -1,4 +1,4 @@
-// values is a library of operators that keep their promise but for one
+// values is a library of operators that keep their promise except for one
 // ordinary sort of value: then they return an argument as it is. Those of the
 // namespace whole keep it always. The command must find each of the others by
 // the values that it tries, with no word of which they are.

@@ -210,7 +210,7 @@ func checkResult(t *testing.T, s Sample, op *asserts.Op, r subject, args []subje
 		t.Errorf("result %d has %d references", r.Index, r.then.ImplUses)
 	case r.Before != nil:
 		if !sharesAny(r, args) && !strings.HasSuffix(s.Name, string(wrapper)) {
-			t.Errorf("result %d is no view of an argument", r.Index)
+			t.Errorf("result %d is not a view of an argument", r.Index)
 		}
 	case r.then.Storage != 0 && r.then.StorageUses != 1:
 		t.Errorf("result %d has a storage with %d references", r.Index, r.then.StorageUses)

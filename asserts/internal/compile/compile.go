@@ -44,7 +44,7 @@ func (l *Library) Path(t *installed.Torch) (string, error) {
 	return cached(name, func(work, file string) error { return l.compile(t, work, file) })
 }
 
-// key names what the library depends on, but for the compiler: one that is in
+// key names what the library depends on, except the compiler: one that is in
 // the cache serves where no compiler is.
 func (l *Library) key(t *installed.Torch) (string, error) {
 	hash := sha256.New()

@@ -46,7 +46,7 @@ func checkFolder(dir string) error {
 }
 
 // checkParents returns an error where a user other than root could put another
-// file in the place of the one that is named, or of a folder or link on the way
+// file instead of the one that is named, or of a folder or link on the way
 // to it.
 func checkParents(path string) error {
 	path, err := filepath.Abs(path)

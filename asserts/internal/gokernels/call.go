@@ -187,7 +187,7 @@ func panicSite() string {
 	return fmt.Sprintf("%s (%s:%d)", frame.Function, filepath.Base(frame.File), frame.Line)
 }
 
-// take takes in what a kernel returned, and returns the tensors of each return.
+// take returns the tensors of each return of a kernel, and records them.
 // A handle that the caller passed is the caller's still.
 func (e *Engine) take(out *engine.Outcome, op *schema.Op, results []reflect.Value, given []asserts.Tensor) (returned [][]asserts.Tensor) {
 	for i, r := range op.Func.Returns {

@@ -86,7 +86,7 @@ func TestCall(t *testing.T) {
 	}{
 		{"many", []any{self, nil, []any{self, self}, d, d, d, d, d}, "true true false 2 [1 0] 0.5 mean false <nil>"},
 		{"many", []any{self, self, []any{}, int64(3), int64(2), "sum", true, engine.DType("bool")}, "true true true 0 [3] 2 sum true bool"},
-		{"many", []any{self, self, []any{}, d, "half", d, d, d}, "argument p: half is no float32"},
+		{"many", []any{self, self, []any{}, d, "half", d, d, d}, "argument p: half is not of type float32"},
 		{"fails", []any{self}, "wants more"},
 		{"panics", []any{self}, "wants less"},
 	} {
@@ -94,7 +94,7 @@ func TestCall(t *testing.T) {
 		_, err := e.Call("aten::"+tt.op, tt.args, asserts.Identity)
 		var thrown *engine.Thrown
 		if err != nil && !errors.As(err, &thrown) {
-			t.Errorf("%s: %v is no error of the kernel", tt.op, err)
+			t.Errorf("%s: %v is not an error of the kernel", tt.op, err)
 		}
 		if thrown != nil {
 			seen = thrown.Message

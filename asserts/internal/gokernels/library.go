@@ -257,7 +257,7 @@ func (e *Engine) Look(t engine.Tensor) []asserts.Observation {
 }
 
 // Harmless returns why what the parts of a declared view share with those of
-// its base is no fault.
+// its base is not a fault.
 func (e *Engine) Harmless(op *asserts.Op, v *asserts.Violation) string {
 	on, against := v.Subject, v.Against
 	if on.Inside && against.Inside && op.Base(on, against) && on.Part() == against.Part() {

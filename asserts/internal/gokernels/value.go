@@ -48,7 +48,7 @@ func (l *Library) convert(v any, to reflect.Type) (reflect.Value, error) {
 			return from.Convert(to), nil
 		}
 	}
-	return reflect.Value{}, fmt.Errorf("%v is no %v", v, to)
+	return reflect.Value{}, fmt.Errorf("%v is not of type %v", v, to)
 }
 
 func (l *Library) pointer(v any, to reflect.Type) (reflect.Value, error) {

@@ -56,7 +56,7 @@ func build(t *testing.T) bench {
 	}
 }
 
-// A watched is what came of a program.
+// A watched is the outcome of a program.
 type watched struct {
 	out      string
 	status   int

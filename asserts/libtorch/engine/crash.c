@@ -34,7 +34,7 @@ static void *program_counter(void *context) {
 #endif
 }
 
-// return_to_caller takes back a call of what is no code, such as a null
+// return_to_caller takes back a call of what is not code, such as a null
 // function, from whose address no stack can be read.
 static void return_to_caller(void *context) {
   ucontext_t *c = context;

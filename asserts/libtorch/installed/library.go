@@ -170,7 +170,7 @@ type needed struct {
 	missing bool
 }
 
-// into takes in what a library needs, which was reached through others whose
+// into adds what a library needs, which was reached through others whose
 // DT_RPATHs count for it too.
 func (n *needed) into(path string, above []string) {
 	names, dirs, above := needs(path, above)

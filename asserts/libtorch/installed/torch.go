@@ -238,7 +238,7 @@ func folderOf(cpu string) (string, []string) {
 
 var headers = []string{"ATen/ATen.h", "ATen/core/dispatch/Dispatcher.h", "c10/core/TensorImpl.h", versionHeader}
 
-// findHeaders takes in the headers of a place, if they are all there, and
+// findHeaders records the headers of a place, if they are all there, and
 // returns the folder.
 func (t *Torch) findHeaders(place string) string {
 	dir := filepath.Join(place, "include")

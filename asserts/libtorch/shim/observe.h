@@ -17,7 +17,7 @@ namespace opassert {
 //   digest, dimensions, sizes, strides (none: 0, else 1 and the strides), copy,
 //   oa_metadata, names of dimensions, layout, quantizer, .grad, where the bytes
 //   are (0: not known, or shared by copy-on-write), version counter (0: none)
-//   each part in the same way, but for what it is, an oa_part, in the place of
+//   each part in the same way, except that what it is, an oa_part, stands instead of
 //   the number of parts
 //
 // The parts are the tensors that a tensor holds inside. Nothing here changes a

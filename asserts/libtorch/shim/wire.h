@@ -159,7 +159,7 @@ void reply(int64_t* words, int64_t cap, F&& f) {
   } catch (const std::exception& e) {
     out.fail(OA_THREW, type_name(e), e.what());
   } catch (...) {
-    out.fail(OA_THREW, "", "an exception that is no std::exception");
+    out.fail(OA_THREW, "", "an exception that is not a std::exception");
   }
 }
 

@@ -132,7 +132,7 @@ func (f *follower) endLife(l Life) {
 	f.ended(l)
 }
 
-// follow takes in one record.
+// follow applies one record.
 func (f *follower) follow(r *record) {
 	if r.cut && (r.ref != 0 || r.count < 0) && f.objects[r.ref] == nil && f.dead[r.ref] == nil {
 		return // the address may go on
@@ -212,7 +212,7 @@ func (f *follower) impl(data uint64) *impl {
 	return i
 }
 
-// followImpl takes in what is said of an impl: somebody asks for its object.
+// followImpl applies a record about an impl: somebody asks for its object.
 func (f *follower) followImpl(r *record) {
 	i := f.impl(r.addr)
 	w := &i.wrap

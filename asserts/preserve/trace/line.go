@@ -80,7 +80,7 @@ func ownNumber(line []byte) (n int64, rest []byte, ok bool) {
 	for i < len(line) && (line[i] == ' ' || line[i] == '\t' || line[i] == ':' || line[i] == '|') {
 		i++
 	}
-	if i == end || i < len(line) && '0' <= line[i] && line[i] <= '9' { // 12:30:01 is no number
+	if i == end || i < len(line) && '0' <= line[i] && line[i] <= '9' { // 12:30:01 is not a number
 		return 0, line, false
 	}
 	return n, line[i:], true

@@ -8,7 +8,7 @@ import (
 	"github.com/opassert/opassert/asserts/preserve"
 )
 
-// followObject takes in what is said of an object: its last reference went.
+// followObject applies a record about an object: its last reference went.
 func (f *follower) followObject(r *record) {
 	o := f.objects[r.addr]
 	if r.message == allocated {

@@ -203,7 +203,7 @@ func (t *Text) later(v *Violation) {
 	}
 }
 
-// Later returns what came of a deallocation, in one line; "" if the object is
+// Later returns the consequence of a deallocation, in one line; "" if the object is
 // not deallocated.
 func (v *Violation) Later() string {
 	if v.Code != preserve.SharedDealloc && v.Code != preserve.UseAfter {

@@ -49,7 +49,7 @@ type Engine interface {
 	Look(t Tensor) []asserts.Observation
 
 	// Harmless returns why what a call of an op shows besides the op's own
-	// subjects is no fault, though it looks like one; "" where it is one.
+	// subjects is not a fault, though it looks like one; "" where it is one.
 	Harmless(op *asserts.Op, v *asserts.Violation) string
 
 	// Subjects returns the op with what else a call shows of its tensors.
@@ -71,7 +71,7 @@ type Operator struct {
 	// Missing says why it cannot be called at all; "" if it can.
 	Missing string
 	// Cannot says why that is so of itself, so that a run without it lacks nothing;
-	// "" where it is for want of something that could be said.
+	// "" where some argument that nobody has named is missing.
 	Cannot string
 	// Unseen are the checks that a call through this engine cannot show.
 	Unseen []Unseen

@@ -25,7 +25,7 @@ const (
 	Inference
 	Named // with dimension names A, B, ...
 	COOUncoalesced
-	COOHybrid  // dense but for the first dimension
+	COOHybrid  // dense except for the first dimension
 	NestedEven // of tensors of the same sizes
 	Grad       // requires_grad is set
 )

@@ -42,7 +42,7 @@ func ReadBaseline(path string) (*Baseline, error) {
 		n++
 		line = strings.TrimSpace(line)
 		if n == 1 && line != baselineMark {
-			return nil, fmt.Errorf("%s:1:1: it is no baseline: the first line of one is %q", path, baselineMark)
+			return nil, fmt.Errorf("%s:1:1: it is not a baseline: the first line of one is %q", path, baselineMark)
 		}
 		if line == "" || line[0] == '#' {
 			continue
@@ -57,7 +57,7 @@ func ReadBaseline(path string) (*Baseline, error) {
 		b.Lines = append(b.Lines, BaselineLine{fields[0], fields[1], strings.Join(fields[2:], " ")})
 	}
 	if len(text) == 0 {
-		return nil, fmt.Errorf("%s:1:1: it is no baseline: it is empty", path)
+		return nil, fmt.Errorf("%s:1:1: it is not a baseline: it is empty", path)
 	}
 	return b, nil
 }
@@ -119,7 +119,7 @@ func (b *Baseline) Absent(all []engine.Operator) []BaselineLine {
 	})
 }
 
-// Update takes in what a report shows of the ops that ran, in the place of
+// Update records what a report shows of the ops that ran, instead of
 // what was known of them.
 func (b *Baseline) Update(r *Report) {
 	gone := b.gone(r)

@@ -5,7 +5,7 @@ import (
 	"github.com/opassert/opassert/asserts/suite/internal/design"
 )
 
-// A Case is what came of one case.
+// A Case is the result of one case.
 type Case struct {
 	Case    int            `json:"case"`
 	Tried   []string       `json:"tried,omitempty"` // value classes: "self: const:NaN"

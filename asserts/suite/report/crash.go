@@ -40,7 +40,7 @@ func SameCauses(cause string) []string {
 // Counts reports whether the crash speaks against its op.
 func (c *Crash) Counts() bool { return c.Alone && c.Waived == "" && !c.Known }
 
-// AddCrash takes in a crash, and reports whether it takes the place of the one on
+// AddCrash adds a crash, and reports whether it replaces the one on
 // meta in the same case: the call on the CPU had broken the memory before.
 func (r *OpResult) AddCrash(c *Crash) bool {
 	last := len(r.Crashes) - 1

@@ -53,7 +53,7 @@ func (r *OpResult) Against() int {
 	return n
 }
 
-// counts reports whether the finding speaks against its op: it is no note, and
+// counts reports whether the finding speaks against its op: it is not a note, and
 // no baseline has it.
 func (f *Finding) counts() bool { return !f.Known && f.Violation.Note == "" }
 
@@ -513,7 +513,7 @@ func (r *Report) writeTotals(t *textWriter) {
 const fewOps = 5
 
 // writeClasses says which value classes the op ran with, argument by argument,
-// and which it took in no call.
+// and which it refused in every call.
 func (r *OpResult) writeClasses(t *textWriter) {
 	for _, list := range []struct {
 		verb string

@@ -11,7 +11,7 @@ import (
 	"github.com/opassert/opassert/asserts/suite/internal/design"
 )
 
-// An OpResult is what came of all cases of one op.
+// An OpResult is the result of all cases of one op.
 type OpResult struct {
 	Op        string         `json:"op"`
 	Schema    string         `json:"schema"`
@@ -54,7 +54,7 @@ type OpResult struct {
 // "tensors" are about all tensors of a call together.
 type Classes map[string][]string
 
-// add takes in labels, "self: const:NaN", but for those that others have.
+// add adds labels, "self: const:NaN", except those that others have.
 func (c *Classes) add(labels []string, others Classes) {
 	for _, label := range labels {
 		arg, class, _ := strings.Cut(label, ": ")
@@ -112,7 +112,7 @@ func (r *OpResult) says(text string) {
 	r.Said[text]++
 }
 
-// Add takes in one case.
+// Add merges the result of a case.
 func (r *OpResult) Add(c *Case) {
 	if c.Ran {
 		r.Refused.remove(c.Tried)

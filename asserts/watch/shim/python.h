@@ -263,7 +263,7 @@ find(sys._getframe())
   }
 };
 
-// stand_in puts f in the place of what calls __torch_dispatch__ in the table of
+// stand_in replaces by f what calls __torch_dispatch__ in the table of
 // functions through which libtorch reaches Python, and returns what was there.
 // The table is a C++ object without members: its copy has the same functions.
 template <class F>

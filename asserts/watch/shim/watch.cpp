@@ -192,7 +192,7 @@ TensorImpl* impl_of(const c10::IValue& v) {
   return t.defined() ? t.unsafeGetTensorImpl() : nullptr;
 }
 
-// each calls f with every tensor of a subject; of one that is no list exactly
+// each calls f with every tensor of a subject; of one that is not a list exactly
 // once.
 template <class F>
 void each(const c10::IValue& v, bool list, F&& f) {

@@ -12,7 +12,7 @@ import (
 	"github.com/opassert/opassert/asserts"
 )
 
-// A Ran is what came of one call of a wrapper.
+// A Ran is the outcome of one call of a wrapper.
 type Ran struct {
 	Violations []*asserts.Violation
 	Panic      any   // what the kernel panicked with

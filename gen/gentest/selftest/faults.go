@@ -12,7 +12,7 @@ import (
 	"github.com/opassert/opassert/schema"
 )
 
-// A FaultResult is what came of one planted fault.
+// A FaultResult is the outcome of one planted fault.
 type FaultResult struct {
 	Fault faults.Fault
 	Level asserts.Level

@@ -13,7 +13,7 @@ import (
 	"github.com/opassert/opassert/gen/gentest/faulty"
 )
 
-// A HealthyResult is what came of one call of a healthy kernel.
+// A HealthyResult is the outcome of one call of a healthy kernel.
 type HealthyResult struct {
 	Sample samples.Sample
 	Mode   string

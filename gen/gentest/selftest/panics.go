@@ -10,7 +10,7 @@ import (
 	"github.com/opassert/opassert/gen/gentest/faulty"
 )
 
-// A PanicResult is what came of a kernel that panics half-way.
+// A PanicResult is the outcome of a kernel that panics half-way.
 type PanicResult struct {
 	Panic faults.Panic
 	Wrong string // "" when the panic came through and nothing else happened

@@ -74,7 +74,7 @@ func ops(t *testing.T, schemas ...string) []*schema.Op {
 	return ops
 }
 
-// bound binds the kernels of a source file and says in lines what came of it:
+// bound binds the kernels of a source file and returns the outcome in lines:
 // the wrappers, what found no partner, and the errors.
 func bound(t *testing.T, decls, tensor string, schemas ...string) []string {
 	t.Helper()

@@ -24,7 +24,7 @@ func OutOfOrder(op *schema.Op, kernel *types.Func) string {
 	return ""
 }
 
-// sameName reports whether names are the same but for case and underscores, as
+// sameName reports whether names are the same except for case and underscores, as
 // grad_output and gradOutput.
 func sameName(snake, camel string) bool {
 	plain := func(name string) string { return strings.ToLower(strings.ReplaceAll(name, "_", "")) }

@@ -103,7 +103,7 @@ func TestHeader(t *testing.T) {
 }
 
 // Tensors of another package go through a type of the generated package's own;
-// the last part of a path that is a version is no name.
+// the last part of a path that is a version is not a name.
 func TestObserved(t *testing.T) {
 	vector, err := typeCheck("example.com/vector/v2", "package vector; type Dense struct{}")
 	if err != nil {

@@ -399,6 +399,6 @@ func TestCodes(t *testing.T) {
 		t.Error("codes moved")
 	}
 	if _, ok := preserve.ParseCode("OA100"); ok {
-		t.Error("OA100 is no code")
+		t.Error("OA100 is not code")
 	}
 }

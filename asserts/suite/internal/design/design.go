@@ -433,7 +433,7 @@ func Unwrap(t schema.Type) schema.Type {
 	return t
 }
 
-// scalars varies every argument that is no tensor, and leaves out what may be.
+// scalars varies every argument that is not a tensor, and leaves out what may be.
 func (b *designer) scalars() {
 	for i, arg := range b.op.Func.Args {
 		t := Unwrap(arg.Type)

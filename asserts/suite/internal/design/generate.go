@@ -149,7 +149,7 @@ func (g *Generator) argument(r *rand.Rand, i int, th *theme, from *caseRecipe, n
 }
 
 // mark lets what results go into hold other values than what they are computed
-// from, for else a copy changes nothing.
+// from; otherwise a copy changes nothing.
 func (g *Generator) mark(c *sample.Case) {
 	for i, arg := range g.op.Func.Args {
 		if IsOut(arg) {

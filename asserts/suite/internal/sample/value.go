@@ -298,7 +298,7 @@ func (p *valueParser) plain(t string) Value {
 		hint = ": a text stands in quotes, '" + t + "', and a name of more than one letter is the size of some tensor here"
 	}
 	p.back(t)
-	p.fail("%q is no value%s", t, hint)
+	p.fail("%q is not a value%s", t, hint)
 	return Value{}
 }
 
@@ -368,7 +368,7 @@ func (p *valueParser) tensor(dtype string) Value {
 		text := p.token(",]")
 		n, ok := p.number(strings.ReplaceAll(text, " ", ""), true)
 		if p.back(text); !ok {
-			p.fail("%q is no size: want a whole number, or one with symbols such as n or 2*n+1", text)
+			p.fail("%q is not a size: want a whole number, or one with symbols such as n or 2*n+1", text)
 		} else if n < 0 {
 			p.fail("the size %s is below 0%s", text, p.sizes.where())
 		}
@@ -451,11 +451,11 @@ func (p *valueParser) values(t *TensorSpec) {
 			n = float64(e.Int)
 		case FloatValue:
 		default:
-			p.fail("%s is no number", e.Recipe())
+			p.fail("%s is not a number", e.Recipe())
 		}
 		if d := DTypes[t.DType]; (d.Class == Integral || d.Class == Boolean) && (n != math.Trunc(n) || n < d.lowest || n > d.max) {
 			p.rest = begin
-			p.fail("%s is no %s", e.Recipe(), t.DType)
+			p.fail("%s is not of dtype %s", e.Recipe(), t.DType)
 		}
 		t.Values = append(t.Values, n)
 	}
@@ -522,7 +522,7 @@ func (p *valueParser) bound(option, text string) float64 {
 	n, ok := p.number(text, false)
 	if !ok {
 		p.back(option)
-		p.fail("%q is no number: want one, or the name of a size in this case", text)
+		p.fail("%q is not a number: want one, or the name of a size in this case", text)
 	}
 	return float64(n)
 }

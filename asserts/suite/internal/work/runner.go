@@ -177,7 +177,7 @@ type Span struct {
 }
 
 // prepare runs what a case builds on and no worker has reported: the openings
-// before it, and the classes apart, but for those that ended a worker. What
+// before it, and the classes apart, except those that ended a worker. What
 // this worker ran itself is not run again; starting is called before each.
 func (r *Runner) prepare(t *Target, from int, s Span, starting func(int)) {
 	if from < t.Gen.Openings() || s.Resumed {

@@ -125,7 +125,7 @@ func audit(entries []*allowlist.Entry, report *report.Report) []auditedEntry {
 	return audited
 }
 
-// weigh takes in what came of an op that the entry names. The worst verdict
+// weigh merges the result of an op that the entry names. The worst verdict
 // of its ops goes before the better ones.
 func (a *auditedEntry) weigh(e *allowlist.Entry, op *report.OpResult) {
 	for _, w := range op.Waived {

@@ -120,7 +120,7 @@ func prepareModule(f *checkFlags, inv *invocation) ([]*program, error) {
 	return programs, nil
 }
 
-const howToMake = `Mark a function that makes tensors, in a file that is no test:
+const howToMake = `Mark a function that makes tensors, in a file that is not a test:
 
 	//opassert:make
 	func FromSpec(s maker.Spec) (*Tensor, error)

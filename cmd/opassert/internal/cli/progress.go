@@ -49,7 +49,7 @@ func (p *progress) end() {
 	}
 }
 
-// hush keeps what is no error from standard error; the function that it returns
+// hush keeps what is not an error from standard error; the function that it returns
 // lets it be heard again, as errors are printed last.
 func (inv *invocation) hush() (restore func()) {
 	was := inv.stderr

@@ -33,7 +33,7 @@ type runState struct {
 	file *suite.State
 }
 
-// openState opens the state of the run. A file that is no state is refused;
+// openState opens the state of the run. A file that is not a state is refused;
 // anything else that stands in its way is a warning.
 func (c *checkup) openState(inv *invocation) (*runState, error) {
 	key := c.key()

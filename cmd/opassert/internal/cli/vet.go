@@ -56,7 +56,7 @@ func runVet(inv *invocation) error {
 }
 
 // vetted are the packages of the module that the current folder is in, or else of
-// those of the workspace, but for opassert's own.
+// those of the workspace, except opassert's own.
 func vetted() []string {
 	var patterns []string
 	if places := goPlaces(); len(places) > 0 && places[0].pattern == workspace {
