@@ -68,9 +68,14 @@ func (l *lane) begin(o engine.Operator) *report.OpResult {
 }
 
 func (l *lane) cases(ctx context.Context, o engine.Operator, res *report.OpResult) error {
-	slow, disturbed := 0, false
+	slow, disturbed, patience := 0, false, l.run.Timeout/glance
+	again := func() int {
+		l.renew()
+		*res, slow = *l.begin(o), 0
+		return l.run.From
+	}
 	for from := l.run.From; from < l.run.To && res.Left == ""; {
-		crash, err := l.ask(ctx, request{Op: o.Name(), From: from, To: l.run.To, CPU: l.cpu}, l.run.Timeout/glance, res.Add)
+		crash, err := l.ask(ctx, request{Op: o.Name(), From: from, To: l.run.To, CPU: l.cpu}, patience, res.Add)
 		if err != nil {
 			return err
 		}
@@ -81,8 +86,7 @@ func (l *lane) cases(ctx context.Context, o engine.Operator, res *report.OpResul
 		// on who else ends processes.
 		if first := crash.outside && !disturbed; first || crash.mixed && crash.Cause != report.Hang {
 			disturbed = disturbed || first
-			l.renew()
-			*res, from, slow = *l.begin(o), l.run.From, 0
+			from = again()
 			continue
 		}
 		from = crash.Case + 1
@@ -93,6 +97,9 @@ func (l *lane) cases(ctx context.Context, o engine.Operator, res *report.OpResul
 			}
 		} else if err := l.crashed(ctx, o, res, crash); err != nil {
 			return err
+		} else if crash.Cause == report.Hang && !crash.Alone && patience < l.run.Timeout { // it was only slow: now all get their time
+			patience, from = l.run.Timeout, again()
+			continue
 		} else if crash.Device == engine.Meta {
 			from, l.cpu = crash.Case, true
 			l.deadly = slices.DeleteFunc(l.deadly, func(n int) bool { return n == from })

@@ -9,7 +9,9 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -237,8 +239,9 @@ func (p *process) ready(patience time.Duration) bool {
 
 // next returns the next line; false when there are no more, or when the worker
 // has worked on it for longer than patience. It is the worker's own time that
-// counts, since a busy machine makes every worker slow. One that sleeps, or
-// whose time the system does not tell, gets three times as long by the clock.
+// counts, since a busy machine makes every worker slow, or keeps it waiting for a
+// processor. One that sleeps, or whose time the system does not tell, gets three
+// times as long by the clock.
 func (p *process) next(patience time.Duration) (string, bool) {
 	select {
 	case line, ok := <-p.lines:
@@ -262,7 +265,7 @@ func (p *process) next(patience time.Duration) (string, bool) {
 			begun = worked
 		case worked-begun >= patience:
 			return "", false
-		case worked > before:
+		case worked > before || worked > 0 && p.runnable():
 			asleep = 0
 		}
 	}
@@ -289,13 +292,26 @@ func (p *process) time() time.Duration {
 // stopped reports whether the worker waits to be continued.
 func (p *process) stopped() bool { return p.stat(0) == "T" }
 
+// runnable reports whether a thread of the worker has a processor, or waits for one.
+func (p *process) runnable() bool {
+	if p.worker == nil {
+		return false
+	}
+	threads, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", p.worker.Pid))
+	return slices.ContainsFunc(threads, func(file string) bool { return statField(file, 0) == "R" })
+}
+
 // stat returns what /proc says of the worker: a field of its stat, counted from its
 // state on; "" where there is none.
 func (p *process) stat(field int) string {
 	if p.worker == nil {
 		return ""
 	}
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.worker.Pid))
+	return statField(fmt.Sprintf("/proc/%d/stat", p.worker.Pid), field)
+}
+
+func statField(file string, field int) string {
+	text, err := os.ReadFile(file)
 	after := bytes.LastIndexByte(text, ')') // the name before it may hold anything
 	if fields := bytes.Fields(text[after+1:]); err == nil && len(fields) > field {
 		return string(fields[field])
