@@ -576,6 +576,15 @@ class Registrations {
     if (!names.empty()) channel.ask('N', names.data(), names.size(), ignored);
   }
 
+  // unwatch gives up the watcher's kernels of an operator.
+  void unwatch(const c10::OperatorName& name) {
+    decltype(kernels_) given_up;
+    std::lock_guard<std::mutex> lock(mutex_);
+    const auto rest = std::stable_partition(kernels_.begin(), kernels_.end(), [&](const auto& kernel) { return !(kernel.first == name); });
+    std::move(rest, kernels_.end(), std::back_inserter(given_up));
+    kernels_.erase(rest, kernels_.end());
+  }
+
   // moved registers the watcher's kernels anew, for another key.
   void moved() {
     decltype(kernels_) kernels;
@@ -683,6 +692,18 @@ c10::RegistrationHandleRAII register_kernel(
   return dispatcher->registerImpl(std::move(name), key, std::move(kernel), std::move(signature), std::move(inferred), std::move(debug));
 }
 
+// register_definition gives up the watcher's kernel before the definition: an
+// operator that has one left is not forgotten, and one that is defined anew
+// under its name would have its Python object.
+c10::RegistrationHandleRAII register_definition(c10::Dispatcher* dispatcher, c10::FunctionSchema schema, std::string debug, std::vector<at::Tag> tags) {
+  const c10::OperatorName name = schema.operator_name();
+  auto definition = std::make_shared<c10::RegistrationHandleRAII>(dispatcher->registerDef(std::move(schema), std::move(debug), std::move(tags)));
+  return c10::RegistrationHandleRAII([name, definition]() mutable {
+    registrations().unwatch(name);
+    definition.reset();
+  });
+}
+
 bool is_included(DispatchKey key) { return our_keys.visible(c10::impl::tls_local_dispatch_key_set().included_).has(key); }
 
 void set_included(DispatchKey key, bool included) {
@@ -713,6 +734,7 @@ Imports& imports() {
     auto* i = new Imports;
     i->add(&c10::Dispatcher::registerFallback, &register_fallback);
     i->add(&c10::Dispatcher::registerImpl, &register_kernel);
+    i->add(&c10::Dispatcher::registerDef, &register_definition);
     i->add(&c10::impl::tls_is_dispatch_key_included, &is_included);
     i->add(&c10::impl::tls_set_dispatch_key_included, &set_included);
     i->add(&c10::impl::_force_tls_local_dispatch_key_set, &force);

@@ -1,0 +1,23 @@
+package watch_test
+
+import (
+	"os/exec"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// An op that a program destroys is gone, and the one that it defines under the
+// same name has nothing of it.
+func TestRedefined(t *testing.T) {
+	eachPython(t, func(t *testing.T, p python) {
+		alone, err := exec.Command(p.path, "testdata/redefined.py").Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		o := run(t, nil, p.path, "testdata/redefined.py")
+		if diff := cmp.Diff(string(alone), o.stdout); diff != "" || o.status != 0 {
+			t.Errorf("alone and watched: %s\nexit status %d\n%s", diff, o.status, o.stderr)
+		}
+	})
+}
