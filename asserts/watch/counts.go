@@ -3,13 +3,13 @@ package watch
 import (
 	"cmp"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"io"
 	"os"
 	"syscall"
 
 	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/asserts/internal/preload"
 )
 
 // countsOf is one op's part of the file of counts, which all processes map:
@@ -27,24 +27,8 @@ const (
 	lostSize   = 8 + lostMost*16
 )
 
-// newCounts makes the file. No other process has its name, so that none can
-// empty it, and it has its blocks: a full disk would end a program that counts.
 func newCounts() (*os.File, error) {
-	dir := "/dev/shm"
-	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
-		dir = ""
-	}
-	f, err := os.CreateTemp(dir, "opassert-counts")
-	if err != nil {
-		return nil, err
-	}
-	if err := os.Remove(f.Name()); err != nil {
-		return nil, errors.Join(err, f.Close())
-	}
-	if _, err := f.Write(make([]byte, countsOps*countsSize+lostSize)); err != nil {
-		return nil, errors.Join(fmt.Errorf("memory for counts: %w", err), f.Close())
-	}
-	return f, nil
+	return preload.NewMemory("opassert-counts", countsOps*countsSize+lostSize)
 }
 
 // readCounts returns the counts of the first n ops.

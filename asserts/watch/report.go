@@ -55,11 +55,11 @@ func (r *Report) ExitStatus() int {
 }
 
 func (r *run) report(end preload.End, took time.Duration) (*Report, error) {
-	counts, err := readCounts(r.object.Memory, len(r.ops.all))
+	counts, err := readCounts(r.counts, len(r.ops.all))
 	if err != nil {
 		return nil, err
 	}
-	lost, err := readLost(r.object.Memory, end.Commands)
+	lost, err := readLost(r.counts, end.Commands)
 	if err != nil {
 		return nil, err
 	}

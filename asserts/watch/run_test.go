@@ -273,6 +273,7 @@ func TestProcesses(t *testing.T) {
 		{how: "cleared", status: 1, count: 2, pids: 2},
 		{how: "other_user", status: 1, count: 1, pids: 1},
 		{how: "descriptors", status: 1, count: 1, pids: 1},
+		{how: "no_descriptors", status: 2, stderr: ") could not reach opassert: too many open files"},
 		{how: "daemon", status: 1, count: 1, pids: 1},
 		{how: "temporary", status: 1, count: 2, pids: 2},
 		{how: "system_call", status: 2, stderr: "main) has loaded libtorch_cpu.so, and not opassert's object: it was started without LD_PRELOAD"},
@@ -288,6 +289,9 @@ func TestProcesses(t *testing.T) {
 		{how: "main", status: 1, count: 1, pids: 1, flags: []string{"-op", "bad::*"}},
 	}
 	long(t)
+	if _, err := opassert(); err != nil { // which stays when a test's folder goes
+		t.Fatal(err)
+	}
 	eachPython(t, func(t *testing.T, p python) {
 		library := p.seeded(t)
 		for _, tt := range tests {

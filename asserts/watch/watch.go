@@ -54,6 +54,7 @@ type Config struct {
 type run struct {
 	config   Config
 	object   *preload.Object
+	counts   *os.File
 	cwd      string
 	ops      ops
 	findings findings
@@ -94,15 +95,18 @@ func Run(ctx context.Context, config Config) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.object, err = preload.New(preload.Kind{Name: "run", Source: string(text), Variable: "OPASSERT_RUN", Library: "libtorch_cpu.so", Fit: r.fit})
+	if r.counts, err = newCounts(); err != nil {
+		return nil, err
+	}
+	defer r.counts.Close()
+	r.object, err = preload.New(preload.Kind{
+		Name: "run", Source: string(text), Variable: "OPASSERT_RUN", Library: "libtorch_cpu.so", Fit: r.fit,
+		Memory: func(int) (*os.File, error) { return r.counts, nil },
+	})
 	if err != nil {
 		return nil, err
 	}
 	defer r.object.Close()
-	if r.object.Memory, err = newCounts(); err != nil {
-		return nil, err
-	}
-	defer r.object.Memory.Close()
 	r.object.Serve(func() preload.Answer { return (&process{run: r, pending: make(map[int64]call)}).answer })
 	begun := time.Now()
 	program := preload.Program{Command: config.Command, Stdin: config.Stdin, Stdout: config.Stdout, Stderr: config.Stderr}

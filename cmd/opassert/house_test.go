@@ -49,7 +49,7 @@ var rooms = []room{
 	{"asserts/maker", []string{"=asserts"}, nil},
 	{"asserts/internal", nil, nil},
 	{"asserts/internal/compile", []string{"=asserts/attach", "asserts/libtorch/installed", "asserts/printable"}, nil},
-	{"asserts/internal/preload", []string{"asserts/internal/compile", "asserts/libtorch/installed", "asserts/printable"}, nil},
+	{"asserts/internal/preload", []string{"asserts/internal/compile", "asserts/libtorch/installed", "asserts/printable"}, []string{"golang.org/x/sys"}},
 	{"asserts/attach", nil, nil},
 	{"asserts/c10", []string{"=asserts"}, nil},
 	{"asserts/libtorch", []string{"=asserts", "=asserts/internal/compile", "=asserts/attach", "=asserts/preserve"}, nil},

@@ -40,12 +40,12 @@ type Kind struct {
 	Variable string                               // of the environment, by which it finds opassert
 	Library  string                               // how the name of the library begins that it looks into
 	Fit      func(library string) (string, error) // the file of the library that fits that one
+	Memory   func(pid int) (*os.File, error)      // what a process that asks for it shares with opassert; may be nil
 }
 
 // An Object is loaded into each process of a program.
 type Object struct {
-	Folder string   // that it and opassert share
-	Memory *os.File // sent to each process that asks for it; may be nil
+	folder string // of the socket and a copy
 	kind   Kind
 	file   string // in the cache
 
@@ -67,7 +67,7 @@ func New(kind Kind) (*Object, error) {
 		return nil, err
 	}
 	o := &Object{kind: kind, file: file, secret: rand.Text(), answer: rand.Text(), fitted: make(map[string]string)}
-	if o.Folder, err = makeFolder("opassert-" + kind.Name); err != nil {
+	if o.folder, err = makeFolder("opassert-" + kind.Name); err != nil {
 		return nil, err
 	}
 	if err := o.open(); err != nil {
@@ -83,10 +83,10 @@ func (o *Object) open() error {
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(os.WriteFile(o.copy(), text, 0o755), os.Chmod(o.Folder, 0o711)); err != nil {
+	if err := errors.Join(os.WriteFile(o.copy(), text, 0o755), os.Chmod(o.folder, 0o711)); err != nil {
 		return err
 	}
-	socket := filepath.Join(o.Folder, "socket")
+	socket := filepath.Join(o.folder, "socket")
 	for _, name := range []string{socket, "@" + socket} {
 		listener, err := net.Listen("unix", name)
 		if err != nil {
@@ -97,7 +97,7 @@ func (o *Object) open() error {
 	return os.Chmod(socket, 0o666)
 }
 
-func (o *Object) copy() string { return filepath.Join(o.Folder, "object.so") }
+func (o *Object) copy() string { return filepath.Join(o.folder, "object.so") }
 
 // separators are what separates the words of LD_PRELOAD.
 const separators = " :"
@@ -130,7 +130,7 @@ func (o *Object) environment(env []string) []string {
 			break
 		}
 	}
-	return append(env, "LD_PRELOAD="+file, o.kind.Variable+"="+strings.Join([]string{o.secret, o.answer, o.Folder, o.file}, ":"))
+	return append(env, "LD_PRELOAD="+file, o.kind.Variable+"="+strings.Join([]string{o.secret, o.answer, o.folder, o.file}, ":"))
 }
 
 // An Answer answers the frames of one connection.
@@ -146,13 +146,13 @@ func (o *Object) Serve(connect func() Answer) {
 				if err != nil {
 					return
 				}
-				o.serving.Go(func() { o.serve(conn, connect) })
+				o.serving.Go(func() { o.serve(conn.(*net.UnixConn), connect) })
 			}
 		})
 	}
 }
 
-func (o *Object) serve(conn net.Conn, connect func() Answer) {
+func (o *Object) serve(conn *net.UnixConn, connect func() Answer) {
 	defer conn.Close()
 	secret := make([]byte, len(o.secret))
 	conn.SetDeadline(time.Now().Add(10 * time.Second))
@@ -173,8 +173,8 @@ func (o *Object) serve(conn net.Conn, connect func() Answer) {
 		switch {
 		case f.Kind == fit:
 			reply.Data, file = o.fit(string(f.Data))
-		case f.Kind == memory:
-			file = o.Memory
+		case f.Kind == memory && o.kind.Memory != nil:
+			file, err = o.memory(conn)
 		case connect == nil:
 			err = fmt.Errorf("a process sent a frame of kind %q", f.Kind)
 		default:
@@ -183,14 +183,27 @@ func (o *Object) serve(conn net.Conn, connect func() Answer) {
 			}
 			reply.Data, err = answer(f)
 		}
-		if err != nil {
+		if err == nil {
+			err = reply.send(conn, file)
+		} else {
 			o.Trouble(err.Error())
-			return
 		}
-		if reply.send(conn, file) != nil {
+		if file != nil && f.Kind == fit {
+			file.Close()
+		}
+		if err != nil {
 			return
 		}
 	}
+}
+
+// memory returns what the process at the other end shares.
+func (o *Object) memory(conn *net.UnixConn) (*os.File, error) {
+	pid, err := peer(conn)
+	if err != nil {
+		return nil, err
+	}
+	return o.kind.Memory(pid)
 }
 
 // fit answers a process that has loaded a library: the file of the one that
@@ -253,7 +266,7 @@ func (o *Object) Close() error {
 	case <-done:
 	case <-time.After(2 * time.Second):
 	}
-	return errors.Join(append(errs, os.RemoveAll(o.Folder))...)
+	return errors.Join(append(errs, os.RemoveAll(o.folder))...)
 }
 
 // A Program is what is run.
@@ -368,17 +381,8 @@ func ReadFrame(r io.Reader) (Frame, error) {
 	return f, err
 }
 
-// send writes a frame, with a file, which may be nil.
-func (f Frame) send(conn net.Conn, file *os.File) error {
+// head returns what stands before the data.
+func (f Frame) head() []byte {
 	head := binary.NativeEndian.AppendUint32(nil, uint32(f.Kind))
-	head = binary.NativeEndian.AppendUint32(head, uint32(len(f.Data)))
-	if file == nil {
-		_, err := conn.Write(append(head, f.Data...))
-		return err
-	}
-	if _, _, err := conn.(*net.UnixConn).WriteMsgUnix(head, syscall.UnixRights(int(file.Fd())), nil); err != nil {
-		return err
-	}
-	_, err := conn.Write(f.Data)
-	return err
+	return binary.NativeEndian.AppendUint32(head, uint32(len(f.Data)))
 }

@@ -160,6 +160,14 @@ static int ask(uint32_t kind, char *text, int *passed) {
   return ok;
 }
 
+// memory returns a descriptor of the memory that this process shares with
+// opassert, or -1.
+static int memory(void) {
+  char unused[PATH_MAX] = "";
+  int file = -1;
+  return ask('M', unused, &file) ? file : -1;
+}
+
 // A process in which opassert can't be reached says so where opassert looks for
 // it: this page can be written and not read.
 static char unwatched[1 << 16] __attribute__((aligned(1 << 16))) = {1};

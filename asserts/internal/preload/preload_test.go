@@ -6,7 +6,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -225,6 +224,7 @@ func TestOwnPreload(t *testing.T) {
 // No process of another user speaks to opassert.
 func TestSecret(t *testing.T) {
 	b := build(t)
+	t.Setenv("TMPDIR", t.TempDir())
 	object, err := preload.New(preload.Kind{Name: "test", Source: looks, Variable: "OPASSERT_TEST", Library: "libprobe.so"})
 	if err != nil {
 		t.Fatal(err)
@@ -232,11 +232,11 @@ func TestSecret(t *testing.T) {
 	defer object.Close()
 	object.Serve(nil)
 	cmd := exec.Command(b.child, b.probe, "1")
-	files, err := filepath.Glob(filepath.Join(object.Folder, "*"))
-	if err != nil || !slices.Contains(files, filepath.Join(object.Folder, "object.so")) {
+	files, err := filepath.Glob(filepath.Join(os.TempDir(), "opassert-test*", "object.so"))
+	if err != nil || len(files) != 1 {
 		t.Fatal(files, err)
 	}
-	cmd.Env = []string{"LD_PRELOAD=" + filepath.Join(object.Folder, "object.so"), "OPASSERT_TEST=" + strings.Repeat("x", 26) + ":y:" + object.Folder + ":" + files[0]}
+	cmd.Env = []string{"LD_PRELOAD=" + files[0], "OPASSERT_TEST=" + strings.Repeat("x", 26) + ":y:" + filepath.Dir(files[0]) + ":" + files[0]}
 	out, _ := cmd.CombinedOutput()
 	if !strings.Contains(string(out), "opassert is gone") || len(object.Troubles()) > 0 {
 		t.Errorf("troubles %q\n%s", object.Troubles(), out)

@@ -3,13 +3,11 @@ package live
 import (
 	"context"
 	"embed"
-	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
-	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -56,7 +54,6 @@ type Watch struct {
 	ended   chan struct{}
 	reading sync.WaitGroup
 	mu      sync.Mutex
-	rings   map[string]bool
 	report  Report
 	logMu   sync.Mutex
 }
@@ -67,22 +64,14 @@ func Start(config Config) (*Watch, error) {
 	if err != nil {
 		return nil, err
 	}
-	object, err := preload.New(preload.Kind{Name: "preserve", Source: string(stubs), Variable: "OPASSERT_PRESERVE", Library: "libtorch_python.so", Fit: fit})
+	w := &Watch{config: config, ended: make(chan struct{})}
+	w.Object, err = preload.New(preload.Kind{
+		Name: "preserve", Source: string(stubs), Variable: "OPASSERT_PRESERVE", Library: "libtorch_python.so", Fit: fit, Memory: w.follow,
+	})
 	if err != nil {
 		return nil, err
 	}
-	w := &Watch{Object: object, config: config, ended: make(chan struct{}), rings: map[string]bool{}}
-	for name, on := range map[string]bool{"lines": config.Lines, "fail": config.Fail} {
-		if !on {
-			continue
-		}
-		if err := os.WriteFile(filepath.Join(object.Folder, name), nil, 0o600); err != nil {
-			object.Close()
-			return nil, err
-		}
-	}
-	object.Serve(nil)
-	w.reading.Go(w.watch)
+	w.Object.Serve(nil)
 	return w, nil
 }
 
@@ -95,9 +84,9 @@ func (w *Watch) Run(ctx context.Context, program Program) (int, error) {
 
 // End reads what is left, when the program has ended.
 func (w *Watch) End() *Report {
+	w.Object.Close()
 	close(w.ended)
 	w.reading.Wait()
-	w.Object.Close()
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.report.Troubles = append(w.report.Troubles, w.Object.Troubles()...)
@@ -140,64 +129,58 @@ func (w *Watch) trouble(err error) {
 	w.report.Troubles = append(w.report.Troubles, err.Error())
 }
 
-// watch reads each ring that appears, until the program has ended.
-func (w *Watch) watch() {
-	look := func() {
-		files, _ := filepath.Glob(filepath.Join(w.Object.Folder, "events.*"))
-		for _, file := range files {
-			pid, err := strconv.Atoi(strings.TrimPrefix(filepath.Ext(file), "."))
-			if err != nil || w.rings[file] {
-				continue
-			}
-			w.rings[file] = true
-			w.reading.Go(func() {
-				if err := w.read(file, pid); err != nil {
-					w.trouble(err)
-				}
-			})
+// follow makes a process's ring, with what is asked of the tap in it, and begins
+// to read it.
+func (w *Watch) follow(pid int) (*os.File, error) {
+	f, err := preload.NewMemory("opassert-events", ringSize)
+	if err != nil {
+		return nil, err
+	}
+	ring, unmap, err := shared(f, ringSize)
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	for bit, on := range []bool{w.config.Lines, w.config.Fail} {
+		if on {
+			ring[ringAsked] |= 1 << bit
 		}
 	}
-	for {
-		look()
-		select {
-		case <-w.ended:
-			look()
-			return
-		case <-time.After(5 * time.Millisecond):
+	w.reading.Go(func() {
+		w.read(ring, pid)
+		if err := errors.Join(unmap(), f.Close()); err != nil {
+			w.trouble(err)
 		}
-	}
+	})
+	return f, nil
 }
 
 // The ring's head; see tap.cpp.
 const (
 	ringHead   = 4096
+	ringAsked  = 60
 	ringEvents = 1 << 16
 	ringSize   = ringHead + ringEvents*eventSize
 )
 
 // read follows one process to its end.
-func (w *Watch) read(file string, pid int) error {
-	f, err := os.OpenFile(file, os.O_RDWR, 0)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	ring, unmap, err := shared(f, ringSize)
-	if err != nil {
-		return err
-	}
-	defer unmap()
+func (w *Watch) read(ring []byte, pid int) {
 	head := (*uint64)(unsafe.Pointer(&ring[0]))
 	tail := (*uint64)(unsafe.Pointer(&ring[8]))
 	gone := (*uint32)(unsafe.Pointer(&ring[24]))
-	j := newJudge(pid, preserve.Protocol(binary.NativeEndian.Uint32(ring[20:])), func(f *Finding) { w.found(f, pid) })
+	protocol := (*uint32)(unsafe.Pointer(&ring[20]))
+	over := false
+	for ; atomic.LoadUint32(protocol) == 0; over = w.over(pid) { // the tap has not begun
+		if over {
+			return
+		}
+	}
+	j := newJudge(pid, preserve.Protocol(*protocol), func(f *Finding) { w.found(f, pid) })
 	torch, _, _ := strings.Cut(string(ring[28:60]), "\x00")
 	j.torch = torch
 	var log *logWriter
 	if w.config.Log != nil {
 		log = &logWriter{w: w.config.Log, mu: &w.logMu, judge: j}
 	}
-	over := false
 	var n uint64
 	for {
 		last := over
@@ -216,12 +199,7 @@ func (w *Watch) read(file string, pid int) error {
 		if last {
 			break
 		}
-		select {
-		case <-w.ended:
-			over = true
-		case <-time.After(time.Millisecond):
-			over = !lives(pid)
-		}
+		over = w.over(pid)
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -231,7 +209,16 @@ func (w *Watch) read(file string, pid int) error {
 	if atomic.LoadUint32(gone) != 0 {
 		w.report.Lost++
 	}
-	return nil
+}
+
+// over waits a moment, and reports whether a process or the program has ended.
+func (w *Watch) over(pid int) bool {
+	select {
+	case <-w.ended:
+		return true
+	case <-time.After(time.Millisecond):
+		return !lives(pid)
+	}
 }
 
 func (w *Watch) found(f *Finding, pid int) {

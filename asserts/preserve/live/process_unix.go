@@ -13,6 +13,10 @@ func shared(f *os.File, size int) (memory []byte, unmap func() error, err error)
 	return memory, func() error { return syscall.Munmap(memory) }, err
 }
 
-func lives(pid int) bool { return syscall.Kill(pid, 0) == nil }
+// lives reports whether a process has not ended; it may be another user's.
+func lives(pid int) bool {
+	err := syscall.Kill(pid, 0)
+	return err == nil || err == syscall.EPERM
+}
 
 func terminate(pid int) { syscall.Kill(pid, syscall.SIGTERM) }

@@ -8,13 +8,6 @@ static void (*loaded)(void);        // the watcher's ow_loaded
 
 static const char *const library = "libtorch_cpu.so";
 
-// memory returns a descriptor of the memory that all processes share, or -1.
-static int memory(void) {
-  char unused[PATH_MAX] = "";
-  int file = -1;
-  return ask('M', unused, &file) ? file : -1;
-}
-
 // What the watcher needs of the object; see channel.h.
 static const struct {
   int (*dial)(void), (*high)(int fd), (*memory)(void);

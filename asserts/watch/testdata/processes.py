@@ -75,9 +75,9 @@ def other_user():
     os.wait()
 
 
-def descriptors():
+def descriptors(hard=None):
     import resource
-    resource.setrlimit(resource.RLIMIT_NOFILE, (256, 256))
+    resource.setrlimit(resource.RLIMIT_NOFILE, (256, hard or resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
 
     def use_up():
         try:
@@ -92,6 +92,10 @@ def descriptors():
         fault()
         os._exit(0)
     os.wait()
+
+
+def no_descriptors():
+    descriptors(256)
 
 
 def daemon():

@@ -64,6 +64,6 @@ static void opened(void) {
   if (own.field[FOLDER] == NULL || __atomic_load_n(&state, __ATOMIC_ACQUIRE) || !find_library(python, path)) return;
   if (!__atomic_compare_exchange_n(&state, &was, 1, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) return;
   void *tap = ask_and_open(path);
-  int (*start)(const char *, void *(*)(int), void **) = tap ? dlsym(tap, "op_start") : NULL;
-  if (start != NULL && !start(own.field[FOLDER], op_real, op_targets)) tell("the tap did not start");
+  int (*start)(int (*)(void), void (*)(const char *), void *(*)(int), void **) = tap ? dlsym(tap, "op_start") : NULL;
+  if (start != NULL) start(memory, tell, op_real, op_targets);
 }

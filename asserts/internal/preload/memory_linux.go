@@ -1,0 +1,51 @@
+package preload
+
+import (
+	"errors"
+	"net"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// NewMemory returns memory that processes may share, as a file without a place.
+func NewMemory(name string, size int64) (*os.File, error) {
+	fd, err := unix.MemfdCreate(name, unix.MFD_CLOEXEC)
+	if err != nil {
+		return nil, os.NewSyscallError("memfd_create", err)
+	}
+	f := os.NewFile(uintptr(fd), name)
+	if err := f.Truncate(size); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
+}
+
+// peer returns the process at the other end, by the number that it has here.
+func peer(conn *net.UnixConn) (pid int, err error) {
+	raw, err := conn.SyscallConn()
+	if err != nil {
+		return 0, err
+	}
+	var failed error
+	err = raw.Control(func(fd uintptr) {
+		var ucred *unix.Ucred
+		if ucred, failed = unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED); failed == nil {
+			pid = int(ucred.Pid)
+		}
+	})
+	return pid, errors.Join(err, failed)
+}
+
+// send writes a frame, with a file, which may be nil.
+func (f Frame) send(conn *net.UnixConn, file *os.File) error {
+	if file == nil {
+		_, err := conn.Write(append(f.head(), f.Data...))
+		return err
+	}
+	if _, _, err := conn.WriteMsgUnix(f.head(), unix.UnixRights(int(file.Fd())), nil); err != nil {
+		return err
+	}
+	_, err := conn.Write(f.Data)
+	return err
+}
