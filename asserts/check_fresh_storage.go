@@ -40,7 +40,9 @@ func (j *judge) freshStorages() {
 			continue
 		}
 		if out.StorageUses <= 1 {
-			fresh = append(fresh, out)
+			if j.ownMemory(out) {
+				fresh = append(fresh, out)
+			}
 			continue
 		}
 		v := j.reportOutput(FreshStorage, out)
@@ -71,6 +73,23 @@ func changedLater(then, later *Observation) string {
 		return ""
 	}
 	return changedBytes(then.Content, later.Content)
+}
+
+// ownMemory reports whether a return's memory may be its own, and reports the
+// return where it is not. Where nothing says so, that is a skip.
+func (j *judge) ownMemory(out *output) bool {
+	owner := OwnStorage
+	if out.Content != nil {
+		owner = out.Content.Owner
+	}
+	switch {
+	case owner == Nobody:
+		j.reportOutput(FreshStorage, out).Saw = fmt.Sprintf("%s lies in memory that its StorageImpl does not free: somebody else's, or static", out.place())
+		return false
+	case owner == Somebody && !slices.ContainsFunc(j.seen.Earlier, func(e Earlier) bool { return e.Now.Content != nil && e.Now.Content.Memory != 0 }):
+		j.skipped[Skip{Code: FreshStorage, Reason: "memory that no allocator of the device made: who else has it is not known"}]++
+	}
+	return true
 }
 
 // usedAgain reports the returns that lie in the memory of what the call before

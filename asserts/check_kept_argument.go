@@ -101,6 +101,8 @@ func (j *judge) keeps(in *input) string {
 		return "autograd may keep it"
 	case slices.ContainsFunc(j.outputs, func(out output) bool { return out.Storage == b.Storage && out.Impl != b.Impl }):
 		return "autograd keeps the base of a view"
+	case slices.ContainsFunc(j.outputs, func(out output) bool { return overlaps(&out.Observation, a) }):
+		return "what is returned lies in its memory, and may hold it"
 	}
 	return ""
 }

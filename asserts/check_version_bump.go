@@ -24,6 +24,7 @@ var _ = add(check{
 		{Trait: Storageless, Reason: noStorage},
 		{Trait: NoVersion, Reason: "no version counter"},
 		{Trait: Contended, Reason: contended},
+		{Trait: Unread, Reason: unread},
 	},
 })
 

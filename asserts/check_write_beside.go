@@ -25,6 +25,7 @@ var _ = add(check{
 	skips: []Row{
 		{Trait: Storageless, Reason: noStorage},
 		{Trait: Contended, Reason: contended},
+		{Trait: Unread, Reason: unread},
 	},
 })
 

@@ -63,6 +63,9 @@ type Snapshot struct {
 	// or where other storages share them by design until one is written.
 	Memory uintptr
 
+	// Owner says who frees those bytes, where that is not the storage alone.
+	Owner Owner
+
 	// Counter is the version counter, 0 where a tensor has none or it is unknown.
 	// Views have that of their base.
 	Counter ID
@@ -73,6 +76,15 @@ type Snapshot struct {
 
 	Parts []Part // the tensors inside; a tensor that has some has a Snapshot at every level
 }
+
+// An Owner is who frees the bytes of a storage.
+type Owner uint8
+
+const (
+	OwnStorage Owner = iota // the storage, as it frees what an allocator makes; or not known
+	Somebody                // a function that the storage calls, and that others may wait for
+	Nobody                  // nobody, or nobody that the storage knows: static memory, or what lies in somebody else's
+)
 
 // SnapshotLimit is the largest storage, in bytes, that an engine copies into
 // [Snapshot.Bytes].
@@ -92,9 +104,10 @@ const (
 	Storageless                          // added by the judge where Storage is 0; engines leave it out
 	Contended                            // added by Look where another goroutine's call held the storage
 
-	Lazy // conj, neg or zero: the dispatcher may put a plain tensor in its place
+	Lazy   // conj, neg or zero: the dispatcher may put a plain tensor in its place
+	Unread // it has bytes, which the engine did not read: on another device, or in a subclass
 
-	lastTrait = Lazy
+	lastTrait = Unread
 )
 
 // Tensor is what a library's tensor type implements to be checked. Observe

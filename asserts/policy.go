@@ -153,6 +153,7 @@ func (p *Policy) Table() []PolicyLine {
 		{"tensor without version counter", NoVersion},
 		{"tensor whose storage another goroutine's call holds", Contended},
 		{"conj, neg or zero tensor", Lazy},
+		{"tensor whose bytes are not read", Unread},
 		{"functional wrapper", FunctionalWrapper},
 		{"direct subclass", DirectSubclass},
 		{"wrapper subclass", WrapperSubclass},

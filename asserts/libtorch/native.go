@@ -79,10 +79,13 @@ const (
 	_ = -uint(traitWrapperSubclass ^ C.OA_WRAPPER_SUBCLASS)
 	_ = -uint(traitNoVersion ^ C.OA_NO_VERSION)
 	_ = -uint(traitLazy ^ C.OA_LAZY)
+	_ = -uint(traitUnread ^ C.OA_UNREAD)
 	_ = -uint(flagConj ^ C.OA_CONJ)
 	_ = -uint(flagNeg ^ C.OA_NEG)
 	_ = -uint(flagGrad ^ C.OA_GRAD)
 	_ = -uint(flagLeaf ^ C.OA_LEAF)
+	_ = -uint(flagUnowned ^ C.OA_UNOWNED)
+	_ = -uint(flagForeign ^ C.OA_FOREIGN)
 )
 
 const cgo = true

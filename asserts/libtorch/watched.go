@@ -28,8 +28,10 @@ func ReadOp(listed string) (op *Op, err error) {
 
 // ReadSeen reads what observe.h wrote of a call of the operator in another
 // process: for each argument that holds tensors their number; the tensors
-// before the call and after it; for each return that holds tensors their
-// number and they.
+// before the call and after it; how many were added to lists, and they, each
+// behind the index of its argument; for each return that holds tensors their
+// number and they; the number of storages that earlier calls returned, and of
+// each its address, where its bytes are, and how many.
 func (op *Op) ReadSeen(level asserts.Level, record []byte) (seen asserts.Seen, err error) {
 	defer func() {
 		if recover() != nil {
@@ -53,6 +55,9 @@ func (op *Op) ReadSeen(level asserts.Level, record []byte) (seen asserts.Seen, e
 			}
 		}
 	}
+	for range int(r.word()) {
+		out.insert(r, op)
+	}
 	inputs := len(out.observations)
 	for i := range op.Returns {
 		if !op.Returns[i].holds.subject() {
@@ -63,6 +68,11 @@ func (op *Op) ReadSeen(level asserts.Level, record []byte) (seen asserts.Seen, e
 			out.take(r, result, len(out.resultLens), element)
 		}
 		out.resultLens = append(out.resultLens, n)
+	}
+	for range int(r.word()) {
+		id := asserts.ID(r.word())
+		o := asserts.Observation{Impl: id, Storage: id, Content: &asserts.Snapshot{Memory: uintptr(r.word()), Nbytes: r.word()}}
+		out.Seen.Earlier = append(out.Seen.Earlier, asserts.Earlier{Then: o, Now: o})
 	}
 	out.complete(inputs)
 	return out.Seen, nil

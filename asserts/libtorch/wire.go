@@ -48,6 +48,7 @@ const (
 	traitNoVersion       = 16
 	traitReportsViews    = 32
 	traitLazy            = 128
+	traitUnread          = 256
 )
 
 const (
@@ -55,6 +56,9 @@ const (
 	flagNeg  = 2
 	flagGrad = 4
 	flagLeaf = 8
+
+	flagUnowned = 16
+	flagForeign = 32
 )
 
 // traits says what an observation's bits are called in package asserts.
@@ -66,6 +70,7 @@ var traits = [...]struct{ bit, trait asserts.Traits }{
 	{traitNoVersion, asserts.NoVersion},
 	{traitReportsViews, asserts.ReportsViews},
 	{traitLazy, asserts.Lazy},
+	{traitUnread, asserts.Unread},
 }
 
 // A scratch is the memory of one crossing, used again by later ones.
@@ -212,6 +217,12 @@ func (r *reader) content() *asserts.Snapshot {
 	}
 	flags := r.word()
 	c.Conj, c.Neg, c.RequiresGrad, c.Leaf = flags&flagConj != 0, flags&flagNeg != 0, flags&flagGrad != 0, flags&flagLeaf != 0
+	switch {
+	case flags&flagUnowned != 0:
+		c.Owner = asserts.Nobody
+	case flags&flagForeign != 0:
+		c.Owner = asserts.Somebody
+	}
 	c.Names, c.Layout, c.Quantizer = r.text(), r.text(), r.text()
 	c.Grad, c.Memory, c.Counter = asserts.ID(r.word()), uintptr(r.word()), asserts.ID(r.word())
 	return c

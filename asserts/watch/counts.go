@@ -15,16 +15,17 @@ import (
 // countsOf is one op's part of the file of counts, which all processes map:
 // struct Counts of watch.cpp. What follows the counts is struct Lost of channel.h.
 type countsOf struct {
-	calls, usual, asked, failed, content, sampledOut, tooLarge, unrecorded int64
-	traits                                                                 [8]int64
-	faked                                                                  int64
+	calls, usual, asked, failed, unrecorded, faked         int64
+	content, sampledOut, tooLarge, subclass, aboveAutograd int64 // of usual and asked, where contents are wanted
+	traits, contentTraits                                  [16]int64
 }
 
 const (
-	countsSize = 136
-	countsOps  = 1 << 14
-	lostMost   = 255 // struct Lost of channel.h
-	lostSize   = 8 + lostMost*16
+	countsWords = 11 + 2*16
+	countsSize  = 8 * countsWords
+	countsOps   = 1 << 14
+	lostMost    = 255 // struct Lost of channel.h
+	lostSize    = 8 + lostMost*16
 )
 
 func newCounts() (*os.File, error) {
@@ -41,11 +42,11 @@ func readCounts(f io.ReaderAt, n int) ([]countsOf, error) {
 		}
 		word := func(k int) int64 { return int64(binary.NativeEndian.Uint64(record[8*k:])) }
 		c := &counts[i]
-		c.calls, c.usual, c.asked, c.failed, c.content, c.sampledOut, c.tooLarge, c.unrecorded = word(0), word(1), word(2), word(3), word(4), word(5), word(6), word(7)
+		c.calls, c.usual, c.asked, c.failed, c.unrecorded, c.faked = word(0), word(1), word(2), word(3), word(4), word(5)
+		c.content, c.sampledOut, c.tooLarge, c.subclass, c.aboveAutograd = word(6), word(7), word(8), word(9), word(10)
 		for k := range c.traits {
-			c.traits[k] = word(8 + k)
+			c.traits[k], c.contentTraits[k] = word(11+k), word(11+len(c.traits)+k)
 		}
-		c.faked = word(16)
 	}
 	return counts, nil
 }
@@ -68,8 +69,11 @@ func readLost(f io.ReaderAt, commands map[int]string) ([]string, error) {
 	return lost, nil
 }
 
+// uncountedTrait is the counter of calls whose results' uses are not known.
+const uncountedTrait = 9
+
 // traitOf says what the counters of traits count, in their order: the bits of
 // oa_trait.
 var traitOf = []asserts.Traits{
-	asserts.MetaTensor, asserts.FunctionalWrapper, asserts.DirectSubclass, asserts.WrapperSubclass, asserts.NoVersion, asserts.ReportsViews, asserts.Storageless, asserts.Lazy,
+	asserts.MetaTensor, asserts.FunctionalWrapper, asserts.DirectSubclass, asserts.WrapperSubclass, asserts.NoVersion, asserts.ReportsViews, asserts.Storageless, asserts.Lazy, asserts.Unread,
 }

@@ -12,8 +12,8 @@ var subclasses = []asserts.Row{{
 	Trait: asserts.DirectSubclass | asserts.WrapperSubclass, Skip: asserts.CodesOf(asserts.FreshStorage), Reason: "subclass: use counts are Python's",
 }}
 
-// undeclared is what a mode invalidates that does not say: it may keep results.
-var undeclared = asserts.CodesOf(asserts.FreshImpl) | asserts.CodesOf(asserts.FreshStorage)
+// fresh are the checks of use counts of what is returned.
+const fresh asserts.Codes = 1<<asserts.FreshImpl | 1<<asserts.FreshStorage
 
 // declared are modes of PyTorch's own that keep no results.
 var declared = map[string]asserts.Codes{
@@ -24,7 +24,7 @@ var declared = map[string]asserts.Codes{
 // that declares them, the codes of the checks that it invalidates.
 func mode(line string) asserts.Mode {
 	name, codes, ok := strings.Cut(line, "\x1f")
-	m := asserts.Mode{Name: name, Invalidates: undeclared}
+	m := asserts.Mode{Name: name, Invalidates: fresh} // one that does not say may keep results
 	if known, own := declared[name]; own {
 		m.Invalidates = known
 	}

@@ -87,7 +87,9 @@ func (o *ops) add(version string, listed *libtorch.Op, raised bool) (*watchedOp,
 		w.unread = err.Error()
 		return w, nil
 	}
+	custom := engine.Custom(w.name)
 	composite := listed.Composite && !op.CompositeImplicit // seen above the ops that it calls, which hold what it returns
+	boxed := engine.Unseen(op, listed)
 	plan, err := o.plan(version, op)
 	if err != nil {
 		return nil, err
@@ -96,12 +98,17 @@ func (o *ops) add(version string, listed *libtorch.Op, raised bool) (*watchedOp,
 	judged := plan.Op
 	judged.Checks = slices.DeleteFunc(judged.Plan(), func(c asserts.Check) bool {
 		reason := ""
+		hidden := slices.IndexFunc(boxed, func(u contract.Unseen) bool { return u.Code == c.Code && u.On == c.On })
 		switch {
+		case hidden >= 0 && !composite:
+			reason = boxed[hidden].Reason
 		case raised && c.Code == asserts.VersionBump:
 			reason = "autograd's kernel raises the version, after the call that is seen"
-		case c.Code.InRuns():
-			reason = "judged in runs of many ops alone: other threads may use the tensors, and autograd keep them"
-		case c.Code == asserts.WriteBeside && !engine.Custom(w.name):
+		case c.Code == asserts.KeptArgument && !custom:
+			reason = "not judged of PyTorch's own ops: other threads may use the tensors, and autograd keep them"
+		case c.Code == asserts.AutogradKernel:
+			reason = "judged of calls of opassert's own, whose arguments require grad"
+		case c.Code == asserts.WriteBeside && !custom:
 			reason = "of storages of PyTorch's own ops no bytes are copied"
 		case composite && (c.Code == asserts.FreshImpl || c.Code == asserts.FreshStorage):
 			reason = "the op decomposes, and autograd may hold what it calls"

@@ -22,20 +22,21 @@ type Report struct {
 	Level     asserts.Level      // of PyTorch's own ops
 	Called    []*report.OpResult // the ops that were called, sorted, without findings
 
-	Ops, Calls           int // ops that were called, calls of them
-	Judged               int // calls
-	Content              int // of those, at the level content
-	Failed               int // calls that raised an error of their own
-	Faked                int // calls that fakes answered while a compiler traced, which are not among Calls
-	NotAsked             int // calls of ops that were not asked for, or whose schema cannot be read
-	SampledOut, TooLarge int // calls that were observed at the level identity alone
-	Skips                []asserts.Skip
-	Unread               []string // ops whose schema cannot be read, each with the reason
-	Unrecorded           int      // calls that a file of cases has no words for
-	NeverCalled          []string // ops of namespaces that are not PyTorch's own
-	Early                int      // Python threads that ran before libtorch was loaded
-	Troubles             []string // why a process was not watched
-	Left                 []string // processes that still run, without libtorch
+	Ops, Calls              int // ops that were called, calls of them
+	Judged                  int // calls
+	Content                 int // of those, at the level content
+	Failed                  int // calls that raised an error of their own
+	Faked                   int // calls that fakes answered while a compiler traced, which are not among Calls
+	NotAsked                int // calls of ops that were not asked for, or whose schema cannot be read
+	SampledOut, TooLarge    int // calls that were observed at the level identity alone
+	Subclass, AboveAutograd int // the same
+	Skips                   []asserts.Skip
+	Unread                  []string // ops whose schema cannot be read, each with the reason
+	Unrecorded              int      // calls that a file of cases has no words for
+	NeverCalled             []string // ops of namespaces that are not PyTorch's own
+	Early                   int      // Python threads that ran before libtorch was loaded
+	Troubles                []string // why a process was not watched
+	Left                    []string // processes that still run, without libtorch
 
 	records map[string]records // by op
 }
@@ -85,6 +86,8 @@ func (r *run) report(end preload.End, took time.Duration) (*Report, error) {
 		rep.Failed += int(c.failed)
 		rep.SampledOut += int(c.sampledOut)
 		rep.TooLarge += int(c.tooLarge)
+		rep.Subclass += int(c.subclass)
+		rep.AboveAutograd += int(c.aboveAutograd)
 		rep.Unrecorded += int(c.unrecorded)
 		if op.judged == nil {
 			continue
@@ -132,20 +135,36 @@ func (r *run) nothing() string {
 // countTraits adds the skips of the usual calls with a tensor of some sort: what
 // looks usual to every check is not put to the judge.
 func (r *run) countTraits(op *watchedOp, c countsOf) {
-	var codes asserts.Codes
-	for _, check := range op.judged.Checks {
-		if check.Code.Level() <= asserts.Identity {
-			codes |= asserts.CodesOf(check.Code)
+	codes := codesOf(op.judged)
+	var identity asserts.Codes
+	for code := range codes.All() {
+		if code.Level() <= asserts.Identity {
+			identity |= asserts.CodesOf(code)
 		}
 	}
+	r.countTraitsOf(identity, c.traits[:])
+	r.countTraitsOf(codes&^identity, c.contentTraits[:])
+	r.uncounted(codes, int(c.traits[uncountedTrait]))
+}
+
+// uncounted counts calls with results of unknown use counts.
+func (r *run) uncounted(codes asserts.Codes, n int) {
+	for code := range (codes & fresh).All() {
+		if n > 0 {
+			r.skips[asserts.Skip{Code: code, Reason: "uses not counted: autograd may hold what is returned"}] += n
+		}
+	}
+}
+
+func (r *run) countTraitsOf(codes asserts.Codes, traits []int64) {
 	for i, trait := range traitOf {
-		if c.traits[i] == 0 {
+		if traits[i] == 0 {
 			continue
 		}
 		for _, row := range r.config.Policy.Rows {
-			n := int(c.traits[i])
+			n := int(traits[i])
 			if exempt := slices.Index(traitOf, row.Unless); exempt >= 0 {
-				n -= int(c.traits[exempt])
+				n -= int(traits[exempt])
 			}
 			if row.Trait&trait == 0 || n <= 0 {
 				continue
@@ -188,6 +207,8 @@ func (r *Report) WriteSummary(w io.Writer) error {
 	line(r.Faked, "calls were answered by fakes, for a compiler that traced: they say nothing of the kernels")
 	line(r.SampledOut, "calls not in the sample for content")
 	line(r.TooLarge, "calls on storages too large for content")
+	line(r.Subclass, "calls on tensors of subclasses or under modes, without content")
+	line(r.AboveAutograd, "calls seen above autograd alone, without content")
 	for _, op := range slices.Sorted(maps.Keys(r.records)) {
 		printable.Printf(&b, "  recorded %d calls of %s\n", len(r.records[op]), op)
 	}

@@ -122,7 +122,7 @@ func TestUsualAsksOfAllThatTheJudgeComplainsOf(t *testing.T) {
 			}
 		}
 	}
-	if want := asserts.CodesOf(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 15, 17); all&want != want {
+	if want := asserts.CodesOf(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 15, 16, 17); all&want != want {
 		t.Errorf("the calls break %v alone", all)
 	}
 	if asked*3 > healthy {
@@ -176,7 +176,7 @@ func TestUsualAsksOfTheFaultMatrix(t *testing.T) {
 // anyCall makes up a call: usual for the most part, with one or two things
 // odd.
 func anyCall(rng *rand.Rand, op *asserts.Op) *asserts.Seen {
-	seen := &asserts.Seen{Level: asserts.Level(1 + rng.IntN(2))}
+	seen := &asserts.Seen{Level: asserts.Level(1 + rng.IntN(2)), Alone: true}
 	next := asserts.ID(0)
 	fresh := func() asserts.Observation {
 		next += 2
@@ -233,6 +233,9 @@ func anyCall(rng *rand.Rand, op *asserts.Op) *asserts.Seen {
 			if rare() {
 				a.Impl = fresh().Impl
 			}
+			if rare() {
+				a.ImplUses++
+			}
 			seen.Before, seen.After = append(seen.Before, b), append(seen.After, a)
 		}
 	}
@@ -274,7 +277,7 @@ func anyCall(rng *rand.Rand, op *asserts.Op) *asserts.Seen {
 				if rng.IntN(2) == 0 {
 					odd.Counter = 1000 * asserts.ID(1+rng.IntN(int(next)))
 				} else {
-					odd.Offset = 1
+					odd.Offset, odd.Owner = 1, asserts.Owner(rng.IntN(3))
 				}
 				o.Content = &odd
 			case odd():
@@ -308,7 +311,8 @@ func record(seen *asserts.Seen) []int64 {
 			for i := 0; i < len(c.Bytes); i += 8 {
 				w = append(w, int64(binary.NativeEndian.Uint64(padded[i:])))
 			}
-			flags := truth(c.Conj) | truth(c.Neg)<<1 | truth(c.RequiresGrad)<<2
+			owner := []int64{asserts.OwnStorage: 0, asserts.Somebody: 32, asserts.Nobody: 16}[c.Owner]
+			flags := owner | truth(c.Conj) | truth(c.Neg)<<1 | truth(c.RequiresGrad)<<2
 			w = append(w, flags, 0, 0, 0, int64(c.Grad), int64(c.Memory), int64(c.Counter)) // no names, layout or quantizer
 			w = append(w, make([]int64, 4*len(c.Parts))...)
 		}
@@ -321,6 +325,7 @@ func record(seen *asserts.Seen) []int64 {
 			tensor(o)
 		}
 	}
+	w = append(w, 0) // nothing was added to lists
 	results := seen.Results
 	for _, n := range seen.ResultLens {
 		w = append(w, int64(n))

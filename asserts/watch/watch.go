@@ -181,6 +181,7 @@ func (r *run) judge(op *watchedOp, seen *asserts.Seen, concurrent bool) []*asser
 		s.Count = 0
 		r.skips[s] += n
 	}
+	r.countUnseen(judged, seen)
 	return slices.DeleteFunc(verdict.Violations, func(v *asserts.Violation) bool {
 		if reason := inside(op, v); reason != "" {
 			r.skips[asserts.Skip{Code: v.Code, Reason: reason}]++
@@ -196,6 +197,32 @@ func (r *run) judge(op *watchedOp, seen *asserts.Seen, concurrent bool) []*asser
 		}
 		return op.waived.Has(v.Code)
 	})
+}
+
+// countUnseen counts what the judge passes over where it lacks a count, or where
+// others than the op may have taken a reference.
+func (r *run) countUnseen(op *asserts.Op, seen *asserts.Seen) {
+	codes := codesOf(op)
+	unknown := func(o asserts.Observation) bool { return o.Defined() && min(o.ImplUses, o.StorageUses) < 0 }
+	if slices.ContainsFunc(seen.Results, unknown) {
+		r.uncounted(codes, 1)
+	}
+	if !codes.Has(asserts.KeptArgument) || seen.Level < asserts.Content || seen.Alone {
+		return
+	}
+	for i, a := range seen.After {
+		if b := seen.Before[i]; a.ImplUses > b.ImplUses || a.StorageUses > b.StorageUses {
+			r.skips[asserts.Skip{Code: asserts.KeptArgument, Reason: "other threads may use the tensors"}]++
+		}
+	}
+}
+
+// codesOf returns the checks of a plan.
+func codesOf(op *asserts.Op) (codes asserts.Codes) {
+	for _, check := range op.Checks {
+		codes |= asserts.CodesOf(check.Code)
+	}
+	return codes
 }
 
 // neverCalled returns the custom ops of which no call was seen.

@@ -167,7 +167,7 @@ func (l *Libtorch) operator(op *libtorch.Op) engine.Operator {
 			return o
 		}
 	}
-	o.Unseen = unseen(o.Schema, op)
+	o.Unseen = Unseen(o.Schema, op)
 	if o.Missing != "" {
 		o.Cannot = "no op makes an argument that it needs, or its schema leaves open what those are"
 	}
@@ -192,13 +192,13 @@ func Schema(op *libtorch.Op) (*schema.Op, error) {
 	return parsed, nil
 }
 
-// unseen lists what a boxed call cannot show.
+// Unseen lists what a boxed call cannot show.
 //
 // A kernel gets a tensor by a reference of the stack's own. A written argument
 // is a Tensor& and may be rebound, which moves that reference alone: it shows
 // as OA006 where the argument is returned, and nowhere else. A list is shared,
 // and what a kernel puts into it shows.
-func unseen(op *schema.Op, live *libtorch.Op) []engine.Unseen {
+func Unseen(op *schema.Op, live *libtorch.Op) []engine.Unseen {
 	var unseen []engine.Unseen
 	tensors := 0
 	for _, a := range op.Func.Args {

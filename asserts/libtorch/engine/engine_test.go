@@ -24,7 +24,7 @@ func TestObjectMayHoldArguments(t *testing.T) {
 		t.Fatal(err)
 	}
 	var kept []asserts.Ref
-	for _, u := range unseen(parsed, op) {
+	for _, u := range Unseen(parsed, op) {
 		if u.Code == asserts.KeptArgument {
 			kept = append(kept, u.On)
 		}

@@ -27,6 +27,7 @@ namespace opassert {
 namespace {
 
 using c10::DispatchKey;
+using c10::DispatchKeySet;
 using c10::TensorImpl;
 
 constexpr size_t kSnapshotLimit = 64 << 10;  // asserts.SnapshotLimit
@@ -258,6 +259,19 @@ bool copy_on_write(const c10::StorageImpl* storage) {
 bool copy_on_write(const c10::StorageImpl*) { return false; }
 #endif
 
+// owner_of returns which bits of oa_metadata say who frees the bytes of a storage:
+// none where that is the storage alone, as of all that an allocator makes.
+int64_t owner_of(const c10::StorageImpl* storage) {
+  try {
+    const at::DataPtr& data = storage->data_ptr();
+    if (data.get() == nullptr || storage->nbytes() == 0 || copy_on_write(storage)) return 0;
+    if (data.get_context() == nullptr) return OA_UNOWNED;
+    return data.get_deleter() == c10::GetAllocator(storage->device_type())->raw_deleter() ? 0 : OA_FOREIGN;
+  } catch (...) {
+    return 0;
+  }
+}
+
 // counter_of returns where a tensor's version counter is, 0 for none.
 //
 // Source: c10/core/TensorImpl.h: a pointer to it is all that a VariableVersion is.
@@ -270,7 +284,8 @@ int64_t counter_of(const TensorImpl* impl) {
 
 // contents writes what the content level adds.
 void contents(const TensorImpl* impl, const c10::StorageImpl* storage, oa_level level, Reply& out) {
-  const void* data = storage && level != OA_METADATA ? bytes_of(storage) : nullptr;
+  const void* bytes = storage ? bytes_of(storage) : nullptr;
+  const void* data = level != OA_METADATA ? bytes : nullptr;
   size_t nbytes = storage ? size_of(storage) : 0;
   c10::Device device = device_of(impl);
   c10::IntArrayRef sizes = sizes_of(impl), strides;
@@ -293,12 +308,13 @@ void contents(const TensorImpl* impl, const c10::StorageImpl* storage, oa_level 
   if (impl->key_set().has(DispatchKey::Conjugate)) flags |= OA_CONJ;
   if (impl->key_set().has(DispatchKey::Negative)) flags |= OA_NEG;
   if (requires_grad(impl)) flags |= is_leaf(impl) ? OA_GRAD | OA_LEAF : OA_GRAD;
+  if (storage) flags |= owner_of(storage);
   out.word(flags);
   out.text(names_of(impl));
   out.text(layout_of(impl));
   out.text(quantization_of(impl));
   out.word(reinterpret_cast<int64_t>(grad_of(impl)));
-  out.word(data && !copy_on_write(storage) ? reinterpret_cast<int64_t>(data) : 0);
+  out.word(bytes && !copy_on_write(storage) ? reinterpret_cast<int64_t>(bytes) : 0);
   out.word(counter_of(impl));
 }
 
@@ -308,12 +324,20 @@ bool is_meta(const TensorImpl* impl, const c10::StorageImpl* storage) {
   return impl->key_set().has_backend(c10::BackendComponent::MetaBit);
 }
 
+// is_unread reports whether a storage has bytes of which contents reads none.
+// Those of a functional wrapper are its value's, and a zero tensor has none.
+bool is_unread(const TensorImpl* impl, const c10::StorageImpl* storage) {
+  return storage != nullptr && size_of(storage) > 0 && bytes_of(storage) == nullptr && !is_meta(impl, storage) &&
+         !impl->key_set().has_any(DispatchKeySet({DispatchKey::Functionalize, DispatchKey::ZeroTensor}));
+}
+
 int64_t traits_of(const TensorImpl* impl, const c10::StorageImpl* storage) {
   int64_t traits = 0;
   if (is_meta(impl, storage)) traits |= OA_META;
   if (impl->key_set().has(DispatchKey::Functionalize)) traits |= OA_FUNCTIONAL;
   if (!impl->version_counter().enabled()) traits |= OA_NO_VERSION;
   if (impl->key_set().has_any(kLazy)) traits |= OA_LAZY;
+  if (is_unread(impl, storage)) traits |= OA_UNREAD;
   if (impl->is_python_dispatch()) {
     // A wrapper's storage is made around nothing. On the meta device that shows
     // of none, and what may be a wrapper is taken for one.
@@ -352,16 +376,34 @@ struct Objects<T, std::void_t<decltype(std::declval<T&>().pyobj_slot()->load_pyo
 // in_python reports whether Python holds a tensor that others hold too.
 bool in_python(const TensorImpl* impl) { return Objects<TensorImpl>::held(impl); }
 
+// References returns how many references the Python object of an impl has, 0
+// where it has none, and less where that is not known.
+template <class T>
+using References = int64_t (*)(T*);
+
+// references are null where nobody knows Python.
+template <class T>
+References<T> references = nullptr;
+
+// uses_of returns how many hold an impl. A Python object counts as often as it
+// is referred to, but for the reference that the impl has to it: in PyTorch 2.10
+// and newer while anybody else holds the impl, before in the place of the
+// object's use.
 template <class T>
 int64_t uses_of(const T* impl) {
-  return c10::raw::intrusive_ptr::use_count(const_cast<T*>(impl)) - Objects<T>::of(impl);
+  const int64_t count = c10::raw::intrusive_ptr::use_count(const_cast<T*>(impl)), object = Objects<T>::of(impl);
+  const int64_t refs = references<T> == nullptr ? 0 : references<T>(const_cast<T*>(impl));
+  if (refs < 0) return OA_UNCOUNTED;
+  if (refs == 0) return count - object;
+  return count - 1 + refs - (object && count > 1);
 }
 
 // record writes what observe writes of one tensor; last is the number of its
 // parts, or what it is as a part.
 void record(TensorImpl* impl, int64_t ours, int64_t last, oa_level level, Reply& out) {
   c10::StorageImpl* storage = storage_of(impl);
-  int64_t impl_uses = uses_of(impl) - ours;
+  int64_t impl_uses = uses_of(impl);
+  if (impl_uses != OA_UNCOUNTED) impl_uses -= ours;
   int64_t storage_uses = storage ? uses_of(storage) : 0;
   if (ours == kUncounted) impl_uses = storage_uses = OA_UNCOUNTED;
   const auto& version = impl->version_counter();

@@ -69,11 +69,19 @@ enum oa_trait {
   OA_WRAPPER_SUBCLASS = 8,
   OA_NO_VERSION = 16,
   OA_REPORTS_VIEWS = 32,  // set by the watcher alone: it takes Python to know
-  OA_LAZY = 128           // conj, neg or zero; 64 is the watcher's, for no storage
+  OA_LAZY = 128,          // conj, neg or zero; 64 is the watcher's, for no storage
+  OA_UNREAD = 256         // there are bytes, and they were not read: on another device, or in a subclass
 };
 
 // The bits of what else a tensor says of itself.
-enum oa_metadata { OA_CONJ = 1, OA_NEG = 2, OA_GRAD = 4, OA_LEAF = 8 };
+enum oa_metadata {
+  OA_CONJ = 1,
+  OA_NEG = 2,
+  OA_GRAD = 4,
+  OA_LEAF = 8,
+  OA_UNOWNED = 16,  // the storage does not free its bytes
+  OA_FOREIGN = 32   // it does by a function that is not the allocator's
+};
 
 // oa_start sets libtorch up for callers that count: one intra-op thread, no
 // backtraces, no warnings. It replies with the version, a string.

@@ -3,7 +3,7 @@
 enum { WAITING, LOADING, WATCHING, UNWATCHED };
 static int state = WAITING;
 
-static void (*enter_thread)(void);  // the watcher's ow_thread
+static void (*enter_thread)(void *(*run)(void *));  // the watcher's ow_thread
 static void (*loaded)(void);        // the watcher's ow_loaded
 
 static const char *const library = "libtorch_cpu.so";
@@ -18,7 +18,7 @@ static int load(char *path) {
   void *watcher = ask_and_open(path);
   int (*start)(const void *) = watcher ? (int (*)(const void *))dlsym(watcher, "ow_start") : NULL;
   if (start == NULL || !start(&host)) return UNWATCHED;  // it has said why
-  enter_thread = (void (*)(void))dlsym(watcher, "ow_thread");
+  enter_thread = (void (*)(void *(*)(void *)))dlsym(watcher, "ow_thread");
   loaded = (void (*)(void))dlsym(watcher, "ow_loaded");
   return WATCHING;
 }
@@ -55,7 +55,7 @@ struct start {
 static void *run_watched(void *p) {
   struct start s = *(struct start *)p;
   free(p);
-  enter_thread();
+  enter_thread(s.run);
   return s.run(s.arg);
 }
 

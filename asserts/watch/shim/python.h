@@ -31,6 +31,11 @@ auto pyobj(T* impl, c10::impl::PyInterpreter* of, long, long) -> decltype((void)
   return impl->check_pyobj(of).value_or(nullptr);
 }
 
+template <class T>
+PyObject* pyobj(T*, ...) {
+  return nullptr;  // a storage, in versions where it has none
+}
+
 // A Method is a PyMethodDef, of Python's stable ABI.
 struct Method {
   const char* name;
@@ -69,6 +74,7 @@ class Python {
   PyObject* (*call_)(PyObject*, PyObject*) = nullptr;
   PyObject* (*call_method_)(PyObject*, const char*, const char*, ...) = nullptr;
   int (*set_)(PyObject*, const char*, PyObject*) = nullptr;
+  bool free_threaded_ = false;
 
   std::string text(PyObject* o) {
     const char* s = o ? utf8_(o) : nullptr;
@@ -99,6 +105,26 @@ class Python {
  public:
   c10::impl::PyInterpreter* interpreter = nullptr;
 
+  // references returns how many references there are to the Python object of an
+  // impl, 0 where it has none, and -1 for an immortal one. It reads them where
+  // they are: libtorch takes Python's lock for that, which a thread that waits
+  // for this one may hold. Whoever holds the impl keeps the object.
+  //
+  // Source: Include/refcount.h and Include/object.h of CPython 3.9 to 3.14.
+  template <class T>
+  int64_t references(T* impl) {
+    constexpr uint32_t kImmortal = 1u << 30;
+    PyObject* object = pyobj(impl, interpreter, 0, 0);
+    if (object == nullptr) return 0;
+    const char* at = reinterpret_cast<const char*>(object);
+    uint32_t own;
+    std::memcpy(&own, at + (free_threaded_ ? 12 : 0), sizeof own);
+    if (own >= kImmortal) return -1;
+    int64_t shared = 0;
+    if (free_threaded_) std::memcpy(&shared, at + 16, sizeof shared);
+    return own + (shared >> 2);
+  }
+
   // Lock holds Python's lock. It is taken only where Python is about to be
   // called anyway, or just has been.
   struct Lock {
@@ -128,8 +154,17 @@ class Python {
         !find(set_, "PyObject_SetAttrString")) {
       return false;
     }
+    const char* (*version)() = nullptr;
+    free_threaded_ = find(version, "Py_GetVersion") && strstr(version(), "free-threading") != nullptr;
     interpreter = get();
     return interpreter != nullptr;
+  }
+
+  // starts reports whether a thread that begins with a function is Python's own.
+  bool starts(void* (*run)(void*)) const {
+    Dl_info of_run, of_python;
+    return ensure_ != nullptr && dladdr(reinterpret_cast<void*>(run), &of_run) && dladdr(reinterpret_cast<void*>(ensure_), &of_python) &&
+           of_run.dli_fbase == of_python.dli_fbase;
   }
 
   // hide has torch._C tell Python the keys that this thread includes without those

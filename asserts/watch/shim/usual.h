@@ -24,15 +24,20 @@ struct Seen {
   bool contents() const { return (words[3] >> 48 & 0xff) != 0; }
   int parts() const { return words[3] >> 56 & 0xff; }
 
-  // size is that of the tensor alone, without its parts.
-  size_t size() const {
-    if (!contents()) return 4;
+  // flags_at is where the contents have the bits of oa_metadata.
+  size_t flags_at() const {
     size_t n = 10;
     const int64_t dims = words[n++ + 0];
     n += dims;
     if (words[n++] != 0) n += dims;
     const int64_t bytes = words[n++];
-    n += (bytes + 7) / 8 + 1;
+    return n + (bytes + 7) / 8;
+  }
+
+  // size is that of the tensor alone, without its parts.
+  size_t size() const {
+    if (!contents()) return 4;
+    size_t n = flags_at() + 1;
     for (int texts = 0; texts < 3; texts++) {
       const int64_t length = words[n++];
       n += (length + 7) / 8;
@@ -48,6 +53,10 @@ struct Seen {
     const int64_t *x = words + size(), *y = o.words + o.size(), a = x[-2], b = y[-2];
     return (x[-1] != 0 && x[-1] == y[-1]) || (a != 0 && b != 0 && a < b + o.words[8] && b < a + words[8]);
   }
+
+  // owns reports whether the storage alone frees its bytes, as far as it is known.
+  bool owns() const { return !contents() || (words[flags_at()] & (kUnowned | kForeign)) == 0; }
+  static constexpr int64_t kUnowned = 16, kForeign = 32;  // of oa_metadata
 
   // An Extent is how many elements there are, how many lie between the first and
   // behind the last, and the size of one; 0 where that is not known.
@@ -98,9 +107,9 @@ enum check : int64_t {
   UNDECLARED_WRITE = 1 << 9,
   VERSION_BUMP = 1 << 10,
   INPLACE_METADATA = 1 << 13,
-  AUTOGRAD_KERNEL = 1 << 14,  // as KEPT_ARGUMENT, not judged here
+  AUTOGRAD_KERNEL = 1 << 14,  // judged where calls go through autograd
   WRITE_BESIDE = 1 << 15,
-  KEPT_ARGUMENT = 1 << 16,  // which is not judged where other threads are
+  KEPT_ARGUMENT = 1 << 16,
   WITHIN_STORAGE = 1 << 17,
   KNOWN = INPUT_IMPL | INPUT_STORAGE | FRESH_IMPL | VIEW_STORAGE | FRESH_STORAGE | RETURNED_SELF | UNDECLARED_ALIAS | OUTPUT_ALIAS |
           UNDECLARED_WRITE | VERSION_BUMP | INPLACE_METADATA | AUTOGRAD_KERNEL | WRITE_BESIDE | KEPT_ARGUMENT | WITHIN_STORAGE,
@@ -172,14 +181,17 @@ struct Output {
 };
 
 // Call reads what was seen of a call: for each argument the number of its
-// tensors; the tensors before the call; after it; for each return the number
-// of its tensors and they. A return that the plan does not know has none.
+// tensors; the tensors before the call; after it; how many were added to lists,
+// and they; for each return the number of its tensors and they. A return that the
+// plan does not know has none.
 class Call {
   const Expected& expected_;
   Tensors<Input> in_;
   Tensors<Output> out_;
   int traits_ = 0;
-  bool parts_ = false;  // some tensor holds others inside, which are the judge's
+  bool parts_ = false;     // some tensor holds others inside, which are the judge's
+  bool contents_ = false;  // and some have contents
+  bool grown_ = false;     // a list has more tensors than before the call; what follows is not read
 
   Seen next(const int64_t*& words) {
     Seen s{words};
@@ -187,6 +199,7 @@ class Call {
     parts_ = parts_ || s.parts() > 0;
     traits_ |= s.traits();
     if (s.impl() != 0 && s.storage() == 0) traits_ |= kStorageless;
+    contents_ = contents_ || s.contents();
     for (int n = s.parts(); n > 0; n--) words += Seen{words}.size();
     return s;
   }
@@ -200,6 +213,7 @@ class Call {
     if (b.impl() != a.impl() || b.storage() != a.storage()) return !(checks & (INPUT_IMPL | INPUT_STORAGE | UNDECLARED_WRITE | VERSION_BUMP | INPLACE_METADATA | WRITE_BESIDE));
     if (!b.contents() || !a.contents()) return true;
     if (checks & UNDECLARED_WRITE && b.version() != a.version()) return false;
+    if (checks & KEPT_ARGUMENT && (a.impl_uses() > b.impl_uses() || a.storage_uses() > b.storage_uses())) return false;
     if (checks & (UNDECLARED_WRITE | VERSION_BUMP | INPLACE_METADATA | WRITE_BESIDE) && !b.same_contents(a)) {
       if (checks & WRITE_BESIDE && !(b.fills() && a.fills())) return false;
       // A written argument is expected to change; then its version has to rise
@@ -248,7 +262,7 @@ class Call {
     if (o.impl() == 0) return true;
     if (other && !allowed) return false;
     if (s.checks & FRESH_IMPL && (same || o.impl_uses() > 1)) return false;
-    if (s.checks & FRESH_STORAGE && o.storage_uses() > 1) return false;
+    if (s.checks & FRESH_STORAGE && (o.storage_uses() > 1 || !o.owns())) return false;
     if (s.checks & WITHIN_STORAGE && o.contents() && !o.within()) return false;
     for (const Output& peer : out_) {
       if (peer.subject == out.subject && peer.element == out.element) break;
@@ -269,14 +283,21 @@ class Call {
       for (int64_t e = 0; e < lengths[a]; e++) in_.push({int64_t(a), e, next(words), {nullptr}});
     }
     for (Input& in : in_) in.after = next(words);
+    grown_ = *words++ != 0;
+    if (grown_) return;
     for (size_t r = 0; r < expected.returns.size(); r++) {
       const int64_t n = *words++;
-      for (int64_t e = 0; e < n; e++) out_.push({int64_t(r), e, next(words)});
+      for (int64_t e = 0; e < n; e++) {
+        out_.push({int64_t(r), e, next(words)});
+        const Seen& o = (out_.end() - 1)->seen;
+        const bool fresh = expected.returns[r].checks & (FRESH_IMPL | FRESH_STORAGE);
+        if (fresh && (o.impl_uses() < 0 || o.storage_uses() < 0)) traits_ |= kUncounted;
+      }
     }
   }
 
   bool usual() {
-    if (parts_) return false;
+    if (parts_ || grown_ || (contents_ && traits_ & (kStorageless | kUnread))) return false;
     for (const Input& in : in_) {
       if (!input_usual(in)) return false;
     }
@@ -286,9 +307,10 @@ class Call {
     return true;
   }
 
-  // traits are those of any of the tensors, and kStorageless.
-  static constexpr int kStorageless = 64;
+  // traits are those of any of the tensors, and two more.
+  static constexpr int kStorageless = 64, kUnread = 256, kUncounted = 512;
   int traits() const { return traits_; }
+  bool contents() const { return contents_; }
 };
 
 }  // namespace opassert

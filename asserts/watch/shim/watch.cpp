@@ -9,6 +9,7 @@
 #include <c10/core/impl/LocalDispatchKeySet.h>
 
 #include <atomic>
+#include <deque>
 #include <optional>
 #include <thread>
 #include <unordered_map>
@@ -31,11 +32,13 @@ using torch::jit::Stack;
 // Counts of an operator, in a file that all processes of a run share; Go reads
 // them as counts.go says.
 struct Counts {
-  std::atomic<int64_t> calls, usual, asked, failed, content, sampled_out, too_large, unrecorded;
-  std::atomic<int64_t> traits[8];  // usual calls with a tensor that has the trait
-  std::atomic<int64_t> faked;      // calls that fakes answered, among none of the others
+  std::atomic<int64_t> calls, usual, asked, failed, unrecorded;
+  std::atomic<int64_t> faked;  // calls that fakes answered, among none of the others
+  std::atomic<int64_t> content, sampled_out, too_large, subclass, above;  // of usual and asked, where contents are wanted
+  std::atomic<int64_t> traits[16];         // usual calls with a tensor that has the trait
+  std::atomic<int64_t> content_traits[16];  // those of them whose contents were seen
 };
-static_assert(sizeof(Counts) == 136, "counts.go");
+static_assert(sizeof(Counts) == 43 * 8, "counts.go");
 
 enum setting { SET_CONTENT, SET_SAMPLE, SET_MAX_BYTES, SET_RECORD, SETTINGS };
 enum content { NO_CONTENT, CUSTOM_CONTENT, ALL_CONTENT };
@@ -68,6 +71,9 @@ std::atomic<int64_t> generation{1};
 // writes rises when an operator that writes begins and when it ends.
 std::atomic<int64_t> writes{0};
 std::atomic<int> threads{0};
+// holders are the threads that can take references to tensors: those of Python's,
+// and others that have called an operator. Most programs have more, to compute.
+std::atomic<int> holders{0};
 
 std::string own_namespaces;  // PyTorch's, with spaces around each
 
@@ -227,6 +233,45 @@ void each_argument(const Watched& op, const Stack& stack, F&& f) {
   }
 }
 
+// Lent are storages that operators returned lately over memory that no allocator
+// made: what a later call returns may lie there again, under another storage.
+// They are known, not held: what the program frees is gone.
+class Lent {
+  struct Row {
+    c10::weak_intrusive_ptr<c10::StorageImpl> storage;
+    const void* bytes;
+  };
+  static constexpr size_t kRows = 8;  // of each operator
+  std::mutex mutex_;
+  std::unordered_map<int64_t, std::deque<Row>> rows_;
+
+ public:
+  // each calls f with those of an operator that are still there. It takes no
+  // reference: the last one, dropped here, could ask for Python's lock.
+  template <class F>
+  void each(int64_t op, F&& f) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    for (const Row& row : rows_[op]) {
+      const auto* storage = row.storage._unsafe_get_target();
+      if (row.storage.use_count() > 0 && bytes_of(storage) == row.bytes) f(storage);
+    }
+  }
+
+  void add(int64_t op, const c10::Storage& storage) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    auto& rows = rows_[op];
+    rows.push_back({storage.getWeakStorageImpl(), bytes_of(storage.unsafeGetStorageImpl())});
+    if (rows.size() > kRows) rows.pop_front();
+  }
+
+  void forked() { new (&mutex_) std::mutex; }
+};
+
+Lent& lent() {
+  static auto* all = new Lent;
+  return *all;
+}
+
 // A Place says where in the dispatcher a call is looked at.
 enum Place { BELOW_AUTOGRAD, ABOVE_AUTOGRAD, PYTHON };
 
@@ -243,6 +288,10 @@ class Look {
     oa_level level;
   };
   c10::SmallVector<Input, 8> inputs_;
+  // The arguments that are lists, tuples or dicts, in which a kernel may put
+  // other tensors, and none for each other argument.
+  c10::SmallVector<c10::IValue, 4> containers_;
+  c10::SmallVector<int64_t, 8> lengths_;
   Holds holds_;
   std::string modes_;    // a line each
   std::string case_;     // how the arguments are recorded
@@ -266,7 +315,13 @@ class Look {
   // choose returns the level of the call, and leaves in counted_ which of the
   // op's counters says so once the call has been judged.
   oa_level choose() {
-    if (!op_.content || place_ != BELOW_AUTOGRAD) return OA_IDENTITY;
+    if (!op_.content) return OA_IDENTITY;
+    counted_ = reason();
+    return counted_ == &Counts::content ? OA_CONTENTS : OA_IDENTITY;
+  }
+
+  std::atomic<int64_t> Counts::*reason() {
+    if (place_ == ABOVE_AUTOGRAD) return &Counts::above;
     bool large = false, numbers = true;
     each_argument(op_, stack_, [&](TensorImpl* impl, const Subject&) {
       if (impl == nullptr) return;
@@ -276,17 +331,9 @@ class Look {
       large |= storage != nullptr && int64_t(size_of(storage)) > settings[SET_MAX_BYTES];
     });
     static thread_local int64_t calls = 0;
-    if (!numbers) return OA_IDENTITY;
-    if (large) {
-      counted_ = &Counts::too_large;
-      return OA_IDENTITY;
-    }
-    if (!op_.custom && calls++ % settings[SET_SAMPLE] != 0) {
-      counted_ = &Counts::sampled_out;
-      return OA_IDENTITY;
-    }
-    counted_ = &Counts::content;
-    return OA_CONTENTS;
+    if (!numbers || place_ == PYTHON) return &Counts::subclass;
+    if (large) return &Counts::too_large;
+    return op_.custom || calls++ % settings[SET_SAMPLE] == 0 ? &Counts::content : &Counts::sampled_out;
   }
 
   // level_of returns the level of an argument: of PyTorch's own operators no
@@ -298,11 +345,18 @@ class Look {
 
  public:
   Look(const Watched& op, Stack& stack, Place place) : op_(op), stack_(stack), place_(place) {
+    static thread_local const bool met = (holders++, true);
+    (void)met;
     if (place != ABOVE_AUTOGRAD) op.counts->calls.fetch_add(1, std::memory_order_relaxed);
     level_ = choose();
     if (op.recorded && place != PYTHON) write_down();
     const size_t base = stack.size() - op.args;
-    for (const Subject& s : op.expected.args) seen_.word(count(stack[base + s.index], s.list != 0));
+    for (const Subject& s : op.expected.args) {
+      const c10::IValue& v = stack[base + s.index];
+      lengths_.push_back(count(v, s.list != 0));
+      seen_.word(lengths_.back());
+      containers_.push_back(v.isList() || v.isTuple() || v.isGenericDict() ? v : c10::IValue());
+    }
     each_argument(op, stack, [&](TensorImpl* impl, const Subject& s) {
       const oa_level level = level_of(s);
       see(impl, level);
@@ -334,7 +388,7 @@ class Look {
     if (!tried("a call could not be observed", [&] { see_returned(); })) return;
     Call call(op_.expected, seen_.contiguous());
     const bool once = count_once();
-    if (counted_ != nullptr) (op_.counts->*counted_).fetch_add(1, std::memory_order_relaxed);
+    if (once && counted_ != nullptr) (op_.counts->*counted_).fetch_add(1, std::memory_order_relaxed);
     if (place_ == ABOVE_AUTOGRAD && top->reported) return;
     if (!call.usual()) {
       if (once) op_.counts->asked.fetch_add(1, std::memory_order_relaxed);
@@ -344,26 +398,72 @@ class Look {
     if (!once) return;
     op_.counts->usual.fetch_add(1, std::memory_order_relaxed);
     if (int traits = call.traits()) {
-      for (int i = 0; i < 8; i++) {
-        if (traits >> i & 1) op_.counts->traits[i].fetch_add(1, std::memory_order_relaxed);
+      for (int i = 0; i < 16; i++) {
+        if ((traits >> i & 1) == 0) continue;
+        op_.counts->traits[i].fetch_add(1, std::memory_order_relaxed);
+        if (call.contents()) op_.counts->content_traits[i].fetch_add(1, std::memory_order_relaxed);
       }
     }
   }
 
  private:
   void see_returned() {
-    for (const Input& in : inputs_) see(in.impl.defined() ? in.impl.get() : nullptr, in.level);
+    see_arguments();
     const size_t base = stack_.size() - op_.returns;
     const bool alone = op_.expected.returns.size() == 1 && !op_.expected.returns[0].list;
+    std::vector<TensorImpl*> foreign;
     for (const Subject& s : op_.expected.returns) {
       const c10::IValue& v = stack_[base + s.index];
       seen_.word(count(v, s.list != 0));
       each(v, s.list != 0, [&](TensorImpl* impl) {
         const size_t at = seen_.size();
-        see(impl, OA_IDENTITY);
+        see(impl, level_ == OA_CONTENTS && (impl == nullptr || has_numbers(impl)) ? OA_METADATA : OA_IDENTITY);
         if (place_ == ABOVE_AUTOGRAD && impl != nullptr) seen_[at + 2] = -1;  // autograd may hold both
         else uncount(impl, alone, seen_[at + 2]);
+        if (level_ == OA_CONTENTS && s.checks & FRESH_STORAGE && impl != nullptr && impl->unsafe_storage() && owner_of(storage_of(impl)) == OA_FOREIGN) foreign.push_back(impl);
       });
+    }
+    see_earlier(foreign);
+  }
+
+  // see_earlier writes which storages of earlier calls are still there, where a
+  // result's memory may be one's: the storage, where its bytes are, how many.
+  void see_earlier(const std::vector<TensorImpl*>& foreign) {
+    std::vector<int64_t> there;
+    if (!foreign.empty()) {
+      lent().each(op_.number, [&](const c10::StorageImpl* storage) {
+        there.insert(there.end(), {reinterpret_cast<int64_t>(storage), reinterpret_cast<int64_t>(bytes_of(storage)), int64_t(size_of(storage))});
+      });
+    }
+    seen_.word(there.size() / 3);
+    for (int64_t word : there) seen_.word(word);
+    for (TensorImpl* impl : foreign) lent().add(op_.number, impl->unsafe_storage());
+  }
+
+  // see_arguments looks at the arguments again, those that are in lists where
+  // they are now: what became of a list that is shorter is an undefined tensor. Of
+  // conj, neg and zero tensors it is not known who put others in their place.
+  void see_arguments() {
+    std::vector<std::pair<int64_t, TensorImpl*>> added;  // each with its argument
+    c10::SmallVector<TensorImpl*, 8> now;
+    Input* in = inputs_.begin();
+    for (size_t a = 0; a < containers_.size(); a++) {
+      int64_t e = 0;
+      const auto found = [&](TensorImpl* impl) {
+        if (e++ >= lengths_[a]) return added.push_back({op_.expected.args[a].index, impl});
+        TensorImpl* was = in->impl.defined() ? in->impl.get() : nullptr;
+        now.push_back(was != nullptr && was->key_set().has_any(kLazy) ? was : impl);
+        if (!containers_[a].isNone() && impl == was) in->impl.reset();  // the list holds it, as it did before the call
+        in++;
+      };
+      if (!containers_[a].isNone()) each(containers_[a], true, found);
+      while (e < lengths_[a]) found(containers_[a].isNone() && in->impl.defined() ? in->impl.get() : nullptr);
+    }
+    for (size_t i = 0; i < now.size(); i++) see(now[i], inputs_[i].level);  // once all that is ours is given up
+    seen_.word(added.size());
+    for (const auto& a : added) {
+      seen_.word(a.first);
+      see(a.second, OA_IDENTITY);
     }
   }
 
@@ -406,8 +506,8 @@ class Look {
   // asked for apart: it is found out only where there is something to report.
   void ask() {
     const int64_t own = op_.writes ? 1 : 0;
-    const bool concurrent = threads.load() > 1 && writes.load() - writes_ != own;
-    std::vector<int64_t> words = {op_.number, level_, concurrent, int64_t(modes_.size())};
+    const bool alone = holders.load() <= 1, concurrent = threads.load() > 1 && writes.load() - writes_ != own;
+    std::vector<int64_t> words = {op_.number, level_, concurrent | alone << 1, int64_t(modes_.size())};
     words.resize(words.size() + (modes_.size() + 7) / 8);
     std::memcpy(words.data() + 4, modes_.data(), modes_.size());
     const int64_t* seen = seen_.contiguous();
@@ -643,6 +743,11 @@ void above(const OperatorHandle& handle, DispatchKeySet keys, Stack* stack) {
   look_at(op, *stack, ABOVE_AUTOGRAD, [&] { handle.redispatchBoxed(rest, stack); });
 }
 
+template <class T>
+int64_t python_references(T* impl) {
+  return python.references(impl);
+}
+
 using Dispatch = void (*)(const c10::impl::PyInterpreterVTable*, const OperatorHandle&, Stack*);
 Dispatch dispatch_to_python;
 
@@ -754,6 +859,8 @@ void forked() {
   imports().forked();
   registrations().forked();
   sample.forked();
+  lent().forked();
+  holders = 1;
 }
 
 // claim takes the keys. What it throws in a static initialiser would end the
@@ -769,8 +876,9 @@ bool claim() {
 
 using namespace opassert;
 
-extern "C" void ow_thread() {
+extern "C" void ow_thread(void* (*run)(void*)) {
   threads++;
+  if (python.starts(run)) holders++;
   our_keys.enter();
 }
 
@@ -790,6 +898,7 @@ extern "C" int ow_start(const Host* host) {
     trouble("the watcher found no opassert");
     return 0;
   }
+  holders += std::max(0, atoi(facts.c_str() + facts.rfind('\n') + 1) - 1);  // Python's that are there
   std::memcpy(settings, channel.settings.data(), sizeof settings);
   own_namespaces = channel.settings.substr(sizeof settings);
   if (!map_counts()) {
@@ -804,10 +913,13 @@ extern "C" int ow_start(const Host* host) {
   pthread_atfork(nullptr, nullptr, forked);
   atexit(ow_loaded);
   if (python.start()) {
+    references<c10::TensorImpl> = python_references;
+    references<c10::StorageImpl> = python_references;
     dispatch_to_python = stand_in(python.interpreter, &dispatch);
     python.hide(our_included_keys);
   }
-  ow_thread();
+  threads++;
+  our_keys.enter();
   ow_loaded();
   return 1;
 }
