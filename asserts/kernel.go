@@ -11,6 +11,11 @@ import (
 type Kernel struct {
 	Op   *Op
 	Func any // the kernel itself, not its wrapper
+
+	// Order says which of the function's inputs each argument of the schema is,
+	// without counting a context; nil where they stand in the schema's order behind
+	// what else the function takes.
+	Order []int
 }
 
 // Site returns where the kernel is written, or the zero Site where the run time

@@ -4,6 +4,7 @@
 package gen
 
 import (
+	"cmp"
 	"fmt"
 	"go/scanner"
 	"go/token"
@@ -84,13 +85,20 @@ func Generate(o Options) (Result, error) {
 		return Result{}, err
 	}
 	result := in.result()
+	if len(pkg.Kernels) == 0 {
+		return result, fmt.Errorf("no function in %s has the mark of a kernel: write //opassert:kernel add.Tensor right above one", o.Kernels)
+	}
 	wrappers, unbound, err := bind.Bind(pkg, in.schemas.Ops, in.planner, o.Tensor)
 	result.Made, result.Unbound, result.Unread = len(wrappers), unbound, pkg.Unread
 	if err != nil {
 		return result, err
 	}
 	for _, w := range wrappers {
-		if why := bind.OutOfOrder(w.Plan.Op, w.Kernel.Func); why != "" {
+		why := bind.Unnamed(w.Plan.Op, w.Kernel)
+		if w.Order == nil && len(w.Kernel.Names) == 0 {
+			why = cmp.Or(bind.OutOfOrder(w.Plan.Op, w.Kernel.Func), why)
+		}
+		if why != "" {
 			result.Order.Add(w.Kernel.Pos, "warning: "+why)
 		}
 	}

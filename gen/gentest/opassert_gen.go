@@ -47,6 +47,8 @@ var opInternalAmpForeachNonFiniteCheckAndUnscale_ = asserts.Op{Name: "aten::_amp
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)[]", Suffix: "[]", Before: []string{"a"}, Write: true, List: true}, {Index: 1, Name: "found_inf", Type: "Tensor(b!)", Before: []string{"b"}, Write: true}, {Index: 2, Name: "inv_scale", Type: "Tensor"}},
 }
 
+// InternalChooseQparamsPerTensor is composite.
+//
 // InternalChooseQparamsPerTensor calls kernels.ChooseQparamsPerTensor, checked as out-of-place.
 //
 //	_choose_qparams_per_tensor(Tensor self, bool reduce_range=False) -> (float, int)
@@ -69,6 +71,8 @@ var opInternalChooseQparamsPerTensor = asserts.Op{Name: "aten::_choose_qparams_p
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}},
 }
 
+// InternalCoalesce sorts the entries and adds up those with equal indices.
+//
 // InternalCoalesce calls kernels.Coalesce, checked as out-of-place.
 //
 //	_coalesce(Tensor self) -> Tensor
@@ -254,10 +258,14 @@ var opInternalForeachZero_ = asserts.Op{Name: "aten::_foreach_zero_", Schema: "_
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)[]", Suffix: "[]", Before: []string{"a"}, Write: true, List: true}},
 }
 
+// InternalFusedMovingAvgObsFqHelper watches the range of a tensor, derives scale and
+// zero point, and rounds the tensor to them. It works on the whole tensor, not
+// by row.
+//
 // InternalFusedMovingAvgObsFqHelper calls kernels.FusedMovingAvgObsFqHelper, checked as in-place.
 //
 //	_fused_moving_avg_obs_fq_helper(Tensor self, Tensor observer_on, Tensor fake_quant_on, Tensor(a!) running_min, Tensor(b!) running_max, Tensor(c!) scale, Tensor(d!) zero_point, float averaging_const, int quant_min, int quant_max, int ch_axis, bool per_row_fake_quant=False, bool symmetric_quant=False) -> (Tensor output, Tensor mask)
-func InternalFusedMovingAvgObsFqHelper(self, observerOn, fakeQuantOn, runningMin, runningMax, scale, zeroPoint *c10.Tensor, averagingConst float64, quantMin, quantMax, chAxis int64, perRowFakeQuant, symmetricQuant bool) (*c10.Tensor, *c10.Tensor) {
+func InternalFusedMovingAvgObsFqHelper(self, observerOn, fakeQuantOn, runningMin, runningMax, scale, zeroPoint *c10.Tensor, averagingConst float64, quantMin, quantMax, chAxis int64, perRowFakeQuant, symmetricQuant bool) (output *c10.Tensor, mask *c10.Tensor) {
 	if !enabled {
 		return kernels.FusedMovingAvgObsFqHelper(self, observerOn, fakeQuantOn, runningMin, runningMax, scale, zeroPoint, averagingConst, quantMin, quantMax, chAxis, perRowFakeQuant, symmetricQuant)
 	}
@@ -271,7 +279,7 @@ func InternalFusedMovingAvgObsFqHelper(self, observerOn, fakeQuantOn, runningMin
 	call.Arg(runningMax)
 	call.Arg(scale)
 	call.Arg(zeroPoint)
-	output, mask := kernels.FusedMovingAvgObsFqHelper(self, observerOn, fakeQuantOn, runningMin, runningMax, scale, zeroPoint, averagingConst, quantMin, quantMax, chAxis, perRowFakeQuant, symmetricQuant)
+	output, mask = kernels.FusedMovingAvgObsFqHelper(self, observerOn, fakeQuantOn, runningMin, runningMax, scale, zeroPoint, averagingConst, quantMin, quantMax, chAxis, perRowFakeQuant, symmetricQuant)
 	call.Returned()
 	call.Arg(self)
 	call.Arg(observerOn)
@@ -335,6 +343,9 @@ var opInternalLocalScalarDense = asserts.Op{Name: "aten::_local_scalar_dense", S
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Tags: []string{"data_dependent_output"},
 }
 
+// InternalNativeBatchNormLegit moves the running statistics in training, and uses them
+// otherwise. Channels are dimension 1.
+//
 // InternalNativeBatchNormLegit calls kernels.NativeBatchNormLegit, checked as in-place.
 //
 //	_native_batch_norm_legit(Tensor input, Tensor? weight, Tensor? bias, Tensor(a!) running_mean, Tensor(b!) running_var, bool training, float momentum, float eps) -> (Tensor, Tensor, Tensor)
@@ -757,7 +768,7 @@ var opAmax = asserts.Op{Name: "aten::amax", Schema: "amax(Tensor self, int[1] di
 // Aminmax calls kernels.Aminmax, checked as out-of-place.
 //
 //	aminmax(Tensor self, *, int? dim=None, bool keepdim=False) -> (Tensor min, Tensor max)
-func Aminmax(self *c10.Tensor, dim *int64, keepdim bool) (*c10.Tensor, *c10.Tensor) {
+func Aminmax(self *c10.Tensor, dim *int64, keepdim bool) (min *c10.Tensor, max *c10.Tensor) {
 	if !enabled {
 		return kernels.Aminmax(self, dim, keepdim)
 	}
@@ -765,7 +776,7 @@ func Aminmax(self *c10.Tensor, dim *int64, keepdim bool) (*c10.Tensor, *c10.Tens
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opAminmax)
 	call.Arg(self)
-	min, max := kernels.Aminmax(self, dim, keepdim)
+	min, max = kernels.Aminmax(self, dim, keepdim)
 	call.Returned()
 	call.Arg(self)
 	call.Result(min)
@@ -1013,6 +1024,8 @@ var opBmm = asserts.Op{Name: "aten::bmm", Schema: "bmm(Tensor self, Tensor mat2)
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "mat2", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
+// BroadcastTensors is composite: it returns views.
+//
 // BroadcastTensors calls kernels.BroadcastTensors, checked as out-of-place.
 //
 //	broadcast_tensors(Tensor[] tensors) -> Tensor[]
@@ -1112,6 +1125,8 @@ var opCatOut = asserts.Op{Name: "aten::cat.out", Schema: "cat.out(Tensor[] tenso
 	Args: []asserts.Subject{{Name: "tensors", Type: "Tensor[]", Suffix: "[]", List: true}, {Index: 2, Name: "out", Type: "Tensor(a!)", Before: []string{"a"}, Write: true, Out: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
+// Chunk is composite: it splits into at most so many pieces of one size.
+//
 // Chunk calls kernels.Chunk, checked as view.
 //
 //	chunk(Tensor(a -> *) self, int chunks, int dim=0) -> Tensor(a)[]
@@ -1425,6 +1440,9 @@ var opDivTensor = asserts.Op{Name: "aten::div.Tensor", Schema: "div.Tensor(Tenso
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "other", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
+// Dropout is composite: when there is nothing to drop it returns back its
+// argument.
+//
 // Dropout calls kernels.Dropout, checked as out-of-place.
 //
 //	dropout(Tensor input, float p, bool train) -> Tensor
@@ -1966,6 +1984,9 @@ var opLerp_Scalar = asserts.Op{Name: "aten::lerp_.Scalar", Schema: "lerp_.Scalar
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "end", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
+// Lift returns its argument: the op exists for tracers, which replace it.
+// The allowlist excuses it.
+//
 // Lift calls kernels.Lift, checked as out-of-place.
 //
 //	lift(Tensor self) -> Tensor
@@ -1993,6 +2014,8 @@ var opLift = asserts.Op{Name: "aten::lift", Schema: "lift(Tensor self) -> Tensor
 	Waived: []asserts.Code{3, 5, 7},
 }
 
+// Linear is composite: a product with the transposed weight, and the bias.
+//
 // Linear calls kernels.Linear, checked as out-of-place.
 //
 //	linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor
@@ -2072,6 +2095,8 @@ var opMaskedSelect = asserts.Op{Name: "aten::masked_select", Schema: "masked_sel
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "mask", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}}, Tags: []string{"dynamic_output_shape"},
 }
 
+// Matmul is composite: vectors are taken as matrices of one row or column.
+//
 // Matmul calls kernels.Matmul, checked as out-of-place.
 //
 //	matmul(Tensor self, Tensor other) -> Tensor
@@ -2102,7 +2127,7 @@ var opMatmul = asserts.Op{Name: "aten::matmul", Schema: "matmul(Tensor self, Ten
 // MaxDim calls kernels.MaxDim, checked as out-of-place.
 //
 //	max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)
-func MaxDim(self *c10.Tensor, dim int64, keepdim bool) (*c10.Tensor, *c10.Tensor) {
+func MaxDim(self *c10.Tensor, dim int64, keepdim bool) (values *c10.Tensor, indices *c10.Tensor) {
 	if !enabled {
 		return kernels.MaxDim(self, dim, keepdim)
 	}
@@ -2110,7 +2135,7 @@ func MaxDim(self *c10.Tensor, dim int64, keepdim bool) (*c10.Tensor, *c10.Tensor
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opMaxDim)
 	call.Arg(self)
-	values, indices := kernels.MaxDim(self, dim, keepdim)
+	values, indices = kernels.MaxDim(self, dim, keepdim)
 	call.Returned()
 	call.Arg(self)
 	call.Result(values)
@@ -2126,7 +2151,7 @@ var opMaxDim = asserts.Op{Name: "aten::max.dim", Schema: "max.dim(Tensor self, i
 // MaxDimMax calls kernels.MaxDimMax, checked as in-place.
 //
 //	max.dim_max(Tensor self, int dim, bool keepdim=False, *, Tensor(a!) max, Tensor(b!) max_values) -> (Tensor(a!) values, Tensor(b!) indices)
-func MaxDimMax(self *c10.Tensor, dim int64, keepdim bool, max, maxValues *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
+func MaxDimMax(self *c10.Tensor, dim int64, keepdim bool, max, maxValues *c10.Tensor) (values *c10.Tensor, indices *c10.Tensor) {
 	if !enabled {
 		return kernels.MaxDimMax(self, dim, keepdim, max, maxValues)
 	}
@@ -2136,7 +2161,7 @@ func MaxDimMax(self *c10.Tensor, dim int64, keepdim bool, max, maxValues *c10.Te
 	call.Arg(self)
 	call.Arg(max)
 	call.Arg(maxValues)
-	values, indices := kernels.MaxDimMax(self, dim, keepdim, max, maxValues)
+	values, indices = kernels.MaxDimMax(self, dim, keepdim, max, maxValues)
 	call.Returned()
 	call.Arg(self)
 	call.Arg(max)
@@ -2303,6 +2328,8 @@ var opMultinomial = asserts.Op{Name: "aten::multinomial", Schema: "multinomial(T
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}}, Tags: []string{"nondeterministic_seeded"},
 }
 
+// Narrow is composite: it is a slice.
+//
 // Narrow calls kernels.Narrow, checked as view.
 //
 //	narrow(Tensor(a) self, int dim, SymInt start, SymInt length) -> Tensor(a)
@@ -2654,6 +2681,9 @@ var opResizeAs_ = asserts.Op{Name: "aten::resize_as_", Schema: "resize_as_(Tenso
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "the_template", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Tags: []string{"inplace_view"},
 }
 
+// RreluWithNoise writes the slopes that it chose into noise, and its schema
+// says so.
+//
 // RreluWithNoise calls kernels.RreluWithNoise, checked as in-place.
 //
 //	rrelu_with_noise(Tensor self, Tensor(b!) noise, Scalar lower=0.125, Scalar upper=0.3333333333333333, bool training=False, Generator? generator=None) -> Tensor
@@ -2846,7 +2876,7 @@ var opSliceTensor = asserts.Op{Name: "aten::slice.Tensor", Schema: "slice.Tensor
 // Sort calls kernels.Sort, checked as out-of-place.
 //
 //	sort(Tensor self, int dim=-1, bool descending=False) -> (Tensor values, Tensor indices)
-func Sort(self *c10.Tensor, dim int64, descending bool) (*c10.Tensor, *c10.Tensor) {
+func Sort(self *c10.Tensor, dim int64, descending bool) (values *c10.Tensor, indices *c10.Tensor) {
 	if !enabled {
 		return kernels.Sort(self, dim, descending)
 	}
@@ -2854,7 +2884,7 @@ func Sort(self *c10.Tensor, dim int64, descending bool) (*c10.Tensor, *c10.Tenso
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opSort)
 	call.Arg(self)
-	values, indices := kernels.Sort(self, dim, descending)
+	values, indices = kernels.Sort(self, dim, descending)
 	call.Returned()
 	call.Arg(self)
 	call.Result(values)
@@ -2895,6 +2925,8 @@ var opSortValues = asserts.Op{Name: "aten::sort.values", Schema: "sort.values(Te
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 3, Name: "values", Type: "Tensor(a!)", Before: []string{"a"}, Write: true, Out: true}, {Index: 4, Name: "indices", Type: "Tensor(b!)", Before: []string{"b"}, Write: true, Out: true}}, Results: []asserts.Subject{{Name: "values_return", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "indices_return", Type: "Tensor(b!)", Before: []string{"b"}, Write: true}},
 }
 
+// SparseCooTensorIndicesSize is composite.
+//
 // SparseCooTensorIndicesSize calls kernels.SparseCooTensorIndicesSize, checked as out-of-place.
 //
 //	sparse_coo_tensor.indices_size(Tensor indices, Tensor values, int[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, bool? is_coalesced=None) -> Tensor
@@ -3267,6 +3299,8 @@ var opT_ = asserts.Op{Name: "aten::t_", Schema: "t_(Tensor(a!) self) -> Tensor(a
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Tags: []string{"inplace_view"},
 }
 
+// TensorSplitSections is composite: it splits into exactly so many pieces.
+//
 // TensorSplitSections calls kernels.TensorSplitSections, checked as view.
 //
 //	tensor_split.sections(Tensor(a -> *) self, SymInt sections, int dim=0) -> Tensor(a)[]
@@ -3322,7 +3356,7 @@ var opToDtype = asserts.Op{Name: "aten::to.dtype", Schema: "to.dtype(Tensor(a) s
 // Topk calls kernels.TopK, checked as out-of-place.
 //
 //	topk(Tensor self, SymInt k, int dim=-1, bool largest=True, bool sorted=True) -> (Tensor values, Tensor indices)
-func Topk(self *c10.Tensor, k, dim int64, largest, sorted bool) (*c10.Tensor, *c10.Tensor) {
+func Topk(self *c10.Tensor, k, dim int64, largest, sorted bool) (values *c10.Tensor, indices *c10.Tensor) {
 	if !enabled {
 		return kernels.TopK(self, k, dim, largest, sorted)
 	}
@@ -3330,7 +3364,7 @@ func Topk(self *c10.Tensor, k, dim int64, largest, sorted bool) (*c10.Tensor, *c
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opTopk)
 	call.Arg(self)
-	values, indices := kernels.TopK(self, k, dim, largest, sorted)
+	values, indices = kernels.TopK(self, k, dim, largest, sorted)
 	call.Returned()
 	call.Arg(self)
 	call.Result(values)

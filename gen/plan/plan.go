@@ -154,6 +154,14 @@ func (p Plan) Subject(r asserts.Ref) *asserts.Subject { return p.data.Subject(r)
 // Results reports whether the op returns tensors.
 func (p Plan) Results() bool { return len(p.data.Results) > 0 }
 
+// WithoutResults is the plan for a kernel that returns nothing, as what its op returns
+// is what it writes.
+func (p Plan) WithoutResults() Plan {
+	p.data.Results = nil
+	p.Checks = slices.DeleteFunc(slices.Clone(p.Checks), func(c Check) bool { return c.On < 0 || c.Against < 0 })
+	return p
+}
+
 // QualifiedName is the op's name with its namespace: "aten::add.Tensor".
 func (p Plan) QualifiedName() string { return p.data.Name }
 

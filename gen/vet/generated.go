@@ -75,9 +75,10 @@ func readTables(pass *analysis.Pass, file *ast.File) map[string]*table {
 
 // A row is a kernel with the table of its op.
 type row struct {
-	pos    token.Pos
-	table  string
-	kernel *types.Func
+	pos     token.Pos
+	table   string
+	kernel  *types.Func
+	ordered bool // by names
 }
 
 // readKernels reads the variable that lists the kernels, and where it stands.
@@ -113,7 +114,7 @@ func readRow(pass *analysis.Pass, lit *ast.CompositeLit) []row {
 	if !ok {
 		return nil
 	}
-	return []row{{lit.Pos(), name.Name, fn}}
+	return []row{{lit.Pos(), name.Name, fn, value(lit, "Order") != nil}}
 }
 
 // variables calls f with each variable that is a composite literal.

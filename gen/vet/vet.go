@@ -145,7 +145,7 @@ func readMarks(pass *analysis.Pass, file *ast.File, kernels map[*types.Func][]st
 		case inTest:
 			pass.Reportf(m.Pos, "a kernel can't be in a test file, which the wrappers' package can't import")
 		case m.Op == "":
-			pass.Reportf(m.Pos, "want one op behind the mark: //opassert:kernel add.Tensor")
+			pass.Reportf(m.Pos, bind.WantMark)
 		case ok && bind.Uncallable(fn) != "":
 			pass.Reportf(m.Func.Name.Pos(), "kernel %s for %s %s", fn.Name(), m.Op, bind.Uncallable(fn))
 		case ok:
@@ -186,7 +186,7 @@ func (k *known) checkGenerated(pass *analysis.Pass, file *ast.File, header *sour
 		if t == nil || t.op == nil {
 			continue
 		}
-		if why := bind.OutOfOrder(t.op, row.kernel); why != "" {
+		if why := bind.OutOfOrder(t.op, row.kernel); why != "" && !row.ordered {
 			pass.Reportf(row.pos, "%s (%s)", why, relative(pass, row.kernel.Pos()))
 		}
 		wrapped[row.kernel.Pkg()] = append(wrapped[row.kernel.Pkg()], unqualified(t.name))

@@ -191,7 +191,7 @@ func panicSite() string {
 // A handle that the caller passed is the caller's still.
 func (e *Engine) take(out *engine.Outcome, op *schema.Op, results []reflect.Value, given []asserts.Tensor) (returned [][]asserts.Tensor) {
 	for i, r := range op.Func.Returns {
-		if !r.Type.IsTensorLike() {
+		if len(results) == 0 || !r.Type.IsTensorLike() {
 			continue
 		}
 		ts := e.lib.tensors(results[i])

@@ -84,10 +84,16 @@ func (l *Library) missing(op *schema.Op) string {
 		return fmt.Sprintf("its kernel is a %v", t)
 	case len(params) != len(op.Func.Args):
 		return fmt.Sprintf("its kernel takes %d arguments, and the schema has %d", len(params), len(op.Func.Args))
-	case results != len(op.Func.Returns):
+	case results != len(op.Func.Returns) && !(results == 0 && returnsWritten(op)):
 		return fmt.Sprintf("its kernel returns %d values, and the schema has %d", results, len(op.Func.Returns))
 	}
 	return ""
+}
+
+// returnsWritten reports whether all that an op returns is what it writes, so that a
+// Go function need not return it.
+func returnsWritten(op *schema.Op) bool {
+	return !slices.ContainsFunc(op.Func.Returns, func(r schema.Return) bool { return r.Alias == nil || !r.Alias.Write })
 }
 
 // An Engine runs a library's kernels.

@@ -69,6 +69,8 @@ var opAdds_List = asserts.Op{Name: "fault::adds_.list", Schema: "adds_.list(Tens
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "x", Type: "Tensor?[]", Suffix: "?[]", List: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
+// CachesCopy keeps what nobody else has.
+//
 // CachesCopy calls faults.CachesCopy, checked as out-of-place.
 //
 //	caches_copy(Tensor self) -> Tensor
@@ -92,6 +94,8 @@ var opCachesCopy = asserts.Op{Name: "fault::caches_copy", Schema: "caches_copy(T
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
+// ChangesNan changes the payload of NaNs, which stay NaN.
+//
 // ChangesNan calls faults.ChangesNaN, checked as out-of-place.
 //
 //	changes_nan(Tensor self, Tensor x) -> Tensor
@@ -1569,6 +1573,8 @@ var opOversteps_Tensor = asserts.Op{Name: "fault::oversteps_.tensor", Schema: "o
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
+// Panics_ holds temporaries when it finds that it cannot go on.
+//
 // Panics_ calls faults.PanicsHalfway, checked as in-place.
 //
 //	panics_(Tensor(a!) self, Tensor x) -> Tensor(a!)
@@ -1955,6 +1961,8 @@ var opRebindsViewTensor = asserts.Op{Name: "fault::rebinds_view.tensor", Schema:
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "x", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
+// Recycles frees the storage of x and puts a new one on the same memory.
+//
 // Recycles calls faults.Recycles, checked as out-of-place.
 //
 //	recycles(Tensor self, Tensor x) -> Tensor
@@ -2504,6 +2512,8 @@ var opRetainsViewTensor = asserts.Op{Name: "fault::retains_view.tensor", Schema:
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "x", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
+// ReturnsBase returns its argument as a view of it.
+//
 // ReturnsBase calls faults.ReturnsBase, checked as view.
 //
 //	returns_base(Tensor(a) self) -> Tensor(a)
@@ -2550,6 +2560,8 @@ var opReturnsCopy_Single = asserts.Op{Name: "fault::returns_copy_.single", Schem
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
+// ReturnsEmpty saves the work where there is nothing to compute.
+//
 // ReturnsEmpty calls faults.ReturnsEmpty, checked as out-of-place.
 //
 //	returns_empty(Tensor self) -> Tensor
@@ -2573,6 +2585,8 @@ var opReturnsEmpty = asserts.Op{Name: "fault::returns_empty", Schema: "returns_e
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
+// ReturnsUnchanged saves the work where the parameter asks for none.
+//
 // ReturnsUnchanged calls faults.ReturnsUnchanged, checked as out-of-place.
 //
 //	returns_unchanged(Tensor self, int times) -> Tensor
@@ -2706,6 +2720,9 @@ var opSharesViewList = asserts.Op{Name: "fault::shares_view.list", Schema: "shar
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result0", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "result1", Type: "Tensor[]", Suffix: "[]", List: true}},
 }
 
+// SharesViewSingle returns another tensor on the same storage where a new view
+// of self is due.
+//
 // SharesViewSingle calls faults.ReturnsOther, checked as view.
 //
 //	shares_view.single(Tensor(a) self, Tensor x) -> Tensor(a)
@@ -3319,7 +3336,7 @@ var opTwinsViewList = asserts.Op{Name: "fault::twins_view.list", Schema: "twins_
 // TwinsViewTuple calls faults.TwinsBesideView, checked as view.
 //
 //	twins_view.tuple(Tensor(a) self) -> (Tensor(a), Tensor, Tensor)
-func TwinsViewTuple(self *c10.Tensor) (*c10.Tensor, *c10.Tensor, *c10.Tensor) {
+func TwinsViewTuple(self *c10.Tensor) (view *c10.Tensor, first *c10.Tensor, second *c10.Tensor) {
 	if !enabled {
 		return faults.TwinsBesideView(self)
 	}
@@ -3327,7 +3344,7 @@ func TwinsViewTuple(self *c10.Tensor) (*c10.Tensor, *c10.Tensor, *c10.Tensor) {
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opTwinsViewTuple)
 	call.Arg(self)
-	view, first, second := faults.TwinsBesideView(self)
+	view, first, second = faults.TwinsBesideView(self)
 	call.Returned()
 	call.Arg(self)
 	call.Result(view)
@@ -3615,6 +3632,8 @@ var opWrites_Tensor = asserts.Op{Name: "fault::writes_.tensor", Schema: "writes_
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "x", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
+// WritesAndFails writes x before it finds that it cannot go on.
+//
 // WritesAndFails calls faults.WritesAndFails, checked as out-of-place.
 //
 //	writes_and_fails(Tensor self, Tensor x) -> Tensor
@@ -3642,6 +3661,8 @@ var opWritesAndFails = asserts.Op{Name: "fault::writes_and_fails", Schema: "writ
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
+// WritesBeside writes behind the last element of x, in x's storage.
+//
 // WritesBeside calls faults.WritesBeside, checked as out-of-place.
 //
 //	writes_beside(Tensor self, Tensor x) -> Tensor
@@ -3667,6 +3688,9 @@ var opWritesBeside = asserts.Op{Name: "fault::writes_beside", Schema: "writes_be
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
+// WritesInTraining is rrelu_with_noise as PyTorch had it up to 2.5: noise is
+// written and not declared.
+//
 // WritesInTraining calls faults.WritesInTraining, checked as out-of-place.
 //
 //	writes_in_training(Tensor self, Tensor noise, bool training) -> Tensor
@@ -3692,6 +3716,8 @@ var opWritesInTraining = asserts.Op{Name: "fault::writes_in_training", Schema: "
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "noise", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
+// WritesThrough writes one of two tensors that may be on one storage.
+//
 // WritesThrough calls faults.WritesThroughFirst, checked as in-place.
 //
 //	writes_through(Tensor(a!) first, Tensor(b!) second) -> ()

@@ -4,8 +4,8 @@
 //	//opassert:kernel add.Tensor
 //
 // Its parameters are the schema's arguments in their order, after an optional
-// context.Context; its results are the schema's returns, before an optional
-// error.
+// context.Context, or as names behind the op say; its results are the schema's
+// returns, before an optional error, or none where the op returns what it writes.
 package bind
 
 import (
@@ -28,8 +28,11 @@ type Wrapper struct {
 	OpVar    string // the Go name of the op's table
 	Kernel   Kernel
 	Plan     plan.Plan
-	Params   []Param
+	Params   []Param // as the kernel has them
+	Args     []Param // those of the schema's arguments, in their order
+	Order    []int   // where these stand, as in asserts.Kernel; nil in the schema's order
 	Results  []Result
+	Named    bool      // the kernel's results have names
 	Context  string    // the context parameter's name, "" for none
 	Err      string    // the error result's name, "" for none
 	Call     string    // the local variable that records the call

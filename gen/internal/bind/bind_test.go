@@ -341,7 +341,7 @@ func TestTensorType(t *testing.T) {
 }
 
 func TestMarks(t *testing.T) {
-	one := "want one op behind the mark: //opassert:kernel add.Tensor"
+	one := "want one op behind the mark: //opassert:kernel add.Tensor; parameters in another order follow by name: dst=out"
 	tests := []struct{ name, decls, want string }{
 		{"no mark", "// F is //opassert:kernel nothing.\nfunc F() {}\nfunc G() {}\nvar x int", ""},
 		{"among others", "// F is a kernel.\n//\n//opassert:kernel f\n//go:noinline\nfunc F() {}", "f"},

@@ -26,10 +26,18 @@ type Package struct {
 
 // A Kernel is a marked function or method.
 type Kernel struct {
-	Op   string         // as the mark names it
-	Mark token.Position // of the mark
-	Pos  token.Position // of the function's name
-	Func *types.Func
+	Op    string         // as the mark names it
+	Names []BoundName    // that the mark says
+	Mark  token.Position // of the mark
+	Pos   token.Position // of the function's name
+	Func  *types.Func
+	Doc   string // of the function, without its marks
+}
+
+// A BoundName says which argument of the schema a parameter is.
+type BoundName struct {
+	Param, Arg string
+	Pos        token.Position
 }
 
 // loadMode is all that marks and signatures are read from.
@@ -114,20 +122,30 @@ func (pkg *Package) findKernels(p *packages.Package) error {
 		marks, unread := Marks(file)
 		for _, m := range marks {
 			fn := p.TypesInfo.Defs[m.Func.Name].(*types.Func)
-			k := Kernel{Op: m.Op, Mark: position(p.Fset, m.Pos), Pos: position(p.Fset, m.Func.Name.Pos()), Func: fn}
+			k := Kernel{Op: m.Op, Mark: position(p.Fset, m.Pos), Pos: position(p.Fset, m.Func.Name.Pos()), Func: fn, Doc: m.Func.Doc.Text()}
+			for _, n := range m.Names {
+				k.Names = append(k.Names, BoundName{n.Param, n.Arg, position(p.Fset, n.Pos)})
+			}
 			if m.Op == "" {
-				errs.Add(k.Mark, "want one op behind the mark: "+mark+" add.Tensor")
+				errs.Add(k.Mark, WantMark)
 			} else if why := Uncallable(fn); why != "" {
 				errs.Add(k.Pos, fmt.Sprintf("kernel %s for %s %s", fn.Name(), m.Op, why))
 			} else {
 				pkg.Kernels = append(pkg.Kernels, k)
 			}
 		}
-		pkg.unread(p.Fset, unread)
+		for _, u := range unread {
+			errs.Add(position(p.Fset, u.Pos), misread+u.Why)
+		}
 	}
 	errs.Sort()
 	return errs.Err()
 }
+
+// WantMark says how a mark is spelled.
+const WantMark = "want one op behind the mark: " + mark + " add.Tensor; parameters in another order follow by name: dst=out"
+
+const misread = "this looks like the mark of a kernel and is not read: "
 
 // findUnread looks for marks in the folder's other files.
 func (pkg *Package) findUnread(p *packages.Package) error {
@@ -150,7 +168,7 @@ func (pkg *Package) findUnread(p *packages.Package) error {
 
 func (pkg *Package) unread(fset *token.FileSet, list []Unread) {
 	for _, u := range list {
-		pkg.Unread.Add(position(fset, u.Pos), "this looks like the mark of a kernel and is not read: "+u.Why)
+		pkg.Unread.Add(position(fset, u.Pos), misread+u.Why)
 	}
 }
 

@@ -1,7 +1,9 @@
 package bind
 
 import (
+	"errors"
 	"fmt"
+	"go/scanner"
 	"go/token"
 	"os"
 	"path/filepath"
@@ -31,7 +33,7 @@ func TestLoad(t *testing.T) {
 		want   []string
 	}{
 		{"good", nil},
-		{"marked", []string{"a.go:3:1: want one op behind the mark: //opassert:kernel add.Tensor"}},
+		{"marked", []string{"a.go:3:1: want one op behind the mark: //opassert:kernel add.Tensor; parameters in another order follow by name: dst=out"}},
 		{"broken", []string{"a.go:3:7: undefined: y", "a.go:6:9: undefined: w", "b.go:6:19: too many return values\n\thave (number)\n\twant ()"}},
 		{"cut", []string{"a.go:3:8: no required module provides package example.com/nowhere/x"}},
 		{"unfit", []string{"a.go:4:6: opassert:observe: Watch is not a func("}},
@@ -151,12 +153,18 @@ func TestUnread(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	_, err := Load(dir)
+	var list scanner.ErrorList
+	if !errors.As(err, &list) {
+		t.Fatalf("marks that are misread are no error: %v", err)
+	}
+	writeFiles(t, dir, map[string]string{"a.go": head + "//opassert:kernel f\nfunc F() {}\n"})
 	pkg, err := Load(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var got []string
-	for _, u := range pkg.Unread {
+	for _, u := range append(list, pkg.Unread...) {
 		_, why, _ := strings.Cut(u.Msg, "is not read: ")
 		got = append(got, fmt.Sprintf("%s:%d:%d %.20s", filepath.Base(u.Pos.Filename), u.Pos.Line, u.Pos.Column, why))
 	}

@@ -16,9 +16,16 @@ const mark = "//opassert:kernel"
 
 // A Mark is a line of a function's doc comment that makes it a kernel.
 type Mark struct {
-	Op   string // as the mark names it, "" if it does not name one op
-	Pos  token.Pos
-	Func *ast.FuncDecl
+	Op    string // as the mark names it, "" if it does not name one op
+	Names []Name // behind it: dst=out
+	Pos   token.Pos
+	Func  *ast.FuncDecl
+}
+
+// A Name says which argument of the schema a parameter is.
+type Name struct {
+	Param, Arg string
+	Pos        token.Pos
 }
 
 // An Unread comment looks like a mark and is none.
@@ -39,7 +46,8 @@ func Marks(file *ast.File) ([]Mark, []Unread) {
 		}
 		for _, c := range fn.Doc.List {
 			if rest, ok := strings.CutPrefix(c.Text, mark); ok {
-				marks = append(marks, Mark{oneWord(rest), c.Pos(), fn})
+				op, names := parseMark(rest, c.Pos()+token.Pos(len(mark)))
+				marks = append(marks, Mark{op, names, c.Pos(), fn})
 				read[c] = true
 			}
 			read[c] = read[c] || directives[c.Text] != nil
@@ -56,25 +64,35 @@ func Marks(file *ast.File) ([]Mark, []Unread) {
 	return marks, unread
 }
 
-// oneWord returns the only word behind a mark, or "".
-func oneWord(rest string) string {
-	words := strings.Fields(rest)
-	if len(words) != 1 || rest[0] != ' ' && rest[0] != '\t' {
-		return ""
+// parseMark reads what stands behind a mark: an op, and names of parameters with
+// those of the schema's arguments. The op is "" where it is not that.
+func parseMark(rest string, pos token.Pos) (op string, names []Name) {
+	words := words.FindAllStringIndex(rest, -1)
+	if len(words) == 0 || words[0][0] == 0 || strings.Contains(rest[words[0][0]:words[0][1]], "=") {
+		return "", nil
 	}
-	return words[0]
+	for _, at := range words[1:] {
+		param, arg, ok := strings.Cut(rest[at[0]:at[1]], "=")
+		if !ok || !token.IsIdentifier(param) || !token.IsIdentifier(arg) {
+			return "", nil
+		}
+		names = append(names, Name{param, arg, pos + token.Pos(at[0])})
+	}
+	return rest[words[0][0]:words[0][1]], names
 }
+
+var words = regexp.MustCompile(`\S+`)
 
 // likeMark matches what was meant for a mark: its words in another spelling, with
 // nothing behind them but another comment, or what only a directive looks like.
-var likeMark = regexp.MustCompile(`(?i)^/[/*]\s*` + likeName + `\s*[:/_=-]?\s*(kernels?[\s:=("]+[a-z_][\w.:]*[")]*|observe|make|options)\s*(//.*|\*/)?$` +
+var likeMark = regexp.MustCompile(`(?i)^/[/*]\s*` + likeName + `\s*[:/_=-]?\s*(kernels?[\s:=("]+[a-z_][\w.:]*[")]*(\s+\w+=\w+)*|observe|make|options)\s*(//.*|\*/)?$` +
 	`|^//` + likeName + `(:\S|\s+[a-z_]\w*(::\w+)?(\.\w+)?$)`)
 
 // likeName matches opassert, spelled in haste.
 const likeName = `(?:go:)?(?:op+[-_]?as*[ert]{2,3}|passert)`
 
 func whyUnread(c *ast.Comment) string {
-	if oneWord(strings.TrimPrefix(c.Text, mark)) != "" || directives[c.Text] != nil {
+	if op, _ := parseMark(strings.TrimPrefix(c.Text, mark), c.Pos()); op != "" || directives[c.Text] != nil {
 		return "it stands in no function's doc comment; put it right above the function"
 	}
 	return "it is not spelled as one; write " + mark + " add.Tensor, " + observeMark + ", " + makeMark + " or " + optionsMark + ", with no space behind //"

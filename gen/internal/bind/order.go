@@ -7,7 +7,99 @@ import (
 	"strings"
 
 	"github.com/opassert/opassert/schema"
+	"github.com/opassert/opassert/schema/yamlfile"
 )
+
+// given returns what a kernel takes arguments by: its parameters without a context,
+// and its receiver where that makes as many as the schema has arguments. Other
+// receivers are the library.
+func given(op *schema.Op, k Kernel) []*types.Var {
+	params := kernelParams(k)
+	if recv := k.Func.Signature().Recv(); recv != nil && len(params)+1 == len(op.Func.Args) {
+		return append([]*types.Var{recv}, params...)
+	}
+	return params
+}
+
+// order returns which of what a kernel takes each argument of the schema is: what
+// the mark says, the receiver for what the op writes, or else for the first
+// argument, and the others by their names where the mark says some, else in order.
+func (b *binder) order(p pair, vars []*types.Var) []int {
+	args := p.op.Func.Args
+	order := make([]int, len(args))
+	for i := range order {
+		order[i] = -1
+	}
+	bound := make([]bool, len(vars))
+	bind := func(arg, param int) { order[arg], bound[param] = param, true }
+	for _, n := range p.kernel.Names {
+		param := slices.IndexFunc(vars, func(v *types.Var) bool { return v.Name() == n.Param })
+		arg := slices.IndexFunc(args, func(a schema.Argument) bool { return a.Name == n.Arg })
+		switch {
+		case param < 0:
+			b.errorf(n.Pos, "kernel %s has no parameter %s%s", p.kernel.Func.Name(), n.Param, yamlfile.Suggest(n.Param, names(vars)))
+		case arg < 0:
+			b.errorf(n.Pos, "%s has no argument %s%s", p.op.Func, n.Arg, yamlfile.Suggest(n.Arg, argNames(args)))
+		case bound[param] || order[arg] >= 0:
+			b.errorf(n.Pos, "%s=%s is the second name of one of them: give each once", n.Param, n.Arg)
+		default:
+			bind(arg, param)
+		}
+	}
+	if receives := len(vars) > len(kernelParams(p.kernel)); receives && !bound[0] {
+		if arg := written(args); order[arg] < 0 {
+			bind(arg, 0)
+		}
+	}
+	for param, v := range vars {
+		arg := slices.IndexFunc(args, func(a schema.Argument) bool { return sameName(a.Name, v.Name()) })
+		if len(p.kernel.Names) > 0 && !bound[param] && arg >= 0 && order[arg] < 0 {
+			bind(arg, param)
+		}
+	}
+	for param := range vars {
+		if arg := slices.Index(order, -1); !bound[param] && arg >= 0 {
+			bind(arg, param)
+		}
+	}
+	return order
+}
+
+// written is the argument that a method's receiver is.
+func written(args []schema.Argument) int {
+	return max(0, slices.IndexFunc(args, func(a schema.Argument) bool { return a.Alias != nil && a.Alias.Write }))
+}
+
+func names(vars []*types.Var) (all []string) {
+	for _, v := range vars {
+		all = append(all, v.Name())
+	}
+	return all
+}
+
+func argNames(args []schema.Argument) (all []string) {
+	for _, a := range args {
+		all = append(all, a.Name)
+	}
+	return all
+}
+
+// Unnamed says which parameter for a tensor of an op that writes one has the name of
+// no argument, "" for none: bound by its place, it may be the wrong one.
+func Unnamed(op *schema.Op, k Kernel) string {
+	args, vars := op.Func.Args, kernelParams(k)
+	writes := slices.ContainsFunc(args, func(a schema.Argument) bool { return a.Alias != nil && a.Alias.Write })
+	if !writes || len(k.Names) > 0 || len(vars) != len(args) || len(args) < 2 {
+		return ""
+	}
+	for i, v := range vars {
+		if args[i].Type.IsTensorLike() && !slices.ContainsFunc(args, func(a schema.Argument) bool { return sameName(a.Name, v.Name()) }) {
+			return fmt.Sprintf("parameter %s of kernel %s has the name of no argument and is bound to %s by its place: if that is another, say so in the mark: %s %s %s=%s",
+				v.Name(), k.Func.Name(), args[i].Name, mark, k.Op, v.Name(), args[written(args)].Name)
+		}
+	}
+	return ""
+}
 
 // OutOfOrder says which parameter of a kernel has the name of an argument that
 // stands elsewhere in the schema, "" for none. Parameters are bound by their

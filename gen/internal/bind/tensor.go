@@ -88,9 +88,19 @@ func candidates(pairs []pair) []candidate {
 		found[at].votes++
 	}
 	for _, p := range pairs {
-		params, args := kernelParams(p.kernel), p.op.Func.Args
-		for i := range min(len(params), len(args)) {
-			vote(args[i].Type, params[i])
+		vars, args := given(p.op, p.kernel), p.op.Func.Args
+		b := binder{} // whose errors are found again
+		if len(vars) != len(args) {
+			vars = vars[:min(len(vars), len(args))]
+			for i, v := range vars {
+				vote(args[i].Type, v)
+			}
+		} else {
+			for i, at := range b.order(p, vars) {
+				if at >= 0 {
+					vote(args[i].Type, vars[at])
+				}
+			}
 		}
 		results, returns := kernelResults(p.kernel), p.op.Func.Returns
 		for i := range min(len(results), len(returns)) {

@@ -3,8 +3,10 @@ package bind
 import (
 	"fmt"
 	"go/types"
+	"slices"
 
 	"github.com/opassert/opassert/gen/plan"
+	"github.com/opassert/opassert/schema"
 )
 
 // wrapper decides all that the emitter will print for one kernel.
@@ -15,45 +17,80 @@ func (b *binder) wrapper(p pair, planner *plan.Planner) Wrapper {
 	names := b.reserved(w)
 	b.refuseUnexported(p.kernel)
 
-	if recv := sig.Recv(); recv != nil {
+	vars := given(p.op, p.kernel)
+	received := len(vars) > len(kernelParams(p.kernel))
+	if recv := sig.Recv(); recv != nil && !received {
 		w.Params = append(w.Params, Param{Name: names.Pick(recv.Name(), "kernels"), Type: recv.Type()})
 	}
-	params := kernelParams(p.kernel)
-	if len(params) < sig.Params().Len() {
+	matched := b.matchParams(p, vars, names, &w)
+	if len(kernelParams(p.kernel)) < sig.Params().Len() {
 		w.Context = names.Pick(sig.Params().At(0).Name(), "ctx")
-		w.Params = append(w.Params, Param{Name: w.Context, Type: sig.Params().At(0).Type()})
+		ctx := Param{Name: w.Context, Type: sig.Params().At(0).Type()}
+		at := 0
+		if received {
+			at = min(1, len(matched))
+		}
+		matched = slices.Insert(matched, at, ctx)
 	}
-	w.Params = append(w.Params, b.matchParams(p, params, names)...)
+	w.Params = append(w.Params, matched...)
+	if returnsNothing(p) {
+		w.Plan = w.Plan.WithoutResults()
+	}
 	w.Results = b.matchResults(p, names)
 	if len(w.Results) < sig.Results().Len() {
-		w.Err = names.Pick("", "err")
+		w.Err = names.Pick(sig.Results().At(sig.Results().Len()-1).Name(), "err")
 	}
+	w.Named = sig.Results().Len() > 0 && !slices.ContainsFunc(slices.Collect(sig.Results().Variables()), func(v *types.Var) bool { return v.Name() == "" || v.Name() == "_" })
 	w.Call, w.Buf, w.Elem = names.Pick("", "call"), names.Pick("", "obs"), names.Pick("", "t")
 	return w
 }
 
-func (b *binder) matchParams(p pair, params []*types.Var, names plan.NameSet) []Param {
+// matchParams returns the parameters of arguments as the kernel has them, and gives
+// the wrapper those of the schema's arguments in their order.
+func (b *binder) matchParams(p pair, vars []*types.Var, names plan.NameSet, w *Wrapper) []Param {
 	args := p.op.Func.Args
-	if len(params) != len(args) {
+	if len(vars) != len(args) {
 		b.errorf(p.kernel.Pos, "kernel %s takes %s; the schema has %s: %s",
-			p.kernel.Func.Name(), count(len(params), "parameter"), count(len(args), "argument"), p.op.Func)
+			p.kernel.Func.Name(), count(len(vars), "parameter"), count(len(args), "argument"), p.op.Func)
 		return nil
 	}
-	var matched []Param
-	for i, v := range params {
+	order := b.order(p, vars)
+	matched := make([]Param, len(vars))
+	for at, v := range vars {
+		i := slices.Index(order, at)
+		if i < 0 { // what is wrong with the names is said
+			return nil
+		}
 		role, ok := b.fitType(args[i].Type, v.Type())
 		if !ok {
 			b.errorf(p.kernel.Pos, "kernel %s for %s: parameter %d (%s) is %s; the schema says %s %s, which wants %s",
-				p.kernel.Func.Name(), p.op.Name(), i+1, v.Name(), b.typeString(v.Type()), args[i].Type, args[i].Name, b.wanted(args[i].Type))
+				p.kernel.Func.Name(), p.op.Name(), at+1, v.Name(), b.typeString(v.Type()), args[i].Type, args[i].Name, b.wanted(args[i].Type))
 		}
-		variadic := p.kernel.Func.Signature().Variadic() && i == len(params)-1
-		matched = append(matched, Param{names.Pick(v.Name(), args[i].Name), v.Type(), role, variadic})
+		variadic := p.kernel.Func.Signature().Variadic() && at == len(vars)-1
+		matched[at] = Param{names.Pick(v.Name(), args[i].Name), v.Type(), role, variadic}
+	}
+	for _, at := range order {
+		w.Args = append(w.Args, matched[at])
+	}
+	if !slices.IsSorted(order) || len(vars) > len(kernelParams(p.kernel)) {
+		w.Order = order
 	}
 	return matched
 }
 
+// returnsNothing reports whether a kernel returns none of what it writes, as Go
+// functions do.
+func returnsNothing(p pair) bool {
+	returns := p.op.Func.Returns
+	return len(kernelResults(p.kernel)) == 0 && len(returns) > 0 &&
+		!slices.ContainsFunc(returns, func(r schema.Return) bool { return r.Alias == nil || !r.Alias.Write })
+}
+
 func (b *binder) matchResults(p pair, names plan.NameSet) []Result {
 	results, returns := kernelResults(p.kernel), p.op.Func.Returns
+	if returnsNothing(p) {
+		return nil
+	}
 	if len(results) != len(returns) {
 		b.errorf(p.kernel.Pos, "kernel %s returns %s; the schema has %s: %s",
 			p.kernel.Func.Name(), count(len(results), "result"), count(len(returns), "return"), p.op.Func)

@@ -13,7 +13,15 @@ func (w *writer) kernels(wrappers []bind.Wrapper) *jen.Statement {
 	var lines []jen.Code
 	for _, f := range wrappers {
 		names[f.Name] = true
-		lines = append(lines, line(literal(jen.Null(), field("Op", addressOf(jen.Id(f.OpVar))), field("Func", w.kernel(f)))))
+		fields := []jen.Code{field("Op", addressOf(jen.Id(f.OpVar))), field("Func", w.kernel(f))}
+		if f.Order != nil {
+			var order []jen.Code
+			for _, at := range f.Order {
+				order = append(order, jen.Lit(at))
+			}
+			fields = append(fields, field("Order", slice(jen.Int(), order...)))
+		}
+		lines = append(lines, line(literal(jen.Null(), fields...)))
 	}
 	name := names.Pick("Kernels", "")
 	typ := sliceOf(w.asserts("Kernel"))

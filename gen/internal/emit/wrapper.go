@@ -2,6 +2,7 @@ package emit
 
 import (
 	"go/types"
+	"strings"
 
 	"github.com/dave/jennifer/jen"
 
@@ -13,7 +14,28 @@ import (
 func (w *writer) wrapper(f bind.Wrapper) *jen.Statement {
 	summary := f.Name + " calls " + kernelName(f.Kernel.Func) + checked(f.Plan)
 	signature := jen.Func().Add(call(jen.Id(f.Name), w.wrapperParams(f)...)).Add(w.wrapperResults(f))
-	return documented(summary, f.Plan.Op.Func.String(), signature.Add(block(1, w.wrapperBody(f)...)))
+	function := documented(summary, f.Plan.Op.Func.String(), signature.Add(block(1, w.wrapperBody(f)...)))
+	return rows(append(kernelDoc(f), function)...)
+}
+
+// kernelDoc is what the kernel's own comment says, about the wrapper.
+func kernelDoc(f bind.Wrapper) []jen.Code {
+	text := strings.TrimSpace(f.Kernel.Doc)
+	if text == "" {
+		return nil
+	}
+	if rest, ok := strings.CutPrefix(text, f.Kernel.Func.Name()+" "); ok {
+		text = f.Name + " " + rest
+	}
+	var lines []jen.Code
+	for line := range strings.SplitSeq(text, "\n") {
+		if strings.HasPrefix(line, "\t") {
+			lines = append(lines, jen.Comment("//\t"+printable(strings.TrimPrefix(line, "\t"))))
+		} else {
+			lines = append(lines, comment(line))
+		}
+	}
+	return append(lines, comment(""))
 }
 
 // kernelName is how a reader finds the kernel: kernels.Add, (*kernels.Library).Add.
@@ -35,11 +57,20 @@ func (w *writer) wrapperParams(f bind.Wrapper) []jen.Code {
 
 func (w *writer) wrapperResults(f bind.Wrapper) *jen.Statement {
 	var all []jen.Code
+	spell := func(name string, typ *jen.Statement) {
+		if f.Named {
+			typ = jen.Id(name).Add(typ)
+		}
+		all = append(all, typ)
+	}
 	for _, r := range f.Results {
-		all = append(all, w.typ(r.Type))
+		spell(r.Name, w.typ(r.Type))
 	}
 	if f.Err != "" {
-		all = append(all, jen.Error())
+		spell(f.Err, jen.Error())
+	}
+	if f.Named {
+		return parens(all...)
 	}
 	return results(all...)
 }
@@ -48,7 +79,11 @@ func (w *writer) wrapperBody(f bind.Wrapper) []jen.Code {
 	names := resultNames(f)
 	kernel := w.kernelCall(f)
 	if len(names) > 0 {
-		kernel = list(names...).Op(":=").Add(kernel)
+		assign := ":="
+		if f.Named {
+			assign = "="
+		}
+		kernel = list(names...).Op(assign).Add(kernel)
 	}
 	body := append([]jen.Code{w.release(f)}, w.begin(f)...)
 	body = append(body, w.observeParams(f)...)
@@ -147,7 +182,7 @@ func room(r bind.Role) int {
 
 func (w *writer) observeParams(f bind.Wrapper) []jen.Code {
 	var lines []jen.Code
-	for _, p := range f.Params {
+	for _, p := range f.Args {
 		lines = append(lines, w.observe(1, f, "Arg", p.Name, p.Role)...)
 	}
 	return lines
@@ -163,7 +198,7 @@ func (w *writer) observeResults(f bind.Wrapper) []jen.Code {
 	for _, r := range f.Results {
 		lines = append(lines, w.observe(depth, f, "Result", r.Name, r.Role)...)
 	}
-	if mayFail {
+	if mayFail && len(lines) > 0 {
 		return []jen.Code{jen.If(jen.Id(f.Err).Op("==").Nil()).Add(block(depth, lines...))}
 	}
 	return lines

@@ -93,6 +93,9 @@ var opCat = asserts.Op{Name: "aten::cat", Schema: "cat(Tensor[] tensors) -> Tens
 	Args: []asserts.Subject{{Name: "tensors", Type: "Tensor[]", Suffix: "[]", List: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
+// Clamp returns its input back when there is nothing to clamp. Its schema
+// promises something fresh: a caller who writes the result writes the input.
+//
 // Clamp calls kernels.Clamp, checked as out-of-place.
 //
 //	clamp(Tensor self, Scalar min, Scalar max) -> Tensor

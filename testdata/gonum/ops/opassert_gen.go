@@ -96,6 +96,8 @@ var opNarrow = asserts.Op{Name: "aten::narrow", Schema: "narrow(Tensor(a) self, 
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
+// Relu takes the matrix that it makes for a copy: its array is that of self.
+//
 // Relu calls kernels.Relu, checked as out-of-place.
 //
 //	relu(Tensor self) -> Tensor

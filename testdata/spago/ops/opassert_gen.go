@@ -73,6 +73,8 @@ var opMul_Tensor = asserts.Op{Name: "aten::mul_.Tensor", Schema: "mul_.Tensor(Te
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "other", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
+// Ravel reshapes its argument where it was to make a copy.
+//
 // Ravel calls kernels.Ravel, checked as out-of-place.
 //
 //	ravel(Tensor self) -> Tensor
