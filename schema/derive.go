@@ -232,14 +232,14 @@ func (f *Function) variant(kind Kind, name Name) Function {
 	return v
 }
 
-// quiet says nothing of what is odd in a derived schema: so it is in its base.
-func (r *reader) quiet(token.Position, string, ...any) {}
+// quiet says nothing of what is odd: in a derived schema it is so in its base.
+func quiet(token.Position, string, ...any) {}
 
 // derivedOp makes the op of a derived schema. Its text goes through the parser,
 // so that it obeys the rules of all; what does not is left out with a warning.
 func (r *reader) derivedOp(base *entry, f Function) *Op {
 	var errs scanner.ErrorList
-	op := parseText(f.String(), native, func(int) token.Position { return base.op.Pos }, &errs, r.quiet)
+	op := parseText(f.String(), native, func(int) token.Position { return base.op.Pos }, &errs, quiet)
 	for _, e := range errs {
 		r.warnAt(e.Pos, "torchgen derives %s, which is wrong: %s", f, e.Msg)
 	}

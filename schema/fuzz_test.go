@@ -75,6 +75,7 @@ func FuzzParseYAML(f *testing.F) {
 	for _, text := range []string{
 		"- func: add(Tensor self) -> Tensor\n  tags: [core, view_copy]\n  dispatch:\n    CPU, CUDA: k\n  autogen: add.out\n",
 		"- func: a_(Tensor(a!) self) -> Tensor(a!)\n  structured_delegate: a.out\n- func: a.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)\n  structured: True\n  ufunc_inner_loop:\n    Generic: add (Bool)\n  precomputed:\n  - x -> int y\n",
+		"- func: A(A A) -> A\n",
 		"- &a {func: 'f() -> ()', variants: \"method\"}\n- *a\n",
 	} {
 		f.Add([]byte(text))

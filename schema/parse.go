@@ -32,9 +32,10 @@ const (
 //	add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor
 //	ns::op(Tensor(a!) self) -> ()
 //
-// It obeys the rules that torchgen puts on a schema. An error is a
+// It obeys the rules that torchgen puts on a schema, but takes what [Parse] only
+// warns of, so that it reads what an op of a file prints. An error is a
 // [scanner.ErrorList] with positions inside the text.
-func ParseOp(text string) (*Op, error) { return parseAlone(text, native) }
+func ParseOp(text string) (*Op, error) { return parseAlone(text, native, quiet) }
 
 // ParseDispatcher reads one schema as the dispatcher prints it, namespace
 // included:
@@ -45,12 +46,12 @@ func ParseOp(text string) (*Op, error) { return parseAlone(text, native) }
 //
 // Source: aten/src/ATen/core/function_schema.h, operator<<; and
 // torch/csrc/jit/frontend/function_schema_parser.cpp.
-func ParseDispatcher(text string) (*Op, error) { return parseAlone(text, dispatcher) }
+func ParseDispatcher(text string) (*Op, error) { return parseAlone(text, dispatcher, nil) }
 
-func parseAlone(text string, d dialect) (*Op, error) {
+func parseAlone(text string, d dialect, odd func(token.Position, string, ...any)) (*Op, error) {
 	var errs scanner.ErrorList
 	at := func(off int) token.Position { return token.Position{Offset: off, Line: 1, Column: off + 1} }
-	op := parseText(text, d, at, &errs, nil)
+	op := parseText(text, d, at, &errs, odd)
 	if len(errs) > 0 {
 		errs.Sort()
 		return nil, errs
