@@ -1,6 +1,7 @@
 package installed
 
 import (
+	"bytes"
 	"errors"
 	"os"
 	"os/exec"
@@ -351,4 +352,27 @@ func TestDebianVersion(t *testing.T) {
 			t.Errorf("%s: %q, want %q", name, got, want)
 		}
 	}
+}
+
+// A file that is no library, or a broken one, is an answer or an error and never
+// a panic, and names nothing that is not in it.
+func FuzzELF(f *testing.F) {
+	if self, err := os.ReadFile("/bin/true"); err == nil {
+		f.Add(self[:min(len(self), 1<<14)])
+	}
+	f.Add([]byte("\x7fELF\x02\x01\x01"))
+	path := filepath.Join(f.TempDir(), "lib.so")
+	f.Fuzz(func(t *testing.T, data []byte) {
+		if err := os.WriteFile(path, data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		names, _, _ := needs(path, nil)
+		for _, name := range append(names, soname(path)) {
+			if name != filepath.Base(path) && !bytes.Contains(data, []byte(name)) {
+				t.Fatalf("%q is not in the file", name)
+			}
+		}
+		cxx11(path)
+		LinkedTo(path)
+	})
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/asserts/printable"
 	"github.com/opassert/opassert/asserts/suite/engine"
 )
 
@@ -23,6 +24,11 @@ type Baseline struct {
 
 // A BaselineLine is one known finding or crash.
 type BaselineLine struct{ Code, Op, Subject string }
+
+// newBaselineLine makes a line that is the same once it is written and read.
+func newBaselineLine(code, op, subject string) BaselineLine {
+	return BaselineLine{code, printable.Line(op), printable.Line(subject)}
+}
 
 func (l BaselineLine) String() string { return l.Code + "  " + l.Op + "  " + l.Subject }
 
@@ -54,7 +60,7 @@ func ReadBaseline(path string) (*Baseline, error) {
 		if _, ok := asserts.ParseCode(fields[0]); !ok && fields[0] != "crash" {
 			return nil, fmt.Errorf("%s:%d:1: unknown check %q: want a code, or crash", path, n, fields[0])
 		}
-		b.Lines = append(b.Lines, BaselineLine{fields[0], fields[1], strings.Join(fields[2:], " ")})
+		b.Lines = append(b.Lines, newBaselineLine(fields[0], fields[1], strings.Join(fields[2:], " ")))
 	}
 	if len(text) == 0 {
 		return nil, fmt.Errorf("%s:1:1: it is not a baseline: it is empty", path)
@@ -150,11 +156,11 @@ func (r *Report) baseline() []BaselineLine {
 func (f *Finding) baseline() BaselineLine {
 	on := f.Violation.Subject
 	on.Element = -1
-	return BaselineLine{f.Violation.Code.String(), f.Violation.Op, on.String()}
+	return newBaselineLine(f.Violation.Code.String(), f.Violation.Op, on.String())
 }
 
 // baseline is the crash's line: of the causes that stand for one fault, the
 // first.
 func (c *Crash) baseline(op string) BaselineLine {
-	return BaselineLine{"crash", op, SameCauses(c.Cause)[0]}
+	return newBaselineLine("crash", op, SameCauses(c.Cause)[0])
 }

@@ -97,3 +97,30 @@ func FuzzParseValue(f *testing.F) {
 		}
 	})
 }
+
+// A file of cases is refused with places, or its values print as they read.
+func FuzzParseRecipes(f *testing.F) {
+	for _, seed := range []string{
+		"- ops: [a::b, \"c::*\"]\n  cases:\n    - {x: \"t[n, 2]\", _1: \"'s'\"}\n    - {}\n", "[]", "- {ops: a, cases: [{x: 1}]}\n", "- ops: []\n  cases: {}\n", "- &a {ops: [x], cases: [{y: same:y}]}\n- *a\n", string(recipeText),
+	} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		book, err := ParseRecipes("cases.yaml", text)
+		if err == nil {
+			if book == nil {
+				t.Fatal("neither a file nor an error")
+			}
+			return
+		}
+		var list scanner.ErrorList
+		if !errors.As(err, &list) || len(list) == 0 || book != nil {
+			t.Fatalf("no list of errors, but %v and %v", err, book)
+		}
+		for _, e := range list {
+			if !e.Pos.IsValid() || e.Pos.Column < 1 || e.Msg == "" {
+				t.Fatalf("an error without a place: %v", e)
+			}
+		}
+	})
+}

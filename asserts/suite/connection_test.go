@@ -1,0 +1,55 @@
+package suite
+
+import (
+	"bufio"
+	"io"
+	"strings"
+	"testing"
+)
+
+// Whatever a worker's replies hold, a line that is believed has the key before it
+// and an end, and the others are foreign.
+func FuzzReplies(f *testing.F) {
+	for _, seed := range []string{"K end 3 done\n", "end 3 done\nK list x\n", "K a\nK", "Kx\n\nK \n", strings.Repeat("x", 5000) + "\nK begin 1\n"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		in := bufio.NewReaderSize(strings.NewReader(text), 16)
+		for {
+			line, err := readLine(in, "K")
+			switch {
+			case err == io.EOF:
+				return
+			case err != nil:
+				t.Fatalf("%q: %v", text, err)
+			case !strings.HasPrefix(line, lineForeign+" ") && !strings.Contains(text, "K "+line+"\n"):
+				t.Fatalf("%q is read as %q", text, line)
+			}
+		}
+	})
+}
+
+// What is no encoded value is an error, and what is can be encoded again.
+func FuzzDecode(f *testing.F) {
+	for _, l := range []Listing{{}, {Version: "embedded", Wrote: []string{"x"}}} {
+		text, err := encode(l)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(text)
+	}
+	f.Add("not base64")
+	f.Fuzz(func(t *testing.T, text string) {
+		l, err := decode[Listing](text)
+		if err != nil {
+			return
+		}
+		again, err := encode(*l)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if m, err := decode[Listing](again); err != nil || m.Version != l.Version || len(m.Operators) != len(l.Operators) {
+			t.Fatalf("%+v is encoded as %+v, %v", l, m, err)
+		}
+	})
+}

@@ -1,0 +1,48 @@
+package watch
+
+import (
+	"encoding/binary"
+	"strings"
+	"testing"
+
+	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/asserts/internal/preload"
+	"github.com/opassert/opassert/asserts/suite/engine"
+	"github.com/opassert/opassert/schema"
+)
+
+// Whatever a process sends, the run answers or says what is wrong, and what
+// it says has no more processes or findings than frames came.
+func FuzzFrames(f *testing.F) {
+	first := binary.NativeEndian.AppendUint64(nil, 0)
+	for _, seed := range []struct {
+		kind byte
+		data string
+	}{
+		{frameHello, "12\n1\n\n2.6.0\n/torch/lib\n2"}, {frameHello, "x\n\n\n\n\n"}, {frameOp, "-a::b\x00"}, {frameNames, "a::b c"},
+		{frameCall, string(first) + strings.Repeat("\x00", 24)}, {frameSite, "1P  File \"a.py\", line 3 in f\n"}, {frameRecord, strings.Repeat("\x01", 16) + "x\x1f1\x1f"},
+	} {
+		f.Add(seed.kind, []byte(seed.data), seed.kind, []byte(seed.data))
+	}
+	f.Fuzz(func(t *testing.T, kind byte, data []byte, kind2 byte, data2 []byte) {
+		if kind == frameTrouble || kind2 == frameTrouble {
+			return // it goes to the object, which is not there
+		}
+		plan := func(string, *schema.Op) (engine.Plan, error) { return engine.Plan{}, nil }
+		r := &run{
+			config:    Config{Policy: asserts.Aware(), Record: 4},
+			ops:       ops{byText: make(map[string]*watchedOp), plan: plan},
+			findings:  findings{byKey: make(map[string]*Finding)},
+			processes: make(map[int]string), names: make(map[string]bool), skips: make(map[asserts.Skip]int), records: make(map[string]records),
+		}
+		p := &process{run: r, pending: make(map[int64]call)}
+		for _, frame := range []preload.Frame{{Kind: kind, Data: data}, {Kind: kind2, Data: data2}} {
+			if _, err := p.answer(frame); err != nil && err.Error() == "" {
+				t.Fatal("an error that says nothing")
+			}
+		}
+		if len(r.processes) > 2 || len(r.findings.byKey) > 0 {
+			t.Fatalf("%d processes and %d findings of two frames", len(r.processes), len(r.findings.byKey))
+		}
+	})
+}
