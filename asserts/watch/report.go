@@ -94,10 +94,12 @@ func (r *run) report(end preload.End, took time.Duration) (*Report, error) {
 		}
 		r.countTraits(op, c)
 		for _, s := range op.unseen {
-			if s.Code.Level() < asserts.Content {
-				r.skips[s] += int(c.usual + c.asked)
-			} else if c.content > 0 {
-				r.skips[s] += int(c.content)
+			n := c.usual + c.asked
+			if s.Code.Level() >= asserts.Content {
+				n = c.content
+			}
+			if n > 0 {
+				r.skips[s] += int(n)
 			}
 		}
 	}

@@ -266,7 +266,8 @@ int64_t owner_of(const c10::StorageImpl* storage) {
     const at::DataPtr& data = storage->data_ptr();
     if (data.get() == nullptr || storage->nbytes() == 0 || copy_on_write(storage)) return 0;
     if (data.get_context() == nullptr) return OA_UNOWNED;
-    return data.get_deleter() == c10::GetAllocator(storage->device_type())->raw_deleter() ? 0 : OA_FOREIGN;
+    auto* allocator = c10::GetAllocator(storage->device_type());  // null for a device that has none
+    return allocator != nullptr && data.get_deleter() == allocator->raw_deleter() ? 0 : OA_FOREIGN;
   } catch (...) {
     return 0;
   }
