@@ -20,9 +20,7 @@ import (
 // go generate brings the tool along, the committed wrappers are what it makes,
 // and both builds pass. The debug build catches the bug in its clamp.
 func TestExampleModule(t *testing.T) {
-	if testing.Short() {
-		t.Skip("compiles the command and its modules anew")
-	}
+	long(t)
 	dir, user := copyModule(t, "example"), strangersEnvironment(t)
 	run := func(args ...string) string {
 		t.Helper()
@@ -71,6 +69,9 @@ func TestCheckModules(t *testing.T) {
 		"spago":   {"OA007 aten::ravel", "OA009 aten::ravel"},
 	} {
 		t.Run(name, func(t *testing.T) {
+			if name != "example" {
+				long(t)
+			}
 			dir := copyModule(t, name)
 			run := func(name string, args ...string) (string, error) {
 				cmd := exec.Command(name, args...)
@@ -109,9 +110,7 @@ func TestCheckModules(t *testing.T) {
 // The commands of the example's workflow, run as they stand: they report its bug,
 // in every form, and fail for it alone.
 func TestWorkflow(t *testing.T) {
-	if testing.Short() {
-		t.Skip("compiles the command anew")
-	}
+	long(t)
 	dir := copyModule(t, "example")
 	text, err := os.ReadFile(filepath.Join(dir, ".github/workflows/opassert.yml"))
 	if err != nil {
@@ -154,9 +153,7 @@ func TestWorkflow(t *testing.T) {
 // The README's quick start, to the letter, in an empty folder beside a clone, and
 // in a workspace, from whose root the kernels are found too.
 func TestReadmeQuickStart(t *testing.T) {
-	if testing.Short() {
-		t.Skip("compiles the command anew")
-	}
+	long(t)
 	_, text, _ := strings.Cut(readme(t), "## Quick start")
 	text, _, _ = strings.Cut(text, "\n## ")
 	begin := regexp.MustCompile("after `(go mod init .*)`").FindStringSubmatch(text)
