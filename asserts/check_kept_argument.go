@@ -21,6 +21,9 @@ var _ = add(check{
 	after:   1<<InputImpl | 1<<InputStorage,
 	when:    func(seen *Seen) bool { return seen.Alone && !seen.Autograd },
 	fixes: func(_ *Op, v *Violation) string {
+		if v.After.ImplUses < v.Before.ImplUses || v.After.StorageUses < v.Before.StorageUses {
+			return fmt.Sprintf("release only what was retained: the caller's reference to %s is the caller's", v.Subject.Name)
+		}
 		return fmt.Sprintf("release every reference to %s before returning, as a cache of a clone does", v.Subject.Name)
 	},
 	skips: []Row{
@@ -59,11 +62,39 @@ func (j *judge) keptArguments() {
 		case a.StorageUses > b.StorageUses+storages:
 			saw = "StorageImpl"
 		default:
+			j.releasedTooOften(in, reported)
 			continue
 		}
 		v := j.reportInput(KeptArgument, in)
-		v.Saw = fmt.Sprintf("somebody holds the %s of %s, who did not before the call", saw, v.Subject)
+		v.Saw = fmt.Sprintf("somebody holds the %s of %s, who did not before the call: use_count %d -> %d", saw, v.Subject, uses(saw, b), uses(saw, a))
 	}
+}
+
+// releasedTooOften reports an argument that was made for the call and is held by
+// fewer after it, unless another argument gave its StorageImpl up.
+func (j *judge) releasedTooOften(in *input, reported map[ID]bool) {
+	b, a := &in.before, &in.after
+	moved := func(in input) bool { return in.before.Impl != in.after.Impl || in.before.Storage != in.after.Storage }
+	what := ""
+	switch {
+	case !j.seen.Made || slices.ContainsFunc(j.inputs, moved):
+	case a.ImplUses < b.ImplUses:
+		what = "TensorImpl"
+	case a.StorageUses < b.StorageUses:
+		what = "StorageImpl"
+	}
+	if what != "" {
+		v := j.reportInput(KeptArgument, in)
+		v.Saw = fmt.Sprintf("the %s of %s was released once too often: use_count %d -> %d", what, v.Subject, uses(what, b), uses(what, a))
+		reported[b.Impl] = true
+	}
+}
+
+func uses(what string, o *Observation) int32 {
+	if what == "TensorImpl" {
+		return o.ImplUses
+	}
+	return o.StorageUses
 }
 
 // writtenLate reports the arguments that somebody wrote when the call was over:
@@ -99,7 +130,7 @@ func (j *judge) keeps(in *input) string {
 		return "a functional wrapper, which may hold it, is returned"
 	case graded(b.Content) || graded(a.Content) || slices.ContainsFunc(j.outputs, func(out output) bool { return graded(out.Content) }):
 		return "autograd may keep it"
-	case slices.ContainsFunc(j.outputs, func(out output) bool { return out.Storage == b.Storage && out.Impl != b.Impl }):
+	case !j.seen.Made && slices.ContainsFunc(j.outputs, func(out output) bool { return out.Storage == b.Storage && out.Impl != b.Impl }):
 		return "autograd keeps the base of a view"
 	case slices.ContainsFunc(j.outputs, func(out output) bool { return overlaps(&out.Observation, a) }):
 		return "what is returned lies in its memory, and may hold it"
@@ -112,8 +143,12 @@ func (j *judge) keeps(in *input) string {
 func (j *judge) holders(impl, storage ID) (impls, storages int32) {
 	on := make(map[ID]bool)
 	for i := range j.outputs {
-		if j.outputs[i].Impl == impl {
+		switch out := &j.outputs[i]; {
+		case out.Impl == impl:
 			impls++
+		case out.Storage == storage && storage != 0: // a view, which may hold its base
+			impls++
+			on[out.Impl] = true
 		}
 	}
 	for i := range j.inputs {

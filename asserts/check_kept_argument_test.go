@@ -18,12 +18,18 @@ func TestKeptArgument(t *testing.T) {
 		before, after  list
 		results        list
 		reported, skip bool
+		made           bool // for the call
 	}{
 		{name: "nobody", op: "f(Tensor self) -> Tensor", before: list{see(1, 2)}, after: list{see(1, 2)}, results: list{fresh}},
 		{name: "TensorImpl", op: "f(Tensor self) -> Tensor", before: list{see(1, 2)}, after: list{see(1, 2, uses(2, 1))}, results: list{fresh}, reported: true},
 		{name: "StorageImpl", op: "f(Tensor self) -> Tensor", before: list{see(1, 2)}, after: list{see(1, 2, uses(1, 2))}, results: list{fresh}, reported: true},
 		{name: "somebody before", op: "f(Tensor self) -> Tensor", before: list{see(1, 2, uses(3, 4))}, after: list{see(1, 2, uses(3, 4))}, results: list{fresh}},
 		{name: "let go", op: "f(Tensor self) -> Tensor", before: list{see(1, 2, uses(3, 4))}, after: list{see(1, 2)}, results: list{fresh}},
+		{name: "released too often", made: true, op: "f(Tensor self) -> Tensor", before: list{see(1, 2, uses(2, 2))}, after: list{see(1, 2, uses(1, 2))}, results: list{fresh}, reported: true},
+		{name: "its StorageImpl released too often", made: true, op: "f(Tensor self) -> Tensor", before: list{see(1, 2, uses(1, 2))}, after: list{see(1, 2, uses(1, 1))}, results: list{fresh}, reported: true},
+		{name: "given up by another", made: true, op: "set_(Tensor(a!) self, Tensor source) -> ()", before: list{see(1, 2, uses(1, 2)), see(3, 2, uses(1, 2))}, after: list{see(1, 9, uses(1, 1)), see(3, 2, uses(1, 1))}},
+		{name: "a view that holds it", made: true, op: "f(Tensor(a) self) -> Tensor(a)", before: list{see(1, 2)}, after: list{see(1, 2, uses(2, 2))}, results: list{see(5, 2, uses(1, 2))}},
+		{name: "a view, and somebody else", made: true, op: "f(Tensor(a) self) -> Tensor(a)", before: list{see(1, 2)}, after: list{see(1, 2, uses(2, 3))}, results: list{see(5, 2, uses(1, 3))}, reported: true},
 		{name: "returned", op: "f_(Tensor(a!) self) -> Tensor(a!)", before: list{see(1, 2)}, after: list{see(1, 2, uses(2, 1))}, results: list{see(1, 2, uses(2, 1))}},
 		{name: "returned and kept", op: "f_(Tensor(a!) self) -> Tensor(a!)", before: list{see(1, 2)}, after: list{see(1, 2, uses(3, 1))}, results: list{see(1, 2, uses(3, 1))}, reported: true},
 		{name: "taken over", op: "set_(Tensor(a!) self, Tensor source) -> ()", before: list{see(1, 2), see(3, 4)}, after: list{see(1, 4, uses(1, 2)), see(3, 4, uses(1, 2))}},
@@ -46,7 +52,7 @@ func TestKeptArgument(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			op := wholeOp(tt.op)
 			op.Waived = []asserts.Code{asserts.InputStorage, asserts.UndeclaredAlias}
-			verdict := asserts.Judge(op, &asserts.Seen{Level: asserts.Content, Alone: true, Before: tt.before, After: tt.after, Results: tt.results}, asserts.Aware())
+			verdict := asserts.Judge(op, &asserts.Seen{Level: asserts.Content, Alone: true, Made: tt.made, Before: tt.before, After: tt.after, Results: tt.results}, asserts.Aware())
 			reported, skipped := 0, 0
 			for _, v := range verdict.Violations {
 				if v.Code == asserts.KeptArgument {

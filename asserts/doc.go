@@ -34,7 +34,9 @@
 // from [NewID], kept in the object, is the simplest. A library without
 // reference counts says [NotCounted]; then a result that somebody still holds
 // goes unseen, and one that shares with an argument or with another result is
-// found as before. The digest of a [Snapshot] covers the whole storage, so that a
+// found as before. A library with counts of its own fills in ImplUses and StorageUses from
+// them, and says with maker.Release how a tensor is released: then opassert check finds
+// a reference that a kernel keeps, and one that it releases too often. The digest of a [Snapshot] covers the whole storage, so that a
 // write beside a view is a write too.
 //
 // # What a call costs

@@ -32,6 +32,10 @@ type Seen struct {
 	// call, so that nobody but the op can have taken a reference.
 	Alone bool
 
+	// Made says that the arguments were made for this call, in a library without
+	// autograd: nobody but the caller holds them, and so nobody lets go of them.
+	Made bool
+
 	// Autograd says that the call went through autograd, which keeps what it needs
 	// for backward: only OA014 is judged.
 	Autograd bool

@@ -35,6 +35,7 @@ func (r *Runner) judge(t *Target, a *attempt, result *report.Case) []*asserts.Vi
 func (r *Runner) judgeOn(t *Target, a *attempt, seen *asserts.Seen, device string, count *report.Tally, result *report.Case) []*asserts.Violation {
 	alone := *seen
 	alone.Alone = true // a worker makes one call at a time
+	_, alone.Made = r.Engine.(keeper)
 	verdict := asserts.Judge(t.judged, &alone, r.Policy)
 	count.Judged = verdict.Judged
 	count.Skips = verdict.Skips

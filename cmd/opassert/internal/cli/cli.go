@@ -15,6 +15,7 @@ import (
 	"strings"
 
 	"github.com/opassert/opassert/asserts/printable"
+	"github.com/opassert/opassert/schema/yamlfile"
 )
 
 // A command is one subcommand.
@@ -70,12 +71,20 @@ func dispatch(args []string, own streams, stdout, stderr io.Writer) int {
 	}
 	i := slices.IndexFunc(commands, func(c command) bool { return c.name == name })
 	if i < 0 {
-		fmt.Fprintf(stderr, "opassert: no command %q; run opassert -h for the list\n", name)
+		fmt.Fprintf(stderr, "opassert: no command %q%s; run opassert -h for the list\n", name, yamlfile.Suggest(name, commandNames()))
 		return 2
 	}
 	inv := newInvocation(commands[i], args[1:], stdout, stderr)
 	inv.own = own
 	return inv.status(inv.run(inv))
+}
+
+func commandNames() []string {
+	var names []string
+	for _, c := range commands {
+		names = append(names, c.name)
+	}
+	return names
 }
 
 func usage(w io.Writer) {

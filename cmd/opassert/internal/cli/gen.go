@@ -13,7 +13,9 @@ var genCommand = command{
 	summary: "generate Go wrappers that check every call of your kernels, or of libtorch",
 	about: `
 A kernel is a Go function or method with a line "//opassert:kernel add.Tensor"
-in its doc comment. The wrappers check calls in the debug build (go build
+in its doc comment; parameters in another order than the schema's arguments follow
+by name, as in "//opassert:kernel add.out dst=out a=self", and a receiver is what the
+op writes. In-place kernels may return nothing, or an error. The wrappers check calls in the debug build (go build
 -tags opassert) and are bare calls otherwise.
 
   //go:generate go tool opassert gen -schema ops.yaml -kernels ./kernels -out ./ops
