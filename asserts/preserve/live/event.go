@@ -19,24 +19,32 @@ const (
 	fileName                 // the name of a file of Python
 	made                     // memory for an object
 	refused                  // somebody asked, and got an error
+	asks                     // somebody asks, and what is in the slot is of a type not seen so far
 )
 
 type flags uint8
 
 const (
-	ofStorage    flags = 1 << iota // and not of a tensor
-	inHermetic                     // the context
-	owns                           // the impl owns the object in its slot
-	borrowed                       // the object does not own its impl
-	madeHermetic                   // as the object remembers it
-	marked                         // the impl's count: it holds a reference to its object while it is shared
+	ofStorage  flags = 1 << iota // and not of a tensor
+	inHermetic                   // the context
+	owns                         // the impl owns the object in its slot
+	borrowed                     // the object does not own its impl
+	noSlot                       // the object never was in a slot, as it remembers or its making shows
+	marked                       // the impl's count: it holds a reference to its object while it is shared
+	elsewhere                    // the object does not hold the impl
+	second                       // the object that was handed out before lives and holds the impl, too
+
+	newClass = ofStorage // of a typeName
 )
 
 // eventSize is how many bytes an event has in the ring.
 const eventSize = 64
 
 // An event is one record. A wrap has the slot, its owner and the use count as
-// they were before, and the tag as it is after.
+// they were before, and the tag as it is after; its type is 0 if what was
+// handed out is not the object of a tensor or storage. The name of a type stands
+// where it is first seen: objects of it may have been made before, unseen,
+// unless it is a new class.
 type event struct {
 	kind               kind
 	flags              flags

@@ -2,6 +2,8 @@ package live
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/opassert/opassert/asserts/preserve"
 	"github.com/opassert/opassert/asserts/preserve/trace"
@@ -40,7 +42,9 @@ type object struct {
 	typ      string
 	state    preserve.State
 	hermetic bool // made in a hermetic context
+	handed   bool // out, as the one in its impl's slot
 	made     int64
+	died     int64
 	root     *Finding // what this release broke first
 	last     event    // its last release
 	dead     *Finding // why it should not be; nil if it died as it should
@@ -54,17 +58,20 @@ type judge struct {
 	protocol preserve.Protocol
 	number   int64
 	types    map[uint32]string
+	late     int64 // the event before which objects may have been made unseen
 	files    map[uint32]string
 	objects  map[trace.Address]*object // by address; dead ones until the address is used again
 	slots    map[trace.Address]*object // by impl: the living object that its slot points at
 	context  map[uint32]*Finding       // by thread: the hermetic context that was handed an object from outside
+	asked    map[uint32]*event         // by thread: it asks for what looks deallocated
+	untagged bool                      // it broke a rule that a slot has no interpreter's tag
 	found    func(*Finding)
 }
 
 func newJudge(pid int, protocol preserve.Protocol, found func(*Finding)) *judge {
 	return &judge{
 		pid: pid, protocol: protocol, types: map[uint32]string{}, files: map[uint32]string{},
-		objects: map[trace.Address]*object{}, slots: map[trace.Address]*object{}, context: map[uint32]*Finding{}, found: found,
+		objects: map[trace.Address]*object{}, slots: map[trace.Address]*object{}, context: map[uint32]*Finding{}, asked: map[uint32]*event{}, found: found,
 	}
 }
 
@@ -105,6 +112,9 @@ func (j *judge) take(e *event, name string) {
 	switch e.kind {
 	case typeName:
 		j.types[e.typ] = name
+		if !e.is(newClass) {
+			j.late = j.number
+		}
 		return
 	case fileName:
 		j.files[e.typ] = name
@@ -116,11 +126,14 @@ func (j *judge) take(e *event, name string) {
 	}
 	switch e.kind {
 	case made:
-		if o := j.objects[e.object]; o != nil && j.slots[o.impl] == o {
-			delete(j.slots, o.impl)
+		j.forget(e.object)
+		j.meet(e).made = j.number
+	case asks:
+		if o := j.objects[e.object]; o != nil && o.state == preserve.Dead {
+			j.asked[e.thread] = new(*e)
 		}
-		delete(j.objects, e.object)
 	case refused:
+		delete(j.asked, e.thread)
 		if o := j.living(e.slot); o != nil && o.tag != 0 && e.tag != o.tag {
 			j.tell(preserve.OneInterpreter, e, o, "made for interpreter %v, the slot is tagged %v", o.tag, e.tag)
 		}
@@ -150,79 +163,145 @@ func (j *judge) step(e *event, o *object, s preserve.Step) {
 	o.state = to
 }
 
+// end is the end of the process. Who asked and got no answer crashed.
+func (j *judge) end() {
+	for _, thread := range slices.Sorted(maps.Keys(j.asked)) {
+		e := j.asked[thread]
+		o := j.objects[e.object]
+		j.breaks(preserve.UseAfter, e, o, o.dead, "the slot points at %v, which is deallocated; who asked for it did not come back", e.object)
+	}
+}
+
+// madeUnseen reports whether the object of an event may have been made unseen at
+// the address of a dead one.
+func (j *judge) madeUnseen(e *event) bool {
+	o := j.objects[e.object]
+	return o != nil && o.state == preserve.Dead && e.typ != 0 && o.died <= j.late
+}
+
+// known returns what is known of the object of an event, nil if nothing is.
+func (j *judge) known(e *event) *object {
+	if j.madeUnseen(e) {
+		j.forget(e.object)
+	}
+	o := j.objects[e.object]
+	if o != nil && e.typ != 0 {
+		o.typ = j.types[e.typ]
+	}
+	return o
+}
+
+// forget forgets what was at an address.
+func (j *judge) forget(at trace.Address) {
+	if o := j.objects[at]; o != nil && j.slots[o.impl] == o {
+		delete(j.slots, o.impl)
+	}
+	delete(j.objects, at)
+}
+
+// wrap is an impl's object handed out: the one in its slot, or one that is new.
 func (j *judge) wrap(e *event) {
-	if old := j.objects[e.slot]; e.slot != 0 && old != nil && old.state == preserve.Dead {
-		j.breaks(preserve.UseAfter, e, old, old.dead, "the slot points at %v, which is deallocated", e.slot)
-		delete(j.objects, e.slot)
+	delete(j.asked, e.thread)
+	o := j.known(e)
+	switch {
+	case e.slot == e.object:
+		j.handOut(e, o)
 		return
+	case e.slot != 0 && !e.is(inHermetic) && j.living(e.slot) != nil:
+		j.breaks(preserve.SameObject, e, j.living(e.slot), nil, "the slot points at %v, and %v is handed out", e.slot, e.object)
+	case e.is(second) && o == j.slots[e.impl]: // another thread made it meanwhile
+	case e.is(second):
+		j.another(e, "the slot was empty")
 	}
-	o := j.living(e.object)
-	if e.slot != 0 && e.slot == e.object { // the slot's own
-		if o == nil {
-			o = j.meet(e)
-		}
-		switch {
-		case o.impl != e.impl:
-			j.breaks(preserve.SameObject, e, o, nil, "the slot points at the object of impl %v", o.impl)
-			return
-		case o.tag != 0 && e.tag != o.tag:
-			j.tell(preserve.OneInterpreter, e, o, "made for interpreter %v, the slot is tagged %v", o.tag, e.tag)
-		}
-		if e.is(inHermetic) && !o.hermetic {
-			j.context[e.thread] = j.breaks(preserve.Hermetic, e, o, nil, "made outside hermetic contexts, handed out in one")
-		}
-		if e.is(owns) {
-			j.step(e, o, preserve.Resurrect)
-		} else {
-			j.step(e, o, preserve.Hand)
-		}
+	told := j.slots[e.impl] != nil && j.slots[e.impl].told[preserve.SameObject]
+	if o == nil || o.state != preserve.Unknown {
+		o = j.meet(e)
+		o.made = j.number
+	}
+	o.impl, o.tag, o.state = e.impl, e.tag, preserve.Holding
+	o.told[preserve.SameObject] = told
+	if o.hermetic = e.is(inHermetic); !o.hermetic {
+		o.handed = true
 		j.slots[e.impl] = o
+	}
+}
+
+// handOut hands out what is in the slot.
+func (j *judge) handOut(e *event, o *object) {
+	switch {
+	case o != nil && o.state == preserve.Dead:
+		j.breaks(preserve.UseAfter, e, o, o.dead, "the slot points at %v, which is deallocated", e.slot)
+		j.forget(e.slot)
 		return
+	case e.typ == 0:
+		j.breaks(preserve.UseAfter, e, o, nil, "what the slot points at, %v, is not the object of a tensor or a storage", e.slot)
+		return
+	case e.is(elsewhere):
+		whose := "another impl"
+		if o != nil && o.impl != 0 && o.impl != e.impl {
+			whose = fmt.Sprintf("impl %v", o.impl)
+		}
+		j.breaks(preserve.SameObject, e, o, nil, "the slot points at the object of %s", whose)
+		return
+	case o == nil:
+		o = j.meet(e)
+	case o.tag != 0 && e.tag != o.tag:
+		j.tell(preserve.OneInterpreter, e, o, "made for interpreter %v, the slot is tagged %v", o.tag, e.tag)
 	}
-	if e.slot != 0 && !e.is(inHermetic) && j.living(e.slot) != nil {
-		j.breaks(preserve.SameObject, e, o, nil, "the slot points at %v, and %v is handed out", e.slot, e.object)
+	if e.is(second) {
+		j.another(e, "its slot pointed at that")
+		o.told[preserve.SameObject] = true
 	}
-	if was := j.slots[e.impl]; was != nil && was.state != preserve.Dead && was.impl == e.impl && was.at != e.object && !e.is(inHermetic) {
-		was.told[preserve.SameObject] = true
-		j.breaks(preserve.SameObject, e, was, nil, "%v is a second object for the impl of %v, which lives; the slot was empty", e.object, was.at)
+	j.moved(o, e.impl)
+	if o.tag == 0 {
+		o.tag = e.tag
 	}
-	second := j.slots[e.impl] != nil && j.slots[e.impl].told[preserve.SameObject]
-	o = j.meet(e)
-	o.told[preserve.SameObject] = second
-	o.made = j.number
-	o.hermetic = e.is(inHermetic)
-	o.state = preserve.Holding
-	if !o.hermetic {
-		j.slots[e.impl] = o
+	if e.is(inHermetic) && !o.hermetic {
+		j.context[e.thread] = j.breaks(preserve.Hermetic, e, o, nil, "made outside hermetic contexts, handed out in one")
+	}
+	if e.is(owns) {
+		j.step(e, o, preserve.Resurrect)
+	} else {
+		j.step(e, o, preserve.Hand)
+	}
+	o.handed = true
+	j.slots[e.impl] = o
+}
+
+// another is an object handed out while the one before lives and holds the impl.
+func (j *judge) another(e *event, slot string) {
+	was := j.slots[e.impl]
+	if was == nil {
+		j.breaks(preserve.SameObject, e, nil, nil, "%v is a second object for the impl of one that lives; %s", e.object, slot)
+	} else if !was.told[preserve.SameObject] {
+		j.tell(preserve.SameObject, e, was, "%v is a second object for the impl of %v, which lives; %s", e.object, was.at, slot)
 	}
 }
 
 // meet is the first event of an object.
 func (j *judge) meet(e *event) *object {
-	o := &object{at: e.object, impl: e.impl, tag: e.tag, typ: j.types[e.typ]}
+	o := &object{at: e.object, impl: e.impl, tag: e.tag, typ: j.types[e.typ], hermetic: e.is(noSlot) || e.kind == made && e.is(inHermetic)}
 	j.objects[e.object] = o
 	return o
 }
 
 func (j *judge) release(e *event) {
-	o := j.objects[e.object]
+	o := j.known(e)
 	switch {
 	case o == nil:
 		o = j.meet(e)
-		o.hermetic = e.is(madeHermetic)
-	case o.state == preserve.Dead && o.typ != j.types[e.typ]: // made before its type was known
-		o = j.meet(e)
-		o.hermetic = e.is(madeHermetic)
 	case o.state == preserve.Dead:
 		o.dead = j.breaks(preserve.DoubleRelease, e, o, o.dead, "released again after it was deallocated")
 	}
 	o.last, o.root = *e, nil
-	if o.impl != e.impl { // Tensor.data = ...
-		j.moved(o, e.impl)
-	}
+	o.hermetic = o.hermetic || e.is(noSlot)
+	j.moved(o, e.impl) // Tensor.data = ..., torch.utils.swap_tensors
 	switch {
 	case o.tag != 0 && e.tag != o.tag && e.slot == e.object:
 		o.root = j.breaks(preserve.OneInterpreter, e, o, nil, "made for interpreter %v, its slot is tagged %v when it is released", o.tag, e.tag)
+	case o.hermetic:
+	case j.displaced(e, o):
+		j.tell(preserve.SameObject, e, o, "the slot of its impl has %v in its place", e.slot)
 	case j.protocol == preserve.Counting:
 		switch {
 		case e.uses <= 1 || e.slot != e.object:
@@ -231,18 +310,22 @@ func (j *judge) release(e *event) {
 		default:
 			o.root = j.breaks(preserve.DoubleRelease, e, o, nil, "its last reference is released, and the impl, which others hold (use count %d), refers to it", e.uses)
 		}
-	case e.is(borrowed):
-		if e.uses > 0 {
-			o.root = j.breaks(preserve.DoubleRelease, e, o, nil, "released though only the impl, which lives (use count %d), referred to it", e.uses)
-		}
-	case o.hermetic || e.is(madeHermetic):
-	case e.slot == 0 && o.made != 0, e.slot != 0 && e.slot != e.object:
-		j.tell(preserve.SameObject, e, o, "the slot of its impl has %v in its place", e.slot)
+	case e.is(borrowed) && e.uses > 0:
+		o.root = j.breaks(preserve.DoubleRelease, e, o, nil, "released though only the impl, which lives (use count %d), referred to it", e.uses)
 	}
 }
 
+// displaced reports whether the slot of an object's impl was its own, and has
+// something else now.
+func (j *judge) displaced(e *event, o *object) bool {
+	if e.slot == 0 { // and not cleared by the garbage collector
+		return o.handed && j.protocol == preserve.Flipping && !e.is(borrowed)
+	}
+	return e.slot != e.object && (o.handed || o.made != 0)
+}
+
 func (j *judge) moved(o *object, impl trace.Address) {
-	if j.slots[o.impl] == o {
+	if o.impl != impl && j.slots[o.impl] == o {
 		delete(j.slots, o.impl)
 	}
 	o.impl = impl
@@ -254,7 +337,7 @@ func (j *judge) freed(e *event) {
 		return
 	}
 	was := &o.last
-	o.state = preserve.Dead
+	o.state, o.died = preserve.Dead, j.number
 	if j.slots[o.impl] == o {
 		delete(j.slots, o.impl)
 	}
@@ -268,6 +351,14 @@ func (j *judge) freed(e *event) {
 			root = j.breaks(preserve.Hermetic, was, o, nil, "a hermetic context releases what was made outside")
 			j.context[e.thread] = root
 		}
+	}
+	if j.protocol == preserve.Flipping && was.tag == 0 && root == nil {
+		if !j.untagged { // PyTorch 2.6 makes all so that come from another process
+			j.breaks(preserve.SameObject, e, o, nil, "deallocated while others hold the impl (use count %d): its slot has no interpreter's tag, "+
+				"so that it counts as empty, and who asks next gets another object", was.uses)
+		}
+		j.untagged = true
+		return
 	}
 	o.dead = j.breaks(preserve.SharedDealloc, e, o, root, "deallocated while others hold the impl (use count %d), whose slot points at it", was.uses)
 }

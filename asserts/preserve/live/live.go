@@ -197,6 +197,7 @@ func (w *Watch) read(ring []byte, pid int) {
 		}
 		atomic.StoreUint64(tail, n)
 		if last {
+			j.end()
 			break
 		}
 		over = w.over(pid)

@@ -135,6 +135,8 @@ func TestFaultsOfPrograms(t *testing.T) {
 			{"unmarked", nil, nil, codes{preserve.OneOwner}, []string{"1.", "2.1.", "2.2.", "2.5.", "2.6."}, nil},
 			{"second_object", codes{preserve.SameObject}, codes{preserve.SameObject}, codes{preserve.SameObject}, nil, nil},
 			{"stale_slot", codes{preserve.UseAfter}, codes{preserve.UseAfter}, codes{preserve.UseAfter}, nil, nil},
+			{"dead_object", codes{preserve.UseAfter}, codes{preserve.UseAfter}, codes{preserve.UseAfter}, nil, nil},
+			{"placed_object", codes{preserve.SameObject}, codes{preserve.SameObject}, codes{preserve.SameObject}, nil, nil},
 			{"wrong_tag", codes{preserve.OneInterpreter}, codes{preserve.OneInterpreter}, codes{preserve.OneInterpreter}, []string{"2.15."}, nil},
 			// Storages remember where they were made.
 			{"hermetic", codes{preserve.Hermetic, preserve.SharedDealloc, preserve.SharedDealloc}, nil, nil, []string{"1.", "2.15."}, nil},

@@ -40,6 +40,12 @@ func (l *logWriter) write(e *event) {
 		fmt.Fprintf(l.w, "%s(PyObject: %v) %s\n", where, e.object, fmt.Sprintf(format, args...))
 	}
 	typ := printable.Line(l.judge.types[e.typ])
+	if (e.kind == wrap || e.kind == release) && l.judge.madeUnseen(e) {
+		object("allocated")
+	}
+	if o := l.judge.living(e.object); o != nil && e.kind == wrap && printable.Line(o.typ) != typ { // o.__class__ = ...
+		object("PyObject type: %s", typ)
+	}
 	switch e.kind {
 	case wrap:
 		impl("in THPStorage_Wrap")
@@ -67,9 +73,6 @@ func (l *logWriter) write(e *event) {
 	case made:
 		object("allocated")
 	case release:
-		if o := l.judge.objects[e.object]; o != nil && o.state == preserve.Dead && o.typ != typ {
-			object("allocated") // before its type was known
-		}
 		object("in THPStorage_subclass_dealloc")
 		if e.is(inHermetic) {
 			object("hermetic")
@@ -78,10 +81,10 @@ func (l *logWriter) write(e *event) {
 		case e.is(borrowed) && e.slot == e.object: // and not cleared by the collector
 			object("is borrowed")
 			return
+		case e.slot == 0 || e.tag == 0 && l.judge.protocol == preserve.Flipping:
+			object("PyObjectSlot does not have PyObject")
 		case e.slot != 0 && !e.is(inHermetic):
 			object("PyObjectSlot has PyObject, interpreter: %v, PyObject*: %v", e.tag, e.slot)
-		case e.slot == 0:
-			object("PyObjectSlot does not have PyObject")
 		}
 		if l.judge.protocol == preserve.Counting && e.slot == e.object && !e.is(marked) {
 			object("kHasPyObject is not set")

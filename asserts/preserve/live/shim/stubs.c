@@ -1,5 +1,6 @@
 // stubs.c is the preloaded object, after preload.h. It stands in for the
-// functions by which libtorch_python hands out objects: each is a jump to the
+// functions by which libtorch_python hands out objects, and for those that
+// deallocate them and make their classes, where these have names: each is a jump to the
 // tap, once that is loaded, and to the real function before that and in a
 // process that is not watched.
 // In the order of enum Hook in tap.cpp.
@@ -11,6 +12,8 @@ static const char *const names[] = {
     "_Z15THPStorage_WrapN3c107StorageE",
     "_Z25THPStorage_NewWithStorageP11_typeobjectN3c107StorageENS1_4impl19PyInterpreterStatusEb",
     "_Z25THPStorage_NewWithStorageP11_typeobjectN3c107StorageE",
+    "_Z28THPVariable_subclass_deallocP7_object",
+    "_Z24THPVariableMetaType_initP7_objectS0_S0_",
 };
 enum { HOOKS = sizeof names / sizeof *names };
 
@@ -55,6 +58,8 @@ STUB(3, "_Z16THPVariable_WrapRKN2at10TensorBaseEP11_typeobject")
 STUB(4, "_Z15THPStorage_WrapN3c107StorageE")
 STUB(5, "_Z25THPStorage_NewWithStorageP11_typeobjectN3c107StorageENS1_4impl19PyInterpreterStatusEb")
 STUB(6, "_Z25THPStorage_NewWithStorageP11_typeobjectN3c107StorageE")
+STUB(7, "_Z28THPVariable_subclass_deallocP7_object")
+STUB(8, "_Z24THPVariableMetaType_initP7_objectS0_S0_")
 
 static void opened(void) {
   static int state;

@@ -26,6 +26,7 @@
 #include <cstring>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 
 namespace torch {
 namespace utils {
@@ -44,8 +45,8 @@ class PyObjectPreservation {
 namespace {
 
 // What an event is: see live/event.go.
-enum Kind : uint8_t { WRAP = 1, RELEASE, FREED, STAYS, TYPE, FILE_NAME, MADE, REFUSED };
-enum Flag : uint8_t { STORAGE = 1, IN_HERMETIC = 2, OWNS = 4, BORROWED = 8, MADE_HERMETIC = 16, MARKED = 32 };
+enum Kind : uint8_t { WRAP = 1, RELEASE, FREED, STAYS, TYPE, FILE_NAME, MADE, REFUSED, ASKS };
+enum Flag : uint8_t { STORAGE = 1, IN_HERMETIC = 2, OWNS = 4, BORROWED = 8, NO_SLOT = 16, MARKED = 32, ELSEWHERE = 64, SECOND_OBJECT = 128, NEW_CLASS = 1 };
 
 struct Event {
   uint64_t object, impl, slot, tag, data;
@@ -72,8 +73,9 @@ constexpr uint64_t SIZE = 1 << 16;
 Ring* ring;
 int (*memory)();             // a descriptor of this process's ring, or -1
 void (*tell)(const char*);   // opassert why the process is not watched
-// Locks that a forked child can open: one of the ring, one of the names and types.
-std::atomic_flag writing = ATOMIC_FLAG_INIT, naming = ATOMIC_FLAG_INIT;
+// Locks that a forked child can open: one of the ring, one of the names and
+// types. That of what was handed out is held while the process forks.
+std::atomic_flag writing = ATOMIC_FLAG_INIT, naming = ATOMIC_FLAG_INIT, handing = ATOMIC_FLAG_INIT;
 thread_local uint32_t thread_id;
 bool every_line, stops;
 
@@ -139,9 +141,9 @@ using Function = void (*)(Object*);
 // What follows the head of a type and its size.
 struct About {
   const char* name; int64_t basic, item;
-  Function dealloc; void* between[14]; uint64_t flags; void* more[10]; Type* base; void* more_yet[5]; Object* (*alloc)(Type*, int64_t); void* make; Function free;
+  Function dealloc; void* between[14]; uint64_t flags; void* more[10]; Type* base; void* more_yet[4]; int (*init)(Type*, Object*, Object*); Object* (*alloc)(Type*, int64_t); void* make; Function free;
 };
-static_assert(offsetof(About, dealloc) == 24 && offsetof(About, flags) == 144 && offsetof(About, base) == 232 && offsetof(About, alloc) == 280 && offsetof(About, free) == 296, "");
+static_assert(offsetof(About, dealloc) == 24 && offsetof(About, flags) == 144 && offsetof(About, base) == 232 && offsetof(About, init) == 272 && offsetof(About, alloc) == 280 && offsetof(About, free) == 296, "");
 struct Type {
   About& about() { return *reinterpret_cast<About*>(reinterpret_cast<char*>(this) + HEAD + 8); }
 };
@@ -165,6 +167,11 @@ Holds holds(Object* o, bool storage) {
   return {words[1], borrowed, storage && *reinterpret_cast<bool*>(words + 2)};
 }
 
+// python calls one of Python's functions with an object.
+void python(const char* name, Object* o) {
+  if (auto* f = reinterpret_cast<Function>(dlsym(RTLD_DEFAULT, name))) f(o);
+}
+
 void lock(std::atomic_flag& f) { while (f.test_and_set(std::memory_order_acquire)) {} }
 
 void put(const Event& e) {
@@ -181,23 +188,31 @@ void put(const Event& e) {
   for (int waited = 0; stops && e.file && ring->tail.load(std::memory_order_acquire) <= head && waited < 50000; waited++) usleep(100);
 }
 
-uint32_t named(Kind kind, std::unordered_map<std::string, uint32_t>& names, const char* name) {
-  auto at = names.emplace(name, static_cast<uint32_t>(names.size() + 1));
-  if (at.second) {  // the name stands in the first 56 bytes, all but its number
-    Event e{};
-    size_t n = strlen(name);
-    snprintf(reinterpret_cast<char*>(&e), 52, "%s", n > 51 ? name + n - 51 : name);
-    e.type = at.first->second;
-    e.kind = kind;
-    put(e);
-  }
-  return at.first->second;
+// put_name says what a number stands for, in the first 52 bytes.
+void put_name(Kind kind, uint32_t number, const char* name, uint8_t flags = 0) {
+  Event e{};
+  e.flags = flags;
+  size_t n = strlen(name);
+  snprintf(reinterpret_cast<char*>(&e), 52, "%s", n > 51 ? name + n - 51 : name);
+  e.type = number;
+  e.kind = kind;
+  put(e);
 }
 
-struct Hooked { Function dealloc, free; Object* (*alloc)(Type*, int64_t); bool storage; uint32_t number; };
-using Types = std::unordered_map<Type*, Hooked>;
-std::atomic<Types*> hooked;  // is replaced, and never changed
-std::unordered_map<std::string, uint32_t>*type_names, *file_names;
+// The types of which every object is seen from here on, each with a number of
+// its own: a class may have another's name, and the address of one that is gone.
+struct Hooked { Function dealloc, free; Object* (*alloc)(Type*, int64_t); bool storage; uint32_t number; std::string name; int releases; };
+std::unordered_map<Type*, Hooked>* hooked;
+uint32_t types;
+std::unordered_map<std::string, uint32_t>* files;
+
+uint32_t file_number(const char* name) {
+  lock(naming);
+  auto at = files->emplace(name, static_cast<uint32_t>(files->size() + 1));
+  if (at.second) put_name(FILE_NAME, at.first->second, name);
+  naming.clear(std::memory_order_release);
+  return at.first->second;
+}
 
 // The line of Python that runs, by Python's own functions: the thread is
 // attached to the interpreter.
@@ -217,9 +232,7 @@ void site(Event& e) {
   Object* c = code(f);
   Object* name = attribute(c, "co_filename");
   if (const char* s = name ? text(name) : nullptr) {
-    lock(naming);
-    e.file = named(FILE_NAME, *file_names, s);
-    naming.clear(std::memory_order_release);
+    e.file = file_number(s);
     int line = number(f);
     e.line = static_cast<uint16_t>(line > 0xffff ? 0xffff : line);
   }
@@ -248,22 +261,72 @@ Event event(Kind kind, Object* o, void* impl, bool storage) {
 struct Release { Object* object; bool freed; Release* outer; };
 thread_local Release* releasing;
 
-const Hooked* of(Type* t) {
-  Types* all = hooked.load(std::memory_order_acquire);
-  for (; t; t = t->about().base) {
-    auto at = all->find(t);
-    if (at != all->end()) return &at->second;
-  }
-  return nullptr;
+void on_dealloc(Object*);
+void on_free(Object*);
+Object* on_alloc(Type*, int64_t);
+
+// at returns a type's entry, unless it is that of a class that was at its
+// address before. The lock is held.
+Hooked* at(Type* t) {
+  auto i = hooked->find(t);
+  bool ours = i != hooked->end() && (!t->about().alloc || t->about().alloc == on_alloc);
+  return ours ? &i->second : nullptr;
 }
 
-void put_memory(Kind kind, Object* o, const Hooked* h) {
+// known reports whether a type has an entry.
+bool known(Type* t) {
+  lock(naming);
+  bool is = at(t) != nullptr;
+  naming.clear(std::memory_order_release);
+  return is;
+}
+
+// of is the entry of a type or of the next one above that has one.
+Hooked of(Type* t) {
+  lock(naming);
+  Hooked* h = nullptr;
+  for (; t && !h; t = t->about().base) h = at(t);
+  Hooked found = h ? *h : Hooked{};
+  naming.clear(std::memory_order_release);
+  return found;
+}
+
+void put_memory(Kind kind, Object* o, const Hooked& h) {
   Event e{};
   e.kind = kind;
   e.object = reinterpret_cast<uint64_t>(o);
-  e.type = h->number;
-  e.flags = h->storage ? STORAGE : 0;
+  e.type = h.number;
+  e.flags = (h.storage ? STORAGE : 0) | (HERMETIC ? IN_HERMETIC : 0);
   put(e);
+}
+
+// What was handed out last for each impl, and which of these objects live.
+std::unordered_map<void*, Object*>* last_of;
+std::unordered_set<Object*>* handed_out;
+
+// hand notes that an impl's object is handed out, and reports whether another
+// one that was before lives and still holds the impl.
+bool hand(void* impl, Object* o, bool storage) {
+  lock(handing);
+  Object*& last = (*last_of)[impl];
+  bool another = last && last != o && handed_out->count(last) && holds(last, storage).impl == impl;
+  last = o;
+  handed_out->insert(o);
+  handing.clear(std::memory_order_release);
+  return another;
+}
+
+void forget(Object* o) {
+  lock(handing);
+  handed_out->erase(o);
+  handing.clear(std::memory_order_release);
+}
+
+void forget_impl(void* impl, Object* o) {
+  lock(handing);
+  auto i = last_of->find(impl);
+  if (i != last_of->end() && i->second == o) last_of->erase(i);
+  handing.clear(std::memory_order_release);
 }
 
 // The memory may be another object's as soon as it is free.
@@ -271,20 +334,21 @@ void on_free(Object* o) {
   for (Release* r = releasing; r; r = r->outer) {
     if (r->object == o) r->freed = true;
   }
-  const Hooked* h = of(o->type());
+  Hooked h = of(o->type());
   put_memory(FREED, o, h);
-  h->free(o);
+  forget(o);
+  h.free(o);
 }
 
 // An object that is made has no part in anything that was at its address.
 Object* on_alloc(Type* t, int64_t n) {
-  const Hooked* h = of(t);
-  Object* o = h->alloc(t, n);
-  put_memory(MADE, o, h);
+  Hooked h = of(t);
+  Object* o = h.alloc(t, n);
+  if (o) put_memory(MADE, o, h);
   return o;
 }
 
-void hook(Type*, bool);
+void hook(Type*, bool, bool new_class = false);
 
 // keep holds the memory of an impl, and not the impl, while an object is
 // released.
@@ -293,67 +357,174 @@ void keep(I* i) { c10::raw::weak_intrusive_ptr::incref(i); }
 template <class I>
 void let_go(I* i) { c10::raw::weak_intrusive_ptr::decref(i); }
 
-void on_dealloc(Object* o) {
-  hook(o->type(), of(o->type())->storage);
-  const Hooked& h = *of(o->type());
-  Holds held = holds(o, h.storage);
-  Event e = event(RELEASE, o, held.impl, h.storage);
-  e.refs = o->refs();
-  e.type = h.number;
-  e.flags |= (held.borrowed ? BORROWED : 0) | (held.hermetic ? MADE_HERMETIC : 0);
-  bool own = e.slot == e.object;
-  if (every_line || held.borrowed && e.uses > 0 || !held.borrowed && e.uses > 1 && (SECOND || (e.flags & IN_HERMETIC) || !own)) site(e);
-  put(e);
-  // An impl that goes has no weak count left to add to.
-  bool kept = held.impl != nullptr && e.uses > 0;
-  if (kept) h.storage ? keep(static_cast<c10::StorageImpl*>(held.impl)) : keep(static_cast<c10::TensorImpl*>(held.impl));
-  Release r{o, false, releasing};
-  releasing = &r;
-  h.dealloc(o);
-  releasing = r.outer;
-  if (!r.freed) {
-    Event after = event(STAYS, o, kept ? held.impl : nullptr, h.storage);
-    after.impl = e.impl;
-    put(after);
-  }
-  if (kept) h.storage ? let_go(static_cast<c10::StorageImpl*>(held.impl)) : let_go(static_cast<c10::TensorImpl*>(held.impl));
-}
-
-constexpr uint64_t HEAP_TYPE = 1 << 9;
-
-// hook stands in for a type's functions. In the second protocol Python's own
-// function for classes calls that of the first type that is not one.
-void hook(Type* type, bool storage) {
-  if (type == nullptr || hooked.load(std::memory_order_acquire)->count(type)) return;
+// see_frees stands in for a type's function that frees memory while an object of
+// it is released, and not longer: Python compares these functions before an
+// object gets another class.
+void see_frees(Type* t, int begins) {
   lock(naming);
-  auto* all = new Types(*hooked.load(std::memory_order_acquire));  // the old one may be in use
-  Type* dealloc = type;
-  if (SECOND || storage && !STORAGES) {
-    while (dealloc->about().base && (dealloc->about().flags & HEAP_TYPE)) dealloc = dealloc->about().base;
-  }
-  Type* both[] = {dealloc, type};
-  for (Type* t : both) {
-    if (all->count(t)) continue;
-    About& a = t->about();
-    Hooked h{a.dealloc, a.free, a.alloc, storage, named(TYPE, *type_names, a.name)};
-    Type* above = a.base;
-    while (above && !all->count(above)) above = above->about().base;
-    if (h.free == on_free) h.free = all->at(above).free;
-    if (h.alloc == on_alloc) h.alloc = all->at(above).alloc;
-    if (h.dealloc == on_dealloc || t != dealloc) h.dealloc = all->at(above).dealloc;
-    all->emplace(t, h);
-  }
-  hooked.store(all, std::memory_order_release);
-  for (Type* t : both) {
-    About& a = t->about();
-    if (a.free) a.free = on_free;
-    if (a.alloc) a.alloc = on_alloc;
-    if (t == dealloc) a.dealloc = on_dealloc;
+  if (Hooked* h = at(t)) {
+    h->releases += begins;
+    t->about().free = h->releases > 0 ? on_free : h->free;
   }
   naming.clear(std::memory_order_release);
 }
 
+// The impl whose object this thread asks for.
+thread_local void* asking;
+
+void deallocate(Object* o, bool storage, Function real) {
+  hook(o->type(), storage);
+  Holds held = holds(o, storage);
+  Event e = event(RELEASE, o, held.impl, storage);
+  e.refs = o->refs();
+  e.type = of(o->type()).number;
+  // Of two threads that make an object for one impl, one lets go of it at once.
+  bool discarded = held.impl && held.impl == asking;
+  e.flags |= (held.borrowed ? BORROWED : 0) | (held.hermetic || discarded ? NO_SLOT : 0);
+  bool own = e.slot == e.object;
+  if (every_line || held.borrowed && e.uses > 0 || !held.borrowed && e.uses > 1 && (SECOND || (e.flags & IN_HERMETIC) || !own || !e.tag)) site(e);
+  put(e);
+  // An impl that goes has no weak count left to add to.
+  bool kept = held.impl != nullptr && e.uses > 0;
+  if (kept) storage ? keep(static_cast<c10::StorageImpl*>(held.impl)) : keep(static_cast<c10::TensorImpl*>(held.impl));
+  Release r{o, false, releasing};
+  releasing = &r;
+  auto* type = reinterpret_cast<Object*>(o->type());
+  python("Py_IncRef", type);
+  see_frees(o->type(), 1);
+  real(o);
+  see_frees(reinterpret_cast<Type*>(type), -1);
+  python("Py_DecRef", type);
+  releasing = r.outer;
+  if (r.freed) {
+    forget_impl(held.impl, o);
+  } else {
+    Event after = event(STAYS, o, kept ? held.impl : nullptr, storage);
+    after.impl = e.impl;
+    put(after);
+  }
+  if (kept) storage ? let_go(static_cast<c10::StorageImpl*>(held.impl)) : let_go(static_cast<c10::TensorImpl*>(held.impl));
+}
+
+void on_dealloc(Object* o) {
+  Hooked h = of(o->type());
+  deallocate(o, h.storage, h.dealloc);
+}
+
+constexpr uint64_t HEAP_TYPE = 1 << 9;
+
+enum Hook { VARIABLE_VALUE, VARIABLE_REF, VARIABLE_MOVE, VARIABLE_TYPE, STORAGE_WRAP, STORAGE_NEW, STORAGE_NEW2, VARIABLE_DEALLOC, VARIABLE_CLASS, HOOKS };
+void* real[HOOKS];
 void* (*real_of)(int);
+
+// The first of a type and those above it that is not a class of Python's.
+Type* ground(Type* t) {
+  while (t->about().base && (t->about().flags & HEAP_TYPE)) t = t->about().base;
+  return t;
+}
+
+// hook stands in for a type's functions. In the second protocol Python's own
+// function for classes calls that of the first type that is not one; in the
+// first, that of tensors' classes is one of libtorch_python's.
+void hook(Type* type, bool storage, bool new_class) {
+  lock(naming);
+  if (type == nullptr || at(type)) {
+    naming.clear(std::memory_order_release);
+    return;
+  }
+  bool named = !storage && real[VARIABLE_DEALLOC];
+  Type* dealloc = SECOND || storage && !STORAGES ? ground(type) : type;
+  Type* both[] = {dealloc, type};
+  for (Type* t : both) {
+    if (at(t)) continue;
+    About& a = t->about();
+    Hooked h{a.dealloc, a.free, a.alloc, storage, ++types, a.name, 0};
+    put_name(TYPE, h.number, a.name, new_class ? NEW_CLASS : 0);
+    Hooked* above = nullptr;
+    for (Type* b = a.base; b && !above; b = b->about().base) above = at(b);
+    if (h.alloc == on_alloc && above) h.alloc = above->alloc;
+    if ((h.dealloc == on_dealloc || t != dealloc) && above) h.dealloc = above->dealloc;
+    (*hooked)[t] = h;
+    if (a.alloc) a.alloc = on_alloc;
+    if (t == dealloc && !named) a.dealloc = on_dealloc;
+  }
+  naming.clear(std::memory_order_release);
+}
+
+// mapped reports whether there is memory at an address.
+bool mapped(const void* p, size_t n) {
+  unsigned char in;
+  uintptr_t page = 4096, from = reinterpret_cast<uintptr_t>(p) & ~(page - 1);
+  for (uintptr_t to = reinterpret_cast<uintptr_t>(p) + n; from < to; from += page) {
+    if (mincore(reinterpret_cast<void*>(from), 1, &in) != 0) return false;
+  }
+  return true;
+}
+
+Type* grounds[2];  // of the objects of tensors and storages, once Python has made their classes
+
+// is_object reports whether what is at an address is the object of a tensor or a
+// storage: an object that is dead may be anything by now.
+bool is_object(Object* o, bool storage) {
+  if (!grounds[storage] || known(o->type())) return true;
+  Type* t = o->type();
+  for (int depth = 0; t && depth < 200 && mapped(t, HEAD + 8 + sizeof(About)); t = t->about().base, depth++) {
+    if (t == grounds[storage]) return true;
+  }
+  return false;
+}
+
+// below calls f with each type below another one.
+template <class F>
+void below(Type* type, F f) {
+  static auto call = reinterpret_cast<Object* (*)(Object*, const char*, const char*, ...)>(dlsym(RTLD_DEFAULT, "PyObject_CallMethod"));
+  static auto size = reinterpret_cast<int64_t (*)(Object*)>(dlsym(RTLD_DEFAULT, "PyList_Size"));
+  static auto item = reinterpret_cast<Object* (*)(Object*, int64_t)>(dlsym(RTLD_DEFAULT, "PyList_GetItem"));
+  static auto clear = reinterpret_cast<void (*)()>(dlsym(RTLD_DEFAULT, "PyErr_Clear"));
+  static auto* of_types = reinterpret_cast<Object*>(dlsym(RTLD_DEFAULT, "PyType_Type"));
+  if (!call || !size || !item || !clear || !of_types) return;
+  Object* all = call(of_types, "__subclasses__", "O", type);
+  if (!all) clear();
+  for (int64_t i = 0; all && i < size(all); i++) {
+    auto* t = reinterpret_cast<Type*>(item(all, i));
+    f(t);
+    below(t, f);
+  }
+  if (all) python("Py_DecRef", all);
+}
+
+std::unordered_map<Type*, int (*)(Type*, Object*, Object*)>* class_makers;  // what was there
+
+int class_made(int made, Type* t) {
+  for (Type* b = t; made == 0 && b; b = b->about().base) {
+    if (b == grounds[0]) hook(t, false, true);
+  }
+  return made;
+}
+
+// on_class is what makes a class of tensors, where that has no name.
+int on_class(Type* t, Object* args, Object* more) {
+  for (Type* maker = reinterpret_cast<Object*>(t)->type(); maker; maker = maker->about().base) {
+    auto real = class_makers->find(maker);
+    if (real != class_makers->end()) return class_made(real->second(t, args, more), t);
+  }
+  return -1;
+}
+
+// see_classes hooks every class of tensors, and what makes them: of an object
+// that is made unseen, and may get another class, nothing would be known.
+void see_classes(Type* tensor) {
+  below(grounds[0], [](Type* t) { hook(t, false); });
+  Type* maker = reinterpret_cast<Object*>(tensor)->type();
+  if (real[VARIABLE_CLASS] || maker == reinterpret_cast<Object*>(maker)->type()) return;
+  auto see = [](Type* t) {
+    if (t->about().init == on_class) return;
+    class_makers->emplace(t, t->about().init);
+    t->about().init = on_class;
+  };
+  see(maker);
+  below(maker, see);
+}
 
 // classes hooks those that libtorch_python names: objects that are made without
 // being asked for are seen at their release.
@@ -364,52 +535,65 @@ void classes() {
   if (!known[0]) {
     Dl_info info;
     void* f = nullptr;
-    for (int n = 0; n < 7 && !f; n++) f = real_of(n);
+    for (int n = 0; n < HOOKS && !f; n++) f = real_of(n);
     void* library = f && dladdr(f, &info) ? dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD) : nullptr;
     const char* names[] = {"THPVariableClass", "ParameterClass", "THPStorageClass"};
     for (int i = 0; library && i < 3; i++) known[i] = reinterpret_cast<Type**>(dlsym(library, names[i]));
   }
   done = true;
   for (int i = 0; i < 3; i++) {
-    if (known[i] && *known[i]) hook(*known[i], i == 2);
-    else if (known[i]) done = false;
+    if (known[i] && *known[i]) {
+      hook(*known[i], i == 2);
+      grounds[i == 2] = ground(*known[i]);
+    } else if (known[i]) {
+      done = false;
+    }
   }
+  if (done && grounds[0]) see_classes(*known[0]);
 }
 
 // wrapped records that somebody asked for an impl's object.
 Object* wrapped(void* impl, const Event& before, Object* o, bool storage) {
   classes();
   if (o == nullptr) return o;
-  hook(o->type(), storage);
   Event e = before;
+  e.object = reinterpret_cast<uint64_t>(o);
+  bool object = is_object(o, storage);
+  if (!object && e.slot != e.object) return o;  // None, for a tensor that is not defined
+  if (!object) {
+    e.flags |= ELSEWHERE;
+    site(e);
+    put(e);
+    return o;
+  }
+  hook(o->type(), storage);
   Holds held = holds(o, storage);
-  if (held.impl && held.impl != impl && e.slot != reinterpret_cast<uint64_t>(o)) {  // a copy for another interpreter
+  if (held.impl && held.impl != impl && e.slot != e.object) {  // a copy for another interpreter
     e.kind = REFUSED;
     e.object = e.slot;
     site(e);
     put(e);
     e = event(WRAP, o, held.impl, storage);
     e.slot = 0;
+    impl = held.impl;
   }
-  e.object = reinterpret_cast<uint64_t>(o);
   e.refs = o->refs();
-  e.type = of(o->type())->number;
-  e.flags |= held.hermetic ? MADE_HERMETIC : 0;
-  e.tag = look(held.impl, storage).slot.tag;
-  if (every_line || (e.slot && e.slot != e.object)) site(e);
+  e.type = of(o->type()).number;
+  e.flags |= (held.hermetic ? NO_SLOT : 0) | (held.impl != impl ? ELSEWHERE : 0);
+  e.tag = look(impl, storage).slot.tag;
+  if (!(e.flags & (IN_HERMETIC | ELSEWHERE)) && hand(impl, o, storage)) e.flags |= SECOND_OBJECT;
+  if (every_line || (e.flags & (ELSEWHERE | SECOND_OBJECT)) || (e.slot && e.slot != e.object)) site(e);
   put(e);
   return o;
 }
 
-enum Hook { VARIABLE_VALUE, VARIABLE_REF, VARIABLE_MOVE, VARIABLE_TYPE, STORAGE_WRAP, STORAGE_NEW, STORAGE_NEW2, HOOKS };
-void* real[HOOKS];
-
 // asks records what is in the slot if the call may not come back: what is there
-// is of no type that an object of ours can have.
+// is of no type that an object was of so far.
 void asks(const Event& before) {
   auto* o = reinterpret_cast<Object*>(before.slot);
-  if (o == nullptr || hooked.load(std::memory_order_acquire)->count(o->type())) return;
+  if (o == nullptr || known(o->type())) return;
   Event e = before;
+  e.kind = ASKS;
   e.object = e.slot;
   site(e);
   put(e);
@@ -419,9 +603,14 @@ template <class F>
 Object* call(void* impl, bool storage, F f) {
   Event before = event(WRAP, nullptr, impl, storage);
   asks(before);
+  void* outer = asking;
+  asking = impl;
   try {
-    return wrapped(impl, before, f(), storage);
+    Object* o = f();
+    asking = outer;
+    return wrapped(impl, before, o, storage);
   } catch (...) {
+    asking = outer;
     before.kind = REFUSED;
     before.object = before.slot;
     site(before);
@@ -463,16 +652,31 @@ bool open_ring() {
   return read;
 }
 
+void variable_dealloc(Object* o) { deallocate(o, false, reinterpret_cast<Function>(real[VARIABLE_DEALLOC])); }
+
+int variable_class(Type* t, Object* args, Object* more) {
+  return class_made(reinterpret_cast<int (*)(Type*, Object*, Object*)>(real[VARIABLE_CLASS])(t, args, more), t);
+}
+
+// What is to be whole in a forked child is not being changed.
+void forks() {
+  lock(naming);
+  lock(handing);
+}
+
+void forking() {
+  handing.clear(std::memory_order_release);
+  naming.clear(std::memory_order_release);
+}
+
 // A forked child has a ring of its own, and says its names again.
 void forked() {
+  forking();
   writing.clear();
-  naming.clear();
   thread_id = 0;
   if (!open_ring()) return;
-  std::unordered_map<std::string, uint32_t> types, files;
-  types.swap(*type_names);
-  files.swap(*file_names);
-  for (auto& h : *hooked.load()) h.second.number = named(TYPE, *type_names, h.first->about().name);
+  files->clear();
+  for (auto& h : *hooked) put_name(TYPE, h.second.number, h.second.name.c_str());
 }
 
 }  // namespace
@@ -482,19 +686,22 @@ extern "C" int op_start(int (*ask_memory)(), void (*ask_tell)(const char*), void
   tell = ask_tell;
   real_of = find;
   if (!open_ring()) return 0;
-  hooked = new Types;
-  type_names = new std::unordered_map<std::string, uint32_t>;
-  file_names = new std::unordered_map<std::string, uint32_t>;
-  pthread_atfork(nullptr, nullptr, forked);
+  hooked = new std::unordered_map<Type*, Hooked>;
+  files = new std::unordered_map<std::string, uint32_t>;
+  class_makers = new std::unordered_map<Type*, int (*)(Type*, Object*, Object*)>;
+  last_of = new std::unordered_map<void*, Object*>;
+  handed_out = new std::unordered_set<Object*>;
+  pthread_atfork(forks, forking, forked);
   void* mine[HOOKS] = {
       reinterpret_cast<void*>(&asked<VARIABLE_VALUE, false>), reinterpret_cast<void*>(&asked<VARIABLE_REF, false>),
       reinterpret_cast<void*>(&asked<VARIABLE_MOVE, false>),  reinterpret_cast<void*>(&asked<VARIABLE_TYPE, false, Type*>),
       reinterpret_cast<void*>(&asked<STORAGE_WRAP, true>),    reinterpret_cast<void*>(&made<STORAGE_NEW, int, bool>),
-      reinterpret_cast<void*>(&made<STORAGE_NEW2>),
+      reinterpret_cast<void*>(&made<STORAGE_NEW2>),           reinterpret_cast<void*>(&variable_dealloc),
+      reinterpret_cast<void*>(&variable_class),
   };
   for (int n = 0; n < HOOKS; n++) {
     real[n] = find(n);
-    bool storage = n >= STORAGE_WRAP;
+    bool storage = n >= STORAGE_WRAP && n < VARIABLE_DEALLOC;
     if (real[n] && (!storage || STORAGES)) targets[n] = mine[n];
   }
   return 1;

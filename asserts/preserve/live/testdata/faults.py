@@ -85,6 +85,35 @@ def stale_slot():
     memory[i] = kept
 
 
+def dead_object():
+    """As stale_slot, with one whose class nothing was handed out of."""
+    o, ask = shared()
+    memory, i = slot(o)
+    kept = memory[i]
+    if kind == "storage":
+        other = torch.UntypedStorage(8)
+    else:
+        other = torch.Tensor._make_subclass(type("Class", (torch.Tensor,), {}), torch.ones(2))
+    dead = id(other)
+    del other
+    memory[i] = dead
+    found.append(ask())
+    memory[i] = kept
+
+
+def placed_object():
+    """A second object holds the impl, and is put into its slot."""
+    o, ask = shared()
+    other = torch.UntypedStorage(12) if kind == "storage" else torch.Tensor._make_subclass(torch.Tensor, torch.ones(3))
+    own = words(id(other), 6)
+    (at,) = [n for n in range(6) if own[n] == other._cdata]
+    memory, i = slot(o)
+    own[at], memory[i] = o._cdata, id(other)
+    found.append(o)
+    found.append(ask())
+    assert found[1] is other
+
+
 def wrong_tag():
     o, ask = shared()
     memory, i = slot(o)

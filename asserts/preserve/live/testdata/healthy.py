@@ -109,6 +109,68 @@ def finalizers():
     del Counted.kept[0]
 
 
+class Wrapper(torch.Tensor):
+    """Of these none is handed out by what PyTorch makes it for: a class of its own for each."""
+
+    @staticmethod
+    def __new__(cls, inner):
+        return torch.Tensor._make_wrapper_subclass(cls, inner.shape, dtype=inner.dtype, requires_grad=inner.requires_grad)
+
+    def __init__(self, inner):
+        self.inner = inner
+
+    @classmethod
+    def __torch_dispatch__(cls, func, types, args=(), kwargs=None):
+        inner = [a.inner if isinstance(a, Wrapper) else a for a in args]
+        out = func(*inner, **(kwargs or {}))
+        return cls(out) if isinstance(out, torch.Tensor) else out
+
+
+def new_classes():
+    for n in range(60):
+        cls = type("Wrapper%d" % (n % 3), (Wrapper,), {})
+        torch.ones(3)  # and its address is free
+        all = [cls(torch.ones(3)) for _ in range(3)]
+        w = all[0]
+        w.requires_grad_()
+        y = w * w
+        saved, note = weakref.ref(w), object()
+        w.note = note
+        del all, w
+        gc.collect()
+        assert saved() is None or saved().note is note
+        y.sum().backward()
+        plain = torch.ones(2).as_subclass(type("Plain", (torch.Tensor,), {}))
+        plain.__class__ = type("Other", (torch.Tensor,), {})
+        plain.view(2)
+        del plain, y, cls
+
+
+def swapped():
+    if not hasattr(torch.utils, "swap_tensors"):
+        return
+    for a, b in ((torch.ones(2), torch.nn.Parameter(torch.ones(3))), (torch.ones(2), Wrapper(torch.ones(2)))):
+        torch.utils.swap_tensors(a, b)
+        module = torch.nn.Module()
+        module.a, module.b = (torch.nn.Parameter(x.detach()) for x in (a, b))
+        del a, b
+        [p.sum() for p in module.parameters()]
+
+
+def cycles():
+    for cls in (torch.Tensor, Counted, torch.nn.Parameter):
+        t = torch.ones(3).as_subclass(cls) if cls is not torch.nn.Parameter else cls(torch.ones(3))
+        t.other = storage(t)
+        t.loop = [t]
+        y = (t * 1).clone()
+        ref = weakref.ref(t)
+        del t
+        gc.collect()
+        y.loop = y
+    copy.copy(torch.nn.Parameter(torch.ones(2)))
+    Counted.kept.clear()
+
+
 def shared_bytes():
     buffer = bytearray(16)
     a, b = (torch.frombuffer(buffer, dtype=torch.float32) for _ in range(2))
@@ -156,6 +218,9 @@ if __name__ == "__main__":
     save_and_load(train())
     weak_references()
     finalizers()
+    new_classes()
+    swapped()
+    cycles()
     functions_of_cpp(sys.argv[1])
     shared_bytes()
     x = torch.ones(3, requires_grad=True)
