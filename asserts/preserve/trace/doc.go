@@ -12,7 +12,11 @@
 // StorageImpl), "PyObject: 0x..." or "tensor PyObject: 0x...", each with or
 // without ", interpreter: 0x...". File names and LINE differ between patches
 // and are not looked at. What is not such a line is prose and passed over; such
-// a line with a message that is not known is counted as unknown.
+// a line with a message that is not known is counted as unknown. Colours, times
+// and names before a line are passed over, and so is other output that another
+// thread printed behind a message, on its line; a message that is torn by it is
+// a hole. A line may be a JSON object in which a collector keeps it: Docker's
+// json-file, journalctl -o json, Fluentd, those of clouds.
 //
 // The log may begin and end anywhere and have holes: numbers that jump, and
 // where lines have no numbers "..." and fences. What must follow what is only

@@ -46,6 +46,7 @@ type object struct {
 	lost     bool   // another object is in its slot, which is reported
 	borrow   bool   // and it does not own its impl
 	asker    uint64 // the tensor that it was made for
+	madeUses int64  // the use count of its impl before; 0 if the log does not tell
 	doubts   []*doubt
 	broken   *Violation // what this release broke first
 }
@@ -108,9 +109,8 @@ type wrap struct {
 type tensor struct {
 	Life
 	since int64 // the first line that shows it with this storage
-	at    int64 // the line of its last access
-	prev  int64 // and the one before
-	last  int64 // record
+	last  int64 // the record of its last access
+	prev  int64 // and of the one before
 }
 
 func newFollower(world string, protocol preserve.Protocol, ended func(Life)) *follower {
@@ -163,7 +163,7 @@ func (f *follower) access(r *record) {
 		t = &tensor{Life: Life{Kind: Tensor, Address: Address(r.addr), Impl: Address(r.ref)}, since: f.number}
 		f.tensors[r.addr] = t
 	}
-	t.last, t.prev, t.at = f.records, t.at, f.number
+	t.last, t.prev = f.records, t.last
 	if r.ref != 0 {
 		f.impl(r.ref).asker = r.addr
 	}
@@ -294,6 +294,7 @@ func (f *follower) making(i *impl, hermetic bool) {
 		return
 	}
 	f.context++
+	o.madeUses = i.wrap.usesBefore()
 	if old := i.slot; old != nil && old != o && !i.shared && old.gap == f.gaps && old.Made == MadePlain && i.wrap.mayBe(old) {
 		v := f.breaks(preserve.SameObject, o, i.Address, fmt.Sprintf("a second object for the impl of %v, which lives", old.Address))
 		v.Cause = EmptySlot
@@ -301,7 +302,9 @@ func (f *follower) making(i *impl, hermetic bool) {
 		if i.wrap.emptyAt != 0 {
 			v.Evidence = append(v.Evidence, Reason{i.wrap.emptyAt, "the slot is empty"})
 		}
-		f.doubtful(&doubt{Violation: v, was: old, now: o, data: i.Address, isNew: true}, i, "two impls over the same bytes")
+		d := &doubt{Violation: v, was: old, now: o, data: i.Address, isNew: true}
+		f.doubtful(d, i, "two impls over the same bytes")
+		d.likely = d.likely && f.sameCount(i, old)
 	}
 	f.setSlot(i, o)
 }
@@ -329,15 +332,40 @@ func (w *wrap) mayBe(o *object) bool {
 	return w.emptyAt == 0 || w.emptyUses < 0 || w.emptyUses > 2 || o.State != preserve.Holding
 }
 
-// soon is how many lines later an address is still taken for the same tensor's.
-const soon = 200
+// usesBefore is the use count before an object was made; 0 if the log does not tell.
+func (w *wrap) usesBefore() int64 {
+	if w.emptyAt == 0 || w.emptyUses < 0 {
+		return 0
+	}
+	return w.emptyUses
+}
+
+// sameCount reports whether the use count of the impl whose slot is empty is,
+// as far as the log tells, that of an object's impl: the one before the object was made, and the object's
+// own reference. A hermetic object over the same bytes may hold either impl.
+func (f *follower) sameCount(i *impl, o *object) bool {
+	for _, h := range f.objects {
+		if h.Made == MadeHermetic && h.Impl == i.Address {
+			return false
+		}
+	}
+	own := int64(0)
+	if o.State == preserve.Holding && f.protocol == preserve.Flipping || f.protocol == preserve.Counting {
+		own = 1
+	}
+	now := i.wrap.usesBefore()
+	return now == 0 || o.madeUses == 0 || now == o.madeUses+own
+}
+
+// soon is how many records later an address is still taken for the same tensor's.
+const soon = 80
 
 // doubtful keeps a violation that something else would explain. The tensor that
 // got the one object gets the other: then nothing else is likely.
 func (f *follower) doubtful(d *doubt, i *impl, explanation string) {
 	d.doubt, d.explanation = true, explanation
 	t := f.tensors[i.asker]
-	d.likely = i.asker == d.was.asker && (t == nil || t.since <= d.was.facts.madeAt && f.number-t.prev < soon)
+	d.likely = i.asker == d.was.asker && (t == nil || t.since <= d.was.facts.madeAt && f.records-t.prev < soon)
 	d.was.doubts = append(d.was.doubts, d)
 	d.now.doubts = append(d.now.doubts, d)
 }

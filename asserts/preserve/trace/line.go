@@ -1,6 +1,10 @@
 package trace
 
-import "bytes"
+import (
+	"bytes"
+	"strings"
+	"unicode"
+)
 
 // A message is what one line of the log says.
 type message uint8
@@ -84,6 +88,18 @@ func ownNumber(line []byte) (n int64, rest []byte, ok bool) {
 		return 0, line, false
 	}
 	return n, line[i:], true
+}
+
+// onlyNumber reads a number behind which nothing stands but blanks.
+func onlyNumber(s []byte) (n int64, ok bool) {
+	s = bytes.TrimRight(bytes.TrimLeft(s, " \t>"), " \t:|")
+	if len(s) == 0 || len(s) > 15 || !allDigits(s) {
+		return 0, false
+	}
+	for _, c := range s {
+		n = n*10 + int64(c-'0')
+	}
+	return n, true
 }
 
 // findTag finds "[path/file.ext:LINE]" and returns where it begins and ends; -1
@@ -182,14 +198,15 @@ func eatAddress(s *[]byte, to *uint64) bool {
 		*s, *to = b, 0
 		return true
 	}
+	lower := false
 	if len(b) > 2 && b[0] == '0' && (b[1] == 'x' || b[1] == 'X') {
-		b = b[2:]
+		lower, b = b[1] == 'x', b[2:]
 	}
 	var v uint64
 	i := 0
 	for ; i < len(b) && i < 16; i++ {
 		d, ok := hexDigit(b[i])
-		if !ok {
+		if !ok || lower && 'A' <= b[i] && b[i] <= 'F' {
 			break
 		}
 		v = v<<4 | uint64(d)
@@ -197,9 +214,17 @@ func eatAddress(s *[]byte, to *uint64) bool {
 	if i == 0 {
 		return false
 	}
+	if lower && i > userDigits && v>>48 != 0 && b[0] != 'f' { // what follows it begins with a digit
+		v >>= 4 * (i - userDigits)
+		i = userDigits
+	}
 	*s, *to = b[i:], v
 	return true
 }
+
+// userDigits is how many digits an address has at most in a program, on the
+// processors that PyTorch runs on.
+const userDigits = 12
 
 func hexDigit(c byte) (byte, bool) {
 	switch {
@@ -234,14 +259,40 @@ func eatCount(s *[]byte, to *int64) bool {
 	return true
 }
 
-// parseMessage knows the messages by their first words. Each must be read to
-// its end: a line that another thread broke into is not known.
+// parseMessage knows the messages by their first words. What stands behind a
+// message is other output that came onto its line.
 func parseMessage(s []byte, r *record) bool {
 	r.message = readMessage(&s, r)
-	if len(s) > 0 && r.message != unknown {
+	if r.message == blank && len(s) > 0 {
 		r.message = unknown
 	}
 	return r.message != unknown
+}
+
+// torn reports whether the text is the beginning of a message, and not a whole
+// one: other output broke into it, and what it said is not known.
+func torn(s []byte) bool {
+	s = bytes.TrimSpace(s)
+	if len(s) > 0 && s[0] == '(' && bytes.IndexByte(s, ')') < 0 {
+		return true
+	}
+	var r record
+	if end := bytes.IndexByte(s, ')'); len(s) > 0 && s[0] == '(' && parseSubject(s[1:end], &r) {
+		s = bytes.TrimLeft(s[end+1:], ", \t")
+	}
+	for _, m := range beginnings {
+		if len(s) > 0 && (strings.HasPrefix(m, string(s)) || strings.HasPrefix(string(s), m)) {
+			return true
+		}
+	}
+	return false
+}
+
+// What messages begin with that say where an object is, or what becomes of it.
+var beginnings = []string{
+	"storage data: ", "c10::Storage data: ", "created storage PyObject", "type_name: ", "deallocating storage PyObject", "preserving PyObject",
+	"not hermetic", "hermetic", "is borrowed", "PyObjectSlot points to PyObject at ", "PyObjectSlot has ", "PyObjectSlot is empty", "in THPStorage_",
+	"PyObject was ", "allocated",
 }
 
 func readMessage(s *[]byte, r *record) message {
@@ -348,11 +399,11 @@ func readFunction(s *[]byte) message {
 		*s = nil
 	}
 	switch {
-	case bytes.HasSuffix(name, []byte("_dealloc")):
+	case bytes.Contains(name, []byte("_dealloc")):
 		return enterDealloc
-	case bytes.HasSuffix(name, []byte("_Wrap")), bytes.Contains(name, []byte("_NewWith")):
+	case bytes.Contains(name, []byte("_Wrap")), bytes.Contains(name, []byte("_NewWith")):
 		return enterWrap
-	case bytes.HasPrefix(name, []byte("THP")), string(name) == "createPyObject":
+	case bytes.HasPrefix(name, []byte("THP")), bytes.HasPrefix(name, []byte("createPyObject")):
 		return enter
 	}
 	return unknown
@@ -400,11 +451,33 @@ func readSlot(s *[]byte, r *record) message {
 	return unknown
 }
 
+// knownType returns how long the name of a type is that other output may follow
+// without a blank: the names that are looked for are known.
+func knownType(s []byte) int {
+	for _, t := range storageTypes {
+		if bytes.HasPrefix(s, []byte(t)) {
+			return len(t)
+		}
+	}
+	n := bytes.IndexFunc(s, unicode.IsUpper)
+	if n > 0 && foreignType(string(s[:n])) {
+		return n
+	}
+	return len(s)
+}
+
+var storageTypes = []string{"torch.storage.UntypedStorage", "torch.UntypedStorage", "torch.StorageBase", "torch._C.StorageBase", "UntypedStorage"}
+
 // eatType reads a type's name and the text that follows it.
 func eatType(s *[]byte, r *record, then string) bool {
-	end := bytes.IndexAny(*s, " ,[")
+	end := bytes.IndexFunc(*s, func(c rune) bool {
+		return !unicode.IsLetter(c) && !unicode.IsDigit(c) && !strings.ContainsRune("_.-+<>", c)
+	})
 	if end < 0 {
 		end = len(*s)
+	}
+	if then == "" {
+		end = knownType((*s)[:end])
 	}
 	r.typ, *s = (*s)[:end], (*s)[end:]
 	return end > 0 && eat(s, then)

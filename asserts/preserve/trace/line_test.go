@@ -107,7 +107,10 @@ func TestParse(t *testing.T) {
 		{"(PyObject: 0x7f00df0a2340) deallocating storage PyObject", record{subject: ofObject, addr: x, message: deallocating, count: -1}},
 		{"(PyObject: 00007F00DF0A2340) is borrowed", record{subject: ofObject, addr: x, message: borrowed, count: -1}},
 		{"(PyObject: (nil)) is borrowed", record{}},
-		{"(PyObject: 0x7f00df0a2340) is borrowed by a friend", record{}},
+		{"(PyObject: 0x7f00df0a2340) is borrowed step 7", record{subject: ofObject, addr: x, message: borrowed, count: -1}},
+		{"(0x7f01fc69b600), not hermeticEpoch 3: 0.5", record{subject: ofImpl, addr: d, message: notHermetic, count: -1}},
+		{"(0x7f01fc69b600) PyObjectSlot points to PyObject at 0x7f00df0a2340Epoch 3", record{subject: ofImpl, addr: d, message: slotPoints, ref: x, count: -1}},
+		{"(0x7f01fc69b600) PyObjectSlot points to PyObject at 0x7f00df0a23407 of 9", record{subject: ofImpl, addr: d, message: slotPoints, ref: x, count: -1}},
 		{"(PyObject: 0x7f00df0a2340) something new", record{}},
 		{"(a friend) is borrowed", record{}},
 		{"(0x7f01fc69b600) in a hurry", record{}},
@@ -123,6 +126,24 @@ func TestParse(t *testing.T) {
 		}
 		if diff := cmp.Diff(tt.want, got, cmp.AllowUnexported(record{})); ok && diff != "" {
 			t.Errorf("parse(%q) (-want +got)\n%s", tt.in, diff)
+		}
+	}
+}
+
+func TestTorn(t *testing.T) {
+	for _, tt := range []struct {
+		in   string
+		want bool
+	}{
+		{"(PyObject: 0x7f00df0a2340) deallocating sto", true},
+		{"(PyObject: 0x7f00df", true},
+		{"(0x7f01fc69b600) type_name: torch.storage.UntypedStorage, PyObj", true},
+		{"(0x7f01fc69b600), created storage PyObject of type T at", true},
+		{"(PyObject: 0x7f00df0a2340) checking the moon", false},
+		{"(PyObject: 0x7f00df0a2340) ", false},
+	} {
+		if got := torn([]byte(tt.in)); got != tt.want {
+			t.Errorf("torn(%q) = %t", tt.in, got)
 		}
 	}
 }

@@ -175,6 +175,19 @@ func (r *Reader) Close() Report {
 // line takes one line; the last one may be cut off.
 func (r *Reader) line(s []byte, whole bool) {
 	r.report.Lines++
+	messages, process := unwrapped(s)
+	if messages == nil {
+		r.text(s, nil, whole)
+		return
+	}
+	for _, m := range messages {
+		r.text(m, process, true)
+	}
+}
+
+// text takes what a program printed as one line; of a process, if its collector
+// names that.
+func (r *Reader) text(s, from []byte, whole bool) {
 	s = r.uncolored(s)
 	own, rest, numbered := ownNumber(s)
 	var rank []byte // srun -l writes "3: ", and a number of a line's own is not written twice
@@ -200,11 +213,16 @@ func (r *Reader) line(s []byte, whole bool) {
 	if numbered {
 		number = own
 	}
+	if len(rank) == 0 {
+		rank = from
+	}
 	w := r.world(string(rank))
 	if prefix := bytes.TrimSpace(rest[:begin]); len(prefix) > 0 {
 		name, after := process(prefix)
-		w = r.world(string(name))
-		if n, _, ok := ownNumber(append(after, ' ')); ok && !numbered && len(name) > 0 {
+		if len(name) > 0 {
+			w = r.world(string(name))
+		}
+		if n, ok := onlyNumber(after); ok && !numbered && len(name) > 0 {
 			number = n
 			if !w.numbers.follows(n) {
 				w.gaps++
@@ -223,28 +241,31 @@ func (r *Reader) line(s []byte, whole bool) {
 	r.hole = false
 	w.follower.gaps = r.gaps + w.gaps
 	w.number, w.whole = number, whole
-	for {
+	for begin >= 0 {
 		rest = rest[end:]
+		begin, end = findTag(rest) // another thread may have printed into the line
 		r.report.Records++
-		var rec record
-		if !whole && parseCut(rest, &rec) || parse(rest, &rec) {
-			w.follow(&rec)
-			return
+		said, last := rest, begin < 0
+		if !last {
+			said = rest[:begin]
 		}
-		// Another thread may have printed into the line.
-		begin, end = findTag(rest)
-		if begin < 0 {
-			if whole {
-				r.unknown(number, rest)
-			} else {
-				r.cutAt = number
-			}
-			return
-		}
-		if parse(rest[:begin], &rec) {
-			w.follow(&rec)
-		} else {
-			r.unknown(number, rest[:begin])
+		r.record(w, said, !whole && last)
+	}
+}
+
+// record takes what stands behind a tag; it may be cut off.
+func (r *Reader) record(w *world, said []byte, cut bool) {
+	var rec record
+	switch {
+	case cut && parseCut(said, &rec), parse(said, &rec):
+		w.follow(&rec)
+	case cut:
+		r.cutAt = w.number
+	default:
+		r.unknown(w.number, said)
+		if torn(said) {
+			w.gaps++
+			w.follower.gaps = r.gaps + w.gaps
 		}
 	}
 }

@@ -87,7 +87,9 @@ func (f *follower) followObject(r *record) {
 		default:
 			f.proved(o) // its impl found it in its slot
 		}
-	case objectType, slotType:
+	case objectType:
+		o.Type = f.typeName(r.typ)
+	case slotType:
 		if o.Type == "" {
 			o.Type = f.typeName(r.typ)
 		}
