@@ -51,14 +51,6 @@ func subjects(t *testing.T) []subject {
 	return kept
 }
 
-// long skips a test that takes minutes.
-func long(t *testing.T) {
-	t.Helper()
-	if os.Getenv("OPASSERT_LONG") == "" {
-		t.Skip("some minutes; OPASSERT_LONG=1 runs it")
-	}
-}
-
 func hardships(t *testing.T) int {
 	t.Helper()
 	n, err := strconv.Atoi(os.Getenv(hardshipVariable))

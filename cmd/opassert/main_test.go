@@ -59,3 +59,11 @@ func TestScripts(t *testing.T) {
 		},
 	})
 }
+
+// long skips a test that takes minutes.
+func long(t *testing.T) {
+	t.Helper()
+	if os.Getenv("OPASSERT_LONG") == "" {
+		t.Skip("some minutes; OPASSERT_LONG=1 runs it")
+	}
+}
