@@ -14,6 +14,13 @@ import (
 // files, a view without its copy and an op that returns no tensor, is one only
 // where a tags.yaml stands beside the file, without which torchgen reads none.
 
+// dumped reports whether opassert dump wrote the file. Such a file has the ops of
+// a dispatcher, those that torchgen derived among them, and is not one for torchgen.
+func (r *reader) dumped() bool {
+	line := r.FirstLine()
+	return strings.HasPrefix(line, "#") && strings.HasSuffix(line, ", written by opassert dump.")
+}
+
 // demands warns of what torchgen refuses in how ops go together: derived are
 // those that it makes for each group.
 //

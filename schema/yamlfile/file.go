@@ -39,6 +39,12 @@ type lineStart struct{ off, rune int }
 
 const runeStep = 64
 
+// FirstLine returns the text up to the first line break.
+func (f *File) FirstLine() string {
+	line, _, _ := bytes.Cut(f.text, []byte("\n"))
+	return string(line)
+}
+
 // Read returns the bytes of a file, at most one more than [MaxSize], so that a
 // larger file shows.
 func Read(path string) ([]byte, error) {
