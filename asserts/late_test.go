@@ -65,6 +65,8 @@ func TestUnobservable(t *testing.T) {
 			want: []string{"OA013 argument self: argument self cannot be observed after the call: index out of range, in x.go:3"}},
 		{name: "return", schema: "f(Tensor self) -> Tensor", before: list{a}, results: list{gone},
 			want: []string{"OA017 result: result cannot be observed after the call: index out of range, in x.go:3"}},
+		{name: "view", schema: "f(Tensor(a) self) -> Tensor(a)", before: list{a}, results: list{gone},
+			want: []string{"OA017 result: result cannot be observed after the call: index out of range, in x.go:3"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			op, seen := tt.call()

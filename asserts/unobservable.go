@@ -33,6 +33,7 @@ func (j *judge) setAside() {
 			j.broken = append(j.broken, broken{WithinStorage, out.place(), Observation{}, out.Observation})
 		}
 		out.Observation = Observation{}
+		out.subjectPlan = &subjectPlan{Subject: out.Subject} // held to nothing: it is not an undefined tensor
 	}
 }
 
