@@ -58,3 +58,7 @@ func ForgetSubclasses() {
 	subclasses.Unlock()
 	update(func(s *settings) { s.policy = Aware() })
 }
+
+// UsualLevel returns the level of a test, or of another program, where OPASSERT
+// names none.
+var UsualLevel = usual

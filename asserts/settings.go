@@ -68,9 +68,9 @@ func configure() {
 	})
 }
 
-// usual is the level where OPASSERT names none: tests see contents too.
-func usual() Level {
-	if inTest() {
+// usual returns the level where OPASSERT names none: tests see contents too.
+func usual(test bool) Level {
+	if test {
 		return Content
 	}
 	return Identity
@@ -81,7 +81,7 @@ func inTest() bool { return flag.Lookup("test.v") != nil }
 
 // parseSettings reads OPASSERT.
 func parseSettings(text string) (*settings, error) {
-	s := &settings{level: usual(), reporter: Panic, policy: Aware(), sample: 1}
+	s := &settings{level: usual(inTest()), reporter: Panic, policy: Aware(), sample: 1}
 	if strings.TrimSpace(text) == "" {
 		return s.finish(), nil
 	}

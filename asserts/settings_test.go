@@ -340,3 +340,10 @@ func TestScopesAreApart(t *testing.T) {
 		}
 	}
 }
+
+// Contents are seen where OPASSERT names no level in a test, and nowhere else.
+func TestUsualLevel(t *testing.T) {
+	if asserts.UsualLevel(true) != asserts.Content || asserts.UsualLevel(false) != asserts.Identity {
+		t.Errorf("a test is at %v, another program at %v", asserts.UsualLevel(true), asserts.UsualLevel(false))
+	}
+}
