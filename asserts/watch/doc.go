@@ -16,8 +16,25 @@
 // stands in for the entry that calls it, so that calls on tensor subclasses and
 // under modes are seen with the subclass as the argument.
 //
+// The program does not see the keys: what it reads of the set that a thread
+// includes has none of the watcher's, and one that it names, or registers a
+// fallback or a kernel for, it gets. Then the watcher moves to another key; below
+// autograd there is none, so that the process is no longer watched where a
+// program uses the key Fake, and the exit status is 2.
+//
+// A call in code that PyTorch's compiler has written stands where the program's
+// own line does that the code comes from. The program's Python is asked for it
+// when its main thread next comes by; where that does not happen, the call stands
+// at the line that led to the generated code.
+//
 // # What can't be seen
 //
+//   - A call that a fake answers, on a fake tensor or under FakeTensorMode, while
+//     a compiler traces, says nothing of the op's kernel: it is counted apart.
+//   - Sizes that are symbols, and those of a class that answers for them itself,
+//     are not read: such calls are looked at on the level identity.
+//   - A C++ library that reads the included set by the inline function of libtorch
+//     sees the watcher's keys there.
 //   - A kernel that is called around the dispatcher, as a C++ function or from
 //     an autograd.Function's body, is not a call of an op.
 //   - The loops that a compiler fuses are none either; ops that stay calls in a

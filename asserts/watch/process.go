@@ -52,6 +52,10 @@ func (p *process) reply(f preload.Frame) ([]byte, error) {
 		return p.call(f.Data)
 	case frameSite:
 		return p.site(string(f.Data))
+	case frameOrigin:
+		line, frames, _ := strings.Cut(string(f.Data), "\n")
+		p.run.origins.found(line, p.layout.originFrames(frames))
+		return nil, nil
 	case frameRecord:
 		return nil, p.run.record(f.Data)
 	case frameTrouble:
@@ -126,20 +130,31 @@ func (p *process) site(text string) ([]byte, error) {
 		return nil, errors.New("the watcher's site is of no call")
 	}
 	delete(p.pending, number)
-	var site []Frame
-	if text[i] == 'P' {
-		site = p.layout.pythonFrames(text[i+1:])
-	} else {
-		site = p.layout.nativeFrames(text[i+1:])
-	}
-	var reports []string
-	for _, v := range c.broken {
-		if f := p.run.findings.add(v, p, site); !f.Known && f.Note == "" {
-			reports = append(reports, f.Report())
+	add := func(site []Frame) (reports []string) {
+		for _, v := range c.broken {
+			if f := p.run.findings.add(v, p, site); !f.Known && f.Note == "" {
+				reports = append(reports, f.Report())
+			}
 		}
+		return reports
 	}
+	if text[i] == 'C' {
+		return p.raise(add(p.layout.nativeFrames(text[i+1:]))), nil
+	}
+	site, generated := p.layout.pythonFrames(text[i+1:])
+	if generated == "" || p.run.config.Fail {
+		return p.raise(add(site)), nil
+	}
+	if p.run.origins.wait(generated, func(origin []Frame) { add(calledFrom(site, origin)) }) {
+		return []byte("?" + generated), nil
+	}
+	return nil, nil
+}
+
+// raise returns what the watcher is to raise.
+func (p *process) raise(reports []string) []byte {
 	if !p.run.config.Fail {
-		return nil, nil
+		return nil
 	}
-	return []byte(strings.Join(reports, "\n\n")), nil
+	return []byte(strings.Join(reports, "\n\n"))
 }

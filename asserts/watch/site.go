@@ -40,28 +40,36 @@ type layout struct {
 
 var pythonLine = regexp.MustCompile(`(?m)^  File "(.*)", line (\d+) in (.*)$`)
 
-// pythonFrames reads what faulthandler writes, outermost frame first.
-func (l layout) pythonFrames(text string) []Frame {
-	var users, all []Frame
+// pythonFrames reads what faulthandler writes, outermost frame first. Generated
+// is FILE:LINE of a call that stands in code which PyTorch's compiler has written.
+func (l layout) pythonFrames(text string) (users []Frame, generated string) {
+	var all []Frame
 	for _, m := range pythonLine.FindAllStringSubmatch(text, -1) {
 		line, _ := strconv.Atoi(m[2])
 		file := unescape(m[1])
 		f := Frame{File: l.short(file), Line: line, Function: unescape(m[3])}
 		all = append(all, f)
-		if !l.foreign(file) {
+		switch {
+		case l.foreign(file):
+		case !compiled(file):
 			users = append(users, f)
+		case len(users) == 0 && generated == "":
+			generated = file + ":" + m[2]
 		}
 	}
 	if len(users) == 0 {
 		users = all
 	}
 	slices.Reverse(users)
-	return users
+	return users, generated
 }
 
 // foreign reports whether a file is PyTorch's, Python's or a test runner's.
 func (l layout) foreign(file string) bool {
 	if strings.HasPrefix(file, "<frozen") || l.torch != "" && strings.HasPrefix(file, l.torch+"/") {
+		return true
+	}
+	if strings.HasPrefix(file, "<eval_with_key>") { // a graph that is run as it is
 		return true
 	}
 	for _, runner := range []string{"/_pytest/", "/pluggy/", "/pytest/", "/torch/_ops.py"} {

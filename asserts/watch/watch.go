@@ -58,6 +58,7 @@ type run struct {
 	cwd      string
 	ops      ops
 	findings findings
+	origins  origins
 
 	mu        sync.Mutex
 	processes map[int]string // pid -> rank
@@ -89,7 +90,7 @@ func Run(ctx context.Context, config Config) (*Report, error) {
 		ops:       ops{byText: make(map[string]*watchedOp), plan: config.Plan, wants: config.Wants, record: config.Record},
 		findings:  findings{byKey: make(map[string]*Finding), first: config.Found, known: config.Known, again: shell(config.Command)},
 		processes: make(map[int]string), names: make(map[string]bool), skips: make(map[asserts.Skip]int),
-		records: make(map[string]records),
+		records: make(map[string]records), origins: origins{known: make(map[string][]Frame), waiting: make(map[string][]func([]Frame))},
 	}
 	text, err := fs.ReadFile(sources(), "loader.c")
 	if err != nil {
@@ -119,6 +120,7 @@ func Run(ctx context.Context, config Config) (*Report, error) {
 		return nil, err
 	}
 	r.object.Close()
+	r.origins.end()
 	return r.report(end, time.Since(begun))
 }
 

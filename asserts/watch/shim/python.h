@@ -9,6 +9,7 @@
 #include <link.h>
 
 #include <cstring>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -75,6 +76,8 @@ class Python {
   PyObject* (*call_method_)(PyObject*, const char*, const char*, ...) = nullptr;
   int (*set_)(PyObject*, const char*, PyObject*) = nullptr;
   bool free_threaded_ = false;
+  PyObject* (*item_)(PyObject*, const char*) = nullptr;
+  int (*pending_)(int (*)(void*), void*) = nullptr;
 
   std::string text(PyObject* o) {
     const char* s = o ? utf8_(o) : nullptr;
@@ -151,7 +154,7 @@ class Python {
         !find(join_, "PyUnicode_Join") || !find(string_, "PyUnicode_FromString") || !find(drop_, "Py_DecRef") || !find(clear_, "PyErr_Clear") ||
         !find(locked_, "PyGILState_Check") || !find(dict_, "PyDict_New") || !find(put_, "PyDict_SetItemString") || !find(run_, "PyRun_String") ||
         !find(function_, "PyCFunction_NewEx") || !find(call_, "PyObject_CallObject") || !find(call_method_, "PyObject_CallMethod") ||
-        !find(set_, "PyObject_SetAttrString")) {
+        !find(set_, "PyObject_SetAttrString") || !find(item_, "PyDict_GetItemString") || !find(pending_, "Py_AddPendingCall")) {
       return false;
     }
     const char* (*version)() = nullptr;
@@ -231,6 +234,27 @@ class Python {
     return lines + current_mode<TLS>(0);
   }
 
+  // A Line is one of code that PyTorch's compiler has written, FILE:NUMBER. Tell is
+  // told where in the program it comes from: lines of file, number and function
+  // for each frame, outermost first.
+  struct Line {
+    Python& python;
+    std::string at;
+    void (*tell)(const std::string& at, const std::string& frames);
+  };
+
+  // find_origin has Python look for it when its main thread next comes by: a call
+  // that is looked at holds no lock of Python's, and must not wait for it.
+  void find_origin(Line line) {
+    auto* later = new Line(std::move(line));
+    auto find = [](void* p) {
+      std::unique_ptr<Line> line(static_cast<Line*>(p));
+      line->tell(line->at, line->python.origin(line->at));
+      return 0;
+    };
+    if (pending_(find, later) != 0) delete later;  // too many at once: opassert goes without
+  }
+
   // has_mode reports whether a mode of a class is active.
   bool has_mode(const std::string& of) { return ("\n" + modes()).find("\n" + of) != std::string::npos; }
 
@@ -257,6 +281,26 @@ def find(frame):
         frame = frame.f_back
 find(sys._getframe())
 )";
+
+  // origin asks the compiler, which remembers.
+  static constexpr const char* kOrigin = R"(
+import sys
+file, line = at.rsplit(":", 1)
+frames = sys.modules["torch._inductor.codecache"].PyCodeCache.stack_frames_for_code(file, int(line)) or []
+frames = "".join("%s\n%s\n%s\n" % (f["filename"], f["line"], f["name"]) for f in reversed(frames))
+)";
+
+  std::string origin(const std::string& at) {
+    PyObject *names = dict_(), *where = string_(at.c_str());
+    put_(names, "at", where);
+    PyObject* none = run_(kOrigin, 257 /* Py_file_input */, names, names);
+    const std::string frames = none ? text(item_(names, "frames")) : "";
+    for (PyObject* object : {none, where, names}) {
+      if (object != nullptr) drop_(object);
+    }
+    clear_();
+    return frames;
+  }
 
   // hide_in puts a function in the place of the one that returns the set.
   PyObject* hide_in(PyObject* module) {

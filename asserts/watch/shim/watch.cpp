@@ -522,7 +522,13 @@ class Look {
     std::string at = reply;  // the number by which opassert knows the call
     const std::string frames = site.frames();
     at += frames.empty() ? "C" + native_frames() : "P" + frames;
-    if (channel.ask('S', at.data(), at.size(), reply) && !reply.empty()) TORCH_CHECK(false, reply);
+    if (!channel.ask('S', at.data(), at.size(), reply) || reply.empty()) return;
+    TORCH_CHECK(reply[0] == '?', reply);
+    python.find_origin({python, reply.substr(1), [](const std::string& line, const std::string& frames) {
+                          std::string ignored;
+                          const std::string text = line + "\n" + frames;
+                          channel.ask('L', text.data(), text.size(), ignored);
+                        }});
   }
 };
 

@@ -1,0 +1,85 @@
+package watch_test
+
+import (
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// alone returns what a program writes when nobody watches it.
+func alone(t *testing.T, program ...string) string {
+	t.Helper()
+	out, err := exec.Command(program[0], program[1:]...).Output()
+	if err != nil {
+		t.Fatalf("%v: %v\n%s", program, err, out)
+	}
+	return string(out)
+}
+
+// What compilers, exporters and higher-order operators make of a program is the
+// same at every level.
+func TestTracedProgramsRunAsAlone(t *testing.T) {
+	long(t)
+	eachPython(t, func(t *testing.T, p python) {
+		if strings.HasPrefix(p.torch.Number(), "1.") {
+			t.Skip("1.13 has no torch.export")
+		}
+		program := []string{p.path, "testdata/traced.py"}
+		want := alone(t, program...)
+		if !strings.HasSuffix(want, "failed 0\n") {
+			t.Fatalf("the program fails alone:\n%s", want)
+		}
+		for _, flags := range [][]string{nil, {"-level", "content", "-record", filepath.Join(t.TempDir(), "cases.yaml")}, {"-preserve"}} {
+			o := run(t, flags, program...)
+			if diff := cmp.Diff(want, o.stdout); diff != "" || o.status != 0 || len(o.found) > 0 {
+				t.Errorf("%v: exit status %d\n%s\n%s", flags, o.status, diff, o.stderr)
+			}
+		}
+	})
+}
+
+// A program may use each of the keys at which the watcher sees calls, and its
+// kernels run where they do alone. Without the one below autograd nothing is
+// seen, and the exit status says so.
+func TestProgramHasTheKeysThatItWants(t *testing.T) {
+	eachPython(t, func(t *testing.T, p python) {
+		if strings.HasPrefix(p.torch.Number(), "1.") {
+			t.Skip("fallbacks are registered from Python since 2.2")
+		}
+		for key, status := range map[string]int{"TESTING_ONLY_GenericMode": 0, "TESTING_ONLY_GenericWrapper": 0, "DeferredInit": 0, "Fake": 2} {
+			t.Run(key, func(t *testing.T) {
+				program := []string{p.path, "testdata/wanted.py", key}
+				if key == "DeferredInit" {
+					program = append(program, p.compiled(t, "wanted"))
+				}
+				o := run(t, nil, program...)
+				if diff := cmp.Diff(alone(t, program...), o.stdout); diff != "" || o.status != status {
+					t.Errorf("exit status %d, want %d\n%s\n%s", o.status, status, diff, o.stderr)
+				}
+				if unwatched := strings.Contains(o.stderr, "the program uses the dispatch key Fake"); unwatched != (status == 2) {
+					t.Errorf("the report says that the program is not watched: %v\n%s", unwatched, o.stderr)
+				}
+			})
+		}
+	})
+}
+
+func TestCompiledCallsAreToldOnceAtTheirLines(t *testing.T) {
+	long(t)
+	eachPython(t, func(t *testing.T, p python) {
+		if strings.HasPrefix(p.torch.Number(), "1.") {
+			t.Skip("1.13 has no torch.compile")
+		}
+		t.Setenv("TORCHINDUCTOR_CACHE_DIR", t.TempDir())
+		o := run(t, []string{"-level", "content"}, p.path, "testdata/compiled.py")
+		if diff := cmp.Diff(expected(t, "testdata/compiled.py", p.torch.Number()), lines(o.found, false)); diff != "" || o.stdout != "done\n" {
+			t.Errorf("%s\n%s\n%s", diff, o.stdout, o.stderr)
+		}
+		if !strings.Contains(o.stderr, "calls were answered by fakes") {
+			t.Errorf("calls of fakes are not counted:\n%s", o.stderr)
+		}
+	})
+}
