@@ -69,9 +69,6 @@ func (l layout) foreign(file string) bool {
 	if strings.HasPrefix(file, "<frozen") || l.torch != "" && strings.HasPrefix(file, l.torch+"/") {
 		return true
 	}
-	if strings.HasPrefix(file, "<eval_with_key>") { // a graph that is run as it is
-		return true
-	}
 	for _, runner := range []string{"/_pytest/", "/pluggy/", "/pytest/", "/torch/_ops.py"} {
 		if strings.Contains(file, runner) {
 			return true

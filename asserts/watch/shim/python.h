@@ -282,13 +282,23 @@ def find(frame):
 find(sys._getframe())
 )";
 
-  // origin asks the compiler, which remembers.
-  static constexpr const char* kOrigin = R"(
-import sys
+  // origin asks the compiler, which remembers, or the graph, whose nodes do.
+  static constexpr const char* kOrigin = R"py(
+import gc, re, sys
 file, line = at.rsplit(":", 1)
-frames = sys.modules["torch._inductor.codecache"].PyCodeCache.stack_frames_for_code(file, int(line)) or []
-frames = "".join("%s\n%s\n%s\n" % (f["filename"], f["line"], f["name"]) for f in reversed(frames))
-)";
+line, frames = int(line), []
+if file.startswith("<eval_with_key>"):
+    for graph in gc.get_objects():
+        if issubclass(type(graph), sys.modules["torch.fx"].GraphModule):
+            code = getattr(type(graph).forward, "__code__", None)
+            if getattr(code, "co_filename", None) == file:
+                node = list(graph.graph.nodes)[graph._lineno_map[line - code.co_firstlineno]]
+                frames = re.findall('File "(.+)", line (.+), in (.+)', node.stack_trace or "")
+else:
+    frames = sys.modules["torch._inductor.codecache"].PyCodeCache.stack_frames_for_code(file, line) or []
+    frames = [(f["filename"], f["line"], f["name"]) for f in reversed(frames)]
+frames = "".join("%s\n%s\n%s\n" % frame for frame in frames)
+)py";
 
   std::string origin(const std::string& at) {
     PyObject *names = dict_(), *where = string_(at.c_str());
