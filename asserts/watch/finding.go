@@ -56,7 +56,7 @@ func (f *findings) add(v *asserts.Violation, p *process, site []Frame) *Finding 
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	found := &Finding{Violation: v, Count: 1, Pids: []int{p.pid}, Rank: p.rank, Site: site}
-	key := strings.Join([]string{v.Title(), v.Against.String(), found.Where()}, "\x00")
+	key := strings.Join([]string{v.Op, v.Code.String(), v.Subject.String(), v.Against.String(), found.Where()}, "\x00")
 	if old := f.byKey[key]; old != nil {
 		old.Count++
 		if i, ok := slices.BinarySearch(old.Pids, p.pid); !ok {
