@@ -95,7 +95,7 @@ func (p *process) call(data []byte) ([]byte, error) {
 	}
 	word := func(i int) int64 { return int64(binary.NativeEndian.Uint64(data[8*i:])) }
 	op := p.run.ops.numbered(word(0))
-	level, concurrent, alone, n := asserts.Level(word(1)), word(2)&1 != 0, word(2)&2 != 0, int(word(3))
+	level, n := asserts.Level(word(1)), int(word(3))
 	if op == nil || n < 0 || 32+(n+7)/8*8 > len(data) {
 		return nil, errors.New("the watcher's record of a call is of no op that it has named")
 	}
@@ -106,9 +106,9 @@ func (p *process) call(data []byte) ([]byte, error) {
 	for line := range strings.Lines(string(data[32 : 32+n])) {
 		seen.Modes = append(seen.Modes, mode(strings.TrimSpace(line)))
 	}
-	seen.Alone = alone
+	seen.Alone = word(2)&2 != 0
 	seen.Number()
-	broken := p.run.judge(op, &seen, concurrent)
+	broken := p.run.judge(op, &seen, surroundings{concurrent: word(2)&1 != 0, below: word(2)&4 != 0})
 	if len(broken) == 0 {
 		return nil, nil
 	}

@@ -162,9 +162,8 @@ func run(t *testing.T, flags []string, program ...string) outcome {
 var mark = regexp.MustCompile(`OA\d+(?: [a-z]+::\w+)?`)
 
 // expected reads the findings that a program's comments tell of: "LINE CODE",
-// or "LINE CODE OP" where the comment names one. A mark with "before 2.10" is
-// left out for newer versions.
-func expected(t *testing.T, file, version string) []string {
+// or "LINE CODE OP" where the comment names one.
+func expected(t *testing.T, file string) []string {
 	t.Helper()
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -173,9 +172,6 @@ func expected(t *testing.T, file, version string) []string {
 	var want []string
 	for i, line := range strings.Split(string(text), "\n") {
 		_, comment, _ := strings.Cut(strings.ReplaceAll(line, "  // ", "  # "), "  # ")
-		if strings.Contains(comment, "before 2.10") && newer(version) {
-			continue
-		}
 		for _, m := range mark.FindAllString(comment, -1) {
 			want = append(want, fmt.Sprintf("%d %s", i+1, m))
 		}
@@ -214,7 +210,7 @@ func lines(found []found, ops bool) []string {
 func TestSeededFaultsAreNamedAtTheirLines(t *testing.T) {
 	eachPython(t, func(t *testing.T, p python) {
 		o := run(t, nil, p.path, "testdata/seeded.py", p.seeded(t))
-		if diff := cmp.Diff(expected(t, "testdata/seeded.py", p.torch.Number()), lines(o.found, false)); diff != "" {
+		if diff := cmp.Diff(expected(t, "testdata/seeded.py"), lines(o.found, false)); diff != "" {
 			t.Errorf("%s\n%s", diff, o.stderr)
 		}
 		if o.status != 1 {
@@ -250,7 +246,7 @@ func TestSubclassesAndModes(t *testing.T) {
 			t.Errorf("exit status %d, and views are not judged:\n%s", o.status, o.stderr)
 		}
 		o = run(t, nil, p.path, "testdata/subclasses.py", "broken")
-		if diff := cmp.Diff(expected(t, "testdata/subclasses.py", p.torch.Number()), lines(o.found, true)); diff != "" {
+		if diff := cmp.Diff(expected(t, "testdata/subclasses.py"), lines(o.found, true)); diff != "" {
 			t.Errorf("%s\n%s", diff, o.stderr)
 		}
 	})
@@ -417,7 +413,7 @@ func TestLinkedProgram(t *testing.T) {
 			t.Fatalf("%v\n%s", err, out)
 		}
 		o := run(t, nil, bin)
-		want := expected(t, "testdata/program.cpp", "")
+		want := expected(t, "testdata/program.cpp")
 		if len(o.found) != 1 || o.found[0].Count != 2 || o.status != 1 {
 			t.Fatalf("exit status %d, found %v\n%s", o.status, o.found, o.stderr)
 		}

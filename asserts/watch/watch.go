@@ -169,8 +169,25 @@ func (r *run) registered(names []string) {
 	}
 }
 
+// surroundings are those of a call, whoever's kernel it is.
+type surroundings struct {
+	concurrent bool // another thread wrote
+	below      bool // autograd's kernels are off, and with them what raises versions
+}
+
+// excuse returns why a violation says nothing of the kernel, "" where it does.
+func (s surroundings) excuse(code asserts.Code) string {
+	switch {
+	case s.concurrent && code.Level() >= asserts.Content:
+		return "another thread wrote during the call"
+	case s.below && code == asserts.VersionBump:
+		return "called below autograd, as by a compiled graph, where nothing raises versions"
+	}
+	return ""
+}
+
 // judge returns what a call broke, and counts what was judged and skipped.
-func (r *run) judge(op *watchedOp, seen *asserts.Seen, concurrent bool) []*asserts.Violation {
+func (r *run) judge(op *watchedOp, seen *asserts.Seen, around surroundings) []*asserts.Violation {
 	judged := op.judged
 	if len(seen.ArgLens) > len(op.judged.Args) {
 		judged = op.parts
@@ -189,8 +206,8 @@ func (r *run) judge(op *watchedOp, seen *asserts.Seen, concurrent bool) []*asser
 			r.skips[asserts.Skip{Code: v.Code, Reason: reason}]++
 			return true
 		}
-		if concurrent && v.Code.Level() >= asserts.Content {
-			r.skips[asserts.Skip{Code: v.Code, Reason: "another thread wrote during the call"}]++
+		if reason := around.excuse(v.Code); reason != "" {
+			r.skips[asserts.Skip{Code: v.Code, Reason: reason}]++
 			return true
 		}
 		if reason := libtorch.HarmlessParts(judged, v); reason != "" {

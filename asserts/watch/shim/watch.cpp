@@ -507,7 +507,8 @@ class Look {
   void ask() {
     const int64_t own = op_.writes ? 1 : 0;
     const bool alone = holders.load() <= 1, concurrent = threads.load() > 1 && writes.load() - writes_ != own;
-    std::vector<int64_t> words = {op_.number, level_, concurrent | alone << 1, int64_t(modes_.size())};
+    const bool below = c10::impl::tls_is_dispatch_key_excluded(DispatchKey::ADInplaceOrView);  // as in a compiled graph
+    std::vector<int64_t> words = {op_.number, level_, concurrent | alone << 1 | below << 2, int64_t(modes_.size())};
     words.resize(words.size() + (modes_.size() + 7) / 8);
     std::memcpy(words.data() + 4, modes_.data(), modes_.size());
     const int64_t* seen = seen_.contiguous();

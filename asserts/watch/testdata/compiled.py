@@ -7,6 +7,7 @@ lib.define("same(Tensor x) -> Tensor")
 lib.define("writes(Tensor x) -> Tensor")
 lib.define("sound(Tensor x) -> Tensor")
 lib.define("views(Tensor x) -> Tensor")
+lib.define("raises_(Tensor(a!) x) -> ()")  # as the in-place op that it calls raises the version
 keep = []
 
 
@@ -21,6 +22,12 @@ def writes(x):
     return x.clone()
 
 
+def raises_(x):
+    x.mul_(2)
+
+
+lib.impl("raises_", raises_, "CPU")
+lib.impl("raises_", lambda x: None, "Meta")
 lib.impl("kept", kept, "CPU")
 lib.impl("same", lambda x: x, "CPU")
 lib.impl("writes", writes, "CPU")
@@ -43,6 +50,7 @@ class Net(torch.nn.Module):
         z = torch.ops.compiled.kept(y)  # OA005
         w = torch.ops.compiled.writes(y + 1)  # OA009
         v = torch.ops.compiled.views(y)
+        torch.ops.compiled.raises_(v)
         return z.sum() + helper(w) + v.sum()
 
 

@@ -165,7 +165,7 @@ def broken():
     Reporting(torch.ones(3)).view(3)  # OA004 aten::view
     torch.neg(DirectAliasing(torch.ones(3)))  # OA007 aten::neg
     with Honest():
-        torch.ones(3).neg()  # OA003 aten::neg, OA003 aten::ones: before 2.10
+        torch.ones(3).neg()  # OA003 aten::neg, OA003 aten::ones
     with Short():
         torch.neg(torch.ones(3))  # OA007 aten::neg
 
