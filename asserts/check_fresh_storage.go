@@ -121,10 +121,10 @@ func (j *judge) usedAgain(fresh []*output) {
 func (e *Earlier) reused(o *Observation) string {
 	holds := func(o *Observation) bool { return o.Content != nil && o.Content.Nbytes > 0 }
 	switch {
-	case e.Arg > 0 || !holds(&e.Then) || !holds(&e.Now) || !holds(o):
+	case e.Arg > 0 || !holds(&e.Then) || !holds(o):
 	case o.Impl == e.Now.Impl:
 		return "is the TensorImpl that the call before returned"
-	case o.Storage != 0 && o.Storage == e.Now.Storage:
+	case o.Storage == e.Now.Storage:
 		return "has the StorageImpl of what the call before returned"
 	case overlaps(o, &e.Now):
 		return "lies in the memory of what the call before returned, under another StorageImpl"

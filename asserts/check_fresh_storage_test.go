@@ -13,7 +13,7 @@ func TestFreshStorageAfterTheCallBefore(t *testing.T) {
 	at := func(impl, storage asserts.ID, start uintptr, bytes string) asserts.Observation {
 		return see(impl, storage, holding(bytes), shaped(func(c *asserts.Snapshot) { c.Memory = start }))
 	}
-	bare := see(9, 10)
+	bare, gone := see(9, 10), asserts.Observation{Content: &asserts.Snapshot{Panic: "index out of range"}}
 	was := at(9, 10, 300, "xy")
 	written := at(9, 10, 300, "zy")
 	const (
@@ -45,6 +45,13 @@ func TestFreshStorageAfterTheCallBefore(t *testing.T) {
 			want: []string{"OA005 result: result has the StorageImpl of what the call before returned"}}, []asserts.Earlier{{Then: at(9, 10, 0, "xy"), Now: at(9, 10, 0, "xy")}}},
 		{judgement{name: "the same, without bytes", schema: self, results: list{at(9, 10, 0, "")}}, []asserts.Earlier{{Then: at(9, 10, 0, ""), Now: at(9, 10, 0, "")}}},
 		{judgement{name: "an argument of before", schema: self, results: list{at(5, 6, 200, "ab")}}, []asserts.Earlier{{Then: was, Now: was, Arg: 1}}},
+		{judgement{name: "an argument of before, changed", schema: self, results: list{at(5, 6, 200, "ab")}}, []asserts.Earlier{{Then: was, Now: written, Arg: 1}}},
+		{judgement{name: "an argument of before, in its memory", schema: self, results: list{at(5, 6, 301, "ab")}}, []asserts.Earlier{{Then: was, Now: was, Arg: 1}}},
+		{judgement{name: "an argument of before, returned", schema: self, results: list{was}}, []asserts.Earlier{{Then: was, Now: was, Arg: 1}}},
+		{judgement{name: "the same, resized to no bytes", schema: self, results: list{at(9, 10, 0, "")},
+			want: []string{"OA005 result: of what the call before returned storage of 2 bytes resized to 0"}}, []asserts.Earlier{{Then: was, Now: at(9, 10, 0, "")}}},
+		{judgement{name: "not observable now", schema: self, results: list{at(5, 6, 200, "ab")}}, []asserts.Earlier{{Then: was, Now: gone}}},
+		{judgement{name: "not observable then", schema: self, results: list{at(5, 6, 200, "ab")}}, []asserts.Earlier{{Then: gone, Now: was}}},
 
 		// What has changed is said of one return.
 		{judgement{name: "changed, two returns", schema: "f(Tensor self) -> (Tensor, Tensor)", results: list{at(5, 6, 200, "ab"), at(7, 8, 400, "ab")},
@@ -69,6 +76,102 @@ func TestFreshStorageAfterTheCallBefore(t *testing.T) {
 				if v.Fix != fix {
 					t.Errorf("fix %q, want %q", v.Fix, fix)
 				}
+			}
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Errorf("-want +got\n%s", diff)
+			}
+		})
+	}
+}
+
+// Memory that the StorageImpl does not free is not the return's own. Whose memory
+// is that a function frees is known only from the call before.
+func TestFreshStorageOwner(t *testing.T) {
+	at := func(impl, storage asserts.ID, start uintptr, owner asserts.Owner) asserts.Observation {
+		return see(impl, storage, holding("ab"), shaped(func(c *asserts.Snapshot) { c.Memory, c.Owner = start, owner }))
+	}
+	const (
+		static = "OA005 result: result lies in memory that its StorageImpl does not free: somebody else's, or static"
+		reused = "OA005 result: result lies in the memory of what the call before returned, under another StorageImpl"
+		lent   = "memory that no allocator of the device made: who else has it is not known"
+	)
+	elsewhere := at(9, 10, 300, asserts.OwnStorage)
+	before := func(o asserts.Observation) []asserts.Earlier { return []asserts.Earlier{{Then: o, Now: o}} }
+	for _, tt := range []struct {
+		name    string
+		result  asserts.Observation
+		earlier []asserts.Earlier
+		want    []string
+		skipped int
+	}{
+		{"the storage", at(5, 6, 200, asserts.OwnStorage), nil, nil, 0},
+		{"nobody", at(5, 6, 200, asserts.Nobody), nil, []string{static}, 0},
+		{"nobody, and the call before returned it", at(5, 6, 300, asserts.Nobody), before(elsewhere), []string{static}, 0},
+		{"somebody, and nothing is known of the call before", at(5, 6, 200, asserts.Somebody), nil, nil, 1},
+		{"somebody, and the call before was not observed", at(5, 6, 200, asserts.Somebody), before(see(9, 10)), nil, 1},
+		{"somebody, and the memory of the call before is not known", at(5, 6, 200, asserts.Somebody), before(at(9, 10, 0, asserts.OwnStorage)), nil, 1},
+		{"somebody, and the call before returned other memory", at(5, 6, 200, asserts.Somebody), before(elsewhere), nil, 0},
+		{"somebody, and the call before returned it", at(5, 6, 300, asserts.Somebody), before(elsewhere), []string{reused}, 0},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			j := judgement{schema: "f(Tensor self) -> Tensor", before: list{at(1, 2, 100, asserts.OwnStorage)}, results: list{tt.result}}
+			op, seen := j.call()
+			seen.Earlier = tt.earlier
+			verdict := asserts.Judge(op, seen, asserts.Aware())
+			var got []string
+			for _, v := range verdict.Violations {
+				got = append(got, said(v))
+			}
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Errorf("-want +got\n%s", diff)
+			}
+			skipped := 0
+			for _, s := range verdict.Skips {
+				if s.Code == asserts.FreshStorage && s.Reason == lent {
+					skipped += s.Count
+				}
+			}
+			if skipped != tt.skipped {
+				t.Errorf("skipped %d, want %d: %v", skipped, tt.skipped, verdict.Skips)
+			}
+		})
+	}
+}
+
+// A return that somebody writes when the call is over is one fault, whatever else
+// is wrong with the others.
+func TestFreshStorageWrittenLate(t *testing.T) {
+	at := func(impl, storage asserts.ID, start uintptr, bytes string, mods ...mod) asserts.Observation {
+		return see(impl, storage, append([]mod{holding(bytes), shaped(func(c *asserts.Snapshot) { c.Memory = start })}, mods...)...)
+	}
+	self, was := at(1, 2, 100, "ab"), at(9, 10, 300, "xy")
+	const (
+		reused = "OA005 result0: result0 lies in the memory of what the call before returned, under another StorageImpl"
+		late0  = "OA005 result0: of result0 1 of 2 bytes changed after the call was over: somebody keeps it"
+		late1  = "OA005 result1: of result1 1 of 2 bytes changed after the call was over: somebody keeps it"
+		kept   = "OA003 result0: use_count of the TensorImpl of result0 is 2, and nobody in the call shares it: somebody keeps a reference"
+	)
+	a, b := at(5, 6, 200, "ab"), at(7, 8, 400, "cd")
+	gone := asserts.Observation{Content: &asserts.Snapshot{Panic: "index out of range"}}
+	for _, tt := range []struct {
+		name          string
+		results, late list
+		want          []string
+	}{
+		{"as they were", list{a, b}, list{a, b}, nil},
+		{"both", list{a, b}, list{at(5, 6, 200, "aB"), at(7, 8, 400, "cD")}, []string{late0, late1}},
+		{"one, not observable later", list{a, b}, list{gone, b}, nil},
+		{"one that is used again", list{at(5, 6, 301, "ab"), b}, list{at(5, 6, 301, "aB"), b}, []string{reused}},
+		{"one beside one that is used again", list{at(5, 6, 301, "ab"), b}, list{at(5, 6, 301, "ab"), at(7, 8, 400, "cD")}, []string{reused, late1}},
+		{"one that somebody holds", list{at(5, 6, 200, "ab", uses(2, 1)), b}, list{at(5, 6, 200, "aB", uses(2, 1)), b}, []string{kept}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			j := judgement{schema: "f(Tensor self) -> (Tensor, Tensor)", before: list{self}, results: tt.results}
+			op, seen := j.call()
+			seen.Late, seen.Earlier = append(list{self}, tt.late...), []asserts.Earlier{{Then: was, Now: was}}
+			var got []string
+			for _, v := range asserts.Judge(op, seen, asserts.Aware()).Violations {
+				got = append(got, said(v))
 			}
 			if diff := cmp.Diff(tt.want, got); diff != "" {
 				t.Errorf("-want +got\n%s", diff)
