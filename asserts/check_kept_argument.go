@@ -3,6 +3,7 @@ package asserts
 import (
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // KeptArgument is OA016.
@@ -21,7 +22,7 @@ var _ = add(check{
 	after:   1<<InputImpl | 1<<InputStorage,
 	when:    func(seen *Seen) bool { return seen.Alone && !seen.Autograd },
 	fixes: func(_ *Op, v *Violation) string {
-		if v.After.ImplUses < v.Before.ImplUses || v.After.StorageUses < v.Before.StorageUses {
+		if strings.Contains(v.Saw, tooOften) { // counts of what is kept may fall too
 			return fmt.Sprintf("release only what was retained: the caller's reference to %s is the caller's", v.Subject.Name)
 		}
 		return fmt.Sprintf("release every reference to %s before returning, as a cache of a clone does", v.Subject.Name)
@@ -33,6 +34,8 @@ var _ = add(check{
 		{Trait: WrapperSubclass, Reason: "wrapper subclass"},
 	},
 })
+
+const tooOften = "was released once too often"
 
 // keptArguments takes an argument's uses to be those from before and those of
 // what is seen after the call. Autograd keeps what it needs for backward, and the
@@ -85,7 +88,7 @@ func (j *judge) releasedTooOften(in *input, reported map[ID]bool) {
 	}
 	if what != "" {
 		v := j.reportInput(KeptArgument, in)
-		v.Saw = fmt.Sprintf("the %s of %s was released once too often: use_count %d -> %d", what, v.Subject, uses(what, b), uses(what, a))
+		v.Saw = fmt.Sprintf("the %s of %s %s: use_count %d -> %d", what, v.Subject, tooOften, uses(what, b), uses(what, a))
 		reported[b.Impl] = true
 	}
 }
@@ -110,8 +113,8 @@ func (j *judge) writtenLate(reported map[ID]bool) {
 	}
 	for _, e := range j.seen.Earlier {
 		text := changedLater(&e.Then, &e.Now)
-		at := slices.IndexFunc(j.inputs, func(in input) bool { return in.Index == e.Arg-1 && !in.Inside && in.codes.Has(KeptArgument) })
-		if e.Arg > 0 && text != "" && at >= 0 {
+		at := slices.IndexFunc(j.inputs, func(in input) bool { return in.Index == e.Arg-1 && in.codes.Has(KeptArgument) })
+		if text != "" && at >= 0 {
 			j.reportInput(KeptArgument, &j.inputs[at]).Saw = fmt.Sprintf("of the %s of the call before %s in this one: it was kept", j.inputs[at].place(), text)
 			reported[j.inputs[at].before.Impl] = true
 			return
@@ -130,7 +133,7 @@ func (j *judge) keeps(in *input) string {
 		return "a functional wrapper, which may hold it, is returned"
 	case graded(b.Content) || graded(a.Content) || slices.ContainsFunc(j.outputs, func(out output) bool { return graded(out.Content) }):
 		return "autograd may keep it"
-	case !j.seen.Made && slices.ContainsFunc(j.outputs, func(out output) bool { return out.Storage == b.Storage && out.Impl != b.Impl }):
+	case !j.seen.Made && slices.ContainsFunc(j.outputs, func(out output) bool { return b.Storage != 0 && out.Storage == b.Storage && out.Impl != b.Impl }):
 		return "autograd keeps the base of a view"
 	case slices.ContainsFunc(j.outputs, func(out output) bool { return overlaps(&out.Observation, a) }):
 		return "what is returned lies in its memory, and may hold it"

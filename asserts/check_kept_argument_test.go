@@ -1,7 +1,11 @@
 package asserts_test
 
 import (
+	"slices"
+	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/opassert/opassert/asserts"
 )
@@ -9,35 +13,55 @@ import (
 // grades makes an observation require grad.
 func grades(o *asserts.Observation) { o.Content = &asserts.Snapshot{RequiresGrad: true} }
 
+// memory is two bytes that begin at this address.
+func memory(start uintptr) mod {
+	return func(o *asserts.Observation) {
+		holding("ab")(o)
+		o.Content.Memory = start
+	}
+}
+
 // What holds an argument after the call is what held it before, what is
 // returned, and what other arguments came to hold.
 func TestKeptArgument(t *testing.T) {
 	fresh := see(5, 6)
 	for _, tt := range []struct {
-		name, op       string
-		before, after  list
-		results        list
-		reported, skip bool
-		made           bool // for the call
+		name, op      string
+		before, after list
+		results       list
+		saw           string // "" where nothing is reported
+		skip          bool
+		made          bool // for the call
 	}{
 		{name: "nobody", op: "f(Tensor self) -> Tensor", before: list{see(1, 2)}, after: list{see(1, 2)}, results: list{fresh}},
-		{name: "TensorImpl", op: "f(Tensor self) -> Tensor", before: list{see(1, 2)}, after: list{see(1, 2, uses(2, 1))}, results: list{fresh}, reported: true},
-		{name: "StorageImpl", op: "f(Tensor self) -> Tensor", before: list{see(1, 2)}, after: list{see(1, 2, uses(1, 2))}, results: list{fresh}, reported: true},
+		{name: "TensorImpl", op: "f(Tensor self) -> Tensor", before: list{see(1, 2)}, after: list{see(1, 2, uses(2, 1))}, results: list{fresh},
+			saw: "somebody holds the TensorImpl of argument self, who did not before the call: use_count 1 -> 2"},
+		{name: "StorageImpl", op: "f(Tensor self) -> Tensor", before: list{see(1, 2)}, after: list{see(1, 2, uses(1, 2))}, results: list{fresh},
+			saw: "somebody holds the StorageImpl of argument self, who did not before the call: use_count 1 -> 2"},
 		{name: "somebody before", op: "f(Tensor self) -> Tensor", before: list{see(1, 2, uses(3, 4))}, after: list{see(1, 2, uses(3, 4))}, results: list{fresh}},
 		{name: "let go", op: "f(Tensor self) -> Tensor", before: list{see(1, 2, uses(3, 4))}, after: list{see(1, 2)}, results: list{fresh}},
-		{name: "released too often", made: true, op: "f(Tensor self) -> Tensor", before: list{see(1, 2, uses(2, 2))}, after: list{see(1, 2, uses(1, 2))}, results: list{fresh}, reported: true},
-		{name: "its StorageImpl released too often", made: true, op: "f(Tensor self) -> Tensor", before: list{see(1, 2, uses(1, 2))}, after: list{see(1, 2, uses(1, 1))}, results: list{fresh}, reported: true},
+		{name: "released too often", made: true, op: "f(Tensor self) -> Tensor", before: list{see(1, 2, uses(2, 2))}, after: list{see(1, 2, uses(1, 2))}, results: list{fresh},
+			saw: "the TensorImpl of argument self was released once too often: use_count 2 -> 1"},
+		{name: "its StorageImpl released too often", made: true, op: "f(Tensor self) -> Tensor", before: list{see(1, 2, uses(1, 2))}, after: list{see(1, 2, uses(1, 1))}, results: list{fresh},
+			saw: "the StorageImpl of argument self was released once too often: use_count 2 -> 1"},
 		{name: "given up by another", made: true, op: "set_(Tensor(a!) self, Tensor source) -> ()", before: list{see(1, 2, uses(1, 2)), see(3, 2, uses(1, 2))}, after: list{see(1, 9, uses(1, 1)), see(3, 2, uses(1, 1))}},
+		{name: "another TensorImpl for another handle", made: true, op: "f(Tensor(a!) self, Tensor x) -> ()", before: list{see(1, 2, uses(2, 1)), see(1, 2, uses(2, 1))}, after: list{see(9, 2, uses(1, 2)), see(1, 2, uses(1, 2))}},
 		{name: "a view that holds it", made: true, op: "f(Tensor(a) self) -> Tensor(a)", before: list{see(1, 2)}, after: list{see(1, 2, uses(2, 2))}, results: list{see(5, 2, uses(1, 2))}},
-		{name: "a view, and somebody else", made: true, op: "f(Tensor(a) self) -> Tensor(a)", before: list{see(1, 2)}, after: list{see(1, 2, uses(2, 3))}, results: list{see(5, 2, uses(1, 3))}, reported: true},
+		{name: "a view, and somebody else", made: true, op: "f(Tensor(a) self) -> Tensor(a)", before: list{see(1, 2)}, after: list{see(1, 2, uses(2, 3))}, results: list{see(5, 2, uses(1, 3))},
+			saw: "somebody holds the StorageImpl of argument self, who did not before the call: use_count 1 -> 3"},
 		{name: "returned", op: "f_(Tensor(a!) self) -> Tensor(a!)", before: list{see(1, 2)}, after: list{see(1, 2, uses(2, 1))}, results: list{see(1, 2, uses(2, 1))}},
-		{name: "returned and kept", op: "f_(Tensor(a!) self) -> Tensor(a!)", before: list{see(1, 2)}, after: list{see(1, 2, uses(3, 1))}, results: list{see(1, 2, uses(3, 1))}, reported: true},
+		{name: "returned and kept", op: "f_(Tensor(a!) self) -> Tensor(a!)", before: list{see(1, 2)}, after: list{see(1, 2, uses(3, 1))}, results: list{see(1, 2, uses(3, 1))},
+			saw: "somebody holds the TensorImpl of argument self, who did not before the call: use_count 1 -> 3"},
 		{name: "taken over", op: "set_(Tensor(a!) self, Tensor source) -> ()", before: list{see(1, 2), see(3, 4)}, after: list{see(1, 4, uses(1, 2)), see(3, 4, uses(1, 2))}},
-		{name: "passed twice", op: "f(Tensor self, Tensor other) -> ()", before: list{see(1, 2), see(1, 2)}, after: list{see(1, 2, uses(2, 1)), see(1, 2, uses(2, 1))}, reported: true},
+		{name: "passed twice", op: "f(Tensor self, Tensor other) -> ()", before: list{see(1, 2), see(1, 2)}, after: list{see(1, 2, uses(2, 1)), see(1, 2, uses(2, 1))},
+			saw: "somebody holds the TensorImpl of argument self, who did not before the call: use_count 1 -> 2"},
 		{name: "a view of it", op: "f(Tensor(a) self) -> Tensor(a)", before: list{see(1, 2)}, after: list{see(1, 2, uses(2, 2))}, results: list{see(5, 2, uses(1, 2))}, skip: true},
 		{name: "needed for backward", op: "f(Tensor self) -> Tensor", before: list{see(1, 2, grades)}, after: list{see(1, 2, uses(2, 1), grades)}, results: list{fresh}, skip: true},
 		{name: "result needs it", op: "f(Tensor self) -> Tensor", before: list{see(1, 2)}, after: list{see(1, 2, uses(2, 1))}, results: list{see(5, 6, grades)}, skip: true},
 		{name: "wrapped", op: "f(Tensor self) -> Tensor", before: list{see(1, 2)}, after: list{see(1, 2, uses(2, 1))}, results: list{see(5, 6, traits(asserts.FunctionalWrapper))}, skip: true},
+		{name: "a result in its memory", op: "f(Tensor self) -> Tensor", before: list{see(1, 2, memory(100))}, after: list{see(1, 2, uses(1, 2), memory(100))}, results: list{see(5, 6, memory(100))}, skip: true},
+		{name: "a result in other memory", op: "f(Tensor self) -> Tensor", before: list{see(1, 2, memory(100))}, after: list{see(1, 2, uses(1, 2), memory(100))}, results: list{see(5, 6, memory(200))},
+			saw: "somebody holds the StorageImpl of argument self, who did not before the call: use_count 1 -> 2"},
 		{name: "a sort that holds", op: "f(Tensor self) -> ()", before: list{see(1, 2, traits(asserts.WrapperSubclass))}, after: list{see(1, 2, uses(2, 1), traits(asserts.WrapperSubclass))}, skip: true},
 		{name: "undefined", op: "f(Tensor? self) -> ()", before: list{undefined}, after: list{undefined}},
 		{name: "another TensorImpl", op: "f(Tensor self) -> ()", before: list{see(1, 2)}, after: list{see(9, 2, uses(2, 1))}},
@@ -53,19 +77,113 @@ func TestKeptArgument(t *testing.T) {
 			op := wholeOp(tt.op)
 			op.Waived = []asserts.Code{asserts.InputStorage, asserts.UndeclaredAlias}
 			verdict := asserts.Judge(op, &asserts.Seen{Level: asserts.Content, Alone: true, Made: tt.made, Before: tt.before, After: tt.after, Results: tt.results}, asserts.Aware())
-			reported, skipped := 0, 0
+			var saw []string
 			for _, v := range verdict.Violations {
 				if v.Code == asserts.KeptArgument {
-					reported++
+					saw = append(saw, v.Saw)
 				}
 			}
+			skipped := 0
 			for _, s := range verdict.Skips {
 				if s.Code == asserts.KeptArgument {
 					skipped++
 				}
 			}
-			if reported > 1 || (reported > 0) != tt.reported || (skipped > 0) != tt.skip {
-				t.Errorf("reported %d, skips %v", reported, verdict.Skips)
+			if len(saw) > 1 || strings.Join(saw, "") != tt.saw || (skipped > 0) != tt.skip {
+				t.Errorf("reported %q, skips %v", saw, verdict.Skips)
+			}
+		})
+	}
+}
+
+// A return without a storage is not a view of an argument without one.
+func TestKeptWithoutStorage(t *testing.T) {
+	for _, made := range []bool{false, true} {
+		seen := &asserts.Seen{Level: asserts.Content, Alone: true, Made: made, Before: list{see(1, 0)}, After: list{see(1, 0, uses(2, 1))}, Results: list{see(5, 0)}}
+		if found := foundKept(wholeOp("f(Tensor self) -> Tensor"), seen, &asserts.Policy{}); len(found) != 1 {
+			t.Errorf("made %t: reported %v, want OA016", made, asserts.Violations(found))
+		}
+	}
+}
+
+// foundKept is what a call breaks of OA016.
+func foundKept(op *asserts.Op, seen *asserts.Seen, policy *asserts.Policy) []*asserts.Violation {
+	return slices.DeleteFunc(asserts.Judge(op, seen, policy).Violations, func(v *asserts.Violation) bool { return v.Code != asserts.KeptArgument })
+}
+
+// The fix is that of the fault: what is kept has to be released, what was
+// released too often has not, whatever the other counts do.
+func TestFixOfKeptArgument(t *testing.T) {
+	const (
+		release = "release every reference to self before returning, as a cache of a clone does"
+		retain  = "release only what was retained: the caller's reference to self is the caller's"
+	)
+	one := holding("ab")
+	for _, tt := range []struct {
+		name          string
+		before, after asserts.Observation
+		late          list
+		want          string
+	}{
+		{"TensorImpl kept", see(1, 2, one), see(1, 2, one, uses(2, 1)), nil, release},
+		{"StorageImpl kept", see(1, 2, one), see(1, 2, one, uses(1, 2)), nil, release},
+		{"TensorImpl kept, and a view let go", see(1, 2, one, uses(1, 2)), see(1, 2, one, uses(2, 1)), nil, release},
+		{"written late, and let go", see(1, 2, one, uses(2, 2)), see(1, 2, one, uses(1, 1)), list{see(1, 2, holding("aB"))}, release},
+		{"TensorImpl released", see(1, 2, one, uses(2, 1)), see(1, 2, one), nil, retain},
+		{"StorageImpl released", see(1, 2, one, uses(1, 2)), see(1, 2, one), nil, retain},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			seen := &asserts.Seen{Level: asserts.Content, Alone: true, Made: true, Before: list{tt.before}, After: list{tt.after}, Late: tt.late}
+			found := foundKept(wholeOp("f(Tensor self) -> ()"), seen, asserts.Aware())
+			if len(found) != 1 || found[0].Fix != tt.want {
+				t.Errorf("reported %v, want the fix %q", asserts.Violations(found), tt.want)
+			}
+		})
+	}
+}
+
+// Who writes late is reported for the argument that was written, once, and only
+// where the check is planned.
+func TestWrittenLateOfTwo(t *testing.T) {
+	a, b := see(1, 2, holding("ab")), see(3, 4, holding("cd"))
+	aLate, bLate := see(1, 2, holding("aB")), see(3, 4, holding("cD"))
+	earlier := func(arg int) []asserts.Earlier {
+		return []asserts.Earlier{{Then: see(8, 9, holding("ab")), Now: see(8, 9, holding("xb")), Arg: arg}}
+	}
+	const (
+		selfLate = "argument self: of argument self 1 of 2 bytes changed after the call was over"
+		xLate    = "argument x: of argument x 1 of 2 bytes changed after the call was over"
+		selfKept = "argument self: of the argument self of the call before 1 of 2 bytes changed in this one: it was kept"
+		xKept    = "argument x: of the argument x of the call before 1 of 2 bytes changed in this one: it was kept"
+	)
+	for _, tt := range []struct {
+		name    string
+		after   list
+		late    list
+		earlier []asserts.Earlier
+		without asserts.Ref // not checked
+		want    []string
+	}{
+		{name: "the first", after: list{a, b}, late: list{aLate, b}, want: []string{selfLate}},
+		{name: "the second", after: list{a, b}, late: list{a, bLate}, want: []string{xLate}},
+		{name: "both", after: list{a, b}, late: list{aLate, bLate}, want: []string{selfLate, xLate}},
+		{name: "the first in the call, the second late", after: list{see(1, 2, holding("Ab")), b}, late: list{see(1, 2, holding("Ab")), bLate}, want: []string{xLate}},
+		{name: "not checked", after: list{a, b}, late: list{aLate, bLate}, without: asserts.ArgRef(0), want: []string{xLate}},
+		{name: "the first of the call before", after: list{a, b}, earlier: earlier(1), want: []string{selfKept}},
+		{name: "the second of the call before", after: list{a, b}, earlier: earlier(2), want: []string{xKept}},
+		{name: "the call before, not checked", after: list{a, b}, earlier: earlier(1), without: asserts.ArgRef(0)},
+		{name: "a return of the call before", after: list{a, b}, earlier: earlier(0)},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			op := wholeOp("f(Tensor self, Tensor x) -> ()")
+			op.Checks = slices.DeleteFunc(op.Plan(), func(c asserts.Check) bool { return c.Code == asserts.KeptArgument && c.On == tt.without })
+			seen := &asserts.Seen{Level: asserts.Content, Alone: true, Before: list{a, b}, After: tt.after, Late: tt.late, Earlier: tt.earlier}
+			var got []string
+			for _, v := range foundKept(op, seen, asserts.Aware()) {
+				got = append(got, v.Subject.String()+": "+v.Saw)
+			}
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Errorf("-want +got\n%s", diff)
 			}
 		})
 	}

@@ -1,0 +1,45 @@
+package asserts_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/opassert/opassert/asserts"
+)
+
+// Of a tensor whose bytes are not read, before or after, the bytes are a skip,
+// and version and metadata are judged.
+func TestUndeclaredWriteUnread(t *testing.T) {
+	one := holding("ab")
+	unread := traits(asserts.Unread)
+	moved := shaped(func(c *asserts.Snapshot) { c.Offset = 1 })
+	skip := []asserts.Skip{{Code: asserts.UndeclaredWrite, Reason: "bytes not read: on a device that is not the CPU, or a subclass's own", Count: 1}}
+	for _, tt := range []struct {
+		name          string
+		before, after asserts.Observation
+		skips         []asserts.Skip
+		want          []string
+	}{
+		{"read", see(1, 2, one), see(1, 2, one), nil, nil},
+		{"not read", see(1, 2, one, unread), see(1, 2, one, unread), skip, nil},
+		{"not read before", see(1, 2, one, unread), see(1, 2, one), skip, nil},
+		{"not read after", see(1, 2, one), see(1, 2, one, unread), skip, nil},
+		{"version", see(1, 2, one, unread), see(1, 2, one, unread, version(1)), skip, []string{"OA009 argument self: version 0 -> 1"}},
+		{"metadata", see(1, 2, one, unread), see(1, 2, one, unread, moved), skip, []string{"OA009 argument self: offset 0 -> 1"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			verdict := asserts.Judge(opOf("f(Tensor self) -> ()"), &asserts.Seen{Level: asserts.Content, Before: list{tt.before}, After: list{tt.after}}, asserts.Aware())
+			var got []string
+			for _, v := range verdict.Violations {
+				got = append(got, said(v))
+			}
+			if diff := cmp.Diff(tt.want, got) + cmp.Diff(tt.skips, verdict.Skips); diff != "" {
+				t.Errorf("-want +got\n%s", diff)
+			}
+			if verdict.Judged[asserts.UndeclaredWrite] != 1 {
+				t.Errorf("judged %d, want 1", verdict.Judged[asserts.UndeclaredWrite])
+			}
+		})
+	}
+}
