@@ -130,7 +130,7 @@ func newJudge(op *Op, seen *Seen, policy *Policy) *judge {
 func (j *judge) takeInputs(seen *Seen) {
 	before := split(seen.Before, seen.ArgLens, j.op.Args)
 	after := split(seen.After, seen.ArgLens, j.op.Args)
-	late := split(seen.Late, seen.ArgLens, j.op.Args)
+	late, _ := seen.late(j.op)
 	for a := range j.plan.args {
 		plan := &j.plan.args[a]
 		for e := range max(len(before[a]), len(after[a])) {
@@ -175,7 +175,7 @@ func index[T any](m map[ID][]*T, t *T, ids ...ID) {
 }
 
 func (j *judge) takeOutputs(seen *Seen) {
-	late := split(seen.Late[min(len(seen.After), len(seen.Late)):], seen.ResultLens, j.op.Results)
+	_, late := seen.late(j.op)
 	for r, run := range split(seen.Results, seen.ResultLens, j.op.Results) {
 		plan := &j.plan.results[r]
 		for e := range run {

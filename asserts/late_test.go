@@ -80,3 +80,41 @@ func TestUnobservable(t *testing.T) {
 		})
 	}
 }
+
+// What is seen late of tensors that hold others belongs to the tensors that it was
+// seen of.
+func TestWrittenLateBesideParts(t *testing.T) {
+	at := func(impl, storage asserts.ID, bytes string, parts ...asserts.Part) asserts.Observation {
+		o := see(impl, storage, holding(bytes))
+		o.Content.Parts = parts
+		return o
+	}
+	values := func(bytes string) asserts.Part { return asserts.Part{Name: "values", Observation: at(11, 12, bytes)} }
+	self, a, b := at(1, 2, "ab", values("xy")), at(5, 6, "cd"), at(7, 8, "ef", asserts.Part{Name: "values", Observation: at(13, 14, "gh")})
+	for _, tt := range []struct {
+		name string
+		late []asserts.Observation
+		want []string
+	}{
+		{"nobody looked", nil, nil},
+		{"as they were", list{self, a, b}, nil},
+		{"a return", list{self, at(5, 6, "cD"), b}, []string{"OA005 result0: of result0 1 of 2 bytes changed after the call was over: somebody keeps it"}},
+		{"an argument", list{at(1, 2, "aB", values("xy")), a, b}, []string{"OA016 argument self: of argument self 1 of 2 bytes changed after the call was over"}},
+		{"inside a return", list{self, a, at(7, 8, "ef", asserts.Part{Name: "values", Observation: at(13, 14, "gH")})},
+			[]string{"OA005 result1.parts.values: of result1.parts.values 1 of 2 bytes changed after the call was over: somebody keeps it"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			j := judgement{name: tt.name, schema: "f(Tensor self) -> (Tensor, Tensor)", before: list{self}, results: list{a, b},
+				more: []asserts.Check{{Code: asserts.KeptArgument, On: asserts.ArgRef(0)}}}
+			op, seen := j.call()
+			seen.Late, seen.Alone = tt.late, true
+			var got []string
+			for _, v := range asserts.Judge(op, seen, asserts.Aware()).Violations {
+				got = append(got, v.Code.String()+" "+v.Subject.String()+": "+v.Saw)
+			}
+			if !slices.Equal(got, tt.want) {
+				t.Errorf("got %q, want %q", got, tt.want)
+			}
+		})
+	}
+}

@@ -41,6 +41,12 @@ type Seen struct {
 	Autograd bool
 }
 
+// late returns Late by subject: the arguments, and the returns.
+func (s *Seen) late(op *Op) (args, results [][]Observation) {
+	n := min(len(s.After), len(s.Late))
+	return split(s.Late[:n], s.ArgLens, op.Args), split(s.Late[n:], s.ResultLens, op.Results)
+}
+
 // Number replaces IDs by serial numbers, in the order of their
 // appearance, so that reports of a call read the same in every run, also where
 // IDs are addresses.

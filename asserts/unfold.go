@@ -34,6 +34,8 @@ func unfold(op *Op, seen *Seen) (*Op, *Seen) {
 	whole := *seen
 	whole.Before, whole.After, whole.Results = slices.Clone(seen.Before), slices.Clone(seen.After), slices.Clone(seen.Results)
 	before, after := split(seen.Before, seen.ArgLens, op.Args), split(seen.After, seen.ArgLens, op.Args)
+	lateArgs, lateResults := seen.late(op)
+	var late, lateParts []Observation // of the arguments
 	whole.ArgLens, whole.ArgNames = lengths(before), padded(seen.ArgNames, len(before))
 	for i := range before {
 		b, names := partsOf(before[i])
@@ -44,16 +46,32 @@ func unfold(op *Op, seen *Seen) (*Op, *Seen) {
 		n := len(names) // serves both; what came or went is an undefined tensor
 		whole.Before = append(append(whole.Before, b...), make([]Observation, n-len(b))...)
 		whole.After = append(append(whole.After, a...), make([]Observation, n-len(a))...)
+		late, lateParts = append(late, lateArgs[i]...), append(lateParts, lateOf(lateArgs[i], n)...)
 		whole.ArgLens, whole.ArgNames = append(whole.ArgLens, n), append(whole.ArgNames, names)
 	}
+	late = append(late, lateParts...)
+	lateParts = nil
 	results := split(seen.Results, seen.ResultLens, op.Results)
 	whole.ResultLens, whole.ResultNames = lengths(results), padded(seen.ResultNames, len(results))
-	for _, run := range results {
+	for i, run := range results {
 		r, names := partsOf(run)
 		whole.Results = append(whole.Results, r...)
+		late, lateParts = append(late, lateResults[i]...), append(lateParts, lateOf(lateResults[i], len(r))...)
 		whole.ResultLens, whole.ResultNames = append(whole.ResultLens, len(r)), append(whole.ResultNames, names)
 	}
+	if seen.Late != nil {
+		whole.Late = append(late, lateParts...)
+	}
 	return WithParts(op), &whole
+}
+
+// lateOf returns the n parts of a subject's tensors as they were some milliseconds
+// after the call; a part that came or went is an undefined tensor.
+func lateOf(tensors []Observation, n int) []Observation {
+	parts := make([]Observation, n)
+	all, _ := partsOf(tensors)
+	copy(parts, all)
+	return parts
 }
 
 // partsOf returns the parts of a subject's tensors, with their names: "values",
