@@ -27,7 +27,7 @@ func limitMemory(uint64) error {
 }
 
 func lockFile(path string, flags int) (*os.File, error) {
-	return os.OpenFile(path, flags|os.O_RDWR, 0o666)
+	return os.OpenFile(path, flags|os.O_RDWR, 0o600)
 }
 
 func lockError(err error) error { return err }

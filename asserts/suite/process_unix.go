@@ -92,7 +92,7 @@ func limitMemory(more uint64) error {
 // lockFile opens a file to be read and written, and locks it until it is
 // closed or the process ends. A file that is locked is an error.
 func lockFile(path string, flags int) (*os.File, error) {
-	f, err := os.OpenFile(path, flags|os.O_RDWR, 0o666)
+	f, err := os.OpenFile(path, flags|os.O_RDWR, 0o600)
 	if err != nil {
 		return nil, err
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"runtime"
 	"testing"
 
 	"github.com/opassert/opassert/asserts/suite/report"
@@ -106,4 +107,20 @@ func TestStateIsLocked(t *testing.T) {
 		t.Errorf("known: %v", s.Known)
 	}
 	closeState(t, s)
+}
+
+// A state has what arguments were made of: nobody else reads it.
+func TestStateIsPrivate(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("files have no mode here")
+	}
+	path := filepath.Join(t.TempDir(), "state")
+	s, err := OpenState(path, "a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("mode %v, %v", info.Mode(), err)
+	}
 }
