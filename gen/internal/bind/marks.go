@@ -72,8 +72,8 @@ func parseMark(rest string, pos token.Pos) (op string, names []Name) {
 		return "", nil
 	}
 	for _, at := range words[1:] {
-		param, arg, ok := strings.Cut(rest[at[0]:at[1]], "=")
-		if !ok || !token.IsIdentifier(param) || !token.IsIdentifier(arg) {
+		param, arg, _ := strings.Cut(rest[at[0]:at[1]], "=")
+		if !token.IsIdentifier(param) || !token.IsIdentifier(arg) {
 			return "", nil
 		}
 		names = append(names, Name{param, arg, pos + token.Pos(at[0])})

@@ -90,16 +90,9 @@ func candidates(pairs []pair) []candidate {
 	for _, p := range pairs {
 		vars, args := given(p.op, p.kernel), p.op.Func.Args
 		b := binder{} // whose errors are found again
-		if len(vars) != len(args) {
-			vars = vars[:min(len(vars), len(args))]
-			for i, v := range vars {
-				vote(args[i].Type, v)
-			}
-		} else {
-			for i, at := range b.order(p, vars) {
-				if at >= 0 {
-					vote(args[i].Type, vars[at])
-				}
+		for i, at := range b.order(p, vars) {
+			if at >= 0 {
+				vote(args[i].Type, vars[at])
 			}
 		}
 		results, returns := kernelResults(p.kernel), p.op.Func.Returns
