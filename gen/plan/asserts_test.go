@@ -69,8 +69,8 @@ func TestTable(t *testing.T) {
 	if diff := cmp.Diff([]asserts.Excuse{{Code: asserts.UndeclaredAlias, Reason: "debatable"}}, table.Notes); diff != "" {
 		t.Errorf("noted: %s", diff)
 	}
-	if table.Checks != nil || !table.Args[1].List || !plan.Results() {
-		t.Errorf("checks %v, lists %v, returns tensors %v", table.Checks, table.Args[1].List, plan.Results())
+	if table.Checks != nil || !table.Args[1].List || len(table.Results) == 0 {
+		t.Errorf("checks %v, lists %v, returns %v", table.Checks, table.Args[1].List, table.Results)
 	}
 	if codes := plan.Codes(); codes.Has(asserts.InputImpl) || codes.Has(asserts.MetaAlias) || codes.Has(asserts.KeptArgument) || !codes.Has(asserts.UndeclaredWrite) {
 		t.Errorf("a wrapper judges %v", codes)
@@ -79,7 +79,7 @@ func TestTable(t *testing.T) {
 	if len(pytorch.Checks) == 0 {
 		t.Error("a preset's checks are left to package asserts")
 	}
-	if full.Plan(parse(t, "item(Tensor self) -> Scalar")).Results() {
+	if item := full.Plan(parse(t, "item(Tensor self) -> Scalar")).Table(); len(item.Results) > 0 {
 		t.Error("a Scalar is a tensor")
 	}
 	relu := parse(t, "relu(Tensor self) -> Tensor")

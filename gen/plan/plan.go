@@ -151,14 +151,11 @@ func (p *Planner) excuse(exceptions []*allowlist.Entry, code asserts.Code, note 
 // Subject returns what a check is about, or is held against; nil for nobody.
 func (p Plan) Subject(r asserts.Ref) *asserts.Subject { return p.data.Subject(r) }
 
-// Results reports whether the op returns tensors.
-func (p Plan) Results() bool { return len(p.data.Results) > 0 }
-
 // WithoutResults is the plan for a kernel that returns nothing, as what its op returns
-// is what it writes.
+// is what it writes. No check holds an argument against a result.
 func (p Plan) WithoutResults() Plan {
 	p.data.Results = nil
-	p.Checks = slices.DeleteFunc(slices.Clone(p.Checks), func(c Check) bool { return c.On < 0 || c.Against < 0 })
+	p.Checks = slices.DeleteFunc(slices.Clone(p.Checks), func(c Check) bool { return c.On < 0 })
 	return p
 }
 

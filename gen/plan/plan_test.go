@@ -268,3 +268,23 @@ func BenchmarkPlan(b *testing.B) {
 		}
 	}
 }
+
+// A kernel that returns nothing is planned by its arguments alone.
+func TestWithoutResults(t *testing.T) {
+	whole := planner(t, "full").Plan(parse(t, "add_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)"))
+	before := lines(whole)
+	p := whole.WithoutResults()
+	want := []string{
+		"OA001 self", "OA002 self", "OA010 self", "OA013 self", "OA015 self", "OA016 self",
+		"OA001 other", "OA002 other", "OA009 other", "OA016 other",
+	}
+	if diff := cmp.Diff(want, lines(p)); diff != "" {
+		t.Error(diff)
+	}
+	if op := p.Table(); len(op.Results) > 0 || len(op.Args) != 2 {
+		t.Errorf("table %+v, want two arguments alone", op)
+	}
+	if diff := cmp.Diff(before, lines(whole)); diff != "" {
+		t.Errorf("the plan itself changed: %s", diff)
+	}
+}

@@ -37,6 +37,7 @@ func TestUnfitDirectives(t *testing.T) {
 		{"//opassert:options\nfunc F(int) []maker.Option { return nil }", options},
 		{"//opassert:options\nfunc F() ([]maker.Option, error) { return nil, nil }", options},
 		{"//opassert:options\nfunc F() maker.Option { return 0 }", options},
+		{"//opassert:options\nfunc F() []maker.Spec { return nil }", options},
 		{"//opassert:options\nfunc f() []maker.Option { return nil }", "is not exported"},
 	} {
 		p := checked(t, "example.com/kernels", tensorType+tt.decl)

@@ -155,8 +155,6 @@ func kernelList(pkg *types.Package) *types.Var {
 // typeName is a type as it is the same of a package that was loaded twice.
 func typeName(t types.Type) string { return types.TypeString(types.Unalias(t), nil) }
 
-func isPath(t types.Type, path string) bool { return t != nil && typeName(t) == path }
-
 // uses reports whether a function of the scope takes or returns the type, or a
 // list of it.
 func uses(scope *types.Scope, tensor types.Type) bool {
@@ -191,7 +189,7 @@ func unfitOptions(fn *types.Func) string {
 		return why
 	}
 	if sig.Recv() != nil || sig.Params().Len() != 0 || sig.Results().Len() != 1 ||
-		!isPath(elemOf(sig.Results().At(0).Type()), makerPath+".Option") {
+		typeName(elemOf(sig.Results().At(0).Type())) != makerPath+".Option" {
 		return "is not a func() []maker.Option"
 	}
 	return ""

@@ -57,10 +57,7 @@ func (b *binder) matchParams(p pair, vars []*types.Var, names plan.NameSet, w *W
 	order := b.order(p, vars)
 	matched := make([]Param, len(vars))
 	for at, v := range vars {
-		i := slices.Index(order, at)
-		if i < 0 { // what is wrong with the names is said
-			return nil
-		}
+		i := slices.Index(order, at) // each is one of the arguments, also where names are wrong
 		role, ok := b.fitType(args[i].Type, v.Type())
 		if !ok {
 			b.errorf(p.kernel.Pos, "kernel %s for %s: parameter %d (%s) is %s; the schema says %s %s, which wants %s",
@@ -82,7 +79,7 @@ func (b *binder) matchParams(p pair, vars []*types.Var, names plan.NameSet, w *W
 // functions do.
 func returnsNothing(p pair) bool {
 	returns := p.op.Func.Returns
-	return len(kernelResults(p.kernel)) == 0 && len(returns) > 0 &&
+	return len(kernelResults(p.kernel)) == 0 &&
 		!slices.ContainsFunc(returns, func(r schema.Return) bool { return r.Alias == nil || !r.Alias.Write })
 }
 

@@ -78,8 +78,8 @@ func typeCheck(path, source string, imported ...*types.Package) (*bind.Package, 
 		if !ok || fn.Doc == nil {
 			continue
 		}
-		op := strings.TrimPrefix(fn.Doc.List[0].Text, "//opassert:kernel ")
-		pkg.Kernels = append(pkg.Kernels, bind.Kernel{Op: op, Pos: fset.Position(fn.Pos()), Func: info.Defs[fn.Name].(*types.Func)})
+		op := strings.TrimPrefix(fn.Doc.List[len(fn.Doc.List)-1].Text, "//opassert:kernel ")
+		pkg.Kernels = append(pkg.Kernels, bind.Kernel{Op: op, Pos: fset.Position(fn.Pos()), Func: info.Defs[fn.Name].(*types.Func), Doc: fn.Doc.Text()})
 	}
 	return pkg, nil
 }

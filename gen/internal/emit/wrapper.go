@@ -190,7 +190,7 @@ func (w *writer) observeParams(f bind.Wrapper) []jen.Code {
 
 // observeResults leaves the results of a failed call alone.
 func (w *writer) observeResults(f bind.Wrapper) []jen.Code {
-	depth, mayFail := 1, f.Err != "" && f.Plan.Results()
+	depth, mayFail := 1, f.Err != ""
 	if mayFail {
 		depth = 2
 	}

@@ -1,0 +1,141 @@
+package bind
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/opassert/opassert/gen/plan"
+)
+
+// wrapped binds the one kernel of a source file, and returns its wrapper as text too.
+func wrapped(t *testing.T, decls, schema string) (Wrapper, string) {
+	t.Helper()
+	pkg, err := find(t, tensorType+decls)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wrappers, _, err := Bind(pkg, ops(t, schema), allChecks(t), "")
+	if err != nil || len(wrappers) != 1 {
+		t.Fatalf("%d wrappers, %v", len(wrappers), err)
+	}
+	return wrappers[0], describe(wrappers[0], pkg.Types)
+}
+
+const (
+	inPlace = "add_(Tensor(a!) self, Tensor other) -> Tensor(a!)"
+	out     = "add.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"
+)
+
+// A receiver that is an argument stands first, before a context, and is passed by the
+// order of the arguments.
+func TestReceivers(t *testing.T) {
+	for _, tt := range []struct {
+		name, decls, schema, want string
+		order                     []int
+	}{
+		{"what is written", "//opassert:kernel add_\nfunc (t *Tensor) Add(by *Tensor) {}", inPlace,
+			"Add_(t *Tensor one, by *Tensor one) () '' '' 'call' 'obs' 't_'", []int{0, 1}},
+		{"what is written, the last argument", "//opassert:kernel add.out\nfunc (t *Tensor) Add(a, b *Tensor) {}", out,
+			"AddOut(t *Tensor one, a *Tensor one, b *Tensor one) () '' '' 'call' 'obs' 't_'", []int{1, 2, 0}},
+		{"before a context", "//opassert:kernel add_\nfunc (t *Tensor) Add(c context.Context, by *Tensor) {}", inPlace,
+			"Add_(t *Tensor one, c context.Context, by *Tensor one) () 'c' '' 'call' 'obs' 't_'", []int{0, 1}},
+		{"the library, before a context", "type Device struct{}\n//opassert:kernel add_\nfunc (d Device) Add(c context.Context, x, by *Tensor) {}", inPlace,
+			"Add_(d Device, c context.Context, x *Tensor one, by *Tensor one) () 'c' '' 'call' 'obs' 't'", nil},
+		{"parameters by their names", "//opassert:kernel add.out dst=out\nfunc Add(dst, a, b *Tensor) {}", out,
+			"AddOut(dst *Tensor one, a *Tensor one, b *Tensor one) () '' '' 'call' 'obs' 't'", []int{1, 2, 0}},
+		{"parameters in the schema's order", "//opassert:kernel add.out dst=out\nfunc Add(a, b, dst *Tensor) {}", out,
+			"AddOut(a *Tensor one, b *Tensor one, dst *Tensor one) () '' '' 'call' 'obs' 't'", nil},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			w, got := wrapped(t, tt.decls, tt.schema)
+			if got != tt.want {
+				t.Errorf("%s, want %s", got, tt.want)
+			}
+			if diff := cmp.Diff(tt.order, w.Order); diff != "" {
+				t.Errorf("order: %s", diff)
+			}
+		})
+	}
+}
+
+// A kernel that returns nothing of what it writes has no checks of returns; any other
+// returns what the schema says.
+func TestReturnsNothing(t *testing.T) {
+	const written, both = "k.go:6:6: kernel F returns 0 results; the schema has ", "f(Tensor self, Tensor(a!) y) -> (Tensor, Tensor)"
+	for _, tt := range []struct {
+		decls, schema, want string
+		returns             bool // checks of them
+	}{
+		{"func F(x, y *Tensor) {}", "f(Tensor(a!) self, Tensor y) -> Tensor(a!)", "F(x *Tensor one, y *Tensor one) () '' '' 'call' 'obs' 't'", false},
+		{"func F(x, y *Tensor) error { return nil }", "f(Tensor(a!) self, Tensor y) -> Tensor(a!)", "F(x *Tensor one, y *Tensor one) () '' 'err' 'call' 'obs' 't'", false},
+		{"func F(x, y, z *Tensor) {}", "f(Tensor x, *, Tensor(a!) y, Tensor(b!) z) -> (Tensor(a!), Tensor(b!))", "F(x *Tensor one, y *Tensor one, z *Tensor one) () '' '' 'call' 'obs' 't'", false},
+		{"func F(x, y *Tensor) *Tensor { return x }", "f(Tensor(a!) self, Tensor y) -> Tensor(a!)", "F(x *Tensor one, y *Tensor one) (result *Tensor one) '' '' 'call' 'obs' 't'", true},
+		{"func F(x, y *Tensor) {}", both, written + "2 returns: " + both, false},
+		{"func F(x *Tensor) {}", "f(Tensor(a) self) -> Tensor(a)", written + "1 return: f(Tensor(a) self) -> Tensor(a)", false},
+		{"func F(x *Tensor) error { return nil }", "f(Tensor x) -> Tensor", written + "1 return: f(Tensor x) -> Tensor", false},
+	} {
+		decls := "//opassert:kernel f\n" + tt.decls
+		if got := bound(t, tensorType+decls, "", tt.schema); !cmp.Equal(got, []string{tt.want}) {
+			t.Errorf("%s for %s: %q, want %q", tt.decls, tt.schema, got, tt.want)
+			continue
+		}
+		if tt.want[:2] == "k." {
+			continue
+		}
+		w, _ := wrapped(t, decls, tt.schema)
+		if got := checksReturns(w.Plan); got != tt.returns {
+			t.Errorf("%s for %s: checks of returns %v, want %v", tt.decls, tt.schema, got, tt.returns)
+		}
+	}
+}
+
+func checksReturns(p plan.Plan) bool {
+	for _, c := range p.Checks {
+		if _, ok := c.On.Result(); ok {
+			return true
+		}
+	}
+	return false
+}
+
+// A wrapper's results have names where each of the kernel's has one.
+func TestNamedResults(t *testing.T) {
+	for results, want := range map[string]bool{
+		"(x *Tensor, err error)": true,
+		"(*Tensor, error)":       false,
+		"(_ *Tensor, err error)": false,
+		"(x *Tensor, _ error)":   false,
+	} {
+		if w, _ := wrapped(t, "//opassert:kernel f\nfunc F(*Tensor) "+results+" { panic(0) }", "f(Tensor self) -> Tensor"); w.Named != want {
+			t.Errorf("%s: %v, want %v", results, w.Named, want)
+		}
+	}
+}
+
+// The debug build has the user's tags too.
+func TestDebugBuild(t *testing.T) {
+	for flags, want := range map[string]string{
+		"":                      "-tags=opassert",
+		"-mod=mod":              "-tags=opassert",
+		"-mod=mod -tags=cuda,x": "-tags=opassert,cuda,x",
+		"--tags=cuda -trimpath": "-tags=opassert,cuda",
+	} {
+		t.Setenv("GOFLAGS", flags)
+		if got := DebugBuild(); got != want {
+			t.Errorf("GOFLAGS=%s: %s, want %s", flags, got, want)
+		}
+	}
+}
+
+// Packages of opassert itself are not looked into, whatever they hold.
+func TestSuitesOfOpassert(t *testing.T) {
+	dir := t.TempDir()
+	const text = "// Code generated by opassert; DO NOT EDIT.\n\npackage ops\n\nvar x y\n"
+	for module, broken := range map[string]bool{"github.com/opassert/opassert/lib": false, "github.com/opassert/opasserted": true} {
+		writeFiles(t, dir, map[string]string{"go.mod": "module " + module + "\n\ngo 1.26\n", "ops/opassert_gen.go": text})
+		if suites, err := Suites(dir, "./..."); suites != nil || (err != nil) != broken {
+			t.Errorf("%s: %v, %v", module, suites, err)
+		}
+	}
+}
