@@ -60,6 +60,10 @@ type origins struct {
 	waiting map[string][]func([]Frame)
 }
 
+func newOrigins() origins {
+	return origins{known: make(map[string][]Frame), waiting: make(map[string][]func([]Frame))}
+}
+
 // wait calls then with the origin, and reports whether it is to be asked for.
 func (o *origins) wait(line string, then func([]Frame)) (ask bool) {
 	o.mu.Lock()

@@ -38,7 +38,7 @@ func TestCallsOfGeneratedCodeAreTheProgramsOwn(t *testing.T) {
 }
 
 func TestOriginsAreAskedForOnce(t *testing.T) {
-	o := origins{known: make(map[string][]Frame), waiting: make(map[string][]func([]Frame))}
+	o := newOrigins()
 	told := 0
 	then := func(want int) func([]Frame) {
 		return func(origin []Frame) {

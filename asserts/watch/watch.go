@@ -90,7 +90,7 @@ func Run(ctx context.Context, config Config) (*Report, error) {
 		ops:       ops{byText: make(map[string]*watchedOp), plan: config.Plan, wants: config.Wants, record: config.Record},
 		findings:  findings{byKey: make(map[string]*Finding), first: config.Found, known: config.Known, again: shell(config.Command)},
 		processes: make(map[int]string), names: make(map[string]bool), skips: make(map[asserts.Skip]int),
-		records: make(map[string]records), origins: origins{known: make(map[string][]Frame), waiting: make(map[string][]func([]Frame))},
+		records: make(map[string]records), origins: newOrigins(),
 	}
 	text, err := fs.ReadFile(sources(), "loader.c")
 	if err != nil {
