@@ -9,7 +9,8 @@ import time
 
 import torch
 
-WATCHED = "opassert" in os.environ.get("LD_PRELOAD", "")
+with open("/proc/self/maps") as maps:  # the environment does not show it
+    WATCHED = "/opassert/run-" in maps.read()
 torch.ones(1)  # a call that is watched
 
 
