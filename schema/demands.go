@@ -134,7 +134,7 @@ func (r *reader) demandStructure(g *group, derived []Function) {
 			r.warn(e.values[keyStructuredDelegate], "structured_delegate %s is not the out= variant of %s: its other arguments differ", e.delegate, e.op.Func.Name)
 		case out != nil && out.structured && e.delegate == nil:
 			r.warnAt(e.op.Pos, "torchgen refuses %s beside the structured %s, in line %d: add structured_delegate: %s", e.op.Func.Name, out.op.Func.Name, out.op.Pos.Line, out.op.Func.Name)
-		case out != nil && e.delegate != nil && *e.delegate != out.op.Func.Name:
+		case e.delegate != nil && *e.delegate != out.op.Func.Name:
 			r.warn(e.values[keyStructuredDelegate], "torchgen refuses structured_delegate %s: the out= variant of %s is %s, in line %d", e.delegate, e.op.Func.Name, out.op.Func.Name, out.op.Pos.Line)
 		}
 	}
@@ -180,10 +180,9 @@ func (r *reader) demandAutogen(g *group, derived []Function) {
 // demandFunctional looks for a group that lacks its functional variant, or has
 // one that overloads what writes an argument.
 func (r *reader) demandFunctional(g *group, derived []Function) {
-	isFunctional := func(f Function) bool { return f.Kind() == Functional }
 	functional, mutable := g.members[Functional], g.members[Mutable]
 	switch {
-	case functional == nil && len(g.entries) > 1 && !slices.ContainsFunc(derived, isFunctional):
+	case functional == nil && len(g.entries) > 1 && len(derived) == 0:
 		r.warnAt(g.entries[0].op.Pos, "torchgen refuses %s and %s, in line %d, without a functional variant", g.entries[0].op.Func.Name, g.entries[1].op.Func.Name, g.entries[1].op.Pos.Line)
 	case functional != nil && mutable != nil && !functional.op.Func.Name.Functional && (g.members[Out] != nil || len(derived) > 0):
 		r.warnAt(functional.op.Pos, "torchgen refuses %s beside %s, in line %d: the name of the functional variant ends in _functional", functional.op.Func.Name, mutable.op.Func.Name, mutable.op.Pos.Line)
@@ -227,8 +226,7 @@ func (r *reader) demandCopies(entries []*entry, derived map[*group][]Function) {
 		switch {
 		case copied != nil:
 			r.demandCopy(e, copied)
-		case e.op.CompositeImplicit, slices.Contains(e.op.Tags, inplaceViewTag), strings.HasSuffix(e.op.Func.Name.Base, "_inverse"),
-			generated[key]:
+		case e.op.CompositeImplicit, strings.HasSuffix(e.op.Func.Name.Base, "_inverse"), generated[key]:
 		default:
 			name := e.op.Func.Name
 			name.Base += "_copy"

@@ -426,17 +426,21 @@ func TestRandomByArgument(t *testing.T) {
 
 // TestComposite: whether an op decomposes follows from its dispatch table.
 func TestComposite(t *testing.T) {
+	kernels := schema.Config{Kernels: true}
 	for _, tt := range []struct {
+		config               schema.Config
 		src                  string
 		implicit, decomposes bool
 	}{
-		{good, true, true},
-		{good + "  dispatch:\n    CPU: f\n", false, false},
-		{good + "  dispatch:\n    CompositeImplicitAutograd: f_symint\n", true, true},
-		{good + "  dispatch:\n    CPU: f\n    CompositeImplicitAutograd: g\n", true, false},
-		{"- func: add.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)\n  structured: True\n", false, false},
+		{schema.Config{}, good, true, true},
+		{schema.Config{}, good + "  dispatch:\n    CPU: f\n", false, false},
+		{schema.Config{}, good + "  dispatch:\n    CompositeImplicitAutograd: f_symint\n", true, true},
+		{schema.Config{}, good + "  dispatch:\n    CPU: f\n    CompositeImplicitAutograd: g\n", true, false},
+		{schema.Config{}, "- func: add.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)\n  structured: True\n", false, false},
+		{kernels, good, false, false},
+		{kernels, good + "  dispatch:\n    CompositeImplicitAutograd: f_symint\n", true, true},
 	} {
-		file, err := schema.Config{}.Parse("f", []byte(tt.src), nil)
+		file, err := tt.config.Parse("f", []byte(tt.src), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
