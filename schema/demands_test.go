@@ -115,9 +115,8 @@ func TestDemandsOfPairs(t *testing.T) {
 			"4:9: torchgen refuses foo beside the view foo_scatter, in line 1: its name ends in _copy or _scatter\n"},
 
 		{"factory functions that don't decompose", kernelOf("new_foo.n(Tensor self, int n) -> Tensor") +
-			"- func: new_foo(Tensor self) -> Tensor\n  structured_delegate: new_foo.out\n  dispatch:\n    CompositeImplicitAutograd: new_foo_c\n" +
-			"- func: new_foo.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)\n  structured: True\n  dispatch:\n    CPU: new_foo_out\n    CompositeImplicitAutograd: new_foo_out_c\n", tags,
-			"12:5: torchgen refuses CompositeImplicitAutograd beside a structured kernel\n"},
+			"- func: new_foo(Tensor self) -> Tensor\n  structured_delegate: new_foo.out\n" +
+			"- func: new_foo.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)\n  structured: True\n", tags, ""},
 		{"custom class", "- func: foo(__torch__.torch.classes.foo.Bar x) -> Tensor\n", tags, ""},
 	} {
 		if diff := cmp.Diff(tt.want, said(tt.src, tt.tags)); diff != "" {

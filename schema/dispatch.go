@@ -148,7 +148,7 @@ func (r *reader) checkDispatch(e *entry) {
 
 // checkImplicit reports a factory function that would decompose.
 func (r *reader) checkImplicit(e *entry) {
-	if e.op == nil || !e.op.CompositeImplicit || e.op.Structured || e.delegate != nil {
+	if e.op == nil || !e.op.CompositeImplicit {
 		return
 	}
 	f := &e.op.Func
