@@ -279,7 +279,7 @@ func TestProcesses(t *testing.T) {
 		{how: "crashes", status: 128 + 6, count: 1, pids: 1},
 		{how: "status", status: 7, count: 1, pids: 1},
 		{how: "closes", status: 1, count: 1, pids: 1},
-		{how: "raised", status: 1, count: 1, pids: 1, flags: []string{"-fail"}, stdout: "RuntimeError: OA007 undeclared-alias  bad::returns_input  return 0 \"result\"\n"},
+		{how: "raised", status: 1, count: 1, pids: 1, flags: []string{"-fail"}, stdout: "RuntimeError: OA007 undeclared-alias  bad::returns_input  return 0 \"result\"   [cpu, float32]\n"},
 		{how: "main", status: 1, count: 1, pids: 1, flags: []string{"-fail"}, stderr: "RuntimeError: OA007 undeclared-alias"},
 		{how: "main", status: 0, flags: []string{"-op", "aten::*"}},
 		{how: "main", status: 1, count: 1, pids: 1, flags: []string{"-op", "bad::*"}},
@@ -358,7 +358,7 @@ func TestRecordedCallsAreCasesOfCheck(t *testing.T) {
 		library, cases := p.compiled(t, "recorded"), [2]string{}
 		for i := range cases {
 			file := filepath.Join(t.TempDir(), "cases.yaml")
-			o := run(t, []string{"-record", file}, p.path, "testdata/recorded.py", library)
+			o := run(t, []string{"-record", file, "-record-strings"}, p.path, "testdata/recorded.py", library)
 			if o.status != 128+9 {
 				t.Errorf("exit status %d\n%s", o.status, o.stderr)
 			}
