@@ -59,9 +59,7 @@ func unfold(op *Op, seen *Seen) (*Op, *Seen) {
 		late, lateParts = append(late, lateResults[i]...), append(lateParts, lateOf(lateResults[i], len(r))...)
 		whole.ResultLens, whole.ResultNames = append(whole.ResultLens, len(r)), append(whole.ResultNames, names)
 	}
-	if seen.Late != nil {
-		whole.Late = append(late, lateParts...)
-	}
+	whole.Late = append(late, lateParts...) // undefined tensors where nobody looked
 	return WithParts(op), &whole
 }
 
