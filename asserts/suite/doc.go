@@ -6,7 +6,7 @@
 //
 // Case N of an op is a function of the schema, the seed and N, and of what the
 // op's own errors said on the way; so the number alone runs it again. A [Run]
-// gives cases to worker processes, each of which calls [Serve]: a crash, a hang
+// sends cases to worker processes, each of which calls [Serve]: a crash, a hang
 // or running out of memory is a result of its own and does not affect other
 // cases. No line of a worker is believed that a kernel may have written, what
 // kernels start ends with their worker, and workers end when their run is gone,

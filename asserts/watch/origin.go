@@ -43,7 +43,7 @@ func (l layout) originFrames(text string) []Frame {
 }
 
 // calledFrom returns the frames of a call in generated code: those of the program
-// that led there, and those that the code comes from in the place of the function
+// that led there, and those that the code comes from instead of the function
 // that was compiled.
 func calledFrom(site, origin []Frame) []Frame {
 	if n := len(site); n > 0 && len(origin) > 0 && site[n-1].File == origin[0].File && site[n-1].Function == origin[0].Function {

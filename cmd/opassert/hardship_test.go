@@ -23,7 +23,7 @@ import (
 // there is one.
 const hardshipVariable = "OPASSERT_HARDSHIPS"
 
-// familyVariable tells the processes of a test's command from others: they inherit it.
+// familyVariable marks the processes of a test's command: they inherit it.
 const familyVariable = "OPASSERT_TEST_FAMILY"
 
 // A subject is a command that hardships befall.
@@ -120,7 +120,7 @@ type relative struct {
 	name string
 }
 
-// relatives lists the processes of a run, but for what is dead.
+// relatives lists the living processes of a run.
 func (r *trial) relatives() (all []relative) {
 	stats, _ := filepath.Glob("/proc/[0-9]*/stat")
 	for _, file := range stats {

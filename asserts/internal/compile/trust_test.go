@@ -29,7 +29,7 @@ func chown(t *testing.T, name string, uid int) {
 	do(t, os.Lchown(name, uid, uid))
 }
 
-// What another user could have put there is not loaded: it is compiled again,
+// A file that another user could have written is not loaded: it is compiled again,
 // where that user cannot write.
 func TestNotTrusted(t *testing.T) {
 	tests := []struct {

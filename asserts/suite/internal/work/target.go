@@ -25,7 +25,7 @@ type Target struct {
 	NoMeta bool              // no calls on meta: one ended its process
 }
 
-// A Listener is told of what is about to happen, which may end the process. Each
+// A Listener is called before steps that may end the process. Each
 // of its functions may be nil.
 type Listener struct {
 	Trying  func(*sample.Case)    // before each try, and with nil after it
