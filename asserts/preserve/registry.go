@@ -316,9 +316,19 @@ const deepest = 512
 // frames as it holds are the library's, they make room for its caller's.
 func (r *Registry) callers() (s stack) {
 	const self = 3 // Callers, callers, and what the library called or that calls
-	if n := runtime.Callers(self, s[:]); n < len(s) || !r.inside(s[:]) {
+	if n := runtime.Callers(self, s[:]); n == len(s) {
+		return r.outside(s)
+	}
+	return s
+}
+
+// outside returns the stack from nearer its caller where all frames of s are the
+// library's. A function of its own, so that the s of callers stays off the heap.
+func (r *Registry) outside(s stack) stack {
+	if !r.inside(s[:]) {
 		return s
 	}
+	const self = 4 // and outside
 	var all [deepest]uintptr
 	pcs := all[:runtime.Callers(self, all[:])]
 	for len(pcs) > len(s) && r.inside(pcs[:len(s)]) {
