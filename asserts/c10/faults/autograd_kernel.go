@@ -3,7 +3,4 @@ package faults
 import "github.com/opassert/opassert/asserts"
 
 // The faults are those of a C++ library, testdata/oplib.
-var _ = planting(asserts.AutogradKernel, plant{
-	faults:     func() []Fault { return nil },
-	impossible: func(Kind, Class) string { return "the embedded engine has no autograd" },
-})
+var _ = planting(asserts.AutogradKernel, plant{impossible: []where{{why: "the embedded engine has no autograd"}}})

@@ -2,6 +2,9 @@
 // show it. The table of them proves that every check can fire, for every kind
 // of subject and every class of op, or says why it cannot.
 //
-// The kernels are marked, and their schemas are in faults.yaml, as those of
+// A fault is an act on one tensor, and a placement of that tensor in an op. The
+// kernels and the schemas of the acts, and their healthy twins, are generated
+// into kernels_gen.go and faults.yaml by package regen; the schemas of kernels
+// that are written by hand are in known.yaml. The kernels are marked as those of
 // package kernels: wrappers are generated for them in the same way.
 package faults

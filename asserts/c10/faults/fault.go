@@ -99,8 +99,11 @@ func impossible(code asserts.Code, kind Kind, class Class) string {
 		return fmt.Sprintf("%v is about returns", code)
 	case kind == Out && class != InPlace && about != 0:
 		return "an op with an out argument writes it, so it is in-place"
-	case p.impossible != nil:
-		return p.impossible(kind, class)
+	}
+	for _, w := range p.impossible {
+		if w.has(kind, class) {
+			return w.why
+		}
 	}
 	return ""
 }

@@ -1,27 +1,33 @@
 package faults
 
 import (
+	"slices"
+
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/c10"
 )
 
-var _ = planting(asserts.FreshImpl, plant{faults: freshImpl})
+var _ = planting(asserts.FreshImpl, plant{
+	acts: []act{
+		{name: "keeps", why: "keeps a reference to the result out of sight", at: slices.Concat(returnedView, returnedNew, returnedNewAndWritten), do: keep},
+		{name: "returns_base", why: "returns the base itself in place of a view", at: returnedView[:1], do: returnWith, against: "self"},
+		{name: "returns_sparse", why: "returns a sparse base, which has no storage to share, in place of a view", at: returnedView[:1], do: returnWith, of: sparse, against: "self"},
+	},
+})
 
-func freshImpl() []Fault {
-	const kept = "a reference to the result is kept out of sight"
+func sparse() *c10.Tensor {
 	indices := c10.FromInts([]int64{0, 2}, []int64{1, 2}, f32)
-	sparse := func() []any { return []any{c10.NewSparseCOO(indices, vector(1, 2), []int64{4}, true)} }
-	return []Fault{
-		fault(asserts.FreshImpl, View, Single, "keeps_view.single", "result", -1, "", one, kept),
-		fault(asserts.FreshImpl, View, Tuple, "keeps_view.tuple", "result1", -1, "", one, kept),
-		fault(asserts.FreshImpl, View, Returned, "keeps_view.list", "result", 2, "", one, kept),
-		fault(asserts.FreshImpl, OutOfPlace, Single, "keeps.single", "result", -1, "", one, kept),
-		fault(asserts.FreshImpl, OutOfPlace, Tuple, "keeps.tuple", "result1", -1, "", one, kept),
-		fault(asserts.FreshImpl, OutOfPlace, Returned, "keeps.list", "result", 2, "", one, kept),
-		fault(asserts.FreshImpl, InPlace, Single, "keeps_writing.single", "result", -1, "", one, kept),
-		fault(asserts.FreshImpl, InPlace, Tuple, "keeps_writing.tuple", "result1", -1, "", one, kept),
-		fault(asserts.FreshImpl, InPlace, Returned, "keeps_writing.list", "result", 2, "", one, kept),
-		fault(asserts.FreshImpl, View, Single, "returns_base", "result", -1, "self", one, "returns the base itself in place of a view"),
-		fault(asserts.FreshImpl, View, Single, "returns_base", "result", -1, "self", sparse, "returns a sparse base, which has no storage to share, in place of a view"),
-	}
+	return c10.NewSparseCOO(indices, vector(1, 2), []int64{4}, true)
+}
+
+// keep leaves a handle behind, as a cache would.
+func keep(t, _ *c10.Tensor) *c10.Tensor {
+	t.Retain()
+	return t
+}
+
+// returnWith returns what the result is held against.
+func returnWith(t, with *c10.Tensor) *c10.Tensor {
+	t.Release()
+	return with.Retain()
 }

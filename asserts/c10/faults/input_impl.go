@@ -1,28 +1,55 @@
 package faults
 
 import (
-	"slices"
-
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/c10"
+	"github.com/opassert/opassert/asserts/c10/kernels"
 )
 
-var _ = planting(asserts.InputImpl, plant{faults: inputImpl})
+var _ = planting(asserts.InputImpl, plant{
+	acts: []act{
+		{name: "rebinds", why: "makes the caller's handle refer to a copy", at: inArguments, do: rebind},
+		{name: "rebinds_written", why: "makes the out handle refer to another tensor instead of writing it", at: inOut, do: rebind, against: "result"},
+		{name: "releases", why: "releases the caller's handle", at: inTensor, do: release},
+	},
+	more: func() []Fault {
+		inList := func(op string, element int, why string) Fault {
+			return Fault{
+				Op: "fault::" + op, Code: asserts.InputImpl, Class: OutOfPlace, Kind: OptionalList, Subject: "x", Element: element, Why: why,
+				Args: func() []any { return []any{four(), []*c10.Tensor{four(), nil, four()}} },
+			}
+		}
+		return []Fault{
+			inList("replaces_element", 2, "replaces an element of the caller's own list"),
+			inList("fills_in", 1, "puts a tensor where the caller's list had none"),
+		}
+	},
+})
 
-func inputImpl() []Fault {
-	inList := func(op string, element int, against, why string) Fault {
-		return fault(asserts.InputImpl, OutOfPlace, OptionalList, op, "x", element, against, func() []any {
-			return []any{four(), []*c10.Tensor{four(), nil, four()}}
-		}, why)
+func rebind(t, _ *c10.Tensor) *c10.Tensor {
+	other := kernels.Clone(t, nil)
+	defer other.Release()
+	t.Rebind(other)
+	return t
+}
+
+func release(t, _ *c10.Tensor) *c10.Tensor {
+	t.Release()
+	return t
+}
+
+//opassert:kernel fault::replaces_element
+func ReplacesElement(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
+	x[2] = kernels.Clone(x[2], nil)
+	return negated(self)
+}
+
+//opassert:kernel fault::fills_in
+func FillsIn(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
+	for i, t := range x {
+		if t == nil {
+			x[i] = kernels.Clone(self, nil)
+		}
 	}
-	onX := func(op string, args func() []any, why string) Fault {
-		return fault(asserts.InputImpl, OutOfPlace, Tensor, op, "x", -1, "", args, why)
-	}
-	return slices.Concat(inArguments(asserts.InputImpl, "rebinds", "makes the caller's handle refer to a copy"), []Fault{
-		{Op: "fault::rebinds.out", Code: asserts.InputImpl, Class: InPlace, Kind: Out, Subject: "out", Element: -1, Against: "result", Args: two,
-			Why: "makes the out handle refer to the result instead of writing it"},
-		inList("replaces_element", 2, "", "replaces an element of the caller's own list"),
-		inList("fills_in", 1, "", "puts a tensor where the caller's list had none"),
-		onX("releases", two, "releases the caller's handle"),
-	})
+	return negated(self)
 }

@@ -4,17 +4,27 @@ import (
 	"slices"
 
 	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/asserts/c10"
+	"github.com/opassert/opassert/asserts/c10/kernels"
 )
 
-var _ = planting(asserts.InputStorage, plant{faults: inputStorage})
+var _ = planting(asserts.InputStorage, plant{
+	acts: []act{
+		{name: "swaps_storage", why: "puts the tensor onto a copy of its storage", at: slices.Concat(inArguments, inOut), do: swapStorage},
+		{name: "recycles", why: "frees the storage and puts another at the same address", at: inTensor, do: recycle},
+	},
+})
 
-func inputStorage() []Fault {
-	onX := func(op string, args func() []any, why string) Fault {
-		return fault(asserts.InputStorage, OutOfPlace, Tensor, op, "x", -1, "", args, why)
-	}
-	return slices.Concat(inArguments(asserts.InputStorage, "swaps_storage", "puts the tensor onto a copy of its storage"), []Fault{
-		{Op: "fault::swaps_storage.out", Code: asserts.InputStorage, Class: InPlace, Kind: Out, Subject: "out", Element: -1, Args: two,
-			Why: "gives the out tensor the storage of the result instead of writing it"},
-		onX("recycles", two, "frees the storage and puts another at the same address"),
-	})
+func swapStorage(t, _ *c10.Tensor) *c10.Tensor {
+	other := kernels.Clone(t, nil)
+	defer other.Release()
+	t.SetStorage(other)
+	return t
+}
+
+func recycle(t, _ *c10.Tensor) *c10.Tensor {
+	again := c10.FromBytes(t.Bytes(), t.Sizes(), t.DType())
+	defer again.Release()
+	t.SetStorage(again)
+	return t
 }

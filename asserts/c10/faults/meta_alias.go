@@ -1,33 +1,20 @@
 package faults
 
 import (
+	"slices"
+
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/c10"
 	"github.com/opassert/opassert/asserts/c10/internal/watch"
-	"github.com/opassert/opassert/asserts/c10/kernels"
 )
 
 // Faults in what a kernel does on meta: it is right on CPU.
-
-var _ = planting(asserts.MetaAlias, plant{faults: metaAlias})
-
-func metaAlias() []Fault {
-	const (
-		copied = "a view that is a copy on meta"
-		larger = "a result that is larger on meta"
-	)
-	return []Fault{
-		fault(asserts.MetaAlias, View, Single, "copies_on_meta.single", "result", -1, "", one, copied),
-		fault(asserts.MetaAlias, View, Tuple, "copies_on_meta.tuple", "result1", -1, "", one, copied),
-		fault(asserts.MetaAlias, View, Returned, "copies_on_meta.list", "result", 2, "", one, copied),
-		fault(asserts.MetaAlias, OutOfPlace, Single, "enlarges_on_meta.single", "result", -1, "", one, larger),
-		fault(asserts.MetaAlias, OutOfPlace, Tuple, "enlarges_on_meta.tuple", "result1", -1, "", one, larger),
-		fault(asserts.MetaAlias, OutOfPlace, Returned, "enlarges_on_meta.list", "result", 2, "", one, larger),
-		fault(asserts.MetaAlias, InPlace, Single, "enlarges_on_meta_writing.single", "result", -1, "", one, larger),
-		fault(asserts.MetaAlias, InPlace, Tuple, "enlarges_on_meta_writing.tuple", "result1", -1, "", one, larger),
-		fault(asserts.MetaAlias, InPlace, Returned, "enlarges_on_meta_writing.list", "result", 2, "", one, larger),
-	}
-}
+var _ = planting(asserts.MetaAlias, plant{
+	acts: []act{
+		{name: "copies_on_meta", why: "returns a copy in place of a view on meta", at: returnedView, do: onMeta(copied)},
+		{name: "enlarges_on_meta", why: "returns a larger tensor on meta", at: slices.Concat(returnedNew, returnedNewAndWritten), do: onMeta(enlarged)},
+	},
+})
 
 // OnMeta judges a fault's call held against the same call on meta.
 func (f Fault) OnMeta(k asserts.Kernel) asserts.Verdict {
@@ -36,69 +23,17 @@ func (f Fault) OnMeta(k asserts.Kernel) asserts.Verdict {
 	return asserts.JudgeMeta(k.Op, real.Seen, meta.Seen, asserts.Aware())
 }
 
-func isMeta(t *c10.Tensor) bool { return t.Options().Device == c10.Meta }
-
-// copiedOnMeta returns a view, or on meta a copy of one.
-func copiedOnMeta(self *c10.Tensor) *c10.Tensor {
-	if isMeta(self) {
-		return copied(self.Alias())
+func onMeta(do func(t, with *c10.Tensor) *c10.Tensor) func(t, with *c10.Tensor) *c10.Tensor {
+	return func(t, with *c10.Tensor) *c10.Tensor {
+		if !t.IsMeta() {
+			return t
+		}
+		return do(t, with)
 	}
-	return self.Alias()
 }
 
-// enlargedOnMeta returns a new tensor, of one element more on meta.
-func enlargedOnMeta(self *c10.Tensor) *c10.Tensor {
-	if isMeta(self) {
-		return c10.Empty([]int64{self.Numel() + 1}, self.Options())
-	}
-	return kernels.Neg(self)
-}
-
-// increasedOnCPU writes self where there is something to write.
-func increasedOnCPU(self *c10.Tensor) *c10.Tensor {
-	if isMeta(self) {
-		return self
-	}
-	return increased(self)
-}
-
-//opassert:kernel fault::copies_on_meta.single
-func CopiesViewOnMeta(self *c10.Tensor) *c10.Tensor { return copiedOnMeta(self) }
-
-//opassert:kernel fault::copies_on_meta.tuple
-func CopiesSecondViewOnMeta(self *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
-	return self.Alias(), copiedOnMeta(self)
-}
-
-//opassert:kernel fault::copies_on_meta.list
-func CopiesThirdViewOnMeta(self *c10.Tensor) []*c10.Tensor {
-	return []*c10.Tensor{self.Alias(), self.Alias(), copiedOnMeta(self)}
-}
-
-//opassert:kernel fault::enlarges_on_meta.single
-func EnlargesOnMeta(self *c10.Tensor) *c10.Tensor { return enlargedOnMeta(self) }
-
-//opassert:kernel fault::enlarges_on_meta.tuple
-func EnlargesSecondOnMeta(self *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
-	return kernels.Neg(self), enlargedOnMeta(self)
-}
-
-//opassert:kernel fault::enlarges_on_meta.list
-func EnlargesThirdOnMeta(self *c10.Tensor) []*c10.Tensor {
-	return append(separate(self, 2), enlargedOnMeta(self))
-}
-
-//opassert:kernel fault::enlarges_on_meta_writing.single
-func EnlargesOnMetaAndWrites(self *c10.Tensor) *c10.Tensor {
-	return enlargedOnMeta(increasedOnCPU(self))
-}
-
-//opassert:kernel fault::enlarges_on_meta_writing.tuple
-func EnlargesSecondOnMetaAndWrites(self *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
-	return EnlargesSecondOnMeta(increasedOnCPU(self))
-}
-
-//opassert:kernel fault::enlarges_on_meta_writing.list
-func EnlargesThirdOnMetaAndWrites(self *c10.Tensor) []*c10.Tensor {
-	return EnlargesThirdOnMeta(increasedOnCPU(self))
+// enlarged returns a new tensor, of one element more.
+func enlarged(t, _ *c10.Tensor) *c10.Tensor {
+	defer t.Release()
+	return c10.Empty([]int64{t.Numel() + 1}, t.Options())
 }

@@ -2,7 +2,16 @@ package faults
 
 import "github.com/opassert/opassert/asserts"
 
-var _ = planting(asserts.SchemaLint, plant{faults: schemaLint, impossible: schemaLintImpossible})
+var _ = planting(asserts.SchemaLint, plant{
+	more: schemaLint,
+	impossible: []where{
+		{Single, OutOfPlace, anyName},
+		{Tuple, OutOfPlace, anyName},
+		{Returned, OutOfPlace, anyName},
+	},
+})
+
+const anyName = "a return without an alias set, of an op that writes nothing, agrees with any name"
 
 // schemaLint returns schemas, as no call breaks the rule.
 func schemaLint() []Fault {
@@ -46,11 +55,4 @@ func schemaLint() []Fault {
 	add(InPlace, Returned, "result", "lint_.returned", "(Tensor(a!)[] self)", "Tensor[]", "(Tensor(a!)[] self) -> ()",
 		"is in-place by its name, and returns a list of something else")
 	return faults
-}
-
-func schemaLintImpossible(kind Kind, class Class) string {
-	if kind.returned() && class == OutOfPlace {
-		return "a return without an alias set, of an op that writes nothing, agrees with any name"
-	}
-	return ""
 }

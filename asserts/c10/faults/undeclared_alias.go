@@ -1,25 +1,54 @@
 package faults
 
 import (
+	"slices"
+
 	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/asserts/c10"
+	"github.com/opassert/opassert/asserts/c10/kernels"
 )
 
-var _ = planting(asserts.UndeclaredAlias, plant{faults: undeclaredAlias})
+var _ = planting(asserts.UndeclaredAlias, plant{
+	acts: []act{
+		{name: "shares", why: "returns a tensor on the storage of an argument", at: slices.Concat(besideView, returnedNew, returnedNewAndWritten, besideOther[1:]), do: share},
+		{name: "returns", why: "returns an argument as it is", at: slices.Concat(besideOther[:1], returnedNew[1:2]), do: returnWith},
+	},
+	more: func() []Fault {
+		result := func(op string, args func() []any, why string) Fault {
+			return Fault{
+				Op: "fault::" + op, Code: asserts.UndeclaredAlias, Class: OutOfPlace, Kind: Single, Subject: "result", Element: -1, Against: "self",
+				Args: args, Why: why,
+			}
+		}
+		return []Fault{
+			result("returns_empty", func() []any { return []any{vector()} }, "returns the argument as it is when it is empty"),
+			result("returns_unchanged", func() []any { return []any{four(), int64(1)} }, "returns the argument as it is when a parameter makes the op a no-op"),
+		}
+	},
+})
 
-func undeclaredAlias() []Fault {
-	const shared = "a result on the storage of an argument"
-	related := func() []any { x := four(); return []any{x, x.Alias()} }
-	return []Fault{
-		fault(asserts.UndeclaredAlias, View, Single, "shares_view.single", "result", -1, "x", related, "returns another view of the base, which the caller has"),
-		fault(asserts.UndeclaredAlias, View, Tuple, "shares_view.tuple", "result1", -1, "self", one, shared),
-		fault(asserts.UndeclaredAlias, View, Returned, "shares_view.list", "result1", 2, "self", one, shared),
-		fault(asserts.UndeclaredAlias, OutOfPlace, Single, "shares.single", "result", -1, "x", two, shared),
-		fault(asserts.UndeclaredAlias, OutOfPlace, Tuple, "shares.tuple", "result1", -1, "self", one, "returns an argument as it is"),
-		fault(asserts.UndeclaredAlias, OutOfPlace, Returned, "shares.list", "result", 2, "x", withList, "an element on the storage of an element of an argument"),
-		fault(asserts.UndeclaredAlias, InPlace, Single, "shares_writing.single", "result", -1, "self", one, shared),
-		fault(asserts.UndeclaredAlias, InPlace, Tuple, "shares_writing.tuple", "result1", -1, "self", one, shared),
-		fault(asserts.UndeclaredAlias, InPlace, Returned, "shares_writing.list", "result", 2, "self", one, shared),
-		fault(asserts.UndeclaredAlias, OutOfPlace, Single, "returns_empty", "result", -1, "self", func() []any { return []any{vector()} }, "returns the argument as it is when it is empty"),
-		fault(asserts.UndeclaredAlias, OutOfPlace, Single, "returns_unchanged", "result", -1, "self", func() []any { return append(one(), int64(1)) }, "returns the argument as it is when a parameter makes the op a no-op"),
+// share returns a view of what the result is held against.
+func share(t, with *c10.Tensor) *c10.Tensor {
+	t.Release()
+	return with.Alias()
+}
+
+// ReturnsEmpty saves the work where there is nothing to compute.
+//
+//opassert:kernel fault::returns_empty
+func ReturnsEmpty(self *c10.Tensor) *c10.Tensor {
+	if self.Numel() == 0 {
+		return self.Retain()
 	}
+	return negated(self)
+}
+
+// ReturnsUnchanged saves the work where the parameter asks for none.
+//
+//opassert:kernel fault::returns_unchanged
+func ReturnsUnchanged(self *c10.Tensor, times int64) *c10.Tensor {
+	if times == 1 {
+		return self.Retain()
+	}
+	return kernels.AddScalar(self, 0, float64(times))
 }

@@ -94,21 +94,19 @@ var opCachesCopy = asserts.Op{Name: "fault::caches_copy", Schema: "caches_copy(T
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// ChangesNan changes the payload of NaNs, which stay NaN.
+// ChangesNanTensor calls faults.ChangesNanTensor, checked as out-of-place.
 //
-// ChangesNan calls faults.ChangesNaN, checked as out-of-place.
-//
-//	changes_nan(Tensor self, Tensor x) -> Tensor
-func ChangesNan(self, x *c10.Tensor) *c10.Tensor {
+//	changes_nan.tensor(Tensor self, Tensor x) -> Tensor
+func ChangesNanTensor(self, x *c10.Tensor) *c10.Tensor {
 	if !enabled {
-		return faults.ChangesNaN(self, x)
+		return faults.ChangesNanTensor(self, x)
 	}
 	var obs [5]asserts.Observation
 	call := asserts.NewCall(obs[:])
-	call.Begin(&opChangesNan)
+	call.Begin(&opChangesNanTensor)
 	call.Arg(self)
 	call.Arg(x)
-	result := faults.ChangesNaN(self, x)
+	result := faults.ChangesNanTensor(self, x)
 	call.Returned()
 	call.Arg(self)
 	call.Arg(x)
@@ -117,22 +115,22 @@ func ChangesNan(self, x *c10.Tensor) *c10.Tensor {
 	return result
 }
 
-var opChangesNan = asserts.Op{Name: "fault::changes_nan", Schema: "changes_nan(Tensor self, Tensor x) -> Tensor",
+var opChangesNanTensor = asserts.Op{Name: "fault::changes_nan.tensor", Schema: "changes_nan.tensor(Tensor self, Tensor x) -> Tensor",
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// CopiesOnMetaList calls faults.CopiesThirdViewOnMeta, checked as view.
+// CopiesOnMetaViewReturned calls faults.CopiesOnMetaViewReturned, checked as view.
 //
-//	copies_on_meta.list(Tensor(a) self) -> Tensor(a)[]
-func CopiesOnMetaList(self *c10.Tensor) []*c10.Tensor {
+//	copies_on_meta_view.returned(Tensor(a -> *) self) -> Tensor(a)[]
+func CopiesOnMetaViewReturned(self *c10.Tensor) []*c10.Tensor {
 	if !enabled {
-		return faults.CopiesThirdViewOnMeta(self)
+		return faults.CopiesOnMetaViewReturned(self)
 	}
 	var obs [19]asserts.Observation
 	call := asserts.NewCall(obs[:])
-	call.Begin(&opCopiesOnMetaList)
+	call.Begin(&opCopiesOnMetaViewReturned)
 	call.Arg(self)
-	result := faults.CopiesThirdViewOnMeta(self)
+	result := faults.CopiesOnMetaViewReturned(self)
 	call.Returned()
 	call.Arg(self)
 	call.List(len(result))
@@ -143,148 +141,95 @@ func CopiesOnMetaList(self *c10.Tensor) []*c10.Tensor {
 	return result
 }
 
-var opCopiesOnMetaList = asserts.Op{Name: "fault::copies_on_meta.list", Schema: "copies_on_meta.list(Tensor(a) self) -> Tensor(a)[]",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)[]", Suffix: "[]", Before: []string{"a"}, List: true}},
-}
-
-// CopiesOnMetaSingle calls faults.CopiesViewOnMeta, checked as view.
-//
-//	copies_on_meta.single(Tensor(a) self) -> Tensor(a)
-func CopiesOnMetaSingle(self *c10.Tensor) *c10.Tensor {
-	if !enabled {
-		return faults.CopiesViewOnMeta(self)
-	}
-	var obs [3]asserts.Observation
-	call := asserts.NewCall(obs[:])
-	call.Begin(&opCopiesOnMetaSingle)
-	call.Arg(self)
-	result := faults.CopiesViewOnMeta(self)
-	call.Returned()
-	call.Arg(self)
-	call.Result(result)
-	call.Judge()
-	return result
-}
-
-var opCopiesOnMetaSingle = asserts.Op{Name: "fault::copies_on_meta.single", Schema: "copies_on_meta.single(Tensor(a) self) -> Tensor(a)",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
-}
-
-// CopiesOnMetaTuple calls faults.CopiesSecondViewOnMeta, checked as view.
-//
-//	copies_on_meta.tuple(Tensor(a) self) -> (Tensor(a), Tensor(a))
-func CopiesOnMetaTuple(self *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
-	if !enabled {
-		return faults.CopiesSecondViewOnMeta(self)
-	}
-	var obs [4]asserts.Observation
-	call := asserts.NewCall(obs[:])
-	call.Begin(&opCopiesOnMetaTuple)
-	call.Arg(self)
-	result0, result1 := faults.CopiesSecondViewOnMeta(self)
-	call.Returned()
-	call.Arg(self)
-	call.Result(result0)
-	call.Result(result1)
-	call.Judge()
-	return result0, result1
-}
-
-var opCopiesOnMetaTuple = asserts.Op{Name: "fault::copies_on_meta.tuple", Schema: "copies_on_meta.tuple(Tensor(a) self) -> (Tensor(a), Tensor(a))",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result0", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "result1", Type: "Tensor(a)", Before: []string{"a"}}},
-}
-
-// CopiesResultOut calls faults.ReturnsCopyOfOut, checked as in-place.
-//
-//	copies_result.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
-func CopiesResultOut(self, out *c10.Tensor) *c10.Tensor {
-	if !enabled {
-		return faults.ReturnsCopyOfOut(self, out)
-	}
-	var obs [5]asserts.Observation
-	call := asserts.NewCall(obs[:])
-	call.Begin(&opCopiesResultOut)
-	call.Arg(self)
-	call.Arg(out)
-	result := faults.ReturnsCopyOfOut(self, out)
-	call.Returned()
-	call.Arg(self)
-	call.Arg(out)
-	call.Result(result)
-	call.Judge()
-	return result
-}
-
-var opCopiesResultOut = asserts.Op{Name: "fault::copies_result.out", Schema: "copies_result.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "out", Type: "Tensor(a!)", Before: []string{"a"}, Write: true, Out: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
-}
-
-// CopiesResultOuts calls faults.ReturnsCopyOfSecondOut, checked as in-place.
-//
-//	copies_result.outs(Tensor self, *, Tensor(a!) low, Tensor(b!) high) -> (Tensor(a!), Tensor(b!))
-func CopiesResultOuts(self, low, high *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
-	if !enabled {
-		return faults.ReturnsCopyOfSecondOut(self, low, high)
-	}
-	var obs [8]asserts.Observation
-	call := asserts.NewCall(obs[:])
-	call.Begin(&opCopiesResultOuts)
-	call.Arg(self)
-	call.Arg(low)
-	call.Arg(high)
-	result0, result1 := faults.ReturnsCopyOfSecondOut(self, low, high)
-	call.Returned()
-	call.Arg(self)
-	call.Arg(low)
-	call.Arg(high)
-	call.Result(result0)
-	call.Result(result1)
-	call.Judge()
-	return result0, result1
-}
-
-var opCopiesResultOuts = asserts.Op{Name: "fault::copies_result.outs", Schema: "copies_result.outs(Tensor self, *, Tensor(a!) low, Tensor(b!) high) -> (Tensor(a!), Tensor(b!))",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "low", Type: "Tensor(a!)", Before: []string{"a"}, Write: true, Out: true}, {Index: 2, Name: "high", Type: "Tensor(b!)", Before: []string{"b"}, Write: true, Out: true}}, Results: []asserts.Subject{{Name: "result0", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "result1", Type: "Tensor(b!)", Before: []string{"b"}, Write: true}},
-}
-
-// CopiesViewList calls faults.CopiesThirdView, checked as view.
-//
-//	copies_view.list(Tensor(a -> *) self) -> Tensor(a)[]
-func CopiesViewList(self *c10.Tensor) []*c10.Tensor {
-	if !enabled {
-		return faults.CopiesThirdView(self)
-	}
-	var obs [19]asserts.Observation
-	call := asserts.NewCall(obs[:])
-	call.Begin(&opCopiesViewList)
-	call.Arg(self)
-	result := faults.CopiesThirdView(self)
-	call.Returned()
-	call.Arg(self)
-	call.List(len(result))
-	for _, t := range result {
-		call.Result(t)
-	}
-	call.Judge()
-	return result
-}
-
-var opCopiesViewList = asserts.Op{Name: "fault::copies_view.list", Schema: "copies_view.list(Tensor(a -> *) self) -> Tensor(a)[]",
+var opCopiesOnMetaViewReturned = asserts.Op{Name: "fault::copies_on_meta_view.returned", Schema: "copies_on_meta_view.returned(Tensor(a -> *) self) -> Tensor(a)[]",
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a -> *)", Before: []string{"a"}, After: []string{"*"}}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)[]", Suffix: "[]", Before: []string{"a"}, List: true}},
 }
 
-// CopiesViewSingle calls faults.CopiesView, checked as view.
+// CopiesOnMetaViewSingle calls faults.CopiesOnMetaViewSingle, checked as view.
+//
+//	copies_on_meta_view.single(Tensor(a) self) -> Tensor(a)
+func CopiesOnMetaViewSingle(self *c10.Tensor) *c10.Tensor {
+	if !enabled {
+		return faults.CopiesOnMetaViewSingle(self)
+	}
+	var obs [3]asserts.Observation
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opCopiesOnMetaViewSingle)
+	call.Arg(self)
+	result := faults.CopiesOnMetaViewSingle(self)
+	call.Returned()
+	call.Arg(self)
+	call.Result(result)
+	call.Judge()
+	return result
+}
+
+var opCopiesOnMetaViewSingle = asserts.Op{Name: "fault::copies_on_meta_view.single", Schema: "copies_on_meta_view.single(Tensor(a) self) -> Tensor(a)",
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
+}
+
+// CopiesOnMetaViewTuple calls faults.CopiesOnMetaViewTuple, checked as view.
+//
+//	copies_on_meta_view.tuple(Tensor(a) self) -> (Tensor(a), Tensor(a))
+func CopiesOnMetaViewTuple(self *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
+	if !enabled {
+		return faults.CopiesOnMetaViewTuple(self)
+	}
+	var obs [4]asserts.Observation
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opCopiesOnMetaViewTuple)
+	call.Arg(self)
+	result0, result1 := faults.CopiesOnMetaViewTuple(self)
+	call.Returned()
+	call.Arg(self)
+	call.Result(result0)
+	call.Result(result1)
+	call.Judge()
+	return result0, result1
+}
+
+var opCopiesOnMetaViewTuple = asserts.Op{Name: "fault::copies_on_meta_view.tuple", Schema: "copies_on_meta_view.tuple(Tensor(a) self) -> (Tensor(a), Tensor(a))",
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result0", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "result1", Type: "Tensor(a)", Before: []string{"a"}}},
+}
+
+// CopiesViewReturned calls faults.CopiesViewReturned, checked as view.
+//
+//	copies_view.returned(Tensor(a -> *) self) -> Tensor(a)[]
+func CopiesViewReturned(self *c10.Tensor) []*c10.Tensor {
+	if !enabled {
+		return faults.CopiesViewReturned(self)
+	}
+	var obs [19]asserts.Observation
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opCopiesViewReturned)
+	call.Arg(self)
+	result := faults.CopiesViewReturned(self)
+	call.Returned()
+	call.Arg(self)
+	call.List(len(result))
+	for _, t := range result {
+		call.Result(t)
+	}
+	call.Judge()
+	return result
+}
+
+var opCopiesViewReturned = asserts.Op{Name: "fault::copies_view.returned", Schema: "copies_view.returned(Tensor(a -> *) self) -> Tensor(a)[]",
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a -> *)", Before: []string{"a"}, After: []string{"*"}}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)[]", Suffix: "[]", Before: []string{"a"}, List: true}},
+}
+
+// CopiesViewSingle calls faults.CopiesViewSingle, checked as view.
 //
 //	copies_view.single(Tensor(a) self) -> Tensor(a)
 func CopiesViewSingle(self *c10.Tensor) *c10.Tensor {
 	if !enabled {
-		return faults.CopiesView(self)
+		return faults.CopiesViewSingle(self)
 	}
 	var obs [3]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opCopiesViewSingle)
 	call.Arg(self)
-	result := faults.CopiesView(self)
+	result := faults.CopiesViewSingle(self)
 	call.Returned()
 	call.Arg(self)
 	call.Result(result)
@@ -296,18 +241,18 @@ var opCopiesViewSingle = asserts.Op{Name: "fault::copies_view.single", Schema: "
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
-// CopiesViewTuple calls faults.CopiesSecondView, checked as view.
+// CopiesViewTuple calls faults.CopiesViewTuple, checked as view.
 //
 //	copies_view.tuple(Tensor(a) self) -> (Tensor(a), Tensor(a))
 func CopiesViewTuple(self *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
 	if !enabled {
-		return faults.CopiesSecondView(self)
+		return faults.CopiesViewTuple(self)
 	}
 	var obs [4]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opCopiesViewTuple)
 	call.Arg(self)
-	result0, result1 := faults.CopiesSecondView(self)
+	result0, result1 := faults.CopiesViewTuple(self)
 	call.Returned()
 	call.Arg(self)
 	call.Result(result0)
@@ -320,19 +265,19 @@ var opCopiesViewTuple = asserts.Op{Name: "fault::copies_view.tuple", Schema: "co
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result0", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "result1", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
-// CopiesViewWritingList calls faults.CopiesThirdViewAndWrites, checked as in-place.
+// CopiesViewWritingReturned calls faults.CopiesViewWritingReturned, checked as in-place.
 //
-//	copies_view_writing.list(Tensor(a -> *) self, Tensor(b!) log) -> Tensor(a)[]
-func CopiesViewWritingList(self, log *c10.Tensor) []*c10.Tensor {
+//	copies_view_writing.returned(Tensor(a -> *) self, Tensor(b!) log) -> Tensor(a)[]
+func CopiesViewWritingReturned(self, log *c10.Tensor) []*c10.Tensor {
 	if !enabled {
-		return faults.CopiesThirdViewAndWrites(self, log)
+		return faults.CopiesViewWritingReturned(self, log)
 	}
 	var obs [21]asserts.Observation
 	call := asserts.NewCall(obs[:])
-	call.Begin(&opCopiesViewWritingList)
+	call.Begin(&opCopiesViewWritingReturned)
 	call.Arg(self)
 	call.Arg(log)
-	result := faults.CopiesThirdViewAndWrites(self, log)
+	result := faults.CopiesViewWritingReturned(self, log)
 	call.Returned()
 	call.Arg(self)
 	call.Arg(log)
@@ -344,23 +289,23 @@ func CopiesViewWritingList(self, log *c10.Tensor) []*c10.Tensor {
 	return result
 }
 
-var opCopiesViewWritingList = asserts.Op{Name: "fault::copies_view_writing.list", Schema: "copies_view_writing.list(Tensor(a -> *) self, Tensor(b!) log) -> Tensor(a)[]",
+var opCopiesViewWritingReturned = asserts.Op{Name: "fault::copies_view_writing.returned", Schema: "copies_view_writing.returned(Tensor(a -> *) self, Tensor(b!) log) -> Tensor(a)[]",
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a -> *)", Before: []string{"a"}, After: []string{"*"}}, {Index: 1, Name: "log", Type: "Tensor(b!)", Before: []string{"b"}, Write: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)[]", Suffix: "[]", Before: []string{"a"}, List: true}},
 }
 
-// CopiesViewWritingSingle calls faults.CopiesViewAndWrites, checked as in-place.
+// CopiesViewWritingSingle calls faults.CopiesViewWritingSingle, checked as in-place.
 //
 //	copies_view_writing.single(Tensor(a) self, Tensor(b!) log) -> Tensor(a)
 func CopiesViewWritingSingle(self, log *c10.Tensor) *c10.Tensor {
 	if !enabled {
-		return faults.CopiesViewAndWrites(self, log)
+		return faults.CopiesViewWritingSingle(self, log)
 	}
 	var obs [5]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opCopiesViewWritingSingle)
 	call.Arg(self)
 	call.Arg(log)
-	result := faults.CopiesViewAndWrites(self, log)
+	result := faults.CopiesViewWritingSingle(self, log)
 	call.Returned()
 	call.Arg(self)
 	call.Arg(log)
@@ -373,19 +318,19 @@ var opCopiesViewWritingSingle = asserts.Op{Name: "fault::copies_view_writing.sin
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "log", Type: "Tensor(b!)", Before: []string{"b"}, Write: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
-// CopiesViewWritingTuple calls faults.CopiesSecondViewAndWrites, checked as in-place.
+// CopiesViewWritingTuple calls faults.CopiesViewWritingTuple, checked as in-place.
 //
 //	copies_view_writing.tuple(Tensor(a) self, Tensor(b!) log) -> (Tensor(a), Tensor(a))
 func CopiesViewWritingTuple(self, log *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
 	if !enabled {
-		return faults.CopiesSecondViewAndWrites(self, log)
+		return faults.CopiesViewWritingTuple(self, log)
 	}
 	var obs [6]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opCopiesViewWritingTuple)
 	call.Arg(self)
 	call.Arg(log)
-	result0, result1 := faults.CopiesSecondViewAndWrites(self, log)
+	result0, result1 := faults.CopiesViewWritingTuple(self, log)
 	call.Returned()
 	call.Arg(self)
 	call.Arg(log)
@@ -399,18 +344,18 @@ var opCopiesViewWritingTuple = asserts.Op{Name: "fault::copies_view_writing.tupl
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "log", Type: "Tensor(b!)", Before: []string{"b"}, Write: true}}, Results: []asserts.Subject{{Name: "result0", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "result1", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
-// DropsView calls faults.DropsView, checked as view.
+// DropsViewSingle calls faults.DropsViewSingle, checked as view.
 //
-//	drops_view(Tensor(a) self) -> Tensor(a)
-func DropsView(self *c10.Tensor) *c10.Tensor {
+//	drops_view.single(Tensor(a) self) -> Tensor(a)
+func DropsViewSingle(self *c10.Tensor) *c10.Tensor {
 	if !enabled {
-		return faults.DropsView(self)
+		return faults.DropsViewSingle(self)
 	}
 	var obs [3]asserts.Observation
 	call := asserts.NewCall(obs[:])
-	call.Begin(&opDropsView)
+	call.Begin(&opDropsViewSingle)
 	call.Arg(self)
-	result := faults.DropsView(self)
+	result := faults.DropsViewSingle(self)
 	call.Returned()
 	call.Arg(self)
 	call.Result(result)
@@ -418,23 +363,23 @@ func DropsView(self *c10.Tensor) *c10.Tensor {
 	return result
 }
 
-var opDropsView = asserts.Op{Name: "fault::drops_view", Schema: "drops_view(Tensor(a) self) -> Tensor(a)",
+var opDropsViewSingle = asserts.Op{Name: "fault::drops_view.single", Schema: "drops_view.single(Tensor(a) self) -> Tensor(a)",
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
-// Enlarges calls faults.Enlarges, checked as out-of-place.
+// EnlargesTensor calls faults.EnlargesTensor, checked as out-of-place.
 //
-//	enlarges(Tensor self, Tensor x) -> Tensor
-func Enlarges(self, x *c10.Tensor) *c10.Tensor {
+//	enlarges.tensor(Tensor self, Tensor x) -> Tensor
+func EnlargesTensor(self, x *c10.Tensor) *c10.Tensor {
 	if !enabled {
-		return faults.Enlarges(self, x)
+		return faults.EnlargesTensor(self, x)
 	}
 	var obs [5]asserts.Observation
 	call := asserts.NewCall(obs[:])
-	call.Begin(&opEnlarges)
+	call.Begin(&opEnlargesTensor)
 	call.Arg(self)
 	call.Arg(x)
-	result := faults.Enlarges(self, x)
+	result := faults.EnlargesTensor(self, x)
 	call.Returned()
 	call.Arg(self)
 	call.Arg(x)
@@ -443,22 +388,22 @@ func Enlarges(self, x *c10.Tensor) *c10.Tensor {
 	return result
 }
 
-var opEnlarges = asserts.Op{Name: "fault::enlarges", Schema: "enlarges(Tensor self, Tensor x) -> Tensor",
+var opEnlargesTensor = asserts.Op{Name: "fault::enlarges.tensor", Schema: "enlarges.tensor(Tensor self, Tensor x) -> Tensor",
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// EnlargesOnMetaList calls faults.EnlargesThirdOnMeta, checked as out-of-place.
+// EnlargesOnMetaReturned calls faults.EnlargesOnMetaReturned, checked as out-of-place.
 //
-//	enlarges_on_meta.list(Tensor self) -> Tensor[]
-func EnlargesOnMetaList(self *c10.Tensor) []*c10.Tensor {
+//	enlarges_on_meta.returned(Tensor self) -> Tensor[]
+func EnlargesOnMetaReturned(self *c10.Tensor) []*c10.Tensor {
 	if !enabled {
-		return faults.EnlargesThirdOnMeta(self)
+		return faults.EnlargesOnMetaReturned(self)
 	}
 	var obs [19]asserts.Observation
 	call := asserts.NewCall(obs[:])
-	call.Begin(&opEnlargesOnMetaList)
+	call.Begin(&opEnlargesOnMetaReturned)
 	call.Arg(self)
-	result := faults.EnlargesThirdOnMeta(self)
+	result := faults.EnlargesOnMetaReturned(self)
 	call.Returned()
 	call.Arg(self)
 	call.List(len(result))
@@ -469,22 +414,22 @@ func EnlargesOnMetaList(self *c10.Tensor) []*c10.Tensor {
 	return result
 }
 
-var opEnlargesOnMetaList = asserts.Op{Name: "fault::enlarges_on_meta.list", Schema: "enlarges_on_meta.list(Tensor self) -> Tensor[]",
+var opEnlargesOnMetaReturned = asserts.Op{Name: "fault::enlarges_on_meta.returned", Schema: "enlarges_on_meta.returned(Tensor self) -> Tensor[]",
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor[]", Suffix: "[]", List: true}},
 }
 
-// EnlargesOnMetaSingle calls faults.EnlargesOnMeta, checked as out-of-place.
+// EnlargesOnMetaSingle calls faults.EnlargesOnMetaSingle, checked as out-of-place.
 //
 //	enlarges_on_meta.single(Tensor self) -> Tensor
 func EnlargesOnMetaSingle(self *c10.Tensor) *c10.Tensor {
 	if !enabled {
-		return faults.EnlargesOnMeta(self)
+		return faults.EnlargesOnMetaSingle(self)
 	}
 	var obs [3]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opEnlargesOnMetaSingle)
 	call.Arg(self)
-	result := faults.EnlargesOnMeta(self)
+	result := faults.EnlargesOnMetaSingle(self)
 	call.Returned()
 	call.Arg(self)
 	call.Result(result)
@@ -496,18 +441,18 @@ var opEnlargesOnMetaSingle = asserts.Op{Name: "fault::enlarges_on_meta.single", 
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// EnlargesOnMetaTuple calls faults.EnlargesSecondOnMeta, checked as out-of-place.
+// EnlargesOnMetaTuple calls faults.EnlargesOnMetaTuple, checked as out-of-place.
 //
 //	enlarges_on_meta.tuple(Tensor self) -> (Tensor, Tensor)
 func EnlargesOnMetaTuple(self *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
 	if !enabled {
-		return faults.EnlargesSecondOnMeta(self)
+		return faults.EnlargesOnMetaTuple(self)
 	}
 	var obs [4]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opEnlargesOnMetaTuple)
 	call.Arg(self)
-	result0, result1 := faults.EnlargesSecondOnMeta(self)
+	result0, result1 := faults.EnlargesOnMetaTuple(self)
 	call.Returned()
 	call.Arg(self)
 	call.Result(result0)
@@ -520,18 +465,18 @@ var opEnlargesOnMetaTuple = asserts.Op{Name: "fault::enlarges_on_meta.tuple", Sc
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result0", Type: "Tensor"}, {Index: 1, Name: "result1", Type: "Tensor"}},
 }
 
-// EnlargesOnMetaWritingList calls faults.EnlargesThirdOnMetaAndWrites, checked as in-place.
+// EnlargesOnMetaWritingReturned calls faults.EnlargesOnMetaWritingReturned, checked as in-place.
 //
-//	enlarges_on_meta_writing.list(Tensor(a!) self) -> Tensor[]
-func EnlargesOnMetaWritingList(self *c10.Tensor) []*c10.Tensor {
+//	enlarges_on_meta_writing.returned(Tensor(a!) self) -> Tensor[]
+func EnlargesOnMetaWritingReturned(self *c10.Tensor) []*c10.Tensor {
 	if !enabled {
-		return faults.EnlargesThirdOnMetaAndWrites(self)
+		return faults.EnlargesOnMetaWritingReturned(self)
 	}
 	var obs [19]asserts.Observation
 	call := asserts.NewCall(obs[:])
-	call.Begin(&opEnlargesOnMetaWritingList)
+	call.Begin(&opEnlargesOnMetaWritingReturned)
 	call.Arg(self)
-	result := faults.EnlargesThirdOnMetaAndWrites(self)
+	result := faults.EnlargesOnMetaWritingReturned(self)
 	call.Returned()
 	call.Arg(self)
 	call.List(len(result))
@@ -542,22 +487,22 @@ func EnlargesOnMetaWritingList(self *c10.Tensor) []*c10.Tensor {
 	return result
 }
 
-var opEnlargesOnMetaWritingList = asserts.Op{Name: "fault::enlarges_on_meta_writing.list", Schema: "enlarges_on_meta_writing.list(Tensor(a!) self) -> Tensor[]",
+var opEnlargesOnMetaWritingReturned = asserts.Op{Name: "fault::enlarges_on_meta_writing.returned", Schema: "enlarges_on_meta_writing.returned(Tensor(a!) self) -> Tensor[]",
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor[]", Suffix: "[]", List: true}},
 }
 
-// EnlargesOnMetaWritingSingle calls faults.EnlargesOnMetaAndWrites, checked as in-place.
+// EnlargesOnMetaWritingSingle calls faults.EnlargesOnMetaWritingSingle, checked as in-place.
 //
 //	enlarges_on_meta_writing.single(Tensor(a!) self) -> Tensor
 func EnlargesOnMetaWritingSingle(self *c10.Tensor) *c10.Tensor {
 	if !enabled {
-		return faults.EnlargesOnMetaAndWrites(self)
+		return faults.EnlargesOnMetaWritingSingle(self)
 	}
 	var obs [3]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opEnlargesOnMetaWritingSingle)
 	call.Arg(self)
-	result := faults.EnlargesOnMetaAndWrites(self)
+	result := faults.EnlargesOnMetaWritingSingle(self)
 	call.Returned()
 	call.Arg(self)
 	call.Result(result)
@@ -569,18 +514,18 @@ var opEnlargesOnMetaWritingSingle = asserts.Op{Name: "fault::enlarges_on_meta_wr
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// EnlargesOnMetaWritingTuple calls faults.EnlargesSecondOnMetaAndWrites, checked as in-place.
+// EnlargesOnMetaWritingTuple calls faults.EnlargesOnMetaWritingTuple, checked as in-place.
 //
 //	enlarges_on_meta_writing.tuple(Tensor(a!) self) -> (Tensor, Tensor)
 func EnlargesOnMetaWritingTuple(self *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
 	if !enabled {
-		return faults.EnlargesSecondOnMetaAndWrites(self)
+		return faults.EnlargesOnMetaWritingTuple(self)
 	}
 	var obs [4]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opEnlargesOnMetaWritingTuple)
 	call.Arg(self)
-	result0, result1 := faults.EnlargesSecondOnMetaAndWrites(self)
+	result0, result1 := faults.EnlargesOnMetaWritingTuple(self)
 	call.Returned()
 	call.Arg(self)
 	call.Result(result0)
@@ -624,19 +569,19 @@ var opFillsIn = asserts.Op{Name: "fault::fills_in", Schema: "fills_in(Tensor sel
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor?[]", Suffix: "?[]", List: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// FlipsBit calls faults.FlipsBit, checked as out-of-place.
+// FlipsBitTensor calls faults.FlipsBitTensor, checked as out-of-place.
 //
-//	flips_bit(Tensor self, Tensor x) -> Tensor
-func FlipsBit(self, x *c10.Tensor) *c10.Tensor {
+//	flips_bit.tensor(Tensor self, Tensor x) -> Tensor
+func FlipsBitTensor(self, x *c10.Tensor) *c10.Tensor {
 	if !enabled {
-		return faults.FlipsBit(self, x)
+		return faults.FlipsBitTensor(self, x)
 	}
 	var obs [5]asserts.Observation
 	call := asserts.NewCall(obs[:])
-	call.Begin(&opFlipsBit)
+	call.Begin(&opFlipsBitTensor)
 	call.Arg(self)
 	call.Arg(x)
-	result := faults.FlipsBit(self, x)
+	result := faults.FlipsBitTensor(self, x)
 	call.Returned()
 	call.Arg(self)
 	call.Arg(x)
@@ -645,23 +590,48 @@ func FlipsBit(self, x *c10.Tensor) *c10.Tensor {
 	return result
 }
 
-var opFlipsBit = asserts.Op{Name: "fault::flips_bit", Schema: "flips_bit(Tensor self, Tensor x) -> Tensor",
+var opFlipsBitTensor = asserts.Op{Name: "fault::flips_bit.tensor", Schema: "flips_bit.tensor(Tensor self, Tensor x) -> Tensor",
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// ForgetsVersionOptional calls faults.ForgetsVersionOfOptional, checked as in-place.
+// ForgetsVersionOut calls faults.ForgetsVersionOut, checked as in-place.
 //
-//	forgets_version.optional(Tensor self, Tensor(a!)? running) -> Tensor
-func ForgetsVersionOptional(self, running *c10.Tensor) *c10.Tensor {
+//	forgets_version.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
+func ForgetsVersionOut(self, out *c10.Tensor) *c10.Tensor {
 	if !enabled {
-		return faults.ForgetsVersionOfOptional(self, running)
+		return faults.ForgetsVersionOut(self, out)
 	}
 	var obs [5]asserts.Observation
 	call := asserts.NewCall(obs[:])
-	call.Begin(&opForgetsVersionOptional)
+	call.Begin(&opForgetsVersionOut)
+	call.Arg(self)
+	call.Arg(out)
+	result := faults.ForgetsVersionOut(self, out)
+	call.Returned()
+	call.Arg(self)
+	call.Arg(out)
+	call.Result(result)
+	call.Judge()
+	return result
+}
+
+var opForgetsVersionOut = asserts.Op{Name: "fault::forgets_version.out", Schema: "forgets_version.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "out", Type: "Tensor(a!)", Before: []string{"a"}, Write: true, Out: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
+}
+
+// ForgetsVersionRunning calls faults.ForgetsVersionRunning, checked as in-place.
+//
+//	forgets_version.running(Tensor self, Tensor(a!)? running) -> Tensor
+func ForgetsVersionRunning(self, running *c10.Tensor) *c10.Tensor {
+	if !enabled {
+		return faults.ForgetsVersionRunning(self, running)
+	}
+	var obs [5]asserts.Observation
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opForgetsVersionRunning)
 	call.Arg(self)
 	call.Arg(running)
-	result := faults.ForgetsVersionOfOptional(self, running)
+	result := faults.ForgetsVersionRunning(self, running)
 	call.Returned()
 	call.Arg(self)
 	call.Arg(running)
@@ -670,26 +640,26 @@ func ForgetsVersionOptional(self, running *c10.Tensor) *c10.Tensor {
 	return result
 }
 
-var opForgetsVersionOptional = asserts.Op{Name: "fault::forgets_version.optional", Schema: "forgets_version.optional(Tensor self, Tensor(a!)? running) -> Tensor",
+var opForgetsVersionRunning = asserts.Op{Name: "fault::forgets_version.running", Schema: "forgets_version.running(Tensor self, Tensor(a!)? running) -> Tensor",
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "running", Type: "Tensor(a!)?", Suffix: "?", Before: []string{"a"}, Write: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// ForgetsVersionOptionalList calls faults.ForgetsVersionOfOptionalElement, checked as in-place.
+// ForgetsVersionRunningList calls faults.ForgetsVersionRunningList, checked as in-place.
 //
-//	forgets_version.optional_list(Tensor self, Tensor(a!)?[] running) -> Tensor
-func ForgetsVersionOptionalList(self *c10.Tensor, running []*c10.Tensor) *c10.Tensor {
+//	forgets_version.running_list(Tensor self, Tensor(a!)?[] running) -> Tensor
+func ForgetsVersionRunningList(self *c10.Tensor, running []*c10.Tensor) *c10.Tensor {
 	if !enabled {
-		return faults.ForgetsVersionOfOptionalElement(self, running)
+		return faults.ForgetsVersionRunningList(self, running)
 	}
 	var obs [37]asserts.Observation
 	call := asserts.NewCall(obs[:])
-	call.Begin(&opForgetsVersionOptionalList)
+	call.Begin(&opForgetsVersionRunningList)
 	call.Arg(self)
 	call.List(len(running))
 	for _, t := range running {
 		call.Arg(t)
 	}
-	result := faults.ForgetsVersionOfOptionalElement(self, running)
+	result := faults.ForgetsVersionRunningList(self, running)
 	call.Returned()
 	call.Arg(self)
 	call.List(len(running))
@@ -701,26 +671,26 @@ func ForgetsVersionOptionalList(self *c10.Tensor, running []*c10.Tensor) *c10.Te
 	return result
 }
 
-var opForgetsVersionOptionalList = asserts.Op{Name: "fault::forgets_version.optional_list", Schema: "forgets_version.optional_list(Tensor self, Tensor(a!)?[] running) -> Tensor",
+var opForgetsVersionRunningList = asserts.Op{Name: "fault::forgets_version.running_list", Schema: "forgets_version.running_list(Tensor self, Tensor(a!)?[] running) -> Tensor",
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "running", Type: "Tensor(a!)?[]", Suffix: "?[]", Before: []string{"a"}, Write: true, List: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// ForgetsVersion_List calls faults.ForgetsVersionOfElement, checked as in-place.
+// ForgetsVersion_Elements calls faults.ForgetsVersion_Elements, checked as in-place.
 //
-//	forgets_version_.list(Tensor(a!)[] self) -> ()
-func ForgetsVersion_List(self []*c10.Tensor) {
+//	forgets_version_.elements(Tensor(a!)[] self) -> ()
+func ForgetsVersion_Elements(self []*c10.Tensor) {
 	if !enabled {
-		faults.ForgetsVersionOfElement(self)
+		faults.ForgetsVersion_Elements(self)
 		return
 	}
 	var obs [34]asserts.Observation
 	call := asserts.NewCall(obs[:])
-	call.Begin(&opForgetsVersion_List)
+	call.Begin(&opForgetsVersion_Elements)
 	call.List(len(self))
 	for _, t := range self {
 		call.Arg(t)
 	}
-	faults.ForgetsVersionOfElement(self)
+	faults.ForgetsVersion_Elements(self)
 	call.Returned()
 	call.List(len(self))
 	for _, t := range self {
@@ -729,22 +699,22 @@ func ForgetsVersion_List(self []*c10.Tensor) {
 	call.Judge()
 }
 
-var opForgetsVersion_List = asserts.Op{Name: "fault::forgets_version_.list", Schema: "forgets_version_.list(Tensor(a!)[] self) -> ()",
+var opForgetsVersion_Elements = asserts.Op{Name: "fault::forgets_version_.elements", Schema: "forgets_version_.elements(Tensor(a!)[] self) -> ()",
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)[]", Suffix: "[]", Before: []string{"a"}, Write: true, List: true}},
 }
 
-// ForgetsVersion_Tensor calls faults.ForgetsVersion, checked as in-place.
+// ForgetsVersion_Self calls faults.ForgetsVersion_Self, checked as in-place.
 //
-//	forgets_version_.tensor(Tensor(a!) self) -> Tensor(a!)
-func ForgetsVersion_Tensor(self *c10.Tensor) *c10.Tensor {
+//	forgets_version_.self(Tensor(a!) self) -> Tensor(a!)
+func ForgetsVersion_Self(self *c10.Tensor) *c10.Tensor {
 	if !enabled {
-		return faults.ForgetsVersion(self)
+		return faults.ForgetsVersion_Self(self)
 	}
 	var obs [3]asserts.Observation
 	call := asserts.NewCall(obs[:])
-	call.Begin(&opForgetsVersion_Tensor)
+	call.Begin(&opForgetsVersion_Self)
 	call.Arg(self)
-	result := faults.ForgetsVersion(self)
+	result := faults.ForgetsVersion_Self(self)
 	call.Returned()
 	call.Arg(self)
 	call.Result(result)
@@ -752,22 +722,196 @@ func ForgetsVersion_Tensor(self *c10.Tensor) *c10.Tensor {
 	return result
 }
 
-var opForgetsVersion_Tensor = asserts.Op{Name: "fault::forgets_version_.tensor", Schema: "forgets_version_.tensor(Tensor(a!) self) -> Tensor(a!)",
+var opForgetsVersion_Self = asserts.Op{Name: "fault::forgets_version_.self", Schema: "forgets_version_.self(Tensor(a!) self) -> Tensor(a!)",
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
-// KeepsList calls faults.KeepsThird, checked as out-of-place.
+// HealthyList calls faults.HealthyList, checked as out-of-place.
 //
-//	keeps.list(Tensor self) -> Tensor[]
-func KeepsList(self *c10.Tensor) []*c10.Tensor {
+//	healthy.list(Tensor self, Tensor[] x) -> Tensor
+func HealthyList(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
 	if !enabled {
-		return faults.KeepsThird(self)
+		return faults.HealthyList(self, x)
+	}
+	var obs [37]asserts.Observation
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opHealthyList)
+	call.Arg(self)
+	call.List(len(x))
+	for _, t := range x {
+		call.Arg(t)
+	}
+	result := faults.HealthyList(self, x)
+	call.Returned()
+	call.Arg(self)
+	call.List(len(x))
+	for _, t := range x {
+		call.Arg(t)
+	}
+	call.Result(result)
+	call.Judge()
+	return result
+}
+
+var opHealthyList = asserts.Op{Name: "fault::healthy.list", Schema: "healthy.list(Tensor self, Tensor[] x) -> Tensor",
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor[]", Suffix: "[]", List: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
+}
+
+// HealthyOptional calls faults.HealthyOptional, checked as out-of-place.
+//
+//	healthy.optional(Tensor self, Tensor? x) -> Tensor
+func HealthyOptional(self, x *c10.Tensor) *c10.Tensor {
+	if !enabled {
+		return faults.HealthyOptional(self, x)
+	}
+	var obs [5]asserts.Observation
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opHealthyOptional)
+	call.Arg(self)
+	call.Arg(x)
+	result := faults.HealthyOptional(self, x)
+	call.Returned()
+	call.Arg(self)
+	call.Arg(x)
+	call.Result(result)
+	call.Judge()
+	return result
+}
+
+var opHealthyOptional = asserts.Op{Name: "fault::healthy.optional", Schema: "healthy.optional(Tensor self, Tensor? x) -> Tensor",
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor?", Suffix: "?"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
+}
+
+// HealthyOptionalList calls faults.HealthyOptionalList, checked as out-of-place.
+//
+//	healthy.optional_list(Tensor self, Tensor?[] x) -> Tensor
+func HealthyOptionalList(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
+	if !enabled {
+		return faults.HealthyOptionalList(self, x)
+	}
+	var obs [37]asserts.Observation
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opHealthyOptionalList)
+	call.Arg(self)
+	call.List(len(x))
+	for _, t := range x {
+		call.Arg(t)
+	}
+	result := faults.HealthyOptionalList(self, x)
+	call.Returned()
+	call.Arg(self)
+	call.List(len(x))
+	for _, t := range x {
+		call.Arg(t)
+	}
+	call.Result(result)
+	call.Judge()
+	return result
+}
+
+var opHealthyOptionalList = asserts.Op{Name: "fault::healthy.optional_list", Schema: "healthy.optional_list(Tensor self, Tensor?[] x) -> Tensor",
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor?[]", Suffix: "?[]", List: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
+}
+
+// HealthyOthers calls faults.HealthyOthers, checked as out-of-place.
+//
+//	healthy.others(Tensor self, Tensor[] x) -> Tensor[]
+func HealthyOthers(self *c10.Tensor, x []*c10.Tensor) []*c10.Tensor {
+	if !enabled {
+		return faults.HealthyOthers(self, x)
+	}
+	var obs [53]asserts.Observation
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opHealthyOthers)
+	call.Arg(self)
+	call.List(len(x))
+	for _, t := range x {
+		call.Arg(t)
+	}
+	result := faults.HealthyOthers(self, x)
+	call.Returned()
+	call.Arg(self)
+	call.List(len(x))
+	for _, t := range x {
+		call.Arg(t)
+	}
+	call.List(len(result))
+	for _, t := range result {
+		call.Result(t)
+	}
+	call.Judge()
+	return result
+}
+
+var opHealthyOthers = asserts.Op{Name: "fault::healthy.others", Schema: "healthy.others(Tensor self, Tensor[] x) -> Tensor[]",
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor[]", Suffix: "[]", List: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor[]", Suffix: "[]", List: true}},
+}
+
+// HealthyOut calls faults.HealthyOut, checked as in-place.
+//
+//	healthy.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
+func HealthyOut(self, out *c10.Tensor) *c10.Tensor {
+	if !enabled {
+		return faults.HealthyOut(self, out)
+	}
+	var obs [5]asserts.Observation
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opHealthyOut)
+	call.Arg(self)
+	call.Arg(out)
+	result := faults.HealthyOut(self, out)
+	call.Returned()
+	call.Arg(self)
+	call.Arg(out)
+	call.Result(result)
+	call.Judge()
+	return result
+}
+
+var opHealthyOut = asserts.Op{Name: "fault::healthy.out", Schema: "healthy.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "out", Type: "Tensor(a!)", Before: []string{"a"}, Write: true, Out: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
+}
+
+// HealthyOuts calls faults.HealthyOuts, checked as in-place.
+//
+//	healthy.outs(Tensor self, *, Tensor(a!) low, Tensor(b!) high) -> (Tensor(a!), Tensor(b!))
+func HealthyOuts(self, low, high *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
+	if !enabled {
+		return faults.HealthyOuts(self, low, high)
+	}
+	var obs [8]asserts.Observation
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opHealthyOuts)
+	call.Arg(self)
+	call.Arg(low)
+	call.Arg(high)
+	result0, result1 := faults.HealthyOuts(self, low, high)
+	call.Returned()
+	call.Arg(self)
+	call.Arg(low)
+	call.Arg(high)
+	call.Result(result0)
+	call.Result(result1)
+	call.Judge()
+	return result0, result1
+}
+
+var opHealthyOuts = asserts.Op{Name: "fault::healthy.outs", Schema: "healthy.outs(Tensor self, *, Tensor(a!) low, Tensor(b!) high) -> (Tensor(a!), Tensor(b!))",
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "low", Type: "Tensor(a!)", Before: []string{"a"}, Write: true, Out: true}, {Index: 2, Name: "high", Type: "Tensor(b!)", Before: []string{"b"}, Write: true, Out: true}}, Results: []asserts.Subject{{Name: "result0", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "result1", Type: "Tensor(b!)", Before: []string{"b"}, Write: true}},
+}
+
+// HealthyReturned calls faults.HealthyReturned, checked as out-of-place.
+//
+//	healthy.returned(Tensor self) -> Tensor[]
+func HealthyReturned(self *c10.Tensor) []*c10.Tensor {
+	if !enabled {
+		return faults.HealthyReturned(self)
 	}
 	var obs [19]asserts.Observation
 	call := asserts.NewCall(obs[:])
-	call.Begin(&opKeepsList)
+	call.Begin(&opHealthyReturned)
 	call.Arg(self)
-	result := faults.KeepsThird(self)
+	result := faults.HealthyReturned(self)
 	call.Returned()
 	call.Arg(self)
 	call.List(len(result))
@@ -778,22 +922,752 @@ func KeepsList(self *c10.Tensor) []*c10.Tensor {
 	return result
 }
 
-var opKeepsList = asserts.Op{Name: "fault::keeps.list", Schema: "keeps.list(Tensor self) -> Tensor[]",
+var opHealthyReturned = asserts.Op{Name: "fault::healthy.returned", Schema: "healthy.returned(Tensor self) -> Tensor[]",
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor[]", Suffix: "[]", List: true}},
 }
 
-// KeepsSingle calls faults.Keeps, checked as out-of-place.
+// HealthyRunning calls faults.HealthyRunning, checked as in-place.
+//
+//	healthy.running(Tensor self, Tensor(a!)? running) -> Tensor
+func HealthyRunning(self, running *c10.Tensor) *c10.Tensor {
+	if !enabled {
+		return faults.HealthyRunning(self, running)
+	}
+	var obs [5]asserts.Observation
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opHealthyRunning)
+	call.Arg(self)
+	call.Arg(running)
+	result := faults.HealthyRunning(self, running)
+	call.Returned()
+	call.Arg(self)
+	call.Arg(running)
+	call.Result(result)
+	call.Judge()
+	return result
+}
+
+var opHealthyRunning = asserts.Op{Name: "fault::healthy.running", Schema: "healthy.running(Tensor self, Tensor(a!)? running) -> Tensor",
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "running", Type: "Tensor(a!)?", Suffix: "?", Before: []string{"a"}, Write: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
+}
+
+// HealthyRunningList calls faults.HealthyRunningList, checked as in-place.
+//
+//	healthy.running_list(Tensor self, Tensor(a!)?[] running) -> Tensor
+func HealthyRunningList(self *c10.Tensor, running []*c10.Tensor) *c10.Tensor {
+	if !enabled {
+		return faults.HealthyRunningList(self, running)
+	}
+	var obs [37]asserts.Observation
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opHealthyRunningList)
+	call.Arg(self)
+	call.List(len(running))
+	for _, t := range running {
+		call.Arg(t)
+	}
+	result := faults.HealthyRunningList(self, running)
+	call.Returned()
+	call.Arg(self)
+	call.List(len(running))
+	for _, t := range running {
+		call.Arg(t)
+	}
+	call.Result(result)
+	call.Judge()
+	return result
+}
+
+var opHealthyRunningList = asserts.Op{Name: "fault::healthy.running_list", Schema: "healthy.running_list(Tensor self, Tensor(a!)?[] running) -> Tensor",
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "running", Type: "Tensor(a!)?[]", Suffix: "?[]", Before: []string{"a"}, Write: true, List: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
+}
+
+// HealthySingle calls faults.HealthySingle, checked as out-of-place.
+//
+//	healthy.single(Tensor self) -> Tensor
+func HealthySingle(self *c10.Tensor) *c10.Tensor {
+	if !enabled {
+		return faults.HealthySingle(self)
+	}
+	var obs [3]asserts.Observation
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opHealthySingle)
+	call.Arg(self)
+	result := faults.HealthySingle(self)
+	call.Returned()
+	call.Arg(self)
+	call.Result(result)
+	call.Judge()
+	return result
+}
+
+var opHealthySingle = asserts.Op{Name: "fault::healthy.single", Schema: "healthy.single(Tensor self) -> Tensor",
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
+}
+
+// HealthyTensor calls faults.HealthyTensor, checked as out-of-place.
+//
+//	healthy.tensor(Tensor self, Tensor x) -> Tensor
+func HealthyTensor(self, x *c10.Tensor) *c10.Tensor {
+	if !enabled {
+		return faults.HealthyTensor(self, x)
+	}
+	var obs [5]asserts.Observation
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opHealthyTensor)
+	call.Arg(self)
+	call.Arg(x)
+	result := faults.HealthyTensor(self, x)
+	call.Returned()
+	call.Arg(self)
+	call.Arg(x)
+	call.Result(result)
+	call.Judge()
+	return result
+}
+
+var opHealthyTensor = asserts.Op{Name: "fault::healthy.tensor", Schema: "healthy.tensor(Tensor self, Tensor x) -> Tensor",
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
+}
+
+// HealthyTuple calls faults.HealthyTuple, checked as out-of-place.
+//
+//	healthy.tuple(Tensor self) -> (Tensor, Tensor)
+func HealthyTuple(self *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
+	if !enabled {
+		return faults.HealthyTuple(self)
+	}
+	var obs [4]asserts.Observation
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opHealthyTuple)
+	call.Arg(self)
+	result0, result1 := faults.HealthyTuple(self)
+	call.Returned()
+	call.Arg(self)
+	call.Result(result0)
+	call.Result(result1)
+	call.Judge()
+	return result0, result1
+}
+
+var opHealthyTuple = asserts.Op{Name: "fault::healthy.tuple", Schema: "healthy.tuple(Tensor self) -> (Tensor, Tensor)",
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result0", Type: "Tensor"}, {Index: 1, Name: "result1", Type: "Tensor"}},
+}
+
+// Healthy_Elements calls faults.Healthy_Elements, checked as in-place.
+//
+//	healthy_.elements(Tensor(a!)[] self) -> ()
+func Healthy_Elements(self []*c10.Tensor) {
+	if !enabled {
+		faults.Healthy_Elements(self)
+		return
+	}
+	var obs [34]asserts.Observation
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opHealthy_Elements)
+	call.List(len(self))
+	for _, t := range self {
+		call.Arg(t)
+	}
+	faults.Healthy_Elements(self)
+	call.Returned()
+	call.List(len(self))
+	for _, t := range self {
+		call.Arg(t)
+	}
+	call.Judge()
+}
+
+var opHealthy_Elements = asserts.Op{Name: "fault::healthy_.elements", Schema: "healthy_.elements(Tensor(a!)[] self) -> ()",
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)[]", Suffix: "[]", Before: []string{"a"}, Write: true, List: true}},
+}
+
+// Healthy_List calls faults.Healthy_List, checked as in-place.
+//
+//	healthy_.list(Tensor(a!) self, Tensor[] x) -> Tensor(a!)
+func Healthy_List(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
+	if !enabled {
+		return faults.Healthy_List(self, x)
+	}
+	var obs [37]asserts.Observation
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opHealthy_List)
+	call.Arg(self)
+	call.List(len(x))
+	for _, t := range x {
+		call.Arg(t)
+	}
+	result := faults.Healthy_List(self, x)
+	call.Returned()
+	call.Arg(self)
+	call.List(len(x))
+	for _, t := range x {
+		call.Arg(t)
+	}
+	call.Result(result)
+	call.Judge()
+	return result
+}
+
+var opHealthy_List = asserts.Op{Name: "fault::healthy_.list", Schema: "healthy_.list(Tensor(a!) self, Tensor[] x) -> Tensor(a!)",
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "x", Type: "Tensor[]", Suffix: "[]", List: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
+}
+
+// Healthy_Optional calls faults.Healthy_Optional, checked as in-place.
+//
+//	healthy_.optional(Tensor(a!) self, Tensor? x) -> Tensor(a!)
+func Healthy_Optional(self, x *c10.Tensor) *c10.Tensor {
+	if !enabled {
+		return faults.Healthy_Optional(self, x)
+	}
+	var obs [5]asserts.Observation
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opHealthy_Optional)
+	call.Arg(self)
+	call.Arg(x)
+	result := faults.Healthy_Optional(self, x)
+	call.Returned()
+	call.Arg(self)
+	call.Arg(x)
+	call.Result(result)
+	call.Judge()
+	return result
+}
+
+var opHealthy_Optional = asserts.Op{Name: "fault::healthy_.optional", Schema: "healthy_.optional(Tensor(a!) self, Tensor? x) -> Tensor(a!)",
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "x", Type: "Tensor?", Suffix: "?"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
+}
+
+// Healthy_OptionalList calls faults.Healthy_OptionalList, checked as in-place.
+//
+//	healthy_.optional_list(Tensor(a!) self, Tensor?[] x) -> Tensor(a!)
+func Healthy_OptionalList(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
+	if !enabled {
+		return faults.Healthy_OptionalList(self, x)
+	}
+	var obs [37]asserts.Observation
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opHealthy_OptionalList)
+	call.Arg(self)
+	call.List(len(x))
+	for _, t := range x {
+		call.Arg(t)
+	}
+	result := faults.Healthy_OptionalList(self, x)
+	call.Returned()
+	call.Arg(self)
+	call.List(len(x))
+	for _, t := range x {
+		call.Arg(t)
+	}
+	call.Result(result)
+	call.Judge()
+	return result
+}
+
+var opHealthy_OptionalList = asserts.Op{Name: "fault::healthy_.optional_list", Schema: "healthy_.optional_list(Tensor(a!) self, Tensor?[] x) -> Tensor(a!)",
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "x", Type: "Tensor?[]", Suffix: "?[]", List: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
+}
+
+// Healthy_Single calls faults.Healthy_Single, checked as in-place.
+//
+//	healthy_.single(Tensor(a!) self) -> Tensor(a!)
+func Healthy_Single(self *c10.Tensor) *c10.Tensor {
+	if !enabled {
+		return faults.Healthy_Single(self)
+	}
+	var obs [3]asserts.Observation
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opHealthy_Single)
+	call.Arg(self)
+	result := faults.Healthy_Single(self)
+	call.Returned()
+	call.Arg(self)
+	call.Result(result)
+	call.Judge()
+	return result
+}
+
+var opHealthy_Single = asserts.Op{Name: "fault::healthy_.single", Schema: "healthy_.single(Tensor(a!) self) -> Tensor(a!)",
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
+}
+
+// Healthy_Tensor calls faults.Healthy_Tensor, checked as in-place.
+//
+//	healthy_.tensor(Tensor(a!) self, Tensor x) -> Tensor(a!)
+func Healthy_Tensor(self, x *c10.Tensor) *c10.Tensor {
+	if !enabled {
+		return faults.Healthy_Tensor(self, x)
+	}
+	var obs [5]asserts.Observation
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opHealthy_Tensor)
+	call.Arg(self)
+	call.Arg(x)
+	result := faults.Healthy_Tensor(self, x)
+	call.Returned()
+	call.Arg(self)
+	call.Arg(x)
+	call.Result(result)
+	call.Judge()
+	return result
+}
+
+var opHealthy_Tensor = asserts.Op{Name: "fault::healthy_.tensor", Schema: "healthy_.tensor(Tensor(a!) self, Tensor x) -> Tensor(a!)",
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "x", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
+}
+
+// HealthyBesideViewReturned calls faults.HealthyBesideViewReturned, checked as view.
+//
+//	healthy_beside_view.returned(Tensor(a) self) -> (Tensor(a), Tensor[])
+func HealthyBesideViewReturned(self *c10.Tensor) (*c10.Tensor, []*c10.Tensor) {
+	if !enabled {
+		return faults.HealthyBesideViewReturned(self)
+	}
+	var obs [20]asserts.Observation
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opHealthyBesideViewReturned)
+	call.Arg(self)
+	result0, result1 := faults.HealthyBesideViewReturned(self)
+	call.Returned()
+	call.Arg(self)
+	call.Result(result0)
+	call.List(len(result1))
+	for _, t := range result1 {
+		call.Result(t)
+	}
+	call.Judge()
+	return result0, result1
+}
+
+var opHealthyBesideViewReturned = asserts.Op{Name: "fault::healthy_beside_view.returned", Schema: "healthy_beside_view.returned(Tensor(a) self) -> (Tensor(a), Tensor[])",
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result0", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "result1", Type: "Tensor[]", Suffix: "[]", List: true}},
+}
+
+// HealthyBesideViewTuple calls faults.HealthyBesideViewTuple, checked as view.
+//
+//	healthy_beside_view.tuple(Tensor(a) self) -> (Tensor(a), Tensor)
+func HealthyBesideViewTuple(self *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
+	if !enabled {
+		return faults.HealthyBesideViewTuple(self)
+	}
+	var obs [4]asserts.Observation
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opHealthyBesideViewTuple)
+	call.Arg(self)
+	result0, result1 := faults.HealthyBesideViewTuple(self)
+	call.Returned()
+	call.Arg(self)
+	call.Result(result0)
+	call.Result(result1)
+	call.Judge()
+	return result0, result1
+}
+
+var opHealthyBesideViewTuple = asserts.Op{Name: "fault::healthy_beside_view.tuple", Schema: "healthy_beside_view.tuple(Tensor(a) self) -> (Tensor(a), Tensor)",
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result0", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "result1", Type: "Tensor"}},
+}
+
+// HealthyViewList calls faults.HealthyViewList, checked as view.
+//
+//	healthy_view.list(Tensor(a) self, Tensor[] x) -> Tensor(a)
+func HealthyViewList(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
+	if !enabled {
+		return faults.HealthyViewList(self, x)
+	}
+	var obs [37]asserts.Observation
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opHealthyViewList)
+	call.Arg(self)
+	call.List(len(x))
+	for _, t := range x {
+		call.Arg(t)
+	}
+	result := faults.HealthyViewList(self, x)
+	call.Returned()
+	call.Arg(self)
+	call.List(len(x))
+	for _, t := range x {
+		call.Arg(t)
+	}
+	call.Result(result)
+	call.Judge()
+	return result
+}
+
+var opHealthyViewList = asserts.Op{Name: "fault::healthy_view.list", Schema: "healthy_view.list(Tensor(a) self, Tensor[] x) -> Tensor(a)",
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "x", Type: "Tensor[]", Suffix: "[]", List: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
+}
+
+// HealthyViewOptional calls faults.HealthyViewOptional, checked as view.
+//
+//	healthy_view.optional(Tensor(a) self, Tensor? x) -> Tensor(a)
+func HealthyViewOptional(self, x *c10.Tensor) *c10.Tensor {
+	if !enabled {
+		return faults.HealthyViewOptional(self, x)
+	}
+	var obs [5]asserts.Observation
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opHealthyViewOptional)
+	call.Arg(self)
+	call.Arg(x)
+	result := faults.HealthyViewOptional(self, x)
+	call.Returned()
+	call.Arg(self)
+	call.Arg(x)
+	call.Result(result)
+	call.Judge()
+	return result
+}
+
+var opHealthyViewOptional = asserts.Op{Name: "fault::healthy_view.optional", Schema: "healthy_view.optional(Tensor(a) self, Tensor? x) -> Tensor(a)",
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "x", Type: "Tensor?", Suffix: "?"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
+}
+
+// HealthyViewOptionalList calls faults.HealthyViewOptionalList, checked as view.
+//
+//	healthy_view.optional_list(Tensor(a) self, Tensor?[] x) -> Tensor(a)
+func HealthyViewOptionalList(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
+	if !enabled {
+		return faults.HealthyViewOptionalList(self, x)
+	}
+	var obs [37]asserts.Observation
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opHealthyViewOptionalList)
+	call.Arg(self)
+	call.List(len(x))
+	for _, t := range x {
+		call.Arg(t)
+	}
+	result := faults.HealthyViewOptionalList(self, x)
+	call.Returned()
+	call.Arg(self)
+	call.List(len(x))
+	for _, t := range x {
+		call.Arg(t)
+	}
+	call.Result(result)
+	call.Judge()
+	return result
+}
+
+var opHealthyViewOptionalList = asserts.Op{Name: "fault::healthy_view.optional_list", Schema: "healthy_view.optional_list(Tensor(a) self, Tensor?[] x) -> Tensor(a)",
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "x", Type: "Tensor?[]", Suffix: "?[]", List: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
+}
+
+// HealthyViewPair calls faults.HealthyViewPair, checked as view.
+//
+//	healthy_view.pair(Tensor(a) self) -> (Tensor(a), Tensor, Tensor)
+func HealthyViewPair(self *c10.Tensor) (*c10.Tensor, *c10.Tensor, *c10.Tensor) {
+	if !enabled {
+		return faults.HealthyViewPair(self)
+	}
+	var obs [5]asserts.Observation
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opHealthyViewPair)
+	call.Arg(self)
+	result0, result1, result2 := faults.HealthyViewPair(self)
+	call.Returned()
+	call.Arg(self)
+	call.Result(result0)
+	call.Result(result1)
+	call.Result(result2)
+	call.Judge()
+	return result0, result1, result2
+}
+
+var opHealthyViewPair = asserts.Op{Name: "fault::healthy_view.pair", Schema: "healthy_view.pair(Tensor(a) self) -> (Tensor(a), Tensor, Tensor)",
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result0", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "result1", Type: "Tensor"}, {Index: 2, Name: "result2", Type: "Tensor"}},
+}
+
+// HealthyViewReturned calls faults.HealthyViewReturned, checked as view.
+//
+//	healthy_view.returned(Tensor(a -> *) self) -> Tensor(a)[]
+func HealthyViewReturned(self *c10.Tensor) []*c10.Tensor {
+	if !enabled {
+		return faults.HealthyViewReturned(self)
+	}
+	var obs [19]asserts.Observation
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opHealthyViewReturned)
+	call.Arg(self)
+	result := faults.HealthyViewReturned(self)
+	call.Returned()
+	call.Arg(self)
+	call.List(len(result))
+	for _, t := range result {
+		call.Result(t)
+	}
+	call.Judge()
+	return result
+}
+
+var opHealthyViewReturned = asserts.Op{Name: "fault::healthy_view.returned", Schema: "healthy_view.returned(Tensor(a -> *) self) -> Tensor(a)[]",
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a -> *)", Before: []string{"a"}, After: []string{"*"}}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)[]", Suffix: "[]", Before: []string{"a"}, List: true}},
+}
+
+// HealthyViewSingle calls faults.HealthyViewSingle, checked as view.
+//
+//	healthy_view.single(Tensor(a) self) -> Tensor(a)
+func HealthyViewSingle(self *c10.Tensor) *c10.Tensor {
+	if !enabled {
+		return faults.HealthyViewSingle(self)
+	}
+	var obs [3]asserts.Observation
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opHealthyViewSingle)
+	call.Arg(self)
+	result := faults.HealthyViewSingle(self)
+	call.Returned()
+	call.Arg(self)
+	call.Result(result)
+	call.Judge()
+	return result
+}
+
+var opHealthyViewSingle = asserts.Op{Name: "fault::healthy_view.single", Schema: "healthy_view.single(Tensor(a) self) -> Tensor(a)",
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
+}
+
+// HealthyViewTensor calls faults.HealthyViewTensor, checked as view.
+//
+//	healthy_view.tensor(Tensor(a) self, Tensor x) -> Tensor(a)
+func HealthyViewTensor(self, x *c10.Tensor) *c10.Tensor {
+	if !enabled {
+		return faults.HealthyViewTensor(self, x)
+	}
+	var obs [5]asserts.Observation
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opHealthyViewTensor)
+	call.Arg(self)
+	call.Arg(x)
+	result := faults.HealthyViewTensor(self, x)
+	call.Returned()
+	call.Arg(self)
+	call.Arg(x)
+	call.Result(result)
+	call.Judge()
+	return result
+}
+
+var opHealthyViewTensor = asserts.Op{Name: "fault::healthy_view.tensor", Schema: "healthy_view.tensor(Tensor(a) self, Tensor x) -> Tensor(a)",
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "x", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
+}
+
+// HealthyViewTuple calls faults.HealthyViewTuple, checked as view.
+//
+//	healthy_view.tuple(Tensor(a) self) -> (Tensor(a), Tensor(a))
+func HealthyViewTuple(self *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
+	if !enabled {
+		return faults.HealthyViewTuple(self)
+	}
+	var obs [4]asserts.Observation
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opHealthyViewTuple)
+	call.Arg(self)
+	result0, result1 := faults.HealthyViewTuple(self)
+	call.Returned()
+	call.Arg(self)
+	call.Result(result0)
+	call.Result(result1)
+	call.Judge()
+	return result0, result1
+}
+
+var opHealthyViewTuple = asserts.Op{Name: "fault::healthy_view.tuple", Schema: "healthy_view.tuple(Tensor(a) self) -> (Tensor(a), Tensor(a))",
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result0", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "result1", Type: "Tensor(a)", Before: []string{"a"}}},
+}
+
+// HealthyViewWritingReturned calls faults.HealthyViewWritingReturned, checked as in-place.
+//
+//	healthy_view_writing.returned(Tensor(a -> *) self, Tensor(b!) log) -> Tensor(a)[]
+func HealthyViewWritingReturned(self, log *c10.Tensor) []*c10.Tensor {
+	if !enabled {
+		return faults.HealthyViewWritingReturned(self, log)
+	}
+	var obs [21]asserts.Observation
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opHealthyViewWritingReturned)
+	call.Arg(self)
+	call.Arg(log)
+	result := faults.HealthyViewWritingReturned(self, log)
+	call.Returned()
+	call.Arg(self)
+	call.Arg(log)
+	call.List(len(result))
+	for _, t := range result {
+		call.Result(t)
+	}
+	call.Judge()
+	return result
+}
+
+var opHealthyViewWritingReturned = asserts.Op{Name: "fault::healthy_view_writing.returned", Schema: "healthy_view_writing.returned(Tensor(a -> *) self, Tensor(b!) log) -> Tensor(a)[]",
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a -> *)", Before: []string{"a"}, After: []string{"*"}}, {Index: 1, Name: "log", Type: "Tensor(b!)", Before: []string{"b"}, Write: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)[]", Suffix: "[]", Before: []string{"a"}, List: true}},
+}
+
+// HealthyViewWritingSingle calls faults.HealthyViewWritingSingle, checked as in-place.
+//
+//	healthy_view_writing.single(Tensor(a) self, Tensor(b!) log) -> Tensor(a)
+func HealthyViewWritingSingle(self, log *c10.Tensor) *c10.Tensor {
+	if !enabled {
+		return faults.HealthyViewWritingSingle(self, log)
+	}
+	var obs [5]asserts.Observation
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opHealthyViewWritingSingle)
+	call.Arg(self)
+	call.Arg(log)
+	result := faults.HealthyViewWritingSingle(self, log)
+	call.Returned()
+	call.Arg(self)
+	call.Arg(log)
+	call.Result(result)
+	call.Judge()
+	return result
+}
+
+var opHealthyViewWritingSingle = asserts.Op{Name: "fault::healthy_view_writing.single", Schema: "healthy_view_writing.single(Tensor(a) self, Tensor(b!) log) -> Tensor(a)",
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "log", Type: "Tensor(b!)", Before: []string{"b"}, Write: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
+}
+
+// HealthyViewWritingTuple calls faults.HealthyViewWritingTuple, checked as in-place.
+//
+//	healthy_view_writing.tuple(Tensor(a) self, Tensor(b!) log) -> (Tensor(a), Tensor(a))
+func HealthyViewWritingTuple(self, log *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
+	if !enabled {
+		return faults.HealthyViewWritingTuple(self, log)
+	}
+	var obs [6]asserts.Observation
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opHealthyViewWritingTuple)
+	call.Arg(self)
+	call.Arg(log)
+	result0, result1 := faults.HealthyViewWritingTuple(self, log)
+	call.Returned()
+	call.Arg(self)
+	call.Arg(log)
+	call.Result(result0)
+	call.Result(result1)
+	call.Judge()
+	return result0, result1
+}
+
+var opHealthyViewWritingTuple = asserts.Op{Name: "fault::healthy_view_writing.tuple", Schema: "healthy_view_writing.tuple(Tensor(a) self, Tensor(b!) log) -> (Tensor(a), Tensor(a))",
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "log", Type: "Tensor(b!)", Before: []string{"b"}, Write: true}}, Results: []asserts.Subject{{Name: "result0", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "result1", Type: "Tensor(a)", Before: []string{"a"}}},
+}
+
+// HealthyWritingReturned calls faults.HealthyWritingReturned, checked as in-place.
+//
+//	healthy_writing.returned(Tensor(a!) self) -> Tensor[]
+func HealthyWritingReturned(self *c10.Tensor) []*c10.Tensor {
+	if !enabled {
+		return faults.HealthyWritingReturned(self)
+	}
+	var obs [19]asserts.Observation
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opHealthyWritingReturned)
+	call.Arg(self)
+	result := faults.HealthyWritingReturned(self)
+	call.Returned()
+	call.Arg(self)
+	call.List(len(result))
+	for _, t := range result {
+		call.Result(t)
+	}
+	call.Judge()
+	return result
+}
+
+var opHealthyWritingReturned = asserts.Op{Name: "fault::healthy_writing.returned", Schema: "healthy_writing.returned(Tensor(a!) self) -> Tensor[]",
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor[]", Suffix: "[]", List: true}},
+}
+
+// HealthyWritingSingle calls faults.HealthyWritingSingle, checked as in-place.
+//
+//	healthy_writing.single(Tensor(a!) self) -> Tensor
+func HealthyWritingSingle(self *c10.Tensor) *c10.Tensor {
+	if !enabled {
+		return faults.HealthyWritingSingle(self)
+	}
+	var obs [3]asserts.Observation
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opHealthyWritingSingle)
+	call.Arg(self)
+	result := faults.HealthyWritingSingle(self)
+	call.Returned()
+	call.Arg(self)
+	call.Result(result)
+	call.Judge()
+	return result
+}
+
+var opHealthyWritingSingle = asserts.Op{Name: "fault::healthy_writing.single", Schema: "healthy_writing.single(Tensor(a!) self) -> Tensor",
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
+}
+
+// HealthyWritingTuple calls faults.HealthyWritingTuple, checked as in-place.
+//
+//	healthy_writing.tuple(Tensor(a!) self) -> (Tensor, Tensor)
+func HealthyWritingTuple(self *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
+	if !enabled {
+		return faults.HealthyWritingTuple(self)
+	}
+	var obs [4]asserts.Observation
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opHealthyWritingTuple)
+	call.Arg(self)
+	result0, result1 := faults.HealthyWritingTuple(self)
+	call.Returned()
+	call.Arg(self)
+	call.Result(result0)
+	call.Result(result1)
+	call.Judge()
+	return result0, result1
+}
+
+var opHealthyWritingTuple = asserts.Op{Name: "fault::healthy_writing.tuple", Schema: "healthy_writing.tuple(Tensor(a!) self) -> (Tensor, Tensor)",
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Results: []asserts.Subject{{Name: "result0", Type: "Tensor"}, {Index: 1, Name: "result1", Type: "Tensor"}},
+}
+
+// KeepsReturned calls faults.KeepsReturned, checked as out-of-place.
+//
+//	keeps.returned(Tensor self) -> Tensor[]
+func KeepsReturned(self *c10.Tensor) []*c10.Tensor {
+	if !enabled {
+		return faults.KeepsReturned(self)
+	}
+	var obs [19]asserts.Observation
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opKeepsReturned)
+	call.Arg(self)
+	result := faults.KeepsReturned(self)
+	call.Returned()
+	call.Arg(self)
+	call.List(len(result))
+	for _, t := range result {
+		call.Result(t)
+	}
+	call.Judge()
+	return result
+}
+
+var opKeepsReturned = asserts.Op{Name: "fault::keeps.returned", Schema: "keeps.returned(Tensor self) -> Tensor[]",
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor[]", Suffix: "[]", List: true}},
+}
+
+// KeepsSingle calls faults.KeepsSingle, checked as out-of-place.
 //
 //	keeps.single(Tensor self) -> Tensor
 func KeepsSingle(self *c10.Tensor) *c10.Tensor {
 	if !enabled {
-		return faults.Keeps(self)
+		return faults.KeepsSingle(self)
 	}
 	var obs [3]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opKeepsSingle)
 	call.Arg(self)
-	result := faults.Keeps(self)
+	result := faults.KeepsSingle(self)
 	call.Returned()
 	call.Arg(self)
 	call.Result(result)
@@ -805,18 +1679,18 @@ var opKeepsSingle = asserts.Op{Name: "fault::keeps.single", Schema: "keeps.singl
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// KeepsTuple calls faults.KeepsSecond, checked as out-of-place.
+// KeepsTuple calls faults.KeepsTuple, checked as out-of-place.
 //
 //	keeps.tuple(Tensor self) -> (Tensor, Tensor)
 func KeepsTuple(self *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
 	if !enabled {
-		return faults.KeepsSecond(self)
+		return faults.KeepsTuple(self)
 	}
 	var obs [4]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opKeepsTuple)
 	call.Arg(self)
-	result0, result1 := faults.KeepsSecond(self)
+	result0, result1 := faults.KeepsTuple(self)
 	call.Returned()
 	call.Arg(self)
 	call.Result(result0)
@@ -829,18 +1703,18 @@ var opKeepsTuple = asserts.Op{Name: "fault::keeps.tuple", Schema: "keeps.tuple(T
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result0", Type: "Tensor"}, {Index: 1, Name: "result1", Type: "Tensor"}},
 }
 
-// KeepsStorageList calls faults.KeepsThirdStorage, checked as out-of-place.
+// KeepsStorageReturned calls faults.KeepsStorageReturned, checked as out-of-place.
 //
-//	keeps_storage.list(Tensor self) -> Tensor[]
-func KeepsStorageList(self *c10.Tensor) []*c10.Tensor {
+//	keeps_storage.returned(Tensor self) -> Tensor[]
+func KeepsStorageReturned(self *c10.Tensor) []*c10.Tensor {
 	if !enabled {
-		return faults.KeepsThirdStorage(self)
+		return faults.KeepsStorageReturned(self)
 	}
 	var obs [19]asserts.Observation
 	call := asserts.NewCall(obs[:])
-	call.Begin(&opKeepsStorageList)
+	call.Begin(&opKeepsStorageReturned)
 	call.Arg(self)
-	result := faults.KeepsThirdStorage(self)
+	result := faults.KeepsStorageReturned(self)
 	call.Returned()
 	call.Arg(self)
 	call.List(len(result))
@@ -851,22 +1725,22 @@ func KeepsStorageList(self *c10.Tensor) []*c10.Tensor {
 	return result
 }
 
-var opKeepsStorageList = asserts.Op{Name: "fault::keeps_storage.list", Schema: "keeps_storage.list(Tensor self) -> Tensor[]",
+var opKeepsStorageReturned = asserts.Op{Name: "fault::keeps_storage.returned", Schema: "keeps_storage.returned(Tensor self) -> Tensor[]",
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor[]", Suffix: "[]", List: true}},
 }
 
-// KeepsStorageSingle calls faults.KeepsStorage, checked as out-of-place.
+// KeepsStorageSingle calls faults.KeepsStorageSingle, checked as out-of-place.
 //
 //	keeps_storage.single(Tensor self) -> Tensor
 func KeepsStorageSingle(self *c10.Tensor) *c10.Tensor {
 	if !enabled {
-		return faults.KeepsStorage(self)
+		return faults.KeepsStorageSingle(self)
 	}
 	var obs [3]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opKeepsStorageSingle)
 	call.Arg(self)
-	result := faults.KeepsStorage(self)
+	result := faults.KeepsStorageSingle(self)
 	call.Returned()
 	call.Arg(self)
 	call.Result(result)
@@ -878,18 +1752,18 @@ var opKeepsStorageSingle = asserts.Op{Name: "fault::keeps_storage.single", Schem
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// KeepsStorageTuple calls faults.KeepsSecondStorage, checked as out-of-place.
+// KeepsStorageTuple calls faults.KeepsStorageTuple, checked as out-of-place.
 //
 //	keeps_storage.tuple(Tensor self) -> (Tensor, Tensor)
 func KeepsStorageTuple(self *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
 	if !enabled {
-		return faults.KeepsSecondStorage(self)
+		return faults.KeepsStorageTuple(self)
 	}
 	var obs [4]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opKeepsStorageTuple)
 	call.Arg(self)
-	result0, result1 := faults.KeepsSecondStorage(self)
+	result0, result1 := faults.KeepsStorageTuple(self)
 	call.Returned()
 	call.Arg(self)
 	call.Result(result0)
@@ -902,18 +1776,18 @@ var opKeepsStorageTuple = asserts.Op{Name: "fault::keeps_storage.tuple", Schema:
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result0", Type: "Tensor"}, {Index: 1, Name: "result1", Type: "Tensor"}},
 }
 
-// KeepsStorageViewList calls faults.KeepsThirdStorageBesideView, checked as view.
+// KeepsStorageBesideViewReturned calls faults.KeepsStorageBesideViewReturned, checked as view.
 //
-//	keeps_storage_view.list(Tensor(a) self) -> (Tensor(a), Tensor[])
-func KeepsStorageViewList(self *c10.Tensor) (*c10.Tensor, []*c10.Tensor) {
+//	keeps_storage_beside_view.returned(Tensor(a) self) -> (Tensor(a), Tensor[])
+func KeepsStorageBesideViewReturned(self *c10.Tensor) (*c10.Tensor, []*c10.Tensor) {
 	if !enabled {
-		return faults.KeepsThirdStorageBesideView(self)
+		return faults.KeepsStorageBesideViewReturned(self)
 	}
 	var obs [20]asserts.Observation
 	call := asserts.NewCall(obs[:])
-	call.Begin(&opKeepsStorageViewList)
+	call.Begin(&opKeepsStorageBesideViewReturned)
 	call.Arg(self)
-	result0, result1 := faults.KeepsThirdStorageBesideView(self)
+	result0, result1 := faults.KeepsStorageBesideViewReturned(self)
 	call.Returned()
 	call.Arg(self)
 	call.Result(result0)
@@ -925,22 +1799,22 @@ func KeepsStorageViewList(self *c10.Tensor) (*c10.Tensor, []*c10.Tensor) {
 	return result0, result1
 }
 
-var opKeepsStorageViewList = asserts.Op{Name: "fault::keeps_storage_view.list", Schema: "keeps_storage_view.list(Tensor(a) self) -> (Tensor(a), Tensor[])",
+var opKeepsStorageBesideViewReturned = asserts.Op{Name: "fault::keeps_storage_beside_view.returned", Schema: "keeps_storage_beside_view.returned(Tensor(a) self) -> (Tensor(a), Tensor[])",
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result0", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "result1", Type: "Tensor[]", Suffix: "[]", List: true}},
 }
 
-// KeepsStorageViewTuple calls faults.KeepsStorageBesideView, checked as view.
+// KeepsStorageBesideViewTuple calls faults.KeepsStorageBesideViewTuple, checked as view.
 //
-//	keeps_storage_view.tuple(Tensor(a) self) -> (Tensor(a), Tensor)
-func KeepsStorageViewTuple(self *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
+//	keeps_storage_beside_view.tuple(Tensor(a) self) -> (Tensor(a), Tensor)
+func KeepsStorageBesideViewTuple(self *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
 	if !enabled {
-		return faults.KeepsStorageBesideView(self)
+		return faults.KeepsStorageBesideViewTuple(self)
 	}
 	var obs [4]asserts.Observation
 	call := asserts.NewCall(obs[:])
-	call.Begin(&opKeepsStorageViewTuple)
+	call.Begin(&opKeepsStorageBesideViewTuple)
 	call.Arg(self)
-	result0, result1 := faults.KeepsStorageBesideView(self)
+	result0, result1 := faults.KeepsStorageBesideViewTuple(self)
 	call.Returned()
 	call.Arg(self)
 	call.Result(result0)
@@ -949,22 +1823,22 @@ func KeepsStorageViewTuple(self *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
 	return result0, result1
 }
 
-var opKeepsStorageViewTuple = asserts.Op{Name: "fault::keeps_storage_view.tuple", Schema: "keeps_storage_view.tuple(Tensor(a) self) -> (Tensor(a), Tensor)",
+var opKeepsStorageBesideViewTuple = asserts.Op{Name: "fault::keeps_storage_beside_view.tuple", Schema: "keeps_storage_beside_view.tuple(Tensor(a) self) -> (Tensor(a), Tensor)",
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result0", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "result1", Type: "Tensor"}},
 }
 
-// KeepsStorageWritingList calls faults.KeepsThirdStorageAndWrites, checked as in-place.
+// KeepsStorageWritingReturned calls faults.KeepsStorageWritingReturned, checked as in-place.
 //
-//	keeps_storage_writing.list(Tensor(a!) self) -> Tensor[]
-func KeepsStorageWritingList(self *c10.Tensor) []*c10.Tensor {
+//	keeps_storage_writing.returned(Tensor(a!) self) -> Tensor[]
+func KeepsStorageWritingReturned(self *c10.Tensor) []*c10.Tensor {
 	if !enabled {
-		return faults.KeepsThirdStorageAndWrites(self)
+		return faults.KeepsStorageWritingReturned(self)
 	}
 	var obs [19]asserts.Observation
 	call := asserts.NewCall(obs[:])
-	call.Begin(&opKeepsStorageWritingList)
+	call.Begin(&opKeepsStorageWritingReturned)
 	call.Arg(self)
-	result := faults.KeepsThirdStorageAndWrites(self)
+	result := faults.KeepsStorageWritingReturned(self)
 	call.Returned()
 	call.Arg(self)
 	call.List(len(result))
@@ -975,22 +1849,22 @@ func KeepsStorageWritingList(self *c10.Tensor) []*c10.Tensor {
 	return result
 }
 
-var opKeepsStorageWritingList = asserts.Op{Name: "fault::keeps_storage_writing.list", Schema: "keeps_storage_writing.list(Tensor(a!) self) -> Tensor[]",
+var opKeepsStorageWritingReturned = asserts.Op{Name: "fault::keeps_storage_writing.returned", Schema: "keeps_storage_writing.returned(Tensor(a!) self) -> Tensor[]",
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor[]", Suffix: "[]", List: true}},
 }
 
-// KeepsStorageWritingSingle calls faults.KeepsStorageAndWrites, checked as in-place.
+// KeepsStorageWritingSingle calls faults.KeepsStorageWritingSingle, checked as in-place.
 //
 //	keeps_storage_writing.single(Tensor(a!) self) -> Tensor
 func KeepsStorageWritingSingle(self *c10.Tensor) *c10.Tensor {
 	if !enabled {
-		return faults.KeepsStorageAndWrites(self)
+		return faults.KeepsStorageWritingSingle(self)
 	}
 	var obs [3]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opKeepsStorageWritingSingle)
 	call.Arg(self)
-	result := faults.KeepsStorageAndWrites(self)
+	result := faults.KeepsStorageWritingSingle(self)
 	call.Returned()
 	call.Arg(self)
 	call.Result(result)
@@ -1002,18 +1876,18 @@ var opKeepsStorageWritingSingle = asserts.Op{Name: "fault::keeps_storage_writing
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// KeepsStorageWritingTuple calls faults.KeepsSecondStorageAndWrites, checked as in-place.
+// KeepsStorageWritingTuple calls faults.KeepsStorageWritingTuple, checked as in-place.
 //
 //	keeps_storage_writing.tuple(Tensor(a!) self) -> (Tensor, Tensor)
 func KeepsStorageWritingTuple(self *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
 	if !enabled {
-		return faults.KeepsSecondStorageAndWrites(self)
+		return faults.KeepsStorageWritingTuple(self)
 	}
 	var obs [4]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opKeepsStorageWritingTuple)
 	call.Arg(self)
-	result0, result1 := faults.KeepsSecondStorageAndWrites(self)
+	result0, result1 := faults.KeepsStorageWritingTuple(self)
 	call.Returned()
 	call.Arg(self)
 	call.Result(result0)
@@ -1026,18 +1900,18 @@ var opKeepsStorageWritingTuple = asserts.Op{Name: "fault::keeps_storage_writing.
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Results: []asserts.Subject{{Name: "result0", Type: "Tensor"}, {Index: 1, Name: "result1", Type: "Tensor"}},
 }
 
-// KeepsViewList calls faults.KeepsThirdView, checked as view.
+// KeepsViewReturned calls faults.KeepsViewReturned, checked as view.
 //
-//	keeps_view.list(Tensor(a -> *) self) -> Tensor(a)[]
-func KeepsViewList(self *c10.Tensor) []*c10.Tensor {
+//	keeps_view.returned(Tensor(a -> *) self) -> Tensor(a)[]
+func KeepsViewReturned(self *c10.Tensor) []*c10.Tensor {
 	if !enabled {
-		return faults.KeepsThirdView(self)
+		return faults.KeepsViewReturned(self)
 	}
 	var obs [19]asserts.Observation
 	call := asserts.NewCall(obs[:])
-	call.Begin(&opKeepsViewList)
+	call.Begin(&opKeepsViewReturned)
 	call.Arg(self)
-	result := faults.KeepsThirdView(self)
+	result := faults.KeepsViewReturned(self)
 	call.Returned()
 	call.Arg(self)
 	call.List(len(result))
@@ -1048,22 +1922,22 @@ func KeepsViewList(self *c10.Tensor) []*c10.Tensor {
 	return result
 }
 
-var opKeepsViewList = asserts.Op{Name: "fault::keeps_view.list", Schema: "keeps_view.list(Tensor(a -> *) self) -> Tensor(a)[]",
+var opKeepsViewReturned = asserts.Op{Name: "fault::keeps_view.returned", Schema: "keeps_view.returned(Tensor(a -> *) self) -> Tensor(a)[]",
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a -> *)", Before: []string{"a"}, After: []string{"*"}}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)[]", Suffix: "[]", Before: []string{"a"}, List: true}},
 }
 
-// KeepsViewSingle calls faults.KeepsView, checked as view.
+// KeepsViewSingle calls faults.KeepsViewSingle, checked as view.
 //
 //	keeps_view.single(Tensor(a) self) -> Tensor(a)
 func KeepsViewSingle(self *c10.Tensor) *c10.Tensor {
 	if !enabled {
-		return faults.KeepsView(self)
+		return faults.KeepsViewSingle(self)
 	}
 	var obs [3]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opKeepsViewSingle)
 	call.Arg(self)
-	result := faults.KeepsView(self)
+	result := faults.KeepsViewSingle(self)
 	call.Returned()
 	call.Arg(self)
 	call.Result(result)
@@ -1075,18 +1949,18 @@ var opKeepsViewSingle = asserts.Op{Name: "fault::keeps_view.single", Schema: "ke
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
-// KeepsViewTuple calls faults.KeepsSecondView, checked as view.
+// KeepsViewTuple calls faults.KeepsViewTuple, checked as view.
 //
 //	keeps_view.tuple(Tensor(a) self) -> (Tensor(a), Tensor(a))
 func KeepsViewTuple(self *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
 	if !enabled {
-		return faults.KeepsSecondView(self)
+		return faults.KeepsViewTuple(self)
 	}
 	var obs [4]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opKeepsViewTuple)
 	call.Arg(self)
-	result0, result1 := faults.KeepsSecondView(self)
+	result0, result1 := faults.KeepsViewTuple(self)
 	call.Returned()
 	call.Arg(self)
 	call.Result(result0)
@@ -1099,18 +1973,18 @@ var opKeepsViewTuple = asserts.Op{Name: "fault::keeps_view.tuple", Schema: "keep
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result0", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "result1", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
-// KeepsWritingList calls faults.KeepsThirdAndWrites, checked as in-place.
+// KeepsWritingReturned calls faults.KeepsWritingReturned, checked as in-place.
 //
-//	keeps_writing.list(Tensor(a!) self) -> Tensor[]
-func KeepsWritingList(self *c10.Tensor) []*c10.Tensor {
+//	keeps_writing.returned(Tensor(a!) self) -> Tensor[]
+func KeepsWritingReturned(self *c10.Tensor) []*c10.Tensor {
 	if !enabled {
-		return faults.KeepsThirdAndWrites(self)
+		return faults.KeepsWritingReturned(self)
 	}
 	var obs [19]asserts.Observation
 	call := asserts.NewCall(obs[:])
-	call.Begin(&opKeepsWritingList)
+	call.Begin(&opKeepsWritingReturned)
 	call.Arg(self)
-	result := faults.KeepsThirdAndWrites(self)
+	result := faults.KeepsWritingReturned(self)
 	call.Returned()
 	call.Arg(self)
 	call.List(len(result))
@@ -1121,22 +1995,22 @@ func KeepsWritingList(self *c10.Tensor) []*c10.Tensor {
 	return result
 }
 
-var opKeepsWritingList = asserts.Op{Name: "fault::keeps_writing.list", Schema: "keeps_writing.list(Tensor(a!) self) -> Tensor[]",
+var opKeepsWritingReturned = asserts.Op{Name: "fault::keeps_writing.returned", Schema: "keeps_writing.returned(Tensor(a!) self) -> Tensor[]",
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor[]", Suffix: "[]", List: true}},
 }
 
-// KeepsWritingSingle calls faults.KeepsAndWrites, checked as in-place.
+// KeepsWritingSingle calls faults.KeepsWritingSingle, checked as in-place.
 //
 //	keeps_writing.single(Tensor(a!) self) -> Tensor
 func KeepsWritingSingle(self *c10.Tensor) *c10.Tensor {
 	if !enabled {
-		return faults.KeepsAndWrites(self)
+		return faults.KeepsWritingSingle(self)
 	}
 	var obs [3]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opKeepsWritingSingle)
 	call.Arg(self)
-	result := faults.KeepsAndWrites(self)
+	result := faults.KeepsWritingSingle(self)
 	call.Returned()
 	call.Arg(self)
 	call.Result(result)
@@ -1148,18 +2022,18 @@ var opKeepsWritingSingle = asserts.Op{Name: "fault::keeps_writing.single", Schem
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// KeepsWritingTuple calls faults.KeepsSecondAndWrites, checked as in-place.
+// KeepsWritingTuple calls faults.KeepsWritingTuple, checked as in-place.
 //
 //	keeps_writing.tuple(Tensor(a!) self) -> (Tensor, Tensor)
 func KeepsWritingTuple(self *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
 	if !enabled {
-		return faults.KeepsSecondAndWrites(self)
+		return faults.KeepsWritingTuple(self)
 	}
 	var obs [4]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opKeepsWritingTuple)
 	call.Arg(self)
-	result0, result1 := faults.KeepsSecondAndWrites(self)
+	result0, result1 := faults.KeepsWritingTuple(self)
 	call.Returned()
 	call.Arg(self)
 	call.Result(result0)
@@ -1172,19 +2046,19 @@ var opKeepsWritingTuple = asserts.Op{Name: "fault::keeps_writing.tuple", Schema:
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Results: []asserts.Subject{{Name: "result0", Type: "Tensor"}, {Index: 1, Name: "result1", Type: "Tensor"}},
 }
 
-// MovesOffset calls faults.MovesOffset, checked as out-of-place.
+// MovesOffsetTensor calls faults.MovesOffsetTensor, checked as out-of-place.
 //
-//	moves_offset(Tensor self, Tensor x) -> Tensor
-func MovesOffset(self, x *c10.Tensor) *c10.Tensor {
+//	moves_offset.tensor(Tensor self, Tensor x) -> Tensor
+func MovesOffsetTensor(self, x *c10.Tensor) *c10.Tensor {
 	if !enabled {
-		return faults.MovesOffset(self, x)
+		return faults.MovesOffsetTensor(self, x)
 	}
 	var obs [5]asserts.Observation
 	call := asserts.NewCall(obs[:])
-	call.Begin(&opMovesOffset)
+	call.Begin(&opMovesOffsetTensor)
 	call.Arg(self)
 	call.Arg(x)
-	result := faults.MovesOffset(self, x)
+	result := faults.MovesOffsetTensor(self, x)
 	call.Returned()
 	call.Arg(self)
 	call.Arg(x)
@@ -1193,23 +2067,23 @@ func MovesOffset(self, x *c10.Tensor) *c10.Tensor {
 	return result
 }
 
-var opMovesOffset = asserts.Op{Name: "fault::moves_offset", Schema: "moves_offset(Tensor self, Tensor x) -> Tensor",
+var opMovesOffsetTensor = asserts.Op{Name: "fault::moves_offset.tensor", Schema: "moves_offset.tensor(Tensor self, Tensor x) -> Tensor",
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// NegatesZero calls faults.NegatesZero, checked as out-of-place.
+// NegatesZeroTensor calls faults.NegatesZeroTensor, checked as out-of-place.
 //
-//	negates_zero(Tensor self, Tensor x) -> Tensor
-func NegatesZero(self, x *c10.Tensor) *c10.Tensor {
+//	negates_zero.tensor(Tensor self, Tensor x) -> Tensor
+func NegatesZeroTensor(self, x *c10.Tensor) *c10.Tensor {
 	if !enabled {
-		return faults.NegatesZero(self, x)
+		return faults.NegatesZeroTensor(self, x)
 	}
 	var obs [5]asserts.Observation
 	call := asserts.NewCall(obs[:])
-	call.Begin(&opNegatesZero)
+	call.Begin(&opNegatesZeroTensor)
 	call.Arg(self)
 	call.Arg(x)
-	result := faults.NegatesZero(self, x)
+	result := faults.NegatesZeroTensor(self, x)
 	call.Returned()
 	call.Arg(self)
 	call.Arg(x)
@@ -1218,22 +2092,22 @@ func NegatesZero(self, x *c10.Tensor) *c10.Tensor {
 	return result
 }
 
-var opNegatesZero = asserts.Op{Name: "fault::negates_zero", Schema: "negates_zero(Tensor self, Tensor x) -> Tensor",
+var opNegatesZeroTensor = asserts.Op{Name: "fault::negates_zero.tensor", Schema: "negates_zero.tensor(Tensor self, Tensor x) -> Tensor",
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// OverreachesList calls faults.OverreachesThird, checked as out-of-place.
+// OverlapsPairs calls faults.OverlapsPairs, checked as out-of-place.
 //
-//	overreaches.list(Tensor self) -> Tensor[]
-func OverreachesList(self *c10.Tensor) []*c10.Tensor {
+//	overlaps.pairs(Tensor self) -> Tensor[]
+func OverlapsPairs(self *c10.Tensor) []*c10.Tensor {
 	if !enabled {
-		return faults.OverreachesThird(self)
+		return faults.OverlapsPairs(self)
 	}
 	var obs [19]asserts.Observation
 	call := asserts.NewCall(obs[:])
-	call.Begin(&opOverreachesList)
+	call.Begin(&opOverlapsPairs)
 	call.Arg(self)
-	result := faults.OverreachesThird(self)
+	result := faults.OverlapsPairs(self)
 	call.Returned()
 	call.Arg(self)
 	call.List(len(result))
@@ -1244,22 +2118,101 @@ func OverreachesList(self *c10.Tensor) []*c10.Tensor {
 	return result
 }
 
-var opOverreachesList = asserts.Op{Name: "fault::overreaches.list", Schema: "overreaches.list(Tensor self) -> Tensor[]",
+var opOverlapsPairs = asserts.Op{Name: "fault::overlaps.pairs", Schema: "overlaps.pairs(Tensor self) -> Tensor[]",
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor[]", Suffix: "[]", List: true}},
 }
 
-// OverreachesSingle calls faults.Overreaches, checked as out-of-place.
+// OverlapsViewPairs calls faults.OverlapsViewPairs, checked as view.
+//
+//	overlaps_view.pairs(Tensor(a) self) -> (Tensor(a), Tensor[])
+func OverlapsViewPairs(self *c10.Tensor) (*c10.Tensor, []*c10.Tensor) {
+	if !enabled {
+		return faults.OverlapsViewPairs(self)
+	}
+	var obs [20]asserts.Observation
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opOverlapsViewPairs)
+	call.Arg(self)
+	result0, result1 := faults.OverlapsViewPairs(self)
+	call.Returned()
+	call.Arg(self)
+	call.Result(result0)
+	call.List(len(result1))
+	for _, t := range result1 {
+		call.Result(t)
+	}
+	call.Judge()
+	return result0, result1
+}
+
+var opOverlapsViewPairs = asserts.Op{Name: "fault::overlaps_view.pairs", Schema: "overlaps_view.pairs(Tensor(a) self) -> (Tensor(a), Tensor[])",
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result0", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "result1", Type: "Tensor[]", Suffix: "[]", List: true}},
+}
+
+// OverlapsWritingPairs calls faults.OverlapsWritingPairs, checked as in-place.
+//
+//	overlaps_writing.pairs(Tensor(a!) self) -> Tensor[]
+func OverlapsWritingPairs(self *c10.Tensor) []*c10.Tensor {
+	if !enabled {
+		return faults.OverlapsWritingPairs(self)
+	}
+	var obs [19]asserts.Observation
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opOverlapsWritingPairs)
+	call.Arg(self)
+	result := faults.OverlapsWritingPairs(self)
+	call.Returned()
+	call.Arg(self)
+	call.List(len(result))
+	for _, t := range result {
+		call.Result(t)
+	}
+	call.Judge()
+	return result
+}
+
+var opOverlapsWritingPairs = asserts.Op{Name: "fault::overlaps_writing.pairs", Schema: "overlaps_writing.pairs(Tensor(a!) self) -> Tensor[]",
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor[]", Suffix: "[]", List: true}},
+}
+
+// OverreachesReturned calls faults.OverreachesReturned, checked as out-of-place.
+//
+//	overreaches.returned(Tensor self) -> Tensor[]
+func OverreachesReturned(self *c10.Tensor) []*c10.Tensor {
+	if !enabled {
+		return faults.OverreachesReturned(self)
+	}
+	var obs [19]asserts.Observation
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opOverreachesReturned)
+	call.Arg(self)
+	result := faults.OverreachesReturned(self)
+	call.Returned()
+	call.Arg(self)
+	call.List(len(result))
+	for _, t := range result {
+		call.Result(t)
+	}
+	call.Judge()
+	return result
+}
+
+var opOverreachesReturned = asserts.Op{Name: "fault::overreaches.returned", Schema: "overreaches.returned(Tensor self) -> Tensor[]",
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor[]", Suffix: "[]", List: true}},
+}
+
+// OverreachesSingle calls faults.OverreachesSingle, checked as out-of-place.
 //
 //	overreaches.single(Tensor self) -> Tensor
 func OverreachesSingle(self *c10.Tensor) *c10.Tensor {
 	if !enabled {
-		return faults.Overreaches(self)
+		return faults.OverreachesSingle(self)
 	}
 	var obs [3]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opOverreachesSingle)
 	call.Arg(self)
-	result := faults.Overreaches(self)
+	result := faults.OverreachesSingle(self)
 	call.Returned()
 	call.Arg(self)
 	call.Result(result)
@@ -1271,18 +2224,18 @@ var opOverreachesSingle = asserts.Op{Name: "fault::overreaches.single", Schema: 
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// OverreachesTuple calls faults.OverreachesSecond, checked as out-of-place.
+// OverreachesTuple calls faults.OverreachesTuple, checked as out-of-place.
 //
 //	overreaches.tuple(Tensor self) -> (Tensor, Tensor)
 func OverreachesTuple(self *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
 	if !enabled {
-		return faults.OverreachesSecond(self)
+		return faults.OverreachesTuple(self)
 	}
 	var obs [4]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opOverreachesTuple)
 	call.Arg(self)
-	result0, result1 := faults.OverreachesSecond(self)
+	result0, result1 := faults.OverreachesTuple(self)
 	call.Returned()
 	call.Arg(self)
 	call.Result(result0)
@@ -1295,18 +2248,18 @@ var opOverreachesTuple = asserts.Op{Name: "fault::overreaches.tuple", Schema: "o
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result0", Type: "Tensor"}, {Index: 1, Name: "result1", Type: "Tensor"}},
 }
 
-// OverreachesViewList calls faults.OverreachesThirdView, checked as view.
+// OverreachesViewReturned calls faults.OverreachesViewReturned, checked as view.
 //
-//	overreaches_view.list(Tensor(a -> *) self) -> Tensor(a)[]
-func OverreachesViewList(self *c10.Tensor) []*c10.Tensor {
+//	overreaches_view.returned(Tensor(a -> *) self) -> Tensor(a)[]
+func OverreachesViewReturned(self *c10.Tensor) []*c10.Tensor {
 	if !enabled {
-		return faults.OverreachesThirdView(self)
+		return faults.OverreachesViewReturned(self)
 	}
 	var obs [19]asserts.Observation
 	call := asserts.NewCall(obs[:])
-	call.Begin(&opOverreachesViewList)
+	call.Begin(&opOverreachesViewReturned)
 	call.Arg(self)
-	result := faults.OverreachesThirdView(self)
+	result := faults.OverreachesViewReturned(self)
 	call.Returned()
 	call.Arg(self)
 	call.List(len(result))
@@ -1317,22 +2270,22 @@ func OverreachesViewList(self *c10.Tensor) []*c10.Tensor {
 	return result
 }
 
-var opOverreachesViewList = asserts.Op{Name: "fault::overreaches_view.list", Schema: "overreaches_view.list(Tensor(a -> *) self) -> Tensor(a)[]",
+var opOverreachesViewReturned = asserts.Op{Name: "fault::overreaches_view.returned", Schema: "overreaches_view.returned(Tensor(a -> *) self) -> Tensor(a)[]",
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a -> *)", Before: []string{"a"}, After: []string{"*"}}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)[]", Suffix: "[]", Before: []string{"a"}, List: true}},
 }
 
-// OverreachesViewSingle calls faults.OverreachesView, checked as view.
+// OverreachesViewSingle calls faults.OverreachesViewSingle, checked as view.
 //
 //	overreaches_view.single(Tensor(a) self) -> Tensor(a)
 func OverreachesViewSingle(self *c10.Tensor) *c10.Tensor {
 	if !enabled {
-		return faults.OverreachesView(self)
+		return faults.OverreachesViewSingle(self)
 	}
 	var obs [3]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opOverreachesViewSingle)
 	call.Arg(self)
-	result := faults.OverreachesView(self)
+	result := faults.OverreachesViewSingle(self)
 	call.Returned()
 	call.Arg(self)
 	call.Result(result)
@@ -1344,18 +2297,18 @@ var opOverreachesViewSingle = asserts.Op{Name: "fault::overreaches_view.single",
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
-// OverreachesViewTuple calls faults.OverreachesSecondView, checked as view.
+// OverreachesViewTuple calls faults.OverreachesViewTuple, checked as view.
 //
 //	overreaches_view.tuple(Tensor(a) self) -> (Tensor(a), Tensor(a))
 func OverreachesViewTuple(self *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
 	if !enabled {
-		return faults.OverreachesSecondView(self)
+		return faults.OverreachesViewTuple(self)
 	}
 	var obs [4]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opOverreachesViewTuple)
 	call.Arg(self)
-	result0, result1 := faults.OverreachesSecondView(self)
+	result0, result1 := faults.OverreachesViewTuple(self)
 	call.Returned()
 	call.Arg(self)
 	call.Result(result0)
@@ -1368,18 +2321,18 @@ var opOverreachesViewTuple = asserts.Op{Name: "fault::overreaches_view.tuple", S
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result0", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "result1", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
-// OverreachesWritingList calls faults.OverreachesThirdAndWrites, checked as in-place.
+// OverreachesWritingReturned calls faults.OverreachesWritingReturned, checked as in-place.
 //
-//	overreaches_writing.list(Tensor(a!) self) -> Tensor[]
-func OverreachesWritingList(self *c10.Tensor) []*c10.Tensor {
+//	overreaches_writing.returned(Tensor(a!) self) -> Tensor[]
+func OverreachesWritingReturned(self *c10.Tensor) []*c10.Tensor {
 	if !enabled {
-		return faults.OverreachesThirdAndWrites(self)
+		return faults.OverreachesWritingReturned(self)
 	}
 	var obs [19]asserts.Observation
 	call := asserts.NewCall(obs[:])
-	call.Begin(&opOverreachesWritingList)
+	call.Begin(&opOverreachesWritingReturned)
 	call.Arg(self)
-	result := faults.OverreachesThirdAndWrites(self)
+	result := faults.OverreachesWritingReturned(self)
 	call.Returned()
 	call.Arg(self)
 	call.List(len(result))
@@ -1390,22 +2343,22 @@ func OverreachesWritingList(self *c10.Tensor) []*c10.Tensor {
 	return result
 }
 
-var opOverreachesWritingList = asserts.Op{Name: "fault::overreaches_writing.list", Schema: "overreaches_writing.list(Tensor(a!) self) -> Tensor[]",
+var opOverreachesWritingReturned = asserts.Op{Name: "fault::overreaches_writing.returned", Schema: "overreaches_writing.returned(Tensor(a!) self) -> Tensor[]",
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor[]", Suffix: "[]", List: true}},
 }
 
-// OverreachesWritingSingle calls faults.OverreachesAndWrites, checked as in-place.
+// OverreachesWritingSingle calls faults.OverreachesWritingSingle, checked as in-place.
 //
 //	overreaches_writing.single(Tensor(a!) self) -> Tensor
 func OverreachesWritingSingle(self *c10.Tensor) *c10.Tensor {
 	if !enabled {
-		return faults.OverreachesAndWrites(self)
+		return faults.OverreachesWritingSingle(self)
 	}
 	var obs [3]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opOverreachesWritingSingle)
 	call.Arg(self)
-	result := faults.OverreachesAndWrites(self)
+	result := faults.OverreachesWritingSingle(self)
 	call.Returned()
 	call.Arg(self)
 	call.Result(result)
@@ -1417,18 +2370,18 @@ var opOverreachesWritingSingle = asserts.Op{Name: "fault::overreaches_writing.si
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// OverreachesWritingTuple calls faults.OverreachesSecondAndWrites, checked as in-place.
+// OverreachesWritingTuple calls faults.OverreachesWritingTuple, checked as in-place.
 //
 //	overreaches_writing.tuple(Tensor(a!) self) -> (Tensor, Tensor)
 func OverreachesWritingTuple(self *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
 	if !enabled {
-		return faults.OverreachesSecondAndWrites(self)
+		return faults.OverreachesWritingTuple(self)
 	}
 	var obs [4]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opOverreachesWritingTuple)
 	call.Arg(self)
-	result0, result1 := faults.OverreachesSecondAndWrites(self)
+	result0, result1 := faults.OverreachesWritingTuple(self)
 	call.Returned()
 	call.Arg(self)
 	call.Result(result0)
@@ -1439,62 +2392,6 @@ func OverreachesWritingTuple(self *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
 
 var opOverreachesWritingTuple = asserts.Op{Name: "fault::overreaches_writing.tuple", Schema: "overreaches_writing.tuple(Tensor(a!) self) -> (Tensor, Tensor)",
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Results: []asserts.Subject{{Name: "result0", Type: "Tensor"}, {Index: 1, Name: "result1", Type: "Tensor"}},
-}
-
-// OverstepsOptional calls faults.OverstepsOptional, checked as in-place.
-//
-//	oversteps.optional(Tensor self, Tensor(a!)? running) -> Tensor
-func OverstepsOptional(self, running *c10.Tensor) *c10.Tensor {
-	if !enabled {
-		return faults.OverstepsOptional(self, running)
-	}
-	var obs [5]asserts.Observation
-	call := asserts.NewCall(obs[:])
-	call.Begin(&opOverstepsOptional)
-	call.Arg(self)
-	call.Arg(running)
-	result := faults.OverstepsOptional(self, running)
-	call.Returned()
-	call.Arg(self)
-	call.Arg(running)
-	call.Result(result)
-	call.Judge()
-	return result
-}
-
-var opOverstepsOptional = asserts.Op{Name: "fault::oversteps.optional", Schema: "oversteps.optional(Tensor self, Tensor(a!)? running) -> Tensor",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "running", Type: "Tensor(a!)?", Suffix: "?", Before: []string{"a"}, Write: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
-}
-
-// OverstepsOptionalList calls faults.OverstepsOptionalElement, checked as in-place.
-//
-//	oversteps.optional_list(Tensor self, Tensor(a!)?[] running) -> Tensor
-func OverstepsOptionalList(self *c10.Tensor, running []*c10.Tensor) *c10.Tensor {
-	if !enabled {
-		return faults.OverstepsOptionalElement(self, running)
-	}
-	var obs [37]asserts.Observation
-	call := asserts.NewCall(obs[:])
-	call.Begin(&opOverstepsOptionalList)
-	call.Arg(self)
-	call.List(len(running))
-	for _, t := range running {
-		call.Arg(t)
-	}
-	result := faults.OverstepsOptionalElement(self, running)
-	call.Returned()
-	call.Arg(self)
-	call.List(len(running))
-	for _, t := range running {
-		call.Arg(t)
-	}
-	call.Result(result)
-	call.Judge()
-	return result
-}
-
-var opOverstepsOptionalList = asserts.Op{Name: "fault::oversteps.optional_list", Schema: "oversteps.optional_list(Tensor self, Tensor(a!)?[] running) -> Tensor",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "running", Type: "Tensor(a!)?[]", Suffix: "?[]", Before: []string{"a"}, Write: true, List: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
 // OverstepsOut calls faults.OverstepsOut, checked as in-place.
@@ -1522,22 +2419,78 @@ var opOverstepsOut = asserts.Op{Name: "fault::oversteps.out", Schema: "oversteps
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "out", Type: "Tensor(a!)", Before: []string{"a"}, Write: true, Out: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
-// Oversteps_List calls faults.OverstepsElement, checked as in-place.
+// OverstepsRunning calls faults.OverstepsRunning, checked as in-place.
 //
-//	oversteps_.list(Tensor(a!)[] self) -> ()
-func Oversteps_List(self []*c10.Tensor) {
+//	oversteps.running(Tensor self, Tensor(a!)? running) -> Tensor
+func OverstepsRunning(self, running *c10.Tensor) *c10.Tensor {
 	if !enabled {
-		faults.OverstepsElement(self)
+		return faults.OverstepsRunning(self, running)
+	}
+	var obs [5]asserts.Observation
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opOverstepsRunning)
+	call.Arg(self)
+	call.Arg(running)
+	result := faults.OverstepsRunning(self, running)
+	call.Returned()
+	call.Arg(self)
+	call.Arg(running)
+	call.Result(result)
+	call.Judge()
+	return result
+}
+
+var opOverstepsRunning = asserts.Op{Name: "fault::oversteps.running", Schema: "oversteps.running(Tensor self, Tensor(a!)? running) -> Tensor",
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "running", Type: "Tensor(a!)?", Suffix: "?", Before: []string{"a"}, Write: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
+}
+
+// OverstepsRunningList calls faults.OverstepsRunningList, checked as in-place.
+//
+//	oversteps.running_list(Tensor self, Tensor(a!)?[] running) -> Tensor
+func OverstepsRunningList(self *c10.Tensor, running []*c10.Tensor) *c10.Tensor {
+	if !enabled {
+		return faults.OverstepsRunningList(self, running)
+	}
+	var obs [37]asserts.Observation
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opOverstepsRunningList)
+	call.Arg(self)
+	call.List(len(running))
+	for _, t := range running {
+		call.Arg(t)
+	}
+	result := faults.OverstepsRunningList(self, running)
+	call.Returned()
+	call.Arg(self)
+	call.List(len(running))
+	for _, t := range running {
+		call.Arg(t)
+	}
+	call.Result(result)
+	call.Judge()
+	return result
+}
+
+var opOverstepsRunningList = asserts.Op{Name: "fault::oversteps.running_list", Schema: "oversteps.running_list(Tensor self, Tensor(a!)?[] running) -> Tensor",
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "running", Type: "Tensor(a!)?[]", Suffix: "?[]", Before: []string{"a"}, Write: true, List: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
+}
+
+// Oversteps_Elements calls faults.Oversteps_Elements, checked as in-place.
+//
+//	oversteps_.elements(Tensor(a!)[] self) -> ()
+func Oversteps_Elements(self []*c10.Tensor) {
+	if !enabled {
+		faults.Oversteps_Elements(self)
 		return
 	}
 	var obs [34]asserts.Observation
 	call := asserts.NewCall(obs[:])
-	call.Begin(&opOversteps_List)
+	call.Begin(&opOversteps_Elements)
 	call.List(len(self))
 	for _, t := range self {
 		call.Arg(t)
 	}
-	faults.OverstepsElement(self)
+	faults.Oversteps_Elements(self)
 	call.Returned()
 	call.List(len(self))
 	for _, t := range self {
@@ -1546,22 +2499,22 @@ func Oversteps_List(self []*c10.Tensor) {
 	call.Judge()
 }
 
-var opOversteps_List = asserts.Op{Name: "fault::oversteps_.list", Schema: "oversteps_.list(Tensor(a!)[] self) -> ()",
+var opOversteps_Elements = asserts.Op{Name: "fault::oversteps_.elements", Schema: "oversteps_.elements(Tensor(a!)[] self) -> ()",
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)[]", Suffix: "[]", Before: []string{"a"}, Write: true, List: true}},
 }
 
-// Oversteps_Tensor calls faults.Oversteps, checked as in-place.
+// Oversteps_Self calls faults.Oversteps_Self, checked as in-place.
 //
-//	oversteps_.tensor(Tensor(a!) self) -> Tensor(a!)
-func Oversteps_Tensor(self *c10.Tensor) *c10.Tensor {
+//	oversteps_.self(Tensor(a!) self) -> Tensor(a!)
+func Oversteps_Self(self *c10.Tensor) *c10.Tensor {
 	if !enabled {
-		return faults.Oversteps(self)
+		return faults.Oversteps_Self(self)
 	}
 	var obs [3]asserts.Observation
 	call := asserts.NewCall(obs[:])
-	call.Begin(&opOversteps_Tensor)
+	call.Begin(&opOversteps_Self)
 	call.Arg(self)
-	result := faults.Oversteps(self)
+	result := faults.Oversteps_Self(self)
 	call.Returned()
 	call.Arg(self)
 	call.Result(result)
@@ -1569,7 +2522,7 @@ func Oversteps_Tensor(self *c10.Tensor) *c10.Tensor {
 	return result
 }
 
-var opOversteps_Tensor = asserts.Op{Name: "fault::oversteps_.tensor", Schema: "oversteps_.tensor(Tensor(a!) self) -> Tensor(a!)",
+var opOversteps_Self = asserts.Op{Name: "fault::oversteps_.self", Schema: "oversteps_.self(Tensor(a!) self) -> Tensor(a!)",
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
@@ -1600,12 +2553,12 @@ var opPanics_ = asserts.Op{Name: "fault::panics_", Schema: "panics_(Tensor(a!) s
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "x", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
-// RebindsList calls faults.RebindsElement, checked as out-of-place.
+// RebindsList calls faults.RebindsList, checked as out-of-place.
 //
 //	rebinds.list(Tensor self, Tensor[] x) -> Tensor
 func RebindsList(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
 	if !enabled {
-		return faults.RebindsElement(self, x)
+		return faults.RebindsList(self, x)
 	}
 	var obs [37]asserts.Observation
 	call := asserts.NewCall(obs[:])
@@ -1615,7 +2568,7 @@ func RebindsList(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
 	for _, t := range x {
 		call.Arg(t)
 	}
-	result := faults.RebindsElement(self, x)
+	result := faults.RebindsList(self, x)
 	call.Returned()
 	call.Arg(self)
 	call.List(len(x))
@@ -1631,19 +2584,19 @@ var opRebindsList = asserts.Op{Name: "fault::rebinds.list", Schema: "rebinds.lis
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor[]", Suffix: "[]", List: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// RebindsOptional calls faults.Rebinds, checked as out-of-place.
+// RebindsOptional calls faults.RebindsOptional, checked as out-of-place.
 //
 //	rebinds.optional(Tensor self, Tensor? x) -> Tensor
 func RebindsOptional(self, x *c10.Tensor) *c10.Tensor {
 	if !enabled {
-		return faults.Rebinds(self, x)
+		return faults.RebindsOptional(self, x)
 	}
 	var obs [5]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opRebindsOptional)
 	call.Arg(self)
 	call.Arg(x)
-	result := faults.Rebinds(self, x)
+	result := faults.RebindsOptional(self, x)
 	call.Returned()
 	call.Arg(self)
 	call.Arg(x)
@@ -1656,12 +2609,12 @@ var opRebindsOptional = asserts.Op{Name: "fault::rebinds.optional", Schema: "reb
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor?", Suffix: "?"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// RebindsOptionalList calls faults.RebindsElement, checked as out-of-place.
+// RebindsOptionalList calls faults.RebindsOptionalList, checked as out-of-place.
 //
 //	rebinds.optional_list(Tensor self, Tensor?[] x) -> Tensor
 func RebindsOptionalList(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
 	if !enabled {
-		return faults.RebindsElement(self, x)
+		return faults.RebindsOptionalList(self, x)
 	}
 	var obs [37]asserts.Observation
 	call := asserts.NewCall(obs[:])
@@ -1671,7 +2624,7 @@ func RebindsOptionalList(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
 	for _, t := range x {
 		call.Arg(t)
 	}
-	result := faults.RebindsElement(self, x)
+	result := faults.RebindsOptionalList(self, x)
 	call.Returned()
 	call.Arg(self)
 	call.List(len(x))
@@ -1687,44 +2640,19 @@ var opRebindsOptionalList = asserts.Op{Name: "fault::rebinds.optional_list", Sch
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor?[]", Suffix: "?[]", List: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// RebindsOut calls faults.RebindsOut, checked as in-place.
-//
-//	rebinds.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
-func RebindsOut(self, out *c10.Tensor) *c10.Tensor {
-	if !enabled {
-		return faults.RebindsOut(self, out)
-	}
-	var obs [5]asserts.Observation
-	call := asserts.NewCall(obs[:])
-	call.Begin(&opRebindsOut)
-	call.Arg(self)
-	call.Arg(out)
-	result := faults.RebindsOut(self, out)
-	call.Returned()
-	call.Arg(self)
-	call.Arg(out)
-	call.Result(result)
-	call.Judge()
-	return result
-}
-
-var opRebindsOut = asserts.Op{Name: "fault::rebinds.out", Schema: "rebinds.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "out", Type: "Tensor(a!)", Before: []string{"a"}, Write: true, Out: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
-}
-
-// RebindsTensor calls faults.Rebinds, checked as out-of-place.
+// RebindsTensor calls faults.RebindsTensor, checked as out-of-place.
 //
 //	rebinds.tensor(Tensor self, Tensor x) -> Tensor
 func RebindsTensor(self, x *c10.Tensor) *c10.Tensor {
 	if !enabled {
-		return faults.Rebinds(self, x)
+		return faults.RebindsTensor(self, x)
 	}
 	var obs [5]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opRebindsTensor)
 	call.Arg(self)
 	call.Arg(x)
-	result := faults.Rebinds(self, x)
+	result := faults.RebindsTensor(self, x)
 	call.Returned()
 	call.Arg(self)
 	call.Arg(x)
@@ -1737,12 +2665,12 @@ var opRebindsTensor = asserts.Op{Name: "fault::rebinds.tensor", Schema: "rebinds
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// Rebinds_List calls faults.RebindsElementInPlace, checked as in-place.
+// Rebinds_List calls faults.Rebinds_List, checked as in-place.
 //
 //	rebinds_.list(Tensor(a!) self, Tensor[] x) -> Tensor(a!)
 func Rebinds_List(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
 	if !enabled {
-		return faults.RebindsElementInPlace(self, x)
+		return faults.Rebinds_List(self, x)
 	}
 	var obs [37]asserts.Observation
 	call := asserts.NewCall(obs[:])
@@ -1752,7 +2680,7 @@ func Rebinds_List(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
 	for _, t := range x {
 		call.Arg(t)
 	}
-	result := faults.RebindsElementInPlace(self, x)
+	result := faults.Rebinds_List(self, x)
 	call.Returned()
 	call.Arg(self)
 	call.List(len(x))
@@ -1768,19 +2696,19 @@ var opRebinds_List = asserts.Op{Name: "fault::rebinds_.list", Schema: "rebinds_.
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "x", Type: "Tensor[]", Suffix: "[]", List: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
-// Rebinds_Optional calls faults.RebindsInPlace, checked as in-place.
+// Rebinds_Optional calls faults.Rebinds_Optional, checked as in-place.
 //
 //	rebinds_.optional(Tensor(a!) self, Tensor? x) -> Tensor(a!)
 func Rebinds_Optional(self, x *c10.Tensor) *c10.Tensor {
 	if !enabled {
-		return faults.RebindsInPlace(self, x)
+		return faults.Rebinds_Optional(self, x)
 	}
 	var obs [5]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opRebinds_Optional)
 	call.Arg(self)
 	call.Arg(x)
-	result := faults.RebindsInPlace(self, x)
+	result := faults.Rebinds_Optional(self, x)
 	call.Returned()
 	call.Arg(self)
 	call.Arg(x)
@@ -1793,12 +2721,12 @@ var opRebinds_Optional = asserts.Op{Name: "fault::rebinds_.optional", Schema: "r
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "x", Type: "Tensor?", Suffix: "?"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
-// Rebinds_OptionalList calls faults.RebindsElementInPlace, checked as in-place.
+// Rebinds_OptionalList calls faults.Rebinds_OptionalList, checked as in-place.
 //
 //	rebinds_.optional_list(Tensor(a!) self, Tensor?[] x) -> Tensor(a!)
 func Rebinds_OptionalList(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
 	if !enabled {
-		return faults.RebindsElementInPlace(self, x)
+		return faults.Rebinds_OptionalList(self, x)
 	}
 	var obs [37]asserts.Observation
 	call := asserts.NewCall(obs[:])
@@ -1808,7 +2736,7 @@ func Rebinds_OptionalList(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
 	for _, t := range x {
 		call.Arg(t)
 	}
-	result := faults.RebindsElementInPlace(self, x)
+	result := faults.Rebinds_OptionalList(self, x)
 	call.Returned()
 	call.Arg(self)
 	call.List(len(x))
@@ -1824,19 +2752,19 @@ var opRebinds_OptionalList = asserts.Op{Name: "fault::rebinds_.optional_list", S
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "x", Type: "Tensor?[]", Suffix: "?[]", List: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
-// Rebinds_Tensor calls faults.RebindsInPlace, checked as in-place.
+// Rebinds_Tensor calls faults.Rebinds_Tensor, checked as in-place.
 //
 //	rebinds_.tensor(Tensor(a!) self, Tensor x) -> Tensor(a!)
 func Rebinds_Tensor(self, x *c10.Tensor) *c10.Tensor {
 	if !enabled {
-		return faults.RebindsInPlace(self, x)
+		return faults.Rebinds_Tensor(self, x)
 	}
 	var obs [5]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opRebinds_Tensor)
 	call.Arg(self)
 	call.Arg(x)
-	result := faults.RebindsInPlace(self, x)
+	result := faults.Rebinds_Tensor(self, x)
 	call.Returned()
 	call.Arg(self)
 	call.Arg(x)
@@ -1849,12 +2777,12 @@ var opRebinds_Tensor = asserts.Op{Name: "fault::rebinds_.tensor", Schema: "rebin
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "x", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
-// RebindsViewList calls faults.RebindsElementInView, checked as view.
+// RebindsViewList calls faults.RebindsViewList, checked as view.
 //
 //	rebinds_view.list(Tensor(a) self, Tensor[] x) -> Tensor(a)
 func RebindsViewList(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
 	if !enabled {
-		return faults.RebindsElementInView(self, x)
+		return faults.RebindsViewList(self, x)
 	}
 	var obs [37]asserts.Observation
 	call := asserts.NewCall(obs[:])
@@ -1864,7 +2792,7 @@ func RebindsViewList(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
 	for _, t := range x {
 		call.Arg(t)
 	}
-	result := faults.RebindsElementInView(self, x)
+	result := faults.RebindsViewList(self, x)
 	call.Returned()
 	call.Arg(self)
 	call.List(len(x))
@@ -1880,19 +2808,19 @@ var opRebindsViewList = asserts.Op{Name: "fault::rebinds_view.list", Schema: "re
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "x", Type: "Tensor[]", Suffix: "[]", List: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
-// RebindsViewOptional calls faults.RebindsInView, checked as view.
+// RebindsViewOptional calls faults.RebindsViewOptional, checked as view.
 //
 //	rebinds_view.optional(Tensor(a) self, Tensor? x) -> Tensor(a)
 func RebindsViewOptional(self, x *c10.Tensor) *c10.Tensor {
 	if !enabled {
-		return faults.RebindsInView(self, x)
+		return faults.RebindsViewOptional(self, x)
 	}
 	var obs [5]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opRebindsViewOptional)
 	call.Arg(self)
 	call.Arg(x)
-	result := faults.RebindsInView(self, x)
+	result := faults.RebindsViewOptional(self, x)
 	call.Returned()
 	call.Arg(self)
 	call.Arg(x)
@@ -1905,12 +2833,12 @@ var opRebindsViewOptional = asserts.Op{Name: "fault::rebinds_view.optional", Sch
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "x", Type: "Tensor?", Suffix: "?"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
-// RebindsViewOptionalList calls faults.RebindsElementInView, checked as view.
+// RebindsViewOptionalList calls faults.RebindsViewOptionalList, checked as view.
 //
 //	rebinds_view.optional_list(Tensor(a) self, Tensor?[] x) -> Tensor(a)
 func RebindsViewOptionalList(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
 	if !enabled {
-		return faults.RebindsElementInView(self, x)
+		return faults.RebindsViewOptionalList(self, x)
 	}
 	var obs [37]asserts.Observation
 	call := asserts.NewCall(obs[:])
@@ -1920,7 +2848,7 @@ func RebindsViewOptionalList(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
 	for _, t := range x {
 		call.Arg(t)
 	}
-	result := faults.RebindsElementInView(self, x)
+	result := faults.RebindsViewOptionalList(self, x)
 	call.Returned()
 	call.Arg(self)
 	call.List(len(x))
@@ -1936,19 +2864,19 @@ var opRebindsViewOptionalList = asserts.Op{Name: "fault::rebinds_view.optional_l
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "x", Type: "Tensor?[]", Suffix: "?[]", List: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
-// RebindsViewTensor calls faults.RebindsInView, checked as view.
+// RebindsViewTensor calls faults.RebindsViewTensor, checked as view.
 //
 //	rebinds_view.tensor(Tensor(a) self, Tensor x) -> Tensor(a)
 func RebindsViewTensor(self, x *c10.Tensor) *c10.Tensor {
 	if !enabled {
-		return faults.RebindsInView(self, x)
+		return faults.RebindsViewTensor(self, x)
 	}
 	var obs [5]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opRebindsViewTensor)
 	call.Arg(self)
 	call.Arg(x)
-	result := faults.RebindsInView(self, x)
+	result := faults.RebindsViewTensor(self, x)
 	call.Returned()
 	call.Arg(self)
 	call.Arg(x)
@@ -1961,21 +2889,44 @@ var opRebindsViewTensor = asserts.Op{Name: "fault::rebinds_view.tensor", Schema:
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "x", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
-// Recycles frees the storage of x and puts a new one on the same memory.
+// RebindsWrittenOut calls faults.RebindsWrittenOut, checked as in-place.
 //
-// Recycles calls faults.Recycles, checked as out-of-place.
-//
-//	recycles(Tensor self, Tensor x) -> Tensor
-func Recycles(self, x *c10.Tensor) *c10.Tensor {
+//	rebinds_written.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
+func RebindsWrittenOut(self, out *c10.Tensor) *c10.Tensor {
 	if !enabled {
-		return faults.Recycles(self, x)
+		return faults.RebindsWrittenOut(self, out)
 	}
 	var obs [5]asserts.Observation
 	call := asserts.NewCall(obs[:])
-	call.Begin(&opRecycles)
+	call.Begin(&opRebindsWrittenOut)
+	call.Arg(self)
+	call.Arg(out)
+	result := faults.RebindsWrittenOut(self, out)
+	call.Returned()
+	call.Arg(self)
+	call.Arg(out)
+	call.Result(result)
+	call.Judge()
+	return result
+}
+
+var opRebindsWrittenOut = asserts.Op{Name: "fault::rebinds_written.out", Schema: "rebinds_written.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "out", Type: "Tensor(a!)", Before: []string{"a"}, Write: true, Out: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
+}
+
+// RecyclesTensor calls faults.RecyclesTensor, checked as out-of-place.
+//
+//	recycles.tensor(Tensor self, Tensor x) -> Tensor
+func RecyclesTensor(self, x *c10.Tensor) *c10.Tensor {
+	if !enabled {
+		return faults.RecyclesTensor(self, x)
+	}
+	var obs [5]asserts.Observation
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opRecyclesTensor)
 	call.Arg(self)
 	call.Arg(x)
-	result := faults.Recycles(self, x)
+	result := faults.RecyclesTensor(self, x)
 	call.Returned()
 	call.Arg(self)
 	call.Arg(x)
@@ -1984,23 +2935,23 @@ func Recycles(self, x *c10.Tensor) *c10.Tensor {
 	return result
 }
 
-var opRecycles = asserts.Op{Name: "fault::recycles", Schema: "recycles(Tensor self, Tensor x) -> Tensor",
+var opRecyclesTensor = asserts.Op{Name: "fault::recycles.tensor", Schema: "recycles.tensor(Tensor self, Tensor x) -> Tensor",
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// Releases calls faults.Releases, checked as out-of-place.
+// ReleasesTensor calls faults.ReleasesTensor, checked as out-of-place.
 //
-//	releases(Tensor self, Tensor x) -> Tensor
-func Releases(self, x *c10.Tensor) *c10.Tensor {
+//	releases.tensor(Tensor self, Tensor x) -> Tensor
+func ReleasesTensor(self, x *c10.Tensor) *c10.Tensor {
 	if !enabled {
-		return faults.Releases(self, x)
+		return faults.ReleasesTensor(self, x)
 	}
 	var obs [5]asserts.Observation
 	call := asserts.NewCall(obs[:])
-	call.Begin(&opReleases)
+	call.Begin(&opReleasesTensor)
 	call.Arg(self)
 	call.Arg(x)
-	result := faults.Releases(self, x)
+	result := faults.ReleasesTensor(self, x)
 	call.Returned()
 	call.Arg(self)
 	call.Arg(x)
@@ -2009,7 +2960,7 @@ func Releases(self, x *c10.Tensor) *c10.Tensor {
 	return result
 }
 
-var opReleases = asserts.Op{Name: "fault::releases", Schema: "releases(Tensor self, Tensor x) -> Tensor",
+var opReleasesTensor = asserts.Op{Name: "fault::releases.tensor", Schema: "releases.tensor(Tensor self, Tensor x) -> Tensor",
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
@@ -2044,19 +2995,19 @@ var opReplacesElement = asserts.Op{Name: "fault::replaces_element", Schema: "rep
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor?[]", Suffix: "?[]", List: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// ReshapesOptional calls faults.ReshapesOptional, checked as in-place.
+// ReshapesRunning calls faults.ReshapesRunning, checked as in-place.
 //
-//	reshapes.optional(Tensor self, Tensor(a!)? running) -> Tensor
-func ReshapesOptional(self, running *c10.Tensor) *c10.Tensor {
+//	reshapes.running(Tensor self, Tensor(a!)? running) -> Tensor
+func ReshapesRunning(self, running *c10.Tensor) *c10.Tensor {
 	if !enabled {
-		return faults.ReshapesOptional(self, running)
+		return faults.ReshapesRunning(self, running)
 	}
 	var obs [5]asserts.Observation
 	call := asserts.NewCall(obs[:])
-	call.Begin(&opReshapesOptional)
+	call.Begin(&opReshapesRunning)
 	call.Arg(self)
 	call.Arg(running)
-	result := faults.ReshapesOptional(self, running)
+	result := faults.ReshapesRunning(self, running)
 	call.Returned()
 	call.Arg(self)
 	call.Arg(running)
@@ -2065,26 +3016,26 @@ func ReshapesOptional(self, running *c10.Tensor) *c10.Tensor {
 	return result
 }
 
-var opReshapesOptional = asserts.Op{Name: "fault::reshapes.optional", Schema: "reshapes.optional(Tensor self, Tensor(a!)? running) -> Tensor",
+var opReshapesRunning = asserts.Op{Name: "fault::reshapes.running", Schema: "reshapes.running(Tensor self, Tensor(a!)? running) -> Tensor",
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "running", Type: "Tensor(a!)?", Suffix: "?", Before: []string{"a"}, Write: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// ReshapesOptionalList calls faults.ReshapesOptionalElement, checked as in-place.
+// ReshapesRunningList calls faults.ReshapesRunningList, checked as in-place.
 //
-//	reshapes.optional_list(Tensor self, Tensor(a!)?[] running) -> Tensor
-func ReshapesOptionalList(self *c10.Tensor, running []*c10.Tensor) *c10.Tensor {
+//	reshapes.running_list(Tensor self, Tensor(a!)?[] running) -> Tensor
+func ReshapesRunningList(self *c10.Tensor, running []*c10.Tensor) *c10.Tensor {
 	if !enabled {
-		return faults.ReshapesOptionalElement(self, running)
+		return faults.ReshapesRunningList(self, running)
 	}
 	var obs [37]asserts.Observation
 	call := asserts.NewCall(obs[:])
-	call.Begin(&opReshapesOptionalList)
+	call.Begin(&opReshapesRunningList)
 	call.Arg(self)
 	call.List(len(running))
 	for _, t := range running {
 		call.Arg(t)
 	}
-	result := faults.ReshapesOptionalElement(self, running)
+	result := faults.ReshapesRunningList(self, running)
 	call.Returned()
 	call.Arg(self)
 	call.List(len(running))
@@ -2096,26 +3047,26 @@ func ReshapesOptionalList(self *c10.Tensor, running []*c10.Tensor) *c10.Tensor {
 	return result
 }
 
-var opReshapesOptionalList = asserts.Op{Name: "fault::reshapes.optional_list", Schema: "reshapes.optional_list(Tensor self, Tensor(a!)?[] running) -> Tensor",
+var opReshapesRunningList = asserts.Op{Name: "fault::reshapes.running_list", Schema: "reshapes.running_list(Tensor self, Tensor(a!)?[] running) -> Tensor",
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "running", Type: "Tensor(a!)?[]", Suffix: "?[]", Before: []string{"a"}, Write: true, List: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// Reshapes_List calls faults.ReshapesElement, checked as in-place.
+// Reshapes_Elements calls faults.Reshapes_Elements, checked as in-place.
 //
-//	reshapes_.list(Tensor(a!)[] self) -> ()
-func Reshapes_List(self []*c10.Tensor) {
+//	reshapes_.elements(Tensor(a!)[] self) -> ()
+func Reshapes_Elements(self []*c10.Tensor) {
 	if !enabled {
-		faults.ReshapesElement(self)
+		faults.Reshapes_Elements(self)
 		return
 	}
 	var obs [34]asserts.Observation
 	call := asserts.NewCall(obs[:])
-	call.Begin(&opReshapes_List)
+	call.Begin(&opReshapes_Elements)
 	call.List(len(self))
 	for _, t := range self {
 		call.Arg(t)
 	}
-	faults.ReshapesElement(self)
+	faults.Reshapes_Elements(self)
 	call.Returned()
 	call.List(len(self))
 	for _, t := range self {
@@ -2124,22 +3075,22 @@ func Reshapes_List(self []*c10.Tensor) {
 	call.Judge()
 }
 
-var opReshapes_List = asserts.Op{Name: "fault::reshapes_.list", Schema: "reshapes_.list(Tensor(a!)[] self) -> ()",
+var opReshapes_Elements = asserts.Op{Name: "fault::reshapes_.elements", Schema: "reshapes_.elements(Tensor(a!)[] self) -> ()",
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)[]", Suffix: "[]", Before: []string{"a"}, Write: true, List: true}},
 }
 
-// Reshapes_Tensor calls faults.Reshapes, checked as in-place.
+// Reshapes_Self calls faults.Reshapes_Self, checked as in-place.
 //
-//	reshapes_.tensor(Tensor(a!) self) -> Tensor(a!)
-func Reshapes_Tensor(self *c10.Tensor) *c10.Tensor {
+//	reshapes_.self(Tensor(a!) self) -> Tensor(a!)
+func Reshapes_Self(self *c10.Tensor) *c10.Tensor {
 	if !enabled {
-		return faults.Reshapes(self)
+		return faults.Reshapes_Self(self)
 	}
 	var obs [3]asserts.Observation
 	call := asserts.NewCall(obs[:])
-	call.Begin(&opReshapes_Tensor)
+	call.Begin(&opReshapes_Self)
 	call.Arg(self)
-	result := faults.Reshapes(self)
+	result := faults.Reshapes_Self(self)
 	call.Returned()
 	call.Arg(self)
 	call.Result(result)
@@ -2147,16 +3098,16 @@ func Reshapes_Tensor(self *c10.Tensor) *c10.Tensor {
 	return result
 }
 
-var opReshapes_Tensor = asserts.Op{Name: "fault::reshapes_.tensor", Schema: "reshapes_.tensor(Tensor(a!) self) -> Tensor(a!)",
+var opReshapes_Self = asserts.Op{Name: "fault::reshapes_.self", Schema: "reshapes_.self(Tensor(a!) self) -> Tensor(a!)",
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
-// RetainsList calls faults.RetainsElement, checked as out-of-place.
+// RetainsList calls faults.RetainsList, checked as out-of-place.
 //
 //	retains.list(Tensor self, Tensor[] x) -> Tensor
 func RetainsList(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
 	if !enabled {
-		return faults.RetainsElement(self, x)
+		return faults.RetainsList(self, x)
 	}
 	var obs [37]asserts.Observation
 	call := asserts.NewCall(obs[:])
@@ -2166,7 +3117,7 @@ func RetainsList(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
 	for _, t := range x {
 		call.Arg(t)
 	}
-	result := faults.RetainsElement(self, x)
+	result := faults.RetainsList(self, x)
 	call.Returned()
 	call.Arg(self)
 	call.List(len(x))
@@ -2182,19 +3133,19 @@ var opRetainsList = asserts.Op{Name: "fault::retains.list", Schema: "retains.lis
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor[]", Suffix: "[]", List: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// RetainsOptional calls faults.Retains, checked as out-of-place.
+// RetainsOptional calls faults.RetainsOptional, checked as out-of-place.
 //
 //	retains.optional(Tensor self, Tensor? x) -> Tensor
 func RetainsOptional(self, x *c10.Tensor) *c10.Tensor {
 	if !enabled {
-		return faults.Retains(self, x)
+		return faults.RetainsOptional(self, x)
 	}
 	var obs [5]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opRetainsOptional)
 	call.Arg(self)
 	call.Arg(x)
-	result := faults.Retains(self, x)
+	result := faults.RetainsOptional(self, x)
 	call.Returned()
 	call.Arg(self)
 	call.Arg(x)
@@ -2207,12 +3158,12 @@ var opRetainsOptional = asserts.Op{Name: "fault::retains.optional", Schema: "ret
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor?", Suffix: "?"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// RetainsOptionalList calls faults.RetainsElement, checked as out-of-place.
+// RetainsOptionalList calls faults.RetainsOptionalList, checked as out-of-place.
 //
 //	retains.optional_list(Tensor self, Tensor?[] x) -> Tensor
 func RetainsOptionalList(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
 	if !enabled {
-		return faults.RetainsElement(self, x)
+		return faults.RetainsOptionalList(self, x)
 	}
 	var obs [37]asserts.Observation
 	call := asserts.NewCall(obs[:])
@@ -2222,7 +3173,7 @@ func RetainsOptionalList(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
 	for _, t := range x {
 		call.Arg(t)
 	}
-	result := faults.RetainsElement(self, x)
+	result := faults.RetainsOptionalList(self, x)
 	call.Returned()
 	call.Arg(self)
 	call.List(len(x))
@@ -2238,44 +3189,19 @@ var opRetainsOptionalList = asserts.Op{Name: "fault::retains.optional_list", Sch
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor?[]", Suffix: "?[]", List: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// RetainsOut calls faults.RetainsOut, checked as in-place.
-//
-//	retains.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
-func RetainsOut(self, out *c10.Tensor) *c10.Tensor {
-	if !enabled {
-		return faults.RetainsOut(self, out)
-	}
-	var obs [5]asserts.Observation
-	call := asserts.NewCall(obs[:])
-	call.Begin(&opRetainsOut)
-	call.Arg(self)
-	call.Arg(out)
-	result := faults.RetainsOut(self, out)
-	call.Returned()
-	call.Arg(self)
-	call.Arg(out)
-	call.Result(result)
-	call.Judge()
-	return result
-}
-
-var opRetainsOut = asserts.Op{Name: "fault::retains.out", Schema: "retains.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "out", Type: "Tensor(a!)", Before: []string{"a"}, Write: true, Out: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
-}
-
-// RetainsTensor calls faults.Retains, checked as out-of-place.
+// RetainsTensor calls faults.RetainsTensor, checked as out-of-place.
 //
 //	retains.tensor(Tensor self, Tensor x) -> Tensor
 func RetainsTensor(self, x *c10.Tensor) *c10.Tensor {
 	if !enabled {
-		return faults.Retains(self, x)
+		return faults.RetainsTensor(self, x)
 	}
 	var obs [5]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opRetainsTensor)
 	call.Arg(self)
 	call.Arg(x)
-	result := faults.Retains(self, x)
+	result := faults.RetainsTensor(self, x)
 	call.Returned()
 	call.Arg(self)
 	call.Arg(x)
@@ -2288,22 +3214,47 @@ var opRetainsTensor = asserts.Op{Name: "fault::retains.tensor", Schema: "retains
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// Retains_List calls faults.RetainsElementInPlace, checked as in-place.
+// RetainsStorageOut calls faults.RetainsStorageOut, checked as in-place.
 //
-//	retains_.list(Tensor(a!) self, Tensor[] x) -> Tensor(a!)
-func Retains_List(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
+//	retains_storage.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
+func RetainsStorageOut(self, out *c10.Tensor) *c10.Tensor {
 	if !enabled {
-		return faults.RetainsElementInPlace(self, x)
+		return faults.RetainsStorageOut(self, out)
+	}
+	var obs [5]asserts.Observation
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opRetainsStorageOut)
+	call.Arg(self)
+	call.Arg(out)
+	result := faults.RetainsStorageOut(self, out)
+	call.Returned()
+	call.Arg(self)
+	call.Arg(out)
+	call.Result(result)
+	call.Judge()
+	return result
+}
+
+var opRetainsStorageOut = asserts.Op{Name: "fault::retains_storage.out", Schema: "retains_storage.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "out", Type: "Tensor(a!)", Before: []string{"a"}, Write: true, Out: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
+}
+
+// RetainsStorage_List calls faults.RetainsStorage_List, checked as in-place.
+//
+//	retains_storage_.list(Tensor(a!) self, Tensor[] x) -> Tensor(a!)
+func RetainsStorage_List(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
+	if !enabled {
+		return faults.RetainsStorage_List(self, x)
 	}
 	var obs [37]asserts.Observation
 	call := asserts.NewCall(obs[:])
-	call.Begin(&opRetains_List)
+	call.Begin(&opRetainsStorage_List)
 	call.Arg(self)
 	call.List(len(x))
 	for _, t := range x {
 		call.Arg(t)
 	}
-	result := faults.RetainsElementInPlace(self, x)
+	result := faults.RetainsStorage_List(self, x)
 	call.Returned()
 	call.Arg(self)
 	call.List(len(x))
@@ -2315,23 +3266,23 @@ func Retains_List(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
 	return result
 }
 
-var opRetains_List = asserts.Op{Name: "fault::retains_.list", Schema: "retains_.list(Tensor(a!) self, Tensor[] x) -> Tensor(a!)",
+var opRetainsStorage_List = asserts.Op{Name: "fault::retains_storage_.list", Schema: "retains_storage_.list(Tensor(a!) self, Tensor[] x) -> Tensor(a!)",
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "x", Type: "Tensor[]", Suffix: "[]", List: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
-// Retains_Optional calls faults.RetainsInPlace, checked as in-place.
+// RetainsStorage_Optional calls faults.RetainsStorage_Optional, checked as in-place.
 //
-//	retains_.optional(Tensor(a!) self, Tensor? x) -> Tensor(a!)
-func Retains_Optional(self, x *c10.Tensor) *c10.Tensor {
+//	retains_storage_.optional(Tensor(a!) self, Tensor? x) -> Tensor(a!)
+func RetainsStorage_Optional(self, x *c10.Tensor) *c10.Tensor {
 	if !enabled {
-		return faults.RetainsInPlace(self, x)
+		return faults.RetainsStorage_Optional(self, x)
 	}
 	var obs [5]asserts.Observation
 	call := asserts.NewCall(obs[:])
-	call.Begin(&opRetains_Optional)
+	call.Begin(&opRetainsStorage_Optional)
 	call.Arg(self)
 	call.Arg(x)
-	result := faults.RetainsInPlace(self, x)
+	result := faults.RetainsStorage_Optional(self, x)
 	call.Returned()
 	call.Arg(self)
 	call.Arg(x)
@@ -2340,26 +3291,26 @@ func Retains_Optional(self, x *c10.Tensor) *c10.Tensor {
 	return result
 }
 
-var opRetains_Optional = asserts.Op{Name: "fault::retains_.optional", Schema: "retains_.optional(Tensor(a!) self, Tensor? x) -> Tensor(a!)",
+var opRetainsStorage_Optional = asserts.Op{Name: "fault::retains_storage_.optional", Schema: "retains_storage_.optional(Tensor(a!) self, Tensor? x) -> Tensor(a!)",
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "x", Type: "Tensor?", Suffix: "?"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
-// Retains_OptionalList calls faults.RetainsElementInPlace, checked as in-place.
+// RetainsStorage_OptionalList calls faults.RetainsStorage_OptionalList, checked as in-place.
 //
-//	retains_.optional_list(Tensor(a!) self, Tensor?[] x) -> Tensor(a!)
-func Retains_OptionalList(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
+//	retains_storage_.optional_list(Tensor(a!) self, Tensor?[] x) -> Tensor(a!)
+func RetainsStorage_OptionalList(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
 	if !enabled {
-		return faults.RetainsElementInPlace(self, x)
+		return faults.RetainsStorage_OptionalList(self, x)
 	}
 	var obs [37]asserts.Observation
 	call := asserts.NewCall(obs[:])
-	call.Begin(&opRetains_OptionalList)
+	call.Begin(&opRetainsStorage_OptionalList)
 	call.Arg(self)
 	call.List(len(x))
 	for _, t := range x {
 		call.Arg(t)
 	}
-	result := faults.RetainsElementInPlace(self, x)
+	result := faults.RetainsStorage_OptionalList(self, x)
 	call.Returned()
 	call.Arg(self)
 	call.List(len(x))
@@ -2371,23 +3322,23 @@ func Retains_OptionalList(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
 	return result
 }
 
-var opRetains_OptionalList = asserts.Op{Name: "fault::retains_.optional_list", Schema: "retains_.optional_list(Tensor(a!) self, Tensor?[] x) -> Tensor(a!)",
+var opRetainsStorage_OptionalList = asserts.Op{Name: "fault::retains_storage_.optional_list", Schema: "retains_storage_.optional_list(Tensor(a!) self, Tensor?[] x) -> Tensor(a!)",
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "x", Type: "Tensor?[]", Suffix: "?[]", List: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
-// Retains_Tensor calls faults.RetainsInPlace, checked as in-place.
+// RetainsStorage_Tensor calls faults.RetainsStorage_Tensor, checked as in-place.
 //
-//	retains_.tensor(Tensor(a!) self, Tensor x) -> Tensor(a!)
-func Retains_Tensor(self, x *c10.Tensor) *c10.Tensor {
+//	retains_storage_.tensor(Tensor(a!) self, Tensor x) -> Tensor(a!)
+func RetainsStorage_Tensor(self, x *c10.Tensor) *c10.Tensor {
 	if !enabled {
-		return faults.RetainsInPlace(self, x)
+		return faults.RetainsStorage_Tensor(self, x)
 	}
 	var obs [5]asserts.Observation
 	call := asserts.NewCall(obs[:])
-	call.Begin(&opRetains_Tensor)
+	call.Begin(&opRetainsStorage_Tensor)
 	call.Arg(self)
 	call.Arg(x)
-	result := faults.RetainsInPlace(self, x)
+	result := faults.RetainsStorage_Tensor(self, x)
 	call.Returned()
 	call.Arg(self)
 	call.Arg(x)
@@ -2396,16 +3347,16 @@ func Retains_Tensor(self, x *c10.Tensor) *c10.Tensor {
 	return result
 }
 
-var opRetains_Tensor = asserts.Op{Name: "fault::retains_.tensor", Schema: "retains_.tensor(Tensor(a!) self, Tensor x) -> Tensor(a!)",
+var opRetainsStorage_Tensor = asserts.Op{Name: "fault::retains_storage_.tensor", Schema: "retains_storage_.tensor(Tensor(a!) self, Tensor x) -> Tensor(a!)",
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "x", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
-// RetainsViewList calls faults.RetainsElementInView, checked as view.
+// RetainsViewList calls faults.RetainsViewList, checked as view.
 //
 //	retains_view.list(Tensor(a) self, Tensor[] x) -> Tensor(a)
 func RetainsViewList(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
 	if !enabled {
-		return faults.RetainsElementInView(self, x)
+		return faults.RetainsViewList(self, x)
 	}
 	var obs [37]asserts.Observation
 	call := asserts.NewCall(obs[:])
@@ -2415,7 +3366,7 @@ func RetainsViewList(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
 	for _, t := range x {
 		call.Arg(t)
 	}
-	result := faults.RetainsElementInView(self, x)
+	result := faults.RetainsViewList(self, x)
 	call.Returned()
 	call.Arg(self)
 	call.List(len(x))
@@ -2431,19 +3382,19 @@ var opRetainsViewList = asserts.Op{Name: "fault::retains_view.list", Schema: "re
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "x", Type: "Tensor[]", Suffix: "[]", List: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
-// RetainsViewOptional calls faults.RetainsInView, checked as view.
+// RetainsViewOptional calls faults.RetainsViewOptional, checked as view.
 //
 //	retains_view.optional(Tensor(a) self, Tensor? x) -> Tensor(a)
 func RetainsViewOptional(self, x *c10.Tensor) *c10.Tensor {
 	if !enabled {
-		return faults.RetainsInView(self, x)
+		return faults.RetainsViewOptional(self, x)
 	}
 	var obs [5]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opRetainsViewOptional)
 	call.Arg(self)
 	call.Arg(x)
-	result := faults.RetainsInView(self, x)
+	result := faults.RetainsViewOptional(self, x)
 	call.Returned()
 	call.Arg(self)
 	call.Arg(x)
@@ -2456,12 +3407,12 @@ var opRetainsViewOptional = asserts.Op{Name: "fault::retains_view.optional", Sch
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "x", Type: "Tensor?", Suffix: "?"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
-// RetainsViewOptionalList calls faults.RetainsElementInView, checked as view.
+// RetainsViewOptionalList calls faults.RetainsViewOptionalList, checked as view.
 //
 //	retains_view.optional_list(Tensor(a) self, Tensor?[] x) -> Tensor(a)
 func RetainsViewOptionalList(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
 	if !enabled {
-		return faults.RetainsElementInView(self, x)
+		return faults.RetainsViewOptionalList(self, x)
 	}
 	var obs [37]asserts.Observation
 	call := asserts.NewCall(obs[:])
@@ -2471,7 +3422,7 @@ func RetainsViewOptionalList(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
 	for _, t := range x {
 		call.Arg(t)
 	}
-	result := faults.RetainsElementInView(self, x)
+	result := faults.RetainsViewOptionalList(self, x)
 	call.Returned()
 	call.Arg(self)
 	call.List(len(x))
@@ -2487,19 +3438,19 @@ var opRetainsViewOptionalList = asserts.Op{Name: "fault::retains_view.optional_l
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "x", Type: "Tensor?[]", Suffix: "?[]", List: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
-// RetainsViewTensor calls faults.RetainsInView, checked as view.
+// RetainsViewTensor calls faults.RetainsViewTensor, checked as view.
 //
 //	retains_view.tensor(Tensor(a) self, Tensor x) -> Tensor(a)
 func RetainsViewTensor(self, x *c10.Tensor) *c10.Tensor {
 	if !enabled {
-		return faults.RetainsInView(self, x)
+		return faults.RetainsViewTensor(self, x)
 	}
 	var obs [5]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opRetainsViewTensor)
 	call.Arg(self)
 	call.Arg(x)
-	result := faults.RetainsInView(self, x)
+	result := faults.RetainsViewTensor(self, x)
 	call.Returned()
 	call.Arg(self)
 	call.Arg(x)
@@ -2512,20 +3463,42 @@ var opRetainsViewTensor = asserts.Op{Name: "fault::retains_view.tensor", Schema:
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "x", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
-// ReturnsBase returns its argument as a view of it.
+// ReturnsTuple calls faults.ReturnsTuple, checked as out-of-place.
 //
-// ReturnsBase calls faults.ReturnsBase, checked as view.
-//
-//	returns_base(Tensor(a) self) -> Tensor(a)
-func ReturnsBase(self *c10.Tensor) *c10.Tensor {
+//	returns.tuple(Tensor self) -> (Tensor, Tensor)
+func ReturnsTuple(self *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
 	if !enabled {
-		return faults.ReturnsBase(self)
+		return faults.ReturnsTuple(self)
+	}
+	var obs [4]asserts.Observation
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opReturnsTuple)
+	call.Arg(self)
+	result0, result1 := faults.ReturnsTuple(self)
+	call.Returned()
+	call.Arg(self)
+	call.Result(result0)
+	call.Result(result1)
+	call.Judge()
+	return result0, result1
+}
+
+var opReturnsTuple = asserts.Op{Name: "fault::returns.tuple", Schema: "returns.tuple(Tensor self) -> (Tensor, Tensor)",
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result0", Type: "Tensor"}, {Index: 1, Name: "result1", Type: "Tensor"}},
+}
+
+// ReturnsBaseViewSingle calls faults.ReturnsBaseViewSingle, checked as view.
+//
+//	returns_base_view.single(Tensor(a) self) -> Tensor(a)
+func ReturnsBaseViewSingle(self *c10.Tensor) *c10.Tensor {
+	if !enabled {
+		return faults.ReturnsBaseViewSingle(self)
 	}
 	var obs [3]asserts.Observation
 	call := asserts.NewCall(obs[:])
-	call.Begin(&opReturnsBase)
+	call.Begin(&opReturnsBaseViewSingle)
 	call.Arg(self)
-	result := faults.ReturnsBase(self)
+	result := faults.ReturnsBaseViewSingle(self)
 	call.Returned()
 	call.Arg(self)
 	call.Result(result)
@@ -2533,22 +3506,75 @@ func ReturnsBase(self *c10.Tensor) *c10.Tensor {
 	return result
 }
 
-var opReturnsBase = asserts.Op{Name: "fault::returns_base", Schema: "returns_base(Tensor(a) self) -> Tensor(a)",
+var opReturnsBaseViewSingle = asserts.Op{Name: "fault::returns_base_view.single", Schema: "returns_base_view.single(Tensor(a) self) -> Tensor(a)",
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
-// ReturnsCopy_Single calls faults.ReturnsCopy, checked as in-place.
+// ReturnsCopyOuts calls faults.ReturnsCopyOuts, checked as in-place.
+//
+//	returns_copy.outs(Tensor self, *, Tensor(a!) low, Tensor(b!) high) -> (Tensor(a!), Tensor(b!))
+func ReturnsCopyOuts(self, low, high *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
+	if !enabled {
+		return faults.ReturnsCopyOuts(self, low, high)
+	}
+	var obs [8]asserts.Observation
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opReturnsCopyOuts)
+	call.Arg(self)
+	call.Arg(low)
+	call.Arg(high)
+	result0, result1 := faults.ReturnsCopyOuts(self, low, high)
+	call.Returned()
+	call.Arg(self)
+	call.Arg(low)
+	call.Arg(high)
+	call.Result(result0)
+	call.Result(result1)
+	call.Judge()
+	return result0, result1
+}
+
+var opReturnsCopyOuts = asserts.Op{Name: "fault::returns_copy.outs", Schema: "returns_copy.outs(Tensor self, *, Tensor(a!) low, Tensor(b!) high) -> (Tensor(a!), Tensor(b!))",
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "low", Type: "Tensor(a!)", Before: []string{"a"}, Write: true, Out: true}, {Index: 2, Name: "high", Type: "Tensor(b!)", Before: []string{"b"}, Write: true, Out: true}}, Results: []asserts.Subject{{Name: "result0", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "result1", Type: "Tensor(b!)", Before: []string{"b"}, Write: true}},
+}
+
+// ReturnsCopyReturnedOut calls faults.ReturnsCopyReturnedOut, checked as in-place.
+//
+//	returns_copy.returned_out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
+func ReturnsCopyReturnedOut(self, out *c10.Tensor) *c10.Tensor {
+	if !enabled {
+		return faults.ReturnsCopyReturnedOut(self, out)
+	}
+	var obs [5]asserts.Observation
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opReturnsCopyReturnedOut)
+	call.Arg(self)
+	call.Arg(out)
+	result := faults.ReturnsCopyReturnedOut(self, out)
+	call.Returned()
+	call.Arg(self)
+	call.Arg(out)
+	call.Result(result)
+	call.Judge()
+	return result
+}
+
+var opReturnsCopyReturnedOut = asserts.Op{Name: "fault::returns_copy.returned_out", Schema: "returns_copy.returned_out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "out", Type: "Tensor(a!)", Before: []string{"a"}, Write: true, Out: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
+}
+
+// ReturnsCopy_Single calls faults.ReturnsCopy_Single, checked as in-place.
 //
 //	returns_copy_.single(Tensor(a!) self) -> Tensor(a!)
 func ReturnsCopy_Single(self *c10.Tensor) *c10.Tensor {
 	if !enabled {
-		return faults.ReturnsCopy(self)
+		return faults.ReturnsCopy_Single(self)
 	}
 	var obs [3]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opReturnsCopy_Single)
 	call.Arg(self)
-	result := faults.ReturnsCopy(self)
+	result := faults.ReturnsCopy_Single(self)
 	call.Returned()
 	call.Arg(self)
 	call.Result(result)
@@ -2585,6 +3611,29 @@ var opReturnsEmpty = asserts.Op{Name: "fault::returns_empty", Schema: "returns_e
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
+// ReturnsSparseViewSingle calls faults.ReturnsSparseViewSingle, checked as view.
+//
+//	returns_sparse_view.single(Tensor(a) self) -> Tensor(a)
+func ReturnsSparseViewSingle(self *c10.Tensor) *c10.Tensor {
+	if !enabled {
+		return faults.ReturnsSparseViewSingle(self)
+	}
+	var obs [3]asserts.Observation
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opReturnsSparseViewSingle)
+	call.Arg(self)
+	result := faults.ReturnsSparseViewSingle(self)
+	call.Returned()
+	call.Arg(self)
+	call.Result(result)
+	call.Judge()
+	return result
+}
+
+var opReturnsSparseViewSingle = asserts.Op{Name: "fault::returns_sparse_view.single", Schema: "returns_sparse_view.single(Tensor(a) self) -> Tensor(a)",
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
+}
+
 // ReturnsUnchanged saves the work where the parameter asks for none.
 //
 // ReturnsUnchanged calls faults.ReturnsUnchanged, checked as out-of-place.
@@ -2610,22 +3659,72 @@ var opReturnsUnchanged = asserts.Op{Name: "fault::returns_unchanged", Schema: "r
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// SharesList calls faults.SharesThirdWithElement, checked as out-of-place.
+// ReturnsViewOther calls faults.ReturnsViewOther, checked as view.
 //
-//	shares.list(Tensor self, Tensor[] x) -> Tensor[]
-func SharesList(self *c10.Tensor, x []*c10.Tensor) []*c10.Tensor {
+//	returns_view.other(Tensor(a) self, Tensor x) -> Tensor(a)
+func ReturnsViewOther(self, x *c10.Tensor) *c10.Tensor {
 	if !enabled {
-		return faults.SharesThirdWithElement(self, x)
+		return faults.ReturnsViewOther(self, x)
+	}
+	var obs [5]asserts.Observation
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opReturnsViewOther)
+	call.Arg(self)
+	call.Arg(x)
+	result := faults.ReturnsViewOther(self, x)
+	call.Returned()
+	call.Arg(self)
+	call.Arg(x)
+	call.Result(result)
+	call.Judge()
+	return result
+}
+
+var opReturnsViewOther = asserts.Op{Name: "fault::returns_view.other", Schema: "returns_view.other(Tensor(a) self, Tensor x) -> Tensor(a)",
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "x", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
+}
+
+// SharesOther calls faults.SharesOther, checked as out-of-place.
+//
+//	shares.other(Tensor self, Tensor x) -> Tensor
+func SharesOther(self, x *c10.Tensor) *c10.Tensor {
+	if !enabled {
+		return faults.SharesOther(self, x)
+	}
+	var obs [5]asserts.Observation
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opSharesOther)
+	call.Arg(self)
+	call.Arg(x)
+	result := faults.SharesOther(self, x)
+	call.Returned()
+	call.Arg(self)
+	call.Arg(x)
+	call.Result(result)
+	call.Judge()
+	return result
+}
+
+var opSharesOther = asserts.Op{Name: "fault::shares.other", Schema: "shares.other(Tensor self, Tensor x) -> Tensor",
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
+}
+
+// SharesOthers calls faults.SharesOthers, checked as out-of-place.
+//
+//	shares.others(Tensor self, Tensor[] x) -> Tensor[]
+func SharesOthers(self *c10.Tensor, x []*c10.Tensor) []*c10.Tensor {
+	if !enabled {
+		return faults.SharesOthers(self, x)
 	}
 	var obs [53]asserts.Observation
 	call := asserts.NewCall(obs[:])
-	call.Begin(&opSharesList)
+	call.Begin(&opSharesOthers)
 	call.Arg(self)
 	call.List(len(x))
 	for _, t := range x {
 		call.Arg(t)
 	}
-	result := faults.SharesThirdWithElement(self, x)
+	result := faults.SharesOthers(self, x)
 	call.Returned()
 	call.Arg(self)
 	call.List(len(x))
@@ -2640,47 +3739,71 @@ func SharesList(self *c10.Tensor, x []*c10.Tensor) []*c10.Tensor {
 	return result
 }
 
-var opSharesList = asserts.Op{Name: "fault::shares.list", Schema: "shares.list(Tensor self, Tensor[] x) -> Tensor[]",
+var opSharesOthers = asserts.Op{Name: "fault::shares.others", Schema: "shares.others(Tensor self, Tensor[] x) -> Tensor[]",
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor[]", Suffix: "[]", List: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor[]", Suffix: "[]", List: true}},
 }
 
-// SharesSingle calls faults.Shares, checked as out-of-place.
+// SharesReturned calls faults.SharesReturned, checked as out-of-place.
 //
-//	shares.single(Tensor self, Tensor x) -> Tensor
-func SharesSingle(self, x *c10.Tensor) *c10.Tensor {
+//	shares.returned(Tensor self) -> Tensor[]
+func SharesReturned(self *c10.Tensor) []*c10.Tensor {
 	if !enabled {
-		return faults.Shares(self, x)
+		return faults.SharesReturned(self)
 	}
-	var obs [5]asserts.Observation
+	var obs [19]asserts.Observation
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opSharesReturned)
+	call.Arg(self)
+	result := faults.SharesReturned(self)
+	call.Returned()
+	call.Arg(self)
+	call.List(len(result))
+	for _, t := range result {
+		call.Result(t)
+	}
+	call.Judge()
+	return result
+}
+
+var opSharesReturned = asserts.Op{Name: "fault::shares.returned", Schema: "shares.returned(Tensor self) -> Tensor[]",
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor[]", Suffix: "[]", List: true}},
+}
+
+// SharesSingle calls faults.SharesSingle, checked as out-of-place.
+//
+//	shares.single(Tensor self) -> Tensor
+func SharesSingle(self *c10.Tensor) *c10.Tensor {
+	if !enabled {
+		return faults.SharesSingle(self)
+	}
+	var obs [3]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opSharesSingle)
 	call.Arg(self)
-	call.Arg(x)
-	result := faults.Shares(self, x)
+	result := faults.SharesSingle(self)
 	call.Returned()
 	call.Arg(self)
-	call.Arg(x)
 	call.Result(result)
 	call.Judge()
 	return result
 }
 
-var opSharesSingle = asserts.Op{Name: "fault::shares.single", Schema: "shares.single(Tensor self, Tensor x) -> Tensor",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
+var opSharesSingle = asserts.Op{Name: "fault::shares.single", Schema: "shares.single(Tensor self) -> Tensor",
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// SharesTuple calls faults.ReturnsSelfSecond, checked as out-of-place.
+// SharesTuple calls faults.SharesTuple, checked as out-of-place.
 //
 //	shares.tuple(Tensor self) -> (Tensor, Tensor)
 func SharesTuple(self *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
 	if !enabled {
-		return faults.ReturnsSelfSecond(self)
+		return faults.SharesTuple(self)
 	}
 	var obs [4]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opSharesTuple)
 	call.Arg(self)
-	result0, result1 := faults.ReturnsSelfSecond(self)
+	result0, result1 := faults.SharesTuple(self)
 	call.Returned()
 	call.Arg(self)
 	call.Result(result0)
@@ -2693,18 +3816,18 @@ var opSharesTuple = asserts.Op{Name: "fault::shares.tuple", Schema: "shares.tupl
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result0", Type: "Tensor"}, {Index: 1, Name: "result1", Type: "Tensor"}},
 }
 
-// SharesViewList calls faults.SharesThirdBesideView, checked as view.
+// SharesBesideViewReturned calls faults.SharesBesideViewReturned, checked as view.
 //
-//	shares_view.list(Tensor(a) self) -> (Tensor(a), Tensor[])
-func SharesViewList(self *c10.Tensor) (*c10.Tensor, []*c10.Tensor) {
+//	shares_beside_view.returned(Tensor(a) self) -> (Tensor(a), Tensor[])
+func SharesBesideViewReturned(self *c10.Tensor) (*c10.Tensor, []*c10.Tensor) {
 	if !enabled {
-		return faults.SharesThirdBesideView(self)
+		return faults.SharesBesideViewReturned(self)
 	}
 	var obs [20]asserts.Observation
 	call := asserts.NewCall(obs[:])
-	call.Begin(&opSharesViewList)
+	call.Begin(&opSharesBesideViewReturned)
 	call.Arg(self)
-	result0, result1 := faults.SharesThirdBesideView(self)
+	result0, result1 := faults.SharesBesideViewReturned(self)
 	call.Returned()
 	call.Arg(self)
 	call.Result(result0)
@@ -2716,50 +3839,22 @@ func SharesViewList(self *c10.Tensor) (*c10.Tensor, []*c10.Tensor) {
 	return result0, result1
 }
 
-var opSharesViewList = asserts.Op{Name: "fault::shares_view.list", Schema: "shares_view.list(Tensor(a) self) -> (Tensor(a), Tensor[])",
+var opSharesBesideViewReturned = asserts.Op{Name: "fault::shares_beside_view.returned", Schema: "shares_beside_view.returned(Tensor(a) self) -> (Tensor(a), Tensor[])",
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result0", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "result1", Type: "Tensor[]", Suffix: "[]", List: true}},
 }
 
-// SharesViewSingle returns another tensor on the same storage where a new view
-// of self is due.
+// SharesBesideViewTuple calls faults.SharesBesideViewTuple, checked as view.
 //
-// SharesViewSingle calls faults.ReturnsOther, checked as view.
-//
-//	shares_view.single(Tensor(a) self, Tensor x) -> Tensor(a)
-func SharesViewSingle(self, x *c10.Tensor) *c10.Tensor {
+//	shares_beside_view.tuple(Tensor(a) self) -> (Tensor(a), Tensor)
+func SharesBesideViewTuple(self *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
 	if !enabled {
-		return faults.ReturnsOther(self, x)
-	}
-	var obs [5]asserts.Observation
-	call := asserts.NewCall(obs[:])
-	call.Begin(&opSharesViewSingle)
-	call.Arg(self)
-	call.Arg(x)
-	result := faults.ReturnsOther(self, x)
-	call.Returned()
-	call.Arg(self)
-	call.Arg(x)
-	call.Result(result)
-	call.Judge()
-	return result
-}
-
-var opSharesViewSingle = asserts.Op{Name: "fault::shares_view.single", Schema: "shares_view.single(Tensor(a) self, Tensor x) -> Tensor(a)",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "x", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
-}
-
-// SharesViewTuple calls faults.SharesBesideView, checked as view.
-//
-//	shares_view.tuple(Tensor(a) self) -> (Tensor(a), Tensor)
-func SharesViewTuple(self *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
-	if !enabled {
-		return faults.SharesBesideView(self)
+		return faults.SharesBesideViewTuple(self)
 	}
 	var obs [4]asserts.Observation
 	call := asserts.NewCall(obs[:])
-	call.Begin(&opSharesViewTuple)
+	call.Begin(&opSharesBesideViewTuple)
 	call.Arg(self)
-	result0, result1 := faults.SharesBesideView(self)
+	result0, result1 := faults.SharesBesideViewTuple(self)
 	call.Returned()
 	call.Arg(self)
 	call.Result(result0)
@@ -2768,22 +3863,22 @@ func SharesViewTuple(self *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
 	return result0, result1
 }
 
-var opSharesViewTuple = asserts.Op{Name: "fault::shares_view.tuple", Schema: "shares_view.tuple(Tensor(a) self) -> (Tensor(a), Tensor)",
+var opSharesBesideViewTuple = asserts.Op{Name: "fault::shares_beside_view.tuple", Schema: "shares_beside_view.tuple(Tensor(a) self) -> (Tensor(a), Tensor)",
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result0", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "result1", Type: "Tensor"}},
 }
 
-// SharesWritingList calls faults.SharesWrittenThird, checked as in-place.
+// SharesWritingReturned calls faults.SharesWritingReturned, checked as in-place.
 //
-//	shares_writing.list(Tensor(a!) self) -> Tensor[]
-func SharesWritingList(self *c10.Tensor) []*c10.Tensor {
+//	shares_writing.returned(Tensor(a!) self) -> Tensor[]
+func SharesWritingReturned(self *c10.Tensor) []*c10.Tensor {
 	if !enabled {
-		return faults.SharesWrittenThird(self)
+		return faults.SharesWritingReturned(self)
 	}
 	var obs [19]asserts.Observation
 	call := asserts.NewCall(obs[:])
-	call.Begin(&opSharesWritingList)
+	call.Begin(&opSharesWritingReturned)
 	call.Arg(self)
-	result := faults.SharesWrittenThird(self)
+	result := faults.SharesWritingReturned(self)
 	call.Returned()
 	call.Arg(self)
 	call.List(len(result))
@@ -2794,22 +3889,22 @@ func SharesWritingList(self *c10.Tensor) []*c10.Tensor {
 	return result
 }
 
-var opSharesWritingList = asserts.Op{Name: "fault::shares_writing.list", Schema: "shares_writing.list(Tensor(a!) self) -> Tensor[]",
+var opSharesWritingReturned = asserts.Op{Name: "fault::shares_writing.returned", Schema: "shares_writing.returned(Tensor(a!) self) -> Tensor[]",
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor[]", Suffix: "[]", List: true}},
 }
 
-// SharesWritingSingle calls faults.SharesWritten, checked as in-place.
+// SharesWritingSingle calls faults.SharesWritingSingle, checked as in-place.
 //
 //	shares_writing.single(Tensor(a!) self) -> Tensor
 func SharesWritingSingle(self *c10.Tensor) *c10.Tensor {
 	if !enabled {
-		return faults.SharesWritten(self)
+		return faults.SharesWritingSingle(self)
 	}
 	var obs [3]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opSharesWritingSingle)
 	call.Arg(self)
-	result := faults.SharesWritten(self)
+	result := faults.SharesWritingSingle(self)
 	call.Returned()
 	call.Arg(self)
 	call.Result(result)
@@ -2821,18 +3916,18 @@ var opSharesWritingSingle = asserts.Op{Name: "fault::shares_writing.single", Sch
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// SharesWritingTuple calls faults.SharesWrittenSecond, checked as in-place.
+// SharesWritingTuple calls faults.SharesWritingTuple, checked as in-place.
 //
 //	shares_writing.tuple(Tensor(a!) self) -> (Tensor, Tensor)
 func SharesWritingTuple(self *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
 	if !enabled {
-		return faults.SharesWrittenSecond(self)
+		return faults.SharesWritingTuple(self)
 	}
 	var obs [4]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opSharesWritingTuple)
 	call.Arg(self)
-	result0, result1 := faults.SharesWrittenSecond(self)
+	result0, result1 := faults.SharesWritingTuple(self)
 	call.Returned()
 	call.Arg(self)
 	call.Result(result0)
@@ -2845,37 +3940,12 @@ var opSharesWritingTuple = asserts.Op{Name: "fault::shares_writing.tuple", Schem
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Results: []asserts.Subject{{Name: "result0", Type: "Tensor"}, {Index: 1, Name: "result1", Type: "Tensor"}},
 }
 
-// SkipsVersionOut calls faults.ForgetsVersionOfOut, checked as in-place.
-//
-//	skips_version.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
-func SkipsVersionOut(self, out *c10.Tensor) *c10.Tensor {
-	if !enabled {
-		return faults.ForgetsVersionOfOut(self, out)
-	}
-	var obs [5]asserts.Observation
-	call := asserts.NewCall(obs[:])
-	call.Begin(&opSkipsVersionOut)
-	call.Arg(self)
-	call.Arg(out)
-	result := faults.ForgetsVersionOfOut(self, out)
-	call.Returned()
-	call.Arg(self)
-	call.Arg(out)
-	call.Result(result)
-	call.Judge()
-	return result
-}
-
-var opSkipsVersionOut = asserts.Op{Name: "fault::skips_version.out", Schema: "skips_version.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "out", Type: "Tensor(a!)", Before: []string{"a"}, Write: true, Out: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
-}
-
-// SwapsStorageList calls faults.SwapsStorageOfElement, checked as out-of-place.
+// SwapsStorageList calls faults.SwapsStorageList, checked as out-of-place.
 //
 //	swaps_storage.list(Tensor self, Tensor[] x) -> Tensor
 func SwapsStorageList(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
 	if !enabled {
-		return faults.SwapsStorageOfElement(self, x)
+		return faults.SwapsStorageList(self, x)
 	}
 	var obs [37]asserts.Observation
 	call := asserts.NewCall(obs[:])
@@ -2885,7 +3955,7 @@ func SwapsStorageList(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
 	for _, t := range x {
 		call.Arg(t)
 	}
-	result := faults.SwapsStorageOfElement(self, x)
+	result := faults.SwapsStorageList(self, x)
 	call.Returned()
 	call.Arg(self)
 	call.List(len(x))
@@ -2901,19 +3971,19 @@ var opSwapsStorageList = asserts.Op{Name: "fault::swaps_storage.list", Schema: "
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor[]", Suffix: "[]", List: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// SwapsStorageOptional calls faults.SwapsStorage, checked as out-of-place.
+// SwapsStorageOptional calls faults.SwapsStorageOptional, checked as out-of-place.
 //
 //	swaps_storage.optional(Tensor self, Tensor? x) -> Tensor
 func SwapsStorageOptional(self, x *c10.Tensor) *c10.Tensor {
 	if !enabled {
-		return faults.SwapsStorage(self, x)
+		return faults.SwapsStorageOptional(self, x)
 	}
 	var obs [5]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opSwapsStorageOptional)
 	call.Arg(self)
 	call.Arg(x)
-	result := faults.SwapsStorage(self, x)
+	result := faults.SwapsStorageOptional(self, x)
 	call.Returned()
 	call.Arg(self)
 	call.Arg(x)
@@ -2926,12 +3996,12 @@ var opSwapsStorageOptional = asserts.Op{Name: "fault::swaps_storage.optional", S
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor?", Suffix: "?"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// SwapsStorageOptionalList calls faults.SwapsStorageOfElement, checked as out-of-place.
+// SwapsStorageOptionalList calls faults.SwapsStorageOptionalList, checked as out-of-place.
 //
 //	swaps_storage.optional_list(Tensor self, Tensor?[] x) -> Tensor
 func SwapsStorageOptionalList(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
 	if !enabled {
-		return faults.SwapsStorageOfElement(self, x)
+		return faults.SwapsStorageOptionalList(self, x)
 	}
 	var obs [37]asserts.Observation
 	call := asserts.NewCall(obs[:])
@@ -2941,7 +4011,7 @@ func SwapsStorageOptionalList(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
 	for _, t := range x {
 		call.Arg(t)
 	}
-	result := faults.SwapsStorageOfElement(self, x)
+	result := faults.SwapsStorageOptionalList(self, x)
 	call.Returned()
 	call.Arg(self)
 	call.List(len(x))
@@ -2957,19 +4027,19 @@ var opSwapsStorageOptionalList = asserts.Op{Name: "fault::swaps_storage.optional
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor?[]", Suffix: "?[]", List: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// SwapsStorageOut calls faults.SwapsStorageOfOut, checked as in-place.
+// SwapsStorageOut calls faults.SwapsStorageOut, checked as in-place.
 //
 //	swaps_storage.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 func SwapsStorageOut(self, out *c10.Tensor) *c10.Tensor {
 	if !enabled {
-		return faults.SwapsStorageOfOut(self, out)
+		return faults.SwapsStorageOut(self, out)
 	}
 	var obs [5]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opSwapsStorageOut)
 	call.Arg(self)
 	call.Arg(out)
-	result := faults.SwapsStorageOfOut(self, out)
+	result := faults.SwapsStorageOut(self, out)
 	call.Returned()
 	call.Arg(self)
 	call.Arg(out)
@@ -2982,19 +4052,19 @@ var opSwapsStorageOut = asserts.Op{Name: "fault::swaps_storage.out", Schema: "sw
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "out", Type: "Tensor(a!)", Before: []string{"a"}, Write: true, Out: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
-// SwapsStorageTensor calls faults.SwapsStorage, checked as out-of-place.
+// SwapsStorageTensor calls faults.SwapsStorageTensor, checked as out-of-place.
 //
 //	swaps_storage.tensor(Tensor self, Tensor x) -> Tensor
 func SwapsStorageTensor(self, x *c10.Tensor) *c10.Tensor {
 	if !enabled {
-		return faults.SwapsStorage(self, x)
+		return faults.SwapsStorageTensor(self, x)
 	}
 	var obs [5]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opSwapsStorageTensor)
 	call.Arg(self)
 	call.Arg(x)
-	result := faults.SwapsStorage(self, x)
+	result := faults.SwapsStorageTensor(self, x)
 	call.Returned()
 	call.Arg(self)
 	call.Arg(x)
@@ -3007,12 +4077,12 @@ var opSwapsStorageTensor = asserts.Op{Name: "fault::swaps_storage.tensor", Schem
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// SwapsStorage_List calls faults.SwapsStorageOfElementInPlace, checked as in-place.
+// SwapsStorage_List calls faults.SwapsStorage_List, checked as in-place.
 //
 //	swaps_storage_.list(Tensor(a!) self, Tensor[] x) -> Tensor(a!)
 func SwapsStorage_List(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
 	if !enabled {
-		return faults.SwapsStorageOfElementInPlace(self, x)
+		return faults.SwapsStorage_List(self, x)
 	}
 	var obs [37]asserts.Observation
 	call := asserts.NewCall(obs[:])
@@ -3022,7 +4092,7 @@ func SwapsStorage_List(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
 	for _, t := range x {
 		call.Arg(t)
 	}
-	result := faults.SwapsStorageOfElementInPlace(self, x)
+	result := faults.SwapsStorage_List(self, x)
 	call.Returned()
 	call.Arg(self)
 	call.List(len(x))
@@ -3038,19 +4108,19 @@ var opSwapsStorage_List = asserts.Op{Name: "fault::swaps_storage_.list", Schema:
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "x", Type: "Tensor[]", Suffix: "[]", List: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
-// SwapsStorage_Optional calls faults.SwapsStorageInPlace, checked as in-place.
+// SwapsStorage_Optional calls faults.SwapsStorage_Optional, checked as in-place.
 //
 //	swaps_storage_.optional(Tensor(a!) self, Tensor? x) -> Tensor(a!)
 func SwapsStorage_Optional(self, x *c10.Tensor) *c10.Tensor {
 	if !enabled {
-		return faults.SwapsStorageInPlace(self, x)
+		return faults.SwapsStorage_Optional(self, x)
 	}
 	var obs [5]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opSwapsStorage_Optional)
 	call.Arg(self)
 	call.Arg(x)
-	result := faults.SwapsStorageInPlace(self, x)
+	result := faults.SwapsStorage_Optional(self, x)
 	call.Returned()
 	call.Arg(self)
 	call.Arg(x)
@@ -3063,12 +4133,12 @@ var opSwapsStorage_Optional = asserts.Op{Name: "fault::swaps_storage_.optional",
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "x", Type: "Tensor?", Suffix: "?"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
-// SwapsStorage_OptionalList calls faults.SwapsStorageOfElementInPlace, checked as in-place.
+// SwapsStorage_OptionalList calls faults.SwapsStorage_OptionalList, checked as in-place.
 //
 //	swaps_storage_.optional_list(Tensor(a!) self, Tensor?[] x) -> Tensor(a!)
 func SwapsStorage_OptionalList(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
 	if !enabled {
-		return faults.SwapsStorageOfElementInPlace(self, x)
+		return faults.SwapsStorage_OptionalList(self, x)
 	}
 	var obs [37]asserts.Observation
 	call := asserts.NewCall(obs[:])
@@ -3078,7 +4148,7 @@ func SwapsStorage_OptionalList(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
 	for _, t := range x {
 		call.Arg(t)
 	}
-	result := faults.SwapsStorageOfElementInPlace(self, x)
+	result := faults.SwapsStorage_OptionalList(self, x)
 	call.Returned()
 	call.Arg(self)
 	call.List(len(x))
@@ -3094,19 +4164,19 @@ var opSwapsStorage_OptionalList = asserts.Op{Name: "fault::swaps_storage_.option
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "x", Type: "Tensor?[]", Suffix: "?[]", List: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
-// SwapsStorage_Tensor calls faults.SwapsStorageInPlace, checked as in-place.
+// SwapsStorage_Tensor calls faults.SwapsStorage_Tensor, checked as in-place.
 //
 //	swaps_storage_.tensor(Tensor(a!) self, Tensor x) -> Tensor(a!)
 func SwapsStorage_Tensor(self, x *c10.Tensor) *c10.Tensor {
 	if !enabled {
-		return faults.SwapsStorageInPlace(self, x)
+		return faults.SwapsStorage_Tensor(self, x)
 	}
 	var obs [5]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opSwapsStorage_Tensor)
 	call.Arg(self)
 	call.Arg(x)
-	result := faults.SwapsStorageInPlace(self, x)
+	result := faults.SwapsStorage_Tensor(self, x)
 	call.Returned()
 	call.Arg(self)
 	call.Arg(x)
@@ -3119,12 +4189,12 @@ var opSwapsStorage_Tensor = asserts.Op{Name: "fault::swaps_storage_.tensor", Sch
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "x", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
-// SwapsStorageViewList calls faults.SwapsStorageOfElementInView, checked as view.
+// SwapsStorageViewList calls faults.SwapsStorageViewList, checked as view.
 //
 //	swaps_storage_view.list(Tensor(a) self, Tensor[] x) -> Tensor(a)
 func SwapsStorageViewList(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
 	if !enabled {
-		return faults.SwapsStorageOfElementInView(self, x)
+		return faults.SwapsStorageViewList(self, x)
 	}
 	var obs [37]asserts.Observation
 	call := asserts.NewCall(obs[:])
@@ -3134,7 +4204,7 @@ func SwapsStorageViewList(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
 	for _, t := range x {
 		call.Arg(t)
 	}
-	result := faults.SwapsStorageOfElementInView(self, x)
+	result := faults.SwapsStorageViewList(self, x)
 	call.Returned()
 	call.Arg(self)
 	call.List(len(x))
@@ -3150,19 +4220,19 @@ var opSwapsStorageViewList = asserts.Op{Name: "fault::swaps_storage_view.list", 
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "x", Type: "Tensor[]", Suffix: "[]", List: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
-// SwapsStorageViewOptional calls faults.SwapsStorageInView, checked as view.
+// SwapsStorageViewOptional calls faults.SwapsStorageViewOptional, checked as view.
 //
 //	swaps_storage_view.optional(Tensor(a) self, Tensor? x) -> Tensor(a)
 func SwapsStorageViewOptional(self, x *c10.Tensor) *c10.Tensor {
 	if !enabled {
-		return faults.SwapsStorageInView(self, x)
+		return faults.SwapsStorageViewOptional(self, x)
 	}
 	var obs [5]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opSwapsStorageViewOptional)
 	call.Arg(self)
 	call.Arg(x)
-	result := faults.SwapsStorageInView(self, x)
+	result := faults.SwapsStorageViewOptional(self, x)
 	call.Returned()
 	call.Arg(self)
 	call.Arg(x)
@@ -3175,12 +4245,12 @@ var opSwapsStorageViewOptional = asserts.Op{Name: "fault::swaps_storage_view.opt
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "x", Type: "Tensor?", Suffix: "?"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
-// SwapsStorageViewOptionalList calls faults.SwapsStorageOfElementInView, checked as view.
+// SwapsStorageViewOptionalList calls faults.SwapsStorageViewOptionalList, checked as view.
 //
 //	swaps_storage_view.optional_list(Tensor(a) self, Tensor?[] x) -> Tensor(a)
 func SwapsStorageViewOptionalList(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
 	if !enabled {
-		return faults.SwapsStorageOfElementInView(self, x)
+		return faults.SwapsStorageViewOptionalList(self, x)
 	}
 	var obs [37]asserts.Observation
 	call := asserts.NewCall(obs[:])
@@ -3190,7 +4260,7 @@ func SwapsStorageViewOptionalList(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor
 	for _, t := range x {
 		call.Arg(t)
 	}
-	result := faults.SwapsStorageOfElementInView(self, x)
+	result := faults.SwapsStorageViewOptionalList(self, x)
 	call.Returned()
 	call.Arg(self)
 	call.List(len(x))
@@ -3206,19 +4276,19 @@ var opSwapsStorageViewOptionalList = asserts.Op{Name: "fault::swaps_storage_view
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "x", Type: "Tensor?[]", Suffix: "?[]", List: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
-// SwapsStorageViewTensor calls faults.SwapsStorageInView, checked as view.
+// SwapsStorageViewTensor calls faults.SwapsStorageViewTensor, checked as view.
 //
 //	swaps_storage_view.tensor(Tensor(a) self, Tensor x) -> Tensor(a)
 func SwapsStorageViewTensor(self, x *c10.Tensor) *c10.Tensor {
 	if !enabled {
-		return faults.SwapsStorageInView(self, x)
+		return faults.SwapsStorageViewTensor(self, x)
 	}
 	var obs [5]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opSwapsStorageViewTensor)
 	call.Arg(self)
 	call.Arg(x)
-	result := faults.SwapsStorageInView(self, x)
+	result := faults.SwapsStorageViewTensor(self, x)
 	call.Returned()
 	call.Arg(self)
 	call.Arg(x)
@@ -3231,19 +4301,19 @@ var opSwapsStorageViewTensor = asserts.Op{Name: "fault::swaps_storage_view.tenso
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "x", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
-// Turns calls faults.Turns, checked as out-of-place.
+// TurnsTensor calls faults.TurnsTensor, checked as out-of-place.
 //
-//	turns(Tensor self, Tensor x) -> Tensor
-func Turns(self, x *c10.Tensor) *c10.Tensor {
+//	turns.tensor(Tensor self, Tensor x) -> Tensor
+func TurnsTensor(self, x *c10.Tensor) *c10.Tensor {
 	if !enabled {
-		return faults.Turns(self, x)
+		return faults.TurnsTensor(self, x)
 	}
 	var obs [5]asserts.Observation
 	call := asserts.NewCall(obs[:])
-	call.Begin(&opTurns)
+	call.Begin(&opTurnsTensor)
 	call.Arg(self)
 	call.Arg(x)
-	result := faults.Turns(self, x)
+	result := faults.TurnsTensor(self, x)
 	call.Returned()
 	call.Arg(self)
 	call.Arg(x)
@@ -3252,48 +4322,22 @@ func Turns(self, x *c10.Tensor) *c10.Tensor {
 	return result
 }
 
-var opTurns = asserts.Op{Name: "fault::turns", Schema: "turns(Tensor self, Tensor x) -> Tensor",
+var opTurnsTensor = asserts.Op{Name: "fault::turns.tensor", Schema: "turns.tensor(Tensor self, Tensor x) -> Tensor",
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// TwinsList calls faults.TwinsInList, checked as out-of-place.
+// TwinsPair calls faults.TwinsPair, checked as out-of-place.
 //
-//	twins.list(Tensor self) -> Tensor[]
-func TwinsList(self *c10.Tensor) []*c10.Tensor {
+//	twins.pair(Tensor self) -> (Tensor, Tensor)
+func TwinsPair(self *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
 	if !enabled {
-		return faults.TwinsInList(self)
-	}
-	var obs [19]asserts.Observation
-	call := asserts.NewCall(obs[:])
-	call.Begin(&opTwinsList)
-	call.Arg(self)
-	result := faults.TwinsInList(self)
-	call.Returned()
-	call.Arg(self)
-	call.List(len(result))
-	for _, t := range result {
-		call.Result(t)
-	}
-	call.Judge()
-	return result
-}
-
-var opTwinsList = asserts.Op{Name: "fault::twins.list", Schema: "twins.list(Tensor self) -> Tensor[]",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor[]", Suffix: "[]", List: true}},
-}
-
-// TwinsTuple calls faults.Twins, checked as out-of-place.
-//
-//	twins.tuple(Tensor self) -> (Tensor, Tensor)
-func TwinsTuple(self *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
-	if !enabled {
-		return faults.Twins(self)
+		return faults.TwinsPair(self)
 	}
 	var obs [4]asserts.Observation
 	call := asserts.NewCall(obs[:])
-	call.Begin(&opTwinsTuple)
+	call.Begin(&opTwinsPair)
 	call.Arg(self)
-	result0, result1 := faults.Twins(self)
+	result0, result1 := faults.TwinsPair(self)
 	call.Returned()
 	call.Arg(self)
 	call.Result(result0)
@@ -3302,100 +4346,47 @@ func TwinsTuple(self *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
 	return result0, result1
 }
 
-var opTwinsTuple = asserts.Op{Name: "fault::twins.tuple", Schema: "twins.tuple(Tensor self) -> (Tensor, Tensor)",
+var opTwinsPair = asserts.Op{Name: "fault::twins.pair", Schema: "twins.pair(Tensor self) -> (Tensor, Tensor)",
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result0", Type: "Tensor"}, {Index: 1, Name: "result1", Type: "Tensor"}},
 }
 
-// TwinsViewList calls faults.TwinsInListBesideView, checked as view.
+// TwinsViewPair calls faults.TwinsViewPair, checked as view.
 //
-//	twins_view.list(Tensor(a) self) -> (Tensor(a), Tensor[])
-func TwinsViewList(self *c10.Tensor) (*c10.Tensor, []*c10.Tensor) {
+//	twins_view.pair(Tensor(a) self) -> (Tensor(a), Tensor, Tensor)
+func TwinsViewPair(self *c10.Tensor) (*c10.Tensor, *c10.Tensor, *c10.Tensor) {
 	if !enabled {
-		return faults.TwinsInListBesideView(self)
-	}
-	var obs [20]asserts.Observation
-	call := asserts.NewCall(obs[:])
-	call.Begin(&opTwinsViewList)
-	call.Arg(self)
-	result0, result1 := faults.TwinsInListBesideView(self)
-	call.Returned()
-	call.Arg(self)
-	call.Result(result0)
-	call.List(len(result1))
-	for _, t := range result1 {
-		call.Result(t)
-	}
-	call.Judge()
-	return result0, result1
-}
-
-var opTwinsViewList = asserts.Op{Name: "fault::twins_view.list", Schema: "twins_view.list(Tensor(a) self) -> (Tensor(a), Tensor[])",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result0", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "result1", Type: "Tensor[]", Suffix: "[]", List: true}},
-}
-
-// TwinsViewTuple calls faults.TwinsBesideView, checked as view.
-//
-//	twins_view.tuple(Tensor(a) self) -> (Tensor(a), Tensor, Tensor)
-func TwinsViewTuple(self *c10.Tensor) (view *c10.Tensor, first *c10.Tensor, second *c10.Tensor) {
-	if !enabled {
-		return faults.TwinsBesideView(self)
+		return faults.TwinsViewPair(self)
 	}
 	var obs [5]asserts.Observation
 	call := asserts.NewCall(obs[:])
-	call.Begin(&opTwinsViewTuple)
+	call.Begin(&opTwinsViewPair)
 	call.Arg(self)
-	view, first, second = faults.TwinsBesideView(self)
+	result0, result1, result2 := faults.TwinsViewPair(self)
 	call.Returned()
 	call.Arg(self)
-	call.Result(view)
-	call.Result(first)
-	call.Result(second)
+	call.Result(result0)
+	call.Result(result1)
+	call.Result(result2)
 	call.Judge()
-	return view, first, second
+	return result0, result1, result2
 }
 
-var opTwinsViewTuple = asserts.Op{Name: "fault::twins_view.tuple", Schema: "twins_view.tuple(Tensor(a) self) -> (Tensor(a), Tensor, Tensor)",
+var opTwinsViewPair = asserts.Op{Name: "fault::twins_view.pair", Schema: "twins_view.pair(Tensor(a) self) -> (Tensor(a), Tensor, Tensor)",
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result0", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "result1", Type: "Tensor"}, {Index: 2, Name: "result2", Type: "Tensor"}},
 }
 
-// TwinsWritingList calls faults.TwinsInListAndWrites, checked as in-place.
+// TwinsWritingPair calls faults.TwinsWritingPair, checked as in-place.
 //
-//	twins_writing.list(Tensor(a!) self) -> Tensor[]
-func TwinsWritingList(self *c10.Tensor) []*c10.Tensor {
+//	twins_writing.pair(Tensor(a!) self) -> (Tensor, Tensor)
+func TwinsWritingPair(self *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
 	if !enabled {
-		return faults.TwinsInListAndWrites(self)
-	}
-	var obs [19]asserts.Observation
-	call := asserts.NewCall(obs[:])
-	call.Begin(&opTwinsWritingList)
-	call.Arg(self)
-	result := faults.TwinsInListAndWrites(self)
-	call.Returned()
-	call.Arg(self)
-	call.List(len(result))
-	for _, t := range result {
-		call.Result(t)
-	}
-	call.Judge()
-	return result
-}
-
-var opTwinsWritingList = asserts.Op{Name: "fault::twins_writing.list", Schema: "twins_writing.list(Tensor(a!) self) -> Tensor[]",
-	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor[]", Suffix: "[]", List: true}},
-}
-
-// TwinsWritingTuple calls faults.TwinsAndWrites, checked as in-place.
-//
-//	twins_writing.tuple(Tensor(a!) self) -> (Tensor, Tensor)
-func TwinsWritingTuple(self *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
-	if !enabled {
-		return faults.TwinsAndWrites(self)
+		return faults.TwinsWritingPair(self)
 	}
 	var obs [4]asserts.Observation
 	call := asserts.NewCall(obs[:])
-	call.Begin(&opTwinsWritingTuple)
+	call.Begin(&opTwinsWritingPair)
 	call.Arg(self)
-	result0, result1 := faults.TwinsAndWrites(self)
+	result0, result1 := faults.TwinsWritingPair(self)
 	call.Returned()
 	call.Arg(self)
 	call.Result(result0)
@@ -3404,16 +4395,16 @@ func TwinsWritingTuple(self *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
 	return result0, result1
 }
 
-var opTwinsWritingTuple = asserts.Op{Name: "fault::twins_writing.tuple", Schema: "twins_writing.tuple(Tensor(a!) self) -> (Tensor, Tensor)",
+var opTwinsWritingPair = asserts.Op{Name: "fault::twins_writing.pair", Schema: "twins_writing.pair(Tensor(a!) self) -> (Tensor, Tensor)",
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Results: []asserts.Subject{{Name: "result0", Type: "Tensor"}, {Index: 1, Name: "result1", Type: "Tensor"}},
 }
 
-// WritesList calls faults.WritesElement, checked as out-of-place.
+// WritesList calls faults.WritesList, checked as out-of-place.
 //
 //	writes.list(Tensor self, Tensor[] x) -> Tensor
 func WritesList(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
 	if !enabled {
-		return faults.WritesElement(self, x)
+		return faults.WritesList(self, x)
 	}
 	var obs [37]asserts.Observation
 	call := asserts.NewCall(obs[:])
@@ -3423,7 +4414,7 @@ func WritesList(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
 	for _, t := range x {
 		call.Arg(t)
 	}
-	result := faults.WritesElement(self, x)
+	result := faults.WritesList(self, x)
 	call.Returned()
 	call.Arg(self)
 	call.List(len(x))
@@ -3439,19 +4430,19 @@ var opWritesList = asserts.Op{Name: "fault::writes.list", Schema: "writes.list(T
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor[]", Suffix: "[]", List: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// WritesOptional calls faults.Writes, checked as out-of-place.
+// WritesOptional calls faults.WritesOptional, checked as out-of-place.
 //
 //	writes.optional(Tensor self, Tensor? x) -> Tensor
 func WritesOptional(self, x *c10.Tensor) *c10.Tensor {
 	if !enabled {
-		return faults.Writes(self, x)
+		return faults.WritesOptional(self, x)
 	}
 	var obs [5]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opWritesOptional)
 	call.Arg(self)
 	call.Arg(x)
-	result := faults.Writes(self, x)
+	result := faults.WritesOptional(self, x)
 	call.Returned()
 	call.Arg(self)
 	call.Arg(x)
@@ -3464,12 +4455,12 @@ var opWritesOptional = asserts.Op{Name: "fault::writes.optional", Schema: "write
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor?", Suffix: "?"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// WritesOptionalList calls faults.WritesElement, checked as out-of-place.
+// WritesOptionalList calls faults.WritesOptionalList, checked as out-of-place.
 //
 //	writes.optional_list(Tensor self, Tensor?[] x) -> Tensor
 func WritesOptionalList(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
 	if !enabled {
-		return faults.WritesElement(self, x)
+		return faults.WritesOptionalList(self, x)
 	}
 	var obs [37]asserts.Observation
 	call := asserts.NewCall(obs[:])
@@ -3479,7 +4470,7 @@ func WritesOptionalList(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
 	for _, t := range x {
 		call.Arg(t)
 	}
-	result := faults.WritesElement(self, x)
+	result := faults.WritesOptionalList(self, x)
 	call.Returned()
 	call.Arg(self)
 	call.List(len(x))
@@ -3495,19 +4486,19 @@ var opWritesOptionalList = asserts.Op{Name: "fault::writes.optional_list", Schem
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor?[]", Suffix: "?[]", List: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// WritesTensor calls faults.Writes, checked as out-of-place.
+// WritesTensor calls faults.WritesTensor, checked as out-of-place.
 //
 //	writes.tensor(Tensor self, Tensor x) -> Tensor
 func WritesTensor(self, x *c10.Tensor) *c10.Tensor {
 	if !enabled {
-		return faults.Writes(self, x)
+		return faults.WritesTensor(self, x)
 	}
 	var obs [5]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opWritesTensor)
 	call.Arg(self)
 	call.Arg(x)
-	result := faults.Writes(self, x)
+	result := faults.WritesTensor(self, x)
 	call.Returned()
 	call.Arg(self)
 	call.Arg(x)
@@ -3520,12 +4511,12 @@ var opWritesTensor = asserts.Op{Name: "fault::writes.tensor", Schema: "writes.te
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// Writes_List calls faults.WritesElementInPlace, checked as in-place.
+// Writes_List calls faults.Writes_List, checked as in-place.
 //
 //	writes_.list(Tensor(a!) self, Tensor[] x) -> Tensor(a!)
 func Writes_List(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
 	if !enabled {
-		return faults.WritesElementInPlace(self, x)
+		return faults.Writes_List(self, x)
 	}
 	var obs [37]asserts.Observation
 	call := asserts.NewCall(obs[:])
@@ -3535,7 +4526,7 @@ func Writes_List(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
 	for _, t := range x {
 		call.Arg(t)
 	}
-	result := faults.WritesElementInPlace(self, x)
+	result := faults.Writes_List(self, x)
 	call.Returned()
 	call.Arg(self)
 	call.List(len(x))
@@ -3551,19 +4542,19 @@ var opWrites_List = asserts.Op{Name: "fault::writes_.list", Schema: "writes_.lis
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "x", Type: "Tensor[]", Suffix: "[]", List: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
-// Writes_Optional calls faults.WritesInPlace, checked as in-place.
+// Writes_Optional calls faults.Writes_Optional, checked as in-place.
 //
 //	writes_.optional(Tensor(a!) self, Tensor? x) -> Tensor(a!)
 func Writes_Optional(self, x *c10.Tensor) *c10.Tensor {
 	if !enabled {
-		return faults.WritesInPlace(self, x)
+		return faults.Writes_Optional(self, x)
 	}
 	var obs [5]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opWrites_Optional)
 	call.Arg(self)
 	call.Arg(x)
-	result := faults.WritesInPlace(self, x)
+	result := faults.Writes_Optional(self, x)
 	call.Returned()
 	call.Arg(self)
 	call.Arg(x)
@@ -3576,12 +4567,12 @@ var opWrites_Optional = asserts.Op{Name: "fault::writes_.optional", Schema: "wri
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "x", Type: "Tensor?", Suffix: "?"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
-// Writes_OptionalList calls faults.WritesElementInPlace, checked as in-place.
+// Writes_OptionalList calls faults.Writes_OptionalList, checked as in-place.
 //
 //	writes_.optional_list(Tensor(a!) self, Tensor?[] x) -> Tensor(a!)
 func Writes_OptionalList(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
 	if !enabled {
-		return faults.WritesElementInPlace(self, x)
+		return faults.Writes_OptionalList(self, x)
 	}
 	var obs [37]asserts.Observation
 	call := asserts.NewCall(obs[:])
@@ -3591,7 +4582,7 @@ func Writes_OptionalList(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
 	for _, t := range x {
 		call.Arg(t)
 	}
-	result := faults.WritesElementInPlace(self, x)
+	result := faults.Writes_OptionalList(self, x)
 	call.Returned()
 	call.Arg(self)
 	call.List(len(x))
@@ -3607,19 +4598,19 @@ var opWrites_OptionalList = asserts.Op{Name: "fault::writes_.optional_list", Sch
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "x", Type: "Tensor?[]", Suffix: "?[]", List: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
-// Writes_Tensor calls faults.WritesInPlace, checked as in-place.
+// Writes_Tensor calls faults.Writes_Tensor, checked as in-place.
 //
 //	writes_.tensor(Tensor(a!) self, Tensor x) -> Tensor(a!)
 func Writes_Tensor(self, x *c10.Tensor) *c10.Tensor {
 	if !enabled {
-		return faults.WritesInPlace(self, x)
+		return faults.Writes_Tensor(self, x)
 	}
 	var obs [5]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opWrites_Tensor)
 	call.Arg(self)
 	call.Arg(x)
-	result := faults.WritesInPlace(self, x)
+	result := faults.Writes_Tensor(self, x)
 	call.Returned()
 	call.Arg(self)
 	call.Arg(x)
@@ -3661,21 +4652,19 @@ var opWritesAndFails = asserts.Op{Name: "fault::writes_and_fails", Schema: "writ
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// WritesBeside writes behind the last element of x, in x's storage.
+// WritesBesideTensor calls faults.WritesBesideTensor, checked as out-of-place.
 //
-// WritesBeside calls faults.WritesBeside, checked as out-of-place.
-//
-//	writes_beside(Tensor self, Tensor x) -> Tensor
-func WritesBeside(self, x *c10.Tensor) *c10.Tensor {
+//	writes_beside.tensor(Tensor self, Tensor x) -> Tensor
+func WritesBesideTensor(self, x *c10.Tensor) *c10.Tensor {
 	if !enabled {
-		return faults.WritesBeside(self, x)
+		return faults.WritesBesideTensor(self, x)
 	}
 	var obs [5]asserts.Observation
 	call := asserts.NewCall(obs[:])
-	call.Begin(&opWritesBeside)
+	call.Begin(&opWritesBesideTensor)
 	call.Arg(self)
 	call.Arg(x)
-	result := faults.WritesBeside(self, x)
+	result := faults.WritesBesideTensor(self, x)
 	call.Returned()
 	call.Arg(self)
 	call.Arg(x)
@@ -3684,7 +4673,7 @@ func WritesBeside(self, x *c10.Tensor) *c10.Tensor {
 	return result
 }
 
-var opWritesBeside = asserts.Op{Name: "fault::writes_beside", Schema: "writes_beside(Tensor self, Tensor x) -> Tensor",
+var opWritesBesideTensor = asserts.Op{Name: "fault::writes_beside.tensor", Schema: "writes_beside.tensor(Tensor self, Tensor x) -> Tensor",
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "x", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
@@ -3742,12 +4731,12 @@ var opWritesThrough = asserts.Op{Name: "fault::writes_through", Schema: "writes_
 	Args: []asserts.Subject{{Name: "first", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "second", Type: "Tensor(b!)", Before: []string{"b"}, Write: true}},
 }
 
-// WritesViewList calls faults.WritesElementInView, checked as view.
+// WritesViewList calls faults.WritesViewList, checked as view.
 //
 //	writes_view.list(Tensor(a) self, Tensor[] x) -> Tensor(a)
 func WritesViewList(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
 	if !enabled {
-		return faults.WritesElementInView(self, x)
+		return faults.WritesViewList(self, x)
 	}
 	var obs [37]asserts.Observation
 	call := asserts.NewCall(obs[:])
@@ -3757,7 +4746,7 @@ func WritesViewList(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
 	for _, t := range x {
 		call.Arg(t)
 	}
-	result := faults.WritesElementInView(self, x)
+	result := faults.WritesViewList(self, x)
 	call.Returned()
 	call.Arg(self)
 	call.List(len(x))
@@ -3773,19 +4762,19 @@ var opWritesViewList = asserts.Op{Name: "fault::writes_view.list", Schema: "writ
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "x", Type: "Tensor[]", Suffix: "[]", List: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
-// WritesViewOptional calls faults.WritesInView, checked as view.
+// WritesViewOptional calls faults.WritesViewOptional, checked as view.
 //
 //	writes_view.optional(Tensor(a) self, Tensor? x) -> Tensor(a)
 func WritesViewOptional(self, x *c10.Tensor) *c10.Tensor {
 	if !enabled {
-		return faults.WritesInView(self, x)
+		return faults.WritesViewOptional(self, x)
 	}
 	var obs [5]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opWritesViewOptional)
 	call.Arg(self)
 	call.Arg(x)
-	result := faults.WritesInView(self, x)
+	result := faults.WritesViewOptional(self, x)
 	call.Returned()
 	call.Arg(self)
 	call.Arg(x)
@@ -3798,12 +4787,12 @@ var opWritesViewOptional = asserts.Op{Name: "fault::writes_view.optional", Schem
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "x", Type: "Tensor?", Suffix: "?"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
-// WritesViewOptionalList calls faults.WritesElementInView, checked as view.
+// WritesViewOptionalList calls faults.WritesViewOptionalList, checked as view.
 //
 //	writes_view.optional_list(Tensor(a) self, Tensor?[] x) -> Tensor(a)
 func WritesViewOptionalList(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
 	if !enabled {
-		return faults.WritesElementInView(self, x)
+		return faults.WritesViewOptionalList(self, x)
 	}
 	var obs [37]asserts.Observation
 	call := asserts.NewCall(obs[:])
@@ -3813,7 +4802,7 @@ func WritesViewOptionalList(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
 	for _, t := range x {
 		call.Arg(t)
 	}
-	result := faults.WritesElementInView(self, x)
+	result := faults.WritesViewOptionalList(self, x)
 	call.Returned()
 	call.Arg(self)
 	call.List(len(x))
@@ -3829,19 +4818,19 @@ var opWritesViewOptionalList = asserts.Op{Name: "fault::writes_view.optional_lis
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}, {Index: 1, Name: "x", Type: "Tensor?[]", Suffix: "?[]", List: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
-// WritesViewTensor calls faults.WritesInView, checked as view.
+// WritesViewTensor calls faults.WritesViewTensor, checked as view.
 //
 //	writes_view.tensor(Tensor(a) self, Tensor x) -> Tensor(a)
 func WritesViewTensor(self, x *c10.Tensor) *c10.Tensor {
 	if !enabled {
-		return faults.WritesInView(self, x)
+		return faults.WritesViewTensor(self, x)
 	}
 	var obs [5]asserts.Observation
 	call := asserts.NewCall(obs[:])
 	call.Begin(&opWritesViewTensor)
 	call.Arg(self)
 	call.Arg(x)
-	result := faults.WritesInView(self, x)
+	result := faults.WritesViewTensor(self, x)
 	call.Returned()
 	call.Arg(self)
 	call.Arg(x)
@@ -3859,147 +4848,185 @@ var Kernels = []asserts.Kernel{
 	{Op: &opAdds_, Func: faults.Adds},
 	{Op: &opAdds_List, Func: faults.AddsList},
 	{Op: &opCachesCopy, Func: faults.CachesCopy},
-	{Op: &opChangesNan, Func: faults.ChangesNaN},
-	{Op: &opCopiesOnMetaList, Func: faults.CopiesThirdViewOnMeta},
-	{Op: &opCopiesOnMetaSingle, Func: faults.CopiesViewOnMeta},
-	{Op: &opCopiesOnMetaTuple, Func: faults.CopiesSecondViewOnMeta},
-	{Op: &opCopiesResultOut, Func: faults.ReturnsCopyOfOut},
-	{Op: &opCopiesResultOuts, Func: faults.ReturnsCopyOfSecondOut},
-	{Op: &opCopiesViewList, Func: faults.CopiesThirdView},
-	{Op: &opCopiesViewSingle, Func: faults.CopiesView},
-	{Op: &opCopiesViewTuple, Func: faults.CopiesSecondView},
-	{Op: &opCopiesViewWritingList, Func: faults.CopiesThirdViewAndWrites},
-	{Op: &opCopiesViewWritingSingle, Func: faults.CopiesViewAndWrites},
-	{Op: &opCopiesViewWritingTuple, Func: faults.CopiesSecondViewAndWrites},
-	{Op: &opDropsView, Func: faults.DropsView},
-	{Op: &opEnlarges, Func: faults.Enlarges},
-	{Op: &opEnlargesOnMetaList, Func: faults.EnlargesThirdOnMeta},
-	{Op: &opEnlargesOnMetaSingle, Func: faults.EnlargesOnMeta},
-	{Op: &opEnlargesOnMetaTuple, Func: faults.EnlargesSecondOnMeta},
-	{Op: &opEnlargesOnMetaWritingList, Func: faults.EnlargesThirdOnMetaAndWrites},
-	{Op: &opEnlargesOnMetaWritingSingle, Func: faults.EnlargesOnMetaAndWrites},
-	{Op: &opEnlargesOnMetaWritingTuple, Func: faults.EnlargesSecondOnMetaAndWrites},
+	{Op: &opChangesNanTensor, Func: faults.ChangesNanTensor},
+	{Op: &opCopiesOnMetaViewReturned, Func: faults.CopiesOnMetaViewReturned},
+	{Op: &opCopiesOnMetaViewSingle, Func: faults.CopiesOnMetaViewSingle},
+	{Op: &opCopiesOnMetaViewTuple, Func: faults.CopiesOnMetaViewTuple},
+	{Op: &opCopiesViewReturned, Func: faults.CopiesViewReturned},
+	{Op: &opCopiesViewSingle, Func: faults.CopiesViewSingle},
+	{Op: &opCopiesViewTuple, Func: faults.CopiesViewTuple},
+	{Op: &opCopiesViewWritingReturned, Func: faults.CopiesViewWritingReturned},
+	{Op: &opCopiesViewWritingSingle, Func: faults.CopiesViewWritingSingle},
+	{Op: &opCopiesViewWritingTuple, Func: faults.CopiesViewWritingTuple},
+	{Op: &opDropsViewSingle, Func: faults.DropsViewSingle},
+	{Op: &opEnlargesTensor, Func: faults.EnlargesTensor},
+	{Op: &opEnlargesOnMetaReturned, Func: faults.EnlargesOnMetaReturned},
+	{Op: &opEnlargesOnMetaSingle, Func: faults.EnlargesOnMetaSingle},
+	{Op: &opEnlargesOnMetaTuple, Func: faults.EnlargesOnMetaTuple},
+	{Op: &opEnlargesOnMetaWritingReturned, Func: faults.EnlargesOnMetaWritingReturned},
+	{Op: &opEnlargesOnMetaWritingSingle, Func: faults.EnlargesOnMetaWritingSingle},
+	{Op: &opEnlargesOnMetaWritingTuple, Func: faults.EnlargesOnMetaWritingTuple},
 	{Op: &opFillsIn, Func: faults.FillsIn},
-	{Op: &opFlipsBit, Func: faults.FlipsBit},
-	{Op: &opForgetsVersionOptional, Func: faults.ForgetsVersionOfOptional},
-	{Op: &opForgetsVersionOptionalList, Func: faults.ForgetsVersionOfOptionalElement},
-	{Op: &opForgetsVersion_List, Func: faults.ForgetsVersionOfElement},
-	{Op: &opForgetsVersion_Tensor, Func: faults.ForgetsVersion},
-	{Op: &opKeepsList, Func: faults.KeepsThird},
-	{Op: &opKeepsSingle, Func: faults.Keeps},
-	{Op: &opKeepsTuple, Func: faults.KeepsSecond},
-	{Op: &opKeepsStorageList, Func: faults.KeepsThirdStorage},
-	{Op: &opKeepsStorageSingle, Func: faults.KeepsStorage},
-	{Op: &opKeepsStorageTuple, Func: faults.KeepsSecondStorage},
-	{Op: &opKeepsStorageViewList, Func: faults.KeepsThirdStorageBesideView},
-	{Op: &opKeepsStorageViewTuple, Func: faults.KeepsStorageBesideView},
-	{Op: &opKeepsStorageWritingList, Func: faults.KeepsThirdStorageAndWrites},
-	{Op: &opKeepsStorageWritingSingle, Func: faults.KeepsStorageAndWrites},
-	{Op: &opKeepsStorageWritingTuple, Func: faults.KeepsSecondStorageAndWrites},
-	{Op: &opKeepsViewList, Func: faults.KeepsThirdView},
-	{Op: &opKeepsViewSingle, Func: faults.KeepsView},
-	{Op: &opKeepsViewTuple, Func: faults.KeepsSecondView},
-	{Op: &opKeepsWritingList, Func: faults.KeepsThirdAndWrites},
-	{Op: &opKeepsWritingSingle, Func: faults.KeepsAndWrites},
-	{Op: &opKeepsWritingTuple, Func: faults.KeepsSecondAndWrites},
-	{Op: &opMovesOffset, Func: faults.MovesOffset},
-	{Op: &opNegatesZero, Func: faults.NegatesZero},
-	{Op: &opOverreachesList, Func: faults.OverreachesThird},
-	{Op: &opOverreachesSingle, Func: faults.Overreaches},
-	{Op: &opOverreachesTuple, Func: faults.OverreachesSecond},
-	{Op: &opOverreachesViewList, Func: faults.OverreachesThirdView},
-	{Op: &opOverreachesViewSingle, Func: faults.OverreachesView},
-	{Op: &opOverreachesViewTuple, Func: faults.OverreachesSecondView},
-	{Op: &opOverreachesWritingList, Func: faults.OverreachesThirdAndWrites},
-	{Op: &opOverreachesWritingSingle, Func: faults.OverreachesAndWrites},
-	{Op: &opOverreachesWritingTuple, Func: faults.OverreachesSecondAndWrites},
-	{Op: &opOverstepsOptional, Func: faults.OverstepsOptional},
-	{Op: &opOverstepsOptionalList, Func: faults.OverstepsOptionalElement},
+	{Op: &opFlipsBitTensor, Func: faults.FlipsBitTensor},
+	{Op: &opForgetsVersionOut, Func: faults.ForgetsVersionOut},
+	{Op: &opForgetsVersionRunning, Func: faults.ForgetsVersionRunning},
+	{Op: &opForgetsVersionRunningList, Func: faults.ForgetsVersionRunningList},
+	{Op: &opForgetsVersion_Elements, Func: faults.ForgetsVersion_Elements},
+	{Op: &opForgetsVersion_Self, Func: faults.ForgetsVersion_Self},
+	{Op: &opHealthyList, Func: faults.HealthyList},
+	{Op: &opHealthyOptional, Func: faults.HealthyOptional},
+	{Op: &opHealthyOptionalList, Func: faults.HealthyOptionalList},
+	{Op: &opHealthyOthers, Func: faults.HealthyOthers},
+	{Op: &opHealthyOut, Func: faults.HealthyOut},
+	{Op: &opHealthyOuts, Func: faults.HealthyOuts},
+	{Op: &opHealthyReturned, Func: faults.HealthyReturned},
+	{Op: &opHealthyRunning, Func: faults.HealthyRunning},
+	{Op: &opHealthyRunningList, Func: faults.HealthyRunningList},
+	{Op: &opHealthySingle, Func: faults.HealthySingle},
+	{Op: &opHealthyTensor, Func: faults.HealthyTensor},
+	{Op: &opHealthyTuple, Func: faults.HealthyTuple},
+	{Op: &opHealthy_Elements, Func: faults.Healthy_Elements},
+	{Op: &opHealthy_List, Func: faults.Healthy_List},
+	{Op: &opHealthy_Optional, Func: faults.Healthy_Optional},
+	{Op: &opHealthy_OptionalList, Func: faults.Healthy_OptionalList},
+	{Op: &opHealthy_Single, Func: faults.Healthy_Single},
+	{Op: &opHealthy_Tensor, Func: faults.Healthy_Tensor},
+	{Op: &opHealthyBesideViewReturned, Func: faults.HealthyBesideViewReturned},
+	{Op: &opHealthyBesideViewTuple, Func: faults.HealthyBesideViewTuple},
+	{Op: &opHealthyViewList, Func: faults.HealthyViewList},
+	{Op: &opHealthyViewOptional, Func: faults.HealthyViewOptional},
+	{Op: &opHealthyViewOptionalList, Func: faults.HealthyViewOptionalList},
+	{Op: &opHealthyViewPair, Func: faults.HealthyViewPair},
+	{Op: &opHealthyViewReturned, Func: faults.HealthyViewReturned},
+	{Op: &opHealthyViewSingle, Func: faults.HealthyViewSingle},
+	{Op: &opHealthyViewTensor, Func: faults.HealthyViewTensor},
+	{Op: &opHealthyViewTuple, Func: faults.HealthyViewTuple},
+	{Op: &opHealthyViewWritingReturned, Func: faults.HealthyViewWritingReturned},
+	{Op: &opHealthyViewWritingSingle, Func: faults.HealthyViewWritingSingle},
+	{Op: &opHealthyViewWritingTuple, Func: faults.HealthyViewWritingTuple},
+	{Op: &opHealthyWritingReturned, Func: faults.HealthyWritingReturned},
+	{Op: &opHealthyWritingSingle, Func: faults.HealthyWritingSingle},
+	{Op: &opHealthyWritingTuple, Func: faults.HealthyWritingTuple},
+	{Op: &opKeepsReturned, Func: faults.KeepsReturned},
+	{Op: &opKeepsSingle, Func: faults.KeepsSingle},
+	{Op: &opKeepsTuple, Func: faults.KeepsTuple},
+	{Op: &opKeepsStorageReturned, Func: faults.KeepsStorageReturned},
+	{Op: &opKeepsStorageSingle, Func: faults.KeepsStorageSingle},
+	{Op: &opKeepsStorageTuple, Func: faults.KeepsStorageTuple},
+	{Op: &opKeepsStorageBesideViewReturned, Func: faults.KeepsStorageBesideViewReturned},
+	{Op: &opKeepsStorageBesideViewTuple, Func: faults.KeepsStorageBesideViewTuple},
+	{Op: &opKeepsStorageWritingReturned, Func: faults.KeepsStorageWritingReturned},
+	{Op: &opKeepsStorageWritingSingle, Func: faults.KeepsStorageWritingSingle},
+	{Op: &opKeepsStorageWritingTuple, Func: faults.KeepsStorageWritingTuple},
+	{Op: &opKeepsViewReturned, Func: faults.KeepsViewReturned},
+	{Op: &opKeepsViewSingle, Func: faults.KeepsViewSingle},
+	{Op: &opKeepsViewTuple, Func: faults.KeepsViewTuple},
+	{Op: &opKeepsWritingReturned, Func: faults.KeepsWritingReturned},
+	{Op: &opKeepsWritingSingle, Func: faults.KeepsWritingSingle},
+	{Op: &opKeepsWritingTuple, Func: faults.KeepsWritingTuple},
+	{Op: &opMovesOffsetTensor, Func: faults.MovesOffsetTensor},
+	{Op: &opNegatesZeroTensor, Func: faults.NegatesZeroTensor},
+	{Op: &opOverlapsPairs, Func: faults.OverlapsPairs},
+	{Op: &opOverlapsViewPairs, Func: faults.OverlapsViewPairs},
+	{Op: &opOverlapsWritingPairs, Func: faults.OverlapsWritingPairs},
+	{Op: &opOverreachesReturned, Func: faults.OverreachesReturned},
+	{Op: &opOverreachesSingle, Func: faults.OverreachesSingle},
+	{Op: &opOverreachesTuple, Func: faults.OverreachesTuple},
+	{Op: &opOverreachesViewReturned, Func: faults.OverreachesViewReturned},
+	{Op: &opOverreachesViewSingle, Func: faults.OverreachesViewSingle},
+	{Op: &opOverreachesViewTuple, Func: faults.OverreachesViewTuple},
+	{Op: &opOverreachesWritingReturned, Func: faults.OverreachesWritingReturned},
+	{Op: &opOverreachesWritingSingle, Func: faults.OverreachesWritingSingle},
+	{Op: &opOverreachesWritingTuple, Func: faults.OverreachesWritingTuple},
 	{Op: &opOverstepsOut, Func: faults.OverstepsOut},
-	{Op: &opOversteps_List, Func: faults.OverstepsElement},
-	{Op: &opOversteps_Tensor, Func: faults.Oversteps},
+	{Op: &opOverstepsRunning, Func: faults.OverstepsRunning},
+	{Op: &opOverstepsRunningList, Func: faults.OverstepsRunningList},
+	{Op: &opOversteps_Elements, Func: faults.Oversteps_Elements},
+	{Op: &opOversteps_Self, Func: faults.Oversteps_Self},
 	{Op: &opPanics_, Func: faults.PanicsHalfway},
-	{Op: &opRebindsList, Func: faults.RebindsElement},
-	{Op: &opRebindsOptional, Func: faults.Rebinds},
-	{Op: &opRebindsOptionalList, Func: faults.RebindsElement},
-	{Op: &opRebindsOut, Func: faults.RebindsOut},
-	{Op: &opRebindsTensor, Func: faults.Rebinds},
-	{Op: &opRebinds_List, Func: faults.RebindsElementInPlace},
-	{Op: &opRebinds_Optional, Func: faults.RebindsInPlace},
-	{Op: &opRebinds_OptionalList, Func: faults.RebindsElementInPlace},
-	{Op: &opRebinds_Tensor, Func: faults.RebindsInPlace},
-	{Op: &opRebindsViewList, Func: faults.RebindsElementInView},
-	{Op: &opRebindsViewOptional, Func: faults.RebindsInView},
-	{Op: &opRebindsViewOptionalList, Func: faults.RebindsElementInView},
-	{Op: &opRebindsViewTensor, Func: faults.RebindsInView},
-	{Op: &opRecycles, Func: faults.Recycles},
-	{Op: &opReleases, Func: faults.Releases},
+	{Op: &opRebindsList, Func: faults.RebindsList},
+	{Op: &opRebindsOptional, Func: faults.RebindsOptional},
+	{Op: &opRebindsOptionalList, Func: faults.RebindsOptionalList},
+	{Op: &opRebindsTensor, Func: faults.RebindsTensor},
+	{Op: &opRebinds_List, Func: faults.Rebinds_List},
+	{Op: &opRebinds_Optional, Func: faults.Rebinds_Optional},
+	{Op: &opRebinds_OptionalList, Func: faults.Rebinds_OptionalList},
+	{Op: &opRebinds_Tensor, Func: faults.Rebinds_Tensor},
+	{Op: &opRebindsViewList, Func: faults.RebindsViewList},
+	{Op: &opRebindsViewOptional, Func: faults.RebindsViewOptional},
+	{Op: &opRebindsViewOptionalList, Func: faults.RebindsViewOptionalList},
+	{Op: &opRebindsViewTensor, Func: faults.RebindsViewTensor},
+	{Op: &opRebindsWrittenOut, Func: faults.RebindsWrittenOut},
+	{Op: &opRecyclesTensor, Func: faults.RecyclesTensor},
+	{Op: &opReleasesTensor, Func: faults.ReleasesTensor},
 	{Op: &opReplacesElement, Func: faults.ReplacesElement},
-	{Op: &opReshapesOptional, Func: faults.ReshapesOptional},
-	{Op: &opReshapesOptionalList, Func: faults.ReshapesOptionalElement},
-	{Op: &opReshapes_List, Func: faults.ReshapesElement},
-	{Op: &opReshapes_Tensor, Func: faults.Reshapes},
-	{Op: &opRetainsList, Func: faults.RetainsElement},
-	{Op: &opRetainsOptional, Func: faults.Retains},
-	{Op: &opRetainsOptionalList, Func: faults.RetainsElement},
-	{Op: &opRetainsOut, Func: faults.RetainsOut},
-	{Op: &opRetainsTensor, Func: faults.Retains},
-	{Op: &opRetains_List, Func: faults.RetainsElementInPlace},
-	{Op: &opRetains_Optional, Func: faults.RetainsInPlace},
-	{Op: &opRetains_OptionalList, Func: faults.RetainsElementInPlace},
-	{Op: &opRetains_Tensor, Func: faults.RetainsInPlace},
-	{Op: &opRetainsViewList, Func: faults.RetainsElementInView},
-	{Op: &opRetainsViewOptional, Func: faults.RetainsInView},
-	{Op: &opRetainsViewOptionalList, Func: faults.RetainsElementInView},
-	{Op: &opRetainsViewTensor, Func: faults.RetainsInView},
-	{Op: &opReturnsBase, Func: faults.ReturnsBase},
-	{Op: &opReturnsCopy_Single, Func: faults.ReturnsCopy},
+	{Op: &opReshapesRunning, Func: faults.ReshapesRunning},
+	{Op: &opReshapesRunningList, Func: faults.ReshapesRunningList},
+	{Op: &opReshapes_Elements, Func: faults.Reshapes_Elements},
+	{Op: &opReshapes_Self, Func: faults.Reshapes_Self},
+	{Op: &opRetainsList, Func: faults.RetainsList},
+	{Op: &opRetainsOptional, Func: faults.RetainsOptional},
+	{Op: &opRetainsOptionalList, Func: faults.RetainsOptionalList},
+	{Op: &opRetainsTensor, Func: faults.RetainsTensor},
+	{Op: &opRetainsStorageOut, Func: faults.RetainsStorageOut},
+	{Op: &opRetainsStorage_List, Func: faults.RetainsStorage_List},
+	{Op: &opRetainsStorage_Optional, Func: faults.RetainsStorage_Optional},
+	{Op: &opRetainsStorage_OptionalList, Func: faults.RetainsStorage_OptionalList},
+	{Op: &opRetainsStorage_Tensor, Func: faults.RetainsStorage_Tensor},
+	{Op: &opRetainsViewList, Func: faults.RetainsViewList},
+	{Op: &opRetainsViewOptional, Func: faults.RetainsViewOptional},
+	{Op: &opRetainsViewOptionalList, Func: faults.RetainsViewOptionalList},
+	{Op: &opRetainsViewTensor, Func: faults.RetainsViewTensor},
+	{Op: &opReturnsTuple, Func: faults.ReturnsTuple},
+	{Op: &opReturnsBaseViewSingle, Func: faults.ReturnsBaseViewSingle},
+	{Op: &opReturnsCopyOuts, Func: faults.ReturnsCopyOuts},
+	{Op: &opReturnsCopyReturnedOut, Func: faults.ReturnsCopyReturnedOut},
+	{Op: &opReturnsCopy_Single, Func: faults.ReturnsCopy_Single},
 	{Op: &opReturnsEmpty, Func: faults.ReturnsEmpty},
+	{Op: &opReturnsSparseViewSingle, Func: faults.ReturnsSparseViewSingle},
 	{Op: &opReturnsUnchanged, Func: faults.ReturnsUnchanged},
-	{Op: &opSharesList, Func: faults.SharesThirdWithElement},
-	{Op: &opSharesSingle, Func: faults.Shares},
-	{Op: &opSharesTuple, Func: faults.ReturnsSelfSecond},
-	{Op: &opSharesViewList, Func: faults.SharesThirdBesideView},
-	{Op: &opSharesViewSingle, Func: faults.ReturnsOther},
-	{Op: &opSharesViewTuple, Func: faults.SharesBesideView},
-	{Op: &opSharesWritingList, Func: faults.SharesWrittenThird},
-	{Op: &opSharesWritingSingle, Func: faults.SharesWritten},
-	{Op: &opSharesWritingTuple, Func: faults.SharesWrittenSecond},
-	{Op: &opSkipsVersionOut, Func: faults.ForgetsVersionOfOut},
-	{Op: &opSwapsStorageList, Func: faults.SwapsStorageOfElement},
-	{Op: &opSwapsStorageOptional, Func: faults.SwapsStorage},
-	{Op: &opSwapsStorageOptionalList, Func: faults.SwapsStorageOfElement},
-	{Op: &opSwapsStorageOut, Func: faults.SwapsStorageOfOut},
-	{Op: &opSwapsStorageTensor, Func: faults.SwapsStorage},
-	{Op: &opSwapsStorage_List, Func: faults.SwapsStorageOfElementInPlace},
-	{Op: &opSwapsStorage_Optional, Func: faults.SwapsStorageInPlace},
-	{Op: &opSwapsStorage_OptionalList, Func: faults.SwapsStorageOfElementInPlace},
-	{Op: &opSwapsStorage_Tensor, Func: faults.SwapsStorageInPlace},
-	{Op: &opSwapsStorageViewList, Func: faults.SwapsStorageOfElementInView},
-	{Op: &opSwapsStorageViewOptional, Func: faults.SwapsStorageInView},
-	{Op: &opSwapsStorageViewOptionalList, Func: faults.SwapsStorageOfElementInView},
-	{Op: &opSwapsStorageViewTensor, Func: faults.SwapsStorageInView},
-	{Op: &opTurns, Func: faults.Turns},
-	{Op: &opTwinsList, Func: faults.TwinsInList},
-	{Op: &opTwinsTuple, Func: faults.Twins},
-	{Op: &opTwinsViewList, Func: faults.TwinsInListBesideView},
-	{Op: &opTwinsViewTuple, Func: faults.TwinsBesideView},
-	{Op: &opTwinsWritingList, Func: faults.TwinsInListAndWrites},
-	{Op: &opTwinsWritingTuple, Func: faults.TwinsAndWrites},
-	{Op: &opWritesList, Func: faults.WritesElement},
-	{Op: &opWritesOptional, Func: faults.Writes},
-	{Op: &opWritesOptionalList, Func: faults.WritesElement},
-	{Op: &opWritesTensor, Func: faults.Writes},
-	{Op: &opWrites_List, Func: faults.WritesElementInPlace},
-	{Op: &opWrites_Optional, Func: faults.WritesInPlace},
-	{Op: &opWrites_OptionalList, Func: faults.WritesElementInPlace},
-	{Op: &opWrites_Tensor, Func: faults.WritesInPlace},
+	{Op: &opReturnsViewOther, Func: faults.ReturnsViewOther},
+	{Op: &opSharesOther, Func: faults.SharesOther},
+	{Op: &opSharesOthers, Func: faults.SharesOthers},
+	{Op: &opSharesReturned, Func: faults.SharesReturned},
+	{Op: &opSharesSingle, Func: faults.SharesSingle},
+	{Op: &opSharesTuple, Func: faults.SharesTuple},
+	{Op: &opSharesBesideViewReturned, Func: faults.SharesBesideViewReturned},
+	{Op: &opSharesBesideViewTuple, Func: faults.SharesBesideViewTuple},
+	{Op: &opSharesWritingReturned, Func: faults.SharesWritingReturned},
+	{Op: &opSharesWritingSingle, Func: faults.SharesWritingSingle},
+	{Op: &opSharesWritingTuple, Func: faults.SharesWritingTuple},
+	{Op: &opSwapsStorageList, Func: faults.SwapsStorageList},
+	{Op: &opSwapsStorageOptional, Func: faults.SwapsStorageOptional},
+	{Op: &opSwapsStorageOptionalList, Func: faults.SwapsStorageOptionalList},
+	{Op: &opSwapsStorageOut, Func: faults.SwapsStorageOut},
+	{Op: &opSwapsStorageTensor, Func: faults.SwapsStorageTensor},
+	{Op: &opSwapsStorage_List, Func: faults.SwapsStorage_List},
+	{Op: &opSwapsStorage_Optional, Func: faults.SwapsStorage_Optional},
+	{Op: &opSwapsStorage_OptionalList, Func: faults.SwapsStorage_OptionalList},
+	{Op: &opSwapsStorage_Tensor, Func: faults.SwapsStorage_Tensor},
+	{Op: &opSwapsStorageViewList, Func: faults.SwapsStorageViewList},
+	{Op: &opSwapsStorageViewOptional, Func: faults.SwapsStorageViewOptional},
+	{Op: &opSwapsStorageViewOptionalList, Func: faults.SwapsStorageViewOptionalList},
+	{Op: &opSwapsStorageViewTensor, Func: faults.SwapsStorageViewTensor},
+	{Op: &opTurnsTensor, Func: faults.TurnsTensor},
+	{Op: &opTwinsPair, Func: faults.TwinsPair},
+	{Op: &opTwinsViewPair, Func: faults.TwinsViewPair},
+	{Op: &opTwinsWritingPair, Func: faults.TwinsWritingPair},
+	{Op: &opWritesList, Func: faults.WritesList},
+	{Op: &opWritesOptional, Func: faults.WritesOptional},
+	{Op: &opWritesOptionalList, Func: faults.WritesOptionalList},
+	{Op: &opWritesTensor, Func: faults.WritesTensor},
+	{Op: &opWrites_List, Func: faults.Writes_List},
+	{Op: &opWrites_Optional, Func: faults.Writes_Optional},
+	{Op: &opWrites_OptionalList, Func: faults.Writes_OptionalList},
+	{Op: &opWrites_Tensor, Func: faults.Writes_Tensor},
 	{Op: &opWritesAndFails, Func: faults.WritesAndFails},
-	{Op: &opWritesBeside, Func: faults.WritesBeside},
+	{Op: &opWritesBesideTensor, Func: faults.WritesBesideTensor},
 	{Op: &opWritesInTraining, Func: faults.WritesInTraining},
 	{Op: &opWritesThrough, Func: faults.WritesThroughFirst},
-	{Op: &opWritesViewList, Func: faults.WritesElementInView},
-	{Op: &opWritesViewOptional, Func: faults.WritesInView},
-	{Op: &opWritesViewOptionalList, Func: faults.WritesElementInView},
-	{Op: &opWritesViewTensor, Func: faults.WritesInView},
+	{Op: &opWritesViewList, Func: faults.WritesViewList},
+	{Op: &opWritesViewOptional, Func: faults.WritesViewOptional},
+	{Op: &opWritesViewOptionalList, Func: faults.WritesViewOptionalList},
+	{Op: &opWritesViewTensor, Func: faults.WritesViewTensor},
 }

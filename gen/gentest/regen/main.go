@@ -29,6 +29,10 @@ func main() {
 		fmt.Fprintln(os.Stderr, "usage: regen ROOT")
 		os.Exit(2)
 	}
+	if err := plantFaults(os.Args[1]); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
 	for _, o := range packages {
 		if err := write(os.Args[1], o); err != nil {
 			scanner.PrintError(os.Stderr, err)

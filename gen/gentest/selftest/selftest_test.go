@@ -94,7 +94,7 @@ func TestEveryFaultHasAHealthyTwin(t *testing.T) {
 			kind = faults.Single
 		}
 		if !healthy[place{f.Code, kind}] {
-			t.Errorf("%v %s has a planted fault on a %s, and no healthy kernel is held against it there: add a call to AllSilent in asserts/c10/faults/table.go, or to asserts/c10/samples", f.Code, f.Code.Name(), kind)
+			t.Errorf("%v %s has a planted fault on a %s, and no healthy kernel is held against it there: add a call to closeCalls in asserts/c10/faults/table.go, or to asserts/c10/samples", f.Code, f.Code.Name(), kind)
 		}
 	}
 }
