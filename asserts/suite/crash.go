@@ -77,7 +77,7 @@ func decode[T any](text string) (*T, error) {
 func (l *lane) crashed(ctx context.Context, o engine.Operator, res *report.OpResult, crash *ending) error {
 	var alone []*report.Case
 	l.renew()
-	q := request{Op: res.Op, From: crash.Case, To: crash.Case + 1, Show: true, CPU: l.cpu}
+	q := request{Op: res.Op, From: crash.Case, To: crash.Case + 1, Show: true, Without: l.without}
 	second, err := l.askTwice(ctx, q, l.run.Timeout, func(c *report.Case) { alone = append(alone, c) })
 	if err != nil {
 		return err
@@ -105,10 +105,8 @@ func (l *lane) crashed(ctx context.Context, o engine.Operator, res *report.OpRes
 	if l.own(&crash.Crash).InPython() {
 		crash.Waived = "it calls into Python, and a worker runs none"
 	}
-	if res.AddCrash(&crash.Crash) {
-		l.cpu = false
-	}
-	if crash.Device != engine.Meta { // else the case is run once more, on the CPU alone
+	l.without = except(l.without, res.AddCrash(&crash.Crash))
+	if !crash.Twin { // else the case is run once more, without that device
 		res.Cases++
 	}
 	return nil
@@ -197,6 +195,6 @@ func (l *lane) attempt(ctx context.Context, c *sample.Case) (*ending, error) {
 	if err != nil {
 		return nil, err
 	}
-	q := request{Op: c.Op, From: c.Number, Case: text, Show: true, CPU: l.cpu}
+	q := request{Op: c.Op, From: c.Number, Case: text, Show: true, Without: l.without}
 	return l.askTwice(ctx, q, max(l.run.Timeout/glance, time.Millisecond), func(*report.Case) {})
 }

@@ -159,6 +159,17 @@ var fakeOps = []struct {
 		crashIf(first(args).impl.spec.DType == "bool")
 		return []any{first(args).copy()}, nil
 	}},
+	{"writes_on_lpu(Tensor self) -> Tensor", func(e *fakeEngine, args []any) ([]any, error) {
+		t := first(args)
+		if t.impl.device == "lpu" {
+			t.impl.version++
+		}
+		return []any{t.copy()}, nil
+	}},
+	{"crashes_on_lpu(Tensor self) -> Tensor", func(e *fakeEngine, args []any) ([]any, error) {
+		crashIf(first(args).impl.device == "lpu")
+		return []any{first(args).copy()}, nil
+	}},
 	{"crashes_on_meta(Tensor self) -> Tensor", func(e *fakeEngine, args []any) ([]any, error) {
 		crashIf(first(args).impl.device == "meta")
 		return []any{first(args).copy()}, nil
@@ -297,12 +308,18 @@ func (e *fakeEngine) Generator(int64) (any, error)       { return nil, nil }
 func (e *fakeEngine) Storage(engine.Tensor) (any, error) { return nil, errors.New("no storages here") }
 func (e *fakeEngine) Seed(int64) error                   { return nil }
 
-func (e *fakeEngine) Twins(ts []engine.Tensor) ([]engine.Tensor, error) {
+func (e *fakeEngine) Devices() []engine.Device {
+	return []engine.Device{engine.CPU, engine.Meta, "lpu"}
+}
+
+func (e *fakeEngine) Twins(ts []engine.Tensor, on engine.Device) ([]engine.Tensor, error) {
 	twins := make([]engine.Tensor, len(ts))
 	for i, t := range ts {
 		s := t.(*fakeTensor).impl.spec
-		s.Data = nil
-		twins[i] = newFake(s, "meta")
+		if s.Data = t.(*fakeTensor).impl.storage.data; on == engine.Meta {
+			s.Data = nil
+		}
+		twins[i] = newFake(s, string(on))
 	}
 	return twins, nil
 }

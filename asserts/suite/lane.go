@@ -18,16 +18,16 @@ import (
 
 // A lane is one of the workers of a run: a process, and another when that ends.
 type lane struct {
-	run    *Run
-	folder string               // for what kernels write
-	deadly []int                // cases of the op that end a worker
-	taught string               // what the openings of the op teach, once they are over
-	places map[int]design.Place // of the value classes of the op that a call ran with
-	last   int                  // the last case of the op that ended
-	cpu    bool                 // a call of the op on meta ended its worker: no more of them
-	asItIs bool                 // a worker ended over a smaller call that shows what the op does
-	p      *process
-	broken error // workers do not start
+	run     *Run
+	folder  string               // for what kernels write
+	deadly  []int                // cases of the op that end a worker
+	taught  string               // what the openings of the op teach, once they are over
+	places  map[int]design.Place // of the value classes of the op that a call ran with
+	last    int                  // the last case of the op that ended
+	without []engine.Device      // where a call of the op ended its worker: no more of them
+	asItIs  bool                 // a worker ended over a smaller call that shows what the op does
+	p       *process
+	broken  error // workers do not start
 }
 
 // renew makes the next request go to a new process.
@@ -63,7 +63,7 @@ func (l *lane) op(ctx context.Context, o engine.Operator) *report.OpResult {
 
 // begin forgets what is known of an op.
 func (l *lane) begin(o engine.Operator) *report.OpResult {
-	l.deadly, l.taught, l.places, l.last, l.cpu, l.asItIs = nil, "", make(map[int]design.Place), -1, false, false
+	l.deadly, l.taught, l.places, l.last, l.without, l.asItIs = nil, "", make(map[int]design.Place), -1, nil, false
 	return report.NewOpResult(o)
 }
 
@@ -75,7 +75,7 @@ func (l *lane) cases(ctx context.Context, o engine.Operator, res *report.OpResul
 		return l.run.From
 	}
 	for from := l.run.From; from < l.run.To && res.Left == ""; {
-		crash, err := l.ask(ctx, request{Op: o.Name(), From: from, To: l.run.To, CPU: l.cpu}, patience, res.Add)
+		crash, err := l.ask(ctx, request{Op: o.Name(), From: from, To: l.run.To, Without: l.without}, patience, res.Add)
 		if err != nil {
 			return err
 		}
@@ -100,8 +100,8 @@ func (l *lane) cases(ctx context.Context, o engine.Operator, res *report.OpResul
 		} else if crash.Cause == report.Hang && !crash.Alone && patience < l.run.Timeout { // it was only slow: now all get their time
 			patience, from = l.run.Timeout, again()
 			continue
-		} else if crash.Device == engine.Meta {
-			from, l.cpu = crash.Case, true
+		} else if crash.Twin {
+			from, l.without = crash.Case, append(l.without, crash.Device)
 			l.deadly = slices.DeleteFunc(l.deadly, func(n int) bool { return n == from })
 			continue
 		}
@@ -189,10 +189,10 @@ func (l *lane) once(ctx context.Context, q request, patience time.Duration, add 
 			}
 		case word == lineCall:
 			if crash.calling = rest; rest != "" {
-				crash.called, crash.Device = rest, ""
+				crash.called, crash.Device, crash.Twin = rest, "", false
 			}
-		case word == lineDevice:
-			crash.Device = rest
+		case word == lineDevice || word == lineTwin:
+			crash.Device, crash.Twin = engine.Device(rest), word == lineTwin
 		case word == lineTaught:
 			l.taught = rest
 		case word == lineFrame:
@@ -286,10 +286,15 @@ func (l *lane) confirm(ctx context.Context, res *report.OpResult) error {
 				res.Findings = append(res.Findings, f)
 			}
 		}
-		q := request{Op: res.Op, From: f.Case, To: f.Case + 1, CPU: l.cpu && !strings.Contains(f.Device, engine.Meta)}
+		q := request{Op: res.Op, From: f.Case, To: f.Case + 1, Without: except(l.without, f.Devices)}
 		if _, err := l.askTwice(ctx, q, l.run.Timeout, keep); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// except returns the devices that others are not.
+func except(all, others []engine.Device) []engine.Device {
+	return slices.DeleteFunc(slices.Clone(all), func(d engine.Device) bool { return slices.Contains(others, d) })
 }

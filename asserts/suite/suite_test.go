@@ -54,7 +54,7 @@ func runFakeOn(t *testing.T, workers int, names ...string) map[string]*report.Op
 func summary(r *report.OpResult) string {
 	var words []string
 	for _, f := range r.Findings {
-		words = append(words, fmt.Sprintf("%v on %s [%s]", f.Violation.Code, f.Violation.Subject, f.Device))
+		words = append(words, fmt.Sprintf("%v on %s [%s]", f.Violation.Code, f.Violation.Subject, f.On()))
 	}
 	for _, c := range r.Crashes {
 		words = append(words, strings.TrimSpace(fmt.Sprintf("%s in case %d [%s], alone: %v %s %v", c.Cause, c.Case, c.Device, c.Alone, strings.TrimPrefix(c.Call, r.Op), c.Frames)))
@@ -85,6 +85,8 @@ func TestFaultsAreFoundAndCrashesContained(t *testing.T) {
 		"never_for_three":          "never ran: not for three",
 		"crashes_on_bool":          "SIGSEGV in case 11 [cpu], alone: true (self=bool[2]) []; SIGSEGV in case 28 [cpu], alone: true (self=bool[2, 3, 3]) []",
 		"crashes_on_meta":          "SIGSEGV in case 0 [meta], alone: true (self=float32[2]) []",
+		"crashes_on_lpu":           "SIGSEGV in case 0 [lpu], alone: true (self=float32[2]) []",
+		"writes_on_lpu":            "OA009 on argument self [lpu]",
 		"crashes_when_smaller":     "OA007 on result [cpu]",
 		"exits":                    "exit status 3 in case 0 [cpu], alone: true (self=float32[2]) []; exit status 3 in case 1 [cpu], alone: true (self=float32[3, 3]) []; exit status 3 in case 2 [cpu], alone: true (self=float32[2, 3, 4, 4]) []; never ran: ",
 		"answers_for_the_worker":   `fault: a worker answered "so be it": the kernel may write to file 3, which is the worker's; never ran: `,
@@ -113,11 +115,11 @@ func TestFaultsAreFoundAndCrashesContained(t *testing.T) {
 // An op that crashes on meta goes on without it, from the case that did, and says so.
 func TestCrashOnMetaLeavesTheCPU(t *testing.T) {
 	r := runFake(t, "crashes_on_meta")["crashes_on_meta"]
-	if len(r.Crashes) != 1 || r.Ran < 20 || r.CPU.Judged[asserts.FreshImpl] != r.Ran || r.Meta.Judged != (asserts.Counts{}) {
+	if len(r.Crashes) != 1 || r.Ran < 20 || r.Devices[engine.CPU].Judged[asserts.FreshImpl] != r.Ran || r.Devices[engine.Meta].Judged != (asserts.Counts{}) {
 		t.Errorf("%s; %d of %d cases ran", summary(r), r.Ran, r.Cases)
 	}
-	if n := r.NoMeta["a call of the op on meta ended its process"]; n != r.Ran {
-		t.Errorf("%d of %d calls say why they are not compared with meta: %v", n, r.Ran, r.NoMeta)
+	if n := r.Devices[engine.Meta].Uncalled["a call of the op on meta ended its process"]; n != r.Ran {
+		t.Errorf("%d of %d calls say why they are not compared with meta: %v", n, r.Ran, r.Devices[engine.Meta].Uncalled)
 	}
 	if text := (&report.Report{}).CrashText(r, r.Crashes[0]); !strings.HasPrefix(text, "crash  aten::crashes_on_meta  SIGSEGV in case 0  [meta]\n") {
 		t.Error(text)
@@ -134,12 +136,12 @@ func TestCrashOnMetaIsTheCPUs(t *testing.T) {
 		want    string
 	}{
 		{report.Crash{Case: 1, Device: "cpu"}, false, "1 cpu"},
-		{report.Crash{Case: 2, Device: "meta"}, false, "1 cpu, 2 meta"},
+		{report.Crash{Case: 2, Device: "meta", Twin: true}, false, "1 cpu, 2 meta"},
 		{report.Crash{Case: 2, Device: "cpu"}, true, "1 cpu, 2 cpu"},
-		{report.Crash{Case: 3, Device: "meta"}, false, "1 cpu, 2 cpu, 3 meta"},
+		{report.Crash{Case: 3, Device: "meta", Twin: true}, false, "1 cpu, 2 cpu, 3 meta"},
 		{report.Crash{Case: 4, Device: "cpu"}, false, "1 cpu, 2 cpu, 3 meta, 4 cpu"},
 	} {
-		instead := r.AddCrash(&tt.c)
+		instead := len(r.AddCrash(&tt.c)) > 0
 		var all []string
 		for _, c := range r.Crashes {
 			all = append(all, fmt.Sprint(c.Case, " ", c.Device))
@@ -249,8 +251,8 @@ func TestAdaptingReachesWhatErrorsAskFor(t *testing.T) {
 	if r.Ran < r.Cases/2 {
 		t.Errorf("%d of %d cases ran", r.Ran, r.Cases)
 	}
-	if r.CPU.Judged[asserts.FreshImpl] != r.Ran {
-		t.Errorf("OA003 judged %d times in %d calls", r.CPU.Judged[asserts.FreshImpl], r.Ran)
+	if r.Devices[engine.CPU].Judged[asserts.FreshImpl] != r.Ran {
+		t.Errorf("OA003 judged %d times in %d calls", r.Devices[engine.CPU].Judged[asserts.FreshImpl], r.Ran)
 	}
 }
 

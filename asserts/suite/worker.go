@@ -34,7 +34,8 @@ const (
 	lineLoad    = "load" // "load LIBRARY", before it is ready: what it would fail in
 	lineStart   = "start"
 	lineCall    = "call"   // "call CASE" before each call and "call " after it, where the request wants that
-	lineDevice  = "device" // "device meta", where the op is called there next, where the request wants that
+	lineDevice  = "device" // "device cpu", where the op is called there next, where the request wants that
+	lineTwin    = "twin"   // "twin meta", the same where it is called with twins
 	lineFrame   = "frame"  // "frame TEXT", innermost first, from a worker that crashes
 	lineShown   = "shown"  // "shown JSON": what a case found, while a smaller call is looked for
 	lineEnd     = "end"
@@ -53,9 +54,10 @@ type request struct {
 	From int    `json:"from"`
 	To   int    `json:"to"`
 	Show bool   `json:"show,omitempty"` // say each call before it is made
-	CPU  bool   `json:"cpu,omitempty"`  // make no calls on meta
 	Case string `json:"case,omitempty"` // make this one call instead, as it is
 	Skip []int  `json:"skip,omitempty"` // earlier cases that end a worker
+
+	Without []engine.Device `json:"without,omitempty"` // make no calls there
 
 	// AsItIs says that no smaller calls are looked for that show what was found,
 	// as a worker ended over one.
@@ -164,14 +166,15 @@ func (s *server) answer(text string) (err error) {
 		t.Taught = s.taught
 	}
 	s.Forget()
-	t.AsItIs, t.NoMeta = q.AsItIs, q.CPU
+	t.AsItIs, t.Without = q.AsItIs, q.Without
 	t.Found = func(result *report.Case) {
 		s.result(lineShown, result)
 		s.out.Flush()
 	}
 	if q.Show {
 		t.Trying = s.show
-		t.Calling = func(device string) { s.say(lineDevice, device) }
+		t.Calling = func(on engine.Device) { s.say(lineDevice, on) }
+		t.Twinning = func(on engine.Device) { s.say(lineTwin, on) }
 	}
 	t.Single = q.To == q.From+1 && !q.Show
 	if q.Case != "" {

@@ -18,7 +18,8 @@ import (
 func Open(kernels map[string]any, ops []*schema.Op) (*gokernels.Engine, error) {
 	lib := gokernels.Library{
 		Name: "embedded engine", Ops: ops, Kernels: kernels,
-		Make: build, View: view, Twins: twins, Value: value,
+		Make: build, View: view, Value: value,
+		Twins:   map[engine.Device]func([]asserts.Tensor) ([]asserts.Tensor, error){engine.Meta: twins},
 		Release: release, Seed: c10.Seed,
 	}
 	return lib.Engine()
@@ -104,7 +105,7 @@ func twins(ts []asserts.Tensor) ([]asserts.Tensor, error) {
 var (
 	layouts = []c10.Layout{c10.Strided, c10.SparseCOO, c10.SparseCSR}
 	formats = map[engine.MemoryFormat]c10.MemoryFormat{"contiguous_format": c10.Contiguous, "preserve_format": c10.Preserve}
-	devices = map[engine.Device]c10.Device{"cpu": c10.CPU, "meta": c10.Meta}
+	devices = map[engine.Device]c10.Device{engine.CPU: c10.CPU, engine.Meta: c10.Meta}
 )
 
 // value turns a value of the suite into one of the embedded engine's types.

@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"reflect"
 	"runtime"
 	"slices"
@@ -39,9 +40,9 @@ type Library struct {
 	// library has no views.
 	View func(t asserts.Tensor, d engine.Dense) (asserts.Tensor, error)
 
-	// Twins makes tensors like these on the meta device; nil where the library
-	// has no such device.
-	Twins func(ts []asserts.Tensor) ([]asserts.Tensor, error)
+	// Twins makes tensors like these on another device; it has an entry for each
+	// device besides that of Make.
+	Twins map[engine.Device]func(ts []asserts.Tensor) ([]asserts.Tensor, error)
 
 	// Value turns a value of the suite into one of the library's own type, such
 	// as its dtypes; false for other types. It may be nil.
@@ -203,10 +204,19 @@ func refused(err error) error {
 	return &engine.Thrown{Message: err.Error()}
 }
 
-// Twins makes meta tensors; the same tensor twice has one twin.
-func (e *Engine) Twins(ts []engine.Tensor) (_ []engine.Tensor, err error) {
-	if e.lib.Twins == nil {
-		return nil, &engine.Thrown{Message: "the library has no meta device"}
+// Devices returns the CPU and the devices of the twins. The meta device is among
+// them even where the library lacks it, so that calls on it are counted as not made.
+func (e *Engine) Devices() []engine.Device {
+	others := append(slices.Collect(maps.Keys(e.lib.Twins)), engine.Meta)
+	slices.Sort(others)
+	return append([]engine.Device{engine.CPU}, slices.Compact(others)...)
+}
+
+// Twins makes tensors on another device; the same tensor twice has one twin.
+func (e *Engine) Twins(ts []engine.Tensor, on engine.Device) (_ []engine.Tensor, err error) {
+	make := e.lib.Twins[on]
+	if make == nil {
+		return nil, &engine.Thrown{Message: fmt.Sprintf("the library has no %s device", on)}
 	}
 	defer thrown(&err)
 	var distinct []asserts.Tensor
@@ -215,11 +225,11 @@ func (e *Engine) Twins(ts []engine.Tensor) (_ []engine.Tensor, err error) {
 			distinct = append(distinct, t.(*handle).Tensor)
 		}
 	}
-	made, err := e.lib.Twins(distinct)
+	made, err := make(distinct)
 	if err != nil {
 		return nil, &engine.Thrown{Message: err.Error()}
 	}
-	twins := make([]engine.Tensor, len(ts))
+	twins := slices.Clone(ts)
 	for i, t := range ts {
 		if first := slices.Index(ts, t); first < i {
 			twins[i] = twins[first]

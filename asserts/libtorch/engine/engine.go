@@ -5,6 +5,7 @@ package engine
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"regexp"
 	"slices"
@@ -343,12 +344,19 @@ func thrown(err error) error {
 	return err
 }
 
-func (l *Libtorch) Twins(ts []engine.Tensor) ([]engine.Tensor, error) {
+// twins make tensors on the devices besides the CPU.
+var twins = map[engine.Device]func(...libtorch.Tensor) ([]libtorch.Tensor, error){engine.Meta: libtorch.MetaTwins}
+
+func (l *Libtorch) Devices() []engine.Device {
+	return append([]engine.Device{engine.CPU}, slices.Sorted(maps.Keys(twins))...)
+}
+
+func (l *Libtorch) Twins(ts []engine.Tensor, on engine.Device) ([]engine.Tensor, error) {
 	plain := make([]libtorch.Tensor, len(ts))
 	for i, t := range ts {
 		plain[i] = t.(torchTensor).Tensor
 	}
-	made, err := libtorch.MetaTwins(plain...)
+	made, err := twins[on](plain...)
 	if err != nil {
 		return nil, thrown(err)
 	}

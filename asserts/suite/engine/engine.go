@@ -19,7 +19,11 @@ type Engine interface {
 	// Operator returns one of them.
 	Operator(name string) (Operator, error)
 
-	// Make makes a tensor on the CPU. The data of d is lent. What an op of the library makes of it
+	// Devices returns the devices that ops are called on: first that of the tensors
+	// that Make returns, then those on which the call is made again with Twins.
+	Devices() []Device
+
+	// Make makes a tensor. The data of d is lent. What an op of the library makes of it
 	// on the way may throw.
 	Make(d Dense, f Form) (Tensor, error)
 
@@ -27,9 +31,9 @@ type Engine interface {
 	// one; d says how it lies there and has no data.
 	View(t Tensor, d Dense) (Tensor, error)
 
-	// Twins makes meta tensors of the same sizes, strides and dtypes; twins of
-	// tensors that share a storage share one.
-	Twins(ts []Tensor) ([]Tensor, error)
+	// Twins makes tensors of the same sizes, strides and dtypes on another device;
+	// twins of tensors that share a storage share one.
+	Twins(ts []Tensor, on Device) ([]Tensor, error)
 
 	// Generator makes a random number generator, as an argument.
 	Generator(seed int64) (any, error)
@@ -186,10 +190,10 @@ func Release(results []any) {
 	}
 }
 
-// Devices that ops are called on.
+// Devices that engines have in common.
 const (
-	CPU  = "cpu"
-	Meta = "meta"
+	CPU  Device = "cpu"
+	Meta Device = "meta" // whose tensors have no bytes
 )
 
 // CannotShow reports whether a check is one that the engine cannot show broken.

@@ -2,6 +2,7 @@ package report
 
 import (
 	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/asserts/suite/engine"
 	"github.com/opassert/opassert/asserts/suite/internal/design"
 )
 
@@ -15,20 +16,12 @@ type Case struct {
 	Close   int            `json:"close,omitempty"`   // how close that came
 	Closest string         `json:"closest,omitempty"` // the attempt itself, as a case of a file of cases
 	Unfit   string         `json:"unfit,omitempty"`   // why the case of a recipe did not run as it is written
-	CPU     *Tally         `json:"cpu,omitempty"`
-	Meta    *Tally         `json:"meta,omitempty"`
+	Devices Devices        `json:"devices,omitempty"`
 	Lacks   map[string]int `json:"lacks,omitempty"`  // what the case wanted and the library has not, by tensors
-	NoMeta  string         `json:"nometa,omitempty"` // why the call on meta was not compared
 	Waived  []asserts.Skip `json:"waived,omitempty"` // violations that an allowlist waives
 	Place   *design.Place  `json:"place,omitempty"`  // of what is tried
 	Beyond  string         `json:"beyond,omitempty"` // why no arguments avoid the error
 	Found   []*Finding     `json:"found,omitempty"`
-}
-
-// A Tally says how many tensors each check was held against on one device.
-type Tally struct {
-	Judged asserts.Counts `json:"judged"`
-	Skips  []asserts.Skip `json:"skips,omitempty"`
 }
 
 // A Finding is a violation, with the case that shows it.
@@ -37,19 +30,13 @@ type Finding struct {
 	Case      int                `json:"case"`
 	Call      string             `json:"call"`            // the smallest call that shows it
 	Recipe    string             `json:"recipe"`          // the same as a case of a file of cases
-	Device    string             `json:"device"`          // "cpu", "meta", or "cpu, meta" for OA011
+	Devices   []engine.Device    `json:"devices"`         // of the call; of both calls where it is their difference
 	Times     int                `json:"times"`           // cases that show it
 	Known     bool               `json:"known,omitempty"` // a baseline has it
 }
 
-// SameFault reports whether two violations are about one rule and one subject.
-func SameFault(v, w *asserts.Violation) bool {
+// SameFault reports whether two findings are about one rule and one subject.
+func (f *Finding) SameFault(g *Finding) bool {
+	v, w := f.Violation, g.Violation
 	return v.Code == w.Code && v.Subject.Return == w.Subject.Return && v.Subject.Index == w.Subject.Index
-}
-
-// Excuse counts a check that was judged, and whose violation has a reason, as
-// skipped.
-func (t *Tally) Excuse(code asserts.Code, reason string) {
-	t.Judged[code]--
-	t.Skips = AddSkip(t.Skips, asserts.Skip{Code: code, Reason: reason, Count: 1})
 }

@@ -155,7 +155,7 @@ func (r *OpResult) unjudged(code asserts.Code) string {
 	switch {
 	case r.Ran == 0:
 		return "the op never ran: " + r.reason()
-	case r.CPU.Judged[code]+r.Meta.Judged[code] == 0 && code != asserts.SchemaLint:
+	case r.Devices.Sum().Judged[code] == 0 && code != asserts.SchemaLint:
 		return fmt.Sprintf("%v was not judged", code)
 	}
 	return ""

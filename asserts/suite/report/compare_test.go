@@ -3,11 +3,13 @@ package report
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/asserts/suite/engine"
 )
 
 // compared is a run of a few ops on a version of a library.
@@ -17,10 +19,18 @@ func compared(version string, ops ...*OpResult) *Report {
 
 func ran(name string, findings ...*Finding) *OpResult {
 	r := &OpResult{Op: "aten::" + name, Schema: name + "(Tensor self) -> Tensor", Cases: 5, Ran: 5, Findings: findings}
-	for c := range asserts.AllCodes.All() {
-		r.CPU.Judged[c] = 5
-	}
+	r.Devices = Devices{engine.CPU: judged()}
 	return r
+}
+
+// judged is the tally of an op that every check was held against, except those.
+func judged(not ...asserts.Code) (t Tally) {
+	for c := range asserts.AllCodes.All() {
+		if !slices.Contains(not, c) {
+			t.Judged[c] = 5
+		}
+	}
+	return t
 }
 
 func finds(code asserts.Code, index int, name, saw string) *Finding {
@@ -39,7 +49,7 @@ func comparison() *Comparison {
 	lucky := ran("lucky")
 	lucky.Crashes = []Crash{{Case: 2, Cause: "SIGFPE"}} // not alone: it says nothing
 	unjudged := ran("unjudged")
-	unjudged.CPU.Judged[asserts.InputImpl] = 0
+	unjudged.Devices = Devices{engine.CPU: judged(asserts.InputImpl)}
 	return &Comparison{Reports: []*Report{
 		compared("1.0", ran("breaks"), ran("dies"), ran("gone", finds(asserts.InputImpl, 0, "self", "bad")), crashed,
 			ran("hides", finds(asserts.InputImpl, 0, "self", "bad")), ran("lucky"), ran("repaired", finds(asserts.InputImpl, 0, "self", "bad")),

@@ -9,15 +9,16 @@ import (
 
 // A Crash is a case that ended its worker.
 type Crash struct {
-	Case   int      `json:"case"`
-	Cause  string   `json:"cause"`            // "SIGSEGV", "hang", "out of memory"
-	Alone  bool     `json:"alone"`            // it happens again in a process of its own
-	Call   string   `json:"call,omitempty"`   // the smallest call that crashes so
-	Recipe string   `json:"recipe,omitempty"` // the same as a case of a file of cases
-	Device string   `json:"device,omitempty"` // where the op was called, "cpu" or "meta"; "" before it was
-	Frames []string `json:"frames,omitempty"` // the op's own functions on the stack, innermost first
-	Waived string   `json:"waived,omitempty"` // why an allowlist waives it
-	Known  bool     `json:"known,omitempty"`  // a baseline has it
+	Case   int           `json:"case"`
+	Cause  string        `json:"cause"`            // "SIGSEGV", "hang", "out of memory"
+	Alone  bool          `json:"alone"`            // it happens again in a process of its own
+	Call   string        `json:"call,omitempty"`   // the smallest call that crashes so
+	Recipe string        `json:"recipe,omitempty"` // the same as a case of a file of cases
+	Device engine.Device `json:"device,omitempty"` // where the op was called; "" before it was
+	Twin   bool          `json:"-"`                // the op was called there with twins of the tensors of the case
+	Frames []string      `json:"frames,omitempty"` // the op's own functions on the stack, innermost first
+	Waived string        `json:"waived,omitempty"` // why an allowlist waives it
+	Known  bool          `json:"known,omitempty"`  // a baseline has it
 }
 
 const (
@@ -40,16 +41,16 @@ func SameCauses(cause string) []string {
 // Counts reports whether the crash speaks against its op.
 func (c *Crash) Counts() bool { return c.Alone && c.Waived == "" && !c.Known }
 
-// AddCrash adds a crash, and reports whether it replaces the one on
-// meta in the same case: the call on the CPU had broken the memory before.
-func (r *OpResult) AddCrash(c *Crash) bool {
-	last := len(r.Crashes) - 1
-	instead := c.Device == engine.CPU && last >= 0 && r.Crashes[last].Device == engine.Meta && r.Crashes[last].Case == c.Case
-	if instead {
+// AddCrash adds a crash. It replaces those on other devices in the same case, and
+// returns the devices: the first call of the case had broken the memory before.
+func (r *OpResult) AddCrash(c *Crash) []engine.Device {
+	var replaced []engine.Device
+	for last := len(r.Crashes) - 1; c.Device != "" && !c.Twin && last >= 0 && r.Crashes[last].Twin && r.Crashes[last].Case == c.Case; last-- {
+		replaced = append(replaced, r.Crashes[last].Device)
 		r.Crashes = r.Crashes[:last]
 	}
 	r.Crashes = append(r.Crashes, *c)
-	return instead
+	return replaced
 }
 
 // InPython reports whether a crash is in Python's own library. That is there for

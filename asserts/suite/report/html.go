@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/asserts/suite/engine"
 )
 
 //go:embed page.html
@@ -21,6 +22,7 @@ type pageData struct {
 	Report   *Report
 	Totals   Totals
 	Reach    []string // as in text
+	Devices  []engine.Device
 	Codes    []pageCode
 	Findings []pageFinding
 	Crashes  []pageCrash
@@ -42,21 +44,21 @@ type pageCrash struct{ Op, Cause, Device, Note, Report string }
 // A pageRow is an op in the coverage matrix. Judged, Skipped and Found are by
 // device and code.
 type pageRow struct {
-	Op      string                    `json:"op"`
-	Cases   int                       `json:"cases"`
-	Ran     int                       `json:"ran"`
-	Why     string                    `json:"why,omitempty"` // it never ran
-	Judged  map[string]asserts.Counts `json:"judged,omitempty"`
-	Skipped map[string]asserts.Counts `json:"skipped,omitempty"`
-	Found   map[string]asserts.Counts `json:"found,omitempty"`
-	Tried   map[string]int            `json:"tried,omitempty"` // the list of an argument's value classes
-	Refused map[string]int            `json:"refused,omitempty"`
+	Op      string                           `json:"op"`
+	Cases   int                              `json:"cases"`
+	Ran     int                              `json:"ran"`
+	Why     string                           `json:"why,omitempty"` // it never ran
+	Judged  map[engine.Device]asserts.Counts `json:"judged,omitempty"`
+	Skipped map[engine.Device]asserts.Counts `json:"skipped,omitempty"`
+	Found   map[engine.Device]asserts.Counts `json:"found,omitempty"`
+	Tried   map[string]int                   `json:"tried,omitempty"` // the list of an argument's value classes
+	Refused map[string]int                   `json:"refused,omitempty"`
 }
 
 // WriteHTML writes the report as one page that needs nothing else.
 func (r *Report) WriteHTML(w io.Writer) error {
 	data := pageData{Report: r, Totals: r.Totals(), Rows: []pageRow{}, known: make(map[string]int)}
-	data.Reach = data.Totals.lines()
+	data.Reach, data.Devices = data.Totals.lines(), data.Totals.Devices.Names()
 	for c := range asserts.AllCodes.All() {
 		data.Codes = append(data.Codes, pageCode{c.String(), c.Name(), c.Rule()})
 	}
@@ -91,13 +93,13 @@ func (d *pageData) lists(c Classes) map[string]int {
 func (r *Report) pageFinding(op *OpResult, f *Finding) pageFinding {
 	v := r.violation(op, f)
 	return pageFinding{
-		Code: v.Code.String(), Name: v.Code.Name(), Op: v.Op, Subject: v.Subject.String(), Device: f.Device,
+		Code: v.Code.String(), Name: v.Code.Name(), Op: v.Op, Subject: v.Subject.String(), Device: f.On(),
 		Saw: v.Saw, Call: f.Call, Report: v.Error(), Repro: v.Repro, Known: f.Known, Note: v.Note,
 	}
 }
 
 func (r *Report) pageCrash(op *OpResult, c Crash) pageCrash {
-	p := pageCrash{Op: op.Op, Cause: c.Cause, Device: c.Device, Report: r.CrashText(op, c)}
+	p := pageCrash{Op: op.Op, Cause: c.Cause, Device: string(c.Device), Report: r.CrashText(op, c)}
 	switch {
 	case c.Known:
 		p.Note = "known"
@@ -113,8 +115,8 @@ func (op *OpResult) pageRow() pageRow {
 		row.Why = op.reason()
 		return row
 	}
-	row.Judged, row.Skipped, row.Found = map[string]asserts.Counts{}, map[string]asserts.Counts{}, map[string]asserts.Counts{}
-	for device, t := range map[string]*Tally{"cpu": &op.CPU, "meta": &op.Meta} {
+	row.Judged, row.Skipped, row.Found = map[engine.Device]asserts.Counts{}, map[engine.Device]asserts.Counts{}, map[engine.Device]asserts.Counts{}
+	for device, t := range op.Devices {
 		if t.Judged == (asserts.Counts{}) {
 			continue
 		}
@@ -123,7 +125,7 @@ func (op *OpResult) pageRow() pageRow {
 			skipped[s.Code] += s.Count
 		}
 		for _, f := range op.Findings {
-			if slices.Contains(strings.Split(f.Device, ", "), device) {
+			if slices.Contains(f.Devices, device) {
 				found[f.Violation.Code] += f.Times
 			}
 		}

@@ -142,8 +142,9 @@ func (r *Report) results(op *OpResult) []asserts.Result {
 	for _, w := range op.Waived {
 		all = append(all, asserts.Result{Op: op.Op, Code: w.Code, Status: asserts.Skipped, Count: w.Count, Reason: "waived: " + w.Reason})
 	}
-	all = append(all, op.held("cpu", &op.CPU)...)
-	all = append(all, op.held("meta", &op.Meta)...)
+	for _, device := range op.Devices.Names() {
+		all = append(all, op.held(device)...)
+	}
 	for _, what := range slices.Sorted(maps.Keys(op.Lacks)) {
 		all = append(all, asserts.Result{Op: op.Op, Status: asserts.Skipped, Count: op.Lacks[what], Reason: (&engine.Unsupported{What: what}).Error()})
 	}
@@ -170,14 +171,14 @@ func (r *Report) found(op *OpResult) []asserts.Result {
 		v := r.violation(op, f)
 		result := v.Result()
 		result.Report += "\n" + f.text(op.Op)
-		result.Case, result.Device, result.Count = strconv.Itoa(f.Case), f.Device, f.Times
+		result.Case, result.Device, result.Count = strconv.Itoa(f.Case), f.On(), f.Times
 		if f.Known {
 			result.Status = asserts.Known
 		}
 		all = append(all, result)
 	}
 	for _, c := range op.Crashes {
-		result := asserts.Result{Op: op.Op, Status: asserts.Crashed, Case: strconv.Itoa(c.Case), Device: c.Device, Reason: c.Cause, Report: r.CrashText(op, c)}
+		result := asserts.Result{Op: op.Op, Status: asserts.Crashed, Case: strconv.Itoa(c.Case), Device: string(c.Device), Reason: c.Cause, Report: r.CrashText(op, c)}
 		switch {
 		case c.Known:
 			result.Status = asserts.Known
@@ -190,18 +191,19 @@ func (r *Report) found(op *OpResult) []asserts.Result {
 }
 
 // held returns the checks of an op that held on a device, and those skipped.
-func (op *OpResult) held(device string, t *Tally) []asserts.Result {
+func (op *OpResult) held(device engine.Device) []asserts.Result {
+	t := op.Devices[device]
 	var all []asserts.Result
 	for c := range asserts.AllCodes.All() {
 		broken := slices.ContainsFunc(op.Findings, func(f *Finding) bool {
-			return f.Violation.Code == c && strings.Contains(f.Device, device)
+			return f.Violation.Code == c && slices.Contains(f.Devices, device)
 		})
 		if t.Judged[c] > 0 && !broken {
-			all = append(all, asserts.Result{Op: op.Op, Code: c, Status: asserts.Passed, Device: device, Count: t.Judged[c]})
+			all = append(all, asserts.Result{Op: op.Op, Code: c, Status: asserts.Passed, Device: string(device), Count: t.Judged[c]})
 		}
 	}
 	for _, s := range t.Skips {
-		all = append(all, asserts.Result{Op: op.Op, Code: s.Code, Status: asserts.Skipped, Device: device, Count: s.Count, Reason: s.Reason})
+		all = append(all, asserts.Result{Op: op.Op, Code: s.Code, Status: asserts.Skipped, Device: string(device), Count: s.Count, Reason: s.Reason})
 	}
 	return all
 }
@@ -404,7 +406,7 @@ type Totals struct {
 	Known             int // findings and crashes that a baseline has
 	Judged            asserts.Counts
 	Skips, Waived     []asserts.Skip
-	NoMeta            map[string]int
+	Devices           Devices
 	Lacks             map[string]int // what the library does not have, by tensors that cases wanted
 	Tried, Refused    int            // value classes of arguments
 	Cut               map[string]int // cases that were not finished and ops that were left, by why
@@ -412,7 +414,7 @@ type Totals struct {
 
 // Totals adds up.
 func (r *Report) Totals() Totals {
-	t := Totals{Reach: r.reach(), NoMeta: make(map[string]int), Lacks: make(map[string]int), Cut: make(map[string]int)}
+	t := Totals{Reach: r.reach(), Lacks: make(map[string]int), Cut: make(map[string]int)}
 	var all Tally
 	for _, op := range r.Ops {
 		t.Cases += op.Cases
@@ -431,13 +433,10 @@ func (r *Report) Totals() Totals {
 				t.Crashes++
 			}
 		}
-		all.Add(&op.CPU)
-		all.Add(&op.Meta)
+		all.add(op.Devices.Sum())
+		t.Devices.Add(op.Devices)
 		for _, w := range op.Waived {
 			t.Waived = AddSkip(t.Waived, w)
-		}
-		for why, n := range op.NoMeta {
-			t.NoMeta[why] += n
 		}
 		for what, n := range op.Lacks {
 			t.Lacks[what] += n
@@ -502,9 +501,12 @@ func (r *Report) writeTotals(t *textWriter) {
 	if text := Lacking(sum.Lacks); text != "" {
 		t.line("  %s", text)
 	}
-	for _, why := range slices.Sorted(maps.Keys(sum.NoMeta)) {
-		if n := sum.NoMeta[why]; n > 20 || sum.Ops < 20 {
-			t.line("  not compared with meta %d: %s", n, why)
+	for _, device := range sum.Devices.Names() {
+		uncalled := sum.Devices[device].Uncalled
+		for _, why := range slices.Sorted(maps.Keys(uncalled)) {
+			if n := uncalled[why]; n > 20 || sum.Ops < 20 {
+				t.line("  not compared with %s %d: %s", device, n, why)
+			}
 		}
 	}
 }

@@ -29,9 +29,7 @@ type OpResult struct {
 	Cannot   string `json:"cannot,omitempty"`
 	beyond   map[string]int
 	close    int
-	CPU      Tally          `json:"cpu"`
-	Meta     Tally          `json:"meta"`
-	NoMeta   map[string]int `json:"nometa,omitempty"`
+	Devices  Devices        `json:"devices,omitempty"`
 	Lacks    map[string]int `json:"lacks,omitempty"`  // what the library does not have, by tensors that cases wanted
 	Waived   []asserts.Skip `json:"waived,omitempty"` // violations that an allowlist waives
 	Findings []*Finding     `json:"findings,omitempty"`
@@ -145,14 +143,7 @@ func (r *OpResult) Add(c *Case) {
 		}
 		r.beyond[c.Beyond]++
 	}
-	r.CPU.Add(c.CPU)
-	r.Meta.Add(c.Meta)
-	if c.NoMeta != "" {
-		if r.NoMeta == nil {
-			r.NoMeta = make(map[string]int)
-		}
-		r.NoMeta[c.NoMeta]++
-	}
+	r.Devices.Add(c.Devices)
 	for what, n := range c.Lacks {
 		if r.Lacks == nil {
 			r.Lacks = make(map[string]int)
@@ -220,19 +211,7 @@ func (r *OpResult) Settle() {
 // elements aside. The device is not asked: a fault that shows on both is one.
 func (f *Finding) Same(g *Finding) bool {
 	a, b := f.Violation, g.Violation
-	return SameFault(a, b) && a.Against.Return == b.Against.Return && a.Against.Name == b.Against.Name
-}
-
-func (t *Tally) Add(other *Tally) {
-	if other == nil {
-		return
-	}
-	for i, n := range other.Judged {
-		t.Judged[i] += n
-	}
-	for _, s := range other.Skips {
-		t.Skips = AddSkip(t.Skips, s)
-	}
+	return f.SameFault(g) && a.Against.Return == b.Against.Return && a.Against.Name == b.Against.Name
 }
 
 // AddSkip counts a skip with one of the same code and reason, if there is one.

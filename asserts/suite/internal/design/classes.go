@@ -210,11 +210,12 @@ func endClasses(of reach, dtype string) []valueClass {
 
 // Values that scalars of a type have, those that say too much last.
 var (
-	someInts   = []int64{-1, 0, 1, 2, 3, 4, 5, 8, -2, -3, 7, 16, 64, 1000}
-	largeInts  = []int64{1 << 31, -1<<31 - 1, math.MaxInt64}
-	someFloats = []float64{-1, -0.5, 0, math.Copysign(0, -1), 0.25, 0.5, 1, 1.5, 2, 3, 1e-7, 1e30, 1e-310, math.NaN(), math.Inf(1), math.Inf(-1)}
-	formats    = []string{"contiguous_format", "preserve_format", "channels_last", "channels_last_3d"}
-	someLayout = []string{"strided", "sparse_coo", "sparse_csr"}
+	someInts    = []int64{-1, 0, 1, 2, 3, 4, 5, 8, -2, -3, 7, 16, 64, 1000}
+	largeInts   = []int64{1 << 31, -1<<31 - 1, math.MaxInt64}
+	someFloats  = []float64{-1, -0.5, 0, math.Copysign(0, -1), 0.25, 0.5, 1, 1.5, 2, 3, 1e-7, 1e30, 1e-310, math.NaN(), math.Inf(1), math.Inf(-1)}
+	formats     = []string{"contiguous_format", "preserve_format", "channels_last", "channels_last_3d"}
+	someLayout  = []string{"strided", "sparse_coo", "sparse_csr"}
+	someDevices = []string{"cpu", "meta"}
 )
 
 // usualWords are texts that ops of PyTorch take as modes.
@@ -254,7 +255,7 @@ func ScalarValues(name string) []sample.Value {
 	case "MemoryFormat":
 		all = texts(sample.FormatValue, formats)
 	case "Device":
-		all = texts(sample.DeviceValue, []string{"cpu", "meta"})
+		all = texts(sample.DeviceValue, someDevices)
 	case "Generator":
 		all = []sample.Value{{Kind: sample.GeneratorValue, Int: 7}}
 	case "QScheme":

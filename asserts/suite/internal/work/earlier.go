@@ -43,7 +43,7 @@ func (r *Runner) keep(t *Target, m *maker, args []any, out *engine.Outcome) {
 
 // again makes the call of an attempt once more where nothing was held in it.
 func (r *Runner) again(t *Target, a *attempt) *attempt {
-	if a.cpu.Earlier == nil && len(r.earlier.tensors) > 0 {
+	if a.calls[0].seen.Earlier == nil && len(r.earlier.tensors) > 0 {
 		if b, err := r.Try(t, a.c); err == nil {
 			return b
 		}

@@ -12,46 +12,64 @@ import (
 
 // judge holds an attempt against the op's checks; it returns the violations and
 // counts into the result.
-func (r *Runner) judge(t *Target, a *attempt, result *report.Case) []*asserts.Violation {
-	result.CPU = new(report.Tally)
-	found := r.judgeOn(t, a, a.cpu, engine.CPU, result.CPU, result)
-	if a.meta == nil {
-		return found
-	}
-	result.Meta = new(report.Tally)
-	for _, v := range r.judgeOn(t, a, a.meta, engine.Meta, result.Meta, result) {
-		if !slices.ContainsFunc(found, func(w *asserts.Violation) bool { return report.SameFault(v, w) }) {
-			found = append(found, v)
+func (r *Runner) judge(t *Target, a *attempt, result *report.Case) []*report.Finding {
+	result.Devices = make(report.Devices)
+	var found []*report.Finding
+	for i := range a.calls {
+		c := &a.calls[i]
+		var tally report.Tally
+		if c.seen == nil {
+			tally.Uncalled = map[string]int{c.why: 1}
+		} else {
+			for _, f := range r.judgeOn(t, c, &tally, result) {
+				if i == 0 || !slices.ContainsFunc(found, f.SameFault) {
+					found = append(found, f)
+				}
+			}
+			if i > 0 && c.on == engine.Meta {
+				found = append(found, r.compare(t, &a.calls[0], c, &tally, result)...)
+			}
 		}
+		result.Devices[c.on] = tally
 	}
-	verdict := asserts.JudgeMeta(t.judged, a.cpu, a.meta, r.Policy)
-	result.Meta.Add(&report.Tally{Judged: verdict.Judged, Skips: verdict.Skips})
-	for _, v := range verdict.Violations {
-		v.Device = "cpu, meta"
-	}
-	return append(found, t.unwaived(verdict.Violations, result)...)
+	return found
 }
 
-func (r *Runner) judgeOn(t *Target, a *attempt, seen *asserts.Seen, device string, count *report.Tally, result *report.Case) []*asserts.Violation {
-	alone := *seen
+// judgeOn judges the call on one device.
+func (r *Runner) judgeOn(t *Target, c *call, tally *report.Tally, result *report.Case) []*report.Finding {
+	alone := *c.seen
 	alone.Alone = true // a worker makes one call at a time
 	_, alone.Made = r.Engine.(keeper)
 	verdict := asserts.Judge(t.judged, &alone, r.Policy)
-	count.Judged = verdict.Judged
-	count.Skips = verdict.Skips
-	count.Add(&report.Tally{Skips: t.outOfSight(seen)})
-	for _, v := range verdict.Violations {
-		v.Device = device
-	}
+	tally.AddVerdict(verdict)
+	tally.AddSkips(t.outOfSight(c.seen))
 	found := slices.DeleteFunc(verdict.Violations, func(v *asserts.Violation) bool {
 		reason := r.Engine.Harmless(t.judged, v)
 		if reason == "" {
 			return false
 		}
-		count.Excuse(v.Code, reason)
+		tally.Excuse(v.Code, reason)
 		return true
 	})
-	return t.unwaived(found, result)
+	return t.findings(found, result, c.on)
+}
+
+// compare holds the call on meta against the first.
+func (r *Runner) compare(t *Target, first, meta *call, tally *report.Tally, result *report.Case) []*report.Finding {
+	verdict := asserts.JudgeMeta(t.judged, first.seen, meta.seen, r.Policy)
+	tally.AddVerdict(verdict)
+	return t.findings(verdict.Violations, result, first.on, meta.on)
+}
+
+// findings makes findings of violations, unless they are waived.
+func (t *Target) findings(violations []*asserts.Violation, result *report.Case, on ...engine.Device) []*report.Finding {
+	var all []*report.Finding
+	for _, v := range t.unwaived(violations, result) {
+		f := &report.Finding{Violation: v, Devices: on}
+		v.Device = f.On()
+		all = append(all, f)
+	}
+	return all
 }
 
 // unwaived leaves out what an allowlist waives, and counts it. Every check is
@@ -67,10 +85,12 @@ func (t *Target) unwaived(found []*asserts.Violation, result *report.Case) []*as
 	})
 }
 
-func (r *Runner) finding(t *Target, c *sample.Case, v *asserts.Violation, number int) *report.Finding {
+// finding is a finding with the case that shows it.
+func (r *Runner) finding(t *Target, c *sample.Case, f *report.Finding, number int) *report.Finding {
+	v := f.Violation
 	for _, o := range []*asserts.Observation{&v.Before, &v.After, &v.Other} {
 		o.Content = nil
 	}
 	v.Repro = fmt.Sprintf("-op %s -case %d", t.Gen.Name, number) + report.SeedFlag(r.Seed)
-	return &report.Finding{Violation: v, Case: number, Call: c.String(), Recipe: c.Recipe(), Device: v.Device, Times: 1}
+	return &report.Finding{Violation: v, Case: number, Call: c.String(), Recipe: c.Recipe(), Devices: f.Devices, Times: 1}
 }

@@ -3,7 +3,6 @@ package work
 import (
 	"slices"
 
-	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/suite/engine"
 	"github.com/opassert/opassert/asserts/suite/internal/design"
 	"github.com/opassert/opassert/asserts/suite/internal/sample"
@@ -11,30 +10,30 @@ import (
 )
 
 // minimise returns the simplest case that it can find that shows the same
-// violation, and the violation as it is there: each change is kept that does.
-func (r *Runner) minimise(t *Target, c *sample.Case, v *asserts.Violation) (*sample.Case, *asserts.Violation) {
+// violation, and the finding as it is there: each change is kept that does.
+func (r *Runner) minimise(t *Target, c *sample.Case, f *report.Finding) (*sample.Case, *report.Finding) {
 	budget := 60
 	for changed := true; changed; {
 		changed = false
 		for i := range c.Args {
 			for _, simpler := range Simplifications(c, i) {
 				if budget--; budget < 0 {
-					return c, v
+					return c, f
 				}
-				if made, w := r.shows(t, simpler, v); w != nil && made.String() != c.String() {
-					c, v, changed = made, w, true
+				if made, g := r.shows(t, simpler, f); g != nil && made.String() != c.String() {
+					c, f, changed = made, g, true
 					break
 				}
 			}
 		}
 	}
-	return c, v
+	return c, f
 }
 
 // borrowed reports whether a violation is only there because its subject is the
 // same tensor as another one: with tensors of its own the call breaks the same
 // rule about that other.
-func (r *Runner) borrowed(t *Target, c *sample.Case, v *asserts.Violation) bool {
+func (r *Runner) borrowed(t *Target, c *sample.Case, f *report.Finding) bool {
 	if !shared(c) {
 		return false
 	}
@@ -46,20 +45,20 @@ func (r *Runner) borrowed(t *Target, c *sample.Case, v *asserts.Violation) bool 
 		return false
 	}
 	found := r.judge(t, a, new(report.Case))
-	return slices.ContainsFunc(found, func(w *asserts.Violation) bool { return w.Code == v.Code && !report.SameFault(v, w) }) &&
-		!slices.ContainsFunc(found, func(w *asserts.Violation) bool { return report.SameFault(v, w) })
+	other := func(g *report.Finding) bool { return g.Violation.Code == f.Violation.Code && !f.SameFault(g) }
+	return slices.ContainsFunc(found, other) && !slices.ContainsFunc(found, f.SameFault)
 }
 
-// shows returns the violation of the same rule about the same subject that a
+// shows returns the finding of the same rule about the same subject that a
 // case shows, with the case as it was made, or nil.
-func (r *Runner) shows(t *Target, c *sample.Case, v *asserts.Violation) (*sample.Case, *asserts.Violation) {
+func (r *Runner) shows(t *Target, c *sample.Case, f *report.Finding) (*sample.Case, *report.Finding) {
 	a, err := r.Try(t, c)
 	if err != nil {
 		return nil, nil
 	}
 	a = r.again(t, a)
 	found := r.judge(t, a, new(report.Case))
-	i := slices.IndexFunc(found, func(w *asserts.Violation) bool { return report.SameFault(v, w) && w.Device == v.Device })
+	i := slices.IndexFunc(found, func(g *report.Finding) bool { return f.SameFault(g) && slices.Equal(f.Devices, g.Devices) })
 	if i < 0 {
 		return nil, nil
 	}

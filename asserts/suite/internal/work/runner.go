@@ -38,10 +38,10 @@ func (r *Runner) run(t *Target, number int) report.Case {
 	if result.Ran = true; t.Single {
 		a = r.again(t, a)
 	}
-	result.Lacks, result.NoMeta = a.lacks, a.why
+	result.Lacks = a.lacks
 	found := r.judge(t, a, &result)
-	for _, v := range found {
-		result.Found = append(result.Found, r.finding(t, a.c, v, number))
+	for _, f := range found {
+		result.Found = append(result.Found, r.finding(t, a.c, f, number))
 	}
 	isNew := func(f *report.Finding) bool { return !slices.ContainsFunc(t.found, f.Same) }
 	if t.Found != nil && !shared(a.c) && slices.ContainsFunc(result.Found, isNew) {
@@ -51,8 +51,7 @@ func (r *Runner) run(t *Target, number int) report.Case {
 	if len(found) > 0 {
 		r.earlier.release() // what is wrong already
 	}
-	for _, v := range found {
-		f := &report.Finding{Violation: v, Times: 1}
+	for _, f := range found {
 		if i := slices.IndexFunc(t.found, f.Same); i >= 0 {
 			again := *t.found[i]
 			result.Found = append(result.Found, &again)
@@ -60,10 +59,10 @@ func (r *Runner) run(t *Target, number int) report.Case {
 		}
 		c := a.c
 		if !t.AsItIs {
-			c, v = r.minimise(t, c, v)
+			c, f = r.minimise(t, c, f)
 		}
-		if !r.borrowed(t, c, v) {
-			f = r.finding(t, c, v, number)
+		if !r.borrowed(t, c, f) {
+			f = r.finding(t, c, f, number)
 			t.found = append(t.found, f)
 			result.Found = append(result.Found, f)
 		}

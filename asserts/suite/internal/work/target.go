@@ -18,27 +18,21 @@ type Target struct {
 	waived   []asserts.Excuse
 	*design.Learned
 	Listener
-	plan   *design.Design    // once the openings are over
-	found  []*report.Finding // in this worker, which minimises each once
-	AsItIs bool              // findings keep the calls that showed them
-	Single bool              // one case was asked for: no call before it holds results
-	NoMeta bool              // no calls on meta: one ended its process
+	plan    *design.Design    // once the openings are over
+	found   []*report.Finding // in this worker, which minimises each once
+	AsItIs  bool              // findings keep the calls that showed them
+	Single  bool              // one case was asked for: no call before it holds results
+	Without []engine.Device   // no calls there: one ended its process
 }
 
 // A Listener is called before steps that may end the process. Each
 // of its functions may be nil.
 type Listener struct {
-	Trying  func(*sample.Case)    // before each try, and with nil after it
-	Calling func(device string)   // before the op is called, on each device
-	Found   func(*report.Case)    // what a case found, before a smaller call is looked for that finds it
-	Taught  func(*design.Learned) // when the openings are over, once
-}
-
-// on reports where the op is called next.
-func (l *Listener) on(device string) {
-	if l.Calling != nil {
-		l.Calling(device)
-	}
+	Trying   func(*sample.Case)     // before each try, and with nil after it
+	Calling  func(on engine.Device) // before the op is called
+	Twinning func(on engine.Device) // before it is called with twins
+	Found    func(*report.Case)     // what a case found, before a smaller call is looked for that finds it
+	Taught   func(*design.Learned)  // when the openings are over, once
 }
 
 // NewTarget makes an op ready: its plan without the checks that the engine cannot

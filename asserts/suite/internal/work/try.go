@@ -6,17 +6,23 @@ import (
 	"github.com/opassert/opassert/asserts/suite/internal/sample"
 )
 
-// An attempt is one call that did not throw.
+// An attempt is the calls of a case that did not throw, one on each device.
 type attempt struct {
 	c     *sample.Case
-	cpu   *asserts.Seen
-	meta  *asserts.Seen
-	why   string         // there is no meta
+	calls []call         // the first is on the case's own device
 	lacks map[string]int // what the call wanted and the library lacks, by how often
 }
 
-// Try makes the case's tensors and calls the op, on meta too where the level
-// asks for it.
+// A call is what an attempt showed on one device.
+type call struct {
+	on   engine.Device
+	args []any
+	seen *asserts.Seen // nil: it was not made, or threw
+	why  string        // it was not
+}
+
+// Try makes the case's tensors and calls the op, on other devices too where the
+// level asks for it.
 func (r *Runner) Try(t *Target, c *sample.Case) (*attempt, error) {
 	if t.Trying != nil {
 		t.Trying(c)
@@ -31,18 +37,14 @@ func (r *Runner) Try(t *Target, c *sample.Case) (*attempt, error) {
 	if t.Trying != nil && len(m.lacks) > 0 {
 		t.Trying(c)
 	}
-	a := &attempt{c: c, lacks: m.lacks}
-	var twins []any
-	if r.Level >= asserts.Meta {
-		twins, a.why = r.twins(&m, c, args)
-	}
-	if t.NoMeta {
-		twins, a.why = nil, "a call of the op on meta ended its process"
-	}
+	a := &attempt{c: c, lacks: m.lacks, calls: r.calls(t, &m, c, args)}
 	if err := r.Engine.Seed(int64(r.Seed)); err != nil {
 		return nil, &unmade{err}
 	}
-	t.on(engine.CPU)
+	first := &a.calls[0]
+	if t.Calling != nil {
+		t.Calling(first.on)
+	}
 	out, err := r.Engine.Call(t.Gen.Name, args, min(r.Level, asserts.Content))
 	if err != nil {
 		return nil, err
@@ -50,10 +52,9 @@ func (r *Runner) Try(t *Target, c *sample.Case) (*attempt, error) {
 	out.Seen.Earlier = r.earlier.now(r.Engine, t)
 	out.Seen.Number()
 	r.keep(t, &m, args, &out)
-	a.cpu = &out.Seen
-	if twins != nil {
-		t.on(engine.Meta)
-		r.callMeta(t, a, twins)
+	first.seen = &out.Seen
+	for i := range a.calls[1:] {
+		r.callTwins(t, &a.calls[i+1])
 	}
 	return a, nil
 }

@@ -1,0 +1,83 @@
+package work
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/asserts/suite/engine"
+	"github.com/opassert/opassert/asserts/suite/internal/sample"
+)
+
+// calls returns the calls of a case, with twins of its arguments on the devices
+// besides the first.
+func (r *Runner) calls(t *Target, m *maker, c *sample.Case, args []any) []call {
+	devices := r.Engine.Devices()
+	all := []call{{on: devices[0], args: args}}
+	if r.Level < asserts.Meta {
+		return all
+	}
+	for _, on := range devices[1:] {
+		twin := call{on: on}
+		if slices.Contains(t.Without, on) {
+			twin.why = fmt.Sprintf("a call of the op on %s ended its process", on)
+		} else {
+			twin.args, twin.why = r.twins(m, c, args, on)
+		}
+		all = append(all, twin)
+	}
+	return all
+}
+
+// twins returns the arguments as they are on a device, or why there are none.
+func (r *Runner) twins(m *maker, c *sample.Case, args []any, on engine.Device) ([]any, string) {
+	if !c.Plain() {
+		return nil, fmt.Sprintf("a tensor that is not plain has no twin on %s", on)
+	}
+	made, err := r.Engine.Twins(m.tensors, on)
+	if err != nil {
+		return nil, "no twins: " + sample.Clip(err.Error())
+	}
+	m.extra = append(m.extra, made...)
+	return swap(args, m.tensors, made, on), ""
+}
+
+// swap puts twins where tensors are, and their device where one is asked for.
+func swap(args []any, tensors, twins []engine.Tensor, on engine.Device) []any {
+	out := make([]any, len(args))
+	for i, a := range args {
+		switch a := a.(type) {
+		case engine.Tensor:
+			out[i] = twins[slices.Index(tensors, a)]
+		case []any:
+			out[i] = swap(a, tensors, twins, on)
+		case engine.Device:
+			out[i] = on
+		default:
+			out[i] = a
+		}
+	}
+	return out
+}
+
+// callTwins makes a call with twins, where there are any.
+func (r *Runner) callTwins(t *Target, c *call) {
+	if c.why != "" {
+		return
+	}
+	if t.Twinning != nil {
+		t.Twinning(c.on)
+	}
+	out, err := r.Engine.Call(t.Gen.Name, c.args, asserts.Content)
+	engine.Release(out.Results)
+	switch text, _ := engine.Message(err); {
+	case err == nil:
+		out.Seen.Number()
+		c.seen = &out.Seen
+	case strings.Contains(text, "Could not run") || strings.Contains(strings.ToLower(text), fmt.Sprintf("not implemented for '%s'", c.on)):
+		c.why = fmt.Sprintf("no kernel on %s", c.on)
+	default:
+		c.why = fmt.Sprintf("the call on %s threw: %s", c.on, sample.Clip(err.Error()))
+	}
+}

@@ -1,0 +1,122 @@
+package report
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/asserts/suite/engine"
+)
+
+// Devices are the tallies of the devices that ops were called on.
+type Devices map[engine.Device]Tally
+
+// A Tally says how many tensors each check was held against on one device.
+type Tally struct {
+	Judged   asserts.Counts `json:"judged"`
+	Skips    []asserts.Skip `json:"skips,omitempty"`
+	Uncalled map[string]int `json:"uncalled,omitempty"` // cases without a call there, by why
+}
+
+// Names returns the devices, sorted.
+func (d Devices) Names() []engine.Device { return slices.Sorted(maps.Keys(d)) }
+
+// Add adds the tallies of others.
+func (d *Devices) Add(others Devices) {
+	if *d == nil && others != nil {
+		*d = make(Devices)
+	}
+	for device, t := range others {
+		sum := (*d)[device]
+		sum.add(t)
+		(*d)[device] = sum
+	}
+}
+
+// Sum returns the tally of all devices together.
+func (d Devices) Sum() Tally {
+	var sum Tally
+	for _, device := range d.Names() {
+		sum.add(d[device])
+	}
+	return sum
+}
+
+func (t *Tally) add(other Tally) {
+	for i, n := range other.Judged {
+		t.Judged[i] += n
+	}
+	for _, s := range other.Skips {
+		t.Skips = AddSkip(t.Skips, s)
+	}
+	for why, n := range other.Uncalled {
+		if t.Uncalled == nil {
+			t.Uncalled = make(map[string]int)
+		}
+		t.Uncalled[why] += n
+	}
+}
+
+// AddVerdict adds what a call was judged by.
+func (t *Tally) AddVerdict(v asserts.Verdict) { t.add(Tally{Judged: v.Judged, Skips: v.Skips}) }
+
+// AddSkips adds checks that were not made.
+func (t *Tally) AddSkips(skips []asserts.Skip) { t.add(Tally{Skips: skips}) }
+
+// Excuse counts a check that was judged, and whose violation has a reason, as
+// skipped.
+func (t *Tally) Excuse(code asserts.Code, reason string) {
+	t.Judged[code]--
+	t.Skips = AddSkip(t.Skips, asserts.Skip{Code: code, Reason: reason, Count: 1})
+}
+
+// On names the devices of a finding in a text.
+func (f *Finding) On() string {
+	var names []string
+	for _, d := range f.Devices {
+		names = append(names, string(d))
+	}
+	return strings.Join(names, ", ")
+}
+
+// UnmarshalJSON reads a result, of an opassert that wrote two devices by name too.
+func (r *OpResult) UnmarshalJSON(text []byte) error {
+	type written OpResult
+	old := struct {
+		*written
+		CPU    *Tally         `json:"cpu"`
+		Meta   *Tally         `json:"meta"`
+		NoMeta map[string]int `json:"nometa"`
+	}{written: (*written)(r)}
+	if err := json.Unmarshal(text, &old); err != nil {
+		return err
+	}
+	if old.CPU != nil {
+		r.Devices.Add(Devices{engine.CPU: *old.CPU})
+	}
+	if old.Meta != nil {
+		r.Devices.Add(Devices{engine.Meta: {Judged: old.Meta.Judged, Skips: old.Meta.Skips, Uncalled: old.NoMeta}})
+	}
+	return nil
+}
+
+// UnmarshalJSON reads a finding, of an opassert that wrote its devices as one
+// text too.
+func (f *Finding) UnmarshalJSON(text []byte) error {
+	type written Finding
+	old := struct {
+		*written
+		Device string `json:"device"`
+	}{written: (*written)(f)}
+	if err := json.Unmarshal(text, &old); err != nil {
+		return err
+	}
+	if old.Device != "" {
+		for name := range strings.SplitSeq(old.Device, ", ") {
+			f.Devices = append(f.Devices, engine.Device(name))
+		}
+	}
+	return nil
+}
