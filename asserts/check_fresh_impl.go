@@ -43,6 +43,7 @@ func (j *judge) freshImpls() {
 			continue
 		}
 		if !known && out.ImplUses <= 1 {
+			j.uncountedPart(FreshImpl, out, out.ImplUses)
 			continue
 		}
 		v := j.reportOutput(FreshImpl, out)
@@ -52,6 +53,15 @@ func (j *judge) freshImpls() {
 		} else {
 			v.Saw = outOfSight("TensorImpl", v.Subject, out.ImplUses)
 		}
+	}
+}
+
+// uncountedPart counts a part whose uses are not known as a skip: who holds it
+// shows in nothing else.
+func (j *judge) uncountedPart(code Code, out *output, uses int32) {
+	if out.Subject.Inside && uses == NotCounted {
+		j.verdict.Judged[code]--
+		j.skipped[Skip{Code: code, Reason: "uses not counted"}]++
 	}
 }
 

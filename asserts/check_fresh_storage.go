@@ -40,6 +40,7 @@ func (j *judge) freshStorages() {
 			continue
 		}
 		if out.StorageUses <= 1 {
+			j.uncountedPart(FreshStorage, out, out.StorageUses)
 			if j.ownMemory(out) {
 				fresh = append(fresh, out)
 			}
@@ -86,7 +87,7 @@ func (j *judge) ownMemory(out *output) bool {
 	case owner == Nobody:
 		j.reportOutput(FreshStorage, out).Saw = fmt.Sprintf("%s lies in memory that its StorageImpl does not free: somebody else's, or static", out.place())
 		return false
-	case owner == Somebody && !slices.ContainsFunc(j.seen.Earlier, func(e Earlier) bool { return e.Now.Content != nil && e.Now.Content.Memory != 0 }):
+	case owner == Somebody && !slices.ContainsFunc(j.seen.Earlier, func(e Earlier) bool { return e.Arg == 0 && e.Now.Content != nil && e.Now.Content.Memory != 0 }):
 		j.skipped[Skip{Code: FreshStorage, Reason: "memory that no allocator of the device made: who else has it is not known"}]++
 	}
 	return true

@@ -110,6 +110,7 @@ func TestFreshStorageOwner(t *testing.T) {
 		{"somebody, and nothing is known of the call before", at(5, 6, 200, asserts.Somebody), nil, nil, 1},
 		{"somebody, and the call before was not observed", at(5, 6, 200, asserts.Somebody), before(see(9, 10)), nil, 1},
 		{"somebody, and the memory of the call before is not known", at(5, 6, 200, asserts.Somebody), before(at(9, 10, 0, asserts.OwnStorage)), nil, 1},
+		{"somebody, and the call before was given other memory", at(5, 6, 200, asserts.Somebody), []asserts.Earlier{{Then: elsewhere, Now: elsewhere, Arg: 1}}, nil, 1},
 		{"somebody, and the call before returned other memory", at(5, 6, 200, asserts.Somebody), before(elsewhere), nil, 0},
 		{"somebody, and the call before returned it", at(5, 6, 300, asserts.Somebody), before(elsewhere), []string{reused}, 0},
 	} {

@@ -211,3 +211,36 @@ func TestParts(t *testing.T) {
 		t.Run(test.name, test.test)
 	}
 }
+
+// Whoever holds a part shows in its uses alone: where these are not known, that is
+// a skip of the part, and nothing of its tensor.
+func TestPartsWithoutCounts(t *testing.T) {
+	for _, tt := range []struct {
+		name        string
+		part, whole asserts.Observation
+		skipped     int
+	}{
+		{"known", see(7, 8), see(5, 6), 0},
+		{"not known", see(7, 8, uses(asserts.NotCounted, asserts.NotCounted)), see(5, 6), 2},
+		{"the tensor's not known", see(7, 8), see(5, 6, uses(asserts.NotCounted, asserts.NotCounted)), 0},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			holdingParts(tt.part)(&tt.whole)
+			j := judgement{schema: "f(Tensor self) -> Tensor", before: list{see(1, 2, holding("ab"))}, results: list{tt.whole}}
+			op, seen := j.call()
+			verdict := asserts.Judge(op, seen, asserts.Aware())
+			want := []asserts.Skip(nil)
+			for _, code := range []asserts.Code{asserts.FreshImpl, asserts.FreshStorage}[:tt.skipped] {
+				want = append(want, asserts.Skip{Code: code, Reason: "uses not counted", Count: 1})
+			}
+			if diff := cmp.Diff(want, verdict.Skips); diff != "" || len(verdict.Violations) > 0 {
+				t.Errorf("%v, skips (-want +got):\n%s", verdict.Violations, diff)
+			}
+			for _, code := range []asserts.Code{asserts.FreshImpl, asserts.FreshStorage} {
+				if got := verdict.Judged[code]; got != 2-tt.skipped/2 {
+					t.Errorf("%v judged of %d tensors, want %d", code, got, 2-tt.skipped/2)
+				}
+			}
+		})
+	}
+}

@@ -398,65 +398,6 @@ func TestAutogradAlone(t *testing.T) {
 	}
 }
 
-// Every check that calls of libtorch show has an op of oplib that breaks it in
-// each sort of place, or is a skip there.
-func TestEveryPlaceIsPlanted(t *testing.T) {
-	libtorchtest.Need(t)
-	const kernel = "a boxed call passes a tensor by a reference of its own: skipped as not observable"
-	reasons := map[string]string{
-		"OA001 argument":          kernel,
-		"OA001 optional argument": kernel,
-		"OA014 return":            "TestAutogradKernels",
-		"OA014 returned list":     "TestAutogradKernels",
-	}
-	planted := make(map[string]bool)
-	for _, c := range opCases(t) {
-		op := planned(t, oplibOp(t, c.op))
-		for _, want := range c.want {
-			code, on, _ := strings.Cut(want, " ")
-			on, _, _ = strings.Cut(on, " ")
-			planted[code+" "+place(op, on)] = true
-		}
-	}
-	for code := range asserts.AllCodes.All() {
-		var places []string
-		if code.About()&asserts.Argument != 0 {
-			places = []string{"argument", "list", "optional argument"}
-		} else if code.About() != 0 {
-			places = []string{"return", "returned list"}
-		}
-		for _, p := range places {
-			at := code.String() + " " + p
-			if planted[at] == (reasons[at] != "") {
-				t.Errorf("%s %s: planted %v, and %q: write an op of testdata/oplib/oplib.cpp that breaks it there, its line of expect.yaml and its call in opCases, or the reason why there is none",
-					at, code.Name(), planted[at], reasons[at])
-			}
-		}
-	}
-}
-
-// place says what sort of argument or return a name is of.
-func place(op *asserts.Op, name string) string {
-	for _, r := range op.Results {
-		if r.Name == name {
-			if r.List {
-				return "returned list"
-			}
-			return "return"
-		}
-	}
-	for _, a := range op.Args {
-		switch {
-		case a.Name != name:
-		case a.List:
-			return "list"
-		case strings.HasSuffix(a.Suffix, "?"):
-			return "optional argument"
-		}
-	}
-	return "argument"
-}
-
 // onMeta returns the arguments with meta twins of their tensors.
 func onMeta(t *testing.T, args []libtorch.Value) ([]libtorch.Value, error) {
 	var all []libtorch.Tensor

@@ -223,7 +223,7 @@ func show[T any](items []T, text func(T) string) string {
 func (s *scratch) write(v *Value, next int64) (int64, error) {
 	switch v.Kind {
 	case KindNone:
-		s.put(tagNone)
+		s.put(tagNone, next)
 	case KindDefault:
 		s.put(tagDefault)
 	case KindTensor:
@@ -294,7 +294,7 @@ func (s *scratch) write(v *Value, next int64) (int64, error) {
 		case err != nil:
 			return next, err
 		case address == 0:
-			s.put(tagNone)
+			s.put(tagNone, -1)
 		default:
 			s.put(tagObject, address)
 		}

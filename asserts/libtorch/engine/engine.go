@@ -197,8 +197,8 @@ func Schema(op *libtorch.Op) (*schema.Op, error) {
 //
 // A kernel gets a tensor by a reference of the stack's own. A written argument
 // is a Tensor& and may be rebound, which moves that reference alone: it shows
-// as OA006 where the argument is returned, and nowhere else. A list is shared,
-// and what a kernel puts into it shows.
+// as OA006 where the argument is returned, and nowhere else. Lists and dicts are
+// shared, and what a kernel puts into them shows; nobody changes a tuple.
 func Unseen(op *schema.Op, live *libtorch.Op) []engine.Unseen {
 	var unseen []engine.Unseen
 	tensors := 0
@@ -206,10 +206,13 @@ func Unseen(op *schema.Op, live *libtorch.Op) []engine.Unseen {
 		if !a.Type.HoldsTensors() {
 			continue
 		}
-		if !strings.HasSuffix(a.Type.ListKind(), "list") {
+		if !changeable(a.Type) {
 			reason := "a boxed call passes a tensor by a reference of its own, and drops what the kernel leaves there"
 			if a.Alias != nil && a.Alias.Write && returned(op, a.Alias) {
 				reason += "; OA006 sees it in the return"
+			}
+			if a.Type.Kind == schema.Tuple {
+				reason = "no kernel changes a tuple"
 			}
 			unseen = append(unseen, engine.Unseen{Code: asserts.InputImpl, On: asserts.ArgRef(tensors), Reason: reason})
 		}
@@ -225,6 +228,17 @@ func Unseen(op *schema.Op, live *libtorch.Op) []engine.Unseen {
 		}
 	}
 	return unseen
+}
+
+// changeable reports whether a kernel can put another tensor into a value.
+func changeable(t schema.Type) bool {
+	switch {
+	case !t.HoldsTensors() || t.Kind == schema.Base:
+		return false
+	case t.Kind == schema.List || t.Kind == schema.Dict:
+		return true
+	}
+	return slices.ContainsFunc(t.Elem, changeable)
 }
 
 // counts lists the use counts of what an op returns that runs by calling others:

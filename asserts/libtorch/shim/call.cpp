@@ -63,51 +63,101 @@ const char* tag_text(int64_t tag) {
   return tag >= OA_NONE && tag <= OA_SAME ? names[tag] : "an unknown tag";
 }
 
-// Lists are the lists of tensors on a stack, each with its argument and with where
-// its elements stand among the tensors of the request, -1 where it has no tensors. A list is shared with the
-// kernel, which may put other tensors into it.
-struct Lists {
+// A Held is where an argument's tensors stand among those of the request: one, or
+// what a list, a tuple or a dict holds.
+struct Held {
+  int64_t tensor = -1;       // an index; -1 for what is not a tensor, or none
+  std::vector<IValue> keys;  // of a dict, in the order of items
+  std::vector<Held> items;
+};
+
+// Containers are the lists, tuples and dicts of a call that may hold tensors. A
+// kernel has the same ones, and may put other tensors into lists and dicts.
+struct Containers {
   struct Row {
-    c10::impl::GenericList list;
-    int64_t argument, first, length;
+    int64_t argument;
+    IValue value;
+    Held held;
   };
   std::vector<Row> rows;
-  int64_t argument = 0;  // the one that is read
 
-  // added returns the tensors behind the ends that lists had, each with the
-  // argument that the list is.
-  std::vector<std::pair<int64_t, at::Tensor>> added() const {
-    std::vector<std::pair<int64_t, at::Tensor>> found;
-    for (const Row& row : rows) {
-      for (size_t i = row.length; i < row.list.size(); i++) {
-        IValue v = row.list.get(i);
-        if (v.isTensor()) found.emplace_back(row.argument, std::move(v).toTensor());
-      }
+  static bool may_hold(const c10::Type& type) {
+    if (type.kind() == TypeKind::TensorType) return true;
+    for (const auto& inner : type.containedTypes()) {
+      if (may_hold(*inner)) return true;
     }
-    return found;
+    return false;
   }
 
-  // put_in returns the tensors that a kernel has put into the lists, by the
-  // index of what they took the place of, and lets go of the lists. A list that
-  // became shorter has undefined tensors at its end. Conj, neg and zero tensors
-  // are left out: the dispatcher's fallbacks put plain ones there.
-  std::vector<std::pair<int64_t, at::Tensor>> put_in(const Tensors& tensors) {
-    std::vector<std::pair<int64_t, at::Tensor>> found;
-    for (const Row& row : rows) {
-      for (int64_t i = 0; i < row.length && row.first >= 0; i++) {
-        at::Tensor now;
-        if (i < static_cast<int64_t>(row.list.size())) {
-          IValue v = row.list.get(i);
-          if (v.isTensor()) now = std::move(v).toTensor();
-        }
-        const c10::TensorImpl* impl = now.defined() ? now.unsafeGetTensorImpl() : nullptr;
-        const c10::TensorImpl* was = tensors.at(row.first + i);
-        if (was != nullptr && was->key_set().has_any(kLazy)) continue;
-        if (impl != was) found.emplace_back(row.first + i, std::move(now));
-      }
+  void keep(int64_t argument, const c10::Type& type, const IValue& value, Held&& held) {
+    const bool container = value.isList() || value.isTuple() || value.isGenericDict();
+    if (container && may_hold(type)) rows.push_back({argument, value, std::move(held)});
+  }
+};
+
+// Changes are what a kernel did to containers, found as they are let go of. What is
+// gone is an undefined tensor now. Conj, neg and zero tensors are left out: the
+// dispatcher's fallbacks put plain ones there.
+class Changes {
+  const Tensors& tensors_;
+  int64_t argument_ = 0;  // whose containers are compared
+
+  void compare(const Held& held, const IValue& now) {
+    if (held.tensor >= 0) {
+      const c10::TensorImpl* was = tensors_.at(held.tensor);
+      at::Tensor t = now.isTensor() ? now.toTensor() : at::Tensor();
+      const bool same = (t.defined() ? t.unsafeGetTensorImpl() : nullptr) == was;
+      if (!same && (was == nullptr || !was->key_set().has_any(kLazy))) put.emplace_back(held.tensor, std::move(t));
+    } else if (now.isGenericDict()) {
+      compare_dict(held, now.toGenericDict());
+    } else if (now.isTuple()) {
+      for (size_t i = 0; i < held.items.size(); i++) compare(held.items[i], now.toTupleRef().elements()[i]);
+    } else {
+      compare_list(held, now.isList() ? now.toListRef() : c10::ArrayRef<IValue>());
     }
-    rows.clear();
-    return found;
+  }
+
+  void compare_list(const Held& held, c10::ArrayRef<IValue> now) {
+    for (size_t i = 0; i < held.items.size(); i++) compare(held.items[i], i < now.size() ? now[i] : IValue());
+    for (size_t i = held.items.size(); i < now.size(); i++) add(now[i]);
+  }
+
+  void compare_dict(const Held& held, const c10::impl::GenericDict& now) {
+    auto rest = now.copy();
+    for (size_t i = 0; i < held.items.size(); i++) {
+      auto at = now.find(held.keys[i]);
+      compare(held.items[i], at == now.end() ? IValue() : at->value());
+      rest.erase(held.keys[i]);
+    }
+    for (const auto& entry : rest) add(entry.value());
+  }
+
+  void add(const IValue& v) {
+    if (v.isTensor()) added.emplace_back(argument_, v.toTensor());
+    if (v.isList()) compare_list(Held(), v.toListRef());
+    if (v.isGenericDict()) compare_dict(Held(), v.toGenericDict());
+    if (v.isTuple()) {
+      for (size_t i = 0; i < v.toTupleRef().elements().size(); i++) add(v.toTupleRef().elements()[i]);
+    }
+  }
+
+ public:
+  std::vector<std::pair<int64_t, at::Tensor>> put;    // by the index of the tensor that was there
+  std::vector<std::pair<int64_t, at::Tensor>> added;  // by argument
+
+  Changes(const Tensors& tensors, Containers containers) : tensors_(tensors) {
+    for (const auto& row : containers.rows) {
+      argument_ = row.argument;
+      compare(row.held, row.value);
+    }
+  }
+
+  // at returns what is in a tensor's place.
+  c10::TensorImpl* at(int64_t i) const {
+    for (const auto& p : put) {
+      if (p.first == i) return p.second.defined() ? p.second.unsafeGetTensorImpl() : nullptr;
+    }
+    return tensors_.at(i);
   }
 };
 
@@ -116,7 +166,6 @@ struct Lists {
 class Reader {
   Request& in_;
   Tensors tensors_;
-  Lists& lists_;
   const torch::jit::Stack& stack_;  // the arguments that are read
 
   [[noreturn]] void mismatch(const c10::Type& want, int64_t tag) {
@@ -139,35 +188,38 @@ class Reader {
     return stack_[i];
   }
 
-  IValue list(const c10::Type& want) {
+  // item reads what stands in a container.
+  IValue item(const c10::Type& want, Held& of) {
+    Held held;
+    IValue v = value(want, held);
+    of.items.push_back(std::move(held));
+    return v;
+  }
+
+  IValue list(const c10::Type& want, Held& held) {
     int64_t n = in_.word();
     c10::TypePtr elem = want.containedType(0);
     c10::impl::GenericList list(elem);
-    int64_t first = -1;
-    for (int64_t i = 0; i < n; i++) {
-      Request ahead = in_;
-      if (ahead.word() == OA_TENSOR) first = ahead.word() - i;
-      list.push_back(value(*elem));
-    }
-    if (elem->isSubtypeOf(*c10::OptionalType::ofTensor())) lists_.rows.push_back({list, lists_.argument, first, n});
+    for (int64_t i = 0; i < n; i++) list.push_back(item(*elem, held));
     return list;
   }
 
-  IValue tuple(const c10::Type& want) {
+  IValue tuple(const c10::Type& want, Held& held) {
     auto types = want.containedTypes();
     int64_t n = in_.word();
     if (static_cast<size_t>(n) != types.size()) throw Refusal("want " + want.str() + ", got a tuple of " + std::to_string(n));
     std::vector<IValue> items;
-    for (const auto& type : types) items.push_back(value(*type));
+    for (const auto& type : types) items.push_back(item(*type, held));
     return c10::ivalue::Tuple::create(std::move(items));
   }
 
-  IValue dict(const c10::Type& want) {
+  IValue dict(const c10::Type& want, Held& held) {
     int64_t n = in_.word();
     c10::impl::GenericDict dict(want.containedType(0), want.containedType(1));
     for (int64_t i = 0; i < n; i++) {
-      IValue key = value(*want.containedType(0));
-      dict.insert_or_assign(std::move(key), value(*want.containedType(1)));
+      Held none;
+      held.keys.push_back(value(*want.containedType(0), none));
+      if (!dict.insert(held.keys.back(), item(*want.containedType(1), held)).second) throw Refusal("a dict has a key twice");
     }
     return dict;
   }
@@ -193,7 +245,8 @@ class Reader {
     for (size_t i = 1; i < args.size(); i++) {
       if (static_cast<int64_t>(i) <= n) {
         try {
-          stack.push_back(value(*args[i].type()));
+          Held held;
+          stack.push_back(value(*args[i].type(), held));
         } catch (const Refusal& e) {
           throw wrong("of argument " + std::to_string(i) + ": " + e.message);
         }
@@ -212,18 +265,10 @@ class Reader {
     return c10::Device(type, static_cast<c10::DeviceIndex>(in_.word()));
   }
 
-  // undefined skips an undefined tensor. An optional one is left out.
-  bool undefined() {
-    Request ahead = in_;
-    if (tensors_.at(ahead.word()) != nullptr) return false;
-    in_ = ahead;
-    return true;
-  }
-
   // any reads a value as what it is.
-  IValue any(int64_t tag) {
+  IValue any(int64_t tag, const Held& held) {
     switch (tag) {
-      case OA_TENSOR: return tensor(tensors_.at(in_.word()));
+      case OA_TENSOR: return tensor(tensors_.at(held.tensor));
       case OA_INT: return in_.word();
       case OA_FLOAT: return in_.bits();
       case OA_BOOL: return in_.word() != 0;
@@ -258,30 +303,32 @@ class Reader {
   }
 
  public:
-  Reader(Request& in, Tensors tensors, Lists& lists, const torch::jit::Stack& stack) : in_(in), tensors_(tensors), lists_(lists), stack_(stack) {}
+  Reader(Request& in, Tensors tensors, const torch::jit::Stack& stack) : in_(in), tensors_(tensors), stack_(stack) {}
 
-  IValue value(const c10::Type& want) {
+  // value reads a value, and into held where its tensors stand.
+  IValue value(const c10::Type& want, Held& held) {
     int64_t tag = in_.word();
     const c10::Type* type = &want;
+    if (tag == OA_TENSOR || tag == OA_NONE) held.tensor = in_.word();
     if (type->kind() == TypeKind::OptionalType) {
-      if (tag == OA_NONE || (tag == OA_TENSOR && undefined())) return IValue();
+      if (tag == OA_NONE || (tag == OA_TENSOR && tensors_.at(held.tensor) == nullptr)) return IValue();
       type = type->containedType(0).get();
     }
     if (tag == OA_NONE && (type->kind() == TypeKind::AnyType || type->kind() == TypeKind::NoneType)) return IValue();
     if (tag == OA_OBJECT) return object(*type);
-    if (tag == OA_LIST && type->kind() == TypeKind::ListType) return list(*type);
-    if (tag == OA_TUPLE && type->kind() == TypeKind::TupleType) return tuple(*type);
-    if (tag == OA_DICT && type->kind() == TypeKind::DictType) return dict(*type);
+    if (tag == OA_LIST && type->kind() == TypeKind::ListType) return list(*type, held);
+    if (tag == OA_TUPLE && type->kind() == TypeKind::TupleType) return tuple(*type, held);
+    if (tag == OA_DICT && type->kind() == TypeKind::DictType) return dict(*type, held);
     if (tag == OA_NEW) return made(*type);
     if (tag == OA_SAME) return same(*type);
     if (!fits(type->kind(), tag)) mismatch(want, tag);
     if (type->kind() == TypeKind::FloatType && tag == OA_INT) return static_cast<double>(in_.word());
-    return any(tag);
+    return any(tag, held);
   }
 
-  IValue argument(const c10::Argument& arg) {
+  IValue argument(const c10::Argument& arg, Held& held) {
     Request before = in_;
-    if (!in_.empty() && before.word() != OA_DEFAULT) return value(*arg.type());
+    if (!in_.empty() && before.word() != OA_DEFAULT) return value(*arg.type(), held);
     if (!in_.empty()) in_.word();
     const auto& value = arg.default_value();
     if (!value) throw Refusal("it has no default, so a value is needed");
@@ -290,15 +337,16 @@ class Reader {
 };
 
 // read puts the arguments on a stack: those of the request, then defaults.
-torch::jit::Stack read(const Operator& op, Request& in, Tensors tensors, Lists& lists) {
+torch::jit::Stack read(const Operator& op, Request& in, Tensors tensors, Containers& containers) {
   const auto& args = op.handle.schema().arguments();
   torch::jit::Stack stack;
   stack.reserve(args.size());
-  Reader reader(in, tensors, lists, stack);
+  Reader reader(in, tensors, stack);
   for (const auto& arg : args) {
-    lists.argument = stack.size();
     try {
-      stack.push_back(reader.argument(arg));
+      Held held;
+      stack.push_back(reader.argument(arg, held));
+      containers.keep(stack.size() - 1, *arg.type(), stack.back(), std::move(held));
     } catch (const Refusal& e) {
       throw Refusal("argument " + std::to_string(stack.size()) + " \"" + arg.name() + "\": " + e.message);
     }
@@ -385,6 +433,17 @@ void observe_result(const IValue& v, oa_level level, Reply& out) {
   }
 }
 
+// observe_arguments looks at the arguments again, each where it is now.
+void observe_arguments(const Tensors& tensors, int64_t count, Containers&& containers, oa_level level, Reply& out) {
+  Changes changes(tensors, std::move(containers));
+  for (int64_t i = 0; i < count; i++) observe(changes.at(i), level, out);
+  out.word(changes.added.size());
+  for (const auto& a : changes.added) {
+    out.word(a.first);
+    observe(a.second.defined() ? a.second.unsafeGetTensorImpl() : nullptr, level, out);
+  }
+}
+
 void write_object(IValue&& v, Reply& out) {
   std::string type = v.type()->str();
   out.word(OA_OBJECT);
@@ -439,7 +498,7 @@ using namespace opassert;
 // observed, the tensors, the observed ones first, and a value for each
 // argument; arguments left out at the end take their defaults. A reply: the
 // observations of the tensors before, after; the number of tensors that were
-// added to lists, each behind the index of its list's argument; for each return the number of its
+// added to lists and dicts, each behind the index of its argument; for each return the number of its
 // tensors and their observations; then the returns themselves. At OA_OFF there
 // are no observations.
 //
@@ -460,29 +519,14 @@ void oa_call(const int64_t* request, int64_t n, int64_t* words, int64_t cap) {
       for (int64_t i = 0; i < count; i++) observe(tensors.at(i), level, out);
       for (int64_t i = 0; i < count; i++) holds.hold(tensors.at(i));
     }
-    Lists lists;
-    torch::jit::Stack stack = read(op, in, tensors, lists);
-    if (level == OA_OFF) lists.rows.clear();
+    Containers containers;
+    torch::jit::Stack stack = read(op, in, tensors, containers);
+    if (level == OA_OFF) containers.rows.clear();
     quiet_warnings();
     run_marked(op, stack, tensors, autograd);
     if (level != OA_OFF) {
       holds.release();
-      auto added = lists.added();
-      auto other = lists.put_in(tensors);
-      for (int64_t i = 0; i < count; i++) {
-        c10::TensorImpl* impl = tensors.at(i);
-        for (const auto& o : other) {
-          if (o.first == i) impl = o.second.defined() ? o.second.unsafeGetTensorImpl() : nullptr;
-        }
-        observe(impl, level, out);
-      }
-      other.clear();
-      out.word(added.size());
-      for (const auto& a : added) {
-        out.word(a.first);
-        observe(a.second.defined() ? a.second.unsafeGetTensorImpl() : nullptr, level, out);
-      }
-      added.clear();
+      observe_arguments(tensors, count, std::move(containers), level, out);
       for (const IValue& v : stack) {
         out.word(count_tensors(v));
         observe_result(v, level, out);

@@ -15,9 +15,9 @@ extern "C" {
 // How a value is written down, in requests and in replies. Go's tags are held
 // against these when the package is compiled.
 enum oa_tag {
-  OA_NONE,     // -
+  OA_NONE,     // in a request: the index that a tensor there would have, -1 for none. In a reply: -
   OA_DEFAULT,  // - the schema's default; in requests only
-  OA_TENSOR,   // in a request: - the next of its tensors. In a reply: TensorImpl, owned by the receiver; 0 undefined
+  OA_TENSOR,   // in a request: the index among its tensors. In a reply: TensorImpl, owned by the receiver; 0 undefined
   OA_INT,      // value
   OA_FLOAT,    // bits
   OA_BOOL,     // 0 or 1

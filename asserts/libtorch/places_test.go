@@ -1,0 +1,188 @@
+package libtorch_test
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/asserts/libtorch"
+	"github.com/opassert/opassert/asserts/libtorch/engine"
+	"github.com/opassert/opassert/asserts/libtorch/libtorchtest"
+	contract "github.com/opassert/opassert/asserts/suite/engine"
+)
+
+// unplanted says which checks that calls of libtorch show places.cpp does not
+// break, and where they are broken instead.
+var unplanted = map[asserts.Code]string{
+	asserts.MetaAlias:      "TestOplib: split_even and pad_even",
+	asserts.AutogradKernel: "TestAutogradKernels",
+	asserts.SchemaLint:     "it looks at no call",
+}
+
+// unbroken says on which sorts of tensors which operators of places.cpp break
+// nothing, or nothing that shows, and why.
+var unbroken = []struct{ sorts, ops, reason string }{
+	{"undefined", ".*", "there is no tensor, and nothing to break"},
+	{"meta", "OA007_memory_.*|OA009_.*|OA010_.*|OA015_.*", "a meta tensor has no bytes"},
+	{"zero", "OA007_memory_of_(dict|tuple)|OA009_of_(dict|tuple)", "a zero tensor has no bytes"},
+	{"functional", "OA001.*_of_(list|optionals)", "functionalization has the kernel called with a list of values"},
+	{"functional", "OA002_of_(list|optional|optionals|plain)", "the storage is the value's: OA009 says that its bytes changed"},
+	{"quantized|quantized-channel", "OA015_.*", "its elements fill its storage"},
+	{"conj|neg|zero", "OA0(02|07|09|10|15|16).*_of_(plain|optional|list|out).*", "the dispatcher's fallback has the kernel called with a copy"},
+}
+
+// Every check that calls of libtorch show is broken in each sort of place, on
+// each sort of tensor, and found there, or counted as a skip of that check in
+// that call.
+func TestEveryPlaceIsPlanted(t *testing.T) {
+	libtorchtest.Need(t)
+	if err := libtorch.LoadLibrary(libtorchtest.Library(t, "places", "../watch/testdata", "places.cpp")); err != nil {
+		t.Fatal(err)
+	}
+	all, err := libtorch.Ops()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ops := slices.DeleteFunc(all, func(op *libtorch.Op) bool { return !strings.HasPrefix(op.Name, "place::OA") })
+	planted := asserts.Codes(0)
+	for form := libtorch.Strided; form < libtorch.Subclass; form++ { // a suite makes no subclass
+		t.Run(form.String(), func(t *testing.T) { planted |= places(t, ops, form.String(), placeOf(form)) })
+	}
+	t.Run("meta", func(t *testing.T) {
+		places(t, ops, "meta", libtorch.Spec{DType: libtorch.Float32, Sizes: []int64{4}, Offset: 1, Strides: []int64{1}, Meta: true})
+	})
+	t.Run("undefined", func(t *testing.T) { places(t, ops, "undefined", libtorch.Spec{}) })
+	for code := range asserts.AllCodes.All() {
+		if planted.Has(code) == (unplanted[code] != "") {
+			t.Errorf("%v %s: planted %v, and %q", code, code.Name(), planted.Has(code), unplanted[code])
+		}
+	}
+}
+
+// placeOf returns a tensor of a form, whose elements do not fill its storage if
+// they need not.
+func placeOf(form libtorch.Form) libtorch.Spec {
+	s := libtorch.Spec{DType: libtorch.Float32, Sizes: []int64{4, 4}, Form: form, Low: 1, High: 2}
+	switch form {
+	case libtorch.Strided, libtorch.Inference, libtorch.RequiresGrad:
+		s.Sizes, s.Strides, s.Offset = []int64{4}, []int64{1}, 1
+	case libtorch.Conj:
+		s.DType = libtorch.Complex64
+	case libtorch.Quantized:
+		s.DType = libtorch.QUInt8
+	case libtorch.QuantizedChannel:
+		s.DType = libtorch.QInt8
+	}
+	return s
+}
+
+// places calls each operator on tensors that are like one, and returns which checks
+// were found broken.
+func places(t *testing.T, ops []*libtorch.Op, sort string, spec libtorch.Spec) (found asserts.Codes) {
+	for _, op := range ops {
+		name := strings.TrimPrefix(op.Name, "place::")
+		code, _ := asserts.ParseCode(name[:len("OA001")])
+		if readsResult(sort, op) {
+			continue
+		}
+		switch verdict, err := planted(t, op, spec); {
+		case slices.ContainsFunc(verdict.Violations, func(v *asserts.Violation) bool { return v.Code == code }):
+			found |= asserts.CodesOf(code)
+		case err != nil, slices.ContainsFunc(verdict.Skips, func(s asserts.Skip) bool { return s.Code == code }):
+		case !breaksNothing(sort, name):
+			t.Errorf("%s: %s is not found, and not skipped: %v, skips %v", name, code, verdict.Violations, verdict.Skips)
+		}
+	}
+	if len(ops) < 100 || found == 0 && sort != "undefined" {
+		t.Errorf("%d operators were called, and %b found", len(ops), found)
+	}
+	return found
+}
+
+// readsResult reports whether the fallback for conj and neg tensors takes a result
+// from an operator that has none: it reads behind the stack.
+//
+// Source: aten/src/ATen/native/MathBitsFallback.h.
+func readsResult(sort string, op *libtorch.Op) bool {
+	return (sort == "conj" || sort == "neg") && len(op.Returns) == 0 && op.Args[0].Write && !strings.HasSuffix(op.Args[0].Type, "[]")
+}
+
+// planted calls an operator twice, and judges the second call as a suite does. An
+// error is of the kernel, which has broken nothing then.
+func planted(t *testing.T, op *libtorch.Op, spec libtorch.Spec) (verdict asserts.Verdict, err error) {
+	checks := planned(t, op)
+	var outs [2]libtorch.Outcome
+	var then []asserts.Observation
+	for i := range outs {
+		if err := op.Call(asserts.Content, &outs[i], holding(op.Args[0].Type, func() libtorch.Value { return placed(t, spec) })); err != nil {
+			return verdict, err
+		}
+		defer outs[i].Release()
+		if i == 0 {
+			then = looked(outs[0].Results)
+		}
+	}
+	seen := &outs[1].Seen
+	for i, now := range looked(outs[0].Results) {
+		seen.Earlier = append(seen.Earlier, asserts.Earlier{Then: then[i], Now: now})
+	}
+	seen.Alone = true
+	verdict = asserts.Judge(checks, seen, asserts.Aware())
+	verdict.Violations = slices.DeleteFunc(verdict.Violations, func(v *asserts.Violation) bool { return libtorch.HarmlessParts(checks, v) != "" })
+	for _, u := range unseen(t, op) {
+		if slices.ContainsFunc(checks.Plan(), func(c asserts.Check) bool { return c.Code == u.Code && c.On == u.On }) {
+			verdict.Skips = append(verdict.Skips, asserts.Skip{Code: u.Code, Reason: u.Reason, Count: 1})
+		}
+	}
+	return verdict, nil
+}
+
+func unseen(t *testing.T, op *libtorch.Op) []contract.Unseen {
+	parsed, err := engine.Schema(op)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return engine.Unseen(parsed, op)
+}
+
+// placed makes a tensor, or an undefined one.
+func placed(t *testing.T, spec libtorch.Spec) libtorch.Value {
+	if spec.DType == 0 && spec.Sizes == nil {
+		return libtorch.None()
+	}
+	return tensor(t, spec).Value()
+}
+
+// looked returns what is seen of the tensors of results now.
+func looked(results []libtorch.Value) (seen []asserts.Observation) {
+	for _, r := range results {
+		for _, tensor := range append(r.Tensors, r.Tensor) {
+			if tensor.Defined() {
+				seen = append(seen, asserts.Observe(tensor, asserts.Content))
+			}
+		}
+	}
+	return seen
+}
+
+// holding returns a value of a type that holds tensors of a sort.
+func holding(typ string, one func() libtorch.Value) libtorch.Value {
+	switch {
+	case strings.HasPrefix(typ, "Dict("):
+		return libtorch.Dict(libtorch.String("a"), one(), libtorch.String("b"), one())
+	case strings.HasPrefix(typ, "("):
+		return libtorch.Tuple(one(), one())
+	case strings.Contains(typ, "[]["):
+		return libtorch.List(libtorch.List(one(), one()))
+	case strings.HasSuffix(typ, "[]"):
+		return libtorch.List(one(), one())
+	}
+	return one()
+}
+
+func breaksNothing(sort, op string) bool {
+	is := func(pattern, text string) bool { return regexp.MustCompile("^(?:" + pattern + ")$").MatchString(text) }
+	return slices.ContainsFunc(unbroken, func(u struct{ sorts, ops, reason string }) bool { return is(u.sorts, sort) && is(u.ops, op) })
+}
