@@ -176,12 +176,60 @@ func (s subject) undisturbed(t *testing.T) (report string, status int, took time
 	return r.stdout.String(), status, time.Since(begun)
 }
 
-// each runs a test for every subject.
-func each(t *testing.T, hardship func(t *testing.T, s subject, want string, status int, took time.Duration)) {
+// A tally counts how the runs of a subject ended.
+type tally struct {
+	want           string
+	status         int
+	same, said     int // as the undisturbed one; with status 2 and the reason
+	failed, killed int
+}
+
+// add waits for a run, and for its processes.
+func (n *tally) add(t *testing.T, r *trial, after string) {
+	t.Helper()
+	status, diff := r.end(t, n.want)
+	said := strings.TrimSpace(r.stderr.String())
+	left := r.alone()
+	switch refused := status == 2 || status == 126 || status == 127; { // a shell that cannot start a command
+	case len(left) > 0:
+		n.failed++
+		t.Errorf("%s: these are left: %v", after, left)
+	case strings.Contains(said, "\ngoroutine "):
+		n.failed++
+		t.Errorf("%s: a dump is no message:\n%.1000s", after, said)
+	case status == n.status && diff == "":
+		n.same++
+	case refused && said != "":
+		n.said++
+		t.Logf("%s: %s", after, said)
+	default:
+		n.failed++
+		t.Errorf("%s: status %d, want %d:\n%s\n%s", after, status, n.status, diff, said)
+	}
+}
+
+// kill kills the command of a run, and counts as failed what it leaves.
+func (n *tally) kill(t *testing.T, r *trial) {
+	t.Helper()
+	before := r.relatives()
+	r.cmd.Process.Kill()
+	r.end(t, "")
+	n.killed++
+	if left := r.alone(); len(left) > 0 {
+		n.failed++
+		t.Errorf("of %v these outlive the command: %v", before, left)
+		r.endFamily()
+	}
+}
+
+// each runs a test for every subject, and logs how its runs ended.
+func each(t *testing.T, hardship func(t *testing.T, s subject, n *tally, took time.Duration)) {
 	for _, s := range subjects(t) {
 		t.Run(s.name, func(t *testing.T) {
 			want, status, took := s.undisturbed(t)
-			hardship(t, s, want, status, took)
+			n := &tally{want: want, status: status}
+			hardship(t, s, n, took)
+			t.Logf("%d killed; of the others %d with the same report, %d that say what is missing; %d failed", n.killed, n.same, n.said, n.failed)
 		})
 	}
 }
@@ -192,22 +240,15 @@ func sometime(took time.Duration) { time.Sleep(rand.N(max(took, time.Millisecond
 // Nothing outlives a command that was killed, whenever that was; and what it had
 // done is kept, so that the next one ends with the same report.
 func TestParentKilled(t *testing.T) {
-	each(t, func(t *testing.T, s subject, want string, status int, took time.Duration) {
+	each(t, func(t *testing.T, s subject, n *tally, took time.Duration) {
 		state := filepath.Join(t.TempDir(), "state")
 		for range hardships(t) {
 			r := s.start(t, "", "-state", state)
 			sometime(took)
-			before := r.relatives()
-			r.cmd.Process.Kill()
-			r.end(t, "")
-			if left := r.alone(); len(left) > 0 {
-				t.Errorf("of %v these outlive the parent: %v", before, left)
-				r.endFamily()
-			}
+			n.kill(t, r)
 		}
-		r := s.start(t, "", "-state", state)
-		if got, diff := r.end(t, want); got != status || diff != "" {
-			t.Errorf("the run that goes on ends with %d, want %d:\n%s\n%s", got, status, diff, &r.stderr)
+		if n.add(t, s.start(t, "", "-state", state), "going on after kills"); n.same != 1 {
+			t.Error("the run that goes on has another report")
 		}
 	})
 }
@@ -259,8 +300,7 @@ func (r *trial) named(program string) int {
 // itself, at some moment. The report is that of an undisturbed run, or says that
 // and why it is none.
 func disturb(t *testing.T, what func(r *trial, p relative)) {
-	each(t, func(t *testing.T, s subject, want string, status int, took time.Duration) {
-		same := 0
+	each(t, func(t *testing.T, s subject, n *tally, took time.Duration) {
 		for range hardships(t) {
 			r := s.start(t, "", "-state", filepath.Join(t.TempDir(), "state"))
 			var victim relative
@@ -274,20 +314,8 @@ func disturb(t *testing.T, what func(r *trial, p relative)) {
 				}
 			}
 			what(r, victim)
-			got, diff := r.end(t, want)
-			switch said := strings.TrimSpace(r.stderr.String()); {
-			case got == status && diff == "":
-				same++
-			case got != 2 || said == "":
-				t.Errorf("after %v: status %d, want %d:\n%s\n%s", victim, got, status, diff, said)
-			default:
-				t.Logf("after %v: %s", victim, said)
-			}
-			if left := r.alone(); len(left) > 0 {
-				t.Errorf("after %v these are left: %v", victim, left)
-			}
+			n.add(t, r, fmt.Sprintf("after %v", victim))
 		}
-		t.Logf("the same report in %d of %d", same, hardships(t))
 	})
 }
 
@@ -314,7 +342,7 @@ func TestRelativeStopped(t *testing.T) {
 
 // Where a system lacks what a run needs, it says so, and otherwise the run is as ever.
 func TestLimits(t *testing.T) {
-	each(t, func(t *testing.T, s subject, want string, status int, _ time.Duration) {
+	each(t, func(t *testing.T, s subject, n *tally, _ time.Duration) {
 		for range hardships(t) {
 			for _, limit := range []string{
 				fmt.Sprintf("ulimit -n %d;", 3+rand.IntN(60)),
@@ -323,16 +351,7 @@ func TestLimits(t *testing.T) {
 				fmt.Sprintf("ulimit -u %d;", 1+rand.IntN(200)),
 				fmt.Sprintf("ulimit -s %d;", 100+rand.IntN(20000)),
 			} {
-				r := s.start(t, limit, "-state", filepath.Join(t.TempDir(), "state"))
-				got, diff := r.end(t, want)
-				if said := strings.TrimSpace(r.stderr.String()); (got != status || diff != "") && (got != 2 && got != 126 && got != 127 || said == "") {
-					t.Errorf("%s status %d, want %d:\n%s\n%s", limit, got, status, diff, said)
-				} else if strings.Contains(said, "\ngoroutine ") {
-					t.Errorf("%s a dump is no message:\n%.1000s", limit, said)
-				}
-				if left := r.alone(); len(left) > 0 {
-					t.Errorf("%s these are left: %v", limit, left)
-				}
+				n.add(t, s.start(t, limit, "-state", filepath.Join(t.TempDir(), "state")), limit)
 			}
 		}
 	})
@@ -340,44 +359,40 @@ func TestLimits(t *testing.T) {
 
 // Of two runs with one state, each has the whole report.
 func TestTwoRunsOneState(t *testing.T) {
-	each(t, func(t *testing.T, s subject, want string, status int, took time.Duration) {
+	each(t, func(t *testing.T, s subject, n *tally, took time.Duration) {
 		for range hardships(t) {
 			state := filepath.Join(t.TempDir(), "state")
 			first := s.start(t, "", "-state", state)
 			sometime(took)
 			second := s.start(t, "", "-state", state)
-			for _, r := range []*trial{first, second} {
-				if got, diff := r.end(t, want); got != status || diff != "" {
-					t.Errorf("status %d, want %d:\n%s\n%s", got, status, diff, &r.stderr)
-				}
-			}
+			n.add(t, first, "beside another")
+			n.add(t, second, "beside another")
+		}
+		if n.said > 0 {
+			t.Errorf("%d runs went without a report", n.said)
 		}
 	})
 }
 
 // A disk that is full costs what would have been written there, with a word.
 func TestFullDisk(t *testing.T) {
-	each(t, func(t *testing.T, s subject, want string, status int, _ time.Duration) {
+	each(t, func(t *testing.T, s subject, n *tally, _ time.Duration) {
 		for range hardships(t) {
 			disk := t.TempDir()
-			if err := syscall.Mount("none", disk, "tmpfs", 0, fmt.Sprintf("size=%dk", 4*(1+rand.IntN(2000)))); errors.Is(err, syscall.EPERM) {
+			size := 4 << rand.IntN(15) // KiB
+			size += rand.IntN(size)
+			if err := syscall.Mount("none", disk, "tmpfs", 0, fmt.Sprintf("size=%dk", size)); errors.Is(err, syscall.EPERM) {
 				t.Skip("only root may mount a small disk")
 			} else if err != nil {
 				t.Fatal(err)
 			}
-			defer syscall.Unmount(disk, syscall.MNT_DETACH)
+			t.Cleanup(func() { syscall.Unmount(disk, syscall.MNT_DETACH) })
 			room := "TMPDIR=" + disk
 			if rand.IntN(2) == 0 {
 				room = "true"
 			}
-			r := s.start(t, "export "+room+" XDG_CACHE_HOME="+disk+"/cache;", "-state", filepath.Join(disk, "state"), "-junit", filepath.Join(disk, "j.xml"))
-			got, diff := r.end(t, want)
-			if said := strings.TrimSpace(r.stderr.String()); (got != status || diff != "") && (got != 2 || said == "") {
-				t.Errorf("status %d, want %d:\n%s\n%s", got, status, diff, said)
-			}
-			if left := r.alone(); len(left) > 0 {
-				t.Errorf("these are left: %v", left)
-			}
+			r := s.start(t, "export GOCACHE=$(go env GOCACHE) "+room+" XDG_CACHE_HOME="+disk+"/cache;", "-state", filepath.Join(disk, "state"), "-junit", filepath.Join(disk, "j.xml"))
+			n.add(t, r, fmt.Sprintf("%s of %d KiB", room, size))
 		}
 	})
 }

@@ -51,8 +51,8 @@ type Violation struct {
 	context     int64
 	root        *Violation
 	withdrawn   bool
-	doubt       bool
-	likely      bool
+	settled     bool // by a line that shows which it is
+	likely      likelihood
 	explanation string
 }
 
@@ -107,9 +107,6 @@ type facts struct {
 func rooted(all []*Violation) []*Violation {
 	for _, v := range all {
 		v.blame()
-		if v.doubt && !v.likely {
-			v.Warning = v.explanation
-		}
 	}
 	contexts := map[int64]*Violation{}
 	for _, v := range all {

@@ -40,7 +40,8 @@
 // The data pointer is the only name that the log has for an impl. Null pointers
 // name none; two impls may share their bytes, and bytes may move. Where the log
 // proves such a thing, it is not a violation, and where it is as likely as a
-// fault, it is a warning.
+// fault, it is a warning: where the log has no use counts that say otherwise, if
+// it comes more than once, or if the log proves such a thing elsewhere.
 //
 // # Roots
 //

@@ -22,6 +22,7 @@ type stage struct {
 	tensors []*simTensor
 	objects []*simObject
 	kept    []*simObject // for longer than what they were made for
+	apart   bool         // no bytes are shared, and none move
 }
 
 func newStage(patch int, seed, space uint64) *stage {
@@ -46,11 +47,11 @@ func (s *stage) healthy(steps int) {
 			if len(s.objects) > 0 && s.rng.IntN(2) == 0 { // somebody keeps it for long
 				s.kept = append(s.kept, cut(s.rng, &s.objects))
 			}
-		case n == 9 && len(s.tensors) > 0 && len(s.tensors) < 12: // frombuffer twice
+		case n == 9 && !s.apart && len(s.tensors) > 0 && len(s.tensors) < 12: // frombuffer twice
 			t := s.tensors[s.rng.IntN(len(s.tensors))]
 			t.storage.bytes = true
 			s.tensors = append(s.tensors, &simTensor{s.alloc(&s.freeTensors, &s.nextTensor, 0x280), &simStorage{data: t.storage.data, uses: 1, bytes: true}})
-		case n == 10 && len(s.tensors) > 0: // resize_
+		case n == 10 && !s.apart && len(s.tensors) > 0: // resize_
 			if x := s.tensors[s.rng.IntN(len(s.tensors))].storage; !x.bytes {
 				old := x.data
 				x.data = s.alloc(&s.freeData, &s.nextData, 0x40)
@@ -242,7 +243,9 @@ var plants = []plant{
 	{"second object, the first preserved", all, func(s *stage) (uint64, []int) {
 		t, o := s.pair()
 		s.del(o)
-		s.healthy(10)
+		if s.patch > 1 { // without counts an address is not trusted for long
+			s.healthy(10)
+		}
 		o.storage.slot, o.storage.owns = nil, false
 		x := s.untypedStorage(t, false)
 		return x.at, []int{len(s.lines) - 1}
@@ -581,15 +584,17 @@ func readText(t *testing.T, text []byte) Report {
 	return report
 }
 
-// Each kind of fault is found in each disguise, at its line and nowhere else.
+// Each kind of fault is found in each disguise, at its line and nowhere else. In a
+// program that shares bytes or moves them, what that explains as well is a warning.
 func TestFaults(t *testing.T) {
 	logs := 0
 	for _, plant := range plants {
 		t.Run(plant.name, func(t *testing.T) {
 			for _, d := range disguises {
 				for _, patch := range plant.patches {
-					for seed := range uint64(3) {
+					for seed := range seeds(4) {
 						s := newStage(patch, seed, 0)
+						s.apart = seed%2 == 0
 						s.healthy(60)
 						s.tensors, s.objects = nil, nil // what lives on is not touched again
 						object, lines := plant.do(s)
@@ -598,7 +603,7 @@ func TestFaults(t *testing.T) {
 						}
 						text, number := d.dress(s, rand.New(rand.NewPCG(seed, 3)))
 						logs++
-						if wrong := judge(readText(t, text), object, lines, number); wrong != "" {
+						if wrong := judge(readText(t, text), object, lines, number, !s.apart); wrong != "" {
 							t.Errorf("%s, patch %d, seed %d: %s", d.name, patch, seed, wrong)
 						}
 					}
@@ -618,13 +623,25 @@ func unlessBlank(s Sample) bool {
 	})
 }
 
+// seeds returns n, and many more where there is time for them.
+func seeds(n uint64) uint64 {
+	if os.Getenv("OPASSERT_LONG") != "" {
+		return 13 * n
+	}
+	return n
+}
+
 // judge returns what is wrong with a report of one fault.
-func judge(r Report, object uint64, lines []int, number func(int) int64) string {
+func judge(r Report, object uint64, lines []int, number func(int) int64, warned bool) string {
+	said := r.Violations
+	if warned && len(said) == 0 {
+		said = slices.DeleteFunc(slices.Clone(r.Warnings), func(v Violation) bool { return v.Object != Address(object) })
+	}
 	var want, got []int64
 	for _, line := range lines {
 		want = append(want, number(line))
 	}
-	for _, v := range r.Violations {
+	for _, v := range said {
 		got = append(got, v.Line)
 		if v.Object != Address(object) {
 			return fmt.Sprintf("line %d is about %v, not %#x: %s", v.Line, v.Object, object, v.Saw())
@@ -637,7 +654,7 @@ func judge(r Report, object uint64, lines []int, number func(int) int64) string 
 			saw = append(saw, fmt.Sprintf("%s line %d: %s", v.Code, v.Line, v.Saw()))
 		}
 		return fmt.Sprintf("want lines %d, got %d\n%s", want, got, strings.Join(saw, "\n"))
-	case r.Findings() != 1:
+	case r.Findings() > 1:
 		return fmt.Sprintf("%d findings", r.Findings())
 	case slices.ContainsFunc(r.Samples, unlessBlank):
 		return fmt.Sprintf("unknown: %v", r.Samples)
@@ -648,10 +665,10 @@ func judge(r Report, object uint64, lines []int, number func(int) int64) string 
 // A healthy log raises nothing, however it is dressed.
 func TestHealthy(t *testing.T) {
 	warnings := 0
-	for seed := range uint64(100) {
+	for seed := range seeds(100) {
 		for _, patch := range counting {
 			s := newStage(patch, seed, 0)
-			s.healthy(40 + int(seed)*3)
+			s.healthy(40 + int(seed%100)*3)
 			d := disguises[int(seed+uint64(patch))%len(disguises)]
 			if len(s.lines) < 2 {
 				continue
@@ -681,4 +698,37 @@ func TestHealthy(t *testing.T) {
 		}
 	}
 	t.Logf("%d warnings", warnings)
+}
+
+// A program that wraps the same memory again and again is healthy, whatever it keeps.
+func TestWrappedAgain(t *testing.T) {
+	type keeps struct{ tensor, view, object, objectForLong bool }
+	for _, k := range []keeps{{}, {object: true}, {view: true}, {view: true, object: true}, {tensor: true, object: true}, {view: true, objectForLong: true}} {
+		for _, patch := range counting {
+			s := newStage(patch, 1, 0)
+			data := s.alloc(&s.freeData, &s.nextData, 0x40)
+			for range 6 {
+				x := &simTensor{s.alloc(&s.freeTensors, &s.nextTensor, 0x280), &simStorage{data: data, uses: 1, bytes: true}}
+				if k.view {
+					s.view(x)
+				}
+				o := s.untypedStorage(x, false)
+				switch {
+				case k.objectForLong:
+					s.kept = append(s.kept, o)
+				case !k.object:
+					s.del(o)
+				}
+				if !k.tensor {
+					s.dropTensor(x)
+				}
+			}
+			for _, o := range s.kept {
+				s.del(o)
+			}
+			for _, v := range readText(t, joined(s.lines)).Violations {
+				t.Errorf("%+v, patch %d: %s at line %d: %s", k, patch, v.Code, v.Line, v.Saw())
+			}
+		}
+	}
 }

@@ -28,7 +28,14 @@ type follower struct {
 
 	violations []*Violation
 	replaced   int64
+	happens    map[string]bool // by explanation of a doubt: the log proves it of something else
 }
+
+// Explanations of a doubt.
+const (
+	sharedBytes = "two impls over the same bytes"
+	movedBytes  = "bytes that moved to where others were"
+)
 
 // An object is a Python object that lives, or one that was deallocated while
 // its impl may still lead to it.
@@ -123,6 +130,7 @@ func newFollower(world string, protocol preserve.Protocol, ended func(Life)) *fo
 		impls:    map[uint64]*impl{},
 		tensors:  map[uint64]*tensor{},
 		types:    map[string]string{},
+		happens:  map[string]bool{},
 	}
 }
 
@@ -295,7 +303,11 @@ func (f *follower) making(i *impl, hermetic bool) {
 	}
 	f.context++
 	o.madeUses = i.wrap.usesBefore()
-	if old := i.slot; old != nil && old != o && !i.shared && old.gap == f.gaps && old.Made == MadePlain && i.wrap.mayBe(old) {
+	switch old := i.slot; {
+	case old == nil || old == o || i.shared || old.gap != f.gaps || old.Made != MadePlain:
+	case !i.wrap.mayBe(old):
+		f.happens[sharedBytes] = true
+	default:
 		v := f.breaks(preserve.SameObject, o, i.Address, fmt.Sprintf("a second object for the impl of %v, which lives", old.Address))
 		v.Cause = EmptySlot
 		v.Evidence = []Reason{{old.facts.madeAt, fmt.Sprintf("%v was made for the impl", old.Address)}}
@@ -303,8 +315,7 @@ func (f *follower) making(i *impl, hermetic bool) {
 			v.Evidence = append(v.Evidence, Reason{i.wrap.emptyAt, "the slot is empty"})
 		}
 		d := &doubt{Violation: v, was: old, now: o, data: i.Address, isNew: true}
-		f.doubtful(d, i, "two impls over the same bytes")
-		d.likely = d.likely && f.sameCount(i, old)
+		d.likely = f.newlyLikely(f.doubtful(d, i, sharedBytes), i, old)
 	}
 	f.setSlot(i, o)
 }
@@ -340,41 +351,97 @@ func (w *wrap) usesBefore() int64 {
 	return w.emptyUses
 }
 
-// sameCount reports whether the use count of the impl whose slot is empty is,
-// as far as the log tells, that of an object's impl: the one before the object was made, and the object's
-// own reference. A hermetic object over the same bytes may hold either impl.
-func (f *follower) sameCount(i *impl, o *object) bool {
+// counted compares the use count of the impl whose slot is empty with that of an
+// object's impl: the one before the object was made, and the object's own
+// reference. It reports whether the log has both, and whether they are the same.
+// A hermetic object over the same bytes may hold either impl.
+func (f *follower) counted(i *impl, o *object) (known, same bool) {
 	for _, h := range f.objects {
 		if h.Made == MadeHermetic && h.Impl == i.Address {
-			return false
+			return true, false
 		}
 	}
-	own := int64(0)
-	if o.State == preserve.Holding && f.protocol == preserve.Flipping || f.protocol == preserve.Counting {
-		own = 1
+	now, then := i.wrap.usesBefore(), o.madeUses
+	if f.owns(o) {
+		then++
 	}
-	now := i.wrap.usesBefore()
-	return now == 0 || o.madeUses == 0 || now == o.madeUses+own
+	return now != 0 && o.madeUses != 0, now == then
 }
 
-// soon is how many records later an address is still taken for the same tensor's.
-const soon = 80
+// owns reports whether an object has a reference to its impl.
+func (f *follower) owns(o *object) bool {
+	return f.protocol == preserve.Counting || o.State == preserve.Holding
+}
 
-// doubtful keeps a violation that something else would explain. The tensor that
-// got the one object gets the other: then nothing else is likely.
-func (f *follower) doubtful(d *doubt, i *impl, explanation string) {
-	d.doubt, d.explanation = true, explanation
-	t := f.tensors[i.asker]
-	d.likely = i.asker == d.was.asker && (t == nil || t.since <= d.was.facts.madeAt && f.records-t.prev < soon)
+// A likelihood says how a fault compares with something healthy that would
+// explain the same lines.
+type likelihood uint8
+
+const (
+	asLikely   likelihood = iota
+	likely                // unless the log shows such healthy things
+	mostLikely            // even then
+)
+
+// How many records later an address is still taken for the same tensor's.
+const (
+	soon   = 160
+	atOnce = 32 // one other access or release lies between
+)
+
+// doubtful keeps a violation that something else would explain, and returns how
+// likely it is. The tensor that got the one object gets the other.
+func (f *follower) doubtful(d *doubt, i *impl, explanation string) likelihood {
+	d.explanation = explanation
 	d.was.doubts = append(d.was.doubts, d)
 	d.now.doubts = append(d.now.doubts, d)
+	t := f.tensors[i.asker]
+	switch {
+	case i.asker != d.was.asker:
+		return asLikely
+	case t == nil:
+		return likely
+	case t.since > d.was.facts.madeAt || f.records-t.prev >= soon:
+		return asLikely
+	case f.records-t.prev >= atOnce:
+		return likely
+	}
+	return mostLikely
+}
+
+// newlyLikely is how likely a second object is a fault.
+func (f *follower) newlyLikely(near likelihood, i *impl, old *object) likelihood {
+	switch known, same := f.counted(i, old); {
+	case known && !same, !known && near == likely:
+		return asLikely
+	case !known || !f.owns(old):
+		return min(near, likely)
+	}
+	return near
+}
+
+// decide says of each doubt that no line settled whether it is a violation. What
+// comes again and again is more likely healthy.
+func (f *follower) decide() {
+	again := map[string]int{}
+	for _, v := range f.violations {
+		if v.explanation != "" && !v.settled {
+			again[v.explanation]++
+		}
+	}
+	for _, v := range f.violations {
+		healthy := f.happens[v.explanation] || again[v.explanation] > 1
+		if v.explanation != "" && !v.settled && (v.likely == asLikely || v.likely == likely && healthy) {
+			v.Warning = v.explanation
+		}
+	}
 }
 
 // settle ends those doubts about an object that a line settles.
 func (o *object) settle(broke func(*doubt) (broke, settled bool)) {
 	rest := o.doubts[:0]
 	for _, d := range o.doubts {
-		if !d.doubt {
+		if d.settled {
 			continue
 		}
 		broke, settled := broke(d)
@@ -382,7 +449,7 @@ func (o *object) settle(broke func(*doubt) (broke, settled bool)) {
 			rest = append(rest, d)
 			continue
 		}
-		d.doubt = false
+		d.settled = true
 		if d.withdrawn = !broke; d.withdrawn {
 			for n := range d.now.Events {
 				if e := &d.now.Events[n]; e.Line == d.Line && e.Code == d.Code {
@@ -424,18 +491,19 @@ func (f *follower) pointed(i *impl, at uint64) {
 	i.wrap.slotWas = o.facts.slotAt
 	o.facts.slotAt = f.number
 	switch was := i.slot; {
-	case was == o || was == nil:
+	case was == o:
 		f.shown(i, o)
-	case was.Made == MadePlain && was.gap == f.gaps && o.Made == MadePlain && o.Impl != 0 && o.Impl != i.Address && o.gap == f.gaps && !i.shared:
+	case was != nil && was.Made == MadePlain && was.gap == f.gaps && o.Made == MadePlain && o.Impl != 0 && o.Impl != i.Address && o.gap == f.gaps && !i.shared:
 		v := f.breaks(preserve.SameObject, o, i.Address, fmt.Sprintf("the slot of the impl of %v points at %v, which is the object of impl %v", was.Address, o.Address, o.Impl))
 		v.Cause = OtherObject
 		v.Evidence = []Reason{{max(was.facts.slotAt, was.facts.madeAt), fmt.Sprintf("the slot pointed at %v", was.Address)}}
 		if o.facts.madeAt != 0 {
 			v.Evidence = append(v.Evidence, Reason{o.facts.madeAt, fmt.Sprintf("%v was made for impl %v", o.Address, o.Impl)})
 		}
-		f.doubtful(&doubt{Violation: v, was: was, now: o, data: i.Address, home: o.Impl}, i, "bytes that moved to where others were")
+		v.likely = f.doubtful(&doubt{Violation: v, was: was, now: o, data: i.Address, home: o.Impl}, i, movedBytes)
 	default:
 		f.shown(i, o)
+		f.happens[movedBytes] = f.happens[movedBytes] || o.Impl != 0 && o.Impl != i.Address
 	}
 	if o.Made == MadeHermetic && o.madeGap == f.gaps {
 		v := f.breaks(preserve.Hermetic, o, i.Address, "a slot points at an object made in a hermetic context")
@@ -458,12 +526,15 @@ func (f *follower) shown(i *impl, o *object) {
 		case d.was == o && d.data != i.Address: // it had moved away
 			return false, true
 		case d.was == o && d.isNew:
-			i.shared = true
+			f.shares(i)
 			return false, true
 		}
 		return false, false
 	})
 }
+
+// shares records that several impls have the bytes of one.
+func (f *follower) shares(i *impl) { i.shared, f.happens[sharedBytes] = true, true }
 
 // moved records where an object's impl has its bytes.
 func (f *follower) moved(o *object, data uint64) {
@@ -688,6 +759,7 @@ func (f *follower) end(cutAt int64) []*Violation {
 	for _, at := range sorted(f.tensors) {
 		f.endLife(f.tensors[at].Life)
 	}
+	f.decide()
 	return rooted(slices.DeleteFunc(f.violations, func(v *Violation) bool { return v.withdrawn }))
 }
 

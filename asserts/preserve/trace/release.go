@@ -172,7 +172,7 @@ func (f *follower) proved(o *object) {
 			return false, false
 		}
 		if i := f.impls[uint64(d.data)]; i != nil {
-			i.shared = true // two objects, two impls
+			f.shares(i) // two objects, two impls
 		}
 		return false, true
 	})
