@@ -39,7 +39,7 @@ func (j *judge) freshImpls() {
 		shared := j.byImpl[out.Impl]
 		sharers := j.outByImpl[out.Impl] // out is one of them
 		known := len(shared)+len(sharers) > 1
-		if known && out.wrong || !allShare(out, shared, sameImpl) || spared(out, sharers, FreshImpl) {
+		if known && out.wrong || !allShare(out, shared, sameImpl) || othersAccused(out, sharers, FreshImpl) {
 			continue
 		}
 		if !known && out.ImplUses <= 1 {

@@ -36,7 +36,7 @@ func (j *judge) freshStorages() {
 		}
 		shared := j.byStorage[out.Storage]
 		sharers := j.outByStorage[out.Storage]
-		if !allShare(out, shared, sameStorage) || spared(out, sharers, FreshStorage) {
+		if !allShare(out, shared, sameStorage) || othersAccused(out, sharers, FreshStorage) {
 			continue
 		}
 		if out.StorageUses <= 1 {

@@ -128,9 +128,9 @@ func (j *judge) sharing(o *Observation, shares func(a, b *Observation) bool) []*
 	return ins
 }
 
-// spared reports whether out is the first of several outputs that share: the
+// othersAccused reports whether out is the first of several outputs that share: the
 // others are reported, against it.
-func spared(out *output, sharers []*output, code Code) bool {
+func othersAccused(out *output, sharers []*output, code Code) bool {
 	var about []*output
 	for _, s := range sharers {
 		if s.codes.Has(code) {

@@ -174,11 +174,11 @@ func (s *Spec) make() (Tensor, error) {
 	case BSC:
 		return dense.sparse("aten::to_sparse_bsc", Ints(1, 1))
 	case MKLDNN:
-		return dense.turned("aten::to_mkldnn")
+		return dense.convert("aten::to_mkldnn")
 	case Conj:
-		return dense.turned("aten::_conj")
+		return dense.convert("aten::_conj")
 	case Neg:
-		return dense.turned("aten::_neg_view")
+		return dense.convert("aten::_neg_view")
 	case Quantized:
 		return dense.quantized()
 	case QuantizedChannel:
@@ -284,8 +284,8 @@ func one(name string, args ...Value) (Tensor, error) {
 	return out.Results[0].Tensor, nil
 }
 
-// turned makes the tensor and returns what an op makes of it.
-func (s *Spec) turned(name string, args ...Value) (Tensor, error) {
+// convert makes the tensor and returns what an op makes of it.
+func (s *Spec) convert(name string, args ...Value) (Tensor, error) {
 	base, err := s.strided()
 	if err != nil {
 		return Tensor{}, err
@@ -311,7 +311,7 @@ func (s *Spec) sparse(name string, args ...Value) (Tensor, error) {
 			}
 		}
 	}
-	return s.turned(name, args...)
+	return s.convert(name, args...)
 }
 
 // uncoalesced makes a sparse tensor from the indices and values of another, all
@@ -345,7 +345,7 @@ func (s *Spec) zeroPoint() int64 {
 func (s *Spec) quantized() (Tensor, error) {
 	dtype, zero := s.DType.Value(), s.zeroPoint()
 	s.DType = Float32
-	return s.turned("aten::quantize_per_tensor", Float(0.1), Int(zero), dtype)
+	return s.convert("aten::quantize_per_tensor", Float(0.1), Int(zero), dtype)
 }
 
 func (s *Spec) quantizedChannel() (Tensor, error) {
@@ -362,7 +362,7 @@ func (s *Spec) quantizedChannel() (Tensor, error) {
 	}
 	defer zeros.Release()
 	s.DType = Float32
-	return s.turned("aten::quantize_per_channel", scales.Value(), zeros.Value(), Int(0), dtype)
+	return s.convert("aten::quantize_per_channel", scales.Value(), zeros.Value(), Int(0), dtype)
 }
 
 // nested makes as many tensors as the first dimension is long; the last of

@@ -74,11 +74,11 @@ func decode[T any](text string) (*T, error) {
 // crashed records a case that ended its worker. The case runs once more in a
 // process of its own, as heap corruption surfaces late and elsewhere. One that
 // does not crash there counts as it came out there.
-func (l *lane) crashed(ctx context.Context, o engine.Operator, res *report.OpResult, crash *ending) error {
+func (s *supervisor) crashed(ctx context.Context, o engine.Operator, res *report.OpResult, crash *ending) error {
 	var alone []*report.Case
-	l.renew()
-	q := request{Op: res.Op, From: crash.Case, To: crash.Case + 1, Show: true, Without: l.without}
-	second, err := l.askTwice(ctx, q, l.run.Timeout, func(c *report.Case) { alone = append(alone, c) })
+	s.renew()
+	q := request{Op: res.Op, From: crash.Case, To: crash.Case + 1, Show: true, Without: s.known.without}
+	second, err := s.askTwice(ctx, q, s.run.Timeout, func(c *report.Case) { alone = append(alone, c) })
 	if err != nil {
 		return err
 	}
@@ -87,7 +87,7 @@ func (l *lane) crashed(ctx context.Context, o engine.Operator, res *report.OpRes
 			res.Add(c)
 		}
 		if crash.Cause != report.Hang { // which was only slow
-			res.Crashes = append(res.Crashes, *l.own(&crash.Crash))
+			res.Crashes = append(res.Crashes, *s.own(&crash.Crash))
 		}
 		return nil
 	}
@@ -96,16 +96,16 @@ func (l *lane) crashed(ctx context.Context, o engine.Operator, res *report.OpRes
 	}
 	*crash = *second
 	crash.Alone = true
-	if err := l.shrink(ctx, res, crash); err != nil {
+	if err := s.shrink(ctx, res, crash); err != nil {
 		return err
 	}
-	if l.run.Waived != nil {
-		crash.Waived = l.run.Waived(o.Schema, crash.Cause)
+	if s.run.Waived != nil {
+		crash.Waived = s.run.Waived(o.Schema, crash.Cause)
 	}
-	if l.own(&crash.Crash).InPython() {
+	if s.own(&crash.Crash).InPython() {
 		crash.Waived = "it calls into Python, and a worker runs none"
 	}
-	l.without = except(l.without, res.AddCrash(&crash.Crash))
+	s.known.without = except(s.known.without, res.AddCrash(&crash.Crash))
 	if !crash.Twin { // else the case is run once more, without that device
 		res.Cases++
 	}
@@ -113,9 +113,9 @@ func (l *lane) crashed(ctx context.Context, o engine.Operator, res *report.OpRes
 }
 
 // own leaves of a crash's stack the op's own functions.
-func (l *lane) own(crash *report.Crash) *report.Crash {
-	if l.run.Frames != nil {
-		crash.Frames = l.run.Frames(crash.Frames)
+func (s *supervisor) own(crash *report.Crash) *report.Crash {
+	if s.run.Frames != nil {
+		crash.Frames = s.run.Frames(crash.Frames)
 	}
 	return crash
 }
@@ -130,7 +130,7 @@ const (
 // shrink looks for the smallest call that crashes as the case does. A second
 // crash of a cause, or of one that may be the same fault, is reported with the call
 // of its case, and so is a call that hangs, since each try would take as long.
-func (l *lane) shrink(ctx context.Context, res *report.OpResult, crash *ending) error {
+func (s *supervisor) shrink(ctx context.Context, res *report.OpResult, crash *ending) error {
 	c, err := decode[sample.Case](crash.called)
 	if err != nil {
 		return nil // it crashed before its first call
@@ -148,7 +148,7 @@ func (l *lane) shrink(ctx context.Context, res *report.OpResult, crash *ending) 
 	smallest := c
 	crashes := func(c *sample.Case) (*ending, *sample.Case, error) { // with the call as it was made
 		calls--
-		got, err := l.attempt(ctx, c)
+		got, err := s.attempt(ctx, c)
 		if got != nil {
 			ended--
 		}
@@ -181,7 +181,7 @@ func (l *lane) shrink(ctx context.Context, res *report.OpResult, crash *ending) 
 	if smallest == c {
 		return nil
 	}
-	l.renew() // the call must crash where nothing ran before it
+	s.renew() // the call must crash where nothing ran before it
 	got, made, err := crashes(smallest)
 	if got != nil {
 		crash.Call, crash.Recipe, crash.Frames = made.String(), made.Recipe(), got.Frames
@@ -190,11 +190,11 @@ func (l *lane) shrink(ctx context.Context, res *report.OpResult, crash *ending) 
 }
 
 // attempt makes one call as it is, and returns the crash that came of it.
-func (l *lane) attempt(ctx context.Context, c *sample.Case) (*ending, error) {
+func (s *supervisor) attempt(ctx context.Context, c *sample.Case) (*ending, error) {
 	text, err := encode(c)
 	if err != nil {
 		return nil, err
 	}
-	q := request{Op: c.Op, From: c.Number, Case: text, Show: true, Without: l.without}
-	return l.askTwice(ctx, q, max(l.run.Timeout/glance, time.Millisecond), func(*report.Case) {})
+	q := request{Op: c.Op, From: c.Number, Case: text, Show: true, Without: s.known.without}
+	return s.askTwice(ctx, q, max(s.run.Timeout/glance, time.Millisecond), func(*report.Case) {})
 }

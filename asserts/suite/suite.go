@@ -73,20 +73,20 @@ func (r *Run) Do(ctx context.Context) ([]*report.OpResult, error) {
 			r.Done(res)
 		}
 	}
-	var lanes sync.WaitGroup
+	var supervisors sync.WaitGroup
 	for range r.Workers {
-		lanes.Go(func() {
-			l := lane{run: r, folder: scratch.work()}
-			defer l.stop()
+		supervisors.Go(func() {
+			s := supervisor{run: r, folder: scratch.work()}
+			defer s.stop()
 			for o := range queue {
-				if res := l.op(ctx, o); ctx.Err() == nil {
+				if res := s.op(ctx, o); ctx.Err() == nil {
 					finish(res)
 				}
 			}
 		})
 	}
 	r.feed(ctx, queue, finish)
-	lanes.Wait()
+	supervisors.Wait()
 	slices.SortFunc(results, func(a, b *report.OpResult) int { return strings.Compare(a.Op, b.Op) })
 	return results, ctx.Err()
 }

@@ -39,7 +39,7 @@ const (
 	lineFrame   = "frame"  // "frame TEXT", innermost first, from a worker that crashes
 	lineShown   = "shown"  // "shown JSON": what a case found, while a smaller call is looked for
 	lineEnd     = "end"
-	lineTaught  = "taught" // "taught LEARNED": what the design of the op is made from
+	lineLearned = "learned" // "learned JSON": what the design of the op is made from
 	lineDone    = "done"
 	lineList    = "list"    // "list LISTING", the answer to a request for the ops
 	lineFault   = "fault"   // a panic of opassert's own, quoted
@@ -63,10 +63,10 @@ type request struct {
 	// as a worker ended over one.
 	AsItIs bool `json:"asItIs,omitempty"`
 
-	// Learned is what an earlier worker was taught, and Places the places of its
+	// Learned is what an earlier worker learned, and Origins those of its
 	// cases since: these need not run again.
-	Learned string               `json:"learned,omitempty"`
-	Places  map[int]design.Place `json:"places,omitempty"`
+	Learned string                `json:"learned,omitempty"`
+	Origins map[int]design.Origin `json:"origins,omitempty"`
 }
 
 // memoryLimit is how many bytes of address space a worker gets besides what it
@@ -159,11 +159,11 @@ func (s *server) answer(text string) (err error) {
 			return err
 		}
 		maps.Copy(t.Named, l.Named) // gob leaves out a map without elements
-		maps.Copy(t.Places, l.Places)
+		maps.Copy(t.Origins, l.Origins)
 		t.Ran, t.Recipes = l.Ran, l.Recipes
-		maps.Copy(t.Places, q.Places)
+		maps.Copy(t.Origins, q.Origins)
 	} else {
-		t.Taught = s.taught
+		t.OnLearned = s.learned
 	}
 	s.Forget()
 	t.AsItIs, t.Without = q.AsItIs, q.Without
@@ -216,10 +216,10 @@ func (s *server) cases(t *work.Target, q request) error {
 	return s.Runner.Cases(t, work.Span{From: q.From, To: q.To, Skip: q.Skip, Resumed: q.Learned != ""}, starting, s.end)
 }
 
-// taught reports to the run what the openings teach.
-func (s *server) taught(l *design.Learned) {
+// learned reports to the run what the openings teach.
+func (s *server) learned(l *design.Learned) {
 	text, _ := encode(l)
-	s.say(lineTaught, text)
+	s.say(lineLearned, text)
 }
 
 func (s *server) end(result *report.Case) error { return s.result(lineEnd, result) }

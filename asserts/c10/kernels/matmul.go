@@ -118,15 +118,15 @@ func reassign(t **c10.Tensor, to *c10.Tensor) {
 //
 //opassert:kernel linear
 func Linear(ctx context.Context, input, weight, bias *c10.Tensor) (*c10.Tensor, error) {
-	turned := T(weight)
-	defer turned.Release()
+	transposed := T(weight)
+	defer transposed.Release()
 	if bias == nil {
-		return Matmul(ctx, input, turned)
+		return Matmul(ctx, input, transposed)
 	}
 	if input.Dim() == 2 {
-		return AddMM(ctx, bias, input, turned, 1, 1)
+		return AddMM(ctx, bias, input, transposed, 1, 1)
 	}
-	out, err := Matmul(ctx, input, turned)
+	out, err := Matmul(ctx, input, transposed)
 	if err != nil {
 		return nil, err
 	}

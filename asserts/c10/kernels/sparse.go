@@ -72,14 +72,14 @@ func addSparse(self, other *c10.Tensor, alpha float64) *c10.Tensor {
 func ToSparseSparseDim(self *c10.Tensor, sparseDim int64) *c10.Tensor {
 	c10.Check(sparseDim == self.Dim() && self.Dim() > 0, "%d sparse dimensions of %d: only all of them are built", sparseDim, self.Dim())
 	places := Nonzero(self)
-	turned := T(places)
+	transposed := T(places)
 	places.Release()
-	defer turned.Release()
-	columns := UnbindInt(turned, 0)
+	defer transposed.Release()
+	columns := UnbindInt(transposed, 0)
 	defer releaseAll(columns)
 	values, err := IndexTensor(self, columns)
 	c10.Check(err == nil, "%v", err)
-	return assembleCOO(Clone(turned, nil), values, self.Sizes(), true)
+	return assembleCOO(Clone(transposed, nil), values, self.Sizes(), true)
 }
 
 // Coalesce sorts the entries and adds up those with equal indices.

@@ -19,7 +19,7 @@ type Case struct {
 	Devices Devices        `json:"devices,omitempty"`
 	Lacks   map[string]int `json:"lacks,omitempty"`  // what the case wanted and the library has not, by tensors
 	Waived  []asserts.Skip `json:"waived,omitempty"` // violations that an allowlist waives
-	Place   *design.Place  `json:"place,omitempty"`  // of what is tried
+	Origin  *design.Origin `json:"origin,omitempty"` // of what is tried
 	Beyond  string         `json:"beyond,omitempty"` // why no arguments avoid the error
 	Found   []*Finding     `json:"found,omitempty"`
 }

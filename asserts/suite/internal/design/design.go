@@ -31,9 +31,8 @@ type Row struct {
 	on      *sample.Case // the only call to put them into; nil for each base that has a place for one
 }
 
-// A Place is how a call first had a class: on a base of the design, in one of
-// the class's ways.
-type Place struct{ Base, Way int }
+// An Origin is the base, and the variant of a class, with which a call first worked.
+type Origin struct{ Base, Way int }
 
 // An argClass is a value class of an argument, or of all tensors together.
 type argClass struct {
@@ -71,9 +70,9 @@ func (d *Design) Apart() int { return d.openings + len(d.Classes) }
 // Cases is how many cases the design has, when each class was tried.
 func (d *Design) Cases() int { return d.Apart() + len(d.Rows) + Randomly }
 
-// Row returns the classes that a case puts together. Places are those of the
+// Row returns the classes that a case puts together. Origins are those of the
 // classes that a base takes, by the case that tries each.
-func (d *Design) Row(number int, places map[int]Place, rng *rand.Rand) Row {
+func (d *Design) Row(number int, origins map[int]Origin, rng *rand.Rand) Row {
 	switch n := number - d.openings; {
 	case n < len(d.Classes):
 		return Row{Classes: []int{n}}
@@ -82,7 +81,7 @@ func (d *Design) Row(number int, places map[int]Place, rng *rand.Rand) Row {
 	}
 	var taken, random []int
 	for i := range d.Classes {
-		if _, ok := places[d.openings+i]; ok {
+		if _, ok := origins[d.openings+i]; ok {
 			taken = append(taken, i)
 		}
 	}
@@ -100,7 +99,7 @@ type setting struct {
 
 // Settings returns those worth trying: of a class alone every base, and its
 // later ways on the first two; of several what each of them has a place on.
-func (d *Design) Settings(r Row, places map[int]Place) []setting {
+func (d *Design) Settings(r Row, origins map[int]Origin) []setting {
 	var all []setting
 	if len(r.Classes) == 1 {
 		for way := range d.Classes[r.Classes[0]].ways {
@@ -117,7 +116,7 @@ func (d *Design) Settings(r Row, places map[int]Place) []setting {
 	}
 	var ways, bases []int
 	for _, i := range r.Classes {
-		p := places[d.openings+i]
+		p := origins[d.openings+i]
 		ways = append(ways, p.Way)
 		if !slices.Contains(bases, p.Base) {
 			bases = append(bases, p.Base)
@@ -159,19 +158,19 @@ func (d *Design) Has(c *sample.Case, class int) bool {
 
 // Follow plans the cases that come when each class was tried: the variations of
 // recipes, and pairs of classes.
-func (d *Design) Follow(places map[int]Place) {
-	taken := func(i int) bool { _, ok := places[d.openings+i]; return ok }
-	d.Rows = append(d.variations(places), coveringRows(d.Classes, taken, mostRows)...)
+func (d *Design) Follow(origins map[int]Origin) {
+	taken := func(i int) bool { _, ok := origins[d.openings+i]; return ok }
+	d.Rows = append(d.variations(origins), coveringRows(d.Classes, taken, mostRows)...)
 }
 
 // variations are the recipes' calls with fewer dimensions, with no element, with
 // each optional argument left out and given, and with each flag both ways, but
 // for those that they have or a class was tried on.
-func (d *Design) variations(places map[int]Place) []Row {
+func (d *Design) variations(origins map[int]Origin) []Row {
 	all := []Row{}
 	for _, c := range d.recipes {
 		for i, class := range d.Classes {
-			p, taken := places[d.openings+i]
+			p, taken := origins[d.openings+i]
 			if class.varies() && !(taken && d.Bases[p.Base].Number == c.Number) && !d.Has(c, i) {
 				all = append(all, Row{[]int{i}, c})
 			}
@@ -1040,6 +1039,6 @@ type Learned struct {
 	Recipes []*sample.Case         // those of recipes
 	Named   map[int][]sample.Value // values that errors name, by argument
 
-	// Places are those of the value classes that a call ran with, by case.
-	Places map[int]Place
+	// Origins are those of the value classes that a call ran with, by case.
+	Origins map[int]Origin
 }

@@ -101,11 +101,11 @@ func (r *Runner) call(t *Target, number int, result *report.Case) (a *attempt, e
 	if len(d.Bases) == 0 || number >= d.Apart()+len(d.Rows) && number%2 == 0 {
 		return r.search(t, rng, t.Gen.Generate(rng, number)).told(result)
 	}
-	row := d.Row(number, t.Places, rng)
-	a, result.Place, err = r.vary(t, row, number)
+	row := d.Row(number, t.Origins, rng)
+	a, result.Origin, err = r.vary(t, row, number)
 	for a == nil && len(row.Classes) > 2 { // the first two are what the row is for
 		row.Classes = row.Classes[:len(row.Classes)-1]
-		a, result.Place, err = r.vary(t, row, number)
+		a, result.Origin, err = r.vary(t, row, number)
 	}
 	for _, i := range row.Classes {
 		if a == nil || len(a.lacks) == 0 || d.Has(a.c, i) { // a library may lack what the class asks for
@@ -113,8 +113,8 @@ func (r *Runner) call(t *Target, number int, result *report.Case) (a *attempt, e
 			result.Tried = append(result.Tried, arg+": "+class)
 		}
 	}
-	if result.Place != nil && number < d.Apart() {
-		t.Places[number] = *result.Place
+	if result.Origin != nil && number < d.Apart() {
+		t.Origins[number] = *result.Origin
 	}
 	return a, err
 }
@@ -129,12 +129,12 @@ func (r *Runner) Cases(t *Target, s Span, starting func(int), ended func(*report
 		}
 		if n >= t.planned() {
 			d := t.design()
-			if t.Taught != nil {
-				t.Taught(t.Learned)
-				t.Taught = nil
+			if t.OnLearned != nil {
+				t.OnLearned(t.Learned)
+				t.OnLearned = nil
 			}
 			if n >= d.Apart() && d.Rows == nil {
-				d.Follow(t.Places)
+				d.Follow(t.Origins)
 			}
 			if s.To == AllCases && n >= d.Apart() && n >= d.Cases() {
 				break

@@ -18,11 +18,11 @@ const tries = 20
 // vary returns a call that has all classes of a row, with the first setting in
 // which the kernel takes them, and its place; and with what else the kernel's
 // errors ask for.
-func (r *Runner) vary(t *Target, row design.Row, number int) (*attempt, *design.Place, error) {
+func (r *Runner) vary(t *Target, row design.Row, number int) (*attempt, *design.Origin, error) {
 	d := t.design()
 	rng := sample.NewRandom(0, t.Gen.Name, number)
 	var last error
-	for _, s := range d.Settings(row, t.Places) {
+	for _, s := range d.Settings(row, t.Origins) {
 		c := s.Base.Clone()
 		c.Number = number
 		if !d.Apply(c, row.Classes, s.Ways) || c.Huge() {
@@ -30,7 +30,7 @@ func (r *Runner) vary(t *Target, row design.Row, number int) (*attempt, *design.
 		}
 		a, err := r.settle(t, c, rng, d.About(row), func(c *sample.Case) { d.Apply(c, row.Classes, s.Ways) })
 		if err == nil {
-			return a, &design.Place{Base: slices.Index(d.Bases, s.Base), Way: s.Ways[0]}, nil
+			return a, &design.Origin{Base: slices.Index(d.Bases, s.Base), Way: s.Ways[0]}, nil
 		}
 		last = err
 	}

@@ -28,11 +28,11 @@ type Target struct {
 // A Listener is called before steps that may end the process. Each
 // of its functions may be nil.
 type Listener struct {
-	Trying   func(*sample.Case)     // before each try, and with nil after it
-	Calling  func(on engine.Device) // before the op is called
-	Twinning func(on engine.Device) // before it is called with twins
-	Found    func(*report.Case)     // what a case found, before a smaller call is looked for that finds it
-	Taught   func(*design.Learned)  // when the openings are over, once
+	Trying    func(*sample.Case)     // before each try, and with nil after it
+	Calling   func(on engine.Device) // before the op is called
+	Twinning  func(on engine.Device) // before it is called with twins
+	Found     func(*report.Case)     // what a case found, before a smaller call is looked for that finds it
+	OnLearned func(*design.Learned)  // when the openings are over, once
 }
 
 // NewTarget makes an op ready: its plan without the checks that the engine cannot
@@ -45,7 +45,7 @@ func NewTarget(e engine.Engine, operator engine.Operator, p engine.Plan, book *d
 	p.Op.Checks = slices.DeleteFunc(slices.Clone(p.Op.Checks), operator.CannotShow)
 	return &Target{
 		operator: operator, Gen: design.NewGenerator(operator.Schema, book),
-		judged: e.Subjects(&p.Op), waived: p.Waived, Learned: &design.Learned{Named: make(map[int][]sample.Value), Places: make(map[int]design.Place)},
+		judged: e.Subjects(&p.Op), waived: p.Waived, Learned: &design.Learned{Named: make(map[int][]sample.Value), Origins: make(map[int]design.Origin)},
 	}
 }
 

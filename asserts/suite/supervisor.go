@@ -16,43 +16,48 @@ import (
 	"github.com/opassert/opassert/asserts/suite/report"
 )
 
-// A lane is one of the workers of a run: a process, and another when that ends.
-type lane struct {
-	run     *Run
-	folder  string               // for what kernels write
-	deadly  []int                // cases of the op that end a worker
-	taught  string               // what the openings of the op teach, once they are over
-	places  map[int]design.Place // of the value classes of the op that a call ran with
-	last    int                  // the last case of the op that ended
-	without []engine.Device      // where a call of the op ended its worker: no more of them
-	asItIs  bool                 // a worker ended over a smaller call that shows what the op does
-	p       *process
-	broken  error // workers do not start
+// A supervisor runs ops in a worker: one process, and another when that ends.
+type supervisor struct {
+	run    *Run
+	folder string // for what kernels write
+	p      *process
+	broken error // workers do not start
+	known  known // of the op that runs
+}
+
+// known is what the answers of workers so far say of an op.
+type known struct {
+	deadly  []int                 // cases that end a worker
+	learned string                // by the openings, once they are over
+	origins map[int]design.Origin // of the value classes that a call ran with
+	last    int                   // the last case that ended
+	without []engine.Device       // where a call ended its worker: no more of them
+	asItIs  bool                  // a worker ended over a smaller call that shows what the op does
 }
 
 // renew makes the next request go to a new process.
-func (l *lane) renew() {
-	if l.p != nil && !l.p.renew() {
-		l.stop()
+func (s *supervisor) renew() {
+	if s.p != nil && !s.p.renew() {
+		s.stop()
 	}
 }
 
-func (l *lane) stop() {
-	if l.p != nil {
-		l.p.stop()
-		l.p = nil
+func (s *supervisor) stop() {
+	if s.p != nil {
+		s.p.stop()
+		s.p = nil
 	}
 }
 
 // op runs the cases of an op. A verdict next to a crash is repeated alone.
-func (l *lane) op(ctx context.Context, o engine.Operator) *report.OpResult {
-	res := l.begin(o)
+func (s *supervisor) op(ctx context.Context, o engine.Operator) *report.OpResult {
+	res := s.begin(o)
 	begun := time.Now()
-	if err := l.cases(ctx, o, res); err != nil {
+	if err := s.cases(ctx, o, res); err != nil {
 		res.Fault, res.Library = err.Error(), errors.As(err, new(*engine.LibraryFault))
-		l.stop()
+		s.stop()
 	}
-	if l.run.Lint {
+	if s.run.Lint {
 		res.Findings = append(res.Findings, report.Lint(o)...)
 	}
 	res.Settle()
@@ -62,20 +67,20 @@ func (l *lane) op(ctx context.Context, o engine.Operator) *report.OpResult {
 }
 
 // begin forgets what is known of an op.
-func (l *lane) begin(o engine.Operator) *report.OpResult {
-	l.deadly, l.taught, l.places, l.last, l.without, l.asItIs = nil, "", make(map[int]design.Place), -1, nil, false
+func (s *supervisor) begin(o engine.Operator) *report.OpResult {
+	s.known = known{origins: make(map[int]design.Origin), last: -1}
 	return report.NewOpResult(o)
 }
 
-func (l *lane) cases(ctx context.Context, o engine.Operator, res *report.OpResult) error {
-	slow, disturbed, patience := 0, false, l.run.Timeout/glance
+func (s *supervisor) cases(ctx context.Context, o engine.Operator, res *report.OpResult) error {
+	slow, disturbed, patience := 0, false, s.run.Timeout/glance
 	again := func() int {
-		l.renew()
-		*res, slow = *l.begin(o), 0
-		return l.run.From
+		s.renew()
+		*res, slow = *s.begin(o), 0
+		return s.run.From
 	}
-	for from := l.run.From; from < l.run.To && res.Left == ""; {
-		crash, err := l.ask(ctx, request{Op: o.Name(), From: from, To: l.run.To, Without: l.without}, patience, res.Add)
+	for from := s.run.From; from < s.run.To && res.Left == ""; {
+		crash, err := s.ask(ctx, request{Op: o.Name(), From: from, To: s.run.To, Without: s.known.without}, patience, res.Add)
 		if err != nil {
 			return err
 		}
@@ -95,14 +100,14 @@ func (l *lane) cases(ctx context.Context, o engine.Operator, res *report.OpResul
 			if crash.Cause == report.Hang {
 				slow++
 			}
-		} else if err := l.crashed(ctx, o, res, crash); err != nil {
+		} else if err := s.crashed(ctx, o, res, crash); err != nil {
 			return err
-		} else if crash.Cause == report.Hang && !crash.Alone && patience < l.run.Timeout { // it was only slow: now all get their time
-			patience, from = l.run.Timeout, again()
+		} else if crash.Cause == report.Hang && !crash.Alone && patience < s.run.Timeout { // it was only slow: now all get their time
+			patience, from = s.run.Timeout, again()
 			continue
 		} else if crash.Twin {
-			from, l.without = crash.Case, append(l.without, crash.Device)
-			l.deadly = slices.DeleteFunc(l.deadly, func(n int) bool { return n == from })
+			from, s.known.without = crash.Case, append(s.known.without, crash.Device)
+			s.known.deadly = slices.DeleteFunc(s.known.deadly, func(n int) bool { return n == from })
 			continue
 		}
 		res.Left = whyLeave(res, &crash.Crash, slow)
@@ -110,8 +115,8 @@ func (l *lane) cases(ctx context.Context, o engine.Operator, res *report.OpResul
 	if len(res.Crashes) == 0 {
 		return nil
 	}
-	err := l.confirm(ctx, res)
-	l.renew() // as the next op is not to inherit what this one broke
+	err := s.confirm(ctx, res)
+	s.renew() // as the next op is not to inherit what this one broke
 	return err
 }
 
@@ -119,65 +124,65 @@ func (l *lane) cases(ctx context.Context, o engine.Operator, res *report.OpResul
 // ended the worker, if one did. When that is a case before those asked for, the
 // request is sent again without it; and when it is a smaller call than that of a
 // case that ran, that case stands, and the request is sent for those after it.
-func (l *lane) ask(ctx context.Context, q request, patience time.Duration, add func(*report.Case)) (*ending, error) {
+func (s *supervisor) ask(ctx context.Context, q request, patience time.Duration, add func(*report.Case)) (*ending, error) {
 	for {
-		q.Skip, q.Learned, q.Places, q.AsItIs = l.deadly, l.taught, l.places, l.asItIs
-		crash, err := l.once(ctx, q, patience, add)
+		q.Skip, q.Learned, q.Origins, q.AsItIs = s.known.deadly, s.known.learned, s.known.origins, s.known.asItIs
+		crash, err := s.once(ctx, q, patience, add)
 		if err == nil && crash != nil && crash.outside {
 			return crash, nil
 		}
 		if err == nil && crash != nil && crash.shown != nil {
-			l.asItIs = true
-			l.ran(crash.shown, add)
+			s.known.asItIs = true
+			s.ran(crash.shown, add)
 			if q.From = crash.Case + 1; q.From >= q.To {
 				return nil, nil
 			}
 			continue
 		}
 		if crash != nil {
-			l.deadly = append(l.deadly, crash.Case)
+			s.known.deadly = append(s.known.deadly, crash.Case)
 		}
 		if err != nil || crash == nil || crash.Case >= q.From {
 			return crash, err
 		}
-		if l.last >= q.From {
-			q.From = l.last + 1
+		if s.known.last >= q.From {
+			q.From = s.known.last + 1
 		}
 	}
 }
 
 // askTwice is ask for a request of one case. It is sent again where the worker was
 // killed or stopped over it.
-func (l *lane) askTwice(ctx context.Context, q request, patience time.Duration, add func(*report.Case)) (*ending, error) {
-	crash, err := l.ask(ctx, q, patience, add)
+func (s *supervisor) askTwice(ctx context.Context, q request, patience time.Duration, add func(*report.Case)) (*ending, error) {
+	crash, err := s.ask(ctx, q, patience, add)
 	if err == nil && crash != nil && crash.outside {
-		crash, err = l.ask(ctx, q, patience, add)
+		crash, err = s.ask(ctx, q, patience, add)
 	}
 	return crash, err
 }
 
-func (l *lane) once(ctx context.Context, q request, patience time.Duration, add func(*report.Case)) (*ending, error) {
-	if err := l.start(); err != nil {
+func (s *supervisor) once(ctx context.Context, q request, patience time.Duration, add func(*report.Case)) (*ending, error) {
+	if err := s.start(); err != nil {
 		return nil, err
 	}
-	defer context.AfterFunc(ctx, l.p.kill)()
-	l.p.stderr.reset()
-	l.p.mixed = l.p.mixed || l.p.op != "" && l.p.op != q.Op
-	l.p.op = q.Op
-	crash := &ending{Crash: report.Crash{Case: q.From}, mixed: l.p.mixed} // where there is one
-	if l.p.send(q) != nil {
-		return crash, l.ended(crash)
+	defer context.AfterFunc(ctx, s.p.kill)()
+	s.p.stderr.reset()
+	s.p.mixed = s.p.mixed || s.p.op != "" && s.p.op != q.Op
+	s.p.op = q.Op
+	crash := &ending{Crash: report.Crash{Case: q.From}, mixed: s.p.mixed} // where there is one
+	if s.p.send(q) != nil {
+		return crash, s.ended(crash)
 	}
 	grace := patience
 	for {
-		line, ok := l.p.next(grace)
+		line, ok := s.p.next(grace)
 		word, rest, _ := strings.Cut(line, " ")
 		switch {
 		case ctx.Err() != nil:
-			l.stop()
+			s.stop()
 			return nil, ctx.Err()
 		case !ok:
-			return crash, l.ended(crash)
+			return crash, s.ended(crash)
 		case word == lineStart:
 			number, cost, _ := strings.Cut(rest, " ")
 			crash.Case, _ = strconv.Atoi(number)
@@ -193,8 +198,8 @@ func (l *lane) once(ctx context.Context, q request, patience time.Duration, add 
 			}
 		case word == lineDevice || word == lineTwin:
 			crash.Device, crash.Twin = engine.Device(rest), word == lineTwin
-		case word == lineTaught:
-			l.taught = rest
+		case word == lineLearned:
+			s.known.learned = rest
 		case word == lineFrame:
 			crash.Frames = append(crash.Frames, rest)
 		case word == lineShown || word == lineEnd:
@@ -204,45 +209,45 @@ func (l *lane) once(ctx context.Context, q request, patience time.Duration, add 
 			}
 			if crash.shown = c; word == lineEnd {
 				crash.shown = nil
-				l.ran(c, add)
+				s.ran(c, add)
 			}
 		case word == lineDone:
 			return nil, nil
 		case word == lineFault:
-			l.stop()
+			s.stop()
 			return nil, ownFault(rest)
 		case word == lineLibrary:
-			l.stop()
+			s.stop()
 			return nil, &engine.LibraryFault{Message: ownFault(rest).Error()}
 		case word == lineDied:
-			err := l.p.tell(crash, rest)
-			if !l.p.again() {
-				l.stop()
+			err := s.p.tell(crash, rest)
+			if !s.p.again() {
+				s.stop()
 			}
 			return crash, err
 		default:
-			l.stop()
+			s.stop()
 			return nil, foreign(rest)
 		}
 	}
 }
 
 // ran records the result of a case.
-func (l *lane) ran(c *report.Case, add func(*report.Case)) {
-	if l.last = c.Case; c.Place != nil {
-		l.places[c.Case] = *c.Place
+func (s *supervisor) ran(c *report.Case, add func(*report.Case)) {
+	if s.known.last = c.Case; c.Origin != nil {
+		s.known.origins[c.Case] = *c.Origin
 	}
 	add(c)
 }
 
 // start sees to it that there is a worker. After one that did not start, no
 // other is tried.
-func (l *lane) start() error {
-	if l.p != nil || l.broken != nil {
-		return l.broken
+func (s *supervisor) start() error {
+	if s.p != nil || s.broken != nil {
+		return s.broken
 	}
-	l.p, l.broken = startProcess(l.run.Worker, l.folder, startup)
-	return l.broken
+	s.p, s.broken = startProcess(s.run.Worker, s.folder, startup)
+	return s.broken
 }
 
 // foreign is the error for a line of a worker that is not its own.
@@ -261,33 +266,33 @@ func ownFault(quoted string) error {
 
 // ended deals with a worker that is gone, or that does not answer any more: it
 // fills in the crash, or returns a fault of opassert's own.
-func (l *lane) ended(crash *ending) error {
-	if !l.p.over() {
-		crash.outside = l.p.stopped()
-		crash.Cause, crash.Frames = report.Hang, l.p.interrupt()
-		crash.dump = l.p.stderr.String()
-		l.renew()
+func (s *supervisor) ended(crash *ending) error {
+	if !s.p.over() {
+		crash.outside = s.p.stopped()
+		crash.Cause, crash.Frames = report.Hang, s.p.interrupt()
+		crash.dump = s.p.stderr.String()
+		s.renew()
 		return nil
 	}
-	err := l.p.tell(crash, l.p.status())
-	l.stop()
+	err := s.p.tell(crash, s.p.status())
+	s.stop()
 	return err
 }
 
 // confirm runs the findings of an op that crashed again, each in a process of
 // its own, and keeps those that show there too.
-func (l *lane) confirm(ctx context.Context, res *report.OpResult) error {
+func (s *supervisor) confirm(ctx context.Context, res *report.OpResult) error {
 	findings := res.Findings
 	res.Findings = nil
 	for _, f := range findings {
-		l.renew()
+		s.renew()
 		keep := func(c *report.Case) {
 			if slices.ContainsFunc(c.Found, f.Same) {
 				res.Findings = append(res.Findings, f)
 			}
 		}
-		q := request{Op: res.Op, From: f.Case, To: f.Case + 1, Without: except(l.without, f.Devices)}
-		if _, err := l.askTwice(ctx, q, l.run.Timeout, keep); err != nil {
+		q := request{Op: res.Op, From: f.Case, To: f.Case + 1, Without: except(s.known.without, f.Devices)}
+		if _, err := s.askTwice(ctx, q, s.run.Timeout, keep); err != nil {
 			return err
 		}
 	}
