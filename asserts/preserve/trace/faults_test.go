@@ -243,9 +243,6 @@ var plants = []plant{
 	{"second object, the first preserved", all, func(s *stage) (uint64, []int) {
 		t, o := s.pair()
 		s.del(o)
-		if s.patch > 1 { // without counts an address is not trusted for long
-			s.healthy(10)
-		}
 		o.storage.slot, o.storage.owns = nil, false
 		x := s.untypedStorage(t, false)
 		return x.at, []int{len(s.lines) - 1}

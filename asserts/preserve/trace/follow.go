@@ -118,6 +118,8 @@ type tensor struct {
 	since int64 // the first line that shows it with this storage
 	last  int64 // the record of its last access
 	prev  int64 // and of the one before
+	line  int64 // of the last
+	prior int64 // and of the one before
 }
 
 func newFollower(world string, protocol preserve.Protocol, ended func(Life)) *follower {
@@ -172,6 +174,7 @@ func (f *follower) access(r *record) {
 		f.tensors[r.addr] = t
 	}
 	t.last, t.prev = f.records, t.last
+	t.line, t.prior = f.number, t.line
 	if r.ref != 0 {
 		f.impl(r.ref).asker = r.addr
 	}
@@ -409,15 +412,18 @@ func (f *follower) doubtful(d *doubt, i *impl, explanation string) likelihood {
 	return mostLikely
 }
 
-// newlyLikely is how likely a second object is a fault.
+// newlyLikely is how likely a second object is a fault: an address may be that of
+// another tensor soon.
 func (f *follower) newlyLikely(near likelihood, i *impl, old *object) likelihood {
-	switch known, same := f.counted(i, old); {
-	case known && !same, !known && near == likely:
+	t := f.tensors[i.asker]
+	known, same := f.counted(i, old)
+	switch {
+	case near == asLikely, known && !same, t != nil && (near == likely || t.prior > old.facts.madeAt):
 		return asLikely
-	case !known || !f.owns(old):
-		return min(near, likely)
+	case t != nil && known && f.owns(old):
+		return mostLikely
 	}
-	return near
+	return likely
 }
 
 // decide says of each doubt that no line settled whether it is a violation. What
