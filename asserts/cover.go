@@ -3,8 +3,9 @@ package asserts
 import (
 	"cmp"
 	"slices"
-	"strconv"
 	"strings"
+
+	"github.com/opassert/opassert/asserts/internal/tensor"
 )
 
 // A step is a dimension as memory has it: so many elements, so many bytes apart.
@@ -84,15 +85,10 @@ func (c *Snapshot) elementSize() int64 {
 	return c.ItemSize
 }
 
-// itemSize returns the size of an element in bytes, 0 where the name of the
-// dtype does not say: "float32" does.
+// itemSize returns the size of an element in bytes, 0 where the dtype is not known.
 func itemSize(dtype string) int64 {
-	if dtype == "bool" {
-		return 1
+	if d, ok := tensor.ParseDType(dtype); ok {
+		return int64(d.Size())
 	}
-	bits, _ := strconv.ParseInt(strings.TrimLeft(dtype, "abcdefghijklmnopqrstuvwxyz"), 10, 64)
-	if bits%8 != 0 {
-		return 0
-	}
-	return bits / 8
+	return 0
 }

@@ -1,5 +1,7 @@
 package c10
 
+import "github.com/opassert/opassert/asserts/internal/tensor"
+
 // A DType is the type of an element. In the order of promotion: an operation
 // on two types returns the later one.
 //
@@ -17,23 +19,12 @@ const (
 	Complex64
 )
 
-var dtypes = [...]struct {
-	name string
-	size int64
-}{
-	Bool:      {"bool", 1},
-	Uint8:     {"uint8", 1},
-	Int32:     {"int32", 4},
-	Int64:     {"int64", 8},
-	Float32:   {"float32", 4},
-	Float64:   {"float64", 8},
-	Complex64: {"complex64", 8},
-}
+var dtypes = [...]tensor.DType{tensor.Bool, tensor.Uint8, tensor.Int32, tensor.Int64, tensor.Float32, tensor.Float64, tensor.Complex64}
 
-func (d DType) String() string { return dtypes[d].name }
+func (d DType) String() string { return dtypes[d].String() }
 
 // Size is the size of an element in bytes.
-func (d DType) Size() int64 { return dtypes[d].size }
+func (d DType) Size() int64 { return int64(dtypes[d].Size()) }
 
 // IsFloat reports whether the type is real and floating.
 func (d DType) IsFloat() bool { return d == Float32 || d == Float64 }
@@ -46,12 +37,9 @@ const (
 	Meta
 )
 
-func (d Device) String() string {
-	if d == Meta {
-		return "meta"
-	}
-	return "cpu"
-}
+var devices = [...]string{CPU: "cpu", Meta: "meta"}
+
+func (d Device) String() string { return devices[d] }
 
 // A Layout says how the elements of a tensor are stored.
 //
@@ -59,14 +47,12 @@ func (d Device) String() string {
 type Layout uint8
 
 const (
-	Strided Layout = iota
-	SparseCOO
-	SparseCSR
+	Strided   Layout = tensor.LayoutStrided
+	SparseCOO Layout = tensor.LayoutSparse
+	SparseCSR Layout = tensor.LayoutSparseCsr
 )
 
-var layouts = [...]string{Strided: "strided", SparseCOO: "sparse_coo", SparseCSR: "sparse_csr"}
-
-func (l Layout) String() string { return layouts[l] }
+func (l Layout) String() string { return tensor.Layouts[l] }
 
 // A MemoryFormat asks for an order of strides; the engine knows one order.
 //
@@ -74,8 +60,8 @@ func (l Layout) String() string { return layouts[l] }
 type MemoryFormat uint8
 
 const (
-	Contiguous MemoryFormat = iota
-	Preserve
+	Contiguous MemoryFormat = tensor.ContiguousFormat
+	Preserve   MemoryFormat = tensor.PreserveFormat
 )
 
 // A Kind is what class of tensor a TensorImpl is. A result takes the latest

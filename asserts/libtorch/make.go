@@ -6,50 +6,38 @@ import (
 	"slices"
 
 	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/asserts/internal/tensor"
 )
 
 // A Form is a sort of tensor.
-type Form uint8
+type Form = tensor.Form
 
 const (
-	Strided           Form = iota
-	COO                    // sparse; about half of the elements are kept
-	COOUncoalesced         // sparse, with each element given twice
-	COOHybrid              // sparse in the first dimension alone
-	CSR                    // sparse, rows compressed
-	CSC                    // sparse, columns compressed
-	BSR                    // sparse blocks of 1 by 1, rows compressed
-	BSC                    // sparse blocks of 1 by 1, columns compressed
-	MKLDNN                 // opaque
-	Quantized              // per tensor: scale 0.1, zero point 0, or 64 for quint8
-	QuantizedChannel       // per channel of the first dimension
-	Nested                 // Sizes[0] tensors, the last of which is shorter by one
-	NestedEven             // Sizes[0] tensors of the same sizes
-	Zero                   // an efficient zero tensor: no bytes
-	Conj                   // a lazy conjugate; the dtype is complex
-	Neg                    // a lazy negation
-	Inference              // made in inference mode: no version counter
-	RequiresGrad           // a leaf that requires grad; the dtype is floating or complex
-	FunctionalWrapper      // around a strided tensor
-	Subclass               // a strided tensor with the mark of a Python subclass
+	Strided           = tensor.Strided
+	COO               = tensor.COO // about half of the elements are kept
+	COOUncoalesced    = tensor.COOUncoalesced
+	COOHybrid         = tensor.COOHybrid
+	CSR               = tensor.CSR
+	CSC               = tensor.CSC
+	BSR               = tensor.BSR
+	BSC               = tensor.BSC
+	MKLDNN            = tensor.Mkldnn
+	Quantized         = tensor.Quantized
+	QuantizedChannel  = tensor.PerChannel
+	Named             = tensor.Named
+	Nested            = tensor.Nested
+	NestedEven        = tensor.NestedEven
+	Zero              = tensor.Zero
+	Conj              = tensor.Conjugate
+	Neg               = tensor.Negative
+	Inference         = tensor.Inference
+	RequiresGrad      = tensor.Grad
+	FunctionalWrapper = tensor.Functional
+	Subclass          = tensor.Subclass
 )
 
-var formNames = [...]string{"strided", "coo", "coo-uncoalesced", "coo-hybrid", "csr", "csc", "bsr", "bsc", "mkldnn", "quantized", "quantized-channel",
-	"nested", "nested-even", "zero", "conj", "neg", "inference", "requires-grad", "functional", "subclass"}
-
-// String returns the form's name: "csr".
-func (f Form) String() string {
-	if int(f) >= len(formNames) {
-		return fmt.Sprintf("form%d", uint8(f))
-	}
-	return formNames[f]
-}
-
 // ParseForm reads what String returns.
-func ParseForm(name string) (Form, bool) {
-	i := slices.Index(formNames[:], name)
-	return Form(max(i, 0)), i >= 0
-}
+func ParseForm(name string) (Form, bool) { return tensor.ParseForm(name) }
 
 // A Spec describes a tensor to be made, as plain data. Equal specs make equal
 // tensors, byte for byte.
@@ -101,9 +89,9 @@ func (s *Spec) check() error {
 	switch {
 	case s.DType.Size() == 0:
 		return fmt.Errorf("cannot create tensors of dtype %v", s.DType)
-	case s.DType.Quantized() != (s.Form == Quantized || s.Form == QuantizedChannel):
+	case (s.DType.class() == tensor.Scaled) != (s.Form == Quantized || s.Form == QuantizedChannel):
 		return fmt.Errorf("a %s tensor cannot be %v", s.Form, s.DType)
-	case s.Form == RequiresGrad && !s.DType.Floating() && !s.DType.Complex():
+	case s.Form == RequiresGrad && !s.DType.fraction():
 		return fmt.Errorf("a tensor of %v can't require grad", s.DType)
 	case s.Of != (Tensor{}) && (s.Form != Strided || s.Meta):
 		return fmt.Errorf("a view of another tensor's storage is strided, and on the CPU")
@@ -183,6 +171,8 @@ func (s *Spec) make() (Tensor, error) {
 		return dense.quantized()
 	case QuantizedChannel:
 		return dense.quantizedChannel()
+	case Named:
+		return dense.convert("aten::rename_", s.names())
 	case Nested:
 		return dense.nested(1)
 	case NestedEven:
@@ -222,7 +212,7 @@ func (s *Spec) strided() (Tensor, error) {
 	}
 	device, sort := int64(0), int64(0)
 	if s.Meta {
-		device = int64(slices.Index(deviceTypes[:], "meta"))
+		device, _ = tensor.Devices.Number("meta")
 	}
 	switch s.Form {
 	case Inference:
@@ -246,27 +236,29 @@ func (s *Spec) data(elements int64) []byte {
 	if s.Bytes != nil {
 		return s.Bytes
 	}
-	data := make([]byte, 0, elements*int64(s.DType.Size()))
+	size := int64(s.DType.Size())
+	data := make([]byte, elements*size)
+	put := func(i int64, v float64) { tensor.DType(s.DType).Put(data[i*size:], v, v) }
 	if s.Values != nil {
-		for _, v := range s.Values[:min(int64(len(s.Values)), elements)] {
-			data = s.DType.append(data, v)
+		for i, v := range s.Values[:min(int64(len(s.Values)), elements)] {
+			put(int64(i), v)
 		}
-		return data
+		return data[:min(int64(len(s.Values)), elements)*size]
 	}
 	low, high := s.Low, s.High
 	if low == 0 && high == 0 {
 		low, high = 0, 10
-		if s.DType.Floating() || s.DType.Complex() {
+		if s.DType.fraction() {
 			low, high = -1, 1
 		}
 	}
 	random := rand.New(rand.NewPCG(s.Seed, uint64(s.DType)))
-	for range elements {
+	for i := range elements {
 		v := low + random.Float64()*(high-low)
 		if s.DType == BoolType {
 			v = float64(random.IntN(2))
 		}
-		data = s.DType.append(data, v)
+		put(i, v)
 	}
 	return data
 }
@@ -292,6 +284,15 @@ func (s *Spec) convert(name string, args ...Value) (Tensor, error) {
 	}
 	defer base.Release()
 	return one(name, slices.Concat([]Value{base.Value()}, args)...)
+}
+
+// names are those of the dimensions: A, B, ...
+func (s *Spec) names() Value {
+	names := make([]string, len(s.Sizes))
+	for i := range names {
+		names[i] = string(rune('A' + i))
+	}
+	return Dimnames(names...)
 }
 
 // sparse makes the tensor sparse, after setting about half of it to zero where
@@ -427,7 +428,7 @@ func (t Tensor) Elements() ([]float64, error) {
 	var walk func(dim int, at int64)
 	walk = func(dim int, at int64) {
 		if dim == len(c.Sizes) {
-			elements = append(elements, dtype.element(data[at*int64(dtype.Size()):]))
+			elements = append(elements, tensor.DType(dtype).Get(data[at*int64(dtype.Size()):]))
 			return
 		}
 		for i := range c.Sizes[dim] {

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"strings"
+
+	"github.com/opassert/opassert/asserts/internal/tensor"
 )
 
 // A Kind says which fields of a [Value] count.
@@ -153,23 +155,20 @@ func listOf[T any](items []T, value func(T) Value) Value {
 	return List(list...)
 }
 
-// The numbers of enumerators that arguments of type Layout, MemoryFormat and
-// QScheme take.
-//
-// Source: c10/core/Layout.h, MemoryFormat.h, QScheme.h.
+// The numbers of enumerators that arguments of type Layout and MemoryFormat take.
 const (
-	LayoutStrided   = 0
-	LayoutSparse    = 1
-	LayoutSparseCsr = 2
-	LayoutMkldnn    = 3
-	LayoutSparseCsc = 4
-	LayoutSparseBsr = 5
-	LayoutSparseBsc = 6
+	LayoutStrided   = tensor.LayoutStrided
+	LayoutSparse    = tensor.LayoutSparse
+	LayoutSparseCsr = tensor.LayoutSparseCsr
+	LayoutMkldnn    = tensor.LayoutMkldnn
+	LayoutSparseCsc = tensor.LayoutSparseCsc
+	LayoutSparseBsr = tensor.LayoutSparseBsr
+	LayoutSparseBsc = tensor.LayoutSparseBsc
 
-	ContiguousFormat = 0
-	PreserveFormat   = 1
-	ChannelsLast     = 2
-	ChannelsLast3d   = 3
+	ContiguousFormat = tensor.ContiguousFormat
+	PreserveFormat   = tensor.PreserveFormat
+	ChannelsLast     = tensor.FormatChannelsLast
+	ChannelsLast3d   = tensor.FormatChannelsLast3d
 )
 
 // String shows the value as a call would be written down.

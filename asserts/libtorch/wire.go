@@ -3,13 +3,13 @@ package libtorch
 import (
 	"encoding/binary"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"unsafe"
 
 	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/asserts/internal/tensor"
 )
 
 // What the numbers on the border mean; shim.h has the other side of it.
@@ -228,16 +228,10 @@ func (r *reader) content() *asserts.Snapshot {
 	return c
 }
 
-// deviceTypes are the names of c10::DeviceType, the same in all versions.
-//
-// Source: c10/core/DeviceType.h.
-var deviceTypes = [...]string{"cpu", "cuda", "mkldnn", "opengl", "opencl", "ideep", "hip", "fpga", "ort", "xla",
-	"vulkan", "metal", "xpu", "mps", "meta", "hpu", "ve", "lazy", "ipu"}
-
 func deviceName(typ, index int64) string {
 	name := "privateuseone"
-	if typ >= 0 && int(typ) < len(deviceTypes) {
-		name = deviceTypes[typ]
+	if typ >= 0 && int(typ) < len(tensor.Devices) {
+		name = tensor.Devices[typ]
 	}
 	if index < 0 || name == "cpu" || name == "meta" {
 		return name
@@ -247,7 +241,10 @@ func deviceName(typ, index int64) string {
 
 func parseDevice(text string) (typ, index int64, ok bool) {
 	name, number, numbered := strings.Cut(text, ":")
-	typ, index = int64(slices.Index(deviceTypes[:], name)), -1
+	if typ, ok = tensor.Devices.Number(name); !ok {
+		return 0, 0, false
+	}
+	index = -1
 	if numbered {
 		n, err := strconv.ParseInt(number, 10, 8)
 		if err != nil {
@@ -255,5 +252,5 @@ func parseDevice(text string) (typ, index int64, ok bool) {
 		}
 		index = n
 	}
-	return typ, index, typ >= 0
+	return typ, index, true
 }

@@ -65,7 +65,7 @@ func (t *fakeTensor) again() *fakeTensor {
 func (t *fakeTensor) write(bump bool) *fakeTensor {
 	spec := t.impl.spec
 	if !slices.Contains(spec.Sizes, 0) && len(t.impl.storage.data) > 0 { // meta has none
-		t.impl.storage.data[spec.Offset*sample.DTypes[spec.DType].Size] ^= 1
+		t.impl.storage.data[spec.Offset*int64(sample.Element(spec.DType).Size())] ^= 1
 	}
 	if bump {
 		t.impl.version++

@@ -4,11 +4,11 @@ package engine
 import (
 	"fmt"
 	"reflect"
-	"slices"
 
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/c10"
 	"github.com/opassert/opassert/asserts/internal/gokernels"
+	"github.com/opassert/opassert/asserts/internal/tensor"
 	"github.com/opassert/opassert/asserts/suite/engine"
 	"github.com/opassert/opassert/schema"
 )
@@ -103,8 +103,6 @@ func twins(ts []asserts.Tensor) ([]asserts.Tensor, error) {
 }
 
 var (
-	layouts = []c10.Layout{c10.Strided, c10.SparseCOO, c10.SparseCSR}
-	formats = map[engine.MemoryFormat]c10.MemoryFormat{"contiguous_format": c10.Contiguous, "preserve_format": c10.Preserve}
 	devices = map[engine.Device]c10.Device{engine.CPU: c10.CPU, engine.Meta: c10.Meta}
 )
 
@@ -115,14 +113,11 @@ func value(v any, to reflect.Type) (any, bool) {
 		d, ok := dtypes[string(v)]
 		return d, ok && to == reflect.TypeFor[c10.DType]()
 	case engine.Layout:
-		i := slices.IndexFunc(layouts, func(l c10.Layout) bool { return l.String() == string(v) })
-		if i < 0 || to != reflect.TypeFor[c10.Layout]() {
-			return nil, false
-		}
-		return layouts[i], true
+		n, ok := tensor.Layouts.Number(string(v))
+		return c10.Layout(n), ok && n <= int64(c10.SparseCSR) && to == reflect.TypeFor[c10.Layout]()
 	case engine.MemoryFormat:
-		m, ok := formats[v]
-		return m, ok && to == reflect.TypeFor[c10.MemoryFormat]()
+		n, ok := tensor.MemoryFormats.Number(string(v))
+		return c10.MemoryFormat(n), ok && n <= int64(c10.Preserve) && to == reflect.TypeFor[c10.MemoryFormat]()
 	case engine.Device:
 		d, ok := devices[v]
 		return d, ok && to == reflect.TypeFor[c10.Device]()

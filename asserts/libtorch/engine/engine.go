@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/asserts/internal/tensor"
 	"github.com/opassert/opassert/asserts/libtorch"
 	"github.com/opassert/opassert/asserts/libtorch/installed"
 	"github.com/opassert/opassert/asserts/suite"
@@ -282,17 +283,8 @@ type torchObject struct{ libtorch.Object }
 
 func (o torchObject) Release() { o.Object.Release() }
 
-var torchForms = map[engine.Form]libtorch.Form{
-	engine.Strided: libtorch.Strided, engine.COO: libtorch.COO, engine.CSR: libtorch.CSR, engine.CSC: libtorch.CSC, engine.BSR: libtorch.BSR, engine.BSC: libtorch.BSC,
-	engine.Mkldnn: libtorch.MKLDNN, engine.Quantized: libtorch.Quantized, engine.PerChannel: libtorch.QuantizedChannel, engine.Nested: libtorch.Nested,
-	engine.Functional: libtorch.FunctionalWrapper, engine.Conjugate: libtorch.Conj, engine.Negative: libtorch.Neg, engine.Zero: libtorch.Zero,
-	engine.Inference: libtorch.Inference, engine.Named: libtorch.Strided,
-	engine.COOUncoalesced: libtorch.COOUncoalesced, engine.COOHybrid: libtorch.COOHybrid, engine.NestedEven: libtorch.NestedEven,
-	engine.Grad: libtorch.RequiresGrad,
-}
-
 func (l *Libtorch) Make(d engine.Dense, f engine.Form) (engine.Tensor, error) {
-	spec := libtorch.Spec{Sizes: d.Sizes, Strides: d.Strides, Offset: d.Offset, Bytes: d.Data, Form: torchForms[f]}
+	spec := libtorch.Spec{Sizes: d.Sizes, Strides: d.Strides, Offset: d.Offset, Bytes: d.Data, Form: f}
 	name := d.DType
 	switch {
 	case f == engine.Quantized && name == "float32":
@@ -308,9 +300,6 @@ func (l *Libtorch) Make(d engine.Dense, f engine.Form) (engine.Tensor, error) {
 	if err != nil {
 		return nil, thrown(err)
 	}
-	if f == engine.Named {
-		return l.named(t, len(d.Sizes))
-	}
 	return torchTensor{t}, nil
 }
 
@@ -324,21 +313,6 @@ func (l *Libtorch) View(t engine.Tensor, d engine.Dense) (engine.Tensor, error) 
 		return nil, thrown(err)
 	}
 	return torchTensor{v}, nil
-}
-
-// named names the dimensions of a tensor.
-func (l *Libtorch) named(t libtorch.Tensor, dims int) (engine.Tensor, error) {
-	names := make([]any, dims)
-	for i := range names {
-		names[i] = "dimname::" + string(rune('A'+i))
-	}
-	out, err := l.Call("aten::rename_", []any{torchTensor{t}, names}, asserts.Off)
-	if err != nil {
-		t.Release()
-		return nil, err
-	}
-	engine.Release(out.Results)
-	return torchTensor{t}, nil
 }
 
 // longest is what is kept of a message: the dispatcher's own go on for pages.
@@ -484,17 +458,12 @@ func setGrad(set *libtorch.Op, v libtorch.Value, grad bool) {
 	}
 }
 
-var (
-	torchLayouts = map[engine.Layout]int64{
-		"strided": libtorch.LayoutStrided, "sparse_coo": libtorch.LayoutSparse, "sparse_csr": libtorch.LayoutSparseCsr,
-		"sparse_csc": libtorch.LayoutSparseCsc, "sparse_bsr": libtorch.LayoutSparseBsr, "sparse_bsc": libtorch.LayoutSparseBsc,
-	}
-	torchFormats = map[engine.MemoryFormat]int64{
-		"contiguous_format": libtorch.ContiguousFormat, "preserve_format": libtorch.PreserveFormat,
-		"channels_last": libtorch.ChannelsLast, "channels_last_3d": libtorch.ChannelsLast3d,
-	}
-	torchQSchemes = map[engine.QScheme]int64{"per_tensor_affine": 0, "per_channel_affine": 1}
-)
+// number is the argument that an enumerator of PyTorch's is; an unknown one is the
+// first.
+func number(names tensor.Names, name string) libtorch.Value {
+	n, _ := names.Number(name)
+	return libtorch.Int(max(n, 0))
+}
 
 // torchValue turns an argument of the suite into one of the engine.
 func torchValue(a any) libtorch.Value {
@@ -521,11 +490,11 @@ func torchValue(a any) libtorch.Value {
 		d, _ := libtorch.ParseDType(string(a))
 		return d.Value()
 	case engine.Layout:
-		return libtorch.Int(torchLayouts[a])
+		return number(tensor.Layouts, string(a))
 	case engine.MemoryFormat:
-		return libtorch.Int(torchFormats[a])
+		return number(tensor.MemoryFormats, string(a))
 	case engine.QScheme:
-		return libtorch.Int(torchQSchemes[a])
+		return number(tensor.QSchemes, string(a))
 	case engine.Device:
 		return libtorch.Device(string(a))
 	case []any:

@@ -1,37 +1,29 @@
 package engine
 
-import (
-	"cmp"
-)
+import "github.com/opassert/opassert/asserts/internal/tensor"
 
 // A Form says what sort of tensor it is.
-type Form uint8
+type Form = tensor.Form
 
 const (
-	Strided Form = iota
-	COO
-	CSR
-	CSC
-	BSR
-	BSC
-	Mkldnn
-	Quantized
-	PerChannel // quantized by channel
-	Nested
-	Functional // in a functional wrapper
-	Conjugate  // a lazy conjugate
-	Negative   // a lazy negative
-	Zero       // without storage, all zero
-	Inference
-	Named // with dimension names A, B, ...
-	COOUncoalesced
-	COOHybrid  // dense except for the first dimension
-	NestedEven // of tensors of the same sizes
-	Grad       // requires_grad is set
+	Strided        = tensor.Strided
+	COO            = tensor.COO
+	CSR            = tensor.CSR
+	CSC            = tensor.CSC
+	BSR            = tensor.BSR
+	BSC            = tensor.BSC
+	Mkldnn         = tensor.Mkldnn
+	Quantized      = tensor.Quantized
+	PerChannel     = tensor.PerChannel // quantized by channel
+	Nested         = tensor.Nested
+	Functional     = tensor.Functional // in a functional wrapper
+	Conjugate      = tensor.Conjugate  // a lazy conjugate
+	Negative       = tensor.Negative   // a lazy negative
+	Zero           = tensor.Zero       // without storage, all zero
+	Inference      = tensor.Inference
+	Named          = tensor.Named // with dimension names A, B, ...
+	COOUncoalesced = tensor.COOUncoalesced
+	COOHybrid      = tensor.COOHybrid  // dense except for the first dimension
+	NestedEven     = tensor.NestedEven // of tensors of the same sizes
+	Grad           = tensor.Grad       // requires_grad is set
 )
-
-var Forms = []string{"", "coo", "csr", "csc", "bsr", "bsc", "mkldnn", "quantized", "per-channel", "nested", "functional",
-	"conj", "neg", "zero", "inference", "named", "coo-uncoalesced", "coo-hybrid", "nested-even", "requires-grad"}
-
-// String names the form: "coo", "strided".
-func (f Form) String() string { return cmp.Or(Forms[f], "strided") }

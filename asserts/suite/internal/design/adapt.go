@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/opassert/opassert/asserts/internal/tensor"
 	"github.com/opassert/opassert/asserts/suite/engine"
 	"github.com/opassert/opassert/asserts/suite/internal/sample"
 	"github.com/opassert/opassert/schema"
@@ -468,11 +469,11 @@ func (m *revision) wanted(groups []string) bool {
 }
 
 func (m *revision) dtypeWord(groups []string) bool {
-	dtype, ok := sample.DTypeWords[strings.ToLower(groups[1])]
+	word, ok := tensor.DTypeOfWord(groups[1])
 	if !ok {
 		return false
 	}
-	changed := false
+	dtype, changed := word.String(), false
 	for i, arg := range m.op.Func.Args {
 		if Unwrap(arg.Type).Name == "ScalarType" && containsWord(m.text, arg.Name) && sample.OneIn(m.rng, 2) {
 			v := sample.Value{Kind: sample.DTypeValue, Text: dtype}
@@ -493,18 +494,18 @@ func (m *revision) dtypeWord(groups []string) bool {
 
 // notImplemented takes a dtype of another class.
 func (m *revision) notImplemented(groups []string) bool {
-	bad, ok := sample.DTypeWords[strings.ToLower(groups[1])]
+	bad, ok := tensor.DTypeOfWord(groups[1])
 	if !ok {
 		return false
 	}
 	var dtype string
-	if sample.DTypes[bad].Class == sample.Floating {
+	if class := bad.Class(); class == tensor.Floating || class == tensor.Scaled {
 		dtype = sample.Pick(m.rng, []string{"int64", "bool", "int32", "complex64", "float32"})
 	} else {
 		dtype = sample.Pick(m.rng, []string{"float32", "float32", "float64", "int64"})
 	}
 	for _, t := range Separate(m.c.Tensors(), m.c.Tensors()) {
-		if t.DType == bad {
+		if t.DType == bad.String() {
 			t.DType = dtype
 			t.Legal()
 		}
@@ -721,7 +722,7 @@ func (m *revision) define([]string) bool {
 func (m *revision) sparse(groups []string) bool {
 	f := sample.Pick(m.rng, []engine.Form{engine.COO, engine.COOUncoalesced, engine.CSR, engine.Strided})
 	for _, form := range []engine.Form{engine.CSR, engine.CSC, engine.BSR, engine.BSC, engine.COO} {
-		if strings.Contains(strings.ToLower(m.text), engine.Forms[form]) && sample.OneIn(m.rng, 2) {
+		if strings.Contains(strings.ToLower(m.text), tensor.Forms[form]) && sample.OneIn(m.rng, 2) {
 			f = form
 		}
 	}

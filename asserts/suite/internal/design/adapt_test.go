@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/opassert/opassert/asserts/internal/tensor"
 	"github.com/opassert/opassert/asserts/suite/internal/sample"
 	"github.com/opassert/opassert/schema"
 )
@@ -163,7 +164,7 @@ func FuzzAdapt(f *testing.F) {
 		}
 		for _, spec := range c.Tensors() {
 			d := spec.Dense(new([]byte))
-			if _, ok := sample.DTypes[spec.DType]; !ok || len(d.Strides) != len(spec.Sizes) || sample.Size(spec.Sizes) < 0 {
+			if _, ok := tensor.ParseDType(spec.DType); !ok || len(d.Strides) != len(spec.Sizes) || sample.Size(spec.Sizes) < 0 {
 				t.Fatalf("%v cannot be made", spec)
 			}
 		}

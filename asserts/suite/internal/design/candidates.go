@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/opassert/opassert/asserts/internal/tensor"
 	"github.com/opassert/opassert/asserts/suite/internal/sample"
 	"github.com/opassert/opassert/schema"
 )
@@ -220,9 +221,9 @@ func scalarFor(r *rand.Rand, name string, th *theme) sample.Value {
 	switch {
 	case th.edge:
 		return sample.Pick(r, []sample.Value{sample.Int(0), sample.Int(1)})
-	case sample.DTypes[th.dtype].Class == sample.Floating && sample.OneIn(r, 2):
+	case sample.Element(th.dtype).Class() == tensor.Floating && sample.OneIn(r, 2):
 		return sample.Pick(r, []sample.Value{sample.Float(0.5), sample.Float(2)})
-	case sample.DTypes[th.dtype].Class == sample.Boolean && sample.OneIn(r, 2):
+	case sample.Element(th.dtype).Class() == tensor.Boolean && sample.OneIn(r, 2):
 		return sample.Bool(true)
 	}
 	return sample.Pick(r, []sample.Value{sample.Int(1), sample.Int(2), sample.Int(3)})

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/opassert/opassert/asserts/internal/tensor"
 	"github.com/opassert/opassert/asserts/suite/engine"
 	"github.com/opassert/opassert/asserts/suite/internal/sample"
 	"github.com/opassert/opassert/schema"
@@ -34,10 +35,10 @@ var (
 )
 
 func fillsFor(dtype string) []sample.Fill {
-	switch sample.DTypes[dtype].Class {
-	case sample.Integral:
+	switch sample.Element(dtype).Class() {
+	case tensor.Integral:
 		return wholeFills
-	case sample.Boolean:
+	case tensor.Boolean:
 		return boolFills
 	}
 	return floatFills
@@ -48,9 +49,9 @@ var everyDType = []string{"float32", "float64", "float16", "bfloat16", "int64", 
 
 var layouts = []struct {
 	name string
-	sample.Arrangement
+	tensor.Arrangement
 	rank int // 0 for any
-}{{"transposed", sample.Transposed, 0}, {"sliced", sample.Sliced, 0}, {"expanded", sample.Expanded, 0}, {"offset", sample.Offset, 0}, {"channels-last", sample.ChannelsLast, 4}, {"channels-last-3d", sample.ChannelsLast, 5}}
+}{{"transposed", tensor.Transposed, 0}, {"sliced", tensor.Sliced, 0}, {"expanded", tensor.Expanded, 0}, {"offset", tensor.Offset, 0}, {"channels-last", tensor.ChannelsLast, 4}, {"channels-last-3d", tensor.ChannelsLast, 5}}
 
 // plainForms are those that a strided tensor can have beside its layout.
 var plainForms = []engine.Form{engine.Grad, engine.Inference, engine.Negative, engine.Conjugate, engine.Zero}
@@ -73,10 +74,10 @@ func setFill(f sample.Fill) func(*sample.TensorSpec) bool {
 }
 
 // setLayout takes tensors of one rank where the layout asks for that.
-func setLayout(a sample.Arrangement, rank int) func(*sample.TensorSpec) bool {
+func setLayout(a tensor.Arrangement, rank int) func(*sample.TensorSpec) bool {
 	return func(t *sample.TensorSpec) bool {
 		n := len(t.Sizes)
-		if n == 0 || a == sample.Transposed && n < 2 || rank > 0 && n != rank {
+		if n == 0 || a == tensor.Transposed && n < 2 || rank > 0 && n != rank {
 			return false
 		}
 		t.Arrangement = a
@@ -87,7 +88,7 @@ func setLayout(a sample.Arrangement, rank int) func(*sample.TensorSpec) bool {
 
 func setForm(f engine.Form) func(*sample.TensorSpec) bool {
 	return func(t *sample.TensorSpec) bool {
-		if f == engine.Conjugate && sample.DTypes[t.DType].Class != sample.Complexed {
+		if f == engine.Conjugate && sample.Element(t.DType).Class() != tensor.Complex {
 			t.DType = "complex64"
 		}
 		t.SetForm(f)
@@ -166,7 +167,7 @@ func tensorClasses(of reach, dtype string, written bool) []valueClass {
 	}
 	for _, f := range plainForms {
 		if !written || f == engine.Grad || f == engine.Inference {
-			add(engine.Forms[f], setForm(f))
+			add(tensor.Forms[f], setForm(f))
 		}
 	}
 	add("one element", setSizes(1))
@@ -178,7 +179,7 @@ func tensorClasses(of reach, dtype string, written bool) []valueClass {
 	for _, f := range fillsFor(dtype) {
 		add(f.String(), setFill(f))
 	}
-	if sample.DTypes[dtype].Class != sample.Integral {
+	if sample.Element(dtype).Class() != tensor.Integral {
 		for _, f := range []sample.Fill{{Name: "wide"}, {Name: "negative"}, {Name: "const", Value: 1}, {Name: "const", Value: 0}, {Name: "max"}, {Name: "lowest"}} {
 			add("int64 "+f.String(), setAll(setDType("int64"), setFill(f)))
 		}
@@ -189,7 +190,7 @@ func tensorClasses(of reach, dtype string, written bool) []valueClass {
 	add("float64[]", setAll(setDType("float64"), setSizes())) // a number, to most kernels
 	add("int64[1] const:1", setAll(setDType("int64"), setSizes(1), setFill(sample.Fill{Name: "const", Value: 1})))
 	add("int64[] const:1", setAll(setDType("int64"), setSizes(), setFill(sample.Fill{Name: "const", Value: 1})))
-	if sample.DTypes[dtype].Class != sample.Boolean {
+	if sample.Element(dtype).Class() != tensor.Boolean {
 		for _, f := range boolFills {
 			add("bool "+f.String(), setAll(setDType("bool"), setFill(f)))
 		}

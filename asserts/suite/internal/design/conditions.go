@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/opassert/opassert/asserts/internal/tensor"
 	"github.com/opassert/opassert/asserts/suite/internal/sample"
 	"github.com/opassert/opassert/schema"
 )
@@ -86,12 +87,10 @@ func (t tensorTerm) set(operator string, other tensorTerm, text string) bool {
 	}
 	before := t.tensor.String()
 	if t.what == "dtype" {
-		dtype := sample.DTypeWords[dtypeTerm.ReplaceAllString(text, "$1")]
 		if other.tensor != nil {
-			dtype = other.tensor.DType
-		}
-		if dtype != "" {
-			t.tensor.DType = dtype
+			t.tensor.DType = other.tensor.DType
+		} else if dtype, ok := tensor.DTypeOfWord(dtypeTerm.ReplaceAllString(text, "$1")); ok {
+			t.tensor.DType = dtype.String()
 		}
 	} else if t.what == "sizes" {
 		if other.tensor != nil {

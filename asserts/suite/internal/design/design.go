@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/opassert/opassert/asserts/internal/tensor"
 	"github.com/opassert/opassert/asserts/suite/engine"
 	"github.com/opassert/opassert/asserts/suite/internal/sample"
 	"github.com/opassert/opassert/schema"
@@ -346,11 +347,11 @@ func (b *designer) relatives(of reach) []valueClass {
 		}
 		for _, f := range family {
 			if f != engine.Quantized && f != engine.PerChannel {
-				all = append(all, class1(engine.Forms[f], of.each(setForm(f))))
+				all = append(all, class1(tensor.Forms[f], of.each(setForm(f))))
 				continue
 			}
 			for _, d := range sample.QuantizedDTypes {
-				all = append(all, class1(d+" "+engine.Forms[f], of.each(setQuantized(d, f))))
+				all = append(all, class1(d+" "+tensor.Forms[f], of.each(setQuantized(d, f))))
 			}
 		}
 	}
@@ -359,7 +360,7 @@ func (b *designer) relatives(of reach) []valueClass {
 
 // place adds a class, late where it may end the process.
 func (b *designer) place(arg, dtype string, v valueClass) {
-	if daring().MatchString(v.name) && (sample.DTypes[dtype].Class == sample.Integral || strings.Contains(v.name, "int")) {
+	if daring().MatchString(v.name) && (sample.Element(dtype).Class() == tensor.Integral || strings.Contains(v.name, "int")) {
 		b.late = append(b.late, argClass{arg: arg, valueClass: v})
 		return
 	}
@@ -394,10 +395,10 @@ func (b *designer) tensors() {
 				set  func(*sample.TensorSpec) bool
 			}{
 				{"sized", setAll(large, count)},
-				{"sized sliced", setAll(large, count, setLayout(sample.Sliced, 0))},
-				{"sized offset", setAll(large, count, setLayout(sample.Offset, 0))},
+				{"sized sliced", setAll(large, count, setLayout(tensor.Sliced, 0))},
+				{"sized offset", setAll(large, count, setLayout(tensor.Offset, 0))},
 				{"7 elements", setAll(setSizes(7), count)},
-				{"7 elements offset", setAll(setSizes(7), count, setLayout(sample.Offset, 0))},
+				{"7 elements offset", setAll(setSizes(7), count, setLayout(tensor.Offset, 0))},
 			} {
 				b.add(arg.Name, class1(way.name, reach(ofArg(i)).each(way.set)))
 			}
@@ -1013,17 +1014,23 @@ func vectors(class string) bool {
 	return class == "more than 32768" || class == "channels 16" || class == "last dimension 64" || class == "special"
 }
 
+// isDType reports whether a class is named after a dtype.
+func isDType(name string) bool {
+	_, ok := tensor.ParseDType(name)
+	return ok
+}
+
 // factor says which side of an argument a class is about: two classes of one
 // side can't be had together.
 func factor(c argClass) string {
 	switch name := c.name; {
 	case c.scalar:
 		return ""
-	case sample.DTypes[name].Size > 0:
+	case isDType(name):
 		return " dtype"
-	case slices.Contains(sample.Arrangements, name) || name == "channels-last-3d":
+	case slices.Contains(tensor.Arrangements, name) || name == "channels-last-3d":
 		return " layout"
-	case slices.Contains(engine.Forms, name):
+	case slices.Contains(tensor.Forms, name):
 		return " form"
 	case strings.HasPrefix(name, "const") || name == "negative" || name == "special":
 		return " fill"

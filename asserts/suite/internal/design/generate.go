@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/opassert/opassert/asserts/internal/tensor"
 	"github.com/opassert/opassert/asserts/suite/engine"
 	"github.com/opassert/opassert/asserts/suite/internal/sample"
 	"github.com/opassert/opassert/schema"
@@ -14,7 +15,7 @@ import (
 type theme struct {
 	dtype       string
 	sizes       []int64
-	arrangement sample.Arrangement
+	arrangement tensor.Arrangement
 	form        engine.Form
 	same        bool // tensors of one dtype and size are one tensor
 	edge        bool // arguments take the values that make many ops do nothing
@@ -41,13 +42,13 @@ var Themes = []theme{
 	{dtype: "float32", sizes: []int64{1, 1}, edge: true},
 	{dtype: "float32", sizes: []int64{}},
 	{dtype: "float32", sizes: []int64{3, 3}, same: true, outs: sizedOut},
-	{dtype: "float32", sizes: []int64{3, 3}, arrangement: sample.Transposed, edge: true},
-	{dtype: "float64", sizes: []int64{2, 3}, arrangement: sample.Sliced},
-	{dtype: "float32", sizes: []int64{3, 3}, arrangement: sample.Expanded},
+	{dtype: "float32", sizes: []int64{3, 3}, arrangement: tensor.Transposed, edge: true},
+	{dtype: "float64", sizes: []int64{2, 3}, arrangement: tensor.Sliced},
+	{dtype: "float32", sizes: []int64{3, 3}, arrangement: tensor.Expanded},
 	{dtype: "bool", sizes: []int64{2, 3}},
 	{dtype: "complex64", sizes: []int64{3, 3}},
 	{dtype: "bfloat16", sizes: []int64{2, 3, 4}},
-	{dtype: "float32", sizes: []int64{2, 3, 4, 4}, arrangement: sample.ChannelsLast, edge: true},
+	{dtype: "float32", sizes: []int64{2, 3, 4, 4}, arrangement: tensor.ChannelsLast, edge: true},
 	{dtype: "float32", sizes: []int64{3, 3}, form: engine.COO},
 	{dtype: "float32", sizes: []int64{3, 3}, form: engine.CSR},
 	{dtype: "float32", sizes: []int64{2, 3, 4, 4}, form: engine.Quantized},
@@ -81,7 +82,7 @@ func themeOf(r *rand.Rand, number int) theme {
 		same: sample.OneIn(r, 8), edge: sample.OneIn(r, 2), vary: sample.OneIn(r, 2), outs: outSize(r.IntN(2)),
 	}
 	if th.form == engine.Strided {
-		th.arrangement = sample.Arrangement(r.IntN(len(sample.Arrangements)))
+		th.arrangement = tensor.Arrangement(r.IntN(len(tensor.Arrangements)))
 	}
 	return th
 }

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/opassert/opassert/asserts/internal/tensor"
 	"github.com/opassert/opassert/asserts/suite/engine"
 	"github.com/opassert/opassert/asserts/suite/internal/sample"
 	"github.com/opassert/opassert/schema"
@@ -244,10 +245,10 @@ func (r *caseRecipe) argument(name string, i int, th *theme, number int) (sample
 			continue
 		}
 		t.DType = th.dtype
-		if c := sample.DTypes[th.dtype].Class; c != sample.Floating && c != sample.Complexed && number%2 == 0 {
+		if c := sample.Element(th.dtype).Class(); c != tensor.Floating && c != tensor.Complex && number%2 == 0 {
 			t.DType = "float32"
 		}
-		if t.Arrangement == sample.Contiguous {
+		if t.Arrangement == tensor.Contiguous {
 			t.Arrangement = th.arrangement
 		}
 		if t.Form == engine.Strided {

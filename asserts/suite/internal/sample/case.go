@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/opassert/opassert/asserts/internal/tensor"
 	"github.com/opassert/opassert/asserts/suite/engine"
 )
 
@@ -32,9 +33,9 @@ func Size(sizes []int64) int64 {
 // Legal takes back what can't be had together.
 func (t *TensorSpec) Legal() {
 	rank := len(t.Sizes)
-	c := DTypes[t.DType].Class
+	c := Element(t.DType).Class()
 	if t.Form != engine.Strided && t.Form != engine.Inference && t.Form != engine.Grad {
-		t.Arrangement = Contiguous
+		t.Arrangement = tensor.Contiguous
 	}
 	q := quantizedDType(t.DType)
 	if q && t.Form != engine.PerChannel {
@@ -51,11 +52,11 @@ func (t *TensorSpec) Legal() {
 	case engine.PerChannel:
 		wrong = t.DType != "float32" && !q || rank == 0
 	case engine.Conjugate:
-		wrong = c != Complexed
+		wrong = c != tensor.Complex
 	case engine.Grad:
-		wrong = c != Complexed && c != Floating
+		wrong = c != tensor.Complex && c != tensor.Floating
 	case engine.Negative:
-		wrong = c == Boolean
+		wrong = c == tensor.Boolean
 	case engine.Nested, engine.NestedEven, engine.COOHybrid:
 		wrong = rank < 2
 	}
@@ -124,7 +125,7 @@ type Value struct {
 type TensorSpec struct {
 	DType       string
 	Sizes       []int64
-	Arrangement Arrangement
+	Arrangement tensor.Arrangement
 	Form        engine.Form
 	Fill        Fill
 	Values      []float64 // the first elements, instead of those of Fill
@@ -135,20 +136,6 @@ type TensorSpec struct {
 	// storage this one is a view of, as large as that tensor.
 	View int
 }
-
-// An Arrangement says how the elements of a dense tensor lie in its storage.
-type Arrangement uint8
-
-const (
-	Contiguous   Arrangement = iota
-	Transposed               // the last two dimensions are swapped in memory
-	Sliced                   // every other element of a larger storage, with an offset
-	Expanded                 // stride 0 in the first dimension
-	ChannelsLast             // four and five dimensions: channels innermost
-	Offset                   // contiguous, behind other elements of its storage
-)
-
-var Arrangements = []string{"", "transposed", "sliced", "expanded", "channels-last", "offset"}
 
 // A Fill says which values a tensor holds. The zero Fill is small positive
 // values, which nearly every kernel takes.
@@ -179,7 +166,7 @@ func (t *TensorSpec) String() string {
 		return fmt.Sprintf("a view of tensor %d", t.View)
 	}
 	words := []string{t.DType + sizesText(t.Sizes)}
-	for _, w := range []string{Arrangements[t.Arrangement], engine.Forms[t.Form], t.Fill.String()} {
+	for _, w := range []string{tensor.Arrangements[t.Arrangement], tensor.Forms[t.Form], t.Fill.String()} {
 		if w != "" {
 			words = append(words, w)
 		}
@@ -327,7 +314,7 @@ func (c *Case) Shape() string {
 		b.WriteString(strconv.Itoa(int(a.Kind)))
 	}
 	for _, t := range c.Tensors() {
-		b.WriteString(" " + t.DType + engine.Forms[t.Form] + strconv.Itoa(len(t.Sizes)))
+		b.WriteString(" " + t.DType + tensor.Forms[t.Form] + strconv.Itoa(len(t.Sizes)))
 	}
 	return b.String()
 }

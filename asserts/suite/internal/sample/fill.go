@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/opassert/opassert/asserts/internal/tensor"
 	"github.com/opassert/opassert/asserts/suite/engine"
 )
 
@@ -22,9 +23,9 @@ func (t *TensorSpec) Dense(room *[]byte) engine.Dense {
 	if s.Offset > 0 {
 		elements += 2
 	}
-	d := DTypes[t.DType]
-	*room = slices.Grow((*room)[:0], int(elements*d.Size))
-	s.Data = (*room)[:elements*d.Size]
+	d := Element(t.DType)
+	*room = slices.Grow((*room)[:0], int(elements)*d.Size())
+	s.Data = (*room)[:elements*int64(d.Size())]
 	t.fill(s, d)
 	return s
 }
@@ -32,7 +33,7 @@ func (t *TensorSpec) Dense(room *[]byte) engine.Dense {
 // Layout says where the elements lie.
 func (t *TensorSpec) Layout() engine.Dense {
 	s := engine.Dense{DType: t.DType, Sizes: t.Sizes, Strides: t.Strides()}
-	if (t.Arrangement == Sliced || t.Arrangement == Offset) && !slices.Contains(t.Sizes, 0) {
+	if (t.Arrangement == tensor.Sliced || t.Arrangement == tensor.Offset) && !slices.Contains(t.Sizes, 0) {
 		s.Offset = 1
 	}
 	return s
@@ -45,21 +46,21 @@ func (t *TensorSpec) Strides() []int64 {
 		order[i] = i
 	}
 	switch {
-	case t.Arrangement == Transposed && rank >= 2:
+	case t.Arrangement == tensor.Transposed && rank >= 2:
 		order[rank-1], order[rank-2] = order[rank-2], order[rank-1]
-	case t.Arrangement == ChannelsLast && (rank == 4 || rank == 5):
+	case t.Arrangement == tensor.ChannelsLast && (rank == 4 || rank == 5):
 		order = append(slices.Delete(order, 1, 2), 1)
 	}
 	strides := make([]int64, rank)
 	step := int64(1)
-	if t.Arrangement == Sliced {
+	if t.Arrangement == tensor.Sliced {
 		step = 2
 	}
 	for i := rank - 1; i >= 0; i-- {
 		strides[order[i]] = step
 		step *= max(1, t.Sizes[order[i]])
 	}
-	if t.Arrangement == Expanded && rank > 0 {
+	if t.Arrangement == tensor.Expanded && rank > 0 {
 		strides[0] = 0
 	}
 	return strides
@@ -67,10 +68,12 @@ func (t *TensorSpec) Strides() []int64 {
 
 // fill writes the values, in the order of the elements' indices. Bytes that
 // the tensor does not cover get the default values.
-func (t *TensorSpec) fill(s engine.Dense, d dtype) {
-	first := min(usualPeriod*d.Size, int64(len(s.Data)))
-	for i := range first / d.Size {
-		d.put(s.Data[i*d.Size:], usual(int(i), d.Class))
+func (t *TensorSpec) fill(s engine.Dense, d tensor.DType) {
+	size := int64(d.Size())
+	put := func(i int64, v float64) { d.Put(s.Data[i*size:], v, v/2) } // half of it is imaginary
+	first := min(usualPeriod*size, int64(len(s.Data)))
+	for i := range first / size {
+		put(i, usual(int(i), d.Class()))
 	}
 	for n := first; n > 0 && n < int64(len(s.Data)); n *= 2 {
 		copy(s.Data[n:], s.Data[:n])
@@ -84,7 +87,7 @@ func (t *TensorSpec) fill(s engine.Dense, d dtype) {
 		for i, k := range index {
 			at += k * s.Strides[i]
 		}
-		d.put(s.Data[at*d.Size:], t.Value(n, index))
+		put(at, t.Value(n, index))
 		if !next(index, t.Sizes) {
 			return
 		}
@@ -108,11 +111,11 @@ const usualPeriod = 48
 // usual returns values in (0, 1) for floating point, for they are probabilities
 // and in the domain of nearly every function, and 0 and 1 for whole numbers,
 // for they are valid indices.
-func usual(n int, c class) float64 {
+func usual(n int, c tensor.Class) float64 {
 	switch c {
-	case Integral:
+	case tensor.Integral:
 		return float64(n % 2)
-	case Boolean:
+	case tensor.Boolean:
 		return float64((n + n/3) % 2)
 	}
 	return float64(1+(n*7)%16) / 17
@@ -126,15 +129,17 @@ func (t *TensorSpec) Value(n int, index []int64) float64 {
 	if n < len(t.Values) {
 		return t.Values[n]
 	}
+	class := Element(t.DType).Class()
+	largest, lowest, subnormal := Element(t.DType).Limits()
 	switch t.Fill.Name {
 	case "":
-		return usual(n, DTypes[t.DType].Class)
+		return usual(n, class)
 	case "below": // whole numbers below a bound, every one of them
 		return float64(n % max(1, int(t.Fill.Value)))
 	case "const":
 		return t.Fill.Value
 	case "in": // the two ends, and between them
-		return between(t.Fill.Value, t.Fill.High, n, DTypes[t.DType].Class)
+		return between(t.Fill.Value, t.Fill.High, n, class)
 	case "ascending": // from 0 to a bound, evenly
 		last := max(1, Size(t.Sizes)-1)
 		return math.Floor(t.Fill.Value * float64(n) / float64(last))
@@ -151,24 +156,24 @@ func (t *TensorSpec) Value(n int, index []int64) float64 {
 	case "count": // 1, 2, 3, ...
 		return float64(n + 1)
 	case "negative": // of floating point the usual values, below zero; else -1, -2, -3
-		if c := DTypes[t.DType].Class; c == Floating || c == Complexed {
-			return -usual(n, c)
+		if class == tensor.Floating || class == tensor.Complex {
+			return -usual(n, class)
 		}
 		return float64(-1 - n%3)
 	case "wide": // -7 to 8, of floating point with halves
 		v := float64((n*5)%16 - 7)
-		if c := DTypes[t.DType].Class; c == Floating || c == Complexed {
+		if class == tensor.Floating || class == tensor.Complex {
 			v += 0.5 * float64(n%2)
 		}
 		return v
 	case "special":
 		return t.special(n)
 	case "max":
-		return DTypes[t.DType].max
+		return largest
 	case "lowest":
-		return DTypes[t.DType].lowest
+		return lowest
 	case "subnormal":
-		return DTypes[t.DType].subnormal
+		return subnormal
 	case "spd", "lower", "upper": // diagonally dominant
 		return matrix(t.Fill.Name, index)
 	}
@@ -176,8 +181,8 @@ func (t *TensorSpec) Value(n int, index []int64) float64 {
 }
 
 // between returns element n of those that go through a range again and again.
-func between(low, high float64, n int, c class) float64 {
-	if c == Integral || c == Boolean {
+func between(low, high float64, n int, c tensor.Class) float64 {
+	if c == tensor.Integral || c == tensor.Boolean {
 		return low + float64(n%max(1, int(high-low)+1))
 	}
 	return low + (high-low)*[]float64{0, 1, 0.5, 0.25, 0.75}[n%5]
@@ -185,10 +190,11 @@ func between(low, high float64, n int, c class) float64 {
 
 // special returns in turn the values that kernels treat apart, NaN first.
 func (t *TensorSpec) special(n int) float64 {
-	d := DTypes[t.DType]
-	all := []float64{math.NaN(), 0, math.Inf(1), 1, math.Copysign(0, -1), math.Inf(-1), d.subnormal, d.max, d.lowest, -1}
-	if d.Class == Integral || d.Class == Boolean {
-		all = []float64{0, d.max, 1, d.lowest, 2}
+	d := Element(t.DType)
+	largest, lowest, subnormal := d.Limits()
+	all := []float64{math.NaN(), 0, math.Inf(1), 1, math.Copysign(0, -1), math.Inf(-1), subnormal, largest, lowest, -1}
+	if counts(d) {
+		all = []float64{0, largest, 1, lowest, 2}
 	}
 	return all[n%len(all)]
 }

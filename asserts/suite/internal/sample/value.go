@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/opassert/opassert/asserts/internal/tensor"
 	"github.com/opassert/opassert/asserts/suite/engine"
 	"github.com/opassert/opassert/schema/yamlfile"
 )
@@ -244,19 +245,16 @@ func (p *valueParser) after() Value {
 	return v
 }
 
-// tensorDTypes are the dtypes of the tensors that are made.
-var tensorDTypes = slices.Sorted(maps.Keys(DTypes))
-
 // enumerators are what may stand behind a prefix; of devices anything.
 var enumerators = map[string]struct {
 	kind  Kind
 	names []string
 }{
-	"dtype":   {DTypeValue, append(tensorDTypes, "quint8", "qint8", "qint32", "quint4x2", "quint2x4")},
-	"layout":  {LayoutValue, []string{"strided", "sparse_coo", "sparse_csr", "sparse_csc", "sparse_bsr", "sparse_bsc"}},
-	"format":  {FormatValue, []string{"contiguous_format", "preserve_format", "channels_last", "channels_last_3d"}},
+	"dtype":   {DTypeValue, tensor.DTypeNames(func(tensor.DType) bool { return true })},
+	"layout":  {LayoutValue, tensor.Layouts},
+	"format":  {FormatValue, tensor.MemoryFormats},
 	"device":  {DeviceValue, nil},
-	"qscheme": {QSchemeValue, []string{"per_tensor_affine", "per_channel_affine"}},
+	"qscheme": {QSchemeValue, tensor.QSchemes},
 }
 
 var plainWords = []string{"none", "default", "true", "false", "generator"}
@@ -358,7 +356,7 @@ func (p *valueParser) tensor(dtype string) Value {
 	if storage {
 		v.Kind = StorageValue
 	}
-	if _, ok := DTypes[dtype]; !ok && dtype != ThemeDType {
+	if !slices.Contains(tensorDTypes, dtype) && dtype != ThemeDType {
 		p.back(dtype)
 		p.fail("unknown dtype %q%s", dtype, suggestDType(dtype))
 	}
@@ -431,7 +429,7 @@ func (s *SymbolTable) where() string {
 // suggestDType says which dtype is meant by a name that is none, such as those
 // that C++ has.
 func suggestDType(name string) string {
-	if known := DTypeWords[strings.ToLower(strings.TrimPrefix(name, "torch."))]; known != "" {
+	if known, ok := tensor.DTypeOfWord(strings.TrimPrefix(name, "torch.")); ok {
 		return fmt.Sprintf("; did you mean %s?", known)
 	}
 	return yamlfile.Suggest(name, tensorDTypes)
@@ -453,7 +451,8 @@ func (p *valueParser) values(t *TensorSpec) {
 		default:
 			p.fail("%s is not a number", e.Recipe())
 		}
-		if d := DTypes[t.DType]; (d.Class == Integral || d.Class == Boolean) && (n != math.Trunc(n) || n < d.lowest || n > d.max) {
+		d := Element(t.DType)
+		if largest, lowest, _ := d.Limits(); counts(d) && (n != math.Trunc(n) || n < lowest || n > largest) {
 			p.rest = begin
 			p.fail("%s is not of dtype %s", e.Recipe(), t.DType)
 		}
@@ -470,18 +469,18 @@ func (p *valueParser) values(t *TensorSpec) {
 
 // option takes what stands behind a tensor's sizes, and returns what it is about.
 func (p *valueParser) option(t *TensorSpec, option string) string {
-	if i := slices.Index(Arrangements, option); i > 0 {
-		t.Arrangement = Arrangement(i)
+	if i := slices.Index(tensor.Arrangements, option); i > 0 {
+		t.Arrangement = tensor.Arrangement(i)
 		return "layout in memory"
 	}
-	if i := slices.Index(engine.Forms, option); i > 0 {
+	if i := slices.Index(tensor.Forms, option); i > 0 {
 		t.Form = engine.Form(i)
 		return "form"
 	}
 	name, bound, given := strings.Cut(option, ":")
 	if !slices.Contains(fills, name) {
 		p.back(option)
-		p.fail("%q says nothing about a tensor%s", option, yamlfile.Suggest(name, slices.Concat(Arrangements[1:], engine.Forms[1:], fills)))
+		p.fail("%q says nothing about a tensor%s", option, yamlfile.Suggest(name, slices.Concat(tensor.Arrangements[1:], tensor.Forms[1:], fills)))
 		return ""
 	}
 	form, bounded := bounds[name]
@@ -498,14 +497,15 @@ func (p *valueParser) option(t *TensorSpec, option string) string {
 	if two {
 		t.Fill.High = p.bound(option, high)
 	}
-	switch d := DTypes[t.DType]; {
+	d := Element(t.DType)
+	switch largest, lowest, _ := d.Limits(); {
 	case name == "in" && !(t.Fill.Value <= t.Fill.High):
 		p.back(option)
 		p.fail("%s: want the lower number first", option)
 	case name == "below" && !(t.Fill.Value >= 1), name == "sum" && !(t.Fill.Value >= 0), name == "ascending" && !(t.Fill.Value >= 0):
 		p.back(option)
 		p.fail("%s has no numbers%s: they begin with 0", option, p.sizes.where())
-	case (d.Class == Integral || d.Class == Boolean) && bounded && name != "in" && (t.Fill.Value < d.lowest || t.Fill.Value-1 > d.max):
+	case counts(d) && bounded && name != "in" && (t.Fill.Value < lowest || t.Fill.Value-1 > largest):
 		p.back(option)
 		p.fail("%s: %s has no such numbers", option, t.DType)
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/opassert/opassert/asserts/internal/tensor"
 	"github.com/opassert/opassert/asserts/suite/engine"
 	"github.com/opassert/opassert/asserts/suite/internal/sample"
 )
@@ -37,8 +38,8 @@ var familiar = []string{"float32", "float64", "int64", "int32", "complex128", "c
 // layout, then of another dtype, then of another number of dimensions.
 func likenesses(spec *sample.TensorSpec) []*sample.TensorSpec {
 	layouts := []sample.TensorSpec{*spec}
-	if spec.Arrangement != sample.Contiguous {
-		layouts = append(layouts, with(*spec, func(t *sample.TensorSpec) { t.Arrangement = sample.Contiguous }))
+	if spec.Arrangement != tensor.Contiguous {
+		layouts = append(layouts, with(*spec, func(t *sample.TensorSpec) { t.Arrangement = tensor.Contiguous }))
 	}
 	if spec.Form != engine.Strided {
 		layouts = append(layouts, with(layouts[len(layouts)-1], func(t *sample.TensorSpec) { t.Form = engine.Strided }))

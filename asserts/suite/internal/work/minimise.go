@@ -3,6 +3,7 @@ package work
 import (
 	"slices"
 
+	"github.com/opassert/opassert/asserts/internal/tensor"
 	"github.com/opassert/opassert/asserts/suite/engine"
 	"github.com/opassert/opassert/asserts/suite/internal/design"
 	"github.com/opassert/opassert/asserts/suite/internal/sample"
@@ -88,10 +89,10 @@ func Simplifications(c *sample.Case, i int) []*sample.Case {
 	if t.Form != engine.Strided {
 		with(func(v *sample.Value) { v.Tensor.Form = engine.Strided })
 	}
-	if t.Arrangement != sample.Contiguous {
-		with(func(v *sample.Value) { v.Tensor.Arrangement = sample.Contiguous })
+	if t.Arrangement != tensor.Contiguous {
+		with(func(v *sample.Value) { v.Tensor.Arrangement = tensor.Contiguous })
 	}
-	if d := sample.DTypes[t.DType]; d.Class == sample.Floating && t.DType != "float32" {
+	if sample.Element(t.DType).Class() == tensor.Floating && t.DType != "float32" {
 		with(func(v *sample.Value) { v.Tensor.DType = "float32" })
 	}
 	if c.Agreed {

@@ -1,0 +1,199 @@
+// Package tensor is the vocabulary of tensors: one table each for dtypes, forms,
+// arrangements, layouts, memory formats, quantization schemes and devices. What
+// C++ needs of them is generated into shim/words.h.
+package tensor
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+)
+
+// A DType is a c10::ScalarType, by its number.
+//
+// Source: c10/core/ScalarType.h.
+type DType int8
+
+const (
+	Uint8 DType = iota
+	Int8
+	Int16
+	Int32
+	Int64
+	Float16
+	Float32
+	Float64
+	Complex32
+	Complex64
+	Complex128
+	Bool
+	QInt8
+	QUInt8
+	QInt32
+	BFloat16
+	QUInt4x2
+	QUInt2x4
+	Bits1x8
+	Bits2x4
+	Bits4x2
+	Bits8
+	Bits16
+	Float8E5M2
+	Float8E4M3FN
+	Float8E5M2FNUZ
+	Float8E4M3FNUZ
+	Uint16
+	Uint32
+	Uint64
+)
+
+// A Class is what kernels distinguish among dtypes.
+type Class uint8
+
+const (
+	Opaque Class = iota // bits without a meaning
+	Floating
+	Integral
+	Boolean
+	Complex
+	Scaled // quantized: elements stand for others by a scale
+)
+
+// A dtype is a row of the table.
+type dtype struct {
+	name        string // Python's
+	size        int    // of an element in bytes; 0 where elements share a byte
+	class       Class
+	max, lowest float64 // finite
+	subnormal   float64 // the smallest above zero
+	codec       codec
+	words       []string // other names for it in errors of kernels, in lower case
+}
+
+var dtypes = [...]dtype{
+	Uint8:          whole("uint8", 1, 0, math.MaxUint8, "byte"),
+	Int8:           whole("int8", 1, math.MinInt8, math.MaxInt8, "char"),
+	Int16:          whole("int16", 2, math.MinInt16, math.MaxInt16, "short"),
+	Int32:          whole("int32", 4, math.MinInt32, math.MaxInt32, "int"),
+	Int64:          whole("int64", 8, math.MinInt64, math.MaxInt64, "long", "long int", "integral", "integer"),
+	Float16:        {"float16", 2, Floating, 0x1.ffcp15, -0x1.ffcp15, 0x1p-24, float16, []string{"half"}},
+	Float32:        {"float32", 4, Floating, math.MaxFloat32, -math.MaxFloat32, math.SmallestNonzeroFloat32, float32s, []string{"float", "floating-point", "floating point"}},
+	Float64:        {"float64", 8, Floating, math.MaxFloat64, -math.MaxFloat64, math.SmallestNonzeroFloat64, float64s, []string{"double"}},
+	Complex32:      {"complex32", 4, Complex, 0x1.ffcp15, -0x1.ffcp15, 0x1p-24, float16, nil},
+	Complex64:      {"complex64", 8, Complex, math.MaxFloat32, -math.MaxFloat32, math.SmallestNonzeroFloat32, float32s, []string{"complex", "complexfloat", "cfloat"}},
+	Complex128:     {"complex128", 16, Complex, math.MaxFloat64, -math.MaxFloat64, math.SmallestNonzeroFloat64, float64s, []string{"complexdouble"}},
+	Bool:           {"bool", 1, Boolean, 1, 0, 1, truths, []string{"boolean"}},
+	QInt8:          scaled("qint8", 1, math.MinInt8, math.MaxInt8),
+	QUInt8:         scaled("quint8", 1, 0, math.MaxUint8),
+	QInt32:         scaled("qint32", 4, math.MinInt32, math.MaxInt32),
+	BFloat16:       {"bfloat16", 2, Floating, 0x1.fep127, -0x1.fep127, 0x1p-133, bfloat16, nil},
+	QUInt4x2:       {name: "quint4x2", class: Scaled},
+	QUInt2x4:       {name: "quint2x4", class: Scaled},
+	Bits1x8:        {name: "bits1x8", size: 1},
+	Bits2x4:        {name: "bits2x4", size: 1},
+	Bits4x2:        {name: "bits4x2", size: 1},
+	Bits8:          {name: "bits8", size: 1},
+	Bits16:         {name: "bits16", size: 2},
+	Float8E5M2:     {name: "float8_e5m2", size: 1, class: Floating},
+	Float8E4M3FN:   {"float8_e4m3fn", 1, Floating, 448, -448, 0x1p-9, float8, nil},
+	Float8E5M2FNUZ: {name: "float8_e5m2fnuz", size: 1, class: Floating},
+	Float8E4M3FNUZ: {name: "float8_e4m3fnuz", size: 1, class: Floating},
+	Uint16:         whole("uint16", 2, 0, math.MaxUint16),
+	Uint32:         whole("uint32", 4, 0, math.MaxUint32),
+	Uint64:         whole("uint64", 8, 0, math.MaxInt64),
+}
+
+func whole(name string, size int, lowest, largest int64, words ...string) dtype {
+	return dtype{name, size, Integral, float64(largest), float64(lowest), 1, integers(size, lowest < 0), words}
+}
+
+func scaled(name string, size int, lowest, largest int64) dtype {
+	d := whole(name, size, lowest, largest)
+	d.class = Scaled
+	return d
+}
+
+var (
+	byName = make(map[string]DType)
+	byWord = make(map[string]DType)
+)
+
+func init() {
+	for d, row := range dtypes {
+		byName[row.name] = DType(d)
+		if row.codec.put == nil {
+			continue
+		}
+		for _, word := range append(row.words, row.name) {
+			byWord[word] = DType(d)
+		}
+	}
+}
+
+// DTypes returns every dtype.
+func DTypes() []DType {
+	all := make([]DType, len(dtypes))
+	for i := range all {
+		all[i] = DType(i)
+	}
+	return all
+}
+
+// DTypeNames returns the names of the dtypes that a condition holds for, sorted.
+func DTypeNames(where func(DType) bool) []string {
+	var names []string
+	for _, d := range DTypes() {
+		if where(d) {
+			names = append(names, d.String())
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// ParseDType reads what String returns.
+func ParseDType(name string) (DType, bool) {
+	d, ok := byName[name]
+	return d, ok
+}
+
+// DTypeOfWord returns the writable dtype that an error of a kernel calls by a word,
+// such as "Half".
+func DTypeOfWord(word string) (DType, bool) {
+	d, ok := byWord[strings.ToLower(word)]
+	return d, ok
+}
+
+// row returns that of the table, the zero one for a dtype that it does not have.
+func (d DType) row() *dtype {
+	if d < 0 || int(d) >= len(dtypes) {
+		return new(dtype)
+	}
+	return &dtypes[d]
+}
+
+// String returns the name that Python uses: "float32".
+func (d DType) String() string {
+	if name := d.row().name; name != "" {
+		return name
+	}
+	return fmt.Sprintf("dtype%d", int8(d))
+}
+
+// Size returns the size of an element in bytes, 0 where that is not known or
+// elements share a byte.
+func (d DType) Size() int { return d.row().size }
+
+// Class returns what kernels take the dtype for.
+func (d DType) Class() Class { return d.row().class }
+
+// Limits returns the largest and the lowest finite number, and the smallest above
+// zero.
+func (d DType) Limits() (largest, lowest, subnormal float64) {
+	row := d.row()
+	return row.max, row.lowest, row.subnormal
+}
+
+// Writable reports whether Put can write its elements.
+func (d DType) Writable() bool { return d.row().codec.put != nil }

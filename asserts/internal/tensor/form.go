@@ -1,0 +1,74 @@
+package tensor
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+)
+
+// A Form is a sort of tensor.
+type Form uint8
+
+const (
+	Strided        Form = iota
+	COO                 // sparse
+	CSR                 // sparse, rows compressed
+	CSC                 // sparse, columns compressed
+	BSR                 // sparse blocks of 1 by 1, rows compressed
+	BSC                 // sparse blocks of 1 by 1, columns compressed
+	Mkldnn              // opaque
+	Quantized           // per tensor: scale 0.1, zero point 0, or 64 for quint8
+	PerChannel          // quantized per channel of the first dimension
+	Nested              // Sizes[0] tensors, the last of which is shorter by one
+	Functional          // in a functional wrapper
+	Conjugate           // a lazy conjugate; the dtype is complex
+	Negative            // a lazy negative
+	Zero                // an efficient zero tensor: no bytes
+	Inference           // made in inference mode: no version counter
+	Named               // with dimension names A, B, ...
+	COOUncoalesced      // sparse, with each element given twice
+	COOHybrid           // sparse in the first dimension alone
+	NestedEven          // Sizes[0] tensors of the same sizes
+	Grad                // a leaf that requires grad; the dtype is floating or complex
+	Subclass            // a strided tensor with the mark of a Python subclass
+)
+
+// Forms are the words for forms in a case; a strided tensor has none.
+var Forms = []string{
+	COO: "coo", CSR: "csr", CSC: "csc", BSR: "bsr", BSC: "bsc", Mkldnn: "mkldnn", Quantized: "quantized", PerChannel: "per-channel",
+	Nested: "nested", Functional: "functional", Conjugate: "conj", Negative: "neg", Zero: "zero", Inference: "inference", Named: "named",
+	COOUncoalesced: "coo-uncoalesced", COOHybrid: "coo-hybrid", NestedEven: "nested-even", Grad: "requires-grad", Subclass: "subclass",
+}
+
+// String names the form: "coo", "strided".
+func (f Form) String() string {
+	if int(f) >= len(Forms) {
+		return fmt.Sprintf("form%d", uint8(f))
+	}
+	return cmp.Or(Forms[f], "strided")
+}
+
+// ParseForm reads what String returns.
+func ParseForm(name string) (Form, bool) {
+	if name == Strided.String() {
+		return Strided, true
+	}
+	i := slices.Index(Forms, name)
+	return Form(max(i, 0)), i > 0
+}
+
+// An Arrangement says how the elements of a dense tensor lie in its storage.
+type Arrangement uint8
+
+const (
+	Contiguous   Arrangement = iota
+	Transposed               // the last two dimensions are swapped in memory
+	Sliced                   // every other element of a larger storage, with an offset
+	Expanded                 // stride 0 in the first dimension
+	ChannelsLast             // four and five dimensions: channels innermost
+	Offset                   // contiguous, behind other elements of its storage
+)
+
+// Arrangements are the words for arrangements in a case; a contiguous tensor has
+// none.
+var Arrangements = []string{Transposed: "transposed", Sliced: "sliced", Expanded: "expanded", ChannelsLast: "channels-last", Offset: "offset"}

@@ -1,0 +1,93 @@
+package tensor
+
+import (
+	"math"
+	"testing"
+)
+
+// What is stored as a dtype comes back as the nearest number that it has.
+func TestDTypeElements(t *testing.T) {
+	inf := math.Inf(1)
+	for _, tt := range []struct {
+		dtype    DType
+		in, want float64
+	}{
+		{Uint8, 200, 200}, {Int8, -3, -3}, {Int16, -300, -300}, {Int32, 1 << 20, 1 << 20}, {Int64, -1 << 40, -1 << 40},
+		{Bool, 3, 1}, {Bool, 0, 0}, {Float32, 0.1, float64(float32(0.1))}, {Float64, 0.1, 0.1},
+		{Complex64, 0.5, 0.5}, {Complex128, -0.1, -0.1},
+		{BFloat16, 1, 1}, {BFloat16, 1.00390625, 1}, {BFloat16, 1.01171875, 1.015625}, {BFloat16, -inf, -inf},
+		{Float16, 1, 1}, {Float16, -2.5, -2.5}, {Float16, 65504, 65504}, {Float16, 65519, 65504}, {Float16, 65520, inf},
+		{Float8E4M3FN, 0.3, 0.3125}, {Float8E4M3FN, -448, -448}, {Float8E4M3FN, 0x1p-9, 0x1p-9}, {Float8E4M3FN, 463, 448}, {Complex32, 0.5, 0.5}, {QInt8, -3, -3}, {Uint64, 1 << 40, 1 << 40},
+		{Float16, -1e9, -inf}, {Float16, 0x1p-24, 0x1p-24}, {Float16, 0x1p-25, 0}, {Float16, 0x1p-14, 0x1p-14},
+		{Float16, 0.1, 0.0999755859375}, {Float16, 2047.5, 2048}, {Float16, 2048.9, 2048},
+	} {
+		b := make([]byte, tt.dtype.Size())
+		tt.dtype.Put(b, tt.in, 0)
+		if got := tt.dtype.Get(b); got != tt.want {
+			t.Errorf("%v as %v comes back as %v, want %v", tt.in, tt.dtype, got, tt.want)
+		}
+	}
+	for _, d := range []DType{Float16, BFloat16, Float32, Float64, Float8E4M3FN} {
+		b := make([]byte, d.Size())
+		d.Put(b, math.NaN(), 0)
+		if got := d.Get(b); got == got {
+			t.Errorf("NaN as %v comes back as %v", d, got)
+		}
+	}
+}
+
+// Every float16 but the NaNs is what toFloat16 makes of its own value.
+func TestFloat16(t *testing.T) {
+	for h := range 1 << 16 {
+		if v := fromFloat16(uint16(h)); v == v && toFloat16(v) != uint16(h) {
+			t.Fatalf("%#04x is %v, which is %#04x", h, v, toFloat16(v))
+		}
+	}
+}
+
+// Every float8 but the NaNs is what toFloat8 makes of its own value.
+func TestFloat8(t *testing.T) {
+	for b := range 1 << 8 {
+		if v := fromFloat8(byte(b)); v == v && toFloat8(v) != byte(b) {
+			t.Fatalf("%#02x is %v, which is %#02x", b, v, toFloat8(v))
+		}
+	}
+}
+
+// The imaginary half of an element lies behind the real one.
+func TestComplexElements(t *testing.T) {
+	for _, d := range []DType{Complex32, Complex64, Complex128} {
+		b := make([]byte, d.Size())
+		d.Put(b, 1, 2)
+		if re, im := d.Get(b), d.Get(b[d.Size()/2:]); re != 1 || im != 2 {
+			t.Errorf("1+2i as %v is %v+%vi", d, re, im)
+		}
+	}
+}
+
+func TestNamesAreReadBack(t *testing.T) {
+	for _, d := range DTypes() {
+		if got, ok := ParseDType(d.String()); !ok || got != d {
+			t.Errorf("%v is read back as %v, %v", d, got, ok)
+		}
+		if got, ok := DTypeOfWord(d.String()); ok != d.Writable() || ok && got != d {
+			t.Errorf("the word %v is %v, %v", d, got, ok)
+		}
+	}
+	for f := range Form(len(Forms)) {
+		if got, ok := ParseForm(f.String()); !ok || got != f {
+			t.Errorf("%v is read back as %v, %v", f, got, ok)
+		}
+	}
+	if d, ok := ParseDType("float31"); ok {
+		t.Errorf("float31 is %v", d)
+	}
+	for _, form := range []string{"round", ""} {
+		if f, ok := ParseForm(form); ok {
+			t.Errorf("%q is %v", form, f)
+		}
+	}
+	if d, ok := DTypeOfWord("Half"); !ok || d != Float16 {
+		t.Errorf("Half is %v", d)
+	}
+}
