@@ -33,6 +33,10 @@ type check struct {
 	// fixes says what to change, in the schema or in the code.
 	fixes func(op *Op, v *Violation) string
 
+	// inPython says what the __torch_dispatch__ of a class that answers a call does
+	// about it; "" where that is what fixes says.
+	inPython string
+
 	// skips says for which tensors the check can't be relied on. A check that
 	// can always be says so with reliable.
 	skips []Row

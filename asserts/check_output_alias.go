@@ -21,6 +21,7 @@ var _ = add(check{
 	judges:   (*judge).outputAliases,
 	after:    1<<ReturnedSelf | 1<<ViewStorage,
 	fixes:    fixOutputAlias,
+	inPython: "return a tensor of its own: a new one around what the op makes of the tensors inside",
 	skips:    reliable,
 	shortcut: true,
 	parts:    true,

@@ -21,6 +21,7 @@ var _ = add(check{
 	},
 	judges:   (*judge).writtenReturns,
 	fixes:    fixReturnedSelf,
+	inPython: "return the argument itself, as torch.utils._python_dispatch.return_and_correct_aliasing does: return return_and_correct_aliasing(func, args, kwargs, out)",
 	skips:    reliable,
 	shortcut: true,
 })

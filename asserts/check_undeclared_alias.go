@@ -22,6 +22,7 @@ var _ = add(check{
 	judges:   (*judge).undeclaredAliases,
 	after:    1<<InputImpl | 1<<InputStorage | 1<<ReturnedSelf | 1<<ViewStorage,
 	fixes:    fixUndeclaredAlias,
+	inPython: "return a tensor of its own: a new one around what the op makes of the tensors inside",
 	skips:    reliable,
 	shortcut: true,
 	parts:    true,

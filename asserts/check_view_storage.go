@@ -19,8 +19,9 @@ var _ = add(check{
 	plans: func(op *Op, on, against *Subject) bool {
 		return !on.Write && !on.anything() && op.base(on) == against
 	},
-	judges: (*judge).views,
-	fixes:  fixViewStorage,
+	judges:   (*judge).views,
+	fixes:    fixViewStorage,
+	inPython: "put the view on its base's storage, as torch.utils._python_dispatch.return_and_correct_aliasing does: return return_and_correct_aliasing(func, args, kwargs, out)",
 	skips: []Row{
 		{Trait: Storageless, Reason: noStorage},
 		{Trait: WrapperSubclass, Unless: ReportsViews, Reason: "wrapper subclass that does not report views"},

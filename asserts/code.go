@@ -29,6 +29,10 @@ func (c Code) Level() Level { return c.check().level }
 // About says what the check is about.
 func (c Code) About() About { return c.check().about }
 
+// InPython says what the __torch_dispatch__ of a class does that answers calls as
+// the rule asks for; "" where it does what a kernel does.
+func (c Code) InPython() string { return c.check().inPython }
+
 // OnCall reports whether the check is judged on a call of an op by itself,
 // without another call to hold it against.
 func (c Code) OnCall() bool { return c.check().judges != nil }

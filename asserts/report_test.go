@@ -147,3 +147,27 @@ func TestWaive(t *testing.T) {
 		}
 	}
 }
+
+// Who answered in place of a kernel is named with the method, which a class may
+// have from another, and may be without a line.
+func TestAnswer(t *testing.T) {
+	site := asserts.Site{File: "model.py", Line: 12, Func: "model.Wrapper.__torch_dispatch__"}
+	for _, tt := range []struct {
+		answer *asserts.Answer
+		want   string
+	}{
+		{nil, ""},
+		{&asserts.Answer{Class: "model.Wrapper", Site: site}, "model.Wrapper.__torch_dispatch__ (model.py:12)"},
+		{&asserts.Answer{Class: "model.Heir", Site: site}, "model.Heir, with model.Wrapper.__torch_dispatch__ (model.py:12)"},
+		{&asserts.Answer{Class: "model.Wrapper", Site: asserts.Site{Func: site.Func}}, "model.Wrapper.__torch_dispatch__"},
+		{&asserts.Answer{Class: "model.Wrapper"}, "model.Wrapper, with "},
+	} {
+		if got := tt.answer.String(); got != tt.want {
+			t.Errorf("%+v is %q, want %q", tt.answer, got, tt.want)
+		}
+		v := asserts.Violation{Code: asserts.ReturnedSelf, Answer: tt.answer}
+		if got := strings.Contains(v.Error(), "\n  answer  by "+tt.want+", not by a kernel\n"); got != (tt.answer != nil) {
+			t.Errorf("%+v is in the report: %v\n%s", tt.answer, got, v.Error())
+		}
+	}
+}

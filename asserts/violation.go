@@ -28,6 +28,31 @@ type Violation struct {
 	Skipped       []Skip // what the policy skipped in the same call
 	Repro         string // a command that does it again, where there is one
 	Site          Site   // the call, where it came through a wrapper
+
+	Answer *Answer `json:",omitempty"` // who answered the call in place of a kernel; nil: nobody
+}
+
+// An Answer is a method of a Python class, of a tensor or a mode, that answers calls
+// of ops.
+type Answer struct {
+	Class string // "model.Wrapper"
+	Site  Site   // of the method, which the class may have from another
+}
+
+// String names both: "model.Wrapper.__torch_dispatch__ (model.py:12)". It is "" for
+// nil.
+func (a *Answer) String() string {
+	if a == nil {
+		return ""
+	}
+	by := a.Site.Func
+	if class := by[:max(0, strings.LastIndexByte(by, '.'))]; class != a.Class {
+		by = a.Class + ", with " + by
+	}
+	if at := a.Site.String(); at != "" {
+		by += " (" + at + ")"
+	}
+	return by
 }
 
 // A Place is a tensor among the arguments or the returns of an op.
@@ -137,6 +162,9 @@ func (v *Violation) WriteReport(w io.Writer) error {
 	line("schema", v.Schema)
 	line("rule", v.Code.Rule())
 	line("saw", v.Saw)
+	if v.Answer != nil {
+		line("answer", "by "+v.Answer.String()+", not by a kernel")
+	}
 	line("breaks", v.Code.Breaks())
 	line("fix", v.Fix)
 	line("note", v.Note)

@@ -15,6 +15,11 @@
 // Python's __torch_dispatch__ is called through a table in libtorch; the watcher
 // stands in for the entry that calls it, so that calls on tensor subclasses and
 // under modes are seen with the subclass as the argument.
+// What such a call breaks is the doing of whoever answered it in place of a kernel:
+// the innermost mode, or the class of an argument. The report names the class, its
+// method and the line of that; of several classes that may each decline, it is the
+// one that the result is of, else the first that PyTorch asks. A mode that passes on
+// what another one answered is not named.
 //
 // The program does not see the keys: what it reads of the set that a thread
 // includes has none of the watcher's, and one that it names, or registers a
@@ -35,6 +40,8 @@
 //     are not read: such calls are looked at on the level identity.
 //   - A C++ library that reads the included set by the inline function of libtorch
 //     sees the watcher's keys there.
+//   - What a class answers in __torch_function__, above the dispatcher, is no op's:
+//     the ops that it calls are seen, on the tensors that it passes.
 //   - A kernel that is called around the dispatcher, as a C++ function or from
 //     an autograd.Function's body, is not a call of an op.
 //   - The loops that a compiler fuses are none either; ops that stay calls in a

@@ -56,7 +56,7 @@ func (f *findings) add(v *asserts.Violation, p *process, site []Frame) *Finding 
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	found := &Finding{Violation: v, Count: 1, Pids: []int{p.pid}, Rank: p.rank, Site: site}
-	key := strings.Join([]string{v.Op, v.Code.String(), v.Subject.String(), v.Against.String(), found.Where()}, "\x00")
+	key := strings.Join([]string{v.Op, v.Code.String(), v.Subject.String(), v.Against.String(), v.Answer.String(), found.Where()}, "\x00")
 	if old := f.byKey[key]; old != nil {
 		old.Count++
 		if i, ok := slices.BinarySearch(old.Pids, p.pid); !ok {
@@ -84,7 +84,7 @@ func (f *findings) sorted() []*Finding {
 	slices.SortFunc(all, func(a, b *Finding) int {
 		return cmp.Or(
 			cmp.Compare(a.Op, b.Op), cmp.Compare(a.Code, b.Code), cmp.Compare(a.Subject.String(), b.Subject.String()),
-			cmp.Compare(a.Against.String(), b.Against.String()), cmp.Compare(a.Where(), b.Where()),
+			cmp.Compare(a.Against.String(), b.Against.String()), cmp.Compare(a.Where(), b.Where()), cmp.Compare(a.Answer.String(), b.Answer.String()),
 		)
 	})
 	return all

@@ -11,12 +11,15 @@ type shown struct {
 	Op      string  `json:"op"`
 	Subject string  `json:"subject"`
 	Saw     string  `json:"saw"`
+	Fix     string  `json:"fix"`
 	Count   int     `json:"count"`
 	Pids    []int   `json:"pids"`
 	Rank    string  `json:"rank,omitempty"`
-	Known   bool    `json:"known,omitempty"` // a baseline has it
-	Note    string  `json:"note,omitempty"`  // why it is debatable, and no error
-	Site    []Frame `json:"site"`            // the user's frames, outermost first
+	Known   bool    `json:"known,omitempty"`      // a baseline has it
+	Note    string  `json:"note,omitempty"`       // why it is debatable, and no error
+	Answer  *Frame  `json:"answeredBy,omitempty"` // the method of a Python class that answered in place of a kernel
+	Class   string  `json:"class,omitempty"`      // that class, which may have the method from another
+	Site    []Frame `json:"site"`                 // the user's frames, outermost first
 }
 
 // WriteJSON writes the findings as an array, and more after them.
@@ -27,7 +30,11 @@ func (r *Report) WriteJSON(w io.Writer, more ...any) error {
 		if site == nil {
 			site = []Frame{}
 		}
-		all = append(all, shown{f.Code.String(), f.Op, f.Subject.String(), f.Saw, f.Count, f.Pids, f.Rank, f.Known, f.Note, site})
+		s := shown{Code: f.Code.String(), Op: f.Op, Subject: f.Subject.String(), Saw: f.Saw, Fix: f.Fix, Count: f.Count, Pids: f.Pids, Rank: f.Rank, Known: f.Known, Note: f.Note, Site: site}
+		if a := f.Answer; a != nil {
+			s.Class, s.Answer = a.Class, &Frame{File: a.Site.File, Line: a.Site.Line, Function: a.Site.Func}
+		}
+		all = append(all, s)
 	}
 	all = append(all, more...)
 	enc := json.NewEncoder(w)

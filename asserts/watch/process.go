@@ -120,16 +120,18 @@ func (p *process) call(data []byte) ([]byte, error) {
 // site records where a call that broke rules stands, and returns what to
 // raise.
 func (p *process) site(text string) ([]byte, error) {
-	i := strings.IndexAny(text, "PC")
-	if i < 0 {
+	parts := strings.SplitN(text, "\n", 3)
+	if len(parts) < 3 || parts[2] == "" {
 		return nil, errors.New("the watcher's site is cut short")
 	}
-	number, err := strconv.ParseInt(text[:i], 10, 64)
+	sort, frames := parts[2][0], parts[2][1:]
+	number, err := strconv.ParseInt(parts[0], 10, 64)
 	c, ok := p.pending[number]
 	if err != nil || !ok {
 		return nil, errors.New("the watcher's site is of no call")
 	}
 	delete(p.pending, number)
+	answeredBy(p.layout.answer(parts[1]), c.broken)
 	add := func(site []Frame) (reports []string) {
 		for _, v := range c.broken {
 			if f := p.run.findings.add(v, p, site); !f.Known && f.Note == "" {
@@ -138,10 +140,10 @@ func (p *process) site(text string) ([]byte, error) {
 		}
 		return reports
 	}
-	if text[i] == 'C' {
-		return p.raise(add(p.layout.nativeFrames(text[i+1:]))), nil
+	if sort == 'C' {
+		return p.raise(add(p.layout.nativeFrames(frames))), nil
 	}
-	site, generated := p.layout.pythonFrames(text[i+1:])
+	site, generated := p.layout.pythonFrames(frames)
 	if generated == "" || p.run.config.Fail {
 		return p.raise(add(site)), nil
 	}

@@ -8,7 +8,7 @@ const (
 	frameOp      = 'O' // A where versions are raised later, else -, and what schemas.cpp lists of an op -> what is expected of its calls
 	frameNames   = 'N' // names of ops that are not PyTorch's own -> nothing
 	frameCall    = 'C' // a call that does not look usual -> nothing, or a number
-	frameSite    = 'S' // that number, a letter for the sort of frames, the frames -> nothing, or what to raise, or ? and a line of generated code
+	frameSite    = 'S' // that number, who answered, a letter for the sort of frames and the frames, in lines -> nothing, or what to raise, or ? and a line of generated code
 	frameOrigin  = 'L' // that line, then file, line and function of each frame that it comes from -> nothing
 	frameRecord  = 'R' // an op's number, the call's, names of arguments and their values -> nothing
 	frameTrouble = 'E' // why a process is not watched -> nothing

@@ -194,6 +194,9 @@ func (r *Report) WriteSummary(w io.Writer) error {
 		if f.Note != "" {
 			b.WriteString("  (note)")
 		}
+		if f.Answer != nil {
+			printable.Printf(&b, "  answered by %s", f.Answer)
+		}
 		if where := f.Where(); where != "" {
 			printable.Printf(&b, "  at %s", where)
 		}

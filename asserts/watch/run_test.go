@@ -23,6 +23,7 @@ import (
 
 	"github.com/opassert/opassert/asserts/internal/compile"
 	"github.com/opassert/opassert/asserts/libtorch/installed"
+	"github.com/opassert/opassert/asserts/watch"
 )
 
 // Tests of whole programs run on each Python of $OPASSERT_PYTHONS, a list as
@@ -126,14 +127,13 @@ type outcome struct {
 
 type found struct {
 	Code, Op, Subject, Saw string
+	Fix                    string
 	Count                  int
 	Pids                   []int
 	Rank                   string
-	Site                   []struct {
-		File     string
-		Line     int
-		Function string
-	}
+	Site                   []watch.Frame
+	Class                  string
+	AnsweredBy             *watch.Frame
 }
 
 // run runs opassert run with some flags and a program.

@@ -8,6 +8,7 @@
 #include <dlfcn.h>
 #include <link.h>
 
+#include <algorithm>
 #include <cstring>
 #include <memory>
 #include <string>
@@ -78,6 +79,7 @@ class Python {
   bool free_threaded_ = false;
   PyObject* (*item_)(PyObject*, const char*) = nullptr;
   int (*pending_)(int (*)(void*), void*) = nullptr;
+  int (*subclass_)(PyObject*, PyObject*) = nullptr;
 
   std::string text(PyObject* o) {
     const char* s = o ? utf8_(o) : nullptr;
@@ -154,7 +156,8 @@ class Python {
         !find(join_, "PyUnicode_Join") || !find(string_, "PyUnicode_FromString") || !find(drop_, "Py_DecRef") || !find(clear_, "PyErr_Clear") ||
         !find(locked_, "PyGILState_Check") || !find(dict_, "PyDict_New") || !find(put_, "PyDict_SetItemString") || !find(run_, "PyRun_String") ||
         !find(function_, "PyCFunction_NewEx") || !find(call_, "PyObject_CallObject") || !find(call_method_, "PyObject_CallMethod") ||
-        !find(set_, "PyObject_SetAttrString") || !find(item_, "PyDict_GetItemString") || !find(pending_, "Py_AddPendingCall")) {
+        !find(set_, "PyObject_SetAttrString") || !find(item_, "PyDict_GetItemString") || !find(pending_, "Py_AddPendingCall") ||
+        !find(subclass_, "PyType_IsSubtype")) {
       return false;
     }
     const char* (*version)() = nullptr;
@@ -234,6 +237,30 @@ class Python {
     return lines + current_mode<TLS>(0);
   }
 
+  // answerer says who answers a call: its class, the class and the method that is
+  // called, and where that stands. It is the innermost mode, or else the class of
+  // an argument, in the order in which PyTorch asks them; of several, which may
+  // decline, the one that a result is of. "" where nobody does.
+  //
+  // Source: torch/csrc/utils/python_arg_parser.cpp, append_overloaded_tensor.
+  std::string answerer(const std::vector<TensorImpl*>& arguments, const std::vector<TensorImpl*>& results) {
+    if (PyObject* mode = innermost_mode()) return method_of(type_of(mode));
+    std::vector<PyObject*> classes;
+    for (TensorImpl* impl : arguments) {
+      PyObject* type = type_of(impl);
+      if (type == nullptr || std::find(classes.begin(), classes.end(), type) != classes.end()) continue;
+      classes.insert(std::find_if(classes.begin(), classes.end(), [&](PyObject* other) { return subclass_(type, other) == 1; }), type);
+    }
+    for (TensorImpl* impl : results) {
+      auto at = std::find(classes.begin(), classes.end(), type_of(impl));
+      if (at != classes.end()) return method_of(*at);
+    }
+    return classes.empty() ? "" : method_of(classes[0]);
+  }
+
+  // innermost_mode returns the mode that is asked first, null where none is active.
+  PyObject* innermost_mode() { return innermost<c10::impl::TorchDispatchModeTLS>(0); }
+
   // A Line is one of code that PyTorch's compiler has written, FILE:NUMBER. Tell is
   // told where in the program it comes from: lines of file, number and function
   // for each frame, outermost first.
@@ -259,6 +286,55 @@ class Python {
   bool has_mode(const std::string& of) { return ("\n" + modes()).find("\n" + of) != std::string::npos; }
 
  private:
+  // type_of returns the class of an object, which keeps it.
+  PyObject* type_of(PyObject* object) {
+    PyObject* type = type_(object);
+    drop_(type);
+    return type;
+  }
+
+  // type_of returns the class that answers for a tensor, null for none.
+  PyObject* type_of(TensorImpl* impl) {
+    PyObject* object = impl != nullptr && impl->is_python_dispatch() ? pyobj(impl, interpreter, 0, 0) : nullptr;
+    return object != nullptr ? type_of(object) : nullptr;
+  }
+
+  // run runs code on an object under a name, and returns what it leaves as text
+  // under another.
+  std::string run(const char* code, const char* name, PyObject* object, const char* left) {
+    PyObject* names = dict_();
+    put_(names, name, object);
+    PyObject* none = run_(code, 257 /* Py_file_input */, names, names);
+    const std::string result = none ? text(item_(names, left)) : "";
+    if (none != nullptr) drop_(none);
+    drop_(names);
+    clear_();
+    return result;
+  }
+
+  std::string method_of(PyObject* owner) { return run(kMethod, "owner", owner, "method"); }
+
+  // The class may have the method from another, and a decorator may stand before it.
+  static constexpr const char* kMethod = R"py(
+import linecache
+name, fields = "__torch_dispatch__", [owner.__module__ + "." + owner.__qualname__, "", "", ""]
+for base in type.__dict__["__mro__"].__get__(owner):
+    found = type.__dict__["__dict__"].__get__(base).get(name)
+    if found is None:
+        continue
+    found = getattr(found, "__func__", found)
+    while hasattr(found, "__wrapped__"):
+        found = found.__wrapped__
+    fields[1] = base.__module__ + "." + base.__qualname__ + "." + name
+    code = getattr(found, "__code__", None)
+    if code is not None:
+        lines = range(code.co_firstlineno, code.co_firstlineno + 100)
+        starts = (line for line in lines if linecache.getline(code.co_filename, line).lstrip().startswith("def "))
+        fields[2:] = [code.co_filename, str(next(starts, code.co_firstlineno))]
+    break
+method = "\x1f".join(field.replace("\n", " ").replace("\x1f", " ") for field in fields)
+)py";
+
   static inline Python* self_;
   std::vector<int> (*hidden_)() = nullptr;
 
@@ -301,14 +377,9 @@ frames = "".join("%s\n%s\n%s\n" % frame for frame in frames)
 )py";
 
   std::string origin(const std::string& at) {
-    PyObject *names = dict_(), *where = string_(at.c_str());
-    put_(names, "at", where);
-    PyObject* none = run_(kOrigin, 257 /* Py_file_input */, names, names);
-    const std::string frames = none ? text(item_(names, "frames")) : "";
-    for (PyObject* object : {none, where, names}) {
-      if (object != nullptr) drop_(object);
-    }
-    clear_();
+    PyObject* where = string_(at.c_str());
+    const std::string frames = run(kOrigin, "at", where, "frames");
+    drop_(where);
     return frames;
   }
 
@@ -349,6 +420,16 @@ frames = "".join("%s\n%s\n%s\n" % frame for frame in frames)
   template <class TLS>
   std::string current_mode(long) {
     return "";
+  }
+
+  template <class TLS>
+  auto innermost(int) -> decltype(TLS::get_mode(), (PyObject*)nullptr) {
+    const auto& mode = TLS::get_mode();
+    return mode ? mode->ptr(interpreter) : nullptr;
+  }
+  template <class TLS>
+  PyObject* innermost(long) {
+    return TLS::stack_len() > 0 ? TLS::get_stack_at(TLS::stack_len() - 1)->ptr(interpreter) : nullptr;
   }
 };
 

@@ -275,6 +275,18 @@ Lent& lent() {
 // A Place says where in the dispatcher a call is looked at.
 enum Place { BELOW_AUTOGRAD, ABOVE_AUTOGRAD, PYTHON };
 
+// An Accused is a tensor that a call returned of which opassert has reported
+// something. It is known, not held, and its address is not used again.
+struct Accused {
+  const Watched* op;
+  Place place;
+  c10::weak_intrusive_ptr<TensorImpl, c10::UndefinedTensorImpl> result;
+};
+thread_local std::vector<Accused> accused;  // in the outermost call that is looked at
+thread_local int looks = 0;                  // calls that this thread is in
+
+auto weak(TensorImpl* impl) { return decltype(Accused::result)(Impl::reclaim_copy(impl)); }
+
 // A Look is one call being looked at.
 class Look {
   const Watched& op_;
@@ -297,6 +309,7 @@ class Look {
   std::string case_;     // how the arguments are recorded
   std::string handler_;  // a line for the subclass that is called: like a mode it may keep results
   bool returned_ = false;
+  const size_t accused_ = accused.size();
   static constexpr int64_t kWords = 512;
   int64_t words_[kWords];
   Reply seen_{words_, kWords};
@@ -369,10 +382,12 @@ class Look {
     }
     writes_ = writes.load();
     if (op_.writes) writes++;
+    looks++;
   }
 
   ~Look() {
     if (op_.writes) writes++;
+    if (--looks == 0) accused.clear();
   }
 
   // failed is for a call that threw: there is nothing to look at.
@@ -389,7 +404,7 @@ class Look {
     Call call(op_.expected, seen_.contiguous());
     const bool once = count_once();
     if (once && counted_ != nullptr) (op_.counts->*counted_).fetch_add(1, std::memory_order_relaxed);
-    if (place_ == ABOVE_AUTOGRAD && top->reported) return;
+    if ((place_ == ABOVE_AUTOGRAD && top->reported) || passed_on()) return;
     if (!call.usual()) {
       if (once) op_.counts->asked.fetch_add(1, std::memory_order_relaxed);
       ask();
@@ -467,6 +482,43 @@ class Look {
     }
   }
 
+  // arguments returns the tensors that were passed, each as far as it is still there.
+  std::vector<TensorImpl*> arguments() const {
+    std::vector<TensorImpl*> all;
+    const Input* in = inputs_.begin();
+    for (size_t a = 0; a < containers_.size(); a++, in += lengths_[a - 1]) {
+      if (!containers_[a].isNone()) each(containers_[a], true, [&](TensorImpl* impl) { all.push_back(impl); });
+      for (int64_t e = 0; e < lengths_[a]; e++) {
+        if (in[e].impl.defined()) all.push_back(in[e].impl.get());
+      }
+    }
+    return all;
+  }
+
+  std::vector<TensorImpl*> results() const {
+    std::vector<TensorImpl*> all;
+    const size_t base = stack_.size() - op_.returns;
+    for (const Subject& s : op_.expected.returns) {
+      each(stack_[base + s.index], s.list != 0, [&](TensorImpl* impl) {
+        if (impl != nullptr) all.push_back(impl);
+      });
+    }
+    return all;
+  }
+
+  // passed_on reports whether the call returned what one within it did that has
+  // been reported: as a mode that calls the op, or an op that calls another which
+  // Python answers. A mode may have it from below autograd, where it was another.
+  bool passed_on() const {
+    if (place_ == BELOW_AUTOGRAD || accused.size() <= accused_) return false;
+    const bool mode = place_ == PYTHON && python.innermost_mode() != nullptr;
+    const auto all = results();
+    return std::any_of(accused.begin() + accused_, accused.end(), [&](const Accused& a) {
+      const bool same = std::find(all.begin(), all.end(), a.result._unsafe_get_target()) != all.end();
+      return a.op == &op_ ? mode || same : a.place == PYTHON && same;
+    });
+  }
+
   // mine returns the same call above autograd.
   Top* mine() const {
     Top* t = top;
@@ -520,7 +572,13 @@ class Look {
     }
     if (reply.empty()) return;
     if (Top* t = mine()) t->reported = true;
-    std::string at = reply;  // the number by which opassert knows the call
+    for (TensorImpl* impl : results()) accused.push_back({&op_, place_, weak(impl)});
+    std::string at = reply + "\n";  // the number by which opassert knows the call
+    if (place_ == PYTHON) {
+      Python::Lock lock(python);
+      at += python.answerer(arguments(), results());
+    }
+    at += "\n";
     const std::string frames = site.frames();
     at += frames.empty() ? "C" + native_frames() : "P" + frames;
     if (!channel.ask('S', at.data(), at.size(), reply) || reply.empty()) return;

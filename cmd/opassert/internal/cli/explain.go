@@ -53,6 +53,9 @@ func runExplain(inv *invocation) error {
 func (inv *invocation) explainCode(text string) bool {
 	if c, ok := asserts.ParseCode(text); ok {
 		fmt.Fprintf(inv.stdout, "%v %s\n  rule    %s\n  breaks  %s\n  level   %v\n", c, c.Name(), c.Rule(), c.Breaks(), c.Level())
+		if fix := c.InPython(); fix != "" {
+			fmt.Fprintf(inv.stdout, "  python  a __torch_dispatch__ that answers the call is to %s\n", fix)
+		}
 		return true
 	}
 	if c, ok := preserve.ParseCode(text); ok {

@@ -1,0 +1,34 @@
+package watch
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/opassert/opassert/asserts"
+)
+
+// answer reads what python.h says of who answered a call: a class, the method, its
+// file and line. It is nil where nobody did but the op's kernel.
+func (l layout) answer(text string) *asserts.Answer {
+	fields := strings.Split(text, "\x1f")
+	if len(fields) < 4 {
+		return nil
+	}
+	line, _ := strconv.Atoi(fields[3])
+	a := &asserts.Answer{Class: fields[0], Site: asserts.Site{File: fields[2], Line: line, Func: fields[1]}}
+	if a.Site.File != "" {
+		a.Site.File = l.short(a.Site.File)
+	}
+	return a
+}
+
+// answeredBy puts who answered a call into what it broke. There is no kernel to
+// mend then.
+func answeredBy(a *asserts.Answer, broken []*asserts.Violation) {
+	for _, v := range broken {
+		v.Answer = a
+		if fix := v.Code.InPython(); a != nil && fix != "" {
+			v.Fix = fix
+		}
+	}
+}
