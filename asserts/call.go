@@ -85,10 +85,8 @@ func beginContext(ctx context.Context, op *Op, obs []Observation) (*plan, *setti
 func (s *settings) record(op *Op, obs []Observation) (*plan, *settings) {
 	p, s := s.begin(op, len(obs))
 	if s.level >= Content {
-		own := *s
-		own.holding = hold()
-		own.holding.mark(obs)
-		s = &own
+		s = s.hold()
+		s.holding.mark(obs)
 	}
 	return p, s
 }
@@ -171,13 +169,17 @@ func (c *Call) Judge() {
 // end counts between looking and telling: an atomic operation waits for what
 // is still being written, and the observations just have been.
 func (c *Call) end() {
-	if c.settings.holding != nil {
-		c.settings.holding.release(c.obs)
+	h := c.settings.holding
+	if h != nil {
+		h.release(c.obs)
 	}
 	clean := c.clean()
 	c.count()
 	if !clean { //mutate:equivalent false: the judge finds nothing, and more slowly
 		c.report(c.recorded())
+	}
+	if h != nil {
+		holdings.Put(h)
 	}
 }
 
@@ -206,12 +208,12 @@ func (c *Call) count() {
 	if c.plan.calls.Add(1) == 1 { //mutate:equivalent true: registers once all the same
 		c.plan.op.register()
 	}
-}
-
-func (c *Call) report(seen *Seen) {
 	if c.settings.level >= Content {
 		c.plan.contents.Add(1)
 	}
+}
+
+func (c *Call) report(seen *Seen) {
 	v := Judge(c.plan.op, seen, c.settings.policy)
 	countSkips(v.Skips)
 	if len(v.Violations) == 0 {

@@ -42,8 +42,7 @@ type check struct {
 	skips []Row
 
 	// shortcut says that Call.clean takes no call for clean that breaks the
-	// rule. A check at the identity level without it makes every call go
-	// through the judge.
+	// rule. A check on calls without it makes every call go through the judge.
 	shortcut bool
 
 	// when reports whether the check is judged on a call, for one that is judged in

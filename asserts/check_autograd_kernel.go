@@ -22,7 +22,8 @@ var _ = add(check{
 		}
 		return "register a kernel at the dispatch key Autograd: a torch::autograd::Function, or torch::autograd::autogradNotImplementedFallback() where there is no gradient; or register the op as CompositeImplicitAutograd"
 	},
-	skips: reliable,
+	skips:    reliable,
+	shortcut: true,
 })
 
 // autogradKernels leaves returns that are an argument, and are not written, to

@@ -28,6 +28,7 @@ var _ = add(check{
 		{Trait: Contended, Reason: contended},
 		{Trait: FunctionalWrapper, Reason: "functional wrapper: it takes the sizes of what the functional op returned"},
 	},
+	shortcut: true,
 })
 
 // output reports whether the argument is there to be given a result, and so may

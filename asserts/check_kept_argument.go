@@ -33,9 +33,13 @@ var _ = add(check{
 		{Trait: DirectSubclass, Reason: "direct subclass"},
 		{Trait: WrapperSubclass, Reason: "wrapper subclass"},
 	},
+	shortcut: true,
 })
 
-const tooOften = "was released once too often"
+const (
+	tooOften   = "was released once too often"
+	notCounted = "uses not counted"
+)
 
 // keptArguments takes an argument's uses to be those from before and those of
 // what is seen after the call. Autograd keeps what it needs for backward, and the
@@ -128,7 +132,7 @@ func (j *judge) keeps(in *input) string {
 	graded := func(c *Snapshot) bool { return c != nil && c.RequiresGrad }
 	switch b, a := &in.before, &in.after; {
 	case b.ImplUses < 0 || a.ImplUses < 0:
-		return "uses not counted"
+		return notCounted
 	case slices.ContainsFunc(j.outputs, wrapped):
 		return "a functional wrapper, which may hold it, is returned"
 	case graded(b.Content) || graded(a.Content) || slices.ContainsFunc(j.outputs, func(out output) bool { return graded(out.Content) }):

@@ -25,7 +25,8 @@ var _ = add(check{
 	skips: []Row{
 		{Trait: Contended, Reason: contended},
 	},
-	parts: true,
+	parts:    true,
+	shortcut: true,
 })
 
 // contended is why a check on contents is skipped for a storage that was not
@@ -163,7 +164,7 @@ func fixUndeclaredWrite(op *Op, v *Violation) string {
 	}
 	fix := annotate(v.Subject, on.spell(sets[:1], true))
 	switch before, after := v.Before.Content, v.After.Content; {
-	case changedBytes(before, after) != "":
+	case before == nil || changedBytes(before, after) != "":
 	case len(changedMetadata(before, after)) == 0:
 		fix = fmt.Sprintf("call no in-place op on %s, nor raise its version; or annotate: %s", v.Subject.Name, fix)
 	default:

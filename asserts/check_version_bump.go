@@ -22,11 +22,14 @@ var _ = add(check{
 	fixes:   fixVersionBump,
 	skips: []Row{
 		{Trait: Storageless, Reason: noStorage},
-		{Trait: NoVersion, Reason: "no version counter"},
+		{Trait: NoVersion, Reason: noVersion},
 		{Trait: Contended, Reason: contended},
 		{Trait: Unread, Reason: unread},
 	},
+	shortcut: true,
 })
+
+const noVersion = "no version counter"
 
 // versionBumps lets pass a written argument whose storage is also reached by
 // another written one, whose version rose: it was written through that one.

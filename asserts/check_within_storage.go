@@ -30,6 +30,7 @@ var _ = add(check{
 		{Trait: WrapperSubclass, Reason: "wrapper subclass: it has no bytes of its own"},
 		{Trait: Lazy, Reason: "conj, neg or zero tensor, which may have no bytes"},
 	},
+	shortcut: true,
 })
 
 // withinStorages leaves a return alone that is an argument which was so before

@@ -27,6 +27,7 @@ var _ = add(check{
 		{Trait: Contended, Reason: contended},
 		{Trait: Unread, Reason: unread},
 	},
+	shortcut: true,
 })
 
 // writesBeside leaves what belongs to an argument without (a!) to OA009.

@@ -8,10 +8,11 @@ const pairs = 1024
 // would find no violation and skip nothing. It is a shortcut for the usual
 // call and decides nothing itself; wherever it is in doubt it says no.
 func (c *Call) clean() bool {
+	return c.settings.quick && c.cleanIdentity() && (c.settings.level < Content || c.cleanContents())
+}
+
+func (c *Call) cleanIdentity() bool {
 	p := c.plan
-	if !c.settings.quick {
-		return false
-	}
 	if p.shape != shape(c.before, c.n) && //mutate:equivalent true: only saves time
 		!c.fits() {
 		return false

@@ -5,12 +5,24 @@ import "io"
 // Clean runs the shortcut of a wrapper on what it recorded of a call: false
 // means that the judge would have been asked.
 func Clean(op *Op, s *Seen, policy *Policy) bool {
-	settings := &settings{level: s.Level, policy: policy, sample: 1}
+	clean, _ := CleanSkips(op, s, policy)
+	return clean
+}
+
+// CleanSkips is Clean with what the shortcut has counted as skipped.
+func CleanSkips(op *Op, s *Seen, policy *Policy) (clean bool, counted []Skip) {
+	settings := &settings{level: s.Level, policy: policy, sample: 1, alone: s.Alone}
 	for _, m := range s.Modes {
 		settings.modes = append(settings.modes, &m)
 	}
 	c := Call{plan: op.resolve(), settings: settings.finish(), on: true}
-	return c.cleanSeen(s)
+	clean = c.cleanSeen(s)
+	for i := range c.plan.skipped {
+		if n := c.plan.skipped[i].Swap(0); n > 0 {
+			counted = append(counted, Skip{usualSkips[i].Code, usualSkips[i].Reason, int(n)})
+		}
+	}
+	return clean, counted
 }
 
 // ParseOPASSERT returns what OPASSERT would set.

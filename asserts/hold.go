@@ -28,14 +28,26 @@ type held struct {
 // A holding is what one call holds.
 type holding struct {
 	marker    Snapshot // what stands in the call's observations until they are filled in
+	settings  settings // of the call
 	goroutine uintptr
 	storages  []ID // one for each look
 }
 
 const marked = "opassert: held"
 
-func hold() *holding {
-	return &holding{marker: Snapshot{DType: marked}, goroutine: goroutine()}
+// What one call has used the next one uses again: at the content level a call is
+// to allocate little besides what it sees.
+var (
+	holdings = sync.Pool{New: func() any { return &holding{marker: Snapshot{DType: marked}} }}
+	unheld   = sync.Pool{New: func() any { return new(held) }}
+)
+
+// hold returns the settings of a call that holds what it reads.
+func (s *settings) hold() *settings {
+	h := holdings.Get().(*holding)
+	h.settings, h.goroutine, h.storages = *s, goroutine(), h.storages[:0]
+	h.settings.holding = h
+	return &h.settings
 }
 
 // mark leads from the observations of a call to what it holds. Observe knows
@@ -68,6 +80,7 @@ func (h *holding) release(obs []Observation) {
 		s := holds.storages[id]
 		if s.looks--; s.looks == 0 {
 			delete(holds.storages, id)
+			unheld.Put(s)
 		}
 	}
 }
@@ -96,7 +109,8 @@ func (h *holding) take(id ID) *held {
 	holds.Lock()
 	s := holds.storages[id]
 	if s == nil {
-		s = &held{goroutine: h.goroutine}
+		s = unheld.Get().(*held)
+		s.goroutine, s.contended = h.goroutine, false
 		holds.storages[id] = s
 	}
 	s.looks++

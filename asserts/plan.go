@@ -28,6 +28,7 @@ type plan struct {
 	contents   atomic.Uint64 // of those, at the content level
 	begun      atomic.Uint64 // while sampling
 	sampledOut atomic.Uint64
+	skipped    [len(usualSkips)]atomic.Uint64
 	registered bool // under planned's lock
 }
 
@@ -160,7 +161,7 @@ func (p *plan) subject(r Ref) *subjectPlan {
 // the judge has to look at every call.
 func (p *plan) shortcut() ([]quickResult, bool) {
 	for c := range AllCodes.All() {
-		if row := checks[c]; p.lines[c] > 0 && row.level <= Identity && !row.shortcut {
+		if row := checks[c]; p.lines[c] > 0 && row.level <= Content && !row.shortcut {
 			return nil, false
 		}
 	}

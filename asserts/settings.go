@@ -29,7 +29,7 @@ type settings struct {
 	on        bool      // not Off
 	aside     bool      // Begin must look closer: unset, sampled, or at the content level
 	special   Traits    // traits that skip something
-	quick     bool      // Call.clean may judge: the identity level, and no mode skips anything
+	quick     bool      // Call.clean may judge: no mode skips anything
 	unchecked *settings // those of a call that is sampled out
 }
 
@@ -37,8 +37,11 @@ func (s *settings) finish() *settings {
 	s.unchecked = &settings{level: Off}
 	s.on = s.level != Off
 	s.aside = s.sample < 1 || s.level >= Content || s.bad != nil //mutate:equivalent true: only saves time
-	s.special = s.policy.special(Identity)
-	s.quick = s.level == Identity
+	s.special = s.policy.special(s.level)
+	if s.policy.forTensor(NoVersion) == CodesOf(VersionBump) { // which cleanContents counts
+		s.special &^= NoVersion
+	}
+	s.quick = s.on
 	for _, m := range s.modes {
 		if s.policy.forMode(*m) != 0 { //mutate:equivalent true: only saves time
 			s.quick = false

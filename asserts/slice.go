@@ -1,7 +1,6 @@
 package asserts
 
 import (
-	"bytes"
 	"hash/maphash"
 	"reflect"
 	"slices"
@@ -49,11 +48,11 @@ func SliceID[T any](s []T) ID {
 // goroutine may write them meanwhile.
 func SliceContent[T Element](storage []T, sizes, strides []int64, offset int64) *Snapshot {
 	var zero T
-	c := &Snapshot{
-		DType: DTypeOf[T](), Device: "cpu",
-		Sizes: append([]int64(nil), sizes...), Strides: append([]int64(nil), strides...), Offset: offset,
-		Nbytes: int64(len(storage)) * int64(unsafe.Sizeof(zero)),
-	}
+	made := new(smallSnapshot)
+	c := &made.Snapshot
+	c.DType, c.Device = DTypeOf[T](), "cpu"
+	c.Sizes, c.Strides, c.Offset = append(made.sizes[:0], sizes...), append(made.strides[:0], strides...), offset
+	c.Nbytes = int64(len(storage)) * int64(unsafe.Sizeof(zero))
 	if size := int64(unsafe.Sizeof(zero)); size > 1 {
 		c.ItemSize = size
 	}
@@ -61,9 +60,17 @@ func SliceContent[T Element](storage []T, sizes, strides []int64, offset int64) 
 	c.Digest = maphash.Bytes(sliceSeed, raw)
 	c.Memory = uintptr(unsafe.Pointer(unsafe.SliceData(raw)))
 	if c.Nbytes <= SnapshotLimit {
-		c.Bytes = bytes.Clone(raw)
+		c.Bytes = append(made.bytes[:0], raw...)
 	}
 	return c
+}
+
+// A smallSnapshot is a Snapshot with what it leads to, where that is small: one
+// allocation and not four.
+type smallSnapshot struct {
+	Snapshot
+	sizes, strides [4]int64
+	bytes          [128]byte
 }
 
 // ObserveSlice fills in what there is to see of a tensor t of these sizes, whose
@@ -78,13 +85,14 @@ func ObserveSlice[T any, E Element](o *Observation, level Level, t *T, data []E,
 	if level < Content {
 		return
 	}
-	sizes, strides := slices.Clone(sizes), make([]int64, len(sizes))
-	stride := int64(1)
-	for d, n := range slices.Backward(sizes) {
-		strides[d] = stride
-		stride *= max(n, 1)
-	}
-	o.Look(func() { o.Content = SliceContent(data, sizes, strides, 0) })
+	o.Look(func() {
+		o.Content = SliceContent(data, sizes, sizes, 0)
+		stride := int64(1)
+		for d, n := range slices.Backward(o.Content.Sizes) {
+			o.Content.Strides[d] = stride
+			stride *= max(n, 1)
+		}
+	})
 }
 
 // An Element is what a slice-backed tensor may hold.

@@ -74,6 +74,13 @@ func Summarize() Summary {
 		calls, contents := int(p.calls.Load()), int(p.contents.Load())
 		s.Calls += p.calls.Load()
 		s.SampledOut += p.sampledOut.Load()
+		for i := range p.skipped {
+			if n := p.skipped[i].Swap(0); n > 0 {
+				skip := usualSkips[i]
+				skip.Count = int(n)
+				countSkips([]Skip{skip})
+			}
+		}
 		for c := range AllCodes.All() {
 			switch {
 			case !c.OnCall() || c.InRuns():

@@ -1,12 +1,6 @@
 package c10
 
-import (
-	"bytes"
-	"hash/maphash"
-	"unsafe"
-
-	"github.com/opassert/opassert/asserts"
-)
+import "github.com/opassert/opassert/asserts"
 
 var _ asserts.Tensor = (*Tensor)(nil)
 
@@ -75,21 +69,10 @@ func (x *TensorImpl) content() *asserts.Snapshot {
 	if s == nil {
 		return &asserts.Snapshot{DType: x.dtype.String(), Device: x.device.String(), Sizes: x.sizes, Layout: x.layoutText()}
 	}
-	c := &asserts.Snapshot{
-		DType:   x.dtype.String(),
-		Device:  x.device.String(),
-		Sizes:   x.sizes,
-		Strides: x.strides,
-		Offset:  x.offset,
-		Nbytes:  s.nbytes,
-		Layout:  x.layoutText(),
-	}
-	if s.data != nil {
-		c.Memory = uintptr(unsafe.Pointer(unsafe.SliceData(s.data)))
-		c.Digest = maphash.Bytes(digestSeed, s.data)
-		if len(s.data) <= asserts.SnapshotLimit {
-			c.Bytes = bytes.Clone(s.data)
-		}
+	c := asserts.SliceContent(s.data, x.sizes, x.strides, x.offset)
+	c.DType, c.Device, c.Layout, c.Nbytes = x.dtype.String(), x.device.String(), x.layoutText(), s.nbytes
+	if s.data == nil {
+		c.Digest, c.Memory, c.Bytes = 0, 0, nil
 	}
 	return c
 }
@@ -101,6 +84,3 @@ func (x *TensorImpl) layoutText() string {
 	}
 	return x.layout.String()
 }
-
-// digestSeed makes digests comparable within one process.
-var digestSeed = maphash.MakeSeed()

@@ -1,6 +1,7 @@
 package idle_test
 
 import (
+	"sync/atomic"
 	"testing"
 
 	"github.com/opassert/opassert/asserts"
@@ -20,7 +21,7 @@ type cost struct {
 func costs() []cost {
 	tensors := make([]*c10.Tensor, 15)
 	for i := range tensors {
-		tensors[i] = c10.Full([]int64{4}, 0, c10.Options{})
+		tensors[i] = c10.Full([]int64{16}, 0, c10.Options{})
 	}
 	a, b := tensors[0], tensors[1]
 	return []cost{
@@ -41,6 +42,28 @@ func costs() []cost {
 			func() { release.Join(tensors) },
 			func() { checked.Join(tensors) }},
 	}
+}
+
+// BenchmarkYardstick is what the costs of calls are compared with: machines differ
+// by more than what they are to show.
+func BenchmarkYardstick(b *testing.B) {
+	var n atomic.Int64
+	var made *[128]byte
+	for _, y := range []struct {
+		name string
+		work func()
+	}{
+		{"atomics", func() { n.Add(1); n.Add(1) }},
+		{"allocation", func() { made = new([128]byte) }},
+	} {
+		b.Run(y.name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				y.work()
+			}
+		})
+	}
+	_ = made
 }
 
 // BenchmarkCost is what a call costs: as it is, through a wrapper of the
@@ -78,6 +101,17 @@ func TestIdentityAllocatesNothing(t *testing.T) {
 	for _, c := range costs() {
 		if n := testing.AllocsPerRun(100, c.checked); n != 0 {
 			t.Errorf("%s: %v allocations", c.name, n)
+		}
+	}
+}
+
+// At the content level it makes one allocation for each look at a tensor: one before
+// the call and one after it, and one of each result.
+func TestContentsAllocateLittle(t *testing.T) {
+	defer asserts.SetLevel(asserts.Content)()
+	for i, most := range []float64{2, 3, 5, 31 + 1} { // a list of 15 outgrows the wrapper's array at that level
+		if n := testing.AllocsPerRun(100, costs()[i].checked); n > most {
+			t.Errorf("%s: %v allocations, want at most %v", costs()[i].name, n, most)
 		}
 	}
 }

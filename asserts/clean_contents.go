@@ -1,0 +1,156 @@
+package asserts
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+)
+
+// usualSkips are the skips of calls that are clean in all else, of libraries that
+// count no references and no versions. A plan counts its own.
+var usualSkips = [...]Skip{
+	{Code: VersionBump, Reason: noVersion},
+	{Code: KeptArgument, Reason: notCounted},
+}
+
+const (
+	unversioned = iota // in usualSkips
+	uncounted
+)
+
+// cleanContents is clean for what the content level adds, to a call that is clean
+// at the identity level.
+func (c *Call) cleanContents() bool {
+	var skipped [len(usualSkips)]uint64
+	at := 0
+	for i := range c.plan.args {
+		s, count := &c.plan.args[i], 1
+		if s.List {
+			count, _ = c.obs[at].header()
+			at++
+		}
+		for ; count > 0; count-- {
+			if !c.nothing(at, c.before+at) && !(c.cleanArgument(s, at, &skipped) && c.unheldBy(s, at, &skipped)) {
+				return false
+			}
+			at++
+		}
+	}
+	for at = 2 * c.before; at < c.n; at++ {
+		if !c.nothing(at, at) && !c.cleanReturn(at) {
+			return false
+		}
+	}
+	for i, n := range skipped {
+		if !c.plan.waived.Has(usualSkips[i].Code) {
+			c.plan.skipped[i].Add(n)
+		}
+	}
+	return true
+}
+
+// nothing reports whether two observations are of an undefined tensor, or head a
+// list.
+func (c *Call) nothing(i, j int) bool {
+	return c.obs[i].Impl == 0 && c.obs[i].Content == nil && c.obs[j].Content == nil
+}
+
+// cleanArgument looks at what an argument holds.
+func (c *Call) cleanArgument(s *subjectPlan, at int, skipped *[len(usualSkips)]uint64) bool {
+	b, a := &c.obs[at], &c.obs[c.before+at]
+	x, y := b.Content, a.Content
+	if x == nil || y == nil || !sameForm(x, y) {
+		return false
+	}
+	same := x.Digest == y.Digest && bytes.Equal(x.Bytes, y.Bytes)
+	traits := a.Traits | b.Traits
+	switch {
+	case !s.Write:
+		return same && a.Version == b.Version
+	case !y.covers() || len(x.Bytes) != len(y.Bytes) || c.shared(at):
+		return false
+	case traits == NoVersion && c.settings.policy.forTensor(NoVersion).Has(VersionBump):
+		if s.codes.Has(VersionBump) {
+			skipped[unversioned]++
+		}
+		return true
+	}
+	return traits&NoVersion == 0 && (same || int32(a.Version-b.Version) > 0)
+}
+
+// unheldBy looks at who holds an argument before and after.
+func (c *Call) unheldBy(s *subjectPlan, at int, skipped *[len(usualSkips)]uint64) bool {
+	b, a := &c.obs[at], &c.obs[c.before+at]
+	switch {
+	case !c.settings.alone || !s.codes.Has(KeptArgument):
+		return true
+	case min(b.ImplUses, a.ImplUses) < 0:
+		skipped[uncounted]++
+		return true
+	case a.ImplUses != b.ImplUses || a.StorageUses != b.StorageUses || a.Content.RequiresGrad:
+		return false
+	}
+	for i := 2 * c.before; i < c.n; i++ {
+		o := &c.obs[i]
+		if o.Impl != 0 && (o.Storage == a.Storage && o.Impl != a.Impl || o.Content == nil || o.Content.RequiresGrad) {
+			return false
+		}
+	}
+	return true
+}
+
+// cleanReturn looks at where a return lies.
+func (c *Call) cleanReturn(at int) bool {
+	o := &c.obs[at]
+	y := o.Content
+	if y == nil || y.Owner != OwnStorage || y.Counter != 0 || len(y.Parts) > 0 {
+		return false
+	}
+	if first, end, known := y.extent(); !known || first < 0 || end > y.Nbytes {
+		return false
+	}
+	for i := c.before; i < c.n; i++ {
+		if overlaps(o, &c.obs[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// shared reports whether another argument lies in the memory of one.
+func (c *Call) shared(at int) bool {
+	o := &c.obs[at]
+	for i := range c.before {
+		if other := &c.obs[i]; i != at && (other.Storage == o.Storage || overlaps(o, other)) {
+			return true
+		}
+	}
+	return false
+}
+
+// sameForm reports whether all is equal that two snapshots say of a tensor, besides its bytes.
+// Tensors with parts are equal to none.
+func sameForm(x, y *Snapshot) bool {
+	return slices.Equal(x.Sizes, y.Sizes) && slices.Equal(x.Strides, y.Strides) && x.Offset == y.Offset &&
+		x.DType == y.DType && x.Layout == y.Layout && x.Nbytes == y.Nbytes && x.Memory == y.Memory &&
+		x.Conj == y.Conj && x.Neg == y.Neg && x.RequiresGrad == y.RequiresGrad && x.Grad == y.Grad &&
+		x.Names == y.Names && x.Quantizer == y.Quantizer &&
+		len(x.Parts)+len(y.Parts) == 0
+}
+
+// covers reports whether the elements are all of the storage, in row-major order,
+// and the storage is one whose bytes are copied.
+func (c *Snapshot) covers() bool {
+	if c.Offset != 0 || c.Layout != "" && !strings.EqualFold(c.Layout, "strided") || len(c.Strides) != len(c.Sizes) || int64(len(c.Bytes)) != c.Nbytes || c.Nbytes > SnapshotLimit {
+		return false
+	}
+	size := c.elementSize()
+	n := int64(1)
+	for d, of := range slices.Backward(c.Sizes) {
+		if of < 0 || of != 1 && c.Strides[d] != n {
+			return false
+		}
+		n *= of
+	}
+	return size > 0 && n*size == c.Nbytes
+}
