@@ -87,6 +87,7 @@ func (s *settings) record(op *Op, obs []Observation) (*plan, *settings) {
 	if s.level >= Content {
 		s = s.hold()
 		s.holding.mark(obs)
+		s.holding.begin(p)
 	}
 	return p, s
 }
@@ -170,13 +171,24 @@ func (c *Call) Judge() {
 // is still being written, and the observations just have been.
 func (c *Call) end() {
 	h := c.settings.holding
+	again := false
+	if h != nil {
+		if len(h.kept) > 0 {
+			h.end(c.kept())
+		}
+		again = h.last != nil || h.late != nil
+	}
+	clean := !again && c.clean()
+	c.count()
+	var seen *Seen
+	if !clean { //mutate:equivalent false: the judge finds nothing, and more slowly
+		seen = c.recorded()
+	}
 	if h != nil {
 		h.release(c.obs)
 	}
-	clean := c.clean()
-	c.count()
-	if !clean { //mutate:equivalent false: the judge finds nothing, and more slowly
-		c.report(c.recorded())
+	if seen != nil {
+		c.report(seen)
 	}
 	if h != nil {
 		holdings.Put(h)

@@ -20,7 +20,7 @@ var _ = add(check{
 	plans:   func(*Op, *Subject, *Subject) bool { return true },
 	judges:  (*judge).keptArguments,
 	after:   1<<InputImpl | 1<<InputStorage,
-	when:    func(seen *Seen) bool { return seen.Alone && !seen.Autograd },
+	when:    func(seen *Seen) bool { return (seen.Alone || seen.Late != nil) && !seen.Autograd },
 	fixes: func(_ *Op, v *Violation) string {
 		if strings.Contains(v.Saw, tooOften) { // counts of what is kept may fall too
 			return fmt.Sprintf("release only what was retained: the caller's reference to %s is the caller's", v.Subject.Name)
@@ -48,6 +48,9 @@ func (j *judge) keptArguments() {
 	reported := make(map[ID]bool)
 	j.writtenLate(reported)
 	for i := range j.inputs {
+		if !j.seen.Alone {
+			break // others may have taken a reference
+		}
 		in := &j.inputs[i]
 		b, a := &in.before, &in.after
 		if !in.codes.Has(KeptArgument) || !b.Defined() || b.Impl != a.Impl || b.Storage != a.Storage || reported[b.Impl] {

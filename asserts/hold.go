@@ -31,6 +31,15 @@ type holding struct {
 	settings  settings // of the call
 	goroutine uintptr
 	storages  []ID // one for each look
+
+	// Of a call whose tensors are looked at again: see again.go.
+	plan       *plan
+	nth        int64 // of those of the op
+	goroutines int   // that there were before the call
+	finalized  uint64
+	kept       []Tensor
+	last       *past // the call before
+	late       []Observation
 }
 
 const marked = "opassert: held"

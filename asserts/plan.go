@@ -28,6 +28,8 @@ type plan struct {
 	contents   atomic.Uint64 // of those, at the content level
 	begun      atomic.Uint64 // while sampling
 	sampledOut atomic.Uint64
+	again      atomic.Int64         // of those, whose tensors are looked at again
+	last       atomic.Pointer[past] // the last of them
 	skipped    [len(usualSkips)]atomic.Uint64
 	registered bool // under planned's lock
 }

@@ -32,8 +32,8 @@ type Seen struct {
 	// call, so that nobody but the op can have taken a reference.
 	Alone bool
 
-	// Made says that the arguments were made for this call, in a library without
-	// autograd: nobody but the caller holds them, and so nobody lets go of them.
+	// Made says that nobody but the op can have let go of an argument, in a library
+	// without autograd: they were made for this call, or nobody else ran.
 	Made bool
 
 	// Autograd says that the call went through autograd, which keeps what it needs
@@ -147,6 +147,10 @@ func (c *Call) seen() (*Seen, error) {
 	}
 	if n := len(s.ResultLens); n != len(c.plan.results) && n != 0 {
 		return nil, fmt.Errorf("%d returns were recorded, the op has %d", n, len(c.plan.results))
+	}
+	if h := c.settings.holding; h != nil {
+		s.Late, s.Earlier = h.late, h.earlier(c.obs[:2*c.before])
+		s.Made = c.settings.keeps && s.Alone && h.finalized == finalized()
 	}
 	for _, m := range c.settings.modes {
 		s.Modes = append(s.Modes, *m)

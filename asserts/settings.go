@@ -24,6 +24,7 @@ type settings struct {
 	alone    bool     // no other goroutine uses the tensors of a call
 	bad      error    // OPASSERT can't be read
 	holding  *holding // of the one call that these settings are for
+	keeps    bool     // its tensors are looked at again
 
 	// Derived by finish.
 	on        bool      // not Off
@@ -181,8 +182,9 @@ func SetPolicy(p *Policy) (restore func()) {
 }
 
 // SetAlone says whether the program uses no tensor of a call on another
-// goroutine meanwhile, and returns back what undoes it. Without, OA016 is left to
-// runs of many ops, as those of opassert check and package optest.
+// goroutine meanwhile, and returns back what undoes it. Without, OA016 is judged in
+// the first calls of each op, where no other goroutine runs, and in runs of many ops,
+// as those of opassert check and package optest.
 func SetAlone(alone bool) (restore func()) {
 	var old bool
 	update(func(s *settings) { old, s.alone = s.alone, alone })

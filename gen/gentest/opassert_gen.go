@@ -34,12 +34,22 @@ func InternalAmpForeachNonFiniteCheckAndUnscale_(self []*c10.Tensor, foundInf, i
 	call.Arg(invScale)
 	kernels.AmpForeachNonFiniteCheckAndUnscaleInPlace(self, foundInf, invScale)
 	call.Returned()
-	call.List(len(self))
-	for _, t := range self {
-		call.Arg(t)
+	func() {
+		defer call.Recover()
+		call.List(len(self))
+		for _, t := range self {
+			call.Arg(t)
+		}
+		call.Arg(foundInf)
+		call.Arg(invScale)
+	}()
+	if call.Keeps() {
+		for _, t := range self {
+			call.Keep(t)
+		}
+		call.Keep(foundInf)
+		call.Keep(invScale)
 	}
-	call.Arg(foundInf)
-	call.Arg(invScale)
 	call.Judge()
 }
 
@@ -62,7 +72,13 @@ func InternalChooseQparamsPerTensor(self *c10.Tensor, reduceRange bool) (float64
 	call.Arg(self)
 	result0, result1 := kernels.ChooseQparamsPerTensor(self, reduceRange)
 	call.Returned()
-	call.Arg(self)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+	}
 	call.Judge()
 	return result0, result1
 }
@@ -86,8 +102,15 @@ func InternalCoalesce(self *c10.Tensor) *c10.Tensor {
 	call.Arg(self)
 	result := kernels.Coalesce(self)
 	call.Returned()
-	call.Arg(self)
-	call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(result)
+	}
 	call.Judge()
 	return result
 }
@@ -112,9 +135,17 @@ func InternalCummaxHelper(self, values, indices *c10.Tensor, dim int64) {
 	call.Arg(indices)
 	kernels.CummaxHelper(self, values, indices, dim)
 	call.Returned()
-	call.Arg(self)
-	call.Arg(values)
-	call.Arg(indices)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Arg(values)
+		call.Arg(indices)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(values)
+		call.Keep(indices)
+	}
 	call.Judge()
 }
 
@@ -142,17 +173,31 @@ func InternalForeachAddList(self, other []*c10.Tensor, alpha float64) []*c10.Ten
 	}
 	result := kernels.ForeachAddList(self, other, alpha)
 	call.Returned()
-	call.List(len(self))
-	for _, t := range self {
-		call.Arg(t)
-	}
-	call.List(len(other))
-	for _, t := range other {
-		call.Arg(t)
-	}
-	call.List(len(result))
-	for _, t := range result {
-		call.Result(t)
+	func() {
+		defer call.Recover()
+		call.List(len(self))
+		for _, t := range self {
+			call.Arg(t)
+		}
+		call.List(len(other))
+		for _, t := range other {
+			call.Arg(t)
+		}
+		call.List(len(result))
+		for _, t := range result {
+			call.Result(t)
+		}
+	}()
+	if call.Keeps() {
+		for _, t := range self {
+			call.Keep(t)
+		}
+		for _, t := range other {
+			call.Keep(t)
+		}
+		for _, t := range result {
+			call.Keep(t)
+		}
 	}
 	call.Judge()
 	return result
@@ -183,13 +228,24 @@ func InternalForeachAdd_List(self, other []*c10.Tensor, alpha float64) {
 	}
 	kernels.ForeachAddListInPlace(self, other, alpha)
 	call.Returned()
-	call.List(len(self))
-	for _, t := range self {
-		call.Arg(t)
-	}
-	call.List(len(other))
-	for _, t := range other {
-		call.Arg(t)
+	func() {
+		defer call.Recover()
+		call.List(len(self))
+		for _, t := range self {
+			call.Arg(t)
+		}
+		call.List(len(other))
+		for _, t := range other {
+			call.Arg(t)
+		}
+	}()
+	if call.Keeps() {
+		for _, t := range self {
+			call.Keep(t)
+		}
+		for _, t := range other {
+			call.Keep(t)
+		}
 	}
 	call.Judge()
 }
@@ -214,13 +270,24 @@ func InternalForeachMulScalar(self []*c10.Tensor, scalar float64) []*c10.Tensor 
 	}
 	result := kernels.ForeachMulScalar(self, scalar)
 	call.Returned()
-	call.List(len(self))
-	for _, t := range self {
-		call.Arg(t)
-	}
-	call.List(len(result))
-	for _, t := range result {
-		call.Result(t)
+	func() {
+		defer call.Recover()
+		call.List(len(self))
+		for _, t := range self {
+			call.Arg(t)
+		}
+		call.List(len(result))
+		for _, t := range result {
+			call.Result(t)
+		}
+	}()
+	if call.Keeps() {
+		for _, t := range self {
+			call.Keep(t)
+		}
+		for _, t := range result {
+			call.Keep(t)
+		}
 	}
 	call.Judge()
 	return result
@@ -247,9 +314,17 @@ func InternalForeachZero_(self []*c10.Tensor) {
 	}
 	kernels.ForeachZeroInPlace(self)
 	call.Returned()
-	call.List(len(self))
-	for _, t := range self {
-		call.Arg(t)
+	func() {
+		defer call.Recover()
+		call.List(len(self))
+		for _, t := range self {
+			call.Arg(t)
+		}
+	}()
+	if call.Keeps() {
+		for _, t := range self {
+			call.Keep(t)
+		}
 	}
 	call.Judge()
 }
@@ -281,15 +356,29 @@ func InternalFusedMovingAvgObsFqHelper(self, observerOn, fakeQuantOn, runningMin
 	call.Arg(zeroPoint)
 	output, mask = kernels.FusedMovingAvgObsFqHelper(self, observerOn, fakeQuantOn, runningMin, runningMax, scale, zeroPoint, averagingConst, quantMin, quantMax, chAxis, perRowFakeQuant, symmetricQuant)
 	call.Returned()
-	call.Arg(self)
-	call.Arg(observerOn)
-	call.Arg(fakeQuantOn)
-	call.Arg(runningMin)
-	call.Arg(runningMax)
-	call.Arg(scale)
-	call.Arg(zeroPoint)
-	call.Result(output)
-	call.Result(mask)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Arg(observerOn)
+		call.Arg(fakeQuantOn)
+		call.Arg(runningMin)
+		call.Arg(runningMax)
+		call.Arg(scale)
+		call.Arg(zeroPoint)
+		call.Result(output)
+		call.Result(mask)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(observerOn)
+		call.Keep(fakeQuantOn)
+		call.Keep(runningMin)
+		call.Keep(runningMax)
+		call.Keep(scale)
+		call.Keep(zeroPoint)
+		call.Keep(output)
+		call.Keep(mask)
+	}
 	call.Judge()
 	return output, mask
 }
@@ -311,8 +400,15 @@ func InternalIndices(self *c10.Tensor) *c10.Tensor {
 	call.Arg(self)
 	result := kernels.Indices(self)
 	call.Returned()
-	call.Arg(self)
-	call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(result)
+	}
 	call.Judge()
 	return result
 }
@@ -334,7 +430,13 @@ func InternalLocalScalarDense(self *c10.Tensor) float64 {
 	call.Arg(self)
 	result := kernels.LocalScalarDense(self)
 	call.Returned()
-	call.Arg(self)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+	}
 	call.Judge()
 	return result
 }
@@ -363,14 +465,27 @@ func InternalNativeBatchNormLegit(input, weight, bias, runningMean, runningVar *
 	call.Arg(runningVar)
 	result0, result1, result2 := kernels.NativeBatchNormLegit(input, weight, bias, runningMean, runningVar, training, momentum, eps)
 	call.Returned()
-	call.Arg(input)
-	call.Arg(weight)
-	call.Arg(bias)
-	call.Arg(runningMean)
-	call.Arg(runningVar)
-	call.Result(result0)
-	call.Result(result1)
-	call.Result(result2)
+	func() {
+		defer call.Recover()
+		call.Arg(input)
+		call.Arg(weight)
+		call.Arg(bias)
+		call.Arg(runningMean)
+		call.Arg(runningVar)
+		call.Result(result0)
+		call.Result(result1)
+		call.Result(result2)
+	}()
+	if call.Keeps() {
+		call.Keep(input)
+		call.Keep(weight)
+		call.Keep(bias)
+		call.Keep(runningMean)
+		call.Keep(runningVar)
+		call.Keep(result0)
+		call.Keep(result1)
+		call.Keep(result2)
+	}
 	call.Judge()
 	return result0, result1, result2
 }
@@ -392,8 +507,15 @@ func InternalReshapeAlias(self *c10.Tensor, size, stride []int64) *c10.Tensor {
 	call.Arg(self)
 	result := kernels.ReshapeAlias(self, size, stride)
 	call.Returned()
-	call.Arg(self)
-	call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(result)
+	}
 	call.Judge()
 	return result
 }
@@ -415,8 +537,15 @@ func InternalSoftmax(self *c10.Tensor, dim int64, halfToFloat bool) *c10.Tensor 
 	call.Arg(self)
 	result := kernels.Softmax(self, dim, halfToFloat)
 	call.Returned()
-	call.Arg(self)
-	call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(result)
+	}
 	call.Judge()
 	return result
 }
@@ -439,9 +568,17 @@ func InternalSparseCooTensorWithDimsAndTensors(sparseDim, denseDim int64, size [
 	call.Arg(values)
 	result := kernels.SparseCooTensorWithDimsAndTensors(sparseDim, denseDim, size, indices, values, dtype, layout, device, pinMemory, isCoalesced)
 	call.Returned()
-	call.Arg(indices)
-	call.Arg(values)
-	call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Arg(indices)
+		call.Arg(values)
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(indices)
+		call.Keep(values)
+		call.Keep(result)
+	}
 	call.Judge()
 	return result
 }
@@ -463,8 +600,15 @@ func InternalToDense(self *c10.Tensor, dtype *c10.DType, maskedGrad *bool) *c10.
 	call.Arg(self)
 	result := kernels.ToDense(self, dtype, maskedGrad)
 	call.Returned()
-	call.Arg(self)
-	call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(result)
+	}
 	call.Judge()
 	return result
 }
@@ -486,8 +630,15 @@ func InternalToSparseSparseDim(self *c10.Tensor, sparseDim int64) *c10.Tensor {
 	call.Arg(self)
 	result := kernels.ToSparseSparseDim(self, sparseDim)
 	call.Returned()
-	call.Arg(self)
-	call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(result)
+	}
 	call.Judge()
 	return result
 }
@@ -509,8 +660,15 @@ func InternalToSparseCsr(self *c10.Tensor, denseDim *int64) *c10.Tensor {
 	call.Arg(self)
 	result := kernels.ToSparseCSR(self, denseDim)
 	call.Returned()
-	call.Arg(self)
-	call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(result)
+	}
 	call.Judge()
 	return result
 }
@@ -532,8 +690,15 @@ func InternalValues(self *c10.Tensor) *c10.Tensor {
 	call.Arg(self)
 	result := kernels.ValuesOfCOO(self)
 	call.Returned()
-	call.Arg(self)
-	call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(result)
+	}
 	call.Judge()
 	return result
 }
@@ -555,8 +720,15 @@ func Abs(self *c10.Tensor) *c10.Tensor {
 	call.Arg(self)
 	result := kernels.Abs(self)
 	call.Returned()
-	call.Arg(self)
-	call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(result)
+	}
 	call.Judge()
 	return result
 }
@@ -579,9 +751,17 @@ func AbsOut(self, out *c10.Tensor) *c10.Tensor {
 	call.Arg(out)
 	result := kernels.AbsOut(self, out)
 	call.Returned()
-	call.Arg(self)
-	call.Arg(out)
-	call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Arg(out)
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(out)
+		call.Keep(result)
+	}
 	call.Judge()
 	return result
 }
@@ -603,8 +783,15 @@ func AddScalar(self *c10.Tensor, other, alpha float64) *c10.Tensor {
 	call.Arg(self)
 	result := kernels.AddScalar(self, other, alpha)
 	call.Returned()
-	call.Arg(self)
-	call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(result)
+	}
 	call.Judge()
 	return result
 }
@@ -627,9 +814,17 @@ func AddTensor(self, other *c10.Tensor, alpha float64) *c10.Tensor {
 	call.Arg(other)
 	result := kernels.AddTensor(self, other, alpha)
 	call.Returned()
-	call.Arg(self)
-	call.Arg(other)
-	call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Arg(other)
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(other)
+		call.Keep(result)
+	}
 	call.Judge()
 	return result
 }
@@ -653,10 +848,19 @@ func AddOut(self, other *c10.Tensor, alpha float64, out *c10.Tensor) *c10.Tensor
 	call.Arg(out)
 	result := kernels.AddOut(self, other, alpha, out)
 	call.Returned()
-	call.Arg(self)
-	call.Arg(other)
-	call.Arg(out)
-	call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Arg(other)
+		call.Arg(out)
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(other)
+		call.Keep(out)
+		call.Keep(result)
+	}
 	call.Judge()
 	return result
 }
@@ -679,9 +883,17 @@ func Add_Tensor(self, other *c10.Tensor, alpha float64) *c10.Tensor {
 	call.Arg(other)
 	result := kernels.AddTensorInPlace(self, other, alpha)
 	call.Returned()
-	call.Arg(self)
-	call.Arg(other)
-	call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Arg(other)
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(other)
+		call.Keep(result)
+	}
 	call.Judge()
 	return result
 }
@@ -705,11 +917,22 @@ func Addmm(ctx context.Context, self, mat1, mat2 *c10.Tensor, beta, alpha float6
 	call.Arg(mat2)
 	result, err := kernels.AddMM(ctx, self, mat1, mat2, beta, alpha)
 	call.Returned()
-	call.Arg(self)
-	call.Arg(mat1)
-	call.Arg(mat2)
-	if err == nil {
-		call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Arg(mat1)
+		call.Arg(mat2)
+		if err == nil {
+			call.Result(result)
+		}
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(mat1)
+		call.Keep(mat2)
+		if err == nil {
+			call.Keep(result)
+		}
 	}
 	call.Judge()
 	return result, err
@@ -732,8 +955,15 @@ func Alias(self *c10.Tensor) *c10.Tensor {
 	call.Arg(self)
 	result := kernels.Alias(self)
 	call.Returned()
-	call.Arg(self)
-	call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(result)
+	}
 	call.Judge()
 	return result
 }
@@ -755,8 +985,15 @@ func Amax(self *c10.Tensor, dim []int64, keepdim bool) *c10.Tensor {
 	call.Arg(self)
 	result := kernels.Amax(self, dim, keepdim)
 	call.Returned()
-	call.Arg(self)
-	call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(result)
+	}
 	call.Judge()
 	return result
 }
@@ -778,9 +1015,17 @@ func Aminmax(self *c10.Tensor, dim *int64, keepdim bool) (min *c10.Tensor, max *
 	call.Arg(self)
 	min, max = kernels.Aminmax(self, dim, keepdim)
 	call.Returned()
-	call.Arg(self)
-	call.Result(min)
-	call.Result(max)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Result(min)
+		call.Result(max)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(min)
+		call.Keep(max)
+	}
 	call.Judge()
 	return min, max
 }
@@ -804,11 +1049,21 @@ func AminmaxOut(self *c10.Tensor, dim *int64, keepdim bool, min, max *c10.Tensor
 	call.Arg(max)
 	min_, max_ := kernels.AminmaxOut(self, dim, keepdim, min, max)
 	call.Returned()
-	call.Arg(self)
-	call.Arg(min)
-	call.Arg(max)
-	call.Result(min_)
-	call.Result(max_)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Arg(min)
+		call.Arg(max)
+		call.Result(min_)
+		call.Result(max_)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(min)
+		call.Keep(max)
+		call.Keep(min_)
+		call.Keep(max_)
+	}
 	call.Judge()
 	return min_, max_
 }
@@ -829,7 +1084,13 @@ func Arange(end float64, dtype *c10.DType, layout *c10.Layout, device *c10.Devic
 	call.Begin(&opArange)
 	result := kernels.Arange(end, dtype, layout, device, pinMemory)
 	call.Returned()
-	call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(result)
+	}
 	call.Judge()
 	return result
 }
@@ -850,7 +1111,13 @@ func ArangeStart(start, end float64, dtype *c10.DType, layout *c10.Layout, devic
 	call.Begin(&opArangeStart)
 	result := kernels.ArangeStart(start, end, dtype, layout, device, pinMemory)
 	call.Returned()
-	call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(result)
+	}
 	call.Judge()
 	return result
 }
@@ -872,8 +1139,15 @@ func ArangeStartOut(start, end, step float64, out *c10.Tensor) *c10.Tensor {
 	call.Arg(out)
 	result := kernels.ArangeStartOut(start, end, step, out)
 	call.Returned()
-	call.Arg(out)
-	call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Arg(out)
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(out)
+		call.Keep(result)
+	}
 	call.Judge()
 	return result
 }
@@ -895,8 +1169,15 @@ func Argmax(self *c10.Tensor, dim *int64, keepdim bool) *c10.Tensor {
 	call.Arg(self)
 	result := kernels.Argmax(self, dim, keepdim)
 	call.Returned()
-	call.Arg(self)
-	call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(result)
+	}
 	call.Judge()
 	return result
 }
@@ -918,8 +1199,15 @@ func AsStrided(self *c10.Tensor, size, stride []int64, storageOffset *int64) *c1
 	call.Arg(self)
 	result := kernels.AsStrided(self, size, stride, storageOffset)
 	call.Returned()
-	call.Arg(self)
-	call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(result)
+	}
 	call.Judge()
 	return result
 }
@@ -941,8 +1229,15 @@ func AsStrided_(self *c10.Tensor, size, stride []int64, storageOffset *int64) *c
 	call.Arg(self)
 	result := kernels.AsStridedInPlace(self, size, stride, storageOffset)
 	call.Returned()
-	call.Arg(self)
-	call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(result)
+	}
 	call.Judge()
 	return result
 }
@@ -964,8 +1259,15 @@ func Bernoulli(self *c10.Tensor, generator *c10.Generator) *c10.Tensor {
 	call.Arg(self)
 	result := kernels.Bernoulli(self, generator)
 	call.Returned()
-	call.Arg(self)
-	call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(result)
+	}
 	call.Judge()
 	return result
 }
@@ -987,8 +1289,15 @@ func Bernoulli_Float(self *c10.Tensor, p float64, generator *c10.Generator) *c10
 	call.Arg(self)
 	result := kernels.BernoulliFloatInPlace(self, p, generator)
 	call.Returned()
-	call.Arg(self)
-	call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(result)
+	}
 	call.Judge()
 	return result
 }
@@ -1011,10 +1320,20 @@ func Bmm(ctx context.Context, self, mat2 *c10.Tensor) (*c10.Tensor, error) {
 	call.Arg(mat2)
 	result, err := kernels.BMM(ctx, self, mat2)
 	call.Returned()
-	call.Arg(self)
-	call.Arg(mat2)
-	if err == nil {
-		call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Arg(mat2)
+		if err == nil {
+			call.Result(result)
+		}
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(mat2)
+		if err == nil {
+			call.Keep(result)
+		}
 	}
 	call.Judge()
 	return result, err
@@ -1042,13 +1361,24 @@ func BroadcastTensors(tensors []*c10.Tensor) []*c10.Tensor {
 	}
 	result := kernels.BroadcastTensors(tensors)
 	call.Returned()
-	call.List(len(tensors))
-	for _, t := range tensors {
-		call.Arg(t)
-	}
-	call.List(len(result))
-	for _, t := range result {
-		call.Result(t)
+	func() {
+		defer call.Recover()
+		call.List(len(tensors))
+		for _, t := range tensors {
+			call.Arg(t)
+		}
+		call.List(len(result))
+		for _, t := range result {
+			call.Result(t)
+		}
+	}()
+	if call.Keeps() {
+		for _, t := range tensors {
+			call.Keep(t)
+		}
+		for _, t := range result {
+			call.Keep(t)
+		}
 	}
 	call.Judge()
 	return result
@@ -1077,12 +1407,23 @@ func Cat(tensors []*c10.Tensor, dim int64) (*c10.Tensor, error) {
 	}
 	result, err := kernels.Cat(tensors, dim)
 	call.Returned()
-	call.List(len(tensors))
-	for _, t := range tensors {
-		call.Arg(t)
-	}
-	if err == nil {
-		call.Result(result)
+	func() {
+		defer call.Recover()
+		call.List(len(tensors))
+		for _, t := range tensors {
+			call.Arg(t)
+		}
+		if err == nil {
+			call.Result(result)
+		}
+	}()
+	if call.Keeps() {
+		for _, t := range tensors {
+			call.Keep(t)
+		}
+		if err == nil {
+			call.Keep(result)
+		}
 	}
 	call.Judge()
 	return result, err
@@ -1109,13 +1450,25 @@ func CatOut(tensors []*c10.Tensor, dim int64, out *c10.Tensor) (*c10.Tensor, err
 	call.Arg(out)
 	result, err := kernels.CatOut(tensors, dim, out)
 	call.Returned()
-	call.List(len(tensors))
-	for _, t := range tensors {
-		call.Arg(t)
-	}
-	call.Arg(out)
-	if err == nil {
-		call.Result(result)
+	func() {
+		defer call.Recover()
+		call.List(len(tensors))
+		for _, t := range tensors {
+			call.Arg(t)
+		}
+		call.Arg(out)
+		if err == nil {
+			call.Result(result)
+		}
+	}()
+	if call.Keeps() {
+		for _, t := range tensors {
+			call.Keep(t)
+		}
+		call.Keep(out)
+		if err == nil {
+			call.Keep(result)
+		}
 	}
 	call.Judge()
 	return result, err
@@ -1140,10 +1493,19 @@ func Chunk(self *c10.Tensor, chunks, dim int64) []*c10.Tensor {
 	call.Arg(self)
 	result := kernels.Chunk(self, chunks, dim)
 	call.Returned()
-	call.Arg(self)
-	call.List(len(result))
-	for _, t := range result {
-		call.Result(t)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.List(len(result))
+		for _, t := range result {
+			call.Result(t)
+		}
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		for _, t := range result {
+			call.Keep(t)
+		}
 	}
 	call.Judge()
 	return result
@@ -1166,8 +1528,15 @@ func Clamp(self *c10.Tensor, min, max *float64) *c10.Tensor {
 	call.Arg(self)
 	result := kernels.Clamp(self, min, max)
 	call.Returned()
-	call.Arg(self)
-	call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(result)
+	}
 	call.Judge()
 	return result
 }
@@ -1191,10 +1560,19 @@ func ClampTensor(self, min, max *c10.Tensor) *c10.Tensor {
 	call.Arg(max)
 	result := kernels.ClampTensor(self, min, max)
 	call.Returned()
-	call.Arg(self)
-	call.Arg(min)
-	call.Arg(max)
-	call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Arg(min)
+		call.Arg(max)
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(min)
+		call.Keep(max)
+		call.Keep(result)
+	}
 	call.Judge()
 	return result
 }
@@ -1216,8 +1594,15 @@ func Clamp_(self *c10.Tensor, min, max *float64) *c10.Tensor {
 	call.Arg(self)
 	result := kernels.ClampInPlace(self, min, max)
 	call.Returned()
-	call.Arg(self)
-	call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(result)
+	}
 	call.Judge()
 	return result
 }
@@ -1239,8 +1624,15 @@ func Clone(self *c10.Tensor, memoryFormat *c10.MemoryFormat) *c10.Tensor {
 	call.Arg(self)
 	result := kernels.Clone(self, memoryFormat)
 	call.Returned()
-	call.Arg(self)
-	call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(result)
+	}
 	call.Judge()
 	return result
 }
@@ -1262,8 +1654,15 @@ func ColIndices(self *c10.Tensor) *c10.Tensor {
 	call.Arg(self)
 	result := kernels.ColIndices(self)
 	call.Returned()
-	call.Arg(self)
-	call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(result)
+	}
 	call.Judge()
 	return result
 }
@@ -1285,8 +1684,15 @@ func Contiguous(self *c10.Tensor, memoryFormat c10.MemoryFormat) *c10.Tensor {
 	call.Arg(self)
 	result := kernels.Contiguous(self, memoryFormat)
 	call.Returned()
-	call.Arg(self)
-	call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(result)
+	}
 	call.Judge()
 	return result
 }
@@ -1312,9 +1718,17 @@ func Copy_(self, src *c10.Tensor, nonBlocking bool) *c10.Tensor {
 	call.Arg(src)
 	result := kernels.CopyInPlace(self, src, nonBlocking)
 	call.Returned()
-	call.Arg(self)
-	call.Arg(src)
-	call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Arg(src)
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(src)
+		call.Keep(result)
+	}
 	call.Judge()
 	return result
 }
@@ -1336,8 +1750,15 @@ func CrowIndices(self *c10.Tensor) *c10.Tensor {
 	call.Arg(self)
 	result := kernels.CrowIndices(self)
 	call.Returned()
-	call.Arg(self)
-	call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(result)
+	}
 	call.Judge()
 	return result
 }
@@ -1359,8 +1780,15 @@ func Cumsum(self *c10.Tensor, dim int64, dtype *c10.DType) *c10.Tensor {
 	call.Arg(self)
 	result := kernels.Cumsum(self, dim, dtype)
 	call.Returned()
-	call.Arg(self)
-	call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(result)
+	}
 	call.Judge()
 	return result
 }
@@ -1382,8 +1810,15 @@ func Detach(self *c10.Tensor) *c10.Tensor {
 	call.Arg(self)
 	result := kernels.Detach(self)
 	call.Returned()
-	call.Arg(self)
-	call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(result)
+	}
 	call.Judge()
 	return result
 }
@@ -1405,8 +1840,15 @@ func Diagonal(self *c10.Tensor, offset, dim1, dim2 int64) *c10.Tensor {
 	call.Arg(self)
 	result := kernels.Diagonal(self, offset, dim1, dim2)
 	call.Returned()
-	call.Arg(self)
-	call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(result)
+	}
 	call.Judge()
 	return result
 }
@@ -1429,9 +1871,17 @@ func DivTensor(self, other *c10.Tensor) *c10.Tensor {
 	call.Arg(other)
 	result := kernels.DivTensor(self, other)
 	call.Returned()
-	call.Arg(self)
-	call.Arg(other)
-	call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Arg(other)
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(other)
+		call.Keep(result)
+	}
 	call.Judge()
 	return result
 }
@@ -1456,8 +1906,15 @@ func Dropout(input *c10.Tensor, p float64, train bool) *c10.Tensor {
 	call.Arg(input)
 	result := kernels.Dropout(input, p, train)
 	call.Returned()
-	call.Arg(input)
-	call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Arg(input)
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(input)
+		call.Keep(result)
+	}
 	call.Judge()
 	return result
 }
@@ -1484,10 +1941,20 @@ func Embedding(weight, indices *c10.Tensor, paddingIdx int64, scaleGradByFreq, s
 	call.Arg(indices)
 	result, err := kernels.Embedding(weight, indices, paddingIdx, scaleGradByFreq, sparse)
 	call.Returned()
-	call.Arg(weight)
-	call.Arg(indices)
-	if err == nil {
-		call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Arg(weight)
+		call.Arg(indices)
+		if err == nil {
+			call.Result(result)
+		}
+	}()
+	if call.Keeps() {
+		call.Keep(weight)
+		call.Keep(indices)
+		if err == nil {
+			call.Keep(result)
+		}
 	}
 	call.Judge()
 	return result, err
@@ -1509,7 +1976,13 @@ func EmptyMemoryFormat(size []int64, dtype *c10.DType, layout *c10.Layout, devic
 	call.Begin(&opEmptyMemoryFormat)
 	result := kernels.EmptyMemoryFormat(size, dtype, layout, device, pinMemory, memoryFormat)
 	call.Returned()
-	call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(result)
+	}
 	call.Judge()
 	return result
 }
@@ -1531,8 +2004,15 @@ func EmptyLike(self *c10.Tensor, dtype *c10.DType, layout *c10.Layout, device *c
 	call.Arg(self)
 	result := kernels.EmptyLike(self, dtype, layout, device, pinMemory, memoryFormat)
 	call.Returned()
-	call.Arg(self)
-	call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(result)
+	}
 	call.Judge()
 	return result
 }
@@ -1553,7 +2033,13 @@ func EmptyStrided(size, stride []int64, dtype *c10.DType, layout *c10.Layout, de
 	call.Begin(&opEmptyStrided)
 	result := kernels.EmptyStrided(size, stride, dtype, layout, device, pinMemory)
 	call.Returned()
-	call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(result)
+	}
 	call.Judge()
 	return result
 }
@@ -1576,9 +2062,17 @@ func EqTensor(self, other *c10.Tensor) *c10.Tensor {
 	call.Arg(other)
 	result := kernels.EqTensor(self, other)
 	call.Returned()
-	call.Arg(self)
-	call.Arg(other)
-	call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Arg(other)
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(other)
+		call.Keep(result)
+	}
 	call.Judge()
 	return result
 }
@@ -1601,8 +2095,15 @@ func Equal(self, other *c10.Tensor) bool {
 	call.Arg(other)
 	result := kernels.Equal(self, other)
 	call.Returned()
-	call.Arg(self)
-	call.Arg(other)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Arg(other)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(other)
+	}
 	call.Judge()
 	return result
 }
@@ -1624,8 +2125,15 @@ func Exp(self *c10.Tensor) *c10.Tensor {
 	call.Arg(self)
 	result := kernels.Exp(self)
 	call.Returned()
-	call.Arg(self)
-	call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(result)
+	}
 	call.Judge()
 	return result
 }
@@ -1647,8 +2155,15 @@ func Expand(self *c10.Tensor, size []int64, implicit bool) *c10.Tensor {
 	call.Arg(self)
 	result := kernels.Expand(self, size, implicit)
 	call.Returned()
-	call.Arg(self)
-	call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(result)
+	}
 	call.Judge()
 	return result
 }
@@ -1669,7 +2184,13 @@ func Eye(n int64, dtype *c10.DType, layout *c10.Layout, device *c10.Device, pinM
 	call.Begin(&opEye)
 	result := kernels.Eye(n, dtype, layout, device, pinMemory)
 	call.Returned()
-	call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(result)
+	}
 	call.Judge()
 	return result
 }
@@ -1691,8 +2212,15 @@ func Fill_Scalar(self *c10.Tensor, value float64) *c10.Tensor {
 	call.Arg(self)
 	result := kernels.FillScalarInPlace(self, value)
 	call.Returned()
-	call.Arg(self)
-	call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(result)
+	}
 	call.Judge()
 	return result
 }
@@ -1714,8 +2242,15 @@ func FlattenUsingInts(self *c10.Tensor, startDim, endDim int64) *c10.Tensor {
 	call.Arg(self)
 	result := kernels.FlattenUsingInts(self, startDim, endDim)
 	call.Returned()
-	call.Arg(self)
-	call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(result)
+	}
 	call.Judge()
 	return result
 }
@@ -1739,7 +2274,13 @@ func Full(size []int64, fillValue float64, dtype *c10.DType, layout *c10.Layout,
 	call.Begin(&opFull)
 	result := kernels.Full(size, fillValue, dtype, layout, device, pinMemory)
 	call.Returned()
-	call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(result)
+	}
 	call.Judge()
 	return result
 }
@@ -1762,9 +2303,17 @@ func Gather(self *c10.Tensor, dim int64, index *c10.Tensor, sparseGrad bool) *c1
 	call.Arg(index)
 	result := kernels.Gather(self, dim, index, sparseGrad)
 	call.Returned()
-	call.Arg(self)
-	call.Arg(index)
-	call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Arg(index)
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(index)
+		call.Keep(result)
+	}
 	call.Judge()
 	return result
 }
@@ -1786,8 +2335,15 @@ func Gelu(self *c10.Tensor, approximate string) *c10.Tensor {
 	call.Arg(self)
 	result := kernels.Gelu(self, approximate)
 	call.Returned()
-	call.Arg(self)
-	call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(result)
+	}
 	call.Judge()
 	return result
 }
@@ -1813,13 +2369,25 @@ func IndexTensor(self *c10.Tensor, indices []*c10.Tensor) (*c10.Tensor, error) {
 	}
 	result, err := kernels.IndexTensor(self, indices)
 	call.Returned()
-	call.Arg(self)
-	call.List(len(indices))
-	for _, t := range indices {
-		call.Arg(t)
-	}
-	if err == nil {
-		call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.List(len(indices))
+		for _, t := range indices {
+			call.Arg(t)
+		}
+		if err == nil {
+			call.Result(result)
+		}
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		for _, t := range indices {
+			call.Keep(t)
+		}
+		if err == nil {
+			call.Keep(result)
+		}
 	}
 	call.Judge()
 	return result, err
@@ -1844,10 +2412,19 @@ func IndexAdd_(self *c10.Tensor, dim int64, index, source *c10.Tensor, alpha flo
 	call.Arg(source)
 	result := kernels.IndexAddInPlace(self, dim, index, source, alpha)
 	call.Returned()
-	call.Arg(self)
-	call.Arg(index)
-	call.Arg(source)
-	call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Arg(index)
+		call.Arg(source)
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(index)
+		call.Keep(source)
+		call.Keep(result)
+	}
 	call.Judge()
 	return result
 }
@@ -1874,14 +2451,27 @@ func IndexPut_(self *c10.Tensor, indices []*c10.Tensor, values *c10.Tensor, accu
 	call.Arg(values)
 	result, err := kernels.IndexPutInPlace(self, indices, values, accumulate)
 	call.Returned()
-	call.Arg(self)
-	call.List(len(indices))
-	for _, t := range indices {
-		call.Arg(t)
-	}
-	call.Arg(values)
-	if err == nil {
-		call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.List(len(indices))
+		for _, t := range indices {
+			call.Arg(t)
+		}
+		call.Arg(values)
+		if err == nil {
+			call.Result(result)
+		}
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		for _, t := range indices {
+			call.Keep(t)
+		}
+		call.Keep(values)
+		if err == nil {
+			call.Keep(result)
+		}
 	}
 	call.Judge()
 	return result, err
@@ -1904,7 +2494,13 @@ func IsCoalesced(self *c10.Tensor) bool {
 	call.Arg(self)
 	result := kernels.IsCoalesced(self)
 	call.Returned()
-	call.Arg(self)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+	}
 	call.Judge()
 	return result
 }
@@ -1927,8 +2523,15 @@ func IsSameSize(self, other *c10.Tensor) bool {
 	call.Arg(other)
 	result := kernels.IsSameSize(self, other)
 	call.Returned()
-	call.Arg(self)
-	call.Arg(other)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Arg(other)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(other)
+	}
 	call.Judge()
 	return result
 }
@@ -1950,7 +2553,13 @@ func Item(self *c10.Tensor) float64 {
 	call.Arg(self)
 	result := kernels.Item(self)
 	call.Returned()
-	call.Arg(self)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+	}
 	call.Judge()
 	return result
 }
@@ -1973,9 +2582,17 @@ func Lerp_Scalar(self, end *c10.Tensor, weight float64) *c10.Tensor {
 	call.Arg(end)
 	result := kernels.LerpScalarInPlace(self, end, weight)
 	call.Returned()
-	call.Arg(self)
-	call.Arg(end)
-	call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Arg(end)
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(end)
+		call.Keep(result)
+	}
 	call.Judge()
 	return result
 }
@@ -2000,8 +2617,15 @@ func Lift(self *c10.Tensor) *c10.Tensor {
 	call.Arg(self)
 	result := kernels.Lift(self)
 	call.Returned()
-	call.Arg(self)
-	call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(result)
+	}
 	call.Judge()
 	return result
 }
@@ -2031,11 +2655,22 @@ func Linear(ctx context.Context, input, weight, bias *c10.Tensor) (*c10.Tensor, 
 	call.Arg(bias)
 	result, err := kernels.Linear(ctx, input, weight, bias)
 	call.Returned()
-	call.Arg(input)
-	call.Arg(weight)
-	call.Arg(bias)
-	if err == nil {
-		call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Arg(input)
+		call.Arg(weight)
+		call.Arg(bias)
+		if err == nil {
+			call.Result(result)
+		}
+	}()
+	if call.Keeps() {
+		call.Keep(input)
+		call.Keep(weight)
+		call.Keep(bias)
+		if err == nil {
+			call.Keep(result)
+		}
 	}
 	call.Judge()
 	return result, err
@@ -2059,9 +2694,17 @@ func MaskedFill_Scalar(self, mask *c10.Tensor, value float64) *c10.Tensor {
 	call.Arg(mask)
 	result := kernels.MaskedFillScalarInPlace(self, mask, value)
 	call.Returned()
-	call.Arg(self)
-	call.Arg(mask)
-	call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Arg(mask)
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(mask)
+		call.Keep(result)
+	}
 	call.Judge()
 	return result
 }
@@ -2084,9 +2727,17 @@ func MaskedSelect(self, mask *c10.Tensor) *c10.Tensor {
 	call.Arg(mask)
 	result := kernels.MaskedSelect(self, mask)
 	call.Returned()
-	call.Arg(self)
-	call.Arg(mask)
-	call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Arg(mask)
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(mask)
+		call.Keep(result)
+	}
 	call.Judge()
 	return result
 }
@@ -2111,10 +2762,20 @@ func Matmul(ctx context.Context, self, other *c10.Tensor) (*c10.Tensor, error) {
 	call.Arg(other)
 	result, err := kernels.Matmul(ctx, self, other)
 	call.Returned()
-	call.Arg(self)
-	call.Arg(other)
-	if err == nil {
-		call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Arg(other)
+		if err == nil {
+			call.Result(result)
+		}
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(other)
+		if err == nil {
+			call.Keep(result)
+		}
 	}
 	call.Judge()
 	return result, err
@@ -2137,9 +2798,17 @@ func MaxDim(self *c10.Tensor, dim int64, keepdim bool) (values *c10.Tensor, indi
 	call.Arg(self)
 	values, indices = kernels.MaxDim(self, dim, keepdim)
 	call.Returned()
-	call.Arg(self)
-	call.Result(values)
-	call.Result(indices)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Result(values)
+		call.Result(indices)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(values)
+		call.Keep(indices)
+	}
 	call.Judge()
 	return values, indices
 }
@@ -2163,11 +2832,21 @@ func MaxDimMax(self *c10.Tensor, dim int64, keepdim bool, max, maxValues *c10.Te
 	call.Arg(maxValues)
 	values, indices = kernels.MaxDimMax(self, dim, keepdim, max, maxValues)
 	call.Returned()
-	call.Arg(self)
-	call.Arg(max)
-	call.Arg(maxValues)
-	call.Result(values)
-	call.Result(indices)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Arg(max)
+		call.Arg(maxValues)
+		call.Result(values)
+		call.Result(indices)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(max)
+		call.Keep(maxValues)
+		call.Keep(values)
+		call.Keep(indices)
+	}
 	call.Judge()
 	return values, indices
 }
@@ -2189,8 +2868,15 @@ func MeanDim(self *c10.Tensor, dim []int64, keepdim bool, dtype *c10.DType) *c10
 	call.Arg(self)
 	result := kernels.MeanDim(self, dim, keepdim, dtype)
 	call.Returned()
-	call.Arg(self)
-	call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(result)
+	}
 	call.Judge()
 	return result
 }
@@ -2213,10 +2899,20 @@ func Mm(ctx context.Context, self, mat2 *c10.Tensor) (*c10.Tensor, error) {
 	call.Arg(mat2)
 	result, err := kernels.MM(ctx, self, mat2)
 	call.Returned()
-	call.Arg(self)
-	call.Arg(mat2)
-	if err == nil {
-		call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Arg(mat2)
+		if err == nil {
+			call.Result(result)
+		}
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(mat2)
+		if err == nil {
+			call.Keep(result)
+		}
 	}
 	call.Judge()
 	return result, err
@@ -2240,9 +2936,17 @@ func MulTensor(self, other *c10.Tensor) *c10.Tensor {
 	call.Arg(other)
 	result := kernels.MulTensor(self, other)
 	call.Returned()
-	call.Arg(self)
-	call.Arg(other)
-	call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Arg(other)
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(other)
+		call.Keep(result)
+	}
 	call.Judge()
 	return result
 }
@@ -2266,10 +2970,19 @@ func MulOut(self, other, out *c10.Tensor) *c10.Tensor {
 	call.Arg(out)
 	result := kernels.MulOut(self, other, out)
 	call.Returned()
-	call.Arg(self)
-	call.Arg(other)
-	call.Arg(out)
-	call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Arg(other)
+		call.Arg(out)
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(other)
+		call.Keep(out)
+		call.Keep(result)
+	}
 	call.Judge()
 	return result
 }
@@ -2292,9 +3005,17 @@ func Mul_Tensor(self, other *c10.Tensor) *c10.Tensor {
 	call.Arg(other)
 	result := kernels.MulTensorInPlace(self, other)
 	call.Returned()
-	call.Arg(self)
-	call.Arg(other)
-	call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Arg(other)
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(other)
+		call.Keep(result)
+	}
 	call.Judge()
 	return result
 }
@@ -2316,9 +3037,18 @@ func Multinomial(self *c10.Tensor, numSamples int64, replacement bool, generator
 	call.Arg(self)
 	result, err := kernels.Multinomial(self, numSamples, replacement, generator)
 	call.Returned()
-	call.Arg(self)
-	if err == nil {
-		call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		if err == nil {
+			call.Result(result)
+		}
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		if err == nil {
+			call.Keep(result)
+		}
 	}
 	call.Judge()
 	return result, err
@@ -2343,8 +3073,15 @@ func Narrow(self *c10.Tensor, dim, start, length int64) *c10.Tensor {
 	call.Arg(self)
 	result := kernels.Narrow(self, dim, start, length)
 	call.Returned()
-	call.Arg(self)
-	call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(result)
+	}
 	call.Judge()
 	return result
 }
@@ -2366,9 +3103,17 @@ func NativeDropout(input *c10.Tensor, p float64, train *bool) (*c10.Tensor, *c10
 	call.Arg(input)
 	result0, result1 := kernels.NativeDropout(input, p, train)
 	call.Returned()
-	call.Arg(input)
-	call.Result(result0)
-	call.Result(result1)
+	func() {
+		defer call.Recover()
+		call.Arg(input)
+		call.Result(result0)
+		call.Result(result1)
+	}()
+	if call.Keeps() {
+		call.Keep(input)
+		call.Keep(result0)
+		call.Keep(result1)
+	}
 	call.Judge()
 	return result0, result1
 }
@@ -2392,12 +3137,23 @@ func NativeLayerNorm(input *c10.Tensor, normalizedShape []int64, weight, bias *c
 	call.Arg(bias)
 	result0, result1, result2 := kernels.NativeLayerNorm(input, normalizedShape, weight, bias, eps)
 	call.Returned()
-	call.Arg(input)
-	call.Arg(weight)
-	call.Arg(bias)
-	call.Result(result0)
-	call.Result(result1)
-	call.Result(result2)
+	func() {
+		defer call.Recover()
+		call.Arg(input)
+		call.Arg(weight)
+		call.Arg(bias)
+		call.Result(result0)
+		call.Result(result1)
+		call.Result(result2)
+	}()
+	if call.Keeps() {
+		call.Keep(input)
+		call.Keep(weight)
+		call.Keep(bias)
+		call.Keep(result0)
+		call.Keep(result1)
+		call.Keep(result2)
+	}
 	call.Judge()
 	return result0, result1, result2
 }
@@ -2419,8 +3175,15 @@ func Neg(self *c10.Tensor) *c10.Tensor {
 	call.Arg(self)
 	result := kernels.Neg(self)
 	call.Returned()
-	call.Arg(self)
-	call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(result)
+	}
 	call.Judge()
 	return result
 }
@@ -2442,8 +3205,15 @@ func Nonzero(self *c10.Tensor) *c10.Tensor {
 	call.Arg(self)
 	result := kernels.Nonzero(self)
 	call.Returned()
-	call.Arg(self)
-	call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(result)
+	}
 	call.Judge()
 	return result
 }
@@ -2465,8 +3235,15 @@ func Normal_(self *c10.Tensor, mean, std float64, generator *c10.Generator) *c10
 	call.Arg(self)
 	result := kernels.NormalInPlace(self, mean, std, generator)
 	call.Returned()
-	call.Arg(self)
-	call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(result)
+	}
 	call.Judge()
 	return result
 }
@@ -2487,7 +3264,13 @@ func Ones(size []int64, dtype *c10.DType, layout *c10.Layout, device *c10.Device
 	call.Begin(&opOnes)
 	result := kernels.Ones(size, dtype, layout, device, pinMemory)
 	call.Returned()
-	call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(result)
+	}
 	call.Judge()
 	return result
 }
@@ -2509,8 +3292,15 @@ func Permute(self *c10.Tensor, dims []int64) *c10.Tensor {
 	call.Arg(self)
 	result := kernels.Permute(self, dims)
 	call.Returned()
-	call.Arg(self)
-	call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(result)
+	}
 	call.Judge()
 	return result
 }
@@ -2531,7 +3321,13 @@ func RandGenerator(size []int64, generator *c10.Generator, dtype *c10.DType, lay
 	call.Begin(&opRandGenerator)
 	result := kernels.RandGenerator(size, generator, dtype, layout, device, pinMemory)
 	call.Returned()
-	call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(result)
+	}
 	call.Judge()
 	return result
 }
@@ -2552,7 +3348,13 @@ func RandpermGenerator(n int64, generator *c10.Generator, dtype *c10.DType, layo
 	call.Begin(&opRandpermGenerator)
 	result := kernels.RandpermGenerator(n, generator, dtype, layout, device, pinMemory)
 	call.Returned()
-	call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(result)
+	}
 	call.Judge()
 	return result
 }
@@ -2574,8 +3376,15 @@ func Relu(self *c10.Tensor) *c10.Tensor {
 	call.Arg(self)
 	result := kernels.Relu(self)
 	call.Returned()
-	call.Arg(self)
-	call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(result)
+	}
 	call.Judge()
 	return result
 }
@@ -2597,8 +3406,15 @@ func Relu_(self *c10.Tensor) *c10.Tensor {
 	call.Arg(self)
 	result := kernels.ReluInPlace(self)
 	call.Returned()
-	call.Arg(self)
-	call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(result)
+	}
 	call.Judge()
 	return result
 }
@@ -2620,8 +3436,15 @@ func Reshape(self *c10.Tensor, shape []int64) *c10.Tensor {
 	call.Arg(self)
 	result := kernels.Reshape(self, shape)
 	call.Returned()
-	call.Arg(self)
-	call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(result)
+	}
 	call.Judge()
 	return result
 }
@@ -2646,8 +3469,15 @@ func Resize_(self *c10.Tensor, size []int64, memoryFormat *c10.MemoryFormat) *c1
 	call.Arg(self)
 	result := kernels.ResizeInPlace(self, size, memoryFormat)
 	call.Returned()
-	call.Arg(self)
-	call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(result)
+	}
 	call.Judge()
 	return result
 }
@@ -2670,9 +3500,17 @@ func ResizeAs_(self, theTemplate *c10.Tensor, memoryFormat *c10.MemoryFormat) *c
 	call.Arg(theTemplate)
 	result := kernels.ResizeAsInPlace(self, theTemplate, memoryFormat)
 	call.Returned()
-	call.Arg(self)
-	call.Arg(theTemplate)
-	call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Arg(theTemplate)
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(theTemplate)
+		call.Keep(result)
+	}
 	call.Judge()
 	return result
 }
@@ -2698,9 +3536,17 @@ func RreluWithNoise(self, noise *c10.Tensor, lower, upper float64, training bool
 	call.Arg(noise)
 	result := kernels.RreluWithNoise(self, noise, lower, upper, training, generator)
 	call.Returned()
-	call.Arg(self)
-	call.Arg(noise)
-	call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Arg(noise)
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(noise)
+		call.Keep(result)
+	}
 	call.Judge()
 	return result
 }
@@ -2721,7 +3567,13 @@ func ScalarTensor(s float64, dtype *c10.DType, layout *c10.Layout, device *c10.D
 	call.Begin(&opScalarTensor)
 	result := kernels.ScalarTensor(s, dtype, layout, device, pinMemory)
 	call.Returned()
-	call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(result)
+	}
 	call.Judge()
 	return result
 }
@@ -2743,8 +3595,15 @@ func SelectInt(self *c10.Tensor, dim, index int64) *c10.Tensor {
 	call.Arg(self)
 	result := kernels.SelectInt(self, dim, index)
 	call.Returned()
-	call.Arg(self)
-	call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(result)
+	}
 	call.Judge()
 	return result
 }
@@ -2766,8 +3625,15 @@ func Set_(self *c10.Tensor) *c10.Tensor {
 	call.Arg(self)
 	result := kernels.SetInPlace(self)
 	call.Returned()
-	call.Arg(self)
-	call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(result)
+	}
 	call.Judge()
 	return result
 }
@@ -2792,9 +3658,17 @@ func Set_SourceTensor(self, source *c10.Tensor) *c10.Tensor {
 	call.Arg(source)
 	result := kernels.SetSourceTensorInPlace(self, source)
 	call.Returned()
-	call.Arg(self)
-	call.Arg(source)
-	call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Arg(source)
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(source)
+		call.Keep(result)
+	}
 	call.Judge()
 	return result
 }
@@ -2818,8 +3692,15 @@ func Sigmoid(self *c10.Tensor) *c10.Tensor {
 	call.Arg(self)
 	result := kernels.Sigmoid(self)
 	call.Returned()
-	call.Arg(self)
-	call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(result)
+	}
 	call.Judge()
 	return result
 }
@@ -2841,7 +3722,13 @@ func SizeInt(self *c10.Tensor, dim int64) int64 {
 	call.Arg(self)
 	result := kernels.SizeInt(self, dim)
 	call.Returned()
-	call.Arg(self)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+	}
 	call.Judge()
 	return result
 }
@@ -2863,8 +3750,15 @@ func SliceTensor(self *c10.Tensor, dim int64, start, end *int64, step int64) *c1
 	call.Arg(self)
 	result := kernels.SliceTensor(self, dim, start, end, step)
 	call.Returned()
-	call.Arg(self)
-	call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(result)
+	}
 	call.Judge()
 	return result
 }
@@ -2886,9 +3780,17 @@ func Sort(self *c10.Tensor, dim int64, descending bool) (values *c10.Tensor, ind
 	call.Arg(self)
 	values, indices = kernels.Sort(self, dim, descending)
 	call.Returned()
-	call.Arg(self)
-	call.Result(values)
-	call.Result(indices)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Result(values)
+		call.Result(indices)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(values)
+		call.Keep(indices)
+	}
 	call.Judge()
 	return values, indices
 }
@@ -2912,11 +3814,21 @@ func SortValues(self *c10.Tensor, dim int64, descending bool, values, indices *c
 	call.Arg(indices)
 	values_, indices_ := kernels.SortValues(self, dim, descending, values, indices)
 	call.Returned()
-	call.Arg(self)
-	call.Arg(values)
-	call.Arg(indices)
-	call.Result(values_)
-	call.Result(indices_)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Arg(values)
+		call.Arg(indices)
+		call.Result(values_)
+		call.Result(indices_)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(values)
+		call.Keep(indices)
+		call.Keep(values_)
+		call.Keep(indices_)
+	}
 	call.Judge()
 	return values_, indices_
 }
@@ -2941,9 +3853,17 @@ func SparseCooTensorIndicesSize(indices, values *c10.Tensor, size []int64, dtype
 	call.Arg(values)
 	result := kernels.SparseCooTensorIndicesSize(indices, values, size, dtype, layout, device, pinMemory, isCoalesced)
 	call.Returned()
-	call.Arg(indices)
-	call.Arg(values)
-	call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Arg(indices)
+		call.Arg(values)
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(indices)
+		call.Keep(values)
+		call.Keep(result)
+	}
 	call.Judge()
 	return result
 }
@@ -2965,10 +3885,19 @@ func SplitTensor(self *c10.Tensor, splitSize, dim int64) []*c10.Tensor {
 	call.Arg(self)
 	result := kernels.SplitTensor(self, splitSize, dim)
 	call.Returned()
-	call.Arg(self)
-	call.List(len(result))
-	for _, t := range result {
-		call.Result(t)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.List(len(result))
+		for _, t := range result {
+			call.Result(t)
+		}
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		for _, t := range result {
+			call.Keep(t)
+		}
 	}
 	call.Judge()
 	return result
@@ -2996,10 +3925,19 @@ func SplitCopyTensorOut(self *c10.Tensor, splitSize, dim int64, out []*c10.Tenso
 	}
 	kernels.SplitCopyTensorOut(self, splitSize, dim, out)
 	call.Returned()
-	call.Arg(self)
-	call.List(len(out))
-	for _, t := range out {
-		call.Arg(t)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.List(len(out))
+		for _, t := range out {
+			call.Arg(t)
+		}
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		for _, t := range out {
+			call.Keep(t)
+		}
 	}
 	call.Judge()
 }
@@ -3021,10 +3959,19 @@ func SplitWithSizes(self *c10.Tensor, splitSizes []int64, dim int64) []*c10.Tens
 	call.Arg(self)
 	result := kernels.SplitWithSizes(self, splitSizes, dim)
 	call.Returned()
-	call.Arg(self)
-	call.List(len(result))
-	for _, t := range result {
-		call.Result(t)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.List(len(result))
+		for _, t := range result {
+			call.Result(t)
+		}
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		for _, t := range result {
+			call.Keep(t)
+		}
 	}
 	call.Judge()
 	return result
@@ -3047,8 +3994,15 @@ func Squeeze(self *c10.Tensor) *c10.Tensor {
 	call.Arg(self)
 	result := kernels.Squeeze(self)
 	call.Returned()
-	call.Arg(self)
-	call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(result)
+	}
 	call.Judge()
 	return result
 }
@@ -3070,8 +4024,15 @@ func SqueezeDim(self *c10.Tensor, dim int64) *c10.Tensor {
 	call.Arg(self)
 	result := kernels.SqueezeDim(self, dim)
 	call.Returned()
-	call.Arg(self)
-	call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(result)
+	}
 	call.Judge()
 	return result
 }
@@ -3093,8 +4054,15 @@ func Squeeze_(self *c10.Tensor) *c10.Tensor {
 	call.Arg(self)
 	result := kernels.SqueezeInPlace(self)
 	call.Returned()
-	call.Arg(self)
-	call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(result)
+	}
 	call.Judge()
 	return result
 }
@@ -3116,8 +4084,15 @@ func Squeeze_Dim(self *c10.Tensor, dim int64) *c10.Tensor {
 	call.Arg(self)
 	result := kernels.SqueezeDimInPlace(self, dim)
 	call.Returned()
-	call.Arg(self)
-	call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(result)
+	}
 	call.Judge()
 	return result
 }
@@ -3142,12 +4117,23 @@ func Stack(tensors []*c10.Tensor, dim int64) (*c10.Tensor, error) {
 	}
 	result, err := kernels.Stack(tensors, dim)
 	call.Returned()
-	call.List(len(tensors))
-	for _, t := range tensors {
-		call.Arg(t)
-	}
-	if err == nil {
-		call.Result(result)
+	func() {
+		defer call.Recover()
+		call.List(len(tensors))
+		for _, t := range tensors {
+			call.Arg(t)
+		}
+		if err == nil {
+			call.Result(result)
+		}
+	}()
+	if call.Keeps() {
+		for _, t := range tensors {
+			call.Keep(t)
+		}
+		if err == nil {
+			call.Keep(result)
+		}
 	}
 	call.Judge()
 	return result, err
@@ -3171,9 +4157,17 @@ func SubTensor(self, other *c10.Tensor, alpha float64) *c10.Tensor {
 	call.Arg(other)
 	result := kernels.SubTensor(self, other, alpha)
 	call.Returned()
-	call.Arg(self)
-	call.Arg(other)
-	call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Arg(other)
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(other)
+		call.Keep(result)
+	}
 	call.Judge()
 	return result
 }
@@ -3195,8 +4189,15 @@ func Sum(self *c10.Tensor, dtype *c10.DType) *c10.Tensor {
 	call.Arg(self)
 	result := kernels.Sum(self, dtype)
 	call.Returned()
-	call.Arg(self)
-	call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(result)
+	}
 	call.Judge()
 	return result
 }
@@ -3219,9 +4220,17 @@ func SumIntListOut(self *c10.Tensor, dim []int64, keepdim bool, dtype *c10.DType
 	call.Arg(out)
 	result := kernels.SumIntListOut(self, dim, keepdim, dtype, out)
 	call.Returned()
-	call.Arg(self)
-	call.Arg(out)
-	call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Arg(out)
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(out)
+		call.Keep(result)
+	}
 	call.Judge()
 	return result
 }
@@ -3243,8 +4252,15 @@ func SumDimIntList(self *c10.Tensor, dim []int64, keepdim bool, dtype *c10.DType
 	call.Arg(self)
 	result := kernels.SumDimIntList(self, dim, keepdim, dtype)
 	call.Returned()
-	call.Arg(self)
-	call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(result)
+	}
 	call.Judge()
 	return result
 }
@@ -3266,8 +4282,15 @@ func T(self *c10.Tensor) *c10.Tensor {
 	call.Arg(self)
 	result := kernels.T(self)
 	call.Returned()
-	call.Arg(self)
-	call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(result)
+	}
 	call.Judge()
 	return result
 }
@@ -3289,8 +4312,15 @@ func T_(self *c10.Tensor) *c10.Tensor {
 	call.Arg(self)
 	result := kernels.TInPlace(self)
 	call.Returned()
-	call.Arg(self)
-	call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(result)
+	}
 	call.Judge()
 	return result
 }
@@ -3314,10 +4344,19 @@ func TensorSplitSections(self *c10.Tensor, sections, dim int64) []*c10.Tensor {
 	call.Arg(self)
 	result := kernels.TensorSplitSections(self, sections, dim)
 	call.Returned()
-	call.Arg(self)
-	call.List(len(result))
-	for _, t := range result {
-		call.Result(t)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.List(len(result))
+		for _, t := range result {
+			call.Result(t)
+		}
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		for _, t := range result {
+			call.Keep(t)
+		}
 	}
 	call.Judge()
 	return result
@@ -3340,8 +4379,15 @@ func ToDtype(self *c10.Tensor, dtype c10.DType, nonBlocking, copy bool, memoryFo
 	call.Arg(self)
 	result := kernels.ToDtype(self, dtype, nonBlocking, copy, memoryFormat)
 	call.Returned()
-	call.Arg(self)
-	call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(result)
+	}
 	call.Judge()
 	return result
 }
@@ -3366,9 +4412,17 @@ func Topk(self *c10.Tensor, k, dim int64, largest, sorted bool) (values *c10.Ten
 	call.Arg(self)
 	values, indices = kernels.TopK(self, k, dim, largest, sorted)
 	call.Returned()
-	call.Arg(self)
-	call.Result(values)
-	call.Result(indices)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Result(values)
+		call.Result(indices)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(values)
+		call.Keep(indices)
+	}
 	call.Judge()
 	return values, indices
 }
@@ -3390,8 +4444,15 @@ func TransposeInt(self *c10.Tensor, dim0, dim1 int64) *c10.Tensor {
 	call.Arg(self)
 	result := kernels.TransposeInt(self, dim0, dim1)
 	call.Returned()
-	call.Arg(self)
-	call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(result)
+	}
 	call.Judge()
 	return result
 }
@@ -3413,8 +4474,15 @@ func Transpose_(self *c10.Tensor, dim0, dim1 int64) *c10.Tensor {
 	call.Arg(self)
 	result := kernels.TransposeInPlace(self, dim0, dim1)
 	call.Returned()
-	call.Arg(self)
-	call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(result)
+	}
 	call.Judge()
 	return result
 }
@@ -3436,10 +4504,19 @@ func UnbindInt(self *c10.Tensor, dim int64) []*c10.Tensor {
 	call.Arg(self)
 	result := kernels.UnbindInt(self, dim)
 	call.Returned()
-	call.Arg(self)
-	call.List(len(result))
-	for _, t := range result {
-		call.Result(t)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.List(len(result))
+		for _, t := range result {
+			call.Result(t)
+		}
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		for _, t := range result {
+			call.Keep(t)
+		}
 	}
 	call.Judge()
 	return result
@@ -3462,10 +4539,19 @@ func UnbindCopyInt(self *c10.Tensor, dim int64) []*c10.Tensor {
 	call.Arg(self)
 	result := kernels.UnbindCopyInt(self, dim)
 	call.Returned()
-	call.Arg(self)
-	call.List(len(result))
-	for _, t := range result {
-		call.Result(t)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.List(len(result))
+		for _, t := range result {
+			call.Result(t)
+		}
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		for _, t := range result {
+			call.Keep(t)
+		}
 	}
 	call.Judge()
 	return result
@@ -3493,10 +4579,19 @@ func UnbindCopyIntOut(self *c10.Tensor, dim int64, out []*c10.Tensor) {
 	}
 	kernels.UnbindCopyIntOut(self, dim, out)
 	call.Returned()
-	call.Arg(self)
-	call.List(len(out))
-	for _, t := range out {
-		call.Arg(t)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.List(len(out))
+		for _, t := range out {
+			call.Arg(t)
+		}
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		for _, t := range out {
+			call.Keep(t)
+		}
 	}
 	call.Judge()
 }
@@ -3518,8 +4613,15 @@ func Unfold(self *c10.Tensor, dimension, size, step int64) *c10.Tensor {
 	call.Arg(self)
 	result := kernels.Unfold(self, dimension, size, step)
 	call.Returned()
-	call.Arg(self)
-	call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(result)
+	}
 	call.Judge()
 	return result
 }
@@ -3541,8 +4643,15 @@ func Uniform_(self *c10.Tensor, from, to float64, generator *c10.Generator) *c10
 	call.Arg(self)
 	result := kernels.UniformInPlace(self, from, to, generator)
 	call.Returned()
-	call.Arg(self)
-	call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(result)
+	}
 	call.Judge()
 	return result
 }
@@ -3564,8 +4673,15 @@ func Unsqueeze(self *c10.Tensor, dim int64) *c10.Tensor {
 	call.Arg(self)
 	result := kernels.Unsqueeze(self, dim)
 	call.Returned()
-	call.Arg(self)
-	call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(result)
+	}
 	call.Judge()
 	return result
 }
@@ -3587,8 +4703,15 @@ func Unsqueeze_(self *c10.Tensor, dim int64) *c10.Tensor {
 	call.Arg(self)
 	result := kernels.UnsqueezeInPlace(self, dim)
 	call.Returned()
-	call.Arg(self)
-	call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(result)
+	}
 	call.Judge()
 	return result
 }
@@ -3610,8 +4733,15 @@ func Values(self *c10.Tensor) *c10.Tensor {
 	call.Arg(self)
 	result := kernels.Values(self)
 	call.Returned()
-	call.Arg(self)
-	call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(result)
+	}
 	call.Judge()
 	return result
 }
@@ -3633,9 +4763,17 @@ func VarMeanCorrection(self *c10.Tensor, dim []int64, correction *float64, keepd
 	call.Arg(self)
 	result0, result1 := kernels.VarMeanCorrection(self, dim, correction, keepdim)
 	call.Returned()
-	call.Arg(self)
-	call.Result(result0)
-	call.Result(result1)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Result(result0)
+		call.Result(result1)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(result0)
+		call.Keep(result1)
+	}
 	call.Judge()
 	return result0, result1
 }
@@ -3657,8 +4795,15 @@ func View(self *c10.Tensor, size []int64) *c10.Tensor {
 	call.Arg(self)
 	result := kernels.View(self, size)
 	call.Returned()
-	call.Arg(self)
-	call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(result)
+	}
 	call.Judge()
 	return result
 }
@@ -3680,8 +4825,15 @@ func ViewAsComplex(self *c10.Tensor) *c10.Tensor {
 	call.Arg(self)
 	result := kernels.ViewAsComplex(self)
 	call.Returned()
-	call.Arg(self)
-	call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(result)
+	}
 	call.Judge()
 	return result
 }
@@ -3703,8 +4855,15 @@ func ViewAsReal(self *c10.Tensor) *c10.Tensor {
 	call.Arg(self)
 	result := kernels.ViewAsReal(self)
 	call.Returned()
-	call.Arg(self)
-	call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(result)
+	}
 	call.Judge()
 	return result
 }
@@ -3728,10 +4887,19 @@ func WhereSelf(condition, self, other *c10.Tensor) *c10.Tensor {
 	call.Arg(other)
 	result := kernels.WhereSelf(condition, self, other)
 	call.Returned()
-	call.Arg(condition)
-	call.Arg(self)
-	call.Arg(other)
-	call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Arg(condition)
+		call.Arg(self)
+		call.Arg(other)
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(condition)
+		call.Keep(self)
+		call.Keep(other)
+		call.Keep(result)
+	}
 	call.Judge()
 	return result
 }
@@ -3753,8 +4921,15 @@ func Zero_(self *c10.Tensor) *c10.Tensor {
 	call.Arg(self)
 	result := kernels.ZeroInPlace(self)
 	call.Returned()
-	call.Arg(self)
-	call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(result)
+	}
 	call.Judge()
 	return result
 }
@@ -3775,7 +4950,13 @@ func Zeros(size []int64, dtype *c10.DType, layout *c10.Layout, device *c10.Devic
 	call.Begin(&opZeros)
 	result := kernels.Zeros(size, dtype, layout, device, pinMemory)
 	call.Returned()
-	call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(result)
+	}
 	call.Judge()
 	return result
 }
@@ -3797,8 +4978,15 @@ func ZerosLike(self *c10.Tensor, dtype *c10.DType, layout *c10.Layout, device *c
 	call.Arg(self)
 	result := kernels.ZerosLike(self, dtype, layout, device, pinMemory, memoryFormat)
 	call.Returned()
-	call.Arg(self)
-	call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(result)
+	}
 	call.Judge()
 	return result
 }

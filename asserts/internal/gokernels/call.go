@@ -3,11 +3,8 @@ package gokernels
 import (
 	"context"
 	"fmt"
-	"path/filepath"
 	"reflect"
-	"runtime"
 	"slices"
-	"strings"
 
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/suite/engine"
@@ -163,7 +160,7 @@ func observeAgain(args [][]asserts.Tensor, level asserts.Level) (all []asserts.O
 func observeBroken(t asserts.Tensor, level asserts.Level) (o asserts.Observation) {
 	defer func() {
 		if p := recover(); p != nil {
-			o = asserts.Observation{Content: &asserts.Snapshot{Panic: fmt.Sprintf("%v, in %s", p, panicSite())}}
+			o = asserts.Observation{Content: &asserts.Snapshot{Panic: fmt.Sprintf("%v, in %s", p, asserts.PanicSite())}}
 		}
 	}()
 	return asserts.Observe(t, level)
@@ -172,19 +169,8 @@ func observeBroken(t asserts.Tensor, level asserts.Level) (o asserts.Observation
 // blame makes a panic the library's, in what does something for it.
 func blame(does string) {
 	if p := recover(); p != nil {
-		panic(&engine.LibraryFault{Message: fmt.Sprintf("what %s panics: %v, in %s", does, p, panicSite())})
+		panic(&engine.LibraryFault{Message: fmt.Sprintf("what %s panics: %v, in %s", does, p, asserts.PanicSite())})
 	}
-}
-
-// panicSite is where a panic began that is being recovered.
-func panicSite() string {
-	pcs := make([]uintptr, 16)
-	frames := runtime.CallersFrames(pcs[:runtime.Callers(3, pcs)])
-	frame, more := frames.Next()
-	for more && strings.HasPrefix(frame.Function, "runtime.") {
-		frame, more = frames.Next()
-	}
-	return fmt.Sprintf("%s (%s:%d)", frame.Function, filepath.Base(frame.File), frame.Line)
 }
 
 // take returns the tensors of each return of a kernel, and records them.

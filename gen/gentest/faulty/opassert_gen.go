@@ -27,9 +27,17 @@ func Adds_(self, x *c10.Tensor) *c10.Tensor {
 	call.Arg(x)
 	result := faults.Adds(self, x)
 	call.Returned()
-	call.Arg(self)
-	call.Arg(x)
-	call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Arg(x)
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(x)
+		call.Keep(result)
+	}
 	call.Judge()
 	return result
 }
@@ -55,12 +63,22 @@ func Adds_List(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
 	}
 	result := faults.AddsList(self, x)
 	call.Returned()
-	call.Arg(self)
-	call.List(len(x))
-	for _, t := range x {
-		call.Arg(t)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.List(len(x))
+		for _, t := range x {
+			call.Arg(t)
+		}
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		for _, t := range x {
+			call.Keep(t)
+		}
+		call.Keep(result)
 	}
-	call.Result(result)
 	call.Judge()
 	return result
 }
@@ -84,8 +102,15 @@ func CachesCopy(self *c10.Tensor) *c10.Tensor {
 	call.Arg(self)
 	result := faults.CachesCopy(self)
 	call.Returned()
-	call.Arg(self)
-	call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(result)
+	}
 	call.Judge()
 	return result
 }
@@ -108,9 +133,17 @@ func ChangesNanTensor(self, x *c10.Tensor) *c10.Tensor {
 	call.Arg(x)
 	result := faults.ChangesNanTensor(self, x)
 	call.Returned()
-	call.Arg(self)
-	call.Arg(x)
-	call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Arg(x)
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(x)
+		call.Keep(result)
+	}
 	call.Judge()
 	return result
 }
@@ -132,10 +165,19 @@ func CopiesOnMetaViewReturned(self *c10.Tensor) []*c10.Tensor {
 	call.Arg(self)
 	result := faults.CopiesOnMetaViewReturned(self)
 	call.Returned()
-	call.Arg(self)
-	call.List(len(result))
-	for _, t := range result {
-		call.Result(t)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.List(len(result))
+		for _, t := range result {
+			call.Result(t)
+		}
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		for _, t := range result {
+			call.Keep(t)
+		}
 	}
 	call.Judge()
 	return result
@@ -158,8 +200,15 @@ func CopiesOnMetaViewSingle(self *c10.Tensor) *c10.Tensor {
 	call.Arg(self)
 	result := faults.CopiesOnMetaViewSingle(self)
 	call.Returned()
-	call.Arg(self)
-	call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(result)
+	}
 	call.Judge()
 	return result
 }
@@ -181,9 +230,17 @@ func CopiesOnMetaViewTuple(self *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
 	call.Arg(self)
 	result0, result1 := faults.CopiesOnMetaViewTuple(self)
 	call.Returned()
-	call.Arg(self)
-	call.Result(result0)
-	call.Result(result1)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Result(result0)
+		call.Result(result1)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(result0)
+		call.Keep(result1)
+	}
 	call.Judge()
 	return result0, result1
 }
@@ -205,10 +262,19 @@ func CopiesViewReturned(self *c10.Tensor) []*c10.Tensor {
 	call.Arg(self)
 	result := faults.CopiesViewReturned(self)
 	call.Returned()
-	call.Arg(self)
-	call.List(len(result))
-	for _, t := range result {
-		call.Result(t)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.List(len(result))
+		for _, t := range result {
+			call.Result(t)
+		}
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		for _, t := range result {
+			call.Keep(t)
+		}
 	}
 	call.Judge()
 	return result
@@ -231,8 +297,15 @@ func CopiesViewSingle(self *c10.Tensor) *c10.Tensor {
 	call.Arg(self)
 	result := faults.CopiesViewSingle(self)
 	call.Returned()
-	call.Arg(self)
-	call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(result)
+	}
 	call.Judge()
 	return result
 }
@@ -254,9 +327,17 @@ func CopiesViewTuple(self *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
 	call.Arg(self)
 	result0, result1 := faults.CopiesViewTuple(self)
 	call.Returned()
-	call.Arg(self)
-	call.Result(result0)
-	call.Result(result1)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Result(result0)
+		call.Result(result1)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(result0)
+		call.Keep(result1)
+	}
 	call.Judge()
 	return result0, result1
 }
@@ -279,11 +360,21 @@ func CopiesViewWritingReturned(self, log *c10.Tensor) []*c10.Tensor {
 	call.Arg(log)
 	result := faults.CopiesViewWritingReturned(self, log)
 	call.Returned()
-	call.Arg(self)
-	call.Arg(log)
-	call.List(len(result))
-	for _, t := range result {
-		call.Result(t)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Arg(log)
+		call.List(len(result))
+		for _, t := range result {
+			call.Result(t)
+		}
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(log)
+		for _, t := range result {
+			call.Keep(t)
+		}
 	}
 	call.Judge()
 	return result
@@ -307,9 +398,17 @@ func CopiesViewWritingSingle(self, log *c10.Tensor) *c10.Tensor {
 	call.Arg(log)
 	result := faults.CopiesViewWritingSingle(self, log)
 	call.Returned()
-	call.Arg(self)
-	call.Arg(log)
-	call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Arg(log)
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(log)
+		call.Keep(result)
+	}
 	call.Judge()
 	return result
 }
@@ -332,10 +431,19 @@ func CopiesViewWritingTuple(self, log *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
 	call.Arg(log)
 	result0, result1 := faults.CopiesViewWritingTuple(self, log)
 	call.Returned()
-	call.Arg(self)
-	call.Arg(log)
-	call.Result(result0)
-	call.Result(result1)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Arg(log)
+		call.Result(result0)
+		call.Result(result1)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(log)
+		call.Keep(result0)
+		call.Keep(result1)
+	}
 	call.Judge()
 	return result0, result1
 }
@@ -357,8 +465,15 @@ func DropsViewSingle(self *c10.Tensor) *c10.Tensor {
 	call.Arg(self)
 	result := faults.DropsViewSingle(self)
 	call.Returned()
-	call.Arg(self)
-	call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(result)
+	}
 	call.Judge()
 	return result
 }
@@ -381,9 +496,17 @@ func EnlargesTensor(self, x *c10.Tensor) *c10.Tensor {
 	call.Arg(x)
 	result := faults.EnlargesTensor(self, x)
 	call.Returned()
-	call.Arg(self)
-	call.Arg(x)
-	call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Arg(x)
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(x)
+		call.Keep(result)
+	}
 	call.Judge()
 	return result
 }
@@ -405,10 +528,19 @@ func EnlargesOnMetaReturned(self *c10.Tensor) []*c10.Tensor {
 	call.Arg(self)
 	result := faults.EnlargesOnMetaReturned(self)
 	call.Returned()
-	call.Arg(self)
-	call.List(len(result))
-	for _, t := range result {
-		call.Result(t)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.List(len(result))
+		for _, t := range result {
+			call.Result(t)
+		}
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		for _, t := range result {
+			call.Keep(t)
+		}
 	}
 	call.Judge()
 	return result
@@ -431,8 +563,15 @@ func EnlargesOnMetaSingle(self *c10.Tensor) *c10.Tensor {
 	call.Arg(self)
 	result := faults.EnlargesOnMetaSingle(self)
 	call.Returned()
-	call.Arg(self)
-	call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(result)
+	}
 	call.Judge()
 	return result
 }
@@ -454,9 +593,17 @@ func EnlargesOnMetaTuple(self *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
 	call.Arg(self)
 	result0, result1 := faults.EnlargesOnMetaTuple(self)
 	call.Returned()
-	call.Arg(self)
-	call.Result(result0)
-	call.Result(result1)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Result(result0)
+		call.Result(result1)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(result0)
+		call.Keep(result1)
+	}
 	call.Judge()
 	return result0, result1
 }
@@ -478,10 +625,19 @@ func EnlargesOnMetaWritingReturned(self *c10.Tensor) []*c10.Tensor {
 	call.Arg(self)
 	result := faults.EnlargesOnMetaWritingReturned(self)
 	call.Returned()
-	call.Arg(self)
-	call.List(len(result))
-	for _, t := range result {
-		call.Result(t)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.List(len(result))
+		for _, t := range result {
+			call.Result(t)
+		}
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		for _, t := range result {
+			call.Keep(t)
+		}
 	}
 	call.Judge()
 	return result
@@ -504,8 +660,15 @@ func EnlargesOnMetaWritingSingle(self *c10.Tensor) *c10.Tensor {
 	call.Arg(self)
 	result := faults.EnlargesOnMetaWritingSingle(self)
 	call.Returned()
-	call.Arg(self)
-	call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(result)
+	}
 	call.Judge()
 	return result
 }
@@ -527,9 +690,17 @@ func EnlargesOnMetaWritingTuple(self *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
 	call.Arg(self)
 	result0, result1 := faults.EnlargesOnMetaWritingTuple(self)
 	call.Returned()
-	call.Arg(self)
-	call.Result(result0)
-	call.Result(result1)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Result(result0)
+		call.Result(result1)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(result0)
+		call.Keep(result1)
+	}
 	call.Judge()
 	return result0, result1
 }
@@ -555,12 +726,22 @@ func FillsIn(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
 	}
 	result := faults.FillsIn(self, x)
 	call.Returned()
-	call.Arg(self)
-	call.List(len(x))
-	for _, t := range x {
-		call.Arg(t)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.List(len(x))
+		for _, t := range x {
+			call.Arg(t)
+		}
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		for _, t := range x {
+			call.Keep(t)
+		}
+		call.Keep(result)
 	}
-	call.Result(result)
 	call.Judge()
 	return result
 }
@@ -583,9 +764,17 @@ func FlipsBitTensor(self, x *c10.Tensor) *c10.Tensor {
 	call.Arg(x)
 	result := faults.FlipsBitTensor(self, x)
 	call.Returned()
-	call.Arg(self)
-	call.Arg(x)
-	call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Arg(x)
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(x)
+		call.Keep(result)
+	}
 	call.Judge()
 	return result
 }
@@ -608,9 +797,17 @@ func ForgetsVersionOut(self, out *c10.Tensor) *c10.Tensor {
 	call.Arg(out)
 	result := faults.ForgetsVersionOut(self, out)
 	call.Returned()
-	call.Arg(self)
-	call.Arg(out)
-	call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Arg(out)
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(out)
+		call.Keep(result)
+	}
 	call.Judge()
 	return result
 }
@@ -633,9 +830,17 @@ func ForgetsVersionRunning(self, running *c10.Tensor) *c10.Tensor {
 	call.Arg(running)
 	result := faults.ForgetsVersionRunning(self, running)
 	call.Returned()
-	call.Arg(self)
-	call.Arg(running)
-	call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Arg(running)
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(running)
+		call.Keep(result)
+	}
 	call.Judge()
 	return result
 }
@@ -661,12 +866,22 @@ func ForgetsVersionRunningList(self *c10.Tensor, running []*c10.Tensor) *c10.Ten
 	}
 	result := faults.ForgetsVersionRunningList(self, running)
 	call.Returned()
-	call.Arg(self)
-	call.List(len(running))
-	for _, t := range running {
-		call.Arg(t)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.List(len(running))
+		for _, t := range running {
+			call.Arg(t)
+		}
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		for _, t := range running {
+			call.Keep(t)
+		}
+		call.Keep(result)
 	}
-	call.Result(result)
 	call.Judge()
 	return result
 }
@@ -692,9 +907,17 @@ func ForgetsVersion_Elements(self []*c10.Tensor) {
 	}
 	faults.ForgetsVersion_Elements(self)
 	call.Returned()
-	call.List(len(self))
-	for _, t := range self {
-		call.Arg(t)
+	func() {
+		defer call.Recover()
+		call.List(len(self))
+		for _, t := range self {
+			call.Arg(t)
+		}
+	}()
+	if call.Keeps() {
+		for _, t := range self {
+			call.Keep(t)
+		}
 	}
 	call.Judge()
 }
@@ -716,8 +939,15 @@ func ForgetsVersion_Self(self *c10.Tensor) *c10.Tensor {
 	call.Arg(self)
 	result := faults.ForgetsVersion_Self(self)
 	call.Returned()
-	call.Arg(self)
-	call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(result)
+	}
 	call.Judge()
 	return result
 }
@@ -743,12 +973,22 @@ func HealthyList(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
 	}
 	result := faults.HealthyList(self, x)
 	call.Returned()
-	call.Arg(self)
-	call.List(len(x))
-	for _, t := range x {
-		call.Arg(t)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.List(len(x))
+		for _, t := range x {
+			call.Arg(t)
+		}
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		for _, t := range x {
+			call.Keep(t)
+		}
+		call.Keep(result)
 	}
-	call.Result(result)
 	call.Judge()
 	return result
 }
@@ -771,9 +1011,17 @@ func HealthyOptional(self, x *c10.Tensor) *c10.Tensor {
 	call.Arg(x)
 	result := faults.HealthyOptional(self, x)
 	call.Returned()
-	call.Arg(self)
-	call.Arg(x)
-	call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Arg(x)
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(x)
+		call.Keep(result)
+	}
 	call.Judge()
 	return result
 }
@@ -799,12 +1047,22 @@ func HealthyOptionalList(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
 	}
 	result := faults.HealthyOptionalList(self, x)
 	call.Returned()
-	call.Arg(self)
-	call.List(len(x))
-	for _, t := range x {
-		call.Arg(t)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.List(len(x))
+		for _, t := range x {
+			call.Arg(t)
+		}
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		for _, t := range x {
+			call.Keep(t)
+		}
+		call.Keep(result)
 	}
-	call.Result(result)
 	call.Judge()
 	return result
 }
@@ -830,14 +1088,26 @@ func HealthyOthers(self *c10.Tensor, x []*c10.Tensor) []*c10.Tensor {
 	}
 	result := faults.HealthyOthers(self, x)
 	call.Returned()
-	call.Arg(self)
-	call.List(len(x))
-	for _, t := range x {
-		call.Arg(t)
-	}
-	call.List(len(result))
-	for _, t := range result {
-		call.Result(t)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.List(len(x))
+		for _, t := range x {
+			call.Arg(t)
+		}
+		call.List(len(result))
+		for _, t := range result {
+			call.Result(t)
+		}
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		for _, t := range x {
+			call.Keep(t)
+		}
+		for _, t := range result {
+			call.Keep(t)
+		}
 	}
 	call.Judge()
 	return result
@@ -861,9 +1131,17 @@ func HealthyOut(self, out *c10.Tensor) *c10.Tensor {
 	call.Arg(out)
 	result := faults.HealthyOut(self, out)
 	call.Returned()
-	call.Arg(self)
-	call.Arg(out)
-	call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Arg(out)
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(out)
+		call.Keep(result)
+	}
 	call.Judge()
 	return result
 }
@@ -887,11 +1165,21 @@ func HealthyOuts(self, low, high *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
 	call.Arg(high)
 	result0, result1 := faults.HealthyOuts(self, low, high)
 	call.Returned()
-	call.Arg(self)
-	call.Arg(low)
-	call.Arg(high)
-	call.Result(result0)
-	call.Result(result1)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Arg(low)
+		call.Arg(high)
+		call.Result(result0)
+		call.Result(result1)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(low)
+		call.Keep(high)
+		call.Keep(result0)
+		call.Keep(result1)
+	}
 	call.Judge()
 	return result0, result1
 }
@@ -913,10 +1201,19 @@ func HealthyReturned(self *c10.Tensor) []*c10.Tensor {
 	call.Arg(self)
 	result := faults.HealthyReturned(self)
 	call.Returned()
-	call.Arg(self)
-	call.List(len(result))
-	for _, t := range result {
-		call.Result(t)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.List(len(result))
+		for _, t := range result {
+			call.Result(t)
+		}
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		for _, t := range result {
+			call.Keep(t)
+		}
 	}
 	call.Judge()
 	return result
@@ -940,9 +1237,17 @@ func HealthyRunning(self, running *c10.Tensor) *c10.Tensor {
 	call.Arg(running)
 	result := faults.HealthyRunning(self, running)
 	call.Returned()
-	call.Arg(self)
-	call.Arg(running)
-	call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Arg(running)
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(running)
+		call.Keep(result)
+	}
 	call.Judge()
 	return result
 }
@@ -968,12 +1273,22 @@ func HealthyRunningList(self *c10.Tensor, running []*c10.Tensor) *c10.Tensor {
 	}
 	result := faults.HealthyRunningList(self, running)
 	call.Returned()
-	call.Arg(self)
-	call.List(len(running))
-	for _, t := range running {
-		call.Arg(t)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.List(len(running))
+		for _, t := range running {
+			call.Arg(t)
+		}
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		for _, t := range running {
+			call.Keep(t)
+		}
+		call.Keep(result)
 	}
-	call.Result(result)
 	call.Judge()
 	return result
 }
@@ -995,8 +1310,15 @@ func HealthySingle(self *c10.Tensor) *c10.Tensor {
 	call.Arg(self)
 	result := faults.HealthySingle(self)
 	call.Returned()
-	call.Arg(self)
-	call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(result)
+	}
 	call.Judge()
 	return result
 }
@@ -1019,9 +1341,17 @@ func HealthyTensor(self, x *c10.Tensor) *c10.Tensor {
 	call.Arg(x)
 	result := faults.HealthyTensor(self, x)
 	call.Returned()
-	call.Arg(self)
-	call.Arg(x)
-	call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Arg(x)
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(x)
+		call.Keep(result)
+	}
 	call.Judge()
 	return result
 }
@@ -1043,9 +1373,17 @@ func HealthyTuple(self *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
 	call.Arg(self)
 	result0, result1 := faults.HealthyTuple(self)
 	call.Returned()
-	call.Arg(self)
-	call.Result(result0)
-	call.Result(result1)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Result(result0)
+		call.Result(result1)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(result0)
+		call.Keep(result1)
+	}
 	call.Judge()
 	return result0, result1
 }
@@ -1071,9 +1409,17 @@ func Healthy_Elements(self []*c10.Tensor) {
 	}
 	faults.Healthy_Elements(self)
 	call.Returned()
-	call.List(len(self))
-	for _, t := range self {
-		call.Arg(t)
+	func() {
+		defer call.Recover()
+		call.List(len(self))
+		for _, t := range self {
+			call.Arg(t)
+		}
+	}()
+	if call.Keeps() {
+		for _, t := range self {
+			call.Keep(t)
+		}
 	}
 	call.Judge()
 }
@@ -1099,12 +1445,22 @@ func Healthy_List(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
 	}
 	result := faults.Healthy_List(self, x)
 	call.Returned()
-	call.Arg(self)
-	call.List(len(x))
-	for _, t := range x {
-		call.Arg(t)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.List(len(x))
+		for _, t := range x {
+			call.Arg(t)
+		}
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		for _, t := range x {
+			call.Keep(t)
+		}
+		call.Keep(result)
 	}
-	call.Result(result)
 	call.Judge()
 	return result
 }
@@ -1127,9 +1483,17 @@ func Healthy_Optional(self, x *c10.Tensor) *c10.Tensor {
 	call.Arg(x)
 	result := faults.Healthy_Optional(self, x)
 	call.Returned()
-	call.Arg(self)
-	call.Arg(x)
-	call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Arg(x)
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(x)
+		call.Keep(result)
+	}
 	call.Judge()
 	return result
 }
@@ -1155,12 +1519,22 @@ func Healthy_OptionalList(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
 	}
 	result := faults.Healthy_OptionalList(self, x)
 	call.Returned()
-	call.Arg(self)
-	call.List(len(x))
-	for _, t := range x {
-		call.Arg(t)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.List(len(x))
+		for _, t := range x {
+			call.Arg(t)
+		}
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		for _, t := range x {
+			call.Keep(t)
+		}
+		call.Keep(result)
 	}
-	call.Result(result)
 	call.Judge()
 	return result
 }
@@ -1182,8 +1556,15 @@ func Healthy_Single(self *c10.Tensor) *c10.Tensor {
 	call.Arg(self)
 	result := faults.Healthy_Single(self)
 	call.Returned()
-	call.Arg(self)
-	call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(result)
+	}
 	call.Judge()
 	return result
 }
@@ -1206,9 +1587,17 @@ func Healthy_Tensor(self, x *c10.Tensor) *c10.Tensor {
 	call.Arg(x)
 	result := faults.Healthy_Tensor(self, x)
 	call.Returned()
-	call.Arg(self)
-	call.Arg(x)
-	call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Arg(x)
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(x)
+		call.Keep(result)
+	}
 	call.Judge()
 	return result
 }
@@ -1230,11 +1619,21 @@ func HealthyBesideViewReturned(self *c10.Tensor) (*c10.Tensor, []*c10.Tensor) {
 	call.Arg(self)
 	result0, result1 := faults.HealthyBesideViewReturned(self)
 	call.Returned()
-	call.Arg(self)
-	call.Result(result0)
-	call.List(len(result1))
-	for _, t := range result1 {
-		call.Result(t)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Result(result0)
+		call.List(len(result1))
+		for _, t := range result1 {
+			call.Result(t)
+		}
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(result0)
+		for _, t := range result1 {
+			call.Keep(t)
+		}
 	}
 	call.Judge()
 	return result0, result1
@@ -1257,9 +1656,17 @@ func HealthyBesideViewTuple(self *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
 	call.Arg(self)
 	result0, result1 := faults.HealthyBesideViewTuple(self)
 	call.Returned()
-	call.Arg(self)
-	call.Result(result0)
-	call.Result(result1)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Result(result0)
+		call.Result(result1)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(result0)
+		call.Keep(result1)
+	}
 	call.Judge()
 	return result0, result1
 }
@@ -1285,12 +1692,22 @@ func HealthyViewList(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
 	}
 	result := faults.HealthyViewList(self, x)
 	call.Returned()
-	call.Arg(self)
-	call.List(len(x))
-	for _, t := range x {
-		call.Arg(t)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.List(len(x))
+		for _, t := range x {
+			call.Arg(t)
+		}
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		for _, t := range x {
+			call.Keep(t)
+		}
+		call.Keep(result)
 	}
-	call.Result(result)
 	call.Judge()
 	return result
 }
@@ -1313,9 +1730,17 @@ func HealthyViewOptional(self, x *c10.Tensor) *c10.Tensor {
 	call.Arg(x)
 	result := faults.HealthyViewOptional(self, x)
 	call.Returned()
-	call.Arg(self)
-	call.Arg(x)
-	call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Arg(x)
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(x)
+		call.Keep(result)
+	}
 	call.Judge()
 	return result
 }
@@ -1341,12 +1766,22 @@ func HealthyViewOptionalList(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
 	}
 	result := faults.HealthyViewOptionalList(self, x)
 	call.Returned()
-	call.Arg(self)
-	call.List(len(x))
-	for _, t := range x {
-		call.Arg(t)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.List(len(x))
+		for _, t := range x {
+			call.Arg(t)
+		}
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		for _, t := range x {
+			call.Keep(t)
+		}
+		call.Keep(result)
 	}
-	call.Result(result)
 	call.Judge()
 	return result
 }
@@ -1368,10 +1803,19 @@ func HealthyViewPair(self *c10.Tensor) (*c10.Tensor, *c10.Tensor, *c10.Tensor) {
 	call.Arg(self)
 	result0, result1, result2 := faults.HealthyViewPair(self)
 	call.Returned()
-	call.Arg(self)
-	call.Result(result0)
-	call.Result(result1)
-	call.Result(result2)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Result(result0)
+		call.Result(result1)
+		call.Result(result2)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(result0)
+		call.Keep(result1)
+		call.Keep(result2)
+	}
 	call.Judge()
 	return result0, result1, result2
 }
@@ -1393,10 +1837,19 @@ func HealthyViewReturned(self *c10.Tensor) []*c10.Tensor {
 	call.Arg(self)
 	result := faults.HealthyViewReturned(self)
 	call.Returned()
-	call.Arg(self)
-	call.List(len(result))
-	for _, t := range result {
-		call.Result(t)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.List(len(result))
+		for _, t := range result {
+			call.Result(t)
+		}
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		for _, t := range result {
+			call.Keep(t)
+		}
 	}
 	call.Judge()
 	return result
@@ -1419,8 +1872,15 @@ func HealthyViewSingle(self *c10.Tensor) *c10.Tensor {
 	call.Arg(self)
 	result := faults.HealthyViewSingle(self)
 	call.Returned()
-	call.Arg(self)
-	call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(result)
+	}
 	call.Judge()
 	return result
 }
@@ -1443,9 +1903,17 @@ func HealthyViewTensor(self, x *c10.Tensor) *c10.Tensor {
 	call.Arg(x)
 	result := faults.HealthyViewTensor(self, x)
 	call.Returned()
-	call.Arg(self)
-	call.Arg(x)
-	call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Arg(x)
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(x)
+		call.Keep(result)
+	}
 	call.Judge()
 	return result
 }
@@ -1467,9 +1935,17 @@ func HealthyViewTuple(self *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
 	call.Arg(self)
 	result0, result1 := faults.HealthyViewTuple(self)
 	call.Returned()
-	call.Arg(self)
-	call.Result(result0)
-	call.Result(result1)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Result(result0)
+		call.Result(result1)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(result0)
+		call.Keep(result1)
+	}
 	call.Judge()
 	return result0, result1
 }
@@ -1492,11 +1968,21 @@ func HealthyViewWritingReturned(self, log *c10.Tensor) []*c10.Tensor {
 	call.Arg(log)
 	result := faults.HealthyViewWritingReturned(self, log)
 	call.Returned()
-	call.Arg(self)
-	call.Arg(log)
-	call.List(len(result))
-	for _, t := range result {
-		call.Result(t)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Arg(log)
+		call.List(len(result))
+		for _, t := range result {
+			call.Result(t)
+		}
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(log)
+		for _, t := range result {
+			call.Keep(t)
+		}
 	}
 	call.Judge()
 	return result
@@ -1520,9 +2006,17 @@ func HealthyViewWritingSingle(self, log *c10.Tensor) *c10.Tensor {
 	call.Arg(log)
 	result := faults.HealthyViewWritingSingle(self, log)
 	call.Returned()
-	call.Arg(self)
-	call.Arg(log)
-	call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Arg(log)
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(log)
+		call.Keep(result)
+	}
 	call.Judge()
 	return result
 }
@@ -1545,10 +2039,19 @@ func HealthyViewWritingTuple(self, log *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
 	call.Arg(log)
 	result0, result1 := faults.HealthyViewWritingTuple(self, log)
 	call.Returned()
-	call.Arg(self)
-	call.Arg(log)
-	call.Result(result0)
-	call.Result(result1)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Arg(log)
+		call.Result(result0)
+		call.Result(result1)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(log)
+		call.Keep(result0)
+		call.Keep(result1)
+	}
 	call.Judge()
 	return result0, result1
 }
@@ -1570,10 +2073,19 @@ func HealthyWritingReturned(self *c10.Tensor) []*c10.Tensor {
 	call.Arg(self)
 	result := faults.HealthyWritingReturned(self)
 	call.Returned()
-	call.Arg(self)
-	call.List(len(result))
-	for _, t := range result {
-		call.Result(t)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.List(len(result))
+		for _, t := range result {
+			call.Result(t)
+		}
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		for _, t := range result {
+			call.Keep(t)
+		}
 	}
 	call.Judge()
 	return result
@@ -1596,8 +2108,15 @@ func HealthyWritingSingle(self *c10.Tensor) *c10.Tensor {
 	call.Arg(self)
 	result := faults.HealthyWritingSingle(self)
 	call.Returned()
-	call.Arg(self)
-	call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(result)
+	}
 	call.Judge()
 	return result
 }
@@ -1619,9 +2138,17 @@ func HealthyWritingTuple(self *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
 	call.Arg(self)
 	result0, result1 := faults.HealthyWritingTuple(self)
 	call.Returned()
-	call.Arg(self)
-	call.Result(result0)
-	call.Result(result1)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Result(result0)
+		call.Result(result1)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(result0)
+		call.Keep(result1)
+	}
 	call.Judge()
 	return result0, result1
 }
@@ -1643,10 +2170,19 @@ func KeepsReturned(self *c10.Tensor) []*c10.Tensor {
 	call.Arg(self)
 	result := faults.KeepsReturned(self)
 	call.Returned()
-	call.Arg(self)
-	call.List(len(result))
-	for _, t := range result {
-		call.Result(t)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.List(len(result))
+		for _, t := range result {
+			call.Result(t)
+		}
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		for _, t := range result {
+			call.Keep(t)
+		}
 	}
 	call.Judge()
 	return result
@@ -1669,8 +2205,15 @@ func KeepsSingle(self *c10.Tensor) *c10.Tensor {
 	call.Arg(self)
 	result := faults.KeepsSingle(self)
 	call.Returned()
-	call.Arg(self)
-	call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(result)
+	}
 	call.Judge()
 	return result
 }
@@ -1692,9 +2235,17 @@ func KeepsTuple(self *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
 	call.Arg(self)
 	result0, result1 := faults.KeepsTuple(self)
 	call.Returned()
-	call.Arg(self)
-	call.Result(result0)
-	call.Result(result1)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Result(result0)
+		call.Result(result1)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(result0)
+		call.Keep(result1)
+	}
 	call.Judge()
 	return result0, result1
 }
@@ -1716,10 +2267,19 @@ func KeepsStorageReturned(self *c10.Tensor) []*c10.Tensor {
 	call.Arg(self)
 	result := faults.KeepsStorageReturned(self)
 	call.Returned()
-	call.Arg(self)
-	call.List(len(result))
-	for _, t := range result {
-		call.Result(t)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.List(len(result))
+		for _, t := range result {
+			call.Result(t)
+		}
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		for _, t := range result {
+			call.Keep(t)
+		}
 	}
 	call.Judge()
 	return result
@@ -1742,8 +2302,15 @@ func KeepsStorageSingle(self *c10.Tensor) *c10.Tensor {
 	call.Arg(self)
 	result := faults.KeepsStorageSingle(self)
 	call.Returned()
-	call.Arg(self)
-	call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(result)
+	}
 	call.Judge()
 	return result
 }
@@ -1765,9 +2332,17 @@ func KeepsStorageTuple(self *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
 	call.Arg(self)
 	result0, result1 := faults.KeepsStorageTuple(self)
 	call.Returned()
-	call.Arg(self)
-	call.Result(result0)
-	call.Result(result1)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Result(result0)
+		call.Result(result1)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(result0)
+		call.Keep(result1)
+	}
 	call.Judge()
 	return result0, result1
 }
@@ -1789,11 +2364,21 @@ func KeepsStorageBesideViewReturned(self *c10.Tensor) (*c10.Tensor, []*c10.Tenso
 	call.Arg(self)
 	result0, result1 := faults.KeepsStorageBesideViewReturned(self)
 	call.Returned()
-	call.Arg(self)
-	call.Result(result0)
-	call.List(len(result1))
-	for _, t := range result1 {
-		call.Result(t)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Result(result0)
+		call.List(len(result1))
+		for _, t := range result1 {
+			call.Result(t)
+		}
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(result0)
+		for _, t := range result1 {
+			call.Keep(t)
+		}
 	}
 	call.Judge()
 	return result0, result1
@@ -1816,9 +2401,17 @@ func KeepsStorageBesideViewTuple(self *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
 	call.Arg(self)
 	result0, result1 := faults.KeepsStorageBesideViewTuple(self)
 	call.Returned()
-	call.Arg(self)
-	call.Result(result0)
-	call.Result(result1)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Result(result0)
+		call.Result(result1)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(result0)
+		call.Keep(result1)
+	}
 	call.Judge()
 	return result0, result1
 }
@@ -1840,10 +2433,19 @@ func KeepsStorageWritingReturned(self *c10.Tensor) []*c10.Tensor {
 	call.Arg(self)
 	result := faults.KeepsStorageWritingReturned(self)
 	call.Returned()
-	call.Arg(self)
-	call.List(len(result))
-	for _, t := range result {
-		call.Result(t)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.List(len(result))
+		for _, t := range result {
+			call.Result(t)
+		}
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		for _, t := range result {
+			call.Keep(t)
+		}
 	}
 	call.Judge()
 	return result
@@ -1866,8 +2468,15 @@ func KeepsStorageWritingSingle(self *c10.Tensor) *c10.Tensor {
 	call.Arg(self)
 	result := faults.KeepsStorageWritingSingle(self)
 	call.Returned()
-	call.Arg(self)
-	call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(result)
+	}
 	call.Judge()
 	return result
 }
@@ -1889,9 +2498,17 @@ func KeepsStorageWritingTuple(self *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
 	call.Arg(self)
 	result0, result1 := faults.KeepsStorageWritingTuple(self)
 	call.Returned()
-	call.Arg(self)
-	call.Result(result0)
-	call.Result(result1)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Result(result0)
+		call.Result(result1)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(result0)
+		call.Keep(result1)
+	}
 	call.Judge()
 	return result0, result1
 }
@@ -1913,10 +2530,19 @@ func KeepsViewReturned(self *c10.Tensor) []*c10.Tensor {
 	call.Arg(self)
 	result := faults.KeepsViewReturned(self)
 	call.Returned()
-	call.Arg(self)
-	call.List(len(result))
-	for _, t := range result {
-		call.Result(t)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.List(len(result))
+		for _, t := range result {
+			call.Result(t)
+		}
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		for _, t := range result {
+			call.Keep(t)
+		}
 	}
 	call.Judge()
 	return result
@@ -1939,8 +2565,15 @@ func KeepsViewSingle(self *c10.Tensor) *c10.Tensor {
 	call.Arg(self)
 	result := faults.KeepsViewSingle(self)
 	call.Returned()
-	call.Arg(self)
-	call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(result)
+	}
 	call.Judge()
 	return result
 }
@@ -1962,9 +2595,17 @@ func KeepsViewTuple(self *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
 	call.Arg(self)
 	result0, result1 := faults.KeepsViewTuple(self)
 	call.Returned()
-	call.Arg(self)
-	call.Result(result0)
-	call.Result(result1)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Result(result0)
+		call.Result(result1)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(result0)
+		call.Keep(result1)
+	}
 	call.Judge()
 	return result0, result1
 }
@@ -1986,10 +2627,19 @@ func KeepsWritingReturned(self *c10.Tensor) []*c10.Tensor {
 	call.Arg(self)
 	result := faults.KeepsWritingReturned(self)
 	call.Returned()
-	call.Arg(self)
-	call.List(len(result))
-	for _, t := range result {
-		call.Result(t)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.List(len(result))
+		for _, t := range result {
+			call.Result(t)
+		}
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		for _, t := range result {
+			call.Keep(t)
+		}
 	}
 	call.Judge()
 	return result
@@ -2012,8 +2662,15 @@ func KeepsWritingSingle(self *c10.Tensor) *c10.Tensor {
 	call.Arg(self)
 	result := faults.KeepsWritingSingle(self)
 	call.Returned()
-	call.Arg(self)
-	call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(result)
+	}
 	call.Judge()
 	return result
 }
@@ -2035,9 +2692,17 @@ func KeepsWritingTuple(self *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
 	call.Arg(self)
 	result0, result1 := faults.KeepsWritingTuple(self)
 	call.Returned()
-	call.Arg(self)
-	call.Result(result0)
-	call.Result(result1)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Result(result0)
+		call.Result(result1)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(result0)
+		call.Keep(result1)
+	}
 	call.Judge()
 	return result0, result1
 }
@@ -2060,9 +2725,17 @@ func MovesOffsetTensor(self, x *c10.Tensor) *c10.Tensor {
 	call.Arg(x)
 	result := faults.MovesOffsetTensor(self, x)
 	call.Returned()
-	call.Arg(self)
-	call.Arg(x)
-	call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Arg(x)
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(x)
+		call.Keep(result)
+	}
 	call.Judge()
 	return result
 }
@@ -2085,9 +2758,17 @@ func NegatesZeroTensor(self, x *c10.Tensor) *c10.Tensor {
 	call.Arg(x)
 	result := faults.NegatesZeroTensor(self, x)
 	call.Returned()
-	call.Arg(self)
-	call.Arg(x)
-	call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Arg(x)
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(x)
+		call.Keep(result)
+	}
 	call.Judge()
 	return result
 }
@@ -2109,10 +2790,19 @@ func OverlapsPairs(self *c10.Tensor) []*c10.Tensor {
 	call.Arg(self)
 	result := faults.OverlapsPairs(self)
 	call.Returned()
-	call.Arg(self)
-	call.List(len(result))
-	for _, t := range result {
-		call.Result(t)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.List(len(result))
+		for _, t := range result {
+			call.Result(t)
+		}
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		for _, t := range result {
+			call.Keep(t)
+		}
 	}
 	call.Judge()
 	return result
@@ -2135,11 +2825,21 @@ func OverlapsViewPairs(self *c10.Tensor) (*c10.Tensor, []*c10.Tensor) {
 	call.Arg(self)
 	result0, result1 := faults.OverlapsViewPairs(self)
 	call.Returned()
-	call.Arg(self)
-	call.Result(result0)
-	call.List(len(result1))
-	for _, t := range result1 {
-		call.Result(t)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Result(result0)
+		call.List(len(result1))
+		for _, t := range result1 {
+			call.Result(t)
+		}
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(result0)
+		for _, t := range result1 {
+			call.Keep(t)
+		}
 	}
 	call.Judge()
 	return result0, result1
@@ -2162,10 +2862,19 @@ func OverlapsWritingPairs(self *c10.Tensor) []*c10.Tensor {
 	call.Arg(self)
 	result := faults.OverlapsWritingPairs(self)
 	call.Returned()
-	call.Arg(self)
-	call.List(len(result))
-	for _, t := range result {
-		call.Result(t)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.List(len(result))
+		for _, t := range result {
+			call.Result(t)
+		}
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		for _, t := range result {
+			call.Keep(t)
+		}
 	}
 	call.Judge()
 	return result
@@ -2188,10 +2897,19 @@ func OverreachesReturned(self *c10.Tensor) []*c10.Tensor {
 	call.Arg(self)
 	result := faults.OverreachesReturned(self)
 	call.Returned()
-	call.Arg(self)
-	call.List(len(result))
-	for _, t := range result {
-		call.Result(t)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.List(len(result))
+		for _, t := range result {
+			call.Result(t)
+		}
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		for _, t := range result {
+			call.Keep(t)
+		}
 	}
 	call.Judge()
 	return result
@@ -2214,8 +2932,15 @@ func OverreachesSingle(self *c10.Tensor) *c10.Tensor {
 	call.Arg(self)
 	result := faults.OverreachesSingle(self)
 	call.Returned()
-	call.Arg(self)
-	call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(result)
+	}
 	call.Judge()
 	return result
 }
@@ -2237,9 +2962,17 @@ func OverreachesTuple(self *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
 	call.Arg(self)
 	result0, result1 := faults.OverreachesTuple(self)
 	call.Returned()
-	call.Arg(self)
-	call.Result(result0)
-	call.Result(result1)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Result(result0)
+		call.Result(result1)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(result0)
+		call.Keep(result1)
+	}
 	call.Judge()
 	return result0, result1
 }
@@ -2261,10 +2994,19 @@ func OverreachesViewReturned(self *c10.Tensor) []*c10.Tensor {
 	call.Arg(self)
 	result := faults.OverreachesViewReturned(self)
 	call.Returned()
-	call.Arg(self)
-	call.List(len(result))
-	for _, t := range result {
-		call.Result(t)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.List(len(result))
+		for _, t := range result {
+			call.Result(t)
+		}
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		for _, t := range result {
+			call.Keep(t)
+		}
 	}
 	call.Judge()
 	return result
@@ -2287,8 +3029,15 @@ func OverreachesViewSingle(self *c10.Tensor) *c10.Tensor {
 	call.Arg(self)
 	result := faults.OverreachesViewSingle(self)
 	call.Returned()
-	call.Arg(self)
-	call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(result)
+	}
 	call.Judge()
 	return result
 }
@@ -2310,9 +3059,17 @@ func OverreachesViewTuple(self *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
 	call.Arg(self)
 	result0, result1 := faults.OverreachesViewTuple(self)
 	call.Returned()
-	call.Arg(self)
-	call.Result(result0)
-	call.Result(result1)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Result(result0)
+		call.Result(result1)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(result0)
+		call.Keep(result1)
+	}
 	call.Judge()
 	return result0, result1
 }
@@ -2334,10 +3091,19 @@ func OverreachesWritingReturned(self *c10.Tensor) []*c10.Tensor {
 	call.Arg(self)
 	result := faults.OverreachesWritingReturned(self)
 	call.Returned()
-	call.Arg(self)
-	call.List(len(result))
-	for _, t := range result {
-		call.Result(t)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.List(len(result))
+		for _, t := range result {
+			call.Result(t)
+		}
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		for _, t := range result {
+			call.Keep(t)
+		}
 	}
 	call.Judge()
 	return result
@@ -2360,8 +3126,15 @@ func OverreachesWritingSingle(self *c10.Tensor) *c10.Tensor {
 	call.Arg(self)
 	result := faults.OverreachesWritingSingle(self)
 	call.Returned()
-	call.Arg(self)
-	call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(result)
+	}
 	call.Judge()
 	return result
 }
@@ -2383,9 +3156,17 @@ func OverreachesWritingTuple(self *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
 	call.Arg(self)
 	result0, result1 := faults.OverreachesWritingTuple(self)
 	call.Returned()
-	call.Arg(self)
-	call.Result(result0)
-	call.Result(result1)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Result(result0)
+		call.Result(result1)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(result0)
+		call.Keep(result1)
+	}
 	call.Judge()
 	return result0, result1
 }
@@ -2408,9 +3189,17 @@ func OverstepsOut(self, out *c10.Tensor) *c10.Tensor {
 	call.Arg(out)
 	result := faults.OverstepsOut(self, out)
 	call.Returned()
-	call.Arg(self)
-	call.Arg(out)
-	call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Arg(out)
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(out)
+		call.Keep(result)
+	}
 	call.Judge()
 	return result
 }
@@ -2433,9 +3222,17 @@ func OverstepsRunning(self, running *c10.Tensor) *c10.Tensor {
 	call.Arg(running)
 	result := faults.OverstepsRunning(self, running)
 	call.Returned()
-	call.Arg(self)
-	call.Arg(running)
-	call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Arg(running)
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(running)
+		call.Keep(result)
+	}
 	call.Judge()
 	return result
 }
@@ -2461,12 +3258,22 @@ func OverstepsRunningList(self *c10.Tensor, running []*c10.Tensor) *c10.Tensor {
 	}
 	result := faults.OverstepsRunningList(self, running)
 	call.Returned()
-	call.Arg(self)
-	call.List(len(running))
-	for _, t := range running {
-		call.Arg(t)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.List(len(running))
+		for _, t := range running {
+			call.Arg(t)
+		}
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		for _, t := range running {
+			call.Keep(t)
+		}
+		call.Keep(result)
 	}
-	call.Result(result)
 	call.Judge()
 	return result
 }
@@ -2492,9 +3299,17 @@ func Oversteps_Elements(self []*c10.Tensor) {
 	}
 	faults.Oversteps_Elements(self)
 	call.Returned()
-	call.List(len(self))
-	for _, t := range self {
-		call.Arg(t)
+	func() {
+		defer call.Recover()
+		call.List(len(self))
+		for _, t := range self {
+			call.Arg(t)
+		}
+	}()
+	if call.Keeps() {
+		for _, t := range self {
+			call.Keep(t)
+		}
 	}
 	call.Judge()
 }
@@ -2516,8 +3331,15 @@ func Oversteps_Self(self *c10.Tensor) *c10.Tensor {
 	call.Arg(self)
 	result := faults.Oversteps_Self(self)
 	call.Returned()
-	call.Arg(self)
-	call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(result)
+	}
 	call.Judge()
 	return result
 }
@@ -2542,9 +3364,17 @@ func Panics_(self, x *c10.Tensor) *c10.Tensor {
 	call.Arg(x)
 	result := faults.PanicsHalfway(self, x)
 	call.Returned()
-	call.Arg(self)
-	call.Arg(x)
-	call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Arg(x)
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(x)
+		call.Keep(result)
+	}
 	call.Judge()
 	return result
 }
@@ -2570,12 +3400,22 @@ func RebindsList(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
 	}
 	result := faults.RebindsList(self, x)
 	call.Returned()
-	call.Arg(self)
-	call.List(len(x))
-	for _, t := range x {
-		call.Arg(t)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.List(len(x))
+		for _, t := range x {
+			call.Arg(t)
+		}
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		for _, t := range x {
+			call.Keep(t)
+		}
+		call.Keep(result)
 	}
-	call.Result(result)
 	call.Judge()
 	return result
 }
@@ -2598,9 +3438,17 @@ func RebindsOptional(self, x *c10.Tensor) *c10.Tensor {
 	call.Arg(x)
 	result := faults.RebindsOptional(self, x)
 	call.Returned()
-	call.Arg(self)
-	call.Arg(x)
-	call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Arg(x)
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(x)
+		call.Keep(result)
+	}
 	call.Judge()
 	return result
 }
@@ -2626,12 +3474,22 @@ func RebindsOptionalList(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
 	}
 	result := faults.RebindsOptionalList(self, x)
 	call.Returned()
-	call.Arg(self)
-	call.List(len(x))
-	for _, t := range x {
-		call.Arg(t)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.List(len(x))
+		for _, t := range x {
+			call.Arg(t)
+		}
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		for _, t := range x {
+			call.Keep(t)
+		}
+		call.Keep(result)
 	}
-	call.Result(result)
 	call.Judge()
 	return result
 }
@@ -2654,9 +3512,17 @@ func RebindsTensor(self, x *c10.Tensor) *c10.Tensor {
 	call.Arg(x)
 	result := faults.RebindsTensor(self, x)
 	call.Returned()
-	call.Arg(self)
-	call.Arg(x)
-	call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Arg(x)
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(x)
+		call.Keep(result)
+	}
 	call.Judge()
 	return result
 }
@@ -2682,12 +3548,22 @@ func Rebinds_List(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
 	}
 	result := faults.Rebinds_List(self, x)
 	call.Returned()
-	call.Arg(self)
-	call.List(len(x))
-	for _, t := range x {
-		call.Arg(t)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.List(len(x))
+		for _, t := range x {
+			call.Arg(t)
+		}
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		for _, t := range x {
+			call.Keep(t)
+		}
+		call.Keep(result)
 	}
-	call.Result(result)
 	call.Judge()
 	return result
 }
@@ -2710,9 +3586,17 @@ func Rebinds_Optional(self, x *c10.Tensor) *c10.Tensor {
 	call.Arg(x)
 	result := faults.Rebinds_Optional(self, x)
 	call.Returned()
-	call.Arg(self)
-	call.Arg(x)
-	call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Arg(x)
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(x)
+		call.Keep(result)
+	}
 	call.Judge()
 	return result
 }
@@ -2738,12 +3622,22 @@ func Rebinds_OptionalList(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
 	}
 	result := faults.Rebinds_OptionalList(self, x)
 	call.Returned()
-	call.Arg(self)
-	call.List(len(x))
-	for _, t := range x {
-		call.Arg(t)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.List(len(x))
+		for _, t := range x {
+			call.Arg(t)
+		}
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		for _, t := range x {
+			call.Keep(t)
+		}
+		call.Keep(result)
 	}
-	call.Result(result)
 	call.Judge()
 	return result
 }
@@ -2766,9 +3660,17 @@ func Rebinds_Tensor(self, x *c10.Tensor) *c10.Tensor {
 	call.Arg(x)
 	result := faults.Rebinds_Tensor(self, x)
 	call.Returned()
-	call.Arg(self)
-	call.Arg(x)
-	call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Arg(x)
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(x)
+		call.Keep(result)
+	}
 	call.Judge()
 	return result
 }
@@ -2794,12 +3696,22 @@ func RebindsViewList(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
 	}
 	result := faults.RebindsViewList(self, x)
 	call.Returned()
-	call.Arg(self)
-	call.List(len(x))
-	for _, t := range x {
-		call.Arg(t)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.List(len(x))
+		for _, t := range x {
+			call.Arg(t)
+		}
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		for _, t := range x {
+			call.Keep(t)
+		}
+		call.Keep(result)
 	}
-	call.Result(result)
 	call.Judge()
 	return result
 }
@@ -2822,9 +3734,17 @@ func RebindsViewOptional(self, x *c10.Tensor) *c10.Tensor {
 	call.Arg(x)
 	result := faults.RebindsViewOptional(self, x)
 	call.Returned()
-	call.Arg(self)
-	call.Arg(x)
-	call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Arg(x)
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(x)
+		call.Keep(result)
+	}
 	call.Judge()
 	return result
 }
@@ -2850,12 +3770,22 @@ func RebindsViewOptionalList(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
 	}
 	result := faults.RebindsViewOptionalList(self, x)
 	call.Returned()
-	call.Arg(self)
-	call.List(len(x))
-	for _, t := range x {
-		call.Arg(t)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.List(len(x))
+		for _, t := range x {
+			call.Arg(t)
+		}
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		for _, t := range x {
+			call.Keep(t)
+		}
+		call.Keep(result)
 	}
-	call.Result(result)
 	call.Judge()
 	return result
 }
@@ -2878,9 +3808,17 @@ func RebindsViewTensor(self, x *c10.Tensor) *c10.Tensor {
 	call.Arg(x)
 	result := faults.RebindsViewTensor(self, x)
 	call.Returned()
-	call.Arg(self)
-	call.Arg(x)
-	call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Arg(x)
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(x)
+		call.Keep(result)
+	}
 	call.Judge()
 	return result
 }
@@ -2903,9 +3841,17 @@ func RebindsWrittenOut(self, out *c10.Tensor) *c10.Tensor {
 	call.Arg(out)
 	result := faults.RebindsWrittenOut(self, out)
 	call.Returned()
-	call.Arg(self)
-	call.Arg(out)
-	call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Arg(out)
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(out)
+		call.Keep(result)
+	}
 	call.Judge()
 	return result
 }
@@ -2928,9 +3874,17 @@ func RecyclesTensor(self, x *c10.Tensor) *c10.Tensor {
 	call.Arg(x)
 	result := faults.RecyclesTensor(self, x)
 	call.Returned()
-	call.Arg(self)
-	call.Arg(x)
-	call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Arg(x)
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(x)
+		call.Keep(result)
+	}
 	call.Judge()
 	return result
 }
@@ -2953,9 +3907,17 @@ func ReleasesTensor(self, x *c10.Tensor) *c10.Tensor {
 	call.Arg(x)
 	result := faults.ReleasesTensor(self, x)
 	call.Returned()
-	call.Arg(self)
-	call.Arg(x)
-	call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Arg(x)
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(x)
+		call.Keep(result)
+	}
 	call.Judge()
 	return result
 }
@@ -2981,12 +3943,22 @@ func ReplacesElement(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
 	}
 	result := faults.ReplacesElement(self, x)
 	call.Returned()
-	call.Arg(self)
-	call.List(len(x))
-	for _, t := range x {
-		call.Arg(t)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.List(len(x))
+		for _, t := range x {
+			call.Arg(t)
+		}
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		for _, t := range x {
+			call.Keep(t)
+		}
+		call.Keep(result)
 	}
-	call.Result(result)
 	call.Judge()
 	return result
 }
@@ -3009,9 +3981,17 @@ func ReshapesRunning(self, running *c10.Tensor) *c10.Tensor {
 	call.Arg(running)
 	result := faults.ReshapesRunning(self, running)
 	call.Returned()
-	call.Arg(self)
-	call.Arg(running)
-	call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Arg(running)
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(running)
+		call.Keep(result)
+	}
 	call.Judge()
 	return result
 }
@@ -3037,12 +4017,22 @@ func ReshapesRunningList(self *c10.Tensor, running []*c10.Tensor) *c10.Tensor {
 	}
 	result := faults.ReshapesRunningList(self, running)
 	call.Returned()
-	call.Arg(self)
-	call.List(len(running))
-	for _, t := range running {
-		call.Arg(t)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.List(len(running))
+		for _, t := range running {
+			call.Arg(t)
+		}
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		for _, t := range running {
+			call.Keep(t)
+		}
+		call.Keep(result)
 	}
-	call.Result(result)
 	call.Judge()
 	return result
 }
@@ -3068,9 +4058,17 @@ func Reshapes_Elements(self []*c10.Tensor) {
 	}
 	faults.Reshapes_Elements(self)
 	call.Returned()
-	call.List(len(self))
-	for _, t := range self {
-		call.Arg(t)
+	func() {
+		defer call.Recover()
+		call.List(len(self))
+		for _, t := range self {
+			call.Arg(t)
+		}
+	}()
+	if call.Keeps() {
+		for _, t := range self {
+			call.Keep(t)
+		}
 	}
 	call.Judge()
 }
@@ -3092,8 +4090,15 @@ func Reshapes_Self(self *c10.Tensor) *c10.Tensor {
 	call.Arg(self)
 	result := faults.Reshapes_Self(self)
 	call.Returned()
-	call.Arg(self)
-	call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(result)
+	}
 	call.Judge()
 	return result
 }
@@ -3119,12 +4124,22 @@ func RetainsList(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
 	}
 	result := faults.RetainsList(self, x)
 	call.Returned()
-	call.Arg(self)
-	call.List(len(x))
-	for _, t := range x {
-		call.Arg(t)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.List(len(x))
+		for _, t := range x {
+			call.Arg(t)
+		}
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		for _, t := range x {
+			call.Keep(t)
+		}
+		call.Keep(result)
 	}
-	call.Result(result)
 	call.Judge()
 	return result
 }
@@ -3147,9 +4162,17 @@ func RetainsOptional(self, x *c10.Tensor) *c10.Tensor {
 	call.Arg(x)
 	result := faults.RetainsOptional(self, x)
 	call.Returned()
-	call.Arg(self)
-	call.Arg(x)
-	call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Arg(x)
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(x)
+		call.Keep(result)
+	}
 	call.Judge()
 	return result
 }
@@ -3175,12 +4198,22 @@ func RetainsOptionalList(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
 	}
 	result := faults.RetainsOptionalList(self, x)
 	call.Returned()
-	call.Arg(self)
-	call.List(len(x))
-	for _, t := range x {
-		call.Arg(t)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.List(len(x))
+		for _, t := range x {
+			call.Arg(t)
+		}
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		for _, t := range x {
+			call.Keep(t)
+		}
+		call.Keep(result)
 	}
-	call.Result(result)
 	call.Judge()
 	return result
 }
@@ -3203,9 +4236,17 @@ func RetainsTensor(self, x *c10.Tensor) *c10.Tensor {
 	call.Arg(x)
 	result := faults.RetainsTensor(self, x)
 	call.Returned()
-	call.Arg(self)
-	call.Arg(x)
-	call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Arg(x)
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(x)
+		call.Keep(result)
+	}
 	call.Judge()
 	return result
 }
@@ -3228,9 +4269,17 @@ func RetainsStorageOut(self, out *c10.Tensor) *c10.Tensor {
 	call.Arg(out)
 	result := faults.RetainsStorageOut(self, out)
 	call.Returned()
-	call.Arg(self)
-	call.Arg(out)
-	call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Arg(out)
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(out)
+		call.Keep(result)
+	}
 	call.Judge()
 	return result
 }
@@ -3256,12 +4305,22 @@ func RetainsStorage_List(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
 	}
 	result := faults.RetainsStorage_List(self, x)
 	call.Returned()
-	call.Arg(self)
-	call.List(len(x))
-	for _, t := range x {
-		call.Arg(t)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.List(len(x))
+		for _, t := range x {
+			call.Arg(t)
+		}
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		for _, t := range x {
+			call.Keep(t)
+		}
+		call.Keep(result)
 	}
-	call.Result(result)
 	call.Judge()
 	return result
 }
@@ -3284,9 +4343,17 @@ func RetainsStorage_Optional(self, x *c10.Tensor) *c10.Tensor {
 	call.Arg(x)
 	result := faults.RetainsStorage_Optional(self, x)
 	call.Returned()
-	call.Arg(self)
-	call.Arg(x)
-	call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Arg(x)
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(x)
+		call.Keep(result)
+	}
 	call.Judge()
 	return result
 }
@@ -3312,12 +4379,22 @@ func RetainsStorage_OptionalList(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor 
 	}
 	result := faults.RetainsStorage_OptionalList(self, x)
 	call.Returned()
-	call.Arg(self)
-	call.List(len(x))
-	for _, t := range x {
-		call.Arg(t)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.List(len(x))
+		for _, t := range x {
+			call.Arg(t)
+		}
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		for _, t := range x {
+			call.Keep(t)
+		}
+		call.Keep(result)
 	}
-	call.Result(result)
 	call.Judge()
 	return result
 }
@@ -3340,9 +4417,17 @@ func RetainsStorage_Tensor(self, x *c10.Tensor) *c10.Tensor {
 	call.Arg(x)
 	result := faults.RetainsStorage_Tensor(self, x)
 	call.Returned()
-	call.Arg(self)
-	call.Arg(x)
-	call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Arg(x)
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(x)
+		call.Keep(result)
+	}
 	call.Judge()
 	return result
 }
@@ -3368,12 +4453,22 @@ func RetainsViewList(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
 	}
 	result := faults.RetainsViewList(self, x)
 	call.Returned()
-	call.Arg(self)
-	call.List(len(x))
-	for _, t := range x {
-		call.Arg(t)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.List(len(x))
+		for _, t := range x {
+			call.Arg(t)
+		}
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		for _, t := range x {
+			call.Keep(t)
+		}
+		call.Keep(result)
 	}
-	call.Result(result)
 	call.Judge()
 	return result
 }
@@ -3396,9 +4491,17 @@ func RetainsViewOptional(self, x *c10.Tensor) *c10.Tensor {
 	call.Arg(x)
 	result := faults.RetainsViewOptional(self, x)
 	call.Returned()
-	call.Arg(self)
-	call.Arg(x)
-	call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Arg(x)
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(x)
+		call.Keep(result)
+	}
 	call.Judge()
 	return result
 }
@@ -3424,12 +4527,22 @@ func RetainsViewOptionalList(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
 	}
 	result := faults.RetainsViewOptionalList(self, x)
 	call.Returned()
-	call.Arg(self)
-	call.List(len(x))
-	for _, t := range x {
-		call.Arg(t)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.List(len(x))
+		for _, t := range x {
+			call.Arg(t)
+		}
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		for _, t := range x {
+			call.Keep(t)
+		}
+		call.Keep(result)
 	}
-	call.Result(result)
 	call.Judge()
 	return result
 }
@@ -3452,9 +4565,17 @@ func RetainsViewTensor(self, x *c10.Tensor) *c10.Tensor {
 	call.Arg(x)
 	result := faults.RetainsViewTensor(self, x)
 	call.Returned()
-	call.Arg(self)
-	call.Arg(x)
-	call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Arg(x)
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(x)
+		call.Keep(result)
+	}
 	call.Judge()
 	return result
 }
@@ -3476,9 +4597,17 @@ func ReturnsTuple(self *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
 	call.Arg(self)
 	result0, result1 := faults.ReturnsTuple(self)
 	call.Returned()
-	call.Arg(self)
-	call.Result(result0)
-	call.Result(result1)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Result(result0)
+		call.Result(result1)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(result0)
+		call.Keep(result1)
+	}
 	call.Judge()
 	return result0, result1
 }
@@ -3500,8 +4629,15 @@ func ReturnsBaseViewSingle(self *c10.Tensor) *c10.Tensor {
 	call.Arg(self)
 	result := faults.ReturnsBaseViewSingle(self)
 	call.Returned()
-	call.Arg(self)
-	call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(result)
+	}
 	call.Judge()
 	return result
 }
@@ -3525,11 +4661,21 @@ func ReturnsCopyOuts(self, low, high *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
 	call.Arg(high)
 	result0, result1 := faults.ReturnsCopyOuts(self, low, high)
 	call.Returned()
-	call.Arg(self)
-	call.Arg(low)
-	call.Arg(high)
-	call.Result(result0)
-	call.Result(result1)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Arg(low)
+		call.Arg(high)
+		call.Result(result0)
+		call.Result(result1)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(low)
+		call.Keep(high)
+		call.Keep(result0)
+		call.Keep(result1)
+	}
 	call.Judge()
 	return result0, result1
 }
@@ -3552,9 +4698,17 @@ func ReturnsCopyReturnedOut(self, out *c10.Tensor) *c10.Tensor {
 	call.Arg(out)
 	result := faults.ReturnsCopyReturnedOut(self, out)
 	call.Returned()
-	call.Arg(self)
-	call.Arg(out)
-	call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Arg(out)
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(out)
+		call.Keep(result)
+	}
 	call.Judge()
 	return result
 }
@@ -3576,8 +4730,15 @@ func ReturnsCopy_Single(self *c10.Tensor) *c10.Tensor {
 	call.Arg(self)
 	result := faults.ReturnsCopy_Single(self)
 	call.Returned()
-	call.Arg(self)
-	call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(result)
+	}
 	call.Judge()
 	return result
 }
@@ -3601,8 +4762,15 @@ func ReturnsEmpty(self *c10.Tensor) *c10.Tensor {
 	call.Arg(self)
 	result := faults.ReturnsEmpty(self)
 	call.Returned()
-	call.Arg(self)
-	call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(result)
+	}
 	call.Judge()
 	return result
 }
@@ -3624,8 +4792,15 @@ func ReturnsSparseViewSingle(self *c10.Tensor) *c10.Tensor {
 	call.Arg(self)
 	result := faults.ReturnsSparseViewSingle(self)
 	call.Returned()
-	call.Arg(self)
-	call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(result)
+	}
 	call.Judge()
 	return result
 }
@@ -3649,8 +4824,15 @@ func ReturnsUnchanged(self *c10.Tensor, times int64) *c10.Tensor {
 	call.Arg(self)
 	result := faults.ReturnsUnchanged(self, times)
 	call.Returned()
-	call.Arg(self)
-	call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(result)
+	}
 	call.Judge()
 	return result
 }
@@ -3673,9 +4855,17 @@ func ReturnsViewOther(self, x *c10.Tensor) *c10.Tensor {
 	call.Arg(x)
 	result := faults.ReturnsViewOther(self, x)
 	call.Returned()
-	call.Arg(self)
-	call.Arg(x)
-	call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Arg(x)
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(x)
+		call.Keep(result)
+	}
 	call.Judge()
 	return result
 }
@@ -3698,9 +4888,17 @@ func SharesOther(self, x *c10.Tensor) *c10.Tensor {
 	call.Arg(x)
 	result := faults.SharesOther(self, x)
 	call.Returned()
-	call.Arg(self)
-	call.Arg(x)
-	call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Arg(x)
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(x)
+		call.Keep(result)
+	}
 	call.Judge()
 	return result
 }
@@ -3726,14 +4924,26 @@ func SharesOthers(self *c10.Tensor, x []*c10.Tensor) []*c10.Tensor {
 	}
 	result := faults.SharesOthers(self, x)
 	call.Returned()
-	call.Arg(self)
-	call.List(len(x))
-	for _, t := range x {
-		call.Arg(t)
-	}
-	call.List(len(result))
-	for _, t := range result {
-		call.Result(t)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.List(len(x))
+		for _, t := range x {
+			call.Arg(t)
+		}
+		call.List(len(result))
+		for _, t := range result {
+			call.Result(t)
+		}
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		for _, t := range x {
+			call.Keep(t)
+		}
+		for _, t := range result {
+			call.Keep(t)
+		}
 	}
 	call.Judge()
 	return result
@@ -3756,10 +4966,19 @@ func SharesReturned(self *c10.Tensor) []*c10.Tensor {
 	call.Arg(self)
 	result := faults.SharesReturned(self)
 	call.Returned()
-	call.Arg(self)
-	call.List(len(result))
-	for _, t := range result {
-		call.Result(t)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.List(len(result))
+		for _, t := range result {
+			call.Result(t)
+		}
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		for _, t := range result {
+			call.Keep(t)
+		}
 	}
 	call.Judge()
 	return result
@@ -3782,8 +5001,15 @@ func SharesSingle(self *c10.Tensor) *c10.Tensor {
 	call.Arg(self)
 	result := faults.SharesSingle(self)
 	call.Returned()
-	call.Arg(self)
-	call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(result)
+	}
 	call.Judge()
 	return result
 }
@@ -3805,9 +5031,17 @@ func SharesTuple(self *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
 	call.Arg(self)
 	result0, result1 := faults.SharesTuple(self)
 	call.Returned()
-	call.Arg(self)
-	call.Result(result0)
-	call.Result(result1)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Result(result0)
+		call.Result(result1)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(result0)
+		call.Keep(result1)
+	}
 	call.Judge()
 	return result0, result1
 }
@@ -3829,11 +5063,21 @@ func SharesBesideViewReturned(self *c10.Tensor) (*c10.Tensor, []*c10.Tensor) {
 	call.Arg(self)
 	result0, result1 := faults.SharesBesideViewReturned(self)
 	call.Returned()
-	call.Arg(self)
-	call.Result(result0)
-	call.List(len(result1))
-	for _, t := range result1 {
-		call.Result(t)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Result(result0)
+		call.List(len(result1))
+		for _, t := range result1 {
+			call.Result(t)
+		}
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(result0)
+		for _, t := range result1 {
+			call.Keep(t)
+		}
 	}
 	call.Judge()
 	return result0, result1
@@ -3856,9 +5100,17 @@ func SharesBesideViewTuple(self *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
 	call.Arg(self)
 	result0, result1 := faults.SharesBesideViewTuple(self)
 	call.Returned()
-	call.Arg(self)
-	call.Result(result0)
-	call.Result(result1)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Result(result0)
+		call.Result(result1)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(result0)
+		call.Keep(result1)
+	}
 	call.Judge()
 	return result0, result1
 }
@@ -3880,10 +5132,19 @@ func SharesWritingReturned(self *c10.Tensor) []*c10.Tensor {
 	call.Arg(self)
 	result := faults.SharesWritingReturned(self)
 	call.Returned()
-	call.Arg(self)
-	call.List(len(result))
-	for _, t := range result {
-		call.Result(t)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.List(len(result))
+		for _, t := range result {
+			call.Result(t)
+		}
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		for _, t := range result {
+			call.Keep(t)
+		}
 	}
 	call.Judge()
 	return result
@@ -3906,8 +5167,15 @@ func SharesWritingSingle(self *c10.Tensor) *c10.Tensor {
 	call.Arg(self)
 	result := faults.SharesWritingSingle(self)
 	call.Returned()
-	call.Arg(self)
-	call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(result)
+	}
 	call.Judge()
 	return result
 }
@@ -3929,9 +5197,17 @@ func SharesWritingTuple(self *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
 	call.Arg(self)
 	result0, result1 := faults.SharesWritingTuple(self)
 	call.Returned()
-	call.Arg(self)
-	call.Result(result0)
-	call.Result(result1)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Result(result0)
+		call.Result(result1)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(result0)
+		call.Keep(result1)
+	}
 	call.Judge()
 	return result0, result1
 }
@@ -3957,12 +5233,22 @@ func SwapsStorageList(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
 	}
 	result := faults.SwapsStorageList(self, x)
 	call.Returned()
-	call.Arg(self)
-	call.List(len(x))
-	for _, t := range x {
-		call.Arg(t)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.List(len(x))
+		for _, t := range x {
+			call.Arg(t)
+		}
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		for _, t := range x {
+			call.Keep(t)
+		}
+		call.Keep(result)
 	}
-	call.Result(result)
 	call.Judge()
 	return result
 }
@@ -3985,9 +5271,17 @@ func SwapsStorageOptional(self, x *c10.Tensor) *c10.Tensor {
 	call.Arg(x)
 	result := faults.SwapsStorageOptional(self, x)
 	call.Returned()
-	call.Arg(self)
-	call.Arg(x)
-	call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Arg(x)
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(x)
+		call.Keep(result)
+	}
 	call.Judge()
 	return result
 }
@@ -4013,12 +5307,22 @@ func SwapsStorageOptionalList(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
 	}
 	result := faults.SwapsStorageOptionalList(self, x)
 	call.Returned()
-	call.Arg(self)
-	call.List(len(x))
-	for _, t := range x {
-		call.Arg(t)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.List(len(x))
+		for _, t := range x {
+			call.Arg(t)
+		}
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		for _, t := range x {
+			call.Keep(t)
+		}
+		call.Keep(result)
 	}
-	call.Result(result)
 	call.Judge()
 	return result
 }
@@ -4041,9 +5345,17 @@ func SwapsStorageOut(self, out *c10.Tensor) *c10.Tensor {
 	call.Arg(out)
 	result := faults.SwapsStorageOut(self, out)
 	call.Returned()
-	call.Arg(self)
-	call.Arg(out)
-	call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Arg(out)
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(out)
+		call.Keep(result)
+	}
 	call.Judge()
 	return result
 }
@@ -4066,9 +5378,17 @@ func SwapsStorageTensor(self, x *c10.Tensor) *c10.Tensor {
 	call.Arg(x)
 	result := faults.SwapsStorageTensor(self, x)
 	call.Returned()
-	call.Arg(self)
-	call.Arg(x)
-	call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Arg(x)
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(x)
+		call.Keep(result)
+	}
 	call.Judge()
 	return result
 }
@@ -4094,12 +5414,22 @@ func SwapsStorage_List(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
 	}
 	result := faults.SwapsStorage_List(self, x)
 	call.Returned()
-	call.Arg(self)
-	call.List(len(x))
-	for _, t := range x {
-		call.Arg(t)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.List(len(x))
+		for _, t := range x {
+			call.Arg(t)
+		}
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		for _, t := range x {
+			call.Keep(t)
+		}
+		call.Keep(result)
 	}
-	call.Result(result)
 	call.Judge()
 	return result
 }
@@ -4122,9 +5452,17 @@ func SwapsStorage_Optional(self, x *c10.Tensor) *c10.Tensor {
 	call.Arg(x)
 	result := faults.SwapsStorage_Optional(self, x)
 	call.Returned()
-	call.Arg(self)
-	call.Arg(x)
-	call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Arg(x)
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(x)
+		call.Keep(result)
+	}
 	call.Judge()
 	return result
 }
@@ -4150,12 +5488,22 @@ func SwapsStorage_OptionalList(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
 	}
 	result := faults.SwapsStorage_OptionalList(self, x)
 	call.Returned()
-	call.Arg(self)
-	call.List(len(x))
-	for _, t := range x {
-		call.Arg(t)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.List(len(x))
+		for _, t := range x {
+			call.Arg(t)
+		}
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		for _, t := range x {
+			call.Keep(t)
+		}
+		call.Keep(result)
 	}
-	call.Result(result)
 	call.Judge()
 	return result
 }
@@ -4178,9 +5526,17 @@ func SwapsStorage_Tensor(self, x *c10.Tensor) *c10.Tensor {
 	call.Arg(x)
 	result := faults.SwapsStorage_Tensor(self, x)
 	call.Returned()
-	call.Arg(self)
-	call.Arg(x)
-	call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Arg(x)
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(x)
+		call.Keep(result)
+	}
 	call.Judge()
 	return result
 }
@@ -4206,12 +5562,22 @@ func SwapsStorageViewList(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
 	}
 	result := faults.SwapsStorageViewList(self, x)
 	call.Returned()
-	call.Arg(self)
-	call.List(len(x))
-	for _, t := range x {
-		call.Arg(t)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.List(len(x))
+		for _, t := range x {
+			call.Arg(t)
+		}
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		for _, t := range x {
+			call.Keep(t)
+		}
+		call.Keep(result)
 	}
-	call.Result(result)
 	call.Judge()
 	return result
 }
@@ -4234,9 +5600,17 @@ func SwapsStorageViewOptional(self, x *c10.Tensor) *c10.Tensor {
 	call.Arg(x)
 	result := faults.SwapsStorageViewOptional(self, x)
 	call.Returned()
-	call.Arg(self)
-	call.Arg(x)
-	call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Arg(x)
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(x)
+		call.Keep(result)
+	}
 	call.Judge()
 	return result
 }
@@ -4262,12 +5636,22 @@ func SwapsStorageViewOptionalList(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor
 	}
 	result := faults.SwapsStorageViewOptionalList(self, x)
 	call.Returned()
-	call.Arg(self)
-	call.List(len(x))
-	for _, t := range x {
-		call.Arg(t)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.List(len(x))
+		for _, t := range x {
+			call.Arg(t)
+		}
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		for _, t := range x {
+			call.Keep(t)
+		}
+		call.Keep(result)
 	}
-	call.Result(result)
 	call.Judge()
 	return result
 }
@@ -4290,9 +5674,17 @@ func SwapsStorageViewTensor(self, x *c10.Tensor) *c10.Tensor {
 	call.Arg(x)
 	result := faults.SwapsStorageViewTensor(self, x)
 	call.Returned()
-	call.Arg(self)
-	call.Arg(x)
-	call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Arg(x)
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(x)
+		call.Keep(result)
+	}
 	call.Judge()
 	return result
 }
@@ -4315,9 +5707,17 @@ func TurnsTensor(self, x *c10.Tensor) *c10.Tensor {
 	call.Arg(x)
 	result := faults.TurnsTensor(self, x)
 	call.Returned()
-	call.Arg(self)
-	call.Arg(x)
-	call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Arg(x)
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(x)
+		call.Keep(result)
+	}
 	call.Judge()
 	return result
 }
@@ -4339,9 +5739,17 @@ func TwinsPair(self *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
 	call.Arg(self)
 	result0, result1 := faults.TwinsPair(self)
 	call.Returned()
-	call.Arg(self)
-	call.Result(result0)
-	call.Result(result1)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Result(result0)
+		call.Result(result1)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(result0)
+		call.Keep(result1)
+	}
 	call.Judge()
 	return result0, result1
 }
@@ -4363,10 +5771,19 @@ func TwinsViewPair(self *c10.Tensor) (*c10.Tensor, *c10.Tensor, *c10.Tensor) {
 	call.Arg(self)
 	result0, result1, result2 := faults.TwinsViewPair(self)
 	call.Returned()
-	call.Arg(self)
-	call.Result(result0)
-	call.Result(result1)
-	call.Result(result2)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Result(result0)
+		call.Result(result1)
+		call.Result(result2)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(result0)
+		call.Keep(result1)
+		call.Keep(result2)
+	}
 	call.Judge()
 	return result0, result1, result2
 }
@@ -4388,9 +5805,17 @@ func TwinsWritingPair(self *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
 	call.Arg(self)
 	result0, result1 := faults.TwinsWritingPair(self)
 	call.Returned()
-	call.Arg(self)
-	call.Result(result0)
-	call.Result(result1)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Result(result0)
+		call.Result(result1)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(result0)
+		call.Keep(result1)
+	}
 	call.Judge()
 	return result0, result1
 }
@@ -4416,12 +5841,22 @@ func WritesList(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
 	}
 	result := faults.WritesList(self, x)
 	call.Returned()
-	call.Arg(self)
-	call.List(len(x))
-	for _, t := range x {
-		call.Arg(t)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.List(len(x))
+		for _, t := range x {
+			call.Arg(t)
+		}
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		for _, t := range x {
+			call.Keep(t)
+		}
+		call.Keep(result)
 	}
-	call.Result(result)
 	call.Judge()
 	return result
 }
@@ -4444,9 +5879,17 @@ func WritesOptional(self, x *c10.Tensor) *c10.Tensor {
 	call.Arg(x)
 	result := faults.WritesOptional(self, x)
 	call.Returned()
-	call.Arg(self)
-	call.Arg(x)
-	call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Arg(x)
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(x)
+		call.Keep(result)
+	}
 	call.Judge()
 	return result
 }
@@ -4472,12 +5915,22 @@ func WritesOptionalList(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
 	}
 	result := faults.WritesOptionalList(self, x)
 	call.Returned()
-	call.Arg(self)
-	call.List(len(x))
-	for _, t := range x {
-		call.Arg(t)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.List(len(x))
+		for _, t := range x {
+			call.Arg(t)
+		}
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		for _, t := range x {
+			call.Keep(t)
+		}
+		call.Keep(result)
 	}
-	call.Result(result)
 	call.Judge()
 	return result
 }
@@ -4500,9 +5953,17 @@ func WritesTensor(self, x *c10.Tensor) *c10.Tensor {
 	call.Arg(x)
 	result := faults.WritesTensor(self, x)
 	call.Returned()
-	call.Arg(self)
-	call.Arg(x)
-	call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Arg(x)
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(x)
+		call.Keep(result)
+	}
 	call.Judge()
 	return result
 }
@@ -4528,12 +5989,22 @@ func Writes_List(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
 	}
 	result := faults.Writes_List(self, x)
 	call.Returned()
-	call.Arg(self)
-	call.List(len(x))
-	for _, t := range x {
-		call.Arg(t)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.List(len(x))
+		for _, t := range x {
+			call.Arg(t)
+		}
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		for _, t := range x {
+			call.Keep(t)
+		}
+		call.Keep(result)
 	}
-	call.Result(result)
 	call.Judge()
 	return result
 }
@@ -4556,9 +6027,17 @@ func Writes_Optional(self, x *c10.Tensor) *c10.Tensor {
 	call.Arg(x)
 	result := faults.Writes_Optional(self, x)
 	call.Returned()
-	call.Arg(self)
-	call.Arg(x)
-	call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Arg(x)
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(x)
+		call.Keep(result)
+	}
 	call.Judge()
 	return result
 }
@@ -4584,12 +6063,22 @@ func Writes_OptionalList(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
 	}
 	result := faults.Writes_OptionalList(self, x)
 	call.Returned()
-	call.Arg(self)
-	call.List(len(x))
-	for _, t := range x {
-		call.Arg(t)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.List(len(x))
+		for _, t := range x {
+			call.Arg(t)
+		}
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		for _, t := range x {
+			call.Keep(t)
+		}
+		call.Keep(result)
 	}
-	call.Result(result)
 	call.Judge()
 	return result
 }
@@ -4612,9 +6101,17 @@ func Writes_Tensor(self, x *c10.Tensor) *c10.Tensor {
 	call.Arg(x)
 	result := faults.Writes_Tensor(self, x)
 	call.Returned()
-	call.Arg(self)
-	call.Arg(x)
-	call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Arg(x)
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(x)
+		call.Keep(result)
+	}
 	call.Judge()
 	return result
 }
@@ -4639,10 +6136,20 @@ func WritesAndFails(self, x *c10.Tensor) (*c10.Tensor, error) {
 	call.Arg(x)
 	result, err := faults.WritesAndFails(self, x)
 	call.Returned()
-	call.Arg(self)
-	call.Arg(x)
-	if err == nil {
-		call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Arg(x)
+		if err == nil {
+			call.Result(result)
+		}
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(x)
+		if err == nil {
+			call.Keep(result)
+		}
 	}
 	call.Judge()
 	return result, err
@@ -4666,9 +6173,17 @@ func WritesBesideTensor(self, x *c10.Tensor) *c10.Tensor {
 	call.Arg(x)
 	result := faults.WritesBesideTensor(self, x)
 	call.Returned()
-	call.Arg(self)
-	call.Arg(x)
-	call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Arg(x)
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(x)
+		call.Keep(result)
+	}
 	call.Judge()
 	return result
 }
@@ -4694,9 +6209,17 @@ func WritesInTraining(self, noise *c10.Tensor, training bool) *c10.Tensor {
 	call.Arg(noise)
 	result := faults.WritesInTraining(self, noise, training)
 	call.Returned()
-	call.Arg(self)
-	call.Arg(noise)
-	call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Arg(noise)
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(noise)
+		call.Keep(result)
+	}
 	call.Judge()
 	return result
 }
@@ -4722,8 +6245,15 @@ func WritesThrough(first, second *c10.Tensor) {
 	call.Arg(second)
 	faults.WritesThroughFirst(first, second)
 	call.Returned()
-	call.Arg(first)
-	call.Arg(second)
+	func() {
+		defer call.Recover()
+		call.Arg(first)
+		call.Arg(second)
+	}()
+	if call.Keeps() {
+		call.Keep(first)
+		call.Keep(second)
+	}
 	call.Judge()
 }
 
@@ -4748,12 +6278,22 @@ func WritesViewList(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
 	}
 	result := faults.WritesViewList(self, x)
 	call.Returned()
-	call.Arg(self)
-	call.List(len(x))
-	for _, t := range x {
-		call.Arg(t)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.List(len(x))
+		for _, t := range x {
+			call.Arg(t)
+		}
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		for _, t := range x {
+			call.Keep(t)
+		}
+		call.Keep(result)
 	}
-	call.Result(result)
 	call.Judge()
 	return result
 }
@@ -4776,9 +6316,17 @@ func WritesViewOptional(self, x *c10.Tensor) *c10.Tensor {
 	call.Arg(x)
 	result := faults.WritesViewOptional(self, x)
 	call.Returned()
-	call.Arg(self)
-	call.Arg(x)
-	call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Arg(x)
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(x)
+		call.Keep(result)
+	}
 	call.Judge()
 	return result
 }
@@ -4804,12 +6352,22 @@ func WritesViewOptionalList(self *c10.Tensor, x []*c10.Tensor) *c10.Tensor {
 	}
 	result := faults.WritesViewOptionalList(self, x)
 	call.Returned()
-	call.Arg(self)
-	call.List(len(x))
-	for _, t := range x {
-		call.Arg(t)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.List(len(x))
+		for _, t := range x {
+			call.Arg(t)
+		}
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		for _, t := range x {
+			call.Keep(t)
+		}
+		call.Keep(result)
 	}
-	call.Result(result)
 	call.Judge()
 	return result
 }
@@ -4832,9 +6390,17 @@ func WritesViewTensor(self, x *c10.Tensor) *c10.Tensor {
 	call.Arg(x)
 	result := faults.WritesViewTensor(self, x)
 	call.Returned()
-	call.Arg(self)
-	call.Arg(x)
-	call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Arg(x)
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(x)
+		call.Keep(result)
+	}
 	call.Judge()
 	return result
 }

@@ -86,10 +86,15 @@ func (w *writer) wrapperBody(f bind.Wrapper) []jen.Code {
 		kernel = list(names...).Op(assign).Add(kernel)
 	}
 	body := append([]jen.Code{w.release(f)}, w.begin(f)...)
-	body = append(body, w.observeParams(f)...)
+	body = append(body, w.observeParams(1, f, "Arg")...)
 	body = append(body, kernel, record(f, "Returned"))
-	body = append(body, w.observeParams(f)...)
-	body = append(body, w.observeResults(f)...)
+	after := append(w.observeParams(2, f, "Arg"), w.observeResults(2, f, "Result")...)
+	kept := append(w.observeParams(2, f, "Keep"), w.observeResults(2, f, "Keep")...)
+	if len(after) > 0 {
+		guarded := append([]jen.Code{jen.Defer().Add(record(f, "Recover"))}, after...)
+		body = append(body, call(tight(jen.Func(), parens()).Add(block(2, guarded...))),
+			jen.If(record(f, "Keeps")).Add(block(2, kept...)))
+	}
 	body = append(body, record(f, "Judge"))
 	if len(names) > 0 {
 		body = append(body, jen.Return(list(names...)))
@@ -180,23 +185,23 @@ func room(r bind.Role) int {
 	return 0
 }
 
-func (w *writer) observeParams(f bind.Wrapper) []jen.Code {
+func (w *writer) observeParams(depth int, f bind.Wrapper, method string) []jen.Code {
 	var lines []jen.Code
 	for _, p := range f.Args {
-		lines = append(lines, w.observe(1, f, "Arg", p.Name, p.Role)...)
+		lines = append(lines, w.observe(depth, f, method, p.Name, p.Role)...)
 	}
 	return lines
 }
 
 // observeResults leaves the results of a failed call alone.
-func (w *writer) observeResults(f bind.Wrapper) []jen.Code {
-	depth, mayFail := 1, f.Err != ""
+func (w *writer) observeResults(depth int, f bind.Wrapper, method string) []jen.Code {
+	mayFail := f.Err != ""
 	if mayFail {
-		depth = 2
+		depth++
 	}
 	var lines []jen.Code
 	for _, r := range f.Results {
-		lines = append(lines, w.observe(depth, f, "Result", r.Name, r.Role)...)
+		lines = append(lines, w.observe(depth, f, method, r.Name, r.Role)...)
 	}
 	if mayFail && len(lines) > 0 {
 		return []jen.Code{jen.If(jen.Id(f.Err).Op("==").Nil()).Add(block(depth, lines...))}
@@ -213,16 +218,20 @@ func (w *writer) observe(depth int, f bind.Wrapper, method, name string, role bi
 	case bind.Pointer:
 		return []jen.Code{record(f, method, call(w.asserts("Optional"), jen.Id(name)))}
 	case bind.List:
-		return w.observeList(depth, f, name, w.observe(depth+1, f, method, f.Elem, bind.One))
+		return w.observeList(depth, f, method, name, bind.One)
 	case bind.PointerList:
-		return w.observeList(depth, f, name, w.observe(depth+1, f, method, f.Elem, bind.Pointer))
+		return w.observeList(depth, f, method, name, bind.Pointer)
 	}
 	return nil
 }
 
-func (w *writer) observeList(depth int, f bind.Wrapper, name string, each []jen.Code) []jen.Code {
-	return []jen.Code{
-		record(f, "List", call(jen.Id("len"), jen.Id(name))),
+func (w *writer) observeList(depth int, f bind.Wrapper, method, name string, elem bind.Role) []jen.Code {
+	each := w.observe(depth+1, f, method, f.Elem, elem)
+	lines := []jen.Code{
 		jen.For(list(jen.Id("_"), jen.Id(f.Elem)).Op(":=").Range().Id(name)).Add(block(depth+1, each...)),
 	}
+	if method == "Keep" { // what is kept is in the record already, lists and all
+		return lines
+	}
+	return append([]jen.Code{record(f, "List", call(jen.Id("len"), jen.Id(name)))}, lines...)
 }

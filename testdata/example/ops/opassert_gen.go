@@ -28,9 +28,17 @@ func AddTensor(self, other *vector.Vector) *vector.Vector {
 	call.Arg(other)
 	result := kernels.Add(self, other)
 	call.Returned()
-	call.Arg(self)
-	call.Arg(other)
-	call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Arg(other)
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(other)
+		call.Keep(result)
+	}
 	call.Judge()
 	return result
 }
@@ -53,9 +61,17 @@ func Add_Tensor(self, other *vector.Vector) *vector.Vector {
 	call.Arg(other)
 	result := kernels.AddInplace(self, other)
 	call.Returned()
-	call.Arg(self)
-	call.Arg(other)
-	call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Arg(other)
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(other)
+		call.Keep(result)
+	}
 	call.Judge()
 	return result
 }
@@ -80,11 +96,20 @@ func Cat(vectors []*vector.Vector) *vector.Vector {
 	}
 	result := kernels.Cat(vectors)
 	call.Returned()
-	call.List(len(vectors))
-	for _, t := range vectors {
-		call.Arg(t)
+	func() {
+		defer call.Recover()
+		call.List(len(vectors))
+		for _, t := range vectors {
+			call.Arg(t)
+		}
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		for _, t := range vectors {
+			call.Keep(t)
+		}
+		call.Keep(result)
 	}
-	call.Result(result)
 	call.Judge()
 	return result
 }
@@ -109,8 +134,15 @@ func Clamp(self *vector.Vector, lo, hi float64) *vector.Vector {
 	call.Arg(self)
 	result := kernels.Clamp(self, lo, hi)
 	call.Returned()
-	call.Arg(self)
-	call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(result)
+	}
 	call.Judge()
 	return result
 }
@@ -132,8 +164,15 @@ func Narrow(self *vector.Vector, start, length int64) *vector.Vector {
 	call.Arg(self)
 	result := kernels.Narrow(self, start, length)
 	call.Returned()
-	call.Arg(self)
-	call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(result)
+	}
 	call.Judge()
 	return result
 }

@@ -37,9 +37,17 @@ func Add_Tensor(self, other *mat.Dense) *mat.Dense {
 	call.Arg((*observed)(other))
 	result := kernels.AddInPlace(self, other)
 	call.Returned()
-	call.Arg((*observed)(self))
-	call.Arg((*observed)(other))
-	call.Result((*observed)(result))
+	func() {
+		defer call.Recover()
+		call.Arg((*observed)(self))
+		call.Arg((*observed)(other))
+		call.Result((*observed)(result))
+	}()
+	if call.Keeps() {
+		call.Keep((*observed)(self))
+		call.Keep((*observed)(other))
+		call.Keep((*observed)(result))
+	}
 	call.Judge()
 	return result
 }
@@ -62,9 +70,17 @@ func Mm(self, mat2 *mat.Dense) *mat.Dense {
 	call.Arg((*observed)(mat2))
 	result := kernels.Mm(self, mat2)
 	call.Returned()
-	call.Arg((*observed)(self))
-	call.Arg((*observed)(mat2))
-	call.Result((*observed)(result))
+	func() {
+		defer call.Recover()
+		call.Arg((*observed)(self))
+		call.Arg((*observed)(mat2))
+		call.Result((*observed)(result))
+	}()
+	if call.Keeps() {
+		call.Keep((*observed)(self))
+		call.Keep((*observed)(mat2))
+		call.Keep((*observed)(result))
+	}
 	call.Judge()
 	return result
 }
@@ -86,8 +102,15 @@ func Narrow(self *mat.Dense, dim, start, length int64) *mat.Dense {
 	call.Arg((*observed)(self))
 	result := kernels.Narrow(self, dim, start, length)
 	call.Returned()
-	call.Arg((*observed)(self))
-	call.Result((*observed)(result))
+	func() {
+		defer call.Recover()
+		call.Arg((*observed)(self))
+		call.Result((*observed)(result))
+	}()
+	if call.Keeps() {
+		call.Keep((*observed)(self))
+		call.Keep((*observed)(result))
+	}
 	call.Judge()
 	return result
 }
@@ -111,8 +134,15 @@ func Relu(self *mat.Dense) *mat.Dense {
 	call.Arg((*observed)(self))
 	result := kernels.Relu(self)
 	call.Returned()
-	call.Arg((*observed)(self))
-	call.Result((*observed)(result))
+	func() {
+		defer call.Recover()
+		call.Arg((*observed)(self))
+		call.Result((*observed)(result))
+	}()
+	if call.Keeps() {
+		call.Keep((*observed)(self))
+		call.Keep((*observed)(result))
+	}
 	call.Judge()
 	return result
 }

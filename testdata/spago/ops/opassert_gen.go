@@ -37,9 +37,17 @@ func AddTensor(self, other *mat.Dense[float32]) *mat.Dense[float32] {
 	call.Arg((*observed)(other))
 	result := kernels.Add(self, other)
 	call.Returned()
-	call.Arg((*observed)(self))
-	call.Arg((*observed)(other))
-	call.Result((*observed)(result))
+	func() {
+		defer call.Recover()
+		call.Arg((*observed)(self))
+		call.Arg((*observed)(other))
+		call.Result((*observed)(result))
+	}()
+	if call.Keeps() {
+		call.Keep((*observed)(self))
+		call.Keep((*observed)(other))
+		call.Keep((*observed)(result))
+	}
 	call.Judge()
 	return result
 }
@@ -62,9 +70,17 @@ func Mul_Tensor(self, other *mat.Dense[float32]) *mat.Dense[float32] {
 	call.Arg((*observed)(other))
 	result := kernels.MulInPlace(self, other)
 	call.Returned()
-	call.Arg((*observed)(self))
-	call.Arg((*observed)(other))
-	call.Result((*observed)(result))
+	func() {
+		defer call.Recover()
+		call.Arg((*observed)(self))
+		call.Arg((*observed)(other))
+		call.Result((*observed)(result))
+	}()
+	if call.Keeps() {
+		call.Keep((*observed)(self))
+		call.Keep((*observed)(other))
+		call.Keep((*observed)(result))
+	}
 	call.Judge()
 	return result
 }
@@ -88,8 +104,15 @@ func Ravel(self *mat.Dense[float32]) *mat.Dense[float32] {
 	call.Arg((*observed)(self))
 	result := kernels.Ravel(self)
 	call.Returned()
-	call.Arg((*observed)(self))
-	call.Result((*observed)(result))
+	func() {
+		defer call.Recover()
+		call.Arg((*observed)(self))
+		call.Result((*observed)(result))
+	}()
+	if call.Keeps() {
+		call.Keep((*observed)(self))
+		call.Keep((*observed)(result))
+	}
 	call.Judge()
 	return result
 }
@@ -111,8 +134,15 @@ func T(self *mat.Dense[float32]) *mat.Dense[float32] {
 	call.Arg((*observed)(self))
 	result := kernels.T(self)
 	call.Returned()
-	call.Arg((*observed)(self))
-	call.Result((*observed)(result))
+	func() {
+		defer call.Recover()
+		call.Arg((*observed)(self))
+		call.Result((*observed)(result))
+	}()
+	if call.Keeps() {
+		call.Keep((*observed)(self))
+		call.Keep((*observed)(result))
+	}
 	call.Judge()
 	return result
 }

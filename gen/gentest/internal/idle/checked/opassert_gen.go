@@ -27,9 +27,17 @@ func Binary(self, other *c10.Tensor) *c10.Tensor {
 	call.Arg(other)
 	result := idle.Binary(self, other)
 	call.Returned()
-	call.Arg(self)
-	call.Arg(other)
-	call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Arg(other)
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(other)
+		call.Keep(result)
+	}
 	call.Judge()
 	return result
 }
@@ -54,11 +62,20 @@ func Join(tensors []*c10.Tensor) *c10.Tensor {
 	}
 	result := idle.Join(tensors)
 	call.Returned()
-	call.List(len(tensors))
-	for _, t := range tensors {
-		call.Arg(t)
+	func() {
+		defer call.Recover()
+		call.List(len(tensors))
+		for _, t := range tensors {
+			call.Arg(t)
+		}
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		for _, t := range tensors {
+			call.Keep(t)
+		}
+		call.Keep(result)
 	}
-	call.Result(result)
 	call.Judge()
 	return result
 }
@@ -80,7 +97,13 @@ func Look(self *c10.Tensor) int64 {
 	call.Arg(self)
 	result := idle.Look(self)
 	call.Returned()
-	call.Arg(self)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+	}
 	call.Judge()
 	return result
 }
@@ -102,8 +125,15 @@ func Unary(self *c10.Tensor) *c10.Tensor {
 	call.Arg(self)
 	result := idle.Unary(self)
 	call.Returned()
-	call.Arg(self)
-	call.Result(result)
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(result)
+	}
 	call.Judge()
 	return result
 }

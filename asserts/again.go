@@ -1,0 +1,203 @@
+package asserts
+
+import (
+	"runtime"
+	"runtime/debug"
+	"runtime/metrics"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// A kernel may keep a tensor and write it when the call is over: in the background,
+// or in the next call. So the tensors of the first calls of an op are looked at
+// again, some milliseconds later, and once more around the next call by the same
+// goroutine, as long as no other goroutine is there that may use them.
+const (
+	lookedAgain = 24 // calls of an op
+	waitedFor   = 3  // of those; of the others where the kernel started a goroutine
+	waiting     = 5 * time.Millisecond
+)
+
+// past is a call that is over: what it was given and what it returned.
+type past struct {
+	goroutine uintptr
+	tensors   []Tensor
+	args      []int // of each, as in Earlier
+	then      []Observation
+}
+
+// Keeps reports whether the tensors of the call are to be looked at again.
+func (c *Call) Keeps() bool { return c.settings.keeps }
+
+// Keep is called, where Keeps says so, with each tensor that was recorded after the
+// call, in the same order.
+func (c *Call) Keep(t Tensor) {
+	h := c.settings.holding
+	h.kept = append(h.kept, t)
+}
+
+// begin decides whether the call is one of those that are looked at again.
+func (h *holding) begin(p *plan) {
+	s := &h.settings
+	h.kept, h.last, h.late = h.kept[:0], nil, nil
+	if s.keeps = p.again.Load() < lookedAgain; !s.keeps {
+		return
+	}
+	h.plan, h.nth, h.goroutines, h.finalized = p, p.again.Add(1), runtime.NumGoroutine(), finalized()
+	s.alone = s.alone || alone()
+	if last := p.last.Swap(nil); last != nil && s.alone && last.goroutine == h.goroutine {
+		h.last = last
+		for _, t := range last.tensors {
+			last.then = append(last.then, h.look(t))
+		}
+	}
+}
+
+// end looks at the tensors once more, and leaves them to the next call; args says
+// what they are.
+func (h *holding) end(args []int) {
+	if h.nth <= waitedFor || runtime.NumGoroutine() > h.goroutines {
+		time.Sleep(waiting)
+		for _, t := range h.kept {
+			h.late = append(h.late, h.look(t))
+		}
+	}
+	next := &past{goroutine: h.goroutine}
+	for i, t := range h.kept {
+		if args[i] >= 0 {
+			next.tensors, next.args = append(next.tensors, t), append(next.args, args[i])
+		}
+	}
+	h.plan.last.Store(next)
+	clear(h.kept)
+}
+
+// kept returns what each tensor that was recorded after the call is: see Earlier.Arg;
+// -1 of a return with an alias set.
+func (c *Call) kept() []int {
+	var all []int
+	at := c.before
+	add := func(s *subjectPlan, is int) {
+		n := 1
+		if s.List {
+			n, _ = c.obs[at].header()
+			at++
+		}
+		all = append(all, slices.Repeat([]int{is}, n)...)
+		at += n
+	}
+	for i := range c.plan.args {
+		add(&c.plan.args[i], c.plan.args[i].Index+1)
+	}
+	for i := range c.plan.results {
+		if at >= c.n {
+			break // the call failed
+		}
+		is := 0
+		if c.plan.results[i].aliased() {
+			is = -1
+		}
+		add(&c.plan.results[i], is)
+	}
+	return all
+}
+
+// look observes a tensor that somebody may have released meanwhile, which then is
+// undefined.
+func (h *holding) look(t Tensor) (o Observation) {
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	defer func() {
+		if recover() != nil {
+			o = Observation{}
+		}
+	}()
+	if now := Observe(t, Identity); !now.Defined() || now.ImplUses == 0 || now.StorageUses == 0 {
+		return Observation{}
+	}
+	o.Content = &h.marker
+	t.Observe(&o, Content)
+	o.holding() // where nothing was filled in
+	return o
+}
+
+// earlier returns the tensors of the call before that this one was not given, as they
+// were when it began and as they are, with what lies inside.
+func (h *holding) earlier(args []Observation) []Earlier {
+	if h.last == nil {
+		return nil
+	}
+	var all []Earlier
+	for i, t := range h.last.tensors {
+		then := h.last.then[i]
+		given := func(o Observation) bool {
+			return o.Impl == then.Impl || o.Storage == then.Storage || overlaps(&o, &then)
+		}
+		now := h.look(t)
+		if !then.Defined() || !now.Defined() || slices.ContainsFunc(args, given) {
+			continue
+		}
+		all = append(all, Earlier{Then: then, Now: now, Arg: h.last.args[i]})
+		before, _ := partsOf([]Observation{then})
+		after, _ := partsOf([]Observation{now})
+		for i := range before[:min(len(before), len(after))] {
+			all = append(all, Earlier{Then: before[i], Now: after[i], Arg: h.last.args[i]})
+		}
+	}
+	return all
+}
+
+// alone reports whether nobody but the caller runs: every other goroutine is one
+// that package testing has waiting.
+func alone() bool {
+	if runtime.NumGoroutine() > most {
+		return false
+	}
+	var stacks [most + 4]runtime.StackRecord
+	n, ok := runtime.GoroutineProfile(stacks[:])
+	if !ok {
+		return false
+	}
+	callers := 0
+	for i := range stacks[:n] {
+		switch function := waitsIn(stacks[i].Stack()); {
+		case strings.HasSuffix(function, "/asserts.alone"):
+			callers++
+		case !strings.HasPrefix(function, "testing.") && !strings.HasPrefix(function, "os/signal."):
+			return false
+		}
+	}
+	return callers == 1
+}
+
+const most = 12 // goroutines, beyond which nobody is alone
+
+// waitsIn returns the function outside package runtime that a goroutine is in.
+func waitsIn(stack []uintptr) string {
+	frames := runtime.CallersFrames(stack)
+	for {
+		frame, more := frames.Next()
+		if !strings.HasPrefix(frame.Function, "runtime.") || !more {
+			return frame.Function
+		}
+	}
+}
+
+// finalizers are what may release a tensor on no goroutine of the program.
+var finalizers = sync.OnceValue(func() []metrics.Sample {
+	return []metrics.Sample{{Name: "/gc/finalizers/executed:finalizers"}, {Name: "/gc/cleanups/executed:cleanups"}}
+})
+
+// finalized returns how many finalizers and cleanups have run.
+func finalized() uint64 {
+	samples := slices.Clone(finalizers())
+	metrics.Read(samples)
+	n := uint64(0)
+	for _, s := range samples {
+		if s.Value.Kind() == metrics.KindUint64 {
+			n += s.Value.Uint64()
+		}
+	}
+	return n
+}

@@ -1,0 +1,67 @@
+package asserts
+
+import (
+	"fmt"
+	"path/filepath"
+	"runtime"
+	"strings"
+)
+
+// Recover is deferred where a wrapper looks at the tensors of a call that is over:
+// one that makes Observe panic was broken by the call, which is a violation. What was
+// not looked at for that is left as it was, or is set aside.
+func (c *Call) Recover() {
+	if !c.on {
+		return
+	}
+	p := recover()
+	if p == nil {
+		return
+	}
+	broken := Observation{Content: &Snapshot{Panic: fmt.Sprintf("%v, in %s", p, PanicSite())}}
+	own := *c.settings
+	own.quick, own.keeps = false, false
+	c.settings = &own
+	if at := c.n; at < 2*c.before {
+		copy(c.obs[at:2*c.before], c.obs[at-c.before:c.before])
+		c.obs[at], c.n = broken, 2*c.before
+		return
+	}
+	c.setBroken(broken)
+}
+
+// setBroken fills in the returns from the one on that was looked at.
+func (c *Call) setBroken(broken Observation) {
+	from, at := c.n, 2*c.before
+	for i := range c.plan.results {
+		n := 1
+		if c.plan.results[i].List {
+			n = 0
+			if at < from {
+				n, _ = c.obs[at].header()
+			} else {
+				c.n = at
+				c.List(0)
+			}
+			at++
+		}
+		for ; n > 0; n-- {
+			if at >= from {
+				c.obs[at] = broken
+			}
+			at++
+		}
+	}
+	c.n = at
+}
+
+// PanicSite returns where a panic began that the caller's caller recovers.
+func PanicSite() string {
+	pcs := make([]uintptr, 16)
+	frames := runtime.CallersFrames(pcs[:runtime.Callers(3, pcs)])
+	frame, more := frames.Next()
+	for more && strings.HasPrefix(frame.Function, "runtime.") {
+		frame, more = frames.Next()
+	}
+	return fmt.Sprintf("%s (%s:%d)", frame.Function, filepath.Base(frame.File), frame.Line)
+}
