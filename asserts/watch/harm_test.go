@@ -83,3 +83,19 @@ func TestCompiledCallsAreToldOnceAtTheirLines(t *testing.T) {
 		}
 	})
 }
+
+// A libtorch that is opened by a plain name is watched like another.
+func TestLibtorchOfPlainName(t *testing.T) {
+	eachPython(t, func(t *testing.T, p python) {
+		if strings.HasPrefix(p.torch.Number(), "1.") {
+			t.Skip("1.13 has no C functions that call ops")
+		}
+		t.Setenv("LD_LIBRARY_PATH", p.torch.Lib)
+		for _, flags := range [][]string{nil, {"-preserve"}} {
+			o := run(t, flags, p.path, "testdata/plain.py")
+			if o.status != 0 || o.stdout != "failed 0\n" || !strings.Contains(o.stderr, "opassert run: calls 2, ops 2, processes 1: findings 0") {
+				t.Errorf("%v: exit status %d\n%s\n%s", flags, o.status, o.stdout, o.stderr)
+			}
+		}
+	})
+}

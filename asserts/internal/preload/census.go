@@ -36,8 +36,9 @@ type member struct {
 	image   uint64 // where its stack begins, which is elsewhere after each exec
 	size    uint64 // of its memory, when that was last looked at
 	command string
-	watched bool // nothing more is to be looked for
-	since   time.Time
+	watched bool      // nothing more is to be looked for
+	changes bool      // what is in it changes while its size may not
+	unseen  []*Object // those that have not seen what they look into, when it was last looked at
 }
 
 func (m *member) String() string { return fmt.Sprintf("process %d (%s)", m.pid, m.command) }
@@ -87,9 +88,24 @@ func (c *census) look() {
 			c.meet(pid)
 		}
 	}
-	gone := func(pid int) bool { return !there[pid] }
-	maps.DeleteFunc(c.foreign, func(pid int, _ bool) bool { return gone(pid) })
-	maps.DeleteFunc(c.members, func(pid int, _ *member) bool { return gone(pid) })
+	maps.DeleteFunc(c.foreign, func(pid int, _ bool) bool { return !there[pid] })
+	maps.DeleteFunc(c.members, func(pid int, m *member) bool {
+		if there[pid] {
+			return false
+		}
+		m.ended()
+		return true
+	})
+}
+
+// ended tells of a library that was in a process until that ended, and for which
+// its object has not asked. How long a process takes to load one is no evidence.
+func (m *member) ended() {
+	for _, o := range m.unseen {
+		if !o.hasHeard(m.pid) {
+			o.Trouble(fmt.Sprintf("%v has loaded %s in a way that opassert does not see", m, o.kind.Library))
+		}
+	}
 }
 
 func (c *census) meet(pid int) {
@@ -98,6 +114,9 @@ func (c *census) meet(pid int) {
 		return
 	}
 	m := c.members[pid]
+	if m != nil && (m.began != s.began || m.image != s.image) {
+		m.ended()
+	}
 	if m == nil || m.began != s.began {
 		if !c.descends(pid, s) {
 			c.foreign[pid] = true
@@ -135,7 +154,7 @@ const (
 
 // inspect looks whether a process has what it should have.
 func (c *census) inspect(m *member, s stat) {
-	if m.watched || s.size < smallest || s.size == m.size && m.since.IsZero() {
+	if m.watched || s.size < smallest || s.size == m.size && !m.changes {
 		return
 	}
 	m.size = s.size
@@ -146,35 +165,23 @@ func (c *census) inspect(m *member, s stat) {
 	if err != nil || len(memory) == 0 {
 		return
 	}
-	watched, loading := true, false
+	m.watched, m.changes, m.unseen = true, false, nil
 	for _, o := range c.objects {
 		switch o.found(memory) {
 		case fitted:
 		case absent:
-			watched = false
+			m.watched = false
+		case loading:
+			m.watched, m.changes = false, true
 		case incomplete:
-			watched, loading = false, true
-			if !m.since.IsZero() && time.Since(m.since) > longestLoad && !o.busy() {
-				o.Trouble(fmt.Sprintf("%v has loaded %s in a way that opassert does not see", m, o.kind.Library))
-			}
+			m.watched, m.changes, m.unseen = false, true, append(m.unseen, o)
 		case unreached:
 			o.Trouble(fmt.Sprintf("%v has loaded %s, and could not reach opassert", m, o.kind.Library))
 		case without:
 			o.Trouble(fmt.Sprintf("%v has loaded %s, and not opassert's object: %s", m, o.kind.Library, why(m.pid)))
 		}
 	}
-	m.watched = watched
-	switch {
-	case !loading:
-		m.since = time.Time{}
-	case m.since.IsZero():
-		m.since = time.Now()
-	}
 }
-
-// longestLoad is how long it may take from a library's being in the memory to
-// the object's asking for what fits it.
-const longestLoad = 15 * time.Second
 
 // A presence is what of an object's is in a process.
 type presence int
@@ -182,7 +189,8 @@ type presence int
 const (
 	absent     presence = iota // nothing that it looks into
 	fitted                     // a library, and what fits it
-	incomplete                 // a library, and not yet what fits it
+	loading                    // a library, and an object that is at work
+	incomplete                 // a library, and not what fits it
 	unreached                  // a library, and an object that could not reach opassert
 	without                    // a library, and no object
 )
@@ -190,14 +198,15 @@ const (
 // found reads the maps of a process: code of the library, for a linker maps it
 // as well, and the object.
 func (o *Object) found(memory []byte) presence {
-	var library, object, marked bool
+	var library, object, marked, works bool
 	for line := range bytes.Lines(memory) {
 		switch {
 		case bytes.Contains(line, []byte("/"+o.kind.Library)):
 			library = library || bytes.Contains(line, []byte("-xp "))
 		case bytes.Contains(line, []byte(filepath.Base(o.file))), bytes.Contains(line, []byte(o.copy())):
 			object = true
-			marked = marked || bytes.Contains(line, []byte(" -w-p ")) // the page of preload.h
+			marked = marked || bytes.Contains(line, []byte(" -w-p ")) // the pages of preload.h
+			works = works || bytes.Contains(line, []byte(" --xp "))
 		}
 	}
 	switch {
@@ -207,6 +216,8 @@ func (o *Object) found(memory []byte) presence {
 		return unreached
 	case o.fits(memory):
 		return fitted
+	case works:
+		return loading
 	case object:
 		return incomplete
 	}
@@ -225,10 +236,11 @@ func (o *Object) fits(memory []byte) bool {
 	return false
 }
 
-func (o *Object) busy() bool {
+// hasHeard reports whether a process has reached opassert through the object.
+func (o *Object) hasHeard(pid int) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	return o.asking > 0 || len(o.troubles) > 0
+	return o.heard[pid]
 }
 
 func (c *census) trouble(m *member, what string) {

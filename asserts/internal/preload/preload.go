@@ -55,7 +55,7 @@ type Object struct {
 
 	fitting  sync.Mutex // held while a library is compiled
 	mu       sync.Mutex
-	asking   int               // processes that wait for a library
+	heard    map[int]bool      // processes that have reached this one
 	fitted   map[string]string // by the library that is looked into
 	troubles []string
 }
@@ -66,7 +66,7 @@ func New(kind Kind) (*Object, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := &Object{kind: kind, file: file, secret: rand.Text(), answer: rand.Text(), fitted: make(map[string]string)}
+	o := &Object{kind: kind, file: file, secret: rand.Text(), answer: rand.Text(), heard: make(map[int]bool), fitted: make(map[string]string)}
 	if o.folder, err = makeFolder("opassert-" + kind.Name); err != nil {
 		return nil, err
 	}
@@ -163,6 +163,11 @@ func (o *Object) serve(conn *net.UnixConn, connect func() Answer) {
 		return
 	}
 	conn.SetDeadline(time.Time{})
+	if pid, err := peer(conn); err == nil {
+		o.mu.Lock()
+		o.heard[pid] = true
+		o.mu.Unlock()
+	}
 	var answer Answer
 	for {
 		f, err := ReadFrame(conn)
@@ -213,9 +218,6 @@ func (o *Object) fit(library string) ([]byte, *os.File) {
 		o.Trouble(why)
 		return nil, nil
 	}
-	o.mu.Lock()
-	o.asking++
-	o.mu.Unlock()
 	o.fitting.Lock()
 	defer o.fitting.Unlock()
 	known, ok := o.fitted[library]
@@ -224,7 +226,6 @@ func (o *Object) fit(library string) ([]byte, *os.File) {
 		known, err = o.kind.Fit(library)
 	}
 	o.mu.Lock()
-	o.asking--
 	o.fitted[library] = known
 	o.mu.Unlock()
 	if err != nil {

@@ -177,6 +177,16 @@ static void give_up(const char *why) {
   fprintf(stderr, "opassert: %s; process %d is not watched\n", why, (int)getpid());
 }
 
+// While the object is at work in dlopen opassert sees this page, which can be
+// neither read nor written: a library may be there for as long as that takes.
+static char working[1 << 16] __attribute__((aligned(1 << 16))) = {1};
+static int at_work;
+
+static void work(int more) {
+  int now = __atomic_add_fetch(&at_work, more, __ATOMIC_ACQ_REL);
+  if (now == (more > 0)) mprotect(working, sizeof working, now ? PROT_EXEC : PROT_READ | PROT_WRITE);
+}
+
 // tell says why the process is not watched.
 static void tell(const char *why) {
   char text[PATH_MAX];
@@ -208,16 +218,74 @@ static void *ask_and_open(char *path) {
 static void opened(void);
 
 static void *open_and_tell(const char *file, int mode) {
+  work(1);
   void *handle = open_library(file, mode);
   if (handle != NULL) opened();
+  work(-1);
   return handle;
 }
 
-// A plain name is searched by the RUNPATH of the caller, whom libc knows by the
-// return address: so this has to be a jump and not a call, which is what gcc
-// and clang make of it from -O2 on. Python and torch.ops.load_library pass paths.
+// A search is for a plain name that the code at an address opens.
+struct search {
+  const char *name;
+  const void *address;
+};
+
+// may_have returns whether a file is in a folder of a path of folders, or may be.
+static int may_have(const char *path, const char *object, const char *name) {
+  const char *slash = strrchr(object, '/');
+  for (const char *end = path; *end != 0; path = end + 1) {
+    static const char *const origins[] = {"$ORIGIN", "${ORIGIN}", ""};
+    const char *const *o = origins;
+    char file[2 * PATH_MAX];
+    end = strchrnul(path, ':');
+    while (strncmp(path, *o, strlen(*o)) != 0) o++;
+    path += strlen(*o);
+    const int origin = **o != 0, folder = end - path;
+    if (memchr(path, '$', folder) != NULL || (folder == 0 && !origin) || (origin && slash == NULL)) return 1;
+    for (const char **f = (const char *[]){name, "glibc-hwcaps", NULL}; *f != NULL; f++) {
+      snprintf(file, sizeof file, "%.*s%.*s/%s", origin ? (int)(slash - object) : 0, object, folder, path, *f);
+      if (access(file, F_OK) == 0) return 1;
+    }
+  }
+  return 0;
+}
+
+// is_searched returns whether a name may be found by the path of an object: that
+// of the caller, or one with an RPATH, which counts for those that it has loaded
+// too. The program's own is searched for everybody.
+static int is_searched(struct dl_phdr_info *info, size_t size, void *p) {
+  (void)size;
+  const struct search *s = p;
+  const ElfW(Dyn) *dynamic = NULL;
+  int of_caller = 0;
+  for (int i = 0; i < info->dlpi_phnum; i++) {
+    const ElfW(Phdr) *h = &info->dlpi_phdr[i];
+    const uintptr_t from = info->dlpi_addr + h->p_vaddr;
+    if (h->p_type == PT_LOAD) of_caller |= (uintptr_t)s->address - from < h->p_memsz;
+    if (h->p_type == PT_DYNAMIC) dynamic = (const ElfW(Dyn) *)from;
+  }
+  uintptr_t strings = 0, runpath = 0, rpath = 0;
+  for (const ElfW(Dyn) *d = dynamic; d != NULL && d->d_tag != DT_NULL; d++) {
+    if (d->d_tag == DT_STRTAB) strings = d->d_un.d_ptr + (d->d_un.d_ptr < info->dlpi_addr ? info->dlpi_addr : 0);
+    if (d->d_tag == DT_RUNPATH) runpath = d->d_un.d_val;
+    if (d->d_tag == DT_RPATH) rpath = d->d_un.d_val;
+  }
+  const uintptr_t path = runpath ? (of_caller ? runpath : 0) : of_caller || info->dlpi_name[0] != 0 ? rpath : 0;
+  return path != 0 && may_have((const char *)strings + path, info->dlpi_name, s->name);
+}
+
+// may_search returns whether a plain name may be found by the caller's path.
+__attribute__((noinline)) static int may_search(const char *name, const void *caller) {
+  struct search s = {name, caller};
+  return dl_iterate_phdr(is_searched, &s);
+}
+
+// A plain name is searched by the path of the caller, whom libc knows by the
+// return address: where it may be there this has to be a jump and not a call, which
+// is what gcc and clang make of it from -O2 on.
 void *dlopen(const char *file, int mode) {
-  void *(*real)(const char *, int) =
-      file == NULL || strchr(file, '/') == NULL ? (void *(*)(const char *, int))next("dlopen") : open_and_tell;
+  const int jump = file == NULL || (strchr(file, '/') == NULL && may_search(file, __builtin_return_address(0)));
+  void *(*real)(const char *, int) = jump ? (void *(*)(const char *, int))next("dlopen") : open_and_tell;
   return real(file, mode);
 }

@@ -167,6 +167,59 @@ func TestNotWatched(t *testing.T) {
 	})
 }
 
+// A library that is opened by a plain name is seen, and found where it is without
+// the object: by the caller's own path, which nobody sees, or by another.
+func TestPlainNames(t *testing.T) {
+	b := build(t)
+	folder, name := filepath.Split(b.probe)
+	const unseen = " has loaded libprobe.so in a way that opassert does not see"
+	for _, tt := range []struct {
+		how, link, path string
+		asked           int
+		trouble         string
+	}{
+		{"LD_LIBRARY_PATH", "-g0", folder, 1, ""},
+		{"LD_LIBRARY_PATH, not the caller's path", "-Wl,-rpath,/no/such/folder:/tmp/none", folder, 1, ""},
+		{"nowhere", "-g0", "", 0, ""},
+		{"nowhere, by the caller's path", "-Wl,-rpath,/no/such/folder", "", 0, ""},
+		{"the caller's path", "-Wl,-rpath,/no/such/folder:" + folder, "", 0, unseen},
+		{"beside the caller", "-Wl,-rpath,$ORIGIN", "", 0, unseen},
+		{"beside the caller, in braces", "-Wl,-rpath,/no/such/folder:${ORIGIN}/../" + filepath.Base(folder), "", 0, unseen},
+		{"the caller's older path", "-Wl,--disable-new-dtags,-rpath," + folder, "", 0, unseen},
+	} {
+		t.Run(tt.how, func(t *testing.T) {
+			child := filepath.Join(folder, "caller")
+			if out, err := exec.Command("cc", "testdata/child.c", "-ldl", "-o", child, tt.link).CombinedOutput(); err != nil {
+				t.Fatalf("%v\n%s", err, out)
+			}
+			t.Setenv("LD_LIBRARY_PATH", tt.path)
+			w := b.run(t, child, name, "1000")
+			if w.asked != tt.asked || len(w.troubles) != min(1, len(tt.trouble)) || !strings.HasSuffix(strings.Join(w.troubles, ""), tt.trouble) {
+				t.Errorf("the object asked %d times, want %d; troubles %q, want %q", w.asked, tt.asked, w.troubles, tt.trouble)
+			}
+		})
+	}
+}
+
+// However long a library takes to load, it has an object: what does not look into
+// it yet, as long as the loader or another object is at work, is no trouble.
+func TestSlowLoads(t *testing.T) {
+	b := build(t)
+	source := filepath.Join(t.TempDir(), "slow.c")
+	if err := os.WriteFile(source, []byte("#include <unistd.h>\n__attribute__((constructor)) static void load(void) { sleep(2); }\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.Command("cc", "-shared", source, "-o", b.probe).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	if w := b.run(t, b.child, b.probe, "1"); w.asked != 1 || len(w.troubles) > 0 {
+		t.Errorf("the object asked %d times, want 1; troubles %q", w.asked, w.troubles)
+	}
+	if w := b.run(t, "sh", "-c", `"$@" & sleep 1; kill -9 $!`, "sh", b.child, b.probe, "1"); w.asked != 0 || len(w.troubles) > 0 {
+		t.Errorf("killed as it loads, the object asked %d times, want 0; troubles %q", w.asked, w.troubles)
+	}
+}
+
 // A process that outlives the program is waited for.
 func TestDaemons(t *testing.T) {
 	b := build(t)
