@@ -75,7 +75,7 @@ class Imports {
   void replace(const Tables& t, const ElfW(Rela) & r) const {
     if (!is_import(r)) return;
     const char* name = t.names + t.symbols[ELF64_R_SYM(r.r_info)].st_name;
-    if (std::strncmp(name, "_ZN3c10", 7) != 0) return;
+    if (std::strncmp(name, "_ZN3c10", 7) != 0 && std::strncmp(name, "_ZNK3c10", 8) != 0) return;
     for (const Import& import : all_) {
       if (import.name == name) put(t, reinterpret_cast<void**>(t.base + r.r_offset), import.ours);
     }
@@ -113,6 +113,11 @@ class Imports {
     void* address;
     std::memcpy(&address, &theirs, sizeof address);
     named(address, reinterpret_cast<void*>(ours));
+  }
+
+  template <class R, class C, class... A>
+  void add(R (C::*theirs)(A...) const, R (*ours)(const C*, A...)) {
+    add(reinterpret_cast<R (C::*)(A...)>(theirs), reinterpret_cast<R (*)(C*, A...)>(ours));
   }
 
   void add(const char* name, void* ours) { all_.push_back({name, ours}); }

@@ -30,6 +30,9 @@ constexpr DispatchKey kBelow = DispatchKey::Fake;
 constexpr DispatchKey kAbove[] = {DispatchKey::TESTING_ONLY_GenericMode, DispatchKey::TESTING_ONLY_GenericWrapper, DispatchKey::DeferredInit};
 constexpr int kAboves = sizeof kAbove / sizeof *kAbove;
 
+// kRegistrar is who libtorch says has registered what the watcher has.
+constexpr const char* kRegistrar = "opassert";
+
 // after returns the keys that come after one. The Python dispatcher stands above
 // all, and is asked again for each.
 inline DispatchKeySet after(DispatchKeySet keys, DispatchKey key) {
@@ -63,6 +66,26 @@ class Keys {
       if (included.isSupersetOf(pair(i))) return pair(i);
     }
     return DispatchKeySet();
+  }
+
+  // shown is a set as it is printed: a call's has what is ours of the keys that
+  // are still to come. One with all of kSelf was not made for a call.
+  DispatchKeySet shown(DispatchKeySet set) const {
+    constexpr DispatchKeySet kSelf({DispatchKey::Conjugate, DispatchKey::Negative, DispatchKey::ZeroTensor});
+    return gone_ || !set.has(kBelow) || set.isSupersetOf(kSelf) ? set : set - pair(at_);
+  }
+
+  // registers reports whether kernels of operators for a key are ours, if any is.
+  bool registers(DispatchKey key) const { return !gone_ && key == above(); }
+
+  // holds returns the keys that have a fallback of ours.
+  DispatchKeySet holds() {
+    std::lock_guard<std::recursive_mutex> lock(mutex_);
+    DispatchKeySet keys;
+    for (const auto& held : held_) {
+      if (held.second != nullptr) keys = keys.add(held.first);
+    }
+    return keys;
   }
 
   // enter puts the pair into this thread's set, or what it is now in the place
@@ -161,7 +184,7 @@ class Keys {
   // take reports whether the key had no fallback. Two on one key are refused.
   bool take(DispatchKey key, c10::KernelFunction kernel) {
     try {
-      auto handle = c10::Dispatcher::singleton().registerFallback(key, std::move(kernel), "opassert");
+      auto handle = c10::Dispatcher::singleton().registerFallback(key, std::move(kernel), kRegistrar);
       held_[key] = std::make_unique<c10::RegistrationHandleRAII>(std::move(handle));
       return true;
     } catch (const std::exception&) {

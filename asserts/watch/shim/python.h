@@ -50,6 +50,12 @@ enum { NO_ARGUMENT = 4, ONE_ARGUMENT = 8 };  // METH_NOARGS, METH_O
 constexpr const char* kFakeMode = "torch._subclasses.fake_tensor.FakeTensorMode";
 constexpr const char* kFakeTensor = "torch._subclasses.fake_tensor.FakeTensor";
 
+// A Difference is between the keys that a thread's dispatcher has and those that
+// a program is to see.
+struct Difference {
+  c10::DispatchKeySet hidden, missing;
+};
+
 // A Python is the interpreter in the process.
 class Python {
   template <class F>
@@ -173,11 +179,12 @@ class Python {
            of_run.dli_fbase == of_python.dli_fbase;
   }
 
-  // hide has torch._C tell Python the keys that this thread includes without those
-  // that keys returns. It is called while the interpreter loads the module that
+  // hide has torch._C tell Python of the keys that this thread includes and
+  // excludes with the differences that these return. It is called while the interpreter loads the module that
   // will be torch._C, before anything else can have asked.
-  void hide(std::vector<int> (*keys)()) {
-    hidden_ = keys;
+  void hide(Difference (*included)(), Difference (*excluded)()) {
+    included_ = included;
+    excluded_ = excluded;
     if (!locked_()) return;
     static Method method = {"hide", [](PyObject*, PyObject* module) { return self_->hide_in(module); }, ONE_ARGUMENT, nullptr};
     self_ = this;
@@ -336,7 +343,8 @@ method = "\x1f".join(field.replace("\n", " ").replace("\x1f", " ") for field in 
 )py";
 
   static inline Python* self_;
-  std::vector<int> (*hidden_)() = nullptr;
+  Difference (*included_)() = nullptr;
+  Difference (*excluded_)() = nullptr;
 
   // The loader of torch._C is on the stack; what it is going to do with the module
   // comes first.
@@ -383,32 +391,40 @@ frames = "".join("%s\n%s\n%s\n" % frame for frame in frames)
     return frames;
   }
 
-  // hide_in puts a function in the place of the one that returns the set.
+  // hide_in puts functions in the place of those that return the sets.
   PyObject* hide_in(PyObject* module) {
-    static constexpr const char* kName = "_dispatch_tls_local_include_set";
-    static Method method = {kName, [](PyObject* real, PyObject*) { return self_->visible(real); }, NO_ARGUMENT, nullptr};
+    static Method methods[] = {
+        {"_dispatch_tls_local_include_set", [](PyObject* real, PyObject*) { return self_->visible(real, self_->included_()); }, NO_ARGUMENT, nullptr},
+        {"_dispatch_tls_local_exclude_set", [](PyObject* real, PyObject*) { return self_->visible(real, self_->excluded_()); }, NO_ARGUMENT, nullptr},
+    };
     keyed_ = attribute_(module, "DispatchKey");
-    PyObject* real = attribute_(module, kName);
-    PyObject* function = real ? function_(&method, real, nullptr) : nullptr;
-    if (function != nullptr) set_(module, kName, function);
+    for (Method& method : methods) {
+      PyObject* real = attribute_(module, method.name);
+      PyObject* function = real ? function_(&method, real, nullptr) : nullptr;
+      if (function != nullptr) set_(module, method.name, function);
+    }
     clear_();
     return string_("");
   }
 
   PyObject* keyed_ = nullptr;  // torch._C.DispatchKey
 
-  PyObject* visible(PyObject* real) {
+  // visible returns the set that real does, with the difference made.
+  PyObject* visible(PyObject* real, const Difference& d) {
     PyObject* set = call_(real, nullptr);
-    if (set == nullptr || keyed_ == nullptr) return set;
-    for (int number : hidden_()) {
-      PyObject* key = call_method_(keyed_, "__call__", "i", number);
-      PyObject* rest = key ? call_method_(set, "remove", "O", key) : nullptr;
-      if (key != nullptr) drop_(key);
-      if (rest == nullptr) return clear_(), set;
-      drop_(set);
-      set = rest;
-    }
+    for (auto key : d.hidden) set = changed(set, "remove", key);
+    for (auto key : d.missing) set = changed(set, "add", key);
     return set;
+  }
+
+  PyObject* changed(PyObject* set, const char* how, c10::DispatchKey by) {
+    if (set == nullptr || keyed_ == nullptr) return set;
+    PyObject* key = call_method_(keyed_, "__call__", "i", static_cast<int>(by));
+    PyObject* other = key ? call_method_(set, how, "O", key) : nullptr;
+    if (key != nullptr) drop_(key);
+    if (other == nullptr) return clear_(), set;
+    drop_(set);
+    return other;
   }
 
   // 1.13 has the current mode apart from the stack of those around it.

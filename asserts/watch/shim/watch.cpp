@@ -17,6 +17,7 @@
 #include "channel.h"
 #include "imports.h"
 #include "keys.h"
+#include "listed.h"
 #include "python.h"
 #include "record.h"
 #include "site.h"
@@ -591,15 +592,25 @@ class Look {
   }
 };
 
-// Uncovered is in scope while a key is not excluded.
-struct Uncovered {
-  DispatchKey key;
-  bool was;
-  explicit Uncovered(DispatchKey key) : key(key), was(c10::impl::tls_is_dispatch_key_excluded(key)) {
-    if (was) c10::impl::tls_set_dispatch_key_excluded(key, false);
+// excluded_by_program is whether the program excludes kBelow in this thread,
+// where that is not what the dispatcher's set says; else -1.
+thread_local int excluded_by_program = -1;
+
+// Excluding is in scope while kBelow is excluded, or is not, because of us.
+class Excluding {
+  const int outer_ = excluded_by_program;
+  const bool was_ = c10::impl::tls_is_dispatch_key_excluded(kBelow), changes_;
+
+ public:
+  explicit Excluding(bool excluded) : changes_(was_ != excluded) {
+    if (!changes_) return;
+    if (outer_ < 0) excluded_by_program = was_;
+    c10::impl::tls_set_dispatch_key_excluded(kBelow, excluded);
   }
-  ~Uncovered() {
-    if (was) c10::impl::tls_set_dispatch_key_excluded(key, true);
+  ~Excluding() {
+    if (!changes_) return;
+    c10::impl::tls_set_dispatch_key_excluded(kBelow, was_);
+    excluded_by_program = outer_;
   }
 };
 
@@ -695,7 +706,7 @@ class Registrations {
     if (our_keys.gone()) return;
     try {
       auto handle = c10::Dispatcher::singleton().registerImpl(
-          name, our_keys.above(), c10::KernelFunction::makeFromBoxedFunction<&above>(), c10::nullopt, nullptr, "opassert");
+          name, our_keys.above(), c10::KernelFunction::makeFromBoxedFunction<&above>(), c10::nullopt, nullptr, kRegistrar);
       std::lock_guard<std::mutex> lock(mutex_);
       kernels_.emplace_back(name, std::move(handle));
     } catch (const std::exception&) {
@@ -786,8 +797,8 @@ void fallback(const OperatorHandle& handle, DispatchKeySet keys, Stack* stack) {
   // PyTorch's own kernels call no operators but PyTorch's: what they call is
   // their own business. Those that others' kernels call are watched if they
   // are others' too; PyTorch's may run there with view tracking on.
-  c10::optional<c10::impl::ExcludeDispatchKeyGuard> guard;
-  if (!op.custom) guard.emplace(kBelow);
+  std::optional<Excluding> guard;
+  if (!op.custom) guard.emplace(true);
   if (!op.watched || op.decomposes || (!op.custom && inside_custom > 0)) return handle.redispatchBoxed(rest, stack);
   if (C10_UNLIKELY(inside_fake > 0) && in_fake(op, *stack)) return handle.redispatchBoxed(rest, stack);
   Inside inside(op);
@@ -827,7 +838,7 @@ void dispatch(const c10::impl::PyInterpreterVTable* table, const OperatorHandle&
     return dispatch_to_python(table, handle, stack);
   }
   look_at(op, *stack, PYTHON, [&] {
-    Uncovered key(kBelow);
+    Excluding below(false);
     dispatch_to_python(table, handle, stack);
   });
 }
@@ -888,15 +899,17 @@ void include(c10::impl::IncludeDispatchKeyGuard* guard, DispatchKeySet set) {
 
 void force(c10::impl::LocalDispatchKeySet set) {
   our_keys.want(our_keys.visible(set.included_));
+  if (excluded_by_program >= 0) set.excluded_ = excluded_by_program ? set.excluded_.remove(kBelow) : set.excluded_.add(kBelow);
   c10::impl::_force_tls_local_dispatch_key_set(our_keys.renewed(set));
 }
 
-// our_included_keys are those that Python is not to see.
-std::vector<int> our_included_keys() {
-  std::vector<int> keys;
-  const auto ours = our_keys.ours(c10::impl::tls_local_dispatch_key_set().included_);
-  for (DispatchKey key : ours) keys.push_back(static_cast<int>(key));
-  return keys;
+// included and excluded are what Python is not to see of this thread's sets.
+Difference included() { return {our_keys.ours(c10::impl::tls_local_dispatch_key_set().included_), {}}; }
+
+Difference excluded() {
+  const DispatchKeySet below(kBelow);
+  if (excluded_by_program < 0) return {};
+  return excluded_by_program ? Difference{{}, below} : Difference{below, {}};
 }
 
 Imports& imports() {
@@ -910,6 +923,7 @@ Imports& imports() {
     i->add(&c10::impl::_force_tls_local_dispatch_key_set, &force);
     i->add("_ZN3c104impl23IncludeDispatchKeyGuardC1ENS_14DispatchKeySetE", reinterpret_cast<void*>(&include));
     i->add("_ZN3c104impl23IncludeDispatchKeyGuardC2ENS_14DispatchKeySetE", reinterpret_cast<void*>(&include));
+    list_without_ours(*i);
     return i;
   }();
   return *all;
@@ -981,7 +995,7 @@ extern "C" int ow_start(const Host* host) {
     references<c10::TensorImpl> = python_references;
     references<c10::StorageImpl> = python_references;
     dispatch_to_python = stand_in(python.interpreter, &dispatch);
-    python.hide(our_included_keys);
+    python.hide(included, excluded);
   }
   threads++;
   our_keys.enter();

@@ -1,4 +1,5 @@
 """Programs that compilers trace, each a part that prints what it computes: watched or not, the same."""
+import logging
 import sys
 import traceback
 
@@ -129,6 +130,80 @@ def included_set():
         assert not torch._C._dispatch_tls_is_dispatch_key_included(torch._C.DispatchKey(i)) or i in (11, 12, 19, 21), i
     with torch._C._ForceDispatchKeyGuard(torch._C._dispatch_tls_local_include_set(), torch._C._dispatch_tls_local_exclude_set()):
         show(x + 1, torch._C._dispatch_tls_local_include_set())
+
+
+@part
+def listed():
+    """What libtorch says of its keys and kernels."""
+    C = torch._C
+    own = torch.library.Library("listed", "DEF")
+    own.define("none(Tensor x) -> Tensor")
+    own.define("parts(Tensor x) -> Tensor")
+    own.define("keyed(Tensor x) -> Tensor")
+    own.impl("parts", lambda a: a * 2, "CompositeImplicitAutograd")
+    show(torch.ops.listed.parts(x))
+    for call in (lambda: torch.ops.listed.none(x), lambda: x.to_sparse().as_strided((1,), (1,)), lambda: torch.empty(2, device="hpu")):
+        try:
+            call()
+        except Exception as e:
+            print(type(e).__name__, e)
+    for name in ("listed::none", "listed::parts", "aten::sin"):
+        print(C._dispatch_dump(name), C._dispatch_dump_table(name))
+        for key in ("TESTING_ONLY_GenericMode", "TESTING_ONLY_GenericWrapper", "DeferredInit", "Fake", "CPU"):
+            print(key, C._dispatch_has_kernel_for_dispatch_key(name, key), C._dispatch_has_computed_kernel_for_dispatch_key(name, key), "listed::parts" in C._dispatch_get_registrations_for_dispatch_key(key))
+        print(C._dispatch_has_kernel_for_any_dispatch_key(name, C.DispatchKeySet(C.DispatchKey.TESTING_ONLY_GenericMode)))
+
+    def autograd(keys, a):
+        print(keys, keys.highestPriorityTypeId())
+        return torch.ops.listed.keyed.default.redispatch(keys & C._after_autograd_keyset, a)
+
+    own.impl("keyed", autograd, "Autograd", with_keyset=True)
+    own.impl("keyed", lambda keys, a: (print(keys), a + 1)[1], "CPU", with_keyset=True)
+    show(torch.ops.listed.keyed(x.clone().requires_grad_()))
+    print(C._after_autograd_keyset, C._dispatch_keys(x))
+
+
+@part
+def excluded_set():
+    from torch.utils._python_dispatch import TorchDispatchMode
+    said = lambda: print(torch._C._dispatch_tls_local_include_set(), torch._C._dispatch_tls_local_exclude_set())
+
+    class Mode(TorchDispatchMode):
+        def __torch_dispatch__(self, f, types, args, kwargs=None):
+            said()
+            return f(*args, **(kwargs or {}))
+
+    def sin(a):
+        said()
+        with torch._C._ForceDispatchKeyGuard(torch._C._dispatch_tls_local_include_set(), torch._C._dispatch_tls_local_exclude_set()):
+            said()
+            return a.cos()
+
+    with Mode():
+        torch.sin(x)
+    aten = torch.library.Library("aten", "IMPL")
+    aten.impl("sin", sin, "CPU")
+    show(torch.sin(x), torch.sin(x.clone().requires_grad_()))
+    with Mode():
+        show(torch.sin(x))
+    aten._destroy()
+    show(torch.sin(x))
+
+
+@part
+def recompiled():
+    said = []
+    handler = logging.Handler()
+    handler.emit = lambda record: said.append(record.getMessage())
+    torch._logging.set_logs(recompiles=True)
+    logging.getLogger("torch._dynamo.guards.__recompiles").addHandler(handler)
+    f = compiled(lambda a: a + 1, backend="eager")
+    f(x)
+    with torch.inference_mode():
+        f(torch.ones(2, 3))
+    f(x.clone().requires_grad_())
+    torch._logging.set_logs()
+    print(*[line for text in said for line in text.splitlines() if "mismatch" in line], sep="\n")
 
 
 # Custom operators.
