@@ -151,7 +151,7 @@ def listed():
         print(C._dispatch_dump(name), C._dispatch_dump_table(name))
         for key in ("TESTING_ONLY_GenericMode", "TESTING_ONLY_GenericWrapper", "DeferredInit", "Fake", "CPU"):
             print(key, C._dispatch_has_kernel_for_dispatch_key(name, key), C._dispatch_has_computed_kernel_for_dispatch_key(name, key), "listed::parts" in C._dispatch_get_registrations_for_dispatch_key(key))
-        print(C._dispatch_has_kernel_for_any_dispatch_key(name, C.DispatchKeySet(C.DispatchKey.TESTING_ONLY_GenericMode)))
+        print(C._dispatch_has_kernel_for_any_dispatch_key(name, C.DispatchKeySet(C._dispatch_key_parse("TESTING_ONLY_GenericMode"))))
 
     def autograd(keys, a):
         print(keys, keys.highestPriorityTypeId())
@@ -200,7 +200,8 @@ def recompiled():
     f = compiled(lambda a: a + 1, backend="eager")
     f(x)
     with torch.inference_mode():
-        f(torch.ones(2, 3))
+        other = torch.ones(2, 3)
+    f(other)
     f(x.clone().requires_grad_())
     torch._logging.set_logs()
     print(*[line for text in said for line in text.splitlines() if "mismatch" in line], sep="\n")
