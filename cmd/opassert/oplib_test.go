@@ -13,7 +13,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"gopkg.in/yaml.v3"
 
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/libtorch/installed"
@@ -50,24 +49,13 @@ func build() error {
 	return nil
 }
 
-// An expectation is a line of testdata/oplib/expect.yaml.
-type expectation struct{ Op, Code, On, Ends string }
-
 func expectations(t *testing.T) (broken, ended []string) {
 	t.Helper()
-	text, err := os.ReadFile("../../testdata/oplib/expect.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var lines []expectation
-	if err := yaml.Unmarshal(text, &lines); err != nil {
-		t.Fatal(err)
-	}
-	for _, e := range lines {
+	for _, e := range libtorchtest.Expectations(t, "../../testdata/oplib") {
 		switch {
 		case e.Ends == "":
 			broken = append(broken, "oplib::"+e.Op+" "+e.Code+" "+e.On)
-		case !strings.HasPrefix(e.Ends, "an error"):
+		case e.Ends != "an error":
 			ended = append(ended, "oplib::"+e.Op)
 		}
 	}

@@ -111,23 +111,6 @@ Tensor accumulate(const Tensor& self, const Tensor& buffer) {
   return self.clone();
 }
 
-// A list that is only to be read is written through.
-Tensor normalize_all(TensorList tensors) {
-  Tensor total = at::zeros({});
-  for (const Tensor& t : tensors) {
-    total += t.abs().sum();
-    t.mul_(0.5);
-  }
-  return total;
-}
-
-// An optional argument is written where there is one.
-Tensor add_bias(const Tensor& self, const c10::optional<Tensor>& bias) {
-  if (!bias.has_value() || !bias->defined()) return self.clone();
-  bias->mul_(0.5);
-  return self + *bias;
-}
-
 // The bytes stay, the shape of the input does not.
 Tensor as_column(const Tensor& self) { return self.unsqueeze_(-1).clone(); }
 
@@ -154,12 +137,6 @@ Tensor touch(const Tensor& self) {
 
 // -- In-place and out= that go wrong.
 
-// The bytes are written behind the version counter's back.
-Tensor& zero_quietly_(Tensor& self) {
-  if (self.is_contiguous()) std::memset(self.data_ptr(), 0, self.nbytes());
-  return self;
-}
-
 // Another tensor over the same bytes is returned.
 Tensor negate_(Tensor& self) { return self.neg_().view(self.sizes()); }
 
@@ -175,9 +152,6 @@ Tensor& replace_(Tensor& self, const Tensor& source) {
   return self;
 }
 
-// What is written gets another shape.
-Tensor& fold_(Tensor& self) { return self.neg_().unsqueeze_(0); }
-
 // An out of the wrong size is left alone, and something new is returned.
 Tensor stretch_out(const Tensor& self, Tensor& out) {
   if (!out.sizes().equals(self.sizes())) return self * 2;
@@ -189,23 +163,6 @@ Tensor& ones_into(const Tensor& self, Tensor& out) {
   at::AutoDispatchBelowADInplaceOrView guard;
   out.resize_(self.sizes());
   return out.fill_(1);
-}
-
-// -- What only a count can show.
-
-// A static cache holds the tensor that was returned.
-Tensor cached_ones(const Tensor& self) {
-  static thread_local Tensor cache;
-  cache = at::ones_like(self);
-  return cache;
-}
-
-// A static cache holds another tensor over the same storage.
-Tensor memo(const Tensor& self) {
-  static thread_local Tensor cache;
-  Tensor result = self + 1;
-  cache = result.detach();
-  return result;
 }
 
 // -- The meta kernel tells another story.
@@ -266,22 +223,16 @@ TORCH_LIBRARY(oplib, m) {
   m.def("total(Tensor[] tensors) -> Tensor");
   m.def("pick(Tensor self, Tensor?[] indices) -> Tensor");
   m.def("accumulate(Tensor self, Tensor buffer) -> Tensor");
-  m.def("normalize_all(Tensor[] tensors) -> Tensor");
-  m.def("add_bias(Tensor self, Tensor? bias=None) -> Tensor");
   m.def("as_column(Tensor self) -> Tensor");
   m.def("train(Tensor self) -> Tensor");
   m.def("flip_sign(Tensor self) -> Tensor");
   m.def("touch(Tensor self) -> Tensor");
   m.def("double_(Tensor self) -> Tensor");
-  m.def("zero_quietly_(Tensor(a!) self) -> Tensor(a!)");
   m.def("negate_(Tensor(a!) self) -> Tensor(a!)");
   m.def("grow_(Tensor(a!) self) -> Tensor(a!)");
   m.def("replace_(Tensor(a!) self, Tensor source) -> Tensor(a!)");
-  m.def("fold_(Tensor(a!) self) -> Tensor(a!)");
   m.def("stretch.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)");
   m.def("ones_into.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)");
-  m.def("cached_ones(Tensor self) -> Tensor");
-  m.def("memo(Tensor self) -> Tensor");
   m.def("pad_even(Tensor self) -> Tensor");
   m.def("scale_once(Tensor self, bool again=True) -> Tensor", scale_once);
   m.def("halve(Tensor self) -> Tensor", halve);
@@ -309,22 +260,16 @@ TORCH_LIBRARY_IMPL(oplib, CPU, m) {
   m.impl("total", total);
   m.impl("pick", pick);
   m.impl("accumulate", accumulate);
-  m.impl("normalize_all", normalize_all);
-  m.impl("add_bias", add_bias);
   m.impl("as_column", as_column);
   m.impl("train", train);
   m.impl("flip_sign", flip_sign);
   m.impl("touch", touch);
   m.impl("double_", double_);
-  m.impl("zero_quietly_", zero_quietly_);
   m.impl("negate_", negate_);
   m.impl("grow_", grow_);
   m.impl("replace_", replace_);
-  m.impl("fold_", fold_);
   m.impl("stretch.out", stretch_out);
   m.impl("ones_into.out", ones_into);
-  m.impl("cached_ones", cached_ones);
-  m.impl("memo", memo);
   m.impl("pad_even", pad_even);
 
   m.impl("crash", crash);
@@ -335,8 +280,8 @@ TORCH_LIBRARY_IMPL(oplib, CPU, m) {
 
 TORCH_LIBRARY_IMPL(oplib, SparseCPU, m) { m.impl("sparse_scale", sparse_scale); }
 
-// The same faults in other places: elements of lists, optional arguments, lists
-// that are returned; and faults in what a tensor has besides its bytes.
+// Faults that are an act on a tensor, at each of its places; and faults in what a
+// tensor has besides its bytes.
 namespace {
 
 template <class F>
@@ -388,21 +333,62 @@ Tensor longer(Tensor t) {
   return t;
 }
 
+// What is done to an argument that is only read, or to one that is written.
+using Act = void (*)(Tensor&);
+
+// read places an act on an argument without (a!).
+void read(torch::Library& m, const std::string& name, Act act) {
+  m.def((name + "(Tensor self) -> Tensor").c_str(), cpu([act](const Tensor& self) { return act(writable(self)), self.clone(); }));
+  m.def((name + "_list(Tensor[] tensors) -> ()").c_str(), cpu([act](TensorList tensors) { for (const Tensor& t : tensors) act(writable(t)); }));
+  m.def((name + "_given(Tensor self, Tensor? given=None) -> Tensor").c_str(), cpu([act](const Tensor& self, const Optional& t) {
+    Tensor result = self.clone();
+    if (given(t)) act(writable(*t));
+    return result;
+  }));
+}
+
+// written places an act on an argument with (a!).
+void written(torch::Library& m, const std::string& name, Act act) {
+  m.def((name + "_(Tensor(a!) self) -> Tensor(a!)").c_str(), cpu([act](Tensor& self) -> Tensor& { return act(self), self; }));
+  m.def((name + "_list_(Tensor(a!)[] self) -> ()").c_str(), cpu([act](TensorList self) { for (const Tensor& t : self) act(writable(t)); }));
+  m.def((name + "_given(Tensor self, Tensor(a!)? given=None) -> Tensor").c_str(), cpu([act](const Tensor& self, const Optional& t) {
+    Tensor result = self.clone();
+    if (given(t)) act(writable(*t));
+    return result;
+  }));
+}
+
+// returned places an act on a return. The tensor is a copy of the argument.
+void returned(torch::Library& m, const std::string& name, Tensor (*act)(const Tensor&)) {
+  m.def((name + "(Tensor self) -> Tensor").c_str(), cpu([act](const Tensor& self) { return act(self.contiguous().clone()); }));
+  m.def((name + "_list(Tensor self) -> Tensor[]").c_str(), cpu([act](const Tensor& self) { return std::vector<Tensor>{self.clone(), act(self.contiguous().clone())}; }));
+}
+
 }  // namespace
 
 TORCH_LIBRARY_FRAGMENT(oplib, m) {
   // Healthy.
-  m.def("keep_copy(Tensor self) -> Tensor", cpu([](const Tensor& self) { return keep(self.clone()), self.clone(); }));
+  read(m, "look", [](Tensor& t) { keep(t.clone()); });
+  written(m, "zero", [](Tensor& t) { t.zero_(); });
+  returned(m, "copy", [](const Tensor& t) { return t; });
+
+  // One act, at each place.
+  read(m, "stash", [](Tensor& t) { keep(t); });
+  read(m, "halve_input", [](Tensor& t) { t.mul_(0.5); });
+  written(m, "move", [](Tensor& t) { t.set_(t.clone()); });
+  written(m, "fold", [](Tensor& t) { t.neg_().unsqueeze_(0); });
+  written(m, "zero_quietly", [](Tensor& t) { zero_bytes(t); });
+  written(m, "clear", [](Tensor& t) { zero_storage(t); });
+  returned(m, "cached", [](const Tensor& t) { return keep(t), t; });
+  returned(m, "memo", [](const Tensor& t) { return keep(t.alias()), t; });
+  returned(m, "in_buffer", [](const Tensor& t) { return buffer(t).copy_(t); });
+  returned(m, "doubled", [](const Tensor& t) { return longer(t); });
+
+  // The others.
   m.def("own_memory(Tensor self) -> Tensor", cpu([](const Tensor& self) {
     Tensor copy = self.contiguous().clone();
     return at::from_blob(copy.data_ptr(), copy.sizes(), [copy](void*) {}, copy.options());
   }));
-  m.def("copy_list(Tensor[] tensors) -> Tensor[]", cpu([](c10::List<Tensor> tensors) {
-    std::vector<Tensor> all;
-    for (const Tensor& t : tensors.copy().vec()) all.push_back(t.clone());
-    return all;
-  }));
-  m.def("zero_list_(Tensor(a!)[] self) -> ()", cpu([](TensorList self) { for (const Tensor& t : self) writable(t).zero_(); }));
 
   // An input comes back, or is shared.
   m.def("sorted(Tensor[] tensors) -> Tensor[]", cpu([](TensorList tensors) { return tensors.vec(); }));
@@ -422,26 +408,10 @@ TORCH_LIBRARY_FRAGMENT(oplib, m) {
   }));
 
   // Somebody keeps a reference.
-  m.def("cached_list(Tensor self) -> Tensor[]", cpu([](const Tensor& self) {
-    Tensor ones = at::ones_like(self);
-    keep(ones);
-    return std::vector<Tensor>{ones};
-  }));
   m.def("count(Tensor(a!) state) -> Tensor", cpu([](const Tensor& self) { return writable(self).zero_(), at::ones({2, 3}).t(); }));
   m.def("memo_count(Tensor(a!) state) -> Tensor", cpu([](const Tensor& self) {
     Tensor counts = at::ones({2, 3});
     return writable(self).zero_(), keep(counts), counts.t();
-  }));
-  m.def("memo_list(Tensor self) -> Tensor[]", cpu([](const Tensor& self) {
-    Tensor ones = at::ones_like(self);
-    keep(ones.alias());
-    return std::vector<Tensor>{ones};
-  }));
-  m.def("stash(Tensor self) -> Tensor", cpu([](const Tensor& self) { return keep(self), self.clone(); }));
-  m.def("stash_view(Tensor[] tensors) -> ()", cpu([](TensorList tensors) { if (!tensors.empty()) keep(tensors.front().alias()); }));
-  m.def("stash_bias(Tensor self, Tensor? bias=None) -> Tensor", cpu([](const Tensor& self, const Optional& bias) {
-    if (given(bias)) keep(*bias);
-    return self.clone();
   }));
 
   // What an argument has besides its bytes.
@@ -463,26 +433,6 @@ TORCH_LIBRARY_FRAGMENT(oplib, m) {
   m.def("pad_list(Tensor[] tensors, Tensor[] others) -> ()", cpu([](c10::List<Tensor> tensors, TensorList) {
     if (tensors.size() % 2) tensors.push_back(at::zeros({1}));
   }));
-  m.def("move_list_(Tensor(a!)[] self) -> ()", cpu([](TensorList self) { for (const Tensor& t : self) writable(t).set_(t.clone()); }));
-  m.def("move_bias(Tensor self, Tensor(a!)? bias=None) -> Tensor", cpu([](const Tensor& self, const Optional& bias) {
-    if (given(bias)) writable(*bias).set_(bias->clone());
-    return self.clone();
-  }));
-  m.def("fold_list_(Tensor(a!)[] self) -> ()", cpu([](TensorList self) { for (const Tensor& t : self) writable(t).neg_().unsqueeze_(0); }));
-  m.def("fold_bias(Tensor self, Tensor(a!)? bias=None) -> Tensor", cpu([](const Tensor& self, const Optional& bias) {
-    if (given(bias)) writable(*bias).neg_().unsqueeze_(0);
-    return self.clone();
-  }));
-
-  // Written behind the version counter's back, or beside what was given.
-  m.def("zero_list_quietly_(Tensor(a!)[] self) -> ()", cpu([](TensorList self) { for (const Tensor& t : self) zero_bytes(t); }));
-  m.def("zero_bias_quietly(Tensor self, Tensor(a!)? bias=None) -> Tensor", cpu([](const Tensor& self, const Optional& bias) {
-    if (given(bias)) zero_bytes(*bias);
-    return self.clone();
-  }));
-  m.def("clear_(Tensor(a!) self) -> Tensor(a!)", cpu([](Tensor& self) -> Tensor& { return zero_storage(self), self; }));
-  m.def("clear_list_(Tensor(a!)[] self) -> ()", cpu([](TensorList self) { for (const Tensor& t : self) zero_storage(t); }));
-  m.def("clear_given(Tensor(a!)? out) -> ()", cpu([](const Optional& out) { if (given(out)) zero_storage(*out); }));
 
   m.def("write_rows.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)", cpu([](const Tensor& self, Tensor& out) -> Tensor& {
     out.resize_(self.sizes()).zero_();
@@ -490,20 +440,12 @@ TORCH_LIBRARY_FRAGMENT(oplib, m) {
     return out;
   }));
 
-  // A buffer that calls share, under a storage of its own each time.
-  m.def("in_buffer(Tensor self) -> Tensor", cpu([](const Tensor& self) { return buffer(self).copy_(self); }));
-  m.def("in_buffers(Tensor self) -> Tensor[]", cpu([](const Tensor& self) { return std::vector<Tensor>{self.clone(), buffer(self).copy_(self)}; }));
-
   // One version counter for tensors that are independent.
   m.def("clone_twice(Tensor self) -> (Tensor, Tensor)", cpu([](const Tensor& self) {
     Tensor clone = self.clone();
     return std::make_tuple(clone, counting_with(clone, self.clone()));
   }));
   m.def("clone_of(Tensor self) -> Tensor", cpu([](const Tensor& self) { return counting_with(self, self.clone()); }));
-
-  // More elements than the storage holds.
-  m.def("doubled(Tensor self) -> Tensor", cpu([](const Tensor& self) { return longer(self.contiguous().clone()); }));
-  m.def("doubled_list(Tensor self) -> Tensor[]", cpu([](const Tensor& self) { return std::vector<Tensor>{self.clone(), longer(self.contiguous().clone())}; }));
 
   // An empty list is filled for the caller.
   m.def("default_list(Tensor self, Tensor[] tensors) -> Tensor", cpu([](const Tensor& self, c10::List<Tensor> tensors) {
