@@ -3,6 +3,8 @@ package asserts
 import (
 	"fmt"
 	"sync"
+
+	"github.com/opassert/opassert/asserts/internal/usual"
 )
 
 // A check is everything about one check. Whatever lists checks ranges over
@@ -41,9 +43,10 @@ type check struct {
 	// can always be says so with reliable.
 	skips []Row
 
-	// shortcut says that Call.clean takes no call for clean that breaks the
-	// rule. A check on calls without it makes every call go through the judge.
-	shortcut bool
+	// usual are the facts that leave the check nothing to report, and nothing to
+	// skip except what the tensors' traits say. A check without any has each call go
+	// through the judge.
+	usual usual.Facts
 
 	// when reports whether the check is judged on a call, for one that is judged in
 	// runs of many ops alone. A check without is judged on every call but those
@@ -80,6 +83,12 @@ func add(c check) Code {
 	}
 	checks[c.code] = &c
 	return c.code
+}
+
+// shortens reports whether a call for which facts hold leaves the check nothing to
+// report. A check of calls through autograd has none on others.
+func (r *check) shortens(facts usual.Facts) bool {
+	return r.usual != 0 && facts.Has(r.usual) || r.when != nil && !r.when(&Seen{Alone: true})
 }
 
 // none is the row of a code that no check has.

@@ -22,8 +22,7 @@ var _ = add(check{
 		}
 		return "register a kernel at the dispatch key Autograd: a torch::autograd::Function, or torch::autograd::autogradNotImplementedFallback() where there is no gradient; or register the op as CompositeImplicitAutograd"
 	},
-	skips:    reliable,
-	shortcut: true,
+	skips: reliable,
 })
 
 // autogradKernels leaves returns that are an argument, and are not written, to

@@ -3,6 +3,8 @@ package asserts
 import (
 	"fmt"
 	"slices"
+
+	"github.com/opassert/opassert/asserts/internal/usual"
 )
 
 // FreshImpl is OA003.
@@ -18,14 +20,14 @@ var _ = add(check{
 	about:   Return,
 	plans:   func(_ *Op, on, _ *Subject) bool { return !on.Write },
 	judges:  (*judge).freshImpls,
+	usual:   usual.OneHolder,
 	after:   1<<ReturnedSelf | 1<<ViewStorage | 1<<UndeclaredAlias | 1<<OutputAlias,
 	fixes:   fixFreshImpl,
 	skips: []Row{
 		{Trait: DirectSubclass, Reason: "direct subclass"},
 		{Trait: WrapperSubclass, Reason: "wrapper subclass"},
 	},
-	shortcut: true,
-	parts:    true,
+	parts: true,
 })
 
 // freshImpls reports where OA007 and OA008 have not said whose the TensorImpl

@@ -3,26 +3,28 @@ package asserts
 import (
 	"fmt"
 	"slices"
+
+	"github.com/opassert/opassert/asserts/internal/usual"
 )
 
 // FreshStorage is OA005.
 const FreshStorage Code = 5
 
 var _ = add(check{
-	code:     FreshStorage,
-	name:     "fresh-storage",
-	promise:  Fresh,
-	rule:     "a return without an alias set has a StorageImpl that nobody else holds, over memory of its own",
-	breaks:   "a later in-place write to the result changes a tensor that nobody knows to be related",
-	level:    Identity,
-	about:    Return,
-	plans:    func(_ *Op, on, _ *Subject) bool { return !on.aliased() },
-	judges:   (*judge).freshStorages,
-	after:    1<<UndeclaredAlias | 1<<OutputAlias,
-	fixes:    fixFreshStorage,
-	skips:    []Row{{Trait: Storageless, Reason: noStorage}},
-	shortcut: true,
-	parts:    true,
+	code:    FreshStorage,
+	name:    "fresh-storage",
+	promise: Fresh,
+	rule:    "a return without an alias set has a StorageImpl that nobody else holds, over memory of its own",
+	breaks:  "a later in-place write to the result changes a tensor that nobody knows to be related",
+	level:   Identity,
+	about:   Return,
+	plans:   func(_ *Op, on, _ *Subject) bool { return !on.aliased() },
+	judges:  (*judge).freshStorages,
+	usual:   usual.OwnStorage,
+	after:   1<<UndeclaredAlias | 1<<OutputAlias,
+	fixes:   fixFreshStorage,
+	skips:   []Row{{Trait: Storageless, Reason: noStorage}},
+	parts:   true,
 })
 
 // freshStorages reports where OA007 and OA008 have not said whose the

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/opassert/opassert/asserts/internal/usual"
 )
 
 // InplaceMetadata is OA013.
@@ -19,6 +21,7 @@ var _ = add(check{
 	about:   Argument,
 	plans:   func(op *Op, on, _ *Subject) bool { return on.Write && !on.output() && !op.reshapes() },
 	judges:  (*judge).inplaceMetadata,
+	usual:   usual.SameImpl | usual.SameStorage | usual.SameMetadata,
 	after:   1<<InputImpl | 1<<InputStorage,
 	fixes: func(_ *Op, v *Violation) string {
 		return "write into " + v.Subject.Name + " as it is; or tag the op inplace_view"
@@ -28,7 +31,6 @@ var _ = add(check{
 		{Trait: Contended, Reason: contended},
 		{Trait: FunctionalWrapper, Reason: "functional wrapper: it takes the sizes of what the functional op returned"},
 	},
-	shortcut: true,
 })
 
 // output reports whether the argument is there to be given a result, and so may

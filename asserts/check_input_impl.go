@@ -1,23 +1,27 @@
 package asserts
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/opassert/opassert/asserts/internal/usual"
+)
 
 // InputImpl is OA001.
 const InputImpl Code = 1
 
 var _ = add(check{
-	code:     InputImpl,
-	name:     "input-impl",
-	promise:  Objects,
-	rule:     "an argument's TensorImpl is the same object after the call",
-	breaks:   "callers and autograd go on with a tensor that the op has left behind",
-	level:    Identity,
-	about:    Argument,
-	plans:    func(*Op, *Subject, *Subject) bool { return true },
-	judges:   (*judge).inputImpls,
-	fixes:    fixInputImpl,
-	skips:    []Row{{Trait: Lazy, Reason: "conj, neg or zero tensor: in a list the dispatcher puts a plain one in its place"}},
-	shortcut: true,
+	code:    InputImpl,
+	name:    "input-impl",
+	promise: Objects,
+	rule:    "an argument's TensorImpl is the same object after the call",
+	breaks:  "callers and autograd go on with a tensor that the op has left behind",
+	level:   Identity,
+	about:   Argument,
+	plans:   func(*Op, *Subject, *Subject) bool { return true },
+	judges:  (*judge).inputImpls,
+	usual:   usual.SameImpl,
+	fixes:   fixInputImpl,
+	skips:   []Row{{Trait: Lazy, Reason: "conj, neg or zero tensor: in a list the dispatcher puts a plain one in its place"}},
 })
 
 func (j *judge) inputImpls() {

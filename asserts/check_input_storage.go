@@ -1,24 +1,28 @@
 package asserts
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/opassert/opassert/asserts/internal/usual"
+)
 
 // InputStorage is OA002.
 const InputStorage Code = 2
 
 var _ = add(check{
-	code:     InputStorage,
-	name:     "input-storage",
-	promise:  Objects,
-	rule:     "an argument's StorageImpl is the same object after the call",
-	breaks:   "views of the argument, and whoever else holds its storage, no longer see what it holds",
-	level:    Identity,
-	about:    Argument,
-	plans:    func(*Op, *Subject, *Subject) bool { return true },
-	judges:   (*judge).inputStorages,
-	after:    1 << InputImpl,
-	fixes:    fixInputStorage,
-	skips:    []Row{{Trait: Storageless, Reason: noStorage}},
-	shortcut: true,
+	code:    InputStorage,
+	name:    "input-storage",
+	promise: Objects,
+	rule:    "an argument's StorageImpl is the same object after the call",
+	breaks:  "views of the argument, and whoever else holds its storage, no longer see what it holds",
+	level:   Identity,
+	about:   Argument,
+	plans:   func(*Op, *Subject, *Subject) bool { return true },
+	judges:  (*judge).inputStorages,
+	usual:   usual.SameStorage,
+	after:   1 << InputImpl,
+	fixes:   fixInputStorage,
+	skips:   []Row{{Trait: Storageless, Reason: noStorage}},
 })
 
 func (j *judge) inputStorages() {

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/opassert/opassert/asserts/internal/usual"
 )
 
 // KeptArgument is OA016.
@@ -19,6 +21,7 @@ var _ = add(check{
 	about:   Argument,
 	plans:   func(*Op, *Subject, *Subject) bool { return true },
 	judges:  (*judge).keptArguments,
+	usual:   usual.SameImpl | usual.SameStorage | usual.NotKept | usual.Unreturned,
 	after:   1<<InputImpl | 1<<InputStorage,
 	when:    func(seen *Seen) bool { return (seen.Alone || seen.Late != nil) && !seen.Autograd },
 	fixes: func(_ *Op, v *Violation) string {
@@ -33,7 +36,6 @@ var _ = add(check{
 		{Trait: DirectSubclass, Reason: "direct subclass"},
 		{Trait: WrapperSubclass, Reason: "wrapper subclass"},
 	},
-	shortcut: true,
 })
 
 const (

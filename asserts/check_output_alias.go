@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/opassert/opassert/asserts/internal/usual"
 )
 
 // OutputAlias is OA008.
@@ -19,11 +21,11 @@ var _ = add(check{
 	about:    Return | AgainstReturn,
 	plans:    plansOutputAlias,
 	judges:   (*judge).outputAliases,
+	usual:    usual.OffReturns,
 	after:    1<<ReturnedSelf | 1<<ViewStorage,
 	fixes:    fixOutputAlias,
 	inPython: "return a tensor of its own: a new one around what the op makes of the tensors inside",
 	skips:    reliable,
-	shortcut: true,
 	parts:    true,
 })
 

@@ -3,6 +3,8 @@ package asserts
 import (
 	"fmt"
 	"slices"
+
+	"github.com/opassert/opassert/asserts/internal/usual"
 )
 
 // ReturnedSelf is OA006.
@@ -20,10 +22,10 @@ var _ = add(check{
 		return on.Write && op.owner(on) == against
 	},
 	judges:   (*judge).writtenReturns,
+	usual:    usual.IsArgument,
 	fixes:    fixReturnedSelf,
 	inPython: "return the argument itself, as torch.utils._python_dispatch.return_and_correct_aliasing does: return return_and_correct_aliasing(func, args, kwargs, out)",
 	skips:    reliable,
-	shortcut: true,
 })
 
 // owner returns the argument that a written return is: the first written one

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/opassert/opassert/asserts/internal/usual"
 )
 
 // UndeclaredAlias is OA007.
@@ -20,11 +22,11 @@ var _ = add(check{
 	// Of a written return there is nothing new to say: it is its argument.
 	plans:    func(_ *Op, on, against *Subject) bool { return !on.Write && !mayShare(on, against) },
 	judges:   (*judge).undeclaredAliases,
+	usual:    usual.OffArguments,
 	after:    1<<InputImpl | 1<<InputStorage | 1<<ReturnedSelf | 1<<ViewStorage,
 	fixes:    fixUndeclaredAlias,
 	inPython: "return a tensor of its own: a new one around what the op makes of the tensors inside",
 	skips:    reliable,
-	shortcut: true,
 	parts:    true,
 })
 

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/opassert/opassert/asserts/internal/usual"
 )
 
 // UndeclaredWrite is OA009.
@@ -20,13 +22,13 @@ var _ = add(check{
 	about:   Argument,
 	plans:   func(_ *Op, on, _ *Subject) bool { return !on.Write },
 	judges:  (*judge).undeclaredWrites,
+	usual:   usual.SameImpl | usual.SameStorage | usual.SameVersion | usual.SameContents | usual.Unshared,
 	after:   1 << InputStorage,
 	fixes:   fixUndeclaredWrite,
 	skips: []Row{
 		{Trait: Contended, Reason: contended},
 	},
-	parts:    true,
-	shortcut: true,
+	parts: true,
 })
 
 // contended is why a check on contents is skipped for a storage that was not

@@ -3,6 +3,8 @@ package asserts
 import (
 	"fmt"
 	"slices"
+
+	"github.com/opassert/opassert/asserts/internal/usual"
 )
 
 // VersionBump is OA010.
@@ -18,6 +20,7 @@ var _ = add(check{
 	about:   Argument,
 	plans:   func(_ *Op, on, _ *Subject) bool { return on.Write },
 	judges:  (*judge).versionBumps,
+	usual:   usual.SameImpl | usual.SameStorage | usual.SameMetadata | usual.Counted,
 	after:   1 << InputImpl,
 	fixes:   fixVersionBump,
 	skips: []Row{
@@ -26,7 +29,6 @@ var _ = add(check{
 		{Trait: Contended, Reason: contended},
 		{Trait: Unread, Reason: unread},
 	},
-	shortcut: true,
 })
 
 const noVersion = "no version counter"

@@ -3,6 +3,8 @@ package asserts
 import (
 	"fmt"
 	"strings"
+
+	"github.com/opassert/opassert/asserts/internal/usual"
 )
 
 // ViewStorage is OA004.
@@ -20,13 +22,13 @@ var _ = add(check{
 		return !on.Write && !on.anything() && op.base(on) == against
 	},
 	judges:   (*judge).views,
+	usual:    usual.OnArgument,
 	fixes:    fixViewStorage,
 	inPython: "put the view on its base's storage, as torch.utils._python_dispatch.return_and_correct_aliasing does: return return_and_correct_aliasing(func, args, kwargs, out)",
 	skips: []Row{
 		{Trait: Storageless, Reason: noStorage},
 		{Trait: WrapperSubclass, Unless: ReportsViews, Reason: "wrapper subclass that does not report views"},
 	},
-	shortcut: true,
 })
 
 // base returns the argument that a return is first of all a view of, or nil.

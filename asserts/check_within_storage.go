@@ -3,6 +3,8 @@ package asserts
 import (
 	"fmt"
 	"strings"
+
+	"github.com/opassert/opassert/asserts/internal/usual"
 )
 
 // WithinStorage is OA017.
@@ -18,6 +20,7 @@ var _ = add(check{
 	about:   Return,
 	plans:   func(op *Op, _, _ *Subject) bool { return !op.reshapes() },
 	judges:  (*judge).withinStorages,
+	usual:   usual.WithinStorage,
 	after:   1<<ReturnedSelf | 1<<ViewStorage | 1<<UndeclaredAlias,
 	fixes: func(_ *Op, v *Violation) string {
 		return "make the storage as large as the sizes, strides and offset of " + strings.TrimPrefix(v.Subject.String(), "result ") + " ask for, as resize_ does"
@@ -30,7 +33,6 @@ var _ = add(check{
 		{Trait: WrapperSubclass, Reason: "wrapper subclass: it has no bytes of its own"},
 		{Trait: Lazy, Reason: "conj, neg or zero tensor, which may have no bytes"},
 	},
-	shortcut: true,
 })
 
 // withinStorages leaves a return alone that is an argument which was so before

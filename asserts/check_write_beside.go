@@ -3,6 +3,8 @@ package asserts
 import (
 	"fmt"
 	"slices"
+
+	"github.com/opassert/opassert/asserts/internal/usual"
 )
 
 // WriteBeside is OA015.
@@ -18,6 +20,7 @@ var _ = add(check{
 	about:   Argument,
 	plans:   func(_ *Op, on, _ *Subject) bool { return on.Write },
 	judges:  (*judge).writesBeside,
+	usual:   usual.SameImpl | usual.SameStorage | usual.SameMetadata | usual.Filled,
 	after:   1<<InputImpl | 1<<InputStorage | 1<<UndeclaredWrite,
 	fixes: func(_ *Op, v *Violation) string {
 		return fmt.Sprintf("write the elements of %s alone, by its sizes, strides and offset", v.Subject.Name)
@@ -27,7 +30,6 @@ var _ = add(check{
 		{Trait: Contended, Reason: contended},
 		{Trait: Unread, Reason: unread},
 	},
-	shortcut: true,
 })
 
 // writesBeside leaves what belongs to an argument without (a!) to OA009.

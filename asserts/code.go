@@ -1,6 +1,10 @@
 package asserts
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/opassert/opassert/asserts/internal/usual"
+)
 
 // A Code names one check. Codes are stable and never reused. Each check has a
 // file of its own, check_NAME.go, with its code and all that is known of it.
@@ -63,6 +67,9 @@ func ParseCode(s string) (Code, bool) {
 	}
 	return 0, false
 }
+
+// Usual returns the facts about a subject that leave the check nothing to report.
+func (c Code) Usual() usual.Facts { return c.check().usual }
 
 // MarshalText is String, so that a code reads well in JSON.
 func (c Code) MarshalText() ([]byte, error) { return []byte(c.String()), nil }

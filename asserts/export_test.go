@@ -73,4 +73,4 @@ func ForgetSubclasses() {
 
 // UsualLevel returns the level of a test, or of another program, where OPASSERT
 // names none.
-var UsualLevel = usual
+var UsualLevel = levelUnset

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"unsafe"
+
+	"github.com/opassert/opassert/asserts/internal/usual"
 )
 
 // A plan is an Op with its names resolved, made at the first call.
@@ -159,11 +161,16 @@ func (p *plan) subject(r Ref) *subjectPlan {
 	return nil
 }
 
+// cleanFacts are those that Call.clean looks at.
+const cleanFacts = usual.SameImpl | usual.SameStorage | usual.SameVersion | usual.SameContents | usual.SameMetadata | usual.Counted |
+	usual.Filled | usual.NotKept | usual.Unshared | usual.Unreturned | usual.OneHolder | usual.OwnStorage | usual.IsArgument |
+	usual.OnArgument | usual.OffArguments | usual.OffReturns | usual.WithinStorage
+
 // shortcut returns what Call.clean needs to know of the returns, or false where
 // the judge has to look at every call.
 func (p *plan) shortcut() ([]quickResult, bool) {
 	for c := range AllCodes.All() {
-		if row := checks[c]; p.lines[c] > 0 && row.level <= Content && !row.shortcut {
+		if row := checks[c]; p.lines[c] > 0 && row.level <= Content && !row.shortens(cleanFacts) {
 			return nil, false
 		}
 	}
@@ -171,13 +178,13 @@ func (p *plan) shortcut() ([]quickResult, bool) {
 	for i := range p.results {
 		r := &p.results[i]
 		q := quickResult{maxImpl: math.MaxInt32, maxStorage: math.MaxInt32, self: -1, base: -1, list: r.List}
-		if r.codes.Has(FreshImpl) && !p.waived.Has(FreshImpl) {
+		if p.needs(r, usual.OneHolder) {
 			q.maxImpl = 1
 		}
-		if r.codes.Has(FreshStorage) && !p.waived.Has(FreshStorage) {
+		if p.needs(r, usual.OwnStorage) {
 			q.maxStorage = 1
 		}
-		selves, bases := r.against[ReturnedSelf], r.against[ViewStorage]
+		selves, bases := r.heldAgainst(usual.IsArgument), r.heldAgainst(usual.OnArgument)
 		switch owners := slices.Concat(selves, bases); {
 		case len(owners) > 0 && p.args[owners[0]].List:
 			return nil, false
@@ -189,4 +196,25 @@ func (p *plan) shortcut() ([]quickResult, bool) {
 		quick = append(quick, q)
 	}
 	return quick, true
+}
+
+// needs reports whether a check of a subject that is not waived needs a fact.
+func (p *plan) needs(s *subjectPlan, fact usual.Facts) bool {
+	for c := range (s.codes &^ p.waived).All() {
+		if c.Usual().Has(fact) {
+			return true
+		}
+	}
+	return false
+}
+
+// heldAgainst returns what the checks that need a fact hold a subject against.
+func (s *subjectPlan) heldAgainst(fact usual.Facts) []int {
+	var against []int
+	for c := range s.codes.All() {
+		if c.Usual().Has(fact) {
+			against = append(against, s.against[c]...)
+		}
+	}
+	return against
 }

@@ -72,8 +72,8 @@ func configure() {
 	})
 }
 
-// usual returns the level where OPASSERT names none: tests see contents too.
-func usual(test bool) Level {
+// levelUnset returns the level where OPASSERT names none: tests see contents too.
+func levelUnset(test bool) Level {
 	if test {
 		return Content
 	}
@@ -85,7 +85,7 @@ func inTest() bool { return flag.Lookup("test.v") != nil }
 
 // parseSettings reads OPASSERT.
 func parseSettings(text string) (*settings, error) {
-	s := &settings{level: usual(inTest()), reporter: Panic, policy: Aware(), sample: 1}
+	s := &settings{level: levelUnset(inTest()), reporter: Panic, policy: Aware(), sample: 1}
 	if strings.TrimSpace(text) == "" {
 		return s.finish(), nil
 	}

@@ -75,3 +75,5 @@
 // seconds where they have nothing to watch and half a minute where they may have;
 // those that still run then are named too.
 package watch
+
+//go:generate go run ./internal/regen

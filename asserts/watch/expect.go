@@ -1,6 +1,9 @@
 package watch
 
-import "github.com/opassert/opassert/asserts"
+import (
+	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/asserts/internal/usual"
+)
 
 // expect returns what usual.h tests the calls of an op against: the checks of
 // its plan, those that are waived left out, subject by subject.
@@ -18,27 +21,20 @@ func expect(op *asserts.Op, waived asserts.Codes) []int64 {
 // expected returns the words of one Subject of usual.h.
 func expected(op *asserts.Op, waived asserts.Codes, on asserts.Ref) []int64 {
 	var checks, bases, selves, others, peers int64
+	sets := map[usual.Facts]*int64{usual.OnArgument: &bases, usual.IsArgument: &selves, usual.OffArguments: &others, usual.OffReturns: &peers}
 	for _, c := range op.Plan() {
 		if c.On != on || waived.Has(c.Code) {
 			continue
 		}
 		checks |= 1 << c.Code
-		switch c.Code {
-		case asserts.ViewStorage:
-			bases |= member(c.Against)
-		case asserts.ReturnedSelf:
-			selves |= member(c.Against)
-		case asserts.UndeclaredAlias:
-			others |= member(c.Against)
-		case asserts.OutputAlias:
-			peers |= member(c.Against)
+		for fact, set := range sets {
+			if c.Code.Usual().Has(fact) {
+				*set |= member(c.Against)
+			}
 		}
 	}
-	list := int64(0)
-	if op.Subject(on).List {
-		list = 1
-	}
-	return []int64{int64(op.Subject(on).Index), list, checks, bases, selves, others, peers, bases | selves}
+	s := op.Subject(on)
+	return []int64{int64(s.Index), truth(s.List), truth(s.Write), checks, bases, selves, others, peers, bases | selves}
 }
 
 func member(r asserts.Ref) int64 {

@@ -106,6 +106,8 @@ func (o *ops) add(version string, listed *libtorch.Op, raised bool) (*watchedOp,
 			reason = "autograd's kernel raises the version, after the call that is seen"
 		case c.Code == asserts.KeptArgument && !custom:
 			reason = "not judged of PyTorch's own ops: other threads may use the tensors, and autograd keep them"
+		case c.Code == asserts.KeptArgument && hasView(&plan.Op, c.On):
+			reason = "autograd keeps the base of a view"
 		case c.Code == asserts.AutogradKernel:
 			reason = "judged of calls of opassert's own, whose arguments require grad"
 		case c.Code == asserts.WriteBeside && !custom:
@@ -122,6 +124,11 @@ func (o *ops) add(version string, listed *libtorch.Op, raised bool) (*watchedOp,
 	})
 	w.judged, w.parts = &judged, asserts.WithParts(&judged)
 	return w, nil
+}
+
+// hasView reports whether a return is a view of an argument.
+func hasView(op *asserts.Op, arg asserts.Ref) bool {
+	return slices.ContainsFunc(op.Plan(), func(c asserts.Check) bool { return c.Code == asserts.ViewStorage && c.Against == arg })
 }
 
 // numbered returns the op with a number, nil for none.

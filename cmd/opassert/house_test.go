@@ -44,7 +44,7 @@ var rooms = []room{
 	{"gen/gentest/regen", []string{"gen", "schema", "asserts/c10/faults"}, nil},
 	{"gen/gentest/selftest", []string{"asserts", "schema", "gen/gentest"}, nil},
 	{"gen/gentest/aten", []string{"gen", "asserts", "testdata/conformance"}, nil},
-	{"=asserts", []string{"asserts/printable", "asserts/internal/tensor"}, nil},
+	{"=asserts", []string{"asserts/internal/tensor", "asserts/internal/usual", "asserts/printable"}, nil},
 	{"asserts/printable", nil, nil},
 	{"asserts/maker", []string{"=asserts"}, nil},
 	{"asserts/internal", nil, nil},

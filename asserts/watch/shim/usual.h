@@ -9,6 +9,8 @@
 #include <cstring>
 #include <vector>
 
+#include "usual_gen.h"
+
 namespace opassert {
 
 // What is seen of one tensor, in the words that observe writes.
@@ -94,37 +96,17 @@ struct Seen {
   }
 };
 
-// Checks are bits by the numbers of their codes, as asserts.Codes has them.
-enum check : int64_t {
-  INPUT_IMPL = 1 << 1,
-  INPUT_STORAGE = 1 << 2,
-  FRESH_IMPL = 1 << 3,
-  VIEW_STORAGE = 1 << 4,
-  FRESH_STORAGE = 1 << 5,
-  RETURNED_SELF = 1 << 6,
-  UNDECLARED_ALIAS = 1 << 7,
-  OUTPUT_ALIAS = 1 << 8,
-  UNDECLARED_WRITE = 1 << 9,
-  VERSION_BUMP = 1 << 10,
-  INPLACE_METADATA = 1 << 13,
-  AUTOGRAD_KERNEL = 1 << 14,  // judged where calls go through autograd
-  WRITE_BESIDE = 1 << 15,
-  KEPT_ARGUMENT = 1 << 16,
-  WITHIN_STORAGE = 1 << 17,
-  KNOWN = INPUT_IMPL | INPUT_STORAGE | FRESH_IMPL | VIEW_STORAGE | FRESH_STORAGE | RETURNED_SELF | UNDECLARED_ALIAS | OUTPUT_ALIAS |
-          UNDECLARED_WRITE | VERSION_BUMP | INPLACE_METADATA | AUTOGRAD_KERNEL | WRITE_BESIDE | KEPT_ARGUMENT | WITHIN_STORAGE,
-};
-
 // A Subject is an argument or a return that holds tensors. The sets are bits by
 // position among the arguments, or returns, that do.
 struct Subject {
   int64_t index;    // position in the schema
   int64_t list;     // it is a list of tensors
+  int64_t write;    // it is an argument with (a!)
   int64_t checks;   // about it
-  int64_t bases;    // arguments that OA004 holds a return against
-  int64_t selves;   // arguments that OA006 does
-  int64_t others;   // arguments that OA007 does
-  int64_t peers;    // returns that OA008 does
+  int64_t bases;    // arguments whose storage a return has
+  int64_t selves;   // arguments one of which it is
+  int64_t others;   // arguments that it shares nothing with
+  int64_t peers;    // returns that it shares nothing with
   int64_t allowed;  // arguments that it may share with
 };
 
@@ -132,6 +114,7 @@ struct Subject {
 // calls: the words of a Go usual, counts first.
 struct Expected {
   std::vector<Subject> args, returns;
+  bool writes = false;  // an argument
 
   Expected() = default;
   explicit Expected(const int64_t* words) {
@@ -142,6 +125,7 @@ struct Expected {
       for (Subject& s : *subjects) {
         std::memcpy(&s, words, sizeof s);
         words += sizeof s / sizeof *words;
+        writes = writes || s.write;
       }
     }
   }
@@ -206,21 +190,33 @@ class Call {
 
   static bool has(int64_t set, int64_t member) { return set >> member & 1; }
 
-  bool input_usual(const Input& in) const {
+  bool input_usual(const Input& in) {
     const int64_t checks = expected_.args[in.subject].checks;
     const Seen &b = in.before, &a = in.after;
-    if (checks & ~KNOWN) return false;
-    if (b.impl() != a.impl() || b.storage() != a.storage()) return !(checks & (INPUT_IMPL | INPUT_STORAGE | UNDECLARED_WRITE | VERSION_BUMP | INPLACE_METADATA | WRITE_BESIDE));
+    if (checks & ~needs::known) return false;
+    if (checks & needs::same_impl && b.impl() != a.impl()) return false;
+    if (checks & needs::same_storage && b.storage() != a.storage()) return false;
     if (!b.contents() || !a.contents()) return true;
-    if (checks & UNDECLARED_WRITE && b.version() != a.version()) return false;
-    if (checks & KEPT_ARGUMENT && (a.impl_uses() > b.impl_uses() || a.storage_uses() > b.storage_uses())) return false;
-    if (checks & (UNDECLARED_WRITE | VERSION_BUMP | INPLACE_METADATA | WRITE_BESIDE) && !b.same_contents(a)) {
-      if (checks & WRITE_BESIDE && !(b.fills() && a.fills())) return false;
-      // A written argument is expected to change; then its version has to rise
-      // and its metadata to stay.
-      return !(checks & UNDECLARED_WRITE) && a.version() - b.version() > 0 && same_metadata(b, a);
+    if (checks & needs::same_version && b.version() != a.version()) return false;
+    if (checks & needs::not_kept && (a.impl_uses() > b.impl_uses() || a.storage_uses() > b.storage_uses())) return false;
+    if (checks & needs::unshared && expected_.writes && written(b)) return false;
+    constexpr int64_t same = needs::same_contents | needs::same_metadata | needs::counted | needs::filled;
+    if (!(checks & same) || b.same_contents(a)) return true;
+    if (checks & needs::same_contents) return false;
+    if (checks & needs::same_metadata && !same_metadata(b, a)) return false;
+    if (checks & needs::counted && a.version() - b.version() <= 0) return false;
+    return !(checks & needs::filled) || (b.fills() && a.fills());
+  }
+
+  // written reports whether an argument with (a!) has the storage or the memory of
+  // another one.
+  bool written(const Seen& b) {
+    for (const Input& in : in_) {
+      const Seen& w = in.before;
+      if (!expected_.args[in.subject].write || b.impl() == 0 || w.impl() == 0) continue;
+      if ((b.storage() != 0 && w.storage() == b.storage()) || b.touches(w)) return true;
     }
-    return true;
+    return false;
   }
 
   // same_metadata compares all of the contents but bytes and digest.
@@ -237,13 +233,14 @@ class Call {
   bool output_usual(const Output& out) {
     const Subject& s = expected_.returns[out.subject];
     const Seen& o = out.seen;
-    if (s.checks & ~KNOWN) return false;
+    if (s.checks & ~needs::known) return false;
     bool owner = false, owned = false, base = false, based = false, other = false, allowed = false, same = false;
     for (const Input& in : in_) {
       if (o.touches(in.after)) return false;
       const bool impl = o.impl() != 0 && (in.before.impl() == o.impl() || in.after.impl() == o.impl());
       const bool storage = o.impl() != 0 && in.before.impl() != 0 && (in.before.storage() == o.storage() || in.after.storage() == o.storage());
       const bool shares = impl || (storage && o.storage() != 0);
+      if (expected_.args[in.subject].checks & needs::unreturned && contents_ && shares && !impl) return false;
       if (has(s.selves, in.subject) && (in.before.impl() != 0 || in.after.impl() != 0) &&
           (!s.list || !expected_.args[in.subject].list || in.element == out.element)) {
         owner = true;
@@ -261,16 +258,16 @@ class Call {
     if (base && !based) return false;
     if (o.impl() == 0) return true;
     if (other && !allowed) return false;
-    if (s.checks & FRESH_IMPL && (same || o.impl_uses() > 1)) return false;
-    if (s.checks & FRESH_STORAGE && (o.storage_uses() > 1 || !o.owns())) return false;
-    if (s.checks & WITHIN_STORAGE && o.contents() && !o.within()) return false;
+    if (s.checks & needs::one_holder && (same || o.impl_uses() > 1)) return false;
+    if (s.checks & needs::own_storage && (o.storage_uses() > 1 || !o.owns())) return false;
+    if (s.checks & needs::within_storage && o.contents() && !o.within()) return false;
     for (const Output& peer : out_) {
       if (peer.subject == out.subject && peer.element == out.element) break;
       const Subject& p = expected_.returns[peer.subject];
-      if (o.touches(peer.seen)) return false;
-      const bool apart = has(s.peers, peer.subject) || has(p.peers, out.subject) || (s.checks | p.checks) & FRESH_IMPL;
-      if (!apart || peer.seen.impl() == 0) continue;
-      if (peer.seen.impl() == o.impl() || (o.storage() != 0 && peer.seen.storage() == o.storage())) return false;
+      if (peer.seen.impl() == 0) continue;
+      const bool off = has(s.peers, peer.subject) || has(p.peers, out.subject);
+      if ((off || (s.checks | p.checks) & needs::one_holder) && peer.seen.impl() == o.impl()) return false;
+      if (off && (o.touches(peer.seen) || (o.storage() != 0 && peer.seen.storage() == o.storage()))) return false;
     }
     return true;
   }
@@ -290,7 +287,7 @@ class Call {
       for (int64_t e = 0; e < n; e++) {
         out_.push({int64_t(r), e, next(words)});
         const Seen& o = (out_.end() - 1)->seen;
-        const bool fresh = expected.returns[r].checks & (FRESH_IMPL | FRESH_STORAGE);
+        const bool fresh = expected.returns[r].checks & (needs::one_holder | needs::own_storage);
         if (fresh && (o.impl_uses() < 0 || o.storage_uses() < 0)) traits_ |= kUncounted;
       }
     }

@@ -436,7 +436,7 @@ class Look {
         see(impl, level_ == OA_CONTENTS && (impl == nullptr || has_numbers(impl)) ? OA_METADATA : OA_IDENTITY);
         if (place_ == ABOVE_AUTOGRAD && impl != nullptr) seen_[at + 2] = -1;  // autograd may hold both
         else uncount(impl, alone, seen_[at + 2]);
-        if (level_ == OA_CONTENTS && s.checks & FRESH_STORAGE && impl != nullptr && impl->unsafe_storage() && owner_of(storage_of(impl)) == OA_FOREIGN) foreign.push_back(impl);
+        if (level_ == OA_CONTENTS && s.checks & needs::own_storage && impl != nullptr && impl->unsafe_storage() && owner_of(storage_of(impl)) == OA_FOREIGN) foreign.push_back(impl);
       });
     }
     see_earlier(foreign);
