@@ -7,6 +7,18 @@ import (
 	"github.com/opassert/opassert/asserts"
 )
 
+// wantSaw judges a call and compares what is seen of each fault.
+func wantSaw(t *testing.T, op *asserts.Op, seen *asserts.Seen, want []string) {
+	t.Helper()
+	var got []string
+	for _, v := range asserts.Judge(op, seen, asserts.Aware()).Violations {
+		got = append(got, v.Code.String()+" "+v.Subject.String()+": "+v.Saw)
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
 // Who writes when a call is over is found some milliseconds later, or in the next
 // call, and is one fault.
 func TestWrittenLate(t *testing.T) {
@@ -43,13 +55,7 @@ func TestWrittenLate(t *testing.T) {
 			tt.more = []asserts.Check{{Code: asserts.KeptArgument, On: asserts.ArgRef(0)}}
 			op, seen := tt.call()
 			seen.Late, seen.Earlier, seen.Alone = tt.late, tt.earlier, true
-			var got []string
-			for _, v := range asserts.Judge(op, seen, asserts.Aware()).Violations {
-				got = append(got, v.Code.String()+" "+v.Subject.String()+": "+v.Saw)
-			}
-			if !slices.Equal(got, tt.want) {
-				t.Errorf("got %q, want %q", got, tt.want)
-			}
+			wantSaw(t, op, seen, tt.want)
 		})
 	}
 }
@@ -70,13 +76,7 @@ func TestUnobservable(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			op, seen := tt.call()
-			var got []string
-			for _, v := range asserts.Judge(op, seen, asserts.Aware()).Violations {
-				got = append(got, v.Code.String()+" "+v.Subject.String()+": "+v.Saw)
-			}
-			if !slices.Equal(got, tt.want) {
-				t.Errorf("got %q, want %q", got, tt.want)
-			}
+			wantSaw(t, op, seen, tt.want)
 		})
 	}
 }
@@ -108,13 +108,7 @@ func TestWrittenLateBesideParts(t *testing.T) {
 				more: []asserts.Check{{Code: asserts.KeptArgument, On: asserts.ArgRef(0)}}}
 			op, seen := j.call()
 			seen.Late, seen.Alone = tt.late, true
-			var got []string
-			for _, v := range asserts.Judge(op, seen, asserts.Aware()).Violations {
-				got = append(got, v.Code.String()+" "+v.Subject.String()+": "+v.Saw)
-			}
-			if !slices.Equal(got, tt.want) {
-				t.Errorf("got %q, want %q", got, tt.want)
-			}
+			wantSaw(t, op, seen, tt.want)
 		})
 	}
 }

@@ -57,12 +57,20 @@ func (r *OpResult) Against() int {
 // no baseline has it.
 func (f *Finding) counts() bool { return !f.Known && f.Violation.Note == "" }
 
-// Faults returns what went wrong in opassert itself, or in the library, each
-// once.
-func (r *Report) Faults(library bool) []string {
+// Faults returns what went wrong in opassert itself, each once.
+func (r *Report) Faults() []string {
+	return r.faults(func(op *OpResult) bool { return !op.Library })
+}
+
+// LibraryFaults returns what went wrong in the library, each once.
+func (r *Report) LibraryFaults() []string {
+	return r.faults(func(op *OpResult) bool { return op.Library })
+}
+
+func (r *Report) faults(of func(*OpResult) bool) []string {
 	var all []string
 	for _, op := range r.Ops {
-		if op.Fault != "" && op.Library == library && !slices.Contains(all, op.Fault) {
+		if op.Fault != "" && of(op) && !slices.Contains(all, op.Fault) {
 			all = append(all, op.Fault)
 		}
 	}

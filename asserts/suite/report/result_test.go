@@ -99,12 +99,13 @@ func TestClassesAreToldByArgument(t *testing.T) {
 // What goes wrong beside the op is reported with whose fault it is.
 func TestFaults(t *testing.T) {
 	r := &Report{Ops: []*OpResult{{Op: "a::b", Fault: "a worker does not start"}, {Op: "a::c", Fault: "Observe panics", Library: true}}}
+	faults := [][]string{r.Faults(), r.LibraryFaults()}
 	for i, want := range []string{"opassert failed: a worker does not start", "the library failed: Observe panics"} {
 		if got := r.Results()[2*i].Reason; got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
-		if faults := r.Faults(i == 1); len(faults) != 1 || faults[0] != r.Ops[i].Fault {
-			t.Errorf("%v are the faults", faults)
+		if len(faults[i]) != 1 || faults[i][0] != r.Ops[i].Fault {
+			t.Errorf("%v are the faults", faults[i])
 		}
 	}
 }

@@ -78,7 +78,7 @@ func (b *baselineFlags) apply(inv *invocation, r *report.Report) error {
 	if !*b.update {
 		return nil
 	}
-	if len(r.Ops) < r.All || len(r.Faults(false))+len(r.Faults(true)) > 0 || r.Empty() != "" {
+	if len(r.Ops) < r.All || len(r.Faults())+len(r.LibraryFaults()) > 0 || r.Empty() != "" {
 		fmt.Fprintf(inv.stderr, "opassert: %s is left as it is\n", *b.path)
 		return nil
 	}

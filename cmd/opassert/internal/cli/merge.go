@@ -74,7 +74,7 @@ func readReport(name string) (*report.Report, error) {
 
 // verdict is how a command ends whose report is written.
 func verdict(inv *invocation, r *report.Report, strict bool) error {
-	own, library := r.Faults(false), r.Faults(true)
+	own, library := r.Faults(), r.LibraryFaults()
 	switch {
 	case len(own) > 0:
 		return fmt.Errorf("opassert itself failed, which says nothing about the ops; please report this:\n%s", strings.Join(own, "\n"))
