@@ -354,7 +354,7 @@ class Look {
   // bytes are copied, and those alone are read that some check asks for.
   oa_level level_of(const Subject& s) const {
     if (level_ != OA_CONTENTS || op_.custom) return level_;
-    return s.checks & (UNDECLARED_WRITE | VERSION_BUMP) ? OA_DIGESTS : OA_METADATA;
+    return s.checks & (needs::same_contents | needs::counted) ? OA_DIGESTS : OA_METADATA;
   }
 
  public:
