@@ -13,7 +13,7 @@ demo:
 generate:
 	go generate ./...
 	go build -o out/opassert ./cmd/opassert
-	for module in example gonum spago; do (cd testdata/$$module/kernels && ../../../out/opassert gen -schema ../ops.yaml -kernels . -out ../ops) || exit; done
+	for module in arrow example gonum spago; do (cd testdata/$$module/kernels && ../../../out/opassert gen -schema ../ops.yaml -kernels . -out ../ops) || exit; done
 
 bench:
 	go test -run '^$$' -bench . -benchmem ./...

@@ -41,11 +41,21 @@ func (j *judge) inputStorages() {
 		known[c] = true
 		v := j.reportInput(InputStorage, in)
 		v.Saw = fmt.Sprintf("%s was on StorageImpl %v before the call and is on %v after it", v.Subject, b.Storage, a.Storage)
+		if v.released() {
+			v.Saw += fmt.Sprintf(": it %s, use_count %d -> 0", tooOften, b.ImplUses)
+		}
 		j.blame(v, "StorageImpl", j.byStorage[a.Storage], j.outByStorage[a.Storage])
 	}
 }
 
+// released reports whether an argument, which the caller holds, is held by nobody any
+// more.
+func (v *Violation) released() bool { return v.Before.ImplUses > 0 && v.After.ImplUses == 0 }
+
 func fixInputStorage(op *Op, v *Violation) string {
+	if v.released() {
+		return fixTooOften(v)
+	}
 	if op.at(v.Subject).Write {
 		return fmt.Sprintf("write into, or resize, the StorageImpl that %s has; putting another in its place is for set_", v.Subject.Name)
 	}

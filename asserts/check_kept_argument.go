@@ -26,7 +26,7 @@ var _ = add(check{
 	when:    func(seen *Seen) bool { return (seen.Alone || seen.Late != nil) && !seen.Autograd },
 	fixes: func(_ *Op, v *Violation) string {
 		if strings.Contains(v.Saw, tooOften) { // counts of what is kept may fall too
-			return fmt.Sprintf("release only what was retained: the caller's reference to %s is the caller's", v.Subject.Name)
+			return fixTooOften(v)
 		}
 		return fmt.Sprintf("release every reference to %s before returning, as a cache of a clone does", v.Subject.Name)
 	},
@@ -42,6 +42,10 @@ const (
 	tooOften   = "was released once too often"
 	notCounted = "uses not counted"
 )
+
+func fixTooOften(v *Violation) string {
+	return fmt.Sprintf("release only what was retained: the caller's reference to %s is the caller's", v.Subject.Name)
+}
 
 // keptArguments takes an argument's uses to be those from before and those of
 // what is seen after the call. Autograd keeps what it needs for backward, and the

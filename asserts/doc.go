@@ -35,9 +35,21 @@
 // reference counts says [NotCounted]; then a result that somebody still holds
 // goes unseen, and one that shares with an argument or with another result is
 // found as before. A library with counts of its own fills in ImplUses and StorageUses from
-// them, and says with maker.Release how a tensor is released: then opassert check finds
-// a reference that a kernel keeps, and one that it releases too often. The digest of a [Snapshot] covers the whole storage, so that a
-// write beside a view is a write too.
+// them, and says with maker.Release how a tensor is released: then a reference that a
+// kernel keeps is found, and one that it releases too often. [Counter] reads counts that
+// a library does not export. The digest of a [Snapshot] covers the whole storage, so
+// that a write beside a view is a write too.
+//
+// A tensor over several storages, such as values and a bitmap of those that are valid,
+// has one of them as its own, and observes each other one as a part:
+//
+//	valid := o.Inside("validity", t.bitmap, level) // a Tensor too
+//	if level >= asserts.Content {
+//		o.Look(func() { o.Content = t.content() })
+//	}
+//	o.With(valid)
+//
+// Reports call it self.parts.validity. The module in testdata/arrow does both.
 //
 // # What a call costs
 //
@@ -48,7 +60,10 @@
 //     stack: nothing is allocated, and a tensor costs some
 //     nanoseconds.
 //   - Content compares bytes and metadata as well. It reads
-//     every byte of every argument twice.
+//     every byte of every argument twice. The first calls of each op wait some
+//     milliseconds and look again, as kernels may go on in the background, and
+//     keep what they saw until the next call of the op: a kernel may write what it
+//     was given earlier.
 //     What calls of two goroutines hold at one time, if both go through [Observation.Look],
 //     is a counted skip; nothing else may write the arguments meanwhile. A
 //     kernel that panics keeps what its call held from other goroutines.

@@ -305,6 +305,10 @@ func TestJudgeArguments(t *testing.T) {
 			want: []string{"OA002 argument self: argument self was on StorageImpl #2 before the call and is on none after it"},
 		},
 		{
+			name: "released too often", schema: "f(Tensor self) -> ()", before: list{see(1, 2)}, after: list{see(1, 0, uses(0, 0))},
+			want: []string{"OA002 argument self: argument self was on StorageImpl #2 before the call and is on none after it: it was released once too often, use_count 1 -> 0"},
+		},
+		{
 			name: "storage taken by the result", schema: "f(Tensor self) -> Tensor",
 			before: list{see(1, 2)}, after: list{see(1, 9)}, results: list{see(3, 2)},
 			want: []string{"OA002 argument self: argument self was on StorageImpl #2 before the call and is on #9 after it"},

@@ -12,13 +12,26 @@ type Part struct {
 	Observation
 }
 
-// Inside observes a part of the tensor that o is about, for
-// [Snapshot.Parts]. Observe calls it before Look.
+// Inside observes a part of the tensor that o is about, for [Observation.With]: a
+// tensor, or one more storage of a library whose tensors have several, such as a
+// bitmap beside the values. Observe calls it before Look.
 func (o *Observation) Inside(name string, t Tensor, level Level) Part {
 	p := Part{Name: name, Observation: Observation{Content: o.Content}} // which leads to what the call holds
 	t.Observe(&p.Observation, level)
 	p.holding() // where nothing was filled in
 	return p
+}
+
+// With sets the parts of the tensor that o is about, which Inside has observed, once
+// Look has filled in the rest.
+func (o *Observation) With(parts ...Part) {
+	if len(parts) == 0 {
+		return
+	}
+	if o.Content == nil {
+		o.Content = new(Snapshot)
+	}
+	o.Content.Parts = parts
 }
 
 // unfold returns a call whose tensors hold parts as one about those too: see

@@ -28,13 +28,7 @@ func (x *TensorImpl) observeMore(o *asserts.Observation, level asserts.Level) {
 	if level >= asserts.Content {
 		o.Look(func() { x.observeContents(o) })
 	}
-	if parts == nil {
-		return
-	}
-	if o.Content == nil {
-		o.Content = new(asserts.Snapshot)
-	}
-	o.Content.Parts = parts
+	o.With(parts...)
 }
 
 // parts observes the tensors inside: the members of a sparse tensor, and what a

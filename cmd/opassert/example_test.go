@@ -67,6 +67,7 @@ func TestCheckModules(t *testing.T) {
 		"example": {"OA007 aten::clamp"},
 		"gonum":   {"OA007 aten::relu", "OA009 aten::relu"},
 		"spago":   {"OA007 aten::ravel", "OA009 aten::ravel"},
+		"arrow":   {"OA002 aten::abs", "OA007 aten::reciprocal", "OA009 aten::nan_to_num", "OA016 aten::neg"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if name != "example" {
