@@ -98,7 +98,7 @@ func Loading(library string) {
 	if library != "" {
 		limitMemory(loadingLimit) // what it can't have it asks for in vain
 	}
-	c.say(lineLoad, library)
+	c.say(lineLoad, strconv.Quote(library))
 }
 
 // Refuse reports to the run why this worker cannot start.

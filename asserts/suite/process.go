@@ -134,6 +134,9 @@ const killed = "SIGKILL"
 
 func (e *LoadError) Error() string { return "load " + e.Library + ": " + e.Why }
 
+// Is reports whether the worker was killed: by somebody else, or by the library.
+func (e *LoadError) Is(target error) bool { return target == errKilled && e.Why == killed }
+
 // silent says what became of a worker that did not start.
 func (p *process) silent() error {
 	crash := new(ending)
@@ -145,6 +148,8 @@ func (p *process) silent() error {
 	last := len(p.loads) - 1
 	loading := last >= 0 && p.loads[last] != ""
 	switch {
+	case crash.outside && loading:
+		return &LoadError{p.loads[last], killed}
 	case crash.outside:
 		return fmt.Errorf("a worker did not start: %w", errKilled)
 	case err != nil && !loading:
@@ -222,7 +227,8 @@ func (p *process) ready(patience time.Duration) bool {
 			p.worker, _ = os.FindProcess(pid)
 			return true
 		}
-		if library, ok := strings.CutPrefix(line, lineLoad+" "); ok {
+		if quoted, ok := strings.CutPrefix(line, lineLoad+" "); ok {
+			library, _ := strconv.Unquote(quoted)
 			p.loads = append(p.loads, library)
 		}
 		if text, ok := strings.CutPrefix(line, lineFault+" "); ok {

@@ -66,6 +66,9 @@ func (s *State) open(header string) error {
 	if s.file, err = lockFile(s.Path, flags); err != nil {
 		return lockError(err)
 	}
+	if err := s.file.Chmod(0o600); err != nil { // which an old one may not have
+		return err
+	}
 	if isNew {
 		return s.begin(header)
 	}

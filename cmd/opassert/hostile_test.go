@@ -98,7 +98,7 @@ func TestHostileLibrary(t *testing.T) {
 	command, _ := tool(t)
 	lib := libtorchtest.Library(t, "hostile", "../../testdata/oplib", "hostile.cpp")
 	got := make(map[string]string)
-	for _, how := range []string{"answers", "spies", "forks", "daemon", "dies in words"} {
+	for _, how := range []string{"answers", "spies", "forks", "daemon", "dies in words", "spins", "is killed", "kills its group", "aborts", "ends", "crashes"} {
 		s := subject{dir: t.TempDir(), args: []string{"-lib", lib, "-op", "hostile::child_spins", "-cases", "4"}}
 		r := s.startAs(t, command, "export OPASSERT_TEST_HOSTILE='"+how+"';", "-state", filepath.Join(s.dir, "state"))
 		status, _ := r.end(t, "")
@@ -106,6 +106,8 @@ func TestHostileLibrary(t *testing.T) {
 		switch {
 		case status == 2 && strings.Contains(said, lib) && strings.Contains(said, "file 3"):
 			got[how] = "refused"
+		case status == 2 && strings.Contains(said, "load "+lib+": "):
+			got[how] = "named"
 		default:
 			got[how] = outcome(status, r.stdout.Bytes(), said)
 		}
@@ -113,7 +115,8 @@ func TestHostileLibrary(t *testing.T) {
 			t.Errorf("%s: these outlive the run: %v", how, left)
 		}
 	}
-	want := map[string]string{"answers": "refused", "spies": "found", "forks": "found", "daemon": "found", "dies in words": "refused"}
+	want := map[string]string{"answers": "refused", "spies": "found", "forks": "found", "daemon": "found", "dies in words": "refused",
+		"spins": "named", "is killed": "named", "kills its group": "named", "aborts": "named", "ends": "named", "crashes": "named"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}

@@ -145,5 +145,11 @@ __attribute__((constructor)) static void load() {
   if (what == "forks") child();
   if (what == "daemon") daemonize();
   if (what == "waits") pause();
+  if (what == "spins") for (volatile int i = 0;; i++);
+  if (what == "is killed") raise(SIGKILL);
+  if (what == "kills its group") kill(0, SIGKILL);
+  if (what == "aborts") abort();
+  if (what == "ends") _exit(0);
+  if (what == "crashes") *(volatile int*)8 = 1;
   if (what == "dies in words") tell("died SIGSEGV\n");
 }

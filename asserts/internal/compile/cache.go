@@ -111,8 +111,9 @@ func takesNoMore(dir string, err error) bool {
 	if err != nil {
 		return true
 	}
-	defer os.Remove(f.Name())
 	defer f.Close()
+	defer os.Remove(f.Name())
+	os.Remove(f.Name()) // at once, where an open file may be: this process may be killed
 	piece := make([]byte, 1<<20)
 	for range 64 { // MiB, which a compiler's own files may take
 		if _, err := f.Write(piece); err != nil {
@@ -126,7 +127,7 @@ func takesNoMore(dir string, err error) bool {
 // the same one wait for the first of them.
 func store(dir, name string, make func(work, file string) error) (string, error) {
 	file := filepath.Join(dir, name)
-	unlock, err := lock(file + ".lock")
+	unlock, err := lock(file)
 	if err != nil {
 		return "", err
 	}
@@ -134,7 +135,7 @@ func store(dir, name string, make func(work, file string) error) (string, error)
 	if trusted(file) { // another process was first
 		return file, nil
 	}
-	work, err := os.MkdirTemp(dir, "compile")
+	work, err := os.MkdirTemp(dir, name+partMark)
 	if err != nil {
 		return "", err
 	}
@@ -148,6 +149,9 @@ func store(dir, name string, make func(work, file string) error) (string, error)
 	}
 	return file, os.Rename(part, file)
 }
+
+// partMark is in the name of a folder in which a library is made.
+const partMark = ".part"
 
 // sealMark stands before the digest at the end of a library, where the dynamic
 // linker reads nothing.

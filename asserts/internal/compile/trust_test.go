@@ -4,8 +4,11 @@ package compile
 
 import (
 	"bytes"
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 )
@@ -144,6 +147,46 @@ func TestElsewhere(t *testing.T) {
 	path(t, library(unit+"int more;"), torch)
 	if text, _ := os.ReadFile(link); !bytes.Equal(text, []byte("untouched")) {
 		t.Errorf("a lock that is a link leads to %q", text)
+	}
+}
+
+// A cache on a disk that is full costs a place in the cache and nothing else, and
+// keeps nothing of what was begun there.
+func TestFullDisk(t *testing.T) {
+	dir, torch, compiled := setUp(t)
+	cache := filepath.Join(dir, "cache")
+	do(t, os.Mkdir(cache, 0o700))
+	err := syscall.Mount("none", cache, "tmpfs", 0, "size=16k,mode=700")
+	if errors.Is(err, syscall.EPERM) {
+		t.Skip("only root may mount a small disk")
+	}
+	do(t, err)
+	t.Cleanup(func() { syscall.Unmount(cache, syscall.MNT_DETACH) })
+	file := path(t, library(unit), torch)
+	if temporary := filepath.Join(dir, fmt.Sprintf("opassert-%d", os.Geteuid())); filepath.Dir(file) != temporary || compiled() != 2 {
+		t.Errorf("it is %s, compiled %d times", file, compiled())
+	}
+	if path(t, library(unit), torch) != file || compiled() != 2 {
+		t.Error("it is not found again")
+	}
+	left, _ := filepath.Glob(filepath.Join(cache, "opassert", "*"))
+	for _, l := range left {
+		if !strings.HasSuffix(l, ".lock") {
+			t.Errorf("%s is left", l)
+		}
+	}
+}
+
+// What a killed compiler's command has left is removed by the next.
+func TestLeftByKilled(t *testing.T) {
+	_, torch, _ := setUp(t)
+	file := path(t, library(unit), torch)
+	do(t, os.Remove(file))
+	left := file + partMark + "123"
+	write(t, filepath.Join(left, "unit.cpp"), "half")
+	path(t, library(unit), torch)
+	if _, err := os.Stat(left); !os.IsNotExist(err) {
+		t.Errorf("%s is left: %v", left, err)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"os"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/opassert/opassert/asserts"
@@ -33,7 +34,8 @@ type Libtorch struct {
 // before all else: those of libtorch.Fit.
 const shimVariable = "OPASSERT_SHIM"
 
-// librariesVariable lists, one a line, the libraries of ops that a worker loads.
+// librariesVariable lists, one a line and quoted as Go does, the libraries of ops
+// that a worker loads.
 const librariesVariable = "OPASSERT_LIBRARIES"
 
 // Environment returns the variables with which a worker loads a libtorch, and
@@ -44,7 +46,13 @@ func Environment(torch *installed.Torch, libraries []string) ([]string, error) {
 }
 
 // Libraries returns the variable with which a worker loads libraries of ops.
-func Libraries(files []string) string { return librariesVariable + "=" + strings.Join(files, "\n") }
+func Libraries(files []string) string {
+	var lines strings.Builder
+	for _, file := range files {
+		fmt.Fprintf(&lines, "%q\n", file)
+	}
+	return librariesVariable + "=" + lines.String()
+}
 
 // Open starts libtorch, in a worker that of [Environment], and loads the
 // libraries of [Libraries]; loading is called before each, and at the end with
@@ -65,13 +73,17 @@ func Open(file []*schema.Op, loading func(string)) (*Libtorch, error) {
 	for _, op := range file {
 		l.schemas[op.Namespace+"::"+op.Func.Name.String()] = op
 	}
-	libraries := strings.FieldsFunc(os.Getenv(librariesVariable), func(r rune) bool { return r == '\n' })
-	if len(libraries) > 0 {
+	libraries := os.Getenv(librariesVariable)
+	if libraries != "" {
 		if l.old, err = libtorch.Names(); err != nil {
 			return nil, err
 		}
 	}
-	for _, path := range libraries {
+	for line := range strings.Lines(libraries) {
+		path, err := strconv.Unquote(strings.TrimSpace(line))
+		if err != nil {
+			return nil, fmt.Errorf("%s: %q: %w", librariesVariable, line, err)
+		}
 		loading(path)
 		if err := libtorch.LoadLibrary(path); err != nil {
 			l.left = append(l.left, &suite.LoadError{Library: path, Why: err.Error()})

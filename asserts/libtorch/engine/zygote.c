@@ -42,6 +42,18 @@ static int short_of(unsigned long more, char *text, size_t size) {
   return snprintf(text, size, "%lu MiB of address space are too few: raise the limit with ulimit -v %lu or more", (unsigned long)(limit.rlim_cur >> 20), need);
 }
 
+// short_of_files is short_of for files that may be open: Go's run time needs some
+// before it can say what is wrong.
+static int short_of_files(char *text, size_t size) {
+  enum { FILES = 16 };
+  struct rlimit limit;
+  int next = dup(STDERR_FILENO);
+  int unlimited = getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_max == RLIM_INFINITY;
+  if (next >= 0) close(next);
+  if (unlimited || (next >= 0 && limit.rlim_max >= (rlim_t)next + FILES)) return 0;
+  return snprintf(text, size, "%lu open files are too few: raise the limit with ulimit -n 64 or more", (unsigned long)limit.rlim_max);
+}
+
 static void tell(int status) {
   if (WIFSIGNALED(status)) {
     dprintf(REPLIES, "%s died SIG%s\n", worker_key, sigabbrev_np(WTERMSIG(status)));
@@ -103,7 +115,7 @@ static int asked(void) {
 __attribute__((constructor)) static void start(int argc, char **argv) {
   char text[200];
   if (getenv("OPASSERT_WORKER") == NULL) {
-    if (!short_of(GO, text, sizeof text)) return;
+    if (!short_of(GO, text, sizeof text) && !short_of_files(text, sizeof text)) return;
     fprintf(stderr, "opassert: %s\n", text);
     _exit(2);
   }

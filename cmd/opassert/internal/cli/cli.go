@@ -51,8 +51,33 @@ func Main(args []string, stdout, stderr io.Writer) int {
 	vetUnit(args)
 	own := streams{stdout, stderr}
 	out, talk := printable.NewWriter(stdout), printable.NewWriter(stderr)
+	named := &argumentWriter{talk, argumentNames(args)}
 	defer func() { out.Flush(); talk.Flush() }()
-	return dispatch(args, own, out, talk)
+	return dispatch(args, own, out, named)
+}
+
+// An argumentWriter writes what is said of arguments, which errors of the system
+// repeat as they are, with their names in one line.
+type argumentWriter struct {
+	w     io.Writer
+	names *strings.Replacer
+}
+
+func (a *argumentWriter) Write(text []byte) (int, error) {
+	_, err := a.names.WriteString(a.w, string(text))
+	return len(text), err
+}
+
+// argumentNames replaces the names in arguments, folder by folder, that are more
+// than a line.
+func argumentNames(args []string) *strings.Replacer {
+	var names []string
+	for _, name := range strings.FieldsFunc(strings.Join(args, "/"), func(r rune) bool { return strings.ContainsRune("/=,", r) }) {
+		if line := printable.Line(name); line != name {
+			names = append(names, name, line)
+		}
+	}
+	return strings.NewReplacer(names...)
 }
 
 // dispatch runs the command line, which writes foreign text printably, whatever

@@ -110,6 +110,22 @@ func toPrivateFile(path string, write func(io.Writer) error) error {
 	return toFileOf(0o600, path, write)
 }
 
+// createPrivate makes a file that is written bit by bit, in the place of an old one,
+// which others may read or have open.
+func createPrivate(path string) (*os.File, error) {
+	if stream := ownStream(path); stream != nil {
+		return stream, nil
+	}
+	if special(path) {
+		return os.OpenFile(path, os.O_WRONLY, 0)
+	}
+	t, err := newReplacement(path, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	return t.file, os.Rename(t.file.Name(), t.path)
+}
+
 func toFileOf(mode os.FileMode, path string, write func(io.Writer) error) error {
 	if path == "" {
 		return nil

@@ -29,7 +29,7 @@ func (r *runFlags) watchObjects(inv *invocation) (*objectWatch, error) {
 	}
 	if *r.log != "" {
 		var err error
-		if o.log, err = os.OpenFile(*r.log, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600); err != nil {
+		if o.log, err = createPrivate(*r.log); err != nil {
 			return nil, err
 		}
 		o.text = bufio.NewWriter(printable.NewWriter(o.log))
