@@ -3,6 +3,7 @@ package watch_test
 import (
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -63,6 +64,27 @@ func TestProgramHasTheKeysThatItWants(t *testing.T) {
 					t.Errorf("the report says that the program is not watched: %v\n%s", unwatched, o.stderr)
 				}
 			})
+		}
+	})
+}
+
+// The signals are all the program's, the one that Python's faulthandler was
+// asked to register too: the program ends by that here.
+func TestSignalsAreTheProgramsOwn(t *testing.T) {
+	eachPython(t, func(t *testing.T, p python) {
+		for _, number := range []int{43, 44} { // 43 is the first that the watcher tries
+			program := []string{p.path, "testdata/signals.py", strconv.Itoa(number)}
+			out, err := exec.Command(program[0], program[1:]...).Output()
+			if err == nil {
+				t.Fatalf("the program outlives signal %d", number)
+			}
+			o := run(t, nil, program...)
+			if diff := cmp.Diff(string(out), o.stdout); diff != "" || o.status != 128+number {
+				t.Errorf("signal %d: exit status %d\n%s\n%s", number, o.status, diff, o.stderr)
+			}
+			if diff := cmp.Diff(expected(t, "testdata/signals.py"), lines(o.found, false)); diff != "" {
+				t.Errorf("signal %d: %s\n%s", number, diff, o.stderr)
+			}
 		}
 	})
 }

@@ -15,13 +15,14 @@
 
 namespace opassert {
 
-// Python writes its own frames, through its own faulthandler: the handler of a
-// signal that a thread raises for itself. That takes no lock of Python's.
-// Taking the interpreter's lock here instead would hang a program in which a
-// kernel holds a lock of its own and a thread with the interpreter's waits for
-// that.
+// Python writes its own frames, through its own faulthandler: what that installs
+// for a signal is called like any function, and the signal is the program's
+// again. That takes no lock of Python's. Taking the interpreter's lock here
+// instead would hang a program in which a kernel holds a lock of its own and a
+// thread with the interpreter's waits for that.
 class PythonSite {
   int signal_ = 0, fd_ = -1;
+  void (*write_)(int) = nullptr;  // of the signal
   ino_t inode_ = 0;
   std::mutex mutex_;
   int (*initialized_)() = nullptr;
@@ -86,8 +87,10 @@ class PythonSite {
              "_opassert_os.write(%d, b'%%s\\n%%d' % (_opassert_os.path.dirname(_opassert_os.__file__).encode(), len(_opassert_sys._current_frames())))\n"
              "del _opassert, _opassert_os, _opassert_sys\n",
              s, fd_, fd_);
-    if (run(code) != 0) return;
+    struct sigaction before, handler;
+    if (sigaction(s, nullptr, &before) != 0 || run(code) != 0 || sigaction(s, &before, &handler) != 0) return;
     facts = read();
+    write_ = handler.sa_handler;
     signal_ = s;
   }
 
@@ -111,12 +114,7 @@ class PythonSite {
     std::lock_guard<std::mutex> lock(mutex_);
     if (!mine()) return "";
     clear();
-    sigset_t ours, theirs;
-    sigemptyset(&ours);
-    sigaddset(&ours, signal_);
-    pthread_sigmask(SIG_UNBLOCK, &ours, &theirs);
-    raise(signal_);
-    pthread_sigmask(SIG_SETMASK, &theirs, nullptr);
+    write_(signal_);
     return read();
   }
 };
