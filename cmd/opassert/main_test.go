@@ -2,6 +2,7 @@ package main
 
 import (
 	"flag"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -41,6 +42,12 @@ func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:           "testdata/script",
 		UpdateScripts: *update,
+		Condition: func(name string) (bool, error) {
+			if name != "long" {
+				return false, fmt.Errorf("unknown condition %q", name)
+			}
+			return os.Getenv("OPASSERT_LONG") != "", nil
+		},
 		Setup: func(env *testscript.Env) error {
 			err := os.WriteFile(filepath.Join(env.WorkDir, "go.mod"), []byte(userModule(root)), 0o666)
 			if err != nil {

@@ -167,6 +167,9 @@ func TestLibraryWithoutOps(t *testing.T) {
 		{"prints", `puts("version 3"); fputs("beta", stderr);`, "nothing to check: LIB adds no ops", "LIB writes while it is loaded: version 3\nbeta"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
+			if tt.name != "crashes" {
+				long(t)
+			}
 			dir := t.TempDir()
 			source, lib := filepath.Join(dir, tt.name+".c"), filepath.Join(dir, tt.name+".so")
 			text := "#include <stdio.h>\n#include <stdlib.h>\n#include <unistd.h>\n__attribute__((constructor)) static void load(void) { " + tt.body + " }\n"
@@ -193,6 +196,7 @@ func TestLibraryWithoutOps(t *testing.T) {
 // A library is named by a file without a folder, or by the Python package that it
 // is in.
 func TestLibraryByName(t *testing.T) {
+	long(t)
 	command, lib := tool(t)
 	text, err := os.ReadFile(lib)
 	if err != nil {
@@ -333,6 +337,7 @@ func TestDumpOwnFile(t *testing.T) {
 // Through autograd the command finds the ops whose results autograd loses, and
 // nothing else; its report says so in every form.
 func TestThroughAutograd(t *testing.T) {
+	long(t)
 	command, _ := tool(t)
 	lib := libtorchtest.Library(t, "autograd", "../../testdata/oplib", "autograd.cpp")
 	run := func(status int, args ...string) string {
