@@ -238,4 +238,3 @@ func TestBrokenByCall(t *testing.T) {
 	}()
 	breaking(wholeOp("f(Tensor[] ts, Tensor self) -> (Tensor[], Tensor)"), func() {}, nil, &fragile{broken: true}, nil, nil)
 }
-

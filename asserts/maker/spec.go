@@ -77,6 +77,30 @@ func Elements[E asserts.Element](s Spec, dims ...int) ([]E, error) {
 	return all[s.Offset:][:s.Len()], nil
 }
 
+// Rows returns the elements of a matrix, row by row, and how many elements lie between the
+// beginnings of two rows: the length of a row, or more where each is followed by
+// others' elements, as in a part of a larger matrix. It fails where E is not the tensor's
+// dtype, and where the elements lie otherwise.
+func Rows[E asserts.Element](s Spec) (data []E, stride int, err error) {
+	if s.Dim() != 2 {
+		return nil, 0, Unsupported("tensors of %d dimensions", s.Dim())
+	}
+	rows, cols := s.Sizes[0], s.Sizes[1]
+	padded := rows > 1 && s.Strides[0] > cols
+	if s.Len() > 0 && !s.rowMajor() && !(padded && (cols == 1 || s.Strides[1] == 1)) {
+		return nil, 0, Unsupported("strides")
+	}
+	all, err := Storage[E](s)
+	if err != nil || s.Len() == 0 {
+		return nil, int(cols), err
+	}
+	stride = int(cols)
+	if padded {
+		stride = int(s.Strides[0])
+	}
+	return all[s.Offset:][:(int(rows)-1)*stride+int(cols)], stride, nil
+}
+
 // ErrUnsupported is what Unsupported wraps.
 var ErrUnsupported = errors.New("not supported")
 

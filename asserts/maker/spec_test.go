@@ -35,6 +35,30 @@ func TestSpec(t *testing.T) {
 			t.Errorf("%s: storage %v, %v", test.name, storage, err)
 		}
 	}
+	for _, test := range []struct {
+		name   string
+		spec   maker.Spec
+		data   []uint8 // nil: refused
+		stride int
+	}{
+		{"matrix", spec([]int64{2, 2}, []int64{2, 1}, 0, 1, 2, 3, 4), []uint8{1, 2, 3, 4}, 2},
+		{"padded", spec([]int64{2, 2}, []int64{3, 1}, 1, 0, 1, 2, 3, 4, 5, 6), []uint8{1, 2, 3, 4, 5}, 3},
+		{"padded column", spec([]int64{2, 1}, []int64{3, 7}, 0, 1, 2, 3, 4, 5), []uint8{1, 2, 3, 4}, 3},
+		{"row", spec([]int64{1, 2}, []int64{9, 1}, 0, 1, 2), []uint8{1, 2}, 2},
+		{"empty", spec([]int64{0, 2}, []int64{9, 9}, 0), []uint8{}, 2},
+		{"transposed", spec([]int64{2, 2}, []int64{1, 2}, 0, 1, 2, 3, 4), nil, 0},
+		{"every other of padded rows", spec([]int64{2, 2}, []int64{5, 2}, 0, 1, 2, 3, 4, 5, 6, 7, 8), nil, 0},
+		{"overlapping", spec([]int64{2, 2}, []int64{1, 1}, 0, 1, 2, 3), nil, 0},
+		{"vector", spec([]int64{3}, []int64{1}, 0, 1, 2, 3), nil, 0},
+	} {
+		data, stride, err := maker.Rows[uint8](test.spec)
+		if !slices.Equal(data, test.data) || stride != test.stride || (err == nil) != (test.data != nil) {
+			t.Errorf("%s: rows %v, %d apart, %v", test.name, data, stride, err)
+		}
+	}
+	if _, _, err := maker.Rows[int8](spec([]int64{1, 1}, []int64{1, 1}, 0, 1)); !errors.Is(err, maker.ErrUnsupported) {
+		t.Errorf("rows of another dtype: %v", err)
+	}
 	for dims, ok := range map[int]bool{0: false, 1: true, 2: false} {
 		if _, err := maker.Elements[uint8](spec([]int64{1}, []int64{1}, 0, 1), dims); errors.Is(err, maker.ErrUnsupported) == ok {
 			t.Errorf("a vector where %d dimensions are wanted: %v", dims, err)

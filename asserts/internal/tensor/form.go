@@ -67,8 +67,9 @@ const (
 	Expanded                 // stride 0 in the first dimension
 	ChannelsLast             // four and five dimensions: channels innermost
 	Offset                   // contiguous, behind other elements of its storage
+	Padded                   // each row is followed by others' elements, as in a part of a matrix
 )
 
 // Arrangements are the words for arrangements in a case; a contiguous tensor has
 // none.
-var Arrangements = []string{Transposed: "transposed", Sliced: "sliced", Expanded: "expanded", ChannelsLast: "channels-last", Offset: "offset"}
+var Arrangements = []string{Transposed: "transposed", Sliced: "sliced", Expanded: "expanded", ChannelsLast: "channels-last", Offset: "offset", Padded: "padded"}

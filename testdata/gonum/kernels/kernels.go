@@ -1,12 +1,13 @@
 // Package kernels has operators over gonum's mat.Dense, a type of another
-// module that can't be given a method. Relu has a bug.
+// module that can't be given a method. Relu and NegInPlace have a bug.
 package kernels
 
 import (
+	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/opassert/opassert/asserts"
-	"github.com/opassert/opassert/asserts/optest"
+	"github.com/opassert/opassert/asserts/maker"
 )
 
 //go:generate go run github.com/opassert/opassert/cmd/opassert gen -schema ../ops.yaml -kernels . -out ../ops
@@ -30,15 +31,17 @@ func Observe(m *mat.Dense, o *asserts.Observation, level asserts.Level) {
 // FromSpec makes a matrix.
 //
 //opassert:make
-func FromSpec(s optest.Spec) (*mat.Dense, error) {
-	data, err := optest.Elements[float64](s, 2)
+func FromSpec(s maker.Spec) (*mat.Dense, error) {
+	data, stride, err := maker.Rows[float64](s)
 	if err != nil {
 		return nil, err
 	}
 	if s.Len() == 0 {
-		return nil, optest.Unsupported("empty matrices")
+		return nil, maker.Unsupported("empty matrices")
 	}
-	return mat.NewDense(int(s.Sizes[0]), int(s.Sizes[1]), data), nil
+	m := new(mat.Dense)
+	m.SetRawMatrix(blas64.General{Rows: int(s.Sizes[0]), Cols: int(s.Sizes[1]), Stride: stride, Data: data})
+	return m, nil
 }
 
 //opassert:kernel mm
@@ -72,4 +75,15 @@ func Relu(self *mat.Dense) *mat.Dense {
 		result.RawMatrix().Data[i] = max(v, 0)
 	}
 	return result
+}
+
+// NegInPlace takes the array for the matrix: of a part of a larger one it negates what
+// lies between the rows too.
+//
+//opassert:kernel neg_
+func NegInPlace(self *mat.Dense) *mat.Dense {
+	for i := range self.RawMatrix().Data {
+		self.RawMatrix().Data[i] *= -1
+	}
+	return self
 }

@@ -119,6 +119,39 @@ var opNarrow = asserts.Op{Name: "aten::narrow", Schema: "narrow(Tensor(a) self, 
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a)", Before: []string{"a"}}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a)", Before: []string{"a"}}},
 }
 
+// Neg_ takes the array for the matrix: of a part of a larger one it negates what
+// lies between the rows too.
+//
+// Neg_ calls kernels.NegInPlace, checked as in-place.
+//
+//	neg_(Tensor(a!) self) -> Tensor(a!)
+func Neg_(self *mat.Dense) *mat.Dense {
+	if !enabled {
+		return kernels.NegInPlace(self)
+	}
+	var obs [3]asserts.Observation
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opNeg_)
+	call.Arg((*observed)(self))
+	result := kernels.NegInPlace(self)
+	call.Returned()
+	func() {
+		defer call.Recover()
+		call.Arg((*observed)(self))
+		call.Result((*observed)(result))
+	}()
+	if call.Keeps() {
+		call.Keep((*observed)(self))
+		call.Keep((*observed)(result))
+	}
+	call.Judge()
+	return result
+}
+
+var opNeg_ = asserts.Op{Name: "aten::neg_", Schema: "neg_(Tensor(a!) self) -> Tensor(a!)",
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
+}
+
 // Relu takes the matrix that it makes for a copy: its array is that of self.
 //
 // Relu calls kernels.Relu, checked as out-of-place.
@@ -156,5 +189,6 @@ var Kernels = []asserts.Kernel{
 	{Op: &opAdd_Tensor, Func: kernels.AddInPlace},
 	{Op: &opMm, Func: kernels.Mm},
 	{Op: &opNarrow, Func: kernels.Narrow},
+	{Op: &opNeg_, Func: kernels.NegInPlace},
 	{Op: &opRelu, Func: kernels.Relu},
 }

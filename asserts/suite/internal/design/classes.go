@@ -51,7 +51,7 @@ var layouts = []struct {
 	name string
 	tensor.Arrangement
 	rank int // 0 for any
-}{{"transposed", tensor.Transposed, 0}, {"sliced", tensor.Sliced, 0}, {"expanded", tensor.Expanded, 0}, {"offset", tensor.Offset, 0}, {"channels-last", tensor.ChannelsLast, 4}, {"channels-last-3d", tensor.ChannelsLast, 5}}
+}{{"transposed", tensor.Transposed, 0}, {"sliced", tensor.Sliced, 0}, {"expanded", tensor.Expanded, 0}, {"offset", tensor.Offset, 0}, {"padded", tensor.Padded, 0}, {"channels-last", tensor.ChannelsLast, 4}, {"channels-last-3d", tensor.ChannelsLast, 5}}
 
 // plainForms are those that a strided tensor can have beside its layout.
 var plainForms = []engine.Form{engine.Grad, engine.Inference, engine.Negative, engine.Conjugate, engine.Zero}
@@ -77,7 +77,7 @@ func setFill(f sample.Fill) func(*sample.TensorSpec) bool {
 func setLayout(a tensor.Arrangement, rank int) func(*sample.TensorSpec) bool {
 	return func(t *sample.TensorSpec) bool {
 		n := len(t.Sizes)
-		if n == 0 || a == tensor.Transposed && n < 2 || rank > 0 && n != rank {
+		if n == 0 || (a == tensor.Transposed || a == tensor.Padded) && n < 2 || rank > 0 && n != rank {
 			return false
 		}
 		t.Arrangement = a

@@ -59,6 +59,9 @@ func (t *TensorSpec) Strides() []int64 {
 	for i := rank - 1; i >= 0; i-- {
 		strides[order[i]] = step
 		step *= max(1, t.Sizes[order[i]])
+		if t.Arrangement == tensor.Padded && i == rank-1 {
+			step += 2
+		}
 	}
 	if t.Arrangement == tensor.Expanded && rank > 0 {
 		strides[0] = 0

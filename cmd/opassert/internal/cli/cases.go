@@ -54,7 +54,7 @@ Ops of PyTorch make tensors that nothing else says, each with its overload:
 
   aten::flip(int64[n] range, [0])                                                    n-1 to 0
   aten::cat([float32[k, 1] below:n, float32[k, 2] in:0..1, float32[k, 2] in:2..4], 1) boxes
-  aten::slice.Tensor(t[n, 8], 1, 0, 5)                                               padded rows
+  aten::slice.Tensor(t[n, 8], 1, 3, 5)                                               a part of each row
   aten::quantize_per_tensor(t[n, 3], 0.125, 0, dtype:qint8)                          a scale
   aten::empty.memory_format([n, 3], dtype:float32, none, device:meta)                on meta
 
@@ -64,7 +64,7 @@ cases. A number of the case and a bound may be made of these too, below:n, k-1:
 of names that are the size of a tensor, and of others of one letter.
 
 Behind a tensor's sizes may stand
-  transposed sliced expanded channels-last offset                how it lies in memory
+  transposed sliced expanded channels-last offset padded         how it lies in memory
   coo csr csc bsr bsc mkldnn quantized per-channel nested conj neg inference requires-grad ...
   below:5                                   whole numbers 0 to 4, such as indices
   in:0.5..2                                 numbers from a range
