@@ -27,7 +27,7 @@ type library struct {
 }
 
 // open makes the kernels' ops ready to be called.
-func open[T any](kernels []asserts.Kernel, newTensor func(Spec) (T, error), job Job, options []Option) (*library, error) {
+func open[T any](kernels []asserts.Kernel, newTensor func(maker.Spec) (T, error), job Job, options []maker.Option) (*library, error) {
 	l := &library{job: job, kernels: make(map[string]asserts.Kernel)}
 	for _, o := range options {
 		o(&l.Options)
@@ -43,9 +43,9 @@ func open[T any](kernels []asserts.Kernel, newTensor func(Spec) (T, error), job 
 		if f != engine.Strided {
 			return nil, &engine.Unsupported{What: f.String() + " tensors"}
 		}
-		t, err := newTensor(Spec(d))
-		if errors.Is(err, ErrUnsupported) {
-			return nil, &engine.Unsupported{What: strings.TrimPrefix(err.Error(), ErrUnsupported.Error()+": ")}
+		t, err := newTensor(maker.Spec(d))
+		if errors.Is(err, maker.ErrUnsupported) {
+			return nil, &engine.Unsupported{What: strings.TrimPrefix(err.Error(), maker.ErrUnsupported.Error()+": ")}
 		}
 		if err != nil {
 			return nil, err
@@ -71,16 +71,16 @@ func open[T any](kernels []asserts.Kernel, newTensor func(Spec) (T, error), job 
 			lib.Missing[op.Name()] = why
 		}
 		if reason, ok := left[k.Op.Name]; ok {
-			lib.Left[op.Name()] = "optest.Skip leaves it out: " + reason
+			lib.Left[op.Name()] = "maker.Skip leaves it out: " + reason
 			delete(left, k.Op.Name)
 		}
 		l.kernels[op.Name()] = k
 	}
 	for _, op := range slices.Sorted(maps.Keys(left)) {
-		return nil, fmt.Errorf("optest.Skip: unknown op %s", op)
+		return nil, fmt.Errorf("maker.Skip: unknown op %s", op)
 	}
 	if l.Observe == nil && !reflect.TypeFor[T]().Implements(reflect.TypeFor[asserts.Tensor]()) {
-		return nil, fmt.Errorf("%v has no method Observe; pass what observes it with optest.Observe", reflect.TypeFor[T]())
+		return nil, fmt.Errorf("%v has no method Observe; pass what observes it with maker.Observe", reflect.TypeFor[T]())
 	}
 	var err error
 	l.engine, err = lib.Engine()
@@ -146,7 +146,7 @@ func (l *library) homeless(k asserts.Kernel) string {
 	}
 	if name := k.Site().Func; t.Kind() == reflect.Func && strings.Count(name[strings.LastIndexByte(name, '/')+1:], ".") > 1 {
 		if _, ok := l.receiver(t); !ok {
-			return fmt.Sprintf("its kernel is a method of %v: say with optest.Receiver what it is called on", t.In(0))
+			return fmt.Sprintf("its kernel is a method of %v: say with maker.Receiver what it is called on", t.In(0))
 		}
 	}
 	return ""

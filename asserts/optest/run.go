@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/asserts/maker"
 	"github.com/opassert/opassert/asserts/suite"
 	"github.com/opassert/opassert/asserts/suite/engine"
 	"github.com/opassert/opassert/asserts/suite/report"
@@ -16,9 +17,9 @@ import (
 
 // Run calls every op on generated cases, each op a subtest, and holds every
 // call against its schema. It fails for each violation, with the smallest call
-// that shows it, and for an op that took no case at all: [Skip] leaves such an op
+// that shows it, and for an op that took no case at all: [maker.Skip] leaves such an op
 // out. newTensor makes a tensor of the library.
-func Run[T any](t *testing.T, kernels []asserts.Kernel, newTensor func(Spec) (T, error), options ...Option) {
+func Run[T any](t *testing.T, kernels []asserts.Kernel, newTensor func(maker.Spec) (T, error), options ...maker.Option) {
 	t.Helper()
 	l, operators := load(t, kernels, newTensor, options)
 	total := make(map[string]int)
@@ -43,7 +44,7 @@ func Run[T any](t *testing.T, kernels []asserts.Kernel, newTensor func(Spec) (T,
 }
 
 // load is open for a test, which ends where there is nothing to run.
-func load[T any](tb testing.TB, kernels []asserts.Kernel, newTensor func(Spec) (T, error), options []Option) (*library, []engine.Operator) {
+func load[T any](tb testing.TB, kernels []asserts.Kernel, newTensor func(maker.Spec) (T, error), options []maker.Option) (*library, []engine.Operator) {
 	tb.Helper()
 	l, err := open(kernels, newTensor, Job{Engine: "Go kernels", Level: asserts.Content}, options)
 	if err != nil {
@@ -71,7 +72,7 @@ func logResult(t testing.TB, r *report.OpResult) {
 	case r.Missing != "":
 		t.Errorf("%s: %s", r.Op, r.Missing)
 	case r.Ran == 0:
-		t.Errorf("%s took none of %d cases, so nothing was checked; optest.Skip leaves it out\n  the last one ended with: %s", r.Op, r.Cases, r.Error)
+		t.Errorf("%s took none of %d cases, so nothing was checked; maker.Skip leaves it out\n  the last one ended with: %s", r.Op, r.Cases, r.Error)
 	}
 }
 
@@ -86,7 +87,7 @@ func repro(t testing.TB) string {
 
 // Fuzz is Run over cases that the fuzzer chooses: an op by its name, and the
 // number that the case is made from. The seeds are the first cases of Run.
-func Fuzz[T any](f *testing.F, kernels []asserts.Kernel, newTensor func(Spec) (T, error), options ...Option) {
+func Fuzz[T any](f *testing.F, kernels []asserts.Kernel, newTensor func(maker.Spec) (T, error), options ...maker.Option) {
 	f.Helper()
 	l, operators := load(f, kernels, newTensor, options)
 	for _, o := range operators {

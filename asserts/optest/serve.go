@@ -6,6 +6,7 @@ import (
 	"os"
 
 	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/asserts/maker"
 	"github.com/opassert/opassert/asserts/suite"
 )
 
@@ -26,14 +27,14 @@ const JobVariable = "OPASSERT_JOB"
 // Serve runs what `opassert check` asks a program for that it makes for the
 // kernels, until the command has no more to ask. It is called by such programs
 // alone.
-func Serve[T any](kernels []asserts.Kernel, newTensor func(Spec) (T, error), options ...Option) {
+func Serve[T any](kernels []asserts.Kernel, newTensor func(maker.Spec) (T, error), options ...maker.Option) {
 	if err := serve(kernels, newTensor, options); err != nil {
 		suite.Refuse(err)
 		os.Exit(2)
 	}
 }
 
-func serve[T any](kernels []asserts.Kernel, newTensor func(Spec) (T, error), options []Option) error {
+func serve[T any](kernels []asserts.Kernel, newTensor func(maker.Spec) (T, error), options []maker.Option) error {
 	var job Job
 	if err := json.Unmarshal([]byte(os.Getenv(JobVariable)), &job); err != nil {
 		return fmt.Errorf("%s: %w; this program is one that opassert check runs", JobVariable, err)

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/opassert/opassert/asserts/maker"
 	"github.com/opassert/opassert/asserts/optest"
 
 	"example.com/columns/kernels"
@@ -11,5 +12,5 @@ import (
 )
 
 func TestOps(t *testing.T) {
-	optest.Run(t, ops.Kernels, kernels.FromSpec, optest.Observe(kernels.Observe), optest.Release((*array.Float64).Release))
+	optest.Run(t, ops.Kernels, kernels.FromSpec, maker.Observe(kernels.Observe), maker.Release((*array.Float64).Release))
 }

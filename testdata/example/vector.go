@@ -7,7 +7,7 @@ import (
 	"math"
 
 	"github.com/opassert/opassert/asserts"
-	"github.com/opassert/opassert/asserts/optest"
+	"github.com/opassert/opassert/asserts/maker"
 )
 
 // A Buffer is memory that vectors may share.
@@ -81,7 +81,7 @@ func (v *Vector) content() *asserts.Snapshot {
 // FromSpec makes a vector for runs of every operator.
 //
 //opassert:make
-func FromSpec(s optest.Spec) (*Vector, error) {
-	data, err := optest.Elements[float64](s, 1)
+func FromSpec(s maker.Spec) (*Vector, error) {
+	data, err := maker.Elements[float64](s, 1)
 	return New(data...), err
 }

@@ -3,6 +3,7 @@ package dense_test
 import (
 	"testing"
 
+	"github.com/opassert/opassert/asserts/maker"
 	"github.com/opassert/opassert/asserts/optest"
 
 	"example.com/dense/kernels"
@@ -10,5 +11,5 @@ import (
 )
 
 func TestOps(t *testing.T) {
-	optest.Run(t, ops.Kernels, kernels.FromSpec, optest.Observe(kernels.Observe))
+	optest.Run(t, ops.Kernels, kernels.FromSpec, maker.Observe(kernels.Observe))
 }

@@ -3,6 +3,7 @@ package spago_test
 import (
 	"testing"
 
+	"github.com/opassert/opassert/asserts/maker"
 	"github.com/opassert/opassert/asserts/optest"
 
 	"example.com/spago/kernels"
@@ -10,9 +11,9 @@ import (
 )
 
 func TestOps(t *testing.T) {
-	optest.Run(t, ops.Kernels, kernels.FromSpec, optest.Observe(kernels.Observe))
+	optest.Run(t, ops.Kernels, kernels.FromSpec, maker.Observe(kernels.Observe))
 }
 
 func FuzzOps(f *testing.F) {
-	optest.Fuzz(f, ops.Kernels, kernels.FromSpec, optest.Observe(kernels.Observe))
+	optest.Fuzz(f, ops.Kernels, kernels.FromSpec, maker.Observe(kernels.Observe))
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/nlpodyssey/spago/mat"
 
 	"github.com/opassert/opassert/asserts"
-	"github.com/opassert/opassert/asserts/optest"
+	"github.com/opassert/opassert/asserts/maker"
 )
 
 //go:generate go run github.com/opassert/opassert/cmd/opassert gen -schema ../ops.yaml -kernels . -out ../ops
@@ -22,13 +22,13 @@ func Observe(m *mat.Dense[float32], o *asserts.Observation, level asserts.Level)
 // FromSpec makes a matrix.
 //
 //opassert:make
-func FromSpec(s optest.Spec) (*mat.Dense[float32], error) {
-	data, err := optest.Elements[float32](s, 2)
+func FromSpec(s maker.Spec) (*mat.Dense[float32], error) {
+	data, err := maker.Elements[float32](s, 2)
 	if err != nil {
 		return nil, err
 	}
 	if s.Len() == 0 {
-		return nil, optest.Unsupported("empty matrices")
+		return nil, maker.Unsupported("empty matrices")
 	}
 	return mat.NewDense[float32](mat.WithShape(int(s.Sizes[0]), int(s.Sizes[1])), mat.WithBacking(data)), nil
 }

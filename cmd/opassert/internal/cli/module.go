@@ -150,18 +150,19 @@ func (f *checkFlags) program(s gen.Suite, path string) *program {
 var serveProgram = template.Must(template.New("").Parse(`package main
 
 import (
+	"github.com/opassert/opassert/asserts/maker"
 	"github.com/opassert/opassert/asserts/optest"
 
-	maker {{printf "%q" .Maker.Pkg.Path}}
+	library {{printf "%q" .Maker.Pkg.Path}}
 	{{with .Observer}}observer {{printf "%q" .Pkg.Path}}{{end}}
 	ops {{printf "%q" .Path}}
 )
 
 func main() {
-	var options []optest.Option
-	{{with .Options}}options = append(options, maker.{{.Name}}()...){{end}}
-	{{with .Observer}}options = append(options, optest.Observe(observer.{{.Name}})){{end}}
-	optest.Serve(ops.{{.Kernels}}, maker.{{.Maker.Name}}, options...)
+	var options []maker.Option
+	{{with .Options}}options = append(options, library.{{.Name}}()...){{end}}
+	{{with .Observer}}options = append(options, maker.Observe(observer.{{.Name}})){{end}}
+	optest.Serve(ops.{{.Kernels}}, library.{{.Maker.Name}}, options...)
 }
 `))
 
