@@ -1,5 +1,5 @@
 # Longer work than `go test ./...`, and the names of the usual things.
-.PHONY: test ci demo generate bench fuzz mutate
+.PHONY: test ci demo generate golden bench fuzz mutate
 
 test:
 	.ci/test
@@ -14,6 +14,11 @@ generate:
 	go generate ./...
 	go build -o out/opassert ./cmd/opassert
 	for module in arrow example gonum spago; do (cd testdata/$$module/kernels && ../../../out/opassert gen -schema ../ops.yaml -kernels . -out ../ops) || exit; done
+
+# What follows from the checks: the generated code, and the files that -update writes.
+golden: generate
+	go test ./asserts ./gen/plan ./gen/internal/emit ./gen/gentest/selftest -update
+	go test ./cmd/opassert -run 'Scripts/(plan|policy|explain)$$|TestReadmeHasEveryCheck' -update
 
 bench:
 	go test -run '^$$' -bench . -benchmem ./...

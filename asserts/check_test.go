@@ -14,6 +14,9 @@ func TestRowsAreWhole(t *testing.T) {
 		if row.name == "" || row.rule == "" || row.breaks == "" {
 			t.Errorf("%v has no name, no rule or does not say what it breaks", c)
 		}
+		if row.rule == "..." || row.breaks == "..." {
+			t.Errorf("%v %s has no rule, or does not say what it breaks: write both, a sentence each, in asserts/check_%s.go", c, row.name, strings.ReplaceAll(row.name, "-", "_"))
+		}
 		onCall, onMeta := row.judges != nil, row.compares != nil
 		if onCall {
 			judged++

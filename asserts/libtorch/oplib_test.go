@@ -125,7 +125,7 @@ func opCases(t testing.TB) []opCase {
 	x := func() libtorch.Value { return floats(t, 3) }
 	doubles := tensor(t, libtorch.Spec{DType: libtorch.Float64, Sizes: []int64{3, 2}, Low: 1, High: 2}).Value()
 	list := func() libtorch.Value { return libtorch.Tensors(x().Tensor, x().Tensor) }
-	of := map[string]func() libtorch.Value{"clear": sliced, "doubled": func() libtorch.Value { return vector(0) }}
+	of := map[string]func() libtorch.Value{"": x, "slice": sliced, "vector": func() libtorch.Value { return vector(0) }}
 	return append(actCases(t, of), []opCase{
 		{"scale", []libtorch.Value{x(), half}, nil},
 		{"scale_", []libtorch.Value{x(), half}, nil},
@@ -194,10 +194,10 @@ func opCases(t testing.TB) []opCase {
 		{"pad_even", []libtorch.Value{x()}, []string{"OA011 result"}},
 		{"scale_once", []libtorch.Value{x(), libtorch.Bool(true)}, nil},
 		{"scale_once", []libtorch.Value{x(), libtorch.Bool(false)}, []string{"OA007 result self"}},
-		{"clear_", []libtorch.Value{x()}, nil},
-		{"doubled", []libtorch.Value{x()}, nil},
+		{"oversteps_", []libtorch.Value{x()}, nil},
+		{"overreaches", []libtorch.Value{x()}, nil},
 		{"in_buffer", []libtorch.Value{floats(t, 0)}, nil},
-		{"stash_given", []libtorch.Value{x()}, nil},
+		{"retains_given", []libtorch.Value{x()}, nil},
 	}...)
 }
 
@@ -209,10 +209,7 @@ func actCases(t testing.TB, of map[string]func() libtorch.Value) []opCase {
 		if e.Act == "" {
 			continue
 		}
-		tensor := of[e.Act]
-		if tensor == nil {
-			tensor = func() libtorch.Value { return floats(t, 3) }
-		}
+		tensor := of[e.Of]
 		args := func() []libtorch.Value {
 			switch {
 			case strings.HasSuffix(e.Op, "_given"):

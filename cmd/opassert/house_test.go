@@ -48,6 +48,7 @@ var rooms = []room{
 	{"asserts/printable", nil, nil},
 	{"asserts/maker", []string{"=asserts"}, nil},
 	{"asserts/internal", nil, nil},
+	{"asserts/internal/addcheck", []string{"=asserts"}, nil},
 	{"asserts/internal/compile", []string{"=asserts/attach", "asserts/libtorch/installed", "asserts/printable"}, nil},
 	{"asserts/internal/preload", []string{"asserts/internal/compile", "asserts/libtorch/installed", "asserts/printable"}, []string{"golang.org/x/sys"}},
 	{"asserts/attach", nil, nil},

@@ -367,22 +367,12 @@ void returned(torch::Library& m, const std::string& name, Tensor (*act)(const Te
 }  // namespace
 
 TORCH_LIBRARY_FRAGMENT(oplib, m) {
-  // Healthy.
+  // Healthy twins of the acts.
   read(m, "look", [](Tensor& t) { keep(t.clone()); });
   written(m, "zero", [](Tensor& t) { t.zero_(); });
-  returned(m, "copy", [](const Tensor& t) { return t; });
+  returned(m, "copy", [](const Tensor& t) -> Tensor { return t; });
 
-  // One act, at each place.
-  read(m, "stash", [](Tensor& t) { keep(t); });
-  read(m, "halve_input", [](Tensor& t) { t.mul_(0.5); });
-  written(m, "move", [](Tensor& t) { t.set_(t.clone()); });
-  written(m, "fold", [](Tensor& t) { t.neg_().unsqueeze_(0); });
-  written(m, "zero_quietly", [](Tensor& t) { zero_bytes(t); });
-  written(m, "clear", [](Tensor& t) { zero_storage(t); });
-  returned(m, "cached", [](const Tensor& t) { return keep(t), t; });
-  returned(m, "memo", [](const Tensor& t) { return keep(t.alias()), t; });
-  returned(m, "in_buffer", [](const Tensor& t) { return buffer(t).copy_(t); });
-  returned(m, "doubled", [](const Tensor& t) { return longer(t); });
+#include "acts.h"
 
   // The others.
   m.def("own_memory(Tensor self) -> Tensor", cpu([](const Tensor& self) {

@@ -20,6 +20,35 @@ type act struct {
 
 	of      func() *c10.Tensor // the tensor that shows it; nil for four
 	against string             // whom a report names, where that is not whom the check holds t against
+
+	library *libraryAct // the same in C++; nil for none
+}
+
+// A libraryAct is an act of the C++ op library, at each of the places of a sort.
+type libraryAct struct {
+	at      string // "read", "written" or "returned"
+	does    string // to Tensor& t, or to const Tensor& t and returned
+	trigger string // what shows it
+	of      string // the tensor that does: "" is a matrix, "slice", "vector"
+}
+
+// A LibraryAct is one with its name and the check that finds it.
+type LibraryAct struct {
+	Name, At, Does, Trigger, Of string
+	Code                        asserts.Code
+}
+
+// LibraryActs returns the acts of the C++ op library, in the order of the checks.
+func LibraryActs() []LibraryAct {
+	var all []LibraryAct
+	for code := range asserts.AllCodes.All() {
+		for _, a := range plants[code].acts {
+			if l := a.library; l != nil {
+				all = append(all, LibraryAct{a.name, l.at, l.does, l.trigger, l.of, code})
+			}
+		}
+	}
+	return all
 }
 
 // plant is the faults of one check.

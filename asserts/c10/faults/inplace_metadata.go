@@ -7,7 +7,8 @@ import (
 
 var _ = planting(asserts.InplaceMetadata, plant{
 	acts: []act{
-		{name: "reshapes", why: "writes an argument and turns it into a row", at: inWritten, do: reshape},
+		{name: "reshapes", why: "writes an argument and turns it into a row", at: inWritten, do: reshape,
+			library: &libraryAct{at: "written", does: "t.neg_().unsqueeze_(0);", trigger: "a tensor"}},
 	},
 	impossible: append([]where{{kind: Out, class: InPlace, why: "an out argument may be resized"}}, onlyInPlace...),
 })

@@ -9,7 +9,8 @@ import (
 
 var _ = planting(asserts.KeptArgument, plant{
 	acts: []act{
-		{name: "retains", why: "keeps a reference to an argument", at: slices.Concat(inView, outOfPlace), do: keep},
+		{name: "retains", why: "keeps a reference to an argument", at: slices.Concat(inView, outOfPlace), do: keep,
+			library: &libraryAct{at: "read", does: "keep(t);", trigger: "a tensor"}},
 		{name: "retains_storage", why: "keeps a view of an argument", at: slices.Concat(inPlace, inOut), do: keepStorage},
 	},
 })

@@ -9,7 +9,8 @@ import (
 
 var _ = planting(asserts.WithinStorage, plant{
 	acts: []act{
-		{name: "overreaches", why: "returns a tensor that ends behind its storage", at: slices.Concat(returnedView, returnedNew, returnedNewAndWritten), do: overreach},
+		{name: "overreaches", why: "returns a tensor that ends behind its storage", at: slices.Concat(returnedView, returnedNew, returnedNewAndWritten), do: overreach,
+			library: &libraryAct{at: "returned", does: "return longer(t);", trigger: "self has one dimension and is not empty", of: "vector"}},
 	},
 })
 

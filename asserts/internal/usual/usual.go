@@ -28,6 +28,8 @@ const (
 	OffArguments  // it shares nothing with the arguments that it is held against
 	OffReturns    // it shares nothing with the returns that it is held against
 	WithinStorage // its elements lie in its storage
+
+	Asked // no call has it: each goes to the judge
 )
 
 // Has reports whether the set has a fact, or each of several.

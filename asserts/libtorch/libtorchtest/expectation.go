@@ -16,12 +16,13 @@ type Expectation struct {
 	// Of an act at one of its places: its name, the sort of the places, and the
 	// healthy op that has the same schema.
 	Act, Placed, Twin string
+	Of                string // the tensor that shows it: "" is a matrix, "slice", "vector"
 }
 
-// A line of expect.yaml is of an op, or of an act at each of its places.
+// A line of expect.yaml is of an op, one of acts.yaml of an act at each of its places.
 var (
 	opLine  = regexp.MustCompile(`^- \{op: (\S+), (?:code: (\S+), on: (\S+),(?: against: (\S+),)?|ends: (.+?),) trigger: .+\}$`)
-	actLine = regexp.MustCompile(`^- \{act: (\S+), placed: (\S+), code: (\S+), trigger: .+\}$`)
+	actLine = regexp.MustCompile(`^- \{act: (\S+), placed: (\S+), code: (\S+), of: "(\w*)", trigger: .+\}$`)
 )
 
 // places are the ends of the names of an act's ops, and the subjects, by sort; and
@@ -35,25 +36,39 @@ var places = map[string]struct {
 	"returned": {"copy", [][2]string{{"", "result"}, {"_list", "result"}}},
 }
 
-// Expectations returns those of expect.yaml in a folder, each act at each of its
-// places.
+// Expectations returns those of expect.yaml and acts.yaml in a folder, each act at
+// each of its places.
 func Expectations(t testing.TB, folder string) []Expectation {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(folder, "expect.yaml"))
-	if err != nil {
-		t.Fatal(err)
+	var all []Expectation
+	for _, name := range []string{"expect.yaml", "acts.yaml"} {
+		text, err := os.ReadFile(filepath.Join(folder, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(string(text)) {
+			if line = strings.TrimSpace(line); line == "" || line[0] == '#' {
+				continue
+			}
+			of := expectations(line)
+			if len(of) == 0 {
+				t.Fatalf("%s: expected an op or an act, found %s", name, line)
+			}
+			all = append(all, of...)
+		}
+	}
+	return all
+}
+
+// expectations reads a line.
+func expectations(line string) []Expectation {
+	if m := opLine.FindStringSubmatch(line); m != nil {
+		return []Expectation{{Op: m[1], Code: m[2], On: m[3], Against: m[4], Ends: m[5]}}
 	}
 	var all []Expectation
-	for line := range strings.Lines(string(text)) {
-		line = strings.TrimSpace(line)
-		if m := opLine.FindStringSubmatch(line); m != nil {
-			all = append(all, Expectation{Op: m[1], Code: m[2], On: m[3], Against: m[4], Ends: m[5]})
-		} else if m := actLine.FindStringSubmatch(line); m != nil {
-			for _, p := range places[m[2]].at {
-				all = append(all, Expectation{Op: m[1] + p[0], Code: m[3], On: p[1], Act: m[1], Placed: m[2], Twin: places[m[2]].right + p[0]})
-			}
-		} else if line != "" && line[0] != '#' {
-			t.Fatalf("expect.yaml: expected an op or an act, found %s", line)
+	if m := actLine.FindStringSubmatch(line); m != nil {
+		for _, p := range places[m[2]].at {
+			all = append(all, Expectation{Op: m[1] + p[0], Code: m[3], On: p[1], Act: m[1], Placed: m[2], Twin: places[m[2]].right + p[0], Of: m[4]})
 		}
 	}
 	return all

@@ -23,6 +23,17 @@ func TestEveryFaultIsReportedOnce(t *testing.T) {
 	for _, text := range (Report{Faults: results}).Wrong() {
 		t.Error(text)
 	}
+	for _, r := range results {
+		name := strings.ReplaceAll(r.Fault.Code.Name(), "-", "_")
+		if r.Fault.Why == "..." {
+			t.Errorf("%s does not say why it is wrong: write why in asserts/c10/faults/%s.go", r.Fault.Op, name)
+		}
+		for _, v := range r.Ran.Violations {
+			if v.Fix == "..." {
+				t.Errorf("%v %s does not say what to change: write fixes in asserts/check_%s.go", v.Code, v.Code.Name(), name)
+			}
+		}
+	}
 }
 
 func TestPanicsGoThrough(t *testing.T) {
