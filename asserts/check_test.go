@@ -3,6 +3,8 @@ package asserts
 import (
 	"strings"
 	"testing"
+
+	"github.com/opassert/opassert/asserts/internal/usual"
 )
 
 // Every row is whole: what plans a check also judges it, in an order that
@@ -33,18 +35,30 @@ func TestRowsAreWhole(t *testing.T) {
 	}
 }
 
-// A check at the identity level that the shortcut does not know goes through
-// the judge.
+// A check whose row says nothing of usual calls, or that each is to be asked of, goes
+// through the judge at its level and above.
 func TestUnknownCheckTakesNoShortcut(t *testing.T) {
 	const code Code = numCodes - 1
-	defer func() { checks[code] = nil }()
-	add(check{code: code, level: Identity, about: Argument})
-	op := &Op{Args: []Subject{{Name: "self", Type: "Tensor"}}}
-	for _, lines := range [][]Check{{{Code: InputImpl, On: 1}}, {{Code: InputImpl, On: 1}, {Code: code, On: 1}}} {
-		op.Checks = lines
+	op := &Op{Args: []Subject{{Name: "self", Type: "Tensor"}}, Checks: []Check{{Code: InputImpl, On: 1}, {Code: code, On: 1}}}
+	for _, tt := range []struct {
+		level           Level
+		usual           usual.Facts
+		identity, asked bool
+	}{
+		{Identity, 0, false, true},
+		{Identity, usual.SameImpl | usual.Asked, false, true},
+		{Identity, usual.SameImpl, true, false},
+		{Content, 0, true, true},
+		{Content, usual.Asked, true, true},
+		{Content, usual.Filled, true, false},
+		{Meta, 0, true, false},
+	} {
+		checks[code] = nil
+		add(check{code: code, level: tt.level, about: Argument, usual: tt.usual})
 		p := newPlan(op)
-		if clean := p.shape >= 0; clean != (len(lines) == 1) {
-			t.Errorf("%v: the shortcut is taken: %v", lines, clean)
+		checks[code] = nil
+		if identity := p.shape >= 0; identity != tt.identity || p.asks != tt.asked {
+			t.Errorf("%v, facts %b: the shortcut is taken: %v, contents are asked of: %v", tt.level, tt.usual, identity, p.asks)
 		}
 	}
 }

@@ -18,6 +18,7 @@ type plan struct {
 	results   []subjectPlan
 	quick     []quickResult // the results once more, for Call.clean
 	shortcuts bool          // Call.clean may judge a call at all
+	asks      bool          // of calls with contents, whatever they are
 	lists     bool          // some subject is a list
 	shape     int64         // of the record of every call; -1: it depends on lists
 	singles   int           // Observations that a call takes besides its lists
@@ -106,6 +107,7 @@ func newPlan(op *Op) *plan {
 		r.declared = slices.Concat(r.declared, r.against[ViewStorage], r.against[ReturnedSelf])
 	}
 	p.quick, p.shortcuts = p.shortcut()
+	p.asks = p.unknown(Content)
 	p.shape = -1
 	if p.shortcuts && !p.lists {
 		p.shape = shape(len(p.args), p.singles)
@@ -169,10 +171,8 @@ const cleanFacts = usual.SameImpl | usual.SameStorage | usual.SameVersion | usua
 // shortcut returns what Call.clean needs to know of the returns, or false where
 // the judge has to look at every call.
 func (p *plan) shortcut() ([]quickResult, bool) {
-	for c := range AllCodes.All() {
-		if row := checks[c]; p.lines[c] > 0 && row.level <= Content && !row.shortens(cleanFacts) {
-			return nil, false
-		}
+	if p.unknown(Identity) {
+		return nil, false
 	}
 	var quick []quickResult
 	for i := range p.results {
@@ -196,6 +196,17 @@ func (p *plan) shortcut() ([]quickResult, bool) {
 		quick = append(quick, q)
 	}
 	return quick, true
+}
+
+// unknown reports whether a check at a level, or below it, needs more than Call.clean
+// looks at.
+func (p *plan) unknown(level Level) bool {
+	for c := range AllCodes.All() {
+		if row := checks[c]; p.lines[c] > 0 && row.level <= level && !row.shortens(cleanFacts) {
+			return true
+		}
+	}
+	return false
 }
 
 // needs reports whether a check of a subject that is not waived needs a fact.
