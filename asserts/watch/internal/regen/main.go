@@ -39,7 +39,9 @@ namespace opassert::needs {
 	}
 	// A check that the judge doesn't hold against a watched call needs nothing.
 	fmt.Fprintf(&b, "\n// The checks whose needs are known. A call with another one is never usual.\nconstexpr int64_t known = %s;\n",
-		bits(func(c asserts.Code) bool { return c.Usual()&usual.Asked == 0 && (c.Usual() != 0 || !c.OnCall() || c.InRuns()) }))
+		bits(func(c asserts.Code) bool {
+			return c.Usual()&usual.Asked == 0 && (c.Usual() != 0 || !c.OnCall() || c.InRuns())
+		}))
 	fmt.Fprint(&b, "\n}  // namespace opassert::needs\n")
 	return b.Bytes()
 }
