@@ -18,17 +18,17 @@ import (
 
 // outputs are the flags that say what a report is written to.
 type outputs struct {
-	json, quiet                          *bool
-	junit, sarif, html, table, unreached *string
-	text                                 func(*report.Report, io.Writer) error // of a report on standard output
+	json, quiet            *bool
+	formats                formatFlags
+	html, table, unreached *string
+	text                   func(*report.Report, io.Writer) error // of a report on standard output
 }
 
 func newOutputs(f *flag.FlagSet) *outputs {
 	return &outputs{
 		json:      newJSONFlag(f, "array"),
 		quiet:     f.Bool("q", false, "print findings and crashes alone, and errors"),
-		junit:     newOutputFlag(f, "junit", "write the results as JUnit XML to a `file`"),
-		sarif:     newOutputFlag(f, "sarif", "write the findings as a SARIF log to a `file`"),
+		formats:   newFormatFlags(f),
 		html:      newOutputFlag(f, "html", "write one self-contained HTML page to a `file`"),
 		table:     newOutputFlag(f, "table", "write the findings as a Markdown table to a `file`"),
 		unreached: newOutputFlag(f, "unreached", "write the ops that never ran, each with its reason, to a `file`"),
@@ -50,7 +50,6 @@ func checkWritable(path string) error {
 
 // write writes every report that is asked for, the others too where one fails.
 func (o *outputs) write(inv *invocation, r *report.Report) error {
-	results := r.Results()
 	print := func(w io.Writer) error { return o.text(r, w) }
 	switch {
 	case *o.json:
@@ -58,10 +57,8 @@ func (o *outputs) write(inv *invocation, r *report.Report) error {
 	case *o.quiet:
 		print = r.WriteFindings
 	}
-	sarif := func(w io.Writer) error { return asserts.WriteSARIF(w, version(), "", badOnly(results)) }
 	return errors.Join(
-		toFile(*o.junit, func(w io.Writer) error { return asserts.WriteJUnit(w, results) }),
-		toFile(*o.sarif, sarif),
+		o.formats.write(r.Results()),
 		toFile(*o.html, r.WriteHTML),
 		toFile(*o.table, r.WriteTable),
 		toFile(*o.unreached, r.WriteUnreached),

@@ -58,22 +58,22 @@ is in the text and in -json; with -ops=false ops are not watched.
 
 // runFlags are the flags of run.
 type runFlags struct {
-	lists        repeated
-	ops          repeated
-	level        *string
-	sample       *int
-	maxBytes     *int64
-	fail         *bool
-	record       *string
-	strings      *bool
-	json         *string
-	junit, sarif *string
-	html         *string
-	baseline     *baselineFlags
-	watchOps     *bool
-	preserve     *bool
-	log          *string
-	lines        *bool
+	lists    repeated
+	ops      repeated
+	level    *string
+	sample   *int
+	maxBytes *int64
+	fail     *bool
+	record   *string
+	strings  *bool
+	json     *string
+	formats  formatFlags
+	html     *string
+	baseline *baselineFlags
+	watchOps *bool
+	preserve *bool
+	log      *string
+	lines    *bool
 }
 
 func newRunFlags(f *flag.FlagSet) *runFlags {
@@ -87,8 +87,7 @@ func newRunFlags(f *flag.FlagSet) *runFlags {
 	r.record = newOutputFlag(f, "record", "write distinct calls of ops that are not PyTorch's own, or of those of -op, to a `file` for opassert check -cases-from")
 	r.strings = f.Bool("record-strings", false, "with -record, write string arguments as they are; without it they are left out")
 	r.json = newOutputFlag(f, "json", "write the findings as a JSON array to a `file`")
-	r.junit = newOutputFlag(f, "junit", "write the results as JUnit XML to a `file`")
-	r.sarif = newOutputFlag(f, "sarif", "write the findings as a SARIF log to a `file`")
+	r.formats = newFormatFlags(f)
 	r.html = newOutputFlag(f, "html", "write one self-contained HTML page to a `file`")
 	r.baseline = newBaselineFlags(f)
 	r.watchOps = f.Bool("ops", true, "watch ops")
@@ -184,13 +183,11 @@ func (r *runFlags) write(inv *invocation, report *watch.Report) error {
 	for _, f := range report.Findings { // what -update has made known
 		f.Known = r.baseline.known != nil && f.KnownTo(r.baseline.known)
 	}
-	results := report.Results()
 	return errors.Join(
 		report.WriteSummary(inv.stderr),
 		toFile(*r.html, ops.WriteHTML),
 		toPrivateFile(*r.record, report.WriteCases),
-		toFile(*r.junit, func(w io.Writer) error { return asserts.WriteJUnit(w, results) }),
-		toFile(*r.sarif, func(w io.Writer) error { return asserts.WriteSARIF(w, version(), "", badOnly(results)) }),
+		r.formats.write(report.Results()),
 	)
 }
 

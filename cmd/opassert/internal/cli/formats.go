@@ -1,0 +1,62 @@
+package cli
+
+import (
+	"errors"
+	"flag"
+	"io"
+	"strings"
+
+	"github.com/opassert/opassert/asserts"
+)
+
+// A format is one in which opassert check and opassert run write results.
+type format struct {
+	name, usage string // of its flag
+	write       func(io.Writer, []asserts.Result) error
+}
+
+var formats = []format{
+	{"junit", "write the results as JUnit XML to a `file`", asserts.WriteJUnit},
+	{"sarif", "write the findings as a SARIF log to a `file`", func(w io.Writer, results []asserts.Result) error {
+		return asserts.WriteSARIF(w, version(), "", badOnly(results))
+	}},
+}
+
+// formatFlags are the files that results are written to, "" for none, in the order
+// of formats.
+type formatFlags []*string
+
+func newFormatFlags(f *flag.FlagSet) formatFlags {
+	var files formatFlags
+	for _, of := range formats {
+		files = append(files, newOutputFlag(f, of.name, of.usage))
+	}
+	return files
+}
+
+// write writes each file that is asked for, the others too where one fails.
+func (files formatFlags) write(results []asserts.Result) error {
+	var errs []error
+	for i, path := range files {
+		errs = append(errs, toFile(*path, func(w io.Writer) error { return formats[i].write(w, results) }))
+	}
+	return errors.Join(errs...)
+}
+
+func (files formatFlags) given() bool {
+	for _, path := range files {
+		if *path != "" {
+			return true
+		}
+	}
+	return false
+}
+
+// formatNames lists the flags, as in "-junit, -sarif".
+func formatNames() string {
+	var names []string
+	for _, f := range formats {
+		names = append(names, "-"+f.name)
+	}
+	return strings.Join(names, ", ")
+}
