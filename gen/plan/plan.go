@@ -6,12 +6,14 @@ package plan
 import (
 	"cmp"
 	"fmt"
+	"go/token"
 	"slices"
 	"strings"
 
 	"github.com/opassert/opassert/allowlist"
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/schema"
+	"github.com/opassert/opassert/schema/yamlfile"
 )
 
 // A Plan is the checks of one op, in the order of its arguments and then of
@@ -79,6 +81,29 @@ func NewPlanner(name string, lists []*allowlist.List, at allowlist.Where) (*Plan
 		return &Planner{p, append([]*allowlist.List{own}, lists...), at}, nil
 	}
 	return nil, &UnknownPreset{name}
+}
+
+// Allowing returns the planner with one exception more, which stands beside the
+// kernel of an op.
+func (p *Planner) Allowing(op *schema.Op, check, reason string, at token.Position) (*Planner, error) {
+	code, ok := asserts.ParseCode(check)
+	switch {
+	case !ok:
+		return nil, fmt.Errorf("unknown check %q%s", check, yamlfile.Suggest(check, names()))
+	case reason == "":
+		return nil, fmt.Errorf("%v has no reason", code)
+	}
+	e := &allowlist.Entry{Pos: at, Op: op.Name(), Checks: asserts.CodesOf(code), Reason: reason}
+	return &Planner{p.preset, append(slices.Clip(p.allow), &allowlist.List{Path: at.Filename, Entries: []*allowlist.Entry{e}}), p.at}, nil
+}
+
+// names are those of the checks, and their codes.
+func names() []string {
+	var all []string
+	for c := range asserts.AllCodes.All() {
+		all = append(all, c.String(), c.Name())
+	}
+	return all
 }
 
 // An UnknownPreset is a preset name that does not exist.

@@ -32,6 +32,13 @@ type Kernel struct {
 	Pos   token.Position // of the function's name
 	Func  *types.Func
 	Doc   string // of the function, without its marks
+	Allow []Allowed
+}
+
+// An Allowed is a check that the mark's function is excused from, and why.
+type Allowed struct {
+	Check, Reason string
+	Pos           token.Position
 }
 
 // A BoundName says which argument of the schema a parameter is.
@@ -125,6 +132,9 @@ func (pkg *Package) findKernels(p *packages.Package) error {
 			k := Kernel{Op: m.Op, Mark: position(p.Fset, m.Pos), Pos: position(p.Fset, m.Func.Name.Pos()), Func: fn, Doc: m.Func.Doc.Text()}
 			for _, n := range m.Names {
 				k.Names = append(k.Names, BoundName{n.Param, n.Arg, position(p.Fset, n.Pos)})
+			}
+			for _, a := range m.Allows {
+				k.Allow = append(k.Allow, Allowed{a.Check, a.Reason, position(p.Fset, a.Pos)})
 			}
 			if m.Op == "" {
 				errs.Add(k.Mark, WantMark)

@@ -14,12 +14,24 @@ import (
 // mark is the directive that makes a function a kernel.
 const mark = "//opassert:kernel"
 
+// allowMark is the directive that excuses a kernel from a check:
+//
+//	//opassert:allow OA009 it sorts its argument, as its callers know
+const allowMark = "//opassert:allow"
+
 // A Mark is a line of a function's doc comment that makes it a kernel.
 type Mark struct {
-	Op    string // as the mark names it, "" if it does not name one op
-	Names []Name // behind it: dst=out
-	Pos   token.Pos
-	Func  *ast.FuncDecl
+	Op     string // as the mark names it, "" if it does not name one op
+	Names  []Name // behind it: dst=out
+	Pos    token.Pos
+	Func   *ast.FuncDecl
+	Allows []Allow // those of the function
+}
+
+// An Allow is a check that a kernel is excused from, and why.
+type Allow struct {
+	Check, Reason string // "" where nothing stands there
+	Pos           token.Pos
 }
 
 // A Name says which argument of the schema a parameter is.
@@ -47,10 +59,21 @@ func Marks(file *ast.File) ([]Mark, []Unread) {
 		for _, c := range fn.Doc.List {
 			if rest, ok := strings.CutPrefix(c.Text, mark); ok {
 				op, names := parseMark(rest, c.Pos()+token.Pos(len(mark)))
-				marks = append(marks, Mark{op, names, c.Pos(), fn})
+				marks = append(marks, Mark{op, names, c.Pos(), fn, nil})
 				read[c] = true
 			}
 			read[c] = read[c] || directives[c.Text] != nil
+		}
+		for _, c := range fn.Doc.List {
+			if rest, ok := strings.CutPrefix(c.Text, allowMark); ok {
+				check, reason, _ := strings.Cut(strings.TrimSpace(rest), " ")
+				for i := range marks {
+					if marks[i].Func == fn {
+						marks[i].Allows = append(marks[i].Allows, Allow{check, strings.TrimSpace(reason), c.Pos()})
+						read[c] = true
+					}
+				}
+			}
 		}
 	}
 	var unread []Unread
@@ -92,6 +115,9 @@ var likeMark = regexp.MustCompile(`(?i)^/[/*]\s*` + likeName + `\s*[:/_=-]?\s*(k
 const likeName = `(?:go:)?(?:op+[-_]?as*[ert]{2,3}|passert)`
 
 func whyUnread(c *ast.Comment) string {
+	if strings.HasPrefix(c.Text, allowMark) {
+		return "it stands in no kernel's doc comment; put it beside the mark " + mark
+	}
 	if op, _ := parseMark(strings.TrimPrefix(c.Text, mark), c.Pos()); op != "" || directives[c.Text] != nil {
 		return "it stands in no function's doc comment; put it right above the function"
 	}

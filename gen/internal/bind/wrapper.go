@@ -12,7 +12,7 @@ import (
 // wrapper decides all that the emitter will print for one kernel.
 func (b *binder) wrapper(p pair, planner *plan.Planner) Wrapper {
 	sig := p.kernel.Func.Signature()
-	w := Wrapper{Name: plan.GoName(p.op.Func.Name), Kernel: p.kernel, Plan: planner.Plan(p.op)}
+	w := Wrapper{Name: plan.GoName(p.op.Func.Name), Kernel: p.kernel, Plan: b.allowing(p, planner).Plan(p.op)}
 	w.OpVar = "op" + w.Name
 	names := b.reserved(w)
 	b.refuseUnexported(p.kernel)
@@ -43,6 +43,19 @@ func (b *binder) wrapper(p pair, planner *plan.Planner) Wrapper {
 	w.Named = sig.Results().Len() > 0 && !slices.ContainsFunc(slices.Collect(sig.Results().Variables()), func(v *types.Var) bool { return v.Name() == "" || v.Name() == "_" })
 	w.Call, w.Buf, w.Elem = names.Pick("", "call"), names.Pick("", "obs"), names.Pick("", "t")
 	return w
+}
+
+// allowing returns the planner with the exceptions that stand beside the kernel.
+func (b *binder) allowing(p pair, planner *plan.Planner) *plan.Planner {
+	for _, a := range p.kernel.Allow {
+		with, err := planner.Allowing(p.op, a.Check, a.Reason, a.Pos)
+		if err != nil {
+			b.errorf(a.Pos, "want a check and the reason behind %s: %v", allowMark, err)
+			continue
+		}
+		planner = with
+	}
+	return planner
 }
 
 // matchParams returns the parameters of arguments as the kernel has them, and gives

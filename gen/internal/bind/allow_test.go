@@ -1,0 +1,42 @@
+package bind
+
+import (
+	"strings"
+	"testing"
+)
+
+// What stands beside a kernel's mark excuses it from a check.
+func TestAllow(t *testing.T) {
+	const schema = "relu(Tensor self) -> Tensor"
+	kernel := func(marks string) string { return marks + "\nfunc Relu(self *Tensor) *Tensor { return nil }" }
+	for _, tt := range []struct{ name, decls, want string }{
+		{"nothing", kernel("//opassert:kernel relu"), ""},
+		{"a code", kernel("//opassert:kernel relu\n//opassert:allow OA009 it is known to write"), "OA009 it is known to write"},
+		{"a name, before the mark", kernel("//opassert:allow undeclared-write it is known to write\n//opassert:kernel relu"), "OA009 it is known to write"},
+		{"two", kernel("//opassert:kernel relu\n//opassert:allow OA007 it may\n//opassert:allow OA009 it writes"), "OA009 it writes, OA007 it may"},
+		{"no reason", kernel("//opassert:kernel relu\n//opassert:allow OA009"), "want a check and the reason behind //opassert:allow: OA009 has no reason"},
+		{"no check", kernel("//opassert:kernel relu\n//opassert:allow"), `want a check and the reason behind //opassert:allow: unknown check ""`},
+		{"a check that is none", kernel("//opassert:kernel relu\n//opassert:allow undeclared-writes so it is"), `unknown check "undeclared-writes"; did you mean undeclared-write?`},
+		{"at no kernel", kernel("//opassert:kernel relu") + "\n\n//opassert:allow OA009 it writes\nfunc Other() {}", "it stands in no kernel's doc comment; put it beside the mark //opassert:kernel"},
+	} {
+		pkg, err := find(t, tensorType+tt.decls)
+		var got []string
+		if err == nil {
+			var wrappers []Wrapper
+			if wrappers, _, err = Bind(pkg, ops(t, schema), allChecks(t), ""); err == nil {
+				for _, c := range wrappers[0].Plan.Checks {
+					if c.Waived != nil {
+						got = append(got, c.Code.String()+" "+c.Waived.Reason)
+					}
+				}
+			}
+		}
+		text := strings.Join(got, ", ")
+		if err != nil {
+			text = strings.Join(complaints(err), "\n")
+		}
+		if text != tt.want && (err == nil || !strings.Contains(text, tt.want)) {
+			t.Errorf("%s: %q, want %q", tt.name, text, tt.want)
+		}
+	}
+}
