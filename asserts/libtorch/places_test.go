@@ -29,7 +29,7 @@ var unbroken = []struct{ sorts, ops, reason string }{
 	{"zero", "OA007_memory_of_(dict|tuple)|OA009_of_(dict|tuple)", "a zero tensor has no bytes"},
 	{"functional", "OA001.*_of_(list|optionals)", "functionalization has the kernel called with a list of values"},
 	{"functional", "OA002_of_(list|optional|optionals|plain)", "the storage is the value's: OA009 says that its bytes changed"},
-	{"quantized|quantized-channel", "OA015_.*", "its elements fill its storage"},
+	{"quantized|per-channel", "OA015_.*", "its elements fill its storage"},
 	{"conj|neg|zero", "OA0(02|07|09|10|15|16).*_of_(plain|optional|list|out).*", "the dispatcher's fallback has the kernel called with a copy"},
 }
 
