@@ -187,12 +187,6 @@ func (s *Spec) make() (Tensor, error) {
 	return Tensor{}, fmt.Errorf("there is no %s", s.Form)
 }
 
-// The sorts of strided tensors; oa_strided in shim.h has the other side of it.
-const (
-	makeInference    = 1
-	makeRequiresGrad = 2
-)
-
 // strided makes the tensors that all others are made from.
 func (s *Spec) strided() (Tensor, error) {
 	elements, err := s.elements()

@@ -47,47 +47,6 @@ import (
 	"github.com/opassert/opassert/asserts"
 )
 
-// Both sides of the border mean the same by a number, or this does not compile.
-const (
-	_ = -uint(tagNone ^ C.OA_NONE)
-	_ = -uint(tagDefault ^ C.OA_DEFAULT)
-	_ = -uint(tagTensor ^ C.OA_TENSOR)
-	_ = -uint(tagInt ^ C.OA_INT)
-	_ = -uint(tagFloat ^ C.OA_FLOAT)
-	_ = -uint(tagBool ^ C.OA_BOOL)
-	_ = -uint(tagComplex ^ C.OA_COMPLEX)
-	_ = -uint(tagString ^ C.OA_STRING)
-	_ = -uint(tagDevice ^ C.OA_DEVICE)
-	_ = -uint(tagStream ^ C.OA_STREAM)
-	_ = -uint(tagList ^ C.OA_LIST)
-	_ = -uint(tagObject ^ C.OA_OBJECT)
-	_ = -uint(tagTuple ^ C.OA_TUPLE)
-	_ = -uint(tagDict ^ C.OA_DICT)
-	_ = -uint(tagNew ^ C.OA_NEW)
-	_ = -uint(tagSame ^ C.OA_SAME)
-	_ = -uint(statusOK ^ C.OA_OK)
-	_ = -uint(statusRefused ^ C.OA_REFUSED)
-	_ = -uint(statusThrew ^ C.OA_THREW)
-	_ = -uint(headerWords ^ C.OA_HEADER)
-	_ = -uint(asserts.NotCounted ^ C.OA_UNCOUNTED)
-	_ = -uint(asserts.Off ^ C.OA_OFF)
-	_ = -uint(asserts.Identity ^ C.OA_IDENTITY)
-	_ = -uint(asserts.Content ^ C.OA_CONTENTS)
-	_ = -uint(traitMeta ^ C.OA_META)
-	_ = -uint(traitFunctional ^ C.OA_FUNCTIONAL)
-	_ = -uint(traitDirectSubclass ^ C.OA_DIRECT_SUBCLASS)
-	_ = -uint(traitWrapperSubclass ^ C.OA_WRAPPER_SUBCLASS)
-	_ = -uint(traitNoVersion ^ C.OA_NO_VERSION)
-	_ = -uint(traitLazy ^ C.OA_LAZY)
-	_ = -uint(traitUnread ^ C.OA_UNREAD)
-	_ = -uint(flagConj ^ C.OA_CONJ)
-	_ = -uint(flagNeg ^ C.OA_NEG)
-	_ = -uint(flagGrad ^ C.OA_GRAD)
-	_ = -uint(flagLeaf ^ C.OA_LEAF)
-	_ = -uint(flagUnowned ^ C.OA_UNOWNED)
-	_ = -uint(flagForeign ^ C.OA_FOREIGN)
-)
-
 const cgo = true
 
 // open loads shared libraries, of which the last is the shim, and libtorch with

@@ -27,13 +27,6 @@ type part struct {
 	observation asserts.Observation
 }
 
-// partNames are the names of oa_part of shim.h: in order, the indices and
-// values of a COO tensor; the compressed indices, plain indices and values of
-// CSR, CSC, BSR and BSC; the scales and zero points of a tensor quantized per
-// channel; the sizes and strides of a nested tensor; the value of a functional
-// wrapper, which has no bytes of its own.
-var partNames = [...]string{"", "value", "scales", "zero_points", "sizes", "strides", "indices", "values", "compressed_indices", "plain_indices"}
-
 // addParts adds to each subject a second one with its parts, after all others.
 func (out *Outcome) addParts() {
 	seen := &out.Seen

@@ -48,6 +48,9 @@ func TestEveryPlaceIsPlanted(t *testing.T) {
 	ops := slices.DeleteFunc(all, func(op *libtorch.Op) bool { return !strings.HasPrefix(op.Name, "place::OA") })
 	planted := asserts.Codes(0)
 	for form := libtorch.Strided; form < libtorch.Subclass; form++ { // a suite makes no subclass
+		if _, err := libtorch.Lookup("aten::rename_"); form == libtorch.Named && err != nil { // removed in 2.13
+			continue
+		}
 		t.Run(form.String(), func(t *testing.T) { planted |= places(t, ops, form.String(), placeOf(form)) })
 	}
 	t.Run("meta", func(t *testing.T) {

@@ -3,6 +3,7 @@ package libtorch
 import (
 	"encoding/binary"
 	"math"
+	"math/bits"
 	"strconv"
 	"strings"
 	"sync"
@@ -11,67 +12,6 @@ import (
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/internal/tensor"
 )
-
-// What the numbers on the border mean; shim.h has the other side of it.
-const (
-	tagNone = iota
-	tagDefault
-	tagTensor
-	tagInt
-	tagFloat
-	tagBool
-	tagComplex
-	tagString
-	tagDevice
-	tagStream
-	tagList
-	tagObject
-	tagTuple
-	tagDict
-	tagNew
-	tagSame
-)
-
-const (
-	statusOK = iota
-	statusRefused
-	statusThrew
-)
-
-const headerWords = 3
-
-const (
-	traitMeta            = 1
-	traitFunctional      = 2
-	traitDirectSubclass  = 4
-	traitWrapperSubclass = 8
-	traitNoVersion       = 16
-	traitReportsViews    = 32
-	traitLazy            = 128
-	traitUnread          = 256
-)
-
-const (
-	flagConj = 1
-	flagNeg  = 2
-	flagGrad = 4
-	flagLeaf = 8
-
-	flagUnowned = 16
-	flagForeign = 32
-)
-
-// traits says what an observation's bits are called in package asserts.
-var traits = [...]struct{ bit, trait asserts.Traits }{
-	{traitMeta, asserts.MetaTensor},
-	{traitFunctional, asserts.FunctionalWrapper},
-	{traitDirectSubclass, asserts.DirectSubclass},
-	{traitWrapperSubclass, asserts.WrapperSubclass},
-	{traitNoVersion, asserts.NoVersion},
-	{traitReportsViews, asserts.ReportsViews},
-	{traitLazy, asserts.Lazy},
-	{traitUnread, asserts.Unread},
-}
 
 // A scratch is the memory of one crossing, used again by later ones.
 type scratch struct {
@@ -178,54 +118,53 @@ func (r *reader) list() []int64 {
 	return l
 }
 
+// strides reads as many words as there are dimensions, or none.
+func (r *reader) strides(dims int) []int64 {
+	if r.word() == 0 {
+		return nil
+	}
+	strides := append([]int64{}, r.words[:dims]...)
+	r.words = r.words[dims:]
+	return strides
+}
+
 // observation reads what observe.h writes of one tensor; it returns the number of
 // the parts that follow, or what the tensor is as a part.
 func (r *reader) observation(o *asserts.Observation) (last int) {
-	w := r.words[:4]
-	r.words = r.words[4:]
-	uses, rest := w[2], uint64(w[3])
-	o.Impl, o.Storage = asserts.ID(w[0]), asserts.ID(w[1])
-	o.ImplUses, o.StorageUses = int32(uses), int32(uses>>32)
-	o.Version, o.Traits, o.Content = uint32(rest), 0, nil
-	if rest>>32 == 0 {
-		return 0
+	h := (*head)(r.words)
+	r.words = r.words[len(h):]
+	o.Impl, o.Storage = asserts.ID(h.impl()), asserts.ID(h.storage())
+	o.ImplUses, o.StorageUses = h.implUses(), h.storageUses()
+	o.Version, o.Traits, o.Content = uint32(h.version()), 0, nil
+	for set := h.traits(); set != 0; set &= set - 1 {
+		o.Traits |= traits[bits.TrailingZeros16(set)]
 	}
-	for _, t := range traits {
-		if asserts.Traits(rest>>32)&t.bit != 0 {
-			o.Traits |= t.trait
-		}
+	if h.full() != 0 {
+		o.Content = r.snapshot()
 	}
-	if rest>>48&0xff != 0 {
-		o.Content = r.content()
-	}
-	return int(rest >> 56)
+	return int(h.last())
 }
 
-func (r *reader) content() *asserts.Snapshot {
-	c := &asserts.Snapshot{DType: DType(r.word()).String(), Device: deviceName(r.word(), r.word())}
-	c.Offset = r.word()
-	c.Nbytes = r.word()
-	c.Digest = uint64(r.word())
-	c.Sizes = r.list()
-	if r.word() != 0 {
-		n := len(c.Sizes)
-		c.Strides = append([]int64{}, r.words[:n]...)
-		r.words = r.words[n:]
+func (r *reader) snapshot() *asserts.Snapshot {
+	var c inContents
+	r.contents(&c)
+	s := &asserts.Snapshot{
+		DType: DType(c.dtype).String(), Device: deviceName(c.deviceType, c.deviceIndex),
+		Sizes: c.sizes, Strides: c.strides, Offset: c.offset, Nbytes: c.nbytes, Digest: uint64(c.digest),
+		Conj: c.flags&flagConj != 0, Neg: c.flags&flagNeg != 0, RequiresGrad: c.flags&flagGrad != 0, Leaf: c.flags&flagLeaf != 0,
+		Names: c.names, Layout: c.layout, Quantizer: c.quantizer,
+		Grad: asserts.ID(c.grad), Memory: uintptr(c.memory), Counter: asserts.ID(c.counter),
 	}
-	if b := r.raw(); b != nil {
-		c.Bytes = append([]byte{}, b...)
+	if c.bytes != nil {
+		s.Bytes = append([]byte{}, c.bytes...)
 	}
-	flags := r.word()
-	c.Conj, c.Neg, c.RequiresGrad, c.Leaf = flags&flagConj != 0, flags&flagNeg != 0, flags&flagGrad != 0, flags&flagLeaf != 0
 	switch {
-	case flags&flagUnowned != 0:
-		c.Owner = asserts.Nobody
-	case flags&flagForeign != 0:
-		c.Owner = asserts.Somebody
+	case c.flags&flagUnowned != 0:
+		s.Owner = asserts.Nobody
+	case c.flags&flagForeign != 0:
+		s.Owner = asserts.Somebody
 	}
-	c.Names, c.Layout, c.Quantizer = r.text(), r.text(), r.text()
-	c.Grad, c.Memory, c.Counter = asserts.ID(r.word()), uintptr(r.word()), asserts.ID(r.word())
-	return c
+	return s
 }
 
 func deviceName(typ, index int64) string {

@@ -8,24 +8,21 @@ import (
 	"os"
 	"syscall"
 
-	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/internal/preload"
 )
 
 // countsOf is one op's part of the file of counts, which all processes map:
 // struct Counts of watch.cpp. What follows the counts is struct Lost of channel.h.
 type countsOf struct {
-	calls, usual, asked, failed, unrecorded, faked         int64
-	content, sampledOut, tooLarge, subclass, aboveAutograd int64 // of usual and asked, where contents are wanted
-	traits, contentTraits                                  [16]int64
+	tallies
+	traits, contentTraits [16]int64
 }
 
 const (
-	countsWords = 11 + 2*16
-	countsSize  = 8 * countsWords
-	countsOps   = 1 << 14
-	lostMost    = 255 // struct Lost of channel.h
-	lostSize    = 8 + lostMost*16
+	countsSize = talliesSize + 8*2*16
+	countsOps  = 1 << 14
+	lostMost   = 255 // struct Lost of channel.h
+	lostSize   = 8 + lostMost*16
 )
 
 func newCounts() (*os.File, error) {
@@ -40,12 +37,13 @@ func readCounts(f io.ReaderAt, n int) ([]countsOf, error) {
 		if _, err := f.ReadAt(record[:], int64(i)*countsSize); err != nil {
 			return nil, err
 		}
-		word := func(k int) int64 { return int64(binary.NativeEndian.Uint64(record[8*k:])) }
 		c := &counts[i]
-		c.calls, c.usual, c.asked, c.failed, c.unrecorded, c.faked = word(0), word(1), word(2), word(3), word(4), word(5)
-		c.content, c.sampledOut, c.tooLarge, c.subclass, c.aboveAutograd = word(6), word(7), word(8), word(9), word(10)
-		for k := range c.traits {
-			c.traits[k], c.contentTraits[k] = word(11+k), word(11+len(c.traits)+k)
+		rest, _ := c.read(record[:])
+		for _, traits := range []*[16]int64{&c.traits, &c.contentTraits} {
+			for k := range traits {
+				traits[k] = int64(binary.NativeEndian.Uint64(rest[8*k:]))
+			}
+			rest = rest[8*len(traits):]
 		}
 	}
 	return counts, nil
@@ -67,13 +65,4 @@ func readLost(f io.ReaderAt, commands map[int]string) ([]string, error) {
 		lost = append(lost, fmt.Sprintf("%d more processes could not reach opassert", more))
 	}
 	return lost, nil
-}
-
-// uncountedTrait is the counter of calls whose results' uses are not known.
-const uncountedTrait = 9
-
-// traitOf says what the counters of traits count, in their order: the bits of
-// oa_trait.
-var traitOf = []asserts.Traits{
-	asserts.MetaTensor, asserts.FunctionalWrapper, asserts.DirectSubclass, asserts.WrapperSubclass, asserts.NoVersion, asserts.ReportsViews, asserts.Storageless, asserts.Lazy, asserts.Unread,
 }

@@ -8,33 +8,33 @@ import (
 // expect returns what usual.h tests the calls of an op against: the checks of
 // its plan, those that are waived left out, subject by subject.
 func expect(op *asserts.Op, waived asserts.Codes) []int64 {
-	e := []int64{int64(len(op.Args)), int64(len(op.Results))}
+	e := (&expectation{int64(len(op.Args)), int64(len(op.Results))}).words()
 	for i := range op.Args {
-		e = append(e, expected(op, waived, asserts.ArgRef(i))...)
+		e = append(e, expected(op, waived, asserts.ArgRef(i)).words()...)
 	}
 	for i := range op.Results {
-		e = append(e, expected(op, waived, asserts.ResultRef(i))...)
+		e = append(e, expected(op, waived, asserts.ResultRef(i)).words()...)
 	}
 	return e
 }
 
-// expected returns the words of one Subject of usual.h.
-func expected(op *asserts.Op, waived asserts.Codes, on asserts.Ref) []int64 {
-	var checks, bases, selves, others, peers int64
-	sets := map[usual.Facts]*int64{usual.OnArgument: &bases, usual.IsArgument: &selves, usual.OffArguments: &others, usual.OffReturns: &peers}
+func expected(op *asserts.Op, waived asserts.Codes, on asserts.Ref) *subject {
+	of := op.Subject(on)
+	s := &subject{index: int64(of.Index), list: truth(of.List), write: truth(of.Write)}
+	sets := map[usual.Facts]*int64{usual.OnArgument: &s.bases, usual.IsArgument: &s.selves, usual.OffArguments: &s.others, usual.OffReturns: &s.peers}
 	for _, c := range op.Plan() {
 		if c.On != on || waived.Has(c.Code) {
 			continue
 		}
-		checks |= 1 << c.Code
+		s.checks |= 1 << c.Code
 		for fact, set := range sets {
 			if c.Code.Usual().Has(fact) {
 				*set |= member(c.Against)
 			}
 		}
 	}
-	s := op.Subject(on)
-	return []int64{int64(s.Index), truth(s.List), truth(s.Write), checks, bases, selves, others, peers, bases | selves}
+	s.allowed = s.bases | s.selves
+	return s
 }
 
 func member(r asserts.Ref) int64 {

@@ -63,11 +63,12 @@ func (o *ops) meet(version, record string) (*watchedOp, []byte, error) {
 		o.byText[key] = w
 	}
 	looked := w.unread == "" && (o.wants == nil || o.wants(w.name))
-	about := []int64{w.number, truth(engine.Custom(w.name)), truth(looked), truth(o.recorded(w.name))}
-	if !looked {
-		return w, words(append(about, 0, 0)...), nil
+	answer := about{w.number, truth(engine.Custom(w.name)), truth(looked), truth(o.recorded(w.name))}
+	expected := new(expectation).words()
+	if looked {
+		expected = expect(w.judged, w.waived)
 	}
-	return w, words(append(about, expect(w.judged, w.waived)...)...), nil
+	return w, words(append(answer.words(), expected...)...), nil
 }
 
 func truth(b bool) int64 {

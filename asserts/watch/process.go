@@ -1,7 +1,6 @@
 package watch
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"math"
@@ -83,32 +82,32 @@ func (p *process) hello(text string) ([]byte, error) {
 	if maxBytes <= 0 {
 		maxBytes = math.MaxInt64
 	}
-	settings := words(int64(c.Content), int64(max(1, c.Sample)), maxBytes, int64(c.Record))
-	return append(settings, " "+strings.Join(engine.Own, " ")+" "...), nil
+	answer := settings{int64(c.Content), int64(max(1, c.Sample)), maxBytes, int64(c.Record)}
+	return append(words(answer.words()...), " "+strings.Join(engine.Own, " ")+" "...), nil
 }
 
 // call judges a call that does not look usual. The answer is a number where
 // there is something to report.
 func (p *process) call(data []byte) ([]byte, error) {
-	if len(data) < 4*8 {
+	var a asked
+	rest, ok := a.read(data)
+	if !ok {
 		return nil, errors.New("the watcher's record of a call is cut short")
 	}
-	word := func(i int) int64 { return int64(binary.NativeEndian.Uint64(data[8*i:])) }
-	op := p.run.ops.numbered(word(0))
-	level, n := asserts.Level(word(1)), int(word(3))
-	if op == nil || n < 0 || 32+(n+7)/8*8 > len(data) {
+	op := p.run.ops.numbered(a.op)
+	if op == nil || a.modes < 0 || a.modes > int64(len(rest))/8*8 {
 		return nil, errors.New("the watcher's record of a call is of no op that it has named")
 	}
-	seen, err := op.listed.ReadSeen(level, data[32+(n+7)/8*8:])
+	seen, err := op.listed.ReadSeen(asserts.Level(a.level), rest[(a.modes+7)/8*8:])
 	if err != nil {
 		return nil, err
 	}
-	for line := range strings.Lines(string(data[32 : 32+n])) {
+	for line := range strings.Lines(string(rest[:a.modes])) {
 		seen.Modes = append(seen.Modes, mode(strings.TrimSpace(line)))
 	}
-	seen.Alone = word(2)&2 != 0
+	seen.Alone = a.circumstances&circumstanceAlone != 0
 	seen.Number()
-	broken := p.run.judge(op, &seen, surroundings{concurrent: word(2)&1 != 0, below: word(2)&4 != 0})
+	broken := p.run.judge(op, &seen, surroundings{concurrent: a.circumstances&circumstanceConcurrent != 0, below: a.circumstances&circumstanceBelow != 0})
 	if len(broken) == 0 {
 		return nil, nil
 	}

@@ -1,7 +1,6 @@
 package watch
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -17,15 +16,17 @@ type records map[uint64]string
 
 // record keeps a call if it is among those with the lowest numbers.
 func (r *run) record(data []byte) error {
-	if len(data) < 16 {
+	var call recorded
+	text, ok := call.read(data)
+	if !ok {
 		return errors.New("the watcher's record of a call is cut short")
 	}
-	op := r.ops.numbered(int64(binary.NativeEndian.Uint64(data)))
+	op := r.ops.numbered(call.op)
 	if op == nil {
 		return errors.New("the watcher recorded a call of no op that it has named")
 	}
 	var args []string
-	fields := strings.Split(string(data[16:]), "\x1f")
+	fields := strings.Split(string(text), "\x1f")
 	for i := 0; i+1 < len(fields); i += 2 {
 		if !r.config.Strings && strings.Contains(fields[i+1], "'") { // which begins a string, and nothing else
 			continue
@@ -38,7 +39,7 @@ func (r *run) record(data []byte) error {
 		r.records[op.name] = make(records)
 	}
 	kept := r.records[op.name]
-	kept[binary.NativeEndian.Uint64(data[8:])] = "{" + strings.Join(args, ", ") + "}"
+	kept[uint64(call.call)] = "{" + strings.Join(args, ", ") + "}"
 	if len(kept) > r.config.Record {
 		delete(kept, slices.Max(slices.Collect(maps.Keys(kept))))
 	}

@@ -83,7 +83,7 @@ func looksUsual(t *testing.T, calls []observedCall) []bool {
 		t.Skip("no C++ compiler")
 	}
 	bin := filepath.Join(t.TempDir(), "usual")
-	if out, err := exec.Command(cxx, "-std=c++17", "-O1", "-w", "-o", bin, "testdata/usual.cpp").CombinedOutput(); err != nil {
+	if out, err := exec.Command(cxx, "-std=c++17", "-O1", "-w", "-I../libtorch/shim", "-o", bin, "testdata/usual.cpp").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	var in bytes.Buffer

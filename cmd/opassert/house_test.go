@@ -49,6 +49,7 @@ var rooms = []room{
 	{"asserts/maker", []string{"=asserts"}, nil},
 	{"asserts/internal", nil, nil},
 	{"asserts/internal/addcheck", []string{"=asserts"}, nil},
+	{"asserts/internal/wire", []string{"=asserts", "asserts/internal/tensor"}, nil},
 	{"asserts/internal/compile", []string{"=asserts/attach", "asserts/libtorch/installed", "asserts/printable"}, nil},
 	{"asserts/internal/preload", []string{"asserts/internal/compile", "asserts/libtorch/installed", "asserts/printable"}, []string{"golang.org/x/sys"}},
 	{"asserts/attach", nil, nil},

@@ -56,13 +56,6 @@ at::Tensor tensor(c10::TensorImpl* impl) {
   return at::Tensor(Pointer::reclaim_copy(impl));
 }
 
-const char* tag_text(int64_t tag) {
-  static const char* const names[] = {"None", "the default", "a tensor", "an int", "a float", "a bool",
-                                      "a complex number", "a string", "a device", "a stream", "a list", "an object",
-                                      "a tuple", "a dict", "a new object", "another argument"};
-  return tag >= OA_NONE && tag <= OA_SAME ? names[tag] : "an unknown tag";
-}
-
 // A Held is where an argument's tensors stand among those of the request: one, or
 // what a list, a tuple or a dict holds.
 struct Held {
@@ -427,7 +420,7 @@ void observe_result(const IValue& v, oa_level level, Reply& out) {
     const at::Tensor& t = v.toTensor();
     const size_t at = out.size();
     observe(t.defined() ? t.unsafeGetTensorImpl() : nullptr, level, out);
-    if (t.defined()) uncount(t.unsafeGetTensorImpl(), true, out[at + 2]);
+    if (t.defined()) uncount(t.unsafeGetTensorImpl(), true, {out, at});
   } else if (is_tensors(v)) {
     for (const IValue& item : v.toListRef()) observe_result(item, level, out);
   }

@@ -259,7 +259,7 @@ bool copy_on_write(const c10::StorageImpl* storage) {
 bool copy_on_write(const c10::StorageImpl*) { return false; }
 #endif
 
-// owner_of returns which bits of oa_metadata say who frees the bytes of a storage:
+// owner_of returns which bits of oa_flag say who frees the bytes of a storage:
 // none where that is the storage alone, as of all that an allocator makes.
 int64_t owner_of(const c10::StorageImpl* storage) {
   try {
@@ -287,36 +287,33 @@ int64_t counter_of(const TensorImpl* impl) {
 void contents(const TensorImpl* impl, const c10::StorageImpl* storage, oa_level level, Reply& out) {
   const void* bytes = storage ? bytes_of(storage) : nullptr;
   const void* data = level != OA_METADATA ? bytes : nullptr;
-  size_t nbytes = storage ? size_of(storage) : 0;
-  c10::Device device = device_of(impl);
-  c10::IntArrayRef sizes = sizes_of(impl), strides;
-  int64_t offset = 0;
-  bool strided = strides_of(impl, strides, offset);
-  out.word(dtype_of(impl));
-  out.word(static_cast<int64_t>(device.type()));
-  out.word(device.index());
-  out.word(strided ? offset : 0);
-  out.word(nbytes);
-  out.word(data ? digest(data, nbytes) : 0);
-  out.word(sizes.size());
-  for (int64_t s : sizes) out.word(s);
-  out.word(strided);
-  if (strided) {
-    for (int64_t s : strides) out.word(s);
-  }
-  out.bytes(data, data && level == OA_CONTENTS && nbytes <= kSnapshotLimit ? nbytes : 0);
-  int64_t flags = 0;
-  if (impl->key_set().has(DispatchKey::Conjugate)) flags |= OA_CONJ;
-  if (impl->key_set().has(DispatchKey::Negative)) flags |= OA_NEG;
-  if (requires_grad(impl)) flags |= is_leaf(impl) ? OA_GRAD | OA_LEAF : OA_GRAD;
-  if (storage) flags |= owner_of(storage);
-  out.word(flags);
-  out.text(names_of(impl));
-  out.text(layout_of(impl));
-  out.text(quantization_of(impl));
-  out.word(reinterpret_cast<int64_t>(grad_of(impl)));
-  out.word(bytes && !copy_on_write(storage) ? reinterpret_cast<int64_t>(bytes) : 0);
-  out.word(counter_of(impl));
+  const c10::Device device = device_of(impl);
+  const c10::IntArrayRef sizes = sizes_of(impl);
+  c10::IntArrayRef strides;
+  Contents c;
+  c.strided = strides_of(impl, strides, c.offset);
+  if (!c.strided) c.offset = 0;
+  c.dtype = dtype_of(impl);
+  c.device_type = static_cast<int64_t>(device.type());
+  c.device_index = device.index();
+  c.nbytes = storage ? size_of(storage) : 0;
+  c.digest = data ? digest(data, c.nbytes) : 0;
+  c.sizes = sizes.data();
+  c.dims = sizes.size();
+  c.strides = strides.data();
+  c.bytes = data;
+  c.copied = data && level == OA_CONTENTS && size_t(c.nbytes) <= kSnapshotLimit ? c.nbytes : 0;
+  if (impl->key_set().has(DispatchKey::Conjugate)) c.flags |= OA_CONJ;
+  if (impl->key_set().has(DispatchKey::Negative)) c.flags |= OA_NEG;
+  if (requires_grad(impl)) c.flags |= is_leaf(impl) ? OA_GRAD | OA_LEAF : OA_GRAD;
+  if (storage) c.flags |= owner_of(storage);
+  c.names = names_of(impl);
+  c.layout = layout_of(impl);
+  c.quantizer = quantization_of(impl);
+  c.grad = reinterpret_cast<int64_t>(grad_of(impl));
+  c.memory = bytes && !copy_on_write(storage) ? reinterpret_cast<int64_t>(bytes) : 0;
+  c.counter = counter_of(impl);
+  c.write(out);
 }
 
 // is_meta asks nothing that a Python subclass may answer.
@@ -408,11 +405,17 @@ void record(TensorImpl* impl, int64_t ours, int64_t last, oa_level level, Reply&
   int64_t storage_uses = storage ? uses_of(storage) : 0;
   if (ours == kUncounted) impl_uses = storage_uses = OA_UNCOUNTED;
   const auto& version = impl->version_counter();
-  out.word(reinterpret_cast<int64_t>(impl));
-  out.word(reinterpret_cast<int64_t>(storage));
-  out.word((impl_uses & 0xffffffff) | storage_uses << 32);
-  out.word((version.enabled() ? version.current_version() : 0) | traits_of(impl, storage) << 32 |
-           int64_t(level >= OA_CONTENTS) << 48 | last << 56);
+  int64_t words[Observed::kHead] = {};
+  HeadOf<decltype(words)> head{words};
+  head.set_impl(reinterpret_cast<int64_t>(impl));
+  head.set_storage(reinterpret_cast<int64_t>(storage));
+  head.set_impl_uses(impl_uses);
+  head.set_storage_uses(storage_uses);
+  head.set_version(version.enabled() ? version.current_version() : 0);
+  head.set_traits(traits_of(impl, storage));
+  head.set_full(level >= OA_CONTENTS);
+  head.set_last(last);
+  for (int64_t word : words) out.word(word);
   if (level >= OA_CONTENTS) contents(impl, storage, level, out);
 }
 
@@ -427,25 +430,24 @@ bool has_numbers(const TensorImpl* impl) {
   return !impl->is_python_dispatch() && !symbolic(impl, 0);
 }
 
-void uncount(const TensorImpl* impl, bool alone, int64_t& uses) {
+void uncount(const TensorImpl* impl, bool alone, HeadOf<Reply> seen) {
   if (impl == nullptr || impl->autograd_meta() == nullptr) return;
   const auto& hooks = *at::impl::GetVariableHooks();
   at::Tensor t(Impl::reclaim_copy(const_cast<TensorImpl*>(impl)));
-  int32_t of_impl = static_cast<int32_t>(uses), of_storage = static_cast<int32_t>(uses >> 32);
   if (hooks.grad_fn(t) != nullptr) {
-    of_storage = OA_UNCOUNTED;
-    if (!alone) of_impl = OA_UNCOUNTED;
-  } else if (of_storage > 1 && hooks.is_view(t)) {
+    seen.set_storage_uses(OA_UNCOUNTED);
+    if (!alone) seen.set_impl_uses(OA_UNCOUNTED);
+  } else if (seen.storage_uses() > 1 && hooks.is_view(t)) {
     const at::TensorBase& base = hooks.base(t);
     const bool hidden = base.defined() && base.unsafeGetTensorImpl() != impl && uses_of(base.unsafeGetTensorImpl()) == 1;
-    if (hidden && !in_python(base.unsafeGetTensorImpl()) && storage_of(base.unsafeGetTensorImpl()) == storage_of(impl)) of_storage--;
+    const bool shares = hidden && !in_python(base.unsafeGetTensorImpl()) && storage_of(base.unsafeGetTensorImpl()) == storage_of(impl);
+    if (shares) seen.set_storage_uses(seen.storage_uses() - 1);
   }
-  uses = (int64_t(of_impl) & 0xffffffff) | int64_t(of_storage) << 32;
 }
 
 void observe(TensorImpl* impl, oa_level level, Reply& out) {
   if (impl == nullptr) {
-    for (int i = 0; i < 4; i++) out.word(0);
+    for (size_t i = 0; i < Observed::kHead; i++) out.word(0);
     return;
   }
   if (!has_parts(impl)) {

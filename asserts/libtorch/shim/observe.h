@@ -4,24 +4,15 @@
 
 #include <ATen/core/Tensor.h>
 
+#include "observed.h"
 #include "wire.h"
 
 namespace opassert {
 
-// observe writes what is seen of a tensor, null being an undefined one:
-//
-//   TensorImpl, StorageImpl
-//   TensorImpl uses | StorageImpl uses << 32
-//   version | traits << 32 | has contents << 48 | parts << 56
-//   contents, if any: dtype, device type, device index, offset, storage bytes,
-//   digest, dimensions, sizes, strides (none: 0, else 1 and the strides), copy,
-//   oa_metadata, names of dimensions, layout, quantizer, .grad, where the bytes
-//   are (0: not known, or shared by copy-on-write), version counter (0: none)
-//   each part in the same way, except that what it is, an oa_part, stands instead of
-//   the number of parts
-//
-// The parts are the tensors that a tensor holds inside. Nothing here changes a
-// count or throws.
+// observe writes what is seen of a tensor, null being an undefined one: a head and
+// the contents that the level asks for, as Observed of observed.h reads them, and
+// behind it the tensors that it holds inside, in the same way. Nothing here changes
+// a count or throws.
 void observe(c10::TensorImpl* impl, oa_level level, Reply& out);
 
 using Impl = c10::intrusive_ptr<c10::TensorImpl, c10::UndefinedTensorImpl>;
@@ -36,7 +27,7 @@ bool has_numbers(const c10::TensorImpl* impl);
 // autograd holds of it where it recorded inside the kernel: the base of a view,
 // and what a backward saves. What can't be distinguished is not counted. A
 // result that is not alone may be what another one's backward saved.
-void uncount(const c10::TensorImpl* impl, bool alone, int64_t& uses);
+void uncount(const c10::TensorImpl* impl, bool alone, HeadOf<Reply> seen);
 
 // kLazy are the keys of tensors for which the dispatcher's fallbacks put plain
 // ones, also into a list that the caller has.

@@ -65,13 +65,13 @@ class Request {
 class Reply {
   int64_t* words_;
   size_t cap_;
-  size_t n_ = OA_HEADER;
+  size_t n_ = OA_HEADER_WORDS;
   std::vector<int64_t> spill_, whole_;
 
  public:
   Reply(int64_t* words, int64_t cap) : words_(words), cap_(cap) {}
 
-  void word(int64_t w) {
+  __attribute__((always_inline)) void word(int64_t w) {
     if (n_ < cap_) {
       words_[n_] = w;
     } else {
@@ -114,8 +114,8 @@ class Reply {
   size_t size() const { return n_; }
   int64_t& operator[](size_t i) { return i < cap_ ? words_[i] : spill_[i - cap_]; }
   const int64_t* contiguous() {
-    if (n_ <= cap_) return words_ + OA_HEADER;
-    whole_.assign(words_ + OA_HEADER, words_ + cap_);
+    if (n_ <= cap_) return words_ + OA_HEADER_WORDS;
+    whole_.assign(words_ + OA_HEADER_WORDS, words_ + cap_);
     whole_.insert(whole_.end(), spill_.begin(), spill_.end());
     return whole_.data();
   }
@@ -130,7 +130,7 @@ class Reply {
   }
 
   void fail(oa_status status, const std::string& type, const std::string& message) {
-    n_ = OA_HEADER;
+    n_ = OA_HEADER_WORDS;
     spill_.clear();
     text(type);
     text(message);

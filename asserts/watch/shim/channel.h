@@ -16,6 +16,8 @@
 #include <mutex>
 #include <string>
 
+#include "frames.h"
+
 namespace opassert {
 
 // A Host is what the preloaded object does for the watcher; see preload.h.
@@ -82,7 +84,7 @@ class Channel {
       if (rank == nullptr) rank = getenv(name);
     }
     std::string hello = std::to_string(getpid()) + "\n" + std::to_string(getppid()) + "\n" + (rank ? rank : "") + "\n" + about;
-    return put('H', hello.data(), hello.size()) && get(settings);
+    return put(FRAME_HELLO, hello.data(), hello.size()) && get(settings);
   }
 
   bool put(uint32_t kind, const void* data, size_t n) {

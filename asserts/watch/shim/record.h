@@ -12,49 +12,47 @@ namespace opassert {
 struct Unwritable : std::exception {};
 
 std::string dtype_name(int64_t number) {
-  static const char* const names[] = {"uint8",     "int8",    "int16",     "int32",      "int64", "float16", "float32", "float64",
-                                      "complex32", "complex64", "complex128", "bool",  "qint8",   "quint8",  "qint32", "bfloat16"};
-  if (number < 0 || number >= int64_t(sizeof names / sizeof *names)) throw Unwritable();
-  return names[number];
+  if (number < 0 || number >= kDTypeCount || !kDTypes[number].writable) throw Unwritable();
+  return kDTypes[number].name;
 }
 
-// arrangement says how the elements of a strided tensor lie, roughly.
-std::string arrangement(const at::Tensor& t) {
+// arrangement_of says how the elements of a strided tensor lie, roughly.
+std::string arrangement_of(const at::Tensor& t) {
   const auto sizes = t.sizes(), strides = t.strides();
   const size_t n = sizes.size();
-  if (t.is_contiguous()) return t.storage_offset() == 0 ? "" : " offset";
+  if (t.is_contiguous()) return t.storage_offset() == 0 ? "" : arrangement::OFFSET;
   if ((n == 4 && t.is_contiguous(at::MemoryFormat::ChannelsLast)) || (n == 5 && t.is_contiguous(at::MemoryFormat::ChannelsLast3d))) {
-    return " channels-last";
+    return arrangement::CHANNELS_LAST;
   }
-  if (strides[0] == 0) return " expanded";
-  return n >= 2 && strides[n - 2] == 1 && strides[n - 1] == sizes[n - 2] ? " transposed" : " sliced";
+  if (strides[0] == 0) return arrangement::EXPANDED;
+  return n >= 2 && strides[n - 2] == 1 && strides[n - 1] == sizes[n - 2] ? arrangement::TRANSPOSED : arrangement::SLICED;
 }
 
-// form says what sort of tensor it is, "" for a plain one.
-std::string form(const at::Tensor& t) {
+// form_of says what sort of tensor it is, "" for a plain one.
+std::string form_of(const at::Tensor& t) {
   const auto keys = t.key_set();
   switch (t.layout()) {
     case at::kSparse: {
       const auto* coo = static_cast<const at::SparseTensorImpl*>(t.unsafeGetTensorImpl());
-      return !coo->coalesced() ? " coo-uncoalesced" : coo->dense_dim() > 0 ? " coo-hybrid" : " coo";
+      return !coo->coalesced() ? form::COO_UNCOALESCED : coo->dense_dim() > 0 ? form::COO_HYBRID : form::COO;
     }
-    case at::kSparseCsr: return " csr";
-    case at::kSparseCsc: return " csc";
-    case at::kSparseBsr: return " bsr";
-    case at::kSparseBsc: return " bsc";
-    case at::kMkldnn: return " mkldnn";
+    case at::kSparseCsr: return form::CSR;
+    case at::kSparseCsc: return form::CSC;
+    case at::kSparseBsr: return form::BSR;
+    case at::kSparseBsc: return form::BSC;
+    case at::kMkldnn: return form::MKLDNN;
     default: break;
   }
   if (t.is_quantized()) {
     auto quantizer = static_cast<at::QTensorImpl*>(t.unsafeGetTensorImpl())->quantizer();
-    return dynamic_cast<at::PerChannelAffineQuantizer*>(quantizer.get()) ? " per-channel" : " quantized";
+    return dynamic_cast<at::PerChannelAffineQuantizer*>(quantizer.get()) ? form::PER_CHANNEL : form::QUANTIZED;
   }
-  if (keys.has(DispatchKey::ZeroTensor)) return " zero";
-  if (keys.has(DispatchKey::Conjugate)) return " conj";
-  if (keys.has(DispatchKey::Negative)) return " neg";
-  if (t.is_inference()) return " inference";
-  if (!names_of(t.unsafeGetTensorImpl()).empty()) return " named";
-  return t.requires_grad() ? " requires-grad" : "";
+  if (keys.has(DispatchKey::ZeroTensor)) return form::ZERO;
+  if (keys.has(DispatchKey::Conjugate)) return form::CONJ;
+  if (keys.has(DispatchKey::Negative)) return form::NEG;
+  if (t.is_inference()) return form::INFERENCE;
+  if (!names_of(t.unsafeGetTensorImpl()).empty()) return form::NAMED;
+  return t.requires_grad() ? form::REQUIRES_GRAD : "";
 }
 
 std::string tensor_text(const at::Tensor& t) {
@@ -64,8 +62,8 @@ std::string tensor_text(const at::Tensor& t) {
   if (odd || !has_numbers(impl) || !t.device().is_cpu()) throw Unwritable();
   std::string text = t.is_quantized() ? "float32[" : dtype_name(int64_t(t.scalar_type())) + "[";
   for (int64_t size : t.sizes()) text += (text.back() == '[' ? "" : ", ") + std::to_string(size);
-  text += "]" + (t.layout() == at::kStrided ? arrangement(t) : "");
-  return text + form(t);
+  text += "]" + (t.layout() == at::kStrided ? arrangement_of(t) : "");
+  return text + form_of(t);
 }
 
 std::string argument_text(const c10::IValue& v, const c10::Type& type) {

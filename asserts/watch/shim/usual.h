@@ -9,56 +9,25 @@
 #include <cstring>
 #include <vector>
 
+#include "frames.h"
+#include "observed.h"
 #include "usual_gen.h"
 
 namespace opassert {
 
-// What is seen of one tensor, in the words that observe writes.
-struct Seen {
-  const int64_t* words;
-
-  int64_t impl() const { return words[0]; }
-  int64_t storage() const { return words[1]; }
-  int32_t impl_uses() const { return static_cast<int32_t>(words[2]); }
-  int32_t storage_uses() const { return static_cast<int32_t>(words[2] >> 32); }
-  int32_t version() const { return static_cast<int32_t>(words[3]); }
-  int traits() const { return words[3] >> 32 & 0xffff; }
-  bool contents() const { return (words[3] >> 48 & 0xff) != 0; }
-  int parts() const { return words[3] >> 56 & 0xff; }
-
-  // flags_at is where the contents have the bits of oa_metadata.
-  size_t flags_at() const {
-    size_t n = 10;
-    const int64_t dims = words[n++ + 0];
-    n += dims;
-    if (words[n++] != 0) n += dims;
-    const int64_t bytes = words[n++];
-    return n + (bytes + 7) / 8;
-  }
-
-  // size is that of the tensor alone, without its parts.
-  size_t size() const {
-    if (!contents()) return 4;
-    size_t n = flags_at() + 1;
-    for (int texts = 0; texts < 3; texts++) {
-      const int64_t length = words[n++];
-      n += (length + 7) / 8;
-    }
-    return n + 3;  // .grad, where the bytes are, the version counter
-  }
-
+// What is seen of one tensor.
+struct Seen : Observed {
   // touches reports whether two storages lie over the same bytes, or two tensors
   // of two storages have one version counter.
   bool touches(const Seen& o) const {
-    if (!contents() || !o.contents() || impl() == 0 || o.impl() == 0 || impl() == o.impl()) return false;
+    if (!full() || !o.full() || impl() == 0 || o.impl() == 0 || impl() == o.impl()) return false;
     if (storage() == o.storage() && storage() != 0) return false;
-    const int64_t *x = words + size(), *y = o.words + o.size(), a = x[-2], b = y[-2];
-    return (x[-1] != 0 && x[-1] == y[-1]) || (a != 0 && b != 0 && a < b + o.words[8] && b < a + words[8]);
+    const int64_t a = memory(), b = o.memory();
+    return (counter() != 0 && counter() == o.counter()) || (a != 0 && b != 0 && a < b + o.nbytes() && b < a + nbytes());
   }
 
   // owns reports whether the storage alone frees its bytes, as far as it is known.
-  bool owns() const { return !contents() || (words[flags_at()] & (kUnowned | kForeign)) == 0; }
-  static constexpr int64_t kUnowned = 16, kForeign = 32;  // of oa_metadata
+  bool owns() const { return !full() || (flags() & (OA_UNOWNED | OA_FOREIGN)) == 0; }
 
   // An Extent is how many elements there are, how many lie between the first and
   // behind the last, and the size of one; 0 where that is not known.
@@ -67,13 +36,11 @@ struct Seen {
   };
 
   Extent extent() const {
-    static const int8_t kSizes[] = {1, 1, 2, 4, 8, 2, 4, 8, 4, 8, 16, 1};  // by ScalarType
-    const int64_t dtype = words[4], dims = words[10], *sizes = words + 11, *strides = sizes + dims + 1;
-    if (dtype < 0 || dtype >= int64_t(sizeof kSizes) || sizes[dims] == 0) return {0, 0, 0};
-    Extent e{1, 1, double(kSizes[dtype])};
-    for (int64_t i = 0; i < dims; i++) {
-      e.count *= double(sizes[i]);
-      e.reach += double(sizes[i] - 1) * double(strides[i]);
+    if (dtype() < 0 || dtype() >= kDTypeCount || !strided()) return {0, 0, 0};
+    Extent e{1, 1, double(kDTypes[dtype()].size)};
+    for (int64_t i = 0; i < dims(); i++) {
+      e.count *= double(sizes()[i]);
+      e.reach += double(sizes()[i] - 1) * double(strides()[i]);
     }
     return e;
   }
@@ -81,50 +48,45 @@ struct Seen {
   // fills reports whether the elements are surely all that the storage holds.
   bool fills() const {
     const Extent e = extent();
-    return e.size != 0 && words[7] == 0 && e.count == e.reach && e.count * e.size == double(words[8]);
+    return e.size != 0 && offset() == 0 && e.count == e.reach && e.count * e.size == double(nbytes());
   }
 
   // within reports whether the elements surely lie in the storage.
   bool within() const {
     const Extent e = extent();
-    return e.size != 0 && (e.count == 0 || (words[7] >= 0 && (double(words[7]) + e.reach) * e.size <= double(words[8])));
+    return e.size != 0 && (e.count == 0 || (offset() >= 0 && (double(offset()) + e.reach) * e.size <= double(nbytes())));
   }
 
   bool same_contents(const Seen& o) const {
-    const size_t n = size();
-    return n == o.size() && std::memcmp(words + 4, o.words + 4, (n - 4) * sizeof *words) == 0;
+    return same(o, kHead, size(), o.size());
+  }
+
+  // same_metadata compares all of the contents up to the bytes, except the digest.
+  bool same_metadata(const Seen& o) const {
+    return same(o, kHead, digest_at(), o.digest_at()) && same(o, sizes_at(), bytes_at(), o.bytes_at());
+  }
+
+ private:
+  bool same(const Seen& o, size_t from, size_t to, size_t other_to) const {
+    return to == other_to && std::memcmp(words + from, o.words + from, (to - from) * sizeof *words) == 0;
   }
 };
 
-// A Subject is an argument or a return that holds tensors. The sets are bits by
-// position among the arguments, or returns, that do.
-struct Subject {
-  int64_t index;    // position in the schema
-  int64_t list;     // it is a list of tensors
-  int64_t write;    // it is an argument with (a!)
-  int64_t checks;   // about it
-  int64_t bases;    // arguments whose storage a return has
-  int64_t selves;   // arguments one of which it is
-  int64_t others;   // arguments that it shares nothing with
-  int64_t peers;    // returns that it shares nothing with
-  int64_t allowed;  // arguments that it may share with
-};
-
 // An Expected is what an op's plan, with what is waived left out, says of its
-// calls: the words of a Go usual, counts first.
+// calls.
 struct Expected {
   std::vector<Subject> args, returns;
   bool writes = false;  // an argument
 
   Expected() = default;
   explicit Expected(const int64_t* words) {
-    args.resize(words[0]);
-    returns.resize(words[1]);
-    words += 2;
+    Expectation lengths;
+    take(words, lengths);
+    args.resize(lengths.args);
+    returns.resize(lengths.returns);
     for (auto* subjects : {&args, &returns}) {
       for (Subject& s : *subjects) {
-        std::memcpy(&s, words, sizeof s);
-        words += sizeof s / sizeof *words;
+        take(words, s);
         writes = writes || s.write;
       }
     }
@@ -178,13 +140,13 @@ class Call {
   bool grown_ = false;     // a list has more tensors than before the call; what follows is not read
 
   Seen next(const int64_t*& words) {
-    Seen s{words};
+    Seen s{{words}};
     words += s.size();
-    parts_ = parts_ || s.parts() > 0;
+    parts_ = parts_ || s.last() > 0;
     traits_ |= s.traits();
-    if (s.impl() != 0 && s.storage() == 0) traits_ |= kStorageless;
-    contents_ = contents_ || s.contents();
-    for (int n = s.parts(); n > 0; n--) words += Seen{words}.size();
+    if (s.impl() != 0 && s.storage() == 0) traits_ |= OA_STORAGELESS;
+    contents_ = contents_ || s.full();
+    for (int n = s.last(); n > 0; n--) words += Observed{words}.size();
     return s;
   }
 
@@ -196,14 +158,14 @@ class Call {
     if (checks & ~needs::known) return false;
     if (checks & needs::same_impl && b.impl() != a.impl()) return false;
     if (checks & needs::same_storage && b.storage() != a.storage()) return false;
-    if (!b.contents() || !a.contents()) return true;
+    if (!b.full() || !a.full()) return true;
     if (checks & needs::same_version && b.version() != a.version()) return false;
     if (checks & needs::not_kept && (a.impl_uses() > b.impl_uses() || a.storage_uses() > b.storage_uses())) return false;
     if (checks & needs::unshared && expected_.writes && written(b)) return false;
     constexpr int64_t same = needs::same_contents | needs::same_metadata | needs::counted | needs::filled;
     if (!(checks & same) || b.same_contents(a)) return true;
     if (checks & needs::same_contents) return false;
-    if (checks & needs::same_metadata && !same_metadata(b, a)) return false;
+    if (checks & needs::same_metadata && !b.same_metadata(a)) return false;
     if (checks & needs::counted && a.version() - b.version() <= 0) return false;
     return !(checks & needs::filled) || (b.fills() && a.fills());
   }
@@ -217,17 +179,6 @@ class Call {
       if ((b.storage() != 0 && w.storage() == b.storage()) || b.touches(w)) return true;
     }
     return false;
-  }
-
-  // same_metadata compares all of the contents but bytes and digest.
-  static bool same_metadata(const Seen& b, const Seen& a) {
-    const int64_t *x = b.words, *y = a.words;
-    for (int i = 4; i < 9; i++) {
-      if (x[i] != y[i]) return false;  // dtype, device, offset, storage bytes
-    }
-    const int64_t dims = x[10];
-    const int64_t rest = 2 + dims + (x[11 + dims] != 0 ? dims : 0);
-    return y[10] == dims && std::memcmp(x + 10, y + 10, rest * sizeof *x) == 0;
   }
 
   bool output_usual(const Output& out) {
@@ -260,7 +211,7 @@ class Call {
     if (other && !allowed) return false;
     if (s.checks & needs::one_holder && (same || o.impl_uses() > 1)) return false;
     if (s.checks & needs::own_storage && (o.storage_uses() > 1 || !o.owns())) return false;
-    if (s.checks & needs::within_storage && o.contents() && !o.within()) return false;
+    if (s.checks & needs::within_storage && o.full() && !o.within()) return false;
     for (const Output& peer : out_) {
       if (peer.subject == out.subject && peer.element == out.element) break;
       const Subject& p = expected_.returns[peer.subject];
@@ -277,7 +228,7 @@ class Call {
     const int64_t* lengths = words;
     words += expected.args.size();
     for (size_t a = 0; a < expected.args.size(); a++) {
-      for (int64_t e = 0; e < lengths[a]; e++) in_.push({int64_t(a), e, next(words), {nullptr}});
+      for (int64_t e = 0; e < lengths[a]; e++) in_.push({int64_t(a), e, next(words), {}});
     }
     for (Input& in : in_) in.after = next(words);
     grown_ = *words++ != 0;
@@ -288,13 +239,13 @@ class Call {
         out_.push({int64_t(r), e, next(words)});
         const Seen& o = (out_.end() - 1)->seen;
         const bool fresh = expected.returns[r].checks & (needs::one_holder | needs::own_storage);
-        if (fresh && (o.impl_uses() < 0 || o.storage_uses() < 0)) traits_ |= kUncounted;
+        if (fresh && (o.impl_uses() < 0 || o.storage_uses() < 0)) traits_ |= OA_UNCOUNTED_RESULT;
       }
     }
   }
 
   bool usual() {
-    if (parts_ || grown_ || (contents_ && traits_ & (kStorageless | kUnread))) return false;
+    if (parts_ || grown_ || (contents_ && traits_ & (OA_STORAGELESS | OA_UNREAD))) return false;
     for (const Input& in : in_) {
       if (!input_usual(in)) return false;
     }
@@ -304,8 +255,7 @@ class Call {
     return true;
   }
 
-  // traits are those of any of the tensors, and two more.
-  static constexpr int kStorageless = 64, kUnread = 256, kUncounted = 512;
+  // traits are those of any of the tensors, and the watcher's own.
   int traits() const { return traits_; }
   bool contents() const { return contents_; }
 };

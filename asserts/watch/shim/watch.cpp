@@ -15,6 +15,7 @@
 #include <unordered_map>
 
 #include "channel.h"
+#include "frames.h"
 #include "imports.h"
 #include "keys.h"
 #include "listed.h"
@@ -32,16 +33,11 @@ using torch::jit::Stack;
 
 // Counts of an operator, in a file that all processes of a run share; Go reads
 // them as counts.go says.
-struct Counts {
-  std::atomic<int64_t> calls, usual, asked, failed, unrecorded;
-  std::atomic<int64_t> faked;  // calls that fakes answered, among none of the others
-  std::atomic<int64_t> content, sampled_out, too_large, subclass, above;  // of usual and asked, where contents are wanted
+struct Counts : TalliesOf<std::atomic<int64_t>> {
   std::atomic<int64_t> traits[16];         // usual calls with a tensor that has the trait
   std::atomic<int64_t> content_traits[16];  // those of them whose contents were seen
 };
-static_assert(sizeof(Counts) == 43 * 8, "counts.go");
 
-enum setting { SET_CONTENT, SET_SAMPLE, SET_MAX_BYTES, SET_RECORD, SETTINGS };
 enum content { NO_CONTENT, CUSTOM_CONTENT, ALL_CONTENT };
 
 // A Watched is an operator with what opassert says of it.
@@ -63,7 +59,7 @@ Channel channel;
 PythonSite site;
 Python python;
 Sample sample;
-int64_t settings[SETTINGS];
+Settings settings;
 Counts* counts_file;
 constexpr int64_t kOperators = 1 << 14;
 
@@ -94,7 +90,7 @@ thread_local int inside_fake = 0;    // calls that a fake answers
 void trouble(const std::string& what) {
   std::string ignored;
   std::string text = what;
-  if (!channel.ask('E', text.data(), text.size(), ignored)) channel.host.tell(what.c_str());
+  if (!channel.ask(FRAME_TROUBLE, text.data(), text.size(), ignored)) channel.host.tell(what.c_str());
 }
 
 // tried reports whether f threw nothing; what it threw is trouble, and nothing
@@ -132,16 +128,19 @@ class Operators {
     const bool raised = handle.hasKernelForDispatchKey(DispatchKey::ADInplaceOrView);
     const std::string record = (raised ? "A" : "-") + listing.text();
     std::string reply;
-    if (!channel.ask('O', record.data(), record.size(), reply) || reply.size() < 6 * 8) return w;
+    if (!channel.ask(FRAME_OP, record.data(), record.size(), reply) || reply.size() < sizeof(About) + sizeof(Expectation)) return w;
     std::vector<int64_t> words(reply.size() / 8);
     std::memcpy(words.data(), reply.data(), words.size() * 8);
-    w->number = words[0];
-    w->custom = words[1] != 0;
-    w->watched = words[2] != 0 && w->number < kOperators;
-    w->recorded = words[3] != 0;
-    w->expected = Expected(words.data() + 4);
+    const int64_t* at = words.data();
+    About about;
+    take(at, about);
+    w->number = about.number;
+    w->custom = about.custom != 0;
+    w->watched = about.watched != 0 && w->number < kOperators;
+    w->recorded = about.recorded != 0;
+    w->expected = Expected(at);
     w->decomposes = w->custom && handle.hasKernelForDispatchKey(DispatchKey::CompositeImplicitAutograd);
-    w->content = settings[SET_CONTENT] == ALL_CONTENT || (settings[SET_CONTENT] == CUSTOM_CONTENT && w->custom);
+    w->content = settings.content == ALL_CONTENT || (settings.content == CUSTOM_CONTENT && w->custom);
     w->counts = &counts_file[w->number];
     return w;
   }
@@ -320,9 +319,9 @@ class Look {
     observe(impl, level, seen_);
     if (impl == nullptr || place_ != PYTHON || !impl->is_python_dispatch()) return;
     Python::Lock lock(python);
-    int64_t& word = seen_[at + 3];
-    const int64_t traits = python.traits(impl, word >> 32 & 0xffff);
-    word = (word & ~(int64_t(0xffff) << 32)) | traits << 32;
+    HeadOf<Reply> head{seen_, at};
+    const int64_t traits = python.traits(impl, head.traits());
+    head.set_traits(traits);
     if (!returned_ && traits & (OA_DIRECT_SUBCLASS | OA_WRAPPER_SUBCLASS)) handler_ = "__torch_dispatch__ of " + python.class_of(impl) + "\n";
   }
 
@@ -335,19 +334,19 @@ class Look {
   }
 
   std::atomic<int64_t> Counts::*reason() {
-    if (place_ == ABOVE_AUTOGRAD) return &Counts::above;
+    if (place_ == ABOVE_AUTOGRAD) return &Counts::above_autograd;
     bool large = false, numbers = true;
     each_argument(op_, stack_, [&](TensorImpl* impl, const Subject&) {
       if (impl == nullptr) return;
       const bool has = has_numbers(impl);
       const auto* storage = has ? storage_of(impl) : nullptr;
       numbers &= has;
-      large |= storage != nullptr && int64_t(size_of(storage)) > settings[SET_MAX_BYTES];
+      large |= storage != nullptr && int64_t(size_of(storage)) > settings.max_bytes;
     });
     static thread_local int64_t calls = 0;
     if (!numbers || place_ == PYTHON) return &Counts::subclass;
     if (large) return &Counts::too_large;
-    return op_.custom || calls++ % settings[SET_SAMPLE] == 0 ? &Counts::content : &Counts::sampled_out;
+    return op_.custom || calls++ % settings.sample == 0 ? &Counts::content : &Counts::sampled_out;
   }
 
   // level_of returns the level of an argument: of PyTorch's own operators no
@@ -434,8 +433,13 @@ class Look {
       each(v, s.list != 0, [&](TensorImpl* impl) {
         const size_t at = seen_.size();
         see(impl, level_ == OA_CONTENTS && (impl == nullptr || has_numbers(impl)) ? OA_METADATA : OA_IDENTITY);
-        if (place_ == ABOVE_AUTOGRAD && impl != nullptr) seen_[at + 2] = -1;  // autograd may hold both
-        else uncount(impl, alone, seen_[at + 2]);
+        HeadOf<Reply> head{seen_, at};
+        if (place_ == ABOVE_AUTOGRAD && impl != nullptr) {  // autograd may hold both
+          head.set_impl_uses(OA_UNCOUNTED);
+          head.set_storage_uses(OA_UNCOUNTED);
+        } else {
+          uncount(impl, alone, head);
+        }
         if (level_ == OA_CONTENTS && s.checks & needs::own_storage && impl != nullptr && impl->unsafe_storage() && owner_of(storage_of(impl)) == OA_FOREIGN) foreign.push_back(impl);
       });
     }
@@ -548,11 +552,11 @@ class Look {
   }
 
   void record() {
-    const uint64_t words[] = {uint64_t(op_.number), number_of(case_)};
-    if (!sample.take(op_.number, words[1], settings[SET_RECORD])) return;
-    const std::string frame = std::string(reinterpret_cast<const char*>(words), sizeof words) + case_;
+    const Recorded recorded{op_.number, int64_t(number_of(case_))};
+    if (!sample.take(op_.number, recorded.call, settings.record)) return;
+    const std::string frame = std::string(reinterpret_cast<const char*>(&recorded), sizeof recorded) + case_;
     std::string ignored;
-    channel.ask('R', frame.data(), frame.size(), ignored);
+    channel.ask(FRAME_RECORD, frame.data(), frame.size(), ignored);
   }
 
   // ask puts the call before opassert and does what that says. The site is
@@ -561,13 +565,14 @@ class Look {
     const int64_t own = op_.writes ? 1 : 0;
     const bool alone = holders.load() <= 1, concurrent = threads.load() > 1 && writes.load() - writes_ != own;
     const bool below = c10::impl::tls_is_dispatch_key_excluded(DispatchKey::ADInplaceOrView);  // as in a compiled graph
-    std::vector<int64_t> words = {op_.number, level_, concurrent | alone << 1 | below << 2, int64_t(modes_.size())};
-    words.resize(words.size() + (modes_.size() + 7) / 8);
-    std::memcpy(words.data() + 4, modes_.data(), modes_.size());
-    const int64_t* seen = seen_.contiguous();
-    words.insert(words.end(), seen, seen + seen_.size() - OA_HEADER);
+    const int64_t circumstances = (concurrent ? OA_CONCURRENT : 0) | (alone ? OA_ALONE : 0) | (below ? OA_BELOW : 0);
+    const Asked asked{op_.number, level_, circumstances, int64_t(modes_.size())};
+    std::string words(reinterpret_cast<const char*>(&asked), sizeof asked);
+    words += modes_;
+    words.resize((words.size() + 7) / 8 * 8);
+    words.append(reinterpret_cast<const char*>(seen_.contiguous()), (seen_.size() - OA_HEADER_WORDS) * sizeof(int64_t));
     std::string reply;
-    if (!channel.ask('C', words.data(), words.size() * sizeof words[0], reply)) {
+    if (!channel.ask(FRAME_CALL, words.data(), words.size(), reply)) {
       fprintf(stderr, "opassert: opassert is gone; process %d goes on unwatched\n", int(getpid()));
       return;
     }
@@ -582,12 +587,12 @@ class Look {
     at += "\n";
     const std::string frames = site.frames();
     at += frames.empty() ? "C" + native_frames() : "P" + frames;
-    if (!channel.ask('S', at.data(), at.size(), reply) || reply.empty()) return;
+    if (!channel.ask(FRAME_SITE, at.data(), at.size(), reply) || reply.empty()) return;
     TORCH_CHECK(reply[0] == '?', reply);
     python.find_origin({python, reply.substr(1), [](const std::string& line, const std::string& frames) {
                           std::string ignored;
                           const std::string text = line + "\n" + frames;
-                          channel.ask('L', text.data(), text.size(), ignored);
+                          channel.ask(FRAME_ORIGIN, text.data(), text.size(), ignored);
                         }});
   }
 };
@@ -749,7 +754,7 @@ class Registrations {
       new_.insert(new_.end(), later.begin(), later.end());
       dirty = true;
     }
-    if (!names.empty()) channel.ask('N', names.data(), names.size(), ignored);
+    if (!names.empty()) channel.ask(FRAME_NAMES, names.data(), names.size(), ignored);
   }
 
   // unwatch gives up the watcher's kernels of an operator.
@@ -978,7 +983,7 @@ extern "C" int ow_start(const Host* host) {
     return 0;
   }
   holders += std::max(0, atoi(facts.c_str() + facts.rfind('\n') + 1) - 1);  // Python's that are there
-  std::memcpy(settings, channel.settings.data(), sizeof settings);
+  std::memcpy(&settings, channel.settings.data(), sizeof settings);
   own_namespaces = channel.settings.substr(sizeof settings);
   if (!map_counts()) {
     trouble("the watcher can't map its counts");
