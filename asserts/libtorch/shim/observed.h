@@ -84,6 +84,7 @@ constexpr char SLICED[] = " sliced";
 constexpr char EXPANDED[] = " expanded";
 constexpr char CHANNELS_LAST[] = " channels-last";
 constexpr char OFFSET[] = " offset";
+constexpr char PADDED[] = " padded";
 }
 
 // tag_text returns what a message calls a value.
