@@ -88,13 +88,15 @@ class Outcomes:
 
 def without_own_library():
     """Some of PyTorch's test files load a library that only its own build makes:
-    those tests fail that call it, and the others run."""
+    those tests fail that call it, and the others run. test_weak makes objects of
+    one of its classes, to have weak references to them."""
     from pathlib import Path
 
     import torch
     from torch.testing._internal import common_utils
 
     common_utils.find_library_location = lambda name: Path(torch.__file__).parent / "lib" / "libtorch.so"
+    torch.classes._TorchScriptTesting._Foo = type("_Foo", (), {"__init__": lambda self, *numbers: None})
 
 
 def pytest_configure(config):
