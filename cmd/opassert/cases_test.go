@@ -14,6 +14,7 @@ import (
 // of value one of them; what -explain prints of those that never ran is such a
 // file too.
 func TestOwnCases(t *testing.T) {
+	long(t)
 	command, _ := tool(t)
 	lib := libtorchtest.Library(t, "cases", "../../testdata/oplib", "cases.cpp")
 	check := func(args ...string) string {

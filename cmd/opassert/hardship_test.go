@@ -31,24 +31,16 @@ type subject struct {
 	name string
 	dir  string
 	args []string // besides -json and -state
-	long bool     // it is run with OPASSERT_LONG=1 alone
 }
 
 // subjects returns runs of every sort of worker, none of which crashes by itself.
 func subjects(t *testing.T) []subject {
 	t.Helper()
-	all := []subject{
+	return []subject{
 		{name: "c10", dir: t.TempDir(), args: []string{"-engine", "c10", "-op", "aten::a*", "-cases", "30"}},
-		{name: "module", dir: copyModule(t, "example"), args: []string{"-engine", "go"}, long: true},
-		{name: "libtorch", dir: t.TempDir(), args: []string{"-engine", "libtorch", "-op", "aten::add.*", "-op", "aten::mul*", "-cases", "60"}, long: true},
+		{name: "module", dir: copyModule(t, "example"), args: []string{"-engine", "go"}},
+		{name: "libtorch", dir: t.TempDir(), args: []string{"-engine", "libtorch", "-op", "aten::add.*", "-op", "aten::mul*", "-cases", "60"}},
 	}
-	kept := all[:0]
-	for _, s := range all {
-		if !s.long || os.Getenv("OPASSERT_LONG") != "" {
-			kept = append(kept, s)
-		}
-	}
-	return kept
 }
 
 func hardships(t *testing.T) int {
@@ -224,6 +216,7 @@ func (n *tally) kill(t *testing.T, r *trial) {
 
 // each runs a test for every subject, and logs how its runs ended.
 func each(t *testing.T, hardship func(t *testing.T, s subject, n *tally, took time.Duration)) {
+	long(t)
 	for _, s := range subjects(t) {
 		t.Run(s.name, func(t *testing.T) {
 			want, status, took := s.undisturbed(t)

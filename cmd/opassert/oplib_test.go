@@ -108,6 +108,7 @@ func TestCheckOplib(t *testing.T) {
 
 // A repro line runs the case again and finds the same.
 func TestCaseRunsAgain(t *testing.T) {
+	long(t)
 	command, lib := tool(t)
 	out, err := exec.Command(command, "check", "-lib", lib, "-op", "oplib::row").Output()
 	if err == nil {
@@ -128,6 +129,7 @@ func TestCaseRunsAgain(t *testing.T) {
 // A crash is reported with its call, the op's own stack and a repro line; the waive
 // line of its report, pasted into a file, waives it.
 func TestCrashIsReportedAndWaived(t *testing.T) {
+	long(t)
 	command, lib := tool(t)
 	check := []string{"check", "-lib", lib, "-op", "oplib::crash", "-cases", "4"}
 	out, err := exec.Command(command, check...).Output()
@@ -156,6 +158,7 @@ func TestCrashIsReportedAndWaived(t *testing.T) {
 // A library that ends the process while it is loaded, or adds no ops, is not a green
 // run, and costs the ops of others nothing.
 func TestLibraryWithoutOps(t *testing.T) {
+	long(t)
 	command, good := tool(t)
 	for _, tt := range []struct{ name, body, alone, beside string }{
 		{"exits", `printf("no licence"); exit(0);`, "load LIB: exit status 0: no licence", "not loaded  LIB: exit status 0: no licence"},
@@ -167,9 +170,6 @@ func TestLibraryWithoutOps(t *testing.T) {
 		{"prints", `puts("version 3"); fputs("beta", stderr);`, "nothing to check: LIB adds no ops", "LIB writes while it is loaded: version 3\nbeta"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			if tt.name != "crashes" {
-				long(t)
-			}
 			dir := t.TempDir()
 			source, lib := filepath.Join(dir, tt.name+".c"), filepath.Join(dir, tt.name+".so")
 			text := "#include <stdio.h>\n#include <stdlib.h>\n#include <unistd.h>\n__attribute__((constructor)) static void load(void) { " + tt.body + " }\n"
@@ -246,6 +246,7 @@ func TestLibraryByName(t *testing.T) {
 
 // What dump writes, the other commands read.
 func TestDumpReadsBack(t *testing.T) {
+	long(t)
 	command, lib := tool(t)
 	text, err := exec.Command(command, "dump", "-lib", lib, "-ns", "oplib").Output()
 	if err != nil {
@@ -271,6 +272,7 @@ func TestDumpReadsBack(t *testing.T) {
 
 // Several libtorches are run one after the other, and compared.
 func TestCompare(t *testing.T) {
+	long(t)
 	command, lib := tool(t)
 	torch, _, err := installed.Find("")
 	if err != nil {
