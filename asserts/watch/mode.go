@@ -12,6 +12,12 @@ var subclasses = []asserts.Row{{
 	Trait: asserts.DirectSubclass | asserts.WrapperSubclass, Skip: asserts.CodesOf(asserts.FreshStorage), Reason: "subclass: use counts are Python's",
 }}
 
+// inside are the checks that see of what a wrapper subclass shares only what the
+// tensor itself does.
+const inside asserts.Codes = 1<<asserts.UndeclaredAlias | 1<<asserts.OutputAlias
+
+const hidden = "wrapper subclass: what is inside is out of sight"
+
 // fresh are the checks of use counts of what is returned.
 const fresh asserts.Codes = 1<<asserts.FreshImpl | 1<<asserts.FreshStorage
 

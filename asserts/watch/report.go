@@ -31,12 +31,13 @@ type Report struct {
 	SampledOut, TooLarge    int // calls that were observed at the level identity alone
 	Subclass, AboveAutograd int // the same
 	Skips                   []asserts.Skip
-	Unread                  []string // ops whose schema cannot be read, each with the reason
-	Unrecorded              int      // calls that a file of cases has no words for
-	NeverCalled             []string // ops of namespaces that are not PyTorch's own
-	Early                   int      // Python threads that ran before libtorch was loaded
-	Troubles                []string // why a process was not watched
-	Left                    []string // processes that still run, without libtorch
+	OpSkips                 []asserts.Result // the same by op, and what was not seen of its calls
+	Unread                  []string         // ops whose schema cannot be read, each with the reason
+	Unrecorded              int              // calls that a file of cases has no words for
+	NeverCalled             []string         // ops of namespaces that are not PyTorch's own
+	Early                   int              // Python threads that ran before libtorch was loaded
+	Troubles                []string         // why a process was not watched
+	Left                    []string         // processes that still run, without libtorch
 
 	records map[string]records // by op
 }
@@ -74,6 +75,9 @@ func (r *run) report(end preload.End, took time.Duration) (*Report, error) {
 			rep.Unread = append(rep.Unread, op.name+": "+op.unread)
 		}
 		rep.Faked += int(c.faked)
+		if op.judged != nil {
+			rep.OpSkips = append(rep.OpSkips, withoutContent(op, c)...)
+		}
 		if c.calls == 0 {
 			continue
 		}
@@ -98,21 +102,10 @@ func (r *run) report(end preload.End, took time.Duration) (*Report, error) {
 			if s.Code.Level() >= asserts.Content {
 				n = c.content
 			}
-			if n > 0 {
-				r.skips[s] += int(n)
-			}
+			r.skip(op.name, s.Code, s.Reason, int(n))
 		}
 	}
-	for s, n := range r.skips {
-		s.Count = n
-		rep.Skips = append(rep.Skips, s)
-	}
-	slices.SortFunc(rep.Skips, func(a, b asserts.Skip) int {
-		if a.Code != b.Code {
-			return int(a.Code) - int(b.Code)
-		}
-		return strings.Compare(a.Reason, b.Reason)
-	})
+	rep.addSkips(r.skips)
 	slices.SortFunc(rep.Called, func(a, b *report.OpResult) int { return strings.Compare(a.Op, b.Op) })
 	rep.Level = asserts.Identity
 	if r.config.Content == AllContent {
@@ -144,26 +137,25 @@ func (r *run) countTraits(op *watchedOp, c countsOf) {
 			identity |= asserts.CodesOf(code)
 		}
 	}
-	r.countTraitsOf(identity, c.traits[:])
-	r.countTraitsOf(codes&^identity, c.contentTraits[:])
-	r.uncounted(codes, int(c.traits[uncountedTrait]))
+	r.countTraitsOf(op.name, identity, c.traits[:])
+	r.countTraitsOf(op.name, codes&^identity, c.contentTraits[:])
+	r.uncounted(op.name, codes, int(c.traits[uncountedTrait]))
 }
 
 // uncounted counts calls with results of unknown use counts.
-func (r *run) uncounted(codes asserts.Codes, n int) {
+func (r *run) uncounted(op string, codes asserts.Codes, n int) {
 	for code := range (codes & fresh).All() {
-		if n > 0 {
-			r.skips[asserts.Skip{Code: code, Reason: "uses not counted: autograd may hold what is returned"}] += n
-		}
+		r.skip(op, code, "uses not counted: autograd may hold what is returned", n)
 	}
 }
 
-func (r *run) countTraitsOf(codes asserts.Codes, traits []int64) {
+func (r *run) countTraitsOf(op string, codes asserts.Codes, traits []int64) {
+	rows := append(slices.Clip(r.config.Policy.Rows), asserts.Row{Trait: asserts.WrapperSubclass, Skip: inside, Reason: hidden})
 	for i, trait := range traitOf {
 		if traits[i] == 0 {
 			continue
 		}
-		for _, row := range r.config.Policy.Rows {
+		for _, row := range rows {
 			n := int(traits[i])
 			if exempt := slices.Index(traitOf, row.Unless); exempt >= 0 {
 				n -= int(traits[exempt])
@@ -172,7 +164,7 @@ func (r *run) countTraitsOf(codes asserts.Codes, traits []int64) {
 				continue
 			}
 			for code := range (row.Skip & codes).All() {
-				r.skips[asserts.Skip{Code: code, Reason: row.Reason}] += n
+				r.skip(op, code, row.Reason, n)
 			}
 		}
 	}
@@ -209,11 +201,11 @@ func (r *Report) WriteSummary(w io.Writer) error {
 		}
 	}
 	line(r.Failed, "calls raised an error of their own")
-	line(r.Faked, "calls were answered by fakes, for a compiler that traced: they say nothing of the kernels")
-	line(r.SampledOut, "calls not in the sample for content")
-	line(r.TooLarge, "calls on storages too large for content")
-	line(r.Subclass, "calls on tensors of subclasses or under modes, without content")
-	line(r.AboveAutograd, "calls seen above autograd alone, without content")
+	line(r.Faked, faked)
+	line(r.SampledOut, sampledOut)
+	line(r.TooLarge, tooLarge)
+	line(r.Subclass, ofSubclass)
+	line(r.AboveAutograd, ofAbove)
 	for _, op := range slices.Sorted(maps.Keys(r.records)) {
 		printable.Printf(&b, "  recorded %d calls of %s\n", len(r.records[op]), op)
 	}
@@ -256,8 +248,5 @@ func (r *Report) Results() []asserts.Result {
 		}
 		results = append(results, result)
 	}
-	for _, s := range r.Skips {
-		results = append(results, asserts.Result{Code: s.Code, Status: asserts.Skipped, Count: s.Count, Reason: s.Reason})
-	}
-	return results
+	return append(results, r.OpSkips...)
 }

@@ -65,7 +65,7 @@ type run struct {
 	packages  []string       // folders of the Python packages torch
 	names     map[string]bool
 	records   map[string]records // by op
-	skips     map[asserts.Skip]int
+	skips     map[opSkip]int
 	early     int // Python threads that ran before libtorch was loaded
 }
 
@@ -89,7 +89,7 @@ func Run(ctx context.Context, config Config) (*Report, error) {
 		config: config, cwd: cwd,
 		ops:       ops{byText: make(map[string]*watchedOp), plan: config.Plan, wants: config.Wants, record: config.Record},
 		findings:  findings{byKey: make(map[string]*Finding), first: config.Found, known: config.Known, again: shell(config.Command)},
-		processes: make(map[int]string), names: make(map[string]bool), skips: make(map[asserts.Skip]int),
+		processes: make(map[int]string), names: make(map[string]bool), skips: make(map[opSkip]int),
 		records: make(map[string]records), origins: newOrigins(),
 	}
 	text, err := fs.ReadFile(sources(), "loader.c")
@@ -196,22 +196,21 @@ func (r *run) judge(op *watchedOp, seen *asserts.Seen, around surroundings) []*a
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, s := range verdict.Skips {
-		n := s.Count
-		s.Count = 0
-		r.skips[s] += n
+		r.skip(op.name, s.Code, s.Reason, s.Count)
 	}
-	r.countUnseen(judged, seen)
+	r.countUnseen(op.name, judged, seen)
+	r.countHidden(op, seen, verdict.Violations)
 	return slices.DeleteFunc(verdict.Violations, func(v *asserts.Violation) bool {
-		if reason := inside(op, v); reason != "" {
-			r.skips[asserts.Skip{Code: v.Code, Reason: reason}]++
+		if reason := harmlessInside(op, v); reason != "" {
+			r.skip(op.name, v.Code, reason, 1)
 			return true
 		}
 		if reason := around.excuse(v.Code); reason != "" {
-			r.skips[asserts.Skip{Code: v.Code, Reason: reason}]++
+			r.skip(op.name, v.Code, reason, 1)
 			return true
 		}
 		if reason := libtorch.HarmlessParts(judged, v); reason != "" {
-			r.skips[asserts.Skip{Code: v.Code, Reason: reason}]++
+			r.skip(op.name, v.Code, reason, 1)
 			return true
 		}
 		return op.waived.Has(v.Code)
@@ -220,18 +219,33 @@ func (r *run) judge(op *watchedOp, seen *asserts.Seen, around surroundings) []*a
 
 // countUnseen counts what the judge passes over where it lacks a count, or where
 // others than the op may have taken a reference.
-func (r *run) countUnseen(op *asserts.Op, seen *asserts.Seen) {
+func (r *run) countUnseen(name string, op *asserts.Op, seen *asserts.Seen) {
 	codes := codesOf(op)
 	unknown := func(o asserts.Observation) bool { return o.Defined() && min(o.ImplUses, o.StorageUses) < 0 }
 	if slices.ContainsFunc(seen.Results, unknown) {
-		r.uncounted(codes, 1)
+		r.uncounted(name, codes, 1)
 	}
 	if !codes.Has(asserts.KeptArgument) || seen.Level < asserts.Content || seen.Alone {
 		return
 	}
 	for i, a := range seen.After {
 		if b := seen.Before[i]; a.ImplUses > b.ImplUses || a.StorageUses > b.StorageUses {
-			r.skips[asserts.Skip{Code: asserts.KeptArgument, Reason: "other threads may use the tensors"}]++
+			r.skip(name, asserts.KeptArgument, "other threads may use the tensors", 1)
+		}
+	}
+}
+
+// countHidden counts the results of which what is inside is out of sight, where
+// nothing was found.
+func (r *run) countHidden(op *watchedOp, seen *asserts.Seen, found []*asserts.Violation) {
+	for code := range (codesOf(op.judged) & inside).All() {
+		if slices.ContainsFunc(found, func(v *asserts.Violation) bool { return v.Code == code }) {
+			continue
+		}
+		for _, o := range seen.Results {
+			if o.Traits&asserts.WrapperSubclass != 0 {
+				r.skip(op.name, code, hidden, 1)
+			}
 		}
 	}
 }
@@ -249,9 +263,9 @@ func (r *run) neverCalled(called map[string]bool) []string {
 	return slices.DeleteFunc(slices.Sorted(maps.Keys(r.names)), func(name string) bool { return called[name] })
 }
 
-// inside returns why a violation about the tensors inside sparse, quantized and
+// harmlessInside returns why a violation about the tensors inside sparse, quantized and
 // nested ones says nothing.
-func inside(op *watchedOp, v *asserts.Violation) string {
+func harmlessInside(op *watchedOp, v *asserts.Violation) string {
 	switch {
 	case !v.Subject.Inside && !v.Against.Inside:
 		return ""

@@ -1,0 +1,85 @@
+package watch
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+
+	"github.com/opassert/opassert/asserts"
+)
+
+// An opSkip is a skip of calls of an op.
+type opSkip struct {
+	op     string
+	code   asserts.Code
+	reason string
+}
+
+func (r *run) skip(op string, code asserts.Code, reason string, n int) {
+	if n > 0 {
+		r.skips[opSkip{op, code, reason}] += n
+	}
+}
+
+// addSkips adds the skips of all ops, by op and in sums.
+func (r *Report) addSkips(skips map[opSkip]int) {
+	sums := make(map[asserts.Skip]int)
+	for s, n := range skips {
+		r.OpSkips = append(r.OpSkips, skipped(s.op, s.code, s.reason, n))
+		sums[asserts.Skip{Code: s.code, Reason: s.reason}] += n
+	}
+	slices.SortFunc(r.OpSkips, func(a, b asserts.Result) int {
+		return cmp.Or(cmp.Compare(a.Op, b.Op), cmp.Compare(a.Code, b.Code), cmp.Compare(a.Reason, b.Reason))
+	})
+	for _, s := range slices.SortedFunc(maps.Keys(sums), func(a, b asserts.Skip) int {
+		return cmp.Or(cmp.Compare(a.Code, b.Code), cmp.Compare(a.Reason, b.Reason))
+	}) {
+		s.Count = sums[s]
+		r.Skips = append(r.Skips, s)
+	}
+}
+
+func skipped(op string, code asserts.Code, reason string, n int) asserts.Result {
+	return asserts.Result{Op: op, Code: code, Status: asserts.Skipped, Count: n, Reason: reason}
+}
+
+// Why contents were not seen of a call, or nothing.
+const (
+	faked      = "calls were answered by fakes, for a compiler that traced: they say nothing of the kernels"
+	sampledOut = "calls not in the sample for content"
+	tooLarge   = "calls on storages too large for content"
+	ofSubclass = "calls on tensors of subclasses or under modes, without content"
+	ofAbove    = "calls seen above autograd alone, without content"
+)
+
+// ofContent are the checks that ask for contents: at the level identity those too
+// that compare memory.
+func ofContent(codes asserts.Codes) asserts.Codes {
+	some := codes & asserts.CodesOf(asserts.FreshStorage, asserts.UndeclaredAlias, asserts.OutputAlias)
+	for code := range codes.All() {
+		if code.Level() >= asserts.Content {
+			some |= asserts.CodesOf(code)
+		}
+	}
+	return some
+}
+
+// withoutContent returns what was not seen of the calls of an op.
+func withoutContent(op *watchedOp, c countsOf) (all []asserts.Result) {
+	codes := codesOf(op.judged)
+	for _, s := range []struct {
+		codes  asserts.Codes
+		n      int64
+		reason string
+	}{
+		{codes, c.faked, faked}, {ofContent(codes), c.sampledOut, sampledOut}, {ofContent(codes), c.tooLarge, tooLarge},
+		{ofContent(codes), c.subclass, ofSubclass}, {ofContent(codes), c.aboveAutograd, ofAbove},
+	} {
+		for code := range s.codes.All() {
+			if s.n > 0 {
+				all = append(all, skipped(op.name, code, s.reason, int(s.n)))
+			}
+		}
+	}
+	return all
+}
