@@ -35,11 +35,13 @@ func (j *judge) autogradKernels() {
 	graded := slices.ContainsFunc(j.inputs, input.graded)
 	for i := range j.outputs {
 		out := &j.outputs[i]
-		if !out.codes.Has(AutogradKernel) || !out.Defined() || !out.Write && len(j.byImpl[out.Impl]) > 0 {
+		if !out.codes.Has(AutogradKernel) || !out.Defined() {
 			continue
 		}
 		reason := ""
 		switch {
+		case !out.Write && len(j.byImpl[out.Impl]) > 0:
+			reason = "it is an argument, and not written"
 		case out.Content == nil:
 			reason = "contents not observed"
 		case !gradable(out.Content.DType):

@@ -208,3 +208,35 @@ func TestFixOfMetaAlias(t *testing.T) {
 		}
 	}
 }
+
+// What is on meta in both calls, and what has no contents, is not compared, or not
+// in full.
+func TestJudgeMetaUnseen(t *testing.T) {
+	op, args := opOf("f(Tensor self) -> Tensor"), list{see(1, 2)}
+	seen := func(result asserts.Observation) *asserts.Seen {
+		return &asserts.Seen{Level: asserts.Meta, Before: args, After: args, Results: list{result}}
+	}
+	whole := see(3, 4, holding("ab"))
+	for _, tt := range []struct {
+		name       string
+		real, meta asserts.Observation
+		reason     string
+		judged     int
+	}{
+		{"seen", whole, whole, "", 1},
+		{"on meta", see(3, 4, holding("ab"), traits(asserts.MetaTensor)), whole, "both calls return it on meta", 0},
+		{"not seen", see(3, 4), whole, "sizes, strides and dtype not observed", 1},
+		{"not seen on meta", whole, see(3, 4), "sizes, strides and dtype not observed", 1},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			verdict := asserts.JudgeMeta(op, seen(tt.real), seen(tt.meta), asserts.Aware())
+			var want []asserts.Skip
+			if tt.reason != "" {
+				want = []asserts.Skip{{Code: asserts.MetaAlias, Reason: tt.reason, Count: 1}}
+			}
+			if diff := cmp.Diff(want, verdict.Skips); diff != "" || verdict.Judged[asserts.MetaAlias] != tt.judged || len(verdict.Violations) > 0 {
+				t.Errorf("%v, judged %d\n%s", verdict.Violations, verdict.Judged[asserts.MetaAlias], diff)
+			}
+		})
+	}
+}

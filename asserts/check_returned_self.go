@@ -44,6 +44,9 @@ func (j *judge) writtenReturns() {
 	for i := range j.outputs {
 		out := &j.outputs[i]
 		owners := j.owners(out, out.against[ReturnedSelf])
+		if len(owners) == 0 && out.Defined() && out.codes.Has(ReturnedSelf) {
+			j.skipped[Skip{Code: ReturnedSelf, Reason: "the argument that it would be has no tensor"}]++
+		}
 		if len(owners) == 0 || !j.judged(ReturnedSelf, &out.Observation, &owners[0].before) {
 			continue
 		}
@@ -62,18 +65,21 @@ func (j *judge) writtenReturns() {
 }
 
 // owners returns the tensors that a return marked (a!) may be: of an argument
-// that is a list as well, the one at its place. Where the argument was
-// undefined there is nothing to return.
+// that is a list as well, the one at its place, or any where it has none there. Where
+// the argument was undefined there is nothing to return.
 func (j *judge) owners(out *output, args []int) []*input {
-	var owners []*input
+	var owners, all []*input
 	for i := range j.inputs {
 		in := &j.inputs[i]
 		if !slices.Contains(args, in.arg) || !in.before.Defined() && !in.after.Defined() {
 			continue
 		}
-		if !in.List || !out.List || in.element == out.element {
+		if all = append(all, in); !in.List || !out.List || in.element == out.element {
 			owners = append(owners, in)
 		}
+	}
+	if owners == nil {
+		return all
 	}
 	return owners
 }

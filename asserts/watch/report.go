@@ -145,7 +145,7 @@ func (r *run) countTraits(op *watchedOp, c countsOf) {
 // uncounted counts calls with results of unknown use counts.
 func (r *run) uncounted(op string, codes asserts.Codes, n int) {
 	for code := range (codes & fresh).All() {
-		r.skip(op, code, "uses not counted: autograd may hold what is returned", n)
+		r.skip(op, code, "uses not counted", n)
 	}
 }
 

@@ -67,12 +67,16 @@ func ofContent(codes asserts.Codes) asserts.Codes {
 // withoutContent returns what was not seen of the calls of an op.
 func withoutContent(op *watchedOp, c countsOf) (all []asserts.Result) {
 	codes := codesOf(op.judged)
+	planned := codes
+	for _, s := range op.unseen {
+		planned |= asserts.CodesOf(s.Code)
+	}
 	for _, s := range []struct {
 		codes  asserts.Codes
 		n      int64
 		reason string
 	}{
-		{codes, c.faked, faked}, {ofContent(codes), c.sampledOut, sampledOut}, {ofContent(codes), c.tooLarge, tooLarge},
+		{planned, c.faked, faked}, {ofContent(codes), c.sampledOut, sampledOut}, {ofContent(codes), c.tooLarge, tooLarge},
 		{ofContent(codes), c.subclass, ofSubclass}, {ofContent(codes), c.aboveAutograd, ofAbove},
 	} {
 		for code := range s.codes.All() {
