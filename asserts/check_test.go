@@ -55,8 +55,11 @@ func TestUnknownCheckTakesNoShortcut(t *testing.T) {
 	} {
 		checks[code] = nil
 		add(check{code: code, level: tt.level, about: Argument, usual: tt.usual})
-		p := newPlan(op)
+		p, without := newPlan(op), newPlan(&Op{Args: op.Args, Checks: op.Checks[:1]})
 		checks[code] = nil
+		if without.shape < 0 || without.asks {
+			t.Errorf("%v, facts %b: asked of ops that it is not planned for", tt.level, tt.usual)
+		}
 		if identity := p.shape >= 0; identity != tt.identity || p.asks != tt.asked {
 			t.Errorf("%v, facts %b: the shortcut is taken: %v, contents are asked of: %v", tt.level, tt.usual, identity, p.asks)
 		}
