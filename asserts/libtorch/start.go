@@ -24,8 +24,8 @@ var (
 //go:embed shim
 var shimFolder embed.FS
 
-// Sources returns the C++ that is compiled against a libtorch. shim.cpp is what
-// this package loads; observe.cpp, which does the observing, serves others too.
+// Sources returns the C++ that is compiled against a libtorch. observe.cpp, which
+// does the observing, and schemas.cpp serve others too.
 func Sources() fs.FS {
 	sources, err := fs.Sub(shimFolder, "shim")
 	if err != nil {
@@ -66,7 +66,7 @@ func Fit(torch *installed.Torch, others ...string) (string, error) {
 	if !cgo {
 		return "", ErrNoCgo
 	}
-	shim := compile.Library{Name: "shim", Files: []fs.FS{Sources()}, Unit: "shim.cpp"}
+	shim := compile.Library{Name: "shim", Files: []fs.FS{Sources()}, Units: []string{"observe.cpp", "call.cpp", "schemas.cpp", "tensors.cpp"}}
 	path, err := shim.Path(torch)
 	if err != nil {
 		return "", err

@@ -110,7 +110,7 @@ func (p python) seeded(t *testing.T) string { return p.compiled(t, "seeded") }
 // compiled returns that of a source in testdata.
 func (p python) compiled(t *testing.T, name string) string {
 	t.Helper()
-	library := compile.Library{Name: name, Files: []fs.FS{os.DirFS("testdata")}, Unit: name + ".cpp", Link: []string{"-g1"}}
+	library := compile.Library{Name: name, Files: []fs.FS{os.DirFS("testdata")}, Units: []string{name + ".cpp"}, Link: []string{"-g1"}}
 	path, err := library.Path(p.torch)
 	if err != nil {
 		t.Fatal(err)

@@ -135,7 +135,7 @@ func (r *run) fit(library string) (string, error) {
 		r.packages = append(r.packages, torch.Package)
 		r.mu.Unlock()
 	}
-	w := compile.Library{Name: "watch", Files: []fs.FS{libtorch.Sources(), sources()}, Unit: "watch.cpp", Link: []string{"-O2"}}
+	w := compile.Library{Name: "watch", Files: []fs.FS{libtorch.Sources(), sources()}, Units: []string{"observe.cpp", "schemas.cpp", "watch.cpp"}, Link: []string{"-O2"}}
 	return w.Path(torch)
 }
 

@@ -25,7 +25,7 @@ var ErrNoCompiler = errors.New("a C++ compiler is needed once, to fit opassert t
 type Library struct {
 	Name  string   // of the file in the cache: "shim"
 	Files []fs.FS  // the sources and headers: the files at the top of each, put together in one folder
-	Unit  string   // the file that the compiler is given, which includes other sources: headers are most of the cost
+	Units []string // the sources, which are compiled as one: reading headers is most of the cost
 	Link  []string // words for the linker besides libtorch's own: "-ldl"
 }
 
@@ -48,7 +48,7 @@ func (l *Library) Path(t *installed.Torch) (string, error) {
 // the cache serves where no compiler is.
 func (l *Library) key(t *installed.Torch) (string, error) {
 	hash := sha256.New()
-	fmt.Fprintf(hash, "%q\n%s\n", append(l.flags(t), l.linkFlags(t)...), t.Version)
+	fmt.Fprintf(hash, "%q\n%q\n%s\n", append(l.flags(t), l.linkFlags(t)...), l.Units, t.Version)
 	for _, lib := range t.Link() {
 		info, err := os.Stat(lib)
 		if err != nil {
@@ -101,6 +101,9 @@ func (l *Library) flags(t *installed.Torch) []string {
 	return flags
 }
 
+// unity is the file that the compiler is given.
+const unity = "opassert_unity.cpp"
+
 // compile leaves the library in a file, and what it needs for that in a folder.
 func (l *Library) compile(t *installed.Torch, work, file string) error {
 	cxx, err := compiler()
@@ -114,7 +117,14 @@ func (l *Library) compile(t *installed.Torch, work, file string) error {
 	if err != nil {
 		return err
 	}
-	args := append(append(cxx, l.flags(t)...), l.Unit, "-o", file)
+	var one strings.Builder
+	for _, unit := range l.Units {
+		fmt.Fprintf(&one, "#include %q\n", unit)
+	}
+	if err := os.WriteFile(filepath.Join(work, unity), []byte(one.String()), 0o600); err != nil {
+		return err
+	}
+	args := append(append(cxx, l.flags(t)...), unity, "-o", file)
 	if out, err := run(work, append(args, l.linkFlags(t)...)); err != nil {
 		return fmt.Errorf("fit opassert to %v: %s -std=%s: %w\n%s", t, strings.Join(cxx, " "), t.Standard, err, shortened(out, t.Root, work))
 	}

@@ -24,7 +24,7 @@ extern "C" const char *version() { return OPASSERT_LIBTORCH_VERSION; }
 `
 
 func library(source string) *Library {
-	return &Library{Name: "test", Unit: "unit.cpp", Files: []fs.FS{
+	return &Library{Name: "test", Units: []string{"unit.cpp"}, Files: []fs.FS{
 		fstest.MapFS{"unit.cpp": {Data: []byte(source)}},
 		fstest.MapFS{"part.cpp": {Data: []byte("int part;\n")}},
 	}}

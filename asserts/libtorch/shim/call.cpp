@@ -1,4 +1,6 @@
 // call.cpp calls an operator, boxed, and lets it be observed on the way.
+#include "observe.h"
+
 #include <ATen/core/LegacyTypeDispatch.h>
 #include <ATen/core/class_type.h>
 #include <ATen/core/function.h>
@@ -10,7 +12,6 @@
 #include <torch/csrc/autograd/autograd_not_implemented_fallback.h>
 #endif
 
-#include "observe.h"
 #include "operators.h"
 #include "wire.h"
 

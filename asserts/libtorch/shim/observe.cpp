@@ -1,8 +1,5 @@
 #include "observe.h"
 
-#if __has_include(<ATen/ops/empty.h>)
-#define AT_PER_OPERATOR_HEADERS
-#endif
 #include <ATen/FunctionalTensorWrapper.h>
 #include <ATen/NestedTensorImpl.h>
 #include <ATen/SparseCsrTensorImpl.h>
@@ -31,11 +28,6 @@ using c10::DispatchKeySet;
 using c10::TensorImpl;
 
 constexpr size_t kSnapshotLimit = 64 << 10;  // asserts.SnapshotLimit
-
-// A storage is asked for without storage(), which throws where a tensor has no storage.
-c10::StorageImpl* storage_of(const TensorImpl* impl) {
-  return impl->unsafe_storage().unsafeGetStorageImpl();
-}
 
 // has_parts tells nearly all tensors apart from those that parts looks into.
 bool has_parts(const TensorImpl* impl) {
@@ -86,24 +78,6 @@ void parts(TensorImpl* impl, F&& f) {
     f(csr->compressed_indices(), OA_COMPRESSED_INDICES, 0);
     f(csr->plain_indices(), OA_PLAIN_INDICES, 0);
     f(csr->values(), OA_VALUES, 0);
-  }
-}
-
-// bytes_of returns where the bytes of a storage are, null for a storage on
-// another device, and without asking for a private copy of a shared one.
-const void* bytes_of(const c10::StorageImpl* storage) {
-  try {
-    return storage->device_type() == c10::DeviceType::CPU ? storage->data() : nullptr;
-  } catch (...) {
-    return nullptr;
-  }
-}
-
-size_t size_of(const c10::StorageImpl* storage) {
-  try {
-    return storage->nbytes();
-  } catch (...) {
-    return 0;
   }
 }
 
@@ -198,18 +172,6 @@ bool is_leaf(const TensorImpl* impl) {
   return at::TensorBase(std::move(counted)).is_leaf();
 }
 
-// names_of returns the names of the dimensions, "" where they have none.
-std::string names_of(const TensorImpl* impl) {
-  std::string names;
-#ifdef NAMED_TENSORS
-  if (!at::impl::has_names(impl)) return names;
-  for (const at::Dimname& name : at::impl::get_names(impl)) {
-    names += (names.empty() ? "" : ", ") + std::string(name.symbol().toUnqualString());
-  }
-#endif
-  return names;
-}
-
 // layout_of returns the layout, whether a sparse tensor is coalesced, and whether
 // a tensor counts as a number where types are promoted.
 std::string layout_of(const TensorImpl* impl) {
@@ -259,20 +221,6 @@ bool copy_on_write(const c10::StorageImpl* storage) {
 bool copy_on_write(const c10::StorageImpl*) { return false; }
 #endif
 
-// owner_of returns which bits of oa_flag say who frees the bytes of a storage:
-// none where that is the storage alone, as of all that an allocator makes.
-int64_t owner_of(const c10::StorageImpl* storage) {
-  try {
-    const at::DataPtr& data = storage->data_ptr();
-    if (data.get() == nullptr || storage->nbytes() == 0 || copy_on_write(storage)) return 0;
-    if (data.get_context() == nullptr) return OA_UNOWNED;
-    auto* allocator = c10::GetAllocator(storage->device_type());  // null for a device that has none
-    return allocator != nullptr && data.get_deleter() == allocator->raw_deleter() ? 0 : OA_FOREIGN;
-  } catch (...) {
-    return 0;
-  }
-}
-
 // counter_of returns where a tensor's version counter is, 0 for none.
 //
 // Source: c10/core/TensorImpl.h: a pointer to it is all that a VariableVersion is.
@@ -314,12 +262,6 @@ void contents(const TensorImpl* impl, const c10::StorageImpl* storage, oa_level 
   c.memory = bytes && !copy_on_write(storage) ? reinterpret_cast<int64_t>(bytes) : 0;
   c.counter = counter_of(impl);
   c.write(out);
-}
-
-// is_meta asks nothing that a Python subclass may answer.
-bool is_meta(const TensorImpl* impl, const c10::StorageImpl* storage) {
-  if (storage != nullptr) return storage->device_type() == c10::DeviceType::Meta;
-  return impl->key_set().has_backend(c10::BackendComponent::MetaBit);
 }
 
 // is_unread reports whether a storage has bytes of which contents reads none.
@@ -374,15 +316,6 @@ struct Objects<T, std::void_t<decltype(std::declval<T&>().pyobj_slot()->load_pyo
 // in_python reports whether Python holds a tensor that others hold too.
 bool in_python(const TensorImpl* impl) { return Objects<TensorImpl>::held(impl); }
 
-// References returns how many references the Python object of an impl has, 0
-// where it has none, and less where that is not known.
-template <class T>
-using References = int64_t (*)(T*);
-
-// references are null where nobody knows Python.
-template <class T>
-References<T> references = nullptr;
-
 // uses_of returns how many hold an impl. A Python object counts as often as it
 // is referred to, but for the reference that the impl has to it: in PyTorch 2.10
 // and newer while anybody else holds the impl, before in the place of the
@@ -420,6 +353,54 @@ void record(TensorImpl* impl, int64_t ours, int64_t last, oa_level level, Reply&
 }
 
 }  // namespace
+
+c10::StorageImpl* storage_of(const TensorImpl* impl) {
+  return impl->unsafe_storage().unsafeGetStorageImpl();
+}
+
+const void* bytes_of(const c10::StorageImpl* storage) {
+  try {
+    return storage->device_type() == c10::DeviceType::CPU ? storage->data() : nullptr;
+  } catch (...) {
+    return nullptr;
+  }
+}
+
+size_t size_of(const c10::StorageImpl* storage) {
+  try {
+    return storage->nbytes();
+  } catch (...) {
+    return 0;
+  }
+}
+
+std::string names_of(const TensorImpl* impl) {
+  std::string names;
+#ifdef NAMED_TENSORS
+  if (!at::impl::has_names(impl)) return names;
+  for (const at::Dimname& name : at::impl::get_names(impl)) {
+    names += (names.empty() ? "" : ", ") + std::string(name.symbol().toUnqualString());
+  }
+#endif
+  return names;
+}
+
+int64_t owner_of(const c10::StorageImpl* storage) {
+  try {
+    const at::DataPtr& data = storage->data_ptr();
+    if (data.get() == nullptr || storage->nbytes() == 0 || copy_on_write(storage)) return 0;
+    if (data.get_context() == nullptr) return OA_UNOWNED;
+    auto* allocator = c10::GetAllocator(storage->device_type());  // null for a device that has none
+    return allocator != nullptr && data.get_deleter() == allocator->raw_deleter() ? 0 : OA_FOREIGN;
+  } catch (...) {
+    return 0;
+  }
+}
+
+bool is_meta(const TensorImpl* impl, const c10::StorageImpl* storage) {
+  if (storage != nullptr) return storage->device_type() == c10::DeviceType::Meta;
+  return impl->key_set().has_backend(c10::BackendComponent::MetaBit);
+}
 
 bool has_numbers(const TensorImpl* impl) {
   while (impl->key_set().has(DispatchKey::Functionalize)) {  // a wrapper answers with what it wraps

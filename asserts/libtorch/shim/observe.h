@@ -2,6 +2,9 @@
 // from calling, so that another front can observe calls that it does not make.
 #pragma once
 
+#if __has_include(<ATen/ops/empty.h>)  // before any of ATen's headers
+#define AT_PER_OPERATOR_HEADERS
+#endif
 #include <ATen/core/Tensor.h>
 
 #include "observed.h"
@@ -15,7 +18,37 @@ namespace opassert {
 // a count or throws.
 void observe(c10::TensorImpl* impl, oa_level level, Reply& out);
 
+using c10::TensorImpl;
 using Impl = c10::intrusive_ptr<c10::TensorImpl, c10::UndefinedTensorImpl>;
+
+// A storage is asked for without storage(), which throws where a tensor has no storage.
+c10::StorageImpl* storage_of(const c10::TensorImpl* impl);
+
+// bytes_of returns where the bytes of a storage are, null for a storage on
+// another device, and without asking for a private copy of a shared one.
+const void* bytes_of(const c10::StorageImpl* storage);
+
+// size_of returns how many there are.
+size_t size_of(const c10::StorageImpl* storage);
+
+// names_of returns the names of the dimensions, "" where they have none.
+std::string names_of(const c10::TensorImpl* impl);
+
+// owner_of returns which bits of oa_flag say who frees the bytes of a storage:
+// none where that is the storage alone, as of all that an allocator makes.
+int64_t owner_of(const c10::StorageImpl* storage);
+
+// is_meta asks nothing that a Python subclass may answer.
+bool is_meta(const c10::TensorImpl* impl, const c10::StorageImpl* storage);
+
+// References returns how many references the Python object of an impl has, 0
+// where it has none, and less where that is not known.
+template <class T>
+using References = int64_t (*)(T*);
+
+// references are null where nobody knows Python.
+template <class T>
+inline References<T> references = nullptr;
 
 // has_numbers reports whether sizes, strides and offset are numbers that a tensor
 // has itself. Others have symbols for them, or a Python class: whoever asks these

@@ -4,6 +4,9 @@
 
 #include <ATen/core/dispatch/Dispatcher.h>
 
+#include <memory>
+#include <string>
+
 namespace opassert {
 
 struct Operator {
@@ -13,5 +16,15 @@ struct Operator {
   bool view;       // a return is annotated
   bool write;      // an argument is annotated (a!)
 };
+
+// describe returns what there is to know of an operator.
+std::unique_ptr<Operator> describe(const c10::OperatorHandle& handle);
+
+// listed returns the records of an operator; schemas.cpp says how they read. A
+// record ends with RS, its fields with US.
+std::string listed(const Operator& op);
+constexpr char RS = '\x1e', US = '\x1f';
+
+std::string double_text(double v);
 
 }  // namespace opassert

@@ -1,4 +1,6 @@
 // schemas.cpp lists what the dispatcher knows.
+#include "observe.h"
+
 #include <ATen/core/enum_tag.h>
 #include <dlfcn.h>
 
@@ -24,8 +26,6 @@ using c10::DispatchKey;
 //
 // Lists are separated by spaces. Types are printed as native_functions.yaml
 // spells them. Kinds are those of kind_of.
-constexpr char RS = '\x1e', US = '\x1f';
-
 // at::Tag has no names at run time, and other members in each version: the
 // compiler's own spelling of a template argument names them.
 template <at::Tag T>
@@ -153,17 +153,6 @@ std::string memory_format_text(int64_t value) {
   }
 }
 
-std::string double_text(double d) {
-  char s[40];
-  for (int digits = 1; digits <= 17; digits++) {
-    snprintf(s, sizeof s, "%.*g", digits, d);
-    if (strtod(s, nullptr) == d) break;
-  }
-  std::string text = s;
-  if (text.find_first_not_of("-0123456789") == std::string::npos) text += ".0";
-  return text;
-}
-
 std::string quoted(const std::string& s) {
   std::string text = "\"";
   for (char c : s) {
@@ -274,18 +263,6 @@ class Listing {
   const std::string& text() const { return text_; }
 };
 
-std::unique_ptr<Operator> describe(const c10::OperatorHandle& handle) {
-  auto op = std::make_unique<Operator>(Operator{handle, false, false, false, false});
-  op->composite = handle.hasKernelForDispatchKey(DispatchKey::CompositeImplicitAutograd) && !handle.hasKernelForDispatchKey(DispatchKey::CPU);
-  bool autograd = handle.hasKernelForDispatchKey(DispatchKey::Autograd) || handle.hasKernelForDispatchKey(DispatchKey::AutogradCPU);
-  op->top = op->composite || (autograd && std::none_of(std::begin(kRuns), std::end(kRuns), [&](DispatchKey key) { return handle.hasComputedKernelForDispatchKey(key); }));
-  for (const Argument& ret : handle.schema().returns()) op->view |= ret.alias_info() != nullptr;
-  for (const Argument& arg : handle.schema().arguments()) {
-    op->write |= arg.alias_info() != nullptr && arg.alias_info()->isWrite();
-  }
-  return op;
-}
-
 // all returns every operator, the ones met before at the address they had.
 std::vector<const Operator*> all() {
   static std::mutex mutex;
@@ -303,6 +280,36 @@ std::vector<const Operator*> all() {
 }
 
 }  // namespace
+
+std::string double_text(double d) {
+  char s[40];
+  for (int digits = 1; digits <= 17; digits++) {
+    snprintf(s, sizeof s, "%.*g", digits, d);
+    if (strtod(s, nullptr) == d) break;
+  }
+  std::string text = s;
+  if (text.find_first_not_of("-0123456789") == std::string::npos) text += ".0";
+  return text;
+}
+
+std::unique_ptr<Operator> describe(const c10::OperatorHandle& handle) {
+  auto op = std::make_unique<Operator>(Operator{handle, false, false, false, false});
+  op->composite = handle.hasKernelForDispatchKey(DispatchKey::CompositeImplicitAutograd) && !handle.hasKernelForDispatchKey(DispatchKey::CPU);
+  bool autograd = handle.hasKernelForDispatchKey(DispatchKey::Autograd) || handle.hasKernelForDispatchKey(DispatchKey::AutogradCPU);
+  op->top = op->composite || (autograd && std::none_of(std::begin(kRuns), std::end(kRuns), [&](DispatchKey key) { return handle.hasComputedKernelForDispatchKey(key); }));
+  for (const Argument& ret : handle.schema().returns()) op->view |= ret.alias_info() != nullptr;
+  for (const Argument& arg : handle.schema().arguments()) {
+    op->write |= arg.alias_info() != nullptr && arg.alias_info()->isWrite();
+  }
+  return op;
+}
+
+std::string listed(const Operator& op) {
+  Listing listing;
+  listing.op(op);
+  return listing.text();
+}
+
 }  // namespace opassert
 
 using namespace opassert;
@@ -316,9 +323,7 @@ void oa_schemas(int64_t* words, int64_t cap) {
   reply(words, cap, [&](Reply& out) {
     std::lock_guard<std::mutex> lock(oa_listed.mutex);
     if (oa_listed.text.empty()) {
-      Listing listing;
-      for (const Operator* op : all()) listing.op(*op);
-      oa_listed.text = listing.text();
+      for (const Operator* op : all()) oa_listed.text += listed(*op);
     }
     out.text(oa_listed.text);
   });

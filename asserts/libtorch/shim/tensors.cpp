@@ -1,5 +1,7 @@
 // tensors.cpp makes what only C++ can make; ops, called as any other, make
 // the rest from it.
+#include "observe.h"
+
 #include <ATen/CPUGeneratorImpl.h>
 #include <ATen/EmptyTensor.h>
 #include <ATen/FunctionalTensorWrapper.h>
@@ -12,7 +14,6 @@
 #include <mutex>
 #include <unordered_map>
 
-#include "observe.h"
 #include "wire.h"
 
 namespace opassert {

@@ -119,7 +119,7 @@ func fit(library string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	tap := compile.Library{Name: "tap", Files: []fs.FS{sources}, Unit: "tap.cpp", Link: []string{"-O2", "-ldl"}}
+	tap := compile.Library{Name: "tap", Files: []fs.FS{sources}, Units: []string{"tap.cpp"}, Link: []string{"-O2", "-ldl"}}
 	return tap.Path(torch)
 }
 

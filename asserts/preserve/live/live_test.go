@@ -57,7 +57,7 @@ func eachPython(t *testing.T, test func(t *testing.T, python, version string)) {
 func extension(t *testing.T, python string) string {
 	t.Helper()
 	all, _ := pythons()
-	l := compile.Library{Name: "extension", Files: []fs.FS{os.DirFS("testdata")}, Unit: "extension.cpp"}
+	l := compile.Library{Name: "extension", Files: []fs.FS{os.DirFS("testdata")}, Units: []string{"extension.cpp"}}
 	file, err := l.Path(all[python])
 	if err != nil {
 		t.Fatal(err)

@@ -2,22 +2,31 @@
 // file of cases has them: asserts/suite/internal/sample reads them.
 #pragma once
 
+#include <ATen/SparseTensorImpl.h>
+#include <ATen/core/stack.h>
+#include <ATen/quantized/QTensorImpl.h>
+#include <ATen/quantized/Quantizer.h>
+
 #include <map>
+#include <mutex>
 #include <set>
 #include <string>
+
+#include "observe.h"
+#include "operators.h"
 
 namespace opassert {
 
 // Unwritable is thrown for what a file of cases has no words for.
 struct Unwritable : std::exception {};
 
-std::string dtype_name(int64_t number) {
+inline std::string dtype_name(int64_t number) {
   if (number < 0 || number >= kDTypeCount || !kDTypes[number].writable) throw Unwritable();
   return kDTypes[number].name;
 }
 
 // arrangement_of says how the elements of a strided tensor lie, roughly.
-std::string arrangement_of(const at::Tensor& t) {
+inline std::string arrangement_of(const at::Tensor& t) {
   const auto sizes = t.sizes(), strides = t.strides();
   const size_t n = sizes.size();
   if (t.is_contiguous()) return t.storage_offset() == 0 ? "" : arrangement::OFFSET;
@@ -29,7 +38,7 @@ std::string arrangement_of(const at::Tensor& t) {
 }
 
 // form_of says what sort of tensor it is, "" for a plain one.
-std::string form_of(const at::Tensor& t) {
+inline std::string form_of(const at::Tensor& t) {
   const auto keys = t.key_set();
   switch (t.layout()) {
     case at::kSparse: {
@@ -55,7 +64,7 @@ std::string form_of(const at::Tensor& t) {
   return t.requires_grad() ? form::REQUIRES_GRAD : "";
 }
 
-std::string tensor_text(const at::Tensor& t) {
+inline std::string tensor_text(const at::Tensor& t) {
   if (!t.defined()) return "none";
   const auto* impl = t.unsafeGetTensorImpl();
   const bool odd = impl->is_python_dispatch() || impl->key_set().has(DispatchKey::Functionalize) || impl->key_set().has(DispatchKey::NestedTensor);
@@ -66,7 +75,7 @@ std::string tensor_text(const at::Tensor& t) {
   return text + form_of(t);
 }
 
-std::string argument_text(const c10::IValue& v, const c10::Type& type) {
+inline std::string argument_text(const c10::IValue& v, const c10::Type& type) {
   const bool inner = type.kind() == c10::TypeKind::OptionalType || type.kind() == c10::TypeKind::ListType;
   const c10::Type& element = inner ? *type.containedType(0) : type;
   if (v.isNone()) return "none";
@@ -93,7 +102,7 @@ std::string argument_text(const c10::IValue& v, const c10::Type& type) {
 
 // case_text returns the names of the arguments, each with its value, US behind
 // both.
-std::string case_text(const c10::FunctionSchema& schema, const torch::jit::Stack& stack) {
+inline std::string case_text(const c10::FunctionSchema& schema, const torch::jit::Stack& stack) {
   std::string text;
   const size_t n = schema.arguments().size();
   for (size_t i = 0; i < n; i++) {
@@ -124,7 +133,7 @@ class Sample {
 };
 
 // number_of spreads texts evenly over numbers, the same in every process.
-uint64_t number_of(const std::string& text) {
+inline uint64_t number_of(const std::string& text) {
   uint64_t h = 0xcbf29ce484222325;  // FNV-1a
   for (unsigned char c : text) h = (h ^ c) * 0x100000001b3;
   return h ^ h >> 32;

@@ -1,8 +1,7 @@
 // watch.cpp is the watcher: loaded into a program once libtorch is there, it
 // sees each call of an operator, tests whether the call looks usual, and asks
 // opassert about those that do not. It judges nothing.
-#include "observe.cpp"
-#include "schemas.cpp"
+#include "observe.h"
 
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/core/stack.h>
@@ -19,6 +18,7 @@
 #include "imports.h"
 #include "keys.h"
 #include "listed.h"
+#include "operators.h"
 #include "python.h"
 #include "record.h"
 #include "site.h"
@@ -122,11 +122,9 @@ class Operators {
     for (const auto& arg : schema.arguments()) {
       w->writes |= arg.alias_info() != nullptr && arg.alias_info()->isWrite();
     }
-    Listing listing;
-    listing.op(*describe(handle));
     // A kernel of autograd's raises versions after the call that is seen here.
     const bool raised = handle.hasKernelForDispatchKey(DispatchKey::ADInplaceOrView);
-    const std::string record = (raised ? "A" : "-") + listing.text();
+    const std::string record = (raised ? "A" : "-") + listed(*describe(handle));
     std::string reply;
     if (!channel.ask(FRAME_OP, record.data(), record.size(), reply) || reply.size() < sizeof(About) + sizeof(Expectation)) return w;
     std::vector<int64_t> words(reply.size() / 8);
