@@ -18,11 +18,8 @@ char *oa_open(char *list) {
     if (lib == NULL) return strdup(dlerror());
   }
   const struct { const char *name; void **at; } all[] = {
-#define ENTRY(f) {"oa_" #f, (void **)&oa_table.f}
-      ENTRY(start), ENTRY(schemas), ENTRY(load), ENTRY(call), ENTRY(observe),
-      ENTRY(bytes), ENTRY(strided), ENTRY(wrap), ENTRY(mark), ENTRY(meta),
-      ENTRY(generator), ENTRY(storage), ENTRY(seed), ENTRY(spill), ENTRY(release),
-      ENTRY(drop),
+#define ENTRY(f) {"oa_" #f, (void **)&oa_table.f},
+      OA_FUNCTIONS(ENTRY)
   };
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
     if ((*all[i].at = dlsym(lib, all[i].name)) == NULL) return strdup(dlerror());

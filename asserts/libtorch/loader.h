@@ -8,27 +8,18 @@
 
 // The table is filled once, by oa_open, before anything else is called.
 extern struct oa_table {
-  __typeof__(oa_start) *start;
-  __typeof__(oa_schemas) *schemas;
-  __typeof__(oa_load) *load;
-  __typeof__(oa_call) *call;
-  __typeof__(oa_observe) *observe;
-  __typeof__(oa_bytes) *bytes;
-  __typeof__(oa_strided) *strided;
-  __typeof__(oa_wrap) *wrap;
-  __typeof__(oa_mark) *mark;
-  __typeof__(oa_meta) *meta;
-  __typeof__(oa_generator) *generator;
-  __typeof__(oa_storage) *storage;
-  __typeof__(oa_seed) *seed;
-  __typeof__(oa_spill) *spill;
-  __typeof__(oa_release) *release;
-  __typeof__(oa_drop) *drop;
+#define OA_POINTER(f) __typeof__(oa_##f) *f;
+  OA_FUNCTIONS(OA_POINTER)
+#undef OA_POINTER
 } oa_table;
 
 // oa_open loads the shared libraries of a list, one a line, of which the last is
 // the shim. It returns NULL, or a message that the caller frees.
 char *oa_open(char *list);
+
+// oa_remote fills the table with functions that call those of the process at the
+// other end of a socket.
+void oa_remote(int socket);
 
 static inline void go_start(int64_t* r, int64_t c) { oa_table.start(r, c); }
 static inline void go_schemas(int64_t* r, int64_t c) { oa_table.schemas(r, c); }

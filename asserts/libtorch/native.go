@@ -61,6 +61,9 @@ func open(libraries []string) error {
 	return nil
 }
 
+// openRemote has the functions of the shim called by another process.
+func openRemote(socket int) { C.oa_remote(C.int(socket)) }
+
 func ints(s []int64) *C.int64_t { return (*C.int64_t)(unsafe.SliceData(s)) }
 
 func chars[T byte](s []T) *C.char { return (*C.char)(unsafe.Pointer(unsafe.SliceData(s))) }

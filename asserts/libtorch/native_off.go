@@ -27,4 +27,6 @@ func nativeSpill(spill int64, dst []int64)                    { absent() }
 func nativeRelease(impl int64)                                { absent() }
 func nativeDrop(object int64)                                 { absent() }
 
+func openRemote(int) { absent() }
+
 func absent() { panic(ErrNoCgo) }

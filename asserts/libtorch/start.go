@@ -40,6 +40,7 @@ var use struct {
 	dir     string
 	others  []string
 	shim    []string
+	remote  int // the socket of another process's libtorch
 	started bool
 }
 
@@ -58,6 +59,12 @@ func UseShim(shim string) error {
 	return choose(func() { use.shim = strings.Split(shim, "\n") })
 }
 
+// UseRemote says that libtorch is in another process, which serves the calls that
+// come through a socket: oa_serve of the shim that [Fit] returns.
+func UseRemote(socket int) error {
+	return choose(func() { use.remote = socket })
+}
+
 // Fit compiles the shim that fits a libtorch, where that was not done before,
 // and returns what [UseShim] takes. It is text for an environment variable: the
 // shared libraries to load, others before the shim, one a line. It loads nothing
@@ -66,7 +73,7 @@ func Fit(torch *installed.Torch, others ...string) (string, error) {
 	if !cgo {
 		return "", ErrNoCgo
 	}
-	shim := compile.Library{Name: "shim", Files: []fs.FS{Sources()}, Units: []string{"observe.cpp", "call.cpp", "schemas.cpp", "tensors.cpp"}}
+	shim := compile.Library{Name: "shim", Files: []fs.FS{Sources()}, Units: []string{"observe.cpp", "call.cpp", "schemas.cpp", "tensors.cpp", "serve.cpp"}}
 	path, err := shim.Path(torch)
 	if err != nil {
 		return "", err
@@ -114,6 +121,10 @@ func start() error {
 // load loads the shim, and with it libtorch: those that were chosen, or those
 // that are found.
 func load() error {
+	if use.remote != 0 {
+		openRemote(use.remote)
+		return nil
+	}
 	if use.shim != nil {
 		return open(use.shim)
 	}

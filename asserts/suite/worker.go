@@ -26,7 +26,7 @@ type Config struct {
 }
 
 // The conversation with a worker is in lines. It says "ready PID" when it has
-// started. A request is JSON; the answer is "start N COST" before each case, "end
+// started, of the process that its kernels run in. A request is JSON; the answer is "start N COST" before each case, "end
 // JSON" after it, and "done". The openings before those asked for are made
 // ready as if they had run, except those to skip.
 const (
@@ -95,13 +95,22 @@ func Serve(e engine.Engine, cfg Config) error {
 		Runner:     work.Runner{Engine: e, Level: cfg.Level, Policy: asserts.Aware(), Seed: cfg.Seed},
 		connection: c, cfg: cfg,
 	}
-	s.say(lineReady, os.Getpid())
+	s.say(lineReady, kernels(e))
 	for q := range c.requests() {
 		if err := s.answer(q); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// kernels returns the process that kernels run in: this one, or the one that an
+// engine names.
+func kernels(e engine.Engine) int {
+	if r, ok := e.(interface{ Server() int }); ok && r.Server() != 0 {
+		return r.Server()
+	}
+	return os.Getpid()
 }
 
 type server struct {

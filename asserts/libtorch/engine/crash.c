@@ -6,48 +6,19 @@
 #include "crash.h"
 #include "guard.h"
 
-#include <dlfcn.h>
-#include <execinfo.h>
+#include "../shim/stack.h"
+
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/syscall.h>
-#include <ucontext.h>
 #include <unistd.h>
 
-enum { DEPTH = 96, PATIENCE = 5 };  // frames, seconds
+enum { PATIENCE = 5 };  // seconds
 
 static const int watched[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP};
 static struct sigaction before[NSIG];
 static pid_t worker, caller;  // the process, and the thread that calls kernels
-
-static void *program_counter(void *context) {
-  ucontext_t *c = context;
-#if defined(__x86_64__)
-  return (void *)c->uc_mcontext.gregs[REG_RIP];
-#elif defined(__aarch64__)
-  return (void *)c->uc_mcontext.pc;
-#else
-  (void)c;
-  return NULL;
-#endif
-}
-
-// return_to_caller takes back a call of what is not code, such as a null
-// function, from whose address no stack can be read.
-static void return_to_caller(void *context) {
-  ucontext_t *c = context;
-#if defined(__x86_64__)
-  greg_t *registers = c->uc_mcontext.gregs;
-  registers[REG_RIP] = *(greg_t *)registers[REG_RSP] - 1;
-  registers[REG_RSP] += sizeof(greg_t);
-#elif defined(__aarch64__)
-  c->uc_mcontext.pc = c->uc_mcontext.regs[30] - 4;
-#else
-  (void)c;
-#endif
-}
 
 // in_program reports whether an address is in the program itself, where there
 // is Go code and no kernel.
@@ -56,30 +27,13 @@ static int in_program(void *address) {
   return address != NULL && dladdr((void *)watch_crashes, &here) && dladdr(address, &there) && here.dli_fbase == there.dli_fbase;
 }
 
-static void write_frame(void *address) {
-  char line[1024];
-  Dl_info at;
-  if (!dladdr(address, &at) || at.dli_fname == NULL) return;
-  const char *slash = strrchr(at.dli_fname, '/');
-  const char *file = slash == NULL ? at.dli_fname : slash + 1;
-  const char *name = at.dli_sname == NULL ? "?" : at.dli_sname;
-  const char *base = at.dli_sname == NULL ? at.dli_fbase : at.dli_saddr;
-  int n = snprintf(line, sizeof line, "%s frame %s %#lx %.700s\n", worker_key, file, (unsigned long)((char *)address - base), name);
-  if (n > 0 && write(REPLIES, line, n) < 0) _exit(1);
-}
-
 // write_stack writes the frames from a program counter on, or from the caller.
 // What a kernel has forked keeps its own to itself.
 static void write_stack(void *pc) {
   if (getpid() != worker) return;
-  void *frames[DEPTH];
-  if (pc != NULL) write_frame(pc);  // in case the stack cannot be read
-  int n = backtrace(frames, DEPTH), first = 0;
-  for (int i = 0; i < n; i++) {
-    if (frames[i] == pc) first = i + 1;
-  }
-  if (first == 0) first = n < 3 ? n : 3;  // this function, its caller and the kernel's return from a signal
-  for (int i = first; i < n; i++) write_frame((char *)frames[i] - 1);  // in the call, which may be a function's last code
+  char prefix[sizeof worker_key + 16];
+  snprintf(prefix, sizeof prefix, "%s frame ", worker_key);
+  oa_write_stack(REPLIES, prefix, pc);
 }
 
 // exiting runs where a kernel calls exit, as Go's run time does not.
@@ -100,8 +54,8 @@ static void crashed(int sig, siginfo_t *info, void *context) {
     syscall(SYS_tgkill, getpid(), caller, sig);  // to the kernel that hangs
     return;
   }
-  if (sig == SIGSEGV && info->si_addr == program_counter(context)) return_to_caller(context);
-  void *pc = program_counter(context);
+  if (sig == SIGSEGV && info->si_addr == oa_program_counter(context)) oa_return_to_caller(context);
+  void *pc = oa_program_counter(context);
   if (in_program(pc) && before[sig].sa_sigaction != NULL) {
     before[sig].sa_sigaction(sig, info, context);
     return;

@@ -27,6 +27,7 @@ type Libtorch struct {
 	out     libtorch.Outcome
 	schemas map[string]*schema.Op // of a file, instead of the library's own
 	old     map[string]bool       // the ops that were there before libraries were loaded, nil where none is
+	host    *host                 // of kernels in Python, or nil
 	left    []*suite.LoadError
 }
 
@@ -59,7 +60,11 @@ func Libraries(files []string) string {
 // "". One that can't be loaded is left out. Schemas of a file, where given, go before those
 // that the dispatcher prints.
 func Open(file []*schema.Op, loading func(string)) (*Libtorch, error) {
-	if os.Getenv(suite.WorkerVariable) != "" {
+	host, err := hosted()
+	if err != nil {
+		return nil, err
+	}
+	if os.Getenv(suite.WorkerVariable) != "" && host == nil {
 		if err := libtorch.UseShim(os.Getenv(shimVariable)); err != nil {
 			return nil, err
 		}
@@ -69,7 +74,7 @@ func Open(file []*schema.Op, loading func(string)) (*Libtorch, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &Libtorch{version: version, schemas: make(map[string]*schema.Op)}
+	l := &Libtorch{version: version, host: host, schemas: make(map[string]*schema.Op)}
 	for _, op := range file {
 		l.schemas[op.Namespace+"::"+op.Func.Name.String()] = op
 	}
@@ -107,8 +112,10 @@ func (l *Libtorch) Number() string {
 
 func (l *Libtorch) Version() string { return "libtorch " + l.version }
 
-// Loaded reports whether an op came with a library.
-func (l *Libtorch) Loaded(op string) bool { return l.old != nil && !l.old[op] }
+// Loaded reports whether an op came with a library or a module.
+func (l *Libtorch) Loaded(op string) bool {
+	return l.old != nil && !l.old[op] || l.host != nil && l.host.adds(op)
+}
 
 // Operators leaves out what has no way to run on the CPU.
 func (l *Libtorch) Operators() ([]engine.Operator, error) {
@@ -172,6 +179,9 @@ func (l *Libtorch) operator(op *libtorch.Op) engine.Operator {
 	o := engine.Operator{Missing: op.Unpassable(), Added: l.Loaded(op.Name), Autograd: op.Autograd}
 	if o.Added {
 		o.Site = asserts.Site{File: op.File, Line: op.Line} // the library's own are all registered in one line
+	}
+	if l.host != nil && l.host.added[op.Name].File != "" {
+		o.Site = l.host.added[op.Name]
 	}
 	o.Below = slices.ContainsFunc(op.Kernels, func(k string) bool { return slices.Contains(below, k) })
 	if o.Schema = l.schemas[op.Name]; o.Schema == nil {
@@ -334,12 +344,16 @@ const longest = 1000
 // failed: "[F1122 04:09:46.508826827 file.cpp:650]".
 var stamp = regexp.MustCompile(`\[([A-Z])\d{4} \d\d:\d\d:\d\d\.\d+ +(?:\d+ )?`)
 
+// ownCalls are the lines for host.py in the traceback of an exception of Python's.
+var ownCalls = regexp.MustCompile(`\n +<string>\(\d+\): .*`)
+
 // thrown turns an error of the library into one that the suite learns from.
 // Values that the schema does not take are of that sort too.
 func thrown(err error) error {
 	var e *libtorch.Error
 	if errors.As(err, &e) {
-		return &engine.Thrown{Message: stamp.ReplaceAllString(e.Message[:min(len(e.Message), longest)], "[$1 ")}
+		message := ownCalls.ReplaceAllString(e.Message, "")
+		return &engine.Thrown{Message: stamp.ReplaceAllString(message[:min(len(message), longest)], "[$1 ")}
 	}
 	return err
 }

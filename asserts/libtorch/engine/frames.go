@@ -1,6 +1,9 @@
 package engine
 
 import (
+	"fmt"
+	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/ianlancetaylor/demangle"
@@ -14,14 +17,37 @@ const mostFrames = 12
 
 // Frames turns the stack of a crash, as a worker writes it, into the functions
 // of the op: innermost first, as far as the call that opassert made, without
-// the dispatcher's own.
+// the dispatcher's own. Python's functions follow those that they called.
 func Frames(raw []string) []string {
+	python := slices.IndexFunc(raw, func(line string) bool { return strings.HasPrefix(line, "Fatal Python error") })
+	if python < 0 {
+		return nativeFrames(raw)
+	}
+	return append(nativeFrames(raw[:python]), pythonFrames(raw[python:])...)
+}
+
+// pythonFrame is a line of Python's module faulthandler.
+var pythonFrame = regexp.MustCompile(`^  File "(.*)", line (\d+) in (.*)$`)
+
+// pythonFrames returns the functions of Python that are not the host's or those of
+// torch that call a kernel.
+func pythonFrames(raw []string) (frames []string) {
+	for _, line := range raw {
+		m := pythonFrame.FindStringSubmatch(line)
+		if m != nil && m[1] != hostFile && !strings.Contains(m[1], "/torch/_") && len(frames) < mostFrames {
+			frames = append(frames, fmt.Sprintf("%s (%s:%s)", m[3], m[1], m[2]))
+		}
+	}
+	return frames
+}
+
+func nativeFrames(raw []string) []string {
 	var frames []string
 	own := 0 // up to the outermost of the op's own
 	for _, line := range raw {
 		file, rest, _ := strings.Cut(line, " ")
 		offset, symbol, _ := strings.Cut(rest, " ")
-		if strings.Contains(file, "-shim-") || !strings.Contains(file, ".so") {
+		if strings.Contains(file, "-shim-") || !strings.Contains(file, ".so") || strings.HasPrefix(file, "libpython") {
 			break
 		}
 		name := demangle.Filter(symbol, demangle.NoParams, demangle.NoTemplateParams)

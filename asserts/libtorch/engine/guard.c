@@ -33,6 +33,11 @@ void take_key(void) {
   close(KEY);
 }
 
+void refuse(const char *why) {
+  dprintf(REPLIES, "%s fault \"a worker did not start: %s\"\n", worker_key, why);
+  _exit(1);
+}
+
 void hand_key(void) {
   int ends[2];
   ssize_t n = strlen(worker_key);
@@ -129,10 +134,7 @@ void guard(void) {
     sigprocmask(SIG_SETMASK, &before, NULL);
     return;
   }
-  if (child < 0) {
-    dprintf(REPLIES, "%s fault \"a worker did not start: %s\"\n", worker_key, strerror(errno));
-    _exit(1);
-  }
+  if (child < 0) refuse(strerror(errno));
   signal(SIGCHLD, wake);
   setpgid(child, child);
   int status = watch(child, &before);

@@ -9,6 +9,9 @@ extern char worker_key[64];
 // take_key reads the key, once for a process and all that it forks.
 void take_key(void);
 
+// refuse reports to the run why there is no worker, and ends this process.
+void refuse(const char *why);
+
 // hand_key puts the key where a worker reads it.
 void hand_key(void);
 
@@ -24,3 +27,6 @@ void end_started(void);
 
 // wait_for waits for a child and returns its status, or -1.
 int wait_for(int child);
+
+// report_end reports to the run how a worker has ended.
+void report_end(int status);

@@ -7,7 +7,9 @@
 // ends threads that spin, and list their operators first, which the workers find
 // done.
 #define _GNU_SOURCE
+#include "../shim/remote.h"
 #include "guard.h"
+#include "host.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -54,7 +56,7 @@ static int short_of_files(char *text, size_t size) {
   return snprintf(text, size, "%lu open files are too few: raise the limit with ulimit -n 64 or more", (unsigned long)limit.rlim_max);
 }
 
-static void tell(int status) {
+void report_end(int status) {
   if (WIFSIGNALED(status)) {
     dprintf(REPLIES, "%s died SIG%s\n", worker_key, sigabbrev_np(WTERMSIG(status)));
   } else {
@@ -90,12 +92,6 @@ static void always_the_same_addresses(char **argv) {
   execv(argv[0], argv);
 }
 
-// refuse reports to the run why there is no worker.
-static void refuse(const char *why) {
-  dprintf(REPLIES, "%s fault \"a worker did not start: %s\"\n", worker_key, why);
-  _exit(1);
-}
-
 // become goes on as the program that the arguments name, where it is not this
 // one that is the worker.
 static void become(char **argv) {
@@ -123,19 +119,32 @@ __attribute__((constructor)) static void start(int argc, char **argv) {
   take_key();
   guard();
   become(argv);
-  load("OPASSERT_SHIM");
+  const char *python = getenv("OPASSERT_PYTHON");
+  if (python != NULL) {
+    start_host(python);
+  } else {
+    load("OPASSERT_SHIM");
+  }
   if (short_of(WORKER, text, sizeof text)) refuse(text);
   do {
+    struct server server;
+    if (python != NULL) server = ask_server();
     int self = getpid(), worker = fork();
     if (worker == 0) {
       end_with(self);
       hand_key();
+      if (python != NULL) leave_server(server);
       return;
     }
     int status = worker < 0 ? -1 : wait_for(worker);
     if (status < 0) refuse(strerror(errno));
-    end_started();
-    tell(status);
+    if (python == NULL) {
+      end_started();
+    } else {
+      int lost = WIFEXITED(status) && WEXITSTATUS(status) == OA_LOST, ended = end_server(server, lost);
+      if (lost) status = ended;
+    }
+    report_end(status);
   } while (asked());
   _exit(0);
 }

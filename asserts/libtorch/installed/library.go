@@ -23,6 +23,8 @@ func LibraryFile(name string) (string, error) {
 	switch {
 	case name == "":
 		return "", errors.New("want a shared library, or the name of a Python package")
+	case err == nil && strings.HasSuffix(name, ".py"):
+		return "", fmt.Errorf("%s is Python: -module %s, without -lib, checks the ops that it registers", name, strings.TrimSuffix(filepath.Base(name), ".py"))
 	case err == nil && !info.IsDir():
 		return filepath.Abs(name)
 	case strings.ContainsRune(name, filepath.Separator) || strings.Contains(filepath.Base(name)+".", ".so."):
@@ -63,7 +65,7 @@ func (t *Torch) Libraries(name string) ([]string, error) {
 		case len(found) > 0:
 			return found, nil
 		case inPython:
-			return nil, fmt.Errorf("%s in %s defines its ops in Python: opassert run checks them in a program that imports it: opassert run -- python3 program.py", name, dir)
+			return nil, fmt.Errorf("%s in %s registers its ops in Python: -module %s, without -lib, checks them", name, dir, filepath.Base(roots[0]))
 		case len(roots) > 0:
 			return nil, fmt.Errorf("%s in %s has no shared library that registers ops", name, dir)
 		}

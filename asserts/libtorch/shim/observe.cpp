@@ -1,5 +1,7 @@
 #include "observe.h"
 
+#include <dlfcn.h>
+
 #include <ATen/FunctionalTensorWrapper.h>
 #include <ATen/NestedTensorImpl.h>
 #include <ATen/SparseCsrTensorImpl.h>
@@ -296,7 +298,7 @@ int64_t traits_of(const TensorImpl* impl, const c10::StorageImpl* storage) {
 template <class T, class = void>
 struct Objects {
   static int64_t of(const T*) { return 0; }
-  static bool held(const T*) { return false; }
+  static int64_t references(T*) { return 0; }
 };
 
 template <class T>
@@ -305,16 +307,16 @@ struct Objects<T, std::void_t<decltype(std::declval<T&>().pyobj_slot()->load_pyo
 
   // One reference to the object is the impl's own, while the impl has other uses.
   // The count is the first word of an object, and half a word since 3.14.
-  static bool held(const T* impl) {
-    const auto* object = const_cast<T*>(impl)->pyobj_slot()->load_pyobj();
-    uint32_t references = 0;
-    if (object != nullptr) std::memcpy(&references, object, sizeof references);
-    return references > 1;
+  static int64_t references(T* impl) {
+    const auto* object = impl->pyobj_slot()->load_pyobj();
+    uint32_t n = 0;
+    if (object != nullptr) std::memcpy(&n, object, sizeof n);
+    return n;
   }
 };
 
 // in_python reports whether Python holds a tensor that others hold too.
-bool in_python(const TensorImpl* impl) { return Objects<TensorImpl>::held(impl); }
+bool in_python(const TensorImpl* impl) { return Objects<TensorImpl>::references(const_cast<TensorImpl*>(impl)) > 1; }
 
 // uses_of returns how many hold an impl. A Python object counts as often as it
 // is referred to, but for the reference that the impl has to it: in PyTorch 2.10
@@ -409,6 +411,22 @@ bool has_numbers(const TensorImpl* impl) {
     impl = wrapper->value().unsafeGetTensorImpl();
   }
   return !impl->is_python_dispatch() && !symbolic(impl, 0);
+}
+
+// counted returns the references to an impl's Python object, read without Python's
+// lock: the caller is the thread that has called Python. An object that lives for
+// ever, and those of a Python without that lock, count otherwise.
+template <class T>
+int64_t counted(T* impl) {
+  constexpr int64_t kImmortal = 1 << 30;
+  static const bool other = dlsym(RTLD_DEFAULT, "_Py_DecRefShared") != nullptr;
+  const int64_t n = Objects<T>::references(impl);
+  return n != 0 && (other || n >= kImmortal) ? -1 : n;
+}
+
+void count_python() {
+  references<TensorImpl> = counted<TensorImpl>;
+  references<c10::StorageImpl> = counted<c10::StorageImpl>;
 }
 
 void uncount(const TensorImpl* impl, bool alone, HeadOf<Reply> seen) {

@@ -62,6 +62,10 @@ bool has_numbers(const c10::TensorImpl* impl);
 // result that is not alone may be what another one's backward saved.
 void uncount(const c10::TensorImpl* impl, bool alone, HeadOf<Reply> seen);
 
+// count_python has what Python keeps count as a use from now on, where this process
+// is a Python's: since 2.10 the uses of an impl do not tell.
+void count_python();
+
 // kLazy are the keys of tensors for which the dispatcher's fallbacks put plain
 // ones, also into a list that the caller has.
 constexpr c10::DispatchKeySet kLazy({c10::DispatchKey::Conjugate, c10::DispatchKey::Negative, c10::DispatchKey::ZeroTensor});

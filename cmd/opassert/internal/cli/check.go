@@ -34,7 +34,9 @@ Runs the ops of an engine on cases made from their schemas. go runs the kernels
 of the Go module that the current folder is in: those that its generated packages
 list, where a function with the mark //opassert:make makes their tensors (go doc
 github.com/opassert/opassert/asserts/maker). libtorch runs the ops of a stock
-libtorch, and with -lib those that the libraries add. Cases run
+libtorch, with -lib those that the libraries add, and with -module those that a
+Python module registers: the user's own python3 imports it, and each worker's
+kernels run in a process forked from that. Cases run
 in worker processes, so a kernel that crashes or hangs is a result like another;
 what kernels start ends with their worker, and workers end with the command.
 A run that was interrupted goes on where it stopped when it is started again.
@@ -43,6 +45,7 @@ what differs from one to the next: findings, crashes and ops that are new or gon
 
   opassert check -engine libtorch -op aten::lu_unpack
   opassert check -engine libtorch -lib build/libmyops.so -level meta
+  opassert check -module torchao
 
 With -through autograd, calls begin where a program's do, on tensors that require
 grad where the op only reads them and lets them, and OA014 alone is checked: that
@@ -79,6 +82,9 @@ type checkFlags struct {
 	casesFrom     *string
 	part          *string // of the ops
 	through       *string
+	modules       repeated
+	interpreter   *string
+	host          *installed.Python // of the modules, once it is found
 
 	module goModule
 }
@@ -97,6 +103,8 @@ func newCheckFlags(f *flag.FlagSet) *checkFlags {
 	c.timeout = f.Duration("timeout", 2*time.Second, "the longest that one case may take, in processor time")
 	c.state = newStateFlag(f, "the `file` that keeps what is done, so that an interrupted run can go on (default: in the cache folder)")
 	c.part = newShardFlag(f)
+	f.Var(&c.modules, "module", "a Python `module` to import, whose ops are checked, those that it registers\nin Python and those of libraries that it loads; several with commas")
+	c.interpreter = f.String("python", "", "the `interpreter` that imports them (default: of the active virtual environment, else python3)")
 	c.through = f.String("through", "backend", "where calls begin: `backend|autograd`, which checks OA014 on arguments that require grad")
 	return c
 }
@@ -301,13 +309,16 @@ func parseLevel(name string) (asserts.Level, error) {
 	return 0, usagef("unknown level %q: the levels are identity, content and meta", name)
 }
 
+// adding returns the libraries and the modules that add ops.
+func (f *checkFlags) adding() []string { return slices.Concat(f.libs, f.pythonModules()) }
+
 // choose returns the ops that the patterns match, and the patterns that match
-// none; without patterns the ops that the libraries added, and without libraries
-// all.
+// none; without patterns the ops that libraries and modules added, and without
+// these all.
 func (f *checkFlags) choose(all []engine.Operator) (chosen []engine.Operator, unmatched []string) {
 	matched := make(map[string]bool)
 	for _, o := range all {
-		take := len(f.ops) == 0 && (o.Added || len(f.libs) == 0)
+		take := len(f.ops) == 0 && (o.Added || len(f.adding()) == 0)
 		for _, pattern := range f.ops {
 			if matches(pattern, o) {
 				take, matched[pattern] = true, true
@@ -328,12 +339,28 @@ func (f *checkFlags) choose(all []engine.Operator) (chosen []engine.Operator, un
 // matched returns an error where patterns match nothing.
 func (c *checkup) matched(unmatched []string) error {
 	if len(unmatched) > 0 {
-		return fmt.Errorf("no op %q in the engine", unmatched[0])
+		return fmt.Errorf("no op %q in the engine%s", unmatched[0], c.flags.elsewhere())
 	}
-	if libs := c.flags.libs; len(c.operators) == 0 && len(libs) > 0 && c.shard.Of == 0 {
-		return fmt.Errorf("nothing to check: %s adds no ops; those that a package defines in Python, opassert run checks in a program that imports it", strings.Join(libs, ", "))
+	if adding := c.flags.adding(); len(c.operators) == 0 && len(adding) > 0 && c.shard.Of == 0 {
+		return fmt.Errorf("nothing to check: %s adds no ops%s", strings.Join(adding, ", "), c.flags.hint())
 	}
 	return nil
+}
+
+// elsewhere says where an op may be that the engine has not.
+func (f *checkFlags) elsewhere() string {
+	if *f.engine != "libtorch" || len(f.adding()) > 0 {
+		return ""
+	}
+	return "; one that a library adds is there with -lib, one that Python registers with -module"
+}
+
+// hint says where ops of a library may be.
+func (f *checkFlags) hint() string {
+	if len(f.libs) == 0 {
+		return ""
+	}
+	return "; those that a package registers in Python, check -module PACKAGE runs"
 }
 
 // matches takes a name with or without namespace and overload, or a pattern.
@@ -414,7 +441,7 @@ func (c *checkup) run(inv *invocation, write func(*report.Report) error) error {
 	}
 	progress := newProgress(inv, len(c.operators))
 	run := suite.Run{
-		Lint: len(c.flags.libs) > 0 && !c.flags.autograd(), Timeout: *c.flags.timeout, Waived: c.waived, Frames: engine.frames,
+		Lint: len(c.flags.adding()) > 0 && !c.flags.autograd(), Timeout: *c.flags.timeout, Waived: c.waived, Frames: engine.frames,
 		Done: func(r *report.OpResult) {
 			state.keep(r)
 			progress.done(r)
@@ -526,7 +553,9 @@ func (f *checkFlags) again() string {
 	for _, lib := range f.libs {
 		words = append(words, "-lib", lib)
 	}
-	if f.found != nil {
+	if modules := f.pythonModules(); len(modules) > 0 {
+		words = append(words, "-module", strings.Join(modules, ","), "-python", f.host.Path)
+	} else if f.found != nil {
 		words = append(words, "-libtorch", cmp.Or(f.torchFlags.dirs.one(), f.found.Root))
 	}
 	if *f.schema != "" {

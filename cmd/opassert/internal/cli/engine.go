@@ -78,8 +78,11 @@ func (f *checkFlags) chosen(inv *invocation) string {
 	if isWorker() {
 		return os.Getenv(engineVariable)
 	}
-	if len(*f.torchFlags.dirs)+len(f.libs) == 0 && *f.schema == "" && f.findModule() != errNoModule {
+	if len(*f.torchFlags.dirs)+len(f.adding()) == 0 && *f.schema == "" && f.findModule() != errNoModule {
 		return "go"
+	}
+	if len(f.modules) > 0 {
+		return "libtorch"
 	}
 	if err := f.find(); !errors.Is(err, installed.ErrNotFound) || f.named() {
 		return "libtorch"
@@ -142,6 +145,9 @@ func (f *checkFlags) open(inv *invocation) (engine.Engine, error) {
 }
 
 func prepareLibtorch(f *checkFlags, inv *invocation) ([]*program, error) {
+	if len(f.modules) > 0 {
+		return f.prepareModules(inv)
+	}
 	if err := f.tell(inv); err != nil {
 		return nil, err
 	}
@@ -169,6 +175,8 @@ func (f *checkFlags) withoutLibtorch() error {
 	switch {
 	case len(f.libs) > 0:
 		return usagef("-lib is for the engine libtorch: %s loads no libraries", *f.engine)
+	case len(f.modules) > 0:
+		return usagef("-module is for the engine libtorch: %s imports no modules", *f.engine)
 	case f.autograd():
 		return usagef("-through autograd is for the engine libtorch: %s has no autograd", *f.engine)
 	case len(*f.torchFlags.dirs) > 0:

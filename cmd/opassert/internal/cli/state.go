@@ -99,13 +99,14 @@ func (c *checkup) key() string {
 	f := c.flags
 	h := sha256.New()
 	fmt.Fprintf(h, "%q\n", []any{
-		*f.engine, *f.level, f.libs, f.ops, *f.seed, *f.cases, *f.only, *f.timeout, *f.preset, *f.version, c.engine, c.shard, *f.through,
+		*f.engine, *f.level, f.libs, f.pythonModules(), f.ops, *f.seed, *f.cases, *f.only, *f.timeout, *f.preset, *f.version, c.engine, c.shard, *f.through,
 	})
 	if f.found != nil {
 		for _, file := range f.found.Link() {
 			stamp(h, file)
 		}
 	}
+	f.stampModules(h)
 	fmt.Fprintf(h, "%s\n", f.module.sums)
 	self, _ := os.Executable()
 	tags := *f.tags

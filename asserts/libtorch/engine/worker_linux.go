@@ -2,12 +2,15 @@
 
 package engine
 
+// #include <stdlib.h>
 // #include "crash.h"
 import "C"
 import (
 	"os"
 	"os/exec"
 	"runtime"
+	"strconv"
+	"unsafe"
 
 	"github.com/opassert/opassert/asserts/suite"
 )
@@ -35,4 +38,21 @@ func Guard(cmd *exec.Cmd) error {
 	cmd.Args = append([]string{self, cmd.Path}, cmd.Args[1:]...)
 	cmd.Path, cmd.Env = self, append(cmd.Environ(), "OPASSERT_PROGRAM=1")
 	return nil
+}
+
+// remote returns what the zygote has found out for the worker: the socket of its
+// calls and the process that serves them, 0 where kernels are here, and the ops
+// that modules added. Go's own copy of the environment is older.
+func remote() (calls, server int, added string) {
+	number := func(name string) int {
+		n, _ := strconv.Atoi(getenv(name))
+		return n
+	}
+	return number("OPASSERT_CALLS"), number("OPASSERT_SERVER"), getenv("OPASSERT_ADDED")
+}
+
+func getenv(name string) string {
+	cname := C.CString(name)
+	defer C.free(unsafe.Pointer(cname))
+	return C.GoString(C.getenv(cname))
 }

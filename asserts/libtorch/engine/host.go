@@ -1,0 +1,68 @@
+package engine
+
+import (
+	_ "embed"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/asserts/libtorch"
+	"github.com/opassert/opassert/asserts/libtorch/installed"
+)
+
+//go:embed host.py
+var hostSource string
+
+// hostFile is what Python calls the file of a program that has none.
+const hostFile = "<string>"
+
+// HostEnvironment returns the variables with which a worker has its kernels in a
+// Python that imports modules.
+func HostEnvironment(python *installed.Python, modules []string) ([]string, error) {
+	environment, err := Environment(python.Torch, nil)
+	return append(environment,
+		"OPASSERT_PYTHON="+python.Path,
+		"OPASSERT_HOST="+hostSource,
+		"OPASSERT_MODULES="+strings.Join(modules, ","),
+		// What a fork would leave behind, threads, and what compiles beside.
+		"OPENBLAS_NUM_THREADS=1", "TORCHINDUCTOR_COMPILE_THREADS=1",
+	), err
+}
+
+// A host is the Python of a worker's kernels.
+type host struct {
+	server int                     // the process that was forked for this worker
+	added  map[string]asserts.Site // the ops that its modules added, and their kernels
+}
+
+// hosted connects a worker to the Python of its kernels; nil where it has none.
+func hosted() (*host, error) {
+	calls, server, list := remote()
+	if calls == 0 {
+		return nil, nil
+	}
+	h := &host{server, make(map[string]asserts.Site)}
+	for line := range strings.Lines(list) {
+		words := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
+		if len(words) != 3 {
+			return nil, fmt.Errorf("the host of the kernels lists the op %q", line)
+		}
+		number, _ := strconv.Atoi(words[2])
+		h.added[words[0]] = asserts.Site{File: words[1], Line: number}
+	}
+	return h, libtorch.UseRemote(calls)
+}
+
+func (h *host) adds(op string) bool {
+	_, ok := h.added[op]
+	return ok
+}
+
+// Server returns the process that runs kernels for this one, or 0.
+func (l *Libtorch) Server() int {
+	if l.host == nil {
+		return 0
+	}
+	return l.host.server
+}

@@ -1,0 +1,166 @@
+package engine_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/asserts/libtorch/installed"
+	"github.com/opassert/opassert/asserts/libtorch/libtorchtest"
+)
+
+// command builds the command, once.
+var command = sync.OnceValues(func() (string, error) {
+	dir, err := os.MkdirTemp("", "opassert-test")
+	if err != nil {
+		return "", err
+	}
+	path := filepath.Join(dir, "opassert")
+	out, err := exec.Command("go", "build", "-o", path, "../../../cmd/opassert").CombinedOutput()
+	return path, errors.Join(err, errors.New(string(out)))
+})
+
+// An answer is what a check printed, and how it ended.
+type answer struct {
+	status         int
+	stdout, stderr string
+}
+
+// check checks modules of testdata, or of a folder.
+func check(t *testing.T, python *installed.Python, folder string, args ...string) answer {
+	t.Helper()
+	path, err := command()
+	if _, failed := os.Stat(path); failed != nil {
+		t.Fatal(err)
+	}
+	args = append([]string{"check", "-python", python.Path, "-state", filepath.Join(t.TempDir(), "state")}, args...)
+	cmd := exec.Command(path, args...)
+	cmd.Dir = folder
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	err = cmd.Run()
+	if err != nil && !errors.As(err, new(*exec.ExitError)) {
+		t.Fatal(err)
+	}
+	return answer{cmd.ProcessState.ExitCode(), stdout.String(), stderr.String()}
+}
+
+// expected returns the codes that a module's table has for its ops.
+func expected(t *testing.T, python *installed.Python, module string) map[string]string {
+	t.Helper()
+	cmd := exec.Command(python.Path, "-c", "import json, "+module+" as m; print(json.dumps(m.EXPECTED))")
+	cmd.Dir = "testdata"
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	codes := make(map[string]string)
+	if err := json.Unmarshal(out, &codes); err != nil {
+		t.Fatal(err)
+	}
+	return codes
+}
+
+// Faults of ops that are registered from Python are found where they are, and
+// nothing is said of their healthy twins.
+func TestModule(t *testing.T) {
+	libtorchtest.EachPython(t, func(t *testing.T, python *installed.Python) {
+		got := check(t, python, "testdata", "-module", "python_faults", "-json")
+		if got.status != 1 {
+			t.Fatalf("exit status %d, want 1\n%s", got.status, got.stderr)
+		}
+		var results []asserts.Result
+		if err := json.Unmarshal([]byte(got.stdout), &results); err != nil {
+			t.Fatal(err)
+		}
+		found := make(map[string][]string)
+		for _, r := range results {
+			switch r.Status {
+			case asserts.Violated:
+				found[r.Op] = append(found[r.Op], r.Code.String())
+				if filepath.Base(r.Site.File) != "python_faults.py" {
+					t.Errorf("%s: the site is %v, want its line of python_faults.py", r.Op, r.Site)
+				}
+			case asserts.Crashed:
+				t.Errorf("%s crashed\n%s", r.Op, r.Report)
+			}
+		}
+		want := expected(t, python, "python_faults")
+		for op, code := range want {
+			if !slices.Contains(found[op], code) {
+				t.Errorf("%s: found %q, want %s", op, found[op], code)
+			}
+		}
+		for op, codes := range found {
+			if want[op] == "" {
+				t.Errorf("%s is healthy, and found are %q", op, codes)
+			}
+		}
+	})
+}
+
+// A kernel that ends or deceives its process is told so, and takes down nothing else.
+func TestHostileModule(t *testing.T) {
+	libtorchtest.EachPython(t, func(t *testing.T, python *installed.Python) {
+		got := check(t, python, "testdata", "-module", "python_hostile", "-cases", "2", "-timeout", "1s")
+		if got.status != 1 {
+			t.Errorf("exit status %d, want 1\n%s", got.status, got.stderr)
+		}
+		for _, want := range []string{
+			`(?s)crash  hostile::crashes  SIGSEGV in case 0 .*read_null \(.*python_hostile\.py:\d+\)\n +crashes \(.*python_hostile\.py:\d+\)`,
+			`crash  hostile::exits  exit status 0 in case 0`,
+			`(?s)crash  hostile::hangs  hang in case 0 .* hangs \(.*python_hostile\.py:\d+\)`,
+			`crash  hostile::writes  exit status 0 in case 0`,
+			`never ran  hostile::raises  ValueError: x is not what was expected At: \S+python_hostile\.py\(\d+\): raises\n`,
+			`never ran  hostile::leaves  SystemExit: 3`,
+			`ops     2 of 8 ran;`, // forks and prints
+		} {
+			if !regexp.MustCompile(want).MatchString(got.stdout) {
+				t.Errorf("the report does not match %s", want)
+			}
+		}
+		if t.Failed() {
+			t.Log(got.stdout)
+		}
+	})
+}
+
+// Modules that can't be imported, and flags that don't go together, are exit status 2
+// and say why.
+func TestNoModule(t *testing.T) {
+	libtorchtest.EachPython(t, func(t *testing.T, python *installed.Python) {
+		folder := t.TempDir()
+		for name, text := range map[string]string{
+			"raising.py": "import torch\n\nraise RuntimeError('no device\\nhere')\n",
+			"ending.py":  "import os\nos.abort()\n",
+			"empty.py":   "import torch\n",
+		} {
+			if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, tt := range []struct{ args, want string }{
+			{"-module absent", "opassert check: load absent: ModuleNotFoundError: No module named 'absent'"},
+			{"-module raising", "opassert check: load raising: RuntimeError: no device here (" + filepath.Join(folder, "raising.py") + ":3)\n"},
+			{"-module ending", "opassert check: load ending: SIGABRT"},
+			{"-module empty", "opassert check: nothing to check: empty adds no ops\n"},
+			{"-module empty -lib x.so", "-lib goes without -module: a module loads its libraries itself"},
+			{"-module empty -libtorch x", "-libtorch goes without -module: the PyTorch is the one that -python imports"},
+			{"-module empty -engine c10", "-module is for the engine libtorch: c10 imports no modules"},
+		} {
+			got := check(t, python, folder, strings.Fields(tt.args)...)
+			if got.status != 2 || !strings.Contains(got.stderr, tt.want) {
+				t.Errorf("check %s: exit status %d, want 2 and %q\n%s", tt.args, got.status, tt.want, got.stderr)
+			}
+		}
+	})
+}

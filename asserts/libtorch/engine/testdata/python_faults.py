@@ -1,0 +1,366 @@
+"""Ops registered from Python that break their schemas, by the check that finds each,
+and ops beside them that keep theirs."""
+
+import torch
+from torch import Tensor
+
+define = torch.library.Library("faults", "DEF")
+healthy = torch.library.Library("healthy", "DEF")
+EXPECTED = {}  # op: codes
+
+
+def op(library, schema, code="", key="CPU"):
+    """Registers a kernel for a schema, and the code that finds its fault."""
+    library.define(schema)
+    name = schema.partition("(")[0]
+
+    def register(kernel):
+        library.impl(name, kernel, key)
+        if code:
+            EXPECTED[f"{library.ns}::{name}"] = code
+
+    return register
+
+
+def fault(schema, code):
+    return op(define, schema, code)
+
+
+def fine(schema):
+    return op(healthy, schema)
+
+
+# Writes that the schema does not declare.
+
+
+@fault("writes(Tensor x) -> Tensor", "OA009")
+def _(x):
+    x.add_(1)
+    return x.clone()
+
+
+@fault("writes_through_view(Tensor x) -> Tensor", "OA009")
+def _(x):
+    x.view(-1)[:1].fill_(7)
+    return x.clone()
+
+
+@fault("writes_through_numpy(Tensor x) -> Tensor", "OA009")
+def _(x):
+    a = x.numpy()
+    a += 1
+    return x.clone()
+
+
+@fault("writes_through_data(Tensor x) -> Tensor", "OA009")
+def _(x):
+    x.data.mul_(2)
+    return x.clone()
+
+
+@fault("writes_second(Tensor x, Tensor y) -> Tensor", "OA009")
+def _(x, y):
+    y.zero_()
+    return x.clone()
+
+
+@fault("writes_list(Tensor[] xs) -> Tensor", "OA009")
+def _(xs):
+    xs[-1].add_(1)
+    return torch.cat([x.flatten() for x in xs])
+
+
+@fault("writes_optional(Tensor x, Tensor? bias=None) -> Tensor", "OA009")
+def _(x, bias):
+    if bias is not None:
+        bias.add_(1)
+    return x.clone()
+
+
+@torch.library.custom_op("faults::custom_writes", mutates_args=())
+def custom_writes(x: Tensor) -> Tensor:
+    x.sub_(3)
+    return x.clone()
+
+
+EXPECTED["faults::custom_writes"] = "OA009"
+
+
+@torch.library.custom_op("faults::custom_writes_other", mutates_args={"out"})
+def custom_writes_other(x: Tensor, out: Tensor) -> None:
+    out.copy_(x)
+    x.neg_()
+
+
+EXPECTED["faults::custom_writes_other"] = "OA009"
+
+
+# Results that alias what they should not.
+
+
+@fault("returns_input(Tensor x) -> Tensor", "OA007")
+def _(x):
+    return x
+
+
+@fault("returns_view(Tensor x) -> Tensor", "OA007")
+def _(x):
+    return x.view(-1)
+
+
+@fault("returns_detached(Tensor x) -> Tensor", "OA007")
+def _(x):
+    return x.detach()
+
+
+@fault("contiguous(Tensor x) -> Tensor", "OA007")
+def _(x):
+    return x.contiguous()
+
+
+@fault("returns_numpy(Tensor x) -> Tensor", "OA007")
+def _(x):
+    return torch.from_numpy(x.numpy())
+
+
+@fault("returns_element(Tensor[] xs) -> Tensor", "OA007")
+def _(xs):
+    return xs[0]
+
+
+@fault("returns_twice(Tensor x) -> (Tensor, Tensor)", "OA008")
+def _(x):
+    y = x.clone()
+    return y, y.view(-1)
+
+
+@fault("returns_list_of_views(Tensor x) -> Tensor[]", "OA007")
+def _(x):
+    return list(x.unbind())
+
+
+# Results that somebody keeps.
+
+cache = {}
+
+
+@fault("caches(Tensor x) -> Tensor", "OA003")
+def _(x):
+    key = (tuple(x.shape), x.dtype)
+    if key not in cache:
+        cache[key] = torch.ones_like(x, memory_format=torch.contiguous_format)
+    return cache[key]
+
+
+last = []
+
+
+@fault("keeps_result(Tensor x) -> Tensor", "OA003")
+def _(x):
+    last[:] = [x.clone()]
+    return last[0]
+
+
+@fault("keeps_storage(Tensor x) -> Tensor", "OA005")
+def _(x):
+    y = x.clone()
+    last[:] = [y]
+    return y.view(y.shape)
+
+
+@fault("keeps_argument(Tensor x) -> Tensor", "OA016")
+def _(x):
+    last[:] = [x]
+    return x.clone()
+
+
+buffer = torch.zeros(1 << 16, dtype=torch.uint8)
+
+
+@fault("shares_buffer(Tensor x) -> Tensor", "OA005")
+def _(x):
+    n = x.numel() * x.element_size()
+    return buffer[:n].view(x.dtype).view(x.shape)
+
+
+# In-place ops and out= ops that return something else.
+
+
+@fault("inplace_clone_(Tensor(a!) x) -> Tensor(a!)", "OA006")
+def _(x):
+    x.add_(1)
+    return x.clone()
+
+
+@fault("inplace_alias_(Tensor(a!) x) -> Tensor(a!)", "OA006")
+def _(x):
+    x.add_(1)
+    return x.view(x.shape)
+
+
+@fault("inplace_other_(Tensor(a!) x, Tensor y) -> Tensor(a!)", "OA006")
+def _(x, y):
+    x.add_(1)
+    return y
+
+
+@fault("out_fresh.out(Tensor x, *, Tensor(a!) out) -> Tensor(a!)", "OA006")
+def _(x, *, out):
+    out.copy_(x)
+    return x.clone()
+
+
+# Views that are none.
+
+
+@fault("view_copies(Tensor(a) x) -> Tensor(a)", "OA004")
+def _(x):
+    return x.clone()
+
+
+@fault("view_writes(Tensor(a) x) -> Tensor(a)", "OA009")
+def _(x):
+    x.add_(1)
+    return x.view(x.shape)
+
+
+# Arguments whose metadata changes.
+
+
+@fault("unsqueezes(Tensor x) -> Tensor", "OA009")
+def _(x):
+    x.unsqueeze_(0)
+    return x.clone()
+
+
+@fault("transposes(Tensor x) -> Tensor", "OA009")
+def _(x):
+    if x.dim() > 1:
+        x.transpose_(0, 1)
+    return x.clone()
+
+
+@fault("sets_data(Tensor x) -> Tensor", "OA002")
+def _(x):
+    x.data = x.data.clone()
+    return x.clone()
+
+
+# Look-alikes that keep their schemas.
+
+
+@fine("adds(Tensor x) -> Tensor")
+def _(x):
+    return x + 1
+
+
+@fine("clones(Tensor x) -> Tensor")
+def _(x):
+    return x.clone()
+
+
+@fine("transposes_its_own(Tensor x) -> Tensor")
+def _(x):
+    return (x + 1).transpose(0, -1) if x.dim() else x + 1
+
+
+@fine("restores(Tensor x) -> Tensor")
+def _(x):
+    return x.clone().mul_(2)
+
+
+@fine("numpy_copy(Tensor x) -> Tensor")
+def _(x):
+    return torch.from_numpy(x.numpy().copy())
+
+
+@fine("view(Tensor(a) x) -> Tensor(a)")
+def _(x):
+    return x.view(x.shape)
+
+
+@fine("split(Tensor(a -> *) x) -> Tensor(a)[]")
+def _(x):
+    return list(x.unbind())
+
+
+@fine("add_(Tensor(a!) x) -> Tensor(a!)")
+def _(x):
+    return x.add_(1)
+
+
+@fine("add.out(Tensor x, *, Tensor(a!) out) -> Tensor(a!)")
+def _(x, *, out):
+    out.resize_(x.shape).copy_(x)
+    return out
+
+
+@fine("two(Tensor x) -> (Tensor, Tensor)")
+def _(x):
+    return x + 1, x - 1
+
+
+@fine("cat(Tensor[] xs) -> Tensor")
+def _(xs):
+    return torch.cat([x.flatten() for x in xs])
+
+
+@fine("optional(Tensor x, Tensor? bias=None) -> Tensor")
+def _(x, bias):
+    return x.clone() if bias is None else x + bias
+
+
+constants = {}
+
+
+@fine("caches_inside(Tensor x) -> Tensor")
+def _(x):
+    one = constants.setdefault(x.dtype, torch.ones((), dtype=x.dtype))
+    return x + one
+
+
+@fine("weak(Tensor x) -> Tensor")
+def _(x):
+    import weakref
+
+    constants["weak"] = weakref.ref(x)
+    return x.clone()
+
+
+@fine("empty(Tensor x) -> Tensor")
+def _(x):
+    return x.new_empty(0)
+
+
+@fine("nothing(Tensor x) -> ()")
+def _(x):
+    return None
+
+
+@fine("swaps_(Tensor(a!) x, Tensor(b!) y) -> ()")
+def _(x, y):
+    kept = x.clone()
+    x.copy_(y)
+    y.copy_(kept)
+
+
+@fine("refuses(Tensor x) -> Tensor")
+def _(x):
+    if x.dim() != 2:
+        raise ValueError(f"x must have 2 dimensions, not {x.dim()}")
+    return x @ x.t()
+
+
+@torch.library.custom_op("healthy::custom", mutates_args=())
+def custom(x: Tensor, scale: float = 2.0) -> Tensor:
+    return x * scale
+
+
+@custom.register_fake
+def _(x, scale=2.0):
+    return torch.empty_like(x * scale)
+
+
+@torch.library.custom_op("healthy::custom_out", mutates_args={"out"})
+def custom_out(x: Tensor, out: Tensor) -> None:
+    out.copy_(x)

@@ -1,0 +1,50 @@
+package installed
+
+import (
+	"errors"
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"strings"
+)
+
+// A Python is an interpreter and the PyTorch that it imports.
+type Python struct {
+	Path  string
+	Torch *Torch
+}
+
+// FindPython returns the Python of a name or a path; "" is that of the active
+// virtual environment, else the one on the path.
+func FindPython(name string) (*Python, error) {
+	path := name
+	if name == "" {
+		if path = onPath(); path == "" {
+			return nil, errors.New("there is no python3 on the path: -python names one")
+		}
+	}
+	path, err := exec.LookPath(path)
+	if err != nil {
+		return nil, fmt.Errorf("-python: %w", err)
+	}
+	if path, err = filepath.Abs(path); err != nil {
+		return nil, err
+	}
+	folder := ask(path)
+	if folder == "" {
+		return nil, fmt.Errorf("%s can't import torch: install PyTorch there, or name another Python with -python", path)
+	}
+	torch, err := Inspect(folder)
+	if err != nil {
+		return nil, err
+	}
+	torch.Found, torch.python = path, path
+	return &Python{path, torch}, torch.Usable()
+}
+
+// Source returns the file of a module that the Python would import, from the
+// folder that the command runs in too, or "". It imports parents alone.
+func (p *Python) Source(module string) string {
+	program := fmt.Sprintf("import importlib.util as u\ns = u.find_spec(%q)\nif s and s.origin: print('source', s.origin)", module)
+	return strings.Join(answers(p.Path, program, "source "), "\n")
+}

@@ -1,0 +1,41 @@
+// remote.h is the conversation of a worker with the process that has libtorch,
+// where that is another: a message for each call of a function of shim.h, and an
+// answer, over a socket.
+#ifndef OPASSERT_REMOTE_H
+#define OPASSERT_REMOTE_H
+
+#include "shim.h"
+
+// How a worker exits when the process that has libtorch is gone: whoever started
+// both knows how that ended.
+enum { OA_LOST = 77 };
+
+enum oa_function {
+#define OA_NUMBER(f) OA_FN_##f,
+  OA_FUNCTIONS(OA_NUMBER)
+#undef OA_NUMBER
+};
+
+// The words and the data of the request follow.
+struct oa_message {
+  int64_t key;            // which the answer repeats: what a kernel writes to the socket has another
+  int64_t function;       // oa_function
+  int64_t first, second;  // its numbers
+  int64_t words, data;    // how many words follow, and bytes after them
+  int64_t cap, bytes;     // the room for a reply, in words, and for bytes
+};
+
+// The words of the reply follow, and the bytes that there was room for.
+struct oa_answer {
+  int64_t key, words;
+};
+
+#ifdef __cplusplus
+extern "C"
+#endif
+// oa_serve answers the messages of a socket until it is closed. Where a kernel
+// crashes, the frames of its stack go to the file stack, a line each, before the
+// handlers of signals that were there.
+void oa_serve(int socket, int stack);
+
+#endif

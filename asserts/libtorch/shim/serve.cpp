@@ -1,0 +1,134 @@
+// serve.cpp calls the functions of shim.h for another process, which writes what
+// it would call to a socket: where the kernels are Python's, libtorch lives in the
+// user's own interpreter, and the worker outside.
+#include "observe.h"
+#include "remote.h"
+#include "stack.h"
+
+#include <csignal>
+#include <cstdlib>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+
+#include <vector>
+
+namespace {
+
+bool read_all(int socket, void* to, size_t n) {
+  for (char* p = static_cast<char*>(to); n > 0;) {
+    ssize_t got = read(socket, p, n);
+    if (got <= 0) return false;
+    p += got;
+    n -= got;
+  }
+  return true;
+}
+
+bool write_all(int socket, const void* from, size_t n) {
+  for (const char* p = static_cast<const char*>(from); n > 0;) {
+    ssize_t put = send(socket, p, n, MSG_NOSIGNAL);
+    if (put <= 0) return false;
+    p += put;
+    n -= put;
+  }
+  return true;
+}
+
+// A session is one caller's: its buffers grow to what it asks for.
+struct Session {
+  int socket;
+  oa_message ask;
+  std::vector<int64_t> words, reply;
+  std::vector<char> data, bytes;
+
+  bool next() {
+    if (!read_all(socket, &ask, sizeof ask)) return false;
+    words.resize(ask.words);
+    data.resize(ask.data);
+    reply.resize(ask.cap);
+    bytes.resize(ask.bytes);
+    return read_all(socket, words.data(), ask.words * 8) && read_all(socket, data.data(), ask.data);
+  }
+
+  void call() {
+    const int64_t *q = words.data(), n = ask.words, a = ask.first, b = ask.second, c = ask.cap;
+    int64_t* r = reply.data();
+    switch (ask.function) {
+      case OA_FN_start: return oa_start(r, c);
+      case OA_FN_schemas: return oa_schemas(r, c);
+      case OA_FN_load: return oa_load(data.data(), ask.data, r, c);
+      case OA_FN_call: return oa_call(q, n, r, c);
+      case OA_FN_observe: return oa_observe(a, b, r, c);
+      case OA_FN_bytes: return oa_bytes(a, bytes.data(), ask.bytes, r, c);
+      case OA_FN_strided: return oa_strided(q, n, data.data(), ask.data, r, c);
+      case OA_FN_wrap: return oa_wrap(a, r, c);
+      case OA_FN_mark: return oa_mark(a, r, c);
+      case OA_FN_meta: return oa_meta(q, n, r, c);
+      case OA_FN_generator: return oa_generator(a, r, c);
+      case OA_FN_storage: return oa_storage(a, r, c);
+      case OA_FN_seed: return oa_seed(a, r, c);
+      case OA_FN_spill: return oa_spill(a, r, c);
+      case OA_FN_release: return oa_release(a);
+      case OA_FN_drop: return oa_drop(a);
+    }
+  }
+
+  // answer writes as many words as the reply has, and the bytes.
+  bool answer() {
+    int64_t n = ask.cap;
+    if (ask.function != OA_FN_spill && n >= OA_HEADER_WORDS && reply[1] < n) n = reply[1];
+    oa_answer head = {ask.key, n};
+    return write_all(socket, &head, sizeof head) && write_all(socket, reply.data(), n * 8) && write_all(socket, bytes.data(), ask.bytes);
+  }
+};
+
+const int deadly[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP};
+struct sigaction before[NSIG];
+pid_t server, caller;  // the process, and the thread that calls kernels
+int stack_file;
+
+void crashed(int sig, siginfo_t* info, void* context) {
+  if (info->si_code == SI_USER && sig == SIGABRT && syscall(SYS_gettid) != caller) {
+    syscall(SYS_tgkill, getpid(), caller, sig);  // to the kernel that hangs
+    return;
+  }
+  if (sig == SIGSEGV && info->si_addr == oa_program_counter(context)) oa_return_to_caller(context);
+  static volatile sig_atomic_t writing;
+  if (!writing && getpid() == server) {  // or else it crashed here once more
+    writing = 1;
+    oa_write_stack(stack_file, "", oa_program_counter(context));
+  }
+  sigaction(sig, &before[sig], nullptr);
+  syscall(SYS_tgkill, getpid(), syscall(SYS_gettid), sig);
+}
+
+// exiting runs where a kernel calls exit.
+void exiting() {
+  if (getpid() == server) oa_write_stack(stack_file, "", nullptr);
+}
+
+void watch_crashes(int stack) {
+  void* frame;
+  backtrace(&frame, 1);  // which loads what it needs
+  stack_file = stack;
+  server = getpid();
+  caller = syscall(SYS_gettid);
+  atexit(exiting);
+  struct sigaction action = {};
+  action.sa_sigaction = crashed;
+  action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
+  for (int sig : deadly) sigaction(sig, &action, &before[sig]);
+}
+
+}  // namespace
+
+void oa_serve(int socket, int stack) {
+  watch_crashes(stack);
+  opassert::count_python();
+  Session s{socket};
+  while (s.next()) {
+    s.call();
+    if (getpid() != server) _exit(0);  // a kernel has forked, and returned in the child too
+    if (!s.answer()) return;
+  }
+}

@@ -1,0 +1,62 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"io/fs"
+	"path/filepath"
+	"strings"
+
+	torch "github.com/opassert/opassert/asserts/libtorch/engine"
+	"github.com/opassert/opassert/asserts/libtorch/installed"
+)
+
+// pythonModules returns the modules of -module.
+func (f *checkFlags) pythonModules() []string {
+	return strings.FieldsFunc(strings.Join(f.modules, ","), func(r rune) bool { return r == ',' || r == ' ' })
+}
+
+// prepareModules makes a run ready whose kernels are in a Python.
+func (f *checkFlags) prepareModules(inv *invocation) ([]*program, error) {
+	switch {
+	case len(f.libs) > 0:
+		return nil, usagef("-lib goes without -module: a module loads its libraries itself")
+	case len(*f.torchFlags.dirs) > 0:
+		return nil, usagef("-libtorch goes without -module: the PyTorch is the one that -python imports")
+	}
+	var err error
+	if f.host, err = installed.FindPython(*f.interpreter); err != nil {
+		return nil, err
+	}
+	f.found = f.host.Torch
+	if err := f.tell(inv); err != nil {
+		return nil, err
+	}
+	environment, err := torch.HostEnvironment(f.host, f.pythonModules())
+	return f.itself(environment...), err
+}
+
+// stampModules writes what a module's next run depends on: the sizes and times of
+// its files.
+func (f *checkFlags) stampModules(to io.Writer) {
+	for _, module := range f.pythonModules() {
+		source := f.host.Source(module)
+		root := source
+		if filepath.Base(source) == "__init__.py" {
+			root = filepath.Dir(source)
+		}
+		filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+			if info, failed := infoOf(d, err); failed == nil && !d.IsDir() && !strings.HasSuffix(path, ".pyc") {
+				fmt.Fprintln(to, path, info.Size(), info.ModTime().UnixNano())
+			}
+			return nil
+		})
+	}
+}
+
+func infoOf(d fs.DirEntry, err error) (fs.FileInfo, error) {
+	if err != nil {
+		return nil, err
+	}
+	return d.Info()
+}
