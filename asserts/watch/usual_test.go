@@ -225,7 +225,7 @@ func TestUsualAsksOfTheFaultMatrix(t *testing.T) {
 func anyCall(rng *rand.Rand, op *asserts.Op, odds int) *asserts.Seen {
 	seen := &asserts.Seen{Level: asserts.Level(1 + rng.IntN(2)), Alone: true}
 	odd := func() bool { return odds > 0 && rng.IntN(odds) == 0 }
-	rare := func() bool { return odd() && odd() }
+	rare := func() bool { return odds > 0 && rng.IntN(odds*odds) == 0 }
 	next := asserts.ID(0)
 	fresh := func() asserts.Observation {
 		next += 2

@@ -3,9 +3,9 @@
 // Where kernels are Python's, libtorch is not loaded here: the zygote starts the
 // user's own Python with host.py, has it fork a process for each worker, and the
 // worker calls the functions of shim.h there. The packets of the host are words
-// with tabs between: "load MODULE", "fault QUOTED", "op NAME FILE LINE", "ready", and for each
-// worker, which is asked for by the files of its calls and its stack, "pid PID" and
-// "ended STATUS".
+// with tabs between: "load QUOTED", "fault QUOTED", "op NAME FILE LINE", "ready", and for
+// each worker, which is asked for by the files of its calls and its stack, "pid PID"
+// and "ended STATUS".
 #define _GNU_SOURCE
 #include "host.h"
 #include "guard.h"

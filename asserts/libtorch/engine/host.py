@@ -85,12 +85,16 @@ class Registrations:
 
 def load(module):
     """Imports a module, also by the name of its package: "flash-attn"."""
-    say("load", module)
+    say("load", quoted(module))
     try:
         importlib.import_module(module.replace("-", "_"))
     except BaseException as error:
-        say("fault", json.dumps(explained(error), ensure_ascii=False))
+        say("fault", quoted(explained(error)))
         os._exit(1)
+
+
+def quoted(text):
+    return json.dumps(text, ensure_ascii=False)
 
 
 def explained(error):
@@ -147,7 +151,7 @@ ROOT = os.path.dirname(torch.__file__) + os.sep
 before, registered = names(), Registrations()
 for module in os.environ["OPASSERT_MODULES"].split(","):
     load(module)
-say("load", "")
+say("load", quoted(""))
 for path in os.environ["OPASSERT_SHIM"].split("\n"):
     shim = ctypes.CDLL(path, mode=ctypes.RTLD_GLOBAL)
 if files:
