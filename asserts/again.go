@@ -1,6 +1,7 @@
 package asserts
 
 import (
+	"math"
 	"runtime"
 	"runtime/debug"
 	"runtime/metrics"
@@ -41,7 +42,7 @@ func (c *Call) Keep(t Tensor) {
 // begin decides whether the call is one of those that are looked at again.
 func (h *holding) begin(p *plan) {
 	s := &h.settings
-	h.kept, h.last, h.late = h.kept[:0], nil, nil
+	h.kept, h.last, h.late, h.finalized = h.kept[:0], nil, nil, notRead
 	if s.keeps = p.again.Load() < lookedAgain; !s.keeps {
 		return
 	}
@@ -188,6 +189,9 @@ func waitsIn(stack []uintptr) string {
 var finalizers = sync.OnceValue(func() []metrics.Sample {
 	return []metrics.Sample{{Name: "/gc/finalizers/executed:finalizers"}, {Name: "/gc/cleanups/executed:cleanups"}}
 })
+
+// notRead is no number of finalizers.
+const notRead = math.MaxUint64
 
 // finalized returns how many finalizers and cleanups have run.
 func finalized() uint64 {

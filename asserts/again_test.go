@@ -1,6 +1,8 @@
 package asserts_test
 
 import (
+	"runtime"
+	"runtime/metrics"
 	"strings"
 	"testing"
 
@@ -39,10 +41,25 @@ func fresh(*tensor) *tensor { return newTensor(4) }
 
 func bump(x *tensor) { x.impl.storage.bytes[0]++ }
 
+// finalizeSomething returns when the runtime has counted a finalizer more.
+func finalizeSomething() {
+	count := func() uint64 {
+		sample := []metrics.Sample{{Name: "/gc/finalizers/executed:finalizers"}}
+		metrics.Read(sample)
+		return sample[0].Value.Uint64()
+	}
+	before := count()
+	runtime.SetFinalizer(new([64]byte), func(*[64]byte) {})
+	for count() == before {
+		runtime.GC()
+	}
+}
+
 // What kernels do when a call is over is found in wrappers, and nothing that the
 // caller does is taken for it.
 func TestLookedAtAgain(t *testing.T) {
 	var cache *tensor
+	calls := 0
 	once := func(x *tensor) *tensor {
 		if cache == nil {
 			cache = newTensor(4)
@@ -84,6 +101,16 @@ func TestLookedAtAgain(t *testing.T) {
 			"OA005 result: of result 1 of 4 bytes changed after the call was over"},
 		{"argument kept", keeping, func(call func(*tensor) *tensor) { twice(func() *tensor { return call(newTensor(4)) }) },
 			"OA016 argument self: of the argument self of the call before 1 of 4 bytes changed in this one: it was kept"},
+		{"argument kept by a later call", func(x *tensor) *tensor {
+			if calls++; calls < 6 {
+				return newTensor(4)
+			}
+			return keeping(x)
+		}, func(call func(*tensor) *tensor) {
+			for range 7 {
+				call(newTensor(4))
+			}
+		}, "OA016 argument self: of the argument self of the call before 1 of 4 bytes changed in this one: it was kept"},
 		{"result kept", returning, func(call func(*tensor) *tensor) { twice(func() *tensor { return call(newTensor(4)) }) },
 			"OA005 result: of what the call before returned 1 of 4 bytes changed"},
 		{"result returned twice", once, func(call func(*tensor) *tensor) { twice(func() *tensor { return call(newTensor(4)) }) },
@@ -95,6 +122,15 @@ func TestLookedAtAgain(t *testing.T) {
 			x.view()
 			call(x)
 		}, "OA016 argument self: the StorageImpl of argument self was released once too often: use_count 2 -> 1"},
+		{"released too often, or by a finalizer", func(x *tensor) *tensor {
+			x.impl.storage.uses--
+			finalizeSomething()
+			return newTensor(4)
+		}, func(call func(*tensor) *tensor) {
+			x := newTensor(4)
+			x.view()
+			call(x)
+		}, ""},
 
 		{"the caller writes what it passed", fresh, func(call func(*tensor) *tensor) {
 			x := newTensor(4)
@@ -138,7 +174,7 @@ func TestLookedAtAgain(t *testing.T) {
 		{"no tensor", fresh, func(call func(*tensor) *tensor) { call(nil); call(nil) }, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			cache, later = nil, nil
+			cache, later, calls = nil, nil, 0
 			c := collect(t)
 			defer asserts.SetLevel(asserts.Content)()
 			op := wholeOp("f(Tensor? self) -> Tensor")

@@ -173,12 +173,14 @@ func (c *Call) end() {
 	h := c.settings.holding
 	again := false
 	if h != nil {
-		if len(h.kept) > 0 {
+		if len(h.kept) > 0 { //mutate:equivalent true: only saves time
 			h.end(c.kept())
 		}
-		again = h.last != nil || h.late != nil
+		again = h.last != nil || //mutate:equivalent true: only saves time
+			h.late != nil //mutate:equivalent true: only saves time
 	}
-	clean := !again && c.clean()
+	clean := !again && //mutate:equivalent true: only saves time
+		c.clean() //mutate:equivalent false: the judge finds nothing, and more slowly
 	c.count()
 	var seen *Seen
 	if !clean { //mutate:equivalent false: the judge finds nothing, and more slowly
@@ -190,7 +192,7 @@ func (c *Call) end() {
 	if seen != nil {
 		c.report(seen)
 	}
-	if h != nil {
+	if h != nil { //mutate:equivalent false: only saves memory
 		holdings.Put(h)
 	}
 }

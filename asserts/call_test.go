@@ -489,6 +489,93 @@ func TestUndefinedResult(t *testing.T) {
 	}
 }
 
+// A call that looks usual is judged all the same where an engine saw more than that.
+func TestJudgeSeenLooksCloser(t *testing.T) {
+	float := contents(func(c *asserts.Snapshot) { c.DType, c.Sizes, c.Strides = "float32", nil, nil })
+	one, graded := holding("ab"), contents(func(c *asserts.Snapshot) { c.RequiresGrad = true })
+	usual := func() *asserts.Seen {
+		return &asserts.Seen{
+			Level: asserts.Content, Before: list{see(1, 2, one)}, After: list{see(1, 2, one)}, Results: list{see(5, 6, holding("cd"))},
+		}
+	}
+	for _, tt := range []struct {
+		name  string
+		level asserts.Level
+		edit  func(*asserts.Seen)
+		want  string
+	}{
+		{"as usual", asserts.Content, func(*asserts.Seen) {}, ""},
+		{"through autograd", asserts.Content, func(s *asserts.Seen) {
+			s.Autograd = true
+			for _, o := range []*asserts.Observation{&s.Before[0], &s.After[0], &s.Results[0]} {
+				holding("abcd")(o)
+				float(o)
+			}
+			graded(&s.Before[0])
+			graded(&s.After[0])
+		}, "OA014 "},
+		{"the call before", asserts.Content, func(s *asserts.Seen) {
+			s.Earlier = []asserts.Earlier{{Then: see(7, 8, one), Now: see(7, 8, holding("aB"))}}
+		}, "OA005 "},
+		{"late", asserts.Content, func(s *asserts.Seen) { s.Late = list{see(1, 2, holding("aB")), s.Results[0]} }, "OA016 "},
+		{"alone", asserts.Content, func(s *asserts.Seen) { s.Alone, s.After[0].ImplUses = true, 2 }, "OA016 "},
+		{"made for the call", asserts.Content, func(s *asserts.Seen) {
+			s.Alone, s.Made = true, true
+			s.Before[0].ImplUses = 2
+		}, "OA016 "},
+		{"at another level", asserts.Identity, func(s *asserts.Seen) { s.After[0] = see(1, 2, holding("aB")) }, "OA009 "},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			c := collect(t)
+			defer asserts.SetLevel(tt.level)()
+			var call asserts.Call
+			seen := usual()
+			tt.edit(seen)
+			defer asserts.SetAlone(seen.Made)()
+			call.BeginSeen(wholeOp("f(Tensor self) -> Tensor"))
+			call.JudgeSeen(seen)
+			if got := strings.Join(linesOf(c), "\n"); !strings.HasPrefix(got, tt.want) || (got == "") != (tt.want == "") {
+				t.Errorf("reported %q, want %q", got, tt.want)
+			}
+		})
+	}
+}
+
+// What a usual call of a library without version counters skips is counted, and what
+// a policy skips of it besides.
+func TestSkipsOfUsualCalls(t *testing.T) {
+	unversioned := asserts.Row{Trait: asserts.NoVersion, Skip: asserts.CodesOf(asserts.VersionBump), Reason: "no version"}
+	more := unversioned
+	more.Skip |= asserts.CodesOf(asserts.UndeclaredWrite)
+	for _, tt := range []struct {
+		row  asserts.Row
+		want []asserts.Code
+	}{
+		{unversioned, []asserts.Code{asserts.VersionBump}},
+		{more, []asserts.Code{asserts.UndeclaredWrite, asserts.VersionBump}},
+	} {
+		asserts.ForgetSummary()
+		func() {
+			defer asserts.SetLevel(asserts.Content)()
+			defer asserts.SetPolicy(&asserts.Policy{Rows: []asserts.Row{tt.row}})()
+			self, other := see(1, 2, holding("ab"), traits(asserts.NoVersion)), see(3, 4, holding("ab"), traits(asserts.NoVersion))
+			var call asserts.Call
+			call.BeginSeen(wholeOp("f_(Tensor(a!) self, Tensor other) -> Tensor(a!)"))
+			written := see(1, 2, holding("aB"), traits(asserts.NoVersion))
+			call.JudgeSeen(&asserts.Seen{Level: asserts.Content, Before: list{self, other}, After: list{written, other}, Results: list{written}})
+		}()
+		var got []asserts.Code
+		for _, s := range asserts.Summarize().Skips {
+			if s.Code == asserts.VersionBump || s.Code == asserts.UndeclaredWrite {
+				got = append(got, s.Code)
+			}
+		}
+		if slices.Sort(got); !slices.Equal(got, tt.want) {
+			t.Errorf("a policy that skips %v: skipped %v, want %v", tt.row.Skip, got, tt.want)
+		}
+	}
+}
+
 // What an engine saw of a call is judged as a wrapper's record is.
 func TestJudgeSeen(t *testing.T) {
 	c := collect(t)

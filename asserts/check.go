@@ -88,7 +88,8 @@ func add(c check) Code {
 // shortens reports whether a call for which facts hold leaves the check nothing to
 // report. A check of calls through autograd has none on others.
 func (r *check) shortens(facts usual.Facts) bool {
-	return r.usual != 0 && facts.Has(r.usual) || r.when != nil && !r.when(&Seen{Alone: true})
+	return r.usual != 0 && facts.Has(r.usual) || r.when != nil &&
+		!r.when(&Seen{Alone: true}) //mutate:equivalent false: only saves time
 }
 
 // none is the row of a code that no check has.

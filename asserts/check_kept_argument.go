@@ -23,7 +23,7 @@ var _ = add(check{
 	judges:  (*judge).keptArguments,
 	usual:   usual.SameImpl | usual.SameStorage | usual.NotKept | usual.Unreturned,
 	after:   1<<InputImpl | 1<<InputStorage,
-	when:    func(seen *Seen) bool { return (seen.Alone || seen.Late != nil) && !seen.Autograd },
+	when:    func(seen *Seen) bool { return !seen.Autograd },
 	fixes: func(_ *Op, v *Violation) string {
 		if strings.Contains(v.Saw, tooOften) { // counts of what is kept may fall too
 			return fixTooOften(v)

@@ -106,6 +106,26 @@ func TestKeptWithoutStorage(t *testing.T) {
 	}
 }
 
+// While others may take references, the uses of an argument say nothing; that it was
+// written late does.
+func TestKeptAmongOthers(t *testing.T) {
+	one := holding("ab")
+	for _, tt := range []struct {
+		name string
+		late list
+		want int
+	}{
+		{"not looked at late", nil, 0},
+		{"the same late", list{see(1, 2, one)}, 0},
+		{"written late", list{see(1, 2, holding("aB"))}, 1},
+	} {
+		seen := &asserts.Seen{Level: asserts.Content, Before: list{see(1, 2, one)}, After: list{see(1, 2, one, uses(2, 1))}, Late: tt.late}
+		if found := foundKept(wholeOp("f(Tensor self) -> ()"), seen, asserts.Aware()); len(found) != tt.want {
+			t.Errorf("%s: reported %v, want %d", tt.name, asserts.Violations(found), tt.want)
+		}
+	}
+}
+
 // foundKept is what a call breaks of OA016.
 func foundKept(op *asserts.Op, seen *asserts.Seen, policy *asserts.Policy) []*asserts.Violation {
 	return slices.DeleteFunc(asserts.Judge(op, seen, policy).Violations, func(v *asserts.Violation) bool { return v.Code != asserts.KeptArgument })

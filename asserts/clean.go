@@ -8,7 +8,9 @@ const pairs = 1024
 // would find no violation and skip nothing. It is a shortcut for the usual
 // call and decides nothing itself; wherever it is in doubt it says no.
 func (c *Call) clean() bool {
-	return c.settings.quick && c.cleanIdentity() && (c.settings.level < Content || !c.plan.asks && c.cleanContents())
+	return c.settings.quick && c.cleanIdentity() && (c.settings.level < Content ||
+		!c.plan.asks && //mutate:equivalent false: every check says what is usual, so far
+			c.cleanContents())
 }
 
 func (c *Call) cleanIdentity() bool {

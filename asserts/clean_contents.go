@@ -52,7 +52,7 @@ func (c *Call) cleanContents() bool {
 // nothing reports whether two observations are of an undefined tensor, or head a
 // list.
 func (c *Call) nothing(i, j int) bool {
-	return c.obs[i].Impl == 0 && c.obs[i].Content == nil && c.obs[j].Content == nil
+	return c.obs[i].Impl == 0 && c.obs[j].Content == nil
 }
 
 // cleanArgument looks at what an argument holds.

@@ -179,6 +179,10 @@ func TestJudgeReturns(t *testing.T) {
 			want: []string{"OA006 result / argument self: result is TensorImpl #3, argument self is #1"},
 		},
 		{
+			name: "an element of a written list", schema: "f_(Tensor(a!)[] ts) -> Tensor(a!)", args: []int{2},
+			before: list{see(1, 2), see(3, 4)}, results: list{see(3, 4)},
+		},
+		{
 			name: "in place returns a view", schema: "f_(Tensor(a!) self) -> Tensor(a!)",
 			before: list{see(1, 2)}, results: list{see(3, 2, uses(1, 2))},
 			want: []string{"OA006 result / argument self: result is a TensorImpl of its own on the StorageImpl of argument self"},

@@ -283,6 +283,16 @@ func TestJudgeArguments(t *testing.T) {
 			want: []string{"OA002 argument self: argument self was on StorageImpl #2 before the call and is on #9 after it"},
 		},
 		{
+			name: "released by the op", schema: "f(Tensor self) -> ()",
+			before: list{see(1, 2, one)}, after: list{see(1, 0, uses(0, 0))},
+			want: []string{"OA002 argument self: argument self was on StorageImpl #2 before the call and is on none after it: it was released once too often, use_count 1 -> 0"},
+		},
+		{
+			name: "counted neither before nor after", schema: "f(Tensor self) -> ()",
+			before: list{see(1, 2, one, uses(0, 0))}, after: list{see(1, 9, one, uses(0, 0))},
+			want: []string{"OA002 argument self: argument self was on StorageImpl #2 before the call and is on #9 after it"},
+		},
+		{
 			name: "storage of an optional", schema: "f(Tensor? w) -> ()",
 			before: list{see(1, 2, one)}, after: list{see(1, 9, one)},
 			want: []string{"OA002 argument w: argument w was on StorageImpl #2 before the call and is on #9 after it"},

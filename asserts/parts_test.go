@@ -9,6 +9,14 @@ import (
 	"github.com/opassert/opassert/asserts"
 )
 
+// An observation to which no parts are added stays as it is.
+func TestWithNoParts(t *testing.T) {
+	var o asserts.Observation
+	if o.With(); o.Content != nil {
+		t.Errorf("its content is %v", o.Content)
+	}
+}
+
 func TestWithParts(t *testing.T) {
 	op := &asserts.Op{
 		Name:    "test::op",

@@ -9,7 +9,7 @@ var records = sync.Pool{New: func() any { return new([]Observation) }}
 // see Note [Two forms of a call].
 func (c *Call) cleanSeen(seen *Seen) bool {
 	if !c.settings.quick || //mutate:equivalent true: only saves time
-		seen.Autograd || seen.Made || len(seen.Earlier)+len(seen.Late) > 0 || seen.Alone != c.settings.alone || seen.Level != c.settings.level {
+		seen.Autograd || len(seen.Earlier)+len(seen.Late) > 0 || seen.Alone != c.settings.alone || seen.Level != c.settings.level {
 		return false
 	}
 	pooled := records.Get().(*[]Observation)

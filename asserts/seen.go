@@ -150,7 +150,7 @@ func (c *Call) seen() (*Seen, error) {
 	}
 	if h := c.settings.holding; h != nil {
 		s.Late, s.Earlier = h.late, h.earlier(c.obs[:2*c.before])
-		s.Made = c.settings.keeps && s.Alone && h.finalized == finalized()
+		s.Made = h.finalized == finalized()
 	}
 	for _, m := range c.settings.modes {
 		s.Modes = append(s.Modes, *m)

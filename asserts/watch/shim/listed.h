@@ -6,6 +6,8 @@
 #include "imports.h"
 #include "keys.h"
 
+#include <c10/core/impl/PythonDispatcherTLS.h>
+
 #include <sstream>
 #include <string>
 #include <vector>
@@ -40,10 +42,18 @@ inline std::string dump_state(const OperatorEntry* op) { return without_ours(op-
 
 inline std::string dump_table(const OperatorEntry* op) { return without_ours(op->dumpComputedTable()); }
 
-inline bool has_kernel(const OperatorEntry* op, DispatchKey key) { return !our_keys.registers(key) && op->hasKernelForDispatchKey(key); }
+// asked_to_dispatch reports whether it may be the Python dispatcher that asks, which
+// has to find every kernel: it calls what it finds.
+//
+// Source: torch/_ops.py, resolve_key.
+inline bool asked_to_dispatch() { return c10::impl::PythonDispatcherTLS::get_state() != nullptr; }
+
+inline bool has_kernel(const OperatorEntry* op, DispatchKey key) {
+  return (asked_to_dispatch() || !our_keys.registers(key)) && op->hasKernelForDispatchKey(key);
+}
 
 inline bool has_any_kernel(const OperatorEntry* op, DispatchKeySet keys) {
-  return op->hasKernelForAnyDispatchKey(our_keys.gone() ? keys : keys.remove(our_keys.above()));
+  return op->hasKernelForAnyDispatchKey(our_keys.gone() || asked_to_dispatch() ? keys : keys.remove(our_keys.above()));
 }
 
 inline bool has_computed(const OperatorEntry* op, DispatchKey key) {
