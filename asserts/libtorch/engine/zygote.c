@@ -13,6 +13,7 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdint.h>
@@ -49,7 +50,7 @@ static int short_of(unsigned long more, char *text, size_t size) {
 static int short_of_files(char *text, size_t size) {
   enum { FILES = 16 };
   struct rlimit limit;
-  int next = dup(STDERR_FILENO);
+  int next = open("/dev/null", O_RDONLY);  // not a copy of a file that may be closed
   int unlimited = getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_max == RLIM_INFINITY;
   if (next >= 0) close(next);
   if (unlimited || (next >= 0 && limit.rlim_max >= (rlim_t)next + FILES)) return 0;
