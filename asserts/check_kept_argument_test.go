@@ -162,6 +162,16 @@ func TestFixOfKeptArgument(t *testing.T) {
 	}
 }
 
+// An argument that nobody holds any more is to be retained, not to be left alone.
+func TestFixOfReleased(t *testing.T) {
+	seen := &asserts.Seen{Level: asserts.Content, Before: list{see(1, 2)}, After: list{see(1, 0, uses(0, 0))}}
+	want := "release only what was retained: the caller's reference to self is the caller's"
+	found := asserts.Judge(wholeOp("f(Tensor self) -> ()"), seen, asserts.Aware()).Violations
+	if len(found) != 1 || found[0].Code != asserts.InputStorage || found[0].Fix != want {
+		t.Errorf("reported %v, want the fix %q", asserts.Violations(found), want)
+	}
+}
+
 // Who writes late is reported for the argument that was written, once, and only
 // where the check is planned.
 func TestWrittenLateOfTwo(t *testing.T) {

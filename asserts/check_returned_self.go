@@ -71,7 +71,7 @@ func (j *judge) owners(out *output, args []int) []*input {
 		if !slices.Contains(args, in.arg) || !in.before.Defined() && !in.after.Defined() {
 			continue
 		}
-		if all = append(all, in); !out.List || in.element == out.element {
+		if all = append(all, in); in.element == out.element {
 			owners = append(owners, in)
 		}
 	}

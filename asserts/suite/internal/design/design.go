@@ -940,6 +940,9 @@ func coveringRows(classes []argClass, taken func(int) bool, most int) []Row {
 			}
 		}
 		rows = append(rows, Row{Classes: together})
+		if p.rank == coupled { // sizes made anew may fit where these do not
+			rows = append(rows, Row{Classes: together}, Row{Classes: together})
+		}
 		if i := slices.IndexFunc(keys, func(c int) bool { return classes[c].arg == "" && classes[c].name == "bool" }); i >= 0 && p.rank == flagged {
 			rows = append(rows, Row{Classes: append(slices.Clone(together), keys[i])}) // a kernel of its own, often
 		}
