@@ -23,9 +23,9 @@
 //
 // The program does not see the keys: what it reads of the set that a thread
 // includes has none of the watcher's, and one that it names, or registers a
-// fallback or a kernel for, it gets. Then the watcher moves to another key; below
-// autograd there is none, so that the process is no longer watched where a
-// program uses the key Fake, and the exit status is 2.
+// fallback or a kernel for, it gets. Then the watcher moves to another key. No
+// other key lies below autograd: where a program uses the key Fake, the process is
+// no longer watched, and the exit status is 2.
 //
 // A call in code that PyTorch's compiler has written stands where the program's
 // own line does that the code comes from. The program's Python is asked for it

@@ -82,7 +82,7 @@ func begin(root, name string, ofReturn bool) error {
 	return nil
 }
 
-// newCheck gives a name the code after the last.
+// newCheck returns the check of a name, with the code after the last.
 func newCheck(name string, ofReturn bool) check {
 	c := check{Name: name, File: strings.ReplaceAll(name, "-", "_"), Return: ofReturn}
 	for _, word := range strings.Split(name, "-") {

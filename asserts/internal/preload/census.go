@@ -98,7 +98,7 @@ func (c *census) look() {
 	})
 }
 
-// ended tells of a library that was in a process until that ended, and for which
+// ended reports a library that was in a process until that ended, and for which
 // its object has not asked. How long a process takes to load one is no evidence.
 func (m *member) ended() {
 	for _, o := range m.unseen {

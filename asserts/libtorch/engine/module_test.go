@@ -108,7 +108,7 @@ func TestModule(t *testing.T) {
 	})
 }
 
-// A kernel that ends or deceives its process is told so, and takes down nothing else.
+// A kernel that ends or deceives its process is reported, and ends nothing else.
 func TestHostileModule(t *testing.T) {
 	libtorchtest.EachPython(t, func(t *testing.T, python *installed.Python) {
 		got := check(t, python, "testdata", "-module", "python_hostile", "-cases", "2", "-timeout", "1s")

@@ -107,7 +107,7 @@ func toPrivateFile(path string, write func(io.Writer) error) error {
 	return toFileOf(0o600, path, write)
 }
 
-// createPrivate makes a file that is written bit by bit, in the place of an old one,
+// createPrivate creates a file that is written bit by bit. It replaces an old one,
 // which others may read or have open.
 func createPrivate(path string) (*os.File, error) {
 	if stream := ownStream(path); stream != nil {
