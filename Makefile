@@ -17,7 +17,7 @@ generate:
 
 # What follows from the checks: the generated code, and the files that -update writes.
 golden: generate
-	go test ./asserts ./gen/plan ./gen/internal/emit ./gen/gentest/selftest -update
+	go test ./asserts ./gen/plan ./gen/internal/emit ./internal/gentest/selftest -update
 	go test ./cmd/opassert -run 'Scripts/(plan|policy|explain)$$|TestReadmeHasEveryCheck' -update
 
 bench:

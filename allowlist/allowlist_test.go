@@ -13,8 +13,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/internal/yamlfile"
 	"github.com/opassert/opassert/schema"
-	"github.com/opassert/opassert/schema/yamlfile"
 )
 
 func day(s string) time.Time {

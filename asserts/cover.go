@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/opassert/opassert/asserts/internal/tensor"
+	"github.com/opassert/opassert/internal/tensor"
 )
 
 // A step is a dimension as memory has it: so many elements, so many bytes apart.

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/opassert/opassert/asserts/printable"
+	"github.com/opassert/opassert/internal/printable"
 )
 
 type junitSuites struct {

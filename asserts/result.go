@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/opassert/opassert/asserts/printable"
+	"github.com/opassert/opassert/internal/printable"
 )
 
 // A Result is one line of what any run of checks has to say: of a program

@@ -6,7 +6,7 @@ import (
 	"net/url"
 	"path/filepath"
 
-	"github.com/opassert/opassert/asserts/printable"
+	"github.com/opassert/opassert/internal/printable"
 )
 
 type sarifLog struct {

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/opassert/opassert/asserts/printable"
+	"github.com/opassert/opassert/internal/printable"
 )
 
 // A Violation is one broken rule in one call, with all that is known of it.

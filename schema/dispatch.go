@@ -7,7 +7,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
-	"github.com/opassert/opassert/schema/yamlfile"
+	"github.com/opassert/opassert/internal/yamlfile"
 )
 
 // Dispatch keys that serve every backend.

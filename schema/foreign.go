@@ -7,7 +7,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
-	"github.com/opassert/opassert/schema/yamlfile"
+	"github.com/opassert/opassert/internal/yamlfile"
 )
 
 // Note [Files of other projects]: there are two forms besides

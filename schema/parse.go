@@ -6,7 +6,7 @@ import (
 	"go/token"
 	"strings"
 
-	"github.com/opassert/opassert/schema/yamlfile"
+	"github.com/opassert/opassert/internal/yamlfile"
 )
 
 // Bounds on what a schema may hold, so that no text keeps the parser busy. In

@@ -6,7 +6,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
-	"github.com/opassert/opassert/schema/yamlfile"
+	"github.com/opassert/opassert/internal/yamlfile"
 )
 
 // checkEntry reports what torchgen refuses in one entry, beyond the form of

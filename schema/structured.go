@@ -5,7 +5,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
-	"github.com/opassert/opassert/schema/yamlfile"
+	"github.com/opassert/opassert/internal/yamlfile"
 )
 
 // ufunc reads the loops that torchgen makes kernels from: one loop, or loops

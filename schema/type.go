@@ -4,7 +4,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/opassert/opassert/schema/yamlfile"
+	"github.com/opassert/opassert/internal/yamlfile"
 )
 
 // baseTypes are the types that torchgen knows, up to PyTorch 2.8.

@@ -5,7 +5,7 @@ import (
 
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/libtorch"
-	"github.com/opassert/opassert/asserts/libtorch/libtorchtest"
+	"github.com/opassert/opassert/internal/libtorchtest"
 )
 
 // BenchmarkCall holds observed calls against unobserved ones, for ten ops on

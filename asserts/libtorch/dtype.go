@@ -1,6 +1,6 @@
 package libtorch
 
-import "github.com/opassert/opassert/asserts/internal/tensor"
+import "github.com/opassert/opassert/internal/tensor"
 
 // A DType is a c10::ScalarType, by its number.
 type DType tensor.DType

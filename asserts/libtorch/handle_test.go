@@ -9,8 +9,8 @@ import (
 
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/libtorch"
-	"github.com/opassert/opassert/asserts/libtorch/libtorchtest"
 	"github.com/opassert/opassert/asserts/preserve"
+	"github.com/opassert/opassert/internal/libtorchtest"
 )
 
 // makeHere is the frame that errors about a handle have to name.

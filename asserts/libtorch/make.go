@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/opassert/opassert/asserts"
-	"github.com/opassert/opassert/asserts/internal/tensor"
+	"github.com/opassert/opassert/internal/tensor"
 )
 
 // A Form is a sort of tensor.

@@ -10,7 +10,7 @@ import (
 
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/libtorch"
-	"github.com/opassert/opassert/asserts/libtorch/libtorchtest"
+	"github.com/opassert/opassert/internal/libtorchtest"
 )
 
 func TestMake(t *testing.T) {

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/opassert/opassert/asserts/libtorch"
-	"github.com/opassert/opassert/asserts/libtorch/libtorchtest"
+	"github.com/opassert/opassert/internal/libtorchtest"
 )
 
 func TestOps(t *testing.T) {

@@ -15,8 +15,8 @@ import (
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/libtorch"
 	"github.com/opassert/opassert/asserts/libtorch/engine"
-	"github.com/opassert/opassert/asserts/libtorch/libtorchtest"
 	"github.com/opassert/opassert/gen/plan"
+	"github.com/opassert/opassert/internal/libtorchtest"
 )
 
 const oplib = "../../testdata/oplib"

@@ -9,8 +9,8 @@ import (
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/libtorch"
 	"github.com/opassert/opassert/asserts/libtorch/engine"
-	"github.com/opassert/opassert/asserts/libtorch/libtorchtest"
 	contract "github.com/opassert/opassert/asserts/suite/engine"
+	"github.com/opassert/opassert/internal/libtorchtest"
 )
 
 // unplanted says which checks that calls of libtorch show places.cpp does not

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/opassert/opassert/asserts/internal/compile"
-	"github.com/opassert/opassert/asserts/libtorch/installed"
+	"github.com/opassert/opassert/internal/compile"
+	"github.com/opassert/opassert/internal/installed"
 )
 
 // The errors of a process that cannot have a libtorch, for errors.Is.

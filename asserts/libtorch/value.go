@@ -5,7 +5,7 @@ import (
 	"math"
 	"strings"
 
-	"github.com/opassert/opassert/asserts/internal/tensor"
+	"github.com/opassert/opassert/internal/tensor"
 )
 
 // A Kind says which fields of a [Value] count.

@@ -10,7 +10,7 @@ import (
 	"unsafe"
 
 	"github.com/opassert/opassert/asserts"
-	"github.com/opassert/opassert/asserts/internal/tensor"
+	"github.com/opassert/opassert/internal/tensor"
 )
 
 // A scratch is the memory of one crossing, used again by later ones.

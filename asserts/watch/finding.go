@@ -7,7 +7,7 @@ import (
 	"sync"
 
 	"github.com/opassert/opassert/asserts"
-	"github.com/opassert/opassert/asserts/printable"
+	"github.com/opassert/opassert/internal/printable"
 )
 
 // A Finding is a broken rule at one place of the program, however often.

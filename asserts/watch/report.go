@@ -9,8 +9,8 @@ import (
 
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/internal/preload"
-	"github.com/opassert/opassert/asserts/printable"
 	"github.com/opassert/opassert/asserts/suite/report"
+	"github.com/opassert/opassert/internal/printable"
 )
 
 // A Report is what a whole run found, and what it looked at.

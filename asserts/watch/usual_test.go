@@ -13,11 +13,11 @@ import (
 	"github.com/opassert/opassert/allowlist"
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/c10/engine"
-	"github.com/opassert/opassert/asserts/c10/faults"
 	"github.com/opassert/opassert/asserts/internal/usual"
 	"github.com/opassert/opassert/asserts/libtorch"
-	"github.com/opassert/opassert/gen/gentest/faulty"
 	"github.com/opassert/opassert/gen/plan"
+	"github.com/opassert/opassert/internal/c10/faults"
+	"github.com/opassert/opassert/internal/gentest/faulty"
 	"github.com/opassert/opassert/schema"
 )
 
@@ -180,7 +180,7 @@ func TestUsualAsksOfNothingElse(t *testing.T) {
 
 // Every kernel of the fault matrix is asked of, and the judge says why.
 func TestUsualAsksOfTheFaultMatrix(t *testing.T) {
-	file, err := schema.Load("../c10/faults/faults.yaml", "")
+	file, err := schema.Load("../../internal/c10/faults/faults.yaml", "")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,12 +13,12 @@ import (
 	"time"
 
 	"github.com/opassert/opassert/asserts"
-	"github.com/opassert/opassert/asserts/internal/compile"
 	"github.com/opassert/opassert/asserts/internal/preload"
 	"github.com/opassert/opassert/asserts/libtorch"
 	"github.com/opassert/opassert/asserts/libtorch/engine"
 	"github.com/opassert/opassert/asserts/preserve/live"
 	contract "github.com/opassert/opassert/asserts/suite/engine"
+	"github.com/opassert/opassert/internal/compile"
 	"github.com/opassert/opassert/schema"
 )
 

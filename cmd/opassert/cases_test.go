@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/opassert/opassert/asserts/libtorch/libtorchtest"
+	"github.com/opassert/opassert/internal/libtorchtest"
 )
 
 // A user's file of cases makes ops run whose arguments nobody guesses, each form

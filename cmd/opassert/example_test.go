@@ -224,7 +224,7 @@ func released(t *testing.T, packages string) {
 		}
 	}
 	slices.Sort(foreign)
-	want := []string{module + "/asserts", module + "/asserts/internal/tensor", module + "/asserts/internal/usual", module + "/asserts/printable"}
+	want := []string{module + "/asserts", module + "/internal/tensor", module + "/asserts/internal/usual", module + "/internal/printable"}
 	if !slices.Equal(slices.Compact(foreign), want) {
 		t.Errorf("the release build has %v, want %v", slices.Compact(foreign), want)
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/opassert/opassert/asserts"
-	"github.com/opassert/opassert/asserts/libtorch/libtorchtest"
+	"github.com/opassert/opassert/internal/libtorchtest"
 )
 
 // Whatever kernels do, a wrong one never comes out clean, a right one does, the run

@@ -11,8 +11,8 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/opassert/opassert/asserts/libtorch/installed"
 	"github.com/opassert/opassert/cmd/opassert/internal/cli"
+	"github.com/opassert/opassert/internal/installed"
 )
 
 var update = flag.Bool("update", false, "update the golden parts of the scripts")

@@ -15,8 +15,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/opassert/opassert/asserts"
-	"github.com/opassert/opassert/asserts/libtorch/installed"
-	"github.com/opassert/opassert/asserts/libtorch/libtorchtest"
+	"github.com/opassert/opassert/internal/installed"
+	"github.com/opassert/opassert/internal/libtorchtest"
 )
 
 // tool returns the command and the op library.

@@ -6,10 +6,10 @@ import (
 	"reflect"
 
 	"github.com/opassert/opassert/asserts"
-	"github.com/opassert/opassert/asserts/c10"
 	"github.com/opassert/opassert/asserts/internal/gokernels"
-	"github.com/opassert/opassert/asserts/internal/tensor"
 	"github.com/opassert/opassert/asserts/suite/engine"
+	"github.com/opassert/opassert/internal/c10"
+	"github.com/opassert/opassert/internal/tensor"
 	"github.com/opassert/opassert/schema"
 )
 

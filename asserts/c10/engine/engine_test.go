@@ -10,13 +10,13 @@ import (
 
 	"github.com/opassert/opassert/allowlist"
 	"github.com/opassert/opassert/asserts"
-	"github.com/opassert/opassert/asserts/c10/faults"
 	"github.com/opassert/opassert/asserts/internal/gokernels"
 	"github.com/opassert/opassert/asserts/suite"
 	"github.com/opassert/opassert/asserts/suite/engine"
 	"github.com/opassert/opassert/asserts/suite/report"
-	"github.com/opassert/opassert/gen/gentest/faulty"
 	"github.com/opassert/opassert/gen/plan"
+	"github.com/opassert/opassert/internal/c10/faults"
+	"github.com/opassert/opassert/internal/gentest/faulty"
 	"github.com/opassert/opassert/schema"
 )
 
@@ -39,7 +39,7 @@ func TestMain(m *testing.M) {
 }
 
 func faultyEngine() (*gokernels.Engine, *plan.Planner, error) {
-	file, err := schema.Load("../faults/faults.yaml", "")
+	file, err := schema.Load("../../../internal/c10/faults/faults.yaml", "")
 	if os.Getenv(suite.WorkerVariable) != "" {
 		file, err = schema.Load(os.Getenv("FAULTS"), "")
 	}
@@ -73,7 +73,7 @@ func TestSuiteFindsPlantedFaults(t *testing.T) {
 		Operators: operators, To: 60, Workers: 2, Timeout: 5 * time.Second,
 		Worker: func() *exec.Cmd {
 			cmd := exec.Command(os.Args[0])
-			cmd.Env = append(os.Environ(), "FAULTS="+here+"/../faults/faults.yaml")
+			cmd.Env = append(os.Environ(), "FAULTS="+here+"/../../../internal/c10/faults/faults.yaml")
 			return cmd
 		},
 	}

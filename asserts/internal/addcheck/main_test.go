@@ -14,15 +14,15 @@ import (
 func TestBegin(t *testing.T) {
 	for _, ofReturn := range []bool{true, false} {
 		root := t.TempDir()
-		for _, dir := range []string{"asserts", "asserts/c10", "asserts/c10/faults"} {
-			if err := os.Mkdir(filepath.Join(root, dir), 0o777); err != nil {
+		for _, dir := range []string{"asserts", "internal/c10/faults"} {
+			if err := os.MkdirAll(filepath.Join(root, dir), 0o777); err != nil {
 				t.Fatal(err)
 			}
 		}
 		if err := begin(root, "within-page", ofReturn); err != nil {
 			t.Fatal(err)
 		}
-		for _, file := range []string{"asserts/check_within_page.go", "asserts/c10/faults/within_page.go"} {
+		for _, file := range []string{"asserts/check_within_page.go", "internal/c10/faults/within_page.go"} {
 			text, err := os.ReadFile(filepath.Join(root, file))
 			if err != nil {
 				t.Fatal(err)

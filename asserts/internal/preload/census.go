@@ -16,7 +16,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/opassert/opassert/asserts/printable"
+	"github.com/opassert/opassert/internal/printable"
 )
 
 // A census follows all processes of a program through /proc, and finds those

@@ -23,8 +23,8 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/opassert/opassert/asserts/internal/compile"
-	"github.com/opassert/opassert/asserts/libtorch/installed"
+	"github.com/opassert/opassert/internal/compile"
+	"github.com/opassert/opassert/internal/installed"
 )
 
 //go:embed preload.h

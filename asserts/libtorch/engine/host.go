@@ -8,7 +8,7 @@ import (
 
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/libtorch"
-	"github.com/opassert/opassert/asserts/libtorch/installed"
+	"github.com/opassert/opassert/internal/installed"
 )
 
 //go:embed host.py

@@ -14,8 +14,8 @@ import (
 	"testing"
 
 	"github.com/opassert/opassert/asserts"
-	"github.com/opassert/opassert/asserts/libtorch/installed"
-	"github.com/opassert/opassert/asserts/libtorch/libtorchtest"
+	"github.com/opassert/opassert/internal/installed"
+	"github.com/opassert/opassert/internal/libtorchtest"
 )
 
 // command builds the command, once.

@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 	"strings"
 
-	"github.com/opassert/opassert/asserts/preserve/trace"
+	"github.com/opassert/opassert/internal/trace"
 )
 
 // A kind is what an event is about; the numbers are those of tap.cpp.

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/opassert/opassert/asserts/preserve"
-	"github.com/opassert/opassert/asserts/preserve/trace"
+	"github.com/opassert/opassert/internal/trace"
 )
 
 // A Finding is a broken invariant in a program.

@@ -14,10 +14,10 @@ import (
 	"time"
 	"unsafe"
 
-	"github.com/opassert/opassert/asserts/internal/compile"
 	"github.com/opassert/opassert/asserts/internal/preload"
 	"github.com/opassert/opassert/asserts/preserve"
-	"github.com/opassert/opassert/asserts/printable"
+	"github.com/opassert/opassert/internal/compile"
+	"github.com/opassert/opassert/internal/printable"
 )
 
 // A Program is what is run.

@@ -12,10 +12,10 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/opassert/opassert/asserts/internal/compile"
-	"github.com/opassert/opassert/asserts/libtorch/installed"
 	"github.com/opassert/opassert/asserts/preserve"
-	"github.com/opassert/opassert/asserts/preserve/trace"
+	"github.com/opassert/opassert/internal/compile"
+	"github.com/opassert/opassert/internal/installed"
+	"github.com/opassert/opassert/internal/trace"
 )
 
 // Tests of whole programs run on each Python of $OPASSERT_PYTHONS, a list as

@@ -6,7 +6,7 @@ import (
 	"sync"
 
 	"github.com/opassert/opassert/asserts/preserve"
-	"github.com/opassert/opassert/asserts/printable"
+	"github.com/opassert/opassert/internal/printable"
 )
 
 // A logWriter writes events as the lines that an instrumented PyTorch prints,

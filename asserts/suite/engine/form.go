@@ -1,6 +1,6 @@
 package engine
 
-import "github.com/opassert/opassert/asserts/internal/tensor"
+import "github.com/opassert/opassert/internal/tensor"
 
 // A Form says what sort of tensor it is.
 type Form = tensor.Form

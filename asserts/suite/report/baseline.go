@@ -10,8 +10,8 @@ import (
 	"strings"
 
 	"github.com/opassert/opassert/asserts"
-	"github.com/opassert/opassert/asserts/printable"
 	"github.com/opassert/opassert/asserts/suite/engine"
+	"github.com/opassert/opassert/internal/printable"
 )
 
 // A Baseline is the findings and crashes of ops that are known. A line is a

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/opassert/opassert/asserts"
-	"github.com/opassert/opassert/asserts/printable"
+	"github.com/opassert/opassert/internal/printable"
 )
 
 // WriteTable writes the findings as a table in Markdown, by check and op.

@@ -20,8 +20,8 @@ import (
 	"strings"
 
 	"github.com/opassert/opassert/gen/plan"
+	"github.com/opassert/opassert/internal/yamlfile"
 	"github.com/opassert/opassert/schema"
-	"github.com/opassert/opassert/schema/yamlfile"
 )
 
 // A Wrapper is one function to generate: a kernel, the plan of its op, and

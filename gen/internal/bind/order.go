@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/opassert/opassert/internal/yamlfile"
 	"github.com/opassert/opassert/schema"
-	"github.com/opassert/opassert/schema/yamlfile"
 )
 
 // given returns what a kernel takes arguments by: its parameters without a context,

@@ -12,8 +12,8 @@ import (
 	"strings"
 	"text/template"
 
-	"github.com/opassert/opassert/asserts/internal/tensor"
 	"github.com/opassert/opassert/asserts/internal/wire"
+	"github.com/opassert/opassert/internal/tensor"
 )
 
 //go:embed *.tmpl

@@ -3,10 +3,10 @@ package model_test
 import (
 	"testing"
 
-	"github.com/opassert/opassert/asserts/c10"
 	"github.com/opassert/opassert/asserts/preserve"
 	"github.com/opassert/opassert/asserts/preserve/internal/model"
 	"github.com/opassert/opassert/asserts/preserve/internal/model/embedded"
+	"github.com/opassert/opassert/internal/c10"
 )
 
 // The embedded engine's tensors and storages, with its slots and counts.

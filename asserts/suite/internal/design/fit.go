@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"github.com/opassert/opassert/asserts/suite/internal/sample"
+	"github.com/opassert/opassert/internal/yamlfile"
 	"github.com/opassert/opassert/schema"
-	"github.com/opassert/opassert/schema/yamlfile"
 	"gopkg.in/yaml.v3"
 )
 

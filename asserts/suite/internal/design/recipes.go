@@ -12,11 +12,11 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/opassert/opassert/asserts/internal/tensor"
 	"github.com/opassert/opassert/asserts/suite/engine"
 	"github.com/opassert/opassert/asserts/suite/internal/sample"
+	"github.com/opassert/opassert/internal/tensor"
+	"github.com/opassert/opassert/internal/yamlfile"
 	"github.com/opassert/opassert/schema"
-	"github.com/opassert/opassert/schema/yamlfile"
 	"gopkg.in/yaml.v3"
 )
 

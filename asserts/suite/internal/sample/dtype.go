@@ -3,7 +3,7 @@ package sample
 import (
 	"slices"
 
-	"github.com/opassert/opassert/asserts/internal/tensor"
+	"github.com/opassert/opassert/internal/tensor"
 )
 
 // QuantizedDTypes are those that quantized tensors are made of, the usual one first.

@@ -4,8 +4,8 @@ import (
 	"math"
 	"slices"
 
-	"github.com/opassert/opassert/asserts/internal/tensor"
 	"github.com/opassert/opassert/asserts/suite/engine"
+	"github.com/opassert/opassert/internal/tensor"
 )
 
 // Dense lays a tensor out in a storage of its own.

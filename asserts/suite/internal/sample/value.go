@@ -10,9 +10,9 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/opassert/opassert/asserts/internal/tensor"
 	"github.com/opassert/opassert/asserts/suite/engine"
-	"github.com/opassert/opassert/schema/yamlfile"
+	"github.com/opassert/opassert/internal/tensor"
+	"github.com/opassert/opassert/internal/yamlfile"
 )
 
 // ThemeDType stands in a recipe for the dtype of the case's theme; such a

@@ -4,9 +4,9 @@ import (
 	"errors"
 	"slices"
 
-	"github.com/opassert/opassert/asserts/internal/tensor"
 	"github.com/opassert/opassert/asserts/suite/engine"
 	"github.com/opassert/opassert/asserts/suite/internal/sample"
+	"github.com/opassert/opassert/internal/tensor"
 )
 
 // instead makes a tensor like one that the library does not have, and changes

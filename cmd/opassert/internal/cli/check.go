@@ -18,11 +18,11 @@ import (
 	"time"
 
 	"github.com/opassert/opassert/asserts"
-	"github.com/opassert/opassert/asserts/libtorch/installed"
 	"github.com/opassert/opassert/asserts/suite"
 	"github.com/opassert/opassert/asserts/suite/engine"
 	"github.com/opassert/opassert/asserts/suite/report"
 	"github.com/opassert/opassert/gen/plan"
+	"github.com/opassert/opassert/internal/installed"
 	"github.com/opassert/opassert/schema"
 )
 

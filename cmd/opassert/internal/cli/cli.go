@@ -14,8 +14,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/opassert/opassert/asserts/printable"
-	"github.com/opassert/opassert/schema/yamlfile"
+	"github.com/opassert/opassert/internal/printable"
+	"github.com/opassert/opassert/internal/yamlfile"
 )
 
 // A command is one subcommand.

@@ -10,14 +10,14 @@ import (
 
 	"github.com/opassert/opassert/asserts"
 	embedded "github.com/opassert/opassert/asserts/c10/engine"
-	"github.com/opassert/opassert/asserts/c10/kernels"
 	torch "github.com/opassert/opassert/asserts/libtorch/engine"
-	"github.com/opassert/opassert/asserts/libtorch/installed"
 	"github.com/opassert/opassert/asserts/optest"
 	"github.com/opassert/opassert/asserts/suite"
 	"github.com/opassert/opassert/asserts/suite/engine"
-	"github.com/opassert/opassert/gen/gentest"
-	"github.com/opassert/opassert/gen/gentest/faulty"
+	"github.com/opassert/opassert/internal/c10/kernels"
+	"github.com/opassert/opassert/internal/gentest"
+	"github.com/opassert/opassert/internal/gentest/faulty"
+	"github.com/opassert/opassert/internal/installed"
 	"github.com/opassert/opassert/schema"
 )
 
@@ -189,7 +189,7 @@ func (f *checkFlags) withoutLibtorch() error {
 // through their generated wrappers, which do not check: the suite does.
 func openEmbedded(_ *checkFlags, file []*schema.Op) (engine.Engine, error) {
 	if file == nil {
-		own, err := schema.Parse("github.com/opassert/opassert/asserts/c10/kernels/ops.yaml", kernels.Schemas, nil)
+		own, err := schema.Parse("github.com/opassert/opassert/internal/c10/kernels/ops.yaml", kernels.Schemas, nil)
 		if err != nil {
 			return nil, err
 		}

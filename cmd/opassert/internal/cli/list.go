@@ -5,7 +5,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"github.com/opassert/opassert/asserts/printable"
+	"github.com/opassert/opassert/internal/printable"
 	"github.com/opassert/opassert/schema"
 )
 

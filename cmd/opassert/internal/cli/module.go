@@ -14,11 +14,11 @@ import (
 	"text/template"
 
 	"github.com/opassert/opassert/asserts"
-	"github.com/opassert/opassert/asserts/attach"
 	"github.com/opassert/opassert/asserts/optest"
 	"github.com/opassert/opassert/asserts/suite"
 	"github.com/opassert/opassert/asserts/suite/engine"
 	"github.com/opassert/opassert/gen"
+	"github.com/opassert/opassert/internal/attach"
 	"github.com/opassert/opassert/schema"
 )
 

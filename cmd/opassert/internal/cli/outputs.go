@@ -12,8 +12,8 @@ import (
 	"slices"
 
 	"github.com/opassert/opassert/asserts"
-	"github.com/opassert/opassert/asserts/printable"
 	"github.com/opassert/opassert/asserts/suite/report"
+	"github.com/opassert/opassert/internal/printable"
 )
 
 // outputs are the flags that say what a report is written to.

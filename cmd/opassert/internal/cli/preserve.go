@@ -7,7 +7,7 @@ import (
 	"os"
 
 	"github.com/opassert/opassert/asserts/preserve/live"
-	"github.com/opassert/opassert/asserts/printable"
+	"github.com/opassert/opassert/internal/printable"
 )
 
 // An objectWatch watches the Python objects of a program, if they are to be, and

@@ -6,8 +6,8 @@ import (
 	"os"
 	"time"
 
-	"github.com/opassert/opassert/asserts/printable"
 	"github.com/opassert/opassert/asserts/suite/report"
+	"github.com/opassert/opassert/internal/printable"
 )
 
 // A progress shows on a terminal how far a run is.

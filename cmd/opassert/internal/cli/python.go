@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	torch "github.com/opassert/opassert/asserts/libtorch/engine"
-	"github.com/opassert/opassert/asserts/libtorch/installed"
+	"github.com/opassert/opassert/internal/installed"
 )
 
 // pythonModules returns the modules of -module.

@@ -3,7 +3,7 @@ package cli
 import (
 	"fmt"
 
-	"github.com/opassert/opassert/asserts/libtorch/installed"
+	"github.com/opassert/opassert/internal/installed"
 )
 
 // findSchemas returns the native_functions.yaml of the PyTorch in a folder, or

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/opassert/opassert/asserts/printable"
+	"github.com/opassert/opassert/internal/printable"
 	"github.com/opassert/opassert/schema"
 )
 

@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"github.com/opassert/opassert/asserts"
-	"github.com/opassert/opassert/asserts/c10/faults"
-	"github.com/opassert/opassert/gen/gentest/selftest"
+	"github.com/opassert/opassert/internal/c10/faults"
+	"github.com/opassert/opassert/internal/gentest/selftest"
 )
 
 var selftestCommand = command{

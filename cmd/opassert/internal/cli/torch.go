@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"github.com/opassert/opassert/asserts/libtorch"
-	"github.com/opassert/opassert/asserts/libtorch/installed"
 	"github.com/opassert/opassert/asserts/suite"
+	"github.com/opassert/opassert/internal/installed"
 )
 
 // torchFlags say which libtorch a command loads, and what it loads into it.

@@ -6,7 +6,7 @@ import (
 	"io"
 	"path/filepath"
 
-	"github.com/opassert/opassert/asserts/preserve/trace"
+	"github.com/opassert/opassert/internal/trace"
 )
 
 var traceCommand = command{

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"runtime"
 
-	"github.com/opassert/opassert/asserts/libtorch/installed"
+	"github.com/opassert/opassert/internal/installed"
 )
 
 var versionCommand = command{

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/opassert/opassert/asserts/attach"
 	"github.com/opassert/opassert/gen/vet"
+	"github.com/opassert/opassert/internal/attach"
 )
 
 var vetCommand = command{

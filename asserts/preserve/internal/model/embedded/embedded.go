@@ -5,8 +5,8 @@ package embedded
 import (
 	"sync"
 
-	"github.com/opassert/opassert/asserts/c10"
 	"github.com/opassert/opassert/asserts/preserve/internal/model"
+	"github.com/opassert/opassert/internal/c10"
 )
 
 // An Engine is the embedded engine as a [model.Machine] sees it.

@@ -1,0 +1,229 @@
+package kernels
+
+import (
+	"slices"
+
+	"github.com/opassert/opassert/internal/c10"
+)
+
+// A selection is what index tensors pick from a tensor.
+type selection struct {
+	view    *c10.Tensor // the tensor, the indexed dimensions moved to one place
+	sizes   []int64     // of what is picked
+	sources []int64     // for each element picked, its number in view
+}
+
+// selected works out what indices pick; an undefined index stands for a whole
+// dimension, a boolean one for the places where it is true. The caller
+// releases the view.
+//
+// Source: aten/src/ATen/native/TensorAdvancedIndexing.cpp, make_info.
+func selected(self *c10.Tensor, indices []*c10.Tensor) (selection, error) {
+	byDim, temporaries := expandMasks(indices)
+	defer releaseAll(temporaries)
+	if int64(len(byDim)) > self.Dim() {
+		return selection{}, c10.Errorf("%d indices for a tensor of %d dimensions", len(byDim), self.Dim())
+	}
+	first, count, perm := indexedTogether(byDim, int(self.Dim()))
+	var picks []*c10.Tensor
+	for _, index := range byDim {
+		if index != nil {
+			picks = append(picks, index)
+		}
+	}
+	if count == 0 {
+		return selection{}, c10.Errorf("no index is given")
+	}
+	view := Permute(self, perm)
+	s := selection{view: view}
+	dims := view.Sizes()[first : first+count]
+	between := broadcastSizes(picks...)
+	offsets, err := pickedOffsets(picks, dims, between)
+	if err != nil {
+		view.Release()
+		return selection{}, err
+	}
+	before, after := view.Sizes()[:first], view.Sizes()[first+count:]
+	s.sizes = slices.Concat(before, between, after)
+	run := c10.Numel(after)
+	for i := range c10.Numel(before) {
+		for _, at := range offsets {
+			for k := range run {
+				s.sources = append(s.sources, (i*c10.Numel(dims)+at)*run+k)
+			}
+		}
+	}
+	return s, nil
+}
+
+// indexedTogether returns an order of dimensions in which the indexed ones are
+// side by side: where they are if they are so already, or else at the front.
+func indexedTogether(byDim []*c10.Tensor, dims int) (first, count int, perm []int64) {
+	var indexed, whole []int64
+	for d := range dims {
+		if d < len(byDim) && byDim[d] != nil {
+			indexed = append(indexed, int64(d))
+		} else {
+			whole = append(whole, int64(d))
+		}
+	}
+	count = len(indexed)
+	if count > 0 && int(indexed[count-1]-indexed[0]) == count-1 {
+		first = int(indexed[0])
+	}
+	return first, count, slices.Concat(whole[:first], indexed, whole[first:])
+}
+
+// pickedOffsets combines one index for each dimension into element numbers.
+func pickedOffsets(picks []*c10.Tensor, dims, sizes []int64) ([]int64, error) {
+	offsets := make([]int64, c10.Numel(sizes))
+	for p, index := range picks {
+		for i, v := range readAs(index, sizes) {
+			at := int64(v)
+			if at < -dims[p] || at >= dims[p] {
+				return nil, c10.Errorf("index %d is outside a dimension of size %d", at, dims[p])
+			}
+			if at < 0 {
+				at += dims[p]
+			}
+			offsets[i] = offsets[i]*dims[p] + at
+		}
+	}
+	return offsets, nil
+}
+
+// expandMasks replaces boolean indices by the places where they are true, one
+// index for each of their dimensions.
+func expandMasks(indices []*c10.Tensor) (byDim, temporaries []*c10.Tensor) {
+	for _, index := range indices {
+		if index == nil || index.DType() != c10.Bool {
+			byDim = append(byDim, index)
+			continue
+		}
+		places := Nonzero(index)
+		columns := UnbindInt(places, 1)
+		places.Release()
+		byDim = append(byDim, columns...)
+		temporaries = append(temporaries, columns...)
+	}
+	return byDim, temporaries
+}
+
+func releaseAll(ts []*c10.Tensor) {
+	for _, t := range ts {
+		t.Release()
+	}
+}
+
+//opassert:kernel index.Tensor
+func IndexTensor(self *c10.Tensor, indices []*c10.Tensor) (*c10.Tensor, error) {
+	s, err := selected(self, indices)
+	if err != nil {
+		return nil, err
+	}
+	defer s.view.Release()
+	out := c10.Empty(s.sizes, self.Options())
+	for i, from := range s.sources {
+		out.CopyElement(int64(i), s.view, from)
+	}
+	return out, nil
+}
+
+//opassert:kernel index_put_
+func IndexPutInPlace(self *c10.Tensor, indices []*c10.Tensor, values *c10.Tensor, accumulate bool) (*c10.Tensor, error) {
+	checkNoOverlap(self)
+	s, err := selected(self, indices)
+	if err != nil {
+		return nil, err
+	}
+	defer s.view.Release()
+	for i, v := range readAs(values, s.sizes) {
+		to := s.sources[i]
+		if accumulate {
+			v += s.view.Float(to)
+		}
+		s.view.SetFloat(to, v)
+	}
+	self.MarkWritten()
+	return self, nil
+}
+
+//opassert:kernel index_add_
+func IndexAddInPlace(self *c10.Tensor, dim int64, index, source *c10.Tensor, alpha float64) *c10.Tensor {
+	checkNoOverlap(self)
+	c10.Check(index.Numel() == source.Size(dim), "%d indices for %d slices", index.Numel(), source.Size(dim))
+	for i := range index.Numel() {
+		to, from := SelectInt(self, dim, index.Int(i)), SelectInt(source, dim, i)
+		fill(to, zipped(to, from, to.Sizes(), plus(alpha)))
+		to.Release()
+		from.Release()
+	}
+	self.MarkWritten()
+	return self
+}
+
+//opassert:kernel gather
+func Gather(self *c10.Tensor, dim int64, index *c10.Tensor, sparseGrad bool) *c10.Tensor {
+	d := c10.WrapDim(dim, self.Dim())
+	c10.Check(index.Dim() == self.Dim(), "gather by %v from %v", index.Sizes(), self.Sizes())
+	at, from := geometry{sizes: index.Sizes()}, c10.ContiguousStrides(self.Sizes())
+	at.strides = slices.Clone(from)
+	at.strides[d] = 0
+	out := c10.Empty(index.Sizes(), self.Options())
+	for i := range index.Numel() {
+		k := index.Int(i)
+		c10.Check(0 <= k && k < self.Size(d), "index %d is outside a dimension of size %d", k, self.Size(d))
+		out.CopyElement(i, self, at.at(i)+k*from[d])
+	}
+	return out
+}
+
+//opassert:kernel nonzero
+func Nonzero(self *c10.Tensor) *c10.Tensor {
+	checkValues(self, "nonzero")
+	strides := c10.ContiguousStrides(self.Sizes())
+	var places []int64
+	n := int64(0)
+	for i, v := range read(self) {
+		if v == 0 {
+			continue
+		}
+		n++
+		for d, size := range self.Sizes() {
+			places = append(places, int64(i)/strides[d]%size)
+		}
+	}
+	return c10.FromInts(places, []int64{n, self.Dim()}, self.Options())
+}
+
+// checkValues refuses a meta tensor where the result depends on values.
+func checkValues(t *c10.Tensor, op string) {
+	c10.Check(!t.IsMeta(), "%s depends on values, and a meta tensor has none", op)
+}
+
+//opassert:kernel masked_select
+func MaskedSelect(self, mask *c10.Tensor) *c10.Tensor {
+	checkValues(mask, "masked_select")
+	sizes := broadcastSizes(self, mask)
+	view := Expand(self, sizes, false)
+	defer view.Release()
+	var chosen []int64
+	for i, v := range readAs(mask, sizes) {
+		if v != 0 {
+			chosen = append(chosen, int64(i))
+		}
+	}
+	out := c10.Empty([]int64{int64(len(chosen))}, self.Options())
+	for i, from := range chosen {
+		out.CopyElement(int64(i), view, from)
+	}
+	return out
+}
+
+//opassert:kernel embedding
+func Embedding(weight, indices *c10.Tensor, paddingIdx int64, scaleGradByFreq, sparse bool) (*c10.Tensor, error) {
+	if weight.Dim() != 2 {
+		return nil, c10.Errorf("embedding weights are a matrix, not %v", weight.Sizes())
+	}
+	return IndexTensor(weight, []*c10.Tensor{indices})
+}

@@ -1,0 +1,62 @@
+package kernels
+
+import (
+	"math"
+
+	"github.com/opassert/opassert/internal/c10"
+)
+
+//opassert:kernel abs.out
+func AbsOut(self, out *c10.Tensor) *c10.Tensor {
+	return overwriteOut(out, self.Sizes(), mapped(self, math.Abs))
+}
+
+//opassert:kernel add.out
+func AddOut(self, other *c10.Tensor, alpha float64, out *c10.Tensor) *c10.Tensor {
+	sizes := broadcastSizes(self, other)
+	return overwriteOut(out, sizes, zipped(self, other, sizes, plus(alpha)))
+}
+
+//opassert:kernel mul.out
+func MulOut(self, other, out *c10.Tensor) *c10.Tensor {
+	sizes := broadcastSizes(self, other)
+	return overwriteOut(out, sizes, zipped(self, other, sizes, times))
+}
+
+//opassert:kernel sum.IntList_out
+func SumIntListOut(self *c10.Tensor, dim []int64, keepdim bool, dtype *c10.DType, out *c10.Tensor) *c10.Tensor {
+	return copyOut(out, SumDimIntList(self, dim, keepdim, dtype))
+}
+
+//opassert:kernel cat.out
+func CatOut(tensors []*c10.Tensor, dim int64, out *c10.Tensor) (*c10.Tensor, error) {
+	result, err := Cat(tensors, dim)
+	if err != nil {
+		return nil, err
+	}
+	return copyOut(out, result), nil
+}
+
+//opassert:kernel max.dim_max
+func MaxDimMax(self *c10.Tensor, dim int64, keepdim bool, max, maxValues *c10.Tensor) (values, indices *c10.Tensor) {
+	values, indices = MaxDim(self, dim, keepdim)
+	return copyOut(max, values), copyOut(maxValues, indices)
+}
+
+//opassert:kernel sort.values
+func SortValues(self *c10.Tensor, dim int64, descending bool, values, indices *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
+	sorted, order := Sort(self, dim, descending)
+	return copyOut(values, sorted), copyOut(indices, order)
+}
+
+//opassert:kernel aminmax.out
+func AminmaxOut(self *c10.Tensor, dim *int64, keepdim bool, min, max *c10.Tensor) (*c10.Tensor, *c10.Tensor) {
+	lowest, highest := Aminmax(self, dim, keepdim)
+	return copyOut(min, lowest), copyOut(max, highest)
+}
+
+//opassert:kernel arange.start_out
+func ArangeStartOut(start, end, step float64, out *c10.Tensor) *c10.Tensor {
+	values := stepped(start, end, step)
+	return overwriteOut(out, []int64{int64(len(values))}, values)
+}

@@ -1,0 +1,137 @@
+package kernels
+
+import "github.com/opassert/opassert/internal/c10"
+
+//opassert:kernel rand.generator
+func RandGenerator(size []int64, generator *c10.Generator, dtype *c10.DType, layout *c10.Layout, device *c10.Device, pinMemory *bool) *c10.Tensor {
+	out := c10.Empty(size, newOptions(dtype, layout, device))
+	return fill(out, mapped(out, func(float64) float64 { return generator.Uniform(0, 1) }))
+}
+
+//opassert:kernel randperm.generator
+func RandpermGenerator(n int64, generator *c10.Generator, dtype *c10.DType, layout *c10.Layout, device *c10.Device, pinMemory *bool) *c10.Tensor {
+	values := make([]float64, n)
+	for i := range values {
+		j := int(generator.Uniform(0, float64(i+1)))
+		values[i] = values[j]
+		values[j] = float64(i)
+	}
+	long := c10.Int64
+	if dtype == nil {
+		dtype = &long
+	}
+	return c10.FromFloats(values, []int64{n}, newOptions(dtype, layout, device))
+}
+
+// chance returns 1 with probability p.
+func chance(generator *c10.Generator, p float64) float64 {
+	c10.Check(0 <= p && p <= 1, "probability %v", p)
+	return number(generator.Uniform(0, 1) < p)
+}
+
+//opassert:kernel bernoulli
+func Bernoulli(self *c10.Tensor, generator *c10.Generator) *c10.Tensor {
+	return unary(self, func(p float64) float64 { return chance(generator, p) })
+}
+
+//opassert:kernel bernoulli_.float
+func BernoulliFloatInPlace(self *c10.Tensor, p float64, generator *c10.Generator) *c10.Tensor {
+	return overwrite(self, mapped(self, func(float64) float64 { return chance(generator, p) }))
+}
+
+//opassert:kernel uniform_
+func UniformInPlace(self *c10.Tensor, from, to float64, generator *c10.Generator) *c10.Tensor {
+	return overwrite(self, mapped(self, func(float64) float64 { return generator.Uniform(from, to) }))
+}
+
+//opassert:kernel normal_
+func NormalInPlace(self *c10.Tensor, mean, std float64, generator *c10.Generator) *c10.Tensor {
+	return overwrite(self, mapped(self, func(float64) float64 { return generator.Normal(mean, std) }))
+}
+
+//opassert:kernel multinomial
+func Multinomial(self *c10.Tensor, numSamples int64, replacement bool, generator *c10.Generator) (*c10.Tensor, error) {
+	if self.Dim() != 1 || !replacement && numSamples > self.Numel() {
+		return nil, c10.Errorf("%d samples of %v weights", numSamples, self.Sizes())
+	}
+	weights := read(self)
+	out := c10.Empty([]int64{numSamples}, self.Options().With(c10.Int64))
+	for i := range numSamples {
+		k := draw(weights, generator)
+		out.SetInt(i, int64(k))
+		if !replacement {
+			weights[k] = 0
+		}
+	}
+	return out, nil
+}
+
+// draw returns a number with a chance in proportion to its weight.
+func draw(weights []float64, generator *c10.Generator) int {
+	left := generator.Uniform(0, total(weights))
+	last := 0
+	for k, w := range weights {
+		if w == 0 {
+			continue
+		}
+		last = k
+		if left -= w; left < 0 {
+			break
+		}
+	}
+	return last
+}
+
+//opassert:kernel native_dropout
+func NativeDropout(input *c10.Tensor, p float64, train *bool) (*c10.Tensor, *c10.Tensor) {
+	o := input.Options().With(c10.Bool)
+	if train != nil && !*train {
+		return Clone(input, nil), c10.Full(input.Sizes(), 1, o)
+	}
+	mask := c10.Empty(input.Sizes(), o)
+	fill(mask, mapped(mask, func(float64) float64 { return chance(nil, 1-p) }))
+	scale := 0.0
+	if p < 1 {
+		scale = 1 / (1 - p)
+	}
+	return binaryAs(input.Options(), input, mask, func(v, keep float64) float64 { return v * keep * scale }), mask
+}
+
+// Dropout is composite: when there is nothing to drop it returns back its
+// argument.
+//
+//opassert:kernel dropout
+func Dropout(input *c10.Tensor, p float64, train bool) *c10.Tensor {
+	if !train || p == 0 || input.Numel() == 0 {
+		return input.Retain()
+	}
+	out, mask := NativeDropout(input, p, &train)
+	mask.Release()
+	return out
+}
+
+// RreluWithNoise writes the slopes that it chose into noise, and its schema
+// says so.
+//
+//opassert:kernel rrelu_with_noise
+func RreluWithNoise(self, noise *c10.Tensor, lower, upper float64, training bool, generator *c10.Generator) *c10.Tensor {
+	if !training {
+		return unary(self, leaky((lower+upper)/2))
+	}
+	overwrite(noise, mapped(self, func(v float64) float64 {
+		if v > 0 {
+			return 1
+		}
+		return generator.Uniform(lower, upper)
+	}))
+	return binaryAs(self.Options(), self, noise, times)
+}
+
+func leaky(slope float64) func(float64) float64 {
+	return func(v float64) float64 {
+		if v > 0 {
+			return v
+		}
+		return v * slope
+	}
+}

@@ -1,0 +1,192 @@
+package kernels
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/opassert/opassert/internal/c10"
+)
+
+// reduce computes a tensor with one element for each group of elements that
+// differ only in the given dimensions; no dimension means all.
+func reduce(self *c10.Tensor, dims []int64, keepdim bool, o c10.Options, f func([]float64) float64) *c10.Tensor {
+	sizes, groups := grouped(self, dims)
+	values := make([]float64, len(groups))
+	for i, group := range groups {
+		values[i] = f(group)
+	}
+	out := fill(c10.Empty(sizes, o), values)
+	if !keepdim {
+		dropDims(out, reduced(self, dims))
+	}
+	return out
+}
+
+// reduced says which dimensions go.
+func reduced(self *c10.Tensor, dims []int64) []bool {
+	gone := make([]bool, self.Dim())
+	for d := range gone {
+		gone[d] = len(dims) == 0
+	}
+	for _, dim := range dims {
+		if d := c10.WrapDim(dim, self.Dim()); self.Dim() > 0 {
+			c10.Check(!gone[d], "dimension %d is reduced twice", d)
+			gone[d] = true
+		}
+	}
+	return gone
+}
+
+// grouped returns the sizes after reducing, with the reduced dimensions kept as
+// 1, and the values that come together in each element.
+func grouped(self *c10.Tensor, dims []int64) ([]int64, [][]float64) {
+	sizes := slices.Clone(self.Sizes())
+	for d, gone := range reduced(self, dims) {
+		if gone {
+			sizes[d] = 1
+		}
+	}
+	strides := geometry{sizes: sizes, strides: c10.ContiguousStrides(sizes)}.expand(self.Sizes())
+	groups := make([][]float64, c10.Numel(sizes))
+	for i, v := range read(self) {
+		at := strides.at(int64(i))
+		groups[at] = append(groups[at], v)
+	}
+	return sizes, groups
+}
+
+// at returns where element i is.
+func (g geometry) at(i int64) int64 {
+	at := g.offset
+	for d := len(g.sizes) - 1; d >= 0; d-- {
+		at += i % g.sizes[d] * g.strides[d]
+		i /= g.sizes[d]
+	}
+	return at
+}
+
+func dropDims(t *c10.Tensor, gone []bool) {
+	g := geometryOf(t)
+	for d := len(gone) - 1; d >= 0; d-- {
+		if gone[d] {
+			g = g.drop(int64(d))
+		}
+	}
+	g.impose(t)
+}
+
+func total(values []float64) float64 {
+	sum := 0.0
+	for _, v := range values {
+		sum += v
+	}
+	return sum
+}
+
+func average(values []float64) float64 { return total(values) / float64(len(values)) }
+
+// sumOptions returns the options of a sum: the asked type, or int64 for whole
+// numbers.
+func sumOptions(self *c10.Tensor, dtype *c10.DType) c10.Options {
+	o := self.Options()
+	switch {
+	case dtype != nil:
+		o.DType = *dtype
+	case !o.DType.IsFloat():
+		o.DType = c10.Int64
+	}
+	return o
+}
+
+//opassert:kernel sum
+func Sum(self *c10.Tensor, dtype *c10.DType) *c10.Tensor {
+	return reduce(self, nil, false, sumOptions(self, dtype), total)
+}
+
+//opassert:kernel sum.dim_IntList
+func SumDimIntList(self *c10.Tensor, dim []int64, keepdim bool, dtype *c10.DType) *c10.Tensor {
+	return reduce(self, dim, keepdim, sumOptions(self, dtype), total)
+}
+
+//opassert:kernel mean.dim
+func MeanDim(self *c10.Tensor, dim []int64, keepdim bool, dtype *c10.DType) *c10.Tensor {
+	o := sumOptions(self, dtype)
+	c10.Check(o.DType.IsFloat(), "mean of %v", o.DType)
+	return reduce(self, dim, keepdim, o, average)
+}
+
+//opassert:kernel amax
+func Amax(self *c10.Tensor, dim []int64, keepdim bool) *c10.Tensor {
+	return reduce(self, dim, keepdim, self.Options(), func(group []float64) float64 {
+		return group[indexOfMax(group)]
+	})
+}
+
+// indexOfMax finds the greatest value; NaN is greater than all others.
+func indexOfMax(values []float64) int {
+	c10.Check(len(values) > 0, "the greatest of no elements")
+	best := 0
+	for i, v := range values {
+		if compare(v, values[best]) > 0 {
+			best = i
+		}
+	}
+	return best
+}
+
+func compare(a, b float64) int {
+	if math.IsNaN(a) || math.IsNaN(b) {
+		return cmp.Compare(number(math.IsNaN(a)), number(math.IsNaN(b)))
+	}
+	return cmp.Compare(a, b)
+}
+
+//opassert:kernel argmax
+func Argmax(self *c10.Tensor, dim *int64, keepdim bool) *c10.Tensor {
+	return reduce(self, dimList(dim), keepdim, self.Options().With(c10.Int64), func(group []float64) float64 {
+		return float64(indexOfMax(group))
+	})
+}
+
+func dimList(dim *int64) []int64 {
+	if dim == nil {
+		return nil
+	}
+	return []int64{*dim}
+}
+
+//opassert:kernel max.dim
+func MaxDim(self *c10.Tensor, dim int64, keepdim bool) (values, indices *c10.Tensor) {
+	return Amax(self, []int64{dim}, keepdim), Argmax(self, &dim, keepdim)
+}
+
+//opassert:kernel aminmax
+func Aminmax(self *c10.Tensor, dim *int64, keepdim bool) (min, max *c10.Tensor) {
+	negated := Neg(self)
+	defer negated.Release()
+	lowest := Amax(negated, dimList(dim), keepdim)
+	defer lowest.Release()
+	return Neg(lowest), Amax(self, dimList(dim), keepdim)
+}
+
+//opassert:kernel var_mean.correction
+func VarMeanCorrection(self *c10.Tensor, dim []int64, correction *float64, keepdim bool) (*c10.Tensor, *c10.Tensor) {
+	c10.Check(self.DType().IsFloat(), "var_mean of %v", self.DType())
+	less := 1.0
+	if correction != nil {
+		less = *correction
+	}
+	spread := reduce(self, dim, keepdim, self.Options(), func(group []float64) float64 {
+		return squaredDeviation(group) / (float64(len(group)) - less)
+	})
+	return spread, reduce(self, dim, keepdim, self.Options(), average)
+}
+
+func squaredDeviation(values []float64) float64 {
+	mean, sum := average(values), 0.0
+	for _, v := range values {
+		sum += (v - mean) * (v - mean)
+	}
+	return sum
+}

@@ -1,0 +1,126 @@
+package c10
+
+import "github.com/opassert/opassert/internal/tensor"
+
+// A DType is the type of an element. In the order of promotion: an operation
+// on two types returns the later one.
+//
+// Source: c10/core/ScalarType.h. Promotion is simpler than PyTorch's: a 0-dim
+// tensor counts as any other.
+type DType uint8
+
+const (
+	Bool DType = iota
+	Uint8
+	Int32
+	Int64
+	Float32
+	Float64
+	Complex64
+)
+
+var dtypes = [...]tensor.DType{tensor.Bool, tensor.Uint8, tensor.Int32, tensor.Int64, tensor.Float32, tensor.Float64, tensor.Complex64}
+
+func (d DType) String() string { return dtypes[d].String() }
+
+// Size is the size of an element in bytes.
+func (d DType) Size() int64 { return int64(dtypes[d].Size()) }
+
+// IsFloat reports whether the type is real and floating.
+func (d DType) IsFloat() bool { return d == Float32 || d == Float64 }
+
+// A Device is where the bytes of a tensor live: in memory, or nowhere.
+type Device uint8
+
+const (
+	CPU Device = iota
+	Meta
+)
+
+var devices = [...]string{CPU: "cpu", Meta: "meta"}
+
+func (d Device) String() string { return devices[d] }
+
+// A Layout says how the elements of a tensor are stored.
+//
+// Source: c10/core/Layout.h.
+type Layout uint8
+
+const (
+	Strided   Layout = tensor.LayoutStrided
+	SparseCOO Layout = tensor.LayoutSparse
+	SparseCSR Layout = tensor.LayoutSparseCsr
+)
+
+func (l Layout) String() string { return tensor.Layouts[l] }
+
+// A MemoryFormat asks for an order of strides; the engine knows one order.
+//
+// Source: c10/core/MemoryFormat.h.
+type MemoryFormat uint8
+
+const (
+	Contiguous MemoryFormat = tensor.ContiguousFormat
+	Preserve   MemoryFormat = tensor.PreserveFormat
+)
+
+// A Kind is what class of tensor a TensorImpl is. A result takes the latest
+// kind of its inputs.
+type Kind uint8
+
+const (
+	Plain            Kind = iota
+	DirectSubclass        // a subclass whose instances are plain tensors
+	Functional            // a FunctionalTensorWrapper: its storage tracks its views
+	WrapperSubclass       // holds a tensor; its own storage is a stand-in, one for each tensor
+	ReportingWrapper      // a wrapper subclass whose views share its stand-in storage
+)
+
+var kinds = [...]string{
+	Plain:            "plain",
+	DirectSubclass:   "direct subclass",
+	Functional:       "functional wrapper",
+	WrapperSubclass:  "wrapper subclass",
+	ReportingWrapper: "reporting wrapper subclass",
+}
+
+func (k Kind) String() string { return kinds[k] }
+
+func (k Kind) wraps() bool { return k == WrapperSubclass || k == ReportingWrapper }
+
+// Options say what sort of tensor to make. The zero value is not the default
+// of PyTorch: it asks for Bool.
+//
+// Source: c10/core/TensorOptions.h.
+type Options struct {
+	DType     DType
+	Device    Device
+	Kind      Kind
+	Inference bool // no version counter
+}
+
+// With returns the options with another element type.
+func (o Options) With(d DType) Options {
+	o.DType = d
+	return o
+}
+
+// Common returns the options of a result computed from tensors: the element type
+// and the kind that all of them promote to. Undefined tensors are passed over.
+// It panics where devices differ.
+func Common(ts ...*Tensor) Options {
+	var common Options
+	first := true
+	for _, t := range ts {
+		if t == nil {
+			continue
+		}
+		o := t.Options()
+		Check(first || o.Device == common.Device, "tensors on %v and on %v in one call", common.Device, o.Device)
+		common.DType = max(common.DType, o.DType)
+		common.Kind = max(common.Kind, o.Kind)
+		common.Device = o.Device
+		first = false
+	}
+	return common
+}

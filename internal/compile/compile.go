@@ -1,0 +1,176 @@
+// Package compile turns C++ into a shared library that fits one libtorch, with
+// the user's compiler, once: the library is kept in the user's cache folder.
+package compile
+
+import (
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/opassert/opassert/internal/attach"
+	"github.com/opassert/opassert/internal/installed"
+	"github.com/opassert/opassert/internal/printable"
+)
+
+// ErrNoCompiler is the error of a machine without a C++ compiler.
+var ErrNoCompiler = errors.New("a C++ compiler is needed once, to fit opassert to this libtorch: install g++ or clang++, or name one with $CXX")
+
+// A Library is C++ that is compiled against the headers of a libtorch.
+type Library struct {
+	Name  string   // of the file in the cache: "shim"
+	Files []fs.FS  // the sources and headers: the files at the top of each, put together in one folder
+	Units []string // the sources, which are compiled as one: reading headers is most of the cost
+	Link  []string // words for the linker besides libtorch's own: "-ldl"
+}
+
+// Path returns the file of the shared library for a libtorch, and compiles it
+// first if the cache does not hold it. Processes that want the same library at
+// once wait for the first of them.
+func (l *Library) Path(t *installed.Torch) (string, error) {
+	if err := t.Usable(); err != nil {
+		return "", fmt.Errorf("%v: %w", t, err)
+	}
+	key, err := l.key(t)
+	if err != nil {
+		return "", err
+	}
+	name := "libtorch-" + t.Number() + "-" + l.Name + "-" + key + ".so"
+	return cached(name, func(work, file string) error { return l.compile(t, work, file) })
+}
+
+// key names what the library depends on, except the compiler: one that is in
+// the cache serves where no compiler is.
+func (l *Library) key(t *installed.Torch) (string, error) {
+	hash := sha256.New()
+	fmt.Fprintf(hash, "%q\n%q\n%s\n", append(l.flags(t), l.linkFlags(t)...), l.Units, t.Version)
+	for _, lib := range t.Link() {
+		info, err := os.Stat(lib)
+		if err != nil {
+			return "", err
+		}
+		fmt.Fprintln(hash, lib, info.Size(), info.ModTime().UnixNano())
+	}
+	err := l.eachFile(func(name string, text []byte) error {
+		fmt.Fprintf(hash, "%s %d\n%s", name, len(text), text)
+		return nil
+	})
+	return fmt.Sprintf("%x", hash.Sum(nil)[:8]), err
+}
+
+func (l *Library) eachFile(do func(name string, text []byte) error) error {
+	for _, files := range l.Files {
+		names, err := fs.Glob(files, "*")
+		if err != nil {
+			return err
+		}
+		for _, name := range names {
+			text, err := fs.ReadFile(files, name)
+			if err != nil {
+				return err
+			}
+			if err := do(name, text); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// Version is the macro that holds the version of libtorch as its package says
+// it, a string.
+const Version = "OPASSERT_LIBTORCH_VERSION"
+
+func (l *Library) flags(t *installed.Torch) []string {
+	abi := "0"
+	if t.CXX11 {
+		abi = "1"
+	}
+	flags := []string{
+		"-std=" + t.Standard, "-O1", "-g0", "-fPIC", "-shared", "-w",
+		"-D_GLIBCXX_USE_CXX11_ABI=" + abi, "-D" + Version + "=" + strconv.Quote(t.Version),
+	}
+	for _, dir := range t.Include {
+		flags = append(flags, "-I"+dir)
+	}
+	return flags
+}
+
+// unity is the file that the compiler is given.
+const unity = "opassert_unity.cpp"
+
+// compile leaves the library in a file, and what it needs for that in a folder.
+func (l *Library) compile(t *installed.Torch, work, file string) error {
+	cxx, err := compiler()
+	if err != nil {
+		return fmt.Errorf("%v: %w", t, err)
+	}
+	printable.Printf(os.Stderr, "opassert: fitting to %v, once: some seconds\n", t)
+	err = l.eachFile(func(name string, text []byte) error {
+		return os.WriteFile(filepath.Join(work, name), text, 0o600)
+	})
+	if err != nil {
+		return err
+	}
+	var one strings.Builder
+	for _, unit := range l.Units {
+		fmt.Fprintf(&one, "#include %q\n", unit)
+	}
+	if err := os.WriteFile(filepath.Join(work, unity), []byte(one.String()), 0o600); err != nil {
+		return err
+	}
+	args := append(append(cxx, l.flags(t)...), unity, "-o", file)
+	if out, err := run(work, append(args, l.linkFlags(t)...)); err != nil {
+		return fmt.Errorf("fit opassert to %v: %s -std=%s: %w\n%s", t, strings.Join(cxx, " "), t.Standard, err, shortened(out, t.Root, work))
+	}
+	return nil
+}
+
+// run runs a compiler in a folder, where its temporary files go too.
+func run(work string, command []string) ([]byte, error) {
+	cmd := exec.Command(command[0], command[1:]...)
+	cmd.Dir = work
+	cmd.Env = append(os.Environ(), "TMPDIR="+work)
+	defer attach.Command(cmd)()
+	return cmd.CombinedOutput()
+}
+
+// shortened returns the first lines of a compiler's errors, with names relative
+// to libtorch's folder.
+func shortened(out []byte, folders ...string) string {
+	const most = 10
+	text := string(out)
+	for _, dir := range folders {
+		text = strings.ReplaceAll(text, dir+string(filepath.Separator), "")
+	}
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	if more := len(lines) - most; more > 0 {
+		lines = append(lines[:most], fmt.Sprintf("and %d lines more", more))
+	}
+	return strings.Join(lines, "\n")
+}
+
+// compiler returns the words of the C++ compiler's command.
+func compiler() ([]string, error) {
+	if cxx := strings.TrimSpace(os.Getenv("CXX")); cxx != "" {
+		if path, err := exec.LookPath(cxx); err == nil { // a name may have spaces
+			return []string{path}, nil
+		}
+		words := strings.Fields(cxx)
+		if _, err := exec.LookPath(words[0]); err != nil {
+			return nil, fmt.Errorf("CXX=%s: %w: %w", cxx, err, ErrNoCompiler)
+		}
+		return words, nil
+	}
+	for _, name := range []string{"c++", "g++", "clang++"} {
+		if path, err := exec.LookPath(name); err == nil {
+			return []string{path}, nil
+		}
+	}
+	return nil, ErrNoCompiler
+}

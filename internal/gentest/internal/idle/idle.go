@@ -1,0 +1,33 @@
+// Package idle has kernels that do nothing, so that a benchmark of their
+// wrappers is a benchmark of the checks.
+package idle
+
+import "github.com/opassert/opassert/internal/c10"
+
+// made are what the kernels return in turn, each a tensor that nobody else holds: what
+// one call returned the next one doesn't.
+var (
+	made = [2]*c10.Tensor{c10.Full([]int64{16}, 0, c10.Options{}), c10.Full([]int64{16}, 0, c10.Options{})}
+	turn uint8
+)
+
+func fresh() *c10.Tensor {
+	turn ^= 1
+	return made[turn]
+}
+
+//opassert:kernel look
+//go:noinline
+func Look(self *c10.Tensor) int64 { return 1 }
+
+//opassert:kernel unary
+//go:noinline
+func Unary(self *c10.Tensor) *c10.Tensor { return fresh() }
+
+//opassert:kernel binary
+//go:noinline
+func Binary(self, other *c10.Tensor) *c10.Tensor { return fresh() }
+
+//opassert:kernel join
+//go:noinline
+func Join(tensors []*c10.Tensor) *c10.Tensor { return fresh() }

@@ -1,0 +1,69 @@
+// Package selftest proves the checks: every planted fault is reported once and
+// as it should be, every healthy kernel is left alone, whatever sort of tensor
+// it gets and whatever mode is active. All of it goes through generated
+// wrappers.
+package selftest
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+
+	"github.com/opassert/opassert/asserts"
+)
+
+// A Ran is the outcome of one call of a wrapper.
+type Ran struct {
+	Violations []*asserts.Violation
+	Panic      any   // what the kernel panicked with
+	Err        error // what the kernel returned
+}
+
+// levels are those that a wrapper judges at.
+var levels = []asserts.Level{asserts.Identity, asserts.Content}
+
+// call calls a wrapper at a level and collects what is reported. It sets the
+// process's reporter meanwhile, so one call runs at a time.
+func call(level asserts.Level, wrapper any, args []any) (ran Ran) {
+	var found asserts.Collector
+	defer asserts.SetReporter(&found)()
+	defer asserts.SetLevel(level)()
+	defer asserts.SetAlone(true)()
+	defer func() {
+		ran.Panic = recover()
+		for _, f := range found.Found() {
+			for range f.Count {
+				ran.Violations = append(ran.Violations, f.Violation)
+			}
+		}
+	}()
+	fn := reflect.ValueOf(wrapper)
+	results := fn.Call(values(fn.Type(), args))
+	if n := len(results); n > 0 && fn.Type().Out(n-1) == reflect.TypeFor[error]() {
+		ran.Err, _ = results[n-1].Interface().(error)
+	}
+	return ran
+}
+
+// values makes the arguments of a call; nil is the zero value of its
+// parameter.
+func values(fn reflect.Type, args []any) []reflect.Value {
+	in := make([]reflect.Value, len(args))
+	for i, a := range args {
+		in[i] = reflect.ValueOf(a)
+		if a == nil {
+			in[i] = reflect.Zero(fn.In(i))
+		}
+	}
+	return in
+}
+
+// lookup returns the wrapper of an op.
+func lookup(wrappers map[string]any, op string) (any, error) {
+	if w, ok := wrappers[op]; ok {
+		return w, nil
+	}
+	return nil, fmt.Errorf("no wrapper for %s: %w", op, errMissing)
+}
+
+var errMissing = errors.New("run go generate ./internal/gentest")

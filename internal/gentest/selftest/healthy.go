@@ -1,0 +1,101 @@
+package selftest
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/internal/c10/faults"
+	"github.com/opassert/opassert/internal/c10/samples"
+	"github.com/opassert/opassert/internal/gentest"
+	"github.com/opassert/opassert/internal/gentest/faulty"
+)
+
+// A HealthyResult is the outcome of one call of a healthy kernel.
+type HealthyResult struct {
+	Sample samples.Sample
+	Mode   string
+	Level  asserts.Level
+	Wrong  string // "" when nothing was reported
+	Ran    Ran
+}
+
+// Modes are the kinds of dispatch mode that the healthy kernels run under:
+// none, one that only looks on, one that keeps the tensors it sees, and one
+// that stands in for kernels.
+func Modes() []asserts.Mode {
+	return []asserts.Mode{
+		{Name: "no mode"},
+		{Name: "looking on"},
+		{Name: "logging", Invalidates: asserts.CodesOf(asserts.FreshImpl, asserts.FreshStorage)},
+		{Name: "replacing", Invalidates: asserts.AllCodes},
+	}
+}
+
+// Healthy runs every sample of every kernel, and the calls of the faulty
+// kernels that do no harm, at every level and under every mode.
+func Healthy() []HealthyResult {
+	var results []HealthyResult
+	for _, level := range levels {
+		for _, mode := range Modes() {
+			results = append(results, healthyUnder(mode, level)...)
+		}
+	}
+	return results
+}
+
+// Samples runs the samples of the wanted ops without a mode.
+func Samples(level asserts.Level, wanted func(op string) bool) []HealthyResult {
+	calls := slices.DeleteFunc(samples.All(), func(s samples.Sample) bool { return !wanted(s.Op) })
+	return runAll(gentest.Wrappers, calls, Modes()[0], level)
+}
+
+func healthyUnder(mode asserts.Mode, level asserts.Level) []HealthyResult {
+	if mode.Name != "no mode" {
+		defer asserts.EnterMode(mode)()
+	}
+	return append(runAll(gentest.Wrappers, samples.All(), mode, level), runAll(faulty.Wrappers, silent(), mode, level)...)
+}
+
+func silent() []samples.Sample {
+	var calls []samples.Sample
+	for _, s := range faults.AllSilent() {
+		calls = append(calls, samples.Sample{Op: s.Op, Name: s.Why, Args: s.Args})
+	}
+	return calls
+}
+
+func runAll(wrappers map[string]any, calls []samples.Sample, mode asserts.Mode, level asserts.Level) []HealthyResult {
+	var results []HealthyResult
+	for _, s := range calls {
+		r := HealthyResult{Sample: s, Mode: mode.Name, Level: level}
+		wrapper, err := lookup(wrappers, s.Op)
+		if err == nil {
+			r.Ran = call(level, wrapper, s.Args())
+			err = healthy(r.Ran, strings.HasPrefix(s.Name, "refused/"))
+		}
+		if err != nil {
+			r.Wrong = err.Error()
+		}
+		results = append(results, r)
+	}
+	return results
+}
+
+// healthy says what is wrong with a call. Some samples are to be refused by
+// their kernel, with an error.
+func healthy(ran Ran, refused bool) error {
+	switch {
+	case ran.Panic != nil:
+		return fmt.Errorf("the kernel panicked: %v", ran.Panic)
+	case ran.Err != nil && !refused:
+		return fmt.Errorf("the kernel failed: %w", ran.Err)
+	case ran.Err == nil && refused:
+		return errors.New("the kernel took what it should refuse")
+	case len(ran.Violations) > 0:
+		return fmt.Errorf("a false alarm: %s", titles(ran.Violations))
+	}
+	return nil
+}
