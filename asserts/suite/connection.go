@@ -17,8 +17,8 @@ import (
 // The numbers of a worker's files. Its standard input has the requests; its
 // standard output is left to what kernels print.
 const (
-	ReplyFile = 3 // it answers on this one
-	KeyFile   = 4 // what its lines begin with, which it reads once
+	replyFile = 3 // it answers on this one
+	keyFile   = 4 // what its lines begin with, which it reads once
 )
 
 // A connection is a worker's end of the conversation with its run.
@@ -27,7 +27,7 @@ const (
 // it is a kernel's, and is not believed. The key is in no argument, variable or
 // file, and nothing can be read from the replies, which are a socket. It is in the
 // worker's memory, and there a kernel that looks for it finds it: that is out of
-// reach, as is a Go package that reads [KeyFile] while it is initialized.
+// reach, as is a Go package that reads it while it is initialized.
 type connection struct {
 	in  *os.File
 	out *bufio.Writer
@@ -36,7 +36,7 @@ type connection struct {
 }
 
 var connected = sync.OnceValues(func() (*connection, error) {
-	file := os.NewFile(KeyFile, "key")
+	file := os.NewFile(keyFile, "key")
 	defer file.Close()
 	key, err := io.ReadAll(file)
 	if err == nil && len(key) == 0 {
@@ -49,7 +49,7 @@ var connected = sync.OnceValues(func() (*connection, error) {
 	if err != nil {
 		return nil, fmt.Errorf("a worker's requests: %w", err)
 	}
-	out := bufio.NewWriterSize(os.NewFile(ReplyFile, "replies"), 1<<16) // so that no line is cut in two
+	out := bufio.NewWriterSize(os.NewFile(replyFile, "replies"), 1<<16) // so that no line is cut in two
 	return &connection{in, out, string(key), os.Getpid()}, nil
 })
 

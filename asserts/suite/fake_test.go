@@ -197,15 +197,15 @@ var fakeOps = []struct {
 		panic("our own fault")
 	}},
 	{"answers_for_the_worker(Tensor self) -> Tensor", func(e *fakeEngine, args []any) ([]any, error) {
-		_, err := syscall.Write(ReplyFile, []byte("so be it\n"))
+		_, err := syscall.Write(replyFile, []byte("so be it\n"))
 		return []any{first(args).copy()}, err
 	}},
 	{"answers_like_the_worker(Tensor self) -> Tensor", func(e *fakeEngine, args []any) ([]any, error) {
-		_, err := syscall.Write(ReplyFile, []byte("end {\"case\":0,\"ran\":true}\ndone\n"))
+		_, err := syscall.Write(replyFile, []byte("end {\"case\":0,\"ran\":true}\ndone\n"))
 		return []any{first(args).again()}, err
 	}},
 	{"dies_in_words(Tensor self) -> Tensor", func(e *fakeEngine, args []any) ([]any, error) {
-		_, err := syscall.Write(ReplyFile, []byte("died SIGSEGV\n"))
+		_, err := syscall.Write(replyFile, []byte("died SIGSEGV\n"))
 		return []any{first(args).again()}, err
 	}},
 	{"reads_requests(Tensor self) -> Tensor", func(e *fakeEngine, args []any) ([]any, error) {

@@ -107,7 +107,7 @@ func (p *process) begin(key string) (err error) {
 	if _, err := keyIn.WriteString(key); err != nil {
 		return err
 	}
-	p.cmd.Stdin, p.cmd.ExtraFiles = requests, []*os.File{ReplyFile - 3: answers, KeyFile - 3: keys}
+	p.cmd.Stdin, p.cmd.ExtraFiles = requests, []*os.File{replyFile - 3: answers, keyFile - 3: keys}
 	return p.cmd.Start()
 }
 

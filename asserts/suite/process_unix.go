@@ -60,7 +60,7 @@ func takeRequests() (*os.File, error) {
 		return nil, err
 	}
 	syscall.CloseOnExec(fd)
-	syscall.CloseOnExec(ReplyFile)
+	syscall.CloseOnExec(replyFile)
 	syscall.Close(0)
 	if _, err := syscall.Open(os.DevNull, syscall.O_RDONLY, 0); err != nil { // the lowest number is free
 		return nil, err

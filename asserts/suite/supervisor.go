@@ -252,7 +252,7 @@ func (s *supervisor) start() error {
 
 // foreign is the error for a line of a worker that is not its own.
 func foreign(text string) error {
-	return fmt.Errorf("a worker answered %q: the kernel may write to file %d, which is the worker's", text, ReplyFile)
+	return fmt.Errorf("a worker answered %q: the kernel may write to file %d, which is the worker's", text, replyFile)
 }
 
 // ownFault is the error for a panic of opassert's, as a worker wrote it down.

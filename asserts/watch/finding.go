@@ -20,8 +20,8 @@ type Finding struct {
 	Known bool    // a baseline has it
 }
 
-// Where is the line that called the op: "train.py:42 in forward".
-func (f *Finding) Where() string {
+// where returns the line that called the op: "train.py:42 in forward".
+func (f *Finding) where() string {
 	if len(f.Site) == 0 {
 		return ""
 	}
@@ -31,7 +31,7 @@ func (f *Finding) Where() string {
 // Report is the violation's report, with the line that called the op and the
 // process.
 func (f *Finding) Report() string {
-	where := f.Where()
+	where := f.where()
 	if where == "" {
 		where = "a thread without frames of the program"
 	}
@@ -56,7 +56,7 @@ func (f *findings) add(v *asserts.Violation, p *process, site []Frame) *Finding 
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	found := &Finding{Violation: v, Count: 1, Pids: []int{p.pid}, Rank: p.rank, Site: site}
-	key := strings.Join([]string{v.Op, v.Code.String(), v.Subject.String(), v.Against.String(), v.Answer.String(), found.Where()}, "\x00")
+	key := strings.Join([]string{v.Op, v.Code.String(), v.Subject.String(), v.Against.String(), v.Answer.String(), found.where()}, "\x00")
 	if old := f.byKey[key]; old != nil {
 		old.Count++
 		if i, ok := slices.BinarySearch(old.Pids, p.pid); !ok {
@@ -84,7 +84,7 @@ func (f *findings) sorted() []*Finding {
 	slices.SortFunc(all, func(a, b *Finding) int {
 		return cmp.Or(
 			cmp.Compare(a.Op, b.Op), cmp.Compare(a.Code, b.Code), cmp.Compare(a.Subject.String(), b.Subject.String()),
-			cmp.Compare(a.Against.String(), b.Against.String()), cmp.Compare(a.Where(), b.Where()), cmp.Compare(a.Answer.String(), b.Answer.String()),
+			cmp.Compare(a.Against.String(), b.Against.String()), cmp.Compare(a.where(), b.where()), cmp.Compare(a.Answer.String(), b.Answer.String()),
 		)
 	})
 	return all

@@ -189,7 +189,7 @@ func (r *Report) WriteSummary(w io.Writer) error {
 		if f.Answer != nil {
 			printable.Printf(&b, "  answered by %s", f.Answer)
 		}
-		if where := f.Where(); where != "" {
+		if where := f.where(); where != "" {
 			printable.Printf(&b, "  at %s", where)
 		}
 		b.WriteByte('\n')

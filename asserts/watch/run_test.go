@@ -24,11 +24,8 @@ import (
 	"github.com/opassert/opassert/asserts/watch"
 	"github.com/opassert/opassert/internal/compile"
 	"github.com/opassert/opassert/internal/installed"
+	"github.com/opassert/opassert/internal/libtorchtest"
 )
-
-// Tests of whole programs run on each Python of $OPASSERT_PYTHONS, a list as
-// $PATH is, or else on the python3 of the path. Where there is no PyTorch they
-// are skipped, or fail with OPASSERT_NEED_PYTORCH=1.
 
 // opassert builds the command.
 var opassert = sync.OnceValues(func() (string, error) {
@@ -58,42 +55,10 @@ type python struct {
 	torch *installed.Torch
 }
 
-var pythons = sync.OnceValues(func() ([]python, error) {
-	paths := filepath.SplitList(os.Getenv("OPASSERT_PYTHONS"))
-	if len(paths) == 0 {
-		paths = []string{"python3"}
-	}
-	var all []python
-	for _, path := range paths {
-		out, err := exec.Command(path, "-c", "import importlib.util as u; print(u.find_spec('torch').submodule_search_locations[0])").Output()
-		if err != nil {
-			return nil, fmt.Errorf("%s has no PyTorch", path)
-		}
-		torch, err := installed.Inspect(strings.TrimSpace(string(out)))
-		if err != nil {
-			return nil, err
-		}
-		if err := torch.Usable(); err != nil {
-			return nil, err
-		}
-		all = append(all, python{path, torch})
-	}
-	return all, nil
-})
-
 // eachPython runs a test on every PyTorch.
 func eachPython(t *testing.T, test func(*testing.T, python)) {
 	t.Helper()
-	all, err := pythons()
-	if err != nil {
-		if os.Getenv("OPASSERT_NEED_PYTORCH") != "" {
-			t.Fatal(err)
-		}
-		t.Skip(err)
-	}
-	for _, p := range all {
-		t.Run(p.torch.Number(), func(t *testing.T) { test(t, p) })
-	}
+	libtorchtest.EachPython(t, func(t *testing.T, p *installed.Python) { test(t, python{p.Path, p.Torch}) })
 }
 
 // long skips what takes minutes.

@@ -32,7 +32,7 @@ func (r *Report) Suite() *report.Report {
 func (f *Finding) suite() *report.Finding {
 	v := *f.Violation
 	v.Repro = strings.TrimPrefix(v.Repro, "opassert run ")
-	return &report.Finding{Violation: &v, Call: f.Where(), Devices: []engine.Device{engine.CPU}, Times: f.Count, Known: f.Known}
+	return &report.Finding{Violation: &v, Call: f.where(), Devices: []engine.Device{engine.CPU}, Times: f.Count, Known: f.Known}
 }
 
 // KnownTo reports whether a baseline has the finding.

@@ -1,6 +1,6 @@
 // What the processes of a worker share: the guard, the zygote and the worker.
 
-// The numbers of their files: see suite.ReplyFile and suite.KeyFile.
+// The numbers of their files: see asserts/suite/connection.go.
 enum { REQUESTS = 0, REPLIES = 3, KEY = 4 };
 
 // worker_key begins every line that is not a kernel's.

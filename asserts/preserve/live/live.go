@@ -96,19 +96,6 @@ func (w *Watch) End() *Report {
 	return &w.report
 }
 
-// Run runs a program to its end, and watches nothing but its objects. An error
-// says why it was not started; what else goes wrong is in the report.
-func Run(ctx context.Context, program Program, config Config) (*Report, error) {
-	w, err := Start(config)
-	if err != nil {
-		return nil, err
-	}
-	status, err := w.Run(ctx, program)
-	report := w.End()
-	report.Status = status
-	return report, err
-}
-
 // fit compiles the tap for a libtorch, or finds it in the cache.
 func fit(library string) (string, error) {
 	torch, err := preload.Torch(library)

@@ -2,63 +2,25 @@ package live
 
 import (
 	"bytes"
-	"fmt"
+	"context"
 	"io/fs"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/opassert/opassert/asserts/preserve"
 	"github.com/opassert/opassert/internal/compile"
 	"github.com/opassert/opassert/internal/installed"
+	"github.com/opassert/opassert/internal/libtorchtest"
 	"github.com/opassert/opassert/internal/trace"
 )
 
-// Tests of whole programs run on each Python of $OPASSERT_PYTHONS, a list as
-// $PATH is, or else on the python3 of the path. Where there is no PyTorch they
-// are skipped, or fail with OPASSERT_NEED_PYTORCH=1.
-var pythons = sync.OnceValues(func() (map[string]*installed.Torch, error) {
-	paths := filepath.SplitList(os.Getenv("OPASSERT_PYTHONS"))
-	if len(paths) == 0 {
-		paths = []string{"python3"}
-	}
-	all := map[string]*installed.Torch{}
-	for _, path := range paths {
-		out, err := exec.Command(path, "-c", "import importlib.util as u; print(u.find_spec('torch').submodule_search_locations[0])").Output()
-		if err != nil {
-			return nil, fmt.Errorf("%s has no PyTorch", path)
-		}
-		if all[path], err = installed.Inspect(strings.TrimSpace(string(out))); err != nil {
-			return nil, err
-		}
-	}
-	return all, nil
-})
-
-func eachPython(t *testing.T, test func(t *testing.T, python, version string)) {
-	t.Helper()
-	all, err := pythons()
-	if err != nil {
-		if os.Getenv("OPASSERT_NEED_PYTORCH") != "" {
-			t.Fatal(err)
-		}
-		t.Skip(err)
-	}
-	for path, torch := range all {
-		t.Run(torch.Number(), func(t *testing.T) { test(t, path, torch.Number()) })
-	}
-}
-
 // extension returns testdata/extension.cpp, compiled for a Python's PyTorch.
-func extension(t *testing.T, python string) string {
+func extension(t *testing.T, python *installed.Python) string {
 	t.Helper()
-	all, _ := pythons()
 	l := compile.Library{Name: "extension", Files: []fs.FS{os.DirFS("testdata")}, Units: []string{"extension.cpp"}}
-	file, err := l.Path(all[python])
+	file, err := l.Path(python.Torch)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,17 +29,29 @@ func extension(t *testing.T, python string) string {
 
 // A program that is to end at the first finding does not reach the next line.
 func TestFail(t *testing.T) {
-	eachPython(t, func(t *testing.T, python, version string) {
+	libtorchtest.EachPython(t, func(t *testing.T, python *installed.Python) {
 		var out bytes.Buffer
-		program := Program{Command: []string{python, "testdata/faults.py", "double_release", "tensor"}, Stdout: &out, Stderr: &out}
-		report, err := Run(t.Context(), program, Config{Fail: true})
+		program := Program{Command: []string{python.Path, "testdata/faults.py", "double_release", "tensor"}, Stdout: &out, Stderr: &out}
+		report, err := start(t.Context(), program, Config{Fail: true})
 		if err != nil || report.Status != 128+15 || strings.Contains(out.String(), "went on") || len(report.Findings) == 0 {
 			t.Errorf("status %d, %d findings, %v\n%s", report.Status, len(report.Findings), err, &out)
 		}
 	})
 }
 
-// A ran is what became of a program.
+// start runs a program of which nothing but its objects is watched.
+func start(ctx context.Context, program Program, config Config) (*Report, error) {
+	w, err := Start(config)
+	if err != nil {
+		return nil, err
+	}
+	status, err := w.Run(ctx, program)
+	report := w.End()
+	report.Status = status
+	return report, err
+}
+
+// A ran is the result of a program.
 type ran struct {
 	*Report
 	out    string
@@ -85,11 +59,11 @@ type ran struct {
 	second bool // protocol
 }
 
-func runProgram(t *testing.T, python string, args ...string) ran {
+func runProgram(t *testing.T, python *installed.Python, args ...string) ran {
 	t.Helper()
 	var out, log bytes.Buffer
-	program := Program{Command: append([]string{python}, args...), Stdout: &out, Stderr: &out}
-	report, err := Run(t.Context(), program, Config{Log: &log})
+	program := Program{Command: append([]string{python.Path}, args...), Stdout: &out, Stderr: &out}
+	report, err := start(t.Context(), program, Config{Log: &log})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,7 +76,7 @@ func runProgram(t *testing.T, python string, args ...string) ran {
 }
 
 func TestHealthyPrograms(t *testing.T) {
-	eachPython(t, func(t *testing.T, python, version string) {
+	libtorchtest.EachPython(t, func(t *testing.T, python *installed.Python) {
 		r := runProgram(t, python, "testdata/healthy.py", extension(t, python))
 		if r.Status != 0 || !strings.Contains(r.out, "done") {
 			t.Fatalf("status %d\n%s", r.Status, r.out)
@@ -122,8 +96,8 @@ func TestHealthyPrograms(t *testing.T) {
 
 func TestFaultsOfPrograms(t *testing.T) {
 	type codes []preserve.Code
-	eachPython(t, func(t *testing.T, python, version string) {
-		extension := extension(t, python)
+	libtorchtest.EachPython(t, func(t *testing.T, python *installed.Python) {
+		version, extension := python.Torch.Number(), extension(t, python)
 		for _, tt := range []struct {
 			rule            string
 			tensor, storage codes    // in the first protocol
