@@ -75,6 +75,7 @@ var rooms = []room{
 	{"internal/gentest/regen", []string{"gen", "schema", "internal/c10/faults"}, nil},
 	{"internal/gentest/selftest", []string{"asserts", "schema", "internal/gentest", "internal/c10"}, nil},
 	{"internal/gentest/aten", []string{"gen", "asserts", "testdata/conformance"}, nil},
+	{"cmd/opassert/internal/settings", []string{"internal/yamlfile"}, []string{"gopkg.in/yaml.v3"}},
 	{"testdata", nil, nil},
 }
 

@@ -83,6 +83,7 @@ type checkFlags struct {
 	part          *string // of the ops
 	through       *string
 	modules       repeated
+	packages      repeated
 	interpreter   *string
 	host          *installed.Python // of the modules, once it is found
 
@@ -104,6 +105,7 @@ func newCheckFlags(f *flag.FlagSet) *checkFlags {
 	c.state = newStateFlag(f, "the `file` that keeps what is done, so that an interrupted run can go on (default: in the cache folder)")
 	c.part = newShardFlag(f)
 	f.Var(&c.modules, "module", "a Python `module` to import, whose ops are checked, those that it registers\nin Python and those of libraries that it loads; several with commas")
+	f.Var(&c.packages, "packages", "check the kernels of these generated packages alone, by a `pattern` of the go command;\nmay be given several times")
 	c.interpreter = f.String("python", "", "the `interpreter` that imports them (default: of the active virtual environment, else python3)")
 	c.through = f.String("through", "backend", "where calls begin: `backend|autograd`, which checks OA014 on arguments that require grad")
 	return c

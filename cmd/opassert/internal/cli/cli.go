@@ -28,22 +28,27 @@ type command struct {
 	run     func(*invocation) error
 }
 
-var commands = []command{
-	genCommand,
-	listCommand,
-	explainCommand,
-	planCommand,
-	lintCommand,
-	vetCommand,
-	policyCommand,
-	selftestCommand,
-	checkCommand,
-	allowCommand,
-	dumpCommand,
-	traceCommand,
-	runCommand,
-	mergeCommand,
-	versionCommand,
+var commands []command
+
+func init() { // as commands read the list, for their settings
+	commands = []command{
+		genCommand,
+		listCommand,
+		explainCommand,
+		planCommand,
+		lintCommand,
+		vetCommand,
+		policyCommand,
+		selftestCommand,
+		checkCommand,
+		allowCommand,
+		dumpCommand,
+		traceCommand,
+		runCommand,
+		mergeCommand,
+		versionCommand,
+		completionCommand,
+	}
 }
 
 // Main runs the command line and returns the exit status.
@@ -117,7 +122,7 @@ func usage(w io.Writer) {
 	for _, c := range commands {
 		fmt.Fprintf(w, "  %-10s %s\n", c.name, c.summary)
 	}
-	fmt.Fprintf(w, "\nopassert COMMAND -h shows a command's flags, opassert help checks every check, opassert help cases the form of a file of cases. Exit status: 0 clean, 1 findings, 2 usage or failure.\n")
+	fmt.Fprintf(w, "\nopassert COMMAND -h shows a command's flags, opassert help checks every check, opassert help cases the form of a file of cases, opassert help config that of opassert.yaml. Exit status: 0 clean, 1 findings, 2 usage or failure.\n")
 }
 
 func isHelp(word string) bool {
@@ -137,6 +142,9 @@ func help(args []string, own streams, stdout, stderr io.Writer) int {
 	case "checks":
 		checksHelp(stdout)
 		return 0
+	case "config":
+		fmt.Fprint(stdout, settingsHelp)
+		return 0
 	}
 	return dispatch([]string{args[0], "-h"}, own, stdout, stderr)
 }
@@ -149,6 +157,8 @@ type invocation struct {
 	stdout, stderr io.Writer // which escape what is not printable
 	own            streams
 	uses           []use
+	settings       string          // the path of opassert.yaml, "" without one
+	common         map[string]bool // of the flags that opassert.yaml sets, those that it sets for all commands
 }
 
 // streams are those of the process, for a program and a terminal.
@@ -199,7 +209,7 @@ func (inv *invocation) parse(minArgs, maxArgs int) error {
 		}
 		return usagef("unknown argument %q", inv.flags.Arg(maxArgs))
 	}
-	return inv.claimFiles(inv.flags.Args())
+	return inv.ready(inv.flags.Args())
 }
 
 // parseMixed is parse for a command whose flags may follow its arguments, which
@@ -220,7 +230,15 @@ func (inv *invocation) parseMixed(minArgs int) (args []string, err error) {
 	if len(args) < minArgs {
 		return nil, usagef("want %s", inv.args)
 	}
-	return args, inv.claimFiles(args)
+	return args, inv.ready(args)
+}
+
+// ready completes the command line that was parsed, and claims what it names.
+func (inv *invocation) ready(args []string) error {
+	if err := inv.settle(); err != nil {
+		return err
+	}
+	return inv.claimFiles(args)
 }
 
 // status prints how the command ended and returns its exit status.

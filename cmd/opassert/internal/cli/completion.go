@@ -16,11 +16,7 @@ var completionCommand = command{
 bash: source <(opassert completion bash)
 zsh:  source <(opassert completion zsh), after compinit
 fish: opassert completion fish | source`,
-}
-
-func init() { // after the list of commands, which it reads
-	completionCommand.run = runCompletion
-	commands = append(commands, completionCommand)
+	run: runCompletion,
 }
 
 func runCompletion(inv *invocation) error {
@@ -101,7 +97,7 @@ _opassert() {
 {{- end}}
     "{{.Name}} "*) words="{{range .Flags}}-{{.Name}} {{end}}{{range .Words}}{{.}} {{end}}" files=yes ;;
 {{- end}}
-    "help "*) words="{{range .}}{{.Name}} {{end}}cases checks" ;;
+    "help "*) words="{{range .}}{{.Name}} {{end}}cases checks config" ;;
     esac
     [ "$files" ] && [ "${cur#-}" = "$cur" ] && COMPREPLY=($(compgen -f -- "$cur"))
   fi
@@ -126,7 +122,7 @@ _opassert() {
 {{- range .}}
   {{.Name}}) shift words; (( CURRENT-- )); _arguments{{range .Flags}} {{quote (print "*-" .Name "[" (bracket .Usage) "]" (takes .))}}{{end}} {{if .Words}}'*: :({{range .Words}}{{.}} {{end}})'{{else}}'*:file:_files'{{end}} ;;
 {{- end}}
-  help) commands+=('cases:the form of a file of cases' 'checks:every check'); _describe command commands ;;
+  help) commands+=('cases:the form of a file of cases' 'checks:every check' 'config:the form of opassert.yaml'); _describe command commands ;;
   esac
 }
 compdef _opassert opassert
@@ -137,7 +133,7 @@ complete -c opassert -e
 complete -c opassert -n __fish_use_subcommand -f -a {{.Name}} -d {{quote .Summary}}
 {{- end}}
 complete -c opassert -n __fish_use_subcommand -f -a help -d 'print the help of a command'
-complete -c opassert -n '__fish_seen_subcommand_from help' -f -a '{{range .}}{{.Name}} {{end}}cases checks'
+complete -c opassert -n '__fish_seen_subcommand_from help' -f -a '{{range .}}{{.Name}} {{end}}cases checks config'
 {{- range $c := .}}{{range .Flags}}
 complete -c opassert -n '__fish_seen_subcommand_from {{$c.Name}}' -o {{.Name}}{{if .Values}} -xa {{quote .Values}}{{else if .Value}} -r{{end}} -d {{quote .Usage}}
 {{- end}}{{range .Words}}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -78,7 +79,7 @@ func (f *checkFlags) chosen(inv *invocation) string {
 	if isWorker() {
 		return os.Getenv(engineVariable)
 	}
-	if len(*f.torchFlags.dirs)+len(f.adding()) == 0 && *f.schema == "" && f.findModule() != errNoModule {
+	if !inv.given("libtorch") && len(f.adding()) == 0 && !inv.given("schema") && f.findModule() != errNoModule {
 		return "go"
 	}
 	if len(f.modules) > 0 {
@@ -148,7 +149,7 @@ func prepareLibtorch(f *checkFlags, inv *invocation) ([]*program, error) {
 	if len(f.modules) > 0 {
 		return f.prepareModules(inv)
 	}
-	if err := f.tell(inv); err != nil {
+	if err := cmp.Or(f.withoutPackages(inv), f.tell(inv)); err != nil {
 		return nil, err
 	}
 	environment, err := torch.Environment(f.found, f.files)
@@ -166,12 +167,22 @@ func openLibtorch(f *checkFlags, file []*schema.Op) (engine.Engine, error) {
 	return l, nil
 }
 
-func prepareEmbedded(f *checkFlags, _ *invocation) ([]*program, error) {
-	return f.itself(), f.withoutLibtorch()
+func prepareEmbedded(f *checkFlags, inv *invocation) ([]*program, error) {
+	return f.itself(), cmp.Or(f.withoutPackages(inv), f.withoutLibtorch(inv))
+}
+
+// withoutPackages refuses a flag of the engine go for another.
+func (f *checkFlags) withoutPackages(inv *invocation) error {
+	inv.forget("packages")
+	if len(f.packages) > 0 {
+		return usagef("-packages is for the engine go: %s has none", *f.engine)
+	}
+	return nil
 }
 
 // withoutLibtorch refuses flags of the engine libtorch for another.
-func (f *checkFlags) withoutLibtorch() error {
+func (f *checkFlags) withoutLibtorch(inv *invocation) error {
+	inv.forget("libtorch")
 	switch {
 	case len(f.libs) > 0:
 		return usagef("-lib is for the engine libtorch: %s loads no libraries", *f.engine)

@@ -24,6 +24,19 @@ func (o *outputFlag) Set(s string) error { *o = outputFlag(s); return nil }
 func (o *outputFlag) writes() bool       { return true }
 func (o *outputFlag) check() error       { return checkWritable(string(*o)) }
 
+// A madeFolder is a flag that names a folder which the command makes where it is
+// not there.
+type madeFolder string
+
+func newMadeFolderFlag(f *flag.FlagSet, name, usage string) *string {
+	path := new(string)
+	f.Var((*madeFolder)(path), name, usage)
+	return path
+}
+
+func (m *madeFolder) String() string     { return string(*m) }
+func (m *madeFolder) Set(s string) error { *m = madeFolder(s); return nil }
+
 // An output is the value of a flag that names a file which may be written.
 type output interface {
 	writes() bool

@@ -29,9 +29,9 @@ of a real libtorch, which the program that imports the package finds when it run
 
 func runGen(inv *invocation) error {
 	flags := newPlanFlags(inv.flags)
-	engine := inv.flags.String("engine", "go", "what the wrappers call: go, the kernels in a Go package, or libtorch")
+	engine := inv.flags.String("engine", "go", "what the wrappers call: `go|libtorch`; go is the kernels in a Go package")
 	kernels := inv.flags.String("kernels", "", "the `folder` of the Go package with the kernels")
-	out := inv.flags.String("out", "", "the `folder` to write the wrappers' package to")
+	out := newMadeFolderFlag(inv.flags, "out", "the `folder` to write the wrappers' package to")
 	name := inv.flags.String("package", "", "the generated package's `name` (default: the last element of -out)")
 	tensor := inv.flags.String("tensor", "", "the Go `type` of a tensor, as *import/path.Name (default: found from the kernels)")
 	always := inv.flags.Bool("always", false, "check in every build, not only under -tags opassert")

@@ -17,6 +17,7 @@ import (
 	"github.com/opassert/opassert/asserts/optest"
 	"github.com/opassert/opassert/asserts/suite"
 	"github.com/opassert/opassert/asserts/suite/engine"
+	"github.com/opassert/opassert/cmd/opassert/internal/settings"
 	"github.com/opassert/opassert/gen"
 	"github.com/opassert/opassert/internal/attach"
 	"github.com/opassert/opassert/schema"
@@ -49,7 +50,35 @@ func (f *checkFlags) findModule() error {
 			break
 		}
 	}
+	if m.err == nil && len(f.packages) > 0 {
+		m.err = m.keep(f.packages)
+	}
 	return m.err
+}
+
+// keep keeps the packages that patterns of the go command match.
+func (m *goModule) keep(patterns []string) error {
+	matched, err := listed(append([]string{"-find", gen.DebugBuild()}, patterns...)...)
+	if err != nil {
+		return fmt.Errorf("-packages %s: %w", strings.Join(patterns, " "), err)
+	}
+	m.suites = slices.DeleteFunc(m.suites, func(s gen.Suite) bool { return !slices.Contains(matched, s.Path) })
+	if len(m.suites) == 0 {
+		return fmt.Errorf("-packages %s: opassert gen wrote none of them", strings.Join(patterns, " "))
+	}
+	return nil
+}
+
+// listed runs go list.
+func listed(args ...string) ([]string, error) {
+	cmd := exec.Command("go", append([]string{"list"}, args...)...)
+	var said strings.Builder
+	cmd.Stderr = &said
+	out, err := cmd.Output()
+	if err != nil {
+		return nil, fmt.Errorf("%w\n%s", err, strings.TrimSpace(said.String()))
+	}
+	return strings.Fields(string(out)), nil
 }
 
 // A goPlace is a folder with a pattern of the go command.
@@ -77,7 +106,8 @@ func goPlaces() []goPlace {
 
 // prepareModule builds a program for each generated package of the module.
 func prepareModule(f *checkFlags, inv *invocation) ([]*program, error) {
-	err := f.withoutLibtorch()
+	inv.forget("schema", "base", "tags", "preset")
+	err := f.withoutLibtorch(inv)
 	switch {
 	case err != nil:
 		return nil, err
@@ -90,6 +120,7 @@ func prepareModule(f *checkFlags, inv *invocation) ([]*program, error) {
 		return nil, err
 	}
 	m := &f.module
+	m.tellSettings(inv)
 	var checked []gen.Suite
 	var paths []string
 	for _, s := range m.suites {
@@ -118,6 +149,19 @@ func prepareModule(f *checkFlags, inv *invocation) ([]*program, error) {
 		programs = append(programs, f.program(s, path))
 	}
 	return programs, nil
+}
+
+// tellSettings names the files of settings that modules of the workspace have, and
+// which hold in their own folders.
+func (m *goModule) tellSettings(inv *invocation) {
+	var told []string
+	for _, s := range m.suites {
+		path, err := settings.Find(s.Dir)
+		if err == nil && path != "" && path != inv.settings && !slices.Contains(told, path) {
+			fmt.Fprintf(inv.stderr, "opassert: %s is not read here: it holds for opassert check in that folder\n", path)
+			told = append(told, path)
+		}
+	}
 }
 
 const howToMake = `Mark a function that makes tensors, in a file that is not a test:

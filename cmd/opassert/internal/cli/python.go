@@ -24,7 +24,10 @@ func (f *checkFlags) prepareModules(inv *invocation) ([]*program, error) {
 	case len(*f.torchFlags.dirs) > 0:
 		return nil, usagef("-libtorch goes without -module: the PyTorch is the one that -python imports")
 	}
-	var err error
+	err := f.withoutPackages(inv)
+	if err != nil {
+		return nil, err
+	}
 	if f.host, err = installed.FindPython(*f.interpreter); err != nil {
 		return nil, err
 	}

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"os"
 	"os/exec"
-	"strings"
 	"time"
 
 	"github.com/opassert/opassert/gen/vet"
@@ -29,6 +28,8 @@ which can run the analyzer beside its own:
 
 func runVet(inv *invocation) error {
 	tags := inv.flags.String("tags", "", "a comma-separated `list` of build tags")
+	var packages repeated
+	inv.flags.Var(&packages, "packages", "the packages, where no argument names any: a `pattern` of the go command; may be given several times")
 	if err := inv.parse(0, 1000); err != nil {
 		return err
 	}
@@ -36,8 +37,10 @@ func runVet(inv *invocation) error {
 	if err != nil {
 		return err
 	}
-	packages := inv.flags.Args()
-	if len(packages) == 0 {
+	switch {
+	case inv.flags.NArg() > 0:
+		packages = inv.flags.Args()
+	case len(packages) == 0:
 		packages = vetted()
 	}
 	// The run's time keeps the go command from remembering what a schema file,
@@ -60,8 +63,8 @@ func runVet(inv *invocation) error {
 func vetted() []string {
 	var patterns []string
 	if places := goPlaces(); len(places) > 0 && places[0].pattern == workspace {
-		out, _ := exec.Command("go", "list", "-m").Output() // no modules: the default
-		for module := range strings.FieldsSeq(string(out)) {
+		modules, _ := listed("-m") // none: the default
+		for _, module := range modules {
 			if module != "github.com/opassert/opassert" {
 				patterns = append(patterns, module+"/...")
 			}

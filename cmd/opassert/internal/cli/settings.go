@@ -1,0 +1,322 @@
+package cli
+
+import (
+	"cmp"
+	"flag"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/opassert/opassert/allowlist"
+	"github.com/opassert/opassert/cmd/opassert/internal/settings"
+	"github.com/opassert/opassert/internal/yamlfile"
+)
+
+// settingsHelp is what opassert help config prints.
+const settingsHelp = `opassert.yaml says what flags are that the command line does not give, so that
+each line of a CI is opassert check, opassert gen, opassert vet or opassert run -- PROGRAM.
+It stands beside go.mod, or in a repository without one at its root: taken is the
+nearest one above the working folder, up to the root of the Go module, of the workspace
+or of the repository. What it sets, the command says on standard error.
+
+  allow: [allow.yaml, pytorch-2.6]
+  baseline: opassert-baseline.txt
+  schema: schemas/ops.yaml
+  gen:
+    kernels: kernels
+    out: ops
+  check:
+    engine: go
+    level: meta
+    packages: [./ops/...]
+  vet:
+    packages: ./...
+
+A key is the name of a flag, as opassert COMMAND -h lists them, for all commands that
+have it; or a command, with flags of its own, which go before those of all. A flag of
+the command line replaces the file's. A flag that may be given several times takes a
+list. Files, folders and patterns are relative to opassert.yaml. What check takes from
+none but the keys of all commands, it leaves to the others where its engine has no use
+for it: a Go module's packages have schemas of their own.
+`
+
+// settle sets the flags that the command line does not give to what opassert.yaml
+// says.
+func (inv *invocation) settle() error {
+	if !hasFlags(inv.flags) {
+		return nil
+	}
+	here, err := os.Getwd()
+	if err != nil {
+		return err
+	}
+	path, err := settings.Find(here)
+	if path == "" {
+		return err
+	}
+	inv.settings = path
+	name, err := filepath.Rel(here, path)
+	if err != nil {
+		return err
+	}
+	return inv.settleFrom(name)
+}
+
+func hasFlags(f *flag.FlagSet) (has bool) {
+	f.VisitAll(func(*flag.Flag) { has = true })
+	return has
+}
+
+func (inv *invocation) settleFrom(path string) error {
+	sets := make(map[string]*flag.FlagSet)
+	names := make(map[string][]string)
+	for _, c := range commands {
+		sets[c.name] = flagsOf(c)
+		sets[c.name].VisitAll(func(f *flag.Flag) { names[c.name] = append(names[c.name], f.Name) })
+	}
+	file, err := settings.Read(path, path, names)
+	if err != nil {
+		return err
+	}
+	s := &settled{inv: inv, file: file, sets: sets, own: make(map[string]setting)}
+	for _, one := range file.Settings {
+		s.read(one)
+	}
+	if len(file.Errs) == 0 {
+		s.apply(path)
+	}
+	file.Errs.Sort()
+	return file.Errs.Err()
+}
+
+// A settled command line is one in the making.
+type settled struct {
+	inv  *invocation
+	file *settings.File
+	sets map[string]*flag.FlagSet // of each command, to try values on
+	own  map[string]setting       // of this command, by flag
+}
+
+// A setting is what the file sets a flag of this command to.
+type setting struct {
+	values []settings.Value
+	common bool // to all commands that have it
+}
+
+// read tries a setting on each command that takes it, and keeps it if this one does.
+func (s *settled) read(one settings.Setting) {
+	takers := []string{one.Command}
+	if one.Command == "" {
+		if takers = s.alike(one); takers == nil {
+			return
+		}
+	}
+	values := s.values(one, s.sets[takers[0]].Lookup(one.Flag))
+	var taken []string
+	var own, last string // why this command, and one that was tried, refuse it
+	for _, command := range takers {
+		why := try(s.sets[command].Lookup(one.Flag), values)
+		if why == "" {
+			taken = append(taken, command)
+			continue
+		}
+		if last = why; command == s.inv.name {
+			own = why
+		}
+	}
+	switch {
+	case len(taken) == 0:
+		s.file.ReportAt(s.file.At(one), "%s", last)
+	case own != "":
+		s.file.ReportAt(s.file.At(one), "%s, for opassert %s: write it below %s", own, s.inv.name, strings.Join(taken, " or "))
+	case slices.Contains(taken, s.inv.name):
+		s.own[one.Flag] = setting{values, one.Command == ""}
+	}
+}
+
+// alike returns the commands that have a flag, nil where they mean different
+// things by it.
+func (s *settled) alike(one settings.Setting) (takers []string) {
+	var kinds []string
+	for _, c := range commands {
+		if f := s.sets[c.name].Lookup(one.Flag); f != nil {
+			takers, kinds = append(takers, c.name), append(kinds, kindOf(f))
+		}
+	}
+	for i := range kinds {
+		if kinds[i] != kinds[0] {
+			s.file.ReportAt(s.file.At(one), "%s of opassert %s is %s, and of %s %s: write it below the command that it is for",
+				one.Flag, takers[0], kinds[0], takers[i], kinds[i])
+			return nil
+		}
+	}
+	return takers
+}
+
+// kindOf says what a flag takes.
+func kindOf(f *flag.Flag) string {
+	kind, _ := flag.UnquoteUsage(f)
+	switch {
+	case isSwitch(f):
+		return "true or false"
+	case slices.Contains([]string{"int", "uint", "number", "N"}, kind):
+		return "a number"
+	case kind == "interpreter":
+		return "an interpreter"
+	case kind == "duration":
+		return "a duration such as 2s"
+	case kind == "string" || kind == "value" || strings.Contains(kind, "|"):
+		return "text"
+	}
+	return "a " + kind
+}
+
+func isSwitch(f *flag.Flag) bool {
+	b, ok := f.Value.(interface{ IsBoolFlag() bool })
+	return ok && b.IsBoolFlag()
+}
+
+// values reads what a setting says.
+func (s *settled) values(one settings.Setting, f *flag.Flag) []settings.Value {
+	if isSwitch(f) {
+		return s.file.Bool(one)
+	}
+	if _, several := f.Value.(*repeated); several {
+		return s.file.List(one, kindOf(f))
+	}
+	return s.file.Text(one, kindOf(f))
+}
+
+// try says why a flag can't have the values, "" where it can.
+func try(f *flag.Flag, values []settings.Value) string {
+	words, _ := flag.UnquoteUsage(f)
+	choice := strings.Split(words, "|")
+	for _, v := range values {
+		if len(choice) > 1 && !slices.Contains(choice, v.Text) {
+			return fmt.Sprintf("%s %q is unknown%s; it is one of %s", f.Name, yamlfile.Clip(v.Text), yamlfile.Suggest(v.Text, choice), strings.Join(choice, ", "))
+		}
+		if f.Value.Set(v.Text) != nil {
+			return fmt.Sprintf("expected %s to be %s, found %q", f.Name, kindOf(f), yamlfile.Clip(v.Text))
+		}
+	}
+	return ""
+}
+
+// apply sets the flags that the command line does not give, and says which.
+func (s *settled) apply(path string) {
+	s.inv.flags.Visit(func(f *flag.Flag) { delete(s.own, f.Name) })
+	dir := filepath.Dir(path)
+	s.inv.common = make(map[string]bool)
+	var set []string
+	for _, name := range slices.Sorted(maps.Keys(s.own)) {
+		for _, v := range s.own[name].values {
+			s.inv.flags.Set(name, placed(s.inv.flags.Lookup(name), v.Text, dir)) // it was tried
+		}
+		s.inv.common[name] = s.own[name].common
+		set = append(set, "-"+name)
+	}
+	for name, one := range s.own { // when it is known what is written
+		s.present(s.inv.flags.Lookup(name), one.values, dir)
+	}
+	if len(set) > 0 && len(s.file.Errs) == 0 {
+		s.inv.uses = append(s.inv.uses, use{by: "the command", path: path}.at())
+		s.inv.tellSettings(path, set)
+	}
+}
+
+// tellSettings says which flags are the file's. A worker leaves that to the command
+// that started it.
+func (inv *invocation) tellSettings(path string, set []string) {
+	if q := inv.flags.Lookup("q"); isWorker() || q != nil && q.Value.String() == "true" {
+		return
+	}
+	fmt.Fprintf(inv.stderr, "opassert: %s sets %s\n", path, strings.Join(set, ", "))
+}
+
+// placed is a value of a file in a folder as it reads from the working folder.
+func placed(f *flag.Flag, text, dir string) string {
+	if filepath.IsAbs(text) || !isPath(f, text, dir) {
+		return text
+	}
+	at := filepath.Join(dir, text)
+	if kind, _ := flag.UnquoteUsage(f); kind == "pattern" && !strings.HasPrefix(at, "..") {
+		return "./" + filepath.ToSlash(at)
+	}
+	return at
+}
+
+// isPath reports whether a flag's value names something in the file system, and not
+// a preset, a Python package, a command or a Go package.
+func isPath(f *flag.Flag, text, dir string) bool {
+	kind, _ := flag.UnquoteUsage(f)
+	switch kind {
+	case "file":
+		return f.Name != "allow" || !slices.Contains(allowlist.PresetNames(), text)
+	case "folder":
+		return true
+	case "library":
+		return strings.Contains(text, "/") || strings.Contains(text+".", ".so.") || isFile(filepath.Join(dir, text))
+	case "interpreter":
+		return strings.Contains(text, "/")
+	case "pattern":
+		return text == "." || text == ".." || strings.HasPrefix(text, "./") || strings.HasPrefix(text, "../")
+	}
+	return false
+}
+
+// present reports files that are read and not there.
+func (s *settled) present(f *flag.Flag, values []settings.Value, dir string) {
+	if out, ok := f.Value.(output); ok && out.writes() {
+		return
+	}
+	kind, _ := flag.UnquoteUsage(f)
+	if _, made := f.Value.(*madeFolder); made || kind == "pattern" {
+		return
+	}
+	for _, v := range values {
+		at := placed(f, v.Text, dir)
+		if _, err := os.Stat(at); err != nil && isPath(f, v.Text, dir) {
+			s.file.ReportAt(v.Pos, "%s: there is no %s%s", f.Name, at, remedy(f, v.Text))
+		}
+	}
+}
+
+// remedy says what to do about a file that is not there.
+func remedy(f *flag.Flag, text string) string {
+	if f.Name == "allow" {
+		return cmp.Or(yamlfile.Suggest(text, allowlist.PresetNames()), "; want a file, or one of the presets "+strings.Join(allowlist.PresetNames(), ", "))
+	}
+	if _, ok := f.Value.(*baselineFlag); ok {
+		return "; write it with -update"
+	}
+	return "; the path is relative to this file"
+}
+
+// given reports whether a flag was set for this command.
+func (inv *invocation) given(name string) (given bool) {
+	inv.flags.Visit(func(f *flag.Flag) { given = given || f.Name == name && !inv.common[name] })
+	return given
+}
+
+// forget takes back what opassert.yaml says for all commands of flags that this one,
+// as it turns out, has no use for.
+func (inv *invocation) forget(names ...string) {
+	for _, name := range names {
+		f := inv.flags.Lookup(name)
+		switch {
+		case !inv.common[name]:
+		case isRepeated(f):
+			*f.Value.(*repeated) = nil
+		default:
+			f.Value.Set(f.DefValue) // which was its value
+		}
+	}
+}
+
+func isRepeated(f *flag.Flag) bool {
+	_, ok := f.Value.(*repeated)
+	return ok
+}

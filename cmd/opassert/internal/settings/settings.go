@@ -1,0 +1,193 @@
+// Package settings reads opassert.yaml, which says what the flags of the commands
+// are where the command line does not.
+package settings
+
+import (
+	"cmp"
+	"fmt"
+	"go/token"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+
+	"github.com/opassert/opassert/internal/yamlfile"
+)
+
+// FileName is the file's name.
+const FileName = "opassert.yaml"
+
+// Find returns the path of the file that holds in a folder, "" where there is none:
+// the nearest one, up to the root of the Go module, the workspace or the repository.
+func Find(dir string) (string, error) {
+	top := root(dir)
+	for at := dir; ; at = filepath.Dir(at) {
+		if path := filepath.Join(at, FileName); exists(path) {
+			return path, nil
+		}
+		if path := filepath.Join(at, "opassert.yml"); exists(path) {
+			return "", fmt.Errorf("%s is not read: call it %s", path, FileName)
+		}
+		if at == top {
+			return "", nil
+		}
+	}
+}
+
+// root returns the nearest folder that a module, workspace or repository begins
+// with, or the folder itself.
+func root(dir string) string {
+	for at := dir; ; at = filepath.Dir(at) {
+		if slices.ContainsFunc([]string{"go.mod", "go.work", ".git"}, func(name string) bool { return exists(filepath.Join(at, name)) }) {
+			return at
+		}
+		if at == filepath.Dir(at) {
+			return dir
+		}
+	}
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+// A File is what was read. What is wrong is in Errs.
+type File struct {
+	*yamlfile.File
+	Settings []Setting // in the order of their positions, those of all commands first
+}
+
+// A Setting says what a flag is.
+type Setting struct {
+	Command string // "" of all that have the flag
+	Flag    string
+	node    *yaml.Node
+}
+
+// A Value is what a flag is set to.
+type Value struct {
+	Text string
+	Pos  token.Position
+}
+
+// Read reads a file; name is how errors call it. A key is a flag of some command,
+// or a command with a mapping of its flags.
+func Read(path, name string, flags map[string][]string) (*File, error) {
+	text, err := yamlfile.Read(path)
+	if err != nil {
+		return nil, err
+	}
+	f := &File{File: yamlfile.New(name, text)}
+	if doc := f.Document(""); doc != nil {
+		f.read(doc, flags)
+	}
+	return f, nil
+}
+
+func (f *File) read(doc *yaml.Node, flags map[string][]string) {
+	commands := slices.Sorted(maps.Keys(flags))
+	all := slices.Concat(slices.Collect(maps.Values(flags))...)
+	slices.Sort(all)
+	keys := slices.Compact(slices.Sorted(slices.Values(slices.Concat(commands, all))))
+	values, unknown, ok := f.Fields(doc, "a mapping", keys)
+	if !ok {
+		return
+	}
+	for _, key := range unknown {
+		f.Report(key, "unknown key %q%s", yamlfile.Clip(key.Value), suggest(key.Value, keys))
+	}
+	for i, key := range keys {
+		_, command := flags[key]
+		switch value := values[i]; {
+		case value == nil:
+		case command && value.Kind == yaml.MappingNode:
+			f.section(value, key, flags)
+		case !slices.Contains(all, key):
+			f.ReportKind(value, "a mapping with flags of opassert "+key)
+		default:
+			f.Settings = append(f.Settings, Setting{Flag: key, node: value})
+		}
+	}
+	slices.SortStableFunc(f.Settings, func(a, b Setting) int { return cmp.Compare(a.Command, b.Command) })
+}
+
+// section reads the flags of one command.
+func (f *File) section(n *yaml.Node, command string, flags map[string][]string) {
+	values, unknown, _ := f.Fields(n, "a mapping", flags[command])
+	for _, key := range unknown {
+		f.Report(key, "opassert %s has no flag %s%s", command, yamlfile.Clip(key.Value), cmp.Or(yamlfile.Suggest(key.Value, flags[command]), others(key.Value, flags)))
+	}
+	for i, value := range values {
+		if value != nil {
+			f.Settings = append(f.Settings, Setting{command, flags[command][i], value})
+		}
+	}
+}
+
+// suggest ends a message about an unknown key.
+func suggest(word string, keys []string) string {
+	if near := yamlfile.Suggest(word, keys); near != "" {
+		return near
+	}
+	for _, key := range slices.Backward(keys) {
+		if len(key) > 2 && strings.HasPrefix(word, key) {
+			return "; did you mean " + key + "?"
+		}
+	}
+	return "; a key is a command of opassert or one of its flags: opassert help config"
+}
+
+// others says which commands have a flag.
+func others(name string, flags map[string][]string) string {
+	var have []string
+	for _, command := range slices.Sorted(maps.Keys(flags)) {
+		if slices.Contains(flags[command], name) {
+			have = append(have, command)
+		}
+	}
+	if have == nil {
+		return ""
+	}
+	return "; " + strings.Join(have, " and ") + " do"
+}
+
+// At returns where the setting's value stands.
+func (f *File) At(s Setting) token.Position { return f.Pos(s.node) }
+
+// Bool reads true or false.
+func (f *File) Bool(s Setting) []Value {
+	value, ok := yamlfile.Bool(s.node)
+	if !ok {
+		f.ReportKind(s.node, s.Flag+" to be true or false")
+		return nil
+	}
+	return []Value{{fmt.Sprint(value), f.At(s)}}
+}
+
+// Text reads one value; kind says what is expected.
+func (f *File) Text(s Setting, kind string) []Value {
+	return f.text(s.node, s.Flag+" to be "+kind)
+}
+
+// List reads several values, or one.
+func (f *File) List(s Setting, kind string) (values []Value) {
+	if s.node.Kind != yaml.SequenceNode || len(s.node.Content) == 0 {
+		return f.text(s.node, s.Flag+" to be "+kind+", or a list of such")
+	}
+	for _, n := range s.node.Content {
+		values = append(values, f.text(n, kind)...)
+	}
+	return values
+}
+
+func (f *File) text(n *yaml.Node, expected string) []Value {
+	if _, isBool := yamlfile.Bool(n); isBool || n.Kind != yaml.ScalarNode || yamlfile.IsNull(n) || n.Value == "" {
+		f.ReportKind(n, expected)
+		return nil
+	}
+	return []Value{{n.Value, f.Pos(n)}}
+}
