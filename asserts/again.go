@@ -1,7 +1,6 @@
 package asserts
 
 import (
-	"math"
 	"runtime"
 	"runtime/debug"
 	"runtime/metrics"
@@ -42,7 +41,7 @@ func (c *Call) Keep(t Tensor) {
 // begin decides whether the call is one of those that are looked at again.
 func (h *holding) begin(p *plan) {
 	s := &h.settings
-	h.kept, h.last, h.late, h.finalized = h.kept[:0], nil, nil, notRead
+	h.kept, h.last, h.late, h.finalized = h.kept[:0], nil, nil, 0
 	if s.keeps = p.again.Load() < lookedAgain; !s.keeps {
 		return
 	}
@@ -67,7 +66,7 @@ func (h *holding) end(args []int) {
 	}
 	next := &past{goroutine: h.goroutine}
 	for i, t := range h.kept {
-		if args[i] >= 0 {
+		if args[i] != notAgain {
 			next.tensors, next.args = append(next.tensors, t), append(next.args, args[i])
 		}
 	}
@@ -75,15 +74,18 @@ func (h *holding) end(args []int) {
 	clear(h.kept)
 }
 
-// kept returns what each tensor that was recorded after the call is: see Earlier.Arg;
-// -1 of a return with an alias set.
+// notAgain stands for a return with an alias set, which the next call leaves alone.
+const notAgain = -1
+
+// kept returns what each tensor that was recorded after the call is: see Earlier.Arg,
+// or notAgain.
 func (c *Call) kept() []int {
 	var all []int
 	at := c.before
 	add := func(s *subjectPlan, is int) {
 		n := 1
 		if s.List {
-			n, _ = c.obs[at].header()
+			n, _ = c.obs[at].list()
 			at++
 		}
 		all = append(all, slices.Repeat([]int{is}, n)...)
@@ -98,7 +100,7 @@ func (c *Call) kept() []int {
 		}
 		is := 0
 		if c.plan.results[i].aliased() {
-			is = -1
+			is = notAgain
 		}
 		add(&c.plan.results[i], is)
 	}
@@ -117,7 +119,7 @@ func (h *holding) look(t Tensor) (o Observation) {
 	if now := Observe(t, Identity); !now.Defined() || now.ImplUses == 0 || now.StorageUses == 0 {
 		return Observation{}
 	}
-	o.Content = &h.marker
+	o.Content = &h.pending
 	t.Observe(&o, Content)
 	o.holding() // where nothing was filled in
 	return o
@@ -189,9 +191,6 @@ func waitsIn(stack []uintptr) string {
 var finalizers = sync.OnceValue(func() []metrics.Sample {
 	return []metrics.Sample{{Name: "/gc/finalizers/executed:finalizers"}, {Name: "/gc/cleanups/executed:cleanups"}}
 })
-
-// notRead is no number of finalizers.
-const notRead = math.MaxUint64
 
 // finalized returns how many finalizers and cleanups have run.
 func finalized() uint64 {

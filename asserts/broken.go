@@ -38,7 +38,7 @@ func (c *Call) setBroken(broken Observation) {
 		if c.plan.results[i].List {
 			n = 0
 			if at < from {
-				n, _ = c.obs[at].header()
+				n, _ = c.obs[at].list()
 			} else {
 				c.n = at
 				c.List(0)

@@ -132,7 +132,7 @@ func (c *Call) List(n int) {
 	if room := len(c.obs) - c.n - n - 1; room < c.plan.singles { //mutate:equivalent true: only saves an allocation
 		c.room(n + 1)
 	}
-	c.obs[c.n] = headed(n)
+	c.obs[c.n] = headOf(n)
 	c.n++
 }
 

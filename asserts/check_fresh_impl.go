@@ -35,17 +35,15 @@ var _ = add(check{
 func (j *judge) freshImpls() {
 	for i := range j.outputs {
 		out := &j.outputs[i]
-		if !out.codes.Has(FreshImpl) || !out.Defined() || j.inferenceView(out) || !j.judged(FreshImpl, &out.Observation) || out.aliased {
+		if !out.codes.Has(FreshImpl) || !out.Defined() || j.inferenceView(out) || j.passesOver(FreshImpl, &out.Observation) {
 			continue
 		}
 		shared := j.byImpl[out.Impl]
 		sharers := j.outByImpl[out.Impl] // out is one of them
 		known := len(shared)+len(sharers) > 1
-		if known && out.wrong || !allShare(out, shared, sameImpl) || othersAccused(out, sharers, FreshImpl) {
-			continue
-		}
-		if !known && out.ImplUses <= 1 {
-			j.uncountedPart(FreshImpl, out, out.ImplUses)
+		named := out.aliased || known && out.wrong || !allShare(out, shared, sameImpl) || othersAccused(out, sharers, FreshImpl)
+		j.countHolders(FreshImpl, out, out.ImplUses, named || known)
+		if named || !known && out.ImplUses <= 1 {
 			continue
 		}
 		v := j.reportOutput(FreshImpl, out)
@@ -58,13 +56,14 @@ func (j *judge) freshImpls() {
 	}
 }
 
-// uncountedPart counts a part whose uses are not known as a skip: who holds it
-// shows in nothing else.
-func (j *judge) uncountedPart(code Code, out *output, uses int32) {
-	if out.Subject.Inside && uses == NotCounted {
-		j.verdict.Judged[code]--
-		j.skipped[Skip{Code: code, Reason: "uses not counted"}]++
+// countHolders counts the check on who holds a return as judged, or as a skip where
+// that shows in nothing: in no use count of a part, and in no tensor of the call.
+func (j *judge) countHolders(code Code, out *output, uses int32, shown bool) {
+	if out.Subject.Inside && uses == NotCounted && !shown {
+		j.skipped[Skip{Code: code, Reason: notCounted}]++
+		return
 	}
+	j.verdict.Judged[code]++
 }
 
 // inferenceView reports, and counts, a declared view of an inference tensor

@@ -33,16 +33,17 @@ func (j *judge) freshStorages() {
 	var fresh []*output
 	for i := range j.outputs {
 		out := &j.outputs[i]
-		if !out.codes.Has(FreshStorage) || !out.Defined() || !j.judged(FreshStorage, &out.Observation) || out.aliased {
+		if !out.codes.Has(FreshStorage) || !out.Defined() || j.passesOver(FreshStorage, &out.Observation) {
 			continue
 		}
 		shared := j.byStorage[out.Storage]
 		sharers := j.outByStorage[out.Storage]
-		if !allShare(out, shared, sameStorage) || othersAccused(out, sharers, FreshStorage) {
+		named := out.aliased || !allShare(out, shared, sameStorage) || othersAccused(out, sharers, FreshStorage)
+		j.countHolders(FreshStorage, out, out.StorageUses, named)
+		if named {
 			continue
 		}
 		if out.StorageUses <= 1 {
-			j.uncountedPart(FreshStorage, out, out.StorageUses)
 			if j.ownMemory(out) {
 				fresh = append(fresh, out)
 			}

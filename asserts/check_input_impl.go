@@ -51,7 +51,7 @@ func (in *input) mustKeepImpl() bool {
 }
 
 func fixInputImpl(_ *Op, v *Violation) string {
-	if v.Subject.Element >= 0 {
+	if v.Subject.Element != NoElement {
 		return fmt.Sprintf("leave the caller's list alone: work on a copy of %s", v.Subject.Name)
 	}
 	return fmt.Sprintf("write into the TensorImpl of %s rather than put another in its place", v.Subject.Name)

@@ -140,7 +140,7 @@ func (j *judge) keeps(in *input) string {
 	wrapped := func(out output) bool { return out.Traits&FunctionalWrapper != 0 }
 	graded := func(c *Snapshot) bool { return c != nil && c.RequiresGrad }
 	switch b, a := &in.before, &in.after; {
-	case b.ImplUses < 0 || a.ImplUses < 0:
+	case !b.counted() || !a.counted():
 		return notCounted
 	case slices.ContainsFunc(j.outputs, wrapped):
 		return "a functional wrapper, which may hold it, is returned"

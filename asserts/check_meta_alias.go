@@ -50,7 +50,7 @@ func (j *judge) returned(result int) []side {
 // compare judges one subject; m is the call on meta.
 func (j *judge) compare(m *judge, subject Place, real, meta []side) {
 	if len(real) != len(meta) {
-		subject.Element = -1
+		subject.Element = NoElement
 		v := j.report(MetaAlias, subject)
 		v.Saw = fmt.Sprintf("%d tensors, on meta %d", len(real), len(meta))
 		return

@@ -37,17 +37,15 @@ func (j *judge) writesBeside() {
 	for i := range j.inputs {
 		in := &j.inputs[i]
 		storage := in.before.Storage
-		if !in.codes.Has(WriteBeside) || !in.before.Defined() {
-			continue
-		}
-		if !j.seesContents(WriteBeside, in) {
+		if !in.codes.Has(WriteBeside) || !in.before.Defined() || j.passesOverContents(WriteBeside, in) {
 			continue
 		}
 		text, known := writtenBeside(in.before.Content, in.after.Content, j.writtenOn(storage))
 		if !known {
-			j.verdict.Judged[WriteBeside]--
 			j.skipped[Skip{Code: WriteBeside, Reason: "which bytes of the storage are the argument's was not observed"}]++
+			continue
 		}
+		j.verdict.Judged[WriteBeside]++
 		if text != "" && !slices.ContainsFunc(j.verdict.Violations, func(v *Violation) bool { return v.Before.Storage == storage }) {
 			v := j.reportInput(WriteBeside, in)
 			v.Saw = text

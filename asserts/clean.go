@@ -46,6 +46,9 @@ func (c *Call) cleanIdentity() bool {
 	return c.cleanResults()
 }
 
+// varies is no shape: the record's depends on lists.
+const varies = -1
+
 // shape is how many observations a record has before the call, and in all.
 func shape(before, all int) int64 { return int64(before)<<32 | int64(all) }
 
@@ -66,21 +69,23 @@ func (c *Call) cleanResults() bool {
 // quickResult is what clean knows of a return.
 type quickResult struct {
 	maxImpl, maxStorage int32 // use counts above these need a closer look
-	self, base          int   // the one argument of selves and of bases; -1: none
+	self, base          int   // the one argument of selves and of bases, or noArgument
 	list                bool
 }
+
+const noArgument = -1
 
 // clean holds one tensor of a return against the arguments, among which self
 // and base stand, and against the tensors that are returned after it.
 func (q *quickResult) clean(o *Observation, args, others []Observation) bool {
 	switch {
-	case q.self >= 0:
+	case q.self != noArgument:
 		return o.Impl == args[q.self].Impl
 	case o.Impl == 0:
-		return q.base < 0
+		return q.base == noArgument
 	case o.Storage == 0 || o.ImplUses > q.maxImpl || o.StorageUses > q.maxStorage:
 		return false
-	case q.base >= 0 && o.Storage != args[q.base].Storage:
+	case q.base != noArgument && o.Storage != args[q.base].Storage:
 		return false
 	}
 	for i := range args {
@@ -90,7 +95,7 @@ func (q *quickResult) clean(o *Observation, args, others []Observation) bool {
 	}
 	for i := range others {
 		// Views share the storage of their base, which has been looked at.
-		if o.Impl == others[i].Impl || o.Storage == others[i].Storage && q.base < 0 {
+		if o.Impl == others[i].Impl || o.Storage == others[i].Storage && q.base == noArgument {
 			return false
 		}
 	}
@@ -112,8 +117,8 @@ func (c *Call) fits() bool {
 		if at >= len(results) {
 			return false
 		}
-		count, headed := results[at].header()
-		if headed != p.quick[i].list {
+		count, list := results[at].list()
+		if list != p.quick[i].list {
 			return false
 		}
 		at += 1 + count
@@ -128,7 +133,7 @@ func (c *Call) cleanLists() bool {
 	for i := range c.plan.quick {
 		q, count := c.plan.quick[i], 1
 		if q.list {
-			count, _ = results[0].header()
+			count, _ = results[0].list()
 			results = results[1:]
 		}
 		q.self, q.base = c.plan.position(q.self, args), c.plan.position(q.base, args)
@@ -144,18 +149,18 @@ func (c *Call) cleanLists() bool {
 	return traits&c.settings.special == 0
 }
 
-// position returns where in a record an argument begins, -1 for no argument, or
+// position returns where in a record an argument begins, noArgument for that, or
 // beyond the end of a record that is too short.
 func (p *plan) position(arg int, record []Observation) int {
-	if arg < 0 {
-		return -1
+	if arg == noArgument {
+		return noArgument
 	}
 	at := 0
 	for range arg {
 		if at >= len(record) {
 			return len(record) + 1
 		}
-		n, _ := record[at].header()
+		n, _ := record[at].list()
 		at += 1 + n
 	}
 	return at

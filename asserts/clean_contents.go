@@ -26,7 +26,7 @@ func (c *Call) cleanContents() bool {
 	for i := range c.plan.args {
 		s, count := &c.plan.args[i], 1
 		if s.List {
-			count, _ = c.obs[at].header()
+			count, _ = c.obs[at].list()
 			at++
 		}
 		for ; count > 0; count-- {
@@ -84,7 +84,7 @@ func (c *Call) unheldBy(s *subjectPlan, at int, skipped *[len(usualSkips)]uint64
 	switch {
 	case !c.settings.alone || !s.codes.Has(KeptArgument):
 		return true
-	case min(b.ImplUses, a.ImplUses) < 0:
+	case !b.counted() || !a.counted():
 		skipped[uncounted]++
 		return true
 	case a.ImplUses != b.ImplUses || a.StorageUses != b.StorageUses || a.Content.RequiresGrad:

@@ -1,9 +1,6 @@
 package asserts
 
-import (
-	"sync"
-	"unsafe"
-)
+import "sync"
 
 // The content level reads bytes while kernels write others: of two goroutines
 // that call kernels on views of one storage, either would take what the other
@@ -27,7 +24,7 @@ type held struct {
 
 // A holding is what one call holds.
 type holding struct {
-	marker    Snapshot // what stands in the call's observations until they are filled in
+	pending   Snapshot // what stands in the call's observations until they are filled in
 	settings  settings // of the call
 	goroutine uintptr
 	storages  []ID // one for each look
@@ -42,13 +39,15 @@ type holding struct {
 	late       []Observation
 }
 
-const marked = "opassert: held"
-
 // What one call has used the next one uses again: at the content level a call is
 // to allocate little besides what it sees.
 var (
-	holdings = sync.Pool{New: func() any { return &holding{marker: Snapshot{DType: marked}} }}
-	unheld   = sync.Pool{New: func() any { return new(held) }}
+	holdings = sync.Pool{New: func() any {
+		h := new(holding)
+		h.pending.Pending = h
+		return h
+	}}
+	unheld = sync.Pool{New: func() any { return new(held) }}
 )
 
 // hold returns the settings of a call that holds what it reads.
@@ -63,19 +62,19 @@ func (s *settings) hold() *settings {
 // neither the call nor the goroutine cheaply.
 func (h *holding) mark(obs []Observation) {
 	for i := range obs {
-		obs[i].Content = &h.marker
+		obs[i].Content = &h.pending
 	}
 }
 
 // holding returns what the call holds that an observation is part of, and
 // makes the observation as if there were none.
 func (o *Observation) holding() *holding {
-	if o.Content == nil || o.Content.DType != marked {
+	if o.Content == nil || o.Content.Pending == nil {
 		return nil
 	}
-	content := o.Content
+	h := o.Content.Pending
 	o.Content = nil
-	return (*holding)(unsafe.Pointer(content)) // its first field
+	return h
 }
 
 // release lets go of the storages when the call's record ends.

@@ -87,7 +87,7 @@ type judge struct {
 type input struct {
 	*subjectPlan
 	arg           int // in Op.Args
-	element       int // in the list; -1 outside a list
+	element       int // in the list, or NoElement
 	called        string
 	before, after Observation
 	late          Observation // some milliseconds later, where somebody looked
@@ -101,7 +101,7 @@ type output struct {
 	Observation
 	late    Observation // some milliseconds later, where somebody looked
 	result  int         // in Op.Results
-	element int         // in the list; -1 outside a list
+	element int         // in the list, or NoElement
 	called  string
 	wrong   bool // reported as OA004 or OA006: not what it should be at all
 	aliased bool // OA007 or OA008 named whom it shares with
@@ -136,7 +136,7 @@ func (j *judge) takeInputs(seen *Seen) {
 		for e := range max(len(before[a]), len(after[a])) {
 			in := input{subjectPlan: plan, arg: a, element: e, called: called(seen.ArgNames, a, e)}
 			if !plan.List {
-				in.element = -1
+				in.element = NoElement
 			}
 			if e < len(before[a]) {
 				in.before = before[a][e].marked()
@@ -181,7 +181,7 @@ func (j *judge) takeOutputs(seen *Seen) {
 		for e := range run {
 			out := output{subjectPlan: plan, Observation: run[e].marked(), result: r, element: e, called: called(seen.ResultNames, r, e)}
 			if !plan.List {
-				out.element = -1
+				out.element = NoElement
 			}
 			if e < len(late[r]) {
 				out.late = late[r][e]
@@ -227,19 +227,26 @@ func (j *judge) judged(code Code, tensors ...*Observation) bool {
 	return true
 }
 
-// seesContents reports whether a check on an argument's contents is judged: the
-// argument's traits allow it and its contents were observed. It counts either
-// way.
+// seesContents is judged for a check on an argument's contents.
 func (j *judge) seesContents(code Code, in *input) bool {
-	if j.passesOver(code, &in.before, &in.after) {
-		return false
-	}
-	if in.before.Content == nil || in.after.Content == nil {
-		j.skipped[Skip{Code: code, Reason: "contents not observed"}]++
+	if j.passesOverContents(code, in) {
 		return false
 	}
 	j.verdict.Judged[code]++
 	return true
+}
+
+// passesOverContents is passesOver for a check on an argument's contents, which may
+// not have been observed.
+func (j *judge) passesOverContents(code Code, in *input) bool {
+	if j.passesOver(code, &in.before, &in.after) {
+		return true
+	}
+	unseen := in.before.Content == nil || in.after.Content == nil
+	if unseen {
+		j.skipped[Skip{Code: code, Reason: "contents not observed"}]++
+	}
+	return unseen
 }
 
 func (j *judge) skip(code Code, tensors []*Observation) (reason string, skip bool) {

@@ -30,6 +30,9 @@ type Observation struct {
 	Content     *Snapshot // nil below the content level, and for a tensor without storage; but see Parts
 }
 
+// counted reports whether the engine knows how many uses the tensor has.
+func (o *Observation) counted() bool { return o.ImplUses != NotCounted }
+
 // Defined reports whether there was a tensor to observe.
 func (o *Observation) Defined() bool { return o.Impl != 0 }
 
@@ -75,6 +78,10 @@ type Snapshot struct {
 	Panic string
 
 	Parts []Part // the tensors inside; a tensor that has some has a Snapshot at every level
+
+	// Pending is what the call holds that is to observe the tensor, in a Snapshot
+	// that has nothing else; nil once Look has been called.
+	Pending *holding `json:"-"`
 }
 
 // An Owner is who frees the bytes of a storage.
@@ -107,7 +114,9 @@ const (
 	Lazy   // conj, neg or zero: the dispatcher may put a plain tensor in its place
 	Unread // it has bytes, which the engine did not read: on another device, or in a subclass
 
-	lastTrait = Unread
+	listHead // in the record of a Call: no tensor, a list begins here
+
+	lastTrait = listHead
 )
 
 // Tensor is what a library's tensor type implements to be checked. Observe

@@ -20,7 +20,7 @@ type plan struct {
 	shortcuts bool          // Call.clean may judge a call at all
 	asks      bool          // of calls with contents, whatever they are
 	lists     bool          // some subject is a list
-	shape     int64         // of the record of every call; -1: it depends on lists
+	shape     int64         // of the record of every call; varies where it depends on lists
 	singles   int           // Observations that a call takes besides its lists
 	lines     Counts        // of the op's plan, by code, without what is waived
 	waived    Codes         // judged like the others, and not reported
@@ -108,7 +108,7 @@ func newPlan(op *Op) *plan {
 	}
 	p.quick, p.shortcuts = p.shortcut()
 	p.asks = p.unknown(Content)
-	p.shape = -1
+	p.shape = varies
 	if p.shortcuts && !p.lists {
 		p.shape = shape(len(p.args), p.singles)
 	}
@@ -177,7 +177,7 @@ func (p *plan) shortcut() ([]quickResult, bool) {
 	var quick []quickResult
 	for i := range p.results {
 		r := &p.results[i]
-		q := quickResult{maxImpl: math.MaxInt32, maxStorage: math.MaxInt32, self: -1, base: -1, list: r.List}
+		q := quickResult{maxImpl: math.MaxInt32, maxStorage: math.MaxInt32, self: noArgument, base: noArgument, list: r.List}
 		if p.needs(r, usual.OneHolder) {
 			q.maxImpl = 1
 		}

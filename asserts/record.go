@@ -44,7 +44,7 @@ func appendRun(record, obs []Observation, lens []int, subject int, list bool) (l
 	}
 	n = max(0, min(n, len(obs)))
 	if list {
-		record = append(record, headed(n))
+		record = append(record, headOf(n))
 	}
 	return append(record, obs[:n]...), obs[n:]
 }

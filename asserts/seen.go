@@ -100,25 +100,24 @@ func split(obs []Observation, lens []int, subjects []Subject) [][]Observation {
 // 25 times as long as clean does with the record. The other way round, for an
 // engine, cleanSeen copies: that takes a fortieth of the judge's time.
 
-// A list is recorded with an Observation before it that no engine reports: no
-// TensorImpl, and this bit beside the length as storage.
-const listHeader ID = 1 << 63
+// headOf returns what is recorded before the tensors of a list. Its length is where
+// lists of several lengths differ for clean, as tensors of several storages do.
+func headOf(n int) Observation { return Observation{Storage: ID(n), Traits: listHead} }
 
-func headed(n int) Observation { return Observation{Storage: listHeader | ID(n)} }
-
-func (o *Observation) header() (n int, ok bool) {
-	if o.Impl == 0 && o.Storage&listHeader != 0 {
-		return int(o.Storage &^ listHeader), true
+// list returns the length of the list that begins here; ok is false at a tensor.
+func (o *Observation) list() (n int, ok bool) {
+	if o.Traits&listHead == 0 {
+		return 0, false
 	}
-	return 0, false
+	return int(o.Storage), true
 }
 
-// unpack takes the headers out of a record: it returns the tensors, and how
+// unpack takes the heads of lists out of a record: it returns the tensors, and how
 // many each subject has. It copies, so that the record can stay on its stack.
 func unpack(record []Observation) (obs []Observation, lens []int) {
 	obs = make([]Observation, 0, len(record))
 	for i := 0; i < len(record); i++ {
-		n, ok := record[i].header()
+		n, ok := record[i].list()
 		if !ok {
 			obs, lens = append(obs, record[i]), append(lens, 1)
 			continue
@@ -150,7 +149,7 @@ func (c *Call) seen() (*Seen, error) {
 	}
 	if h := c.settings.holding; h != nil {
 		s.Late, s.Earlier = h.late, h.earlier(c.obs[:2*c.before])
-		s.Made = h.finalized == finalized()
+		s.Made = h.settings.keeps && h.finalized == finalized()
 	}
 	for _, m := range c.settings.modes {
 		s.Modes = append(s.Modes, *m)

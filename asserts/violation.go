@@ -61,11 +61,14 @@ type Place struct {
 	Index   int // position in the schema
 	Name    string
 	Type    string // as the schema writes it
-	Element int    // in a list; -1 where it is none
+	Element int    // in a list, or NoElement
 	Aliased bool   `json:",omitempty"` // the schema gives it an alias set
 	Inside  bool   `json:",omitempty"` // inside what the schema names there, see [Subject]
 	Called  string `json:",omitempty"` // what the element is called, instead of its number
 }
+
+// NoElement is the Element of a tensor that is not in a list.
+const NoElement = -1
 
 // A Site is a place in a program.
 type Site struct {
@@ -99,7 +102,7 @@ func (p Place) element() string {
 	switch {
 	case p.Called != "":
 		return "." + p.Called
-	case p.Element >= 0:
+	case p.Element != NoElement:
 		return fmt.Sprintf("[%d]", p.Element)
 	}
 	return ""

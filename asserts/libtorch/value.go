@@ -293,7 +293,7 @@ func (s *scratch) write(v *Value, next int64) (int64, error) {
 		case err != nil:
 			return next, err
 		case address == 0:
-			s.put(tagNone, -1)
+			s.put(tagNone, noTensor)
 		default:
 			s.put(tagObject, address)
 		}

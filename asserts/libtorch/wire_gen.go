@@ -6,7 +6,7 @@ import "github.com/opassert/opassert/asserts"
 
 // How a value is written down, in requests and in replies.
 const (
-	tagNone    = 0  // in a request: the index that a tensor there would have, -1 for none. In a reply: -
+	tagNone    = 0  // in a request: the index that a tensor there would have, or oa_no_tensor. In a reply: -
 	tagDefault = 1  // - the schema's default; in requests only
 	tagTensor  = 2  // in a request: the index among its tensors. In a reply: TensorImpl, owned by the receiver; 0 undefined
 	tagInt     = 3  // value
@@ -90,6 +90,15 @@ const headerWords = 3
 
 // A use count that is not known.
 const uncounted = -1
+
+// The index of what is not among the tensors of a request.
+const noTensor = -1
+
+// The dtype of a tensor whose elements are of none.
+const noDtype = -1
+
+// The index of a device that is the current one of its type.
+const noIndex = -1
 
 // partNames are the names of parts in reports.
 var partNames = [...]string{"", "value", "scales", "zero_points", "sizes", "strides", "indices", "values", "compressed_indices", "plain_indices"}

@@ -110,7 +110,7 @@ type wrap struct {
 	pointsAt  int64
 	slotWas   int64 // the object's slotAt before that
 	emptyAt   int64
-	emptyUses int64 // the use count then; -1 if the log does not tell
+	emptyUses int64 // the use count then, or NoCount
 }
 
 type tensor struct {
@@ -144,7 +144,7 @@ func (f *follower) endLife(l Life) {
 
 // follow applies one record.
 func (f *follower) follow(r *record) {
-	if r.cut && (r.ref != 0 || r.count < 0) && f.objects[r.ref] == nil && f.dead[r.ref] == nil {
+	if r.cut && (r.ref != 0 || r.count == NoCount) && f.objects[r.ref] == nil && f.dead[r.ref] == nil {
 		return // the address may go on
 	}
 	if f.records++; f.records%sweepEvery == 0 {
@@ -188,10 +188,10 @@ func (f *follower) access(r *record) {
 }
 
 // event adds an event of this line to a life.
-func (f *follower) event(l *Life, w What) { l.add(Event{Line: f.number, What: w, Count: -1}) }
+func (f *follower) event(l *Life, w What) { l.add(Event{Line: f.number, What: w, Count: NoCount}) }
 
 func (f *follower) eventAt(l *Life, w What, at Address) {
-	l.add(Event{Line: f.number, What: w, At: at, Count: -1})
+	l.add(Event{Line: f.number, What: w, At: at, Count: NoCount})
 }
 
 func (f *follower) eventCount(l *Life, w What, n int64) {
@@ -199,7 +199,7 @@ func (f *follower) eventCount(l *Life, w What, n int64) {
 }
 
 func (f *follower) eventType(l *Life, typ string) {
-	l.add(Event{Line: f.number, What: FoundType, Type: typ, Count: -1})
+	l.add(Event{Line: f.number, What: FoundType, Type: typ, Count: NoCount})
 }
 
 func (f *follower) typeName(t []byte) string {
@@ -247,7 +247,7 @@ func (f *follower) followImpl(r *record) {
 	case foreign:
 		w.foreign = true
 	case slotEmpty, slotNull:
-		if r.count < 0 {
+		if r.count == NoCount {
 			f.event(&i.Life, SlotEmpty)
 		} else {
 			f.eventCount(&i.Life, EmptyAndUsed, r.count)
@@ -343,12 +343,12 @@ func (f *follower) forgetFreed(i *impl) {
 // mayBe reports whether the impl whose slot is empty can be that of an object:
 // one that owns its impl counts, beside the tensor that asks and the argument.
 func (w *wrap) mayBe(o *object) bool {
-	return w.emptyAt == 0 || w.emptyUses < 0 || w.emptyUses > 2 || o.State != preserve.Holding
+	return w.emptyAt == 0 || w.emptyUses == NoCount || w.emptyUses > 2 || o.State != preserve.Holding
 }
 
 // usesBefore is the use count before an object was made; 0 if the log does not tell.
 func (w *wrap) usesBefore() int64 {
-	if w.emptyAt == 0 || w.emptyUses < 0 {
+	if w.emptyAt == 0 || w.emptyUses == NoCount {
 		return 0
 	}
 	return w.emptyUses

@@ -99,7 +99,7 @@ func (j *JSON) Life(l Life) {
 		if e.At != 0 || e.What == Replaced || e.What == Accessed || e.What == CheckDiffers {
 			out.Events[i].Address = &e.At
 		}
-		if e.Count >= 0 {
+		if e.Count != NoCount {
 			out.Events[i].UseCount = &e.Count
 		}
 	}

@@ -111,11 +111,14 @@ func (w What) String() string { return whats[w].words }
 // MarshalText returns the name of what happened: "created".
 func (w What) MarshalText() ([]byte, error) { return []byte(whats[w].name), nil }
 
+// NoCount is the Count of an event that is about no use count, and that of a line.
+const NoCount = -1
+
 // An Event is one line in a life.
 type Event struct {
 	Line  int64
 	At    Address       // what else it is about, if anything
-	Count int32         // a use count; -1 if it is about none
+	Count int32         // a use count, or NoCount
 	What  What          //
 	Code  preserve.Code // the invariant that it breaks, if any
 	Type  string
@@ -130,7 +133,7 @@ func (e Event) String() string {
 	if e.Type != "" {
 		s += " " + e.Type
 	}
-	if e.Count >= 0 {
+	if e.Count != NoCount {
 		s += fmt.Sprintf(" %d", e.Count)
 	}
 	return s

@@ -61,7 +61,7 @@ type record struct {
 	message message
 	ref     uint64
 	tag     uint64
-	count   int64 // -1: the line has none
+	count   int64 // a use count, or NoCount
 	typ     []byte
 	cut     bool // the last line: what it ends with may go on
 }
@@ -147,7 +147,7 @@ func isTag(s []byte) bool {
 // parse reads what follows a tag, up to the end of the line. It returns false
 // for a record whose message is not known.
 func parse(s []byte, r *record) bool {
-	*r = record{count: -1}
+	*r = record{count: NoCount}
 	s = bytes.TrimSpace(s)
 	if len(s) > 0 && s[0] == '(' {
 		if end := bytes.IndexByte(s, ')'); end > 0 && parseSubject(s[1:end], r) {
@@ -176,7 +176,7 @@ func parseSubject(s []byte, r *record) bool {
 		r.subject = ofImpl
 	}
 	if !eatAddress(&rest, &r.addr) || eat(&rest, ", interpreter: ") && !eatAddress(&rest, &r.interp) || len(rest) > 0 {
-		*r = record{count: -1}
+		*r = record{count: NoCount}
 		return false
 	}
 	return true

@@ -24,7 +24,7 @@ type Member struct {
 
 // Tags say how a value is written down, in requests and in replies.
 var Tags = Enum{Name: "tag", Doc: "How a value is written down, in requests and in replies.", Members: []Member{
-	{"none", "in a request: the index that a tensor there would have, -1 for none. In a reply: -", "None", ""},
+	{"none", "in a request: the index that a tensor there would have, or oa_no_tensor. In a reply: -", "None", ""},
 	{"default", "- the schema's default; in requests only", "the default", ""},
 	{"tensor", "in a request: the index among its tensors. In a reply: TensorImpl, owned by the receiver; 0 undefined", "a tensor", ""},
 	{"int", "value", "an int", ""},
@@ -46,6 +46,9 @@ var Tags = Enum{Name: "tag", Doc: "How a value is written down, in requests and 
 var Numbers = []Number{
 	{"header words", 3, "A reply starts with its status, its length in words, and the address of the words that did not fit, 0 for none. One that is not OK goes on with two strings: the type of the exception and its message."},
 	{"uncounted", int(asserts.NotCounted), "A use count that is not known."},
+	{"no tensor", -1, "The index of what is not among the tensors of a request."},
+	{"no dtype", -1, "The dtype of a tensor whose elements are of none."},
+	{"no index", -1, "The index of a device that is the current one of its type."},
 }
 
 // A Number is a constant.

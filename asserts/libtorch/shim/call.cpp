@@ -60,7 +60,7 @@ at::Tensor tensor(c10::TensorImpl* impl) {
 // A Held is where an argument's tensors stand among those of the request: one, or
 // what a list, a tuple or a dict holds.
 struct Held {
-  int64_t tensor = -1;       // an index; -1 for what is not a tensor, or none
+  int64_t tensor = OA_NO_TENSOR;
   std::vector<IValue> keys;  // of a dict, in the order of items
   std::vector<Held> items;
 };
@@ -97,7 +97,7 @@ class Changes {
   int64_t argument_ = 0;  // whose containers are compared
 
   void compare(const Held& held, const IValue& now) {
-    if (held.tensor >= 0) {
+    if (held.tensor != OA_NO_TENSOR) {
       const c10::TensorImpl* was = tensors_.at(held.tensor);
       at::Tensor t = now.isTensor() ? now.toTensor() : at::Tensor();
       const bool same = (t.defined() ? t.unsafeGetTensorImpl() : nullptr) == was;

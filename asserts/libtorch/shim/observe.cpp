@@ -44,17 +44,14 @@ at::QuantizerPtr quantizer_of(TensorImpl* impl) {
   return quantized ? quantized->quantizer() : at::QuantizerPtr();
 }
 
-// kUncounted stands for uses that tell nothing: a functional wrapper's storage
-// may hold the value once more.
-constexpr int kUncounted = -1;
-
 // parts calls f with each tensor that the tensor holds inside, with what it is,
-// and with how many of its uses are ours, or kUncounted.
+// and with how many of its uses are ours: OA_UNCOUNTED for the value of a
+// functional wrapper, whose storage may hold it once more.
 template <class F>
 void parts(TensorImpl* impl, F&& f) {
   if (impl->unsafe_storage()) {
     if (impl->key_set().has(DispatchKey::Functionalize)) {
-      if (auto* wrapper = dynamic_cast<const at::FunctionalTensorWrapper*>(impl)) f(wrapper->value(), OA_VALUE, kUncounted);
+      if (auto* wrapper = dynamic_cast<const at::FunctionalTensorWrapper*>(impl)) f(wrapper->value(), OA_VALUE, OA_UNCOUNTED);
     } else if (auto quantizer = quantizer_of(impl)) {
       if (auto* q = dynamic_cast<at::PerChannelAffineQuantizer*>(quantizer.get())) {
         f(q->scales(), OA_SCALES, 1);
@@ -117,7 +114,7 @@ int64_t dtype_of(const TensorImpl* impl) {
   try {
     return static_cast<int64_t>(c10::typeMetaToScalarType(impl->dtype()));
   } catch (...) {
-    return -1;
+    return OA_NO_DTYPE;
   }
 }
 
@@ -326,7 +323,7 @@ template <class T>
 int64_t uses_of(const T* impl) {
   const int64_t count = c10::raw::intrusive_ptr::use_count(const_cast<T*>(impl)), object = Objects<T>::of(impl);
   const int64_t refs = references<T> == nullptr ? 0 : references<T>(const_cast<T*>(impl));
-  if (refs < 0) return OA_UNCOUNTED;
+  if (refs == OA_UNCOUNTED) return OA_UNCOUNTED;
   if (refs == 0) return count - object;
   return count - 1 + refs - (object && count > 1);
 }
@@ -338,7 +335,7 @@ void record(TensorImpl* impl, int64_t ours, int64_t last, oa_level level, Reply&
   int64_t impl_uses = uses_of(impl);
   if (impl_uses != OA_UNCOUNTED) impl_uses -= ours;
   int64_t storage_uses = storage ? uses_of(storage) : 0;
-  if (ours == kUncounted) impl_uses = storage_uses = OA_UNCOUNTED;
+  if (ours == OA_UNCOUNTED) impl_uses = storage_uses = OA_UNCOUNTED;
   const auto& version = impl->version_counter();
   int64_t words[Observed::kHead] = {};
   HeadOf<decltype(words)> head{words};
@@ -421,7 +418,7 @@ int64_t counted(T* impl) {
   constexpr int64_t kImmortal = 1 << 30;
   static const bool other = dlsym(RTLD_DEFAULT, "_Py_DecRefShared") != nullptr;
   const int64_t n = Objects<T>::references(impl);
-  return n != 0 && (other || n >= kImmortal) ? -1 : n;
+  return n != 0 && (other || n >= kImmortal) ? OA_UNCOUNTED : n;
 }
 
 void count_python() {

@@ -6,7 +6,7 @@
 
 // How a value is written down, in requests and in replies.
 enum oa_tag {
-  OA_NONE = 0,  // in a request: the index that a tensor there would have, -1 for none. In a reply: -
+  OA_NONE = 0,  // in a request: the index that a tensor there would have, or oa_no_tensor. In a reply: -
   OA_DEFAULT = 1,  // - the schema's default; in requests only
   OA_TENSOR = 2,  // in a request: the index among its tensors. In a reply: TensorImpl, owned by the receiver; 0 undefined
   OA_INT = 3,  // value
@@ -91,5 +91,14 @@ enum { OA_HEADER_WORDS = 3 };
 
 // A use count that is not known.
 enum { OA_UNCOUNTED = -1 };
+
+// The index of what is not among the tensors of a request.
+enum { OA_NO_TENSOR = -1 };
+
+// The dtype of a tensor whose elements are of none.
+enum { OA_NO_DTYPE = -1 };
+
+// The index of a device that is the current one of its type.
+enum { OA_NO_INDEX = -1 };
 
 #endif

@@ -155,7 +155,7 @@ func (r *Report) baseline() []BaselineLine {
 // which one shows it may differ from case to case.
 func (f *Finding) baseline() BaselineLine {
 	on := f.Violation.Subject
-	on.Element = -1
+	on.Element = asserts.NoElement
 	return newBaselineLine(f.Violation.Code.String(), f.Violation.Op, on.String())
 }
 

@@ -24,8 +24,8 @@ func Lint(o engine.Operator) []*Finding {
 func place(op *schema.Op, f schema.Finding) asserts.Place {
 	i := max(0, slices.IndexFunc(op.Func.Args, func(a schema.Argument) bool { return a.Pos == f.Pos }))
 	if len(op.Func.Args) == 0 {
-		return asserts.Place{Element: -1}
+		return asserts.Place{Element: asserts.NoElement}
 	}
 	arg := op.Func.Args[i]
-	return asserts.Place{Index: i, Name: arg.Name, Type: arg.Type.String(), Element: -1}
+	return asserts.Place{Index: i, Name: arg.Name, Type: arg.Type.String(), Element: asserts.NoElement}
 }

@@ -117,7 +117,7 @@ class Python {
   c10::impl::PyInterpreter* interpreter = nullptr;
 
   // references returns how many references there are to the Python object of an
-  // impl, 0 where it has none, and -1 for an immortal one. It reads them where
+  // impl, 0 where it has none, and OA_UNCOUNTED for an immortal one. It reads them where
   // they are: libtorch takes Python's lock for that, which a thread that waits
   // for this one may hold. Whoever holds the impl keeps the object.
   //
@@ -130,7 +130,7 @@ class Python {
     const char* at = reinterpret_cast<const char*>(object);
     uint32_t own;
     std::memcpy(&own, at + (free_threaded_ ? 12 : 0), sizeof own);
-    if (own >= kImmortal) return -1;
+    if (own >= kImmortal) return OA_UNCOUNTED;
     int64_t shared = 0;
     if (free_threaded_) std::memcpy(&shared, at + 16, sizeof shared);
     return own + (shared >> 2);

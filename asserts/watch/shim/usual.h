@@ -239,7 +239,7 @@ class Call {
         out_.push({int64_t(r), e, next(words)});
         const Seen& o = (out_.end() - 1)->seen;
         const bool fresh = expected.returns[r].checks & (needs::one_holder | needs::own_storage);
-        if (fresh && (o.impl_uses() < 0 || o.storage_uses() < 0)) traits_ |= OA_UNCOUNTED_RESULT;
+        if (fresh && (o.impl_uses() == OA_UNCOUNTED || o.storage_uses() == OA_UNCOUNTED)) traits_ |= OA_UNCOUNTED_RESULT;
       }
     }
   }

@@ -596,18 +596,18 @@ class Look {
 };
 
 // excluded_by_program is whether the program excludes kBelow in this thread,
-// where that is not what the dispatcher's set says; else -1.
-thread_local int excluded_by_program = -1;
+// where that is not what the dispatcher's set says.
+thread_local std::optional<bool> excluded_by_program;
 
 // Excluding is in scope while kBelow is excluded, or is not, because of us.
 class Excluding {
-  const int outer_ = excluded_by_program;
+  const std::optional<bool> outer_ = excluded_by_program;
   const bool was_ = c10::impl::tls_is_dispatch_key_excluded(kBelow), changes_;
 
  public:
   explicit Excluding(bool excluded) : changes_(was_ != excluded) {
     if (!changes_) return;
-    if (outer_ < 0) excluded_by_program = was_;
+    if (!outer_) excluded_by_program = was_;
     c10::impl::tls_set_dispatch_key_excluded(kBelow, excluded);
   }
   ~Excluding() {
@@ -902,7 +902,7 @@ void include(c10::impl::IncludeDispatchKeyGuard* guard, DispatchKeySet set) {
 
 void force(c10::impl::LocalDispatchKeySet set) {
   our_keys.want(our_keys.visible(set.included_));
-  if (excluded_by_program >= 0) set.excluded_ = excluded_by_program ? set.excluded_.remove(kBelow) : set.excluded_.add(kBelow);
+  if (excluded_by_program) set.excluded_ = *excluded_by_program ? set.excluded_.remove(kBelow) : set.excluded_.add(kBelow);
   c10::impl::_force_tls_local_dispatch_key_set(our_keys.renewed(set));
 }
 
@@ -911,8 +911,8 @@ Difference included() { return {our_keys.ours(c10::impl::tls_local_dispatch_key_
 
 Difference excluded() {
   const DispatchKeySet below(kBelow);
-  if (excluded_by_program < 0) return {};
-  return excluded_by_program ? Difference{{}, below} : Difference{below, {}};
+  if (!excluded_by_program) return {};
+  return *excluded_by_program ? Difference{{}, below} : Difference{below, {}};
 }
 
 Imports& imports() {

@@ -15,7 +15,7 @@ type Fault struct {
 	Class   Class
 	Kind    Kind
 	Subject string // name of the argument or the return
-	Element int    // in the list; -1 where it is none
+	Element int    // in the list, or asserts.NoElement
 	Against string // whom the subject is, or shares with, or should have; "" for nobody
 	Args    func() []any
 	Why     string // what the kernel does, or the schema

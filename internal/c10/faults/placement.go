@@ -3,6 +3,7 @@ package faults
 import (
 	"slices"
 
+	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/internal/c10"
 	"github.com/opassert/opassert/internal/c10/kernels"
 )
@@ -29,7 +30,7 @@ func (p placement) element() int {
 	case Returned:
 		return 2
 	}
-	return -1
+	return asserts.NoElement
 }
 
 func alone(of *c10.Tensor) []any   { return []any{of} }

@@ -18,7 +18,7 @@ func schemaLint() []Fault {
 	var faults []Fault
 	add := func(class Class, kind Kind, subject, name, args, returns, healthy, why string) {
 		faults = append(faults, Fault{
-			Op: "fault::" + name, Code: asserts.SchemaLint, Class: class, Kind: kind, Subject: subject, Element: -1, Why: why,
+			Op: "fault::" + name, Code: asserts.SchemaLint, Class: class, Kind: kind, Subject: subject, Element: asserts.NoElement, Why: why,
 			Schema: "fault::" + name + args + " -> " + returns, Healthy: "fault::" + name + healthy,
 		})
 	}

@@ -16,7 +16,7 @@ var _ = planting(asserts.UndeclaredAlias, plant{
 	more: func() []Fault {
 		result := func(op string, args func() []any, why string) Fault {
 			return Fault{
-				Op: "fault::" + op, Code: asserts.UndeclaredAlias, Class: OutOfPlace, Kind: Single, Subject: "result", Element: -1, Against: "self",
+				Op: "fault::" + op, Code: asserts.UndeclaredAlias, Class: OutOfPlace, Kind: Single, Subject: "result", Element: asserts.NoElement, Against: "self",
 				Args: args, Why: why,
 			}
 		}

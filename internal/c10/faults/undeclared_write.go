@@ -23,7 +23,7 @@ var _ = planting(asserts.UndeclaredWrite, plant{
 	more: func() []Fault {
 		read := func(op, subject string, args func() []any, why string) Fault {
 			return Fault{
-				Op: "fault::" + op, Code: asserts.UndeclaredWrite, Class: OutOfPlace, Kind: Tensor, Subject: subject, Element: -1, Args: args, Why: why,
+				Op: "fault::" + op, Code: asserts.UndeclaredWrite, Class: OutOfPlace, Kind: Tensor, Subject: subject, Element: asserts.NoElement, Args: args, Why: why,
 			}
 		}
 		return []Fault{
