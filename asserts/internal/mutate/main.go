@@ -17,6 +17,10 @@
 //
 // It holds for every condition that begins on the line, and each must survive,
 // or run for too long.
+//
+// With -part K/N, only each Nth condition is broken, beginning with the Kth: N
+// runs with K from 1 to N break all of them.
+//
 // The exit status is 1 when another mutant survives, or an excused one is
 // killed.
 package main
@@ -36,8 +40,10 @@ func main() {
 	name := flag.String("name", "mutate", "the `name` of what the files are, for the score")
 	tests := flag.String("tests", "", "the `packages` whose tests must notice, with commas between, the fastest first")
 	skip := flag.String("skip", "", "a regular `expression` of the tests to leave out: those of what mutants change anyway, such as inlining")
+	part := share{1, 1}
+	flag.Var(&part, "part", "break each Nth condition, beginning with the Kth: `K/N`")
 	flag.Parse()
-	score, err := measure(flag.Args(), strings.Split(*tests, ","), *skip)
+	score, err := measure(flag.Args(), strings.Split(*tests, ","), *skip, part)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "mutate:", err)
 		os.Exit(2)
@@ -72,8 +78,8 @@ func (s *score) print(w io.Writer, name string) {
 		name, s.conditions, killed, s.late, len(s.equivalent), len(s.survived), s.unreached, 100*float64(killed)/float64(max(1, killed+len(s.survived))))
 }
 
-// measure runs the tests on every mutant of the files.
-func measure(files, packages []string, skip string) (*score, error) {
+// measure runs the tests on every mutant of a part of the files' conditions.
+func measure(files, packages []string, skip string, part share) (*score, error) {
 	dir, err := os.MkdirTemp("", "mutate")
 	if err != nil {
 		return nil, err
@@ -94,7 +100,7 @@ func measure(files, packages []string, skip string) (*score, error) {
 	if err := suite.warm(); err != nil {
 		return nil, err
 	}
-	mutants := mutantsOf(conditions)
+	mutants := mutantsOf(conditions, part)
 	outcomes := make([]outcome, len(mutants))
 	next := make(chan int)
 	var workers sync.WaitGroup
@@ -115,7 +121,7 @@ func measure(files, packages []string, skip string) (*score, error) {
 	close(next)
 	workers.Wait()
 
-	s := &score{conditions: len(conditions)}
+	s := &score{conditions: len(mutants) / len(ways)}
 	for i, m := range mutants {
 		noticed, late, excused := outcomes[i].failed != "", outcomes[i].late, m.excuse != ""
 		switch {

@@ -14,7 +14,7 @@ import (
 // The score of a package with good tests and a bad one: the survivors are
 // reported, and so is an excuse that does not hold.
 func TestScore(t *testing.T) {
-	score, err := measure([]string{"testdata/number/number.go"}, []string{"./testdata/number"}, "")
+	score, err := measure([]string{"testdata/number/number.go"}, []string{"./testdata/number"}, "", share{1, 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,10 +37,35 @@ func TestScore(t *testing.T) {
 	}
 }
 
+// The parts of a run break each condition once.
+func TestShare(t *testing.T) {
+	conditions := make([]condition, 7)
+	var broken []int
+	for _, text := range []string{"1/3", "2/3", "3/3"} {
+		var part share
+		if err := part.Set(text); err != nil || part.String() != text {
+			t.Errorf("%s is read as %s, error %v", text, &part, err)
+		}
+		for _, m := range mutantsOf(conditions, part) {
+			if m.way == "not" {
+				broken = append(broken, m.id)
+			}
+		}
+	}
+	if diff := cmp.Diff([]int{0, 3, 6, 1, 4, 2, 5}, broken); diff != "" {
+		t.Error(diff)
+	}
+	for _, text := range []string{"", "1", "0/3", "4/3", "-1/3", "1/0", "1/2/3", "1/2x", "a/b"} {
+		if part := (share{1, 1}); part.Set(text) == nil || part != (share{1, 1}) {
+			t.Errorf("%q is read as %s", text, &part)
+		}
+	}
+}
+
 // Tests that fail as they are notice nothing.
 func TestFailingTests(t *testing.T) {
 	measureFailing := func(skip string) error {
-		_, err := measure([]string{"testdata/failing/failing.go"}, []string{"./testdata/failing"}, skip)
+		_, err := measure([]string{"testdata/failing/failing.go"}, []string{"./testdata/failing"}, skip, share{1, 1})
 		return err
 	}
 	if err := measureFailing(""); err == nil || err.Error() != "the tests of ./testdata/failing fail without a mutant" {

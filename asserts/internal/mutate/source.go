@@ -32,9 +32,12 @@ type mutant struct {
 // ways are the mutants of one condition.
 var ways = []string{"not", "true", "false"}
 
-func mutantsOf(conditions []condition) []mutant {
+func mutantsOf(conditions []condition, part share) []mutant {
 	var mutants []mutant
 	for id, c := range conditions {
+		if !part.holds(id) {
+			continue
+		}
 		for _, way := range ways {
 			mutants = append(mutants, mutant{c, id, way, c.excuses[way]})
 		}

@@ -335,7 +335,7 @@ func (c *Case) Omits(i int) bool {
 
 // Plain reports whether every tensor of the case has a twin on meta.
 func (c *Case) Plain() bool {
-	return !slices.ContainsFunc(c.Tensors(), func(t *TensorSpec) bool { return t.Same == 0 && t.Form != engine.Strided }) &&
+	return !slices.ContainsFunc(c.Tensors(), func(t *TensorSpec) bool { return t.Form != engine.Strided }) &&
 		!slices.ContainsFunc(c.Args, func(v Value) bool {
 			return v.Kind == CallValue || v.Kind == AfterValue || v.Kind == SameValue || v.Kind > ListValue && len(v.AppendTensors(nil)) > 0
 		})

@@ -78,7 +78,7 @@ func (t *TensorSpec) fill(s engine.Dense, d tensor.DType) {
 	for i := range first / size {
 		put(i, usual(int(i), d.Class()))
 	}
-	for n := first; n > 0 && n < int64(len(s.Data)); n *= 2 {
+	for n := first; n < int64(len(s.Data)); n *= 2 {
 		copy(s.Data[n:], s.Data[:n])
 	}
 	if t.Fill.Name == "" && len(t.Values) == 0 || slices.Contains(t.Sizes, 0) {

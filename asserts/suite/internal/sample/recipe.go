@@ -23,8 +23,9 @@ func (c *Case) Recipe() string {
 	}
 	c = c.Clone()
 	var words []string
+	before := 0
 	for i := range c.Args {
-		c.Args[i].name(names)
+		before = c.Args[i].name(names, before)
 		if text := c.Args[i].Recipe(); c.Args[i].Kind != DefaultValue {
 			words = append(words, cmp.Or(c.Names[i], Positional(i))+": "+strconv.Quote(text))
 		}
@@ -32,20 +33,25 @@ func (c *Case) Recipe() string {
 	return "{" + strings.Join(words, ", ") + "}"
 }
 
-// name refers by names to tensors that others are, or are views of.
-func (v *Value) name(names []string) {
+// name refers by names to tensors that are one with one of those before, or views of
+// it, and returns the number of tensors so far. Where there is none such before any
+// more, the tensor is made like any other.
+func (v *Value) name(names []string, before int) int {
 	for i := range v.List {
-		v.List[i].name(names)
+		before = v.List[i].name(names, before)
 	}
 	if v.Kind != TensorValue {
-		return
+		return before
 	}
 	switch t := v.Tensor; {
-	case t.Same > 0 && t.Same <= len(names):
+	case t.Same > 0 && t.Same <= before:
 		*v = Value{Kind: SameValue, Text: "same:" + names[t.Same-1]}
-	case t.View > 0 && t.View <= len(names):
+	case t.View > 0 && t.View <= before:
 		*v = Value{Kind: SameValue, Text: "view:" + names[t.View-1]}
+	default:
+		t.Same, t.View = 0, 0
 	}
+	return before + 1
 }
 
 // Positional is the name of an argument by its position, which it also has

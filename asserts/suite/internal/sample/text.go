@@ -1,23 +1,18 @@
 package sample
 
-import (
-	"strings"
-)
+import "strings"
 
-// Line shortens an error to its beginning.
-func Line(text string) string {
-	const most = 160
-	text = strings.Join(strings.Fields(text), " ")
-	if len(text) > most {
-		text = strings.ToValidUTF8(text[:most], "") + "..."
-	}
-	return text
+// Line shortens an error to the beginning of one line.
+func Line(text string) string { return shortened(strings.Join(strings.Fields(text), " "), 160) }
+
+// Clip shortens an error to its beginning, lines and all.
+func Clip(text string) string {
+	return shortened(strings.ToValidUTF8(strings.TrimSpace(text), "?"), 400)
 }
 
-func Clip(text string) string {
-	text = strings.ToValidUTF8(strings.TrimSpace(text), "?")
-	if len(text) > 400 {
-		text = text[:400] + "..."
+func shortened(text string, most int) string {
+	if len(text) <= most {
+		return text
 	}
-	return text
+	return strings.ToValidUTF8(text[:most], "") + "..."
 }

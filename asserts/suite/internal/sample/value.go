@@ -35,7 +35,7 @@ func (e *ValueError) Error() string { return e.text }
 func ParseValue(text string, sizes *SymbolTable) (Value, error) {
 	p := valueParser{text: text, rest: text, sizes: sizes}
 	v := p.value()
-	if p.skip(); p.err == nil && p.rest != "" {
+	if p.skip(); p.rest != "" {
 		p.fail("%q is left over", p.rest)
 	}
 	if p.err != nil {
@@ -78,6 +78,7 @@ type valueParser struct {
 // maxDepth is how many lists, tuples, dicts and calls may stand in each other.
 const maxDepth = 32
 
+// fail notes the first fault; nothing is left to read after it.
 func (p *valueParser) fail(format string, args ...any) {
 	if p.err == nil {
 		p.err = &ValueError{len(p.text) - len(p.rest), fmt.Sprintf(format, args...)}
@@ -90,12 +91,9 @@ func (p *valueParser) back(token string) { p.rest = p.text[len(p.text)-len(p.res
 
 func (p *valueParser) skip() { p.rest = strings.TrimLeft(p.rest, " ") }
 
-func (p *valueParser) accept(token string) bool {
+func (p *valueParser) accept(token string) (ok bool) {
 	p.skip()
-	rest, ok := strings.CutPrefix(p.rest, token)
-	if ok {
-		p.rest = rest
-	}
+	p.rest, ok = strings.CutPrefix(p.rest, token)
 	return ok
 }
 
@@ -166,7 +164,7 @@ func (p *valueParser) quoted() string {
 
 func (p *valueParser) list(end, what string) []Value {
 	var all []Value
-	for p.err == nil && !p.accept(end) {
+	for !p.accept(end) {
 		all = append(all, p.value())
 		if !p.accept(",") {
 			if !p.accept(end) {
@@ -181,7 +179,7 @@ func (p *valueParser) list(end, what string) []Value {
 func (p *valueParser) dict() Value {
 	v := Value{Kind: DictValue}
 	keys := make(map[string]bool)
-	for p.err == nil && !p.accept("}") {
+	for !p.accept("}") {
 		key := p.key()
 		if keys[key.Recipe()] {
 			p.fail("the key %s is in the dict twice", key.Recipe())
@@ -376,24 +374,24 @@ func (p *valueParser) tensor(dtype string) Value {
 			p.fail("the sizes of a tensor have no end: want ]")
 		}
 	}
-	if n := elements(v.Tensor.Sizes); n > mostOwn && p.err == nil {
+	if n := elements(v.Tensor.Sizes); n > mostOwn {
 		p.fail("a tensor of %g elements%s: want at most %d", n, p.sizes.where(), mostOwn)
 	}
 	given := make(map[string]string)
-	for p.skip(); p.err == nil && p.rest != "" && !strings.ContainsAny(p.rest[:1], ",])}"); p.skip() {
+	for p.skip(); p.rest != "" && !strings.ContainsAny(p.rest[:1], ",])}"); p.skip() {
 		if p.accept("=") {
 			p.values(v.Tensor)
 			break
 		}
 		option := p.token(endOfWord)
-		if what := p.option(v.Tensor, option); given[what] != "" && p.err == nil {
+		if what := p.option(v.Tensor, option); given[what] != "" {
 			p.back(option)
 			p.fail("%s and %s can't be had together: both are a %s", given[what], option, what)
 		} else {
 			given[what] = option
 		}
 	}
-	if legal := v.Clone().Tensor; dtype != ThemeDType && p.err == nil {
+	if legal := v.Clone().Tensor; dtype != ThemeDType {
 		if legal.Legal(); legal.Form != v.Tensor.Form && v.Tensor.Form != engine.Strided {
 			p.fail("%s%s can't be %s", dtype, sizesText(v.Tensor.Sizes), v.Tensor.Form)
 		}
@@ -505,7 +503,7 @@ func (p *valueParser) option(t *TensorSpec, option string) string {
 	case name == "below" && !(t.Fill.Value >= 1), name == "sum" && !(t.Fill.Value >= 0), name == "ascending" && !(t.Fill.Value >= 0):
 		p.back(option)
 		p.fail("%s has no numbers%s: they begin with 0", option, p.sizes.where())
-	case counts(d) && bounded && name != "in" && (t.Fill.Value < lowest || t.Fill.Value-1 > largest):
+	case counts(d) && (t.Fill.Value < lowest || t.Fill.Value-1 > largest):
 		p.back(option)
 		p.fail("%s: %s has no such numbers", option, t.DType)
 	}
