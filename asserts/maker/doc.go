@@ -15,7 +15,9 @@
 // nothing of this. Package maker itself imports package asserts alone.
 //
 // What the library does not have it says with [Unsupported]: the case then goes
-// on with a tensor that it has, and the report counts what was left out.
+// on with a tensor that it has, and the report counts what was left out. Strides
+// and offsets that FromSpec lacks are had from the library's own view ops, such as
+// narrow(Tensor(a) self, int dim, int start, int length) -> Tensor(a).
 //
 // What else there is to say of a library are [Option] values, which the function beside it
 // with the mark //opassert:options returns, a func() []maker.Option. The function

@@ -57,7 +57,7 @@ var rooms = []room{
 	{"asserts/suite/internal/work", []string{"=asserts", "asserts/suite/engine", "asserts/suite/internal/sample", "asserts/suite/internal/design", "asserts/suite/report", "schema", "internal/tensor"}, nil},
 	{"asserts/libtorch/engine", []string{"=asserts", "internal/installed", "=asserts/libtorch", "=asserts/suite", "asserts/suite/engine", "schema", "internal/tensor"}, []string{"github.com/ianlancetaylor/demangle"}},
 	{"asserts/c10/engine", []string{"=asserts", "internal/c10", "=asserts/internal/gokernels", "asserts/suite/engine", "schema", "internal/tensor"}, nil},
-	{"asserts/internal/gokernels", []string{"=asserts", "asserts/suite/engine", "schema"}, nil},
+	{"asserts/internal/gokernels", []string{"=asserts", "asserts/suite/engine", "internal/tensor", "schema"}, nil},
 	{"asserts/optest", []string{"=asserts", "=asserts/internal/gokernels", "=asserts/maker", "=asserts/suite", "asserts/suite/engine", "asserts/suite/report", "schema"}, nil},
 	{"asserts/watch", []string{"asserts", "schema", "internal/compile", "internal/installed", "internal/printable", "internal/tensor"}, nil},
 	{"asserts/preserve/live", []string{"asserts/preserve", "internal/trace", "internal/printable", "internal/compile", "asserts/internal/preload"}, nil},

@@ -67,7 +67,9 @@ func (l *Library) Engine() (*Engine, error) {
 		}
 		e.operators[o.Name()] = o
 	}
-	return e, nil
+	all, err := e.Operators()
+	e.views = newViews(all)
+	return e, err
 }
 
 // missing says why an op can't be called; "" if it can.
@@ -104,6 +106,7 @@ type Engine struct {
 
 	settled    map[string]int // how often a call of an op was waited for
 	goroutines int            // that there were at first
+	views      views
 }
 
 // Version names the library.
@@ -151,16 +154,21 @@ func Own(t asserts.Tensor) any {
 // A handle is a tensor of the library with the release that the suite wants.
 type handle struct {
 	asserts.Tensor
-	lib *Library
+	lib  *Library
+	base *handle // what it is a view of, if that was made for it
 }
 
-func (l *Library) hold(t asserts.Tensor) *handle { return &handle{t, l} }
+func (l *Library) hold(t asserts.Tensor) *handle { return &handle{Tensor: t, lib: l} }
 
 // Release releases the tensor.
 func (h *handle) Release() {
 	defer blame("releases its tensors")
-	if h.lib.Release != nil {
-		h.lib.Release(h.Tensor)
+	if h.lib.Release == nil {
+		return
+	}
+	h.lib.Release(h.Tensor)
+	if h.base != nil {
+		h.base.Release()
 	}
 }
 
@@ -169,12 +177,24 @@ func (e *Engine) Make(d engine.Dense, f engine.Form) (engine.Tensor, error) {
 	d.Data = slices.Clone(d.Data) // a library may keep it
 	t, err := e.make(d, f)
 	if err != nil {
-		return nil, refused(err)
+		return e.instead(d, f, refused(err))
 	}
 	if seen, _ := observe([][]asserts.Tensor{{t}}, asserts.Identity); !seen[0].Defined() && !slices.Contains(d.Sizes, 0) {
 		panic(&engine.LibraryFault{Message: fmt.Sprintf("a tensor of the sizes %v that it makes is undefined: it is nil, or what observes it sets no Impl", d.Sizes)})
 	}
 	return e.lib.hold(t), nil
+}
+
+// instead returns a view of a tensor that the library has, where it lacks this one.
+func (e *Engine) instead(d engine.Dense, f engine.Form, refusal error) (engine.Tensor, error) {
+	var lacks *engine.Unsupported
+	if !errors.As(refusal, &lacks) || f != engine.Strided || slices.Contains(d.Sizes, 0) || d.Offset == 0 && slices.Equal(d.Strides, rowMajor(d.Sizes)) {
+		return nil, refusal
+	}
+	if h := e.viewed(newLayout(d)); h != nil {
+		return h, nil
+	}
+	return nil, refusal
 }
 
 func (e *Engine) make(d engine.Dense, f engine.Form) (t asserts.Tensor, err error) {
@@ -185,6 +205,9 @@ func (e *Engine) make(d engine.Dense, f engine.Form) (t asserts.Tensor, err erro
 // View makes a tensor on another one's storage.
 func (e *Engine) View(t engine.Tensor, d engine.Dense) (_ engine.Tensor, err error) {
 	if e.lib.View == nil {
+		if h := e.viewed(otherView(t.(*handle), d)); h != nil {
+			return h, nil
+		}
 		return nil, &engine.Unsupported{What: "views of one storage"}
 	}
 	defer thrown(&err)

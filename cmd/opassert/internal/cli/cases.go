@@ -50,7 +50,8 @@ YAML would read something else; one is
   same:x  view:xs[1]                        what an earlier argument is, such as one object or tensor
                                             for both; a view of its storage; of a list's tensor 1
 
-Ops of PyTorch make tensors that nothing else says, each with its overload:
+Ops of PyTorch make tensors that nothing else says, each with its overload, and so do
+the ops of a Go module, as reports name them, aten::narrow(t[8], 2, 4):
 
   aten::flip(int64[n] range, [0])                                                    n-1 to 0
   aten::cat([float32[k, 1] below:n, float32[k, 2] in:0..1, float32[k, 2] in:2..4], 1) boxes

@@ -1,0 +1,379 @@
+package gokernels
+
+import (
+	"cmp"
+	"fmt"
+	"iter"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/internal/tensor"
+	"github.com/opassert/opassert/asserts/suite/engine"
+	"github.com/opassert/opassert/schema"
+)
+
+// A tensor of strides that Make lacks is one that a view op of the library returns, if
+// it lies as it should in the storage of its base: narrow returns padded rows, t a
+// transposed matrix. Which arguments an op wants for that is found by trying values that
+// views ask for.
+
+// views are the library's view ops, and how they were found to lay tensors out.
+type views struct {
+	ops      []*schema.Op
+	found    map[string][]viewCall // by the sort of layout
+	searches map[string]int        // by the same
+}
+
+// A viewCall is a call of a view op: on which of the bases of a layout, and with which
+// of the values of each other argument.
+type viewCall struct {
+	op     *schema.Op
+	base   int
+	values []int
+}
+
+const (
+	mostViewCalls    = 4096 // of an op on a base
+	mostFoundCalls   = 32   // of a sort of layout
+	mostViewSearches = 3    // of one: sizes that are alike hide which of them an op wants
+)
+
+func newViews(operators []engine.Operator) views {
+	v := views{found: make(map[string][]viewCall), searches: make(map[string]int)}
+	for _, o := range operators {
+		if o.Missing == "" && isViewOp(&o.Schema.Func) {
+			v.ops = append(v.ops, o.Schema)
+		}
+	}
+	return v
+}
+
+// isViewOp reports whether an op returns a view of the one tensor that it takes.
+func isViewOp(f *schema.Function) bool {
+	tensors := slices.DeleteFunc(slices.Clone(f.Args), func(a schema.Argument) bool { return !a.Type.HoldsTensors() })
+	return len(tensors) == 1 && len(f.Returns) == 1 && isView(tensors[0].Type, tensors[0].Alias) && isView(f.Returns[0].Type, f.Returns[0].Alias)
+}
+
+func isView(t schema.Type, a *schema.Alias) bool {
+	return t.String() == "Tensor" && a != nil && !a.Write
+}
+
+// A layout is how a tensor is to lie in the storage of a base.
+type layout struct {
+	engine.Dense
+	bases [][]int64 // sizes that it may have
+	on    *handle   // the base, if it is there already
+	sort  string
+}
+
+// viewed returns a tensor that lies so, or nil.
+func (e *Engine) viewed(l layout) *handle {
+	if h := e.asBefore(l); h != nil || e.views.searches[l.sort] >= mostViewSearches {
+		return h
+	}
+	e.views.searches[l.sort]++
+	for _, op := range e.views.ops {
+		for i := range l.bases {
+			e.search(l, op, i)
+		}
+	}
+	return e.asBefore(l)
+}
+
+// asBefore makes one of the calls that were found for such a layout.
+func (e *Engine) asBefore(l layout) *handle {
+	for _, c := range e.views.found[l.sort] {
+		if c.base >= len(l.bases) {
+			continue
+		}
+		base := e.base(l, c.base)
+		if base == nil {
+			continue
+		}
+		if t := e.lay(c, l, base, observeBroken(base.Tensor, asserts.Content)); t != nil {
+			h := e.lib.hold(t)
+			if base != l.on {
+				h.base = base
+			}
+			return h
+		}
+		l.drop(base)
+	}
+	return nil
+}
+
+// search notes which calls of an op on a base lay a tensor out so.
+func (e *Engine) search(l layout, op *schema.Op, i int) {
+	base := e.base(l, i)
+	if base == nil || l.large() {
+		return
+	}
+	defer l.drop(base)
+	before := observeBroken(base.Tensor, asserts.Content)
+	tried := 0
+	for values := range product(l.choices(op, i)) {
+		c := viewCall{op, i, slices.Clone(values)}
+		if tried++; tried > mostViewCalls || len(e.views.found[l.sort]) >= mostFoundCalls {
+			return
+		}
+		if t := e.lay(c, l, base, before); t != nil {
+			e.lib.hold(t).Release()
+			e.views.found[l.sort] = append(e.views.found[l.sort], c)
+		}
+	}
+}
+
+// base returns a base of a layout, or nil where the library has no such tensor.
+func (e *Engine) base(l layout, i int) *handle {
+	if l.on != nil {
+		return l.on
+	}
+	d := engine.Dense{DType: l.DType, Sizes: l.bases[i], Strides: rowMajor(l.bases[i])}
+	bytes := int(elements(d.Sizes)) * l.itemSize()
+	for len(d.Data) < bytes {
+		d.Data = append(d.Data, l.Data...)
+	}
+	d.Data = d.Data[:bytes]
+	t, err := e.make(d, engine.Strided)
+	if err != nil {
+		return nil
+	}
+	return e.lib.hold(t)
+}
+
+// drop releases a base that was made.
+func (l layout) drop(base *handle) {
+	if base != l.on {
+		base.Release()
+	}
+}
+
+// lay calls a view op, and returns its result if that lies as it should and the base
+// is as it was.
+func (e *Engine) lay(c viewCall, l layout, base *handle, before asserts.Observation) asserts.Tensor {
+	kernel := reflect.ValueOf(e.lib.Kernels[c.op.Name()])
+	in, err := e.arguments(c.op, kernel.Type(), l.arguments(c, base))
+	if err != nil {
+		return nil
+	}
+	results, err := call(kernel, in)
+	if err != nil {
+		return nil
+	}
+	t := e.lib.tensors(results[0])[0]
+	if t == nil || observeBroken(t, asserts.Identity).Storage != before.Storage || before.Storage == 0 {
+		return nil
+	}
+	after := observeBroken(base.Tensor, asserts.Content)
+	if !l.holds(observeBroken(t, asserts.Content), after) || !unchanged(before.Content, after.Content) {
+		return nil
+	}
+	return t
+}
+
+// unchanged reports whether a base is as it was.
+func unchanged(before, after *asserts.Snapshot) bool {
+	return before.Digest == after.Digest && slices.Equal(before.Sizes, after.Sizes) && slices.Equal(before.Strides, after.Strides)
+}
+
+func isTensor(a schema.Argument) bool { return a.Type.HoldsTensors() }
+
+// holds reports whether a view lies in the storage of a base as the layout says.
+func (l layout) holds(view, base asserts.Observation) bool {
+	v, b := view.Content, base.Content
+	if v == nil || b == nil || view.Impl == base.Impl || !slices.Equal(v.Sizes, l.Sizes) {
+		return false
+	}
+	for i, n := range l.Sizes {
+		if n > 1 && (i >= len(v.Strides) || v.Strides[i] != l.Strides[i]) {
+			return false
+		}
+	}
+	offset := v.Offset - b.Offset
+	if v.Memory != 0 && b.Memory != 0 {
+		offset += int64(v.Memory-b.Memory) / int64(l.itemSize())
+	}
+	return l.on != nil && offset == 0 || l.on == nil && offset == l.Offset
+}
+
+func (l layout) itemSize() int {
+	d, _ := tensor.ParseDType(l.DType)
+	return max(d.Size(), 1)
+}
+
+// newLayout returns how a tensor is to lie in the storage of a base of its own, whose
+// elements lie in row-major order.
+func newLayout(d engine.Dense) layout {
+	order := make([]int, 0, len(d.Sizes)) // dimensions with a stride, the widest first
+	last := d.Offset
+	for i, n := range d.Sizes {
+		if d.Strides[i] > 0 {
+			order = append(order, i)
+			last += (n - 1) * d.Strides[i]
+		}
+	}
+	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(d.Strides[j], d.Strides[i]) })
+	l := layout{Dense: d, sort: fmt.Sprint(len(d.Sizes), order, d.Offset)}
+	base, room := make([]int64, 0, len(d.Sizes)+1), last+1
+	for k, i := range order {
+		size := (room + d.Strides[i] - 1) / d.Strides[i]
+		if k > 0 {
+			size = d.Strides[order[k-1]] / d.Strides[i]
+		}
+		base = append(base, size)
+		l.sort += fmt.Sprint(" ", size == d.Sizes[i])
+	}
+	l.bases = append(l.bases, base, []int64{room})
+	if n := len(order); n > 0 && d.Strides[order[n-1]] > 1 {
+		step := d.Strides[order[n-1]]
+		merged := slices.Clone(base)
+		merged[n-1] *= step
+		l.bases = append(l.bases, append(slices.Clone(base), step), merged)
+	}
+	if len(order) < len(d.Sizes) {
+		l.bases = append(l.bases, ones(base, d))
+	}
+	return l
+}
+
+// ones puts dimensions of size 1 where those without a stride are.
+func ones(base []int64, d engine.Dense) []int64 {
+	base = slices.Clone(base)
+	for i, stride := range d.Strides {
+		if stride == 0 {
+			base = slices.Insert(base, min(i, len(base)), 1)
+		}
+	}
+	return base
+}
+
+// otherView returns how another tensor is to lie that is as t is.
+func otherView(t *handle, d engine.Dense) layout {
+	return layout{Dense: d, on: t, bases: [][]int64{d.Sizes}, sort: fmt.Sprint("view ", len(d.Sizes))}
+}
+
+// large reports whether a search would take long.
+func (l layout) large() bool { return elements(l.Sizes) > 1<<10 }
+
+// arguments are what a call is made with.
+func (l layout) arguments(c viewCall, base *handle) []any {
+	args := make([]any, len(c.op.Func.Args))
+	for i, a := range c.op.Func.Args {
+		if args[i] = l.values(a, c.base)[c.values[i]]; isTensor(a) {
+			args[i] = base
+		}
+	}
+	return args
+}
+
+// choices are the values, by their positions, that the arguments of an op have to be
+// tried with; those that come twice once.
+func (l layout) choices(op *schema.Op, base int) [][]int {
+	var all [][]int
+	for _, a := range op.Func.Args {
+		var some []int
+		values := l.values(a, base)
+		for i, v := range values {
+			if !slices.ContainsFunc(values[:i], func(w any) bool { return reflect.DeepEqual(v, w) }) {
+				some = append(some, i)
+			}
+		}
+		all = append(all, some)
+	}
+	return all
+}
+
+// values are those of an argument that a view of a base may ask for.
+func (l layout) values(a schema.Argument, base int) []any {
+	var all []any
+	if a.Default != "" {
+		all = append(all, engine.Default{})
+	}
+	switch name := strings.TrimSuffix(a.Type.String(), "?"); {
+	case isTensor(a):
+		return []any{nil}
+	case name == "bool":
+		return append(all, false, true)
+	case name == "int" || name == "SymInt":
+		return append(all, l.numbers(base, strings.Contains(a.Name, "step") || strings.Contains(a.Name, "stride"))...)
+	case strings.HasPrefix(name, "int[") || strings.HasPrefix(name, "SymInt["):
+		return append(all, l.lists(base)...)
+	}
+	return all
+}
+
+// numbers are sizes and places; a step is no less than 1, as some kernels never end
+// with another.
+func (l layout) numbers(base int, step bool) []any {
+	rank := int64(len(l.Sizes))
+	var all []any
+	for _, n := range slices.Concat(l.Sizes, l.bases[base], l.Strides, []int64{1, 2, 0, -1, rank - 1}) {
+		if step {
+			n = max(n, 1)
+		}
+		all = append(all, n)
+	}
+	return all
+}
+
+// lists are sizes, strides and orders of dimensions.
+func (l layout) lists(base int) []any {
+	order, back := make([]int64, len(l.Strides)), make([]int64, len(l.Strides))
+	for i := range order {
+		order[i] = int64(i)
+	}
+	slices.SortStableFunc(order, func(i, j int64) int { return cmp.Compare(l.Strides[j], l.Strides[i]) })
+	for i, d := range order {
+		back[d] = int64(i)
+	}
+	zero := make([]int64, len(order))
+	var all []any
+	for _, list := range [][]int64{l.Sizes, l.bases[base], l.Strides, order, back, zero} {
+		words := make([]any, len(list))
+		for i, n := range list {
+			words[i] = n
+		}
+		all = append(all, words)
+	}
+	return all
+}
+
+// product yields every way to choose one of each; what it yields is used again.
+func product(choices [][]int) iter.Seq[[]int] {
+	return func(yield func([]int) bool) {
+		chosen := make([]int, len(choices))
+		var choose func(i int) bool
+		choose = func(i int) bool {
+			if i == len(choices) {
+				return yield(chosen)
+			}
+			for _, c := range choices[i] {
+				if chosen[i] = c; !choose(i + 1) {
+					return false
+				}
+			}
+			return true
+		}
+		choose(0)
+	}
+}
+
+func elements(sizes []int64) int64 {
+	n := int64(1)
+	for _, s := range sizes {
+		n *= s
+	}
+	return n
+}
+
+func rowMajor(sizes []int64) []int64 {
+	strides := make([]int64, len(sizes))
+	step := int64(1)
+	for i := len(sizes) - 1; i >= 0; i-- {
+		strides[i] = step
+		step *= sizes[i]
+	}
+	return strides
+}
