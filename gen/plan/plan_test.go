@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -42,22 +43,64 @@ func planner(t testing.TB, preset string, lists ...*allowlist.List) *Planner {
 func lines(p Plan) []string {
 	var out []string
 	for _, c := range p.Checks {
-		s := fmt.Sprintf("%v %s", c.Code, p.Subject(c.On).Name)
-		if against := p.Subject(c.Against); against != nil {
-			s += " / " + against.Name
-		}
-		if c.List != "none" {
-			s += " " + c.List
-		}
-		if c.Waived != nil {
-			s += " waived"
-		}
-		out = append(out, s)
+		out = append(out, fmt.Sprintf("%v %s", c.Code, about(p, c)))
 	}
 	return out
 }
 
-// TestFull is the plans of schemas of every sort, in testdata/full.golden.
+// about says what a check of a plan is about.
+func about(p Plan, c Check) string {
+	s := p.Subject(c.On).Name
+	if against := p.Subject(c.Against); against != nil {
+		s += " / " + against.Name
+	}
+	if c.List != "none" {
+		s += " " + c.List
+	}
+	if c.Waived != nil {
+		s += " waived"
+	}
+	return s
+}
+
+// byCheck holds plans against testdata, where each check has a file: a new check
+// changes no other's.
+func byCheck(t *testing.T, name string, plans []Plan) {
+	t.Helper()
+	for code := range asserts.AllCodes.All() {
+		var b strings.Builder
+		for _, p := range plans {
+			var on []string
+			for _, c := range p.Checks {
+				if c.Code == code {
+					on = append(on, about(p, c))
+				}
+			}
+			if on != nil {
+				fmt.Fprintf(&b, "%s\n  %s\n", p.Op.Func, strings.Join(on, "\n  "))
+			}
+		}
+		golden(t, filepath.Join(name, code.Name()+".golden"), b.String())
+	}
+}
+
+// A plan is in the order of its arguments and then of its returns, and of the codes
+// on each.
+func inOrder(t *testing.T, p Plan) {
+	t.Helper()
+	position := func(r asserts.Ref) int {
+		if i, ok := r.Result(); ok {
+			return 1000 + i
+		}
+		return int(r)
+	}
+	place := func(c Check) []int { return []int{position(c.On), int(c.Code), position(c.Against)} }
+	if !slices.IsSortedFunc(p.Checks, func(a, b Check) int { return slices.Compare(place(a), place(b)) }) {
+		t.Errorf("%v: out of order:\n%s", p.Op.Func, strings.Join(lines(p), "\n"))
+	}
+}
+
+// TestFull is the plans of schemas of every sort, in testdata/full.
 func TestFull(t *testing.T) {
 	tests := []struct{ name, schema string }{
 		{"functional", "add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor"},
@@ -85,14 +128,12 @@ func TestFull(t *testing.T) {
 		{"the dispatcher's: tensors and a written list", "aten::f(Tensor(a)[](b!) list, Tensor x) -> (Tensor(a)[](b!), Tensor(a))"},
 	}
 	p := planner(t, "full")
-	var b strings.Builder
+	var plans []Plan
 	for _, tt := range tests {
-		fmt.Fprintf(&b, "%s: %s\n", tt.name, tt.schema)
-		for _, line := range lines(p.Plan(parse(t, tt.schema))) {
-			fmt.Fprintf(&b, "  %s\n", line)
-		}
+		plans = append(plans, p.Plan(parse(t, tt.schema)))
+		inOrder(t, plans[len(plans)-1])
 	}
-	golden(t, "full.golden", b.String())
+	byCheck(t, "full", plans)
 }
 
 var update = flag.Bool("update", false, "rewrite the files in testdata")
@@ -102,6 +143,9 @@ func golden(t *testing.T, name, got string) {
 	t.Helper()
 	path := filepath.Join("testdata", name)
 	if *update {
+		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+			t.Fatal(err)
+		}
 		if err := os.WriteFile(path, []byte(got), 0o666); err != nil {
 			t.Fatal(err)
 		}

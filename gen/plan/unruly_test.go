@@ -1,8 +1,6 @@
 package plan
 
 import (
-	"fmt"
-	"strings"
 	"testing"
 
 	"github.com/opassert/opassert/schema"
@@ -29,14 +27,11 @@ func TestFullOfUnruly(t *testing.T) {
 		},
 	}
 	p := planner(t, "full")
-	var b strings.Builder
+	var plans []Plan
 	for _, tt := range tests {
 		op := parse(t, tt.schema)
 		tt.change(&op.Func)
-		fmt.Fprintf(&b, "%s: %s\n", tt.name, op.Func)
-		for _, line := range lines(p.Plan(op)) {
-			fmt.Fprintf(&b, "  %s\n", line)
-		}
+		plans = append(plans, p.Plan(op))
 	}
-	golden(t, "unruly.golden", b.String())
+	byCheck(t, "unruly", plans)
 }

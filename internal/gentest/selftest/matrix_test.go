@@ -4,6 +4,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -13,40 +14,47 @@ import (
 	"github.com/opassert/opassert/internal/c10/faults"
 )
 
-var update = flag.Bool("update", false, "write testdata/matrix.txt anew")
+var update = flag.Bool("update", false, "write the files of testdata anew")
 
 // The fault matrix, cell by cell: at which levels what is planted is found, or
-// why nothing can be.
+// why nothing can be. Each check has a file: a new one changes no other's.
 func TestMatrix(t *testing.T) {
-	got := matrix(Faults())
-	if *update {
-		if err := os.WriteFile("testdata/matrix.txt", []byte(got), 0o666); err != nil {
+	for name, got := range matrix(Faults()) {
+		path := filepath.Join("testdata", name+".txt")
+		if *update {
+			if err := os.WriteFile(path, []byte(got), 0o666); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want, err := os.ReadFile(path)
+		if err != nil {
 			t.Fatal(err)
 		}
-	}
-	want, err := os.ReadFile("testdata/matrix.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(got, "\n")); diff != "" {
-		t.Errorf("the fault matrix (-want +got), which -update writes:\n%s", diff)
+		if diff := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(got, "\n")); diff != "" {
+			t.Errorf("%s (-want +got), which -update writes:\n%s", path, diff)
+		}
 	}
 }
 
-// matrix has a line for each check and kind of subject, a column for each class
-// of op.
-func matrix(results []FaultResult) string {
-	var b strings.Builder
-	fmt.Fprint(&b, "CHECK\tSUBJECT\tHEALTHY\tVIEW\tIN-PLACE\tOUT-OF-PLACE") // not aligned: a new check is new lines
+// matrix has, by check, a line for each kind of subject, with a column for each
+// class of op.
+func matrix(results []FaultResult) map[string]string {
+	tables := map[string]string{}
 	healthy := healthyPlaces()
 	for i, c := range faults.Matrix() {
-		if i%len(faults.Classes()) == 0 {
-			fmt.Fprintf(&b, "\n%s\t%s\t%v", c.Code.Name(), c.Kind, healthy[place{c.Code, c.Kind}])
+		name := c.Code.Name()
+		if tables[name] == "" {
+			tables[name] = "SUBJECT\tHEALTHY\tVIEW\tIN-PLACE\tOUT-OF-PLACE\n"
 		}
-		fmt.Fprintf(&b, "\t%s", outcome(c, results))
+		if i%len(faults.Classes()) == 0 {
+			tables[name] += fmt.Sprintf("%s\t%v", c.Kind, healthy[place{c.Code, c.Kind}])
+		}
+		tables[name] += "\t" + outcome(c, results)
+		if i%len(faults.Classes()) == len(faults.Classes())-1 {
+			tables[name] += "\n"
+		}
 	}
-	fmt.Fprintln(&b)
-	return b.String()
+	return tables
 }
 
 // outcome says at which levels every fault of a cell is found.

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"math/bits"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -45,7 +46,7 @@ func runPolicy(inv *invocation) error {
 		}
 		fmt.Fprintf(w, "POLICY %s\tSKIPS\n", p.Policy)
 		for _, line := range p.Lines {
-			fmt.Fprintf(w, "%s\t%s\n", line.For, orNothing(line.Skips))
+			fmt.Fprintf(w, "%s\t%s\n", line.For, skips(line.Skips))
 		}
 	}
 	return w.Flush()
@@ -67,9 +68,14 @@ func policies(name string) ([]shownPolicy, error) {
 	return shown, nil
 }
 
-func orNothing(c asserts.Codes) string {
-	if c == 0 {
+// skips lists the checks that are skipped, or where these are most, the others.
+func skips(c asserts.Codes) string {
+	others := asserts.AllCodes &^ c
+	switch {
+	case c == 0:
 		return "nothing"
+	case bits.OnesCount64(uint64(others)) < bits.OnesCount64(uint64(c)):
+		return fmt.Sprintf("all but %v", others)
 	}
 	return c.String()
 }
