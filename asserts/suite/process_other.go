@@ -25,9 +25,3 @@ func takeRequests() (*os.File, error) { return os.Stdin, nil }
 func limitMemory(uint64) error {
 	return errors.New("workers need a Unix system: elsewhere nothing bounds the memory that a kernel takes")
 }
-
-func lockFile(path string, flags int) (*os.File, error) {
-	return os.OpenFile(path, flags|os.O_RDWR, 0o600)
-}
-
-func lockError(err error) error { return err }

@@ -3,7 +3,6 @@
 package suite
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -87,26 +86,4 @@ func limitMemory(more uint64) error {
 		return fmt.Errorf("limit the worker's memory: %w", err)
 	}
 	return nil
-}
-
-// lockFile opens a file to be read and written, and locks it until it is
-// closed or the process ends. A file that is locked is an error.
-func lockFile(path string, flags int) (*os.File, error) {
-	f, err := os.OpenFile(path, flags|os.O_RDWR, 0o600)
-	if err != nil {
-		return nil, err
-	}
-	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
-		f.Close()
-		return nil, err
-	}
-	return f, nil
-}
-
-// lockError is what a failed lockFile means for a state.
-func lockError(err error) error {
-	if errors.Is(err, syscall.EWOULDBLOCK) {
-		return ErrStateInUse
-	}
-	return err
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/opassert/opassert/asserts/suite/report"
+	"github.com/opassert/opassert/internal/locked"
 )
 
 // A State keeps the results of a run on disk, a line an op, so that an
@@ -63,8 +64,10 @@ func (s *State) open(header string) error {
 			return ErrNotState
 		}
 	}
-	if s.file, err = lockFile(s.Path, flags); err != nil {
-		return lockError(err)
+	if s.file, err = locked.Open(s.Path, flags); errors.Is(err, locked.ErrHeld) {
+		return ErrStateInUse
+	} else if err != nil {
+		return err
 	}
 	if err := s.file.Chmod(0o600); err != nil { // which an old one may not have
 		return err

@@ -12,7 +12,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -27,27 +26,11 @@ import (
 	"github.com/opassert/opassert/internal/libtorchtest"
 )
 
-// opassert builds the command.
-var opassert = sync.OnceValues(func() (string, error) {
-	dir, err := os.MkdirTemp("", "opassert-test")
-	if err != nil {
-		return "", err
-	}
-	bin := filepath.Join(dir, "opassert")
-	out, err := exec.Command("go", "build", "-o", bin, "../../cmd/opassert").CombinedOutput()
-	if err != nil {
-		return "", fmt.Errorf("%w\n%s", err, out)
-	}
-	return bin, nil
-})
+// Tests of whole programs run on each Python of $OPASSERT_PYTHONS, a list as
+// $PATH is, or else on the python3 of the path. Where there is no PyTorch they
+// are skipped, or fail with OPASSERT_NEED_PYTORCH=1.
 
-func TestMain(m *testing.M) {
-	status := m.Run()
-	if bin, err := opassert(); err == nil {
-		os.RemoveAll(filepath.Dir(bin))
-	}
-	os.Exit(status)
-}
+func TestMain(m *testing.M) { os.Exit(libtorchtest.Tests{M: m}.Run()) }
 
 // A python is an interpreter with PyTorch.
 type python struct {
@@ -104,12 +87,8 @@ type found struct {
 // run runs opassert run with some flags and a program.
 func run(t *testing.T, flags []string, program ...string) outcome {
 	t.Helper()
-	bin, err := opassert()
-	if err != nil {
-		t.Fatal(err)
-	}
 	file := filepath.Join(t.TempDir(), "found.json")
-	cmd := exec.Command(bin, slices.Concat([]string{"run", "-json", file}, flags, []string{"--"}, program)...)
+	cmd := exec.Command(libtorchtest.Command(t), slices.Concat([]string{"run", "-json", file}, flags, []string{"--"}, program)...)
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	cmd.Run()
@@ -250,9 +229,7 @@ func TestProcesses(t *testing.T) {
 		{how: "main", status: 1, count: 1, pids: 1, flags: []string{"-op", "bad::*"}},
 	}
 	long(t)
-	if _, err := opassert(); err != nil { // which stays when a test's folder goes
-		t.Fatal(err)
-	}
+	libtorchtest.Command(t) // which stays when a test's folder goes
 	eachPython(t, func(t *testing.T, p python) {
 		library := p.seeded(t)
 		for _, tt := range tests {
@@ -341,8 +318,7 @@ func TestRecordedCallsAreCasesOfCheck(t *testing.T) {
 				}
 			}
 			check := func(flags ...string) (int, string) {
-				bin, _ := opassert()
-				out, err := exec.Command(bin, slices.Concat([]string{"check", "-libtorch", p.torch.Root, "-lib", library, "-op", "recorded::resample"}, flags)...).CombinedOutput()
+				out, err := exec.Command(libtorchtest.Command(t), slices.Concat([]string{"check", "-libtorch", p.torch.Root, "-lib", library, "-op", "recorded::resample"}, flags)...).CombinedOutput()
 				var exit *exec.ExitError
 				if err != nil && !errors.As(err, &exit) {
 					t.Fatal(err)
@@ -393,11 +369,7 @@ func TestLinkedProgram(t *testing.T) {
 // A program whose opassert is killed goes on as it would have.
 func TestProgramOutlivesOpassert(t *testing.T) {
 	eachPython(t, func(t *testing.T, p python) {
-		bin, err := opassert()
-		if err != nil {
-			t.Fatal(err)
-		}
-		cmd := exec.Command(bin, "run", "--", p.path, "testdata/processes.py", p.seeded(t), "outlives", "1.5")
+		cmd := exec.Command(libtorchtest.Command(t), "run", "--", p.path, "testdata/processes.py", p.seeded(t), "outlives", "1.5")
 		out, err := os.Create(filepath.Join(t.TempDir(), "out"))
 		if err != nil {
 			t.Fatal(err)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/opassert/opassert/cmd/opassert/internal/cli"
 	"github.com/opassert/opassert/internal/installed"
+	"github.com/opassert/opassert/internal/libtorchtest"
 )
 
 var update = flag.Bool("update", false, "update the golden parts of the scripts")
@@ -21,7 +22,7 @@ func TestMain(m *testing.M) {
 	if os.Getenv("OPASSERT_TEST_SYSTEM") == "none" {
 		installed.System = nil
 	}
-	testscript.Main(m, map[string]func(){
+	testscript.Main(libtorchtest.Tests{M: m}, map[string]func(){
 		"opassert": func() { os.Exit(cli.Main(os.Args[1:], os.Stdout, os.Stderr)) },
 	})
 }
@@ -39,8 +40,10 @@ func TestScripts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	work, home := t.TempDir(), t.TempDir()
 	testscript.Run(t, testscript.Params{
 		Dir:           "testdata/script",
+		WorkdirRoot:   work, // the folder that it makes itself stays where not all scripts run
 		UpdateScripts: *update,
 		Condition: func(name string) (bool, error) {
 			if name != "long" {
@@ -54,6 +57,7 @@ func TestScripts(t *testing.T) {
 				return err
 			}
 			env.Setenv("ROOT", root)
+			env.Setenv("HOME", home)
 			env.Setenv("GOPROXY", "off")
 			for _, name := range []string{"GOCACHE", "GOMODCACHE"} {
 				out, err := exec.Command("go", "env", name).Output()

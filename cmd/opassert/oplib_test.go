@@ -3,13 +3,11 @@ package main
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -23,30 +21,7 @@ import (
 func tool(t *testing.T) (command, lib string) {
 	t.Helper()
 	lib = libtorchtest.Library(t, "oplib", "../../testdata/oplib", "oplib.cpp")
-	built.once.Do(func() { built.err = build() })
-	if built.err != nil {
-		t.Fatal(built.err)
-	}
-	return filepath.Join(built.dir, "opassert"), lib
-}
-
-var built struct {
-	once sync.Once
-	dir  string
-	err  error
-}
-
-func build() error {
-	dir, err := os.MkdirTemp("", "opassert")
-	if err != nil {
-		return err
-	}
-	built.dir = dir
-	cmd := exec.Command("go", "build", "-o", filepath.Join(dir, "opassert"), ".")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("%v: %v\n%s", cmd, err, out)
-	}
-	return nil
+	return libtorchtest.Command(t), lib
 }
 
 func expectations(t *testing.T) (broken, ended []string) {

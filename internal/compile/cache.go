@@ -19,8 +19,12 @@ import (
 func cached(name string, make func(work, file string) error) (string, error) {
 	for _, dir := range folders() {
 		if file := filepath.Join(dir, name); trusted(file) {
+			use(file)
 			return file, nil
 		}
+	}
+	for _, dir := range folders() {
+		sweep(dir)
 	}
 	var errs []error
 	for dir := range writable() {
@@ -28,7 +32,7 @@ func cached(name string, make func(work, file string) error) (string, error) {
 		if err == nil {
 			return file, nil
 		}
-		if !takesNoMore(dir, err) {
+		if !takesNoMore(dir, name, err) {
 			return "", err
 		}
 		errs = append(errs, fmt.Errorf("%s: %w", dir, err))
@@ -36,17 +40,28 @@ func cached(name string, make func(work, file string) error) (string, error) {
 	return "", fmt.Errorf("no folder for what opassert compiles; set $XDG_CACHE_HOME to one that is the user's own:\n%w", errors.Join(errs...))
 }
 
-// folders returns where libraries may be: those that nobody but the user and
-// root can write to.
+// folders returns where libraries may be.
 func folders() []string {
 	var dirs []string
 	for dir := range named() {
-		dirs = append(dirs, dir)
-		more, _ := filepath.Glob(dir + "-*") // made where somebody else has the name
-		dirs = append(dirs, more...)
+		dirs = append(append(dirs, dir), others(dir)...)
 	}
+	return own(dirs)
+}
+
+// own returns those folders that nobody but the user and root can write to.
+func own(dirs []string) []string {
 	return slices.DeleteFunc(dirs, func(dir string) bool { return checkFolder(dir) != nil })
 }
+
+// others returns the folders that were made where somebody else has the name.
+func others(dir string) []string {
+	all, _ := filepath.Glob(dir + "-*")
+	return all
+}
+
+// lasting is a folder for temporary files that stay.
+var lasting = "/var/tmp"
 
 // named yields the folders that are looked for by name: in the user's cache
 // folder, and among the temporary files.
@@ -55,7 +70,7 @@ func named() iter.Seq[string] {
 		if cache, err := os.UserCacheDir(); err == nil && !yield(filepath.Join(cache, "opassert")) {
 			return
 		}
-		for _, root := range []string{os.TempDir(), "/var/tmp"} {
+		for _, root := range []string{os.TempDir(), lasting} {
 			if !yield(filepath.Join(root, fmt.Sprintf("opassert-%d", os.Geteuid()))) {
 				return
 			}
@@ -75,8 +90,16 @@ func writable() iter.Seq[string] {
 			if checkParents(dir) != nil {
 				continue
 			}
-			if other, err := os.MkdirTemp(filepath.Dir(dir), filepath.Base(dir)+"-"); err == nil && !yield(other) {
-				return
+			there := own(others(dir))
+			if len(there) == 0 {
+				if other, err := os.MkdirTemp(filepath.Dir(dir), filepath.Base(dir)+"-"); err == nil {
+					there = append(there, other)
+				}
+			}
+			for _, other := range there {
+				if !yield(other) {
+					return
+				}
 			}
 		}
 	}
@@ -102,12 +125,12 @@ func makeFolder(dir string) error {
 
 // takesNoMore reports whether a folder and not what was asked for is why a
 // library could not be made in it.
-func takesNoMore(dir string, err error) bool {
+func takesNoMore(dir, name string, err error) bool {
 	var denied *os.PathError
 	if errors.As(err, &denied) {
 		return true
 	}
-	f, err := os.CreateTemp(dir, "room")
+	f, err := os.CreateTemp(dir, name+partMark)
 	if err != nil {
 		return true
 	}
@@ -150,8 +173,10 @@ func store(dir, name string, make func(work, file string) error) (string, error)
 	return file, os.Rename(part, file)
 }
 
-// partMark is in the name of a folder in which a library is made.
-const partMark = ".part"
+const (
+	partMark = ".part" // in the name of a folder in which a library is made
+	lockMark = ".lock" // after the name of a library: who makes it holds this
+)
 
 // sealMark stands before the digest at the end of a library, where the dynamic
 // linker reads nothing.

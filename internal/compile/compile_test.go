@@ -61,6 +61,10 @@ func setUp(t *testing.T) (dir string, torch *installed.Torch, compiled func() in
 	t.Setenv("CXX", filepath.Join(dir, "my tools", "c++"))
 	t.Setenv("XDG_CACHE_HOME", filepath.Join(dir, "cache"))
 	t.Setenv("TMPDIR", filepath.Join(dir))
+	lasting = filepath.Join(dir, "lasting")
+	if err := os.Mkdir(lasting, 0o700); err != nil {
+		t.Fatal(err)
+	}
 	return dir, torch, func() int {
 		text, _ := os.ReadFile(log)
 		return strings.Count(string(text), "\n")

@@ -11,10 +11,9 @@ import (
 	"syscall"
 )
 
-// lock waits until no other process makes a file, and removes what a killed one
-// left of it. A lock ends with its process.
+// lock waits until no other process makes a file. A lock ends with its process.
 func lock(file string) (unlock func() error, err error) {
-	f, err := os.OpenFile(file+".lock", os.O_CREATE|os.O_RDWR|syscall.O_NOFOLLOW, 0o600)
+	f, err := os.OpenFile(file+lockMark, os.O_CREATE|os.O_RDWR|syscall.O_NOFOLLOW, 0o600)
 	if err != nil {
 		return nil, err
 	}
@@ -26,12 +25,6 @@ func lock(file string) (unlock func() error, err error) {
 	if err != nil && err != syscall.ENOTSUP && err != syscall.ENOLCK {
 		f.Close()
 		return nil, &os.PathError{Op: "lock", Path: file, Err: err}
-	}
-	if err == nil {
-		left, _ := filepath.Glob(file + partMark + "*")
-		for _, folder := range left {
-			os.RemoveAll(folder)
-		}
 	}
 	return f.Close, nil
 }

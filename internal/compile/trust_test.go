@@ -11,6 +11,9 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
+
+	"github.com/opassert/opassert/internal/locked"
 )
 
 // stranger is a user that is neither root nor, but by a rare chance, who runs
@@ -177,16 +180,50 @@ func TestFullDisk(t *testing.T) {
 	}
 }
 
-// What a killed compiler's command has left is removed by the next.
-func TestLeftByKilled(t *testing.T) {
-	_, torch, _ := setUp(t)
-	file := path(t, library(unit), torch)
-	do(t, os.Remove(file))
-	left := file + partMark + "123"
-	write(t, filepath.Join(left, "unit.cpp"), "half")
+// What killed processes have left of any library is removed when the next is made,
+// and so is a library that nobody has used for long.
+func TestSwept(t *testing.T) {
+	_, torch, compiled := setUp(t)
+	used := path(t, library(unit), torch)
+	longAgo := time.Now().Add(-unused - day)
+	do(t, os.Chtimes(used, longAgo, longAgo))
 	path(t, library(unit), torch)
-	if _, err := os.Stat(left); !os.IsNotExist(err) {
-		t.Errorf("%s is left: %v", left, err)
+	cache := filepath.Dir(used)
+	old, held := filepath.Join(cache, "old.so"), filepath.Join(cache, "held.so")
+	young, other := filepath.Join(cache, "young.so"), filepath.Join(cache, "notes")
+	for _, file := range []string{old, held, young, other} {
+		write(t, file, "library")
+		write(t, file+lockMark, "")
+		write(t, file+partMark+"123/unit.cpp", "half")
+		do(t, os.Chtimes(file, longAgo, longAgo))
+	}
+	do(t, os.Chtimes(young, time.Now(), time.Now()))
+	lock, err := locked.Open(held+lockMark, 0)
+	do(t, err)
+	defer lock.Close()
+	path(t, library(unit+"int more;"), torch)
+	for file, stays := range map[string]bool{
+		used: true, old: false, held: true, young: true, other: true, old + lockMark: false, young + lockMark: true,
+		old + partMark + "123": false, held + partMark + "123": true, young + partMark + "123": false,
+	} {
+		if _, err := os.Stat(file); (err == nil) != stays {
+			t.Errorf("%s: %v, stays %v", file, err, stays)
+		}
+	}
+	if compiled() != 2 {
+		t.Errorf("compiled %d times", compiled())
+	}
+}
+
+// Where somebody else has the names, one more folder serves each library.
+func TestOneMore(t *testing.T) {
+	dir, torch, _ := setUp(t)
+	for _, name := range []string{"cache/opassert", fmt.Sprintf("opassert-%d", os.Geteuid())} {
+		write(t, filepath.Join(dir, name), "no folder")
+	}
+	first := path(t, library(unit), torch)
+	if second := path(t, library(unit+"int more;"), torch); filepath.Dir(second) != filepath.Dir(first) {
+		t.Errorf("%s, and then %s", first, second)
 	}
 }
 

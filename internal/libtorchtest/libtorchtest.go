@@ -1,4 +1,4 @@
-// Package libtorchtest lets a test ask for libtorch.
+// Package libtorchtest lets a test ask for libtorch, and for the command.
 package libtorchtest
 
 import (

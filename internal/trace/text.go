@@ -26,6 +26,7 @@ func NewText(w io.Writer, lives bool) *Text {
 		return t
 	}
 	if t.lives, t.err = os.CreateTemp("", "opassert-lives-"); t.err == nil {
+		os.Remove(t.lives.Name()) // at once, where an open file may be: this process may be killed
 		t.spool = bufio.NewWriter(t.lives)
 	}
 	return t

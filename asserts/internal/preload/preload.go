@@ -25,6 +25,7 @@ import (
 
 	"github.com/opassert/opassert/internal/compile"
 	"github.com/opassert/opassert/internal/installed"
+	"github.com/opassert/opassert/internal/locked"
 )
 
 //go:embed preload.h
@@ -45,7 +46,7 @@ type Kind struct {
 
 // An Object is loaded into each process of a program.
 type Object struct {
-	folder string // of the socket and a copy
+	folder *locked.Folder // of the socket and a copy
 	kind   Kind
 	file   string // in the cache
 
@@ -83,10 +84,10 @@ func (o *Object) open() error {
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(os.WriteFile(o.copy(), text, 0o755), os.Chmod(o.folder, 0o711)); err != nil {
+	if err := errors.Join(os.WriteFile(o.copy(), text, 0o755), os.Chmod(o.folder.Path, 0o711)); err != nil {
 		return err
 	}
-	socket := filepath.Join(o.folder, "socket")
+	socket := filepath.Join(o.folder.Path, "socket")
 	for _, name := range []string{socket, "@" + socket} {
 		listener, err := net.Listen("unix", name)
 		if err != nil {
@@ -97,24 +98,24 @@ func (o *Object) open() error {
 	return os.Chmod(socket, 0o666)
 }
 
-func (o *Object) copy() string { return filepath.Join(o.folder, "object.so") }
+func (o *Object) copy() string { return filepath.Join(o.folder.Path, "object.so") }
 
 // separators are what separates the words of LD_PRELOAD.
 const separators = " :"
 
 // makeFolder makes a folder, for temporary files unless its name has a space or
 // is too long to be a socket's.
-func makeFolder(name string) (folder string, err error) {
+func makeFolder(prefix string) (folder *locked.Folder, err error) {
 	const longest = 64
 	for _, dir := range []string{os.TempDir(), "/tmp", "/var/tmp", "/dev/shm"} {
 		if strings.ContainsAny(dir, separators) || len(dir) > longest || !filepath.IsAbs(dir) {
 			continue
 		}
-		if folder, err = os.MkdirTemp(dir, name); err == nil {
+		if folder, err = locked.NewFolder(dir, prefix); err == nil {
 			return folder, nil
 		}
 	}
-	return "", fmt.Errorf("no folder for temporary files, with a path of at most %d bytes and no space or colon in it: %w", longest, err)
+	return nil, fmt.Errorf("no folder for temporary files, with a path of at most %d bytes and no space or colon in it: %w", longest, err)
 }
 
 // environment returns an environment with the object.
@@ -130,7 +131,7 @@ func (o *Object) environment(env []string) []string {
 			break
 		}
 	}
-	return append(env, "LD_PRELOAD="+file, o.kind.Variable+"="+strings.Join([]string{o.secret, o.answer, o.folder, o.file}, ":"))
+	return append(env, "LD_PRELOAD="+file, o.kind.Variable+"="+strings.Join([]string{o.secret, o.answer, o.folder.Path, o.file}, ":"))
 }
 
 // An Answer answers the frames of one connection.
@@ -267,7 +268,7 @@ func (o *Object) Close() error {
 	case <-done:
 	case <-time.After(2 * time.Second):
 	}
-	return errors.Join(append(errs, os.RemoveAll(o.folder))...)
+	return errors.Join(append(errs, o.folder.Remove())...)
 }
 
 // A Program is what is run.

@@ -10,7 +10,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/opassert/opassert/asserts"
@@ -18,16 +17,7 @@ import (
 	"github.com/opassert/opassert/internal/libtorchtest"
 )
 
-// command builds the command, once.
-var command = sync.OnceValues(func() (string, error) {
-	dir, err := os.MkdirTemp("", "opassert-test")
-	if err != nil {
-		return "", err
-	}
-	path := filepath.Join(dir, "opassert")
-	out, err := exec.Command("go", "build", "-o", path, "../../../cmd/opassert").CombinedOutput()
-	return path, errors.Join(err, errors.New(string(out)))
-})
+func TestMain(m *testing.M) { os.Exit(libtorchtest.Tests{M: m}.Run()) }
 
 // An answer is what a check printed, and how it ended.
 type answer struct {
@@ -38,16 +28,12 @@ type answer struct {
 // check checks modules of testdata, or of a folder.
 func check(t *testing.T, python *installed.Python, folder string, args ...string) answer {
 	t.Helper()
-	path, err := command()
-	if _, failed := os.Stat(path); failed != nil {
-		t.Fatal(err)
-	}
 	args = append([]string{"check", "-python", python.Path, "-state", filepath.Join(t.TempDir(), "state")}, args...)
-	cmd := exec.Command(path, args...)
+	cmd := exec.Command(libtorchtest.Command(t), args...)
 	cmd.Dir = folder
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
-	err = cmd.Run()
+	err := cmd.Run()
 	if err != nil && !errors.As(err, new(*exec.ExitError)) {
 		t.Fatal(err)
 	}

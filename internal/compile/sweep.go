@@ -1,0 +1,51 @@
+package compile
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/opassert/opassert/internal/locked"
+)
+
+const (
+	day    = 24 * time.Hour
+	unused = 90 * day // after which a library is removed: its source is mostly another by now
+)
+
+// use keeps a library that is used.
+func use(file string) {
+	if age(file) > day {
+		now := time.Now()
+		os.Chtimes(file, now, now)
+	}
+}
+
+// sweep removes from a folder what killed processes have left, and libraries that
+// nobody has used for long.
+func sweep(dir string) {
+	parts, _ := filepath.Glob(filepath.Join(dir, "*"+partMark+"*"))
+	for _, part := range parts {
+		library, _, _ := strings.Cut(part, partMark)
+		if locked.Free(library + lockMark) {
+			os.RemoveAll(part)
+		}
+	}
+	libraries, _ := filepath.Glob(filepath.Join(dir, "*.so"))
+	for _, file := range libraries {
+		if age(file) > unused && locked.Free(file+lockMark) {
+			os.Remove(file)
+			os.Remove(file + lockMark)
+		}
+	}
+}
+
+// age returns how long ago a file was written or used.
+func age(file string) time.Duration {
+	info, err := os.Stat(file)
+	if err != nil {
+		return 0
+	}
+	return time.Since(info.ModTime())
+}

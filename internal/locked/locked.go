@@ -1,0 +1,88 @@
+// Package locked has files and folders that belong to one process. What a process
+// that was killed leaves is known by its lock, which ends with it.
+package locked
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// ErrHeld is the error of a file that another process has open.
+var ErrHeld = errors.New("another process has it open")
+
+// Free reports whether a file is there and no process holds it.
+func Free(path string) bool {
+	if !holds {
+		return false
+	}
+	f, err := Open(path, 0)
+	if err != nil {
+		return false
+	}
+	return f.Close() == nil
+}
+
+// A Folder is for what a process needs while it runs.
+type Folder struct {
+	Path string
+	lock *os.File
+}
+
+const (
+	lockName  = "lock"
+	abandoned = 24 * time.Hour // after which a folder without a lock is nobody's
+)
+
+// NewFolder makes a folder in dir whose name begins with prefix, and removes those of
+// processes that were killed.
+func NewFolder(dir, prefix string) (*Folder, error) {
+	sweep(dir, prefix)
+	path, err := os.MkdirTemp(dir, prefix)
+	if err != nil {
+		return nil, err
+	}
+	f := &Folder{Path: path}
+	if f.lock, err = Open(filepath.Join(path, "new"), os.O_CREATE); err != nil {
+		return nil, errors.Join(err, f.Remove())
+	}
+	if err := os.Rename(f.lock.Name(), filepath.Join(path, lockName)); err != nil { // which is held from the beginning
+		return nil, errors.Join(err, f.Remove())
+	}
+	return f, nil
+}
+
+// sweep removes the folders that are left of killed processes.
+func sweep(dir, prefix string) {
+	entries, _ := os.ReadDir(dir)
+	for _, e := range entries {
+		if path := filepath.Join(dir, e.Name()); e.IsDir() && strings.HasPrefix(e.Name(), prefix) && isLeft(path) {
+			os.RemoveAll(path)
+		}
+	}
+}
+
+func isLeft(folder string) bool {
+	lock := filepath.Join(folder, lockName)
+	if _, err := os.Lstat(lock); !errors.Is(err, fs.ErrNotExist) {
+		return Free(lock)
+	}
+	info, err := os.Stat(folder)
+	return err == nil && time.Since(info.ModTime()) > abandoned
+}
+
+// Remove removes the folder with all that is in it.
+func (f *Folder) Remove() error {
+	err := os.RemoveAll(f.Path)
+	if f.lock != nil {
+		err = errors.Join(err, f.lock.Close())
+	}
+	if err != nil {
+		return fmt.Errorf("remove %s: %w", f.Path, err)
+	}
+	return nil
+}
