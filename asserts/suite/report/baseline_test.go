@@ -1,6 +1,9 @@
 package report
 
 import (
+	"github.com/google/go-cmp/cmp"
+	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/asserts/suite/engine"
 	"os"
 	"path/filepath"
 	"testing"
@@ -46,5 +49,86 @@ func TestBaselineKnowsCrashesOfOneFault(t *testing.T) {
 		if n := tt.r.Findings(); n != tt.found || len(tt.r.Gone) != tt.gone {
 			t.Errorf("%v: %d findings, gone %v", tt.r.Ops[0].Crashes, n, tt.r.Gone)
 		}
+	}
+}
+
+func TestReadBaselineRefuses(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "b.txt")
+	for _, tt := range []struct{ text, want string }{
+		{"", ":1:1: it is not a baseline: it is empty"},
+		{"\n" + baselineMark + "\n", ":1:1: it is not a baseline: the first line of one is \"" + baselineMark + "\""},
+		{"# another\n", ":1:1: it is not a baseline: the first line of one is \"" + baselineMark + "\""},
+		{baselineMark + "\nOA007 aten::a\n", ":2:1: want a code, an op and a subject, such as OA007  aten::view  result"},
+		{baselineMark + "\n\nOA999 aten::a self\n", ":3:1: unknown check \"OA999\": want a code, or crash"},
+	} {
+		if err := os.WriteFile(path, []byte(tt.text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		for name, read := range map[string]func(string) (*Baseline, error){"ReadBaseline": ReadBaseline, "NewBaseline": NewBaseline} {
+			if b, err := read(path); b != nil || err == nil || err.Error() != path+tt.want {
+				t.Errorf("%s of %q: %v, want %s", name, tt.text, err, tt.want)
+			}
+		}
+	}
+}
+
+func TestReadBaseline(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "b.txt")
+	text := baselineMark + "\n\n# a note\n" + baselineMark + "\n  OA007   aten::a   argument  self \ncrash aten::a out of memory\n"
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	b, err := ReadBaseline(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]BaselineLine{{"OA007", "aten::a", "argument self"}, {"crash", "aten::a", "out of memory"}}, b.Lines); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// A line is gone where its op ran, its check was judged, and it is not shown.
+func TestBaselineGone(t *testing.T) {
+	idle := &OpResult{Op: "aten::idle"}
+	unjudged := ran("unjudged")
+	unjudged.Devices = Devices{engine.CPU: judged(asserts.InputImpl)}
+	r := &Report{Ops: []*OpResult{ran("fixed"), idle, unjudged, ran("shows", finds(asserts.InputImpl, 0, "self", "bad"))}}
+	var b Baseline
+	for _, op := range []string{"absent", "fixed", "idle", "shows", "unjudged"} {
+		b.Lines = append(b.Lines, BaselineLine{"OA001", "aten::" + op, "argument self"})
+	}
+	for _, f := range r.Ops[3].Findings {
+		f.Violation.Op = "aten::shows"
+	}
+	b.Lines = append(b.Lines, BaselineLine{"crash", "aten::idle", "hang"}, BaselineLine{"crash", "aten::unjudged", "hang"})
+	b.Mark(r)
+	want := []BaselineLine{{"OA001", "aten::fixed", "argument self"}, {"crash", "aten::unjudged", "hang"}}
+	if diff := cmp.Diff(want, r.Gone); diff != "" {
+		t.Error(diff)
+	}
+	b.Update(r)
+	var left []string
+	for _, l := range b.Lines {
+		left = append(left, l.Op)
+	}
+	if diff := cmp.Diff([]string{"aten::absent", "aten::idle", "aten::idle", "aten::shows", "aten::unjudged"}, left); diff != "" {
+		t.Errorf("updated (-want +got):\n%s", diff)
+	}
+}
+
+// A baseline records no crash that speaks against no op.
+func TestBaselineOfCrashes(t *testing.T) {
+	op := &OpResult{Op: "aten::a", Ran: 1, Crashes: []Crash{{Cause: "SIGSEGV", Alone: true}, {Cause: "SIGFPE"}, {Cause: "hang", Alone: true, Waived: "it is slow"}}}
+	var b Baseline
+	b.Update(&Report{Ops: []*OpResult{op}})
+	if diff := cmp.Diff([]BaselineLine{{"crash", "aten::a", "SIGSEGV"}}, b.Lines); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestBaselineAbsent(t *testing.T) {
+	b := Baseline{Lines: []BaselineLine{{"OA001", "aten::never", "argument self"}, {"OA001", "aten::gone", "argument self"}}}
+	if diff := cmp.Diff(b.Lines[1:], b.Absent(operators(t))); diff != "" {
+		t.Error(diff)
 	}
 }

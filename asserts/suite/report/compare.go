@@ -201,9 +201,12 @@ func (c *Change) write(t *textWriter) {
 		words = append(words, c.Subject)
 	}
 	t.line("%s", strings.Join(words, "  "))
-	for _, line := range []struct{ label, text string }{
-		{"saw", c.Saw}, {"unseen", c.Why}, {"repro", c.Repro}, {"schema", strings.Join(c.Schemas, "\n            now ")},
-	} {
+	type line struct{ label, text string }
+	lines := []line{{"saw", c.Saw}, {"unseen", c.Why}, {"repro", c.Repro}}
+	for i, schema := range c.Schemas {
+		lines = append(lines, line{[]string{"schema", "now"}[i], schema})
+	}
+	for _, line := range lines {
 		if line.text != "" {
 			t.line("    %-7s %s", line.label, line.text)
 		}

@@ -36,14 +36,14 @@ func (r *Report) WriteExplained(w io.Writer, operators []engine.Operator) error 
 				t.line("# %s %s: %s", arg.Type, arg.Name, makers)
 			}
 		}
-		from := "the attempt that came closest"
-		if op.Closest == "" {
+		from, start := "the attempt that came closest", op.Closest
+		if start == "" {
 			from = "a call made from the schema alone"
 			g := design.NewGenerator(operators[i].Schema, new(design.Recipes))
-			op.Closest = g.Generate(sample.NewRandom(0, g.Name, 0), 0).Recipe()
+			start = g.Generate(sample.NewRandom(0, g.Name, 0), 0).Recipe()
 		}
 		t.line("# Start from %s, change what the kernel complains of, and run opassert check -cases-from FILE; see opassert help cases.", from)
-		t.line("- ops: [%q]\n  cases:\n    - %s\n", op.Op, op.Closest)
+		t.line("- ops: [%q]\n  cases:\n    - %s\n", op.Op, start)
 	}
 	return t.err
 }

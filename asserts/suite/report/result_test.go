@@ -2,6 +2,7 @@ package report
 
 import (
 	"encoding/json"
+	"fmt"
 	"html"
 	"io"
 	"slices"
@@ -9,6 +10,9 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/asserts/suite/engine"
 )
 
 // An op is counted apart where as many cases as give it up ended in errors that
@@ -106,6 +110,169 @@ func TestFaults(t *testing.T) {
 		}
 		if len(faults[i]) != 1 || faults[i][0] != r.Ops[i].Fault {
 			t.Errorf("%v are the faults", faults[i])
+		}
+	}
+}
+
+// An op keeps the error that came closest until one of its cases runs, and counts
+// errors that differ in their numbers as one.
+func TestErrorOfAnOp(t *testing.T) {
+	op := new(OpResult)
+	if op.Add(&Case{Error: "first", Closest: "x"}); op.Error != "first" || op.Closest != "x" {
+		t.Errorf("%s with %s came closest", op.Closest, op.Error)
+	}
+	*op = OpResult{}
+	for _, c := range []Case{
+		{Error: "size 2", Close: 0, Closest: "a", Unfit: "no"}, {Case: 1, Error: "size 3", Close: 2, Closest: "b", Unfit: "nor"}, {Case: 2, Error: "rank", Close: 1, Closest: "c"},
+		{Case: 3, Idle: true, Error: "idle"},
+	} {
+		op.Add(&c)
+	}
+	if op.Error != "size 3" || op.Closest != "b" || op.Cases != 3 {
+		t.Errorf("%d cases, of which %s with %s came closest", op.Cases, op.Closest, op.Error)
+	}
+	if diff := cmp.Diff(map[string]int{"size 2": 2, "rank": 1}, op.Said); diff != "" {
+		t.Errorf("errors (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff(map[int]string{0: "no", 1: "nor"}, op.Unfit); diff != "" {
+		t.Errorf("unfit (-want +got):\n%s", diff)
+	}
+	op.Add(&Case{Ran: true})
+	op.Add(&Case{Error: "size 4"})
+	if op.Error != "" || op.Closest != "" || op.Said != nil || op.Ran != 1 || op.Cases != 5 {
+		t.Errorf("after a case that ran: %+v", op)
+	}
+}
+
+// What cases lack, have waived and find is added up.
+func TestCasesAddUp(t *testing.T) {
+	op := new(OpResult)
+	skip := func(code asserts.Code, reason string) []asserts.Skip {
+		return []asserts.Skip{{Code: code, Reason: reason, Count: 1}}
+	}
+	found := func(code asserts.Code, index int, against string) *Finding {
+		f := finds(code, index, "self", "bad")
+		f.Violation.Against = asserts.Place{Name: against}
+		return f
+	}
+	op.Add(&Case{Ran: true, Lacks: map[string]int{"a": 1}, Waived: skip(1, "x"), Found: []*Finding{found(1, 0, "a"), found(1, 1, "a")}})
+	op.Add(&Case{Ran: true, Lacks: map[string]int{"b": 1}, Waived: skip(1, "x"), Found: []*Finding{found(1, 0, "a"), found(1, 0, "b")}})
+	op.Add(&Case{Ran: true, Lacks: map[string]int{"b": 1}, Waived: append(skip(2, "x"), skip(1, "y")...), Found: []*Finding{found(2, 0, "a")}})
+	returned := found(1, 0, "a")
+	returned.Violation.Against.Return = true
+	op.Add(&Case{Ran: true, Found: []*Finding{returned}})
+	if diff := cmp.Diff(map[string]int{"a": 1, "b": 2}, op.Lacks); diff != "" {
+		t.Errorf("lacks (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]asserts.Skip{{Code: 1, Reason: "x", Count: 2}, {Code: 2, Reason: "x", Count: 1}, {Code: 1, Reason: "y", Count: 1}}, op.Waived); diff != "" {
+		t.Errorf("waived (-want +got):\n%s", diff)
+	}
+	var got []string
+	for _, f := range op.Findings {
+		v := f.Violation
+		got = append(got, fmt.Sprintf("%v of %d against %v: %d times", v.Code, v.Subject.Index, v.Against, f.Times))
+	}
+	want := []string{
+		"OA001 of 0 against argument a[0]: 2 times", "OA001 of 1 against argument a[0]: 1 times", "OA001 of 0 against argument b[0]: 1 times",
+		"OA002 of 0 against argument a[0]: 1 times", "OA001 of 0 against result a[0]: 1 times",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("found (-want +got):\n%s", diff)
+	}
+}
+
+func TestSameFault(t *testing.T) {
+	f := finds(asserts.InputImpl, 1, "self", "bad")
+	returned := finds(asserts.InputImpl, 1, "self", "bad")
+	returned.Violation.Subject.Return = true
+	element := finds(asserts.InputImpl, 1, "self", "bad")
+	element.Violation.Subject.Element = 4
+	for _, tt := range []struct {
+		g    *Finding
+		want bool
+	}{{f, true}, {element, true}, {returned, false}, {finds(asserts.InputImpl, 2, "self", "bad"), false}, {finds(asserts.InputStorage, 1, "self", "bad"), false}} {
+		if f.SameFault(tt.g) != tt.want {
+			t.Errorf("%+v: %v", tt.g.Violation.Subject, !tt.want)
+		}
+	}
+}
+
+// An op cannot run for the reason of most of its cases.
+func TestBound(t *testing.T) {
+	op := &OpResult{Cannot: "b", beyond: map[string]int{"a": GiveUp, "b": GiveUp + 2, "c": GiveUp + 1}}
+	if op.Bound(); op.Cannot != "b" {
+		t.Errorf("%s", op.Cannot)
+	}
+	crashed := &OpResult{Crashes: []Crash{{}}, beyond: map[string]int{"a": GiveUp}}
+	if crashed.Bound(); crashed.Cannot != "" {
+		t.Errorf("an op that crashes: %s", crashed.Cannot)
+	}
+	named := &OpResult{}
+	for range GiveUp {
+		named.Add(&Case{Error: "no"})
+	}
+	if named.beyond != nil {
+		t.Errorf("without a reason: %v", named.beyond)
+	}
+}
+
+func TestLeave(t *testing.T) {
+	op := new(OpResult)
+	for _, cause := range []string{Hang, OutOfMemory, Hang} {
+		op.Leave(&Crash{Cause: cause})
+	}
+	want := map[string]int{
+		"it asks for more memory than a case may take":                                       1,
+		"it asks for many elements or a large number, and takes longer than such a case may": 2,
+	}
+	if diff := cmp.Diff(want, op.Unfinished); diff != "" || op.Cases != 3 {
+		t.Errorf("%d cases (-want +got):\n%s", op.Cases, diff)
+	}
+}
+
+// A finding about parts of a tensor is left out where there is one about the tensor.
+func TestSettle(t *testing.T) {
+	at := func(code asserts.Code, index int, inside, returned bool) *Finding {
+		f := finds(code, index, "self", "bad")
+		f.Violation.Subject.Inside, f.Violation.Subject.Return = inside, returned
+		return f
+	}
+	op := &OpResult{Findings: []*Finding{
+		at(1, 0, false, false), at(1, 0, true, false), // left out
+		at(2, 0, true, false), at(1, 1, true, false), at(1, 0, true, true), at(3, 0, true, false), at(3, 0, true, false),
+	}}
+	all := op.Findings
+	if op.Settle(); len(op.Findings) != 6 || op.Findings[0] != all[0] || op.Findings[1] != all[2] {
+		t.Errorf("%d findings", len(op.Findings))
+	}
+}
+
+// Classes that none have any more are gone with their argument.
+func TestClassesAreRemoved(t *testing.T) {
+	c := Classes{"self": {"empty", "huge"}, "dim": {"-1"}}
+	c.remove([]string{"self: empty", "dim: -1"})
+	if diff := cmp.Diff(Classes{"self": {"huge"}}, c); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestDevicesAddUp(t *testing.T) {
+	var d Devices
+	if d.Add(nil); d != nil {
+		t.Error("nothing was added, and there are devices")
+	}
+	for _, why := range []string{"a", "b", "a"} {
+		d.Add(Devices{engine.Meta: {Uncalled: map[string]int{why: 1}}})
+	}
+	if diff := cmp.Diff(Devices{engine.Meta: {Uncalled: map[string]int{"a": 2, "b": 1}}}, d); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestResultsThatCannotBeRead(t *testing.T) {
+	for _, text := range []string{`{"op":3}`, `{"op":"a::b","findings":[{"case":"x"}]}`} {
+		if err := json.Unmarshal([]byte(text), new(OpResult)); err == nil {
+			t.Errorf("%s is read", text)
 		}
 	}
 }

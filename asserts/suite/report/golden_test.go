@@ -1,0 +1,175 @@
+package report
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"golang.org/x/tools/txtar"
+
+	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/asserts/suite/engine"
+	"github.com/opassert/opassert/schema"
+)
+
+var update = flag.Bool("update", false, "rewrite the files in testdata")
+
+// tallied is an op of which cases ran, with checks that were judged on cpu.
+func tallied(name string, codes ...asserts.Code) *OpResult {
+	op := &OpResult{Op: "aten::" + name, Schema: name + "(Tensor self) -> Tensor", Below: true, Cases: 5, Ran: 4}
+	var t Tally
+	for _, c := range codes {
+		t.Judged[c] = 4
+	}
+	op.Devices = Devices{engine.CPU: t}
+	return op
+}
+
+// on says that a finding is of an op, and of devices.
+func on(op *OpResult, f *Finding, devices ...engine.Device) *Finding {
+	f.Violation.Op, f.Call, f.Recipe, f.Devices = op.Op, op.Op+"(self=float32[2])", `{self: "float32[2]"}`, devices
+	op.Findings = append(op.Findings, f)
+	return f
+}
+
+// failing is a run in which everything goes wrong, each thing in an op of its own.
+func failing() *Report {
+	add := tallied("add.Tensor", asserts.InputImpl, asserts.UndeclaredAlias, asserts.FreshStorage)
+	add.Took, add.Site = time.Second, asserts.Site{File: "add.cpp", Line: 7}
+	add.Devices[engine.Meta] = Tally{Skips: []asserts.Skip{{Code: asserts.FreshImpl, Reason: "of a subclass", Count: 2}}}
+	add.Devices["lpu"] = Tally{Uncalled: map[string]int{"no kernel": 21}}
+	add.Waived = []asserts.Skip{{Code: asserts.FreshStorage, Reason: "it caches", Count: 3}}
+	add.Lacks = map[string]int{"dtype bits8": 2, "csr tensors": 1}
+	add.Unfinished = map[string]int{"it takes long": 2}
+	on(add, finds(asserts.UndeclaredAlias, 0, "self", "it shares <it>"), engine.CPU, engine.Meta).Times = 2
+	on(add, finds(asserts.InputImpl, 0, "self", "another"), engine.Meta)
+	for element := range 2 { // one line of a baseline
+		known := on(add, finds(asserts.FreshStorage, 1, "other", "known"), engine.CPU)
+		known.Known, known.Violation.Subject.Element = true, element
+	}
+	add.Crashes = []Crash{{Case: 4, Cause: "SIGSEGV", Alone: true, Device: engine.CPU, Call: "aten::add(self=float32[2])", Recipe: `{self: "float32[2]"}`, Frames: []string{"inner (libx.so)", "outer (libx.so)"}}}
+
+	inplace := tallied("add_.Tensor", asserts.InputImpl)
+	on(inplace, finds(asserts.InputImpl, 0, "self", "another"), engine.CPU)
+	inplace.Crashes = []Crash{
+		{Case: 1, Cause: "SIGSEGV", Alone: true, Frames: []string{"inner (libx.so)"}},
+		{Case: 2, Cause: "SIGFPE", Alone: true, Waived: "it is slow"},
+		{Case: 3, Cause: "hang"},
+		{Case: 3, Cause: "SIGBUS", Alone: true, Known: true},
+	}
+	frameless := tallied("frameless")
+	frameless.Ran = 0
+	frameless.Crashes = []Crash{{Case: 1, Cause: "SIGSEGV", Alone: true}}
+	elsewhere := tallied("elsewhere")
+	elsewhere.Crashes = []Crash{{Case: 1, Cause: "SIGSEGV", Alone: true, Frames: []string{"other (liby.so)"}}}
+	waived := tallied("waived")
+	waived.Crashes = []Crash{{Case: 1, Cause: "SIGSEGV", Frames: []string{"inner (libx.so)"}}}
+
+	known := tallied("add.out", asserts.InputImpl)
+	on(known, finds(asserts.InputImpl, 0, "self", "known")).Known = true
+	noted := tallied("noted", asserts.InputImpl)
+	on(noted, finds(asserts.InputImpl, 0, "self", "perhaps"), engine.CPU).Violation.Note = "it is debatable"
+
+	never := &OpResult{Op: "aten::never", Schema: "never(Tensor self) -> Tensor", Below: true, Cases: 9, Error: "not\ntoday", Closest: `{self: "t[2]"}`,
+		Said: map[string]int{"a": 1, "b": 3, "c": 1, "d": 1, "e": 1, "f": 1, "g": 1}}
+	queue := &OpResult{Op: "ns::queue", Schema: "queue(__torch__.torch.classes.ns.Queue q) -> ()", Missing: "no way to make a Queue"}
+	died := &OpResult{Op: "aten::died", Cases: 1, Crashes: []Crash{{Cause: "SIGILL"}}}
+	failed := &OpResult{Op: "aten::failed", Fault: "a bug"}
+	library := tallied("library")
+	library.Fault, library.Library = "Observe panics", true
+	left := tallied("left")
+	left.Left = "after 5 minutes"
+	left.Cannot = "it is gone"
+
+	return &Report{
+		Engine: "lib 1", Level: asserts.Meta, Seed: 7, Command: "opassert check", All: 99, Left: []string{"libz.so:\nno such file"},
+		Gone: []BaselineLine{{"OA001", "aten::old", "argument self"}},
+		Ops:  []*OpResult{add, inplace, died, elsewhere, failed, frameless, known, left, library, never, noted, waived, queue},
+	}
+}
+
+// clean is a run of two ops that nothing speaks against.
+func clean() *Report {
+	op := tallied("mul", asserts.InputImpl)
+	op.Tried, op.Refused = Classes{"self": {"empty", "const:NaN"}, "dim": {"-1"}}, Classes{"self": {"const:0"}}
+	op.Devices[engine.Meta] = Tally{Uncalled: map[string]int{"no kernel": 1}}
+	return &Report{Engine: "lib 1", Level: asserts.Identity, Through: "autograd", Seed: DefaultSeed, Command: "opassert check", All: 1, Ops: []*OpResult{op}}
+}
+
+// A run as each writer tells it.
+func TestGolden(t *testing.T) {
+	const path = "testdata/runs.txtar"
+	want, err := txtar.ParseFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got txtar.Archive
+	add := func(name string, write func(io.Writer) error) {
+		t.Helper()
+		var b bytes.Buffer
+		if err := write(&b); err != nil {
+			t.Fatal(err)
+		}
+		got.Files = append(got.Files, txtar.File{Name: name, Data: b.Bytes()})
+	}
+	r := failing()
+	add("failing.txt", r.WriteText)
+	add("failing.md", r.WriteTable)
+	add("failing.unreached", r.WriteUnreached)
+	add("failing.cases", func(w io.Writer) error { return r.WriteExplained(w, operators(t)) })
+	add("failing.results", func(w io.Writer) error { return writeResults(w, r) })
+	add("comparison.txt", comparison().WriteText)
+	same := &Comparison{Reports: []*Report{clean(), clean()}}
+	add("same.txt", same.WriteText)
+	add("clean.txt", clean().WriteText)
+	add("clean.results", func(w io.Writer) error { return writeResults(w, clean()) })
+	if *update {
+		if err := os.WriteFile(path, txtar.Format(&got), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if diff := cmp.Diff(string(txtar.Format(want)), string(txtar.Format(&got))); diff != "" {
+		t.Errorf("-want +got, or run with -update:\n%s", diff)
+	}
+}
+
+// operators are those of the engine that failing is of.
+func operators(t *testing.T) []engine.Operator {
+	t.Helper()
+	var all []engine.Operator
+	for _, text := range []string{
+		"aten::add.Tensor(Tensor self) -> Tensor", "aten::never(Tensor self) -> Tensor", "aten::died(Tensor self) -> Tensor",
+		"ns::queue(__torch__.torch.classes.ns.Queue q, int n) -> ()",
+		"ns::make_queue(int n) -> __torch__.torch.classes.ns.Queue",
+	} {
+		op, err := schema.ParseDispatcher(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, engine.Operator{Schema: op})
+	}
+	return all
+}
+
+// writeResults writes a line for each result; a report is its last line.
+func writeResults(w io.Writer, r *Report) error {
+	for _, x := range r.Results() {
+		code := ""
+		if x.Code != 0 {
+			code = " " + x.Code.String()
+		}
+		_, err := fmt.Fprintf(w, "%s %s%s %q case %q on %q count %d: %s, %s, took %v: %s\n", x.Op, x.Status, code, x.Subject, x.Case, x.Device, x.Count, x.Reason,
+			x.Site, x.Took, strings.TrimSpace(x.Report[strings.LastIndexByte(x.Report, '\n')+1:]))
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

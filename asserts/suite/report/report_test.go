@@ -1,0 +1,200 @@
+package report
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/asserts/suite/engine"
+	"github.com/opassert/opassert/schema"
+)
+
+// Findings counts what speaks against ops: no notes, nothing that is known.
+func TestFindings(t *testing.T) {
+	if n := failing().Findings(); n != 7 {
+		t.Errorf("%d findings and crashes", n)
+	}
+}
+
+func TestUnreached(t *testing.T) {
+	r := failing()
+	r.Ops = append(r.Ops, &OpResult{Op: "aten::cannot", Cannot: "it is gone"})
+	if diff := cmp.Diff([]string{"aten::failed", "aten::never", "ns::queue"}, r.Unreached()); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestEmpty(t *testing.T) {
+	never := &OpResult{Op: "aten::never", Error: "not today"}
+	for _, tt := range []struct {
+		ops  []*OpResult
+		want string
+	}{
+		{nil, "there are no ops to run"},
+		{[]*OpResult{never}, "aten::never never ran: not today"},
+		{[]*OpResult{never, {Op: "aten::b"}}, "none of 2 ops ran; the first is aten::never: not today"},
+		{[]*OpResult{{Op: "aten::a", Crashes: []Crash{{Cause: "hang"}}}}, "aten::a never ran: hang"},
+		{[]*OpResult{{Op: "aten::a"}}, "aten::a never ran: no case was tried"},
+		{[]*OpResult{never, {Ran: 1}}, ""},
+		{[]*OpResult{never, {Crashes: []Crash{{Alone: true}}}}, ""},
+		{[]*OpResult{never, {Findings: []*Finding{finds(asserts.SchemaLint, 0, "self", "bad")}}}, ""},
+	} {
+		if got := (&Report{Ops: tt.ops}).Empty(); got != tt.want {
+			t.Errorf("%q, want %q", got, tt.want)
+		}
+	}
+}
+
+// A fault of many ops is one.
+func TestFaultsOnce(t *testing.T) {
+	r := &Report{Ops: []*OpResult{{Fault: "a"}, {}, {Fault: "b"}, {Fault: "a"}, {Fault: "a", Library: true}}}
+	if diff := cmp.Diff([]string{"a", "b"}, r.Faults()); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff([]string{"a"}, r.LibraryFaults()); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// In a run of many ops the reasons that few cases have are left out.
+func TestUncalledOfManyOps(t *testing.T) {
+	wrote := func(ops int) string {
+		r := &Report{}
+		for i := range ops {
+			r.Ops = append(r.Ops, &OpResult{Op: fmt.Sprint("aten::", i)})
+		}
+		r.Ops[0].Devices = Devices{engine.Meta: {Uncalled: map[string]int{"rare": 20, "common": 21}}}
+		r.Ops[0].Tried = Classes{"self": {"empty"}}
+		var b strings.Builder
+		if err := r.WriteText(&b); err != nil {
+			t.Fatal(err)
+		}
+		return b.String()
+	}
+	const rare, common, classes = "not compared with meta 20: rare\n", "not compared with meta 21: common\n", "tried   aten::0 self: empty\n"
+	for _, tt := range []struct {
+		ops   int
+		wants []string
+		not   []string
+	}{{5, []string{rare, common, classes}, nil}, {6, []string{rare, common}, []string{classes}}, {20, []string{common}, []string{rare, classes}}} {
+		text := wrote(tt.ops)
+		for _, want := range tt.wants {
+			if !strings.Contains(text, want) {
+				t.Errorf("%d ops: no %q in\n%s", tt.ops, want, text)
+			}
+		}
+		for _, not := range tt.not {
+			if strings.Contains(text, not) {
+				t.Errorf("%d ops: %q in\n%s", tt.ops, not, text)
+			}
+		}
+	}
+}
+
+// The first error of a writer is that of the report; nothing is written after it.
+func TestWriteFails(t *testing.T) {
+	w := &brokenWriter{left: 2}
+	if err := clean().WriteText(w); !errors.Is(err, errBroken) || w.left != -1 {
+		t.Errorf("error %v, %d writes after it", err, -1-w.left)
+	}
+	w = &brokenWriter{}
+	if err := failing().WriteText(w); !errors.Is(err, errBroken) || w.left != -1 {
+		t.Errorf("findings: error %v, %d writes after it", err, -1-w.left)
+	}
+}
+
+var errBroken = errors.New("broken")
+
+// A brokenWriter fails after some writes.
+type brokenWriter struct{ left int }
+
+func (w *brokenWriter) Write(p []byte) (int, error) {
+	if w.left--; w.left < 0 {
+		return 0, errBroken
+	}
+	return len(p), nil
+}
+
+func TestFamilyName(t *testing.T) {
+	for op, want := range map[string]string{
+		"aten::add": "aten::add", "aten::add.Tensor": "aten::add", "aten::add_.Tensor": "aten::add", "aten::__iand__.Tensor": "aten::__iand__",
+		"aten::view_copy.out": "aten::view", "aten::add_functional": "aten::add", "aten::_copy": "aten::_copy", "a.b::c": "a.b::c",
+	} {
+		if got := familyName(op); got != want {
+			t.Errorf("%s is of the family %s, want %s", op, got, want)
+		}
+	}
+}
+
+// The page's matrix says of each op what was held, skipped and found on each device.
+func TestPageRow(t *testing.T) {
+	row := failing().Ops[0].pageRow()
+	if row.Judged[engine.CPU][asserts.InputImpl] != 4 || row.Found[engine.CPU][asserts.UndeclaredAlias] != 2 || row.Found[engine.CPU][asserts.InputImpl] != 0 {
+		t.Errorf("cpu: judged %v, found %v", row.Judged[engine.CPU], row.Found[engine.CPU])
+	}
+	if _, ok := row.Judged[engine.Meta]; ok || row.Ran != 4 || row.Why != "" {
+		t.Errorf("nothing was judged on meta: %v", row)
+	}
+	op := tallied("a", asserts.InputImpl)
+	op.Devices[engine.CPU] = Tally{Judged: op.Devices[engine.CPU].Judged, Skips: []asserts.Skip{{Code: asserts.FreshImpl, Reason: "a", Count: 2}, {Code: asserts.FreshImpl, Reason: "b", Count: 3}}}
+	if n := op.pageRow().Skipped[engine.CPU][asserts.FreshImpl]; n != 5 {
+		t.Errorf("%d skipped", n)
+	}
+	if diff := cmp.Diff(pageRow{Op: "aten::never", Cases: 9, Why: "not\ntoday"}, failing().Ops[9].pageRow()); diff != "" {
+		t.Error(diff)
+	}
+	data := pageData{known: make(map[string]int)}
+	got := []map[string]int{data.lists(Classes{"a": {"x", "y"}, "b": {"z"}}), data.lists(Classes{"c": {"x", "y"}})}
+	if diff := cmp.Diff([]map[string]int{{"a": 0, "b": 1}, {"c": 0}}, got); diff != "" || len(data.Lists) != 2 {
+		t.Errorf("%q, where (-want +got):\n%s", data.Lists, diff)
+	}
+}
+
+func TestPageOfCrash(t *testing.T) {
+	r := failing()
+	var notes []string
+	for _, c := range r.Ops[1].Crashes {
+		notes = append(notes, r.pageCrash(r.Ops[1], c).Note)
+	}
+	want := []string{"", "not counted: waived: it is slow", "not counted: but not in a process of its own", "known"}
+	if diff := cmp.Diff(want, notes); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// A lint is about the argument where it points, or the first.
+func TestLintPlace(t *testing.T) {
+	for text, want := range map[string]asserts.Place{
+		"ns::f_(Tensor self, Tensor x) -> Tensor":     {Index: 0, Name: "self", Type: "Tensor", Element: asserts.NoElement},
+		"ns::f(Tensor self, *, Tensor out) -> Tensor": {Index: 1, Name: "out", Type: "Tensor", Element: asserts.NoElement},
+		"ns::f() -> Tensor(a)":                        {Element: asserts.NoElement},
+	} {
+		op, err := schema.ParseDispatcher(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := Lint(engine.Operator{Schema: op})
+		if len(found) == 0 {
+			t.Errorf("%s: nothing found", text)
+			continue
+		}
+		if diff := cmp.Diff(want, found[0].Violation.Subject); diff != "" {
+			t.Errorf("%s: %s (-want +got):\n%s", text, found[0].Violation.Saw, diff)
+		}
+	}
+}
+
+func TestTrigger(t *testing.T) {
+	long := strings.Repeat("x", longestTrigger)
+	for call, want := range map[string]string{
+		"none: the schema alone": "none: the schema alone", "f(a=(1))": "a=(1)", "f(" + long + ")": long, "f(" + long + "y)": long + "...",
+	} {
+		if got := (&Finding{Call: call}).trigger(); got != want {
+			t.Errorf("%s: %s", call, got)
+		}
+	}
+}
