@@ -86,15 +86,25 @@ func NewPlanner(name string, lists []*allowlist.List, at allowlist.Where) (*Plan
 // Allowing returns the planner with one exception more, which stands beside the
 // kernel of an op.
 func (p *Planner) Allowing(op *schema.Op, check, reason string, at token.Position) (*Planner, error) {
-	code, ok := asserts.ParseCode(check)
+	code, err := ParseCheck(check)
 	switch {
-	case !ok:
-		return nil, fmt.Errorf("unknown check %q%s", check, yamlfile.Suggest(check, names()))
+	case err != nil:
+		return nil, err
 	case reason == "":
 		return nil, fmt.Errorf("%v has no reason", code)
 	}
 	e := &allowlist.Entry{Pos: at, Op: op.Name(), Checks: asserts.CodesOf(code), Reason: reason}
 	return &Planner{p.preset, append(slices.Clip(p.allow), &allowlist.List{Path: at.Filename, Entries: []*allowlist.Entry{e}}), p.at}, nil
+}
+
+// ParseCheck reads a check's code or name. What else may be meant is suggested where
+// it is neither.
+func ParseCheck(text string, others ...string) (asserts.Code, error) {
+	code, ok := asserts.ParseCode(text)
+	if !ok {
+		return 0, fmt.Errorf("unknown check %q%s", text, yamlfile.Suggest(text, append(names(), others...)))
+	}
+	return code, nil
 }
 
 // names are those of the checks, and their codes.

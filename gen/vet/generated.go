@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/tools/go/analysis"
 
+	"github.com/opassert/opassert/gen/internal/bind"
 	"github.com/opassert/opassert/schema"
 )
 
@@ -170,9 +171,9 @@ func checkSchema(pass *analysis.Pass, tables map[string]*table, now map[string]s
 	for _, t := range tables {
 		switch text, ok := now[t.name]; {
 		case !ok:
-			pass.Reportf(t.pos, "the schema file no longer has %s: run opassert gen again", t.name)
+			report(pass, bind.StaleWrapper, t.pos, "the schema file no longer has %s: run opassert gen again", t.name)
 		case text != t.text:
-			pass.Reportf(t.pos, "the schema file has %s by now: run opassert gen again", text)
+			report(pass, bind.StaleWrapper, t.pos, "the schema file has %s by now: run opassert gen again", text)
 		}
 	}
 }

@@ -8,6 +8,8 @@ import (
 	"golang.org/x/tools/go/analysis"
 	"golang.org/x/tools/go/analysis/passes/buildssa"
 	"golang.org/x/tools/go/ssa"
+
+	"github.com/opassert/opassert/gen/internal/bind"
 )
 
 // checkInterfaces reports where an object with kernels becomes an interface, or
@@ -50,7 +52,7 @@ func (k *known) checkConversion(pass *analysis.Pass, pos token.Pos, from, to typ
 			continue
 		}
 		name := func(t types.Type) string { return types.TypeString(t, (*types.Package).Name) }
-		pass.Reportf(pos, "%s becomes %s, through which %s, the kernel of %s, is called around its generated wrapper: implement the interface with the wrappers",
+		report(pass, bind.HiddenKernel, pos, "%s becomes %s, through which %s, the kernel of %s, is called around its generated wrapper: implement the interface with the wrappers",
 			name(from), name(to), fn.Name(), strings.Join(ops, ", "))
 		return
 	}

@@ -6,9 +6,17 @@
 //   - comments that look like the mark of a kernel and are not read,
 //   - kernels whose parameters' names contradict the schema's order,
 //   - generated files that no longer match the marks or the schema file.
+//
+// Each finding ends with its code. A comment excuses a line from one, with the
+// reason, at its end or alone above it:
+//
+//	kernels.Relu(x) //opassert:allow OA201 the benchmark is of the kernel alone
+//
+// A comment that excuses nothing is a finding too.
 package vet
 
 import (
+	"fmt"
 	"go/ast"
 	"go/token"
 	"go/types"
@@ -110,9 +118,11 @@ func runMarks(pass *analysis.Pass) (any, error) {
 
 func run(pass *analysis.Pass) (any, error) {
 	k := pass.ResultOf[marks].(*known)
-	for _, d := range k.reports {
-		pass.Report(d)
-	}
+	found := k.reports
+	reported := pass
+	heard := *pass
+	heard.Report = func(d analysis.Diagnostic) { found = append(found, d) }
+	pass = &heard
 	for _, file := range pass.Files {
 		if header := generatedFrom(file); header != nil {
 			k.checkGenerated(pass, file, header)
@@ -121,33 +131,38 @@ func run(pass *analysis.Pass) (any, error) {
 		}
 	}
 	k.checkInterfaces(pass)
-	return nil, nil
+	return nil, excuse(reported, found)
+}
+
+// report reports a finding with its code, which a comment may excuse.
+func report(pass *analysis.Pass, kind *bind.Finding, pos token.Pos, format string, args ...any) {
+	pass.Report(analysis.Diagnostic{Pos: pos, Category: kind.Code, Message: fmt.Sprintf(format, args...) + " (" + kind.Code + ")"})
 }
 
 func readMarks(pass *analysis.Pass, file *ast.File, kernels map[*types.Func][]string) {
 	marks, unread := bind.Marks(file)
 	for _, u := range unread {
-		pass.Reportf(u.Pos, "this looks like the mark of a kernel and is not read: %s", u.Why)
+		report(pass, bind.UnreadMark, u.Pos, "this looks like the mark of a kernel and is not read: %s", u.Why)
 	}
 	inTest := strings.HasSuffix(pass.Fset.Position(file.Package).Filename, "_test.go")
 	fit, unfit := bind.Directives(file, pass.TypesInfo)
 	for _, u := range unfit {
-		pass.Reportf(u.Pos, "%s", u.Why)
+		report(pass, bind.UnreadMark, u.Pos, "%s", u.Why)
 	}
 	for _, d := range fit {
 		if inTest {
-			pass.Reportf(d.Func.Pos(), "%s: %s can't be in a test file, which no other package can import", strings.TrimPrefix(d.Directive, "//"), d.Func.Name())
+			report(pass, bind.UnreadMark, d.Func.Pos(), "%s: %s can't be in a test file, which no other package can import", strings.TrimPrefix(d.Directive, "//"), d.Func.Name())
 		}
 	}
 	for _, m := range marks {
 		fn, ok := pass.TypesInfo.Defs[m.Func.Name].(*types.Func)
 		switch {
 		case inTest:
-			pass.Reportf(m.Pos, "a kernel can't be in a test file, which the wrappers' package can't import")
+			report(pass, bind.UnreadMark, m.Pos, "a kernel can't be in a test file, which the wrappers' package can't import")
 		case m.Op == "":
-			pass.Reportf(m.Pos, bind.WantMark)
+			report(pass, bind.UnreadMark, m.Pos, bind.WantMark)
 		case ok && bind.Uncallable(fn) != "":
-			pass.Reportf(m.Func.Name.Pos(), "kernel %s for %s %s", fn.Name(), m.Op, bind.Uncallable(fn))
+			report(pass, bind.UnreadMark, m.Func.Name.Pos(), "kernel %s for %s %s", fn.Name(), m.Op, bind.Uncallable(fn))
 		case ok:
 			kernels[fn] = append(kernels[fn], unqualified(m.Op))
 		}
@@ -169,7 +184,7 @@ func (k *known) checkCalls(pass *analysis.Pass, file *ast.File) {
 			return true
 		}
 		if ops := k.ops(fn); len(ops) > 0 {
-			pass.Reportf(id.Pos(), "%s is the kernel of %s: call its generated wrapper, which checks the call", fn.Name(), strings.Join(ops, ", "))
+			report(pass, bind.AroundWrapper, id.Pos(), "%s is the kernel of %s: call its generated wrapper, which checks the call", fn.Name(), strings.Join(ops, ", "))
 		}
 		return true
 	})
@@ -187,18 +202,18 @@ func (k *known) checkGenerated(pass *analysis.Pass, file *ast.File, header *sour
 			continue
 		}
 		if why := bind.OutOfOrder(t.op, row.kernel); why != "" && !row.ordered {
-			pass.Reportf(row.pos, "%s (%s)", why, relative(pass, row.kernel.Pos()))
+			report(pass, bind.ParameterOrder, row.pos, "%s (%s)", why, relative(pass, row.kernel.Pos()))
 		}
 		wrapped[row.kernel.Pkg()] = append(wrapped[row.kernel.Pkg()], unqualified(t.name))
 		if slices.Contains(k.ops(row.kernel), unqualified(t.name)) {
 			continue
 		}
-		pass.Reportf(row.pos, "%s is no longer marked as the kernel of %s: run opassert gen again", row.kernel.Name(), t.name)
+		report(pass, bind.StaleWrapper, row.pos, "%s is no longer marked as the kernel of %s: run opassert gen again", row.kernel.Name(), t.name)
 	}
 	for _, pkg := range slices.SortedFunc(maps.Keys(wrapped), func(a, b *types.Package) int { return strings.Compare(a.Path(), b.Path()) }) {
 		for _, op := range k.all(pkg) {
 			if !slices.Contains(wrapped[pkg], op) {
-				pass.Reportf(list, "package %s has a kernel of %s, and there is no wrapper here: run opassert gen again", pkg.Name(), op)
+				report(pass, bind.StaleWrapper, list, "package %s has a kernel of %s, and there is no wrapper here: run opassert gen again", pkg.Name(), op)
 			}
 		}
 	}

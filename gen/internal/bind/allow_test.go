@@ -1,9 +1,35 @@
 package bind
 
 import (
+	"go/parser"
+	"go/token"
+	"slices"
 	"strings"
 	"testing"
 )
+
+// What excuses a line is read wherever it stands, and nothing else is.
+func TestLineAllows(t *testing.T) {
+	file, err := parser.ParseFile(token.NewFileSet(), "a.go", `package a
+
+//opassert:allow OA201 as it is
+//opassert:allow OA009 it writes
+func f() {
+	g() //opassert:allow hidden-kernel it may
+	// opassert:allow OA202 in prose
+}
+`, parser.ParseComments)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, a := range LineAllows(file) {
+		got = append(got, ParseFinding(a.Check).Code+" "+a.Reason)
+	}
+	if want := []string{"OA201 as it is", "OA202 it may"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
 
 // What stands beside a kernel's mark excuses it from a check.
 func TestAllow(t *testing.T) {
@@ -17,7 +43,10 @@ func TestAllow(t *testing.T) {
 		{"no reason", kernel("//opassert:kernel relu\n//opassert:allow OA009"), "want a check and the reason behind //opassert:allow: OA009 has no reason"},
 		{"no check", kernel("//opassert:kernel relu\n//opassert:allow"), `want a check and the reason behind //opassert:allow: unknown check ""`},
 		{"a check that is none", kernel("//opassert:kernel relu\n//opassert:allow undeclared-writes so it is"), `unknown check "undeclared-writes"; did you mean undeclared-write?`},
-		{"at no kernel", kernel("//opassert:kernel relu") + "\n\n//opassert:allow OA009 it writes\nfunc Other() {}", "it stands in no kernel's doc comment; put it beside the mark //opassert:kernel"},
+		{"at no kernel", kernel("//opassert:kernel relu") + "\n\n//opassert:allow OA009 it writes\nfunc Other() {}", "OA009 is found when kernels run, and this stands in no kernel's doc comment; put it beside the mark //opassert:kernel"},
+		{"an unknown check at no kernel", kernel("//opassert:kernel relu") + "\n\n//opassert:allow OA20l it calls\nfunc Other() {}", `unknown check "OA20l"; did you mean OA201?`},
+		{"a finding of vet, at a kernel", kernel("//opassert:kernel relu\n//opassert:allow OA203 vet knows"), ""},
+		{"a finding of vet, by its name, at no kernel", kernel("//opassert:kernel relu") + "\n\n//opassert:allow around-wrapper vet knows\nfunc Other() {}", ""},
 	} {
 		pkg, err := find(t, tensorType+tt.decls)
 		var got []string

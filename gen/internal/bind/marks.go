@@ -9,14 +9,18 @@ import (
 	"os"
 	"regexp"
 	"strings"
+
+	"github.com/opassert/opassert/gen/plan"
 )
 
 // mark is the directive that makes a function a kernel.
 const mark = "//opassert:kernel"
 
-// allowMark is the directive that excuses a kernel from a check:
+// allowMark is the directive that excuses a kernel from a check, and a line from
+// what opassert vet reports there:
 //
 //	//opassert:allow OA009 it sorts its argument, as its callers know
+//	//opassert:allow OA201 the debugger shows what the kernel alone does
 const allowMark = "//opassert:allow"
 
 // A Mark is a line of a function's doc comment that makes it a kernel.
@@ -28,10 +32,33 @@ type Mark struct {
 	Allows []Allow // those of the function
 }
 
-// An Allow is a check that a kernel is excused from, and why.
+// An Allow is a check that a kernel or a line is excused from, and why.
 type Allow struct {
 	Check, Reason string // "" where nothing stands there
 	Pos           token.Pos
+	comment       *ast.Comment
+}
+
+// parseAllow reads a comment that excuses from a check.
+func parseAllow(c *ast.Comment) (Allow, bool) {
+	rest, ok := strings.CutPrefix(c.Text, allowMark)
+	check, reason, _ := strings.Cut(strings.TrimSpace(rest), " ")
+	return Allow{check, strings.TrimSpace(reason), c.Pos(), c}, ok
+}
+
+// ofLine reports whether a line is excused, and not a kernel.
+func (a Allow) ofLine() bool { return ParseFinding(a.Check) != nil }
+
+// LineAllows returns what the comments of a file excuse of opassert vet's findings.
+func LineAllows(file *ast.File) (allows []Allow) {
+	for _, group := range file.Comments {
+		for _, c := range group.List {
+			if a, ok := parseAllow(c); ok && a.ofLine() {
+				allows = append(allows, a)
+			}
+		}
+	}
+	return allows
 }
 
 // A Name says which argument of the schema a parameter is.
@@ -65,16 +92,20 @@ func Marks(file *ast.File) ([]Mark, []Unread) {
 			read[c] = read[c] || directives[c.Text] != nil
 		}
 		for _, c := range fn.Doc.List {
-			if rest, ok := strings.CutPrefix(c.Text, allowMark); ok {
-				check, reason, _ := strings.Cut(strings.TrimSpace(rest), " ")
-				for i := range marks {
-					if marks[i].Func == fn {
-						marks[i].Allows = append(marks[i].Allows, Allow{check, strings.TrimSpace(reason), c.Pos()})
-						read[c] = true
-					}
+			allow, ok := parseAllow(c)
+			if !ok || allow.ofLine() {
+				continue
+			}
+			for i := range marks {
+				if marks[i].Func == fn {
+					marks[i].Allows = append(marks[i].Allows, allow)
+					read[c] = true
 				}
 			}
 		}
+	}
+	for _, a := range LineAllows(file) {
+		read[a.comment] = true
 	}
 	var unread []Unread
 	for _, group := range file.Comments {
@@ -115,8 +146,11 @@ var likeMark = regexp.MustCompile(`(?i)^/[/*]\s*` + likeName + `\s*[:/_=-]?\s*(k
 const likeName = `(?:go:)?(?:op+[-_]?as*[ert]{2,3}|passert)`
 
 func whyUnread(c *ast.Comment) string {
-	if strings.HasPrefix(c.Text, allowMark) {
-		return "it stands in no kernel's doc comment; put it beside the mark " + mark
+	if a, ok := parseAllow(c); ok {
+		if _, err := plan.ParseCheck(a.Check, findingNames()...); err != nil {
+			return err.Error()
+		}
+		return a.Check + " is found when kernels run, and this stands in no kernel's doc comment; put it beside the mark " + mark
 	}
 	if op, _ := parseMark(strings.TrimPrefix(c.Text, mark), c.Pos()); op != "" || directives[c.Text] != nil {
 		return "it stands in no function's doc comment; put it right above the function"

@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/gen/vet"
 )
 
 // checksHelp is what opassert help checks prints: every check, by the kind of
@@ -19,8 +20,13 @@ func checksHelp(w io.Writer) {
 		}
 		fmt.Fprintln(w)
 	}
-	fmt.Fprint(w, `The third column is the least level at which a check is judged; lint calls
-nothing. opassert explain CODE says what breaks, how to mend it, and when a check
+	fmt.Fprintln(w, "kernels' code: what opassert vet reads, at a place that //opassert:allow CODE reason excuses")
+	for _, f := range vet.Findings() {
+		fmt.Fprintf(w, "  %s  %-17s %-9s %s\n", f.Code, f.Name, "vet", f.Rule)
+	}
+	fmt.Fprint(w, `
+The third column is the least level at which a check is judged; lint and vet
+call nothing. opassert explain CODE says what breaks, how to mend it, and when a check
 is skipped.
 `)
 }

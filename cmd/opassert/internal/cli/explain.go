@@ -6,6 +6,7 @@ import (
 
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/preserve"
+	"github.com/opassert/opassert/gen/vet"
 	"github.com/opassert/opassert/schema"
 )
 
@@ -60,6 +61,10 @@ func (inv *invocation) explainCode(text string) bool {
 	}
 	if c, ok := preserve.ParseCode(text); ok {
 		fmt.Fprintf(inv.stdout, "%v %s\n  rule    %s\n  seen by opassert trace, asserts/preserve\n", c, c.Name(), c.Rule())
+		return true
+	}
+	if f := vet.ParseFinding(text); f != nil {
+		fmt.Fprintf(inv.stdout, "%s %s\n  rule    %s\n  seen by opassert vet\n", f.Code, f.Name, f.Rule)
 		return true
 	}
 	return false

@@ -1,0 +1,33 @@
+package bind
+
+// A Finding is a kind of what opassert vet reports. Codes are stable and never reused.
+type Finding struct{ Code, Name, Rule string }
+
+// Findings are all kinds.
+var Findings = []*Finding{AroundWrapper, HiddenKernel, UnreadMark, ParameterOrder, StaleWrapper}
+
+var (
+	AroundWrapper  = &Finding{"OA201", "around-wrapper", "a kernel is called through its generated wrapper, which checks the call"}
+	HiddenKernel   = &Finding{"OA202", "hidden-kernel", "no object becomes an interface through which its kernels are called around their wrappers"}
+	UnreadMark     = &Finding{"OA203", "unread-mark", "what is written as a mark is read as one, and the function can have it"}
+	ParameterOrder = &Finding{"OA204", "parameter-order", "the names of a kernel's parameters do not contradict the order in which it gets the schema's arguments"}
+	StaleWrapper   = &Finding{"OA205", "stale-wrapper", "generated files match the marks and the schema file"}
+)
+
+// ParseFinding returns the kind with a code or name, nil if there is none.
+func ParseFinding(text string) *Finding {
+	for _, f := range Findings {
+		if text == f.Code || text == f.Name {
+			return f
+		}
+	}
+	return nil
+}
+
+// findingNames are the codes and names of all kinds.
+func findingNames() (names []string) {
+	for _, f := range Findings {
+		names = append(names, f.Code, f.Name)
+	}
+	return names
+}

@@ -1,0 +1,84 @@
+package vet
+
+import (
+	"bytes"
+	"go/ast"
+	"go/token"
+
+	"golang.org/x/tools/go/analysis"
+
+	"github.com/opassert/opassert/gen/internal/bind"
+)
+
+// A Finding is a kind of what the analyzer reports.
+type Finding = bind.Finding
+
+// Findings are all kinds, by their codes.
+func Findings() []*Finding { return bind.Findings }
+
+// ParseFinding returns the kind with a code or name, nil if there is none.
+func ParseFinding(text string) *Finding { return bind.ParseFinding(text) }
+
+// A place is a line of a file with a kind of finding.
+type place struct {
+	file, code string
+	line       int
+}
+
+// excuse reports what was found where no comment excuses it, and comments that excuse
+// nothing.
+func excuse(pass *analysis.Pass, found []analysis.Diagnostic) error {
+	at := func(pos token.Pos, code string) place {
+		p := pass.Fset.PositionFor(pos, false)
+		return place{p.Filename, code, p.Line}
+	}
+	has := make(map[place]bool)
+	for _, d := range found {
+		has[at(d.Pos, d.Category)] = true
+	}
+	excused := make(map[place]bool)
+	for _, file := range pass.Files {
+		for _, a := range bind.LineAllows(file) {
+			kind := bind.ParseFinding(a.Check)
+			line, err := excusedLine(pass, file, a)
+			if err != nil {
+				return err
+			}
+			here := at(a.Pos, kind.Code)
+			here.line = line
+			switch {
+			case a.Reason == "":
+				pass.Reportf(a.Pos, "want a check and the reason behind //opassert:allow: %s has no reason", a.Check)
+			case !has[here]:
+				pass.Reportf(a.Pos, "this excuses nothing: line %d has no finding %s %s; remove it", line, kind.Code, kind.Name)
+			}
+			excused[here] = true
+		}
+	}
+	for _, d := range found {
+		if !excused[at(d.Pos, d.Category)] {
+			pass.Report(d)
+		}
+	}
+	return nil
+}
+
+// excusedLine is the line of a comment at the end of one, or else the one below the
+// comments that it stands among.
+func excusedLine(pass *analysis.Pass, file *ast.File, a bind.Allow) (int, error) {
+	p := pass.Fset.PositionFor(a.Pos, false)
+	text, err := pass.ReadFile(p.Filename)
+	if err != nil {
+		return 0, err
+	}
+	before := text[:p.Offset]
+	if begin := bytes.LastIndexByte(before, '\n') + 1; len(bytes.TrimSpace(before[begin:])) > 0 {
+		return p.Line, nil
+	}
+	for _, group := range file.Comments {
+		if group.Pos() <= a.Pos && a.Pos < group.End() {
+			return pass.Fset.PositionFor(group.End(), false).Line + 1, nil
+		}
+	}
+	return p.Line, nil
+}
