@@ -53,7 +53,7 @@ func (j *judge) withinStorages() {
 			continue
 		}
 		j.verdict.Judged[WithinStorage]++
-		if first >= 0 && end <= out.Content.Nbytes || j.cameSo(out) {
+		if out.Content.Within() || j.cameSo(out) {
 			continue
 		}
 		v := j.reportOutput(WithinStorage, out)

@@ -75,10 +75,19 @@ func (c *Snapshot) extent() (first, end int64, known bool) {
 	return low * size, (high + 1) * size, true
 }
 
+// Within reports whether every element lies within the storage, as far as that is known.
+func (c *Snapshot) Within() bool {
+	first, end, known := c.extent()
+	return !known || first >= 0 && end <= c.Nbytes
+}
+
 // elementSize returns how many bytes an element takes in its storage, 0 where
 // that is not known.
 func (c *Snapshot) elementSize() int64 {
 	size := itemSize(c.DType)
+	if c.ItemSize == Packed {
+		return 0
+	}
 	if c.ItemSize == 0 || 2*c.ItemSize == size && strings.HasPrefix(c.DType, "complex") { // its parts one after the other
 		return size
 	}

@@ -47,7 +47,7 @@ type Snapshot struct {
 
 	// ItemSize is how many bytes an element takes, or each part of a complex one,
 	// where a library keeps it in another type, a float32 in a float64; 0 where
-	// the dtype's name says it.
+	// the dtype's name says it, and Packed where elements share bytes.
 	ItemSize int64
 
 	Nbytes int64  // size of the whole storage, in bytes
@@ -92,6 +92,11 @@ const (
 	Somebody                // a function that the storage calls, and that others may wait for
 	Nobody                  // nobody, or nobody that the storage knows: static memory, or what lies in somebody else's
 )
+
+// Packed is the ItemSize of elements that are smaller than a byte, such as the
+// bools of a bitset, 64 to a word. Which bytes of the storage are theirs is not known,
+// so that OA015 and OA017 are counted skips.
+const Packed = -1
 
 // SnapshotLimit is the largest storage, in bytes, that an engine copies into
 // [Snapshot.Bytes].

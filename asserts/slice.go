@@ -42,7 +42,8 @@ func SliceID[T any](s []T) ID {
 // it, so that a write beside a view is seen too. Sizes, strides and offset are
 // the tensor's own, in elements; they are copied. A library that keeps elements in
 // another type than their own sets DType, and storage[i] is element i still; of a
-// storage of bytes, the elements are as large as DType says.
+// storage of bytes, the elements are as large as DType says. One that keeps several
+// elements in storage[i], as a bitset does, sets DType, and ItemSize to [Packed].
 //
 // The content level reads every element, before the call and after it: no other
 // goroutine may write them meanwhile.

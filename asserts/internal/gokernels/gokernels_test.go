@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -147,5 +148,41 @@ func TestMissing(t *testing.T) {
 	}
 	if _, err := e.Make(engine.Dense{}, engine.COO); err == nil || reflect.TypeOf(err) != reflect.TypeFor[*engine.Thrown]() {
 		t.Errorf("a form that the library does not have: %v", err)
+	}
+}
+
+// A tensor that is observed as one that its storage is too small for is the library's
+// fault; elements that share bytes take no whole ones.
+func TestStorageTooSmall(t *testing.T) {
+	for name, item := range map[string]int64{"as words": 8, "packed": asserts.Packed} {
+		lib := Library{Make: func(d engine.Dense, _ engine.Form) (asserts.Tensor, error) {
+			return bitset{make([]uint64, 1), item}, nil
+		}}
+		e, err := lib.Engine()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var fault *engine.LibraryFault
+		func() {
+			defer func() { fault, _ = recover().(*engine.LibraryFault) }()
+			_, err = e.Make(engine.Dense{DType: "bool", Sizes: []int64{2}, Strides: []int64{1}, Data: make([]byte, 2)}, engine.Strided)
+		}()
+		if err != nil || (fault != nil) != (item == 8) || fault != nil && !strings.Contains(fault.Message, "reaches beyond its storage of 8 bytes") {
+			t.Errorf("%s: %v, %v", name, fault, err)
+		}
+	}
+}
+
+// A bitset has 64 elements to a word.
+type bitset struct {
+	words []uint64
+	item  int64
+}
+
+func (b bitset) Observe(o *asserts.Observation, level asserts.Level) {
+	o.Impl, o.Storage = asserts.SliceID(b.words), asserts.SliceID(b.words)
+	if level >= asserts.Content {
+		o.Content = asserts.SliceContent(b.words, []int64{2}, []int64{1}, 0)
+		o.Content.DType, o.Content.ItemSize = "bool", b.item
 	}
 }

@@ -106,8 +106,12 @@ type Engine struct {
 
 	settled    map[string]int // how often a call of an op was waited for
 	goroutines int            // that there were at first
+	inspected  int            // how many tensors were looked at when they were made
 	views      views
 }
+
+// mostInspected is how many tensors are looked at with their contents when they are made.
+const mostInspected = 16
 
 // Version names the library.
 func (e *Engine) Version() string { return e.lib.Name }
@@ -179,10 +183,25 @@ func (e *Engine) Make(d engine.Dense, f engine.Form) (engine.Tensor, error) {
 	if err != nil {
 		return e.instead(d, f, refused(err))
 	}
-	if seen, _ := observe([][]asserts.Tensor{{t}}, asserts.Identity); !seen[0].Defined() && !slices.Contains(d.Sizes, 0) {
-		panic(&engine.LibraryFault{Message: fmt.Sprintf("a tensor of the sizes %v that it makes is undefined: it is nil, or what observes it sets no Impl", d.Sizes)})
-	}
+	e.inspect(t, d)
 	return e.lib.hold(t), nil
+}
+
+// inspect panics where what the library says of a tensor that it made can't be so, as
+// every op would be accused then.
+func (e *Engine) inspect(t asserts.Tensor, d engine.Dense) {
+	level := asserts.Identity
+	if e.inspected < mostInspected {
+		e.inspected++
+		level = asserts.Content
+	}
+	seen, _ := observe([][]asserts.Tensor{{t}}, level)
+	switch c := seen[0].Content; {
+	case !seen[0].Defined() && !slices.Contains(d.Sizes, 0):
+		panic(&engine.LibraryFault{Message: fmt.Sprintf("a tensor of the sizes %v that it makes is undefined: it is nil, or what observes it sets no Impl", d.Sizes)})
+	case c != nil && !c.Within():
+		panic(&engine.LibraryFault{Message: fmt.Sprintf("a tensor of the sizes %v that it makes reaches beyond its storage of %d bytes, as it is observed with the sizes %v, strides %v and offset %d of %s; where elements share bytes, ItemSize is asserts.Packed", d.Sizes, c.Nbytes, c.Sizes, c.Strides, c.Offset, c.DType)})
+	}
 }
 
 // instead returns a view of a tensor that the library has, where it lacks this one.

@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"github.com/opassert/opassert/asserts"
-	"github.com/opassert/opassert/internal/tensor"
 	"github.com/opassert/opassert/asserts/suite/engine"
+	"github.com/opassert/opassert/internal/tensor"
 	"github.com/opassert/opassert/schema"
 )
 
