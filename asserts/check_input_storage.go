@@ -17,6 +17,7 @@ var _ = add(check{
 	breaks:  "views of the argument, and whoever else holds its storage, no longer see what it holds",
 	level:   Identity,
 	about:   Argument,
+	parts:   true,
 	plans:   func(*Op, *Subject, *Subject) bool { return true },
 	judges:  (*judge).inputStorages,
 	usual:   usual.SameStorage,
@@ -30,7 +31,7 @@ func (j *judge) inputStorages() {
 	for i := range j.inputs {
 		in := &j.inputs[i]
 		b, a := &in.before, &in.after
-		if !in.codes.Has(InputStorage) || in.newImpl || !b.Defined() || !j.judged(InputStorage, b) || a.Storage == b.Storage {
+		if !in.codes.Has(InputStorage) || in.Inside && !b.isStorage() || in.newImpl || !b.Defined() || !j.judged(InputStorage, b) || a.Storage == b.Storage {
 			continue
 		}
 		in.newStorage = true
@@ -50,7 +51,9 @@ func (j *judge) inputStorages() {
 
 // released reports whether an argument, which the caller holds, is held by nobody any
 // more.
-func (v *Violation) released() bool { return v.Before.ImplUses > 0 && v.After.ImplUses == 0 }
+func (v *Violation) released() bool {
+	return v.Before.ImplUses > 0 && v.After.ImplUses == 0 && v.After.Defined()
+}
 
 func fixInputStorage(op *Op, v *Violation) string {
 	if v.released() {

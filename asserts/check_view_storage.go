@@ -2,6 +2,7 @@ package asserts
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/opassert/opassert/asserts/internal/usual"
@@ -18,6 +19,7 @@ var _ = add(check{
 	breaks:  "writes through the view never reach its base, nor its base's the view: silently wrong values and gradients",
 	level:   Identity,
 	about:   Return | AgainstArgument,
+	parts:   true,
 	plans: func(op *Op, on, against *Subject) bool {
 		return !on.Write && !on.anything() && op.base(on) == against
 	},
@@ -44,7 +46,7 @@ func (op *Op) base(r *Subject) *Subject {
 func (j *judge) views() {
 	for i := range j.outputs {
 		out := &j.outputs[i]
-		bases := j.of(out.against[ViewStorage])
+		bases := out.like(j.of(out.against[ViewStorage]))
 		if len(bases) == 0 {
 			continue
 		}
@@ -68,6 +70,15 @@ func (j *judge) views() {
 			v.Saw = fmt.Sprintf("%s is on StorageImpl %v, %s is on %v", v.Subject, out.Storage, v.Against, bases[0].after.Storage)
 		}
 	}
+}
+
+// like returns the bases themselves, or of those of one more storage of the view the
+// storage that its base calls so.
+func (out *output) like(bases []*input) []*input {
+	if !out.Subject.Inside {
+		return bases
+	}
+	return slices.DeleteFunc(bases, func(b *input) bool { return b.called != out.called || !b.before.isStorage() })
 }
 
 func fixViewStorage(op *Op, v *Violation) string {

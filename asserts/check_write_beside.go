@@ -18,6 +18,7 @@ var _ = add(check{
 	breaks:  "other views of the storage, which the op was not given, are overwritten; nobody knows them to be written",
 	level:   Content,
 	about:   Argument,
+	parts:   true,
 	plans:   func(_ *Op, on, _ *Subject) bool { return on.Write },
 	judges:  (*judge).writesBeside,
 	usual:   usual.SameImpl | usual.SameStorage | usual.SameMetadata | usual.Filled,
@@ -37,7 +38,7 @@ func (j *judge) writesBeside() {
 	for i := range j.inputs {
 		in := &j.inputs[i]
 		storage := in.before.Storage
-		if !in.codes.Has(WriteBeside) || !in.before.Defined() || j.passesOverContents(WriteBeside, in) {
+		if !in.codes.Has(WriteBeside) || in.Inside && !in.before.isStorage() || !in.before.Defined() || j.passesOverContents(WriteBeside, in) {
 			continue
 		}
 		text, known := writtenBeside(in.before.Content, in.after.Content, j.writtenOn(storage))

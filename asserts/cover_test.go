@@ -83,3 +83,20 @@ func TestRunsOfNonsense(t *testing.T) {
 		}
 	}
 }
+
+// What lies within a storage is not known of elements that share bytes.
+func TestWithin(t *testing.T) {
+	for _, tt := range []struct {
+		snapshot Snapshot
+		want     bool
+	}{
+		{Snapshot{DType: "int16", Sizes: []int64{2}, Strides: []int64{1}, Nbytes: 4}, true},
+		{Snapshot{DType: "int16", Sizes: []int64{2}, Strides: []int64{1}, Nbytes: 3}, false},
+		{Snapshot{DType: "int16", Sizes: []int64{2}, Strides: []int64{1}, Nbytes: 9, Offset: -1}, false},
+		{Snapshot{DType: "bool", Sizes: []int64{20}, Strides: []int64{1}, Nbytes: 8, Offset: -1, ItemSize: Packed}, true},
+	} {
+		if got := tt.snapshot.Within(); got != tt.want {
+			t.Errorf("%+v: %v", tt.snapshot, got)
+		}
+	}
+}

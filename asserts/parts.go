@@ -9,7 +9,8 @@ import "slices"
 // decides what they are and what reports call them.
 //
 // The checks of identity are not extended, nor that of the version counter: a
-// tensor may change its parts, and their counters are not those of the tensor.
+// tensor may change its parts, and their counters are not those of the tensor. But
+// a part that is one more storage of the tensor stays, as the tensor's own does.
 func WithParts(op *Op) *Op {
 	extended := &Op{
 		Name:      op.Name,
@@ -33,6 +34,8 @@ func WithParts(op *Op) *Op {
 		_, isReturn := c.On.Result()
 		switch {
 		case !c.Code.check().parts:
+		case c.Code == ViewStorage:
+			extended.Checks = append(extended.Checks, Check{c.Code, parts(c.On), parts(c.Against)})
 		case isReturn && c.Against == 0 && op.Subject(c.On).aliased():
 			// What is inside a view may be what is inside its base.
 		case c.Against == 0:

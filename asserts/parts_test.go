@@ -252,3 +252,48 @@ func TestPartsWithoutCounts(t *testing.T) {
 		})
 	}
 }
+
+// A part that is one more storage of its tensor is held to what its own storage is: an
+// argument keeps it, a view shares it, and a write leaves alone what lies beside.
+func TestFurtherStorages(t *testing.T) {
+	padded := func(text string) mod {
+		return func(o *asserts.Observation) {
+			holding(text)(o)
+			o.Content.Sizes, o.Content.Strides = []int64{2, 2}, []int64{3, 1}
+		}
+	}
+	with := func(parts ...asserts.Observation) list { return list{see(1, 2, holdingParts(parts...))} }
+	view := func(parts ...asserts.Observation) list { return list{see(5, 2, holdingParts(parts...))} }
+	a, b := see(12, 12, holding("xy")), see(14, 14, holding("xy"))
+	beside := []asserts.Check{{Code: asserts.WriteBeside, On: asserts.ArgRef(0)}}
+	const inPlace, aView = "f_(Tensor(a!) self) -> Tensor(a!)", "f(Tensor(a) self) -> Tensor(a)"
+	for _, test := range []judgement{
+		{name: "kept", schema: inPlace, before: with(a, b), results: with(a, b)},
+		{
+			name: "another in its place", schema: inPlace, before: with(a, b), after: with(a, see(15, 15, holding("xy"))), results: with(a, see(15, 15, holding("xy"))),
+			want: []string{"OA002 argument self.parts.b: argument self.parts.b was on StorageImpl #14 before the call and is on #15 after it"},
+		},
+		{
+			name: "gone", schema: inPlace, before: with(a, b), after: with(a), results: with(a),
+			want: []string{"OA002 argument self.parts.b: argument self.parts.b was on StorageImpl #14 before the call and is on none after it"},
+		},
+		{name: "come", schema: inPlace, before: with(a), after: with(a, b), results: with(a, b)},
+		{name: "another tensor in its place", schema: inPlace, before: with(see(11, 12, holding("xy"))), after: with(see(13, 14, holding("xy"))), results: with(see(13, 14, holding("xy")))},
+		{name: "shared by a view", schema: aView, before: with(a, b), results: view(a, b)},
+		{
+			name: "copied by a view", schema: aView, before: with(a, b), results: view(a, see(15, 15, holding("xy"))),
+			want: []string{"OA004 result.parts.b / argument self.parts.b: result.parts.b is on StorageImpl #15, argument self.parts.b is on #14"},
+		},
+		{name: "left out by a view", schema: aView, before: with(a, b), results: view(a)},
+		{name: "added by a view", schema: aView, before: with(a), results: view(a, b)},
+		{name: "a tensor of a view's own", schema: aView, before: with(see(11, 12, holding("xy"))), results: view(see(13, 14, holding("xy")))},
+		{name: "written", schema: inPlace, more: beside, before: with(see(12, 12, padded("ab-cd"))), after: with(see(12, 12, padded("AB-CD"))), results: with(see(12, 12, padded("AB-CD")))},
+		{
+			name: "written beside", schema: inPlace, more: beside, before: with(see(12, 12, padded("ab-cd"))), after: with(see(12, 12, padded("AB+CD"))), results: with(see(12, 12, padded("AB+CD"))),
+			want: []string{"OA015 argument self.parts.a: 1 bytes changed that no written argument covers"},
+		},
+		{name: "written beside in a tensor", schema: inPlace, more: beside, before: with(see(11, 12, padded("ab-cd"))), after: with(see(11, 12, padded("AB+CD"))), results: with(see(11, 12, padded("AB+CD")))},
+	} {
+		t.Run(test.name, test.test)
+	}
+}

@@ -58,7 +58,18 @@ func (s *Seen) Number() {
 		}
 		return numbers[id]
 	}
-	number := func(o *Observation) { o.Impl, o.Storage = numberOf(o.Impl), numberOf(o.Storage) }
+	numbered := make(map[*Snapshot]bool)
+	var number func(o *Observation)
+	number = func(o *Observation) {
+		o.Impl, o.Storage = numberOf(o.Impl), numberOf(o.Storage)
+		if o.Content == nil || numbered[o.Content] {
+			return
+		}
+		numbered[o.Content] = true
+		for i := range o.Content.Parts {
+			number(&o.Content.Parts[i].Observation)
+		}
+	}
 	for _, side := range [][]Observation{s.Before, s.After, s.Results} {
 		for i := range side {
 			number(&side[i])

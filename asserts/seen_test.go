@@ -27,3 +27,19 @@ func TestObjectsAreNumberedInOrder(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+// Parts have numbers as other tensors do, also where two observations share what they hold.
+func TestNumberParts(t *testing.T) {
+	content := &asserts.Snapshot{Parts: []asserts.Part{{Name: "a", Observation: see(70, 80)}, {Name: "b", Observation: see(80, 90)}}}
+	whole := see(90, 80)
+	whole.Content = content
+	seen := asserts.Seen{Before: list{whole}, After: list{whole}, Results: list{see(5, 70)}}
+	seen.Number()
+	var got []asserts.ID
+	for _, o := range []asserts.Observation{seen.Before[0], content.Parts[0].Observation, content.Parts[1].Observation, seen.After[0], seen.Results[0]} {
+		got = append(got, o.Impl, o.Storage)
+	}
+	if diff := cmp.Diff([]asserts.ID{1, 2, 3, 2, 2, 1, 1, 2, 4, 3}, got); diff != "" {
+		t.Error(diff)
+	}
+}

@@ -14,13 +14,17 @@ type Part struct {
 
 // Inside observes a part of the tensor that o is about, for [Observation.With]: a
 // tensor, or one more storage of a library whose tensors have several, such as a
-// bitmap beside the values. Observe calls it before Look.
+// bitmap beside the values. Such a storage has the Impl that it has as Storage: the
+// tensor keeps it, and views of the tensor share it. Observe calls it before Look.
 func (o *Observation) Inside(name string, t Tensor, level Level) Part {
 	p := Part{Name: name, Observation: Observation{Content: o.Content}} // which leads to what the call holds
 	t.Observe(&p.Observation, level)
 	p.holding() // where nothing was filled in
 	return p
 }
+
+// isStorage reports whether a part is one more storage of its tensor.
+func (o *Observation) isStorage() bool { return o.Impl == o.Storage }
 
 // With sets the parts of the tensor that o is about, which Inside has observed, once
 // Look has filled in the rest.

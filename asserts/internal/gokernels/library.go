@@ -318,7 +318,7 @@ func (e *Engine) Look(t engine.Tensor) []asserts.Observation {
 // its base is not a fault.
 func (e *Engine) Harmless(op *asserts.Op, v *asserts.Violation) string {
 	on, against := v.Subject, v.Against
-	if on.Inside && against.Inside && op.Base(on, against) && on.Part() == against.Part() {
+	if v.Code != asserts.ViewStorage && on.Inside && against.Inside && op.Base(on, against) && on.Part() == against.Part() {
 		return "a part of a view, and the same part of its base"
 	}
 	return ""
