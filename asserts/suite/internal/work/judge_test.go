@@ -1,0 +1,249 @@
+package work
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/asserts/suite/engine"
+	"github.com/opassert/opassert/asserts/suite/report"
+)
+
+// writes breaks OA009 on the devices that a test names.
+func writes(devices ...engine.Device) func(*fakeEngine, []any) ([]any, error) {
+	return func(e *fakeEngine, args []any) ([]any, error) {
+		for _, d := range devices {
+			if first(args).device == d {
+				first(args).version++
+			}
+		}
+		return copies(e, args)
+	}
+}
+
+func returnsInput(e *fakeEngine, args []any) ([]any, error) {
+	return []any{e.view(first(args))}, nil
+}
+
+// A finding is of every device that shows what the first does not.
+func TestJudge(t *testing.T) {
+	const schema = "ns::f(Tensor a) -> Tensor"
+	otherOnMeta := func(e *fakeEngine, args []any) ([]any, error) {
+		r := e.like(first(args))
+		if r.device == engine.Meta {
+			r.spec.DType = "int8"
+		}
+		return []any{r}, nil
+	}
+	for _, tt := range []struct {
+		name   string
+		kernel func(*fakeEngine, []any) ([]any, error)
+		want   string
+	}{
+		{"clean", copies, ""},
+		{"alias on both", returnsInput, "OA007 result on cpu"},
+		{"alias on meta", func(e *fakeEngine, args []any) ([]any, error) {
+			if first(args).device == engine.Meta {
+				return returnsInput(e, args)
+			}
+			return copies(e, args)
+		}, "OA007 result on meta; OA011 result on cpu, meta"},
+		{"metadata", otherOnMeta, "OA011 result on cpu, meta"},
+	} {
+		b := newBench(t, schema, tt.kernel)
+		found, _ := b.judged(t, "float32[2]")
+		if got := words(found); got != tt.want {
+			t.Errorf("%s: %s, want %s", tt.name, got, tt.want)
+		}
+	}
+}
+
+// Only meta is compared with the first device; another is judged by itself.
+func TestJudgeOnThreeDevices(t *testing.T) {
+	b := newBench(t, "ns::f(Tensor a) -> Tensor", func(e *fakeEngine, args []any) ([]any, error) {
+		r := e.like(first(args))
+		if r.device == "lpu" {
+			r.spec.DType = "int8"
+		}
+		return []any{r}, nil
+	})
+	b.e.devices = append(b.e.devices, "lpu")
+	found, c := b.judged(t, "float32[2]")
+	if len(found) != 0 || len(c.Devices) != 3 || c.Devices["lpu"].Judged[asserts.MetaAlias] != 0 || c.Devices[engine.Meta].Judged[asserts.MetaAlias] == 0 {
+		t.Errorf("%s, judged %v", words(found), c.Devices)
+	}
+}
+
+// Where there was no call on a device, the case counts with the reason.
+func TestUncalledIsCounted(t *testing.T) {
+	b := newBench(t, "ns::f(Tensor a) -> Tensor", copies)
+	b.throwsOn(engine.Meta, "not today")
+	_, c := b.judged(t, "float32[2]")
+	if diff := cmp.Diff(map[string]int{"the call on meta threw: not today": 1}, c.Devices[engine.Meta].Uncalled); diff != "" || c.Devices[engine.CPU].Uncalled != nil {
+		t.Error(diff)
+	}
+}
+
+// What an allowlist waives is counted by check and reason, and is no finding.
+func TestWaivedIsCounted(t *testing.T) {
+	waive := func(code asserts.Code) func(*engine.Operator, *engine.Plan) {
+		return func(_ *engine.Operator, p *engine.Plan) {
+			p.Waived = []asserts.Excuse{{Code: code, Reason: "it caches"}}
+		}
+	}
+	b := benchOf(t, "ns::f(Tensor a) -> Tensor", returnsInput, waive(asserts.UndeclaredAlias), "")
+	found, c := b.judged(t, "float32[2]")
+	if diff := cmp.Diff([]asserts.Skip{{Code: asserts.UndeclaredAlias, Reason: "it caches", Count: 2}}, c.Waived); diff != "" || len(found) != 0 {
+		t.Errorf("found %s, waived (-want +got):\n%s", words(found), diff)
+	}
+	b = benchOf(t, "ns::f(Tensor a) -> Tensor", returnsInput, waive(asserts.InputImpl), "")
+	if found, c := b.judged(t, "float32[2]"); len(c.Waived) != 0 || len(found) != 1 {
+		t.Errorf("another check is waived: found %s, waived %v", words(found), c.Waived)
+	}
+}
+
+// What the engine says is harmless is a skip with its reason, and was not judged.
+func TestHarmlessIsSkipped(t *testing.T) {
+	b := newBench(t, "ns::f(Tensor a) -> Tensor", writes(engine.CPU))
+	before, c := b.judged(t, "float32[2]")
+	judged := c.Devices[engine.CPU].Judged[asserts.UndeclaredWrite]
+	b.e.harmless = "it looks so"
+	found, c := b.judged(t, "float32[2]")
+	tally := c.Devices[engine.CPU]
+	want := []asserts.Skip{{Code: asserts.UndeclaredWrite, Reason: "it looks so", Count: 1}}
+	if diff := cmp.Diff(want, tally.Skips); diff != "" || len(before) != 1 || len(found) != 0 || tally.Judged[asserts.UndeclaredWrite] != judged-1 {
+		t.Errorf("found %s, judged %d of %d, skipped (-want +got):\n%s", words(found), tally.Judged[asserts.UndeclaredWrite], judged, diff)
+	}
+}
+
+// A check that the engine cannot show broken is a skip, for each tensor that it is
+// about, and is not judged; one that is not planned is not mentioned.
+func TestUnseenIsSkipped(t *testing.T) {
+	unseen := func(o *engine.Operator, p *engine.Plan) {
+		for _, c := range p.Op.Checks {
+			if c.Code == asserts.UndeclaredWrite {
+				o.Unseen = append(o.Unseen, engine.Unseen{Code: c.Code, On: c.On, Reason: "no bytes"})
+			}
+		}
+		o.Unseen = append(o.Unseen, engine.Unseen{Code: asserts.ReturnedSelf, On: asserts.ResultRef(0), Reason: "no counts"},
+			engine.Unseen{Code: asserts.FreshImpl, On: asserts.ResultRef(0), Reason: "no counts"})
+	}
+	b := benchOf(t, "ns::f(Tensor a, Tensor?[] b, Tensor? c) -> Tensor", writes(engine.CPU), unseen, "")
+	found, c := b.judged(t, "float32[2]", "[float32[2], float32[3]]", "none")
+	want := []asserts.Skip{{Code: asserts.UndeclaredWrite, Reason: "not observable: no bytes", Count: 3}, {Code: asserts.FreshImpl, Reason: "not observable: no counts", Count: 1}}
+	tally := c.Devices[engine.CPU]
+	if diff := cmp.Diff(want, tally.Skips); diff != "" || tally.Judged[asserts.UndeclaredWrite] != 0 || tally.Judged[asserts.FreshImpl] != 0 {
+		t.Errorf("found %s, judged %d, skipped (-want +got):\n%s", words(found), tally.Judged[asserts.UndeclaredWrite], diff)
+	}
+}
+
+// What a finding says of its call makes it again.
+func TestFinding(t *testing.T) {
+	b := newBench(t, "ns::f(Tensor a) -> Tensor", returnsInput)
+	b.Seed = 5
+	found, _ := b.judged(t, "float32[2]")
+	f := b.finding(b.t, b.call(t, "float32[2]"), found[0], 7)
+	v := f.Violation
+	if v.Before.Content != nil || v.After.Content != nil || v.Other.Content != nil || v.Repro != "-op ns::f -case 7 -seed 5" {
+		t.Errorf("%s, with contents %v", v.Repro, v.After.Content)
+	}
+	want := &report.Finding{Violation: v, Case: 7, Call: "ns::f(a=float32[2])", Recipe: `{a: "float32[2]"}`, Devices: []engine.Device{engine.CPU}, Times: 1}
+	if diff := cmp.Diff(want, f); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// A kernel that writes what it returned earlier shows it in the next call.
+func TestEarlierResults(t *testing.T) {
+	var kept *fakeTensor
+	b := newBench(t, "ns::f(Tensor a) -> Tensor", func(e *fakeEngine, args []any) ([]any, error) {
+		if kept != nil && first(args).device == engine.CPU {
+			kept.write()
+		}
+		r := e.like(first(args))
+		if r.device == engine.CPU {
+			kept = r
+		}
+		return []any{r}, nil
+	})
+	a, err := b.Try(b.t, b.call(t, "float32[2]"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a.calls[0].seen.Earlier != nil || len(b.earlier.tensors) != 1 {
+		t.Errorf("before the first call %v was held, %d after it", a.calls[0].seen.Earlier, len(b.earlier.tensors))
+	}
+	a = b.again(b.t, a)
+	if n := len(a.calls[0].seen.Earlier); n != 1 || a.calls[0].seen.Earlier[0].Then.Version == a.calls[0].seen.Earlier[0].Now.Version {
+		t.Errorf("%d results are held in the second call", n)
+	}
+	if once := b.again(b.t, a); once != a {
+		t.Error("the call was made a third time")
+	}
+	other := newBench(t, "ns::f(Tensor a) -> Tensor", copies)
+	if held := b.earlier.now(b.e, other.t); held != nil || b.e.live != 0 {
+		t.Errorf("another op's calls are held against %v, and %d tensors are left", held, b.e.live)
+	}
+}
+
+// Results are held that the call made: none through autograd, below the content
+// level, of an alias set, or of no tensor.
+func TestHeldResults(t *testing.T) {
+	for _, tt := range []struct {
+		name, schema string
+		level        asserts.Level
+		held         int
+	}{
+		{"fresh", "ns::f(Tensor a) -> Tensor", asserts.Content, 1},
+		{"level", "ns::f(Tensor a) -> Tensor", asserts.Identity, 0},
+		{"alias set", "ns::f(Tensor(a) a) -> Tensor(a)", asserts.Content, 0},
+		{"number", "ns::f(Tensor a) -> int", asserts.Content, 0},
+		{"nothing", "ns::f(Tensor a) -> ()", asserts.Content, 0},
+	} {
+		b := newBench(t, tt.schema, copies)
+		b.Level = tt.level
+		if _, err := b.Try(b.t, b.call(t, "float32[2]")); err != nil {
+			t.Fatal(err)
+		}
+		if n := len(b.earlier.tensors); n != tt.held || b.e.live != tt.held {
+			t.Errorf("%s: %d tensors are held, %d are left", tt.name, n, b.e.live)
+		}
+	}
+	b := newBench(t, "ns::f(Tensor a) -> Tensor[]", func(e *fakeEngine, args []any) ([]any, error) {
+		return []any{[]any{e.like(first(args)), nil, e.like(first(args))}}, nil
+	})
+	if _, err := b.Try(b.t, b.call(t, "float32[2]")); err != nil || len(b.earlier.tensors) != 2 {
+		t.Errorf("of a list %d are held, %v", len(b.earlier.tensors), err)
+	}
+	if b.earlier.release(); b.e.live != 0 {
+		t.Errorf("%d tensors are left", b.e.live)
+	}
+}
+
+// keepingEngine is one whose kernels may keep what they are given.
+type keepingEngine struct{ *fakeEngine }
+
+func (keepingEngine) KeepsArguments() {}
+
+// An engine whose kernels keep arguments has them held too.
+func TestHeldArguments(t *testing.T) {
+	b := newBench(t, "ns::f(Tensor a, int n) -> Tensor", copies)
+	b.Engine = keepingEngine{b.e}
+	if _, err := b.Try(b.t, b.call(t, "float32[2]", "3")); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]int{1, 0}, b.earlier.args); diff != "" {
+		t.Errorf("held by argument (-want +got):\n%s", diff)
+	}
+	if held := b.earlier.now(b.Engine, b.t); len(held) != 2 || held[0].Arg != 1 || held[1].Arg != 0 {
+		t.Errorf("%v", held)
+	}
+	if b.earlier.release(); b.e.live != 0 {
+		t.Errorf("%d tensors are left", b.e.live)
+	}
+	b.Level = asserts.Identity
+	if _, err := b.Try(b.t, b.call(t, "float32[2]", "3")); err != nil || len(b.earlier.tensors) != 0 || b.e.live != 0 {
+		t.Errorf("below the content level %d are held, %d are left", len(b.earlier.tensors), b.e.live)
+	}
+}

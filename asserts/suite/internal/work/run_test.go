@@ -1,0 +1,461 @@
+package work
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/opassert/opassert/asserts/suite/engine"
+	"github.com/opassert/opassert/asserts/suite/internal/design"
+	"github.com/opassert/opassert/asserts/suite/internal/sample"
+	"github.com/opassert/opassert/asserts/suite/report"
+)
+
+// A finding is reported with the smallest call that shows it.
+func TestMinimise(t *testing.T) {
+	onFour := func(e *fakeEngine, args []any) ([]any, error) {
+		if slices.Contains(first(args).spec.Sizes, 4) {
+			return returnsInput(e, args)
+		}
+		return copies(e, args)
+	}
+	for _, tt := range []struct {
+		name   string
+		schema string
+		kernel func(*fakeEngine, []any) ([]any, error)
+		texts  []string
+		want   string
+	}{
+		{"anything", "ns::f(Tensor a, int n, Tensor[] b) -> Tensor", returnsInput, []string{"float64[5, 4, 3] transposed", "3", "[float32[2], float32[3]]"}, "a=float32[2], c=[float32[2]]"},
+		{"a form", "ns::f(Tensor a) -> Tensor", returnsInput, []string{"float32[2, 3] neg"}, "a=float32[2]"},
+		{"a size", "ns::f(Tensor a) -> Tensor", onFour, []string{"float32[5, 4]"}, "a=float32[4]"},
+		{"integers", "ns::f(Tensor a) -> Tensor", returnsInput, []string{"int64[3]"}, "a=int64[2]"},
+	} {
+		b := newBench(t, tt.schema, tt.kernel)
+		a, err := b.Try(b.t, b.call(t, tt.texts...))
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := b.judge(b.t, a, new(report.Case))
+		if len(found) == 0 {
+			t.Fatalf("%s: nothing found", tt.name)
+		}
+		c, f := b.minimise(b.t, a.c, found[0])
+		if got := c.String(); got != "ns::f("+tt.want+")" || !f.SameFault(found[0]) {
+			t.Errorf("%s: %s, want %s", tt.name, got, tt.want)
+		}
+	}
+}
+
+// The search for a smaller call ends after some calls.
+func TestMinimiseEnds(t *testing.T) {
+	b := newBench(t, "ns::f(Tensor[] a) -> Tensor", copies)
+	calls := 0
+	b.e.kernels["ns::f"] = func(e *fakeEngine, args []any) ([]any, error) {
+		calls++
+		if len(tensorsOf(args)) == 1 && first(args).device == engine.CPU {
+			return copies(e, args)
+		}
+		return returnsInput(e, args)
+	}
+	var texts []string
+	for range 90 {
+		texts = append(texts, "1")
+	}
+	c := b.call(t, append([]string{"[float32[2], float32[2]]"}, texts...)...)
+	a, err := b.Try(b.t, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := b.judge(b.t, a, new(report.Case))
+	calls = 0
+	small, _ := b.minimise(b.t, a.c, found[0])
+	if left := strings.Count(small.String(), "=1"); left == 0 || left == 90 || calls > 4*60 {
+		t.Errorf("%d arguments are left after %d calls", left, calls)
+	}
+}
+
+func TestSimplifications(t *testing.T) {
+	b := newBench(t, "ns::f(Tensor a) -> Tensor", copies)
+	for _, tt := range []struct {
+		texts  []string
+		agreed bool
+		want   []string // of argument a
+	}{
+		{[]string{"default"}, false, nil},
+		{[]string{"none"}, false, nil},
+		{[]string{"3"}, false, []string{"default"}},
+		{[]string{"'x'"}, false, []string{"default"}},
+		{[]string{"storage:int8[2]"}, false, []string{"default"}},
+		{[]string{"[1, 2]"}, false, nil},
+		{[]string{"(t[2], 3)"}, false, nil},
+		{[]string{"[float32[2]]"}, false, nil},
+		{[]string{"[float32[2], float32[3]]"}, false, []string{"[float32[2]]"}},
+		{[]string{"[float32[2], float32[3]]", "same:a[1]"}, false, nil},
+		{[]string{"float32[2]"}, false, nil},
+		{[]string{"float64[2]"}, false, []string{"float32[2]"}},
+		{[]string{"int64[2]"}, false, nil},
+		{[]string{"float32[2] coo"}, false, []string{"float32[2]"}},
+		{[]string{"float32[2] sliced"}, false, []string{"float32[2]"}},
+		{[]string{"float32[3, 1, 4]"}, false, []string{"float32[2, 1, 4]", "float32[3, 1, 2]", "float32[1, 4]"}},
+		{[]string{"float64[3, 4] sliced"}, true, []string{"float64[3, 4]", "float32[3, 4] sliced"}},
+	} {
+		c := b.call(t, tt.texts...)
+		c.Agreed = tt.agreed
+		var got []string
+		for _, simpler := range Simplifications(c, 0) {
+			got = append(got, simpler.Args[0].String())
+		}
+		if diff := cmp.Diff(tt.want, got); diff != "" {
+			t.Errorf("%v (-want +got):\n%s", c, diff)
+		}
+	}
+	c := b.call(t, "float32[3]", "same:a")
+	if all := Simplifications(c, 1); all != nil {
+		t.Errorf("of what another tensor is: %v", all)
+	}
+}
+
+// A rule that an argument only breaks as it is the same tensor as another is
+// reported of that other.
+func TestBorrowed(t *testing.T) {
+	writing := func(numbers ...int) func(*fakeEngine, []any) ([]any, error) {
+		return func(e *fakeEngine, args []any) ([]any, error) {
+			for _, i := range numbers {
+				args[i].(*fakeTensor).write()
+			}
+			return copies(e, args)
+		}
+	}
+	for _, tt := range []struct {
+		name   string
+		kernel func(*fakeEngine, []any) ([]any, error)
+		texts  []string
+		want   bool
+	}{
+		{"it is written", writing(0), []string{"float32[2]", "same:a"}, false},
+		{"the other is written", writing(1), []string{"float32[2]", "same:a"}, true},
+		{"both are", writing(0, 1), []string{"float32[2]", "same:a"}, false},
+		{"tensors of their own", writing(0), []string{"float32[2]", "float32[2]"}, false},
+		{"nothing shows apart", func(e *fakeEngine, args []any) ([]any, error) {
+			if args[0] == args[1] {
+				return writing(1)(e, args)
+			}
+			return copies(e, args)
+		}, []string{"float32[2]", "same:a"}, false},
+		{"not apart", func(e *fakeEngine, args []any) ([]any, error) {
+			if args[0] != args[1] {
+				return nil, &engine.Thrown{Message: "want one tensor"}
+			}
+			return writing(1)(e, args)
+		}, []string{"float32[2]", "same:a"}, false},
+	} {
+		b := newBench(t, "ns::f(Tensor a, Tensor b) -> Tensor", tt.kernel)
+		c := b.call(t, tt.texts...)
+		a, err := b.Try(b.t, c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := b.judge(b.t, a, new(report.Case))
+		if len(found) != 1 || found[0].Violation.Subject.Index != 0 {
+			t.Fatalf("%s: found %s", tt.name, words(found))
+		}
+		if got := b.borrowed(b.t, c, found[0]); got != tt.want {
+			t.Errorf("%s: borrowed %v", tt.name, got)
+		}
+	}
+}
+
+// A finding is minimised once; later cases that show it count it again.
+func TestFindingsAreMinimisedOnce(t *testing.T) {
+	b := newBench(t, "ns::f(Tensor a) -> Tensor", returnsInput)
+	var told []string
+	b.t.Found = func(c *report.Case) { told = append(told, c.Found[0].Call) }
+	all := b.cases(t, Span{From: 0, To: 2})
+	if len(told) != 1 || len(all) != 2 || len(all[0].Found) != 1 || len(all[1].Found) != 1 {
+		t.Fatalf("told %q, found %v", told, all)
+	}
+	one, two := all[0].Found[0], all[1].Found[0]
+	if one == two || one.Call != two.Call || one.Case != 0 || one.Times != 1 || one.Call != "ns::f(a=float32[2])" {
+		t.Errorf("%+v and then %+v", one, two)
+	}
+	b = newBench(t, "ns::f(Tensor a) -> Tensor", returnsInput)
+	b.t.AsItIs = true
+	if f := b.cases(t, Span{From: 0, To: 1})[0].Found[0]; f.Call != "ns::f(a=float32[3, 3])" {
+		t.Errorf("as it is: %s", f.Call)
+	}
+}
+
+// An op is given up where its first cases all end in errors that no arguments avoid.
+func TestGiveUp(t *testing.T) {
+	b := newBench(t, "ns::f(Tensor a) -> Tensor", thrown("x"))
+	b.Engine = boundedEngine{b.e}
+	all := b.cases(t, Span{From: 0, To: 3 * report.GiveUp})
+	if len(all) != report.GiveUp {
+		t.Errorf("%d cases were run", len(all))
+	}
+	for _, c := range all {
+		if c.Error != "x" || c.Beyond != "ns::f has no kernel" || c.Ran {
+			t.Errorf("%+v", c)
+		}
+	}
+	fails := true // only the later ones
+	b = newBench(t, "ns::f(Tensor a) -> Tensor", func(e *fakeEngine, args []any) ([]any, error) {
+		if fails = !fails; fails {
+			return copies(e, args)
+		}
+		return nil, &engine.Thrown{Message: "x"}
+	})
+	b.Engine = boundedEngine{b.e}
+	if all := b.cases(t, Span{From: 0, To: report.GiveUp + 2}); len(all) != report.GiveUp+2 {
+		t.Errorf("where some ran, %d cases were run", len(all))
+	}
+}
+
+// boundedEngine is one that knows that no arguments take its ops past "x".
+type boundedEngine struct{ *fakeEngine }
+
+func (boundedEngine) Beyond(op, text string) string {
+	if text == "x" {
+		return op + " has no kernel"
+	}
+	return ""
+}
+
+// What an error means is asked for once, and forgotten with the op.
+func TestReadings(t *testing.T) {
+	b := newBench(t, "ns::f(Tensor a) -> Tensor", copies)
+	if b.beyond("f", "x") != "" || len(b.readings) != 1 {
+		t.Errorf("%v", b.readings)
+	}
+	b.Engine = boundedEngine{b.e}
+	if why := b.beyond("f", "x"); why != "" {
+		t.Errorf("asked again: %s", why)
+	}
+	b.Forget()
+	if why := b.beyond("f", "x"); why != "f has no kernel" {
+		t.Errorf("%q", why)
+	}
+	for n := range design.MostReadings {
+		b.beyond("f", strings.Repeat("y", n+1))
+	}
+	if n := len(b.readings); n != 1 {
+		t.Errorf("%d readings are held", n)
+	}
+	var c report.Case
+	if b.Fail(&c, "f", nil); c.Error != "" {
+		t.Errorf("no error: %+v", c)
+	}
+	b.Fail(&c, "f", errors.New("our own"))
+	if c.Error != "our own" || c.Beyond != "" {
+		t.Errorf("%+v", c)
+	}
+}
+
+// A failure of another sort ends the search at once.
+func TestSearchEnds(t *testing.T) {
+	calls := 0
+	b := newBench(t, "ns::f(Tensor a) -> Tensor", func(*fakeEngine, []any) ([]any, error) { calls++; return nil, errOurs })
+	s := b.search(b.t, sample.NewRandom(0, "f", 0), b.call(t, "float32[2]"))
+	if calls != 1 || !errors.Is(s.err, errOurs) || s.closest == nil || s.ran() != nil {
+		t.Errorf("%d calls, %v", calls, s.err)
+	}
+}
+
+// The search keeps the attempt that came closest, and how close that was.
+func TestSearch(t *testing.T) {
+	calls := 0
+	b := newBench(t, "ns::f(Tensor a) -> Tensor", func(e *fakeEngine, args []any) ([]any, error) {
+		calls++
+		if len(first(args).spec.Sizes) != 3 {
+			return nil, &engine.Thrown{Message: "Expected 3-dimensional input, but got something else"}
+		}
+		if first(args).spec.DType != "int64" {
+			return nil, &engine.Thrown{Message: "expected scalar type Long but found Float"}
+		}
+		return copies(e, args)
+	})
+	s := b.search(b.t, sample.NewRandom(0, "f", 0), b.call(t, "float32[2]"))
+	if s.a == nil || s.ran() != s.a.c || s.first == nil || s.close == 0 {
+		t.Fatalf("%+v after %d calls", s, calls)
+	}
+	if spec := s.ran().Args[0].Tensor; spec.DType != "int64" || len(spec.Sizes) != 3 {
+		t.Errorf("%v", s.ran())
+	}
+	var c report.Case
+	if a, err := s.told(&c); a != s.a || err != nil || c.Closest != "" {
+		t.Errorf("%v, %v", a, err)
+	}
+
+	calls = 0
+	b.e.kernels["ns::f"] = func(*fakeEngine, []any) ([]any, error) { calls++; return nil, &engine.Thrown{Message: "not today"} }
+	s = b.search(b.t, sample.NewRandom(0, "f", 0), b.call(t, "float32[2]"))
+	if a, err := s.told(&c); a != nil || err == nil || calls != tries || c.Closest != `{a: "float32[2]"}` || c.Close != 1 {
+		t.Errorf("%d calls, %v, %+v", calls, err, c)
+	}
+}
+
+// An argument that cannot be made, and an error of the dispatcher, bring no attempt
+// closer.
+func TestSearchComesNoCloser(t *testing.T) {
+	for _, text := range []string{"ns::g(1)", "float32[2]"} {
+		b := newBench(t, "ns::f(Tensor a) -> Tensor", thrown("Could not run 'ns::f'"))
+		s := b.search(b.t, sample.NewRandom(0, "f", 0), b.call(t, text))
+		if s.close != 0 || s.closest == nil || s.err == nil {
+			t.Errorf("%s: %d close, %v", text, s.close, s.err)
+		}
+	}
+}
+
+// Cases go from the openings to the classes of each argument and end with the design.
+func TestCases(t *testing.T) {
+	b := newBench(t, "ns::f(Tensor a, int n) -> Tensor", copies)
+	learned := 0
+	b.t.OnLearned = func(*design.Learned) { learned++ }
+	var started []int
+	all := []report.Case{}
+	err := b.Cases(b.t, Span{To: AllCases}, func(n int) { started = append(started, n) }, func(c *report.Case) error { all = append(all, *c); return nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(all) != b.t.plan.Cases() || len(started) != len(all) || learned != 1 {
+		t.Errorf("%d cases of %d, %d started, learned %d times", len(all), b.t.plan.Cases(), len(started), learned)
+	}
+	idle, tried := 0, 0
+	for i, c := range all {
+		if c.Case != i {
+			t.Errorf("case %d is %d", i, c.Case)
+		}
+		if c.Idle {
+			idle++
+		}
+		tried += len(c.Tried)
+	}
+	if idle < 2 || tried < 20 {
+		t.Errorf("%d cases were idle, %d classes tried", idle, tried)
+	}
+	if b.earlier.release(); b.e.live != 0 {
+		t.Errorf("%d tensors are left", b.e.live)
+	}
+	stop := errors.New("stop")
+	n := 0
+	if err := b.Cases(b.t, Span{To: AllCases}, func(int) {}, func(*report.Case) error { n++; return stop }); !errors.Is(err, stop) || n != 1 {
+		t.Errorf("after an error %d cases, %v", n, err)
+	}
+}
+
+// A worker that goes on where another ended runs first what its cases build on,
+// except for the case that ended it; the results are the same.
+func TestCasesAreResumed(t *testing.T) {
+	const schema = "ns::f(Tensor a, int n) -> Tensor"
+	whole := newBench(t, schema, returnsInput)
+	all := whole.cases(t, Span{To: AllCases})
+	from := whole.t.planned() + 3
+	var started []int
+	b := newBench(t, schema, returnsInput)
+	var got []report.Case
+	err := b.Cases(b.t, Span{From: from, To: from + 5, Skip: []int{1}}, func(n int) { started = append(started, n) }, func(c *report.Case) error { got = append(got, *c); return nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []int{0}
+	for n := 2; n < from+5; n++ {
+		want = append(want, n)
+	}
+	if !slices.Equal(started, want) {
+		t.Errorf("ran %v", started)
+	}
+	for i := range got {
+		if w := all[from+i]; got[i].Case != w.Case || !slices.Equal(got[i].Tried, w.Tried) || got[i].Ran != w.Ran {
+			t.Errorf("case %d: %v, want %v", w.Case, got[i].Tried, w.Tried)
+		}
+	}
+	b = newBench(t, schema, copies)
+	b.t.Learned = whole.t.Learned
+	started = nil
+	err = b.Cases(b.t, Span{From: from, To: from + 1, Resumed: true}, func(n int) { started = append(started, n) }, func(*report.Case) error { return nil })
+	if err != nil || !slices.Equal(started, []int{from}) {
+		t.Errorf("with what another worker learned: ran %v, %v", started, err)
+	}
+}
+
+// What a case may cost is known once its classes are.
+func TestCost(t *testing.T) {
+	b := newBench(t, "ns::f(Tensor a, int n) -> Tensor", copies)
+	if cost := b.t.Cost(b.t.planned()); cost != "" {
+		t.Errorf("before the design: %q", cost)
+	}
+	b.cases(t, Span{To: AllCases})
+	d, costs := b.t.plan, map[string]int{}
+	for n := range d.Cases() {
+		costs[b.t.Cost(n)]++
+	}
+	if costs[""] != b.t.planned() || costs[WordVaried] == 0 || costs[WordCostly] < design.Randomly+1 || b.t.Cost(d.Cases()-1) != WordCostly {
+		t.Errorf("%v", costs)
+	}
+	none := newBench(t, "ns::f(Tensor a) -> Tensor", thrown("no"))
+	none.cases(t, Span{To: none.t.planned() + 1})
+	if cost := none.t.Cost(none.t.planned()); cost != "" {
+		t.Errorf("without a base: %q", cost)
+	}
+}
+
+// An op that no call of the openings takes goes on with other random calls.
+func TestCasesWithoutABase(t *testing.T) {
+	b := newBench(t, "ns::f(Tensor a) -> Tensor", thrown("no"))
+	last := b.t.planned() + 2
+	all := b.cases(t, Span{To: last})
+	c := all[last-1]
+	if len(all) != last || c.Ran || c.Idle || c.Error != "no" || c.Closest == "" || len(c.Tried) != 0 {
+		t.Errorf("%d cases, the last %+v", len(all), c)
+	}
+}
+
+// An error that names the values of an argument makes them its classes.
+func TestAsk(t *testing.T) {
+	b := newBench(t, "ns::f(Tensor a, str mode, Tensor b) -> Tensor", func(e *fakeEngine, args []any) ([]any, error) {
+		if args[1] != "nearest" && args[1] != "linear" {
+			return nil, &engine.Thrown{Message: "expected mode to be one of 'nearest', 'linear'"}
+		}
+		return copies(e, args)
+	})
+	base := b.call(t, "float32[2]", "'nearest'", "float32[2]")
+	var got []string
+	for _, v := range b.ask(b.t, base, 1) {
+		got = append(got, v.String())
+	}
+	if diff := cmp.Diff([]string{`"nearest"`, `"linear"`}, got); diff != "" {
+		t.Error(diff)
+	}
+	if values := b.ask(b.t, base, 0); values != nil {
+		t.Errorf("of a tensor: %v", values)
+	}
+	b.e.kernels["ns::f"] = copies
+	if values := b.ask(b.t, base, 1); values != nil {
+		t.Errorf("of a kernel that takes anything: %v", values)
+	}
+	b.e.kernels["ns::f"] = func(*fakeEngine, []any) ([]any, error) { return nil, errors.New("one of 'a', 'b'") }
+	if values := b.ask(b.t, base, 1); values != nil {
+		t.Errorf("of another failure: %v", values)
+	}
+}
+
+// A case of a recipe that does not run as it is written says why.
+func TestUnfitRecipes(t *testing.T) {
+	b := benchOf(t, "ns::f(Tensor a) -> Tensor", func(e *fakeEngine, args []any) ([]any, error) {
+		if first(args).spec.DType != "int64" {
+			return nil, &engine.Thrown{Message: "expected scalar type Long but found Float"}
+		}
+		return copies(e, args)
+	}, func(*engine.Operator, *engine.Plan) {}, "- ops: [ns::f]\n  cases: [{a: 'int64[2]'}, {a: 'float32[2]'}]\n")
+	all := b.cases(t, Span{To: 3})
+	if all[0].Unfit != "" || !all[0].Ran || !strings.HasPrefix(all[1].Unfit, "this case ran with another a alone: expected scalar type Long") || all[2].Unfit != "" {
+		t.Errorf("%q, %q and %q", all[0].Unfit, all[1].Unfit, all[2].Unfit)
+	}
+	if len(b.t.Recipes) != 2 || len(b.t.Ran) < 2 {
+		t.Errorf("%d recipes and %d cases ran", len(b.t.Recipes), len(b.t.Ran))
+	}
+}
