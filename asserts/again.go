@@ -116,7 +116,7 @@ func (h *holding) look(t Tensor) (o Observation) {
 			o = Observation{}
 		}
 	}()
-	if now := Observe(t, Identity); !now.Defined() || now.ImplUses == 0 || now.StorageUses == 0 {
+	if now := Observe(t, Identity); now.ImplUses == 0 || now.StorageUses == 0 {
 		return Observation{}
 	}
 	o.Content = &h.pending
@@ -135,10 +135,10 @@ func (h *holding) earlier(args []Observation) []Earlier {
 	for i, t := range h.last.tensors {
 		then := h.last.then[i]
 		given := func(o Observation) bool {
-			return o.Impl == then.Impl || o.Storage == then.Storage || overlaps(&o, &then)
+			return o.Storage == then.Storage || overlaps(&o, &then)
 		}
 		now := h.look(t)
-		if !then.Defined() || !now.Defined() || slices.ContainsFunc(args, given) {
+		if slices.ContainsFunc(args, given) {
 			continue
 		}
 		all = append(all, Earlier{Then: then, Now: now, Arg: h.last.args[i]})
@@ -154,12 +154,12 @@ func (h *holding) earlier(args []Observation) []Earlier {
 // alone reports whether nobody but the caller runs: every other goroutine is one
 // that package testing has waiting.
 func alone() bool {
-	if runtime.NumGoroutine() > most {
+	if runtime.NumGoroutine() > most { //mutate:equivalent false: only saves time
 		return false
 	}
 	var stacks [most + 4]runtime.StackRecord
 	n, ok := runtime.GoroutineProfile(stacks[:])
-	if !ok {
+	if !ok { //mutate:equivalent true: too many have begun since
 		return false
 	}
 	callers := 0
@@ -180,8 +180,8 @@ const most = 12 // goroutines, beyond which nobody is alone
 func waitsIn(stack []uintptr) string {
 	frames := runtime.CallersFrames(stack)
 	for {
-		frame, more := frames.Next()
-		if !strings.HasPrefix(frame.Function, "runtime.") || !more {
+		frame, _ := frames.Next() // at the end it has no name
+		if !strings.HasPrefix(frame.Function, "runtime.") {
 			return frame.Function
 		}
 	}
@@ -198,7 +198,7 @@ func finalized() uint64 {
 	metrics.Read(samples)
 	n := uint64(0)
 	for _, s := range samples {
-		if s.Value.Kind() == metrics.KindUint64 {
+		if s.Value.Kind() == metrics.KindUint64 { //mutate:equivalent true: Go 1.26 has both
 			n += s.Value.Uint64()
 		}
 	}

@@ -1,10 +1,13 @@
 package asserts_test
 
 import (
+	"os"
+	"os/signal"
 	"runtime"
 	"runtime/metrics"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/opassert/opassert/asserts"
 )
@@ -158,6 +161,16 @@ func TestLookedAtAgain(t *testing.T) {
 			call(newTensor(4)).impl.uses = 0
 			call(newTensor(4))
 		}, ""},
+		{"the storage of what was returned is released", returning, func(call func(*tensor) *tensor) {
+			call(newTensor(4)).impl.storage.uses = 0
+			call(newTensor(4))
+		}, ""},
+		{"signals are waited for", keeping, func(call func(*tensor) *tensor) {
+			c := make(chan os.Signal, 1)
+			signal.Notify(c, os.Interrupt)
+			defer signal.Stop(c)
+			twice(func() *tensor { return call(newTensor(4)) })
+		}, "OA016 argument self: of the argument self of the call before 1 of 4 bytes changed in this one: it was kept"},
 		{"another goroutine runs", keeping, func(call func(*tensor) *tensor) {
 			stop := make(chan bool)
 			go func() { <-stop }()
@@ -190,13 +203,218 @@ func TestLookedAtAgain(t *testing.T) {
 	}
 }
 
+// A call may write what it is given, also where the one before was given it.
+func TestGivenAgain(t *testing.T) {
+	later = nil
+	for name, again := range map[string]func(*tensor) *tensor{
+		"the tensor": func(x *tensor) *tensor { return x },
+		"a view":     (*tensor).view,
+		"its memory, under another storage": func(x *tensor) *tensor {
+			y := newTensor(4)
+			y.impl.storage.bytes = x.impl.storage.bytes
+			return y
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := collect(t)
+			defer asserts.SetLevel(asserts.Content)()
+			op, x := wholeOp("f_(Tensor(a!) self) -> Tensor(a!)"), newTensor(4)
+			for _, self := range []*tensor{x, again(x)} {
+				kept(op, func(self *tensor) *tensor { bump(self); self.impl.version++; return self }, self)
+			}
+			if found := c.Found(); len(found) > 0 {
+				t.Errorf("reported %v", found)
+			}
+		})
+	}
+}
+
+// A view that a call returned is left alone by the next, which looks at the argument.
+func TestViewsAreNotLookedAtAgain(t *testing.T) {
+	c := collect(t)
+	defer asserts.SetLevel(asserts.Content)()
+	op := wholeOp("f(Tensor(a) self) -> (Tensor(a), Tensor)")
+	var last *tensor
+	for range 2 {
+		self := newTensor(4)
+		view, result := self.view(), newTensor(4)
+		var obs [4]asserts.Observation
+		call := asserts.NewCall(obs[:])
+		call.Begin(op)
+		call.Arg(self)
+		if last != nil {
+			bump(last)
+		}
+		last = self
+		call.Returned()
+		call.Arg(self)
+		call.Result(view)
+		call.Result(result)
+		for _, t := range []*tensor{self, view, result} {
+			call.Keep(t)
+		}
+		call.Judge()
+	}
+	var got []string
+	for _, f := range c.Found() {
+		got = append(got, said(f.Violation))
+	}
+	if len(got) != 1 || !strings.HasPrefix(got[0], "OA016 argument self: of the argument self of the call before") {
+		t.Errorf("reported %q", got)
+	}
+}
+
+// A call that failed has no returns, whatever its op has.
+func TestKeptOfFailed(t *testing.T) {
+	c := collect(t)
+	defer asserts.SetLevel(asserts.Content)()
+	op, self := wholeOp("f(Tensor self) -> Tensor[]"), newTensor(4)
+	var obs [2]asserts.Observation
+	call := asserts.NewCall(obs[:])
+	call.Begin(op)
+	call.Arg(self)
+	call.Returned()
+	call.Arg(self)
+	call.Keep(self)
+	call.Judge()
+	if found := c.Found(); len(found) > 0 {
+		t.Errorf("reported %v", found)
+	}
+}
+
+// Nobody is alone beside another goroutine, also where that asks for the same.
+func TestAlone(t *testing.T) {
+	for tries := 0; !asserts.Alone(); tries++ { // goroutines of other tests may be ending
+		if tries == 1000 {
+			t.Fatal("a test that runs by itself is not alone")
+		}
+		time.Sleep(time.Millisecond)
+	}
+	stop, stopped := make(chan bool), make(chan bool)
+	go func() {
+		defer close(stopped)
+		for {
+			select {
+			case <-stop:
+				return
+			default:
+				asserts.Alone()
+			}
+		}
+	}()
+	for range 500 {
+		if asserts.Alone() {
+			t.Error("alone beside another goroutine")
+			break
+		}
+	}
+	close(stop)
+	<-stopped
+}
+
+// Who says that other goroutines do not use the tensors is believed; the call before
+// is one of the same goroutine all the same.
+func TestLookedAtAgainBesideGoroutines(t *testing.T) {
+	defer asserts.SetAlone(true)()
+	stop := make(chan bool)
+	go func() { <-stop }()
+	defer close(stop)
+	for name, other := range map[string]bool{"this goroutine": false, "another": true} {
+		t.Run(name, func(t *testing.T) {
+			c := collect(t)
+			defer asserts.SetLevel(asserts.Content)()
+			later = nil
+			op, first := wholeOp("f(Tensor self) -> Tensor"), newTensor(4)
+			kept(op, fresh, first)
+			again := func() { kept(op, func(*tensor) *tensor { bump(first); return newTensor(4) }, newTensor(4)) }
+			if other {
+				done := make(chan bool)
+				go func() { defer close(done); again() }()
+				<-done
+			} else {
+				again()
+			}
+			if found := c.Found(); (len(found) == 1) == other {
+				t.Errorf("reported %v", found)
+			}
+		})
+	}
+}
+
+// After the first calls those alone are waited for that start a goroutine.
+func TestWaitsForGoroutines(t *testing.T) {
+	for name, starts := range map[string]bool{"no goroutine": false, "a goroutine": true} {
+		t.Run(name, func(t *testing.T) {
+			c := collect(t)
+			defer asserts.SetLevel(asserts.Content)()
+			later = nil
+			op := wholeOp("f(Tensor self) -> Tensor")
+			for range 5 {
+				kept(op, fresh, newTensor(4))
+			}
+			write, written, stop := make(chan bool), make(chan bool), make(chan bool)
+			defer close(stop)
+			kept(op, func(self *tensor) *tensor {
+				later = func() { bump(self) }
+				if starts {
+					go func() { <-write; bump(self); close(written); <-stop }()
+					later = func() { close(write); <-written }
+				}
+				return newTensor(4)
+			}, newTensor(4))
+			later = nil
+			if found := c.Found(); (len(found) == 1) != starts {
+				t.Errorf("reported %v", found)
+			}
+		})
+	}
+}
+
+// The tensors of a list are each that argument.
+func TestListsAreLookedAtAgain(t *testing.T) {
+	for i, want := range []string{"argument ts", "argument ts", "argument self"} {
+		c := collect(t)
+		restore := asserts.SetLevel(asserts.Content)
+		op := wholeOp("f(Tensor[] ts, Tensor self) -> Tensor")
+		var last []*tensor
+		for range 2 {
+			args, result := []*tensor{newTensor(4), newTensor(4), newTensor(4)}, newTensor(4)
+			record := func(call *asserts.Call) {
+				call.List(2)
+				for _, x := range args {
+					call.Arg(x)
+				}
+			}
+			var obs [64]asserts.Observation
+			call := asserts.NewCall(obs[:])
+			call.Begin(op)
+			record(&call)
+			if last != nil {
+				bump(last[i])
+			}
+			last = args
+			call.Returned()
+			record(&call)
+			call.Result(result)
+			for _, x := range append(args, result) {
+				call.Keep(x)
+			}
+			call.Judge()
+		}
+		if found := c.Found(); len(found) != 1 || !strings.Contains(said(found[0].Violation), ": of the "+want) {
+			t.Errorf("argument %d: reported %v", i, found)
+		}
+		restore()
+	}
+}
+
 // Only so many calls of an op are looked at again.
 func TestLookedAtAgainAtFirst(t *testing.T) {
 	c := collect(t)
 	defer asserts.SetLevel(asserts.Content)()
 	later = nil
 	op, x := wholeOp("f(Tensor self) -> Tensor"), newTensor(4)
-	for range 30 {
+	for range 23 {
 		kept(op, fresh, x)
 	}
 	same := newTensor(4)
@@ -211,13 +429,17 @@ func TestLookedAtAgainAtFirst(t *testing.T) {
 type fragile struct {
 	*tensor
 	broken bool
+	late   bool // breaks when it is looked at in part
 }
 
 func (f *fragile) Observe(o *asserts.Observation, level asserts.Level) {
-	if f.broken {
+	if f.broken && !f.late {
 		panic("index out of range")
 	}
 	f.tensor.Observe(o, level)
+	if f.broken && level >= asserts.Content {
+		panic("index out of range")
+	}
 }
 
 // breaking is a wrapper of an op that takes and returns lists and a tensor.
@@ -280,3 +502,91 @@ func TestBrokenByCall(t *testing.T) {
 	}()
 	breaking(wholeOp("f(Tensor[] ts, Tensor self) -> (Tensor[], Tensor)"), func() {}, nil, &fragile{broken: true}, nil, nil)
 }
+
+// What becomes unreadable when its call is over is nobody's fault.
+func TestBrokenBetweenCalls(t *testing.T) {
+	for _, late := range []bool{false, true} {
+		c := collect(t)
+		restore := asserts.SetLevel(asserts.Content)
+		op, first := wholeOp("f(Tensor self) -> Tensor"), &fragile{tensor: newTensor(4), late: late}
+		for _, self := range []*fragile{first, {tensor: newTensor(4)}} {
+			result := newTensor(4)
+			var obs [3]asserts.Observation
+			call := asserts.NewCall(obs[:])
+			call.Begin(op)
+			call.Arg(self)
+			first.broken = self != first
+			bump(first.tensor)
+			call.Returned()
+			call.Arg(self)
+			call.Result(result)
+			call.Keep(self)
+			call.Keep(result)
+			call.Judge()
+		}
+		for _, f := range c.Found() {
+			if f.Violation.Code != asserts.UndeclaredWrite { // the first call's own
+				t.Errorf("late %t: reported %v", late, said(f.Violation))
+			}
+		}
+		restore()
+	}
+}
+
+// A call that is not checked hides no panic.
+func TestRecoverWhileOff(t *testing.T) {
+	defer asserts.SetLevel(asserts.Off)()
+	defer func() {
+		if recover() == nil {
+			t.Error("the panic is gone")
+		}
+	}()
+	var obs [3]asserts.Observation
+	call := asserts.NewCall(obs[:])
+	call.Begin(wholeOp("f(Tensor self) -> Tensor"))
+	call.Returned()
+	defer call.Recover()
+	panic("boom")
+}
+
+// Where a return is broken, the lists behind it are empty.
+func TestBrokenBeforeList(t *testing.T) {
+	c := collect(t)
+	defer asserts.SetLevel(asserts.Identity)()
+	self, result := newTensor(4), &fragile{tensor: newTensor(4), broken: true}
+	obs := make([]asserts.Observation, 3)
+	call := asserts.NewCall(obs)
+	call.Begin(wholeOp("f(Tensor self) -> (Tensor, Tensor[])"))
+	call.Arg(self)
+	call.Returned()
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Result(result)
+	}()
+	call.Judge()
+	if found := c.Found(); len(found) != 1 || !strings.HasPrefix(said(found[0].Violation), "OA017 result0: result0 cannot be observed") {
+		t.Errorf("reported %v", found)
+	}
+}
+
+// A panic began in the function that raised it, not in package runtime.
+func TestPanicSite(t *testing.T) {
+	var none []int
+	for name, raise := range map[string]func(){
+		"panic":         func() { panic("boom") },
+		"runtime error": func() { none[len(name(t))]++ },
+	} {
+		func() {
+			defer func() {
+				recover()
+				if at := asserts.PanicSite(); !strings.Contains(at, "/asserts_test.TestPanicSite.func") || !strings.Contains(at, " (again_test.go:") {
+					t.Errorf("%s began in %s", name, at)
+				}
+			}()
+			raise()
+		}()
+	}
+}
+
+func name(t *testing.T) string { return t.Name() }

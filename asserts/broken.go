@@ -59,9 +59,9 @@ func (c *Call) setBroken(broken Observation) {
 func PanicSite() string {
 	pcs := make([]uintptr, 16)
 	frames := runtime.CallersFrames(pcs[:runtime.Callers(3, pcs)])
-	frame, more := frames.Next()
-	for more && strings.HasPrefix(frame.Function, "runtime.") {
-		frame, more = frames.Next()
+	frame, _ := frames.Next()
+	for strings.HasPrefix(frame.Function, "runtime.") {
+		frame, _ = frames.Next()
 	}
 	return fmt.Sprintf("%s (%s:%d)", frame.Function, filepath.Base(frame.File), frame.Line)
 }

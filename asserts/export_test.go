@@ -44,6 +44,9 @@ var (
 func (p *Policy) ForMode(m Mode) Codes     { return p.forMode(m) }
 func (p *Policy) ForTensor(t Traits) Codes { return p.forTensor(t) }
 
+// Alone reports whether nobody but the caller runs.
+var Alone = alone
+
 // AddSkip adds a check to the rows of a preset.
 var AddSkip = addSkip
 

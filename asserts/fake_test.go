@@ -3,6 +3,7 @@ package asserts_test
 import (
 	"hash/fnv"
 	"slices"
+	"unsafe"
 
 	"github.com/opassert/opassert/asserts"
 )
@@ -81,6 +82,7 @@ func (i *impl) content() *asserts.Snapshot {
 		Strides: slices.Clone(i.strides),
 		Offset:  i.offset,
 		Nbytes:  int64(len(i.storage.bytes)),
+		Memory:  uintptr(unsafe.Pointer(unsafe.SliceData(i.storage.bytes))),
 		Digest:  digest.Sum64(),
 		Bytes:   slices.Clone(i.storage.bytes),
 	}

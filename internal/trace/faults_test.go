@@ -620,10 +620,13 @@ func unlessBlank(s Sample) bool {
 	})
 }
 
-// seeds returns n, and many more where there is time for them.
+// seeds returns n, many more where there is time for them, and fewer with -short.
 func seeds(n uint64) uint64 {
-	if os.Getenv("OPASSERT_LONG") != "" {
+	switch {
+	case os.Getenv("OPASSERT_LONG") != "":
 		return 13 * n
+	case testing.Short():
+		return (n + 1) / 2
 	}
 	return n
 }

@@ -78,7 +78,7 @@ func begin(root, name string, ofReturn bool) error {
 		}
 		fmt.Println(path)
 	}
-	fmt.Println("complete both, then run make golden and go test ./asserts/... ./gen/... ./cmd/...")
+	fmt.Println("complete both, then run make golden and go test ./...")
 	return nil
 }
 

@@ -52,7 +52,7 @@ func (s *suite) warm() error {
 	for _, p := range s.parts {
 		out, err := s.command(context.Background(), p, "-test.v").Output()
 		if err != nil {
-			return fmt.Errorf("the tests of %s fail without a mutant", p.pkg)
+			return fmt.Errorf("the tests of %s fail without a mutant:\n%s", p.pkg, out)
 		}
 		names := slowTests(string(out))
 		if names != "" {

@@ -115,7 +115,7 @@ func TestContentsAllocateLittle(t *testing.T) {
 			c.checked()
 		}
 		if n := testing.AllocsPerRun(100, c.checked); n > most {
-			t.Errorf("%s: %v allocations, want at most %v", c.name, n, most)
+			t.Errorf("%s: %v allocations, want at most %v: a check that is usual.Asked has each call judged, say which facts leave it nothing to report", c.name, n, most)
 		}
 	}
 }
