@@ -53,7 +53,7 @@ func (a Allow) ofLine() bool { return ParseFinding(a.Check) != nil }
 func LineAllows(file *ast.File) (allows []Allow) {
 	for _, group := range file.Comments {
 		for _, c := range group.List {
-			if a, ok := parseAllow(c); ok && a.ofLine() {
+			if a, _ := parseAllow(c); a.ofLine() {
 				allows = append(allows, a)
 			}
 		}
