@@ -2,6 +2,8 @@ package cli
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/opassert/opassert/asserts"
@@ -16,7 +18,8 @@ var explainCommand = command{
 	summary: "show what an op's schema promises and how that is checked, or what a check is",
 	about: `
 OP is a name with its overload, such as add.Tensor; without one it stands for
-all overloads. CODE is a check's code or name, such as OA009 or fresh-impl.`,
+all overloads. In a Go module with packages that opassert gen wrote, its schemas are
+looked at first. CODE is a check's code or name, such as OA009 or fresh-impl.`,
 	run: runExplain,
 }
 
@@ -28,7 +31,8 @@ func runExplain(inv *invocation) error {
 	if inv.explainCode(inv.flags.Arg(0)) {
 		return nil
 	}
-	ops, err := flags.load(inv)
+	asked := strings.TrimPrefix(inv.flags.Arg(0), "aten::")
+	ops, err := flags.loadAny(inv, asked)
 	if err != nil {
 		return err
 	}
@@ -36,7 +40,6 @@ func runExplain(inv *invocation) error {
 	if err != nil {
 		return err
 	}
-	asked := strings.TrimPrefix(inv.flags.Arg(0), "aten::")
 	found := overloads(ops, asked)
 	if len(found) == 0 {
 		return fmt.Errorf("no op %q in %s%s", asked, *flags.schema, suggest(ops, asked))
@@ -48,6 +51,48 @@ func runExplain(inv *invocation) error {
 		inv.explain(op, planOp(planner.Plan(op)))
 	}
 	return nil
+}
+
+// loadAny returns the ops of the module's own schemas where no flag names others and
+// the op is one of them, else those that other commands load.
+func (p *planFlags) loadAny(inv *invocation, asked string) ([]*schema.Op, error) {
+	if *p.schema != "" || len(*p.dirs) > 0 {
+		return p.load(inv)
+	}
+	files, err := moduleSchemas()
+	if err != nil {
+		return nil, err
+	}
+	config := p.config(inv)
+	config.Kernels = true
+	var own []*schema.Op
+	for _, path := range files {
+		file, err := config.Load(printedPath(path))
+		if err != nil {
+			return nil, err
+		}
+		own = append(own, file.Ops...)
+	}
+	if len(overloads(own, asked)) > 0 {
+		return own, nil
+	}
+	ops, err := p.load(inv)
+	if err != nil && len(files) > 0 {
+		return nil, fmt.Errorf("no op %q in %s%s", asked, strings.Join(files, ", "), suggest(own, asked))
+	}
+	return ops, err
+}
+
+// printedPath is a path relative to the working folder, where it lies below that.
+func printedPath(path string) string {
+	here, err := os.Getwd()
+	if err != nil {
+		return path
+	}
+	if rel, err := filepath.Rel(here, path); err == nil && filepath.IsLocal(rel) {
+		return rel
+	}
+	return path
 }
 
 // explainCode prints what a check is, if there is one of that code or name.

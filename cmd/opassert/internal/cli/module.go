@@ -58,7 +58,7 @@ func (f *checkFlags) findModule() error {
 
 // keep keeps the packages that patterns of the go command match.
 func (m *goModule) keep(patterns []string) error {
-	matched, err := listed(append([]string{"-find", gen.DebugBuild()}, patterns...)...)
+	matched, err := listed("", append([]string{"-find", gen.DebugBuild()}, patterns...)...)
 	if err != nil {
 		return fmt.Errorf("-packages %s: %w", strings.Join(patterns, " "), err)
 	}
@@ -69,16 +69,42 @@ func (m *goModule) keep(patterns []string) error {
 	return nil
 }
 
-// listed runs go list.
-func listed(args ...string) ([]string, error) {
+// listed returns the lines of go list in a folder.
+func listed(dir string, args ...string) ([]string, error) {
 	cmd := exec.Command("go", append([]string{"list"}, args...)...)
+	cmd.Dir = dir
 	var said strings.Builder
 	cmd.Stderr = &said
 	out, err := cmd.Output()
 	if err != nil {
 		return nil, fmt.Errorf("%w\n%s", err, strings.TrimSpace(said.String()))
 	}
-	return strings.Fields(string(out)), nil
+	return strings.FieldsFunc(string(out), func(r rune) bool { return r == '\n' }), nil
+}
+
+// moduleSchemas returns the schema files that the generated packages of the module,
+// or of the workspace, were made from.
+func moduleSchemas() (files []string, err error) {
+	for _, place := range goPlaces() {
+		packages, err := listed(place.root, "-e", "-find", "-f", "{{.ImportPath}} {{.Dir}}", place.pattern)
+		if err != nil {
+			return nil, err
+		}
+		for _, p := range packages {
+			path, dir, _ := strings.Cut(p, " ")
+			file, err := gen.SchemaFile(filepath.Join(dir, gen.FileName))
+			if err != nil {
+				return nil, err
+			}
+			if own := strings.HasPrefix(path, "github.com/opassert/opassert/"); file != "" && !own && !slices.Contains(files, file) {
+				files = append(files, file)
+			}
+		}
+		if len(files) > 0 {
+			break
+		}
+	}
+	return files, nil
 }
 
 // A goPlace is a folder with a pattern of the go command.

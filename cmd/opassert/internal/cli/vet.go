@@ -68,7 +68,7 @@ func runVet(inv *invocation) error {
 func vetted() []string {
 	var patterns []string
 	if places := goPlaces(); len(places) > 0 && places[0].pattern == workspace {
-		modules, _ := listed("-m") // none: the default
+		modules, _ := listed("", "-m") // none: the default
 		for _, module := range modules {
 			if module != "github.com/opassert/opassert" {
 				patterns = append(patterns, module+"/...")

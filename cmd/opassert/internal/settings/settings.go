@@ -104,7 +104,7 @@ func (f *File) read(doc *yaml.Node, flags map[string][]string) {
 		_, command := flags[key]
 		switch value := values[i]; {
 		case value == nil:
-		case command && value.Kind == yaml.MappingNode:
+		case command && (value.Kind == yaml.MappingNode || yamlfile.IsNull(value)):
 			f.section(value, key, flags)
 		case !slices.Contains(all, key):
 			f.ReportKind(value, "a mapping with flags of opassert "+key)
