@@ -223,9 +223,9 @@ func (p *process) ready(patience time.Duration) bool {
 	for {
 		line, ok := p.next(patience)
 		if rest, isReady := strings.CutPrefix(line, lineReady+" "); isReady {
-			pid, _ := strconv.Atoi(rest)
-			p.worker, _ = os.FindProcess(pid)
-			return true
+			g := greetedBy(rest)
+			p.worker, p.refusal = g.process(), g.understood()
+			return p.refusal == nil
 		}
 		if quoted, ok := strings.CutPrefix(line, lineLoad+" "); ok {
 			library, _ := strconv.Unquote(quoted)

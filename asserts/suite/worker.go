@@ -95,7 +95,7 @@ func Serve(e engine.Engine, cfg Config) error {
 		Runner:     work.Runner{Engine: e, Level: cfg.Level, Policy: asserts.Aware(), Seed: cfg.Seed},
 		connection: c, cfg: cfg,
 	}
-	s.say(lineReady, kernels(e))
+	s.say(lineReady, speaking(kernels(e)))
 	for q := range c.requests() {
 		if err := s.answer(q); err != nil {
 			return err

@@ -1,0 +1,110 @@
+package suite
+
+import (
+	"cmp"
+	"fmt"
+	"hash/fnv"
+	"io"
+	"os"
+	"reflect"
+	"runtime/debug"
+	"strconv"
+	"strings"
+
+	"github.com/opassert/opassert/asserts/suite/internal/design"
+	"github.com/opassert/opassert/asserts/suite/report"
+)
+
+// A greeting is the first that a worker says: how it speaks, of which version of
+// opassert it is, and the process that its kernels run in. A worker is built from the
+// opassert that a module requires, and its run is of the command's.
+type greeting struct {
+	dialect, version string
+	kernels          int
+}
+
+// speaking is the greeting of a worker of this program.
+func speaking(kernels int) greeting { return greeting{dialect(), ownVersion(), kernels} }
+
+func (g greeting) String() string {
+	return fmt.Sprintf("%s %s %d", g.dialect, strconv.Quote(g.version), g.kernels)
+}
+
+// greetedBy reads a greeting. Of one that nobody can read the worker is another's.
+func greetedBy(text string) (g greeting) {
+	if _, err := fmt.Sscanf(text, "%s %q %d", &g.dialect, &g.version, &g.kernels); err != nil {
+		return greeting{version: "another version"}
+	}
+	return g
+}
+
+// understood returns an error for a worker that does not speak as this program does.
+func (g greeting) understood() error {
+	if g.dialect == dialect() {
+		return nil
+	}
+	have := ownVersion()
+	at, _, replaced := strings.Cut(have, " ")
+	if replaced || !strings.HasPrefix(at, "v") {
+		at = "latest"
+	}
+	return fmt.Errorf("the module requires opassert %s, which its kernels were built with, and this command is %s, and they do not understand each other: "+
+		"run the module's own, go tool opassert, or have the module require this one, go get -tool %scmd/opassert@%s", g.version, have, ours, at)
+}
+
+// ownVersion is the version of opassert that this program is built from: "v1.2.3", or
+// "v0.0.0 (../opassert)" of one in the place of it.
+func ownVersion() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "(devel)"
+	}
+	for _, m := range append(info.Deps, &info.Main) {
+		if m.Path+"/" == ours && m.Replace != nil {
+			return fmt.Sprintf("%s (%s)", m.Version, m.Replace.Path)
+		}
+		if m.Path+"/" == ours {
+			return cmp.Or(m.Version, "(devel)")
+		}
+	}
+	return "(devel)"
+}
+
+// dialect names the form of what a run and a worker say to each other: the lines, and
+// the types of what is in them. Two programs with one name understand each other.
+func dialect() string {
+	h := fnv.New64a()
+	fmt.Fprintln(h, replyFile, keyFile, lineReady, lineLoad, lineStart, lineCall, lineDevice, lineTwin, lineFrame, lineShown, lineEnd, lineLearned, lineDone, lineList, lineFault, lineLibrary, lineDied)
+	told := make(map[reflect.Type]bool)
+	for _, v := range []any{request{}, report.Case{}, Listing{}, design.Learned{}} {
+		describe(h, reflect.TypeOf(v), told)
+	}
+	return strconv.FormatUint(h.Sum64(), 16)
+}
+
+// describe writes what a type is made of, each named type once.
+func describe(w io.Writer, t reflect.Type, told map[reflect.Type]bool) {
+	fmt.Fprintln(w, t)
+	if told[t] {
+		return
+	}
+	told[t] = true
+	switch t.Kind() {
+	case reflect.Map:
+		describe(w, t.Key(), told)
+		describe(w, t.Elem(), told)
+	case reflect.Pointer, reflect.Slice, reflect.Array:
+		describe(w, t.Elem(), told)
+	case reflect.Struct:
+		for i := range t.NumField() {
+			fmt.Fprintln(w, t.Field(i).Name, t.Field(i).Tag)
+			describe(w, t.Field(i).Type, told)
+		}
+	}
+}
+
+// process returns the process that the worker's kernels run in.
+func (g greeting) process() *os.Process {
+	p, _ := os.FindProcess(g.kernels)
+	return p
+}

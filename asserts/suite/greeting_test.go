@@ -1,0 +1,68 @@
+package suite
+
+import (
+	"os/exec"
+	"reflect"
+	"strings"
+	"testing"
+)
+
+func TestGreeting(t *testing.T) {
+	if g := greetedBy(speaking(7).String()); g != speaking(7) || g.understood() != nil {
+		t.Errorf("%+v: %v", g, g.understood())
+	}
+	for text, version := range map[string]string{
+		"0123 \"v1.2.3\" 7":                    "v1.2.3",
+		"0123 \"v0.0.0 (../op assert)\" 7 new": "v0.0.0 (../op assert)",
+		"7":                                    "another version", // before there were greetings
+		"":                                     "another version",
+	} {
+		err := greetedBy(text).understood()
+		if err == nil {
+			t.Errorf("%q is understood", text)
+			continue
+		}
+		for _, want := range []string{"the module requires opassert " + version + ",", "this command is " + ownVersion(), "go tool opassert", "go get -tool github.com/opassert/opassert/cmd/opassert@"} {
+			if !strings.Contains(err.Error(), want) {
+				t.Errorf("%q: %v, want %s", text, err, want)
+			}
+		}
+	}
+}
+
+// A worker that is built from another opassert is told at its greeting.
+func TestWorkerOfAnotherVersion(t *testing.T) {
+	for _, says := range []string{`ready 0123 "v1.2.3" 7`, "ready 7"} {
+		_, err := List(func() *exec.Cmd {
+			return exec.Command("sh", "-c", `key=$(cat <&4); echo "$key $0" >&3; cat`, says)
+		})
+		if err == nil || !strings.Contains(err.Error(), "go tool opassert") {
+			t.Errorf("%s: %v", says, err)
+		}
+	}
+}
+
+// A field that comes, goes, or is called otherwise changes the dialect.
+func TestDialect(t *testing.T) {
+	type inner struct{ A []int }
+	of := func(v any) string {
+		var b strings.Builder
+		describe(&b, reflect.TypeOf(v), make(map[reflect.Type]bool))
+		return b.String()
+	}
+	had := make(map[string]bool)
+	for _, v := range []any{
+		struct{ X int }{}, struct{ Y int }{}, struct{ X, Y int }{}, struct{ X string }{}, struct {
+			X int `json:"x"`
+		}{}, struct{ X *inner }{}, struct{ X map[string]inner }{}, struct{ X []inner }{},
+	} {
+		if text := of(v); had[text] {
+			t.Errorf("%T is described as another one", v)
+		} else {
+			had[text] = true
+		}
+	}
+	if text := of(struct{ X *inner }{}); !strings.Contains(text, "A ") {
+		t.Errorf("fields of fields are not described: %s", text)
+	}
+}
