@@ -38,9 +38,10 @@ or of the repository. What it sets, the command says on standard error.
 A key is the name of a flag, as opassert COMMAND -h lists them, for all commands that
 have it; or a command, with flags of its own, which go before those of all. A flag of
 the command line replaces the file's. A flag that may be given several times takes a
-list. Files, folders and patterns are relative to opassert.yaml. What check takes from
-none but the keys of all commands, it leaves to the others where its engine has no use
-for it: a Go module's packages have schemas of their own.
+list. Files, folders and patterns are relative to opassert.yaml. In a Go module,
+check leaves schema, base, tags, preset and libtorch to the other commands where they
+stand among the keys for all: generated packages have schemas of their own. At the root
+of a workspace, files of its modules are named and not read.
 `
 
 // settle sets the flags that the command line does not give to what opassert.yaml
