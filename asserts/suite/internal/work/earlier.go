@@ -60,10 +60,6 @@ func (k *earlier) add(e engine.Engine, v any, arg int) {
 	case engine.Tensor:
 		k.tensors, k.args = append(k.tensors, v), append(k.args, arg)
 		k.then = append(k.then, e.Look(v))
-	default:
-		if arg == 0 {
-			engine.Release([]any{v})
-		}
 	}
 }
 

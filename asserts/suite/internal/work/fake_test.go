@@ -33,6 +33,7 @@ type fakeImpl struct {
 	data        *[]byte // shared by views
 	uses        *int32  // of the storage
 	version     uint32
+	parts       int // tensors inside
 }
 
 func (t *fakeTensor) Release() {
@@ -73,6 +74,7 @@ type fakeEngine struct {
 	twins    error // of Twins
 	seed     error // of Seed
 	harmless string
+	autograd bool     // calls begin there
 	live     int      // tensors that are not released
 	called   []string // ops, each with the dtype and sizes of its first argument
 }
@@ -110,7 +112,11 @@ func (e *fakeEngine) Storage(t engine.Tensor) (any, error)     { return t.(*fake
 func (e *fakeEngine) Harmless(*asserts.Op, *asserts.Violation) string { return e.harmless }
 
 func (e *fakeEngine) Look(t engine.Tensor) []asserts.Observation {
-	return []asserts.Observation{t.(*fakeTensor).observe()}
+	all := []asserts.Observation{t.(*fakeTensor).observe()}
+	for range t.(*fakeTensor).parts {
+		all = append(all, all[0])
+	}
+	return all
 }
 
 func (e *fakeEngine) Make(d engine.Dense, f engine.Form) (engine.Tensor, error) {
@@ -147,26 +153,35 @@ func (e *fakeEngine) Call(op string, args []any, level asserts.Level) (engine.Ou
 	}
 	e.called = append(e.called, op+" "+describe(args))
 	var out engine.Outcome
-	out.Seen.Level = level
-	before := tensorsOf(args)
+	out.Seen.Level, out.Seen.Autograd = level, e.autograd
 	for _, a := range args {
-		out.Seen.ArgLens = append(out.Seen.ArgLens, len(tensorsOf([]any{a})))
-	}
-	for _, t := range before {
-		out.Seen.Before = append(out.Seen.Before, t.observe())
+		out.Seen.ArgLens = append(out.Seen.ArgLens, len(seen(a)))
+		out.Seen.Before = append(out.Seen.Before, seen(a)...)
 	}
 	results, err := kernel(e, args)
 	if err != nil {
 		return engine.Outcome{}, err
 	}
-	for _, t := range before {
-		out.Seen.After = append(out.Seen.After, t.observe())
+	for _, a := range args {
+		out.Seen.After = append(out.Seen.After, seen(a)...)
 	}
 	for _, t := range tensorsOf(results) {
 		out.Seen.Results = append(out.Seen.Results, t.observe())
 	}
 	out.Results = results
 	return out, nil
+}
+
+// seen are the observations of an argument; an undefined tensor is one too.
+func seen(arg any) []asserts.Observation {
+	if arg == nil {
+		return []asserts.Observation{{}}
+	}
+	var all []asserts.Observation
+	for _, t := range tensorsOf([]any{arg}) {
+		all = append(all, t.observe())
+	}
+	return all
 }
 
 func tensorsOf(values []any) []*fakeTensor {

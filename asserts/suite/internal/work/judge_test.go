@@ -1,6 +1,7 @@
 package work
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -126,11 +127,12 @@ func TestUnseenIsSkipped(t *testing.T) {
 				o.Unseen = append(o.Unseen, engine.Unseen{Code: c.Code, On: c.On, Reason: "no bytes"})
 			}
 		}
-		o.Unseen = append(o.Unseen, engine.Unseen{Code: asserts.ReturnedSelf, On: asserts.ResultRef(0), Reason: "no counts"},
+		slices.SortFunc(o.Unseen, func(a, b engine.Unseen) int { return int(a.On) - int(b.On) })
+		o.Unseen = append(o.Unseen, engine.Unseen{Code: asserts.InputImpl, On: asserts.ArgRef(2), Reason: "no tensor"}, engine.Unseen{Code: asserts.ReturnedSelf, On: asserts.ResultRef(0), Reason: "no counts"},
 			engine.Unseen{Code: asserts.FreshImpl, On: asserts.ResultRef(0), Reason: "no counts"})
 	}
 	b := benchOf(t, "ns::f(Tensor a, Tensor?[] b, Tensor? c) -> Tensor", writes(engine.CPU), unseen, "")
-	found, c := b.judged(t, "float32[2]", "[float32[2], float32[3]]", "none")
+	found, c := b.judged(t, "float32[2]", "[float32[2], float32[3], none]", "none")
 	want := []asserts.Skip{{Code: asserts.UndeclaredWrite, Reason: "not observable: no bytes", Count: 3}, {Code: asserts.FreshImpl, Reason: "not observable: no counts", Count: 1}}
 	tally := c.Devices[engine.CPU]
 	if diff := cmp.Diff(want, tally.Skips); diff != "" || tally.Judged[asserts.UndeclaredWrite] != 0 || tally.Judged[asserts.FreshImpl] != 0 {
@@ -187,6 +189,59 @@ func TestEarlierResults(t *testing.T) {
 	}
 }
 
+// A call that does not work again stands as it was.
+func TestAgainFails(t *testing.T) {
+	b := newBench(t, "ns::f(Tensor a) -> Tensor", copies)
+	a, err := b.Try(b.t, b.call(t, "float32[2]"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.e.kernels["ns::f"] = thrown("not today")
+	if b.again(b.t, a) != a {
+		t.Error("it does not")
+	}
+}
+
+// A result that has got more parts since is held against those that it had.
+func TestEarlierParts(t *testing.T) {
+	var kept *fakeTensor
+	b := newBench(t, "ns::f(Tensor a) -> Tensor", func(e *fakeEngine, args []any) ([]any, error) {
+		kept = e.like(first(args))
+		return []any{kept}, nil
+	})
+	b.Level = asserts.Content
+	if _, err := b.Try(b.t, b.call(t, "float32[2]")); err != nil {
+		t.Fatal(err)
+	}
+	kept.parts = 2
+	if held := b.earlier.now(b.e, b.t); len(held) != 1 {
+		t.Errorf("%d observations", len(held))
+	}
+}
+
+// Findings of one rule about two elements of a list are two.
+func TestJudgeElements(t *testing.T) {
+	b := newBench(t, "ns::f(Tensor[] a) -> Tensor", func(e *fakeEngine, args []any) ([]any, error) {
+		for _, x := range tensorsOf(args) {
+			x.version++
+		}
+		return copies(e, args)
+	})
+	found, _ := b.judged(t, "[float32[2], float32[2]]")
+	if got, want := words(found), "OA009 argument a[0] on cpu; OA009 argument a[1] on cpu"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}
+
+// A call on meta is compared with that on another device, not with itself.
+func TestJudgeOnMetaAlone(t *testing.T) {
+	b := newBench(t, "ns::f(Tensor a) -> Tensor", copies)
+	b.e.devices = []engine.Device{engine.Meta}
+	if _, c := b.judged(t, "float32[2]"); c.Devices[engine.Meta].Judged[asserts.MetaAlias] != 0 {
+		t.Errorf("%v", c.Devices)
+	}
+}
+
 // Results are held that the call made: none through autograd, below the content
 // level, of an alias set, or of no tensor.
 func TestHeldResults(t *testing.T) {
@@ -210,7 +265,16 @@ func TestHeldResults(t *testing.T) {
 			t.Errorf("%s: %d tensors are held, %d are left", tt.name, n, b.e.live)
 		}
 	}
-	b := newBench(t, "ns::f(Tensor a) -> Tensor[]", func(e *fakeEngine, args []any) ([]any, error) {
+	b := newBench(t, "ns::f(Tensor a) -> Tensor", copies)
+	b.e.autograd = true
+	a, err := b.Try(b.t, b.call(t, "float32[2]"))
+	if err != nil || len(b.earlier.tensors) != 0 || b.e.live != 0 {
+		t.Errorf("through autograd %d are held, %v", len(b.earlier.tensors), err)
+	}
+	if b.again(b.t, a) != a {
+		t.Error("the call was made again, and nothing was held")
+	}
+	b = newBench(t, "ns::f(Tensor a) -> Tensor[]", func(e *fakeEngine, args []any) ([]any, error) {
 		return []any{[]any{e.like(first(args)), nil, e.like(first(args))}}, nil
 	})
 	if _, err := b.Try(b.t, b.call(t, "float32[2]")); err != nil || len(b.earlier.tensors) != 2 {

@@ -37,13 +37,8 @@ var familiar = []string{"float32", "float64", "int64", "int32", "complex128", "c
 // likenesses are tensors like one, the more alike the earlier: of another
 // layout, then of another dtype, then of another number of dimensions.
 func likenesses(spec *sample.TensorSpec) []*sample.TensorSpec {
-	layouts := []sample.TensorSpec{*spec}
-	if spec.Arrangement != tensor.Contiguous {
-		layouts = append(layouts, with(*spec, func(t *sample.TensorSpec) { t.Arrangement = tensor.Contiguous }))
-	}
-	if spec.Form != engine.Strided {
-		layouts = append(layouts, with(layouts[len(layouts)-1], func(t *sample.TensorSpec) { t.Form = engine.Strided }))
-	}
+	contiguous := with(*spec, func(t *sample.TensorSpec) { t.Arrangement = tensor.Contiguous })
+	layouts := []sample.TensorSpec{*spec, contiguous, with(contiguous, func(t *sample.TensorSpec) { t.Form = engine.Strided })}
 	var all []*sample.TensorSpec
 	for _, sizes := range reshaped(spec.Sizes) {
 		for _, dtype := range append([]string{spec.DType}, familiar...) {

@@ -93,6 +93,11 @@ func TestMakeFails(t *testing.T) {
 			t.Errorf("%s: %v, want %s", text, err, want)
 		}
 		m.release()
+		b.e.called = nil
+		if m.made(b.call(t, text)); len(b.e.called) > 1 {
+			t.Errorf("%s: called %q", text, b.e.called)
+		}
+		m.release()
 	}
 }
 

@@ -35,7 +35,7 @@ func (r *Runner) minimise(t *Target, c *sample.Case, f *report.Finding) (*sample
 // same tensor as another one: with tensors of its own the call breaks the same
 // rule about that other.
 func (r *Runner) borrowed(t *Target, c *sample.Case, f *report.Finding) bool {
-	if !shared(c) {
+	if !shared(c) { //mutate:equivalent true: only saves a call
 		return false
 	}
 	apart := c.Clone()
@@ -46,8 +46,8 @@ func (r *Runner) borrowed(t *Target, c *sample.Case, f *report.Finding) bool {
 		return false
 	}
 	found := r.judge(t, a, new(report.Case))
-	other := func(g *report.Finding) bool { return g.Violation.Code == f.Violation.Code && !f.SameFault(g) }
-	return slices.ContainsFunc(found, other) && !slices.ContainsFunc(found, f.SameFault)
+	rule := func(g *report.Finding) bool { return g.Violation.Code == f.Violation.Code }
+	return slices.ContainsFunc(found, rule) && !slices.ContainsFunc(found, f.SameFault)
 }
 
 // shows returns the finding of the same rule about the same subject that a

@@ -2,12 +2,14 @@ package work
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/suite/engine"
 	"github.com/opassert/opassert/asserts/suite/internal/design"
 	"github.com/opassert/opassert/asserts/suite/internal/sample"
@@ -22,6 +24,22 @@ func TestMinimise(t *testing.T) {
 		}
 		return copies(e, args)
 	}
+	writesToo := func(e *fakeEngine, args []any) ([]any, error) {
+		first(args).version++
+		return onFour(e, args)
+	}
+	onFourOrMeta := func(e *fakeEngine, args []any) ([]any, error) {
+		if first(args).device == engine.Meta {
+			return returnsInput(e, args)
+		}
+		return onFour(e, args)
+	}
+	wantsMatrix := func(e *fakeEngine, args []any) ([]any, error) {
+		if len(first(args).spec.Sizes) != 2 {
+			return nil, &engine.Thrown{Message: "want a matrix"}
+		}
+		return returnsInput(e, args)
+	}
 	for _, tt := range []struct {
 		name   string
 		schema string
@@ -33,6 +51,9 @@ func TestMinimise(t *testing.T) {
 		{"a form", "ns::f(Tensor a) -> Tensor", returnsInput, []string{"float32[2, 3] neg"}, "a=float32[2]"},
 		{"a size", "ns::f(Tensor a) -> Tensor", onFour, []string{"float32[5, 4]"}, "a=float32[4]"},
 		{"integers", "ns::f(Tensor a) -> Tensor", returnsInput, []string{"int64[3]"}, "a=int64[2]"},
+		{"another rule is broken in smaller calls", "ns::f(Tensor a) -> Tensor", writesToo, []string{"float32[5, 4]"}, "a=float32[4]"},
+		{"smaller calls show it on meta", "ns::f(Tensor a) -> Tensor", onFourOrMeta, []string{"float32[5, 4]"}, "a=float32[4]"},
+		{"smaller calls throw", "ns::f(Tensor a) -> Tensor", wantsMatrix, []string{"float32[5, 4]"}, "a=float32[2, 2]"},
 	} {
 		b := newBench(t, tt.schema, tt.kernel)
 		a, err := b.Try(b.t, b.call(t, tt.texts...))
@@ -40,13 +61,31 @@ func TestMinimise(t *testing.T) {
 			t.Fatal(err)
 		}
 		found := b.judge(b.t, a, new(report.Case))
-		if len(found) == 0 {
-			t.Fatalf("%s: nothing found", tt.name)
+		i := slices.IndexFunc(found, func(f *report.Finding) bool { return f.Violation.Code == asserts.UndeclaredAlias })
+		if i < 0 {
+			t.Fatalf("%s: found %s", tt.name, words(found))
 		}
-		c, f := b.minimise(b.t, a.c, found[0])
-		if got := c.String(); got != "ns::f("+tt.want+")" || !f.SameFault(found[0]) {
+		c, f := b.minimise(b.t, a.c, found[i])
+		if got := c.String(); got != "ns::f("+tt.want+")" || !f.SameFault(found[i]) {
 			t.Errorf("%s: %s, want %s", tt.name, got, tt.want)
 		}
+	}
+}
+
+// A smaller call of which the library makes the same one is no progress.
+func TestMinimiseWithoutProgress(t *testing.T) {
+	b := newBench(t, "ns::f(Tensor a) -> Tensor", returnsInput)
+	b.e.lacks = func(d engine.Dense, _ engine.Form) bool {
+		return d.DType != "float64" || !slices.Equal(d.Sizes, []int64{1, 1})
+	}
+	a, err := b.Try(b.t, b.call(t, "float64[1, 1]"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := b.judge(b.t, a, new(report.Case))
+	b.e.called = nil
+	if c, _ := b.minimise(b.t, a.c, found[0]); c.String() != "ns::f(a=float64[1, 1])" || len(b.e.called) > 12 {
+		t.Errorf("%v after %d calls", c, len(b.e.called))
 	}
 }
 
@@ -95,6 +134,7 @@ func TestSimplifications(t *testing.T) {
 		{[]string{"[float32[2]]"}, false, nil},
 		{[]string{"[float32[2], float32[3]]"}, false, []string{"[float32[2]]"}},
 		{[]string{"[float32[2], float32[3]]", "same:a[1]"}, false, nil},
+		{[]string{"[float32[2], float32[3]]", "view:a[1]"}, false, nil},
 		{[]string{"float32[2]"}, false, nil},
 		{[]string{"float64[2]"}, false, []string{"float32[2]"}},
 		{[]string{"int64[2]"}, false, nil},
@@ -146,6 +186,12 @@ func TestBorrowed(t *testing.T) {
 			}
 			return copies(e, args)
 		}, []string{"float32[2]", "same:a"}, false},
+		{"another rule apart", func(e *fakeEngine, args []any) ([]any, error) {
+			if args[0] == args[1] {
+				return writing(1)(e, args)
+			}
+			return []any{e.view(args[1].(*fakeTensor))}, nil
+		}, []string{"float32[2]", "same:a"}, false},
 		{"not apart", func(e *fakeEngine, args []any) ([]any, error) {
 			if args[0] != args[1] {
 				return nil, &engine.Thrown{Message: "want one tensor"}
@@ -173,9 +219,9 @@ func TestBorrowed(t *testing.T) {
 func TestFindingsAreMinimisedOnce(t *testing.T) {
 	b := newBench(t, "ns::f(Tensor a) -> Tensor", returnsInput)
 	var told []string
-	b.t.Found = func(c *report.Case) { told = append(told, c.Found[0].Call) }
+	b.t.Found = func(c *report.Case) { told = append(told, fmt.Sprint(c.Case, len(c.Found))) }
 	all := b.cases(t, Span{From: 0, To: 2})
-	if len(told) != 1 || len(all) != 2 || len(all[0].Found) != 1 || len(all[1].Found) != 1 {
+	if !slices.Equal(told, []string{"0 1"}) || len(b.t.found) != 1 || len(all) != 2 || len(all[0].Found) != 1 || len(all[1].Found) != 1 {
 		t.Fatalf("told %q, found %v", told, all)
 	}
 	one, two := all[0].Found[0], all[1].Found[0]
@@ -210,7 +256,7 @@ func TestGiveUp(t *testing.T) {
 		return nil, &engine.Thrown{Message: "x"}
 	})
 	b.Engine = boundedEngine{b.e}
-	if all := b.cases(t, Span{From: 0, To: report.GiveUp + 2}); len(all) != report.GiveUp+2 {
+	if all := b.cases(t, Span{From: 0, To: 3 * report.GiveUp}); len(all) != 3*report.GiveUp {
 		t.Errorf("where some ran, %d cases were run", len(all))
 	}
 }
@@ -235,6 +281,9 @@ func TestReadings(t *testing.T) {
 	if why := b.beyond("f", "x"); why != "" {
 		t.Errorf("asked again: %s", why)
 	}
+	if b.beyond("f", "y"); len(b.readings) != 2 {
+		t.Errorf("%d readings of two errors", len(b.readings))
+	}
 	b.Forget()
 	if why := b.beyond("f", "x"); why != "f has no kernel" {
 		t.Errorf("%q", why)
@@ -244,6 +293,9 @@ func TestReadings(t *testing.T) {
 	}
 	if n := len(b.readings); n != 1 {
 		t.Errorf("%d readings are held", n)
+	}
+	if why := b.beyond("f", "f was not compiled with support for x"); why != "its kernel says that this build lacks what it needs, or that it is gone" {
+		t.Errorf("%q", why)
 	}
 	var c report.Case
 	if b.Fail(&c, "f", nil); c.Error != "" {
@@ -340,6 +392,28 @@ func TestCases(t *testing.T) {
 	if b.earlier.release(); b.e.live != 0 {
 		t.Errorf("%d tensors are left", b.e.live)
 	}
+	d := b.t.plan
+	for _, c := range all[b.t.planned() : d.Apart()+len(d.Rows)] {
+		if len(c.Tried) == 0 {
+			t.Errorf("case %d tries nothing", c.Case)
+		}
+	}
+	for _, c := range all[d.Apart()+len(d.Rows):] { // random calls and random pairs
+		if (len(c.Tried) == 0) != (c.Case%2 == 0) {
+			t.Errorf("case %d tries %v", c.Case, c.Tried)
+		}
+	}
+	for n := range b.t.Origins {
+		if n >= d.Apart() {
+			t.Errorf("case %d, of several classes, is the origin of one", n)
+		}
+	}
+	if len(d.Rows) == 0 || len(b.t.Origins) == 0 {
+		t.Errorf("%d rows, %d origins", len(d.Rows), len(b.t.Origins))
+	}
+	if more := b.cases(t, Span{From: d.Cases() - 1, To: d.Cases() + 2, Resumed: true}); len(more) != 3 {
+		t.Errorf("%d of the 3 cases that were asked for ran", len(more))
+	}
 	stop := errors.New("stop")
 	n := 0
 	if err := b.Cases(b.t, Span{To: AllCases}, func(int) {}, func(*report.Case) error { n++; return stop }); !errors.Is(err, stop) || n != 1 {
@@ -392,6 +466,14 @@ func TestCost(t *testing.T) {
 	d, costs := b.t.plan, map[string]int{}
 	for n := range d.Cases() {
 		costs[b.t.Cost(n)]++
+	}
+	for i, class := range d.Classes {
+		if costly := b.t.Cost(b.t.planned()+i) == WordCostly; costly != class.Costly() {
+			t.Errorf("class %d costs: %v", i, costly)
+		}
+	}
+	if b.t.design() != d {
+		t.Error("the design is made again")
 	}
 	if costs[""] != b.t.planned() || costs[WordVaried] == 0 || costs[WordCostly] < design.Randomly+1 || b.t.Cost(d.Cases()-1) != WordCostly {
 		t.Errorf("%v", costs)
@@ -457,5 +539,151 @@ func TestUnfitRecipes(t *testing.T) {
 	}
 	if len(b.t.Recipes) != 2 || len(b.t.Ran) < 2 {
 		t.Errorf("%d recipes and %d cases ran", len(b.t.Recipes), len(b.t.Ran))
+	}
+}
+
+// What ran before is what the cases of a span build on, and no more.
+func TestPrepare(t *testing.T) {
+	const schema = "ns::f(Tensor a, int n) -> Tensor"
+	whole := newBench(t, schema, copies)
+	whole.cases(t, Span{To: AllCases})
+	openings, apart := whole.t.Gen.Openings(), whole.t.plan.Apart()
+	upTo := func(from, to int) (all []int) {
+		for n := from; n < to; n++ {
+			all = append(all, n)
+		}
+		return all
+	}
+	for _, tt := range []struct {
+		name     string
+		from, to int
+		want     []int
+	}{
+		{"an opening", 2, 3, []int{2}},
+		{"from an opening on", 2, openings + 1, slices.Concat(upTo(2, openings), []int{0, 1, openings})},
+		{"a pair of classes", apart + 3, apart + 4, append(upTo(0, apart), apart+3)},
+	} {
+		b := newBench(t, schema, copies)
+		var started []int
+		err := b.Cases(b.t, Span{From: tt.from, To: tt.to}, func(n int) { started = append(started, n) }, func(*report.Case) error { return nil })
+		if diff := cmp.Diff(tt.want, started); diff != "" || err != nil {
+			t.Errorf("%s: %v (-want +got):\n%s", tt.name, err, diff)
+		}
+	}
+}
+
+// A case that was asked for alone is called twice, so that what a kernel keeps shows.
+func TestSingle(t *testing.T) {
+	for single, want := range map[bool]int{true: 2, false: 1} {
+		b := newBench(t, "ns::f(Tensor a) -> Tensor", copies)
+		b.Level = asserts.Content
+		b.t.Single = single
+		b.cases(t, Span{To: 1})
+		if len(b.e.called) != want {
+			t.Errorf("single %v: %d calls", single, len(b.e.called))
+		}
+	}
+}
+
+// What a call that broke a rule returned is not held against the next one.
+func TestNothingWrongIsHeld(t *testing.T) {
+	for name, tt := range map[string]struct {
+		kernel func(*fakeEngine, []any) ([]any, error)
+		held   int
+	}{"clean": {copies, 1}, "broken": {writes(engine.CPU), 0}} {
+		b := newBench(t, "ns::f(Tensor a) -> Tensor", tt.kernel)
+		b.t.AsItIs = true
+		if b.cases(t, Span{To: 1}); len(b.earlier.tensors) != tt.held {
+			t.Errorf("%s: %d tensors are held", name, len(b.earlier.tensors))
+		}
+	}
+}
+
+// A finding that one tensor only has of another is none, and nobody is told of it.
+func TestBorrowedFindings(t *testing.T) {
+	b := benchOf(t, "ns::f(Tensor a, Tensor b) -> Tensor", func(e *fakeEngine, args []any) ([]any, error) {
+		args[1].(*fakeTensor).write()
+		return copies(e, args)
+	}, func(*engine.Operator, *engine.Plan) {}, "- ops: [ns::f]\n  cases: [{a: 'int64[2]', b: 'same:a'}, {a: 'int64[2]', b: 'int64[2]'}]\n")
+	var told []int
+	b.t.Found = func(c *report.Case) { told = append(told, c.Case) }
+	all := b.cases(t, Span{To: 2})
+	if len(all[0].Found) != 0 || words(all[1].Found) != "OA009 argument b on cpu" || !slices.Equal(told, []int{1}) {
+		t.Errorf("found %s and %s, told of cases %v", words(all[0].Found), words(all[1].Found), told)
+	}
+}
+
+// A recipe of what the library lacks fits: it ran with what is like it.
+func TestRecipeOfWhatIsLacking(t *testing.T) {
+	b := benchOf(t, "ns::f(Tensor a) -> Tensor", copies, func(*engine.Operator, *engine.Plan) {}, "- ops: [ns::f]\n  cases: [{a: 'int8[2]'}]\n")
+	b.e.lacks = func(d engine.Dense, f engine.Form) bool { return d.DType == "int8" || f != engine.Strided }
+	all := b.cases(t, Span{To: AllCases})
+	if c := all[0]; c.Unfit != "" || !c.Ran || c.Lacks["int8 strided"] != 1 {
+		t.Errorf("%+v", c)
+	}
+	tried := 0
+	for _, c := range all {
+		tried += len(c.Tried)
+		if slices.ContainsFunc(c.Tried, func(label string) bool { return strings.HasSuffix(label, ": coo") }) {
+			t.Errorf("case %d tried what the library lacks: %v", c.Case, c.Tried)
+		}
+	}
+	if tried < 10 {
+		t.Errorf("%d classes were tried", tried)
+	}
+}
+
+// The openings ask the kernel for the values of each argument.
+func TestValuesAreAskedFor(t *testing.T) {
+	b := newBench(t, "ns::f(Tensor a, str mode='nearest') -> Tensor", func(e *fakeEngine, args []any) ([]any, error) {
+		if args[1] != "nearest" && args[1] != "linear" && args[1] != (engine.Default{}) {
+			return nil, &engine.Thrown{Message: "expected mode to be one of 'nearest', 'linear'"}
+		}
+		return copies(e, args)
+	})
+	b.cases(t, Span{To: b.t.planned()})
+	if got := b.t.Named[1]; len(got) != 2 || b.t.Named[0] != nil {
+		t.Errorf("%v", b.t.Named)
+	}
+}
+
+// A call with a class is changed a few times after errors, and keeps the class.
+func TestSettle(t *testing.T) {
+	wantsLong := func(e *fakeEngine, args []any) ([]any, error) {
+		if first(args).spec.DType != "int64" {
+			return nil, &engine.Thrown{Message: "expected scalar type Long but found Float"}
+		}
+		return copies(e, args)
+	}
+	calls := 0
+	throwing := func(message string) func(*fakeEngine, []any) ([]any, error) {
+		return func(*fakeEngine, []any) ([]any, error) { calls++; return nil, &engine.Thrown{Message: message} }
+	}
+	none := func(*sample.Case) {}
+	for _, tt := range []struct {
+		name   string
+		kernel func(*fakeEngine, []any) ([]any, error)
+		keep   func(*sample.Case)
+		want   string // the call, or the error
+		calls  int    // of throwing
+	}{
+		{"at once", copies, none, "ns::f(a=float32[2])", 0},
+		{"changed", wantsLong, none, "ns::f(a=int64[2])", 0},
+		{"kept", wantsLong, func(c *sample.Case) { c.Args[0].Tensor.DType = "float32" }, "expected scalar type Long but found Float", 0},
+		{"huge", wantsLong, func(c *sample.Case) { c.Args[0].Tensor.Sizes = []int64{1 << 30} }, "expected scalar type Long but found Float", 0},
+		{"no rule", throwing("not today"), none, "not today", 1},
+		{"beyond", throwing("not compiled: expected scalar type Long but found Float"), none, "not compiled: expected scalar type Long but found Float", 1},
+		{"of ours", func(*fakeEngine, []any) ([]any, error) { calls++; return nil, errOurs }, none, errOurs.Error(), 1},
+	} {
+		b := newBench(t, "ns::f(Tensor a) -> Tensor", tt.kernel)
+		calls = 0
+		a, err := b.settle(b.t, b.call(t, "float32[2]"), sample.NewRandom(0, "f", 0), nil, tt.keep)
+		got := fmt.Sprint(err)
+		if err == nil {
+			got = a.c.String()
+		}
+		if got != tt.want || calls != tt.calls {
+			t.Errorf("%s: %s after %d calls, want %s after %d", tt.name, got, calls, tt.want, tt.calls)
+		}
 	}
 }
