@@ -26,7 +26,7 @@ func (r *Runner) judge(t *Target, a *attempt, result *report.Case) []*report.Fin
 					found = append(found, f)
 				}
 			}
-			if i > 0 && c.on == engine.Meta {
+			if c.on == engine.Meta {
 				found = append(found, r.compare(t, &a.calls[0], c, &tally, result)...)
 			}
 		}

@@ -35,7 +35,7 @@ func (r *Runner) minimise(t *Target, c *sample.Case, f *report.Finding) (*sample
 // same tensor as another one: with tensors of its own the call breaks the same
 // rule about that other.
 func (r *Runner) borrowed(t *Target, c *sample.Case, f *report.Finding) bool {
-	if !shared(c) { //mutate:equivalent true: only saves a call
+	if !shared(c) {
 		return false
 	}
 	apart := c.Clone()

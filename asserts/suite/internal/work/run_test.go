@@ -265,7 +265,7 @@ func TestGiveUp(t *testing.T) {
 type boundedEngine struct{ *fakeEngine }
 
 func (boundedEngine) Beyond(op, text string) string {
-	if text == "x" {
+	if text == "x" || text == "x was not compiled" {
 		return op + " has no kernel"
 	}
 	return ""
@@ -283,6 +283,9 @@ func TestReadings(t *testing.T) {
 	}
 	if b.beyond("f", "y"); len(b.readings) != 2 {
 		t.Errorf("%d readings of two errors", len(b.readings))
+	}
+	if why := b.beyond("f", "x was not compiled"); why != "f has no kernel" {
+		t.Errorf("what the engine says comes first: %q", why)
 	}
 	b.Forget()
 	if why := b.beyond("f", "x"); why != "f has no kernel" {

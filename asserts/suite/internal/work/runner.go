@@ -133,7 +133,7 @@ func (r *Runner) Cases(t *Target, s Span, starting func(int), ended func(*report
 				t.OnLearned(t.Learned)
 				t.OnLearned = nil
 			}
-			if n >= d.Apart() && d.Rows == nil { //mutate:equivalent true: only saves time
+			if n >= d.Apart() && d.Rows == nil {
 				d.Follow(t.Origins)
 			}
 			if s.To == AllCases && n >= d.Cases() {
