@@ -372,17 +372,19 @@ func TestWaitsForGoroutines(t *testing.T) {
 
 // The tensors of a list are each that argument.
 func TestListsAreLookedAtAgain(t *testing.T) {
-	for i, want := range []string{"argument ts", "argument ts", "argument self"} {
+	for i, want := range []string{"argument ts", "argument ts", "argument us"} {
 		c := collect(t)
 		restore := asserts.SetLevel(asserts.Content)
-		op := wholeOp("f(Tensor[] ts, Tensor self) -> Tensor")
+		op := wholeOp("f(Tensor[] ts, Tensor[] us) -> Tensor")
 		var last []*tensor
 		for range 2 {
 			args, result := []*tensor{newTensor(4), newTensor(4), newTensor(4)}, newTensor(4)
 			record := func(call *asserts.Call) {
-				call.List(2)
-				for _, x := range args {
-					call.Arg(x)
+				for _, list := range [][]*tensor{args[:2], args[2:]} {
+					call.List(len(list))
+					for _, x := range list {
+						call.Arg(x)
+					}
 				}
 			}
 			var obs [64]asserts.Observation

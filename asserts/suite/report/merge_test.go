@@ -141,6 +141,15 @@ func TestMergeRefuses(t *testing.T) {
 	}
 }
 
+// The ops of parts that are no shards are added up.
+func TestMergeOfParts(t *testing.T) {
+	one, two := shard(1, "a"), shard(2, "b", "c")
+	one.Shard, two.Shard = Shard{}, Shard{}
+	if got, err := Merge([]string{"1.json", "2.json"}, []*Report{one, two}); err != nil || got.All != 3 || len(got.Ops) != 3 {
+		t.Errorf("%v, %v", got, err)
+	}
+}
+
 // Where a shard is missing, the run was still of all ops.
 func TestMergeWithoutAShard(t *testing.T) {
 	got, err := Merge([]string{"2.json"}, []*Report{shard(2, "b")})
