@@ -96,7 +96,8 @@ func TestShortened(t *testing.T) {
 // neighbours.
 func TestNewRandom(t *testing.T) {
 	first := func(seed uint64, op string, number int) uint64 { return NewRandom(seed, op, number).Uint64() }
-	if first(1, "f", 2) != first(1, "f", 2) {
+	once, again := first(1, "f", 2), first(1, "f", 2)
+	if once != again {
 		t.Error("twice the same case, and other numbers")
 	}
 	had := map[uint64]bool{}
