@@ -92,6 +92,15 @@ func (r *check) shortens(facts usual.Facts) bool {
 		!r.when(&Seen{Alone: true}) //mutate:equivalent false: only saves time
 }
 
+// judgedOn reports whether the check is judged on a call.
+func (r *check) judgedOn(seen *Seen) bool {
+	when := !seen.Autograd
+	if r.when != nil {
+		when = r.when(seen)
+	}
+	return when && r.level <= seen.Level
+}
+
 // none is the row of a code that no check has.
 var none check
 

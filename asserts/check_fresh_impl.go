@@ -57,9 +57,9 @@ func (j *judge) freshImpls() {
 }
 
 // countHolders counts the check on who holds a return as judged, or as a skip where
-// that shows in nothing: in no use count of a part, and in no tensor of the call.
+// that shows in nothing: in no use count, and in no tensor of the call.
 func (j *judge) countHolders(code Code, out *output, uses int32, shown bool) {
-	if out.Subject.Inside && uses == NotCounted && !shown {
+	if uses == NotCounted && !shown {
 		j.skipped[Skip{Code: code, Reason: notCounted}]++
 		return
 	}

@@ -5,15 +5,24 @@ package asserts
 const pairs = 1024
 
 // clean reports that nothing about the call is worth a closer look: the judge
-// would find no violation and skip nothing. It is a shortcut for the usual
-// call and decides nothing itself; wherever it is in doubt it says no.
+// would find no violation and skip nothing but what it counts itself. It is a shortcut
+// for the usual call and decides nothing itself; wherever it is in doubt it says no.
 func (c *Call) clean() bool {
-	return c.settings.quick && c.cleanIdentity() && (c.settings.level < Content ||
-		!c.plan.asks && //mutate:equivalent false: every check says what is usual, so far
-			c.cleanContents())
+	var uses int32
+	if !c.settings.quick || !c.cleanIdentity(&uses) || c.settings.level >= Content &&
+		(c.plan.asks || //mutate:equivalent false: every check says what is usual, so far
+			!c.cleanContents()) {
+		return false
+	}
+	if uses < 0 { //mutate:equivalent true: only saves time
+		c.skipUncounted()
+	}
+	return true
 }
 
-func (c *Call) cleanIdentity() bool {
+// cleanIdentity is clean for the identity level. The uses of the returns, put
+// together, are negative where one is not known.
+func (c *Call) cleanIdentity(uses *int32) bool {
 	p := c.plan
 	if p.shape != shape(c.before, c.n) && //mutate:equivalent true: only saves time
 		!c.fits() {
@@ -41,9 +50,9 @@ func (c *Call) cleanIdentity() bool {
 		return true
 	}
 	if p.lists { //mutate:equivalent true: only saves time
-		return c.cleanLists()
+		return c.cleanLists(uses)
 	}
-	return c.cleanResults()
+	return c.cleanResults(uses)
 }
 
 // varies is no shape: the record's depends on lists.
@@ -53,17 +62,44 @@ const varies = -1
 func shape(before, all int) int64 { return int64(before)<<32 | int64(all) }
 
 // cleanResults looks at the returns of an op without lists.
-func (c *Call) cleanResults() bool {
+func (c *Call) cleanResults(uses *int32) bool {
 	args, results := c.obs[:c.before], c.obs[2*c.before:c.n]
 	var traits Traits
+	var all int32
 	for i := range results {
 		o := &results[i]
 		if !c.plan.quick[i].clean(o, args, results[i+1:]) {
 			return false
 		}
 		traits |= o.Traits
+		all |= o.ImplUses | o.StorageUses
 	}
+	*uses = all
 	return traits&c.settings.special == 0
+}
+
+// skipUncounted counts the returns of a clean call whose uses are not known.
+func (c *Call) skipUncounted() {
+	var skipped usualSkipped
+	results := c.obs[2*c.before : c.n]
+	for i := range c.plan.quick {
+		q, count := &c.plan.quick[i], 1
+		if q.list {
+			count, _ = results[0].list()
+			results = results[1:]
+		}
+		for j := range results[:count] {
+			o := &results[j]
+			if q.maxImpl == 1 && o.Defined() && o.ImplUses == NotCounted {
+				skipped[uncountedImpl]++
+			}
+			if q.maxStorage == 1 && o.Defined() && o.StorageUses == NotCounted {
+				skipped[uncountedStorage]++
+			}
+		}
+		results = results[count:]
+	}
+	c.plan.skip(&skipped)
 }
 
 // quickResult is what clean knows of a return.
@@ -127,7 +163,7 @@ func (c *Call) fits() bool {
 }
 
 // cleanLists looks at the returns of an op some of whose subjects are lists.
-func (c *Call) cleanLists() bool {
+func (c *Call) cleanLists(uses *int32) bool {
 	args, results := c.obs[:c.before], c.obs[2*c.before:c.n]
 	var traits Traits
 	for i := range c.plan.quick {
@@ -144,6 +180,7 @@ func (c *Call) cleanLists() bool {
 				return false
 			}
 			traits |= o.Traits
+			*uses |= o.ImplUses | o.StorageUses
 		}
 	}
 	return traits&c.settings.special == 0

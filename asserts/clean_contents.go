@@ -9,19 +9,26 @@ import (
 // usualSkips are the skips of calls that are clean in all else, of libraries that
 // count no references and no versions. A plan counts its own.
 var usualSkips = [...]Skip{
+	{Code: FreshImpl, Reason: notCounted},
+	{Code: FreshStorage, Reason: notCounted},
 	{Code: VersionBump, Reason: noVersion},
 	{Code: KeptArgument, Reason: notCounted},
 }
 
 const (
-	unversioned = iota // in usualSkips
+	uncountedImpl = iota // in usualSkips
+	uncountedStorage
+	unversioned
 	uncounted
 )
+
+// usualSkipped counts the skips of one call.
+type usualSkipped [len(usualSkips)]uint64
 
 // cleanContents is clean for what the content level adds, to a call that is clean
 // at the identity level.
 func (c *Call) cleanContents() bool {
-	var skipped [len(usualSkips)]uint64
+	var skipped usualSkipped
 	at := 0
 	for i := range c.plan.args {
 		s, count := &c.plan.args[i], 1
@@ -41,12 +48,17 @@ func (c *Call) cleanContents() bool {
 			return false
 		}
 	}
+	c.plan.skip(&skipped)
+	return true
+}
+
+// skip counts what is not waived.
+func (p *plan) skip(skipped *usualSkipped) {
 	for i, n := range skipped {
-		if !c.plan.waived.Has(usualSkips[i].Code) {
-			c.plan.skipped[i].Add(n)
+		if !p.waived.Has(usualSkips[i].Code) {
+			p.skipped[i].Add(n)
 		}
 	}
-	return true
 }
 
 // nothing reports whether two observations are of an undefined tensor, or head a
@@ -56,7 +68,7 @@ func (c *Call) nothing(i, j int) bool {
 }
 
 // cleanArgument looks at what an argument holds.
-func (c *Call) cleanArgument(s *subjectPlan, at int, skipped *[len(usualSkips)]uint64) bool {
+func (c *Call) cleanArgument(s *subjectPlan, at int, skipped *usualSkipped) bool {
 	b, a := &c.obs[at], &c.obs[c.before+at]
 	x, y := b.Content, a.Content
 	if x == nil || y == nil || !sameForm(x, y) {
@@ -79,7 +91,7 @@ func (c *Call) cleanArgument(s *subjectPlan, at int, skipped *[len(usualSkips)]u
 }
 
 // unheldBy looks at who holds an argument before and after.
-func (c *Call) unheldBy(s *subjectPlan, at int, skipped *[len(usualSkips)]uint64) bool {
+func (c *Call) unheldBy(s *subjectPlan, at int, skipped *usualSkipped) bool {
 	b, a := &c.obs[at], &c.obs[c.before+at]
 	switch {
 	case !c.settings.alone || !s.codes.Has(KeptArgument):

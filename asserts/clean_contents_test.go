@@ -80,6 +80,9 @@ func edits() []edit {
 		{"result with parts", returned(contents(func(c *asserts.Snapshot) {
 			c.Parts = []asserts.Part{{Name: "values", Observation: see(1, 101, holding("ab"))}}
 		}))},
+		{"result uncounted", returned(uncount)},
+		{"result without the uses of its storage", returned(uses(1, asserts.NotCounted))},
+		{"result without those of its impl", returned(uses(asserts.NotCounted, 1))},
 		{"result beyond", returned(contents(func(c *asserts.Snapshot) { c.Offset = 1 }))},
 		{"result before", returned(contents(func(c *asserts.Snapshot) { c.Offset = -1 }))},
 		{"result of an unknown size", returned(contents(func(c *asserts.Snapshot) { c.DType = "qint" }))},
@@ -183,10 +186,11 @@ func TestCleanContents(t *testing.T) {
 	all := edits()
 	usual := []string{"self uncounted before and after", "self without version before and after", "self in a dimension of one too before and after", "self strided before and after"}
 	for text, tt := range map[string]struct{ taken []string }{
-		"f(Tensor self) -> Tensor":                         {append(usual, "alone", "result behind self", "result undefined", "alone, result undefined")},
-		"f(Tensor self, Tensor other) -> (Tensor, Tensor)": {append(usual, "alone", "result behind self", "other undefined before and after")},
+		"f(Tensor self) -> Tensor":                         {append(usual, "alone", "result behind self", "result uncounted", "result without the uses of its storage", "result without those of its impl", "result undefined", "alone, result undefined")},
+		"f(Tensor self, Tensor other) -> (Tensor, Tensor)": {append(usual, "alone", "result behind self", "result uncounted", "other undefined before and after")},
 		"f_(Tensor(a!) self, Tensor other) -> Tensor(a!)":  {append(usual, "alone", "self written and raised")},
 		"f(Tensor(a) self) -> Tensor(a)":                   {usual},
+		"f(Tensor self) -> Tensor[]":                       {append(usual, "alone", "result uncounted")},
 		"f(Tensor[] ts, Tensor(a!) out) -> ()":             {append(usual, "alone", "other written and raised")},
 	} {
 		op := wholeOp(text)

@@ -33,7 +33,7 @@
 // An [ID] names an object for as long as a call is judged: a serial number
 // from [NewID], kept in the object, is the simplest. A library without
 // reference counts says [NotCounted]; then a result that somebody still holds
-// goes unseen, and one that shares with an argument or with another result is
+// goes unseen, which is a skip, and one that shares with an argument or with another result is
 // found as before. A library with counts of its own fills in ImplUses and StorageUses from
 // them, and says with maker.Release how a tensor is released: then a reference that a
 // kernel keeps is found, and one that it releases too often. [Counter] reads counts that

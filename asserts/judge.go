@@ -33,15 +33,32 @@ func Judge(op *Op, seen *Seen, policy *Policy) Verdict {
 	j := newJudge(op, seen, policy)
 	j.reportBroken()
 	for _, row := range judging() {
-		when := !seen.Autograd
-		if row.when != nil {
-			when = row.when(seen)
-		}
-		if when && row.level <= seen.Level {
+		if row.judgedOn(seen) {
 			row.judges(j)
 		}
 	}
 	return j.conclude()
+}
+
+const notThere = "there is no tensor, or another check has reported it"
+
+// Unheld returns a skip of each check that the op's plan has for such a call, and that
+// the verdict neither judged nor skipped.
+func (v *Verdict) Unheld(op *Op, seen *Seen) []Skip {
+	var said, planned Codes
+	for _, s := range v.Skips {
+		said |= CodesOf(s.Code)
+	}
+	for _, check := range op.Plan() {
+		planned |= CodesOf(check.Code)
+	}
+	var skips []Skip
+	for code := range (planned &^ said).All() {
+		if row := code.check(); v.Judged[code] == 0 && row.judges != nil && row.judgedOn(seen) {
+			skips = append(skips, Skip{Code: code, Reason: notThere, Count: 1})
+		}
+	}
+	return skips
 }
 
 // JudgeMeta holds a call on the meta device against the same call on another:

@@ -15,7 +15,7 @@ func TestJudgeReturns(t *testing.T) {
 		{name: "fresh list", schema: "f(Tensor self) -> Tensor[]", before: list{see(1, 2)}, results: list{see(5, 6), see(7, 8)}, returns: []int{2}},
 		{name: "empty list", schema: "f(Tensor[] ts) -> Tensor[]", args: []int{0}, returns: []int{0}},
 		{name: "undefined in a tuple", schema: "f(Tensor self) -> (Tensor, Tensor)", before: list{see(1, 2)}, results: list{see(5, 6), undefined}},
-		{name: "no counts", schema: "f(Tensor self) -> Tensor", before: list{see(1, 2)}, results: list{see(5, 6, uses(asserts.NotCounted, asserts.NotCounted))}},
+		{name: "no counts", skips: "OA003 OA005", schema: "f(Tensor self) -> Tensor", before: list{see(1, 2)}, results: list{see(5, 6, uses(asserts.NotCounted, asserts.NotCounted))}},
 		{name: "view", schema: "f(Tensor(a) self) -> Tensor(a)", before: list{see(1, 2)}, results: list{see(3, 2, uses(1, 2))}},
 		{name: "view of what is passed twice", schema: "f(Tensor(a) self, Tensor other) -> Tensor(a)", before: list{see(1, 2), see(1, 2)}, results: list{see(3, 2, uses(1, 2))}},
 		{name: "view of what shares with another", schema: "f(Tensor(a) self, Tensor other) -> Tensor(a)", before: list{see(1, 2), see(7, 2)}, results: list{see(3, 2, uses(1, 3))}},

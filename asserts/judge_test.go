@@ -149,6 +149,46 @@ func said(v *asserts.Violation) string {
 	return line + ": " + v.Saw
 }
 
+// A check of the plan is judged, skipped, or not of such calls.
+func TestUnheld(t *testing.T) {
+	const text = "f(Tensor(a!)? x, Tensor y) -> Tensor(a!)?"
+	waived := wholeOp(text)
+	waived.Waived = []asserts.Code{asserts.ReturnedSelf}
+	one := healthyCall(wholeOp(text))
+	none := healthyCall(wholeOp(text))
+	none.Before[0], none.After[0], none.Results[0] = undefined, undefined, undefined
+	for _, seen := range []*asserts.Seen{one, none} {
+		seen.Alone = true
+	}
+	identity, through := *none, *none
+	identity.Level, through.Autograd = asserts.Identity, true
+	moved := healthyCall(wholeOp(text))
+	moved.Alone = true
+	moved.After[0].Impl, moved.Results[0].Impl = 99, 99
+	for _, tt := range []struct {
+		name string
+		op   *asserts.Op
+		seen *asserts.Seen
+		want string
+	}{
+		{"all there", wholeOp(text), one, ""},
+		{"none of what it writes", wholeOp(text), none, "OA006 OA010 OA013 OA015 OA017"},
+		{"waived", waived, none, "OA010 OA013 OA015 OA017"},
+		{"at the identity level", wholeOp(text), &identity, "OA006"},
+		{"through autograd", wholeOp(text), &through, "OA014"},
+		{"reported by another", wholeOp(text), moved, "OA010 OA013"},
+	} {
+		verdict := asserts.Judge(tt.op, tt.seen, asserts.Aware())
+		var unheld asserts.Codes
+		for _, s := range verdict.Unheld(tt.op, tt.seen) {
+			unheld |= asserts.CodesOf(s.Code)
+		}
+		if unheld.String() != tt.want {
+			t.Errorf("%s: %v, want %s", tt.name, unheld, tt.want)
+		}
+	}
+}
+
 func (j *judgement) test(t *testing.T) {
 	op, seen := j.call()
 	if err := op.Validate(); err != nil {

@@ -15,7 +15,7 @@ var lastID atomic.Uint64
 func NewID() ID { return ID(lastID.Add(1)) }
 
 // NotCounted stands for a use count that an engine cannot supply. OA003 and
-// OA005 are then left to OA007 and OA008.
+// OA005 are then left to OA007 and OA008, and counted as skipped.
 const NotCounted int32 = -1
 
 // An Observation is what an engine sees of one tensor at one moment. The zero

@@ -217,14 +217,10 @@ func (r *run) judge(op *watchedOp, seen *asserts.Seen, around surroundings) []*a
 	})
 }
 
-// countUnseen counts what the judge passes over where it lacks a count, or where
-// others than the op may have taken a reference.
+// countUnseen counts what the judge passes over where others than the op may have
+// taken a reference.
 func (r *run) countUnseen(name string, op *asserts.Op, seen *asserts.Seen) {
 	codes := codesOf(op)
-	unknown := func(o asserts.Observation) bool { return o.Defined() && min(o.ImplUses, o.StorageUses) < 0 }
-	if slices.ContainsFunc(seen.Results, unknown) {
-		r.uncounted(name, codes, 1)
-	}
 	if !codes.Has(asserts.KeptArgument) || seen.Level < asserts.Content || seen.Alone {
 		return
 	}

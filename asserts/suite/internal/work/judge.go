@@ -43,6 +43,7 @@ func (r *Runner) judgeOn(t *Target, c *call, tally *report.Tally, result *report
 	verdict := asserts.Judge(t.judged, &alone, r.Policy)
 	tally.AddVerdict(verdict)
 	tally.AddSkips(t.outOfSight(c.seen))
+	tally.AddSkips(verdict.Unheld(t.judged, &alone))
 	found := slices.DeleteFunc(verdict.Violations, func(v *asserts.Violation) bool {
 		reason := r.Engine.Harmless(t.judged, v)
 		if reason == "" {
