@@ -124,14 +124,6 @@ func expected(t *testing.T, file string) []string {
 	return want
 }
 
-// newer reports whether a version is 2.10 or newer.
-func newer(version string) bool {
-	major, rest, _ := strings.Cut(version, ".")
-	minor, _, _ := strings.Cut(rest, ".")
-	n, _ := strconv.Atoi(minor)
-	return major == "2" && n >= 10
-}
-
 // lines returns findings in the form of expected, with ops where that has them.
 func lines(found []found, ops bool) []string {
 	var all []string

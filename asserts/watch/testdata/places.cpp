@@ -90,7 +90,7 @@ void exchange(const Tensor& t) {
   if (t.defined() && t.unsafeGetTensorImpl()->unsafe_storage()) t.unsafeGetTensorImpl()->set_storage_keep_dtype(fresh(t).storage());
 }
 
-std::vector<Tensor> kept;
+auto& kept = *new std::vector<Tensor>;  // for ever: a tensor of numpy asks for Python when it goes
 
 std::vector<Tensor> keep(const Tensor& t) {
   kept.push_back(t);
