@@ -160,7 +160,8 @@ func TestUnheld(t *testing.T) {
 	for _, seen := range []*asserts.Seen{one, none} {
 		seen.Alone = true
 	}
-	identity, through := *none, *none
+	identity, through, meta := *none, *none, *one
+	meta.Level = asserts.Meta // which one call does not show
 	identity.Level, through.Autograd = asserts.Identity, true
 	moved := healthyCall(wholeOp(text))
 	moved.Alone = true
@@ -175,6 +176,7 @@ func TestUnheld(t *testing.T) {
 		{"none of what it writes", wholeOp(text), none, "OA006 OA010 OA013 OA015 OA017"},
 		{"waived", waived, none, "OA010 OA013 OA015 OA017"},
 		{"at the identity level", wholeOp(text), &identity, "OA006"},
+		{"at the meta level", wholeOp(text), &meta, ""},
 		{"through autograd", wholeOp(text), &through, "OA014"},
 		{"reported by another", wholeOp(text), moved, "OA010 OA013"},
 	} {
