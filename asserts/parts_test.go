@@ -69,6 +69,9 @@ func TestWithPartsOfView(t *testing.T) {
 			t.Errorf("%v is planned on what is inside a view", c.Code)
 		}
 	}
+	if slices.Contains(asserts.WithParts(op).Checks, asserts.Check{Code: asserts.ViewStorage, On: asserts.ResultRef(1), Against: asserts.ArgRef(0)}) {
+		t.Error("what is inside a view is to share its base's storage")
+	}
 	ofTwo := asserts.WithParts(wholeOp("f(Tensor(a) self, Tensor other) -> Tensor(a)")).Checks
 	if !slices.Contains(ofTwo, asserts.Check{Code: asserts.UndeclaredAlias, On: asserts.ResultRef(1), Against: asserts.ArgRef(1)}) {
 		t.Error("what is inside a view may be what another argument is")
