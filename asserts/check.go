@@ -15,6 +15,7 @@ type check struct {
 	promise Promise
 	rule    string
 	breaks  string
+	plain   string // breaks in a library without autograd, functionalization and compilers; "" where it speaks of none
 	level   Level
 	about   About
 

@@ -16,6 +16,7 @@ var _ = add(check{
 	promise: Fresh,
 	rule:    "a return without (a!) is a new TensorImpl that nobody else holds",
 	breaks:  "whoever else holds it sees, or makes, changes that autograd knows nothing of",
+	plain:   "whoever else holds it sees, or makes, changes that nobody expects",
 	level:   Identity,
 	about:   Return,
 	plans:   func(_ *Op, on, _ *Subject) bool { return !on.Write },

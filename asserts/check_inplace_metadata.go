@@ -17,6 +17,7 @@ var _ = add(check{
 	promise: Writes,
 	rule:    "an argument that an in-place op writes keeps its sizes, strides, offset, dtype and the names of its dimensions",
 	breaks:  "autograd, functionalization and compilers go on with the shape that the argument had; views of it no longer fit",
+	plain:   "callers go on with the shape that the argument had; views of it no longer fit",
 	level:   Content,
 	about:   Argument,
 	plans:   func(op *Op, on, _ *Subject) bool { return on.Write && !on.output() && !op.reshapes() },

@@ -15,6 +15,7 @@ var _ = add(check{
 	promise: Objects,
 	rule:    "an argument's TensorImpl is the same object after the call",
 	breaks:  "callers and autograd go on with a tensor that the op has left behind",
+	plain:   "callers go on with a tensor that the op has left behind",
 	level:   Identity,
 	about:   Argument,
 	plans:   func(*Op, *Subject, *Subject) bool { return true },

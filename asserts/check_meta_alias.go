@@ -15,6 +15,7 @@ var _ = add(check{
 	promise:  Kernels,
 	rule:     "the call on Meta gives the alias graph, sizes, strides and dtype of the call on CPU",
 	breaks:   "compilers and fake tensors plan memory and views from the Meta call, which is not what runs",
+	plain:    "what is planned from the Meta call, such as memory, is not what runs",
 	level:    Meta,
 	about:    Return,
 	plans:    func(*Op, *Subject, *Subject) bool { return true },

@@ -17,6 +17,7 @@ var _ = add(check{
 	promise:  Aliases,
 	rule:     "two returns share nothing unless the schema gives them a common alias set",
 	breaks:   "an in-place write to the one silently changes the other; compilers take them to be independent",
+	plain:    "an in-place write to the one silently changes the other",
 	level:    Identity,
 	about:    Return | AgainstReturn,
 	plans:    plansOutputAlias,

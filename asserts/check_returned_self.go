@@ -16,6 +16,7 @@ var _ = add(check{
 	promise: Objects,
 	rule:    "a return marked (a!) is the very TensorImpl of the argument marked (a!)",
 	breaks:  "autograd attaches the history of the write to a tensor that was not written",
+	plain:   "callers go on with a tensor that is not the one that was written",
 	level:   Identity,
 	about:   Return | AgainstArgument,
 	plans: func(op *Op, on, against *Subject) bool {

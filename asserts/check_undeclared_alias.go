@@ -17,6 +17,7 @@ var _ = add(check{
 	promise: Aliases,
 	rule:    "a return shares nothing with an argument unless the schema gives them a common alias set",
 	breaks:  "an in-place write to the one silently changes the other; compilers take them to be independent",
+	plain:   "an in-place write to the one silently changes the other",
 	level:   Identity,
 	about:   Return | AgainstArgument,
 	// Of a written return there is nothing new to say: it is its argument.

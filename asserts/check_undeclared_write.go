@@ -18,6 +18,7 @@ var _ = add(check{
 	promise: Writes,
 	rule:    "an argument without (a!) keeps its bytes, its metadata and its version",
 	breaks:  "functionalization and compilers may drop or reorder this write; autograd may have saved the old value",
+	plain:   "callers go on with the values that the argument had before",
 	level:   Content,
 	about:   Argument,
 	plans:   func(_ *Op, on, _ *Subject) bool { return !on.Write },

@@ -17,6 +17,7 @@ var _ = add(check{
 	promise: Aliases,
 	rule:    "a return that is a view shares its base's StorageImpl",
 	breaks:  "writes through the view never reach its base, nor its base's the view: silently wrong values and gradients",
+	plain:   "writes through the view never reach its base, nor its base's the view: silently wrong values",
 	level:   Identity,
 	about:   Return | AgainstArgument,
 	parts:   true,

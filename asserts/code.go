@@ -1,6 +1,7 @@
 package asserts
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/opassert/opassert/asserts/internal/usual"
@@ -26,6 +27,10 @@ func (c Code) Rule() string { return c.check().rule }
 
 // Breaks says what goes wrong for a user when the rule is broken.
 func (c Code) Breaks() string { return c.check().breaks }
+
+// BreaksPlain says the same of a library that has neither autograd nor
+// functionalization and compilers: see [Seen].
+func (c Code) BreaksPlain() string { return cmp.Or(c.check().plain, c.check().breaks) }
 
 // Level returns the least level at which the check is judged.
 func (c Code) Level() Level { return c.check().level }

@@ -331,7 +331,7 @@ func comparePlaces(a, b Place) int {
 
 // report adds a violation about a place; the check fills in the evidence.
 func (j *judge) report(code Code, about Place) *Violation {
-	v := &Violation{Code: code, Op: j.op.Name, Schema: j.op.Schema, Subject: about}
+	v := &Violation{Code: code, Op: j.op.Name, Schema: j.op.Schema, Subject: about, Plain: j.seen.Plain}
 	j.verdict.Violations = append(j.verdict.Violations, v)
 	return v
 }

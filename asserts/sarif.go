@@ -98,7 +98,7 @@ func WriteSARIF(w io.Writer, version, root string, results []Result) error {
 func sarifRules() []sarifRule {
 	rules := []sarifRule{{"OA000", "kernel", sarifText{"a kernel runs to its end"}, sarifText{"a kernel that crashes, or fails, cannot be checked"}}}
 	for c := range AllCodes.All() {
-		rules = append(rules, sarifRule{c.String(), c.Name(), sarifText{c.Rule()}, sarifText{c.Rule() + "; or else " + c.Breaks()}})
+		rules = append(rules, sarifRule{c.String(), c.Name(), sarifText{c.Rule()}, sarifText{c.Rule() + "; or else " + c.BreaksPlain()}})
 	}
 	return rules
 }

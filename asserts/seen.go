@@ -36,6 +36,10 @@ type Seen struct {
 	// without autograd: they were made for this call, or nobody else ran.
 	Made bool
 
+	// Plain says that the library has neither autograd nor functionalization and
+	// compilers, as one of Go kernels: reports speak of none.
+	Plain bool
+
 	// Autograd says that the call went through autograd, which keeps what it needs
 	// for backward: only OA014 is judged.
 	Autograd bool
@@ -142,7 +146,7 @@ func unpack(record []Observation) (obs []Observation, lens []int) {
 
 // seen returns the call's record as plain data.
 func (c *Call) seen() (*Seen, error) {
-	s := &Seen{Level: c.settings.level, Alone: c.settings.alone}
+	s := &Seen{Level: c.settings.level, Alone: c.settings.alone, Plain: true}
 	if c.n > len(c.obs) {
 		return nil, fmt.Errorf("%d tensors were recorded, more than the op has", c.n)
 	}

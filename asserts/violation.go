@@ -20,6 +20,7 @@ type Violation struct {
 	Saw     string
 	Fix     string
 	Note    string `json:",omitempty"` // why it is debatable, and no error; "" where it is one
+	Plain   bool   `json:",omitempty"` // as in [Seen]
 
 	Before, After Observation // of the subject; a return has no Before
 	Other         Observation // of Against, after the call
@@ -168,7 +169,7 @@ func (v *Violation) WriteReport(w io.Writer) error {
 	if v.Answer != nil {
 		line("answer", "by "+v.Answer.String()+", not by a kernel")
 	}
-	line("breaks", v.Code.Breaks())
+	line("breaks", v.breaks())
 	line("fix", v.Fix)
 	line("note", v.Note)
 	line("skipped", skipList(v.Skipped))
@@ -183,6 +184,13 @@ func (v *Violation) WriteReport(w io.Writer) error {
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+func (v *Violation) breaks() string {
+	if v.Plain {
+		return v.Code.BreaksPlain()
+	}
+	return v.Code.Breaks()
 }
 
 func skipList(skips []Skip) string {

@@ -60,7 +60,7 @@ func (e *Engine) Call(name string, args []any, level asserts.Level) (out engine.
 	}
 	passed := in[len(in)-len(args):]
 	given := e.lib.held(op.Func.Args, passed)
-	out.Seen.Level = level
+	out.Seen.Level, out.Seen.Plain = level, true
 	out.Seen.Before, out.Seen.ArgLens = observe(given, level)
 	results, err := call(kernel, in)
 	if err != nil {

@@ -98,7 +98,11 @@ func printedPath(path string) string {
 // explainCode prints what a check is, if there is one of that code or name.
 func (inv *invocation) explainCode(text string) bool {
 	if c, ok := asserts.ParseCode(text); ok {
-		fmt.Fprintf(inv.stdout, "%v %s\n  rule    %s\n  breaks  %s\n  level   %v\n", c, c.Name(), c.Rule(), c.Breaks(), c.Level())
+		fmt.Fprintf(inv.stdout, "%v %s\n  rule    %s\n  breaks  %s\n", c, c.Name(), c.Rule(), c.BreaksPlain())
+		if inTorch := c.Breaks(); inTorch != c.BreaksPlain() {
+			fmt.Fprintf(inv.stdout, "  pytorch %s\n", inTorch)
+		}
+		fmt.Fprintf(inv.stdout, "  level   %v\n", c.Level())
 		if fix := c.InPython(); fix != "" {
 			fmt.Fprintf(inv.stdout, "  python  a __torch_dispatch__ that answers the call is to %s\n", fix)
 		}
