@@ -187,14 +187,17 @@ func TestLookedAtAgain(t *testing.T) {
 		{"no tensor", fresh, func(call func(*tensor) *tensor) { call(nil); call(nil) }, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			cache, later, calls = nil, nil, 0
-			c := collect(t)
 			defer asserts.SetLevel(asserts.Content)()
-			op := wholeOp("f(Tensor? self) -> Tensor")
-			tt.use(func(x *tensor) *tensor { return kept(op, tt.kernel, x) })
 			var got []string
-			for _, f := range c.Found() {
-				got = append(got, said(f.Violation))
+			// While the runtime runs finalizers of its own, no call is alone, and less is found.
+			for attempts := 5; attempts > 0 && len(got) == 0; attempts-- {
+				cache, later, calls = nil, nil, 0
+				c := collect(t)
+				op := wholeOp("f(Tensor? self) -> Tensor")
+				tt.use(func(x *tensor) *tensor { return kept(op, tt.kernel, x) })
+				for _, f := range c.Found() {
+					got = append(got, said(f.Violation))
+				}
 			}
 			if len(got) > 1 || strings.Join(got, "") == "" != (tt.want == "") || len(got) == 1 && !strings.HasPrefix(got[0], tt.want) {
 				t.Errorf("reported %q, want %q", got, tt.want)
@@ -422,6 +425,10 @@ func TestLookedAtAgainAtFirst(t *testing.T) {
 	same := newTensor(4)
 	kept(op, func(*tensor) *tensor { return same }, x)
 	kept(op, func(*tensor) *tensor { return same }, x)
+	defer asserts.CountNoFinalizers()()
+	defer asserts.SetAlone(true)()
+	x.view()
+	kept(op, func(*tensor) *tensor { x.impl.storage.uses--; return newTensor(4) }, x)
 	if found := c.Found(); len(found) > 0 {
 		t.Errorf("reported %v", found)
 	}

@@ -43,7 +43,7 @@ func (j *judge) freshImpls() {
 		sharers := j.outByImpl[out.Impl] // out is one of them
 		known := len(shared)+len(sharers) > 1
 		named := out.aliased || known && out.wrong || !allShare(out, shared, sameImpl) || othersAccused(out, sharers, FreshImpl)
-		j.countHolders(FreshImpl, out, out.ImplUses, named || known)
+		j.countHolders(FreshImpl, out, out.ImplUses, out.aliased || known)
 		if named || !known && out.ImplUses <= 1 {
 			continue
 		}

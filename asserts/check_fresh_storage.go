@@ -40,10 +40,10 @@ func (j *judge) freshStorages() {
 		sharers := j.outByStorage[out.Storage]
 		named := out.aliased || !allShare(out, shared, sameStorage) || othersAccused(out, sharers, FreshStorage)
 		j.countHolders(FreshStorage, out, out.StorageUses, named)
-		if named {
+		switch {
+		case named:
 			continue
-		}
-		if out.StorageUses <= 1 {
+		case out.StorageUses <= 1:
 			if j.ownMemory(out) {
 				fresh = append(fresh, out)
 			}

@@ -1,6 +1,9 @@
 package asserts
 
-import "io"
+import (
+	"io"
+	"runtime/metrics"
+)
 
 // Clean runs the shortcut of a wrapper on what it recorded of a call: false
 // means that the judge would have been asked.
@@ -64,6 +67,13 @@ func ForgetSummary() {
 		p.contents.Store(0)
 		p.sampledOut.Store(0)
 	}
+}
+
+// CountNoFinalizers makes it look as if none had run yet.
+func CountNoFinalizers() (restore func()) {
+	was := finalizers
+	finalizers = func() []metrics.Sample { return nil }
+	return func() { finalizers = was }
 }
 
 // ForgetSubclasses undoes RegisterSubclass.
