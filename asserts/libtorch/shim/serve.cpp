@@ -5,10 +5,7 @@
 #include "remote.h"
 #include "stack.h"
 
-#include <csignal>
-#include <cstdlib>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 
 #include <vector>
 
@@ -82,48 +79,11 @@ struct Session {
   }
 };
 
-const int deadly[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP};
-struct sigaction before[NSIG];
-pid_t server, caller;  // the process, and the thread that calls kernels
-int stack_file;
-
-void crashed(int sig, siginfo_t* info, void* context) {
-  if (info->si_code == SI_USER && sig == SIGABRT && syscall(SYS_gettid) != caller) {
-    syscall(SYS_tgkill, getpid(), caller, sig);  // to the kernel that hangs
-    return;
-  }
-  if (sig == SIGSEGV && info->si_addr == oa_program_counter(context)) oa_return_to_caller(context);
-  static volatile sig_atomic_t writing;
-  if (!writing && getpid() == server) {  // or else it crashed here once more
-    writing = 1;
-    oa_write_stack(stack_file, "", oa_program_counter(context));
-  }
-  sigaction(sig, &before[sig], nullptr);
-  syscall(SYS_tgkill, getpid(), syscall(SYS_gettid), sig);
-}
-
-// exiting runs where a kernel calls exit.
-void exiting() {
-  if (getpid() == server) oa_write_stack(stack_file, "", nullptr);
-}
-
-void watch_crashes(int stack) {
-  void* frame;
-  backtrace(&frame, 1);  // which loads what it needs
-  stack_file = stack;
-  server = getpid();
-  caller = syscall(SYS_gettid);
-  atexit(exiting);
-  struct sigaction action = {};
-  action.sa_sigaction = crashed;
-  action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
-  for (int sig : deadly) sigaction(sig, &action, &before[sig]);
-}
-
 }  // namespace
 
 void oa_serve(int socket, int stack) {
-  watch_crashes(stack);
+  oa_watch_crashes(stack, "", nullptr);
+  const pid_t server = getpid();
   opassert::count_python();
   Session s{socket};
   while (s.next()) {

@@ -8,12 +8,16 @@
 #endif
 #include <dlfcn.h>
 #include <execinfo.h>
+#include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <ucontext.h>
 #include <unistd.h>
 
-enum { OA_DEPTH = 96 };  // frames
+enum { OA_DEPTH = 96 };    // frames
+enum { OA_PATIENCE = 5 };  // seconds
 
 static inline void* oa_program_counter(void* context) {
   ucontext_t* c = (ucontext_t*)context;
@@ -65,6 +69,67 @@ __attribute__((always_inline)) static inline void oa_write_stack(int to, const c
   }
   if (first == 0) first = n < 3 ? n : 3;  // this function, its caller and the kernel's return from a signal
   for (int i = first; i < n; i++) oa_write_frame(to, prefix, (char*)frames[i] - 1);  // in the call, which may be a function's last code
+}
+
+// oa_crashes is how this process handles the signals of kernels that crash.
+static struct {
+  int to;                                                 // the file for its stack
+  const char* prefix;                                     // of each line
+  int (*left)(int sig, siginfo_t* info, void* context);  // handles a signal that is none of a kernel's; may be null
+  struct sigaction before[NSIG];
+  pid_t process, caller;  // the process, and the thread that calls kernels
+} oa_crashes;
+
+static const int oa_deadly[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP};
+
+// oa_tell_stack leaves out what a kernel has forked.
+static void oa_tell_stack(void* pc) {
+  if (getpid() == oa_crashes.process) oa_write_stack(oa_crashes.to, oa_crashes.prefix, pc);
+}
+
+// oa_exiting runs where a kernel calls exit, as Go's run time does not.
+static void oa_exiting(void) { oa_tell_stack(NULL); }
+
+static void oa_crashed(int sig, siginfo_t* info, void* context) {
+  if (info->si_code == SI_USER && sig == SIGABRT && syscall(SYS_gettid) != oa_crashes.caller) {
+    syscall(SYS_tgkill, getpid(), oa_crashes.caller, sig);  // to the kernel that hangs
+    return;
+  }
+  if (sig == SIGSEGV && info->si_addr == oa_program_counter(context)) oa_return_to_caller(context);
+  if (oa_crashes.left != NULL && oa_crashes.left(sig, info, context)) return;
+  static volatile sig_atomic_t writing;
+  if (!writing) {  // or else it crashed here once more
+    writing = 1;
+    signal(SIGALRM, SIG_DFL);
+    alarm(OA_PATIENCE);  // a broken process may not get to the end of this
+    oa_tell_stack(oa_program_counter(context));
+  }
+  sigaction(sig, &oa_crashes.before[sig], NULL);
+  sigset_t one;
+  sigemptyset(&one);
+  sigaddset(&one, sig);
+  sigprocmask(SIG_UNBLOCK, &one, NULL);
+  syscall(SYS_tgkill, getpid(), syscall(SYS_gettid), sig);
+}
+
+// oa_watch_crashes makes this process write its C stack when a kernel crashes or
+// exits, before the handlers of signals that were there. The thread that calls it is
+// the one that calls kernels.
+static inline void oa_watch_crashes(int to, const char* prefix, int (*left)(int, siginfo_t*, void*)) {
+  void* frame;
+  backtrace(&frame, 1);  // which loads what it needs
+  oa_crashes.to = to;
+  oa_crashes.prefix = prefix;
+  oa_crashes.left = left;
+  oa_crashes.process = getpid();
+  oa_crashes.caller = syscall(SYS_gettid);
+  atexit(oa_exiting);
+  at_quick_exit(oa_exiting);
+  struct sigaction action;
+  memset(&action, 0, sizeof action);
+  action.sa_sigaction = oa_crashed;
+  action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
+  for (size_t i = 0; i < sizeof oa_deadly / sizeof *oa_deadly; i++) sigaction(oa_deadly[i], &action, &oa_crashes.before[oa_deadly[i]]);
 }
 
 #endif
