@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"unsafe"
+
+	"github.com/opassert/opassert/internal/tensor"
 )
 
 // PointerID names the object that p leads to, as the TensorImpl of a library
@@ -51,7 +53,7 @@ func SliceContent[T Element](storage []T, sizes, strides []int64, offset int64) 
 	var zero T
 	made := new(smallSnapshot)
 	c := &made.Snapshot
-	c.DType, c.Device = DTypeOf[T](), "cpu"
+	c.DType, c.Device = DTypeOf[T](), tensor.CPU
 	c.Sizes, c.Strides, c.Offset = append(made.sizes[:0], sizes...), append(made.strides[:0], strides...), offset
 	c.Nbytes = int64(len(storage)) * int64(unsafe.Sizeof(zero))
 	if size := int64(unsafe.Sizeof(zero)); size > 1 {

@@ -204,9 +204,9 @@ func (s *Spec) strided() (Tensor, error) {
 	if !s.Meta && base == 0 {
 		data = s.data(elements)
 	}
-	device, sort := int64(0), int64(0)
+	device, sort := int64(tensor.DeviceCPU), int64(makePlain)
 	if s.Meta {
-		device, _ = tensor.Devices.Number("meta")
+		device = tensor.DeviceMeta
 	}
 	switch s.Form {
 	case Inference:

@@ -172,7 +172,7 @@ func deviceName(typ, index int64) string {
 	if typ >= 0 && int(typ) < len(tensor.Devices) {
 		name = tensor.Devices[typ]
 	}
-	if index < 0 || name == "cpu" || name == "meta" {
+	if _, single := tensor.SingleDevices.Number(name); single || index == noIndex {
 		return name
 	}
 	return name + ":" + strconv.FormatInt(index, 10)
@@ -183,7 +183,7 @@ func parseDevice(text string) (typ, index int64, ok bool) {
 	if typ, ok = tensor.Devices.Number(name); !ok {
 		return 0, 0, false
 	}
-	index = -1
+	index = noIndex
 	if numbered {
 		n, err := strconv.ParseInt(number, 10, 8)
 		if err != nil {

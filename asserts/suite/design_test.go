@@ -195,7 +195,7 @@ func value(arg schema.Argument, v sample.Value) sample.Value {
 
 // makeable reports whether there are values of a type without a recipe.
 func makeable(t schema.Type) bool {
-	return t.Kind == schema.List || t.Name == "Tensor" || len(design.ScalarValues(t.Name)) > 0 || t.Name == "str"
+	return t.Kind == schema.List || t.Name == "Tensor" || len(design.ScalarValues(t.Name, []engine.Device{engine.CPU})) > 0 || t.Name == "str"
 }
 
 // sameBut reports whether two calls agree in every argument but one.

@@ -166,6 +166,12 @@ var fakeOps = []struct {
 		}
 		return []any{t.copy()}, nil
 	}},
+	{"returns_input_for_lpu(Tensor self, Device device) -> Tensor", func(e *fakeEngine, args []any) ([]any, error) {
+		if t := first(args); t.impl.device == "cpu" && args[1] == engine.Device("lpu") {
+			return []any{t.again()}, nil
+		}
+		return []any{first(args).copy()}, nil
+	}},
 	{"crashes_on_lpu(Tensor self) -> Tensor", func(e *fakeEngine, args []any) ([]any, error) {
 		crashIf(first(args).impl.device == "lpu")
 		return []any{first(args).copy()}, nil

@@ -37,7 +37,7 @@ const (
 	Meta
 )
 
-var devices = [...]string{CPU: "cpu", Meta: "meta"}
+var devices = [...]string{CPU: tensor.CPU, Meta: tensor.Meta}
 
 func (d Device) String() string { return devices[d] }
 

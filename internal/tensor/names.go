@@ -22,6 +22,14 @@ const (
 	LayoutSparseBsc
 )
 
+// The devices that engines have in common, and their numbers.
+const (
+	CPU        = "cpu"
+	Meta       = "meta" // whose tensors have no bytes
+	DeviceCPU  = 0
+	DeviceMeta = 14
+)
+
 const (
 	ContiguousFormat = iota
 	PreserveFormat
@@ -48,6 +56,9 @@ var (
 	// Devices are those of c10::DeviceType, the same in all versions.
 	//
 	// Source: c10/core/DeviceType.h.
-	Devices = Names{"cpu", "cuda", "mkldnn", "opengl", "opencl", "ideep", "hip", "fpga", "ort", "xla",
-		"vulkan", "metal", "xpu", "mps", "meta", "hpu", "ve", "lazy", "ipu"}
+	Devices = Names{DeviceCPU: CPU, "cuda", "mkldnn", "opengl", "opencl", "ideep", "hip", "fpga", "ort", "xla",
+		"vulkan", "metal", "xpu", "mps", DeviceMeta: Meta, "hpu", "ve", "lazy", "ipu"}
+
+	// SingleDevices are those of which there is one: their names have no index.
+	SingleDevices = Names{CPU, Meta}
 )

@@ -101,7 +101,7 @@ func defaultOf(arg schema.Argument) (any, error) {
 var names = map[string]any{
 	"None": nil, "True": true, "False": false, "Mean": int64(1), "Sum": int64(2),
 	"long": engine.DType("int64"), "int": engine.DType("int32"), "float": engine.DType("float32"), "double": engine.DType("float64"),
-	"bool": engine.DType("bool"), "strided": engine.Layout("strided"), "cpu": engine.Device("cpu"),
+	"bool": engine.DType("bool"), "strided": engine.Layout("strided"), string(engine.CPU): engine.CPU,
 	"contiguous_format": engine.MemoryFormat("contiguous_format"), "preserve_format": engine.MemoryFormat("preserve_format"),
 }
 

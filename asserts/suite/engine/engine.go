@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/internal/tensor"
 	"github.com/opassert/opassert/schema"
 )
 
@@ -192,8 +193,8 @@ func Release(results []any) {
 
 // Devices that engines have in common.
 const (
-	CPU  Device = "cpu"
-	Meta Device = "meta" // whose tensors have no bytes
+	CPU  Device = tensor.CPU
+	Meta Device = tensor.Meta // whose tensors have no bytes
 )
 
 // CannotShow reports whether a check is one that the engine cannot show broken.

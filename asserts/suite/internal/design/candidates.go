@@ -157,7 +157,7 @@ var byType = map[string]func(r *rand.Rand, name string, th *theme) sample.Value{
 		return sample.Value{Kind: sample.FormatValue, Text: format}
 	},
 	"Device": func(*rand.Rand, string, *theme) sample.Value {
-		return sample.Value{Kind: sample.DeviceValue, Text: "cpu"}
+		return sample.Value{Kind: sample.DeviceValue, Text: tensor.CPU}
 	},
 	"QScheme": func(*rand.Rand, string, *theme) sample.Value {
 		return sample.Value{Kind: sample.QSchemeValue, Text: "per_tensor_affine"}

@@ -211,12 +211,10 @@ func endClasses(of reach, dtype string) []valueClass {
 
 // Values that scalars of a type have, those that say too much last.
 var (
-	someInts    = []int64{-1, 0, 1, 2, 3, 4, 5, 8, -2, -3, 7, 16, 64, 1000}
-	largeInts   = []int64{1 << 31, -1<<31 - 1, math.MaxInt64}
-	someFloats  = []float64{-1, -0.5, 0, math.Copysign(0, -1), 0.25, 0.5, 1, 1.5, 2, 3, 1e-7, 1e30, 1e-310, math.NaN(), math.Inf(1), math.Inf(-1)}
-	formats     = []string{"contiguous_format", "preserve_format", "channels_last", "channels_last_3d"}
-	someLayout  = []string{"strided", "sparse_coo", "sparse_csr"}
-	someDevices = []string{"cpu", "meta"}
+	someInts   = []int64{-1, 0, 1, 2, 3, 4, 5, 8, -2, -3, 7, 16, 64, 1000}
+	largeInts  = []int64{1 << 31, -1<<31 - 1, math.MaxInt64}
+	someFloats = []float64{-1, -0.5, 0, math.Copysign(0, -1), 0.25, 0.5, 1, 1.5, 2, 3, 1e-7, 1e30, 1e-310, math.NaN(), math.Inf(1), math.Inf(-1)}
+	someLayout = tensor.Layouts[:tensor.LayoutSparseCsr+1]
 )
 
 // usualWords are texts that ops of PyTorch take as modes.
@@ -227,8 +225,9 @@ var usualWords = []string{
 	"left", "right", "ij", "xy", "backward", "forward", "ortho", "reduced", "complete", "full", "half", "float", "double", "",
 }
 
-// ScalarValues are those of a base type that holds no tensor, or nil.
-func ScalarValues(name string) []sample.Value {
+// ScalarValues are those of a base type that holds no tensor, or nil, in an engine
+// that has these devices.
+func ScalarValues(name string, devices []engine.Device) []sample.Value {
 	var all []sample.Value
 	switch name {
 	case "int", "SymInt":
@@ -254,21 +253,21 @@ func ScalarValues(name string) []sample.Value {
 	case "Layout":
 		all = texts(sample.LayoutValue, someLayout)
 	case "MemoryFormat":
-		all = texts(sample.FormatValue, formats)
+		all = texts(sample.FormatValue, tensor.MemoryFormats)
 	case "Device":
-		all = texts(sample.DeviceValue, someDevices)
+		all = texts(sample.DeviceValue, devices)
 	case "Generator":
 		all = []sample.Value{{Kind: sample.GeneratorValue, Int: 7}}
 	case "QScheme":
-		all = texts(sample.QSchemeValue, []string{"per_tensor_affine", "per_channel_affine"})
+		all = texts(sample.QSchemeValue, tensor.QSchemes)
 	}
 	return all
 }
 
-func texts(kind sample.Kind, names []string) []sample.Value {
+func texts[T ~string](kind sample.Kind, names []T) []sample.Value {
 	var all []sample.Value
 	for _, n := range names {
-		all = append(all, sample.Value{Kind: kind, Text: n})
+		all = append(all, sample.Value{Kind: kind, Text: string(n)})
 	}
 	return all
 }
@@ -324,7 +323,7 @@ func plus(v sample.Value, d int64) sample.Value {
 }
 
 // plainLists are lists of other scalars.
-func plainLists(base []sample.Value, elem string, fixed int) []sample.Value {
+func plainLists(base []sample.Value, elem string, fixed int, devices []engine.Device) []sample.Value {
 	n := len(base)
 	var all []sample.Value
 	if elem == "bool" && n <= 4 {
@@ -336,7 +335,7 @@ func plainLists(base []sample.Value, elem string, fixed int) []sample.Value {
 			all = append(all, v)
 		}
 	} else {
-		for _, e := range ScalarValues(elem) {
+		for _, e := range ScalarValues(elem, devices) {
 			v := sample.Value{Kind: sample.ListValue}
 			for range n {
 				v.List = append(v.List, e)

@@ -232,13 +232,14 @@ func familyOf(c *sample.Case) int {
 	return 0
 }
 
-// NewDesign plans the cases that follow the openings.
-func NewDesign(o engine.Operator, openings int, l *Learned) *Design {
+// NewDesign plans the cases that follow the openings, in an engine that has these
+// devices.
+func NewDesign(o engine.Operator, devices []engine.Device, openings int, l *Learned) *Design {
 	d := &Design{openings: openings, Bases: ChooseBases(l.Ran), recipes: l.Recipes}
 	if len(d.Bases) == 0 {
 		return d
 	}
-	b := &designer{Design: d, op: o.Schema, added: o.Added, base: d.Bases[0], named: l.Named}
+	b := &designer{Design: d, op: o.Schema, devices: devices, added: o.Added, base: d.Bases[0], named: l.Named}
 	b.together()
 	b.scalars()
 	b.tensors()
@@ -250,11 +251,12 @@ func NewDesign(o engine.Operator, openings int, l *Learned) *Design {
 // A designer fills a design in.
 type designer struct {
 	*Design
-	op    *schema.Op
-	added bool // a library's own, whose kernels may take any form of tensor
-	base  *sample.Case
-	named map[int][]sample.Value
-	late  []argClass // of values that crash kernels which trust them
+	op      *schema.Op
+	devices []engine.Device
+	added   bool // a library's own, whose kernels may take any form of tensor
+	base    *sample.Case
+	named   map[int][]sample.Value
+	late    []argClass // of values that crash kernels which trust them
 }
 
 // keyClasses are the classes worth trying in pairs, beside every word.
@@ -447,12 +449,12 @@ func (b *designer) scalars() {
 		switch {
 		case t.Kind == schema.List && IsInt(t.Elem[0]):
 			all = intLists(b.listAt(i, arg), t.Size)
-		case t.Kind == schema.List && len(ScalarValues(t.Elem[0].Name)) > 0 && t.Elem[0].Kind == schema.Base:
-			all = plainLists(b.listAt(i, arg), t.Elem[0].Name, t.Size)
+		case t.Kind == schema.List && len(ScalarValues(t.Elem[0].Name, b.devices)) > 0 && t.Elem[0].Kind == schema.Base:
+			all = plainLists(b.listAt(i, arg), t.Elem[0].Name, t.Size, b.devices)
 		case t.Kind == schema.Base && t.Name == "str":
 			all = b.texts(i, arg)
 		case t.Kind == schema.Base:
-			all = ScalarValues(t.Name)
+			all = ScalarValues(t.Name, b.devices)
 		}
 		b.values(i, arg, slices.Concat(b.named[i], all))
 		if t.Kind == schema.Base && IsInt(t) {

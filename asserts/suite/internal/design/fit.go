@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/opassert/opassert/asserts/suite/internal/sample"
+	"github.com/opassert/opassert/internal/tensor"
 	"github.com/opassert/opassert/internal/yamlfile"
 	"github.com/opassert/opassert/schema"
 	"gopkg.in/yaml.v3"
@@ -213,7 +214,7 @@ var takes = map[string][]sample.Kind{
 var examples = map[string]string{
 	"Tensor": "t[2, 3]", "int": "3", "SymInt": "3", "float": "0.5", "Scalar": "0.5", "number": "0.5", "complex": "1+2i", "bool": "true", "str": "'text'",
 	"ScalarType": "dtype:float32", "Layout": "layout:strided", "MemoryFormat": "format:channels_last", "QScheme": "qscheme:per_tensor_affine",
-	"Device": "device:cpu", "Generator": "generator", "Storage": "storage:float32[4]",
+	"Device": "device:" + tensor.CPU, "Generator": "generator", "Storage": "storage:float32[4]",
 }
 
 // exampleOf returns a value of a type, "" where none is known.

@@ -13,6 +13,7 @@ import (
 // A Target is an op made ready to be run.
 type Target struct {
 	operator engine.Operator
+	devices  []engine.Device
 	Gen      *design.Generator
 	judged   *asserts.Op
 	waived   []asserts.Excuse
@@ -44,7 +45,7 @@ func NewTarget(e engine.Engine, operator engine.Operator, p engine.Plan, book *d
 	})
 	p.Op.Checks = slices.DeleteFunc(slices.Clone(p.Op.Checks), operator.CannotShow)
 	return &Target{
-		operator: operator, Gen: design.NewGenerator(operator.Schema, book),
+		operator: operator, devices: e.Devices(), Gen: design.NewGenerator(operator.Schema, book),
 		judged: e.Subjects(&p.Op), waived: p.Waived, Learned: &design.Learned{Named: make(map[int][]sample.Value), Origins: make(map[int]design.Origin)},
 	}
 }
@@ -77,7 +78,7 @@ func (t *Target) Cost(number int) string {
 func (t *Target) design() *design.Design {
 	if t.plan == nil {
 		t.Ran = design.ChooseBases(t.Ran)
-		t.plan = design.NewDesign(t.operator, t.planned(), t.Learned)
+		t.plan = design.NewDesign(t.operator, t.devices, t.planned(), t.Learned)
 	}
 	return t.plan
 }
