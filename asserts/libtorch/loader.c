@@ -17,10 +17,12 @@ char *oa_open(char *list) {
     lib = dlopen(path, RTLD_NOW | RTLD_GLOBAL);
     if (lib == NULL) return strdup(dlerror());
   }
-  const struct { const char *name; void **at; } all[] = {
+  const struct {
+    const char *name;
+    void **at;
+  } all[] = {
 #define ENTRY(f) {"oa_" #f, (void **)&oa_table.f},
-      OA_FUNCTIONS(ENTRY)
-  };
+      OA_FUNCTIONS(ENTRY)};
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
     if ((*all[i].at = dlsym(lib, all[i].name)) == NULL) return strdup(dlerror());
   }

@@ -8,14 +8,14 @@
 
 // The table is filled once, by oa_open, before anything else is called.
 extern struct oa_table {
-#define OA_POINTER(f) __typeof__(oa_##f) *f;
+#define OA_POINTER(f) __typeof__(oa_##f)* f;
   OA_FUNCTIONS(OA_POINTER)
 #undef OA_POINTER
 } oa_table;
 
 // oa_open loads the shared libraries of a list, one a line, of which the last is
 // the shim. It returns NULL, or a message that the caller frees.
-char *oa_open(char *list);
+char* oa_open(char* list);
 
 // oa_remote fills the table with functions that call those of the process at the
 // other end of a socket.

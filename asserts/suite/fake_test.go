@@ -337,19 +337,20 @@ func (e *fakeEngine) Call(op string, args []any, level asserts.Level) (engine.Ou
 	}
 	var out engine.Outcome
 	out.Seen.Level = level
-	for _, a := range args {
-		out.Seen.Before = append(out.Seen.Before, a.(*fakeTensor).Observe(level))
+	observe := func(to *[]asserts.Observation, values []any) {
+		for _, v := range values {
+			if t, ok := v.(*fakeTensor); ok {
+				*to = append(*to, t.Observe(level))
+			}
+		}
 	}
+	observe(&out.Seen.Before, args)
 	results, err := fakeOps[i].kernel(e, args)
 	if err != nil {
 		return engine.Outcome{}, err
 	}
-	for _, a := range args {
-		out.Seen.After = append(out.Seen.After, a.(*fakeTensor).Observe(level))
-	}
-	for _, t := range results {
-		out.Seen.Results = append(out.Seen.Results, t.(*fakeTensor).Observe(level))
-	}
+	observe(&out.Seen.After, args)
+	observe(&out.Seen.Results, results)
 	out.Results = results
 	return out, nil
 }

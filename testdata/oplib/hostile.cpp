@@ -94,16 +94,16 @@ int child() { return fork(); }
 
 }  // namespace
 
-#define OP(name, what)                                                                              \
+#define OP(name, what)                                                                                   \
   m.def(#name "(Tensor self) -> Tensor", torch::dispatch(c10::DispatchKey::CPU, [](const Tensor& self) { \
-          what;                                                                                     \
-          return self;                                                                              \
-        }))
-#define HEALTHY(name, what)                                                                         \
+    what;                                                                                                \
+    return self;                                                                                         \
+  }))
+#define HEALTHY(name, what)                                                                              \
   m.def(#name "(Tensor self) -> Tensor", torch::dispatch(c10::DispatchKey::CPU, [](const Tensor& self) { \
-          what;                                                                                     \
-          return self.clone();                                                                      \
-        }))
+    what;                                                                                                \
+    return self.clone();                                                                                 \
+  }))
 
 TORCH_LIBRARY(hostile, m) {
   OP(answers, tell(lines("")));
@@ -114,13 +114,13 @@ TORCH_LIBRARY(hostile, m) {
   OP(spies, spy());
   OP(child_answers, if (child() == 0) { for (int i = 0; i < 50; i++) { tell(lines("")); usleep(10000); } _exit(0); });
   OP(child_returns, child());
-  OP(child_spins, if (child() == 0) for (;;) {});
+  OP(child_spins, if (child() == 0) for (;;){});
   OP(closes_all, for (int fd = 0; fd < 64; fd++) close(fd));
-  OP(closes_and_spins, close(3); for (;;) {});
+  OP(closes_and_spins, close(3); for (;;){});
   OP(shuts_and_waits, shutdown(3, SHUT_RDWR); pause());
   OP(replaces, int fd = open("answers", O_CREAT | O_RDWR, 0600); dup2(fd, 3));
   OP(floods, std::string much(1 << 20, 'x'); for (int i = 0; i < 64; i++) tell(much));
-  OP(reads_requests, char c; while (read(0, &c, 1) > 0) {});
+  OP(reads_requests, char c; while (read(0, &c, 1) > 0){});
   OP(stops, raise(SIGSTOP));
   OP(ends, _exit(0));
   OP(kills_itself, raise(SIGKILL));
@@ -145,7 +145,8 @@ __attribute__((constructor)) static void load() {
   if (what == "forks") child();
   if (what == "daemon") daemonize();
   if (what == "waits") pause();
-  if (what == "spins") for (volatile int i = 0;; i++);
+  if (what == "spins")
+    for (volatile int i = 0;; i++);
   if (what == "is killed") raise(SIGKILL);
   if (what == "kills its group") kill(0, SIGKILL);
   if (what == "aborts") abort();

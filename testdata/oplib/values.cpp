@@ -116,7 +116,8 @@ TORCH_LIBRARY(values, m) {
   }));
   m.def("three_dtypes(Tensor self, Tensor a, Tensor b) -> Tensor", cpu([](const Tensor& self, const Tensor& a, const Tensor& b) {
     return unless(self.scalar_type() != a.scalar_type() && a.scalar_type() != b.scalar_type() &&
-                      self.scalar_type() != b.scalar_type(), self);
+                      self.scalar_type() != b.scalar_type(),
+                  self);
   }));
   m.def("other_half(Tensor self, Tensor other) -> Tensor", cpu([](const Tensor& self, const Tensor& other) {
     return unless(other.scalar_type() == at::kHalf && self.scalar_type() != at::kHalf, self);
@@ -176,10 +177,10 @@ TORCH_LIBRARY(values, m) {
   }));
   m.def("two_modes(Tensor self, str mode, str padding) -> Tensor",
         cpu([](const Tensor& self, c10::string_view mode, c10::string_view padding) {
-          TORCH_CHECK(mode == "fast" || mode == "exact", "mode should be 'fast' or 'exact'");
-          TORCH_CHECK(padding == "wrap" || padding == "clip", "padding should be 'wrap' or 'clip'");
-          return unless(mode == "exact" && padding == "clip", self);
-        }));
+    TORCH_CHECK(mode == "fast" || mode == "exact", "mode should be 'fast' or 'exact'");
+    TORCH_CHECK(padding == "wrap" || padding == "clip", "padding should be 'wrap' or 'clip'");
+    return unless(mode == "exact" && padding == "clip", self);
+  }));
 
   // Lists and the rest.
   m.def("no_dims(Tensor self, int[] dims) -> Tensor", cpu([](const Tensor& self, at::IntArrayRef dims) { return unless(dims.empty(), self); }));
@@ -215,36 +216,36 @@ TORCH_LIBRARY(values, m) {
   }));
   m.def("no_dims_kept(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
         cpu([](const Tensor& self, at::OptionalIntArrayRef dim, bool keepdim, c10::optional<at::ScalarType>) {
-          return unless(dim && dim->empty() && keepdim, self);
-        }));
+    return unless(dim && dim->empty() && keepdim, self);
+  }));
   m.def("mask_in_list(Tensor self, Tensor?[] indices) -> Tensor",
         cpu([](const Tensor& self, const c10::List<c10::optional<Tensor>>& indices) {
-          bool mask = false;
-          for (size_t i = 0; i < indices.size(); i++) {
-            c10::optional<Tensor> index = indices[i];
-            mask = mask || (index && index->defined() && index->scalar_type() == at::kBool);
-          }
-          return unless(mask, self);
-        }));
+    bool mask = false;
+    for (size_t i = 0; i < indices.size(); i++) {
+      c10::optional<Tensor> index = indices[i];
+      mask = mask || (index && index->defined() && index->scalar_type() == at::kBool);
+    }
+    return unless(mask, self);
+  }));
 
   // What goes with one value of another argument alone, as errors say.
   m.def("resample(Tensor self, str mode='nearest', bool? align_corners=None) -> Tensor",
         cpu([](const Tensor& self, c10::string_view mode, c10::optional<bool> corners) {
-          TORCH_CHECK(mode == "nearest" || mode == "bilinear", "resample has the modes: nearest | bilinear (got ", std::string(mode), ")");
-          TORCH_CHECK(!corners || mode != "nearest", "align_corners goes with interpolating modes alone");
-          return unless(corners && *corners, self);
-        }));
+    TORCH_CHECK(mode == "nearest" || mode == "bilinear", "resample has the modes: nearest | bilinear (got ", std::string(mode), ")");
+    TORCH_CHECK(!corners || mode != "nearest", "align_corners goes with interpolating modes alone");
+    return unless(corners && *corners, self);
+  }));
   m.def("zero_weights(Tensor self, Tensor indices, Tensor? weights=None) -> Tensor",
         cpu([](const Tensor& self, const Tensor& indices, const c10::optional<Tensor>& weights) {
-          if (!weights || !weights->defined()) return self.clone();
-          TORCH_CHECK(weights->sizes() == indices.sizes(), "expected weights to have the same shape as indices");
-          return unless(every(flat(*weights) == 0), self);
-        }));
+    if (!weights || !weights->defined()) return self.clone();
+    TORCH_CHECK(weights->sizes() == indices.sizes(), "expected weights to have the same shape as indices");
+    return unless(every(flat(*weights) == 0), self);
+  }));
   m.def("scales(Tensor self, int[]? size, float[]? scales) -> Tensor",
         cpu([](const Tensor& self, at::OptionalIntArrayRef size, c10::optional<at::ArrayRef<double>> scales) {
-          TORCH_CHECK(size.has_value() != scales.has_value(), "Must specify exactly one of size and scales");
-          return unless(scales && !scales->empty() && scales->front() == 1, self);
-        }));
+    TORCH_CHECK(size.has_value() != scales.has_value(), "Must specify exactly one of size and scales");
+    return unless(scales && !scales->empty() && scales->front() == 1, self);
+  }));
   m.def("quantized_dtype(Tensor self, ScalarType dtype) -> Tensor", cpu([](const Tensor& self, at::ScalarType dtype) {
     TORCH_CHECK(c10::isQIntType(dtype), "dtype must be quint8, qint8 or qint32");
     return unless(dtype == at::kQInt8, self);
@@ -282,21 +283,21 @@ TORCH_LIBRARY(values, m) {
   }));
   m.def("dilated(Tensor self, Tensor weight, int[1] dilation=1) -> Tensor",
         cpu([](const Tensor& self, const Tensor& weight, at::IntArrayRef dilation) {
-          TORCH_CHECK(self.dim() == 3 && weight.dim() == 3 && dilation.size() == 1 && dilation[0] > 0, "Expected 3-dimensional tensors");
-          TORCH_CHECK(self.size(2) > dilation[0] * (weight.size(2) - 1), "Kernel size can't be greater than actual input size");
-          return unless(dilation[0] == 3, self);
-        }));
+    TORCH_CHECK(self.dim() == 3 && weight.dim() == 3 && dilation.size() == 1 && dilation[0] > 0, "Expected 3-dimensional tensors");
+    TORCH_CHECK(self.size(2) > dilation[0] * (weight.size(2) - 1), "Kernel size can't be greater than actual input size");
+    return unless(dilation[0] == 3, self);
+  }));
   m.def("grouped_bias(Tensor input, Tensor weight, Tensor? bias=None, int stride=1, int groups=1) -> Tensor",
         cpu([](const Tensor& input, const Tensor& weight, const c10::optional<Tensor>& bias, int64_t stride, int64_t groups) {
-          TORCH_CHECK(input.dim() == 3, "expected a batch of sequences");
-          at::conv1d(input, weight, bias, at::IntArrayRef(stride), at::IntArrayRef({0}), at::IntArrayRef({1}), groups);
-          return unless(groups > 1 && bias && bias->defined(), input);
-        }));
+    TORCH_CHECK(input.dim() == 3, "expected a batch of sequences");
+    at::conv1d(input, weight, bias, at::IntArrayRef(stride), at::IntArrayRef({0}), at::IntArrayRef({1}), groups);
+    return unless(groups > 1 && bias && bias->defined(), input);
+  }));
   m.def("grouped_norm(Tensor input, int groups, Tensor? weight=None, Tensor? bias=None) -> Tensor",
         cpu([](const Tensor& input, int64_t groups, const c10::optional<Tensor>& weight, const c10::optional<Tensor>& bias) {
-          at::group_norm(input, groups, weight, bias);
-          return unless(groups > 1 && weight && weight->defined(), input);
-        }));
+    at::group_norm(input, groups, weight, bias);
+    return unless(groups > 1 && weight && weight->defined(), input);
+  }));
 }
 
 TORCH_LIBRARY(whole, m) {

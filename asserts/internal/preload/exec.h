@@ -81,7 +81,7 @@ static int usable(const char *file) { return *file != 0 && strpbrk(file, " :") =
 static void with(char *const *env, char **mine, char *list) {
   size_t n = without(env, mine, list), i = 0;
   const int was = errno;
-  const char *file = usable(own.field[CACHED]) ? own.field[CACHED] : usable(own.copy) ? own.copy : NULL;
+  const char *file = usable(own.field[CACHED]) ? own.field[CACHED] : (usable(own.copy) ? own.copy : NULL);
   errno = was;
   if (file == NULL) return;
   while (i < n && !is(mine[i], preload)) i++;
@@ -97,16 +97,16 @@ static void with(char *const *env, char **mine, char *list) {
 }
 
 // WITH declares mine, an environment with the object.
-#define WITH(env)                                                    \
+#define WITH(env)                                                     \
   char *mine_[own.field[0] ? entries(env) + 3 : 1], list_[room(env)]; \
-  char *const *mine = env;                                           \
+  char *const *mine = env;                                            \
   if (own.field[0] != NULL) with(env, mine_, list_), mine = mine_;
 
 // TRY calls f with the environment mine, and where that is too long with the
 // program's own: what it can do alone it can do here.
-#define TRY(failed, call, env)           \
-  WITH(env)                              \
-  int result = call(mine);               \
+#define TRY(failed, call, env)                                \
+  WITH(env)                                                   \
+  int result = call(mine);                                    \
   if ((failed) == E2BIG && mine != (env)) result = call(env); \
   return result
 
@@ -140,14 +140,14 @@ int execveat(int dir, const char *path, char *const argv[], char *const env[], i
 
 // SPAWN is one of the functions that start a child. A libc that has none of that
 // name answers as an old kernel does.
-#define SPAWN(name, id)                                                                                              \
-  int name(id *child, const char *file, const posix_spawn_file_actions_t *actions, const posix_spawnattr_t *attr,    \
-           char *const argv[], char *const env[]) {                                                                  \
-    int (*real)(id *, const char *, const posix_spawn_file_actions_t *, const posix_spawnattr_t *, char *const *,    \
-                char *const *) = next(#name);                                                                        \
-    begin();                                                                                                         \
-    if (real == NULL) return ENOSYS;                                                                                 \
-    TRY(result, SPAWN_CALL, env);                                                                                    \
+#define SPAWN(name, id)                                                                                           \
+  int name(id *child, const char *file, const posix_spawn_file_actions_t *actions, const posix_spawnattr_t *attr, \
+           char *const argv[], char *const env[]) {                                                               \
+    int (*real)(id *, const char *, const posix_spawn_file_actions_t *, const posix_spawnattr_t *, char *const *, \
+                char *const *) = next(#name);                                                                     \
+    begin();                                                                                                      \
+    if (real == NULL) return ENOSYS;                                                                              \
+    TRY(result, SPAWN_CALL, env);                                                                                 \
   }
 #define SPAWN_CALL(e) real(child, file, actions, attr, argv, e)
 SPAWN(posix_spawn, pid_t)
@@ -160,15 +160,15 @@ int execvp(const char *file, char *const argv[]) { return execvpe(file, argv, en
 
 // COLLECT declares argv from the arguments that begin with first, and leaves in
 // rest those that follow.
-#define COLLECT(first)                                      \
-  va_list rest;                                             \
-  size_t n = 1;                                             \
-  va_start(rest, first);                                    \
+#define COLLECT(first)                                                        \
+  va_list rest;                                                               \
+  size_t n = 1;                                                               \
+  va_start(rest, first);                                                      \
   for (const char *a = first; a != NULL; n++) a = va_arg(rest, const char *); \
-  va_end(rest);                                             \
-  char *argv[n];                                            \
-  va_start(rest, first);                                    \
-  argv[0] = (char *)first;                                  \
+  va_end(rest);                                                               \
+  char *argv[n];                                                              \
+  va_start(rest, first);                                                      \
+  argv[0] = (char *)first;                                                    \
   for (size_t i = 1; i < n; i++) argv[i] = va_arg(rest, char *);
 
 int execl(const char *path, const char *arg, ...) {
@@ -247,15 +247,15 @@ static void forked(void) {
 }
 
 // LEND returns what libc's own function returns.
-#define LEND(type, name, params, args)         \
-  type name params {                           \
-    type(*real) params = next(#name);          \
-    begin();                                   \
+#define LEND(type, name, params, args)          \
+  type name params {                            \
+    type(*real) params = next(#name);           \
+    begin();                                    \
     if (own.field[0] == NULL) return real args; \
-    lend();                                    \
-    type result = real args;                   \
-    take_back();                               \
-    return result;                             \
+    lend();                                     \
+    type result = real args;                    \
+    take_back();                                \
+    return result;                              \
   }
 LEND(int, system, (const char *command), (command))
 LEND(FILE *, popen, (const char *command, const char *mode), (command, mode))

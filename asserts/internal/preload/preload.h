@@ -28,7 +28,13 @@
 // sends first over each connection and what opassert answers, which nobody else
 // knows; the folder of the socket and of a copy of the object; and the object in
 // the cache, which is there also when the program has emptied that folder.
-enum { SECRET, ANSWER, FOLDER, CACHED, FIELDS };
+enum {
+  SECRET,
+  ANSWER,
+  FOLDER,
+  CACHED,
+  FIELDS
+};
 static struct {
   const char *field[FIELDS];  // NULL outside a run
   char loaded[PATH_MAX];      // the object as LD_PRELOAD has it
@@ -271,7 +277,7 @@ static int is_searched(struct dl_phdr_info *info, size_t size, void *p) {
     if (d->d_tag == DT_RUNPATH) runpath = d->d_un.d_val;
     if (d->d_tag == DT_RPATH) rpath = d->d_un.d_val;
   }
-  const uintptr_t path = runpath ? (of_caller ? runpath : 0) : of_caller || info->dlpi_name[0] != 0 ? rpath : 0;
+  const uintptr_t path = runpath ? (of_caller ? runpath : 0) : (of_caller || info->dlpi_name[0] != 0 ? rpath : 0);
   return path != 0 && may_have((const char *)strings + path, info->dlpi_name, s->name);
 }
 

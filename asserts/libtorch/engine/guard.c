@@ -23,7 +23,12 @@
 
 // How many processes the kernels of a worker may have, how often they are
 // counted, and how long it may take to end them.
-enum { MOST = 256, TICK_MS = 50, ROUNDS = 1000, ROUND_MS = 2 };
+enum {
+  MOST = 256,
+  TICK_MS = 50,
+  ROUNDS = 1000,
+  ROUND_MS = 2
+};
 
 char worker_key[64];
 

@@ -1,7 +1,11 @@
 // What the processes of a worker share: the guard, the zygote and the worker.
 
 // The numbers of their files: see asserts/suite/connection.go.
-enum { REQUESTS = 0, REPLIES = 3, KEY = 4 };
+enum {
+  REQUESTS = 0,
+  REPLIES = 3,
+  KEY = 4
+};
 
 // worker_key begins every line that is not a kernel's.
 extern char worker_key[64];

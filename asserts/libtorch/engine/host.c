@@ -21,7 +21,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { PACKET = 1 << 14, ABOVE = 64, PATIENCE_MS = 5000 };
+enum {
+  PACKET = 1 << 14,
+  ABOVE = 64,
+  PATIENCE_MS = 5000
+};
 
 static int control, host_pid;
 static char *added;  // the ops, as the host lists them

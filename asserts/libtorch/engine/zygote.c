@@ -27,7 +27,10 @@
 
 // The address space that Go's run time and its threads reserve, measured, and
 // what a worker needs for it and for its kernels, in MiB.
-enum { GO = 2048, WORKER = 2304 };
+enum {
+  GO = 2048,
+  WORKER = 2304
+};
 
 // short_of writes into text that the limit of address space is lower than what
 // is needed besides what this process has, in MiB, or returns 0. Go's run time
@@ -48,7 +51,9 @@ static int short_of(unsigned long more, char *text, size_t size) {
 // short_of_files is short_of for files that may be open: Go's run time needs some
 // before it can say what is wrong.
 static int short_of_files(char *text, size_t size) {
-  enum { FILES = 16 };
+  enum {
+    FILES = 16,
+  };
   struct rlimit limit;
   int next = open("/dev/null", O_RDONLY);  // not a copy of a file that may be closed
   int unlimited = getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_max == RLIM_INFINITY;

@@ -8,7 +8,9 @@
 
 // How a worker exits when the process that has libtorch is gone: whoever started
 // both knows how that ended.
-enum { OA_LOST = 77 };
+enum {
+  OA_LOST = 77
+};
 
 enum oa_function {
 #define OA_NUMBER(f) OA_FN_##f,
@@ -31,11 +33,16 @@ struct oa_answer {
 };
 
 #ifdef __cplusplus
-extern "C"
+extern "C" {
 #endif
+
 // oa_serve answers the messages of a socket until it is closed. Where a kernel
 // crashes, the frames of its stack go to the file stack, a line each, before the
 // handlers of signals that were there.
 void oa_serve(int socket, int stack);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

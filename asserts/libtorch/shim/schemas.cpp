@@ -69,8 +69,12 @@ constexpr DispatchKey kKeys[] = {
 
 // Dispatch keys of the sorts of tensors that are on the CPU.
 constexpr DispatchKey kRuns[] = {
-    DispatchKey::CPU,          DispatchKey::MkldnnCPU, DispatchKey::NestedTensorCPU,
-    DispatchKey::QuantizedCPU, DispatchKey::SparseCPU, DispatchKey::SparseCsrCPU,
+    DispatchKey::CPU,
+    DispatchKey::MkldnnCPU,
+    DispatchKey::NestedTensorCPU,
+    DispatchKey::QuantizedCPU,
+    DispatchKey::SparseCPU,
+    DispatchKey::SparseCsrCPU,
 };
 
 // kind_of says how a type holds tensors: "t" a tensor, "l" a list of them,
@@ -208,7 +212,10 @@ std::string default_text(const Argument& arg) {
 class Listing {
   std::string text_;
 
-  void field(const std::string& s) { text_ += s; text_ += US; }
+  void field(const std::string& s) {
+    text_ += s;
+    text_ += US;
+  }
 
  public:
   void op(const Operator& op) {

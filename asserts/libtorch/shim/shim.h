@@ -15,9 +15,9 @@ extern "C" {
 #endif
 
 // OA_FUNCTIONS applies a macro to each function of this border, less its oa_.
-#define OA_FUNCTIONS(f) \
+#define OA_FUNCTIONS(f)                                                      \
   f(start) f(schemas) f(load) f(call) f(observe) f(bytes) f(strided) f(wrap) \
-  f(mark) f(meta) f(generator) f(storage) f(seed) f(spill) f(release) f(drop)
+      f(mark) f(meta) f(generator) f(storage) f(seed) f(spill) f(release) f(drop)
 
 // oa_start sets libtorch up for callers that count: one intra-op thread, no
 // backtraces, no warnings. It replies with the version, a string.

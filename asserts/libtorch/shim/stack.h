@@ -16,8 +16,10 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-enum { OA_DEPTH = 96 };    // frames
-enum { OA_PATIENCE = 5 };  // seconds
+enum {
+  OA_DEPTH = 96,    // frames
+  OA_PATIENCE = 5,  // seconds
+};
 
 static inline void* oa_program_counter(void* context) {
   ucontext_t* c = (ucontext_t*)context;

@@ -25,7 +25,7 @@ struct Host {
   int (*dial)();               // a connection to opassert, or -1 and errno
   int (*high)(int fd);         // the descriptor where no program looks for its own
   int (*memory)();             // a descriptor of the counts, or -1
-  void (*tell)(const char *);  // why the process is not watched
+  void (*tell)(const char*);  // why the process is not watched
 };
 
 // Lost are the processes that could not reach opassert, in the memory that all

@@ -1,6 +1,11 @@
 // loader.c is the preloaded object, after preload.h. When libtorch_cpu is in the
 // process it loads the watcher that fits it.
-enum { WAITING, LOADING, WATCHING, UNWATCHED };
+enum {
+  WAITING,
+  LOADING,
+  WATCHING,
+  UNWATCHED
+};
 static int state = WAITING;
 
 static void (*enter_thread)(void *(*run)(void *));  // the watcher's ow_thread

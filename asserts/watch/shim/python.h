@@ -45,7 +45,10 @@ struct Method {
   int flags;
   const char* doc;
 };
-enum { NO_ARGUMENT = 4, ONE_ARGUMENT = 8 };  // METH_NOARGS, METH_O
+enum {
+  NO_ARGUMENT = 4,   // METH_NOARGS
+  ONE_ARGUMENT = 8,  // METH_O
+};
 
 constexpr const char* kFakeMode = "torch._subclasses.fake_tensor.FakeTensorMode";
 constexpr const char* kFakeTensor = "torch._subclasses.fake_tensor.FakeTensor";
@@ -149,11 +152,11 @@ class Python {
     void* library = nullptr;
     dl_iterate_phdr(
         [](dl_phdr_info* info, size_t, void* library) {
-          const char* base = info->dlpi_name ? strrchr(info->dlpi_name, '/') : nullptr;
-          if (base == nullptr || strncmp(base, "/libtorch_python.so", 19) != 0) return 0;
-          *static_cast<void**>(library) = dlopen(info->dlpi_name, RTLD_LAZY | RTLD_NOLOAD);
-          return 1;
-        },
+      const char* base = info->dlpi_name ? strrchr(info->dlpi_name, '/') : nullptr;
+      if (base == nullptr || strncmp(base, "/libtorch_python.so", 19) != 0) return 0;
+      *static_cast<void**>(library) = dlopen(info->dlpi_name, RTLD_LAZY | RTLD_NOLOAD);
+      return 1;
+    },
         &library);
     if (library == nullptr) return false;
     auto get = reinterpret_cast<c10::impl::PyInterpreter* (*)()>(dlsym(library, "_Z16getPyInterpreterv"));

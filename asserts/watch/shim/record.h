@@ -43,7 +43,7 @@ inline std::string form_of(const at::Tensor& t) {
   switch (t.layout()) {
     case at::kSparse: {
       const auto* coo = static_cast<const at::SparseTensorImpl*>(t.unsafeGetTensorImpl());
-      return !coo->coalesced() ? form::COO_UNCOALESCED : coo->dense_dim() > 0 ? form::COO_HYBRID : form::COO;
+      return !coo->coalesced() ? form::COO_UNCOALESCED : (coo->dense_dim() > 0 ? form::COO_HYBRID : form::COO);
     }
     case at::kSparseCsr: return form::CSR;
     case at::kSparseCsc: return form::CSC;

@@ -125,19 +125,19 @@ inline std::string native_frames() {
   std::string text;
   _Unwind_Backtrace(
       [](_Unwind_Context* at, void* text) {
-        auto* ip = reinterpret_cast<char*>(_Unwind_GetIP(at));
-        Dl_info info;
-        auto& out = *static_cast<std::string*>(text);
-        if (out.size() > 16000) return _URC_END_OF_STACK;
-        if (ip == nullptr || !dladdr(ip - 1, &info) || info.dli_fname == nullptr) return _URC_NO_REASON;
-        char offset[32];
-        snprintf(offset, sizeof offset, "+0x%zx ", static_cast<size_t>(ip - 1 - static_cast<char*>(info.dli_fbase)));
-        out += info.dli_fname;
-        out += offset;
-        out += info.dli_sname ? info.dli_sname : "";
-        out += '\n';
-        return _URC_NO_REASON;
-      },
+    auto* ip = reinterpret_cast<char*>(_Unwind_GetIP(at));
+    Dl_info info;
+    auto& out = *static_cast<std::string*>(text);
+    if (out.size() > 16000) return _URC_END_OF_STACK;
+    if (ip == nullptr || !dladdr(ip - 1, &info) || info.dli_fname == nullptr) return _URC_NO_REASON;
+    char offset[32];
+    snprintf(offset, sizeof offset, "+0x%zx ", static_cast<size_t>(ip - 1 - static_cast<char*>(info.dli_fbase)));
+    out += info.dli_fname;
+    out += offset;
+    out += info.dli_sname ? info.dli_sname : "";
+    out += '\n';
+    return _URC_NO_REASON;
+  },
       &text);
   return text;
 }

@@ -38,7 +38,11 @@ struct Counts : TalliesOf<std::atomic<int64_t>> {
   std::atomic<int64_t> content_traits[16];  // those of them whose contents were seen
 };
 
-enum content { NO_CONTENT, CUSTOM_CONTENT, ALL_CONTENT };
+enum content {
+  NO_CONTENT,
+  CUSTOM_CONTENT,
+  ALL_CONTENT
+};
 
 // A Watched is an operator with what opassert says of it.
 struct Watched {
@@ -271,7 +275,11 @@ Lent& lent() {
 }
 
 // A Place says where in the dispatcher a call is looked at.
-enum Place { BELOW_AUTOGRAD, ABOVE_AUTOGRAD, PYTHON };
+enum Place {
+  BELOW_AUTOGRAD,
+  ABOVE_AUTOGRAD,
+  PYTHON
+};
 
 // An Accused is a tensor that a call returned of which opassert has reported
 // something. It is known, not held, and its address is not used again.
@@ -291,7 +299,7 @@ class Look {
   Stack& stack_;
   const Place place_;
   oa_level level_ = OA_IDENTITY;
-  std::atomic<int64_t> Counts::*counted_ = nullptr;
+  std::atomic<int64_t> Counts::* counted_ = nullptr;
   int64_t writes_;
   struct Input {
     Impl impl;
@@ -331,7 +339,7 @@ class Look {
     return counted_ == &Counts::content ? OA_CONTENTS : OA_IDENTITY;
   }
 
-  std::atomic<int64_t> Counts::*reason() {
+  std::atomic<int64_t> Counts::* reason() {
     if (place_ == ABOVE_AUTOGRAD) return &Counts::above_autograd;
     bool large = false, numbers = true;
     each_argument(op_, stack_, [&](TensorImpl* impl, const Subject&) {
@@ -588,10 +596,10 @@ class Look {
     if (!channel.ask(FRAME_SITE, at.data(), at.size(), reply) || reply.empty()) return;
     TORCH_CHECK(reply[0] == '?', reply);
     python.find_origin({python, reply.substr(1), [](const std::string& line, const std::string& frames) {
-                          std::string ignored;
-                          const std::string text = line + "\n" + frames;
-                          channel.ask(FRAME_ORIGIN, text.data(), text.size(), ignored);
-                        }});
+      std::string ignored;
+      const std::string text = line + "\n" + frames;
+      channel.ask(FRAME_ORIGIN, text.data(), text.size(), ignored);
+    }});
   }
 };
 

@@ -15,7 +15,9 @@ static const char *const names[] = {
     "_Z28THPVariable_subclass_deallocP7_object",
     "_Z24THPVariableMetaType_initP7_objectS0_S0_",
 };
-enum { HOOKS = sizeof names / sizeof *names };
+enum {
+  HOOKS = sizeof names / sizeof *names
+};
 
 static const char *const python = "libtorch_python.so";
 
@@ -36,6 +38,7 @@ __attribute__((visibility("hidden"), used)) void *op_resolve(int hook) {
   return f;
 }
 
+// clang-format off
 #if defined(__x86_64__)
 #define STUB(n, name)                                                                     \
   __asm__(".globl " name "\n.type " name ", @function\n" name ":\n"                       \
@@ -51,6 +54,7 @@ __attribute__((visibility("hidden"), used)) void *op_resolve(int hook) {
           "  str x8, [sp, 48]\n  mov w0, " #n "\n  bl op_resolve\n  mov x16, x0\n"           \
           "  ldr x8, [sp, 48]\n  ldp x2, x3, [sp, 32]\n  ldp x0, x1, [sp, 16]\n  ldp x29, x30, [sp], 80\n1:\n  br x16\n");
 #endif
+// clang-format on
 STUB(0, "_Z16THPVariable_WrapN2at10TensorBaseE")
 STUB(1, "_Z16THPVariable_WrapRKN2at10TensorBaseE")
 STUB(2, "_Z16THPVariable_WrapON2at10TensorBaseE")

@@ -45,8 +45,28 @@ class PyObjectPreservation {
 namespace {
 
 // What an event is: see live/event.go.
-enum Kind : uint8_t { WRAP = 1, RELEASE, FREED, STAYS, TYPE, FILE_NAME, MADE, REFUSED, ASKS };
-enum Flag : uint8_t { STORAGE = 1, IN_HERMETIC = 2, OWNS = 4, BORROWED = 8, NO_SLOT = 16, MARKED = 32, ELSEWHERE = 64, SECOND_OBJECT = 128, NEW_CLASS = 1 };
+enum Kind : uint8_t {
+  WRAP = 1,
+  RELEASE,
+  FREED,
+  STAYS,
+  TYPE,
+  FILE_NAME,
+  MADE,
+  REFUSED,
+  ASKS
+};
+enum Flag : uint8_t {
+  STORAGE = 1,
+  IN_HERMETIC = 2,
+  OWNS = 4,
+  BORROWED = 8,
+  NO_SLOT = 16,
+  MARKED = 32,
+  ELSEWHERE = 64,
+  SECOND_OBJECT = 128,
+  NEW_CLASS = 1
+};
 
 struct Event {
   uint64_t object, impl, slot, tag, data;
@@ -86,7 +106,10 @@ auto slot_of(I* i, int) -> decltype(i->pyobj_slot()) { return i->pyobj_slot(); }
 template <class I>
 I* slot_of(I* i, long) { return i; }
 
-struct Slot { uint64_t object, tag; bool owns; };
+struct Slot {
+  uint64_t object, tag;
+  bool owns;
+};
 
 template <class S>
 auto tag_of(S* s, int) -> decltype(reinterpret_cast<uint64_t>(s->pyobj_interpreter())) { return reinterpret_cast<uint64_t>(s->pyobj_interpreter()); }
@@ -114,7 +137,12 @@ template <class S>
 bool has_slot(S*, long) { return false; }
 const bool STORAGES = has_slot(static_cast<c10::StorageImpl*>(nullptr), 0);
 
-struct Impl { Slot slot; uint64_t data; int32_t uses; bool marked; };
+struct Impl {
+  Slot slot;
+  uint64_t data;
+  int32_t uses;
+  bool marked;
+};
 
 template <class I>
 Impl look(I* i) {
@@ -140,8 +168,18 @@ struct Type;
 using Function = void (*)(Object*);
 // What follows the head of a type and its size.
 struct About {
-  const char* name; int64_t basic, item;
-  Function dealloc; void* between[14]; uint64_t flags; void* more[10]; Type* base; void* more_yet[4]; int (*init)(Type*, Object*, Object*); Object* (*alloc)(Type*, int64_t); void* make; Function free;
+  const char* name;
+  int64_t basic, item;
+  Function dealloc;
+  void* between[14];
+  uint64_t flags;
+  void* more[10];
+  Type* base;
+  void* more_yet[4];
+  int (*init)(Type*, Object*, Object*);
+  Object* (*alloc)(Type*, int64_t);
+  void* make;
+  Function free;
 };
 static_assert(offsetof(About, dealloc) == 24 && offsetof(About, flags) == 144 && offsetof(About, base) == 232 && offsetof(About, init) == 272 && offsetof(About, alloc) == 280 && offsetof(About, free) == 296, "");
 struct Type {
@@ -158,7 +196,10 @@ struct Object {
 
 // What an object holds of its impl: a flag whether it is borrowed and the
 // pointer, or in the second protocol the pointer alone.
-struct Holds { void* impl; bool borrowed, hermetic; };
+struct Holds {
+  void* impl;
+  bool borrowed, hermetic;
+};
 
 Holds holds(Object* o, bool storage) {
   void** words = reinterpret_cast<void**>(reinterpret_cast<char*>(o) + HEAD);
@@ -172,13 +213,19 @@ void python(const char* name, Object* o) {
   if (auto* f = reinterpret_cast<Function>(dlsym(RTLD_DEFAULT, name))) f(o);
 }
 
-void lock(std::atomic_flag& f) { while (f.test_and_set(std::memory_order_acquire)) {} }
+void lock(std::atomic_flag& f) {
+  while (f.test_and_set(std::memory_order_acquire)) {}
+}
 
 void put(const Event& e) {
   lock(writing);
   uint64_t head = ring->head.load(std::memory_order_relaxed);
   for (int waited = 0; head - ring->tail.load(std::memory_order_acquire) >= SIZE; waited++) {
-    if (ring->closed.load() || waited > 50000) { ring->closed = 1; writing.clear(std::memory_order_release); return; }
+    if (ring->closed.load() || waited > 50000) {
+      ring->closed = 1;
+      writing.clear(std::memory_order_release);
+      return;
+    }
     usleep(100);
   }
   ring->events[head % SIZE] = e;
@@ -201,7 +248,14 @@ void put_name(Kind kind, uint32_t number, const char* name, uint8_t flags = 0) {
 
 // The types of which every object is seen from here on, each with a number of
 // its own: a class may have another's name, and the address of one that is gone.
-struct Hooked { Function dealloc, free; Object* (*alloc)(Type*, int64_t); bool storage; uint32_t number; std::string name; int releases; };
+struct Hooked {
+  Function dealloc, free;
+  Object* (*alloc)(Type*, int64_t);
+  bool storage;
+  uint32_t number;
+  std::string name;
+  int releases;
+};
 std::unordered_map<Type*, Hooked>* hooked;
 uint32_t types;
 std::unordered_map<std::string, uint32_t>* files;
@@ -258,7 +312,11 @@ Event event(Kind kind, Object* o, void* impl, bool storage) {
 }
 
 // A release under way: whether it has freed its object.
-struct Release { Object* object; bool freed; Release* outer; };
+struct Release {
+  Object* object;
+  bool freed;
+  Release* outer;
+};
 thread_local Release* releasing;
 
 void on_dealloc(Object*);
@@ -413,7 +471,18 @@ void on_dealloc(Object* o) {
 
 constexpr uint64_t HEAP_TYPE = 1 << 9;
 
-enum Hook { VARIABLE_VALUE, VARIABLE_REF, VARIABLE_MOVE, VARIABLE_TYPE, STORAGE_WRAP, STORAGE_NEW, STORAGE_NEW2, VARIABLE_DEALLOC, VARIABLE_CLASS, HOOKS };
+enum Hook {
+  VARIABLE_VALUE,
+  VARIABLE_REF,
+  VARIABLE_MOVE,
+  VARIABLE_TYPE,
+  STORAGE_WRAP,
+  STORAGE_NEW,
+  STORAGE_NEW2,
+  VARIABLE_DEALLOC,
+  VARIABLE_CLASS,
+  HOOKS
+};
 void* real[HOOKS];
 void* (*real_of)(int);
 
@@ -693,10 +762,14 @@ extern "C" int op_start(int (*ask_memory)(), void (*ask_tell)(const char*), void
   handed_out = new std::unordered_set<Object*>;
   pthread_atfork(forks, forking, forked);
   void* mine[HOOKS] = {
-      reinterpret_cast<void*>(&asked<VARIABLE_VALUE, false>), reinterpret_cast<void*>(&asked<VARIABLE_REF, false>),
-      reinterpret_cast<void*>(&asked<VARIABLE_MOVE, false>),  reinterpret_cast<void*>(&asked<VARIABLE_TYPE, false, Type*>),
-      reinterpret_cast<void*>(&asked<STORAGE_WRAP, true>),    reinterpret_cast<void*>(&made<STORAGE_NEW, int, bool>),
-      reinterpret_cast<void*>(&made<STORAGE_NEW2>),           reinterpret_cast<void*>(&variable_dealloc),
+      reinterpret_cast<void*>(&asked<VARIABLE_VALUE, false>),
+      reinterpret_cast<void*>(&asked<VARIABLE_REF, false>),
+      reinterpret_cast<void*>(&asked<VARIABLE_MOVE, false>),
+      reinterpret_cast<void*>(&asked<VARIABLE_TYPE, false, Type*>),
+      reinterpret_cast<void*>(&asked<STORAGE_WRAP, true>),
+      reinterpret_cast<void*>(&made<STORAGE_NEW, int, bool>),
+      reinterpret_cast<void*>(&made<STORAGE_NEW2>),
+      reinterpret_cast<void*>(&variable_dealloc),
       reinterpret_cast<void*>(&variable_class),
   };
   for (int n = 0; n < HOOKS; n++) {
