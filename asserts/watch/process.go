@@ -57,8 +57,8 @@ func (p *process) reply(f preload.Frame) ([]byte, error) {
 		return nil, nil
 	case frameRecord:
 		return nil, p.run.record(f.Data)
-	case frameTrouble:
-		p.run.object.Trouble(fmt.Sprintf("process %d: %s", p.pid, f.Data))
+	case frameNotWatched:
+		p.run.object.NotWatched(fmt.Sprintf("process %d: %s", p.pid, f.Data))
 		return nil, nil
 	}
 	return nil, fmt.Errorf("the watcher sent a frame of kind %q", f.Kind)

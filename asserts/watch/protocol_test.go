@@ -25,7 +25,7 @@ func FuzzFrames(f *testing.F) {
 		f.Add(seed.kind, []byte(seed.data), seed.kind, []byte(seed.data))
 	}
 	f.Fuzz(func(t *testing.T, kind byte, data []byte, kind2 byte, data2 []byte) {
-		if kind == frameTrouble || kind2 == frameTrouble {
+		if kind == frameNotWatched || kind2 == frameNotWatched {
 			return // it goes to the object, which is not there
 		}
 		plan := func(string, *schema.Op) (engine.Plan, error) { return engine.Plan{}, nil }

@@ -36,7 +36,7 @@ type Report struct {
 	Unrecorded              int              // calls that a file of cases has no words for
 	NeverCalled             []string         // ops of namespaces that are not PyTorch's own
 	Early                   int              // Python threads that ran before libtorch was loaded
-	Troubles                []string         // why a process was not watched
+	Unwatched               []string         // why a process was not watched
 	Left                    []string         // processes that still run, without libtorch
 
 	records map[string]records // by op
@@ -48,7 +48,7 @@ func (r *Report) ExitStatus() int {
 	switch {
 	case r.Status != 0:
 		return r.Status
-	case len(r.Troubles) > 0:
+	case len(r.Unwatched) > 0:
 		return 2
 	case slices.ContainsFunc(r.Findings, func(f *Finding) bool { return !f.Known && f.Note == "" }):
 		return 1
@@ -67,7 +67,7 @@ func (r *run) report(end preload.End, took time.Duration) (*Report, error) {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	rep := &Report{Findings: r.findings.sorted(), Status: end.Status, Took: took, Processes: len(r.processes), Troubles: append(r.object.Troubles(), lost...), Left: end.Left, Early: r.early}
+	rep := &Report{Findings: r.findings.sorted(), Status: end.Status, Took: took, Processes: len(r.processes), Unwatched: append(r.object.Unwatched(), lost...), Left: end.Left, Early: r.early}
 	called := make(map[string]bool)
 	for i, c := range counts {
 		op := r.ops.all[i]
@@ -114,8 +114,8 @@ func (r *run) report(end preload.End, took time.Duration) (*Report, error) {
 	rep.records = r.records
 	rep.NeverCalled = r.neverCalled(called)
 	slices.Sort(rep.Unread)
-	if len(rep.Troubles) == 0 && rep.Calls == 0 {
-		rep.Troubles = []string{r.nothing()}
+	if len(rep.Unwatched) == 0 && rep.Calls == 0 {
+		rep.Unwatched = []string{r.nothing()}
 	}
 	return rep, nil
 }
@@ -226,7 +226,7 @@ func (r *Report) WriteSummary(w io.Writer) error {
 	for _, l := range r.Left {
 		printable.Printf(&b, "  still runs, without libtorch: %s\n", l)
 	}
-	for _, t := range r.Troubles {
+	for _, t := range r.Unwatched {
 		printable.Printf(&b, "  NOT WATCHED: %s\n", t)
 	}
 	_, err := io.WriteString(w, b.String())

@@ -10,14 +10,14 @@ import (
 
 // The kinds of the watcher's frames, with what opassert answers.
 const (
-	frameHello   = 'H' // process, parent, rank, version of libtorch, folder of Python's modules, Python's threads -> settings
-	frameOp      = 'O' // A where versions are raised later, else -, and what schemas.cpp lists of an op -> an About, an Expectation, and a Subject for each argument and return that holds tensors
-	frameNames   = 'N' // names of ops that are not PyTorch's own -> nothing
-	frameCall    = 'C' // an Asked, the modes in words, and what was seen of a call that does not look usual -> nothing, or a number
-	frameSite    = 'S' // that number, who answered, a letter for the sort of frames and the frames, in lines -> nothing, or what to raise, or ? and a line of generated code
-	frameOrigin  = 'L' // that line, then file, line and function of each frame that it comes from -> nothing
-	frameRecord  = 'R' // a Recorded, names of arguments and their values -> nothing
-	frameTrouble = 'E' // why a process is not watched -> nothing
+	frameHello      = 'H' // process, parent, rank, version of libtorch, folder of Python's modules, Python's threads -> settings
+	frameOp         = 'O' // A where versions are raised later, else -, and what schemas.cpp lists of an op -> an About, an Expectation, and a Subject for each argument and return that holds tensors
+	frameNames      = 'N' // names of ops that are not PyTorch's own -> nothing
+	frameCall       = 'C' // an Asked, the modes in words, and what was seen of a call that does not look usual -> nothing, or a number
+	frameSite       = 'S' // that number, who answered, a letter for the sort of frames and the frames, in lines -> nothing, or what to raise, or ? and a line of generated code
+	frameOrigin     = 'L' // that line, then file, line and function of each frame that it comes from -> nothing
+	frameRecord     = 'R' // a Recorded, names of arguments and their values -> nothing
+	frameNotWatched = 'E' // why a process is not watched -> nothing
 )
 
 // What else is known of a call.

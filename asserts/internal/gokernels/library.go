@@ -181,7 +181,7 @@ func (e *Engine) Make(d engine.Dense, f engine.Form) (engine.Tensor, error) {
 	d.Data = slices.Clone(d.Data) // a library may keep it
 	t, err := e.make(d, f)
 	if err != nil {
-		return e.instead(d, f, refused(err))
+		return e.viewOf(d, f, refused(err))
 	}
 	e.inspect(t, d)
 	return e.lib.hold(t), nil
@@ -204,8 +204,8 @@ func (e *Engine) inspect(t asserts.Tensor, d engine.Dense) {
 	}
 }
 
-// instead returns a view of a tensor that the library has, where it lacks this one.
-func (e *Engine) instead(d engine.Dense, f engine.Form, refusal error) (engine.Tensor, error) {
+// viewOf returns a view of a tensor that the library has, where it lacks this one.
+func (e *Engine) viewOf(d engine.Dense, f engine.Form, refusal error) (engine.Tensor, error) {
 	var lacks *engine.Unsupported
 	if !errors.As(refusal, &lacks) || f != engine.Strided || slices.Contains(d.Sizes, 0) || d.Offset == 0 && slices.Equal(d.Strides, rowMajor(d.Sizes)) {
 		return nil, refusal

@@ -103,7 +103,7 @@ func (c *census) look() {
 func (m *member) ended() {
 	for _, o := range m.unseen {
 		if !o.hasHeard(m.pid) {
-			o.Trouble(fmt.Sprintf("%v has loaded %s in a way that opassert does not see", m, o.kind.Library))
+			o.NotWatched(fmt.Sprintf("%v has loaded %s in a way that opassert does not see", m, o.kind.Library))
 		}
 	}
 }
@@ -160,7 +160,7 @@ func (c *census) inspect(m *member, s stat) {
 	m.size = s.size
 	memory, err := os.ReadFile(proc(m.pid, "maps"))
 	if errors.Is(err, fs.ErrPermission) && s.size >= large {
-		c.trouble(m, "may have loaded libtorch: it runs with other privileges, and opassert can't look into it")
+		c.notWatched(m, "may have loaded libtorch: it runs with other privileges, and opassert can't look into it")
 	}
 	if err != nil || len(memory) == 0 {
 		return
@@ -176,9 +176,9 @@ func (c *census) inspect(m *member, s stat) {
 		case incomplete:
 			m.watched, m.changes, m.unseen = false, true, append(m.unseen, o)
 		case unreached:
-			o.Trouble(fmt.Sprintf("%v has loaded %s, and could not reach opassert", m, o.kind.Library))
+			o.NotWatched(fmt.Sprintf("%v has loaded %s, and could not reach opassert", m, o.kind.Library))
 		case without:
-			o.Trouble(fmt.Sprintf("%v has loaded %s, and not opassert's object: %s", m, o.kind.Library, why(m.pid)))
+			o.NotWatched(fmt.Sprintf("%v has loaded %s, and not opassert's object: %s", m, o.kind.Library, why(m.pid)))
 		}
 	}
 }
@@ -243,9 +243,9 @@ func (o *Object) hasHeard(pid int) bool {
 	return o.heard[pid]
 }
 
-func (c *census) trouble(m *member, what string) {
+func (c *census) notWatched(m *member, what string) {
 	for _, o := range c.objects {
-		o.Trouble(fmt.Sprintf("%v %s", m, what))
+		o.NotWatched(fmt.Sprintf("%v %s", m, what))
 	}
 }
 
@@ -276,8 +276,8 @@ const (
 )
 
 // await waits for processes that outlive the program, but not for ever, and
-// returns those that still run and have nothing to watch. The others are told to
-// be in trouble.
+// returns those that still run and have nothing to watch. The others are recorded
+// as not watched.
 func (c *census) await(talk io.Writer, stop <-chan os.Signal) (left []string) {
 	began, said := time.Now(), false
 	for c.look(); ; c.look() {
@@ -300,7 +300,7 @@ func (c *census) await(talk io.Writer, stop <-chan os.Signal) (left []string) {
 	}
 	for _, m := range c.running() {
 		if c.mayCall(m) {
-			c.trouble(m, "still runs: what it does from now on is not watched")
+			c.notWatched(m, "still runs: what it does from now on is not watched")
 		} else {
 			left = append(left, m.String())
 		}

@@ -54,11 +54,11 @@ type Object struct {
 	listeners      []net.Listener
 	serving        sync.WaitGroup
 
-	fitting  sync.Mutex // held while a library is compiled
-	mu       sync.Mutex
-	heard    map[int]bool      // processes that have reached this one
-	fitted   map[string]string // by the library that is looked into
-	troubles []string
+	fitting   sync.Mutex // held while a library is compiled
+	mu        sync.Mutex
+	heard     map[int]bool      // processes that have reached this one
+	fitted    map[string]string // by the library that is looked into
+	unwatched []string
 }
 
 // New compiles an object unless the cache holds it.
@@ -192,7 +192,7 @@ func (o *Object) serve(conn *net.UnixConn, connect func() Answer) {
 		if err == nil {
 			err = reply.send(conn, file)
 		} else {
-			o.Trouble(err.Error())
+			o.NotWatched(err.Error())
 		}
 		if file != nil && f.Kind == fit {
 			file.Close()
@@ -216,7 +216,7 @@ func (o *Object) memory(conn *net.UnixConn) (*os.File, error) {
 // fits it, and that file open, or nothing where none fits.
 func (o *Object) fit(library string) ([]byte, *os.File) {
 	if why, ok := strings.CutPrefix(library, "!"); ok {
-		o.Trouble(why)
+		o.NotWatched(why)
 		return nil, nil
 	}
 	o.fitting.Lock()
@@ -230,27 +230,27 @@ func (o *Object) fit(library string) ([]byte, *os.File) {
 	o.fitted[library] = known
 	o.mu.Unlock()
 	if err != nil {
-		o.Trouble(err.Error())
+		o.NotWatched(err.Error())
 		return nil, nil
 	}
 	file, _ := os.Open(known)
 	return []byte(known), file
 }
 
-// Trouble keeps why a process is not watched.
-func (o *Object) Trouble(why string) {
+// NotWatched records why a process is not watched.
+func (o *Object) NotWatched(why string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if !slices.Contains(o.troubles, why) {
-		o.troubles = append(o.troubles, why)
+	if !slices.Contains(o.unwatched, why) {
+		o.unwatched = append(o.unwatched, why)
 	}
 }
 
-// Troubles returns why processes were not watched.
-func (o *Object) Troubles() []string {
+// Unwatched returns why processes were not watched.
+func (o *Object) Unwatched() []string {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	return slices.Clone(o.troubles)
+	return slices.Clone(o.unwatched)
 }
 
 // Close ends Serve, and waits a little for what has been sent to be read.
@@ -288,7 +288,7 @@ type End struct {
 // Run runs the program to its end, and that of what it has left running, with
 // the objects in all processes. An error says why it was not started. What
 // interrupts this process interrupts the program, which ends; and then Run
-// returns. What was not watched is among the troubles of the objects.
+// returns. The objects tell what was not watched.
 func (p Program) Run(ctx context.Context, objects ...*Object) (End, error) {
 	cmd := exec.Command(p.Command[0], p.Command[1:]...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = p.Stdin, p.Stdout, p.Stderr

@@ -99,10 +99,10 @@ static int get(int fd, char *data, size_t n, int *passed) {
   return 1;
 }
 
-// reach connects to opassert by its socket's path, or by the same name in the
+// connect_by connects to opassert by its socket's path, or by the same name in the
 // kernel's own space. The one is there in another network namespace, the other
 // in another root folder, for another user and when the folder is gone.
-static int reach(int abstract) {
+static int connect_by(int abstract) {
   struct sockaddr_un to = {.sun_family = AF_UNIX};
   char *name = to.sun_path + abstract, answer[64] = "";
   int unused = -1, n = snprintf(name, sizeof to.sun_path - abstract, "%s/socket", own.field[FOLDER]);
@@ -142,15 +142,15 @@ static int high(int fd) {
 static int dial(void) {
   struct rlimit limit, more;
   if (own.field[FOLDER] == NULL) return -1;
-  int fd = reach(1);
+  int fd = connect_by(1);
   if (fd < 0 && errno == EMFILE && getrlimit(RLIMIT_NOFILE, &limit) == 0) {
     more = limit;
     more.rlim_cur = limit.rlim_max;
     setrlimit(RLIMIT_NOFILE, &more);
-    fd = reach(1);
+    fd = connect_by(1);
     setrlimit(RLIMIT_NOFILE, &limit);
   }
-  return fd < 0 ? reach(0) : fd;
+  return fd < 0 ? connect_by(0) : fd;
 }
 
 // ask sends what it is asked in text and puts the answer there, and a descriptor

@@ -57,11 +57,11 @@ func build(t *testing.T) bench {
 
 // A watched is the outcome of a program.
 type watched struct {
-	out      string
-	status   int
-	left     []string
-	troubles []string
-	asked    int
+	out       string
+	status    int
+	left      []string
+	unwatched []string
+	asked     int
 }
 
 func (b bench) run(t *testing.T, command ...string) watched {
@@ -83,7 +83,7 @@ func (b bench) run(t *testing.T, command ...string) watched {
 	if err := object.Close(); err != nil {
 		t.Error(err)
 	}
-	w.out, w.status, w.left, w.troubles = out.String(), end.Status, end.Left, object.Troubles()
+	w.out, w.status, w.left, w.unwatched = out.String(), end.Status, end.Left, object.Unwatched()
 	return w
 }
 
@@ -110,8 +110,8 @@ func TestChildren(t *testing.T) {
 			if diff := cmp.Diff(string(bare), w.out); diff != "" {
 				t.Error(diff)
 			}
-			if w.asked != 1 || len(w.troubles)+len(w.left) > 0 {
-				t.Errorf("the object asked %d times, want 1; troubles %q, left %q", w.asked, w.troubles, w.left)
+			if w.asked != 1 || len(w.unwatched)+len(w.left) > 0 {
+				t.Errorf("the object asked %d times, want 1; unwatched %q, left %q", w.asked, w.unwatched, w.left)
 			}
 		})
 	}
@@ -122,7 +122,7 @@ func TestChildren(t *testing.T) {
 func TestNotWatched(t *testing.T) {
 	b := build(t)
 	tests := []struct {
-		how, trouble string
+		how, unwatched string
 	}{
 		{"system call", "has loaded libprobe.so, and not opassert's object: it was started without LD_PRELOAD in its environment, and not through libc"},
 		{"no sockets", "has loaded libprobe.so, and could not reach opassert"},
@@ -130,15 +130,15 @@ func TestNotWatched(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.how, func(t *testing.T) {
 			w := b.run(t, b.starts, tt.how, b.child, b.probe, "1500")
-			want := regexp.MustCompile(`^process \d+ \(` + regexp.QuoteMeta(b.child+" "+b.probe+" 1500") + `\) ` + tt.trouble + "$")
-			if w.asked != 0 || len(w.troubles) != 1 || !want.MatchString(w.troubles[0]) {
-				t.Errorf("the object asked %d times, troubles %q, want one %v", w.asked, w.troubles, want)
+			want := regexp.MustCompile(`^process \d+ \(` + regexp.QuoteMeta(b.child+" "+b.probe+" 1500") + `\) ` + tt.unwatched + "$")
+			if w.asked != 0 || len(w.unwatched) != 1 || !want.MatchString(w.unwatched[0]) {
+				t.Errorf("the object asked %d times, unwatched %q, want one %v", w.asked, w.unwatched, want)
 			}
 		})
 	}
 	t.Run("without the library", func(t *testing.T) {
-		if w := b.run(t, b.starts, "system call", b.child, "none", "200"); len(w.troubles) > 0 {
-			t.Errorf("troubles %q", w.troubles)
+		if w := b.run(t, b.starts, "system call", b.child, "none", "200"); len(w.unwatched) > 0 {
+			t.Errorf("unwatched %q", w.unwatched)
 		}
 	})
 	t.Run("that maps it as data", func(t *testing.T) {
@@ -146,8 +146,8 @@ func TestNotWatched(t *testing.T) {
 		if err := os.WriteFile(data, make([]byte, 48<<20), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		if w := b.run(t, b.starts, "system call", b.child, data, "200"); len(w.troubles) > 0 {
-			t.Errorf("troubles %q", w.troubles)
+		if w := b.run(t, b.starts, "system call", b.child, data, "200"); len(w.unwatched) > 0 {
+			t.Errorf("unwatched %q", w.unwatched)
 		}
 	})
 	t.Run("privileges", func(t *testing.T) {
@@ -161,8 +161,8 @@ func TestNotWatched(t *testing.T) {
 			t.Fatal(err)
 		}
 		w := b.run(t, b.starts, "execve", b.child, b.probe, "1500")
-		if len(w.troubles) != 1 || !strings.HasSuffix(w.troubles[0], "it runs with privileges that its caller has not, where LD_PRELOAD is left out") {
-			t.Errorf("troubles %q", w.troubles)
+		if len(w.unwatched) != 1 || !strings.HasSuffix(w.unwatched[0], "it runs with privileges that its caller has not, where LD_PRELOAD is left out") {
+			t.Errorf("unwatched %q", w.unwatched)
 		}
 	})
 }
@@ -176,7 +176,7 @@ func TestPlainNames(t *testing.T) {
 	for _, tt := range []struct {
 		how, link, path string
 		asked           int
-		trouble         string
+		unwatched       string
 	}{
 		{"LD_LIBRARY_PATH", "-g0", folder, 1, ""},
 		{"LD_LIBRARY_PATH, not the caller's path", "-Wl,-rpath,/no/such/folder:/tmp/none", folder, 1, ""},
@@ -194,15 +194,15 @@ func TestPlainNames(t *testing.T) {
 			}
 			t.Setenv("LD_LIBRARY_PATH", tt.path)
 			w := b.run(t, child, name, "1000")
-			if w.asked != tt.asked || len(w.troubles) != min(1, len(tt.trouble)) || !strings.HasSuffix(strings.Join(w.troubles, ""), tt.trouble) {
-				t.Errorf("the object asked %d times, want %d; troubles %q, want %q", w.asked, tt.asked, w.troubles, tt.trouble)
+			if w.asked != tt.asked || len(w.unwatched) != min(1, len(tt.unwatched)) || !strings.HasSuffix(strings.Join(w.unwatched, ""), tt.unwatched) {
+				t.Errorf("the object asked %d times, want %d; unwatched %q, want %q", w.asked, tt.asked, w.unwatched, tt.unwatched)
 			}
 		})
 	}
 }
 
 // However long a library takes to load, it has an object: what does not look into
-// it yet, as long as the loader or another object is at work, is no trouble.
+// it yet, as long as the loader or another object is at work, is watched all the same.
 func TestSlowLoads(t *testing.T) {
 	b := build(t)
 	source := filepath.Join(t.TempDir(), "slow.c")
@@ -212,11 +212,11 @@ func TestSlowLoads(t *testing.T) {
 	if out, err := exec.Command("cc", "-shared", source, "-o", b.probe).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	if w := b.run(t, b.child, b.probe, "1"); w.asked != 1 || len(w.troubles) > 0 {
-		t.Errorf("the object asked %d times, want 1; troubles %q", w.asked, w.troubles)
+	if w := b.run(t, b.child, b.probe, "1"); w.asked != 1 || len(w.unwatched) > 0 {
+		t.Errorf("the object asked %d times, want 1; unwatched %q", w.asked, w.unwatched)
 	}
-	if w := b.run(t, "sh", "-c", `"$@" & sleep 1; kill -9 $!`, "sh", b.child, b.probe, "1"); w.asked != 0 || len(w.troubles) > 0 {
-		t.Errorf("killed as it loads, the object asked %d times, want 0; troubles %q", w.asked, w.troubles)
+	if w := b.run(t, "sh", "-c", `"$@" & sleep 1; kill -9 $!`, "sh", b.child, b.probe, "1"); w.asked != 0 || len(w.unwatched) > 0 {
+		t.Errorf("killed as it loads, the object asked %d times, want 0; unwatched %q", w.asked, w.unwatched)
 	}
 }
 
@@ -225,8 +225,8 @@ func TestDaemons(t *testing.T) {
 	b := build(t)
 	began := time.Now()
 	w := b.run(t, b.starts, "daemon", b.child, b.probe, "600")
-	if w.asked != 1 || len(w.troubles)+len(w.left) > 0 || time.Since(began) < 600*time.Millisecond {
-		t.Errorf("the object asked %d times, want 1; troubles %q, left %q, after %v", w.asked, w.troubles, w.left, time.Since(began))
+	if w.asked != 1 || len(w.unwatched)+len(w.left) > 0 || time.Since(began) < 600*time.Millisecond {
+		t.Errorf("the object asked %d times, want 1; unwatched %q, left %q, after %v", w.asked, w.unwatched, w.left, time.Since(began))
 	}
 }
 
@@ -257,8 +257,8 @@ func TestTemporaryFolders(t *testing.T) {
 		}
 		t.Setenv("TMPDIR", dir)
 		w := b.run(t, "sh", "-c", `rm -rf "$TMPDIR"; exec "$@"`, "sh", b.starts, "execve", b.child, b.probe, "1")
-		if w.asked != 1 || len(w.troubles) > 0 || !strings.Contains(w.out, "A=b\nmine ") {
-			t.Errorf("TMPDIR %s: the object asked %d times, troubles %q\n%s", dir, w.asked, w.troubles, w.out)
+		if w.asked != 1 || len(w.unwatched) > 0 || !strings.Contains(w.out, "A=b\nmine ") {
+			t.Errorf("TMPDIR %s: the object asked %d times, unwatched %q\n%s", dir, w.asked, w.unwatched, w.out)
 		}
 	}
 }
@@ -291,7 +291,7 @@ func TestSecret(t *testing.T) {
 	}
 	cmd.Env = []string{"LD_PRELOAD=" + files[0], "OPASSERT_TEST=" + strings.Repeat("x", 26) + ":y:" + filepath.Dir(files[0]) + ":" + files[0]}
 	out, _ := cmd.CombinedOutput()
-	if !strings.Contains(string(out), "opassert is gone") || len(object.Troubles()) > 0 {
-		t.Errorf("troubles %q\n%s", object.Troubles(), out)
+	if !strings.Contains(string(out), "opassert is gone") || len(object.Unwatched()) > 0 {
+		t.Errorf("unwatched %q\n%s", object.Unwatched(), out)
 	}
 }

@@ -177,7 +177,7 @@ var Frames = []Frame{
 	{"site", "S", "that number, who answered, a letter for the sort of frames and the frames, in lines -> nothing, or what to raise, or ? and a line of generated code"},
 	{"origin", "L", "that line, then file, line and function of each frame that it comes from -> nothing"},
 	{"record", "R", "a Recorded, names of arguments and their values -> nothing"},
-	{"trouble", "E", "why a process is not watched -> nothing"},
+	{"not watched", "E", "why a process is not watched -> nothing"},
 }
 
 // A Record is words with names, which one side writes and the other reads.

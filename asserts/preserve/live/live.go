@@ -39,7 +39,7 @@ type Report struct {
 	Protocol  preserve.Protocol // of the process that was last
 	Lost      int64             // rings that were given up: the program outran this one, or ended in the middle
 	Status    int               // the program's exit status
-	Troubles  []string
+	Unwatched []string
 	Left      []string // processes that still run, with nothing to watch
 }
 
@@ -89,9 +89,9 @@ func (w *Watch) End() *Report {
 	w.reading.Wait()
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.report.Troubles = append(w.report.Troubles, w.Object.Troubles()...)
-	if w.report.Processes == 0 && len(w.report.Troubles) == 0 {
-		w.report.Troubles = append(w.report.Troubles, "no object was watched: no process of the program loaded PyTorch's Python library")
+	w.report.Unwatched = append(w.report.Unwatched, w.Object.Unwatched()...)
+	if w.report.Processes == 0 && len(w.report.Unwatched) == 0 {
+		w.report.Unwatched = append(w.report.Unwatched, "no object was watched: no process of the program loaded PyTorch's Python library")
 	}
 	return &w.report
 }
@@ -110,10 +110,10 @@ func fit(library string) (string, error) {
 	return tap.Path(torch)
 }
 
-func (w *Watch) trouble(err error) {
+func (w *Watch) notWatched(err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.report.Troubles = append(w.report.Troubles, err.Error())
+	w.report.Unwatched = append(w.report.Unwatched, err.Error())
 }
 
 // follow makes a process's ring, with what is asked of the tap in it, and begins
@@ -135,7 +135,7 @@ func (w *Watch) follow(pid int) (*os.File, error) {
 	w.reading.Go(func() {
 		w.read(ring, pid)
 		if err := errors.Join(unmap(), f.Close()); err != nil {
-			w.trouble(err)
+			w.notWatched(err)
 		}
 	})
 	return f, nil
@@ -258,7 +258,7 @@ func (r *Report) ExitStatus() int {
 	switch {
 	case r.Status != 0:
 		return r.Status
-	case len(r.Troubles) > 0 || r.Lost > 0:
+	case len(r.Unwatched) > 0 || r.Lost > 0:
 		return 2
 	case len(r.Findings) > 0:
 		return 1

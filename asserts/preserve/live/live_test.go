@@ -67,8 +67,8 @@ func runProgram(t *testing.T, python *installed.Python, args ...string) ran {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, trouble := range report.Troubles {
-		t.Error(trouble)
+	for _, why := range report.Unwatched {
+		t.Error(why)
 	}
 	r := trace.NewReader("", func(trace.Life) {})
 	r.Write(log.Bytes())

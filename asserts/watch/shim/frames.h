@@ -17,7 +17,7 @@ enum frame : uint32_t {
   FRAME_SITE = 'S',  // that number, who answered, a letter for the sort of frames and the frames, in lines -> nothing, or what to raise, or ? and a line of generated code
   FRAME_ORIGIN = 'L',  // that line, then file, line and function of each frame that it comes from -> nothing
   FRAME_RECORD = 'R',  // a Recorded, names of arguments and their values -> nothing
-  FRAME_TROUBLE = 'E',  // why a process is not watched -> nothing
+  FRAME_NOT_WATCHED = 'E',  // why a process is not watched -> nothing
 };
 
 // What else is known of a call.

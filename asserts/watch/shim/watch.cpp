@@ -91,13 +91,13 @@ thread_local int inside_own = 0;     // kernels of PyTorch's own operators that 
 thread_local int inside_custom = 0;  // kernels of operators that are not PyTorch's, which this thread is in
 thread_local int inside_fake = 0;    // calls that a fake answers
 
-void trouble(const std::string& what) {
+void not_watched(const std::string& what) {
   std::string ignored;
   std::string text = what;
-  if (!channel.ask(FRAME_TROUBLE, text.data(), text.size(), ignored)) channel.host.tell(what.c_str());
+  if (!channel.ask(FRAME_NOT_WATCHED, text.data(), text.size(), ignored)) channel.host.tell(what.c_str());
 }
 
-// tried reports whether f threw nothing; what it threw is trouble, and nothing
+// tried reports whether f threw nothing; what it threw is told, and nothing
 // that the program is to notice.
 template <class F>
 bool tried(const char* what, F&& f) {
@@ -105,9 +105,9 @@ bool tried(const char* what, F&& f) {
     f();
     return true;
   } catch (const c10::Error& e) {
-    trouble(std::string(what) + ": " + e.what_without_backtrace());
+    not_watched(std::string(what) + ": " + e.what_without_backtrace());
   } catch (const std::exception& e) {
-    trouble(std::string(what) + ": " + e.what());
+    not_watched(std::string(what) + ": " + e.what());
   }
   return false;
 }
@@ -958,7 +958,7 @@ void forked() {
 bool claim() {
   return our_keys.claim(
       c10::KernelFunction::makeFromBoxedFunction<&fallback>(), [] { registrations().moved(); },
-      [](const char* why) { trouble(why); });
+      [](const char* why) { not_watched(why); });
 }
 
 }  // namespace
@@ -985,18 +985,18 @@ extern "C" int ow_start(const Host* host) {
   site.start(*host, facts);
   channel.about = std::string(OPASSERT_LIBTORCH_VERSION) + "\n" + facts;
   if (!channel.connect_now() || channel.settings.size() < sizeof settings) {
-    trouble("the watcher found no opassert");
+    not_watched("the watcher found no opassert");
     return 0;
   }
   holders += std::max(0, atoi(facts.c_str() + facts.rfind('\n') + 1) - 1);  // Python's that are there
   std::memcpy(&settings, channel.settings.data(), sizeof settings);
   own_namespaces = channel.settings.substr(sizeof settings);
   if (!map_counts()) {
-    trouble("the watcher can't map its counts");
+    not_watched("the watcher can't map its counts");
     return 0;
   }
   if (!claim()) {
-    trouble("the program uses every dispatch key that opassert can see calls at");
+    not_watched("the program uses every dispatch key that opassert can see calls at");
     return 0;
   }
   registrations().listen();

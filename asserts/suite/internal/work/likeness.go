@@ -9,9 +9,9 @@ import (
 	"github.com/opassert/opassert/internal/tensor"
 )
 
-// instead makes a tensor like one that the library does not have, and changes
+// makeLike makes a tensor like one that the library does not have, and changes
 // the spec to what was made.
-func (m *maker) instead(spec *sample.TensorSpec, lacks *engine.Unsupported) (engine.Tensor, error) {
+func (m *maker) makeLike(spec *sample.TensorSpec, lacks *engine.Unsupported) (engine.Tensor, error) {
 	for _, other := range likenesses(spec) {
 		t, err := m.engine.Make(other.Dense(m.room), other.Form)
 		if err == nil {

@@ -176,7 +176,7 @@ func (m *maker) fresh(spec *sample.TensorSpec) (engine.Tensor, *sample.TensorSpe
 	var lacks *engine.Unsupported
 	if m.yields && errors.As(err, &lacks) {
 		*spec = *have
-		t, err = m.instead(spec, lacks)
+		t, err = m.makeLike(spec, lacks)
 		return t, spec, err
 	}
 	return t, have, err

@@ -67,7 +67,7 @@ func runAllow(inv *invocation) error {
 	if err != nil {
 		return err
 	}
-	checked.operators = named(checked.operators, entries)
+	checked.operators = opsOf(checked.operators, entries)
 	var stale error
 	err = checked.run(inv, func(r *report.Report) error {
 		err := inv.tellAudit(audit(entries, r), *asJSON)
@@ -95,8 +95,8 @@ func (f *checkFlags) entries() ([]*allowlist.Entry, error) {
 	return all, nil
 }
 
-// named keeps the ops that an entry names.
-func named(ops []engine.Operator, entries []*allowlist.Entry) []engine.Operator {
+// opsOf returns the ops that an entry names.
+func opsOf(ops []engine.Operator, entries []*allowlist.Entry) []engine.Operator {
 	return slices.DeleteFunc(slices.Clone(ops), func(o engine.Operator) bool {
 		names := allowlist.Names(o.Schema)
 		return !slices.ContainsFunc(entries, func(e *allowlist.Entry) bool { return slices.Contains(names, e.Op) })
@@ -117,7 +117,7 @@ func audit(entries []*allowlist.Entry, report *report.Report) []auditedEntry {
 		a := auditedEntry{Entry: e.Pos.String(), Op: e.Op, Checks: excuses(e), Reason: e.Reason, Verdict: "no such op"}
 		for _, op := range report.Ops {
 			if names(e, op.Op) {
-				a.weigh(e, op)
+				a.add(e, op)
 			}
 		}
 		audited = append(audited, a)
@@ -125,9 +125,9 @@ func audit(entries []*allowlist.Entry, report *report.Report) []auditedEntry {
 	return audited
 }
 
-// weigh merges the result of an op that the entry names. The worst verdict
+// add merges the result of an op that the entry names. The worst verdict
 // of its ops goes before the better ones.
-func (a *auditedEntry) weigh(e *allowlist.Entry, op *report.OpResult) {
+func (a *auditedEntry) add(e *allowlist.Entry, op *report.OpResult) {
 	for _, w := range op.Waived {
 		if covers(e.Checks, w.Code) {
 			a.Cases += w.Count

@@ -50,7 +50,7 @@ func (o *objectWatch) end(inv *invocation, status int) (*live.Report, error) {
 	for _, l := range report.Left {
 		printable.Printf(inv.stderr, "opassert: still runs, without libtorch: %s\n", l)
 	}
-	for _, t := range report.Troubles {
+	for _, t := range report.Unwatched {
 		printable.Printf(inv.stderr, "opassert: %s\n", t)
 	}
 	fmt.Fprintln(inv.stderr, "opassert:", report.Summary())
