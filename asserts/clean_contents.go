@@ -3,7 +3,6 @@ package asserts
 import (
 	"bytes"
 	"slices"
-	"strings"
 )
 
 // usualSkips are the skips of calls that are clean in all else, of libraries that
@@ -153,7 +152,7 @@ func sameForm(x, y *Snapshot) bool {
 // covers reports whether the elements are all of the storage, in row-major order,
 // and the storage is one whose bytes are copied.
 func (c *Snapshot) covers() bool {
-	if c.Offset != 0 || c.Layout != "" && !strings.EqualFold(c.Layout, "strided") || len(c.Strides) != len(c.Sizes) || int64(len(c.Bytes)) != c.Nbytes || c.Nbytes > SnapshotLimit {
+	if c.Offset != 0 || !c.strided() || len(c.Strides) != len(c.Sizes) || int64(len(c.Bytes)) != c.Nbytes || c.Nbytes > SnapshotLimit {
 		return false
 	}
 	size := c.elementSize()

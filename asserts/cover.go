@@ -16,7 +16,7 @@ type step struct{ n, bytes int64 }
 // not strided, a nested one among them, do not say.
 func (c *Snapshot) runs(f func(from, to int64)) bool {
 	run := c.elementSize()
-	if run == 0 || c.Layout != "" && !strings.EqualFold(c.Layout, "strided") || len(c.Strides) != len(c.Sizes) {
+	if run == 0 || !c.strided() || len(c.Strides) != len(c.Sizes) {
 		return false
 	}
 	if slices.Contains(c.Sizes, 0) {
@@ -52,6 +52,11 @@ func (c *Snapshot) runs(f func(from, to int64)) bool {
 		f(at, max(at, at+run)) // none where the offset is out of range
 	}
 	return true
+}
+
+// strided reports whether the layout is that of dense tensors, or not known.
+func (c *Snapshot) strided() bool {
+	return c.Layout == "" || strings.EqualFold(c.Layout, tensor.Layouts[tensor.LayoutStrided])
 }
 
 // extent returns where a tensor's bytes begin in its storage and where they end,

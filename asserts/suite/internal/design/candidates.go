@@ -147,20 +147,20 @@ var byType = map[string]func(r *rand.Rand, name string, th *theme) sample.Value{
 		return sample.Value{Kind: sample.DTypeValue, Text: sample.Pick(r, commonDTypes)}
 	},
 	"Layout": func(*rand.Rand, string, *theme) sample.Value {
-		return sample.Value{Kind: sample.LayoutValue, Text: "strided"}
+		return sample.Value{Kind: sample.LayoutValue, Text: tensor.Layouts[tensor.LayoutStrided]}
 	},
 	"MemoryFormat": func(r *rand.Rand, _ string, th *theme) sample.Value {
-		format := sample.Pick(r, []string{"contiguous_format", "preserve_format"})
+		format := sample.Pick(r, []int{tensor.ContiguousFormat, tensor.PreserveFormat})
 		if len(th.sizes) == 4 {
-			format = "channels_last"
+			format = tensor.FormatChannelsLast
 		}
-		return sample.Value{Kind: sample.FormatValue, Text: format}
+		return sample.Value{Kind: sample.FormatValue, Text: tensor.MemoryFormats[format]}
 	},
 	"Device": func(*rand.Rand, string, *theme) sample.Value {
 		return sample.Value{Kind: sample.DeviceValue, Text: tensor.CPU}
 	},
 	"QScheme": func(*rand.Rand, string, *theme) sample.Value {
-		return sample.Value{Kind: sample.QSchemeValue, Text: "per_tensor_affine"}
+		return sample.Value{Kind: sample.QSchemeValue, Text: tensor.QSchemes[0]}
 	},
 	"Generator": func(r *rand.Rand, _ string, _ *theme) sample.Value {
 		if sample.OneIn(r, 2) {
