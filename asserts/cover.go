@@ -82,8 +82,8 @@ func (c *Snapshot) extent() (first, end int64, known bool) {
 
 // Within reports whether every element lies within the storage, as far as that is known.
 func (c *Snapshot) Within() bool {
-	first, end, known := c.extent()
-	return !known || first >= 0 && end <= c.Nbytes
+	first, end, _ := c.extent() // 0 and 0 where that is not known
+	return first >= 0 && end <= c.Nbytes
 }
 
 // elementSize returns how many bytes an element takes in its storage, 0 where
