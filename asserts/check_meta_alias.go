@@ -13,8 +13,8 @@ var _ = add(check{
 	code:     MetaAlias,
 	name:     "meta-alias",
 	promise:  Kernels,
-	rule:     "the call on Meta gives the alias graph, sizes, strides and dtype of the call on CPU",
-	breaks:   "compilers and fake tensors plan memory and views from the Meta call, which is not what runs",
+	rule:     "the call on Meta, and that of the op's fake, gives the alias graph, sizes, strides and dtype of the call on CPU",
+	breaks:   "compilers and fake tensors plan memory and views from it, and it is not what runs",
 	plain:    "what is planned from the Meta call, such as memory, is not what runs",
 	level:    Meta,
 	about:    Return,
@@ -26,7 +26,7 @@ var _ = add(check{
 
 func compareMeta(real, meta *judge) {
 	for i := range real.plan.results {
-		if plan := &real.plan.results[i]; plan.codes.Has(MetaAlias) {
+		if plan := &real.plan.results[i]; plan.codes.Has(MetaAlias) && !(meta.fake && plan.Inside) {
 			real.compare(meta, plan.place(true, 0, ""), real.returned(i), meta.returned(i))
 		}
 	}
@@ -53,7 +53,7 @@ func (j *judge) compare(m *judge, subject Place, real, meta []side) {
 	if len(real) != len(meta) {
 		subject.Element = NoElement
 		v := j.report(MetaAlias, subject)
-		v.Saw = fmt.Sprintf("%d tensors, on meta %d", len(real), len(meta))
+		v.Saw = fmt.Sprintf("%d tensors, %s %d", len(real), m.where(), len(meta))
 		return
 	}
 	for i := range real {
@@ -63,6 +63,10 @@ func (j *judge) compare(m *judge, subject Place, real, meta []side) {
 		}
 		if a.seen.Traits&MetaTensor != 0 {
 			j.skipped[Skip{Code: MetaAlias, Reason: "both calls return it on meta"}]++
+			continue
+		}
+		if m.fake && j.breaks(a.at) != 0 && m.breaks(b.at) == 0 {
+			j.skipped[Skip{Code: MetaAlias, Reason: "the kernel contradicts the schema, the fake does not"}]++
 			continue
 		}
 		if !j.judged(MetaAlias, &a.seen, &b.seen) {
@@ -86,14 +90,33 @@ func (j *judge) contradicts(m *judge, at Place) string {
 	case real != 0 && meta == 0:
 		return fmt.Sprintf("the kernel that is not on meta contradicts the schema (%v), the meta kernel does not: make it share as the meta kernel does", real)
 	case real == 0 && meta != 0:
-		return fmt.Sprintf("the meta kernel contradicts the schema (%v), the other does not: make it share as the other does", meta)
+		return fmt.Sprintf("%s contradicts the schema (%v), the other does not: make it share as the other does", m.kernel(), meta)
+	case m.fake:
+		return "make the fake return the sizes, strides, dtype, device and views that the kernel returns; or the kernel those of the fake, where that is what is meant"
 	}
 	return ""
 }
 
+// where says whose call was held against the first.
+func (j *judge) where() string {
+	if j.fake {
+		return "by its fake"
+	}
+	return "on meta"
+}
+
+func (j *judge) kernel() string {
+	if j.fake {
+		return "the fake"
+	}
+	return "the meta kernel"
+}
+
 // breaks returns the first check of identity that a return breaks.
 func (j *judge) breaks(at Place) Code {
-	for _, v := range Judge(j.op, j.seen, j.policy).Violations {
+	seen := *j.seen
+	seen.Level = Identity
+	for _, v := range Judge(j.op, &seen, j.policy).Violations {
 		if v.Subject.Return && v.Subject.Index == at.Index && v.Subject.Element == at.Element {
 			return v.Code
 		}
@@ -110,24 +133,30 @@ func fixMetaAlias(_ *Op, v *Violation) string {
 
 func (j *judge) differences(m *judge, a, b *side) []string {
 	if a.seen.Defined() != b.seen.Defined() {
-		return []string{fmt.Sprintf("%s, on meta %s", definedness(a), definedness(b))}
+		return []string{fmt.Sprintf("%s, %s %s", definedness(a), m.where(), definedness(b))}
 	}
 	var saw []string
 	if real, meta := j.shares(a), m.shares(b); real != meta {
-		saw = append(saw, fmt.Sprintf("it %s, on meta it %s", real, meta))
+		saw = append(saw, fmt.Sprintf("it %s, %s it %s", real, m.where(), meta))
 	}
 	x, y := a.seen.Content, b.seen.Content
 	if x == nil || y == nil {
 		j.skipped[Skip{Code: MetaAlias, Reason: "sizes, strides and dtype not observed"}]++
 		return saw
 	}
+	differ := func(what string, real, meta any) {
+		saw = append(saw, fmt.Sprintf("%s %v, %s %v", what, real, m.where(), meta))
+	}
 	if x.DType != y.DType {
-		saw = append(saw, fmt.Sprintf("dtype %s, on meta %s", x.DType, y.DType))
+		differ("dtype", x.DType, y.DType)
+	}
+	if m.fake && x.Device != y.Device {
+		differ("device", x.Device, y.Device)
 	}
 	if !slices.Equal(x.Sizes, y.Sizes) {
-		saw = append(saw, fmt.Sprintf("sizes %v, on meta %v", x.Sizes, y.Sizes))
+		differ("sizes", x.Sizes, y.Sizes)
 	} else if !sameStrides(x, y) {
-		saw = append(saw, fmt.Sprintf("strides %v of sizes %v, on meta %v", x.Strides, x.Sizes, y.Strides))
+		differ("strides", fmt.Sprintf("%v of sizes %v", x.Strides, x.Sizes), y.Strides)
 	}
 	return saw
 }

@@ -85,6 +85,7 @@ type judge struct {
 	plan   *plan
 	policy *Policy
 	modes  []Mode
+	fake   bool // the call is that of a fake
 
 	inputs  []input
 	outputs []output

@@ -142,7 +142,7 @@ func (v *Violation) locate(c *Snapshot) {
 func (v *Violation) Title() string {
 	title := fmt.Sprintf("%v %s  %s  %s", v.Code, v.Code.Name(), v.Op, v.Subject.title())
 	if v.Device != "" {
-		title += fmt.Sprintf("   [%s, %s]", v.Device, v.DType)
+		title += "   [" + strings.TrimSuffix(v.Device+", "+v.DType, ", ") + "]"
 	}
 	return printable.Line(title)
 }

@@ -65,6 +65,21 @@ func (op *Op) Call(level asserts.Level, out *Outcome, args ...Value) error {
 	return nil
 }
 
+// PassTo calls another operator, of schema (int[] request) -> str, with the request of
+// a call of this one, and returns its result. The tensors are held until then.
+func (op *Op) PassTo(other *Op, args ...Value) (string, error) {
+	s := newScratch()
+	defer s.free()
+	var out, answer Outcome
+	if err := op.request(s, &out, args); err != nil {
+		return "", err
+	}
+	if err := other.Call(asserts.Off, &answer, Ints(s.request...)); err != nil {
+		return "", err
+	}
+	return answer.Results[0].Str, nil
+}
+
 // request writes the call down; call.cpp says how. It counts the tensors of
 // each subject into out.argLens.
 func (op *Op) request(s *scratch, out *Outcome, args []Value) error {

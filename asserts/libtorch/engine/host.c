@@ -1,7 +1,7 @@
 //go:build linux && cgo
 
 // Where kernels are Python's, libtorch is not loaded here: the zygote starts the
-// user's own Python with host.py, has it fork a process for each worker, and the
+// user's own Python with the files of host, has it fork a process for each worker, and the
 // worker calls the functions of shim.h there. The packets of the host are words
 // with tabs between: "load QUOTED", "fault QUOTED", "op NAME FILE LINE", "ready", and for
 // each worker, which is asked for by the files of its calls and its stack, "pid PID"

@@ -1,7 +1,7 @@
 package engine
 
 import (
-	_ "embed"
+	"embed"
 	"fmt"
 	"strconv"
 	"strings"
@@ -11,8 +11,19 @@ import (
 	"github.com/opassert/opassert/internal/installed"
 )
 
-//go:embed host.py
-var hostSource string
+//go:embed host/*.py
+var hostFiles embed.FS
+
+// hostProgram returns the files of a program of Python's, one after the other: each
+// uses what those before it define.
+func hostProgram(names ...string) string {
+	var program strings.Builder
+	for _, name := range names {
+		text, _ := hostFiles.ReadFile("host/" + name + ".py")
+		program.Write(append(text, '\n'))
+	}
+	return program.String()
+}
 
 // hostFile is what Python calls the file of a program that has none.
 const hostFile = "<string>"
@@ -23,7 +34,7 @@ func HostEnvironment(python *installed.Python, modules []string) ([]string, erro
 	environment, err := Environment(python.Torch, nil)
 	return append(environment,
 		"OPASSERT_PYTHON="+python.Path,
-		"OPASSERT_HOST="+hostSource,
+		"OPASSERT_HOST="+hostProgram("load", "registrations", "fakes", "serve"),
 		"OPASSERT_MODULES="+strings.Join(modules, ","),
 		// What a fork would leave behind, threads, and what compiles beside.
 		"OPENBLAS_NUM_THREADS=1", "TORCHINDUCTOR_COMPILE_THREADS=1",

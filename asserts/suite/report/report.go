@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"maps"
@@ -131,7 +132,7 @@ func (r *OpResult) timed(results []asserts.Result) []asserts.Result {
 		results[0].Took = r.Took
 	}
 	for i := range results {
-		results[i].Site = r.Site
+		results[i].Site = cmp.Or(results[i].Site, r.Site)
 	}
 	return results
 }
@@ -220,7 +221,7 @@ func (op *OpResult) held(device engine.Device) []asserts.Result {
 // the op is written.
 func (r *Report) violation(op *OpResult, f *Finding) *asserts.Violation {
 	v := *f.Violation
-	v.Repro, v.Site = r.Command+" "+v.Repro, op.Site
+	v.Repro, v.Site = r.Command+" "+v.Repro, cmp.Or(v.Site, op.Site)
 	return &v
 }
 

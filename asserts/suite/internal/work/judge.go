@@ -32,6 +32,9 @@ func (r *Runner) judge(t *Target, a *attempt, result *report.Case) []*report.Fin
 		}
 		result.Devices[c.on] = tally
 	}
+	if a.fake != nil {
+		found = append(found, r.judgeFake(t, a, result)...)
+	}
 	return found
 }
 

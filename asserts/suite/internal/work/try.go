@@ -10,6 +10,7 @@ import (
 type attempt struct {
 	c     *sample.Case
 	calls []call         // the first is on the case's own device
+	fake  *fakeCall      // nil: the engine has none
 	lacks map[string]int // what the call wanted and the library lacks, by how often
 }
 
@@ -56,6 +57,7 @@ func (r *Runner) Try(t *Target, c *sample.Case) (*attempt, error) {
 	for i := range a.calls[1:] {
 		r.callTwins(t, &a.calls[i+1])
 	}
+	a.fake = r.callFake(t, a.c)
 	return a, nil
 }
 

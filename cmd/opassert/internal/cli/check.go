@@ -35,8 +35,9 @@ of the Go module that the current folder is in: those that its generated package
 list, where a function with the mark //opassert:make makes their tensors (go doc
 github.com/opassert/opassert/asserts/maker). libtorch runs the ops of a stock
 libtorch, with -lib those that the libraries add, and with -module those that a
-Python module registers: the user's own python3 imports it, and each worker's
-kernels run in a process forked from that. Cases run
+Python module registers: the user's own python3 imports it, each worker's kernels
+run in a process forked from that, and the fake of each op, which compilers plan
+with, is held against its kernel (OA011). Cases run
 in worker processes, so a kernel that crashes or hangs is a result like another;
 what kernels start ends with their worker, and workers end with the command.
 A run that was interrupted goes on where it stopped when it is started again.
@@ -94,7 +95,7 @@ func newCheckFlags(f *flag.FlagSet) *checkFlags {
 	plans := newPlanFlags(f)
 	c := &checkFlags{planFlags: plans, torchFlags: newTorchFlags(f, plans.schemaFlags)}
 	c.engine = f.String("engine", "", "what runs the kernels: `"+strings.ReplaceAll(engineNames(), ", ", "|")+"`\n(default: go in a Go module with generated packages, else libtorch, or c10 where none is installed)")
-	c.level = f.String("level", "content", "how much is checked: `identity|content|meta`")
+	c.level = f.String("level", "", "how much is checked: `identity|content|meta` (default: content; with -module meta,\nwhich calls each op's fake too)")
 	f.Var(&c.ops, "op", "an op `name`, or a pattern such as aten::*conv*; may be given several times")
 	c.seed = f.Uint64("seed", report.DefaultSeed, "what the cases are made from")
 	c.cases = f.Int("cases", 0, "the `number` of cases that an op gets (default: each value class of each argument, then pairs of them)")
@@ -288,10 +289,19 @@ func (f *checkFlags) listing(inv *invocation, start func() *exec.Cmd) (*suite.Li
 
 // known checks what can be checked before an engine is opened.
 func (f *checkFlags) known() (asserts.Level, error) {
+	*f.level = cmp.Or(*f.level, f.usualLevel().String())
 	if err := f.validate(); err != nil {
 		return 0, err
 	}
 	return parseLevel(*f.level)
+}
+
+// usualLevel is the level where none is asked for.
+func (f *checkFlags) usualLevel() asserts.Level {
+	if len(f.modules) > 0 {
+		return asserts.Meta
+	}
+	return asserts.Content
 }
 
 // inferVersion takes the library's version from its engine's: the number in
@@ -563,7 +573,7 @@ func (f *checkFlags) again() string {
 	if *f.schema != "" {
 		words = append(words, "-schema", *f.schema)
 	}
-	if *f.level != asserts.Content.String() {
+	if *f.level != f.usualLevel().String() {
 		words = append(words, "-level", *f.level)
 	}
 	if *f.through != "backend" {

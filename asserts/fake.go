@@ -1,0 +1,86 @@
+package asserts
+
+import "slices"
+
+// A Fake is a call of the function with which compilers plan in the place of an op's
+// kernel, on tensors without contents: what torch.library.register_fake registers.
+type Fake struct {
+	Seen    Seen   // at the content level, without bytes; no results where it failed
+	Open    []Open // sizes and strides of results that depend on contents
+	Missing bool   // the op has none
+	Fault   string // what it did besides returning what the schema says: "raises TypeError: ..."
+	Site    Site   // of the function
+}
+
+// An Open is a size, or a stride, that a fake leaves open.
+type Open struct {
+	Result, Dim int   // the position in Seen.Results, and the dimension
+	Least, Most int64 // of a size
+	Stride      bool
+}
+
+// JudgeFake holds the call of an op's fake against that of its kernel: what shares with
+// what, and the sizes, strides, dtype and device of what is returned. That an op has no
+// fake is a note. Where the kernel shares what the schema does not let it share, which
+// Judge reports, the two are not compared.
+func JudgeFake(op *Op, real *Seen, fake *Fake, policy *Policy) Verdict {
+	r, f := newJudge(op, real, policy), newJudge(op, fake.settled(real), policy)
+	f.fake = true
+	switch {
+	case fake.Missing:
+		r.reportFake("it has a kernel, and no fake", `register one, torch.library.register_fake("`+op.Name+`"), which makes tensors of the kernel's sizes, strides and dtypes`)
+	case fake.Fault != "":
+		r.reportFake("the kernel returns, and its fake "+fake.Fault, "make the fake take what the kernel takes, and return what the schema says")
+	default:
+		compareMeta(r, f)
+	}
+	verdict := r.conclude()
+	for _, v := range verdict.Violations {
+		v.Site = fake.Site
+		if fake.Missing {
+			v.Note = "programs that are not compiled do without: torch.compile and torch.export end at the op"
+		}
+	}
+	return verdict
+}
+
+// reportFake adds a violation that is about no return in particular.
+func (j *judge) reportFake(saw, fix string) {
+	place := Place{Element: -1}
+	switch {
+	case len(j.plan.results) > 0:
+		place = j.plan.results[0].place(true, -1, "")
+	case len(j.plan.args) > 0:
+		place = j.plan.args[0].place(false, -1, "")
+	}
+	v := j.report(MetaAlias, place)
+	v.Saw, v.Fix = saw, fix
+}
+
+// settled returns the call with what it leaves open as the real call has it, or as
+// close to that as the fake lets it be.
+func (f *Fake) settled(real *Seen) *Seen {
+	seen := f.Seen
+	seen.Results = slices.Clone(seen.Results)
+	for i, o := range seen.Results {
+		if o.Content != nil {
+			content := *o.Content
+			content.Sizes, content.Strides = slices.Clone(content.Sizes), slices.Clone(content.Strides)
+			seen.Results[i].Content = &content
+		}
+	}
+	for _, open := range f.Open {
+		if open.Result >= len(real.Results) || real.Results[open.Result].Content == nil {
+			continue
+		}
+		from, to := real.Results[open.Result].Content, seen.Results[open.Result].Content
+		switch {
+		case open.Dim >= len(from.Sizes) || open.Dim >= len(from.Strides):
+		case open.Stride:
+			to.Strides[open.Dim] = from.Strides[open.Dim]
+		default:
+			to.Sizes[open.Dim] = max(open.Least, min(from.Sizes[open.Dim], open.Most))
+		}
+	}
+	return &seen
+}

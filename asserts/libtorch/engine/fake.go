@@ -1,0 +1,140 @@
+package engine
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+
+	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/asserts/libtorch"
+)
+
+// fakeOp is the op with which the Python of a worker's kernels calls the fake of
+// another; see host/fakes.py.
+const fakeOp = "opassert_host::fake"
+
+// A fakeCall is what host/fakes.py says of the call of a fake.
+type fakeCall struct {
+	Op        string // which was called first: another one where the op decomposes
+	Site      [2]any // file and line
+	Missing   bool
+	Fault     string
+	Arguments [][]*fakeTensor // by position in the schema
+	Results   [][]*fakeTensor
+}
+
+// A fakeTensor is a tensor that a fake was given, or returned; nil is an undefined
+// one.
+type fakeTensor struct {
+	Tensor, Storage asserts.ID
+	DType, Device   string
+	Sizes           [][2]*int64 // from, to; nil: without an end
+	Strides         []*int64    // nil: what it depends on is not known
+}
+
+// Fake calls an op's fake, or says why there is no such call.
+func (l *Libtorch) Fake(op *asserts.Op, args []any) (*asserts.Fake, string) {
+	called, err := libtorch.Lookup(op.Name)
+	host, without := libtorch.Lookup(fakeOp)
+	switch {
+	case err != nil || without != nil || l.out.Autograd:
+		return nil, "the kernels are in no Python that has fakes"
+	}
+	text, err := called.PassTo(host, torchValues(args)...)
+	if err != nil {
+		return nil, "the fake could not be called: " + thrown(err).Error()
+	}
+	var call fakeCall
+	if err := json.Unmarshal([]byte(text), &call); err != nil {
+		return nil, fmt.Sprintf("the answer %q can't be read: %v", text, err)
+	}
+	if call.Op != op.Name {
+		return nil, "the op decomposes: compilers plan with the ops that it calls"
+	}
+	return call.fake(op), ""
+}
+
+func (c *fakeCall) fake(op *asserts.Op) *asserts.Fake {
+	f := &asserts.Fake{Missing: c.Missing, Fault: c.Fault}
+	f.Site.File, _ = c.Site[0].(string)
+	if line, ok := c.Site[1].(float64); ok {
+		f.Site.Line = int(line)
+	}
+	f.Seen.Level = asserts.Content
+	for _, s := range op.Args {
+		n := 0
+		if !s.Inside && s.Index < len(c.Arguments) {
+			n = c.see(&f.Seen.Before, c.Arguments[s.Index], nil)
+		}
+		f.Seen.ArgLens = append(f.Seen.ArgLens, n)
+	}
+	f.Seen.After = f.Seen.Before
+	for _, s := range op.Results {
+		n := 0
+		if !s.Inside && s.Index < len(c.Results) {
+			n = c.see(&f.Seen.Results, c.Results[s.Index], &f.Open)
+		}
+		f.Seen.ResultLens = append(f.Seen.ResultLens, n)
+	}
+	f.Seen.Number()
+	return f
+}
+
+// see adds the tensors of a subject, and what they leave open, and returns how many
+// there are.
+func (c *fakeCall) see(to *[]asserts.Observation, tensors []*fakeTensor, open *[]asserts.Open) int {
+	for _, t := range tensors {
+		if t == nil {
+			*to = append(*to, asserts.Observation{})
+			continue
+		}
+		if open != nil {
+			*open = append(*open, t.open(len(*to))...)
+		}
+		*to = append(*to, t.observation())
+	}
+	return len(tensors)
+}
+
+func (t *fakeTensor) observation() asserts.Observation {
+	o := asserts.Observation{Impl: t.Tensor, Storage: t.Storage, ImplUses: asserts.NotCounted, StorageUses: asserts.NotCounted}
+	if t.Storage == 0 {
+		return o
+	}
+	o.Content = &asserts.Snapshot{DType: t.DType, Device: t.Device}
+	for i, size := range t.Sizes {
+		least, _ := ends(size)
+		o.Content.Sizes = append(o.Content.Sizes, least)
+		var stride int64
+		if t.Strides[i] != nil {
+			stride = *t.Strides[i]
+		}
+		o.Content.Strides = append(o.Content.Strides, stride)
+	}
+	return o
+}
+
+// open returns the sizes and strides that depend on data, of result number i.
+func (t *fakeTensor) open(i int) []asserts.Open {
+	var all []asserts.Open
+	for dim, size := range t.Sizes {
+		if least, most := ends(size); least != most {
+			all = append(all, asserts.Open{Result: i, Dim: dim, Least: least, Most: most})
+		}
+		if t.Strides[dim] == nil {
+			all = append(all, asserts.Open{Result: i, Dim: dim, Stride: true, Most: math.MaxInt64})
+		}
+	}
+	return all
+}
+
+func ends(size [2]*int64) (least, most int64) {
+	most = math.MaxInt64
+	if size[0] != nil {
+		least = *size[0]
+	}
+	if size[1] != nil {
+		most = *size[1]
+	}
+	return least, most
+}

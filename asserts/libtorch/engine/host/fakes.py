@@ -1,0 +1,113 @@
+"""The fakes of ops: with which compilers plan in the place of kernels."""
+
+import contextlib
+import ctypes
+
+from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode, UnsupportedOperatorException
+from torch.fx.experimental.symbolic_shapes import ShapeEnv
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_map_only
+
+
+class Captured(Exception):
+    """What a call ends with whose arguments are all that is wanted of it."""
+
+
+class Capture(TorchDispatchMode):
+    """Takes the place of the first op that is called."""
+
+    call = None
+
+    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+        self.call = function, args, kwargs or {}
+        raise Captured
+
+
+def captured(request):
+    """Returns the op that a request of oa_call calls, its arguments by position, and those by name."""
+    words, reply = (ctypes.c_int64 * len(request))(*request), (ctypes.c_int64 * 1024)()
+    call = ctypes.PyDLL(shim._name).oa_call  # which raises what is raised inside
+    with Capture() as capture, contextlib.suppress(Captured):
+        call(words, ctypes.c_int64(len(request)), reply, ctypes.c_int64(len(reply)))
+    return capture.call
+
+
+def held(value):
+    """Returns the tensors of an argument or a return; None stands for one that is missing."""
+    if isinstance(value, dict):
+        value = list(value.values())
+    if isinstance(value, (list, tuple)):
+        return [t for v in value for t in held(v)]
+    return [value] if value is None or isinstance(value, torch.Tensor) else []
+
+
+def reach(symbol):
+    """Returns the least and the greatest value of a size; None where there is no end."""
+    if isinstance(symbol, int):
+        return [symbol, symbol]
+    ends = symbol.node.shape_env.bound_sympy(symbol.node.expr)
+    return [int(end) if end.is_Integer else None for end in (ends.lower, ends.upper)]
+
+
+def described(tensor):
+    """Returns what is compared of a tensor of a fake call."""
+    if tensor is None:
+        return None
+    plain = tensor.layout == torch.strided
+    return {
+        "tensor": id(tensor),
+        "storage": tensor.untyped_storage()._cdata if plain else 0,
+        "dtype": str(tensor.dtype).removeprefix("torch."),
+        "device": str(tensor.device),
+        "sizes": [reach(s) for s in tensor.shape] if plain else [],
+        "strides": [s if isinstance(s, int) else None for s in tensor.stride()] if plain else [],
+    }
+
+
+def unlike(schema, values):
+    """Says how what a fake returns is not what a schema has, "" where it is."""
+    returns = schema.returns
+    if len(returns) == 0:
+        return "" if values is None else f"returns {type(values).__name__}, and the schema nothing"
+    if len(returns) > 1 and not isinstance(values, (tuple, list)):
+        return f"returns {type(values).__name__}, and the schema {len(returns)} values"
+    if len(returns) > 1 and len(values) != len(returns):
+        return f"returns {len(values)} values, and the schema {len(returns)}"
+    for r, v in zip(returns, [values] if len(returns) == 1 else values):
+        if str(r.type) == "Tensor" and not isinstance(v, FakeTensor):
+            return "returns a tensor that is no fake one" if isinstance(v, torch.Tensor) else f"returns {type(v).__name__}, and the schema a Tensor"
+    return ""
+
+
+def fake(request):
+    """Calls the fake of an op on what a request would call its kernel with, and says what it returns."""
+    call = captured(request)
+    if call is None:
+        return "{}"
+    function, args, kwargs = call
+    name, schema = function.name(), function._schema
+    place = registered.fake(name)
+    answer = {"op": name, "site": place or ["", 0]}
+    mode = FakeTensorMode(shape_env=ShapeEnv())
+    mode.cache_enabled = False
+    args, kwargs = tree_map_only(torch.Tensor, lambda t: mode.from_tensor(t, static_shapes=True), (args, kwargs))
+    try:
+        with mode:
+            values = function(*args, **kwargs)
+    except Exception as error:
+        unregistered = place is None and (name.partition(".")[0] in OPDEFS or isinstance(error, UnsupportedOperatorException))
+        return json.dumps(answer | ({"missing": True} if unregistered else {"fault": "raises " + explained(error)}))
+    given = [args[i] if i < len(args) else kwargs.get(a.name) for i, a in enumerate(schema.arguments)]
+    if fault := unlike(schema, values):
+        return json.dumps(answer | {"fault": fault})
+    values = values if len(schema.returns) > 1 else [values] * len(schema.returns)
+    return json.dumps(answer | {"arguments": [[described(t) for t in held(v)] for v in given], "results": [[described(t) for t in held(v)] for v in values]})
+
+
+def lend():
+    """Registers what workers ask of this Python as ops."""
+    library = torch.library.Library("opassert_host", "DEF")
+    for schema, function in {"fake(int[] request) -> str": fake}.items():
+        library.define(schema)
+        library.impl(schema.partition("(")[0], function, "CompositeImplicitAutograd")
+    return library

@@ -1,0 +1,71 @@
+"""What modules register while they are imported, and where that stands."""
+
+import inspect
+
+from torch._library.custom_ops import OPDEFS
+
+
+def site(function):
+    """Returns the file and the line of a function, "" and 0 for one that is not Python's."""
+    while hasattr(function, "func"):
+        function = function.func
+    code = getattr(inspect.unwrap(function), "__code__", None)
+    return (code.co_filename, code.co_firstlineno) if code else ("", 0)
+
+
+def definer():
+    """Returns the file that asked for a definition: not those of torch.library."""
+    frame = sys._getframe(2)
+    while frame and frame.f_code.co_filename.startswith((ROOT + "library.py", ROOT + "_library" + os.sep)):
+        frame = frame.f_back
+    return frame.f_code.co_filename if frame else ""
+
+
+class Registrations:
+    """What modules register with torch.library while they are imported."""
+
+    BELOW = ("Meta", "Autograd", "Functionalize", "Python")  # keys of what is not the kernel
+
+    def __init__(self):
+        self.definers = {}  # op: file
+        self.kernels = {}  # op: (file, line)
+        self.fakes = {}  # op: (file, line)
+        library = torch.library.Library
+        define, impl = library.define, library.impl
+
+        def recorded_define(this, schema, *args, **keywords):
+            result = define(this, schema, *args, **keywords)
+            self.definers[f"{this.ns}::{str(schema).partition('(')[0].strip().rpartition('::')[2]}"] = definer()
+            return result
+
+        def recorded_impl(this, name, function, dispatch_key="", **keywords):
+            result = impl(this, name, function, dispatch_key, **keywords)
+            name = f"{this.ns}::{str(getattr(name, '_name', name)).rpartition('::')[2]}"
+            if callable(function) and dispatch_key == "Meta":
+                self.fakes[name] = site(function)
+            elif callable(function) and not dispatch_key.startswith(self.BELOW):
+                self.kernels[name] = site(function)
+            return result
+
+        def recorded_register(this, function, *args, **keywords):
+            self.fakes[this.qualname] = site(function)
+            return register(this, function, *args, **keywords)
+
+        library.define, library.impl = recorded_define, recorded_impl
+        holder = torch._library.fake_impl.FakeImplHolder
+        register, holder.register = holder.register, recorded_register
+
+    def own(self, name):
+        """Reports whether it was PyTorch that registered an op meanwhile."""
+        return self.definers.get(name, "").startswith(ROOT)
+
+    def kernel(self, name):
+        custom = OPDEFS.get(name.partition(".")[0])
+        return site(custom._init_fn) if custom else self.kernels.get(name, ("", 0))
+
+    def fake(self, name):
+        """Returns the place of an op's fake, None where nothing was registered for it."""
+        custom = OPDEFS.get(name.partition(".")[0])
+        if custom:
+            return custom._abstract_fn and site(custom._abstract_fn)
+        return self.fakes.get(name)

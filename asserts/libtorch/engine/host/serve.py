@@ -1,0 +1,73 @@
+"""The Python that a worker's kernels live in.
+
+It imports PyTorch and the user's modules, once, and says which ops are there that
+were not before, and where their kernels are. Then it forks for each worker, and the
+child does what that worker asks of libtorch. Where a module has started threads, a
+child is a new process, which imports everything again.
+
+The conversation with who started it is in packets, over a socket: see zygote.c.
+"""
+
+import faulthandler
+import resource
+import signal
+import subprocess
+
+MEMORY = 3 << 30  # bytes of address space for kernels, besides what there is at first
+
+
+def names():
+    return set(torch._C._dispatch_get_all_op_names())
+
+
+def serve(calls, stack):
+    """Does what a worker asks, and ends with it."""
+    ctypes.CDLL(None).prctl(1, signal.SIGKILL)
+    if control:
+        control.close()
+    os.chdir(folder)
+    used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+    _, hard = resource.getrlimit(resource.RLIMIT_AS)
+    limit = used + MEMORY
+    resource.setrlimit(resource.RLIMIT_AS, (limit if hard < 0 else min(limit, hard), hard))
+    faulthandler.enable(stack, all_threads=False)
+    shim.oa_serve(calls, stack)
+    os._exit(0)
+
+
+def start(files):
+    """Starts a process that serves, and returns what waits for it."""
+    if len(os.listdir("/proc/self/task")) > 1:
+        again = dict(os.environ, OPASSERT_FILES=",".join(map(str, files)))
+        return subprocess.Popen([sys.executable, "-c", source], env=again, pass_fds=files).pid
+    sys.stdout.flush()
+    sys.stderr.flush()
+    pid = os.fork()
+    if pid == 0:
+        serve(*files)
+    return pid
+
+
+source, folder = os.environ["OPASSERT_HOST"], os.environ["OPASSERT_WORKER"]
+lent, before, registered = lend(), names(), Registrations()
+for module in os.environ["OPASSERT_MODULES"].split(","):
+    load(module)
+say("load", quoted(""))
+for path in os.environ["OPASSERT_SHIM"].split("\n"):
+    shim = ctypes.CDLL(path, mode=ctypes.RTLD_GLOBAL)
+if files:
+    serve(*files)
+for op in sorted(names() - before):
+    if not registered.own(op):
+        file, line = registered.kernel(op)
+        say("op", op, file, str(line))
+say("ready")
+while True:
+    packet, files, *_ = socket.recv_fds(control, 1, 2)
+    if not packet:
+        os._exit(0)
+    pid = start(files)
+    say("pid", str(pid))
+    for file in files:
+        os.close(file)
+    say("ended", str(os.waitpid(pid, 0)[1]))
