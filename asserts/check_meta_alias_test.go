@@ -1,6 +1,7 @@
 package asserts_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -238,5 +239,130 @@ func TestJudgeMetaUnseen(t *testing.T) {
 				t.Errorf("%v, judged %d\n%s", verdict.Violations, verdict.Judged[asserts.MetaAlias], diff)
 			}
 		})
+	}
+}
+
+// A fake is held against the kernel as a call on meta is, and its device too; what
+// it leaves open is as the kernel has it, within its bounds.
+func TestJudgeFake(t *testing.T) {
+	like := func(change func(*asserts.Snapshot)) asserts.Observation {
+		return see(3, 4, uses(asserts.NotCounted, asserts.NotCounted), holding("abcd"), shaped(func(c *asserts.Snapshot) {
+			c.Bytes, c.Digest = nil, 0
+			change(c)
+		}))
+	}
+	same := like(func(*asserts.Snapshot) {})
+	const fresh, viewing = "f(Tensor self) -> Tensor", "f(Tensor(a) self) -> Tensor(a)"
+	for _, tt := range []struct {
+		name, schema string
+		real         asserts.Observation
+		fake         asserts.Fake
+		want         []string
+		fix          string
+	}{
+		{"alike", fresh, see(3, 4, holding("abcd")), asserts.Fake{Seen: asserts.Seen{Results: list{same}}}, nil, ""},
+		{
+			"device", fresh, see(3, 4, holding("abcd")), asserts.Fake{Seen: asserts.Seen{Results: list{like(func(c *asserts.Snapshot) { c.Device = "meta" })}}},
+			[]string{"OA011 result: device cpu, by its fake meta"}, "make the fake return",
+		},
+		{
+			"sizes", fresh, see(3, 4, holding("abcd")), asserts.Fake{Seen: asserts.Seen{Results: list{like(func(c *asserts.Snapshot) { c.Sizes = []int64{3} })}}},
+			[]string{"OA011 result: sizes [4], by its fake [3]"}, "make the fake return",
+		},
+		{
+			"aliases", fresh, see(3, 4, holding("abcd")), asserts.Fake{Seen: asserts.Seen{Results: list{see(1, 2, holding("abcd"))}}},
+			[]string{"OA011 result: it shares with nothing, by its fake it is argument self"}, "the fake contradicts the schema (OA007)",
+		},
+		{
+			"copies", viewing, see(3, 2, holding("abcd")), asserts.Fake{Seen: asserts.Seen{Results: list{same}}},
+			[]string{"OA011 result: it shares storage with argument self, by its fake it shares with nothing"}, "the fake contradicts the schema (OA004)",
+		},
+		{"undefined", fresh, see(3, 4, holding("abcd")), asserts.Fake{Seen: asserts.Seen{Results: list{undefined}}}, []string{"OA011 result: a tensor, by its fake undefined"}, ""},
+		{"the kernel aliases", fresh, see(1, 2, holding("abcd")), asserts.Fake{Seen: asserts.Seen{Results: list{same}}}, nil, ""},
+		{
+			"both alias", fresh, see(1, 2, holding("abcd")),
+			asserts.Fake{Seen: asserts.Seen{Results: list{see(1, 2, holding("abcd"), shaped(func(c *asserts.Snapshot) { c.DType = "int8" }))}}},
+			[]string{"OA011 result: dtype uint8, by its fake int8"}, "make the fake return",
+		},
+		{
+			"open", fresh, see(3, 4, holding("abcd")),
+			asserts.Fake{
+				Seen: asserts.Seen{Results: list{like(func(c *asserts.Snapshot) { c.Sizes, c.Strides = []int64{0}, []int64{0} })}},
+				Open: []asserts.Open{{Most: 9}, {Stride: true}, {Result: 1}, {Dim: 1}},
+			},
+			nil, "",
+		},
+		{
+			"too small", fresh, see(3, 4, holding("abcd")),
+			asserts.Fake{Seen: asserts.Seen{Results: list{same}}, Open: []asserts.Open{{Least: 5, Most: 9}}},
+			[]string{"OA011 result: sizes [4], by its fake [5]"}, "make the fake return",
+		},
+		{
+			"too large", fresh, see(3, 4, holding("abcd")),
+			asserts.Fake{Seen: asserts.Seen{Results: list{same}}, Open: []asserts.Open{{Most: 3}}},
+			[]string{"OA011 result: sizes [4], by its fake [3]"}, "make the fake return",
+		},
+		{
+			"without contents", fresh, see(3, 4),
+			asserts.Fake{Seen: asserts.Seen{Results: list{see(3, 4)}}, Open: []asserts.Open{{Most: 3}}},
+			nil, "",
+		},
+		{
+			"raises", fresh, see(3, 4), asserts.Fake{Fault: "raises TypeError: no"},
+			[]string{"OA011 result: the kernel returns, and its fake raises TypeError: no"}, "make the fake take",
+		},
+		{
+			"raises, and nothing is returned", "f(Tensor(a!) self) -> ()", undefined, asserts.Fake{Fault: "raises TypeError: no"},
+			[]string{"OA011 argument self: the kernel returns, and its fake raises TypeError: no"}, "make the fake take",
+		},
+		{"missing", fresh, see(3, 4), asserts.Fake{Missing: true}, []string{"OA011 result: it has a kernel, and no fake"}, "register one"},
+		{"missing, without tensors", "f(int n) -> int", undefined, asserts.Fake{Missing: true}, []string{"OA011 argument : it has a kernel, and no fake"}, "register one"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			args := list{see(1, 2, holding("abcd"))}
+			real := &asserts.Seen{Level: asserts.Content, Before: args, After: args, Results: list{tt.real}}
+			tt.fake.Seen.Level, tt.fake.Seen.Before, tt.fake.Seen.After = asserts.Content, args, args
+			tt.fake.Site = asserts.Site{File: "ops.py", Line: 3}
+			before := tt.fake.Seen.Results
+			var sizes []int64
+			if len(before) > 0 && before[0].Content != nil {
+				sizes = slices.Clone(before[0].Content.Sizes)
+			}
+			verdict := asserts.JudgeFake(wholeOp(tt.schema), real, &tt.fake, asserts.Aware())
+			var got []string
+			for _, v := range verdict.Violations {
+				got = append(got, said(v))
+				if v.Site != tt.fake.Site || !strings.HasPrefix(v.Fix, tt.fix) || (v.Note != "") != tt.fake.Missing {
+					t.Errorf("site %v, fix %q, note %q", v.Site, v.Fix, v.Note)
+				}
+			}
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Error(diff)
+			}
+			if sizes != nil && !slices.Equal(before[0].Content.Sizes, sizes) {
+				t.Error("the fake's own sizes changed")
+			}
+		})
+	}
+}
+
+// Tensors inside of others are not compared: fakes have none. One that the policy
+// skips, and one that contradicts the schema where the fake does not, are counted.
+func TestJudgeFakeSkips(t *testing.T) {
+	args := list{see(1, 2, holding("abcd"))}
+	seen := func(result asserts.Observation) asserts.Seen {
+		return asserts.Seen{Level: asserts.Content, Before: args, After: args, Results: list{result}}
+	}
+	real, fake := seen(see(1, 2, holding("abcd"))), asserts.Fake{Seen: seen(see(3, 4, uses(asserts.NotCounted, asserts.NotCounted), holding("abcd")))}
+	verdict := asserts.JudgeFake(wholeOp("f(Tensor self) -> Tensor"), &real, &fake, asserts.Aware())
+	want := []asserts.Skip{{Code: asserts.MetaAlias, Reason: "the kernel contradicts the schema, the fake does not", Count: 1}}
+	if diff := cmp.Diff(want, verdict.Skips); diff != "" || verdict.Judged[asserts.MetaAlias] != 0 {
+		t.Error(diff)
+	}
+	op := asserts.WithParts(wholeOp("f(Tensor self) -> Tensor"))
+	real = asserts.Seen{Level: asserts.Content, Before: args, After: args, ArgLens: []int{1, 0}, Results: list{see(3, 4, holding("abcd")), see(5, 6, holding("a"))}, ResultLens: []int{1, 1}}
+	fake = asserts.Fake{Seen: asserts.Seen{Level: asserts.Content, Before: args, After: args, ArgLens: []int{1, 0}, Results: list{see(3, 4, holding("abcd"))}, ResultLens: []int{1, 0}}}
+	if verdict := asserts.JudgeFake(op, &real, &fake, asserts.Aware()); len(verdict.Violations) > 0 || verdict.Judged[asserts.MetaAlias] != 1 {
+		t.Errorf("%v", asserts.Violations(verdict.Violations))
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/libtorch"
@@ -68,7 +69,7 @@ func (c *fakeCall) fake(op *asserts.Op) *asserts.Fake {
 		}
 		f.Seen.ArgLens = append(f.Seen.ArgLens, n)
 	}
-	f.Seen.After = f.Seen.Before
+	f.Seen.After = slices.Clone(f.Seen.Before)
 	for _, s := range op.Results {
 		n := 0
 		if !s.Inside && s.Index < len(c.Results) {

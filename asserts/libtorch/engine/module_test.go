@@ -40,7 +40,7 @@ func check(t *testing.T, python *installed.Python, folder string, args ...string
 	return answer{cmd.ProcessState.ExitCode(), stdout.String(), stderr.String()}
 }
 
-// expected returns the codes that a module's table has for its ops.
+// expected returns what a module's table has for its ops.
 func expected(t *testing.T, python *installed.Python, module string) map[string]string {
 	t.Helper()
 	cmd := exec.Command(python.Path, "-c", "import json, "+module+" as m; print(json.dumps(m.EXPECTED))")
@@ -89,6 +89,47 @@ func TestModule(t *testing.T) {
 		for op, codes := range found {
 			if want[op] == "" {
 				t.Errorf("%s is healthy, and found are %q", op, codes)
+			}
+		}
+	})
+}
+
+// A fake that is not what its kernel is, is found at the fake's line; of right ones
+// nothing is said, and that there is none is a note.
+func TestFakes(t *testing.T) {
+	libtorchtest.EachPython(t, func(t *testing.T, python *installed.Python) {
+		got := check(t, python, "testdata", "-module", "python_fakes", "-json")
+		var results []asserts.Result
+		if err := json.Unmarshal([]byte(got.stdout), &results); err != nil || got.status != 1 {
+			t.Fatalf("%v, exit status %d, want 1\n%s", err, got.status, got.stderr)
+		}
+		found := make(map[string]string)
+		for _, r := range results {
+			switch {
+			case r.Status == asserts.Violated || r.Status == asserts.Crashed:
+				found[r.Op] += r.Report
+			case r.Status == asserts.Noted && r.Code == asserts.MetaAlias:
+				if r.Op != "right::missing" {
+					t.Errorf("%s: noted is that it has no fake", r.Op)
+				}
+				found[r.Op] = ""
+			}
+			if r.Status == asserts.Violated && (filepath.Base(r.Site.File) != "python_fakes.py" || r.Site.Line == 0) {
+				t.Errorf("%s: the site is %v, want its line of python_fakes.py", r.Op, r.Site)
+			}
+		}
+		if _, ok := found["right::missing"]; !ok {
+			t.Error("right::missing: that it has no fake is not noted")
+		}
+		want := expected(t, python, "python_fakes")
+		for op, words := range want {
+			if report := found[op]; !strings.HasPrefix(report, "OA011") || !strings.Contains(report, words) {
+				t.Errorf("%s: found %q, want OA011 that says %q", op, report, words)
+			}
+		}
+		for op, report := range found {
+			if want[op] == "" && report != "" {
+				t.Errorf("%s is right, and found is %s", op, report)
 			}
 		}
 	})

@@ -1,6 +1,5 @@
 """The fakes of ops: with which compilers plan in the place of kernels."""
 
-import contextlib
 import ctypes
 
 from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode, UnsupportedOperatorException
@@ -96,7 +95,8 @@ def fake(request):
             values = function(*args, **kwargs)
     except Exception as error:
         unregistered = place is None and (name.partition(".")[0] in OPDEFS or isinstance(error, UnsupportedOperatorException))
-        return json.dumps(answer | ({"missing": True} if unregistered else {"fault": "raises " + explained(error)}))
+        text = f"raises {type(error).__name__}: {str(error).partition(chr(10))[0]}{raised_at(error)}"
+        return json.dumps(answer | ({"missing": True} if unregistered else {"fault": text}))
     given = [args[i] if i < len(args) else kwargs.get(a.name) for i, a in enumerate(schema.arguments)]
     if fault := unlike(schema, values):
         return json.dumps(answer | {"fault": fault})

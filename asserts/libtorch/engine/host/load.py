@@ -19,11 +19,15 @@ def quoted(text):
 
 
 def explained(error):
-    """Returns an exception in a line, with the place where it was raised: outside of PyTorch, where that is known."""
-    text = " ".join("".join(traceback.format_exception_only(type(error), error)).split())
+    """Returns an exception in a line, with the place where it was raised."""
+    return " ".join("".join(traceback.format_exception_only(type(error), error)).split()) + raised_at(error)
+
+
+def raised_at(error):
+    """Returns the place of an exception in brackets: outside of PyTorch, where it passed through such code."""
     frames = [f for f in traceback.extract_tb(error.__traceback__) if not f.filename.startswith("<")]
     frames = [f for f in frames if not f.filename.startswith(ROOT)] or frames
-    return f"{text} ({frames[-1].filename}:{frames[-1].lineno})" if frames else text
+    return f" ({frames[-1].filename}:{frames[-1].lineno})" if frames else ""
 
 
 def say(word, *rest):

@@ -1,5 +1,6 @@
 """What modules register while they are imported, and where that stands."""
 
+import contextlib
 import inspect
 
 from torch._library.custom_ops import OPDEFS
@@ -9,8 +10,19 @@ def site(function):
     """Returns the file and the line of a function, "" and 0 for one that is not Python's."""
     while hasattr(function, "func"):
         function = function.func
-    code = getattr(inspect.unwrap(function), "__code__", None)
+    function = inspect.unwrap(function)
+    code = getattr(function, "__code__", None)
+    if code and code.co_filename.startswith(ROOT):  # which wraps another
+        for inner in enclosed(function):
+            if inspect.isfunction(inner):
+                return site(inner)
     return (code.co_filename, code.co_firstlineno) if code else ("", 0)
+
+
+def enclosed(function):
+    for cell in function.__closure__ or ():
+        with contextlib.suppress(ValueError):  # of an empty one
+            yield cell.cell_contents
 
 
 def definer():

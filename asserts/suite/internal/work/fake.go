@@ -1,7 +1,6 @@
 package work
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/opassert/opassert/asserts"
@@ -22,13 +21,28 @@ type fakeCall struct {
 	why  string        // it was not
 }
 
-// callFake calls the fake of an op, where the engine has fakes and the level asks for
-// it, with the arguments of a case made anew: the kernel may have changed its own.
-func (r *Runner) callFake(t *Target, c *sample.Case) *fakeCall {
+// fakeOf returns the call of an op's fake with the arguments of a case, where the
+// engine has fakes and the level asks for it. Cases whose tensors differ in contents
+// alone share one.
+func (r *Runner) fakeOf(t *Target, c *sample.Case) *fakeCall {
 	f, ok := r.Engine.(faker)
-	switch {
-	case !ok || r.Level < asserts.Meta:
+	if !ok || r.Level < asserts.Meta {
 		return nil
+	}
+	like := c.Clone()
+	for _, spec := range like.Tensors() {
+		spec.Fill, spec.Values = sample.Fill{}, nil
+	}
+	key := like.String()
+	if t.fakes[key] == nil {
+		t.fakes[key] = r.callFake(t, c, f)
+	}
+	return t.fakes[key]
+}
+
+// callFake makes the arguments anew: the kernel may have changed its own.
+func (r *Runner) callFake(t *Target, c *sample.Case, f faker) *fakeCall {
+	switch {
 	case slices.Contains(t.Without, engine.Fake):
 		return &fakeCall{why: "a call of the op's fake ended its process"}
 	case !c.Plain():
@@ -38,7 +52,7 @@ func (r *Runner) callFake(t *Target, c *sample.Case) *fakeCall {
 	defer m.release()
 	_, args, err := m.made(c)
 	if err != nil {
-		return &fakeCall{why: fmt.Sprintf("no arguments: %s", sample.Clip(err.Error()))}
+		return &fakeCall{why: "no arguments: " + sample.Clip(err.Error())}
 	}
 	if t.Twinning != nil {
 		t.Twinning(engine.Fake)

@@ -21,9 +21,10 @@ type Target struct {
 	Listener
 	plan    *design.Design    // once the openings are over
 	found   []*report.Finding // in this worker, which minimises each once
-	AsItIs  bool              // findings keep the calls that showed them
-	Single  bool              // one case was asked for: no call before it holds results
-	Without []engine.Device   // no calls there: one ended its process
+	fakes   map[string]*fakeCall
+	AsItIs  bool            // findings keep the calls that showed them
+	Single  bool            // one case was asked for: no call before it holds results
+	Without []engine.Device // no calls there: one ended its process
 }
 
 // A Listener is called before steps that may end the process. Each
@@ -46,7 +47,7 @@ func NewTarget(e engine.Engine, operator engine.Operator, p engine.Plan, book *d
 	p.Op.Checks = slices.DeleteFunc(slices.Clone(p.Op.Checks), operator.CannotShow)
 	return &Target{
 		operator: operator, devices: e.Devices(), Gen: design.NewGenerator(operator.Schema, book),
-		judged: e.Subjects(&p.Op), waived: p.Waived, Learned: &design.Learned{Named: make(map[int][]sample.Value), Origins: make(map[int]design.Origin)},
+		judged: e.Subjects(&p.Op), waived: p.Waived, fakes: make(map[string]*fakeCall), Learned: &design.Learned{Named: make(map[int][]sample.Value), Origins: make(map[int]design.Origin)},
 	}
 }
 

@@ -57,7 +57,7 @@ func (r *Runner) Try(t *Target, c *sample.Case) (*attempt, error) {
 	for i := range a.calls[1:] {
 		r.callTwins(t, &a.calls[i+1])
 	}
-	a.fake = r.callFake(t, a.c)
+	a.fake = r.fakeOf(t, a.c)
 	return a, nil
 }
 

@@ -1,0 +1,164 @@
+"""Ops whose fakes are not what their kernels are, each found as OA011, and ops beside
+them whose fakes are right."""
+
+import torch
+from torch import Tensor
+
+define = torch.library.Library("fakes", "DEF")
+healthy = torch.library.Library("right", "DEF")
+EXPECTED = {}  # op: what the report says
+
+
+def pair(library, schema, kernel, fake, key="CPU"):
+    library.define(schema)
+    name = schema.partition("(")[0]
+    library.impl(name, kernel, key)
+    if fake:
+        torch.library.register_fake(f"{library.ns}::{name}", fake, lib=library)
+    return f"{library.ns}::{name}"
+
+
+def wrong(schema, saw, kernel, fake, key="CPU"):
+    EXPECTED[pair(define, schema, kernel, fake, key)] = saw
+
+
+def right(schema, kernel, fake, key="CPU"):
+    pair(healthy, schema, kernel, fake, key)
+
+
+# Sizes, strides and dtypes.
+
+wrong("size(Tensor x) -> Tensor", "sizes", lambda x: x.new_empty(x.numel()), lambda x: x.new_empty(x.numel() + 1))
+wrong("rank(Tensor x) -> Tensor", "sizes", lambda x: x.clone().unsqueeze(0), lambda x: torch.empty_like(x))
+wrong("dtype(Tensor x) -> Tensor", "dtype", lambda x: (x > 0), lambda x: torch.empty_like(x))
+wrong("promotion(Tensor x) -> Tensor", "dtype", lambda x: x * 1.5, lambda x: torch.empty_like(x))  # of integers alone
+wrong("strides(Tensor x) -> Tensor", "strides", lambda x: x.t().clone() if x.dim() == 2 else x.clone(), lambda x: x.new_empty(tuple(x.shape)[::-1]) if x.dim() == 2 else torch.empty_like(x))
+wrong("contiguous(Tensor x) -> Tensor", "strides", lambda x: x.clone(memory_format=torch.contiguous_format), lambda x: torch.empty_like(x))
+wrong("preserves(Tensor x) -> Tensor", "strides", lambda x: x.clone(), lambda x: x.new_empty(x.shape))
+wrong("device(Tensor x) -> Tensor", "device", lambda x: x.clone(), lambda x: torch.empty_like(x, device="meta"))
+wrong("list_length(Tensor x) -> Tensor[]", "3 tensors, by its fake 2", lambda x: [x + i for i in range(3)], lambda x: [torch.empty_like(x) for _ in range(2)])
+wrong("second(Tensor x) -> (Tensor, Tensor)", "dtype", lambda x: (x.clone(), x.argsort(-1)), lambda x: (torch.empty_like(x), torch.empty_like(x)))
+wrong("flag(Tensor x, bool keep=False) -> Tensor", "sizes", lambda x, keep: x.sum(-1, keepdim=keep), lambda x, keep: x.sum(-1))
+wrong("optional(Tensor x, Tensor? weight=None) -> Tensor", "sizes", lambda x, weight=None: x.clone() if weight is None else x.new_empty(3), lambda x, weight=None: torch.empty_like(x))
+wrong("explicit(Tensor x) -> Tensor", "sizes", lambda x: x.flatten().clone(), lambda x: torch.empty_like(x), key="CompositeExplicitAutograd")
+
+# What shares with what.
+
+wrong("fake_aliases(Tensor x) -> Tensor", "it shares with nothing, by its fake it is argument x", lambda x: x.clone(), lambda x: x)
+wrong("fake_views(Tensor x) -> Tensor", "by its fake it shares storage with argument x", lambda x: x.clone(), lambda x: x.view_as(x))
+wrong("fake_copies(Tensor(a) x) -> Tensor(a)", "it shares storage with argument x, by its fake it shares with nothing", lambda x: x.view_as(x), lambda x: torch.empty_like(x))
+wrong("fake_pairs(Tensor x) -> (Tensor, Tensor)", "by its fake it is result0", lambda x: (x.clone(), x.clone()), lambda x: (y := torch.empty_like(x), y))
+wrong("fake_inplace_(Tensor(a!) x) -> Tensor(a!)", "it is argument x, by its fake it shares with nothing", lambda x: x.add_(1), lambda x: torch.empty_like(x))
+
+
+# Fakes that raise, of all or of one sort of input.
+
+
+def for_floats(x):
+    if not x.is_floating_point():
+        raise TypeError("x must be floating point")
+    return torch.empty_like(x)
+
+
+def refuses(x):
+    raise AssertionError("no fake is needed")
+
+
+wrong("raises_of_integers(Tensor x) -> Tensor", "raises TypeError: x must be floating point", lambda x: x.clone(), for_floats)
+wrong("raises_of_scalars(Tensor x) -> Tensor", "raises IndexError", lambda x: x.clone(), lambda x: x.new_empty((x.shape[0], *x.shape[1:])) if x.is_contiguous() else torch.empty_like(x))
+wrong("raises_of_empty(Tensor x) -> Tensor", "raises ZeroDivisionError", lambda x: x.new_empty(2), lambda x: x.new_empty(2 * x.numel() // x.numel()))
+wrong("signature(Tensor x, int n) -> Tensor", "raises TypeError", lambda x, n: x.clone(), lambda x: torch.empty_like(x))
+wrong("reads(Tensor x) -> Tensor", "raises", lambda x: x.new_empty(2), lambda x: x.new_empty(2 if x.sum().item() > 0 else 2))
+wrong("tuple(Tensor x) -> Tensor", "raises RuntimeError: Unable to cast", lambda x: x.clone(), lambda x: (torch.empty_like(x),))
+wrong("void(Tensor(a!) x) -> ()", "raises AssertionError", lambda x: [x.zero_()].clear(), refuses)
+wrong("one_of_two(Tensor x) -> (Tensor, Tensor)", "returns 1 values, and the schema 2", lambda x: (x + 1, x + 2), lambda x: (torch.empty_like(x),))
+
+
+def unbacked(x):
+    size = torch.library.get_ctx().new_dynamic_size(min=1000)
+    return x.new_empty(size)
+
+
+wrong("too_many(Tensor x) -> Tensor", "sizes", lambda x: x.masked_select(x != 0), unbacked)
+
+
+@torch.library.custom_op("fakes::custom", mutates_args=())
+def custom(x: Tensor, dim: int = 0) -> Tensor:
+    return x.unsqueeze(0).clone()
+
+
+@custom.register_fake
+def _(x, dim=0):
+    return torch.empty_like(x)
+
+
+EXPECTED["fakes::custom"] = "sizes"
+
+
+@torch.library.custom_op("fakes::custom_writes", mutates_args={"out"})
+def custom_writes(x: Tensor, out: Tensor) -> Tensor:
+    out.zero_()
+    return x.to(torch.float64, copy=True)
+
+
+@torch.library.register_fake("fakes::custom_writes")
+def _(x, out):
+    return torch.empty_like(x)
+
+
+EXPECTED["fakes::custom_writes"] = "dtype"
+
+define.define("meta_key(Tensor x) -> Tensor")
+define.impl("meta_key", lambda x: x.clone(), "CPU")
+define.impl("meta_key", lambda x: x.new_empty(x.shape, dtype=torch.float16), "Meta")
+EXPECTED["fakes::meta_key"] = "dtype"
+
+# Fakes that are right.
+
+
+def nonzero(x):
+    size = torch.library.get_ctx().new_dynamic_size()
+    return x.new_empty(size, dtype=torch.long)
+
+
+right("clone(Tensor x) -> Tensor", lambda x: x.clone(), lambda x: torch.empty_like(x))
+right("view(Tensor(a) x) -> Tensor(a)", lambda x: x.view_as(x), lambda x: x.view_as(x))
+right("add_(Tensor(a!) x) -> Tensor(a!)", lambda x: x.add_(1), lambda x: x)
+right("void(Tensor(a!) x) -> ()", lambda x: [x.zero_()].clear(), None)
+right("dynamic(Tensor x) -> Tensor", lambda x: x.flatten().nonzero().flatten().contiguous(), nonzero)
+right("strides_of_one(Tensor x) -> Tensor", lambda x: x.new_empty_strided((1, 3), (7, 1)), lambda x: x.new_empty(1, 3))
+right("empty(Tensor x) -> Tensor", lambda x: x.new_empty_strided((0, 3), (5, 9)), lambda x: x.new_empty(0, 3))
+right("split(Tensor x) -> Tensor[]", lambda x: [x.clone() for _ in range(3)], lambda x: [torch.empty_like(x) for _ in range(3)])
+right("optional(Tensor x, Tensor? bias=None) -> Tensor", lambda x, bias=None: x.clone(), lambda x, bias=None: torch.empty_like(x))
+right("promotes(Tensor x) -> Tensor", lambda x: x * 1.5, lambda x: x * 1.5)
+right("composite(Tensor x) -> Tensor", lambda x: x + 1, None, key="CompositeImplicitAutograd")
+
+
+def positive(x):
+    if x.dim() != 2:
+        raise ValueError("x must have 2 dimensions")
+    return x.new_empty(x.shape[0], x.shape[0])
+
+
+right("refuses(Tensor x) -> Tensor", lambda x: (x.new_zeros(x.shape[0], x.shape[0]) if x.dim() == 2 else x[1, 2, 3, 4, 5, 6, 7, 8]), positive)
+
+
+@torch.library.custom_op("right::custom", mutates_args=())
+def right_custom(x: Tensor, scale: float = 2.0) -> Tensor:
+    return x * scale
+
+
+@right_custom.register_fake
+def _(x, scale=2.0):
+    return x * scale
+
+
+@torch.library.custom_op("right::out", mutates_args={"out"})
+def right_out(x: Tensor, out: Tensor) -> None:
+    out.copy_(x.sum())
+
+
+# One has no fake: a note.
+
+healthy.define("missing(Tensor x) -> Tensor")
+healthy.impl("missing", lambda x: x.clone(), "CPU")
