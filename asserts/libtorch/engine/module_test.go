@@ -28,7 +28,12 @@ type answer struct {
 // check checks modules of testdata, or of a folder.
 func check(t *testing.T, python *installed.Python, folder string, args ...string) answer {
 	t.Helper()
-	args = append([]string{"check", "-python", python.Path, "-state", filepath.Join(t.TempDir(), "state")}, args...)
+	return run(t, folder, append([]string{"check", "-python", python.Path, "-state", filepath.Join(t.TempDir(), "state")}, args...)...)
+}
+
+// run runs the command in a folder.
+func run(t *testing.T, folder string, args ...string) answer {
+	t.Helper()
 	cmd := exec.Command(libtorchtest.Command(t), args...)
 	cmd.Dir = folder
 	var stdout, stderr bytes.Buffer
@@ -131,6 +136,44 @@ func TestFakes(t *testing.T) {
 			if want[op] == "" && report != "" {
 				t.Errorf("%s is right, and found is %s", op, report)
 			}
+		}
+	})
+}
+
+// Registrations that are not what their schemas ask for are found without a call, at
+// their lines; right ones are not named.
+func TestLintModule(t *testing.T) {
+	libtorchtest.EachPython(t, func(t *testing.T, python *installed.Python) {
+		lint := func(args ...string) answer {
+			return run(t, "testdata", append([]string{"lint", "-python", python.Path, "-module"}, args...)...)
+		}
+		got := lint("python_lint", "-json")
+		var findings []struct {
+			Code, Op, File, Message, Fix string
+			Line                         int
+		}
+		if err := json.Unmarshal([]byte(got.stdout), &findings); err != nil || got.status != 1 {
+			t.Fatalf("%v, exit status %d, want 1\n%s", err, got.status, got.stderr)
+		}
+		want := expected(t, python, "python_lint")
+		for _, f := range findings {
+			said := f.Code + " " + f.Message
+			if want[f.Op] == "" || !strings.HasPrefix(said, want[f.Op]) {
+				t.Errorf("%s: found %q, want %q", f.Op, said, want[f.Op])
+			}
+			delete(want, f.Op)
+			if filepath.Base(f.File) != "python_lint.py" || f.Line == 0 || f.Fix == "" {
+				t.Errorf("%s: at %s:%d, fix %q", f.Op, f.File, f.Line, f.Fix)
+			}
+		}
+		for op, says := range want {
+			t.Errorf("%s: nothing found, want %q", op, says)
+		}
+		if got := lint("absent"); got.status != 2 || !strings.Contains(got.stderr, "load absent: ModuleNotFoundError: No module named 'absent'") {
+			t.Errorf("an absent module: exit status %d, want 2\n%s", got.status, got.stderr)
+		}
+		if got := lint("json"); got.status != 2 || !strings.Contains(got.stderr, "nothing to check: json adds no ops") {
+			t.Errorf("a module without ops: exit status %d, want 2\n%s", got.status, got.stderr)
 		}
 	})
 }

@@ -42,11 +42,13 @@ def load(module):
         importlib.import_module(module.replace("-", "_"))
     except BaseException as error:
         say("fault", quoted(explained(error)))
+        if not control:
+            print(f"load {module}: {explained(error)}", file=sys.stderr)
         os._exit(1)
 
 
 files = [int(f) for f in os.environ.pop("OPASSERT_FILES", "").split(",") if f]
-control = None if files else socket.socket(fileno=int(os.environ["OPASSERT_CONTROL"]))
+control = None if files or "OPASSERT_CONTROL" not in os.environ else socket.socket(fileno=int(os.environ["OPASSERT_CONTROL"]))
 load("torch.library")
 import torch
 

@@ -6,16 +6,21 @@ import inspect
 from torch._library.custom_ops import OPDEFS
 
 
-def site(function):
-    """Returns the file and the line of a function, "" and 0 for one that is not Python's."""
+def written(function):
+    """Returns the function that a user wrote, of what wraps it."""
     while hasattr(function, "func"):
         function = function.func
     function = inspect.unwrap(function)
-    code = getattr(function, "__code__", None)
-    if code and code.co_filename.startswith(ROOT):  # which wraps another
+    if getattr(function, "__code__", None) and function.__code__.co_filename.startswith(ROOT):
         for inner in enclosed(function):
             if inspect.isfunction(inner):
-                return site(inner)
+                return written(inner)
+    return function
+
+
+def site(function):
+    """Returns the file and the line of a function, "" and 0 for one that is not Python's."""
+    code = getattr(written(function), "__code__", None)
     return (code.co_filename, code.co_firstlineno) if code else ("", 0)
 
 
@@ -36,12 +41,12 @@ def definer():
 class Registrations:
     """What modules register with torch.library while they are imported."""
 
-    BELOW = ("Meta", "Autograd", "Functionalize", "Python")  # keys of what is not the kernel
+    BELOW = ("Meta", "Autograd", "FuncTorch", "Functionalize", "Python")  # keys of what is not the kernel
 
     def __init__(self):
         self.definers = {}  # op: file
-        self.kernels = {}  # op: (file, line)
-        self.fakes = {}  # op: (file, line)
+        self.functions = {}  # op: {"fake", or the dispatch key of a kernel: function}
+        self.formulas = {}  # op: (backward, setup_context) for autograd
         library = torch.library.Library
         define, impl = library.define, library.impl
 
@@ -54,18 +59,28 @@ class Registrations:
             result = impl(this, name, function, dispatch_key, **keywords)
             name = f"{this.ns}::{str(getattr(name, '_name', name)).rpartition('::')[2]}"
             if callable(function) and dispatch_key == "Meta":
-                self.fakes[name] = site(function)
+                self.add(name, "fake", function)
             elif callable(function) and not dispatch_key.startswith(self.BELOW):
-                self.kernels[name] = site(function)
+                self.add(name, dispatch_key or "CompositeImplicitAutograd", function)
             return result
 
         def recorded_register(this, function, *args, **keywords):
-            self.fakes[this.qualname] = site(function)
+            self.add(this.qualname, "fake", function)
             return register(this, function, *args, **keywords)
+
+        def recorded_formula(op, info):
+            self.formulas[op.name()] = info._backward_fn, info._setup_context_fn
+            return formula(op, info)
 
         library.define, library.impl = recorded_define, recorded_impl
         holder = torch._library.fake_impl.FakeImplHolder
         register, holder.register = holder.register, recorded_register
+        autograd = torch._library.autograd
+        formula, autograd.make_autograd_impl = autograd.make_autograd_impl, recorded_formula
+
+    def add(self, name, key, function):
+        if site(function)[0]:
+            self.functions.setdefault(name, {})[key] = function
 
     def own(self, name):
         """Reports whether it was PyTorch that registered an op meanwhile."""
@@ -73,11 +88,13 @@ class Registrations:
 
     def kernel(self, name):
         custom = OPDEFS.get(name.partition(".")[0])
-        return site(custom._init_fn) if custom else self.kernels.get(name, ("", 0))
+        kernels = [f for key, f in self.functions.get(name, {}).items() if key != "fake"]
+        return site(custom._init_fn) if custom else site(kernels[-1]) if kernels else ("", 0)
 
     def fake(self, name):
         """Returns the place of an op's fake, None where nothing was registered for it."""
         custom = OPDEFS.get(name.partition(".")[0])
         if custom:
             return custom._abstract_fn and site(custom._abstract_fn)
-        return self.fakes.get(name)
+        function = self.functions.get(name, {}).get("fake")
+        return function and site(function)

@@ -38,7 +38,7 @@ wrong("preserves(Tensor x) -> Tensor", "strides", lambda x: x.clone(), lambda x:
 wrong("device(Tensor x) -> Tensor", "device", lambda x: x.clone(), lambda x: torch.empty_like(x, device="meta"))
 wrong("list_length(Tensor x) -> Tensor[]", "3 tensors, by its fake 2", lambda x: [x + i for i in range(3)], lambda x: [torch.empty_like(x) for _ in range(2)])
 wrong("second(Tensor x) -> (Tensor, Tensor)", "dtype", lambda x: (x.clone(), x.argsort(-1)), lambda x: (torch.empty_like(x), torch.empty_like(x)))
-wrong("flag(Tensor x, bool keep=False) -> Tensor", "sizes", lambda x, keep: x.sum(-1, keepdim=keep), lambda x, keep: x.sum(-1))
+wrong("flag(Tensor x, bool keep=False) -> Tensor", "sizes", lambda x, keep=False: x.sum(-1, keepdim=keep), lambda x, keep=False: x.sum(-1))
 wrong("optional(Tensor x, Tensor? weight=None) -> Tensor", "sizes", lambda x, weight=None: x.clone() if weight is None else x.new_empty(3), lambda x, weight=None: torch.empty_like(x))
 wrong("explicit(Tensor x) -> Tensor", "sizes", lambda x: x.flatten().clone(), lambda x: torch.empty_like(x), key="CompositeExplicitAutograd")
 

@@ -83,10 +83,9 @@ type checkFlags struct {
 	casesFrom     *string
 	part          *string // of the ops
 	through       *string
-	modules       repeated
 	packages      repeated
-	interpreter   *string
-	host          *installed.Python // of the modules, once it is found
+	*moduleFlags
+	host *installed.Python // of the modules, once it is found
 
 	module goModule
 }
@@ -105,9 +104,8 @@ func newCheckFlags(f *flag.FlagSet) *checkFlags {
 	c.timeout = f.Duration("timeout", 2*time.Second, "the longest that one case may take, in processor time")
 	c.state = newStateFlag(f, "the `file` that keeps what is done, so that an interrupted run can go on (default: in the cache folder)")
 	c.part = newShardFlag(f)
-	f.Var(&c.modules, "module", "a Python `module` to import, whose ops are checked, those that it registers\nin Python and those of libraries that it loads; several with commas")
+	c.moduleFlags = newModuleFlags(f)
 	f.Var(&c.packages, "packages", "check the kernels of these generated packages alone, by a `pattern` of the go command;\nmay be given several times")
-	c.interpreter = f.String("python", "", "the `interpreter` that imports them (default: of the active virtual environment, else python3)")
 	c.through = f.String("through", "backend", "where calls begin: `backend|autograd`, which checks OA014 on arguments that require grad")
 	return c
 }
@@ -298,7 +296,7 @@ func (f *checkFlags) known() (asserts.Level, error) {
 
 // usualLevel is the level where none is asked for.
 func (f *checkFlags) usualLevel() asserts.Level {
-	if len(f.modules) > 0 {
+	if len(f.moduleFlags.names) > 0 {
 		return asserts.Meta
 	}
 	return asserts.Content

@@ -82,7 +82,7 @@ func (f *checkFlags) chosen(inv *invocation) string {
 	if !inv.given("libtorch") && len(f.adding()) == 0 && !inv.given("schema") && f.findModule() != errNoModule {
 		return "go"
 	}
-	if len(f.modules) > 0 {
+	if len(f.moduleFlags.names) > 0 {
 		return "libtorch"
 	}
 	if err := f.find(); !errors.Is(err, installed.ErrNotFound) || f.named() {
@@ -146,7 +146,7 @@ func (f *checkFlags) open(inv *invocation) (engine.Engine, error) {
 }
 
 func prepareLibtorch(f *checkFlags, inv *invocation) ([]*program, error) {
-	if len(f.modules) > 0 {
+	if len(f.moduleFlags.names) > 0 {
 		return f.prepareModules(inv)
 	}
 	if err := cmp.Or(f.withoutPackages(inv), f.tell(inv)); err != nil {
@@ -186,7 +186,7 @@ func (f *checkFlags) withoutLibtorch(inv *invocation) error {
 	switch {
 	case len(f.libs) > 0:
 		return usagef("-lib is for the engine libtorch: %s loads no libraries", *f.engine)
-	case len(f.modules) > 0:
+	case len(f.moduleFlags.names) > 0:
 		return usagef("-module is for the engine libtorch: %s imports no modules", *f.engine)
 	case f.autograd():
 		return usagef("-through autograd is for the engine libtorch: %s has no autograd", *f.engine)

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 
 	"github.com/opassert/opassert/asserts"
@@ -10,8 +11,18 @@ import (
 
 var lintCommand = command{
 	name:    "lint",
-	summary: "find schemas whose name and annotations disagree (OA012)",
-	run:     runLint,
+	summary: "find what is wrong with schemas and registrations; no kernel is called",
+	about: `
+Finds schemas whose name and annotations disagree (OA012). With -module, Python
+modules are imported, and what they register is held against the schemas: the
+parameters and returns of kernels, fakes, rules for vmap and formulas for autograd;
+ops that have a kernel and no fake, and ops that compilers drop.
+
+  opassert lint -schema native_functions.yaml
+  opassert lint -module mylib
+
+Exit status: 0 nothing found, 1 findings, 2 a schema or a module that can't be read.`,
+	run: runLint,
 }
 
 // A lintFinding is a finding as lint -json prints it.
@@ -20,7 +31,7 @@ type lintFinding struct {
 	Op      string `json:"op"`
 	File    string `json:"file"`
 	Line    int    `json:"line"`
-	Column  int    `json:"column"`
+	Column  int    `json:"column"` // 0: of a registration, which has none
 	Message string `json:"message"`
 	Fix     string `json:"fix"`
 }
@@ -28,24 +39,20 @@ type lintFinding struct {
 func runLint(inv *invocation) error {
 	source := newSchemaFlags(inv.flags)
 	asJSON := newJSONFlag(inv.flags, "array")
+	modules := newModuleFlags(inv.flags)
 	if err := inv.parse(0, 0); err != nil {
 		return err
 	}
-	ops, err := source.load(inv)
+	find := func() ([]lintFinding, error) { return lintSchemas(inv, &source) }
+	if len(modules.names) > 0 {
+		find = func() ([]lintFinding, error) { return modules.lint(inv) }
+	}
+	findings, err := find()
 	if err != nil {
 		return err
 	}
-	findings := []lintFinding{}
-	for _, op := range ops {
-		for _, f := range schema.LintOp(op) {
-			findings = append(findings, lintFinding{
-				Code: asserts.SchemaLint.String(), Op: f.Op, File: f.Pos.Filename, Line: f.Pos.Line, Column: f.Pos.Column,
-				Message: f.Message, Fix: f.Fix,
-			})
-		}
-	}
 	slices.SortStableFunc(findings, func(a, b lintFinding) int {
-		return cmp.Or(cmp.Compare(a.Op, b.Op), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
+		return cmp.Or(cmp.Compare(a.Op, b.Op), cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
 	})
 	if *asJSON {
 		err = inv.json(findings)
@@ -58,12 +65,30 @@ func runLint(inv *invocation) error {
 	return err
 }
 
+func lintSchemas(inv *invocation, source *schemaFlags) ([]lintFinding, error) {
+	ops, err := source.load(inv)
+	findings := []lintFinding{}
+	for _, op := range ops {
+		for _, f := range schema.LintOp(op) {
+			findings = append(findings, lintFinding{
+				Code: asserts.SchemaLint.String(), Op: f.Op, File: f.Pos.Filename, Line: f.Pos.Line, Column: f.Pos.Column,
+				Message: f.Message, Fix: f.Fix,
+			})
+		}
+	}
+	return findings, err
+}
+
 func (inv *invocation) printLint(findings []lintFinding) {
 	for _, f := range findings {
 		fix := ""
 		if f.Fix != "" {
 			fix = "; " + f.Fix
 		}
-		inv.line("%s:%d:%d: %s %s: %s%s", f.File, f.Line, f.Column, f.Code, f.Op, f.Message, fix)
+		column := ""
+		if f.Column > 0 {
+			column = fmt.Sprintf(":%d", f.Column)
+		}
+		inv.line("%s:%d%s: %s %s: %s%s", f.File, f.Line, column, f.Code, f.Op, f.Message, fix)
 	}
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"flag"
 	"fmt"
 	"io"
 	"io/fs"
@@ -11,9 +12,39 @@ import (
 	"github.com/opassert/opassert/internal/installed"
 )
 
+// moduleFlags name Python modules, and who imports them.
+type moduleFlags struct {
+	names       repeated
+	interpreter *string
+}
+
+func newModuleFlags(f *flag.FlagSet) *moduleFlags {
+	m := new(moduleFlags)
+	f.Var(&m.names, "module", "a Python `module` to import, whose ops are checked, those that it registers\nin Python and those of libraries that it loads; several with commas")
+	m.interpreter = f.String("python", "", "the `interpreter` that imports them (default: of the active virtual environment, else python3)")
+	return m
+}
+
 // pythonModules returns the modules of -module.
-func (f *checkFlags) pythonModules() []string {
-	return strings.FieldsFunc(strings.Join(f.modules, ","), func(r rune) bool { return r == ',' || r == ' ' })
+func (m *moduleFlags) pythonModules() []string {
+	return strings.FieldsFunc(strings.Join(m.names, ","), func(r rune) bool { return r == ',' || r == ' ' })
+}
+
+// lint looks at what the modules register.
+func (m *moduleFlags) lint(inv *invocation) ([]lintFinding, error) {
+	python, err := installed.FindPython(*m.interpreter)
+	if err != nil {
+		return nil, err
+	}
+	found, ops, err := torch.LintModules(python, m.pythonModules(), inv.stderr)
+	if err == nil && ops == 0 {
+		err = fmt.Errorf("nothing to check: %s adds no ops", strings.Join(m.pythonModules(), ", "))
+	}
+	findings := []lintFinding{}
+	for _, f := range found {
+		findings = append(findings, lintFinding{Code: f.Code, Op: f.Op, File: f.File, Line: f.Line, Message: f.Message, Fix: f.Fix})
+	}
+	return findings, err
 }
 
 // prepareModules makes a run ready whose kernels are in a Python.

@@ -1,0 +1,189 @@
+"""What is wrong with what modules register, without a call of it: signatures that are
+not those of the schemas, and what compilers miss."""
+
+import ast
+import textwrap
+
+from torch._library.utils import can_generate_trivial_fake_impl
+
+POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+found = []
+
+
+def wrong(code, op, place, message, fix):
+    found.append({"code": code, "op": op, "file": place[0], "line": place[1], "message": message, "fix": fix})
+
+
+def parameters(function):
+    """Returns the parameters of a function, None where they are not known."""
+    try:
+        return list(inspect.signature(function).parameters.values())
+    except (TypeError, ValueError):
+        return None
+
+
+def spelt(arguments, before=()):
+    """Returns what the parameters of a kernel look like that takes a schema's arguments."""
+    words, keyword = list(before), False
+    for a in arguments:
+        if a.kwarg_only and not keyword:
+            words.append("*")
+            keyword = True
+        words.append(f"{a.name}={a.default_value!r}" if a.has_default_value() else a.name)
+    return "(" + ", ".join(words) + ")"
+
+
+def faults_of(takes, arguments, before=0):
+    """Yields how parameters are not what a call with a schema's arguments needs, after so many others.
+
+    The dispatcher passes arguments by position, those behind * by name, and leaves out
+    trailing ones that are as their defaults say.
+    """
+    by_position = [p for p in takes if p.kind in POSITIONAL]
+    named = {p.name: p for p in takes if p.kind in (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)}
+    kinds = {p.kind for p in takes}
+    positional, keyword = [a for a in arguments if not a.kwarg_only], [a for a in arguments if a.kwarg_only]
+    most = before + len(positional)
+    places = dict(zip((a.name for a in positional), by_position[before:]))
+    if len(by_position) < most and inspect.Parameter.VAR_POSITIONAL not in kinds:
+        yield f"it takes {len(by_position)} by position, and is passed {most}"
+        return
+    for p in by_position[most:]:
+        if p.default is p.empty and p.name not in {a.name for a in keyword}:
+            yield f"it needs {p.name}, which the schema does not have"
+    for p in takes:
+        if p.kind is p.KEYWORD_ONLY and p.default is p.empty and p.name not in {a.name for a in keyword}:
+            yield f"it needs {p.name} by name, which the schema does not pass so"
+    for a in keyword:
+        if a.name not in named and inspect.Parameter.VAR_KEYWORD not in kinds:
+            yield f"it takes no {a.name}, which the schema passes by name"
+    names = [a.name for a in positional]
+    if moved := [(p.name, a) for a, p in places.items() if p.name != a and p.name in names]:
+        yield "its {} is in the place of the schema's {}".format(*moved[0])
+    places |= {a.name: named[a.name] for a in keyword if a.name in named}
+    for a in arguments:
+        p = places.get(a.name)
+        if p and a.has_default_value():
+            if p.default is p.empty:
+                yield f"its {p.name} has no default, and the schema's {a.name}={a.default_value!r} is left out of calls"
+            elif not same(p.default, a.default_value):
+                yield f"its {p.name}={p.default!r} is not the schema's {a.name}={a.default_value!r}"
+
+
+def same(ours, schemas):
+    """Reports whether a default is the schema's; what stands there in another type, a dtype or a device, is."""
+    plain = (int, float, bool, str, type(None))
+    if isinstance(ours, (list, tuple)) and isinstance(schemas, (list, tuple)):
+        return len(ours) == len(schemas) and all(map(same, ours, schemas))
+    return not isinstance(ours, plain) or not isinstance(schemas, plain) or ours == schemas
+
+
+def returned(function):
+    """Returns how many values each return of a function has that is written as a tuple."""
+    try:
+        tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
+    except (OSError, TypeError, SyntaxError):  # such as of a lambda inside of a call
+        return []
+    body = tree.body[0]
+    if not isinstance(body, ast.FunctionDef):
+        return []
+    inner = {id(n) for f in ast.walk(body) if isinstance(f, (ast.FunctionDef, ast.Lambda)) and f is not body for n in ast.walk(f)}
+    tuples = [n.value for n in ast.walk(body) if isinstance(n, ast.Return) and id(n) not in inner and isinstance(n.value, ast.Tuple)]
+    return [t.elts for t in tuples if not any(isinstance(e, ast.Starred) for e in t.elts)]
+
+
+def check_function(code, what, op, schema, function, before=()):
+    """Holds a kernel, a fake or a rule for vmap, which takes others first, against a schema."""
+    function = written(function)
+    takes = parameters(function)
+    if takes is None or not site(function)[0]:
+        return
+    for fault in faults_of(takes, schema.arguments, len(before)):
+        wrong(code, op, site(function), f"the {what} does not take what the schema passes: {fault}", f"write {spelt(schema.arguments, before)}")
+    if before:
+        return
+    for values in returned(function):
+        if len(schema.returns) == 1 and str(schema.returns[0].type) == "Tensor" or len(schema.returns) > 1 and len(values) != len(schema.returns):
+            wrong(code, op, site(function), f"the {what} returns {len(values)} values, and the schema {len(schema.returns)}", "return as many as the schema")
+
+
+def check_autograd(op, schema, backward, setup):
+    """Holds a formula for autograd against a schema: it has a gradient for each argument that is passed by position."""
+    inputs = [a for a in schema.arguments if not a.kwarg_only]
+    if setup:
+        names = ["ctx", "inputs", "output"] if len(inputs) == len(schema.arguments) else ["ctx", "inputs", "keyword_only_inputs", "output"]
+        takes = parameters(setup)
+        free = {p.kind for p in takes or ()} & {inspect.Parameter.VAR_KEYWORD}
+        have = [p.name for p in takes or ()]
+        if takes is not None and not free and sorted(have) != sorted(names):
+            wrong("OA014", op, site(setup), f"setup_context takes ({', '.join(have)}), and is passed {', '.join(names)} by name", f"write ({', '.join(names)})")
+    takes = parameters(backward)
+    if takes is None or not site(backward)[0]:
+        return
+    least = len([p for p in takes if p.kind in POSITIONAL and p.default is p.empty])
+    most = 1 << 30 if any(p.kind is p.VAR_POSITIONAL for p in takes) else len([p for p in takes if p.kind in POSITIONAL])
+    grads = len(schema.returns)
+    if not least <= 1 + grads <= most:
+        wrong("OA014", op, site(backward), f"backward takes {most} arguments, and is passed ctx and {grads} gradients, one for each return", f"write (ctx, {', '.join(f'grad{i}' for i in range(grads))})")
+    for values in returned(backward):
+        extra = values[len(inputs):]
+        if len(values) < len(inputs) or any(not (isinstance(e, ast.Constant) and e.value is None) for e in extra):
+            wrong("OA014", op, site(backward), f"backward returns {len(values)} gradients, and the op has {len(inputs)} arguments", "return one for each argument, None for those without")
+
+
+def overload(name):
+    """Returns the op of a name such as ns::op.overload, None where there is none."""
+    namespace, _, rest = name.partition("::")
+    base, _, of = rest.partition(".")
+    try:
+        return getattr(getattr(getattr(torch.ops, namespace), base), of or "default")
+    except AttributeError:
+        return None
+
+
+def planned(name, op):
+    """Reports whether compilers have what they plan an op with."""
+    if registered.fake(name) or can_generate_trivial_fake_impl(op):
+        return True
+    keys = ("Meta", "CompositeExplicitAutograd", "CompositeImplicitAutograd")
+    return name not in OPDEFS and any(torch._C._dispatch_has_kernel_for_dispatch_key(name, key) for key in keys)
+
+
+def check_op(name):
+    op = overload(name)
+    if op is None:
+        return
+    schema, custom = op._schema, OPDEFS.get(name)
+    place = registered.kernel(name)
+    for key, function in registered.functions.get(name, {}).items():
+        check_function("OA011" if key == "fake" else "OA012", "fake" if key == "fake" else f"kernel for {key}", name, schema, function)
+    if custom:
+        check_function("OA012", "kernel", name, schema, custom._init_fn)
+        for device, kernel in custom._backend_fns.items():
+            check_function("OA012", f"kernel for {device}", name, schema, kernel)
+        if custom._abstract_fn:
+            check_function("OA011", "fake", name, schema, custom._abstract_fn)
+        if custom._vmap_fn:
+            check_function("OA012", "rule for vmap", name, schema, custom._vmap_fn, ("info", "in_dims"))
+    backward, setup = registered.formulas.get(name, (None, None))
+    if custom and custom._backward_fn:
+        backward, setup = custom._backward_fn, custom._setup_context_fn
+    if backward:
+        check_autograd(name, schema, backward, setup)
+    if place[0] and not planned(name, op):
+        wrong("OA011", name, place, "it has a kernel, and no fake: torch.compile and torch.export end at it", f'register one: torch.library.register_fake("{name}")')
+    objects = any("__torch__" in str(a.type) for a in schema.arguments)
+    if not schema.returns and not objects and not any(a.alias_info and a.alias_info.is_write for a in schema.arguments):
+        wrong("OA012", name, place, "it returns nothing and declares no write: compilers drop its calls", "declare what it writes, with mutates_args or (a!) in the schema; or return a tensor")
+
+
+before, registered = set(torch._C._dispatch_get_all_op_names()), Registrations()
+for module in os.environ["OPASSERT_MODULES"].split(","):
+    load(module)
+added = [op for op in sorted(set(torch._C._dispatch_get_all_op_names()) - before) if not registered.own(op)]
+for op in added:
+    check_op(op)
+schemas = {op: (str(overload(op)._schema), *registered.kernel(op)) for op in added if overload(op)}
+with open(os.environ["OPASSERT_ANSWER"], "w") as answer:
+    json.dump({"found": found, "ops": [{"op": op, "schema": s, "file": f, "line": n} for op, (s, f, n) in schemas.items()]}, answer)
+os._exit(0)

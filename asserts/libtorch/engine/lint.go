@@ -1,0 +1,63 @@
+package engine
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/internal/installed"
+	"github.com/opassert/opassert/schema"
+)
+
+// A LintFinding is what is wrong with a registration, before any call.
+type LintFinding struct {
+	Code, Op, Message, Fix string
+	File                   string
+	Line                   int
+}
+
+// LintModules imports modules in a Python and returns what is wrong with the kernels,
+// fakes and formulas that they register, and with the schemas of their ops; and how many
+// ops there are. What the modules print goes to talk.
+func LintModules(python *installed.Python, modules []string, talk io.Writer) (found []LintFinding, ops int, err error) {
+	folder, err := os.MkdirTemp("", "opassert-lint")
+	if err != nil {
+		return nil, 0, err
+	}
+	defer os.RemoveAll(folder)
+	answer := filepath.Join(folder, "answer")
+	var said strings.Builder
+	cmd := exec.Command(python.Path, "-c", hostProgram("load", "registrations", "signatures"))
+	cmd.Env = append(os.Environ(), "OPASSERT_MODULES="+strings.Join(modules, ","), "OPASSERT_ANSWER="+answer)
+	cmd.Stdout, cmd.Stderr = talk, &said
+	if err := cmd.Run(); err != nil {
+		return nil, 0, fmt.Errorf("%s: %w\n%s", python.Path, err, strings.TrimSpace(said.String()))
+	}
+	text, err := os.ReadFile(answer)
+	var told struct {
+		Found []LintFinding
+		Ops   []struct {
+			Op, Schema, File string
+			Line             int
+		}
+	}
+	if err = errors.Join(err, json.Unmarshal(text, &told)); err != nil {
+		return nil, 0, err
+	}
+	for _, op := range told.Ops {
+		parsed, err := schema.ParseDispatcher(op.Schema)
+		if err != nil {
+			continue // in a type that only the dispatcher knows
+		}
+		for _, f := range schema.LintOp(parsed) {
+			told.Found = append(told.Found, LintFinding{Code: asserts.SchemaLint.String(), Op: op.Op, Message: f.Message, Fix: f.Fix, File: op.File, Line: op.Line})
+		}
+	}
+	return told.Found, len(told.Ops), nil
+}

@@ -1,0 +1,153 @@
+"""Ops whose registrations are not what their schemas ask for, with what lint says of each,
+and ops beside them that are right. None is called."""
+
+import torch
+from torch import Tensor
+
+wrong = torch.library.Library("lint_wrong", "DEF")
+right = torch.library.Library("lint_right", "DEF")
+EXPECTED = {}  # op: what lint says
+
+
+def op(library, schema, kernel, fake=None, says="", key="CPU"):
+    name = schema.partition("(")[0]
+    library.define(schema)
+    library.impl(name, kernel, key)
+    if fake:
+        torch.library.register_fake(f"{library.ns}::{name}", fake, lib=library)
+    if says:
+        EXPECTED[f"{library.ns}::{name}"] = says
+
+
+def one(x):
+    return torch.empty_like(x)
+
+
+def two(x, n):
+    return torch.empty_like(x)
+
+
+def defaulted(x, n=1):
+    return torch.empty_like(x)
+
+
+def other_default(x, n=2):
+    return torch.empty_like(x)
+
+
+def swapped(n, x):
+    return torch.empty_like(x)
+
+
+def by_name(x, *, n):
+    return torch.empty_like(x)
+
+
+def scaled(x, *, scale=1.0):
+    return torch.empty_like(x)
+
+
+def needs_name(x, *, scale, factor):
+    return torch.empty_like(x)
+
+
+def anything(*args, **kwargs):
+    return torch.empty_like(args[0])
+
+
+def pair(x):
+    return torch.empty_like(x), torch.empty_like(x)
+
+
+def triple(x):
+    return torch.empty_like(x), torch.empty_like(x), torch.empty_like(x)
+
+
+op(wrong, "kernel_takes_less(Tensor x, int n) -> Tensor", one, two, "OA012 the kernel for CPU does not take what the schema passes: it takes 1 by position, and is passed 2")
+op(wrong, "fake_takes_less(Tensor x, int n) -> Tensor", two, one, "OA011 the fake does not take what the schema passes: it takes 1 by position, and is passed 2")
+op(wrong, "fake_needs_more(Tensor x) -> Tensor", one, two, "OA011 the fake does not take what the schema passes: it needs n, which the schema does not have")
+op(wrong, "fake_swaps(Tensor x, int n) -> Tensor", two, swapped, "OA011 the fake does not take what the schema passes: its n is in the place of the schema's x")
+op(wrong, "without_default(Tensor x, int n=1) -> Tensor", two, defaulted, "OA012 the kernel for CPU does not take what the schema passes: its n has no default, and the schema's n=1 is left out of calls")
+op(wrong, "other_default(Tensor x, int n=1) -> Tensor", defaulted, other_default, "OA011 the fake does not take what the schema passes: its n=2 is not the schema's n=1")
+op(wrong, "by_name(Tensor x, int n) -> Tensor", two, by_name, "OA011 the fake does not take what the schema passes: it takes 1 by position, and is passed 2")
+op(wrong, "other_name(Tensor x, *, float scale) -> Tensor", anything, needs_name, "OA011 the fake does not take what the schema passes: it needs factor by name, which the schema does not pass so")
+op(wrong, "no_name(Tensor x, *, float scale=1.0) -> Tensor", one, scaled, "OA012 the kernel for CPU does not take what the schema passes: it takes no scale, which the schema passes by name")
+op(wrong, "returns(Tensor x) -> (Tensor, Tensor)", pair, triple, "OA011 the fake returns 3 values, and the schema 2")
+op(wrong, "returns_pair(Tensor x) -> Tensor", pair, one, "OA012 the kernel for CPU returns 2 values, and the schema 1")
+op(wrong, "no_fake(Tensor x) -> Tensor", one, None, "OA011 it has a kernel, and no fake")
+op(wrong, "void(Tensor x) -> ()", one, one, "OA012 it returns nothing and declares no write")
+op(wrong, "in_place_(Tensor x) -> Tensor", one, one, "OA012 in_place_ is in-place by its name, but x is not written")
+
+
+def setup(ctx, inputs, output):
+    pass
+
+
+def custom(name, says, setup_context, backward, vmap=None):
+    @torch.library.custom_op(name, mutates_args=())
+    def kernel(x: Tensor, n: int = 1) -> Tensor:
+        return x * n
+
+    @kernel.register_fake
+    def _(x, n=1):
+        return torch.empty_like(x)
+
+    kernel.register_autograd(backward, setup_context=setup_context)
+    if vmap:
+        kernel.register_vmap(vmap)
+    if says:
+        EXPECTED[name] = says
+
+
+def setup_of_others(ctx, args, output):
+    pass
+
+
+def gradients(ctx, grad):
+    return grad, None
+
+
+def gradients_of_two(ctx, grad, other):
+    return grad, None
+
+
+def one_gradient(ctx, grad):
+    return (grad,)
+
+
+def three_gradients(ctx, grad):
+    return grad, None, grad
+
+
+def with_none(ctx, grad):
+    return grad, None, None
+
+
+def batched(info, in_dims, x, n=1):
+    return x, 0
+
+
+def batched_without(info, x):
+    return x, 0
+
+
+custom("lint_wrong::setup", "OA014 setup_context takes (ctx, args, output), and is passed ctx, inputs, output by name", setup_of_others, gradients)
+custom("lint_wrong::backward", "OA014 backward takes 3 arguments, and is passed ctx and 1 gradients", setup, gradients_of_two)
+custom("lint_wrong::gradients", "OA014 backward returns 1 gradients, and the op has 2 arguments", setup, one_gradient)
+custom("lint_wrong::more_gradients", "OA014 backward returns 3 gradients, and the op has 2 arguments", setup, three_gradients)
+custom("lint_wrong::vmap", "OA012 the rule for vmap does not take what the schema passes: it takes 2 by position, and is passed 4", setup, gradients, batched_without)
+
+op(wrong, "formula(Tensor x, int n) -> Tensor", two, two, "OA014 backward returns 1 gradients, and the op has 2 arguments")
+torch.library.register_autograd("lint_wrong::formula", one_gradient, setup_context=setup, lib=wrong)
+
+custom("lint_right::custom", "", setup, gradients, batched)
+custom("lint_right::with_none", "", setup, with_none)
+op(right, "plain(Tensor x, int n=1) -> Tensor", defaulted, defaulted)
+op(right, "named(Tensor x, *, float scale=1.0) -> Tensor", scaled, scaled)
+op(right, "anything(Tensor x, int n=1, *, float scale=1.0) -> Tensor", anything, anything)
+op(right, "pair(Tensor x) -> (Tensor, Tensor)", pair, pair)
+op(right, "writes(Tensor(a!) x) -> ()", lambda x: None)
+op(right, "composite(Tensor x) -> Tensor", one, key="CompositeImplicitAutograd")
+op(right, "explicit(Tensor x) -> Tensor", one, key="CompositeExplicitAutograd")
+op(right, "other_names(Tensor x, int n) -> Tensor", two, lambda input, count: torch.empty_like(input))
+op(right, "optional_more(Tensor x) -> Tensor", one, defaulted)
