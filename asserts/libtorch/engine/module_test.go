@@ -181,7 +181,7 @@ func TestLintModule(t *testing.T) {
 // A kernel that ends or deceives its process is reported, and ends nothing else.
 func TestHostileModule(t *testing.T) {
 	libtorchtest.EachPython(t, func(t *testing.T, python *installed.Python) {
-		got := check(t, python, "testdata", "-module", "python_hostile", "-cases", "2", "-timeout", "1s")
+		got := check(t, python, "testdata", "-module", "python_hostile", "-level", "content", "-cases", "2", "-timeout", "1s")
 		if got.status != 1 {
 			t.Errorf("exit status %d, want 1\n%s", got.status, got.stderr)
 		}
