@@ -71,7 +71,7 @@ wrong("signature(Tensor x, int n) -> Tensor", "raises TypeError", lambda x, n: x
 wrong("reads(Tensor x) -> Tensor", "raises", lambda x: x.new_empty(2), lambda x: x.new_empty(2 if x.sum().item() > 0 else 2))
 wrong("tuple(Tensor x) -> Tensor", "raises RuntimeError: Unable to cast", lambda x: x.clone(), lambda x: (torch.empty_like(x),))
 wrong("void(Tensor(a!) x) -> ()", "raises AssertionError", lambda x: [x.zero_()].clear(), refuses)
-wrong("one_of_two(Tensor x) -> (Tensor, Tensor)", "returns 1 values, and the schema 2", lambda x: (x + 1, x + 2), lambda x: (torch.empty_like(x),))
+wrong("one_of_two(Tensor x) -> (Tensor, Tensor)", "and the schema 2", lambda x: (x + 1, x + 2), lambda x: (torch.empty_like(x),))
 
 
 def unbacked(x):
