@@ -512,7 +512,7 @@ func TestBrokenByCall(t *testing.T) {
 	breaking(wholeOp("f(Tensor[] ts, Tensor self) -> (Tensor[], Tensor)"), func() {}, nil, &fragile{broken: true}, nil, nil)
 }
 
-// What becomes unreadable when its call is over is nobody's fault.
+// A tensor that can't be read once its call is over is not reported.
 func TestBrokenBetweenCalls(t *testing.T) {
 	for _, late := range []bool{false, true} {
 		c := collect(t)

@@ -55,7 +55,7 @@ func (c *Call) cleanIdentity(uses *int32) bool {
 	return c.cleanResults(uses)
 }
 
-// varies is no shape: the record's depends on lists.
+// varies stands for a shape that depends on the lengths of lists.
 const varies = -1
 
 // shape is how many observations a record has before the call, and in all.

@@ -2,8 +2,8 @@ package asserts
 
 import "slices"
 
-// A Fake is a call of the function with which compilers plan in the place of an op's
-// kernel, on tensors without contents: what torch.library.register_fake registers.
+// A Fake is a call of what torch.library.register_fake registers: the function that
+// compilers call instead of an op's kernel, on tensors without contents.
 type Fake struct {
 	Seen    Seen   // at the content level, without bytes; no results where it failed
 	Open    []Open // sizes and strides of results that depend on contents

@@ -30,7 +30,7 @@ func (g greeting) String() string {
 	return fmt.Sprintf("%s %s %d", g.dialect, strconv.Quote(g.version), g.kernels)
 }
 
-// greetedBy reads a greeting. Of one that nobody can read the worker is another's.
+// greetedBy reads a greeting. Where it can't, the worker is of another version.
 func greetedBy(text string) (g greeting) {
 	if _, err := fmt.Sscanf(text, "%s %q %d", &g.dialect, &g.version, &g.kernels); err != nil {
 		return greeting{version: "another version"}
@@ -52,8 +52,8 @@ func (g greeting) understood() error {
 		"run the module's own, go tool opassert, or have the module require this one, go get -tool %scmd/opassert@%s", g.version, have, ours, at)
 }
 
-// ownVersion is the version of opassert that this program is built from: "v1.2.3", or
-// "v0.0.0 (../opassert)" of one in the place of it.
+// ownVersion returns the version of opassert that this program is built from: "v1.2.3",
+// or "v0.0.0 (../opassert)" where go.mod replaces it.
 func ownVersion() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {

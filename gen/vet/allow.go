@@ -16,7 +16,7 @@ type Finding = bind.Finding
 // Findings are all kinds, by their codes.
 func Findings() []*Finding { return bind.Findings }
 
-// ParseFinding returns the kind with a code or name, nil if there is none.
+// ParseFinding returns the kind of finding with a code or name, or nil.
 func ParseFinding(text string) *Finding { return bind.ParseFinding(text) }
 
 // A place is a line of a file with a kind of finding.

@@ -33,7 +33,7 @@ type fakeTensor struct {
 	Strides         []*int64    // nil: what it depends on is not known
 }
 
-// Fake calls an op's fake, or says why there is no such call.
+// Fake calls the fake of an op, or returns why it can't.
 func (l *Libtorch) Fake(op *asserts.Op, args []any) (*asserts.Fake, string) {
 	called, err := libtorch.Lookup(op.Name)
 	host, without := libtorch.Lookup(fakeOp)

@@ -195,7 +195,7 @@ func Release(results []any) {
 const (
 	CPU  Device = tensor.CPU
 	Meta Device = tensor.Meta // whose tensors have no bytes
-	Fake Device = "fake"      // where an op's fake is called in the place of its kernel
+	Fake Device = "fake"      // where an op's fake is called instead of its kernel
 )
 
 // CannotShow reports whether a check is one that the engine cannot show broken.

@@ -14,7 +14,7 @@ var (
 	StaleWrapper   = &Finding{"OA205", "stale-wrapper", "generated files match the marks and the schema file"}
 )
 
-// ParseFinding returns the kind with a code or name, nil if there is none.
+// ParseFinding returns the kind of finding with a code or name, or nil.
 func ParseFinding(text string) *Finding {
 	for _, f := range Findings {
 		if text == f.Code || text == f.Name {

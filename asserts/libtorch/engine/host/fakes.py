@@ -1,4 +1,4 @@
-"""The fakes of ops: with which compilers plan in the place of kernels."""
+"""The fakes of ops, which compilers call instead of kernels."""
 
 import ctypes
 
@@ -41,7 +41,7 @@ def held(value):
 
 
 def reach(symbol):
-    """Returns the least and the greatest value of a size; None where there is no end."""
+    """Returns the least and the greatest value of a size; None where it has no bound."""
     if isinstance(symbol, int):
         return [symbol, symbol]
     ends = symbol.node.shape_env.bound_sympy(symbol.node.expr)

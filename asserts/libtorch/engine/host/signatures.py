@@ -59,7 +59,7 @@ def faults_of(takes, arguments, before=0):
             yield f"it takes no {a.name}, which the schema passes by name"
     names = [a.name for a in positional]
     if moved := [(p.name, a) for a, p in places.items() if p.name != a and p.name in names]:
-        yield "its {} is in the place of the schema's {}".format(*moved[0])
+        yield "its {} stands where the schema has {}".format(*moved[0])
     places |= {a.name: named[a.name] for a in keyword if a.name in named}
     for a in arguments:
         p = places.get(a.name)

@@ -66,7 +66,7 @@ def triple(x):
 op(wrong, "kernel_takes_less(Tensor x, int n) -> Tensor", one, two, "OA012 the kernel for CPU does not take what the schema passes: it takes 1 by position, and is passed 2")
 op(wrong, "fake_takes_less(Tensor x, int n) -> Tensor", two, one, "OA011 the fake does not take what the schema passes: it takes 1 by position, and is passed 2")
 op(wrong, "fake_needs_more(Tensor x) -> Tensor", one, two, "OA011 the fake does not take what the schema passes: it needs n, which the schema does not have")
-op(wrong, "fake_swaps(Tensor x, int n) -> Tensor", two, swapped, "OA011 the fake does not take what the schema passes: its n is in the place of the schema's x")
+op(wrong, "fake_swaps(Tensor x, int n) -> Tensor", two, swapped, "OA011 the fake does not take what the schema passes: its n stands where the schema has x")
 op(wrong, "without_default(Tensor x, int n=1) -> Tensor", two, defaulted, "OA012 the kernel for CPU does not take what the schema passes: its n has no default, and the schema's n=1 is left out of calls")
 op(wrong, "other_default(Tensor x, int n=1) -> Tensor", defaulted, other_default, "OA011 the fake does not take what the schema passes: its n=2 is not the schema's n=1")
 op(wrong, "by_name(Tensor x, int n) -> Tensor", two, by_name, "OA011 the fake does not take what the schema passes: it takes 1 by position, and is passed 2")

@@ -33,9 +33,9 @@ func (c *Case) Recipe() string {
 	return "{" + strings.Join(words, ", ") + "}"
 }
 
-// name refers by names to tensors that are one with one of those before, or views of
-// it, and returns the number of tensors so far. Where there is none such before any
-// more, the tensor is made like any other.
+// name refers by name to tensors that are the same as one before, or views of it, and
+// returns the number of tensors so far. Where the one before has gone, the tensor is
+// made like any other.
 func (v *Value) name(names []string, before int) int {
 	for i := range v.List {
 		before = v.List[i].name(names, before)

@@ -9,9 +9,9 @@ import (
 	"github.com/opassert/opassert/asserts/suite/report"
 )
 
-// A faker is an engine in which compilers plan with functions in the place of kernels.
+// A faker is an engine whose ops have fakes.
 type faker interface {
-	// Fake calls that of an op, or says why there is no such call.
+	// Fake calls the fake of an op, or returns why it can't.
 	Fake(op *asserts.Op, args []any) (*asserts.Fake, string)
 }
 

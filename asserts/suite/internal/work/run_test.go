@@ -72,7 +72,7 @@ func TestMinimise(t *testing.T) {
 	}
 }
 
-// A smaller call of which the library makes the same one is no progress.
+// Minimising ends where the library makes the same call of a smaller case.
 func TestMinimiseWithoutProgress(t *testing.T) {
 	b := newBench(t, "ns::f(Tensor a) -> Tensor", returnsInput)
 	b.e.lacks = func(d engine.Dense, _ engine.Form) bool {
@@ -602,7 +602,7 @@ func TestNothingWrongIsHeld(t *testing.T) {
 	}
 }
 
-// A finding that one tensor only has of another is none, and nobody is told of it.
+// A finding that a tensor has only because another was broken before is not reported.
 func TestBorrowedFindings(t *testing.T) {
 	b := benchOf(t, "ns::f(Tensor a, Tensor b) -> Tensor", func(e *fakeEngine, args []any) ([]any, error) {
 		args[1].(*fakeTensor).write()
