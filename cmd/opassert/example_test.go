@@ -228,7 +228,7 @@ func released(t *testing.T, packages string) {
 		}
 	}
 	slices.Sort(foreign)
-	want := []string{module + "/asserts", module + "/internal/tensor", module + "/asserts/internal/usual", module + "/internal/printable"}
+	want := []string{module + "/asserts", module + "/asserts/internal/usual", module + "/internal/printable", module + "/internal/tensor"}
 	if !slices.Equal(slices.Compact(foreign), want) {
 		t.Errorf("the release build has %v, want %v", slices.Compact(foreign), want)
 	}

@@ -602,7 +602,7 @@ func TestNothingWrongIsHeld(t *testing.T) {
 	}
 }
 
-// A finding that a tensor has only because another was broken before is not reported.
+// A finding on an argument that shares its tensor with a written one is not reported.
 func TestBorrowedFindings(t *testing.T) {
 	b := benchOf(t, "ns::f(Tensor a, Tensor b) -> Tensor", func(e *fakeEngine, args []any) ([]any, error) {
 		args[1].(*fakeTensor).write()
