@@ -311,3 +311,70 @@ func TestHeldArguments(t *testing.T) {
 		t.Errorf("below the content level %d are held, %d are left", len(b.earlier.tensors), b.e.live)
 	}
 }
+
+// A fakingEngine is a library whose ops have fakes.
+type fakingEngine struct {
+	*fakeEngine
+	fake  *asserts.Fake
+	calls int
+}
+
+func (e *fakingEngine) Fake(*asserts.Op, []any) (*asserts.Fake, string) {
+	e.calls++
+	if e.fake == nil {
+		return nil, "there is no Python"
+	}
+	return e.fake, ""
+}
+
+// The fake of an op is called once for the cases that differ in contents alone, and held
+// against each; where it is not called, that is counted with the reason.
+func TestFakes(t *testing.T) {
+	b := newBench(t, "ns::f(Tensor a) -> Tensor", copies)
+	e := &fakingEngine{fakeEngine: b.e, fake: &asserts.Fake{Fault: "raises TypeError"}}
+	b.Engine = e
+	heard := 0
+	b.t.Twinning = func(on engine.Device) {
+		if on == engine.Fake {
+			heard++
+		}
+	}
+	for _, tt := range []struct {
+		text, found, uncalled string
+		calls                 int
+	}{
+		{"float32[2]", "OA011 result on cpu, fake", "", 1},
+		{"float32[2] const:3", "OA011 result on cpu, fake", "", 1},
+		{"float32[3]", "OA011 result on cpu, fake", "", 2},
+		{"float32[2] neg", "", "a tensor that is not plain has no fake", 2},
+	} {
+		found, c := b.judged(t, tt.text)
+		if words(found) != tt.found || e.calls != tt.calls || heard != tt.calls {
+			t.Errorf("%s: found %q with %d calls, %d of them heard, want %q with %d", tt.text, words(found), e.calls, heard, tt.found, tt.calls)
+		}
+		if _, ok := c.Devices[engine.Fake].Uncalled[tt.uncalled]; ok != (tt.uncalled != "") {
+			t.Errorf("%s: uncalled %v, want %q", tt.text, c.Devices[engine.Fake].Uncalled, tt.uncalled)
+		}
+	}
+	for _, tt := range []struct {
+		change   func()
+		uncalled string
+	}{
+		{func() { e.fake = nil }, "there is no Python"},
+		{func() { b.t.Without = []engine.Device{engine.Fake} }, "a call of the op's fake ended its process"},
+	} {
+		tt.change()
+		clear(b.t.fakes)
+		if found, c := b.judged(t, "float32[2]"); len(found) > 0 || c.Devices[engine.Fake].Uncalled[tt.uncalled] != 1 {
+			t.Errorf("found %s, uncalled %v, want %q", words(found), c.Devices[engine.Fake].Uncalled, tt.uncalled)
+		}
+	}
+	b.t.Without, b.e.kernels["ns::throws"] = nil, thrown("no")
+	if call := b.callFake(b.t, b.call(t, "ns::throws(1)"), e); call.why != "no arguments: call ns::throws: no" {
+		t.Errorf("arguments that can't be made: %q", call.why)
+	}
+	b.Level = asserts.Content
+	if _, c := b.judged(t, "float32[2]"); len(c.Devices) != 1 {
+		t.Errorf("below the level of second calls there are %v", c.Devices)
+	}
+}
