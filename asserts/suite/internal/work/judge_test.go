@@ -365,6 +365,7 @@ func TestFakes(t *testing.T) {
 		{func() { b.t.Without = []engine.Device{engine.Fake} }, "a call of the op's fake ended its process"},
 	} {
 		tt.change()
+		b.t.Twinning = nil
 		clear(b.t.fakes)
 		if found, c := b.judged(t, "float32[2]"); len(found) > 0 || c.Devices[engine.Fake].Uncalled[tt.uncalled] != 1 {
 			t.Errorf("found %s, uncalled %v, want %q", words(found), c.Devices[engine.Fake].Uncalled, tt.uncalled)
