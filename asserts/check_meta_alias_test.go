@@ -346,7 +346,7 @@ func TestJudgeFake(t *testing.T) {
 	}
 }
 
-// Tensors inside of others are not compared: fakes have none. One that the policy
+// Tensors inside of others are not compared. A result that the policy
 // skips, and one that contradicts the schema where the fake does not, are counted.
 func TestJudgeFakeSkips(t *testing.T) {
 	args := list{see(1, 2, holding("abcd"))}

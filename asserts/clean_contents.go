@@ -95,7 +95,7 @@ func (c *Call) unheldBy(s *subjectPlan, at int, skipped *usualSkipped) bool {
 	switch {
 	case !c.settings.alone || !s.codes.Has(KeptArgument):
 		return true
-	case !b.counted() || !a.counted():
+	case !a.counted():
 		skipped[uncounted]++
 		return true
 	case a.ImplUses != b.ImplUses || a.StorageUses != b.StorageUses || a.Content.RequiresGrad:
