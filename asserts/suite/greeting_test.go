@@ -30,7 +30,7 @@ func TestGreeting(t *testing.T) {
 	}
 }
 
-// A worker that is built from another opassert is told at its greeting.
+// The greeting of a worker that is built from another opassert is an error.
 func TestWorkerOfAnotherVersion(t *testing.T) {
 	for _, says := range []string{`ready 0123 "v1.2.3" 7`, "ready 7"} {
 		_, err := List(func() *exec.Cmd {

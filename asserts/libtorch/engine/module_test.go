@@ -99,8 +99,8 @@ func TestModule(t *testing.T) {
 	})
 }
 
-// A fake that is not what its kernel is, is found at the fake's line; of right ones
-// nothing is said, and that there is none is a note.
+// A fake that differs from its kernel is reported at the fake's line, a right one is
+// not, and a missing one is a note.
 func TestFakes(t *testing.T) {
 	libtorchtest.EachPython(t, func(t *testing.T, python *installed.Python) {
 		got := check(t, python, "testdata", "-module", "python_fakes", "-json")

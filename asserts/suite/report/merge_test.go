@@ -55,7 +55,7 @@ func TestReadReportRefuses(t *testing.T) {
 	}
 }
 
-// What a run writes as JSON is the run again, but for its times.
+// A run that is written as JSON is read back as it was, except its times.
 func TestReadReport(t *testing.T) {
 	for _, shard := range []Shard{{}, {Index: 2, Of: 3, Ops: 30}} {
 		r := failing()

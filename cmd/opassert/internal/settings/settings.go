@@ -20,7 +20,7 @@ import (
 // FileName is the file's name.
 const FileName = "opassert.yaml"
 
-// Find returns the path of the file that holds in a folder, "" where there is none:
+// Find returns the path of the file that applies to a folder, or "":
 // the nearest one, up to the root of the Go module, the workspace or the repository.
 func Find(dir string) (string, error) {
 	top := root(dir)
