@@ -1,7 +1,7 @@
 // Command mutate measures how good the tests of some source files are: it breaks
 // every condition in them, one at a time, and sees whether a test fails.
 //
-//	go run ./asserts/internal/mutate -tests ./asserts,./internal/gentest asserts/judge.go
+//	go run ./internal/mutate -tests ./asserts,./internal/gentest asserts/judge.go
 //
 // A condition is a comparison, an operand of && or || or !, or what an if, a
 // for or a case asks. Each is negated, taken for true and taken for false:

@@ -1,7 +1,7 @@
 // Command addcheck begins a new check: it writes the two files that are then
 // completed by hand, with the next code. Run it at the repository's root:
 //
-//	go run ./asserts/internal/addcheck -about return within-page
+//	go run ./internal/addcheck -about return within-page
 //
 // What is left to write is "..."; the tests name each, and what else is missing.
 // make golden then writes all that follows from the two files.
