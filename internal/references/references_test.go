@@ -1,0 +1,70 @@
+package main
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// A name counts once for each file that uses it, and what has to go up is what
+// costs least.
+func TestCount(t *testing.T) {
+	all, err := load(".", []string{"./testdata/upper", "./testdata/lower"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got bytes.Buffer
+	write(&got, all)
+	const want = `github.com/opassert/opassert/internal/references/testdata/upper: 4 references between its files, 1 of them up; 3 to other packages
+	second.go refers to A in first.go
+`
+	if diff := cmp.Diff(want, got.String()); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestUnknownPackage(t *testing.T) {
+	if all, err := load(".", []string{"./testdata/missing"}); err == nil || len(all) > 0 {
+		t.Errorf("%v, error %v", all, err)
+	}
+}
+
+// An order that has no reference up is found, however far it is from the
+// alphabet's.
+func TestUpward(t *testing.T) {
+	var chain []reference
+	for i := range 9 {
+		chain = append(chain, reference{file{"p", string(rune('j' - i))}, file{"p", string(rune('i' - i))}, "x"})
+	}
+	if up := upward(chain); len(up) > 0 {
+		t.Errorf("%v go up", up)
+	}
+	circle := append(chain, reference{chain[8].to, chain[0].from, "y"})
+	if up := upward(circle); len(up) != 1 {
+		t.Errorf("in a circle %v go up", up)
+	}
+}
+
+// The suite's rooms: a case's way goes from design to report once, so few
+// references between files go up. There were 78, of fewer, when all was one room.
+func TestRoomsOfTheSuite(t *testing.T) {
+	all, err := load("../..", []string{"./asserts/suite/..."})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rooms, up := count(all), 0
+	for _, room := range rooms {
+		up += len(room.up)
+	}
+	if len(rooms) < 5 {
+		t.Errorf("the suite has %d rooms", len(rooms))
+	}
+	const most = 70
+	if up > most {
+		var list strings.Builder
+		write(&list, all)
+		t.Errorf("%d references go up, want at most %d: move what is declared too high\n%s", up, most, &list)
+	}
+}
