@@ -158,46 +158,43 @@ func update(change func(*settings)) {
 	current.Store(s.finish())
 }
 
-// SetLevel sets how much of each tensor is checked, and returns back what
+// replace sets one of the process's settings, and returns what undoes it.
+func replace[T any](value T, field func(*settings) *T) (restore func()) {
+	var old T
+	update(func(s *settings) { old, *field(s) = *field(s), value })
+	return func() { update(func(s *settings) { *field(s) = old }) }
+}
+
+// SetLevel sets how much of each tensor is checked, and returns what
 // undoes it. Off turns everything off; nothing beyond Content is done on a
 // call.
 func SetLevel(l Level) (restore func()) {
-	var old Level
-	update(func(s *settings) { old, s.level = s.level, l })
-	return func() { update(func(s *settings) { s.level = old }) }
+	return replace(l, func(s *settings) *Level { return &s.level })
 }
 
-// SetReporter sets where violations go, and returns back what undoes it.
+// SetReporter sets where violations go, and returns what undoes it.
 func SetReporter(r Reporter) (restore func()) {
-	var old Reporter
-	update(func(s *settings) { old, s.reporter = s.reporter, r })
-	return func() { update(func(s *settings) { s.reporter = old }) }
+	return replace(r, func(s *settings) *Reporter { return &s.reporter })
 }
 
-// SetPolicy sets what is skipped, and returns back what undoes it.
+// SetPolicy sets what is skipped, and returns what undoes it.
 func SetPolicy(p *Policy) (restore func()) {
-	var old *Policy
-	update(func(s *settings) { old, s.policy = s.policy, p })
-	return func() { update(func(s *settings) { s.policy = old }) }
+	return replace(p, func(s *settings) **Policy { return &s.policy })
 }
 
 // SetAlone says whether the program uses no tensor of a call on another
-// goroutine meanwhile, and returns back what undoes it. Without, OA016 is judged in
+// goroutine meanwhile, and returns what undoes it. Without, OA016 is judged in
 // the first calls of each op, where no other goroutine runs, and in runs of many ops,
 // as those of opassert check and package optest.
 func SetAlone(alone bool) (restore func()) {
-	var old bool
-	update(func(s *settings) { old, s.alone = s.alone, alone })
-	return func() { update(func(s *settings) { s.alone = old }) }
+	return replace(alone, func(s *settings) *bool { return &s.alone })
 }
 
 // SetSample sets the share of calls that is checked, from 0 to 1, and returns
-// back what undoes it. It is counted out op by op, not drawn: with 0.1 the
+// what undoes it. It is counted out op by op, not drawn: with 0.1 the
 // first call of each op is checked, the eleventh, and so on.
 func SetSample(share float64) (restore func()) {
-	var old float64
-	update(func(s *settings) { old, s.sample = s.sample, share })
-	return func() { update(func(s *settings) { s.sample = old }) }
+	return replace(share, func(s *settings) *float64 { return &s.sample })
 }
 
 // EnterMode makes a mode active for all calls of the process until leave.

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/opassert/opassert/internal/tensor"
 )
 
 // A Difference is something that two schemas of one op do not agree on.
@@ -126,11 +128,9 @@ func (t Type) dispatched() Type {
 
 // constants are the names that a schema has for numbers.
 //
-// Source: aten/src/ATen/core/Reduction.h; c10/core/Layout.h, MemoryFormat.h.
-var constants = map[string]map[string]string{
-	"int":          {"Mean": "1", "Sum": "2"},
-	"Layout":       {"strided": "0"},
-	"MemoryFormat": {"contiguous_format": "0", "preserve_format": "1", "channels_last": "2", "channels_last_3d": "3"},
+// Source: aten/src/ATen/core/Reduction.h.
+var constants = map[string]tensor.Names{
+	"int": {1: "Mean", 2: "Sum"}, "Layout": tensor.Layouts, "MemoryFormat": tensor.MemoryFormats,
 }
 
 // meaning is a default value in one spelling.
@@ -148,8 +148,8 @@ func meaning(t Type, value string) string {
 			return strconv.FormatFloat(f, 'g', -1, 64)
 		}
 	case "int", "SymInt", "Layout", "MemoryFormat":
-		if number, ok := constants[strings.TrimPrefix(t.Name, "Sym")][value]; ok {
-			return number
+		if number, ok := constants[strings.TrimPrefix(t.Name, "Sym")].Number(value); ok {
+			return strconv.FormatInt(number, 10)
 		}
 	case "Scalar":
 		return scalarMeaning(value)

@@ -134,6 +134,14 @@ func (op *Op) argumentError(i int, err error) error {
 
 // see reads the observations of a reply into out.Seen.
 func (op *Op) see(r *reader, out *Outcome) {
+	inputs := out.takeArguments(r, op)
+	out.takeResults(r, op)
+	out.complete(inputs)
+}
+
+// takeArguments reads the observations of arguments, before the call and after it, and
+// returns their number.
+func (out *Outcome) takeArguments(r *reader, op *Op) int {
 	out.observations, out.parts = out.observations[:0], out.parts[:0]
 	for side := before; side <= after; side++ {
 		for subject, n := range out.argLens {
@@ -145,9 +153,7 @@ func (op *Op) see(r *reader, out *Outcome) {
 	for range int(r.word()) {
 		out.insert(r, op)
 	}
-	inputs := len(out.observations)
-	out.takeResults(r, op)
-	out.complete(inputs)
+	return len(out.observations)
 }
 
 // insert reads a tensor that was added to a list: where it is now was none

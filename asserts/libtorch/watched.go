@@ -48,17 +48,7 @@ func (op *Op) ReadSeen(level asserts.Level, record []byte) (seen asserts.Seen, e
 		out.argLens = append(out.argLens, int(r.word()))
 	}
 	out.Seen.Level = level
-	for side := before; side <= after; side++ {
-		for subject, n := range out.argLens {
-			for element := range n {
-				out.take(r, side, subject, element)
-			}
-		}
-	}
-	for range int(r.word()) {
-		out.insert(r, op)
-	}
-	inputs := len(out.observations)
+	inputs := out.takeArguments(r, op)
 	for i := range op.Returns {
 		if !op.Returns[i].holds.subject() {
 			continue

@@ -4,6 +4,7 @@ import (
 	"sync/atomic"
 
 	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/internal/tensor"
 )
 
 // TensorImpl is a tensor: a storage and how to read it.
@@ -212,26 +213,11 @@ func (t *Tensor) MarkWritten() {
 	}
 }
 
-// Numel is the number of elements of a tensor of these sizes.
-func Numel(sizes []int64) int64 {
-	n := int64(1)
-	for _, s := range sizes {
-		n *= s
-	}
-	return n
-}
+// Numel returns the number of elements of a tensor of these sizes.
+func Numel(sizes []int64) int64 { return tensor.Numel(sizes) }
 
-// ContiguousStrides returns the strides of a tensor whose elements lie one
-// behind the other, in elements.
-func ContiguousStrides(sizes []int64) []int64 {
-	strides := make([]int64, len(sizes))
-	stride := int64(1)
-	for d := len(sizes) - 1; d >= 0; d-- {
-		strides[d] = stride
-		stride *= max(sizes[d], 1)
-	}
-	return strides
-}
+// ContiguousStrides returns the strides of a contiguous tensor of these sizes.
+func ContiguousStrides(sizes []int64) []int64 { return tensor.ContiguousStrides(sizes) }
 
 // WrapDim turns a dimension counted from the end into one counted from the
 // start. A 0-dim tensor is taken to have one.

@@ -2,13 +2,13 @@ package tensor
 
 import "slices"
 
-// Names are the names of an enumeration of PyTorch's, by number.
+// Names are the names of an enumeration of PyTorch's, by number; "" is a number without one.
 type Names []string
 
 // Number returns the number of a name.
 func (n Names) Number(name string) (int64, bool) {
 	i := slices.Index(n, name)
-	return int64(i), i >= 0
+	return int64(i), i >= 0 && name != ""
 }
 
 // Numbers of layouts and of memory formats.

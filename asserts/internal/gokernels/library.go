@@ -15,6 +15,7 @@ import (
 
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/suite/engine"
+	"github.com/opassert/opassert/internal/tensor"
 	"github.com/opassert/opassert/schema"
 )
 
@@ -207,7 +208,7 @@ func (e *Engine) inspect(t asserts.Tensor, d engine.Dense) {
 // viewOf returns a view of a tensor that the library has, where it lacks this one.
 func (e *Engine) viewOf(d engine.Dense, f engine.Form, refusal error) (engine.Tensor, error) {
 	var lacks *engine.Unsupported
-	if !errors.As(refusal, &lacks) || f != engine.Strided || slices.Contains(d.Sizes, 0) || d.Offset == 0 && slices.Equal(d.Strides, rowMajor(d.Sizes)) {
+	if !errors.As(refusal, &lacks) || f != engine.Strided || slices.Contains(d.Sizes, 0) || d.Offset == 0 && slices.Equal(d.Strides, tensor.ContiguousStrides(d.Sizes)) {
 		return nil, refusal
 	}
 	if h := e.viewed(newLayout(d)); h != nil {

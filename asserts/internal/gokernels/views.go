@@ -130,8 +130,8 @@ func (e *Engine) base(l layout, i int) *handle {
 	if l.on != nil {
 		return l.on
 	}
-	d := engine.Dense{DType: l.DType, Sizes: l.bases[i], Strides: rowMajor(l.bases[i])}
-	bytes := int(elements(d.Sizes)) * l.itemSize()
+	d := engine.Dense{DType: l.DType, Sizes: l.bases[i], Strides: tensor.ContiguousStrides(l.bases[i])}
+	bytes := int(tensor.Numel(d.Sizes)) * l.itemSize()
 	for len(d.Data) < bytes {
 		d.Data = append(d.Data, l.Data...)
 	}
@@ -255,7 +255,7 @@ func otherView(t *handle, d engine.Dense) layout {
 }
 
 // large reports whether a search would take long.
-func (l layout) large() bool { return elements(l.Sizes) > 1<<10 }
+func (l layout) large() bool { return tensor.Numel(l.Sizes) > 1<<10 }
 
 // arguments are what a call is made with.
 func (l layout) arguments(c viewCall, base *handle) []any {
@@ -358,22 +358,4 @@ func product(choices [][]int) iter.Seq[[]int] {
 		}
 		choose(0)
 	}
-}
-
-func elements(sizes []int64) int64 {
-	n := int64(1)
-	for _, s := range sizes {
-		n *= s
-	}
-	return n
-}
-
-func rowMajor(sizes []int64) []int64 {
-	strides := make([]int64, len(sizes))
-	step := int64(1)
-	for i := len(sizes) - 1; i >= 0; i-- {
-		strides[i] = step
-		step *= sizes[i]
-	}
-	return strides
 }

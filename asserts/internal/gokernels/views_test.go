@@ -10,6 +10,7 @@ import (
 
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/suite/engine"
+	"github.com/opassert/opassert/internal/tensor"
 	"github.com/opassert/opassert/schema"
 )
 
@@ -89,7 +90,7 @@ func gridEngine(t *testing.T, released map[any]int, ops ...string) *Engine {
 	t.Helper()
 	lib := Library{Name: "grids", Kernels: make(map[string]any), Release: func(t asserts.Tensor) { released[t]++ }}
 	lib.Make = func(d engine.Dense, f engine.Form) (asserts.Tensor, error) {
-		if d.Offset != 0 || !slices.Equal(d.Strides, rowMajor(d.Sizes)) {
+		if d.Offset != 0 || !slices.Equal(d.Strides, tensor.ContiguousStrides(d.Sizes)) {
 			return nil, &engine.Unsupported{What: "strides"}
 		}
 		g := &grid{make([]float32, len(d.Data)/4), d.Sizes, d.Strides}

@@ -1,0 +1,21 @@
+package tensor
+
+// Numel returns the number of elements of a tensor of these sizes.
+func Numel(sizes []int64) int64 {
+	n := int64(1)
+	for _, s := range sizes {
+		n *= s
+	}
+	return n
+}
+
+// ContiguousStrides returns the strides of a contiguous tensor of these sizes.
+func ContiguousStrides(sizes []int64) []int64 {
+	strides := make([]int64, len(sizes))
+	stride := int64(1)
+	for d := len(sizes) - 1; d >= 0; d-- {
+		strides[d] = stride
+		stride *= max(sizes[d], 1)
+	}
+	return strides
+}
