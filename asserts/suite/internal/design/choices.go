@@ -88,7 +88,6 @@ func enumeration(text string) []string {
 // of the type does.
 func Probe(t schema.Type) (sample.Value, bool) {
 	switch t = Unwrap(t); {
-	case t.Kind != schema.Base:
 	case t.Name == "str":
 		return sample.Text(nonsense), true
 	case IsInt(t):
@@ -110,7 +109,7 @@ func Choices(probe sample.Value, text string) []sample.Value {
 		return found
 	}
 	for _, n := range number.FindAllString(text, 8) {
-		if v, err := strconv.ParseFloat(n, 64); err == nil && math.Abs(v) < probeInt {
+		if v, _ := strconv.ParseFloat(n, 64); math.Abs(v) < probeInt { // infinite where it is out of range
 			for _, d := range []float64{0, -1, 1} {
 				value := sample.Float(v + d)
 				if probe.Kind == sample.IntValue {

@@ -70,7 +70,15 @@ func (f *fitter) suggest(name string) string {
 	case strings.ContainsAny(name, "*?["):
 		return ""
 	}
-	return yamlfile.Suggest(name, f.names)
+	known := f.names
+	if !strings.Contains(name, "::") {
+		known = nil
+		for _, n := range f.names {
+			_, bare, _ := strings.Cut(n, "::")
+			known = append(known, bare)
+		}
+	}
+	return yamlfile.Suggest(name, known)
 }
 
 // recipe reports the arguments that none of the ops has, and values that none of
@@ -87,10 +95,7 @@ func (f *fitter) recipe(r *Recipe, ops []*schema.Op) {
 			if i < 0 {
 				continue
 			}
-			v, err := sample.ParseValue(r.args[name.Value].Value, &sample.SymbolTable{Of: make(map[string]int64), Sizes: r.symbols, Any: true})
-			if err != nil {
-				break
-			}
+			v, _ := sample.ParseValue(r.args[name.Value].Value, &sample.SymbolTable{Of: make(map[string]int64), Sizes: r.symbols, Any: true}) // it was read once
 			if misfit = f.argument(op, i, v); misfit == "" {
 				break
 			}
@@ -146,7 +151,7 @@ func (f *fitter) value(t schema.Type, v sample.Value) string {
 		return f.all(v.List, func(i int) schema.Type { return t.Elem[i] })
 	case t.Kind == schema.Dict && v.Kind == sample.DictValue:
 		return f.all(v.List, func(i int) schema.Type { return t.Elem[i%2] })
-	case t.Kind == schema.Base && strings.HasPrefix(t.Name, sample.CustomClasses):
+	case strings.HasPrefix(t.Name, sample.CustomClasses):
 		if v.Kind == sample.NewValue && v.Text == t.Name {
 			return ""
 		}
@@ -194,7 +199,7 @@ func (f *fitter) call(t schema.Type, v sample.Value) string {
 	if v.Kind == sample.AfterValue {
 		return f.value(t, v.List[0])
 	}
-	if len(returns) == 0 || t.Name != "" && returns[0].Type.Name != "" && t.Name != returns[0].Type.Name && t.Name != "Any" {
+	if len(returns) == 0 || t.Name != Unwrap(returns[0].Type).Name && t.Name != "Any" {
 		return fmt.Sprintf("want %s, and %s returns %s", t, v.Text, op.Func.Returns)
 	}
 	return ""

@@ -139,11 +139,9 @@ func (g *Generator) argument(r *rand.Rand, i int, th *theme, from *caseRecipe, n
 		if v, ok := from.argument(arg.Name, i, th, number); ok {
 			return v
 		}
-		if arg.Default != "" && !th.edge && !th.vary {
-			return sample.Value{}
-		}
 	}
-	if arg.Default != "" && !th.edge && (!th.vary || sample.OneIn(r, 2)) {
+	if arg.Default != "" && !th.edge && (!th.vary ||
+		sample.OneIn(r, 2)) { //mutate:equivalent not: as often
 		return sample.Value{}
 	}
 	return candidate(r, arg, th)
@@ -155,7 +153,7 @@ func (g *Generator) mark(c *sample.Case) {
 	for i, arg := range g.op.Func.Args {
 		if IsOut(arg) {
 			for _, t := range c.Args[i].AppendTensors(nil) {
-				if t.Fill.Name == "" && t.Same == 0 && sample.Size(t.Sizes) > 0 && (t.Form == engine.Strided || t.Form == engine.Quantized) {
+				if t.Fill.Name == "" && sample.Size(t.Sizes) > 0 && (t.Form == engine.Strided || t.Form == engine.Quantized) {
 					t.Fill.Name = "count"
 				}
 			}
@@ -170,7 +168,7 @@ func (g *Generator) unify(c *sample.Case) {
 	all := c.Tensors()
 	for i, t := range all {
 		for j, earlier := range all[:i] {
-			if !outs[i] && earlier.Same == 0 && t.DType == earlier.DType && t.Form == earlier.Form && slices.Equal(t.Sizes, earlier.Sizes) {
+			if !outs[i] && t.DType == earlier.DType && t.Form == earlier.Form && slices.Equal(t.Sizes, earlier.Sizes) {
 				t.Same = j + 1
 				break
 			}

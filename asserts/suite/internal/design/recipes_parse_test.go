@@ -3,6 +3,7 @@ package design
 import (
 	"errors"
 	"go/scanner"
+	"slices"
 	"strings"
 	"testing"
 
@@ -18,6 +19,8 @@ func TestParseRecipesRefuses(t *testing.T) {
 			"recipes.yaml:5:3: unknown key \"case\"; did you mean cases?"},
 		{"no list", "- ops: add\n  cases: []\n", `recipes.yaml:1:8: expected ops: a list of names of ops, found "add"`},
 		{"bad pattern", "- ops: ['[']\n  cases: []\n", `recipes.yaml:1:9: expected the name of an op, or a pattern, found "["`},
+		{"list for a pattern", "- ops: [[add]]\n  cases: []\n", `recipes.yaml:1:9: expected the name of an op, or a pattern, found`},
+		{"alias", "- ops: [add]\n  cases: [{self: &none none, other: *none}]\n", `recipes.yaml:2:37: `},
 		{"bad value", "- ops: [é, add]\n  cases: [{é: none, self: 't[2'}]\n", `recipes.yaml:2:32: self: the sizes of a tensor have no end: want ]`},
 		{"dtype", "- ops: [add]\n  cases: [{self: 'flat32[2]'}]\n", `recipes.yaml:2:19: self: unknown dtype "flat32"; did you mean float32?`},
 		{"option", "- ops: [add]\n  cases: [{self: 't[2] belwo:3'}]\n", `recipes.yaml:2:24: self: "belwo:3" says nothing about a tensor; did you mean below?`},
@@ -68,6 +71,9 @@ func TestParseRecipesRefuses(t *testing.T) {
 			var lines []string
 			for _, e := range list {
 				lines = append(lines, e.Error())
+			}
+			if len(slices.Compact(slices.Clone(lines))) < len(lines) {
+				t.Errorf("a fault is reported twice: %q", lines)
 			}
 			if got := strings.Join(lines, "\n"); !strings.HasPrefix(got, tt.want) {
 				t.Errorf("%s\nwant\n%s", got, tt.want)
