@@ -99,9 +99,9 @@ func TestLookedAtAgain(t *testing.T) {
 	}{
 		{"healthy", fresh, func(call func(*tensor) *tensor) { call(newTensor(4)); call(newTensor(4)) }, ""},
 		{"argument written late", late(func(self, _ *tensor) *tensor { return self }), func(call func(*tensor) *tensor) { call(newTensor(4)) },
-			"OA016 argument self: of argument self 1 of 4 bytes changed after the call was over"},
+			"OA016 argument self: of argument self 1 of 4 bytes changed after the call"},
 		{"result written late", late(func(_, result *tensor) *tensor { return result }), func(call func(*tensor) *tensor) { call(newTensor(4)) },
-			"OA005 result: of result 1 of 4 bytes changed after the call was over"},
+			"OA005 result: of result 1 of 4 bytes changed after the call"},
 		{"argument kept", keeping, func(call func(*tensor) *tensor) { twice(func() *tensor { return call(newTensor(4)) }) },
 			"OA016 argument self: of the argument self of the call before 1 of 4 bytes changed in this one: it was kept"},
 		{"argument kept by a later call", func(x *tensor) *tensor {
@@ -119,7 +119,7 @@ func TestLookedAtAgain(t *testing.T) {
 		{"result returned twice", once, func(call func(*tensor) *tensor) { twice(func() *tensor { return call(newTensor(4)) }) },
 			"OA005 result: result is the TensorImpl that the call before returned"},
 		{"reference kept", func(x *tensor) *tensor { x.impl.uses++; return newTensor(4) }, func(call func(*tensor) *tensor) { call(newTensor(4)) },
-			"OA016 argument self: somebody holds the TensorImpl of argument self, who did not before the call: use_count 1 -> 2"},
+			"OA016 argument self: the TensorImpl of argument self has a reference that it did not have before the call: use_count 1 -> 2"},
 		{"released too often", func(x *tensor) *tensor { x.impl.storage.uses--; return newTensor(4) }, func(call func(*tensor) *tensor) {
 			x := newTensor(4)
 			x.view()

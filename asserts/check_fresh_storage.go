@@ -14,8 +14,8 @@ var _ = add(check{
 	code:    FreshStorage,
 	name:    "fresh-storage",
 	promise: Fresh,
-	rule:    "a return without an alias set has a StorageImpl that nobody else holds, over memory of its own",
-	breaks:  "a later in-place write to the result changes a tensor that nobody knows to be related",
+	rule:    "a return without an alias set has a StorageImpl that nothing else references, over memory of its own",
+	breaks:  "a later in-place write to the result changes a tensor that is not known to be related",
 	level:   Identity,
 	about:   Return,
 	plans:   func(_ *Op, on, _ *Subject) bool { return !on.aliased() },
@@ -65,7 +65,7 @@ func (j *judge) freshStorages() {
 func (j *judge) changedLate(fresh []*output) {
 	for _, out := range fresh {
 		if text := changedLater(&out.Observation, &out.late); text != "" && !slices.ContainsFunc(j.verdict.Violations, func(v *Violation) bool { return v.Subject == out.place() }) {
-			j.reportOutput(FreshStorage, out).Saw = "of " + out.place().String() + " " + text + " after the call was over: somebody keeps it"
+			j.reportOutput(FreshStorage, out).Saw = "of " + out.place().String() + " " + text + " after the call: a reference is held elsewhere"
 		}
 	}
 }
@@ -88,7 +88,7 @@ func (j *judge) ownMemory(out *output) bool {
 	}
 	switch {
 	case owner == Nobody:
-		j.reportOutput(FreshStorage, out).Saw = fmt.Sprintf("%s lies in memory that its StorageImpl does not free: somebody else's, or static", out.place())
+		j.reportOutput(FreshStorage, out).Saw = fmt.Sprintf("%s lies in memory that its StorageImpl does not free: another object's, or static", out.place())
 		return false
 	case owner == Somebody && !slices.ContainsFunc(j.seen.Earlier, func(e Earlier) bool { return e.Arg == 0 && e.Now.Content != nil && e.Now.Content.Memory != 0 }):
 		j.skipped[Skip{Code: FreshStorage, Reason: "memory that no allocator of the device made: who else has it is not known"}]++

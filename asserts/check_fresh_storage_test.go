@@ -91,7 +91,7 @@ func TestFreshStorageOwner(t *testing.T) {
 		return see(impl, storage, holding("ab"), shaped(func(c *asserts.Snapshot) { c.Memory, c.Owner = start, owner }))
 	}
 	const (
-		static = "OA005 result: result lies in memory that its StorageImpl does not free: somebody else's, or static"
+		static = "OA005 result: result lies in memory that its StorageImpl does not free: another object's, or static"
 		reused = "OA005 result: result lies in the memory of what the call before returned, under another StorageImpl"
 		lent   = "memory that no allocator of the device made: who else has it is not known"
 	)
@@ -148,9 +148,9 @@ func TestFreshStorageWrittenLate(t *testing.T) {
 	self, was := at(1, 2, 100, "ab"), at(9, 10, 300, "xy")
 	const (
 		reused = "OA005 result0: result0 lies in the memory of what the call before returned, under another StorageImpl"
-		late0  = "OA005 result0: of result0 1 of 2 bytes changed after the call was over: somebody keeps it"
-		late1  = "OA005 result1: of result1 1 of 2 bytes changed after the call was over: somebody keeps it"
-		kept   = "OA003 result0: use_count of the TensorImpl of result0 is 2, and nobody in the call shares it: somebody keeps a reference"
+		late0  = "OA005 result0: of result0 1 of 2 bytes changed after the call: a reference is held elsewhere"
+		late1  = "OA005 result1: of result1 1 of 2 bytes changed after the call: a reference is held elsewhere"
+		kept   = "OA003 result0: use_count of the TensorImpl of result0 is 2, and no tensor of the call shares it: a reference is held elsewhere"
 	)
 	a, b := at(5, 6, 200, "ab"), at(7, 8, 400, "cd")
 	gone := asserts.Observation{Content: &asserts.Snapshot{Panic: "index out of range"}}

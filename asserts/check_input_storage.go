@@ -14,7 +14,7 @@ var _ = add(check{
 	name:    "input-storage",
 	promise: Objects,
 	rule:    "an argument's StorageImpl is the same object after the call",
-	breaks:  "views of the argument, and whoever else holds its storage, no longer see what it holds",
+	breaks:  "views of the argument, and other holders of its storage, no longer see its contents",
 	level:   Identity,
 	about:   Argument,
 	parts:   true,

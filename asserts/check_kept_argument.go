@@ -15,8 +15,8 @@ var _ = add(check{
 	code:    KeptArgument,
 	name:    "kept-argument",
 	promise: Fresh,
-	rule:    "once the call is over nobody holds an argument but those who did before, and what is returned",
-	breaks:  "what the op keeps it may write later, when nobody expects it; a lost reference is memory that is never freed",
+	rule:    "after the call an argument has no references except those from before and those of the returns",
+	breaks:  "the op may write a tensor that it keeps at any later time; a lost reference is memory that is never freed",
 	level:   Content,
 	about:   Argument,
 	plans:   func(*Op, *Subject, *Subject) bool { return true },
@@ -82,7 +82,7 @@ func (j *judge) keptArguments() {
 			continue
 		}
 		v := j.reportInput(KeptArgument, in)
-		v.Saw = fmt.Sprintf("somebody holds the %s of %s, who did not before the call: use_count %d -> %d", saw, v.Subject, uses(saw, b), uses(saw, a))
+		v.Saw = fmt.Sprintf("the %s of %s has a reference that it did not have before the call: use_count %d -> %d", saw, v.Subject, uses(saw, b), uses(saw, a))
 	}
 }
 
@@ -120,7 +120,7 @@ func (j *judge) writtenLate(reported map[ID]bool) {
 		in := &j.inputs[i]
 		told := func(v *Violation) bool { return v.Before.Storage == in.before.Storage }
 		if text := changedLater(&in.after, &in.late); in.codes.Has(KeptArgument) && text != "" && !slices.ContainsFunc(j.verdict.Violations, told) {
-			j.reportInput(KeptArgument, in).Saw = fmt.Sprintf("of %s %s after the call was over", in.place(), text)
+			j.reportInput(KeptArgument, in).Saw = fmt.Sprintf("of %s %s after the call", in.place(), text)
 			reported[in.before.Impl] = true
 		}
 	}

@@ -35,9 +35,9 @@ func TestKeptArgument(t *testing.T) {
 	}{
 		{name: "nobody", op: "f(Tensor self) -> Tensor", before: list{see(1, 2)}, after: list{see(1, 2)}, results: list{fresh}},
 		{name: "TensorImpl", op: "f(Tensor self) -> Tensor", before: list{see(1, 2)}, after: list{see(1, 2, uses(2, 1))}, results: list{fresh},
-			saw: "somebody holds the TensorImpl of argument self, who did not before the call: use_count 1 -> 2"},
+			saw: "the TensorImpl of argument self has a reference that it did not have before the call: use_count 1 -> 2"},
 		{name: "StorageImpl", op: "f(Tensor self) -> Tensor", before: list{see(1, 2)}, after: list{see(1, 2, uses(1, 2))}, results: list{fresh},
-			saw: "somebody holds the StorageImpl of argument self, who did not before the call: use_count 1 -> 2"},
+			saw: "the StorageImpl of argument self has a reference that it did not have before the call: use_count 1 -> 2"},
 		{name: "somebody before", op: "f(Tensor self) -> Tensor", before: list{see(1, 2, uses(3, 4))}, after: list{see(1, 2, uses(3, 4))}, results: list{fresh}},
 		{name: "let go", op: "f(Tensor self) -> Tensor", before: list{see(1, 2, uses(3, 4))}, after: list{see(1, 2)}, results: list{fresh}},
 		{name: "released too often", made: true, op: "f(Tensor self) -> Tensor", before: list{see(1, 2, uses(2, 2))}, after: list{see(1, 2, uses(1, 2))}, results: list{fresh},
@@ -48,20 +48,20 @@ func TestKeptArgument(t *testing.T) {
 		{name: "another TensorImpl for another handle", made: true, op: "f(Tensor(a!) self, Tensor x) -> ()", before: list{see(1, 2, uses(2, 1)), see(1, 2, uses(2, 1))}, after: list{see(9, 2, uses(1, 2)), see(1, 2, uses(1, 2))}},
 		{name: "a view that holds it", made: true, op: "f(Tensor(a) self) -> Tensor(a)", before: list{see(1, 2)}, after: list{see(1, 2, uses(2, 2))}, results: list{see(5, 2, uses(1, 2))}},
 		{name: "a view, and somebody else", made: true, op: "f(Tensor(a) self) -> Tensor(a)", before: list{see(1, 2)}, after: list{see(1, 2, uses(2, 3))}, results: list{see(5, 2, uses(1, 3))},
-			saw: "somebody holds the StorageImpl of argument self, who did not before the call: use_count 1 -> 3"},
+			saw: "the StorageImpl of argument self has a reference that it did not have before the call: use_count 1 -> 3"},
 		{name: "returned", op: "f_(Tensor(a!) self) -> Tensor(a!)", before: list{see(1, 2)}, after: list{see(1, 2, uses(2, 1))}, results: list{see(1, 2, uses(2, 1))}},
 		{name: "returned and kept", op: "f_(Tensor(a!) self) -> Tensor(a!)", before: list{see(1, 2)}, after: list{see(1, 2, uses(3, 1))}, results: list{see(1, 2, uses(3, 1))},
-			saw: "somebody holds the TensorImpl of argument self, who did not before the call: use_count 1 -> 3"},
+			saw: "the TensorImpl of argument self has a reference that it did not have before the call: use_count 1 -> 3"},
 		{name: "taken over", op: "set_(Tensor(a!) self, Tensor source) -> ()", before: list{see(1, 2), see(3, 4)}, after: list{see(1, 4, uses(1, 2)), see(3, 4, uses(1, 2))}},
 		{name: "passed twice", op: "f(Tensor self, Tensor other) -> ()", before: list{see(1, 2), see(1, 2)}, after: list{see(1, 2, uses(2, 1)), see(1, 2, uses(2, 1))},
-			saw: "somebody holds the TensorImpl of argument self, who did not before the call: use_count 1 -> 2"},
+			saw: "the TensorImpl of argument self has a reference that it did not have before the call: use_count 1 -> 2"},
 		{name: "a view of it", op: "f(Tensor(a) self) -> Tensor(a)", before: list{see(1, 2)}, after: list{see(1, 2, uses(2, 2))}, results: list{see(5, 2, uses(1, 2))}, skip: true},
 		{name: "needed for backward", op: "f(Tensor self) -> Tensor", before: list{see(1, 2, grades)}, after: list{see(1, 2, uses(2, 1), grades)}, results: list{fresh}, skip: true},
 		{name: "result needs it", op: "f(Tensor self) -> Tensor", before: list{see(1, 2)}, after: list{see(1, 2, uses(2, 1))}, results: list{see(5, 6, grades)}, skip: true},
 		{name: "wrapped", op: "f(Tensor self) -> Tensor", before: list{see(1, 2)}, after: list{see(1, 2, uses(2, 1))}, results: list{see(5, 6, traits(asserts.FunctionalWrapper))}, skip: true},
 		{name: "a result in its memory", op: "f(Tensor self) -> Tensor", before: list{see(1, 2, memory(100))}, after: list{see(1, 2, uses(1, 2), memory(100))}, results: list{see(5, 6, memory(100))}, skip: true},
 		{name: "a result in other memory", op: "f(Tensor self) -> Tensor", before: list{see(1, 2, memory(100))}, after: list{see(1, 2, uses(1, 2), memory(100))}, results: list{see(5, 6, memory(200))},
-			saw: "somebody holds the StorageImpl of argument self, who did not before the call: use_count 1 -> 2"},
+			saw: "the StorageImpl of argument self has a reference that it did not have before the call: use_count 1 -> 2"},
 		{name: "a sort that holds", op: "f(Tensor self) -> ()", before: list{see(1, 2, traits(asserts.WrapperSubclass))}, after: list{see(1, 2, uses(2, 1), traits(asserts.WrapperSubclass))}, skip: true},
 		{name: "undefined", op: "f(Tensor? self) -> ()", before: list{undefined}, after: list{undefined}},
 		{name: "another TensorImpl", op: "f(Tensor self) -> ()", before: list{see(1, 2)}, after: list{see(9, 2, uses(2, 1))}},
@@ -181,8 +181,8 @@ func TestWrittenLateOfTwo(t *testing.T) {
 		return []asserts.Earlier{{Then: see(8, 9, holding("ab")), Now: see(8, 9, holding("xb")), Arg: arg}}
 	}
 	const (
-		selfLate = "argument self: of argument self 1 of 2 bytes changed after the call was over"
-		xLate    = "argument x: of argument x 1 of 2 bytes changed after the call was over"
+		selfLate = "argument self: of argument self 1 of 2 bytes changed after the call"
+		xLate    = "argument x: of argument x 1 of 2 bytes changed after the call"
 		selfKept = "argument self: of the argument self of the call before 1 of 2 bytes changed in this one: it was kept"
 		xKept    = "argument x: of the argument x of the call before 1 of 2 bytes changed in this one: it was kept"
 	)

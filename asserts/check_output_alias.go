@@ -15,7 +15,7 @@ var _ = add(check{
 	code:     OutputAlias,
 	name:     "output-alias",
 	promise:  Aliases,
-	rule:     "two returns share nothing unless the schema gives them a common alias set",
+	rule:     "two returns share nothing unless the schema declares a common alias set for them",
 	breaks:   "an in-place write to the one silently changes the other; compilers take them to be independent",
 	plain:    "an in-place write to the one silently changes the other",
 	level:    Identity,

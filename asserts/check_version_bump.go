@@ -16,7 +16,7 @@ var _ = add(check{
 	promise: Writes,
 	rule:    "an argument that was written has a higher version afterwards",
 	breaks:  "autograd cannot see that a tensor saved for backward was overwritten: silently wrong gradients",
-	plain:   "who compares versions takes the tensor to be unchanged, and what was derived from it to be valid",
+	plain:   "code that compares versions takes the tensor to be unchanged, and values derived from it to be valid",
 	level:   Content,
 	about:   Argument,
 	plans:   func(_ *Op, on, _ *Subject) bool { return on.Write },

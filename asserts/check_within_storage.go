@@ -15,7 +15,7 @@ var _ = add(check{
 	name:    "within-storage",
 	promise: Memory,
 	rule:    "every element of a return lies within its storage",
-	breaks:  "whoever reads the result reads memory that is somebody else's, and whoever writes it corrupts that",
+	breaks:  "reading the result reads memory of other objects, and writing it corrupts them",
 	level:   Content,
 	about:   Return,
 	plans:   func(op *Op, _, _ *Subject) bool { return !op.reshapes() },

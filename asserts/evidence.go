@@ -146,7 +146,7 @@ func allShare(out *output, inputs []*input, shared func(*output, *input) bool) b
 
 // outOfSight says that a count is too high for what is in sight.
 func outOfSight(what string, p Place, uses int32) string {
-	return fmt.Sprintf("use_count of the %s of %s is %d, and nobody in the call shares it: somebody keeps a reference", what, p, uses)
+	return fmt.Sprintf("use_count of the %s of %s is %d, and no tensor of the call shares it: a reference is held elsewhere", what, p, uses)
 }
 
 func versions(in *input) string {

@@ -30,7 +30,7 @@ func ExampleJudge() {
 	// Output:
 	// OA007 undeclared-alias  aten::narrow_copy  return 0 "result"
 	//   schema  narrow_copy(Tensor self, int dim, SymInt start, SymInt length) -> Tensor
-	//   rule    a return shares nothing with an argument unless the schema gives them a common alias set
+	//   rule    a return shares nothing with an argument unless the schema declares a common alias set for them
 	//   saw     result shares StorageImpl with argument self
 	//   breaks  an in-place write to the one silently changes the other; compilers take them to be independent
 	//   fix     clone before returning; or annotate: Tensor self  ->  Tensor(a) self, return Tensor  ->  Tensor(a)

@@ -45,22 +45,22 @@ func TestJudgeReturns(t *testing.T) {
 		{
 			name: "somebody holds the impl", schema: "f(Tensor self) -> Tensor",
 			before: list{see(1, 2)}, results: list{see(5, 6, uses(2, 1))},
-			want: []string{"OA003 result: use_count of the TensorImpl of result is 2, and nobody in the call shares it: somebody keeps a reference"},
+			want: []string{"OA003 result: use_count of the TensorImpl of result is 2, and no tensor of the call shares it: a reference is held elsewhere"},
 		},
 		{
 			name: "somebody holds one of a tuple", schema: "f(Tensor self) -> (Tensor, Tensor)",
 			before: list{see(1, 2)}, results: list{see(5, 6), see(7, 8, uses(3, 1))},
-			want: []string{"OA003 result1: use_count of the TensorImpl of result1 is 3, and nobody in the call shares it: somebody keeps a reference"},
+			want: []string{"OA003 result1: use_count of the TensorImpl of result1 is 3, and no tensor of the call shares it: a reference is held elsewhere"},
 		},
 		{
 			name: "somebody holds one of a list", schema: "f(Tensor self) -> Tensor[]", returns: []int{2},
 			before: list{see(1, 2)}, results: list{see(5, 6), see(7, 8, uses(2, 1))},
-			want: []string{"OA003 result[1]: use_count of the TensorImpl of result[1] is 2, and nobody in the call shares it: somebody keeps a reference"},
+			want: []string{"OA003 result[1]: use_count of the TensorImpl of result[1] is 2, and no tensor of the call shares it: a reference is held elsewhere"},
 		},
 		{
 			name: "somebody holds a view", schema: "f(Tensor(a) self) -> Tensor(a)",
 			before: list{see(1, 2)}, results: list{see(3, 2, uses(2, 2))},
-			want: []string{"OA003 result: use_count of the TensorImpl of result is 2, and nobody in the call shares it: somebody keeps a reference"},
+			want: []string{"OA003 result: use_count of the TensorImpl of result is 2, and no tensor of the call shares it: a reference is held elsewhere"},
 		},
 		{
 			name: "a view that is its base", schema: "f(Tensor(a) self) -> Tensor(a)",
@@ -130,7 +130,7 @@ func TestJudgeReturns(t *testing.T) {
 			name: "a copy for a view, kept by somebody", schema: "f(Tensor(a) self) -> Tensor(a)",
 			before: list{see(1, 2)}, results: list{see(3, 4, uses(2, 1))},
 			want: []string{
-				"OA003 result: use_count of the TensorImpl of result is 2, and nobody in the call shares it: somebody keeps a reference",
+				"OA003 result: use_count of the TensorImpl of result is 2, and no tensor of the call shares it: a reference is held elsewhere",
 				"OA004 result / argument self: result is on StorageImpl #4, argument self is on #2",
 			},
 		},
@@ -144,17 +144,17 @@ func TestJudgeReturns(t *testing.T) {
 		{
 			name: "somebody holds the storage", schema: "f(Tensor self) -> Tensor",
 			before: list{see(1, 2)}, results: list{see(5, 6, uses(1, 2))},
-			want: []string{"OA005 result: use_count of the StorageImpl of result is 2, and nobody in the call shares it: somebody keeps a reference"},
+			want: []string{"OA005 result: use_count of the StorageImpl of result is 2, and no tensor of the call shares it: a reference is held elsewhere"},
 		},
 		{
 			name: "somebody holds a storage of a list", schema: "f(Tensor self) -> Tensor[]", returns: []int{2},
 			before: list{see(1, 2)}, results: list{see(5, 6, uses(1, 2)), see(7, 8)},
-			want: []string{"OA005 result[0]: use_count of the StorageImpl of result[0] is 2, and nobody in the call shares it: somebody keeps a reference"},
+			want: []string{"OA005 result[0]: use_count of the StorageImpl of result[0] is 2, and no tensor of the call shares it: a reference is held elsewhere"},
 		},
 		{
 			name: "somebody holds a storage of a tuple", schema: "f(Tensor(a) self) -> (Tensor(a), Tensor)",
 			before: list{see(1, 2)}, results: list{see(3, 2, uses(1, 2)), see(5, 6, uses(1, 4))},
-			want: []string{"OA005 result1: use_count of the StorageImpl of result1 is 4, and nobody in the call shares it: somebody keeps a reference"},
+			want: []string{"OA005 result1: use_count of the StorageImpl of result1 is 4, and no tensor of the call shares it: a reference is held elsewhere"},
 		},
 		{
 			name: "shared storage, OA007 waived", schema: "f(Tensor self) -> Tensor", drop: "OA007",

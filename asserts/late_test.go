@@ -38,11 +38,11 @@ func TestWrittenLate(t *testing.T) {
 		{judgement{name: "nobody looked", schema: fresh, before: list{a}, results: list{b}}, nil, nil},
 		{judgement{name: "as it was", schema: fresh, before: list{a}, results: list{b}}, list{a, b}, nil},
 		{judgement{name: "argument", schema: fresh, before: list{a}, results: list{b},
-			want: []string{"OA016 argument self: of argument self 1 of 2 bytes changed after the call was over"}}, list{changed, b}, nil},
+			want: []string{"OA016 argument self: of argument self 1 of 2 bytes changed after the call"}}, list{changed, b}, nil},
 		{judgement{name: "written argument", schema: inplace, before: list{a}, results: list{a},
-			want: []string{"OA016 argument self: of argument self 1 of 2 bytes changed after the call was over"}}, list{changed, changed}, nil},
+			want: []string{"OA016 argument self: of argument self 1 of 2 bytes changed after the call"}}, list{changed, changed}, nil},
 		{judgement{name: "return", schema: fresh, before: list{a}, results: list{b},
-			want: []string{"OA005 result: of result 1 of 2 bytes changed after the call was over: somebody keeps it"}}, list{a, at(5, 6, "cD")}, nil},
+			want: []string{"OA005 result: of result 1 of 2 bytes changed after the call: a reference is held elsewhere"}}, list{a, at(5, 6, "cD")}, nil},
 		{judgement{name: "written in the call too", schema: fresh, before: list{a}, after: list{at(1, 2, "Ab")}, results: list{b},
 			want: []string{"OA009 argument self: 1 of 2 bytes changed, version 0 -> 0"}}, list{at(1, 2, "AB"), b}, nil},
 		{judgement{name: "the argument of the call before", schema: inplace, before: list{a}, results: list{a},
@@ -98,10 +98,10 @@ func TestWrittenLateBesideParts(t *testing.T) {
 	}{
 		{"nobody looked", nil, nil},
 		{"as they were", list{self, a, b}, nil},
-		{"a return", list{self, at(5, 6, "cD"), b}, []string{"OA005 result0: of result0 1 of 2 bytes changed after the call was over: somebody keeps it"}},
-		{"an argument", list{at(1, 2, "aB", values("xy")), a, b}, []string{"OA016 argument self: of argument self 1 of 2 bytes changed after the call was over"}},
+		{"a return", list{self, at(5, 6, "cD"), b}, []string{"OA005 result0: of result0 1 of 2 bytes changed after the call: a reference is held elsewhere"}},
+		{"an argument", list{at(1, 2, "aB", values("xy")), a, b}, []string{"OA016 argument self: of argument self 1 of 2 bytes changed after the call"}},
 		{"inside a return", list{self, a, at(7, 8, "ef", asserts.Part{Name: "values", Observation: at(13, 14, "gH")})},
-			[]string{"OA005 result1.parts.values: of result1.parts.values 1 of 2 bytes changed after the call was over: somebody keeps it"}},
+			[]string{"OA005 result1.parts.values: of result1.parts.values 1 of 2 bytes changed after the call: a reference is held elsewhere"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			j := judgement{name: tt.name, schema: "f(Tensor self) -> (Tensor, Tensor)", before: list{self}, results: list{a, b},

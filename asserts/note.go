@@ -23,9 +23,9 @@ var debatable = []struct {
 	plain  string // the same in a library without autograd; "" where it speaks of none
 }{
 	{1 << VersionBump, ungradable, "a tensor of this dtype can't require grad, so autograd never compares its version", "versions of tensors of this dtype are seldom compared"},
-	{sharing, members("scales", "zero_points"), "members of a quantizer, which quantized tensors hand out and nobody is meant to write", ""},
+	{sharing, members("scales", "zero_points"), "members of a quantizer, which quantized tensors expose and which are not meant to be written", ""},
 	{1 << AutogradKernel, forInference, "an op for inference: none of its namespace that computes has a kernel for autograd", ""},
-	{sharing, members("sizes", "strides"), "members of a nested tensor, which are handed out and nobody is meant to write", ""},
+	{sharing, members("sizes", "strides"), "members of a nested tensor, which are exposed and not meant to be written", ""},
 }
 
 const sharing Codes = 1<<FreshImpl | 1<<FreshStorage | 1<<UndeclaredAlias | 1<<OutputAlias

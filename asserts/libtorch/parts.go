@@ -83,7 +83,7 @@ func HarmlessParts(op *asserts.Op, v *asserts.Violation) string {
 	case !on.Inside || !against.Inside:
 		return ""
 	case shape(on.Called) && shape(against.Called):
-		return "sizes and strides of nested tensors, which nobody writes"
+		return "sizes and strides of nested tensors, which are not written"
 	case on.Return == against.Return && on.Index == against.Index && owner(on.Called) == owner(against.Called):
 		return "parts of one tensor"
 	case on.Return && !against.Return && op.Base(on, against) && kind(on.Called) == kind(against.Called):

@@ -249,7 +249,7 @@ func (f *follower) kept(o *object) {
 	if f.pointedAt(o) && o.facts.uses != 1 {
 		v := f.breaks(preserve.OneOwner, o, o.Impl, "")
 		v.facts = o.facts
-		v.facts.saw = "nobody refers to it, it is not deallocated, and the impl does not own it"
+		v.facts.saw = "nothing refers to it, it is not deallocated, and the impl does not own it"
 		v.facts.deallocation = true
 		v.root = o.broken
 	}

@@ -34,7 +34,7 @@ func TestWrappers(t *testing.T) {
 			ops.Narrow(view, 0, 1).Release()
 			view.Release()
 		}, nil},
-		{"neg", func(self *array.Float64) { ops.Neg(self).Release() }, []string{"OA016: somebody holds the TensorImpl of argument self, who did not before the call: use_count 1 -> 2"}},
+		{"neg", func(self *array.Float64) { ops.Neg(self).Release() }, []string{"OA016: the TensorImpl of argument self has a reference that it did not have before the call: use_count 1 -> 2"}},
 		{"abs", func(self *array.Float64) {
 			self.Retain()
 			ops.Abs(self).Release()
