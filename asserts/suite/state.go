@@ -5,8 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
+	"maps"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/opassert/opassert/asserts/suite/report"
@@ -14,17 +17,29 @@ import (
 )
 
 // A State keeps the results of a run on disk, a line an op, so that an
-// interrupted run can go on.
+// interrupted run can go on, and the next one leaves out what is unchanged.
 type State struct {
-	Path  string
-	Known map[string]*report.OpResult // from the run before, by op
-	Other bool                        // the file held the state of another run, which is gone
-	file  *os.File
-	err   error
+	Path   string
+	Known  map[string]*report.OpResult // from the runs before, by op
+	Other  bool                        // the file held the state of another run, which is gone
+	header string
+	inputs func(op string) string
+	lines  map[string][]byte // to be written again, by op
+	file   *os.File
+	err    error
 }
 
-// stateMark begins the first line of a state file; the run's key follows.
-const stateMark = "opassert check state 2 "
+// A kept result is a line of a state.
+type kept struct {
+	Inputs string           `json:"inputs,omitempty"`
+	Result *report.OpResult `json:"result"`
+}
+
+// stateMark begins the first line of a state file; its version and the run's key follow.
+const (
+	stateMark    = "opassert check state "
+	stateVersion = "3 "
+)
 
 var (
 	// ErrNotState is for a file that holds something else, which is left alone.
@@ -35,10 +50,11 @@ var (
 )
 
 // OpenState opens the state of the run that the key stands for, and locks it.
-// What an earlier run of that key wrote is Known.
-func OpenState(path, key string) (*State, error) {
-	s := &State{Path: path, Known: make(map[string]*report.OpResult)}
-	if err := s.open(stateMark + key); err != nil {
+// What an earlier run of that key wrote is Known: where inputs is not nil, results of
+// ops for which it returns what it did then, and not "".
+func OpenState(path, key string, inputs func(op string) string) (*State, error) {
+	s := &State{Path: path, header: stateMark + stateVersion + key, Known: make(map[string]*report.OpResult), inputs: inputs, lines: make(map[string][]byte)}
+	if err := s.open(); err != nil {
 		if s.file != nil {
 			s.file.Close()
 		}
@@ -47,7 +63,7 @@ func OpenState(path, key string) (*State, error) {
 	return s, nil
 }
 
-func (s *State) open(header string) error {
+func (s *State) open() error {
 	info, err := os.Stat(s.Path)
 	isNew := errors.Is(err, fs.ErrNotExist)
 	switch {
@@ -73,9 +89,9 @@ func (s *State) open(header string) error {
 		return err
 	}
 	if isNew {
-		return s.begin(header)
+		return s.begin()
 	}
-	return s.read(header)
+	return s.read()
 }
 
 // isState reports whether a file's first line is that of a state.
@@ -92,22 +108,24 @@ func isState(path string) bool {
 
 // read reads an earlier run's lines, as far as they are whole, and leaves
 // the file ready for more.
-func (s *State) read(header string) error {
+func (s *State) read() error {
 	lines := bufio.NewReaderSize(s.file, 1<<16)
 	first, err := lines.ReadString('\n')
-	if err != nil || strings.TrimSuffix(first, "\n") != header {
+	if err != nil || strings.TrimSuffix(first, "\n") != s.header {
 		s.Other = true
-		return s.begin(header)
+		return s.begin()
 	}
 	end := int64(len(first))
 	for {
 		line, err := lines.ReadBytes('\n')
-		r := new(report.OpResult)
-		if err != nil || json.Unmarshal(line, r) != nil {
+		var r kept
+		if err != nil || json.Unmarshal(line, &r) != nil || r.Result == nil {
 			break
 		}
-		s.Known[r.Op] = r
-		end += int64(len(line))
+		if end += int64(len(line)); s.inputs == nil || r.Inputs != "" && r.Inputs == s.inputs(r.Result.Op) {
+			s.remember(r, line)
+			s.Known[r.Result.Op] = r.Result
+		}
 	}
 	if err := s.file.Truncate(end); err != nil {
 		return err
@@ -116,15 +134,19 @@ func (s *State) read(header string) error {
 	return err
 }
 
-// begin writes the file anew.
-func (s *State) begin(header string) error {
+// begin writes the file anew, with the lines that are kept.
+func (s *State) begin() error {
 	if err := s.file.Truncate(0); err != nil {
 		return err
 	}
-	if _, err := s.file.Seek(0, 0); err != nil {
-		return err
+	text := []byte(s.header + "\n")
+	for _, op := range slices.Sorted(maps.Keys(s.lines)) {
+		text = append(text, s.lines[op]...)
 	}
-	_, err := fmt.Fprintln(s.file, header)
+	_, err := s.file.WriteAt(text, 0)
+	if err == nil {
+		_, err = s.file.Seek(0, io.SeekEnd)
+	}
 	return err
 }
 
@@ -134,12 +156,24 @@ func (s *State) Keep(r *report.OpResult) {
 	if s.Known[r.Op] != nil || r.Fault != "" {
 		return
 	}
-	text, err := json.Marshal(r)
-	if err == nil {
-		_, err = s.file.Write(append(text, '\n'))
+	line := kept{Result: r}
+	if s.inputs != nil {
+		line.Inputs = s.inputs(r.Op)
 	}
+	text, err := json.Marshal(line)
+	if text = append(text, '\n'); err == nil {
+		_, err = s.file.Write(text)
+	}
+	s.remember(line, text)
 	if err != nil && s.err == nil {
 		s.err = fmt.Errorf("state %s: %w", s.Path, err)
+	}
+}
+
+// remember notes a line that a later run can take over.
+func (s *State) remember(r kept, line []byte) {
+	if r.Inputs != "" && r.Result.Settled() {
+		s.lines[r.Result.Op] = line
 	}
 }
 
@@ -149,5 +183,11 @@ func (s *State) Err() error { return s.err }
 // Close leaves the state for a later run.
 func (s *State) Close() error { return errors.Join(s.err, s.file.Close()) }
 
-// Remove ends the state of a run that is through.
-func (s *State) Remove() error { return errors.Join(s.err, os.Remove(s.Path), s.file.Close()) }
+// Finish ends the state of a run that is through. Results that a later run can take
+// over stay.
+func (s *State) Finish() error {
+	if s.inputs == nil {
+		return errors.Join(s.err, os.Remove(s.Path), s.file.Close())
+	}
+	return errors.Join(s.begin(), s.Close())
+}

@@ -12,7 +12,7 @@ import (
 
 func openState(t *testing.T, path, key string) *State {
 	t.Helper()
-	s, err := OpenState(path, key)
+	s, err := OpenState(path, key, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,7 +56,7 @@ func TestStateGoesOnWhereItStopped(t *testing.T) {
 	if s = openState(t, path, "b"); len(s.Known) != 0 || !s.Other {
 		t.Errorf("another run knows %v", s.Known)
 	}
-	if err := s.Remove(); err != nil {
+	if err := s.Finish(); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(path); !os.IsNotExist(err) {
@@ -68,13 +68,13 @@ func TestStateGoesOnWhereItStopped(t *testing.T) {
 func TestOtherFilesAreLeftAlone(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{
-		"notes.txt": "important\n", "empty": "", "almost": stateMark[:5], "json": `{"opassert check state 2 ": 1}`,
+		"notes.txt": "important\n", "empty": "", "almost": stateMark[:5], "json": `{"opassert check state 3 ": 1}`,
 	} {
 		path := filepath.Join(dir, name)
 		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := OpenState(path, "a"); !errors.Is(err, ErrNotState) {
+		if _, err := OpenState(path, "a", nil); !errors.Is(err, ErrNotState) {
 			t.Errorf("%s: error %v", name, err)
 		}
 		if now, err := os.ReadFile(path); err != nil || string(now) != text {
@@ -82,7 +82,7 @@ func TestOtherFilesAreLeftAlone(t *testing.T) {
 		}
 	}
 	for _, path := range []string{os.DevNull, dir} {
-		if _, err := OpenState(path, "a"); !errors.Is(err, ErrNotState) {
+		if _, err := OpenState(path, "a", nil); !errors.Is(err, ErrNotState) {
 			t.Errorf("%s: error %v", path, err)
 		}
 	}
@@ -90,7 +90,7 @@ func TestOtherFilesAreLeftAlone(t *testing.T) {
 	if err := os.Symlink("notes.txt", link); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := OpenState(link, "a"); !errors.Is(err, ErrNotState) {
+	if _, err := OpenState(link, "a", nil); !errors.Is(err, ErrNotState) {
 		t.Errorf("link: error %v", err)
 	}
 }
@@ -99,7 +99,7 @@ func TestStateIsLocked(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "state")
 	s := openState(t, path, "a")
 	s.Keep(&report.OpResult{Op: "aten::a"})
-	if _, err := OpenState(path, "a"); !errors.Is(err, ErrStateInUse) {
+	if _, err := OpenState(path, "a", nil); !errors.Is(err, ErrStateInUse) {
 		t.Errorf("a second run: error %v", err)
 	}
 	closeState(t, s)
@@ -115,7 +115,7 @@ func TestStateIsPrivate(t *testing.T) {
 		t.Skip("files have no mode here")
 	}
 	path := filepath.Join(t.TempDir(), "state")
-	s, err := OpenState(path, "a")
+	s, err := OpenState(path, "a", nil)
 	if err != nil {
 		t.Fatal(err)
 	}

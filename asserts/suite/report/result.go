@@ -48,6 +48,12 @@ type OpResult struct {
 	Left       string         `json:"left,omitempty"`
 }
 
+// Settled reports whether the same run gives the same result again: nothing crashed,
+// went on for too long or failed.
+func (r *OpResult) Settled() bool {
+	return len(r.Crashes)+len(r.Unfinished) == 0 && r.Left == "" && r.Fault == ""
+}
+
 // Classes are value classes by argument: "const:NaN" of "self". Those of
 // "tensors" are about all tensors of a call together.
 type Classes map[string][]string

@@ -41,6 +41,12 @@ with, is held against its kernel (OA011). Cases run
 in worker processes, so a kernel that crashes or hangs is a result like another;
 what kernels start ends with their worker, and workers end with the command.
 A run that was interrupted goes on where it stopped when it is started again.
+
+A Go kernel runs again when it, or what its calls may reach, has changed: source of
+the module, other modules, go.mod, the schema, the allowlists, its cases, flags, the
+environment, the go command or opassert. Ops that crashed run each time, and so do
+those of kernels that may read files or use the network themselves; -a runs all.
+
 With several -libtorch each of them runs the same cases, and the report says
 what differs from one to the next: findings, crashes and ops that are new or gone.
 
@@ -80,6 +86,7 @@ type checkFlags struct {
 	workers       *int
 	timeout       *time.Duration
 	state         *string
+	anew          *bool
 	casesFrom     *string
 	part          *string // of the ops
 	through       *string
@@ -102,7 +109,8 @@ func newCheckFlags(f *flag.FlagSet) *checkFlags {
 	c.only = newNumberFlag(f, "case", "run the case of this `number` alone (default: all)")
 	c.workers = f.Int("workers", runtime.NumCPU(), "worker processes")
 	c.timeout = f.Duration("timeout", 2*time.Second, "the longest that one case may take, in processor time")
-	c.state = newStateFlag(f, "the `file` that keeps what is done, so that an interrupted run can go on (default: in the cache folder)")
+	c.state = newStateFlag(f, "the `file` that keeps what is done, so that an interrupted run can go on, and another\nleaves out Go kernels that are unchanged (default: in the cache folder)")
+	c.anew = f.Bool("a", false, "run all ops anew, also those that an earlier run has results of")
 	c.part = newShardFlag(f)
 	c.moduleFlags = newModuleFlags(f)
 	f.Var(&c.packages, "packages", "check the kernels of these generated packages alone, by a `pattern` of the go command;\nmay be given several times")

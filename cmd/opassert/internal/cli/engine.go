@@ -15,6 +15,7 @@ import (
 	"github.com/opassert/opassert/asserts/optest"
 	"github.com/opassert/opassert/asserts/suite"
 	"github.com/opassert/opassert/asserts/suite/engine"
+	"github.com/opassert/opassert/gen"
 	"github.com/opassert/opassert/internal/c10/kernels"
 	"github.com/opassert/opassert/internal/gentest"
 	"github.com/opassert/opassert/internal/gentest/faulty"
@@ -46,7 +47,8 @@ var backends = []backend{
 // A program is what runs some of the ops, as the workers of a run.
 type program struct {
 	start     func() *exec.Cmd
-	job       *optest.Job // what it is asked, where it is not this command
+	suite     *gen.Suite  // whose kernels it runs, where it is not this command
+	job       *optest.Job // what that is asked
 	space     string      // a namespace for its ops
 	operators []engine.Operator
 }

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"bytes"
-	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -29,7 +28,6 @@ type goModule struct {
 	root   string
 	suites []gen.Suite
 	err    error
-	sums   [][sha256.Size]byte // of the programs that were built
 
 	scratch *suite.Scratch // what they lie in
 }
@@ -200,7 +198,7 @@ See go doc github.com/opassert/opassert/asserts/maker.`
 // program is what was built for a package, as a worker.
 func (f *checkFlags) program(s gen.Suite, path string) *program {
 	level, _ := parseLevel(*f.level) // it was read once
-	p := &program{job: &optest.Job{Engine: "Go kernels of " + s.Path, Level: level, Seed: *f.seed, Waived: map[string][]asserts.Excuse{}, Notes: map[string][]asserts.Excuse{}}}
+	p := &program{suite: &s, job: &optest.Job{Engine: "Go kernels of " + s.Path, Level: level, Seed: *f.seed, Waived: map[string][]asserts.Excuse{}, Notes: map[string][]asserts.Excuse{}}}
 	if *f.casesFrom != "" {
 		p.job.Cases, _ = filepath.Abs(*f.casesFrom) // workers go elsewhere
 	}
@@ -262,9 +260,7 @@ func (m *goModule) build(s gen.Suite, path string) error {
 		}
 		return fmt.Errorf("build what runs the kernels of %s: %w\n%s%s", s.Path, err, bytes.TrimSpace(out), hint)
 	}
-	program, err := os.ReadFile(path)
-	m.sums = append(m.sums, sha256.Sum256(program))
-	return err
+	return nil
 }
 
 // remove removes what was built.

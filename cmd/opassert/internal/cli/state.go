@@ -2,6 +2,7 @@ package cli
 
 import (
 	"crypto/sha256"
+	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -12,7 +13,10 @@ import (
 	"time"
 
 	"github.com/opassert/opassert/asserts/suite"
+	"github.com/opassert/opassert/asserts/suite/engine"
 	"github.com/opassert/opassert/asserts/suite/report"
+	"github.com/opassert/opassert/cmd/opassert/internal/inputs"
+	"github.com/opassert/opassert/schema"
 )
 
 // A stateFlag names a file that is read and written in its place; trouble with
@@ -52,7 +56,11 @@ func (c *checkup) openState(inv *invocation) (*runState, error) {
 			return warn(err)
 		}
 	}
-	file, err := suite.OpenState(path, key+" "+c.engine)
+	inputs, err := c.inputs()
+	if err != nil {
+		return warn(err)
+	}
+	file, err := suite.OpenState(path, key+" "+c.engine, inputs)
 	switch {
 	case errors.Is(err, suite.ErrNotState):
 		return nil, err
@@ -60,10 +68,24 @@ func (c *checkup) openState(inv *invocation) (*runState, error) {
 		return warn(err)
 	case file.Other:
 		fmt.Fprintf(inv.stderr, "opassert check: %s held the state of another run; it is begun anew\n", path)
-	case len(file.Known) > 0:
-		fmt.Fprintf(inv.stderr, "opassert check: going on from %s: %d ops are done\n", path, len(file.Known))
 	}
+	if *c.flags.anew {
+		clear(file.Known)
+	}
+	c.tellKnown(inv, file, inputs != nil)
 	return &runState{file}, nil
+}
+
+// tellKnown says which ops do not run, as their results are there.
+func (c *checkup) tellKnown(inv *invocation, file *suite.State, kept bool) {
+	known := len(slices.DeleteFunc(slices.Clone(c.operators), func(o engine.Operator) bool { return file.Known[o.Name()] == nil }))
+	switch {
+	case known == 0:
+	case kept:
+		fmt.Fprintf(inv.stderr, "opassert check: %d of %d ops are unchanged since they ran; -a runs them too\n", known, len(c.operators))
+	default:
+		fmt.Fprintf(inv.stderr, "opassert check: going on from %s: %d ops are done\n", file.Path, known)
+	}
 }
 
 func (s *runState) keep(r *report.OpResult) {
@@ -79,7 +101,7 @@ func (s *runState) close(inv *invocation, through bool) {
 	}
 	end := s.file.Close
 	if through {
-		end = s.file.Remove
+		end = s.file.Finish
 	}
 	if err := end(); err != nil {
 		fmt.Fprintf(inv.stderr, "opassert check: warning: %v\n", err)
@@ -94,33 +116,97 @@ func (s *runState) goesOn() string {
 	return fmt.Sprintf("; what is done is kept in %s, and the same command goes on from there", s.file.Path)
 }
 
-// key stands for everything that decides how the run's cases come out.
+// key stands for everything that decides how the run's cases come out, but for what
+// inputs has of each op.
 func (c *checkup) key() string {
 	f := c.flags
 	h := sha256.New()
-	fmt.Fprintf(h, "%q\n", []any{
-		*f.engine, *f.level, f.libs, f.pythonModules(), f.ops, *f.seed, *f.cases, *f.only, *f.timeout, *f.preset, *f.version, c.engine, c.shard, *f.through,
-	})
+	fmt.Fprintf(h, "%q\n", []any{*f.engine, *f.level, *f.seed, *f.cases, *f.only, *f.timeout, c.engine, *f.through, f.module.root})
+	if f.module.root == "" {
+		c.sign(h)
+	}
+	return fmt.Sprintf("%x", h.Sum(nil)[:8])
+}
+
+// sign adds what decides the results of all ops of a library.
+func (c *checkup) sign(h hash.Hash) {
+	f := c.flags
+	fmt.Fprintf(h, "%q\n", []any{f.libs, f.pythonModules(), f.ops, *f.preset, *f.version, c.shard})
 	if f.found != nil {
 		for _, file := range f.found.Link() {
 			stamp(h, file)
 		}
 	}
 	f.stampModules(h)
-	fmt.Fprintf(h, "%s\n", f.module.sums)
-	self, _ := os.Executable()
 	tags := *f.tags
 	if tags == "" && *f.schema != "" {
 		tags = filepath.Join(filepath.Dir(*f.schema), "tags.yaml")
 	}
-	for _, file := range slices.Concat([]string{self, *f.schema, *f.base, tags, *f.casesFrom}, f.files, f.allow) {
-		text, _ := os.ReadFile(file)
-		fmt.Fprintf(h, "%s %x\n", file, sha256.Sum256(text))
+	for _, file := range slices.Concat([]string{itself(), *f.schema, *f.base, tags, *f.casesFrom}, f.files, f.allow) {
+		fmt.Fprintf(h, "%s %x\n", file, sum(file))
 	}
 	if len(f.allow) > 0 {
 		fmt.Fprintln(h, time.Now().Format(time.DateOnly)) // entries expire
 	}
-	return fmt.Sprintf("%x", h.Sum(nil)[:8])
+}
+
+// inputs returns what stands for all that decides an op's result, where that is known
+// of each op: with Go kernels.
+func (c *checkup) inputs() (func(op string) string, error) {
+	if c.flags.module.root == "" {
+		return nil, nil
+	}
+	digests := make(map[string]string)
+	command, cases := sum(itself()), sum(*c.flags.casesFrom)
+	for _, p := range c.programs {
+		program, err := inputs.Load(c.flags.module.root, *p.suite)
+		if err != nil {
+			return nil, err
+		}
+		views := p.views()
+		for _, o := range p.operators {
+			digest := program.Digest(append(views, own(o))...)
+			if digest == "" {
+				continue
+			}
+			waived, _ := json.Marshal([]any{p.job.Waived[o.Name()], p.job.Notes[o.Name()]}) // plain values
+			h := fmt.Appendf(nil, "%s %x %s", digest, command, waived)
+			if c.own != nil && c.own.For(o.Schema) {
+				h = append(h, cases...)
+			}
+			digests[o.Name()] = fmt.Sprintf("%x", sha256.Sum256(h))
+		}
+	}
+	return func(op string) string { return digests[op] }, nil
+}
+
+// views are the ops that may make arguments of others.
+func (p *program) views() (names []string) {
+	for _, o := range p.operators {
+		if o.Schema.View() != schema.NotView {
+			names = append(names, own(o))
+		}
+	}
+	return names
+}
+
+// own is the name that a generated package has for an op.
+func own(o engine.Operator) string {
+	o.Schema = unqualified(o.Schema)
+	return o.Name()
+}
+
+// itself is the path of this command.
+func itself() string {
+	self, _ := os.Executable()
+	return self
+}
+
+// sum is that of a file's text, if it is there.
+func sum(file string) []byte {
+	text, _ := os.ReadFile(file)
+	sum := sha256.Sum256(text)
+	return sum[:]
 }
 
 // stamp tells one build of libtorch from another: to read all of it takes long.

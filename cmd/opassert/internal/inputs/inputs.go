@@ -1,0 +1,208 @@
+// Package inputs finds what decides the results of the ops of a Go module: the
+// declarations that calls of their kernels may reach, and the builds of the packages
+// of other modules.
+//
+// Declarations are found by name: one that mentions Add reaches every Add of the
+// module, a type its methods, and each call what runs when the program starts. That is
+// more than a call reaches and never less. Where Go source does not say it all, as in a
+// package with cgo, the whole package counts for every op; an op that may read files or
+// the network has no digest.
+package inputs
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"go/ast"
+	"go/token"
+	"go/types"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/opassert/opassert/gen"
+)
+
+// A Program is what runs the kernels of a generated package.
+type Program struct {
+	builds []string           // of what is not read, and settings
+	parts  []*part            // in the order of their files
+	named  map[string][]*part // by the names that they declare
+	roots  []string           // names that every call reaches
+	ops    map[string]*part   // the kernels of the generated package
+}
+
+// A part is a declaration.
+type part struct {
+	text   string   // with its position, and its file's imports
+	names  []string // that it mentions
+	opaque bool     // it may use what is in no digest: files, the network
+}
+
+// started is the name of what runs when the program starts; it is no identifier.
+const started = ""
+
+// Load reads what runs the kernels of a generated package in the folder root.
+func Load(root string, s gen.Suite) (*Program, error) {
+	p := &Program{named: make(map[string][]*part), roots: []string{started}, ops: make(map[string]*part)}
+	paths := []string{s.Path}
+	for _, f := range []*types.Func{s.Maker, s.Observer, s.Options} {
+		if f != nil {
+			paths, p.roots = append(paths, f.Pkg().Path()), append(p.roots, f.Name())
+		}
+	}
+	packages, err := list(root, paths)
+	if err != nil {
+		return nil, err
+	}
+	for _, pkg := range packages {
+		if err := p.add(pkg, s); err != nil {
+			return nil, err
+		}
+	}
+	return p, p.settings(root, packages)
+}
+
+// add reads a package, or takes its build for the whole of it.
+func (p *Program) add(pkg *listed, s gen.Suite) error {
+	if !pkg.own() {
+		p.builds = append(p.builds, pkg.ImportPath+" "+pkg.BuildID)
+		return nil
+	}
+	for _, name := range pkg.GoFiles {
+		f, err := read(pkg.Dir, name)
+		if err != nil {
+			return err
+		}
+		if pkg.ImportPath == s.Path && name == gen.FileName {
+			maps.Copy(p.ops, f.kernels(s.Kernels))
+			continue
+		}
+		for _, d := range f.syntax.Decls {
+			p.declare(f, d)
+		}
+	}
+	return nil
+}
+
+// declare adds what a declaration of a file is known by.
+func (p *Program) declare(f *file, d ast.Decl) {
+	names := declared(d)
+	if len(names) == 0 {
+		return
+	}
+	one := f.part(d)
+	p.parts = append(p.parts, one)
+	for _, name := range names {
+		p.named[name] = append(p.named[name], one)
+	}
+}
+
+// declared are the names that reach a declaration: a method's type among them.
+func declared(d ast.Decl) (names []string) {
+	switch d := d.(type) {
+	case *ast.FuncDecl:
+		if d.Recv == nil && d.Name.Name == "init" {
+			return []string{started}
+		}
+		names = append(names, d.Name.Name)
+		if d.Recv != nil {
+			names = append(names, mentioned(d.Recv.List[0].Type)...)
+		}
+	case *ast.GenDecl:
+		for _, spec := range d.Specs {
+			switch spec := spec.(type) {
+			case *ast.TypeSpec:
+				names = append(names, spec.Name.Name)
+			case *ast.ValueSpec:
+				for _, name := range spec.Names {
+					names = append(names, name.Name)
+				}
+				if d.Tok == token.VAR && len(spec.Values) > 0 {
+					names = append(names, started)
+				}
+			}
+		}
+	}
+	return names
+}
+
+// mentioned are the names in a piece of source.
+func mentioned(n ast.Node) (names []string) {
+	ast.Inspect(n, func(n ast.Node) bool {
+		if id, ok := n.(*ast.Ident); ok {
+			names = append(names, id.Name)
+		}
+		return true
+	})
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// settings adds what else the go command builds and starts the program with.
+func (p *Program) settings(root string, packages []*listed) error {
+	flags, err := goCommand(root, "env", "GOFLAGS", "GOWORK")
+	if err != nil {
+		return err
+	}
+	p.builds = append(p.builds, string(flags))
+	files := strings.Split(strings.TrimSpace(string(flags)), "\n")[1:]
+	for _, pkg := range packages {
+		if pkg.own() && !slices.Contains(files, pkg.Module.GoMod) {
+			files = append(files, pkg.Module.GoMod)
+		}
+	}
+	for _, name := range files {
+		text, _ := os.ReadFile(name) // there is none of a workspace that is off
+		p.builds = append(p.builds, name, string(text))
+	}
+	p.builds = append(p.builds, environment()...)
+	return nil
+}
+
+// environment is the process's, without what a shell counts and remembers.
+func environment() []string {
+	env := slices.DeleteFunc(os.Environ(), func(v string) bool {
+		name, _, _ := strings.Cut(v, "=")
+		return slices.Contains([]string{"_", "SHLVL", "PWD", "OLDPWD"}, name)
+	})
+	slices.Sort(env)
+	return env
+}
+
+// Digest stands for all that decides what calls of the ops show; "" where that is not
+// known. Ops go by the names that the generated package has for them.
+func (p *Program) Digest(ops ...string) string {
+	reached := make(map[*part]bool)
+	next := p.reach(p.roots)
+	for _, op := range ops {
+		if p.ops[op] == nil {
+			return ""
+		}
+		next = append(next, p.ops[op])
+	}
+	for len(next) > 0 {
+		one := next[0]
+		if next = next[1:]; !reached[one] {
+			reached[one] = true
+			next = append(next, p.reach(one.names)...)
+		}
+	}
+	texts := slices.Clone(p.builds)
+	for one := range reached {
+		if one.opaque {
+			return ""
+		}
+		texts = append(texts, one.text)
+	}
+	slices.Sort(texts)
+	return fmt.Sprintf("%x", sha256.Sum256(fmt.Appendf(nil, "%q", texts)))
+}
+
+// reach are the parts that names stand for.
+func (p *Program) reach(names []string) (parts []*part) {
+	for _, name := range names {
+		parts = append(parts, p.named[name]...)
+	}
+	return parts
+}

@@ -1,0 +1,146 @@
+package inputs
+
+import (
+	"go/types"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/opassert/opassert/gen"
+)
+
+// files are a module's, with the kernels Add, which has a helper, Neg, which has a
+// type, and Load, which reads a file.
+var files = map[string]string{
+	"ops/opassert_gen.go": `package ops
+import "m/k"
+var opAdd = asserts.Op{Name: "aten::add", Schema: "add(Tensor self) -> Tensor"}
+var opNeg = asserts.Op{Name: "aten::neg", Schema: "neg(Tensor self) -> Tensor"}
+var opLoad = asserts.Op{Name: "aten::load", Schema: "load(Tensor self) -> Tensor"}
+var Kernels = []asserts.Kernel{
+	{Op: &opAdd, Func: k.Add},
+	{Op: &opNeg, Func: k.Neg},
+	{Op: &opLoad, Func: k.Load},
+}
+`,
+	"k/k.go": `package k
+func Add(v *V) *V { return helper(v, two) }
+func helper(v *V, by int) *V { return v }
+const two = 2
+`,
+	"k/neg.go": `package k
+import "strings"
+type box struct{ V }
+func (b box) String() string { return strings.Repeat("-", minus) }
+const minus = 1
+func Neg(v *V) *V { return print(box{}) }
+func unused() {}
+`,
+	"k/load.go": `package k
+import "os"
+func Load(v *V) *V { read(); return v }
+func read() { os.ReadFile("x") }
+`,
+	"v/v.go": `package v
+import "os"
+type V struct{}
+func Make() *V { return nil }
+var verbose = os.Getenv("VERBOSE")
+func init() { register() }
+func register() {}
+`,
+}
+
+// digests are those of the ops of the module with an edit: in a file, a text and
+// what replaces it.
+func digests(t *testing.T, dir string, edit ...string) (all [3]string) {
+	t.Helper()
+	p := &Program{named: make(map[string][]*part), roots: []string{started, "Make"}}
+	s := gen.Suite{Path: "m/ops", Kernels: "Kernels", Maker: new(types.Func)}
+	for name, text := range files {
+		if len(edit) > 0 && name == edit[0] {
+			if !strings.Contains(text, edit[1]) {
+				t.Fatalf("%s has no %s", name, edit[1])
+			}
+			text = strings.Replace(text, edit[1], edit[2], 1)
+		}
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p.ops = make(map[string]*part)
+	for _, name := range []string{"ops/opassert_gen.go", "k/k.go", "k/neg.go", "k/load.go", "v/v.go"} {
+		pkg := &listed{ImportPath: "m/" + filepath.Dir(name), Dir: filepath.Join(dir, filepath.Dir(name)), GoFiles: []string{filepath.Base(name)}}
+		pkg.Module = &module{Main: true}
+		if err := p.add(pkg, s); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return [3]string{p.Digest("aten::add"), p.Digest("aten::neg"), p.Digest("aten::load")}
+}
+
+func TestDigestChangesWithWhatACallReaches(t *testing.T) {
+	dir := t.TempDir()
+	before := digests(t, dir)
+	if before[0] == "" || before[1] == "" || before[0] == before[1] {
+		t.Fatalf("digests %q", before)
+	}
+	if before[2] != "" {
+		t.Errorf("an op that reads a file has a digest")
+	}
+	for _, c := range []struct {
+		what, file, from, to string
+		add, neg             bool // it changes
+	}{
+		{"nothing", "k/k.go", "two", "two", false, false},
+		{"what no kernel calls", "k/neg.go", "unused() {}", "unused() { }", false, false},
+		{"a kernel", "k/k.go", "helper(v, two)", "helper(v, 2)", true, false},
+		{"what it calls", "k/k.go", "{ return v }", "{ return nil }", true, false},
+		{"a constant of it", "k/k.go", "two = 2", "two = 3", true, false},
+		{"a constant of a method of a type of it", "k/neg.go", "minus = 1", "minus = 2", false, true},
+		{"an import", "k/neg.go", `"strings"`, `strings "m/strings"`, false, true},
+		{"where it stands", "k/k.go", "func Add", "\nfunc Add", true, false},
+		{"what hides another declaration", "k/load.go", "func read", "func helper() {}\nfunc read", true, false},
+		{"a schema", "ops/opassert_gen.go", "neg(Tensor self)", "neg(Tensor(a!) self)", false, true},
+		{"a binding", "ops/opassert_gen.go", "Func: k.Neg", "Func: k.Neg, Order: []int{0}", false, true},
+		{"what makes tensors", "v/v.go", "Make() *V { return nil }", "Make() *V { return new(V) }", true, true},
+		{"a variable", "v/v.go", `"VERBOSE"`, `"LOUD"`, true, true},
+		{"what starts", "v/v.go", "register() {}", "register() { panic(0) }", true, true},
+		{"what reads", "k/k.go", "func Add", "//go:linkname helper other.helper\nfunc Add", true, false},
+	} {
+		after := digests(t, dir, c.file, c.from, c.to)
+		if add, neg := after[0] != before[0], after[1] != before[1]; add != c.add || neg != c.neg {
+			t.Errorf("%s changed: the digest of add changed %v, want %v; of neg %v, want %v", c.what, add, c.add, neg, c.neg)
+		}
+	}
+}
+
+// Packages of other modules, and with what is not Go, count as a whole.
+func TestDigestOfBuilds(t *testing.T) {
+	for _, pkg := range []listed{
+		{ImportPath: "other/dep", BuildID: "1"},
+		{ImportPath: "m/cgo", BuildID: "1", Module: &module{Main: true}, other: other{CgoFiles: []string{"c.go"}}},
+		{ImportPath: "m/data", BuildID: "1", Module: &module{Main: true}, other: other{EmbedFiles: []string{"table"}}},
+		{ImportPath: "github.com/opassert/opassert/asserts", BuildID: "1", Module: &module{Main: true}},
+	} {
+		digest := func(build string) string {
+			p := &Program{ops: map[string]*part{"op": {}}}
+			pkg.BuildID = build
+			if err := p.add(&pkg, gen.Suite{}); err != nil {
+				t.Fatal(err)
+			}
+			return p.Digest("op")
+		}
+		if digest("1") != digest("1") || digest("1") == digest("2") {
+			t.Errorf("%s: the digest does not follow its build", pkg.ImportPath)
+		}
+	}
+	if digest := (&Program{}).Digest("op"); digest != "" {
+		t.Errorf("an op that is not there has the digest %s", digest)
+	}
+}

@@ -1,0 +1,73 @@
+package inputs
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os/exec"
+	"strings"
+
+	"github.com/opassert/opassert/gen"
+)
+
+// A listed package is one that go list found.
+type listed struct {
+	ImportPath, Dir, BuildID string
+	Module                   *module
+	GoFiles                  []string
+	other
+}
+
+// A module is that of a package.
+type module struct {
+	Main  bool
+	GoMod string
+}
+
+// other are files that are compiled and are not plain Go source.
+type other struct {
+	CgoFiles, CFiles, CXXFiles, MFiles, FFiles, HFiles, SFiles, SwigFiles, SwigCXXFiles, SysoFiles, EmbedFiles []string
+}
+
+func (o other) none() bool {
+	text, _ := json.Marshal(o) // lists of strings
+	return !bytes.Contains(text, []byte("["))
+}
+
+// own reports whether a package is the user's, and all in plain Go.
+func (l *listed) own() bool {
+	return l.Module != nil && l.Module.Main && l.none() && !strings.HasPrefix(l.ImportPath, "github.com/opassert/opassert/")
+}
+
+// list lists packages and all that they are built from, in the debug build.
+func list(root string, paths []string) (all []*listed, err error) {
+	args := append([]string{"list", "-deps", "-export", "-json", gen.DebugBuild(), "github.com/opassert/opassert/asserts/optest"}, paths...)
+	out, err := goCommand(root, args...)
+	if err != nil {
+		return nil, err
+	}
+	for lines := json.NewDecoder(bytes.NewReader(out)); ; {
+		one := new(listed)
+		switch err := lines.Decode(one); {
+		case errors.Is(err, io.EOF):
+			return all, nil
+		case err != nil:
+			return nil, fmt.Errorf("go list: %w", err)
+		}
+		all = append(all, one)
+	}
+}
+
+// goCommand returns what the go command prints.
+func goCommand(dir string, args ...string) ([]byte, error) {
+	cmd := exec.Command("go", args...)
+	cmd.Dir = dir
+	out, err := cmd.Output()
+	var failed *exec.ExitError
+	if errors.As(err, &failed) {
+		err = fmt.Errorf("go %s: %w\n%s", args[0], err, bytes.TrimSpace(failed.Stderr))
+	}
+	return out, err
+}
