@@ -35,13 +35,13 @@ func (c *Call) Keeps() bool { return c.settings.keeps }
 // call, in the same order.
 func (c *Call) Keep(t Tensor) {
 	h := c.settings.holding
-	h.kept = append(h.kept, t)
+	h.tensors = append(h.tensors, t)
 }
 
 // begin decides whether the call is one of those that are looked at again.
 func (h *holding) begin(p *plan) {
 	s := &h.settings
-	h.kept, h.last, h.late, h.finalized = h.kept[:0], nil, nil, 0
+	h.tensors, h.last, h.late, h.finalized = h.tensors[:0], nil, nil, 0
 	if s.keeps = p.again.Load() < lookedAgain; !s.keeps {
 		return
 	}
@@ -60,26 +60,26 @@ func (h *holding) begin(p *plan) {
 func (h *holding) end(args []int) {
 	if h.nth <= waitedFor || runtime.NumGoroutine() > h.goroutines {
 		time.Sleep(waiting)
-		for _, t := range h.kept {
+		for _, t := range h.tensors {
 			h.late = append(h.late, h.look(t))
 		}
 	}
 	next := &past{goroutine: h.goroutine}
-	for i, t := range h.kept {
+	for i, t := range h.tensors {
 		if args[i] != notAgain {
 			next.tensors, next.args = append(next.tensors, t), append(next.args, args[i])
 		}
 	}
 	h.plan.last.Store(next)
-	clear(h.kept)
+	clear(h.tensors)
 }
 
 // notAgain stands for a return with an alias set, which the next call leaves alone.
 const notAgain = -1
 
-// kept returns what each tensor that was recorded after the call is: see Earlier.Arg,
+// origins returns where each tensor that was recorded after the call is from: see Earlier.Arg,
 // or notAgain.
-func (c *Call) kept() []int {
+func (c *Call) origins() []int {
 	var all []int
 	at := c.before
 	add := func(s *subjectPlan, is int) {

@@ -173,8 +173,8 @@ func (c *Call) end() {
 	h := c.settings.holding
 	again := false
 	if h != nil {
-		if len(h.kept) > 0 { //mutate:equivalent true: only saves time
-			h.end(c.kept())
+		if len(h.tensors) > 0 { //mutate:equivalent true: only saves time
+			h.end(c.origins())
 		}
 		again = h.last != nil || //mutate:equivalent true: only saves time
 			h.late != nil //mutate:equivalent true: only saves time

@@ -34,7 +34,7 @@ type holding struct {
 	nth        int64 // of those of the op
 	goroutines int   // that there were before the call
 	finalized  uint64
-	kept       []Tensor
+	tensors    []Tensor
 	last       *past // the call before
 	late       []Observation
 }

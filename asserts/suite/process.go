@@ -142,7 +142,7 @@ func (p *process) silent() error {
 	crash := new(ending)
 	why, err := fmt.Sprintf("still busy after %v of processor time, or idle after %v", startup, 3*startup), p.refusal
 	if err == nil && (p.died || p.over()) {
-		err = p.tell(crash, p.status())
+		err = p.explain(crash, p.status())
 		why = crash.Cause
 	}
 	last := len(p.loads) - 1
@@ -251,7 +251,7 @@ func (p *process) ready(patience time.Duration) bool {
 func (p *process) next(patience time.Duration) (string, bool) {
 	select {
 	case line, ok := <-p.lines:
-		return p.heard(line, ok)
+		return p.noteDeath(line, ok)
 	default:
 	}
 	const looks = 10
@@ -261,7 +261,7 @@ func (p *process) next(patience time.Duration) (string, bool) {
 	for asleep := 0; asleep < 3*looks; asleep++ {
 		select {
 		case line, ok := <-p.lines:
-			return p.heard(line, ok)
+			return p.noteDeath(line, ok)
 		case <-look.C:
 		}
 		before := worked
@@ -278,8 +278,8 @@ func (p *process) next(patience time.Duration) (string, bool) {
 	return "", false
 }
 
-// heard records that a worker died.
-func (p *process) heard(line string, ok bool) (string, bool) {
+// noteDeath records that a worker died.
+func (p *process) noteDeath(line string, ok bool) (string, bool) {
 	if status, died := strings.CutPrefix(line, lineDied+" "); died {
 		p.died, p.last = true, status
 	}
@@ -345,11 +345,11 @@ func (p *process) renew() bool {
 			return false
 		}
 	}
-	return p.again()
+	return p.awaitReplacement()
 }
 
-// again waits for the worker that takes the place of one that died.
-func (p *process) again() bool {
+// awaitReplacement waits for the worker that takes the place of one that died.
+func (p *process) awaitReplacement() bool {
 	p.died, p.op, p.mixed = false, "", false
 	return p.ready(startup)
 }
@@ -403,9 +403,9 @@ func (l *lastBytes) reset() {
 	l.data = nil
 }
 
-// tell fills in what ended the worker, from its last words or else its exit
+// explain fills in what ended the worker, from its last words or else its exit
 // status; or it returns a fault of opassert's own, which is reported as such.
-func (p *process) tell(crash *ending, status string) error {
+func (p *process) explain(crash *ending, status string) error {
 	text := p.stderr.String()
 	for range 20 { // the Go run time writes before it exits, and the pipe is slower than the status
 		if text != "" || status != goExit {

@@ -220,8 +220,8 @@ func (s *supervisor) once(ctx context.Context, q request, patience time.Duration
 			s.stop()
 			return nil, &engine.LibraryFault{Message: ownFault(rest).Error()}
 		case word == lineDied:
-			err := s.p.tell(crash, rest)
-			if !s.p.again() {
+			err := s.p.explain(crash, rest)
+			if !s.p.awaitReplacement() {
 				s.stop()
 			}
 			return crash, err
@@ -274,7 +274,7 @@ func (s *supervisor) ended(crash *ending) error {
 		s.renew()
 		return nil
 	}
-	err := s.p.tell(crash, s.p.status())
+	err := s.p.explain(crash, s.p.status())
 	s.stop()
 	return err
 }

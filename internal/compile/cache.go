@@ -43,7 +43,7 @@ func cached(name string, make func(work, file string) error) (string, error) {
 // folders returns where libraries may be.
 func folders() []string {
 	var dirs []string
-	for dir := range named() {
+	for dir := range namedFolders() {
 		dirs = append(append(dirs, dir), others(dir)...)
 	}
 	return own(dirs)
@@ -63,9 +63,9 @@ func others(dir string) []string {
 // lasting is a folder for temporary files that stay.
 var lasting = "/var/tmp"
 
-// named yields the folders that are looked for by name: in the user's cache
+// namedFolders yields the folders that are looked for by name: in the user's cache
 // folder, and among the temporary files.
-func named() iter.Seq[string] {
+func namedFolders() iter.Seq[string] {
 	return func(yield func(string) bool) {
 		if cache, err := os.UserCacheDir(); err == nil && !yield(filepath.Join(cache, "opassert")) {
 			return
@@ -81,12 +81,12 @@ func named() iter.Seq[string] {
 // writable yields folders to write to, and makes them.
 func writable() iter.Seq[string] {
 	return func(yield func(string) bool) {
-		for dir := range named() {
+		for dir := range namedFolders() {
 			if makeFolder(dir) == nil && !yield(dir) {
 				return
 			}
 		}
-		for dir := range named() {
+		for dir := range namedFolders() {
 			if checkParents(dir) != nil {
 				continue
 			}

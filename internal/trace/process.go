@@ -26,12 +26,12 @@ func process(prefix []byte) (name, after []byte) {
 			end = len(field)
 		}
 		word := bytes.TrimRight(field[:end], ":")
-		if !named(word) && open < 0 { // "rank 0:"
-			if more := bytes.IndexAny(field, ":|]"); more > end && named(field[:more]) {
+		if !isProcess(word) && open < 0 { // "rank 0:"
+			if more := bytes.IndexAny(field, ":|]"); more > end && isProcess(field[:more]) {
 				end, word = more, field[:more]
 			}
 		}
-		if named(word) {
+		if isProcess(word) {
 			return word, bytes.TrimLeft(field[end:], "])>}:| \t")
 		}
 		at += end
@@ -42,9 +42,9 @@ func process(prefix []byte) (name, after []byte) {
 	return nil, prefix
 }
 
-// named reports whether a word names a process: one of the words that
+// isProcess reports whether a word names a process: one of the words that
 // launchers use and a number, or MPI's "job,rank".
-func named(word []byte) bool {
+func isProcess(word []byte) bool {
 	digits := bytes.IndexFunc(word, unicode.IsDigit)
 	if digits < 0 || len(word) > 64 {
 		return false

@@ -96,7 +96,7 @@ func (f *follower) followObject(r *record) {
 	case preserving:
 		f.preserve(o)
 	case keptAnyway:
-		f.kept(o)
+		f.keptAnyway(o)
 	case deallocating:
 		f.deallocate(o)
 	}
@@ -241,9 +241,9 @@ func (f *follower) preserve(o *object) {
 	}
 }
 
-// kept is a patched PyTorch that returns from the deallocation of an object
+// keptAnyway is a patched PyTorch that returns from the deallocation of an object
 // that it did not preserve.
-func (f *follower) kept(o *object) {
+func (f *follower) keptAnyway(o *object) {
 	f.event(&o.Life, KeptAnyway)
 	o.release = false
 	if f.pointedAt(o) && o.facts.uses != 1 {

@@ -75,8 +75,8 @@ func newJudge(pid int, protocol preserve.Protocol, found func(*Finding)) *judge 
 	}
 }
 
-// tell is breaks, once for each object and code: a slot that is wrong stays so.
-func (j *judge) tell(c preserve.Code, e *event, o *object, format string, args ...any) {
+// report is breaks, once for each object and code: a slot that is wrong stays so.
+func (j *judge) report(c preserve.Code, e *event, o *object, format string, args ...any) {
 	if !o.told[c] {
 		o.told[c] = true
 		j.breaks(c, e, o, nil, format, args...)
@@ -135,7 +135,7 @@ func (j *judge) take(e *event, name string) {
 	case refused:
 		delete(j.asked, e.thread)
 		if o := j.living(e.slot); o != nil && o.tag != 0 && e.tag != o.tag {
-			j.tell(preserve.OneInterpreter, e, o, "made for interpreter %v, the slot is tagged %v", o.tag, e.tag)
+			j.report(preserve.OneInterpreter, e, o, "made for interpreter %v, the slot is tagged %v", o.tag, e.tag)
 		}
 	case wrap:
 		j.wrap(e)
@@ -246,7 +246,7 @@ func (j *judge) handOut(e *event, o *object) {
 	case o == nil:
 		o = j.meet(e)
 	case o.tag != 0 && e.tag != o.tag:
-		j.tell(preserve.OneInterpreter, e, o, "made for interpreter %v, the slot is tagged %v", o.tag, e.tag)
+		j.report(preserve.OneInterpreter, e, o, "made for interpreter %v, the slot is tagged %v", o.tag, e.tag)
 	}
 	if e.is(second) {
 		j.another(e, "its slot pointed at that")
@@ -274,7 +274,7 @@ func (j *judge) another(e *event, slot string) {
 	if was == nil {
 		j.breaks(preserve.SameObject, e, nil, nil, "%v is a second object for the impl of one that lives; %s", e.object, slot)
 	} else if !was.told[preserve.SameObject] {
-		j.tell(preserve.SameObject, e, was, "%v is a second object for the impl of %v, which lives; %s", e.object, was.at, slot)
+		j.report(preserve.SameObject, e, was, "%v is a second object for the impl of %v, which lives; %s", e.object, was.at, slot)
 	}
 }
 
@@ -301,7 +301,7 @@ func (j *judge) release(e *event) {
 		o.root = j.breaks(preserve.OneInterpreter, e, o, nil, "made for interpreter %v, its slot is tagged %v when it is released", o.tag, e.tag)
 	case o.hermetic:
 	case j.displaced(e, o):
-		j.tell(preserve.SameObject, e, o, "the slot of its impl has %v in its place", e.slot)
+		j.report(preserve.SameObject, e, o, "the slot of its impl has %v in its place", e.slot)
 	case j.protocol == preserve.Counting:
 		switch {
 		case e.uses <= 1 || e.slot != e.object:

@@ -53,9 +53,9 @@ func (w *writer) typ(t types.Type) *jen.Statement {
 	case *types.Basic:
 		return jen.Id(t.Name())
 	case *types.Named:
-		return w.named(t.Obj(), t.TypeArgs())
+		return w.namedType(t.Obj(), t.TypeArgs())
 	case *types.Alias:
-		return w.named(t.Obj(), t.TypeArgs())
+		return w.namedType(t.Obj(), t.TypeArgs())
 	case *types.Pointer:
 		return pointerTo(w.typ(t.Elem()))
 	case *types.Slice:
@@ -72,7 +72,7 @@ func (w *writer) typ(t types.Type) *jen.Statement {
 	panic(fmt.Sprintf("emit: a type literal %v", t)) // bind refuses it
 }
 
-func (w *writer) named(obj *types.TypeName, args *types.TypeList) *jen.Statement {
+func (w *writer) namedType(obj *types.TypeName, args *types.TypeList) *jen.Statement {
 	name := w.qual(obj.Pkg(), obj.Name())
 	if args.Len() == 0 {
 		return name

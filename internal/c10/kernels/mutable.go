@@ -8,7 +8,7 @@ import (
 
 //opassert:kernel _cummax_helper
 func CummaxHelper(self, values, indices *c10.Tensor, dim int64) {
-	for l := range lanes(self.Sizes(), dim) {
+	for l := range lines(self.Sizes(), dim) {
 		best := 0
 		from := l.read(self)
 		for k, v := range from {

@@ -26,7 +26,7 @@ func NativeLayerNorm(input *c10.Tensor, normalizedShape []int64, weight, bias *c
 	out := c10.Empty(input.Sizes(), input.Options())
 	mean, rstd := c10.Empty(outer, input.Options()), c10.Empty(outer, input.Options())
 	for row := range mean.Numel() {
-		l := lane{start: row * n, step: 1, n: n}
+		l := line{start: row * n, step: 1, n: n}
 		values := l.read(input)
 		m, r := average(values), 1/math.Sqrt(squaredDeviation(values)/float64(n)+eps)
 		for k, v := range values {

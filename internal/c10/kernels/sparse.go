@@ -148,7 +148,7 @@ func ToSparseCSR(self *c10.Tensor, denseDim *int64) *c10.Tensor {
 	c10.Check(self.Dim() == 2 && denseDim == nil, "a CSR tensor is made of a matrix")
 	checkValues(self, "to_sparse_csr")
 	crow, col, values := []int64{0}, []int64{}, []float64{}
-	for row := range lanes(self.Sizes(), 1) {
+	for row := range lines(self.Sizes(), 1) {
 		for k, v := range row.read(self) {
 			if v != 0 {
 				col, values = append(col, int64(k)), append(values, v)

@@ -50,8 +50,8 @@ func only(in []sort, cases ...testCase) []testCase {
 	return cases
 }
 
-// named puts a word before the names of cases.
-func named(word string, cases []testCase) []testCase {
+// prefixed puts a word before the names of cases.
+func prefixed(word string, cases []testCase) []testCase {
 	for i := range cases {
 		cases[i].name = word + "-" + cases[i].name
 	}

@@ -65,9 +65,9 @@ func elementwise() []testCase {
 		unary("sigmoid"),
 		unary("relu"),
 		unary("gelu", "none"),
-		named("tanh", unary("gelu", "tanh")),
+		prefixed("tanh", unary("gelu", "tanh")),
 		unary("clamp", ptr(-1.0), ptr(1.0)),
-		named("no-max", unary("clamp", ptr(0.0), noFloat)),
+		prefixed("no-max", unary("clamp", ptr(0.0), noFloat)),
 		[]testCase{
 			{op: "clamp.Tensor", name: "both", args: func(b builder) []any { return []any{b.floats(2, 3), b.floats(3), b.floats(2, 1)} }},
 			{op: "clamp.Tensor", name: "no-min", args: func(b builder) []any { return []any{b.floats(2, 3), undefined, b.floats()} }},

@@ -124,11 +124,11 @@ func setAll(setters ...func(*sample.TensorSpec) bool) func(*sample.TensorSpec) b
 	}
 }
 
-// A reach says which tensors of a call a class is about.
-type reach func(c *sample.Case) []*sample.TensorSpec
+// A selector returns the tensors of a call that a class is about.
+type selector func(c *sample.Case) []*sample.TensorSpec
 
-// each makes the setter's change to every tensor in reach that can have it.
-func (of reach) each(set func(*sample.TensorSpec) bool) func(*sample.Case) bool {
+// each makes the setter's change to every selected tensor that can have it.
+func (of selector) each(set func(*sample.TensorSpec) bool) func(*sample.Case) bool {
 	return func(c *sample.Case) bool {
 		holds := false
 		for _, t := range Separate(of(c), c.Tensors()) {
@@ -139,12 +139,12 @@ func (of reach) each(set func(*sample.TensorSpec) bool) func(*sample.Case) bool 
 }
 
 // ofArg is the tensors of one argument.
-func ofArg(i int) reach {
+func ofArg(i int) selector {
 	return func(c *sample.Case) []*sample.TensorSpec { return c.Args[i].AppendTensors(nil) }
 }
 
 // lastOf is the last tensor of a list.
-func lastOf(i int) reach {
+func lastOf(i int) selector {
 	return func(c *sample.Case) []*sample.TensorSpec {
 		all := c.Args[i].AppendTensors(nil)
 		return all[max(0, len(all)-1):]
@@ -152,7 +152,7 @@ func lastOf(i int) reach {
 }
 
 // tensorClasses are those of tensors whatever they are for.
-func tensorClasses(of reach, dtype string, written bool) []valueClass {
+func tensorClasses(of selector, dtype string, written bool) []valueClass {
 	var all []valueClass
 	add := func(name string, set func(*sample.TensorSpec) bool) {
 		all = append(all, class1(name, of.each(set)))
@@ -199,7 +199,7 @@ func tensorClasses(of reach, dtype string, written bool) []valueClass {
 }
 
 // endClasses are those of what whole numbers of other sizes end at.
-func endClasses(of reach, dtype string) []valueClass {
+func endClasses(of selector, dtype string) []valueClass {
 	var all []valueClass
 	for _, d := range []string{"int8", "int16", "int32"} {
 		if d != dtype {

@@ -284,7 +284,7 @@ func (b *designer) add(arg string, all ...valueClass) {
 
 // main is the tensors that are the call's numbers: no indices, no masks, and
 // nothing that results go into.
-func (b *designer) main() (of reach, dtype string) {
+func (b *designer) main() (of selector, dtype string) {
 	first := -1
 	for _, c := range slices.Concat(b.Bases, b.recipes) {
 		for i, arg := range b.op.Func.Args {
@@ -341,7 +341,7 @@ var families = [][]engine.Form{{engine.COO, engine.COOUncoalesced, engine.COOHyb
 
 // relatives are the forms that the op is likely to take, as it takes others of
 // their families or nobody knows, and the dtypes of quantized ones.
-func (b *designer) relatives(of reach) []valueClass {
+func (b *designer) relatives(of selector) []valueClass {
 	var all []valueClass
 	for i, family := range families {
 		if !b.added && !slices.ContainsFunc(b.Bases, func(c *sample.Case) bool { return familyOf(c) == 1+i }) {
@@ -402,7 +402,7 @@ func (b *designer) tensors() {
 				{"7 elements", setAll(setSizes(7), count)},
 				{"7 elements offset", setAll(setSizes(7), count, setLayout(tensor.Offset, 0))},
 			} {
-				b.add(arg.Name, class1(way.name, reach(ofArg(i)).each(way.set)))
+				b.add(arg.Name, class1(way.name, selector(ofArg(i)).each(way.set)))
 			}
 		}
 		if t := Unwrap(arg.Type); t.Kind == schema.List {
@@ -581,7 +581,7 @@ func (b *designer) sharing() {
 }
 
 // sizeClasses are sizes of the tensors in step with each other.
-func (b *designer) sizeClasses(of reach) []valueClass {
+func (b *designer) sizeClasses(of selector) []valueClass {
 	var all []valueClass
 	add := func(name string, n int64, ways ...resize) {
 		v := valueClass{name: name}

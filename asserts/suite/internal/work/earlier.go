@@ -28,7 +28,7 @@ func (r *Runner) keep(t *Target, m *maker, args []any, out *engine.Outcome) {
 		for i, a := range args {
 			r.earlier.add(r.Engine, a, i+1)
 		}
-		r.earlier.extra = m.taken()
+		r.earlier.extra = m.detach()
 	}
 	returns := t.operator.Schema.Func.Returns
 	for i, v := range out.Results {

@@ -184,13 +184,13 @@ func (m *maker) fresh(spec *sample.TensorSpec) (engine.Tensor, *sample.TensorSpe
 
 // release releases what was made.
 func (m *maker) release() {
-	for _, t := range m.taken() {
+	for _, t := range m.detach() {
 		t.Release()
 	}
 }
 
-// taken hands over what was made, each tensor once.
-func (m *maker) taken() []engine.Tensor {
+// detach returns the tensors that were made, each once, and forgets them.
+func (m *maker) detach() []engine.Tensor {
 	var all []engine.Tensor
 	had := make(map[engine.Tensor]bool)
 	for _, t := range slices.Concat(m.tensors, m.extra) {

@@ -341,14 +341,14 @@ func TestSearch(t *testing.T) {
 		t.Errorf("%v", s.ran())
 	}
 	var c report.Case
-	if a, err := s.told(&c); a != s.a || err != nil || c.Closest != "" {
+	if a, err := s.record(&c); a != s.a || err != nil || c.Closest != "" {
 		t.Errorf("%v, %v", a, err)
 	}
 
 	calls = 0
 	b.e.kernels["ns::f"] = func(*fakeEngine, []any) ([]any, error) { calls++; return nil, &engine.Thrown{Message: "not today"} }
 	s = b.search(b.t, sample.NewRandom(0, "f", 0), b.call(t, "float32[2]"))
-	if a, err := s.told(&c); a != nil || err == nil || calls != tries || c.Closest != `{a: "float32[2]"}` || c.Close != 1 {
+	if a, err := s.record(&c); a != nil || err == nil || calls != tries || c.Closest != `{a: "float32[2]"}` || c.Close != 1 {
 		t.Errorf("%d calls, %v, %+v", calls, err, c)
 	}
 }

@@ -88,7 +88,7 @@ func (r *Runner) call(t *Target, number int, result *report.Case) (a *attempt, e
 				t.Recipes = append(t.Recipes, found.a.c)
 			}
 		}
-		return found.told(result)
+		return found.record(result)
 	case number < t.planned():
 		if len(t.Ran) > 0 {
 			i := number - openings
@@ -99,7 +99,7 @@ func (r *Runner) call(t *Target, number int, result *report.Case) (a *attempt, e
 	d := t.design()
 	rng := sample.NewRandom(r.Seed, t.Gen.Name, number)
 	if len(d.Bases) == 0 || number >= d.Apart()+len(d.Rows) && number%2 == 0 {
-		return r.search(t, rng, t.Gen.Generate(rng, number)).told(result)
+		return r.search(t, rng, t.Gen.Generate(rng, number)).record(result)
 	}
 	row := d.Row(number, t.Origins, rng)
 	a, result.Origin, err = r.vary(t, row, number)

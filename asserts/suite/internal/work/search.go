@@ -82,8 +82,8 @@ func (s *search) ran() *sample.Case {
 	return s.a.c
 }
 
-// told enters a search that failed into the result of its case.
-func (s *search) told(result *report.Case) (*attempt, error) {
+// record writes a failed search into the result of its case.
+func (s *search) record(result *report.Case) (*attempt, error) {
 	if s.a != nil {
 		return s.a, nil
 	}

@@ -87,7 +87,7 @@ func (f *checkFlags) chosen(inv *invocation) string {
 	if len(f.moduleFlags.names) > 0 {
 		return "libtorch"
 	}
-	if err := f.find(); !errors.Is(err, installed.ErrNotFound) || f.named() {
+	if err := f.find(); !errors.Is(err, installed.ErrNotFound) || f.isSet() {
 		return "libtorch"
 	}
 	fmt.Fprintf(inv.stderr, "opassert: checking the embedded engine, c10: %v\n", installed.ErrNotFound)
@@ -151,7 +151,7 @@ func prepareLibtorch(f *checkFlags, inv *invocation) ([]*program, error) {
 	if len(f.moduleFlags.names) > 0 {
 		return f.prepareModules(inv)
 	}
-	if err := cmp.Or(f.withoutPackages(inv), f.tell(inv)); err != nil {
+	if err := cmp.Or(f.withoutPackages(inv), f.announce(inv)); err != nil {
 		return nil, err
 	}
 	environment, err := torch.Environment(f.found, f.files)

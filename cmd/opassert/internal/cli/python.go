@@ -63,7 +63,7 @@ func (f *checkFlags) prepareModules(inv *invocation) ([]*program, error) {
 		return nil, err
 	}
 	f.found = f.host.Torch
-	if err := f.tell(inv); err != nil {
+	if err := f.announce(inv); err != nil {
 		return nil, err
 	}
 	environment, err := torch.HostEnvironment(f.host, f.pythonModules())

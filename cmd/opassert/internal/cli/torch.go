@@ -32,8 +32,8 @@ func newTorchFlags(f *flag.FlagSet, s schemaFlags) *torchFlags {
 
 var errOneLibtorch = usagef("want one -libtorch: only check compares several")
 
-// named reports whether the user asked for a libtorch.
-func (t *torchFlags) named() bool {
+// isSet reports whether the user asked for a libtorch.
+func (t *torchFlags) isSet() bool {
 	return len(*t.dirs) > 0 || len(t.libs) > 0 || os.Getenv("LIBTORCH") != ""
 }
 
@@ -87,8 +87,8 @@ func (t *torchFlags) unloaded() error {
 	return nil
 }
 
-// tell finds the libtorch, and says in one line which it is.
-func (t *torchFlags) tell(inv *invocation) error {
+// announce finds the libtorch, and prints which it is in one line.
+func (t *torchFlags) announce(inv *invocation) error {
 	if err := t.find(); err != nil {
 		return err
 	}
@@ -98,7 +98,7 @@ func (t *torchFlags) tell(inv *invocation) error {
 
 // use finds the libtorch for this process to load.
 func (t *torchFlags) use(inv *invocation) error {
-	if err := t.tell(inv); err != nil {
+	if err := t.announce(inv); err != nil {
 		return err
 	}
 	return libtorch.Use(t.found.Root, t.found.Needs(t.files...)...)

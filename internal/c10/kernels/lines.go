@@ -8,12 +8,12 @@ import (
 	"github.com/opassert/opassert/internal/c10"
 )
 
-// A lane is a line of elements along one dimension, by their numbers.
-type lane struct{ start, step, n int64 }
+// A line is the elements along one dimension, by their numbers.
+type line struct{ start, step, n int64 }
 
-func (l lane) at(k int64) int64 { return l.start + k*l.step }
+func (l line) at(k int64) int64 { return l.start + k*l.step }
 
-func (l lane) read(t *c10.Tensor) []float64 {
+func (l line) read(t *c10.Tensor) []float64 {
 	values := make([]float64, l.n)
 	for k := range values {
 		values[k] = t.Float(l.at(int64(k)))
@@ -21,24 +21,24 @@ func (l lane) read(t *c10.Tensor) []float64 {
 	return values
 }
 
-func (l lane) write(t *c10.Tensor, values []float64) {
+func (l line) write(t *c10.Tensor, values []float64) {
 	for k, v := range values {
 		t.SetFloat(l.at(int64(k)), v)
 	}
 }
 
-// lanes returns the lanes of a tensor of these sizes along a dimension, in order.
+// lines returns the lines of a tensor of these sizes along a dimension, in order.
 // A 0-dim tensor has one, of one element.
-func lanes(sizes []int64, dim int64) iter.Seq[lane] {
+func lines(sizes []int64, dim int64) iter.Seq[line] {
 	d := c10.WrapDim(dim, int64(len(sizes)))
 	if len(sizes) == 0 {
 		sizes = []int64{1}
 	}
 	n, outer, inner := sizes[d], c10.Numel(sizes[:d]), c10.Numel(sizes[d+1:])
-	return func(yield func(lane) bool) {
+	return func(yield func(line) bool) {
 		for o := range outer {
 			for i := range inner {
-				if !yield(lane{o*n*inner + i, inner, n}) {
+				if !yield(line{o*n*inner + i, inner, n}) {
 					return
 				}
 			}
@@ -49,7 +49,7 @@ func lanes(sizes []int64, dim int64) iter.Seq[lane] {
 //opassert:kernel cumsum
 func Cumsum(self *c10.Tensor, dim int64, dtype *c10.DType) *c10.Tensor {
 	out := c10.Empty(self.Sizes(), sumOptions(self, dtype))
-	for l := range lanes(self.Sizes(), dim) {
+	for l := range lines(self.Sizes(), dim) {
 		values := l.read(self)
 		for k := 1; k < len(values); k++ {
 			values[k] += values[k-1]
@@ -63,7 +63,7 @@ func Cumsum(self *c10.Tensor, dim int64, dtype *c10.DType) *c10.Tensor {
 func Softmax(self *c10.Tensor, dim int64, halfToFloat bool) *c10.Tensor {
 	c10.Check(self.DType().IsFloat() && !halfToFloat, "softmax of %v", self.DType())
 	out := c10.Empty(self.Sizes(), self.Options())
-	for l := range lanes(self.Sizes(), dim) {
+	for l := range lines(self.Sizes(), dim) {
 		values := l.read(self)
 		if len(values) == 0 {
 			continue
@@ -81,7 +81,7 @@ func Softmax(self *c10.Tensor, dim int64, halfToFloat bool) *c10.Tensor {
 	return out
 }
 
-// order returns the numbers of the values of a lane, sorted; equal values keep
+// order returns the numbers of the values of a line, sorted; equal values keep
 // their order.
 func order(values []float64, descending bool) []int {
 	indices := make([]int, len(values))
@@ -116,8 +116,8 @@ func TopK(self *c10.Tensor, k, dim int64, largest, sorted bool) (values, indices
 	}
 	values = c10.Empty(sizes, self.Options())
 	indices = c10.Empty(sizes, self.Options().With(c10.Int64))
-	targets := slices.Collect(lanes(sizes, dim))
-	for from := range lanes(self.Sizes(), dim) {
+	targets := slices.Collect(lines(sizes, dim))
+	for from := range lines(self.Sizes(), dim) {
 		to := targets[0]
 		targets = targets[1:]
 		for i, j := range order(from.read(self), largest)[:to.n] {
