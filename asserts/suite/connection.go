@@ -24,7 +24,7 @@ const (
 // A connection is a worker's end of the conversation with its run.
 //
 // Each line of a worker begins with a key that the run has chosen: a line without
-// it is a kernel's, and is not believed. The key is in no argument, variable or
+// it was written by a kernel, and is discarded. The key is in no argument, variable or
 // file, and nothing can be read from the replies, which are a socket. It is in the
 // worker's memory, and there a kernel that looks for it finds it: that is out of
 // reach, as is a Go package that reads it while it is initialized.
@@ -87,8 +87,8 @@ func (c *connection) requests() <-chan string {
 	return lines
 }
 
-// Loading reports to the run that this worker loads a library now, or "" that it has
-// loaded them all. Where the worker ends, the run says in which.
+// Loading reports to the run that this worker begins to load a library, or with "" that it
+// has loaded them all. If the worker ends, the run names the library.
 func Loading(library string) {
 	c, err := connected()
 	if err != nil {
@@ -96,7 +96,7 @@ func Loading(library string) {
 	}
 	fmt.Fprint(os.Stderr, loadMark)
 	if library != "" {
-		limitMemory(loadingLimit) // what it can't have it asks for in vain
+		limitMemory(loadingLimit) // allocations beyond the limit fail
 	}
 	c.say(lineLoad, strconv.Quote(library))
 }
@@ -105,7 +105,7 @@ func Loading(library string) {
 func Refuse(err error) {
 	c, none := connected()
 	if none != nil {
-		return // there is nobody to tell
+		return // no run is connected
 	}
 	word := lineFault
 	if errors.As(err, new(*engine.LibraryFault)) {

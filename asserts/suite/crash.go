@@ -28,9 +28,8 @@ type ending struct {
 	outside bool         // the worker was killed or stopped, which is seldom a kernel's doing
 }
 
-// expected reports whether the case ended its worker because it asks for much,
-// which says nothing of the kernel: for memory, where the limit is ours, or for
-// time.
+// expected reports whether the case ended its worker because it asks for much
+// memory, where the limit is ours, or time: no fault of the kernel.
 func (e *ending) expected() bool {
 	return e.Cause == report.OutOfMemory && e.cost != "" || e.Cause == report.Hang && e.cost == work.WordCostly
 }
@@ -73,7 +72,7 @@ func decode[T any](text string) (*T, error) {
 
 // crashed records a case that ended its worker. The case runs once more in a
 // process of its own, as heap corruption surfaces late and elsewhere. One that
-// does not crash there counts as it came out there.
+// does not crash there has the result of that run.
 func (s *supervisor) crashed(ctx context.Context, o engine.Operator, res *report.OpResult, crash *ending) error {
 	var alone []*report.Case
 	s.renew()
@@ -189,7 +188,7 @@ func (s *supervisor) shrink(ctx context.Context, res *report.OpResult, crash *en
 	return err
 }
 
-// attempt makes one call as it is, and returns the crash that came of it.
+// attempt makes one call unchanged, and returns its crash.
 func (s *supervisor) attempt(ctx context.Context, c *sample.Case) (*ending, error) {
 	text, err := encode(c)
 	if err != nil {

@@ -15,15 +15,15 @@ import (
 	"github.com/opassert/opassert/asserts/suite/report"
 )
 
-// A greeting is the first that a worker says: how it speaks, of which version of
-// opassert it is, and the process that its kernels run in. A worker is built from the
+// A greeting is the first line of a worker: its protocol, its version of opassert, and
+// the process that its kernels run in. A worker is built from the
 // opassert that a module requires, and its run is of the command's.
 type greeting struct {
 	dialect, version string
 	kernels          int
 }
 
-// speaking is the greeting of a worker of this program.
+// speaking is the greeting of this program's workers.
 func speaking(kernels int) greeting { return greeting{dialect(), ownVersion(), kernels} }
 
 func (g greeting) String() string {

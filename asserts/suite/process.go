@@ -137,7 +137,7 @@ func (e *LoadError) Error() string { return "load " + e.Library + ": " + e.Why }
 // Is reports whether the worker was killed: by somebody else, or by the library.
 func (e *LoadError) Is(target error) bool { return target == errKilled && e.Why == killed }
 
-// silent says what became of a worker that did not start.
+// silent returns the error for a worker that did not start.
 func (p *process) silent() error {
 	crash := new(ending)
 	why, err := fmt.Sprintf("still busy after %v of processor time, or idle after %v", startup, 3*startup), p.refusal
@@ -244,10 +244,9 @@ func (p *process) ready(patience time.Duration) bool {
 }
 
 // next returns the next line; false when there are no more, or when the worker
-// has worked on it for longer than patience. It is the worker's own time that
-// counts, since a busy machine makes every worker slow, or keeps it waiting for a
-// processor. One that sleeps, or whose time the system does not tell, gets three
-// times as long by the clock.
+// has used more processor time than patience: on a busy machine every worker is slow
+// by the clock. A worker that sleeps, or whose time the system does not report, has
+// three times as long by the clock.
 func (p *process) next(patience time.Duration) (string, bool) {
 	select {
 	case line, ok := <-p.lines:

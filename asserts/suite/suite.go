@@ -39,15 +39,15 @@ const (
 	maxCrashes  = 10
 )
 
-// maxSlow is how many cases of an op may ask for so much that their time does
-// not suffice; after them the op is given up.
+// maxSlow is how many costly cases of an op may run out of time before the op is
+// given up.
 const maxSlow = 3
 
 // glance is the part of its time that a case gets among others; one that takes
 // more runs again, alone, with all of it. Most of those never end.
 const glance = 4
 
-// costly is the part of that which a case gets that asks for much.
+// costly is the part of that time that a costly case gets.
 const costly = 2
 
 // startup is a third of how long a worker may take to start.

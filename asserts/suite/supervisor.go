@@ -120,8 +120,8 @@ func (s *supervisor) cases(ctx context.Context, o engine.Operator, res *report.O
 	return err
 }
 
-// ask sends one request and takes the answers in; it returns the crash that
-// ended the worker, if one did. When that is a case before those asked for, the
+// ask sends one request and reads the answers; it returns the crash that ended the
+// worker, if one did. When that is a case before those asked for, the
 // request is sent again without it; and when it is a smaller call than that of a
 // case that ran, that case stands, and the request is sent for those after it.
 func (s *supervisor) ask(ctx context.Context, q request, patience time.Duration, add func(*report.Case)) (*ending, error) {
@@ -240,8 +240,8 @@ func (s *supervisor) ran(c *report.Case, add func(*report.Case)) {
 	add(c)
 }
 
-// start sees to it that there is a worker. After one that did not start, no
-// other is tried.
+// start starts a worker unless there is one. After one that did not start, no other
+// is tried.
 func (s *supervisor) start() error {
 	if s.p != nil || s.broken != nil {
 		return s.broken
@@ -264,8 +264,8 @@ func ownFault(quoted string) error {
 	return errors.New(text)
 }
 
-// ended deals with a worker that is gone, or that does not answer any more: it
-// fills in the crash, or returns a fault of opassert's own.
+// ended handles a worker that has ended or does not answer: it fills in the crash, or
+// returns a fault of opassert's own.
 func (s *supervisor) ended(crash *ending) error {
 	if !s.p.over() {
 		crash.outside = s.p.stopped()

@@ -77,8 +77,7 @@ const memoryLimit = 512 << 20
 // loadingLimit is how many more a library of ops gets while it is loaded.
 const loadingLimit = 4 << 30
 
-// Serve is the life of a worker: it runs what it is asked to, until the run ends
-// it.
+// Serve runs a worker: it answers requests until the run ends it.
 func Serve(e engine.Engine, cfg Config) error {
 	c, err := connected()
 	if err != nil {
@@ -206,7 +205,7 @@ func (s *server) show(c *sample.Case) {
 	s.say(lineCall, text)
 }
 
-// attempt makes one call, whatever comes of it.
+// attempt makes one call unchanged.
 func (s *server) attempt(t *work.Target, q request) error {
 	c, err := decode[sample.Case](q.Case)
 	if err != nil {

@@ -315,8 +315,8 @@ func (e *Engine) Look(t engine.Tensor) []asserts.Observation {
 	return all
 }
 
-// Harmless returns why what the parts of a declared view share with those of
-// its base is not a fault.
+// Harmless returns the reason why parts that a declared view shares with its base
+// are not a fault.
 func (e *Engine) Harmless(op *asserts.Op, v *asserts.Violation) string {
 	on, against := v.Subject, v.Against
 	if v.Code != asserts.ViewStorage && on.Inside && against.Inside && op.Base(on, against) && on.Part() == against.Part() {

@@ -24,8 +24,8 @@ type Engine interface {
 	// that Make returns, then those on which the call is made again with Twins.
 	Devices() []Device
 
-	// Make makes a tensor. The data of d is lent. What an op of the library makes of it
-	// on the way may throw.
+	// Make makes a tensor. It does not keep the data of d. Ops of the library that it
+	// calls may throw.
 	Make(d Dense, f Form) (Tensor, error)
 
 	// View makes a tensor that shares the storage and the version of another
@@ -53,11 +53,11 @@ type Engine interface {
 	// Look observes a tensor at the content level, and behind it those inside.
 	Look(t Tensor) []asserts.Observation
 
-	// Harmless returns why what a call of an op shows besides the op's own
-	// subjects is not a fault, though it looks like one; "" where it is one.
+	// Harmless returns the reason why a violation about the parts of a call's
+	// tensors is not a fault, or "" if it is one.
 	Harmless(op *asserts.Op, v *asserts.Violation) string
 
-	// Subjects returns the op with what else a call shows of its tensors.
+	// Subjects returns the op with its checks extended to the parts of its tensors.
 	Subjects(op *asserts.Op) *asserts.Op
 }
 
@@ -73,10 +73,10 @@ type Operator struct {
 	Added bool
 	// Site is where its kernel is registered or written, where that is known.
 	Site asserts.Site
-	// Missing says why it cannot be called at all; "" if it can.
+	// Missing is the reason why it cannot be called, or "".
 	Missing string
-	// Cannot says why that is so of itself, so that a run without it lacks nothing;
-	// "" where some argument that nobody has named is missing.
+	// Cannot is the reason if no arguments could change that, so that a run without
+	// the op is complete; "" if only arguments for it are unknown.
 	Cannot string
 	// Unseen are the checks that a call through this engine cannot show.
 	Unseen []Unseen
@@ -113,7 +113,7 @@ type Dense struct {
 // A Tensor is an engine's tensor, held by one reference.
 type Tensor interface{ Release() }
 
-// An Outcome is what a call gave.
+// An Outcome is the results of a call.
 type Outcome struct {
 	Results []any // Tensor, nil for an undefined one, []any for a list, other values; what has a method Release is held
 	Seen    asserts.Seen
@@ -124,8 +124,8 @@ type Thrown struct{ Message string }
 
 func (t *Thrown) Error() string { return t.Message }
 
-// A LibraryFault is what an engine panics with where a library fails in what it
-// says of its tensors, such as in observing them: the fault is neither an op's
+// A LibraryFault is the value that an engine panics with when the library fails to
+// describe its tensors, for instance to observe them: the fault is neither an op's
 // nor opassert's.
 type LibraryFault struct{ Message string }
 

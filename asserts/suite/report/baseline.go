@@ -101,8 +101,8 @@ func (b *Baseline) Mark(r *Report) {
 	r.Gone = b.gone(r)
 }
 
-// gone returns what the baseline knows of ops that ran and do not show it, but
-// for checks that the run did not make.
+// gone returns the lines of ops that ran without showing them, except for checks
+// that the run did not make.
 func (b *Baseline) gone(r *Report) []BaselineLine {
 	found := r.baseline()
 	var gone []BaselineLine
@@ -125,8 +125,7 @@ func (b *Baseline) Absent(all []engine.Operator) []BaselineLine {
 	})
 }
 
-// Update records what a report shows of the ops that ran, instead of
-// what was known of them.
+// Update replaces the lines of the ops that ran by those of a report.
 func (b *Baseline) Update(r *Report) {
 	gone := b.gone(r)
 	lines := slices.DeleteFunc(slices.Clone(b.Lines), func(l BaselineLine) bool { return slices.Contains(gone, l) })

@@ -12,7 +12,7 @@ type Case struct {
 	Tried   []string       `json:"tried,omitempty"` // value classes: "self: const:NaN"
 	Idle    bool           `json:"idle,omitempty"`  // there was nothing to call
 	Ran     bool           `json:"ran,omitempty"`
-	Error   string         `json:"error,omitempty"`   // of a case that never ran: of the attempt that came closest
+	Error   string         `json:"error,omitempty"`   // of the closest attempt, for a case that never ran
 	Close   int            `json:"close,omitempty"`   // how close that came
 	Closest string         `json:"closest,omitempty"` // the attempt itself, as a case of a file of cases
 	Unfit   string         `json:"unfit,omitempty"`   // why the case of a recipe did not run as it is written

@@ -132,7 +132,7 @@ func (r *Report) crashChange(kind ChangeKind, op *OpResult, c *Crash) Change {
 	return Change{Kind: kind, Op: op.Op, Saw: c.Cause, Repro: r.repro(op, *c)}
 }
 
-// crash returns the first crash that speaks against the op, or nil.
+// crash returns the first crash that counts against the op, or nil.
 func (r *OpResult) crash() *Crash {
 	if i := slices.IndexFunc(r.Crashes, func(c Crash) bool { return c.Counts() }); i >= 0 {
 		return &r.Crashes[i]
@@ -150,7 +150,7 @@ func (r *OpResult) shows(f *Finding) bool {
 	})
 }
 
-// unjudged returns why a check was not made on the op, or "".
+// unjudged returns the reason why a check was not made on the op, or "".
 func (r *OpResult) unjudged(code asserts.Code) string {
 	switch {
 	case r.Ran == 0:
@@ -294,7 +294,7 @@ func (c *Comparison) rows() []comparedFinding {
 	return rows
 }
 
-// stands says in two words how a finding stands with an op, which may be nil.
+// stands returns in two words whether an op, which may be nil, shows a finding.
 func (r *OpResult) stands(f *Finding) string {
 	switch {
 	case r == nil:

@@ -38,7 +38,7 @@ func SameCauses(cause string) []string {
 	return []string{cause}
 }
 
-// Counts reports whether the crash speaks against its op.
+// Counts reports whether the crash counts against its op.
 func (c *Crash) Counts() bool { return c.Alone && c.Waived == "" && !c.Known }
 
 // AddCrash adds a crash. It replaces those on other devices in the same case, and

@@ -7,7 +7,7 @@ import (
 )
 
 // A family is the ops that one kernel serves in several forms, as add, add_
-// and add.out are, with what speaks against them.
+// and add.out are, with the findings and crashes that count against them.
 type family struct {
 	name     string
 	ops      []*OpResult

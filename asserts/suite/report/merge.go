@@ -35,8 +35,8 @@ func (s Shard) Take(all []engine.Operator) []engine.Operator {
 	return part
 }
 
-// A runRecord is the last element of a report in JSON: all that the results
-// before it do not say, for Merge. Times are left out, so that equal runs write
+// A runRecord is the last element of a report in JSON: the data of the run that
+// Merge needs besides the results. Times are left out, so that equal runs write
 // equal bytes.
 type runRecord struct {
 	Status string  `json:"status"` // "run"

@@ -38,7 +38,7 @@ func (r *Report) Findings() int {
 	return n
 }
 
-// Against is how many findings and crashes speak against an op.
+// Against returns the number of findings and crashes that count against an op.
 func (r *OpResult) Against() int {
 	n := 0
 	for _, f := range r.Findings {
@@ -54,8 +54,8 @@ func (r *OpResult) Against() int {
 	return n
 }
 
-// counts reports whether the finding speaks against its op: it is not a note, and
-// no baseline has it.
+// counts reports whether the finding counts against its op: it is not a note, and not
+// in a baseline.
 func (f *Finding) counts() bool { return !f.Known && f.Violation.Note == "" }
 
 // Faults returns what went wrong in opassert itself, each once.
@@ -86,8 +86,8 @@ func (r *OpResult) fault() string {
 	return "opassert failed: " + r.Fault
 }
 
-// Unreached returns the ops that never ran, though nothing says that they cannot
-// and none is known to crash.
+// Unreached returns the ops that never ran, without those that cannot run or that
+// are known to crash.
 func (r *Report) Unreached() []string {
 	var all []string
 	for _, op := range r.Ops {
@@ -98,7 +98,7 @@ func (r *Report) Unreached() []string {
 	return all
 }
 
-// Empty says why a run checked nothing, or "".
+// Empty returns the reason why a run checked nothing, or "".
 func (r *Report) Empty() string {
 	if len(r.Ops) == 0 {
 		return "there are no ops to run"
@@ -173,7 +173,7 @@ func Lacking(lacks map[string]int) string {
 	return "skipped, as the library does not have it, with the number of tensors: " + strings.Join(words, ", ")
 }
 
-// found returns what speaks against an op.
+// found returns the findings and crashes that count against an op.
 func (r *Report) found(op *OpResult) []asserts.Result {
 	var all []asserts.Result
 	for _, f := range op.Findings {
@@ -276,7 +276,7 @@ func (r *Report) WriteFindings(w io.Writer) error {
 	return t.err
 }
 
-// known is what a baseline has of an op, each once.
+// known returns the findings and crashes of an op that a baseline has, each once.
 func (r *OpResult) known() []BaselineLine {
 	var lines []BaselineLine
 	add := func(known bool, l BaselineLine) {
@@ -293,7 +293,7 @@ func (r *OpResult) known() []BaselineLine {
 	return lines
 }
 
-// writeFamily writes what speaks against the ops of a family.
+// writeFamily writes the findings and crashes of a family.
 func (r *Report) writeFamily(t *textWriter, f *family) {
 	if len(f.ops) > 1 {
 		var names []string
@@ -362,7 +362,7 @@ func (r *Report) sameCrash(op *OpResult, c Crash) []string {
 	return ops
 }
 
-// excuse says why a crash does not count.
+// excuse returns the reason why a crash does not count.
 func (c Crash) excuse() string {
 	if !c.Alone {
 		return "but not in a process of its own"
@@ -536,7 +536,7 @@ func (r *OpResult) writeClasses(t *textWriter) {
 	}
 }
 
-// cut returns what of an op's cases came to nothing, and why.
+// cut returns the unfinished cases of an op, by reason.
 func (op *OpResult) cut() []asserts.Result {
 	var all []asserts.Result
 	for _, why := range slices.Sorted(maps.Keys(op.Unfinished)) {
@@ -564,7 +564,7 @@ func (r *Report) WriteUnreached(w io.Writer) error {
 	return t.err
 }
 
-// reason says why an op never ran.
+// reason returns why an op never ran.
 func (r *OpResult) reason() string {
 	switch {
 	case r.Missing != "":

@@ -20,7 +20,7 @@ type OpResult struct {
 	Missing   string         `json:"missing,omitempty"`
 	Cases     int            `json:"cases"`
 	Ran       int            `json:"ran"`
-	Error     string         `json:"error,omitempty"`   // of an op that never ran: of the attempt that came closest
+	Error     string         `json:"error,omitempty"`   // of the closest attempt, for an op that never ran
 	Closest   string         `json:"closest,omitempty"` // that attempt, as a case of a file of cases
 	Said      map[string]int `json:"said,omitempty"`    // the errors of an op that never ran, with the numbers of the first, by cases
 	Unfit     map[int]string `json:"unfit,omitempty"`   // why cases of recipes did not run as they are written, by number
@@ -164,7 +164,7 @@ func (r *OpResult) Add(c *Case) {
 	}
 }
 
-// Bound says why the op cannot run here, where that is so.
+// Bound sets the reason why the op cannot run here, if there is one.
 func (r *OpResult) Bound() {
 	if r.Ran > 0 || len(r.Crashes) > 0 {
 		return
@@ -189,7 +189,7 @@ func (r *OpResult) Leave(c *Crash) {
 	r.Unfinished[why]++
 }
 
-// find adds a finding, or counts it with one that says the same.
+// find adds a finding, or counts it with an equal one.
 func (r *OpResult) find(f *Finding) {
 	for _, known := range r.Findings {
 		if known.Same(f) {
@@ -200,8 +200,8 @@ func (r *OpResult) find(f *Finding) {
 	r.Findings = append(r.Findings, f)
 }
 
-// Settle leaves out what says nothing new: a finding about the parts of a
-// tensor where there is the same about the tensor.
+// Settle removes findings about the parts of a tensor that repeat one about the
+// tensor.
 func (r *OpResult) Settle() {
 	told := func(f *Finding) bool {
 		part := f.Violation.Subject

@@ -14,10 +14,9 @@ import (
 	"github.com/opassert/opassert/schema"
 )
 
-// An adapter changes a case after what the kernel's error said. Its first
+// An adapter changes a case according to the kernel's error. Its first
 // answers are rules, each for one way in which PyTorch words its errors; when
-// they have nothing to say, it tries values that the error mentions, and then
-// others.
+// none applies, it tries values that the error mentions, and then others.
 type adapter struct {
 	op   *schema.Op
 	rng  *rand.Rand
@@ -41,7 +40,7 @@ func (a *adapter) Adapt(c *sample.Case, text string) *sample.Case {
 	return next
 }
 
-// Revise changes a case after the first rule that has something to say.
+// Revise changes a case by the first rule that applies.
 func (a *adapter) Revise(c *sample.Case, text string) (*sample.Case, bool) {
 	e := readError(text)
 	a.seen[e.key]++
@@ -381,7 +380,7 @@ var backendForms = map[string]engine.Form{
 
 var backends = whenUsed(`(?i)arguments from the '(\w+)' backend[^\[]*available for these backends: \[([^\]]*)\]`)
 
-// able returns the forms that an op has kernels for, other than what it was
+// able returns the forms that an op has kernels for, without the one that it was
 // called with.
 func able(used, backends string) []engine.Form {
 	var forms []engine.Form

@@ -526,8 +526,8 @@ func (b *designer) given(i int, arg schema.Argument) func(*sample.Case) bool {
 	}
 }
 
-// texts are the words that an argument's name and its default suggest, and
-// after them all that are usual.
+// texts returns the words that an argument's name and its default suggest, and
+// then the usual words.
 func (b *designer) texts(i int, arg schema.Argument) []sample.Value {
 	all := slices.Clone(words[arg.Name])
 	if d, err := strconv.Unquote(strings.ReplaceAll(arg.Default, "'", `"`)); err == nil {
@@ -773,8 +773,8 @@ func beyond(way resize) resize {
 	}
 }
 
-// batches makes more of what there is: a longer first dimension where it counts
-// samples, or one more before the others.
+// batches enlarges a batch: a longer first dimension where it counts samples, or one
+// more before the others.
 func batches(c *sample.Case, ts []*sample.TensorSpec, n int64) bool {
 	m := Model(ts)
 	switch {
@@ -1045,7 +1045,7 @@ func factor(c argClass) string {
 	return ""
 }
 
-// What the openings of an op teach, for its design.
+// Learned is what the openings of an op show about it, for its design.
 type Learned struct {
 	Ran     []*sample.Case
 	Recipes []*sample.Case         // those of recipes

@@ -120,7 +120,7 @@ func argumentNamed(op *schema.Op, name string) int {
 	return -1
 }
 
-// argument says why an argument does not take a value, or "".
+// argument returns the reason why an argument does not take a value, or "".
 func (f *fitter) argument(op *schema.Op, i int, v sample.Value) string {
 	a := op.Func.Args[i]
 	if v.Kind == sample.DefaultValue && a.Default == "" {
@@ -134,7 +134,7 @@ func (f *fitter) argument(op *schema.Op, i int, v sample.Value) string {
 	return f.value(a.Type, v)
 }
 
-// value says why a type does not take a value, or "".
+// value returns the reason why a type does not take a value, or "".
 func (f *fitter) value(t schema.Type, v sample.Value) string {
 	switch {
 	case v.Kind == sample.DefaultValue || v.Kind == sample.SameValue || t.Kind == schema.Optional && v.Kind == sample.NoneValue:
@@ -176,7 +176,8 @@ func (f *fitter) all(values []sample.Value, of func(i int) schema.Type) string {
 	return ""
 }
 
-// call says why a value can't be what an op returns, or was called with.
+// call returns the reason why a value can't be the result of an op, or its first
+// argument, or "".
 func (f *fitter) call(t schema.Type, v sample.Value) string {
 	op := f.byName[v.Text]
 	if op == nil {

@@ -23,8 +23,8 @@ import (
 //go:embed recipes.yaml
 var recipeText []byte
 
-// A Recipe says what arguments ops take whose arguments must fit each other in ways
-// that neither the schema nor an error tells.
+// A Recipe lists arguments for ops whose arguments must fit each other in ways that
+// neither the schema nor an error describes.
 type Recipe struct {
 	node    *yaml.Node
 	Ops     []*yaml.Node // patterns, as path.Match has them, of names with or without overload
@@ -34,7 +34,7 @@ type Recipe struct {
 	file    *yamlfile.File
 }
 
-// Recipes are what ops take, in order.
+// Recipes are the recipes of a file, in order.
 type Recipes []*Recipe
 
 var Shipped = sync.OnceValues(func() (*Recipes, error) { return ParseRecipes("recipes.yaml", recipeText) })
@@ -209,8 +209,8 @@ func (b *Recipes) At(op *schema.Op, n int) (token.Position, bool) {
 	return all[n].file.Pos(all[n].node), true
 }
 
-// Unfit says why a case of the recipe did not run as it is written, c, or "": ran
-// is how it ran then, nil if it did not. What the recipe leaves open counts for nothing.
+// Unfit returns the reason why a case of the recipe, c, did not run as written, or "": ran
+// is the case as it ran, nil if it did not. Values that the recipe leaves open may differ.
 func (r *Recipe) Unfit(c, ran *sample.Case, err error) string {
 	if ran == nil {
 		return "this case never ran: " + sample.Clip(err.Error())

@@ -5,10 +5,10 @@ import (
 	"github.com/opassert/opassert/asserts/suite/engine"
 )
 
-// earlier is what the last call of an op returned without an alias set, and what it
-// was given, of kernels that may keep it. It is held for one more call, which must
-// leave it alone: kernels that return memory of a buffer, under a new storage each
-// time, and those that write what they were given earlier, show in nothing else.
+// earlier holds the fresh returns of the last call of an op, and its arguments if
+// kernels may keep them. The next call must not change them: this alone shows kernels
+// that return memory of one buffer under a new storage each time, and kernels that
+// write an argument of an earlier call.
 type earlier struct {
 	op      *Target
 	tensors []engine.Tensor
@@ -63,7 +63,7 @@ func (k *earlier) add(e engine.Engine, v any, arg int) {
 	}
 }
 
-// now returns what is held as it was and as it is.
+// now returns what is held, as it was then and as it is now.
 func (k *earlier) now(e engine.Engine, t *Target) []asserts.Earlier {
 	if k.op != t {
 		k.release()

@@ -20,7 +20,7 @@ func (r *Runner) Forget() { r.readings = nil }
 
 // A bounded engine knows errors of its ops that no arguments avoid.
 type bounded interface {
-	// Beyond says why no arguments take an op past an error; "" where some may.
+	// Beyond returns the reason why no arguments avoid an error, or "" if some may.
 	Beyond(op, text string) string
 }
 

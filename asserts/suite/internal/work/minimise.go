@@ -31,9 +31,9 @@ func (r *Runner) minimise(t *Target, c *sample.Case, f *report.Finding) (*sample
 	return c, f
 }
 
-// borrowed reports whether a violation is only there because its subject is the
-// same tensor as another one: with tensors of its own the call breaks the same
-// rule about that other.
+// borrowed reports whether a violation occurs only because its subject is the same
+// tensor as another one: with a tensor each, the call breaks the same rule about the
+// other.
 func (r *Runner) borrowed(t *Target, c *sample.Case, f *report.Finding) bool {
 	if !shared(c) {
 		return false

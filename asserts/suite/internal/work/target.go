@@ -63,7 +63,7 @@ const (
 	WordCostly = "costly" // it may take long for good reason
 )
 
-// Cost returns what a case may ask for that says nothing of the kernel, or "".
+// Cost returns how a case may exceed limits without a fault of the kernel, or "".
 func (t *Target) Cost(number int) string {
 	d := t.plan
 	if number < t.planned() || d == nil || len(d.Bases) == 0 {

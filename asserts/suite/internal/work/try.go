@@ -14,7 +14,7 @@ type attempt struct {
 	lacks map[string]int // what the call wanted and the library lacks, by how often
 }
 
-// A call is what an attempt showed on one device.
+// A call is an attempt's call on one device.
 type call struct {
 	on   engine.Device
 	args []any
