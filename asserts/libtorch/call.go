@@ -7,8 +7,8 @@ import (
 	"github.com/opassert/opassert/asserts"
 )
 
-// An Outcome is what a call gave. It can be used again for the next call,
-// which then needs no new memory; what it held is overwritten, not released.
+// An Outcome is the results and observations of a call. It can be reused for the next
+// call, which then allocates less; its old results are overwritten, not released.
 type Outcome struct {
 	Results []Value // in schema order; the caller releases them
 
@@ -80,7 +80,7 @@ func (op *Op) PassTo(other *Op, args ...Value) (string, error) {
 	return answer.Results[0].Str, nil
 }
 
-// request writes the call down; call.cpp says how. It counts the tensors of
+// request writes the call as call.cpp describes. It counts the tensors of
 // each subject into out.argLens.
 func (op *Op) request(s *scratch, out *Outcome, args []Value) error {
 	through := int64(0)
@@ -174,8 +174,8 @@ func (out *Outcome) insert(r *reader, op *Op) {
 	}
 }
 
-// complete makes out.Seen of what was taken, the first so many observations
-// being those of arguments.
+// complete makes out.Seen of the observations, the first so many of which are of
+// arguments.
 func (out *Outcome) complete(inputs int) {
 	seen := &out.Seen
 	seen.Before = out.observations[:inputs/2]

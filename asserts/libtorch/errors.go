@@ -6,7 +6,7 @@ import (
 	"github.com/opassert/opassert/asserts/preserve"
 )
 
-// An Error is what libtorch, or the border to it, says of a call.
+// An Error is an exception of libtorch, or a call that the shim refused.
 type Error struct {
 	Op      string // "aten::add.Tensor", or what else was asked for
 	Refused bool   // the request was wrong: nothing was called
@@ -26,7 +26,7 @@ func (e *Error) Error() string {
 // release.
 type HandleError struct {
 	Released bool            // the fault was to release it a second time
-	Fault    *preserve.Fault // with the stacks that made it and did that; nil but in the debug build
+	Fault    *preserve.Fault // with the stacks that made it and misused it; nil except in the debug build
 }
 
 func (e *HandleError) Error() string {

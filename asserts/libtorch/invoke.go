@@ -13,7 +13,7 @@ var contents sync.Mutex
 // outcomes are used again, so that a call makes little garbage.
 var outcomes = sync.Pool{New: func() any { return new(Outcome) }}
 
-// Invoke is what a generated function calls: it runs the operator that the op
+// Invoke is called by generated functions: it runs the operator that the op
 // names, and where it checks it judges the call as a wrapper of a Go kernel
 // does. The results are the caller's to release. Where a violation panics,
 // they are released.

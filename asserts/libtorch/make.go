@@ -270,7 +270,7 @@ func one(name string, args ...Value) (Tensor, error) {
 	return out.Results[0].Tensor, nil
 }
 
-// convert makes the tensor and returns what an op makes of it.
+// convert makes the tensor and returns the result of an op on it.
 func (s *Spec) convert(name string, args ...Value) (Tensor, error) {
 	base, err := s.strided()
 	if err != nil {

@@ -66,13 +66,13 @@ type holding string
 func (h holding) subject() bool { return h != "" && h != "x" }
 func (h holding) list() bool    { return h.subject() && h[0] != 't' }
 
-// registry is what the dispatcher listed last.
+// registry is the last listing of the dispatcher.
 var registry struct {
 	mu     sync.Mutex // for listing anew
 	listed atomic.Pointer[listing]
 }
 
-// A listing is what the dispatcher listed. Reading thousands of operators takes
+// A listing is the operators that the dispatcher listed. Reading thousands of operators takes
 // longer than most calls, so each is read when it is asked for.
 type listing struct {
 	records map[string]*record
@@ -273,7 +273,7 @@ func registered(debug string) (file string, line int) {
 	return place[:colon], line
 }
 
-// complete derives what the listing leaves out.
+// complete derives the fields that the listing omits.
 func (op *Op) complete() {
 	op.Schema = op.spell()
 	for i, a := range op.Args {

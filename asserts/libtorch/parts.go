@@ -107,7 +107,7 @@ func owner(called string) string {
 	return number
 }
 
-// kind returns what a part is to its tensor.
+// kind returns the role of a part in its tensor.
 func kind(called string) string { return called[strings.LastIndexByte(called, '.')+1:] }
 
 func shape(called string) bool { return kind(called) == "sizes" || kind(called) == "strides" }

@@ -17,7 +17,7 @@ func (op *Op) OutOfSight() []string {
 	return types
 }
 
-// Unpassable says why the op cannot be called from here, "" where it can.
+// Unpassable returns the reason why the op cannot be called from here, or "".
 func (op *Op) Unpassable() string {
 	if op.vararg || op.varret {
 		return "its schema leaves the number of arguments or results open"

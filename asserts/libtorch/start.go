@@ -44,7 +44,7 @@ var use struct {
 	started bool
 }
 
-// Use says which libtorch the process loads, by its folder: an unpacked
+// Use sets which libtorch the process loads, by its folder: an unpacked
 // libtorch, the Python package torch, or what else [installed.Inspect] takes.
 // It is called before anything else here. Without it the process loads the one
 // that [installed.Find] comes across first. Others are loaded before it, such as
@@ -53,13 +53,13 @@ func Use(dir string, others ...string) error {
 	return choose(func() { use.dir, use.others = dir, others })
 }
 
-// UseShim says that the process loads what [Fit] returned in another process of
+// UseShim makes the process load the shim that [Fit] returned in another process of
 // the same program.
 func UseShim(shim string) error {
 	return choose(func() { use.shim = strings.Split(shim, "\n") })
 }
 
-// UseRemote says that libtorch is in another process, which serves the calls that
+// UseRemote sets that libtorch is in another process, which serves the calls that
 // come through a socket: oa_serve of the shim that [Fit] returns.
 func UseRemote(socket int) error {
 	return choose(func() { use.remote = socket })

@@ -29,7 +29,7 @@ const (
 	KindTuple               // List; in arguments only, as are the next
 	KindDict                // List, each key before its value
 	KindNew                 // an object of the custom class Str, made by its constructor from List
-	KindSame                // what the earlier argument number Int is; in arguments only
+	KindSame                // the earlier argument number Int; in arguments only
 )
 
 // A Value is an argument or a result of an operator, as plain data. An int
@@ -48,11 +48,10 @@ type Value struct {
 	List    []Value
 }
 
-// None is not a value.
+// None is the absence of a value.
 func None() Value { return Value{} }
 
-// Default is what the schema says; arguments that are left out at the end get
-// it anyway.
+// Default is the schema's default; arguments omitted at the end have it anyway.
 func Default() Value { return Value{Kind: KindDefault} }
 
 // Value returns the tensor as an argument. An undefined one is None where the
@@ -115,8 +114,8 @@ func Dict(v ...Value) Value { return Value{Kind: KindDict, List: v} }
 // its constructor makes from arguments.
 func New(class string, args ...Value) Value { return Value{Kind: KindNew, Str: class, List: args} }
 
-// Same is what an earlier argument of the call is, such as an object that a
-// constructor makes: it is one object then.
+// Same is an earlier argument of the call, such as an object that a constructor makes:
+// both are one object then.
 func Same(argument int) Value { return Value{Kind: KindSame, Int: int64(argument)} }
 
 // Floats is a list of floats.

@@ -9,7 +9,7 @@ import (
 )
 
 // ReadOp reads one operator from what schemas.cpp lists of it in another
-// process. It can be asked what it is, and cannot be called.
+// process. It describes the operator, and cannot be called.
 func ReadOp(listed string) (op *Op, err error) {
 	defer func() {
 		if recover() != nil {

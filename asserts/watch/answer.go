@@ -7,8 +7,8 @@ import (
 	"github.com/opassert/opassert/asserts"
 )
 
-// answer reads what python.h says of who answered a call: a class, the method, its
-// file and line. It is nil where nobody did but the op's kernel.
+// answer reads the record of python.h about who answered a call: a class, the method,
+// its file and line. It is nil if the op's kernel did.
 func (l layout) answer(text string) *asserts.Answer {
 	fields := strings.Split(text, "\x1f")
 	if len(fields) < 4 {

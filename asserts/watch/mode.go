@@ -26,11 +26,11 @@ var declared = map[string]asserts.Codes{
 	"torch.utils._python_dispatch._TorchDispatchStackMode": 0, // of 1.13: it calls those on its stack, which are named apart
 }
 
-// mode reads what the watcher says of an active mode: its class and, where
+// mode reads the watcher's record of an active mode: its class and, where
 // that declares them, the codes of the checks that it invalidates.
 func mode(line string) asserts.Mode {
 	name, codes, ok := strings.Cut(line, "\x1f")
-	m := asserts.Mode{Name: name, Invalidates: fresh} // one that does not say may keep results
+	m := asserts.Mode{Name: name, Invalidates: fresh} // without a declaration it may keep results
 	if known, own := declared[name]; own {
 		m.Invalidates = known
 	}

@@ -40,7 +40,7 @@ func (o *ops) recorded(name string) bool {
 	return o.record > 0 && (engine.Custom(name) || o.wants != nil)
 }
 
-// meet returns the op of a record, and what is sent to the watcher about it.
+// meet returns the op of a record, and the answer to the watcher about it.
 func (o *ops) meet(version, record string) (*watchedOp, []byte, error) {
 	record, raised := strings.CutPrefix(record, "A")
 	record = strings.TrimPrefix(record, "-")
@@ -79,7 +79,7 @@ func truth(b bool) int64 {
 }
 
 // add makes the plan of an op. Raised says that its versions are raised above
-// where its calls are seen, so that nobody knows there whether they will be.
+// where its calls are seen, so that it is not known there whether they will be.
 func (o *ops) add(version string, listed *libtorch.Op, raised bool) (*watchedOp, error) {
 	w := &watchedOp{number: int64(len(o.all)), name: listed.Name, listed: listed}
 	o.all = append(o.all, w)

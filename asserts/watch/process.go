@@ -152,7 +152,7 @@ func (p *process) site(text string) ([]byte, error) {
 	return nil, nil
 }
 
-// raise returns what the watcher is to raise.
+// raise returns the exception that the watcher is to raise.
 func (p *process) raise(reports []string) []byte {
 	if !p.run.config.Fail {
 		return nil

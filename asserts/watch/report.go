@@ -13,7 +13,7 @@ import (
 	"github.com/opassert/opassert/internal/printable"
 )
 
-// A Report is what a whole run found, and what it looked at.
+// A Report is the findings and the counts of a whole run.
 type Report struct {
 	Findings  []*Finding
 	Status    int // exit status of the program
@@ -170,7 +170,7 @@ func (r *run) countTraitsOf(op string, codes asserts.Codes, traits []int64) {
 	}
 }
 
-// WriteSummary writes the counts of the findings, and what was and was not seen.
+// WriteSummary writes the counts of the findings, and of what was and was not observed.
 func (r *Report) WriteSummary(w io.Writer) error {
 	var b strings.Builder
 	total := 0

@@ -31,7 +31,7 @@ func (f Frame) String() string {
 	return s
 }
 
-// A layout says which frames are not the user's.
+// A layout is the folders whose frames are not the user's.
 type layout struct {
 	torch  string // folder of the Python package torch
 	stdlib string // folder of Python's own modules

@@ -64,7 +64,7 @@ func ofContent(codes asserts.Codes) asserts.Codes {
 	return some
 }
 
-// withoutContent returns what was not seen of the calls of an op.
+// withoutContent returns the skips of the calls of an op whose contents were not observed.
 func withoutContent(op *watchedOp, c countsOf) (all []asserts.Result) {
 	codes := codesOf(op.judged)
 	planned := codes

@@ -22,7 +22,7 @@ import (
 	"github.com/opassert/opassert/schema"
 )
 
-// Content says whose calls are observed at the level content.
+// Content selects the ops whose calls are observed at the level content.
 type Content int
 
 const (
@@ -31,7 +31,7 @@ const (
 	AllContent
 )
 
-// A Config says what to run, and what to hold it against.
+// A Config is the program to run, and the checks of its calls.
 type Config struct {
 	Command        []string
 	Stdin          io.Reader
@@ -175,7 +175,7 @@ type surroundings struct {
 	below      bool // autograd's kernels are off, and with them what raises versions
 }
 
-// excuse returns why a violation says nothing of the kernel, "" where it does.
+// excuse returns the reason why a violation is not the kernel's, or "" if it is.
 func (s surroundings) excuse(code asserts.Code) string {
 	switch {
 	case s.concurrent && code.Level() >= asserts.Content:
@@ -186,7 +186,7 @@ func (s surroundings) excuse(code asserts.Code) string {
 	return ""
 }
 
-// judge returns what a call broke, and counts what was judged and skipped.
+// judge returns the violations of a call, and counts the checks judged and skipped.
 func (r *run) judge(op *watchedOp, seen *asserts.Seen, around surroundings) []*asserts.Violation {
 	judged := op.judged
 	if len(seen.ArgLens) > len(op.judged.Args) {
@@ -259,8 +259,8 @@ func (r *run) neverCalled(called map[string]bool) []string {
 	return slices.DeleteFunc(slices.Sorted(maps.Keys(r.names)), func(name string) bool { return called[name] })
 }
 
-// harmlessInside returns why a violation about the tensors inside sparse, quantized and
-// nested ones says nothing.
+// harmlessInside returns the reason why a violation about the tensors inside sparse,
+// quantized and nested ones is harmless, or "".
 func harmlessInside(op *watchedOp, v *asserts.Violation) string {
 	switch {
 	case !v.Subject.Inside && !v.Against.Inside:

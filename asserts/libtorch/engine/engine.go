@@ -1,5 +1,5 @@
 // Package engine is libtorch as the suite runs it: it turns the suite's values
-// into those of the real library, and what a call shows into plain data.
+// into those of the real library, and observations of calls into plain data.
 package engine
 
 import (
@@ -117,7 +117,7 @@ func (l *Libtorch) Loaded(op string) bool {
 	return l.old != nil && !l.old[op] || l.host != nil && l.host.adds(op)
 }
 
-// Operators leaves out what has no way to run on the CPU.
+// Operators omits the operators that cannot run on the CPU.
 func (l *Libtorch) Operators() ([]engine.Operator, error) {
 	ops, err := libtorch.Ops()
 	if err != nil {
@@ -216,12 +216,12 @@ func Schema(op *libtorch.Op) (*schema.Op, error) {
 	return parsed, nil
 }
 
-// Unseen lists what a boxed call cannot show.
+// Unseen lists the checks that a boxed call cannot show broken.
 //
 // A kernel gets a tensor by a reference of the stack's own. A written argument
 // is a Tensor& and may be rebound, which moves that reference alone: it shows
 // as OA006 where the argument is returned, and nowhere else. Lists and dicts are
-// shared, and what a kernel puts into them shows; nobody changes a tuple.
+// shared, and elements that a kernel puts into them show; tuples do not change.
 func Unseen(op *schema.Op, live *libtorch.Op) []engine.Unseen {
 	var unseen []engine.Unseen
 	tensors := 0
@@ -337,7 +337,7 @@ func (l *Libtorch) View(t engine.Tensor, d engine.Dense) (engine.Tensor, error) 
 	return torchTensor{v}, nil
 }
 
-// longest is what is kept of a message: the dispatcher's own go on for pages.
+// longest is the length to which messages are cut: the dispatcher's are pages long.
 const longest = 1000
 
 // stamp is the date, the time and the thread before the message of a CHECK that
@@ -363,7 +363,7 @@ var twins = map[engine.Device]func(...libtorch.Tensor) ([]libtorch.Tensor, error
 
 func (l *Libtorch) Devices() []engine.Device {
 	if l.host != nil {
-		return []engine.Device{engine.CPU} // fakes are what is beside it
+		return []engine.Device{engine.CPU} // besides it, fakes are called
 	}
 	return append([]engine.Device{engine.CPU}, slices.Sorted(maps.Keys(twins))...)
 }
@@ -461,7 +461,7 @@ func callGraded(op *libtorch.Op, level asserts.Level, out *libtorch.Outcome, val
 
 var takesNoGrad = regexp.MustCompile(`^The function '.*' is not differentiable with respect to argument '(\w+)'`)
 
-// ungraded returns the argument that must not require grad, as an error says.
+// ungraded returns the argument that, by an error, must not require grad.
 //
 // Source: torch/csrc/autograd/VariableTypeUtils.h, check_no_requires_grad.
 func ungraded(err error) string {

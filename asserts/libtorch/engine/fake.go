@@ -14,7 +14,7 @@ import (
 // another; see host/fakes.py.
 const fakeOp = "opassert_host::fake"
 
-// A fakeCall is what host/fakes.py says of the call of a fake.
+// A fakeCall is the answer of host/fakes.py about the call of a fake.
 type fakeCall struct {
 	Op        string // which was called first: another one where the op decomposes
 	Site      [2]any // file and line

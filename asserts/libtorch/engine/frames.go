@@ -81,7 +81,7 @@ func system(file string) bool {
 	return false
 }
 
-// dispatchers are what the names of the dispatcher's functions begin with.
+// dispatchers are the prefixes of the names of the dispatcher's functions.
 var dispatchers = []string{"c10::impl::", "c10::Dispatcher::", "c10::OperatorHandle::", "c10::KernelFunction::", "c10::BoxedKernel::"}
 
 func dispatching(name string) bool {

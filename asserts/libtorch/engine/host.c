@@ -31,7 +31,7 @@ static int control, host_pid;
 static char *added;  // the ops, as the host lists them
 static size_t added_size;
 
-// away moves a file to a number that is nobody's.
+// away moves a file to an unused number.
 static int away(int file) {
   int moved = fcntl(file, F_DUPFD_CLOEXEC, ABOVE);
   if (moved < 0) refuse(strerror(errno));
@@ -147,7 +147,7 @@ void leave_server(struct server s) {
   close(control);
 }
 
-// say_stack passes on what a server wrote of its stack before it ended.
+// say_stack passes on the stack that a server wrote before it ended.
 static void say_stack(int stack) {
   struct pollfd there = {stack, POLLIN, 0};
   char line[PACKET];

@@ -17,7 +17,7 @@ void start_host(const char *python);
 // ask_server has the host fork a server, for the next worker.
 struct server ask_server(void);
 
-// leave_server closes in a worker what the zygote alone needs.
+// leave_server closes in a worker the files that the zygote alone needs.
 void leave_server(struct server s);
 
 // end_server waits until the server of a worker that ended has ended too, and

@@ -15,14 +15,14 @@ import (
 	"github.com/opassert/opassert/schema"
 )
 
-// A LintFinding is what is wrong with a registration, before any call.
+// A LintFinding is a fault of a registration, found without a call.
 type LintFinding struct {
 	Code, Op, Message, Fix string
 	File                   string
 	Line                   int
 }
 
-// LintModules imports modules in a Python and returns what is wrong with the kernels,
+// LintModules imports modules in a Python and returns the faults of the kernels,
 // fakes and formulas that they register, and with the schemas of their ops; and how many
 // ops there are. What the modules print goes to talk.
 func LintModules(python *installed.Python, modules []string, talk io.Writer) (found []LintFinding, ops int, err error) {

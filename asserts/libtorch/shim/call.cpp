@@ -58,7 +58,7 @@ at::Tensor tensor(c10::TensorImpl* impl) {
 }
 
 // A Held is where an argument's tensors stand among those of the request: one, or
-// what a list, a tuple or a dict holds.
+// the elements of a list, a tuple or a dict.
 struct Held {
   int64_t tensor = OA_NO_TENSOR;
   std::vector<IValue> keys;  // of a dict, in the order of items
@@ -146,7 +146,7 @@ class Changes {
     }
   }
 
-  // at returns what is in a tensor's place.
+  // at returns the value in a tensor's place.
   c10::TensorImpl* at(int64_t i) const {
     for (const auto& p : put) {
       if (p.first == i) return p.second.defined() ? p.second.unsafeGetTensorImpl() : nullptr;
@@ -259,7 +259,7 @@ class Reader {
     return c10::Device(type, static_cast<c10::DeviceIndex>(in_.word()));
   }
 
-  // any reads a value as what it is.
+  // any reads a value by its own type.
   IValue any(int64_t tag, const Held& held) {
     switch (tag) {
       case OA_TENSOR: return tensor(tensors_.at(held.tensor));

@@ -31,7 +31,7 @@ using c10::TensorImpl;
 
 constexpr size_t kSnapshotLimit = 64 << 10;  // asserts.SnapshotLimit
 
-// has_parts tells nearly all tensors apart from those that parts looks into.
+// has_parts is false for nearly all tensors without parts.
 bool has_parts(const TensorImpl* impl) {
   constexpr c10::DispatchKeySet special({DispatchKey::Quantized, DispatchKey::NestedTensor, DispatchKey::Functionalize});
   return !impl->unsafe_storage() || impl->key_set().has_any(special);
@@ -82,7 +82,7 @@ void parts(TensorImpl* impl, F&& f) {
 
 uint64_t turn(uint64_t x) { return (x << 29) | (x >> 35); }
 
-// digest is not cryptographic: it has to tell a changed storage from an
+// digest is not cryptographic: it has to distinguish a changed storage from an
 // unchanged one, at memory speed. Every step is invertible, so that one
 // changed word always changes it.
 uint64_t digest(const void* data, size_t n) {
@@ -230,7 +230,7 @@ int64_t counter_of(const TensorImpl* impl) {
   return impl->version_counter().enabled() ? counter : 0;
 }
 
-// contents writes what the content level adds.
+// contents writes the fields that the content level adds.
 void contents(const TensorImpl* impl, const c10::StorageImpl* storage, oa_level level, Reply& out) {
   const void* bytes = storage ? bytes_of(storage) : nullptr;
   const void* data = level != OA_METADATA ? bytes : nullptr;
@@ -315,10 +315,9 @@ struct Objects<T, std::void_t<decltype(std::declval<T&>().pyobj_slot()->load_pyo
 // in_python reports whether Python holds a tensor that others hold too.
 bool in_python(const TensorImpl* impl) { return Objects<TensorImpl>::references(const_cast<TensorImpl*>(impl)) > 1; }
 
-// uses_of returns how many hold an impl. A Python object counts as often as it
-// is referred to, but for the reference that the impl has to it: in PyTorch 2.10
-// and newer while anybody else holds the impl, before in the place of the
-// object's use.
+// uses_of returns the number of references to an impl. Those to its Python object
+// count too, except the impl's own reference to it: PyTorch 2.10 and newer has that
+// while there are other uses of the impl, older ones instead of the object's use.
 template <class T>
 int64_t uses_of(const T* impl) {
   const int64_t count = c10::raw::intrusive_ptr::use_count(const_cast<T*>(impl)), object = Objects<T>::of(impl);

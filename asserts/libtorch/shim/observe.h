@@ -12,7 +12,7 @@
 
 namespace opassert {
 
-// observe writes what is seen of a tensor, null being an undefined one: a head and
+// observe writes the observation of a tensor, null being an undefined one: a head and
 // the contents that the level asks for, as Observed of observed.h reads them, and
 // behind it the tensors that it holds inside, in the same way. Nothing here changes
 // a count or throws.
@@ -46,7 +46,7 @@ bool is_meta(const c10::TensorImpl* impl, const c10::StorageImpl* storage);
 template <class T>
 using References = int64_t (*)(T*);
 
-// references are null where nobody knows Python.
+// references are null without Python.
 template <class T>
 inline References<T> references = nullptr;
 

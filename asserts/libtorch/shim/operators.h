@@ -1,4 +1,4 @@
-// operators.h: what a call needs to know of an operator. Its address is the
+// operators.h: the data of an operator that a call needs. Its address is the
 // operator's name on Go's side; it is never freed.
 #pragma once
 

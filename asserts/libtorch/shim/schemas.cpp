@@ -1,4 +1,4 @@
-// schemas.cpp lists what the dispatcher knows.
+// schemas.cpp lists the operators of the dispatcher.
 #include "observe.h"
 
 #include <ATen/core/enum_tag.h>
@@ -51,7 +51,7 @@ std::string tag_name(at::Tag tag) {
   return s.substr(from, to - from);
 }
 
-// Dispatch keys whose kernels are worth telling: what an op can run on.
+// Dispatch keys whose kernels are listed: backends that an op can run on.
 constexpr DispatchKey kKeys[] = {
     DispatchKey::CompositeImplicitAutograd,
     DispatchKey::CompositeExplicitAutograd,
@@ -77,7 +77,7 @@ constexpr DispatchKey kRuns[] = {
     DispatchKey::SparseCsrCPU,
 };
 
-// kind_of says how a type holds tensors: "t" a tensor, "l" a list of them,
+// kind_of returns how a type holds tensors: "t" a tensor, "l" a list of them,
 // "L" a list of lists, "c" a tuple or a dict, or a list of these, each with "?"
 // where it is optional; "" for none, "x" where tensors are out of sight. Those of
 // a tuple or a dict that is a result are.
@@ -323,7 +323,7 @@ using namespace opassert;
 
 static struct {
   std::mutex mutex;
-  std::string text;  // of what there was when somebody asked; "" when that may have changed
+  std::string text;  // the last listing; "" when it may have changed
 } oa_listed;
 
 void oa_schemas(int64_t* words, int64_t cap) {
@@ -338,7 +338,7 @@ void oa_schemas(int64_t* words, int64_t cap) {
 
 void oa_load(const char* path, int64_t n, int64_t* words, int64_t cap) {
   reply(words, cap, [&](Reply&) {
-    std::setvbuf(stdout, nullptr, _IONBF, 0);  // what a library prints is to be seen also where it ends the process
+    std::setvbuf(stdout, nullptr, _IONBF, 0);  // the output of a library must show even if it ends the process
     void* library = dlopen(std::string(path, n).c_str(), RTLD_NOW | RTLD_LOCAL);
     if (library == nullptr) throw Refusal(dlerror());
     std::lock_guard<std::mutex> lock(oa_listed.mutex);

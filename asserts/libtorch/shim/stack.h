@@ -33,7 +33,7 @@ static inline void* oa_program_counter(void* context) {
 #endif
 }
 
-// return_to_caller takes back a call of what is not code, such as a null
+// return_to_caller undoes a call of an address that is not code, such as a null
 // function, from whose address no stack can be read.
 static inline void oa_return_to_caller(void* context) {
   ucontext_t* c = (ucontext_t*)context;
@@ -84,7 +84,7 @@ static struct {
 
 static const int oa_deadly[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP};
 
-// oa_tell_stack leaves out what a kernel has forked.
+// oa_tell_stack ignores the processes that a kernel has forked.
 static void oa_tell_stack(void* pc) {
   if (getpid() == oa_crashes.process) oa_write_stack(oa_crashes.to, oa_crashes.prefix, pc);
 }
@@ -119,7 +119,7 @@ static void oa_crashed(int sig, siginfo_t* info, void* context) {
 // the one that calls kernels.
 static inline void oa_watch_crashes(int to, const char* prefix, int (*left)(int, siginfo_t*, void*)) {
   void* frame;
-  backtrace(&frame, 1);  // which loads what it needs
+  backtrace(&frame, 1);  // which loads the libraries that it needs
   oa_crashes.to = to;
   oa_crashes.prefix = prefix;
   oa_crashes.left = left;

@@ -20,7 +20,7 @@
 
 namespace opassert {
 
-// A Host is what the preloaded object does for the watcher; see preload.h.
+// A Host is the functions of the preloaded object for the watcher; see preload.h.
 struct Host {
   int (*dial)();               // a connection to opassert, or -1 and errno
   int (*high)(int fd);         // the descriptor where no program looks for its own
@@ -77,7 +77,7 @@ class Channel {
     return greet();
   }
 
-  // greet says which process this is; opassert answers with the settings.
+  // greet sends which process this is; opassert answers with the settings.
   bool greet() {
     const char* rank = nullptr;
     for (const char* name : {"RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID", "LOCAL_RANK"}) {

@@ -1,5 +1,5 @@
-// imports.h puts functions of the watcher's in the place of libtorch's wherever a
-// library calls these through its table of imports.
+// imports.h replaces functions of libtorch by the watcher's wherever a library calls
+// these through its table of imports.
 #pragma once
 
 #include <dlfcn.h>

@@ -1,5 +1,5 @@
 // keys.h holds the dispatch keys by which calls come to the watcher, keeps the
-// program from seeing them, and gives up those that the program wants.
+// program from seeing them, and leaves those to the program that it wants.
 #pragma once
 
 #include <ATen/core/dispatch/Dispatcher.h>
@@ -30,7 +30,7 @@ constexpr DispatchKey kBelow = DispatchKey::Fake;
 constexpr DispatchKey kAbove[] = {DispatchKey::TESTING_ONLY_GenericMode, DispatchKey::TESTING_ONLY_GenericWrapper, DispatchKey::DeferredInit};
 constexpr int kAboves = sizeof kAbove / sizeof *kAbove;
 
-// kRegistrar is who libtorch says has registered what the watcher has.
+// kRegistrar is the name under which the watcher's kernels are registered.
 constexpr const char* kRegistrar = "opassert";
 
 // after returns the keys that come after one. The Python dispatcher stands above
@@ -57,10 +57,10 @@ class Keys {
   DispatchKey above() const { return kAbove[at_]; }
   bool gone() const { return gone_; }
 
-  // visible is a set without what is there because of us.
+  // visible returns a set without our keys.
   DispatchKeySet visible(DispatchKeySet included) const { return included - ours(included); }
 
-  // ours is what a set includes because of us.
+  // ours returns our keys of a set.
   DispatchKeySet ours(DispatchKeySet included) const {
     for (int i = at_; i >= 0; i--) {
       if (included.isSupersetOf(pair(i))) return pair(i);
@@ -104,7 +104,7 @@ class Keys {
     return set;
   }
 
-  // want gives up what is ours of a set.
+  // want removes our keys from a set.
   void want(DispatchKeySet set) {
     if (gone_ || !(set.has(kBelow) || set.has(above()))) return;
     std::lock_guard<std::recursive_mutex> lock(mutex_);

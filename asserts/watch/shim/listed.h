@@ -36,7 +36,7 @@ inline std::string without_ours(const std::string& dump) {
   return kept;
 }
 
-// The rest stands in the place of libtorch's functions of like names.
+// The rest replaces libtorch's functions of like names.
 
 inline std::string dump_state(const OperatorEntry* op) { return without_ours(op->dumpState()); }
 

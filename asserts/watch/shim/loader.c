@@ -39,7 +39,7 @@ static void look(void) {
   __atomic_store_n(&state, now, __ATOMIC_RELEASE);
 }
 
-// A process that ends with a libtorch for which nobody has looked.
+// A process that ends with a libtorch that was not looked for.
 __attribute__((destructor)) static void ended(void) {
   char path[PATH_MAX];
   if (state == WAITING && own.field[FOLDER] != NULL && find_library(library, path)) tell("libtorch was loaded by a plain name");

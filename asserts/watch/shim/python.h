@@ -250,7 +250,7 @@ class Python {
   // answerer says who answers a call: its class, the class and the method that is
   // called, and where that stands. It is the innermost mode, or else the class of
   // an argument, in the order in which PyTorch asks them; of several, which may
-  // decline, the one that a result is of. "" where nobody does.
+  // decline, the one that a result is of. "" if no class does.
   //
   // Source: torch/csrc/utils/python_arg_parser.cpp, append_overloaded_tensor.
   std::string answerer(const std::vector<TensorImpl*>& arguments, const std::vector<TensorImpl*>& results) {
@@ -394,7 +394,7 @@ frames = "".join("%s\n%s\n%s\n" % frame for frame in frames)
     return frames;
   }
 
-  // hide_in puts functions in the place of those that return the sets.
+  // hide_in replaces the functions that return the sets.
   PyObject* hide_in(PyObject* module) {
     static Method methods[] = {
         {"_dispatch_tls_local_include_set", [](PyObject* real, PyObject*) { return self_->visible(real, self_->included_()); }, NO_ARGUMENT, nullptr},

@@ -17,7 +17,7 @@
 
 namespace opassert {
 
-// Unwritable is thrown for what a file of cases has no words for.
+// Unwritable is thrown for a value that a file of cases cannot express.
 struct Unwritable : std::exception {};
 
 inline std::string dtype_name(int64_t number) {
@@ -25,7 +25,7 @@ inline std::string dtype_name(int64_t number) {
   return kDTypes[number].name;
 }
 
-// arrangement_of says how the elements of a strided tensor lie, roughly.
+// arrangement_of returns how the elements of a strided tensor lie, roughly.
 inline std::string arrangement_of(const at::Tensor& t) {
   const auto sizes = t.sizes(), strides = t.strides();
   const size_t n = sizes.size();
@@ -37,7 +37,7 @@ inline std::string arrangement_of(const at::Tensor& t) {
   return n >= 2 && strides[n - 2] == 1 && strides[n - 1] == sizes[n - 2] ? arrangement::TRANSPOSED : arrangement::SLICED;
 }
 
-// form_of says what sort of tensor it is, "" for a plain one.
+// form_of returns the form of a tensor, "" for a plain one.
 inline std::string form_of(const at::Tensor& t) {
   const auto keys = t.key_set();
   switch (t.layout()) {

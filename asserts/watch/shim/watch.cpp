@@ -44,7 +44,7 @@ enum content {
   ALL_CONTENT
 };
 
-// A Watched is an operator with what opassert says of it.
+// A Watched is an operator with opassert's answer about it.
 struct Watched {
   Expected expected;
   int64_t number = 0;
@@ -112,7 +112,7 @@ bool tried(const char* what, F&& f) {
   return false;
 }
 
-// Operators finds what opassert says of an operator, asking when it is new.
+// Operators finds opassert's answer about an operator, asking when it is new.
 class Operators {
   std::mutex mutex_;
   std::unordered_map<const void*, std::unique_ptr<Watched>> known_;
@@ -274,7 +274,7 @@ Lent& lent() {
   return *all;
 }
 
-// A Place says where in the dispatcher a call is looked at.
+// A Place is where in the dispatcher a call is looked at.
 enum Place {
   BELOW_AUTOGRAD,
   ABOVE_AUTOGRAD,
@@ -565,7 +565,7 @@ class Look {
     channel.ask(FRAME_RECORD, frame.data(), frame.size(), ignored);
   }
 
-  // ask puts the call before opassert and does what that says. The site is
+  // ask sends the call to opassert and does what it answers. The site is
   // asked for apart: it is found out only where there is something to report.
   void ask() {
     const int64_t own = op_.writes ? 1 : 0;
@@ -658,8 +658,7 @@ bool by_fake(const Watched& op, const Stack& stack) {
   return fake;
 }
 
-// in_fake reports whether a call is a part of what a fake does: it has nothing
-// but shapes to go by.
+// in_fake reports whether a call is made by a fake, which has shapes alone.
 bool in_fake(const Watched& op, const Stack& stack) {
   bool real = false;
   each_argument(op, stack, [&](TensorImpl* impl, const Subject&) { real = real || (impl != nullptr && !is_meta(impl, storage_of(impl))); });
@@ -763,7 +762,7 @@ class Registrations {
     if (!names.empty()) channel.ask(FRAME_NAMES, names.data(), names.size(), ignored);
   }
 
-  // unwatch gives up the watcher's kernels of an operator.
+  // unwatch removes the watcher's kernels of an operator.
   void unwatch(const c10::OperatorName& name) {
     decltype(kernels_) given_up;
     std::lock_guard<std::mutex> lock(mutex_);
@@ -867,8 +866,8 @@ bool map_counts() {
   return true;
 }
 
-// What follows stands in the place of libtorch's functions of like names: whoever
-// calls them sees none of the watcher's keys, and has what it registers for one.
+// The functions below replace libtorch's of like names: their callers see none of the
+// watcher's keys, and register kernels for one as if it were free.
 
 c10::RegistrationHandleRAII register_fallback(c10::Dispatcher* dispatcher, DispatchKey key, c10::KernelFunction kernel, std::string debug) {
   return our_keys.fallback(*dispatcher, key, std::move(kernel), std::move(debug));
@@ -884,7 +883,7 @@ c10::RegistrationHandleRAII register_kernel(
   return dispatcher->registerImpl(std::move(name), key, std::move(kernel), std::move(signature), std::move(inferred), std::move(debug));
 }
 
-// register_definition gives up the watcher's kernel before the definition: an
+// register_definition removes the watcher's kernel before the definition: an
 // operator that has one left is not forgotten, and one that is defined anew
 // under its name would have its Python object.
 c10::RegistrationHandleRAII register_definition(c10::Dispatcher* dispatcher, c10::FunctionSchema schema, std::string debug, std::vector<at::Tag> tags) {

@@ -1,4 +1,4 @@
-// Command regen writes shim/usual_gen.h from what the checks' rows say of a usual
+// Command regen writes shim/usual_gen.h from the rows of the checks: the facts of a usual
 // call.
 package main
 
