@@ -60,7 +60,7 @@ type Entry struct {
 	used atomic.Bool
 }
 
-// Where says where an op runs, for entries that hold only in some places. An
+// Where describes where an op runs, for entries that hold only in some places. An
 // empty field is unknown, and an entry that asks for it does not hold.
 type Where struct {
 	Device  string

@@ -20,7 +20,7 @@ const (
 	waiting     = 5 * time.Millisecond
 )
 
-// past is a call that is over: what it was given and what it returned.
+// past is a call that has ended: its arguments and its returns.
 type past struct {
 	goroutine uintptr
 	tensors   []Tensor
@@ -107,8 +107,7 @@ func (c *Call) origins() []int {
 	return all
 }
 
-// look observes a tensor that somebody may have released meanwhile, which then is
-// undefined.
+// look observes a tensor, which is undefined if it has been released meanwhile.
 func (h *holding) look(t Tensor) (o Observation) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
@@ -151,8 +150,8 @@ func (h *holding) earlier(args []Observation) []Earlier {
 	return all
 }
 
-// alone reports whether nobody but the caller runs: every other goroutine is one
-// that package testing has waiting.
+// alone reports whether no other goroutine runs: each is one that package testing has
+// waiting.
 func alone() bool {
 	if runtime.NumGoroutine() > most { //mutate:equivalent false: only saves time
 		return false
@@ -174,7 +173,7 @@ func alone() bool {
 	return callers == 1
 }
 
-const most = 12 // goroutines, beyond which nobody is alone
+const most = 12 // goroutines, beyond which none is alone
 
 // waitsIn returns the function outside package runtime that a goroutine is in.
 func waitsIn(stack []uintptr) string {

@@ -33,15 +33,15 @@ type check struct {
 	// nothing to add where one of them names the culprit.
 	after Codes
 
-	// fixes says what to change, in the schema or in the code.
+	// fixes returns the change to make, in the schema or in the code.
 	fixes func(op *Op, v *Violation) string
 
-	// inPython says what the __torch_dispatch__ of a class that answers a call does
-	// about it; "" where that is what fixes says.
+	// inPython is the fix for a class whose __torch_dispatch__ answers a call; "" where
+	// fixes serves.
 	inPython string
 
-	// skips says for which tensors the check can't be relied on. A check that
-	// can always be says so with reliable.
+	// skips are the tensors for which the check can't be relied on; reliable if there
+	// are none.
 	skips []Row
 
 	// usual are the facts that leave the check nothing to report, and nothing to
@@ -54,7 +54,7 @@ type check struct {
 	// through autograd.
 	when func(*Seen) bool
 
-	// parts says that the check extends to the tensors inside sparse,
+	// parts reports that the check extends to the tensors inside sparse,
 	// quantized, nested and wrapping ones: see [WithParts].
 	parts bool
 }
@@ -63,8 +63,8 @@ type check struct {
 // against.
 var reliable = []Row{}
 
-// An About says what a check is about: the subject, and for a check about a
-// pair what that is held against.
+// An About is the kinds of subject that a check is about: the subject, and for a check
+// about a pair the one that it is compared with.
 type About uint8
 
 const (

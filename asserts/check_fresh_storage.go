@@ -61,7 +61,7 @@ func (j *judge) freshStorages() {
 	j.changedLate(fresh)
 }
 
-// changedLate reports the returns that somebody wrote when the call was over.
+// changedLate reports the returns that were written after the call.
 func (j *judge) changedLate(fresh []*output) {
 	for _, out := range fresh {
 		if text := changedLater(&out.Observation, &out.late); text != "" && !slices.ContainsFunc(j.verdict.Violations, func(v *Violation) bool { return v.Subject == out.place() }) {
@@ -70,8 +70,8 @@ func (j *judge) changedLate(fresh []*output) {
 	}
 }
 
-// changedLater says how the bytes changed between two observations after a call, ""
-// where they did not, or nobody looked.
+// changedLater returns how the bytes changed between two observations after a call, ""
+// where they did not, or were not observed again.
 func changedLater(then, later *Observation) string {
 	if then.Content == nil || later.Content == nil || then.unobservable()+later.unobservable() != "" {
 		return ""
@@ -96,8 +96,8 @@ func (j *judge) ownMemory(out *output) bool {
 	return true
 }
 
-// usedAgain reports the returns that lie in the memory of what the call before
-// returned, or else, of the first, that this is no longer as it was.
+// usedAgain reports the returns that lie in the memory of a return of the call before,
+// or else, for the first return, that this has changed.
 func (j *judge) usedAgain(fresh []*output) {
 	again := len(fresh) == 0
 	for _, out := range fresh {
@@ -120,8 +120,8 @@ func (j *judge) usedAgain(fresh []*output) {
 	}
 }
 
-// reused says what of an earlier call's return another return is, "" for nothing.
-// Arguments it was given may come again.
+// reused returns how a return reuses one of the call before, "" where it does not.
+// Arguments of that call may be returned again.
 func (e *Earlier) reused(o *Observation) string {
 	holds := func(o *Observation) bool { return o.Content != nil && o.Content.Nbytes > 0 }
 	switch {

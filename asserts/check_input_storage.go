@@ -49,8 +49,8 @@ func (j *judge) inputStorages() {
 	}
 }
 
-// released reports whether an argument, which the caller holds, is held by nobody any
-// more.
+// released reports whether an argument, which the caller holds, has no reference
+// left.
 func (v *Violation) released() bool {
 	return v.Before.ImplUses > 0 && v.After.ImplUses == 0 && v.After.Defined()
 }

@@ -113,7 +113,7 @@ func uses(what string, o *Observation) int32 {
 	return o.StorageUses
 }
 
-// writtenLate reports the arguments that somebody wrote when the call was over:
+// writtenLate reports the arguments that were written after the call:
 // some milliseconds later, or those of the call before in this one.
 func (j *judge) writtenLate(reported map[ID]bool) {
 	for i := range j.inputs {
@@ -135,7 +135,7 @@ func (j *judge) writtenLate(reported map[ID]bool) {
 	}
 }
 
-// keeps returns why the uses of an argument may rise, "" where they may not.
+// keeps returns the reason why the use counts of an argument may rise, or "".
 func (j *judge) keeps(in *input) string {
 	wrapped := func(out output) bool { return out.Traits&FunctionalWrapper != 0 }
 	graded := func(c *Snapshot) bool { return c != nil && c.RequiresGrad }

@@ -82,7 +82,7 @@ func (j *judge) compare(m *judge, subject Place, real, meta []side) {
 	}
 }
 
-// contradicts says which of the two calls the schema speaks against, "" where it
+// contradicts returns which of the two calls the schema speaks against, "" where it
 // speaks against both or neither: it says nothing of sizes, strides and dtypes.
 func (j *judge) contradicts(m *judge, at Place) string {
 	real, meta := j.breaks(at), m.breaks(at)
@@ -97,7 +97,7 @@ func (j *judge) contradicts(m *judge, at Place) string {
 	return ""
 }
 
-// where says whose call was held against the first.
+// where returns whose call was held against the first.
 func (j *judge) where() string {
 	if j.fake {
 		return "by its fake"
@@ -168,7 +168,7 @@ func definedness(s *side) string {
 	return "undefined"
 }
 
-// shares says what a return shares, and with which tensor before it.
+// shares returns in words which tensor before it a return is or shares with.
 func (j *judge) shares(s *side) string {
 	earlier := func(out *output) bool { return comparePlaces(out.place(), s.at) < 0 }
 	if ins := j.byImpl[s.seen.Impl]; len(ins) > 0 {

@@ -32,11 +32,11 @@ var _ = add(check{
 	parts: true,
 })
 
-// contended is why a check on contents is skipped for a storage that was not
+// contended is the reason of a skipped check on contents for a storage that was not
 // read.
 const contended = "another goroutine's call held the storage"
 
-// unread is why a check on bytes is skipped where there were none to compare.
+// unread is the reason of a skipped check on bytes where none were read.
 const unread = "bytes not read: on a device that is not the CPU, or a subclass's own"
 
 // undeclaredWrites takes bytes and versions to belong to a storage and metadata
@@ -126,7 +126,7 @@ func (j *judge) writtenOn(storage ID) []*input {
 	return written
 }
 
-// writtenBeside says how many bytes of a storage changed that none of the
+// writtenBeside returns how many bytes of a storage changed that none of the
 // written arguments on it covers, "" for none, and reports whether that is known.
 func writtenBeside(b, a *Snapshot, written []*input) (text string, known bool) {
 	n := min(len(b.Bytes), len(a.Bytes))

@@ -61,7 +61,7 @@ func (j *judge) versionBumps() {
 	}
 }
 
-// written says how a written argument was written, "" if it was not, and
+// written returns how a written argument was written, "" if it was not, and
 // reports whether that is known. Bytes that a storage did not have before are
 // written, unless it is the op's work to make room for them.
 func (j *judge) written(in *input) (text string, known bool) {

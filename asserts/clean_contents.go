@@ -24,8 +24,8 @@ const (
 // usualSkipped counts the skips of one call.
 type usualSkipped [len(usualSkips)]uint64
 
-// cleanContents is clean for what the content level adds, to a call that is clean
-// at the identity level.
+// cleanContents is clean for the content level, for a call that is clean at the
+// identity level.
 func (c *Call) cleanContents() bool {
 	var skipped usualSkipped
 	at := 0
@@ -66,7 +66,7 @@ func (c *Call) nothing(i, j int) bool {
 	return c.obs[i].Impl == 0 && c.obs[j].Content == nil
 }
 
-// cleanArgument looks at what an argument holds.
+// cleanArgument looks at the contents of an argument.
 func (c *Call) cleanArgument(s *subjectPlan, at int, skipped *usualSkipped) bool {
 	b, a := &c.obs[at], &c.obs[c.before+at]
 	x, y := b.Content, a.Content

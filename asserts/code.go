@@ -25,20 +25,20 @@ func (c Code) Name() string { return c.check().name }
 // Rule returns the check's rule in one sentence.
 func (c Code) Rule() string { return c.check().rule }
 
-// Breaks says what goes wrong for a user when the rule is broken.
+// Breaks returns the consequence of a broken rule for a user.
 func (c Code) Breaks() string { return c.check().breaks }
 
-// BreaksPlain says the same of a library that has neither autograd nor
-// functionalization and compilers: see [Seen].
+// BreaksPlain returns the same for a library without autograd, functionalization and
+// compilers: see [Seen].
 func (c Code) BreaksPlain() string { return cmp.Or(c.check().plain, c.check().breaks) }
 
 // Level returns the least level at which the check is judged.
 func (c Code) Level() Level { return c.check().level }
 
-// About says what the check is about.
+// About returns the kind of subject that the check is about.
 func (c Code) About() About { return c.check().about }
 
-// InPython says what the __torch_dispatch__ of a class does that answers calls as
+// InPython returns what the __torch_dispatch__ of a class does that answers calls as
 // the rule asks for; "" where it does what a kernel does.
 func (c Code) InPython() string { return c.check().inPython }
 
@@ -59,8 +59,8 @@ func (c Code) Through(autograd bool) bool {
 	return !autograd
 }
 
-// Skips returns what a tensor must not be for the check to be relied on, as
-// the rows of [Aware].
+// Skips returns the traits of tensors for which the check can't be relied on, as rows
+// of [Aware].
 func (c Code) Skips() []Row { return c.check().skips }
 
 // ParseCode reads a code ("OA001") or a name ("input-impl").

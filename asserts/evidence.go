@@ -50,7 +50,7 @@ func (j *judge) declared(out *output, storage ID) bool {
 }
 
 // reportMismatch reports a return that is not on, or is not, the argument that
-// it should be, and says whose it is instead, if anybody's in the call.
+// it should be, and names the tensor of the call that it is instead, if any.
 func (j *judge) reportMismatch(code Code, out *output, should *input) *Violation {
 	v := j.reportOutput(code, out)
 	v.Against, v.Other = should.place(), should.after
@@ -144,7 +144,7 @@ func allShare(out *output, inputs []*input, shared func(*output, *input) bool) b
 	return !slices.ContainsFunc(inputs, func(in *input) bool { return !shared(out, in) })
 }
 
-// outOfSight says that a count is too high for what is in sight.
+// outOfSight returns the evidence of a use count that no tensor of the call explains.
 func outOfSight(what string, p Place, uses int32) string {
 	return fmt.Sprintf("use_count of the %s of %s is %d, and no tensor of the call shares it: a reference is held elsewhere", what, p, uses)
 }
@@ -153,7 +153,7 @@ func versions(in *input) string {
 	return fmt.Sprintf("version %d -> %d", in.before.Version, in.after.Version)
 }
 
-// changedBytes says how a storage's bytes differ, or that they lie elsewhere, ""
+// changedBytes returns how a storage's bytes differ, or that they lie elsewhere, ""
 // when they don't.
 func changedBytes(b, a *Snapshot) string {
 	if b.Nbytes != a.Nbytes {
@@ -166,7 +166,7 @@ func changedBytes(b, a *Snapshot) string {
 	return text
 }
 
-// overwritten says how the bytes differ that a storage had before, "" when
+// overwritten returns how the bytes differ that a storage had before, "" when
 // they don't, and reports whether that is known: of a storage that was resized
 // it takes both copies.
 func overwritten(b, a *Snapshot) (text string, known bool) {

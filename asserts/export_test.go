@@ -47,7 +47,7 @@ var (
 func (p *Policy) ForMode(m Mode) Codes     { return p.forMode(m) }
 func (p *Policy) ForTensor(t Traits) Codes { return p.forTensor(t) }
 
-// Alone reports whether nobody but the caller runs.
+// Alone reports whether no other goroutine runs.
 var Alone = alone
 
 // AddSkip adds a check to the rows of a preset.

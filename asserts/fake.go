@@ -8,7 +8,7 @@ type Fake struct {
 	Seen    Seen   // at the content level, without bytes; no results where it failed
 	Open    []Open // sizes and strides of results that depend on contents
 	Missing bool   // the op has none
-	Fault   string // what it did besides returning what the schema says: "raises TypeError: ..."
+	Fault   string // how it fails the schema: "raises TypeError: ..."
 	Site    Site   // of the function
 }
 

@@ -5,14 +5,14 @@ import (
 	"slices"
 )
 
-// A Verdict is what the judge found in one call.
+// A Verdict is the judgement of one call.
 type Verdict struct {
 	Violations []*Violation // arguments first, then returns, each in schema order
 	Skips      []Skip       // in order of code and reason
 	Judged     Counts       // tensors that each check was held against
 }
 
-// A Skip says that a check was not judged for some tensors.
+// A Skip is a check that was not judged for some tensors.
 type Skip struct {
 	Code   Code
 	Reason string
@@ -108,7 +108,7 @@ type input struct {
 	element       int // in the list, or NoElement
 	called        string
 	before, after Observation
-	late          Observation // some milliseconds later, where somebody looked
+	late          Observation // some milliseconds later, where observed again
 	newImpl       bool        // reported as OA001
 	newStorage    bool        // reported as OA002
 }
@@ -117,7 +117,7 @@ type input struct {
 type output struct {
 	*subjectPlan
 	Observation
-	late    Observation // some milliseconds later, where somebody looked
+	late    Observation // some milliseconds later, where observed again
 	result  int         // in Op.Results
 	element int         // in the list, or NoElement
 	called  string

@@ -2,7 +2,7 @@ package asserts
 
 import "fmt"
 
-// A Level says how much of a tensor is observed. Each holds the one before.
+// A Level is how much of a tensor is observed. Each holds the one before.
 type Level uint8
 
 const (

@@ -39,7 +39,7 @@ func CodesIn(excuses []Excuse) Codes {
 	return codes
 }
 
-// note returns why a violation is debatable, "" where it is an error.
+// note returns the reason why a violation is debatable, or "" if it is an error.
 func (op *Op) note(v *Violation) string {
 	for _, d := range debatable {
 		if !d.codes.Has(v.Code) || !d.holds(v) {
@@ -68,8 +68,8 @@ func gradable(dtype string) bool {
 	return slices.ContainsFunc([]string{"float", "bfloat", "complex"}, func(prefix string) bool { return strings.HasPrefix(dtype, prefix) })
 }
 
-// forInference reports whether an op of PyTorch's that nobody trains through
-// returns what has no history. One that returns half of it is wrong.
+// forInference reports whether an op of PyTorch's for inference returns a tensor
+// without history. One that returns half of it is wrong.
 func forInference(v *Violation) bool {
 	namespace, _, _ := strings.Cut(v.Op, "::")
 	return slices.Contains([]string{"quantized", "mkldnn"}, namespace) && !v.After.Content.RequiresGrad

@@ -18,7 +18,7 @@ func NewID() ID { return ID(lastID.Add(1)) }
 // OA005 are then left to OA007 and OA008, and counted as skipped.
 const NotCounted int32 = -1
 
-// An Observation is what an engine sees of one tensor at one moment. The zero
+// An Observation is the state of one tensor at one moment. The zero
 // value is an undefined tensor.
 type Observation struct {
 	Impl        ID // 0: undefined
@@ -36,7 +36,7 @@ func (o *Observation) counted() bool { return o.ImplUses != NotCounted }
 // Defined reports whether there was a tensor to observe.
 func (o *Observation) Defined() bool { return o.Impl != 0 }
 
-// A Snapshot is what the content level adds. A storage without bytes, on the meta
+// A Snapshot is the part of an Observation that the content level adds. A storage without bytes, on the meta
 // device, has Digest 0 and no Bytes.
 type Snapshot struct {
 	DType   string
@@ -90,7 +90,7 @@ type Owner uint8
 const (
 	OwnStorage Owner = iota // the storage, as it frees what an allocator makes; or not known
 	Somebody                // a function that the storage calls, and that others may wait for
-	Nobody                  // nobody, or nobody that the storage knows: static memory, or what lies in somebody else's
+	Nobody                  // no owner that the storage knows: static memory, or memory of another object
 )
 
 // Packed is the ItemSize of elements that are smaller than a byte, such as the
@@ -102,7 +102,7 @@ const Packed = -1
 // [Snapshot.Bytes].
 const SnapshotLimit = 64 << 10
 
-// Traits say what sort of tensor was observed, for the skip policy. Bits that
+// Traits are the properties of an observed tensor, for the skip policy. Bits that
 // are not named here are handed out by [RegisterSubclass].
 type Traits uint32
 
@@ -134,7 +134,7 @@ type Tensor interface {
 	Observe(*Observation, Level)
 }
 
-// Observe returns what is seen of a tensor now; nil is an undefined tensor.
+// Observe returns an observation of a tensor; nil is an undefined tensor.
 func Observe(t Tensor, level Level) Observation {
 	var o Observation
 	if t != nil {

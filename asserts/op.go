@@ -16,8 +16,8 @@ type Op struct {
 	Waived    []Code    // the checks that an allowlist waives
 	Notes     []Excuse  // the checks whose violations an allowlist makes notes
 
-	// Checks is what is checked instead of what the schema calls for, where it
-	// is not nil: the plan of a preset.
+	// Checks, unless nil, replaces the checks that the schema calls for: the plan of
+	// a preset.
 	Checks []Check
 
 	plan *plan // made at the first call; see resolve
@@ -50,7 +50,7 @@ type Check struct {
 }
 
 // A Ref is a subject by its position, since names can coincide: 1, 2, ... are
-// those of Op.Args, -1, -2, ... those of Op.Results, 0 is nobody.
+// those of Op.Args, -1, -2, ... those of Op.Results, 0 is none.
 type Ref int
 
 // ArgRef returns the Ref of Op.Args[i].
@@ -92,8 +92,8 @@ func (op *Op) at(p Place) *Subject {
 	return &subjects[i]
 }
 
-// Plan returns what is checked: Checks, or else what the schema calls for,
-// without what is waived.
+// Plan returns the op's checks: Checks, or else those that the schema calls for,
+// without the waived ones.
 func (op *Op) Plan() []Check {
 	return slices.DeleteFunc(slices.Clone(op.lines()), func(c Check) bool { return slices.Contains(op.Waived, c.Code) })
 }

@@ -63,8 +63,8 @@ func (op *Op) resolve() *plan {
 	}
 }
 
-// Validate reports what is wrong with the op's plan: a line about a subject
-// that the op has not, or that is not what its check is about. The judge
+// Validate returns the faults of the op's plan: a line about a subject that the op
+// does not have, or that its check is not about. The judge
 // leaves such lines out.
 func (op *Op) Validate() error {
 	if bad := newPlan(op).bad; len(bad) > 0 {
@@ -124,7 +124,7 @@ func (p *plan) count(s Subject, times int) {
 	}
 }
 
-// add resolves one line; it returns what is wrong with it.
+// add resolves one line; it returns its fault, or "".
 func (p *plan) add(c Check) string {
 	about := c.Code.About()
 	if about == 0 {

@@ -6,8 +6,8 @@ import (
 	"sync"
 )
 
-// A Policy says which checks cannot be relied on for which tensors, and under
-// which modes. It is plain data: take a preset, change it, and pass it to
+// A Policy is the checks that cannot be relied on, by the traits of tensors and by
+// mode. It is plain data: take a preset, change it, and pass it to
 // [SetPolicy], [WithPolicy] or [Judge]. A policy that has been passed on must
 // not change.
 type Policy struct {

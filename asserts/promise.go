@@ -5,7 +5,7 @@ type Promise uint8
 
 const (
 	Objects  Promise = iota // arguments and (a!) returns are the objects that were passed
-	Fresh                   // what is not a view is new, and held by nobody else
+	Fresh                   // a return that is not a view is new, without other references
 	Aliases                 // storages are shared as the alias sets declare
 	Writes                  // what is written is declared, and seen
 	Kernels                 // the kernels of one op, and its schema, agree
@@ -34,7 +34,7 @@ func Promises() []Promise {
 // String returns the promise's name: "aliases".
 func (p Promise) String() string { return promiseWords[p].name }
 
-// Rule returns what is promised, in one sentence.
+// Rule returns the promise in one sentence.
 func (p Promise) Rule() string { return promiseWords[p].rule }
 
 // Promise returns the kind of promise that the check holds calls to.

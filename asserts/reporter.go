@@ -132,7 +132,7 @@ func (c *Collector) add(v *Violation) bool {
 	return true
 }
 
-// Found returns what was kept, in order of op, tensor, check and site.
+// Found returns the violations, in order of op, tensor, check and site.
 func (c *Collector) Found() []Found {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -152,7 +152,7 @@ func (c *Collector) Found() []Found {
 	return all
 }
 
-// Reset forgets what was kept.
+// Reset forgets the violations.
 func (c *Collector) Reset() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -53,7 +53,7 @@ func (v *Violation) Result() Result {
 	}
 }
 
-// Results returns what was found, and then what was skipped.
+// Results returns the violations, and then the skips.
 func (s Summary) Results() []Result {
 	var results []Result
 	for _, f := range s.Found {
@@ -113,7 +113,7 @@ func (r Result) what() string {
 	return r.Code.String() + " " + r.Code.Name()
 }
 
-// message says what happened, at the length that there is.
+// message returns the result's message, shortened where it must be.
 func (r Result) message() string {
 	switch {
 	case r.Report != "":

@@ -94,7 +94,7 @@ func WriteSARIF(w io.Writer, version, root string, results []Result) error {
 	return enc.Encode(sarifLog{"https://json.schemastore.org/sarif-2.1.0.json", "2.1.0", []sarifRun{run}})
 }
 
-// sarifRules has the checks by code, and for Code 0 what is about none.
+// sarifRules has the checks by code, and under Code 0 the results of none.
 func sarifRules() []sarifRule {
 	rules := []sarifRule{{"OA000", "kernel", sarifText{"a kernel runs to its end"}, sarifText{"a kernel that crashes, or fails, cannot be checked"}}}
 	for c := range AllCodes.All() {

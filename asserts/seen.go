@@ -2,7 +2,7 @@ package asserts
 
 import "fmt"
 
-// Seen is what was observed of one call: plain data, from a wrapper, from the
+// Seen is the observations of one call: plain data, from a wrapper, from the
 // libtorch engine or from a log.
 type Seen struct {
 	Level   Level
@@ -25,22 +25,22 @@ type Seen struct {
 	Earlier []Earlier
 
 	// Late is every tensor of After and then of Results once more, some milliseconds
-	// after the call; nil where nobody looked again.
+	// after the call; nil if not observed again.
 	Late []Observation
 
-	// Alone says that no other goroutine or thread used the tensors during the
-	// call, so that nobody but the op can have taken a reference.
+	// Alone reports that no other goroutine or thread used the tensors during the
+	// call, so that only the op can have taken a reference.
 	Alone bool
 
-	// Made says that nobody but the op can have let go of an argument, in a library
-	// without autograd: they were made for this call, or nobody else ran.
+	// Made reports that only the op can have released a reference to an argument, in a
+	// library without autograd: arguments were made for this call, or nothing else ran.
 	Made bool
 
-	// Plain says that the library has neither autograd nor functionalization and
+	// Plain reports that the library has neither autograd nor functionalization and
 	// compilers, as one of Go kernels: reports speak of none.
 	Plain bool
 
-	// Autograd says that the call went through autograd, which keeps what it needs
+	// Autograd reports that the call went through autograd, which keeps what it needs
 	// for backward: only OA014 is judged.
 	Autograd bool
 }

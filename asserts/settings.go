@@ -182,7 +182,7 @@ func SetPolicy(p *Policy) (restore func()) {
 	return replace(p, func(s *settings) **Policy { return &s.policy })
 }
 
-// SetAlone says whether the program uses no tensor of a call on another
+// SetAlone sets whether the program uses no tensor of a call on another
 // goroutine meanwhile, and returns what undoes it. Without, OA016 is judged in
 // the first calls of each op, where no other goroutine runs, and in runs of many ops,
 // as those of opassert check and package optest.

@@ -12,8 +12,8 @@ import (
 	"sync/atomic"
 )
 
-// A Summary says what has been checked in the process so far, what has been
-// skipped, and what has been found.
+// A Summary is the checks made, the checks skipped and the violations found in the
+// process so far.
 type Summary struct {
 	Calls      uint64 // judged
 	SampledOut uint64 // not judged, for the sample

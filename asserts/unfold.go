@@ -76,7 +76,7 @@ func unfold(op *Op, seen *Seen) (*Op, *Seen) {
 		late, lateParts = append(late, lateResults[i]...), append(lateParts, lateOf(lateResults[i], len(r))...)
 		whole.ResultLens, whole.ResultNames = append(whole.ResultLens, len(r)), append(whole.ResultNames, names)
 	}
-	whole.Late = append(late, lateParts...) // undefined tensors where nobody looked
+	whole.Late = append(late, lateParts...) // undefined tensors where not observed
 	return WithParts(op), &whole
 }
 

@@ -16,10 +16,10 @@ type Violation struct {
 	Op      string // "aten::add.Tensor"
 	Schema  string
 	Subject Place
-	Against Place // whom it is held against or shares with; zero: nobody
+	Against Place // the tensor that it is compared or shares with; zero: none
 	Saw     string
 	Fix     string
-	Note    string `json:",omitempty"` // why it is debatable, and no error; "" where it is one
+	Note    string `json:",omitempty"` // the reason why it is debatable; "" if it is an error
 	Plain   bool   `json:",omitempty"` // as in [Seen]
 
 	Before, After Observation // of the subject; a return has no Before
@@ -30,7 +30,7 @@ type Violation struct {
 	Repro         string // a command that does it again, where there is one
 	Site          Site   // the call, where it came through a wrapper
 
-	Answer *Answer `json:",omitempty"` // who answered the call in place of a kernel; nil: nobody
+	Answer *Answer `json:",omitempty"` // the code that answered the call in place of a kernel; nil: none did
 }
 
 // An Answer is a method of a Python class, of a tensor or a mode, that answers calls
@@ -109,7 +109,7 @@ func (p Place) element() string {
 	return ""
 }
 
-// Part returns what a tensor inside another is to it: "values" of "1.values".
+// Part returns the role of a tensor inside another: "values" of "1.values".
 func (p Place) Part() string { return p.Called[strings.LastIndexByte(p.Called, '.')+1:] }
 
 func (s Site) String() string {

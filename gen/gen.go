@@ -19,7 +19,7 @@ import (
 	"github.com/opassert/opassert/schema"
 )
 
-// Options say what to generate.
+// Options are the input and the output of a generation.
 type Options struct {
 	Schema  string   // the schema file
 	Tags    string   // the tags file, "" for the tags.yaml beside the schema, if any
@@ -53,7 +53,7 @@ type Unbound = bind.Unbound
 // Skipped is an Op that has no Go form, with the Reason.
 type Skipped = typed.Skipped
 
-// A Result is what was made, and what was left out.
+// A Result is the generated files, and the ops and marks without one.
 type Result struct {
 	Files   []File
 	Made    int          // functions made

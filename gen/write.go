@@ -38,7 +38,7 @@ func Write(files []File) error {
 	return nil
 }
 
-// write renames a finished file into place, so that nobody sees half of one.
+// write renames a finished file into place, so that none is seen half written.
 func write(f File) error {
 	dir := filepath.Dir(f.Path)
 	if err := os.MkdirAll(dir, 0o777); err != nil {

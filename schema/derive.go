@@ -20,7 +20,7 @@ type group struct {
 // variant.
 //
 // Note [The file's word stands]: where autogen names an op that no version's
-// rules derive, the file may be of a PyTorch that nobody has seen yet. It is
+// rules derive, the file may be of a PyTorch that is newer than opassert. It is
 // made as the list names it, and a warning says so.
 //
 // Source: torchgen/native_function_generation.py,

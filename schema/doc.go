@@ -27,7 +27,7 @@
 // What torchgen refuses in how ops go together is a warning in [File.Warnings],
 // since a file may be a part: half a structured group, an out= op without any
 // other variant, a derived op that no autogen line names. So is what may be of a
-// PyTorch that nobody has seen yet: keys, types and dispatch keys that are not
+// PyTorch that is newer than opassert: keys, types and dispatch keys that are not
 // known, derived ops that no rule explains. [Config.Strict] makes them errors.
 //
 // A schema of the dispatcher is taken as it is. [LintOp] says where its name

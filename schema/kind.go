@@ -130,7 +130,7 @@ func (t Type) is(base string) bool {
 	return t.core().Name == base
 }
 
-// ListKind says how a tensor-like type holds its tensors: "none" (Tensor),
+// ListKind returns how a tensor-like type holds its tensors: "none" (Tensor),
 // "opttensor" (Tensor?), "tensorlist" (Tensor[], Tensor[]?), "opttensorlist"
 // (Tensor?[]); a tuple or a dict that holds tensors is a list of them. It is ""
 // for other types.

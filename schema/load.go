@@ -9,7 +9,7 @@ import (
 	"github.com/opassert/opassert/internal/yamlfile"
 )
 
-// A Config says how to read a schema file. The zero Config reads a file that
+// A Config describes how to read a schema file. The zero Config reads a file that
 // stands for itself.
 type Config struct {
 	// Tags is the tags.yaml file that declares the tags. If it is "", that is

@@ -112,7 +112,7 @@ type Type struct {
 	Size int    // List: the fixed size of int[2]; 0 for none
 }
 
-// A TypeKind says how a Type is built.
+// A TypeKind is the form of a Type.
 type TypeKind uint8
 
 const (
@@ -127,7 +127,7 @@ const (
 	Union
 )
 
-// A Kind says what an op does with its arguments.
+// A Kind is a kind of op, by what it does with its arguments.
 //
 // Source: torchgen/model.py, SchemaKind and FunctionSchema.kind.
 type Kind uint8
@@ -149,7 +149,7 @@ const (
 	ClassView                    // shares an argument's storage and writes nothing
 )
 
-// ViewReason says why an op is a view; the zero value says that it is none.
+// ViewReason is the reason why an op is a view; the zero value is that of no view.
 //
 // Source: torchgen/model.py, NativeFunction.is_view_op.
 type ViewReason uint8

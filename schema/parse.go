@@ -60,7 +60,7 @@ func parseAlone(text string, d dialect, odd func(token.Position, string, ...any)
 }
 
 // parseText reads one schema; at maps an offset in the text to its position,
-// odd takes what may be of a PyTorch that nobody has seen yet, and is an error
+// odd accepts syntax that may be of a newer PyTorch, and is an error
 // if odd is nil. It returns nil where it has added an error.
 func parseText(text string, d dialect, at func(int) token.Position, errs *scanner.ErrorList, odd func(token.Position, string, ...any)) *Op {
 	p := parser{text: text, dialect: d, at: at, odd: odd}

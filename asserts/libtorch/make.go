@@ -290,7 +290,7 @@ func (s *Spec) names() Value {
 }
 
 // sparse makes the tensor sparse, after setting about half of it to zero where
-// nobody said what it holds.
+// its contents are undefined.
 func (s *Spec) sparse(name string, args ...Value) (Tensor, error) {
 	if s.Bytes == nil && s.Values == nil {
 		elements, err := s.elements()

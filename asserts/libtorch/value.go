@@ -8,7 +8,7 @@ import (
 	"github.com/opassert/opassert/internal/tensor"
 )
 
-// A Kind says which fields of a [Value] count.
+// A Kind describes which fields of a [Value] count.
 type Kind uint8
 
 const (

@@ -1,4 +1,4 @@
-// Package maker is what a library imports to say how its tensors are made, for
+// Package maker is imported by a library to declare how its tensors are made, for
 // those who run all its kernels: opassert check, and package optest in its tests.
 //
 //	//go:build opassert

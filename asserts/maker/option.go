@@ -51,7 +51,7 @@ func Release[T any](release func(T)) Option {
 // before every call, so that a case is the same in every run.
 func RandomSeed(seed func(int64)) Option { return func(o *Options) { o.RandomSeed = seed } }
 
-// Cases is how many cases each op gets in a test; where no option says so, each
+// Cases is how many cases each op gets in a test; without this option, each
 // value class of each argument is tried.
 func Cases(n int) Option { return func(o *Options) { o.Cases = n } }
 

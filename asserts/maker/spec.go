@@ -9,7 +9,7 @@ import (
 	"github.com/opassert/opassert/asserts"
 )
 
-// A Spec says what tensor to make.
+// A Spec describes a tensor to make.
 type Spec struct {
 	DType   string // PyTorch's name: "float32"
 	Sizes   []int64

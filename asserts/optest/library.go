@@ -137,7 +137,7 @@ func (l *library) receiver(method reflect.Type) (reflect.Value, bool) {
 	return reflect.Value{}, false
 }
 
-// homeless says why a kernel can't be called that is a method of no receiver that
+// homeless returns the reason why a kernel can't be called that is a method of no receiver that
 // an option names, or "".
 func (l *library) homeless(k asserts.Kernel) string {
 	t := reflect.TypeOf(k.Func)
@@ -152,7 +152,7 @@ func (l *library) homeless(k asserts.Kernel) string {
 	return ""
 }
 
-// config is what a run of the suite needs to know of the ops.
+// config is the data of the ops that a run of the suite needs.
 func (l *library) config() suite.Config {
 	return suite.Config{
 		Level: l.job.Level, Seed: l.job.Seed,

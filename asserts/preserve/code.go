@@ -78,10 +78,10 @@ func (c Code) Name() string { return codes[c].name }
 // Rule returns the invariant in one sentence.
 func (c Code) Rule() string { return codes[c].rule }
 
-// Breaks says what goes wrong when the invariant does not hold.
+// Breaks returns the consequence where the invariant does not hold.
 func (c Code) Breaks() string { return codes[c].breaks }
 
-// Fix says how to keep the invariant.
+// Fix returns how to keep the invariant.
 func (c Code) Fix() string { return codes[c].fix }
 
 // ParseCode reads a code ("OA101") or a name ("same-object").

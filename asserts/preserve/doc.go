@@ -26,7 +26,7 @@
 //
 //   - the object always owns the impl, and the impl's slot points back;
 //   - the impl is marked to have an object, and holds one counted reference to
-//     it while anybody else holds the impl: it takes that when its own count
+//     it while the impl has other references: it takes that when its own count
 //     goes from one to two, and releases it when it goes from two to one;
 //   - so an object whose last reference goes is its impl's last holder. Nothing
 //     is preserved or resurrected, and weak references and the garbage collector

@@ -9,7 +9,7 @@ import (
 	"github.com/opassert/opassert/asserts/suite/engine"
 )
 
-// A Listing is what an engine has, as a worker reports it. The process that runs
+// A Listing is the ops of an engine, as a worker reports them. The process that runs
 // the suite loads no library itself: one that crashes or exits while it is
 // loaded takes a worker with it, and nothing else.
 type Listing struct {

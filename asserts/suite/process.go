@@ -134,7 +134,7 @@ const killed = "SIGKILL"
 
 func (e *LoadError) Error() string { return "load " + e.Library + ": " + e.Why }
 
-// Is reports whether the worker was killed: by somebody else, or by the library.
+// Is reports whether the worker was killed, from outside or by the library.
 func (e *LoadError) Is(target error) bool { return target == errKilled && e.Why == killed }
 
 // silent returns the error for a worker that did not start.

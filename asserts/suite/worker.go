@@ -17,7 +17,7 @@ import (
 	"github.com/opassert/opassert/schema"
 )
 
-// A Config is what a run and its workers agree on.
+// A Config is the settings that a run and its workers share.
 type Config struct {
 	Level asserts.Level
 	Seed  uint64

@@ -6,8 +6,8 @@ import (
 	"github.com/opassert/opassert/asserts"
 )
 
-// subclasses are skipped besides what the policy skips: Python has the results
-// of a subclass in its hands before anybody counts.
+// subclasses are skipped besides what the policy skips: Python has
+// references to the results of a subclass before they are counted.
 var subclasses = []asserts.Row{{
 	Trait: asserts.DirectSubclass | asserts.WrapperSubclass, Skip: asserts.CodesOf(asserts.FreshStorage), Reason: "subclass: use counts are Python's",
 }}

@@ -183,7 +183,7 @@ func (p *Planner) excuse(exceptions []*allowlist.Entry, code asserts.Code, note 
 	return nil
 }
 
-// Subject returns what a check is about, or is held against; nil for nobody.
+// Subject returns the subject of a reference, nil for none.
 func (p Plan) Subject(r asserts.Ref) *asserts.Subject { return p.data.Subject(r) }
 
 // WithoutResults is the plan for a kernel that returns nothing, as what its op returns

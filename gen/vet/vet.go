@@ -79,7 +79,7 @@ func init() {
 	Analyzer.Flags.String("at", "", "the time of the run; the go command keeps what another run reported for a time")
 }
 
-// A known says which kernels a package and those that it imports have.
+// A known describes which kernels a package and those that it imports have.
 type known struct {
 	ops     func(*types.Func) []string    // of a kernel
 	all     func(*types.Package) []string // of all kernels of a package

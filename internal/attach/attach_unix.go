@@ -11,7 +11,7 @@ import (
 )
 
 // script becomes the program that its arguments name, beside a process that waits
-// until nobody has the other end of a pipe any more, and then ends the group.
+// until the other end of a pipe is closed everywhere, and then ends the group.
 const script = `(read _ <&3; kill -9 0) >/dev/null 2>&1 & exec "$@" 3<&-`
 
 // Command makes a command end with this process, with all that it starts but what

@@ -4,7 +4,7 @@ import "github.com/opassert/opassert/asserts"
 
 var _ asserts.Tensor = (*Tensor)(nil)
 
-// Observe says what the tensor is now. An undefined or released tensor leaves
+// Observe fills in the tensor's present state. An undefined or released tensor leaves
 // o as it is. Below the content level it allocates nothing, except for the parts of
 // a sparse or wrapping tensor. No reference
 // of the observer is counted: IDs are serial numbers, so none is needed.

@@ -41,7 +41,7 @@ var devices = [...]string{CPU: tensor.CPU, Meta: tensor.Meta}
 
 func (d Device) String() string { return devices[d] }
 
-// A Layout says how the elements of a tensor are stored.
+// A Layout describes how the elements of a tensor are stored.
 //
 // Source: c10/core/Layout.h.
 type Layout uint8

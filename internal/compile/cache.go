@@ -49,7 +49,7 @@ func folders() []string {
 	return own(dirs)
 }
 
-// own returns those folders that nobody but the user and root can write to.
+// own returns those folders that only the user and root can write to.
 func own(dirs []string) []string {
 	return slices.DeleteFunc(dirs, func(dir string) bool { return checkFolder(dir) != nil })
 }

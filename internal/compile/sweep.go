@@ -23,7 +23,7 @@ func use(file string) {
 }
 
 // sweep removes from a folder what killed processes have left, and libraries that
-// nobody has used for long.
+// have not been used for long.
 func sweep(dir string) {
 	parts, _ := filepath.Glob(filepath.Join(dir, "*"+partMark+"*"))
 	for _, part := range parts {

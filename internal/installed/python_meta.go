@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// A PythonMeta says where PyTorch's Python registers meta functions, by op:
+// A PythonMeta describes where PyTorch's Python registers meta functions, by op:
 // "aten::take.out", or "aten::take" for every overload.
 type PythonMeta map[string]string
 

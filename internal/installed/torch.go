@@ -252,7 +252,7 @@ func (t *Torch) findHeaders(place string) string {
 	return dir
 }
 
-// check says what is missing.
+// check returns what is missing.
 func (t *Torch) check() error {
 	switch {
 	case t.Lib == "":

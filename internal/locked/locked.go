@@ -35,7 +35,7 @@ type Folder struct {
 
 const (
 	lockName  = "lock"
-	abandoned = 24 * time.Hour // after which a folder without a lock is nobody's
+	abandoned = 24 * time.Hour // after which a folder without a lock is unused
 )
 
 // NewFolder makes a folder in dir whose name begins with prefix, and removes those of

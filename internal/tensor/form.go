@@ -57,7 +57,7 @@ func ParseForm(name string) (Form, bool) {
 	return Form(max(i, 0)), i > 0
 }
 
-// An Arrangement says how the elements of a dense tensor lie in its storage.
+// An Arrangement describes how the elements of a dense tensor lie in its storage.
 type Arrangement uint8
 
 const (

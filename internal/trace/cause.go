@@ -56,7 +56,7 @@ type Violation struct {
 	explanation string
 }
 
-// Saw says what happened, in one line.
+// Saw returns what happened, in one line.
 func (v *Violation) Saw() string {
 	if v.facts.saw != "" {
 		return v.facts.saw

@@ -376,7 +376,7 @@ func (f *follower) owns(o *object) bool {
 	return f.protocol == preserve.Counting || o.State == preserve.Holding
 }
 
-// A likelihood says how a fault compares with something healthy that would
+// A likelihood describes how a fault compares with something healthy that would
 // explain the same lines.
 type likelihood uint8
 

@@ -269,7 +269,7 @@ func bars(l Life, place func(int64) float64) []bar {
 	}
 	switch {
 	case class == "freed" && len(all) > 0 && l.Events[len(l.Events)-1].What == Deallocated:
-		until(from+1, "", "") // nobody asks for it any more
+		until(from+1, "", "") // it is not asked for any more
 	default:
 		until(98, "", "")
 	}

@@ -20,7 +20,7 @@ func (k Kind) String() string { return [...]string{"object", "impl", "tensor"}[k
 // MarshalText is String.
 func (k Kind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
 
-// A Making says where an object was made.
+// A Making describes where an object was made.
 type Making uint8
 
 const (

@@ -73,7 +73,7 @@ func (l *Library) Engine() (*Engine, error) {
 	return e, err
 }
 
-// missing says why an op can't be called; "" if it can.
+// missing returns the reason why an op can't be called, or "".
 func (l *Library) missing(op *schema.Op) string {
 	if why := cmp.Or(l.Left[op.Name()], l.Missing[op.Name()]); why != "" {
 		return why
@@ -188,7 +188,7 @@ func (e *Engine) Make(d engine.Dense, f engine.Form) (engine.Tensor, error) {
 	return e.lib.hold(t), nil
 }
 
-// inspect panics where what the library says of a tensor that it made can't be so, as
+// inspect panics if the observation of a tensor that the library made is impossible, as
 // every op would be accused then.
 func (e *Engine) inspect(t asserts.Tensor, d engine.Dense) {
 	level := asserts.Identity

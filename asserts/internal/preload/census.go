@@ -152,7 +152,7 @@ const (
 	large    = 100 << 20
 )
 
-// inspect looks whether a process has what it should have.
+// inspect checks that a process has the objects that it should have.
 func (c *census) inspect(m *member, s stat) {
 	if m.watched || s.size < smallest || s.size == m.size && !m.changes {
 		return
@@ -249,7 +249,7 @@ func (c *census) notWatched(m *member, what string) {
 	}
 }
 
-// why returns why a process has no object.
+// why returns the reason why a process has no object.
 func why(pid int) string {
 	const atSecure = 23
 	auxv, _ := os.ReadFile(proc(pid, "auxv"))

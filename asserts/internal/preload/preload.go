@@ -237,7 +237,7 @@ func (o *Object) fit(library string) ([]byte, *os.File) {
 	return []byte(known), file
 }
 
-// NotWatched records why a process is not watched.
+// NotWatched records the reason why a process is not watched.
 func (o *Object) NotWatched(why string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -351,7 +351,7 @@ func Torch(library string) (*installed.Torch, error) {
 	return nil, fmt.Errorf("%s belongs to no PyTorch or libtorch that is known", library)
 }
 
-// A Frame is what the two sides send: its kind and its length, each four bytes
+// A Frame is a message of either side: its kind and its length, each four bytes
 // in the machine's order, then that many bytes. Each is answered by one of the
 // same kind.
 type Frame struct {

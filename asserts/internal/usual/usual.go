@@ -1,4 +1,4 @@
-// Package usual has the facts that make what is seen of a call usual. Each check
+// Package usual has the facts that make the observations of a call usual. Each check
 // says in its row which facts leave it nothing to report and nothing to skip; the
 // shortcut of generated wrappers and the test of a watched program are made from
 // that.

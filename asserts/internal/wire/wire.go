@@ -118,7 +118,7 @@ type Field struct {
 	Signed    bool // of Packed
 }
 
-// A Kind says how a field is written.
+// A Kind describes how a field is written.
 type Kind uint8
 
 const (

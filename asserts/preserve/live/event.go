@@ -11,15 +11,15 @@ import (
 type kind uint8
 
 const (
-	wrap     kind = 1 + iota // somebody asked for an impl's object and got it
+	wrap     kind = 1 + iota // an impl's object was asked for and returned
 	release                  // an object's last reference went
 	freed                    // and its memory
 	stays                    // and it is still there
 	typeName                 // the name of a type
 	fileName                 // the name of a file of Python
 	made                     // memory for an object
-	refused                  // somebody asked, and got an error
-	asks                     // somebody asks, and what is in the slot is of a type not seen so far
+	refused                  // it was asked for, and that raised
+	asks                     // it is asked for, and the object in the slot is of a type not seen so far
 )
 
 type flags uint8

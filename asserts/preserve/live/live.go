@@ -23,7 +23,7 @@ import (
 // A Program is what is run.
 type Program = preload.Program
 
-// A Config says how to watch.
+// A Config is the settings of a run.
 type Config struct {
 	Log   io.Writer      // takes the log's text form, as package trace reads it; may be nil
 	Lines bool           // the Python line of every event, and not only of what looks wrong
@@ -31,7 +31,7 @@ type Config struct {
 	Found func(*Finding) // called with each finding, the root before what follows from it; may be nil
 }
 
-// A Report is what a run came to.
+// A Report is the result of a run.
 type Report struct {
 	Findings  []*Finding
 	Events    int64

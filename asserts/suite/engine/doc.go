@@ -1,3 +1,3 @@
 // Package engine is the contract between the suite and what runs kernels: the
-// ops that there are, the tensors that they take, and what a call shows.
+// ops that there are, the tensors that they take, and the observations of calls.
 package engine

@@ -101,7 +101,7 @@ type Unseen struct {
 // Name is the op's name with its namespace: "aten::add.Tensor".
 func (o Operator) Name() string { return o.Schema.Namespace + "::" + o.Schema.Func.Name.String() }
 
-// A Dense says what a dense tensor is, down to its bytes.
+// A Dense describes a dense tensor, down to its bytes.
 type Dense struct {
 	DType   string // "float32"
 	Sizes   []int64
@@ -166,7 +166,7 @@ type (
 		Class string
 		Args  []any
 	}
-	// Same is what the argument of this number is, an earlier one.
+	// Same is the value of the earlier argument of this number.
 	Same int
 )
 

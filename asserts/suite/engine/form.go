@@ -2,7 +2,7 @@ package engine
 
 import "github.com/opassert/opassert/internal/tensor"
 
-// A Form says what sort of tensor it is.
+// A Form describes what sort of tensor it is.
 type Form = tensor.Form
 
 const (

@@ -32,7 +32,7 @@ type Change struct {
 	Schemas []string     `json:"schemas,omitempty"` // where they differ: from, to
 }
 
-// A ChangeKind says what changed.
+// A ChangeKind is the kind of a change.
 type ChangeKind string
 
 const (

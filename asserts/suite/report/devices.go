@@ -13,7 +13,7 @@ import (
 // Devices are the tallies of the devices that ops were called on.
 type Devices map[engine.Device]Tally
 
-// A Tally says how many tensors each check was held against on one device.
+// A Tally is the number of tensors for which each check was judged on one device.
 type Tally struct {
 	Judged   asserts.Counts `json:"judged"`
 	Skips    []asserts.Skip `json:"skips,omitempty"`

@@ -51,7 +51,7 @@ func (r *Report) WriteExplained(w io.Writer, operators []engine.Operator) error 
 // mostSaid is how many errors of an op are written.
 const mostSaid = 6
 
-// makersOf says how an argument of a custom class is made, "" for another.
+// makersOf returns how an argument of a custom class is made, "" for another.
 func makersOf(t schema.Type, operators []engine.Operator) string {
 	class := design.Unwrap(t).Name
 	if !strings.HasPrefix(class, "__torch__.") {

@@ -17,7 +17,7 @@ var pageText string
 
 var page = template.Must(template.New("page").Parse(pageText))
 
-// A pageData is what the page shows.
+// A pageData is the data of the page.
 type pageData struct {
 	Report   *Report
 	Totals   Totals

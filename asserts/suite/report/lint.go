@@ -8,7 +8,7 @@ import (
 	"github.com/opassert/opassert/schema"
 )
 
-// Lint returns what is wrong with an op's schema alone, as findings.
+// Lint returns the faults of an op's schema as findings.
 func Lint(o engine.Operator) []*Finding {
 	var found []*Finding
 	for _, f := range schema.LintOp(o.Schema) {

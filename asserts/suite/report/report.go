@@ -14,7 +14,7 @@ import (
 	"github.com/opassert/opassert/internal/printable"
 )
 
-// A Report is what a whole run found.
+// A Report is the results of a whole run.
 type Report struct {
 	Engine  string         `json:"engine"`
 	Level   asserts.Level  `json:"level"`
@@ -78,7 +78,7 @@ func (r *Report) faults(of func(*OpResult) bool) []string {
 	return all
 }
 
-// fault says what went wrong beside the op.
+// fault returns what went wrong beside the op.
 func (r *OpResult) fault() string {
 	if r.Library {
 		return "the library failed: " + r.Fault
@@ -160,7 +160,7 @@ func (r *Report) results(op *OpResult) []asserts.Result {
 	return all
 }
 
-// Lacking says what a library does not have, with the number of tensors that
+// Lacking returns what a library does not have, with the number of tensors that
 // others stood in for; "" where that is nothing.
 func Lacking(lacks map[string]int) string {
 	var words []string
@@ -370,7 +370,7 @@ func (c Crash) excuse() string {
 	return "waived: " + c.Waived
 }
 
-// A Reach says how many ops of a run ran: text, JSON and page all show it.
+// A Reach is the number of ops of a run that ran: text, JSON and page all show it.
 type Reach struct {
 	Ops      int            `json:"ops"`
 	Reached  int            `json:"ran"`      // at least once
@@ -460,7 +460,7 @@ func (r *Report) Totals() Totals {
 	return t
 }
 
-// head says what ran, and how.
+// head returns what ran, and how.
 func (r *Report) head() string {
 	through := ""
 	if r.Through != "" {
@@ -523,7 +523,7 @@ func (r *Report) writeTotals(t *textWriter) {
 // fewOps is how many ops a text report says more of.
 const fewOps = 5
 
-// writeClasses says which value classes the op ran with, argument by argument,
+// writeClasses writes which value classes the op ran with, argument by argument,
 // and which it refused in every call.
 func (r *OpResult) writeClasses(t *textWriter) {
 	for _, list := range []struct {

@@ -71,7 +71,7 @@ type Result struct {
 	Role Role
 }
 
-// A Role says what a wrapper does with a value.
+// A Role describes what a wrapper does with a value.
 type Role uint8
 
 const (
@@ -82,7 +82,7 @@ const (
 	PointerList             // records a list of such pointers
 )
 
-// Unbound says what found no partner.
+// Unbound describes what found no partner.
 type Unbound struct {
 	Ops     []*schema.Op      // without a kernel
 	Kernels scanner.ErrorList // the marks without an op

@@ -41,7 +41,7 @@ type Allowed struct {
 	Pos           token.Position
 }
 
-// A BoundName says which argument of the schema a parameter is.
+// A BoundName describes which argument of the schema a parameter is.
 type BoundName struct {
 	Param, Arg string
 	Pos        token.Position
@@ -182,7 +182,7 @@ func (pkg *Package) unread(fset *token.FileSet, list []Unread) {
 	}
 }
 
-// Uncallable says why generated code in another package can't call fn, or "".
+// Uncallable returns the reason why generated code in another package can't call fn, or "".
 func Uncallable(fn *types.Func) string {
 	sig := fn.Signature()
 	switch recv := sig.Recv(); {

@@ -61,7 +61,7 @@ func LineAllows(file *ast.File) (allows []Allow) {
 	return allows
 }
 
-// A Name says which argument of the schema a parameter is.
+// A Name describes which argument of the schema a parameter is.
 type Name struct {
 	Param, Arg string
 	Pos        token.Pos

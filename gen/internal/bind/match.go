@@ -8,7 +8,7 @@ import (
 	"github.com/opassert/opassert/schema"
 )
 
-// fitType says whether a Go type can stand for a schema type, and in which
+// fitType reports whether a Go type can stand for a schema type, and in which
 // role.
 func (b *binder) fitType(s schema.Type, t types.Type) (Role, bool) {
 	if s.IsTensorLike() {

@@ -84,7 +84,7 @@ func argNames(args []schema.Argument) (all []string) {
 	return all
 }
 
-// Unnamed says which parameter for a tensor of an op that writes one has the name of
+// Unnamed returns which parameter for a tensor of an op that writes one has the name of
 // no argument, "" for none: bound by its place, it may be the wrong one.
 func Unnamed(op *schema.Op, k Kernel) string {
 	args, vars := op.Func.Args, kernelParams(k)
@@ -101,7 +101,7 @@ func Unnamed(op *schema.Op, k Kernel) string {
 	return ""
 }
 
-// OutOfOrder says which parameter of a kernel has the name of an argument that
+// OutOfOrder returns which parameter of a kernel has the name of an argument that
 // stands elsewhere in the schema, "" for none. Parameters are bound by their
 // order alone, so such a kernel gets another tensor than it thinks.
 func OutOfOrder(op *schema.Op, kernel *types.Func) string {

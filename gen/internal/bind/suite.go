@@ -169,7 +169,7 @@ func uses(scope *types.Scope, tensor types.Type) bool {
 	})
 }
 
-// unfitMaker says why fn can't make tensors.
+// unfitMaker returns the reason why fn can't make tensors.
 func unfitMaker(fn *types.Func) string {
 	sig := fn.Signature()
 	if why := Uncallable(fn); why != "" {
@@ -182,7 +182,7 @@ func unfitMaker(fn *types.Func) string {
 	return ""
 }
 
-// unfitOptions says why fn can't return options.
+// unfitOptions returns the reason why fn can't return options.
 func unfitOptions(fn *types.Func) string {
 	sig := fn.Signature()
 	if why := Uncallable(fn); why != "" {

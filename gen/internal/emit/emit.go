@@ -14,7 +14,7 @@ import (
 	"github.com/opassert/opassert/gen/internal/typed"
 )
 
-// A File says what every generated file has.
+// A File is the header of every generated file.
 type File struct {
 	Package string   // the package name
 	Sources []string // the files and folders that it is made from, for the header

@@ -20,7 +20,7 @@ type Make struct {
 	By  string // the function of package libtorch, or the method of the value's type
 }
 
-// A How says what By does.
+// A How describes what By does.
 type How uint8
 
 const (
@@ -39,7 +39,7 @@ type Take struct {
 	By   string // a field of libtorch.Value
 }
 
-// A From says what happens to the field.
+// A From describes what happens to the field.
 type From uint8
 
 const (

@@ -16,7 +16,7 @@ type Fault struct {
 	Kind    Kind
 	Subject string // name of the argument or the return
 	Element int    // in the list, or asserts.NoElement
-	Against string // whom the subject is, or shares with, or should have; "" for nobody
+	Against string // whom the subject is, or shares with, or should have; "" for none
 	Args    func() []any
 	Why     string // what the kernel does, or the schema
 
@@ -88,7 +88,7 @@ func Matrix() []Cell {
 	return cells
 }
 
-// impossible says why no kernel can break a rule in a place, or "".
+// impossible returns the reason why no kernel can break a rule in a place, or "".
 func impossible(code asserts.Code, kind Kind, class Class) string {
 	p := plants[code]
 	also := slices.Contains(p.also, kind)

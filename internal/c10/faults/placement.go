@@ -148,7 +148,7 @@ func increased(t *c10.Tensor) *c10.Tensor {
 	return t
 }
 
-// scribble writes an element, and says so to nobody.
+// scribble writes an element without raising the version.
 func scribble(t *c10.Tensor) { t.SetFloat(0, t.Float(0)+1) }
 
 // negated returns a new tensor.

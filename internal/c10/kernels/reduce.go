@@ -23,7 +23,7 @@ func reduce(self *c10.Tensor, dims []int64, keepdim bool, o c10.Options, f func(
 	return out
 }
 
-// reduced says which dimensions go.
+// reduced returns which dimensions go.
 func reduced(self *c10.Tensor, dims []int64) []bool {
 	gone := make([]bool, self.Dim())
 	for d := range gone {

@@ -110,7 +110,7 @@ func runFault(f faults.Fault, level asserts.Level) FaultResult {
 	return r
 }
 
-// overheard says what was reported below the level that can see it.
+// overheard returns what was reported below the level that can see it.
 func overheard(ran Ran) string {
 	if len(ran.Violations) > 0 {
 		return "reported below its level, as " + titles(ran.Violations)
@@ -118,7 +118,7 @@ func overheard(ran Ran) string {
 	return ""
 }
 
-// wrong says how a report differs from what the fault calls for.
+// wrong returns how a report differs from what the fault calls for.
 func wrong(f faults.Fault, ran Ran) string {
 	switch {
 	case ran.Panic != nil:

@@ -84,7 +84,7 @@ func runAll(wrappers map[string]any, calls []samples.Sample, mode asserts.Mode, 
 	return results
 }
 
-// healthy says what is wrong with a call. Some samples are to be refused by
+// healthy returns what is wrong with a call. Some samples are to be refused by
 // their kernel, with an error.
 func healthy(ran Ran, refused bool) error {
 	switch {

@@ -91,7 +91,7 @@ func writeMatrix(w io.Writer, right map[string]bool) []string {
 	return reasons
 }
 
-// cell says how many of a cell's faults went as they should, at every level.
+// cell returns how many of a cell's faults went as they should, at every level.
 func cell(c faults.Cell, right map[string]bool) string {
 	n := 0
 	for _, f := range c.Faults {

@@ -2,7 +2,7 @@ package model
 
 import "github.com/opassert/opassert/asserts/preserve"
 
-// A Protocol says how objects are taken down. The zero value is not valid.
+// A Protocol describes how objects are taken down. The zero value is not valid.
 type Protocol struct {
 	name string
 	// dealloc is done in order to an object without references, until a step

@@ -340,7 +340,7 @@ func (b *designer) together() {
 var families = [][]engine.Form{{engine.COO, engine.COOUncoalesced, engine.COOHybrid, engine.CSR, engine.CSC, engine.BSR, engine.BSC}, {engine.Nested, engine.NestedEven}, {engine.Quantized, engine.PerChannel}, {engine.Mkldnn}}
 
 // relatives are the forms that the op is likely to take, as it takes others of
-// their families or nobody knows, and the dtypes of quantized ones.
+// their families or that is not known, and the dtypes of quantized ones.
 func (b *designer) relatives(of selector) []valueClass {
 	var all []valueClass
 	for i, family := range families {
@@ -1025,7 +1025,7 @@ func isDType(name string) bool {
 	return ok
 }
 
-// factor says which side of an argument a class is about: two classes of one
+// factor returns which side of an argument a class is about: two classes of one
 // side can't be had together.
 func factor(c argClass) string {
 	switch name := c.name; {

@@ -56,7 +56,7 @@ type fitter struct {
 	names  []string
 }
 
-// suggest says which op is meant by a name that none has: one of its overloads,
+// suggest returns which op is meant by a name that none has: one of its overloads,
 // or the nearest.
 func (f *fitter) suggest(name string) string {
 	var overloads []string

@@ -23,7 +23,7 @@ type theme struct {
 	outs        outSize
 }
 
-// outSize says how large out arguments are.
+// outSize describes how large out arguments are.
 type outSize uint8
 
 const (

@@ -82,7 +82,7 @@ type Case struct {
 	Agreed bool     // a recipe says them: sizes that agree stay as they are where a smaller call is looked for
 }
 
-// A Kind says which of a Value's fields hold it.
+// A Kind describes which of a Value's fields hold it.
 type Kind uint8
 
 const (
@@ -121,7 +121,7 @@ type Value struct {
 	List    []Value
 }
 
-// A TensorSpec says how a tensor is made.
+// A TensorSpec describes how a tensor is made.
 type TensorSpec struct {
 	DType       string
 	Sizes       []int64
@@ -137,7 +137,7 @@ type TensorSpec struct {
 	View int
 }
 
-// A Fill says which values a tensor holds. The zero Fill is small positive
+// A Fill describes which values a tensor holds. The zero Fill is small positive
 // values, which nearly every kernel takes.
 type Fill struct {
 	Name  string // "" or one of fills

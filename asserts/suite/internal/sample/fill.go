@@ -30,7 +30,7 @@ func (t *TensorSpec) Dense(room *[]byte) engine.Dense {
 	return s
 }
 
-// Layout says where the elements lie.
+// Layout returns where the elements lie.
 func (t *TensorSpec) Layout() engine.Dense {
 	s := engine.Dense{DType: t.DType, Sizes: t.Sizes, Strides: t.Strides()}
 	if (t.Arrangement == tensor.Sliced || t.Arrangement == tensor.Offset) && !slices.Contains(t.Sizes, 0) {

@@ -412,7 +412,7 @@ func elements(sizes []int64) float64 {
 	return n
 }
 
-// where says which sizes symbols stand for, for an error that others may not have.
+// where returns which sizes symbols stand for, for an error that others may not have.
 func (s *SymbolTable) where() string {
 	var words []string
 	for _, name := range slices.Sorted(maps.Keys(s.Of)) {
@@ -424,7 +424,7 @@ func (s *SymbolTable) where() string {
 	return " where " + strings.Join(words, " and ")
 }
 
-// suggestDType says which dtype is meant by a name that is none, such as those
+// suggestDType returns which dtype is meant by a name that is none, such as those
 // that C++ has.
 func suggestDType(name string) string {
 	if known, ok := tensor.DTypeOfWord(strings.TrimPrefix(name, "torch.")); ok {

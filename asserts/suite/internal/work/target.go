@@ -84,7 +84,7 @@ func (t *Target) design() *design.Design {
 	return t.plan
 }
 
-// outOfSight returns what a call did not show, for each tensor that was there.
+// outOfSight returns the skips of checks that a call could not show broken.
 func (t *Target) outOfSight(seen *asserts.Seen) []asserts.Skip {
 	var skips []asserts.Skip
 	for _, u := range t.operator.Unseen {

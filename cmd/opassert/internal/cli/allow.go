@@ -70,7 +70,7 @@ func runAllow(inv *invocation) error {
 	checked.operators = opsOf(checked.operators, entries)
 	var stale error
 	err = checked.run(inv, func(r *report.Report) error {
-		err := inv.tellAudit(audit(entries, r), *asJSON)
+		err := inv.printAudit(audit(entries, r), *asJSON)
 		if errors.Is(err, errFindings) {
 			stale, err = err, nil
 		}
@@ -174,9 +174,9 @@ func checksText(set asserts.Codes) string {
 	return set.String()
 }
 
-// tellAudit prints the verdicts; an entry that was run and not needed is a
+// printAudit prints the verdicts; an entry that was run and not needed is a
 // finding.
-func (inv *invocation) tellAudit(audited []auditedEntry, asJSON bool) error {
+func (inv *invocation) printAudit(audited []auditedEntry, asJSON bool) error {
 	if asJSON {
 		if err := inv.json(audited); err != nil {
 			return err

@@ -58,8 +58,8 @@ func (b *baselineFlags) read() (err error) {
 	return err
 }
 
-// tellAbsent says which ops the baseline knows and the engine does not have.
-func (b *baselineFlags) tellAbsent(inv *invocation, all []engine.Operator) {
+// printAbsent prints which ops the baseline knows and the engine does not have.
+func (b *baselineFlags) printAbsent(inv *invocation, all []engine.Operator) {
 	if b.known == nil {
 		return
 	}

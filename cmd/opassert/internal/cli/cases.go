@@ -114,9 +114,9 @@ func (c *checkup) fit() error {
 	return own.Check(ops)
 }
 
-// tellUnfit says which of the user's cases did not run as they are written, and
+// printUnfit prints which of the user's cases did not run as they are written, and
 // what the kernel said.
-func (c *checkup) tellUnfit(inv *invocation, results []*report.OpResult) {
+func (c *checkup) printUnfit(inv *invocation, results []*report.OpResult) {
 	if c.own == nil {
 		return
 	}

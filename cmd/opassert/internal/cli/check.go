@@ -187,7 +187,7 @@ func runCheck(inv *invocation) error {
 	if err != nil {
 		return err
 	}
-	base.tellAbsent(inv, checked.all)
+	base.printAbsent(inv, checked.all)
 	if *explain {
 		out.text = func(r *report.Report, w io.Writer) error { return r.WriteExplained(w, checked.all) }
 	}
@@ -365,7 +365,7 @@ func (c *checkup) matched(unmatched []string) error {
 	return nil
 }
 
-// elsewhere says where an op may be that the engine has not.
+// elsewhere returns where else an op may be.
 func (f *checkFlags) elsewhere() string {
 	if *f.engine != "libtorch" || len(f.adding()) > 0 {
 		return ""
@@ -373,7 +373,7 @@ func (f *checkFlags) elsewhere() string {
 	return "; one that a library adds is there with -lib, one that Python registers with -module"
 }
 
-// hint says where ops of a library may be.
+// hint returns where ops of a library may be.
 func (f *checkFlags) hint() string {
 	if len(f.libs) == 0 {
 		return ""
@@ -477,7 +477,7 @@ func (c *checkup) run(inv *invocation, write func(*report.Report) error) error {
 		return err
 	}
 	fmt.Fprintf(inv.stderr, "opassert: %d ops in %v\n", len(results), time.Since(begun).Round(10*time.Millisecond))
-	c.tellUnfit(inv, results)
+	c.printUnfit(inv, results)
 	report := c.report(results)
 	return c.conclude(inv, report, state, write(report), interrupted)
 }
@@ -513,7 +513,7 @@ func (c *checkup) cases() (from, to int) {
 
 func (c *checkup) report(results []*report.OpResult) *report.Report {
 	if c.flags.found != nil {
-		tellPython(results, c.flags.found.PythonMeta())
+		printPython(results, c.flags.found.PythonMeta())
 	}
 	return &report.Report{
 		Engine: c.engine, Level: c.level(), Through: strings.TrimPrefix(*c.flags.through, "backend"), Seed: *c.flags.seed, Cases: *c.flags.cases,
@@ -521,9 +521,9 @@ func (c *checkup) report(results []*report.OpResult) *report.Report {
 	}
 }
 
-// tellPython says of findings on meta that Python has a meta function of its own,
+// printPython says of findings on meta that Python has a meta function of its own,
 // which is not what ran.
-func tellPython(results []*report.OpResult, meta installed.PythonMeta) {
+func printPython(results []*report.OpResult, meta installed.PythonMeta) {
 	for _, op := range results {
 		at := meta.Of(op.Op)
 		for _, f := range op.Findings {
@@ -539,7 +539,7 @@ func (c *checkup) level() asserts.Level {
 	return level
 }
 
-// waived says why an allowlist lets an op crash like that, or "".
+// waived returns the reason why an allowlist lets an op crash like that, or "".
 func (c *checkup) waived(op *schema.Op, cause string) string {
 	for _, same := range report.SameCauses(cause) {
 		if e := cmp.Or(c.planner.WaivedCrash(op, same), c.planner.WaivedCrash(unqualified(op), same)); e != nil {
@@ -549,7 +549,7 @@ func (c *checkup) waived(op *schema.Op, cause string) string {
 	return ""
 }
 
-// conclude says how the run ended, when its report is written.
+// conclude returns how the run ended, when its report is written.
 func (c *checkup) conclude(inv *invocation, r *report.Report, state *runState, unwritten error, interrupted bool) error {
 	state.close(inv, unwritten == nil && !interrupted)
 	switch {

@@ -263,15 +263,15 @@ func (inv *invocation) status(err error) int {
 	case errors.As(err, &bad):
 		fmt.Fprintf(inv.stderr, "opassert %s: %v; run opassert %s -h\n", inv.name, err, inv.name)
 	case errors.As(err, &list):
-		inv.tellErrors(list)
+		inv.printErrors(list)
 	default:
 		fmt.Fprintf(inv.stderr, "opassert %s: %v\n", inv.name, err)
 	}
 	return 2
 }
 
-// tellErrors prints errors of a file, each in its line.
-func (inv *invocation) tellErrors(list scanner.ErrorList) {
+// printErrors prints errors of a file, each in its line.
+func (inv *invocation) printErrors(list scanner.ErrorList) {
 	for _, e := range list {
 		printable.Printf(inv.stderr, "%v\n", e)
 	}

@@ -75,8 +75,8 @@ func (f *checkFlags) backend() (*backend, error) {
 }
 
 // chosen returns the engine where the flags name none: go in a Go module with
-// generated packages; else libtorch, unless there is no libtorch and nobody asked
-// for one.
+// generated packages; else libtorch, unless there is no libtorch and none was asked
+// for.
 func (f *checkFlags) chosen(inv *invocation) string {
 	if isWorker() {
 		return os.Getenv(engineVariable)

@@ -47,13 +47,13 @@ func runGen(inv *invocation) error {
 	o.Kernels, o.Out, o.Package, o.Tensor, o.Always = *kernels, *out, *name, *tensor, *always
 	result, err := generate(*engine, o)
 	if result.Source != nil {
-		inv.tellSource(result.Source)
+		inv.printSource(result.Source)
 	}
-	inv.tellExpired(result.Expired)
-	inv.tellErrors(result.Unread)
-	inv.tellErrors(result.Order)
-	inv.tellUnbound(result.Unbound)
-	inv.tellSkipped(result.Skipped)
+	inv.printExpired(result.Expired)
+	inv.printErrors(result.Unread)
+	inv.printErrors(result.Order)
+	inv.printUnbound(result.Unbound)
+	inv.printSkipped(result.Skipped)
 	lacking := len(result.Unbound.Ops)+len(result.Skipped)+len(result.Unread)+len(result.Order) > 0
 	switch {
 	case err != nil:
@@ -134,16 +134,16 @@ func (inv *invocation) write(result gen.Result) error {
 	return nil
 }
 
-func (inv *invocation) tellExpired(expired []*allowlist.Entry) {
+func (inv *invocation) printExpired(expired []*allowlist.Entry) {
 	for _, e := range expired {
 		fmt.Fprintf(inv.stderr, "%v: the exception for %s ended on %s and no longer holds: renew it or take it out\n",
 			e.Pos, e.Op, e.Expires.Format("2006-01-02"))
 	}
 }
 
-// tellUnbound lists marks of unknown ops, and the ops that get no wrapper.
-func (inv *invocation) tellUnbound(u gen.Unbound) {
-	inv.tellErrors(u.Kernels)
+// printUnbound lists marks of unknown ops, and the ops that get no wrapper.
+func (inv *invocation) printUnbound(u gen.Unbound) {
+	inv.printErrors(u.Kernels)
 	if len(u.Ops) == 0 {
 		return
 	}
@@ -154,8 +154,8 @@ func (inv *invocation) tellUnbound(u gen.Unbound) {
 	fmt.Fprintf(inv.stderr, "no kernel, so no wrapper, for %d of the ops: %s\n", len(names), strings.Join(names, " "))
 }
 
-// tellSkipped lists what has no Go form, with the reason.
-func (inv *invocation) tellSkipped(skipped []gen.Skipped) {
+// printSkipped lists what has no Go form, with the reason.
+func (inv *invocation) printSkipped(skipped []gen.Skipped) {
 	for _, s := range skipped {
 		fmt.Fprintf(inv.stderr, "%v: no wrapper for %s: %s\n", s.Op.Pos, s.Op.Name(), s.Reason)
 	}

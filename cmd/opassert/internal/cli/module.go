@@ -144,7 +144,7 @@ func prepareModule(f *checkFlags, inv *invocation) ([]*program, error) {
 		return nil, err
 	}
 	m := &f.module
-	m.tellSettings(inv)
+	m.printSettings(inv)
 	var checked []gen.Suite
 	var paths []string
 	for _, s := range m.suites {
@@ -175,9 +175,9 @@ func prepareModule(f *checkFlags, inv *invocation) ([]*program, error) {
 	return programs, nil
 }
 
-// tellSettings names the files of settings that modules of the workspace have, and
+// printSettings names the files of settings that modules of the workspace have, and
 // which hold in their own folders.
-func (m *goModule) tellSettings(inv *invocation) {
+func (m *goModule) printSettings(inv *invocation) {
 	var told []string
 	for _, s := range m.suites {
 		path, err := settings.Find(s.Dir)

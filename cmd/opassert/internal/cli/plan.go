@@ -66,7 +66,7 @@ func (p *planFlags) options(inv *invocation) gen.Options {
 // planner makes the planner; allowlist entries past their day are warned of.
 func (p *planFlags) planner(inv *invocation, ops []*schema.Op) (*plan.Planner, error) {
 	planner, expired, err := gen.NewPlanner(p.options(inv), ops)
-	inv.tellExpired(expired)
+	inv.printExpired(expired)
 	return planner, err
 }
 

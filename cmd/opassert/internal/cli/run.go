@@ -234,7 +234,7 @@ func (r *runFlags) plans(inv *invocation) func(string, *schema.Op) (engine.Plan,
 		number, _, _ := strings.Cut(version, "+")
 		if planners[number] == nil {
 			planner, expired, err := gen.NewPlanner(gen.Options{Version: number, Allow: append([]string{"run"}, r.lists...), Today: time.Now()}, nil)
-			inv.tellExpired(expired)
+			inv.printExpired(expired)
 			if err != nil {
 				return engine.Plan{}, err
 			}

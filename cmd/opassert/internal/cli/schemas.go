@@ -42,7 +42,7 @@ func (s schemaFlags) load(inv *invocation) ([]*schema.Op, error) {
 	if err != nil {
 		return nil, err
 	}
-	inv.tellSource(file)
+	inv.printSource(file)
 	slices.SortFunc(file.Ops, func(a, b *schema.Op) int { return strings.Compare(a.Name(), b.Name()) })
 	return file.Ops, nil
 }
@@ -78,15 +78,15 @@ func (s schemaFlags) config(inv *invocation) schema.Config {
 		if err != nil {
 			return nil, fmt.Errorf("-base: %w", err)
 		}
-		inv.tellSource(file)
+		inv.printSource(file)
 		return file, nil
 	}
 	return c
 }
 
-// tellSource says what is odd about a schema file, and by whose rules it was
+// printSource prints what is odd about a schema file, and by whose rules it was
 // read, where that matters. A worker leaves that to the command that started it.
-func (inv *invocation) tellSource(file *schema.File) {
+func (inv *invocation) printSource(file *schema.File) {
 	if isWorker() {
 		return
 	}

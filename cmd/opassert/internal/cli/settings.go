@@ -157,7 +157,7 @@ func (s *settled) alike(one settings.Setting) (takers []string) {
 	return takers
 }
 
-// kindOf says what a flag takes.
+// kindOf returns what a flag takes.
 func kindOf(f *flag.Flag) string {
 	kind, _ := flag.UnquoteUsage(f)
 	switch {
@@ -191,7 +191,7 @@ func (s *settled) values(one settings.Setting, f *flag.Flag) []settings.Value {
 	return s.file.Text(one, kindOf(f))
 }
 
-// try says why a flag can't have the values, "" where it can.
+// try returns the reason why a flag can't have the values, or "".
 func try(f *flag.Flag, values []settings.Value) string {
 	words, _ := flag.UnquoteUsage(f)
 	choice := strings.Split(words, "|")
@@ -224,13 +224,13 @@ func (s *settled) apply(path string) {
 	}
 	if len(set) > 0 && len(s.file.Errs) == 0 {
 		s.inv.uses = append(s.inv.uses, use{by: "the command", path: path}.at())
-		s.inv.tellSettings(path, set)
+		s.inv.printSettings(path, set)
 	}
 }
 
-// tellSettings says which flags are the file's. A worker leaves that to the command
+// printSettings prints which flags are the file's. A worker leaves that to the command
 // that started it.
-func (inv *invocation) tellSettings(path string, set []string) {
+func (inv *invocation) printSettings(path string, set []string) {
 	if q := inv.flags.Lookup("q"); isWorker() || q != nil && q.Value.String() == "true" {
 		return
 	}
@@ -285,7 +285,7 @@ func (s *settled) present(f *flag.Flag, values []settings.Value, dir string) {
 	}
 }
 
-// remedy says what to do about a file that is not there.
+// remedy returns what to do about a file that is not there.
 func remedy(f *flag.Flag, text string) string {
 	if f.Name == "allow" {
 		return cmp.Or(yamlfile.Suggest(text, allowlist.PresetNames()), "; want a file, or one of the presets "+strings.Join(allowlist.PresetNames(), ", "))

@@ -72,12 +72,12 @@ func (c *checkup) openState(inv *invocation) (*runState, error) {
 	if *c.flags.anew {
 		clear(file.Known)
 	}
-	c.tellKnown(inv, file, inputs != nil)
+	c.printKnown(inv, file, inputs != nil)
 	return &runState{file}, nil
 }
 
-// tellKnown says which ops do not run, as their results are there.
-func (c *checkup) tellKnown(inv *invocation, file *suite.State, kept bool) {
+// printKnown prints which ops do not run, as their results are there.
+func (c *checkup) printKnown(inv *invocation, file *suite.State, kept bool) {
 	known := len(slices.DeleteFunc(slices.Clone(c.operators), func(o engine.Operator) bool { return file.Known[o.Name()] == nil }))
 	switch {
 	case known == 0:
@@ -108,7 +108,7 @@ func (s *runState) close(inv *invocation, through bool) {
 	}
 }
 
-// goesOn says where an interrupted run goes on.
+// goesOn returns the file from which an interrupted run goes on, in words.
 func (s *runState) goesOn() string {
 	if s.file == nil || s.file.Err() != nil {
 		return ""

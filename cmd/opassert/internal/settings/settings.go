@@ -61,7 +61,7 @@ type File struct {
 	Settings []Setting // in the order of their positions, those of all commands first
 }
 
-// A Setting says what a flag is.
+// A Setting is the value of a flag.
 type Setting struct {
 	Command string // "" of all that have the flag
 	Flag    string
@@ -141,7 +141,7 @@ func suggest(word string, keys []string) string {
 	return "; a key is a command of opassert or one of its flags: opassert help config"
 }
 
-// others says which commands have a flag.
+// others returns which commands have a flag.
 func others(name string, flags map[string][]string) string {
 	var have []string
 	for _, command := range slices.Sorted(maps.Keys(flags)) {
