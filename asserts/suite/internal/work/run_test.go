@@ -3,6 +3,7 @@ package work
 import (
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -248,9 +249,12 @@ func TestGiveUp(t *testing.T) {
 			t.Errorf("%+v", c)
 		}
 	}
-	fails := true // only the later ones
+	calls := 0 // on cpu: every other one fails
 	b = newBench(t, "ns::f(Tensor a) -> Tensor", func(e *fakeEngine, args []any) ([]any, error) {
-		if fails = !fails; fails {
+		if first(args).device == engine.CPU {
+			calls++
+		}
+		if calls%2 == 1 {
 			return copies(e, args)
 		}
 		return nil, &engine.Thrown{Message: "x"}
@@ -310,13 +314,160 @@ func TestReadings(t *testing.T) {
 	}
 }
 
-// A failure of another sort ends the search at once.
+// A failure of another sort ends the search at once, and so does an error that no
+// arguments avoid.
 func TestSearchEnds(t *testing.T) {
-	calls := 0
-	b := newBench(t, "ns::f(Tensor a) -> Tensor", func(*fakeEngine, []any) ([]any, error) { calls++; return nil, errOurs })
-	s := b.search(b.t, sample.NewRandom(0, "f", 0), b.call(t, "float32[2]"))
-	if calls != 1 || !errors.Is(s.err, errOurs) || s.closest == nil || s.ran() != nil {
-		t.Errorf("%d calls, %v", calls, s.err)
+	for _, err := range []error{errOurs, &engine.Thrown{Message: "not compiled: input too small"}} {
+		calls := 0
+		b := newBench(t, "ns::f(Tensor a) -> Tensor", func(*fakeEngine, []any) ([]any, error) { calls++; return nil, err })
+		s := b.search(b.t, sample.NewRandom(0, "f", 0), b.call(t, "float32[2]"))
+		if calls != 1 || !errors.Is(s.err, err) || s.closest == nil || s.ran() != nil {
+			t.Errorf("%d calls, %v", calls, s.err)
+		}
+	}
+}
+
+// What comes closest is the call with the last new error that the kernel made.
+func TestSearchClosest(t *testing.T) {
+	for _, unmade := range []bool{false, true} {
+		b := newBench(t, "ns::f(Tensor a) -> Tensor", nil)
+		var made []string
+		b.e.kernels["ns::f"] = func(e *fakeEngine, args []any) ([]any, error) {
+			made = append(made, sizesOf(first(args)))
+			if unmade {
+				e.seed = &engine.Thrown{Message: "another one"}
+			}
+			return nil, &engine.Thrown{Message: []string{"input too small", "another: input too small", fmt.Sprintf("input too small (%d)", len(made))}[min(len(made)-1, 2)]}
+		}
+		s := b.search(b.t, rand.New(coin(0)), b.call(t, "float32[2]"))
+		want, close := "[18]", 3
+		if unmade {
+			want, close = "[2]", 1
+		}
+		if got := fmt.Sprint(s.closest.Args[0].Tensor.Sizes); got != want || s.close != close {
+			t.Errorf("unmade %v: of %s the closest is %s, %d close: %v", unmade, made, got, s.close, s.err)
+		}
+	}
+}
+
+func sizesOf(t *fakeTensor) string { return fmt.Sprint(t.spec.Sizes) }
+
+// A coin falls on one side, 0 or 1. Its other bits are such that a random number
+// below any limit takes one of them.
+type coin uint64
+
+func (c coin) Uint64() uint64 { return 0x80000001<<32 | uint64(c) }
+
+// After an error that is not new, the search goes on from the last call with one
+// that was, or from this one, each as often.
+func TestSearchGoesBack(t *testing.T) {
+	for _, text := range []string{"input too small (%d)", "Found a custom (non-ATen) operator: input too small (%d)"} {
+		for c, want := range map[coin][]string{0: {"[2]", "[6]", "[6]", "[6]"}, 1: {"[2]", "[6]", "[18]", "[54]"}} {
+			var made []string
+			b := newBench(t, "ns::f(Tensor a) -> Tensor", func(e *fakeEngine, args []any) ([]any, error) {
+				made = append(made, sizesOf(first(args)))
+				return nil, &engine.Thrown{Message: fmt.Sprintf(text, len(made))}
+			})
+			b.search(b.t, rand.New(c), b.call(t, "float32[2]"))
+			if diff := cmp.Diff(want, made[:4]); diff != "" {
+				t.Errorf("%s, where the coin falls on %d (-want +got):\n%s", text, c, diff)
+			}
+		}
+	}
+}
+
+// A call has the classes of its row on the first base that takes them, or an error.
+func TestVary(t *testing.T) {
+	takes := func(*fakeTensor) bool { return true }
+	b := benchOf(t, "ns::f(Tensor a, int? n) -> Tensor", func(e *fakeEngine, args []any) ([]any, error) {
+		if !takes(first(args)) {
+			return nil, &engine.Thrown{Message: "not today"}
+		}
+		return copies(e, args)
+	}, func(*engine.Operator, *engine.Plan) {}, "- ops: [ns::f]\n  cases: [{a: 'float32[512, 512]', n: '1'}, {a: 'float32[3]', n: '1'}]\n")
+	b.cases(t, Span{To: b.t.planned() + 1})
+	d := b.t.design()
+	class := func(name string) design.Row { return design.Row{Classes: []int{classNamed(t, d, name)}} }
+	vary := func(name string) (call string, base int, err error) {
+		b.e.called = nil
+		a, origin, err := b.vary(b.t, class(name), 0)
+		if a == nil {
+			return "", -1, err
+		}
+		return a.c.Args[0].String(), origin.Base, err
+	}
+	if call, base, err := vary("float64"); call != "float64[512, 512]" || base != 0 || err != nil {
+		t.Errorf("%s on base %d, %v", call, base, err)
+	}
+	takes = func(a *fakeTensor) bool { return len(a.spec.Sizes) < 2 }
+	if call, base, err := vary("float64"); call != "float64[3]" || base == 0 || err != nil {
+		t.Errorf("where the first base does not take it: %s on base %d, %v", call, base, err)
+	}
+	takes = func(*fakeTensor) bool { return false }
+	if call, _, err := vary("float64"); call != "" || err == nil {
+		t.Errorf("where none does: %s, %v", call, err)
+	}
+	takes = func(a *fakeTensor) bool { return sample.Size(a.spec.Sizes) < 1<<18 }
+	vary("batched")
+	for _, call := range b.e.called {
+		if strings.Contains(call, "512, 512") {
+			t.Errorf("a huge call is made: %s", call)
+		}
+	}
+	for _, base := range d.Bases {
+		c := base.Clone()
+		i := class("channels-last").Classes
+		if d.Apply(c, i, []int{0}) {
+			continue
+		}
+		d.Bases = []*sample.Case{base}
+		if call, _, err := vary("channels-last"); call != "" || err != nil || len(b.e.called) > 0 {
+			t.Errorf("a call without a place for the class: %s, %v, %q", call, err, b.e.called)
+		}
+		return
+	}
+	t.Error("each base has a place for channels-last")
+}
+
+func classNamed(t *testing.T, d *design.Design, name string) int {
+	t.Helper()
+	for i, c := range d.Classes {
+		if _, class := c.Label(); class == name {
+			return i
+		}
+	}
+	t.Fatalf("there is no class %s", name)
+	return -1
+}
+
+// Of a row whose classes no call has together, the first two are tried alone.
+func TestRowsAreShortened(t *testing.T) {
+	refused := ""
+	b := newBench(t, "ns::f(Tensor a) -> Tensor", func(e *fakeEngine, args []any) ([]any, error) {
+		if first(args).spec.DType == refused {
+			return nil, &engine.Thrown{Message: "not today"}
+		}
+		return copies(e, args)
+	})
+	b.cases(t, Span{To: b.t.planned() + 1})
+	d := b.t.design()
+	b.cases(t, Span{From: b.t.planned() + 1, To: d.Apart(), Resumed: true})
+	var row []int
+	for _, name := range []string{"sliced", "negative", "float64"} {
+		row = append(row, classNamed(t, d, name))
+	}
+	for _, tt := range []struct {
+		refused string
+		row     []int
+		want    int // classes
+		ran     bool
+	}{{"", row, 3, true}, {"float64", row, 2, true}, {"float64", []int{row[2], row[0], row[1]}, 2, false}, {"float64", []int{row[0], row[2]}, 2, false}} {
+		refused = tt.refused
+		d.Rows = []design.Row{{Classes: tt.row}}
+		c := b.cases(t, Span{From: d.Apart(), To: d.Apart() + 1, Resumed: true})[0]
+		if len(c.Tried) != tt.want || c.Ran != tt.ran {
+			t.Errorf("refused %q: of %d classes %q were tried, ran %v", tt.refused, len(tt.row), c.Tried, c.Ran)
+		}
 	}
 }
 
@@ -624,15 +775,20 @@ func TestRecipeOfWhatIsLacking(t *testing.T) {
 	if c := all[0]; c.Unfit != "" || !c.Ran || c.Lacks["int8 strided"] != 1 {
 		t.Errorf("%+v", c)
 	}
-	tried := 0
+	tried, both := 0, 0
 	for _, c := range all {
 		tried += len(c.Tried)
-		if slices.ContainsFunc(c.Tried, func(label string) bool { return strings.HasSuffix(label, ": coo") }) {
-			t.Errorf("case %d tried what the library lacks: %v", c.Case, c.Tried)
+		if len(c.Tried) > 0 && len(c.Lacks) > 0 {
+			both++
+		}
+		for lack := range c.Lacks {
+			if slices.ContainsFunc(c.Tried, func(label string) bool { return strings.HasSuffix(lack, strings.TrimPrefix(label, "tensors:")) }) {
+				t.Errorf("case %d tried what the library lacks, %s: %v", c.Case, lack, c.Tried)
+			}
 		}
 	}
-	if tried < 10 {
-		t.Errorf("%d classes were tried", tried)
+	if tried < 10 || both == 0 {
+		t.Errorf("%d classes were tried, in %d cases beside what is lacking", tried, both)
 	}
 }
 
@@ -675,6 +831,11 @@ func TestSettle(t *testing.T) {
 		{"kept", wantsLong, func(c *sample.Case) { c.Args[0].Tensor.DType = "float32" }, "expected scalar type Long but found Float", 0},
 		{"huge", wantsLong, func(c *sample.Case) { c.Args[0].Tensor.Sizes = []int64{1 << 30} }, "expected scalar type Long but found Float", 0},
 		{"no rule", throwing("not today"), none, "not today", 1},
+		{"unchanged", throwing("expected scalar type Long but found Float"), func(c *sample.Case) { c.Args[0].Tensor.DType = "float32" }, "expected scalar type Long but found Float", 1},
+		{"over and over", func(*fakeEngine, []any) ([]any, error) {
+			calls++
+			return nil, &engine.Thrown{Message: fmt.Sprintf("input too small (%d)", calls)}
+		}, none, fmt.Sprintf("input too small (%d)", steps+1), steps + 1},
 		{"beyond", throwing("not compiled: expected scalar type Long but found Float"), none, "not compiled: expected scalar type Long but found Float", 1},
 		{"of ours", func(*fakeEngine, []any) ([]any, error) { calls++; return nil, errOurs }, none, errOurs.Error(), 1},
 	} {
@@ -688,5 +849,10 @@ func TestSettle(t *testing.T) {
 		if got != tt.want || calls != tt.calls {
 			t.Errorf("%s: %s after %d calls, want %s after %d", tt.name, got, calls, tt.want, tt.calls)
 		}
+	}
+	b := newBench(t, "ns::f(Tensor a, Tensor b) -> Tensor", throwing("divisible by 1"))
+	calls = 0
+	if _, err := b.settle(b.t, b.call(t, "float32[2]", "same:a"), sample.NewRandom(0, "f", 0), nil, none); err == nil || calls != 1 {
+		t.Errorf("after a rule without an answer: %d calls, %v", calls, err)
 	}
 }

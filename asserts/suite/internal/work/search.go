@@ -47,8 +47,8 @@ func (r *Runner) settle(t *Target, c *sample.Case, rng *rand.Rand, about []strin
 		if err == nil {
 			return a, nil
 		}
-		text, thrown := engine.Message(err)
-		if left == 0 || !thrown || r.beyond(t.Gen.Name, text) != "" {
+		text, _ := engine.Message(err) // no rule reads one that was not thrown
+		if left == 0 || r.beyond(t.Gen.Name, text) != "" {
 			return nil, err
 		}
 		next, ok := ad.Revise(c, text)
@@ -118,7 +118,9 @@ func (r *Runner) search(t *Target, rng *rand.Rand, c *sample.Case) *search {
 		if s.closest == nil || called && news {
 			s.err, s.closest = err, c
 		}
-		if last != nil && !news && sample.OneIn(rng, 2) {
+		if !news &&
+			last != nil && //mutate:equivalent true: the first call is the best one
+			sample.OneIn(rng, 2) {
 			c = best // no progress: go back
 		} else {
 			best, last = c, err
