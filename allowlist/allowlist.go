@@ -31,7 +31,6 @@ package allowlist
 import (
 	"go/token"
 	"slices"
-	"sync/atomic"
 	"time"
 
 	"github.com/opassert/opassert/asserts"
@@ -56,8 +55,6 @@ type Entry struct {
 	Device    string    // "" for every device
 	Versions  Range     // of PyTorch, or of the library under test
 	Expires   time.Time // the last day it holds; zero for never
-
-	used atomic.Bool
 }
 
 // Where describes where an op runs, for entries that hold only in some places. An
@@ -93,35 +90,13 @@ func Names(op *schema.Op) []string {
 }
 
 // ExcusesCrash reports whether the entry excuses its op from a crash of that
-// cause, "SIGFPE" or "hang", there, and records that the entry was of use.
+// cause, "SIGFPE" or "hang", there.
 func (e *Entry) ExcusesCrash(cause string, at Where) bool {
-	excused := slices.Contains(e.Crashes, cause) && e.holds(at)
-	if excused {
-		e.used.Store(true)
-	}
-	return excused
+	return slices.Contains(e.Crashes, cause) && e.holds(at)
 }
 
-// Excuses reports whether the entry excuses its op from the check there, and
-// records that the entry was of use.
-func (e *Entry) Excuses(code asserts.Code, at Where) bool {
-	excused := e.Checks.Has(code) && e.holds(at)
-	if excused {
-		e.used.Store(true)
-	}
-	return excused
-}
-
-// Unused returns the entries that have excused nothing so far.
-func (l *List) Unused() []*Entry {
-	var unused []*Entry
-	for _, e := range l.Entries {
-		if !e.used.Load() {
-			unused = append(unused, e)
-		}
-	}
-	return unused
-}
+// Excuses reports whether the entry excuses its op from the check there.
+func (e *Entry) Excuses(code asserts.Code, at Where) bool { return e.Checks.Has(code) && e.holds(at) }
 
 // Expired returns the entries whose last day is before the given one.
 func (l *List) Expired(day time.Time) []*Entry {

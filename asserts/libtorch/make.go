@@ -36,9 +36,6 @@ const (
 	Subclass          = tensor.Subclass
 )
 
-// ParseForm reads what String returns.
-func ParseForm(name string) (Form, bool) { return tensor.ParseForm(name) }
-
 // A Spec describes a tensor to be made, as plain data. Equal specs make equal
 // tensors, byte for byte.
 type Spec struct {

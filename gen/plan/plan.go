@@ -80,7 +80,7 @@ func NewPlanner(name string, lists []*allowlist.List, at allowlist.Where) (*Plan
 		}
 		return &Planner{p, append([]*allowlist.List{own}, lists...), at}, nil
 	}
-	return nil, &UnknownPreset{name}
+	return nil, fmt.Errorf("unknown preset %q; the presets are %s", name, strings.Join(Presets(), ", "))
 }
 
 // Allowing returns the planner with one exception more, which stands beside the
@@ -114,13 +114,6 @@ func names() []string {
 		all = append(all, c.String(), c.Name())
 	}
 	return all
-}
-
-// An UnknownPreset is a preset name that does not exist.
-type UnknownPreset struct{ Name string }
-
-func (e *UnknownPreset) Error() string {
-	return fmt.Sprintf("unknown preset %q; the presets are %s", e.Name, strings.Join(Presets(), ", "))
 }
 
 // Plan makes the plan of one op.

@@ -19,18 +19,18 @@ import (
 // and no seed.
 type Baseline struct {
 	Path  string
-	Lines []BaselineLine
+	Lines []baselineLine
 }
 
-// A BaselineLine is one known finding or crash.
-type BaselineLine struct{ Code, Op, Subject string }
+// A baselineLine is one known finding or crash.
+type baselineLine struct{ Code, Op, Subject string }
 
 // newBaselineLine makes a line that is the same once it is written and read.
-func newBaselineLine(code, op, subject string) BaselineLine {
-	return BaselineLine{code, printable.Line(op), printable.Line(subject)}
+func newBaselineLine(code, op, subject string) baselineLine {
+	return baselineLine{code, printable.Line(op), printable.Line(subject)}
 }
 
-func (l BaselineLine) String() string { return l.Code + "  " + l.Op + "  " + l.Subject }
+func (l baselineLine) String() string { return l.Code + "  " + l.Op + "  " + l.Subject }
 
 // baselineMark is the first line of a baseline file.
 const baselineMark = "# opassert baseline: findings that are known, written by opassert check -baseline FILE -update"
@@ -103,9 +103,9 @@ func (b *Baseline) Mark(r *Report) {
 
 // gone returns the lines of ops that ran without showing them, except for checks
 // that the run did not make.
-func (b *Baseline) gone(r *Report) []BaselineLine {
+func (b *Baseline) gone(r *Report) []baselineLine {
 	found := r.baseline()
-	var gone []BaselineLine
+	var gone []baselineLine
 	for _, l := range b.Lines {
 		code, _ := asserts.ParseCode(l.Code) // 0 of a crash
 		made := slices.ContainsFunc(r.Ops, func(op *OpResult) bool {
@@ -119,8 +119,8 @@ func (b *Baseline) gone(r *Report) []BaselineLine {
 }
 
 // Absent returns the lines of ops that are none of these.
-func (b *Baseline) Absent(all []engine.Operator) []BaselineLine {
-	return slices.DeleteFunc(slices.Clone(b.Lines), func(l BaselineLine) bool {
+func (b *Baseline) Absent(all []engine.Operator) []baselineLine {
+	return slices.DeleteFunc(slices.Clone(b.Lines), func(l baselineLine) bool {
 		return slices.ContainsFunc(all, func(o engine.Operator) bool { return o.Name() == l.Op })
 	})
 }
@@ -128,15 +128,15 @@ func (b *Baseline) Absent(all []engine.Operator) []BaselineLine {
 // Update replaces the lines of the ops that ran by those of a report.
 func (b *Baseline) Update(r *Report) {
 	gone := b.gone(r)
-	lines := slices.DeleteFunc(slices.Clone(b.Lines), func(l BaselineLine) bool { return slices.Contains(gone, l) })
+	lines := slices.DeleteFunc(slices.Clone(b.Lines), func(l baselineLine) bool { return slices.Contains(gone, l) })
 	lines = append(lines, r.baseline()...)
-	slices.SortFunc(lines, func(x, y BaselineLine) int { return strings.Compare(x.Op+" "+x.String(), y.Op+" "+y.String()) })
+	slices.SortFunc(lines, func(x, y baselineLine) int { return strings.Compare(x.Op+" "+x.String(), y.Op+" "+y.String()) })
 	b.Lines = slices.Compact(lines)
 }
 
 // baseline is everything that the report shows.
-func (r *Report) baseline() []BaselineLine {
-	var lines []BaselineLine
+func (r *Report) baseline() []baselineLine {
+	var lines []baselineLine
 	for _, op := range r.Ops {
 		for _, f := range op.Findings {
 			lines = append(lines, f.baseline())
@@ -152,7 +152,7 @@ func (r *Report) baseline() []BaselineLine {
 
 // baseline is the finding's line. The number of a list's element is left out:
 // which one shows it may differ from case to case.
-func (f *Finding) baseline() BaselineLine {
+func (f *Finding) baseline() baselineLine {
 	on := f.Violation.Subject
 	on.Element = asserts.NoElement
 	return newBaselineLine(f.Violation.Code.String(), f.Violation.Op, on.String())
@@ -160,6 +160,6 @@ func (f *Finding) baseline() BaselineLine {
 
 // baseline is the crash's line: of the causes that stand for one fault, the
 // first.
-func (c *Crash) baseline(op string) BaselineLine {
+func (c *Crash) baseline(op string) baselineLine {
 	return newBaselineLine("crash", op, SameCauses(c.Cause)[0])
 }

@@ -82,7 +82,7 @@ func TestReadBaseline(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]BaselineLine{{"OA007", "aten::a", "argument self"}, {"crash", "aten::a", "out of memory"}}, b.Lines); diff != "" {
+	if diff := cmp.Diff([]baselineLine{{"OA007", "aten::a", "argument self"}, {"crash", "aten::a", "out of memory"}}, b.Lines); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -95,14 +95,14 @@ func TestBaselineGone(t *testing.T) {
 	r := &Report{Ops: []*OpResult{ran("fixed"), idle, unjudged, ran("shows", finds(asserts.InputImpl, 0, "self", "bad"))}}
 	var b Baseline
 	for _, op := range []string{"absent", "fixed", "idle", "shows", "unjudged"} {
-		b.Lines = append(b.Lines, BaselineLine{"OA001", "aten::" + op, "argument self"})
+		b.Lines = append(b.Lines, baselineLine{"OA001", "aten::" + op, "argument self"})
 	}
 	for _, f := range r.Ops[3].Findings {
 		f.Violation.Op = "aten::shows"
 	}
-	b.Lines = append(b.Lines, BaselineLine{"crash", "aten::idle", "hang"}, BaselineLine{"crash", "aten::unjudged", "hang"})
+	b.Lines = append(b.Lines, baselineLine{"crash", "aten::idle", "hang"}, baselineLine{"crash", "aten::unjudged", "hang"})
 	b.Mark(r)
-	want := []BaselineLine{{"OA001", "aten::fixed", "argument self"}, {"crash", "aten::unjudged", "hang"}}
+	want := []baselineLine{{"OA001", "aten::fixed", "argument self"}, {"crash", "aten::unjudged", "hang"}}
 	if diff := cmp.Diff(want, r.Gone); diff != "" {
 		t.Error(diff)
 	}
@@ -121,13 +121,13 @@ func TestBaselineOfCrashes(t *testing.T) {
 	op := &OpResult{Op: "aten::a", Ran: 1, Crashes: []Crash{{Cause: "SIGSEGV", Alone: true}, {Cause: "SIGFPE"}, {Cause: "hang", Alone: true, Waived: "it is slow"}}}
 	var b Baseline
 	b.Update(&Report{Ops: []*OpResult{op}})
-	if diff := cmp.Diff([]BaselineLine{{"crash", "aten::a", "SIGSEGV"}}, b.Lines); diff != "" {
+	if diff := cmp.Diff([]baselineLine{{"crash", "aten::a", "SIGSEGV"}}, b.Lines); diff != "" {
 		t.Error(diff)
 	}
 }
 
 func TestBaselineAbsent(t *testing.T) {
-	b := Baseline{Lines: []BaselineLine{{"OA001", "aten::never", "argument self"}, {"OA001", "aten::gone", "argument self"}}}
+	b := Baseline{Lines: []baselineLine{{"OA001", "aten::never", "argument self"}, {"OA001", "aten::gone", "argument self"}}}
 	if diff := cmp.Diff(b.Lines[1:], b.Absent(operators(t))); diff != "" {
 		t.Error(diff)
 	}

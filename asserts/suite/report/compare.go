@@ -17,10 +17,10 @@ import (
 // of a library, in their order.
 type Comparison struct{ Reports []*Report }
 
-// A Change is something that one engine shows and the one after it does not, or
+// A change is something that one engine shows and the one after it does not, or
 // the other way round.
-type Change struct {
-	Kind    ChangeKind   `json:"kind"`
+type change struct {
+	Kind    changeKind   `json:"kind"`
 	From    string       `json:"from"` // the engines
 	To      string       `json:"to"`
 	Op      string       `json:"op"`
@@ -32,20 +32,20 @@ type Change struct {
 	Schemas []string     `json:"schemas,omitempty"` // where they differ: from, to
 }
 
-// A ChangeKind is the kind of a change.
-type ChangeKind string
+// A changeKind is the kind of a change.
+type changeKind string
 
 const (
-	FindingNew    ChangeKind = "finding new"
-	FindingGone   ChangeKind = "finding gone"   // its check was made, and held
-	FindingUnseen ChangeKind = "finding unseen" // its check was not made, so it may still be there
-	CrashNew      ChangeKind = "crash new"
-	CrashGone     ChangeKind = "crash gone"
-	OpNew         ChangeKind = "op new"
-	OpGone        ChangeKind = "op gone"
+	findingNew    changeKind = "finding new"
+	findingGone   changeKind = "finding gone"   // its check was made, and held
+	findingUnseen changeKind = "finding unseen" // its check was not made, so it may still be there
+	crashNew      changeKind = "crash new"
+	crashGone     changeKind = "crash gone"
+	opNew         changeKind = "op new"
+	opGone        changeKind = "op gone"
 )
 
-var changeKinds = []ChangeKind{FindingNew, FindingGone, FindingUnseen, CrashNew, CrashGone, OpGone, OpNew}
+var changeKinds = []changeKind{findingNew, findingGone, findingUnseen, crashNew, crashGone, opGone, opNew}
 
 // Findings counts the findings and the crashes of all runs.
 func (c *Comparison) Findings() int {
@@ -57,48 +57,48 @@ func (c *Comparison) Findings() int {
 }
 
 // Changes returns what changed from each engine to the next, by kind and op.
-func (c *Comparison) Changes() []Change {
-	all := []Change{}
+func (c *Comparison) Changes() []change {
+	all := []change{}
 	for i := 1; i < len(c.Reports); i++ {
 		all = append(all, changes(c.Reports[i-1], c.Reports[i])...)
 	}
 	return all
 }
 
-func changes(from, to *Report) []Change {
+func changes(from, to *Report) []change {
 	old, now := byName(from.Ops), byName(to.Ops)
-	var all []Change
+	var all []change
 	for _, op := range from.Ops {
 		next := now[op.Op]
 		if next == nil {
-			all = append(all, Change{Kind: OpGone, Op: op.Op})
+			all = append(all, change{Kind: opGone, Op: op.Op})
 		}
 		for _, f := range op.Findings {
 			if next == nil || next.shows(f) {
 				continue
 			}
-			c := from.change(FindingGone, op, f)
+			c := from.change(findingGone, op, f)
 			if c.Why = next.unjudged(f.Violation.Code); c.Why != "" {
-				c.Kind = FindingUnseen
+				c.Kind = findingUnseen
 			}
 			all = append(all, c)
 		}
 		if crash := op.crash(); crash != nil && next != nil && next.crash() == nil {
-			all = append(all, from.crashChange(CrashGone, op, crash))
+			all = append(all, from.crashChange(crashGone, op, crash))
 		}
 	}
 	for _, op := range to.Ops {
 		before := old[op.Op]
 		if before == nil {
-			all = append(all, Change{Kind: OpNew, Op: op.Op})
+			all = append(all, change{Kind: opNew, Op: op.Op})
 		}
 		for _, f := range op.Findings {
 			if before == nil || !before.shows(f) {
-				all = append(all, to.change(FindingNew, op, f))
+				all = append(all, to.change(findingNew, op, f))
 			}
 		}
 		if crash := op.crash(); crash != nil && (before == nil || before.crash() == nil) {
-			all = append(all, to.crashChange(CrashNew, op, crash))
+			all = append(all, to.crashChange(crashNew, op, crash))
 		}
 	}
 	for i := range all {
@@ -107,7 +107,7 @@ func changes(from, to *Report) []Change {
 			all[i].Schemas = []string{a.Schema, b.Schema}
 		}
 	}
-	slices.SortStableFunc(all, func(a, b Change) int {
+	slices.SortStableFunc(all, func(a, b change) int {
 		return cmp.Or(cmp.Compare(slices.Index(changeKinds, a.Kind), slices.Index(changeKinds, b.Kind)), cmp.Compare(a.Op, b.Op))
 	})
 	return all
@@ -121,15 +121,15 @@ func byName(ops []*OpResult) map[string]*OpResult {
 	return all
 }
 
-func (r *Report) change(kind ChangeKind, op *OpResult, f *Finding) Change {
-	return Change{
+func (r *Report) change(kind changeKind, op *OpResult, f *Finding) change {
+	return change{
 		Kind: kind, Op: op.Op, Code: f.Violation.Code, Subject: f.Violation.Subject.String(),
 		Saw: f.Violation.Saw, Repro: r.violation(op, f).Repro,
 	}
 }
 
-func (r *Report) crashChange(kind ChangeKind, op *OpResult, c *Crash) Change {
-	return Change{Kind: kind, Op: op.Op, Saw: c.Cause, Repro: r.repro(op, *c)}
+func (r *Report) crashChange(kind changeKind, op *OpResult, c *Crash) change {
+	return change{Kind: kind, Op: op.Op, Saw: c.Cause, Repro: r.repro(op, *c)}
 }
 
 // crash returns the first crash that counts against the op, or nil.
@@ -178,7 +178,7 @@ func (c *Comparison) WriteText(w io.Writer) error {
 		}
 		added := 0
 		for _, change := range part {
-			if change.Kind == OpNew {
+			if change.Kind == opNew {
 				added++
 				continue
 			}
@@ -191,7 +191,7 @@ func (c *Comparison) WriteText(w io.Writer) error {
 	return t.err
 }
 
-func (c *Change) write(t *textWriter) {
+func (c *change) write(t *textWriter) {
 	words := []string{"  " + string(c.Kind)}
 	if c.Code != 0 {
 		words = append(words, c.Code.String())
@@ -242,7 +242,7 @@ func (c *Comparison) WriteJSON(w io.Writer) error {
 	enc.SetIndent("", " ")
 	return enc.Encode(struct {
 		Runs    []comparedRun `json:"runs"`
-		Changes []Change      `json:"changes"`
+		Changes []change      `json:"changes"`
 	}{c.runs(), c.Changes()})
 }
 
@@ -262,7 +262,7 @@ func (c *Comparison) WriteHTML(w io.Writer) error {
 	return compareTemplate.Execute(w, struct {
 		Runs    []comparedRun
 		Rows    []comparedFinding
-		Changes []Change
+		Changes []change
 	}{c.runs(), c.rows(), c.Changes()})
 }
 

@@ -128,7 +128,7 @@ func TestComparisonJSONAndPage(t *testing.T) {
 	}
 	var got struct {
 		Runs    []comparedRun
-		Changes []Change
+		Changes []change
 	}
 	if err := json.Unmarshal(b.Bytes(), &got); err != nil {
 		t.Fatal(err)

@@ -89,7 +89,7 @@ func failing() *Report {
 
 	return &Report{
 		Engine: "lib 1", Level: asserts.Meta, Seed: 7, Command: "opassert check", All: 99, Left: []string{"libz.so:\nno such file"},
-		Gone: []BaselineLine{{"OA001", "aten::old", "argument self"}},
+		Gone: []baselineLine{{"OA001", "aten::old", "argument self"}},
 		Ops:  []*OpResult{add, inplace, died, elsewhere, failed, frameless, known, left, library, never, noted, waived, queue},
 	}
 }

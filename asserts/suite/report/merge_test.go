@@ -89,7 +89,7 @@ func shard(index int, ops ...string) *Report {
 
 func TestMerge(t *testing.T) {
 	one, two := shard(1, "a", "c"), shard(2, "b")
-	one.Gone, two.Gone = []BaselineLine{{"OA001", "aten::a", "argument self"}}, []BaselineLine{{"crash", "aten::b", "hang"}}
+	one.Gone, two.Gone = []baselineLine{{"OA001", "aten::a", "argument self"}}, []baselineLine{{"crash", "aten::b", "hang"}}
 	one.Left, two.Left = []string{"liba: no", "libb: no"}, []string{"libb: no", "libc: no"}
 	got, err := Merge([]string{"1.json", "2.json"}, []*Report{one, two})
 	if err != nil {
@@ -97,7 +97,7 @@ func TestMerge(t *testing.T) {
 	}
 	want := &Report{
 		Engine: "lib", Level: asserts.Content, Seed: 3, Cases: 5, Command: "opassert check", All: 3, Ops: []*OpResult{ran("a"), ran("b"), ran("c")},
-		Gone: []BaselineLine{{"OA001", "aten::a", "argument self"}, {"crash", "aten::b", "hang"}}, Left: []string{"liba: no", "libb: no", "libc: no"},
+		Gone: []baselineLine{{"OA001", "aten::a", "argument self"}, {"crash", "aten::b", "hang"}}, Left: []string{"liba: no", "libb: no", "libc: no"},
 	}
 	if diff := cmp.Diff(want, got, cmp.AllowUnexported(OpResult{})); diff != "" {
 		t.Error(diff)

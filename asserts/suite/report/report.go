@@ -24,7 +24,7 @@ type Report struct {
 	Command string         `json:"command"`        // what a repro line begins with
 	All     int            `json:"all"`            // ops of the run; more than len(Ops) where it was interrupted
 	Shard   Shard          `json:"shard,omitzero"` // of which this is the report
-	Gone    []BaselineLine `json:"gone,omitempty"` // what a baseline knows and the run does not show
+	Gone    []baselineLine `json:"gone,omitempty"` // what a baseline knows and the run does not show
 	Left    []string       `json:"left,omitempty"` // libraries that could not be loaded, each with the reason
 	Ops     []*OpResult    `json:"ops"`
 }
@@ -277,9 +277,9 @@ func (r *Report) WriteFindings(w io.Writer) error {
 }
 
 // known returns the findings and crashes of an op that a baseline has, each once.
-func (r *OpResult) known() []BaselineLine {
-	var lines []BaselineLine
-	add := func(known bool, l BaselineLine) {
+func (r *OpResult) known() []baselineLine {
+	var lines []baselineLine
+	add := func(known bool, l baselineLine) {
 		if known && !slices.Contains(lines, l) {
 			lines = append(lines, l)
 		}
