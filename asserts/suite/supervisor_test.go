@@ -1,0 +1,397 @@
+package suite
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/asserts/suite/engine"
+	"github.com/opassert/opassert/asserts/suite/internal/design"
+	"github.com/opassert/opassert/asserts/suite/internal/sample"
+	"github.com/opassert/opassert/asserts/suite/internal/work"
+	"github.com/opassert/opassert/asserts/suite/report"
+	"github.com/opassert/opassert/schema"
+)
+
+// A script answers the requests of a supervisor as a worker would, in this
+// process. Its answers are lines; what stands before a bar is written to the
+// worker's standard error first.
+type script struct {
+	*supervisor
+	asked []request
+}
+
+// perform makes a supervisor of an op with three cases whose worker answers so.
+func perform(t *testing.T, answer func(q request, n int) []string) *script {
+	t.Helper()
+	requests, in, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &process{in: in, lines: make(chan string, 1<<10), stderr: new(lastBytes)}
+	s := &script{supervisor: &supervisor{run: &Run{To: 3, Timeout: time.Hour}, p: p}}
+	over := make(chan bool)
+	go func() {
+		defer close(over)
+		for in := bufio.NewScanner(requests); in.Scan(); {
+			var q request
+			if err := json.Unmarshal(in.Bytes(), &q); err != nil {
+				t.Errorf("request %s: %v", in.Text(), err)
+			}
+			s.asked = append(s.asked, q)
+			p.op = "" // nothing is to be replaced: a script has no process
+			for _, line := range answer(q, len(s.asked)) {
+				if text, rest, ok := strings.Cut(line, "|"); ok {
+					p.stderr.Write([]byte(text))
+					line = rest
+				}
+				p.lines <- line
+			}
+		}
+	}()
+	t.Cleanup(func() { in.Close(); <-over })
+	return s
+}
+
+// do runs the op, and returns its result and the requests, in few words.
+func (s *script) do(t *testing.T) (*report.OpResult, []string) {
+	t.Helper()
+	op, err := schema.ParseDispatcher("ns::f(Tensor a) -> Tensor")
+	if err != nil {
+		t.Fatal(err)
+	}
+	res := s.op(t.Context(), engine.Operator{Schema: op})
+	var asked []string
+	for _, q := range s.asked {
+		words := fmt.Sprintf("%d-%d", q.From, q.To)
+		if q.Show {
+			words += " alone"
+		}
+		if len(q.Skip) > 0 {
+			words += fmt.Sprint(" skip ", slices.Compact(slices.Sorted(slices.Values(q.Skip))))
+		}
+		if len(q.Without) > 0 {
+			words += fmt.Sprint(" without ", q.Without)
+		}
+		if q.AsItIs {
+			words += " as it is"
+		}
+		if q.Learned != "" {
+			words += fmt.Sprint(" learned ", q.Learned, " ", len(q.Origins))
+		}
+		asked = append(asked, words)
+	}
+	return res, asked
+}
+
+// ran are the lines of cases that end, up to the end of the request.
+func ran(q request, from int) []string {
+	var lines []string
+	for n := from; n < q.To; n++ {
+		lines = append(lines, startOf(n), ended(report.Case{Case: n, Ran: true}))
+	}
+	return append(lines, lineDone)
+}
+
+func startOf(n int) string { return fmt.Sprint(lineStart, " ", n, " ", work.WordVaried) }
+
+func line(word string, c report.Case) string {
+	text, _ := json.Marshal(c)
+	return word + " " + string(text)
+}
+
+func ended(c report.Case) string { return line(lineEnd, c) }
+
+// died are the lines of what watches a worker that died, and of the next one.
+func died(status string) []string {
+	return []string{lineDied + " " + status, fmt.Sprint(lineReady, " ", speaking(0))}
+}
+
+// A case that ends its worker runs once more alone, and the others still run:
+// what is reported of it, and what is asked for, depend on how it ended.
+func TestCrashesOfAScript(t *testing.T) {
+	violation := &report.Finding{Violation: &asserts.Violation{Code: asserts.UndeclaredAlias}, Case: 0}
+	found := func(n int) report.Case { return report.Case{Case: n, Ran: true, Found: []*report.Finding{violation}} }
+	for _, tt := range []struct {
+		name   string
+		before string // op that the worker ran
+		answer func(q request, n int) []string
+		asked  []string
+		cases  int
+		want   []string // crashes: the case, the cause and whether it is one alone too
+	}{
+		{"none", "", func(q request, n int) []string { return ran(q, q.From) }, []string{"0-3"}, 3, nil},
+		{"in a case, alone too", "", func(q request, n int) []string {
+			if q.From > 1 {
+				return ran(q, q.From)
+			}
+			return append(append(ran(request{To: 1}, q.From)[:2*(1-q.From)], startOf(1)), died("SIGSEGV")...)
+		}, []string{"0-3", "1-2 alone skip [1]", "2-3 skip [1]"}, 3, []string{"1 SIGSEGV alone"}},
+		{"in a case, not alone", "", func(q request, n int) []string {
+			if n > 1 {
+				return ran(q, q.From)
+			}
+			return append([]string{startOf(0)}, died("SIGABRT")...)
+		}, []string{"0-3", "0-1 alone skip [0]", "1-3 skip [0]"}, 3, []string{"0 SIGABRT"}},
+		{"killed from outside once", "", func(q request, n int) []string {
+			if n > 1 {
+				return ran(q, q.From)
+			}
+			return append([]string{startOf(0), ended(report.Case{Ran: true}), startOf(1)}, died("SIGKILL")...)
+		}, []string{"0-3", "0-3"}, 3, nil},
+		{"killed each time", "", func(q request, n int) []string {
+			if q.From > 0 {
+				return ran(q, q.From)
+			}
+			return append([]string{startOf(0)}, died("SIGKILL")...)
+		}, []string{"0-3", "0-3", "0-1 alone", "0-1 alone", "1-3"}, 3, []string{"0 SIGKILL alone"}},
+		{"after another op", "ns::g", func(q request, n int) []string {
+			if n > 1 {
+				return ran(q, q.From)
+			}
+			return append([]string{startOf(0)}, died("SIGSEGV")...)
+		}, []string{"0-3", "0-3"}, 3, nil},
+		{"after the same op", "ns::f", func(q request, n int) []string {
+			if q.From > 0 {
+				return ran(q, q.From)
+			}
+			return append([]string{startOf(0)}, died("SIGSEGV")...)
+		}, []string{"0-3", "0-1 alone skip [0]", "1-3 skip [0]"}, 3, []string{"0 SIGSEGV alone"}},
+		{"of what asks for much memory", "", func(q request, n int) []string {
+			if n > 1 {
+				return ran(q, q.From)
+			}
+			return append([]string{startOf(0), "fatal error: out of memory|" + lineCall + " "}, died(goExit)...)
+		}, []string{"0-3", "1-3 skip [0]"}, 3, nil},
+		{"of each case", "", func(q request, n int) []string {
+			return append([]string{startOf(q.From)}, died("SIGSEGV")...)
+		}, []string{"0-3", "0-1 alone skip [0]", "1-3 skip [0]", "1-2 alone skip [0 1]", "2-3 skip [0 1]", "2-3 alone skip [0 1 2]"}, 3, []string{"0 SIGSEGV alone", "1 SIGSEGV alone", "2 SIGSEGV alone"}},
+		{"over a smaller call", "", func(q request, n int) []string {
+			if n > 1 {
+				return ran(q, q.From)
+			}
+			return append([]string{startOf(0), line(lineShown, found(0))}, died("SIGSEGV")...)
+		}, []string{"0-3", "1-3 as it is"}, 3, []string{"0 OA"}},
+		{"over a smaller call of the last case", "", func(q request, n int) []string {
+			return append(append(ran(request{To: 2}, 0)[:4], startOf(2), line(lineShown, found(2))), died("SIGSEGV")...)
+		}, []string{"0-3"}, 3, []string{"0 OA"}},
+		{"with twins", "", func(q request, n int) []string {
+			if len(q.Without) > 0 {
+				return ran(q, q.From)
+			}
+			return append([]string{startOf(0), lineCall + " x", lineDevice + " cpu", lineTwin + " meta"}, died("SIGSEGV")...)
+		}, []string{"0-3", "0-1 alone skip [0]", "0-3 without [meta]"}, 3, []string{"0 SIGSEGV alone"}},
+		{"after what it learned", "", func(q request, n int) []string {
+			if n > 1 {
+				return ran(q, q.From)
+			}
+			return append([]string{startOf(0), lineLearned + " much", ended(report.Case{Ran: true, Origin: &design.Origin{}}), startOf(1)}, died("SIGSEGV")...)
+		}, []string{"0-3", "1-2 alone skip [1] learned much 1", "2-3 skip [1] learned much 1"}, 3, []string{"1 SIGSEGV"}},
+		{"of what a case builds on", "", func(q request, n int) []string {
+			switch n {
+			case 1:
+				return append([]string{startOf(0), ended(report.Case{Ran: true}), startOf(1)}, died("SIGSEGV")...)
+			case 2: // the first case, now
+				return append([]string{startOf(0)}, died("SIGSEGV")...)
+			}
+			return ran(q, q.From)
+		}, []string{"0-3", "1-2 alone skip [1]", "1-2 alone skip [0 1]", "2-3 skip [0 1]"}, 3, []string{"1 SIGSEGV"}},
+		{"of an op with a finding that shows again", "", func(q request, n int) []string {
+			switch {
+			case n == 1:
+				return append([]string{startOf(0), ended(found(0)), startOf(1)}, died("SIGSEGV")...)
+			case q.From == 0:
+				return []string{startOf(0), ended(found(0)), lineDone}
+			}
+			return ran(q, q.From)
+		}, []string{"0-3", "1-2 alone skip [1]", "2-3 skip [1]", "0-1 skip [1]"}, 3, []string{"0 OA", "1 SIGSEGV"}},
+		{"of an op with a finding that does not", "", func(q request, n int) []string {
+			if n > 1 {
+				return ran(q, q.From)
+			}
+			return append([]string{startOf(0), ended(found(0)), startOf(1)}, died("SIGSEGV")...)
+		}, []string{"0-3", "1-2 alone skip [1]", "2-3 skip [1]", "0-1 skip [1]"}, 3, []string{"1 SIGSEGV"}},
+	} {
+		s := perform(t, tt.answer)
+		s.p.op = tt.before
+		res, asked := s.do(t)
+		if res.Fault != "" {
+			t.Errorf("%s: %s", tt.name, res.Fault)
+		}
+		if diff := cmp.Diff(tt.asked, asked); diff != "" {
+			t.Errorf("%s: requests (-want +got):\n%s", tt.name, diff)
+		}
+		var got []string
+		for _, f := range res.Findings {
+			got = append(got, fmt.Sprint(f.Case, " OA"))
+		}
+		for _, c := range res.Crashes {
+			words := fmt.Sprint(c.Case, " ", c.Cause)
+			if c.Alone {
+				words += " alone"
+			}
+			got = append(got, words)
+		}
+		if diff := cmp.Diff(tt.want, got); diff != "" || res.Cases != tt.cases {
+			t.Errorf("%s: %d cases, want %d (-want +got):\n%s", tt.name, res.Cases, tt.cases, diff)
+		}
+	}
+}
+
+// What a crash shows is the call that was made last, on its device, its stack,
+// and why the op may crash so.
+func TestCrashOfACall(t *testing.T) {
+	call, err := encode(&sample.Case{Op: "ns::f", Names: []string{"a"}, Args: []sample.Value{sample.Tensor("float32", 2)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	calls := 0
+	s := perform(t, func(q request, n int) []string {
+		if q.Case != "" {
+			calls++ // a smaller one
+			return []string{startOf(q.From), lineCall + " " + q.Case, lineCall + " ", ended(report.Case{Case: q.From}), lineDone}
+		}
+		if q.From > 0 {
+			return ran(q, q.From)
+		}
+		return append([]string{startOf(0), lineCall + " " + call, lineDevice + " cpu", lineFrame + " inner", lineFrame + " outer"}, died("SIGSEGV")...)
+	})
+	s.run.Frames = func(raw []string) []string { return raw[1:] }
+	s.run.Waived = func(op *schema.Op, cause string) string { return "may " + cause }
+	res, _ := s.do(t)
+	if len(res.Crashes) != 1 {
+		t.Fatalf("%d crashes, %s", len(res.Crashes), res.Fault)
+	}
+	c := res.Crashes[0]
+	if c.Call != "ns::f(a=float32[2])" || c.Device != engine.CPU || c.Twin || c.Waived != "may SIGSEGV" || !slices.Equal(c.Frames, []string{"outer"}) {
+		t.Errorf("%+v", c)
+	}
+	if calls > shrinkCalls {
+		t.Errorf("%d smaller calls", calls)
+	}
+}
+
+// A crash is reported with the smallest call that crashes in the same way.
+func TestCrashOfASmallerCall(t *testing.T) {
+	call, err := encode(&sample.Case{Op: "ns::f", Names: []string{"a"}, Args: []sample.Value{sample.Tensor("float64", 5, 4)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for cause, want := range map[string]string{"SIGSEGV": "ns::f(a=float32[4])", "SIGABRT": "ns::f(a=float64[5, 4])"} {
+		s := perform(t, func(q request, n int) []string {
+			if q.Case == "" && q.From > 0 {
+				return ran(q, q.From)
+			}
+			this, status := call, "SIGSEGV"
+			if q.Case != "" {
+				this, status = q.Case, cause
+				c, err := decode[sample.Case](q.Case)
+				if err != nil || !slices.Contains(c.Args[0].Tensor.Sizes, 4) {
+					return []string{startOf(q.From), ended(report.Case{Case: q.From}), lineDone}
+				}
+			}
+			return append([]string{startOf(q.From), lineCall + " " + this}, died(status)...)
+		})
+		res, asked := s.do(t)
+		if len(res.Crashes) != 1 || res.Crashes[0].Call != want || res.Fault != "" || len(asked) > shrinkCalls+4 {
+			t.Errorf("smaller calls end in %s: %s, want %s, after %d requests: %+v", cause, res.Fault, want, len(asked), res.Crashes)
+		}
+	}
+}
+
+// A request ends with the context, and with a line that no worker says.
+func TestOnceEnds(t *testing.T) {
+	s := perform(t, func(q request, n int) []string { return []string{lineEnd + " {"} })
+	if crash, err := s.once(context.Background(), request{Op: "ns::f", To: 3}, time.Hour, func(*report.Case) { t.Error("a case was added") }); err == nil || crash != nil {
+		t.Errorf("a result that is cut: %v, %v", crash, err)
+	}
+}
+
+// What a worker says before it is ready decides whether it is, and what is told of it.
+func TestReady(t *testing.T) {
+	ready := fmt.Sprint(lineReady, " ", speaking(os.Getpid()))
+	for _, tt := range []struct {
+		name    string
+		lines   []string
+		ok      bool
+		refusal string
+		loads   []string
+		died    bool
+	}{
+		{"ready", []string{ready}, true, "", nil, false},
+		{"with libraries", []string{lineLoad + ` "a b"`, lineLoad + ` ""`, ready}, true, "", []string{"a b", ""}, false},
+		{"another version", []string{lineReady + " 7"}, false, "another version", nil, false},
+		{"a fault", []string{lineFault + ` "no \"room\""`, ready}, false, `no "room"`, nil, false},
+		{"a fault without quotes", []string{lineFault + ` oh no`, ready}, false, `oh no`, nil, false},
+		{"a kernel's line", []string{lineForeign + " hello", ready}, false, `"hello"`, nil, false},
+		{"dead", []string{lineDied + " SIGSEGV", ready}, false, "", nil, true},
+		{"gone", nil, false, "", nil, false},
+		{"something else first", []string{"hm", ready}, true, "", nil, false},
+	} {
+		p := &process{lines: make(chan string, 8), stderr: new(lastBytes)}
+		for _, line := range tt.lines {
+			p.lines <- line
+		}
+		close(p.lines)
+		ok := p.ready(time.Hour)
+		if ok != tt.ok || p.died != tt.died || !slices.Equal(p.loads, tt.loads) || (p.refusal == nil) != (tt.refusal == "") || p.refusal != nil && !strings.Contains(p.refusal.Error(), tt.refusal) {
+			t.Errorf("%s: %v, %q, died %v: %v", tt.name, ok, p.loads, p.died, p.refusal)
+		}
+		if tt.ok && (p.worker == nil || p.worker.Pid != os.Getpid()) {
+			t.Errorf("%s: the worker is %v", tt.name, p.worker)
+		}
+	}
+	silent := &process{lines: make(chan string), stderr: new(lastBytes)}
+	if silent.ready(10 * time.Millisecond) {
+		t.Error("a silent worker is ready")
+	}
+}
+
+// What a worker wrote is told by what it loaded then.
+func TestWrittenAfter(t *testing.T) {
+	all := written{"before", "first", " \n", "third"}
+	for i, want := range map[int]string{-1: ": before", 0: ": first", 1: "", 2: ": third", 3: "", -2: ""} {
+		if got := all.after(i, 3); got != want {
+			t.Errorf("after %d: %q, want %q", i, got, want)
+		}
+	}
+	if got := (written{"end of the first", "second"}).after(0, 2); got != ": end of the first" {
+		t.Errorf("what lost its beginning: %q", got)
+	}
+}
+
+// An op is left after a call that hangs, and after some crashes or slow cases.
+func TestWhyLeave(t *testing.T) {
+	crashes := func(n int, alone bool) *report.OpResult {
+		r := new(report.OpResult)
+		for range n {
+			r.Crashes = append(r.Crashes, report.Crash{Alone: alone})
+		}
+		return r
+	}
+	segv, hang := report.Crash{Cause: "SIGSEGV"}, report.Crash{Cause: report.Hang, Alone: true}
+	for _, tt := range []struct {
+		name string
+		r    *report.OpResult
+		last report.Crash
+		slow int
+		want string
+	}{
+		{"none", crashes(0, true), segv, 0, ""}, {"few alone", crashes(maxRepeated-1, true), segv, maxSlow - 1, ""}, {"enough alone", crashes(maxRepeated, true), segv, 0, "crashes"},
+		{"some not alone", crashes(maxCrashes-1, false), segv, 0, ""}, {"enough", crashes(maxCrashes, false), segv, 0, "crashes"}, {"slow", crashes(0, true), segv, maxSlow, "too long"},
+		{"a hang", crashes(1, true), hang, 0, "hangs"}, {"a hang among others", crashes(1, false), report.Crash{Cause: report.Hang}, 0, ""},
+	} {
+		if got := whyLeave(tt.r, &tt.last, tt.slow); (got == "") != (tt.want == "") || !strings.Contains(got, tt.want) {
+			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
+		}
+	}
+}
