@@ -40,7 +40,8 @@ func Judge(op *Op, seen *Seen, policy *Policy) Verdict {
 	return j.conclude()
 }
 
-const notThere = "there is no tensor, or another check has reported it"
+// NotThere is the reason of a skip of a check that no tensor was held against.
+const NotThere = "there is no tensor, or another check has reported it"
 
 // Unheld returns a skip of each check that the op's plan has for such a call, and that
 // the verdict neither judged nor skipped.
@@ -55,7 +56,7 @@ func (v *Verdict) Unheld(op *Op, seen *Seen) []Skip {
 	var skips []Skip
 	for code := range (planned &^ said).All() {
 		if row := code.check(); v.Judged[code] == 0 && row.judges != nil && row.judgedOn(seen) {
-			skips = append(skips, Skip{Code: code, Reason: notThere, Count: 1})
+			skips = append(skips, Skip{Code: code, Reason: NotThere, Count: 1})
 		}
 	}
 	return skips

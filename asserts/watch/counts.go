@@ -16,13 +16,15 @@ import (
 type countsOf struct {
 	tallies
 	traits, contentTraits [16]int64
+	unheld, contentUnheld [countsCodes]int64 // by codes
 }
 
 const (
-	countsSize = talliesSize + 8*2*16
-	countsOps  = 1 << 14
-	lostMost   = 255 // struct Lost of channel.h
-	lostSize   = 8 + lostMost*16
+	countsCodes = 32
+	countsSize  = talliesSize + 8*2*(16+countsCodes)
+	countsOps   = 1 << 14
+	lostMost    = 255 // struct Lost of channel.h
+	lostSize    = 8 + lostMost*16
 )
 
 func newCounts() (*os.File, error) {
@@ -39,11 +41,11 @@ func readCounts(f io.ReaderAt, n int) ([]countsOf, error) {
 		}
 		c := &counts[i]
 		rest, _ := c.read(record[:])
-		for _, traits := range []*[16]int64{&c.traits, &c.contentTraits} {
-			for k := range traits {
-				traits[k] = int64(binary.NativeEndian.Uint64(rest[8*k:]))
+		for _, of := range [][]int64{c.traits[:], c.contentTraits[:], c.unheld[:], c.contentUnheld[:]} {
+			for k := range of {
+				of[k] = int64(binary.NativeEndian.Uint64(rest[8*k:]))
 			}
-			rest = rest[8*len(traits):]
+			rest = rest[8*len(of):]
 		}
 	}
 	return counts, nil

@@ -57,6 +57,11 @@
 //   - A Tensor& that a kernel rebinds shows only where the argument is returned.
 //   - Threads that ran before libtorch was loaded do not know of the watcher; the
 //     summary says how many of Python's there were.
+//   - The number of references to an argument that a kernel may read is that of a
+//     boxed call: one more than that of a call that nobody boxes. From PyTorch 2.15 on
+//     the kernels of torch.library.custom_op are called without boxing where nothing
+//     but Python's kernels stands between; watched, they are called as with
+//     _enable_pyobj_dispatch(False), and sys.getrefcount returns more.
 //   - A program that holds Python's lock while it waits for a C++ thread's ops
 //     may hang from PyTorch 2.10 on, where copying a tensor can take that lock.
 //   - A libtorch that is linked into a program statically, and processes that

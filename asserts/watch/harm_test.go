@@ -121,3 +121,18 @@ func TestLibtorchOfPlainName(t *testing.T) {
 		}
 	})
 }
+
+// A kernel, and a class that answers for it, may count the references to what they
+// are called with.
+func TestKernelsCountTheReferencesThatTheyDoAlone(t *testing.T) {
+	eachPython(t, func(t *testing.T, p python) {
+		program := []string{p.path, "testdata/references.py"}
+		want := alone(t, program...)
+		for _, flags := range [][]string{{"-level", "identity"}, {"-level", "content"}, {"-preserve"}} {
+			o := run(t, flags, program...)
+			if diff := cmp.Diff(want, o.stdout); diff != "" || o.status != 0 {
+				t.Errorf("%v: exit status %d\n%s\n%s", flags, o.status, diff, o.stderr)
+			}
+		}
+	})
+}

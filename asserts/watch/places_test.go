@@ -19,7 +19,6 @@ var placeSorts = []string{
 // unbroken says in which places an operator of places.cpp breaks nothing, or
 // nothing that shows, and why. Each is a sort and the operators of it.
 var unbroken = []struct{ sorts, ops, reason string }{
-	{"undefined", ".*", "there is no tensor, and nothing to break"},
 	{"meta", "OA007_memory_.*|OA009_.*|OA010_.*|OA015_.*", "a meta tensor has no bytes"},
 	{"device", "OA007_memory_.*|OA005_static_.*", "the memory that is returned is the CPU's"},
 }

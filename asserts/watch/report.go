@@ -27,6 +27,7 @@ type Report struct {
 	Content                 int // of those, at the level content
 	Failed                  int // calls that raised an error of their own
 	Faked                   int // calls that fakes answered while a compiler traced, which are not among Calls
+	Lost                    int // calls of which an argument was freed during the call
 	NotAsked                int // calls of ops that were not asked for, or whose schema cannot be read
 	SampledOut, TooLarge    int // calls that were observed at the level identity alone
 	Subclass, AboveAutograd int // the same
@@ -75,6 +76,7 @@ func (r *run) report(end preload.End, took time.Duration) (*Report, error) {
 			rep.Unread = append(rep.Unread, op.name+": "+op.unread)
 		}
 		rep.Faked += int(c.faked)
+		rep.Lost += int(c.lost)
 		if op.judged != nil {
 			rep.OpSkips = append(rep.OpSkips, withoutContent(op, c)...)
 		}
@@ -127,8 +129,8 @@ func (r *run) nothing() string {
 	return "the program called no op: nothing was watched"
 }
 
-// countTraits adds the skips of the usual calls with a tensor of some sort: what
-// looks usual to every check is not put to the judge.
+// countTraits adds the skips of the usual calls with a tensor of some sort, or with
+// none: what looks usual to every check is not put to the judge.
 func (r *run) countTraits(op *watchedOp, c countsOf) {
 	codes := codesOf(op.judged)
 	var identity asserts.Codes
@@ -140,6 +142,12 @@ func (r *run) countTraits(op *watchedOp, c countsOf) {
 	r.countTraitsOf(op.name, identity, c.traits[:])
 	r.countTraitsOf(op.name, codes&^identity, c.contentTraits[:])
 	r.uncounted(op.name, codes, int(c.traits[uncountedTrait]))
+	for code := range identity.All() {
+		r.skip(op.name, code, asserts.NotThere, int(c.unheld[code]))
+	}
+	for code := range (codes &^ identity).All() {
+		r.skip(op.name, code, asserts.NotThere, int(c.contentUnheld[code]))
+	}
 }
 
 // uncounted counts calls with results of unknown use counts.
@@ -202,6 +210,7 @@ func (r *Report) WriteSummary(w io.Writer) error {
 	}
 	line(r.Failed, "calls raised an error of their own")
 	line(r.Faked, faked)
+	line(r.Lost, lost)
 	line(r.SampledOut, sampledOut)
 	line(r.TooLarge, tooLarge)
 	line(r.Subclass, ofSubclass)

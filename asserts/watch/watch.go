@@ -195,7 +195,7 @@ func (r *run) judge(op *watchedOp, seen *asserts.Seen, around surroundings) []*a
 	verdict := asserts.Judge(judged, seen, r.config.Policy)
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for _, s := range verdict.Skips {
+	for _, s := range append(verdict.Skips, verdict.Unheld(judged, seen)...) {
 		r.skip(op.name, s.Code, s.Reason, s.Count)
 	}
 	r.countUnseen(op.name, judged, seen)

@@ -136,6 +136,7 @@ type tallies struct {
 	failed        int64
 	unrecorded    int64
 	faked         int64 // calls that fakes answered, among none of the others
+	lost          int64 // calls of which an argument was freed during the call
 	content       int64 // of usual and asked, where contents are wanted, as the next
 	sampledOut    int64
 	tooLarge      int64
@@ -143,14 +144,14 @@ type tallies struct {
 	aboveAutograd int64
 }
 
-const talliesSize = 8 * 11 // bytes
+const talliesSize = 8 * 12 // bytes
 
 // read returns what follows, and false where the data is too short.
 func (w *tallies) read(data []byte) ([]byte, bool) {
 	if len(data) < talliesSize {
 		return nil, false
 	}
-	for i, field := range []*int64{&w.calls, &w.usual, &w.asked, &w.failed, &w.unrecorded, &w.faked, &w.content, &w.sampledOut, &w.tooLarge, &w.subclass, &w.aboveAutograd} {
+	for i, field := range []*int64{&w.calls, &w.usual, &w.asked, &w.failed, &w.unrecorded, &w.faked, &w.lost, &w.content, &w.sampledOut, &w.tooLarge, &w.subclass, &w.aboveAutograd} {
 		*field = int64(binary.NativeEndian.Uint64(data[8*i:]))
 	}
 	return data[talliesSize:], true

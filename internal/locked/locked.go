@@ -15,6 +15,20 @@ import (
 // ErrHeld is the error of a file that another process has open.
 var ErrHeld = errors.New("another process has it open")
 
+// Open opens a file of the user's alone to be read and written, and holds it until it
+// is closed or the process ends.
+func Open(path string, flags int) (*os.File, error) {
+	f, err := os.OpenFile(path, flags|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	if err := Hold(f); err != nil {
+		f.Close()
+		return nil, &os.PathError{Op: "lock", Path: path, Err: err}
+	}
+	return f, nil
+}
+
 // Free reports whether a file is there and no process holds it.
 func Free(path string) bool {
 	if !holds {

@@ -10,19 +10,11 @@ import (
 
 const holds = true
 
-// Open opens a file of the user's alone to be read and written, and holds it until it
-// is closed or the process ends.
-func Open(path string, flags int) (*os.File, error) {
-	f, err := os.OpenFile(path, flags|os.O_RDWR, 0o600)
-	if err != nil {
-		return nil, err
+// Hold holds an open file until it is closed or the process ends.
+func Hold(f *os.File) error {
+	err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+	if errors.Is(err, syscall.EWOULDBLOCK) {
+		return ErrHeld
 	}
-	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
-		f.Close()
-		if errors.Is(err, syscall.EWOULDBLOCK) {
-			err = ErrHeld
-		}
-		return nil, &os.PathError{Op: "lock", Path: path, Err: err}
-	}
-	return f, nil
+	return err
 }

@@ -211,6 +211,7 @@ var Records = []Record{
 	{"Tallies", "Tallies are the counts of an op, before those of traits.", false, []Field{
 		{Name: "calls"}, {Name: "usual"}, {Name: "asked"}, {Name: "failed"}, {Name: "unrecorded"},
 		{Name: "faked", Doc: "calls that fakes answered, among none of the others"},
+		{Name: "lost", Doc: "calls of which an argument was freed during the call"},
 		{Name: "content", Doc: "of usual and asked, where contents are wanted, as the next"},
 		{Name: "sampled out"}, {Name: "too large"}, {Name: "subclass"}, {Name: "above autograd"},
 	}},

@@ -496,9 +496,7 @@ using namespace opassert;
 // tensors and their observations; then the returns themselves. At OA_OFF there
 // are no observations.
 //
-// The order makes the counts exact. The storages of the arguments are held
-// during the call, so that no address is used twice; the holds go before
-// anything is observed, and results are observed before they are moved.
+// The order makes the counts exact: results are observed before they are moved.
 void oa_call(const int64_t* request, int64_t n, int64_t* words, int64_t cap) {
   reply(words, cap, [&](Reply& out) {
     Request in(request, n);
@@ -519,7 +517,6 @@ void oa_call(const int64_t* request, int64_t n, int64_t* words, int64_t cap) {
     quiet_warnings();
     run_marked(op, stack, tensors, autograd);
     if (level != OA_OFF) {
-      holds.release();
       observe_arguments(tensors, count, std::move(containers), level, out);
       for (const IValue& v : stack) {
         out.word(count_tensors(v));

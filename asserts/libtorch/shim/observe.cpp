@@ -459,18 +459,13 @@ void observe(TensorImpl* impl, oa_level level, Reply& out) {
 
 void Holds::hold(TensorImpl* impl) {
   if (impl == nullptr) return;
-  if (const auto& storage = impl->unsafe_storage()) storages.push_back(storage);
+  if (const auto& storage = impl->unsafe_storage()) storages.push_back(storage.getWeakStorageImpl());
   if (!has_parts(impl)) return;
   opassert::parts(impl, [&](const at::Tensor& part, oa_part, int) {
     if (!part.defined()) return;
-    parts.push_back(part);
-    if (const auto& storage = part.unsafeGetTensorImpl()->unsafe_storage()) storages.push_back(storage);
+    parts.emplace_back(part.getIntrusivePtr());
+    if (const auto& storage = part.unsafeGetTensorImpl()->unsafe_storage()) storages.push_back(storage.getWeakStorageImpl());
   });
-}
-
-void Holds::release() {
-  storages.clear();
-  parts.clear();
 }
 
 }  // namespace opassert

@@ -70,14 +70,13 @@ void count_python();
 // ones, also into a list that the caller has.
 constexpr c10::DispatchKeySet kLazy({c10::DispatchKey::Conjugate, c10::DispatchKey::Negative, c10::DispatchKey::ZeroTensor});
 
-// Holds keeps the storages and the parts of tensors from being freed, so that
-// no address is used twice while a call is observed.
+// Holds keeps the addresses of the storages and the parts of tensors from being used
+// twice while a call is observed. It takes no reference that a kernel could count.
 struct Holds {
-  c10::SmallVector<c10::Storage, 8> storages;
-  std::vector<at::Tensor> parts;
+  c10::SmallVector<c10::weak_intrusive_ptr<c10::StorageImpl>, 8> storages;
+  std::vector<c10::weak_intrusive_ptr<c10::TensorImpl, c10::UndefinedTensorImpl>> parts;
 
   void hold(c10::TensorImpl* impl);
-  void release();
 };
 
 }  // namespace opassert

@@ -97,6 +97,7 @@ struct TalliesOf {
   Word failed;
   Word unrecorded;
   Word faked;  // calls that fakes answered, among none of the others
+  Word lost;  // calls of which an argument was freed during the call
   Word content;  // of usual and asked, where contents are wanted, as the next
   Word sampled_out;
   Word too_large;

@@ -258,6 +258,21 @@ class Call {
   // traits are those of any of the tensors, and the watcher's own.
   int traits() const { return traits_; }
   bool contents() const { return contents_; }
+
+  // unheld returns the checks that no tensor was held against, as bits.
+  int64_t unheld() {
+    int64_t planned = 0, held = 0;
+    for (const auto* subjects : {&expected_.args, &expected_.returns}) {
+      for (const Subject& s : *subjects) planned |= s.checks;
+    }
+    for (const Input& in : in_) {
+      if (in.before.impl() != 0 || in.after.impl() != 0) held |= expected_.args[in.subject].checks;
+    }
+    for (const Output& out : out_) {
+      if (out.seen.impl() != 0) held |= expected_.returns[out.subject].checks;
+    }
+    return planned & ~held;
+  }
 };
 
 }  // namespace opassert

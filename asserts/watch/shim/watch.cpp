@@ -31,12 +31,26 @@ using c10::DispatchKeySet;
 using c10::OperatorHandle;
 using torch::jit::Stack;
 
+constexpr int kCodes = 32;  // at least as many as there are checks
+
 // Counts of an operator, in a file that all processes of a run share; Go reads
 // them as counts.go says.
 struct Counts : TalliesOf<std::atomic<int64_t>> {
   std::atomic<int64_t> traits[16];         // usual calls with a tensor that has the trait
   std::atomic<int64_t> content_traits[16];  // those of them whose contents were seen
+  std::atomic<int64_t> unheld[kCodes];  // usual calls with no tensor that the check is about
+  std::atomic<int64_t> content_unheld[kCodes];
 };
+
+// count_bits raises the counts of the bits of a set, those of content too if they
+// are there.
+void count_bits(int64_t set, std::atomic<int64_t>* counts, std::atomic<int64_t>* content) {
+  for (; set != 0; set &= set - 1) {
+    const int bit = __builtin_ctzll(set);
+    counts[bit].fetch_add(1, std::memory_order_relaxed);
+    if (content != nullptr) content[bit].fetch_add(1, std::memory_order_relaxed);
+  }
+}
 
 enum content {
   NO_CONTENT,
@@ -283,15 +297,16 @@ enum Place {
 
 // An Accused is a tensor that a call returned of which opassert has reported
 // something. It is known, not held, and its address is not used again.
+using Weak = c10::weak_intrusive_ptr<TensorImpl, c10::UndefinedTensorImpl>;
 struct Accused {
   const Watched* op;
   Place place;
-  c10::weak_intrusive_ptr<TensorImpl, c10::UndefinedTensorImpl> result;
+  Weak result;
 };
 thread_local std::vector<Accused> accused;  // in the outermost call that is looked at
 thread_local int looks = 0;                  // calls that this thread is in
 
-auto weak(TensorImpl* impl) { return decltype(Accused::result)(Impl::reclaim_copy(impl)); }
+Weak weak(TensorImpl* impl) { return Weak(impl == nullptr ? Impl() : Impl::reclaim_copy(impl)); }
 
 // A Look is one call being looked at.
 class Look {
@@ -301,9 +316,23 @@ class Look {
   oa_level level_ = OA_IDENTITY;
   std::atomic<int64_t> Counts::* counted_ = nullptr;
   int64_t writes_;
+  // An Input is known during the call, and held only if it has to be: a kernel may
+  // count the references.
   struct Input {
+    Weak known;
     Impl impl;
     oa_level level;
+
+    TensorImpl* address() const {
+      TensorImpl* at = known._unsafe_get_target();
+      return at == c10::UndefinedTensorImpl::singleton() ? nullptr : at;
+    }
+
+    // hold reports whether the input is still there.
+    bool hold() {
+      if (!impl.defined()) impl = known.lock();
+      return impl.defined() || address() == nullptr;
+    }
   };
   c10::SmallVector<Input, 8> inputs_;
   // The arguments that are lists, tuples or dicts, in which a kernel may put
@@ -379,9 +408,10 @@ class Look {
     each_argument(op, stack, [&](TensorImpl* impl, const Subject& s) {
       const oa_level level = level_of(s);
       see(impl, level);
-      inputs_.push_back({impl == nullptr ? Impl() : Impl::reclaim_copy(impl), level});
+      inputs_.push_back({weak(impl), {}, level});
+      if (impl != nullptr && has_to_be_held(impl)) inputs_.back().hold();
+      holds_.hold(impl);
     });
-    for (const Input& in : inputs_) holds_.hold(in.impl.defined() ? in.impl.get() : nullptr);
     if (place_ == PYTHON) {
       Python::Lock lock(python);
       modes_ = python.modes() + handler_;
@@ -403,7 +433,10 @@ class Look {
 
   // returned looks at the call once more, and asks.
   void returned() {
-    holds_.release();
+    if (!hold()) {
+      op_.counts->lost.fetch_add(count_once(), std::memory_order_relaxed);
+      return;
+    }
     returned_ = true;
     if (!case_.empty()) record();
     if (!tried("a call could not be observed", [&] { see_returned(); })) return;
@@ -418,16 +451,31 @@ class Look {
     }
     if (!once) return;
     op_.counts->usual.fetch_add(1, std::memory_order_relaxed);
-    if (int traits = call.traits()) {
-      for (int i = 0; i < 16; i++) {
-        if ((traits >> i & 1) == 0) continue;
-        op_.counts->traits[i].fetch_add(1, std::memory_order_relaxed);
-        if (call.contents()) op_.counts->content_traits[i].fetch_add(1, std::memory_order_relaxed);
-      }
-    }
+    count_bits(call.traits(), op_.counts->traits, call.contents() ? op_.counts->content_traits : nullptr);
+    count_bits(call.unheld(), op_.counts->unheld, level_ == OA_CONTENTS ? op_.counts->content_unheld : nullptr);
   }
 
  private:
+  // has_to_be_held reports whether an argument may be gone after the call: the stack
+  // alone has it, or a list in which a fallback puts a plain one in its place. Of
+  // PyTorch's own kernels none counts, and from 2.10 on to hold later takes
+  // Python's lock.
+  bool has_to_be_held(TensorImpl* impl) const {
+    if (place_ == BELOW_AUTOGRAD && !op_.custom) return true;
+    const auto same = [&](const c10::IValue& v) { return impl_of(v) == impl; };
+    return impl->key_set().has_any(kLazy) || int64_t(c10::raw::intrusive_ptr::use_count(impl)) <= std::count_if(stack_.end() - op_.args, stack_.end(), same);
+  }
+
+  // hold reports whether the arguments that are in no list are still there.
+  bool hold() {
+    bool there = true;
+    Input* in = inputs_.begin();
+    for (size_t a = 0; a < containers_.size(); a++) {
+      for (int64_t e = 0; e < lengths_[a]; e++, in++) there = (!containers_[a].isNone() || in->hold()) && there;
+    }
+    return there;
+  }
+
   void see_returned() {
     see_arguments();
     const size_t base = stack_.size() - op_.returns;
@@ -477,13 +525,13 @@ class Look {
       int64_t e = 0;
       const auto found = [&](TensorImpl* impl) {
         if (e++ >= lengths_[a]) return added.push_back({op_.expected.args[a].index, impl});
-        TensorImpl* was = in->impl.defined() ? in->impl.get() : nullptr;
+        TensorImpl* was = in->address();
         now.push_back(was != nullptr && was->key_set().has_any(kLazy) ? was : impl);
         if (!containers_[a].isNone() && impl == was) in->impl.reset();  // the list holds it, as it did before the call
         in++;
       };
       if (!containers_[a].isNone()) each(containers_[a], true, found);
-      while (e < lengths_[a]) found(containers_[a].isNone() && in->impl.defined() ? in->impl.get() : nullptr);
+      while (e < lengths_[a]) found(containers_[a].isNone() ? in->address() : nullptr);
     }
     for (size_t i = 0; i < now.size(); i++) see(now[i], inputs_[i].level);  // once all that is ours is given up
     seen_.word(added.size());

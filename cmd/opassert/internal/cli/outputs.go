@@ -10,9 +10,13 @@ import (
 	"path/filepath"
 	"runtime/debug"
 	"slices"
+	"strconv"
+	"strings"
+	"time"
 
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/suite/report"
+	"github.com/opassert/opassert/internal/locked"
 	"github.com/opassert/opassert/internal/printable"
 )
 
@@ -182,12 +186,31 @@ func newReplacement(path string, mode os.FileMode) (*replacement, error) {
 		}
 		mode &= info.Mode().Perm()
 	}
-	name := filepath.Join(filepath.Dir(target), fmt.Sprintf(".%s.%d", filepath.Base(target), os.Getpid()))
-	f, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, mode)
+	dir, prefix := filepath.Dir(target), "."+filepath.Base(target)+"."
+	sweepParts(dir, prefix)
+	f, err := os.OpenFile(filepath.Join(dir, prefix+strconv.Itoa(os.Getpid())), os.O_CREATE|os.O_EXCL|os.O_WRONLY, mode)
 	if err != nil {
 		return nil, inFile(path, err)
 	}
+	locked.Hold(f) // where the file system can; what is not held is swept away once it is old
 	return &replacement{target, f}, nil
+}
+
+// sweepParts removes new files that killed processes have left. One of this process's
+// number is another's, which has ended; one that is young may be about to be held.
+func sweepParts(dir, prefix string) {
+	entries, _ := os.ReadDir(dir)
+	for _, e := range entries {
+		number, is := strings.CutPrefix(e.Name(), prefix)
+		pid, err := strconv.Atoi(number)
+		info, there := e.Info()
+		if !is || err != nil || there != nil || pid != os.Getpid() && time.Since(info.ModTime()) < time.Minute {
+			continue
+		}
+		if part := filepath.Join(dir, e.Name()); locked.Free(part) {
+			os.Remove(part)
+		}
+	}
 }
 
 // followed returns what a path leads to, through at most as many links as the
