@@ -125,6 +125,7 @@ func TestLibtorchOfPlainName(t *testing.T) {
 // A kernel, and a class that answers for it, may count the references to what they
 // are called with.
 func TestKernelsCountTheReferencesThatTheyDoAlone(t *testing.T) {
+	long(t)
 	eachPython(t, func(t *testing.T, p python) {
 		program := []string{p.path, "testdata/references.py"}
 		want := alone(t, program...)
