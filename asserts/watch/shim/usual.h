@@ -152,6 +152,18 @@ class Call {
 
   static bool has(int64_t set, int64_t member) { return set >> member & 1; }
 
+  // held_against returns the checks of a tensor that is returned, without those
+  // against arguments of which none is a tensor.
+  int64_t held_against(const Subject& s) {
+    int64_t checks = s.checks & ~(needs::is_argument | needs::on_argument);
+    for (const Input& in : in_) {
+      if (in.before.impl() == 0 && in.after.impl() == 0) continue;
+      if (has(s.selves, in.subject)) checks |= s.checks & needs::is_argument;
+      if (has(s.bases, in.subject)) checks |= s.checks & needs::on_argument;
+    }
+    return checks;
+  }
+
   bool input_usual(const Input& in) {
     const int64_t checks = expected_.args[in.subject].checks;
     const Seen &b = in.before, &a = in.after;
@@ -269,7 +281,7 @@ class Call {
       if (in.before.impl() != 0 || in.after.impl() != 0) held |= expected_.args[in.subject].checks;
     }
     for (const Output& out : out_) {
-      if (out.seen.impl() != 0) held |= expected_.returns[out.subject].checks;
+      if (out.seen.impl() != 0) held |= held_against(expected_.returns[out.subject]);
     }
     return planned & ~held;
   }
