@@ -13,7 +13,7 @@ import (
 )
 
 // Stale returns the files whose text on disk is not the generated one. A file
-// on disk that was not generated is an error: it is somebody's work.
+// on disk that was not generated is an error: it was written by hand.
 func Stale(files []File) ([]File, error) {
 	var stale []File
 	for _, f := range files {

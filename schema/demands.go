@@ -66,7 +66,7 @@ func (r *reader) demandTags(e *entry) {
 	}
 }
 
-// demandNamespaces looks for ops of two namespaces that torchgen does not tell
+// demandNamespaces looks for ops of two namespaces that torchgen does not keep
 // apart: variants of one function by their signatures, or kernels of one name.
 func (r *reader) demandNamespaces(entries []*entry) {
 	first := make(map[string]*Op, len(entries))

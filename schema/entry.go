@@ -96,7 +96,7 @@ type reader struct {
 	floor    int // the row of the oldest PyTorch that the file can be of
 }
 
-// warn says that something at the node is not as expected, and is read for
+// warn reports that something at the node is not as expected, and is read for
 // what it may mean. Where the caller is strict it is an error.
 func (r *reader) warn(n *yaml.Node, format string, args ...any) { r.warnAt(r.Pos(n), format, args...) }
 

@@ -81,7 +81,7 @@ func (c Config) Parse(path string, src []byte, tags *TagSet) (*File, error) {
 	return c.parse(path, src, tags, nil)
 }
 
-// parse returns the file, or what is wrong with it and its tags.
+// parse returns the file, or the errors of it and its tags.
 func (c Config) parse(path string, src []byte, tags *TagSet, errs scanner.ErrorList) (*File, error) {
 	r := reader{File: yamlfile.New(path, src), config: c, tags: tags}
 	file := r.file()

@@ -35,7 +35,7 @@ func (op *Op) Unpassable() string {
 }
 
 // objectType returns the type that an [Object] has to have to be of this type, or
-// an element of it; "" for a type that has a Kind of its own.
+// an element of it; "" for a type that has a ValueKind of its own.
 func objectType(typ string) string {
 	for _, prefix := range []string{"__torch__.", "Dict(", "(", "Future(", "RRef(", "Await("} {
 		if strings.HasPrefix(typ, prefix) {

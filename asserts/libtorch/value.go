@@ -8,35 +8,35 @@ import (
 	"github.com/opassert/opassert/internal/tensor"
 )
 
-// A Kind describes which fields of a [Value] count.
-type Kind uint8
+// A ValueKind is the kind of a [Value], which decides the fields that count.
+type ValueKind uint8
 
 const (
-	KindNone    Kind = iota // None, for an optional argument
-	KindDefault             // the argument's default in the schema
-	KindTensor              // Tensor
-	KindInt                 // Int; also SymInt, ScalarType, Layout, MemoryFormat, QScheme
-	KindFloat               // Float
-	KindBool                // Int is not 0
-	KindComplex             // Float and Imag
-	KindString              // Str
-	KindDevice              // Str: "cpu", "meta", "cuda:1"
-	KindStream              // Str is the device, Int the stream's id
-	KindInts                // Ints, a list
-	KindTensors             // Tensors, a list
-	KindList                // List, any other list
-	KindObject              // Object; in a result Str is its type
-	KindTuple               // List; in arguments only, as are the next
-	KindDict                // List, each key before its value
-	KindNew                 // an object of the custom class Str, made by its constructor from List
-	KindSame                // the earlier argument number Int; in arguments only
+	KindNone    ValueKind = iota // None, for an optional argument
+	KindDefault                  // the argument's default in the schema
+	KindTensor                   // Tensor
+	KindInt                      // Int; also SymInt, ScalarType, Layout, MemoryFormat, QScheme
+	KindFloat                    // Float
+	KindBool                     // Int is not 0
+	KindComplex                  // Float and Imag
+	KindString                   // Str
+	KindDevice                   // Str: "cpu", "meta", "cuda:1"
+	KindStream                   // Str is the device, Int the stream's id
+	KindInts                     // Ints, a list
+	KindTensors                  // Tensors, a list
+	KindList                     // List, any other list
+	KindObject                   // Object; in a result Str is its type
+	KindTuple                    // List; in arguments only, as are the next
+	KindDict                     // List, each key before its value
+	KindNew                      // an object of the custom class Str, made by its constructor from List
+	KindSame                     // the earlier argument number Int; in arguments only
 )
 
 // A Value is an argument or a result of an operator, as plain data. An int
 // serves a float argument; a Scalar argument takes an int, a float, a bool or
 // a complex number. What the schema has no room for is refused by name.
 type Value struct {
-	Kind    Kind
+	Kind    ValueKind
 	Int     int64
 	Float   float64
 	Imag    float64

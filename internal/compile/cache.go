@@ -54,7 +54,7 @@ func own(dirs []string) []string {
 	return slices.DeleteFunc(dirs, func(dir string) bool { return checkFolder(dir) != nil })
 }
 
-// others returns the folders that were made where somebody else has the name.
+// others returns the folders that were made where another user has the name.
 func others(dir string) []string {
 	all, _ := filepath.Glob(dir + "-*")
 	return all

@@ -32,7 +32,7 @@ func lock(file string) (unlock func() error, err error) {
 const byOthers = 0o022 // what lets others than the owner write
 
 // checkFolder returns an error where a folder is not the user's, or where
-// somebody else could write to it or put another one in its place.
+// another user could write to it or replace it.
 func checkFolder(dir string) error {
 	info, err := os.Lstat(dir)
 	if err != nil {

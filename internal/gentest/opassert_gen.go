@@ -1890,7 +1890,7 @@ var opDivTensor = asserts.Op{Name: "aten::div.Tensor", Schema: "div.Tensor(Tenso
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "other", Type: "Tensor"}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor"}},
 }
 
-// Dropout is composite: when there is nothing to drop it returns back its
+// Dropout is composite: when there is nothing to drop it returns its
 // argument.
 //
 // Dropout calls kernels.Dropout, checked as out-of-place.

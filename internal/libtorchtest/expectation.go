@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// An Expectation is what opassert says of an op of testdata/oplib.
+// An Expectation is the expected result of an op of testdata/oplib.
 type Expectation struct {
 	Op, Code, On, Against string
 	Ends                  string // how the op ends instead

@@ -10,7 +10,7 @@
 // variable switches, so that a mutant costs one run of the tests: of those that
 // ask its condition, where it comes out otherwise, the fast ones first.
 //
-// A mutant that no test can tell from the source is excused by a comment on
+// A mutant that no test can distinguish from the source is excused by a comment on
 // the condition's line, which names the mutant and says why:
 //
 //	//mutate:equivalent false: only saves time

@@ -223,7 +223,7 @@ func (f *follower) impl(data uint64) *impl {
 	return i
 }
 
-// followImpl applies a record about an impl: somebody asks for its object.
+// followImpl applies a record about an impl: its object is asked for.
 func (f *follower) followImpl(r *record) {
 	i := f.impl(r.addr)
 	w := &i.wrap
@@ -346,7 +346,7 @@ func (w *wrap) mayBe(o *object) bool {
 	return w.emptyAt == 0 || w.emptyUses == NoCount || w.emptyUses > 2 || o.State != preserve.Holding
 }
 
-// usesBefore is the use count before an object was made; 0 if the log does not tell.
+// usesBefore is the use count before an object was made; 0 if the log does not show it.
 func (w *wrap) usesBefore() int64 {
 	if w.emptyAt == 0 || w.emptyUses == NoCount {
 		return 0
@@ -482,7 +482,7 @@ func (f *follower) pointed(i *impl, at uint64) {
 			f.usedAfter(i)
 			return
 		}
-		// The hole may hide another object at the address: its type tells.
+		// The hole may hide another object at the address, of another type.
 		return
 	}
 	if d := f.dead[at]; d != nil && d.gap == f.gaps {

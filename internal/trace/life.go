@@ -143,7 +143,7 @@ func (e Event) String() string {
 // and the last half.
 const MaxEvents = 32
 
-// A Life is what the log says of one object, impl or tensor.
+// A Life is the record of one object, impl or tensor in the log.
 type Life struct {
 	Kind        Kind
 	Address     Address

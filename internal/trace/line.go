@@ -288,7 +288,7 @@ func torn(s []byte) bool {
 	return false
 }
 
-// What messages begin with that say where an object is, or what becomes of it.
+// The beginnings of messages about where an object is, or its end.
 var beginnings = []string{
 	"storage data: ", "c10::Storage data: ", "created storage PyObject", "type_name: ", "deallocating storage PyObject", "preserving PyObject",
 	"not hermetic", "hermetic", "is borrowed", "PyObjectSlot points to PyObject at ", "PyObjectSlot has ", "PyObjectSlot is empty", "in THPStorage_",

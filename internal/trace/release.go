@@ -179,7 +179,7 @@ func (f *follower) proved(o *object) {
 }
 
 // settled is a line that shows what the slot of an object's impl has instead
-// of it; 0 is none, or the log does not tell.
+// of it; 0 is none, or not in the log.
 func (f *follower) settled(o *object, at uint64) (known bool) {
 	o.settle(func(d *doubt) (bool, bool) {
 		if d.was != o || uint64(d.now.Address) != at {

@@ -24,7 +24,7 @@ import (
 // schema file is well under 1 MiB.
 const MaxSize = 16 << 20
 
-// A File is the text of a file with the places in it, and what is wrong there.
+// A File is the text of a file, with its positions and its errors.
 type File struct {
 	Path string
 	Errs scanner.ErrorList

@@ -19,8 +19,7 @@ func (f *File) Mapping(n *yaml.Node, what string, keys []string) ([]*yaml.Node, 
 	return values, ok
 }
 
-// Fields is [File.Mapping], but that the caller says what becomes of the
-// unknown keys.
+// Fields is [File.Mapping], except that it returns the unknown keys to the caller.
 func (f *File) Fields(n *yaml.Node, what string, keys []string) (values, unknown []*yaml.Node, ok bool) {
 	if n.Kind != yaml.MappingNode {
 		f.ReportKind(n, what+" with keys")

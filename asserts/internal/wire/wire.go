@@ -113,16 +113,16 @@ var Traits = Enum{Name: "trait", Doc: "The bits of an observation's traits.", Bi
 // A Field is a part of a record: bits of a word, a word, or several.
 type Field struct {
 	Name, Doc string
-	Kind      Kind
+	Kind      Encoding
 	Bits      int  // of Packed: how many, from the lowest that is free
 	Signed    bool // of Packed
 }
 
-// A Kind describes how a field is written.
-type Kind uint8
+// An Encoding is how a field is written.
+type Encoding uint8
 
 const (
-	Word Kind = iota
+	Word Encoding = iota
 	Packed
 	List    // a length, and so many words
 	Strides // 0, or 1 and as many words as the list before

@@ -15,7 +15,7 @@
 // lock.
 //
 // A stock PyTorch enters a hermetic context where it calls a kernel written in
-// Python whose arguments have no object, once somebody has told it that there
+// Python whose arguments have no object, once it is told that there
 // are several interpreters; from 2.3 on only a build for that does, and 2.15 has
 // none.
 //

@@ -15,7 +15,7 @@ var _ = planting(asserts.KeptArgument, plant{
 	},
 })
 
-// CachesCopy keeps what nobody else has.
+// CachesCopy keeps a copy that nothing else references.
 //
 //opassert:kernel fault::caches_copy
 func CachesCopy(self *c10.Tensor) *c10.Tensor {

@@ -97,7 +97,7 @@ func NativeDropout(input *c10.Tensor, p float64, train *bool) (*c10.Tensor, *c10
 	return binaryAs(input.Options(), input, mask, func(v, keep float64) float64 { return v * keep * scale }), mask
 }
 
-// Dropout is composite: when there is nothing to drop it returns back its
+// Dropout is composite: when there is nothing to drop it returns its
 // argument.
 //
 //opassert:kernel dropout

@@ -87,7 +87,7 @@ var opAdds_List = asserts.Op{Name: "fault::adds_.list", Schema: "adds_.list(Tens
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}, {Index: 1, Name: "x", Type: "Tensor?[]", Suffix: "?[]", List: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
-// CachesCopy keeps what nobody else has.
+// CachesCopy keeps a copy that nothing else references.
 //
 // CachesCopy calls faults.CachesCopy, checked as out-of-place.
 //

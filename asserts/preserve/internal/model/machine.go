@@ -295,7 +295,7 @@ func (m *Machine) Weaken(a Address) *Weak {
 
 // Strengthen returns the object that a weak reference leads to, with one more
 // reference, or false when it is gone. If the impl owns the object, ownership
-// is fixed before anybody sees it.
+// is fixed before it is visible.
 //
 // Source: Tensor._fix_weakref and its users, torch/multiprocessing/reductions.py.
 func (m *Machine) Strengthen(ctx Context, w *Weak) (Address, bool) {

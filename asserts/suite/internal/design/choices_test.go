@@ -35,7 +35,7 @@ func TestNamedWordsAlone(t *testing.T) {
 // error's answer to it is values of that type, each once.
 func TestProbes(t *testing.T) {
 	op := ops(t, "ns::f(str text, str? maybe, int n, SymInt s, float x, Scalar a, bool b, Tensor t, str[] texts, int[] ns, float[] xs) -> Tensor")[0]
-	for i, want := range []sample.Kind{sample.TextValue, sample.TextValue, sample.IntValue, sample.IntValue, sample.FloatValue, sample.FloatValue, 0, 0, 0, 0, 0} {
+	for i, want := range []sample.ValueKind{sample.TextValue, sample.TextValue, sample.IntValue, sample.IntValue, sample.FloatValue, sample.FloatValue, 0, 0, 0, 0, 0} {
 		arg := op.Func.Args[i]
 		v, ok := Probe(arg.Type)
 		if v.Kind != want || ok != (want != 0) {

@@ -264,7 +264,7 @@ func ScalarValues(name string, devices []engine.Device) []sample.Value {
 	return all
 }
 
-func texts[T ~string](kind sample.Kind, names []T) []sample.Value {
+func texts[T ~string](kind sample.ValueKind, names []T) []sample.Value {
 	var all []sample.Value
 	for _, n := range names {
 		all = append(all, sample.Value{Kind: kind, Text: string(n)})

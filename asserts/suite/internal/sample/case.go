@@ -82,37 +82,37 @@ type Case struct {
 	Agreed bool     // a recipe says them: sizes that agree stay as they are where a smaller call is looked for
 }
 
-// A Kind describes which of a Value's fields hold it.
-type Kind uint8
+// A ValueKind is the kind of a Value, which decides the fields that hold it.
+type ValueKind uint8
 
 const (
-	DefaultValue   Kind = iota // the schema's default
-	NoneValue                  // an optional argument left out, an undefined tensor
-	TensorValue                // Tensor
-	IntValue                   // Int
-	FloatValue                 // Float
-	BoolValue                  // Int
-	ComplexValue               // Complex
-	TextValue                  // Text
-	DTypeValue                 // Text
-	LayoutValue                // Text
-	FormatValue                // Text
-	DeviceValue                // Text
-	QSchemeValue               // Text
-	GeneratorValue             // Int is the seed
-	StorageValue               // Tensor
-	ListValue                  // List
-	TupleValue                 // List
-	DictValue                  // List, each key before its value
-	CallValue                  // what the op Text returns for the arguments List, its first result
-	AfterValue                 // the first of the arguments List after a call of the op Text
-	NewValue                   // what the constructor of the custom class Text makes of List
-	SameValue                  // what the earlier argument number Int is; Text is how a recipe refers to it
+	DefaultValue   ValueKind = iota // the schema's default
+	NoneValue                       // an optional argument left out, an undefined tensor
+	TensorValue                     // Tensor
+	IntValue                        // Int
+	FloatValue                      // Float
+	BoolValue                       // Int
+	ComplexValue                    // Complex
+	TextValue                       // Text
+	DTypeValue                      // Text
+	LayoutValue                     // Text
+	FormatValue                     // Text
+	DeviceValue                     // Text
+	QSchemeValue                    // Text
+	GeneratorValue                  // Int is the seed
+	StorageValue                    // Tensor
+	ListValue                       // List
+	TupleValue                      // List
+	DictValue                       // List, each key before its value
+	CallValue                       // what the op Text returns for the arguments List, its first result
+	AfterValue                      // the first of the arguments List after a call of the op Text
+	NewValue                        // what the constructor of the custom class Text makes of List
+	SameValue                       // what the earlier argument number Int is; Text is how a recipe refers to it
 )
 
 // A Value is one argument of a case.
 type Value struct {
-	Kind    Kind
+	Kind    ValueKind
 	Int     int64
 	Float   float64
 	Complex complex128

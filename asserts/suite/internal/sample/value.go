@@ -245,7 +245,7 @@ func (p *valueParser) after() Value {
 
 // enumerators are what may stand behind a prefix; of devices anything.
 var enumerators = map[string]struct {
-	kind  Kind
+	kind  ValueKind
 	names []string
 }{
 	"dtype":   {DTypeValue, tensor.DTypeNames(func(tensor.DType) bool { return true })},

@@ -521,7 +521,7 @@ func (c *checkup) report(results []*report.OpResult) *report.Report {
 	}
 }
 
-// printPython says of findings on meta that Python has a meta function of its own,
+// printPython prints for findings on meta that Python has a meta function of its own,
 // which is not what ran.
 func printPython(results []*report.OpResult, meta installed.PythonMeta) {
 	for _, op := range results {

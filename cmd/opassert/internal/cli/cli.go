@@ -182,7 +182,7 @@ type findingsError struct{ text string }
 
 func (e *findingsError) Error() string { return e.text }
 
-// An exitStatus says that all went well, and how to exit.
+// An exitStatus is the exit status of a command that did not fail.
 type exitStatus int
 
 func (e exitStatus) Error() string { return fmt.Sprintf("exit status %d", int(e)) }

@@ -195,7 +195,7 @@ const howToMake = `Mark a function that makes tensors, in a file that is not a t
 
 See go doc github.com/opassert/opassert/asserts/maker.`
 
-// program is what was built for a package, as a worker.
+// program is the worker that was built for a package.
 func (f *checkFlags) program(s gen.Suite, path string) *program {
 	level, _ := parseLevel(*f.level) // it was read once
 	p := &program{suite: &s, job: &optest.Job{Engine: "Go kernels of " + s.Path, Level: level, Seed: *f.seed, Waived: map[string][]asserts.Excuse{}, Notes: map[string][]asserts.Excuse{}}}
@@ -263,14 +263,14 @@ func (m *goModule) build(s gen.Suite, path string) error {
 	return nil
 }
 
-// remove removes what was built.
+// remove removes the programs that were built.
 func (m *goModule) remove() {
 	if m.scratch != nil {
 		m.scratch.Remove()
 	}
 }
 
-// qualify tells ops that several packages have apart, by a namespace.
+// qualify distinguishes ops that several packages have, by a namespace.
 func qualify(programs []*program) {
 	had := make(map[string]int)
 	for _, p := range programs {
@@ -305,7 +305,7 @@ func (c *checkup) waive() {
 	}
 }
 
-// unqualified is the op without what tells it apart from that of another package.
+// unqualified is the op without the namespace that qualify added.
 func unqualified(op *schema.Op) *schema.Op {
 	dot := strings.LastIndexByte(op.Namespace, '.')
 	if dot < 0 {

@@ -206,7 +206,7 @@ func try(f *flag.Flag, values []settings.Value) string {
 	return ""
 }
 
-// apply sets the flags that the command line does not give, and says which.
+// apply sets the flags that the command line does not set, and prints which.
 func (s *settled) apply(path string) {
 	s.inv.flags.Visit(func(f *flag.Flag) { delete(s.own, f.Name) })
 	dir := filepath.Dir(path)

@@ -10,8 +10,7 @@ import (
 	"github.com/opassert/opassert/asserts/suite/report"
 )
 
-// What runs tests in parts tells them their part in these variables, with
-// numbers that count from 0.
+// Test runners pass the shard in these variables, with numbers that count from 0.
 const (
 	shardIndex  = "TEST_SHARD_INDEX"
 	shardTotal  = "TEST_TOTAL_SHARDS"

@@ -209,7 +209,7 @@ func sum(file string) []byte {
 	return sum[:]
 }
 
-// stamp tells one build of libtorch from another: to read all of it takes long.
+// stamp distinguishes builds of libtorch: to read all of one takes long.
 func stamp(h hash.Hash, file string) {
 	if info, err := os.Stat(file); err == nil {
 		fmt.Fprintf(h, "%s %d %v\n", file, info.Size(), info.ModTime().UnixNano())

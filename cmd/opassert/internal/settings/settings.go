@@ -55,7 +55,7 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// A File is what was read. What is wrong is in Errs.
+// A File is the settings of a file. Its faults are in Errs.
 type File struct {
 	*yamlfile.File
 	Settings []Setting // in the order of their positions, those of all commands first
