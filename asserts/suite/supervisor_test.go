@@ -308,7 +308,44 @@ func TestCrashOfASmallerCall(t *testing.T) {
 	}
 }
 
-// A request ends with the context, and with a line that no worker says.
+// Of a cause that an op crashed of before, no smaller call is looked for.
+func TestSecondCrashOfACause(t *testing.T) {
+	call, err := encode(&sample.Case{Op: "ns::f", Names: []string{"a"}, Args: []sample.Value{sample.Tensor("float64", 5, 4)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := perform(t, func(q request, n int) []string {
+		if q.From > 1 {
+			return ran(q, q.From)
+		}
+		this := call
+		if q.Case != "" {
+			this = q.Case
+		}
+		return append([]string{startOf(q.From), lineCall + " " + this}, died("SIGSEGV")...)
+	})
+	res, _ := s.do(t)
+	if len(res.Crashes) != 2 || res.Crashes[0].Call == "ns::f(a=float64[5, 4])" || res.Crashes[1].Call != "ns::f(a=float64[5, 4])" {
+		t.Errorf("%s %+v", res.Fault, res.Crashes)
+	}
+}
+
+// What asks for much may end a worker that lacks memory, or time where it is costly.
+func TestExpected(t *testing.T) {
+	for _, tt := range []struct {
+		cause, cost string
+		want        bool
+	}{
+		{report.OutOfMemory, work.WordVaried, true}, {report.OutOfMemory, work.WordCostly, true}, {report.OutOfMemory, "", false},
+		{report.Hang, work.WordCostly, true}, {report.Hang, work.WordVaried, false}, {report.Hang, "", false}, {"SIGSEGV", work.WordCostly, false},
+	} {
+		if e := (&ending{Crash: report.Crash{Cause: tt.cause}, cost: tt.cost}); e.expected() != tt.want {
+			t.Errorf("%s of a case that costs %q is expected: %v", tt.cause, tt.cost, !tt.want)
+		}
+	}
+}
+
+// A result that is cut is an error, and is not added.
 func TestOnceEnds(t *testing.T) {
 	s := perform(t, func(q request, n int) []string { return []string{lineEnd + " {"} })
 	if crash, err := s.once(context.Background(), request{Op: "ns::f", To: 3}, time.Hour, func(*report.Case) { t.Error("a case was added") }); err == nil || crash != nil {
