@@ -53,6 +53,7 @@ var rooms = []room{
 	{"asserts/suite/internal/sample", []string{"asserts/suite/engine", "internal/yamlfile", "schema", "internal/tensor"}, nil},
 	{"asserts/suite/internal/design", []string{"asserts/suite/engine", "internal/yamlfile", "asserts/suite/internal/sample", "schema", "internal/tensor"}, []string{"gopkg.in/yaml.v3"}},
 	{"asserts/suite/report", []string{"=asserts", "internal/printable", "asserts/suite/engine", "asserts/suite/internal/sample", "asserts/suite/internal/design", "schema"}, nil},
+	{"asserts/suite/repro", []string{"=asserts", "asserts/suite/engine", "asserts/suite/internal/sample", "asserts/suite/report", "schema", "internal/attach", "internal/printable", "internal/tensor"}, []string{"gopkg.in/yaml.v3"}},
 	{"asserts/suite/internal/work", []string{"=asserts", "asserts/suite/engine", "asserts/suite/internal/sample", "asserts/suite/internal/design", "asserts/suite/report", "schema", "internal/tensor"}, nil},
 	{"asserts/libtorch/engine", []string{"=asserts", "internal/installed", "=asserts/libtorch", "=asserts/suite", "asserts/suite/engine", "schema", "internal/tensor"}, []string{"github.com/ianlancetaylor/demangle"}},
 	{"asserts/c10/engine", []string{"=asserts", "internal/c10", "=asserts/internal/gokernels", "asserts/suite/engine", "schema", "internal/tensor"}, nil},

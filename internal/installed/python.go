@@ -3,6 +3,7 @@ package installed
 import (
 	"errors"
 	"fmt"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -40,6 +41,27 @@ func FindPython(name string) (*Python, error) {
 	}
 	torch.Found, torch.python = path, path
 	return &Python{path, torch}, torch.Usable()
+}
+
+// Python returns the interpreter that imports the PyTorch, or "" where it belongs to
+// none.
+func (t *Torch) Python() string {
+	if t.python != "" || t.Package == "" {
+		return t.python
+	}
+	for _, python := range []string{filepath.Join(prefixOf(t.Package), "bin", "python3"), onPath()} {
+		if python != "" && exists(python) && sameFile(ask(python), t.Package) {
+			return python
+		}
+	}
+	return ""
+}
+
+// sameFile reports whether two paths lead to one file.
+func sameFile(a, b string) bool {
+	first, err := os.Stat(a)
+	second, failed := os.Stat(b)
+	return err == nil && failed == nil && os.SameFile(first, second)
 }
 
 // Source returns the file of a module that the Python would import, from the

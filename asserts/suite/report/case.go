@@ -33,6 +33,7 @@ type Finding struct {
 	Devices   []engine.Device    `json:"devices"`         // of the call; of both calls where it is their difference
 	Times     int                `json:"times"`           // cases that show it
 	Known     bool               `json:"known,omitempty"` // a baseline has it
+	Program   *Program           `json:"program,omitempty"`
 }
 
 // SameFault reports whether two findings are about one rule and one subject.

@@ -19,6 +19,8 @@ type Crash struct {
 	Frames []string      `json:"frames,omitempty"` // the op's own functions on the stack, innermost first
 	Waived string        `json:"waived,omitempty"` // why an allowlist waives it
 	Known  bool          `json:"known,omitempty"`  // a baseline has it
+
+	Program *Program `json:"program,omitempty"`
 }
 
 const (

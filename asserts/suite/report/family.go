@@ -34,7 +34,7 @@ func (r *Report) families() []*family {
 		if op.Against() == 0 && !slices.ContainsFunc(op.Findings, noted) {
 			continue
 		}
-		name := familyName(op.Op)
+		name := Family(op.Op)
 		f := byName[name]
 		if f == nil {
 			f = &family{name: name}
@@ -61,10 +61,10 @@ func (r *Report) families() []*family {
 	return all
 }
 
-// familyName is an op's name without that in which the forms of one kernel differ:
+// Family returns an op's name without that in which the forms of one kernel differ:
 // the overload, the underscore of the in-place form, and what the derived
 // forms add.
-func familyName(op string) string {
+func Family(op string) string {
 	name := op
 	if dot := strings.LastIndexByte(op, '.'); dot > strings.LastIndexByte(op, ':') {
 		name = op[:dot]

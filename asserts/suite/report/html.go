@@ -94,7 +94,7 @@ func (r *Report) pageFinding(op *OpResult, f *Finding) pageFinding {
 	v := r.violation(op, f)
 	return pageFinding{
 		Code: v.Code.String(), Name: v.Code.Name(), Op: v.Op, Subject: v.Subject.String(), Device: f.On(),
-		Saw: v.Saw, Call: f.Call, Report: v.Error(), Repro: v.Repro, Known: f.Known, Note: v.Note,
+		Saw: v.Saw, Call: f.Call, Report: v.Error() + f.program(), Repro: v.Repro, Known: f.Known, Note: v.Note,
 	}
 }
 

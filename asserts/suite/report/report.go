@@ -313,7 +313,15 @@ func (r *Report) writeFamily(t *textWriter, f *family) {
 // text is the call that shows a finding, and the line of a file of cases with
 // which it is made again.
 func (f *Finding) text(op string) string {
-	return printable.Sprintf("  call    %s\n  case    %s", f.Call, asCase(op, f.Recipe))
+	return printable.Sprintf("  call    %s\n  case    %s", f.Call, asCase(op, f.Recipe)) + f.program()
+}
+
+// program is the line about a finding's program, or "".
+func (f *Finding) program() string {
+	if f.Program == nil {
+		return ""
+	}
+	return "\n  program " + f.Program.String()
 }
 
 // asCase is an entry of a file of cases.
@@ -345,6 +353,9 @@ func (r *Report) CrashText(op *OpResult, c Crash) string {
 	line("alone", "it happens in a process that runs nothing else")
 	line("same", strings.Join(r.sameCrash(op, c), ", "))
 	line("repro", r.repro(op, c))
+	if c.Program != nil {
+		line("program", c.Program.String())
+	}
 	line("site", op.Site.String())
 	line("waive", fmt.Sprintf("{op: %s, crash: %s, reason: ...}", printable.YAML(strings.TrimPrefix(op.Op, "aten::")), printable.YAML(c.Cause)))
 	return b.String()
@@ -472,6 +483,9 @@ func (r *Report) head() string {
 func (r *Report) writeTotals(t *textWriter) {
 	sum := r.Totals()
 	t.line("%s: %d findings and %d crashes in %d calls", r.head(), sum.Findings, sum.Crashes, sum.Ran)
+	if reproduced, others := r.Programs(); reproduced+others > 0 {
+		t.line("  programs %d reproduced without opassert, %d not", reproduced, others)
+	}
 	if sum.Notes > 0 {
 		t.line("  notes   %d, which are debatable and no errors", sum.Notes)
 	}

@@ -124,7 +124,7 @@ func TestFamilyName(t *testing.T) {
 		"aten::add": "aten::add", "aten::add.Tensor": "aten::add", "aten::add_.Tensor": "aten::add", "aten::__iand__.Tensor": "aten::__iand__",
 		"aten::view_copy.out": "aten::view", "aten::add_functional": "aten::add", "aten::_copy": "aten::_copy", "a.b::c": "a.b::c",
 	} {
-		if got := familyName(op); got != want {
+		if got := Family(op); got != want {
 			t.Errorf("%s is of the family %s, want %s", op, got, want)
 		}
 	}

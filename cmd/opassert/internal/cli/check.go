@@ -155,6 +155,7 @@ func runCheck(inv *invocation) error {
 	out := newOutputs(inv.flags)
 	explain := inv.flags.Bool("explain", false, "print, for ops that never ran, what was tried and what the kernels\nsaid, as a file of cases to start from; see opassert help cases")
 	base := newBaselineFlags(inv.flags)
+	programs := newReproFlag(inv.flags)
 	if err := inv.parse(0, 0); err != nil {
 		return err
 	}
@@ -177,6 +178,9 @@ func runCheck(inv *invocation) error {
 		if base.known != nil {
 			return usagef("-baseline is for one -libtorch; several are compared with each other")
 		}
+		if *programs.folder != "" {
+			return usagef("-repro is for one -libtorch")
+		}
 		return flags.compare(inv, out)
 	}
 	defer flags.module.remove()
@@ -187,12 +191,16 @@ func runCheck(inv *invocation) error {
 	if err != nil {
 		return err
 	}
+	folder, err := programs.ready(checked)
+	if err != nil {
+		return err
+	}
 	base.printAbsent(inv, checked.all)
 	if *explain {
 		out.text = func(r *report.Report, w io.Writer) error { return r.WriteExplained(w, checked.all) }
 	}
 	return checked.run(inv, func(r *report.Report) error {
-		return errors.Join(base.apply(inv, r), out.write(inv, r))
+		return errors.Join(base.apply(inv, r), checked.writePrograms(folder, r), out.write(inv, r))
 	})
 }
 

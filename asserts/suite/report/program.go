@@ -1,0 +1,43 @@
+package report
+
+import "github.com/opassert/opassert/internal/printable"
+
+// A Program shows a finding or a crash without opassert.
+type Program struct {
+	File       string `json:"file,omitempty"` // "" where there is none
+	Reproduced bool   `json:"reproduced"`     // it was run, and the fault was there
+	Why        string `json:"why,omitempty"`  // what kept it
+}
+
+// String says what became of the program.
+func (p *Program) String() string {
+	switch {
+	case p.File == "":
+		return printable.Sprintf("none: %s", p.Why)
+	case p.Reproduced:
+		return printable.Sprintf("%s: reproduced without opassert", p.File)
+	}
+	return printable.Sprintf("%s: not reproduced: %s", p.File, p.Why)
+}
+
+// Programs counts the findings and crashes with a program, by what became of it.
+func (r *Report) Programs() (reproduced, others int) {
+	count := func(p *Program) {
+		switch {
+		case p == nil:
+		case p.Reproduced:
+			reproduced++
+		default:
+			others++
+		}
+	}
+	for _, op := range r.Ops {
+		for _, f := range op.Findings {
+			count(f.Program)
+		}
+		for i := range op.Crashes {
+			count(op.Crashes[i].Program)
+		}
+	}
+	return reproduced, others
+}

@@ -1,0 +1,286 @@
+package repro
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/opassert/opassert/asserts/suite/engine"
+	"github.com/opassert/opassert/asserts/suite/report"
+	"github.com/opassert/opassert/internal/printable"
+	"github.com/opassert/opassert/schema"
+)
+
+// A Source says where the ops of a run are from.
+type Source struct {
+	Version   string   // of the engine: "libtorch 2.6.0"
+	Libraries []string // that are loaded into it
+	Modules   []string // that Python imports
+}
+
+// A Fault is a finding or a crash of an op.
+type Fault struct {
+	Op      *report.OpResult
+	Finding *report.Finding // nil of a crash
+	Crash   *report.Crash
+}
+
+// Texts returns programs that show a fault, the plainest first: through the public
+// function of PyTorch, through torch.ops, and below autograd, where the run called it.
+// Each exits with 1 while the fault is there, with 0 where it is not, and with 2
+// where the call raises. The error is why there is none.
+func (s Source) Texts(f Fault) ([]string, error) {
+	op, err := schema.ParseDispatcher(qualified(f.Op))
+	if err != nil {
+		return nil, err
+	}
+	recipe := ""
+	if f.Finding != nil {
+		recipe = f.Finding.Recipe
+	} else {
+		recipe = f.Crash.Recipe
+	}
+	k, err := newCall(op, recipe)
+	if err != nil {
+		return nil, err
+	}
+	body := k.crash
+	switch {
+	case f.Finding == nil && f.Crash.Device == engine.Meta:
+		return nil, errors.New("the call on meta crashes")
+	case f.Finding == nil && f.Crash.Recipe == "":
+		return nil, errors.New("the process ended before the call")
+	case f.Finding != nil && twin(f.Finding) != "":
+		device := twin(f.Finding)
+		body = func(way way) string { return k.compared(way, device) }
+	case f.Finding != nil:
+		p, err := k.shows(f.Finding)
+		if err != nil {
+			return nil, err
+		}
+		body = func(way way) string { return k.judged(way, p) }
+	}
+	var all []string
+	for _, way := range k.ways() {
+		all = append(all, s.text(f, k, body(way)))
+	}
+	return all, nil
+}
+
+// qualified returns a schema with the namespace of its op.
+func qualified(op *report.OpResult) string {
+	namespace, _, _ := strings.Cut(op.Op, "::")
+	return namespace + "::" + strings.TrimPrefix(op.Schema, namespace+"::")
+}
+
+// A way is how a program calls an op.
+type way struct {
+	function string // an expression
+	below    bool   // autograd
+}
+
+// ways returns how the op can be called.
+func (k *call) ways() []way {
+	op := opOf(k.op.Namespace + "::" + k.op.Func.Name.String())
+	var all []way
+	if base := k.op.Func.Name.Root(); k.op.Namespace == "aten" && !strings.HasPrefix(base, "_") && !keywords[base] {
+		all = append(all, way{function: "torch." + base})
+	}
+	return append(all, way{function: op}, way{function: op, below: true})
+}
+
+// text puts a program together.
+func (s Source) text(f Fault, k *call, body string) string {
+	var b strings.Builder
+	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
+	for _, l := range s.about(f) {
+		line("%s", strings.TrimRight("# "+l, " "))
+	}
+	body = strings.Join(append(slices.Clone(k.setup), body), "\n")
+	path := ""
+	if len(s.Modules) > 0 {
+		path = "sys.path.insert(0, \"\")  # for modules of the folder that this runs in"
+	}
+	line("")
+	for _, module := range []string{"base64", "contextlib", "os", "signal", "sys"} {
+		if strings.Contains(path+body, module+".") {
+			line("import %s", module)
+		}
+	}
+	if numbers := constants(body); numbers != "" {
+		line("from math import %s", numbers)
+	}
+	if path != "" {
+		line("%s", path)
+	}
+	line("\nimport torch")
+	if strings.Contains(body, "FakeTensorMode") {
+		line("import torch._subclasses.fake_tensor")
+	}
+	for _, module := range s.Modules {
+		line("import %s", module)
+	}
+	for _, library := range s.Libraries {
+		line("torch.ops.load_library(%q)", library)
+	}
+	for _, d := range used(body) {
+		line("\n%s", strings.TrimRight(d, "\n"))
+	}
+	line("\n\n%s", strings.TrimRight(body, "\n"))
+	return b.String()
+}
+
+// constants returns what a body needs of module math.
+func constants(body string) string {
+	words := strings.FieldsFunc(body, func(r rune) bool { return !('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || r == '_' || r == '"') })
+	var all []string
+	for _, name := range []string{"inf", "nan"} {
+		if slices.Contains(words, name) {
+			all = append(all, name)
+		}
+	}
+	return strings.Join(all, ", ")
+}
+
+// about returns the comment on top: what, why it matters, and how to mend it.
+func (s Source) about(f Fault) []string {
+	var text []string
+	add := func(format string, args ...any) {
+		text = append(text, strings.Split(printable.Sprintf("%s", printable.Lines(fmt.Sprintf(format, args...))), "\n")...)
+	}
+	if c := f.Crash; c != nil {
+		add("%s: %s", f.Op.Op, c.Cause)
+		add("\n%s\n\n%s", f.Op.Schema, c.Call)
+		for _, frame := range c.Frames {
+			add("  in %s", frame)
+		}
+	} else {
+		v := f.Finding.Violation
+		add("%s: %s", f.Op.Op, v.Code.Name())
+		add("\n%s\n\n%s", f.Op.Schema, f.Finding.Call)
+		add("\nRule: %s.", v.Code.Rule())
+		add("Here: %v: %s.", v.Subject, v.Saw)
+		add("So:   %s.", v.Code.Breaks())
+		if v.Fix != "" {
+			add("Fix:  %s.", v.Fix)
+		}
+	}
+	add("\nSeen with %s. The exit status is 1 while it is so, 0 where it is not, 2 where the\ncall raises.", s.Version)
+	return text
+}
+
+// expression is the call itself.
+func (k *call) expression(w way) string { return w.function + "(" + strings.Join(k.args, ", ") + ")" }
+
+// statement returns a statement, below autograd where that is the way.
+func (w way) statement(text string) string {
+	if w.below {
+		return "with torch._C._AutoDispatchBelowAutograd():\n" + indented(text)
+	}
+	return text
+}
+
+func indented(text string) string { return "    " + strings.ReplaceAll(text, "\n", "\n    ") }
+
+// judged is the call between what is looked at before and after it.
+func (k *call) judged(w way, p predicate) string {
+	var b strings.Builder
+	if p.before != "" {
+		b.WriteString(p.before + "\n")
+	}
+	b.WriteString(guarded(w.statement("result = " + k.expression(w))))
+	if p.after != "" {
+		b.WriteString(p.after + "\n")
+	}
+	b.WriteString(verdict(p.fault, p.says))
+	return b.String()
+}
+
+// guarded ends the program with 2 where a statement raises.
+func guarded(statement string) string {
+	return "try:\n" + indented(statement) + "\nexcept Exception as e:\n    print(\"the call raises:\", e)\n    sys.exit(2)\n"
+}
+
+// there is what a program prints before what is wrong.
+const there = "the fault is there: "
+
+func verdict(fault, says string) string {
+	return fmt.Sprintf("if %s:\n    print(%q)\n    sys.exit(1)\nprint(\"the fault is not there\")\n", fault, there+says)
+}
+
+// crash calls the op in a process of its own.
+func (k *call) crash(w way) string {
+	return "child = os.fork()\nif child == 0:\n    signal.alarm(60)\n" + indented(w.statement(k.expression(w))) + `
+    os._exit(0)
+status = os.waitpid(child, 0)[1]
+if os.WIFSIGNALED(status):
+    print("` + there + `the call ends its process with", signal.Signals(os.WTERMSIG(status)).name)
+    sys.exit(1)
+print("the fault is not there")
+`
+}
+
+// planning says in Python what a compiler's call is made of: twins on meta, or fakes.
+var planning = map[engine.Device]string{
+	engine.Meta: `twins = {}
+
+
+def twin(t):
+    if isinstance(t, torch.device):
+        return torch.device("meta")
+    storage = t.untyped_storage()
+    elements = storage.nbytes() // t.element_size()
+    base = twins.setdefault(storage._cdata, torch.empty(elements, dtype=t.dtype, device="meta"))
+    return twins.setdefault(id(t), base.as_strided(t.size(), t.stride(), t.storage_offset()))
+
+
+mode = contextlib.nullcontext()
+`,
+	engine.Fake: `mode = torch._subclasses.fake_tensor.FakeTensorMode()
+
+
+def twin(t):
+    return t if isinstance(t, torch.device) else mode.from_tensor(t)
+
+
+`,
+}
+
+// compared is the call beside the one that a compiler plans with.
+func (k *call) compared(w way, device engine.Device) string {
+	var b strings.Builder
+	b.WriteString(planning[device])
+	fmt.Fprintf(&b, "args, kwargs = (lambda *args, **kwargs: (args, kwargs))(%s)\n", strings.Join(k.args, ", "))
+	b.WriteString("twins_args, twins_kwargs = replaced((args, kwargs), twin)\n")
+	b.WriteString(guarded(w.statement("result = " + w.function + "(*args, **kwargs)")))
+	plan := "with mode:\n" + indented(w.statement("plan = "+w.function+"(*twins_args, **twins_kwargs)"))
+	b.WriteString("try:\n" + indented(plan) + "\nexcept Exception as e:\n")
+	fmt.Fprintf(&b, "    print(\"%sthe call with %s tensors raises:\", e)\n    sys.exit(1)\n", there, device)
+	b.WriteString(verdict("planned(result) != planned(plan) or shared(args, result) != shared(twins_args, plan)",
+		"what is planned with differs from what is returned"))
+	return b.String()
+}
+
+// Name returns the name of a fault's file: aten__softmax_out-OA015-out.py.
+func (f Fault) Name() string {
+	what := ""
+	if f.Crash != nil {
+		what = fmt.Sprintf("%s-%d", f.Crash.Cause, f.Crash.Case)
+	} else {
+		v := f.Finding.Violation
+		what = fmt.Sprintf("%v-%s", v.Code, v.Subject.Name+v.Subject.Called)
+	}
+	return slug(f.Op.Op) + "-" + slug(what) + ".py"
+}
+
+// slug keeps what may be in the name of a file.
+func slug(text string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case 'a' <= r && r <= 'z', 'A' <= r && r <= 'Z', '0' <= r && r <= '9', r == '_', r == '-':
+			return r
+		}
+		return '_'
+	}, strings.Replace(text, "::", "_", 1))
+}

@@ -1,0 +1,237 @@
+package repro
+
+import (
+	"bytes"
+	"flag"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/asserts/suite/engine"
+	"github.com/opassert/opassert/asserts/suite/report"
+)
+
+var update = flag.Bool("update", false, "write the golden files")
+
+var source = Source{Version: "libtorch 2.6.0"}
+
+// argument and result return places of a violation.
+func argument(index int, name string) asserts.Place {
+	return asserts.Place{Index: index, Name: name, Element: asserts.NoElement}
+}
+
+func result(index int, name string) asserts.Place {
+	p := argument(index, name)
+	p.Return = true
+	return p
+}
+
+// finding returns a fault with the call of a recipe.
+func finding(op, schema, recipe string, code asserts.Code, subject, against asserts.Place, devices ...engine.Device) Fault {
+	return Fault{
+		Op: &report.OpResult{Op: op, Schema: schema},
+		Finding: &report.Finding{
+			Violation: &asserts.Violation{Code: code, Op: op, Schema: schema, Subject: subject, Against: against, Saw: "what the run saw", Fix: "what to change"},
+			Call:      op + "(...)", Recipe: recipe, Devices: devices,
+		},
+	}
+}
+
+const unary = "f(Tensor self) -> Tensor"
+
+// faults are one for each predicate, and calls of each sort.
+var examples = map[string]Fault{
+	"input-storage":    finding("x::f_", "f_(Tensor(a!) self) -> Tensor(a!)", `{self: "float32[2]"}`, asserts.InputStorage, argument(0, "self"), asserts.Place{}),
+	"fresh-impl":       finding("x::f", unary, `{self: "float32[2]"}`, asserts.FreshImpl, result(0, "result"), argument(0, "self")),
+	"fresh-impl-held":  finding("x::f", unary, `{self: "float32[2]"}`, asserts.FreshImpl, result(0, "result"), asserts.Place{}),
+	"view-storage":     finding("aten::v", "v(Tensor(a) self) -> Tensor(a)", `{self: "int64[3] range"}`, asserts.ViewStorage, result(0, "result"), argument(0, "self")),
+	"fresh-storage":    finding("x::f", unary, `{self: "bool[]"}`, asserts.FreshStorage, result(0, "result"), asserts.Place{}),
+	"returned-self":    finding("aten::f_", "f_(Tensor(a!) self) -> Tensor(a!)", `{self: "complex64[2]"}`, asserts.ReturnedSelf, result(0, "result"), argument(0, "self")),
+	"undeclared-alias": finding("x::f", unary, `{self: "float32[2, 2] transposed"}`, asserts.UndeclaredAlias, result(0, "result"), argument(0, "self")),
+	"output-alias":     finding("x::two", "two(Tensor self) -> (Tensor a, Tensor b)", `{self: "float16[2] const:NaN"}`, asserts.OutputAlias, result(1, "b"), result(0, "a")),
+	"undeclared-write": finding("x::from", "from(Tensor self, *, Tensor from, float? p=None) -> Tensor", `{self: "uint8[2]", from: "float32[1000]", p: "-Inf"}`, asserts.UndeclaredWrite, argument(1, "from"), asserts.Place{}),
+	"version-bump":     finding("x::f_", "f_(Tensor(a!) self, Tensor[] xs) -> ()", `{self: "float32[2]", xs: "[same:self, float64[0]]"}`, asserts.VersionBump, argument(0, "self"), asserts.Place{}),
+	"inplace-metadata": finding("x::f_", "f_(Tensor(a!) self, ScalarType d) -> Tensor(a!)", `{self: "float32[2, 3] padded", d: "dtype:int8"}`, asserts.InplaceMetadata, argument(0, "self"), asserts.Place{}),
+	"write-beside":     finding("aten::f.out", "f.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)", `{self: "float32[2]", out: "float32[3] sliced = [1, 2, 3]"}`, asserts.WriteBeside, argument(1, "out"), asserts.Place{}),
+	"kept-argument":    finding("x::f", unary, `{self: "float32[2] requires-grad"}`, asserts.KeptArgument, argument(0, "self"), asserts.Place{}),
+	"within-storage":   finding("x::f", unary, `{self: "float32[2] inference"}`, asserts.WithinStorage, result(0, "result"), asserts.Place{}),
+	"autograd-kernel":  finding("x::f", unary, `{self: "float32[2] requires-grad"}`, asserts.AutogradKernel, result(0, "result"), asserts.Place{}),
+	"meta-alias":       finding("aten::_f", "_f(Tensor self, int dim=0) -> Tensor", `{self: "float32[2]", dim: "1"}`, asserts.MetaAlias, result(0, "result"), asserts.Place{}, engine.CPU, engine.Meta),
+	"fake":             finding("x::f", unary, `{self: "float32[2]"}`, asserts.MetaAlias, result(0, "result"), asserts.Place{}, engine.CPU, engine.Fake),
+	"inside": finding("x::f", "f(Tensor y, Tensor[] xs) -> Tensor", `{y: "float32[2, 2]", xs: "[view:y, float32[2, 2] coo]"}`, asserts.UndeclaredWrite,
+		asserts.Place{Index: 1, Name: "xs.parts", Inside: true, Called: "1.values", Element: asserts.NoElement}, asserts.Place{}),
+	"values": finding("x::f", "f(Tensor x, Dict(str, Tensor) d, int[] n, str s, Device dev, Generator? g, Storage st, Tensor[] made) -> Tensor",
+		`{x: "quint8[2] quantized", d: "{'a': float32[1]}", n: "[1, -2]", s: "'a\"b'", dev: "device:cpu", g: "generator", st: "storage:float32[2]", made: "[x::g(float32[1]), after x::push_(x.Queue(3), true)]"}`,
+		asserts.FreshStorage, result(0, "result"), argument(0, "x")),
+	"crash": {
+		Op:    &report.OpResult{Op: "aten::f", Schema: unary},
+		Crash: &report.Crash{Case: 7, Cause: "SIGSEGV", Call: "aten::f(self=float32[0])", Recipe: `{self: "float32[0]"}`, Device: "cpu", Frames: []string{"at::native::f"}},
+	},
+}
+
+// Programs are what they were, and Python reads them.
+func TestPrograms(t *testing.T) {
+	for name, f := range examples {
+		t.Run(name, func(t *testing.T) {
+			texts, err := source.Texts(f)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := texts[0]
+			if f.Crash != nil {
+				got = strings.Join(texts, "\n# Or:\n\n")
+			}
+			golden := filepath.Join("testdata", name+".py")
+			if *update {
+				if err := os.WriteFile(golden, []byte(got), 0o666); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want, err := os.ReadFile(golden)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(string(want), got); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+	python, err := exec.LookPath("python3")
+	if err != nil {
+		t.Skip("there is no python3 to read the programs")
+	}
+	const read = "import ast, glob\nfor f in glob.glob('testdata/*.py'): ast.parse(open(f).read(), f)"
+	if out, err := exec.Command(python, "-c", read).CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+// Every check of a call has a form in Python, or is named here.
+func TestEveryCheckHasAPredicate(t *testing.T) {
+	without := map[asserts.Code]string{
+		asserts.InputImpl:  "torch passes an argument by its TensorImpl, and hands back the same",
+		asserts.SchemaLint: "it is of the schema alone: no call shows it",
+		asserts.MetaAlias:  "it compares two calls",
+	}
+	for code := range asserts.AllCodes.All() {
+		_, ok := predicates[code]
+		if called := code.Level() <= asserts.Meta; called && ok == (without[code] != "") {
+			t.Errorf("%v has a predicate: %v", code, ok)
+		}
+	}
+}
+
+// What has no program says why.
+func TestNoProgram(t *testing.T) {
+	gone := finding("x::f", "f(Tensor? x=None) -> Tensor", `{}`, asserts.UndeclaredWrite, argument(0, "x"), asserts.Place{})
+	lone := finding("x::f", unary, `{self: "float32[1]"}`, asserts.ViewStorage, result(0, "result"), asserts.Place{})
+	lint := finding("x::f", unary, `{self: "float32[1]"}`, asserts.SchemaLint, result(0, "result"), asserts.Place{})
+	for want, f := range map[string]Fault{
+		"the argument x is not in the call":            gone,
+		"nothing says which tensor it is held against": lone,
+		"OA012 has no form in Python":                  lint,
+		"the call on meta crashes":                     {Op: lone.Op, Crash: &report.Crash{Device: engine.Meta, Recipe: "{}"}},
+		"the process ended before the call":            {Op: lone.Op, Crash: &report.Crash{}},
+		`self: unknown dtype "floof"`:                  finding("x::f", unary, `{self: "floof[1]"}`, asserts.UndeclaredWrite, argument(0, "self"), asserts.Place{}),
+	} {
+		if texts, err := source.Texts(f); err == nil || err.Error() != want {
+			t.Errorf("%d programs, error %v, want %s", len(texts), err, want)
+		}
+	}
+}
+
+// A folder of programs holds nothing else, and is made anew.
+func TestFolder(t *testing.T) {
+	dir := t.TempDir()
+	d := &Folder{Path: filepath.Join(dir, "new", "folder"), Source: source}
+	r := &report.Report{Ops: []*report.OpResult{examples["crash"].Op, {Op: "x::f", Schema: unary}, {Op: "x::f.out", Schema: "f.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"}}}
+	r.Ops[0].Crashes = []report.Crash{*examples["crash"].Crash, *examples["crash"].Crash}
+	r.Ops[0].Crashes[0].Alone, r.Ops[0].Crashes[1].Alone = true, true
+	r.Ops[1].Findings = []*report.Finding{examples["undeclared-alias"].Finding}
+	r.Ops[2].Findings = []*report.Finding{finding("x::f.out", "f.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)", `{self: "float32[1]", out: "float32[1]"}`, asserts.UndeclaredAlias, result(0, "result"), argument(0, "self")).Finding}
+	for range 2 {
+		if err := d.Clear(); err != nil {
+			t.Fatal(err)
+		}
+		if err := d.Write(r, 2); err != nil {
+			t.Fatal(err)
+		}
+	}
+	files, _ := filepath.Glob(filepath.Join(d.Path, "*"))
+	want := []string{filepath.Join(d.Path, "aten_f-SIGSEGV-7.py"), filepath.Join(d.Path, "x_f-OA007-result.py")}
+	if diff := cmp.Diff(want, files); diff != "" {
+		t.Error(diff)
+	}
+	const why = "it was not run: libtorch 2.6.0 has no Python"
+	for _, p := range []*report.Program{r.Ops[0].Crashes[1].Program, r.Ops[1].Findings[0].Program, r.Ops[2].Findings[0].Program} {
+		if p == nil || p.Reproduced || p.Why != why || p.File == "" {
+			t.Errorf("%+v, want %s", p, why)
+		}
+	}
+	if reproduced, others := r.Programs(); reproduced != 0 || others != 4 {
+		t.Errorf("%d reproduced, %d not, want 0 and 4", reproduced, others)
+	}
+	other := filepath.Join(d.Path, "notes.txt")
+	if err := os.WriteFile(other, []byte("mine"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if err := d.Clear(); err == nil || !strings.Contains(err.Error(), "holds other files, such as notes.txt") {
+		t.Errorf("error %v", err)
+	}
+	if left, _ := filepath.Glob(filepath.Join(d.Path, "*")); len(left) != 3 {
+		t.Errorf("%v are left", left)
+	}
+}
+
+// A program is run: its last line and its status say whether the fault is there.
+func TestRun(t *testing.T) {
+	dir := t.TempDir()
+	python := filepath.Join(dir, "python3")
+	if err := os.WriteFile(python, []byte("#!/bin/sh\nexec sh \"$1\"\n"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	d := &Folder{Path: dir, Python: python, Source: source}
+	for _, tt := range []struct {
+		text, why string
+		shown     bool
+	}{
+		{"echo noise; echo 'the fault is there: x'; exit 1", "", true},
+		{"echo 'the fault is there: x'; exit 0", "the fault is there: x", false},
+		{"echo 'Error: no module'; exit 1", "Error: no module", false},
+		{"exit 3", "exit status 3", false},
+		{"kill -9 $$", "signal: killed", false},
+		{"echo 'the fault is not there'", "the fault is not there", false},
+		{"printf 'the call raises: \\033[1m'; exit 2", `the call raises: \u001b[1m`, false},
+	} {
+		file := filepath.Join(dir, "p.py")
+		if err := os.WriteFile(file, []byte(tt.text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if shown, why := d.run(file); shown != tt.shown || why != tt.why {
+			t.Errorf("%s: %v, %q, want %v, %q", tt.text, shown, why, tt.shown, tt.why)
+		}
+	}
+	// The plainest program that shows it is kept; else the one through torch.ops.
+	for want, text := range map[string]string{
+		"torch.f(self)":                  "echo 'the fault is there: x'; exit 1",
+		"torch.ops.aten.f.default(self)": "grep -q 'ops' \"$1\" && ! grep -q Below \"$1\" && { echo 'the fault is there: x'; exit 1; }; exit 0",
+		"_AutoDispatchBelowAutograd":     "grep -q Below \"$1\" && { echo 'the fault is there: x'; exit 1; }; exit 0",
+	} {
+		if err := os.WriteFile(python, []byte("#!/bin/sh\n"+text+"\n"), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		f := finding("aten::f", unary, `{self: "float32[1]"}`, asserts.UndeclaredWrite, argument(0, "self"), asserts.Place{})
+		p, err := d.write(f)
+		if err != nil || !p.Reproduced {
+			t.Errorf("%+v, %v", p, err)
+		}
+		if kept, _ := os.ReadFile(p.File); !bytes.Contains(kept, []byte(want)) {
+			t.Errorf("kept, want %s:\n%s", want, kept)
+		}
+	}
+}

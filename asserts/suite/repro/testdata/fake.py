@@ -1,0 +1,72 @@
+# x::f: meta-alias
+#
+# f(Tensor self) -> Tensor
+#
+# x::f(...)
+#
+# Rule: the call on Meta, and that of the op's fake, gives the alias graph, sizes, strides and dtype of the call on CPU.
+# Here: result: what the run saw.
+# So:   compilers and fake tensors plan memory and views from it, and it is not what runs.
+# Fix:  what to change.
+#
+# Seen with libtorch 2.6.0. The exit status is 1 while it is so, 0 where it is not, 2 where the
+# call raises.
+
+import sys
+
+import torch
+import torch._subclasses.fake_tensor
+
+
+def tensors(values):
+    """Returns the tensors among values, in order."""
+    if isinstance(values, torch.Tensor):
+        return [values]
+    values = values.values() if isinstance(values, dict) else values
+    return [t for v in values for t in tensors(v)] if isinstance(values, (list, tuple, type({}.values()))) else []
+
+
+def replaced(values, by):
+    """Returns values with what by makes of each tensor and device."""
+    if isinstance(values, (torch.Tensor, torch.device)):
+        return by(values)
+    if isinstance(values, dict):
+        return {k: replaced(v, by) for k, v in values.items()}
+    return type(values)(replaced(v, by) for v in values) if isinstance(values, (list, tuple)) else values
+
+
+def shared(args, results):
+    """Returns which results share a storage with which arguments."""
+    return [[r.untyped_storage()._cdata == a.untyped_storage()._cdata for a in tensors(args)] for r in tensors(results)]
+
+
+def planned(results):
+    """Returns what a compiler goes by: sizes, strides and dtypes."""
+    return [(tuple(r.size()), r.stride(), r.dtype) for r in tensors(results)]
+
+
+self = torch.tensor([0.05882353, 0.47058824], dtype=torch.float32)
+mode = torch._subclasses.fake_tensor.FakeTensorMode()
+
+
+def twin(t):
+    return t if isinstance(t, torch.device) else mode.from_tensor(t)
+
+
+args, kwargs = (lambda *args, **kwargs: (args, kwargs))(self)
+twins_args, twins_kwargs = replaced((args, kwargs), twin)
+try:
+    result = torch.ops.x.f.default(*args, **kwargs)
+except Exception as e:
+    print("the call raises:", e)
+    sys.exit(2)
+try:
+    with mode:
+        plan = torch.ops.x.f.default(*twins_args, **twins_kwargs)
+except Exception as e:
+    print("the fault is there: the call with fake tensors raises:", e)
+    sys.exit(1)
+if planned(result) != planned(plan) or shared(args, result) != shared(twins_args, plan):
+    print("the fault is there: what is planned with differs from what is returned")
+    sys.exit(1)
+print("the fault is not there")

@@ -1,0 +1,34 @@
+# x::f_: inplace-metadata
+#
+# f_(Tensor(a!) self, ScalarType d) -> Tensor(a!)
+#
+# x::f_(...)
+#
+# Rule: an argument that an in-place op writes keeps its sizes, strides, offset, dtype and the names of its dimensions.
+# Here: argument self: what the run saw.
+# So:   autograd, functionalization and compilers go on with the shape that the argument had; views of it no longer fit.
+# Fix:  what to change.
+#
+# Seen with libtorch 2.6.0. The exit status is 1 while it is so, 0 where it is not, 2 where the
+# call raises.
+
+import sys
+
+import torch
+
+
+def look(t):
+    return t.size(), t.stride(), t.storage_offset(), t.dtype, t.names
+
+
+self = torch.tensor([0.05882353, 0.47058824, 0.88235295, 0.3529412, 0.7647059, 0.23529412, 0.64705884, 0.11764706], dtype=torch.float32).as_strided((2, 3), (5, 1), 0)
+before = look(self)
+try:
+    result = torch.ops.x.f_.default(self, torch.int8)
+except Exception as e:
+    print("the call raises:", e)
+    sys.exit(2)
+if look(self) != before:
+    print("the fault is there: self has other sizes, strides, offset, dtype or names than before")
+    sys.exit(1)
+print("the fault is not there")

@@ -1,0 +1,62 @@
+# x::f: undeclared-write
+#
+# f(Tensor y, Tensor[] xs) -> Tensor
+#
+# x::f(...)
+#
+# Rule: an argument without (a!) keeps its bytes, its metadata and its version.
+# Here: argument xs.parts.1.values: what the run saw.
+# So:   functionalization and compilers may drop or reorder this write; autograd may have saved the old value.
+# Fix:  what to change.
+#
+# Seen with libtorch 2.6.0. The exit status is 1 while it is so, 0 where it is not, 2 where the
+# call raises.
+
+import sys
+
+import torch
+
+
+def memory(t):
+    """Returns a copy of the bytes of a tensor's storage."""
+    return torch.empty(0, dtype=torch.uint8).set_(t.untyped_storage()).clone()
+
+
+def look(t):
+    return t.size(), t.stride(), t.storage_offset(), t.dtype, t.names
+
+
+def version(t):
+    return None if t.is_inference() else t._version
+
+
+def part(t, name):
+    """Returns a tensor that a tensor holds inside."""
+    rows = t.layout in (torch.sparse_csr, torch.sparse_bsr)
+    return {
+        "scales": lambda: t.q_per_channel_scales(),
+        "zero_points": lambda: t.q_per_channel_zero_points(),
+        "indices": lambda: t._indices(),
+        "values": lambda: t._values() if t.layout is torch.sparse_coo else t.values(),
+        "compressed_indices": lambda: t.crow_indices() if rows else t.ccol_indices(),
+        "plain_indices": lambda: t.col_indices() if rows else t.row_indices(),
+        "sizes": lambda: t._nested_tensor_size(),
+        "strides": lambda: t._nested_tensor_strides(),
+        "value": lambda: torch._from_functional_tensor(t),
+    }[name]()
+
+
+y = torch.tensor([0.05882353, 0.47058824, 0.88235295, 0.3529412], dtype=torch.float32).reshape((2, 2))
+xs_0 = y.view_as(y)
+xs_1 = torch.tensor([0.05882353, 0.47058824, 0.88235295, 0.3529412], dtype=torch.float32).reshape((2, 2)).to_sparse()
+xs = [xs_0, xs_1]
+before = memory(part(xs[1], "values")), look(part(xs[1], "values")), version(part(xs[1], "values"))
+try:
+    result = torch.ops.x.f.default(y, xs)
+except Exception as e:
+    print("the call raises:", e)
+    sys.exit(2)
+if not torch.equal(before[0], memory(part(xs[1], "values"))) or before[1:] != (look(part(xs[1], "values")), version(part(xs[1], "values"))):
+    print("the fault is there: part(xs[1], \"values\") was changed")
+    sys.exit(1)
+print("the fault is not there")

@@ -1,0 +1,36 @@
+# x::f: undeclared-alias
+#
+# f(Tensor self) -> Tensor
+#
+# x::f(...)
+#
+# Rule: a return shares nothing with an argument unless the schema gives them a common alias set.
+# Here: result: what the run saw.
+# So:   an in-place write to the one silently changes the other; compilers take them to be independent.
+# Fix:  what to change.
+#
+# Seen with libtorch 2.6.0. The exit status is 1 while it is so, 0 where it is not, 2 where the
+# call raises.
+
+import sys
+
+import torch
+
+
+def share(a, b):
+    """Reports whether two tensors have bytes in common."""
+    s, t = a.untyped_storage(), b.untyped_storage()
+    ends = s.data_ptr() + s.nbytes(), t.data_ptr() + t.nbytes()
+    return s._cdata == t._cdata or max(s.data_ptr(), t.data_ptr()) < min(ends)
+
+
+self = torch.tensor([0.05882353, 0.47058824, 0.88235295, 0.3529412], dtype=torch.float32).as_strided((2, 2), (1, 2), 0)
+try:
+    result = torch.ops.x.f.default(self)
+except Exception as e:
+    print("the call raises:", e)
+    sys.exit(2)
+if share(result, self):
+    print("the fault is there: result shares memory with self")
+    sys.exit(1)
+print("the fault is not there")

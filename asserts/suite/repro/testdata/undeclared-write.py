@@ -1,0 +1,45 @@
+# x::from: undeclared-write
+#
+# from(Tensor self, *, Tensor from, float? p=None) -> Tensor
+#
+# x::from(...)
+#
+# Rule: an argument without (a!) keeps its bytes, its metadata and its version.
+# Here: argument from: what the run saw.
+# So:   functionalization and compilers may drop or reorder this write; autograd may have saved the old value.
+# Fix:  what to change.
+#
+# Seen with libtorch 2.6.0. The exit status is 1 while it is so, 0 where it is not, 2 where the
+# call raises.
+
+import sys
+from math import inf
+
+import torch
+
+
+def memory(t):
+    """Returns a copy of the bytes of a tensor's storage."""
+    return torch.empty(0, dtype=torch.uint8).set_(t.untyped_storage()).clone()
+
+
+def look(t):
+    return t.size(), t.stride(), t.storage_offset(), t.dtype, t.names
+
+
+def version(t):
+    return None if t.is_inference() else t._version
+
+
+self = torch.tensor([0, 1], dtype=torch.uint8)
+from_ = torch.tensor([0.05882353, 0.47058824, 0.88235295, 0.3529412, 0.7647059, 0.23529412, 0.64705884, 0.11764706, 0.5294118, 0.9411765, 0.4117647, 0.8235294, 0.29411766, 0.7058824, 0.1764706, 0.5882353], dtype=torch.float32).repeat(63)[:1000]
+before = memory(from_), look(from_), version(from_)
+try:
+    result = getattr(torch.ops.x, "from").default(self, **{"from": from_}, p=-inf)
+except Exception as e:
+    print("the call raises:", e)
+    sys.exit(2)
+if not torch.equal(before[0], memory(from_)) or before[1:] != (look(from_), version(from_)):
+    print("the fault is there: from_ was changed")
+    sys.exit(1)
+print("the fault is not there")

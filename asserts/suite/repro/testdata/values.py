@@ -1,0 +1,42 @@
+# x::f: fresh-storage
+#
+# f(Tensor x, Dict(str, Tensor) d, int[] n, str s, Device dev, Generator? g, Storage st, Tensor[] made) -> Tensor
+#
+# x::f(...)
+#
+# Rule: a return without an alias set has a StorageImpl that nobody else holds, over memory of its own.
+# Here: result: what the run saw.
+# So:   a later in-place write to the result changes a tensor that nobody knows to be related.
+# Fix:  what to change.
+#
+# Seen with libtorch 2.6.0. The exit status is 1 while it is so, 0 where it is not, 2 where the
+# call raises.
+
+import sys
+
+import torch
+
+
+def share(a, b):
+    """Reports whether two tensors have bytes in common."""
+    s, t = a.untyped_storage(), b.untyped_storage()
+    ends = s.data_ptr() + s.nbytes(), t.data_ptr() + t.nbytes()
+    return s._cdata == t._cdata or max(s.data_ptr(), t.data_ptr()) < min(ends)
+
+
+x = torch.quantize_per_tensor(torch.tensor([0.05882353, 0.47058824], dtype=torch.float32), 0.1, 64, torch.quint8)
+d_1 = torch.tensor([0.05882353], dtype=torch.float32)
+d = {"a": d_1}
+made_0_0 = torch.tensor([0.05882353], dtype=torch.float32)
+made_1_first = torch.classes.x.Queue(3)
+torch.ops.x.push_.default(made_1_first, True)
+made = [torch.ops.x.g.default(made_0_0), made_1_first]
+try:
+    result = torch.ops.x.f.default(x, d, [1, -2], "a\"b", torch.device("cpu"), torch.Generator().manual_seed(7), torch.tensor([0.05882353, 0.47058824], dtype=torch.float32).untyped_storage(), made)
+except Exception as e:
+    print("the call raises:", e)
+    sys.exit(2)
+if share(result, x):
+    print("the fault is there: the memory of result is not its own")
+    sys.exit(1)
+print("the fault is not there")

@@ -1,0 +1,41 @@
+# x::f_: version-bump
+#
+# f_(Tensor(a!) self, Tensor[] xs) -> ()
+#
+# x::f_(...)
+#
+# Rule: an argument that was written has a higher version afterwards.
+# Here: argument self: what the run saw.
+# So:   autograd cannot see that a tensor saved for backward was overwritten: silently wrong gradients.
+# Fix:  what to change.
+#
+# Seen with libtorch 2.6.0. The exit status is 1 while it is so, 0 where it is not, 2 where the
+# call raises.
+
+import sys
+
+import torch
+
+
+def memory(t):
+    """Returns a copy of the bytes of a tensor's storage."""
+    return torch.empty(0, dtype=torch.uint8).set_(t.untyped_storage()).clone()
+
+
+def version(t):
+    return None if t.is_inference() else t._version
+
+
+self = torch.tensor([0.05882353, 0.47058824], dtype=torch.float32)
+xs_1 = torch.tensor([], dtype=torch.float64)
+xs = [self, xs_1]
+before = memory(self), version(self)
+try:
+    result = torch.ops.x.f_.default(self, xs)
+except Exception as e:
+    print("the call raises:", e)
+    sys.exit(2)
+if not torch.equal(before[0], memory(self)) and version(self) == before[1]:
+    print("the fault is there: self was written, and its version is what it was")
+    sys.exit(1)
+print("the fault is not there")

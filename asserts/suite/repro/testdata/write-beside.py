@@ -1,0 +1,51 @@
+# aten::f.out: write-beside
+#
+# f.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
+#
+# aten::f.out(...)
+#
+# Rule: of the storage of a written argument nothing changes but the elements of what is written.
+# Here: argument out: what the run saw.
+# So:   other views of the storage, which the op was not given, are overwritten; nobody knows them to be written.
+# Fix:  what to change.
+#
+# Seen with libtorch 2.6.0. The exit status is 1 while it is so, 0 where it is not, 2 where the
+# call raises.
+
+import sys
+
+import torch
+
+
+def memory(t):
+    """Returns a copy of the bytes of a tensor's storage."""
+    return torch.empty(0, dtype=torch.uint8).set_(t.untyped_storage()).clone()
+
+
+def covered(t):
+    """Returns which bytes of a tensor's storage are its elements."""
+    size = t.element_size()
+    bytes = torch.zeros(t.untyped_storage().nbytes(), dtype=torch.bool)
+    strides = (*(s * size for s in t.stride()), 1)
+    bytes.as_strided((*t.size(), size), strides, t.storage_offset() * size).fill_(True)
+    return bytes
+
+
+def beside(before, t):
+    """Reports whether bytes changed that are not elements of t."""
+    n = min(before.numel(), t.untyped_storage().nbytes())
+    return bool(((memory(t)[:n] != before[:n]) & ~covered(t)[:n]).any())
+
+
+self = torch.tensor([0.05882353, 0.47058824], dtype=torch.float32)
+out = torch.tensor([0.05882353, 1.0, 0.88235295, 2.0, 0.7647059, 3.0, 0.64705884], dtype=torch.float32).as_strided((3,), (2,), 1)
+before = memory(out)
+try:
+    result = torch.f(self, out=out)
+except Exception as e:
+    print("the call raises:", e)
+    sys.exit(2)
+if beside(before, out):
+    print("the fault is there: bytes of the storage of out changed that are not elements of out")
+    sys.exit(1)
+print("the fault is not there")

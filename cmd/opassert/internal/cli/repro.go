@@ -1,0 +1,42 @@
+package cli
+
+import (
+	"flag"
+
+	"github.com/opassert/opassert/asserts/suite/report"
+	"github.com/opassert/opassert/asserts/suite/repro"
+)
+
+// A reproFlag names the folder of programs that show what was found.
+type reproFlag struct{ folder *string }
+
+func newReproFlag(f *flag.FlagSet) reproFlag {
+	return reproFlag{newMadeFolderFlag(f, "repro", "write for each finding and crash a program that shows it without opassert, Python that\nimports torch and the library alone, to a `folder`, and run it")}
+}
+
+// ready makes the folder ready before anything runs.
+func (r reproFlag) ready(c *checkup) (*repro.Folder, error) {
+	f := c.flags
+	switch {
+	case *r.folder == "":
+		return nil, nil
+	case *f.engine != "libtorch":
+		return nil, usagef("-repro writes Python: it goes with -engine libtorch, -lib and -module alone")
+	}
+	d := &repro.Folder{Path: *r.folder, Source: repro.Source{Version: c.engine, Libraries: f.files, Modules: f.pythonModules()}}
+	switch {
+	case f.host != nil:
+		d.Python = f.host.Path
+	case f.found != nil:
+		d.Python = f.found.Python()
+	}
+	return d, d.Clear()
+}
+
+// writePrograms writes the programs of a report, unless no folder is asked for.
+func (c *checkup) writePrograms(d *repro.Folder, r *report.Report) error {
+	if d == nil {
+		return nil
+	}
+	return d.Write(r, *c.flags.workers)
+}
