@@ -42,7 +42,7 @@ func (r *Report) Findings() int {
 func (r *OpResult) Against() int {
 	n := 0
 	for _, f := range r.Findings {
-		if f.counts() {
+		if f.Counts() {
 			n++
 		}
 	}
@@ -54,9 +54,9 @@ func (r *OpResult) Against() int {
 	return n
 }
 
-// counts reports whether the finding counts against its op: it is not a note, and not
+// Counts reports whether the finding counts against its op: it is not a note, and not
 // in a baseline.
-func (f *Finding) counts() bool { return !f.Known && f.Violation.Note == "" }
+func (f *Finding) Counts() bool { return !f.Known && f.Violation.Note == "" }
 
 // Faults returns what went wrong in opassert itself, each once.
 func (r *Report) Faults() []string {
@@ -441,7 +441,7 @@ func (r *Report) Totals() Totals {
 		t.Ran += op.Ran
 		for _, f := range op.Findings {
 			switch {
-			case f.counts():
+			case f.Counts():
 				t.Findings++
 			case !f.Known:
 				t.Notes++

@@ -82,7 +82,12 @@ func TestPrograms(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got := texts[0]
+			comment, got, _ := strings.Cut(texts[0], "\n\n")
+			for _, said := range []string{f.Op.Op, f.Op.Schema, "Seen with libtorch 2.6.0."} {
+				if !strings.Contains(comment, said) {
+					t.Errorf("the comment does not say %s:\n%s", said, comment)
+				}
+			}
 			if f.Crash != nil {
 				got = strings.Join(texts, "\n# Or:\n\n")
 			}

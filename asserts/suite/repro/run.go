@@ -60,9 +60,9 @@ type fault struct {
 	programs []**report.Program // of it and of those that are the same
 }
 
-// Write writes a program for each finding and each crash of a report, one for those
-// of a family that show the same, runs it, and notes in the report what became of
-// it.
+// Write writes a program for each finding and each crash of a report that counts, one
+// for those of a family that show the same, runs it, and notes in the report what
+// became of it.
 func (d *Folder) Write(r *report.Report, workers int) error {
 	all := faults(r)
 	errs := make([]error, len(all))
@@ -104,8 +104,11 @@ func faults(r *report.Report) []*fault {
 	for _, op := range r.Ops {
 		family := report.Family(op.Op)
 		for _, f := range op.Findings {
+			if !f.Counts() {
+				continue
+			}
 			v := f.Violation
-			add(fmt.Sprint(family, v.Code, v.Subject.Return, v.Subject.Name, v.Against.Name, v.Note), Fault{Op: op, Finding: f}, &f.Program)
+			add(fmt.Sprint(family, v.Code, v.Subject.Return, v.Subject.Name, v.Against.Name), Fault{Op: op, Finding: f}, &f.Program)
 		}
 		for i := range op.Crashes {
 			if c := &op.Crashes[i]; c.Counts() {

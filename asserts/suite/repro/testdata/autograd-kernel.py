@@ -1,17 +1,3 @@
-# x::f: autograd-kernel
-#
-# f(Tensor self) -> Tensor
-#
-# x::f(...)
-#
-# Rule: an op that makes or writes a tensor from one that requires grad has a kernel for autograd, or decomposes, and returns no leaf.
-# Here: result: what the run saw.
-# So:   the gradient ends at the op without an error, or is that of what its kernel happens to call.
-# Fix:  what to change.
-#
-# Seen with libtorch 2.6.0. The exit status is 1 while it is so, 0 where it is not, 2 where the
-# call raises.
-
 import sys
 
 import torch

@@ -1,17 +1,3 @@
-# x::f: fresh-impl
-#
-# f(Tensor self) -> Tensor
-#
-# x::f(...)
-#
-# Rule: a return without (a!) is a new TensorImpl that nobody else holds.
-# Here: result: what the run saw.
-# So:   whoever else holds it sees, or makes, changes that autograd knows nothing of.
-# Fix:  what to change.
-#
-# Seen with libtorch 2.6.0. The exit status is 1 while it is so, 0 where it is not, 2 where the
-# call raises.
-
 import sys
 
 import torch

@@ -1,17 +1,3 @@
-# x::f: fresh-storage
-#
-# f(Tensor self) -> Tensor
-#
-# x::f(...)
-#
-# Rule: a return without an alias set has a StorageImpl that nobody else holds, over memory of its own.
-# Here: result: what the run saw.
-# So:   a later in-place write to the result changes a tensor that nobody knows to be related.
-# Fix:  what to change.
-#
-# Seen with libtorch 2.6.0. The exit status is 1 while it is so, 0 where it is not, 2 where the
-# call raises.
-
 import sys
 
 import torch

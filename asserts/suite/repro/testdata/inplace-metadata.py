@@ -1,17 +1,3 @@
-# x::f_: inplace-metadata
-#
-# f_(Tensor(a!) self, ScalarType d) -> Tensor(a!)
-#
-# x::f_(...)
-#
-# Rule: an argument that an in-place op writes keeps its sizes, strides, offset, dtype and the names of its dimensions.
-# Here: argument self: what the run saw.
-# So:   autograd, functionalization and compilers go on with the shape that the argument had; views of it no longer fit.
-# Fix:  what to change.
-#
-# Seen with libtorch 2.6.0. The exit status is 1 while it is so, 0 where it is not, 2 where the
-# call raises.
-
 import sys
 
 import torch

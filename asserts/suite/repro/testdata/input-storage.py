@@ -1,17 +1,3 @@
-# x::f_: input-storage
-#
-# f_(Tensor(a!) self) -> Tensor(a!)
-#
-# x::f_(...)
-#
-# Rule: an argument's StorageImpl is the same object after the call.
-# Here: argument self: what the run saw.
-# So:   views of the argument, and whoever else holds its storage, no longer see what it holds.
-# Fix:  what to change.
-#
-# Seen with libtorch 2.6.0. The exit status is 1 while it is so, 0 where it is not, 2 where the
-# call raises.
-
 import sys
 
 import torch

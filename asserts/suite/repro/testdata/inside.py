@@ -1,17 +1,3 @@
-# x::f: undeclared-write
-#
-# f(Tensor y, Tensor[] xs) -> Tensor
-#
-# x::f(...)
-#
-# Rule: an argument without (a!) keeps its bytes, its metadata and its version.
-# Here: argument xs.parts.1.values: what the run saw.
-# So:   functionalization and compilers may drop or reorder this write; autograd may have saved the old value.
-# Fix:  what to change.
-#
-# Seen with libtorch 2.6.0. The exit status is 1 while it is so, 0 where it is not, 2 where the
-# call raises.
-
 import sys
 
 import torch

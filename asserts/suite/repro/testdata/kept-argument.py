@@ -1,17 +1,3 @@
-# x::f: kept-argument
-#
-# f(Tensor self) -> Tensor
-#
-# x::f(...)
-#
-# Rule: once the call is over nobody holds an argument but those who did before, and what is returned.
-# Here: argument self: what the run saw.
-# So:   what the op keeps it may write later, when nobody expects it; a lost reference is memory that is never freed.
-# Fix:  what to change.
-#
-# Seen with libtorch 2.6.0. The exit status is 1 while it is so, 0 where it is not, 2 where the
-# call raises.
-
 import sys
 
 import torch

@@ -1,17 +1,3 @@
-# aten::_f: meta-alias
-#
-# _f(Tensor self, int dim=0) -> Tensor
-#
-# aten::_f(...)
-#
-# Rule: the call on Meta, and that of the op's fake, gives the alias graph, sizes, strides and dtype of the call on CPU.
-# Here: result: what the run saw.
-# So:   compilers and fake tensors plan memory and views from it, and it is not what runs.
-# Fix:  what to change.
-#
-# Seen with libtorch 2.6.0. The exit status is 1 while it is so, 0 where it is not, 2 where the
-# call raises.
-
 import contextlib
 import sys
 

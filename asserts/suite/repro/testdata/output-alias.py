@@ -1,17 +1,3 @@
-# x::two: output-alias
-#
-# two(Tensor self) -> (Tensor a, Tensor b)
-#
-# x::two(...)
-#
-# Rule: two returns share nothing unless the schema gives them a common alias set.
-# Here: result b: what the run saw.
-# So:   an in-place write to the one silently changes the other; compilers take them to be independent.
-# Fix:  what to change.
-#
-# Seen with libtorch 2.6.0. The exit status is 1 while it is so, 0 where it is not, 2 where the
-# call raises.
-
 import sys
 from math import nan
 

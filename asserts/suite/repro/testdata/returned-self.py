@@ -1,17 +1,3 @@
-# aten::f_: returned-self
-#
-# f_(Tensor(a!) self) -> Tensor(a!)
-#
-# aten::f_(...)
-#
-# Rule: a return marked (a!) is the very TensorImpl of the argument marked (a!).
-# Here: result: what the run saw.
-# So:   autograd attaches the history of the write to a tensor that was not written.
-# Fix:  what to change.
-#
-# Seen with libtorch 2.6.0. The exit status is 1 while it is so, 0 where it is not, 2 where the
-# call raises.
-
 import sys
 
 import torch

@@ -1,17 +1,3 @@
-# x::from: undeclared-write
-#
-# from(Tensor self, *, Tensor from, float? p=None) -> Tensor
-#
-# x::from(...)
-#
-# Rule: an argument without (a!) keeps its bytes, its metadata and its version.
-# Here: argument from: what the run saw.
-# So:   functionalization and compilers may drop or reorder this write; autograd may have saved the old value.
-# Fix:  what to change.
-#
-# Seen with libtorch 2.6.0. The exit status is 1 while it is so, 0 where it is not, 2 where the
-# call raises.
-
 import sys
 from math import inf
 

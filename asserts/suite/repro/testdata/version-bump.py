@@ -1,17 +1,3 @@
-# x::f_: version-bump
-#
-# f_(Tensor(a!) self, Tensor[] xs) -> ()
-#
-# x::f_(...)
-#
-# Rule: an argument that was written has a higher version afterwards.
-# Here: argument self: what the run saw.
-# So:   autograd cannot see that a tensor saved for backward was overwritten: silently wrong gradients.
-# Fix:  what to change.
-#
-# Seen with libtorch 2.6.0. The exit status is 1 while it is so, 0 where it is not, 2 where the
-# call raises.
-
 import sys
 
 import torch

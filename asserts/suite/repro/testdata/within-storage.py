@@ -1,17 +1,3 @@
-# x::f: within-storage
-#
-# f(Tensor self) -> Tensor
-#
-# x::f(...)
-#
-# Rule: every element of a return lies within its storage.
-# Here: result: what the run saw.
-# So:   whoever reads the result reads memory that is somebody else's, and whoever writes it corrupts that.
-# Fix:  what to change.
-#
-# Seen with libtorch 2.6.0. The exit status is 1 while it is so, 0 where it is not, 2 where the
-# call raises.
-
 import sys
 
 import torch
