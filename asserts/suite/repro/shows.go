@@ -31,7 +31,7 @@ var predicates = map[asserts.Code]predicate{
 	},
 	asserts.FreshImpl: {
 		fault: "{x} is {y}",
-		alone: "{x}._use_count() > torch.empty(0)._use_count()",
+		alone: "holders({x}) > holders(torch.empty(0))",
 		says:  "{x} is not a new tensor",
 	},
 	asserts.ViewStorage: {
@@ -70,9 +70,9 @@ var predicates = map[asserts.Code]predicate{
 		says:   "bytes of the storage of {x} changed that are not elements of {x}",
 	},
 	asserts.KeptArgument: {
-		before: "before = {x}._use_count(), uses({x})",
+		before: "before = holders({x}), uses({x})",
 		after:  "del result",
-		fault:  "({x}._use_count(), uses({x})) > before",
+		fault:  "holders({x}) > before[0] or uses({x}) > before[1]",
 		says:   "somebody holds {x} once the call is over",
 	},
 	asserts.WithinStorage: {
@@ -96,7 +96,7 @@ def memory(t):
 `},
 	{"look", `
 def look(t):
-    return t.size(), t.stride(), t.storage_offset(), t.dtype, t.names
+    return t.size(), t.stride(), t.storage_offset(), t.dtype, getattr(t, "names", None)
 `},
 	{"version", `
 def version(t):
@@ -108,6 +108,11 @@ def share(a, b):
     s, t = a.untyped_storage(), b.untyped_storage()
     ends = s.data_ptr() + s.nbytes(), t.data_ptr() + t.nbytes()
     return s._cdata == t._cdata or max(s.data_ptr(), t.data_ptr()) < min(ends)
+`},
+	{"holders", `
+def holders(t):
+    """Returns how many hold a tensor, in C++ and in Python."""
+    return t._use_count() + sys.getrefcount(t)
 `},
 	{"uses", `
 def uses(t):

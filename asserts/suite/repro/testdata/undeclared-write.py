@@ -10,7 +10,7 @@ def memory(t):
 
 
 def look(t):
-    return t.size(), t.stride(), t.storage_offset(), t.dtype, t.names
+    return t.size(), t.stride(), t.storage_offset(), t.dtype, getattr(t, "names", None)
 
 
 def version(t):
