@@ -234,3 +234,28 @@ func TestNoModule(t *testing.T) {
 		}
 	})
 }
+
+// What is found is shown by programs that know nothing of opassert.
+func TestReproducedWithoutOpassert(t *testing.T) {
+	libtorchtest.EachPython(t, func(t *testing.T, python *installed.Python) {
+		programs := filepath.Join(t.TempDir(), "programs")
+		args := []string{"-module", "python_faults", "-repro", programs}
+		for _, op := range []string{"writes", "returns_view", "inplace_clone_", "keeps_argument", "view_copies", "caches"} {
+			args = append(args, "-op", "faults::"+op)
+		}
+		got := check(t, python, "testdata", args...)
+		shown := strings.Count(got.stdout, ": reproduced without opassert")
+		if others := strings.Count(got.stdout, "\n  program ") - shown; shown < 6 || others > 0 {
+			t.Errorf("%d reproduced, %d not, want 6 and 0\n%s%s", shown, others, got.stdout, got.stderr)
+		}
+		files, _ := filepath.Glob(filepath.Join(programs, "faults_writes-OA009-*.py"))
+		if len(files) != 1 {
+			t.Fatalf("programs %v", files)
+		}
+		cmd := exec.Command(python.Path, files[0])
+		cmd.Dir = "testdata"
+		if out, _ := cmd.CombinedOutput(); cmd.ProcessState.ExitCode() != 1 || !strings.Contains(string(out), "the fault is there: x was changed") {
+			t.Errorf("%s ends with %v:\n%s", files[0], cmd.ProcessState, out)
+		}
+	})
+}
