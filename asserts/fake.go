@@ -1,6 +1,9 @@
 package asserts
 
-import "slices"
+import (
+	"fmt"
+	"slices"
+)
 
 // A Fake is a call of what torch.library.register_fake registers: the function that
 // compilers call instead of an op's kernel, on tensors without contents.
@@ -8,8 +11,17 @@ type Fake struct {
 	Seen    Seen   // at the content level, without bytes; no results where it failed
 	Open    []Open // sizes and strides of results that depend on contents
 	Missing bool   // the op has none
+	Guards  []Guard
 	Fault   string // how it fails the schema: "raises TypeError: ..."
 	Site    Site   // of the function
+}
+
+// A Guard is a condition on sizes that a fake sets where these are symbols, and with
+// other sizes returns the like.
+type Guard struct {
+	Arg  int    // in the schema
+	Text string // "x.shape[0] == 4"
+	At   string // the line that asks for it
 }
 
 // An Open is a size, or a stride, that a fake leaves open.
@@ -33,6 +45,9 @@ func JudgeFake(op *Op, real *Seen, fake *Fake, policy *Policy) Verdict {
 		r.reportFake("the kernel returns, and its fake "+fake.Fault, "make the fake take what the kernel takes, and return what the schema says")
 	default:
 		compareMeta(r, f)
+		for _, g := range fake.Guards {
+			r.reportGuard(g)
+		}
 	}
 	verdict := r.conclude()
 	for _, v := range verdict.Violations {
@@ -55,6 +70,17 @@ func (j *judge) reportFake(saw, fix string) {
 	}
 	v := j.report(MetaAlias, place)
 	v.Saw, v.Fix = saw, fix
+}
+
+// reportGuard adds a violation about the argument whose size is asked for.
+func (j *judge) reportGuard(g Guard) {
+	for a := range j.plan.args {
+		if plan := &j.plan.args[a]; plan.Index == g.Arg && !plan.Inside {
+			v := j.report(MetaAlias, plan.place(false, NoElement, ""))
+			v.Saw = fmt.Sprintf("its fake sets the guard %s (%s), and returns the like for other sizes: torch.compile compiles anew for them, and torch.export fails", g.Text, g.At)
+			v.Fix = "compute with the size as it is, without int, if and range: torch.sym_max and the like; what must be so is for torch._check"
+		}
+	}
 }
 
 // settled returns the call with what it leaves open as the real call has it, or as

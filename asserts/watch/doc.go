@@ -32,6 +32,17 @@
 // when its main thread next comes by; where that does not happen, the call stands
 // at the line that led to the generated code.
 //
+// # Fakes
+//
+// What compilers call instead of an op's kernel is called too, once for each kind of
+// arguments: dtypes, devices, sizes and strides, flags and numbers. The watcher writes
+// down what the arguments and the results were like, and nothing more happens
+// while the program runs. When its Python ends, a fork calls the fakes on fake
+// tensors of the same sizes, strides and storages. What they print, and their random
+// numbers, are lost with it, and a fake that ends the fork is left out. Programs
+// that are killed, or end by os._exit, are too early for that: the calls are
+// counted.
+//
 // # What can't be seen
 //
 //   - A call that a fake answers, on a fake tensor or under FakeTensorMode, while

@@ -19,6 +19,7 @@ type watchedOp struct {
 	listed *libtorch.Op
 	judged *asserts.Op // with the checks that are waived
 	parts  *asserts.Op // the same, with checks of the tensors inside tensors
+	faked  *asserts.Op // with the checks of its fake
 	waived asserts.Codes
 	unseen []asserts.Skip // checks that its calls are not held to, where they are seen
 	unread string         // why its schema cannot be read
@@ -96,7 +97,8 @@ func (o *ops) add(version string, listed *libtorch.Op, raised bool) (*watchedOp,
 		return nil, err
 	}
 	w.waived = asserts.CodesIn(plan.Waived)
-	judged := plan.Op
+	judged, faked := plan.Op, plan.Op
+	w.faked = &faked
 	judged.Checks = slices.DeleteFunc(judged.Plan(), func(c asserts.Check) bool {
 		reason := ""
 		hidden := slices.IndexFunc(boxed, func(u contract.Unseen) bool { return u.Code == c.Code && u.On == c.On })

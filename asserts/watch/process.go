@@ -57,6 +57,10 @@ func (p *process) reply(f preload.Frame) ([]byte, error) {
 		return nil, nil
 	case frameRecord:
 		return nil, p.run.record(f.Data)
+	case frameFakes:
+		return []byte(engine.FakesProgram()), nil
+	case frameFake:
+		return nil, p.fake(f.Data)
 	case frameNotWatched:
 		p.run.object.NotWatched(fmt.Sprintf("process %d: %s", p.pid, f.Data))
 		return nil, nil
@@ -82,7 +86,7 @@ func (p *process) hello(text string) ([]byte, error) {
 	if maxBytes <= 0 {
 		maxBytes = math.MaxInt64
 	}
-	answer := settings{int64(c.Content), int64(max(1, c.Sample)), maxBytes, int64(c.Record)}
+	answer := settings{int64(c.Content), int64(max(1, c.Sample)), maxBytes, int64(c.Record), int64(c.Fakes)}
 	return append(words(answer.words()...), " "+strings.Join(engine.Own, " ")+" "...), nil
 }
 

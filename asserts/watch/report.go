@@ -99,6 +99,8 @@ func (r *run) report(end preload.End, took time.Duration) (*Report, error) {
 			continue
 		}
 		r.countTraits(op, c)
+		r.skip(op.name, asserts.MetaAlias, notCalled, int(c.kinds)-r.faked[int64(i)])
+		r.skip(op.name, asserts.MetaAlias, unwritten, int(c.unwritten))
 		for _, s := range op.unseen {
 			n := c.usual + c.asked
 			if s.Code.Level() >= asserts.Content {
@@ -112,6 +114,9 @@ func (r *run) report(end preload.End, took time.Duration) (*Report, error) {
 	rep.Level = asserts.Identity
 	if r.config.Content == AllContent {
 		rep.Level = asserts.Content
+	}
+	if r.config.Fakes == AllContent {
+		rep.Level = asserts.Meta
 	}
 	rep.records = r.records
 	rep.NeverCalled = r.neverCalled(called)

@@ -22,7 +22,8 @@ import (
 	"github.com/opassert/opassert/schema"
 )
 
-// Content selects the ops whose calls are observed at the level content.
+// Content selects the ops whose calls are observed at the level content, or whose fakes
+// are called.
 type Content int
 
 const (
@@ -43,6 +44,7 @@ type Config struct {
 	Record         int                  // distinct calls that are kept of each op that is not PyTorch's own or that Wants names
 	Strings        bool                 // string arguments are kept too
 	Content        Content
+	Fakes          Content             // when the program ends, once for each kind of arguments
 	Sample         int                 // of the calls of PyTorch's own ops, one in so many is observed at the level content
 	MaxBytes       int64               // calls on larger storages are observed at the level identity; 0: no limit
 	Fail           bool                // raise a finding at the call
@@ -66,7 +68,8 @@ type run struct {
 	names     map[string]bool
 	records   map[string]records // by op
 	skips     map[opSkip]int
-	early     int // Python threads that ran before libtorch was loaded
+	faked     map[int64]int // answers of fakes, by the number of the op
+	early     int           // Python threads that ran before libtorch was loaded
 }
 
 //go:embed shim
@@ -90,7 +93,7 @@ func Run(ctx context.Context, config Config) (*Report, error) {
 		ops:       ops{byText: make(map[string]*watchedOp), plan: config.Plan, wants: config.Wants, record: config.Record},
 		findings:  findings{byKey: make(map[string]*Finding), first: config.Found, known: config.Known, again: shell(config.Command)},
 		processes: make(map[int]string), names: make(map[string]bool), skips: make(map[opSkip]int),
-		records: make(map[string]records), origins: newOrigins(),
+		records: make(map[string]records), origins: newOrigins(), faked: make(map[int64]int),
 	}
 	text, err := fs.ReadFile(sources(), "loader.c")
 	if err != nil {

@@ -17,6 +17,8 @@ const (
 	frameSite       = 'S' // that number, who answered, a letter for the sort of frames and the frames, in lines -> nothing, or what to raise, or ? and a line of generated code
 	frameOrigin     = 'L' // that line, then file, line and function of each frame that it comes from -> nothing
 	frameRecord     = 'R' // a Recorded, names of arguments and their values -> nothing
+	frameFakes      = 'P' // nothing -> the program of Python's that calls fakes
+	frameFake       = 'F' // the op's number, a call in the words of fakes.py, and a line with those of the same call of its fake -> nothing
 	frameNotWatched = 'E' // why a process is not watched -> nothing
 )
 
@@ -49,9 +51,12 @@ type settings struct {
 	sample   int64 // of so many calls of PyTorch's own ops, one
 	maxBytes int64 // of a storage that is read
 	record   int64 // calls of each op
+	fakes    int64 // of which ops fakes are called
 }
 
-func (w *settings) words() []int64 { return []int64{w.content, w.sample, w.maxBytes, w.record} }
+func (w *settings) words() []int64 {
+	return []int64{w.content, w.sample, w.maxBytes, w.record, w.fakes}
+}
 
 // About is what opassert says of an op, before what it expects of the calls.
 type about struct {
@@ -142,16 +147,18 @@ type tallies struct {
 	tooLarge      int64
 	subclass      int64
 	aboveAutograd int64
+	kinds         int64 // of arguments, on each of which the fake is to be called
+	unwritten     int64 // calls whose arguments there are no words for, or are of too many kinds
 }
 
-const talliesSize = 8 * 12 // bytes
+const talliesSize = 8 * 14 // bytes
 
 // read returns what follows, and false where the data is too short.
 func (w *tallies) read(data []byte) ([]byte, bool) {
 	if len(data) < talliesSize {
 		return nil, false
 	}
-	for i, field := range []*int64{&w.calls, &w.usual, &w.asked, &w.failed, &w.unrecorded, &w.faked, &w.lost, &w.content, &w.sampledOut, &w.tooLarge, &w.subclass, &w.aboveAutograd} {
+	for i, field := range []*int64{&w.calls, &w.usual, &w.asked, &w.failed, &w.unrecorded, &w.faked, &w.lost, &w.content, &w.sampledOut, &w.tooLarge, &w.subclass, &w.aboveAutograd, &w.kinds, &w.unwritten} {
 		*field = int64(binary.NativeEndian.Uint64(data[8*i:]))
 	}
 	return data[talliesSize:], true

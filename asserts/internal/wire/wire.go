@@ -177,6 +177,8 @@ var Frames = []Frame{
 	{"site", "S", "that number, who answered, a letter for the sort of frames and the frames, in lines -> nothing, or what to raise, or ? and a line of generated code"},
 	{"origin", "L", "that line, then file, line and function of each frame that it comes from -> nothing"},
 	{"record", "R", "a Recorded, names of arguments and their values -> nothing"},
+	{"fakes", "P", "nothing -> the program of Python's that calls fakes"},
+	{"fake", "F", "the op's number, a call in the words of fakes.py, and a line with those of the same call of its fake -> nothing"},
 	{"not watched", "E", "why a process is not watched -> nothing"},
 }
 
@@ -191,6 +193,7 @@ var Records = []Record{
 	{"Settings", "Settings are what opassert answers a greeting with, before the namespaces of PyTorch's own ops.", true, []Field{
 		{Name: "content", Doc: "of which ops contents are looked at"}, {Name: "sample", Doc: "of so many calls of PyTorch's own ops, one"},
 		{Name: "max bytes", Doc: "of a storage that is read"}, {Name: "record", Doc: "calls of each op"},
+		{Name: "fakes", Doc: "of which ops fakes are called"},
 	}},
 	{"About", "About is what opassert says of an op, before what it expects of the calls.", true, []Field{
 		{Name: "number"}, {Name: "custom", Doc: "of a namespace that is not PyTorch's"}, {Name: "watched", Doc: "opassert wants to know of its calls"},
@@ -214,6 +217,7 @@ var Records = []Record{
 		{Name: "lost", Doc: "calls of which an argument was freed during the call"},
 		{Name: "content", Doc: "of usual and asked, where contents are wanted, as the next"},
 		{Name: "sampled out"}, {Name: "too large"}, {Name: "subclass"}, {Name: "above autograd"},
+		{Name: "kinds", Doc: "of arguments, on each of which the fake is to be called"}, {Name: "unwritten", Doc: "calls whose arguments there are no words for, or are of too many kinds"},
 	}},
 }
 

@@ -20,8 +20,16 @@ type fakeCall struct {
 	Site      [2]any // file and line
 	Missing   bool
 	Fault     string
+	Unknown   string // why it was not called
+	Guards    []fakeGuard
 	Arguments [][]*fakeTensor // by position in the schema
 	Results   [][]*fakeTensor
+}
+
+// A fakeGuard is a condition on sizes that a fake sets for nothing.
+type fakeGuard struct {
+	Argument int
+	Text, At string
 }
 
 // A fakeTensor is a tensor that a fake was given, or returned; nil is an undefined
@@ -45,11 +53,26 @@ func (l *Libtorch) Fake(op *asserts.Op, args []any) (*asserts.Fake, string) {
 	if err != nil {
 		return nil, "the fake could not be called: " + thrown(err).Error()
 	}
+	return ReadFake(op, text)
+}
+
+// FakesProgram is the program with which the Python of a watched process calls fakes;
+// see host/replay.py.
+func FakesProgram() string {
+	return hostProgram("places", "registrations", "fakes", "symbols", "replay")
+}
+
+// ReadFake reads what host/fakes.py says of the call of an op's fake, or returns why
+// there was none.
+func ReadFake(op *asserts.Op, text string) (*asserts.Fake, string) {
 	var call fakeCall
 	if err := json.Unmarshal([]byte(text), &call); err != nil {
 		return nil, fmt.Sprintf("the answer %q can't be read: %v", text, err)
 	}
-	if call.Op != op.Name {
+	switch {
+	case call.Unknown != "":
+		return nil, call.Unknown
+	case call.Op != op.Name:
 		return nil, "the op decomposes: compilers plan with the ops that it calls"
 	}
 	return call.fake(op), ""
@@ -60,6 +83,9 @@ func (c *fakeCall) fake(op *asserts.Op) *asserts.Fake {
 	f.Site.File, _ = c.Site[0].(string)
 	if line, ok := c.Site[1].(float64); ok {
 		f.Site.Line = int(line)
+	}
+	for _, g := range c.Guards {
+		f.Guards = append(f.Guards, asserts.Guard{Arg: g.Argument, Text: g.Text, At: g.At})
 	}
 	f.Seen.Level = asserts.Content
 	for _, s := range op.Args {

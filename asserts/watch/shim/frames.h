@@ -17,6 +17,8 @@ enum frame : uint32_t {
   FRAME_SITE = 'S',  // that number, who answered, a letter for the sort of frames and the frames, in lines -> nothing, or what to raise, or ? and a line of generated code
   FRAME_ORIGIN = 'L',  // that line, then file, line and function of each frame that it comes from -> nothing
   FRAME_RECORD = 'R',  // a Recorded, names of arguments and their values -> nothing
+  FRAME_FAKES = 'P',  // nothing -> the program of Python's that calls fakes
+  FRAME_FAKE = 'F',  // the op's number, a call in the words of fakes.py, and a line with those of the same call of its fake -> nothing
   FRAME_NOT_WATCHED = 'E',  // why a process is not watched -> nothing
 };
 
@@ -34,6 +36,7 @@ struct SettingsOf {
   Word sample;  // of so many calls of PyTorch's own ops, one
   Word max_bytes;  // of a storage that is read
   Word record;  // calls of each op
+  Word fakes;  // of which ops fakes are called
 };
 using Settings = SettingsOf<>;
 
@@ -103,6 +106,8 @@ struct TalliesOf {
   Word too_large;
   Word subclass;
   Word above_autograd;
+  Word kinds;  // of arguments, on each of which the fake is to be called
+  Word unwritten;  // calls whose arguments there are no words for, or are of too many kinds
 };
 using Tallies = TalliesOf<>;
 

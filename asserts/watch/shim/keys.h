@@ -148,6 +148,13 @@ class Keys {
   // none is what stands for a key where the program has registered nothing.
   c10::KernelFunction none(DispatchKey key) { return theirs(key, c10::KernelFunction()); }
 
+  // retire gives up both keys in this process.
+  void retire() {
+    gone_ = true;
+    moves_++;
+    enter();
+  }
+
   void forked() { new (&mutex_) std::recursive_mutex; }
 
  private:

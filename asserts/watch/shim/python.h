@@ -81,6 +81,10 @@ class Python {
   PyObject* (*dict_)() = nullptr;
   int (*put_)(PyObject*, const char*, PyObject*) = nullptr;
   PyObject* (*run_)(const char*, int, PyObject*, PyObject*) = nullptr;
+  PyObject* (*integer_)(long) = nullptr;
+  void (*before_fork_)() = nullptr;
+  void (*forked_parent_)() = nullptr;
+  void (*forked_child_)() = nullptr;
   PyObject* (*function_)(Method*, PyObject*, PyObject*) = nullptr;
   PyObject* (*call_)(PyObject*, PyObject*) = nullptr;
   PyObject* (*call_method_)(PyObject*, const char*, const char*, ...) = nullptr;
@@ -166,7 +170,8 @@ class Python {
         !find(locked_, "PyGILState_Check") || !find(dict_, "PyDict_New") || !find(put_, "PyDict_SetItemString") || !find(run_, "PyRun_String") ||
         !find(function_, "PyCFunction_NewEx") || !find(call_, "PyObject_CallObject") || !find(call_method_, "PyObject_CallMethod") ||
         !find(set_, "PyObject_SetAttrString") || !find(item_, "PyDict_GetItemString") || !find(pending_, "Py_AddPendingCall") ||
-        !find(subclass_, "PyType_IsSubtype")) {
+        !find(subclass_, "PyType_IsSubtype") || !find(integer_, "PyLong_FromLong") || !find(before_fork_, "PyOS_BeforeFork") ||
+        !find(forked_parent_, "PyOS_AfterFork_Parent") || !find(forked_child_, "PyOS_AfterFork_Child")) {
       return false;
     }
     const char* (*version)() = nullptr;
@@ -183,18 +188,24 @@ class Python {
   }
 
   // hide has torch._C tell Python of the keys that this thread includes and
-  // excludes with the differences that these return. It is called while the interpreter loads the module that
+  // excludes with the differences that these return, and Python call ending when the
+  // program ends. It is called while the interpreter loads the module that
   // will be torch._C, before anything else can have asked.
-  void hide(Difference (*included)(), Difference (*excluded)()) {
+  void hide(Difference (*included)(), Difference (*excluded)(), void (*ending)()) {
     included_ = included;
     excluded_ = excluded;
+    ending_ = ending;
     if (!locked_()) return;
-    static Method method = {"hide", [](PyObject*, PyObject* module) { return self_->hide_in(module); }, ONE_ARGUMENT, nullptr};
+    static Method methods[] = {
+        {"hide", [](PyObject*, PyObject* module) { return self_->hide_in(module); }, ONE_ARGUMENT, nullptr},
+        {"end", [](PyObject*, PyObject*) { return self_->ending_(), self_->string_(""); }, NO_ARGUMENT, nullptr},
+    };
     self_ = this;
-    PyObject *names = dict_(), *function = function_(&method, nullptr, nullptr);
-    put_(names, "hide", function);
+    PyObject *names = dict_(), *hide = function_(&methods[0], nullptr, nullptr), *end = function_(&methods[1], nullptr, nullptr);
+    put_(names, "hide", hide);
+    put_(names, "end", end);
     PyObject* none = run_(kHide, 257 /* Py_file_input */, names, names);
-    for (PyObject* object : {none, function, names}) {
+    for (PyObject* object : {none, hide, end, names}) {
       if (object != nullptr) drop_(object);
     }
     clear_();
@@ -292,6 +303,23 @@ class Python {
     if (pending_(find, later) != 0) delete later;  // too many at once: opassert goes without
   }
 
+  // fork is called with Python's lock, and leaves it to both processes.
+  pid_t fork() {
+    before_fork_();
+    const pid_t child = ::fork();
+    child == 0 ? forked_child_() : forked_parent_();
+    return child;
+  }
+
+  // replay runs a program that calls fakes: see replay.py.
+  void replay(const std::string& program, const std::string& calls, size_t first, int to) {
+    PyObject* names = dict_();
+    put_(names, "calls", string_(calls.c_str()));
+    put_(names, "first", integer_(first));
+    put_(names, "to", integer_(to));
+    run_(program.c_str(), 257 /* Py_file_input */, names, names);
+  }
+
   // has_mode reports whether a mode of a class is active.
   bool has_mode(const std::string& of) { return ("\n" + modes()).find("\n" + of) != std::string::npos; }
 
@@ -348,11 +376,15 @@ method = "\x1f".join(field.replace("\n", " ").replace("\x1f", " ") for field in 
   static inline Python* self_;
   Difference (*included_)() = nullptr;
   Difference (*excluded_)() = nullptr;
+  void (*ending_)() = nullptr;
 
   // The loader of torch._C is on the stack; what it is going to do with the module
-  // comes first.
+  // comes first. What finalizes at the end, as torch.library does what is registered,
+  // is there by the first finalizer, and runs after what is registered later.
   static constexpr const char* kHide = R"(
-import sys
+import atexit, sys, weakref
+weakref.finalize(end, end).detach()
+atexit.register(end)
 def load(loader):
     execute = loader.exec_module
     def exec_module(module):

@@ -14,6 +14,7 @@
 #include <unordered_map>
 
 #include "channel.h"
+#include "fakes.h"
 #include "frames.h"
 #include "imports.h"
 #include "keys.h"
@@ -52,11 +53,14 @@ void count_bits(int64_t set, std::atomic<int64_t>* counts, std::atomic<int64_t>*
   }
 }
 
-enum content {
+// Which operators something is done with.
+enum which {
   NO_CONTENT,
   CUSTOM_CONTENT,
   ALL_CONTENT
 };
+
+bool among(int64_t which, bool custom) { return which == ALL_CONTENT || (which == CUSTOM_CONTENT && custom); }
 
 // A Watched is an operator with opassert's answer about it.
 struct Watched {
@@ -67,6 +71,7 @@ struct Watched {
   bool watched = false;  // opassert wants to know of its calls
   bool recorded = false;  // its arguments go into a file of cases
   bool content = false;
+  bool fakes = false;  // the fake is called too
   bool writes = false;
   const c10::FunctionSchema* schema = nullptr;
   size_t args = 0, returns = 0;  // of the schema
@@ -77,6 +82,7 @@ Channel channel;
 PythonSite site;
 Python python;
 Sample sample;
+Fakes fakes;
 Settings settings;
 Counts* counts_file;
 constexpr int64_t kOperators = 1 << 14;
@@ -156,7 +162,8 @@ class Operators {
     w->recorded = about.recorded != 0;
     w->expected = Expected(at);
     w->decomposes = w->custom && handle.hasKernelForDispatchKey(DispatchKey::CompositeImplicitAutograd);
-    w->content = settings.content == ALL_CONTENT || (settings.content == CUSTOM_CONTENT && w->custom);
+    w->content = among(settings.content, w->custom);
+    w->fakes = among(settings.fakes, w->custom);
     w->counts = &counts_file[w->number];
     return w;
   }
@@ -342,6 +349,7 @@ class Look {
   Holds holds_;
   std::string modes_;    // a line each
   std::string case_;     // how the arguments are recorded
+  std::string fake_;     // how the call of the fake begins
   std::string handler_;  // a line for the subclass that is called: like a mode it may keep results
   bool returned_ = false;
   const size_t accused_ = accused.size();
@@ -398,6 +406,7 @@ class Look {
     if (place != ABOVE_AUTOGRAD) op.counts->calls.fetch_add(1, std::memory_order_relaxed);
     level_ = choose();
     if (op.recorded && place != PYTHON) write_down();
+    if (op.fakes && place == BELOW_AUTOGRAD) begin_fake();
     const size_t base = stack.size() - op.args;
     for (const Subject& s : op.expected.args) {
       const c10::IValue& v = stack[base + s.index];
@@ -439,6 +448,7 @@ class Look {
     }
     returned_ = true;
     if (!case_.empty()) record();
+    if (!fake_.empty()) end_fake();
     if (!tried("a call could not be observed", [&] { see_returned(); })) return;
     Call call(op_.expected, seen_.contiguous());
     const bool once = count_once();
@@ -602,6 +612,27 @@ class Look {
       case_ = case_text(*op_.schema, stack_);
     } catch (const std::exception&) {
       op_.counts->unrecorded.fetch_add(1, std::memory_order_relaxed);
+    }
+  }
+
+  void begin_fake() {
+    try {
+      Kind kind;
+      for (size_t i = stack_.size() - op_.args; i < stack_.size(); i++) kind.add(stack_[i]);
+      const auto meeting = kind.written ? fakes.meet(op_.number, kind) : Fakes::TOO_MANY;
+      if (meeting == Fakes::NEW) fake_ = Fakes::begin(*op_.schema, stack_);
+      if (meeting != Fakes::TOO_MANY) return;
+    } catch (const std::exception&) {
+    }
+    op_.counts->unwritten.fetch_add(1, std::memory_order_relaxed);
+  }
+
+  void end_fake() {
+    try {
+      fakes.add(op_.number, std::move(fake_), stack_, op_.returns);
+      op_.counts->kinds.fetch_add(1, std::memory_order_relaxed);
+    } catch (const std::exception&) {
+      op_.counts->unwritten.fetch_add(1, std::memory_order_relaxed);
     }
   }
 
@@ -997,7 +1028,28 @@ void forked() {
   registrations().forked();
   sample.forked();
   lent().forked();
+  fakes.forked();
   holders = 1;
+}
+
+// call_fakes is for the end of the program. The forks are none of its processes.
+void call_fakes() {
+  std::string program;
+  if (fakes.empty() || !channel.ask(FRAME_FAKES, nullptr, 0, program)) return;
+  fakes.call_all(
+      [] { return python.fork(); },
+      [&](const std::string& calls, size_t first, int to) {
+    our_keys.retire();
+    channel.close();
+    const int nowhere = open("/dev/null", O_RDWR);
+    for (int standard : {1, 2}) dup2(nowhere, standard);
+    python.replay(program, calls, first, to);
+  },
+      [](int64_t op, const std::string& texts) {
+    std::string ignored, frame(reinterpret_cast<const char*>(&op), sizeof op);
+    frame += texts;
+    channel.ask(FRAME_FAKE, frame.data(), frame.size(), ignored);
+  });
 }
 
 // claim takes the keys. What it throws in a static initialiser would end the
@@ -1053,7 +1105,7 @@ extern "C" int ow_start(const Host* host) {
     references<c10::TensorImpl> = python_references;
     references<c10::StorageImpl> = python_references;
     dispatch_to_python = stand_in(python.interpreter, &dispatch);
-    python.hide(included, excluded);
+    python.hide(included, excluded, call_fakes);
   }
   threads++;
   our_keys.enter();

@@ -78,18 +78,11 @@ def unlike(schema, values):
     return ""
 
 
-def fake(request):
-    """Calls the fake of an op on what a request would call its kernel with, and says what it returns."""
-    call = captured(request)
-    if call is None:
-        return "{}"
-    function, args, kwargs = call
+def answered(function, args, kwargs, mode):
+    """Calls the fake of an op, and says what it returns."""
     name, schema = function.name(), function._schema
     place = registered.fake(name)
     answer = {"op": name, "site": place or ["", 0]}
-    mode = FakeTensorMode(shape_env=ShapeEnv())
-    mode.cache_enabled = False
-    args, kwargs = tree_map_only(torch.Tensor, lambda t: mode.from_tensor(t, static_shapes=True), (args, kwargs))
     try:
         with mode:
             values = function(*args, **kwargs)
@@ -97,12 +90,30 @@ def fake(request):
         # Without a fake PyTorch calls a kernel that is there for every device, such as a composite one.
         unregistered = place is None and (name.partition(".")[0] in OPDEFS or not torch._C._dispatch_has_kernel_for_dispatch_key(name, "Meta"))
         text = f"raises {type(error).__name__}: {str(error).partition(chr(10))[0]}{raised_at(error)}"
-        return json.dumps(answer | ({"missing": True} if unregistered else {"fault": text}))
+        return answer | ({"missing": True} if unregistered else {"fault": text})
     given = [args[i] if i < len(args) else kwargs.get(a.name) for i, a in enumerate(schema.arguments)]
     if fault := unlike(schema, values):
-        return json.dumps(answer | {"fault": fault})
+        return answer | {"fault": fault}
     values = values if len(schema.returns) > 1 else [values] * len(schema.returns)
-    return json.dumps(answer | {"arguments": [[described(t) for t in held(v)] for v in given], "results": [[described(t) for t in held(v)] for v in values]})
+    return answer | {"arguments": [[described(t) for t in held(v)] for v in given], "results": [[described(t) for t in held(v)] for v in values]}
+
+
+def fake_mode(sizes):
+    mode = FakeTensorMode(shape_env=sizes)
+    mode.cache_enabled = False
+    return mode
+
+
+def fake(request):
+    """Calls the fake of an op on what a request would call its kernel with, and says what it returns."""
+    call = captured(request)
+    if call is None:
+        return "{}"
+    function, args, kwargs = call
+    mode = fake_mode(ShapeEnv())
+    fakes = tree_map_only(torch.Tensor, lambda t: mode.from_tensor(t, static_shapes=True), (args, kwargs))
+    answer = answered(function, *fakes, mode)
+    return json.dumps(answer | ({"guards": guards(function, args, kwargs, answer)} if "results" in answer else {}))
 
 
 def lend():

@@ -38,6 +38,16 @@ def definer():
     return frame.f_code.co_filename if frame else ""
 
 
+def overload(name):
+    """Returns the op of a name such as ns::op.overload, None where there is none."""
+    namespace, _, rest = name.partition("::")
+    base, _, of = rest.partition(".")
+    try:
+        return getattr(getattr(getattr(torch.ops, namespace), base), of or "default")
+    except AttributeError:
+        return None
+
+
 class Registrations:
     """What modules register with torch.library while they are imported."""
 

@@ -131,16 +131,6 @@ def check_autograd(op, schema, backward, setup):
             wrong("OA014", op, site(backward), f"backward returns {len(values)} gradients, and the op has {len(inputs)} arguments", "return one for each argument, None for those without")
 
 
-def overload(name):
-    """Returns the op of a name such as ns::op.overload, None where there is none."""
-    namespace, _, rest = name.partition("::")
-    base, _, of = rest.partition(".")
-    try:
-        return getattr(getattr(getattr(torch.ops, namespace), base), of or "default")
-    except AttributeError:
-        return None
-
-
 def planned(name, op):
     """Reports whether compilers have what they plan an op with."""
     if registered.fake(name) or can_generate_trivial_fake_impl(op):

@@ -113,6 +113,13 @@ define.impl("meta_key", lambda x: x.clone(), "CPU")
 define.impl("meta_key", lambda x: x.new_empty(x.shape, dtype=torch.float16), "Meta")
 EXPECTED["fakes::meta_key"] = "dtype"
 
+# Fakes that make numbers of symbolic sizes.
+
+wrong("number(Tensor x) -> Tensor", "sets the guard x.shape[0] == ", lambda x: x.new_empty(x.shape), lambda x: x.new_empty([int(n) for n in x.shape]))
+wrong("threshold(Tensor x) -> Tensor", "sets the guard x.shape[0]", lambda x: x.new_empty(x.shape), lambda x: x.new_zeros(x.shape) if x.numel() > 5 else x.new_empty(x.shape))
+wrong("eight(Tensor x) -> Tensor", "sets the guard x.shape[0] != 8", lambda x: x.new_empty(x.shape), lambda x: x.new_empty(x.shape) if 8 in x.shape[:1] else x.new_empty(tuple(x.shape)))
+wrong("rows(Tensor x) -> Tensor", "sets the guard x.shape[0] == ", lambda x: x.new_empty(x.shape), lambda x: torch.stack([x.new_empty(x.shape[1:]) for _ in x]) if x.dim() and x.numel() else x.new_empty(x.shape))
+
 # Fakes that are right.
 
 
@@ -132,6 +139,35 @@ right("split(Tensor x) -> Tensor[]", lambda x: [x.clone() for _ in range(3)], la
 right("optional(Tensor x, Tensor? bias=None) -> Tensor", lambda x, bias=None: x.clone(), lambda x, bias=None: torch.empty_like(x))
 right("promotes(Tensor x) -> Tensor", lambda x: x * 1.5, lambda x: x * 1.5)
 right("composite(Tensor x) -> Tensor", lambda x: x + 1, None, key="CompositeImplicitAutograd")
+
+
+# Those that compute with symbols, or ask for what the kernel asks for.
+
+
+def checks(x):
+    torch._check(x.numel() < 1 << 20)
+    return x.new_empty(x.shape)
+
+
+def even(x):
+    if x.numel() % 2:
+        raise ValueError("the number of elements must be even")
+    return x.new_empty(x.numel() // 2, 2)
+
+
+def alike(x, y):
+    if x.shape != y.shape:
+        raise ValueError("x and y must be of one shape")
+    return x.new_empty(y.shape)
+
+
+right("checks(Tensor x) -> Tensor", lambda x: x.new_empty(x.shape), checks)
+right("pads(Tensor x) -> Tensor", lambda x: x.new_empty((x.numel() + 7) // 8 * 8), lambda x: x.new_empty((x.numel() + 7) // 8 * 8))
+right("even(Tensor x) -> Tensor", even, even)
+right("alike(Tensor x, Tensor y) -> Tensor", alike, alike)
+right("sums(Tensor x, Tensor y) -> Tensor", lambda x, y: x + y, lambda x, y: x + y)
+right("chunks(Tensor x) -> Tensor[]", lambda x: [c.clone(memory_format=torch.contiguous_format) for c in x.flatten().split(2)], lambda x: [c.new_empty(c.shape) for c in x.flatten().split(2)])
+right("product(Tensor x) -> Tensor", lambda x: x.flatten().outer(x.flatten()), lambda x: x.new_empty(x.numel(), x.numel()))
 
 
 def positive(x):

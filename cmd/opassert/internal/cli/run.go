@@ -35,6 +35,11 @@ status is the program's own if that is not 0; else 2 where something was not
 watched, such as a process into which nothing could be loaded, or one that still
 runs half a minute after the program; else 1 with findings.
 
+When the program ends, the fake of each op that is not PyTorch's own is called as
+well, in a fork of the process, once for each kind of arguments that the op was
+called with, and held against what its kernel returned (OA011). -level meta does so
+with PyTorch's own ops too; -level identity calls no fakes.
+
 The program is yours: where opassert itself is killed, it goes on, unwatched.
 
 With -record it keeps calls of ops, up to 32 different ones of each, without what
@@ -80,7 +85,7 @@ func newRunFlags(f *flag.FlagSet) *runFlags {
 	r := &runFlags{}
 	f.Var(&r.lists, "allow", "an allowlist `file` or preset; may be given several times")
 	f.Var(&r.ops, "op", "watch this op `name` alone, or a pattern such as mylib::*; may be given several times")
-	r.level = f.String("level", "", "how much is checked: `identity|content`; without it content for ops that are not PyTorch's own and identity for the rest")
+	r.level = f.String("level", "", "how much is checked: `identity|content|meta`; without it meta for ops that are not PyTorch's own and identity for the rest, and with content also meta for them")
 	r.sample = f.Int("sample", 1, "check the content of one in `N` calls of PyTorch's own ops")
 	r.maxBytes = f.Int64("max-bytes", 0, "check no content of storages larger than this; 0: of any size")
 	r.fail = f.Bool("fail", false, "raise each finding at the call, as a RuntimeError")
@@ -97,16 +102,20 @@ func newRunFlags(f *flag.FlagSet) *runFlags {
 	return r
 }
 
-func (r *runFlags) content() (watch.Content, error) {
+// looks returns of which ops calls are observed at the level content, and of which fakes
+// are called.
+func (r *runFlags) looks() (content, fakes watch.Content, err error) {
 	switch *r.level {
 	case "":
-		return watch.CustomContent, nil
+		return watch.CustomContent, watch.CustomContent, nil
 	case asserts.Identity.String():
-		return watch.NoContent, nil
+		return watch.NoContent, watch.NoContent, nil
 	case asserts.Content.String():
-		return watch.AllContent, nil
+		return watch.AllContent, watch.CustomContent, nil
+	case asserts.Meta.String():
+		return watch.AllContent, watch.AllContent, nil
 	}
-	return 0, usagef("no level %q; there are identity and content", *r.level)
+	return 0, 0, usagef("no level %q; there are identity, content and meta", *r.level)
 }
 
 func runRun(inv *invocation) error {
@@ -122,7 +131,7 @@ func runRun(inv *invocation) error {
 	case *flags.record == "" && *flags.strings:
 		return usagef("-record-strings goes with -record")
 	}
-	content, err := flags.content()
+	content, fakes, err := flags.looks()
 	if err != nil {
 		return err
 	}
@@ -139,7 +148,7 @@ func runRun(inv *invocation) error {
 	if err != nil {
 		return err
 	}
-	report, err := flags.runProgram(inv, content, objects.live)
+	report, err := flags.runProgram(inv, content, fakes, objects.live)
 	found, failed := objects.end(inv, report.Status)
 	if err := cmp.Or(err, failed); err != nil {
 		return err
@@ -156,7 +165,7 @@ func runRun(inv *invocation) error {
 
 // runProgram runs the program with all that watches it. The report is that on
 // ops, if these are watched.
-func (r *runFlags) runProgram(inv *invocation, content watch.Content, objects *live.Watch) (*watch.Report, error) {
+func (r *runFlags) runProgram(inv *invocation, content, fakes watch.Content, objects *live.Watch) (*watch.Report, error) {
 	ctx, command := context.Background(), inv.flags.Args()
 	if !*r.watchOps {
 		status, err := objects.Run(ctx, live.Program{Command: command, Stdin: os.Stdin, Stdout: inv.own.stdout, Stderr: inv.own.stderr})
@@ -165,7 +174,7 @@ func (r *runFlags) runProgram(inv *invocation, content watch.Content, objects *l
 	report, err := watch.Run(ctx, watch.Config{
 		Command: command, Stdin: os.Stdin, Stdout: inv.own.stdout, Stderr: inv.own.stderr, Objects: objects,
 		Plan: r.plans(inv), Policy: asserts.Aware(), Wants: r.wanted(), Record: r.recorded(), Strings: *r.strings,
-		Content: content, Sample: *r.sample, MaxBytes: *r.maxBytes, Fail: *r.fail,
+		Content: content, Fakes: fakes, Sample: *r.sample, MaxBytes: *r.maxBytes, Fail: *r.fail,
 		Found: func(f *watch.Finding) { fmt.Fprintf(inv.stderr, "%s\n\n", f.Report()) },
 		Known: func(f *watch.Finding) bool { return r.baseline.known != nil && f.KnownTo(r.baseline.known) },
 	})
@@ -240,6 +249,6 @@ func (r *runFlags) plans(inv *invocation) func(string, *schema.Op) (engine.Plan,
 			}
 			planners[number] = planner
 		}
-		return planned(planners[number].Plan(op), asserts.Content), nil
+		return planned(planners[number].Plan(op), asserts.Meta), nil
 	}
 }

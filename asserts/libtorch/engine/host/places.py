@@ -1,0 +1,27 @@
+"""Exceptions in words, with the place where they were raised.
+
+The files of this folder are parts of programs, one after the other: see host.go.
+"""
+
+import json
+import os
+import sys
+import traceback
+
+ROOT = ""  # the folder of PyTorch, once it is imported
+
+
+def quoted(text):
+    return json.dumps(text, ensure_ascii=False)
+
+
+def explained(error):
+    """Returns an exception in a line, with the place where it was raised."""
+    return " ".join("".join(traceback.format_exception_only(type(error), error)).split()) + raised_at(error)
+
+
+def raised_at(error):
+    """Returns the place of an exception in brackets: outside of PyTorch, where it passed through such code."""
+    frames = [f for f in traceback.extract_tb(error.__traceback__) if not f.filename.startswith("<")]
+    frames = [f for f in frames if not f.filename.startswith(ROOT)] or frames
+    return f" ({frames[-1].filename}:{frames[-1].lineno})" if frames else ""

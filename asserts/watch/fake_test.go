@@ -1,0 +1,82 @@
+package watch_test
+
+import (
+	"encoding/json"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+const fakesOf = "../libtorch/engine/testdata"
+
+// fakesProgram returns the program of testdata/fakes.py, and skips where ops have no
+// fakes.
+func fakesProgram(t *testing.T, p python, words ...string) []string {
+	t.Helper()
+	if strings.HasPrefix(p.torch.Number(), "1.") {
+		t.Skip("1.13 has no torch.library.register_fake")
+	}
+	return append([]string{p.path, "testdata/fakes.py", fakesOf}, words...)
+}
+
+// A fake that differs from its kernel is reported at the fake's line once the program
+// has ended, right ones are not, and the program notices nothing.
+func TestFakesAreHeldAgainstTheirKernels(t *testing.T) {
+	eachPython(t, func(t *testing.T, p python) {
+		program := fakesProgram(t, p)
+		o := run(t, nil, program...)
+		if diff := cmp.Diff(alone(t, program...), o.stdout); diff != "" || o.status != 1 {
+			t.Errorf("exit status %d\n%s", o.status, diff)
+		}
+		want := make(map[string]string)
+		cmd := exec.Command(p.path, "-c", "import json, python_fakes as m; print(json.dumps(m.EXPECTED))")
+		cmd.Dir = fakesOf
+		out, err := cmd.Output()
+		if err := json.Unmarshal(out, &want); err != nil {
+			t.Fatal(err)
+		}
+		if err != nil || len(want) == 0 {
+			t.Fatal("no ops are expected", err)
+		}
+		for _, f := range o.found {
+			site := f.Site[len(f.Site)-1]
+			if f.Code != "OA011" || want[f.Op] == "" || !strings.Contains(f.Saw, want[f.Op]) || filepath.Base(site.File) != "python_fakes.py" || site.Line == 0 {
+				t.Errorf("%s: found %s %q at %v, want OA011 %q at its line of python_fakes.py", f.Op, f.Code, f.Saw, site, want[f.Op])
+			}
+			delete(want, f.Op)
+		}
+		for op, says := range want {
+			t.Errorf("%s: nothing found, want %q", op, says)
+		}
+		for _, reason := range []string{"OA011 1: the fake was not called", "OA011 5: the op has no fake, and the program compiles nothing"} {
+			if !strings.Contains(o.stderr, reason) {
+				t.Errorf("%q is not counted", reason)
+			}
+		}
+		if strings.Contains(o.stderr, "a fake\n") {
+			t.Error("what a fake prints is to be seen")
+		}
+		if t.Failed() {
+			t.Log(o.stderr)
+		}
+	})
+}
+
+// Where fakes have answered calls of the program's, that an op has none is a note; what
+// nothing is known of is counted.
+func TestMissingFakes(t *testing.T) {
+	long(t)
+	eachPython(t, func(t *testing.T, p python) {
+		o := run(t, nil, fakesProgram(t, p, "compiles")...)
+		if !strings.Contains(o.stderr, "OA011 meta-alias  right::missing  return 0 \"result\"  (note)") {
+			t.Errorf("right::missing: that it has no fake is not noted\n%s", o.stderr)
+		}
+		o = run(t, nil, fakesProgram(t, p, "leaves")...)
+		if o.status != 0 || len(o.found) > 0 || !strings.Contains(o.stderr, ": the fake was not called: ") {
+			t.Errorf("exit status %d, found %d\n%s", o.status, len(o.found), o.stderr)
+		}
+	})
+}

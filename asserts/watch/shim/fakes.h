@@ -1,0 +1,308 @@
+// fakes.h writes down calls, one of each kind of arguments, and when the program
+// ends has its Python call the ops' fakes on the like: replay.py does, in a fork, so
+// that nothing it does is the program's.
+#pragma once
+
+#include <ATen/core/stack.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#include <mutex>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "observe.h"
+#include "operators.h"
+#include "record.h"
+
+namespace opassert {
+
+// A Kind is that of a call's arguments: roughly, and with each size and number. What
+// floats and strings are is no part of it.
+class Kind {
+  static uint64_t mixed(uint64_t h, uint64_t word) { return ((h ^ word) * 0x9E3779B97F4A7C15u) ^ h >> 29; }
+
+  void note(uint64_t word) { sort = mixed(sort, word); }
+
+  void number(int64_t n) {
+    note(n < 0 ? 3 : std::min<int64_t>(n, 2));
+    whole = mixed(whole, n);
+  }
+
+  void add(const at::Tensor& t) {
+    const auto* impl = t.unsafeGetTensorImpl();
+    written = written && has_numbers(impl) && t.layout() == at::kStrided && !t.is_quantized() && !impl->key_set().has_any(kOdd);
+    if (!written) return;
+    note(uint64_t(t.scalar_type()) << 32 | uint64_t(t.device().type()) << 16 | uint64_t(t.device().index() + 1));
+    note(t.dim() * 2 + t.is_contiguous());
+    for (int64_t size : t.sizes()) number(size);
+    for (int64_t stride : t.strides()) whole = mixed(whole, stride);
+  }
+
+ public:
+  static constexpr c10::DispatchKeySet kOdd = kLazy | c10::DispatchKeySet({DispatchKey::Functionalize, DispatchKey::NestedTensor});
+
+  uint64_t sort = 0xcbf29ce484222325, whole = sort;
+  bool written = true;  // there are words for all
+
+  void add(const c10::IValue& v) {
+    if (v.isTensor() && v.toTensor().defined()) return add(v.toTensor());
+    if (v.isInt()) return number(v.toInt());
+    if (v.isBool()) return note(4 + v.toBool());
+    if (!v.isList()) return note(8);
+    number(v.toListRef().size());
+    for (const c10::IValue& e : v.toListRef()) add(e);
+  }
+};
+
+// Json writes values as replay.py reads them, and tensors as engine.ReadFake does.
+struct Json {
+  std::string text;
+
+  void string(const std::string& s) {
+    text += '"';
+    for (unsigned char c : s) {
+      char escaped[8];
+      snprintf(escaped, sizeof escaped, c < ' ' || c == '"' || c == '\\' ? "\\u%04x" : "%c", c);
+      text += escaped;
+    }
+    text += '"';
+  }
+
+  template <class L, class F>
+  void list(const L& all, F&& f) {
+    text += '[';
+    for (const auto& e : all) {
+      if (text.back() != '[') text += ',';
+      f(e);
+    }
+    text += ']';
+  }
+
+  void number(int64_t n) { text += std::to_string(n); }
+
+  void tensor(const at::Tensor& t) {
+    if (!t.defined()) return void(text += "null");
+    auto* impl = t.unsafeGetTensorImpl();
+    const auto* storage = has_numbers(impl) && t.layout() == at::kStrided ? storage_of(impl) : nullptr;
+    text += "{\"tensor\":" + std::to_string(reinterpret_cast<int64_t>(impl)) + ",\"storage\":" + std::to_string(reinterpret_cast<int64_t>(storage));
+    text += ",\"device\":\"" + t.device().str() + "\",\"dtype\":\"" + dtype(int64_t(t.scalar_type())) + "\"";
+    if (storage != nullptr) {
+      text += ",\"nbytes\":" + std::to_string(size_of(storage)) + ",\"offset\":" + std::to_string(t.storage_offset()) + ",\"sizes\":";
+      list(t.sizes(), [&](int64_t n) { text += "[" + std::to_string(n) + "," + std::to_string(n) + "]"; });
+      text += ",\"strides\":";
+      list(t.strides(), [&](int64_t n) { number(n); });
+    }
+    text += '}';
+  }
+
+  static std::string dtype(int64_t n) {
+    if (n < 0 || n >= kDTypeCount) throw Unwritable();
+    return kDTypes[n].name;
+  }
+
+  // tensors writes those of an argument or a return, as held of fakes.py has them.
+  void tensors(const c10::IValue& v) {
+    std::vector<at::Tensor> all;
+    collect(v, all);
+    list(all, [&](const at::Tensor& t) { tensor(t); });
+  }
+
+  static void collect(const c10::IValue& v, std::vector<at::Tensor>& all) {
+    if (v.isNone()) return all.emplace_back(), void();
+    if (v.isTensor()) return all.push_back(v.toTensor());
+    if (!v.isList()) return;
+    for (const c10::IValue& e : v.toListRef()) collect(e, all);
+  }
+
+  void as(const char* kind, const std::string& value) {
+    text += std::string("{\"") + kind + "\":";
+    string(value);
+    text += '}';
+  }
+
+  void value(const c10::IValue& v, const c10::Type& type) {
+    const bool inner = type.kind() == c10::TypeKind::OptionalType || type.kind() == c10::TypeKind::ListType;
+    const c10::Type& element = inner ? *type.containedType(0) : type;
+    if (v.isNone()) return void(text += "null");
+    if (type.kind() == c10::TypeKind::OptionalType) return value(v, element);
+    if (v.isTensor()) {
+      if (!v.toTensor().defined()) return void(text += "null");
+      text += "{\"tensor\":";
+      tensor(v.toTensor());
+      text += '}';
+    } else if (v.isBool()) {
+      text += v.toBool() ? "true" : "false";
+    } else if (v.isInt()) {
+      enumerated(v.toInt(), type.str());
+    } else if (v.isDouble()) {
+      char digits[40];
+      const double d = v.toDouble();
+      snprintf(digits, sizeof digits, "%.17g", d);
+      text += d != d ? "NaN" : (d - d != 0 ? (d > 0 ? "Infinity" : "-Infinity") : digits);
+    } else if (v.isDevice()) {
+      as("device", v.toDevice().str());
+    } else if (v.isString()) {
+      string(v.toStringRef());
+    } else if (v.isList()) {
+      list(v.toListRef(), [&](const c10::IValue& e) { value(e, element); });
+    } else {
+      throw Unwritable();
+    }
+  }
+
+  void enumerated(int64_t n, const std::string& type) {
+    static const std::vector<std::string> formats = {"contiguous_format", "preserve_format", "channels_last", "channels_last_3d"};
+    if (type == "ScalarType") return as("torch", dtype(n));
+    if (type == "MemoryFormat" && n >= 0 && size_t(n) < formats.size()) return as("torch", formats[n]);
+    if (type == "Layout") return n == 0 ? as("torch", "strided") : throw Unwritable();
+    number(n);
+  }
+};
+
+// Fakes are the calls whose fakes are still to be called.
+class Fakes {
+  struct Written {
+    int64_t op;
+    std::string call;
+  };
+  std::mutex mutex_;
+  std::unordered_map<int64_t, std::unordered_map<uint64_t, std::set<uint64_t>>> met_;  // by operator, by sort
+  std::vector<Written> written_;
+  static constexpr size_t kSorts = 64, kWholes = 8;  // of an operator, of a sort
+
+ public:
+  enum Meeting {
+    KNOWN,
+    NEW,
+    TOO_MANY
+  };
+
+  Meeting meet(int64_t op, const Kind& kind) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    auto& sorts = met_[op];
+    if (sorts.size() >= kSorts && sorts.count(kind.sort) == 0) return TOO_MANY;
+    auto& wholes = sorts[kind.sort];
+    if (wholes.count(kind.whole) > 0) return KNOWN;
+    if (wholes.size() >= kWholes) return TOO_MANY;
+    wholes.insert(kind.whole);
+    return NEW;
+  }
+
+  // begin writes down what an operator is called with, add what it returned.
+  static std::string begin(const c10::FunctionSchema& schema, const torch::jit::Stack& stack) {
+    const auto& arguments = schema.arguments();
+    const auto* given = stack.data() + stack.size() - arguments.size();
+    Json json{"{\"op\":"};
+    json.string(toString(schema.operator_name()));
+    json.text += ",\"values\":";
+    json.list(arguments, [&](const c10::Argument& a) { json.value(given[&a - arguments.data()], *a.real_type()); });
+    json.text += ",\"arguments\":";
+    json.list(arguments, [&](const c10::Argument& a) { json.tensors(given[&a - arguments.data()]); });
+    return json.text;
+  }
+
+  void add(int64_t op, std::string begun, const torch::jit::Stack& stack, size_t returns) {
+    Json json{std::move(begun) + ",\"results\":"};
+    json.list(c10::ArrayRef<c10::IValue>(stack.data() + stack.size() - returns, returns), [&](const c10::IValue& v) { json.tensors(v); });
+    std::lock_guard<std::mutex> lock(mutex_);
+    written_.push_back({op, json.text + "}"});
+  }
+
+  bool empty() {
+    std::lock_guard<std::mutex> lock(mutex_);
+    return written_.empty();
+  }
+
+  // forked leaves the calls to the parent, and knows their kinds.
+  void forked() {
+    new (&mutex_) std::mutex;
+    written_.clear();
+  }
+
+  // call_all has run call the fakes, in forks of this process, from the call with a
+  // number on, and answer with a line for each, after one that says that it can. One
+  // that ends its fork is left out. Tell is told of an operator, a call and an answer.
+  template <class Fork, class Run, class Tell>
+  void call_all(Fork&& fork, Run&& run, Tell&& tell) {
+    std::vector<Written> calls;
+    {
+      std::lock_guard<std::mutex> lock(mutex_);
+      calls.swap(written_);
+    }
+    std::string all;
+    for (const Written& w : calls) all += (all.empty() ? "[" : ",") + w.call;
+    bool hangs = false;
+    for (size_t first = 0, forks = 0; first < calls.size() && forks < kForks && !hangs; forks++) {
+      const std::vector<std::string> answers = answered(fork, hangs, [&](int to) { run(all + "]", first, to); });
+      if (answers.empty()) return;
+      for (size_t i = 1; i < answers.size() && first < calls.size(); i++, first++) tell(calls[first].op, calls[first].call + "\n" + answers[i]);
+      first++;
+    }
+  }
+
+ private:
+  // Unheard is in scope while the program does not hear that a process ended.
+  class Unheard {
+    sigset_t ended_, was_, before_;
+
+   public:
+    Unheard() {
+      sigemptyset(&ended_);
+      sigaddset(&ended_, SIGCHLD);
+      sigpending(&before_);
+      pthread_sigmask(SIG_BLOCK, &ended_, &was_);
+    }
+    ~Unheard() {
+      const timespec none{};
+      if (!sigismember(&before_, SIGCHLD)) sigtimedwait(&ended_, nullptr, &none);
+      pthread_sigmask(SIG_SETMASK, &was_, nullptr);
+    }
+  };
+
+  static constexpr time_t kSeconds = 120;  // without an answer
+  static constexpr size_t kForks = 16;
+
+  // answered returns the lines that a fork of this process writes, until it ends or hangs.
+  template <class Fork, class Run>
+  static std::vector<std::string> answered(Fork&& fork, bool& hangs, Run&& run) {
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) != 0) return {};
+    const Unheard unheard;
+    const pid_t child = fork();
+    if (child == 0) {
+      close(ends[0]);
+      run(ends[1]);
+      _exit(0);
+    }
+    close(ends[1]);
+    std::string text;
+    char part[1 << 12];
+    pollfd from{ends[0], POLLIN, 0};
+    for (time_t last = time(nullptr); child > 0;) {
+      hangs = time(nullptr) > last + kSeconds;
+      if (hangs) break;
+      const int ready = poll(&from, 1, 1000);
+      if (ready == 0 || (ready < 0 && errno == EINTR)) continue;
+      const ssize_t n = read(ends[0], part, sizeof part);
+      if (n <= 0) break;
+      text.append(part, n);
+      last = time(nullptr);
+    }
+    close(ends[0]);
+    if (child > 0) {
+      kill(child, SIGKILL);
+      while (waitpid(child, nullptr, 0) < 0 && errno == EINTR) {
+      }
+    }
+    std::vector<std::string> lines;
+    for (size_t at = 0, end; (end = text.find('\n', at)) != std::string::npos; at = end + 1) lines.push_back(text.substr(at, end - at));
+    return lines;
+  }
+};
+
+}  // namespace opassert
