@@ -315,6 +315,11 @@ func TestJudgeFake(t *testing.T) {
 			"raises, and nothing is returned", "f(Tensor(a!) self) -> ()", undefined, asserts.Fake{Fault: "raises TypeError: no"},
 			[]string{"OA011 argument self: the kernel returns, and its fake raises TypeError: no"}, "make the fake take",
 		},
+		{
+			"guards", "f(int n, Tensor self) -> Tensor", see(3, 4, holding("abcd")),
+			asserts.Fake{Seen: asserts.Seen{Results: list{same}}, Guards: []asserts.Guard{{Arg: 1, Text: "self.shape[0] == 4", At: "ops.py:4"}, {Arg: 0}}},
+			[]string{"OA011 argument self: its fake sets the guard self.shape[0] == 4 (ops.py:4), and returns the like for other sizes"}, "compute with the size",
+		},
 		{"missing", fresh, see(3, 4), asserts.Fake{Missing: true}, []string{"OA011 result: it has a kernel, and no fake"}, "register one"},
 		{"missing, without tensors", "f(int n) -> int", undefined, asserts.Fake{Missing: true}, []string{"OA011 argument : it has a kernel, and no fake"}, "register one"},
 	} {
@@ -332,6 +337,9 @@ func TestJudgeFake(t *testing.T) {
 			var got []string
 			for _, v := range verdict.Violations {
 				got = append(got, said(v))
+				if breaks := strings.Contains(v.Error(), asserts.MetaAlias.Breaks()); breaks != (tt.fake.Missing || tt.name == "undefined") {
+					t.Errorf("the report has the check's words on what it breaks: %v\n%v", breaks, v)
+				}
 				if v.Site != tt.fake.Site || !strings.HasPrefix(v.Fix, tt.fix) || (v.Note != "") != tt.fake.Missing {
 					t.Errorf("site %v, fix %q, note %q", v.Site, v.Fix, v.Note)
 				}

@@ -3,6 +3,7 @@ package asserts
 import (
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // A Fake is a call of what torch.library.register_fake registers: the function that
@@ -51,12 +52,36 @@ func JudgeFake(op *Op, real *Seen, fake *Fake, policy *Policy) Verdict {
 	}
 	verdict := r.conclude()
 	for _, v := range verdict.Violations {
-		v.Site = fake.Site
+		v.Site, v.Breaks = fake.Site, consequence(v.Saw)
 		if fake.Missing {
 			v.Note = "programs that are not compiled do without: torch.compile and torch.export end at the op"
 		}
 	}
 	return verdict
+}
+
+// consequences are what compilers make of a fake, by how what was seen of it begins.
+var consequences = []struct{ saw, breaks string }{
+	{"the kernel returns, and its fake", "torch.compile stops at the op, or leaves the graph for it, and torch.export fails"},
+	{"its fake sets the guard", "torch.compile compiles anew for each such size, and torch.export with a dynamic dimension fails"},
+	{"it is ", lostWrite},
+	{"it shares ", lostWrite},
+	{"dtype ", "compiled code reads the bytes of one dtype as those of the other"},
+	{"device ", "compiled programs copy to, and launch on, another device than the tensor's"},
+	{"sizes ", "the code of inductor asserts the fake's sizes, and where it does not it computes on other elements, or beyond the last"},
+	{"strides ", "the code of inductor asserts the fake's strides, and where it does not it computes on other elements"},
+}
+
+const lostWrite = "compiled programs drop a write that the one should see, or move it to where the other does not"
+
+// consequence returns what compilers make of a fake, "" where the rule says it.
+func consequence(saw string) string {
+	for _, c := range consequences {
+		if strings.HasPrefix(saw, c.saw) {
+			return c.breaks
+		}
+	}
+	return ""
 }
 
 // reportFake adds a violation that is about no return in particular.
@@ -77,7 +102,7 @@ func (j *judge) reportGuard(g Guard) {
 	for a := range j.plan.args {
 		if plan := &j.plan.args[a]; plan.Index == g.Arg && !plan.Inside {
 			v := j.report(MetaAlias, plan.place(false, NoElement, ""))
-			v.Saw = fmt.Sprintf("its fake sets the guard %s (%s), and returns the like for other sizes: torch.compile compiles anew for them, and torch.export fails", g.Text, g.At)
+			v.Saw = fmt.Sprintf("its fake sets the guard %s (%s), and returns the like for other sizes", g.Text, g.At)
 			v.Fix = "compute with the size as it is, without int, if and range: torch.sym_max and the like; what must be so is for torch._check"
 		}
 	}

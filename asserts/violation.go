@@ -1,6 +1,7 @@
 package asserts
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -19,6 +20,7 @@ type Violation struct {
 	Against Place // the tensor that it is compared or shares with; zero: none
 	Saw     string
 	Fix     string
+	Breaks  string `json:",omitempty"` // where more is known than the check says
 	Note    string `json:",omitempty"` // the reason why it is debatable; "" if it is an error
 	Plain   bool   `json:",omitempty"` // as in [Seen]
 
@@ -190,7 +192,7 @@ func (v *Violation) breaks() string {
 	if v.Plain {
 		return v.Code.BreaksPlain()
 	}
-	return v.Code.Breaks()
+	return cmp.Or(v.Breaks, v.Code.Breaks())
 }
 
 func skipList(skips []Skip) string {
