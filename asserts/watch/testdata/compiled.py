@@ -39,7 +39,7 @@ lib.impl("views", lambda x: (x + 1).transpose(0, 1).unsqueeze(0), "CPU")  # its 
 lib.impl("kept", lambda x: torch.empty_like(x).t(), "Meta")
 lib.impl("same", torch.empty_like, "Meta")
 lib.impl("writes", torch.empty_like, "Meta")
-lib.impl("sound", lambda x: x, "Meta")  # a fake, and no kernel's fault
+lib.impl("sound", lambda x: x, "Meta")  # the fake's fault, and no kernel's: OA011
 lib.impl("views", lambda x: torch.empty_like(x).t().unsqueeze(0), "Meta")
 
 

@@ -166,7 +166,7 @@ right("pads(Tensor x) -> Tensor", lambda x: x.new_empty((x.numel() + 7) // 8 * 8
 right("even(Tensor x) -> Tensor", even, even)
 right("alike(Tensor x, Tensor y) -> Tensor", alike, alike)
 right("sums(Tensor x, Tensor y) -> Tensor", lambda x, y: x + y, lambda x, y: x + y)
-right("chunks(Tensor x) -> Tensor[]", lambda x: [c.clone(memory_format=torch.contiguous_format) for c in x.flatten().split(2)], lambda x: [c.new_empty(c.shape) for c in x.flatten().split(2)])
+right("rows(Tensor x) -> Tensor[]", lambda x: [r.clone(memory_format=torch.contiguous_format) for r in x] if x.dim() and x.numel() else [x.new_empty(2)], lambda x: [r.new_empty(r.shape) for r in x] if x.dim() and x.numel() else [x.new_empty(2)])
 right("product(Tensor x) -> Tensor", lambda x: x.flatten().outer(x.flatten()), lambda x: x.new_empty(x.numel(), x.numel()))
 
 
