@@ -27,7 +27,7 @@ class Entered:
 
     def __call__(self, frame, event, _):
         module = frame.f_globals.get("__name__")  # none here
-        if event == "call" and module and module.partition(".")[0] not in LIBRARIES:
+        if event == "call" and module and module.partition(".")[0] not in LIBRARIES and not frame.f_code.co_filename.startswith("<"):
             self.site = frame.f_code.co_filename, frame.f_code.co_firstlineno
             sys.setprofile(None)
 
