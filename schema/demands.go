@@ -15,7 +15,8 @@ import (
 // where a tags.yaml stands beside the file, without which torchgen reads none.
 
 // dumped reports whether opassert dump wrote the file. Such a file has the ops of
-// a dispatcher, those that torchgen derived among them, and is not one for torchgen.
+// a dispatcher, those that torchgen derived among them, and is not one for torchgen; nor
+// is a file of ops with Go kernels.
 func (r *reader) dumped() bool {
 	line := r.FirstLine()
 	return strings.HasPrefix(line, "#") && strings.HasSuffix(line, ", written by opassert dump.")

@@ -56,7 +56,7 @@ func (r *reader) derive(entries []*entry) []*Op {
 			derived = append(derived, op)
 		}
 	}
-	if len(r.Errs) == 0 && !r.dumped() {
+	if len(r.Errs) == 0 && !r.dumped() && !r.config.Kernels {
 		r.demands(entries, groups, rev, variants)
 	}
 	return derived

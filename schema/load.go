@@ -22,8 +22,8 @@ type Config struct {
 	// project's file only names. It is called when the first is met; nil
 	// for a file that needs no other.
 	Base func() (*File, error)
-	// Kernels says that the ops have kernels of their own: one without a dispatch
-	// table does not decompose.
+	// Kernels says that the ops have kernels of their own, and that torchgen does not
+	// read the file: an op without a dispatch table does not decompose.
 	Kernels bool
 	// Strict makes every warning an error.
 	Strict bool

@@ -157,7 +157,9 @@ func (p *process) silent() error {
 	case err != nil: // a library that closes files or writes to them, say, is to blame
 		return &LoadError{p.loads[last], sample.Line(err.Error())}
 	}
-	why += p.wrote().after(last, len(p.loads))
+	if wrote := p.wrote().after(last, len(p.loads)); !strings.Contains(wrote, why) { // a panic is in what it wrote
+		why += wrote
+	}
 	if loading {
 		return &LoadError{p.loads[last], why}
 	}

@@ -155,7 +155,7 @@ func whyUnread(c *ast.Comment) string {
 	if op, _ := parseMark(strings.TrimPrefix(c.Text, mark), c.Pos()); op != "" || directives[c.Text] != nil {
 		return "it stands in no function's doc comment; put it right above the function"
 	}
-	return "it is not spelled as one; write " + mark + " add.Tensor, " + observeMark + ", " + makeMark + " or " + optionsMark + ", with no space behind //"
+	return "it is not spelled as one; write " + mark + " add.Tensor, " + observeMark + ", " + makeMark + ", " + optionsMark + " or " + allowMark + " OA009 reason, with no space behind //"
 }
 
 // unreadIn returns what looks like a mark in a Go file that is not part of the

@@ -92,7 +92,8 @@ type checkFlags struct {
 	through       *string
 	packages      repeated
 	*moduleFlags
-	host *installed.Python // of the modules, once it is found
+	host     *installed.Python // of the modules, once it is found
+	replaced map[string]bool   // flags that opassert.yaml sets to something else
 
 	module goModule
 }
@@ -224,6 +225,7 @@ func (f *checkFlags) start(inv *invocation) (*checkup, error) {
 		return nil, err
 	}
 	c := &checkup{flags: f}
+	f.replaced = inv.replaced
 	if *f.engine == "" {
 		*f.engine = f.chosen(inv)
 	}
@@ -587,11 +589,14 @@ func (f *checkFlags) again() string {
 	if *f.schema != "" {
 		words = append(words, "-schema", *f.schema)
 	}
-	if *f.level != f.usualLevel().String() {
+	if *f.level != f.usualLevel().String() || f.replaced["level"] {
 		words = append(words, "-level", *f.level)
 	}
-	if *f.through != "backend" {
+	if *f.through != "backend" || f.replaced["through"] {
 		words = append(words, "-through", *f.through)
+	}
+	if *f.seed == report.DefaultSeed && f.replaced["seed"] { // others stand behind the case
+		words = append(words, "-seed", fmt.Sprint(*f.seed))
 	}
 	if *f.casesFrom != "" {
 		words = append(words, "-cases-from", *f.casesFrom)

@@ -158,6 +158,7 @@ type invocation struct {
 	own            streams
 	uses           []use
 	settings       string          // the path of opassert.yaml, "" without one
+	replaced       map[string]bool // the flags that the command line and opassert.yaml set
 	common         map[string]bool // of the flags that opassert.yaml sets, those that it sets for all commands
 }
 

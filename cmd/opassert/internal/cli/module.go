@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"text/template"
+	"time"
 
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/optest"
@@ -28,6 +29,7 @@ type goModule struct {
 	root   string
 	suites []gen.Suite
 	err    error
+	built  time.Time // when that began
 
 	scratch *suite.Scratch // what they lie in
 }
@@ -164,6 +166,7 @@ func prepareModule(f *checkFlags, inv *invocation) ([]*program, error) {
 	if m.scratch, err = suite.NewScratch(); err != nil {
 		return nil, err
 	}
+	m.built = time.Now()
 	var programs []*program
 	for i, s := range checked {
 		path := filepath.Join(m.scratch.Folder, fmt.Sprint("worker", i))

@@ -208,7 +208,11 @@ func try(f *flag.Flag, values []settings.Value) string {
 
 // apply sets the flags that the command line does not set, and prints which.
 func (s *settled) apply(path string) {
-	s.inv.flags.Visit(func(f *flag.Flag) { delete(s.own, f.Name) })
+	s.inv.replaced = make(map[string]bool)
+	s.inv.flags.Visit(func(f *flag.Flag) {
+		_, s.inv.replaced[f.Name] = s.own[f.Name]
+		delete(s.own, f.Name)
+	})
 	dir := filepath.Dir(path)
 	s.inv.common = make(map[string]bool)
 	var set []string

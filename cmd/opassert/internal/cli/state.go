@@ -159,7 +159,7 @@ func (c *checkup) inputs() (func(op string) string, error) {
 	digests := make(map[string]string)
 	command, cases := sum(itself()), sum(*c.flags.casesFrom)
 	for _, p := range c.programs {
-		program, err := inputs.Load(c.flags.module.root, *p.suite)
+		program, err := inputs.Load(c.flags.module.root, *p.suite, c.flags.module.built)
 		if err != nil {
 			return nil, err
 		}

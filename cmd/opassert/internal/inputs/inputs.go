@@ -11,6 +11,7 @@ package inputs
 
 import (
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"go/ast"
 	"go/token"
@@ -19,6 +20,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/opassert/opassert/gen"
 )
@@ -42,8 +44,9 @@ type part struct {
 // started is the name of what runs when the program starts; it is no identifier.
 const started = ""
 
-// Load reads what runs the kernels of a generated package in the folder root.
-func Load(root string, s gen.Suite) (*Program, error) {
+// Load reads what runs the kernels of a generated package in the folder root. Files that
+// were written since it was built are an error.
+func Load(root string, s gen.Suite, built time.Time) (*Program, error) {
 	p := &Program{named: make(map[string][]*part), roots: []string{started}, ops: make(map[string]*part)}
 	paths := []string{s.Path}
 	for _, f := range []*types.Func{s.Maker, s.Observer, s.Options} {
@@ -56,7 +59,7 @@ func Load(root string, s gen.Suite) (*Program, error) {
 		return nil, err
 	}
 	for _, pkg := range packages {
-		if err := p.add(pkg, s); err != nil {
+		if err := errors.Join(pkg.unchanged(built), p.add(pkg, s)); err != nil {
 			return nil, err
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/opassert/opassert/gen"
 )
@@ -116,6 +117,30 @@ func TestDigestChangesWithWhatACallReaches(t *testing.T) {
 		after := digests(t, dir, c.file, c.from, c.to)
 		if add, neg := after[0] != before[0], after[1] != before[1]; add != c.add || neg != c.neg {
 			t.Errorf("%s changed: the digest of add changed %v, want %v; of neg %v, want %v", c.what, add, c.add, neg, c.neg)
+		}
+	}
+}
+
+// What is edited while the kernels run may be in the program or not.
+func TestFilesWrittenSinceTheBuild(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "k.go"), nil, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	now := time.Now()
+	for _, c := range []struct {
+		module *module
+		built  time.Time
+		fails  bool
+	}{
+		{&module{Main: true}, now.Add(time.Hour), false},
+		{&module{Main: true}, now.Add(-time.Hour), true},
+		{&module{Replace: &module{}}, now.Add(-time.Hour), true},
+		{&module{}, now.Add(-time.Hour), false},
+		{nil, now.Add(-time.Hour), false},
+	} {
+		if err := (&listed{Dir: dir, Module: c.module}).unchanged(c.built); (err != nil) != c.fails {
+			t.Errorf("%v built at %v: %v", c.module, c.built, err)
 		}
 	}
 }

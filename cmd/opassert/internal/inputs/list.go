@@ -6,8 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/opassert/opassert/gen"
 )
@@ -22,8 +25,9 @@ type listed struct {
 
 // A module is that of a package.
 type module struct {
-	Main  bool
-	GoMod string
+	Main    bool
+	GoMod   string
+	Replace *module
 }
 
 // other are files that are compiled and are not plain Go source.
@@ -39,6 +43,22 @@ func (o other) none() bool {
 // own reports whether a package is the user's, and all in plain Go.
 func (l *listed) own() bool {
 	return l.Module != nil && l.Module.Main && l.none() && !strings.HasPrefix(l.ImportPath, "github.com/opassert/opassert/")
+}
+
+// unchanged returns an error where a file of a package, that its author may be editing,
+// was written after the program was built: nobody knows which of the two is in it.
+func (l *listed) unchanged(built time.Time) error {
+	if l.Module == nil || !l.Module.Main && l.Module.Replace == nil {
+		return nil
+	}
+	entries, err := os.ReadDir(l.Dir)
+	for _, e := range entries {
+		info, err := e.Info()
+		if err != nil || info.Mode().IsRegular() && info.ModTime().After(built) {
+			return fmt.Errorf("%s was written since the kernels were built", filepath.Join(l.Dir, e.Name()))
+		}
+	}
+	return err
 }
 
 // list lists packages and all that they are built from, in the debug build.
