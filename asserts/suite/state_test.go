@@ -124,3 +124,44 @@ func TestStateIsPrivate(t *testing.T) {
 		t.Errorf("mode %v, %v", info.Mode(), err)
 	}
 }
+
+// What a run knows of ops whose inputs are as they were, the next one takes over.
+func TestStateOutlivesARunThatIsThrough(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "state")
+	inputs := map[string]string{"aten::a": "1", "aten::b": "1", "aten::crashes": "1", "aten::unknown": ""}
+	open := func() *State {
+		t.Helper()
+		s, err := OpenState(path, "a", func(op string) string { return inputs[op] })
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	s := open()
+	for op := range inputs {
+		r := &report.OpResult{Op: op, Ran: 7}
+		if op == "aten::crashes" {
+			r.Crashes = []report.Crash{{}}
+		}
+		s.Keep(r)
+	}
+	closeState(t, s)
+	// Where the run goes on, a crash is known; once it is through, it is tried again.
+	if s = open(); len(s.Known) != 3 {
+		t.Errorf("an interrupted run knows %v", s.Known)
+	}
+	for range 2 {
+		if err := s.Finish(); err != nil {
+			t.Fatal(err)
+		}
+		if s = open(); len(s.Known) != 2 || s.Known["aten::a"] == nil || s.Known["aten::b"].Ran != 7 {
+			t.Errorf("the next run knows %v", s.Known)
+		}
+	}
+	closeState(t, s)
+	inputs["aten::b"] = "2"
+	if s = open(); len(s.Known) != 1 || s.Known["aten::a"] == nil {
+		t.Errorf("with other inputs of b: %v", s.Known)
+	}
+	closeState(t, s)
+}
