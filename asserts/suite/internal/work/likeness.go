@@ -32,7 +32,8 @@ func (m *maker) lack(what string) {
 }
 
 // familiar are dtypes that libraries have, the most usual first.
-var familiar = []string{"float32", "float64", "int64", "int32", "complex128", "complex64", "uint8", "int8", "int16", "bool"}
+var familiar = []string{"float32", "float64", "int64", "int32", "complex128", "complex64", "uint8", "int8", "int16", "bool",
+	"uint64", "uint32", "uint16", "float16", "bfloat16", "complex32"}
 
 // likenesses are tensors like one, the more alike the earlier: of another
 // layout, then of another dtype, then of another number of dimensions.
