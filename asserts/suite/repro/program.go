@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/suite/engine"
 	"github.com/opassert/opassert/asserts/suite/report"
 	"github.com/opassert/opassert/internal/printable"
@@ -61,8 +62,12 @@ func (s Source) Texts(f Fault) ([]string, error) {
 		}
 		body = func(way way) string { return k.judged(way, p) }
 	}
+	ways := k.ways()
+	if f.Finding != nil && f.Finding.Violation.Code == asserts.AutogradKernel {
+		ways = slices.DeleteFunc(ways, func(w way) bool { return w.below })
+	}
 	var all []string
-	for _, way := range k.ways() {
+	for _, way := range ways {
 		all = append(all, s.text(f, k, body(way)))
 	}
 	return all, nil

@@ -116,6 +116,16 @@ func TestPrograms(t *testing.T) {
 	}
 }
 
+// Below autograd nothing has a gradient: no program looks for one there.
+func TestGradientsAreLookedForWithAutograd(t *testing.T) {
+	for name, below := range map[string]bool{"autograd-kernel": false, "kept-argument": true} {
+		texts, err := source.Texts(examples[name])
+		if got := strings.Contains(strings.Join(texts, ""), "BelowAutograd"); err != nil || got != below {
+			t.Errorf("%s: a program below autograd: %v, want %v; error %v", name, got, below, err)
+		}
+	}
+}
+
 // Every predicate has an example, also where there is no second tensor.
 func TestEveryPredicateHasAnExample(t *testing.T) {
 	shown := make(map[asserts.Code]bool)

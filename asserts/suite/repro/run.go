@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -133,7 +134,7 @@ func (d *Folder) write(f Fault) (*report.Program, error) {
 	p := &report.Program{File: filepath.Join(d.Path, f.Name())}
 	if d.Python == "" {
 		p.Why = fmt.Sprintf("it was not run: %s has no Python", d.Version)
-		return p, d.put(p.File, texts[len(texts)-2])
+		return p, d.put(p.File, throughOps(texts))
 	}
 	for _, text := range texts {
 		if err := d.put(p.File, text); err != nil {
@@ -143,7 +144,12 @@ func (d *Folder) write(f Fault) (*report.Program, error) {
 			return p, nil
 		}
 	}
-	return p, d.put(p.File, texts[len(texts)-2])
+	return p, d.put(p.File, throughOps(texts))
+}
+
+// throughOps returns the first of programs that calls the op by its name.
+func throughOps(texts []string) string {
+	return texts[slices.IndexFunc(texts, func(text string) bool { return strings.Contains(text, "torch.ops.") })]
 }
 
 func (d *Folder) put(file, text string) error {

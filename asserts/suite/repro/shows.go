@@ -22,7 +22,8 @@ type predicate struct {
 	says   string // what is wrong then
 }
 
-// predicates are those of the checks that a call from Python can show.
+// predicates are those of the checks that a call from Python can show. {read} are the
+// arguments that the op does not write.
 var predicates = map[asserts.Code]predicate{
 	asserts.InputStorage: {
 		before: "held = {x}.untyped_storage()",
@@ -30,9 +31,10 @@ var predicates = map[asserts.Code]predicate{
 		says:   "{x} has another storage than before",
 	},
 	asserts.FreshImpl: {
-		fault: "{x} is {y}",
-		alone: "holders({x}) > holders(torch.empty(0))",
-		says:  "{x} is not a new tensor",
+		before: "fresh = torch.empty(0)",
+		fault:  "{x} is {y}",
+		alone:  "holders({x}) > holders(fresh)",
+		says:   "{x} is not a new tensor",
 	},
 	asserts.ViewStorage: {
 		fault: "{x}.untyped_storage()._cdata != {y}.untyped_storage()._cdata",
@@ -80,8 +82,9 @@ var predicates = map[asserts.Code]predicate{
 		says:  "elements of {x} lie outside its storage",
 	},
 	asserts.AutogradKernel: {
-		fault: "not {x}.requires_grad or {x}.is_leaf",
-		says:  "{x} was made from tensors that require grad, and has no gradient",
+		before: "for t in tensors([{read}]):\n    if t.is_floating_point() or t.is_complex():\n        t.requires_grad_()",
+		fault:  "not {x}.requires_grad or {x}.is_leaf",
+		says:   "{x} was made from tensors that require grad, and has no gradient",
 	},
 }
 
@@ -261,7 +264,13 @@ func (k *call) shows(f *report.Finding) (predicate, error) {
 			return p, errors.New("nothing says which tensor it is held against")
 		}
 	}
-	fill := strings.NewReplacer("{x}", x, "{y}", y).Replace
+	var read []string
+	for i, arg := range k.op.Func.Args {
+		if k.names[i] != "" && arg.Type.HoldsTensors() && (arg.Alias == nil || !arg.Alias.Write) {
+			read = append(read, k.names[i])
+		}
+	}
+	fill := strings.NewReplacer("{x}", x, "{y}", y, "{read}", strings.Join(read, ", ")).Replace
 	return predicate{before: fill(p.before), after: p.after, fault: fill(p.fault), says: fill(p.says)}, nil
 }
 
