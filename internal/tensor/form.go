@@ -68,8 +68,9 @@ const (
 	ChannelsLast             // four and five dimensions: channels innermost
 	Offset                   // contiguous, behind other elements of its storage
 	Padded                   // each row is followed by others' elements, as in a part of a matrix
+	Between                  // contiguous and aligned, with others' elements before and behind it
 )
 
 // Arrangements are the words for arrangements in a case; a contiguous tensor has
 // none.
-var Arrangements = []string{Transposed: "transposed", Sliced: "sliced", Expanded: "expanded", ChannelsLast: "channels-last", Offset: "offset", Padded: "padded"}
+var Arrangements = []string{Transposed: "transposed", Sliced: "sliced", Expanded: "expanded", ChannelsLast: "channels-last", Offset: "offset", Padded: "padded", Between: "between"}

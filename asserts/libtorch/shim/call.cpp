@@ -155,12 +155,37 @@ class Changes {
   }
 };
 
+// MadeObjects are those of custom classes that a call makes, in the order in which they
+// stand in the request. They are made before the tensors are observed, for they may
+// keep some, and live until they were observed again: what a kernel puts into one
+// is held then.
+struct MadeObjects {
+  std::vector<IValue> made;
+  size_t read = 0;  // so many of them were read again
+
+  static bool in(const Operator& op) {
+    for (const auto& arg : op.handle.schema().arguments()) {
+      if (of(*arg.type())) return true;
+    }
+    return false;
+  }
+
+  static bool of(const c10::Type& type) {
+    if (type.kind() == TypeKind::ClassType || type.kind() == TypeKind::AnyType) return true;
+    for (const auto& inner : type.containedTypes()) {
+      if (of(*inner)) return true;
+    }
+    return false;
+  }
+};
+
 // Reader turns the values of a request into IValues, each for the type that
 // the schema states for its argument: a boxed kernel trusts its stack.
 class Reader {
   Request& in_;
   Tensors tensors_;
   const torch::jit::Stack& stack_;  // the arguments that are read
+  MadeObjects& objects_;
 
   [[noreturn]] void mismatch(const c10::Type& want, int64_t tag) {
     throw Refusal("want " + want.str() + ", got " + tag_text(tag));
@@ -250,7 +275,10 @@ class Reader {
         throw wrong("got " + std::to_string(n) + " arguments");
       }
     }
+    if (objects_.read < objects_.made.size()) return objects_.made[objects_.read++];
     init->run(stack);
+    objects_.made.push_back(object);
+    objects_.read++;
     return object;
   }
 
@@ -297,7 +325,8 @@ class Reader {
   }
 
  public:
-  Reader(Request& in, Tensors tensors, const torch::jit::Stack& stack) : in_(in), tensors_(tensors), stack_(stack) {}
+  Reader(Request& in, Tensors tensors, const torch::jit::Stack& stack, MadeObjects& objects)
+      : in_(in), tensors_(tensors), stack_(stack), objects_(objects) {}
 
   // value reads a value, and into held where its tensors stand.
   IValue value(const c10::Type& want, Held& held) {
@@ -331,11 +360,11 @@ class Reader {
 };
 
 // read puts the arguments on a stack: those of the request, then defaults.
-torch::jit::Stack read(const Operator& op, Request& in, Tensors tensors, Containers& containers) {
+torch::jit::Stack read(const Operator& op, Request& in, Tensors tensors, Containers& containers, MadeObjects& objects) {
   const auto& args = op.handle.schema().arguments();
   torch::jit::Stack stack;
   stack.reserve(args.size());
-  Reader reader(in, tensors, stack);
+  Reader reader(in, tensors, stack, objects);
   for (const auto& arg : args) {
     try {
       Held held;
@@ -395,6 +424,24 @@ void run_marked(const Operator& op, torch::jit::Stack& stack, const Tensors& ten
     }
   }
   run(op, stack, autograd);
+}
+
+// refuse_lazy refuses what ends the process in PyTorch itself: its fallbacks for conj
+// and neg tensors take what an op wrote from its first return, also where it has none.
+//
+// Source: aten/src/ATen/native/MathBitsFallback.h.
+void refuse_lazy(const Operator& op, const torch::jit::Stack& stack) {
+  const auto& schema = op.handle.schema();
+  if (!op.write || !schema.returns().empty()) return;
+  for (size_t i = 0; i < stack.size(); i++) {
+    const auto* alias = schema.arguments()[i].alias_info();
+    if (alias == nullptr || !alias->isWrite() || !stack[i].isTensor() || !stack[i].toTensor().defined()) continue;
+    for (c10::DispatchKey key : {c10::DispatchKey::Conjugate, c10::DispatchKey::Negative}) {
+      if (stack[i].toTensor().key_set().has(key) && !op.handle.hasKernelForDispatchKey(key)) {
+        throw std::runtime_error("PyTorch's fallback for conj and neg tensors writes no argument of an op that returns nothing");
+      }
+    }
+  }
 }
 
 bool is_tensors(const IValue& v) {
@@ -506,14 +553,22 @@ void oa_call(const int64_t* request, int64_t n, int64_t* words, int64_t cap) {
     int64_t held = in.word(), count = in.word();
     Tensors tensors{in.words(held), held};
 
+    MadeObjects objects;
+    if (level != OA_OFF && MadeObjects::in(op)) {
+      Request ahead = in;
+      Containers ignored;
+      read(op, ahead, tensors, ignored, objects);
+      objects.read = 0;
+    }
     Holds holds;
     if (level != OA_OFF) {
       for (int64_t i = 0; i < count; i++) observe(tensors.at(i), level, out);
       for (int64_t i = 0; i < count; i++) holds.hold(tensors.at(i));
     }
     Containers containers;
-    torch::jit::Stack stack = read(op, in, tensors, containers);
+    torch::jit::Stack stack = read(op, in, tensors, containers, objects);
     if (level == OA_OFF) containers.rows.clear();
+    refuse_lazy(op, stack);
     quiet_warnings();
     run_marked(op, stack, tensors, autograd);
     if (level != OA_OFF) {

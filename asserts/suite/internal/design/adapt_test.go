@@ -163,7 +163,7 @@ func FuzzAdapt(f *testing.F) {
 			t.Fatalf("%d arguments", len(c.Args))
 		}
 		for _, spec := range c.Tensors() {
-			d := spec.Dense(new([]byte))
+			d := spec.Dense(new([]byte), 0)
 			if _, ok := tensor.ParseDType(spec.DType); !ok || len(d.Strides) != len(spec.Sizes) || sample.Size(spec.Sizes) < 0 {
 				t.Fatalf("%v cannot be made", spec)
 			}

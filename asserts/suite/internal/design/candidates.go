@@ -4,6 +4,7 @@ import (
 	"math/rand/v2"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/opassert/opassert/asserts/suite/internal/sample"
@@ -203,6 +204,36 @@ func intFor(r *rand.Rand, name string, th *theme) sample.Value {
 		return sample.Int(sample.Pick(r, []int64{0, 1, 1, 2}))
 	}
 	return sample.Int(sample.Pick(r, []int64{1, 2, 0, 3}))
+}
+
+// structural are names of whole numbers that say how a call is built, not what it
+// computes with.
+var structural = regexp.MustCompile(`^(dim|axis|pad|quant|n$|N$|k$|step$|start|end|offset|diagonal|reduction|index)|size|length|mode|type|layout|format|level|version|seed|ndim|_dim|max_|_id`)
+
+// Lively returns a number that shows in what an op computes, for one that leaves
+// factors or sums as they are; false where the argument has another value.
+func Lively(arg schema.Argument, v sample.Value) (sample.Value, bool) {
+	if t := Unwrap(arg.Type); t.Kind != schema.Base || t.Name != "float" && t.Name != "Scalar" && !IsInt(t) || positive.MatchString(arg.Name) || structural.MatchString(arg.Name) {
+		return v, false
+	}
+	if v.Kind == sample.DefaultValue {
+		f, err := strconv.ParseFloat(arg.Default, 64)
+		if err != nil {
+			return v, false
+		}
+		if v = sample.Float(f); Unwrap(arg.Type).Name != "float" && !strings.Contains(arg.Default, ".") {
+			v = sample.Int(int64(f))
+		}
+	}
+	switch {
+	case v.Kind == sample.IntValue && (v.Int == 0 || v.Int == 1):
+		return sample.Int(3), true
+	case v.Kind == sample.FloatValue && v.Float == 0:
+		return sample.Float(0.25), true
+	case v.Kind == sample.FloatValue && v.Float == 1:
+		return sample.Float(0.75), true
+	}
+	return v, false
 }
 
 func floatFor(r *rand.Rand, name string, th *theme) sample.Value {

@@ -51,7 +51,7 @@ var layouts = []struct {
 	name string
 	tensor.Arrangement
 	rank int // 0 for any
-}{{"transposed", tensor.Transposed, 0}, {"sliced", tensor.Sliced, 0}, {"expanded", tensor.Expanded, 0}, {"offset", tensor.Offset, 0}, {"channels-last", tensor.ChannelsLast, 4}, {"channels-last-3d", tensor.ChannelsLast, 5}, {"padded", tensor.Padded, 0}}
+}{{"transposed", tensor.Transposed, 0}, {"sliced", tensor.Sliced, 0}, {"expanded", tensor.Expanded, 0}, {"offset", tensor.Offset, 0}, {"channels-last", tensor.ChannelsLast, 4}, {"channels-last-3d", tensor.ChannelsLast, 5}, {"padded", tensor.Padded, 0}, {"between", tensor.Between, 0}}
 
 // plainForms are those that a strided tensor can have beside its layout.
 var plainForms = []engine.Form{engine.Grad, engine.Inference, engine.Negative, engine.Conjugate, engine.Zero}

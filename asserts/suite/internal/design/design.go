@@ -325,6 +325,7 @@ func (b *designer) together() {
 	}
 	b.add("", b.sizeClasses(of)...)
 	if len(of(b.base)) > 1 {
+		b.add("", class1("equal", of.each(setFill(sample.Fill{Name: "equal"}))))
 		for turn := range 3 {
 			b.add("", class1("dtypes differ "+strconv.Itoa(turn), func(c *sample.Case) bool {
 				for k, t := range Separate(of(c), c.Tensors()) {
@@ -399,6 +400,9 @@ func (b *designer) tensors() {
 				{"sized", setAll(large, count)},
 				{"sized sliced", setAll(large, count, setLayout(tensor.Sliced, 0))},
 				{"sized offset", setAll(large, count, setLayout(tensor.Offset, 0))},
+				{"sized between", setAll(large, count, setLayout(tensor.Between, 0))},
+				{"sized transposed", setAll(large, count, setLayout(tensor.Transposed, 0))},
+				{"sized channels-last", setAll(large, count, setLayout(tensor.ChannelsLast, 4))},
 				{"7 elements", setAll(setSizes(7), count)},
 				{"7 elements offset", setAll(setSizes(7), count, setLayout(tensor.Offset, 0))},
 			} {
@@ -420,7 +424,7 @@ func (b *designer) optional(i int, arg schema.Argument) {
 	_, dtype := b.main()
 	given := b.given(i, arg)
 	for _, v := range tensorClasses(ofArg(i), cmp.Or(dtype, "float32"), false) {
-		if isKey(v.name) || v.name == "empty" {
+		if isKey(v.name) || isDType(v.name) || v.name == "empty" {
 			set := v.ways[0]
 			v.ways = append(v.ways, func(c *sample.Case) bool { return given(c) && set(c) })
 			b.add(arg.Name, v)

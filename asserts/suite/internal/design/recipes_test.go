@@ -64,7 +64,7 @@ func TestFillSum(t *testing.T) {
 		spec := sample.TensorSpec{DType: "int64", Sizes: []int64{tt.n}, Fill: sample.Fill{Name: "sum", Value: float64(tt.sum)}}
 		sum, most := int64(0), int64(0)
 		for i := range tt.n {
-			v := int64(spec.Value(int(i), []int64{i}))
+			v := int64(spec.Value(int(i), 0, []int64{i}))
 			sum, most = sum+v, max(most, v)
 		}
 		if sum != tt.sum || most != tt.most {

@@ -8,9 +8,9 @@ import (
 	"github.com/opassert/opassert/internal/tensor"
 )
 
-// Dense lays a tensor out in a storage of its own.
-// The bytes are in room where there is enough of it.
-func (t *TensorSpec) Dense(room *[]byte) engine.Dense {
+// Dense lays a tensor out in a storage of its own. Its usual values are those of the
+// tensor number turn of a case. The bytes are in room where there is enough of it.
+func (t *TensorSpec) Dense(room *[]byte, turn int) engine.Dense {
 	s := t.Layout()
 	elements := int64(1)
 	for i, n := range t.Sizes {
@@ -20,21 +20,36 @@ func (t *TensorSpec) Dense(room *[]byte) engine.Dense {
 		}
 		elements += (n - 1) * s.Strides[i]
 	}
-	if s.Offset > 0 {
+	switch {
+	case elements == 0:
+	case t.Arrangement == tensor.Between:
+		elements += 2 * neighbours
+	case t.Arrangement == tensor.Padded:
+		elements += padding
+	case s.Offset > 0:
 		elements += 2
 	}
 	d := Element(t.DType)
 	*room = slices.Grow((*room)[:0], int(elements)*d.Size())
 	s.Data = (*room)[:elements*int64(d.Size())]
-	t.fill(s, d)
+	t.fill(s, d, turn)
 	return s
 }
+
+const (
+	neighbours = 16 // a vector register's, before and behind a tensor between others
+	padding    = 2  // behind each row
+)
 
 // Layout returns where the elements lie.
 func (t *TensorSpec) Layout() engine.Dense {
 	s := engine.Dense{DType: t.DType, Sizes: t.Sizes, Strides: t.Strides()}
-	if (t.Arrangement == tensor.Sliced || t.Arrangement == tensor.Offset) && !slices.Contains(t.Sizes, 0) {
+	switch {
+	case slices.Contains(t.Sizes, 0):
+	case t.Arrangement == tensor.Sliced || t.Arrangement == tensor.Offset:
 		s.Offset = 1
+	case t.Arrangement == tensor.Between:
+		s.Offset = neighbours
 	}
 	return s
 }
@@ -60,7 +75,7 @@ func (t *TensorSpec) Strides() []int64 {
 		strides[order[i]] = step
 		step *= max(1, t.Sizes[order[i]])
 		if t.Arrangement == tensor.Padded && i == rank-1 {
-			step += 2
+			step += padding
 		}
 	}
 	if t.Arrangement == tensor.Expanded && rank > 0 {
@@ -71,12 +86,12 @@ func (t *TensorSpec) Strides() []int64 {
 
 // fill writes the values, in the order of the elements' indices. Bytes that
 // the tensor does not cover get the default values.
-func (t *TensorSpec) fill(s engine.Dense, d tensor.DType) {
+func (t *TensorSpec) fill(s engine.Dense, d tensor.DType, turn int) {
 	size := int64(d.Size())
 	put := func(i int64, v float64) { d.Put(s.Data[i*size:], v, v/2) } // half of it is imaginary
 	first := min(usualPeriod*size, int64(len(s.Data)))
 	for i := range first / size {
-		put(i, usual(int(i), d.Class()))
+		put(i, usual(int(i), turn, d.Class()))
 	}
 	for n := first; n < int64(len(s.Data)); n *= 2 {
 		copy(s.Data[n:], s.Data[:n])
@@ -90,7 +105,7 @@ func (t *TensorSpec) fill(s engine.Dense, d tensor.DType) {
 		for i, k := range index {
 			at += k * s.Strides[i]
 		}
-		put(at, t.Value(n, index))
+		put(at, t.Value(n, turn, index))
 		if !next(index, t.Sizes) {
 			return
 		}
@@ -113,22 +128,29 @@ const usualPeriod = 48
 
 // usual returns values in (0, 1) for floating point, for they are probabilities
 // and in the domain of nearly every function, and 0 and 1 for whole numbers,
-// for they are valid indices.
-func usual(n int, c tensor.Class) float64 {
+// for they are valid indices, zero first. Tensors of different turns differ: else a
+// copy of the one into the other changes nothing.
+func usual(n, turn int, c tensor.Class) float64 {
 	switch c {
 	case tensor.Integral:
-		return float64(n % 2)
+		pattern := patterns[turn%len(patterns)]
+		return float64(pattern[n%len(pattern)] - '0')
 	case tensor.Boolean:
+		n += turn
 		return float64((n + n/3) % 2)
 	}
-	return float64(1+(n*7)%16) / 17
+	return float64(1+(n*7+turn*5)%16) / 17
 }
+
+// patterns are the usual whole numbers, by turn.
+var patterns = []string{"01", "0110", "001", "0011"}
 
 // fills are the names of fills.
 var fills = []string{"below", "const", "in", "ascending", "sum", "range", "offsets", "count", "spd", "lower", "upper",
-	"negative", "wide", "special", "max", "lowest", "subnormal"}
+	"equal", "negative", "wide", "special", "max", "lowest", "subnormal"}
 
-func (t *TensorSpec) Value(n int, index []int64) float64 {
+// Value returns element n, which is at an index, of the tensor number turn of a case.
+func (t *TensorSpec) Value(n, turn int, index []int64) float64 {
 	if n < len(t.Values) {
 		return t.Values[n]
 	}
@@ -136,7 +158,9 @@ func (t *TensorSpec) Value(n int, index []int64) float64 {
 	largest, lowest, subnormal := Element(t.DType).Limits()
 	switch t.Fill.Name {
 	case "":
-		return usual(n, class)
+		return usual(n, turn, class)
+	case "equal": // those of the first tensor
+		return usual(n, 0, class)
 	case "below": // whole numbers below a bound, every one of them
 		return float64(n % max(1, int(t.Fill.Value)))
 	case "const":
@@ -160,11 +184,11 @@ func (t *TensorSpec) Value(n int, index []int64) float64 {
 		return float64(n + 1)
 	case "negative": // of floating point the usual values, below zero; else -1, -2, -3
 		if class == tensor.Floating || class == tensor.Complex {
-			return -usual(n, class)
+			return -usual(n, turn, class)
 		}
 		return float64(-1 - n%3)
 	case "wide": // -7 to 8, of floating point with halves
-		v := float64((n*5)%16 - 7)
+		v := float64((n*5+turn*3)%16 - 7)
 		if class == tensor.Floating || class == tensor.Complex {
 			v += 0.5 * float64(n%2)
 		}

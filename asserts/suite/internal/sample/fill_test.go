@@ -25,8 +25,10 @@ func TestDenseLayout(t *testing.T) {
 		{"int8[2, 3] transposed", []int64{1, 2}, 0, 6},
 		{"int8[3] transposed", []int64{1}, 0, 3},
 		{"int8[2, 3, 4] transposed", []int64{12, 1, 3}, 0, 24},
-		{"int8[2, 3] padded", []int64{5, 1}, 0, 8},
-		{"int8[2, 3, 4] padded", []int64{18, 6, 1}, 0, 34},
+		{"int8[2, 3] padded", []int64{5, 1}, 0, 10},
+		{"int8[2, 3, 4] padded", []int64{18, 6, 1}, 0, 36},
+		{"int8[2, 3] between", []int64{3, 1}, 16, 38},
+		{"int8[2, 0] between", []int64{1, 1}, 0, 0},
 		{"int8[2, 3] expanded", []int64{0, 1}, 0, 3},
 		{"int8[] expanded", []int64{}, 0, 1},
 		{"int8[2, 3, 4, 5]", []int64{60, 20, 5, 1}, 0, 120},
@@ -35,7 +37,7 @@ func TestDenseLayout(t *testing.T) {
 		{"int8[2, 3, 4] channels-last", []int64{12, 4, 1}, 0, 24},
 	} {
 		var room []byte
-		d := value(t, tt.text).Tensor.Dense(&room)
+		d := value(t, tt.text).Tensor.Dense(&room, 0)
 		if diff := cmp.Diff(tt.strides, d.Strides); diff != "" || d.Offset != tt.offset || int64(len(d.Data)) != tt.length {
 			t.Errorf("%s: offset %d, %d bytes, strides (-want +got):\n%s", tt.text, d.Offset, len(d.Data), diff)
 		}
@@ -59,7 +61,7 @@ func TestDenseData(t *testing.T) {
 		{"uint8[] lower", []byte{1}},
 	} {
 		room := []byte{9, 9, 9, 9, 9, 9, 9, 9}
-		if diff := cmp.Diff(tt.want, value(t, tt.text).Tensor.Dense(&room).Data); diff != "" {
+		if diff := cmp.Diff(tt.want, value(t, tt.text).Tensor.Dense(&room, 0).Data); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", tt.text, diff)
 		}
 	}
@@ -69,10 +71,10 @@ func TestDenseData(t *testing.T) {
 func TestUsualValuesRepeat(t *testing.T) {
 	for _, dtype := range []string{"int8", "bool", "float32", "complex64"} {
 		var room []byte
-		d := Tensor(dtype, 5*usualPeriod+7).Tensor.Dense(&room)
+		d := Tensor(dtype, 5*usualPeriod+7).Tensor.Dense(&room, 0)
 		size := Element(dtype).Size()
 		for i := 0; i < len(d.Data); i += size {
-			if got, want := Element(dtype).Get(d.Data[i:]), usual(i/size, Element(dtype).Class()); math.Abs(got-want) > 1e-6 {
+			if got, want := Element(dtype).Get(d.Data[i:]), usual(i/size, 0, Element(dtype).Class()); math.Abs(got-want) > 1e-6 {
 				t.Errorf("%s: element %d is %g, want %g", dtype, i/size, got, want)
 			}
 		}
@@ -85,7 +87,7 @@ func TestFills(t *testing.T) {
 		text string
 		want []float64 // the first elements
 	}{
-		{"float32[2] = [5]", []float64{5, usual(1, tensor.Floating)}},
+		{"float32[2] = [5]", []float64{5, usual(1, 0, tensor.Floating)}},
 		{"int8[4] below:3", []float64{0, 1, 2, 0}},
 		{"int8[2] below:1", []float64{0, 0}},
 		{"float32[2] const:0.5", []float64{0.5, 0.5}},
@@ -119,7 +121,7 @@ func TestFills(t *testing.T) {
 		index := make([]int64, len(spec.Sizes))
 		var got []float64
 		for n := range tt.want {
-			got = append(got, spec.Value(n, index))
+			got = append(got, spec.Value(n, 0, index))
 			next(index, spec.Sizes)
 		}
 		if diff := cmp.Diff(tt.want, got, cmpopts.EquateNaNs(), cmpopts.EquateApprox(0, 1e-9)); diff != "" {

@@ -13,7 +13,7 @@ import (
 // the spec to what was made.
 func (m *maker) makeLike(spec *sample.TensorSpec, lacks *engine.Unsupported) (engine.Tensor, error) {
 	for _, other := range likenesses(spec) {
-		t, err := m.engine.Make(other.Dense(m.room), other.Form)
+		t, err := m.engine.Make(other.Dense(m.room, len(m.tensors)), other.Form)
 		if err == nil {
 			m.lack(lacks.What)
 			other.View = 0

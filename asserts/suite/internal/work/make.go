@@ -139,7 +139,7 @@ func (m *maker) list(vs []sample.Value) ([]any, error) {
 }
 
 func (m *maker) storage(spec *sample.TensorSpec) (any, error) {
-	t, err := m.engine.Make(spec.Dense(m.room), engine.Strided)
+	t, err := m.engine.Make(spec.Dense(m.room, 0), engine.Strided)
 	if err != nil {
 		return nil, err
 	}
@@ -171,7 +171,7 @@ func (m *maker) fresh(spec *sample.TensorSpec) (engine.Tensor, *sample.TensorSpe
 		have = m.specs[spec.View-1]
 		t, err = m.engine.View(m.tensors[spec.View-1], have.Layout())
 	} else {
-		t, err = m.engine.Make(spec.Dense(m.room), spec.Form)
+		t, err = m.engine.Make(spec.Dense(m.room, len(m.tensors)), spec.Form)
 	}
 	var lacks *engine.Unsupported
 	if m.yields && errors.As(err, &lacks) {

@@ -26,26 +26,37 @@ type Runner struct {
 // judges the call.
 func (r *Runner) run(t *Target, number int) report.Case {
 	result := report.Case{Case: number}
+	t.threw = nil
 	a, err := r.call(t, number, &result)
-	if a == nil && err == nil {
+	threw := t.threw
+	switch {
+	case err != nil:
+		r.Fail(&result, t.Gen.Name, err)
+	case a == nil:
 		result.Idle = true
 		return result
+	default:
+		r.ran(t, a, &result)
 	}
-	if err != nil {
-		r.Fail(&result, t.Gen.Name, err)
-		return result
+	for _, c := range threw {
+		r.judgeThrown(t, c, &result)
 	}
+	return result
+}
+
+// ran judges an attempt, and looks for the smallest calls that show what it shows.
+func (r *Runner) ran(t *Target, a *attempt, result *report.Case) {
 	if result.Ran = true; t.Single {
 		a = r.again(t, a)
 	}
 	result.Lacks = a.lacks
-	found := r.judge(t, a, &result)
+	found := r.judge(t, a, result)
 	for _, f := range found {
-		result.Found = append(result.Found, r.finding(t, a.c, f, number))
+		result.Found = append(result.Found, r.finding(t, a.c, f, result.Case))
 	}
 	isNew := func(f *report.Finding) bool { return !slices.ContainsFunc(t.found, f.Same) }
 	if t.Found != nil && !shared(a.c) && slices.ContainsFunc(result.Found, isNew) {
-		t.Found(&result)
+		t.Found(result)
 	}
 	result.Found = nil
 	if len(found) > 0 {
@@ -62,12 +73,11 @@ func (r *Runner) run(t *Target, number int) report.Case {
 			c, f = r.minimise(t, c, f)
 		}
 		if !r.borrowed(t, c, f) {
-			f = r.finding(t, c, f, number)
+			f = r.finding(t, c, f, result.Case)
 			t.found = append(t.found, f)
 			result.Found = append(result.Found, f)
 		}
 	}
-	return result
 }
 
 // call makes the call that a case is, and notes which classes it tries. There
@@ -91,8 +101,9 @@ func (r *Runner) call(t *Target, number int, result *report.Case) (a *attempt, e
 		return found.record(result)
 	case number < t.planned():
 		if len(t.Ran) > 0 {
-			i := number - openings
-			t.Named[i] = r.ask(t, design.ChooseBases(t.Ran)[0], i)
+			i, bases := number-openings, design.ChooseBases(t.Ran)
+			t.Named[i] = r.ask(t, bases[0], i)
+			r.enliven(t, bases, i)
 		}
 		return nil, nil
 	}
@@ -164,6 +175,23 @@ func (r *Runner) ask(t *Target, base *sample.Case, i int) []sample.Value {
 	_, err := r.Try(t, c)
 	text, _ := engine.Message(err)
 	return design.Choices(nonsense, text)
+}
+
+// enliven sets an argument of the bases to a number that shows in what the op
+// computes, as no 0 or 1 may, where the kernel takes it.
+func (r *Runner) enliven(t *Target, bases []*sample.Case, i int) {
+	for _, base := range bases {
+		v, ok := design.Lively(t.operator.Schema.Func.Args[i], base.Args[i])
+		if !ok {
+			continue
+		}
+		c := base.Clone()
+		c.Args[i] = v
+		if _, err := r.Try(t, c); err != nil {
+			return
+		}
+		base.Args[i] = v
+	}
 }
 
 // A Span is the cases of an op that run one after the other.

@@ -16,10 +16,12 @@ type Target struct {
 	devices  []engine.Device
 	Gen      *design.Generator
 	judged   *asserts.Op
+	unthrown *asserts.Op // what holds for a call that threw too
 	waived   []asserts.Excuse
 	*design.Learned
 	Listener
 	plan    *design.Design    // once the openings are over
+	threw   []*thrownCall     // calls of the case that wrote what they must not write
 	found   []*report.Finding // in this worker, which minimises each once
 	fakes   map[string]*fakeCall
 	AsItIs  bool            // findings keep the calls that showed them
@@ -45,9 +47,11 @@ func NewTarget(e engine.Engine, operator engine.Operator, p engine.Plan, book *d
 		return !slices.ContainsFunc(p.Op.Checks, func(c asserts.Check) bool { return c.Code == u.Code })
 	})
 	p.Op.Checks = slices.DeleteFunc(slices.Clone(p.Op.Checks), operator.CannotShow)
+	unthrown := p.Op
+	unthrown.Checks = slices.DeleteFunc(slices.Clone(p.Op.Checks), func(c asserts.Check) bool { return c.Code != asserts.UndeclaredWrite })
 	return &Target{
 		operator: operator, devices: e.Devices(), Gen: design.NewGenerator(operator.Schema, book),
-		judged: e.Subjects(&p.Op), waived: p.Waived, fakes: make(map[string]*fakeCall), Learned: &design.Learned{Named: make(map[int][]sample.Value), Origins: make(map[int]design.Origin)},
+		judged: e.Subjects(&p.Op), unthrown: &unthrown, waived: p.Waived, fakes: make(map[string]*fakeCall), Learned: &design.Learned{Named: make(map[int][]sample.Value), Origins: make(map[int]design.Origin)},
 	}
 }
 

@@ -48,6 +48,7 @@ func (r *Runner) Try(t *Target, c *sample.Case) (*attempt, error) {
 	}
 	out, err := r.Engine.Call(t.Gen.Name, args, min(r.Level, asserts.Content))
 	if err != nil {
+		r.threw(t, &m, c, err)
 		return nil, err
 	}
 	out.Seen.Earlier = r.earlier.now(r.Engine, t)

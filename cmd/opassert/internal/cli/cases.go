@@ -65,13 +65,14 @@ cases. A number of the case and a bound may be made of these too, below:n, k-1:
 of names that are the size of a tensor, and of others of one letter.
 
 Behind a tensor's sizes may stand
-  transposed sliced expanded channels-last offset padded         how it lies in memory
+  transposed sliced expanded channels-last  how it lies in memory
+  offset padded between                     the same, with others' elements around it
   coo csr csc bsr bsc mkldnn quantized per-channel nested conj neg inference requires-grad ...
   below:5                                   whole numbers 0 to 4, such as indices
   in:0.5..2                                 numbers from a range
   ascending:n                               from 0 to n, evenly, such as offsets
   sum:n                                     whole numbers that add up to n, such as lengths
-  const:1 range count negative wide special max lowest subnormal spd lower upper
+  const:1 range count equal negative wide special max lowest subnormal spd lower upper
   = [0, 1, 2.5]                             its first elements
 
 Use it with opassert check -cases-from FILE.
