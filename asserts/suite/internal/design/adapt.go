@@ -23,12 +23,13 @@ type adapter struct {
 	th   theme
 	seen map[string]int // errors, numbers left out
 	used map[tried]bool
+	size map[string]int64 // by the letters that errors have for it
 
 	About []string // arguments whose values are not for the adapter to change
 }
 
 func NewAdapter(op *schema.Op, rng *rand.Rand, th theme) *adapter {
-	return &adapter{op: op, rng: rng, th: th, seen: make(map[string]int), used: make(map[tried]bool)}
+	return &adapter{op: op, rng: rng, th: th, seen: make(map[string]int), used: make(map[tried]bool), size: make(map[string]int64)}
 }
 
 // Adapt returns the next case to try after c threw an error.
@@ -174,7 +175,8 @@ var rules = []rule{
 	on(`(?:size\((-\d)\)\W.*)?divisible by (\d+)`, (*revision).divisible, "divisible by "),
 	on(`()divisible by (\w+)`, (*revision).divisible, "divisible by "),
 	on(`(?:greater|larger|bigger) than (?:the )?(?:actual |padded )*input|input (?:\w+ )*(?:is )?too small|smaller than (?:the )?kernel`, (*revision).larger, "than ", "too small"),
-	on(`(?:shape|size)[a-z ]*:? (?:tensor)? ?[\[(]([a-z_\d]+(?:, ?[a-z_\d]+)+),?[\])]`, (*revision).shape, "shape", "size"),
+	on(`()(?:shape|size)[a-z ]*:? (?:tensor)? ?[\[(]([a-z_\d]+(?:, ?[a-z_\d]+)+),?[\])]`, (*revision).described, "shape", "size"),
+	on(`\b(?:be|have)\b ([\w ]*?)[\[(]([a-z_]\w*(?:, ?\w+)*),?[\])]`, (*revision).described, "[", "("),
 	on(`(?:last dimension|innermost dimension|columns)[a-z ]*? (?:be|==|of size|equal to) (\d+)`, (*revision).lastSize, "last dim", "innermost", "columns"),
 	on(`zerotensors are immutable|functional tensor|functionaliz`, (*revision).plainForms, "zerotensors", "functional tensor", "functionaliz"),
 	on(`expected (\w+) equals to (\d+), but got size`, (*revision).listLength, "equals to"),
@@ -206,13 +208,20 @@ var rules = []rule{
 	on(`names?\b|named`, (*revision).named, "name"),
 }
 
-// mentioned finds the arguments that the error names, or all of them.
+// mentioned finds the arguments that the error names, or else those of which it names
+// the first part: cu_seqlens of cu_seqlens_q.
 func (m *revision) mentioned() []int {
-	var found []int
+	var found, begun []int
 	for i, name := range m.c.Names {
 		if len(name) > 1 && containsWord(m.text, name) {
 			found = append(found, i)
 		}
+		if at := strings.LastIndexByte(name, '_'); at > 3 && containsWord(m.text, name[:at]) {
+			begun = append(begun, i)
+		}
+	}
+	if len(found) == 0 {
+		return begun
 	}
 	return found
 }

@@ -303,6 +303,13 @@ var (
 	channelNames = []string{"running_mean", "running_var", "bias", "save_mean", "save_var", "save_invstd", "mean", "var", "invstd", "scale", "zero_point", "scales", "zero_points"}
 )
 
+// Names of tensors that hold where each sequence ends, and of those that hold a whole
+// number for each entry of the others, as inference engines have them.
+var (
+	ends      = regexp.MustCompile(`^cu_?seq|^cum_seq|indptr$`)
+	eachNames = regexp.MustCompile(`^(seq_?lens?|context_lens|slot_mapping|positions|block_ids|expert_ids)$`)
+)
+
 func tensorFor(r *rand.Rand, arg schema.Argument, th *theme) sample.Value {
 	v := sample.Tensor(th.dtype, th.sizes...)
 	t := v.Tensor
@@ -311,6 +318,12 @@ func tensorFor(r *rand.Rand, arg schema.Argument, th *theme) sample.Value {
 		if th.outs == emptyOut {
 			t.Sizes = []int64{0}
 		}
+		return v
+	case ends.MatchString(arg.Name) && len(th.sizes) > 0:
+		t.DType, t.Sizes, t.Fill = "int32", []int64{3}, sample.Fill{Name: "ascending", Value: float64(th.sizes[0])}
+		return v
+	case eachNames.MatchString(arg.Name) && len(th.sizes) > 0:
+		t.DType, t.Sizes = "int64", th.sizes[:1:1]
 		return v
 	case slices.Contains(indexNames, arg.Name):
 		t.DType = "int64"

@@ -202,35 +202,57 @@ func (m *revision) sameAt(groups []string) bool {
 	return changed
 }
 
-// shape sets the tensors that the error names to a shape that it shows, in which
-// letters are sizes that may be any, the same for the same letter.
-func (m *revision) shape(groups []string) bool {
-	var sizes []int64
-	free := sample.NewSymbols(m.rng.IntN(len(sample.SymbolSizes)))
-	for word := range strings.SplitSeq(groups[1], ",") {
-		word = strings.TrimSpace(word)
-		n, err := strconv.ParseInt(word, 10, 64)
-		if err != nil {
-			if word == "" || len(word) > 12 {
-				return false
-			}
-			n = free.Get(word)
+// described gives the tensors that the error names the dtype and the sizes that it
+// describes, as in "seq_lens must be int64 [n]". A letter stands for the same size in
+// all errors: for what a tensor has there that it was first said of.
+func (m *revision) described(groups []string) bool {
+	dtype := ""
+	for word := range strings.FieldsSeq(groups[1]) {
+		if d, ok := tensor.DTypeOfWord(word); ok {
+			dtype = d.String()
 		}
-		if n > 1<<12 {
-			return false
-		}
-		sizes = append(sizes, n)
+	}
+	letters := strings.FieldsFunc(groups[2], func(r rune) bool { return r == ',' || r == ' ' })
+	unfit := func(letter string) bool { _, ok := tensor.DTypeOfWord(letter); return ok || len(letter) > 20 }
+	if ContainsAny(groups[1], []string{"in ", "one of ", "between "}) || slices.ContainsFunc(letters, unfit) {
+		return false
 	}
 	changed := false
-	named := m.mentioned()
-	for _, i := range named {
+	for _, i := range m.mentioned() {
 		for _, t := range Separate(m.c.Args[i].AppendTensors(nil), m.c.Tensors()) {
-			changed = changed || !slices.Equal(t.Sizes, sizes)
-			t.Sizes = slices.Clone(sizes)
+			before := t.String()
+			t.Sizes = m.lettered(letters, t.Sizes)
+			if dtype != "" {
+				t.DType = dtype
+			}
 			t.Legal()
+			changed = changed || t.String() != before
 		}
 	}
 	return changed
+}
+
+// lettered returns the sizes that letters and numbers stand for; has is what the
+// tensor has now.
+func (m *revision) lettered(letters []string, has []int64) []int64 {
+	sizes := make([]int64, len(letters))
+	for k, letter := range letters {
+		n, err := strconv.ParseInt(letter, 10, 64)
+		if err == nil {
+			sizes[k] = min(n, 1<<12)
+			continue
+		}
+		if _, known := m.size[letter]; !known {
+			m.size[letter] = sample.SymbolSizes[len(m.size)%4]
+			if first := Model(m.c.Tensors()); len(has) == len(letters) {
+				m.size[letter] = has[k]
+			} else if k == 0 && first != nil {
+				m.size[letter] = first.Sizes[0]
+			}
+		}
+		sizes[k] = m.size[letter]
+	}
+	return sizes
 }
 
 // dimensioned adds dimensions to tensors that have none.
