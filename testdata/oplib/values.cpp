@@ -4,8 +4,10 @@
 // the values that it tries, with no word of which they are.
 #include <ATen/ATen.h>
 #include <ATen/core/dispatch/Dispatcher.h>
+#include <torch/custom_class.h>
 #include <torch/library.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <string>
@@ -35,6 +37,11 @@ template <class F>
 torch::CppFunction any(F kernel) {
   return torch::dispatch(c10::DispatchKey::CompositeExplicitAutograd, kernel);
 }
+
+// A Box holds a tensor.
+struct Box : torch::CustomClassHolder {
+  Tensor held;
+};
 
 }  // namespace
 
@@ -298,9 +305,82 @@ TORCH_LIBRARY(values, m) {
     at::group_norm(input, groups, weight, bias);
     return unless(groups > 1 && weight && weight->defined(), input);
   }));
+
+  // What shows where the tensors differ, and the numbers are neither 0 nor 1.
+  m.def("copied(Tensor self, Tensor to) -> ()", cpu([](const Tensor& self, const Tensor& to) {
+    if (self.sizes() == to.sizes() && self.scalar_type() == to.scalar_type() && self.is_contiguous() && to.is_contiguous()) to.copy_(self);
+  }));
+  m.def("equal(Tensor self, Tensor other) -> Tensor", cpu([](const Tensor& self, const Tensor& other) {
+    return unless(floating(self) && floating(other) && self.numel() > 1 && self.sizes() == other.sizes() && !every(flat(self) == flat(self)[0]) &&
+                      every(flat(self) == flat(other)) && !self.is_alias_of(other),
+                  self);
+  }));
+  m.def("scaled(Tensor self, float scale=1.0) -> Tensor", cpu([](const Tensor& self, double scale) {
+    if (floating(self) && self.numel() > 4096) self.mul_(scale);
+    return self.clone();
+  }));
+  m.def("shifted(Tensor self, int by=0) -> Tensor", cpu([](const Tensor& self, int64_t by) {
+    if (floating(self) && self.numel() > 4096) self.add_(by);
+    return self.clone();
+  }));
+
+  // What lies around a tensor, and results of the right size.
+  m.def("rounded_up_(Tensor(a!) self) -> Tensor(a!)", cpu([](Tensor& self) -> Tensor& {
+    self.neg_();
+    if (self.scalar_type() != at::kFloat || !self.is_contiguous() || self.storage_offset() % 4 != 0) return self;
+    const auto room = static_cast<int64_t>(self.storage().nbytes() / sizeof(float)) - self.storage_offset();
+    for (int64_t i = self.numel(); i < std::min((self.numel() + 3) / 4 * 4, room); i++) self.data_ptr<float>()[i] = 9;
+    return self;
+  }));
+  m.def("into_transposed(Tensor self, *, Tensor(a!) out) -> Tensor(a!)", cpu([](const Tensor& self, Tensor& out) -> Tensor& {
+    TORCH_CHECK(self.scalar_type() == out.scalar_type(), "out must have the dtype of self");
+    if (out.sizes() != self.sizes()) return out.resize_(self.sizes()).copy_(self);
+    if (out.dim() == 2 && out.stride(0) == 1 && out.stride(1) > 1) out.set_(self.clone());
+    return out.copy_(self);
+  }));
+  m.def("optional_int8(Tensor self, Tensor? other=None) -> Tensor", cpu([](const Tensor& self, const c10::optional<Tensor>& other) {
+    return unless(other && other->defined() && other->scalar_type() == at::kChar, self);
+  }));
+
+  // What is wrong though the call throws, and what an object keeps.
+  m.def("throws(Tensor self, Tensor other) -> Tensor", cpu([](const Tensor& self, const Tensor& other) {
+    if (self.scalar_type() == other.scalar_type()) return self.clone();
+    if (floating(self)) self.add_(1);
+    TORCH_CHECK(false, "self and other must have the same dtype");
+  }));
+  m.class_<Box>("Box").def(torch::init<>());
+  m.def("kept(__torch__.torch.classes.values.Box box, Tensor self) -> Tensor", cpu([](const c10::intrusive_ptr<Box>& box, const Tensor& self) {
+    box->held = self;
+    return self.clone();
+  }));
+  m.def("shared(__torch__.torch.classes.values.Box box, Tensor self) -> Tensor", cpu([](const c10::intrusive_ptr<Box>& box, const Tensor& self) {
+    return box->held = self.clone();
+  }));
+
+  // Sizes that several tensors have in common, as errors name them.
+  m.def("paged(Tensor query, Tensor key_cache, Tensor block_tables, Tensor seq_lens) -> Tensor",
+        cpu([](const Tensor& query, const Tensor& key_cache, const Tensor& block_tables, const Tensor& seq_lens) {
+    TORCH_CHECK(query.dim() == 3, "query must be [n, heads, size]");
+    TORCH_CHECK(key_cache.dim() == 4 && key_cache.size(2) == query.size(1) && key_cache.size(3) == query.size(2), "the caches must be [blocks, block, heads, size]");
+    TORCH_CHECK(block_tables.scalar_type() == at::kInt && block_tables.dim() == 2 && block_tables.size(0) == query.size(0), "block_tables must be int32 [n, most]");
+    TORCH_CHECK(seq_lens.scalar_type() == at::kInt && seq_lens.dim() == 1 && seq_lens.size(0) == query.size(0), "seq_lens must be int32 [n]");
+    return query;
+  }));
+  m.def("ragged(Tensor q, Tensor cu_seqlens_q, Tensor cu_seqlens_k) -> Tensor", cpu([](const Tensor& q, const Tensor& begin, const Tensor& end) {
+    TORCH_CHECK(begin.scalar_type() == at::kInt && end.scalar_type() == at::kInt && begin.dim() == 1 && begin.numel() > 1, "cu_seqlens must be int32");
+    TORCH_CHECK(q.dim() > 0 && begin.sizes() == end.sizes() && begin[-1].item<int>() == q.size(0), "cu_seqlens must end at the number of tokens");
+    return q;
+  }));
 }
 
 TORCH_LIBRARY(whole, m) {
+  m.def("into(Tensor self, Tensor(a!) to) -> ()", cpu([](const Tensor& self, const Tensor& to) {
+    if (self.sizes() == to.sizes()) to.copy_(self);
+  }));
+  m.def("boxed(__torch__.torch.classes.values.Box box, Tensor self) -> Tensor", cpu([](const c10::intrusive_ptr<Box>& box, const Tensor& self) {
+    box->held = self.clone();
+    return self.clone();
+  }));
   m.def("copy(Tensor self, str mode='constant', bool flag=False, Scalar scale=1) -> Tensor",
         cpu([](const Tensor& self, c10::string_view, bool, const at::Scalar&) { return self.clone(); }));
   m.def("first(Tensor(a) self, int[] dims=[]) -> Tensor(a)", cpu([](const Tensor& self, at::IntArrayRef) { return self.alias(); }));

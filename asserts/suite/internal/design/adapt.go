@@ -209,19 +209,19 @@ var rules = []rule{
 }
 
 // mentioned finds the arguments that the error names, or else those of which it names
-// the first part: cu_seqlens of cu_seqlens_q.
+// a part: cu_seqlens_q by cu_seqlens, and key_cache by caches.
 func (m *revision) mentioned() []int {
-	var found, begun []int
+	var found, parts []int
 	for i, name := range m.c.Names {
 		if len(name) > 1 && containsWord(m.text, name) {
 			found = append(found, i)
 		}
-		if at := strings.LastIndexByte(name, '_'); at > 3 && containsWord(m.text, name[:at]) {
-			begun = append(begun, i)
+		if at := strings.LastIndexByte(name, '_'); at > 2 && (containsWord(m.text, name[:at]) || containsWord(m.text, name[at+1:]+"s")) {
+			parts = append(parts, i)
 		}
 	}
 	if len(found) == 0 {
-		return begun
+		return parts
 	}
 	return found
 }

@@ -49,6 +49,8 @@ func TestRules(t *testing.T) {
 			"seq_lens must be int32 [n]", "aten::f(q=float32[2, 3], seq_lens=int32[2])"},
 		{"sizes in letters of two", "f(Tensor q, Tensor k_cache, Tensor v_cache) -> Tensor", []string{"float32[2, 3]", "float32[3]", "float32[3]"},
 			"k_cache and v_cache must be [blocks, block, size]", "aten::f(q=float32[2, 3], k_cache=float32[2, 3, 4], v_cache=float32[2, 3, 4])"},
+		{"last part of two names", "f(Tensor q, Tensor key_cache, Tensor value_cache) -> Tensor", []string{"float32[2, 3]", "float32[3]", "float32[3]"},
+			"the caches must be [blocks, size]", "aten::f(q=float32[2, 3], key_cache=float32[2, 3], value_cache=float32[2, 3])"},
 		{"a range is no shape", "f(Tensor self, float p) -> Tensor", []string{"float32[2]", "3.0"},
 			"self must be in [low, high]", "aten::f(self=float32[0], p=3)"},
 		{"first part of a name", "f(Tensor self, Tensor cu_seqlens_q, Tensor cu_seqlens_k) -> Tensor", []string{"float32[2]", "float32[3]", "float32[3]"},

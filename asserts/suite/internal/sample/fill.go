@@ -133,17 +133,23 @@ const usualPeriod = 48
 func usual(n, turn int, c tensor.Class) float64 {
 	switch c {
 	case tensor.Integral:
-		pattern := patterns[turn%len(patterns)]
-		return float64(pattern[n%len(pattern)] - '0')
+		return digit(wholes, n, turn)
 	case tensor.Boolean:
-		n += turn
-		return float64((n + n/3) % 2)
+		return digit(truths, n, turn)
 	}
 	return float64(1+(n*7+turn*5)%16) / 17
 }
 
-// patterns are the usual whole numbers, by turn.
-var patterns = []string{"01", "0110", "001", "0011"}
+// Usual whole numbers and truth values, by turn.
+var (
+	wholes = []string{"01", "0110", "001", "0011"}
+	truths = []string{"010", "0110", "1001", "110"}
+)
+
+func digit(patterns []string, n, turn int) float64 {
+	pattern := patterns[turn%len(patterns)]
+	return float64(pattern[n%len(pattern)] - '0')
+}
 
 // fills are the names of fills.
 var fills = []string{"below", "const", "in", "ascending", "sum", "range", "offsets", "count", "spd", "lower", "upper",

@@ -81,6 +81,29 @@ func TestUsualValuesRepeat(t *testing.T) {
 	}
 }
 
+// Tensors of one call hold different values, whatever their dtype, but those that are
+// to be equal.
+func TestTurnsDiffer(t *testing.T) {
+	for _, dtype := range []string{"int8", "bool", "float32", "bfloat16", "complex64"} {
+		for _, fill := range []string{"", "equal"} {
+			had := make(map[string]int)
+			for turn := range 4 {
+				spec := Tensor(dtype, 2, 3).Tensor
+				spec.Fill.Name = fill
+				had[string(spec.Dense(new([]byte), turn).Data)]++
+			}
+			if want := map[string]int{"": 4, "equal": 1}[fill]; len(had) != want {
+				t.Errorf("%s %s: four tensors hold %d sorts of values, want %d", dtype, fill, len(had), want)
+			}
+		}
+	}
+	for turn := range 8 {
+		if v := usual(0, turn, tensor.Integral); v != 0 {
+			t.Errorf("turn %d: whole numbers begin with %g, not with a 0 as offsets do", turn, v)
+		}
+	}
+}
+
 func TestFills(t *testing.T) {
 	nan, inf := math.NaN(), math.Inf(1)
 	for _, tt := range []struct {
@@ -103,6 +126,7 @@ func TestFills(t *testing.T) {
 		{"int8[4] negative", []float64{-1, -2, -3, -1}},
 		{"float32[2] negative", []float64{-1.0 / 17, -8.0 / 17}},
 		{"complex64[2] negative", []float64{-1.0 / 17, -8.0 / 17}},
+		{"float32[2] equal", []float64{1.0 / 17, 8.0 / 17}},
 		{"int8[4] wide", []float64{-7, -2, 3, 8}},
 		{"float32[3] wide", []float64{-7, -1.5, 3}},
 		{"complex64[3] wide", []float64{-7, -1.5, 3}},

@@ -1,0 +1,130 @@
+package work
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/asserts/suite/engine"
+	"github.com/opassert/opassert/asserts/suite/internal/sample"
+	"github.com/opassert/opassert/asserts/suite/report"
+)
+
+// What a call wrote before it threw is judged; what it may write is not, nor what is
+// no kernel's.
+func TestThrewAfterWriting(t *testing.T) {
+	writes := func(message string) func(*fakeEngine, []any) ([]any, error) {
+		return func(_ *fakeEngine, args []any) ([]any, error) {
+			for _, t := range tensorsOf(args) {
+				t.write()
+			}
+			return nil, &engine.Thrown{Message: message}
+		}
+	}
+	resizes := func(_ *fakeEngine, args []any) ([]any, error) {
+		first(args).spec.Sizes = []int64{1, 2}
+		return nil, &engine.Thrown{Message: "no"}
+	}
+	ours := func(_ *fakeEngine, args []any) ([]any, error) {
+		first(args).write()
+		return nil, errOurs
+	}
+	for _, tt := range []struct {
+		name, schema string
+		kernel       func(*fakeEngine, []any) ([]any, error)
+		texts        []string
+		level        asserts.Level
+		want         string
+	}{
+		{"written", "ns::f(Tensor a) -> Tensor", writes("no"), []string{"float32[2]"}, asserts.Content, "OA009 argument a on cpu"},
+		{"resized", "ns::f(Tensor a) -> Tensor", resizes, []string{"float32[2]"}, asserts.Content, "OA009 argument a on cpu"},
+		{"the second", "ns::f(Tensor(a!) a, Tensor b) -> ()", writes("no"), []string{"float32[2]", "float32[2]"}, asserts.Content, "OA009 argument b on cpu"},
+		{"behind none and a number", "ns::f(Tensor? a, int b, Tensor c) -> Tensor", writes("no"), []string{"none", "1", "float32[2]"}, asserts.Content, "OA009 argument c on cpu"},
+		{"in a list", "ns::f(Tensor[] a, Tensor(a!) b) -> ()", writes("no"), []string{"[float32[2]]", "float32[2]"}, asserts.Content, "OA009 argument a[0] on cpu"},
+		{"in an empty list", "ns::f(Tensor[] a, Tensor b) -> ()", writes("no"), []string{"[]", "float32[2]"}, asserts.Content, "OA009 argument b on cpu"},
+		{"declared", "ns::f(Tensor(a!) a) -> ()", writes("no"), []string{"float32[2]"}, asserts.Content, ""},
+		{"nothing written", "ns::f(Tensor a) -> Tensor", thrown("no"), []string{"float32[2]"}, asserts.Content, ""},
+		{"one tensor twice", "ns::f(Tensor(a!) a, Tensor b) -> ()", writes("no"), []string{"float32[2]", "same:a"}, asserts.Content, ""},
+		{"a level without bytes", "ns::f(Tensor a) -> Tensor", writes("no"), []string{"float32[2]"}, asserts.Identity, ""},
+		{"the dispatcher", "ns::f(Tensor a) -> Tensor", writes("ZeroTensors are immutable. Please use"), []string{"float32[2]"}, asserts.Content, ""},
+		{"an error of ours", "ns::f(Tensor a) -> Tensor", ours, []string{"float32[2]"}, asserts.Content, ""},
+	} {
+		b := newBench(t, tt.schema, tt.kernel)
+		b.Level = tt.level
+		if _, err := b.Try(b.t, b.call(t, tt.texts...)); err == nil {
+			t.Fatalf("%s: no error", tt.name)
+		}
+		var c report.Case
+		for _, call := range b.t.threw {
+			b.judgeThrown(b.t, call, &c)
+		}
+		if got := words(c.Found); got != tt.want {
+			t.Errorf("%s: found %s, want %s", tt.name, got, tt.want)
+		}
+		if b.e.live != 0 {
+			t.Errorf("%s: %d tensors live", tt.name, b.e.live)
+		}
+	}
+}
+
+// The bases hold no number that leaves a factor as it is, where the kernel takes
+// another.
+func TestEnliven(t *testing.T) {
+	probability := func(e *fakeEngine, args []any) ([]any, error) {
+		if p, ok := args[1].(float64); ok && p > 0.5 && p < 1 {
+			return nil, &engine.Thrown{Message: "want 0 or 1"}
+		}
+		return copies(e, args)
+	}
+	for _, tt := range []struct {
+		value  string
+		kernel func(*fakeEngine, []any) ([]any, error)
+		want   []string
+	}{
+		{"1.0", copies, []string{"0.75", "0.75", "0.5"}},
+		{"1.0", probability, []string{"1", "1", "0.5"}},
+		{"0.0", probability, []string{"0.25", "0.25", "0.5"}},
+	} {
+		b := newBench(t, "ns::f(Tensor a, float scale) -> Tensor", tt.kernel)
+		bases := []*sample.Case{b.call(t, "float32[2]", tt.value), b.call(t, "float32[2, 2]", tt.value), b.call(t, "float32[2]", "0.5")}
+		for i := range bases[0].Args {
+			b.enliven(b.t, bases, i)
+		}
+		var got []string
+		for _, base := range bases {
+			got = append(got, base.Args[1].String())
+		}
+		if diff := cmp.Diff(tt.want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", tt.value, diff)
+		}
+	}
+}
+
+// A case that throws alone, or first, has the finding; that of a question has none.
+func TestThrownCalls(t *testing.T) {
+	matrices := func(e *fakeEngine, args []any) ([]any, error) {
+		if len(first(args).spec.Sizes) == 3 {
+			first(args).write()
+			return nil, &engine.Thrown{Message: "Expected 2D input"}
+		}
+		return copies(e, args)
+	}
+	b := newBench(t, "ns::f(Tensor a, float scale=1.0) -> Tensor", matrices)
+	n := 0
+	for _, c := range b.cases(t, Span{To: AllCases}) {
+		for _, f := range c.Found {
+			n++
+			if !strings.HasSuffix(f.Violation.Saw, "bytes changed, version 0 -> 1, and then it threw: Expected 2D input") {
+				t.Errorf("saw %q", f.Violation.Saw)
+			}
+			if c.Idle {
+				t.Errorf("case %d asks, and has a finding", c.Case)
+			}
+		}
+	}
+	if n < 2 {
+		t.Errorf("%d findings, want one in each case of three dimensions", n)
+	}
+}
