@@ -49,6 +49,8 @@ func TestRules(t *testing.T) {
 			"seq_lens must be int32 [n]", "aten::f(q=float32[2, 3], seq_lens=int32[2])"},
 		{"sizes in letters of two", "f(Tensor q, Tensor k_cache, Tensor v_cache) -> Tensor", []string{"float32[2, 3]", "float32[3]", "float32[3]"},
 			"k_cache and v_cache must be [blocks, block, size]", "aten::f(q=float32[2, 3], k_cache=float32[2, 3, 4], v_cache=float32[2, 3, 4])"},
+		{"an element for each channel", "f(Tensor input, Tensor weight) -> Tensor", []string{"float32[2, 4, 3]", "float32[3, 3]"},
+			"Expected weight to be a vector of size equal to the number of channels in input, but got weight of shape [3, 3] and input of shape [2, 4, 3]", "aten::f(input=float32[2, 4, 3], weight=float32[4])"},
 		{"last part of two names", "f(Tensor q, Tensor key_cache, Tensor value_cache) -> Tensor", []string{"float32[2, 3]", "float32[3]", "float32[3]"},
 			"the caches must be [blocks, size]", "aten::f(q=float32[2, 3], key_cache=float32[2, 3], value_cache=float32[2, 3])"},
 		{"a range is no shape", "f(Tensor self, float p) -> Tensor", []string{"float32[2]", "3.0"},
@@ -81,6 +83,38 @@ func TestRules(t *testing.T) {
 				t.Errorf("got %s, want %s", got, tt.want)
 			}
 		})
+	}
+}
+
+// A letter is the same size in each error, that which a tensor has.
+func TestLetters(t *testing.T) {
+	op, err := schema.ParseOp("f(Tensor query, Tensor caches, Tensor lens) -> Tensor")
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := NewAdapter(op, sample.NewRandom(0, "f", 0), Themes[0])
+	for _, tt := range []struct{ query, error, want string }{
+		{"float32[6, 7]", "query must be [n, size]", "aten::f(query=float32[6, 7], caches=float32[], lens=float32[])"},
+		{"float32[2, 3]", "caches must be [blocks, 2, size]", "aten::f(query=float32[2, 3], caches=float32[2, 2, 7], lens=float32[])"},
+		{"float32[2, 3]", "lens must be int64 [n]", "aten::f(query=float32[2, 3], caches=float32[], lens=int64[6])"},
+		{"float32[]", "lens must be [m]", "aten::f(query=float32[], caches=float32[], lens=float32[5])"},
+		{"float32[]", "query must be [one, m]", "aten::f(query=float32[2, 5], caches=float32[], lens=float32[])"},
+	} {
+		c := &sample.Case{Op: "aten::f", Names: []string{"query", "caches", "lens"}}
+		for _, text := range []string{tt.query, "float32[]", "float32[]"} {
+			v, err := sample.ParseValue(text, sample.NewSymbols(0))
+			if err != nil {
+				t.Fatal(err)
+			}
+			c.Args = append(c.Args, v)
+		}
+		next, changed := a.Revise(c, tt.error)
+		if got := next.String(); changed != (got != c.String()) || got != tt.want {
+			t.Errorf("%s: %v %s, want %s", tt.error, changed, got, tt.want)
+		}
+	}
+	if _, changed := a.Revise(&sample.Case{Names: []string{"mode"}, Args: []sample.Value{sample.Int(1)}}, "mode must be [x]"); changed {
+		t.Error("an argument without tensors is changed")
 	}
 }
 

@@ -213,7 +213,7 @@ func (m *revision) described(groups []string) bool {
 		}
 	}
 	letters := strings.FieldsFunc(groups[2], func(r rune) bool { return r == ',' || r == ' ' })
-	unfit := func(letter string) bool { _, ok := tensor.DTypeOfWord(letter); return ok || len(letter) > 20 }
+	unfit := func(letter string) bool { _, ok := tensor.DTypeOfWord(letter); return ok }
 	if ContainsAny(groups[1], []string{"in ", "one of ", "between "}) || slices.ContainsFunc(letters, unfit) {
 		return false
 	}
@@ -285,6 +285,25 @@ func (m *revision) have(groups []string) bool {
 		}
 		if at >= 0 && t.Sizes[at] == has {
 			t.Sizes[at], changed = want, want != has
+		}
+	}
+	return changed
+}
+
+// channelled makes an argument a vector with an element for each channel of another.
+//
+// Source: aten/src/ATen/native/group_norm.cpp, check_group_norm_inputs.
+func (m *revision) channelled(groups []string) bool {
+	vector, of := m.argument(groups[1]), m.argument(groups[2])
+	if vector < 0 || of < 0 {
+		return false
+	}
+	changed := false
+	model := Model(m.c.Args[of].AppendTensors(nil))
+	for _, t := range Separate(m.c.Args[vector].AppendTensors(nil), m.c.Tensors()) {
+		if model != nil && len(model.Sizes) > 1 {
+			changed = changed || !slices.Equal(t.Sizes, model.Sizes[1:2])
+			t.Sizes = slices.Clone(model.Sizes[1:2])
 		}
 	}
 	return changed

@@ -1,4 +1,5 @@
 // Package work makes the calls of a design through an engine, in this process,
 // and judges them: the tensors of a case, the call, the same on meta, what the
-// call before returned, and the smallest call that shows a fault.
+// call before returned, what a call wrote before it threw, and the smallest call
+// that shows a fault.
 package work

@@ -1,6 +1,7 @@
 package work
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -23,8 +24,17 @@ func TestThrewAfterWriting(t *testing.T) {
 			return nil, &engine.Thrown{Message: message}
 		}
 	}
-	resizes := func(_ *fakeEngine, args []any) ([]any, error) {
-		first(args).spec.Sizes = []int64{1, 2}
+	restrides := func(_ *fakeEngine, args []any) ([]any, error) {
+		first(args).write()
+		first(args).spec.Strides = []int64{7}
+		return nil, &engine.Thrown{Message: "no"}
+	}
+	writesFirst := func(_ *fakeEngine, args []any) ([]any, error) {
+		first(args).write()
+		return nil, &engine.Thrown{Message: "no"}
+	}
+	moves := func(_ *fakeEngine, args []any) ([]any, error) {
+		*first(args).data = make([]byte, 99)
 		return nil, &engine.Thrown{Message: "no"}
 	}
 	ours := func(_ *fakeEngine, args []any) ([]any, error) {
@@ -39,12 +49,15 @@ func TestThrewAfterWriting(t *testing.T) {
 		want         string
 	}{
 		{"written", "ns::f(Tensor a) -> Tensor", writes("no"), []string{"float32[2]"}, asserts.Content, "OA009 argument a on cpu"},
-		{"resized", "ns::f(Tensor a) -> Tensor", resizes, []string{"float32[2]"}, asserts.Content, "OA009 argument a on cpu"},
+		{"another tensor", "ns::f(Tensor a) -> Tensor", restrides, []string{"float32[2]"}, asserts.Content, ""},
 		{"the second", "ns::f(Tensor(a!) a, Tensor b) -> ()", writes("no"), []string{"float32[2]", "float32[2]"}, asserts.Content, "OA009 argument b on cpu"},
 		{"behind none and a number", "ns::f(Tensor? a, int b, Tensor c) -> Tensor", writes("no"), []string{"none", "1", "float32[2]"}, asserts.Content, "OA009 argument c on cpu"},
 		{"in a list", "ns::f(Tensor[] a, Tensor(a!) b) -> ()", writes("no"), []string{"[float32[2]]", "float32[2]"}, asserts.Content, "OA009 argument a[0] on cpu"},
 		{"in an empty list", "ns::f(Tensor[] a, Tensor b) -> ()", writes("no"), []string{"[]", "float32[2]"}, asserts.Content, "OA009 argument b on cpu"},
 		{"declared", "ns::f(Tensor(a!) a) -> ()", writes("no"), []string{"float32[2]"}, asserts.Content, ""},
+		{"the first of two", "ns::f(Tensor a, Tensor b) -> Tensor", writesFirst, []string{"float32[2]", "float32[2]"}, asserts.Content, "OA009 argument a on cpu"},
+		{"on another storage", "ns::f(Tensor a) -> Tensor", moves, []string{"float32[2]"}, asserts.Content, ""},
+		{"a form", "ns::f(Tensor a) -> Tensor", writes("no"), []string{"float32[2] neg"}, asserts.Content, ""},
 		{"nothing written", "ns::f(Tensor a) -> Tensor", thrown("no"), []string{"float32[2]"}, asserts.Content, ""},
 		{"one tensor twice", "ns::f(Tensor(a!) a, Tensor b) -> ()", writes("no"), []string{"float32[2]", "same:a"}, asserts.Content, ""},
 		{"a level without bytes", "ns::f(Tensor a) -> Tensor", writes("no"), []string{"float32[2]"}, asserts.Identity, ""},
@@ -57,7 +70,7 @@ func TestThrewAfterWriting(t *testing.T) {
 			t.Fatalf("%s: no error", tt.name)
 		}
 		var c report.Case
-		for _, call := range b.t.threw {
+		for _, call := range slices.Concat(b.t.threw, b.t.threw) {
 			b.judgeThrown(b.t, call, &c)
 		}
 		if got := words(c.Found); got != tt.want {
@@ -65,6 +78,25 @@ func TestThrewAfterWriting(t *testing.T) {
 		}
 		if b.e.live != 0 {
 			t.Errorf("%s: %d tensors live", tt.name, b.e.live)
+		}
+	}
+}
+
+// Nothing is said of a call that threw where nobody can look, or make its tensors
+// again.
+func TestThrewUnseen(t *testing.T) {
+	made := 0
+	for name, change := range map[string]func(*fakeEngine){
+		"nobody looks":   func(e *fakeEngine) { e.blind = true },
+		"not made again": func(e *fakeEngine) { e.lacks = func(engine.Dense, engine.Form) bool { made++; return made > 1 } },
+	} {
+		b := newBench(t, "ns::f(Tensor a) -> Tensor", func(_ *fakeEngine, args []any) ([]any, error) {
+			first(args).write()
+			return nil, &engine.Thrown{Message: "no"}
+		})
+		change(b.e)
+		if _, err := b.Try(b.t, b.call(t, "float32[2]")); err == nil || len(b.t.threw) > 0 {
+			t.Errorf("%s: %v, %d calls noted", name, err, len(b.t.threw))
 		}
 	}
 }
