@@ -7,8 +7,8 @@ import (
 	"github.com/opassert/opassert/schema"
 )
 
-// A number that leaves factors or sums as they are is replaced, where it is no
-// dimension, size or mode.
+// A number that leaves factors or sums as they are is replaced, where it is not a
+// dimension, a size or a mode.
 func TestLively(t *testing.T) {
 	for _, tt := range []struct{ arg, value, want string }{
 		{"int by", "0", "3"},

@@ -13,8 +13,8 @@ import (
 	"github.com/opassert/opassert/asserts/suite/report"
 )
 
-// What a call wrote before it threw is judged; what it may write is not, nor what is
-// no kernel's.
+// What a call wrote before it threw is judged; what it may write is not, nor an error
+// that is not the kernel's.
 func TestThrewAfterWriting(t *testing.T) {
 	writes := func(message string) func(*fakeEngine, []any) ([]any, error) {
 		return func(_ *fakeEngine, args []any) ([]any, error) {
@@ -82,12 +82,12 @@ func TestThrewAfterWriting(t *testing.T) {
 	}
 }
 
-// Nothing is said of a call that threw where nobody can look, or make its tensors
-// again.
+// Nothing is reported of a call that threw where its tensors can't be observed, or
+// made again.
 func TestThrewUnseen(t *testing.T) {
 	made := 0
 	for name, change := range map[string]func(*fakeEngine){
-		"nobody looks":   func(e *fakeEngine) { e.blind = true },
+		"blind":          func(e *fakeEngine) { e.blind = true },
 		"not made again": func(e *fakeEngine) { e.lacks = func(engine.Dense, engine.Form) bool { made++; return made > 1 } },
 	} {
 		b := newBench(t, "ns::f(Tensor a) -> Tensor", func(_ *fakeEngine, args []any) ([]any, error) {
