@@ -34,34 +34,34 @@ var forms = map[engine.Form]string{
 }
 
 // tensorOf returns an expression that makes a tensor.
-func tensorOf(t *sample.TensorSpec) (string, error) {
+func tensorOf(t *sample.TensorSpec, turn int) (string, error) {
 	switch t.Form {
 	case engine.Named:
 		names := make([]string, len(t.Sizes))
 		for i := range names {
 			names[i] = strconv.Quote(string(rune('A' + i)))
 		}
-		return dense(t) + ".rename_(" + strings.Join(names, ", ") + ")", nil
+		return dense(t, turn) + ".rename_(" + strings.Join(names, ", ") + ")", nil
 	case engine.Zero:
 		return fmt.Sprintf("torch._efficientzerotensor(%s, dtype=torch.%s)", tuple(t.Sizes), t.DType), nil
 	case engine.Quantized, engine.PerChannel:
-		return quantized(t), nil
+		return quantized(t, turn), nil
 	case engine.Nested, engine.NestedEven:
-		return nested(t), nil
+		return nested(t, turn), nil
 	case engine.COOUncoalesced:
-		once := dense(t) + ".to_sparse()"
+		once := dense(t, turn) + ".to_sparse()"
 		return fmt.Sprintf("(lambda t: torch.sparse_coo_tensor(torch.cat([t._indices()] * 2, 1), torch.cat([t._values()] * 2), %s))(%s)", tuple(t.Sizes), once), nil
 	case engine.Inference:
-		return "torch.inference_mode()(lambda: " + dense(t) + ".clone())()", nil
+		return "torch.inference_mode()(lambda: " + dense(t, turn) + ".clone())()", nil
 	}
 	form, ok := forms[t.Form]
 	if !ok {
 		return "", fmt.Errorf("a %v tensor has no literal", t.Form)
 	}
-	return strings.ReplaceAll(form, "{}", dense(t)), nil
+	return strings.ReplaceAll(form, "{}", dense(t, turn)), nil
 }
 
-func quantized(t *sample.TensorSpec) string {
+func quantized(t *sample.TensorSpec, turn int) string {
 	like, dtype, zero := *t, t.DType, 0
 	like.DType = "float32"
 	if dtype == "float32" {
@@ -71,31 +71,31 @@ func quantized(t *sample.TensorSpec) string {
 		zero = 64
 	}
 	if t.Form == engine.Quantized {
-		return fmt.Sprintf("torch.quantize_per_tensor(%s, 0.1, %d, torch.%s)", dense(&like), zero, dtype)
+		return fmt.Sprintf("torch.quantize_per_tensor(%s, 0.1, %d, torch.%s)", dense(&like, turn), zero, dtype)
 	}
 	channels := t.Sizes[0]
 	return fmt.Sprintf("torch.quantize_per_channel(%s, torch.full((%d,), 0.1, dtype=torch.float64), torch.full((%d,), %d), 0, torch.%s)",
-		dense(&like), channels, channels, zero, dtype)
+		dense(&like, turn), channels, channels, zero, dtype)
 }
 
 // nested has as many tensors as the first dimension is long, the last of them
 // shorter unless all are even.
-func nested(t *sample.TensorSpec) string {
+func nested(t *sample.TensorSpec, turn int) string {
 	var parts []string
 	for i := range t.Sizes[0] {
 		part := sample.TensorSpec{DType: t.DType, Sizes: slices.Clone(t.Sizes[1:])}
 		if t.Form == engine.Nested && i == t.Sizes[0]-1 && len(part.Sizes) > 0 && part.Sizes[0] > 1 {
 			part.Sizes[0]--
 		}
-		parts = append(parts, dense(&part))
+		parts = append(parts, dense(&part, turn))
 	}
 	return "torch._nested_tensor_from_tensor_list([" + strings.Join(parts, ", ") + "])"
 }
 
 // dense returns an expression for a strided tensor, with all that its storage holds.
-func dense(t *sample.TensorSpec) string {
+func dense(t *sample.TensorSpec, turn int) string {
 	var room []byte
-	d := t.Dense(&room)
+	d := t.Dense(&room, turn)
 	dtype := sample.Element(t.DType)
 	storage := elements(dtype, d.Data)
 	switch whole := int64(len(d.Data)) == sample.Size(t.Sizes)*int64(dtype.Size()) && t.Arrangement == tensor.Contiguous; {

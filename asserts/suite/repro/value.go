@@ -128,7 +128,7 @@ func (k *call) value(v *sample.Value, name string) (string, error) {
 	case sample.GeneratorValue:
 		return fmt.Sprintf("torch.Generator().manual_seed(%d)", v.Int), nil
 	case sample.StorageValue:
-		text, err := tensorOf(v.Tensor)
+		text, err := tensorOf(v.Tensor, 0)
 		return text + ".untyped_storage()", err
 	case sample.SameValue:
 		return k.names[v.Int], nil
@@ -179,7 +179,7 @@ func (k *call) tensor(t *sample.TensorSpec, name string) (string, error) {
 		text = fmt.Sprintf("%[1]s.view_as(%[1]s)", k.tensors[t.View-1])
 	} else {
 		var err error
-		if text, err = tensorOf(t); err != nil {
+		if text, err = tensorOf(t, len(k.tensors)); err != nil {
 			return "", err
 		}
 	}

@@ -34,7 +34,7 @@ def part(t, name):
 
 y = torch.tensor([0.05882353, 0.47058824, 0.88235295, 0.3529412], dtype=torch.float32).reshape((2, 2))
 xs_0 = y.view_as(y)
-xs_1 = torch.tensor([0.05882353, 0.47058824, 0.88235295, 0.3529412], dtype=torch.float32).reshape((2, 2)).to_sparse()
+xs_1 = torch.tensor([0.64705884, 0.11764706, 0.5294118, 0.9411765], dtype=torch.float32).reshape((2, 2)).to_sparse()
 xs = [xs_0, xs_1]
 before = memory(part(xs[1], "values")), look(part(xs[1], "values")), version(part(xs[1], "values"))
 try:

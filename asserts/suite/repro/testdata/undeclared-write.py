@@ -18,7 +18,7 @@ def version(t):
 
 
 self = torch.tensor([0, 1], dtype=torch.uint8)
-from_ = torch.tensor([0.05882353, 0.47058824, 0.88235295, 0.3529412, 0.7647059, 0.23529412, 0.64705884, 0.11764706, 0.5294118, 0.9411765, 0.4117647, 0.8235294, 0.29411766, 0.7058824, 0.1764706, 0.5882353], dtype=torch.float32).repeat(63)[:1000]
+from_ = torch.tensor([0.3529412, 0.7647059, 0.23529412, 0.64705884, 0.11764706, 0.5294118, 0.9411765, 0.4117647, 0.8235294, 0.29411766, 0.7058824, 0.1764706, 0.5882353, 0.05882353, 0.47058824, 0.88235295], dtype=torch.float32).repeat(63)[:1000]
 before = memory(from_), look(from_), version(from_)
 try:
     result = getattr(torch.ops.x, "from").default(self, **{"from": from_}, p=-inf)

@@ -11,9 +11,9 @@ def share(a, b):
 
 
 x = torch.quantize_per_tensor(torch.tensor([0.05882353, 0.47058824], dtype=torch.float32), 0.1, 64, torch.quint8)
-d_1 = torch.tensor([0.05882353], dtype=torch.float32)
+d_1 = torch.tensor([0.3529412], dtype=torch.float32)
 d = {"a": d_1}
-made_0_0 = torch.tensor([0.05882353], dtype=torch.float32)
+made_0_0 = torch.tensor([0.64705884], dtype=torch.float32)
 made_1_first = torch.classes.x.Queue(3)
 torch.ops.x.push_.default(made_1_first, True)
 made = [torch.ops.x.g.default(made_0_0), made_1_first]
