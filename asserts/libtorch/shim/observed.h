@@ -85,6 +85,7 @@ constexpr char EXPANDED[] = " expanded";
 constexpr char CHANNELS_LAST[] = " channels-last";
 constexpr char OFFSET[] = " offset";
 constexpr char PADDED[] = " padded";
+constexpr char BETWEEN[] = " between";
 }
 
 // tag_text returns what a message calls a value.

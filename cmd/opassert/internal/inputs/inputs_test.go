@@ -161,7 +161,7 @@ func TestDigestOfBuilds(t *testing.T) {
 			}
 			return p.Digest("op")
 		}
-		if digest("1") != digest("1") || digest("1") == digest("2") {
+		if first, again, other := digest("1"), digest("1"), digest("2"); first != again || first == other {
 			t.Errorf("%s: the digest does not follow its build", pkg.ImportPath)
 		}
 	}
