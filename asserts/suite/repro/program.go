@@ -194,7 +194,11 @@ func (k *call) judged(w way, p predicate) string {
 	if p.before != "" {
 		b.WriteString(p.before + "\n")
 	}
-	b.WriteString(guarded(w.statement("result = " + k.expression(w))))
+	call := guarded(w.statement("result = " + k.expression(w)))
+	if !strings.Contains(p.fault+p.after, "result") { // an op may write, and raise then
+		call = strings.Replace(call, "sys.exit(2)", "if not ("+p.fault+"):\n        sys.exit(2)", 1)
+	}
+	b.WriteString(call)
 	if p.after != "" {
 		b.WriteString(p.after + "\n")
 	}

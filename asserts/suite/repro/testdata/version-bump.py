@@ -20,7 +20,8 @@ try:
     result = torch.ops.x.f_.default(self, xs)
 except Exception as e:
     print("the call raises:", e)
-    sys.exit(2)
+    if not (not torch.equal(before[0], memory(self)) and version(self) == before[1]):
+        sys.exit(2)
 if not torch.equal(before[0], memory(self)) and version(self) == before[1]:
     print("the fault is there: self was written, and its version is what it was")
     sys.exit(1)

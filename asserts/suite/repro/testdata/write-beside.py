@@ -30,7 +30,8 @@ try:
     result = torch.f(self, out=out)
 except Exception as e:
     print("the call raises:", e)
-    sys.exit(2)
+    if not (beside(before, out)):
+        sys.exit(2)
 if beside(before, out):
     print("the fault is there: bytes of the storage of out changed that are not elements of out")
     sys.exit(1)
