@@ -31,6 +31,8 @@ var withoutBytes = reflect.New(reflect.TypeFor[struct{}]()).Pointer()
 // that was given a capacity of its own, s[i:j:k], has another ID although it
 // shares the array; a library that makes such slices keeps a serial number from
 // [NewID] beside them instead. A slice without capacity has no array and no ID.
+// Where a write may put a result into a new array, as those of math/big and of
+// append do, the array is not the storage: the ID is that of the object that holds it.
 func SliceID[T any](s []T) ID {
 	var zero T
 	if cap(s) == 0 || unsafe.Sizeof(zero) == 0 {
