@@ -73,6 +73,9 @@ type Place struct {
 // NoElement is the Element of a tensor that is not in a list.
 const NoElement = -1
 
+// Process stands for what a call can change that is no tensor of it.
+var Process = Place{Return: true, Index: -1, Name: "the process", Element: NoElement}
+
 // A Site is a place in a program.
 type Site struct {
 	File string // relative to the program's module; of another module, behind its path
@@ -84,6 +87,8 @@ type Site struct {
 func (p Place) String() string {
 	name := p.Name + p.element()
 	switch {
+	case p == Process:
+		return p.Name
 	case !p.Return:
 		return "argument " + name
 	case strings.HasPrefix(name, "result"):
@@ -94,6 +99,9 @@ func (p Place) String() string {
 
 // title names the place in a report's first line: `argument 0 "tensors"[1]`.
 func (p Place) title() string {
+	if p == Process {
+		return p.Name
+	}
 	role := "argument"
 	if p.Return {
 		role = "return"

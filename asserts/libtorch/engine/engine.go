@@ -394,7 +394,16 @@ func (l *Libtorch) Storage(t engine.Tensor) (any, error) {
 	return o, thrown(err)
 }
 
-func (l *Libtorch) Seed(seed int64) error { return libtorch.Seed(uint64(seed)) }
+// Seed seeds the generator, where kernels are Python's with a number that they are
+// not likely to seed it with.
+func (l *Libtorch) Seed(seed int64) error {
+	if l.host != nil {
+		seed ^= unlikely
+	}
+	return libtorch.Seed(uint64(seed))
+}
+
+const unlikely = 0x6f7061737365
 
 func (l *Libtorch) Subjects(op *asserts.Op) *asserts.Op { return asserts.WithParts(op) }
 

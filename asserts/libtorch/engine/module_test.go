@@ -259,3 +259,67 @@ func TestReproducedWithoutOpassert(t *testing.T) {
 		}
 	})
 }
+
+// What kernels change besides their tensors is noted, and undone before the next call;
+// nothing is said of those that undo it themselves.
+func TestState(t *testing.T) {
+	libtorchtest.EachPython(t, func(t *testing.T, python *installed.Python) {
+		got := check(t, python, "testdata", "-module", "python_state", "-level", "content", "-cases", "4", "-json")
+		said := saw(t, got, 0, "python_state.py")
+		for op, words := range expected(t, python, "python_state") {
+			if !strings.Contains(said[op], "note OA009 "+words) {
+				t.Errorf("%s: said is %q, want a note that says %q", op, said[op], words)
+			}
+			delete(said, op)
+		}
+		for op, words := range said {
+			t.Errorf("%s changes nothing, and said is %q", op, words)
+		}
+	})
+}
+
+// Formulas for autograd, and rules for vmap and autocast, that are wrong are found at
+// their lines, and nothing is said of right ones.
+func TestRules(t *testing.T) {
+	libtorchtest.EachPython(t, func(t *testing.T, python *installed.Python) {
+		got := check(t, python, "testdata", "-module", "python_rules", "-through", "autograd", "-json")
+		said := saw(t, got, 1, "python_rules.py")
+		for op, words := range expected(t, python, "python_rules") {
+			if !strings.Contains(said[op], "OA014 "+words) {
+				t.Errorf("%s: said is %q, want %q", op, said[op], words)
+			}
+			delete(said, op)
+		}
+		for op, words := range said {
+			t.Errorf("%s is right, and said is %q", op, words)
+		}
+		if strings.Contains(got.stdout, "could not be called") {
+			t.Errorf("rules were not called\n%s", got.stdout)
+		}
+	})
+}
+
+// saw returns what a check found of each op, and noted, in the words of its lines saw,
+// each behind its code. Its sites are in a module.
+func saw(t *testing.T, got answer, status int, module string) map[string]string {
+	t.Helper()
+	var results []asserts.Result
+	if err := json.Unmarshal([]byte(got.stdout), &results); err != nil || got.status != status {
+		t.Fatalf("%v, exit status %d, want %d\n%s", err, got.status, status, got.stderr)
+	}
+	said := make(map[string]string)
+	for _, r := range results {
+		mark := map[asserts.Status]string{asserts.Violated: "", asserts.Noted: "note ", asserts.Crashed: "crash "}
+		before, ok := mark[r.Status]
+		if !ok {
+			continue
+		}
+		_, words, _ := strings.Cut(r.Report, "\n  saw     ")
+		line, _, _ := strings.Cut(words, "\n")
+		said[r.Op] += before + r.Code.String() + " " + line + "\n"
+		if filepath.Base(r.Site.File) != module || r.Site.Line == 0 {
+			t.Errorf("%s: the site is %v, want its line of %s", r.Op, r.Site, module)
+		}
+	}
+	return said
+}

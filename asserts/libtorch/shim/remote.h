@@ -38,8 +38,9 @@ extern "C" {
 
 // oa_serve answers the messages of a socket until it is closed. Where a kernel
 // crashes, the frames of its stack go to the file stack, a line each, before the
-// handlers of signals that were there.
-void oa_serve(int socket, int stack);
+// handlers of signals that were there. after is called after each call of an operator,
+// and with 1 after the default generator was seeded.
+void oa_serve(int socket, int stack, void (*after)(int seeded));
 
 #ifdef __cplusplus
 }

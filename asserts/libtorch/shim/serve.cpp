@@ -81,7 +81,7 @@ struct Session {
 
 }  // namespace
 
-void oa_serve(int socket, int stack) {
+void oa_serve(int socket, int stack, void (*after)(int seeded)) {
   oa_watch_crashes(stack, "", nullptr);
   const pid_t server = getpid();
   opassert::count_python();
@@ -89,6 +89,7 @@ void oa_serve(int socket, int stack) {
   while (s.next()) {
     s.call();
     if (getpid() != server) _exit(0);  // a kernel has forked, and returned in the child too
+    if (s.ask.function == OA_FN_call || s.ask.function == OA_FN_seed) after(s.ask.function == OA_FN_seed);
     if (!s.answer()) return;
   }
 }

@@ -193,9 +193,10 @@ func Release(results []any) {
 
 // Devices that engines have in common.
 const (
-	CPU  Device = tensor.CPU
-	Meta Device = tensor.Meta // whose tensors have no bytes
-	Fake Device = "fake"      // where an op's fake is called instead of its kernel
+	CPU   Device = tensor.CPU
+	Meta  Device = tensor.Meta // whose tensors have no bytes
+	Fake  Device = "fake"      // where an op's fake is called instead of its kernel
+	Rules Device = "rules"     // where an op's formula for autograd is called, and its rules for vmap and autocast
 )
 
 // CannotShow reports whether a check is one that the engine cannot show broken.

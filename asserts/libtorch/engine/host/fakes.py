@@ -116,11 +116,14 @@ def fake(request):
     return json.dumps(answer | ({"guards": guards(function, args, kwargs, answer)} if "results" in answer else {}))
 
 
+LENT = {"fake(int[] request) -> str": fake}
+
+
 def lend():
     """Registers what workers ask of this Python as ops, which then takes no longer the first time."""
     warm()
     library = torch.library.Library("opassert_host", "DEF")
-    for schema, function in {"fake(int[] request) -> str": fake}.items():
+    for schema, function in LENT.items():
         library.define(schema)
         library.impl(schema.partition("(")[0], function, "CompositeImplicitAutograd")
     return library

@@ -6,15 +6,15 @@ import inspect
 from torch._library.custom_ops import OPDEFS
 
 
-def written(function):
+def written(function, seen=()):
     """Returns the function that a user wrote, of what wraps it."""
     while hasattr(function, "func"):
         function = function.func
     function = inspect.unwrap(function)
-    if getattr(function, "__code__", None) and function.__code__.co_filename.startswith(ROOT):
-        for inner in enclosed(function):
-            if inspect.isfunction(inner):
-                return written(inner)
+    if getattr(function, "__code__", None) and function.__code__.co_filename.startswith(ROOT) and function not in seen:
+        inner = [written(f, (*seen, function)) for f in enclosed(function) if inspect.isfunction(f)]
+        users = [f for f in inner if not f.__code__.co_filename.startswith(ROOT)]
+        return (users + inner + [function])[0]
     return function
 
 
@@ -53,10 +53,15 @@ class Registrations:
 
     BELOW = ("Meta", "Autograd", "FuncTorch", "Functionalize", "Python")  # keys of what is not the kernel
 
+    RULES = ("Autograd", "AutogradCPU", "FuncTorchBatched", "AutocastCPU")
+
     def __init__(self):
         self.definers = {}  # op: file
         self.functions = {}  # op: {"fake", or the dispatch key of a kernel: function}
         self.formulas = {}  # op: (backward, setup_context) for autograd
+        self.infos = {}  # op: what holds those of it, also such as are registered later
+        self.rules = {}  # op: {a dispatch key of RULES: function}
+        self.marked = False  # an op said since that a result has no gradient
         library = torch.library.Library
         define, impl = library.define, library.impl
 
@@ -70,6 +75,8 @@ class Registrations:
             name = f"{this.ns}::{str(getattr(name, '_name', name)).rpartition('::')[2]}"
             if callable(function) and dispatch_key == "Meta":
                 self.add(name, "fake", function)
+            elif callable(function) and dispatch_key in self.RULES:
+                self.rules.setdefault(name, {})[dispatch_key] = function
             elif callable(function) and not dispatch_key.startswith(self.BELOW):
                 self.add(name, dispatch_key or "CompositeImplicitAutograd", function)
             return result
@@ -80,6 +87,7 @@ class Registrations:
 
         def recorded_formula(op, info):
             self.formulas[op.name()] = info._backward_fn, info._setup_context_fn
+            self.infos[op.name()] = info
             return formula(op, info)
 
         library.define, library.impl = recorded_define, recorded_impl
@@ -87,6 +95,14 @@ class Registrations:
         register, holder.register = holder.register, recorded_register
         autograd = torch._library.autograd
         formula, autograd.make_autograd_impl = autograd.make_autograd_impl, recorded_formula
+        marks = torch.autograd.function.FunctionCtx
+        mark = marks.mark_non_differentiable
+
+        def recorded_mark(this, *tensors):
+            self.marked = True
+            return mark(this, *tensors)
+
+        marks.mark_non_differentiable = recorded_mark
 
     def add(self, name, key, function):
         if site(function)[0]:
@@ -108,3 +124,9 @@ class Registrations:
             return custom._abstract_fn and site(custom._abstract_fn)
         function = self.functions.get(name, {}).get("fake")
         return function and site(function)
+
+    def formula(self, name):
+        """Returns the place of an op's formula for autograd, "" and 0 where it is not Python's."""
+        info, rules = self.infos.get(name), self.rules.get(name, {})
+        function = info and info._backward_fn or rules.get("Autograd") or rules.get("AutogradCPU")
+        return site(function) if function else ("", 0)

@@ -31,7 +31,9 @@ def serve(calls, stack):
     limit = used + MEMORY
     resource.setrlimit(resource.RLIMIT_AS, (limit if hard < 0 else min(limit, hard), hard))
     faulthandler.enable(stack, all_threads=False)
-    shim.oa_serve(calls, stack)
+    state.begin()
+    after = ctypes.CFUNCTYPE(None, ctypes.c_int)(state.after)
+    shim.oa_serve(calls, stack, after)
     os._exit(0)
 
 
@@ -49,7 +51,7 @@ def start(files):
 
 
 source, folder = os.environ["OPASSERT_HOST"], os.environ["OPASSERT_WORKER"]
-lent, before, registered = lend(), names(), Registrations()
+lent, before, registered, state = lend(), names(), Registrations(), State()
 for module in os.environ["OPASSERT_MODULES"].split(","):
     load(module)
 say("load", quoted(""))

@@ -35,7 +35,10 @@ func (r *Runner) judge(t *Target, a *attempt, result *report.Case) []*report.Fin
 	if a.fake != nil {
 		found = append(found, r.judgeFake(t, a, result)...)
 	}
-	return found
+	if a.rules != nil {
+		found = append(found, r.judgeRules(t, a, result)...)
+	}
+	return append(found, r.judgeFaults(t, a, r.left(), result, a.calls[0].on)...)
 }
 
 // judgeOn judges the call on one device.

@@ -15,8 +15,12 @@ func (r *Runner) Fail(c *report.Case, op string, err error) {
 	}
 }
 
-// Forget forgets what the errors of an op mean: the next op's may mean others.
-func (r *Runner) Forget() { r.readings = nil }
+// Forget forgets what the errors of an op mean, and what its calls changed: the next
+// op's may mean others.
+func (r *Runner) Forget() {
+	r.readings = nil
+	r.left()
+}
 
 // A bounded engine knows errors of its ops that no arguments avoid.
 type bounded interface {

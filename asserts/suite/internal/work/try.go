@@ -11,6 +11,7 @@ type attempt struct {
 	c     *sample.Case
 	calls []call         // the first is on the case's own device
 	fake  *fakeCall      // nil: the engine has none
+	rules *rulesCall     // nil: the engine has none
 	lacks map[string]int // what the call wanted and the library lacks, by how often
 }
 
@@ -58,7 +59,7 @@ func (r *Runner) Try(t *Target, c *sample.Case) (*attempt, error) {
 	for i := range a.calls[1:] {
 		r.callTwins(t, &a.calls[i+1])
 	}
-	a.fake = r.fakeOf(t, a.c)
+	a.fake, a.rules = r.fakeOf(t, a.c), r.rulesOf(t, a.c)
 	return a, nil
 }
 

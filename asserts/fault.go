@@ -1,0 +1,36 @@
+package asserts
+
+// A Fault is what an engine finds wrong with an op itself, where no observation shows
+// it.
+type Fault struct {
+	Code     Code
+	Argument string // that it is about; "": the first return, or the process where the check is about arguments
+	Saw, Fix string
+	Note     string // why it is debatable; "" where it is an error
+	Site     Site   // of what is at fault, where that is not the kernel
+}
+
+// JudgeFaults makes violations of faults, where the op's checks are not waived.
+func JudgeFaults(op *Op, seen *Seen, faults []Fault, policy *Policy) Verdict {
+	j := newJudge(op, seen, policy)
+	for i := range faults {
+		if f := &faults[i]; !j.plan.waived.Has(f.Code) {
+			v := j.report(f.Code, j.at(f))
+			v.Saw, v.Fix, v.Note, v.Site = f.Saw, f.Fix, f.Note, f.Site
+		}
+	}
+	return j.verdict
+}
+
+// at returns the place that a fault is about.
+func (j *judge) at(f *Fault) Place {
+	for i := range j.plan.args {
+		if s := &j.plan.args[i]; f.Argument != "" && s.Name == f.Argument {
+			return s.place(false, NoElement, "")
+		}
+	}
+	if f.Code.About()&Return != 0 && len(j.plan.results) > 0 {
+		return j.plan.results[0].place(true, NoElement, "")
+	}
+	return Process
+}

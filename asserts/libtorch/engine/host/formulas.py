@@ -1,0 +1,209 @@
+"""The formulas of ops for autograd, and their rules for vmap and autocast, called beside
+the kernels."""
+
+from torch.utils._pytree import tree_flatten, tree_map_only as mapped, tree_unflatten
+
+
+def differs(a, b):
+    """Reports whether two results are not the same, up to rounding."""
+    if a is None or b is None:
+        return (a is None) != (b is None)
+    if a.shape != b.shape or a.dtype != b.dtype:
+        return True
+    if not (a.is_floating_point() or a.is_complex()):
+        return not torch.equal(a, b)
+    wide = torch.complex128 if a.is_complex() else torch.float64
+    sure = a.isfinite() & b.isfinite()  # what is not depends on how it is computed
+    return not torch.allclose(a[sure].to(wide), b[sure].to(wide), 1e-2, 1e-3)
+
+
+def bytes_of(tensor):
+    return tensor.detach().clone(memory_format=torch.contiguous_format).view(-1).view(torch.uint8) if tensor.numel() else None
+
+
+def changed(tensor, was):
+    return was is not None and not torch.equal(bytes_of(tensor), was)
+
+
+def text_of(error):
+    return f"{type(error).__name__}: {str(error).partition(chr(10))[0]}{raised_at(error)}"
+
+
+class Rules:
+    """The calls of what is registered for an op besides its kernels, and what is wrong with it."""
+
+    def __init__(self, function, args, kwargs):
+        self.function, self.schema, self.name = function, function._schema, function.name()
+        self.leaves, self.spec = tree_flatten((args, kwargs))
+        self.faults = []
+        names = [a.name for a in self.schema.arguments]
+        written = {a.name for a in self.schema.arguments if a.alias_info and a.alias_info.is_write}
+        of = [names[i] for i, a in enumerate(args) for _ in tree_flatten(a)[0]] + [n for n, a in kwargs.items() for _ in tree_flatten(a)[0]]
+        tensors = [(i, n) for i, n in enumerate(of) if isinstance(self.leaves[i], torch.Tensor)]
+        self.tensors = [i for i, _ in tensors]
+        self.named = dict(tensors)
+        self.writes = any(n in written for _, n in tensors)
+        self.graded = [i for i, n in tensors if self.leaves[i].dtype.is_floating_point or self.leaves[i].dtype.is_complex]
+
+    def add(self, saw, fix, place=("", 0), argument="", note=""):
+        if not any(f["argument"] == argument for f in self.faults):
+            self.faults.append({"argument": argument, "saw": saw, "fix": fix, "note": note, "file": place[0], "line": place[1]})
+
+    def call(self, replace=lambda i, t: t):
+        """Calls the op with copies of its tensors, of which others may take the place."""
+        leaves = [replace(i, v.detach().clone()) if isinstance(v, torch.Tensor) else v for i, v in enumerate(self.leaves)]
+        args, kwargs = tree_unflatten(leaves, self.spec)
+        torch.manual_seed(0)
+        return leaves, self.function(*args, **kwargs)
+
+    # Autograd.
+
+    def differentiated(self, of):
+        leaves, values = self.call(lambda i, t: t.requires_grad_(i in of))
+        return leaves, [t for t in held(values) if t is not None]
+
+    def gradients(self, results, leaves, of, given, again=False):
+        torch.manual_seed(0)
+        pairs = [(t, g) for t, g in zip(results, given) if t.requires_grad and g is not None]
+        return torch.autograd.grad([t for t, _ in pairs], [leaves[i] for i in of], [g for _, g in pairs], retain_graph=again, allow_unused=True)
+
+    def check_formula(self):
+        place = registered.formula(self.name)
+        try:
+            leaves, results = self.differentiated(self.graded)
+        except Exception:
+            return  # as the call itself did
+        if not any(t.requires_grad for t in results):
+            if place[0] and any(t.is_floating_point() for t in results) and not registered.marked:
+                self.add("its formula is lost: an argument requires grad, and no result does", "let results keep what the formula leads back to", place)
+            return
+        given = [torch.ones_like(t) for t in results]
+        kept = [(n, t, bytes_of(t)) for n, t in [(f"argument {self.named[i]}", leaves[i]) for i in self.tensors] + [("what the op returned", t) for t in results] + [("the gradient that it is given", t) for t in given]]
+        try:
+            first = self.gradients(results, leaves, self.graded, given, again=True)
+        except Exception as error:
+            return self.add_raised("its backward raises", error, place)
+        for name, tensor, was in kept:
+            if changed(tensor, was):
+                return self.add(f"its backward writes {name}", "let backward work on a copy", place)
+        self.check_gradients(first, leaves, results, place)
+        self.check_again(first, leaves, results, given, place)
+        self.check_parts(first, results, given, place)
+
+    def add_raised(self, what, error, place, argument=""):
+        note = ""
+        if isinstance(error, NotImplementedError) or "no autograd formula was registered" in str(error):
+            note = "it says that it has no gradient: no result is silently wrong"
+        self.add(f"{what} {text_of(error)}", "let it take what the kernel takes, and return what that would", place, argument, note)
+
+    def check_gradients(self, gradients, leaves, results, place):
+        storages = {t.untyped_storage()._cdata: n for n, t in [(f"argument {self.named[i]}", leaves[i]) for i in self.tensors] + [("what the op returned", t) for t in results]}
+        for i, gradient in zip(self.graded, gradients):
+            if gradient is None or not gradient.numel():
+                continue
+            if shares := storages.get(gradient.untyped_storage()._cdata):
+                self.add(f"the gradient of {self.named[i]} shares storage with {shares}: who accumulates into it writes that", "return a clone", place, self.named[i])
+        if place[0] and all(g is None for g in gradients):
+            self.add("its backward returns no gradient at all", "return one for each argument that has one", place, note="a formula may say so: what is before the op gets no gradient")
+
+    def check_again(self, first, leaves, results, given, place):
+        try:
+            second = self.gradients(results, leaves, self.graded, given)
+        except Exception as error:
+            return self.add_raised("called a second time, as with retain_graph, its backward raises", error, place)
+        for i, a, b in zip(self.graded, first, second):
+            if differs(a, b):
+                self.add(f"called a second time, as with retain_graph, its backward returns another gradient of {self.named[i]}", "leave what is saved as it is", place, self.named[i])
+
+    def check_parts(self, first, results, given, place):
+        """Calls the formula for gradients without strides, for one argument, and for one result."""
+        ways = [("for a gradient that is expanded, as that of sum()", self.graded, [torch.ones((), dtype=t.dtype).expand(t.shape) for t in results])]
+        if len(self.graded) > 1:
+            ways += [(f"where {self.named[i]} alone requires grad", [i], given) for i in self.graded]
+        if len([t for t in results if t.requires_grad]) > 1:
+            ways += [(f"where result {n} alone has a gradient", self.graded, [g if m == n else None for m, g in enumerate(given)]) for n, t in enumerate(results) if t.requires_grad]
+        for what, of, gradients in ways:
+            try:
+                leaves, results = self.differentiated(of)
+                if not any(t.requires_grad and g is not None for t, g in zip(results, gradients)):
+                    continue
+                got = self.gradients(results, leaves, of, gradients)
+            except Exception as error:
+                self.add_raised(f"{what} its backward raises", error, place)
+                continue
+            for i, gradient in zip(of, got):
+                if None not in gradients and differs(gradient, first[self.graded.index(i)]):
+                    self.add(f"{what} its backward returns another gradient of {self.named[i]}", "let the gradient depend on what is computed alone", place, self.named[i])
+
+    # vmap and autocast.
+
+    def check_vmap(self, place):
+        rolled = [self.leaves[i].flatten().roll(1).view(self.leaves[i].shape) for i in self.tensors]
+        ways = [(self.tensors, 0), (self.tensors, -1)] + [([i], 0) for i in self.tensors if len(self.tensors) > 1]
+        for of, dim in ways:
+            sides = {i: (self.leaves[i], r) for i, r in zip(self.tensors, rolled) if i in of}
+            try:
+                want = [held(self.call(lambda i, t: sides[i][n].clone() if i in sides else t)[1]) for n in range(2)]
+                again = held(self.call()[1])
+            except Exception:
+                continue  # the kernel takes no other values
+            if any(map(differs, want[0], again)) or len(want[0]) != len(want[1]) or any(a is None or a.shape != b.shape for a, b in zip(*want)):
+                continue
+
+            def one(*tensors):
+                given = dict(zip(of, tensors))
+                return tuple(held(self.call(lambda i, t: given.get(i, t))[1]))
+
+            batched = [torch.stack(sides[i], dim) for i in of]
+            where = f"of {', '.join(dict.fromkeys(self.named[i] for i in of))} batched at dimension {dim}"
+            try:
+                got = torch.vmap(one, in_dims=dim, randomness="different")(*batched)
+            except Exception as error:
+                return self.add_raised(f"its rule for vmap, {where}, raises", error, place, self.named[of[0]])
+            if any(g.shape[:1] != (2,) or differs(g[n], w) for n in range(2) for g, w in zip(got, want[n])):
+                return self.add(f"its rule for vmap, {where}, does not return what calls one by one do", "return what the kernel does for each, and where the batch stands", place, self.named[of[0]])
+
+    def check_autocast(self, dtype, place):
+        if not all(self.leaves[i].dtype == torch.float32 for i in self.graded) or not self.graded:
+            return
+        try:
+            plain = held(self.call()[1])
+            with torch.autocast("cpu", dtype=dtype):
+                cast = held(self.call()[1])
+        except Exception as error:
+            return self.add_raised(f"under torch.autocast of {dtype} it raises", error, place, self.named[self.graded[0]])
+        if [t is None or t.shape for t in plain] != [t is None or t.shape for t in cast]:
+            self.add(f"under torch.autocast of {dtype} it returns other sizes", "cast arguments, and leave the rest to the kernel", place, self.named[self.graded[0]])
+
+    def check(self):
+        rules = registered.rules.get(self.name, {})
+        custom = OPDEFS.get(self.name.partition(".")[0])
+        vmap = rules.get("FuncTorchBatched") or custom and custom._vmap_fn
+        cast = getattr(custom, "_autocast_dtype", {"cpu": getattr(custom, "_autocast_cpu_dtype", None)})
+        autocast = cast.get("cpu") or rules.get("AutocastCPU") and torch.bfloat16
+        with torch.random.fork_rng(devices=[]):
+            if self.graded and not self.writes:
+                with torch.enable_grad():
+                    self.check_formula()
+            if vmap and not self.writes and self.tensors:
+                self.check_vmap(site(vmap))
+            if autocast and not self.writes:
+                self.check_autocast(autocast, registered.kernel(self.name))
+
+
+def rules(request):
+    """Calls the formula and the rules of an op with what a request would call it with, and says what is wrong with them."""
+    call = captured(request)
+    if call is None:
+        return '{"why": "the request makes no call"}'
+    function, args, kwargs = call
+    name = function.name()
+    registered.marked = False
+    if not registered.formula(name)[0] and not registered.rules.get(name) and not torch._C._dispatch_has_kernel_for_dispatch_key(name, "AutogradCPU"):
+        return '{"why": "nothing is registered for autograd, vmap or autocast"}'
+    checked = Rules(function, args, kwargs)
+    checked.check()
+    return json.dumps({"faults": checked.faults})
+
+
+LENT["rules(int[] request) -> str"] = rules

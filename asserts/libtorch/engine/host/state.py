@@ -1,0 +1,234 @@
+"""What calls change besides their tensors: told, and undone before the next call."""
+
+import gc
+import locale
+import random
+import signal
+import warnings
+
+from torch.overrides import _pop_mode as pop_function_mode
+from torch.utils import _device as default_device
+from torch.utils import deterministic
+from torch.utils._python_dispatch import _pop_mode as pop_dispatch_mode
+
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGALRM, signal.SIGCHLD, signal.SIGUSR1, signal.SIGPIPE)
+SHOWN = 200  # characters of what is printed
+GENERATIONS = 64  # of a Mersenne twister, more than a call draws
+TINY = 5e-324
+libc = ctypes.CDLL(None)
+lasting = []  # guards that undo what others did: they may not end
+
+
+def refill(collection, values):
+    """Makes a list or a mapping what it was, itself."""
+    if isinstance(collection, list):
+        collection[:] = values
+        return
+    for key in [k for k in collection if k not in values]:
+        del collection[key]
+    for key, value in values.items():
+        if key not in collection or collection[key] != value:
+            collection[key] = value
+
+
+def standard_files():
+    return sys.stdin, sys.stdout, sys.stderr
+
+
+def set_standard_files(files):
+    sys.stdin, sys.stdout, sys.stderr = files
+
+
+def numpys_generator():
+    numpy = sys.modules.get("numpy")
+    return numpy and numpy.random.get_state(legacy=True)
+
+
+PRINTING = torch._tensor_str.PRINT_OPTS
+
+# What may be changed, by the words of who reads it: how it is read, and set. What comes
+# first is set first.
+STATE = {
+    "inference mode": (torch.is_inference_mode_enabled, lambda on: lasting.append(torch._C._InferenceMode(on))),
+    "torch.is_grad_enabled()": (torch.is_grad_enabled, torch._C._set_grad_enabled),
+    "torch.get_default_dtype()": (torch.get_default_dtype, torch.set_default_dtype),
+    "the default device": (lambda: default_device.CURRENT_DEVICE, torch.set_default_device),
+    "deterministic algorithms": (
+        lambda: (torch.are_deterministic_algorithms_enabled(), torch.is_deterministic_algorithms_warn_only_enabled()),
+        lambda v: torch.use_deterministic_algorithms(v[0], warn_only=v[1]),
+    ),
+    "torch.utils.deterministic.fill_uninitialized_memory": (
+        lambda: deterministic.fill_uninitialized_memory,
+        lambda v: setattr(deterministic, "fill_uninitialized_memory", v),
+    ),
+    "torch.get_num_threads()": (torch.get_num_threads, torch.set_num_threads),
+    "torch.get_float32_matmul_precision()": (torch.get_float32_matmul_precision, torch.set_float32_matmul_precision),
+    "torch.backends.mkldnn.enabled": (torch._C._get_mkldnn_enabled, torch._C._set_mkldnn_enabled),
+    "torch.backends.cudnn.enabled": (torch._C._get_cudnn_enabled, torch._C._set_cudnn_enabled),
+    "torch.backends.cudnn.benchmark": (torch._C._get_cudnn_benchmark, torch._C._set_cudnn_benchmark),
+    "torch.backends.cudnn.deterministic": (torch._C._get_cudnn_deterministic, torch._C._set_cudnn_deterministic),
+    "the dtype of autocast on the CPU": (lambda: torch.get_autocast_dtype("cpu"), lambda t: torch.set_autocast_dtype("cpu", t)),
+    "the cache of autocast": (torch.is_autocast_cache_enabled, torch.set_autocast_cache_enabled),
+    "anomaly detection": (
+        lambda: (torch.is_anomaly_enabled(), torch.is_anomaly_check_nan_enabled()),
+        lambda v: torch.set_anomaly_enabled(*v),
+    ),
+    "the flushing of denormal numbers": (lambda: TINY * 1.0 == 0, torch.set_flush_denormal),
+    "the print options": (lambda: dict(vars(PRINTING)), lambda v: vars(PRINTING).update(v)),
+    "the working directory": (os.getcwd, os.chdir),
+    "sys.stdin, stdout or stderr": (standard_files, set_standard_files),
+    "sys.excepthook": (lambda: sys.excepthook, lambda v: setattr(sys, "excepthook", v)),
+    "sys.displayhook": (lambda: sys.displayhook, lambda v: setattr(sys, "displayhook", v)),
+    "sys.gettrace()": (sys.gettrace, sys.settrace),
+    "sys.getprofile()": (sys.getprofile, sys.setprofile),
+    "sys.getrecursionlimit()": (sys.getrecursionlimit, sys.setrecursionlimit),
+    "sys.getswitchinterval()": (sys.getswitchinterval, sys.setswitchinterval),
+    "gc.isenabled()": (gc.isenabled, lambda on: gc.enable() if on else gc.disable()),
+    "gc.get_threshold()": (gc.get_threshold, lambda v: gc.set_threshold(*v)),
+    "the locale": (lambda: locale.setlocale(locale.LC_ALL), lambda v: locale.setlocale(locale.LC_ALL, v)),
+    "handlers of signals": (
+        lambda: [signal.getsignal(s) for s in SIGNALS],
+        lambda v: [signal.signal(s, h) for s, h in zip(SIGNALS, v) if h is not None],
+    ),
+    "warnings.filters": (lambda: list(warnings.filters), lambda v: refill(warnings.filters, v)),
+    "os.environ": (lambda: dict(os.environ), lambda v: refill(os.environ, v)),
+    "sys.path": (lambda: list(sys.path), lambda v: refill(sys.path, v)),
+}
+
+IMPORTS = {"warnings.filters", "os.environ", "sys.path"}  # what modules set for the process while they are imported
+
+
+def shown(was, now):
+    """Returns how a value changed: of a mapping, and of a list, what is other alone."""
+    if isinstance(was, dict):
+        keys = sorted(k for k in {*was, *now} if was.get(k) != now.get(k))
+        return ", ".join(f"{k} was {was.get(k)!r} and is {now.get(k)!r}" for k in keys)
+    if isinstance(was, (list, tuple)) and len(was) == len(now):
+        pairs = [(a, b) for a, b in zip(was, now) if a is not b and a != b]
+        return ", ".join(f"{a!r} became {b!r}" for a, b in pairs)
+    if isinstance(was, list):
+        return f"it had {len(was)} entries and has {len(now)}"
+    return f"it was {was} and is {now}"
+
+
+def twister(words):
+    generator = random.Random()
+    generator.setstate((3, (*words, len(words)), None))
+    return generator
+
+
+def seeded_twister(was, now):
+    """Reports whether the words of a Mersenne twister are none that it comes to by drawing."""
+    generator = twister(was)
+    for _ in range(GENERATIONS):
+        if generator.getstate()[1][: len(now)] == now:
+            return False
+        generator.getrandbits(32 * len(now))
+    return True
+
+
+def children():
+    try:
+        return {int(pid) for task in os.listdir("/proc/self/task") for pid in open(f"/proc/self/task/{task}/children").read().split()}
+    except OSError:  # a kernel of Linux without that file, or a thread that has ended
+        return set()
+
+
+class State:
+    """The state of the process between calls."""
+
+    said = []  # since somebody asked
+
+    def begin(self):
+        """Remembers the state, in the process that serves."""
+        self.values = {name: read() for name, (read, _) in STATE.items()}
+        self.modules = len(sys.modules)
+        self.children = children()
+        self.draw()
+        self.output = os.memfd_create("stdout")
+        os.dup2(self.output, 1)
+
+    def draw(self):
+        """Remembers the random generators."""
+        self.seed = torch.default_generator.initial_seed()
+        self.python, self.numpy = random.getstate(), numpys_generator()
+
+    def look(self):
+        """Notes what is not as it was, and makes it so."""
+        self.look_at_modes()
+        imported, self.modules = len(sys.modules) != self.modules, len(sys.modules)
+        for name, (read, write) in STATE.items():
+            was, now = self.values[name], read()
+            if was == now or was is now:
+                continue
+            if imported and name in IMPORTS:
+                self.values[name] = now
+                continue
+            self.said.append(f"{name} changed: {shown(was, now)}")
+            write(was)
+        self.look_at_generators()
+        self.look_at_output()
+        self.look_at_children()
+
+    def look_at_modes(self):
+        """Takes off the modes that were left on, but for that of the default device."""
+        while torch._C._len_torch_dispatch_stack() > 0:
+            self.said.append(f"the mode {type(pop_dispatch_mode()).__name__} was left on")
+        while torch._C._len_torch_function_stack() > 0:
+            top = torch._C._get_function_stack_at(torch._C._len_torch_function_stack() - 1)
+            if isinstance(top, default_device.DeviceContext):
+                break
+            self.said.append(f"the mode {type(pop_function_mode()).__name__} was left on")
+
+    def look_at_generators(self):
+        if torch.default_generator.initial_seed() != self.seed:
+            self.said.append("the default generator of torch was seeded")
+            torch.default_generator.manual_seed(self.seed)
+        if random.getstate() != self.python:
+            if seeded_twister(self.python[1][:-1], random.getstate()[1][:-1]):
+                self.said.append("Python's module random was seeded")
+            random.setstate(self.python)
+        was, now = self.numpy, numpys_generator()
+        if was and now and (was[2] != now[2] or (was[1] != now[1]).any()):
+            if seeded_twister(tuple(was[1].tolist()), tuple(now[1].tolist())):
+                self.said.append("numpy.random was seeded")
+            sys.modules["numpy"].random.set_state(was)
+
+    def look_at_output(self):
+        sys.stdout.flush()
+        libc.fflush(None)
+        try:
+            closed = not os.path.sameopenfile(1, self.output)
+        except OSError:
+            closed = True
+        if closed:
+            self.said.append("the standard output was closed, or is another file")
+            os.dup2(self.output, 1)
+        if size := os.fstat(self.output).st_size:
+            text = os.pread(self.output, SHOWN, 0).decode("utf-8", "replace")
+            os.ftruncate(self.output, 0)
+            os.lseek(self.output, 0, os.SEEK_SET)
+            self.said.append(f"{size} bytes were printed: {text!r}")
+
+    def look_at_children(self):
+        for pid in children() - self.children:
+            ended = os.waitpid(pid, os.WNOHANG)[0]
+            self.said.append("a process was started, and not waited for")
+            if not ended:
+                self.children.add(pid)
+
+    def after(self, seeding):
+        """Is called after each call of an op, and after the default generator was seeded."""
+        try:
+            self.draw() if seeding else self.look()
+        except BaseException as error:
+            self.said.append(f"what the call changed can't be undone: {explained(error)}")
+
+
+def left():
+    """Returns what calls changed since this was last called, as lines."""
+    said, state.said = list(dict.fromkeys(state.said)), []
+    return "\n".join(said)
+
+
+LENT["left() -> str"] = left

@@ -1,0 +1,77 @@
+package engine
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/asserts/libtorch"
+)
+
+// The ops with which the Python of a worker's kernels calls what is registered for
+// another op besides its kernels, and lists what calls changed; see host/formulas.py
+// and host/state.py.
+const (
+	rulesOp = "opassert_host::rules"
+	leftOp  = "opassert_host::left"
+)
+
+// A ruleFault is a fault as host/formulas.py writes it.
+type ruleFault struct {
+	Argument, Saw, Fix, Note, File string
+	Line                           int
+}
+
+// Ruled reports whether rules are called: where kernels are Python's, and calls begin
+// at autograd.
+func (l *Libtorch) Ruled() bool { return l.host != nil && l.out.Autograd }
+
+// Rules calls, through autograd, an op's formula and its rules for vmap and autocast,
+// and returns what is wrong with them, or why they can't be called.
+func (l *Libtorch) Rules(op *asserts.Op, args []any) ([]asserts.Fault, string) {
+	called, err := libtorch.Lookup(op.Name)
+	host, without := libtorch.Lookup(rulesOp)
+	if err := cmp.Or(err, without); err != nil {
+		return nil, err.Error()
+	}
+	text, err := called.PassTo(host, torchValues(args)...)
+	if err != nil {
+		return nil, "the rules could not be called: " + thrown(err).Error()
+	}
+	var answer struct {
+		Why    string
+		Faults []ruleFault
+	}
+	if err := json.Unmarshal([]byte(text), &answer); err != nil {
+		return nil, fmt.Sprintf("the answer %q can't be read: %v", text, err)
+	}
+	var faults []asserts.Fault
+	for _, f := range answer.Faults {
+		faults = append(faults, asserts.Fault{
+			Code: asserts.AutogradKernel, Argument: f.Argument, Saw: f.Saw, Fix: f.Fix, Note: f.Note,
+			Site: asserts.Site{File: f.File, Line: f.Line},
+		})
+	}
+	return faults, answer.Why
+}
+
+// Left returns what calls changed besides their tensors since it was last called: it
+// is undone.
+func (l *Libtorch) Left() []asserts.Fault {
+	left, err := libtorch.Lookup(leftOp)
+	if l.host == nil || err != nil {
+		return nil
+	}
+	var out libtorch.Outcome
+	if err := left.Call(asserts.Off, &out); err != nil || out.Results[0].Str == "" {
+		return nil
+	}
+	return []asserts.Fault{{
+		Code: asserts.UndeclaredWrite,
+		Saw:  strings.ReplaceAll(out.Results[0].Str, "\n", "; "),
+		Fix:  "leave the state of the process as it was: in a with statement, or restored in a finally clause",
+		Note: "no schema declares what is in no tensor: compilers may drop or reorder the call all the same",
+	}}
+}

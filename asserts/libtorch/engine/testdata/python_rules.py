@@ -1,0 +1,274 @@
+"""Ops whose formulas for autograd, or rules for vmap and autocast, are wrong, each with
+what is said of it, and ops beside them whose are right."""
+
+import torch
+from torch import Tensor
+
+wrong = torch.library.Library("rules", "DEF")
+right = torch.library.Library("ruled", "DEF")
+EXPECTED = {}  # op: what is said of it
+
+
+def op(library, schema, kernel, says="", backward=None, setup=None, vmap=None, autocast=None):
+    name = schema.partition("(")[0]
+    library.define(schema)
+    library.impl(name, kernel, "CPU")
+    qualified = f"{library.ns}::{name}"
+    if backward:
+        torch.library.register_autograd(qualified, backward, setup_context=setup, lib=library)
+    if vmap:
+        torch.library.register_vmap(qualified, vmap, lib=library)
+    if autocast:
+        torch.library.register_autocast(qualified, "cpu", autocast, lib=library)
+    if says:
+        EXPECTED[qualified] = says
+
+
+def save(ctx, inputs, output):
+    ctx.save_for_backward(*(i for i in inputs if isinstance(i, Tensor)))
+
+
+def save_output(ctx, inputs, output):
+    ctx.save_for_backward(output)
+
+
+def square(x):
+    return x * x
+
+
+def times(x, y):
+    return x * y
+
+
+def copy(x):
+    return x.clone()
+
+
+# Formulas.
+
+
+def square_back(ctx, grad):
+    (x,) = ctx.saved_tensors
+    return 2 * x * grad
+
+
+def raises(ctx, grad):
+    raise ValueError("no gradient here")
+
+
+def raises_of_doubles(ctx, grad):
+    if grad.dtype == torch.float64:
+        raise TypeError("no doubles")
+    return square_back(ctx, grad)
+
+
+def raises_of_scalars(ctx, grad):
+    (x,) = ctx.saved_tensors
+    return 2 * x * grad * (x.shape[0] >= 0)
+
+
+def saved_itself(ctx, grad):
+    return ctx.saved_tensors[0]
+
+
+def view_of_saved(ctx, grad):
+    (x,) = ctx.saved_tensors
+    return x.view(x.shape)
+
+
+def writes_saved(ctx, grad):
+    (x,) = ctx.saved_tensors
+    x.data.mul_(2)
+    return x * grad
+
+
+def writes_gradient(ctx, grad):
+    return grad.mul_(2)
+
+
+def two(ctx, grad):
+    return grad, grad
+
+
+def one(ctx, grad):
+    return (grad,)
+
+
+def smaller(ctx, grad):
+    return grad.flatten()[:0].clone()
+
+
+def needs_contiguous(ctx, grad):
+    (x,) = ctx.saved_tensors
+    if 0 in grad.stride() and grad.numel() > 1:
+        raise RuntimeError("grad must be dense")
+    return 2 * x * grad
+
+
+def for_first_alone(ctx, grad):
+    x, y = ctx.saved_tensors
+    return grad * y, grad * x if ctx.needs_input_grad[0] else None
+
+
+def swapped(ctx, grad):
+    x, y = ctx.saved_tensors
+    if not ctx.needs_input_grad[1]:
+        return grad * x, None
+    return grad * y, grad * x
+
+
+def without_second(ctx, first, second):
+    return first + second
+
+
+def counts(ctx, grad):
+    counts.calls = getattr(counts, "calls", 0) + 1
+    return grad * counts.calls
+
+
+op(wrong, "raises(Tensor x) -> Tensor", square, "its backward raises ValueError: no gradient here", raises, save)
+op(wrong, "raises_of_doubles(Tensor x) -> Tensor", square, "its backward raises TypeError: no doubles", raises_of_doubles, save)
+op(wrong, "raises_of_scalars(Tensor x) -> Tensor", square, "its backward raises IndexError", raises_of_scalars, save)
+op(wrong, "saved_itself(Tensor x) -> Tensor", square, "the gradient of x shares storage with argument x", saved_itself, save)
+op(wrong, "view_of_saved(Tensor x) -> Tensor", square, "the gradient of x shares storage with argument x", view_of_saved, save)
+op(wrong, "view_of_output(Tensor x) -> Tensor", torch.exp, "the gradient of x shares storage with what the op returned", view_of_saved, save_output)
+op(wrong, "writes_saved(Tensor x) -> Tensor", square, "its backward writes argument x", writes_saved, save)
+op(wrong, "writes_gradient(Tensor x) -> Tensor", lambda x: x * 2, "its backward writes the gradient that it is given", writes_gradient, save)
+op(wrong, "more_gradients(Tensor x) -> Tensor", copy, "its backward raises RuntimeError", two, save)
+op(wrong, "less_gradients(Tensor x, Tensor y) -> Tensor", times, "its backward raises RuntimeError", one, save)
+op(wrong, "smaller(Tensor x) -> Tensor", copy, "its backward raises RuntimeError", smaller, save)
+op(wrong, "needs_contiguous(Tensor x) -> Tensor", square, "for a gradient that is expanded, as that of sum() its backward raises RuntimeError", needs_contiguous, save)
+op(wrong, "for_first_alone(Tensor x, Tensor y) -> Tensor", times, "where y alone requires grad its backward returns another gradient of y", for_first_alone, save)
+op(wrong, "swapped(Tensor x, Tensor y) -> Tensor", times, "where x alone requires grad its backward returns another gradient of x", swapped, save)
+op(wrong, "counts(Tensor x) -> Tensor", copy, "called a second time, as with retain_graph, its backward returns another gradient of x", counts, save)
+
+
+def unmaterialised(ctx, inputs, output):
+    ctx.set_materialize_grads(False)
+
+
+op(wrong, "without_second(Tensor x) -> (Tensor, Tensor)", lambda x: (x.clone(), x * 1), "where result 0 alone has a gradient its backward raises TypeError", without_second, unmaterialised)
+
+
+@torch.library.custom_op("rules::custom", mutates_args=())
+def custom(x: Tensor, n: int = 1) -> Tensor:
+    return x * n
+
+
+custom.register_autograd(lambda ctx, grad: (grad[0], None) if grad.dim() else (grad, None), setup_context=lambda ctx, inputs, output: None)
+EXPECTED["rules::custom"] = "its backward raises RuntimeError"
+
+
+# Formulas that lead nowhere.
+
+
+class Detached(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        with torch._C._AutoDispatchBelowAutograd():
+            return torch.ops.rules.lost(x)
+
+    @staticmethod
+    def backward(ctx, grad):
+        return grad
+
+
+op(wrong, "lost(Tensor x) -> Tensor", square, "its formula is lost: an argument requires grad, and no result does")
+wrong.impl("lost", lambda x: Detached.apply(x.detach()), "Autograd")
+
+# Rules for vmap and autocast.
+
+
+def unbatched(info, in_dims, x):
+    raise RuntimeError("one at a time")
+
+
+def first_alone(info, in_dims, x):
+    return x.movedim(in_dims[0], 0)[:1].expand(info.batch_size, *[s for d, s in enumerate(x.shape) if d != in_dims[0]]).clone(), 0
+
+
+def other_dimension(info, in_dims, x):
+    return x * x, 0
+
+
+def both_batched(info, in_dims, x, y):
+    return x.movedim(in_dims[0], 0) * y.movedim(in_dims[1], 0), 0
+
+
+def takes_floats(x, y):
+    if x.dtype == torch.bfloat16:
+        raise TypeError("no bfloat16 here")
+    return x * y
+
+
+op(wrong, "vmap_raises(Tensor x) -> Tensor", square, "its rule for vmap, of x batched at dimension 0, raises RuntimeError: one at a time", vmap=unbatched)
+op(wrong, "vmap_values(Tensor x) -> Tensor", square, "its rule for vmap, of x batched at dimension 0, does not return what calls one by one do", vmap=first_alone)
+op(wrong, "vmap_dimension(Tensor x) -> Tensor", square, "its rule for vmap, of x batched at dimension -1, does not return what calls one by one do", vmap=other_dimension)
+op(wrong, "vmap_of_one(Tensor x, Tensor y) -> Tensor", times, "its rule for vmap, of x batched at dimension 0, raises", vmap=both_batched)
+op(wrong, "autocast(Tensor x, Tensor y) -> Tensor", takes_floats, "under torch.autocast of torch.bfloat16 it raises TypeError: no bfloat16 here", autocast=torch.bfloat16)
+
+
+# What is right.
+
+
+def like(gradient, x):
+    return gradient if x.is_complex() or not gradient.is_complex() else gradient.real.clone()
+
+
+def times_back(ctx, grad):
+    x, y = ctx.saved_tensors
+    return like(grad * y, x) if ctx.needs_input_grad[0] else None, like(grad * x, y) if ctx.needs_input_grad[1] else None
+
+
+def times_of_one_dtype(x, y):
+    if x.dtype != y.dtype:
+        raise TypeError(f"x and y must be of one dtype, not {x.dtype} and {y.dtype}")
+    return x * y
+
+
+def square_batched(info, in_dims, x):
+    return x * x, in_dims[0]
+
+
+def times_batched(info, in_dims, x, y):
+    moved = [t if d is None else t.movedim(d, 0) for t, d in zip((x, y), in_dims)]
+    rank = max(t.dim() - (d is not None) for t, d in zip((x, y), in_dims))
+    moved = [t if d is None else t.reshape(t.shape[0], *[1] * (rank - t.dim() + 1), *t.shape[1:]) for t, d in zip(moved, in_dims)]
+    return moved[0] * moved[1], 0
+
+
+def times_summed(ctx, grad):
+    x, y = ctx.saved_tensors
+    return like(grad * y, x).sum_to_size(x.shape), like(grad * x, y).sum_to_size(y.shape)
+
+
+op(right, "square(Tensor x) -> Tensor", square, backward=square_back, setup=save, vmap=square_batched)
+op(right, "times(Tensor x, Tensor y) -> Tensor", times_of_one_dtype, backward=times_back, setup=save, vmap=times_batched)
+op(right, "summed(Tensor x, Tensor y) -> Tensor", times, backward=times_summed, setup=save)
+op(right, "exp(Tensor x) -> Tensor", torch.exp, backward=lambda ctx, grad: grad * ctx.saved_tensors[0], setup=save_output)
+op(right, "passes(Tensor x) -> Tensor", copy, backward=lambda ctx, grad: grad, setup=save)
+op(right, "reshaped(Tensor x) -> Tensor", lambda x: x.reshape(-1).clone(), backward=lambda ctx, grad: grad.reshape(ctx.saved_tensors[0].shape), setup=save)
+op(right, "two(Tensor x) -> (Tensor, Tensor)", lambda x: (x + 1, x * 2), backward=lambda ctx, a, b: a + 2 * b, setup=save)
+op(right, "index(Tensor x, int n) -> Tensor", lambda x, n: x * n, backward=lambda ctx, grad: (grad * ctx.n, None), setup=lambda ctx, inputs, output: setattr(ctx, "n", inputs[1]))
+op(right, "cast(Tensor x, Tensor y) -> Tensor", times, backward=times_back, setup=save, autocast=torch.bfloat16)
+
+
+@torch.library.custom_op("ruled::custom", mutates_args=())
+def ruled_custom(x: Tensor, scale: float = 2.0) -> Tensor:
+    return x * scale
+
+
+ruled_custom.register_autograd(lambda ctx, grad: (grad * ctx.scale, None), setup_context=lambda ctx, inputs, output: setattr(ctx, "scale", inputs[1]))
+
+
+@ruled_custom.register_vmap
+def _(info, in_dims, x, scale=2.0):
+    return torch.ops.ruled.custom(x, scale), in_dims[0]
+
+
+@torch.library.custom_op("ruled::mark", mutates_args=())
+def mark(x: Tensor) -> Tensor:
+    return torch.floor(x)
+
+
+mark.register_autograd(lambda ctx, grad: None, setup_context=lambda ctx, inputs, output: ctx.mark_non_differentiable(output))

@@ -1,0 +1,159 @@
+"""Kernels that change the state of the process, each with what is said of it, and kernels
+beside them that leave it as it was."""
+
+import ctypes
+import gc
+import os
+import random
+import sys
+import warnings
+
+import torch
+from torch.overrides import TorchFunctionMode
+from torch.utils._python_dispatch import TorchDispatchMode
+
+library = torch.library.Library("state", "DEF")
+EXPECTED = {}  # op: what is said of it
+kept = []
+
+
+def op(says=""):
+    def register(kernel):
+        name = kernel.__name__
+        library.define(f"{name}(Tensor x) -> Tensor")
+        library.impl(name, kernel, "CPU")
+        if says:
+            EXPECTED[f"state::{name}"] = says
+
+    return register
+
+
+def simple(name, says, change):
+    def kernel(x):
+        change()
+        return x.clone()
+
+    kernel.__name__ = name
+    op(says)(kernel)
+
+
+class Calling(TorchFunctionMode):
+    def __torch_function__(self, function, types, args=(), kwargs=None):
+        return function(*args, **(kwargs or {}))
+
+
+class Dispatching(TorchDispatchMode):
+    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+        return function(*args, **(kwargs or {}))
+
+
+def begin(mode):
+    kept.append(mode)
+    mode.__enter__()
+
+
+def leave_directory():
+    os.chdir("/")
+
+
+def flushing():
+    torch.set_flush_denormal(True)
+
+
+simple("dtype", "torch.get_default_dtype() changed: it was torch.float32 and is torch.float64", lambda: torch.set_default_dtype(torch.float64))
+simple("device", "the default device changed: it was None and is meta", lambda: torch.set_default_device("meta"))
+simple("grad", "torch.is_grad_enabled() changed: it was True and is False", lambda: torch.set_grad_enabled(False))
+simple("inference", "inference mode changed: it was False and is True", lambda: begin(torch.inference_mode()))
+simple("deterministic", "deterministic algorithms changed: False became True", lambda: torch.use_deterministic_algorithms(True))
+simple("threads", "torch.get_num_threads() changed: it was 1 and is 2", lambda: torch.set_num_threads(2))
+simple("precision", "torch.get_float32_matmul_precision() changed: it was highest and is medium", lambda: torch.set_float32_matmul_precision("medium"))
+simple("mkldnn", "torch.backends.mkldnn.enabled changed: it was True and is False", lambda: torch._C._set_mkldnn_enabled(False))
+simple("autocast", "the dtype of autocast on the CPU changed: it was torch.bfloat16 and is torch.float16", lambda: torch.set_autocast_dtype("cpu", torch.float16))
+simple("anomaly", "anomaly detection changed: False became True", lambda: torch.autograd.set_detect_anomaly(True))
+simple("denormals", "the flushing of denormal numbers changed: it was False and is True", flushing)
+simple("printing", "the print options changed: precision was 4 and is 2", lambda: torch.set_printoptions(precision=2))
+simple("function_mode", "the mode Calling was left on", lambda: begin(Calling()))
+simple("dispatch_mode", "the mode Dispatching was left on", lambda: begin(Dispatching()))
+simple("seeds", "the default generator of torch was seeded", lambda: torch.manual_seed(0))
+simple("seeds_random", "Python's module random was seeded", lambda: random.seed(1))
+simple("filters", "warnings.filters changed", lambda: warnings.simplefilter("error"))
+simple("environment", "os.environ changed: STATE_OF_A_KERNEL was None and is '1'", lambda: os.environ.update(STATE_OF_A_KERNEL="1"))
+simple("directory", "the working directory changed", leave_directory)
+simple("path", "sys.path changed: it had", lambda: sys.path.append("/nowhere"))
+simple("standard_output", "sys.stdin, stdout or stderr changed", lambda: setattr(sys, "stdout", sys.stderr))
+simple("recursion", "sys.getrecursionlimit() changed: it was 1000 and is 5000", lambda: sys.setrecursionlimit(5000))
+simple("collector", "gc.isenabled() changed: it was True and is False", gc.disable)
+simple("prints", "7 bytes were printed: 'called\\n'", lambda: print("called"))
+simple("prints_in_c", "6 bytes were printed: 'from C'", lambda: ctypes.CDLL(None).printf(b"from C"))
+simple("forks", "a process was started, and not waited for", os.fork)
+
+
+@op("torch.is_grad_enabled() changed")
+def after_an_error(x):
+    torch.set_grad_enabled(False)
+    if x.dim() != 2:
+        raise ValueError(f"x must have 2 dimensions, not {x.dim()}")
+    y = x.clone()
+    torch.set_grad_enabled(True)
+    return y
+
+
+# What is undone by those who did it, and what is no state.
+
+
+@op()
+def restores(x):
+    before = torch.get_default_dtype()
+    torch.set_default_dtype(torch.float64)
+    try:
+        return x.clone()
+    finally:
+        torch.set_default_dtype(before)
+
+
+@op()
+def within(x):
+    with torch.no_grad(), torch.inference_mode(), torch.random.fork_rng(devices=[]), warnings.catch_warnings(), Calling(), Dispatching(), torch.device("cpu"):
+        torch.manual_seed(0)
+        warnings.simplefilter("error")
+        return x + 1
+
+
+@op()
+def draws(x):
+    torch.rand(3)
+    random.shuffle(list(range(2000)))
+    return x.clone()
+
+
+@op()
+def warns(x):
+    warnings.warn("x is slow")
+    print("so it is", file=sys.stderr)
+    return x.clone()
+
+
+@op()
+def imports(x):
+    import colorsys  # noqa: F401
+
+    return x.clone()
+
+
+@op()
+def runs(x):
+    pid = os.fork()
+    if pid == 0:
+        os._exit(0)
+    os.waitpid(pid, 0)
+    return x.clone()
+
+
+# It runs last, and sees what the others left.
+
+
+@op()
+def zz_expects_nothing(x):
+    assert torch.get_default_dtype() == torch.float32 and torch.is_grad_enabled() and not torch.is_inference_mode_enabled()
+    assert torch.get_num_threads() == 1 and "STATE_OF_A_KERNEL" not in os.environ and sys.stdout is not sys.stderr
+    return x.clone()

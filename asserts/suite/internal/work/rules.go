@@ -1,0 +1,96 @@
+package work
+
+import (
+	"slices"
+
+	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/asserts/suite/engine"
+	"github.com/opassert/opassert/asserts/suite/internal/sample"
+	"github.com/opassert/opassert/asserts/suite/report"
+)
+
+// A ruler is an engine that calls what is registered for an op besides its kernels.
+type ruler interface {
+	// Ruled reports whether it does.
+	Ruled() bool
+	// Rules calls the op's formula for autograd and its rules for vmap and autocast,
+	// and returns what is wrong with them, or why they can't be called.
+	Rules(op *asserts.Op, args []any) ([]asserts.Fault, string)
+}
+
+// A witness is an engine that sees what calls change besides their tensors.
+type witness interface {
+	// Left returns what they changed since it was last called, and undid it.
+	Left() []asserts.Fault
+}
+
+// left returns what calls changed besides their tensors since it was last called,
+// those included that threw.
+func (r *Runner) left() []asserts.Fault {
+	if e, ok := r.Engine.(witness); ok {
+		return e.Left()
+	}
+	return nil
+}
+
+// A rulesCall is the calls of an op's rules.
+type rulesCall struct {
+	faults []asserts.Fault
+	why    string // they were not made; "" where they were
+}
+
+// rulesOf returns the calls of an op's rules with the arguments of a case, where calls
+// begin at autograd. Cases whose tensors differ in contents alone share them.
+func (r *Runner) rulesOf(t *Target, c *sample.Case) *rulesCall {
+	e, ok := r.Engine.(ruler)
+	if !ok || !e.Ruled() {
+		return nil
+	}
+	key := shape(c)
+	if t.rules[key] == nil {
+		t.rules[key] = r.callRules(t, c, e)
+	}
+	return t.rules[key]
+}
+
+func (r *Runner) callRules(t *Target, c *sample.Case, e ruler) *rulesCall {
+	switch {
+	case slices.Contains(t.Without, engine.Rules):
+		return &rulesCall{why: "a call of the op's formula or rules ended its process"}
+	case !c.Plain():
+		return &rulesCall{why: "a tensor is not plain"}
+	}
+	m := maker{engine: r.Engine, room: &r.room}
+	defer m.release()
+	_, args, err := m.made(c)
+	if err != nil {
+		return &rulesCall{why: "no arguments: " + sample.Clip(err.Error())}
+	}
+	if t.Twinning != nil {
+		t.Twinning(engine.Rules)
+	}
+	faults, why := e.Rules(t.judged, args)
+	return &rulesCall{faults, why}
+}
+
+// judgeRules counts the calls of an attempt's rules, and returns what is wrong with
+// them.
+func (r *Runner) judgeRules(t *Target, a *attempt, result *report.Case) []*report.Finding {
+	var tally report.Tally
+	if a.rules.why != "" {
+		tally.Uncalled = map[string]int{a.rules.why: 1}
+	} else {
+		tally.Judged[asserts.AutogradKernel] = 1
+	}
+	result.Devices[engine.Rules] = tally
+	return r.judgeFaults(t, a, a.rules.faults, result, a.calls[0].on, engine.Rules)
+}
+
+// judgeFaults makes findings of what the engine found itself.
+func (r *Runner) judgeFaults(t *Target, a *attempt, faults []asserts.Fault, result *report.Case, on ...engine.Device) []*report.Finding {
+	if len(faults) == 0 {
+		return nil
+	}
+	verdict := asserts.JudgeFaults(t.judged, a.calls[0].seen, faults, r.Policy)
+	return t.findings(verdict.Violations, result, on...)
+}
