@@ -1,0 +1,41 @@
+package asserts_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/opassert/opassert/asserts"
+)
+
+// A fault is a violation about the argument that it names, else about the first return
+// or the process; what is waived is left out.
+func TestJudgeFaults(t *testing.T) {
+	fault := func(code asserts.Code, argument string) asserts.Fault {
+		return asserts.Fault{Code: code, Argument: argument, Saw: "saw", Fix: "fix", Note: "note", Site: asserts.Site{File: "m.py", Line: 7}}
+	}
+	for _, tt := range []struct {
+		schema string
+		fault  asserts.Fault
+		want   string
+	}{
+		{"f(Tensor self, Tensor other) -> Tensor", fault(asserts.AutogradKernel, "other"), `argument 1 "other"`},
+		{"f(Tensor self) -> Tensor", fault(asserts.AutogradKernel, ""), `return 0 "result"`},
+		{"f(Tensor self) -> Tensor", fault(asserts.AutogradKernel, "unknown"), `return 0 "result"`},
+		{"f(Tensor(a!) self) -> ()", fault(asserts.AutogradKernel, ""), "the process"},
+		{"f(Tensor self) -> Tensor", fault(asserts.UndeclaredWrite, ""), "the process"},
+		{"f(Tensor self) -> Tensor", fault(asserts.UndeclaredWrite, "self"), `argument 0 "self"`},
+	} {
+		op := wholeOp(tt.schema)
+		verdict := asserts.JudgeFaults(op, new(asserts.Seen), []asserts.Fault{tt.fault}, asserts.Aware())
+		var got []string
+		for _, v := range verdict.Violations {
+			got = append(got, fmt.Sprintln(v.Title(), v.Saw, v.Fix, v.Note, v.Site))
+		}
+		want := []string{fmt.Sprintf("%v %s  %s  %s saw fix note m.py:7\n", tt.fault.Code, tt.fault.Code.Name(), op.Name, tt.want)}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s: -want +got\n%s", tt.schema, diff)
+		}
+	}
+}

@@ -1,0 +1,91 @@
+package work
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/asserts/suite/engine"
+	"github.com/opassert/opassert/asserts/suite/report"
+)
+
+// A ruledEngine has rules, and calls that change more than tensors.
+type ruledEngine struct {
+	*fakeEngine
+	without bool // no rules
+	why     string
+	rules   []asserts.Fault
+	changed []asserts.Fault
+	calls   int
+}
+
+func (e *ruledEngine) Ruled() bool { return !e.without }
+
+func (e *ruledEngine) Rules(*asserts.Op, []any) ([]asserts.Fault, string) {
+	e.calls++
+	return e.rules, e.why
+}
+
+func (e *ruledEngine) Left() []asserts.Fault {
+	defer func() { e.changed = nil }()
+	return e.changed
+}
+
+// The rules of an op are called once for arguments that differ in contents alone, on
+// plain tensors, and counted; what is wrong with them is a finding, as is what a call
+// changed.
+func TestRules(t *testing.T) {
+	faults := []asserts.Fault{{Code: asserts.AutogradKernel, Saw: "raises"}}
+	changed := []asserts.Fault{{Code: asserts.UndeclaredWrite, Saw: "printed"}}
+	for _, tt := range []struct {
+		name     string
+		engine   ruledEngine
+		args     []string
+		apart    []engine.Device
+		want     string
+		uncalled map[string]int
+		judged   int
+		calls    int
+	}{
+		{name: "faults", engine: ruledEngine{rules: faults}, args: []string{"float32[2]", "float32[2] special"}, want: "OA014 result on cpu, rules", judged: 1, calls: 1},
+		{name: "other sizes", engine: ruledEngine{rules: faults}, args: []string{"float32[2]", "float32[3]"}, want: "OA014 result on cpu, rules", judged: 1, calls: 2},
+		{name: "right", args: []string{"float32[2]"}, judged: 1, calls: 1},
+		{name: "not called", engine: ruledEngine{why: "no rules"}, args: []string{"float32[2]"}, uncalled: map[string]int{"no rules": 1}, calls: 1},
+		{name: "none", engine: ruledEngine{without: true, rules: faults}, args: []string{"float32[2]"}},
+		{name: "not plain", engine: ruledEngine{rules: faults}, args: []string{"float32[2] coo"}, uncalled: map[string]int{"a tensor is not plain": 1}},
+		{name: "ended", engine: ruledEngine{rules: faults}, args: []string{"float32[2]"}, apart: []engine.Device{engine.Rules}, uncalled: map[string]int{"a call of the op's formula or rules ended its process": 1}},
+		{name: "changed", engine: ruledEngine{without: true, changed: changed}, args: []string{"float32[2]"}, want: "OA009 the process on cpu"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			b := newBench(t, "t::f(Tensor a) -> Tensor", copies)
+			tt.engine.fakeEngine = b.e
+			b.Engine, b.t.Without = &tt.engine, tt.apart
+			var found []*report.Finding
+			var c report.Case
+			for _, arg := range tt.args {
+				found, c = b.judged(t, arg)
+			}
+			tally := c.Devices[engine.Rules]
+			if got := words(found); got != tt.want {
+				t.Errorf("found %q, want %q", got, tt.want)
+			}
+			if diff := cmp.Diff(tt.uncalled, tally.Uncalled); diff != "" {
+				t.Error(diff)
+			}
+			if n := tally.Judged[asserts.AutogradKernel]; n != tt.judged || tt.engine.calls != tt.calls {
+				t.Errorf("judged %d, want %d; called %d times, want %d", n, tt.judged, tt.engine.calls, tt.calls)
+			}
+		})
+	}
+}
+
+// What calls of one op changed is not said of the next op.
+func TestForgetChanges(t *testing.T) {
+	b := newBench(t, "t::f(Tensor a) -> Tensor", copies)
+	b.Engine = &ruledEngine{fakeEngine: b.e, without: true, changed: []asserts.Fault{{Code: asserts.UndeclaredWrite}}}
+	b.Forget()
+	if found, _ := b.judged(t, "float32[2]"); len(found) > 0 {
+		t.Errorf("found %q of the op before", words(found))
+	}
+}
