@@ -295,6 +295,19 @@ func TestFind(t *testing.T) {
 	})
 }
 
+// A Python whose PyTorch is too old for the ops of modules is refused.
+func TestFindPython(t *testing.T) {
+	m := newMaker(t)
+	for version, old := range map[string]bool{"1.13.1": true, "2.3.1+cu121": true, "2.4.0": false, "2.10.0": false, "3.0.0": false} {
+		m.wheel(version+"/torch", version)
+		python, err := FindPython(filepath.Join(m.python(version+"/bin/python3", version+"/torch"), "python3"))
+		refused := err != nil && strings.Contains(err.Error(), "has PyTorch "+version+": ops of modules need 2.4 or later")
+		if refused != old || !old && (err != nil || python.Torch.Version != version) {
+			t.Errorf("%s: %v", version, err)
+		}
+	}
+}
+
 func TestFindSchemas(t *testing.T) {
 	m := newMaker(t)
 	System = nil

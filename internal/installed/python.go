@@ -15,8 +15,8 @@ type Python struct {
 	Torch *Torch
 }
 
-// FindPython returns the Python of a name or a path; "" is that of the active
-// virtual environment, else the one on the path.
+// FindPython returns the Python of a name or a path, with PyTorch 2.4 or later; "" is
+// that of the active virtual environment, else the one on the path.
 func FindPython(name string) (*Python, error) {
 	path := name
 	if name == "" {
@@ -40,6 +40,9 @@ func FindPython(name string) (*Python, error) {
 		return nil, err
 	}
 	torch.Found, torch.python = path, path
+	if torch.before(2, 4) {
+		return nil, fmt.Errorf("%s has PyTorch %s: ops of modules need 2.4 or later, whose torch.library says what is registered", path, torch.Version)
+	}
 	return &Python{path, torch}, torch.Usable()
 }
 

@@ -45,6 +45,14 @@ var number = regexp.MustCompile(`\d+\.\d+(\.\d+)?`)
 // Number returns the number of the release alone: "2.6.0".
 func (t *Torch) Number() string { return number.FindString(t.Version) }
 
+// before reports whether the release is earlier than another; one of unknown number is
+// not.
+func (t *Torch) before(major, minor int) bool {
+	var has [2]int
+	n, _ := fmt.Sscanf(t.Number(), "%d.%d", &has[0], &has[1])
+	return n == len(has) && slices.Compare(has[:], []int{major, minor}) < 0
+}
+
 func (t *Torch) String() string { return fmt.Sprintf("libtorch %s in %s", t.Version, t.Root) }
 
 // Usable returns the reason for which nothing can be compiled against it, with

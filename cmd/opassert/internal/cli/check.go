@@ -37,7 +37,9 @@ github.com/opassert/opassert/asserts/maker). libtorch runs the ops of a stock
 libtorch, with -lib those that the libraries add, and with -module those that a
 Python module registers: the user's own python3 imports it, each worker's kernels
 run in a process forked from that, and the fake of each op, which compilers plan
-with, is held against its kernel (OA011). Cases run
+with, is held against its kernel (OA011). What a kernel of a module changes besides its
+tensors, such as the default dtype, grad mode or the environment, and what it prints,
+is a note (OA009), and undone before the next call. Cases run
 in worker processes, so a kernel that crashes or hangs is a result like another;
 what kernels start ends with their worker, and workers end with the command.
 A run that was interrupted goes on where it stopped when it is started again.
@@ -58,7 +60,10 @@ With -through autograd, calls begin where a program's do, on tensors that requir
 grad where the op only reads them and lets them, and OA014 alone is checked: that
 an op which makes or writes a tensor from one that requires grad has a kernel for
 autograd, or decomposes, and returns no leaf. Where such a kernel makes no gradient
-nobody can tell whether that is meant: it is a skip. Crashes count as ever.
+nobody can tell whether that is meant: it is a skip. Crashes count as ever. Of a
+module's ops the formula runs too: for all arguments and for each alone, for each
+result, for a gradient that is expanded, and twice; and the rules for vmap and
+autocast, where the op has some.
 
 With -baseline, findings that the file lists are known and others alone fail:
 
