@@ -282,7 +282,7 @@ func TestState(t *testing.T) {
 // their lines, and nothing is said of right ones.
 func TestRules(t *testing.T) {
 	libtorchtest.EachPython(t, func(t *testing.T, python *installed.Python) {
-		got := check(t, python, "testdata", "-module", "python_rules", "-through", "autograd", "-json")
+		got := check(t, python, "testdata", "-module", "python_rules", "-through", "autograd", "-cases", "40", "-json")
 		said := saw(t, got, 1, "python_rules.py")
 		for op, words := range expected(t, python, "python_rules") {
 			if !strings.Contains(said[op], "OA014 "+words) {

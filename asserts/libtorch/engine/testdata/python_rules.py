@@ -10,6 +10,8 @@ EXPECTED = {}  # op: what is said of it
 
 
 def op(library, schema, kernel, says="", backward=None, setup=None, vmap=None, autocast=None):
+    if autocast and not hasattr(torch.library, "register_autocast"):
+        return  # before PyTorch 2.7
     name = schema.partition("(")[0]
     library.define(schema)
     library.impl(name, kernel, "CPU")
@@ -110,10 +112,10 @@ def for_first_alone(ctx, grad):
     return grad * y, grad * x if ctx.needs_input_grad[0] else None
 
 
-def swapped(ctx, grad):
+def doubled(ctx, grad):
     x, y = ctx.saved_tensors
     if not ctx.needs_input_grad[1]:
-        return grad * x, None
+        return 2 * grad * y, None
     return grad * y, grad * x
 
 
@@ -139,7 +141,7 @@ op(wrong, "less_gradients(Tensor x, Tensor y) -> Tensor", times, "its backward r
 op(wrong, "smaller(Tensor x) -> Tensor", copy, "its backward raises RuntimeError", smaller, save)
 op(wrong, "needs_contiguous(Tensor x) -> Tensor", square, "for a gradient that is expanded, as that of sum() its backward raises RuntimeError", needs_contiguous, save)
 op(wrong, "for_first_alone(Tensor x, Tensor y) -> Tensor", times, "where y alone requires grad its backward returns another gradient of y", for_first_alone, save)
-op(wrong, "swapped(Tensor x, Tensor y) -> Tensor", times, "where x alone requires grad its backward returns another gradient of x", swapped, save)
+op(wrong, "doubled(Tensor x, Tensor y) -> Tensor", times, "where x alone requires grad its backward returns another gradient of x", doubled, save)
 op(wrong, "counts(Tensor x) -> Tensor", copy, "called a second time, as with retain_graph, its backward returns another gradient of x", counts, save)
 
 
