@@ -20,20 +20,25 @@ func TestJudgeFaults(t *testing.T) {
 		fault  asserts.Fault
 		want   string
 	}{
-		{"f(Tensor self, Tensor other) -> Tensor", fault(asserts.AutogradKernel, "other"), `argument 1 "other"`},
-		{"f(Tensor self) -> Tensor", fault(asserts.AutogradKernel, ""), `return 0 "result"`},
-		{"f(Tensor self) -> Tensor", fault(asserts.AutogradKernel, "unknown"), `return 0 "result"`},
-		{"f(Tensor(a!) self) -> ()", fault(asserts.AutogradKernel, ""), "the process"},
-		{"f(Tensor self) -> Tensor", fault(asserts.UndeclaredWrite, ""), "the process"},
-		{"f(Tensor self) -> Tensor", fault(asserts.UndeclaredWrite, "self"), `argument 0 "self"`},
+		{"f(Tensor self, Tensor other) -> Tensor", fault(asserts.AutogradKernel, "other"), `argument 1 "other": argument other`},
+		{"f(Tensor self) -> Tensor", fault(asserts.AutogradKernel, ""), `return 0 "result": result`},
+		{"f(Tensor self) -> Tensor", fault(asserts.AutogradKernel, "unknown"), `return 0 "result": result`},
+		{"f(Tensor(a!) self) -> ()", fault(asserts.AutogradKernel, ""), "the process: the process"},
+		{"f(Tensor self) -> Tensor", fault(asserts.UndeclaredWrite, ""), "the process: the process"},
+		{"f(Tensor self) -> Tensor", fault(asserts.UndeclaredWrite, "self"), `argument 0 "self": argument self`},
 	} {
 		op := wholeOp(tt.schema)
 		verdict := asserts.JudgeFaults(op, new(asserts.Seen), []asserts.Fault{tt.fault}, asserts.Aware())
+		waived := *op
+		waived.Waived = []asserts.Code{tt.fault.Code}
+		if verdict := asserts.JudgeFaults(&waived, new(asserts.Seen), []asserts.Fault{tt.fault}, asserts.Aware()); len(verdict.Violations) > 0 {
+			t.Errorf("%s: what is waived is reported", tt.schema)
+		}
 		var got []string
 		for _, v := range verdict.Violations {
-			got = append(got, fmt.Sprintln(v.Title(), v.Saw, v.Fix, v.Note, v.Site))
+			got = append(got, fmt.Sprintf("%s: %v %s %s %s %v", v.Title(), v.Subject, v.Saw, v.Fix, v.Note, v.Site))
 		}
-		want := []string{fmt.Sprintf("%v %s  %s  %s saw fix note m.py:7\n", tt.fault.Code, tt.fault.Code.Name(), op.Name, tt.want)}
+		want := []string{fmt.Sprintf("%v %s  %s  %s saw fix note m.py:7", tt.fault.Code, tt.fault.Code.Name(), op.Name, tt.want)}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%s: -want +got\n%s", tt.schema, diff)
 		}
