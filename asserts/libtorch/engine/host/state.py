@@ -2,6 +2,7 @@
 
 import gc
 import locale
+import logging
 import random
 import signal
 import warnings
@@ -37,6 +38,17 @@ def standard_files():
 
 def set_standard_files(files):
     sys.stdin, sys.stdout, sys.stderr = files
+
+
+def umask():
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def numpys_errors():
+    numpy = sys.modules.get("numpy")
+    return numpy and numpy.geterr()
 
 
 def numpys_generator():
@@ -75,6 +87,10 @@ STATE = {
     ),
     "the flushing of denormal numbers": (lambda: TINY * 1.0 == 0, torch.set_flush_denormal),
     "the print options": (lambda: dict(vars(PRINTING)), lambda v: vars(PRINTING).update(v)),
+    "the level of the root logger": (lambda: logging.root.level, logging.root.setLevel),
+    "logging.disable()": (lambda: logging.root.manager.disable, logging.disable),
+    "numpy.geterr()": (numpys_errors, lambda v: v and sys.modules["numpy"].seterr(**v)),
+    "the umask": (umask, os.umask),
     "the working directory": (os.getcwd, os.chdir),
     "sys.stdin, stdout or stderr": (standard_files, set_standard_files),
     "sys.excepthook": (lambda: sys.excepthook, lambda v: setattr(sys, "excepthook", v)),
@@ -95,7 +111,7 @@ STATE = {
     "sys.path": (lambda: list(sys.path), lambda v: refill(sys.path, v)),
 }
 
-IMPORTS = {"warnings.filters", "os.environ", "sys.path"}  # what modules set for the process while they are imported
+IMPORTS = {"numpy.geterr()", "warnings.filters", "os.environ", "sys.path"}  # what modules set for the process while they are imported
 
 
 def shown(was, now):

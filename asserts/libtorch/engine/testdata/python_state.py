@@ -3,6 +3,7 @@ beside them that leave it as it was."""
 
 import ctypes
 import gc
+import logging
 import os
 import random
 import sys
@@ -81,6 +82,8 @@ simple("environment", "os.environ changed: STATE_OF_A_KERNEL was None and is '1'
 simple("directory", "the working directory changed", leave_directory)
 simple("path", "sys.path changed: it had", lambda: sys.path.append("/nowhere"))
 simple("standard_output", "sys.stdin, stdout or stderr changed", lambda: setattr(sys, "stdout", sys.stderr))
+simple("logging", "the level of the root logger changed: it was 30 and is 10", lambda: logging.getLogger().setLevel(logging.DEBUG))
+simple("umask", "the umask changed", lambda: os.umask(0o077))
 simple("recursion", "sys.getrecursionlimit() changed: it was 1000 and is 5000", lambda: sys.setrecursionlimit(5000))
 simple("collector", "gc.isenabled() changed: it was True and is False", gc.disable)
 simple("prints", "7 bytes were printed: 'called\\n'", lambda: print("called"))
