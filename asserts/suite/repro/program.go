@@ -50,6 +50,8 @@ func (s Source) Texts(f Fault) ([]string, error) {
 	switch {
 	case f.Finding == nil && f.Crash.Device == engine.Meta:
 		return nil, errors.New("the call on meta crashes")
+	case f.Finding != nil && slices.Contains(f.Finding.Devices, engine.Rules):
+		return nil, errors.New("what is registered besides the kernel has no program")
 	case f.Finding == nil && f.Crash.Recipe == "":
 		return nil, errors.New("the process ended before the call")
 	case f.Finding != nil && twin(f.Finding) != "":

@@ -150,12 +150,13 @@ func TestNoProgram(t *testing.T) {
 	lone := finding("x::f", unary, `{self: "float32[1]"}`, asserts.ViewStorage, result(0, "result"), asserts.Place{})
 	lint := finding("x::f", unary, `{self: "float32[1]"}`, asserts.SchemaLint, result(0, "result"), asserts.Place{})
 	for want, f := range map[string]Fault{
-		"the argument x is not in the call":            gone,
-		"nothing says which tensor it is held against": lone,
-		"OA012 has no form in Python":                  lint,
-		"the call on meta crashes":                     {Op: lone.Op, Crash: &report.Crash{Device: engine.Meta, Recipe: "{}"}},
-		"the process ended before the call":            {Op: lone.Op, Crash: &report.Crash{}},
-		`self: unknown dtype "floof"`:                  finding("x::f", unary, `{self: "floof[1]"}`, asserts.UndeclaredWrite, argument(0, "self"), asserts.Place{}),
+		"the argument x is not in the call":                    gone,
+		"nothing says which tensor it is held against":         lone,
+		"OA012 has no form in Python":                          lint,
+		"what is registered besides the kernel has no program": finding("x::f", unary, `{self: "float32[1]"}`, asserts.AutogradKernel, result(0, "result"), asserts.Place{}, engine.CPU, engine.Rules),
+		"the call on meta crashes":                             {Op: lone.Op, Crash: &report.Crash{Device: engine.Meta, Recipe: "{}"}},
+		"the process ended before the call":                    {Op: lone.Op, Crash: &report.Crash{}},
+		`self: unknown dtype "floof"`:                          finding("x::f", unary, `{self: "floof[1]"}`, asserts.UndeclaredWrite, argument(0, "self"), asserts.Place{}),
 	} {
 		if texts, err := source.Texts(f); err == nil || err.Error() != want {
 			t.Errorf("%d programs, error %v, want %s", len(texts), err, want)

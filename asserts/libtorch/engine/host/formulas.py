@@ -1,7 +1,7 @@
 """The formulas of ops for autograd, and their rules for vmap and autocast, called beside
 the kernels."""
 
-from torch.utils._pytree import tree_flatten, tree_map_only as mapped, tree_unflatten
+from torch.utils._pytree import tree_flatten, tree_unflatten
 
 
 def differs(a, b):
