@@ -78,18 +78,25 @@ func quantized(t *sample.TensorSpec, turn int) string {
 		dense(&like, turn), channels, channels, zero, dtype)
 }
 
-// nested has as many tensors as the first dimension is long, the last of them
-// shorter unless all are even.
 func nested(t *sample.TensorSpec, turn int) string {
 	var parts []string
-	for i := range t.Sizes[0] {
-		part := sample.TensorSpec{DType: t.DType, Sizes: slices.Clone(t.Sizes[1:])}
-		if t.Form == engine.Nested && i == t.Sizes[0]-1 && len(part.Sizes) > 0 && part.Sizes[0] > 1 {
-			part.Sizes[0]--
-		}
-		parts = append(parts, dense(&part, turn))
+	for _, sizes := range nestedSizes(t) {
+		parts = append(parts, dense(&sample.TensorSpec{DType: t.DType, Sizes: sizes}, turn))
 	}
 	return "torch._nested_tensor_from_tensor_list([" + strings.Join(parts, ", ") + "])"
+}
+
+// nestedSizes returns those of the tensors in a nested one: as many as the first
+// dimension is long, the last of them shorter unless all are even.
+func nestedSizes(t *sample.TensorSpec) [][]int64 {
+	all := make([][]int64, t.Sizes[0])
+	for i := range all {
+		all[i] = slices.Clone(t.Sizes[1:])
+	}
+	if last := len(all) - 1; t.Form == engine.Nested && last >= 0 && len(all[last]) > 0 && all[last][0] > 1 {
+		all[last][0]--
+	}
+	return all
 }
 
 // dense returns an expression for a strided tensor, with all that its storage holds.

@@ -1,0 +1,213 @@
+package work
+
+import (
+	"slices"
+
+	"github.com/opassert/opassert/asserts/suite/engine"
+	"github.com/opassert/opassert/asserts/suite/internal/design"
+	"github.com/opassert/opassert/asserts/suite/internal/sample"
+	"github.com/opassert/opassert/asserts/suite/report"
+)
+
+// run makes case number n of an op, changes it until the kernel takes it, and
+// judges the call.
+func (r *Runner) run(t *Target, number int) report.Case {
+	result := report.Case{Case: number}
+	t.threw = nil
+	a, err := r.call(t, number, &result)
+	threw := t.threw
+	switch {
+	case err != nil:
+		r.Fail(&result, t.Gen.Name, err)
+	case a == nil:
+		result.Idle = true
+		return result
+	default:
+		r.ran(t, a, &result)
+	}
+	for _, c := range threw {
+		r.judgeThrown(t, c, &result)
+	}
+	return result
+}
+
+// ran judges an attempt, and looks for the smallest calls that show what it shows.
+func (r *Runner) ran(t *Target, a *attempt, result *report.Case) {
+	if result.Ran = true; t.Single {
+		a = r.again(t, a)
+	}
+	result.Lacks = a.lacks
+	found := r.judge(t, a, result)
+	for _, f := range found {
+		result.Found = append(result.Found, r.finding(t, a.c, f, result.Case))
+	}
+	isNew := func(f *report.Finding) bool { return !slices.ContainsFunc(t.found, f.Same) }
+	if t.Found != nil && !shared(a.c) && slices.ContainsFunc(result.Found, isNew) {
+		t.Found(result)
+	}
+	result.Found = nil
+	if len(found) > 0 {
+		r.earlier.release() // what is wrong already
+	}
+	for _, f := range found {
+		if i := slices.IndexFunc(t.found, f.Same); i >= 0 {
+			again := *t.found[i]
+			result.Found = append(result.Found, &again)
+			continue
+		}
+		c := a.c
+		if !t.AsItIs {
+			c, f = r.minimise(t, c, f)
+		}
+		if !r.borrowed(t, c, f) {
+			f = r.finding(t, c, f, result.Case)
+			t.found = append(t.found, f)
+			result.Found = append(result.Found, f)
+		}
+	}
+}
+
+// call makes the call that a case is, and notes which classes it tries. There
+// is none where the case only asks, or where no base has a place for it.
+func (r *Runner) call(t *Target, number int, result *report.Case) (a *attempt, err error) {
+	openings := t.Gen.Openings()
+	switch {
+	case number < openings:
+		rng := sample.NewRandom(0, t.Gen.Name, number)
+		c := t.Gen.Generate(rng, number)
+		found := r.search(t, rng, c)
+		if number < len(t.Gen.Recipes) && found.first != nil {
+			result.Unfit = t.Gen.Recipes[number].Unfit(c, found.ran(), found.first)
+		}
+		if found.a != nil {
+			t.Ran = append(t.Ran, found.a.c)
+			if number < len(t.Gen.Recipes) {
+				t.Recipes = append(t.Recipes, found.a.c)
+			}
+		}
+		return found.record(result)
+	case number < t.planned():
+		if len(t.Ran) > 0 {
+			i, bases := number-openings, design.ChooseBases(t.Ran)
+			t.Named[i] = r.ask(t, bases[0], i)
+			r.enliven(t, bases, i)
+		}
+		return nil, nil
+	}
+	d := t.design()
+	rng := sample.NewRandom(r.Seed, t.Gen.Name, number)
+	if len(d.Bases) == 0 || number >= d.Apart()+len(d.Rows) && number%2 == 0 {
+		return r.search(t, rng, t.Gen.Generate(rng, number)).record(result)
+	}
+	row := d.Row(number, t.Origins, rng)
+	a, result.Origin, err = r.vary(t, row, number)
+	for a == nil && len(row.Classes) > 2 { // the first two are what the row is for
+		row.Classes = row.Classes[:len(row.Classes)-1]
+		a, result.Origin, err = r.vary(t, row, number)
+	}
+	for _, i := range row.Classes {
+		if a == nil || len(a.lacks) == 0 || d.Has(a.c, i) { // a library may lack what the class asks for
+			arg, class := d.Classes[i].Label()
+			result.Tried = append(result.Tried, arg+": "+class)
+		}
+	}
+	if result.Origin != nil && number < d.Apart() {
+		t.Origins[number] = *result.Origin
+	}
+	return a, err
+}
+
+// Cases runs cases one after the other; starting is called before each, and
+// ended after it.
+func (r *Runner) Cases(t *Target, s Span, starting func(int), ended func(*report.Case) error) error {
+	hopeless := 0 // cases from the first one on that no arguments help
+	for n := s.From; n < s.To && hopeless < report.GiveUp; n++ {
+		if n == s.From || n == t.Gen.Openings() {
+			r.prepare(t, n, s, starting)
+		}
+		if n >= t.planned() {
+			d := t.design()
+			if t.OnLearned != nil {
+				t.OnLearned(t.Learned)
+				t.OnLearned = nil
+			}
+			if n >= d.Apart() && d.Rows == nil {
+				d.Follow(t.Origins)
+			}
+			if s.To == AllCases && n >= d.Cases() {
+				break
+			}
+		}
+		starting(n)
+		result := r.run(t, n)
+		if result.Beyond != "" && hopeless == n-s.From {
+			hopeless++
+		}
+		if err := ended(&result); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ask returns the values that the kernel's errors name for an argument: it calls
+// the base with one that makes no sense.
+func (r *Runner) ask(t *Target, base *sample.Case, i int) []sample.Value {
+	nonsense, ok := design.Probe(t.operator.Schema.Func.Args[i].Type)
+	if !ok {
+		return nil
+	}
+	c := base.Clone()
+	design.SetValue(i, nonsense)(c)
+	_, err := r.Try(t, c)
+	text, _ := engine.Message(err)
+	return design.Choices(nonsense, text)
+}
+
+// enliven sets an argument of the bases to a number that shows in what the op
+// computes, as no 0 or 1 may, where the kernel takes it.
+func (r *Runner) enliven(t *Target, bases []*sample.Case, i int) {
+	for _, base := range bases {
+		v, ok := design.Lively(t.operator.Schema.Func.Args[i], base.Args[i])
+		if !ok {
+			continue
+		}
+		c := base.Clone()
+		c.Args[i] = v
+		if _, err := r.Try(t, c); err != nil {
+			return
+		}
+		base.Args[i] = v
+	}
+}
+
+// A Span is the cases of an op that run one after the other.
+type Span struct {
+	From, To int
+	Skip     []int // earlier cases that end a worker
+	Resumed  bool  // an earlier worker has run what they build on
+}
+
+// prepare runs what a case builds on and no worker has reported: the openings
+// before it, and the classes apart, except those that ended a worker. What
+// this worker ran itself is not run again; starting is called before each.
+func (r *Runner) prepare(t *Target, from int, s Span, starting func(int)) {
+	if from < t.Gen.Openings() || s.Resumed {
+		return
+	}
+	for n := range from {
+		if n >= t.planned() && n >= t.design().Apart() {
+			break
+		}
+		if n < s.From && !slices.Contains(s.Skip, n) {
+			starting(n)
+			r.call(t, n, new(report.Case))
+		}
+	}
+	for _, made := range [][]*sample.Case{t.Ran, t.Recipes} {
+		slices.SortStableFunc(made, func(a, b *sample.Case) int { return a.Number - b.Number })
+	}
+}
+
+// AllCases, as the end of a run, is as many cases as an op's design has.
+const AllCases = 1 << 30

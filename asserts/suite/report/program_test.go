@@ -1,0 +1,48 @@
+package report
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/opassert/opassert/asserts"
+)
+
+// The report says of each finding and crash what became of its program.
+func TestProgramsAreReported(t *testing.T) {
+	shown := &Program{File: "p/shown.py", Reproduced: true}
+	gone := &Program{File: "p/gone.py", Why: "the fault is not there"}
+	none := &Program{Why: "it has no literal"}
+	for _, tt := range []struct {
+		findings, crashes []*Program
+		lines             []string
+	}{
+		{[]*Program{nil}, []*Program{nil}, nil},
+		{[]*Program{shown}, nil, []string{"  program p/shown.py: reproduced without opassert", "  programs 1 reproduced without opassert, 0 not"}},
+		{nil, []*Program{gone, nil}, []string{"  program p/gone.py: not reproduced: the fault is not there", "  programs 0 reproduced without opassert, 1 not"}},
+		{[]*Program{shown, none}, []*Program{shown}, []string{
+			"  program p/shown.py: reproduced without opassert", "  program none: it has no literal",
+			"  program p/shown.py: reproduced without opassert", "  programs 2 reproduced without opassert, 1 not",
+		}},
+	} {
+		op := &OpResult{Op: "x::f", Schema: "f(Tensor x) -> Tensor", Ran: 1}
+		for _, p := range tt.findings {
+			op.Findings = append(op.Findings, &Finding{Violation: &asserts.Violation{Code: asserts.FreshImpl, Op: op.Op}, Call: "x::f()", Program: p})
+		}
+		for i, p := range tt.crashes {
+			op.Crashes = append(op.Crashes, Crash{Case: i, Cause: "SIGSEGV", Alone: true, Program: p})
+		}
+		var b strings.Builder
+		if err := (&Report{Ops: []*OpResult{op}}).WriteText(&b); err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for line := range strings.Lines(b.String()) {
+			if strings.HasPrefix(line, "  program") {
+				got = append(got, strings.TrimSuffix(line, "\n"))
+			}
+		}
+		if strings.Join(got, "\n") != strings.Join(tt.lines, "\n") {
+			t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(tt.lines, "\n"))
+		}
+	}
+}
