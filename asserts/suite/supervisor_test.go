@@ -353,7 +353,7 @@ func TestOnceEnds(t *testing.T) {
 	}
 }
 
-// What a worker says before it is ready decides whether it is, and what is told of it.
+// What a worker says before it is ready decides whether it is, and what the report says of it.
 func TestReady(t *testing.T) {
 	ready := fmt.Sprint(lineReady, " ", speaking(os.Getpid()))
 	for _, tt := range []struct {
@@ -393,7 +393,7 @@ func TestReady(t *testing.T) {
 	}
 }
 
-// What a worker wrote is told by what it loaded then.
+// What a worker wrote is reported with the library that it was loading.
 func TestWrittenAfter(t *testing.T) {
 	all := written{"before", "first", " \n", "third"}
 	for i, want := range map[int]string{-1: ": before", 0: ": first", 1: "", 2: ": third", 3: "", -2: ""} {

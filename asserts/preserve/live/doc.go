@@ -15,8 +15,8 @@
 // lock.
 //
 // A stock PyTorch enters a hermetic context where it calls a kernel written in
-// Python whose arguments have no object, once it is told that there
-// are several interpreters; from 2.3 on only a build for that does, and 2.15 has
+// Python whose arguments have no object, once several interpreters are
+// announced to it; from 2.3 on only a build for that does, and 2.15 has
 // none.
 //
 // Unlike a log, a record names the impl by its address, so nothing is inferred.

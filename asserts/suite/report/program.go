@@ -4,7 +4,7 @@ import "github.com/opassert/opassert/internal/printable"
 
 // A Program shows a finding or a crash without opassert.
 type Program struct {
-	File       string `json:"file,omitempty"` // "" where there is none
+	File       string `json:"file,omitempty"` // "" if no program was written
 	Reproduced bool   `json:"reproduced"`     // it was run, and the fault was there
 	Why        string `json:"why,omitempty"`  // what kept it
 }

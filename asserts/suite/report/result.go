@@ -48,8 +48,8 @@ type OpResult struct {
 	Left       string         `json:"left,omitempty"`
 }
 
-// Settled reports whether the same run gives the same result again: nothing crashed,
-// went on for too long or failed.
+// Settled reports whether the same run returns the same result again: no case
+// crashed, took too long or failed.
 func (r *OpResult) Settled() bool {
 	return len(r.Crashes)+len(r.Unfinished) == 0 && r.Left == "" && r.Fault == ""
 }

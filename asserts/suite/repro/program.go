@@ -30,7 +30,8 @@ type Fault struct {
 // Texts returns programs that show a fault, the plainest first: through the public
 // function of PyTorch, through torch.ops, and below autograd, where the run called it.
 // Each exits with 1 while the fault is there, with 0 where it is not, and with 2
-// where the call raises. The error is why there is none.
+// where the call raises. The error says what keeps the
+// fault from having a program.
 func (s Source) Texts(f Fault) ([]string, error) {
 	op, err := schema.ParseDispatcher(qualified(f.Op))
 	if err != nil {

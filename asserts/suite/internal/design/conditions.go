@@ -202,9 +202,9 @@ func (m *revision) sameAt(groups []string) bool {
 	return changed
 }
 
-// described gives the tensors that the error names the dtype and the sizes that it
-// describes, as in "seq_lens must be int64 [n]". A letter stands for the same size in
-// all errors: for what a tensor has there that it was first said of.
+// described sets the dtype and the sizes of the tensors that the error names to those
+// that it describes, as in "seq_lens must be int64 [n]". A letter stands for the same size in
+// all errors: that of the tensor that an error named first with it.
 func (m *revision) described(groups []string) bool {
 	dtype := ""
 	for word := range strings.FieldsSeq(groups[1]) {

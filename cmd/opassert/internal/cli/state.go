@@ -116,8 +116,8 @@ func (s *runState) goesOn() string {
 	return fmt.Sprintf("; what is done is kept in %s, and the same command goes on from there", s.file.Path)
 }
 
-// key stands for everything that decides how the run's cases come out, but for what
-// inputs has of each op.
+// key stands for everything that decides how the run's cases come out, except
+// what inputs returns for each op.
 func (c *checkup) key() string {
 	f := c.flags
 	h := sha256.New()
