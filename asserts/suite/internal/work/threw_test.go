@@ -102,7 +102,7 @@ func TestThrewUnseen(t *testing.T) {
 }
 
 // The bases hold no number that leaves a factor as it is, where the kernel takes
-// another.
+// another; what is not changed is not called either.
 func TestEnliven(t *testing.T) {
 	probability := func(e *fakeEngine, args []any) ([]any, error) {
 		if p, ok := args[1].(float64); ok && p > 0.5 && p < 1 {
@@ -114,12 +114,19 @@ func TestEnliven(t *testing.T) {
 		value  string
 		kernel func(*fakeEngine, []any) ([]any, error)
 		want   []string
+		calls  int
 	}{
-		{"1.0", copies, []string{"0.75", "0.75", "0.5"}},
-		{"1.0", probability, []string{"1", "1", "0.5"}},
-		{"0.0", probability, []string{"0.25", "0.25", "0.5"}},
+		{"1.0", copies, []string{"0.75", "0.75", "0.5"}, 2},
+		{"1.0", probability, []string{"1", "1", "0.5"}, 1},
+		{"0.0", probability, []string{"0.25", "0.25", "0.5"}, 2},
 	} {
+		calls := 0
 		b := newBench(t, "ns::f(Tensor a, float scale) -> Tensor", tt.kernel)
+		b.t.Trying = func(c *sample.Case) {
+			if c != nil {
+				calls++
+			}
+		}
 		bases := []*sample.Case{b.call(t, "float32[2]", tt.value), b.call(t, "float32[2, 2]", tt.value), b.call(t, "float32[2]", "0.5")}
 		for i := range bases[0].Args {
 			b.enliven(b.t, bases, i)
@@ -130,6 +137,9 @@ func TestEnliven(t *testing.T) {
 		}
 		if diff := cmp.Diff(tt.want, got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", tt.value, diff)
+		}
+		if calls != tt.calls {
+			t.Errorf("%s: %d calls, want %d", tt.value, calls, tt.calls)
 		}
 	}
 }
