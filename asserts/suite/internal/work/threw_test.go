@@ -170,3 +170,19 @@ func TestThrownCalls(t *testing.T) {
 		t.Errorf("%d findings, want one in each case of three dimensions", n)
 	}
 }
+
+// A call that threw has no results: it is held to what it wrote alone.
+func TestThrownCallsAreHeldToWrites(t *testing.T) {
+	b := newBench(t, "ns::f(Tensor(a!) a, Tensor b) -> Tensor(a!)", copies)
+	if len(b.t.judged.Checks) < 2 {
+		t.Fatalf("%d checks of a call", len(b.t.judged.Checks))
+	}
+	for _, c := range b.t.unthrown.Checks {
+		if c.Code != asserts.UndeclaredWrite {
+			t.Errorf("%s of a call that threw", c.Code)
+		}
+	}
+	if len(b.t.unthrown.Checks) == 0 {
+		t.Error("no check of a call that threw")
+	}
+}
