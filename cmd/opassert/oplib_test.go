@@ -256,16 +256,19 @@ func TestCompare(t *testing.T) {
 	}
 	args := []string{"check", "-libtorch", torch.Root, "-libtorch", torch.Lib, "-lib", lib, "-op", "oplib::row", "-op", "oplib::scale", "-cases", "5"}
 	state := filepath.Join(t.TempDir(), "state")
-	page := filepath.Join(t.TempDir(), "page.html")
-	out, err := exec.Command(command, append(args, "-state", state, "-html", page)...).Output()
+	page, table := filepath.Join(t.TempDir(), "page.html"), filepath.Join(t.TempDir(), "table.md")
+	out, err := exec.Command(command, append(args, "-state", state, "-html", page, "-table", table)...).Output()
 	if exit, ok := err.(*exec.ExitError); !ok || exit.ExitCode() != 1 {
 		t.Errorf("the command ended with %v; findings are status 1", err)
 	}
 	if n := strings.Count(string(out), "libtorch "+torch.Version+", level content, seed 1: 1 findings and 0 crashes in"); n != 2 {
 		t.Errorf("%d of 2 runs in\n%s", n, out)
 	}
-	if !strings.HasSuffix(string(out), ":\n  nothing changed\n") {
+	if !strings.Contains(string(out), ":\n  nothing changed\n") || !strings.HasSuffix(string(out), ": in libtorch "+torch.Version+", the first one compared\n") {
 		t.Errorf("no comparison in\n%s", out)
+	}
+	if text, err := os.ReadFile(table); err != nil || strings.Count(string(text), " | found | found |") != 1 {
+		t.Errorf("the table is\n%s\n%v", text, err)
 	}
 	if text, err := os.ReadFile(page); err != nil || strings.Count(string(text), `<td class="found">found`) != 2 {
 		t.Errorf("the page is\n%s\n%v", text, err)
@@ -273,9 +276,9 @@ func TestCompare(t *testing.T) {
 	if left, _ := filepath.Glob(state + "*"); len(left) > 0 {
 		t.Errorf("states are left: %q", left)
 	}
-	out, err = exec.Command(command, append(args, "-table", "x.md")...).CombinedOutput()
-	if err == nil || !strings.Contains(string(out), "-table and -unreached are for one -libtorch") {
-		t.Errorf("a table of two: %v\n%s", err, out)
+	out, err = exec.Command(command, append(args, "-unreached", "x.txt")...).CombinedOutput()
+	if err == nil || !strings.Contains(string(out), "-unreached are for one -libtorch") {
+		t.Errorf("ops that never ran of two: %v\n%s", err, out)
 	}
 	out, err = exec.Command(command, "dump", "-libtorch", torch.Root, "-libtorch", torch.Root).CombinedOutput()
 	if err == nil || !strings.Contains(string(out), "want one -libtorch") {

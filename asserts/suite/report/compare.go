@@ -161,8 +161,8 @@ func (r *OpResult) unjudged(code asserts.Code) string {
 	return ""
 }
 
-// WriteText writes the numbers of each run, and what changed between them.
-// New ops are counted.
+// WriteText writes the numbers of each run, what changed between them, and since when
+// each finding is there. New ops are counted.
 func (c *Comparison) WriteText(w io.Writer) error {
 	t := textWriter{w: w}
 	for _, r := range c.Reports {
@@ -186,6 +186,12 @@ func (c *Comparison) WriteText(w io.Writer) error {
 		}
 		if added > 0 {
 			t.line("  %d ops are new", added)
+		}
+	}
+	if all := c.histories(); len(all) > 0 {
+		t.line("\nfindings, and the versions that have them:")
+		for _, h := range all {
+			t.line("  %s  %s  %s: %s", h.Code, h.Op, h.Subject, h.words())
 		}
 	}
 	return t.err
@@ -235,15 +241,17 @@ func (c *Comparison) runs() []comparedRun {
 	return runs
 }
 
-// WriteJSON writes the numbers of each run and all changes as one object.
+// WriteJSON writes the numbers of each run, the findings with the versions that have
+// them, and all changes as one object.
 func (c *Comparison) WriteJSON(w io.Writer) error {
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", " ")
 	return enc.Encode(struct {
-		Runs    []comparedRun `json:"runs"`
-		Changes []change      `json:"changes"`
-	}{c.runs(), c.Changes()})
+		Runs     []comparedRun `json:"runs"`
+		Findings []history     `json:"findings"`
+		Changes  []change      `json:"changes"`
+	}{c.runs(), c.histories(), c.Changes()})
 }
 
 //go:embed compare.html
@@ -251,58 +259,11 @@ var comparePage string
 
 var compareTemplate = template.Must(template.New("compare").Parse(comparePage))
 
-// A comparedFinding is a row of the page: how it stands with each engine.
-type comparedFinding struct {
-	Code, Op, Subject string
-	Stands            []string
-}
-
 // WriteHTML writes the comparison as one page that needs nothing else.
 func (c *Comparison) WriteHTML(w io.Writer) error {
 	return compareTemplate.Execute(w, struct {
 		Runs    []comparedRun
-		Rows    []comparedFinding
+		Rows    []history
 		Changes []change
-	}{c.runs(), c.rows(), c.Changes()})
-}
-
-// rows returns every finding of any run, by op.
-func (c *Comparison) rows() []comparedFinding {
-	var rows []comparedFinding
-	var ops []map[string]*OpResult
-	for _, r := range c.Reports {
-		ops = append(ops, byName(r.Ops))
-	}
-	for i, r := range c.Reports {
-		for _, op := range r.Ops {
-			for _, f := range op.Findings {
-				earlier := func(ops map[string]*OpResult) bool { return ops[op.Op] != nil && ops[op.Op].shows(f) }
-				if slices.ContainsFunc(ops[:i], earlier) {
-					continue
-				}
-				row := comparedFinding{Code: f.Violation.Code.String(), Op: op.Op, Subject: f.Violation.Subject.String()}
-				for _, on := range ops {
-					row.Stands = append(row.Stands, on[op.Op].stands(f))
-				}
-				rows = append(rows, row)
-			}
-		}
-	}
-	slices.SortStableFunc(rows, func(a, b comparedFinding) int {
-		return cmp.Or(cmp.Compare(a.Op, b.Op), cmp.Compare(a.Code, b.Code), cmp.Compare(a.Subject, b.Subject))
-	})
-	return rows
-}
-
-// stands returns in two words whether an op, which may be nil, shows a finding.
-func (r *OpResult) stands(f *Finding) string {
-	switch {
-	case r == nil:
-		return "no op"
-	case r.shows(f):
-		return "found"
-	case r.unjudged(f.Violation.Code) != "":
-		return "not judged"
-	}
-	return "holds"
+	}{c.runs(), c.histories(), c.Changes()})
 }

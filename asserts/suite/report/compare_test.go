@@ -127,16 +127,20 @@ func TestComparisonJSONAndPage(t *testing.T) {
 		t.Fatal(err)
 	}
 	var got struct {
-		Runs    []comparedRun
-		Changes []change
+		Runs     []comparedRun
+		Findings []history
+		Changes  []change
 	}
 	if err := json.Unmarshal(b.Bytes(), &got); err != nil {
 		t.Fatal(err)
 	}
+	if diff := cmp.Diff(comparison().histories(), got.Findings); diff != "" {
+		t.Errorf("findings -want +got:\n%s", diff)
+	}
 	if diff := cmp.Diff(comparison().Changes(), got.Changes); diff != "" || len(got.Runs) != 2 || got.Runs[0].Findings != 10 {
 		t.Errorf("runs %v, changes -want +got:\n%s", got.Runs, diff)
 	}
-	if n := len(comparison().rows()); n != 17 { // moved is one finding in both runs
+	if n := len(comparison().histories()); n != 17 { // moved is one finding in both runs
 		t.Errorf("%d findings in rows", n)
 	}
 	b.Reset()

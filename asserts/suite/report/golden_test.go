@@ -125,6 +125,7 @@ func TestGolden(t *testing.T) {
 	add("failing.cases", func(w io.Writer) error { return r.WriteExplained(w, operators(t)) })
 	add("failing.results", func(w io.Writer) error { return writeResults(w, r) })
 	add("comparison.txt", comparison().WriteText)
+	add("comparison.md", comparison().WriteTable)
 	same := &Comparison{Reports: []*Report{clean(), clean()}}
 	add("same.txt", same.WriteText)
 	add("clean.txt", clean().WriteText)

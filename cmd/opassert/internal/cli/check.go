@@ -50,7 +50,8 @@ environment, the go command or opassert. Ops that crashed run each time, and so 
 those of kernels that may read files or use the network themselves; -a runs all.
 
 With several -libtorch each of them runs the same cases, and the report says
-what differs from one to the next: findings, crashes and ops that are new or gone.
+what differs from one to the next, findings, crashes and ops that are new or gone,
+and for each finding which of them have it.
 
   opassert check -engine libtorch -op aten::lu_unpack
   opassert check -engine libtorch -lib build/libmyops.so -level meta

@@ -18,8 +18,8 @@ type comparison struct {
 
 // compare runs the ops of each libtorch in turn, and reports what differs.
 func (f *checkFlags) compare(inv *invocation, out *outputs) error {
-	if out.formats.given() || *out.table+*out.unreached != "" {
-		return usagef("%s, -table and -unreached are for one -libtorch; several are compared in text, -json and -html", formatNames())
+	if out.formats.given() || *out.unreached != "" {
+		return usagef("%s and -unreached are for one -libtorch; several are compared in text, -json, -html and -table", formatNames())
 	}
 	for i := range (*f.torchFlags.dirs)[1:] {
 		if *f.state == "" {

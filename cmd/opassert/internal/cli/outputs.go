@@ -76,7 +76,7 @@ func (o *outputs) writeComparison(inv *invocation, c *report.Comparison) error {
 	if *o.json {
 		print = c.WriteJSON
 	}
-	return errors.Join(toFile(*o.html, c.WriteHTML), buffered(inv.stdout, print))
+	return errors.Join(toFile(*o.html, c.WriteHTML), toFile(*o.table, c.WriteTable), buffered(inv.stdout, print))
 }
 
 // buffered writes in large pieces, and printably.
