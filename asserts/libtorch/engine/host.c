@@ -18,8 +18,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#ifndef SYS_pidfd_open
+#define SYS_pidfd_open 434
+#endif
 
 enum {
   PACKET = 1 << 14,
@@ -140,6 +145,15 @@ struct server ask_server(void) {
   snprintf(number, sizeof number, "%d", s.pid);
   setenv("OPASSERT_SERVER", number, 1);
   return s;
+}
+
+int server_ended(int worker) {
+  int file = syscall(SYS_pidfd_open, worker, 0);
+  struct pollfd first[] = {{file, POLLIN, 0}, {control, POLLIN, 0}};
+  if (file < 0) return 0;
+  while (poll(first, 2, -1) < 0 && errno == EINTR) continue;
+  close(file);
+  return first[0].revents == 0;
 }
 
 void leave_server(struct server s) {

@@ -204,6 +204,23 @@ func TestHostileModule(t *testing.T) {
 	})
 }
 
+// A worker whose kernels' process ends while nothing is asked of it is replaced at once:
+// what an op that crashed shows is confirmed by processes of the host that is there.
+func TestReplacedWhileIdle(t *testing.T) {
+	libtorchtest.EachPython(t, func(t *testing.T, python *installed.Python) {
+		imports := filepath.Join(t.TempDir(), "imports")
+		t.Setenv("IMPORTS", imports)
+		got := check(t, python, "testdata", "-module", "python_ends", "-level", "content", "-cases", "20")
+		if !strings.Contains(got.stdout, ": 1 findings and 3 crashes in ") {
+			t.Errorf("want a finding and three crashes\n%s%s", got.stdout, got.stderr)
+		}
+		text, _ := os.ReadFile(imports)
+		if n := strings.Count(string(text), "\n"); n != 2 { // once to list the ops, once to call them
+			t.Errorf("the module is imported %d times, want 2", n)
+		}
+	})
+}
+
 // Modules that can't be imported, and flags that don't go together, are exit status 2
 // and say why.
 func TestNoModule(t *testing.T) {

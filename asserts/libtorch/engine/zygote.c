@@ -142,12 +142,15 @@ __attribute__((constructor)) static void start(int argc, char **argv) {
       if (python != NULL) leave_server(server);
       return;
     }
+    int lost = python != NULL && worker > 0 && server_ended(worker);
+    if (lost) kill(worker, SIGKILL);
     int status = worker < 0 ? -1 : wait_for(worker);
     if (status < 0) refuse(strerror(errno));
     if (python == NULL) {
       end_started();
     } else {
-      int lost = WIFEXITED(status) && WEXITSTATUS(status) == OA_LOST, ended = end_server(server, lost);
+      lost = lost || (WIFEXITED(status) && WEXITSTATUS(status) == OA_LOST);
+      int ended = end_server(server, lost);
       if (lost) status = ended;
     }
     report_end(status);
