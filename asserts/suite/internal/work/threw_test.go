@@ -1,6 +1,7 @@
 package work
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -41,6 +42,7 @@ func TestThrewAfterWriting(t *testing.T) {
 		first(args).write()
 		return nil, errOurs
 	}
+	const elsewhere = "skipped OA009 2: the call threw, and a tensor has other strides or another storage"
 	for _, tt := range []struct {
 		name, schema string
 		kernel       func(*fakeEngine, []any) ([]any, error)
@@ -49,15 +51,16 @@ func TestThrewAfterWriting(t *testing.T) {
 		want         string
 	}{
 		{"written", "ns::f(Tensor a) -> Tensor", writes("no"), []string{"float32[2]"}, asserts.Content, "OA009 argument a on cpu"},
-		{"another tensor", "ns::f(Tensor a) -> Tensor", restrides, []string{"float32[2]"}, asserts.Content, ""},
+		{"another tensor", "ns::f(Tensor a) -> Tensor", restrides, []string{"float32[2]"}, asserts.Content, elsewhere},
 		{"the second", "ns::f(Tensor(a!) a, Tensor b) -> ()", writes("no"), []string{"float32[2]", "float32[2]"}, asserts.Content, "OA009 argument b on cpu"},
 		{"behind none and a number", "ns::f(Tensor? a, int b, Tensor c) -> Tensor", writes("no"), []string{"none", "1", "float32[2]"}, asserts.Content, "OA009 argument c on cpu"},
 		{"in a list", "ns::f(Tensor[] a, Tensor(a!) b) -> ()", writes("no"), []string{"[float32[2]]", "float32[2]"}, asserts.Content, "OA009 argument a[0] on cpu"},
 		{"in an empty list", "ns::f(Tensor[] a, Tensor b) -> ()", writes("no"), []string{"[]", "float32[2]"}, asserts.Content, "OA009 argument b on cpu"},
 		{"declared", "ns::f(Tensor(a!) a) -> ()", writes("no"), []string{"float32[2]"}, asserts.Content, ""},
 		{"the first of two", "ns::f(Tensor a, Tensor b) -> Tensor", writesFirst, []string{"float32[2]", "float32[2]"}, asserts.Content, "OA009 argument a on cpu"},
-		{"on another storage", "ns::f(Tensor a) -> Tensor", moves, []string{"float32[2]"}, asserts.Content, ""},
-		{"a form", "ns::f(Tensor a) -> Tensor", writes("no"), []string{"float32[2] neg"}, asserts.Content, ""},
+		{"on another storage", "ns::f(Tensor a) -> Tensor", moves, []string{"float32[2]"}, asserts.Content, elsewhere},
+		{"a form", "ns::f(Tensor a) -> Tensor", writes("no"), []string{"float32[2] neg"}, asserts.Content, "skipped OA009 2: the call threw, and a tensor is not plain"},
+		{"a form that may be written", "ns::f(Tensor(a!) a) -> ()", writes("no"), []string{"float32[2] neg"}, asserts.Content, ""},
 		{"nothing written", "ns::f(Tensor a) -> Tensor", thrown("no"), []string{"float32[2]"}, asserts.Content, ""},
 		{"one tensor twice", "ns::f(Tensor(a!) a, Tensor b) -> ()", writes("no"), []string{"float32[2]", "same:a"}, asserts.Content, ""},
 		{"a level without bytes", "ns::f(Tensor a) -> Tensor", writes("no"), []string{"float32[2]"}, asserts.Identity, ""},
@@ -73,7 +76,7 @@ func TestThrewAfterWriting(t *testing.T) {
 		for _, call := range slices.Concat(b.t.threw, b.t.threw) {
 			b.judgeThrown(b.t, call, &c)
 		}
-		if got := words(c.Found); got != tt.want {
+		if got := words(c.Found) + skipped(&c); got != tt.want {
 			t.Errorf("%s: found %s, want %s", tt.name, got, tt.want)
 		}
 		if b.e.live != 0 {
@@ -82,21 +85,40 @@ func TestThrewAfterWriting(t *testing.T) {
 	}
 }
 
-// Nothing is reported of a call that threw where its tensors can't be observed, or
-// made again.
+// skipped returns the skips of a case on its own device.
+func skipped(c *report.Case) string {
+	var all []string
+	for _, s := range c.Devices[engine.CPU].Skips {
+		all = append(all, fmt.Sprintf("skipped %v %d: %s", s.Code, s.Count, s.Reason))
+	}
+	return strings.Join(all, "\n")
+}
+
+// What a call wrote before it threw is a counted skip where its tensors can't be
+// observed, or made again.
 func TestThrewUnseen(t *testing.T) {
 	made := 0
-	for name, change := range map[string]func(*fakeEngine){
-		"blind":          func(e *fakeEngine) { e.blind = true },
-		"not made again": func(e *fakeEngine) { e.lacks = func(engine.Dense, engine.Form) bool { made++; return made > 1 } },
+	for _, tt := range []struct {
+		change func(*fakeEngine)
+		want   string
+	}{
+		{func(e *fakeEngine) { e.blind = true }, "the call threw, and the bytes of a tensor are not observed"},
+		{func(e *fakeEngine) { e.lacks = func(engine.Dense, engine.Form) bool { made++; return made > 1 } }, "the call threw, and its arguments could not be made again"},
 	} {
 		b := newBench(t, "ns::f(Tensor a) -> Tensor", func(_ *fakeEngine, args []any) ([]any, error) {
 			first(args).write()
 			return nil, &engine.Thrown{Message: "no"}
 		})
-		change(b.e)
-		if _, err := b.Try(b.t, b.call(t, "float32[2]")); err == nil || len(b.t.threw) > 0 {
-			t.Errorf("%s: %v, %d calls noted", name, err, len(b.t.threw))
+		tt.change(b.e)
+		if _, err := b.Try(b.t, b.call(t, "float32[2]")); err == nil {
+			t.Fatal("no error")
+		}
+		var c report.Case
+		for _, call := range b.t.threw {
+			b.judgeThrown(b.t, call, &c)
+		}
+		if got := words(c.Found) + skipped(&c); got != "skipped OA009 1: "+tt.want {
+			t.Errorf("%s, want 1 skip: %s", got, tt.want)
 		}
 	}
 }
