@@ -26,7 +26,7 @@ func (r *Runner) run(t *Target, number int) report.Case {
 		r.ran(t, a, &result)
 	}
 	for _, c := range threw {
-		r.judgeThrown(t, c, &result)
+		r.addThrown(t, c, &result)
 	}
 	return result
 }

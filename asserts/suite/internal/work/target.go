@@ -21,7 +21,7 @@ type Target struct {
 	*design.Learned
 	Listener
 	plan    *design.Design    // once the openings are over
-	threw   []*thrownCall     // calls of the case that wrote what they must not write
+	threw   []*thrownCall     // calls of the case that threw
 	found   []*report.Finding // in this worker, which minimises each once
 	fakes   map[string]*fakeCall
 	rules   map[string]*rulesCall

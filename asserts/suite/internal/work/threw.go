@@ -10,32 +10,35 @@ import (
 	"github.com/opassert/opassert/asserts/suite/report"
 )
 
-// A thrownCall is a call that threw after it had written to its tensors, or may have.
+// A thrownCall is what was wrong with a call that threw.
 type thrownCall struct {
 	c       *sample.Case
-	message string
-	seen    asserts.Seen
-	unseen  string // the reason why its tensors could not be compared
+	verdict asserts.Verdict
 }
 
-// threw notes a call that threw, if what it was given has changed or can't be compared.
+// threw judges a call that threw by what it was given.
 func (r *Runner) threw(t *Target, m *maker, c *sample.Case, err error) {
 	message, isThrown := engine.Message(err)
 	if r.Level < asserts.Content || !isThrown || dispatched(message) || len(t.unthrown.Checks) == 0 {
 		return
 	}
-	before, after, unseen := r.changed(m, c)
-	switch {
-	case unseen != "":
-		t.threw = append(t.threw, &thrownCall{unseen: unseen})
-	case before != nil:
-		t.threw = append(t.threw, &thrownCall{c: c, message: message, seen: t.seen(c, before, after)})
+	w := &thrownCall{c: c}
+	if before, after, unseen := r.compared(m, c); unseen != "" {
+		w.verdict.Skips = []asserts.Skip{{Code: asserts.UndeclaredWrite, Reason: unseen, Count: 1}}
+	} else {
+		seen := t.seen(c, before, after)
+		seen.Number()
+		w.verdict = asserts.Judge(t.unthrown, &seen, r.Policy)
 	}
+	for _, v := range w.verdict.Violations {
+		v.Saw += fmt.Sprintf(", and then it threw: %s", sample.Clip(message))
+	}
+	t.threw = append(t.threw, w)
 }
 
-// changed returns the tensors of a call as they were and as they are, or nothing where
-// they are the same. What it was given is made once more, to be compared with.
-func (r *Runner) changed(m *maker, c *sample.Case) (before, after []asserts.Observation, unseen string) {
+// compared returns the tensors of a call as they were, which are made once more, and as
+// they are, or the reason why these can't be compared.
+func (r *Runner) compared(m *maker, c *sample.Case) (before, after []asserts.Observation, unseen string) {
 	if !c.Plain() {
 		return nil, nil, "the call threw, and a tensor is not plain"
 	}
@@ -45,7 +48,6 @@ func (r *Runner) changed(m *maker, c *sample.Case) (before, after []asserts.Obse
 		return nil, nil, "the call threw, and its arguments could not be made again"
 	}
 	before, after = r.looks(again.tensors), r.looks(m.tensors)
-	same := true
 	for i := range after {
 		b, a := &before[i], &after[i]
 		switch {
@@ -54,15 +56,11 @@ func (r *Runner) changed(m *maker, c *sample.Case) (before, after []asserts.Obse
 		case a.Content.Nbytes != b.Content.Nbytes || !slices.Equal(a.Content.Strides, b.Content.Strides):
 			return nil, nil, "the call threw, and a tensor has other strides or another storage"
 		}
-		same = same && b.Content.Digest == a.Content.Digest
 		made := *b.Content // where the other one lies
 		made.Memory, made.Counter, made.Owner, made.Grad = a.Content.Memory, a.Content.Counter, a.Content.Owner, a.Content.Grad
 		version := b.Version
 		*b = *a
 		b.Version, b.Content = version, &made
-	}
-	if same {
-		return nil, nil, ""
 	}
 	return before, after, ""
 }
@@ -86,7 +84,7 @@ func (t *Target) seen(c *sample.Case, before, after []asserts.Observation) asser
 			continue
 		}
 		seen.Before, seen.After = append(seen.Before, before[at-n:at]...), append(seen.After, after[at-n:at]...)
-		if n == 0 && c.Args[i].Kind != sample.ListValue {
+		if n == 0 {
 			seen.Before, seen.After = append(seen.Before, asserts.Observation{}), append(seen.After, asserts.Observation{})
 			n = 1
 		}
@@ -95,19 +93,12 @@ func (t *Target) seen(c *sample.Case, before, after []asserts.Observation) asser
 	return seen
 }
 
-// judgeThrown adds what a call that threw had done wrong before, or counts that it
+// addThrown adds what a call that threw had done wrong before, and counts what of it
 // could not be judged.
-func (r *Runner) judgeThrown(t *Target, w *thrownCall, result *report.Case) {
+func (r *Runner) addThrown(t *Target, w *thrownCall, result *report.Case) {
 	on := r.Engine.Devices()[0]
-	if w.unseen != "" {
-		skips := []asserts.Skip{{Code: asserts.UndeclaredWrite, Reason: w.unseen, Count: 1}}
-		result.Devices.Add(report.Devices{on: {Skips: skips}})
-		return
-	}
-	w.seen.Number()
-	verdict := asserts.Judge(t.unthrown, &w.seen, r.Policy)
-	for _, f := range t.findings(verdict.Violations, result, on) {
-		f.Violation.Saw += fmt.Sprintf(", and then it threw: %s", sample.Clip(w.message))
+	result.Devices.Add(report.Devices{on: {Skips: w.verdict.Skips}})
+	for _, f := range t.findings(w.verdict.Violations, result, on) {
 		if !slices.ContainsFunc(result.Found, f.SameFault) {
 			result.Found = append(result.Found, r.finding(t, w.c, f, result.Case))
 		}

@@ -34,6 +34,10 @@ func TestThrewAfterWriting(t *testing.T) {
 		first(args).write()
 		return nil, &engine.Thrown{Message: "no"}
 	}
+	rewrites := func(_ *fakeEngine, args []any) ([]any, error) {
+		first(args).version++
+		return nil, &engine.Thrown{Message: "no"}
+	}
 	moves := func(_ *fakeEngine, args []any) ([]any, error) {
 		*first(args).data = make([]byte, 99)
 		return nil, &engine.Thrown{Message: "no"}
@@ -51,6 +55,7 @@ func TestThrewAfterWriting(t *testing.T) {
 		want         string
 	}{
 		{"written", "ns::f(Tensor a) -> Tensor", writes("no"), []string{"float32[2]"}, asserts.Content, "OA009 argument a on cpu"},
+		{"the same bytes", "ns::f(Tensor a) -> Tensor", rewrites, []string{"float32[2]"}, asserts.Content, "OA009 argument a on cpu"},
 		{"another tensor", "ns::f(Tensor a) -> Tensor", restrides, []string{"float32[2]"}, asserts.Content, elsewhere},
 		{"the second", "ns::f(Tensor(a!) a, Tensor b) -> ()", writes("no"), []string{"float32[2]", "float32[2]"}, asserts.Content, "OA009 argument b on cpu"},
 		{"behind none and a number", "ns::f(Tensor? a, int b, Tensor c) -> Tensor", writes("no"), []string{"none", "1", "float32[2]"}, asserts.Content, "OA009 argument c on cpu"},
@@ -62,7 +67,8 @@ func TestThrewAfterWriting(t *testing.T) {
 		{"a form", "ns::f(Tensor a) -> Tensor", writes("no"), []string{"float32[2] neg"}, asserts.Content, "skipped OA009 2: the call threw, and a tensor is not plain"},
 		{"a form that may be written", "ns::f(Tensor(a!) a) -> ()", writes("no"), []string{"float32[2] neg"}, asserts.Content, ""},
 		{"nothing written", "ns::f(Tensor a) -> Tensor", thrown("no"), []string{"float32[2]"}, asserts.Content, ""},
-		{"one tensor twice", "ns::f(Tensor(a!) a, Tensor b) -> ()", writes("no"), []string{"float32[2]", "same:a"}, asserts.Content, ""},
+		{"one tensor twice", "ns::f(Tensor(a!) a, Tensor b) -> ()", writes("no"), []string{"float32[2]", "same:a"}, asserts.Content, "skipped OA009 2: storage shared with a written argument"},
+		{"a list or a number", "ns::f(Tensor[] a, Tensor? b, Tensor c) -> Tensor", writesFirst, []string{"[]", "none", "float32[2]"}, asserts.Content, "OA009 argument c on cpu"},
 		{"a level without bytes", "ns::f(Tensor a) -> Tensor", writes("no"), []string{"float32[2]"}, asserts.Identity, ""},
 		{"the dispatcher", "ns::f(Tensor a) -> Tensor", writes("ZeroTensors are immutable. Please use"), []string{"float32[2]"}, asserts.Content, ""},
 		{"an error of ours", "ns::f(Tensor a) -> Tensor", ours, []string{"float32[2]"}, asserts.Content, ""},
@@ -74,7 +80,7 @@ func TestThrewAfterWriting(t *testing.T) {
 		}
 		var c report.Case
 		for _, call := range slices.Concat(b.t.threw, b.t.threw) {
-			b.judgeThrown(b.t, call, &c)
+			b.addThrown(b.t, call, &c)
 		}
 		if got := words(c.Found) + skipped(&c); got != tt.want {
 			t.Errorf("%s: found %s, want %s", tt.name, got, tt.want)
@@ -115,7 +121,7 @@ func TestThrewUnseen(t *testing.T) {
 		}
 		var c report.Case
 		for _, call := range b.t.threw {
-			b.judgeThrown(b.t, call, &c)
+			b.addThrown(b.t, call, &c)
 		}
 		if got := words(c.Found) + skipped(&c); got != "skipped OA009 1: "+tt.want {
 			t.Errorf("%s, want 1 skip: %s", got, tt.want)
