@@ -73,12 +73,16 @@ func Fit(torch *installed.Torch, others ...string) (string, error) {
 	if !cgo {
 		return "", ErrNoCgo
 	}
-	shim := compile.Library{Name: "shim", Files: []fs.FS{Sources()}, Units: []string{"observe.cpp", "call.cpp", "schemas.cpp", "tensors.cpp", "serve.cpp"}}
-	path, err := shim.Path(torch)
+	path, err := Shim().Path(torch)
 	if err != nil {
 		return "", err
 	}
 	return strings.Join(slices.Concat(torch.Preload(), others, []string{path}), "\n"), nil
+}
+
+// Shim is what calls libtorch.
+func Shim() *compile.Library {
+	return &compile.Library{Name: "shim", Files: []fs.FS{Sources()}, Units: []string{"observe.cpp", "call.cpp", "schemas.cpp", "tensors.cpp", "serve.cpp"}}
 }
 
 func choose(set func()) error {

@@ -95,19 +95,16 @@ func Run(ctx context.Context, config Config) (*Report, error) {
 		processes: make(map[int]string), names: make(map[string]bool), skips: make(map[opSkip]int),
 		records: make(map[string]records), origins: newOrigins(), faked: make(map[int64]int),
 	}
-	text, err := fs.ReadFile(sources(), "loader.c")
+	kind, err := Loader()
 	if err != nil {
 		return nil, err
 	}
+	kind.Fit, kind.Memory = r.fit, func(int) (*os.File, error) { return r.counts, nil }
 	if r.counts, err = newCounts(); err != nil {
 		return nil, err
 	}
 	defer r.counts.Close()
-	r.object, err = preload.New(preload.Kind{
-		Name: "run", Source: string(text), Variable: "OPASSERT_RUN", Library: "libtorch_cpu.so", Fit: r.fit,
-		Memory: func(int) (*os.File, error) { return r.counts, nil },
-	})
-	if err != nil {
+	if r.object, err = preload.New(kind); err != nil {
 		return nil, err
 	}
 	defer r.object.Close()
@@ -127,6 +124,12 @@ func Run(ctx context.Context, config Config) (*Report, error) {
 	return r.report(end, time.Since(begun))
 }
 
+// Loader is what brings the watcher into a process.
+func Loader() (preload.Kind, error) {
+	text, err := fs.ReadFile(sources(), "loader.c")
+	return preload.Kind{Name: "run", Source: string(text), Variable: "OPASSERT_RUN", Library: "libtorch_cpu.so"}, err
+}
+
 // fit compiles the watcher for a libtorch, or finds it in the cache.
 func (r *run) fit(library string) (string, error) {
 	torch, err := preload.Torch(library)
@@ -138,8 +141,12 @@ func (r *run) fit(library string) (string, error) {
 		r.packages = append(r.packages, torch.Package)
 		r.mu.Unlock()
 	}
-	w := compile.Library{Name: "watch", Files: []fs.FS{libtorch.Sources(), sources()}, Units: []string{"observe.cpp", "schemas.cpp", "watch.cpp"}, Link: []string{"-O2"}}
-	return w.Path(torch)
+	return Watcher().Path(torch)
+}
+
+// Watcher is what observes the calls in a program.
+func Watcher() *compile.Library {
+	return &compile.Library{Name: "watch", Files: []fs.FS{libtorch.Sources(), sources()}, Units: []string{"observe.cpp", "schemas.cpp", "watch.cpp"}, Link: []string{"-O2"}}
 }
 
 func (r *run) layout(pythonLibrary string) layout {

@@ -63,6 +63,7 @@ var rooms = []room{
 	{"asserts/preserve/live", []string{"asserts/preserve", "internal/trace", "internal/printable", "internal/compile", "asserts/internal/preload"}, nil},
 	{"cmd/opassert", []string{"schema", "allowlist", "gen", "asserts", "internal"}, nil},
 	{"internal/addcheck", []string{"=asserts"}, nil},
+	{"internal/prebuild", []string{"internal/compile", "internal/installed", "asserts/watch", "asserts/preserve/live", "=asserts/libtorch"}, nil},
 	{"internal/references", nil, []string{"golang.org/x/tools"}},
 	{"internal/mutate", nil, nil},
 	{"internal/tensor", nil, nil},

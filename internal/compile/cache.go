@@ -216,7 +216,19 @@ func trusted(file string) bool {
 		return false
 	}
 	defer f.Close()
+	_, err = unsealed(f, filepath.Base(file))
+	return err == nil
+}
+
+// unsealed returns the library in a file that [seal] has left under a name.
+func unsealed(f io.Reader, name string) ([]byte, error) {
 	text, err := io.ReadAll(f)
+	if err != nil {
+		return nil, err
+	}
 	at := len(text) - len(sealMark) - sha256.Size
-	return err == nil && at > 0 && bytes.Equal(text[at:], digest(filepath.Base(file), text[:at]))
+	if at <= 0 || !bytes.Equal(text[at:], digest(name, text[:at])) {
+		return nil, fmt.Errorf("%s is not as it was made", name)
+	}
+	return text[:at], nil
 }

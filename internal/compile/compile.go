@@ -6,10 +6,12 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -41,14 +43,19 @@ func (l *Library) Path(t *installed.Torch) (string, error) {
 		return "", err
 	}
 	name := "libtorch-" + t.Number() + "-" + l.Name + "-" + key + ".so"
-	return cached(name, func(work, file string) error { return l.compile(t, work, file) })
+	return cached(name, func(work, file string) error {
+		if l.fill(t, file) == nil {
+			return nil
+		}
+		return l.compile(t, work, file)
+	})
 }
 
 // key names what the library depends on, except the compiler: one that is in
 // the cache serves where no compiler is.
 func (l *Library) key(t *installed.Torch) (string, error) {
 	hash := sha256.New()
-	fmt.Fprintf(hash, "%q\n%q\n%s\n", append(l.flags(t), l.linkFlags(t)...), l.Units, t.Version)
+	fmt.Fprintf(hash, "%q\n%q\n%s\n", append(l.flags(t), l.linkFlags(t, t.Lib)...), l.Units, t.Version)
 	for _, lib := range t.Link() {
 		info, err := os.Stat(lib)
 		if err != nil {
@@ -56,11 +63,15 @@ func (l *Library) key(t *installed.Torch) (string, error) {
 		}
 		fmt.Fprintln(hash, lib, info.Size(), info.ModTime().UnixNano())
 	}
-	err := l.eachFile(func(name string, text []byte) error {
-		fmt.Fprintf(hash, "%s %d\n%s", name, len(text), text)
-		return nil
-	})
+	err := l.hashFiles(hash)
 	return fmt.Sprintf("%x", hash.Sum(nil)[:8]), err
+}
+
+func (l *Library) hashFiles(to io.Writer) error {
+	return l.eachFile(func(name string, text []byte) error {
+		_, err := fmt.Fprintf(to, "%s %d\n%s", name, len(text), text)
+		return err
+	})
 }
 
 func (l *Library) eachFile(do func(name string, text []byte) error) error {
@@ -87,14 +98,19 @@ func (l *Library) eachFile(do func(name string, text []byte) error) error {
 const Version = "OPASSERT_LIBTORCH_VERSION"
 
 func (l *Library) flags(t *installed.Torch) []string {
+	return slices.Concat(dialect(t), []string{"-D" + Version + "=" + strconv.Quote(t.Version)}, includes(t))
+}
+
+// dialect is what a libtorch asks of the compiler, wherever it is installed.
+func dialect(t *installed.Torch) []string {
 	abi := "0"
 	if t.CXX11 {
 		abi = "1"
 	}
-	flags := []string{
-		"-std=" + t.Standard, "-O1", "-g0", "-fPIC", "-shared", "-w",
-		"-D_GLIBCXX_USE_CXX11_ABI=" + abi, "-D" + Version + "=" + strconv.Quote(t.Version),
-	}
+	return []string{"-std=" + t.Standard, "-O1", "-g0", "-fPIC", "-shared", "-w", "-D_GLIBCXX_USE_CXX11_ABI=" + abi}
+}
+
+func includes(t *installed.Torch) (flags []string) {
 	for _, dir := range t.Include {
 		flags = append(flags, "-I"+dir)
 	}
@@ -106,11 +122,16 @@ const unity = "opassert_unity.cpp"
 
 // compile leaves the library in a file, and what it needs for that in a folder.
 func (l *Library) compile(t *installed.Torch, work, file string) error {
+	printable.Printf(os.Stderr, "opassert: fitting to %v, once: some seconds\n", t)
+	return l.build(t, work, "", append(append(l.flags(t), "-o", file), l.linkFlags(t, t.Lib)...))
+}
+
+// build runs the compiler in a folder, on a file that begins with text.
+func (l *Library) build(t *installed.Torch, work, text string, flags []string) error {
 	cxx, err := compiler()
 	if err != nil {
 		return fmt.Errorf("%v: %w", t, err)
 	}
-	printable.Printf(os.Stderr, "opassert: fitting to %v, once: some seconds\n", t)
 	err = l.eachFile(func(name string, text []byte) error {
 		return os.WriteFile(filepath.Join(work, name), text, 0o600)
 	})
@@ -118,14 +139,14 @@ func (l *Library) compile(t *installed.Torch, work, file string) error {
 		return err
 	}
 	var one strings.Builder
+	one.WriteString(text)
 	for _, unit := range l.Units {
 		fmt.Fprintf(&one, "#include %q\n", unit)
 	}
 	if err := os.WriteFile(filepath.Join(work, unity), []byte(one.String()), 0o600); err != nil {
 		return err
 	}
-	args := append(append(cxx, l.flags(t)...), unity, "-o", file)
-	if out, err := run(work, append(args, l.linkFlags(t)...)); err != nil {
+	if out, err := run(work, slices.Concat(cxx, []string{unity}, flags)); err != nil {
 		return fmt.Errorf("fit opassert to %v: %s -std=%s: %w\n%s", t, strings.Join(cxx, " "), t.Standard, err, shortened(out, t.Root, work))
 	}
 	return nil

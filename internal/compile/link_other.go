@@ -4,8 +4,9 @@ package compile
 
 import "github.com/opassert/opassert/internal/installed"
 
-// linkFlags are those of the linker.
-func (l *Library) linkFlags(t *installed.Torch) []string {
-	flags := []string{"-Xlinker", "-rpath", "-Xlinker", t.Lib}
+// linkFlags are those of the linker, for a library that looks for libtorch in a
+// folder.
+func (l *Library) linkFlags(t *installed.Torch, rpath string) []string {
+	flags := []string{"-Xlinker", "-rpath", "-Xlinker", rpath}
 	return append(append(flags, t.Link()...), l.Link...)
 }

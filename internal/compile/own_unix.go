@@ -3,6 +3,7 @@
 package compile
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -98,6 +99,38 @@ func openOwn(file string) (*os.File, error) {
 		return nil, err
 	}
 	return f, nil
+}
+
+// openBeside opens a file that came with the command: nobody can write it who cannot
+// write the command.
+func openBeside(command, file string) (*os.File, error) {
+	own, err := os.Stat(command)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkParents(file); err != nil && checkParents(command) == nil {
+		return nil, err
+	}
+	f, err := os.OpenFile(file, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	folder, failed := os.Lstat(filepath.Dir(file))
+	info, err := f.Stat()
+	if err = errors.Join(err, failed); err == nil && (!info.Mode().IsRegular() || !asSafe(info, own) || !asSafe(folder, own)) {
+		err = fmt.Errorf("others can write %s than can write %s", file, command)
+	}
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+// asSafe reports whether nobody can write a file who cannot write another one.
+func asSafe(info, than fs.FileInfo) bool {
+	mine := owner(info) == 0 || owner(info) == os.Geteuid() || owner(info) == owner(than)
+	return mine && info.Mode()&byOthers&^than.Mode() == 0
 }
 
 func owner(info fs.FileInfo) int {

@@ -16,6 +16,9 @@ func Plain(name, source string) (string, error) {
 	key := sha256.Sum256(fmt.Appendf(nil, "%s %q\n%s", runtime.GOARCH, flags, source))
 	name = fmt.Sprintf("%s-%x.so", name, key[:8])
 	return cached(name, func(work, file string) error {
+		if library, err := packaged(name); err == nil {
+			return os.WriteFile(file, library, 0o700)
+		}
 		cxx, err := compiler()
 		if err != nil {
 			return errors.New("a C++ compiler is needed once, for what is loaded into the program: install g++ or clang++, or name one with $CXX")

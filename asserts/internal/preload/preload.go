@@ -61,9 +61,15 @@ type Object struct {
 	unwatched []string
 }
 
-// New compiles an object unless the cache holds it.
+// Compile returns the file of the object, and compiles it first unless the cache holds
+// it.
+func (k Kind) Compile() (string, error) {
+	return compile.Plain(k.Name, fmt.Sprintf("#define VARIABLE %q\n", k.Variable)+header+execHeader+k.Source)
+}
+
+// New makes an object that processes can reach.
 func New(kind Kind) (*Object, error) {
-	file, err := compile.Plain(kind.Name, fmt.Sprintf("#define VARIABLE %q\n", kind.Variable)+header+execHeader+kind.Source)
+	file, err := kind.Compile()
 	if err != nil {
 		return nil, err
 	}

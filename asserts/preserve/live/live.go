@@ -58,17 +58,21 @@ type Watch struct {
 	logMu   sync.Mutex
 }
 
+// Stubs are what brings the tap into a process.
+func Stubs() (preload.Kind, error) {
+	stubs, err := shim.ReadFile("shim/stubs.c")
+	return preload.Kind{Name: "preserve", Source: string(stubs), Variable: "OPASSERT_PRESERVE", Library: "libtorch_python.so"}, err
+}
+
 // Start begins to watch. The program is run then, and [Watch.End] is called.
 func Start(config Config) (*Watch, error) {
-	stubs, err := shim.ReadFile("shim/stubs.c")
+	kind, err := Stubs()
 	if err != nil {
 		return nil, err
 	}
 	w := &Watch{config: config, ended: make(chan struct{})}
-	w.Object, err = preload.New(preload.Kind{
-		Name: "preserve", Source: string(stubs), Variable: "OPASSERT_PRESERVE", Library: "libtorch_python.so", Fit: fit, Memory: w.follow,
-	})
-	if err != nil {
+	kind.Fit, kind.Memory = fit, w.follow
+	if w.Object, err = preload.New(kind); err != nil {
 		return nil, err
 	}
 	w.Object.Serve(nil)
@@ -102,12 +106,16 @@ func fit(library string) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	return Tap().Path(torch)
+}
+
+// Tap is what observes the Python objects of a program.
+func Tap() *compile.Library {
 	sources, err := fs.Sub(shim, "shim")
 	if err != nil {
-		return "", err
+		panic(err) // the folder is in the program
 	}
-	tap := compile.Library{Name: "tap", Files: []fs.FS{sources}, Units: []string{"tap.cpp"}, Link: []string{"-O2", "-ldl"}}
-	return tap.Path(torch)
+	return &compile.Library{Name: "tap", Files: []fs.FS{sources}, Units: []string{"tap.cpp"}, Link: []string{"-O2", "-ldl"}}
 }
 
 func (w *Watch) notWatched(err error) {

@@ -1,0 +1,1 @@
+"""Holds PyTorch operators to what their schemas promise."""
