@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/internal/must"
 	"github.com/opassert/opassert/internal/yamlfile"
 	"github.com/opassert/opassert/schema"
 )
@@ -65,10 +66,7 @@ func TestExcuse(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			list, err := Parse("a.yaml", []byte(sample), nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			list := must.Get(Parse("a.yaml", []byte(sample), nil))(t)
 			got := ""
 			for _, e := range list.About(&schema.Op{Namespace: "aten", Func: schema.Function{Name: tt.op}}) {
 				if e.Excuses(tt.code, tt.at) {
@@ -83,10 +81,7 @@ func TestExcuse(t *testing.T) {
 }
 
 func TestExpired(t *testing.T) {
-	list, err := Parse("a.yaml", []byte(sample), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	list := must.Get(Parse("a.yaml", []byte(sample), nil))(t)
 	if got := list.Expired(day("2027-06-30")); len(got) != 0 {
 		t.Errorf("expired on the last day: %v", got[0].Op)
 	}
@@ -140,10 +135,7 @@ func TestParseErrors(t *testing.T) {
 			`a.yaml:2:12: unknown check "no"`, "a.yaml:2:3: op is missing",
 		}},
 	}
-	add, err := schema.ParseOp("add.Tensor(Tensor self, Tensor other) -> Tensor")
-	if err != nil {
-		t.Fatal(err)
-	}
+	add := must.Get(schema.ParseOp("add.Tensor(Tensor self, Tensor other) -> Tensor"))(t)
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			_, err := Parse("a.yaml", []byte(tt.src), []*schema.Op{add})
@@ -163,10 +155,7 @@ func TestParseErrors(t *testing.T) {
 // A reason of several lines stands in one: reports and comments have one for it.
 func TestReasonIsOneLine(t *testing.T) {
 	for _, reason := range []string{"|\n    a\n    b\n", "\"a\\nb\"\n", "\"a\\r\\tb\"\n", "a\n    b\n"} {
-		list, err := Parse("a.yaml", []byte("- op: add\n  checks: all\n  reason: "+reason), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		list := must.Get(Parse("a.yaml", []byte("- op: add\n  checks: all\n  reason: "+reason), nil))(t)
 		if got := list.Entries[0].Reason; got != "a b" {
 			t.Errorf("reason %q is %q, want a b", reason, got)
 		}
@@ -175,10 +164,7 @@ func TestReasonIsOneLine(t *testing.T) {
 
 // Entries are held against the ops there are, each once.
 func TestNames(t *testing.T) {
-	add, err := schema.ParseOp("add.Tensor(Tensor self, Tensor other) -> Tensor")
-	if err != nil {
-		t.Fatal(err)
-	}
+	add := must.Get(schema.ParseOp("add.Tensor(Tensor self, Tensor other) -> Tensor"))(t)
 	for _, tt := range []struct{ op, want string }{
 		{"add", ""},
 		{"add.Tensor", ""},
@@ -203,9 +189,7 @@ func TestOpen(t *testing.T) {
 		t.Errorf("a preset: %v, %v", list, err)
 	}
 	path := filepath.Join(t.TempDir(), "a.yaml")
-	if err := os.WriteFile(path, []byte(sample), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, []byte(sample), 0o666))
 	if list, err := Open(path, nil); err != nil || len(list.Entries) != 2 {
 		t.Errorf("a file: %v, %v", list, err)
 	}
@@ -217,10 +201,7 @@ func TestOpen(t *testing.T) {
 // An entry may be about crashes, alone or besides checks.
 func TestCrashes(t *testing.T) {
 	src := "- op: add\n  crash: [SIGFPE, hang]\n  reason: r\n  device: cuda\n- op: mul\n  crash: abort\n  reason: r\n  checks: [OA001]\n"
-	list, err := Parse("a.yaml", []byte(src), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	list := must.Get(Parse("a.yaml", []byte(src), nil))(t)
 	add, mul := list.Entries[0], list.Entries[1]
 	if add.ExcusesCrash("SIGFPE", Where{}) || add.ExcusesCrash("abort", Where{Device: "cuda"}) {
 		t.Error("excused on another device, or from another cause")
@@ -286,10 +267,7 @@ func TestRange(t *testing.T) {
 		{"<=2.6", "2.6:5", true},
 	}
 	for _, tt := range tests {
-		r, err := ParseRange(tt.text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := must.Get(ParseRange(tt.text))(t)
 		if got := r.Contains(tt.version); got != tt.want {
 			t.Errorf("%q holds %s: %v, want %v", tt.text, tt.version, got, tt.want)
 		}
@@ -301,10 +279,7 @@ func TestPresets(t *testing.T) {
 	want := map[string]int{"pytorch-1.13": 18, "pytorch-2.6": 21}
 	got := map[string]int{}
 	for _, name := range PresetNames() {
-		list, err := Preset(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		list := must.Get(Preset(name))(t)
 		seen := map[string]bool{}
 		for _, e := range list.Entries {
 			if seen[e.Op] {

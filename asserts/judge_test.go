@@ -13,6 +13,7 @@ import (
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/internal/usual"
 	"github.com/opassert/opassert/gen/plan"
+	"github.com/opassert/opassert/internal/must"
 	"github.com/opassert/opassert/schema"
 )
 
@@ -193,9 +194,7 @@ func TestUnheld(t *testing.T) {
 
 func (j *judgement) test(t *testing.T) {
 	op, seen := j.call()
-	if err := op.Validate(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, op.Validate())
 	policy := j.policy
 	if policy == nil {
 		policy = asserts.Aware()

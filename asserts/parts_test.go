@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/internal/must"
 )
 
 // An observation to which no parts are added stays as it is.
@@ -34,9 +35,7 @@ func TestWithParts(t *testing.T) {
 		Waived: []asserts.Code{asserts.FreshImpl},
 	}
 	got := asserts.WithParts(op)
-	if err := got.Validate(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, got.Validate())
 	if diff := cmp.Diff([]asserts.Subject{
 		op.Args[0], op.Args[1],
 		{Index: 0, Name: "self.parts", Type: "Tensor[]", Suffix: "[]", List: true, Inside: true},

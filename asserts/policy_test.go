@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/internal/golden"
 )
 
 // TestPresets shows, for each check, the tensors that the presets skip, and the
@@ -34,7 +35,7 @@ func TestPresets(t *testing.T) {
 				}
 			}
 		}
-		golden(t, filepath.Join("policy", code.Name()+".txt"), b.String())
+		golden.Compare(t, filepath.Join("policy", code.Name()+".txt"), b.String())
 	}
 }
 

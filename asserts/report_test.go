@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/internal/golden"
 )
 
 // faults break each rule once, as reports for the tests of what is written.
@@ -78,7 +79,7 @@ func violations(t *testing.T) asserts.Violations {
 
 func TestReport(t *testing.T) {
 	all := violations(t)
-	golden(t, "report.txt", all.Error()+"\n")
+	golden.Compare(t, "report.txt", all.Error()+"\n")
 	codes := make(map[asserts.Code]bool)
 	for _, v := range all {
 		codes[v.Code] = true

@@ -12,6 +12,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/internal/golden"
+	"github.com/opassert/opassert/internal/must"
 )
 
 func TestPanicReporter(t *testing.T) {
@@ -88,9 +90,7 @@ func TestSummaryOfLittle(t *testing.T) {
 	s := asserts.Summary{Calls: 1, Found: []asserts.Found{{Violation: violations(t)[0], Count: 2}}}
 	s.Found[0].Site = asserts.Site{}
 	var b bytes.Buffer
-	if err := s.Write(&b); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Write(&b))
 	want := "opassert: calls 1, checks 0, violations 2\n  2 x OA001 input-impl  aten::index_put  argument 1 \"indices\"[1]\n"
 	if diff := cmp.Diff(want, b.String()); diff != "" {
 		t.Error(diff)
@@ -147,10 +147,8 @@ func TestSummary(t *testing.T) {
 		s.Found[i].Site = asserts.Site{File: "add_test.go", Line: 7}
 	}
 	var b bytes.Buffer
-	if err := s.Write(&b); err != nil {
-		t.Fatal(err)
-	}
-	golden(t, "summary.txt", b.String())
+	must.Do(t, s.Write(&b))
+	golden.Compare(t, "summary.txt", b.String())
 	if results := s.Results(); len(results) != 3 || results[0].Status != asserts.Violated || results[1].Status != asserts.Skipped {
 		t.Errorf("as results: %+v", results)
 	}

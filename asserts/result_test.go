@@ -13,6 +13,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/internal/golden"
+	"github.com/opassert/opassert/internal/must"
 )
 
 // results has every status.
@@ -45,13 +47,11 @@ func TestWriters(t *testing.T) {
 	for _, test := range writers {
 		t.Run(test.file, func(t *testing.T) {
 			var b bytes.Buffer
-			if err := test.write(&b, results(t)); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, test.write(&b, results(t)))
 			if text := b.String(); test.file != "results.sarif" {
-				golden(t, test.file, text)
+				golden.Compare(t, test.file, text)
 			} else {
-				golden(t, test.file, citedRules(t, text))
+				golden.Compare(t, test.file, citedRules(t, text))
 			}
 			if err := test.write(io.Discard, nil); err != nil {
 				t.Errorf("no results: %v", err)
@@ -71,9 +71,7 @@ func TestWriters(t *testing.T) {
 func citedRules(t *testing.T, text string) string {
 	t.Helper()
 	var log map[string]any
-	if err := json.Unmarshal([]byte(text), &log); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal([]byte(text), &log))
 	run := log["runs"].([]any)[0].(map[string]any)
 	driver := run["tool"].(map[string]any)["driver"].(map[string]any)
 	all := driver["rules"].([]any)
@@ -94,9 +92,7 @@ func citedRules(t *testing.T, text string) string {
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
-	if err := enc.Encode(log); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, enc.Encode(log))
 	return b.String()
 }
 
@@ -104,9 +100,7 @@ func citedRules(t *testing.T, text string) string {
 func TestResultWithoutReason(t *testing.T) {
 	for reason, want := range map[string]string{"": `name="failed  aten::sin"`, "boom\nat x": `name="failed  aten::sin: boom"`} {
 		var b strings.Builder
-		if err := asserts.WriteJUnit(&b, []asserts.Result{{Op: "aten::sin", Status: asserts.Failed, Reason: reason}}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, asserts.WriteJUnit(&b, []asserts.Result{{Op: "aten::sin", Status: asserts.Failed, Reason: reason}}))
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("reason %q: no %s in %s", reason, want, b.String())
 		}
@@ -154,9 +148,7 @@ func TestSARIFPlaces(t *testing.T) {
 				}
 			}
 		}
-		if err := json.Unmarshal(b.Bytes(), &log); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal(b.Bytes(), &log))
 		if len(log.Runs[0].Results[0].Locations) != 1 {
 			t.Fatalf("%+v has no place", test)
 		}
@@ -168,13 +160,9 @@ func TestSARIFPlaces(t *testing.T) {
 
 func TestJSONReadsBack(t *testing.T) {
 	var b bytes.Buffer
-	if err := asserts.WriteJSON(&b, results(t)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, asserts.WriteJSON(&b, results(t)))
 	var back []asserts.Result
-	if err := json.Unmarshal(b.Bytes(), &back); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(b.Bytes(), &back))
 	if diff := cmp.Diff(results(t), back); diff != "" {
 		t.Error(diff)
 	}
@@ -183,9 +171,7 @@ func TestJSONReadsBack(t *testing.T) {
 // TestJUnitCounts holds the attributes to what the elements are.
 func TestJUnitCounts(t *testing.T) {
 	var b bytes.Buffer
-	if err := asserts.WriteJUnit(&b, results(t)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, asserts.WriteJUnit(&b, results(t)))
 	type counts struct {
 		Tests    int `xml:"tests,attr"`
 		Failures int `xml:"failures,attr"`
@@ -207,9 +193,7 @@ func TestJUnitCounts(t *testing.T) {
 			} `xml:"testcase"`
 		} `xml:"testsuite"`
 	}
-	if err := xml.Unmarshal(b.Bytes(), &doc); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, xml.Unmarshal(b.Bytes(), &doc))
 	var total counts
 	for _, s := range doc.Suites {
 		var got counts
@@ -260,9 +244,7 @@ func TestJUnitShape(t *testing.T) {
 	timed := results(t)
 	timed[0].Took = 1500 * time.Millisecond
 	var b bytes.Buffer
-	if err := asserts.WriteJUnit(&b, timed); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, asserts.WriteJUnit(&b, timed))
 	if want := `<testsuite name="` + timed[0].Op + `" time="1.500"`; !strings.Contains(b.String(), want) {
 		t.Errorf("%s is not in\n%s", want, b.String())
 	}
@@ -295,9 +277,7 @@ func TestJUnitShape(t *testing.T) {
 // TestSARIFShape holds the log to what SARIF 2.1.0 requires.
 func TestSARIFShape(t *testing.T) {
 	var b bytes.Buffer
-	if err := asserts.WriteSARIF(&b, "v1.2.3", "/src", results(t)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, asserts.WriteSARIF(&b, "v1.2.3", "/src", results(t)))
 	var log struct {
 		Schema  string `json:"$schema"`
 		Version string
@@ -324,9 +304,7 @@ func TestSARIFShape(t *testing.T) {
 			}
 		}
 	}
-	if err := json.Unmarshal(b.Bytes(), &log); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(b.Bytes(), &log))
 	if log.Version != "2.1.0" || log.Schema == "" || len(log.Runs) != 1 || log.Runs[0].Tool.Driver.Name != "opassert" {
 		t.Fatalf("not a log of one run by opassert: %+v", log)
 	}
@@ -366,9 +344,7 @@ func TestSARIFOfKnown(t *testing.T) {
 	for status, want := range map[asserts.Status]bool{asserts.Known: true, asserts.Violated: false} {
 		var b strings.Builder
 		result := asserts.Result{Op: "aten::add", Code: asserts.FreshImpl, Status: status}
-		if err := asserts.WriteSARIF(&b, "v1.2.3", "/src", []asserts.Result{result}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, asserts.WriteSARIF(&b, "v1.2.3", "/src", []asserts.Result{result}))
 		if got := strings.Contains(b.String(), `"baselineState": "unchanged"`); got != want {
 			t.Errorf("%v: unchanged %t, want %t", status, got, want)
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/internal/must"
 )
 
 func TestOPASSERT(t *testing.T) {
@@ -150,10 +151,7 @@ func TestProcess(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.opassert+" "+string(test.child), func(t *testing.T) {
 			t.Parallel()
-			exe, err := os.Executable()
-			if err != nil {
-				t.Fatal(err)
-			}
+			exe := must.Get(os.Executable())(t)
 			var out, errOut strings.Builder
 			cmd := exec.Command(exe)
 			cmd.Env = append(os.Environ(), "OPASSERT_TEST_CHILD="+string(test.child), "OPASSERT_TEST_MAIN=yes", "OPASSERT="+test.opassert)
@@ -177,10 +175,7 @@ func TestProcess(t *testing.T) {
 
 // A violation that nobody would show is not kept quiet about.
 func TestWithoutMain(t *testing.T) {
-	exe, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	exe := must.Get(os.Executable())(t)
 	for _, test := range []struct{ opassert, main, out, errOut string }{
 		{"log", "", "panicked: OA007", "unless TestMain calls asserts.Main"},
 		{"collect", "", "panicked: OA007", "unless TestMain calls asserts.Main"},

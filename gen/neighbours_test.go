@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/opassert/opassert/internal/must"
 )
 
 func TestCheckNeighbours(t *testing.T) {
@@ -32,9 +34,7 @@ func TestCheckNeighbours(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Chdir(t.TempDir())
-			if err := os.WriteFile(tt.file, []byte(tt.text), 0o666); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.WriteFile(tt.file, []byte(tt.text), 0o666))
 			got := ""
 			if err := checkNeighbours(File{FileName, []byte(text)}); err != nil {
 				got = err.Error()

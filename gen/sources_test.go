@@ -5,18 +5,16 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+
+	"github.com/opassert/opassert/internal/must"
 )
 
 // The header names files the same on every machine, and from every folder.
 func TestSources(t *testing.T) {
 	dir := t.TempDir()
 	module := filepath.Join(dir, "module")
-	if err := os.MkdirAll(filepath.Join(module, "sub"), 0o777); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(module, "go.mod"), nil, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(filepath.Join(module, "sub"), 0o777))
+	must.Do(t, os.WriteFile(filepath.Join(module, "go.mod"), nil, 0o666))
 	tests := []struct {
 		name, from string
 		options    Options

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/opassert/opassert/internal/must"
 	"github.com/opassert/opassert/schema"
 )
 
@@ -52,14 +53,8 @@ func TestCompare(t *testing.T) {
 		{"one more", "f(Tensor self) -> ()", "f(Tensor self, int n) -> ()", "arguments: 1 arguments and 0 returns against 2 and 0"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			file, err := schema.ParseDispatcher("aten::" + tt.file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			live, err := schema.ParseDispatcher("aten::" + tt.live)
-			if err != nil {
-				t.Fatal(err)
-			}
+			file := must.Get(schema.ParseDispatcher("aten::" + tt.file))(t)
+			live := must.Get(schema.ParseDispatcher("aten::" + tt.live))(t)
 			var got []string
 			for _, d := range schema.Compare(file.Func, live.Func) {
 				got = append(got, fmt.Sprintf("%s: %s", d.Kind, d.Text))

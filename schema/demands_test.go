@@ -2,7 +2,6 @@ package schema_test
 
 import (
 	"errors"
-	"flag"
 	"fmt"
 	"go/scanner"
 	"os"
@@ -12,11 +11,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/tools/txtar"
 
+	"github.com/opassert/opassert/internal/golden"
+	"github.com/opassert/opassert/internal/must"
 	"github.com/opassert/opassert/schema"
 	"github.com/opassert/opassert/testdata/conformance"
 )
-
-var update = flag.Bool("update", false, "update what is said of the schemas in testdata/demands.txtar")
 
 // quiet are files that torchgen takes and something is said of.
 var quiet = map[string]bool{"autogen_exists": true, "delegate_elsewhere_alone": true}
@@ -25,18 +24,9 @@ var quiet = map[string]bool{"autogen_exists": true, "delegate_elsewhere_alone": 
 // what it takes.
 func TestDemands(t *testing.T) {
 	const path = "testdata/demands.txtar"
-	archive, err := txtar.ParseFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	table, err := conformance.Load("2.15.0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	tags, err := schema.ParseTags("tags.yaml", table.Tags)
-	if err != nil {
-		t.Fatal(err)
-	}
+	archive := must.Get(txtar.ParseFile(path))(t)
+	table := must.Get(conformance.Load("2.15.0"))(t)
+	tags := must.Get(schema.ParseTags("tags.yaml", table.Tags))(t)
 	for i, f := range archive.Files {
 		verdict, text, _ := strings.Cut(string(f.Data), "\n")
 		var source, want strings.Builder
@@ -51,7 +41,7 @@ func TestDemands(t *testing.T) {
 		if refused := verdict == "# torchgen refuses it"; refused != (got != "") && !quiet[f.Name] {
 			t.Errorf("%s: %s, and here is said %q", f.Name, verdict, got)
 		}
-		if *update {
+		if *golden.Update {
 			text := verdict + "\n" + source.String()
 			for line := range strings.Lines(got) {
 				text += "# " + line
@@ -61,10 +51,8 @@ func TestDemands(t *testing.T) {
 			t.Errorf("%s (-want +got):\n%s", f.Name, diff)
 		}
 	}
-	if *update {
-		if err := os.WriteFile(path, txtar.Format(archive), 0o666); err != nil {
-			t.Fatal(err)
-		}
+	if *golden.Update {
+		must.Do(t, os.WriteFile(path, txtar.Format(archive), 0o666))
 	}
 }
 
@@ -177,10 +165,7 @@ func said(source string, tags *schema.TagSet) string {
 // PyTorch's own files are whole.
 func TestOwnFilesAreWhole(t *testing.T) {
 	for _, version := range conformance.Versions {
-		table, err := conformance.Load(version)
-		if err != nil {
-			t.Fatal(err)
-		}
+		table := must.Get(conformance.Load(version))(t)
 		for _, w := range parseTable(t, table).Warnings {
 			t.Errorf("%s: %v", version, w)
 		}

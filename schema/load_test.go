@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/opassert/opassert/internal/must"
 	"github.com/opassert/opassert/schema"
 )
 
@@ -312,9 +314,7 @@ t:9:3: unknown key "dsc"; did you mean desc?`
 
 func write(t *testing.T, path, text string) {
 	t.Helper()
-	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, []byte(text), 0o644))
 }
 
 func TestLoad(t *testing.T) {
@@ -367,9 +367,7 @@ func TestLoad(t *testing.T) {
 func TestLoadLarge(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "large.yaml")
 	write(t, path, good)
-	if err := os.Truncate(path, 100<<20); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Truncate(path, 100<<20))
 	_, err := schema.Load(path, "")
 	if want := path + ":1:1: the file is larger than 16 MiB"; err == nil || err.Error() != want {
 		t.Errorf("%v, want %s", err, want)
@@ -378,10 +376,7 @@ func TestLoadLarge(t *testing.T) {
 
 // What is right is not complained about.
 func TestStrictAccepts(t *testing.T) {
-	tags, err := schema.ParseTags("t", []byte("- tag: view_copy\n  desc: x\n- tag: nondeterministic_seeded\n  desc: x\n"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	tags := must.Get(schema.ParseTags("t", []byte("- tag: view_copy\n  desc: x\n- tag: nondeterministic_seeded\n  desc: x\n")))(t)
 	const out = "- func: a_like(Tensor self) -> Tensor\n  structured_delegate: a_like.out\n- func: a_like.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)\n  structured: True\n"
 	for name, src := range map[string]string{
 		"structured factory":         out,
@@ -428,10 +423,7 @@ func TestRandomByArgument(t *testing.T) {
 func TestKernelsGoWithoutTorchgen(t *testing.T) {
 	const out = "- func: add.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)\n  dispatch: {CPU: add_out}\n"
 	for kernels, want := range map[bool]bool{false: true, true: false} {
-		file, err := (schema.Config{Kernels: kernels}).Parse("f", []byte(out), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		file := must.Get((schema.Config{Kernels: kernels}).Parse("f", []byte(out), nil))(t)
 		if warned := len(file.Warnings) > 0; warned != want {
 			t.Errorf("with kernels %t: warnings %v", kernels, file.Warnings)
 		}
@@ -454,10 +446,7 @@ func TestComposite(t *testing.T) {
 		{kernels, good, false, false},
 		{kernels, good + "  dispatch:\n    CompositeImplicitAutograd: f_symint\n", true, true},
 	} {
-		file, err := tt.config.Parse("f", []byte(tt.src), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		file := must.Get(tt.config.Parse("f", []byte(tt.src), nil))(t)
 		if op := file.Ops[0]; op.CompositeImplicit != tt.implicit || op.Decomposes != tt.decomposes {
 			t.Errorf("%s: implicit %t and decomposes %t, want %t and %t", tt.src, op.CompositeImplicit, op.Decomposes, tt.implicit, tt.decomposes)
 		}

@@ -6,6 +6,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/opassert/opassert/internal/must"
 	"github.com/opassert/opassert/schema"
 )
 
@@ -351,10 +353,7 @@ func TestParseDispatcherTakes(t *testing.T) {
 }
 
 func TestParseDispatcherModel(t *testing.T) {
-	op, err := schema.ParseDispatcher("aten::two(t[](a!) self, Tensor(a)[](b!) x, Dict(str, (int, t)) d, ...) -> ((int, t)?)")
-	if err != nil {
-		t.Fatal(err)
-	}
+	op := must.Get(schema.ParseDispatcher("aten::two(t[](a!) self, Tensor(a)[](b!) x, Dict(str, (int, t)) d, ...) -> ((int, t)?)"))(t)
 	tv := schema.Type{Name: "t"}
 	pair := schema.Type{Kind: schema.Tuple, Elem: []schema.Type{{Name: "int"}, tv}}
 	want := schema.Function{

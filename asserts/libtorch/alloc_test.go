@@ -8,6 +8,7 @@ import (
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/libtorch"
 	"github.com/opassert/opassert/internal/libtorchtest"
+	"github.com/opassert/opassert/internal/must"
 )
 
 // An observed call allocates nothing in Go, and neither does its release.
@@ -28,12 +29,8 @@ func TestNoAllocations(t *testing.T) {
 		for _, level := range []asserts.Level{asserts.Off, asserts.Identity} {
 			var out libtorch.Outcome
 			once := func() {
-				if err := op.Call(level, &out, tt.args...); err != nil {
-					t.Fatal(err)
-				}
-				if err := out.Release(); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, op.Call(level, &out, tt.args...))
+				must.Do(t, out.Release())
 			}
 			once()
 			if n := testing.AllocsPerRun(200, once); n != 0 {

@@ -11,14 +11,13 @@ import (
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/libtorch"
 	"github.com/opassert/opassert/internal/libtorchtest"
+	"github.com/opassert/opassert/internal/must"
 )
 
 func call(t testing.TB, level asserts.Level, name string, args ...libtorch.Value) *libtorch.Outcome {
 	t.Helper()
 	out := new(libtorch.Outcome)
-	if err := lookup(t, name).Call(level, out, args...); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, lookup(t, name).Call(level, out, args...))
 	t.Cleanup(func() { out.Release() })
 	return out
 }
@@ -261,10 +260,7 @@ func TestLongReply(t *testing.T) {
 		parts[i] = big
 	}
 	seen := call(t, asserts.Content, "aten::cat", libtorch.Tensors(parts...)).Seen
-	want, err := big.Bytes()
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := must.Get(big.Bytes())(t)
 	last := seen.After[len(seen.After)-1]
 	if len(seen.After) != 300 || string(last.Content.Bytes) != string(want) {
 		t.Errorf("the last of %d observations has other bytes than its tensor", len(seen.After))
@@ -321,10 +317,7 @@ func TestArgumentTypes(t *testing.T) {
 	x := ones(t, 2, 2)
 	elements := func(want ...float64) func(*testing.T, libtorch.Value) {
 		return func(t *testing.T, v libtorch.Value) {
-			got, err := v.Tensor.Elements()
-			if err != nil {
-				t.Fatal(err)
-			}
+			got := must.Get(v.Tensor.Elements())(t)
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Errorf("elements:\n%s", diff)
 			}
@@ -344,15 +337,9 @@ func TestArgumentTypes(t *testing.T) {
 			}
 		}
 	}
-	generator, err := libtorch.NewGenerator(7)
-	if err != nil {
-		t.Fatal(err)
-	}
+	generator := must.Get(libtorch.NewGenerator(7))(t)
 	defer generator.Release()
-	storage, err := libtorch.StorageOf(x.Tensor)
-	if err != nil {
-		t.Fatal(err)
-	}
+	storage := must.Get(libtorch.StorageOf(x.Tensor))(t)
 	defer storage.Release()
 	options := []libtorch.Value{libtorch.Float64.Value(), integer(libtorch.LayoutStrided), libtorch.Device("cpu"), libtorch.Bool(false)}
 	image := ones(t, 1, 1, 1, 2)
@@ -462,16 +449,10 @@ func TestStream(t *testing.T) {
 func TestGeneratorIsDeterministic(t *testing.T) {
 	libtorchtest.Need(t)
 	draw := func() string {
-		g, err := libtorch.NewGenerator(3)
-		if err != nil {
-			t.Fatal(err)
-		}
+		g := must.Get(libtorch.NewGenerator(3))(t)
 		defer g.Release()
 		out := call(t, asserts.Off, "aten::normal_", ones(t, 4), libtorch.Float(0), libtorch.Float(1), g.Value())
-		elements, err := out.Results[0].Tensor.Elements()
-		if err != nil {
-			t.Fatal(err)
-		}
+		elements := must.Get(out.Results[0].Tensor.Elements())(t)
 		return fmt.Sprint(elements)
 	}
 	if a, b := draw(), draw(); a != b {
@@ -482,14 +463,9 @@ func TestGeneratorIsDeterministic(t *testing.T) {
 func TestSeed(t *testing.T) {
 	libtorchtest.Need(t)
 	draw := func() string {
-		if err := libtorch.Seed(5); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, libtorch.Seed(5))
 		out := call(t, asserts.Off, "aten::normal_", ones(t, 4))
-		elements, err := out.Results[0].Tensor.Elements()
-		if err != nil {
-			t.Fatal(err)
-		}
+		elements := must.Get(out.Results[0].Tensor.Elements())(t)
 		return fmt.Sprint(elements)
 	}
 	if a, b := draw(), draw(); a != b {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/opassert/opassert/asserts/libtorch"
 	"github.com/opassert/opassert/internal/libtorchtest"
+	"github.com/opassert/opassert/internal/must"
 	"github.com/opassert/opassert/schema"
 )
 
@@ -25,21 +26,13 @@ func readBack(file []byte) error {
 func TestDumpReadsBack(t *testing.T) {
 	libtorchtest.Need(t)
 	var b bytes.Buffer
-	if err := libtorch.Dump(&b, "aten", readBack); err != nil {
-		t.Fatal(err)
-	}
-	file, err := schema.Config{Strict: true}.Parse("dump.yaml", b.Bytes(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, libtorch.Dump(&b, "aten", readBack))
+	file := must.Get(schema.Config{Strict: true}.Parse("dump.yaml", b.Bytes(), nil))(t)
 	read := make(map[string]*schema.Op)
 	for _, op := range file.Ops {
 		read[op.Name()] = op
 	}
-	ops, err := libtorch.Ops()
-	if err != nil {
-		t.Fatal(err)
-	}
+	ops := must.Get(libtorch.Ops())(t)
 	missing := 0
 	for _, op := range ops {
 		if op.Namespace != "aten" {
@@ -69,9 +62,7 @@ func TestDumpOplib(t *testing.T) {
 	libtorchtest.Need(t)
 	oplibOp(t, "scale")
 	var b bytes.Buffer
-	if err := libtorch.Dump(&b, "oplib", readBack); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, libtorch.Dump(&b, "oplib", readBack))
 	for _, want := range []string{
 		"- func: oplib::scale(Tensor self, float factor) -> Tensor\n  dispatch:\n    CPU: scale\n    Meta: scale\n",
 		"- func: oplib::scale_fast(Tensor self, float factor=1.0) -> Tensor\n  dispatch:\n    CPU: scale_fast\n",

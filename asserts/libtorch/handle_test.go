@@ -11,6 +11,7 @@ import (
 	"github.com/opassert/opassert/asserts/libtorch"
 	"github.com/opassert/opassert/asserts/preserve"
 	"github.com/opassert/opassert/internal/libtorchtest"
+	"github.com/opassert/opassert/internal/must"
 )
 
 // makeHere is the frame that errors about a handle have to name.
@@ -18,11 +19,7 @@ import (
 //go:noinline
 func makeHere(t *testing.T) libtorch.Tensor {
 	t.Helper()
-	x, err := libtorch.Make(libtorch.Spec{DType: libtorch.Float32, Sizes: []int64{2}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return x
+	return must.Get(libtorch.Make(libtorch.Spec{DType: libtorch.Float32, Sizes: []int64{2}}))(t)
 }
 
 func TestMisuse(t *testing.T) {
@@ -51,9 +48,7 @@ func TestMisuse(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			x := makeHere(t)
-			if err := x.Release(); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, x.Release())
 			reuse := makeHere(t) // in the same slot
 			defer reuse.Release()
 			err := tt.use(x)
@@ -81,9 +76,7 @@ func TestObjectMisuse(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := g.Release(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, g.Release())
 	var e *libtorch.HandleError
 	if err := g.Release(); !errors.As(err, &e) || !e.Released {
 		t.Errorf("a second release gave %v", err)
@@ -121,17 +114,12 @@ func TestReleaseGivesBack(t *testing.T) {
 	defer out.Release()
 	view := out.Results[0].Tensor
 	uses := func() int32 {
-		o, err := view.See(asserts.Identity)
-		if err != nil {
-			t.Fatal(err)
-		}
+		o := must.Get(view.See(asserts.Identity))(t)
 		return o.StorageUses
 	}
 	before := uses()
 	same := call(t, asserts.Off, "aten::neg_", x.Value())
-	if err := same.Release(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, same.Release())
 	if uses() != before {
 		t.Errorf("another handle came and went: %d uses, then %d", before, uses())
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/libtorch"
 	"github.com/opassert/opassert/internal/libtorchtest"
+	"github.com/opassert/opassert/internal/must"
 )
 
 // What a generated function does: a good op returns its results, a broken one is
@@ -31,10 +32,7 @@ func TestInvoke(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			found.Reset()
-			results, err := libtorch.Invoke(tt.check, tt.op, x, tt.arg)
-			if err != nil {
-				t.Fatal(err)
-			}
+			results := must.Get(libtorch.Invoke(tt.check, tt.op, x, tt.arg))(t)
 			if len(results) != 1 || !results[0].Tensor.Defined() {
 				t.Fatalf("it gave %v", results)
 			}

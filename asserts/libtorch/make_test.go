@@ -11,6 +11,7 @@ import (
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/libtorch"
 	"github.com/opassert/opassert/internal/libtorchtest"
+	"github.com/opassert/opassert/internal/must"
 )
 
 func TestMake(t *testing.T) {
@@ -51,10 +52,7 @@ func TestMake(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			x := tensor(t, tt.spec)
-			o, err := x.See(asserts.Content)
-			if err != nil {
-				t.Fatal(err)
-			}
+			o := must.Get(x.See(asserts.Content))(t)
 			if o.ImplUses != 1 || o.StorageUses != 1 || o.Version != 0 {
 				t.Errorf("a new tensor is seen as %+v", o)
 			}
@@ -63,10 +61,7 @@ func TestMake(t *testing.T) {
 			if diff := cmp.Diff(tt.want, got); diff != "" {
 				t.Errorf("contents:\n%s", diff)
 			}
-			elements, err := x.Elements()
-			if err != nil {
-				t.Fatal(err)
-			}
+			elements := must.Get(x.Elements())(t)
 			if diff := cmp.Diff(tt.elements, elements); diff != "" {
 				t.Errorf("elements:\n%s", diff)
 			}
@@ -140,10 +135,7 @@ func TestWhatFormsAre(t *testing.T) {
 		libtorch.Nested:     {3, 2, 2, 2},
 		libtorch.NestedEven: {3, 2, 3, 2},
 	} {
-		sizes, err := results("aten::_nested_tensor_size", form).Tensor.Elements()
-		if err != nil {
-			t.Fatal(err)
-		}
+		sizes := must.Get(results("aten::_nested_tensor_size", form).Tensor.Elements())(t)
 		if diff := cmp.Diff(want, sizes); diff != "" {
 			t.Errorf("sizes inside %v:\n%s", form, diff)
 		}
@@ -152,14 +144,8 @@ func TestWhatFormsAre(t *testing.T) {
 
 func contents(t *testing.T, x libtorch.Tensor) []*asserts.Snapshot {
 	t.Helper()
-	o, err := x.See(asserts.Content)
-	if err != nil {
-		t.Fatal(err)
-	}
-	parts, err := x.Parts(asserts.Content)
-	if err != nil {
-		t.Fatal(err)
-	}
+	o := must.Get(x.See(asserts.Content))(t)
+	parts := must.Get(x.Parts(asserts.Content))(t)
 	all := []*asserts.Snapshot{o.Content}
 	for _, p := range parts {
 		all = append(all, p.Content)
@@ -203,20 +189,14 @@ func TestMetaTwins(t *testing.T) {
 	again := call(t, asserts.Off, "aten::neg_", base.Value()).Results[0].Tensor
 	other := tensor(t, libtorch.Spec{DType: libtorch.Int64, Sizes: []int64{2}, Strides: []int64{0}})
 	originals := []libtorch.Tensor{base, view, base, libtorch.Tensor{}, again, other}
-	twins, err := libtorch.MetaTwins(originals...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	twins := must.Get(libtorch.MetaTwins(originals...))(t)
 	if twins[0] != twins[2] || twins[0] != twins[4] || twins[3].Defined() {
 		t.Errorf("twins of one TensorImpl are %v", twins)
 	}
 	var storages []asserts.ID
 	for i, twin := range twins {
 		want, _ := originals[i].See(asserts.Content)
-		got, err := twin.See(asserts.Content)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := must.Get(twin.See(asserts.Content))(t)
 		storages = append(storages, got.Storage)
 		if !want.Defined() {
 			continue

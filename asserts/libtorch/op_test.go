@@ -7,14 +7,12 @@ import (
 
 	"github.com/opassert/opassert/asserts/libtorch"
 	"github.com/opassert/opassert/internal/libtorchtest"
+	"github.com/opassert/opassert/internal/must"
 )
 
 func TestOps(t *testing.T) {
 	libtorchtest.Need(t)
-	ops, err := libtorch.Ops()
-	if err != nil {
-		t.Fatal(err)
-	}
+	ops := must.Get(libtorch.Ops())(t)
 	if !slices.IsSortedFunc(ops, func(a, b *libtorch.Op) int { return strings.Compare(a.Name, b.Name) }) {
 		t.Error("the operators are not sorted")
 	}
@@ -62,10 +60,7 @@ func TestSchemas(t *testing.T) {
 
 func TestUnpassable(t *testing.T) {
 	libtorchtest.Need(t)
-	ops, err := libtorch.Ops()
-	if err != nil {
-		t.Fatal(err)
-	}
+	ops := must.Get(libtorch.Ops())(t)
 	for _, op := range ops {
 		if why := op.Unpassable(); why != "" && op.Namespace == "aten" {
 			t.Errorf("%s cannot be called: %s", op.Name, why)

@@ -17,6 +17,7 @@ import (
 	"github.com/opassert/opassert/asserts/libtorch/engine"
 	"github.com/opassert/opassert/gen/plan"
 	"github.com/opassert/opassert/internal/libtorchtest"
+	"github.com/opassert/opassert/internal/must"
 )
 
 const oplib = "../../testdata/oplib"
@@ -34,9 +35,7 @@ func TestMain(m *testing.M) {
 func loadOplib(t testing.TB) string {
 	t.Helper()
 	path := libtorchtest.Library(t, "oplib", oplib, "oplib.cpp")
-	if err := libtorch.LoadLibrary(path); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, libtorch.LoadLibrary(path))
 	return path
 }
 
@@ -65,19 +64,12 @@ func oplibOp(t testing.TB, name string) *libtorch.Op {
 
 func lookup(t testing.TB, name string) *libtorch.Op {
 	t.Helper()
-	op, err := libtorch.Lookup(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return op
+	return must.Get(libtorch.Lookup(name))(t)
 }
 
 func tensor(t testing.TB, spec libtorch.Spec) libtorch.Tensor {
 	t.Helper()
-	x, err := libtorch.Make(spec)
-	if err != nil {
-		t.Fatal(err)
-	}
+	x := must.Get(libtorch.Make(spec))(t)
 	t.Cleanup(func() { x.Release() })
 	return x
 }
@@ -85,14 +77,8 @@ func tensor(t testing.TB, spec libtorch.Spec) libtorch.Tensor {
 // planned returns the op with every check that its schema calls for.
 func planned(t testing.TB, op *libtorch.Op) *asserts.Op {
 	t.Helper()
-	parsed, err := engine.Schema(op)
-	if err != nil {
-		t.Fatal(err)
-	}
-	planner, err := plan.NewPlanner("full", nil, allowlist.Where{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	parsed := must.Get(engine.Schema(op))(t)
+	planner := must.Get(plan.NewPlanner("full", nil, allowlist.Where{}))(t)
 	all := planner.Plan(parsed).Asserts(asserts.Meta)
 	return asserts.WithParts(&all)
 }
@@ -242,22 +228,16 @@ func TestOplib(t *testing.T) {
 func judged(t *testing.T, op *libtorch.Op, args []libtorch.Value) []string {
 	t.Helper()
 	checks := planned(t, op)
-	if err := checks.Validate(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, checks.Validate())
 	twins, twinsErr := onMeta(t, args)
 	var out, meta libtorch.Outcome
 	earlier := earlierOf(t, op, args)
-	if err := op.Call(asserts.Content, &out, args...); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, op.Call(asserts.Content, &out, args...))
 	defer out.Release()
 	out.Seen.Alone, out.Seen.Earlier = true, earlier()
 	violations := asserts.Judge(checks, &out.Seen, asserts.Aware()).Violations
 	if op.Meta && twinsErr == nil && slices.Contains(op.Kernels, "Meta") {
-		if err := op.Call(asserts.Content, &meta, twins...); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, op.Call(asserts.Content, &meta, twins...))
 		defer meta.Release()
 		violations = append(violations, asserts.JudgeMeta(checks, &out.Seen, &meta.Seen, asserts.Aware()).Violations...)
 	}
@@ -275,9 +255,7 @@ func earlierOf(t *testing.T, op *libtorch.Op, args []libtorch.Value) func() []as
 		return func() []asserts.Earlier { return nil }
 	}
 	var first libtorch.Outcome
-	if err := op.Call(asserts.Content, &first, args...); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, op.Call(asserts.Content, &first, args...))
 	t.Cleanup(func() { first.Release() })
 	results := first.Results[0].Tensors
 	if first.Results[0].Kind == libtorch.KindTensor {
@@ -302,9 +280,7 @@ func earlierOf(t *testing.T, op *libtorch.Op, args []libtorch.Value) func() []as
 // calls through autograd, which judge nothing else.
 func TestAutogradKernels(t *testing.T) {
 	libtorchtest.Need(t)
-	if err := libtorch.LoadLibrary(libtorchtest.Library(t, "autograd", oplib, "autograd.cpp")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, libtorch.LoadLibrary(libtorchtest.Library(t, "autograd", oplib, "autograd.cpp")))
 	plain := libtorch.Spec{DType: libtorch.Float32, Sizes: []int64{2}}
 	spec := func(change func(*libtorch.Spec)) libtorch.Value {
 		s := plain
@@ -357,9 +333,7 @@ func TestAutogradKernels(t *testing.T) {
 		checks := planned(t, op)
 		checks.Autograd = op.Autograd
 		out := libtorch.Outcome{Autograd: true}
-		if err := op.Call(asserts.Content, &out, c.args...); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, op.Call(asserts.Content, &out, c.args...))
 		verdict := asserts.Judge(checks, &out.Seen, asserts.Aware())
 		var got []string
 		for _, v := range verdict.Violations {
@@ -382,9 +356,7 @@ func TestAutogradKernels(t *testing.T) {
 // others.
 func TestAutogradAlone(t *testing.T) {
 	libtorchtest.Need(t)
-	if err := libtorch.LoadLibrary(libtorchtest.Library(t, "autograd", oplib, "autograd.cpp")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, libtorch.LoadLibrary(libtorchtest.Library(t, "autograd", oplib, "autograd.cpp")))
 	op := lookup(t, "graded::alone")
 	self := tensor(t, libtorch.Spec{DType: libtorch.Float32, Sizes: []int64{2}})
 	if got := judged(t, op, []libtorch.Value{self.Value()}); !slices.Equal(got, []string{"OA009 self"}) {
@@ -492,13 +464,8 @@ func TestDeadly(t *testing.T) {
 		t.Errorf("crash ended with %v:\n%s", err, out)
 	}
 	hang := run("oplib::hang")
-	stdout, err := hang.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := hang.Start(); err != nil {
-		t.Fatal(err)
-	}
+	stdout := must.Get(hang.StdoutPipe())(t)
+	must.Do(t, hang.Start())
 	buf := make([]byte, 64)
 	if _, err := stdout.Read(buf); err != nil { // it is about to call
 		t.Fatal(err)
@@ -521,9 +488,7 @@ func TestLazyElements(t *testing.T) {
 	op := oplibOp(t, "sum_and_size")
 	var out libtorch.Outcome
 	lazy := tensor(t, libtorch.Spec{DType: libtorch.Complex64, Sizes: []int64{2}, Form: libtorch.Conj})
-	if err := op.Call(asserts.Identity, &out, libtorch.Tensors(lazy, floats(t, 1).Tensor)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, op.Call(asserts.Identity, &out, libtorch.Tensors(lazy, floats(t, 1).Tensor)))
 	defer out.Release()
 	verdict := asserts.Judge(planned(t, op), &out.Seen, asserts.Aware())
 	if len(verdict.Violations) > 0 || verdict.Judged[asserts.InputImpl] != 1 || len(verdict.Skips) != 1 || verdict.Skips[0].Code != asserts.InputImpl {

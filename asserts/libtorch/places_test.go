@@ -11,6 +11,7 @@ import (
 	"github.com/opassert/opassert/asserts/libtorch/engine"
 	contract "github.com/opassert/opassert/asserts/suite/engine"
 	"github.com/opassert/opassert/internal/libtorchtest"
+	"github.com/opassert/opassert/internal/must"
 )
 
 // unplanted says which checks that calls of libtorch show places.cpp does not
@@ -37,13 +38,8 @@ var unbroken = []struct{ sorts, ops, reason string }{
 // that call.
 func TestEveryPlaceIsPlanted(t *testing.T) {
 	libtorchtest.Need(t)
-	if err := libtorch.LoadLibrary(libtorchtest.Library(t, "places", "../watch/testdata", "places.cpp")); err != nil {
-		t.Fatal(err)
-	}
-	all, err := libtorch.Ops()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, libtorch.LoadLibrary(libtorchtest.Library(t, "places", "../watch/testdata", "places.cpp")))
+	all := must.Get(libtorch.Ops())(t)
 	ops := slices.DeleteFunc(all, func(op *libtorch.Op) bool { return !strings.HasPrefix(op.Name, "place::OA") })
 	planted := asserts.Codes(0)
 	for form := libtorch.Strided; form < libtorch.Subclass; form++ { // a suite makes no subclass
@@ -143,10 +139,7 @@ func planted(t *testing.T, op *libtorch.Op, spec libtorch.Spec) (verdict asserts
 }
 
 func unseen(t *testing.T, op *libtorch.Op) []contract.Unseen {
-	parsed, err := engine.Schema(op)
-	if err != nil {
-		t.Fatal(err)
-	}
+	parsed := must.Get(engine.Schema(op))(t)
 	return engine.Unseen(parsed, op)
 }
 

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/opassert/opassert/internal/must"
 )
 
 // modules are libraries as their authors would set them up, each with a bug or
@@ -60,14 +62,9 @@ func TestModules(t *testing.T) {
 // copyModule copies a module of testdata to where it stands alone.
 func copyModule(t *testing.T, name string) string {
 	t.Helper()
-	root, err := filepath.Abs("../..")
-	if err != nil {
-		t.Fatal(err)
-	}
+	root := must.Get(filepath.Abs("../.."))(t)
 	dir := filepath.Join(t.TempDir(), name)
-	if err := os.CopyFS(dir, os.DirFS(filepath.Join(root, "testdata", name))); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.CopyFS(dir, os.DirFS(filepath.Join(root, "testdata", name))))
 	if out, err := command(dir, "go", "mod", "edit", "-replace", "github.com/opassert/opassert="+root); err != nil {
 		t.Fatal(out)
 	}

@@ -7,6 +7,8 @@ import (
 	"sync/atomic"
 	"syscall"
 	"testing"
+
+	"github.com/opassert/opassert/internal/must"
 )
 
 // A handle costs at most what a finalizer does, from when it is set until it
@@ -41,8 +43,6 @@ func BenchmarkHandle(b *testing.B) {
 
 func processorTime(b *testing.B) int64 {
 	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		b.Fatal(err)
-	}
+	must.Do(b, syscall.Getrusage(syscall.RUSAGE_SELF, &u))
 	return u.Utime.Nano() + u.Stime.Nano()
 }

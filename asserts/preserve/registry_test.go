@@ -9,6 +9,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/opassert/opassert/internal/must"
 )
 
 // A goTensor is a handle as a library has it.
@@ -53,9 +55,7 @@ func useHandle(l lib, t *goTensor) error { return l.use(t) }
 func TestHandleFaults(t *testing.T) {
 	l := newLib()
 	a := makeHandle(l)
-	if err := errors.Join(useHandle(l, a), releaseHandle(l, a)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(useHandle(l, a), releaseHandle(l, a)))
 	for _, tt := range []struct {
 		err   error
 		code  Code
@@ -236,9 +236,7 @@ func TestProfile(t *testing.T) {
 	a, b := makeHandle(l), makeHandle(l)
 	l.free(a)
 	var text bytes.Buffer
-	if err := pprof.Lookup("opassert_handles").WriteTo(&text, 1); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, pprof.Lookup("opassert_handles").WriteTo(&text, 1))
 	if got := text.String(); !strings.Contains(got, "total 1\n") || !strings.Contains(got, "makeHandle") {
 		t.Errorf("the profile is\n%s", got)
 	}

@@ -5,6 +5,8 @@ import (
 	"io"
 	"strings"
 	"testing"
+
+	"github.com/opassert/opassert/internal/must"
 )
 
 // Whatever a worker's replies hold, a line that is believed has the key before it
@@ -32,10 +34,7 @@ func FuzzReplies(f *testing.F) {
 // What is no encoded value is an error, and what is can be encoded again.
 func FuzzDecode(f *testing.F) {
 	for _, l := range []Listing{{}, {Version: "embedded", Wrote: []string{"x"}}} {
-		text, err := encode(l)
-		if err != nil {
-			f.Fatal(err)
-		}
+		text := must.Get(encode(l))(f)
 		f.Add(text)
 	}
 	f.Add("not base64")
@@ -44,10 +43,7 @@ func FuzzDecode(f *testing.F) {
 		if err != nil {
 			return
 		}
-		again, err := encode(*l)
-		if err != nil {
-			t.Fatal(err)
-		}
+		again := must.Get(encode(*l))(t)
 		if m, err := decode[Listing](again); err != nil || m.Version != l.Version || len(m.Operators) != len(l.Operators) {
 			t.Fatalf("%+v is encoded as %+v, %v", l, m, err)
 		}

@@ -15,6 +15,7 @@ import (
 	"github.com/opassert/opassert/asserts/suite/internal/sample"
 	"github.com/opassert/opassert/asserts/suite/internal/work"
 	"github.com/opassert/opassert/asserts/suite/report"
+	"github.com/opassert/opassert/internal/must"
 	"github.com/opassert/opassert/schema"
 	"github.com/opassert/opassert/testdata/conformance"
 )
@@ -77,18 +78,12 @@ func recipeOps(t *testing.T, book *design.Recipes) []*schema.Op {
 		}
 	}
 	for _, version := range []string{conformance.Versions[len(conformance.Versions)-1], conformance.Versions[0]} {
-		table, err := conformance.Load(version)
-		if err != nil {
-			t.Fatal(err)
-		}
+		table := must.Get(conformance.Load(version))(t)
 		for _, op := range table.Ops {
 			add(schema.ParseOp(op.Schema))
 		}
 	}
-	more, err := os.ReadFile("testdata/recipe_ops.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
+	more := must.Get(os.ReadFile("testdata/recipe_ops.txt"))(t)
 	for line := range strings.Lines(string(more)) {
 		add(schema.ParseDispatcher(strings.TrimSpace(line)))
 	}
@@ -103,10 +98,7 @@ func recipeOps(t *testing.T, book *design.Recipes) []*schema.Op {
 // no element, with each optional argument left out and given, and with each
 // flag both ways.
 func TestEveryRecipeVaries(t *testing.T) {
-	book, err := design.Shipped()
-	if err != nil {
-		t.Fatal(err)
-	}
+	book := must.Get(design.Shipped())(t)
 	unserved := make(map[*design.Recipe]bool)
 	for _, r := range *book {
 		unserved[r] = true
@@ -235,10 +227,7 @@ func TestClassesComeBeforePairs(t *testing.T) {
 		"b(Tensor[] all, Tensor? weight=None, int dim=0, bool keepdim=False, bool? flag=None, float eps=1e-05) -> Tensor",
 		"c(Tensor self, Tensor x, int[2] stride=1, int[] dims=[], str reduction='mean', *, Generator? generator=None) -> Tensor",
 	} {
-		op, err := schema.ParseOp(text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		op := must.Get(schema.ParseOp(text))(t)
 		calls, tried := plannedCalls(t, op, new(design.Recipes), true)
 		alone, together := make(map[string]int), 0
 		for i, labels := range tried {

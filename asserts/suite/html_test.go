@@ -11,6 +11,7 @@ import (
 
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/suite/report"
+	"github.com/opassert/opassert/internal/must"
 )
 
 // chromium returns a headless browser, or skips the test.
@@ -44,12 +45,8 @@ func writePage(t *testing.T) string {
 	}
 	path := filepath.Join(t.TempDir(), "page.html")
 	var page bytes.Buffer
-	if err := shown.WriteHTML(&page); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, page.Bytes(), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, shown.WriteHTML(&page))
+	must.Do(t, os.WriteFile(path, page.Bytes(), 0o666))
 	return "file://" + path
 }
 
@@ -108,16 +105,11 @@ func TestPageFilters(t *testing.T) {
 func TestPageSorts(t *testing.T) {
 	browse := chromium(t)
 	page := strings.TrimPrefix(writePage(t), "file://")
-	text, err := os.ReadFile(page)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile(page))(t)
 	first := func(clicks string) string {
 		t.Helper()
 		clicked := strings.Replace(string(text), "fromAddress();\n</script>", "fromAddress();\n"+clicks+"\n</script>", 1)
-		if err := os.WriteFile(page, []byte(clicked), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(page, []byte(clicked), 0o666))
 		dom := string(browse("--dump-dom", "file://"+page))
 		_, rows, _ := strings.Cut(dom, `id="rows"`)
 		_, op, _ := strings.Cut(rows, `title="aten::`)
@@ -146,9 +138,7 @@ func TestPageSorts(t *testing.T) {
 func TestPageStandsAlone(t *testing.T) {
 	shown := report.Report{Engine: "<script>", Ops: []*report.OpResult{{Op: "aten::</script><b>", Cases: 1, Error: "</script>"}}}
 	var page bytes.Buffer
-	if err := shown.WriteHTML(&page); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, shown.WriteHTML(&page))
 	text := page.String()
 	for _, bad := range []string{"http://", "https://", "src=", "<link", "</script><b>", "<title>opassert: <script>"} {
 		if strings.Contains(text, bad) {

@@ -8,22 +8,17 @@ import (
 	"testing"
 
 	"github.com/opassert/opassert/asserts/suite/report"
+	"github.com/opassert/opassert/internal/must"
 )
 
 func openState(t *testing.T, path, key string) *State {
 	t.Helper()
-	s, err := OpenState(path, key, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
+	return must.Get(OpenState(path, key, nil))(t)
 }
 
 func closeState(t *testing.T, s *State) {
 	t.Helper()
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Close())
 }
 
 func TestStateGoesOnWhereItStopped(t *testing.T) {
@@ -35,9 +30,7 @@ func TestStateGoesOnWhereItStopped(t *testing.T) {
 	closeState(t, s)
 	// A line that was cut short does not count.
 	text, _ := os.ReadFile(path)
-	if err := os.WriteFile(path, text[:len(text)-3], 0o666); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, text[:len(text)-3], 0o666))
 	// A run that is stopped before it did anything loses nothing of the one before.
 	closeState(t, openState(t, path, "a"))
 	s = openState(t, path, "a")
@@ -56,9 +49,7 @@ func TestStateGoesOnWhereItStopped(t *testing.T) {
 	if s = openState(t, path, "b"); len(s.Known) != 0 || !s.Other {
 		t.Errorf("another run knows %v", s.Known)
 	}
-	if err := s.Finish(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Finish())
 	if _, err := os.Stat(path); !os.IsNotExist(err) {
 		t.Errorf("the state is still there: %v", err)
 	}
@@ -71,9 +62,7 @@ func TestOtherFilesAreLeftAlone(t *testing.T) {
 		"notes.txt": "important\n", "empty": "", "almost": stateMark[:5], "json": `{"opassert check state 3 ": 1}`,
 	} {
 		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, []byte(text), 0o666))
 		if _, err := OpenState(path, "a", nil); !errors.Is(err, ErrNotState) {
 			t.Errorf("%s: error %v", name, err)
 		}
@@ -87,9 +76,7 @@ func TestOtherFilesAreLeftAlone(t *testing.T) {
 		}
 	}
 	link := filepath.Join(dir, "link")
-	if err := os.Symlink("notes.txt", link); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Symlink("notes.txt", link))
 	if _, err := OpenState(link, "a", nil); !errors.Is(err, ErrNotState) {
 		t.Errorf("link: error %v", err)
 	}
@@ -115,10 +102,7 @@ func TestStateIsPrivate(t *testing.T) {
 		t.Skip("files have no mode here")
 	}
 	path := filepath.Join(t.TempDir(), "state")
-	s, err := OpenState(path, "a", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(OpenState(path, "a", nil))(t)
 	defer s.Close()
 	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("mode %v, %v", info.Mode(), err)
@@ -131,11 +115,7 @@ func TestStateOutlivesARunThatIsThrough(t *testing.T) {
 	inputs := map[string]string{"aten::a": "1", "aten::b": "1", "aten::crashes": "1", "aten::unknown": ""}
 	open := func() *State {
 		t.Helper()
-		s, err := OpenState(path, "a", func(op string) string { return inputs[op] })
-		if err != nil {
-			t.Fatal(err)
-		}
-		return s
+		return must.Get(OpenState(path, "a", func(op string) string { return inputs[op] }))(t)
 	}
 	s := open()
 	for op := range inputs {
@@ -151,9 +131,7 @@ func TestStateOutlivesARunThatIsThrough(t *testing.T) {
 		t.Errorf("an interrupted run knows %v", s.Known)
 	}
 	for range 2 {
-		if err := s.Finish(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, s.Finish())
 		if s = open(); len(s.Known) != 2 || s.Known["aten::a"] == nil || s.Known["aten::b"].Ran != 7 {
 			t.Errorf("the next run knows %v", s.Known)
 		}

@@ -11,11 +11,13 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/suite/engine"
 	"github.com/opassert/opassert/asserts/suite/internal/design"
 	"github.com/opassert/opassert/asserts/suite/internal/sample"
 	"github.com/opassert/opassert/asserts/suite/report"
+	"github.com/opassert/opassert/internal/must"
 )
 
 // caseTime is what a case of a test may take.
@@ -28,10 +30,7 @@ func runFake(t *testing.T, names ...string) map[string]*report.OpResult {
 
 func runFakeOn(t *testing.T, workers int, names ...string) map[string]*report.OpResult {
 	t.Helper()
-	ops, err := newFakeEngine().Operators()
-	if err != nil {
-		t.Fatal(err)
-	}
+	ops := must.Get(newFakeEngine().Operators())(t)
 	if len(names) > 0 {
 		ops = slices.DeleteFunc(ops, func(o engine.Operator) bool { return !slices.Contains(names, o.Schema.Func.Name.String()) })
 	}
@@ -39,10 +38,7 @@ func runFakeOn(t *testing.T, workers int, names ...string) map[string]*report.Op
 		Operators: ops, To: 30, Workers: workers, Timeout: caseTime,
 		Worker: func() *exec.Cmd { return exec.Command(os.Args[0]) },
 	}
-	results, err := run.Do(context.Background())
-	if err != nil {
-		t.Fatal(err)
-	}
+	results := must.Get(run.Do(context.Background()))(t)
 	byName := make(map[string]*report.OpResult)
 	for _, r := range results {
 		byName[strings.TrimPrefix(r.Op, "aten::")] = r
@@ -226,10 +222,7 @@ func TestFindingOutlivesSmallerCall(t *testing.T) {
 func TestCasesAreDeterministic(t *testing.T) {
 	e := newFakeEngine()
 	ops, _ := e.Operators()
-	book, err := design.Shipped()
-	if err != nil {
-		t.Fatal(err)
-	}
+	book := must.Get(design.Shipped())(t)
 	differs := false
 	for _, o := range ops {
 		g := design.NewGenerator(o.Schema, book)
@@ -281,10 +274,7 @@ func TestPartsAreToldOnce(t *testing.T) {
 }
 
 func TestInterruptedRunGivesWhatIsDone(t *testing.T) {
-	ops, err := newFakeEngine().Operators()
-	if err != nil {
-		t.Fatal(err)
-	}
+	ops := must.Get(newFakeEngine().Operators())(t)
 	ctx, cancel := context.WithCancel(context.Background())
 	run := Run{
 		Operators: ops, To: 3, Workers: 1, Timeout: caseTime,

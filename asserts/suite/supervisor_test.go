@@ -19,6 +19,7 @@ import (
 	"github.com/opassert/opassert/asserts/suite/internal/sample"
 	"github.com/opassert/opassert/asserts/suite/internal/work"
 	"github.com/opassert/opassert/asserts/suite/report"
+	"github.com/opassert/opassert/internal/must"
 	"github.com/opassert/opassert/schema"
 )
 
@@ -65,10 +66,7 @@ func perform(t *testing.T, answer func(q request, n int) []string) *script {
 // do runs the op, and returns its result and the requests, in few words.
 func (s *script) do(t *testing.T) (*report.OpResult, []string) {
 	t.Helper()
-	op, err := schema.ParseDispatcher("ns::f(Tensor a) -> Tensor")
-	if err != nil {
-		t.Fatal(err)
-	}
+	op := must.Get(schema.ParseDispatcher("ns::f(Tensor a) -> Tensor"))(t)
 	res := s.op(t.Context(), engine.Operator{Schema: op})
 	var asked []string
 	for _, q := range s.asked {
@@ -250,10 +248,7 @@ func TestCrashesOfAScript(t *testing.T) {
 // What a crash shows is the call that was made last, on its device, its stack,
 // and why the op may crash so.
 func TestCrashOfACall(t *testing.T) {
-	call, err := encode(&sample.Case{Op: "ns::f", Names: []string{"a"}, Args: []sample.Value{sample.Tensor("float32", 2)}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	call := must.Get(encode(&sample.Case{Op: "ns::f", Names: []string{"a"}, Args: []sample.Value{sample.Tensor("float32", 2)}}))(t)
 	calls := 0
 	s := perform(t, func(q request, n int) []string {
 		if q.Case != "" {
@@ -282,10 +277,7 @@ func TestCrashOfACall(t *testing.T) {
 
 // A crash is reported with the smallest call that crashes in the same way.
 func TestCrashOfASmallerCall(t *testing.T) {
-	call, err := encode(&sample.Case{Op: "ns::f", Names: []string{"a"}, Args: []sample.Value{sample.Tensor("float64", 5, 4)}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	call := must.Get(encode(&sample.Case{Op: "ns::f", Names: []string{"a"}, Args: []sample.Value{sample.Tensor("float64", 5, 4)}}))(t)
 	for cause, want := range map[string]string{"SIGSEGV": "ns::f(a=float32[4])", "SIGABRT": "ns::f(a=float64[5, 4])"} {
 		s := perform(t, func(q request, n int) []string {
 			if q.Case == "" && q.From > 0 {
@@ -310,10 +302,7 @@ func TestCrashOfASmallerCall(t *testing.T) {
 
 // Of a cause that an op crashed of before, no smaller call is looked for.
 func TestSecondCrashOfACause(t *testing.T) {
-	call, err := encode(&sample.Case{Op: "ns::f", Names: []string{"a"}, Args: []sample.Value{sample.Tensor("float64", 5, 4)}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	call := must.Get(encode(&sample.Case{Op: "ns::f", Names: []string{"a"}, Args: []sample.Value{sample.Tensor("float64", 5, 4)}}))(t)
 	s := perform(t, func(q request, n int) []string {
 		if q.From > 1 {
 			return ran(q, q.From)

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/opassert/opassert/internal/libtorchtest"
+	"github.com/opassert/opassert/internal/must"
 )
 
 // A user's file of cases makes ops run whose arguments nobody guesses, each form
@@ -44,9 +45,7 @@ func TestOwnCases(t *testing.T) {
 		}
 	}
 	again := filepath.Join(t.TempDir(), "pasted.yaml")
-	if err := os.WriteFile(again, []byte(pasted), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(again, []byte(pasted), 0o666))
 	if out := check("-cases-from", again, "-case", "0", "-op", "cases::aliases", "-op", "cases::writes"); !strings.Contains(out, "2 findings and 0 crashes in 2 calls") {
 		t.Errorf("with the cases of the findings,\n%sthe report is\n%s", pasted, out)
 	}
@@ -63,9 +62,7 @@ func TestOwnCases(t *testing.T) {
 		t.Errorf("without it, %d ops never ran, want all but pack and push:\n%s", n, explained)
 	}
 	file := filepath.Join(t.TempDir(), "explained.yaml")
-	if err := os.WriteFile(file, []byte(explained[strings.Index(explained, "# cases::"):]), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(file, []byte(explained[strings.Index(explained, "# cases::"):]), 0o666))
 	if out := check("-cases-from", file, "-cases", "2"); !strings.Contains(out, ": cases::tuple: this case never ran: no\n") || !strings.Contains(out, " of 21 ran") {
 		t.Errorf("the file that -explain prints:\n%s", out)
 	}

@@ -11,6 +11,8 @@ import (
 
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/suite/report"
+	"github.com/opassert/opassert/internal/golden"
+	"github.com/opassert/opassert/internal/must"
 )
 
 // The README's table of promises names every check, line by line.
@@ -23,11 +25,9 @@ func TestReadmeHasEveryCheck(t *testing.T) {
 			}
 		}
 		want := fmt.Sprintf("| %s | %s |\n", p.Rule(), strings.Join(names, ", "))
-		if *update {
+		if *golden.Update {
 			row := regexp.MustCompile(`(?m)^\| ` + regexp.QuoteMeta(p.Rule()) + ` \|.*\n`)
-			if err := os.WriteFile(filepath.Join(root, "README.md"), row.ReplaceAllLiteral([]byte(readme(t)), []byte(want)), 0o666); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.WriteFile(filepath.Join(root, "README.md"), row.ReplaceAllLiteral([]byte(readme(t)), []byte(want)), 0o666))
 		}
 		if !strings.Contains(readme(t), want) {
 			t.Errorf("README.md has no line\n%s", want)
@@ -38,9 +38,7 @@ func TestReadmeHasEveryCheck(t *testing.T) {
 // The page of a run names every check.
 func TestPageHasEveryCheck(t *testing.T) {
 	var page bytes.Buffer
-	if err := new(report.Report).WriteHTML(&page); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, new(report.Report).WriteHTML(&page))
 	for c := range asserts.AllCodes.All() {
 		if !strings.Contains(page.String(), c.String()+" "+c.Name()) {
 			t.Errorf("the page has no line for %v %s", c, c.Name())
@@ -51,10 +49,7 @@ func TestPageHasEveryCheck(t *testing.T) {
 // A check has one file, which bears its name, and every such file one check.
 func TestEveryCheckHasItsFile(t *testing.T) {
 	files := map[string]bool{}
-	all, err := filepath.Glob(filepath.Join(root, "asserts/check_*.go"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := must.Get(filepath.Glob(filepath.Join(root, "asserts/check_*.go")))(t)
 	for _, file := range all {
 		files[filepath.Base(file)] = !strings.HasSuffix(file, "_test.go")
 	}

@@ -14,6 +14,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/internal/must"
 )
 
 // The example module, used as a stranger would: with an empty module cache,
@@ -45,14 +46,9 @@ func TestExampleModule(t *testing.T) {
 // copyModule copies a module of testdata to where it stands alone.
 func copyModule(t *testing.T, name string) string {
 	t.Helper()
-	root, err := filepath.Abs("../..")
-	if err != nil {
-		t.Fatal(err)
-	}
+	root := must.Get(filepath.Abs("../.."))(t)
 	dir := filepath.Join(t.TempDir(), name)
-	if err := os.CopyFS(dir, os.DirFS(filepath.Join(root, "testdata", name))); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.CopyFS(dir, os.DirFS(filepath.Join(root, "testdata", name))))
 	cmd := exec.Command("go", "mod", "edit", "-replace", module+"="+root)
 	cmd.Dir = dir
 	if out, err := cmd.CombinedOutput(); err != nil {
@@ -89,9 +85,7 @@ func TestCheckModules(t *testing.T) {
 				t.Fatalf("%v, want exit status 1", err)
 			}
 			var results []asserts.Result
-			if err := json.Unmarshal([]byte(out), &results); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, json.Unmarshal([]byte(out), &results))
 			var got []string
 			for _, r := range results {
 				if r.Status == asserts.Violated || r.Status == asserts.Crashed {
@@ -117,18 +111,13 @@ func TestCheckModules(t *testing.T) {
 func TestWorkflow(t *testing.T) {
 	long(t)
 	dir := copyModule(t, "example")
-	text, err := os.ReadFile(filepath.Join(dir, ".github/workflows/opassert.yml"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile(filepath.Join(dir, ".github/workflows/opassert.yml")))(t)
 	type steps struct {
 		Strategy struct{ Matrix struct{ Shard []string } }
 		Steps    []struct{ Uses, Run string }
 	}
 	var workflow struct{ Jobs struct{ Check, Report steps } }
-	if err := yaml.Unmarshal(text, &workflow); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, yaml.Unmarshal(text, &workflow))
 	run := func(job steps, shard string) (string, error) {
 		var script []string
 		for _, s := range job.Steps {
@@ -167,10 +156,7 @@ func TestReadmeQuickStart(t *testing.T) {
 	if begin == nil || steps == nil || len(clones) != 2 {
 		t.Fatalf("no commands in\n%s", text)
 	}
-	clone, err := filepath.Abs(root)
-	if err != nil {
-		t.Fatal(err)
-	}
+	clone := must.Get(filepath.Abs(root))(t)
 	for i, name := range []string{"replace", "workspace"} {
 		t.Run(name, func(t *testing.T) {
 			dir := quickStart(t, text)
@@ -210,9 +196,7 @@ func quickStart(t *testing.T, text string) string {
 	dir := filepath.Join(t.TempDir(), "vector")
 	for _, m := range regexp.MustCompile("(?s)```(?:go|yaml)\n(?://|#) (\\S+)\n(.*?)```").FindAllStringSubmatch(text, -1) {
 		path := filepath.Join(dir, m[1])
-		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o777), os.WriteFile(path, []byte(m[2]), 0o666)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, errors.Join(os.MkdirAll(filepath.Dir(path), 0o777), os.WriteFile(path, []byte(m[2]), 0o666)))
 	}
 	return dir
 }
@@ -242,10 +226,7 @@ func strangersEnvironment(t *testing.T) []string {
 // offlineEnvironment makes the go command fetch from the files that this machine
 // has fetched before.
 func offlineEnvironment(t *testing.T) []string {
-	out, err := exec.Command("go", "env", "GOMODCACHE").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := must.Get(exec.Command("go", "env", "GOMODCACHE").Output())(t)
 	downloads := filepath.Join(strings.TrimSpace(string(out)), "cache", "download")
 	return append(os.Environ(), "GOPROXY=file://"+downloads,
 		"GONOSUMDB=*", "GONOSUMCHECK=1", "GOWORK=off")

@@ -19,6 +19,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/opassert/opassert/internal/installed"
+	"github.com/opassert/opassert/internal/must"
 )
 
 // hardshipVariable is how many of each hardship a run is put through; without it
@@ -82,9 +83,7 @@ func (s subject) startAs(t *testing.T, command, limits string, args ...string) *
 	r.cmd.Dir, r.cmd.Env = s.dir, append(os.Environ(), familyVariable+"="+r.family, "GOWORK=off")
 	r.cmd.Stdout, r.cmd.Stderr = &r.stdout, &r.stderr
 	r.cmd.WaitDelay = time.Second
-	if err := r.cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, r.cmd.Start())
 	t.Cleanup(func() { r.endFamily() })
 	return r
 }
@@ -260,9 +259,7 @@ func TestCompilerKilled(t *testing.T) {
 		// A libtorch by a name of its own: no folder has what fits it.
 		dir := t.TempDir()
 		torch := filepath.Join(dir, "libtorch")
-		if err := os.Symlink(found.Root, torch); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Symlink(found.Root, torch))
 		s := subject{dir: dir, args: []string{"-engine", "libtorch", "-libtorch", torch, "-op", "aten::add.Tensor", "-cases", "3"}}
 		cache := "export XDG_CACHE_HOME=" + filepath.Join(dir, "cache") + " TMPDIR=" + dir + ";"
 		for _, parent := range []bool{true, false} {

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/opassert/opassert/internal/must"
 )
 
 const module = "github.com/opassert/opassert"
@@ -66,6 +68,8 @@ var rooms = []room{
 	{"internal/prebuild", []string{"internal/compile", "internal/installed", "asserts/watch", "asserts/preserve/live", "=asserts/libtorch"}, nil},
 	{"internal/references", nil, []string{"golang.org/x/tools"}},
 	{"internal/mutate", nil, nil},
+	{"internal/must", nil, nil},
+	{"internal/golden", []string{"internal/must"}, []string{"github.com/google/go-cmp"}},
 	{"internal/tensor", nil, nil},
 	{"internal/printable", nil, nil},
 	{"internal/attach", nil, nil},
@@ -87,10 +91,7 @@ var rooms = []room{
 // The import edges are the design: what they allow is written above, and
 // nothing else happens.
 func TestImportEdges(t *testing.T) {
-	out, err := exec.Command("go", "list", "-f", `{{.ImportPath}} {{join .Imports " "}}`, module+"/...").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := must.Get(exec.Command("go", "list", "-f", `{{.ImportPath}} {{join .Imports " "}}`, module+"/...").Output())(t)
 	for line := range strings.Lines(string(out)) {
 		fields := strings.Fields(line)
 		pkg := strings.TrimPrefix(fields[0], module+"/")
@@ -139,10 +140,7 @@ var api = []string{"asserts", "asserts/maker", "asserts/optest", "asserts/preser
 // What is not API is internal, except for what the command imports and what
 // itself imports packages that are internal to its own folder.
 func TestHousePublic(t *testing.T) {
-	out, err := exec.Command("go", "list", "-f", `{{if and .GoFiles (ne .Name "main")}}{{.ImportPath}}{{end}}`, module+"/...").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := must.Get(exec.Command("go", "list", "-f", `{{if and .GoFiles (ne .Name "main")}}{{.ImportPath}}{{end}}`, module+"/...").Output())(t)
 	var closed []string
 	for pkg := range strings.FieldsSeq(string(out)) {
 		pkg = strings.TrimPrefix(pkg, module+"/")
@@ -166,10 +164,7 @@ func TestHousePublic(t *testing.T) {
 // importedAcross returns the packages that another top folder imports, in its
 // tests at least.
 func importedAcross(t *testing.T) map[string]bool {
-	out, err := exec.Command("go", "list", "-f", `{{.ImportPath}}{{range .Imports}} {{.}}{{end}}{{range .TestImports}} {{.}}{{end}}{{range .XTestImports}} {{.}}{{end}}`, module+"/...").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := must.Get(exec.Command("go", "list", "-f", `{{.ImportPath}}{{range .Imports}} {{.}}{{end}}{{range .TestImports}} {{.}}{{end}}{{range .XTestImports}} {{.}}{{end}}`, module+"/...").Output())(t)
 	shared := make(map[string]bool)
 	for line := range strings.Lines(string(out)) {
 		fields := strings.Fields(line)
@@ -220,10 +215,7 @@ func TestEdgeRefuses(t *testing.T) {
 
 // The page on the architecture names files that there are.
 func TestArchitectureNamesFiles(t *testing.T) {
-	text, err := os.ReadFile(filepath.Join(root, "docs", "architecture.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile(filepath.Join(root, "docs", "architecture.md")))(t)
 	links := regexp.MustCompile(`\]\(([^)]+)\)`).FindAllStringSubmatch(string(text), -1)
 	if len(links) < 20 {
 		t.Fatalf("the page has %d links", len(links))

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -12,11 +11,11 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/opassert/opassert/cmd/opassert/internal/cli"
+	"github.com/opassert/opassert/internal/golden"
 	"github.com/opassert/opassert/internal/installed"
 	"github.com/opassert/opassert/internal/libtorchtest"
+	"github.com/opassert/opassert/internal/must"
 )
-
-var update = flag.Bool("update", false, "update the golden parts of the scripts")
 
 func TestMain(m *testing.M) {
 	if os.Getenv("OPASSERT_TEST_SYSTEM") == "none" {
@@ -36,15 +35,12 @@ func userModule(root string) string {
 
 // Every script is the command as a user types it.
 func TestScripts(t *testing.T) {
-	root, err := filepath.Abs("../..")
-	if err != nil {
-		t.Fatal(err)
-	}
+	root := must.Get(filepath.Abs("../.."))(t)
 	work, home := t.TempDir(), t.TempDir()
 	testscript.Run(t, testscript.Params{
 		Dir:           "testdata/script",
 		WorkdirRoot:   work, // the folder that it makes itself stays where not all scripts run
-		UpdateScripts: *update,
+		UpdateScripts: *golden.Update,
 		Condition: func(name string) (bool, error) {
 			if name != "long" {
 				return false, fmt.Errorf("unknown condition %q", name)

@@ -15,6 +15,7 @@ import (
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/internal/installed"
 	"github.com/opassert/opassert/internal/libtorchtest"
+	"github.com/opassert/opassert/internal/must"
 )
 
 // tool returns the command and the op library.
@@ -50,9 +51,7 @@ func TestCheckOplib(t *testing.T) {
 		t.Fatalf("the command ended with %v; findings are status 1", err)
 	}
 	var results []asserts.Result
-	if err := json.Unmarshal(out, &results); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(out, &results))
 	var broken, ended []string
 	for _, r := range results {
 		switch r.Status {
@@ -121,9 +120,7 @@ func TestCrashIsReportedAndWaived(t *testing.T) {
 	_, waive, _ := strings.Cut(string(out), "\n  waive   ")
 	waive, _, _ = strings.Cut(waive, "\n")
 	list := filepath.Join(t.TempDir(), "allow.yaml")
-	if err := os.WriteFile(list, []byte(waive+"\n"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(list, []byte(waive+"\n"), 0o666))
 	out, err = exec.Command(command, append(check, "-allow", list)...).Output()
 	if err != nil || !strings.Contains(string(out), "not counted  oplib::crash  SIGSEGV in case 0, waived: ...") || !strings.Contains(string(out), "0 findings and 0 crashes") {
 		t.Errorf("ended with %v:\n%s", err, out)
@@ -148,9 +145,7 @@ func TestLibraryWithoutOps(t *testing.T) {
 			dir := t.TempDir()
 			source, lib := filepath.Join(dir, tt.name+".c"), filepath.Join(dir, tt.name+".so")
 			text := "#include <stdio.h>\n#include <stdlib.h>\n#include <unistd.h>\n__attribute__((constructor)) static void load(void) { " + tt.body + " }\n"
-			if err := os.WriteFile(source, []byte(text), 0o666); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.WriteFile(source, []byte(text), 0o666))
 			if out, err := exec.Command("cc", "-shared", "-fPIC", "-o", lib, source).CombinedOutput(); err != nil {
 				t.Fatalf("%v\n%s", err, out)
 			}
@@ -173,10 +168,7 @@ func TestLibraryWithoutOps(t *testing.T) {
 func TestLibraryByName(t *testing.T) {
 	long(t)
 	command, lib := tool(t)
-	text, err := os.ReadFile(lib)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile(lib))(t)
 	venv := t.TempDir()
 	packages := filepath.Join(venv, "packages")
 	for name, text := range map[string]string{
@@ -190,9 +182,7 @@ func TestLibraryByName(t *testing.T) {
 		"packages/plain/__init__.py":          "import torch\n",
 	} {
 		file := filepath.Join(venv, name)
-		if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o777), os.WriteFile(file, []byte(text), 0o777)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, errors.Join(os.MkdirAll(filepath.Dir(file), 0o777), os.WriteFile(file, []byte(text), 0o777)))
 	}
 	for _, tt := range []struct{ name, want string }{
 		{"oplib.so", "2 of 2 ran"},
@@ -224,14 +214,9 @@ func TestLibraryByName(t *testing.T) {
 func TestDumpReadsBack(t *testing.T) {
 	long(t)
 	command, lib := tool(t)
-	text, err := exec.Command(command, "dump", "-lib", lib, "-ns", "oplib").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(exec.Command(command, "dump", "-lib", lib, "-ns", "oplib").Output())(t)
 	file := filepath.Join(t.TempDir(), "oplib.yaml")
-	if err := os.WriteFile(file, text, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(file, text, 0o666))
 	if out, err := exec.Command(command, "list", "-schema", file).CombinedOutput(); err != nil || !strings.Contains(string(out), "oplib::") {
 		t.Errorf("list: %v\n%s", err, out)
 	}
@@ -333,9 +318,7 @@ func TestThroughAutograd(t *testing.T) {
 		path = filepath.Join(folder, name)
 		args = slices.Concat([]string{"check", "-lib", lib, "-cases", "40", "-state", path + ".state", "-json"}, args)
 		out, _ := exec.Command(command, args...).Output()
-		if err := os.WriteFile(path, out, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, out, 0o666))
 		run(status, "merge", path) // which ends as check does, shards aside
 		return path
 	}
@@ -389,14 +372,9 @@ func TestThroughAutograd(t *testing.T) {
 // broken returns what is broken in a report in JSON, sorted.
 func broken(t *testing.T, path string) (all []string) {
 	t.Helper()
-	report, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	report := must.Get(os.ReadFile(path))(t)
 	var results []asserts.Result
-	if err := json.Unmarshal(report, &results); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(report, &results))
 	for _, r := range results {
 		if r.Status == asserts.Violated {
 			all = append(all, r.Op+" "+r.Code.String()+" "+r.Subject)

@@ -10,16 +10,15 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/opassert/opassert/internal/must"
 )
 
 const root = "../.."
 
 func readme(t *testing.T) string {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(root, "README.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile(filepath.Join(root, "README.md")))(t)
 	return string(text)
 }
 
@@ -53,10 +52,7 @@ func TestReadmeLinks(t *testing.T) {
 
 // Every subcommand that the README names exists.
 func TestReadmeCommands(t *testing.T) {
-	help, err := exec.Command("go", "run", "./"+root+"/cmd/opassert", "-h").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	help := must.Get(exec.Command("go", "run", "./"+root+"/cmd/opassert", "-h").Output())(t)
 	named := regexp.MustCompile("(?:`|opassert/cmd/|\\./cmd/|^)opassert ([a-z]+)").FindAllStringSubmatch(readme(t), -1)
 	if len(named) < 3 {
 		t.Fatalf("the README names %d commands", len(named))
@@ -70,10 +66,7 @@ func TestReadmeCommands(t *testing.T) {
 
 // A new dependency is a decision: it is made here.
 func TestDependencies(t *testing.T) {
-	out, err := exec.Command("go", "list", "-m", "-f", "{{if not (or .Main .Indirect)}}{{.Path}}{{end}}", "all").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := must.Get(exec.Command("go", "list", "-m", "-f", "{{if not (or .Main .Indirect)}}{{.Path}}{{end}}", "all").Output())(t)
 	want := []string{
 		"github.com/dave/jennifer",           // writes Go
 		"github.com/google/go-cmp",           // tests

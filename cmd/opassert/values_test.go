@@ -15,6 +15,7 @@ import (
 
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/internal/libtorchtest"
+	"github.com/opassert/opassert/internal/must"
 )
 
 // A run at its defaults finds every op of a library whose ops break their
@@ -23,10 +24,7 @@ func TestEveryValueClassIsTried(t *testing.T) {
 	long(t)
 	command, _ := tool(t)
 	lib := libtorchtest.Library(t, "values", "../../testdata/oplib", "values.cpp")
-	source, err := os.ReadFile("../../testdata/oplib/values.cpp")
-	if err != nil {
-		t.Fatal(err)
-	}
+	source := must.Get(os.ReadFile("../../testdata/oplib/values.cpp"))(t)
 	planted, _, _ := strings.Cut(string(source), "TORCH_LIBRARY(whole")
 	var want []string
 	for _, m := range regexp.MustCompile(`(?:TENSOR|FORM)\((\w+), |m\.def\("(\w+)\(`).FindAllStringSubmatch(planted, -1) {
@@ -46,9 +44,7 @@ func TestEveryValueClassIsTried(t *testing.T) {
 			t.Fatalf("the command ended with %v; findings are status 1", err)
 		}
 		var results []asserts.Result
-		if err := json.Unmarshal(out, &results); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal(out, &results))
 		var got []string
 		for _, r := range results {
 			if r.Status == asserts.Violated && r.Code != asserts.SchemaLint || r.Status == asserts.Crashed {

@@ -8,14 +8,12 @@ import (
 
 	"github.com/opassert/opassert/allowlist"
 	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/internal/must"
 )
 
 // The run time gets the checks up to a level, in order, without the waived.
 func TestAsserts(t *testing.T) {
-	list, err := allowlist.Parse("a.yaml", []byte("- op: relu\n  checks: [OA005]\n  reason: why\n"), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	list := must.Get(allowlist.Parse("a.yaml", []byte("- op: relu\n  checks: [OA005]\n  reason: why\n"), nil))(t)
 	plan := planner(t, "full", list).Plan(parse(t, "relu(Tensor self) -> Tensor"))
 	tests := []struct {
 		level asserts.Level
@@ -51,14 +49,11 @@ func runs(op asserts.Op) []asserts.Check {
 // What is generated holds: what is waived and noted of a wrapper's checks, each
 // once, and the checks where they are not those that package asserts plans.
 func TestTable(t *testing.T) {
-	list, err := allowlist.Parse("a.yaml", []byte(`
+	list := must.Get(allowlist.Parse("a.yaml", []byte(`
 - {op: cat, checks: [OA001], reason: waived}
 - {op: cat, checks: [OA001, OA007, OA011], level: note, reason: debatable}
 - {op: relu, crash: SIGFPE, checks: [OA011], reason: crashes}
-`), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+`), nil))(t)
 	cat := parse(t, "cat(Tensor[] a, Tensor?[] b, int dim=0) -> Tensor")
 	full := planner(t, "full", list)
 	plan := full.Plan(cat)

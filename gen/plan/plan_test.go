@@ -1,9 +1,7 @@
 package plan
 
 import (
-	"flag"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -13,6 +11,8 @@ import (
 
 	"github.com/opassert/opassert/allowlist"
 	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/internal/golden"
+	"github.com/opassert/opassert/internal/must"
 	"github.com/opassert/opassert/schema"
 	"github.com/opassert/opassert/testdata/conformance"
 )
@@ -23,20 +23,12 @@ func parse(t *testing.T, text string) *schema.Op {
 	if strings.HasPrefix(text, "aten::") {
 		read = schema.ParseDispatcher
 	}
-	op, err := read(text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return op
+	return must.Get(read(text))(t)
 }
 
 func planner(t testing.TB, preset string, lists ...*allowlist.List) *Planner {
 	t.Helper()
-	p, err := NewPlanner(preset, lists, allowlist.Where{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p
+	return must.Get(NewPlanner(preset, lists, allowlist.Where{}))(t)
 }
 
 // lines returns a plan in one line for each check.
@@ -80,7 +72,7 @@ func byCheck(t *testing.T, name string, plans []Plan) {
 				fmt.Fprintf(&b, "%s\n  %s\n", p.Op.Func, strings.Join(on, "\n  "))
 			}
 		}
-		golden(t, filepath.Join(name, code.Name()+".golden"), b.String())
+		golden.Compare(t, filepath.Join(name, code.Name()+".golden"), b.String())
 	}
 }
 
@@ -136,26 +128,6 @@ func TestFull(t *testing.T) {
 	byCheck(t, "full", plans)
 }
 
-var update = flag.Bool("update", false, "rewrite the files in testdata")
-
-// golden holds got against a file of testdata.
-func golden(t *testing.T, name, got string) {
-	t.Helper()
-	path := filepath.Join("testdata", name)
-	if *update {
-		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(got), 0o666); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, _ := os.ReadFile(path) // nothing where it is to be written
-	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("%s, -want +got: read the difference, and run make golden\n%s", path, diff)
-	}
-}
-
 func TestCompositePromisesNothingOfItsReturns(t *testing.T) {
 	op := parse(t, "contiguous(Tensor(a) self) -> Tensor(a)")
 	op.CompositeImplicit = true
@@ -166,10 +138,7 @@ func TestCompositePromisesNothingOfItsReturns(t *testing.T) {
 }
 
 func TestWaiver(t *testing.T) {
-	list, err := allowlist.Parse("a.yaml", []byte("- op: relu\n  checks: [OA005]\n  reason: why\n"), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	list := must.Get(allowlist.Parse("a.yaml", []byte("- op: relu\n  checks: [OA005]\n  reason: why\n"), nil))(t)
 	relu := parse(t, "relu(Tensor self) -> Tensor")
 	got := planner(t, "full", list).Plan(relu)
 	for _, line := range lines(got) {
@@ -209,18 +178,9 @@ func TestPyTorchPresetConforms(t *testing.T) {
 }
 
 func presetConforms(t *testing.T, version string, p *Planner) {
-	table, err := conformance.Load(version)
-	if err != nil {
-		t.Fatal(err)
-	}
-	tags, err := schema.ParseTags("tags.yaml", table.Tags)
-	if err != nil {
-		t.Fatal(err)
-	}
-	file, err := schema.Parse("native_functions.yaml", table.Source, tags)
-	if err != nil {
-		t.Fatal(err)
-	}
+	table := must.Get(conformance.Load(version))(t)
+	tags := must.Get(schema.ParseTags("tags.yaml", table.Tags))(t)
+	file := must.Get(schema.Parse("native_functions.yaml", table.Source, tags))(t)
 	ops := map[string]*schema.Op{}
 	for _, op := range file.Ops {
 		ops[op.Name()] = op
@@ -272,10 +232,7 @@ func TestGoName(t *testing.T) {
 
 // No two ops of PyTorch's file share a Go name, and each can be called.
 func TestGoNamesAreOneToOne(t *testing.T) {
-	table, err := conformance.Load("1.13.1")
-	if err != nil {
-		t.Fatal(err)
-	}
+	table := must.Get(conformance.Load("1.13.1"))(t)
 	first := map[string]string{}
 	for _, facts := range table.Ops {
 		name := GoName(parse(t, facts.Schema).Func.Name)
@@ -293,14 +250,8 @@ func TestGoNamesAreOneToOne(t *testing.T) {
 }
 
 func BenchmarkPlan(b *testing.B) {
-	table, err := conformance.Load("1.13.1")
-	if err != nil {
-		b.Fatal(err)
-	}
-	file, err := schema.Parse("native_functions.yaml", table.Source, nil)
-	if err != nil {
-		b.Fatal(err)
-	}
+	table := must.Get(conformance.Load("1.13.1"))(b)
+	file := must.Get(schema.Parse("native_functions.yaml", table.Source, nil))(b)
 	p := planner(b, "full")
 	b.ReportAllocs()
 	for b.Loop() {

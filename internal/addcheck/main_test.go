@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/internal/must"
 )
 
 // A check that is begun is two files of Go, with a code that no check has.
@@ -15,18 +16,11 @@ func TestBegin(t *testing.T) {
 	for _, ofReturn := range []bool{true, false} {
 		root := t.TempDir()
 		for _, dir := range []string{"asserts", "internal/c10/faults"} {
-			if err := os.MkdirAll(filepath.Join(root, dir), 0o777); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.MkdirAll(filepath.Join(root, dir), 0o777))
 		}
-		if err := begin(root, "within-page", ofReturn); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, begin(root, "within-page", ofReturn))
 		for _, file := range []string{"asserts/check_within_page.go", "internal/c10/faults/within_page.go"} {
-			text, err := os.ReadFile(filepath.Join(root, file))
-			if err != nil {
-				t.Fatal(err)
-			}
+			text := must.Get(os.ReadFile(filepath.Join(root, file)))(t)
 			if formatted, err := format.Source(text); err != nil || string(formatted) != string(text) {
 				t.Errorf("%s, %v: want\n%s", file, err, formatted)
 			}

@@ -12,6 +12,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/opassert/opassert/internal/must"
 )
 
 // The test binary is the command that is killed, which has started another one.
@@ -29,13 +31,8 @@ func TestMain(m *testing.M) {
 func TestParentIsKilled(t *testing.T) {
 	parent := exec.Command(os.Args[0])
 	parent.Env = append(os.Environ(), "ATTACHED=1")
-	out, err := parent.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := parent.Start(); err != nil {
-		t.Fatal(err)
-	}
+	out := must.Get(parent.StdoutPipe())(t)
+	must.Do(t, parent.Start())
 	line, err := bufio.NewReader(out).ReadString('\n')
 	parent.Process.Kill()
 	parent.Wait()

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/opassert/opassert/internal/installed"
+	"github.com/opassert/opassert/internal/must"
 )
 
 // unit is C++ that wants the flags that a libtorch asks for.
@@ -53,18 +54,14 @@ func setUp(t *testing.T) (dir string, torch *installed.Torch, compiled func() in
 			t.Fatalf("%v\n%s", err, out)
 		}
 	}
-	if torch, err = installed.Inspect(root); err != nil {
-		t.Fatal(err)
-	}
+	torch = must.Get(installed.Inspect(root))(t)
 	log := filepath.Join(dir, "log")
 	write(t, filepath.Join(dir, "my tools", "c++"), "#!/bin/sh\necho >>"+log+"\nexec "+compiler+" \"$@\"\n")
 	t.Setenv("CXX", filepath.Join(dir, "my tools", "c++"))
 	t.Setenv("XDG_CACHE_HOME", filepath.Join(dir, "cache"))
 	t.Setenv("TMPDIR", filepath.Join(dir))
 	lasting = filepath.Join(dir, "lasting")
-	if err := os.Mkdir(lasting, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Mkdir(lasting, 0o700))
 	return dir, torch, func() int {
 		text, _ := os.ReadFile(log)
 		return strings.Count(string(text), "\n")
@@ -73,21 +70,13 @@ func setUp(t *testing.T) (dir string, torch *installed.Torch, compiled func() in
 
 func write(t *testing.T, file, text string) {
 	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(file), 0o777); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(file, []byte(text), 0o777); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(filepath.Dir(file), 0o777))
+	must.Do(t, os.WriteFile(file, []byte(text), 0o777))
 }
 
 func path(t *testing.T, l *Library, torch *installed.Torch) string {
 	t.Helper()
-	file, err := l.Path(torch)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return file
+	return must.Get(l.Path(torch))(t)
 }
 
 // Many first uses at once compile once, and a later one needs no compiler.
@@ -121,16 +110,12 @@ func TestAnother(t *testing.T) {
 		t.Error("other sources are the same library")
 	}
 	later := time.Now().Add(time.Hour)
-	if err := os.Chtimes(torch.Link()[1], later, later); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Chtimes(torch.Link()[1], later, later))
 	third := path(t, library(unit), torch)
 	if third == first || compiled() != 3 {
 		t.Errorf("another libc10 is the same library: compiled %d times", compiled())
 	}
-	if err := os.Truncate(third, 1000); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Truncate(third, 1000))
 	if path(t, library(unit), torch) != third || compiled() != 4 {
 		t.Error("half a library is taken for one")
 	}
@@ -198,9 +183,7 @@ func TestCacheFolders(t *testing.T) {
 	if path(t, library(unit), torch) != first || compiled() != 1 {
 		t.Error("it is not found again")
 	}
-	if err := os.Chmod(temporary, 0o777); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Chmod(temporary, 0o777))
 	second := path(t, library(unit), torch)
 	if filepath.Dir(second) == temporary {
 		t.Errorf("%s is where all can write", second)

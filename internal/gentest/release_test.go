@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/opassert/opassert/gen"
+	"github.com/opassert/opassert/internal/must"
 )
 
 // A pair is one function to compare, with its parameters, results and call.
@@ -49,10 +50,7 @@ func TestDebugWrapperIsNotTheBareCall(t *testing.T) {
 // generator writes them for a library that checks in its debug build only.
 func compile(t *testing.T, flags ...string) string {
 	t.Helper()
-	root, err := filepath.Abs("../..")
-	if err != nil {
-		t.Fatal(err)
-	}
+	root := must.Get(filepath.Abs("../.."))(t)
 	dir := t.TempDir()
 	var functions, calls strings.Builder
 	for _, p := range pairs {
@@ -68,18 +66,11 @@ func compile(t *testing.T, flags ...string) string {
 		"main.go": source,
 	}
 	for name, text := range files {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666))
 	}
 	engine := filepath.Join(root, "internal/c10/kernels")
-	result, err := gen.Generate(gen.Options{Schema: filepath.Join(engine, "ops.yaml"), Kernels: engine, Out: filepath.Join(dir, "wrappers")})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := gen.Write(result.Files); err != nil {
-		t.Fatal(err)
-	}
+	result := must.Get(gen.Generate(gen.Options{Schema: filepath.Join(engine, "ops.yaml"), Kernels: engine, Out: filepath.Join(dir, "wrappers")}))(t)
+	must.Do(t, gen.Write(result.Files))
 	cmd := exec.Command("go", append([]string{"build", "-gcflags=-S", "-o", os.DevNull}, append(flags, ".")...)...)
 	cmd.Dir = dir
 	out, err := cmd.CombinedOutput()

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/opassert/opassert/internal/must"
 )
 
 // A maker makes installations of nothing, but with every file that is looked at.
@@ -22,10 +24,7 @@ func newMaker(t testing.TB) *maker {
 	if _, err := exec.LookPath("cc"); err != nil {
 		t.Skip("shared libraries are made with a C compiler: ", err)
 	}
-	dir, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	dir := must.Get(filepath.EvalSymlinks(t.TempDir()))(t)
 	return &maker{t, dir}
 }
 
@@ -151,10 +150,7 @@ func TestInspect(t *testing.T) {
 			t.Errorf("%s is found in %s, which is %v, %v", tt.dir, got.Root, again, err)
 		}
 	}
-	torch, err := Inspect(m.path("a [new] env"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	torch := must.Get(Inspect(m.path("a [new] env")))(t)
 	if file, err := torch.Schemas(); err != nil || !strings.HasSuffix(file, "site-packages/torchgen/packaged/ATen/native/native_functions.yaml") {
 		t.Errorf("its schemas are in %s, %v", file, err)
 	}
@@ -343,10 +339,7 @@ func TestPreload(t *testing.T) {
 		m.path("site/torch/lib/libgomp-1.so.1"), m.path("elsewhere/nvidia/cuda_runtime/lib/libcudart.so.12"), m.path("nowhere/libother.so"))
 	m.write("bin/python3", "#!/bin/sh\necho 'modules in "+m.path("elsewhere")+"'\n")
 	t.Setenv("PATH", m.path("bin"))
-	torch, err := Inspect(m.path("site/torch"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	torch := must.Get(Inspect(m.path("site/torch")))(t)
 	if diff := cmp.Diff([]string{m.path("elsewhere/nvidia/cuda_runtime/lib/libcudart.so.12")}, torch.Preload()); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
@@ -376,9 +369,7 @@ func FuzzELF(f *testing.F) {
 	f.Add([]byte("\x7fELF\x02\x01\x01"))
 	path := filepath.Join(f.TempDir(), "lib.so")
 	f.Fuzz(func(t *testing.T, data []byte) {
-		if err := os.WriteFile(path, data, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, data, 0o600))
 		names, _, _ := needs(path, nil)
 		for _, name := range append(names, soname(path)) {
 			if name != filepath.Base(path) && !bytes.Contains(data, []byte(name)) {

@@ -4,6 +4,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/opassert/opassert/internal/must"
 )
 
 func TestPythonMeta(t *testing.T) {
@@ -14,12 +16,8 @@ func TestPythonMeta(t *testing.T) {
 		"_decomp/decompositions.py": "@register_decomposition(aten.isin)\n@out_wrapper()\ndef isin(self): ...\n@register_decomposition(aten.addr)\ndef addr(self): ...\n",
 	} {
 		path := filepath.Join(folder, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(filepath.Dir(path), 0o777))
+		must.Do(t, os.WriteFile(path, []byte(text), 0o666))
 	}
 	meta := (&Torch{Package: folder}).PythonMeta()
 	for op, want := range map[string]string{

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/opassert/opassert/internal/must"
 )
 
 // child makes a folder, prints its name, and waits to be killed.
@@ -28,10 +30,7 @@ func TestMain(m *testing.M) {
 
 func make(t *testing.T, dir string) *Folder {
 	t.Helper()
-	f, err := NewFolder(dir, "folder-")
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(NewFolder(dir, "folder-"))(t)
 	t.Cleanup(func() { f.Remove() })
 	return f
 }
@@ -48,15 +47,11 @@ func TestFolder(t *testing.T) {
 	fresh := filepath.Join(dir, "folder-1") // whose process has not made the lock yet
 	old := filepath.Join(dir, "folder-2")
 	for _, folder := range []string{other, fresh, old} {
-		if err := os.MkdirAll(filepath.Join(folder, "in"), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(filepath.Join(folder, "in"), 0o700))
 	}
 	longAgo := time.Now().Add(-25 * time.Hour)
 	for _, folder := range []string{other, old} {
-		if err := os.Chtimes(folder, longAgo, longAgo); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Chtimes(folder, longAgo, longAgo))
 	}
 	if !isThere(killed) {
 		t.Fatal("a killed process leaves nothing")
@@ -81,10 +76,7 @@ func TestOpen(t *testing.T) {
 	if Free(path) {
 		t.Error("a file that is absent is free")
 	}
-	f, err := Open(path, os.O_CREATE)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(Open(path, os.O_CREATE))(t)
 	if _, err := Open(path, 0); !errors.Is(err, ErrHeld) || Free(path) {
 		t.Errorf("held: %v, want %v", err, ErrHeld)
 	}
@@ -99,13 +91,8 @@ func startAndKill(t *testing.T, dir string) string {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), "LOCKED="+dir)
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	out := must.Get(cmd.StdoutPipe())(t)
+	must.Do(t, cmd.Start())
 	line, err := bufio.NewReader(out).ReadString('\n')
 	if err != nil {
 		t.Error(err)

@@ -9,15 +9,14 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/opassert/opassert/internal/must"
 )
 
 // The score of a package with good tests and a bad one: the survivors are
 // reported, and so is an excuse that does not hold.
 func TestScore(t *testing.T) {
-	score, err := measure([]string{"testdata/number/number.go"}, []string{"./testdata/number"}, "", share{1, 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	score := must.Get(measure([]string{"testdata/number/number.go"}, []string{"./testdata/number"}, "", share{1, 1}))(t)
 	var got bytes.Buffer
 	score.print(&got, "number")
 	want := strings.Join([]string{
@@ -78,10 +77,7 @@ func TestFailingTests(t *testing.T) {
 
 // Tests that run for too long count as failed, and are counted apart.
 func TestLate(t *testing.T) {
-	suite, err := build([]string{"./testdata/number"}, "", "", t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	suite := must.Get(build([]string{"./testdata/number"}, "", "", t.TempDir()))(t)
 	part := suite.parts[0]
 	part.limit = time.Nanosecond
 	if failed, late := suite.runOne(part, &mutant{}); !failed || !late {
@@ -106,14 +102,8 @@ func TestFind(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			src := "package p\nfunc _(a, b int, ok bool) {\n" + tt.body + "\n}\n"
 			fset := token.NewFileSet()
-			tree, err := parser.ParseFile(fset, "a.go", src, parser.ParseComments)
-			if err != nil {
-				t.Fatal(err)
-			}
-			found, err := find(fset, tree, []byte(src), "a.go")
-			if err != nil {
-				t.Fatal(err)
-			}
+			tree := must.Get(parser.ParseFile(fset, "a.go", src, parser.ParseComments))(t)
+			found := must.Get(find(fset, tree, []byte(src), "a.go"))(t)
 			want := strings.Replace(src, tt.body, tt.want, 1)
 			if diff := cmp.Diff(want, string(switched([]byte(src), found, 0))); diff != "" {
 				t.Error(diff)
@@ -131,10 +121,7 @@ func TestBadExcuses(t *testing.T) {
 	for _, tt := range tests {
 		src := "package p\nfunc _(a, b int) {\n" + tt.line + "\n}\n"
 		fset := token.NewFileSet()
-		tree, err := parser.ParseFile(fset, "a.go", src, parser.ParseComments)
-		if err != nil {
-			t.Fatal(err)
-		}
+		tree := must.Get(parser.ParseFile(fset, "a.go", src, parser.ParseComments))(t)
 		if _, err := find(fset, tree, []byte(src), "a.go"); err == nil || err.Error() != tt.want {
 			t.Errorf("%s: error %v, want %s", tt.line, err, tt.want)
 		}

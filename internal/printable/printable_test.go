@@ -11,6 +11,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/opassert/opassert/internal/must"
 )
 
 func TestText(t *testing.T) {
@@ -38,9 +40,7 @@ func TestText(t *testing.T) {
 		}
 		var b bytes.Buffer
 		w := NewWriter(&b)
-		if _, err := io.Copy(struct{ io.Writer }{w}, iotest.OneByteReader(strings.NewReader(tt.text))); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(io.Copy(struct{ io.Writer }{w}, iotest.OneByteReader(strings.NewReader(tt.text))))(t)
 		w.Flush()
 		if diff := cmp.Diff(tt.want, b.String()); diff != "" {
 			t.Errorf("%s, byte by byte (-want +got):\n%s", tt.name, diff)
@@ -113,9 +113,7 @@ func FuzzText(f *testing.F) {
 		var b bytes.Buffer
 		enc := json.NewEncoder(&b)
 		enc.SetEscapeHTML(false)
-		if err := enc.Encode([]string{text}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, enc.Encode([]string{text}))
 		var want, got []string
 		if json.Unmarshal(b.Bytes(), &want) != nil || json.Unmarshal([]byte(Text(b.String())), &got) != nil || want[0] != got[0] {
 			t.Fatalf("as JSON %q is %q", want, got)

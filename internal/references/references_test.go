@@ -6,15 +6,14 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/opassert/opassert/internal/must"
 )
 
 // A name counts once for each file that uses it, and what has to go up is what
 // costs least.
 func TestCount(t *testing.T) {
-	all, err := load(".", []string{"./testdata/upper", "./testdata/lower"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := must.Get(load(".", []string{"./testdata/upper", "./testdata/lower"}))(t)
 	var got bytes.Buffer
 	write(&got, all)
 	const want = `github.com/opassert/opassert/internal/references/testdata/upper: 4 references between its files, 1 of them up; 3 to other packages
@@ -50,10 +49,7 @@ func TestUpward(t *testing.T) {
 // The suite's rooms: a case's way goes from design to report once, so few
 // references between files go up. There were 78, of fewer, when all was one room.
 func TestRoomsOfTheSuite(t *testing.T) {
-	all, err := load("../..", []string{"./asserts/suite/..."})
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := must.Get(load("../..", []string{"./asserts/suite/..."}))(t)
 	rooms, up := count(all), 0
 	for _, room := range rooms {
 		up += len(room.up)

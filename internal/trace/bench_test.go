@@ -6,6 +6,8 @@ import (
 	"io"
 	"runtime"
 	"testing"
+
+	"github.com/opassert/opassert/internal/must"
 )
 
 // A source writes a long log: what a stage does that breaks nothing, and now and
@@ -40,10 +42,7 @@ const untyped = "torch.storage.UntypedStorage"
 // 1,000,000 lines a second on one core, and memory for what lives.
 func BenchmarkRead(b *testing.B) {
 	const lines = 10_000_000
-	piece, err := io.ReadAll(newSource(1_000_000))
-	if err != nil {
-		b.Fatal(err)
-	}
+	piece := must.Get(io.ReadAll(newSource(1_000_000)))(b)
 	b.ReportAllocs()
 	for b.Loop() {
 		r := NewReader("", func(Life) {})
@@ -63,9 +62,7 @@ func BenchmarkRead(b *testing.B) {
 func TestMemory(t *testing.T) {
 	heap := func(lines int) uint64 {
 		r := NewReader("", func(Life) {})
-		if _, err := io.Copy(r, newSource(lines)); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(io.Copy(r, newSource(lines)))(t)
 		runtime.GC()
 		var m runtime.MemStats
 		runtime.ReadMemStats(&m)

@@ -13,6 +13,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf16"
+
+	"github.com/opassert/opassert/internal/must"
 )
 
 // A stage is a torch with what its program holds.
@@ -571,14 +573,8 @@ func collect(lines []string, form func(int, string) string) []string {
 func readText(t *testing.T, text []byte) Report {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "log")
-	if err := os.WriteFile(file, text, 0o666); err != nil {
-		t.Fatal(err)
-	}
-	report, err := Read(file, "", func(Life) {})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return report
+	must.Do(t, os.WriteFile(file, text, 0o666))
+	return must.Get(Read(file, "", func(Life) {}))(t)
 }
 
 // Each kind of fault is found in each disguise, at its line and nowhere else. In a

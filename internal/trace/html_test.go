@@ -13,19 +13,16 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/opassert/opassert/internal/must"
 )
 
 func pageOf(t *testing.T, log string) []byte {
 	t.Helper()
 	var b bytes.Buffer
 	h := NewHTML(&b, filepath.Base(log), true)
-	report, err := Read(log, "", h.Life)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := h.End(report); err != nil {
-		t.Fatal(err)
-	}
+	report := must.Get(Read(log, "", h.Life))(t)
+	must.Do(t, h.End(report))
 	return b.Bytes()
 }
 
@@ -59,9 +56,7 @@ func TestPage(t *testing.T) {
 func TestPageEscapes(t *testing.T) {
 	log := filepath.Join(t.TempDir(), "<b>.log")
 	text := "[a.cpp:1] (0x10) <script>alert(1)</script>\n[a.cpp:1] (0x10), created storage PyObject of type <i> at 0x20\n"
-	if err := os.WriteFile(log, []byte(text), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(log, []byte(text), 0o666))
 	page := pageOf(t, log)
 	for _, no := range []string{"<script", "<i>", "<b>"} {
 		if bytes.Contains(page, []byte(no)) {
@@ -84,9 +79,7 @@ func TestPageOfMany(t *testing.T) {
 	h := NewHTML(&b, "many", false)
 	r := NewReader("", h.Life)
 	r.Write([]byte(strings.Join(p.lines, "\n")))
-	if err := h.End(r.Close()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, h.End(r.Close()))
 	if !strings.Contains(b.String(), fmt.Sprintf("%d more findings are not drawn", len(p.broken)-maxBreaks)) || b.Len() > 2<<20 {
 		t.Errorf("%d bytes for %d violations", b.Len(), len(p.broken))
 	}
@@ -121,18 +114,13 @@ func TestPageOnAPhone(t *testing.T) {
 		t.Skip("chromium is not installed: the page is not looked at")
 	}
 	file := filepath.Join(t.TempDir(), "page.html")
-	if err := os.WriteFile(file, append(pageOf(t, "testdata/hermetic.md"), ruler...), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(file, append(pageOf(t, "testdata/hermetic.md"), ruler...), 0o666))
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	// Headless windows are at least 500 wide; a frame is as narrow as a phone.
 	frame := filepath.Join(t.TempDir(), "frame.html")
-	err = os.WriteFile(frame, fmt.Appendf(nil, `<iframe src="file://%s" width="390" height="800"
- onload="document.title = this.contentDocument.title"></iframe>`, file), 0o666)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(frame, fmt.Appendf(nil, `<iframe src="file://%s" width="390" height="800"
+ onload="document.title = this.contentDocument.title"></iframe>`, file), 0o666))
 	out, err := exec.CommandContext(ctx, browser, "--headless", "--no-sandbox", "--disable-gpu", "--allow-file-access-from-files",
 		"--user-data-dir="+t.TempDir(), "--virtual-time-budget=5000", "--dump-dom", "file://"+frame).Output()
 	if err != nil {

@@ -17,6 +17,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/opassert/opassert/internal/must"
 )
 
 // An outcome is all that comes of a log.
@@ -36,10 +38,7 @@ var number = regexp.MustCompile("[0-9]+")
 func FuzzReader(f *testing.F) {
 	logs, _ := filepath.Glob("testdata/*.*")
 	for i, name := range logs {
-		log, err := os.ReadFile(name)
-		if err != nil {
-			f.Fatal(err)
-		}
+		log := must.Get(os.ReadFile(name))(f)
 		f.Add(log[:min(len(log), 2500)], uint16(i*7+1)) // a short input is soon minimised
 	}
 	f.Add([]byte("pid=3 17 [a.cpp:1] (PyObject: 0x1) deallocating storage PyObject step 3\n{\"log\":\"[a.cpp:1] (0x1), not hermetic\"}\n"), uint16(2))
@@ -96,9 +95,7 @@ func FuzzReader(f *testing.F) {
 			js.Life(l)
 			html.Life(l)
 		}
-		if err := errors.Join(text.End(whole), js.End(whole), html.End(whole)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, errors.Join(text.End(whole), js.End(whole), html.End(whole)))
 	})
 }
 
@@ -136,9 +133,7 @@ func TestBadFiles(t *testing.T) {
 	dir := t.TempDir()
 	empty, prose := filepath.Join(dir, "empty"), filepath.Join(dir, "prose")
 	for name, text := range map[string]string{empty: "", prose: "one\ntwo\n\x00\xff"} {
-		if err := os.WriteFile(name, []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(name, []byte(text), 0o666))
 	}
 	for name, want := range map[string]string{
 		empty: empty + ":1:1: none of the 0 lines", prose: prose + ":1:1: none of the 3 lines", dir: dir,

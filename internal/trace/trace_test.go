@@ -2,10 +2,8 @@ package trace
 
 import (
 	"bytes"
-	"flag"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -13,6 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/opassert/opassert/asserts/preserve"
+	"github.com/opassert/opassert/internal/golden"
+	"github.com/opassert/opassert/internal/must"
 )
 
 // follow reads a log from memory.
@@ -195,24 +195,6 @@ func TestHoles(t *testing.T) {
 	t.Logf("%d of %d violations reported", reported, real)
 }
 
-var update = flag.Bool("update", false, "update the golden files")
-
-func golden(t *testing.T, name string, got []byte) {
-	t.Helper()
-	if *update {
-		if err := os.WriteFile(name, got, 0o666); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), string(got)); diff != "" {
-		t.Errorf("%s (-want +got)\n%s", name, diff)
-	}
-}
-
 // The files in testdata are logs; golden has what is printed for each.
 func TestOutput(t *testing.T) {
 	logs, err := filepath.Glob("testdata/*.*")
@@ -223,18 +205,11 @@ func TestOutput(t *testing.T) {
 		t.Run(filepath.Base(log), func(t *testing.T) {
 			var text, js bytes.Buffer
 			asText, asJSON := NewText(&text, true), NewJSON(&js, true)
-			report, err := Read(log, "", func(l Life) { asText.Life(l); asJSON.Life(l) })
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := asText.End(report); err != nil {
-				t.Fatal(err)
-			}
-			if err := asJSON.End(report); err != nil {
-				t.Fatal(err)
-			}
-			golden(t, filepath.Join("testdata/golden", filepath.Base(log)+".txt"), text.Bytes())
-			golden(t, filepath.Join("testdata/golden", filepath.Base(log)+".json"), js.Bytes())
+			report := must.Get(Read(log, "", func(l Life) { asText.Life(l); asJSON.Life(l) }))(t)
+			must.Do(t, asText.End(report))
+			must.Do(t, asJSON.End(report))
+			golden.Compare(t, filepath.Join("golden", filepath.Base(log)+".txt"), text.String())
+			golden.Compare(t, filepath.Join("golden", filepath.Base(log)+".json"), js.String())
 		})
 	}
 }

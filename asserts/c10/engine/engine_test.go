@@ -17,6 +17,7 @@ import (
 	"github.com/opassert/opassert/gen/plan"
 	"github.com/opassert/opassert/internal/c10/faults"
 	"github.com/opassert/opassert/internal/gentest/faulty"
+	"github.com/opassert/opassert/internal/must"
 	"github.com/opassert/opassert/schema"
 )
 
@@ -61,14 +62,8 @@ func TestSuiteFindsPlantedFaults(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	operators, err := e.Operators()
-	if err != nil {
-		t.Fatal(err)
-	}
-	here, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
+	operators := must.Get(e.Operators())(t)
+	here := must.Get(os.Getwd())(t)
 	run := suite.Run{
 		Operators: operators, To: 60, Workers: 2, Timeout: 5 * time.Second,
 		Worker: func() *exec.Cmd {
@@ -77,10 +72,7 @@ func TestSuiteFindsPlantedFaults(t *testing.T) {
 			return cmd
 		},
 	}
-	results, err := run.Do(context.Background())
-	if err != nil {
-		t.Fatal(err)
-	}
+	results := must.Get(run.Do(context.Background()))(t)
 	found := make(map[string][]asserts.Code)
 	for _, r := range results {
 		for _, f := range r.Findings {

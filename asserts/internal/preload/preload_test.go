@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/opassert/opassert/asserts/internal/preload"
+	"github.com/opassert/opassert/internal/must"
 )
 
 // looks is an object that looks into libprobe.so.
@@ -39,9 +40,7 @@ func build(t *testing.T) bench {
 		t.Fatal(err)
 	}
 	empty := filepath.Join(dir, "empty.c")
-	if err := os.WriteFile(empty, []byte("int nothing;\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(empty, []byte("int nothing;\n"), 0o644))
 	file := func(name string, args ...string) string {
 		out := filepath.Join(dir, name)
 		if text, err := exec.Command("cc", append(args, "-o", out)...).CombinedOutput(); err != nil {
@@ -67,19 +66,13 @@ type watched struct {
 func (b bench) run(t *testing.T, command ...string) watched {
 	t.Helper()
 	var w watched
-	object, err := preload.New(preload.Kind{Name: "test", Source: looks, Variable: "OPASSERT_TEST", Library: "libprobe.so", Fit: func(string) (string, error) {
+	object := must.Get(preload.New(preload.Kind{Name: "test", Source: looks, Variable: "OPASSERT_TEST", Library: "libprobe.so", Fit: func(string) (string, error) {
 		w.asked++
 		return b.fits, nil
-	}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}}))(t)
 	object.Serve(nil)
 	var out bytes.Buffer
-	end, err := preload.Program{Command: command, Stdout: &out, Stderr: &out}.Run(t.Context(), object)
-	if err != nil {
-		t.Fatal(err)
-	}
+	end := must.Get(preload.Program{Command: command, Stdout: &out, Stderr: &out}.Run(t.Context(), object))(t)
 	if err := object.Close(); err != nil {
 		t.Error(err)
 	}
@@ -103,10 +96,7 @@ func TestChildren(t *testing.T) {
 		t.Run(how, func(t *testing.T) {
 			command := []string{b.starts, how, b.child, b.probe, "1"}
 			w := b.run(t, command...)
-			bare, err := exec.Command(command[0], command[1:]...).CombinedOutput()
-			if err != nil {
-				t.Fatal(err)
-			}
+			bare := must.Get(exec.Command(command[0], command[1:]...).CombinedOutput())(t)
 			if diff := cmp.Diff(string(bare), w.out); diff != "" {
 				t.Error(diff)
 			}
@@ -143,9 +133,7 @@ func TestNotWatched(t *testing.T) {
 	})
 	t.Run("that maps it as data", func(t *testing.T) {
 		data := filepath.Join(t.TempDir(), "libprobe.so")
-		if err := os.WriteFile(data, make([]byte, 48<<20), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(data, make([]byte, 48<<20), 0o644))
 		if w := b.run(t, b.starts, "system call", b.child, data, "200"); len(w.unwatched) > 0 {
 			t.Errorf("unwatched %q", w.unwatched)
 		}
@@ -154,12 +142,8 @@ func TestNotWatched(t *testing.T) {
 		if os.Getuid() != 0 {
 			t.Skip("another group's file takes root")
 		}
-		if err := os.Chown(b.child, 0, 65534); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Chmod(b.child, 0o755|os.ModeSetgid); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Chown(b.child, 0, 65534))
+		must.Do(t, os.Chmod(b.child, 0o755|os.ModeSetgid))
 		w := b.run(t, b.starts, "execve", b.child, b.probe, "1500")
 		if len(w.unwatched) != 1 || !strings.HasSuffix(w.unwatched[0], "it runs with privileges that its caller has not, where LD_PRELOAD is left out") {
 			t.Errorf("unwatched %q", w.unwatched)
@@ -206,9 +190,7 @@ func TestPlainNames(t *testing.T) {
 func TestSlowLoads(t *testing.T) {
 	b := build(t)
 	source := filepath.Join(t.TempDir(), "slow.c")
-	if err := os.WriteFile(source, []byte("#include <unistd.h>\n__attribute__((constructor)) static void load(void) { sleep(2); }\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(source, []byte("#include <unistd.h>\n__attribute__((constructor)) static void load(void) { sleep(2); }\n"), 0o644))
 	if out, err := exec.Command("cc", "-shared", source, "-o", b.probe).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
@@ -252,9 +234,7 @@ func TestTemporaryFolders(t *testing.T) {
 	b := build(t)
 	for _, name := range []string{"a b", "a:b", strings.Repeat("long/", 40), "plain"} {
 		dir := filepath.Join(t.TempDir(), name)
-		if err := os.MkdirAll(dir, 0o777); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(dir, 0o777))
 		t.Setenv("TMPDIR", dir)
 		w := b.run(t, "sh", "-c", `rm -rf "$TMPDIR"; exec "$@"`, "sh", b.starts, "execve", b.child, b.probe, "1")
 		if w.asked != 1 || len(w.unwatched) > 0 || !strings.Contains(w.out, "A=b\nmine ") {
@@ -278,10 +258,7 @@ func TestOwnPreload(t *testing.T) {
 func TestSecret(t *testing.T) {
 	b := build(t)
 	t.Setenv("TMPDIR", t.TempDir())
-	object, err := preload.New(preload.Kind{Name: "test", Source: looks, Variable: "OPASSERT_TEST", Library: "libprobe.so"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	object := must.Get(preload.New(preload.Kind{Name: "test", Source: looks, Variable: "OPASSERT_TEST", Library: "libprobe.so"}))(t)
 	defer object.Close()
 	object.Serve(nil)
 	cmd := exec.Command(b.child, b.probe, "1")

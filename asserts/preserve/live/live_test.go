@@ -13,6 +13,7 @@ import (
 	"github.com/opassert/opassert/internal/compile"
 	"github.com/opassert/opassert/internal/installed"
 	"github.com/opassert/opassert/internal/libtorchtest"
+	"github.com/opassert/opassert/internal/must"
 	"github.com/opassert/opassert/internal/trace"
 )
 
@@ -20,11 +21,7 @@ import (
 func extension(t *testing.T, python *installed.Python) string {
 	t.Helper()
 	l := compile.Library{Name: "extension", Files: []fs.FS{os.DirFS("testdata")}, Units: []string{"extension.cpp"}}
-	file, err := l.Path(python.Torch)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return file
+	return must.Get(l.Path(python.Torch))(t)
 }
 
 // A program that is to end at the first finding does not reach the next line.
@@ -63,10 +60,7 @@ func runProgram(t *testing.T, python *installed.Python, args ...string) ran {
 	t.Helper()
 	var out, log bytes.Buffer
 	program := Program{Command: append([]string{python.Path}, args...), Stdout: &out, Stderr: &out}
-	report, err := start(t.Context(), program, Config{Log: &log})
-	if err != nil {
-		t.Fatal(err)
-	}
+	report := must.Get(start(t.Context(), program, Config{Log: &log}))(t)
 	for _, why := range report.Unwatched {
 		t.Error(why)
 	}

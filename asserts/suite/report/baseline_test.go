@@ -1,12 +1,15 @@
 package report
 
 import (
-	"github.com/google/go-cmp/cmp"
-	"github.com/opassert/opassert/asserts"
-	"github.com/opassert/opassert/asserts/suite/engine"
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/asserts/suite/engine"
+	"github.com/opassert/opassert/internal/must"
 )
 
 // What a kernel that reads where it may not dies of differs from run to run.
@@ -19,22 +22,12 @@ func TestBaselineKnowsCrashesOfOneFault(t *testing.T) {
 		return &Report{All: 1, Ops: []*OpResult{op}}
 	}
 	path := filepath.Join(t.TempDir(), "baseline")
-	b, err := NewBaseline(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must.Get(NewBaseline(path))(t)
 	b.Update(shown("SIGABRT"))
-	f, err := os.Create(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := b.Write(f); err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(os.Create(path))(t)
+	must.Do(t, b.Write(f))
 	f.Close()
-	if b, err = ReadBaseline(path); err != nil {
-		t.Fatal(err)
-	}
+	b = must.Get(ReadBaseline(path))(t)
 	for _, tt := range []struct {
 		r           *Report
 		found, gone int
@@ -61,9 +54,7 @@ func TestReadBaselineRefuses(t *testing.T) {
 		{baselineMark + "\nOA007 aten::a\n", ":2:1: want a code, an op and a subject, such as OA007  aten::view  result"},
 		{baselineMark + "\n\nOA999 aten::a self\n", ":3:1: unknown check \"OA999\": want a code, or crash"},
 	} {
-		if err := os.WriteFile(path, []byte(tt.text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, []byte(tt.text), 0o600))
 		for name, read := range map[string]func(string) (*Baseline, error){"ReadBaseline": ReadBaseline, "NewBaseline": NewBaseline} {
 			if b, err := read(path); b != nil || err == nil || err.Error() != path+tt.want {
 				t.Errorf("%s of %q: %v, want %s", name, tt.text, err, tt.want)
@@ -75,13 +66,8 @@ func TestReadBaselineRefuses(t *testing.T) {
 func TestReadBaseline(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "b.txt")
 	text := baselineMark + "\n\n# a note\n" + baselineMark + "\n  OA007   aten::a   argument  self \ncrash aten::a out of memory\n"
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	b, err := ReadBaseline(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, []byte(text), 0o600))
+	b := must.Get(ReadBaseline(path))(t)
 	if diff := cmp.Diff([]baselineLine{{"OA007", "aten::a", "argument self"}, {"crash", "aten::a", "out of memory"}}, b.Lines); diff != "" {
 		t.Error(diff)
 	}

@@ -8,8 +8,10 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/suite/engine"
+	"github.com/opassert/opassert/internal/must"
 )
 
 // compared is a run of a few ops on a version of a library.
@@ -123,17 +125,13 @@ func TestChanges(t *testing.T) {
 
 func TestComparisonJSONAndPage(t *testing.T) {
 	var b bytes.Buffer
-	if err := comparison().WriteJSON(&b); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, comparison().WriteJSON(&b))
 	var got struct {
 		Runs     []comparedRun
 		Findings []history
 		Changes  []change
 	}
-	if err := json.Unmarshal(b.Bytes(), &got); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(b.Bytes(), &got))
 	if diff := cmp.Diff(comparison().histories(), got.Findings); diff != "" {
 		t.Errorf("findings -want +got:\n%s", diff)
 	}
@@ -144,9 +142,7 @@ func TestComparisonJSONAndPage(t *testing.T) {
 		t.Errorf("%d findings in rows", n)
 	}
 	b.Reset()
-	if err := comparison().WriteHTML(&b); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, comparison().WriteHTML(&b))
 	for _, want := range []string{
 		`<td>OA001<td><code>aten::gone</code><td>argument self<td class="found">found<td class="no op">no op`,
 		`<td>OA001<td><code>aten::unjudged</code><td>argument self<td class="found">found<td class="not judged">not judged`,

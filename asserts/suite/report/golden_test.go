@@ -2,23 +2,20 @@ package report
 
 import (
 	"bytes"
-	"flag"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"golang.org/x/tools/txtar"
 
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/suite/engine"
+	"github.com/opassert/opassert/internal/golden"
+	"github.com/opassert/opassert/internal/must"
 	"github.com/opassert/opassert/schema"
 )
-
-var update = flag.Bool("update", false, "rewrite the files in testdata")
 
 // tallied is an op of which cases ran, with checks that were judged on cpu.
 func tallied(name string, codes ...asserts.Code) *OpResult {
@@ -104,18 +101,11 @@ func clean() *Report {
 
 // A run as each writer tells it.
 func TestGolden(t *testing.T) {
-	const path = "testdata/runs.txtar"
-	want, err := txtar.ParseFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
 	var got txtar.Archive
 	add := func(name string, write func(io.Writer) error) {
 		t.Helper()
 		var b bytes.Buffer
-		if err := write(&b); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, write(&b))
 		got.Files = append(got.Files, txtar.File{Name: name, Data: b.Bytes()})
 	}
 	r := failing()
@@ -130,15 +120,7 @@ func TestGolden(t *testing.T) {
 	add("same.txt", same.WriteText)
 	add("clean.txt", clean().WriteText)
 	add("clean.results", func(w io.Writer) error { return writeResults(w, clean()) })
-	if *update {
-		if err := os.WriteFile(path, txtar.Format(&got), 0o666); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	if diff := cmp.Diff(string(txtar.Format(want)), string(txtar.Format(&got))); diff != "" {
-		t.Errorf("-want +got, or run with -update:\n%s", diff)
-	}
+	golden.Compare(t, "runs.txtar", string(txtar.Format(&got)))
 }
 
 // operators are those of the engine that failing is of.
@@ -150,10 +132,7 @@ func operators(t *testing.T) []engine.Operator {
 		"ns::queue(__torch__.torch.classes.ns.Queue q, int n) -> ()",
 		"ns::make_queue(int n) -> __torch__.torch.classes.ns.Queue",
 	} {
-		op, err := schema.ParseDispatcher(text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		op := must.Get(schema.ParseDispatcher(text))(t)
 		all = append(all, engine.Operator{Schema: op})
 	}
 	return all

@@ -10,6 +10,7 @@ import (
 
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/suite/engine"
+	"github.com/opassert/opassert/internal/must"
 )
 
 func TestShard(t *testing.T) {
@@ -61,13 +62,8 @@ func TestReadReport(t *testing.T) {
 		r := failing()
 		r.Shard = shard
 		var b bytes.Buffer
-		if err := r.WriteJSON(&b); err != nil {
-			t.Fatal(err)
-		}
-		got, err := ReadReport(&b)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, r.WriteJSON(&b))
+		got := must.Get(ReadReport(&b))(t)
 		if r.Ops[0].Took == 0 {
 			t.Error("writing took the times from the report")
 		}
@@ -91,10 +87,7 @@ func TestMerge(t *testing.T) {
 	one, two := shard(1, "a", "c"), shard(2, "b")
 	one.Gone, two.Gone = []baselineLine{{"OA001", "aten::a", "argument self"}}, []baselineLine{{"crash", "aten::b", "hang"}}
 	one.Left, two.Left = []string{"liba: no", "libb: no"}, []string{"libb: no", "libc: no"}
-	got, err := Merge([]string{"1.json", "2.json"}, []*Report{one, two})
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must.Get(Merge([]string{"1.json", "2.json"}, []*Report{one, two}))(t)
 	want := &Report{
 		Engine: "lib", Level: asserts.Content, Seed: 3, Cases: 5, Command: "opassert check", All: 3, Ops: []*OpResult{ran("a"), ran("b"), ran("c")},
 		Gone: []baselineLine{{"OA001", "aten::a", "argument self"}, {"crash", "aten::b", "hang"}}, Left: []string{"liba: no", "libb: no", "libc: no"},

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/internal/must"
 )
 
 // The report says of each finding and crash what became of its program.
@@ -32,9 +33,7 @@ func TestProgramsAreReported(t *testing.T) {
 			op.Crashes = append(op.Crashes, Crash{Case: i, Cause: "SIGSEGV", Alone: true, Program: p})
 		}
 		var b strings.Builder
-		if err := (&Report{Ops: []*OpResult{op}}).WriteText(&b); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, (&Report{Ops: []*OpResult{op}}).WriteText(&b))
 		var got []string
 		for line := range strings.Lines(b.String()) {
 			if strings.HasPrefix(line, "  program") {

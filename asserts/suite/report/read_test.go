@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/internal/must"
 )
 
 // A report of whatever JSON is an error, or can be written in every form, and
@@ -22,9 +23,7 @@ func FuzzReadReport(f *testing.F) {
 	r := &Report{Engine: "e", Ops: []*OpResult{{Op: "a::b", Cases: 2, Ran: 1, Findings: []*Finding{{Violation: violation, Times: 1, Call: "a::b(x)"}},
 		Crashes: []Crash{{Case: 1, Cause: "SIGSEGV", Alone: true, Frames: []string{"f"}}}}}, All: 1}
 	var seed bytes.Buffer
-	if err := r.WriteJSON(&seed); err != nil {
-		f.Fatal(err)
-	}
+	must.Do(f, r.WriteJSON(&seed))
 	f.Add(seed.Bytes())
 	f.Add([]byte(`[{"status":"run","run":{"ops":[{"op":"","findings":[null]}]}}]`))
 	f.Add([]byte(`[{"status":"run","run":{"ops":[{"findings":[{"Violation":{"Code":0}}],"crashes":[{}]}],"shard":{"index":1,"of":1}}}]`))
@@ -35,18 +34,12 @@ func FuzzReadReport(f *testing.F) {
 		}
 		if merged, _ := Merge([]string{"x"}, []*Report{r}); merged != nil {
 			for _, write := range []func(io.Writer) error{merged.WriteText, merged.WriteFindings, merged.WriteHTML, merged.WriteTable, merged.WriteUnreached} {
-				if err := write(io.Discard); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, write(io.Discard))
 			}
-			if err := asserts.WriteJUnit(io.Discard, merged.Results()); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, asserts.WriteJUnit(io.Discard, merged.Results()))
 		}
 		var first, second bytes.Buffer
-		if err := r.WriteJSON(&first); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, r.WriteJSON(&first))
 		again, err := ReadReport(bytes.NewReader(first.Bytes()))
 		if err != nil {
 			t.Fatalf("what was written is refused: %v\n%s", err, first.Bytes())
@@ -65,9 +58,7 @@ func FuzzReadBaseline(f *testing.F) {
 	}
 	path := filepath.Join(f.TempDir(), "b.txt")
 	f.Fuzz(func(t *testing.T, text string) {
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, []byte(text), 0o600))
 		b, err := ReadBaseline(path)
 		if err != nil {
 			if !strings.HasPrefix(err.Error(), path+":") {
@@ -76,12 +67,8 @@ func FuzzReadBaseline(f *testing.F) {
 			return
 		}
 		var out bytes.Buffer
-		if err := b.Write(&out); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, out.Bytes(), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, b.Write(&out))
+		must.Do(t, os.WriteFile(path, out.Bytes(), 0o600))
 		again, err := ReadBaseline(path)
 		if err != nil {
 			t.Fatalf("%q is written as %q: %v", text, out.String(), err)
@@ -103,9 +90,7 @@ func TestResultsOfTwoDevicesAreRead(t *testing.T) {
 	read := func(text string) *OpResult {
 		t.Helper()
 		r := new(OpResult)
-		if err := json.Unmarshal([]byte(text), r); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal([]byte(text), r))
 		return r
 	}
 	got := read(old)

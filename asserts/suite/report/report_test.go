@@ -10,6 +10,7 @@ import (
 
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/suite/engine"
+	"github.com/opassert/opassert/internal/must"
 	"github.com/opassert/opassert/schema"
 )
 
@@ -70,9 +71,7 @@ func TestUncalledOfManyOps(t *testing.T) {
 		r.Ops[0].Devices = Devices{engine.Meta: {Uncalled: map[string]int{"rare": 20, "common": 21}}}
 		r.Ops[0].Tried = Classes{"self": {"empty"}}
 		var b strings.Builder
-		if err := r.WriteText(&b); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, r.WriteText(&b))
 		return b.String()
 	}
 	const rare, common, classes = "not compared with meta 20: rare\n", "not compared with meta 21: common\n", "tried   aten::0 self: empty\n"
@@ -173,10 +172,7 @@ func TestLintPlace(t *testing.T) {
 		"ns::f(Tensor self, *, Tensor out) -> Tensor": {Index: 1, Name: "out", Type: "Tensor", Element: asserts.NoElement},
 		"ns::f() -> Tensor(a)":                        {Element: asserts.NoElement},
 	} {
-		op, err := schema.ParseDispatcher(text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		op := must.Get(schema.ParseDispatcher(text))(t)
 		found := Lint(engine.Operator{Schema: op})
 		if len(found) == 0 {
 			t.Errorf("%s: nothing found", text)

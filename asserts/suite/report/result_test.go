@@ -13,6 +13,7 @@ import (
 
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/suite/engine"
+	"github.com/opassert/opassert/internal/must"
 )
 
 // An op is counted apart where as many cases as give it up ended in errors that
@@ -60,9 +61,7 @@ func TestReachIsToldAlike(t *testing.T) {
 	wrote := func(write func(io.Writer) error) string {
 		t.Helper()
 		var b strings.Builder
-		if err := write(&b); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, write(&b))
 		return b.String()
 	}
 	text, page := wrote(r.WriteText), html.UnescapeString(wrote(r.WriteHTML))
@@ -76,9 +75,7 @@ func TestReachIsToldAlike(t *testing.T) {
 		}
 	}
 	var all []struct{ Reach Reach }
-	if err := json.Unmarshal([]byte(wrote(r.WriteJSON)), &all); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal([]byte(wrote(r.WriteJSON)), &all))
 	want := Reach{Ops: 7, Reached: 2, Below: 2, BelowRun: 1, Cannot: map[string]int{"it calls <g>": 2, "it is gone": 1}}
 	if diff := cmp.Diff(want, all[len(all)-1].Reach); diff != "" {
 		t.Errorf("JSON (-want +got):\n%s", diff)

@@ -2,7 +2,6 @@ package repro
 
 import (
 	"bytes"
-	"flag"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,9 +13,9 @@ import (
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/suite/engine"
 	"github.com/opassert/opassert/asserts/suite/report"
+	"github.com/opassert/opassert/internal/golden"
+	"github.com/opassert/opassert/internal/must"
 )
-
-var update = flag.Bool("update", false, "write the golden files")
 
 var source = Source{Version: "libtorch 2.6.0"}
 
@@ -78,10 +77,7 @@ var examples = map[string]Fault{
 func TestPrograms(t *testing.T) {
 	for name, f := range examples {
 		t.Run(name, func(t *testing.T) {
-			texts, err := source.Texts(f)
-			if err != nil {
-				t.Fatal(err)
-			}
+			texts := must.Get(source.Texts(f))(t)
 			comment, got, _ := strings.Cut(texts[0], "\n\n")
 			for _, said := range []string{f.Op.Op, f.Op.Schema, "Seen with libtorch 2.6.0."} {
 				if !strings.Contains(comment, said) {
@@ -91,19 +87,7 @@ func TestPrograms(t *testing.T) {
 			if f.Crash != nil {
 				got = strings.Join(texts, "\n# Or:\n\n")
 			}
-			golden := filepath.Join("testdata", name+".py")
-			if *update {
-				if err := os.WriteFile(golden, []byte(got), 0o666); err != nil {
-					t.Fatal(err)
-				}
-			}
-			want, err := os.ReadFile(golden)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff(string(want), got); diff != "" {
-				t.Error(diff)
-			}
+			golden.Compare(t, name+".py", got)
 		})
 	}
 	python, err := exec.LookPath("python3")
@@ -174,12 +158,8 @@ func TestFolder(t *testing.T) {
 	r.Ops[1].Findings = []*report.Finding{examples["undeclared-alias"].Finding}
 	r.Ops[2].Findings = []*report.Finding{finding("x::f.out", "f.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)", `{self: "float32[1]", out: "float32[1]"}`, asserts.UndeclaredAlias, result(0, "result"), argument(0, "self")).Finding}
 	for range 2 {
-		if err := d.Clear(); err != nil {
-			t.Fatal(err)
-		}
-		if err := d.Write(r, 2); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, d.Clear())
+		must.Do(t, d.Write(r, 2))
 	}
 	files, _ := filepath.Glob(filepath.Join(d.Path, "*"))
 	want := []string{filepath.Join(d.Path, "aten_f-SIGSEGV-7.py"), filepath.Join(d.Path, "x_f-OA007-result.py")}
@@ -196,9 +176,7 @@ func TestFolder(t *testing.T) {
 		t.Errorf("%d reproduced, %d not, want 0 and 4", reproduced, others)
 	}
 	other := filepath.Join(d.Path, "notes.txt")
-	if err := os.WriteFile(other, []byte("mine"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(other, []byte("mine"), 0o666))
 	if err := d.Clear(); err == nil || !strings.Contains(err.Error(), "holds other files, such as notes.txt") {
 		t.Errorf("error %v", err)
 	}
@@ -211,9 +189,7 @@ func TestFolder(t *testing.T) {
 func TestRun(t *testing.T) {
 	dir := t.TempDir()
 	python := filepath.Join(dir, "python3")
-	if err := os.WriteFile(python, []byte("#!/bin/sh\nexec sh \"$1\"\n"), 0o777); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(python, []byte("#!/bin/sh\nexec sh \"$1\"\n"), 0o777))
 	d := &Folder{Path: dir, Python: python, Source: source}
 	for _, tt := range []struct {
 		text, why string
@@ -228,9 +204,7 @@ func TestRun(t *testing.T) {
 		{"printf 'the call raises: \\033[1m'; exit 2", `the call raises: \u001b[1m`, false},
 	} {
 		file := filepath.Join(dir, "p.py")
-		if err := os.WriteFile(file, []byte(tt.text), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(file, []byte(tt.text), 0o666))
 		if shown, why := d.run(file); shown != tt.shown || why != tt.why {
 			t.Errorf("%s: %v, %q, want %v, %q", tt.text, shown, why, tt.shown, tt.why)
 		}
@@ -241,9 +215,7 @@ func TestRun(t *testing.T) {
 		"torch.ops.aten.f.default(self)": "grep -q 'ops' \"$1\" && ! grep -q Below \"$1\" && { echo 'the fault is there: x'; exit 1; }; exit 0",
 		"_AutoDispatchBelowAutograd":     "grep -q Below \"$1\" && { echo 'the fault is there: x'; exit 1; }; exit 0",
 	} {
-		if err := os.WriteFile(python, []byte("#!/bin/sh\n"+text+"\n"), 0o777); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(python, []byte("#!/bin/sh\n"+text+"\n"), 0o777))
 		f := finding("aten::f", unary, `{self: "float32[1]"}`, asserts.UndeclaredWrite, argument(0, "self"), asserts.Place{})
 		p, err := d.write(f)
 		if err != nil || !p.Reproduced {

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/opassert/opassert/asserts/suite/internal/sample"
+	"github.com/opassert/opassert/internal/must"
 )
 
 // Tensors are written with all that their storage holds, what repeats once.
@@ -49,10 +50,7 @@ func TestTensorsAsPython(t *testing.T) {
 		}
 	}
 	for form, want := range map[string]int{"nested": 1, "nested-even": 2} {
-		v, err := sample.ParseValue("int64[2, 2] "+form, sample.NewSymbols(0))
-		if err != nil {
-			t.Fatal(err)
-		}
+		v := must.Get(sample.ParseValue("int64[2, 2] "+form, sample.NewSymbols(0)))(t)
 		parts := nestedSizes(v.Tensor)
 		if len(parts) != 2 || parts[0][0] != 2 || parts[1][0] != int64(want) {
 			t.Errorf("%s has parts of %v, want the last of %d", form, parts, want)

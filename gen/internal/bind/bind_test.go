@@ -15,6 +15,7 @@ import (
 
 	"github.com/opassert/opassert/allowlist"
 	"github.com/opassert/opassert/gen/plan"
+	"github.com/opassert/opassert/internal/must"
 	"github.com/opassert/opassert/schema"
 )
 
@@ -65,10 +66,7 @@ func ops(t *testing.T, schemas ...string) []*schema.Op {
 	t.Helper()
 	var ops []*schema.Op
 	for _, text := range schemas {
-		op, err := schema.ParseOp(text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		op := must.Get(schema.ParseOp(text))(t)
 		ops = append(ops, op)
 	}
 	return ops
@@ -78,10 +76,7 @@ func ops(t *testing.T, schemas ...string) []*schema.Op {
 // the wrappers, what found no partner, and the errors.
 func bound(t *testing.T, decls, tensor string, schemas ...string) []string {
 	t.Helper()
-	pkg, err := find(t, decls)
-	if err != nil {
-		t.Fatal(err)
-	}
+	pkg := must.Get(find(t, decls))(t)
 	wrappers, unbound, err := Bind(pkg, ops(t, schemas...), allChecks(t), tensor)
 	var lines []string
 	for _, w := range wrappers {
@@ -112,11 +107,7 @@ func TestUnboundOps(t *testing.T) {
 
 func allChecks(t *testing.T) *plan.Planner {
 	t.Helper()
-	planner, err := plan.NewPlanner("full", nil, allowlist.Where{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return planner
+	return must.Get(plan.NewPlanner("full", nil, allowlist.Where{}))(t)
 }
 
 // complaints returns an error's lines.

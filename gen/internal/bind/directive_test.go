@@ -10,6 +10,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/tools/go/packages"
+
+	"github.com/opassert/opassert/internal/must"
 )
 
 // A function can have a directive only where its type is the directive's.
@@ -196,10 +198,7 @@ func TestUnreadMarks(t *testing.T) {
 		"// opassert:observe\n\nfunc F() {}":      spelling,
 		"// It is opassert:make that\ntype F int": "",
 	} {
-		file, err := parser.ParseFile(token.NewFileSet(), "a.go", "package p\n\n"+src, parser.ParseComments)
-		if err != nil {
-			t.Fatal(err)
-		}
+		file := must.Get(parser.ParseFile(token.NewFileSet(), "a.go", "package p\n\n"+src, parser.ParseComments))(t)
 		var got []string
 		_, unread := Marks(file)
 		for _, u := range unread {
@@ -216,14 +215,9 @@ func TestUnreadMarks(t *testing.T) {
 func checked(t *testing.T, path, decls string) *packages.Package {
 	t.Helper()
 	p := &packages.Package{PkgPath: path, Fset: token.NewFileSet(), TypesInfo: &types.Info{Defs: map[*ast.Ident]types.Object{}}}
-	file, err := parser.ParseFile(p.Fset, "k.go", source(decls), parser.ParseComments)
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := must.Get(parser.ParseFile(p.Fset, "k.go", source(decls), parser.ParseComments))(t)
 	p.Syntax = []*ast.File{file}
 	checker := types.Config{Importer: library}
-	if p.Types, err = checker.Check(path, p.Fset, p.Syntax, p.TypesInfo); err != nil {
-		t.Fatal(err)
-	}
+	p.Types = must.Get(checker.Check(path, p.Fset, p.Syntax, p.TypesInfo))(t)
 	return p
 }

@@ -4,6 +4,8 @@ import (
 	"go/types"
 	"strings"
 	"testing"
+
+	"github.com/opassert/opassert/internal/must"
 )
 
 // Which Go types stand for which schema types.
@@ -61,10 +63,7 @@ func TestWanted(t *testing.T) {
 		{"str", "string"},
 		{"Device", "a named type for Device"},
 	}
-	pkg, err := find(t, tensorType)
-	if err != nil {
-		t.Fatal(err)
-	}
+	pkg := must.Get(find(t, tensorType))(t)
 	b := &binder{pkg: pkg, tensor: types.NewPointer(pkg.Types.Scope().Lookup("Tensor").Type())}
 	for _, tt := range tests {
 		if got := b.wanted(ops(t, "f("+tt.schema+" x) -> ()")[0].Func.Args[0].Type); got != tt.want {

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/opassert/opassert/internal/must"
 )
 
 // bindings binds the one kernel of a source file and returns, for each argument of
@@ -132,10 +134,7 @@ func TestUnnamed(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			name, _, _ := strings.Cut(tt.schema, "(")
 			mark := strings.TrimSpace("//opassert:kernel " + name + " " + tt.mark)
-			pkg, err := find(t, tensorType+mark+"\nfunc "+tt.kernel+" {}")
-			if err != nil {
-				t.Fatal(err)
-			}
+			pkg := must.Get(find(t, tensorType+mark+"\nfunc "+tt.kernel+" {}"))(t)
 			if diff := cmp.Diff(tt.want, Unnamed(ops(t, tt.schema)[0], pkg.Kernels[0])); diff != "" {
 				t.Error(diff)
 			}

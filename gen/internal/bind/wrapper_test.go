@@ -6,15 +6,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/opassert/opassert/gen/plan"
+	"github.com/opassert/opassert/internal/must"
 )
 
 // wrapped binds the one kernel of a source file, and returns its wrapper as text too.
 func wrapped(t *testing.T, decls, schema string) (Wrapper, string) {
 	t.Helper()
-	pkg, err := find(t, tensorType+decls)
-	if err != nil {
-		t.Fatal(err)
-	}
+	pkg := must.Get(find(t, tensorType+decls))(t)
 	wrappers, _, err := Bind(pkg, ops(t, schema), allChecks(t), "")
 	if err != nil || len(wrappers) != 1 {
 		t.Fatalf("%d wrappers, %v", len(wrappers), err)

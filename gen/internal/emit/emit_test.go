@@ -2,7 +2,6 @@ package emit_test
 
 import (
 	"bytes"
-	"flag"
 	"go/ast"
 	"go/format"
 	"go/parser"
@@ -14,17 +13,15 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/opassert/opassert/allowlist"
 	"github.com/opassert/opassert/gen/internal/bind"
 	"github.com/opassert/opassert/gen/internal/emit"
 	"github.com/opassert/opassert/gen/internal/typed"
 	"github.com/opassert/opassert/gen/plan"
+	"github.com/opassert/opassert/internal/golden"
+	"github.com/opassert/opassert/internal/must"
 	"github.com/opassert/opassert/schema"
 )
-
-var update = flag.Bool("update", false, "write the golden files anew")
 
 // library has the packages that kernels import besides the real ones.
 var library = map[string]string{
@@ -36,23 +33,13 @@ var library = map[string]string{
 // kernels reads a file of kernels.
 func kernels(t *testing.T, path string) *bind.Package {
 	t.Helper()
-	source, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	source := must.Get(os.ReadFile(path))(t)
 	var imported []*types.Package
 	for path, source := range library {
-		pkg, err := typeCheck(path, source)
-		if err != nil {
-			t.Fatal(err)
-		}
+		pkg := must.Get(typeCheck(path, source))(t)
 		imported = append(imported, pkg.Types)
 	}
-	pkg, err := typeCheck("example.com/lib/kernels", string(source), imported...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return pkg
+	return must.Get(typeCheck("example.com/lib/kernels", string(source), imported...))(t)
 }
 
 // typeCheck makes a package of a source file, whose kernels each follow their mark.
@@ -86,48 +73,24 @@ func typeCheck(path, source string, imported ...*types.Package) (*bind.Package, 
 
 func loadOps(t *testing.T, path string) []*schema.Op {
 	t.Helper()
-	file, err := schema.Load(path, "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := must.Get(schema.Load(path, ""))(t)
 	return file.Ops
 }
 
 func newPlanner(t *testing.T, ops []*schema.Op) *plan.Planner {
 	t.Helper()
-	waived, err := allowlist.Load("testdata/allow.yaml", ops)
-	if err != nil {
-		t.Fatal(err)
-	}
-	planner, err := plan.NewPlanner("full", []*allowlist.List{waived}, allowlist.Where{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return planner
+	waived := must.Get(allowlist.Load("testdata/allow.yaml", ops))(t)
+	return must.Get(plan.NewPlanner("full", []*allowlist.List{waived}, allowlist.Where{}))(t)
 }
 
-// golden holds text against a golden file, and against gofmt.
-func golden(t *testing.T, path string, text []byte) {
+// formattedGolden compares text with a golden file, and with what gofmt makes of it.
+func formattedGolden(t *testing.T, name string, text []byte) {
 	t.Helper()
-	formatted, err := format.Source(text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	formatted := must.Get(format.Source(text))(t)
 	if !bytes.Equal(text, formatted) {
 		t.Errorf("not as gofmt writes it: %s", firstDifference(text, formatted))
 	}
-	if *update {
-		if err := os.WriteFile(path, text, 0o666); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), string(text)); diff != "" {
-		t.Error(diff)
-	}
+	golden.Compare(t, name, string(text))
 }
 
 // Every shape of kernel, as text.
@@ -141,17 +104,11 @@ func TestEmit(t *testing.T) {
 	if len(unbound.Ops)+len(unbound.Kernels) > 0 {
 		t.Fatalf("without a partner: %+v", unbound)
 	}
-	text, err := emit.Wrappers(emit.File{Package: "ops"}, wrappers)
-	if err != nil {
-		t.Fatal(err)
-	}
-	golden(t, "testdata/wrappers.golden", text)
+	text := must.Get(emit.Wrappers(emit.File{Package: "ops"}, wrappers))(t)
+	formattedGolden(t, "wrappers.golden", text)
 
-	always, err := emit.Wrappers(emit.File{Package: "ops", Always: true}, wrappers[:1])
-	if err != nil {
-		t.Fatal(err)
-	}
-	golden(t, "testdata/always.golden", always)
+	always := must.Get(emit.Wrappers(emit.File{Package: "ops", Always: true}, wrappers[:1]))(t)
+	formattedGolden(t, "always.golden", always)
 }
 
 // Every shape of typed function.
@@ -161,11 +118,8 @@ func TestTyped(t *testing.T) {
 	if err != nil || len(skipped) > 0 {
 		t.Fatalf("skipped: %+v, %v", skipped, err)
 	}
-	text, err := emit.Typed(emit.File{Package: "ops"}, funcs)
-	if err != nil {
-		t.Fatal(err)
-	}
-	golden(t, "testdata/typed.golden", text)
+	text := must.Get(emit.Typed(emit.File{Package: "ops"}, funcs))(t)
+	formattedGolden(t, "typed.golden", text)
 }
 
 func TestBadPackageName(t *testing.T) {

@@ -23,6 +23,7 @@ import (
 	"github.com/opassert/opassert/gen/internal/emit"
 	"github.com/opassert/opassert/gen/internal/typed"
 	"github.com/opassert/opassert/gen/plan"
+	"github.com/opassert/opassert/internal/must"
 	"github.com/opassert/opassert/schema"
 )
 
@@ -48,10 +49,7 @@ func FuzzHostileSources(f *testing.F) {
 		f.Add("t_(Tensor(a!) self, Tensor asserts, Tensor libtorch) -> (Tensor(a!) enabled, Tensor err)", text, text)
 	}
 	f.Fuzz(func(t *testing.T, signature, reason, source string) {
-		quoted, err := json.Marshal(signature)
-		if err != nil {
-			t.Fatal(err)
-		}
+		quoted := must.Get(json.Marshal(signature))(t)
 		file, err := schema.Parse("ops.yaml", []byte("- func: "+string(quoted)+"\n"), nil)
 		if err != nil || len(file.Ops) > 1 {
 			return
@@ -91,20 +89,13 @@ func FuzzHostileSources(f *testing.F) {
 // planner waives a check of the op for a reason.
 func planner(t *testing.T, op *schema.Op, reason string) *plan.Planner {
 	t.Helper()
-	quoted, err := json.Marshal(reason)
-	if err != nil {
-		t.Fatal(err)
-	}
+	quoted := must.Get(json.Marshal(reason))(t)
 	list, err := allowlist.Parse("allow.yaml", []byte("- op: "+op.Name()+"\n  checks: [OA001, OA003]\n  reason: "+string(quoted)+"\n"), nil)
 	lists := []*allowlist.List{list}
 	if err != nil { // an empty reason, say
 		lists = nil
 	}
-	planner, err := plan.NewPlanner("full", lists, allowlist.Where{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return planner
+	return must.Get(plan.NewPlanner("full", lists, allowlist.Where{}))(t)
 }
 
 // realPackages are the packages that every generated file may import.
@@ -225,10 +216,7 @@ func hasString(file *ast.File, value string) bool {
 func TestProblems(t *testing.T) {
 	op := loadOps(t, filepath.Join("testdata", "typed.yaml"))[0]
 	funcs, _, _ := typed.Funcs([]*schema.Op{op}, newPlanner(t, nil))
-	text, err := emit.Typed(emit.File{Package: "ops"}, funcs)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(emit.Typed(emit.File{Package: "ops"}, funcs))(t)
 	if found := problems(text, op); len(found) > 0 {
 		t.Fatal(found)
 	}

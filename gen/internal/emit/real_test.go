@@ -18,6 +18,7 @@ import (
 	"github.com/opassert/opassert/gen/internal/emit"
 	"github.com/opassert/opassert/gen/internal/typed"
 	"github.com/opassert/opassert/gen/plan"
+	"github.com/opassert/opassert/internal/must"
 	"github.com/opassert/opassert/schema"
 	"github.com/opassert/opassert/testdata/conformance"
 )
@@ -99,49 +100,30 @@ func fakeKernels(ops []*schema.Op) string {
 
 // realOps returns every op of PyTorch 1.13.1.
 func realOps(t testing.TB) []*schema.Op {
-	table, err := conformance.Load("1.13.1")
-	if err != nil {
-		t.Fatal(err)
-	}
-	file, err := schema.Parse("native_functions.yaml", table.Source, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	table := must.Get(conformance.Load("1.13.1"))(t)
+	file := must.Get(schema.Parse("native_functions.yaml", table.Source, nil))(t)
 	return file.Ops
 }
 
 // fakeModule makes a module with kernels for the ops and loads it.
 func fakeModule(t testing.TB, ops []*schema.Op) (string, *bind.Package) {
-	root, err := filepath.Abs("../../..")
-	if err != nil {
-		t.Fatal(err)
-	}
+	root := must.Get(filepath.Abs("../../.."))(t)
 	dir := t.TempDir()
 	writeFile(t, filepath.Join(dir, "go.mod"), "module example.com/fake\n\ngo 1.26.0\n\n"+
 		"require github.com/opassert/opassert v0.0.0\nreplace github.com/opassert/opassert => "+root+"\n")
 	writeFile(t, filepath.Join(dir, "kernels", "kernels.go"), fakeKernels(ops))
-	pkg, err := bind.Load(filepath.Join(dir, "kernels"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	pkg := must.Get(bind.Load(filepath.Join(dir, "kernels")))(t)
 	return dir, pkg
 }
 
 func writeFile(t testing.TB, path, text string) {
 	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(filepath.Dir(path), 0o777))
+	must.Do(t, os.WriteFile(path, []byte(text), 0o666))
 }
 
 func generate(t testing.TB, pkg *bind.Package, ops []*schema.Op) []byte {
-	planner, err := plan.NewPlanner("full", nil, allowlist.Where{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	planner := must.Get(plan.NewPlanner("full", nil, allowlist.Where{}))(t)
 	wrappers, unbound, err := bind.Bind(pkg, ops, planner, "")
 	if err != nil {
 		t.Fatal(err)
@@ -149,11 +131,7 @@ func generate(t testing.TB, pkg *bind.Package, ops []*schema.Op) []byte {
 	if len(unbound.Ops)+len(unbound.Kernels) > 0 {
 		t.Fatalf("%d ops and %d kernels found no partner", len(unbound.Ops), len(unbound.Kernels))
 	}
-	text, err := emit.Wrappers(emit.File{Package: "ops"}, wrappers)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return text
+	return must.Get(emit.Wrappers(emit.File{Package: "ops"}, wrappers))(t)
 }
 
 // Wrappers for the whole of PyTorch are formatted, vet clean in both builds,
@@ -163,17 +141,11 @@ func TestWholeOfPyTorch(t *testing.T) {
 	dir, pkg := fakeModule(t, ops)
 	text := generate(t, pkg, ops)
 
-	formatted, err := format.Source(text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	formatted := must.Get(format.Source(text))(t)
 	if !bytes.Equal(text, formatted) {
 		t.Errorf("not as gofmt writes it: %s", firstDifference(text, formatted))
 	}
-	file, err := parser.ParseFile(token.NewFileSet(), "", text, parser.ParseComments)
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := must.Get(parser.ParseFile(token.NewFileSet(), "", text, parser.ParseComments))(t)
 	if !ast.IsGenerated(file) {
 		t.Error("Go's tools don't take the header for a generated file's")
 	}
@@ -208,22 +180,13 @@ func TestWholeOfPyTorch(t *testing.T) {
 func TestWholeOfPyTorchTyped(t *testing.T) {
 	ops := realOps(t)
 	for _, preset := range []string{"full", "pytorch-2.6"} {
-		planner, err := plan.NewPlanner(preset, nil, allowlist.Where{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		planner := must.Get(plan.NewPlanner(preset, nil, allowlist.Where{}))(t)
 		funcs, skipped, err := typed.Funcs(ops, planner)
 		if err != nil || len(skipped) > 0 {
 			t.Fatalf("skipped %v, %v", skipped, err)
 		}
-		text, err := emit.Typed(emit.File{Package: "ops"}, funcs)
-		if err != nil {
-			t.Fatal(err)
-		}
-		formatted, err := format.Source(text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Get(emit.Typed(emit.File{Package: "ops"}, funcs))(t)
+		formatted := must.Get(format.Source(text))(t)
 		if !bytes.Equal(text, formatted) {
 			t.Errorf("%s: not as gofmt writes it: %s", preset, firstDifference(text, formatted))
 		}
@@ -245,45 +208,27 @@ func firstDifference(got, want []byte) string {
 
 // BenchmarkTyped is parse to formatted text of the typed functions.
 func BenchmarkTyped(b *testing.B) {
-	table, err := conformance.Load("1.13.1")
-	if err != nil {
-		b.Fatal(err)
-	}
-	planner, err := plan.NewPlanner("full", nil, allowlist.Where{})
-	if err != nil {
-		b.Fatal(err)
-	}
+	table := must.Get(conformance.Load("1.13.1"))(b)
+	planner := must.Get(plan.NewPlanner("full", nil, allowlist.Where{}))(b)
 	b.ReportAllocs()
 	for b.Loop() {
-		file, err := schema.Parse("native_functions.yaml", table.Source, nil)
-		if err != nil {
-			b.Fatal(err)
-		}
+		file := must.Get(schema.Parse("native_functions.yaml", table.Source, nil))(b)
 		funcs, _, err := typed.Funcs(file.Ops, planner)
 		if err != nil {
 			b.Fatal(err)
 		}
-		text, err := emit.Typed(emit.File{Package: "ops"}, funcs)
-		if err != nil {
-			b.Fatal(err)
-		}
+		text := must.Get(emit.Typed(emit.File{Package: "ops"}, funcs))(b)
 		b.SetBytes(int64(len(text)))
 	}
 }
 
 // BenchmarkGenerate is parse to formatted text, the kernels' package loaded.
 func BenchmarkGenerate(b *testing.B) {
-	table, err := conformance.Load("1.13.1")
-	if err != nil {
-		b.Fatal(err)
-	}
+	table := must.Get(conformance.Load("1.13.1"))(b)
 	_, pkg := fakeModule(b, realOps(b))
 	b.ReportAllocs()
 	for b.Loop() {
-		file, err := schema.Parse("native_functions.yaml", table.Source, nil)
-		if err != nil {
-			b.Fatal(err)
-		}
+		file := must.Get(schema.Parse("native_functions.yaml", table.Source, nil))(b)
 		b.SetBytes(int64(len(generate(b, pkg, file.Ops))))
 	}
 }
@@ -293,8 +238,6 @@ func BenchmarkLoad(b *testing.B) {
 	dir, _ := fakeModule(b, realOps(b))
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := bind.Load(filepath.Join(dir, "kernels")); err != nil {
-			b.Fatal(err)
-		}
+		must.Get(bind.Load(filepath.Join(dir, "kernels")))(b)
 	}
 }

@@ -10,22 +10,17 @@ import (
 
 	"github.com/opassert/opassert/allowlist"
 	"github.com/opassert/opassert/gen/plan"
+	"github.com/opassert/opassert/internal/must"
 	"github.com/opassert/opassert/schema"
 )
 
 // funcs makes the functions of some schemas and says in lines what they are.
 func funcs(t *testing.T, schemas ...string) []string {
 	t.Helper()
-	planner, err := plan.NewPlanner("full", nil, allowlist.Where{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	planner := must.Get(plan.NewPlanner("full", nil, allowlist.Where{}))(t)
 	var ops []*schema.Op
 	for _, text := range schemas {
-		op, err := schema.ParseOp(text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		op := must.Get(schema.ParseOp(text))(t)
 		ops = append(ops, op)
 	}
 	funcs, skipped, err := Funcs(ops, planner)

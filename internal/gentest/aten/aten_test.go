@@ -10,6 +10,7 @@ import (
 
 	"github.com/opassert/opassert/gen"
 	"github.com/opassert/opassert/internal/libtorchtest"
+	"github.com/opassert/opassert/internal/must"
 	"github.com/opassert/opassert/testdata/conformance"
 )
 
@@ -18,18 +19,9 @@ func TestTypedFunctionsOverLibtorch(t *testing.T) {
 		t.Skip("compiles 2952 functions; OPASSERT_LONG=1 runs it")
 	}
 	libtorchtest.Need(t)
-	table, err := conformance.Load("1.13.1")
-	if err != nil {
-		t.Fatal(err)
-	}
-	root, err := filepath.Abs("../../..")
-	if err != nil {
-		t.Fatal(err)
-	}
-	calls, err := os.ReadFile("testdata/aten_test.go.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
+	table := must.Get(conformance.Load("1.13.1"))(t)
+	root := must.Get(filepath.Abs("../../.."))(t)
+	calls := must.Get(os.ReadFile("testdata/aten_test.go.txt"))(t)
 	dir := t.TempDir()
 	out := filepath.Join(dir, "aten")
 	for path, text := range map[string][]byte{
@@ -38,23 +30,14 @@ func TestTypedFunctionsOverLibtorch(t *testing.T) {
 		filepath.Join(dir, "go.mod"): []byte("module example.com/user\n\ngo 1.26.0\n\nrequire github.com/opassert/opassert v0.0.0\n\n" +
 			"replace github.com/opassert/opassert => " + root + "\n"),
 	} {
-		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, text, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(filepath.Dir(path), 0o777))
+		must.Do(t, os.WriteFile(path, text, 0o666))
 	}
-	result, err := gen.GenerateTyped(gen.Options{Schema: filepath.Join(dir, "native_functions.yaml"), Out: out})
-	if err != nil {
-		t.Fatal(err)
-	}
+	result := must.Get(gen.GenerateTyped(gen.Options{Schema: filepath.Join(dir, "native_functions.yaml"), Out: out}))(t)
 	if result.Made+len(result.Skipped) != 2952 || result.Made < 2900 {
 		t.Errorf("%d functions and %d skipped ops for 2952", result.Made, len(result.Skipped))
 	}
-	if err := gen.Write(result.Files); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, gen.Write(result.Files))
 	cmd := exec.Command("go", "test", "-vet=off", "-tags=opassert", "./aten")
 	cmd.Dir = dir
 	if out, err := cmd.CombinedOutput(); err != nil {

@@ -1,35 +1,20 @@
 package selftest
 
 import (
-	"flag"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/opassert/opassert/internal/c10/faults"
+	"github.com/opassert/opassert/internal/golden"
 )
-
-var update = flag.Bool("update", false, "write the files of testdata anew")
 
 // The fault matrix, cell by cell: at which levels what is planted is found, or
 // why nothing can be. Each check has a file: a new one changes no other's.
 func TestMatrix(t *testing.T) {
 	for name, got := range matrix(Faults()) {
-		path := filepath.Join("testdata", name+".txt")
-		if *update {
-			if err := os.WriteFile(path, []byte(got), 0o666); err != nil {
-				t.Fatal(err)
-			}
-		}
-		want, _ := os.ReadFile(path) // nothing where it is to be written
-		if diff := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(got, "\n")); diff != "" {
-			t.Errorf("%s, -want +got: read the difference, and run make golden\n%s", path, diff)
-		}
+		golden.Compare(t, name+".txt", got)
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/opassert/opassert/internal/c10/samples"
 	"github.com/opassert/opassert/internal/gentest"
 	"github.com/opassert/opassert/internal/gentest/faulty"
+	"github.com/opassert/opassert/internal/must"
 	"github.com/opassert/opassert/schema"
 )
 
@@ -184,14 +185,8 @@ func TestFaultsAreWhatTheirSchemasSay(t *testing.T) {
 // planned returns the op of a schema.
 func planned(t *testing.T, text string) *asserts.Op {
 	t.Helper()
-	op, err := schema.ParseDispatcher(text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	planner, err := plan.NewPlanner("full", nil, allowlist.Where{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	op := must.Get(schema.ParseDispatcher(text))(t)
+	planner := must.Get(plan.NewPlanner("full", nil, allowlist.Where{}))(t)
 	planned := planner.Plan(op).Asserts(asserts.Meta)
 	return &planned
 }

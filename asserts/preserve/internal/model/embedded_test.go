@@ -7,6 +7,7 @@ import (
 	"github.com/opassert/opassert/asserts/preserve/internal/model"
 	"github.com/opassert/opassert/asserts/preserve/internal/model/embedded"
 	"github.com/opassert/opassert/internal/c10"
+	"github.com/opassert/opassert/internal/must"
 )
 
 // The embedded engine's tensors and storages, with its slots and counts.
@@ -61,10 +62,7 @@ func TestEmbeddedStory(t *testing.T) {
 
 			base := c10.Empty([]int64{2}, c10.Options{})
 			storage := e.Storage(base.Storage())
-			object, err := m.Wrap(plain, storage)
-			if err != nil {
-				t.Fatal(err)
-			}
+			object := must.Get(m.Wrap(plain, storage))(t)
 			storage.Release()
 			m.Decref(model.Context{Interp: 1, Hermetic: true}, object)
 

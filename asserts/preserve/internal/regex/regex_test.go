@@ -10,15 +10,13 @@ import (
 
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/preserve"
+	"github.com/opassert/opassert/internal/must"
 )
 
 func TestMatch(t *testing.T) {
 	preserve.CheckReleased(t)
 	for expr, want := range map[string]bool{"^ab+c$": true, "b{3}": false, "(a|x)b": true} {
-		re, err := Compile(expr)
-		if err != nil {
-			t.Fatal(err)
-		}
+		re := must.Get(Compile(expr))(t)
 		defer re.Close()
 		if got, err := re.Match("abbc"); got != want || err != nil {
 			t.Errorf("%s: %t, %v", expr, got, err)

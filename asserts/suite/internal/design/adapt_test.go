@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/opassert/opassert/asserts/suite/internal/sample"
+	"github.com/opassert/opassert/internal/must"
 	"github.com/opassert/opassert/internal/tensor"
 	"github.com/opassert/opassert/schema"
 )
@@ -66,16 +67,10 @@ func TestRules(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			op, err := schema.ParseOp(tt.schema)
-			if err != nil {
-				t.Fatal(err)
-			}
+			op := must.Get(schema.ParseOp(tt.schema))(t)
 			c := &sample.Case{Op: "aten::f"}
 			for i, text := range tt.args {
-				v, err := sample.ParseValue(text, sample.NewSymbols(0))
-				if err != nil {
-					t.Fatal(err)
-				}
+				v := must.Get(sample.ParseValue(text, sample.NewSymbols(0)))(t)
 				c.Names, c.Args = append(c.Names, op.Func.Args[i].Name), append(c.Args, v)
 			}
 			a := NewAdapter(op, sample.NewRandom(4, "f", 0), Themes[0])
@@ -88,10 +83,7 @@ func TestRules(t *testing.T) {
 
 // A letter is the same size in each error, that which a tensor has.
 func TestLetters(t *testing.T) {
-	op, err := schema.ParseOp("f(Tensor query, Tensor caches, Tensor lens) -> Tensor")
-	if err != nil {
-		t.Fatal(err)
-	}
+	op := must.Get(schema.ParseOp("f(Tensor query, Tensor caches, Tensor lens) -> Tensor"))(t)
 	a := NewAdapter(op, sample.NewRandom(0, "f", 0), Themes[0])
 	for _, tt := range []struct{ query, error, want string }{
 		{"float32[6, 7]", "query must be [n, size]", "aten::f(query=float32[6, 7], caches=float32[], lens=float32[])"},
@@ -102,10 +94,7 @@ func TestLetters(t *testing.T) {
 	} {
 		c := &sample.Case{Op: "aten::f", Names: []string{"query", "caches", "lens"}}
 		for _, text := range []string{tt.query, "float32[]", "float32[]"} {
-			v, err := sample.ParseValue(text, sample.NewSymbols(0))
-			if err != nil {
-				t.Fatal(err)
-			}
+			v := must.Get(sample.ParseValue(text, sample.NewSymbols(0)))(t)
 			c.Args = append(c.Args, v)
 		}
 		next, changed := a.Revise(c, tt.error)
@@ -120,10 +109,7 @@ func TestLetters(t *testing.T) {
 
 // An error about tensors can come from a call that has none: every rule takes it.
 func TestRulesWithoutTensors(t *testing.T) {
-	op, err := schema.ParseOp("f(Tensor[] tensors) -> Tensor")
-	if err != nil {
-		t.Fatal(err)
-	}
+	op := must.Get(schema.ParseOp("f(Tensor[] tensors) -> Tensor"))(t)
 	for _, text := range []string{
 		"expected a sparse tensor", "expected a quantized tensor", "expected a mkldnn tensor", "expected a nested tensor",
 		"ZeroTensors are immutable.", "tensors must have the same size", "A must be batches of square matrices",
@@ -156,10 +142,7 @@ func TestLost(t *testing.T) {
 // What a recipe writes prints back as it was written.
 func TestValuesPrintBack(t *testing.T) {
 	for _, text := range []string{"float32[2, 3]", "int64[4] below:3", "float32[3] sliced", "float32[2, 2] csr", "[1, 2]", "0.5", "true", "bool[]", "aten::ones([2, 2], qint8[3] quantized)"} {
-		v, err := sample.ParseValue(text, sample.NewSymbols(0))
-		if err != nil {
-			t.Fatal(err)
-		}
+		v := must.Get(sample.ParseValue(text, sample.NewSymbols(0)))(t)
 		if v.String() != text {
 			t.Errorf("%q prints as %q", text, v)
 		}
@@ -173,10 +156,7 @@ func TestValuesPrintBack(t *testing.T) {
 
 // Whatever an error says, a case stays one that its schema takes.
 func FuzzAdapt(f *testing.F) {
-	op, err := schema.ParseOp("f(Tensor self, Tensor?[] indices, int[2] kernel_size, Scalar alpha, *, Tensor(a!) out) -> Tensor(a!)")
-	if err != nil {
-		f.Fatal(err)
-	}
+	op := must.Get(schema.ParseOp("f(Tensor self, Tensor?[] indices, int[2] kernel_size, Scalar alpha, *, Tensor(a!) out) -> Tensor(a!)"))(f)
 	f.Add("Expected 3D input", uint64(1))
 	f.Add("size of tensor a (3) must match the size of tensor b (2)", uint64(2))
 	f.Add(strings.Repeat("[1, 2] ", 9), uint64(3))
@@ -217,10 +197,7 @@ func FuzzAdapt(f *testing.F) {
 
 // An object gets the arguments that its constructor is said to take.
 func TestAdaptConstructor(t *testing.T) {
-	op, err := schema.ParseDispatcher("ns::f(__torch__.torch.classes.ns.Q[] q) -> Tensor")
-	if err != nil {
-		t.Fatal(err)
-	}
+	op := must.Get(schema.ParseDispatcher("ns::f(__torch__.torch.classes.ns.Q[] q) -> Tensor"))(t)
 	a := NewAdapter(op, sample.NewRandom(0, "f", 0), Themes[0])
 	c := NewGenerator(op, new(Recipes)).Generate(sample.NewRandom(0, "f", 0), 0)
 	if got, want := c.Args[0].Recipe(), "[ns.Q(), ns.Q()]"; got != want {

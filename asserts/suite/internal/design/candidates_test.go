@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/opassert/opassert/asserts/suite/internal/sample"
+	"github.com/opassert/opassert/internal/must"
 	"github.com/opassert/opassert/schema"
 )
 
@@ -37,14 +38,8 @@ func TestLively(t *testing.T) {
 		{"int reduction", "1", ""},
 		{"int end", "0", ""},
 	} {
-		op, err := schema.ParseOp("f(" + tt.arg + ") -> ()")
-		if err != nil {
-			t.Fatal(err)
-		}
-		v, err := sample.ParseValue(tt.value, sample.NewSymbols(0))
-		if err != nil {
-			t.Fatal(err)
-		}
+		op := must.Get(schema.ParseOp("f(" + tt.arg + ") -> ()"))(t)
+		v := must.Get(sample.ParseValue(tt.value, sample.NewSymbols(0)))(t)
 		got, ok := Lively(op.Func.Args[0], v)
 		if want := tt.want; ok != (want != "") || ok && got.String() != want {
 			t.Errorf("%s %s: %v %v, want %s", tt.arg, tt.value, got, ok, want)

@@ -7,15 +7,13 @@ import (
 
 	"github.com/opassert/opassert/asserts/suite/engine"
 	"github.com/opassert/opassert/asserts/suite/internal/sample"
+	"github.com/opassert/opassert/internal/must"
 	"github.com/opassert/opassert/schema"
 )
 
 // A device argument takes each of the devices that the engine has.
 func TestDeviceValuesAreTheEngines(t *testing.T) {
-	op, err := schema.ParseOp("f(Device device, Device? to=None) -> Tensor")
-	if err != nil {
-		t.Fatal(err)
-	}
+	op := must.Get(schema.ParseOp("f(Device device, Device? to=None) -> Tensor"))(t)
 	base := &sample.Case{Op: "aten::f", Args: []sample.Value{{Kind: sample.DeviceValue, Text: "cpu"}, sample.None()}}
 	d := NewDesign(engine.Operator{Schema: op}, []engine.Device{engine.CPU, engine.Meta, "lpu"}, 0, &Learned{Ran: []*sample.Case{base}})
 	for _, arg := range []string{"device", "to"} {

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/opassert/opassert/internal/must"
 	"github.com/opassert/opassert/schema"
 )
 
@@ -14,10 +15,7 @@ func ops(t *testing.T, texts ...string) []*schema.Op {
 	t.Helper()
 	var all []*schema.Op
 	for _, text := range texts {
-		op, err := schema.ParseDispatcher(text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		op := must.Get(schema.ParseDispatcher(text))(t)
 		all = append(all, op)
 	}
 	return all

@@ -9,6 +9,7 @@ import (
 
 	"github.com/opassert/opassert/asserts/suite/engine"
 	"github.com/opassert/opassert/asserts/suite/internal/sample"
+	"github.com/opassert/opassert/internal/must"
 	"github.com/opassert/opassert/internal/tensor"
 	"github.com/opassert/opassert/schema"
 )
@@ -16,11 +17,7 @@ import (
 // book reads recipes.
 func book(t *testing.T, text string) *Recipes {
 	t.Helper()
-	b, err := ParseRecipes("c", []byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
+	return must.Get(ParseRecipes("c", []byte(text)))(t)
 }
 
 // read reads a value.

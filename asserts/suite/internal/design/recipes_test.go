@@ -5,15 +5,13 @@ import (
 	"testing"
 
 	"github.com/opassert/opassert/asserts/suite/internal/sample"
+	"github.com/opassert/opassert/internal/must"
 	"github.com/opassert/opassert/schema"
 )
 
 // The recipes that are shipped read.
 func TestRecipesParse(t *testing.T) {
-	book, err := Shipped()
-	if err != nil {
-		t.Fatal(err)
-	}
+	book := must.Get(Shipped())(t)
 	if len(*book) < 50 {
 		t.Errorf("%d recipes", len(*book))
 	}
@@ -40,15 +38,9 @@ func TestValueReadsBack(t *testing.T) {
 // A call with tensors that are one, or views of one storage, prints as a case that
 // makes the same call.
 func TestReferences(t *testing.T) {
-	op, err := schema.ParseDispatcher("ns::f(Tensor a, Tensor[] b, Tensor c, __torch__.torch.classes.ns.Q q, __torch__.torch.classes.ns.Q r, int n) -> Tensor")
-	if err != nil {
-		t.Fatal(err)
-	}
+	op := must.Get(schema.ParseDispatcher("ns::f(Tensor a, Tensor[] b, Tensor c, __torch__.torch.classes.ns.Q q, __torch__.torch.classes.ns.Q r, int n) -> Tensor"))(t)
 	const text = `{a: "float32[2] sliced", b: "[same:a, int64[3] sum:5]", c: "view:b[1]", q: "ns.Q(t[2])", r: "same:q", n: "2"}`
-	book, err := ParseRecipes("x", []byte("- ops: [f]\n  cases: ["+text+"]\n"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	book := must.Get(ParseRecipes("x", []byte("- ops: [f]\n  cases: ["+text+"]\n")))(t)
 	c := NewGenerator(op, book).Generate(sample.NewRandom(0, "f", 0), 0)
 	if all := c.Tensors(); len(all) != 5 || all[1].Same != 1 || all[3].View != 3 || c.Args[4].Int != 3 {
 		t.Errorf("read as %v", c)
@@ -83,10 +75,7 @@ func TestSymbols(t *testing.T) {
 	} {
 		sizes, got := sample.NewSymbols(tt.round), ""
 		for i, text := range []string{"t[n, m]", "int64[m*n + 1] below:n", "n+m"} {
-			v, err := sample.ParseValue(text, sizes)
-			if err != nil {
-				t.Fatal(err)
-			}
+			v := must.Get(sample.ParseValue(text, sizes))(t)
 			if i > 0 {
 				got += " "
 			}

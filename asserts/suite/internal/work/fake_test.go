@@ -15,6 +15,7 @@ import (
 	"github.com/opassert/opassert/asserts/suite/internal/sample"
 	"github.com/opassert/opassert/asserts/suite/report"
 	"github.com/opassert/opassert/gen/plan"
+	"github.com/opassert/opassert/internal/must"
 	"github.com/opassert/opassert/schema"
 )
 
@@ -233,19 +234,11 @@ func newBench(t *testing.T, text string, kernel func(*fakeEngine, []any) ([]any,
 
 func benchOf(t *testing.T, text string, kernel func(*fakeEngine, []any) ([]any, error), change func(*engine.Operator, *engine.Plan), recipes string) *bench {
 	t.Helper()
-	op, err := schema.ParseDispatcher(text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	planner, err := plan.NewPlanner("full", nil, allowlist.Where{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	op := must.Get(schema.ParseDispatcher(text))(t)
+	planner := must.Get(plan.NewPlanner("full", nil, allowlist.Where{}))(t)
 	book := new(design.Recipes)
 	if recipes != "" {
-		if book, err = design.ParseRecipes("cases.yaml", []byte(recipes)); err != nil {
-			t.Fatal(err)
-		}
+		book = must.Get(design.ParseRecipes("cases.yaml", []byte(recipes)))(t)
 	}
 	operator, p := engine.Operator{Schema: op, Below: true}, engine.Plan{Op: planner.Plan(op).Asserts(asserts.Meta)}
 	change(&operator, &p)
@@ -257,9 +250,7 @@ func benchOf(t *testing.T, text string, kernel func(*fakeEngine, []any) ([]any, 
 func (b *bench) cases(t *testing.T, s Span) []report.Case {
 	t.Helper()
 	var all []report.Case
-	if err := b.Cases(b.t, s, func(int) {}, func(c *report.Case) error { all = append(all, *c); return nil }); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, b.Cases(b.t, s, func(int) {}, func(c *report.Case) error { all = append(all, *c); return nil }))
 	return all
 }
 
@@ -281,10 +272,7 @@ func (b *bench) call(t *testing.T, texts ...string) *sample.Case {
 // judged makes a call and returns what it shows, and how it was counted.
 func (b *bench) judged(t *testing.T, texts ...string) ([]*report.Finding, report.Case) {
 	t.Helper()
-	a, err := b.Try(b.t, b.call(t, texts...))
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := must.Get(b.Try(b.t, b.call(t, texts...)))(t)
 	var c report.Case
 	return b.judge(b.t, a, &c), c
 }

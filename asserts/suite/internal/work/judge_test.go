@@ -10,6 +10,7 @@ import (
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/suite/engine"
 	"github.com/opassert/opassert/asserts/suite/report"
+	"github.com/opassert/opassert/internal/must"
 )
 
 // writes breaks OA009 on the devices that a test names.
@@ -170,10 +171,7 @@ func TestEarlierResults(t *testing.T) {
 		}
 		return []any{r}, nil
 	})
-	a, err := b.Try(b.t, b.call(t, "float32[2]"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := must.Get(b.Try(b.t, b.call(t, "float32[2]")))(t)
 	if a.calls[0].seen.Earlier != nil || len(b.earlier.tensors) != 1 {
 		t.Errorf("before the first call %v was held, %d after it", a.calls[0].seen.Earlier, len(b.earlier.tensors))
 	}
@@ -193,10 +191,7 @@ func TestEarlierResults(t *testing.T) {
 // A call that does not work again stands as it was.
 func TestAgainFails(t *testing.T) {
 	b := newBench(t, "ns::f(Tensor a) -> Tensor", copies)
-	a, err := b.Try(b.t, b.call(t, "float32[2]"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := must.Get(b.Try(b.t, b.call(t, "float32[2]")))(t)
 	b.e.kernels["ns::f"] = thrown("not today")
 	if b.again(b.t, a) != a {
 		t.Error("it does not")
@@ -211,9 +206,7 @@ func TestEarlierParts(t *testing.T) {
 		return []any{kept}, nil
 	})
 	b.Level = asserts.Content
-	if _, err := b.Try(b.t, b.call(t, "float32[2]")); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(b.Try(b.t, b.call(t, "float32[2]")))(t)
 	kept.parts = 2
 	if held := b.earlier.now(b.e, b.t); len(held) != 1 {
 		t.Errorf("%d observations", len(held))
@@ -259,9 +252,7 @@ func TestHeldResults(t *testing.T) {
 	} {
 		b := newBench(t, tt.schema, copies)
 		b.Level = tt.level
-		if _, err := b.Try(b.t, b.call(t, "float32[2]")); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(b.Try(b.t, b.call(t, "float32[2]")))(t)
 		if n := len(b.earlier.tensors); n != tt.held || b.e.live != tt.held {
 			t.Errorf("%s: %d tensors are held, %d are left", tt.name, n, b.e.live)
 		}
@@ -295,9 +286,7 @@ func (keepingEngine) KeepsArguments() {}
 func TestHeldArguments(t *testing.T) {
 	b := newBench(t, "ns::f(Tensor a, int n) -> Tensor", copies)
 	b.Engine = keepingEngine{b.e}
-	if _, err := b.Try(b.t, b.call(t, "float32[2]", "3")); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(b.Try(b.t, b.call(t, "float32[2]", "3")))(t)
 	if diff := cmp.Diff([]int{1, 0}, b.earlier.args); diff != "" {
 		t.Errorf("held by argument (-want +got):\n%s", diff)
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/suite/engine"
 	"github.com/opassert/opassert/asserts/suite/internal/sample"
+	"github.com/opassert/opassert/internal/must"
 )
 
 // maker is one of the bench's engine.
@@ -19,11 +20,8 @@ func TestMakeValues(t *testing.T) {
 	b := newBench(t, "ns::f(Tensor a) -> Tensor", func(e *fakeEngine, args []any) ([]any, error) { return []any{"made", "more"}, nil })
 	m := b.maker()
 	defer m.release()
-	args, err := m.args(b.call(t, "default", "none", "3", "1.5", "true", "false", "1+2i", "'x'", "dtype:int8", "layout:strided", "format:channels_last", "device:cuda:1",
-		"qscheme:per_tensor_affine", "generator", "[1, 2]", "(1, 'y')", "{'k': 2}", "ns.Class(4)", "ns::f(5)", "after ns::f(6)", "same:_2", "same:_17"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	args := must.Get(m.args(b.call(t, "default", "none", "3", "1.5", "true", "false", "1+2i", "'x'", "dtype:int8", "layout:strided", "format:channels_last", "device:cuda:1",
+		"qscheme:per_tensor_affine", "generator", "[1, 2]", "(1, 'y')", "{'k': 2}", "ns.Class(4)", "ns::f(5)", "after ns::f(6)", "same:_2", "same:_17")))(t)
 	class := engine.New{Class: sample.CustomClasses + "ns.Class", Args: []any{int64(4)}}
 	want := []any{engine.Default{}, nil, int64(3), 1.5, true, false, complex(1, 2), "x", engine.DType("int8"), engine.Layout("strided"), engine.MemoryFormat("channels_last"),
 		engine.Device("cuda:1"), engine.QScheme("per_tensor_affine"), int64(7), []any{int64(1), int64(2)}, engine.Tuple{int64(1), "y"}, engine.Dict{"k", int64(2)}, class,
@@ -38,10 +36,7 @@ func TestMakeValues(t *testing.T) {
 func TestMakeTensors(t *testing.T) {
 	b := newBench(t, "ns::f(Tensor a) -> Tensor", copies)
 	m := b.maker()
-	args, err := m.args(b.call(t, "float32[2] const:3", "same:a", "view:a", "[int8[2, 2] coo]", "storage:float32[4]", "ns::f(float32[3])"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	args := must.Get(m.args(b.call(t, "float32[2] const:3", "same:a", "view:a", "[int8[2, 2] coo]", "storage:float32[4]", "ns::f(float32[3])")))(t)
 	a, view, listed := args[0].(*fakeTensor), args[2].(*fakeTensor), first(args[3:4])
 	if args[1] != engine.Tensor(a) || view.id == a.id || view.storage != a.storage || listed.form != engine.COO || listed.spec.DType != "int8" {
 		t.Errorf("made %v", args)
@@ -155,10 +150,7 @@ func TestLacksAreCounted(t *testing.T) {
 	b := newBench(t, "ns::f(Tensor a, Tensor b, Tensor c) -> Tensor", copies)
 	b.e.lacks = func(d engine.Dense, f engine.Form) bool { return d.DType == "int8" }
 	c := b.call(t, "int8[2]", "int8[3]", "float32[2]")
-	a, err := b.Try(b.t, c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := must.Get(b.Try(b.t, c))(t)
 	if diff := cmp.Diff(map[string]int{"int8 strided": 2}, a.lacks); diff != "" || a.c.String() != "ns::f(a=float32[2], b=float32[3], c=float32[2])" {
 		t.Errorf("%v lacks (-want +got):\n%s", a.c, diff)
 	}
@@ -171,10 +163,7 @@ func TestTwins(t *testing.T) {
 	const schema = "ns::f(Tensor a, Tensor[] b, Device c, int d) -> Tensor"
 	try := func(b *bench, texts ...string) []call {
 		t.Helper()
-		a, err := b.Try(b.t, b.call(t, texts...))
-		if err != nil {
-			t.Fatal(err)
-		}
+		a := must.Get(b.Try(b.t, b.call(t, texts...)))(t)
 		return a.calls
 	}
 	plain := []string{"float32[2]", "[float32[3]]", "device:cpu", "4"}
@@ -248,9 +237,7 @@ func TestListener(t *testing.T) {
 		Twinning: func(on engine.Device) { heard = append(heard, "twins on "+string(on)) },
 	}
 	for _, text := range []string{"int8[2]", "float32[2]"} {
-		if _, err := b.Try(b.t, b.call(t, text)); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(b.Try(b.t, b.call(t, text)))(t)
 	}
 	want := []string{"ns::f(a=int8[2])", "ns::f(a=float32[2])", "call on cpu", "twins on meta", "done", "ns::f(a=float32[2])", "call on cpu", "twins on meta", "done"}
 	if diff := cmp.Diff(want, heard); diff != "" {

@@ -15,6 +15,7 @@ import (
 	"github.com/opassert/opassert/asserts/suite/internal/design"
 	"github.com/opassert/opassert/asserts/suite/internal/sample"
 	"github.com/opassert/opassert/asserts/suite/report"
+	"github.com/opassert/opassert/internal/must"
 )
 
 // A finding is reported with the smallest call that shows it.
@@ -57,10 +58,7 @@ func TestMinimise(t *testing.T) {
 		{"smaller calls throw", "ns::f(Tensor a) -> Tensor", wantsMatrix, []string{"float32[5, 4]"}, "a=float32[2, 2]"},
 	} {
 		b := newBench(t, tt.schema, tt.kernel)
-		a, err := b.Try(b.t, b.call(t, tt.texts...))
-		if err != nil {
-			t.Fatal(err)
-		}
+		a := must.Get(b.Try(b.t, b.call(t, tt.texts...)))(t)
 		found := b.judge(b.t, a, new(report.Case))
 		i := slices.IndexFunc(found, func(f *report.Finding) bool { return f.Violation.Code == asserts.UndeclaredAlias })
 		if i < 0 {
@@ -79,10 +77,7 @@ func TestMinimiseWithoutProgress(t *testing.T) {
 	b.e.lacks = func(d engine.Dense, _ engine.Form) bool {
 		return d.DType != "float64" || !slices.Equal(d.Sizes, []int64{1, 1})
 	}
-	a, err := b.Try(b.t, b.call(t, "float64[1, 1]"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := must.Get(b.Try(b.t, b.call(t, "float64[1, 1]")))(t)
 	found := b.judge(b.t, a, new(report.Case))
 	b.e.called = nil
 	if c, _ := b.minimise(b.t, a.c, found[0]); c.String() != "ns::f(a=float64[1, 1])" || len(b.e.called) > 12 {
@@ -106,10 +101,7 @@ func TestMinimiseEnds(t *testing.T) {
 		texts = append(texts, "1")
 	}
 	c := b.call(t, append([]string{"[float32[2], float32[2]]"}, texts...)...)
-	a, err := b.Try(b.t, c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := must.Get(b.Try(b.t, c))(t)
 	found := b.judge(b.t, a, new(report.Case))
 	calls = 0
 	small, _ := b.minimise(b.t, a.c, found[0])
@@ -202,10 +194,7 @@ func TestBorrowed(t *testing.T) {
 	} {
 		b := newBench(t, "ns::f(Tensor a, Tensor b) -> Tensor", tt.kernel)
 		c := b.call(t, tt.texts...)
-		a, err := b.Try(b.t, c)
-		if err != nil {
-			t.Fatal(err)
-		}
+		a := must.Get(b.Try(b.t, c))(t)
 		found := b.judge(b.t, a, new(report.Case))
 		if len(found) != 1 || found[0].Violation.Subject.Index != 0 {
 			t.Fatalf("%s: found %s", tt.name, words(found))
@@ -523,10 +512,7 @@ func TestCases(t *testing.T) {
 	b.t.OnLearned = func(*design.Learned) { learned++ }
 	var started []int
 	all := []report.Case{}
-	err := b.Cases(b.t, Span{To: AllCases}, func(n int) { started = append(started, n) }, func(c *report.Case) error { all = append(all, *c); return nil })
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, b.Cases(b.t, Span{To: AllCases}, func(n int) { started = append(started, n) }, func(c *report.Case) error { all = append(all, *c); return nil }))
 	if len(all) != b.t.plan.Cases() || len(started) != len(all) || learned != 1 {
 		t.Errorf("%d cases of %d, %d started, learned %d times", len(all), b.t.plan.Cases(), len(started), learned)
 	}

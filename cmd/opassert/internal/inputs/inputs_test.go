@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/opassert/opassert/gen"
+	"github.com/opassert/opassert/internal/must"
 )
 
 // files are a module's, with the kernels Add, which has a helper, Neg, which has a
@@ -67,20 +68,14 @@ func digests(t *testing.T, dir string, edit ...string) (all [3]string) {
 			text = strings.Replace(text, edit[1], edit[2], 1)
 		}
 		path := filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(filepath.Dir(path), 0o777))
+		must.Do(t, os.WriteFile(path, []byte(text), 0o666))
 	}
 	p.ops = make(map[string]*part)
 	for _, name := range []string{"ops/opassert_gen.go", "k/k.go", "k/neg.go", "k/load.go", "v/v.go"} {
 		pkg := &listed{ImportPath: "m/" + filepath.Dir(name), Dir: filepath.Join(dir, filepath.Dir(name)), GoFiles: []string{filepath.Base(name)}}
 		pkg.Module = &module{Main: true}
-		if err := p.add(pkg, s); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, p.add(pkg, s))
 	}
 	return [3]string{p.Digest("aten::add"), p.Digest("aten::neg"), p.Digest("aten::load")}
 }
@@ -124,9 +119,7 @@ func TestDigestChangesWithWhatACallReaches(t *testing.T) {
 // What is edited while the kernels run may be in the program or not.
 func TestFilesWrittenSinceTheBuild(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "k.go"), nil, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(dir, "k.go"), nil, 0o666))
 	now := time.Now()
 	for _, c := range []struct {
 		module *module
@@ -156,9 +149,7 @@ func TestDigestOfBuilds(t *testing.T) {
 		digest := func(build string) string {
 			p := &Program{ops: map[string]*part{"op": {}}}
 			pkg.BuildID = build
-			if err := p.add(&pkg, gen.Suite{}); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, p.add(&pkg, gen.Suite{}))
 			return p.Digest("op")
 		}
 		if first, again, other := digest("1"), digest("1"), digest("2"); first != again || first == other {
