@@ -15,10 +15,10 @@ import (
 )
 
 // The numbers of a worker's files. Its standard input has the requests; its
-// standard output is left to what kernels print.
+// standard output is left to kernels that print.
 const (
 	replyFile = 3 // it answers on this one
-	keyFile   = 4 // what its lines begin with, which it reads once
+	keyFile   = 4 // the key that its lines begin with, which it reads once
 )
 
 // A connection is a worker's end of the conversation with its run.
@@ -72,7 +72,7 @@ func (c *connection) say(words ...any) error {
 }
 
 // requests returns the lines of the run. When there are no more, the run is over,
-// or was killed: the worker ends, whatever it does at the time.
+// or was killed: the worker ends at once.
 func (c *connection) requests() <-chan string {
 	lines := make(chan string)
 	go func() {
@@ -120,8 +120,8 @@ const lineForeign = "foreign"
 // longestLine is more than any line of a worker has.
 const longestLine = 1 << 28
 
-// readLine reads a worker's line without its key. What has no end, or no key, is
-// foreign.
+// readLine reads a worker's line without its key. A line without an end, or
+// without a key, is foreign.
 func readLine(in *bufio.Reader, key string) (string, error) {
 	var line []byte
 	for {

@@ -15,8 +15,8 @@ import (
 	"github.com/opassert/opassert/asserts/suite/report"
 )
 
-// An ending is how a case ended its worker: the crash, and what the run needs
-// to decide how to go on.
+// An ending records how a case ended its worker: the crash, and the facts from
+// which the run decides how to continue.
 type ending struct {
 	report.Crash
 	calling string       // the call that was being made, encoded, where the worker was asked to show it

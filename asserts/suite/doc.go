@@ -1,8 +1,8 @@
-// Package suite runs many ops and holds every call against what its schema
-// promises.
+// Package suite runs many ops and checks every call against the promises of its
+// schema.
 //
 //	internal/design ──► internal/sample ──► internal/work ──► suite ──► report
-//	  which calls         a call as data     made and judged   workers    told
+//	  which calls         a call as data     made and judged   workers    written
 //
 // Case N of an op is a function of the schema, the seed and N, and of what the
 // op's own errors said on the way; so the number alone runs it again. A [Run]

@@ -70,8 +70,8 @@ func ownVersion() string {
 	return "(devel)"
 }
 
-// dialect names the form of what a run and a worker say to each other: the lines, and
-// the types of what is in them. Two programs with one name understand each other.
+// dialect names the protocol between a run and a worker: the lines, and the types
+// of the values in them. Two programs with the same name understand each other.
 func dialect() string {
 	h := fnv.New64a()
 	fmt.Fprintln(h, replyFile, keyFile, lineReady, lineLoad, lineStart, lineCall, lineDevice, lineTwin, lineFrame, lineShown, lineEnd, lineLearned, lineDone, lineList, lineFault, lineLibrary, lineDied)
@@ -82,7 +82,7 @@ func dialect() string {
 	return strconv.FormatUint(h.Sum64(), 16)
 }
 
-// describe writes what a type is made of, each named type once.
+// describe writes the structure of a type, each named type once.
 func describe(w io.Writer, t reflect.Type, told map[reflect.Type]bool) {
 	fmt.Fprintln(w, t)
 	if told[t] {

@@ -16,7 +16,7 @@ type Listing struct {
 	Version   string // the engine's
 	Operators []engine.Operator
 	Unloaded  []*LoadError // libraries that could not be loaded
-	Wrote     []string     // what libraries wrote while they were loaded, for a reader
+	Wrote     []string     // output of libraries while they were loaded
 }
 
 // A loader is an engine that has loaded libraries.

@@ -33,9 +33,9 @@ type process struct {
 	in      *os.File
 	replies *os.File
 	lines   chan string
-	ended   chan struct{} // closed when what was started has ended
-	worker  *os.Process   // the worker itself, which what was started may have forked
-	died    bool          // the worker has died, as what watches it has said
+	ended   chan struct{} // closed when the started process has ended
+	worker  *os.Process   // the worker itself, which the started process may have forked
+	died    bool          // the worker's watcher has reported its death
 	last    string        // how it died
 	refusal error         // why it cannot start, in its own words
 	loads   []string      // the libraries that it loads before it is ready, "" after the last
@@ -59,7 +59,7 @@ func startOnce(cmd *exec.Cmd, folder string, patience time.Duration) (*process, 
 	p := &process{cmd: cmd, stderr: new(lastBytes), lines: make(chan string, 64), ended: make(chan struct{})}
 	cmd.Env = append(cmd.Environ(), WorkerVariable+"="+folder)
 	cmd.Stdout, cmd.Stderr = p.stderr, p.stderr
-	cmd.WaitDelay = time.Second // for what holds its output open
+	cmd.WaitDelay = time.Second // for processes that hold its output open
 	keepSignalsFrom(cmd)
 	key := rand.Text()
 	if err := p.begin(key); err != nil {
@@ -111,11 +111,11 @@ func (p *process) begin(key string) (err error) {
 	return p.cmd.Start()
 }
 
-// lastLines is how long what a worker has written may take to be read once it
-// has ended, where a process that a kernel started holds its files open.
+// lastLines limits how long the output of a worker is read after it has ended,
+// where a process that a kernel started holds its files open.
 const lastLines = time.Second
 
-// wait waits until what was started has ended.
+// wait waits until the started process has ended.
 func (p *process) wait() {
 	p.cmd.Wait()
 	close(p.ended)
@@ -166,11 +166,11 @@ func (p *process) silent() error {
 	return fmt.Errorf("a worker did not start: %s", why)
 }
 
-// loadMark stands in what a worker writes where it begins to load a library.
+// loadMark is written by a worker where it begins to load a library.
 const loadMark = "\x1e"
 
-// written is what a worker wrote: before it loaded libraries, while it loaded the
-// first, and so on.
+// written holds the output of a worker: before it loaded libraries, while it
+// loaded the first, and so on.
 type written []string
 
 // wrote waits until everything that the worker wrote before it said last what
@@ -186,8 +186,8 @@ func (p *process) wrote() written {
 	return parts
 }
 
-// after words what was written while number i of n libraries was loaded, or
-// before them, which is -1. What is too long has lost its beginning.
+// after formats the output while number i of n libraries was loaded, or before
+// them, which is -1. Of output that is too long the beginning is missing.
 func (w written) after(i, n int) string {
 	if i += len(w) - n; i < 0 || i >= len(w) || strings.TrimSpace(w[i]) == "" {
 		return ""
@@ -290,7 +290,7 @@ func (p *process) noteDeath(line string, ok bool) (string, bool) {
 // time returns the processor time that the worker has taken, where the system has
 // a /proc, or 0.
 func (p *process) time() time.Duration {
-	const tick = time.Second / 100 // of utime and stime, whatever the kernel's own
+	const tick = time.Second / 100 // of utime and stime, for every CONFIG_HZ
 	user, _ := strconv.Atoi(p.stat(11))
 	system, _ := strconv.Atoi(p.stat(12))
 	return time.Duration(user+system) * tick
@@ -308,8 +308,8 @@ func (p *process) runnable() bool {
 	return slices.ContainsFunc(threads, func(file string) bool { return statField(file, 0) == "R" })
 }
 
-// stat returns what /proc says of the worker: a field of its stat, counted from its
-// state on; "" where there is none.
+// stat returns a field of the worker's stat in /proc, counted from its state on;
+// "" if it cannot be read.
 func (p *process) stat(field int) string {
 	if p.worker == nil {
 		return ""
@@ -355,11 +355,11 @@ func (p *process) awaitReplacement() bool {
 	return p.ready(startup)
 }
 
-// farewell is how long what watches a worker may take to end it.
+// farewell is the time that the watcher of a worker has to end it.
 const farewell = 5 * time.Second
 
-// stop ends the worker, what watches it, and what a kernel has started. What
-// watches it notices that the requests have no writer.
+// stop ends the worker, its watcher, and the processes that kernels started. The
+// watcher notices that the requests have no writer.
 func (p *process) stop() {
 	p.in.Close()
 	wakeGroup(p.cmd.Process)
@@ -376,7 +376,7 @@ func (p *process) stop() {
 	<-p.ended
 }
 
-// lastBytes keeps the end of what is written to it.
+// lastBytes is a writer that retains the last bytes written to it.
 type lastBytes struct {
 	mu   sync.Mutex
 	data []byte
@@ -404,8 +404,8 @@ func (l *lastBytes) reset() {
 	l.data = nil
 }
 
-// explain fills in what ended the worker, from its last words or else its exit
-// status; or it returns a fault of opassert's own, which is reported as such.
+// explain fills in the cause of the worker's end, from its last output or else its
+// exit status; or it returns a fault of opassert's own, which is reported as such.
 func (p *process) explain(crash *ending, status string) error {
 	text := p.stderr.String()
 	for range 20 { // the Go run time writes before it exits, and the pipe is slower than the status
@@ -440,11 +440,11 @@ const goExit = "exit status 2"
 
 var signalText = regexp.MustCompile(`\bSIG[A-Z]{3,}\b`)
 
-// ours is what the names of opassert's own functions begin with.
+// ours is the prefix of the names of opassert's own functions.
 const ours = "github.com/opassert/opassert/"
 
-// goTrace reads what the Go run time writes of a panic, or of a fatal error
-// except for a signal that arrived while a kernel ran: its first line, and the
+// goTrace reads the Go runtime's report of a panic, or of a fatal error except for
+// a signal that arrived while a kernel ran: its first line, and the
 // functions of the goroutine that it happened in, innermost first.
 func goTrace(text string) (first string, trace []string, ok bool) {
 	_, stack, _ := strings.Cut(text, "[running]:\n")

@@ -67,9 +67,9 @@ func takeRequests() (*os.File, error) {
 	return os.NewFile(uintptr(fd), "requests"), nil
 }
 
-// limitMemory bounds how much more address space this process takes, in bytes.
-// What it has, which is gigabytes where libraries for GPUs are loaded, /proc says;
-// without /proc it counts as nothing. A limit that is lower already stays.
+// limitMemory limits the address space that this process adds, in bytes, to its
+// size in /proc, which is gigabytes where libraries for GPUs are loaded; without
+// /proc that counts as 0. A lower limit that is set already remains.
 func limitMemory(more uint64) error {
 	var pages uint64
 	if text, err := os.ReadFile("/proc/self/statm"); err == nil {

@@ -16,8 +16,8 @@ import (
 	"github.com/opassert/opassert/internal/locked"
 )
 
-// A State keeps the results of a run on disk, a line an op, so that an
-// interrupted run can go on, and the next one leaves out what is unchanged.
+// A State stores the results of a run on disk, a line for each op, so that an
+// interrupted run can continue, and the next run skips ops that are unchanged.
 type State struct {
 	Path   string
 	Known  map[string]*report.OpResult // from the runs before, by op
@@ -49,9 +49,9 @@ var (
 	ErrStateInUse = errors.New("another run of the same command is using it")
 )
 
-// OpenState opens the state of the run that the key stands for, and locks it.
-// What an earlier run of that key wrote is Known: where inputs is not nil, results of
-// ops for which it returns what it did then, and not "".
+// OpenState opens the state of the run that the key identifies, and locks it.
+// Known are the results that an earlier run with that key wrote: where inputs is not
+// nil, those of ops for which it returns the same text as then, and not "".
 func OpenState(path, key string, inputs func(op string) string) (*State, error) {
 	s := &State{Path: path, header: stateMark + stateVersion + key, Known: make(map[string]*report.OpResult), inputs: inputs, lines: make(map[string][]byte)}
 	if err := s.open(); err != nil {

@@ -20,7 +20,7 @@ type Run struct {
 	Workers   int                         // processes
 	Timeout   time.Duration               // of one case, in processor time
 	Lint      bool                        // look at the schemas too (OA012)
-	Worker    func() *exec.Cmd            // what starts a worker: a process that finds WorkerVariable set calls Serve
+	Worker    func() *exec.Cmd            // starts a worker: a process with WorkerVariable set, which calls Serve
 	Done      func(*report.OpResult)      // called after each op, one at a time; may be nil
 	Known     map[string]*report.OpResult // results of an earlier, interrupted run
 
@@ -53,9 +53,9 @@ const costly = 2
 // startup is a third of how long a worker may take to start.
 const startup = 20 * time.Second
 
-// Do runs every case of every op. When ctx ends it returns what is done, with
-// the context's error. What goes wrong in opassert itself, such as a worker
-// that does not start, is reported in the results of the ops that it concerns.
+// Do runs every case of every op. When ctx ends it returns the results so far, with
+// the context's error. Faults of opassert itself, such as a worker that does not
+// start, are reported in the results of the ops that they affect.
 func (r *Run) Do(ctx context.Context) ([]*report.OpResult, error) {
 	scratch, err := NewScratch()
 	if err != nil {

@@ -19,20 +19,20 @@ import (
 // A supervisor runs ops in a worker: one process, and another when that ends.
 type supervisor struct {
 	run    *Run
-	folder string // for what kernels write
+	folder string // for files that kernels write
 	p      *process
 	broken error // workers do not start
 	known  known // of the op that runs
 }
 
-// known is what the answers of workers so far say of an op.
+// known holds the facts about an op from the answers of workers so far.
 type known struct {
 	deadly  []int                 // cases that end a worker
 	learned string                // by the openings, once they are over
 	origins map[int]design.Origin // of the value classes that a call ran with
 	last    int                   // the last case that ended
 	without []engine.Device       // where a call ended its worker: no more of them
-	asItIs  bool                  // a worker ended over a smaller call that shows what the op does
+	asItIs  bool                  // a worker ended in the search for a smaller call
 }
 
 // renew makes the next request go to a new process.
@@ -66,7 +66,7 @@ func (s *supervisor) op(ctx context.Context, o engine.Operator) *report.OpResult
 	return res
 }
 
-// begin forgets what is known of an op.
+// begin clears the facts about the op before.
 func (s *supervisor) begin(o engine.Operator) *report.OpResult {
 	s.known = known{origins: make(map[int]design.Origin), last: -1}
 	return report.NewOpResult(o)
@@ -87,8 +87,8 @@ func (s *supervisor) cases(ctx context.Context, o engine.Operator, res *report.O
 		if crash == nil {
 			break
 		}
-		// Once more, so that what an op shows does not depend on those before it, nor
-		// on who else ends processes.
+		// Once more, so that the result of an op depends neither on those before it
+		// nor on other programs that end processes.
 		if first := crash.outside && !disturbed; first || crash.mixed && crash.Cause != report.Hang {
 			disturbed = disturbed || first
 			from = again()
@@ -116,7 +116,7 @@ func (s *supervisor) cases(ctx context.Context, o engine.Operator, res *report.O
 		return nil
 	}
 	err := s.confirm(ctx, res)
-	s.renew() // as the next op is not to inherit what this one broke
+	s.renew() // so that the next op does not inherit the state that this one broke
 	return err
 }
 

@@ -59,19 +59,19 @@ type request struct {
 
 	Without []engine.Device `json:"without,omitempty"` // make no calls there
 
-	// AsItIs says that no smaller calls are looked for that show what was found,
-	// as a worker ended over one.
+	// AsItIs reports that no smaller calls are searched for, as a worker ended in
+	// one.
 	AsItIs bool `json:"asItIs,omitempty"`
 
-	// Learned is what an earlier worker learned, and Origins those of its
+	// Learned are the facts that an earlier worker learned, and Origins those of its
 	// cases since: these need not run again.
 	Learned string                `json:"learned,omitempty"`
 	Origins map[int]design.Origin `json:"origins,omitempty"`
 }
 
-// memoryLimit is how many bytes of address space a worker gets besides what it
-// starts with, so that a kernel that asks for too much fails at once, and
-// neither fills the machine nor takes the time that filling takes.
+// memoryLimit is the address space in bytes that a worker may add to that with
+// which it starts, so that a kernel that asks for too much fails at once, and
+// does not fill the machine.
 const memoryLimit = 512 << 20
 
 // loadingLimit is how many more a library of ops gets while it is loaded.
@@ -89,7 +89,7 @@ func Serve(e engine.Engine, cfg Config) error {
 	if err := os.Chdir(os.Getenv(WorkerVariable)); err != nil {
 		return fmt.Errorf("go to the worker's folder: %w", err)
 	}
-	os.Unsetenv(WorkerVariable) // what kernels start is not a worker
+	os.Unsetenv(WorkerVariable) // processes that kernels start are not workers
 	s := &server{
 		Runner:     work.Runner{Engine: e, Level: cfg.Level, Policy: asserts.Aware(), Seed: cfg.Seed},
 		connection: c, cfg: cfg,
@@ -114,7 +114,7 @@ func kernels(e engine.Engine) int {
 
 type server struct {
 	work.Runner
-	*connection // what a case ended with goes with the next line
+	*connection // the end of a case goes with the next line
 	cfg         Config
 }
 
@@ -224,7 +224,7 @@ func (s *server) cases(t *work.Target, q request) error {
 	return s.Runner.Cases(t, work.Span{From: q.From, To: q.To, Skip: q.Skip, Resumed: q.Learned != ""}, starting, s.end)
 }
 
-// learned reports to the run what the openings teach.
+// learned reports the facts that the openings show to the run.
 func (s *server) learned(l *design.Learned) {
 	text, _ := encode(l)
 	s.say(lineLearned, text)

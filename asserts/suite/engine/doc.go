@@ -1,3 +1,3 @@
-// Package engine is the contract between the suite and what runs kernels: the
-// ops that there are, the tensors that they take, and the observations of calls.
+// Package engine is the contract between the suite and a library of kernels: its
+// ops, the tensors that they take, and the observations of calls.
 package engine

@@ -115,7 +115,7 @@ type Tensor interface{ Release() }
 
 // An Outcome is the results of a call.
 type Outcome struct {
-	Results []any // Tensor, nil for an undefined one, []any for a list, other values; what has a method Release is held
+	Results []any // Tensor, nil for an undefined one, []any for a list, other values; those with a method Release are held
 	Seen    asserts.Seen
 }
 
@@ -141,10 +141,10 @@ func Message(err error) (string, bool) {
 	return "", false
 }
 
-// What arguments are made of, besides Tensor, nil, int64, float64, bool,
-// complex128, string and []any.
+// Types of arguments, besides Tensor, nil, int64, float64, bool, complex128,
+// string and []any.
 type (
-	// Default stands for the schema's default value.
+	// Default is the schema's default value.
 	Default struct{}
 	// A DType is a ScalarType by its name: "float32".
 	DType string
@@ -171,8 +171,8 @@ type (
 )
 
 // An Unsupported is an error of Make for a tensor that the library does not
-// have: a dtype, strides, a number of dimensions. The case goes on with a
-// tensor like it that the library has.
+// have: a dtype, strides, a number of dimensions. The case continues with a
+// similar tensor that the library has.
 type Unsupported struct{ What string }
 
 func (u *Unsupported) Error() string { return "the library has no " + u.What }

@@ -87,7 +87,7 @@ func (b *Baseline) Write(w io.Writer) error {
 	return t.err
 }
 
-// Mark marks in the report what the baseline knows.
+// Mark marks the findings and crashes of the report that the baseline lists.
 func (b *Baseline) Mark(r *Report) {
 	for _, op := range r.Ops {
 		for _, f := range op.Findings {

@@ -15,11 +15,11 @@ type Case struct {
 	Error   string         `json:"error,omitempty"`   // of the closest attempt, for a case that never ran
 	Close   int            `json:"close,omitempty"`   // how close that came
 	Closest string         `json:"closest,omitempty"` // the attempt itself, as a case of a file of cases
-	Unfit   string         `json:"unfit,omitempty"`   // why the case of a recipe did not run as it is written
+	Unfit   string         `json:"unfit,omitempty"`   // why the case of a recipe did not run unchanged
 	Devices Devices        `json:"devices,omitempty"`
-	Lacks   map[string]int `json:"lacks,omitempty"`  // what the case wanted and the library has not, by tensors
+	Lacks   map[string]int `json:"lacks,omitempty"`  // what the library lacks for the case, with the number of tensors
 	Waived  []asserts.Skip `json:"waived,omitempty"` // violations that an allowlist waives
-	Origin  *design.Origin `json:"origin,omitempty"` // of what is tried
+	Origin  *design.Origin `json:"origin,omitempty"` // of the recipe or the class that is tried
 	Beyond  string         `json:"beyond,omitempty"` // why no arguments avoid the error
 	Found   []*Finding     `json:"found,omitempty"`
 }

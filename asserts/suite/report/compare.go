@@ -13,7 +13,7 @@ import (
 	"github.com/opassert/opassert/asserts"
 )
 
-// A Comparison is what one command found on several engines, such as versions
+// A Comparison holds the reports of one command on several engines, such as versions
 // of a library, in their order.
 type Comparison struct{ Reports []*Report }
 
@@ -56,7 +56,7 @@ func (c *Comparison) Findings() int {
 	return n
 }
 
-// Changes returns what changed from each engine to the next, by kind and op.
+// Changes returns the changes from each engine to the next, by kind and op.
 func (c *Comparison) Changes() []change {
 	all := []change{}
 	for i := 1; i < len(c.Reports); i++ {

@@ -28,8 +28,8 @@ const (
 	OutOfMemory = "out of memory"
 )
 
-// corruptions are the causes of a kernel that reads or writes where it may not.
-// Which of them it is depends on what lies there.
+// corruptions are the causes of a kernel that reads or writes out of bounds. Which
+// of them it is depends on the contents of that memory.
 var corruptions = []string{"SIGSEGV", "SIGABRT", "SIGBUS"}
 
 // SameCauses returns the causes that stand for the same fault as this one.

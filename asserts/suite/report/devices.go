@@ -59,7 +59,7 @@ func (t *Tally) add(other Tally) {
 	}
 }
 
-// AddVerdict adds what a call was judged by.
+// AddVerdict adds the checks and skips of a verdict.
 func (t *Tally) AddVerdict(v asserts.Verdict) { t.add(Tally{Judged: v.Judged, Skips: v.Skips}) }
 
 // AddSkips adds checks that were not made.

@@ -13,9 +13,9 @@ import (
 	"github.com/opassert/opassert/schema"
 )
 
-// WriteExplained writes, for each op that never ran, what was tried, what the
-// kernel said, and a case to start from. All of it is a file of cases, in which
-// the rest is comments. Operators are those of the engine.
+// WriteExplained writes, for each op that never ran, the cases that were tried,
+// the kernel's errors, and a case to start from. The output is a file of cases,
+// in which the rest is comments. Operators are those of the engine.
 func (r *Report) WriteExplained(w io.Writer, operators []engine.Operator) error {
 	t := textWriter{w: w}
 	for _, op := range r.Ops {

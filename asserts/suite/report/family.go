@@ -25,7 +25,7 @@ type crashIn struct {
 	op *OpResult
 }
 
-// families groups what was found by kernel family, and in a family by code.
+// families groups findings by kernel family, and in a family by code.
 func (r *Report) families() []*family {
 	byName := make(map[string]*family)
 	var all []*family
@@ -61,9 +61,9 @@ func (r *Report) families() []*family {
 	return all
 }
 
-// Family returns an op's name without that in which the forms of one kernel differ:
-// the overload, the underscore of the in-place form, and what the derived
-// forms add.
+// Family returns an op's name without the parts in which the forms of one kernel
+// differ: the overload, the underscore of the in-place form, and the suffixes of
+// derived forms.
 func Family(op string) string {
 	name := op
 	if dot := strings.LastIndexByte(op, '.'); dot > strings.LastIndexByte(op, ':') {

@@ -20,7 +20,7 @@ func Lint(o engine.Operator) []*Finding {
 	return found
 }
 
-// place returns the argument that stands where the lint points, or the first.
+// place returns the argument at the position of the lint, or the first.
 func place(op *schema.Op, f schema.Finding) asserts.Place {
 	i := max(0, slices.IndexFunc(op.Func.Args, func(a schema.Argument) bool { return a.Pos == f.Pos }))
 	if len(op.Func.Args) == 0 {

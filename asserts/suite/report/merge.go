@@ -96,8 +96,8 @@ func (r *Report) whole() bool {
 	return r != nil && (r.Shard.Of == 0 || r.Shard.Valid()) && !slices.ContainsFunc(r.Ops, noResult)
 }
 
-// Merge makes one report of those of shards. names are what the reports are
-// called in errors.
+// Merge makes one report of those of shards. names are the names of the reports in
+// errors.
 func Merge(names []string, reports []*Report) (*Report, error) {
 	first := reports[0]
 	merged := &Report{Engine: first.Engine, Level: first.Level, Through: first.Through, Seed: first.Seed, Cases: first.Cases, Command: first.Command}

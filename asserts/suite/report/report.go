@@ -21,10 +21,10 @@ type Report struct {
 	Through string         `json:"through,omitempty"` // where calls begin, such as autograd; "" is the kernel of a backend
 	Seed    uint64         `json:"seed"`
 	Cases   int            `json:"cases"`          // asked for of each op; 0 for all of its design
-	Command string         `json:"command"`        // what a repro line begins with
+	Command string         `json:"command"`        // the beginning of a repro line
 	All     int            `json:"all"`            // ops of the run; more than len(Ops) where it was interrupted
 	Shard   Shard          `json:"shard,omitzero"` // of which this is the report
-	Gone    []baselineLine `json:"gone,omitempty"` // what a baseline knows and the run does not show
+	Gone    []baselineLine `json:"gone,omitempty"` // lines of the baseline that the run does not show
 	Left    []string       `json:"left,omitempty"` // libraries that could not be loaded, each with the reason
 	Ops     []*OpResult    `json:"ops"`
 }
@@ -161,7 +161,7 @@ func (r *Report) results(op *OpResult) []asserts.Result {
 }
 
 // Lacking returns what a library does not have, with the number of tensors that
-// others stood in for; "" where that is nothing.
+// others replaced; "" if it lacks nothing.
 func Lacking(lacks map[string]int) string {
 	var words []string
 	for _, what := range slices.Sorted(maps.Keys(lacks)) {
@@ -229,7 +229,7 @@ func (r *Report) repro(op *OpResult, c Crash) string {
 	return fmt.Sprintf("%s -op %s -case %d", r.Command, op.Op, c.Case) + SeedFlag(r.Seed)
 }
 
-// SeedFlag is what a command needs to make the same cases.
+// SeedFlag returns the flag with which a command makes the same cases.
 func SeedFlag(seed uint64) string {
 	if seed == DefaultSeed {
 		return ""
@@ -427,7 +427,7 @@ type Totals struct {
 	Judged            asserts.Counts
 	Skips, Waived     []asserts.Skip
 	Devices           Devices
-	Lacks             map[string]int // what the library does not have, by tensors that cases wanted
+	Lacks             map[string]int // what the library does not have, with the number of tensors that cases wanted
 	Tried, Refused    int            // value classes of arguments
 	Cut               map[string]int // cases that were not finished and ops that were left, by why
 }

@@ -24,13 +24,13 @@ type OpResult struct {
 	Closest   string         `json:"closest,omitempty"` // that attempt, as a case of a file of cases
 	Said      map[string]int `json:"said,omitempty"`    // the errors of an op that never ran, with the numbers of the first, by cases
 	Unfit     map[int]string `json:"unfit,omitempty"`   // why cases of recipes did not run as they are written, by number
-	// Cannot says why the op cannot run here, whatever its arguments, as its
-	// [Operator] does, or as so many of its cases ended in errors that none avoid.
+	// Cannot is the reason why no arguments make the op run here: that of its
+	// [Operator], or the errors in which so many of its cases ended.
 	Cannot   string `json:"cannot,omitempty"`
 	beyond   map[string]int
 	close    int
 	Devices  Devices        `json:"devices,omitempty"`
-	Lacks    map[string]int `json:"lacks,omitempty"`  // what the library does not have, by tensors that cases wanted
+	Lacks    map[string]int `json:"lacks,omitempty"`  // what the library does not have, with the number of tensors that cases wanted
 	Waived   []asserts.Skip `json:"waived,omitempty"` // violations that an allowlist waives
 	Findings []*Finding     `json:"findings,omitempty"`
 	Crashes  []Crash        `json:"crashes,omitempty"`

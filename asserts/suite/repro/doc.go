@@ -1,3 +1,3 @@
-// Package repro writes, for what a run found, programs that show it without
-// opassert: Python that imports torch and the library alone.
+// Package repro writes programs that show the findings of a run without opassert:
+// Python that imports torch and the library alone.
 package repro

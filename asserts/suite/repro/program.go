@@ -30,8 +30,7 @@ type Fault struct {
 // Texts returns programs that show a fault, the plainest first: through the public
 // function of PyTorch, through torch.ops, and below autograd, where the run called it.
 // Each exits with 1 while the fault is there, with 0 where it is not, and with 2
-// where the call raises. The error says what keeps the
-// fault from having a program.
+// where the call raises. The error is the reason why a fault has no program.
 func (s Source) Texts(f Fault) ([]string, error) {
 	op, err := schema.ParseDispatcher(qualified(f.Op))
 	if err != nil {
@@ -139,7 +138,7 @@ func (s Source) text(f Fault, k *call, body string) string {
 	return b.String()
 }
 
-// constants returns what a body needs of module math.
+// constants returns the import of the names of module math that a body uses.
 func constants(body string) string {
 	words := strings.FieldsFunc(body, func(r rune) bool { return !('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || r == '_' || r == '"') })
 	var all []string
@@ -191,7 +190,7 @@ func (w way) statement(text string) string {
 
 func indented(text string) string { return "    " + strings.ReplaceAll(text, "\n", "\n    ") }
 
-// judged is the call between what is looked at before and after it.
+// judged is the call between the observations before and after it.
 func (k *call) judged(w way, p predicate) string {
 	var b strings.Builder
 	if p.before != "" {
@@ -214,7 +213,7 @@ func guarded(statement string) string {
 	return "try:\n" + indented(statement) + "\nexcept Exception as e:\n    print(\"the call raises:\", e)\n    sys.exit(2)\n"
 }
 
-// there is what a program prints before what is wrong.
+// there is the text that a program prints before the fault.
 const there = "the fault is there: "
 
 func verdict(fault, says string) string {
@@ -233,7 +232,7 @@ print("the fault is not there")
 `
 }
 
-// planning says in Python what a compiler's call is made of: twins on meta, or fakes.
+// planning is the Python that makes the arguments of a compiler's call: twins on meta, or fakes.
 var planning = map[engine.Device]string{
 	engine.Meta: `twins = {}
 
@@ -286,7 +285,7 @@ func (f Fault) Name() string {
 	return slug(f.Op.Op) + "-" + slug(what) + ".py"
 }
 
-// slug keeps what may be in the name of a file.
+// slug returns text without the characters that the name of a file may not have.
 func slug(text string) string {
 	return strings.Map(func(r rune) rune {
 		switch {

@@ -89,7 +89,7 @@ func (d *Folder) Write(r *report.Report, workers int) error {
 	return nil
 }
 
-// faults returns what counts in a report, what is the same once.
+// faults returns the findings and crashes that count in a report, equal ones once.
 func faults(r *report.Report) []*fault {
 	var all []*fault
 	known := make(map[string]*fault)

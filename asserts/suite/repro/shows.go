@@ -18,8 +18,8 @@ type predicate struct {
 	before string // a statement before the call
 	after  string // one after it
 	fault  string // an expression that is true where the rule is broken
-	alone  string // the same where there is no {y}
-	says   string // what is wrong then
+	alone  string // the same without a {y}
+	says   string // the fault then
 }
 
 // predicates are those of the checks that a call from Python can show. {read} are the

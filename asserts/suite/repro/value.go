@@ -136,7 +136,7 @@ func (k *call) value(v *sample.Value, name string) (string, error) {
 	return k.holder(v, name)
 }
 
-// holder returns an expression for what holds other values.
+// holder returns an expression for a list, a tuple or a dict.
 func (k *call) holder(v *sample.Value, name string) (string, error) {
 	words := make([]string, len(v.List))
 	for i := range v.List {

@@ -66,7 +66,7 @@ type tried struct {
 	error string
 }
 
-// A reading is what the rules find in an error.
+// A reading is the changes that the rules find in an error.
 type reading struct {
 	key     string // the error without its numbers
 	lost    bool   // no arguments avoid it
@@ -78,7 +78,7 @@ type match struct {
 	groups []string
 }
 
-// readings keeps what was read: cases of one op make the same errors.
+// readings caches the readings of errors: cases of one op make the same errors.
 var readings = make(map[string]*reading)
 
 // MostReadings bounds them.
@@ -245,8 +245,8 @@ func isWord(b byte) bool {
 	return b == '_' || '0' <= b && b <= '9' || 'a' <= b && b <= 'z' || 'A' <= b && b <= 'Z'
 }
 
-// targets returns the tensors that an error is about: those of the arguments it
-// names, or else one by chance, or all.
+// targets returns the tensors that an error mentions: those of the arguments it
+// names, or else one at random, or all.
 func (m *revision) targets() []*sample.TensorSpec {
 	var out []*sample.TensorSpec
 	for _, i := range m.mentioned() {
@@ -368,7 +368,7 @@ func (m *revision) at(name string) int {
 	return slices.IndexFunc(m.c.Names, func(n string) bool { return strings.EqualFold(n, name) })
 }
 
-// leaveOut makes an argument what it is in most calls, where it can be left out.
+// leaveOut sets an argument that can be omitted to its value in most calls.
 func (m *revision) leaveOut(i int) bool {
 	arg, v := m.op.Func.Args[i], sample.None()
 	switch {
@@ -606,7 +606,7 @@ func (m *revision) dimRange(groups []string) bool {
 	return true
 }
 
-// equalLists makes lists of tensors as long as the one that the case is about,
+// equalLists makes lists of tensors as long as the list that the case varies,
 // or the first.
 func (m *revision) equalLists([]string) bool {
 	var lists []*sample.Value

@@ -206,12 +206,12 @@ func intFor(r *rand.Rand, name string, th *theme) sample.Value {
 	return sample.Int(sample.Pick(r, []int64{1, 2, 0, 3}))
 }
 
-// structural are names of whole numbers that say how a call is built, not what it
-// computes with.
+// structural are names of whole numbers that shape a call, and are not operands
+// of its computation.
 var structural = regexp.MustCompile(`^(dim|axis|pad|quant|n$|N$|k$|step$|start|end|offset|diagonal|reduction|index)|size|length|mode|type|layout|format|level|version|seed|ndim|_dim|max_|_id`)
 
-// Lively returns a number that shows in what an op computes, for one that leaves
-// factors or sums as they are; false where the argument has another value.
+// Lively returns a number that changes the results of an op, in place of one that
+// leaves factors or sums unchanged; false where the argument has another value.
 func Lively(arg schema.Argument, v sample.Value) (sample.Value, bool) {
 	if t := Unwrap(arg.Type); t.Kind != schema.Base || t.Name != "float" && t.Name != "Scalar" && !IsInt(t) || positive.MatchString(arg.Name) || structural.MatchString(arg.Name) {
 		return v, false

@@ -11,7 +11,7 @@ import (
 	"github.com/opassert/opassert/schema"
 )
 
-// Values that hardly a kernel takes: what it throws names what it takes.
+// Values that hardly any kernel accepts: its error lists those that it accepts.
 const (
 	nonsense = "opassert"
 	probeInt = 1009
@@ -19,7 +19,7 @@ const (
 
 var (
 	quoted = whenUsed("['\"`]([\\w.+-]{1,24})['\"`]")
-	// choice is where an error goes on with what there is to choose from.
+	// choice matches the part of an error before the list of valid values.
 	choice = whenUsed(`(?i)\b(?:one of|must be|should be|expected|expects|either|choose from|supported?(?: \w+)? (?:are|is)|supports|allowed(?: \w+)?|valid(?: \w+)?(?: are| is)?|options(?: are)?|available(?: are)?|among|only|in|want|use|accepts?|takes|known|includes?|has to be|can be|may be|between)\b[: ]*`)
 	// listed is where there may be more than one to choose from.
 	listed = whenUsed(`[:=({\[][ ({\[]*`)

@@ -24,7 +24,7 @@ func class1(name string, way func(c *sample.Case) bool) valueClass {
 	return valueClass{name, []func(*sample.Case) bool{way}}
 }
 
-// What tensors hold: kernels treat these apart.
+// Contents of tensors that kernels distinguish.
 var (
 	floatFills = []sample.Fill{
 		{Name: "negative"}, {Name: "wide"}, {Name: "special"}, {Name: "const", Value: 0}, {Name: "const", Value: 1}, {Name: "const", Value: -1}, {Name: "const", Value: 2}, {Name: "const", Value: math.Copysign(0, -1)},
@@ -124,7 +124,7 @@ func setAll(setters ...func(*sample.TensorSpec) bool) func(*sample.TensorSpec) b
 	}
 }
 
-// A selector returns the tensors of a call that a class is about.
+// A selector returns the tensors of a call that a class changes.
 type selector func(c *sample.Case) []*sample.TensorSpec
 
 // each makes the setter's change to every selected tensor that can have it.
@@ -151,7 +151,7 @@ func lastOf(i int) selector {
 	}
 }
 
-// tensorClasses are those of tensors whatever they are for.
+// tensorClasses are the classes of every tensor.
 func tensorClasses(of selector, dtype string, written bool) []valueClass {
 	var all []valueClass
 	add := func(name string, set func(*sample.TensorSpec) bool) {
@@ -275,7 +275,7 @@ func texts[T ~string](kind sample.ValueKind, names []T) []sample.Value {
 // SetValue sets argument i to a value.
 func SetValue(i int, v sample.Value) func(*sample.Case) bool {
 	return func(c *sample.Case) bool {
-		Separate(c.Tensors(), c.Tensors()) // what is gone can't be what another one is
+		Separate(c.Tensors(), c.Tensors()) // another tensor may alias the one that is removed
 		c.Args[i] = v.Clone()
 		return true
 	}

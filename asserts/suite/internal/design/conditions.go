@@ -33,7 +33,7 @@ func (m *revision) condition(groups []string) bool {
 	return changed
 }
 
-// A tensorTerm is what a condition asks of a tensor.
+// A tensorTerm is a property of a tensor in a condition.
 type tensorTerm struct {
 	tensor *sample.TensorSpec // nil where the text is none
 	what   string             // "dim", "size", "sizes", "numel", "dtype"
@@ -109,7 +109,7 @@ func (t tensorTerm) set(operator string, other tensorTerm, text string) bool {
 	return t.tensor.String() != before
 }
 
-// number returns what the term has now, or the number that is written.
+// number returns the current value of the term, or the number that is written.
 func (t tensorTerm) number(text string) (int64, bool) {
 	if t.tensor == nil {
 		n, err := strconv.ParseInt(strings.Trim(text, "()"), 10, 64)
@@ -232,8 +232,8 @@ func (m *revision) described(groups []string) bool {
 	return changed
 }
 
-// lettered returns the sizes that letters and numbers stand for; has is what the
-// tensor has now.
+// lettered returns the sizes that letters and numbers denote; has are the sizes
+// of the tensor now.
 func (m *revision) lettered(letters []string, has []int64) []int64 {
 	sizes := make([]int64, len(letters))
 	for k, letter := range letters {

@@ -439,7 +439,7 @@ func Unwrap(t schema.Type) schema.Type {
 	return t
 }
 
-// scalars varies every argument that is not a tensor, and leaves out what may be.
+// scalars varies every argument that is not a tensor, and omits optional ones.
 func (b *designer) scalars() {
 	for i, arg := range b.op.Func.Args {
 		t := Unwrap(arg.Type)
@@ -709,7 +709,7 @@ func ofRank(rank int, way resize) resize {
 	}
 }
 
-// every changes the call's size number k wherever it stands.
+// every changes the call's size number k in every argument that has it.
 func every(k int, numbers bool) resize {
 	return func(c *sample.Case, ts []*sample.TensorSpec, n int64) bool {
 		all := symbols(ts)
@@ -766,7 +766,7 @@ func beyond(way resize) resize {
 			if sample.Size(m.Sizes) <= n {
 				continue
 			}
-			for part := int64(5); part < 8 && to > 65; part++ { // of what may be twice as many
+			for part := int64(5); part < 8 && to > 65; part++ { // of sizes that may be twice as large
 				if way(c, ts, part*to/8|1); sample.Size(m.Sizes) > n {
 					return true
 				}
@@ -1029,8 +1029,8 @@ func isDType(name string) bool {
 	return ok
 }
 
-// factor returns which side of an argument a class is about: two classes of one
-// side can't be had together.
+// factor returns the property of an argument that a class sets: two classes that
+// set the same property exclude each other.
 func factor(c argClass) string {
 	switch name := c.name; {
 	case c.scalar:
@@ -1049,7 +1049,7 @@ func factor(c argClass) string {
 	return ""
 }
 
-// Learned is what the openings of an op show about it, for its design.
+// Learned are the facts about an op that its openings show, for its design.
 type Learned struct {
 	Ran     []*sample.Case
 	Recipes []*sample.Case         // those of recipes

@@ -11,7 +11,7 @@ import (
 	"github.com/opassert/opassert/schema"
 )
 
-// A theme is what the tensors of a case have in common.
+// A theme holds the properties that the tensors of a case have in common.
 type theme struct {
 	dtype       string
 	sizes       []int64
@@ -147,8 +147,8 @@ func (g *Generator) argument(r *rand.Rand, i int, th *theme, from *caseRecipe, n
 	return candidate(r, arg, th)
 }
 
-// mark lets what results go into hold other values than what they are computed
-// from; otherwise a copy changes nothing.
+// mark fills out arguments with other values than the inputs have; otherwise a
+// copy would change nothing.
 func (g *Generator) mark(c *sample.Case) {
 	for i, arg := range g.op.Func.Args {
 		if IsOut(arg) {
@@ -161,8 +161,8 @@ func (g *Generator) mark(c *sample.Case) {
 	}
 }
 
-// unify makes tensors that could be one tensor the same one; what an op
-// puts its results into is none of the others.
+// unify makes tensors that could be one tensor the same one, except for out
+// arguments.
 func (g *Generator) unify(c *sample.Case) {
 	outs := outsOf(g.op, c)
 	all := c.Tensors()

@@ -126,7 +126,7 @@ func (r *recipeReader) args(n *yaml.Node) *Recipe {
 	one.symbols = sizes.Sizes
 	for _, name := range one.names {
 		text := one.args[name.Value]
-		for round := range sample.SymbolSizes { // what symbols stand for differs from case to case
+		for round := range sample.SymbolSizes { // the values of symbols differ from case to case
 			sizes := sample.NewSymbols(round)
 			sizes.Sizes = one.symbols
 			at, err := one.fault(text, sizes)
@@ -199,8 +199,8 @@ func (b *Recipes) of(namespace string, name schema.Name) []*Recipe {
 // For reports whether there are recipes for an op.
 func (b *Recipes) For(op *schema.Op) bool { return len(b.of(op.Namespace, op.Func.Name)) > 0 }
 
-// At returns where the recipe stands that case number n of an op is made from;
-// false where it is from none of these.
+// At returns the position of the recipe that case number n of an op is made from,
+// false if it is made from none of these.
 func (b *Recipes) At(op *schema.Op, n int) (token.Position, bool) {
 	all := b.of(op.Namespace, op.Func.Name)
 	if n >= len(all) {

@@ -30,7 +30,7 @@ func Size(sizes []int64) int64 {
 	return n
 }
 
-// Legal takes back what can't be had together.
+// Legal undoes combinations that no tensor can have.
 func (t *TensorSpec) Legal() {
 	rank := len(t.Sizes)
 	c := Element(t.DType).Class()
@@ -104,10 +104,10 @@ const (
 	ListValue                       // List
 	TupleValue                      // List
 	DictValue                       // List, each key before its value
-	CallValue                       // what the op Text returns for the arguments List, its first result
+	CallValue                       // the first result of the op Text for the arguments List
 	AfterValue                      // the first of the arguments List after a call of the op Text
-	NewValue                        // what the constructor of the custom class Text makes of List
-	SameValue                       // what the earlier argument number Int is; Text is how a recipe refers to it
+	NewValue                        // an object of the custom class Text, constructed from List
+	SameValue                       // the value of the earlier argument number Int; Text is its name in a recipe
 )
 
 // A Value is one argument of a case.
@@ -307,7 +307,7 @@ func (c *Case) Ordinary() bool {
 	return !slices.ContainsFunc(c.Tensors(), func(t *TensorSpec) bool { return t.Form != engine.Strided || t.Same > 0 })
 }
 
-// Shape says in what bases differ: kinds of arguments, ranks and dtypes.
+// Shape returns the properties in which bases differ: kinds of arguments, ranks and dtypes.
 func (c *Case) Shape() string {
 	var b strings.Builder
 	for _, a := range c.Args {
@@ -341,8 +341,8 @@ func (c *Case) Plain() bool {
 		})
 }
 
-// mostElements is what a tensor of a case has at most; more finds no more, and
-// kernels of cubic time take forever.
+// mostElements is the maximum number of elements of a tensor in a case: larger
+// ones find nothing more, and kernels of cubic time take too long.
 const mostElements = 1 << 18
 
 func (c *Case) Huge() bool {

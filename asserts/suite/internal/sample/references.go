@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// References returns what a value refers to other arguments by.
+// References returns the references to other arguments in a value.
 func (v Value) References(all []string) []string {
 	if v.Kind == SameValue {
 		all = append(all, v.Text)
@@ -20,7 +20,7 @@ func (v Value) References(all []string) []string {
 
 var referred = regexp.MustCompile(`^(same|view):(\w+)(?:\[(\d+)\])?$`)
 
-// ArgumentOf is the argument that a reference is about.
+// ArgumentOf returns the argument that a reference names.
 func ArgumentOf(ref string) string { return referred.FindStringSubmatch(ref)[2] }
 
 // Refer resolves references: to a tensor by its number, and else by that of the

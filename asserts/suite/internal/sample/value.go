@@ -15,8 +15,8 @@ import (
 	"github.com/opassert/opassert/internal/yamlfile"
 )
 
-// ThemeDType stands in a recipe for the dtype of the case's theme; such a
-// tensor takes its arrangement and form from it too.
+// ThemeDType is, in a recipe, the dtype of the case's theme; such a tensor has the
+// arrangement and form of the theme too.
 const ThemeDType = "t"
 
 // A ValueError is a fault of a value's text, so many bytes from its start.
@@ -30,8 +30,8 @@ func (e *ValueError) Error() string { return e.text }
 // ParseValue reads a value as [Value.recipe] writes it, and besides:
 //
 //	t[2, 3]               a tensor that follows the theme
-//	t[n, 2*n+1]  n-1      sizes and whole numbers made of what symbols stand for
-//	same:x  view:xs[1]    what an earlier argument is, or a view of its storage
+//	t[n, 2*n+1]  n-1      sizes and whole numbers computed from symbols
+//	same:x  view:xs[1]    the value of an earlier argument, or a view of its storage
 func ParseValue(text string, sizes *SymbolTable) (Value, error) {
 	p := valueParser{text: text, rest: text, sizes: sizes}
 	v := p.value()
@@ -44,7 +44,7 @@ func ParseValue(text string, sizes *SymbolTable) (Value, error) {
 	return v, nil
 }
 
-// Symbols are the names of sizes in a case. Each stands for a size of its own.
+// Symbols are the names of sizes in a case. Each has a size of its own.
 type SymbolTable struct {
 	Of    map[string]int64
 	round int             // which of the ways to choose them
@@ -56,7 +56,7 @@ func NewSymbols(round int) *SymbolTable {
 	return &SymbolTable{Of: make(map[string]int64), round: round, Sizes: make(map[string]bool)}
 }
 
-// SymbolSizes are what symbols stand for, one after the other.
+// SymbolSizes are the values of symbols, in order.
 var SymbolSizes = []int64{2, 3, 4, 5, 8, 1, 6, 7}
 
 func (s *SymbolTable) Get(name string) int64 {
@@ -86,7 +86,7 @@ func (p *valueParser) fail(format string, args ...any) {
 	p.rest = ""
 }
 
-// back takes back what was read last, so that a fault is at its start.
+// back unreads the last token, so that an error is reported at its start.
 func (p *valueParser) back(token string) { p.rest = p.text[len(p.text)-len(p.rest)-len(token):] }
 
 func (p *valueParser) skip() { p.rest = strings.TrimLeft(p.rest, " ") }
@@ -97,7 +97,7 @@ func (p *valueParser) accept(token string) (ok bool) {
 	return ok
 }
 
-// token takes what stands before one of some bytes.
+// token reads the text before one of some bytes.
 func (p *valueParser) token(end string) string {
 	p.skip()
 	n := strings.IndexAny(p.rest, end)
@@ -208,10 +208,10 @@ func (p *valueParser) key() Value {
 	return p.plain(p.token(":" + endOfWord))
 }
 
-// CustomClasses is what the names of custom classes begin with.
+// CustomClasses is the prefix of the names of custom classes.
 const CustomClasses = "__torch__.torch.classes."
 
-// made reads what an op returns, or the constructor of a class makes.
+// made reads a call of an op, or of the constructor of a class.
 func (p *valueParser) made(name string) Value {
 	v := Value{Kind: CallValue, Text: name}
 	if !strings.Contains(name, "::") {
@@ -243,7 +243,7 @@ func (p *valueParser) after() Value {
 	return v
 }
 
-// enumerators are what may stand behind a prefix; of devices anything.
+// enumerators are the names allowed after a prefix; after that of devices any.
 var enumerators = map[string]struct {
 	kind  ValueKind
 	names []string
@@ -299,7 +299,7 @@ func (p *valueParser) plain(t string) Value {
 }
 
 var (
-	// A Reference stands for what another argument is, or one of its tensors.
+	// A Reference is the value of another argument, or one of its tensors.
 	Reference  = regexp.MustCompile(`^(?:same|view):\w+(?:\[\d+\])?`)
 	expression = regexp.MustCompile(`^[A-Za-z][\w+*-]*$`)
 )
@@ -465,7 +465,7 @@ func (p *valueParser) values(t *TensorSpec) {
 	}
 }
 
-// option takes what stands behind a tensor's sizes, and returns what it is about.
+// option reads an option after a tensor's sizes, and returns its name.
 func (p *valueParser) option(t *TensorSpec, option string) string {
 	if i := slices.Index(tensor.Arrangements, option); i > 0 {
 		t.Arrangement = tensor.Arrangement(i)

@@ -1,5 +1,5 @@
 // Package work makes the calls of a design through an engine, in this process,
-// and judges them: the tensors of a case, the call, the same on meta, what the
-// call before returned, what a call wrote before it threw, and the smallest call
-// that shows a fault.
+// and judges them: the tensors of a case, the call, the same on meta, the results
+// of the call before, writes of a call that threw, and the smallest call that
+// shows a fault.
 package work

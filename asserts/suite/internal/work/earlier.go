@@ -14,14 +14,14 @@ type earlier struct {
 	tensors []engine.Tensor
 	args    []int // of each, as in asserts.Earlier
 	then    [][]asserts.Observation
-	extra   []engine.Tensor // what is released with them
+	extra   []engine.Tensor // released with them
 }
 
 // A keeper is an engine whose kernels may keep an argument.
 type keeper interface{ KeepsArguments() }
 
-// keep takes over what a call returned, and releases what the one before did.
-// Through autograd a result keeps what made it.
+// keep takes over the results of a call, and releases those of the call before.
+// Through autograd a result references the tensors that it was computed from.
 func (r *Runner) keep(t *Target, m *maker, args []any, out *engine.Outcome) {
 	r.earlier.release()
 	if _, ok := r.Engine.(keeper); ok && r.Level >= asserts.Content {
@@ -63,7 +63,7 @@ func (k *earlier) add(e engine.Engine, v any, arg int) {
 	}
 }
 
-// now returns what is held, as it was then and as it is now.
+// now returns the held tensors, as they were then and as they are now.
 func (k *earlier) now(e engine.Engine, t *Target) []asserts.Earlier {
 	if k.op != t {
 		k.release()

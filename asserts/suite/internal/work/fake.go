@@ -36,7 +36,7 @@ func (r *Runner) fakeOf(t *Target, c *sample.Case) *fakeCall {
 	return t.fakes[key]
 }
 
-// shape returns what cases have in common whose tensors differ in contents alone.
+// shape returns the part that cases share whose tensors differ in contents alone.
 func shape(c *sample.Case) string {
 	like := c.Clone()
 	for _, spec := range like.Tensors() {

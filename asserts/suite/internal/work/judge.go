@@ -79,7 +79,7 @@ func (t *Target) findings(violations []*asserts.Violation, result *report.Case, 
 	return all
 }
 
-// unwaived leaves out what an allowlist waives, and counts it. Every check is
+// unwaived removes the violations that an allowlist waives, and counts them. Every check is
 // judged, those waived too: one that is quiet because another names the
 // culprit stays so where that other is waived.
 func (t *Target) unwaived(found []*asserts.Violation, result *report.Case) []*asserts.Violation {

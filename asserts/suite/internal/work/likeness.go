@@ -10,7 +10,7 @@ import (
 )
 
 // makeLike makes a tensor like one that the library does not have, and changes
-// the spec to what was made.
+// the spec accordingly.
 func (m *maker) makeLike(spec *sample.TensorSpec, lacks *engine.Unsupported) (engine.Tensor, error) {
 	for _, other := range likenesses(spec) {
 		t, err := m.engine.Make(other.Dense(m.room, len(m.tensors)), other.Form)

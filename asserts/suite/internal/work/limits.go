@@ -15,8 +15,8 @@ func (r *Runner) Fail(c *report.Case, op string, err error) {
 	}
 }
 
-// Forget forgets what the errors of an op mean, and what its calls changed: the next
-// op's may mean others.
+// Forget drops the readings of the op's errors and the state that its calls
+// changed: the same error may mean another thing for the next op.
 func (r *Runner) Forget() {
 	r.readings = nil
 	r.left()

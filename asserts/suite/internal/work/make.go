@@ -182,7 +182,7 @@ func (m *maker) fresh(spec *sample.TensorSpec) (engine.Tensor, *sample.TensorSpe
 	return t, have, err
 }
 
-// release releases what was made.
+// release releases the tensors that were made.
 func (m *maker) release() {
 	for _, t := range m.detach() {
 		t.Release()

@@ -11,7 +11,7 @@ import (
 )
 
 // minimise returns the simplest case that it can find that shows the same
-// violation, and the finding as it is there: each change is kept that does.
+// violation, and its finding: each change that still shows it is retained.
 func (r *Runner) minimise(t *Target, c *sample.Case, f *report.Finding) (*sample.Case, *report.Finding) {
 	budget := 60
 	for changed := true; changed; {

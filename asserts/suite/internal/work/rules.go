@@ -9,23 +9,23 @@ import (
 	"github.com/opassert/opassert/asserts/suite/report"
 )
 
-// A ruler is an engine that calls what is registered for an op besides its kernels.
+// A ruler is an engine that calls the rules registered for an op besides its kernels.
 type ruler interface {
 	// Ruled reports whether it does.
 	Ruled() bool
 	// Rules calls the op's formula for autograd and its rules for vmap and autocast,
-	// and returns what is wrong with them, or why they can't be called.
+	// and returns their faults, or why they can't be called.
 	Rules(op *asserts.Op, args []any) ([]asserts.Fault, string)
 }
 
-// A witness is an engine that sees what calls change besides their tensors.
+// A witness is an engine that observes the state that calls change besides tensors.
 type witness interface {
-	// Left returns what they changed since it was last called, and undid it.
+	// Left returns the changes since it was last called, and undoes them.
 	Left() []asserts.Fault
 }
 
-// left returns what calls changed besides their tensors since it was last called,
-// those included that threw.
+// left returns the changes besides those of tensors since it was last called, of
+// calls that threw too.
 func (r *Runner) left() []asserts.Fault {
 	if e, ok := r.Engine.(witness); ok {
 		return e.Left()
@@ -73,8 +73,7 @@ func (r *Runner) callRules(t *Target, c *sample.Case, e ruler) *rulesCall {
 	return &rulesCall{faults, why}
 }
 
-// judgeRules counts the calls of an attempt's rules, and returns what is wrong with
-// them.
+// judgeRules counts the calls of an attempt's rules, and returns their faults.
 func (r *Runner) judgeRules(t *Target, a *attempt, result *report.Case) []*report.Finding {
 	var tally report.Tally
 	if a.rules.why != "" {
@@ -86,7 +85,7 @@ func (r *Runner) judgeRules(t *Target, a *attempt, result *report.Case) []*repor
 	return r.judgeFaults(t, a, a.rules.faults, result, a.calls[0].on, engine.Rules)
 }
 
-// judgeFaults makes findings of what the engine found itself.
+// judgeFaults makes findings of the faults that the engine itself found.
 func (r *Runner) judgeFaults(t *Target, a *attempt, faults []asserts.Fault, result *report.Case, on ...engine.Device) []*report.Finding {
 	if len(faults) == 0 {
 		return nil

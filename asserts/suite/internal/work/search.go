@@ -37,8 +37,8 @@ func (r *Runner) vary(t *Target, row design.Row, number int) (*attempt, *design.
 	return nil, nil, last
 }
 
-// settle changes a call a few times after the rules for errors, keeping what
-// it is about: values of some arguments.
+// settle changes a call a few times by the rules for errors, except for the values
+// of the arguments that the case varies.
 func (r *Runner) settle(t *Target, c *sample.Case, rng *rand.Rand, about []string, keep func(*sample.Case)) (*attempt, error) {
 	ad := design.NewAdapter(t.operator.Schema, rng, design.Themes[0])
 	ad.About = about

@@ -12,7 +12,7 @@ type attempt struct {
 	calls []call         // the first is on the case's own device
 	fake  *fakeCall      // nil: the engine has none
 	rules *rulesCall     // nil: the engine has none
-	lacks map[string]int // what the call wanted and the library lacks, by how often
+	lacks map[string]int // tensors that the call wanted and the library lacks, with their number
 }
 
 // A call is an attempt's call on one device.
