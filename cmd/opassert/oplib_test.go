@@ -242,14 +242,15 @@ func TestCompare(t *testing.T) {
 	args := []string{"check", "-libtorch", torch.Root, "-libtorch", torch.Lib, "-lib", lib, "-op", "oplib::row", "-op", "oplib::scale", "-cases", "5"}
 	state := filepath.Join(t.TempDir(), "state")
 	page, table := filepath.Join(t.TempDir(), "page.html"), filepath.Join(t.TempDir(), "table.md")
-	out, err := exec.Command(command, append(args, "-state", state, "-html", page, "-table", table)...).Output()
+	programs := filepath.Join(t.TempDir(), "programs")
+	out, err := exec.Command(command, append(args, "-state", state, "-html", page, "-table", table, "-repro", programs)...).Output()
 	if exit, ok := err.(*exec.ExitError); !ok || exit.ExitCode() != 1 {
 		t.Errorf("the command ended with %v; findings are status 1", err)
 	}
 	if n := strings.Count(string(out), "libtorch "+torch.Version+", level content, seed 1: 1 findings and 0 crashes in"); n != 2 {
 		t.Errorf("%d of 2 runs in\n%s", n, out)
 	}
-	if !strings.Contains(string(out), ":\n  nothing changed\n") || !strings.HasSuffix(string(out), ": in libtorch "+torch.Version+", the first one compared\n") {
+	if !strings.Contains(string(out), ":\n  nothing changed\n") || !strings.Contains(string(out), ": in libtorch "+torch.Version+", the first one compared\n    program "+filepath.Join(programs, "2-"+torch.Version)) {
 		t.Errorf("no comparison in\n%s", out)
 	}
 	if text, err := os.ReadFile(table); err != nil || strings.Count(string(text), " | found | found |") != 1 {
@@ -257,6 +258,9 @@ func TestCompare(t *testing.T) {
 	}
 	if text, err := os.ReadFile(page); err != nil || strings.Count(string(text), `<td class="found">found`) != 2 {
 		t.Errorf("the page is\n%s\n%v", text, err)
+	}
+	if written, _ := filepath.Glob(filepath.Join(programs, "[12]-"+torch.Version, "*.py")); len(written) != 2 {
+		t.Errorf("programs are %q", written)
 	}
 	if left, _ := filepath.Glob(state + "*"); len(left) > 0 {
 		t.Errorf("states are left: %q", left)

@@ -29,6 +29,7 @@ type change struct {
 	Saw     string       `json:"saw,omitempty"`     // on the engine that shows it
 	Why     string       `json:"why,omitempty"`     // that it is not known whether a finding is gone
 	Repro   string       `json:"repro,omitempty"`   // on the engine that shows it
+	Program *Program     `json:"program,omitempty"`
 	Schemas []string     `json:"schemas,omitempty"` // where they differ: from, to
 }
 
@@ -124,12 +125,12 @@ func byName(ops []*OpResult) map[string]*OpResult {
 func (r *Report) change(kind changeKind, op *OpResult, f *Finding) change {
 	return change{
 		Kind: kind, Op: op.Op, Code: f.Violation.Code, Subject: f.Violation.Subject.String(),
-		Saw: f.Violation.Saw, Repro: r.violation(op, f).Repro,
+		Saw: f.Violation.Saw, Repro: r.violation(op, f).Repro, Program: f.Program,
 	}
 }
 
 func (r *Report) crashChange(kind changeKind, op *OpResult, c *Crash) change {
-	return change{Kind: kind, Op: op.Op, Saw: c.Cause, Repro: r.repro(op, *c)}
+	return change{Kind: kind, Op: op.Op, Saw: c.Cause, Repro: r.repro(op, *c), Program: c.Program}
 }
 
 // crash returns the first crash that counts against the op, or nil.
@@ -141,13 +142,21 @@ func (r *OpResult) crash() *Crash {
 }
 
 // shows reports whether an op has a finding of the same rule about the same
-// tensor. Its place among the arguments may be another.
-func (r *OpResult) shows(f *Finding) bool {
-	return slices.ContainsFunc(r.Findings, func(g *Finding) bool {
+// tensor.
+func (r *OpResult) shows(f *Finding) bool { return r.same(f) != nil }
+
+// same returns the finding of the same rule about the same tensor, or nil. Its place
+// among the arguments may be another.
+func (r *OpResult) same(f *Finding) *Finding {
+	i := slices.IndexFunc(r.Findings, func(g *Finding) bool {
 		a, b := f.Violation, g.Violation
 		return a.Code == b.Code && a.Subject.Return == b.Subject.Return && a.Subject.Name == b.Subject.Name &&
 			a.Against.Return == b.Against.Return && a.Against.Name == b.Against.Name
 	})
+	if i < 0 {
+		return nil
+	}
+	return r.Findings[i]
 }
 
 // unjudged returns the reason why a check was not made on the op, or "".
@@ -192,6 +201,9 @@ func (c *Comparison) WriteText(w io.Writer) error {
 		t.line("\nfindings, and the versions that have them:")
 		for _, h := range all {
 			t.line("  %s  %s  %s: %s", h.Code, h.Op, h.Subject, h.words())
+			if h.Program != nil {
+				t.line("    program %v", h.Program)
+			}
 		}
 	}
 	return t.err
@@ -209,6 +221,9 @@ func (c *change) write(t *textWriter) {
 	t.line("%s", strings.Join(words, "  "))
 	type line struct{ label, text string }
 	lines := []line{{"saw", c.Saw}, {"unseen", c.Why}, {"repro", c.Repro}}
+	if c.Program != nil {
+		lines = append(lines, line{"program", c.Program.String()})
+	}
 	for i, schema := range c.Schemas {
 		lines = append(lines, line{[]string{"schema", "now"}[i], schema})
 	}

@@ -65,6 +65,8 @@ func comparison() *Comparison {
 	sharesOther, sharesResult := finds(asserts.UndeclaredAlias, 0, "self", "bad"), finds(asserts.UndeclaredAlias, 0, "self", "bad")
 	sharesOther.Violation.Against = asserts.Place{Name: "b"}
 	sharesResult.Violation.Against = asserts.Place{Name: "a", Return: true}
+	worse := finds(asserts.FreshStorage, 0, "self", "worse <b>")
+	worse.Program = &Program{File: "2-2.0/breaks.py", Reproduced: true}
 	misnamed := ran("misnamed")
 	misnamed.Devices = Devices{engine.CPU: judged(asserts.SchemaLint)}
 	return &Comparison{Reports: []*Report{
@@ -73,7 +75,7 @@ func comparison() *Comparison {
 			ran("moved", finds(asserts.InputImpl, 0, "self", "bad")), ran("unjudged", finds(asserts.InputImpl, 0, "self", "bad")),
 			ran("code", finds(asserts.InputImpl, 0, "self", "bad")), ran("return", finds(asserts.InputImpl, 0, "self", "bad")),
 			ran("shares", shares), ran("shares_result", shares), ran("misnamed", finds(asserts.SchemaLint, 0, "self", "bad"))),
-		compared("2.0", ran("breaks", finds(asserts.FreshStorage, 0, "self", "worse <b>")), crashing, ran("heals"), never, lucky,
+		compared("2.0", ran("breaks", worse), crashing, ran("heals"), never, lucky,
 			renamed, moved, added, unjudged,
 			ran("code", finds(asserts.InputStorage, 0, "self", "bad")), ran("return", returned), ran("shares", sharesOther), ran("shares_result", sharesResult), misnamed),
 	}}

@@ -20,6 +20,7 @@ type history struct {
 	Since   string       `json:"since"`             // the first engine that has it
 	Without string       `json:"without,omitempty"` // the last one before that whose check holds
 	Mended  string       `json:"mended,omitempty"`  // the first one after all that have it whose check holds
+	Program *Program     `json:"program,omitempty"` // of the last one that has it
 }
 
 // A standing reports whether an engine has a finding.
@@ -62,7 +63,7 @@ func (c *Comparison) history(ops []map[string]*OpResult, op string, f *Finding) 
 		h.Stands = append(h.Stands, s)
 		switch {
 		case s == standsFound:
-			h.Since, h.Mended = cmp.Or(h.Since, c.Reports[i].Engine), ""
+			h.Since, h.Mended, h.Program = cmp.Or(h.Since, c.Reports[i].Engine), "", on[op].same(f).Program
 		case s == standsHolds && h.Since == "":
 			h.Without = c.Reports[i].Engine
 		case s == standsHolds:

@@ -157,8 +157,11 @@ func TestFolder(t *testing.T) {
 	r.Ops[0].Crashes[0].Alone, r.Ops[0].Crashes[1].Alone = true, true
 	r.Ops[1].Findings = []*report.Finding{examples["undeclared-alias"].Finding}
 	r.Ops[2].Findings = []*report.Finding{finding("x::f.out", "f.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)", `{self: "float32[1]", out: "float32[1]"}`, asserts.UndeclaredAlias, result(0, "result"), argument(0, "self")).Finding}
+	below := &Folder{Path: filepath.Join(d.Path, "1-2.6.0"), Source: source}
 	for range 2 {
 		must.Do(t, d.Clear())
+		must.Do(t, below.Write(r, 2))
+		must.Do(t, d.Clear()) // with what is below it
 		must.Do(t, d.Write(r, 2))
 	}
 	files, _ := filepath.Glob(filepath.Join(d.Path, "*"))
@@ -175,13 +178,23 @@ func TestFolder(t *testing.T) {
 	if reproduced, others := r.Programs(); reproduced != 0 || others != 4 {
 		t.Errorf("%d reproduced, %d not, want 0 and 4", reproduced, others)
 	}
-	other := filepath.Join(d.Path, "notes.txt")
-	must.Do(t, os.WriteFile(other, []byte("mine"), 0o666))
-	if err := d.Clear(); err == nil || !strings.Contains(err.Error(), "holds other files, such as notes.txt") {
-		t.Errorf("error %v", err)
-	}
-	if left, _ := filepath.Glob(filepath.Join(d.Path, "*")); len(left) != 3 {
-		t.Errorf("%v are left", left)
+	others := []string{"empty/", "notes.txt", "a/b/notes.txt"}
+	for _, other := range others {
+		path := filepath.Join(d.Path, filepath.FromSlash(other))
+		must.Do(t, os.MkdirAll(filepath.Dir(path), 0o777))
+		if !strings.HasSuffix(other, "/") {
+			must.Do(t, os.WriteFile(path, []byte("mine"), 0o666))
+		} else {
+			must.Do(t, os.Mkdir(path, 0o777))
+		}
+		name, _, _ := strings.Cut(other, "/")
+		if err := d.Clear(); err == nil || !strings.Contains(err.Error(), "holds other files, such as "+name) {
+			t.Errorf("%s: error %v", other, err)
+		}
+		if left, _ := filepath.Glob(filepath.Join(d.Path, "*")); len(left) != 3 {
+			t.Errorf("%v are left", left)
+		}
+		must.Do(t, os.RemoveAll(filepath.Join(d.Path, name)))
 	}
 }
 

@@ -27,8 +27,8 @@ type Folder struct {
 	Source
 }
 
-// Clear makes the folder, and removes the programs of an earlier run. A folder that
-// holds anything else is left as it is.
+// Clear makes the folder, and removes the programs of an earlier run, also those in
+// folders below it. A folder that holds anything else is left as it is.
 func (d *Folder) Clear() error {
 	entries, err := os.ReadDir(d.Path)
 	if os.IsNotExist(err) {
@@ -43,15 +43,20 @@ func (d *Folder) Clear() error {
 		}
 	}
 	for _, e := range entries {
-		if err := os.Remove(filepath.Join(d.Path, e.Name())); err != nil {
+		if err := os.RemoveAll(filepath.Join(d.Path, e.Name())); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func ours(file string) bool {
-	text, err := os.ReadFile(file)
+// ours reports whether a file is a program of an earlier run, or a folder of such files.
+func ours(path string) bool {
+	if entries, err := os.ReadDir(path); err == nil {
+		other := func(e os.DirEntry) bool { return !ours(filepath.Join(path, e.Name())) }
+		return len(entries) > 0 && !slices.ContainsFunc(entries, other)
+	}
+	text, err := os.ReadFile(path)
 	return err == nil && bytes.HasPrefix(text, []byte(mark))
 }
 
@@ -153,6 +158,9 @@ func throughOps(texts []string) string {
 }
 
 func (d *Folder) put(file, text string) error {
+	if err := os.MkdirAll(filepath.Dir(file), 0o777); err != nil {
+		return err
+	}
 	return os.WriteFile(file, []byte(mark+"\n"+text), 0o666)
 }
 

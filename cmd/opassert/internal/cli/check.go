@@ -51,7 +51,8 @@ those of kernels that may read files or use the network themselves; -a runs all.
 
 With several -libtorch each of them runs the same cases, and the report says
 what differs from one to the next, findings, crashes and ops that are new or gone,
-and for each finding which of them have it.
+and for each finding which of them have it. The programs of -repro are in a folder
+for each.
 
   opassert check -engine libtorch -op aten::lu_unpack
   opassert check -engine libtorch -lib build/libmyops.so -level meta
@@ -185,10 +186,7 @@ func runCheck(inv *invocation) error {
 		if base.known != nil {
 			return usagef("-baseline is for one -libtorch; several are compared with each other")
 		}
-		if *programs.folder != "" {
-			return usagef("-repro is for one -libtorch")
-		}
-		return flags.compare(inv, out)
+		return flags.compare(inv, out, programs)
 	}
 	defer flags.module.remove()
 	checked, err := flags.start(inv)

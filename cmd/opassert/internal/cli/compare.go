@@ -4,20 +4,23 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/opassert/opassert/asserts/suite/report"
+	"github.com/opassert/opassert/asserts/suite/repro"
 )
 
 // A comparison is a run over several versions of libtorch in the making.
 type comparison struct {
 	flags     *checkFlags
 	out       *outputs
+	programs  reproFlag
 	found     report.Comparison
 	unmatched []string // patterns that match no op of any version
 }
 
 // compare runs the ops of each libtorch in turn, and reports what differs.
-func (f *checkFlags) compare(inv *invocation, out *outputs) error {
+func (f *checkFlags) compare(inv *invocation, out *outputs, programs reproFlag) error {
 	if out.formats.given() || *out.unreached != "" {
 		return usagef("%s and -unreached are for one -libtorch; several are compared in text, -json, -html and -table", formatNames())
 	}
@@ -29,7 +32,12 @@ func (f *checkFlags) compare(inv *invocation, out *outputs) error {
 			return err
 		}
 	}
-	c := &comparison{flags: f, out: out, unmatched: f.ops}
+	if *programs.folder != "" {
+		if err := (&repro.Folder{Path: *programs.folder}).Clear(); err != nil {
+			return err
+		}
+	}
+	c := &comparison{flags: f, out: out, programs: programs, unmatched: f.ops}
 	if err := c.from(inv, 0); err != nil {
 		return err
 	}
@@ -63,13 +71,17 @@ func (c *comparison) from(inv *invocation, i int) error {
 		c.found.Reports = append(c.found.Reports, checked.report(nil))
 		return c.from(inv, i+1)
 	}
+	folder, err := c.programs.of(checked, fmt.Sprintf("%d-%s", i+1, strings.TrimPrefix(checked.engine, "libtorch ")))
+	if err != nil {
+		return err
+	}
 	empty := false
 	err = checked.run(inv, func(r *report.Report) error {
 		if len(r.Ops) < r.All {
 			return nil // it was interrupted
 		}
 		c.found.Reports = append(c.found.Reports, r)
-		err := c.from(inv, i+1)
+		err := errors.Join(checked.writePrograms(folder, r), c.from(inv, i+1))
 		empty = err == nil && r.Empty() != ""
 		return err
 	})
