@@ -14,13 +14,6 @@ import (
 	"github.com/opassert/opassert/asserts/suite/internal/sample"
 )
 
-// The numbers of a worker's files. Its standard input has the requests; its
-// standard output is left to kernels that print.
-const (
-	replyFile = 3 // it answers on this one
-	keyFile   = 4 // the key that its lines begin with, which it reads once
-)
-
 // A connection is a worker's end of the conversation with its run.
 //
 // Each line of a worker begins with a key that the run has chosen: a line without
@@ -87,6 +80,10 @@ func (c *connection) requests() <-chan string {
 	return lines
 }
 
+// loadingLimit is the address space that a worker may add while it loads a library
+// of ops.
+const loadingLimit = 4 << 30
+
 // Loading reports to the run that this worker begins to load a library, or with "" that it
 // has loaded them all. If the worker ends, the run names the library.
 func Loading(library string) {
@@ -113,9 +110,6 @@ func Refuse(err error) {
 	}
 	c.say(word, strconv.Quote(err.Error()))
 }
-
-// lineForeign stands before a line that has no key: "foreign TEXT".
-const lineForeign = "foreign"
 
 // longestLine is more than any line of a worker has.
 const longestLine = 1 << 28

@@ -1,10 +1,7 @@
 package suite
 
 import (
-	"bytes"
 	"context"
-	"encoding/base64"
-	"encoding/gob"
 	"fmt"
 	"slices"
 	"time"
@@ -52,22 +49,6 @@ func whyLeave(r *report.OpResult, last *report.Crash, slow int) string {
 		return fmt.Sprintf("after %d cases that take too long", slow)
 	}
 	return ""
-}
-
-// encode writes a value as one word. Its numbers may be any, NaN included.
-func encode(v any) (string, error) {
-	var b bytes.Buffer
-	err := gob.NewEncoder(&b).Encode(v)
-	return base64.StdEncoding.EncodeToString(b.Bytes()), err
-}
-
-func decode[T any](text string) (*T, error) {
-	v := new(T)
-	b, err := base64.StdEncoding.DecodeString(text)
-	if err != nil {
-		return nil, err
-	}
-	return v, gob.NewDecoder(bytes.NewReader(b)).Decode(v)
 }
 
 // crashed records a case that ended its worker. The case runs once more in a

@@ -108,3 +108,6 @@ func (g greeting) process() *os.Process {
 	p, _ := os.FindProcess(g.kernels)
 	return p
 }
+
+// ours is the prefix of the names of opassert's own functions.
+const ours = "github.com/opassert/opassert/"

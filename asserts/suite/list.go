@@ -69,20 +69,3 @@ func list(worker func() *exec.Cmd, folder string) (*Listing, error) {
 		}
 	}
 }
-
-// list answers a request for the engine's ops.
-func (s *server) list() error {
-	operators, err := s.Engine.Operators()
-	if err != nil {
-		return err
-	}
-	l := Listing{Version: s.Engine.Version(), Operators: operators}
-	if e, ok := s.Engine.(loader); ok {
-		l.Unloaded = e.Unloaded()
-	}
-	text, err := encode(l)
-	if err != nil {
-		return err
-	}
-	return s.say(lineList, text)
-}

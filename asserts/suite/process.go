@@ -22,11 +22,6 @@ import (
 	"github.com/opassert/opassert/asserts/suite/report"
 )
 
-// WorkerVariable, when it is set in a process's environment, makes it a worker.
-// It names the folder that the worker goes to: there are kernels that write
-// files where they are.
-const WorkerVariable = "OPASSERT_WORKER"
-
 // A process is a worker as the run sees it.
 type process struct {
 	cmd     *exec.Cmd
@@ -165,9 +160,6 @@ func (p *process) silent() error {
 	}
 	return fmt.Errorf("a worker did not start: %s", why)
 }
-
-// loadMark is written by a worker where it begins to load a library.
-const loadMark = "\x1e"
 
 // written holds the output of a worker: before it loaded libraries, while it
 // loaded the first, and so on.
@@ -439,9 +431,6 @@ func (p *process) explain(crash *ending, status string) error {
 const goExit = "exit status 2"
 
 var signalText = regexp.MustCompile(`\bSIG[A-Z]{3,}\b`)
-
-// ours is the prefix of the names of opassert's own functions.
-const ours = "github.com/opassert/opassert/"
 
 // goTrace reads the Go runtime's report of a panic, or of a fatal error except for
 // a signal that arrived while a kernel ran: its first line, and the

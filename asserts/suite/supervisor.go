@@ -250,20 +250,6 @@ func (s *supervisor) start() error {
 	return s.broken
 }
 
-// foreign is the error for a line of a worker that is not its own.
-func foreign(text string) error {
-	return fmt.Errorf("a worker answered %q: the kernel may write to file %d, which is the worker's", text, replyFile)
-}
-
-// ownFault is the error for a panic of opassert's, as a worker wrote it down.
-func ownFault(quoted string) error {
-	text, err := strconv.Unquote(quoted)
-	if err != nil {
-		text = quoted
-	}
-	return errors.New(text)
-}
-
 // ended handles a worker that has ended or does not answer: it fills in the crash, or
 // returns a fault of opassert's own.
 func (s *supervisor) ended(crash *ending) error {

@@ -25,57 +25,10 @@ type Config struct {
 	Plan  func(*schema.Op) engine.Plan // called by workers alone
 }
 
-// The conversation with a worker is in lines. It says "ready PID" when it has
-// started, of the process that its kernels run in. A request is JSON; the answer is "start N COST" before each case, "end
-// JSON" after it, and "done". The openings before those asked for are made
-// ready as if they had run, except those to skip.
-const (
-	lineReady   = "ready"
-	lineLoad    = "load" // "load LIBRARY", before it is ready: what it would fail in
-	lineStart   = "start"
-	lineCall    = "call"   // "call CASE" before each call and "call " after it, where the request wants that
-	lineDevice  = "device" // "device cpu", where the op is called there next, where the request wants that
-	lineTwin    = "twin"   // "twin meta", the same where it is called with twins
-	lineFrame   = "frame"  // "frame TEXT", innermost first, from a worker that crashes
-	lineShown   = "shown"  // "shown JSON": what a case found, while a smaller call is looked for
-	lineEnd     = "end"
-	lineLearned = "learned" // "learned JSON": what the design of the op is made from
-	lineDone    = "done"
-	lineList    = "list"    // "list LISTING", the answer to a request for the ops
-	lineFault   = "fault"   // a panic of opassert's own, quoted
-	lineLibrary = "library" // a failure of the library, quoted
-	lineDied    = "died"    // from what watches the worker: "died STATUS"
-)
-
-// A request is for some cases of an op, or for the list of ops.
-type request struct {
-	List bool   `json:"list,omitempty"`
-	Op   string `json:"op"`
-	From int    `json:"from"`
-	To   int    `json:"to"`
-	Show bool   `json:"show,omitempty"` // say each call before it is made
-	Case string `json:"case,omitempty"` // make this one call instead, as it is
-	Skip []int  `json:"skip,omitempty"` // earlier cases that end a worker
-
-	Without []engine.Device `json:"without,omitempty"` // make no calls there
-
-	// AsItIs reports that no smaller calls are searched for, as a worker ended in
-	// one.
-	AsItIs bool `json:"asItIs,omitempty"`
-
-	// Learned are the facts that an earlier worker learned, and Origins those of its
-	// cases since: these need not run again.
-	Learned string                `json:"learned,omitempty"`
-	Origins map[int]design.Origin `json:"origins,omitempty"`
-}
-
 // memoryLimit is the address space in bytes that a worker may add to that with
 // which it starts, so that a kernel that asks for too much fails at once, and
 // does not fill the machine.
 const memoryLimit = 512 << 20
-
-// loadingLimit is how many more a library of ops gets while it is loaded.
-const loadingLimit = 4 << 30
 
 // Serve runs a worker: it answers requests until the run ends it.
 func Serve(e engine.Engine, cfg Config) error {
@@ -238,4 +191,21 @@ func (s *server) result(line string, result *report.Case) error {
 		err = s.put(line, string(text))
 	}
 	return err
+}
+
+// list answers a request for the engine's ops.
+func (s *server) list() error {
+	operators, err := s.Engine.Operators()
+	if err != nil {
+		return err
+	}
+	l := Listing{Version: s.Engine.Version(), Operators: operators}
+	if e, ok := s.Engine.(loader); ok {
+		l.Unloaded = e.Unloaded()
+	}
+	text, err := encode(l)
+	if err != nil {
+		return err
+	}
+	return s.say(lineList, text)
 }

@@ -163,3 +163,20 @@ func (f *Finding) baseline() baselineLine {
 func (c *Crash) baseline(op string) baselineLine {
 	return newBaselineLine("crash", op, SameCauses(c.Cause)[0])
 }
+
+// known returns the findings and crashes of an op that a baseline has, each once.
+func (r *OpResult) known() []baselineLine {
+	var lines []baselineLine
+	add := func(known bool, l baselineLine) {
+		if known && !slices.Contains(lines, l) {
+			lines = append(lines, l)
+		}
+	}
+	for _, f := range r.Findings {
+		add(f.Known, f.baseline())
+	}
+	for _, c := range r.Crashes {
+		add(c.Known, c.baseline(r.Op))
+	}
+	return lines
+}

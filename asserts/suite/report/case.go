@@ -1,6 +1,9 @@
 package report
 
 import (
+	"encoding/json"
+	"strings"
+
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/suite/engine"
 	"github.com/opassert/opassert/asserts/suite/internal/design"
@@ -40,4 +43,32 @@ type Finding struct {
 func (f *Finding) SameFault(g *Finding) bool {
 	v, w := f.Violation, g.Violation
 	return v.Code == w.Code && v.Subject.Return == w.Subject.Return && v.Subject.Index == w.Subject.Index
+}
+
+// On names the devices of a finding in a text.
+func (f *Finding) On() string {
+	var names []string
+	for _, d := range f.Devices {
+		names = append(names, string(d))
+	}
+	return strings.Join(names, ", ")
+}
+
+// UnmarshalJSON reads a finding, of an opassert that wrote its devices as one
+// text too.
+func (f *Finding) UnmarshalJSON(text []byte) error {
+	type written Finding
+	old := struct {
+		*written
+		Device string `json:"device"`
+	}{written: (*written)(f)}
+	if err := json.Unmarshal(text, &old); err != nil {
+		return err
+	}
+	if old.Device != "" {
+		for name := range strings.SplitSeq(old.Device, ", ") {
+			f.Devices = append(f.Devices, engine.Device(name))
+		}
+	}
+	return nil
 }

@@ -1,10 +1,8 @@
 package report
 
 import (
-	"encoding/json"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/suite/engine"
@@ -72,51 +70,12 @@ func (t *Tally) Excuse(code asserts.Code, reason string) {
 	t.Skips = AddSkip(t.Skips, asserts.Skip{Code: code, Reason: reason, Count: 1})
 }
 
-// On names the devices of a finding in a text.
-func (f *Finding) On() string {
-	var names []string
-	for _, d := range f.Devices {
-		names = append(names, string(d))
+// AddSkip counts a skip with one of the same code and reason, if there is one.
+func AddSkip(skips []asserts.Skip, s asserts.Skip) []asserts.Skip {
+	i := slices.IndexFunc(skips, func(k asserts.Skip) bool { return k.Code == s.Code && k.Reason == s.Reason })
+	if i < 0 {
+		return append(skips, s)
 	}
-	return strings.Join(names, ", ")
-}
-
-// UnmarshalJSON reads a result, of an opassert that wrote two devices by name too.
-func (r *OpResult) UnmarshalJSON(text []byte) error {
-	type written OpResult
-	old := struct {
-		*written
-		CPU    *Tally         `json:"cpu"`
-		Meta   *Tally         `json:"meta"`
-		NoMeta map[string]int `json:"nometa"`
-	}{written: (*written)(r)}
-	if err := json.Unmarshal(text, &old); err != nil {
-		return err
-	}
-	if old.CPU != nil {
-		r.Devices.Add(Devices{engine.CPU: *old.CPU})
-	}
-	if old.Meta != nil {
-		r.Devices.Add(Devices{engine.Meta: {Judged: old.Meta.Judged, Skips: old.Meta.Skips, Uncalled: old.NoMeta}})
-	}
-	return nil
-}
-
-// UnmarshalJSON reads a finding, of an opassert that wrote its devices as one
-// text too.
-func (f *Finding) UnmarshalJSON(text []byte) error {
-	type written Finding
-	old := struct {
-		*written
-		Device string `json:"device"`
-	}{written: (*written)(f)}
-	if err := json.Unmarshal(text, &old); err != nil {
-		return err
-	}
-	if old.Device != "" {
-		for name := range strings.SplitSeq(old.Device, ", ") {
-			f.Devices = append(f.Devices, engine.Device(name))
-		}
-	}
-	return nil
+	skips[i].Count += s.Count
+	return skips
 }

@@ -276,23 +276,6 @@ func (r *Report) WriteFindings(w io.Writer) error {
 	return t.err
 }
 
-// known returns the findings and crashes of an op that a baseline has, each once.
-func (r *OpResult) known() []baselineLine {
-	var lines []baselineLine
-	add := func(known bool, l baselineLine) {
-		if known && !slices.Contains(lines, l) {
-			lines = append(lines, l)
-		}
-	}
-	for _, f := range r.Findings {
-		add(f.Known, f.baseline())
-	}
-	for _, c := range r.Crashes {
-		add(c.Known, c.baseline(r.Op))
-	}
-	return lines
-}
-
 // writeFamily writes the findings and crashes of a family.
 func (r *Report) writeFamily(t *textWriter, f *family) {
 	if len(f.ops) > 1 {

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"encoding/json"
 	"maps"
 	"slices"
 	"strings"
@@ -220,16 +221,27 @@ func (f *Finding) Same(g *Finding) bool {
 	return f.SameFault(g) && a.Against.Return == b.Against.Return && a.Against.Name == b.Against.Name
 }
 
-// AddSkip counts a skip with one of the same code and reason, if there is one.
-func AddSkip(skips []asserts.Skip, s asserts.Skip) []asserts.Skip {
-	i := slices.IndexFunc(skips, func(k asserts.Skip) bool { return k.Code == s.Code && k.Reason == s.Reason })
-	if i < 0 {
-		return append(skips, s)
-	}
-	skips[i].Count += s.Count
-	return skips
-}
-
 // GiveUp is after how many cases an op is left alone when all of them
 // ended in errors that no arguments avoid, such as that of a missing kernel.
 const GiveUp = 10
+
+// UnmarshalJSON reads a result, of an opassert that wrote two devices by name too.
+func (r *OpResult) UnmarshalJSON(text []byte) error {
+	type written OpResult
+	old := struct {
+		*written
+		CPU    *Tally         `json:"cpu"`
+		Meta   *Tally         `json:"meta"`
+		NoMeta map[string]int `json:"nometa"`
+	}{written: (*written)(r)}
+	if err := json.Unmarshal(text, &old); err != nil {
+		return err
+	}
+	if old.CPU != nil {
+		r.Devices.Add(Devices{engine.CPU: *old.CPU})
+	}
+	if old.Meta != nil {
+		r.Devices.Add(Devices{engine.Meta: {Judged: old.Meta.Judged, Skips: old.Meta.Skips, Uncalled: old.NoMeta}})
+	}
+	return nil
+}

@@ -6,27 +6,12 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/opassert/opassert/asserts/suite/engine"
 	"github.com/opassert/opassert/asserts/suite/internal/sample"
 	"github.com/opassert/opassert/internal/tensor"
 	"github.com/opassert/opassert/schema"
 )
-
-// An adapter changes a case according to the kernel's error. Its first
-// answers are rules, each for one way in which PyTorch words its errors; when
-// none applies, it tries values that the error mentions, and then others.
-type adapter struct {
-	op   *schema.Op
-	rng  *rand.Rand
-	th   theme
-	seen map[string]int // errors, numbers left out
-	used map[tried]bool
-	size map[string]int64 // by the letters that errors have for it
-
-	About []string // arguments whose values are not for the adapter to change
-}
 
 func NewAdapter(op *schema.Op, rng *rand.Rand, th theme) *adapter {
 	return &adapter{op: op, rng: rng, th: th, seen: make(map[string]int), used: make(map[tried]bool), size: make(map[string]int64)}
@@ -58,12 +43,6 @@ func (a *adapter) Revise(c *sample.Case, text string) (*sample.Case, bool) {
 		}
 	}
 	return next, false
-}
-
-// tried is a rule that was used on an error.
-type tried struct {
-	rule  int
-	error string
 }
 
 // A reading is the changes that the rules find in an error.
@@ -124,15 +103,6 @@ func WithoutNumbers(text string) string {
 	}, text)
 }
 
-var digits = regexp.MustCompile(`\d+`)
-
-// A revision is one change of a case after an error.
-type revision struct {
-	*adapter
-	c    *sample.Case
-	text string
-}
-
 // A rule is for errors, in small letters, that hold one of the words and
 // match the pattern; the words are only there because patterns are slow.
 type rule struct {
@@ -143,12 +113,6 @@ type rule struct {
 
 func on(pattern string, revise func(*revision, []string) bool, words ...string) rule {
 	return rule{words, whenUsed(pattern), revise}
-}
-
-// whenUsed compiles a pattern when it is used first: a worker may live for one
-// call alone.
-func whenUsed(pattern string) func() *regexp.Regexp {
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
 }
 
 // hopeless are errors that no other arguments avoid.
@@ -207,76 +171,6 @@ var rules = []rule{
 	on(`mkldnn`, (*revision).mkldnn, "mkldnn"),
 	on(`\bnested`, (*revision).nested, "nested"),
 	on(`names?\b|named`, (*revision).named, "name"),
-}
-
-// mentioned finds the arguments that the error names, or else those of which it names
-// a part: cu_seqlens_q by cu_seqlens, and key_cache by caches.
-func (m *revision) mentioned() []int {
-	var found, parts []int
-	for i, name := range m.c.Names {
-		if len(name) > 1 && containsWord(m.text, name) {
-			found = append(found, i)
-		}
-		if at := strings.LastIndexByte(name, '_'); at > 2 && (containsWord(m.text, name[:at]) || containsWord(m.text, name[at+1:]+"s")) {
-			parts = append(parts, i)
-		}
-	}
-	if len(found) == 0 {
-		return parts
-	}
-	return found
-}
-
-func containsWord(text, word string) bool {
-	for at := 0; ; {
-		i := strings.Index(text[at:], word)
-		if i < 0 {
-			return false
-		}
-		start, end := at+i, at+i+len(word)
-		if (start == 0 || !isWord(text[start-1])) && (end == len(text) || !isWord(text[end])) {
-			return true
-		}
-		at = end
-	}
-}
-
-func isWord(b byte) bool {
-	return b == '_' || '0' <= b && b <= '9' || 'a' <= b && b <= 'z' || 'A' <= b && b <= 'Z'
-}
-
-// targets returns the tensors that an error mentions: those of the arguments it
-// names, or else one at random, or all.
-func (m *revision) targets() []*sample.TensorSpec {
-	var out []*sample.TensorSpec
-	for _, i := range m.mentioned() {
-		out = m.c.Args[i].AppendTensors(out)
-	}
-	if len(out) > 0 {
-		return out
-	}
-	all := m.c.Tensors()
-	if len(all) > 1 && sample.OneIn(m.rng, 3) {
-		return []*sample.TensorSpec{sample.Pick(m.rng, all)}
-	}
-	return all
-}
-
-// Separate makes tensors that are the same as others ones of their own. A list that
-// changed its length may have left one that refers to itself, or to none.
-func Separate(ts []*sample.TensorSpec, all []*sample.TensorSpec) []*sample.TensorSpec {
-	for _, t := range ts {
-		for range all {
-			from := max(t.Same, t.View)
-			if from == 0 || from > len(all) {
-				break
-			}
-			*t = *all[from-1]
-			t.Sizes = slices.Clone(t.Sizes)
-		}
-		t.Same, t.View = 0, 0
-	}
-	return ts
 }
 
 // words sets a text to one of the values that the error offers.
@@ -363,11 +257,6 @@ func (m *revision) oneOf(groups []string) bool {
 	return m.leaveOut(second)
 }
 
-// at returns the position of the argument of that name, or -1.
-func (m *revision) at(name string) int {
-	return slices.IndexFunc(m.c.Names, func(n string) bool { return strings.EqualFold(n, name) })
-}
-
 // leaveOut sets an argument that can be omitted to its value in most calls.
 func (m *revision) leaveOut(i int) bool {
 	arg, v := m.op.Func.Args[i], sample.None()
@@ -402,10 +291,6 @@ func able(used, backends string) []engine.Form {
 	return forms
 }
 
-func ContainsAny(text string, words []string) bool {
-	return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(text, w) })
-}
-
 // Lost reports whether no other arguments would avoid an error.
 func Lost(text string) bool { return readError(text).lost }
 
@@ -425,16 +310,6 @@ func (m *revision) backend(groups []string) bool {
 	}
 	m.setForm(m.c.Tensors(), sample.Pick(m.rng, able))
 	return true
-}
-
-func (m *revision) setForm(ts []*sample.TensorSpec, f engine.Form) {
-	for _, t := range Separate(ts, m.c.Tensors()) {
-		t.SetForm(f)
-		if f == engine.Mkldnn || f == engine.Quantized {
-			t.DType = "float32"
-		}
-		t.Legal()
-	}
 }
 
 var constructor = regexp.MustCompile(`.*the constructor of (\S+) takes \((.*)\): got \d+ arguments`)
@@ -539,19 +414,6 @@ func (m *revision) rank(groups []string) bool {
 		}
 	}
 	return changed
-}
-
-var byRank = [][]int64{{}, {3}, {3, 3}, {2, 3, 4}, {2, 3, 4, 4}, {1, 2, 3, 4, 4}, {1, 1, 2, 3, 4, 4}}
-
-// sized returns sizes of a number of dimensions, as near to the old ones as can be.
-func sized(n int, old []int64) []int64 {
-	if len(old) > n {
-		return slices.Clone(old[:n])
-	}
-	if len(old) == 0 || len(old)+1 < n {
-		return slices.Clone(byRank[n])
-	}
-	return append(slices.Clone(old), 3)[:n]
 }
 
 func (m *revision) vector(groups []string) bool {
@@ -678,16 +540,6 @@ func (m *revision) twoShapes(groups []string) bool {
 	return false
 }
 
-func parseSizes(text string) []int64 {
-	var sizes []int64
-	for field := range strings.SplitSeq(text, ",") {
-		if n, err := strconv.ParseInt(strings.TrimSpace(field), 10, 64); err == nil && n >= 0 && n < 1000 {
-			sizes = append(sizes, n)
-		}
-	}
-	return sizes
-}
-
 func (m *revision) equalDTypes([]string) bool {
 	ts := m.c.Tensors()
 	if len(ts) == 0 {
@@ -807,16 +659,6 @@ func (m *revision) mutateArg(i int) {
 		}
 		*v = candidate(m.rng, arg, &th)
 	}
-}
-
-// number returns one that the error mentions, or a small one.
-func (m *revision) number() int64 {
-	if found := digits.FindAllString(m.text, 8); len(found) > 0 && sample.OneIn(m.rng, 2) {
-		if n, err := strconv.ParseInt(sample.Pick(m.rng, found), 10, 64); err == nil && n <= 64 {
-			return n
-		}
-	}
-	return sample.Pick(m.rng, []int64{0, 1, 2, 3, 4, -1, 8, 16})
 }
 
 func (m *revision) mutateList(v *sample.Value, arg schema.Argument) {

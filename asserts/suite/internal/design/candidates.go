@@ -338,3 +338,10 @@ func tensorFor(r *rand.Rand, arg schema.Argument, th *theme) sample.Value {
 	t.Legal()
 	return v
 }
+
+func Unwrap(t schema.Type) schema.Type {
+	if t.Kind == schema.Optional {
+		return t.Elem[0]
+	}
+	return t
+}

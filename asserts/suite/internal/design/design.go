@@ -432,13 +432,6 @@ func (b *designer) optional(i int, arg schema.Argument) {
 	}
 }
 
-func Unwrap(t schema.Type) schema.Type {
-	if t.Kind == schema.Optional {
-		return t.Elem[0]
-	}
-	return t
-}
-
 // scalars varies every argument that is not a tensor, and omits optional ones.
 func (b *designer) scalars() {
 	for i, arg := range b.op.Func.Args {

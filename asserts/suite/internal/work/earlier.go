@@ -41,16 +41,6 @@ func (r *Runner) keep(t *Target, m *maker, args []any, out *engine.Outcome) {
 	r.earlier.op = t
 }
 
-// again makes the call of an attempt once more where nothing was held in it.
-func (r *Runner) again(t *Target, a *attempt) *attempt {
-	if a.calls[0].seen.Earlier == nil && len(r.earlier.tensors) > 0 {
-		if b, err := r.Try(t, a.c); err == nil {
-			return b
-		}
-	}
-	return a
-}
-
 func (k *earlier) add(e engine.Engine, v any, arg int) {
 	switch v := v.(type) {
 	case []any:

@@ -68,30 +68,6 @@ func (r *Runner) compare(t *Target, first, meta *call, tally *report.Tally, resu
 	return t.findings(verdict.Violations, result, first.on, meta.on)
 }
 
-// findings makes findings of violations, unless they are waived.
-func (t *Target) findings(violations []*asserts.Violation, result *report.Case, on ...engine.Device) []*report.Finding {
-	var all []*report.Finding
-	for _, v := range t.unwaived(violations, result) {
-		f := &report.Finding{Violation: v, Devices: on}
-		v.Device = f.On()
-		all = append(all, f)
-	}
-	return all
-}
-
-// unwaived removes the violations that an allowlist waives, and counts them. Every check is
-// judged, those waived too: one that is quiet because another names the
-// culprit stays so where that other is waived.
-func (t *Target) unwaived(found []*asserts.Violation, result *report.Case) []*asserts.Violation {
-	return slices.DeleteFunc(found, func(v *asserts.Violation) bool {
-		i := slices.IndexFunc(t.waived, func(e asserts.Excuse) bool { return e.Code == v.Code })
-		if i >= 0 {
-			result.Waived = report.AddSkip(result.Waived, asserts.Skip{Code: v.Code, Reason: t.waived[i].Reason, Count: 1})
-		}
-		return i >= 0
-	})
-}
-
 // finding is a finding with the case that shows it.
 func (r *Runner) finding(t *Target, c *sample.Case, f *report.Finding, number int) *report.Finding {
 	v := f.Violation

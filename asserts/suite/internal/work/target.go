@@ -118,3 +118,44 @@ func (t *Target) defined(on asserts.Ref, seen *asserts.Seen) int {
 	}
 	return n
 }
+
+// An attempt is the calls of a case that did not throw, one on each device.
+type attempt struct {
+	c     *sample.Case
+	calls []call         // the first is on the case's own device
+	fake  *fakeCall      // nil: the engine has none
+	rules *rulesCall     // nil: the engine has none
+	lacks map[string]int // tensors that the call wanted and the library lacks, with their number
+}
+
+// A call is an attempt's call on one device.
+type call struct {
+	on   engine.Device
+	args []any
+	seen *asserts.Seen // nil: it was not made, or threw
+	why  string        // it was not
+}
+
+// findings makes findings of violations, unless they are waived.
+func (t *Target) findings(violations []*asserts.Violation, result *report.Case, on ...engine.Device) []*report.Finding {
+	var all []*report.Finding
+	for _, v := range t.unwaived(violations, result) {
+		f := &report.Finding{Violation: v, Devices: on}
+		v.Device = f.On()
+		all = append(all, f)
+	}
+	return all
+}
+
+// unwaived removes the violations that an allowlist waives, and counts them. Every check is
+// judged, those waived too: one that is quiet because another names the
+// culprit stays so where that other is waived.
+func (t *Target) unwaived(found []*asserts.Violation, result *report.Case) []*asserts.Violation {
+	return slices.DeleteFunc(found, func(v *asserts.Violation) bool {
+		i := slices.IndexFunc(t.waived, func(e asserts.Excuse) bool { return e.Code == v.Code })
+		if i >= 0 {
+			result.Waived = report.AddSkip(result.Waived, asserts.Skip{Code: v.Code, Reason: t.waived[i].Reason, Count: 1})
+		}
+		return i >= 0
+	})
+}

@@ -2,26 +2,8 @@ package work
 
 import (
 	"github.com/opassert/opassert/asserts"
-	"github.com/opassert/opassert/asserts/suite/engine"
 	"github.com/opassert/opassert/asserts/suite/internal/sample"
 )
-
-// An attempt is the calls of a case that did not throw, one on each device.
-type attempt struct {
-	c     *sample.Case
-	calls []call         // the first is on the case's own device
-	fake  *fakeCall      // nil: the engine has none
-	rules *rulesCall     // nil: the engine has none
-	lacks map[string]int // tensors that the call wanted and the library lacks, with their number
-}
-
-// A call is an attempt's call on one device.
-type call struct {
-	on   engine.Device
-	args []any
-	seen *asserts.Seen // nil: it was not made, or threw
-	why  string        // it was not
-}
 
 // Try makes the case's tensors and calls the op, on other devices too where the
 // level asks for it.
@@ -67,3 +49,13 @@ func (r *Runner) Try(t *Target, c *sample.Case) (*attempt, error) {
 type unmade struct{ error }
 
 func (u *unmade) Unwrap() error { return u.error }
+
+// again makes the call of an attempt once more where nothing was held in it.
+func (r *Runner) again(t *Target, a *attempt) *attempt {
+	if a.calls[0].seen.Earlier == nil && len(r.earlier.tensors) > 0 {
+		if b, err := r.Try(t, a.c); err == nil {
+			return b
+		}
+	}
+	return a
+}
