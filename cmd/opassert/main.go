@@ -1,5 +1,5 @@
-// Command opassert checks operator kernels against their schemas. Run
-// "opassert -h" for what it can do.
+// Command opassert checks operator kernels against their schemas. "opassert -h"
+// lists its subcommands.
 package main
 
 import (

@@ -153,15 +153,15 @@ func (a *auditedEntry) add(e *allowlist.Entry, op *report.OpResult) {
 	}
 }
 
-// covers reports whether an entry is about what a violation shows. Where OA007
-// or OA008 names whom a return shares with, OA003 and OA005 stay quiet; an
-// entry for those is for the same fault.
+// covers reports whether an entry excuses the fault of a violation. Where OA007
+// or OA008 names the tensor that a return shares with, OA003 and OA005 are not
+// reported; an entry for those is for the same fault.
 func covers(set asserts.Codes, code asserts.Code) bool {
 	fresh := set.Has(asserts.FreshImpl) || set.Has(asserts.FreshStorage)
 	return set.Has(code) || fresh && (code == asserts.UndeclaredAlias || code == asserts.OutputAlias)
 }
 
-// excuses lists what an entry excuses.
+// excuses lists the violations that an entry excuses.
 func excuses(e *allowlist.Entry) string {
 	words := []string{checksText(e.Checks)}
 	return strings.TrimSpace(strings.Join(append(words, e.Crashes...), " "))

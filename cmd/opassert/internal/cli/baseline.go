@@ -19,7 +19,7 @@ type baselineFlags struct {
 }
 
 func newBaselineFlags(f *flag.FlagSet) *baselineFlags {
-	update := f.Bool("update", false, "write what is found to the -baseline file")
+	update := f.Bool("update", false, "write the findings to the -baseline file")
 	return &baselineFlags{
 		path:   newBaselineFlag(f, update, "the `file` that lists the findings and crashes that are known: others alone fail"),
 		update: update,
@@ -68,7 +68,7 @@ func (b *baselineFlags) printAbsent(inv *invocation, all []engine.Operator) {
 	}
 }
 
-// apply marks in the report what is known, or makes it known with -update. A
+// apply marks the known findings in the report, or with -update adds all. A
 // run that was interrupted, or in which opassert failed, updates nothing.
 func (b *baselineFlags) apply(inv *invocation, r *report.Report) error {
 	if b.known == nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/opassert/opassert/schema"
 )
 
-// casesHelp is what opassert help cases prints.
+// casesHelp is the output of opassert help cases.
 const casesHelp = `A file of cases says what ops take whose arguments can't be guessed:
 
   - ops: [torchvision::roi_align, "mylib::*"]
@@ -115,8 +115,8 @@ func (c *checkup) fit() error {
 	return own.Check(ops)
 }
 
-// printUnfit prints which of the user's cases did not run as they are written, and
-// what the kernel said.
+// printUnfit prints which of the user's cases did not run unchanged, with the
+// kernel's error.
 func (c *checkup) printUnfit(inv *invocation, results []*report.OpResult) {
 	if c.own == nil {
 		return

@@ -108,17 +108,17 @@ type checkFlags struct {
 func newCheckFlags(f *flag.FlagSet) *checkFlags {
 	plans := newPlanFlags(f)
 	c := &checkFlags{planFlags: plans, torchFlags: newTorchFlags(f, plans.schemaFlags)}
-	c.engine = f.String("engine", "", "what runs the kernels: `"+strings.ReplaceAll(engineNames(), ", ", "|")+"`\n(default: go in a Go module with generated packages, else libtorch, or c10 where none is installed)")
+	c.engine = f.String("engine", "", "the engine that runs the kernels: `"+strings.ReplaceAll(engineNames(), ", ", "|")+"`\n(default: go in a Go module with generated packages, else libtorch, or c10 where none is installed)")
 	c.level = f.String("level", "", "how much is checked: `identity|content|meta` (default: content; with -module meta,\nwhich calls each op's fake too)")
 	f.Var(&c.ops, "op", "an op `name`, or a pattern such as aten::*conv*; may be given several times")
-	c.seed = f.Uint64("seed", report.DefaultSeed, "what the cases are made from")
+	c.seed = f.Uint64("seed", report.DefaultSeed, "the seed of the random cases")
 	c.cases = f.Int("cases", 0, "the `number` of cases that an op gets (default: each value class of each argument, then pairs of them)")
 	c.casesFrom = f.String("cases-from", "", "a `file` that says what ops take; see opassert help cases")
 	c.only = newNumberFlag(f, "case", "run the case of this `number` alone (default: all)")
 	c.workers = f.Int("workers", runtime.NumCPU(), "worker processes")
-	c.timeout = f.Duration("timeout", 2*time.Second, "the longest that one case may take, in processor time")
-	c.state = newStateFlag(f, "the `file` that keeps what is done, so that an interrupted run can go on, and another\nleaves out Go kernels that are unchanged (default: in the cache folder)")
-	c.anew = f.Bool("a", false, "run all ops anew, also those that an earlier run has results of")
+	c.timeout = f.Duration("timeout", 2*time.Second, "the maximum processor time of one case")
+	c.state = newStateFlag(f, "the `file` that stores results, so that an interrupted run can continue, and another\nskips Go kernels that are unchanged (default: in the cache folder)")
+	c.anew = f.Bool("a", false, "run all ops again, also those with results of an earlier run")
 	c.part = newShardFlag(f)
 	c.moduleFlags = newModuleFlags(f)
 	f.Var(&c.packages, "packages", "check the kernels of these generated packages alone, by a `pattern` of the go command;\nmay be given several times")
@@ -281,8 +281,8 @@ func (c *checkup) list(inv *invocation) (all []engine.Operator, err error) {
 	return all, nil
 }
 
-// listing asks a worker for its ops, and goes on without the libraries that
-// can't be loaded while there are others.
+// listing asks a worker for its ops, and continues without the libraries that
+// can't be loaded as long as one can.
 func (f *checkFlags) listing(inv *invocation, start func() *exec.Cmd) (*suite.Listing, error) {
 	for {
 		listing, err := suite.List(start)
@@ -307,7 +307,7 @@ func (f *checkFlags) listing(inv *invocation, start func() *exec.Cmd) (*suite.Li
 	}
 }
 
-// known checks what can be checked before an engine is opened.
+// known checks the flags that can be checked before an engine is opened.
 func (f *checkFlags) known() (asserts.Level, error) {
 	*f.level = cmp.Or(*f.level, f.usualLevel().String())
 	if err := f.validate(); err != nil {
@@ -410,7 +410,7 @@ func matches(pattern string, o engine.Operator) bool {
 	return false
 }
 
-// serve is the life of a worker. What keeps it from starting goes to the run.
+// serve runs a worker. An error that keeps it from starting is reported to the run.
 func (f *checkFlags) serve(inv *invocation) error {
 	e, config, err := f.prepare(inv)
 	if err != nil {
@@ -420,7 +420,7 @@ func (f *checkFlags) serve(inv *invocation) error {
 	return suite.Serve(e, config)
 }
 
-// prepare opens the engine, and says what its calls are held against.
+// prepare opens the engine, and returns the plans that its calls are checked by.
 func (f *checkFlags) prepare(inv *invocation) (engine.Engine, suite.Config, error) {
 	config := suite.Config{Seed: *f.seed}
 	var err error
@@ -578,8 +578,8 @@ func (c *checkup) conclude(inv *invocation, r *report.Report, state *runState, u
 	return verdict(inv, r, *c.flags.strict)
 }
 
-// again returns the command that a repro line begins with: what decides how a
-// case comes out, and nothing else.
+// again returns the command that a repro line begins with: the flags that decide
+// the result of a case, and no others.
 func (f *checkFlags) again() string {
 	words := []string{"opassert check -engine", *f.engine}
 	for _, lib := range f.libs {

@@ -8,8 +8,8 @@ import (
 	"github.com/opassert/opassert/gen/vet"
 )
 
-// checksHelp is what opassert help checks prints: every check, by the kind of
-// promise that it holds calls to.
+// checksHelp is the output of opassert help checks: every check, by the kind of
+// promise that it checks.
 func checksHelp(w io.Writer) {
 	for _, p := range asserts.Promises() {
 		fmt.Fprintf(w, "%s: %s\n", p, p.Rule())

@@ -21,7 +21,7 @@ import (
 // A command is one subcommand.
 type command struct {
 	name    string
-	args    string // what follows the flags, for the usage line
+	args    string // the arguments after the flags, for the usage line
 	summary string // one line
 	about   string // the rest of the help
 	program bool   // its arguments are a program, which has the streams
@@ -61,8 +61,8 @@ func Main(args []string, stdout, stderr io.Writer) int {
 	return dispatch(args, own, out, named)
 }
 
-// An argumentWriter writes what is said of arguments, which errors of the system
-// repeat as they are, with their names in one line.
+// An argumentWriter writes messages about arguments, which errors of the system
+// repeat verbatim, with each argument in one line.
 type argumentWriter struct {
 	w     io.Writer
 	names *strings.Replacer
@@ -85,8 +85,7 @@ func argumentNames(args []string) *strings.Replacer {
 	return strings.NewReplacer(names...)
 }
 
-// dispatch runs the command line, which writes foreign text printably, whatever
-// it is.
+// dispatch runs the command line. All foreign text that it writes is escaped.
 func dispatch(args []string, own streams, stdout, stderr io.Writer) int {
 	if len(args) == 0 {
 		usage(stderr)
@@ -234,7 +233,7 @@ func (inv *invocation) parseMixed(minArgs int) (args []string, err error) {
 	return args, inv.ready(args)
 }
 
-// ready completes the command line that was parsed, and claims what it names.
+// ready completes the command line that was parsed, and claims the files it names.
 func (inv *invocation) ready(args []string) error {
 	if err := inv.settle(); err != nil {
 		return err

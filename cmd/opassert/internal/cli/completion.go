@@ -30,7 +30,7 @@ func runCompletion(inv *invocation) error {
 	return script.Execute(inv.stdout, completable())
 }
 
-// A completableCommand is a command with what can follow it.
+// A completableCommand is a command with its flags and arguments.
 type completableCommand struct {
 	Name, Summary string
 	Flags         []completableFlag
@@ -42,7 +42,7 @@ type completableFlag struct {
 	Value       string // what it takes: "file", "identity|content"; "" for nothing
 }
 
-// Values returns what the flag takes, where there are few.
+// Values returns the values of a flag that has few.
 func (f completableFlag) Values() string {
 	if !strings.Contains(f.Value, "|") {
 		return ""
@@ -151,7 +151,7 @@ func completionScript(text string) *template.Template {
 	}).Parse(text))
 }
 
-// takes says in the words of zsh what a flag takes.
+// takes returns the argument of a flag in zsh's notation.
 func takes(f completableFlag) string {
 	if f.Value == "" {
 		return ""

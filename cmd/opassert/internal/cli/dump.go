@@ -72,7 +72,7 @@ func (inv *invocation) compareSchemas(source schemaFlags, namespace string) erro
 	return nil
 }
 
-// differences are what a schema file and a library do not agree on.
+// differences are those between a schema file and a library.
 type differences struct {
 	lines    []string
 	compared int

@@ -44,11 +44,11 @@ var backends = []backend{
 	{"c10", prepareEmbedded, openEmbedded, nil},
 }
 
-// A program is what runs some of the ops, as the workers of a run.
+// A program runs some of the ops, as the workers of a run.
 type program struct {
 	start     func() *exec.Cmd
 	suite     *gen.Suite  // whose kernels it runs, where it is not this command
-	job       *optest.Job // what that is asked
+	job       *optest.Job // the job of its workers
 	space     string      // a namespace for its ops
 	operators []engine.Operator
 }
@@ -64,7 +64,7 @@ func engineNames() string {
 	return strings.Join(names, ", ")
 }
 
-// backend returns what the flags ask for.
+// backend returns the backend that the flags ask for.
 func (f *checkFlags) backend() (*backend, error) {
 	for i := range backends {
 		if backends[i].name == *f.engine {
@@ -75,8 +75,8 @@ func (f *checkFlags) backend() (*backend, error) {
 }
 
 // chosen returns the engine where the flags name none: go in a Go module with
-// generated packages; else libtorch, unless there is no libtorch and none was asked
-// for.
+// generated packages; else libtorch, unless none is installed and none was
+// requested.
 func (f *checkFlags) chosen(inv *invocation) string {
 	if isWorker() {
 		return os.Getenv(engineVariable)
@@ -106,13 +106,13 @@ func (f *checkFlags) programs(inv *invocation) ([]*program, error) {
 	return b.prepare(f, inv)
 }
 
-// worker returns what starts a program as a worker.
+// worker returns the function that starts a program as a worker.
 func worker(path string, args []string, environment func() []string) func() *exec.Cmd {
 	return func() *exec.Cmd {
 		cmd := exec.Command(path, args...)
-		// A worker lives shortly: collecting garbage is not worth it, nor are
-		// threads that spin. Memory that it has touched it uses again. What a kernel
-		// breaks beside its memory is noticed soonest without malloc's caches of
+		// A worker is short-lived: collecting garbage is not worth it, nor are
+		// threads that spin. Memory that it has touched it uses again. Writes of a
+		// kernel beside its memory are noticed soonest without malloc's caches of
 		// threads, whose marks are random too.
 		cmd.Env = append(append(os.Environ(), environment()...), "GOGC=off", "GOMEMLIMIT=512MiB", "OMP_NUM_THREADS=1", "MKL_NUM_THREADS=1",
 			"MALLOC_MMAP_THRESHOLD_=33554432", "MALLOC_TRIM_THRESHOLD_=268435456",

@@ -15,7 +15,7 @@ import (
 var explainCommand = command{
 	name:    "explain",
 	args:    "OP|CODE",
-	summary: "show what an op's schema promises and how that is checked, or what a check is",
+	summary: "show the promises of an op's schema and how they are checked, or describe a check",
 	about: `
 OP is a name with its overload, such as add.Tensor; without one it stands for
 all overloads. In a Go module with packages that opassert gen wrote, its schemas are
@@ -95,7 +95,7 @@ func printedPath(path string) string {
 	return path
 }
 
-// explainCode prints what a check is, if there is one of that code or name.
+// explainCode describes the check with a code or name, if there is one.
 func (inv *invocation) explainCode(text string) bool {
 	if c, ok := asserts.ParseCode(text); ok {
 		fmt.Fprintf(inv.stdout, "%v %s\n  rule    %s\n  breaks  %s\n", c, c.Name(), c.Rule(), c.BreaksPlain())

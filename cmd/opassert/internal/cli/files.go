@@ -53,13 +53,13 @@ type use struct {
 	folder fs.FileInfo // of a file that is not there yet
 }
 
-// at finds out which file a path means, whatever links lead to it.
+// at resolves the path, through links, to a file.
 func (u use) at() use {
 	if info, err := os.Stat(u.path); err == nil {
 		u.file = info
 		return u
 	}
-	u.path = filepath.Clean(followed(u.path)) // as it is written
+	u.path = filepath.Clean(followed(u.path)) // where it will be written
 	if info, err := os.Stat(u.path); err == nil {
 		u.file = info
 	}
@@ -81,8 +81,8 @@ func (u use) same(v use) bool {
 	return u.folder != nil && v.folder != nil && os.SameFile(u.folder, v.folder) && filepath.Base(u.path) == filepath.Base(v.path)
 }
 
-// clash returns an error where one of two uses would replace what the other is
-// for.
+// clash returns an error where one of two uses would replace the file of the
+// other.
 func (u use) clash(v use) error {
 	switch {
 	case !u.writes && !v.writes, u.stream && v.stream, !u.regular(), !v.regular(), !u.same(v):
@@ -154,8 +154,8 @@ func (inv *invocation) claimFiles(args []string) error {
 	return errors.Join(errs...)
 }
 
-// streams returns what is open already. What a program is given as its input and
-// output is not the command's.
+// streams returns the standard streams. Those of a program that the command runs
+// are not the command's.
 func (inv *invocation) streams() []use {
 	if inv.program {
 		return nil

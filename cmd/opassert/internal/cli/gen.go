@@ -154,7 +154,7 @@ func (inv *invocation) printUnbound(u gen.Unbound) {
 	fmt.Fprintf(inv.stderr, "no kernel, so no wrapper, for %d of the ops: %s\n", len(names), strings.Join(names, " "))
 }
 
-// printSkipped lists what has no Go form, with the reason.
+// printSkipped lists the ops without a Go form, with the reason.
 func (inv *invocation) printSkipped(skipped []gen.Skipped) {
 	for _, s := range skipped {
 		fmt.Fprintf(inv.stderr, "%v: no wrapper for %s: %s\n", s.Op.Pos, s.Op.Name(), s.Reason)

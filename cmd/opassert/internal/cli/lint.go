@@ -11,7 +11,7 @@ import (
 
 var lintCommand = command{
 	name:    "lint",
-	summary: "find what is wrong with schemas and registrations; no kernel is called",
+	summary: "find errors in schemas and registrations; no kernel is called",
 	about: `
 Finds schemas whose name and annotations disagree (OA012). With -module, Python
 modules are imported, and what they register is held against the schemas: the

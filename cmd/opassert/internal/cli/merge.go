@@ -11,7 +11,7 @@ import (
 var mergeCommand = command{
 	name:    "merge",
 	args:    "A.json B.json ...",
-	summary: "make one report of those of shards",
+	summary: "merge the reports of shards into one",
 	about: `
 Reads what "opassert check -shard N/M -json" wrote for every part, and writes the
 report of the whole in any form, as one run over all ops would have.

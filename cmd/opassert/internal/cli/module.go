@@ -31,7 +31,7 @@ type goModule struct {
 	err    error
 	built  time.Time // when that began
 
-	scratch *suite.Scratch // what they lie in
+	scratch *suite.Scratch // the folder that they are in
 }
 
 var errNoModule = errors.New("the current folder is not in a Go module or workspace with a package that opassert gen wrote")
@@ -215,9 +215,8 @@ func (f *checkFlags) program(s gen.Suite, path string) *program {
 	return p
 }
 
-// serveProgram is a worker of one generated package. It lies in a folder below
-// that package, by the go command's overlay, as it may import there what the
-// package may.
+// serveProgram is a worker of one generated package. By the go command's overlay it
+// is in a folder below that package, where it may import the same internal packages.
 var serveProgram = template.Must(template.New("").Parse(`package main
 
 import (
@@ -292,7 +291,7 @@ func qualify(programs []*program) {
 	}
 }
 
-// waive passes to the programs what the allowlists waive.
+// waive passes the waivers of the allowlists to the programs.
 func (c *checkup) waive() {
 	for _, p := range c.programs {
 		if p.job == nil || len(c.flags.allow) == 0 {

@@ -20,7 +20,7 @@ import (
 	"github.com/opassert/opassert/internal/printable"
 )
 
-// outputs are the flags that say what a report is written to.
+// outputs are the flags that name the files and formats of a report.
 type outputs struct {
 	json, quiet            *bool
 	formats                formatFlags
@@ -40,7 +40,7 @@ func newOutputs(f *flag.FlagSet) *outputs {
 	}
 }
 
-// checkWritable reports why a file can't be written, and leaves it as it is.
+// checkWritable returns an error if a file can't be written, and does not change it.
 func checkWritable(path string) error {
 	if ownStream(path) != nil || special(path) {
 		return nil
@@ -70,7 +70,7 @@ func (o *outputs) write(inv *invocation, r *report.Report) error {
 	)
 }
 
-// writeComparison writes what differs between several runs.
+// writeComparison writes the differences between several runs.
 func (o *outputs) writeComparison(inv *invocation, c *report.Comparison) error {
 	print := c.WriteText
 	if *o.json {
@@ -86,7 +86,7 @@ func buffered(w io.Writer, write func(io.Writer) error) error {
 	return errors.Join(write(b), b.Flush(), p.Flush())
 }
 
-// badOnly leaves out what a list of problems has no place for.
+// badOnly removes the results that are no problems.
 func badOnly(results []asserts.Result) []asserts.Result {
 	return slices.DeleteFunc(slices.Clone(results), func(r asserts.Result) bool {
 		return r.Status != asserts.Violated && r.Status != asserts.Noted && r.Status != asserts.Crashed && r.Status != asserts.Known
@@ -101,12 +101,12 @@ func version() string {
 	return "(devel)"
 }
 
-// toFile writes a file, if one is asked for: all of it, or nothing. A device, a
-// pipe or a stream is written as it is. Foreign text is written printably.
+// toFile writes a file, if its flag is set: all of it, or nothing. A device, a pipe
+// or a stream is written directly. Foreign text is escaped.
 func toFile(path string, write func(io.Writer) error) error { return toFileOf(0o666, path, write) }
 
-// toPrivateFile is toFile for what may hold a program's data: others than the
-// user cannot read it.
+// toPrivateFile is toFile for a file that may hold a program's data: only the user
+// can read it.
 func toPrivateFile(path string, write func(io.Writer) error) error {
 	return toFileOf(0o600, path, write)
 }
@@ -192,7 +192,7 @@ func newReplacement(path string, mode os.FileMode) (*replacement, error) {
 	if err != nil {
 		return nil, inFile(path, err)
 	}
-	locked.Hold(f) // where the file system can; what is not held is swept away once it is old
+	locked.Hold(f) // where the file system can; a file without a lock is removed once it is old
 	return &replacement{target, f}, nil
 }
 
@@ -213,8 +213,8 @@ func sweepParts(dir, prefix string) {
 	}
 }
 
-// followed returns what a path leads to, through at most as many links as the
-// system follows, where that is there and where it is not.
+// followed returns the target of a path, which need not exist, through at most as
+// many links as the system follows.
 func followed(path string) string {
 	if target, err := filepath.EvalSymlinks(path); err == nil {
 		return target

@@ -49,8 +49,8 @@ func (p *progress) end() {
 	}
 }
 
-// hush keeps what is not an error from standard error; the function that it returns
-// lets it be heard again, as errors are printed last.
+// hush discards messages to standard error that are not errors; the function that
+// it returns ends that, as errors are printed last.
 func (inv *invocation) hush() (restore func()) {
 	was := inv.stderr
 	inv.stderr = io.Discard

@@ -30,7 +30,7 @@ func (m *moduleFlags) pythonModules() []string {
 	return strings.FieldsFunc(strings.Join(m.names, ","), func(r rune) bool { return r == ',' || r == ' ' })
 }
 
-// lint looks at what the modules register.
+// lint lints the registrations of the modules.
 func (m *moduleFlags) lint(inv *invocation) ([]lintFinding, error) {
 	python, err := installed.FindPython(*m.interpreter)
 	if err != nil {
@@ -70,8 +70,8 @@ func (f *checkFlags) prepareModules(inv *invocation) ([]*program, error) {
 	return f.itself(environment...), err
 }
 
-// stampModules writes what a module's next run depends on: the sizes and times of
-// its files.
+// stampModules writes the sizes and times of a module's files, on which its next
+// run depends.
 func (f *checkFlags) stampModules(to io.Writer) {
 	for _, module := range f.pythonModules() {
 		source := f.host.Source(module)

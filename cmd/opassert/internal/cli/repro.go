@@ -8,7 +8,7 @@ import (
 	"github.com/opassert/opassert/asserts/suite/repro"
 )
 
-// A reproFlag names the folder of programs that show what was found.
+// A reproFlag names the folder of programs that show the findings.
 type reproFlag struct{ folder *string }
 
 func newReproFlag(f *flag.FlagSet) reproFlag {

@@ -97,8 +97,8 @@ func newRunFlags(f *flag.FlagSet) *runFlags {
 	r.baseline = newBaselineFlags(f)
 	r.watchOps = f.Bool("ops", true, "watch ops")
 	r.preserve = f.Bool("preserve", false, "watch the Python objects of tensors and storages")
-	r.log = newOutputFlag(f, "log", "with -preserve, write what happens to a `file`, as opassert trace reads it")
-	r.lines = f.Bool("lines", false, "with -preserve, look for the Python line of every event, and not only of what looks wrong")
+	r.log = newOutputFlag(f, "log", "with -preserve, write the events to a `file` for opassert trace")
+	r.lines = f.Bool("lines", false, "with -preserve, record the Python line of every event, and not only of suspected faults")
 	return r
 }
 
@@ -213,7 +213,7 @@ func (r *runFlags) wants(op string) bool {
 	return false
 }
 
-// wanted returns what the patterns match, nil where there are none.
+// wanted returns the function that matches the patterns, nil without patterns.
 func (r *runFlags) wanted() func(op string) bool {
 	if len(r.ops) == 0 {
 		return nil
@@ -232,8 +232,8 @@ func (r *runFlags) recorded() int {
 	return mostRecorded
 }
 
-// plans returns what makes the plans of a run, with the allowlists as they are
-// for each version of libtorch that the program's processes load.
+// plans returns the function that makes the plans of a run, with the allowlists for
+// each version of libtorch that the program's processes load.
 func (r *runFlags) plans(inv *invocation) func(string, *schema.Op) (engine.Plan, error) {
 	var mu sync.Mutex
 	planners := make(map[string]*plan.Planner)

@@ -84,8 +84,9 @@ func (s schemaFlags) config(inv *invocation) schema.Config {
 	return c
 }
 
-// printSource prints what is odd about a schema file, and by whose rules it was
-// read, where that matters. A worker leaves that to the command that started it.
+// printSource prints the warnings about a schema file, and the version whose rules
+// it was read by, where that matters. A worker leaves that to the command that
+// started it.
 func (inv *invocation) printSource(file *schema.File) {
 	if isWorker() {
 		return

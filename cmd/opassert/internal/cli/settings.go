@@ -15,7 +15,7 @@ import (
 	"github.com/opassert/opassert/internal/yamlfile"
 )
 
-// settingsHelp is what opassert help config prints.
+// settingsHelp is the output of opassert help config.
 const settingsHelp = `opassert.yaml says what flags are that the command line does not give, so that
 each line of a CI is opassert check, opassert gen, opassert vet or opassert run -- PROGRAM.
 It stands beside go.mod, or in a repository without one at its root: taken is the
@@ -44,8 +44,8 @@ stand among the keys for all: generated packages have schemas of their own. At t
 of a workspace, files of its modules are named and not read.
 `
 
-// settle sets the flags that the command line does not give to what opassert.yaml
-// says.
+// settle sets the flags that the command line does not set to the values of
+// opassert.yaml.
 func (inv *invocation) settle() error {
 	if !hasFlags(inv.flags) {
 		return nil
@@ -101,7 +101,7 @@ type settled struct {
 	own  map[string]setting       // of this command, by flag
 }
 
-// A setting is what the file sets a flag of this command to.
+// A setting is the file's value for a flag of this command.
 type setting struct {
 	values []settings.Value
 	common bool // to all commands that have it
@@ -157,7 +157,7 @@ func (s *settled) alike(one settings.Setting) (takers []string) {
 	return takers
 }
 
-// kindOf returns what a flag takes.
+// kindOf returns the kind of value that a flag has, in words.
 func kindOf(f *flag.Flag) string {
 	kind, _ := flag.UnquoteUsage(f)
 	switch {
@@ -180,7 +180,7 @@ func isSwitch(f *flag.Flag) bool {
 	return ok && b.IsBoolFlag()
 }
 
-// values reads what a setting says.
+// values reads the values of a setting.
 func (s *settled) values(one settings.Setting, f *flag.Flag) []settings.Value {
 	if isSwitch(f) {
 		return s.file.Bool(one)
@@ -223,7 +223,7 @@ func (s *settled) apply(path string) {
 		s.inv.common[name] = s.own[name].common
 		set = append(set, "-"+name)
 	}
-	for name, one := range s.own { // when it is known what is written
+	for name, one := range s.own { // once all outputs are known
 		s.present(s.inv.flags.Lookup(name), one.values, dir)
 	}
 	if len(set) > 0 && len(s.file.Errs) == 0 {
@@ -306,8 +306,8 @@ func (inv *invocation) given(name string) (given bool) {
 	return given
 }
 
-// forget takes back what opassert.yaml says for all commands of flags that this one,
-// as it turns out, has no use for.
+// forget resets flags that opassert.yaml sets for all commands, and that this one
+// has no use for.
 func (inv *invocation) forget(names ...string) {
 	for _, name := range names {
 		f := inv.flags.Lookup(name)

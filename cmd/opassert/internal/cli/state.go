@@ -19,8 +19,8 @@ import (
 	"github.com/opassert/opassert/schema"
 )
 
-// A stateFlag names a file that is read and written in its place; trouble with
-// it is for later.
+// A stateFlag names a file that is read and updated; its errors are reported
+// later.
 type stateFlag struct{ outputFlag }
 
 func newStateFlag(f *flag.FlagSet, usage string) *string {
@@ -31,14 +31,14 @@ func newStateFlag(f *flag.FlagSet, usage string) *string {
 
 func (*stateFlag) check() error { return nil }
 
-// A runState is the state of a run, where it has one: trouble with it costs a
-// warning, and never the report.
+// A runState is the state of a run, if it has one: an error with it is a warning,
+// and does not prevent the report.
 type runState struct {
 	file *suite.State
 }
 
-// openState opens the state of the run. A file that is not a state is refused;
-// anything else that stands in its way is a warning.
+// openState opens the state of the run. A file that is not a state is an error;
+// any other failure is a warning.
 func (c *checkup) openState(inv *invocation) (*runState, error) {
 	key := c.key()
 	path := *c.flags.state
@@ -108,7 +108,8 @@ func (s *runState) close(inv *invocation, through bool) {
 	}
 }
 
-// goesOn returns the file from which an interrupted run goes on, in words.
+// goesOn returns the message that names the file from which an interrupted run
+// continues.
 func (s *runState) goesOn() string {
 	if s.file == nil || s.file.Err() != nil {
 		return ""
@@ -116,8 +117,8 @@ func (s *runState) goesOn() string {
 	return fmt.Sprintf("; what is done is kept in %s, and the same command goes on from there", s.file.Path)
 }
 
-// key stands for everything that decides how the run's cases come out, except
-// what inputs returns for each op.
+// key returns a digest of everything that decides the results of the run's cases,
+// except for the digests that inputs returns for each op.
 func (c *checkup) key() string {
 	f := c.flags
 	h := sha256.New()
@@ -128,7 +129,7 @@ func (c *checkup) key() string {
 	return fmt.Sprintf("%x", h.Sum(nil)[:8])
 }
 
-// sign adds what decides the results of all ops of a library.
+// sign adds the flags and files that decide the results of all ops of a library.
 func (c *checkup) sign(h hash.Hash) {
 	f := c.flags
 	fmt.Fprintf(h, "%q\n", []any{f.libs, f.pythonModules(), f.ops, *f.preset, *f.version, c.shard})
@@ -150,8 +151,8 @@ func (c *checkup) sign(h hash.Hash) {
 	}
 }
 
-// inputs returns what stands for all that decides an op's result, where that is known
-// of each op: with Go kernels.
+// inputs returns a function that digests everything that decides an op's result,
+// where that is known for each op: with Go kernels.
 func (c *checkup) inputs() (func(op string) string, error) {
 	if c.flags.module.root == "" {
 		return nil, nil

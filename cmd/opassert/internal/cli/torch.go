@@ -12,7 +12,7 @@ import (
 	"github.com/opassert/opassert/internal/installed"
 )
 
-// torchFlags say which libtorch a command loads, and what it loads into it.
+// torchFlags name the libtorch that a command loads, and the libraries to load into it.
 type torchFlags struct {
 	dirs *repeated // of -libtorch
 	libs repeated
@@ -21,7 +21,7 @@ type torchFlags struct {
 	others []*installed.Torch
 	fault  error    // of finding them
 	files  []string // that libs name
-	left   []string // of those, what could not be loaded, with the reason
+	left   []string // those that could not be loaded, with the reason
 }
 
 func newTorchFlags(f *flag.FlagSet, s schemaFlags) *torchFlags {
@@ -75,8 +75,8 @@ func (t *torchFlags) leave(inv *invocation, e *suite.LoadError) {
 	t.files = slices.DeleteFunc(t.files, func(file string) bool { return file == e.Library })
 }
 
-// unloaded returns an error where a file that a -lib names was left out. Of a
-// package, which may bring libraries for what is not there, some may be.
+// unloaded returns an error where a file that a -lib names was not loaded. Of a
+// package, which may have libraries for absent devices, some may fail.
 func (t *torchFlags) unloaded() error {
 	for _, lib := range t.libs {
 		file, err := installed.LibraryFile(lib)

@@ -13,7 +13,7 @@ import (
 var vetCommand = command{
 	name:    "vet",
 	args:    "[packages]",
-	summary: "find kernels that are called around their checks, and marks that nothing reads",
+	summary: "find calls of kernels that bypass their checks, and marks without effect",
 	about: `
 Reports kernels that are called around their generated wrappers, objects that
 become interfaces through which their kernels are, comments that look like the
@@ -48,8 +48,8 @@ func runVet(inv *invocation) error {
 	case len(packages) == 0:
 		packages = vetted()
 	}
-	// The run's time keeps the go command from remembering what a schema file,
-	// which it does not know, said earlier.
+	// The run's time keeps the go command from caching results that depend on a
+	// schema file, which it does not know.
 	args := []string{"vet", "-vettool=" + self, "-tags=" + *tags, "-opassert.at=" + time.Now().Format(time.RFC3339Nano)}
 	cmd := exec.Command("go", append(args, packages...)...)
 	cmd.Stdout, cmd.Stderr = inv.stdout, inv.stdout

@@ -1,12 +1,12 @@
-// Package inputs finds what decides the results of the ops of a Go module: the
-// declarations that calls of their kernels may reach, and the builds of the packages
-// of other modules.
+// Package inputs finds the inputs that decide the results of the ops of a Go module:
+// the declarations that calls of their kernels may reach, and the builds of the
+// packages of other modules.
 //
 // Declarations are found by name: one that mentions Add reaches every Add of the
-// module, a type its methods, and each call what runs when the program starts. That is
-// more than a call reaches and never less. Where Go source does not say it all, as in a
-// package with cgo, the whole package counts for every op; an op that may read files or
-// the network has no digest.
+// module, a type its methods, and each call the code that runs when the program
+// starts. That is more than a call reaches and never less. Where Go source is not
+// all, as in a package with cgo, the whole package counts for every op; an op that may
+// read files or the network has no digest.
 package inputs
 
 import (
@@ -25,9 +25,9 @@ import (
 	"github.com/opassert/opassert/gen"
 )
 
-// A Program is what runs the kernels of a generated package.
+// A Program runs the kernels of a generated package.
 type Program struct {
-	builds []string           // of what is not read, and settings
+	builds []string           // of packages that are not read, and settings
 	parts  []*part            // in the order of their files
 	named  map[string][]*part // by the names that they declare
 	roots  []string           // names that every call reaches
@@ -38,14 +38,14 @@ type Program struct {
 type part struct {
 	text   string   // with its position, and its file's imports
 	names  []string // that it mentions
-	opaque bool     // it may use what is in no digest: files, the network
+	opaque bool     // it may use files or the network, which no digest covers
 }
 
-// started is the name of what runs when the program starts; it is no identifier.
+// started names the code that runs when the program starts; it is not an identifier.
 const started = ""
 
-// Load reads what runs the kernels of a generated package in the folder root. Files that
-// were written since it was built are an error.
+// Load reads the program that runs the kernels of a generated package in the folder
+// root. Files that were written since it was built are an error.
 func Load(root string, s gen.Suite, built time.Time) (*Program, error) {
 	p := &Program{named: make(map[string][]*part), roots: []string{started}, ops: make(map[string]*part)}
 	paths := []string{s.Path}
@@ -88,7 +88,7 @@ func (p *Program) add(pkg *listed, s gen.Suite) error {
 	return nil
 }
 
-// declare adds what a declaration of a file is known by.
+// declare adds the names of a declaration of a file.
 func (p *Program) declare(f *file, d ast.Decl) {
 	names := declared(d)
 	if len(names) == 0 {
@@ -156,14 +156,14 @@ func (p *Program) settings(root string, packages []*listed) error {
 		}
 	}
 	for _, name := range files {
-		text, _ := os.ReadFile(name) // there is none of a workspace that is off
+		text, _ := os.ReadFile(name) // absent where the workspace is off
 		p.builds = append(p.builds, name, string(text))
 	}
 	p.builds = append(p.builds, environment()...)
 	return nil
 }
 
-// environment is the process's, without what a shell counts and remembers.
+// environment is the process's, without the variables that a shell itself sets.
 func environment() []string {
 	env := slices.DeleteFunc(os.Environ(), func(v string) bool {
 		name, _, _ := strings.Cut(v, "=")
@@ -173,8 +173,8 @@ func environment() []string {
 	return env
 }
 
-// Digest stands for all that decides what calls of the ops show; "" where that is not
-// known. Ops go by the names that the generated package has for them.
+// Digest returns a digest of all that decides the results of calls of the ops, ""
+// where that is not known. Ops have the names that the generated package has for them.
 func (p *Program) Digest(ops ...string) string {
 	reached := make(map[*part]bool)
 	next := p.reach(p.roots)

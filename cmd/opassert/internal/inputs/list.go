@@ -46,7 +46,7 @@ func (l *listed) own() bool {
 }
 
 // unchanged returns an error where a file of a package, that its author may be editing,
-// was written after the program was built: nobody knows which of the two is in it.
+// was written after the program was built: the program may have either text.
 func (l *listed) unchanged(built time.Time) error {
 	if l.Module == nil || !l.Module.Main && l.Module.Replace == nil {
 		return nil
@@ -81,7 +81,7 @@ func list(root string, paths []string) (all []*listed, err error) {
 	}
 }
 
-// goCommand returns what the go command prints.
+// goCommand returns the output of the go command.
 func goCommand(dir string, args ...string) ([]byte, error) {
 	cmd := exec.Command("go", args...)
 	cmd.Dir = dir

@@ -62,7 +62,7 @@ func (f *file) source(n ast.Node) string {
 	return string(f.text[f.fset.PositionFor(n.Pos(), false).Offset:f.fset.PositionFor(n.End(), false).Offset])
 }
 
-// part is a piece of the file. Where it stands is in the stacks that reports show.
+// part is a piece of the file. Its position is in the stacks that reports show.
 func (f *file) part(n ast.Node) *part {
 	return &part{
 		text:   fmt.Sprintf("%v\n%s%s", f.fset.Position(n.Pos()), f.imports, f.source(n)),

@@ -1,5 +1,5 @@
-// Package settings reads opassert.yaml, which says what the flags of the commands
-// are where the command line does not.
+// Package settings reads opassert.yaml, which sets flags of the commands that the
+// command line does not set.
 package settings
 
 import (
@@ -68,7 +68,7 @@ type Setting struct {
 	node    *yaml.Node
 }
 
-// A Value is what a flag is set to.
+// A Value is a value of a flag, with its position.
 type Value struct {
 	Text string
 	Pos  token.Position
@@ -155,7 +155,7 @@ func others(name string, flags map[string][]string) string {
 	return "; " + strings.Join(have, " and ") + " do"
 }
 
-// At returns where the setting's value stands.
+// At returns the position of the setting's value.
 func (f *File) At(s Setting) token.Position { return f.Pos(s.node) }
 
 // Bool reads true or false.
@@ -168,7 +168,7 @@ func (f *File) Bool(s Setting) []Value {
 	return []Value{{fmt.Sprint(value), f.At(s)}}
 }
 
-// Text reads one value; kind says what is expected.
+// Text reads one value; kind is the expected kind in words.
 func (f *File) Text(s Setting, kind string) []Value {
 	return f.text(s.node, s.Flag+" to be "+kind)
 }
