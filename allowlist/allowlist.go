@@ -22,8 +22,8 @@
 //     crash: SIGFPE
 //     reason: a size of 0 is divided by; fixed in 1.2
 //
-// With level: note, what breaks the checks is reported as a note, which is no
-// error, rather than left out.
+// With level: note, violations of the checks are reported as notes, which are not
+// errors, rather than left out.
 //
 // op, reason, and checks or crash are required.
 package allowlist
@@ -80,7 +80,7 @@ func (l *List) About(op *schema.Op) []*Entry {
 	return about
 }
 
-// Names returns what an entry may call an op: its name with overload or
+// Names returns the names that an entry may have for an op: with overload or
 // without, and with namespace or without.
 func Names(op *schema.Op) []string {
 	full := op.Func.Name

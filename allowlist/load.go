@@ -70,7 +70,7 @@ func (p *parser) entries(root *yaml.Node) []*Entry {
 	return entries
 }
 
-// fields are the keys of an entry, each with what reads its value.
+// fields are the keys of an entry, each with the method that reads its value.
 var fields = []struct {
 	key      string
 	required bool
@@ -136,7 +136,7 @@ func (p *parser) causes(n *yaml.Node) []string {
 }
 
 // text reads a text that is not empty. One written in several lines becomes
-// one line: a reason stands in a line of a report or of a comment.
+// one line: reports and comments have a reason in one line.
 func (p *parser) text(n *yaml.Node) string {
 	text := ""
 	if n.Kind == yaml.ScalarNode && !yamlfile.IsNull(n) {

@@ -12,8 +12,8 @@ var presets embed.FS
 
 // Preset returns a list that opassert ships:
 //
-//	opassert      what a schema has no words for, such as set_ replacing its storage
-//	run           what programs do with PyTorch's own ops, and PyTorch means
+//	opassert      behavior that no schema can declare, such as set_ replacing its storage
+//	run           behavior of PyTorch's own ops in programs, which PyTorch intends
 //	pytorch-1.13  the ops that PyTorch 1.13's codegen exempts
 //	pytorch-2.6   the same for 2.6
 //

@@ -57,7 +57,7 @@ type Skipped = typed.Skipped
 type Result struct {
 	Files   []File
 	Made    int          // functions made
-	Source  *schema.File // what was read
+	Source  *schema.File // the schema file
 	Expired []*allowlist.Entry
 
 	// Of Generate.

@@ -13,7 +13,7 @@ import (
 	"github.com/opassert/opassert/allowlist"
 )
 
-// sources names what the generated file is made from, in the order of the
+// sources names the files that the generated file is made from, in the order of the
 // flags. A file is named relative to the root of the module that the package
 // is in; one elsewhere that was asked for by an absolute path by its last
 // element, so that the name is the same on every machine.

@@ -2,8 +2,8 @@ package gen
 
 import "github.com/opassert/opassert/gen/internal/bind"
 
-// A Suite is a generated package that lists its kernels, with what a run of
-// them all needs.
+// A Suite is a generated package that lists its kernels, with the functions that a
+// run of them all needs.
 type Suite = bind.Suite
 
 // Suites finds the generated packages that a pattern of the go command matches in

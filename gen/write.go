@@ -73,8 +73,8 @@ func Diff(files []File) ([]byte, error) {
 // generated is the line that Go's tools know a generated file by.
 var generated = regexp.MustCompile(`(?m)^// Code generated .* DO NOT EDIT\.$`)
 
-// readGenerated returns the text of a generated file, nothing where there is no
-// file.
+// readGenerated returns the text of a generated file, nil if the file does not
+// exist.
 func readGenerated(path string) ([]byte, error) {
 	text, err := os.ReadFile(path)
 	switch {

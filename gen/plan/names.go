@@ -11,7 +11,7 @@ import (
 // A NameSet is the identifiers that a generated function can't use any more.
 type NameSet map[string]bool
 
-// NewNameSet makes a set of what the function's text refers to by name.
+// NewNameSet makes a set of the names that the function's text refers to.
 func NewNameSet(taken ...string) NameSet {
 	names := NameSet{}
 	for _, name := range taken {
@@ -37,7 +37,7 @@ func (names NameSet) Pick(want, other string) string {
 	return want
 }
 
-// LocalName is what a return is called inside a generated function.
+// LocalName is the name of a return inside a generated function.
 func LocalName(op *schema.Op, i int) string {
 	switch name := op.Func.Returns[i].Name; {
 	case name != "":

@@ -31,7 +31,7 @@ type Check struct {
 	asserts.Check
 	List   string // schema.Type.ListKind of the subject: none, tensorlist, opttensorlist or opttensor
 	Waived *allowlist.Entry
-	Noted  *allowlist.Entry // what breaks it is a note
+	Noted  *allowlist.Entry // its violations are notes
 }
 
 // A Planner makes the plans of one preset under some allowlists.
@@ -41,7 +41,7 @@ type Planner struct {
 	at     allowlist.Where
 }
 
-// A preset is a set of rules for what is checked.
+// A preset is a set of rules that select the checks.
 type preset struct {
 	name       string
 	allow      string                                        // the allowlist preset that is always in force
@@ -83,8 +83,8 @@ func NewPlanner(name string, lists []*allowlist.List, at allowlist.Where) (*Plan
 	return nil, fmt.Errorf("unknown preset %q; the presets are %s", name, strings.Join(Presets(), ", "))
 }
 
-// Allowing returns the planner with one exception more, which stands beside the
-// kernel of an op.
+// Allowing returns the planner with one more exception, from a comment of the kernel
+// of an op.
 func (p *Planner) Allowing(op *schema.Op, check, reason string, at token.Position) (*Planner, error) {
 	code, err := ParseCheck(check)
 	switch {
@@ -179,8 +179,8 @@ func (p *Planner) excuse(exceptions []*allowlist.Entry, code asserts.Code, note 
 // Subject returns the subject of a reference, nil for none.
 func (p Plan) Subject(r asserts.Ref) *asserts.Subject { return p.data.Subject(r) }
 
-// WithoutResults is the plan for a kernel that returns nothing, as what its op returns
-// is what it writes. No check holds an argument against a result.
+// WithoutResults is the plan for a kernel that returns nothing, as its op returns the
+// arguments that it writes. No check compares an argument with a result.
 func (p Plan) WithoutResults() Plan {
 	p.data.Results = nil
 	p.Checks = slices.DeleteFunc(slices.Clone(p.Checks), func(c Check) bool { return c.On < 0 })
@@ -207,8 +207,8 @@ func (p Plan) Asserts(level asserts.Level) asserts.Op {
 	return op
 }
 
-// Table returns the op as generated code holds it, with what a wrapper judges:
-// Checks is nil where package asserts plans them by itself.
+// Table returns the op in the form of generated code, with the checks of a wrapper:
+// Checks is nil where package asserts plans them itself.
 func (p Plan) Table() asserts.Op {
 	op := p.Asserts(asserts.Content)
 	op.Waived = slices.DeleteFunc(op.Waived, func(c asserts.Code) bool { return !c.OnCall() })

@@ -10,7 +10,7 @@ import (
 	"github.com/opassert/opassert/gen/internal/bind"
 )
 
-// A Finding is a kind of what the analyzer reports.
+// A Finding is a kind of problem that the analyzer reports.
 type Finding = bind.Finding
 
 // Findings are all kinds, by their codes.
@@ -25,7 +25,7 @@ type place struct {
 	line       int
 }
 
-// excuse reports what was found where no comment excuses it, and comments that excuse
+// excuse reports the findings that no comment excuses, and comments that excuse
 // nothing.
 func excuse(pass *analysis.Pass, found []analysis.Diagnostic) error {
 	at := func(pos token.Pos, code string) place {
@@ -63,8 +63,8 @@ func excuse(pass *analysis.Pass, found []analysis.Diagnostic) error {
 	return nil
 }
 
-// excusedLine is the line of a comment at the end of one, or else the one below the
-// comments that it stands among.
+// excusedLine is the line that a comment ends, or else the line below its group of
+// comments.
 func excusedLine(pass *analysis.Pass, file *ast.File, a bind.Allow) (int, error) {
 	p := pass.Fset.PositionFor(a.Pos, false)
 	text, err := pass.ReadFile(p.Filename)

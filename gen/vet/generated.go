@@ -52,7 +52,7 @@ func (s *source) schema(generated string) map[string]string {
 	return nil
 }
 
-// A table is what a generated file holds of an op.
+// A table holds the facts about an op in a generated file.
 type table struct {
 	pos  token.Pos
 	name string
@@ -82,7 +82,7 @@ type row struct {
 	ordered bool // by names
 }
 
-// readKernels reads the variable that lists the kernels, and where it stands.
+// readKernels reads the variable that lists the kernels, and returns its position.
 func readKernels(pass *analysis.Pass, file *ast.File) (token.Pos, []row) {
 	var at token.Pos
 	var rows []row

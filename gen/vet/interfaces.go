@@ -37,8 +37,8 @@ func (k *known) checkInterfaces(pass *analysis.Pass) {
 	}
 }
 
-// checkConversion reports the first method of an interface that is a kernel of
-// what becomes one.
+// checkConversion reports the first method of an interface that is a kernel of the
+// type that is converted to it.
 func (k *known) checkConversion(pass *analysis.Pass, pos token.Pos, from, to types.Type, out bool) {
 	methods := types.NewMethodSet(from)
 	for method := range to.Underlying().(*types.Interface).Methods() {

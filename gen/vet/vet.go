@@ -1,9 +1,8 @@
-// Package vet is an analyzer for packages of kernels and for what calls them.
-// It finds
+// Package vet is an analyzer for packages of kernels and their callers. It finds
 //
-//   - kernels that are called around the wrappers that check them, and objects that
-//     become interfaces through which they would be,
-//   - comments that look like the mark of a kernel and are not read,
+//   - calls of kernels that bypass the wrappers that check them, and conversions to
+//     interfaces through which they could,
+//   - comments like the mark of a kernel that are not read,
 //   - kernels whose parameters' names contradict the schema's order,
 //   - generated files that no longer match the marks or the schema file.
 //
@@ -55,12 +54,12 @@ var marks = &analysis.Analyzer{
 	FactTypes:  []analysis.Fact{new(kernel), new(marked)},
 }
 
-// A kernel is what is known of a marked function: the ops of its marks.
+// A kernel holds the facts about a marked function: the ops of its marks.
 type kernel struct{ Ops []string }
 
 func (*kernel) AFact() {}
 
-// marked is what is known of a package with marks: all their ops.
+// marked holds the facts about a package with marks: all their ops.
 type marked struct{ Ops []string }
 
 func (*marked) AFact() {}
@@ -171,8 +170,8 @@ func readMarks(pass *analysis.Pass, file *ast.File, kernels map[*types.Func][]st
 
 func unqualified(op string) string { return strings.TrimPrefix(op, "aten::") }
 
-// checkCalls reports what refers to a kernel of another package. The tests of
-// the kernels' own package may.
+// checkCalls reports references to a kernel of another package, except in tests of
+// the kernels' own package.
 func (k *known) checkCalls(pass *analysis.Pass, file *ast.File) {
 	ast.Inspect(file, func(n ast.Node) bool {
 		id, ok := n.(*ast.Ident)

@@ -3,7 +3,7 @@
 //
 //	go run ./internal/addcheck -about return within-page
 //
-// What is left to write is "..."; the tests name each, and what else is missing.
+// The parts left to write are "..."; the tests name each, and anything else missing.
 // make golden then writes all that follows from the two files.
 package main
 
@@ -23,14 +23,14 @@ import (
 //go:embed *.tmpl
 var templates embed.FS
 
-// A check is what the templates need to know.
+// A check is the data of the templates.
 type check struct {
 	Name   string // "within-page"
 	Ident  string // "WithinPage"
 	Method string // "withinPage"
 	File   string // "within_page"
 	Code   asserts.Code
-	Return bool // it is about returns, not about arguments
+	Return bool // it checks returns, not arguments
 }
 
 func main() {

@@ -4,5 +4,5 @@ package attach
 
 import "os/exec"
 
-// Command does nothing here: what was started ends when it is done.
+// Command does nothing here: a process that was started ends by itself.
 func Command(*exec.Cmd) (release func()) { return func() {} }

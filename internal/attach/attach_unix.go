@@ -1,7 +1,7 @@
 //go:build unix
 
-// Package attach ends what this process has started when it ends itself, however
-// that comes: a compiler of minutes is not to outlive a command that was killed.
+// Package attach ends the processes that this process started when it ends, for any
+// reason: a compiler that runs for minutes must not outlive a command that was killed.
 package attach
 
 import (

@@ -123,8 +123,8 @@ func makeFolder(dir string) error {
 	return checkFolder(dir)
 }
 
-// takesNoMore reports whether a folder and not what was asked for is why a
-// library could not be made in it.
+// takesNoMore reports whether a library could not be made because of its folder, and
+// not because of the library.
 func takesNoMore(dir, name string, err error) bool {
 	var denied *os.PathError
 	if errors.As(err, &denied) {
@@ -178,8 +178,8 @@ const (
 	lockMark = ".lock" // after the name of a library: who makes it holds this
 )
 
-// sealMark stands before the digest at the end of a library, where the dynamic
-// linker reads nothing.
+// sealMark precedes the digest at the end of a library, where the dynamic linker
+// reads nothing.
 const sealMark = "opassert sha256 "
 
 func digest(name string, library []byte) []byte {
@@ -207,9 +207,8 @@ func seal(file, name string) error {
 	return errors.Join(err, f.Close())
 }
 
-// trusted reports whether a file is a library as the user's own opassert left
-// it. Nobody else can put another one in its place before it is loaded: its
-// folder is one of [folders].
+// trusted reports whether a file is a library as the user's own opassert wrote it. No
+// other user can replace it before it is loaded: its folder is one of [folders].
 func trusted(file string) bool {
 	f, err := openOwn(file)
 	if err != nil {

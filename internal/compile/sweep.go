@@ -22,8 +22,8 @@ func use(file string) {
 	}
 }
 
-// sweep removes from a folder what killed processes have left, and libraries that
-// have not been used for long.
+// sweep removes from a folder the files of killed processes, and libraries that have
+// not been used for long.
 func sweep(dir string) {
 	parts, _ := filepath.Glob(filepath.Join(dir, "*"+partMark+"*"))
 	for _, part := range parts {

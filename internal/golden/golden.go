@@ -17,7 +17,7 @@ import (
 var Update = flag.Bool("update", false, "write the golden files")
 
 // Compare reports an error where a file of testdata is not got.
-func Compare(t *testing.T, name, got string) {
+func Compare(t testing.TB, name, got string) {
 	t.Helper()
 	path := filepath.Join("testdata", name)
 	if *Update {

@@ -4,8 +4,9 @@
 //	//opassert:kernel add.Tensor
 //
 // Its parameters are the schema's arguments in their order, after an optional
-// context.Context, or as names behind the op say; its results are the schema's
-// returns, before an optional error, or none where the op returns what it writes.
+// context.Context, or in the order of the names after the op; its results are the
+// schema's returns, before an optional error, or none where the op returns the
+// arguments that it writes.
 // A line beside the mark excuses the kernel from a check, with the reason:
 //
 //	//opassert:allow OA009 it sorts its argument, as its callers know
@@ -71,7 +72,7 @@ type Result struct {
 	Role Role
 }
 
-// A Role describes what a wrapper does with a value.
+// A Role is the use that a wrapper makes of a value.
 type Role uint8
 
 const (
@@ -163,7 +164,7 @@ func (b *binder) pair(ops []*schema.Op) ([]pair, Unbound) {
 	return pairs, unbound
 }
 
-// whole is the op as its kernel runs it: in one piece, whatever else it has.
+// whole is the op as its kernel runs it: in one piece, even if it is composite.
 func whole(op *schema.Op) *schema.Op {
 	own := *op
 	own.CompositeImplicit = false

@@ -1,6 +1,7 @@
 package bind
 
-// A Finding is a kind of what opassert vet reports. Codes are stable and never reused.
+// A Finding is a kind of problem that opassert vet reports. Codes are stable and
+// never reused.
 type Finding struct{ Code, Name, Rule string }
 
 // Findings are all kinds.

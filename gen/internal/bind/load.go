@@ -78,8 +78,8 @@ func Load(dir string) (*Package, error) {
 	return pkg, pkg.findUnread(p)
 }
 
-// loadErrors returns the first error of each line. What the go command says of a
-// whole package repeats them, and counts where it says nothing else.
+// loadErrors returns the first error of each line. Errors of the go command for a
+// whole package repeat these, and count where it reports no others.
 func loadErrors(pkgs []*packages.Package) error {
 	var errs, whole, unloaded scanner.ErrorList
 	packages.Visit(pkgs, nil, func(p *packages.Package) {
@@ -210,7 +210,7 @@ func position(fset *token.FileSet, pos token.Pos) token.Position {
 	return p
 }
 
-// relative shortens a path to what the user would type from here.
+// relative returns a path relative to the working folder.
 func relative(path string) string {
 	wd, _ := os.Getwd() // nothing is relative to no folder
 	rel, err := filepath.Rel(wd, path)

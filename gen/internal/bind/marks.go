@@ -17,7 +17,7 @@ import (
 const mark = "//opassert:kernel"
 
 // allowMark is the directive that excuses a kernel from a check, and a line from
-// what opassert vet reports there:
+// the findings of opassert vet there:
 //
 //	//opassert:allow OA009 it sorts its argument, as its callers know
 //	//opassert:allow OA201 the debugger shows what the kernel alone does
@@ -49,7 +49,7 @@ func parseAllow(c *ast.Comment) (Allow, bool) {
 // ofLine reports whether a line is excused, and not a kernel.
 func (a Allow) ofLine() bool { return ParseFinding(a.Check) != nil }
 
-// LineAllows returns what the comments of a file excuse of opassert vet's findings.
+// LineAllows returns the findings of opassert vet that the comments of a file excuse.
 func LineAllows(file *ast.File) (allows []Allow) {
 	for _, group := range file.Comments {
 		for _, c := range group.List {
@@ -118,8 +118,8 @@ func Marks(file *ast.File) ([]Mark, []Unread) {
 	return marks, unread
 }
 
-// parseMark reads what stands behind a mark: an op, and names of parameters with
-// those of the schema's arguments. The op is "" where it is not that.
+// parseMark reads the text after a mark: an op, and names of parameters with those
+// of the schema's arguments. The op is "" if the text is malformed.
 func parseMark(rest string, pos token.Pos) (op string, names []Name) {
 	words := words.FindAllStringIndex(rest, -1)
 	if len(words) == 0 || words[0][0] == 0 || strings.Contains(rest[words[0][0]:words[0][1]], "=") {
@@ -137,8 +137,8 @@ func parseMark(rest string, pos token.Pos) (op string, names []Name) {
 
 var words = regexp.MustCompile(`\S+`)
 
-// likeMark matches what was meant for a mark: its words in another spelling, with
-// nothing behind them but another comment, or what only a directive looks like.
+// likeMark matches a misspelt mark: its words in another spelling, followed by
+// nothing or another comment, or a text that looks like a directive.
 var likeMark = regexp.MustCompile(`(?i)^/[/*]\s*` + likeName + `\s*[:/_=-]?\s*(kernels?[\s:=("]+[a-z_][\w.:]*[")]*(\s+\w+=\w+)*|observe|make|options)\s*(//.*|\*/)?$` +
 	`|^//` + likeName + `(:\S|\s+[a-z_]\w*(::\w+)?(\.\w+)?$)`)
 
@@ -158,7 +158,7 @@ func whyUnread(c *ast.Comment) string {
 	return "it is not spelled as one; write " + mark + " add.Tensor, " + observeMark + ", " + makeMark + ", " + optionsMark + " or " + allowMark + " OA009 reason, with no space behind //"
 }
 
-// unreadIn returns what looks like a mark in a Go file that is not part of the
+// unreadIn returns comments like marks in a Go file that is not part of the
 // package. A file that can't be parsed has none.
 func unreadIn(fset *token.FileSet, path, why string) []Unread {
 	text, _ := os.ReadFile(path)
@@ -176,8 +176,8 @@ func unreadIn(fset *token.FileSet, path, why string) []Unread {
 	return unread
 }
 
-// directives are the marks that name no op: what says of each why a function
-// can't have it, or "".
+// directives are the marks that name no op: for each a function that returns why a
+// function can't have it, or "".
 var directives = map[string]func(*types.Func) string{observeMark: unfitObserver, makeMark: unfitMaker, optionsMark: unfitOptions}
 
 // A Directed function has a mark that names no op.

@@ -16,7 +16,7 @@ import (
 //	func Observe(m *mat.Dense, o *asserts.Observation, level asserts.Level)
 const observeMark = "//opassert:observe"
 
-// An Observer is a function that stands for the method Observe of a tensor type.
+// An Observer is a function that replaces the method Observe of a tensor type.
 type Observer struct {
 	Pos  token.Position
 	Func *types.Func

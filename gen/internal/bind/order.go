@@ -10,9 +10,9 @@ import (
 	"github.com/opassert/opassert/schema"
 )
 
-// given returns what a kernel takes arguments by: its parameters without a context,
-// and its receiver where that makes as many as the schema has arguments. Other
-// receivers are the library.
+// given returns the values through which a kernel receives arguments: its
+// parameters without a context, and its receiver where that makes as many as the
+// schema has arguments. Other receivers are the library.
 func given(op *schema.Op, k Kernel) []*types.Var {
 	params := kernelParams(k)
 	if recv := k.Func.Signature().Recv(); recv != nil && len(params)+1 == len(op.Func.Args) {
@@ -21,9 +21,9 @@ func given(op *schema.Op, k Kernel) []*types.Var {
 	return params
 }
 
-// order returns which of what a kernel takes each argument of the schema is: what
-// the mark says, the receiver for what the op writes, or else for the first
-// argument, and the others by their names where the mark says some, else in order.
+// order returns the index of the kernel's parameter for each argument of the schema:
+// that of the mark; the receiver for the argument that the op writes, or else for the
+// first; and the others by their names where the mark has some, else in order.
 func (b *binder) order(p pair, vars []*types.Var) []int {
 	args := p.op.Func.Args
 	order := make([]int, len(args))
@@ -101,9 +101,9 @@ func Unnamed(op *schema.Op, k Kernel) string {
 	return ""
 }
 
-// OutOfOrder returns which parameter of a kernel has the name of an argument that
-// stands elsewhere in the schema, "" for none. Parameters are bound by their
-// order alone, so such a kernel gets another tensor than it thinks.
+// OutOfOrder returns the parameter of a kernel that has the name of an argument at
+// another position of the schema, "" for none. Parameters are bound by their order
+// alone, so such a kernel gets another tensor than its parameter's name says.
 func OutOfOrder(op *schema.Op, kernel *types.Func) string {
 	args := op.Func.Args
 	for i, p := range kernelParams(Kernel{Func: kernel}) {

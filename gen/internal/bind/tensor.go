@@ -13,8 +13,8 @@ import (
 // assertsPath is the package that the tensor type's Observe speaks to.
 const assertsPath = "github.com/opassert/opassert/asserts"
 
-// findTensor returns the Go type of tensors: the named one, or the one that
-// stands most often where a schema says Tensor.
+// findTensor returns the Go type of tensors: the named one, or the most frequent
+// type of parameters for which the schema has Tensor.
 func (b *binder) findTensor(pairs []pair, name string) types.Type {
 	if len(pairs) == 0 {
 		return nil
@@ -65,7 +65,7 @@ func (b *binder) foreign(t types.Type) bool {
 	return ok && named.Obj().Pkg() != nil && named.Obj().Pkg() != b.pkg.Types
 }
 
-// A candidate is a type that stands where a schema says Tensor.
+// A candidate is a type of parameters for which a schema has Tensor.
 type candidate struct {
 	tensor types.Type
 	votes  int
@@ -103,8 +103,8 @@ func candidates(pairs []pair) []candidate {
 	return found
 }
 
-// tensorIn returns the type that stands for a Tensor, or for the elements of a
-// list of them; nil where the schema says anything else.
+// tensorIn returns the Go type of a Tensor, or of the elements of a list of them; nil
+// where the schema has another type.
 func tensorIn(declared schema.Type, t types.Type) types.Type {
 	if declared.Name == "Tensor" {
 		return t

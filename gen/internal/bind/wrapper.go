@@ -58,8 +58,8 @@ func (b *binder) allowing(p pair, planner *plan.Planner) *plan.Planner {
 	return planner
 }
 
-// matchParams returns the parameters of arguments as the kernel has them, and gives
-// the wrapper those of the schema's arguments in their order.
+// matchParams returns the parameters of arguments in the kernel's order, and sets
+// those of the wrapper in the order of the schema's arguments.
 func (b *binder) matchParams(p pair, vars []*types.Var, names plan.NameSet, w *Wrapper) []Param {
 	args := p.op.Func.Args
 	if len(vars) != len(args) {
@@ -88,8 +88,8 @@ func (b *binder) matchParams(p pair, vars []*types.Var, names plan.NameSet, w *W
 	return matched
 }
 
-// returnsNothing reports whether a kernel returns none of what it writes, as Go
-// functions do.
+// returnsNothing reports whether a kernel does not return the arguments that it
+// writes, as is usual in Go.
 func returnsNothing(p pair) bool {
 	returns := p.op.Func.Returns
 	return len(kernelResults(p.kernel)) == 0 &&
@@ -129,7 +129,7 @@ func count(n int, thing string) string {
 	return fmt.Sprintf("%d %ss", n, thing)
 }
 
-// reserved seeds a name set with what a wrapper's body refers to by name.
+// reserved seeds a name set with the names that a wrapper's body refers to.
 func (b *binder) reserved(w Wrapper) plan.NameSet {
 	return plan.NewNameSet("asserts", "enabled", "len", "nil", "observed", b.pkg.Name, w.OpVar)
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/dave/jennifer/jen"
 )
 
-// comment is a comment of one line, whatever the text holds.
+// comment is a comment of one line, for any text.
 func comment(text string) *jen.Statement {
 	if text == "" {
 		return jen.Comment("//")
@@ -16,8 +16,8 @@ func comment(text string) *jen.Statement {
 	return jen.Comment("// " + printable(text))
 }
 
-// documented is a function behind its comment: what it does, and its schema
-// set off as code.
+// documented is a function with its comment: a description, and its schema as
+// code.
 func documented(summary, schema string, function *jen.Statement) *jen.Statement {
 	return rows(comment(summary), comment(""), jen.Comment("//\t"+printable(schema)), function)
 }

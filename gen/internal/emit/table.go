@@ -23,7 +23,7 @@ func (w *writer) table(name string, p plan.Plan) *jen.Statement {
 	return jen.Var().Id(name).Op("=").Add(values)
 }
 
-// described is the line of what the schema file says, and whether nothing is
+// described is the line with the facts of the schema file, and whether nothing is
 // checked.
 func (w *writer) described(op asserts.Op) []jen.Code {
 	var fields []jen.Code
@@ -48,7 +48,7 @@ func (w *writer) described(op asserts.Op) []jen.Code {
 	return []jen.Code{line(list(fields...))}
 }
 
-// planned is the lines of what allowlists and a preset say.
+// planned is the lines with the entries of allowlists and a preset.
 func (w *writer) planned(p plan.Plan, op asserts.Op) []jen.Code {
 	var lines []jen.Code
 	for _, waiver := range p.Waivers() {
@@ -72,8 +72,9 @@ func (w *writer) planned(p plan.Plan, op asserts.Op) []jen.Code {
 	return lines
 }
 
-// checked ends the sentence on what a function calls: as what the schema has its
-// calls checked. It names no check, so that a new one changes no committed file.
+// checked ends the sentence on the kernel that a function calls: with the promises of
+// the schema that are checked. It names no check, so that a new one changes no
+// committed file.
 func checked(p plan.Plan) string {
 	switch {
 	case p.Codes() == 0:
@@ -130,7 +131,7 @@ func texts(list []string) *jen.Statement {
 	return slice(jen.String(), values...)
 }
 
-// checks is the plan of a preset: each check behind what it is in words.
+// checks is the plan of a preset: each check after a comment that describes it.
 func (w *writer) checks(op *asserts.Op) *jen.Statement {
 	var lines []jen.Code
 	for _, c := range op.Checks {

@@ -18,7 +18,7 @@ func (w *writer) wrapper(f bind.Wrapper) *jen.Statement {
 	return rows(append(kernelDoc(f), function)...)
 }
 
-// kernelDoc is what the kernel's own comment says, about the wrapper.
+// kernelDoc is the kernel's own comment, about the wrapper.
 func kernelDoc(f bind.Wrapper) []jen.Code {
 	text := strings.TrimSpace(f.Kernel.Doc)
 	if text == "" {
@@ -230,7 +230,7 @@ func (w *writer) observeList(depth int, f bind.Wrapper, method, name string, ele
 	lines := []jen.Code{
 		jen.For(list(jen.Id("_"), jen.Id(f.Elem)).Op(":=").Range().Id(name)).Add(block(depth+1, each...)),
 	}
-	if method == "Keep" { // what is kept is in the record already, lists and all
+	if method == "Keep" { // the record has these tensors already, those of lists too
 		return lines
 	}
 	return append([]jen.Code{record(f, "List", call(jen.Id("len"), jen.Id(name)))}, lines...)

@@ -39,7 +39,7 @@ type Take struct {
 	By   string // a field of libtorch.Value
 }
 
-// A From describes what happens to the field.
+// A From is the conversion of the field.
 type From uint8
 
 const (

@@ -1,6 +1,6 @@
-// Package typed decides what the operators of a real libtorch look like as Go
-// functions: which Go type stands for each argument and result, and how it
-// becomes a libtorch.Value and back.
+// Package typed decides the form of the operators of a real libtorch as Go
+// functions: the Go type of each argument and result, and how it is converted to a
+// libtorch.Value and back.
 package typed
 
 import (
@@ -17,7 +17,7 @@ import (
 type Func struct {
 	Name    string // the function's Go name
 	OpVar   string // the Go name of the op's table
-	Out     string // the local variable that holds what the call returned
+	Out     string // the local variable with the results of the call
 	Err     string // the error result's name
 	Plan    plan.Plan
 	Params  []Value

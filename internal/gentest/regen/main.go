@@ -67,7 +67,7 @@ func write(root string, o gen.Options) error {
 	return gen.Write(stale)
 }
 
-// registry is a file that lists the wrappers by op, for what calls them all.
+// registry is a file that lists the wrappers by op, for tests that call them all.
 func registry(o gen.Options) (gen.File, error) {
 	ops, err := schema.Load(o.Schema, o.Tags)
 	if err != nil {

@@ -1,7 +1,6 @@
-// Package selftest proves the checks: every planted fault is reported once and
-// as it should be, every healthy kernel is left alone, whatever sort of tensor
-// it gets and whatever mode is active. All of it goes through generated
-// wrappers.
+// Package selftest tests the checks: every planted fault is reported once with the
+// expected report, and no healthy kernel is reported, for every kind of tensor and
+// mode. All calls go through generated wrappers.
 package selftest
 
 import (
@@ -15,15 +14,15 @@ import (
 // A Ran is the outcome of one call of a wrapper.
 type Ran struct {
 	Violations []*asserts.Violation
-	Panic      any   // what the kernel panicked with
-	Err        error // what the kernel returned
+	Panic      any   // the value of the kernel's panic
+	Err        error // the kernel's error
 }
 
 // levels are those that a wrapper judges at.
 var levels = []asserts.Level{asserts.Identity, asserts.Content}
 
-// call calls a wrapper at a level and collects what is reported. It sets the
-// process's reporter meanwhile, so one call runs at a time.
+// call calls a wrapper at a level and collects its reports. It sets the process's
+// reporter meanwhile, so one call runs at a time.
 func call(level asserts.Level, wrapper any, args []any) (ran Ran) {
 	var found asserts.Collector
 	defer asserts.SetReporter(&found)()

@@ -110,7 +110,7 @@ func runFault(f faults.Fault, level asserts.Level) FaultResult {
 	return r
 }
 
-// overheard returns what was reported below the level that can see it.
+// overheard returns the reports below the level at which a fault can be seen.
 func overheard(ran Ran) string {
 	if len(ran.Violations) > 0 {
 		return "reported below its level, as " + titles(ran.Violations)
@@ -118,7 +118,7 @@ func overheard(ran Ran) string {
 	return ""
 }
 
-// wrong returns how a report differs from what the fault calls for.
+// wrong returns the differences of a report from that which the fault calls for.
 func wrong(f faults.Fault, ran Ran) string {
 	switch {
 	case ran.Panic != nil:

@@ -84,8 +84,8 @@ func runAll(wrappers map[string]any, calls []samples.Sample, mode asserts.Mode, 
 	return results
 }
 
-// healthy returns what is wrong with a call. Some samples are to be refused by
-// their kernel, with an error.
+// healthy returns the faults of a call. Some samples must be refused by their kernel,
+// with an error.
 func healthy(ran Ran, refused bool) error {
 	switch {
 	case ran.Panic != nil:

@@ -1,0 +1,43 @@
+package golden
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/opassert/opassert/internal/must"
+)
+
+// A recorder is a test that notes its last error.
+type recorder struct {
+	testing.TB
+	format string
+}
+
+func (r *recorder) Helper()                   {}
+func (r *recorder) Errorf(f string, _ ...any) { r.format = f }
+
+// A text other than that of the file is an error, as is a file that is absent.
+func TestCompare(t *testing.T) {
+	t.Chdir(t.TempDir())
+	compare := func(got string) bool {
+		r := recorder{TB: t}
+		Compare(&r, "folder/file.txt", got)
+		return strings.HasPrefix(r.format, "%s, -want +got")
+	}
+	if !compare("text") {
+		t.Error("no error for a file that is absent")
+	}
+	written := *Update
+	*Update = true
+	if compare("text") {
+		t.Error("an error for a file that is written")
+	}
+	*Update = written
+	if text := must.Get(os.ReadFile("testdata/folder/file.txt"))(t); string(text) != "text" || compare("text") {
+		t.Errorf("the file is %q, and is not taken for the same", text)
+	}
+	if !compare("other") {
+		t.Error("no error for another text")
+	}
+}
