@@ -35,6 +35,12 @@ type Violation struct {
 	Answer *Answer `json:",omitempty"` // the code that answered the call in place of a kernel; nil: none did
 }
 
+// NewViolation returns a violation about a return of an op, by its position in
+// Op.Results, of a check that no [Seen] shows: the caller adds what was seen.
+func NewViolation(op *Op, code Code, result int) *Violation {
+	return &Violation{Code: code, Op: op.Name, Schema: op.Schema, Subject: op.Results[result].place(true, NoElement, "")}
+}
+
 // An Answer is a method of a Python class, of a tensor or a mode, that answers calls
 // of ops.
 type Answer struct {

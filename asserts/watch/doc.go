@@ -43,6 +43,15 @@
 // that are killed, or end by os._exit, are too early for that: the calls are
 // counted.
 //
+// # Backward
+//
+// What an op returns that is not PyTorch's own and has no formula for autograd is
+// followed where autograd records (OA014): a hook on the result says when the
+// program's backward comes there, also while a compiler traces one. Then the call is
+// reported, once for each op. An op of which no backward asks for a gradient, one
+// that is called under no_grad, and what cannot require grad are not judged. That the op decomposes,
+// or is PyTorch's own, is a skip.
+//
 // # What can't be seen
 //
 //   - A call that a fake answers, on a fake tensor or under FakeTensorMode, while

@@ -21,8 +21,10 @@ type watchedOp struct {
 	parts  *asserts.Op // the same, with checks of the tensors inside tensors
 	faked  *asserts.Op // with the checks of its fake
 	waived asserts.Codes
-	unseen []asserts.Skip // checks that its calls are not held to, where they are seen
-	unread string         // why its schema cannot be read
+
+	followed bool           // its results are, until a backward comes there
+	unseen   []asserts.Skip // checks that its calls are not held to, where they are seen
+	unread   string         // why its schema cannot be read
 }
 
 // ops are those that some process has called.
@@ -64,7 +66,7 @@ func (o *ops) meet(version, record string) (*watchedOp, []byte, error) {
 		o.byText[key] = w
 	}
 	looked := w.unread == "" && (o.wants == nil || o.wants(w.name))
-	answer := about{w.number, truth(engine.Custom(w.name)), truth(looked), truth(o.recorded(w.name))}
+	answer := about{w.number, truth(engine.Custom(w.name)), truth(looked), truth(o.recorded(w.name)), truth(looked && w.followed)}
 	expected := new(expectation).words()
 	if looked {
 		expected = expect(w.judged, w.waived)
@@ -111,8 +113,13 @@ func (o *ops) add(version string, listed *libtorch.Op, raised bool) (*watchedOp,
 			reason = "not judged of PyTorch's own ops: other threads may use the tensors, and autograd keep them"
 		case c.Code == asserts.KeptArgument && hasView(&plan.Op, c.On):
 			reason = "autograd keeps the base of a view"
+		case c.Code == asserts.AutogradKernel && !custom:
+			reason = ownFormula
+		case c.Code == asserts.AutogradKernel && listed.Composite:
+			reason = decomposedHere
 		case c.Code == asserts.AutogradKernel:
-			reason = "judged of calls of opassert's own, whose arguments require grad"
+			w.followed = !w.waived.Has(asserts.AutogradKernel)
+			return true
 		case c.Code == asserts.WriteBeside && !custom:
 			reason = "of storages of PyTorch's own ops no bytes are copied"
 		case composite && (c.Code == asserts.FreshImpl || c.Code == asserts.FreshStorage):

@@ -61,6 +61,8 @@ func (p *process) reply(f preload.Frame) ([]byte, error) {
 		return []byte(engine.FakesProgram()), nil
 	case frameFake:
 		return nil, p.fake(f.Data)
+	case frameBackward:
+		return p.backward(f.Data)
 	case frameNotWatched:
 		p.run.object.NotWatched(fmt.Sprintf("process %d: %s", p.pid, f.Data))
 		return nil, nil
@@ -135,8 +137,13 @@ func (p *process) site(text string) ([]byte, error) {
 	}
 	delete(p.pending, number)
 	answeredBy(p.layout.answer(parts[1]), c.broken)
+	return p.add(c.broken, sort, frames)
+}
+
+// add records what a call at frames broke, and returns what to raise.
+func (p *process) add(broken []*asserts.Violation, sort byte, frames string) ([]byte, error) {
 	add := func(site []Frame) (reports []string) {
-		for _, v := range c.broken {
+		for _, v := range broken {
 			if f := p.run.findings.add(v, p, site); !f.Known && f.Note == "" {
 				reports = append(reports, f.Report())
 			}

@@ -101,6 +101,9 @@ func (r *run) report(end preload.End, took time.Duration) (*Report, error) {
 		r.countTraits(op, c)
 		r.skip(op.name, asserts.MetaAlias, notCalled, int(c.kinds)-r.faked[int64(i)])
 		r.skip(op.name, asserts.MetaAlias, unwritten, int(c.unwritten))
+		if op.followed {
+			r.skip(op.name, asserts.AutogradKernel, notBackward, int(c.usual+c.asked-c.differentiated))
+		}
 		for _, s := range op.unseen {
 			n := c.usual + c.asked
 			if s.Code.Level() >= asserts.Content {

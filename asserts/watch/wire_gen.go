@@ -19,6 +19,7 @@ const (
 	frameRecord     = 'R' // a Recorded, names of arguments and their values -> nothing
 	frameFakes      = 'P' // nothing -> the program of Python's that calls fakes
 	frameFake       = 'F' // the op's number, a call in the words of fakes.py, and a line with those of the same call of its fake -> nothing
+	frameBackward   = 'B' // a Come, a letter for the sort of frames and those of the call -> nothing, or what to raise
 	frameNotWatched = 'E' // why a process is not watched -> nothing
 )
 
@@ -27,6 +28,13 @@ const (
 	circumstanceConcurrent = 1 << 0 // another thread may have written
 	circumstanceAlone      = 1 << 1 // no other thread can hold tensors
 	circumstanceBelow      = 1 << 2 // below ADInplaceOrView, as in a compiled graph
+)
+
+// How a backward goes through an op that has no formula.
+const (
+	backwardEnds    = 0 // PyTorch's fallback is there, which warns
+	backwardRaises  = 1 // torch.library.custom_op's is there
+	backwardRecords = 2 // its kernel calls what autograd records
 )
 
 // traitOf says what the counters of traits count, in their order.
@@ -64,9 +72,12 @@ type about struct {
 	custom   int64 // of a namespace that is not PyTorch's
 	watched  int64 // opassert wants to know of its calls
 	recorded int64 // its arguments go into a file of cases
+	followed int64 // what it returns is, until a backward comes there
 }
 
-func (w *about) words() []int64 { return []int64{w.number, w.custom, w.watched, w.recorded} }
+func (w *about) words() []int64 {
+	return []int64{w.number, w.custom, w.watched, w.recorded, w.followed}
+}
 
 // Expectation is how many Subjects follow.
 type expectation struct {
@@ -133,32 +144,53 @@ func (w *recorded) read(data []byte) ([]byte, bool) {
 	return data[recordedSize:], true
 }
 
-// Tallies are the counts of an op, before those of traits.
-type tallies struct {
-	calls         int64
-	usual         int64
-	asked         int64
-	failed        int64
-	unrecorded    int64
-	faked         int64 // calls that fakes answered, among none of the others
-	lost          int64 // calls of which an argument was freed during the call
-	content       int64 // of usual and asked, where contents are wanted, as the next
-	sampledOut    int64
-	tooLarge      int64
-	subclass      int64
-	aboveAutograd int64
-	kinds         int64 // of arguments, on each of which the fake is to be called
-	unwritten     int64 // calls whose arguments there are no words for, or are of too many kinds
+// Come is the result of an op without a formula that a program's backward came to.
+type come struct {
+	op       int64
+	result   int64 // position among the returns that hold tensors
+	backward int64 // of oa_backward
 }
 
-const talliesSize = 8 * 14 // bytes
+const comeSize = 8 * 3 // bytes
+
+// read returns what follows, and false where the data is too short.
+func (w *come) read(data []byte) ([]byte, bool) {
+	if len(data) < comeSize {
+		return nil, false
+	}
+	for i, field := range []*int64{&w.op, &w.result, &w.backward} {
+		*field = int64(binary.NativeEndian.Uint64(data[8*i:]))
+	}
+	return data[comeSize:], true
+}
+
+// Tallies are the counts of an op, before those of traits.
+type tallies struct {
+	calls          int64
+	usual          int64
+	asked          int64
+	failed         int64
+	unrecorded     int64
+	faked          int64 // calls that fakes answered, among none of the others
+	lost           int64 // calls of which an argument was freed during the call
+	content        int64 // of usual and asked, where contents are wanted, as the next
+	sampledOut     int64
+	tooLarge       int64
+	subclass       int64
+	aboveAutograd  int64
+	kinds          int64 // of arguments, on each of which the fake is to be called
+	unwritten      int64 // calls whose arguments there are no words for, or are of too many kinds
+	differentiated int64 // calls that autograd has a formula for, and results that a backward came to
+}
+
+const talliesSize = 8 * 15 // bytes
 
 // read returns what follows, and false where the data is too short.
 func (w *tallies) read(data []byte) ([]byte, bool) {
 	if len(data) < talliesSize {
 		return nil, false
 	}
-	for i, field := range []*int64{&w.calls, &w.usual, &w.asked, &w.failed, &w.unrecorded, &w.faked, &w.lost, &w.content, &w.sampledOut, &w.tooLarge, &w.subclass, &w.aboveAutograd, &w.kinds, &w.unwritten} {
+	for i, field := range []*int64{&w.calls, &w.usual, &w.asked, &w.failed, &w.unrecorded, &w.faked, &w.lost, &w.content, &w.sampledOut, &w.tooLarge, &w.subclass, &w.aboveAutograd, &w.kinds, &w.unwritten, &w.differentiated} {
 		*field = int64(binary.NativeEndian.Uint64(data[8*i:]))
 	}
 	return data[talliesSize:], true

@@ -179,6 +179,7 @@ var Frames = []Frame{
 	{"record", "R", "a Recorded, names of arguments and their values -> nothing"},
 	{"fakes", "P", "nothing -> the program of Python's that calls fakes"},
 	{"fake", "F", "the op's number, a call in the words of fakes.py, and a line with those of the same call of its fake -> nothing"},
+	{"backward", "B", "a Come, a letter for the sort of frames and those of the call -> nothing, or what to raise"},
 	{"not watched", "E", "why a process is not watched -> nothing"},
 }
 
@@ -198,6 +199,7 @@ var Records = []Record{
 	{"About", "About is what opassert says of an op, before what it expects of the calls.", true, []Field{
 		{Name: "number"}, {Name: "custom", Doc: "of a namespace that is not PyTorch's"}, {Name: "watched", Doc: "opassert wants to know of its calls"},
 		{Name: "recorded", Doc: "its arguments go into a file of cases"},
+		{Name: "followed", Doc: "what it returns is, until a backward comes there"},
 	}},
 	{"Expectation", "Expectation is how many Subjects follow.", true, []Field{{Name: "args"}, {Name: "returns"}}},
 	{"Subject", "A Subject is an argument or a return that holds tensors. The sets are bits by position among the arguments, or returns, that do.", true, []Field{
@@ -211,6 +213,9 @@ var Records = []Record{
 		{Name: "op"}, {Name: "level"}, {Name: "circumstances", Doc: "bits of oa_circumstance"}, {Name: "modes", Doc: "bytes of their text"},
 	}},
 	{"Recorded", "Recorded is which call was recorded, before its arguments.", false, []Field{{Name: "op"}, {Name: "call"}}},
+	{"Come", "Come is the result of an op without a formula that a program's backward came to.", false, []Field{
+		{Name: "op"}, {Name: "result", Doc: "position among the returns that hold tensors"}, {Name: "backward", Doc: "of oa_backward"},
+	}},
 	{"Tallies", "Tallies are the counts of an op, before those of traits.", false, []Field{
 		{Name: "calls"}, {Name: "usual"}, {Name: "asked"}, {Name: "failed"}, {Name: "unrecorded"},
 		{Name: "faked", Doc: "calls that fakes answered, among none of the others"},
@@ -218,6 +223,7 @@ var Records = []Record{
 		{Name: "content", Doc: "of usual and asked, where contents are wanted, as the next"},
 		{Name: "sampled out"}, {Name: "too large"}, {Name: "subclass"}, {Name: "above autograd"},
 		{Name: "kinds", Doc: "of arguments, on each of which the fake is to be called"}, {Name: "unwritten", Doc: "calls whose arguments there are no words for, or are of too many kinds"},
+		{Name: "differentiated", Doc: "calls that autograd has a formula for, and results that a backward came to"},
 	}},
 }
 
@@ -226,5 +232,9 @@ var WatchEnums = []Enum{
 	{Name: "circumstance", Doc: "What else is known of a call.", Bits: true, Members: []Member{
 		{Name: "concurrent", Doc: "another thread may have written"}, {Name: "alone", Doc: "no other thread can hold tensors"},
 		{Name: "below", Doc: "below ADInplaceOrView, as in a compiled graph"},
+	}},
+	{Name: "backward", Doc: "How a backward goes through an op that has no formula.", Members: []Member{
+		{Name: "ends", Doc: "PyTorch's fallback is there, which warns"}, {Name: "raises", Doc: "torch.library.custom_op's is there"},
+		{Name: "records", Doc: "its kernel calls what autograd records"},
 	}},
 }

@@ -19,6 +19,7 @@ enum frame : uint32_t {
   FRAME_RECORD = 'R',  // a Recorded, names of arguments and their values -> nothing
   FRAME_FAKES = 'P',  // nothing -> the program of Python's that calls fakes
   FRAME_FAKE = 'F',  // the op's number, a call in the words of fakes.py, and a line with those of the same call of its fake -> nothing
+  FRAME_BACKWARD = 'B',  // a Come, a letter for the sort of frames and those of the call -> nothing, or what to raise
   FRAME_NOT_WATCHED = 'E',  // why a process is not watched -> nothing
 };
 
@@ -27,6 +28,13 @@ enum oa_circumstance {
   OA_CONCURRENT = 1 << 0,  // another thread may have written
   OA_ALONE = 1 << 1,  // no other thread can hold tensors
   OA_BELOW = 1 << 2,  // below ADInplaceOrView, as in a compiled graph
+};
+
+// How a backward goes through an op that has no formula.
+enum oa_backward {
+  OA_ENDS = 0,  // PyTorch's fallback is there, which warns
+  OA_RAISES = 1,  // torch.library.custom_op's is there
+  OA_RECORDS = 2,  // its kernel calls what autograd records
 };
 
 // Settings are what opassert answers a greeting with, before the namespaces of PyTorch's own ops.
@@ -47,6 +55,7 @@ struct AboutOf {
   Word custom;  // of a namespace that is not PyTorch's
   Word watched;  // opassert wants to know of its calls
   Word recorded;  // its arguments go into a file of cases
+  Word followed;  // what it returns is, until a backward comes there
 };
 using About = AboutOf<>;
 
@@ -91,6 +100,15 @@ struct RecordedOf {
 };
 using Recorded = RecordedOf<>;
 
+// Come is the result of an op without a formula that a program's backward came to.
+template <class Word = int64_t>
+struct ComeOf {
+  Word op;
+  Word result;  // position among the returns that hold tensors
+  Word backward;  // of oa_backward
+};
+using Come = ComeOf<>;
+
 // Tallies are the counts of an op, before those of traits.
 template <class Word = int64_t>
 struct TalliesOf {
@@ -108,6 +126,7 @@ struct TalliesOf {
   Word above_autograd;
   Word kinds;  // of arguments, on each of which the fake is to be called
   Word unwritten;  // calls whose arguments there are no words for, or are of too many kinds
+  Word differentiated;  // calls that autograd has a formula for, and results that a backward came to
 };
 using Tallies = TalliesOf<>;
 

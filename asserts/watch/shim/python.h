@@ -79,6 +79,7 @@ class Python {
   void (*clear_)() = nullptr;
   int (*locked_)() = nullptr;
   PyObject* (*dict_)() = nullptr;
+  PyObject* (*modules_)() = nullptr;
   int (*put_)(PyObject*, const char*, PyObject*) = nullptr;
   PyObject* (*run_)(const char*, int, PyObject*, PyObject*) = nullptr;
   PyObject* (*integer_)(long) = nullptr;
@@ -167,7 +168,7 @@ class Python {
     if (get == nullptr || !find(ensure_, "PyGILState_Ensure") || !find(release_, "PyGILState_Release") || !find(type_, "PyObject_Type") ||
         !find(attribute_, "PyObject_GetAttrString") || !find(is_true_, "PyObject_IsTrue") || !find(utf8_, "PyUnicode_AsUTF8") ||
         !find(join_, "PyUnicode_Join") || !find(string_, "PyUnicode_FromString") || !find(drop_, "Py_DecRef") || !find(clear_, "PyErr_Clear") ||
-        !find(locked_, "PyGILState_Check") || !find(dict_, "PyDict_New") || !find(put_, "PyDict_SetItemString") || !find(run_, "PyRun_String") ||
+        !find(locked_, "PyGILState_Check") || !find(dict_, "PyDict_New") || !find(modules_, "PyImport_GetModuleDict") || !find(put_, "PyDict_SetItemString") || !find(run_, "PyRun_String") ||
         !find(function_, "PyCFunction_NewEx") || !find(call_, "PyObject_CallObject") || !find(call_method_, "PyObject_CallMethod") ||
         !find(set_, "PyObject_SetAttrString") || !find(item_, "PyDict_GetItemString") || !find(pending_, "Py_AddPendingCall") ||
         !find(subclass_, "PyType_IsSubtype") || !find(integer_, "PyLong_FromLong") || !find(before_fork_, "PyOS_BeforeFork") ||
@@ -318,6 +319,20 @@ class Python {
     put_(names, "first", integer_(first));
     put_(names, "to", integer_(to));
     run_(program.c_str(), 257 /* Py_file_input */, names, names);
+  }
+
+  // without_formula reports whether torch.library.custom_op made an operator, and it
+  // has no formula for autograd.
+  bool without_formula(const std::string& op) {
+    PyObject* module = item_(modules_(), "torch._library.custom_ops");
+    if (module == nullptr) return false;
+    return get(module, "OPDEFS", false, [&](PyObject* all) {
+      PyObject* definition = call_method_(all, "get", "s", op.c_str());
+      if (definition == nullptr) return clear_(), false;
+      const bool without = get(definition, "_backward_fn", false, [&](PyObject* f) { return is_true_(f) == 0; });
+      drop_(definition);
+      return without;
+    });
   }
 
   // has_mode reports whether a mode of a class is active.

@@ -17,6 +17,8 @@
 
 namespace opassert {
 
+using c10::DispatchKey;
+
 // Unwritable is thrown for a value that a file of cases cannot express.
 struct Unwritable : std::exception {};
 

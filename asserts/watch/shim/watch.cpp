@@ -72,6 +72,9 @@ struct Watched {
   bool recorded = false;  // its arguments go into a file of cases
   bool content = false;
   bool fakes = false;  // the fake is called too
+  bool autograd = false;  // it has a kernel for it, or decomposes
+  bool followed = false;  // what it returns is, until a backward comes there
+  mutable std::atomic<bool> formula{false}, told{false};  // it has one; that it has none has been reported
   bool writes = false;
   const c10::FunctionSchema* schema = nullptr;
   size_t args = 0, returns = 0;  // of the schema
@@ -132,6 +135,15 @@ bool tried(const char* what, F&& f) {
   return false;
 }
 
+// has_autograd reports whether an operator has a kernel for autograd, or decomposes.
+bool has_autograd(const OperatorHandle& handle) {
+  constexpr DispatchKey keys[] = {
+      DispatchKey::CompositeImplicitAutograd, DispatchKey::Autograd, DispatchKey::AutogradCPU,
+      DispatchKey::AutogradCUDA, DispatchKey::AutogradXPU, DispatchKey::AutogradMPS,
+      DispatchKey::AutogradPrivateUse1, DispatchKey::AutogradOther};
+  return std::any_of(std::begin(keys), std::end(keys), [&](DispatchKey key) { return handle.hasKernelForDispatchKey(key); });
+}
+
 // Operators finds opassert's answer about an operator, asking when it is new.
 class Operators {
   std::mutex mutex_;
@@ -160,6 +172,8 @@ class Operators {
     w->custom = about.custom != 0;
     w->watched = about.watched != 0 && w->number < kOperators;
     w->recorded = about.recorded != 0;
+    w->followed = about.followed != 0;
+    w->autograd = has_autograd(handle);
     w->expected = Expected(at);
     w->decomposes = w->custom && handle.hasKernelForDispatchKey(DispatchKey::CompositeImplicitAutograd);
     w->content = among(settings.content, w->custom);
@@ -726,6 +740,62 @@ void look_at(const Watched& op, Stack& stack, Place place, F&& f) {
   look->returned();
 }
 
+thread_local const Watched* recorded = nullptr;  // the last operator whose kernel below autograd returned what requires grad
+
+// Followed is what a call returns that autograd records, of an operator that is not
+// PyTorch's own: it reports a result without a formula when a backward comes there.
+class Followed {
+  const OperatorHandle& handle_;
+  const Watched& op_;
+  const Stack& stack_;
+  c10::SmallVector<TensorImpl*, 8> arguments_;
+  bool records_ = false;
+
+  // backward returns how a backward through the operator goes, or -1 where it has a formula.
+  int backward() const {
+    if (!has_autograd(handle_)) return recorded == &op_ ? OA_RECORDS : OA_ENDS;
+    if (python.interpreter == nullptr) return -1;
+    Python::Lock lock(python);
+    return python.without_formula(handle_.operator_name().name) ? OA_RAISES : -1;
+  }
+
+  void follow(TensorImpl* impl, size_t result, int backward, const std::string& frames) const {
+    const bool argument = std::find(arguments_.begin(), arguments_.end(), impl) != arguments_.end();
+    if (impl == nullptr || argument || !impl->requires_grad()) return;
+    const at::Tensor t(Impl::reclaim_copy(impl));
+    t.register_hook([op = &op_, come = Come{op_.number, int64_t(result), backward}, frames](const at::TensorBase&) {
+      op->counts->differentiated.fetch_add(1, std::memory_order_relaxed);
+      if (op->told.exchange(true)) return;
+      std::string reply;
+      const std::string text = std::string(reinterpret_cast<const char*>(&come), sizeof come) + frames;
+      if (channel.ask(FRAME_BACKWARD, text.data(), text.size(), reply)) TORCH_CHECK(reply.empty(), reply);
+    });
+  }
+
+ public:
+  Followed(const OperatorHandle& handle, const Watched& op, const Stack& stack) : handle_(handle), op_(op), stack_(stack) {
+    if (!op.followed || op.told || !c10::GradMode::is_enabled()) return;
+    each_argument(op, stack, [&](TensorImpl* impl, const Subject&) {
+      arguments_.push_back(impl);
+      records_ = records_ || (impl != nullptr && impl->requires_grad());
+    });
+    recorded = nullptr;
+  }
+
+  void returned() const {
+    if (!records_) return;
+    const int how = op_.formula ? -1 : backward();
+    op_.formula = how < 0;
+    if (op_.formula) return void(op_.counts->differentiated.fetch_add(1, std::memory_order_relaxed));
+    const std::string python_frames = site.frames(), frames = python_frames.empty() ? "C" + native_frames() : "P" + python_frames;
+    const size_t base = stack_.size() - op_.returns;
+    for (size_t i = 0; i < op_.expected.returns.size(); i++) {
+      const Subject& s = op_.expected.returns[i];
+      each(stack_[base + s.index], s.list != 0, [&](TensorImpl* impl) { follow(impl, i, how, frames); });
+    }
+  }
+};
+
 // by_fake reports whether a fake answers a call, while a compiler traces. It is
 // asked where Python is about to be called.
 bool by_fake(const Watched& op, const Stack& stack) {
@@ -749,6 +819,16 @@ bool calls_python(const Watched& op, const Stack& stack) {
   bool calls = c10::impl::TorchDispatchModeTLS::stack_len() > 0;
   each_argument(op, stack, [&](TensorImpl* impl, const Subject&) { calls = calls || (impl != nullptr && impl->is_python_dispatch()); });
   return calls && python.interpreter != nullptr;
+}
+
+// returns_graded reports whether a result requires grad.
+bool returns_graded(const Watched& op, const Stack& stack) {
+  bool graded = false;
+  const size_t base = stack.size() - op.returns;
+  for (const Subject& s : op.expected.returns) {
+    each(stack[base + s.index], s.list != 0, [&](TensorImpl* impl) { graded = graded || (impl != nullptr && impl->requires_grad()); });
+  }
+  return graded;
 }
 
 void above(const OperatorHandle& handle, DispatchKeySet keys, Stack* stack);
@@ -777,15 +857,11 @@ class Registrations {
   bool settled(New& op) {
     auto handle = c10::Dispatcher::singleton().findSchema(op.name);
     if (!handle) return true;
-    for (DispatchKey key : {DispatchKey::CompositeImplicitAutograd, DispatchKey::Autograd, DispatchKey::AutogradCPU, DispatchKey::AutogradOther}) {
-      if (handle->hasKernelForDispatchKey(key)) {
-        watch(op.name);
-        return true;
-      }
-    }
     constexpr int kLooks = 1000;
-    return handle->hasKernelForAnyDispatchKey(DispatchKeySet(DispatchKeySet::FULL)) ||
-           handle->hasKernelForDispatchKey(DispatchKey::CompositeExplicitAutograd) || ++op.looks > kLooks;
+    const bool there = has_autograd(*handle) || handle->hasKernelForAnyDispatchKey(DispatchKeySet(DispatchKeySet::FULL)) ||
+                       handle->hasKernelForDispatchKey(DispatchKey::CompositeExplicitAutograd);
+    if (there) watch(op.name);
+    return there || ++op.looks > kLooks;
   }
 
   // Kernels are the watcher's own, by the operators that have one.
@@ -892,6 +968,7 @@ void fallback(const OperatorHandle& handle, DispatchKeySet keys, Stack* stack) {
   if (C10_UNLIKELY(inside_fake > 0) && in_fake(op, *stack)) return handle.redispatchBoxed(rest, stack);
   Inside inside(op);
   look_at(op, *stack, BELOW_AUTOGRAD, [&] { handle.redispatchBoxed(rest, stack); });
+  if (op.followed && returns_graded(op, *stack)) recorded = &op;
 }
 
 // above is the kernel above autograd of operators that are not PyTorch's own.
@@ -899,13 +976,18 @@ void above(const OperatorHandle& handle, DispatchKeySet keys, Stack* stack) {
   const auto rest = after(keys, our_keys.above());
   const Watched& op = operators().find(handle);
   if (!op.watched) return handle.redispatchBoxed(rest, stack);
-  if (!op.decomposes && calls_python(op, *stack) && by_fake(op, *stack)) return handle.redispatchBoxed(rest, stack);
+  const Followed followed(handle, op, *stack);
+  if (!op.autograd || (!op.decomposes && calls_python(op, *stack) && by_fake(op, *stack))) {
+    handle.redispatchBoxed(rest, stack);
+    return followed.returned();
+  }
   Top here{&op, top};
   struct Restore {
     ~Restore() { top = top->outer; }
   } restore;
   top = &here;
   look_at(op, *stack, ABOVE_AUTOGRAD, [&] { handle.redispatchBoxed(rest, stack); });
+  followed.returned();
 }
 
 template <class T>
