@@ -55,8 +55,8 @@ func (h *holding) begin(p *plan) {
 	}
 }
 
-// end looks at the tensors once more, and leaves them to the next call; args says
-// what they are.
+// end looks at the tensors once more, and leaves them to the next call; args are
+// their origins.
 func (h *holding) end(args []int) {
 	if h.nth <= waitedFor || runtime.NumGoroutine() > h.goroutines {
 		time.Sleep(waiting)
@@ -74,7 +74,7 @@ func (h *holding) end(args []int) {
 	clear(h.tensors)
 }
 
-// notAgain stands for a return with an alias set, which the next call leaves alone.
+// notAgain is the origin of a return with an alias set, which the next call skips.
 const notAgain = -1
 
 // origins returns where each tensor that was recorded after the call is from: see Earlier.Arg,
@@ -186,7 +186,8 @@ func waitsIn(stack []uintptr) string {
 	}
 }
 
-// finalizers are what may release a tensor on no goroutine of the program.
+// finalizers are the metrics of functions that may release a tensor on no goroutine
+// of the program.
 var finalizers = sync.OnceValue(func() []metrics.Sample {
 	return []metrics.Sample{{Name: "/gc/finalizers/executed:finalizers"}, {Name: "/gc/cleanups/executed:cleanups"}}
 })

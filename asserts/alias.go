@@ -8,8 +8,7 @@ import (
 // aliased reports whether the subject has an alias set in the schema.
 func (s *Subject) aliased() bool { return len(s.Before)+len(s.After) > 0 }
 
-// anything reports whether the schema lets a return share with whatever there
-// is.
+// anything reports whether the schema lets a return share with any tensor.
 func (s *Subject) anything() bool {
 	return slices.Contains(s.Before, wildcard) || slices.Contains(s.After, wildcard)
 }
@@ -33,7 +32,7 @@ func shareSet(a, b *Subject) bool {
 func mayShare(r, other *Subject) bool { return r.anything() || shareSet(r, other) }
 
 // Base reports whether a return and an argument have a common alias set in the
-// schema; of what is inside tensors, whether those tensors have.
+// schema; for tensors inside others, whether those others have.
 func (op *Op) Base(result, arg Place) bool {
 	result.Inside, arg.Inside = false, false
 	return result.Return && !arg.Return && shareSet(op.at(result), op.at(arg))
@@ -60,8 +59,8 @@ func (s *Subject) spell(sets []string, write bool) string {
 	return "Tensor(" + annotation + ")" + s.Suffix
 }
 
-// holder is what holds the subject's tensors where no schema can annotate them: a
-// tensor, or a type such as Dict(str, Tensor); "" where one can.
+// holder is the container of the subject's tensors where no schema can annotate
+// them: a tensor, or a type such as Dict(str, Tensor); "" where one can.
 func (s *Subject) holder() string {
 	switch {
 	case s.Inside:

@@ -8,8 +8,8 @@ import (
 )
 
 // Recover is deferred where a wrapper looks at the tensors of a call that is over:
-// one that makes Observe panic was broken by the call, which is a violation. What was
-// not looked at for that is left as it was, or is set aside.
+// one that makes Observe panic was broken by the call, which is a violation. Tensors
+// that were not observed because of that count as unchanged, or are not judged.
 func (c *Call) Recover() {
 	if !c.on {
 		return

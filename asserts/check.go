@@ -7,8 +7,8 @@ import (
 	"github.com/opassert/opassert/asserts/internal/usual"
 )
 
-// A check is everything about one check. Whatever lists checks ranges over
-// these rows, so that a new one is one new file with a row in it.
+// A check is everything about one check. All lists of checks are made from these
+// rows, so that a new one is one new file with a row in it.
 type check struct {
 	code    Code
 	name    string
@@ -24,7 +24,7 @@ type check struct {
 	// none.
 	plans func(op *Op, on, against *Subject) bool
 
-	// judges finds what breaks the rule in a call; compares does in a call and
+	// judges finds violations of the rule in a call; compares does in a call and
 	// the same call on meta.
 	judges   func(*judge)
 	compares func(real, meta *judge)
@@ -44,9 +44,9 @@ type check struct {
 	// are none.
 	skips []Row
 
-	// usual are the facts that leave the check nothing to report, and nothing to
-	// skip except what the tensors' traits say. A check without any has each call go
-	// through the judge.
+	// usual are the facts that leave the check nothing to report, and nothing to skip
+	// except for the tensors' traits. For a check without any each call goes through
+	// the judge.
 	usual usual.Facts
 
 	// when reports whether the check is judged on a call, for one that is judged in

@@ -25,9 +25,9 @@ var _ = add(check{
 	skips: reliable,
 })
 
-// autogradKernels leaves returns that are an argument, and are not written, to
-// OA007 and to those who declare them. A kernel for autograd may return what requires no grad, where there is no derivative or by
-// mistake: nothing distinguishes the two.
+// autogradKernels leaves returns that are an argument, and are not written, to OA007
+// and to their declaration. A kernel for autograd may return a tensor that requires no
+// grad, because there is no derivative or by mistake: nothing distinguishes the two.
 //
 // Source: torch/testing/_internal/optests/autograd_registration.py, which has
 // the half that a kernel calls into autograd.

@@ -71,8 +71,8 @@ func (j *judge) inplaceMetadata() {
 	}
 }
 
-// lostNames says so where a dimension lost its name or has another one. It may
-// get one: an in-place op unites the names of what it reads and writes.
+// lostNames reports a dimension that lost its name or has another one. It may get
+// one: an in-place op unites the names of the tensors that it reads and writes.
 func lostNames(b, a *Snapshot) []string {
 	before, after := strings.Split(b.Names, ", "), strings.Split(a.Names, ", ")
 	for i, name := range before {

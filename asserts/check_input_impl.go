@@ -45,8 +45,8 @@ func (j *judge) inputImpls() {
 	}
 }
 
-// mustKeepImpl leaves out what was never a tensor, and an undefined tensor
-// that the op may fill in.
+// mustKeepImpl returns false for a subject that was never a tensor, and for an
+// undefined tensor that the op may fill in.
 func (in *input) mustKeepImpl() bool {
 	return in.before.Defined() || in.after.Defined() && !in.Write
 }

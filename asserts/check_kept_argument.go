@@ -25,7 +25,7 @@ var _ = add(check{
 	after:   1<<InputImpl | 1<<InputStorage,
 	when:    func(seen *Seen) bool { return !seen.Autograd },
 	fixes: func(_ *Op, v *Violation) string {
-		if strings.Contains(v.Saw, tooOften) { // counts of what is kept may fall too
+		if strings.Contains(v.Saw, tooOften) { // counts of retained tensors may fall too
 			return fixTooOften(v)
 		}
 		return fmt.Sprintf("release every reference to %s before returning, as a cache of a clone does", v.Subject.Name)
@@ -47,9 +47,9 @@ func fixTooOften(v *Violation) string {
 	return fmt.Sprintf("release only what was retained: the caller's reference to %s is the caller's", v.Subject.Name)
 }
 
-// keptArguments takes an argument's uses to be those from before and those of
-// what is seen after the call. Autograd keeps what it needs for backward, and the
-// bases of views.
+// keptArguments expects an argument's uses to be those from before the call and those
+// of the tensors seen after it. Autograd saves tensors for backward, and the bases of
+// views.
 func (j *judge) keptArguments() {
 	reported := make(map[ID]bool)
 	j.writtenLate(reported)
@@ -157,8 +157,8 @@ func (j *judge) keeps(in *input) string {
 	return ""
 }
 
-// holders returns how many more uses of an argument what was returned, and what
-// lies inside other arguments, accounts for.
+// holders returns the number of additional uses of an argument by the returns, and by
+// the parts of other arguments.
 func (j *judge) holders(impl, storage ID) (impls, storages int32) {
 	on := make(map[ID]bool)
 	for i := range j.outputs {

@@ -42,8 +42,8 @@ func plansOutputAlias(_ *Op, on, against *Subject) bool {
 	return against.Index < on.Index || against.Write
 }
 
-// outputAliases leaves what belongs to an argument to OA007; of several
-// returns that share, each is reported against the first.
+// outputAliases leaves storage of an argument to OA007; of several returns that
+// share, each is reported against the first.
 func (j *judge) outputAliases() {
 	for i := range j.outputs {
 		out := &j.outputs[i]

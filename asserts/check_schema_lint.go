@@ -1,6 +1,6 @@
 package asserts
 
-// SchemaLint is OA012. Package schema finds what breaks it: no call is needed.
+// SchemaLint is OA012. Package schema finds its violations: no call is needed.
 const SchemaLint Code = 12
 
 var _ = add(check{

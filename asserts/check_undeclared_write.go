@@ -51,7 +51,7 @@ func (j *judge) undeclaredWrites() {
 			continue
 		}
 		written, elsewhere := j.writtenOn(in.before.Storage), j.writtenOver(in)
-		if in.before.Storage == 0 { // what it has is metadata, and parts
+		if in.before.Storage == 0 { // it has only metadata, and parts
 			j.skipped[Skip{Code: UndeclaredWrite, Reason: noStorage}]++
 			if in.before.Content == nil || in.after.Content == nil {
 				continue
@@ -133,7 +133,7 @@ func writtenBeside(b, a *Snapshot, written []*input) (text string, known bool) {
 	if int64(n) != min(b.Nbytes, a.Nbytes) {
 		return "", false
 	}
-	beside := bytes.Clone(a.Bytes[:n]) // and what is covered as it was
+	beside := bytes.Clone(a.Bytes[:n]) // with the covered bytes unchanged
 	for _, w := range written {
 		for _, c := range []*Snapshot{w.before.Content, w.after.Content} {
 			if c == nil || !c.runs(func(from, to int64) {

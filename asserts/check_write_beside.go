@@ -33,7 +33,7 @@ var _ = add(check{
 	},
 })
 
-// writesBeside leaves what belongs to an argument without (a!) to OA009.
+// writesBeside leaves storage of an argument without (a!) to OA009.
 func (j *judge) writesBeside() {
 	for i := range j.inputs {
 		in := &j.inputs[i]

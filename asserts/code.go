@@ -35,11 +35,11 @@ func (c Code) BreaksPlain() string { return cmp.Or(c.check().plain, c.check().br
 // Level returns the least level at which the check is judged.
 func (c Code) Level() Level { return c.check().level }
 
-// About returns the kind of subject that the check is about.
+// About returns the kinds of subject of the check.
 func (c Code) About() About { return c.check().about }
 
-// InPython returns what the __torch_dispatch__ of a class does that answers calls as
-// the rule asks for; "" where it does what a kernel does.
+// InPython returns the fix for a __torch_dispatch__ that answers calls; "" if it is
+// that of a kernel.
 func (c Code) InPython() string { return c.check().inPython }
 
 // OnCall reports whether the check is judged on a call of an op by itself,

@@ -7,8 +7,8 @@ import (
 	"unsafe"
 )
 
-// Counter returns what reads the reference count of a T, for the Observe of a library
-// that counts references in a field which it does not export:
+// Counter returns a function that reads the reference count of a T, for the Observe of
+// a library that counts references in a field which it does not export:
 //
 //	var uses = asserts.Counter[array.Data]("refCount")
 //
@@ -41,7 +41,7 @@ func Counter[T any](field string) func(*T) int32 {
 	panic(fmt.Sprintf("asserts.Counter: %s of %v is of type %v; want an integer of 4 or 8 bytes, or one of package sync/atomic", field, t, found.Type))
 }
 
-// What counts references.
+// Types of reference counts.
 var (
 	counts32 = map[reflect.Type]bool{
 		reflect.TypeFor[int32](): true, reflect.TypeFor[uint32](): true, reflect.TypeFor[atomic.Int32](): true, reflect.TypeFor[atomic.Uint32](): true,

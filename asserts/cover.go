@@ -86,8 +86,8 @@ func (c *Snapshot) Within() bool {
 	return first >= 0 && end <= c.Nbytes
 }
 
-// elementSize returns how many bytes an element takes in its storage, 0 where
-// that is not known.
+// elementSize returns the size of an element in its storage in bytes, 0 where that is
+// not known.
 func (c *Snapshot) elementSize() int64 {
 	size := itemSize(c.DType)
 	if c.ItemSize == Packed {

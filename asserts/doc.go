@@ -1,6 +1,6 @@
-// Package asserts is the run time of opassert: it observes the calls of a
-// tensor library's kernels, judges them against what their schemas promise,
-// and reports what is broken. Three sorts of programs use it.
+// Package asserts is the run time of opassert: it observes the calls of a tensor
+// library's kernels, judges them against the promises of their schemas, and reports
+// violations. Three kinds of programs use it.
 //
 // Generated code has an [Op] for each operator and makes a [Call] of each call;
 // [Enabled] and [Generated2] hold it to the build and to this version. It alone
@@ -11,8 +11,8 @@
 // below.
 //
 // Writers of tools and engines fill in a [Seen] and ask [Judge] or [JudgeMeta]
-// for a [Verdict]. [Op.Plan] lists what is checked, [AllCodes] yields the checks,
-// and a [Code] has all that is known of one. A [Result] is a line of any report.
+// for a [Verdict]. [Op.Plan] lists the checks of an op, [AllCodes] yields all checks,
+// and a [Code] describes one. A [Result] is a line of any report.
 //
 // # A library's part
 //
@@ -30,15 +30,15 @@
 //		}
 //	}
 //
-// An [ID] names an object for as long as a call is judged: a serial number
-// from [NewID], kept in the object, is the simplest. A library without
-// reference counts says [NotCounted]; then a result that somebody still holds
-// goes unseen, which is a skip, and one that shares with an argument or with another result is
-// found as before. A library with counts of its own fills in ImplUses and StorageUses from
-// them, and says with maker.Release how a tensor is released: then a reference that a
-// kernel keeps is found, and one that it releases too often. [Counter] reads counts that
-// a library does not export. The digest of a [Snapshot] covers the whole storage, so
-// that a write beside a view is a write too.
+// An [ID] identifies an object for as long as a call is judged: the simplest is a
+// serial number from [NewID], stored in the object. A library without reference
+// counts sets [NotCounted]; then a result that is still referenced elsewhere is not
+// found, which is counted as a skip, and one that shares with an argument or with
+// another result is found all the same. A library with counts of its own fills in
+// ImplUses and StorageUses from them, and declares with maker.Release how a tensor is
+// released: then references that a kernel retains, or releases too often, are found.
+// [Counter] reads counts that a library does not export. The digest of a [Snapshot]
+// covers the whole storage, so that a write beside a view is a write too.
 //
 // A tensor over several storages, such as values and a bitmap of those that are valid,
 // has one of them as its own, and observes each other one as a part:
@@ -49,7 +49,7 @@
 //	}
 //	o.With(valid)
 //
-// Reports call it self.parts.validity. The module in testdata/arrow does both.
+// Its name in reports is self.parts.validity. The module in testdata/arrow does both.
 //
 // # What a call costs
 //
@@ -74,20 +74,20 @@
 //
 // # OPASSERT
 //
-// The environment variable holds options with commas between. With a value that
-// cannot be read the first checked call panics, and says what can.
+// The environment variable has options separated by commas. With an invalid value the
+// first checked call panics with a message that lists the valid ones.
 //
 //	panic             panic at the first violation (the default)
-//	log               write each new violation to standard error, go on
-//	collect           keep them until the tests are through; see Main
+//	log               write each new violation to standard error, and continue
+//	collect           collect them until the tests are done; see Main
 //	off               check nothing
 //	level=content     the level: content is the default of tests, identity of other programs
 //	sample=0.1        check this share of the calls of each op
 //	policy=pytorch    the skip policy; aware is the default
 //
-// go test shows what a test writes only where it fails, so under log and collect
-// [Main] makes the package's tests fail. In a test without Main they panic, and
-// outside tests collect is log.
+// go test shows the output of a test only if it fails, so under log and collect [Main]
+// makes the package's tests fail. In a test without Main they panic, and outside tests
+// collect is log.
 //
 // Code may set the same, later and so with precedence: [SetReporter],
 // [SetLevel], [SetSample], [SetPolicy] for the process, and [WithReporter],
@@ -107,10 +107,10 @@
 //
 // # Skips
 //
-// Some tensors and some modes make a check meaningless: a tensor without
-// storage has none to keep, a mode that logs results holds references to them.
-// A [Policy] says which checks are skipped for what, as data; [Aware] skips no
-// more than it must, [PyTorch] what PyTorch's own asserts skip. A subclass or
-// a mode says what it invalidates with [RegisterSubclass], [EnterMode] or
+// Some tensors and some modes make a check meaningless: a tensor without storage has
+// none to keep, a mode that logs results holds references to them. A [Policy] lists
+// the checks that are skipped for each trait and mode; [Aware] skips no more than it
+// must, [PyTorch] skips the same as PyTorch's own asserts. A subclass or a mode
+// declares the checks that it invalidates with [RegisterSubclass], [EnterMode] or
 // [WithMode]. Every skip is counted by check and reason and is in the summary.
 package asserts

@@ -6,10 +6,10 @@ import (
 	"slices"
 )
 
-// What the checks look at, and what their reports say, in common.
+// Evidence that several checks use, and its words in reports.
 
-// A change is what came in place of what for a TensorImpl, so that a tensor
-// passed twice is reported once.
+// A change is a TensorImpl with the objects before and after a replacement, so that a
+// tensor passed twice is reported once.
 type change struct{ impl, from, to ID }
 
 const noStorage = "no storage"
@@ -67,8 +67,8 @@ func (j *judge) reportMismatch(code Code, out *output, should *input) *Violation
 	return v
 }
 
-// An argument that got another TensorImpl or StorageImpl in the call is
-// reported for that, and not for sharing what it got, or the storage it lost.
+// An argument that got another TensorImpl or StorageImpl in the call is reported for
+// that, and not for sharing the new or the old storage.
 func sameImpl(out *output, in *input) bool {
 	return in.before.Impl == out.Impl || !in.newImpl
 }

@@ -32,10 +32,10 @@ type Open struct {
 	Stride      bool
 }
 
-// JudgeFake holds the call of an op's fake against that of its kernel: what shares with
-// what, and the sizes, strides, dtype and device of what is returned. That an op has no
-// fake is a note. Where the kernel shares what the schema does not let it share, which
-// Judge reports, the two are not compared.
+// JudgeFake compares the call of an op's fake with that of its kernel: which tensors
+// share storage, and the sizes, strides, dtype and device of the returns. An op without
+// a fake is a note. Where the kernel shares storage against the schema, which Judge
+// reports, the two are not compared.
 func JudgeFake(op *Op, real *Seen, fake *Fake, policy *Policy) Verdict {
 	r, f := newJudge(op, real, policy), newJudge(op, fake.settled(real), policy)
 	f.fake = true
@@ -60,7 +60,8 @@ func JudgeFake(op *Op, real *Seen, fake *Fake, policy *Policy) Verdict {
 	return verdict
 }
 
-// consequences are what compilers make of a fake, by how what was seen of it begins.
+// consequences are the effects of a wrong fake in compilers, by the beginning of the
+// violation's text.
 var consequences = []struct{ saw, breaks string }{
 	{"the kernel returns, and its fake", "torch.compile stops at the op, or leaves the graph for it, and torch.export fails"},
 	{"its fake sets the guard", "torch.compile compiles anew for each such size, and torch.export with a dynamic dimension fails"},
@@ -74,7 +75,8 @@ var consequences = []struct{ saw, breaks string }{
 
 const lostWrite = "compiled programs drop a write that the one should see, or move it to where the other does not"
 
-// consequence returns what compilers make of a fake, "" where the rule says it.
+// consequence returns the effect of a wrong fake in compilers, "" if it is that of the
+// rule.
 func consequence(saw string) string {
 	for _, c := range consequences {
 		if strings.HasPrefix(saw, c.saw) {
@@ -84,7 +86,7 @@ func consequence(saw string) string {
 	return ""
 }
 
-// reportFake adds a violation that is about no return in particular.
+// reportFake adds a violation that concerns no particular return.
 func (j *judge) reportFake(saw, fix string) {
 	place := Place{Element: -1}
 	switch {
@@ -108,8 +110,8 @@ func (j *judge) reportGuard(g Guard) {
 	}
 }
 
-// settled returns the call with what it leaves open as the real call has it, or as
-// close to that as the fake lets it be.
+// settled returns the call with unknown values as in the real call, or as close to
+// them as the fake allows.
 func (f *Fake) settled(real *Seen) *Seen {
 	seen := f.Seen
 	seen.Results = slices.Clone(seen.Results)

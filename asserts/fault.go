@@ -1,13 +1,13 @@
 package asserts
 
-// A Fault is what an engine finds wrong with an op itself, where no observation shows
+// A Fault is an error in an op that an engine itself finds, where no observation shows
 // it.
 type Fault struct {
 	Code     Code
 	Argument string // that it is about; "": the first return, or the process where the check is about arguments
 	Saw, Fix string
 	Note     string // why it is debatable; "" where it is an error
-	Site     Site   // of what is at fault, where that is not the kernel
+	Site     Site   // of the fault, where that is not in the kernel
 }
 
 // JudgeFaults makes violations of faults, where the op's checks are not waived.
@@ -22,7 +22,7 @@ func JudgeFaults(op *Op, seen *Seen, faults []Fault, policy *Policy) Verdict {
 	return j.verdict
 }
 
-// at returns the place that a fault is about.
+// at returns the place of a fault.
 func (j *judge) at(f *Fault) Place {
 	for i := range j.plan.args {
 		if s := &j.plan.args[i]; f.Argument != "" && s.Name == f.Argument {

@@ -2,6 +2,6 @@
 
 package asserts
 
-// goroutine returns what no other goroutine that runs now has: where the
-// runtime keeps it.
+// goroutine returns an identifier of the running goroutine: the address of the
+// runtime's data for it.
 func goroutine() uintptr

@@ -62,10 +62,10 @@ func (v *Verdict) Unheld(op *Op, seen *Seen) []Skip {
 	return skips
 }
 
-// JudgeMeta holds a call on the meta device against the same call on another:
-// what shares with what, and the sizes, strides and dtype of what is returned.
-// Both calls are seen at the content level. A call that returned nothing, for
-// it failed, is not compared.
+// JudgeMeta compares a call on the meta device with the same call on another: which
+// tensors share storage, and the sizes, strides and dtype of the returns. Both calls
+// are seen at the content level. A call that returned nothing because it failed is
+// not compared.
 func JudgeMeta(op *Op, real, meta *Seen, policy *Policy) Verdict {
 	r, m := newJudge(op, real, policy), newJudge(op, meta, policy)
 	if len(r.outputs) == 0 != (len(m.outputs) == 0) {
@@ -122,7 +122,7 @@ type output struct {
 	result  int         // in Op.Results
 	element int         // in the list, or NoElement
 	called  string
-	wrong   bool // reported as OA004 or OA006: not what it should be at all
+	wrong   bool // reported as OA004 or OA006: another tensor than declared
 	aliased bool // OA007 or OA008 named whom it shares with
 }
 
@@ -310,8 +310,8 @@ func (j *judge) conclude() Verdict {
 	return j.verdict
 }
 
-// saidOfWhole reports whether a violation is about the parts of a tensor where
-// another says the same of the tensor.
+// saidOfWhole reports whether a violation of the parts of a tensor repeats one of the
+// tensor itself.
 func (j *judge) saidOfWhole(v *Violation) bool {
 	part := v.Subject
 	return part.Inside && slices.ContainsFunc(j.verdict.Violations, func(w *Violation) bool {

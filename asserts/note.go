@@ -13,9 +13,8 @@ type Excuse struct {
 	Reason string
 }
 
-// debatable are the violations that are notes, no errors: whether they break a
-// promise depends on what one takes it to cover. Those of single ops stand in
-// allowlists.
+// debatable are the violations that are notes and not errors: whether they break a
+// promise depends on its interpretation. Those of single ops are in allowlists.
 var debatable = []struct {
 	codes  Codes
 	holds  func(*Violation) bool
@@ -75,7 +74,7 @@ func forInference(v *Violation) bool {
 	return slices.Contains([]string{"quantized", "mkldnn"}, namespace) && !v.After.Content.RequiresGrad
 }
 
-// members reports whether a violation is about parts of these names.
+// members reports whether the subject of a violation is a part with one of these names.
 func members(names ...string) func(*Violation) bool {
 	is := func(p Place) bool {
 		return slices.Contains(names, p.Part())

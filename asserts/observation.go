@@ -14,8 +14,8 @@ var lastID atomic.Uint64
 // NewID returns an ID that this process has not given before.
 func NewID() ID { return ID(lastID.Add(1)) }
 
-// NotCounted stands for a use count that an engine cannot supply. OA003 and
-// OA005 are then left to OA007 and OA008, and counted as skipped.
+// NotCounted is a use count that an engine cannot supply. OA003 and OA005 are then
+// left to OA007 and OA008, and counted as skipped.
 const NotCounted int32 = -1
 
 // An Observation is the state of one tensor at one moment. The zero
@@ -126,10 +126,10 @@ const (
 
 // Tensor is what a library's tensor type implements to be checked. Observe
 // fills in an Observation that is zero, which an undefined tensor, such as a
-// nil receiver, leaves as it is. It does not change a count, and it neither
-// allocates at the identity level nor keeps the pointer. Filling in place is
-// what keeps a checked call cheap: a returned struct would be copied in chunks
-// that the processor has not finished writing.
+// nil receiver, leaves unchanged. It does not change a count, and it neither
+// allocates at the identity level nor retains the pointer. Filling in place makes a
+// checked call cheap: a returned struct would be copied in chunks that the processor
+// has not finished writing.
 type Tensor interface {
 	Observe(*Observation, Level)
 }

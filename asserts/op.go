@@ -2,9 +2,9 @@ package asserts
 
 import "slices"
 
-// An Op is one operator overload: what its schema says, as plain data. The
-// generator writes it down; the libtorch engine builds it from the live
-// schema. An Op must not change once a call has been judged.
+// An Op is one operator overload: its schema as plain data. The generator writes it
+// down; the libtorch engine builds it from the live schema. An Op must not change once
+// a call has been judged.
 type Op struct {
 	Name      string    // "aten::add.Tensor"
 	Schema    string    // "add.Tensor(Tensor self, ...) -> Tensor"
@@ -41,8 +41,8 @@ type Subject struct {
 	Inside bool
 }
 
-// A Check is one line of a plan: a code, the subject that it is about, and
-// for checks about a pair the subject that it is held against.
+// A Check is one line of a plan: a code, its subject, and for checks about a pair the
+// subject that it is compared with.
 type Check struct {
 	Code    Code
 	On      Ref
@@ -98,8 +98,8 @@ func (op *Op) Plan() []Check {
 	return slices.DeleteFunc(slices.Clone(op.lines()), func(c Check) bool { return slices.Contains(op.Waived, c.Code) })
 }
 
-// lines returns what is judged, waived checks included: one that is quiet
-// because another names the culprit stays so where that other is waived.
+// lines returns the checks that are judged, waived ones included: one that is not
+// reported because another names the culprit is not reported where that one is waived.
 func (op *Op) lines() []Check {
 	if op.Checks != nil {
 		return op.Checks

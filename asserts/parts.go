@@ -37,7 +37,7 @@ func WithParts(op *Op) *Op {
 		case c.Code == ViewStorage:
 			extended.Checks = append(extended.Checks, Check{c.Code, parts(c.On), parts(c.Against)})
 		case isReturn && c.Against == 0 && op.Subject(c.On).aliased():
-			// What is inside a view may be what is inside its base.
+			// The parts of a view may be those of its base.
 		case c.Against == 0:
 			extended.Checks = append(extended.Checks, Check{c.Code, parts(c.On), 0})
 		case c.Against == c.On:

@@ -13,7 +13,7 @@ import (
 type Policy struct {
 	Name    string
 	Rows    []Row
-	Modes   map[string]Codes // by name, instead of what the mode itself declares
+	Modes   map[string]Codes // by name, instead of the mode's own declaration
 	AnyMode Codes            // skipped while any mode is active
 }
 
@@ -23,7 +23,7 @@ type Row struct {
 	Trait  Traits // the row is for tensors with this
 	Unless Traits // and without any of these
 	Skip   Codes
-	Reason string // what skips are counted under
+	Reason string // the reason that skips are counted by
 }
 
 // A Mode is something that sees every call while it is active, as a
@@ -33,8 +33,8 @@ type Mode struct {
 	Invalidates Codes // the checks that can't be relied on while it is active
 }
 
-// Aware is the default policy: each trait and each mode skips what it really
-// invalidates and nothing else.
+// Aware is the default policy: each trait and each mode skips the checks that it
+// invalidates and no others.
 func Aware() *Policy { return preset("aware", 0, nil) }
 
 // PyTorch is the policy of PyTorch's own asserts: an active mode, or a
@@ -88,8 +88,8 @@ func (p *Policy) With(rows ...Row) *Policy {
 	return &q
 }
 
-// WithModeSkips returns a copy of the policy under which a mode skips codes
-// instead of what it declares.
+// WithModeSkips returns a copy of the policy under which a mode skips codes instead
+// of those that it declares.
 func (p *Policy) WithModeSkips(mode string, codes Codes) *Policy {
 	q := p.With()
 	if q.Modes == nil {
@@ -134,8 +134,8 @@ func (p *Policy) special(level Level) Traits {
 	return t
 }
 
-// A PolicyLine is a policy as a reader sees it: one sort of tensor, or a mode,
-// and what is skipped for it.
+// A PolicyLine is a line of a policy's table: a kind of tensor, or a mode, and the
+// checks that are skipped for it.
 type PolicyLine struct {
 	For   string `json:"for"`
 	Skips Codes  `json:"skips"`
@@ -174,7 +174,7 @@ func (p *Policy) Table() []PolicyLine {
 	return append(lines, PolicyLine{"any other mode, besides what it declares", p.AnyMode})
 }
 
-// subclasses holds what RegisterSubclass registered.
+// subclasses holds the checks that RegisterSubclass registered.
 var subclasses struct {
 	sync.Mutex
 	rows []Row

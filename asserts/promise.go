@@ -1,15 +1,15 @@
 package asserts
 
-// A Promise is a kind of what a schema promises. Each check holds calls to one.
+// A Promise is a kind of promise of a schema. Each check is about one.
 type Promise uint8
 
 const (
 	Objects  Promise = iota // arguments and (a!) returns are the objects that were passed
 	Fresh                   // a return that is not a view is new, without other references
 	Aliases                 // storages are shared as the alias sets declare
-	Writes                  // what is written is declared, and seen
+	Writes                  // writes are declared, and observable
 	Kernels                 // the kernels of one op, and its schema, agree
-	Memory                  // what is returned lies in memory of its own
+	Memory                  // returns have memory of their own
 	promises                // how many there are
 )
 

@@ -5,7 +5,7 @@ import "sync"
 // records are the records that cleanSeen used last.
 var records = sync.Pool{New: func() any { return new([]Observation) }}
 
-// cleanSeen is clean for what an engine saw, which it first copies into a record:
+// cleanSeen is clean for the call that an engine saw, which it first copies into a record:
 // see Note [Two forms of a call].
 func (c *Call) cleanSeen(seen *Seen) bool {
 	if !c.settings.quick || //mutate:equivalent true: only saves time
@@ -33,7 +33,7 @@ func (c *Call) cleanSeen(seen *Seen) bool {
 	return clean
 }
 
-// appendRun moves the tensors of one subject from what was seen into a record.
+// appendRun moves the tensors of one subject from a Seen into a record.
 func appendRun(record, obs []Observation, lens []int, subject int, list bool) (longer, rest []Observation) {
 	n := 1
 	if lens != nil {

@@ -51,7 +51,7 @@ func (l *logger) Report(vs Violations) {
 	}
 }
 
-// What OPASSERT names.
+// The reporters of OPASSERT.
 var (
 	stderr             = &logger{w: os.Stderr}
 	logged    Reporter = &patient{Reporter: stderr, kept: &stderr.seen}
@@ -59,8 +59,8 @@ var (
 	collected Reporter = &patient{Reporter: kept, kept: kept}
 )
 
-// A patient reporter goes on after a violation, which [Main]
-// reports after the tests. Without Main it panics.
+// A patient reporter collects violations, which [Main] reports after the tests.
+// Without Main it panics.
 type patient struct {
 	Reporter
 	kept *Collector
@@ -100,7 +100,8 @@ type Found struct {
 	Count      int
 }
 
-// finding is what makes two violations one. Elements of one list are one.
+// finding is the key by which two violations are the same. Elements of one list are
+// the same.
 type finding struct {
 	code    Code
 	op      string

@@ -21,14 +21,14 @@ type Result struct {
 	Device  string `json:"device,omitempty"`
 	DType   string `json:"dtype,omitempty"`
 	Count   int    `json:"count,omitempty"`  // how often
-	Reason  string `json:"reason,omitempty"` // why it was skipped, what it died of
+	Reason  string `json:"reason,omitempty"` // why it was skipped, or the cause of the crash
 	Report  string `json:"report,omitempty"`
 	Site    Site   `json:"site,omitzero"`
 
 	Took time.Duration `json:"-"` // which differs from run to run
 }
 
-// A Status is how a check came out.
+// A Status is the outcome of a check.
 type Status string
 
 const (
@@ -85,8 +85,8 @@ func (r Result) title() string {
 	return strings.Join(parts, "  ")
 }
 
-// key names the result by what is the same in every run that has it: not by the
-// case and the dtype that showed it.
+// key identifies the result in every run that has it: it does not depend on the case
+// and the dtype that showed it.
 func (r Result) key() string {
 	parts := []string{r.what()}
 	if r.Op != "" {
@@ -105,7 +105,7 @@ func (r Result) key() string {
 	return key
 }
 
-// what names what the result is about.
+// what names the subject of the result.
 func (r Result) what() string {
 	if r.Code == 0 {
 		return string(r.Status)

@@ -14,14 +14,14 @@ type Seen struct {
 	// each has one.
 	ArgLens, ResultLens []int
 
-	// What reports call the tensors of each of Op.Args and of Op.Results;
-	// those without a name go by their numbers.
+	// Names in reports of the tensors of each of Op.Args and of Op.Results; those
+	// without a name have their numbers.
 	ArgNames, ResultNames [][]string
 
 	Modes []Mode // active during the call
 
-	// Earlier is what the call of the op before this one returned without an alias
-	// set, and was given, and what lies inside, where somebody still holds it.
+	// Earlier are the returns without an alias set and the arguments of the op's call
+	// before this one, with their parts, as far as they are still referenced.
 	Earlier []Earlier
 
 	// Late is every tensor of After and then of Results once more, some milliseconds
@@ -40,8 +40,8 @@ type Seen struct {
 	// compilers, as one of Go kernels: reports speak of none.
 	Plain bool
 
-	// Autograd reports that the call went through autograd, which keeps what it needs
-	// for backward: only OA014 is judged.
+	// Autograd reports that the call went through autograd, which saves tensors for
+	// backward: only OA014 is judged.
 	Autograd bool
 }
 
@@ -84,15 +84,15 @@ func (s *Seen) Number() {
 	}
 }
 
-// Earlier is a tensor that an earlier call returned or was given: as it was at the
-// end of that call, and as it is after this one.
+// Earlier is a return or an argument of an earlier call: as it was at the end of that
+// call, and as it is after this one.
 type Earlier struct {
 	Then, Now Observation
 	Arg       int // of an argument, one more than its position in the schema; 0 of a return
 }
 
-// split cuts observations into one run for each subject. What is missing is
-// taken as no tensors, and what is over is left out.
+// split cuts observations into one run for each subject. Missing runs have no tensors,
+// and surplus observations are dropped.
 func split(obs []Observation, lens []int, subjects []Subject) [][]Observation {
 	runs := make([][]Observation, len(subjects))
 	for i, s := range subjects {
@@ -115,8 +115,9 @@ func split(obs []Observation, lens []int, subjects []Subject) [][]Observation {
 // 25 times as long as clean does with the record. The other way round, for an
 // engine, cleanSeen copies: that takes a fortieth of the judge's time.
 
-// headOf returns what is recorded before the tensors of a list. Its length is where
-// lists of several lengths differ for clean, as tensors of several storages do.
+// headOf returns the observation recorded before the tensors of a list. It has their
+// number, by which clean tells lists of several lengths apart, and tensors of several
+// storages.
 func headOf(n int) Observation { return Observation{Storage: ID(n), Traits: listHead} }
 
 // list returns the length of the list that begins here; ok is false at a tensor.

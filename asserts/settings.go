@@ -158,7 +158,7 @@ func update(change func(*settings)) {
 	current.Store(s.finish())
 }
 
-// replace sets one of the process's settings, and returns what undoes it.
+// replace sets one of the process's settings, and returns a function that restores it.
 func replace[T any](value T, field func(*settings) *T) (restore func()) {
 	var old T
 	update(func(s *settings) { old, *field(s) = *field(s), value })
@@ -172,27 +172,28 @@ func SetLevel(l Level) (restore func()) {
 	return replace(l, func(s *settings) *Level { return &s.level })
 }
 
-// SetReporter sets where violations go, and returns what undoes it.
+// SetReporter sets the reporter of violations, and returns a function that restores
+// the one before.
 func SetReporter(r Reporter) (restore func()) {
 	return replace(r, func(s *settings) *Reporter { return &s.reporter })
 }
 
-// SetPolicy sets what is skipped, and returns what undoes it.
+// SetPolicy sets the skip policy, and returns a function that restores the one before.
 func SetPolicy(p *Policy) (restore func()) {
 	return replace(p, func(s *settings) **Policy { return &s.policy })
 }
 
-// SetAlone sets whether the program uses no tensor of a call on another
-// goroutine meanwhile, and returns what undoes it. Without, OA016 is judged in
+// SetAlone sets whether the program uses no tensor of a call on another goroutine
+// meanwhile, and returns a function that restores it. Without, OA016 is judged in
 // the first calls of each op, where no other goroutine runs, and in runs of many ops,
 // as those of opassert check and package optest.
 func SetAlone(alone bool) (restore func()) {
 	return replace(alone, func(s *settings) *bool { return &s.alone })
 }
 
-// SetSample sets the share of calls that is checked, from 0 to 1, and returns
-// what undoes it. It is counted out op by op, not drawn: with 0.1 the
-// first call of each op is checked, the eleventh, and so on.
+// SetSample sets the share of calls that is checked, from 0 to 1, and returns a
+// function that restores it. Calls are counted by op, not drawn: with 0.1 the first
+// call of each op is checked, the eleventh, and so on.
 func SetSample(share float64) (restore func()) {
 	return replace(share, func(s *settings) *float64 { return &s.sample })
 }
@@ -209,7 +210,7 @@ func EnterMode(m Mode) (leave func()) {
 	}
 }
 
-// A scope is what a context changes of the process's settings.
+// A scope is the changes that a context makes to the process's settings.
 type scope struct {
 	changes []func(*settings)
 	merged  atomic.Pointer[merged]
@@ -238,7 +239,7 @@ func WithReporter(ctx context.Context, r Reporter) context.Context {
 	return withChange(ctx, func(s *settings) { s.reporter, s.bound = r, true })
 }
 
-// WithPolicy sets what is skipped in the calls that ctx is passed to.
+// WithPolicy sets the skip policy of the calls that ctx is passed to.
 func WithPolicy(ctx context.Context, p *Policy) context.Context {
 	return withChange(ctx, func(s *settings) { s.policy = p })
 }

@@ -73,7 +73,7 @@ func packagePath(function, program string) string {
 	return program
 }
 
-// program returns what the program was built from, as far as the build says.
+// program returns the package path of the program, as far as the build records it.
 var program = sync.OnceValue(func() *debug.BuildInfo {
 	info, ok := debug.ReadBuildInfo()
 	if !ok { //mutate:equivalent true: the go command always says

@@ -11,10 +11,10 @@ import (
 )
 
 // PointerID names the object that p leads to, as the TensorImpl of a library
-// whose tensors are pointers; nil is none, and so is an object without bytes, such
-// as the array of an empty slice: Go has one address for all of them. The name
-// holds for as long as something keeps the object alive, which the caller of a
-// kernel does for its arguments and its results.
+// whose tensors are pointers. The ID of nil is 0, and so is that of an object without
+// bytes, such as the array of an empty slice: Go has one address for all of them. The
+// ID is valid as long as the object is reachable, and the caller of a kernel references
+// its arguments and its results.
 func PointerID[T any](p *T) ID {
 	if at := uintptr(unsafe.Pointer(p)); at != withoutBytes {
 		return ID(at)
@@ -22,7 +22,7 @@ func PointerID[T any](p *T) ID {
 	return 0
 }
 
-// withoutBytes is where Go puts what has no bytes.
+// withoutBytes is the address of all objects without bytes.
 var withoutBytes = reflect.New(reflect.TypeFor[struct{}]()).Pointer()
 
 // SliceID names the array behind a slice, as the StorageImpl of a library whose
@@ -70,8 +70,8 @@ func SliceContent[T Element](storage []T, sizes, strides []int64, offset int64) 
 	return c
 }
 
-// A smallSnapshot is a Snapshot with what it leads to, where that is small: one
-// allocation and not four.
+// A smallSnapshot is a Snapshot with its slices, where these are small: one allocation
+// and not four.
 type smallSnapshot struct {
 	Snapshot
 	sizes, strides [4]int64
@@ -100,7 +100,7 @@ func ObserveSlice[T any, E Element](o *Observation, level Level, t *T, data []E,
 	})
 }
 
-// An Element is what a slice-backed tensor may hold.
+// An Element is a type of elements of a slice-backed tensor.
 type Element interface {
 	~bool | ~int8 | ~int16 | ~int32 | ~int64 | ~int | ~uint8 | ~uint16 | ~uint32 | ~uint64 | ~uint |
 		~float32 | ~float64 | ~complex64 | ~complex128

@@ -16,7 +16,7 @@ type TB interface {
 	Output() io.Writer
 }
 
-// T reports violations as failures of one test, which goes on.
+// T reports violations as failures of one test, which continues.
 type T struct {
 	tb   TB
 	mu   sync.Mutex

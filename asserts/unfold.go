@@ -5,19 +5,19 @@ import (
 	"strconv"
 )
 
-// A Part is a tensor that another one holds inside: the indices or the values
-// of a sparse tensor, what a wrapper subclass wraps.
+// A Part is a tensor inside another one: the indices or the values of a sparse tensor,
+// the inner tensor of a wrapper subclass.
 type Part struct {
 	Name string // "indices"
 	Observation
 }
 
-// Inside observes a part of the tensor that o is about, for [Observation.With]: a
+// Inside observes a part of the tensor of o, for [Observation.With]: a
 // tensor, or one more storage of a library whose tensors have several, such as a
 // bitmap beside the values. Such a storage has the Impl that it has as Storage: the
 // tensor keeps it, and views of the tensor share it. Observe calls it before Look.
 func (o *Observation) Inside(name string, t Tensor, level Level) Part {
-	p := Part{Name: name, Observation: Observation{Content: o.Content}} // which leads to what the call holds
+	p := Part{Name: name, Observation: Observation{Content: o.Content}} // by which the storages that the call holds are found
 	t.Observe(&p.Observation, level)
 	p.holding() // where nothing was filled in
 	return p
@@ -26,8 +26,8 @@ func (o *Observation) Inside(name string, t Tensor, level Level) Part {
 // isStorage reports whether a part is one more storage of its tensor.
 func (o *Observation) isStorage() bool { return o.Impl == o.Storage }
 
-// With sets the parts of the tensor that o is about, which Inside has observed, once
-// Look has filled in the rest.
+// With sets the parts of the tensor of o, which Inside has observed, once Look has
+// filled in the rest.
 func (o *Observation) With(parts ...Part) {
 	if len(parts) == 0 {
 		return
@@ -60,7 +60,7 @@ func unfold(op *Op, seen *Seen) (*Op, *Seen) {
 		if len(later) > len(names) {
 			names = later
 		}
-		n := len(names) // serves both; what came or went is an undefined tensor
+		n := len(names) // for both; a part that came or went is an undefined tensor
 		whole.Before = append(append(whole.Before, b...), make([]Observation, n-len(b))...)
 		whole.After = append(append(whole.After, a...), make([]Observation, n-len(a))...)
 		late, lateParts = append(late, lateArgs[i]...), append(lateParts, lateOf(lateArgs[i], n)...)

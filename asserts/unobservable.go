@@ -1,7 +1,7 @@
 package asserts
 
-// A tensor that could be observed before a call, and makes what observes it panic
-// after it, was broken by the call. Of that tensor nothing else is judged.
+// A tensor that could be observed before a call, and makes its Observe panic after it,
+// was broken by the call. Nothing else about that tensor is judged.
 
 // broken is a violation about such a tensor.
 type broken struct {
@@ -10,7 +10,7 @@ type broken struct {
 	before, after Observation
 }
 
-// setAside takes what can no longer be observed out of the call.
+// setAside removes tensors that can no longer be observed from the call.
 func (j *judge) setAside() {
 	for i := range j.inputs {
 		in := &j.inputs[i]
@@ -29,7 +29,7 @@ func (j *judge) setAside() {
 		if out.unobservable() == "" {
 			continue
 		}
-		if len(j.broken) == 0 { // else the argument that it may well be is what is broken
+		if len(j.broken) == 0 { // else it may be the broken argument
 			j.broken = append(j.broken, broken{WithinStorage, out.place(), Observation{}, out.Observation})
 		}
 		out.Observation = Observation{}
@@ -46,7 +46,7 @@ func (o *Observation) unobservable() string {
 	return o.Content.Panic
 }
 
-// reportBroken reports what was set aside.
+// reportBroken reports the tensors that were set aside.
 func (j *judge) reportBroken() {
 	for _, b := range j.broken {
 		v := j.report(b.code, b.place)

@@ -28,7 +28,7 @@ type Violation struct {
 	Other         Observation // of Against, after the call
 
 	Device, DType string // of the subject, "" below the content level
-	Skipped       []Skip // what the policy skipped in the same call
+	Skipped       []Skip // the policy's skips in the same call
 	Repro         string // a command that does it again, where there is one
 	Site          Site   // the call, where it came through a wrapper
 
@@ -71,15 +71,15 @@ type Place struct {
 	Name    string
 	Type    string // as the schema writes it
 	Element int    // in a list, or NoElement
-	Aliased bool   `json:",omitempty"` // the schema gives it an alias set
-	Inside  bool   `json:",omitempty"` // inside what the schema names there, see [Subject]
-	Called  string `json:",omitempty"` // what the element is called, instead of its number
+	Aliased bool   `json:",omitempty"` // it has an alias set in the schema
+	Inside  bool   `json:",omitempty"` // inside the tensors that the schema names there, see [Subject]
+	Called  string `json:",omitempty"` // the name of the element, instead of its number
 }
 
 // NoElement is the Element of a tensor that is not in a list.
 const NoElement = -1
 
-// Process stands for what a call can change that is no tensor of it.
+// Process is the place of state that a call can change besides its tensors.
 var Process = Place{Return: true, Index: -1, Name: "the process", Element: NoElement}
 
 // A Site is a place in a program.
@@ -146,7 +146,7 @@ func (id ID) String() string {
 	return "0x" + strconv.FormatUint(uint64(id), 16)
 }
 
-// locate takes device and element type from what was seen.
+// locate sets device and element type from the observations.
 func (v *Violation) locate(c *Snapshot) {
 	if c != nil {
 		v.Device, v.DType = c.Device, c.DType
@@ -227,8 +227,8 @@ func (vs Violations) errors() Violations {
 	return slices.DeleteFunc(slices.Clone(vs), func(v *Violation) bool { return v.Note != "" })
 }
 
-// Violations is what one call broke. It is an error whose parts errors.As and
-// errors.Is find.
+// Violations are those of one call. It is an error whose parts errors.As and errors.Is
+// find.
 type Violations []*Violation
 
 // Error is the reports, with an empty line between.

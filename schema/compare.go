@@ -172,8 +172,8 @@ func scalarMeaning(value string) string {
 	return "float " + meaning(Type{Name: "float"}, value)
 }
 
-// listMeaning is a list's elements; one value for a list of a fixed size
-// stands for all.
+// listMeaning is a list's elements; one value for a list of a fixed size is that of
+// all.
 func listMeaning(t Type, value string) string {
 	inner, isList := strings.CutPrefix(value, "[")
 	if !isList {
@@ -205,5 +205,5 @@ func requoted(value string) string {
 	return value
 }
 
-// doubleQuoted makes what stands in either quotes stand in double ones.
+// doubleQuoted replaces single quotes around strings by double quotes.
 var doubleQuoted = strings.NewReplacer(`\\`, `\\`, `\"`, `\"`, `\'`, "'", `"`, `\"`)

@@ -7,12 +7,12 @@ import (
 	"strings"
 )
 
-// Note [What torchgen demands of a whole]: torchgen also refuses files whose
-// ops don't go together, as an out= op on its own, though each of them can be
-// read. A file of another backend, or of an op author, may be right to hold only
-// what it needs; so all of this is warnings, and what is right for most such
-// files, a view without its copy and an op that returns no tensor, is one only
-// where a tags.yaml stands beside the file, without which torchgen reads none.
+// Note [Demands of torchgen on a file]: torchgen also refuses files whose ops do not
+// fit together, such as an out= op without other variants, though each of them can be
+// read. A file of another backend, or of an op author, may have only the ops that it
+// needs; so these are warnings. Two of them, a view without its copy and an op
+// that returns no tensor, which are right in most such files, are reported only where
+// a tags.yaml is beside the file, without which torchgen reads none.
 
 // dumped reports whether opassert dump wrote the file. Such a file has the ops of
 // a dispatcher, those that torchgen derived among them, and is not one for torchgen; nor
@@ -178,8 +178,8 @@ func (r *reader) demandAutogen(g *group, derived []Function) {
 	r.warnAt(pos, "torchgen derives %s, and wants the line autogen: %s", strings.Join(all, ", "), strings.Join(all, ", "))
 }
 
-// demandFunctional looks for a group that lacks its functional variant, or has
-// one that overloads what writes an argument.
+// demandFunctional looks for a group that lacks its functional variant, or has one
+// that is an overload of an op that writes an argument.
 func (r *reader) demandFunctional(g *group, derived []Function) {
 	functional, mutable := g.members[Functional], g.members[Mutable]
 	switch {
@@ -252,7 +252,7 @@ const (
 	viewCopyTag  = "view_copy"
 )
 
-// viewSignature is what a view and its variants have in common.
+// viewSignature is the part of the signature that a view and its variants share.
 func (f *Function) viewSignature() string {
 	s := f.signature()
 	base := s.Name.Base

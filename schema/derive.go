@@ -19,9 +19,9 @@ type group struct {
 // that autogen asks for, and functional variants of ops that have an out=
 // variant.
 //
-// Note [The file's word stands]: where autogen names an op that no version's
-// rules derive, the file may be of a PyTorch that is newer than opassert. It is
-// made as the list names it, and a warning says so.
+// Note [Unknown autogen names]: where autogen names an op that no version's rules
+// derive, the file may be of a PyTorch that is newer than opassert. The op is made as
+// autogen names it, with a warning.
 //
 // Source: torchgen/native_function_generation.py,
 // add_generated_native_functions.
@@ -94,12 +94,12 @@ func (g *group) hasTag(tag string) bool {
 }
 
 // derives reports whether torchgen derives variants that are missing. An out= op
-// without any other is an error to it: Note [What torchgen demands of a whole].
+// without any other is an error to it: Note [Demands of torchgen on a file].
 func (g *group) derives(rev *revision) bool {
 	return g.grouped(rev) && !(g.members[Out] != nil && len(g.entries) == 1)
 }
 
-// grouped reports whether torchgen looks at what the group has and lacks.
+// grouped reports whether torchgen checks the variants of the group.
 func (g *group) grouped(rev *revision) bool {
 	switch {
 	case g.all(func(op *Op) bool { return op.ManualCppBinding }),
@@ -147,9 +147,9 @@ func (f *Function) canHaveOut() bool {
 // saysOut reports whether an autogen list means an out= variant by the name.
 func (n Name) saysOut() bool { return strings.Contains(n.String(), "out") }
 
-// compared reports whether torchgen compares what it derives with what autogen
-// lists: there are a functional and an out= variant in the end. Whatever is
-// derived makes both be there, and where out= is, so is functional.
+// compared reports whether torchgen compares the ops that it derives with those that
+// autogen lists: the group has a functional and an out= variant in the end. Any
+// derived op makes both exist, and with out= there is a functional variant.
 //
 // Source: torchgen/model.py, NativeFunctionsGroup.__post_init__.
 func (g *group) compared(derived []Function) bool {
@@ -195,7 +195,7 @@ func (r *reader) deriveGroup(g *group, rev *revision, variants []Function) []*Op
 }
 
 // settle makes the variants those that autogen lists, where it lists others.
-// torchgen demands that all is listed, but see Note [What torchgen demands of a whole].
+// torchgen demands that all is listed, but see Note [Demands of torchgen on a file].
 func (r *reader) settle(g *group, base *entry, variants []Function) []Function {
 	listed := g.listed()
 	isListed := func(v Function) bool {
@@ -232,11 +232,11 @@ func (f *Function) variant(kind Kind, name Name) Function {
 	return v
 }
 
-// quiet says nothing of what is odd: in a derived schema it is so in its base.
+// quiet drops warnings: those of a derived schema are those of its base.
 func quiet(token.Position, string, ...any) {}
 
 // derivedOp makes the op of a derived schema. Its text goes through the parser,
-// so that it obeys the rules of all; what does not is left out with a warning.
+// so that it obeys the rules of all; one that does not is dropped with a warning.
 func (r *reader) derivedOp(base *entry, f Function) *Op {
 	var errs scanner.ErrorList
 	op := parseText(f.String(), native, func(int) token.Position { return base.op.Pos }, &errs, quiet)

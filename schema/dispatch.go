@@ -100,8 +100,8 @@ func (r *reader) dispatchKeys(e *entry, n *yaml.Node, function string) {
 	}
 }
 
-// unknownDispatchKey warns: every version, and many a backend, has keys of its
-// own. A mistyped composite key is an error, since it changes what the op is.
+// unknownDispatchKey warns: every version, and many a backend, has keys of its own. A
+// mistyped composite key is an error, since it changes the op.
 func (r *reader) unknownDispatchKey(pos token.Position, key string) {
 	composites := []string{compositeImplicit, compositeImplicitNested, compositeExplicit, compositeExplicitNonFunctional}
 	if yamlfile.Suggest(key, composites) != "" {
@@ -169,7 +169,7 @@ func (r *reader) checkComposites(e *entry) {
 	r.ReportAt(list[1].pos, "%s can't stand beside %s: each serves every backend", list[1].key, list[0].key)
 }
 
-// checkRedundant reports a table that says what is so without it, or nearly.
+// checkRedundant reports a table that equals, or nearly equals, the default.
 func (r *reader) checkRedundant(e *entry) {
 	if e.op == nil || len(e.kernels) != 1 || e.kernels[0].key != compositeImplicit {
 		return

@@ -69,9 +69,9 @@ type entry struct {
 	kernels  []kernel
 	delegate *Name
 
-	named   *yaml.Node // the name of an op whose schema stands elsewhere
+	named   *yaml.Node // the name of an op whose schema is in the base
 	foreign bool       // it is of another project's form, see foreign.go
-	list    string     // of a backend's file, that it stands in
+	list    string     // of a backend's file, that has it
 
 	structured         bool
 	guarded            bool // it has a device guard
@@ -96,8 +96,8 @@ type reader struct {
 	floor    int // the row of the oldest PyTorch that the file can be of
 }
 
-// warn reports that something at the node is not as expected, and is read for
-// what it may mean. Where the caller is strict it is an error.
+// warn reports that a node is not as expected, but is read all the same. Where the
+// caller is strict it is an error.
 func (r *reader) warn(n *yaml.Node, format string, args ...any) { r.warnAt(r.Pos(n), format, args...) }
 
 func (r *reader) warnAt(pos token.Position, format string, args ...any) {

@@ -14,8 +14,7 @@ import (
 // native_functions.yaml.
 //
 // ExecuTorch's functions.yaml is a list of entries too. One with op names an
-// op of ATen, one with func has a schema of its own; kernels says what serves
-// it:
+// op of ATen, one with func has a schema of its own; kernels lists its kernels:
 //
 //	- op: add.out
 //	  kernels:
@@ -23,7 +22,7 @@ import (
 //	      kernel_name: torch::executor::add_out
 //
 // A backend's file, as torch_xla and torch_npu have one, is a mapping of a
-// few settings and of lists. What a list holds names an op of ATen, or has a
+// few settings and of lists. An element of a list names an op of ATen, or has a
 // schema:
 //
 //	backend: XLA
@@ -34,8 +33,8 @@ import (
 //	  - func: npu_format_cast(Tensor self, int acl_format) -> Tensor
 //	    exposed: True
 //
-// What torchgen demands of an entry of PyTorch's own file is not demanded of
-// these, and nothing is derived from them.
+// The demands of torchgen on an entry of PyTorch's own file do not apply to these, and
+// nothing is derived from them.
 //
 // Source: torchgen/gen_backend_stubs.py, parse_backend_yaml;
 // torchgen/executorch/parse.py, parse_et_yaml_struct.
@@ -114,8 +113,8 @@ func (r *reader) backend(doc *yaml.Node) []*entry {
 	return entries
 }
 
-// unknownLists reads what has a schema, or names an op by the key op, under
-// keys that are not known.
+// unknownLists reads the elements with a schema, or with the key op, under unknown
+// keys.
 func (r *reader) unknownLists(doc *yaml.Node, unknown []*yaml.Node, keys []string) []*entry {
 	var entries []*entry
 	for i := 0; i+1 < len(doc.Content); i += 2 {
@@ -153,8 +152,8 @@ func (r *reader) backendList(list string, items []*yaml.Node) []*entry {
 	return entries
 }
 
-// backendItem reads what stands for an op: its name, its schema, a mapping
-// with op or func, or a mapping of its name to whatever there is to say of it.
+// backendItem reads an op of a list: its name, its schema, a mapping with op or func,
+// or a mapping of its name to its properties.
 func (r *reader) backendItem(n *yaml.Node) *entry {
 	switch {
 	case namesOp(n):
@@ -215,7 +214,7 @@ func (r *reader) foreignOp(e *entry, text *yaml.Node) *entry {
 	return e
 }
 
-// takeAfter takes over from an op of the base what a schema does not say.
+// takeAfter copies from an op of the base the properties that a schema lacks.
 func (op *Op) takeAfter(base *Op) {
 	op.CompositeImplicit = op.CompositeImplicit || base.CompositeImplicit
 	op.CompositeExplicit = op.CompositeExplicit || base.CompositeExplicit
@@ -303,9 +302,9 @@ func (r *reader) base() (map[string]*Op, error) {
 	return base, nil
 }
 
-// mergeForeign drops the entries of other projects' files that say an op
-// again. A backend lists an op under several keys; where the schemas differ,
-// that under symint stands, else the first.
+// mergeForeign drops the entries of other projects' files that repeat an op. A
+// backend lists an op under several keys; where the schemas differ, that under symint
+// is used, else the first.
 func (r *reader) mergeForeign(entries []*entry) []*entry {
 	first := make(map[string]*entry, len(entries))
 	return slices.DeleteFunc(entries, func(e *entry) bool {

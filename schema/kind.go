@@ -5,14 +5,14 @@ import (
 	"strings"
 )
 
-// Kind returns what the op does with its arguments.
+// Kind returns the kind of the op: whether it writes arguments, and which.
 //
 // Source: torchgen/model.py, FunctionSchema.kind.
 func (op *Op) Kind() Kind { return op.Func.Kind() }
 
-// Kind returns what a function of this schema does with its arguments. A name
-// that says in-place wins over out arguments, and these over any other written
-// argument.
+// Kind returns the kind of a function with this schema: whether it writes arguments,
+// and which. An in-place name has precedence over out arguments, and these over any
+// other written argument.
 //
 // Source: torchgen/model.py, FunctionSchema.kind.
 func (f Function) Kind() Kind {
@@ -67,7 +67,7 @@ func isResize(n Name) bool {
 	return n.Overload == "" && n.Inplace && (n.Base == "resize" || n.Base == "resize_as")
 }
 
-// Class sorts the op by what it promises: an op that writes an argument is
+// Class returns the class of the op by its promises: an op that writes an argument is
 // in-place, also where it is a view as well.
 func (op *Op) Class() Class {
 	switch {
@@ -113,8 +113,8 @@ func (t Type) core() Type {
 // Source: torchgen/model.py, Type.is_tensor_like.
 func (t Type) IsTensorLike() bool { return t.is("Tensor") }
 
-// HoldsTensors reports whether the type is tensor-like, or a tuple or a dict of
-// what holds tensors, behind any lists and optionals.
+// HoldsTensors reports whether the type is tensor-like, or a tuple or a dict with
+// such elements, inside any lists and optionals.
 func (t Type) HoldsTensors() bool {
 	t = t.core()
 	switch t.Kind {

@@ -17,7 +17,7 @@ type Finding struct {
 }
 
 // Lint returns the findings for every op of the file, in file order. Derived ops
-// are left out: what is wrong with them is wrong with their source.
+// are left out: their faults are those of their source.
 func Lint(f *File) []Finding {
 	var findings []Finding
 	for _, op := range f.Ops {
@@ -28,8 +28,8 @@ func Lint(f *File) []Finding {
 	return findings
 }
 
-// LintOp returns the findings for one op. It is made for schemas of any origin:
-// much of what it finds can't pass [Parse] or [ParseOp].
+// LintOp returns the findings for one op. It accepts schemas of any origin: many of
+// its findings are errors of [Parse] and [ParseOp].
 func LintOp(op *Op) []Finding {
 	l := linter{Op: op, f: &op.Func}
 	for _, rule := range lintRules {
@@ -98,7 +98,7 @@ func (l *linter) inplaceName() {
 	l.add(a.Pos, change(a, l.annotate(a)), "%s is in-place by its name, but %s is not written", l.f.Name, a.Name)
 }
 
-// inplaceReturn: foo_ returns what it writes, or nothing.
+// inplaceReturn: foo_ returns the argument that it writes, or nothing.
 func (l *linter) inplaceReturn() {
 	if !l.f.Name.Inplace || !slices.ContainsFunc(l.f.Args, Argument.writes) {
 		return
@@ -165,7 +165,7 @@ func (l *linter) copyName() {
 	}
 }
 
-// inplaceViewTag: what has the tag writes something.
+// inplaceViewTag: an op with the tag writes an argument.
 func (l *linter) inplaceViewTag() {
 	if slices.Contains(l.Tags, inplaceViewTag) && !slices.ContainsFunc(l.f.Args, Argument.writes) {
 		l.add(l.Pos, "", "%s has the tag %s, but writes nothing", l.f.Name, inplaceViewTag)

@@ -10,7 +10,7 @@ import (
 )
 
 // A Config describes how to read a schema file. The zero Config reads a file that
-// stands for itself.
+// needs no other.
 type Config struct {
 	// Tags is the tags.yaml file that declares the tags. If it is "", that is
 	// the tags.yaml beside the file; without one, any tag is taken.
@@ -35,8 +35,8 @@ func Load(path, tagsPath string) (*File, error) { return Config{Tags: tagsPath}.
 
 // Load reads a schema file.
 //
-// What is wrong in the files comes as one [scanner.ErrorList], sorted; a file
-// that can't be read as an [fs.PathError].
+// Errors in the files are returned as one [scanner.ErrorList], sorted; the error of
+// a file that can't be read is an [fs.PathError].
 func (c Config) Load(path string) (*File, error) {
 	src, err := yamlfile.Read(path)
 	if err != nil {
@@ -102,8 +102,8 @@ func (r *reader) file() *File {
 	}
 	r.checkDuplicates(entries)
 	own := slices.DeleteFunc(slices.Clone(entries), func(e *entry) bool { return e.foreign })
-	// What follows compares entries, so an entry that is missing because of an
-	// error would make errors of its own.
+	// The rest compares entries, so an entry that is missing because of an error
+	// would cause further errors.
 	if len(r.Errs) == 0 {
 		r.checkReferences(own)
 		file.Ops = append(file.Ops, r.derive(own)...)

@@ -11,7 +11,7 @@ type File struct {
 	Path string
 	Ops  []*Op // in file order, the derived ones after all others
 
-	// Warnings are what the file says and this package does not know: keys,
+	// Warnings are the parts of the file that this package does not know: keys,
 	// derived ops that no version's rules explain. Sorted by position.
 	Warnings scanner.ErrorList
 	Reading  Reading
@@ -44,7 +44,7 @@ type Op struct {
 	ManualCppBinding  bool
 }
 
-// A Function is a schema: a name, what it takes and what it returns.
+// A Function is a schema: a name, arguments and returns.
 // String prints it back exactly as native_functions.yaml spells it.
 //
 // Source: torchgen/model.py, FunctionSchema.
@@ -127,7 +127,7 @@ const (
 	Union
 )
 
-// A Kind is a kind of op, by what it does with its arguments.
+// A Kind is a kind of op, by the arguments that it writes.
 //
 // Source: torchgen/model.py, SchemaKind and FunctionSchema.kind.
 type Kind uint8

@@ -61,7 +61,7 @@ func splitRoot(root string) Name {
 	return Name{Base: root}
 }
 
-// dunder returns what stands between the double underscores of __add__.
+// dunder returns the text between the double underscores of __add__.
 func dunder(root string) (string, bool) {
 	base, before := strings.CutPrefix(root, "__")
 	base, after := strings.CutSuffix(base, "__")

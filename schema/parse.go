@@ -9,8 +9,8 @@ import (
 	"github.com/opassert/opassert/internal/yamlfile"
 )
 
-// Bounds on what a schema may hold, so that no text keeps the parser busy. In
-// PyTorch types nest three deep, and no op has a hundred arguments.
+// Limits of a schema, so that no text keeps the parser busy. In PyTorch types nest
+// three deep, and no op has a hundred arguments.
 const (
 	maxDepth = 32  // types, and default values
 	maxItems = 256 // arguments, and returns
@@ -20,7 +20,7 @@ const (
 type dialect uint8
 
 const (
-	// native is what native_functions.yaml holds and torchgen reads.
+	// native is the form of native_functions.yaml that torchgen reads.
 	native dialect = iota
 	// dispatcher is what c10::FunctionSchema prints: more types, alias
 	// annotations on lists, "...", any default value.
@@ -32,8 +32,8 @@ const (
 //	add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor
 //	ns::op(Tensor(a!) self) -> ()
 //
-// It obeys the rules that torchgen puts on a schema, but takes what [Parse] only
-// warns of, so that it reads what an op of a file prints. An error is a
+// It enforces the rules of torchgen for a schema, but accepts schemas that [Parse]
+// only warns of, so that it reads the String of any op of a file. An error is a
 // [scanner.ErrorList] with positions inside the text.
 func ParseOp(text string) (*Op, error) { return parseAlone(text, native, quiet) }
 
@@ -97,7 +97,7 @@ func (p *parser) fail(off int, format string, args ...any) {
 	p.off = len(p.text)
 }
 
-// expected reports what the grammar wants at the current place.
+// expected reports what the grammar expects at the current position.
 func (p *parser) expected(what string) {
 	p.skipSpace()
 	found := "the end of the schema"
@@ -292,7 +292,7 @@ func (p *parser) ret() Return {
 	return r
 }
 
-// value returns the text of a default value as it stands.
+// value returns the text of a default value unchanged.
 func (p *parser) value() string {
 	p.skipSpace()
 	start := p.off

@@ -154,8 +154,8 @@ func (t Type) append(b []byte, a *Alias) []byte {
 	return b
 }
 
-// appendTo prints the type, with annotations where their depths put them, and
-// returns what is left of them and the depth reached.
+// appendTo prints the type, with annotations at their depths, and returns the
+// remaining annotations and the depth reached.
 func (t Type) appendTo(b []byte, a *Alias) ([]byte, *Alias, int) {
 	depth := 0
 	switch t.Kind {

@@ -97,10 +97,9 @@ func (r *reader) checkStructured(e *entry) {
 	}
 }
 
-// checkRandom warns of an op that looks random and is not tagged so. What a
-// name may hold differs from version to version, each exempts ops of its own:
-// this is what all ask for, and what those ask for that know
-// pt2_compliant_tag.
+// checkRandom warns of an op that looks random and is not tagged so. The names that
+// count as random differ from version to version, each of which exempts ops of its
+// own: these are the rules of all, and those of versions with pt2_compliant_tag.
 func (r *reader) checkRandom(e *entry) {
 	if slices.Contains(e.op.Tags, seededTag) {
 		return

@@ -61,7 +61,7 @@ func (r *reader) ufuncLoop(n *yaml.Node) {
 	}
 }
 
-// precomputed reads what a structured kernel works out beforehand: lines
+// precomputed reads the values that a structured kernel computes beforehand: lines
 // "argument -> declarations", and at last a line of further declarations.
 //
 // Source: torchgen/model.py, Precompute.parse.

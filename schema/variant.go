@@ -110,7 +110,7 @@ func (f *Function) outVariant() Function {
 }
 
 // withOuts adds an out argument for every tensor return. The variant returns
-// them back where all are plain tensors; else only what is not a tensor.
+// them back where all are plain tensors; else only the returns that are not tensors.
 //
 // Source: torchgen/native_function_generation.py, generate_out_args_from_schema.
 func (f *Function) withOuts(name Name, args []Argument) Function {

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// A revision is a row of the table of torchgen's rules, as far as they changed:
-// what holds from one version of PyTorch to the next row's.
+// A revision is a row of the table of torchgen's rules, as far as they changed: those
+// from one version of PyTorch to the next row's.
 type revision struct {
 	since string // "2.6"
 	// mark is a tag that this version is the first to declare, so that a
@@ -23,7 +23,7 @@ type revision struct {
 	// inherited are the tags that a derived op has from its base:
 	// generate_function.
 	inherited []string
-	// given are the tags that an op has for what it is, written or not:
+	// given are the tags that an op has because of its kind or name, written or not:
 	// torchgen/model.py, NativeFunction.from_yaml, and generate_function.
 	given []givenTag
 }
@@ -47,7 +47,7 @@ var (
 // compliantTag is put on every op of aten by the versions that know the tag.
 const compliantTag = "pt2_compliant_tag"
 
-// A givenTag is a tag with what has it.
+// A givenTag is a tag with the condition of its ops.
 type givenTag struct {
 	tag string
 	has func(*Op) bool
@@ -86,8 +86,8 @@ func parseVersion(text string) ([]int, error) {
 	return []int{major, minor}, nil
 }
 
-// rowOf returns the row that holds for a version. What is older than the
-// table gets its first row.
+// rowOf returns the row for a version. A version older than the table has its first
+// row.
 func rowOf(version string) (int, error) {
 	v, err := parseVersion(version)
 	if err != nil {
@@ -158,13 +158,12 @@ func (r *reader) why(row int, byAutogen, byTags bool, asked int) string {
 	return "its " + strings.Join(evidence, " and ")
 }
 
-// markedRows returns the rows that the tags leave open, and whether they say
-// anything. A tags.yaml says what is declared and what is not; without one, an
-// entry that has a tag says that it was declared.
+// markedRows returns the rows that agree with the tags, and whether the tags exclude
+// any. A tags.yaml has all declared tags; without one, a tag of an entry was declared.
 func (r *reader) markedRows(entries []*entry) (oldest, newest int, seen bool) {
 	newest = len(revisions) - 1
-	// Every tags.yaml of PyTorch's declares generated; another one says nothing
-	// by what it lacks.
+	// Every tags.yaml of PyTorch's declares generated; tags that another one lacks
+	// are no evidence.
 	whole := r.tags != nil && r.tags.Has(generatedTag)
 	for i := 1; i < len(revisions); i++ { // all have a mark but the first
 		rev := &revisions[i]
@@ -207,9 +206,9 @@ func disputes(groups []*group, rev *revision) int {
 	return count
 }
 
-// giveTags adds the tags that ops have for what they are. A tags.yaml says
-// which tags there are; without one, they are those of the oldest PyTorch that
-// the file can be of.
+// giveTags adds the tags that ops have because of their kind or name. The valid tags
+// are those of tags.yaml; without one, those of the oldest PyTorch that the file can
+// be of.
 func (r *reader) giveTags(op *Op) {
 	given := revisions[r.floor].given
 	if r.tags != nil {
