@@ -37,7 +37,7 @@ var _ = add(check{
 const contended = "another goroutine's call held the storage"
 
 // unread is the reason of a skipped check on bytes where none were read.
-const unread = "bytes not read: on a device that is not the CPU, or a subclass's own"
+const unread = "bytes not read: a subclass's own, or on a device that did not copy them, as while a graph is captured"
 
 // undeclaredWrites takes bytes and versions to belong to a storage and metadata
 // to a TensorImpl: of the arguments that share one, the first is reported. Of a

@@ -117,7 +117,7 @@ const (
 	Contended                            // added by Look where another goroutine's call held the storage
 
 	Lazy   // conj, neg or zero: the dispatcher may put a plain tensor in its place
-	Unread // it has bytes, which the engine did not read: on another device, or in a subclass
+	Unread // it has bytes, which the engine did not read: a subclass's own, or not copied by a device
 
 	listHead // in the record of a Call: no tensor, a list begins here
 

@@ -48,7 +48,7 @@ const (
 	traitReportsViews    = 1 << 5 // set by the watcher alone: it takes Python to know
 	traitStorageless     = 1 << 6 // of the watcher's counts alone
 	traitLazy            = 1 << 7 // conj, neg or zero
-	traitUnread          = 1 << 8 // there are bytes, and they were not read: on another device, or in a subclass
+	traitUnread          = 1 << 8 // there are bytes, and they were not read: a subclass's own, or not copied by a device
 	traitUncountedResult = 1 << 9 // of the watcher's counts alone
 )
 

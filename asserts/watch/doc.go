@@ -58,6 +58,12 @@
 //     a compiler traces, says nothing of the op's kernel: it is counted apart.
 //   - Sizes that are symbols, and those of a class that answers for them itself,
 //     are not read: such calls are looked at on the level identity.
+//   - The bytes of a storage on a device are those that its backend copies to the CPU, once
+//     the work of the device is done. While the current stream captures a graph nothing
+//     is copied, and where it is not known whether it does: on CUDA and HIP before
+//     PyTorch 2.15. Such calls are held to the rest, and counted. A backend that throws
+//     where it is to copy is named with the op, and the exit status is 2. Graphs that
+//     another thread captures in CUDA's mode global end if this one copies.
 //   - A C++ library that reads the included set by the inline function of libtorch
 //     sees the watcher's keys there.
 //   - What a class answers in __torch_function__, above the dispatcher, is no op's:

@@ -106,7 +106,7 @@ var Traits = Enum{Name: "trait", Doc: "The bits of an observation's traits.", Bi
 	{Name: "reports views", Doc: "set by the watcher alone: it takes Python to know", Trait: "ReportsViews"},
 	{Name: "storageless", Doc: "of the watcher's counts alone", Trait: "Storageless"},
 	{Name: "lazy", Doc: "conj, neg or zero", Trait: "Lazy"},
-	{Name: "unread", Doc: "there are bytes, and they were not read: on another device, or in a subclass", Trait: "Unread"},
+	{Name: "unread", Doc: "there are bytes, and they were not read: a subclass's own, or not copied by a device", Trait: "Unread"},
 	{Name: "uncounted result", Doc: "of the watcher's counts alone"},
 }}
 

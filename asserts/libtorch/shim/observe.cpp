@@ -16,6 +16,8 @@
 #include <torch/csrc/api/include/torch/version.h>
 
 #include <sstream>
+
+#include "device.h"
 // Named tensors were removed in 2.13. The header may still be in /usr/include.
 #if TORCH_VERSION_MAJOR == 1 || (TORCH_VERSION_MAJOR == 2 && TORCH_VERSION_MINOR < 13)
 #define NAMED_TENSORS
@@ -206,19 +208,18 @@ const TensorImpl* grad_of(const TensorImpl* impl) {
   return grad.defined() ? grad.unsafeGetTensorImpl() : nullptr;
 }
 
-// copy_on_write reports whether other storages share the bytes until one is
-// written.
-#if __has_include(<c10/core/impl/COW.h>)
-bool copy_on_write(const c10::StorageImpl* storage) {
-  try {
-    return c10::impl::cow::is_cow_data_ptr(storage->data_ptr());
-  } catch (...) {
-    return true;
+// memory_of returns where the bytes of a storage are, 0 where that is not known, is shared by
+// copy-on-write, or is no place among others: Metal's are objects.
+int64_t memory_of(const c10::StorageImpl* storage) {
+  switch (storage->device_type()) {
+    case c10::DeviceType::CPU:
+    case c10::DeviceType::CUDA:
+    case c10::DeviceType::HIP:
+    case c10::DeviceType::XPU:
+    case c10::DeviceType::PrivateUse1: return reinterpret_cast<int64_t>(address_of(storage));
+    default: return 0;
   }
 }
-#else
-bool copy_on_write(const c10::StorageImpl*) { return false; }
-#endif
 
 // counter_of returns where a tensor's version counter is, 0 for none.
 //
@@ -230,10 +231,9 @@ int64_t counter_of(const TensorImpl* impl) {
   return impl->version_counter().enabled() ? counter : 0;
 }
 
-// contents writes the fields that the content level adds.
-void contents(const TensorImpl* impl, const c10::StorageImpl* storage, oa_level level, Reply& out) {
-  const void* bytes = storage ? bytes_of(storage) : nullptr;
-  const void* data = level != OA_METADATA ? bytes : nullptr;
+// contents writes the fields that the content level adds; data is where the bytes of
+// the storage can be read, null where they are not.
+void contents(const TensorImpl* impl, const c10::StorageImpl* storage, const void* data, oa_level level, Reply& out) {
   const c10::Device device = device_of(impl);
   const c10::IntArrayRef sizes = sizes_of(impl);
   c10::IntArrayRef strides;
@@ -258,15 +258,15 @@ void contents(const TensorImpl* impl, const c10::StorageImpl* storage, oa_level 
   c.layout = layout_of(impl);
   c.quantizer = quantization_of(impl);
   c.grad = reinterpret_cast<int64_t>(grad_of(impl));
-  c.memory = bytes && !copy_on_write(storage) ? reinterpret_cast<int64_t>(bytes) : 0;
+  c.memory = storage ? memory_of(storage) : 0;
   c.counter = counter_of(impl);
   c.write(out);
 }
 
-// is_unread reports whether a storage has bytes of which contents reads none.
-// Those of a functional wrapper are its value's, and a zero tensor has none.
+// is_unread reports whether a storage has bytes that nobody can read. Those of a
+// functional wrapper are its value's, and a zero tensor has none.
 bool is_unread(const TensorImpl* impl, const c10::StorageImpl* storage) {
-  return storage != nullptr && size_of(storage) > 0 && bytes_of(storage) == nullptr && !is_meta(impl, storage) &&
+  return storage != nullptr && size_of(storage) > 0 && bytes_of(storage) == nullptr && !is_meta(impl, storage) && !on_device(storage) &&
          !impl->key_set().has_any(DispatchKeySet({DispatchKey::Functionalize, DispatchKey::ZeroTensor}));
 }
 
@@ -280,7 +280,7 @@ int64_t traits_of(const TensorImpl* impl, const c10::StorageImpl* storage) {
   if (impl->is_python_dispatch()) {
     // A wrapper's storage is made around nothing. On the meta device that shows
     // of none, and what may be a wrapper is taken for one.
-    bool data = storage != nullptr && bytes_of(storage) != nullptr;
+    bool data = storage != nullptr && (bytes_of(storage) != nullptr || on_device(storage));
     traits |= data ? OA_DIRECT_SUBCLASS : OA_WRAPPER_SUBCLASS;
   }
   return traits;
@@ -346,8 +346,18 @@ void record(TensorImpl* impl, int64_t ours, int64_t last, oa_level level, Reply&
   head.set_traits(traits_of(impl, storage));
   head.set_full(level >= OA_CONTENTS);
   head.set_last(last);
+  at::Tensor copy;  // of a storage on a device
+  const void* data = nullptr;
+  if (storage != nullptr && (level == OA_CONTENTS || level == OA_DIGESTS)) {
+    data = bytes_of(storage);
+    if (data == nullptr && size_of(storage) > 0 && on_device(storage)) {
+      copy = copied(storage);
+      data = copy.defined() ? copy.data_ptr() : nullptr;
+      if (data == nullptr) head.set_traits(head.traits() | OA_UNREAD);
+    }
+  }
   for (int64_t word : words) out.word(word);
-  if (level >= OA_CONTENTS) contents(impl, storage, level, out);
+  if (level >= OA_CONTENTS) contents(impl, storage, data, level, out);
 }
 
 }  // namespace
@@ -363,6 +373,18 @@ const void* bytes_of(const c10::StorageImpl* storage) {
     return nullptr;
   }
 }
+
+#if __has_include(<c10/core/impl/COW.h>)
+bool copy_on_write(const c10::StorageImpl* storage) {
+  try {
+    return c10::impl::cow::is_cow_data_ptr(storage->data_ptr());
+  } catch (...) {
+    return true;
+  }
+}
+#else
+bool copy_on_write(const c10::StorageImpl*) { return false; }
+#endif
 
 size_t size_of(const c10::StorageImpl* storage) {
   try {

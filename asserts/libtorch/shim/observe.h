@@ -28,6 +28,10 @@ c10::StorageImpl* storage_of(const c10::TensorImpl* impl);
 // another device, and without asking for a private copy of a shared one.
 const void* bytes_of(const c10::StorageImpl* storage);
 
+// copy_on_write reports whether other storages share the bytes until one is
+// written.
+bool copy_on_write(const c10::StorageImpl* storage);
+
 // size_of returns how many there are.
 size_t size_of(const c10::StorageImpl* storage);
 

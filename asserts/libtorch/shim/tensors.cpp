@@ -1,6 +1,6 @@
 // tensors.cpp makes what only C++ can make; ops, called as any other, make
 // the rest from it.
-#include "observe.h"
+#include "device.h"
 
 #include <ATen/CPUGeneratorImpl.h>
 #include <ATen/EmptyTensor.h>
@@ -165,8 +165,11 @@ void oa_observe(int64_t impl, int64_t level, int64_t* words, int64_t cap) {
 void oa_bytes(int64_t impl, char* dst, int64_t n, int64_t* words, int64_t cap) {
   reply(words, cap, [&](Reply& out) {
     const c10::Storage& storage = reinterpret_cast<TensorImpl*>(impl)->unsafe_storage();
-    const void* data = storage && storage.device_type() == c10::DeviceType::CPU ? storage.data() : nullptr;
-    int64_t nbytes = data ? storage.nbytes() : 0;
+    const auto* from = storage.unsafeGetStorageImpl();
+    at::Tensor copy = from && n > 0 && on_device(from) ? copied(from) : at::Tensor();
+    if (!copy_fault.empty()) throw std::runtime_error(std::exchange(copy_fault, ""));
+    const void* data = copy.defined() ? copy.data_ptr() : from ? bytes_of(from) : nullptr;
+    int64_t nbytes = data || (from && on_device(from)) ? storage.nbytes() : 0;
     if (n > 0 && nbytes > 0) std::memcpy(dst, data, std::min(n, nbytes));
     out.word(nbytes);
   });

@@ -48,7 +48,7 @@ enum oa_trait {
   OA_REPORTS_VIEWS = 1 << 5,  // set by the watcher alone: it takes Python to know
   OA_STORAGELESS = 1 << 6,  // of the watcher's counts alone
   OA_LAZY = 1 << 7,  // conj, neg or zero
-  OA_UNREAD = 1 << 8,  // there are bytes, and they were not read: on another device, or in a subclass
+  OA_UNREAD = 1 << 8,  // there are bytes, and they were not read: a subclass's own, or not copied by a device
   OA_UNCOUNTED_RESULT = 1 << 9,  // of the watcher's counts alone
 };
 

@@ -14,6 +14,7 @@
 #include <unordered_map>
 
 #include "channel.h"
+#include "device.h"
 #include "fakes.h"
 #include "frames.h"
 #include "imports.h"
@@ -76,6 +77,7 @@ struct Watched {
   bool followed = false;  // what it returns is, until a backward comes there
   mutable std::atomic<bool> formula{false}, told{false};  // it has one; that it has none has been reported
   bool writes = false;
+  mutable std::atomic<bool> not_copied{false};  // a backend threw where it was to copy bytes, which opassert knows
   const c10::FunctionSchema* schema = nullptr;
   size_t args = 0, returns = 0;  // of the schema
   Counts* counts = nullptr;
@@ -374,12 +376,19 @@ class Look {
   void see(TensorImpl* impl, oa_level level) {
     const size_t at = seen_.size();
     observe(impl, level, seen_);
+    if (level >= OA_CONTENTS && !copy_fault.empty()) not_copied();
     if (impl == nullptr || place_ != PYTHON || !impl->is_python_dispatch()) return;
     Python::Lock lock(python);
     HeadOf<Reply> head{seen_, at};
     const int64_t traits = python.traits(impl, head.traits());
     head.set_traits(traits);
     if (!returned_ && traits & (OA_DIRECT_SUBCLASS | OA_WRAPPER_SUBCLASS)) handler_ = "__torch_dispatch__ of " + python.class_of(impl) + "\n";
+  }
+
+  // not_copied reports, once for each operator, that a backend cannot copy bytes.
+  void not_copied() {
+    const std::string why = std::exchange(copy_fault, "");
+    if (!op_.not_copied.exchange(true)) not_watched(toString(op_.schema->operator_name()) + ": " + why);
   }
 
   // choose returns the level of the call, and leaves in counted_ which of the

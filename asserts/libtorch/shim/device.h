@@ -1,0 +1,25 @@
+// device.h: the bytes of storages on devices whose memory the CPU may not touch.
+#pragma once
+
+#include "observe.h"
+
+namespace opassert {
+
+// address_of returns where a storage lies in the memory of its device, null where
+// that is nowhere, or shared by copy-on-write.
+const void* address_of(const c10::StorageImpl* storage);
+
+// on_device reports whether the bytes of a storage are to be had from its
+// backend alone.
+bool on_device(const c10::StorageImpl* storage);
+
+// copied returns the bytes of a storage on a device, as its backend copies them to the
+// CPU once the work of the device is done. It is undefined while a graph is
+// captured, or may be, and where the backend threw: copy_fault says what. The calls are
+// seen by nobody: no mode, no watcher and no autograd.
+at::Tensor copied(const c10::StorageImpl* storage);
+
+// copy_fault is what the backend threw in this thread since it was last cleared.
+inline thread_local std::string copy_fault;
+
+}  // namespace opassert

@@ -1,0 +1,77 @@
+package watch_test
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/opassert/opassert/internal/compile"
+)
+
+// openreg makes the Python of a test import openreg, PyTorch's example of a device
+// whose memory the CPU may not touch, and returns a library of kernels for it.
+func (p python) openreg(t *testing.T) string {
+	t.Helper()
+	cmd := exec.Command("../../.ci/openreg", p.path)
+	cmd.Stderr = os.Stderr
+	out, err := cmd.Output()
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok && exit.ExitCode() == 3 {
+		t.Skipf("openreg is of PyTorch 2.9, and this is %s", p.torch.Number())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PYTHONPATH", strings.TrimSpace(string(out)))
+	library := compile.Library{Name: "device", Files: []fs.FS{os.DirFS("../../testdata/device")}, Units: []string{"ops.cpp"}, Link: []string{"-g1"}}
+	path, err := library.Path(p.torch)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// What kernels write in the memory of a device is found as on the CPU.
+func TestContentsOnDevice(t *testing.T) {
+	long(t)
+	eachPython(t, func(t *testing.T, p python) {
+		program := []string{p.path, "testdata/device.py", p.openreg(t)}
+		o := run(t, nil, program...)
+		if diff := cmp.Diff(expected(t, "testdata/device.py"), lines(o.found, false)); diff != "" || o.status != 1 {
+			t.Errorf("exit status %d\n%s\n%s", o.status, diff, o.stderr)
+		}
+		o = run(t, []string{"-max-bytes", "8"}, program...)
+		if slices.ContainsFunc(o.found, func(f found) bool { return f.Code == "OA009" }) || !strings.Contains(o.stderr, "calls on storages too large for content") {
+			t.Errorf("contents of more than 8 bytes are read:\n%s", o.stderr)
+		}
+	})
+}
+
+// A backend that can't copy is at fault, not the program, and of the operator the
+// rest is checked.
+func TestContentsThatDeviceDoesNotCopy(t *testing.T) {
+	long(t)
+	eachPython(t, func(t *testing.T, p python) {
+		o := run(t, nil, p.path, "testdata/uncopied.py", p.openreg(t))
+		if o.status != 2 || o.stdout != "the device is lost\n" {
+			t.Errorf("exit status %d, the program writes %q\n%s", o.status, o.stdout, o.stderr)
+		}
+		if diff := cmp.Diff(expected(t, "testdata/uncopied.py"), lines(o.found, false)); diff != "" {
+			t.Error(diff)
+		}
+		for _, want := range []string{
+			"whole::returns_view: the bytes of a tensor on openreg:0 cannot be copied to the CPU: RuntimeError: the device is lost",
+			"broken::returns_view: the bytes of a tensor on openreg:0 cannot be copied to the CPU: RuntimeError: the device is lost",
+			"skipped OA009 4: bytes not read",
+		} {
+			if strings.Count(o.stderr, want) != 1 {
+				t.Errorf("the report does not say once %q:\n%s", want, o.stderr)
+			}
+		}
+	})
+}

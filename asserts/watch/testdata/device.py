@@ -1,0 +1,69 @@
+"""Calls the kernels of a library on a device that the CPU has no access to."""
+import sys
+import torch
+import torch_openreg
+
+torch.ops.load_library(sys.argv[1])
+broken, whole = torch.ops.broken, torch.ops.whole
+DEVICE = "openreg"
+
+
+def tensor():
+    return torch.arange(12.0).reshape(3, 4).to(DEVICE)
+
+
+def padded():
+    return torch.arange(16.0).to(DEVICE)[:12].view(3, 4)
+
+
+def faults():
+    broken.writes(tensor())  # OA009
+    broken.writes_last_byte(tensor())  # OA009
+    broken.writes_second(tensor(), tensor())  # OA009
+    broken.writes_list([tensor(), tensor()])  # OA009
+    broken.writes_optional(tensor(), tensor())  # OA009
+    broken.writes_padding(padded())  # OA009
+    broken.writes_other(tensor(), tensor())  # OA009
+    broken.writes_beside(padded())  # OA015
+    broken.keeps_version(tensor())  # below autograd, where openreg calls its kernels, nothing raises versions
+    broken.returns_input(tensor())  # OA007
+    broken.returns_view(tensor())  # OA007
+    broken.returns_memory(tensor())  # OA007
+    broken.copies_view(tensor())  # OA004
+    broken.same_twice(tensor())  # OA008
+    broken.keeps_result(tensor())  # OA003
+    broken.keeps_storage(tensor())  # OA005
+    broken.keeps_argument(tensor())  # OA016
+    broken.swaps_storage(tensor())  # OA002
+    broken.returns_other_(tensor())  # OA006
+    broken.resizes_(tensor())  # OA013
+
+
+def healthy():
+    for x, y in ((tensor(), tensor()), (padded(), tensor().t())):
+        whole.reads(x)
+        whole.reads_padding(x)
+        whole.reads_second(x, y)
+        whole.reads_list([x, y])
+        whole.reads_optional(x)
+        whole.reads_optional(x, y)
+        whole.writes_and_restores(x)
+        whole.reads_other(x, y)
+        whole.writes(x)
+        whole.writes_both(x, y)
+        whole.writes_list([x, y])
+        whole.writes_nothing(x)
+        whole.returns_view(x)
+        whole.returns_views(x)
+        whole.returns_two(x)
+        whole.returns_list(x)
+        whole.returns_undefined(x)
+        whole.returns_number(x)
+        whole.adds_(x)
+        whole.reads.out(x, out=torch.empty_like(x))
+    whole.makes(3, device=torch.device(DEVICE))
+
+
+healthy()
+for _ in range(2):
+    faults()
