@@ -101,10 +101,12 @@
 // system call of its own, or runs with privileges that its caller has not, or in
 // another root folder, is found in /proc; so is one whose object can't reach
 // opassert, or has not seen by its end that a libtorch came: one that is opened by
-// a plain name, along the opener's own path, comes unseen. Each is named in the report, with its command and the reason, and the
-// exit status is 2. Processes that outlive the program are waited for, some
-// seconds where they have nothing to watch and half a minute where they may have;
-// those that still run then are named too.
+// a plain name, along the opener's own path, comes unseen. Each is named in the
+// report, with its command and the reason, and the exit status is 2. One that is
+// killed before its own code runs has done nothing. Processes that outlive the
+// program are waited for, some seconds where they have nothing to watch and half a
+// minute where they may have, in which they sleep or run; those that still run then
+// are named too.
 package watch
 
 //go:generate go run ./internal/regen

@@ -9,6 +9,7 @@ import (
 	"io"
 	"io/fs"
 	"maps"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -189,8 +190,8 @@ type presence int
 const (
 	absent     presence = iota // nothing that it looks into
 	fitted                     // a library, and what fits it
-	loading                    // a library, and an object that is at work
-	incomplete                 // a library, and not what fits it
+	loading                    // a library, and an object that is at work or has not begun
+	incomplete                 // a library, and not what fits it, in the program's own code
 	unreached                  // a library, and an object that could not reach opassert
 	without                    // a library, and no object
 )
@@ -198,13 +199,14 @@ const (
 // found reads the maps of a process: code of the library, for a linker maps it
 // as well, and the object.
 func (o *Object) found(memory []byte) presence {
-	var library, object, marked, works bool
+	var library, object, begun, marked, works bool
 	for line := range bytes.Lines(memory) {
 		switch {
 		case bytes.Contains(line, []byte("/"+o.kind.Library)):
 			library = library || bytes.Contains(line, []byte("-xp "))
 		case bytes.Contains(line, []byte(filepath.Base(o.file))), bytes.Contains(line, []byte(o.copy())):
 			object = true
+			begun = begun || bytes.Contains(line, []byte(" ---s "))
 			marked = marked || bytes.Contains(line, []byte(" -w-p ")) // the pages of preload.h
 			works = works || bytes.Contains(line, []byte(" --xp "))
 		}
@@ -216,7 +218,7 @@ func (o *Object) found(memory []byte) presence {
 		return unreached
 	case o.fits(memory):
 		return fitted
-	case works:
+	case works, object && !begun:
 		return loading
 	case object:
 		return incomplete
@@ -268,24 +270,26 @@ func why(pid int) string {
 	return "the loader has left LD_PRELOAD out"
 }
 
-// How long processes that outlive the program are waited for: those that have
-// something to watch or may have, and others.
+// How long processes that outlive the program are waited for, in time of their own:
+// those that have something to watch or may have, and others. A machine that is busy
+// may take mostWait until they have had it.
 const (
 	longestWait = 30 * time.Second
 	shortWait   = 10 * time.Second
+	mostWait    = 5 * time.Minute
 )
 
 // await waits for processes that outlive the program, but not for ever, and
 // returns those that still run and have nothing to watch. The others are recorded
 // as not watched.
 func (c *census) await(talk io.Writer, stop <-chan os.Signal) (left []string) {
-	began, said := time.Now(), false
+	began, said, own := time.Now(), false, make(clocks)
 	for c.look(); ; c.look() {
 		all, wait := c.running(), shortWait
 		if slices.ContainsFunc(all, c.mayCall) {
 			wait = longestWait
 		}
-		if len(all) == 0 || time.Since(began) > wait {
+		if len(all) == 0 || own.passed(all, time.Now()) > wait || time.Since(began) > mostWait {
 			break
 		}
 		if !said && time.Since(began) > time.Second {
@@ -306,6 +310,39 @@ func (c *census) await(talk io.Writer, stop <-chan os.Signal) (left []string) {
 		}
 	}
 	return left
+}
+
+// clocks are how long processes have run or slept: one that waits for a processor or a
+// disk comes no nearer to its end.
+type clocks map[int]*clock
+
+type clock struct {
+	passed time.Duration
+	looked time.Time
+	used   time.Duration // of processors, when it was last looked at
+}
+
+// passed advances the clocks of processes, and returns what the slowest shows.
+func (own clocks) passed(all []*member, now time.Time) time.Duration {
+	least := time.Duration(math.MaxInt64)
+	for _, m := range all {
+		least = min(least, own.advance(m.pid, readStat(m.pid), now))
+	}
+	return least
+}
+
+func (own clocks) advance(pid int, s stat, now time.Time) time.Duration {
+	c := own[pid]
+	if c == nil {
+		c = &clock{looked: now, used: s.used}
+		own[pid] = c
+	}
+	since := now.Sub(c.looked)
+	if s.waits {
+		since = min(since, s.used-c.used)
+	}
+	c.passed, c.looked, c.used = c.passed+since, now, s.used
+	return c.passed
 }
 
 // mayCall reports whether a process has something to watch, or runs Python,
@@ -333,7 +370,8 @@ func join(all []*member) string {
 
 // A stat is what the kernel says of a process to everybody.
 type stat struct {
-	ended              bool
+	ended, waits       bool          // waits: for a processor, unless it has one, or a disk
+	used               time.Duration // of processors
 	parent             int
 	began, size, image uint64 // image is 0 of a process that can't be looked into
 }
@@ -350,7 +388,11 @@ func readStat(pid int) (s stat) {
 		n, _ := strconv.ParseUint(fields[i-3], 10, 64)
 		return n
 	}
-	return stat{ended: fields[0] == "Z" || fields[0] == "X", parent: int(number(4)), began: number(22), size: number(23), image: number(28)}
+	const tick = time.Second / 100 // on every Linux
+	return stat{
+		ended: fields[0] == "Z" || fields[0] == "X", waits: fields[0] == "R" || fields[0] == "D", used: time.Duration(number(14)+number(15)) * tick,
+		parent: int(number(4)), began: number(22), size: number(23), image: number(28),
+	}
 }
 
 // command returns what a process was called with, of which a report needs the

@@ -244,6 +244,7 @@ static void forked(void) {
   pthread_mutex_init(&lending, NULL);
   if (lent > 0 && environ == during) environ = before;
   lent = 0;
+  if (at_work != at_work_here) show_work(at_work = at_work_here);
 }
 
 // LEND returns what libc's own function returns.

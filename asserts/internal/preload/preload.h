@@ -187,10 +187,25 @@ static void give_up(const char *why) {
 // neither read nor written: a library may be there for as long as that takes.
 static char working[1 << 16] __attribute__((aligned(1 << 16))) = {1};
 static int at_work;
+static __thread int at_work_here;  // in this thread
+
+static void show_work(int now) { mprotect(working, sizeof working, now ? PROT_EXEC : PROT_READ | PROT_WRITE); }
 
 static void work(int more) {
+  at_work_here += more;
   int now = __atomic_add_fetch(&at_work, more, __ATOMIC_ACQ_REL);
-  if (now == (more > 0)) mprotect(working, sizeof working, now ? PROT_EXEC : PROT_READ | PROT_WRITE);
+  if (now == (more > 0)) show_work(now);
+}
+
+// Before the program's own code runs, a library may be there that the object has not
+// looked at yet. From then on opassert sees a page that is shared with the object's file.
+static void show_begun(void) {
+  const int was = errno, fd = open(own.loaded, O_RDONLY | O_CLOEXEC);
+  if (fd >= 0) {
+    mmap(NULL, 1, PROT_NONE, MAP_SHARED, fd, 0);
+    close(fd);
+  }
+  errno = was;
 }
 
 // tell says why the process is not watched.
@@ -222,6 +237,29 @@ static void *ask_and_open(char *path) {
 
 // opened is what an object does when a library may have come into the program.
 static void opened(void);
+
+// starts is what an object does after all constructors and before main.
+static void starts(void);
+
+static int (*program)(int, char **, char **);
+
+static int start_and_run(int argc, char **argv, char **env) {
+  begin();
+  if (own.field[FOLDER] != NULL) {
+    starts();
+    show_begun();
+  }
+  return program(argc, argv, env);
+}
+
+int __libc_start_main(int (*entry)(int, char **, char **), int argc, char **argv, void (*init)(void), void (*fini)(void),
+                      void (*rtld_fini)(void), void *stack_end) {
+  int (*real)(int (*)(int, char **, char **), int, char **, void (*)(void), void (*)(void), void (*)(void), void *) =
+      (int (*)(int (*)(int, char **, char **), int, char **, void (*)(void), void (*)(void), void (*)(void), void *))next(
+          "__libc_start_main");
+  program = entry;
+  return real(start_and_run, argc, argv, init, fini, rtld_fini, stack_end);
+}
 
 static void *open_and_tell(const char *file, int mode) {
   work(1);

@@ -23,11 +23,13 @@ static void opened(void) {
   static int done;
   begin();
   if (own.field[FOLDER] != NULL && !done && find_library("libprobe.so", path)) done = 1, ask_and_open(path);
-}`
+}
+static void starts(void) {}`
 
 // A bench has what the tests run.
 type bench struct {
 	starts, child, probe, fits string
+	slow                       time.Duration // in which what fits is not there
 }
 
 func build(t *testing.T) bench {
@@ -68,6 +70,7 @@ func (b bench) run(t *testing.T, command ...string) watched {
 	var w watched
 	object := must.Get(preload.New(preload.Kind{Name: "test", Source: looks, Variable: "OPASSERT_TEST", Library: "libprobe.so", Fit: func(string) (string, error) {
 		w.asked++
+		time.Sleep(b.slow)
 		return b.fits, nil
 	}}))(t)
 	object.Serve(nil)
@@ -199,6 +202,47 @@ func TestSlowLoads(t *testing.T) {
 	}
 	if w := b.run(t, "sh", "-c", `"$@" & sleep 1; kill -9 $!`, "sh", b.child, b.probe, "1"); w.asked != 0 || len(w.unwatched) > 0 {
 		t.Errorf("killed as it loads, the object asked %d times, want 0; unwatched %q", w.asked, w.unwatched)
+	}
+}
+
+// A process that is killed before its own code runs has done nothing unseen; one that
+// runs has. The object here does not look into what a program is linked to.
+func TestKilledBeforeMain(t *testing.T) {
+	b := build(t)
+	dir := t.TempDir()
+	source, child := filepath.Join(dir, "large.c"), filepath.Join(dir, "linked")
+	if err := os.WriteFile(source, []byte("#include <unistd.h>\nint atoi(const char *); char *getenv(const char *);\nchar large[64 << 20];\n__attribute__((constructor)) static void load(void) { sleep(atoi(getenv(\"LOADS\"))); }\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{
+		{"-shared", source, "-o", b.probe},
+		{"testdata/child.c", "-ldl", "-Wl,--no-as-needed", b.probe, "-o", child},
+	} {
+		if out, err := exec.Command("cc", args...).CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+	}
+	t.Setenv("LOADS", "60")
+	if w := b.run(t, "sh", "-c", `"$@" & sleep 1; kill -9 $!`, "sh", child, "none", "1"); len(w.unwatched) > 0 {
+		t.Errorf("unwatched %q, want none", w.unwatched)
+	}
+	t.Setenv("LOADS", "0")
+	if w := b.run(t, child, "none", "1000"); len(w.unwatched) != 1 || !strings.HasSuffix(w.unwatched[0], " has loaded libprobe.so in a way that opassert does not see") {
+		t.Errorf("unwatched %q, want one", w.unwatched)
+	}
+}
+
+// A child that is forked while another thread loads what fits has not got that.
+func TestForkedWhileLoading(t *testing.T) {
+	b := build(t)
+	b.slow = 3 * time.Second
+	program := filepath.Join(t.TempDir(), "forks")
+	if out, err := exec.Command("cc", "testdata/forks.c", "-ldl", "-pthread", "-o", program).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	want := regexp.MustCompile(`^process \d+ \(.*/forks .*\) has loaded libprobe.so in a way that opassert does not see$`)
+	if w := b.run(t, program, b.probe); w.asked != 1 || len(w.unwatched) != 1 || !want.MatchString(w.unwatched[0]) {
+		t.Errorf("the object asked %d times, want 1; unwatched %q, want one %v", w.asked, w.unwatched, want)
 	}
 }
 

@@ -77,20 +77,5 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*run)(v
   return failed;
 }
 
-static int (*program)(int, char **, char **);
-
-static int look_and_run(int argc, char **argv, char **env) {
-  look();
-  return program(argc, argv, env);
-}
-
-// A program that is linked to libtorch has it from the start: it is looked for
-// after all constructors and before main.
-int __libc_start_main(int (*entry)(int, char **, char **), int argc, char **argv, void (*init)(void), void (*fini)(void),
-                      void (*rtld_fini)(void), void *stack_end) {
-  int (*real)(int (*)(int, char **, char **), int, char **, void (*)(void), void (*)(void), void (*)(void), void *) =
-      (int (*)(int (*)(int, char **, char **), int, char **, void (*)(void), void (*)(void), void (*)(void), void *))next(
-          "__libc_start_main");
-  program = entry;
-  return real(look_and_run, argc, argv, init, fini, rtld_fini, stack_end);
-}
+// A program that is linked to libtorch has it from the start.
+static void starts(void) { look(); }

@@ -76,3 +76,5 @@ static void opened(void) {
   int (*start)(int (*)(void), void (*)(const char *), void *(*)(int), void **) = tap ? dlsym(tap, "op_start") : NULL;
   if (start != NULL) start(memory, tell, op_real, op_targets);
 }
+
+static void starts(void) {}

@@ -1,0 +1,59 @@
+package preload
+
+import (
+	"os"
+	"testing"
+	"time"
+)
+
+// What outlives the program is waited for in its own time: a busy machine does not
+// shorten that.
+func TestClocks(t *testing.T) {
+	sleeps, busy, starved := stat{}, stat{waits: true, used: 10 * time.Second}, stat{waits: true, used: time.Second}
+	for _, tt := range []struct {
+		name  string
+		stats []stat
+		want  time.Duration
+	}{
+		{"sleeps", []stat{sleeps, sleeps, sleeps}, 20 * time.Second},
+		{"runs", []stat{{}, busy}, 10 * time.Second},
+		{"runs on two processors", []stat{{}, {waits: true, used: 20 * time.Second}}, 10 * time.Second},
+		{"waits for a processor", []stat{{}, starved, starved}, time.Second},
+		{"ran before", []stat{busy, busy, busy}, 0},
+		{"waits, and then sleeps", []stat{{}, starved, {used: time.Second}}, 11 * time.Second},
+	} {
+		own, now, got := make(clocks), time.Now(), time.Duration(0)
+		for i, s := range tt.stats {
+			got = own.advance(1, s, now.Add(time.Duration(i)*10*time.Second))
+		}
+		if got != tt.want {
+			t.Errorf("%s: %v of its own, want %v", tt.name, got, tt.want)
+		}
+	}
+}
+
+// The slowest is waited for, and one that is new has its time before it.
+func TestSlowestClock(t *testing.T) {
+	own, now := make(clocks), time.Now()
+	own.advance(-1, stat{}, now)
+	one, other := &member{pid: -1}, &member{pid: -2} // there are no such processes: they sleep
+	if got := own.passed([]*member{one}, now.Add(time.Minute)); got != time.Minute {
+		t.Errorf("%v, want a minute", got)
+	}
+	if got := own.passed([]*member{one, other}, now.Add(time.Minute)); got != 0 {
+		t.Errorf("%v, want 0", got)
+	}
+}
+
+// A process that runs waits for no disk: it has used a processor.
+func TestReadStat(t *testing.T) {
+	began := time.Now()
+	for time.Since(began) < 300*time.Millisecond {
+	}
+	if s := readStat(os.Getpid()); s.ended || s.parent != os.Getppid() || s.used < 20*time.Millisecond || s.began == 0 || s.size == 0 || s.image == 0 {
+		t.Errorf("%+v", s)
+	}
+	if s := readStat(-1); !s.ended || s.waits {
+		t.Errorf("of no process: %+v", s)
+	}
+}
