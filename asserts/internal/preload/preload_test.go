@@ -89,10 +89,10 @@ func TestChildren(t *testing.T) {
 	b := build(t)
 	ways := []string{
 		"execv", "execve", "execvp", "execvpe", "execl", "execlp", "execle", "fexecve", "execveat", "posix_spawn", "posix_spawnp",
-		"system", "popen", "wordexp", "fork", "clone", "double fork", "no env",
+		"system", "popen", "wordexp", "fork", "clone", "clone3", "double fork", "no env", "closed", "memfd",
 	}
 	if os.Getuid() == 0 {
-		ways = append(ways, "setuid", "network namespace")
+		ways = append(ways, "setuid", "setgid", "network namespace")
 	}
 	t.Setenv("PS1", "a variable")
 	for _, how := range ways {
@@ -118,6 +118,7 @@ func TestNotWatched(t *testing.T) {
 		how, unwatched string
 	}{
 		{"system call", "has loaded libprobe.so, and not opassert's object: it was started without LD_PRELOAD in its environment, and not through libc"},
+		{"daemon, system call", "has loaded libprobe.so, and not opassert's object: it was started without LD_PRELOAD in its environment, and not through libc"},
 		{"no sockets", "has loaded libprobe.so, and could not reach opassert"},
 	}
 	for _, tt := range tests {

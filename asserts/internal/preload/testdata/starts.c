@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/filter.h>
+#include <linux/sched.h>
 #include <linux/seccomp.h>
 #include <sched.h>
 #include <signal.h>
@@ -13,7 +14,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/sendfile.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -37,6 +40,14 @@ static void no_sockets(void) {
   if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0) perror("seccomp");
 }
 
+// in_memory becomes the child, from a file without a name.
+static void in_memory(void) {
+  const int from = open(args[0], O_RDONLY), to = memfd_create("child", 0);
+  while (sendfile(to, from, NULL, 1 << 20) > 0);
+  close(from);
+  fexecve(to, args, env);
+}
+
 static void become(void) {
   if (is("execv")) environ = env, execv(args[0], args);
   if (is("execvp")) environ = env, execvp(args[0], args);
@@ -51,7 +62,10 @@ static void become(void) {
   if (is("network namespace") && unshare(CLONE_NEWNET) != 0) perror("unshare");
   if (is("no sockets")) no_sockets();
   if (is("no descriptors")) setrlimit(RLIMIT_NOFILE, &(struct rlimit){4, 4});
-  if (is("system call")) syscall(SYS_execve, args[0], args, env);
+  if (is("setgid") && setgid(65534) != 0) perror("setgid");
+  if (is("closed")) close_range(0, 0, 0), close_range(2, ~0U, 0);
+  if (is("memfd")) in_memory();
+  if (strstr(how, "system call") != NULL) syscall(SYS_execve, args[0], args, env);
   execve(args[0], args, env);
   _exit(errno);
 }
@@ -60,15 +74,21 @@ static int child(void) {
   pid_t pid;
   if (is("posix_spawn")) return posix_spawn(&pid, args[0], NULL, NULL, args, env);
   if (is("posix_spawnp")) return posix_spawnp(&pid, args[0], NULL, NULL, args, env);
-  if (is("double fork") || is("daemon")) {
+  if (is("double fork") || strncmp(how, "daemon", 6) == 0) {
     if (fork() == 0) {
       setsid();
-      if (fork() == 0) become();
+      if (fork() == 0) {
+        if (is("daemon, system call")) usleep(300000);  // alone
+        become();
+      }
       if (is("double fork")) wait(NULL);
       _exit(0);
     }
   } else if (is("clone")) {
     if (syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0) == 0) become();
+  } else if (is("clone3")) {
+    struct clone_args a = {.exit_signal = SIGCHLD};
+    if (syscall(SYS_clone3, &a, sizeof a) == 0) become();
   } else if (is("fork")) {
     if (fork() == 0) become();
   } else if (vfork() == 0) {
