@@ -168,7 +168,8 @@ void oa_bytes(int64_t impl, char* dst, int64_t n, int64_t* words, int64_t cap) {
     const auto* from = storage.unsafeGetStorageImpl();
     at::Tensor copy = from && n > 0 && on_device(from) ? copied(from) : at::Tensor();
     if (!copy_fault.empty()) throw std::runtime_error(std::exchange(copy_fault, ""));
-    const void* data = copy.defined() ? copy.data_ptr() : from ? bytes_of(from) : nullptr;
+    const void* data = copy.defined() ? copy.data_ptr() : from ? bytes_of(from)
+                                                               : nullptr;
     int64_t nbytes = data || (from && on_device(from)) ? storage.nbytes() : 0;
     if (n > 0 && nbytes > 0) std::memcpy(dst, data, std::min(n, nbytes));
     out.word(nbytes);
