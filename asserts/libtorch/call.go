@@ -12,7 +12,7 @@ import (
 type Outcome struct {
 	Results []Value // in schema order; the caller releases them
 
-	// Seen is what the judge needs. After the op's own subjects come as many
+	// Seen is the input of the judge. The op's own subjects are followed by as many
 	// that hold the parts of each; see [asserts.WithParts].
 	Seen asserts.Seen
 
@@ -41,8 +41,8 @@ func (o *Outcome) Release() error {
 // before and after. Arguments left out at the end take their defaults. At the
 // level [asserts.Off] nothing is observed.
 //
-// An error is an [*Error] for what the operator threw or for arguments that do
-// not fit the schema, and a [*HandleError] for a handle that is not live.
+// An error is an [*Error] if the operator threw or arguments do not fit the schema,
+// and a [*HandleError] for a handle that is not live.
 func (op *Op) Call(level asserts.Level, out *Outcome, args ...Value) error {
 	s := newScratch()
 	defer s.free()

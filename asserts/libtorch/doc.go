@@ -6,9 +6,8 @@
 // the folder shim is then compiled for it, once, with the user's compiler, and
 // kept in the user's cache folder; that takes some seconds, each later start
 // milliseconds. The package compiles everywhere. Where no libtorch is, or no
-// compiler, or the program was built without cgo, everything returns an error
-// that names the cure: [ErrNotFound], [ErrNoHeaders], [ErrNoCompiler] or
-// [ErrNoCgo].
+// compiler, or the program was built without cgo, every function returns an error with
+// the remedy: [ErrNotFound], [ErrNoHeaders], [ErrNoCompiler] or [ErrNoCgo].
 //
 // # Calls
 //
@@ -26,25 +25,25 @@
 // reads 1 and 1.
 //
 // Functions that opassert gen -engine libtorch writes wrap [Invoke], which judges
-// the call in the debug build. [LoadLibrary] brings in the operators of a shared
-// library, [Ops] lists all there are, [Dump] writes them down.
+// the call in the debug build. [LoadLibrary] loads the operators of a shared library,
+// [Ops] lists all operators, [Dump] writes their schemas.
 //
 // # Handles
 //
 // A [Tensor] owns one reference and is released by hand, once. It is a small
-// value that any goroutine may use. A use after release, and a second release,
-// are errors that tell which stack made the handle. [Live] lists what has not
+// value that any goroutine may use. A use after release, and a second release, are
+// errors with the stack that made the handle. [Live] lists the handles that have not
 // been released.
 //
-// # What is seen, and what is not
+// # Limits of observation
 //
 // C++ only observes; see observe.h. IDs are addresses: storages are held
 // during a call, so that none is used twice within it. A result in place reads
 // as many uses as there are holders, so its identity is judged and not its
 // count. Sparse, quantized and nested tensors hold tensors inside, which
-// [asserts.WithParts] lets the judge see. [Op.OutOfSight] lists what no
-// observation reaches, [Op.Unpassable] says why an operator cannot be called at all.
+// [asserts.WithParts] lets the judge see. [Op.OutOfSight] lists the arguments and
+// returns that cannot be observed, [Op.Unpassable] is the reason why an operator cannot
+// be called at all.
 //
-// A kernel that crashes takes the process with it: run what is not trusted in
-// a child process.
+// A kernel that crashes ends the process: run untrusted kernels in a child process.
 package libtorch

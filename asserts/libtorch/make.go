@@ -46,13 +46,13 @@ type Spec struct {
 	Meta    bool    // on the meta device: no bytes. Only Strided and Inference
 	Form    Form
 
-	// Of, where it is a tensor, is the one whose storage and version this one
-	// shares, as a view does; the storage holds what it holds.
+	// Of, where it is a tensor, is the one whose storage and version this one shares,
+	// as a view does.
 	Of Tensor
 
-	// What the storage holds: Bytes, or else Values as elements, or else
-	// numbers from Seed, at least Low and below High. Where both are 0 that is
-	// -1 to 1, and 0 to 10 for integers. What is left over is 0.
+	// The contents of the storage: Bytes, or else Values as elements, or else numbers
+	// from Seed, at least Low and below High. Where both are 0 that is -1 to 1, and 0 to
+	// 10 for integers. The rest is 0.
 	Bytes     []byte
 	Values    []float64
 	Seed      uint64

@@ -181,7 +181,7 @@ func list() (*listing, error) {
 	return l, nil
 }
 
-// parseListing finds the operators in what schemas.cpp lists.
+// parseListing reads the operators from the list that schemas.cpp writes.
 func parseListing(text string) map[string]*record {
 	records := make([]record, 1+strings.Count(text, "\x1eop\x1f"))
 	found := make(map[string]*record, len(records))

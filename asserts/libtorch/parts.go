@@ -39,7 +39,7 @@ func (out *Outcome) addParts() {
 		if len(later) > len(names) {
 			names = later
 		}
-		n := max(len(a), len(b)) // one length serves both; what came or went is an undefined tensor
+		n := max(len(a), len(b)) // for both; a part that came or went is an undefined tensor
 		seen.Before = append(seen.Before, append(b, make([]asserts.Observation, n-len(b))...)...)
 		seen.After = append(seen.After, append(a, make([]asserts.Observation, n-len(a))...)...)
 		seen.ArgLens = append(seen.ArgLens, n)

@@ -128,9 +128,9 @@ func Seed(seed uint64) error {
 	return err
 }
 
-// MetaTwins returns tensors on the meta device that are to each other what ts
-// are: the same sizes, strides, offsets and dtypes, one Tensor where two name
-// one TensorImpl, and one storage where two share one. Tensors that are not
+// MetaTwins returns tensors on the meta device with the same relations as ts: the same
+// sizes, strides, offsets and dtypes, one Tensor where two name one TensorImpl, and one
+// storage where two share one. Tensors that are not
 // plain strided ones have no twins. [ReleaseAll] suits the result.
 func MetaTwins(ts ...Tensor) ([]Tensor, error) {
 	if err := start(); err != nil {

@@ -33,8 +33,8 @@ const (
 )
 
 // A Value is an argument or a result of an operator, as plain data. An int
-// serves a float argument; a Scalar argument takes an int, a float, a bool or
-// a complex number. What the schema has no room for is refused by name.
+// is valid for a float argument; a Scalar argument is an int, a float, a bool or a
+// complex number. The error for an invalid value names the argument.
 type Value struct {
 	Kind    ValueKind
 	Int     int64
@@ -130,7 +130,7 @@ func Strings(v ...string) Value { return listOf(v, String) }
 // Dimnames is a list of names of dimensions.
 func Dimnames(v ...string) Value { return listOf(v, Dimname) }
 
-// Maybe is what wrap makes of the value that a pointer leads to, or None.
+// Maybe returns wrap of the value that a pointer points to, or None for nil.
 func Maybe[T any](v *T, wrap func(T) Value) Value {
 	if v == nil {
 		return None()

@@ -8,7 +8,7 @@ import (
 	"github.com/opassert/opassert/asserts"
 )
 
-// ReadOp reads one operator from what schemas.cpp lists of it in another
+// ReadOp reads one operator from its line in the list of schemas.cpp of another
 // process. It describes the operator, and cannot be called.
 func ReadOp(listed string) (op *Op, err error) {
 	defer func() {

@@ -69,8 +69,8 @@ func (s *scratch) putText(text string) {
 	}
 }
 
-// read returns the reply after its header, or the error that it is. What names
-// the operator, or else what was asked for.
+// read returns the reply after its header, or the error that it is. The argument what
+// is the operator, or else the request.
 func (s *scratch) read(what string) (reader, error) {
 	n := int(s.reply[1])
 	if n > len(s.reply) {

@@ -1,16 +1,16 @@
-// Package c10 is the embedded engine: a model, in plain Go, of who owns what
-// in PyTorch's core library of the same name.
+// Package c10 is the embedded engine: a model, in plain Go, of ownership in PyTorch's
+// core library of the same name.
 //
 // A [Tensor] is a handle. It owns one strong reference to a TensorImpl, which
 // owns one to a StorageImpl; both carry use counts. Views are new TensorImpls
 // on the same StorageImpl and share its base's version counter. Sparse tensors
 // have no StorageImpl, meta tensors have one without bytes, a wrapper subclass
-// holds another tensor. All of it is what the checks of package asserts look at.
+// holds another tensor. The checks of package asserts observe all of this.
 //
-// Nothing here is collected for you: whoever gets a handle from a constructor,
-// a view or Retain calls Release when done, as a destructor would. Using a
-// handle after Release, or releasing it twice, panics. A handle that is simply
-// dropped keeps its counts up, which is exactly what a leak in C++ looks like.
+// Handles are not garbage collected: the caller of a constructor, a view or Retain
+// calls Release when done, as a destructor would. Using a handle after Release, or
+// releasing it twice, panics. A handle that is dropped without Release keeps its
+// counts, as a leak in C++ does.
 //
 // Kernels take and return *Tensor; nil is an undefined tensor. An in-place
 // kernel returns the handle it was given. Writing elements does not touch the

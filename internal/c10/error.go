@@ -2,7 +2,7 @@ package c10
 
 import "fmt"
 
-// An Error is what a kernel panics with when it cannot take its arguments.
+// An Error is the panic value of a kernel that refuses its arguments.
 //
 // Source: c10/util/Exception.h, c10::Error.
 type Error struct{ Msg string }

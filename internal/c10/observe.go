@@ -4,8 +4,8 @@ import "github.com/opassert/opassert/asserts"
 
 var _ asserts.Tensor = (*Tensor)(nil)
 
-// Observe fills in the tensor's present state. An undefined or released tensor leaves
-// o as it is. Below the content level it allocates nothing, except for the parts of
+// Observe fills in the tensor's present state. An undefined or released tensor does not
+// change o. Below the content level it allocates nothing, except for the parts of
 // a sparse or wrapping tensor. No reference
 // of the observer is counted: IDs are serial numbers, so none is needed.
 func (t *Tensor) Observe(o *asserts.Observation, level asserts.Level) {
@@ -31,8 +31,8 @@ func (x *TensorImpl) observeMore(o *asserts.Observation, level asserts.Level) {
 	o.With(parts...)
 }
 
-// parts observes the tensors inside: the members of a sparse tensor, and what a
-// wrapper subclass wraps.
+// parts observes the tensors inside: the members of a sparse tensor, and the inner
+// tensor of a wrapper subclass.
 func (x *TensorImpl) parts(o *asserts.Observation, level asserts.Level) []asserts.Part {
 	switch {
 	case x.inner != nil:
@@ -56,8 +56,8 @@ func (x *TensorImpl) observeContents(o *asserts.Observation) {
 	}
 }
 
-// content returns what the content level adds: only the metadata where there is
-// no storage, or where it has no bytes.
+// content returns the snapshot of the content level: only the metadata if there is no
+// storage, or it has no bytes.
 func (x *TensorImpl) content() *asserts.Snapshot {
 	s := x.storage
 	if s == nil {

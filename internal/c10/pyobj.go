@@ -15,7 +15,7 @@ type PyObject interface {
 	Decref()
 }
 
-// A PyObjectState is what a slot holds at one moment.
+// A PyObjectState is the contents of a slot at one moment.
 type PyObjectState struct {
 	Interpreter Interpreter // whose object it is
 	Object      PyObject

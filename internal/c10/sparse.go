@@ -2,7 +2,7 @@ package c10
 
 import "slices"
 
-// sparse is what a tensor of a sparse layout has instead of a storage.
+// sparse holds the members of a tensor of a sparse layout, which has no storage.
 //
 // Source: aten/src/ATen/SparseTensorImpl.h and SparseCsrTensorImpl.h.
 type sparse struct {

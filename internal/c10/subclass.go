@@ -20,7 +20,7 @@ func Wrap(inner *Tensor, kind Kind) *Tensor {
 	return &Tensor{impl}
 }
 
-// Inner returns what a wrapper subclass holds, nil for other tensors. The
+// Inner returns the tensor that a wrapper subclass holds, nil for other tensors. The
 // wrapper still owns it.
 func (t *Tensor) Inner() *Tensor { return t.get().inner }
 

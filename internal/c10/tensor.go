@@ -26,7 +26,7 @@ type TensorImpl struct {
 	sizes   []int64
 	strides []int64 // in elements
 	offset  int64   // in elements
-	inner   *Tensor // what a wrapper subclass holds
+	inner   *Tensor // of a wrapper subclass
 	sparse  *sparse
 	slot    PyObjectSlot
 }
@@ -57,7 +57,7 @@ func (x *TensorImpl) release() {
 	}
 }
 
-// free drops what the impl holds.
+// free releases the references that the impl holds.
 //
 // Source: c10/core/TensorImpl.cpp, TensorImpl::release_resources.
 func (x *TensorImpl) free() {

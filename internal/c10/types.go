@@ -64,8 +64,8 @@ const (
 	Preserve   MemoryFormat = tensor.PreserveFormat
 )
 
-// A Kind is what class of tensor a TensorImpl is. A result takes the latest
-// kind of its inputs.
+// A Kind is the class of tensor of a TensorImpl. A result has the latest kind of its
+// inputs.
 type Kind uint8
 
 const (

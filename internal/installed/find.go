@@ -15,13 +15,13 @@ import (
 	"github.com/opassert/opassert/internal/attach"
 )
 
-// Find returns the libtorch that a user means, and the others that there are.
+// Find returns the libtorch that a user selected, and the others that are installed.
 // dir is the folder that the user named, or "", and libs are the libraries of
 // ops that will be loaded, which work with the libtorch that they are linked
 // to alone. In this order: dir, $LIBTORCH, the libtorch of libs, that of the
 // active virtual environment, of the active conda environment, of the Python on
-// the path, of the system. What a user named is taken or is an error; what was
-// come across is passed over when nothing can be compiled against it.
+// the path, of the system. One that a user named is used or is an error; others are
+// skipped if nothing can be compiled against them.
 func Find(dir string, libs ...string) (*Torch, []*Torch, error) {
 	all, err := search(dir, libs)
 	if err != nil {
@@ -114,7 +114,7 @@ func search(dir string, libs []string) ([]*Torch, error) {
 
 type searcher struct {
 	found []*Torch
-	seen  map[string]bool // the real files of what was found
+	seen  map[string]bool // the real files of those that were found
 }
 
 func (s *searcher) add(t *Torch, how string) {
@@ -175,7 +175,7 @@ if spec and spec.origin: print("torch in", spec.submodule_search_locations[0])
 `
 )
 
-var asked sync.Map // what programs wrote, by Python and program
+var asked sync.Map // the output of programs, by Python and program
 
 // ask returns the folder of a Python's torch, or "".
 func ask(python string) string {

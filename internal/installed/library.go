@@ -80,8 +80,8 @@ func (t *Torch) Libraries(name string) ([]string, error) {
 // definesOps matches Python code that defines ops.
 var definesOps = regexp.MustCompile(`\b(?:torch[.](?:library)[.](?:custom_op|triton_op|define|Library)|(?:custom_op|triton_op)\(|(?:^|[^.\w])Library\(\s*["'])`)
 
-// modulesOf returns what a folder of packages has under a name: the module's
-// folder or file, or those that the distribution of the name brings.
+// modulesOf returns the files of a name in a folder of packages: the module's folder or
+// file, or those of the distribution with that name.
 func modulesOf(dir, name string) []string {
 	plain := normalized(name)
 	var found []string
@@ -142,9 +142,8 @@ func imports(path string, wanted func(symbol string) bool) bool {
 
 // Needs returns the shared libraries to load before libraries of ops: those
 // that they need of this PyTorch, which need not be where the loader looks; and
-// that of Python, whose functions an extension of Python expects to be there.
-// What a library needs that is nowhere adds nothing: to load it is an error
-// then, which names it.
+// that of Python, whose functions an extension of Python expects to be there. A
+// library that is not found is left out: loading is then an error, which names it.
 func (t *Torch) Needs(libraries ...string) []string {
 	n := needed{torch: t, seen: make(map[string]bool)}
 	for _, path := range libraries {
@@ -172,7 +171,7 @@ type needed struct {
 	missing bool
 }
 
-// into adds what a library needs, which was reached through others whose
+// into adds the libraries that a library needs, which was reached through others whose
 // DT_RPATHs count for it too.
 func (n *needed) into(path string, above []string) {
 	names, dirs, above := needs(path, above)
@@ -182,8 +181,8 @@ func (n *needed) into(path string, above []string) {
 			continue
 		}
 		n.seen[name] = true
-		// libtorch's own libraries are taken from it, whatever the loader would
-		// find. A package may load what lies beside a library itself.
+		// libtorch's own libraries are taken from it, also where the loader would find
+		// others. A package may load the libraries beside a library itself.
 		loaded, own := firstWith(dirs, name), firstWith([]string{n.torch.Lib}, name)
 		switch file := cmp.Or(own, loaded, firstWith([]string{n.beside}, name), n.torch.companion(name)); {
 		case file == "":

@@ -60,7 +60,7 @@ func (t *Torch) Python() string {
 	return ""
 }
 
-// sameFile reports whether two paths lead to one file.
+// sameFile reports whether two paths are of the same file.
 func sameFile(a, b string) bool {
 	first, err := os.Stat(a)
 	second, failed := os.Stat(b)

@@ -17,8 +17,8 @@ var (
 	registered  = regexp.MustCompile(`\baten\.(\w+)(?:\.(\w+))?`)
 )
 
-// PythonMeta reads what the Python package registers for Meta besides the
-// kernels of C++; a libtorch without one has nothing.
+// PythonMeta reads the ops that the Python package registers for Meta besides the
+// kernels of C++; a libtorch without one has none.
 //
 // Source: torch/_meta_registrations.py, activate_meta.
 func (t *Torch) PythonMeta() PythonMeta {

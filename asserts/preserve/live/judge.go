@@ -21,7 +21,7 @@ type Finding struct {
 	Thread  uint32 // as the system numbers it
 	Saw     string
 	Site    *Frame // the line of Python that ran; nil if it is not known
-	Made    string // what is known of the object's making
+	Made    string // where the object was made, as far as known
 	Root    *Finding
 	Below   []*Finding // that follow from it
 }
@@ -45,7 +45,7 @@ type object struct {
 	handed   bool // out, as the one in its impl's slot
 	made     int64
 	died     int64
-	root     *Finding // what this release broke first
+	root     *Finding // the first violation of this release
 	last     event    // its last release
 	dead     *Finding // why it should not be; nil if it died as it should
 	told     [preserve.NumCodes]bool
@@ -63,7 +63,7 @@ type judge struct {
 	objects  map[trace.Address]*object // by address; dead ones until the address is used again
 	slots    map[trace.Address]*object // by impl: the living object that its slot points at
 	context  map[uint32]*Finding       // by thread: the hermetic context that was handed an object from outside
-	asked    map[uint32]*event         // by thread: it asks for what looks deallocated
+	asked    map[uint32]*event         // by thread: it asks for an object that looks deallocated
 	untagged bool                      // it broke a rule that a slot has no interpreter's tag
 	found    func(*Finding)
 }
@@ -179,7 +179,7 @@ func (j *judge) madeUnseen(e *event) bool {
 	return o != nil && o.state == preserve.Dead && e.typ != 0 && o.died <= j.late
 }
 
-// known returns what is known of the object of an event, nil if nothing is.
+// known returns the facts about the object of an event, nil if there are none.
 func (j *judge) known(e *event) *object {
 	if j.madeUnseen(e) {
 		j.forget(e.object)
@@ -191,7 +191,7 @@ func (j *judge) known(e *event) *object {
 	return o
 }
 
-// forget forgets what was at an address.
+// forget removes the object at an address.
 func (j *judge) forget(at trace.Address) {
 	if o := j.objects[at]; o != nil && j.slots[o.impl] == o {
 		delete(j.slots, o.impl)
@@ -226,7 +226,7 @@ func (j *judge) wrap(e *event) {
 	}
 }
 
-// handOut hands out what is in the slot.
+// handOut hands out the object in the slot.
 func (j *judge) handOut(e *event, o *object) {
 	switch {
 	case o != nil && o.state == preserve.Dead:

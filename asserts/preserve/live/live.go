@@ -20,15 +20,15 @@ import (
 	"github.com/opassert/opassert/internal/printable"
 )
 
-// A Program is what is run.
+// A Program is the program to run.
 type Program = preload.Program
 
 // A Config is the settings of a run.
 type Config struct {
 	Log   io.Writer      // takes the log's text form, as package trace reads it; may be nil
-	Lines bool           // the Python line of every event, and not only of what looks wrong
+	Lines bool           // the Python line of every event, and not only of suspected faults
 	Fail  bool           // end the process that breaks a rule, where it looks wrong at once at that line
-	Found func(*Finding) // called with each finding, the root before what follows from it; may be nil
+	Found func(*Finding) // called with each finding, the root before its consequences; may be nil
 }
 
 // A Report is the result of a run.
@@ -58,7 +58,7 @@ type Watch struct {
 	logMu   sync.Mutex
 }
 
-// Stubs are what brings the tap into a process.
+// Stubs are the functions that load the tap into a process.
 func Stubs() (preload.Kind, error) {
 	stubs, err := shim.ReadFile("shim/stubs.c")
 	return preload.Kind{Name: "preserve", Source: string(stubs), Variable: "OPASSERT_PRESERVE", Library: "libtorch_python.so"}, err
@@ -86,7 +86,7 @@ func (w *Watch) Run(ctx context.Context, program Program) (int, error) {
 	return end.Status, err
 }
 
-// End reads what is left, when the program has ended.
+// End reads the remaining events, when the program has ended.
 func (w *Watch) End() *Report {
 	w.Object.Close()
 	close(w.ended)
@@ -109,7 +109,7 @@ func fit(library string) (string, error) {
 	return Tap().Path(torch)
 }
 
-// Tap is what observes the Python objects of a program.
+// Tap observes the Python objects of a program.
 func Tap() *compile.Library {
 	sources, err := fs.Sub(shim, "shim")
 	if err != nil {

@@ -7,15 +7,15 @@ import (
 	"github.com/opassert/opassert/internal/c10"
 )
 
-// An act does to one tensor what a rule forbids. Where it is placed says which
-// tensor that is: an argument, an element of a list, a return.
+// An act breaks a rule on one tensor. Its placement determines which: an argument, an
+// element of a list, a return.
 type act struct {
 	name string // of the ops that have it
-	why  string // what is wrong with them
+	why  string // their fault
 	at   []placement
 
-	// do stands where the kernel would do right by the tensor. It returns what is in
-	// the place of t, for a return; with is what t is held against.
+	// do replaces the correct treatment of the tensor in a kernel. It returns the
+	// replacement of t, for a return; with is the tensor that t is compared with.
 	do func(t, with *c10.Tensor) *c10.Tensor
 
 	of      func() *c10.Tensor // the tensor that shows it; nil for four
@@ -28,7 +28,7 @@ type act struct {
 type libraryAct struct {
 	at      string // "read", "written" or "returned"
 	does    string // to Tensor& t, or to const Tensor& t and returned
-	trigger string // what shows it
+	trigger string // the calls that show it
 	of      string // the tensor that does: "" is a matrix, "slice", "vector"
 }
 
@@ -56,7 +56,7 @@ type plant struct {
 	acts       []act
 	more       func() []Fault // faults with kernels, or schemas, of their own
 	impossible []where        // where there can be none, for a reason of the check's own
-	also       []Kind         // besides those that the check is about by itself
+	also       []Kind         // besides the kinds of the check itself
 }
 
 // where is one kind, or every kind, in one class of op, or in every class.
@@ -79,7 +79,7 @@ func planting(code asserts.Code, p plant) asserts.Code {
 	return code
 }
 
-// do is what the kernels that are generated call.
+// do is the function that generated kernels call.
 func do(name string, t, with *c10.Tensor) *c10.Tensor {
 	for _, a := range acts() {
 		if a.name == name {
@@ -89,8 +89,8 @@ func do(name string, t, with *c10.Tensor) *c10.Tensor {
 	panic(fmt.Sprintf("faults: no act %q: run go generate ./internal/gentest", name))
 }
 
-// A Kernel is what a placement makes of an act, or of none: a schema, and where
-// the act is in it. A program writes it down.
+// A Kernel is a placement of an act, or of none: a schema, and the position of the act
+// in it. The generator writes it as source.
 type Kernel struct {
 	Op      string // "fault::rebinds_view.tensor"
 	Act     string // "" for a healthy twin
@@ -104,8 +104,8 @@ func (p placement) kernel(name string) Kernel {
 	return Kernel{Op: "fault::" + name + p.suffix, Schema: p.schema, Subject: p.subject, With: p.with, Element: p.element()}
 }
 
-// Kernels returns what is to be written: for each act its faulty kernels, then
-// their healthy twins, one for each schema.
+// Kernels returns the kernels to generate: for each act its faulty kernels, then their
+// healthy twins, one for each schema.
 func Kernels() []Kernel {
 	var kernels, twins []Kernel
 	written := map[string]bool{}

@@ -18,7 +18,7 @@ type Fault struct {
 	Element int    // in the list, or asserts.NoElement
 	Against string // whom the subject is, or shares with, or should have; "" for none
 	Args    func() []any
-	Why     string // what the kernel does, or the schema
+	Why     string // the fault of the kernel, or of the schema
 
 	// Of a fault that no call shows, instead of Args: a schema, and how it reads
 	// without the fault.
@@ -37,7 +37,7 @@ const (
 // Classes returns all of them in order.
 func Classes() []Class { return []Class{View, InPlace, OutOfPlace} }
 
-// A Kind is what sort of argument or return a check is about.
+// A Kind is a kind of argument or return that a check is about.
 type Kind string
 
 const (

@@ -27,7 +27,7 @@ func keep(t, _ *c10.Tensor) *c10.Tensor {
 	return t
 }
 
-// returnWith returns what the result is held against.
+// returnWith returns the tensor that the result is compared with.
 func returnWith(t, with *c10.Tensor) *c10.Tensor {
 	t.Release()
 	return with.Retain()

@@ -8,7 +8,7 @@ import (
 	"github.com/opassert/opassert/internal/c10/internal/watch"
 )
 
-// Faults in what a kernel does on meta: it is right on CPU.
+// Faults of a kernel on meta, which is correct on CPU.
 var _ = planting(asserts.MetaAlias, plant{
 	acts: []act{
 		{name: "copies_on_meta", why: "returns a copy in place of a view on meta", at: returnedView, do: onMeta(copied)},

@@ -17,8 +17,8 @@ type placement struct {
 	suffix  string // of the op's name
 	schema  string
 	subject string
-	with    string                     // what the subject is held against
-	args    func(of *c10.Tensor) []any // with the tensor that the act is about, or that it begins with
+	with    string                     // the tensor that the subject is compared with
+	args    func(of *c10.Tensor) []any // with the tensor of the act, or the one that it begins with
 }
 
 // element is the one of a list that the act is on: the last of three that are
@@ -133,7 +133,7 @@ var returnedSelves = []placement{
 	{Out, InPlace, ".returned_out", "(Tensor self, *, Tensor(a!) out) -> Tensor(a!)", "result", "out", second},
 }
 
-// What the kernels do right.
+// The correct kernels.
 
 // increased writes a tensor, as the schema of an in-place op declares, if it is
 // given.

@@ -27,7 +27,7 @@ var _ = planting(asserts.UndeclaredAlias, plant{
 	},
 })
 
-// share returns a view of what the result is held against.
+// share returns a view of the tensor that the result is compared with.
 func share(t, with *c10.Tensor) *c10.Tensor {
 	t.Release()
 	return with.Alias()

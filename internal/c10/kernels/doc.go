@@ -6,7 +6,7 @@
 // the type of the result. Where values are only moved (clone, cat, index, ...)
 // they are moved bit for bit.
 //
-// Kernels own what they make. A temporary is released, what is returned has
-// one reference, and an in-place or out= kernel returns the handle that it
-// was given, after MarkWritten.
+// Kernels own the tensors that they make. A temporary is released, a new return has one
+// reference, and an in-place or out= kernel returns the handle that it was given, after
+// MarkWritten.
 package kernels

@@ -9,13 +9,13 @@ import (
 // A selection is what index tensors pick from a tensor.
 type selection struct {
 	view    *c10.Tensor // the tensor, the indexed dimensions moved to one place
-	sizes   []int64     // of what is picked
+	sizes   []int64     // of the selected elements
 	sources []int64     // for each element picked, its number in view
 }
 
-// selected works out what indices pick; an undefined index stands for a whole
-// dimension, a boolean one for the places where it is true. The caller
-// releases the view.
+// selected computes the elements that indices select; an undefined index selects a
+// whole dimension, a boolean one the places where it is true. The caller releases the
+// view.
 //
 // Source: aten/src/ATen/native/TensorAdvancedIndexing.cpp, make_info.
 func selected(self *c10.Tensor, indices []*c10.Tensor) (selection, error) {

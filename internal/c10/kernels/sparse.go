@@ -2,8 +2,8 @@ package kernels
 
 import "github.com/opassert/opassert/internal/c10"
 
-// A sparse tensor's members are handed out as views, never themselves, so that
-// what the caller gets has one reference.
+// A sparse tensor's members are returned as views, never themselves, so that the
+// caller's handle has one reference.
 
 //opassert:kernel _indices
 func Indices(self *c10.Tensor) *c10.Tensor { return self.Indices().Alias() }
@@ -27,7 +27,7 @@ func IsCoalesced(self *c10.Tensor) bool { return self.IsCoalesced() }
 func SparseCooTensorWithDimsAndTensors(sparseDim, denseDim int64, size []int64, indices, values *c10.Tensor,
 	dtype *c10.DType, layout *c10.Layout, device *c10.Device, pinMemory, isCoalesced *bool) *c10.Tensor {
 	c10.Check(sparseDim == indices.Size(0) && denseDim == values.Dim()-1, "%d and %d dimensions of %v", sparseDim, denseDim, size)
-	// PyTorch's result shares both, which its schema does not say: this one keeps what the schema promises.
+	// PyTorch's result shares both, which its schema does not declare: this one keeps the schema's promise.
 	return assembleCOO(Clone(indices, nil), Clone(values, nil), size, isCoalesced != nil && *isCoalesced)
 }
 

@@ -164,7 +164,7 @@ func ptr[T any](v T) *T { return &v }
 
 func list(ts ...*c10.Tensor) []*c10.Tensor { return ts }
 
-// What is not given.
+// Arguments that are not given.
 var (
 	undefined *c10.Tensor
 	noInt     *int64

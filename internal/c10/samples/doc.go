@@ -2,8 +2,8 @@
 // some cases (plain, empty, 0-dim, the same tensor twice, an undefined
 // optional, ...), each with every sort of tensor that the op can take.
 //
-// They are data. What is called with them, kernels or generated wrappers, is
-// the caller's affair.
+// They are data: the caller decides whether to call kernels or generated wrappers with
+// them.
 package samples
 
 import (

@@ -16,5 +16,5 @@ func Make(depth int) preserve.Token {
 	return Make(depth - 1)
 }
 
-// Leaks returns what is not released.
+// Leaks returns the handles that are not released.
 func Leaks() []*preserve.Fault { return handles.Leaks() }

@@ -53,9 +53,9 @@ var Faulty = Protocol{
 	stays:       preservableHere,
 }
 
-// Counting is PyTorch's protocol since 2.10, where what keeps an object is
-// nothing but its count: the engine adds a reference when an impl that has an
-// object gets its second holder, and takes it back when that one goes.
+// Counting is PyTorch's protocol since 2.10, where the count alone keeps an object
+// alive: the engine adds a reference when an impl that has an object gets its second
+// holder, and releases it when that one goes.
 //
 // Source: c10/util/intrusive_ptr.h, retain_ and reset_not_null_;
 // torch/csrc/utils/pyobject_preservation.h.

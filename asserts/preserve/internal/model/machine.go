@@ -32,15 +32,15 @@ type object struct {
 	finalized int  // how often it was
 	taken     bool // being deallocated
 	weak      []*Weak
-	holds     []Address // what its __dict__ refers to
+	holds     []Address // the objects that its __dict__ refers to
 }
 
 // A Weak is a weak reference to an object.
 type Weak struct{ object Address }
 
 // A Machine runs the protocol on an engine's impls and checks the invariants
-// at every step. It stands for all interpreters of one process. It is for one
-// goroutine at a time; what other threads do in between is played by Yield.
+// at every step. It models all interpreters of one process. It is for one goroutine at
+// a time; Yield plays the steps of other threads in between.
 //
 // Using a Machine against its contract (an address that the caller has no
 // reference to) is not an error but the fault to be found: it is reported.
@@ -275,8 +275,8 @@ func (m *Machine) Hold(a, b Address) {
 	}
 }
 
-// OnFinalize sets what runs when the object is deallocated. It may take a
-// reference to it; the object then lives on and is not finalized again.
+// OnFinalize sets the finalizer that runs when the object is deallocated. It may take
+// a reference to the object, which then stays alive and is not finalized again.
 func (m *Machine) OnFinalize(a Address, f func(Address)) {
 	if o, ok := m.use(a, "OnFinalize"); ok {
 		o.finalize = f
@@ -293,8 +293,8 @@ func (m *Machine) Weaken(a Address) *Weak {
 	return w
 }
 
-// Strengthen returns the object that a weak reference leads to, with one more
-// reference, or false when it is gone. If the impl owns the object, ownership
+// Strengthen returns the object of a weak reference, with one more reference, or false
+// if the object is gone. If the impl owns the object, ownership
 // is fixed before it is visible.
 //
 // Source: Tensor._fix_weakref and its users, torch/multiprocessing/reductions.py.
@@ -312,8 +312,8 @@ func (m *Machine) Strengthen(ctx Context, w *Weak) (Address, bool) {
 	return a, true
 }
 
-// deref is what the host language does for a weak reference: it adds a
-// reference, and knows nothing of owners.
+// deref dereferences a weak reference as the host language does: it adds a reference,
+// and does not know of owners.
 func (m *Machine) deref(w *Weak) (Address, bool) {
 	o := m.at(w.object)
 	if o.serial == 0 || o.taken {

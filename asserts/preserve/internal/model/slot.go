@@ -10,7 +10,7 @@ type Interp uint32
 // a real heap, the address of a deallocated object is soon used again.
 type Address uint32
 
-// A SlotState is what a slot holds at one moment.
+// A SlotState is the contents of a slot at one moment.
 type SlotState struct {
 	Interp Interp // the interpreter that claimed the slot, for ever
 	Object Address

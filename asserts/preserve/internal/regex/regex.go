@@ -45,7 +45,7 @@ func Compile(expr string) (*Regexp, error) {
 	return re, nil
 }
 
-// Match reports whether a text contains what the expression describes.
+// Match reports whether a text contains a match of the expression.
 func (re *Regexp) Match(text string) (bool, error) {
 	if err := handles.Use(re.token); err != nil {
 		return false, err

@@ -14,7 +14,7 @@ import (
 type Record struct {
 	Seen    *asserts.Seen
 	Results []*c10.Tensor // of all returns in order
-	Err     error         // what the kernel returned
+	Err     error         // the kernel's error
 }
 
 // Call calls a kernel with arguments in the order of its parameters. A panic

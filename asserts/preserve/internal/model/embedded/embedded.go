@@ -100,7 +100,7 @@ func (r storage) Retain() model.Ref {
 	return storage{r.e, s}
 }
 
-// A pyObject stands in the embedded engine's slot for an object of the machine.
+// A pyObject is, in the embedded engine's slot, an object of the machine.
 type pyObject struct {
 	e      *Engine
 	interp model.Interp
