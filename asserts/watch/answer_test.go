@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/opassert/opassert/internal/must"
 )
 
 // Where a Python class answers a call wrongly, its method is named, and what cures
@@ -23,10 +25,7 @@ func TestAnswersOfPythonAreNamed(t *testing.T) {
 			t.Errorf("exit status %d, %v\n%s", o.status, o.found, o.stderr)
 		}
 		o := run(t, nil, p.path, "testdata/answered.py", "broken")
-		text, err := os.ReadFile("testdata/answered.py")
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Get(os.ReadFile("testdata/answered.py"))(t)
 		source := strings.Split(string(text), "\n")
 		var want, got []string
 		for i, line := range source {

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/opassert/opassert/internal/must"
 )
 
 // inTable is a line of the table of testdata/backward.py.
@@ -26,10 +28,7 @@ func TestBackwardComesToOpsWithoutFormulas(t *testing.T) {
 		if diff := cmp.Diff(alone(t, program...), o.stdout); diff != "" || o.status != 1 {
 			t.Errorf("exit status %d\n%s", o.status, diff)
 		}
-		text, err := os.ReadFile("testdata/backward.py")
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Get(os.ReadFile("testdata/backward.py"))(t)
 		want := make(map[string]string)
 		for _, m := range inTable.FindAllStringSubmatch(string(text), -1) {
 			want[m[1]] = m[2]

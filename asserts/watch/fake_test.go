@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/opassert/opassert/internal/must"
 )
 
 const fakesOf = "../libtorch/engine/testdata"
@@ -35,9 +37,7 @@ func TestFakesAreHeldAgainstTheirKernels(t *testing.T) {
 		cmd := exec.Command(p.path, "-c", "import json, python_fakes as m; print(json.dumps(m.EXPECTED))")
 		cmd.Dir = fakesOf
 		out, err := cmd.Output()
-		if err := json.Unmarshal(out, &want); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal(out, &want))
 		if err != nil || len(want) == 0 {
 			t.Fatal("no ops are expected", err)
 		}

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/opassert/opassert/internal/must"
 )
 
 // Whatever a program's names are, they are text in every output: in one line, and
@@ -31,9 +33,7 @@ func TestNamesAreText(t *testing.T) {
 			}
 		}
 		outputs["standard error"] = filepath.Join(folder, "stderr")
-		if err := os.WriteFile(outputs["standard error"], []byte(o.stderr), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(outputs["standard error"], []byte(o.stderr), 0o666))
 		for flag, file := range outputs {
 			text, err := os.ReadFile(file)
 			if err != nil || len(text) == 0 || !utf8.Valid(text) {

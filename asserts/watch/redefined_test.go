@@ -5,16 +5,15 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/opassert/opassert/internal/must"
 )
 
 // An op that a program destroys is gone, and the one that it defines under the
 // same name has nothing of it.
 func TestRedefined(t *testing.T) {
 	eachPython(t, func(t *testing.T, p python) {
-		alone, err := exec.Command(p.path, "testdata/redefined.py").Output()
-		if err != nil {
-			t.Fatal(err)
-		}
+		alone := must.Get(exec.Command(p.path, "testdata/redefined.py").Output())(t)
 		o := run(t, nil, p.path, "testdata/redefined.py")
 		if diff := cmp.Diff(string(alone), o.stdout); diff != "" || o.status != 0 {
 			t.Errorf("alone and watched: %s\nexit status %d\n%s", diff, o.status, o.stderr)

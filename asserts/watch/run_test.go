@@ -24,6 +24,7 @@ import (
 	"github.com/opassert/opassert/internal/compile"
 	"github.com/opassert/opassert/internal/installed"
 	"github.com/opassert/opassert/internal/libtorchtest"
+	"github.com/opassert/opassert/internal/must"
 )
 
 // Tests of whole programs run on each Python of $OPASSERT_PYTHONS, a list as
@@ -59,10 +60,7 @@ func (p python) seeded(t *testing.T) string { return p.compiled(t, "seeded") }
 func (p python) compiled(t *testing.T, name string) string {
 	t.Helper()
 	library := compile.Library{Name: name, Files: []fs.FS{os.DirFS("testdata")}, Units: []string{name + ".cpp"}, Link: []string{"-g1"}}
-	path, err := library.Path(p.torch)
-	if err != nil {
-		t.Fatal(err)
-	}
+	path := must.Get(library.Path(p.torch))(t)
 	return path
 }
 
@@ -97,9 +95,7 @@ func run(t *testing.T, flags []string, program ...string) outcome {
 	if err != nil {
 		t.Fatalf("%v\n%s", err, o.stderr)
 	}
-	if err := json.Unmarshal(text, &o.found); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(text, &o.found))
 	return o
 }
 
@@ -109,10 +105,7 @@ var mark = regexp.MustCompile(`OA\d+(?: [a-z]+::\w+)?`)
 // or "LINE CODE OP" where the comment names one.
 func expected(t *testing.T, file string) []string {
 	t.Helper()
-	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile(file))(t)
 	var want []string
 	for i, line := range strings.Split(string(text), "\n") {
 		_, comment, _ := strings.Cut(strings.ReplaceAll(line, "  // ", "  # "), "  # ")
@@ -296,10 +289,7 @@ func TestRecordedCallsAreCasesOfCheck(t *testing.T) {
 			if o.status != 128+9 {
 				t.Errorf("exit status %d\n%s", o.status, o.stderr)
 			}
-			text, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
+			text := must.Get(os.ReadFile(file))(t)
 			if cases[i] = string(text); i == 0 {
 				continue
 			}
@@ -362,14 +352,9 @@ func TestLinkedProgram(t *testing.T) {
 func TestProgramOutlivesOpassert(t *testing.T) {
 	eachPython(t, func(t *testing.T, p python) {
 		cmd := exec.Command(libtorchtest.Command(t), "run", "--", p.path, "testdata/processes.py", p.seeded(t), "outlives", "1.5")
-		out, err := os.Create(filepath.Join(t.TempDir(), "out"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		out := must.Get(os.Create(filepath.Join(t.TempDir(), "out")))(t)
 		cmd.Stdout, cmd.Stderr = out, out
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, cmd.Start())
 		wait(t, out.Name(), "started")
 		cmd.Process.Signal(syscall.SIGKILL)
 		cmd.Wait()

@@ -18,6 +18,7 @@ import (
 	"github.com/opassert/opassert/gen/plan"
 	"github.com/opassert/opassert/internal/c10/faults"
 	"github.com/opassert/opassert/internal/gentest/faulty"
+	"github.com/opassert/opassert/internal/must"
 	"github.com/opassert/opassert/schema"
 )
 
@@ -111,10 +112,7 @@ func looksUsual(t *testing.T, calls []observedCall) []bool {
 
 func newPlanner(t *testing.T) *plan.Planner {
 	t.Helper()
-	planner, err := plan.NewPlanner("full", nil, allowlist.Where{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	planner := must.Get(plan.NewPlanner("full", nil, allowlist.Where{}))(t)
 	return planner
 }
 
@@ -126,10 +124,7 @@ func randomCalls(t *testing.T, n, odds int) []observedCall {
 	rng := rand.New(rand.NewPCG(1, 2))
 	calls := make([]observedCall, n)
 	for i := range calls {
-		parsed, err := schema.ParseOp(usualSchemas[rng.IntN(len(usualSchemas))])
-		if err != nil {
-			t.Fatal(err)
-		}
+		parsed := must.Get(schema.ParseOp(usualSchemas[rng.IntN(len(usualSchemas))]))(t)
 		op := planner.Plan(parsed).Asserts(asserts.Content)
 		op.Checks = slices.DeleteFunc(op.Plan(), func(c asserts.Check) bool {
 			return c.Code == asserts.KeptArgument && hasView(&op, c.On) // as the watcher does
@@ -180,22 +175,13 @@ func TestUsualAsksOfNothingElse(t *testing.T) {
 
 // Every kernel of the fault matrix is asked of, and the judge says why.
 func TestUsualAsksOfTheFaultMatrix(t *testing.T) {
-	file, err := schema.Load("../../internal/c10/faults/faults.yaml", "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	e, err := engine.Open(faulty.Wrappers, file.Ops)
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := must.Get(schema.Load("../../internal/c10/faults/faults.yaml", ""))(t)
+	e := must.Get(engine.Open(faulty.Wrappers, file.Ops))(t)
 	defer asserts.SetLevel(asserts.Off)()
 	planner := newPlanner(t)
 	var calls []observedCall
 	call := func(name string, args []any, want asserts.Codes) {
-		operator, err := e.Operator(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		operator := must.Get(e.Operator(name))(t)
 		out, err := e.Call(name, args, asserts.Content)
 		if err != nil {
 			t.Logf("%s raises, and such calls are not looked at: %v", name, err)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/suite/engine"
+	"github.com/opassert/opassert/internal/must"
 	"github.com/opassert/opassert/internal/tensor"
 	"github.com/opassert/opassert/schema"
 )
@@ -100,18 +101,12 @@ func gridEngine(t *testing.T, released map[any]int, ops ...string) *Engine {
 		return g, nil
 	}
 	for text, kernel := range gridOps {
-		op, err := schema.ParseOp(text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		op := must.Get(schema.ParseOp(text))(t)
 		if len(ops) == 0 || slices.Contains(ops, op.Name()) {
 			lib.Ops, lib.Kernels[op.Name()] = append(lib.Ops, op), kernel
 		}
 	}
-	e, err := lib.Engine()
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := must.Get(lib.Engine())(t)
 	return e
 }
 
@@ -147,10 +142,7 @@ func TestViewsAreMade(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			released := make(map[any]int)
-			made, err := gridEngine(t, released).Make(tt.dense, engine.Strided)
-			if err != nil {
-				t.Fatal(err)
-			}
+			made := must.Get(gridEngine(t, released).Make(tt.dense, engine.Strided))(t)
 			g := made.(*handle).Tensor.(*grid)
 			if diff := cmp.Diff(tt.want, g.at()); diff != "" {
 				t.Error(diff)
@@ -190,14 +182,8 @@ func TestViewsAreFoundOnce(t *testing.T) {
 func TestSecondView(t *testing.T) {
 	e := gridEngine(t, make(map[any]int))
 	d := numbered(0, []int64{2, 2}, []int64{4, 1})
-	first, err := e.Make(d, engine.Strided)
-	if err != nil {
-		t.Fatal(err)
-	}
-	second, err := e.View(first, d)
-	if err != nil {
-		t.Fatal(err)
-	}
+	first := must.Get(e.Make(d, engine.Strided))(t)
+	second := must.Get(e.View(first, d))(t)
 	a, b := first.(*handle).Tensor.(*grid), second.(*handle).Tensor.(*grid)
 	if a == b || &a.data[0] != &b.data[0] || !slices.Equal(a.at(), b.at()) {
 		t.Errorf("%+v is no view of %+v", b, a)
@@ -226,10 +212,7 @@ func TestBrokenViewOps(t *testing.T) {
 		"nil":     func(*grid, int, int, int) *grid { return nil },
 	} {
 		e := gridEngine(t, make(map[any]int), "none")
-		op, err := schema.ParseOp("narrow(Tensor(a) self, int dim, int start, int length) -> Tensor(a)")
-		if err != nil {
-			t.Fatal(err)
-		}
+		op := must.Get(schema.ParseOp("narrow(Tensor(a) self, int dim, int start, int length) -> Tensor(a)"))(t)
 		e.lib.Kernels["narrow"], e.views.ops = kernel, []*schema.Op{op}
 		if made, err := e.Make(numbered(0, []int64{2, 2}, []int64{4, 1}), engine.Strided); err == nil {
 			t.Errorf("%s: made %s", name, fmt.Sprint(made.(*handle).Tensor.(*grid).at()))

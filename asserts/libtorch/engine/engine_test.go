@@ -9,20 +9,15 @@ import (
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/libtorch"
 	"github.com/opassert/opassert/internal/libtorchtest"
+	"github.com/opassert/opassert/internal/must"
 )
 
 // What a packed linear layer holds of its weight and bias is out of sight, and
 // that it holds them is what it is for.
 func TestObjectMayHoldArguments(t *testing.T) {
 	libtorchtest.Need(t)
-	op, err := libtorch.Lookup("quantized::linear_prepack")
-	if err != nil {
-		t.Fatal(err)
-	}
-	parsed, err := Schema(op)
-	if err != nil {
-		t.Fatal(err)
-	}
+	op := must.Get(libtorch.Lookup("quantized::linear_prepack"))(t)
+	parsed := must.Get(Schema(op))(t)
 	var kept []asserts.Ref
 	for _, u := range Unseen(parsed, op) {
 		if u.Code == asserts.KeptArgument {

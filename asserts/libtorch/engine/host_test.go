@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/opassert/opassert/internal/must"
 )
 
 var (
@@ -14,17 +16,11 @@ var (
 // The files of a program of Python's stand in one another's names: none takes one that
 // another file has, but a module by its own name.
 func TestHostFilesShareNoNames(t *testing.T) {
-	entries, err := hostFiles.ReadDir("host")
-	if err != nil {
-		t.Fatal(err)
-	}
+	entries := must.Get(hostFiles.ReadDir("host"))(t)
 	owner := make(map[string]string)
 	for _, e := range entries {
 		file := e.Name()
-		text, err := hostFiles.ReadFile("host/" + file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Get(hostFiles.ReadFile("host/" + file))(t)
 		names := defined.FindAllStringSubmatch(string(text), -1)
 		for _, line := range imported.FindAllStringSubmatch(string(text), -1) {
 			for name := range strings.SplitSeq(line[1], ", ") {
