@@ -219,11 +219,12 @@ func (c *Call) JudgeSeen(seen *Seen) {
 }
 
 func (c *Call) count() {
-	if c.plan.calls.Add(1) == 1 { //mutate:equivalent true: registers once all the same
-		c.plan.op.register()
-	}
+	calls := &c.plan.calls
 	if c.settings.level >= Content {
-		c.plan.contents.Add(1)
+		calls = &c.plan.contents
+	}
+	if calls.Add(1) == 1 { //mutate:equivalent true: registers once all the same
+		c.plan.op.register()
 	}
 }
 

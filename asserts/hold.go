@@ -14,12 +14,13 @@ var holds = struct {
 	storages map[ID]*held
 }{storages: make(map[ID]*held)}
 
-// held is a storage that a call reads.
+// held is a storage that calls read.
 type held struct {
-	sync.Mutex         // taken while its bytes are read
+	sync.Mutex // taken while its bytes are read
+	id         ID
 	goroutine  uintptr // whose call was the first
-	looks      int
-	contended  bool // another goroutine's call held it meanwhile
+	uses       int     // in the storages of holdings
+	contended  bool    // another goroutine's call held it meanwhile
 }
 
 // A holding is what one call holds.
@@ -27,7 +28,9 @@ type holding struct {
 	pending   Snapshot // what stands in the call's observations until they are filled in
 	settings  settings // of the call
 	goroutine uintptr
-	storages  []ID // one for each look
+	storages  []*held // in the order of the looks
+	next      int     // of those, likely the one that is looked at next
+	spare     []*held // which nothing holds any more
 
 	// Of a call whose tensors are looked at again: see again.go.
 	plan       *plan
@@ -41,19 +44,16 @@ type holding struct {
 
 // What one call has used the next one uses again: at the content level a call is
 // to allocate little besides what it sees.
-var (
-	holdings = sync.Pool{New: func() any {
-		h := new(holding)
-		h.pending.Pending = h
-		return h
-	}}
-	unheld = sync.Pool{New: func() any { return new(held) }}
-)
+var holdings = sync.Pool{New: func() any {
+	h := new(holding)
+	h.pending.Pending = h
+	return h
+}}
 
 // hold returns the settings of a call that holds what it reads.
 func (s *settings) hold() *settings {
 	h := holdings.Get().(*holding)
-	h.settings, h.goroutine, h.storages = *s, goroutine(), h.storages[:0]
+	h.settings, h.goroutine, h.storages, h.next = *s, goroutine(), h.storages[:0], 0
 	h.settings.holding = h
 	return &h.settings
 }
@@ -84,11 +84,10 @@ func (h *holding) release(obs []Observation) {
 	}
 	holds.Lock()
 	defer holds.Unlock()
-	for _, id := range h.storages {
-		s := holds.storages[id]
-		if s.looks--; s.looks == 0 {
-			delete(holds.storages, id)
-			unheld.Put(s)
+	for _, s := range h.storages {
+		if s.uses--; s.uses == 0 {
+			delete(holds.storages, s.id)
+			h.spare = append(h.spare, s)
 		}
 	}
 }
@@ -114,17 +113,51 @@ func (o *Observation) Look(read func()) {
 
 // take returns a storage, held and locked.
 func (h *holding) take(id ID) *held {
-	holds.Lock()
-	s := holds.storages[id]
-	if s == nil {
-		s = unheld.Get().(*held)
-		s.goroutine, s.contended = h.goroutine, false
-		holds.storages[id] = s
+	s := h.again(id)
+	if s == nil { //mutate:equivalent true: only saves time
+		s = h.share(id)
+		h.storages = append(h.storages, s)
+		h.next = len(h.storages)
 	}
-	s.looks++
-	h.storages = append(h.storages, id)
-	holds.Unlock()
 	s.Lock()
 	s.contended = s.contended || s.goroutine != h.goroutine
+	return s
+}
+
+// again returns a storage that the call holds, where it is looked at in its turn: the looks
+// after a call come in the order of those before it.
+func (h *holding) again(id ID) *held {
+	if len(h.storages) == 0 { //mutate:equivalent true: only saves time
+		return nil
+	}
+	at := h.next % len(h.storages)
+	if h.storages[at].id != id { //mutate:equivalent true: only saves time
+		return nil
+	}
+	h.next = at + 1
+	return h.storages[at]
+}
+
+// share returns a storage with one use more.
+func (h *holding) share(id ID) *held {
+	holds.Lock()
+	defer holds.Unlock()
+	s := holds.storages[id]
+	if s == nil {
+		s = h.unused()
+		s.id, s.goroutine, s.contended = id, h.goroutine, false
+		holds.storages[id] = s
+	}
+	s.uses++
+	return s
+}
+
+func (h *holding) unused() *held {
+	last := len(h.spare) - 1
+	if last < 0 { //mutate:equivalent true: only saves an allocation
+		return new(held)
+	}
+	s := h.spare[last]
+	h.spare = h.spare[:last]
 	return s
 }

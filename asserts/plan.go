@@ -27,8 +27,8 @@ type plan struct {
 	bad       []string      // what could not be resolved
 
 	_          [64]byte      // what follows changes, and what precedes is read, at every call
-	calls      atomic.Uint64 // judged
-	contents   atomic.Uint64 // of those, at the content level
+	calls      atomic.Uint64 // judged below the content level
+	contents   atomic.Uint64 // judged at the content level
 	begun      atomic.Uint64 // while sampling
 	sampledOut atomic.Uint64
 	again      atomic.Int64         // of those, whose tensors are looked at again

@@ -71,8 +71,9 @@ func Summarize() Summary {
 	s := Summary{Found: tally.Found()}
 	planned.Lock()
 	for _, p := range planned.plans {
-		calls, contents := int(p.calls.Load()), int(p.contents.Load())
-		s.Calls += p.calls.Load()
+		contents := int(p.contents.Load())
+		calls := int(p.calls.Load()) + contents
+		s.Calls += uint64(calls)
 		s.SampledOut += p.sampledOut.Load()
 		for i := range p.skipped {
 			if n := p.skipped[i].Swap(0); n > 0 {
