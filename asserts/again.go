@@ -41,7 +41,7 @@ func (c *Call) Keep(t Tensor) {
 // begin decides whether the call is one of those that are looked at again.
 func (h *holding) begin(p *plan) {
 	s := &h.settings
-	h.tensors, h.last, h.late, h.finalized = h.tensors[:0], nil, nil, 0
+	h.tensors, h.last, h.late, h.finalized, h.nth = h.tensors[:0], nil, nil, 0, 0
 	if s.keeps = p.again.Load() < lookedAgain; !s.keeps {
 		return
 	}

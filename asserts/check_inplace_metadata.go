@@ -25,7 +25,7 @@ var _ = add(check{
 	usual:   usual.SameImpl | usual.SameStorage | usual.SameMetadata,
 	after:   1<<InputImpl | 1<<InputStorage,
 	fixes: func(_ *Op, v *Violation) string {
-		return "write into " + v.Subject.Name + " as it is; or tag the op inplace_view"
+		return "write into " + v.Subject.Name + " as it is; or tag the op inplace_view, where it has a view to go with it; or excuse it, where it is to resize " + v.Subject.Name
 	},
 	skips: []Row{
 		{Trait: Storageless, Reason: noStorage},

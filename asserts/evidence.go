@@ -160,10 +160,15 @@ func changedBytes(b, a *Snapshot) string {
 		return fmt.Sprintf("storage of %d bytes resized to %d", b.Nbytes, a.Nbytes)
 	}
 	text, _ := overwritten(b, a)
-	if text == "" && b.Memory != 0 && a.Memory != 0 && b.Memory != a.Memory {
+	if text == "" && a.elsewhere(b) {
 		return "the bytes of the storage have moved to other memory"
 	}
 	return text
+}
+
+// elsewhere reports whether the bytes are known to be at another address than those of b.
+func (c *Snapshot) elsewhere(b *Snapshot) bool {
+	return c != nil && b != nil && c.Memory != 0 && b.Memory != 0 && c.Memory != b.Memory
 }
 
 // overwritten returns how the bytes differ that a storage had before, "" when

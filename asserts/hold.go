@@ -109,6 +109,22 @@ func (o *Observation) Look(read func()) {
 		return
 	}
 	read()
+	if h.nth == 1 { //mutate:equivalent true: only saves time
+		o.readAgain(read)
+	}
+}
+
+// readAgain panics where a second look finds the bytes at another address: what is observed
+// is a copy, and every kernel would be accused of moving it. The copy may lie on the stack,
+// and so the second look has a frame more.
+//
+//go:noinline
+func (o *Observation) readAgain(read func()) {
+	first := o.Content
+	read()
+	if o.Content.elsewhere(first) {
+		panic("asserts: a tensor is at another address each time that it is observed: where Observe copies the elements, it sets Content.Memory to 0")
+	}
 }
 
 // take returns a storage, held and locked.

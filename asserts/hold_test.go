@@ -1,6 +1,7 @@
 package asserts_test
 
 import (
+	"bytes"
 	"strings"
 	"testing"
 
@@ -115,6 +116,53 @@ func TestHeldInLongList(t *testing.T) {
 		<-done
 		return nil
 	}, ts)
+	if found := c.Found(); len(found) > 0 {
+		t.Errorf("reported %v", found)
+	}
+}
+
+// copying observes a copy of its elements, and may say that it knows no address.
+type copying struct {
+	bytes   []byte
+	unknown bool
+	copies  [][]byte // kept, so that no two are at one address
+}
+
+func (c *copying) Observe(o *asserts.Observation, level asserts.Level) {
+	o.Impl, o.Storage = asserts.PointerID(c), asserts.PointerID(c)
+	if level >= asserts.Content {
+		o.Look(func() {
+			c.copies = append(c.copies, bytes.Clone(c.bytes))
+			o.Content = asserts.SliceContent(c.copies[len(c.copies)-1], []int64{4}, []int64{1}, 0)
+			if c.unknown {
+				o.Content.Memory = 0
+			}
+		})
+	}
+}
+
+// In the first call of an op an Observe that copies and does not say so panics, before
+// kernels are accused of what it did.
+func TestObserveCopies(t *testing.T) {
+	c := collect(t)
+	defer asserts.SetLevel(asserts.Content)()
+	for _, unknown := range []bool{false, true} {
+		said := func() (said any) {
+			defer func() { said = recover() }()
+			var obs [2]asserts.Observation
+			x := &copying{bytes: make([]byte, 4), unknown: unknown}
+			call := asserts.NewCall(obs[:])
+			call.Begin(opOf("f(Tensor self) -> ()"))
+			call.Arg(x)
+			call.Returned()
+			call.Arg(x)
+			call.Judge()
+			return nil
+		}()
+		if text, _ := said.(string); strings.Contains(text, "at another address each time") == unknown || unknown && said != nil {
+			t.Errorf("address unknown %v: panics with %v", unknown, said)
+		}
+	}
 	if found := c.Found(); len(found) > 0 {
 		t.Errorf("reported %v", found)
 	}

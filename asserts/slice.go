@@ -48,6 +48,8 @@ func SliceID[T any](s []T) ID {
 // another type than their own sets DType, and storage[i] is element i still; of a
 // storage of bytes, the elements are as large as DType says. One that keeps several
 // elements in storage[i], as a bitset does, sets DType, and ItemSize to [Packed].
+// Where storage is a copy, made since the library does not let its array be seen,
+// Memory is set to 0: it is where the copy is.
 //
 // The content level reads every element, before the call and after it: no other
 // goroutine may write them meanwhile.

@@ -179,6 +179,6 @@ func (r *reader) checkInplaceView(e *entry, roots map[string]bool) {
 	}
 	view := Name{Base: name.Base, Dunder: name.Dunder}
 	if !roots[e.op.Namespace+"::"+view.String()] {
-		r.ReportAt(e.op.Pos, "%s has the tag %s, so the file must have its out-of-place view %s", name, inplaceViewTag, view)
+		r.ReportAt(e.op.Pos, "%s has the tag %s, so the file must have its out-of-place view %s; an op that has none goes without the tag, and is excused from OA013", name, inplaceViewTag, view)
 	}
 }

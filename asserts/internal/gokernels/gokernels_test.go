@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -152,12 +153,19 @@ func TestMissing(t *testing.T) {
 }
 
 // A tensor that is observed as one that its storage is too small for is the library's
-// fault; elements that share bytes take no whole ones.
-func TestStorageTooSmall(t *testing.T) {
-	for name, item := range map[string]int64{"as words": 8, "packed": asserts.Packed} {
-		lib := Library{Make: func(d engine.Dense, _ engine.Form) (asserts.Tensor, error) {
-			return bitset{make([]uint64, 1), item}, nil
-		}}
+// fault; elements that share bytes take no whole ones. So is one that is observed at the
+// address of a copy.
+func TestObservedWrongly(t *testing.T) {
+	for name, tt := range map[string]struct {
+		made bitset
+		want string
+	}{
+		"as words":              {bitset{words: make([]uint64, 1), item: 8}, "reaches beyond its storage of 8 bytes"},
+		"packed":                {bitset{words: make([]uint64, 1), item: asserts.Packed}, ""},
+		"copied":                {bitset{words: make([]uint64, 1), item: asserts.Packed, copied: true}, "is at another address each time"},
+		"copied onto the stack": {bitset{words: make([]uint64, 1), item: asserts.Packed, stack: true}, "is at another address each time"},
+	} {
+		lib := Library{Make: func(engine.Dense, engine.Form) (asserts.Tensor, error) { return tt.made, nil }}
 		e, err := lib.Engine()
 		if err != nil {
 			t.Fatal(err)
@@ -167,7 +175,7 @@ func TestStorageTooSmall(t *testing.T) {
 			defer func() { fault, _ = recover().(*engine.LibraryFault) }()
 			_, err = e.Make(engine.Dense{DType: "bool", Sizes: []int64{2}, Strides: []int64{1}, Data: make([]byte, 2)}, engine.Strided)
 		}()
-		if err != nil || (fault != nil) != (item == 8) || fault != nil && !strings.Contains(fault.Message, "reaches beyond its storage of 8 bytes") {
+		if err != nil || (fault != nil) != (tt.want != "") || fault != nil && !strings.Contains(fault.Message, tt.want) {
 			t.Errorf("%s: %v, %v", name, fault, err)
 		}
 	}
@@ -175,14 +183,27 @@ func TestStorageTooSmall(t *testing.T) {
 
 // A bitset has 64 elements to a word.
 type bitset struct {
-	words []uint64
-	item  int64
+	words  []uint64
+	item   int64
+	copied bool // by Observe
+	stack  bool // where that copies
 }
+
+var copies [][]uint64 // so that no two are at one address
 
 func (b bitset) Observe(o *asserts.Observation, level asserts.Level) {
 	o.Impl, o.Storage = asserts.SliceID(b.words), asserts.SliceID(b.words)
 	if level >= asserts.Content {
-		o.Content = asserts.SliceContent(b.words, []int64{2}, []int64{1}, 0)
+		var onStack [1]uint64
+		words := b.words
+		if b.stack {
+			words = append(onStack[:0], words...)
+		}
+		if b.copied {
+			words = slices.Clone(words)
+			copies = append(copies, words)
+		}
+		o.Content = asserts.SliceContent(words, []int64{2}, []int64{1}, 0)
 		o.Content.DType, o.Content.ItemSize = "bool", b.item
 	}
 }
