@@ -57,8 +57,12 @@ func with(t sample.TensorSpec, change func(*sample.TensorSpec)) sample.TensorSpe
 	return t
 }
 
+// few are the sizes of types that have always as many elements: points, colours, big
+// integers, hashes, rotations.
+var few = [][]int64{{1, 1}, {1}, {2}, {3}, {4}, {8}, {16}, {32}, {2, 2}, {3, 3}, {4, 4}}
+
 // reshaped is the sizes themselves and others for the same elements; the last
-// are for one at least.
+// are few.
 func reshaped(sizes []int64) [][]int64 {
 	n := sample.Size(sizes)
 	all := [][]int64{sizes}
@@ -66,7 +70,7 @@ func reshaped(sizes []int64) [][]int64 {
 		last := sizes[len(sizes)-1]
 		all = append(all, []int64{n / max(last, 1), last})
 	}
-	all = append(all, []int64{1, n}, []int64{n}, []int64{1, 1}, []int64{1})
+	all = append(append(all, []int64{1, n}, []int64{n}), few...)
 	return slices.CompactFunc(all, slices.Equal)
 }
 
