@@ -2,6 +2,7 @@ package work
 
 import (
 	"errors"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -260,5 +261,21 @@ func TestTryFails(t *testing.T) {
 	_, err = b.Try(b.t, b.call(t, "float32[2]"))
 	if !errors.As(err, new(*unmade)) || !errors.Is(err, errOurs) || b.e.live != 0 {
 		t.Errorf("of the seed: %v, %d tensors are left", err, b.e.live)
+	}
+}
+
+// A library whose tensors have all the same sizes is given those.
+func TestMakeFixedSize(t *testing.T) {
+	for _, fixed := range [][]int64{{1}, {3}, {4}, {32}, {4, 4}} {
+		b := newBench(t, "ns::f(Tensor a, Tensor b) -> Tensor", copies)
+		b.e.lacks = func(d engine.Dense, _ engine.Form) bool {
+			return d.DType != "uint64" || !slices.Equal(d.Sizes, fixed)
+		}
+		m := b.maker()
+		_, args, err := m.made(b.call(t, "float32[3, 3]", "float32[7]"))
+		if err != nil || len(args) != 2 {
+			t.Errorf("%v: made %v, %v", fixed, args, err)
+		}
+		m.release()
 	}
 }
