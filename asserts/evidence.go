@@ -168,7 +168,15 @@ func changedBytes(b, a *Snapshot) string {
 
 // elsewhere reports whether the bytes are known to be at another address than those of b.
 func (c *Snapshot) elsewhere(b *Snapshot) bool {
-	return c != nil && b != nil && c.Memory != 0 && b.Memory != 0 && c.Memory != b.Memory
+	x, y := c.address(), b.address()
+	return x != 0 && y != 0 && x != y
+}
+
+func (c *Snapshot) address() uintptr {
+	if c == nil {
+		return 0
+	}
+	return c.Memory
 }
 
 // overwritten returns how the bytes differ that a storage had before, "" when

@@ -121,24 +121,28 @@ func TestHeldInLongList(t *testing.T) {
 	}
 }
 
-// copying observes a copy of its elements, and may say that it knows no address.
+// copying observes a copy of its elements, and may say that it knows no address, or have none.
 type copying struct {
-	bytes   []byte
-	unknown bool
-	copies  [][]byte // kept, so that no two are at one address
+	bytes          []byte
+	unknown, empty bool
+	copies         [][]byte // kept, so that no two are at one address
 }
 
 func (c *copying) Observe(o *asserts.Observation, level asserts.Level) {
 	o.Impl, o.Storage = asserts.PointerID(c), asserts.PointerID(c)
-	if level >= asserts.Content {
-		o.Look(func() {
-			c.copies = append(c.copies, bytes.Clone(c.bytes))
-			o.Content = asserts.SliceContent(c.copies[len(c.copies)-1], []int64{4}, []int64{1}, 0)
-			if c.unknown {
-				o.Content.Memory = 0
-			}
-		})
+	if level < asserts.Content {
+		return
 	}
+	o.Look(func() {
+		if c.empty {
+			return
+		}
+		c.copies = append(c.copies, bytes.Clone(c.bytes))
+		o.Content = asserts.SliceContent(c.copies[len(c.copies)-1], []int64{4}, []int64{1}, 0)
+		if c.unknown {
+			o.Content.Memory = 0
+		}
+	})
 }
 
 // In the first call of an op an Observe that copies and does not say so panics, before
@@ -146,11 +150,11 @@ func (c *copying) Observe(o *asserts.Observation, level asserts.Level) {
 func TestObserveCopies(t *testing.T) {
 	c := collect(t)
 	defer asserts.SetLevel(asserts.Content)()
-	for _, unknown := range []bool{false, true} {
+	for _, x := range []*copying{{}, {unknown: true}, {empty: true}} {
 		said := func() (said any) {
 			defer func() { said = recover() }()
 			var obs [2]asserts.Observation
-			x := &copying{bytes: make([]byte, 4), unknown: unknown}
+			x.bytes = make([]byte, 4)
 			call := asserts.NewCall(obs[:])
 			call.Begin(opOf("f(Tensor self) -> ()"))
 			call.Arg(x)
@@ -159,8 +163,9 @@ func TestObserveCopies(t *testing.T) {
 			call.Judge()
 			return nil
 		}()
-		if text, _ := said.(string); strings.Contains(text, "at another address each time") == unknown || unknown && said != nil {
-			t.Errorf("address unknown %v: panics with %v", unknown, said)
+		text, _ := said.(string)
+		if right := x.unknown || x.empty; strings.Contains(text, "at another address each time") == right || right && said != nil {
+			t.Errorf("address unknown %v, empty %v: panics with %v", x.unknown, x.empty, said)
 		}
 	}
 	if found := c.Found(); len(found) > 0 {
