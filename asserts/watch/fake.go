@@ -18,7 +18,7 @@ const (
 
 // fake judges a call of an op's fake, on arguments like those of a call of its kernel.
 func (p *process) fake(data []byte) error {
-	if len(data) < 8 {
+	if len(data) < 16 {
 		return errors.New("the watcher's record of a fake is cut short")
 	}
 	number := int64(binary.NativeEndian.Uint64(data))
@@ -26,7 +26,8 @@ func (p *process) fake(data []byte) error {
 	if op == nil || op.faked == nil {
 		return errors.New("the watcher's record of a fake is of no op that it has named")
 	}
-	call, answer, _ := strings.Cut(string(data[8:]), "\n")
+	at := p.run.findings.held.of(p.pid, int64(binary.NativeEndian.Uint64(data[8:])))
+	call, answer, _ := strings.Cut(string(data[16:]), "\n")
 	real, why := engine.ReadFake(op.faked, call)
 	fake, unknown := engine.ReadFake(op.faked, answer)
 	switch {
@@ -47,7 +48,7 @@ func (p *process) fake(data []byte) error {
 		}
 		site := []Frame{{File: p.layout.short(v.Site.File), Line: v.Site.Line}}
 		v.Site = asserts.Site{} // the finding's
-		p.run.findings.add(v, p, site)
+		p.run.findings.add(v, p, site, at)
 	}
 	return nil
 }

@@ -18,6 +18,9 @@ type Finding struct {
 	Rank  string  // of the process that was first, "" where it has none
 	Site  []Frame // the user's frames, outermost first
 	Known bool    // a baseline has it
+	Asked int     // of Count, how often a process of the program has asked for it
+
+	printed bool
 }
 
 // where returns the line that called the op: "train.py:42 in forward".
@@ -48,13 +51,41 @@ type findings struct {
 	byKey map[string]*Finding
 	again string              // the program's command, as a shell takes it
 	known func(*Finding) bool // to a baseline; may be nil
-	first func(*Finding)      // called with each that is new and not known, one at a time; may be nil
+	first func(*Finding)      // called with each that is not known and that nobody asks for, one at a time; may be nil
+	held  holders
 }
 
 // add counts a violation.
-func (f *findings) add(v *asserts.Violation, p *process, site []Frame) *Finding {
+func (f *findings) add(v *asserts.Violation, p *process, site []Frame, at spot) *Finding {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	found := f.count(v, p, site)
+	if counts := !found.Known && found.Note == ""; !counts || !f.held.add(found, at) {
+		f.print(found)
+	}
+	return found
+}
+
+// print is for what nobody asks for, once.
+func (f *findings) print(found *Finding) {
+	if f.first != nil && !found.Known && !found.printed {
+		found.printed = true
+		f.first(found)
+	}
+}
+
+// end is for what nobody has asked for in time.
+func (f *findings) end() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, at := range f.held.byProcess {
+		for _, o := range at.since {
+			f.print(o.Finding)
+		}
+	}
+}
+
+func (f *findings) count(v *asserts.Violation, p *process, site []Frame) *Finding {
 	found := &Finding{Violation: v, Count: 1, Pids: []int{p.pid}, Rank: p.rank, Site: site}
 	key := strings.Join([]string{v.Op, v.Code.String(), v.Subject.String(), v.Against.String(), v.Answer.String(), found.where()}, "\x00")
 	if old := f.byKey[key]; old != nil {
@@ -67,10 +98,14 @@ func (f *findings) add(v *asserts.Violation, p *process, site []Frame) *Finding 
 	f.byKey[key] = found
 	v.Repro = "opassert run -op " + shell([]string{v.Op}) + " -fail -- " + f.again
 	found.Known = f.known != nil && f.known(found)
-	if f.first != nil && !found.Known {
-		f.first(found)
-	}
 	return found
+}
+
+// enter records where a process is, and returns what was found since it said so last.
+func (f *findings) enter(text string) ([]byte, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.held.enter(text)
 }
 
 // sorted returns them by op, code, subject and place.

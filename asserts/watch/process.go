@@ -55,6 +55,8 @@ func (p *process) reply(f preload.Frame) ([]byte, error) {
 		line, frames, _ := strings.Cut(string(f.Data), "\n")
 		p.run.origins.found(line, p.layout.originFrames(frames))
 		return nil, nil
+	case frameContext:
+		return p.run.findings.enter(string(f.Data))
 	case frameRecord:
 		return nil, p.run.record(f.Data)
 	case frameFakes:
@@ -142,9 +144,10 @@ func (p *process) site(text string) ([]byte, error) {
 
 // add records what a call at frames broke, and returns what to raise.
 func (p *process) add(broken []*asserts.Violation, sort byte, frames string) ([]byte, error) {
+	at := p.run.findings.held.of(p.pid, 0)
 	add := func(site []Frame) (reports []string) {
 		for _, v := range broken {
-			if f := p.run.findings.add(v, p, site); !f.Known && f.Note == "" {
+			if f := p.run.findings.add(v, p, site, at); !f.Known && f.Note == "" {
 				reports = append(reports, f.Report())
 			}
 		}

@@ -20,7 +20,7 @@ func FuzzFrames(f *testing.F) {
 		data string
 	}{
 		{frameHello, "12\n1\n\n2.6.0\n/torch/lib\n2"}, {frameHello, "x\n\n\n\n\n"}, {frameOp, "-a::b\x00"}, {frameNames, "a::b c"},
-		{frameCall, string(first) + strings.Repeat("\x00", 24)}, {frameSite, "1\nm.C\x1fm.B.f\x1fm.py\x1f3\nP  File \"a.py\", line 3 in f\n"}, {frameRecord, strings.Repeat("\x01", 16) + "x\x1f1\x1f"},
+		{frameCall, string(first) + strings.Repeat("\x00", 24)}, {frameSite, "1\nm.C\x1fm.B.f\x1fm.py\x1f3\nP  File \"a.py\", line 3 in f\n"}, {frameContext, "12\n1\ntest\nagain"}, {frameContext, "x\n\n\n"}, {frameRecord, strings.Repeat("\x01", 16) + "x\x1f1\x1f"},
 	} {
 		f.Add(seed.kind, []byte(seed.data), seed.kind, []byte(seed.data))
 	}
@@ -32,7 +32,7 @@ func FuzzFrames(f *testing.F) {
 		r := &run{
 			config:    Config{Policy: asserts.Aware(), Record: 4},
 			ops:       ops{byText: make(map[string]*watchedOp), plan: plan},
-			findings:  findings{byKey: make(map[string]*Finding)},
+			findings:  findings{byKey: make(map[string]*Finding), held: holders{byProcess: make(map[int]*holder)}},
 			processes: make(map[int]string), names: make(map[string]bool), skips: make(map[opSkip]int), records: make(map[string]records), origins: newOrigins(),
 		}
 		p := &process{run: r, pending: make(map[int64]call)}

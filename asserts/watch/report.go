@@ -44,14 +44,15 @@ type Report struct {
 }
 
 // ExitStatus is the program's own if that is not 0; else 2 where something was
-// not watched, or nothing was there to be watched; else 1 with findings.
+// not watched, or nothing was there to be watched; else 1 with findings that the
+// program has not asked for.
 func (r *Report) ExitStatus() int {
 	switch {
 	case r.Status != 0:
 		return r.Status
 	case len(r.Unwatched) > 0:
 		return 2
-	case slices.ContainsFunc(r.Findings, func(f *Finding) bool { return !f.Known && f.Note == "" }):
+	case slices.ContainsFunc(r.Findings, func(f *Finding) bool { return !f.Known && f.Note == "" && f.Asked < f.Count }):
 		return 1
 	}
 	return 0
@@ -124,7 +125,7 @@ func (r *run) report(end preload.End, took time.Duration) (*Report, error) {
 	rep.records = r.records
 	rep.NeverCalled = r.neverCalled(called)
 	slices.Sort(rep.Unread)
-	if len(rep.Unwatched) == 0 && rep.Calls == 0 {
+	if len(rep.Unwatched) == 0 && rep.Calls == 0 && !r.findings.held.any() {
 		rep.Unwatched = []string{r.nothing()}
 	}
 	return rep, nil
@@ -201,6 +202,9 @@ func (r *Report) WriteSummary(w io.Writer) error {
 		}
 		if f.Note != "" {
 			b.WriteString("  (note)")
+		}
+		if f.Asked == f.Count {
+			b.WriteString("  (reported by the program)")
 		}
 		if f.Answer != nil {
 			printable.Printf(&b, "  answered by %s", f.Answer)

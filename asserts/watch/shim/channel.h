@@ -26,6 +26,7 @@ struct Host {
   int (*high)(int fd);         // the descriptor where no program looks for its own
   int (*memory)();             // a descriptor of the counts, or -1
   void (*tell)(const char*);  // why the process is not watched
+  int64_t (*context)();        // the number of the one that the program is in
 };
 
 // Lost are the processes that could not reach opassert, in the memory that all

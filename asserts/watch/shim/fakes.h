@@ -166,10 +166,13 @@ struct Json {
 
 // Fakes are the calls whose fakes are still to be called.
 class Fakes {
+ public:
   struct Written {
-    int64_t op;
+    int64_t op, context;
     std::string call;
   };
+
+ private:
   std::mutex mutex_;
   std::unordered_map<int64_t, std::unordered_map<uint64_t, std::set<uint64_t>>> met_;  // by operator, by sort
   std::vector<Written> written_;
@@ -206,11 +209,11 @@ class Fakes {
     return json.text;
   }
 
-  void add(int64_t op, std::string begun, const torch::jit::Stack& stack, size_t returns) {
+  void add(int64_t op, int64_t context, std::string begun, const torch::jit::Stack& stack, size_t returns) {
     Json json{std::move(begun) + ",\"results\":"};
     json.list(c10::ArrayRef<c10::IValue>(stack.data() + stack.size() - returns, returns), [&](const c10::IValue& v) { json.tensors(v); });
     std::lock_guard<std::mutex> lock(mutex_);
-    written_.push_back({op, json.text + "}"});
+    written_.push_back({op, context, json.text + "}"});
   }
 
   bool empty() {
@@ -226,7 +229,7 @@ class Fakes {
 
   // call_all has run call the fakes, in forks of this process, from the call with a
   // number on, and answer with a line for each, after one that says that it can. One
-  // that ends its fork is left out. Tell is told of an operator, a call and an answer.
+  // that ends its fork is left out. Tell is told of a call and an answer.
   template <class Fork, class Run, class Tell>
   void call_all(Fork&& fork, Run&& run, Tell&& tell) {
     std::vector<Written> calls;
@@ -240,7 +243,7 @@ class Fakes {
     for (size_t first = 0, forks = 0; first < calls.size() && forks < kForks && !hangs; forks++) {
       const std::vector<std::string> answers = answered(fork, hangs, [&](int to) { run(all + "]", first, to); });
       if (answers.empty()) return;
-      for (size_t i = 1; i < answers.size() && first < calls.size(); i++, first++) tell(calls[first].op, calls[first].call + "\n" + answers[i]);
+      for (size_t i = 1; i < answers.size() && first < calls.size(); i++, first++) tell(calls[first], answers[i]);
       first++;
     }
   }

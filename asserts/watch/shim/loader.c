@@ -10,14 +10,20 @@ static int state = WAITING;
 
 static void (*enter_thread)(void *(*run)(void *));  // the watcher's ow_thread
 static void (*loaded)(void);        // the watcher's ow_loaded
+static void (*call_fakes)(void);    // the watcher's ow_fakes
 
 static const char *const library = "libtorch_cpu.so";
+
+static int64_t contexts;  // that the program has said to be in
+
+static int64_t context(void) { return __atomic_load_n(&contexts, __ATOMIC_ACQUIRE); }
 
 // What the watcher needs of the object; see channel.h.
 static const struct {
   int (*dial)(void), (*high)(int fd), (*memory)(void);
   void (*tell)(const char *why);
-} host = {dial, high, memory, tell};
+  int64_t (*context)(void);
+} host = {dial, high, memory, tell, context};
 
 static int load(char *path) {
   void *watcher = ask_and_open(path);
@@ -25,6 +31,7 @@ static int load(char *path) {
   if (start == NULL || !start(&host)) return UNWATCHED;  // it has said why
   enter_thread = (void (*)(void *(*)(void *)))dlsym(watcher, "ow_thread");
   loaded = (void (*)(void))dlsym(watcher, "ow_loaded");
+  call_fakes = (void (*)(void))dlsym(watcher, "ow_fakes");
   return WATCHING;
 }
 
@@ -75,6 +82,36 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*run)(v
   int failed = real(thread, attr, run_watched, s);
   if (failed) free(s);
   return failed;
+}
+
+// opassert_context is for a program that reports findings itself, as pytest does: from
+// now on it is in a context, which text names in one line before the command that
+// repeats it. It returns what was found since the last one, as JSON, which the caller
+// frees; NULL where opassert can't be reached.
+char *opassert_context(const char *text) {
+  uint32_t head[2] = {'T', 0};
+  char *frame = NULL, *found = NULL;
+  int unused = -1, fd = dial();
+  const int64_t number = __atomic_add_fetch(&contexts, 1, __ATOMIC_ACQ_REL);
+  const int length = asprintf(&frame, "%d\n%lld\n%s", (int)getpid(), (long long)number, text);
+  head[1] = (uint32_t)length;
+  int ok = fd >= 0 && length >= 0 && put(fd, (char *)head, sizeof head) && put(fd, frame, head[1]) && get(fd, (char *)head, sizeof head, &unused) &&
+           (found = malloc((size_t)head[1] + 1)) != NULL && get(fd, found, head[1], &unused);
+  if (ok) {
+    found[head[1]] = 0;
+  } else {
+    free(found);
+    found = NULL;
+  }
+  if (length >= 0) free(frame);
+  if (fd >= 0) close(fd);
+  return found;
+}
+
+// opassert_fakes calls the fakes of what was called until now, which else is done when
+// the program ends. The caller has Python's lock.
+void opassert_fakes(void) {
+  if (watching()) call_fakes();
 }
 
 // A program that is linked to libtorch has it from the start.

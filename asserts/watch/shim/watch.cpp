@@ -652,7 +652,7 @@ class Look {
 
   void end_fake() {
     try {
-      fakes.add(op_.number, std::move(fake_), stack_, op_.returns);
+      fakes.add(op_.number, channel.host.context(), std::move(fake_), stack_, op_.returns);
       op_.counts->kinds.fetch_add(1, std::memory_order_relaxed);
     } catch (const std::exception&) {
       op_.counts->unwritten.fetch_add(1, std::memory_order_relaxed);
@@ -1136,9 +1136,10 @@ void call_fakes() {
     for (int standard : {1, 2}) dup2(nowhere, standard);
     python.replay(program, calls, first, to);
   },
-      [](int64_t op, const std::string& texts) {
-    std::string ignored, frame(reinterpret_cast<const char*>(&op), sizeof op);
-    frame += texts;
+      [](const Fakes::Written& written, const std::string& answer) {
+    const int64_t numbers[] = {written.op, written.context};
+    std::string ignored, frame(reinterpret_cast<const char*>(numbers), sizeof numbers);
+    frame += written.call + "\n" + answer;
     channel.ask(FRAME_FAKE, frame.data(), frame.size(), ignored);
   });
 }
@@ -1166,6 +1167,10 @@ extern "C" void ow_loaded() {
   imports().replace();
   if (registrations().dirty) registrations().look();
 }
+
+// ow_fakes is for a program that wants to hear of its fakes before it ends. Its thread
+// has Python's lock.
+extern "C" void ow_fakes() { call_fakes(); }
 
 // ow_start reports whether the process is watched from now on; where it is not,
 // opassert knows why.

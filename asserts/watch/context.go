@@ -1,0 +1,161 @@
+package watch
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/opassert/opassert/internal/printable"
+)
+
+// A task is what a process says that it is at, such as a test.
+type task struct {
+	name  string
+	again string // the command that repeats it, as a shell takes it
+}
+
+// An occurrence is a finding in a context.
+type occurrence struct {
+	*Finding
+	in    task
+	times int
+}
+
+// A holder is a process that says where it is, and asks for what was found there and
+// in the processes that it started: reporting that is its business then.
+type holder struct {
+	contexts map[int64]task // by the numbers that it counts them with
+	now      int64
+	since    []*occurrence // what was found since it asked
+}
+
+// holders are those of a run, by process.
+type holders struct {
+	mu        sync.Mutex
+	byProcess map[int]*holder
+}
+
+// A spot is a holder in one of its contexts, nil where no process has said where it is.
+type spot struct {
+	holder *holder
+	in     task
+}
+
+// enter records what a process says of where it is, and returns what was found since
+// it said so last.
+func (h *holders) enter(text string) ([]byte, error) {
+	parts := strings.SplitN(text, "\n", 4)
+	if len(parts) < 4 {
+		return nil, errors.New("a process's context is cut short")
+	}
+	pid, err := strconv.Atoi(parts[0])
+	number, failed := strconv.ParseInt(parts[1], 10, 64)
+	if err := errors.Join(err, failed); err != nil {
+		return nil, fmt.Errorf("a process's context: %w", err)
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	at := h.byProcess[pid]
+	if at == nil {
+		at = &holder{contexts: make(map[int64]task)}
+		h.byProcess[pid] = at
+	}
+	at.now = number
+	at.contexts[number] = task{parts[2], parts[3]}
+	since := at.since
+	at.since = nil
+	return shownSince(since)
+}
+
+// A shownOccurrence is what a process is answered of a finding.
+type shownOccurrence struct {
+	Context string `json:"context"`
+	Code    string `json:"code"`
+	Op      string `json:"op"`
+	Title   string `json:"title"`
+	Report  string `json:"report"`
+	Times   int    `json:"times"`
+}
+
+func shownSince(since []*occurrence) ([]byte, error) {
+	all := []shownOccurrence{}
+	for _, o := range since {
+		o.Asked += o.times
+		all = append(all, shownOccurrence{o.in.name, o.Code.String(), o.Op, printable.Line(o.Title()), o.report(), o.times})
+	}
+	var text bytes.Buffer
+	enc := json.NewEncoder(&text)
+	enc.SetEscapeHTML(false)
+	err := enc.Encode(all)
+	return text.Bytes(), err
+}
+
+// report is that of the finding, with the command that repeats its context.
+func (o *occurrence) report() string {
+	violation := *o.Violation
+	violation.Repro = o.in.again
+	there := *o.Finding
+	there.Violation = &violation
+	return there.Report()
+}
+
+// of returns where a process is: in the context that it has set, or the nearest of
+// those that it descends from. 0 is for the context that it is in now.
+func (h *holders) of(pid int, number int64) spot {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for ; pid > 1 && len(h.byProcess) > 0; pid = parent(pid) {
+		at := h.byProcess[pid]
+		if at == nil {
+			continue
+		}
+		if _, known := at.contexts[number]; !known {
+			number = at.now
+		}
+		return spot{at, at.contexts[number]}
+	}
+	return spot{}
+}
+
+// parent returns the parent of a process, 0 where that is not known.
+func parent(pid int) int {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return 0
+	}
+	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
+	if len(fields) < 2 {
+		return 0
+	}
+	above, _ := strconv.Atoi(fields[1])
+	return above
+}
+
+// add counts a finding at a spot, and reports whether somebody will ask for it.
+func (h *holders) add(found *Finding, at spot) bool {
+	if at.holder == nil {
+		return false
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, o := range at.holder.since {
+		if o.Finding == found && o.in == at.in {
+			o.times++
+			return true
+		}
+	}
+	at.holder.since = append(at.holder.since, &occurrence{found, at.in, 1})
+	return true
+}
+
+// any reports whether a process has said where it is.
+func (h *holders) any() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return len(h.byProcess) > 0
+}

@@ -1,0 +1,134 @@
+package watch
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/asserts/internal/preload"
+)
+
+// An asked run is one to whose processes findings are added by hand.
+type asked struct {
+	*run
+	printed []string
+}
+
+func newAsked() *asked {
+	r := &asked{}
+	r.run = &run{findings: findings{byKey: make(map[string]*Finding), held: holders{byProcess: make(map[int]*holder)}}}
+	r.findings.first = func(f *Finding) { r.printed = append(r.printed, f.Op) }
+	return r
+}
+
+// enter is what a process says, and what it is answered: context, op and number of each.
+func (r *asked) enter(t *testing.T, pid, number int, name string) (since []string) {
+	t.Helper()
+	text, err := (&process{run: r.run}).answer(preload.Frame{Kind: frameContext, Data: fmt.Appendf(nil, "%d\n%d\n%s\nrepeat %s", pid, number, name, name)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []shownOccurrence
+	if err := json.Unmarshal(text, &all); err != nil {
+		t.Fatalf("%v: %q", err, text)
+	}
+	for _, o := range all {
+		if want := "repro   repeat " + o.Context + "\n"; !strings.Contains(o.Report, want) {
+			t.Errorf("no %q in\n%s", want, o.Report)
+		}
+		since = append(since, fmt.Sprintf("%s: %s %d", o.Context, o.Op, o.Times))
+	}
+	return since
+}
+
+func (r *asked) find(op string, pid int, number int64) *Finding {
+	v := &asserts.Violation{Op: op, Code: asserts.UndeclaredWrite}
+	return r.findings.add(v, &process{run: r.run, pid: pid}, nil, r.findings.held.of(pid, number))
+}
+
+func equal(t *testing.T, what string, got []string, want ...string) {
+	t.Helper()
+	if strings.Join(got, "; ") != strings.Join(want, "; ") {
+		t.Errorf("%s: %q, want %q", what, got, want)
+	}
+}
+
+// A process hears of what was found in each of its contexts, there and in processes
+// that it has started, however often the same was found before; and nobody else does.
+func TestContexts(t *testing.T) {
+	sleeper := exec.Command("sh", "-c", "read line; true")
+	from, err := sleeper.StdinPipe()
+	if err == nil {
+		err = sleeper.Start()
+	}
+	if err != nil {
+		t.Skip(err)
+	}
+	defer sleeper.Wait()
+	defer from.Close()
+	r, pid, child := newAsked(), os.Getpid(), sleeper.Process.Pid
+	r.find("before", pid, 0)
+	equal(t, "printed", r.printed, "before")
+	equal(t, "since nothing", r.enter(t, pid, 1, "one"))
+	r.find("a", pid, 0)
+	r.find("a", pid, 0)
+	r.find("b", child, 0)
+	equal(t, "since one", r.enter(t, pid, 2, "two"), "one: a 2", "one: b 1")
+	equal(t, "since two", r.enter(t, pid, 3, "three"))
+	last := r.find("a", pid, 0)
+	r.find("late", pid, 1)
+	r.find("unknown", pid, 77)
+	equal(t, "since three", r.enter(t, pid, 4, "four"), "three: a 1", "one: late 1", "three: unknown 1")
+	if last.Count != 3 || last.Asked != 3 {
+		t.Errorf("%d times, %d asked for", last.Count, last.Asked)
+	}
+	r.enter(t, child, 1, "child")
+	r.find("b", child, 0)
+	equal(t, "the parent, where the child asks itself", r.enter(t, pid, 5, "five"))
+	equal(t, "the child", r.enter(t, child, 2, "end"), "child: b 1")
+	r.find("elsewhere", 1, 0)
+	equal(t, "printed of a process that nobody has started", r.printed, "before", "elsewhere")
+	r.find("never asked for", pid, 0)
+	r.findings.end()
+	r.findings.end()
+	equal(t, "printed at the end", r.printed, "before", "elsewhere", "never asked for")
+}
+
+// What is known to a baseline, or debatable, is no program's business.
+func TestContextsOfKnownFindings(t *testing.T) {
+	r, pid := newAsked(), os.Getpid()
+	r.findings.known = func(f *Finding) bool { return f.Op == "known" }
+	r.enter(t, pid, 1, "one")
+	r.find("known", pid, 0)
+	v := &asserts.Violation{Op: "debatable", Code: asserts.UndeclaredWrite, Note: "why"}
+	r.findings.add(v, &process{run: r.run, pid: pid}, nil, r.findings.held.of(pid, 0))
+	equal(t, "since one", r.enter(t, pid, 2, "two"))
+	equal(t, "printed", r.printed, "debatable")
+}
+
+// Exit status 1 is for findings that the program has not asked for.
+func TestExitStatusOfAsked(t *testing.T) {
+	for _, test := range []struct{ count, asked, want int }{{1, 1, 0}, {2, 1, 1}, {1, 0, 1}} {
+		f := &Finding{Violation: &asserts.Violation{Op: "a"}, Count: test.count, Asked: test.asked}
+		if got := (&Report{Findings: []*Finding{f}}).ExitStatus(); got != test.want {
+			t.Errorf("%d found, %d asked for: exit status %d, want %d", test.count, test.asked, got, test.want)
+		}
+	}
+}
+
+// A greeting that is cut short is an error, and changes nothing.
+func TestContextCutShort(t *testing.T) {
+	for _, text := range []string{"", "1", "1\n2\nname", "x\n1\nname\n", "1\nx\nname\n"} {
+		r := newAsked()
+		if _, err := (&process{run: r.run}).answer(preload.Frame{Kind: frameContext, Data: []byte(text)}); err == nil {
+			t.Errorf("%q is understood", text)
+		}
+		if r.findings.held.any() {
+			t.Errorf("%q is a context", text)
+		}
+	}
+}

@@ -1,0 +1,72 @@
+"""What opassert has found in this process, and in those that it has started."""
+
+import collections
+import ctypes
+import json
+
+
+class OpassertError(AssertionError):
+    """Raised for findings; its text is their reports."""
+
+    def __init__(self, findings):
+        super().__init__("\n\n".join(str(f) for f in findings))
+        self.findings = findings
+
+
+class OpassertWarning(UserWarning):
+    """Warns of findings where they are no errors."""
+
+
+class Finding(collections.namedtuple("Finding", "context code op title report times")):
+    """A rule that an op broke, in one context: a test, or a cell of a notebook.
+
+    code is that of the check, such as "OA009"; op its name, such as "mylib::scale";
+    title the first line of report; times counts the calls that broke it.
+    """
+
+    __slots__ = ()
+
+    def __str__(self):
+        return self.report
+
+    def _repr_html_(self):
+        import html
+
+        return "<details><summary><code>%s</code></summary><pre>%s</pre></details>" % (html.escape(self.title), html.escape(self.report))
+
+
+class Watcher:
+    """The functions of the object that `opassert run` has loaded into this process."""
+
+    def __init__(self, library):
+        self._context = library.opassert_context
+        self._context.argtypes, self._context.restype = [ctypes.c_char_p], ctypes.c_void_p
+        self._fakes = ctypes.PyDLL(None).opassert_fakes if library is _program else None
+        self._free = _program.free
+        self._free.argtypes = [ctypes.c_void_p]
+
+    def enter(self, name, again=""):
+        """Says where the program is from now on, and the command that repeats it; returns
+        what was found since it said so last."""
+        text = "%s\n%s" % (name.replace("\n", " "), again)
+        found = self._context(text.encode(errors="backslashreplace"))
+        if not found:
+            return []
+        try:
+            return [Finding(**f) for f in json.loads(ctypes.string_at(found))]
+        finally:
+            self._free(found)
+
+    def call_fakes(self):
+        """Holds the fakes of the ops that were called against their kernels now, and not
+        when the program ends."""
+        if self._fakes:
+            self._fakes()
+
+
+_program = ctypes.CDLL(None)
+
+
+def watcher():
+    """Returns the watcher of this process, None where it is not watched."""
+    return Watcher(_program) if hasattr(_program, "opassert_context") else None

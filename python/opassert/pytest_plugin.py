@@ -1,0 +1,226 @@
+"""pytest --opassert: each test fails for what the ops that it called did wrong.
+
+pytest is started again under `opassert run`, which loads a watcher into it and into each
+process that it starts. Before each phase of a test the watcher hears which test that is;
+after it, it says what was found. Nothing of PyTorch is imported here.
+"""
+
+import os
+import shlex
+import sys
+import warnings
+
+import pytest
+
+from . import command
+from .findings import OpassertError, OpassertWarning, watcher
+
+LEVELS = "identity", "content", "meta"
+
+
+def pytest_addoption(parser):
+    group = parser.getgroup("opassert", "opassert: hold each op that tests call against its schema")
+    group.addoption("--opassert", action="store_true", default=None, help="watch the ops that tests call")
+    group.addoption("--no-opassert", action="store_false", dest="opassert", help="do not, whatever the settings say")
+    group.addoption("--opassert-level", choices=LEVELS, metavar="LEVEL", help="how much is checked: identity, content or meta")
+    group.addoption("--opassert-allow", action="append", default=[], metavar="FILE", help="an allowlist, or a preset; may be given several times")
+    group.addoption("--opassert-baseline", metavar="FILE", help="findings that are known, and fail no test")
+    group.addoption("--opassert-fail", choices=("error", "warn"), metavar="HOW", help="error (the default) or warn")
+    parser.addini("opassert", "watch the ops that tests call", type="bool", default=False)
+    parser.addini("opassert_level", "how much is checked", default="")
+    parser.addini("opassert_allow", "allowlists", type="args", default=[])
+    parser.addini("opassert_baseline", "findings that are known", default="")
+    parser.addini("opassert_fail", "error or warn", default="error")
+
+
+class Settings:
+    """What the command line says, or else the file of settings."""
+
+    def __init__(self, options, getini):
+        self.on = getini("opassert") if options.opassert is None else options.opassert
+        self.level = options.opassert_level or getini("opassert_level")
+        self.allow = options.opassert_allow or getini("opassert_allow")
+        self.baseline = options.opassert_baseline or getini("opassert_baseline")
+        self.fail = options.opassert_fail or getini("opassert_fail")
+        for name, value, values in (("level", self.level, ("",) + LEVELS), ("fail", self.fail, ("error", "warn"))):
+            if value not in values:
+                raise pytest.UsageError("opassert_%s: unknown value %r: want %s" % (name, value, " or ".join(filter(None, values))))
+
+    def flags(self):
+        flags = ["-level=" + self.level] if self.level else []
+        flags += ["-allow=" + a for a in self.allow]
+        return flags + (["-baseline=" + self.baseline] if self.baseline else [])
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_load_initial_conftests(early_config, args):
+    # Before pytest captures what is written, and before anything imports PyTorch.
+    settings = Settings(early_config.known_args_namespace, early_config.getini)
+    if settings.on and watcher() is None:
+        restart(early_config, settings)
+    return (yield)
+
+
+def restart(config, settings):
+    """Replaces this process with the same under opassert run."""
+    if sys.platform != "linux":
+        raise pytest.UsageError("--opassert: programs are watched on Linux only")
+    if list(config.invocation_params.args) != sys.argv[1:]:
+        raise pytest.UsageError("--opassert: this process was not started as pytest: start it with opassert run -- %s" % shlex.join(sys.orig_argv))
+    if os.environ.get("OPASSERT_PYTEST") == str(os.getppid()):
+        raise pytest.UsageError("--opassert: nothing could be loaded into pytest; opassert doctor says more")
+    try:
+        opassert = command.path()
+    except FileNotFoundError as error:
+        raise pytest.UsageError("--opassert: %s" % error)
+    for stream in (sys.stdout, sys.stderr):
+        stream.flush()
+    os.environ["OPASSERT_PYTEST"] = str(os.getpid())
+    os.execv(opassert, [opassert, "run", *settings.flags(), "--", sys.executable, *sys.orig_argv[1:]])
+
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "opassert(*allow, off=False): findings of these checks or ops, such as 'OA009' or 'mylib::op', fail the test not; with off none do")
+    settings = Settings(config.option, config.getini)
+    if settings.on:
+        os.environ.pop("OPASSERT_PYTEST", None)
+        config.pluginmanager.register(Plugin(config, settings, watcher()), "opassert-watch")
+
+
+class Plugin:
+    def __init__(self, config, settings, watcher):
+        self.config = config
+        self.warn = settings.fail == "warn"
+        self.watcher = watcher
+        self.flags = shlex.join(a for a in ("--opassert-level=" + settings.level,) if settings.level)
+        self.items = {}
+        self.outside = []  # what was found outside the tests: (node id, reports)
+        self.watcher.enter("collection", self.again(""))
+
+    def again(self, nodeid):
+        return " ".join(filter(None, ["pytest --opassert", self.flags, shlex.quote(nodeid) if nodeid else ""]))
+
+    # A phase of a test.
+
+    def found(self, item, when):
+        context = "%s (%s)" % (item.nodeid, when)
+        found = self.watcher.enter("between tests", self.again(""))
+        self.late([f for f in found if f.context != context])
+        return [f for f in found if f.context == context and not allowed(item, f)]
+
+    def late(self, found):
+        """Keeps what comes too late for its test."""
+        for f in found:
+            item = self.items.get(f.context.rpartition(" (")[0])
+            if item is None or not allowed(item, f):
+                self.outside.append((f.context, str(f)))
+
+    def pytest_collection_finish(self, session):
+        self.items = {item.nodeid: item for item in session.items}
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_runtest_setup(self, item):
+        item.stash[FOUND] = []
+        return (yield from self.watched(item, "setup"))
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_runtest_call(self, item):
+        return (yield from self.watched(item, "call"))
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_runtest_teardown(self, item):
+        return (yield from self.watched(item, "teardown"))
+
+    def watched(self, item, when):
+        """Runs a phase. What its setup broke fails the call, which runs nonetheless."""
+        self.late(self.watcher.enter("%s (%s)" % (item.nodeid, when), self.again(item.nodeid)))
+        failed = True
+        try:
+            result = yield
+            failed = False
+        finally:
+            found = self.found(item, when)
+            if self.warn:
+                for f in found:
+                    item.warn(OpassertWarning(str(f)))
+            else:
+                item.stash[FOUND] += found
+            # A failure of the test's own stays: the report says what was found besides.
+            if not failed and when != "setup" and item.stash[FOUND]:
+                raise OpassertError(item.stash[FOUND])
+        return result
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_runtest_makereport(self, item, call):
+        report = yield
+        found = item.stash.get(FOUND, [])
+        if not found or (call.when == "setup" and report.passed):
+            return report
+        item.stash[FOUND] = []
+        text = "\n\n".join(str(f) for f in found)
+        if isinstance(getattr(call.excinfo, "value", None), OpassertError):
+            report.longrepr = text
+        elif (report.failed or hasattr(report, "wasxfail")) and hasattr(report.longrepr, "addsection"):
+            report.longrepr.addsection("opassert", text)
+        elif hasattr(report, "wasxfail"):
+            report.sections.append(("opassert", text))
+        else:
+            own = str(report.longrepr) + "\n\n" if report.failed else ""
+            report.outcome, report.longrepr = "failed", own + text
+        return report
+
+    # Outside the tests.
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_make_collect_report(self, collector):
+        self.late(self.watcher.enter(collector.nodeid or "collection", self.again(collector.nodeid)))
+        try:
+            return (yield)
+        finally:
+            self.late(self.watcher.enter("collection", self.again("")))
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_sessionfinish(self, session):
+        self.watcher.call_fakes()
+        self.late(self.watcher.enter("pytest", self.again("")))
+        worker = getattr(self.config, "workeroutput", None)
+        if worker is not None:
+            worker["opassert"] = self.outside
+        else:
+            self.report(session)
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_testnodedown(self, node, error):
+        self.outside += getattr(node, "workeroutput", {}).get("opassert", [])
+
+    def report(self, session):
+        """Reports what was found outside the tests as what fails by itself."""
+        texts = {}
+        for context, text in self.outside:
+            texts.setdefault(context, []).append(text)
+        for context, reports in texts.items():
+            if self.warn:
+                for text in reports:
+                    warnings.warn_explicit(OpassertWarning(text), None, context, 0)
+                continue
+            report = pytest.TestReport(
+                nodeid="%s [opassert]" % context, location=(context, None, "opassert"), keywords={}, outcome="failed",
+                longrepr="\n\n".join(dict.fromkeys(reports)), when="call",
+            )
+            self.config.hook.pytest_runtest_logreport(report=report)
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+FOUND = pytest.StashKey()
+
+
+def allowed(item, finding):
+    """Reports whether a mark of the test, its class or its module allows a finding."""
+    for mark in item.iter_markers("opassert"):
+        allow = mark.kwargs.get("allow", ())
+        names = {*mark.args, *([allow] if isinstance(allow, str) else allow)}
+        if mark.kwargs.get("off") or "off" in names:
+            return True
+        if names & {finding.code, finding.op, finding.op.partition(".")[0]}:
+            return True
+    return False

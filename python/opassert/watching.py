@@ -1,0 +1,34 @@
+"""What is found while a part of a program runs, as in a cell of a notebook."""
+
+from .findings import OpassertError, watcher
+
+
+class watch:
+    """Holds the ops that are called in a with statement against their schemas.
+
+    findings are those that were broken there, once it has ended; a notebook shows them
+    when the value is the last of a cell. With fail=True they are raised, as an
+    OpassertError. RuntimeError is raised in a process that is not watched: one that was
+    not started by `opassert run -- PROGRAM`, such as `opassert run -- jupyter lab`.
+    """
+
+    def __init__(self, name="with opassert.watch()", fail=False):
+        self.name, self.fail, self.findings = name, fail, []
+
+    def __enter__(self):
+        self._watcher = watcher()
+        if self._watcher is None:
+            raise RuntimeError("this process is not watched: start it with opassert run -- PROGRAM, such as opassert run -- jupyter lab")
+        self._watcher.enter(self.name)
+        return self
+
+    def __exit__(self, kind, error, traceback):
+        self.findings = [f for f in self._watcher.enter("") if f.context == self.name]
+        if self.fail and self.findings and error is None:
+            raise OpassertError(self.findings)
+
+    def __repr__(self):
+        return "\n\n".join(map(str, self.findings)) or "no findings"
+
+    def _repr_html_(self):
+        return "".join(f._repr_html_() for f in self.findings) or "<p>no findings</p>"

@@ -1,0 +1,56 @@
+"""Projects that are tested with the plugin and without it, each in a pytest of its own."""
+
+import os
+import pathlib
+import subprocess
+import sys
+import time
+import xml.etree.ElementTree
+
+import pytest
+
+
+collect_ignore = ["projects"]
+
+
+class Outcome:
+    """How a pytest has ended: tests maps each name, in order, to its outcome."""
+
+    def __init__(self, done, took, junit):
+        self.status, self.stdout, self.stderr, self.took = done.returncode, done.stdout, done.stderr, took
+        self.tests, self.texts = {}, {}
+        for case in xml.etree.ElementTree.parse(junit).getroot().iter("testcase") if os.path.exists(junit) else ():
+            # A test with an error in its teardown has two outcomes.
+            outcomes = [c.tag for c in case if c.tag in ("failure", "error", "skipped")] or ["passed"]
+            self.tests[case.get("name")] = "+".join(filter(None, [self.tests.get(case.get("name")), *outcomes]))
+            self.texts[case.get("name")] = "".join(c.text or "" for c in case)
+
+
+@pytest.fixture
+def project(tmp_path):
+    """Makes a project of files, and returns what runs pytest there."""
+
+    def make(**files):
+        for name, text in files.items():
+            (tmp_path / (name.replace("__", ".") if "__" in name else name + ".py")).write_text(text)
+
+        def run(*flags, status=None):
+            junit = tmp_path / "junit.xml"
+            junit.unlink(missing_ok=True)
+            command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "--tb=short", "-o", "junit_family=xunit2", "--junitxml=junit.xml", *flags]
+            began = time.monotonic()
+            done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=600)
+            outcome = Outcome(done, time.monotonic() - began, junit)
+            if status is not None:
+                assert outcome.status == status, outcome.stdout + outcome.stderr
+            return outcome
+
+        return run
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def files():
+    """The files of the folder projects, by their names without .py."""
+    return {p.stem: p.read_text() for p in (pathlib.Path(__file__).parent / "projects").glob("*.py")}

@@ -1,0 +1,152 @@
+"""The plugin, as its users run it."""
+
+import re
+
+import pytest
+
+GUILTY = """
+test_good passed
+test_bad failure: OA007 OA009
+test_caught failure: OA007 OA009
+test_parameter[1] passed
+test_parameter[2] failure: OA007 OA009
+test_parameter[3] passed
+test_setup failure: OA007 OA009
+test_setup_and_call failure: OA007 OA009
+test_teardown error: OA007 OA009
+test_module_first failure: OA007 OA009
+test_module_second passed
+test_thread failure: OA007 OA009
+test_process failure: OA007 OA009
+test_fork failure: OA007 OA009
+test_skipped skipped
+test_skips_itself failure: OA007 OA009
+test_expected skipped
+test_expected_and_passes passed
+test_allowed passed
+test_allowed_in_part failure: OA007
+test_allowed_op passed
+test_off passed
+test_fails failure: OA007 OA009
+test_case_good passed
+test_case_bad failure: OA007 OA009
+test_case_fails failure: OA007 OA009
+test_case_skips failure: OA007 OA009
+test_fake passed
+test_last passed
+test_fake (call) [opassert] failure: OA011
+"""
+
+
+def shown(outcome):
+    """The outcomes in lines, with the codes of what was found."""
+    lines = []
+    for name, tag in outcome.tests.items():
+        text = outcome.texts[name]
+        codes = sorted(set(re.findall(r"^(OA\d+) ", text, re.M)))
+        lines.append("%s %s%s" % (name, tag.replace("passed+", ""), ": " + " ".join(codes) if codes else ""))
+    return lines
+
+
+def test_serial(project, files):
+    outcome = project(**files)("--opassert", "-o", "junit_logging=all", status=1)
+    assert shown(outcome) == GUILTY.strip().split("\n"), outcome.stdout + outcome.stderr
+    repeats = re.findall(r"repro   (.*)", outcome.texts["test_parameter[2]"])
+    assert set(repeats) == {"pytest --opassert 'test_guilty.py::test_parameter[2]'"}
+    assert outcome.texts["test_setup_and_call"].count("OA009 undeclared-write") == 2  # of both phases
+    assert "by itself" in outcome.texts["test_fails"]
+    assert "test_guilty.py::test_bad - OA0" in outcome.stdout  # pytest's own summary
+
+
+def test_xdist(project, files):
+    outcome = project(**files)("--opassert", "-o", "junit_logging=all", "-n2", status=1)
+    assert sorted(shown(outcome)) == sorted(GUILTY.strip().split("\n")), outcome.stdout + outcome.stderr
+
+
+def small(n):
+    kinds = [
+        "def test_{i}(): torch.ones({i} % 7 + 1).add_(1)",
+        "def test_{i}(): assert torch.ones(2).sum() == {i}",
+        "@pytest.mark.skip\ndef test_{i}(): pass",
+        "@pytest.mark.xfail\ndef test_{i}(): raise ValueError(torch.ones({i} % 5))",
+        "@pytest.mark.xfail(strict=True)\ndef test_{i}(): pass",
+        "@pytest.mark.parametrize('a', [1, 2])\ndef test_{i}(a): torch.ones(a).view(-1).sum()",
+        "def test_{i}(broken): pass",
+        "class Test{i}(unittest.TestCase):\n    def test_{i}(self): self.assertEqual({i} % 2, 0)",
+        "def test_{i}(): pytest.skip('here')",
+        "def test_{i}(good): assert (torch.ops.myops.good(good) == 2).all()",
+    ]
+    head = "import pytest, torch, unittest, myops\n@pytest.fixture\ndef broken(): raise KeyError(1)\n@pytest.fixture(scope='module')\ndef good(): return torch.ones(2)\n"
+    return head + "\n".join(kinds[i % len(kinds)].format(i=i) for i in range(n))
+
+
+@pytest.mark.parametrize("flags", [(), ("-n2",)], ids=["serial", "xdist"])
+def test_others_stay(project, files, flags):
+    run = project(myops=files["myops"], test_small=small(300))
+    alone, watched = run(*flags, status=1), run("--opassert", *flags, status=1)
+    assert len(alone.tests) == 330
+    assert watched.tests == alone.tests
+    if not flags:
+        assert list(watched.tests) == list(alone.tests)
+    print("\n%d tests: %.1f s alone, %.1f s watched: x%.2f" % (len(alone.tests), alone.took, watched.took, watched.took / alone.took))
+
+
+def test_without_pytorch(project):
+    run = project(test_plain="import sys\ndef test_a(): assert 'torch' not in sys.modules\ndef test_b(): assert 0\n")
+    assert run("--opassert", "-k", "test_a", status=0).tests == {"test_a": "passed"}
+    assert run("--opassert", status=1).tests == run(status=1).tests
+    assert run("--opassert", "-k", "none", status=5).tests == {}
+
+
+def test_other_ways(project, files):
+    run = project(**files, pyproject__toml="[tool.pytest.ini_options]\nopassert = true\nopassert_fail = 'warn'\nopassert_level = 'identity'\n")
+    warned = run("-k", "bad or last", status=0)
+    assert set(warned.tests.values()) == {"passed"}
+    assert "OpassertWarning: OA007" in warned.stdout and "OA009" not in warned.stdout, warned.stdout
+    stopped = run("-x", "--opassert-fail=error", status=1)
+    assert list(stopped.tests) == ["test_good", "test_bad"]
+    assert "1 failed, 1 passed" in run("-k", "good or caught", "--opassert-fail=error", "--reruns", "1", status=1).stdout.replace(", 25 deselected", "").replace("2 passed", "1 passed")
+    assert "test_bad" in run("--collect-only", "-q", status=0).stdout
+    assert run("--no-opassert", "-k", "test_bad", status=0).tests == {"test_bad": "passed"}
+    assert "want identity or content or meta" in run("-o", "opassert_level=all", status=4).stderr
+
+
+def test_allowlist_and_baseline(project, files):
+    run = project(**files, allow__yaml="- ops: [myops::scale]\n  checks: [OA007]\n  reason: a test\n")
+    assert shown(run("--opassert", "--opassert-allow=allow.yaml", "-k", "test_bad")) == ["test_bad failure: OA009"]
+    assert "no-such.yaml" in run("--opassert", "--opassert-allow=no-such.yaml", "-k", "test_bad").stderr
+
+
+def test_import(project, files):
+    """What the import of a module calls fails by itself, and its tests run."""
+    outcome = project(myops=files["myops"], test_imports="from myops import bad\nbad()\ndef test_a(): pass\n")("--opassert", status=1)
+    assert shown(outcome) == ["test_a passed", "test_imports.py [opassert] failure: OA007 OA009"], outcome.stdout
+
+
+def test_opcheck_and_watch(project, files):
+    text = """
+import opassert, opassert.testing, pytest, torch, myops
+
+def test_opcheck():
+    x = torch.ones(3)
+    with pytest.raises(opassert.OpassertError, match="OA009"):
+        opassert.testing.opcheck(torch.ops.myops.scale, (x, 2.0))
+    assert (x == 1).all()
+    results = opassert.testing.opcheck(torch.ops.myops.good, (x,), raise_exception=False)
+    assert results["opassert"] == "SUCCESS" and "test_schema" in results
+
+def test_watch():
+    with opassert.watch() as w:
+        myops.bad()
+    assert {f.code for f in w.findings} == {"OA007", "OA009"}
+    assert "<summary><code>OA007 undeclared-alias" in w._repr_html_() and "<script" not in w._repr_html_()
+    with opassert.watch() as w:
+        torch.ops.myops.good(torch.ones(3))
+    assert w.findings == [] and "no findings" in repr(w)
+    with pytest.raises(opassert.OpassertError):
+        with opassert.watch(fail=True):
+            myops.bad()
+"""
+    run = project(myops=files["myops"], test_in_process=text)
+    run("--opassert", status=0)
+    assert "this process is not watched" in run(status=1).stdout
