@@ -12,21 +12,21 @@ import (
 	"github.com/opassert/opassert/asserts/internal/preload"
 )
 
-// An asked run is one to whose processes findings are added by hand.
-type asked struct {
+// A heard run is one to whose processes findings are added by hand.
+type heard struct {
 	*run
 	printed []string
 }
 
-func newAsked() *asked {
-	r := &asked{}
+func newHeard() *heard {
+	r := &heard{}
 	r.run = &run{findings: findings{byKey: make(map[string]*Finding), held: holders{byProcess: make(map[int]*holder)}}}
 	r.findings.first = func(f *Finding) { r.printed = append(r.printed, f.Op) }
 	return r
 }
 
 // enter is what a process says, and what it is answered: context, op and number of each.
-func (r *asked) enter(t *testing.T, pid, number int, name string) (since []string) {
+func (r *heard) enter(t *testing.T, pid, number int, name string) (since []string) {
 	t.Helper()
 	text, err := (&process{run: r.run}).answer(preload.Frame{Kind: frameContext, Data: fmt.Appendf(nil, "%d\n%d\n%s\nrepeat %s", pid, number, name, name)})
 	if err != nil {
@@ -45,7 +45,7 @@ func (r *asked) enter(t *testing.T, pid, number int, name string) (since []strin
 	return since
 }
 
-func (r *asked) find(op string, pid int, number int64) *Finding {
+func (r *heard) find(op string, pid int, number int64) *Finding {
 	v := &asserts.Violation{Op: op, Code: asserts.UndeclaredWrite}
 	return r.findings.add(v, &process{run: r.run, pid: pid}, nil, r.findings.held.of(pid, number))
 }
@@ -70,7 +70,7 @@ func TestContexts(t *testing.T) {
 	}
 	defer sleeper.Wait()
 	defer from.Close()
-	r, pid, child := newAsked(), os.Getpid(), sleeper.Process.Pid
+	r, pid, child := newHeard(), os.Getpid(), sleeper.Process.Pid
 	r.find("before", pid, 0)
 	equal(t, "printed", r.printed, "before")
 	equal(t, "since nothing", r.enter(t, pid, 1, "one"))
@@ -100,7 +100,7 @@ func TestContexts(t *testing.T) {
 
 // What is known to a baseline, or debatable, is no program's business.
 func TestContextsOfKnownFindings(t *testing.T) {
-	r, pid := newAsked(), os.Getpid()
+	r, pid := newHeard(), os.Getpid()
 	r.findings.known = func(f *Finding) bool { return f.Op == "known" }
 	r.enter(t, pid, 1, "one")
 	r.find("known", pid, 0)
@@ -123,7 +123,7 @@ func TestExitStatusOfAsked(t *testing.T) {
 // A greeting that is cut short is an error, and changes nothing.
 func TestContextCutShort(t *testing.T) {
 	for _, text := range []string{"", "1", "1\n2\nname", "x\n1\nname\n", "1\nx\nname\n"} {
-		r := newAsked()
+		r := newHeard()
 		if _, err := (&process{run: r.run}).answer(preload.Frame{Kind: frameContext, Data: []byte(text)}); err == nil {
 			t.Errorf("%q is understood", text)
 		}
