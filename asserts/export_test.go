@@ -1,9 +1,6 @@
 package asserts
 
-import (
-	"io"
-	"runtime/metrics"
-)
+import "runtime/metrics"
 
 // Clean runs the shortcut of a wrapper on what it recorded of a call: false
 // means that the judge would have been asked.
@@ -52,9 +49,6 @@ var Alone = alone
 
 // AddSkip adds a check to the rows of a preset.
 var AddSkip = addSkip
-
-// LogTo makes what OPASSERT=log writes go to w.
-func LogTo(w io.Writer) { stderr.w = w }
 
 // ForgetSummary starts the summary anew.
 func ForgetSummary() {
