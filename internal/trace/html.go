@@ -14,7 +14,7 @@ var pageText string
 
 var page = template.Must(template.New("page").Parse(pageText))
 
-// What one page shows. The other lives are in the text and in the JSON.
+// Limits of one page. The other lives are in the text and in the JSON.
 const (
 	maxKept   = 20_000 // lives kept until the end, besides the broken ones
 	maxBreaks = 50     // violations drawn
@@ -102,8 +102,8 @@ func first(l Life) int64 {
 	return l.Events[0].Line
 }
 
-// around returns the lives that a violation is about: the object's, its impl's,
-// and those of others that share the impl.
+// around returns the lives of a violation: the object's, its impl's, and those of
+// others that share the impl.
 func (h *HTML) around(v *Violation, shown map[int]bool) []Life {
 	var object, impl, beside []Life
 	for i, l := range h.kept {

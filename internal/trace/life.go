@@ -44,7 +44,7 @@ func (a Address) String() string {
 // MarshalText is String.
 func (a Address) MarshalText() ([]byte, error) { return []byte(a.String()), nil }
 
-// A What is what happened to something.
+// A What is a kind of event in a life.
 type What uint8
 
 const (
@@ -105,10 +105,10 @@ var whats = [...]struct{ name, words string }{
 	Breaks:           {"breaks", "breaks the rule"},
 }
 
-// String returns what happened in words.
+// String describes the event in words.
 func (w What) String() string { return whats[w].words }
 
-// MarshalText returns the name of what happened: "created".
+// MarshalText returns the name of the event: "created".
 func (w What) MarshalText() ([]byte, error) { return []byte(whats[w].name), nil }
 
 // NoCount is the Count of an event that is about no use count, and that of a line.
@@ -117,7 +117,7 @@ const NoCount = -1
 // An Event is one line in a life.
 type Event struct {
 	Line  int64
-	At    Address       // what else it is about, if anything
+	At    Address       // the other object of the event, if any
 	Count int32         // a use count, or NoCount
 	What  What          //
 	Code  preserve.Code // the invariant that it breaks, if any

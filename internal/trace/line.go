@@ -6,14 +6,14 @@ import (
 	"unicode"
 )
 
-// A message is what one line of the log says.
+// A message is the kind of one line of the log.
 type message uint8
 
 const (
 	unknown      message = iota
 	blank                // a line without a message
 	enter                // in some function
-	enterWrap            // in THPStorage_Wrap, or what it calls to make an object
+	enterWrap            // in THPStorage_Wrap, or a function that it calls to make an object
 	enterDealloc         // in THPStorage_subclass_dealloc
 	storageData          // a tensor's storage data: ref
 	slotEmpty            // PyObjectSlot is empty, use_count: count
@@ -39,7 +39,7 @@ const (
 	borrowed             // the object does not own its impl
 	keptAnyway           // c10::Storage is referenced elsewhere, so cannot deallocate
 	deallocating         //
-	allocated            // memory for an object: what was there is gone
+	allocated            // memory for an object: an earlier one there is gone
 	version              // PyTorch typ
 	notMarked            // kHasPyObject is not set
 )
@@ -63,7 +63,7 @@ type record struct {
 	tag     uint64
 	count   int64 // a use count, or NoCount
 	typ     []byte
-	cut     bool // the last line: what it ends with may go on
+	cut     bool // the last line, whose end may be missing
 }
 
 // ownNumber returns the number that a line begins with, and the rest.
@@ -90,7 +90,7 @@ func ownNumber(line []byte) (n int64, rest []byte, ok bool) {
 	return n, line[i:], true
 }
 
-// onlyNumber reads a number behind which nothing stands but blanks.
+// onlyNumber reads a number followed only by blanks.
 func onlyNumber(s []byte) (n int64, ok bool) {
 	s = bytes.TrimRight(bytes.TrimLeft(s, " \t>"), " \t:|")
 	if len(s) == 0 || len(s) > 15 || !allDigits(s) {
@@ -144,8 +144,8 @@ func isTag(s []byte) bool {
 	return bytes.IndexByte(name, ' ') < 0
 }
 
-// parse reads what follows a tag, up to the end of the line. It returns false
-// for a record whose message is not known.
+// parse reads the text after a tag, up to the end of the line. It returns false for a
+// record whose message is not known.
 func parse(s []byte, r *record) bool {
 	*r = record{count: NoCount}
 	s = bytes.TrimSpace(s)
@@ -214,7 +214,7 @@ func eatAddress(s *[]byte, to *uint64) bool {
 	if i == 0 {
 		return false
 	}
-	if lower && i > userDigits && v>>48 != 0 && b[0] != 'f' { // what follows it begins with a digit
+	if lower && i > userDigits && v>>48 != 0 && b[0] != 'f' { // the text after it begins with a digit
 		v >>= 4 * (i - userDigits)
 		i = userDigits
 	}
@@ -259,8 +259,8 @@ func eatCount(s *[]byte, to *int64) bool {
 	return true
 }
 
-// parseMessage knows the messages by their first words. What stands behind a
-// message is other output that came onto its line.
+// parseMessage recognizes messages by their first words. Text after a message is other
+// output in the same line.
 func parseMessage(s []byte, r *record) bool {
 	r.message = readMessage(&s, r)
 	if r.message == blank && len(s) > 0 {
@@ -269,8 +269,8 @@ func parseMessage(s []byte, r *record) bool {
 	return r.message != unknown
 }
 
-// torn reports whether the text is the beginning of a message, and not a whole
-// one: other output broke into it, and what it said is not known.
+// torn reports whether the text is the beginning of a message, and not a whole one:
+// other output broke into it, and the rest is not known.
 func torn(s []byte) bool {
 	s = bytes.TrimSpace(s)
 	if len(s) > 0 && s[0] == '(' && bytes.IndexByte(s, ')') < 0 {
@@ -389,7 +389,7 @@ func readMessage(s *[]byte, r *record) message {
 	return unknown
 }
 
-// readFunction reads what stands behind "in".
+// readFunction reads the text after "in".
 func readFunction(s *[]byte) message {
 	name, ok := eatWord(s)
 	if !ok {
@@ -495,10 +495,10 @@ func eatWord(s *[]byte) (word []byte, ok bool) {
 	return word, i > 0
 }
 
-// parseCut reads the last line of a log that is cut off. It returns false for
-// a line that is to be read as it is: nothing is missing that could change what
-// it says. Of a message that is known by its beginning, addresses and counts
-// are left out, for they may be cut.
+// parseCut reads the last line of a log that is cut off. It returns false for a line
+// that can be read as a whole one: nothing is missing that could change its meaning. Of
+// a message that is known by its beginning, addresses and counts are dropped, since they
+// may be cut.
 func parseCut(s []byte, r *record) bool {
 	if parse(s, r) {
 		switch r.message {

@@ -23,10 +23,10 @@ type Sample struct {
 	Text string
 }
 
-// A Report is what a whole log comes to.
+// A Report is the summary of a whole log.
 type Report struct {
 	Violations []Violation // by line; those with a Root follow from another
-	Warnings   []Violation // by line: what a violation or something healthy explains
+	Warnings   []Violation // by line: with a healthy explanation, or explained by a violation
 	Lines      int64       // of the file
 	Records    int64       // lines of the log's form
 	Unknown    int64       // those of them that are not understood
@@ -59,7 +59,7 @@ type Reader struct {
 	tooLong bool   // the line under way is passed over
 	numbers numbers
 	gaps    int64 // holes met so far
-	hole    bool  // what was passed over may hide lines, unless numbers say otherwise
+	hole    bool  // skipped text may hide lines, unless line numbers show that it does not
 	cutAt   int64 // the last line, if it is cut off
 }
 
@@ -185,8 +185,8 @@ func (r *Reader) line(s []byte, whole bool) {
 	}
 }
 
-// text takes what a program printed as one line; of a process, if its collector
-// names that.
+// text reads one line of a program's output; of a process, if its collector names
+// that.
 func (r *Reader) text(s, from []byte, whole bool) {
 	s = r.uncolored(s)
 	own, rest, numbered := ownNumber(s)
@@ -253,7 +253,7 @@ func (r *Reader) text(s, from []byte, whole bool) {
 	}
 }
 
-// record takes what stands behind a tag; it may be cut off.
+// record reads the text after a tag; it may be cut off.
 func (r *Reader) record(w *world, said []byte, cut bool) {
 	var rec record
 	switch {
@@ -302,8 +302,8 @@ func (r *Reader) prose(s []byte, own int64, numbered bool) {
 	}
 }
 
-// elision matches what stands for lines that are left out: a fence, or dots that
-// are no part of a word, as in "...done".
+// elision matches a mark of omitted lines: a fence, or dots that are not part of a
+// word, as in "...done".
 var elision = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile("^(```|[\\[(<]?(\\.\\.\\.|…)([^\\pL\\pN]|$))")
 })

@@ -102,7 +102,7 @@ func (f *follower) followObject(r *record) {
 	}
 }
 
-// released begins a release: what was seen in an earlier one is past.
+// released begins a release: the facts of an earlier one are dropped.
 func (o *object) released(interp uint64, line int64) {
 	o.release, o.enterAt, o.borrow, o.dataAt, o.same, o.broken = true, line, false, 0, false, nil
 	k := &o.facts
@@ -178,8 +178,8 @@ func (f *follower) proved(o *object) {
 	})
 }
 
-// settled is a line that shows what the slot of an object's impl has instead
-// of it; 0 is none, or not in the log.
+// settled is a line that shows the object in the slot of an object's impl instead of
+// it; 0 is none, or not in the log.
 func (f *follower) settled(o *object, at uint64) (known bool) {
 	o.settle(func(d *doubt) (bool, bool) {
 		if d.was != o || uint64(d.now.Address) != at {
@@ -287,7 +287,7 @@ func (f *follower) deallocate(o *object) {
 			f.event(&i.Life, Freed)
 			f.endImpl(i)
 		}
-	case k.differsTo != 0 && k.differsTo != uint64(o.Address): // its slot leads to another one
+	case k.differsTo != 0 && k.differsTo != uint64(o.Address): // its slot points to another one
 	case k.usesAt != 0 && f.pointedAt(o):
 		v := f.deallocation(o, f.number)
 		o.Events[len(o.Events)-1].Code = v.Code
@@ -376,7 +376,7 @@ func (f *follower) stale(i *impl, d *death) {
 	}
 }
 
-// suspect keeps a deallocated object that its impl may lead to.
+// suspect records a deallocated object that its impl may still point to.
 func (f *follower) suspect(i *impl, o *object, v *Violation) {
 	if i == nil || i.Address == 0 || i.slot != nil && i.slot != o {
 		f.endLife(o.Life)
@@ -386,7 +386,7 @@ func (f *follower) suspect(i *impl, o *object, v *Violation) {
 	i.freed, i.broken = o, v
 }
 
-// usedAfter is an impl that leads to its deallocated object.
+// usedAfter handles an impl that points to its deallocated object.
 func (f *follower) usedAfter(i *impl) {
 	o := i.freed
 	if i.broken == nil {
@@ -413,8 +413,8 @@ const (
 	deadAbove  = 1 << 17 // deaths that broke nothing
 )
 
-// sweep forgets those tensors, impls without an object and deaths that were not
-// heard of for longest. What dangles stays.
+// sweep drops the tensors, impls without an object and deaths that were not mentioned
+// for longest. Dangling pointers stay.
 func (f *follower) sweep() {
 	limit := sweepAbove + 4*len(f.objects)
 	if len(f.tensors) > limit {

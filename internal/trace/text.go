@@ -69,7 +69,7 @@ func (l *Life) has(w What) bool {
 	return false
 }
 
-// End writes what broke, what the log came to, and the lives.
+// End writes the violations, the summary of the log, and the lives.
 func (t *Text) End(r Report) error {
 	for _, v := range r.Violations {
 		if v.Root == 0 {
