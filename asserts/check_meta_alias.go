@@ -82,19 +82,19 @@ func (j *judge) compare(m *judge, subject Place, real, meta []side) {
 	}
 }
 
-// contradicts returns which of the two calls the schema speaks against, "" where it
-// speaks against both or neither: it says nothing of sizes, strides and dtypes.
+// contradicts returns which of the two calls the schema speaks against, and what to
+// do. Of sizes, strides and dtypes it says nothing.
 func (j *judge) contradicts(m *judge, at Place) string {
 	real, meta := j.breaks(at), m.breaks(at)
 	switch {
 	case real != 0 && meta == 0:
-		return fmt.Sprintf("the kernel that is not on meta contradicts the schema (%v), the meta kernel does not: make it share as the meta kernel does", real)
+		return fmt.Sprintf("the kernel that is not %s contradicts the schema (%v), %s does not: make it share as %[3]s does", m.where(), real, m.kernel())
 	case real == 0 && meta != 0:
 		return fmt.Sprintf("%s contradicts the schema (%v), the other does not: make it share as the other does", m.kernel(), meta)
 	case m.fake:
 		return "make the fake return the sizes, strides, dtype, device and views that the kernel returns; or the kernel those of the fake, where that is what is meant"
 	}
-	return ""
+	return "the schema does not say which of the two is meant: make " + m.kernel() + " return the sizes, strides, dtype and views of the other; or the other those of " + m.kernel()
 }
 
 // where returns whose call was held against the first.
@@ -102,14 +102,14 @@ func (j *judge) where() string {
 	if j.fake {
 		return "by its fake"
 	}
-	return "on meta"
+	return "on " + j.on
 }
 
 func (j *judge) kernel() string {
 	if j.fake {
 		return "the fake"
 	}
-	return "the meta kernel"
+	return "the " + j.on + " kernel"
 }
 
 // breaks returns the first check of identity that a return breaks.

@@ -116,6 +116,23 @@ func TestJudgeMeta(t *testing.T) {
 	}
 }
 
+// TestJudgeTwin is a call on a device with the same one on the CPU beside it.
+func TestJudgeTwin(t *testing.T) {
+	one, two := holding("abcd"), shaped(func(c *asserts.Snapshot) { c.Sizes = []int64{2, 2} })
+	op := opOf("f(Tensor self) -> Tensor")
+	seen := func(result asserts.Observation) *asserts.Seen {
+		return &asserts.Seen{Level: asserts.Meta, Before: list{see(1, 2, one)}, After: list{see(1, 2, one)}, Results: list{result}}
+	}
+	found := asserts.JudgeTwin(op, seen(see(3, 4, one)), seen(see(3, 4, one, two)), "cpu", asserts.Aware()).Violations
+	if len(found) != 1 || said(found[0]) != "OA011 result: sizes [4], on cpu [2 2]" || !strings.Contains(found[0].Fix, "make the cpu kernel return") {
+		t.Errorf("%v", found)
+	}
+	shared := asserts.JudgeTwin(op, seen(see(3, 2, one)), seen(see(3, 4, one)), "cpu", asserts.Aware()).Violations
+	if len(shared) != 1 || !strings.Contains(shared[0].Fix, "the kernel that is not on cpu contradicts the schema (OA007), the cpu kernel does not: make it share as the cpu kernel does") {
+		t.Errorf("%v", shared)
+	}
+}
+
 // TestJudgeMetaSkips is a tensor for which the policy skips OA011.
 func TestJudgeMetaSkips(t *testing.T) {
 	op := opOf("f(Tensor self) -> (Tensor, Tensor)")

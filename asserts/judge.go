@@ -67,7 +67,13 @@ func (v *Verdict) Unheld(op *Op, seen *Seen) []Skip {
 // are seen at the content level. A call that returned nothing because it failed is
 // not compared.
 func JudgeMeta(op *Op, real, meta *Seen, policy *Policy) Verdict {
-	r, m := newJudge(op, real, policy), newJudge(op, meta, policy)
+	return JudgeTwin(op, real, meta, "meta", policy)
+}
+
+// JudgeTwin is [JudgeMeta] for the call on any other device, which it names.
+func JudgeTwin(op *Op, real, twin *Seen, on string, policy *Policy) Verdict {
+	r, m := newJudge(op, real, policy), newJudge(op, twin, policy)
+	m.on = on
 	if len(r.outputs) == 0 != (len(m.outputs) == 0) {
 		return r.conclude()
 	}
@@ -86,7 +92,8 @@ type judge struct {
 	plan   *plan
 	policy *Policy
 	modes  []Mode
-	fake   bool // the call is that of a fake
+	fake   bool   // the call is that of a fake
+	on     string // the device of a call that is held against another
 
 	inputs  []input
 	outputs []output

@@ -24,6 +24,7 @@ void oa_remote(int socket);
 static inline void go_start(int64_t* r, int64_t c) { oa_table.start(r, c); }
 static inline void go_schemas(int64_t* r, int64_t c) { oa_table.schemas(r, c); }
 static inline void go_load(const char* p, int64_t n, int64_t* r, int64_t c) { oa_table.load(p, n, r, c); }
+static inline void go_device(const char* d, int64_t n, int64_t* r, int64_t c) { oa_table.device(d, n, r, c); }
 static inline void go_call(const int64_t* q, int64_t n, int64_t* r, int64_t c) { oa_table.call(q, n, r, c); }
 static inline void go_observe(int64_t i, int64_t l, int64_t* r, int64_t c) { oa_table.observe(i, l, r, c); }
 static inline void go_bytes(int64_t i, char* d, int64_t n, int64_t* r, int64_t c) { oa_table.bytes(i, d, n, r, c); }

@@ -44,6 +44,7 @@ type Spec struct {
 	Strides []int64 // in elements, of forms with strides; nil: contiguous; 0 expands
 	Offset  int64   // in elements
 	Meta    bool    // on the meta device: no bytes. Only Strided and Inference
+	Device  string  // where it is made, as [FindDevice] names it; "": on the CPU
 	Form    Form
 
 	// Of, where it is a tensor, is the one whose storage and version this one shares,
@@ -201,9 +202,15 @@ func (s *Spec) strided() (Tensor, error) {
 	if !s.Meta && base == 0 {
 		data = s.data(elements)
 	}
-	device, sort := int64(tensor.DeviceCPU), int64(makePlain)
+	device, index, sort := int64(tensor.DeviceCPU), int64(noIndex), int64(makePlain)
 	if s.Meta {
 		device = tensor.DeviceMeta
+	}
+	if s.Device != "" {
+		var ok bool
+		if device, index, ok = parseDevice(s.Device); !ok {
+			return Tensor{}, fmt.Errorf("unknown device %s", s.Device)
+		}
 	}
 	switch s.Form {
 	case Inference:
@@ -211,7 +218,7 @@ func (s *Spec) strided() (Tensor, error) {
 	case RequiresGrad:
 		sort = makeRequiresGrad
 	}
-	c.put(int64(s.DType), device, sort, base, nbytes, s.Offset, int64(len(s.Sizes)))
+	c.put(int64(s.DType), device, index, sort, base, nbytes, s.Offset, int64(len(s.Sizes)))
 	c.put(s.Sizes...)
 	c.put(s.strides()...)
 	nativeStrided(c.request, data, c.reply)
@@ -343,12 +350,12 @@ func (s *Spec) quantized() (Tensor, error) {
 func (s *Spec) quantizedChannel() (Tensor, error) {
 	dtype, zero := s.DType.Value(), s.zeroPoint()
 	channels := s.Sizes[:1]
-	scales, err := (&Spec{DType: Float64, Sizes: channels, Low: 0.05, High: 0.2, Seed: s.Seed}).strided()
+	scales, err := (&Spec{DType: Float64, Device: s.Device, Sizes: channels, Low: 0.05, High: 0.2, Seed: s.Seed}).strided()
 	if err != nil {
 		return Tensor{}, err
 	}
 	defer scales.Release()
-	zeros, err := (&Spec{DType: Int64, Sizes: channels, Low: float64(zero), High: float64(zero) + 1}).strided()
+	zeros, err := (&Spec{DType: Int64, Device: s.Device, Sizes: channels, Low: float64(zero), High: float64(zero) + 1}).strided()
 	if err != nil {
 		return Tensor{}, err
 	}
@@ -363,7 +370,7 @@ func (s *Spec) nested(shorter int64) (Tensor, error) {
 	var components []Tensor
 	defer func() { ReleaseAll(components...) }()
 	for i := range s.Sizes[0] {
-		c := Spec{DType: s.DType, Sizes: slices.Clone(s.Sizes[1:]), Seed: s.Seed + uint64(i), Low: s.Low, High: s.High}
+		c := Spec{DType: s.DType, Device: s.Device, Sizes: slices.Clone(s.Sizes[1:]), Seed: s.Seed + uint64(i), Low: s.Low, High: s.High}
 		if i == s.Sizes[0]-1 && len(c.Sizes) > 0 && c.Sizes[0] > 1 {
 			c.Sizes[0] -= shorter
 		}

@@ -10,6 +10,8 @@ package libtorch
 #cgo nocallback go_schemas
 #cgo noescape go_load
 #cgo nocallback go_load
+#cgo noescape go_device
+#cgo nocallback go_device
 #cgo noescape go_call
 #cgo nocallback go_call
 #cgo noescape go_observe
@@ -74,6 +76,10 @@ func nativeSchemas(reply []int64) { C.go_schemas(ints(reply), C.int64_t(len(repl
 
 func nativeLoad(path string, reply []int64) {
 	C.go_load((*C.char)(unsafe.Pointer(unsafe.StringData(path))), C.int64_t(len(path)), ints(reply), C.int64_t(len(reply)))
+}
+
+func nativeDevice(name string, reply []int64) {
+	C.go_device((*C.char)(unsafe.Pointer(unsafe.StringData(name))), C.int64_t(len(name)), ints(reply), C.int64_t(len(reply)))
 }
 
 func nativeCall(request, reply []int64) {

@@ -13,6 +13,7 @@ func open([]string) error { return ErrNoCgo }
 func nativeStart(reply []int64)                               { absent() }
 func nativeSchemas(reply []int64)                             { absent() }
 func nativeLoad(path string, reply []int64)                   { absent() }
+func nativeDevice(name string, reply []int64)                 { absent() }
 func nativeCall(request, reply []int64)                       { absent() }
 func nativeObserve(impl int64, l asserts.Level, rep []int64)  { absent() }
 func nativeBytes(impl int64, dst []byte, reply []int64)       { absent() }

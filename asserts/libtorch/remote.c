@@ -54,6 +54,7 @@ static void ask(struct oa_message m, const int64_t *words, const char *data, int
 static void remote_start(int64_t *r, int64_t c) { ask((struct oa_message){.function = OA_FN_start, .cap = c}, NULL, NULL, r, NULL); }
 static void remote_schemas(int64_t *r, int64_t c) { ask((struct oa_message){.function = OA_FN_schemas, .cap = c}, NULL, NULL, r, NULL); }
 static void remote_load(const char *p, int64_t n, int64_t *r, int64_t c) { ask((struct oa_message){.function = OA_FN_load, .data = n, .cap = c}, NULL, p, r, NULL); }
+static void remote_device(const char *d, int64_t n, int64_t *r, int64_t c) { ask((struct oa_message){.function = OA_FN_device, .data = n, .cap = c}, NULL, d, r, NULL); }
 static void remote_call(const int64_t *q, int64_t n, int64_t *r, int64_t c) { ask((struct oa_message){.function = OA_FN_call, .words = n, .cap = c}, q, NULL, r, NULL); }
 static void remote_observe(int64_t i, int64_t l, int64_t *r, int64_t c) { ask((struct oa_message){.function = OA_FN_observe, .first = i, .second = l, .cap = c}, NULL, NULL, r, NULL); }
 static void remote_bytes(int64_t i, char *d, int64_t n, int64_t *r, int64_t c) { ask((struct oa_message){.function = OA_FN_bytes, .first = i, .cap = c, .bytes = n}, NULL, NULL, r, d); }

@@ -10,7 +10,6 @@ import (
 	"unsafe"
 
 	"github.com/opassert/opassert/asserts"
-	"github.com/opassert/opassert/internal/tensor"
 )
 
 // A scratch is the memory of one crossing, used again by later ones.
@@ -167,20 +166,9 @@ func (r *reader) snapshot() *asserts.Snapshot {
 	return s
 }
 
-func deviceName(typ, index int64) string {
-	name := "privateuseone"
-	if typ >= 0 && int(typ) < len(tensor.Devices) {
-		name = tensor.Devices[typ]
-	}
-	if _, single := tensor.SingleDevices.Number(name); single || index == noIndex {
-		return name
-	}
-	return name + ":" + strconv.FormatInt(index, 10)
-}
-
 func parseDevice(text string) (typ, index int64, ok bool) {
 	name, number, numbered := strings.Cut(text, ":")
-	if typ, ok = tensor.Devices.Number(name); !ok {
+	if typ, ok = deviceType(name); !ok {
 		return 0, 0, false
 	}
 	index = noIndex

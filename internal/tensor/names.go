@@ -24,10 +24,11 @@ const (
 
 // The devices that engines have in common, and their numbers.
 const (
-	CPU        = "cpu"
-	Meta       = "meta" // whose tensors have no bytes
-	DeviceCPU  = 0
-	DeviceMeta = 14
+	CPU           = "cpu"
+	Meta          = "meta" // whose tensors have no bytes
+	DeviceCPU     = 0
+	DeviceMeta    = 14
+	DeviceBrought = 20 // PrivateUse1, which a package may give a name of its own
 )
 
 const (
@@ -57,7 +58,7 @@ var (
 	//
 	// Source: c10/core/DeviceType.h.
 	Devices = Names{DeviceCPU: CPU, "cuda", "mkldnn", "opengl", "opencl", "ideep", "hip", "fpga", "ort", "xla",
-		"vulkan", "metal", "xpu", "mps", DeviceMeta: Meta, "hpu", "ve", "lazy", "ipu"}
+		"vulkan", "metal", "xpu", "mps", DeviceMeta: Meta, "hpu", "ve", "lazy", "ipu", "mtia", DeviceBrought: "privateuseone"}
 
 	// SingleDevices are those of which there is one: their names have no index.
 	SingleDevices = Names{CPU, Meta}

@@ -64,6 +64,7 @@ TORCH_LIBRARY(broken, m) {
   m.def("swaps_storage(Tensor x) -> Tensor");
   m.def("returns_other_(Tensor(a!) x) -> Tensor(a!)");
   m.def("resizes_(Tensor(a!) x) -> Tensor(a!)");
+  m.def("strides(Tensor x) -> Tensor");
 }
 
 TORCH_LIBRARY_IMPL(broken, PrivateUse1, m) {
@@ -101,7 +102,13 @@ TORCH_LIBRARY_IMPL(broken, PrivateUse1, m) {
     return fresh(x);
   });
   m.impl("returns_other_", [](Tensor& x) { x.copy_(fresh(x)); return fresh(x); });
+  m.impl("strides", [](const Tensor& x) { return x.dim() == 2 ? fresh(x.t().contiguous()).t() : fresh(x); });
   m.impl("resizes_", [](Tensor& x) -> Tensor& { return x.unsqueeze_(0); });
+}
+
+// What the kernels for the device are held against.
+TORCH_LIBRARY_IMPL(broken, CPU, m) {
+  m.impl("strides", [](const Tensor& x) { return x.clone(at::MemoryFormat::Contiguous); });
 }
 
 TORCH_LIBRARY(whole, m) {
@@ -124,7 +131,12 @@ TORCH_LIBRARY(whole, m) {
   m.def("returns_number(Tensor x) -> int");
   m.def("adds_(Tensor(a!) x) -> Tensor(a!)");
   m.def("reads.out(Tensor x, *, Tensor(a!) out) -> Tensor(a!)");
-  m.def("makes(int n, *, Device device) -> Tensor");
+  m.def("strides(Tensor x) -> Tensor");
+  m.def("makes(Tensor x, *, Device device) -> Tensor");
+}
+
+TORCH_LIBRARY_IMPL(whole, CPU, m) {
+  m.impl("strides", [](const Tensor& x) { return x.clone(at::MemoryFormat::Contiguous); });
 }
 
 TORCH_LIBRARY_IMPL(whole, PrivateUse1, m) {
@@ -147,8 +159,6 @@ TORCH_LIBRARY_IMPL(whole, PrivateUse1, m) {
   m.impl("returns_number", [](const Tensor& x) { return x.dim(); });
   m.impl("adds_", [](Tensor& x) -> Tensor& { return x.copy_(x.cpu().logical_not()); });
   m.impl("reads.out", [](const Tensor& x, Tensor& out) -> Tensor& { out.resize_(x.sizes()); return out.copy_(fresh(x)); });
-}
-
-TORCH_LIBRARY_IMPL(whole, BackendSelect, m) {
-  m.impl("makes", [](int64_t n, at::Device device) { return at::ones({n % 8 + 8}).to(device); });
+  m.impl("strides", [](const Tensor& x) { return x.cpu().clone(at::MemoryFormat::Contiguous).to(x.device()); });
+  m.impl("makes", [](const Tensor& x, at::Device device) { return at::ones({8}).to(device); });
 }

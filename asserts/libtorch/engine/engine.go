@@ -5,7 +5,6 @@ package engine
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"os"
 	"regexp"
 	"slices"
@@ -29,6 +28,7 @@ type Libtorch struct {
 	old     map[string]bool       // the ops that were there before libraries were loaded, nil where none is
 	host    *host                 // of kernels in Python, or nil
 	left    []*suite.LoadError
+	place   place // of the tensors of cases; none: on the CPU
 }
 
 // shimVariable lists, one a line, the shared libraries that a worker loads
@@ -110,7 +110,12 @@ func (l *Libtorch) Number() string {
 	return number
 }
 
-func (l *Libtorch) Version() string { return "libtorch " + l.version }
+func (l *Libtorch) Version() string {
+	if l.place.Name != "" {
+		return "libtorch " + l.version + " on " + l.place.Name
+	}
+	return "libtorch " + l.version
+}
 
 // Loaded reports whether an op came with a library or a module.
 func (l *Libtorch) Loaded(op string) bool {
@@ -125,7 +130,7 @@ func (l *Libtorch) Operators() ([]engine.Operator, error) {
 	}
 	var all []engine.Operator
 	for _, op := range ops {
-		if l.Loaded(op.Name) || slices.Contains(namespaces, op.Namespace) && runnable(op) {
+		if l.runs(op) {
 			all = append(all, l.operator(op))
 		}
 	}
@@ -164,6 +169,15 @@ func (l *Libtorch) Beyond(op, text string) string {
 	return "it calls an op that has no kernel for any CPU tensor that it takes itself"
 }
 
+// runs reports whether an op is one that there is to run.
+func (l *Libtorch) runs(op *libtorch.Op) bool {
+	ours := l.Loaded(op.Name) || slices.Contains(namespaces, op.Namespace)
+	if l.place.Name != "" {
+		return ours && (l.place.has(op) || l.place.Fallback && runnable(op))
+	}
+	return l.Loaded(op.Name) || ours && runnable(op)
+}
+
 // runnable reports whether an op can run on some sort of CPU tensor.
 func runnable(op *libtorch.Op) bool {
 	return op.CPU || slices.ContainsFunc(op.Kernels, func(k string) bool {
@@ -184,6 +198,9 @@ func (l *Libtorch) operator(op *libtorch.Op) engine.Operator {
 		o.Site = l.host.added[op.Name]
 	}
 	o.Below = slices.ContainsFunc(op.Kernels, func(k string) bool { return slices.Contains(below, k) })
+	if l.place.Name != "" {
+		o.Below, o.Own = l.place.below(op), slices.Contains(op.Kernels, l.place.Key)
+	}
 	if o.Schema = l.schemas[op.Name]; o.Schema == nil {
 		var err error
 		if o.Schema, err = Schema(op); err != nil {
@@ -306,7 +323,7 @@ type torchObject struct{ libtorch.Object }
 func (o torchObject) Release() { o.Object.Release() }
 
 func (l *Libtorch) Make(d engine.Dense, f engine.Form) (engine.Tensor, error) {
-	spec := libtorch.Spec{Sizes: d.Sizes, Strides: d.Strides, Offset: d.Offset, Bytes: d.Data, Form: f}
+	spec := libtorch.Spec{Device: l.place.Name, Sizes: d.Sizes, Strides: d.Strides, Offset: d.Offset, Bytes: d.Data, Form: f}
 	name := d.DType
 	switch {
 	case f == engine.Quantized && name == "float32":
@@ -330,7 +347,7 @@ func (l *Libtorch) View(t engine.Tensor, d engine.Dense) (engine.Tensor, error) 
 	if !ok {
 		return nil, fmt.Errorf("unknown dtype %s", d.DType)
 	}
-	v, err := libtorch.Make(libtorch.Spec{DType: dtype, Sizes: d.Sizes, Strides: d.Strides, Offset: d.Offset, Of: t.(torchTensor).Tensor})
+	v, err := libtorch.Make(libtorch.Spec{DType: dtype, Device: l.place.Name, Sizes: d.Sizes, Strides: d.Strides, Offset: d.Offset, Of: t.(torchTensor).Tensor})
 	if err != nil {
 		return nil, thrown(err)
 	}
@@ -358,14 +375,17 @@ func thrown(err error) error {
 	return err
 }
 
-// twins make tensors on the devices besides the CPU.
-var twins = map[engine.Device]func(...libtorch.Tensor) ([]libtorch.Tensor, error){engine.Meta: libtorch.MetaTwins}
+// twins make tensors on the devices besides the first.
+var twins = map[engine.Device]func(...libtorch.Tensor) ([]libtorch.Tensor, error){engine.CPU: hostTwins, engine.Meta: libtorch.MetaTwins}
 
 func (l *Libtorch) Devices() []engine.Device {
-	if l.host != nil {
+	switch {
+	case l.place.Name != "":
+		return []engine.Device{engine.Device(l.place.Name), engine.CPU, engine.Meta}
+	case l.host != nil:
 		return []engine.Device{engine.CPU} // besides it, fakes are called
 	}
-	return append([]engine.Device{engine.CPU}, slices.Sorted(maps.Keys(twins))...)
+	return []engine.Device{engine.CPU, engine.Meta}
 }
 
 func (l *Libtorch) Twins(ts []engine.Tensor, on engine.Device) ([]engine.Tensor, error) {

@@ -1,5 +1,5 @@
 // call.cpp calls an operator, boxed, and lets it be observed on the way.
-#include "observe.h"
+#include "device.h"
 
 #include <ATen/core/LegacyTypeDispatch.h>
 #include <ATen/core/class_type.h>
@@ -577,6 +577,7 @@ void oa_call(const int64_t* request, int64_t n, int64_t* words, int64_t cap) {
         out.word(count_tensors(v));
         observe_result(v, level, out);
       }
+      if (!copy_fault.empty()) throw std::runtime_error(std::exchange(copy_fault, ""));
     }
     for (IValue& v : stack) write(std::move(v), out);
   });

@@ -1,6 +1,8 @@
 #include "device.h"
 
+#include <ATen/Context.h>
 #include <ATen/EmptyTensor.h>
+#include <ATen/core/LegacyTypeDispatch.h>
 #if __has_include(<ATen/ops/empty.h>)
 #include <ATen/ops/empty.h>
 #else
@@ -80,6 +82,48 @@ const void* address_of(const c10::StorageImpl* storage) {
 bool on_device(const c10::StorageImpl* storage) {
   const auto type = storage->device_type();
   return type != c10::DeviceType::CPU && type != c10::DeviceType::Meta && address_of(storage) != nullptr;
+}
+
+// ready makes a device ready that is made so when it is first used. Before 2.6 there was a
+// function for each type.
+template <class Context>
+auto ready(Context& context, c10::DeviceType type, int) -> decltype(context.lazyInitDevice(type), void()) {
+  context.lazyInitDevice(type);
+}
+template <class Context>
+void ready(Context& context, c10::DeviceType type, long) {
+  if (type == c10::DeviceType::CUDA) context.lazyInitCUDA();
+}
+
+c10::Device found(const std::string& name) {
+  const std::string brings = "; name the package that brings it with -module, as in check -device openreg -module torch_openreg";
+  c10::Device device(c10::DeviceType::Meta);
+  try {
+    device = c10::Device(name);
+  } catch (const c10::Error& e) {
+    throw Refusal("PyTorch knows no device of that name" + brings);
+  }
+  if (device.type() == c10::DeviceType::Meta || !c10::impl::hasDeviceGuardImpl(device.type())) throw Refusal("nothing that is loaded has kernels for it" + brings);
+  const auto* backend = c10::impl::getDeviceGuardImpl(device.type());
+  const int64_t count = backend->deviceCount();
+  if (device.index() >= count || count == 0) throw Refusal("the number of devices of that type is " + std::to_string(count));
+  ready(at::globalContext(), device.type(), 0);
+  return device.has_index() ? device : backend->getDevice();
+}
+
+at::Tensor moved(const at::TensorOptions& options, c10::Storage storage, int64_t n, const char* data, int64_t ndata, c10::IntArrayRef sizes,
+                 c10::IntArrayRef strides, int64_t offset) {
+  at::AutoDispatchBelowADInplaceOrView plain;
+  if (!storage) {
+    at::Tensor here = at::detail::empty_cpu({n}, at::kByte), there = at::empty({n}, options.dtype(at::kByte));
+    if (n > 0) {
+      std::memset(here.data_ptr(), 0, n);
+      std::memcpy(here.data_ptr(), data, ndata);
+      there.copy_(here);
+    }
+    storage = there.storage();
+  }
+  return at::empty({0}, options).set_(storage, offset, sizes, strides);
 }
 
 at::Tensor copied(const c10::StorageImpl* storage) {

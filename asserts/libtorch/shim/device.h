@@ -19,6 +19,14 @@ bool on_device(const c10::StorageImpl* storage);
 // seen by nobody: no mode, no watcher and no autograd.
 at::Tensor copied(const c10::StorageImpl* storage);
 
+// found returns a device of that name, made ready, with an index. It throws where there is none.
+c10::Device found(const std::string& name);
+
+// moved returns a tensor on a device: over the storage, or over one of its own of n
+// bytes, that starts with data and is zero behind.
+at::Tensor moved(const at::TensorOptions& options, c10::Storage storage, int64_t n, const char* data, int64_t ndata, c10::IntArrayRef sizes,
+                 c10::IntArrayRef strides, int64_t offset);
+
 // copy_fault is what the backend threw in this thread since it was last cleared.
 inline thread_local std::string copy_fault;
 

@@ -58,12 +58,16 @@ constexpr DispatchKey kKeys[] = {
     DispatchKey::CompositeExplicitAutogradNonFunctional,
     DispatchKey::CPU,
     DispatchKey::CUDA,
+    DispatchKey::HIP,
+    DispatchKey::MPS,
     DispatchKey::Meta,
     DispatchKey::MkldnnCPU,
     DispatchKey::NestedTensorCPU,
+    DispatchKey::PrivateUse1,
     DispatchKey::QuantizedCPU,
     DispatchKey::SparseCPU,
     DispatchKey::SparseCsrCPU,
+    DispatchKey::XPU,
     DispatchKey::ZeroTensor,
 };
 
@@ -235,7 +239,7 @@ class Listing {
     for (DispatchKey key : kRuns) {
       if (op.handle.hasComputedKernelForDispatchKey(key)) flags += std::string("on:") + c10::toString(key) + " ";
     }
-    for (DispatchKey key : {DispatchKey::Autograd, DispatchKey::AutogradCPU, DispatchKey::CompositeImplicitAutograd}) {
+    for (DispatchKey key : {DispatchKey::Autograd, DispatchKey::AutogradCPU, DispatchKey::AutogradPrivateUse1, DispatchKey::CompositeImplicitAutograd}) {
       if (op.handle.hasKernelForDispatchKey(key)) flags += "autograd ";
     }
     if (op.handle.hasComputedKernelForDispatchKey(DispatchKey::Meta)) flags += "meta ";
@@ -302,8 +306,9 @@ std::string double_text(double d) {
 std::unique_ptr<Operator> describe(const c10::OperatorHandle& handle) {
   auto op = std::make_unique<Operator>(Operator{handle, false, false, false, false});
   op->composite = handle.hasKernelForDispatchKey(DispatchKey::CompositeImplicitAutograd) && !handle.hasKernelForDispatchKey(DispatchKey::CPU);
-  bool autograd = handle.hasKernelForDispatchKey(DispatchKey::Autograd) || handle.hasKernelForDispatchKey(DispatchKey::AutogradCPU);
-  op->top = op->composite || (autograd && std::none_of(std::begin(kRuns), std::end(kRuns), [&](DispatchKey key) { return handle.hasComputedKernelForDispatchKey(key); }));
+  bool autograd = handle.hasKernelForDispatchKey(DispatchKey::Autograd) || handle.hasKernelForDispatchKey(DispatchKey::AutogradCPU) ||
+                  handle.hasKernelForDispatchKey(DispatchKey::AutogradPrivateUse1);
+  op->top = op->composite || (autograd && !handle.hasKernelForDispatchKey(DispatchKey::PrivateUse1) && std::none_of(std::begin(kRuns), std::end(kRuns), [&](DispatchKey key) { return handle.hasComputedKernelForDispatchKey(key); }));
   for (const Argument& ret : handle.schema().returns()) op->view |= ret.alias_info() != nullptr;
   for (const Argument& arg : handle.schema().arguments()) {
     op->write |= arg.alias_info() != nullptr && arg.alias_info()->isWrite();

@@ -54,6 +54,7 @@ struct Session {
       case OA_FN_start: return oa_start(r, c);
       case OA_FN_schemas: return oa_schemas(r, c);
       case OA_FN_load: return oa_load(data.data(), ask.data, r, c);
+      case OA_FN_device: return oa_device(data.data(), ask.data, r, c);
       case OA_FN_call: return oa_call(q, n, r, c);
       case OA_FN_observe: return oa_observe(a, b, r, c);
       case OA_FN_bytes: return oa_bytes(a, bytes.data(), ask.bytes, r, c);

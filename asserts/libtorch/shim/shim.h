@@ -15,9 +15,10 @@ extern "C" {
 #endif
 
 // OA_FUNCTIONS applies a macro to each function of this border, less its oa_.
-#define OA_FUNCTIONS(f)                                                      \
-  f(start) f(schemas) f(load) f(call) f(observe) f(bytes) f(strided) f(wrap) \
-      f(mark) f(meta) f(generator) f(storage) f(seed) f(spill) f(release) f(drop)
+#define OA_FUNCTIONS(f)                                                  \
+  f(start) f(schemas) f(load) f(device) f(call) f(observe) f(bytes)      \
+      f(strided) f(wrap) f(mark) f(meta) f(generator) f(storage) f(seed) \
+          f(spill) f(release) f(drop)
 
 // oa_start sets libtorch up for callers that count: one intra-op thread, no
 // backtraces, no warnings. It replies with the version, a string.
@@ -30,6 +31,11 @@ void oa_schemas(int64_t* reply, int64_t cap);
 // oa_load loads a shared library, which may register operators.
 void oa_load(const char* path, int64_t n, int64_t* reply, int64_t cap);
 
+// oa_device replies with the type and the index of a device, which may have a name
+// that a package brings, whether it has a kernel for operators that have none, and the
+// dispatch key of its kernels, a string.
+void oa_device(const char* name, int64_t n, int64_t* reply, int64_t cap);
+
 // oa_call calls an operator; call.cpp says how a request reads.
 void oa_call(const int64_t* request, int64_t n, int64_t* reply, int64_t cap);
 
@@ -40,7 +46,7 @@ void oa_observe(int64_t impl, int64_t level, int64_t* reply, int64_t cap);
 // the size of the storage; a storage that is nowhere has size 0.
 void oa_bytes(int64_t impl, char* dst, int64_t n, int64_t* reply, int64_t cap);
 
-// oa_strided makes a tensor: dtype, device type, sort, base, storage bytes,
+// oa_strided makes a tensor: dtype, device type, device index, sort, base, storage bytes,
 // offset, dimensions, sizes, strides. It has a storage of its own that starts
 // with data, the rest is zero; or, where base is a TensorImpl, that of base,
 // with its version counter.

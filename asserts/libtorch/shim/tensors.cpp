@@ -6,6 +6,7 @@
 #include <ATen/EmptyTensor.h>
 #include <ATen/FunctionalTensorWrapper.h>
 #include <ATen/Parallel.h>
+#include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/core/ivalue.h>
 #include <c10/core/CPUAllocator.h>
 #include <c10/core/InferenceMode.h>
@@ -74,13 +75,12 @@ void oa_strided(const int64_t* request, int64_t n, const char* data, int64_t nda
     Request in(request, n);
     auto dtype = c10::scalarTypeToTypeMeta(static_cast<c10::ScalarType>(in.word()));
     auto device = static_cast<c10::DeviceType>(in.word());
+    const c10::Device place(device, static_cast<c10::DeviceIndex>(in.word()));
     int64_t sort = in.word();
     auto* base = reinterpret_cast<TensorImpl*>(in.word());
     int64_t nbytes = in.word(), offset = in.word(), dims = in.word();
     c10::IntArrayRef sizes(in.words(dims), dims), strides(in.words(dims), dims);
-    if (device != c10::DeviceType::CPU && device != c10::DeviceType::Meta) {
-      throw Refusal("a tensor can be made on cpu and on meta");
-    }
+    const bool elsewhere = device != c10::DeviceType::CPU && device != c10::DeviceType::Meta;
     int64_t need = at::detail::computeStorageNbytes(sizes, strides, dtype.itemsize(), offset);
     if (nbytes < need || ndata > nbytes) {
       throw Refusal("a storage of " + std::to_string(nbytes) + " bytes is too small: the tensor needs " +
@@ -89,22 +89,39 @@ void oa_strided(const int64_t* request, int64_t n, const char* data, int64_t nda
     if (base != nullptr) {
       const c10::Storage& shared = base->unsafe_storage();
       if (!shared || shared.device_type() != device || static_cast<int64_t>(shared.nbytes()) < need) {
-        throw Refusal("a view needs " + std::to_string(need) + " bytes of a storage on the CPU");
+        throw Refusal("a view needs " + std::to_string(need) + " bytes of a storage on the same device");
       }
-      at::Tensor view = new_tensor(shared, device, dtype, sizes, strides, offset);
+      at::Tensor view = elsewhere ? moved(at::TensorOptions(dtype).device(place), shared, 0, nullptr, 0, sizes, strides, offset)
+                                  : new_tensor(shared, device, dtype, sizes, strides, offset);
       view.unsafeGetTensorImpl()->set_version_counter(base->version_counter());
       return give(std::move(view), out);
     }
     c10::InferenceMode guard(sort == OA_INFERENCE);
-    c10::Storage storage = new_storage(nbytes, device);
-    if (device == c10::DeviceType::CPU && nbytes > 0) {
-      char* bytes = static_cast<char*>(storage.data_ptr().get());
-      std::memcpy(bytes, data, ndata);
-      std::memset(bytes + ndata, 0, nbytes - ndata);
+    at::Tensor t;
+    if (elsewhere) {
+      t = moved(at::TensorOptions(dtype).device(place), c10::Storage(), nbytes, data, ndata, sizes, strides, offset);
+    } else {
+      c10::Storage storage = new_storage(nbytes, device);
+      if (device == c10::DeviceType::CPU && nbytes > 0) {
+        char* bytes = static_cast<char*>(storage.data_ptr().get());
+        std::memcpy(bytes, data, ndata);
+        std::memset(bytes + ndata, 0, nbytes - ndata);
+      }
+      t = new_tensor(std::move(storage), device, dtype, sizes, strides, offset);
     }
-    at::Tensor t = new_tensor(std::move(storage), device, dtype, sizes, strides, offset);
     if (sort == OA_REQUIRES_GRAD) t.unsafeGetTensorImpl()->set_requires_grad(true);
     give(std::move(t), out);
+  });
+}
+
+void oa_device(const char* name, int64_t n, int64_t* words, int64_t cap) {
+  reply(words, cap, [&](Reply& out) {
+    const c10::Device device = found(std::string(name, n));
+    out.word(static_cast<int64_t>(device.type()));
+    out.word(device.index());
+    const c10::DispatchKey key = at::TensorOptions().device(device).computeDispatchKey();
+    out.word(c10::Dispatcher::singleton().hasBackendFallbackForDispatchKey(key));
+    out.text(c10::toString(key));
   });
 }
 

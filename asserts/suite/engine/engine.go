@@ -64,9 +64,12 @@ type Engine interface {
 // An Operator is an op of an engine.
 type Operator struct {
 	Schema *schema.Op
-	// Below says that it has a kernel below autograd for dense CPU tensors,
-	// or one that serves all backends.
+	// Below says that it has a kernel below autograd for dense tensors of the first
+	// device, or one that serves all backends.
 	Below bool
+	// Own reports that the device of the tensors, where that is not the CPU, has a kernel
+	// of its own for it.
+	Own bool
 	// Autograd reports that it has a kernel for autograd, or decomposes.
 	Autograd bool
 	// Added reports that it came with a library that was loaded besides.

@@ -61,7 +61,7 @@ def healthy():
         whole.returns_number(x)
         whole.adds_(x)
         whole.reads.out(x, out=torch.empty_like(x))
-    whole.makes(3, device=torch.device(DEVICE))
+    whole.makes(tensor(), device=torch.device(DEVICE))
 
 
 healthy()

@@ -37,9 +37,15 @@ def serve(calls, stack):
     os._exit(0)
 
 
+def driven():
+    """Reports whether a driver is up, which a fork could not use."""
+    devices = [torch.cuda, getattr(torch, "xpu", None), getattr(torch, torch._C._get_privateuse1_backend_name(), None)]
+    return any(getattr(device, "is_initialized", bool)() for device in devices)
+
+
 def start(files):
     """Starts a process that serves, and returns what waits for it."""
-    if len(os.listdir("/proc/self/task")) > 1:
+    if len(os.listdir("/proc/self/task")) > 1 or driven():
         again = dict(os.environ, OPASSERT_FILES=",".join(map(str, files)))
         return subprocess.Popen([sys.executable, "-c", source], env=again, pass_fds=files).pid
     sys.stdout.flush()
@@ -52,7 +58,7 @@ def start(files):
 
 source, folder = os.environ["OPASSERT_HOST"], os.environ["OPASSERT_WORKER"]
 lent, before, registered, state = lend(), names(), Registrations(), State()
-for module in os.environ["OPASSERT_MODULES"].split(","):
+for module in filter(None, os.environ["OPASSERT_MODULES"].split(",")):
     load(module)
 say("load", quoted(""))
 for path in os.environ["OPASSERT_SHIM"].split("\n"):

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/opassert/opassert/asserts"
-	"github.com/opassert/opassert/asserts/suite/engine"
 	"github.com/opassert/opassert/asserts/suite/internal/sample"
 	"github.com/opassert/opassert/asserts/suite/report"
 )
@@ -26,7 +25,7 @@ func (r *Runner) judge(t *Target, a *attempt, result *report.Case) []*report.Fin
 					found = append(found, f)
 				}
 			}
-			if c.on == engine.Meta {
+			if i > 0 {
 				found = append(found, r.compare(t, &a.calls[0], c, &tally, result)...)
 			}
 		}
@@ -61,11 +60,11 @@ func (r *Runner) judgeOn(t *Target, c *call, tally *report.Tally, result *report
 	return t.findings(found, result, c.on)
 }
 
-// compare holds the call on meta against the first.
-func (r *Runner) compare(t *Target, first, meta *call, tally *report.Tally, result *report.Case) []*report.Finding {
-	verdict := asserts.JudgeMeta(t.judged, first.seen, meta.seen, r.Policy)
+// compare holds the call on another device against the first.
+func (r *Runner) compare(t *Target, first, other *call, tally *report.Tally, result *report.Case) []*report.Finding {
+	verdict := asserts.JudgeTwin(t.judged, first.seen, other.seen, string(other.on), r.Policy)
 	tally.AddVerdict(verdict)
-	return t.findings(verdict.Violations, result, first.on, meta.on)
+	return t.findings(verdict.Violations, result, first.on, other.on)
 }
 
 // finding is a finding with the case that shows it.

@@ -59,7 +59,7 @@ func (m *maker) value(v *sample.Value) (any, error) {
 	case sample.FormatValue:
 		return engine.MemoryFormat(v.Text), nil
 	case sample.DeviceValue:
-		return engine.Device(v.Text), nil
+		return m.device(engine.Device(v.Text)), nil
 	case sample.QSchemeValue:
 		return engine.QScheme(v.Text), nil
 	case sample.GeneratorValue:
@@ -94,6 +94,14 @@ func (m *maker) value(v *sample.Value) (any, error) {
 		return list[0], nil
 	}
 	return list, nil
+}
+
+// device returns a device of a case: its CPU is where its tensors are.
+func (m *maker) device(named engine.Device) engine.Device {
+	if named == engine.CPU {
+		return m.engine.Devices()[0]
+	}
+	return named
 }
 
 func isNew(v any) bool {

@@ -211,6 +211,18 @@ func TestTwins(t *testing.T) {
 	}
 }
 
+// The CPU of a case is the device of the tensors, and that of their twins there.
+func TestTwinsOfDevice(t *testing.T) {
+	b := newBench(t, "ns::f(Tensor a, *, Device d) -> Tensor", copies)
+	b.e.devices = []engine.Device{"lpu", engine.CPU}
+	for text, want := range map[string]engine.Device{"device:cpu": "lpu", "device:meta": engine.Meta} {
+		calls := must.Get(b.Try(b.t, b.call(t, "float32[2]", text)))(t).calls
+		if len(calls) != 2 || first(calls[0].args).device != "lpu" || calls[0].args[1] != want || first(calls[1].args).device != engine.CPU || calls[1].args[1] != engine.CPU {
+			t.Errorf("%s: %+v", text, calls)
+		}
+	}
+}
+
 // throwsOn has the kernel throw on a device.
 func (b *bench) throwsOn(on engine.Device, message string) {
 	b.e.kernels["ns::f"] = func(e *fakeEngine, args []any) ([]any, error) {

@@ -49,6 +49,19 @@ the module, other modules, go.mod, the schema, the allowlists, its cases, flags,
 environment, the go command or opassert. Ops that crashed run each time, and so do
 those of kernels that may read files or use the network themselves; -a runs all.
 
+With -device the tensors of all cases lie on that device: they are made on the CPU and
+copied there with their strides, offsets and shared storages. An argument that is a
+device gets it, and bytes are compared as the device's backend copies them to the CPU. The
+ops are those that have a kernel of their own for it; -op names others, also those that
+its fallback runs. The same call is made on the CPU and on Meta, and OA011 holds them
+against each other. Calls run in a Python, which imports with -module the package that
+brings the device, or with -lib in a worker of opassert's own, where the device of a C++
+library is privateuseone. Where the Python has a driver up, or threads, each worker is a
+new process.
+
+  opassert check -device cuda
+  opassert check -device openreg:1 -module torch_openreg -op 'aten::a*'
+
 With several -libtorch each of them runs the same cases, and the report says
 what differs from one to the next, findings, crashes and ops that are new or gone,
 and for each finding which of them have it. The programs of -repro are in a folder
@@ -97,6 +110,7 @@ type checkFlags struct {
 	casesFrom     *string
 	part          *string // of the ops
 	through       *string
+	device        *string // of the tensors
 	packages      repeated
 	*moduleFlags
 	host     *installed.Python // of the modules, once it is found
@@ -122,6 +136,7 @@ func newCheckFlags(f *flag.FlagSet) *checkFlags {
 	c.part = newShardFlag(f)
 	c.moduleFlags = newModuleFlags(f)
 	f.Var(&c.packages, "packages", "check the kernels of these generated packages alone, by a `pattern` of the go command;\nmay be given several times")
+	c.device = f.String("device", "", "the `device` of the tensors, such as cuda, openreg:1 (default: cpu); the package that brings it is -module's")
 	c.through = f.String("through", "backend", "where calls begin: `backend|autograd`, which checks OA014 on arguments that require grad")
 	return c
 }
@@ -309,6 +324,9 @@ func (f *checkFlags) listing(inv *invocation, start func() *exec.Cmd) (*suite.Li
 
 // known checks the flags that can be checked before an engine is opened.
 func (f *checkFlags) known() (asserts.Level, error) {
+	if *f.device == string(engine.CPU) {
+		*f.device = ""
+	}
 	*f.level = cmp.Or(*f.level, f.usualLevel().String())
 	if err := f.validate(); err != nil {
 		return 0, err
@@ -318,7 +336,7 @@ func (f *checkFlags) known() (asserts.Level, error) {
 
 // usualLevel is the level where none is asked for.
 func (f *checkFlags) usualLevel() asserts.Level {
-	if len(f.moduleFlags.names) > 0 {
+	if f.hosted() || *f.device != "" {
 		return asserts.Meta
 	}
 	return asserts.Content
@@ -328,6 +346,7 @@ func (f *checkFlags) usualLevel() asserts.Level {
 // "libtorch 2.6.0+cu124".
 func (f *checkFlags) inferVersion(engine string) {
 	if name, version, ok := strings.Cut(engine, " "); ok && name == "libtorch" && *f.version == "" {
+		version, _, _ = strings.Cut(version, " ")
 		*f.version, _, _ = strings.Cut(version, "+")
 	}
 }
@@ -350,7 +369,7 @@ func (f *checkFlags) adding() []string { return slices.Concat(f.libs, f.pythonMo
 func (f *checkFlags) choose(all []engine.Operator) (chosen []engine.Operator, unmatched []string) {
 	matched := make(map[string]bool)
 	for _, o := range all {
-		take := len(f.ops) == 0 && (o.Added || len(f.adding()) == 0)
+		take := len(f.ops) == 0 && f.chooses(o)
 		for _, pattern := range f.ops {
 			if matches(pattern, o) {
 				take, matched[pattern] = true, true
@@ -366,6 +385,14 @@ func (f *checkFlags) choose(all []engine.Operator) (chosen []engine.Operator, un
 		}
 	}
 	return chosen, unmatched
+}
+
+// chooses reports whether an op is run that no pattern names.
+func (f *checkFlags) chooses(o engine.Operator) bool {
+	if *f.device != "" {
+		return o.Own
+	}
+	return o.Added || len(f.adding()) == 0
 }
 
 // matched returns an error where patterns match nothing.
@@ -541,7 +568,7 @@ func printPython(results []*report.OpResult, meta installed.PythonMeta) {
 	for _, op := range results {
 		at := meta.Of(op.Op)
 		for _, f := range op.Findings {
-			if at != "" && f.Violation.Code == asserts.MetaAlias && !strings.HasSuffix(f.Violation.Saw, at) {
+			if at != "" && f.Violation.Code == asserts.MetaAlias && slices.Contains(f.Devices, engine.Meta) && !strings.HasSuffix(f.Violation.Saw, at) {
 				f.Violation.Saw += "; if meta is the wrong one only C++ callers see it: Python has a meta function of its own, " + at
 			}
 		}
@@ -586,9 +613,15 @@ func (f *checkFlags) again() string {
 		words = append(words, "-lib", lib)
 	}
 	if modules := f.pythonModules(); len(modules) > 0 {
-		words = append(words, "-module", strings.Join(modules, ","), "-python", f.host.Path)
+		words = append(words, "-module", strings.Join(modules, ","))
+	}
+	if f.host != nil {
+		words = append(words, "-python", f.host.Path)
 	} else if f.found != nil {
 		words = append(words, "-libtorch", cmp.Or(f.torchFlags.dirs.one(), f.found.Root))
+	}
+	if *f.device != "" {
+		words = append(words, "-device", *f.device)
 	}
 	if *f.schema != "" {
 		words = append(words, "-schema", *f.schema)

@@ -81,10 +81,10 @@ func (f *checkFlags) chosen(inv *invocation) string {
 	if isWorker() {
 		return os.Getenv(engineVariable)
 	}
-	if !inv.given("libtorch") && len(f.adding()) == 0 && !inv.given("schema") && f.findModule() != errNoModule {
+	if !inv.given("libtorch") && len(f.adding()) == 0 && !inv.given("schema") && *f.device == "" && f.findModule() != errNoModule {
 		return "go"
 	}
-	if len(f.moduleFlags.names) > 0 {
+	if len(f.moduleFlags.names) > 0 || *f.device != "" {
 		return "libtorch"
 	}
 	if err := f.find(); !errors.Is(err, installed.ErrNotFound) || f.isSet() {
@@ -148,7 +148,7 @@ func (f *checkFlags) open(inv *invocation) (engine.Engine, error) {
 }
 
 func prepareLibtorch(f *checkFlags, inv *invocation) ([]*program, error) {
-	if len(f.moduleFlags.names) > 0 {
+	if f.hosted() {
 		return f.prepareModules(inv)
 	}
 	if err := cmp.Or(f.withoutPackages(inv), f.announce(inv)); err != nil {
@@ -165,6 +165,9 @@ func openLibtorch(f *checkFlags, file []*schema.Op) (engine.Engine, error) {
 	}
 	if f.autograd() {
 		l.ThroughAutograd()
+	}
+	if *f.device != "" {
+		return l, l.On(*f.device)
 	}
 	return l, nil
 }
@@ -190,6 +193,8 @@ func (f *checkFlags) withoutLibtorch(inv *invocation) error {
 		return usagef("-lib is for the engine libtorch: %s loads no libraries", *f.engine)
 	case len(f.moduleFlags.names) > 0:
 		return usagef("-module is for the engine libtorch: %s imports no modules", *f.engine)
+	case *f.device != "":
+		return usagef("-device is for the engine libtorch: %s has the CPU alone", *f.engine)
 	case f.autograd():
 		return usagef("-through autograd is for the engine libtorch: %s has no autograd", *f.engine)
 	case len(*f.torchFlags.dirs) > 0:

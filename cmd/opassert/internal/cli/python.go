@@ -47,6 +47,12 @@ func (m *moduleFlags) lint(inv *invocation) ([]lintFinding, error) {
 	return findings, err
 }
 
+// hosted reports whether kernels run in a Python: where modules bring them, or a device,
+// which a Python's PyTorch has unless a library does.
+func (f *checkFlags) hosted() bool {
+	return len(f.moduleFlags.names) > 0 || *f.device != "" && len(f.libs) == 0
+}
+
 // prepareModules makes a run ready whose kernels are in a Python.
 func (f *checkFlags) prepareModules(inv *invocation) ([]*program, error) {
 	switch {

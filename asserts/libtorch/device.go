@@ -1,0 +1,63 @@
+package libtorch
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"sync/atomic"
+
+	"github.com/opassert/opassert/internal/tensor"
+)
+
+// A Place is a device that tensors can be made on.
+type Place struct {
+	Name     string // "cuda:0"
+	Key      string // the dispatch key of its kernels: "CUDA"
+	Fallback bool   // its backend has a kernel for ops that have none for it
+}
+
+// brought is the name of the device that a package brings, where one does.
+var brought atomic.Pointer[string]
+
+// FindDevice finds a device by its name, also one that a package which is loaded
+// brings: "cuda", "openreg:1". An error says why it is not there.
+func FindDevice(name string) (Place, error) {
+	if err := start(); err != nil {
+		return Place{}, err
+	}
+	s := newScratch()
+	defer s.free()
+	nativeDevice(name, s.reply)
+	r, err := s.read("device " + name)
+	if err != nil {
+		return Place{}, err
+	}
+	typ, index := r.word(), r.word()
+	if plain, _, _ := strings.Cut(name, ":"); typ == tensor.DeviceBrought {
+		brought.Store(&plain)
+	}
+	return Place{Fallback: r.word() != 0, Key: r.text(), Name: deviceName(typ, index)}, nil
+}
+
+// deviceName returns the name of a device by its numbers.
+func deviceName(typ, index int64) string {
+	name := fmt.Sprintf("device type %d", typ)
+	if typ >= 0 && int(typ) < len(tensor.Devices) {
+		name = tensor.Devices[typ]
+	}
+	if own := brought.Load(); own != nil && typ == tensor.DeviceBrought {
+		name = *own
+	}
+	if _, single := tensor.SingleDevices.Number(name); single || index == noIndex {
+		return name
+	}
+	return name + ":" + strconv.FormatInt(index, 10)
+}
+
+// deviceType returns the number of a type of devices.
+func deviceType(name string) (int64, bool) {
+	if own := brought.Load(); own != nil && name == *own {
+		return tensor.DeviceBrought, true
+	}
+	return tensor.Devices.Number(name)
+}

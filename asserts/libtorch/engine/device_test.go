@@ -1,0 +1,98 @@
+package engine_test
+
+import (
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/internal/compile"
+	"github.com/opassert/opassert/internal/installed"
+	"github.com/opassert/opassert/internal/libtorchtest"
+)
+
+// onDevice are checks that kernels of testdata/device break, and ops that break none.
+var onDevice = map[string]string{
+	"broken::writes": "OA009", "broken::writes_second": "OA009", "broken::keeps_version": "OA010", "broken::returns_memory": "OA007",
+	"broken::returns_other_": "OA006", "broken::strides": "OA011",
+	"whole::writes": "", "whole::returns_view": "", "whole::strides": "", "whole::makes": "",
+}
+
+// The kernels of a device are run on tensors of it, and held against those of the CPU.
+func TestDevice(t *testing.T) {
+	if os.Getenv("OPASSERT_LONG") == "" {
+		t.Skip("a minute; OPASSERT_LONG=1 runs it")
+	}
+	libtorchtest.EachPython(t, func(t *testing.T, python *installed.Python) {
+		useOpenreg(t, python)
+		args := []string{"-device", "openreg", "-module", "device_ops", "-cases", "14", "-json"}
+		for op := range onDevice {
+			args = append(args, "-op", op)
+		}
+		got := check(t, python, "testdata", args...)
+		var results []asserts.Result
+		if err := json.Unmarshal([]byte(got.stdout), &results); err != nil || got.status != 1 {
+			t.Fatalf("%v, exit status %d, want 1\n%s", err, got.status, got.stderr)
+		}
+		found, passed := make(map[string]string), make(map[string]bool)
+		for _, r := range results {
+			switch {
+			case r.Status == asserts.Violated:
+				found[r.Op] = r.Code.String()
+			case r.Status == asserts.Crashed || r.Status == asserts.Failed:
+				t.Errorf("%s: %s\n%s", r.Op, r.Reason, r.Report)
+			case r.Status == asserts.Passed && r.Device == "openreg:0":
+				passed[r.Op] = true
+			}
+		}
+		for op, code := range onDevice {
+			if found[op] != code || !passed[op] {
+				t.Errorf("%s: found %q, want %q; some check passed on the device: %v", op, found[op], code, passed[op])
+			}
+		}
+	})
+}
+
+// useOpenreg makes a Python import openreg, and a library of kernels for it.
+func useOpenreg(t *testing.T, python *installed.Python) {
+	t.Helper()
+	cmd := exec.Command("../../../.ci/openreg", python.Path)
+	cmd.Stderr = os.Stderr
+	out, err := cmd.Output()
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok && exit.ExitCode() == 3 {
+		t.Skipf("openreg is of PyTorch 2.9, and this is %s", python.Torch.Number())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	library := compile.Library{Name: "device", Files: []fs.FS{os.DirFS("../../../testdata/device")}, Units: []string{"ops.cpp"}, Link: []string{"-g1"}}
+	path, err := library.Path(python.Torch)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PYTHONPATH", strings.TrimSpace(string(out)))
+	t.Setenv("DEVICE_OPS", path)
+}
+
+// A device that is not there ends the run before it begins, with what to do.
+func TestDeviceThatIsNotThere(t *testing.T) {
+	libtorchtest.EachPython(t, func(t *testing.T, python *installed.Python) {
+		for name, want := range map[string]string{
+			"lpu":  "device lpu is not there: PyTorch knows no device of that name; name the package that brings it with -module",
+			"meta": "device meta is not there: nothing that is loaded has kernels for it; name the package that brings it with -module",
+		} {
+			got := check(t, python, "testdata", "-device", name)
+			lines := strings.Split(got.stderr, "\n")
+			if got.status != 2 || !slices.ContainsFunc(lines, func(line string) bool { return strings.Contains(line, want) }) {
+				t.Errorf("%s: exit status %d\n%s", name, got.status, cmp.Diff(want, got.stderr))
+			}
+		}
+	})
+}
