@@ -33,6 +33,7 @@ type known struct {
 	last    int                   // the last case that ended
 	without []engine.Device       // where a call ended its worker: no more of them
 	asItIs  bool                  // a worker ended in the search for a smaller call
+	writes  writes
 }
 
 // renew makes the next request go to a new process.
@@ -60,6 +61,9 @@ func (s *supervisor) op(ctx context.Context, o engine.Operator) *report.OpResult
 	if s.run.Lint {
 		res.Findings = append(res.Findings, report.Lint(o)...)
 	}
+	if o.Added || o.Schema.Pos.Filename != "" { // PyTorch's own are declared so on purpose
+		res.Findings = append(res.Findings, s.known.writes.never(o)...)
+	}
 	res.Settle()
 	res.Bound()
 	res.Took = time.Since(begun)
@@ -68,7 +72,7 @@ func (s *supervisor) op(ctx context.Context, o engine.Operator) *report.OpResult
 
 // begin clears the facts about the op before.
 func (s *supervisor) begin(o engine.Operator) *report.OpResult {
-	s.known = known{origins: make(map[int]design.Origin), last: -1}
+	s.known = known{origins: make(map[int]design.Origin), last: -1, writes: make(writes)}
 	return report.NewOpResult(o)
 }
 
@@ -237,6 +241,7 @@ func (s *supervisor) ran(c *report.Case, add func(*report.Case)) {
 	if s.known.last = c.Case; c.Origin != nil {
 		s.known.origins[c.Case] = *c.Origin
 	}
+	s.known.writes.add(c.Writes)
 	add(c)
 }
 

@@ -204,6 +204,24 @@ func TestHostileModule(t *testing.T) {
 	})
 }
 
+// An argument that a schema lets its op write, and that no call of many changed, is a
+// note; optional ones, and those that some call changes, are not.
+func TestUnwritten(t *testing.T) {
+	libtorchtest.EachPython(t, func(t *testing.T, python *installed.Python) {
+		got := check(t, python, "testdata", "-module", "python_unwritten", "-level", "content", "-json")
+		said := saw(t, got, 0, "python_unwritten.py")
+		for op, argument := range expected(t, python, "python_unwritten") {
+			if !strings.HasPrefix(said[op], "note OA012 none of ") || !strings.Contains(got.stdout, op+"  argument ") || strings.Count(said[op], "\n") != 1 {
+				t.Errorf("%s: said is %q, want one note of %s", op, said[op], argument)
+			}
+			delete(said, op)
+		}
+		for op, words := range said {
+			t.Errorf("%s writes what it declares, and said is %q", op, words)
+		}
+	})
+}
+
 // A worker whose kernels' process ends while nothing is asked of it is replaced at once:
 // what an op that crashed shows is confirmed by processes of the host that is there.
 func TestReplacedWhileIdle(t *testing.T) {

@@ -11,20 +11,21 @@ import (
 
 // A Case is the result of one case.
 type Case struct {
-	Case    int            `json:"case"`
-	Tried   []string       `json:"tried,omitempty"` // value classes: "self: const:NaN"
-	Idle    bool           `json:"idle,omitempty"`  // there was nothing to call
-	Ran     bool           `json:"ran,omitempty"`
-	Error   string         `json:"error,omitempty"`   // of the closest attempt, for a case that never ran
-	Close   int            `json:"close,omitempty"`   // how close that came
-	Closest string         `json:"closest,omitempty"` // the attempt itself, as a case of a file of cases
-	Unfit   string         `json:"unfit,omitempty"`   // why the case of a recipe did not run unchanged
-	Devices Devices        `json:"devices,omitempty"`
-	Lacks   map[string]int `json:"lacks,omitempty"`  // what the library lacks for the case, with the number of tensors
-	Waived  []asserts.Skip `json:"waived,omitempty"` // violations that an allowlist waives
-	Origin  *design.Origin `json:"origin,omitempty"` // of the recipe or the class that is tried
-	Beyond  string         `json:"beyond,omitempty"` // why no arguments avoid the error
-	Found   []*Finding     `json:"found,omitempty"`
+	Case    int             `json:"case"`
+	Tried   []string        `json:"tried,omitempty"` // value classes: "self: const:NaN"
+	Idle    bool            `json:"idle,omitempty"`  // there was nothing to call
+	Ran     bool            `json:"ran,omitempty"`
+	Error   string          `json:"error,omitempty"`   // of the closest attempt, for a case that never ran
+	Close   int             `json:"close,omitempty"`   // how close that came
+	Closest string          `json:"closest,omitempty"` // the attempt itself, as a case of a file of cases
+	Unfit   string          `json:"unfit,omitempty"`   // why the case of a recipe did not run unchanged
+	Devices Devices         `json:"devices,omitempty"`
+	Lacks   map[string]int  `json:"lacks,omitempty"`  // what the library lacks for the case, with the number of tensors
+	Waived  []asserts.Skip  `json:"waived,omitempty"` // violations that an allowlist waives
+	Origin  *design.Origin  `json:"origin,omitempty"` // of the recipe or the class that is tried
+	Beyond  string          `json:"beyond,omitempty"` // why no arguments avoid the error
+	Found   []*Finding      `json:"found,omitempty"`
+	Writes  []asserts.Write `json:"writes,omitempty"` // of the call on the first device
 }
 
 // A Finding is a violation, with the case that shows it.

@@ -31,6 +31,7 @@ func (r *Runner) judge(t *Target, a *attempt, result *report.Case) []*report.Fin
 		}
 		result.Devices[c.on] = tally
 	}
+	result.Writes = asserts.WritesOf(t.judged, a.calls[0].seen)
 	if a.fake != nil {
 		found = append(found, r.judgeFake(t, a, result)...)
 	}

@@ -1,0 +1,77 @@
+"""Ops that declare to write an argument, of which some never do.
+
+EXPECTED has these, each with the argument.
+"""
+
+import torch
+
+library = torch.library.Library("unwritten", "DEF")
+EXPECTED = {"unwritten::nothing": "x", "unwritten::clone": "into", "unwritten::many": "xs", "unwritten::second": "state"}
+
+
+def op(schema):
+    def register(kernel):
+        library.define(kernel.__name__ + schema)
+        library.impl(kernel.__name__, kernel, "CPU")
+
+    return register
+
+
+@op("(Tensor(a!) x, Tensor y) -> ()")
+def nothing(x, y):
+    y + 1
+
+
+@op("(Tensor x, Tensor(a!) into) -> ()")
+def clone(x, into):
+    into.clone().fill_(2)
+
+
+@op("(Tensor(a!)[] xs) -> ()")
+def many(xs):
+    [x + 1 for x in xs]
+
+
+@op("(Tensor(a!) x, Tensor(b!) state) -> ()")
+def second(x, state):
+    x.zero_()
+
+
+# What is right.
+@op("(Tensor(a!) x) -> ()")
+def writes(x):
+    x.zero_()
+
+
+@op("(Tensor x, Tensor(a!)? out=None) -> ()")
+def optional(x, out=None):
+    x + 1
+
+
+@op("(Tensor x, Tensor(a!) found) -> ()")
+def finds(x, found):
+    if x.numel() > 0 and not x.is_complex() and x.dtype != torch.bool and bool((x < 0).any()):
+        found.fill_(1)
+
+
+@op("(Tensor(a!) x) -> ()")
+def adds(x):
+    x.add_(1)
+
+
+@op("(Tensor(a!)[] xs) -> ()")
+def last(xs):
+    for x in xs[-1:]:
+        x.zero_()
+
+
+@op("(Tensor(a!) x) -> ()")
+def seldom(x):
+    if tuple(x.shape) != (2, 3):
+        raise ValueError("x must be of shape [2, 3]")
+    x + 1
+
+
+@op("(Tensor(a!) x) -> Tensor(a!)")
+def fills(x):
+    return x.fill_(0)

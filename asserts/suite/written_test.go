@@ -1,0 +1,55 @@
+package suite
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/asserts/suite/engine"
+	"github.com/opassert/opassert/schema"
+)
+
+// An argument is said to be never written after many calls, on tensors of several
+// sizes, none of which changed it.
+func TestNeverWritten(t *testing.T) {
+	parsed, err := schema.ParseOp("op(Tensor x, Tensor(a!) y) -> ()")
+	if err != nil {
+		t.Fatal(err)
+	}
+	op := engine.Operator{Schema: parsed}
+	for _, tt := range []struct {
+		name         string
+		calls, sizes int
+		changed      int // the call that changes it, from 1
+		elements     int
+		want         string
+	}{
+		{name: "many", calls: 20, sizes: 3, elements: 1, want: "none of 20 calls, on tensors of 3 sizes, changed it"},
+		{name: "few", calls: 19, sizes: 3, elements: 1},
+		{name: "of few sizes", calls: 40, sizes: 2, elements: 1},
+		{name: "changed by the last", calls: 30, sizes: 4, elements: 1, changed: 30},
+		{name: "changed by the first", calls: 30, sizes: 4, elements: 1, changed: 1},
+		{name: "a list counts once a call", calls: 19, sizes: 3, elements: 2},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			all := make(writes)
+			for n := range tt.calls {
+				var call []asserts.Write
+				for range tt.elements {
+					call = append(call, asserts.Write{Arg: 1, Sizes: []int64{int64(n % tt.sizes)}, Changed: n+1 == tt.changed})
+				}
+				all.add(call)
+			}
+			notes := all.never(op)
+			if tt.want == "" {
+				if len(notes) > 0 {
+					t.Errorf("noted %q", notes[0].Violation.Saw)
+				}
+				return
+			}
+			if len(notes) != 1 || !strings.HasPrefix(notes[0].Violation.Saw, tt.want) || notes[0].Violation.Note == "" || notes[0].Violation.Subject.Name != "y" {
+				t.Errorf("noted %v, want %q", notes, tt.want)
+			}
+		})
+	}
+}

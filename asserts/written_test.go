@@ -1,0 +1,68 @@
+package asserts_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/opassert/opassert/asserts"
+)
+
+// Of the tensors of written arguments those count that are plain, have elements and share no storage, by what a call
+// changed of them.
+func TestWritesOf(t *testing.T) {
+	op := &asserts.Op{Args: []asserts.Subject{
+		{Index: 0, Type: "Tensor"},
+		{Index: 1, Type: "Tensor(a!)", Write: true},
+		{Index: 3, Type: "Tensor(b!)?", Write: true},
+		{Index: 4, Type: "Tensor(c!)[]", Write: true, List: true},
+	}}
+	tensor := func(id asserts.ID, change func(*asserts.Observation)) asserts.Observation {
+		o := asserts.Observation{
+			Impl: id, Storage: id + 100, Version: 3,
+			Content: &asserts.Snapshot{DType: "uint8", Sizes: []int64{2}, Strides: []int64{1}, Nbytes: 2, Digest: 7, Bytes: []byte{1, 2}},
+		}
+		change(&o)
+		return o
+	}
+	same := func(*asserts.Observation) {}
+	for _, tt := range []struct {
+		name          string
+		before, after func(*asserts.Observation)
+		want          []asserts.Write
+	}{
+		{"nothing changes", same, same, []asserts.Write{{Arg: 1, Sizes: []int64{2}}}},
+		{"a byte", same, func(o *asserts.Observation) { o.Content.Bytes, o.Content.Digest = []byte{1, 3}, 8 }, []asserts.Write{{Arg: 1, Sizes: []int64{2}, Changed: true}}},
+		{"the version", same, func(o *asserts.Observation) { o.Version = 4 }, []asserts.Write{{Arg: 1, Sizes: []int64{2}, Changed: true}}},
+		{"the sizes", same, func(o *asserts.Observation) { o.Content.Sizes = []int64{1} }, []asserts.Write{{Arg: 1, Sizes: []int64{2}, Changed: true}}},
+		{"the storage", same, func(o *asserts.Observation) { o.Storage = 999 }, []asserts.Write{{Arg: 1, Sizes: []int64{2}, Changed: true}}},
+		{"the tensor", same, func(o *asserts.Observation) { o.Impl = 999 }, []asserts.Write{{Arg: 1, Sizes: []int64{2}, Changed: true}}},
+		{"not seen before", func(o *asserts.Observation) { o.Content = nil }, same, nil},
+		{"not seen after", same, func(o *asserts.Observation) { o.Content = nil }, nil},
+		{"without elements", func(o *asserts.Observation) { o.Content.Nbytes = 0 }, same, nil},
+		{"a subclass", func(o *asserts.Observation) { o.Traits = asserts.DirectSubclass }, same, nil},
+		{"undefined", func(o *asserts.Observation) { *o = asserts.Observation{} }, same, nil},
+		{"shared with the first", func(o *asserts.Observation) { o.Storage = 101 }, same, nil},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			seen := &asserts.Seen{
+				Before: []asserts.Observation{tensor(1, same), tensor(2, tt.before), tensor(3, same)}, ArgLens: []int{1, 1, 1, 0},
+				After: []asserts.Observation{tensor(1, same), tensor(2, tt.after), tensor(3, same)},
+			}
+			if diff := cmp.Diff(tt.want, asserts.WritesOf(op, seen)); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+	list := &asserts.Seen{
+		Before: []asserts.Observation{tensor(1, same), {}, {}, tensor(4, same), tensor(5, same)}, ArgLens: []int{1, 1, 1, 2},
+		After: []asserts.Observation{tensor(1, same), {}, {}, tensor(4, same), tensor(5, func(o *asserts.Observation) { o.Version = 9 })},
+	}
+	want := []asserts.Write{{Arg: 4, Sizes: []int64{2}}, {Arg: 4, Sizes: []int64{2}, Changed: true}}
+	if diff := cmp.Diff(want, asserts.WritesOf(op, list)); diff != "" {
+		t.Error(diff)
+	}
+	if got := asserts.WritesOf(op, nil); got != nil {
+		t.Errorf("of a call that was not made: %v", got)
+	}
+}
