@@ -17,7 +17,7 @@ const (
 var backwards = map[int64]struct{ saw, breaks string }{
 	backwardEnds:    {"the program's backward comes to it, and the op has no kernel for autograd", "the gradient ends at the op, with a warning at most"},
 	backwardRaises:  {"the program's backward comes to it, and raises: the op has no formula for autograd", "the program ends in its backward"},
-	backwardRecords: {"the program's backward comes to it through what the op's kernel calls: the op has no kernel for autograd", "compiled, where nobody looks into the kernel, the gradient ends at the op"},
+	backwardRecords: {"the program's backward comes to it through what the op's kernel calls: the op has no kernel for autograd", "compiled, where the kernel is opaque, the gradient ends at the op"},
 }
 
 const addFormula = "register a formula: torch.library.register_autograd, or a kernel at the dispatch key Autograd, as of a torch::autograd::Function, which calls the op below autograd; or register the op as CompositeImplicitAutograd"
