@@ -107,6 +107,7 @@ func (m *member) ended() {
 			o.NotWatched(fmt.Sprintf("%v has loaded %s in a way that opassert does not see", m, o.kind.Library))
 		}
 	}
+	m.unseen = nil
 }
 
 func (c *census) meet(pid int) {
@@ -115,6 +116,12 @@ func (c *census) meet(pid int) {
 		return
 	}
 	m := c.members[pid]
+	if s.ended && m != nil {
+		m.ended()
+	}
+	if s.ended {
+		return
+	}
 	if m != nil && (m.began != s.began || m.image != s.image) {
 		m.ended()
 	}
@@ -370,7 +377,8 @@ func join(all []*member) string {
 
 // A stat is what the kernel says of a process to everybody.
 type stat struct {
-	ended, waits       bool          // waits: for a processor, unless it has one, or a disk
+	ended              bool          // it has no memory any more
+	waits              bool          // for a processor, unless it has one, or a disk
 	used               time.Duration // of processors
 	parent             int
 	began, size, image uint64 // image is 0 of a process that can't be looked into
@@ -390,7 +398,7 @@ func readStat(pid int) (s stat) {
 	}
 	const tick = time.Second / 100 // on every Linux
 	return stat{
-		ended: fields[0] == "Z" || fields[0] == "X", waits: fields[0] == "R" || fields[0] == "D", used: time.Duration(number(14)+number(15)) * tick,
+		ended: number(23) == 0, waits: fields[0] == "R" || fields[0] == "D", used: time.Duration(number(14)+number(15)) * tick,
 		parent: int(number(4)), began: number(22), size: number(23), image: number(28),
 	}
 }
