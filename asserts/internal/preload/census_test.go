@@ -2,6 +2,8 @@ package preload
 
 import (
 	"os"
+	"os/exec"
+	"strconv"
 	"testing"
 	"time"
 )
@@ -55,5 +57,27 @@ func TestReadStat(t *testing.T) {
 	}
 	if s := readStat(-1); !s.ended || s.waits {
 		t.Errorf("of no process: %+v", s)
+	}
+}
+
+// A process that has ended and that nobody waits for is there, without memory: it keeps
+// the command that it had, and does not run.
+func TestEnded(t *testing.T) {
+	cmd := exec.Command("true")
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer cmd.Wait()
+	pid := cmd.Process.Pid
+	for range 1000 {
+		if readStat(pid).ended {
+			break
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	c := newCensus(pid, nil)
+	c.members[pid].command, c.members[pid].image = "a command", 1
+	if c.meet(pid); c.members[pid].String() != "process "+strconv.Itoa(pid)+" (a command)" || len(c.running()) > 0 {
+		t.Errorf("%v, running %v", c.members[pid], c.running())
 	}
 }
