@@ -176,6 +176,12 @@ func shortened(out []byte, folders ...string) string {
 	return strings.Join(lines, "\n")
 }
 
+// Compiler returns the command of the C++ compiler that libraries are compiled with.
+func Compiler() (string, error) {
+	words, err := compiler()
+	return strings.Join(words, " "), err
+}
+
 // compiler returns the words of the C++ compiler's command.
 func compiler() ([]string, error) {
 	if cxx := strings.TrimSpace(os.Getenv("CXX")); cxx != "" {

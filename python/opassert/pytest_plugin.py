@@ -80,7 +80,7 @@ def restart(config, settings):
 
 
 def pytest_configure(config):
-    config.addinivalue_line("markers", "opassert(*allow, off=False): findings of these checks or ops, such as 'OA009' or 'mylib::op', fail the test not; with off none do")
+    config.addinivalue_line("markers", "opassert(*allow, off=False): findings of these checks or ops, such as 'OA009' or 'mylib::op', do not fail the test; with off none does")
     settings = Settings(config.option, config.getini)
     if settings.on:
         os.environ.pop("OPASSERT_PYTEST", None)

@@ -46,6 +46,7 @@ func init() { // as commands read the list, for their settings
 		traceCommand,
 		runCommand,
 		mergeCommand,
+		doctorCommand,
 		versionCommand,
 		completionCommand,
 	}

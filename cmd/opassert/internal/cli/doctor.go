@@ -1,0 +1,126 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/asserts/libtorch"
+	"github.com/opassert/opassert/asserts/suite/engine"
+	"github.com/opassert/opassert/asserts/watch"
+	"github.com/opassert/opassert/internal/compile"
+	"github.com/opassert/opassert/internal/installed"
+	"github.com/opassert/opassert/internal/printable"
+	"github.com/opassert/opassert/schema"
+)
+
+var doctorCommand = command{
+	name:    "doctor",
+	summary: "print what is found on this machine, and what to do about what is not",
+	about: `
+Looks for what the other commands use, and tries it: a PyTorch, what opassert loads
+into it, which is compiled now unless the package or the cache has it, a Python, and a
+program that is watched. Each line begins with ok, or with what the line is missing
+for. Exit status 1: something is missing.
+
+  opassert doctor`,
+	run: runDoctor,
+}
+
+// An examination is one line of doctor. It returns what was found.
+type examination struct {
+	name    string
+	without string // what does not work without it
+	look    func() (string, error)
+}
+
+func runDoctor(inv *invocation) error {
+	if err := inv.parse(0, 0); err != nil {
+		return err
+	}
+	var missing []string
+	for _, e := range examinations() {
+		found, err := e.look()
+		if err == nil {
+			inv.line("ok  %-9s %s", e.name, found)
+			continue
+		}
+		missing = append(missing, e.name)
+		inv.line("NO  %-9s %s: without it %s", e.name, strings.ReplaceAll(err.Error(), "\n", "\n              "), e.without)
+	}
+	if len(missing) > 0 {
+		return &findingsError{"missing: " + strings.Join(missing, ", ")}
+	}
+	return nil
+}
+
+func examinations() []examination {
+	return []examination{
+		{"opassert", "nothing works", func() (string, error) {
+			return fmt.Sprintf("%s %s %s/%s", version(), runtime.Version(), runtime.GOOS, runtime.GOARCH), nil
+		}},
+		{"libtorch", "gen, list, plan, lint, vet, trace and check -engine c10 work, and Go kernels are checked", func() (string, error) {
+			found, _, err := installed.Find("")
+			if err != nil {
+				return "", err
+			}
+			return fmt.Sprintf("%v (%s)", found, found.Found), nil
+		}},
+		{"shim", "check -lib and check of PyTorch's ops do not run", fits(libtorch.Shim)},
+		{"watcher", "run and pytest --opassert do not run", fits(watch.Watcher)},
+		{"python", "check -module and lint -module do not run", func() (string, error) {
+			python, err := installed.FindPython("")
+			if err != nil {
+				return "", err
+			}
+			return fmt.Sprintf("%s imports PyTorch %s", python.Path, python.Torch.Version), nil
+		}},
+		{"watching", "run and pytest --opassert do not work", tryWatching},
+		{"compiler", "PyTorch releases that the package does not know cannot be used", compile.Compiler},
+		{"go", "check of Go kernels, gen and vet do not run", func() (string, error) { return exec.LookPath("go") }},
+	}
+}
+
+// fits looks for a library that fits the libtorch, or has it made.
+func fits(library func() *compile.Library) func() (string, error) {
+	return func() (string, error) {
+		torch, _, err := installed.Find("")
+		if err != nil {
+			return "", err
+		}
+		return library().Path(torch)
+	}
+}
+
+// tryWatching watches a program that calls one op.
+func tryWatching() (string, error) {
+	torch, _, err := installed.Find("")
+	if err != nil {
+		return "", err
+	}
+	python := torch.Python()
+	if python == "" {
+		return "", fmt.Errorf("no Python imports %v: install PyTorch from its wheel", torch)
+	}
+	var talk strings.Builder
+	report, err := watch.Run(context.Background(), watch.Config{
+		Command: []string{python, "-c", "import torch; torch.ones(1)"}, Stdout: io.Discard, Stderr: &talk,
+		Plan:   func(string, *schema.Op) (engine.Plan, error) { return engine.Plan{}, nil },
+		Policy: asserts.Aware(), Sample: 1,
+	})
+	switch {
+	case err != nil:
+		return "", err
+	case report.Status != 0:
+		return "", fmt.Errorf("%s cannot import torch: %s", python, printable.Lines(strings.TrimSpace(talk.String())))
+	case len(report.Unwatched) > 0:
+		return "", errors.New(strings.Join(report.Unwatched, "; "))
+	}
+	return fmt.Sprintf("of the ops that %s called, %d were seen", filepath.Base(python), report.Calls), nil
+}
