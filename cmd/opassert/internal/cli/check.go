@@ -49,7 +49,8 @@ A run that was interrupted goes on where it stopped when it is started again.
 A Go kernel runs again when it, or what its calls may reach, has changed: source of
 the module, other modules, go.mod, the schema, the allowlists, its cases, flags, the
 environment, the go command or opassert. Ops that crashed run each time, and so do
-those of kernels that may read files or use the network themselves; -a runs all.
+those of kernels that may read files or use the network themselves, and all of a
+program that links C libraries; -a runs all.
 
 With -device the tensors of all cases lie on that device: they are made on the CPU and
 copied there with their strides, offsets and shared storages. An argument that is a

@@ -68,6 +68,9 @@ func Load(root string, s gen.Suite, built time.Time) (*Program, error) {
 
 // add reads a package, or takes its build for the whole of it.
 func (p *Program) add(pkg *listed, s gen.Suite) error {
+	if pkg.links() {
+		p.named[started] = append(p.named[started], &part{opaque: true})
+	}
 	if !pkg.own() {
 		p.builds = append(p.builds, pkg.ImportPath+" "+pkg.BuildID)
 		return nil

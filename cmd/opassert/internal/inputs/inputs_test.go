@@ -107,11 +107,32 @@ func TestDigestChangesWithWhatACallReaches(t *testing.T) {
 		{"what makes tensors", "v/v.go", "Make() *V { return nil }", "Make() *V { return new(V) }", true, true},
 		{"a variable", "v/v.go", `"VERBOSE"`, `"LOUD"`, true, true},
 		{"what starts", "v/v.go", "register() {}", "register() { panic(0) }", true, true},
+		{"what reads an archive", "k/k.go", "package k\nfunc Add(v *V) *V { return", "package k\nimport \"archive/zip\"\nfunc Add(v *V) *V { zip.OpenReader(\"x\"); return", true, false},
 		{"what reads", "k/k.go", "func Add", "//go:linkname helper other.helper\nfunc Add", true, false},
 	} {
 		after := digests(t, dir, c.file, c.from, c.to)
 		if add, neg := after[0] != before[0], after[1] != before[1]; add != c.add || neg != c.neg {
 			t.Errorf("%s changed: the digest of add changed %v, want %v; of neg %v, want %v", c.what, add, c.add, neg, c.neg)
+		}
+	}
+}
+
+// A program that links a C library has no digests, as nothing says when the library
+// changes; Go's own packages link the system's.
+func TestDigestOfLinkedLibraries(t *testing.T) {
+	for _, c := range []struct {
+		pkg  listed
+		want bool // a digest
+	}{
+		{listed{Module: &module{}}, true},
+		{listed{CgoLDFLAGS: []string{"-lresolv"}}, true},
+		{listed{Module: &module{}, CgoLDFLAGS: []string{"-lblas"}}, false},
+		{listed{Module: &module{Main: true}, CgoPkgConfig: []string{"openblas"}}, false},
+	} {
+		p := &Program{named: make(map[string][]*part), roots: []string{started}, ops: map[string]*part{"aten::add": {}}}
+		must.Do(t, p.add(&c.pkg, gen.Suite{}))
+		if digest := p.Digest("aten::add"); (digest != "") != c.want {
+			t.Errorf("%+v: digest %q", c.pkg, digest)
 		}
 	}
 }

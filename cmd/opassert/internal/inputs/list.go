@@ -20,6 +20,7 @@ type listed struct {
 	ImportPath, Dir, BuildID string
 	Module                   *module
 	GoFiles                  []string
+	CgoLDFLAGS, CgoPkgConfig []string
 	other
 }
 
@@ -44,6 +45,10 @@ func (o other) none() bool {
 func (l *listed) own() bool {
 	return l.Module != nil && l.Module.Main && l.none() && !strings.HasPrefix(l.ImportPath, "github.com/opassert/opassert/")
 }
+
+// links reports whether a package names C libraries to link, of which nothing says when they
+// change.
+func (l *listed) links() bool { return l.Module != nil && len(l.CgoLDFLAGS)+len(l.CgoPkgConfig) > 0 }
 
 // unchanged returns an error where a file of a package, that its author may be editing,
 // was written after the program was built: the program may have either text.
