@@ -45,7 +45,7 @@ func (op *Op) ReadSeen(level asserts.Level, record []byte) (seen asserts.Seen, e
 	r := &reader{words: words}
 	var out Outcome
 	for range op.subjects {
-		out.argLens = append(out.argLens, int(r.word()))
+		out.argLens = append(out.argLens, r.count())
 	}
 	out.Seen.Level = level
 	inputs := out.takeArguments(r, op)
@@ -53,13 +53,13 @@ func (op *Op) ReadSeen(level asserts.Level, record []byte) (seen asserts.Seen, e
 		if !op.Returns[i].holds.subject() {
 			continue
 		}
-		n := int(r.word())
+		n := r.count()
 		for element := range n {
 			out.take(r, result, len(out.resultLens), element)
 		}
 		out.resultLens = append(out.resultLens, n)
 	}
-	for range int(r.word()) {
+	for range r.count() {
 		id := asserts.ID(r.word())
 		o := asserts.Observation{Impl: id, Storage: id, Content: &asserts.Snapshot{Memory: uintptr(r.word()), Nbytes: r.word()}}
 		out.Seen.Earlier = append(out.Seen.Earlier, asserts.Earlier{Then: o, Now: o})

@@ -1,13 +1,14 @@
 package libtorch
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/opassert/opassert/asserts"
 )
 
 // A listed operator is an error or one that has a name; a record of its call is
-// an error or holds no more than its words.
+// an error or holds no more than its words, and never fewer than none.
 func FuzzListing(f *testing.F) {
 	f.Add("a::b\x1fa::b(Tensor x) -> Tensor\x1f\x1e", []byte("\x01\x00\x00\x00\x00\x00\x00\x00"), int8(0))
 	f.Add("", []byte{}, int8(1))
@@ -22,6 +23,9 @@ func FuzzListing(f *testing.F) {
 		seen, err := op.ReadSeen(asserts.Level(level), record)
 		if err == nil && len(seen.Before) > len(record) {
 			t.Fatalf("%d observations in %d bytes", len(seen.Before), len(record))
+		}
+		if err == nil && slices.Min(append(slices.Concat(seen.ArgLens, seen.ResultLens), 0)) < 0 {
+			t.Fatalf("lengths %d and %d", seen.ArgLens, seen.ResultLens)
 		}
 	})
 }

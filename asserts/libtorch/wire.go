@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"math"
 	"math/bits"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -94,6 +95,13 @@ func (r *reader) word() int64 {
 	return w
 }
 
+// count reads the number of what follows, each of a word at least: it panics, as
+// reading on would, where there are fewer words, whatever another process wrote.
+func (r *reader) count() int {
+	n := r.word()
+	return len(r.words[:n])
+}
+
 func (r *reader) float() float64 { return math.Float64frombits(uint64(r.word())) }
 
 func (r *reader) text() string { return string(r.raw()) }
@@ -110,9 +118,8 @@ func (r *reader) raw() []byte {
 }
 
 func (r *reader) list() []int64 {
-	n := r.word()
-	l := make([]int64, n)
-	copy(l, r.words)
+	n := r.count()
+	l := slices.Clone(r.words[:n])
 	r.words = r.words[n:]
 	return l
 }
