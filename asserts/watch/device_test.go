@@ -1,39 +1,21 @@
 package watch_test
 
 import (
-	"errors"
-	"io/fs"
-	"os"
-	"os/exec"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/opassert/opassert/internal/compile"
+	"github.com/opassert/opassert/internal/installed"
+	"github.com/opassert/opassert/internal/libtorchtest"
 )
 
-// openreg makes the Python of a test import openreg, PyTorch's example of a device
-// whose memory the CPU may not touch, and returns a library of kernels for it.
+// openreg makes the Python of a test import openreg, and returns a library of kernels
+// for it.
 func (p python) openreg(t *testing.T) string {
 	t.Helper()
-	cmd := exec.Command("../../.ci/openreg", p.path)
-	cmd.Stderr = os.Stderr
-	out, err := cmd.Output()
-	if exit, ok := errors.AsType[*exec.ExitError](err); ok && exit.ExitCode() == 3 {
-		t.Skipf("openreg is of PyTorch 2.9, and this is %s", p.torch.Number())
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Setenv("PYTHONPATH", strings.TrimSpace(string(out)))
-	library := compile.Library{Name: "device", Files: []fs.FS{os.DirFS("../../testdata/device")}, Units: []string{"ops.cpp"}, Link: []string{"-g1"}}
-	path, err := library.Path(p.torch)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return path
+	return libtorchtest.Openreg(t, "../..", &installed.Python{Path: p.path, Torch: p.torch})
 }
 
 // What kernels write in the memory of a device is found as on the CPU.

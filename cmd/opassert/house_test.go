@@ -77,7 +77,7 @@ var rooms = []room{
 	{"internal/yamlfile", nil, []string{"gopkg.in/yaml.v3"}},
 	{"internal/installed", []string{"internal/attach"}, nil},
 	{"internal/compile", []string{"=internal/attach", "internal/installed", "internal/locked", "internal/printable"}, nil},
-	{"internal/libtorchtest", []string{"internal/compile", "internal/installed", "internal/locked", "asserts/libtorch"}, nil},
+	{"internal/libtorchtest", []string{"internal/compile", "internal/installed", "internal/locked", "internal/must", "asserts/libtorch"}, nil},
 	{"internal/trace", []string{"=asserts/preserve", "internal/printable"}, nil},
 	{"internal/c10", []string{"=asserts", "internal/tensor"}, nil},
 	{"internal/gentest", []string{"asserts", "internal/c10"}, nil},

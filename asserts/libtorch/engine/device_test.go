@@ -2,10 +2,7 @@ package engine_test
 
 import (
 	"encoding/json"
-	"errors"
-	"io/fs"
 	"os"
-	"os/exec"
 	"slices"
 	"strings"
 	"testing"
@@ -13,7 +10,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/opassert/opassert/asserts"
-	"github.com/opassert/opassert/internal/compile"
 	"github.com/opassert/opassert/internal/installed"
 	"github.com/opassert/opassert/internal/libtorchtest"
 )
@@ -31,7 +27,7 @@ func TestDevice(t *testing.T) {
 		t.Skip("a minute; OPASSERT_LONG=1 runs it")
 	}
 	libtorchtest.EachPython(t, func(t *testing.T, python *installed.Python) {
-		useOpenreg(t, python)
+		t.Setenv("DEVICE_OPS", libtorchtest.Openreg(t, "../../..", python))
 		args := []string{"-device", "openreg", "-module", "device_ops", "-cases", "14", "-json"}
 		for op := range onDevice {
 			args = append(args, "-op", op)
@@ -58,27 +54,6 @@ func TestDevice(t *testing.T) {
 			}
 		}
 	})
-}
-
-// useOpenreg makes a Python import openreg, and a library of kernels for it.
-func useOpenreg(t *testing.T, python *installed.Python) {
-	t.Helper()
-	cmd := exec.Command("../../../.ci/openreg", python.Path)
-	cmd.Stderr = os.Stderr
-	out, err := cmd.Output()
-	if exit, ok := errors.AsType[*exec.ExitError](err); ok && exit.ExitCode() == 3 {
-		t.Skipf("openreg is of PyTorch 2.9, and this is %s", python.Torch.Number())
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	library := compile.Library{Name: "device", Files: []fs.FS{os.DirFS("../../../testdata/device")}, Units: []string{"ops.cpp"}, Link: []string{"-g1"}}
-	path, err := library.Path(python.Torch)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Setenv("PYTHONPATH", strings.TrimSpace(string(out)))
-	t.Setenv("DEVICE_OPS", path)
 }
 
 // A device that is not there ends the run before it begins, with what to do.
