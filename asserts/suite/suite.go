@@ -21,6 +21,7 @@ type Run struct {
 	Timeout   time.Duration               // of one case, in processor time
 	Lint      bool                        // look at the schemas too (OA012)
 	Worker    func() *exec.Cmd            // starts a worker: a process with WorkerVariable set, which calls Serve
+	Started   func(op string)             // called before each op that runs, several at a time; may be nil
 	Done      func(*report.OpResult)      // called after each op, one at a time; may be nil
 	Known     map[string]*report.OpResult // results of an earlier, interrupted run
 
@@ -79,6 +80,9 @@ func (r *Run) Do(ctx context.Context) ([]*report.OpResult, error) {
 			s := supervisor{run: r, folder: scratch.work()}
 			defer s.stop()
 			for o := range queue {
+				if r.Started != nil {
+					r.Started(o.Name())
+				}
 				if res := s.op(ctx, o); ctx.Err() == nil {
 					finish(res)
 				}

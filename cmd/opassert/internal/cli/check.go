@@ -501,16 +501,17 @@ func (c *checkup) run(inv *invocation, write func(*report.Report) error) error {
 	if err != nil {
 		return err
 	}
-	progress := newProgress(inv, len(c.operators))
 	run := suite.Run{
 		Lint: len(c.flags.adding()) > 0 && !c.flags.autograd(), Timeout: *c.flags.timeout, Waived: c.waived, Frames: engine.frames,
-		Done: func(r *report.OpResult) {
-			state.keep(r)
-			progress.done(r)
-		},
 	}
 	if state.file != nil {
 		run.Known = state.file.Known
+	}
+	progress := startProgress(inv, c.operators, run.Known)
+	run.Started = progress.opStarted
+	run.Done = func(r *report.OpResult) {
+		state.keep(r)
+		progress.opDone(r)
 	}
 	run.From, run.To = c.cases()
 	begun := time.Now()

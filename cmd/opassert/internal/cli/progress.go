@@ -4,49 +4,114 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
+	"sync"
 	"time"
 
+	"github.com/opassert/opassert/asserts/suite/engine"
 	"github.com/opassert/opassert/asserts/suite/report"
 	"github.com/opassert/opassert/internal/printable"
 )
 
-// A progress shows on a terminal how far a run is.
+// A progress writes how far a run is: on a terminal a line that changes, elsewhere
+// one each half minute.
 type progress struct {
-	w        io.Writer
-	on       bool
-	all      int
-	ops      int
-	cases    int
-	findings int
-	begun    time.Time
-	shown    time.Time
+	show func(line string)
+	stop chan struct{} // taken by the goroutine that shows
+
+	mu              sync.Mutex
+	begun           time.Time
+	all, done       int      // ops
+	runs, ran       int      // those of them that have no result before the run
+	running         []string // now, the one that began first at the head
+	cases, findings int
 }
 
-func newProgress(inv *invocation, all int) *progress {
-	p := &progress{w: inv.own.stderr, all: all, begun: time.Now()}
-	if f, ok := p.w.(*os.File); ok {
-		info, err := f.Stat()
-		p.on = err == nil && info.Mode()&os.ModeCharDevice != 0 && os.Getenv("TERM") != "dumb"
+// startProgress begins to write the progress of a run over ops, of which some have
+// results of an earlier run. Nothing is written where messages are not.
+func startProgress(inv *invocation, ops []engine.Operator, known map[string]*report.OpResult) *progress {
+	p := &progress{begun: time.Now(), all: len(ops), stop: make(chan struct{})}
+	for _, o := range ops {
+		if o.Missing == "" && known[o.Name()] == nil {
+			p.runs++
+		}
 	}
+	each := 30 * time.Second
+	p.show = func(line string) {
+		if line != "" {
+			fmt.Fprintln(inv.stderr, "opassert:", line)
+		}
+	}
+	if terminal := inv.own.stderr; isTerminal(terminal) && inv.stderr != io.Discard {
+		each = 200 * time.Millisecond
+		p.show = func(line string) { fmt.Fprintf(terminal, "\r\x1b[K\x1b[?7l%s\x1b[?7h", line) } // cut off at the terminal's edge
+		p.show(p.line())
+	}
+	go p.each(each)
 	return p
 }
 
-func (p *progress) done(r *report.OpResult) {
-	p.ops++
-	p.cases += r.Cases
-	p.findings += r.Against()
-	if now := time.Now(); p.on && now.Sub(p.shown) > 100*time.Millisecond {
-		p.shown = now
-		rate := float64(p.cases) / now.Sub(p.begun).Seconds()
-		fmt.Fprintf(p.w, "\r\x1b[K%d of %d ops, %.0f cases/s, %d findings  %s", p.ops, p.all, rate, p.findings, printable.Line(r.Op))
+func isTerminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	if !ok || os.Getenv("TERM") == "dumb" {
+		return false
+	}
+	info, err := f.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0
+}
+
+func (p *progress) each(interval time.Duration) {
+	ticks := time.NewTicker(interval)
+	defer ticks.Stop()
+	for {
+		select {
+		case <-ticks.C:
+			p.show(p.line())
+		case p.stop <- struct{}{}:
+			return
+		}
 	}
 }
 
-// end takes the line away.
+// end writes no more, and takes a line on a terminal away.
 func (p *progress) end() {
-	if p.on {
-		fmt.Fprint(p.w, "\r\x1b[K")
+	<-p.stop
+	p.show("")
+}
+
+func (p *progress) opStarted(op string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.running = append(p.running, op)
+}
+
+func (p *progress) opDone(r *report.OpResult) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.done++
+	p.cases += r.Cases
+	p.findings += r.Against()
+	if i := slices.Index(p.running, r.Op); i >= 0 {
+		p.running = slices.Delete(p.running, i, i+1)
+		p.ran++
 	}
+}
+
+// line is the progress as it is now. The time that is left is what the ops that ran
+// have taken, for those that will.
+func (p *progress) line() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	elapsed := time.Since(p.begun)
+	line := fmt.Sprintf("%d of %d ops in %v, %d cases, %d findings", p.done, p.all, elapsed.Round(time.Second), p.cases, p.findings)
+	if p.ran > 0 {
+		left := elapsed / time.Duration(p.ran) * time.Duration(p.runs-p.ran)
+		line += fmt.Sprintf(", about %v left", left.Round(time.Second))
+	}
+	if len(p.running) > 0 {
+		line += ": " + printable.Line(p.running[0])
+	}
+	return line
 }
 
 // hush discards messages to standard error that are not errors; the function that
