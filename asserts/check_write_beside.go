@@ -47,7 +47,8 @@ func (j *judge) writesBeside() {
 			continue
 		}
 		j.verdict.Judged[WriteBeside]++
-		if text != "" && !slices.ContainsFunc(j.verdict.Violations, func(v *Violation) bool { return v.Before.Storage == storage }) {
+		other := func(v *Violation) bool { return v.Code != VersionBump && v.Before.Storage == storage } // a missing bump explains no bytes
+		if text != "" && !slices.ContainsFunc(j.verdict.Violations, other) {
 			v := j.reportInput(WriteBeside, in)
 			v.Saw = text
 		}

@@ -155,6 +155,7 @@ func TestWriteBesideOnce(t *testing.T) {
 	}{
 		{"of another TensorImpl", "f_(Tensor(a!) self) -> ()", list{before}, list{written(part(9, 2, 1, 9, 0, 0, 0))}, []string{"OA001 argument self"}},
 		{"of another StorageImpl", "f_(Tensor(a!) self) -> ()", list{before}, list{written(part(1, 9, 1, 9, 0, 0, 0))}, []string{"OA002 argument self"}},
+		{"and no version rose", "f_(Tensor(a!) self) -> ()", list{before}, list{part(1, 2, 1, 9, 9, 0, 0)}, []string{"OA010 argument self", "OA015 argument self"}},
 		{"beside two", "f_(Tensor(a!) self, Tensor(b!) x) -> ()", list{before, part(3, 2, 1, 0, 0, 0, 0)}, list{beside, written(part(3, 2, 1, 9, 0, 0, 0))}, []string{"OA015 argument self"}},
 		{"where another is read", "f_(Tensor(a!) self, Tensor x) -> ()", list{before, part(3, 2, 0, 0, 0, 0, 0)}, list{beside, part(3, 2, 0, 9, 0, 0, 0)}, []string{"OA009 argument x"}},
 		{"and one elsewhere is written", "f_(Tensor(a!) self, Tensor x) -> ()", list{before, part(3, 4, 0, 0, 0)}, list{beside, part(3, 4, 0, 9, 0)}, []string{"OA015 argument self", "OA009 argument x"}},
