@@ -31,6 +31,7 @@ package allowlist
 import (
 	"go/token"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/opassert/opassert/asserts"
@@ -52,7 +53,7 @@ type Entry struct {
 	Crashes   []string // causes that the op may crash with: "SIGFPE", "hang"
 	Reason    string
 	Reference string    // a link, or ""
-	Device    string    // "" for every device
+	Device    string    // "cuda" for all devices of that type, "cuda:1" for one, "" for every device
 	Versions  Range     // of PyTorch, or of the library under test
 	Expires   time.Time // the last day it holds; zero for never
 }
@@ -110,7 +111,8 @@ func (l *List) Expired(day time.Time) []*Entry {
 }
 
 func (e *Entry) holds(at Where) bool {
-	return (e.Device == "" || e.Device == at.Device) &&
+	typ, _, _ := strings.Cut(at.Device, ":")
+	return slices.Contains([]string{"", at.Device, typ}, e.Device) &&
 		e.Versions.Contains(at.Version) && !e.expired(at.Day)
 }
 

@@ -36,6 +36,10 @@ const sample = `# exceptions
   device: cuda
   versions: ">=1.13, <2.6"
   expires: 2027-06-30
+- op: neg
+  checks: all
+  reason: that device
+  device: "lpu:1"
 `
 
 func TestExcuse(t *testing.T) {
@@ -59,6 +63,10 @@ func TestExcuse(t *testing.T) {
 		{"all checks", name("mul", true, "Tensor"), asserts.InputImpl, cuda, "mul_.Tensor"},
 		{"not another overload", name("mul", true, "Scalar"), asserts.InputImpl, cuda, ""},
 		{"not another device", name("mul", true, "Tensor"), asserts.InputImpl, with(func(w *Where) { w.Device = "cpu" }), ""},
+		{"one of the devices", name("mul", true, "Tensor"), asserts.InputImpl, with(func(w *Where) { w.Device = "cuda:1" }), "mul_.Tensor"},
+		{"the device by its number", name("neg", false, ""), asserts.InputImpl, Where{Device: "lpu:1"}, "neg"},
+		{"not that of another number", name("neg", false, ""), asserts.InputImpl, Where{Device: "lpu:0"}, ""},
+		{"not all of the type", name("neg", false, ""), asserts.InputImpl, Where{Device: "lpu"}, ""},
 		{"not an unknown device", name("mul", true, "Tensor"), asserts.InputImpl, with(func(w *Where) { w.Device = "" }), ""},
 		{"not a later version", name("mul", true, "Tensor"), asserts.InputImpl, with(func(w *Where) { w.Version = "2.6.0" }), ""},
 		{"not an unknown version", name("mul", true, "Tensor"), asserts.InputImpl, with(func(w *Where) { w.Version = "" }), ""},
@@ -190,7 +198,7 @@ func TestOpen(t *testing.T) {
 	}
 	path := filepath.Join(t.TempDir(), "a.yaml")
 	must.Do(t, os.WriteFile(path, []byte(sample), 0o666))
-	if list, err := Open(path, nil); err != nil || len(list.Entries) != 2 {
+	if list, err := Open(path, nil); err != nil || len(list.Entries) != 3 {
 		t.Errorf("a file: %v, %v", list, err)
 	}
 	if _, err := Open("nothing.yaml", nil); !errors.Is(err, fs.ErrNotExist) {

@@ -30,6 +30,7 @@ type Options struct {
 	Preset  string   // the plan preset, "" for full
 	Allow   []string // allowlist files
 	Version string   // the library's version, for allowlist entries that name some, and see schema.Config
+	Device  string   // of the tensors, for allowlist entries that name some; "" where it is not known
 	Always  bool     // the checks run in every build
 	Today   time.Time
 
@@ -178,7 +179,7 @@ func NewPlanner(o Options, ops []*schema.Op) (*plan.Planner, []*allowlist.Entry,
 	if preset == "" {
 		preset = "full"
 	}
-	planner, err := plan.NewPlanner(preset, lists, allowlist.Where{Version: o.Version, Day: o.Today})
+	planner, err := plan.NewPlanner(preset, lists, allowlist.Where{Device: o.Device, Version: o.Version, Day: o.Today})
 	return planner, expired, err
 }
 

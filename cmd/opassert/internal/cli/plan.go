@@ -46,6 +46,7 @@ type planFlags struct {
 	schemaFlags
 	preset *string
 	allow  repeated
+	on     string // the device of the tensors, "" where it is not known
 }
 
 func newPlanFlags(f *flag.FlagSet) *planFlags {
@@ -58,7 +59,7 @@ func newPlanFlags(f *flag.FlagSet) *planFlags {
 func (p *planFlags) options(inv *invocation) gen.Options {
 	c := p.config(inv)
 	return gen.Options{
-		Schema: *p.schema, Tags: c.Tags, Preset: *p.preset, Version: c.Version, Allow: p.allow, Today: time.Now(),
+		Schema: *p.schema, Tags: c.Tags, Preset: *p.preset, Version: c.Version, Allow: p.allow, Device: p.on, Today: time.Now(),
 		Base: c.Base, Strict: c.Strict,
 	}
 }
