@@ -26,7 +26,7 @@ var dispatchKeys = func() []string {
 	keys := []string{compositeImplicit, compositeImplicitNested, compositeExplicit, compositeExplicitNonFunctional,
 		"ZeroTensor", "MkldnnCPU"}
 	for _, backend := range []string{"CPU", "CUDA", "HIP", "XLA", "MTIA", "MPS", "IPU", "XPU", "HPU", "VE", "Lazy", "Meta",
-		"PrivateUse1", "PrivateUse2", "PrivateUse3"} {
+		"MAIA", "PrivateUse1", "PrivateUse2", "PrivateUse3"} {
 		for _, layout := range []string{"", "Quantized", "Sparse", "SparseCsr", "NestedTensor"} {
 			keys = append(keys, layout+backend)
 		}
@@ -45,6 +45,16 @@ var isDispatchKey = func() map[string]bool {
 // has reports whether the entry dispatches on the key.
 func (e *entry) has(key string) bool {
 	return slices.ContainsFunc(e.kernels, func(k kernel) bool { return k.key == key })
+}
+
+// keys returns the dispatch keys of the table, sorted.
+func (e *entry) keys() []string {
+	var keys []string
+	for _, k := range e.kernels {
+		keys = append(keys, k.key)
+	}
+	slices.Sort(keys)
+	return keys
 }
 
 // hasBackend reports whether the entry has a kernel that serves some backends

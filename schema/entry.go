@@ -170,7 +170,7 @@ func (r *reader) entry(n *yaml.Node) *entry {
 	r.precomputed(e)
 	if e.op != nil {
 		e.op.Structured, e.op.ManualCppBinding = e.structured, e.manualBinding
-		e.op.Tags, e.op.Autogen = tags, autogen
+		e.op.Tags, e.op.Autogen, e.op.Kernels = tags, autogen, e.keys()
 		e.op.CompositeImplicit = e.has(compositeImplicit) || e.values[keyDispatch] == nil && !e.structured && e.delegate == nil && !r.config.Kernels
 		e.op.CompositeExplicit = e.has(compositeExplicit)
 		e.op.Decomposes = e.op.CompositeImplicit && !e.hasBackend()

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"go/scanner"
 	"io"
+	"slices"
 	"strings"
 )
 
@@ -123,21 +124,17 @@ func (op *Op) yaml() string {
 
 // dispatch returns the keys of the table, none for an op that only decomposes.
 func (op *Op) dispatch() []string {
-	var backends []string
-	for _, key := range op.Kernels {
-		if !strings.HasPrefix(key, "Composite") {
-			backends = append(backends, key)
-		}
-	}
+	kernels := slices.DeleteFunc(slices.Clone(op.Kernels), func(key string) bool { return strings.HasPrefix(key, "Autograd") }) // the form has no words for them
+	backends := slices.DeleteFunc(slices.Clone(kernels), func(key string) bool { return strings.HasPrefix(key, "Composite") })
 	switch {
 	case op.Composite && len(backends) == 0:
 		return nil
 	case op.Composite:
 		return append(backends, "CompositeImplicitAutograd")
-	case len(op.Kernels) == 0:
+	case len(kernels) == 0:
 		return []string{"CUDA"} // this library has no kernel; with no table it would decompose
 	}
-	return op.Kernels
+	return kernels
 }
 
 // yamlText quotes what would not be a plain scalar.

@@ -51,25 +51,28 @@ std::string tag_name(at::Tag tag) {
   return s.substr(from, to - from);
 }
 
-// Dispatch keys whose kernels are listed: backends that an op can run on.
-constexpr DispatchKey kKeys[] = {
-    DispatchKey::CompositeImplicitAutograd,
-    DispatchKey::CompositeExplicitAutograd,
-    DispatchKey::CompositeExplicitAutogradNonFunctional,
-    DispatchKey::CPU,
-    DispatchKey::CUDA,
-    DispatchKey::HIP,
-    DispatchKey::MPS,
-    DispatchKey::Meta,
-    DispatchKey::MkldnnCPU,
-    DispatchKey::NestedTensorCPU,
-    DispatchKey::PrivateUse1,
-    DispatchKey::QuantizedCPU,
-    DispatchKey::SparseCPU,
-    DispatchKey::SparseCsrCPU,
-    DispatchKey::XPU,
-    DispatchKey::ZeroTensor,
-};
+// listed_keys returns the dispatch keys whose kernels are listed: those of each backend, with
+// autograd's, and those that serve several.
+const std::vector<std::pair<DispatchKey, std::string>>& listed_keys() {
+  static const auto all = [] {
+    std::vector<std::pair<DispatchKey, std::string>> keys;
+    auto add = [&](DispatchKey key) { keys.emplace_back(key, c10::toString(key)); };
+    for (DispatchKey key : {DispatchKey::CompositeImplicitAutograd, DispatchKey::CompositeExplicitAutograd,
+                            DispatchKey::CompositeExplicitAutogradNonFunctional, DispatchKey::MkldnnCPU, DispatchKey::ZeroTensor,
+                            DispatchKey::SparseCsrCPU, DispatchKey::SparseCsrCUDA}) {
+      add(key);
+    }
+    const int last = static_cast<int>(DispatchKey::EndOfRuntimeBackendKeys);
+    for (int k = static_cast<int>(DispatchKey::EndOfFunctionalityKeys) + 1; k <= last; k++) {
+      const auto key = static_cast<DispatchKey>(k);
+      const std::string name = c10::toString(key);
+      const bool listed = std::any_of(keys.begin(), keys.end(), [&](const auto& other) { return other.second == name; });
+      if (!listed && name.find("UNKNOWN") == std::string::npos && name != "Undefined") add(key);
+    }
+    return keys;
+  }();
+  return all;
+}
 
 // Dispatch keys of the sorts of tensors that are on the CPU.
 constexpr DispatchKey kRuns[] = {
@@ -229,8 +232,8 @@ class Listing {
     field(name.name);
     field(name.overload_name);
     std::string keys, tags;
-    for (DispatchKey key : kKeys) {
-      if (op.handle.hasKernelForDispatchKey(key)) keys += std::string(c10::toString(key)) + " ";
+    for (const auto& key : listed_keys()) {
+      if (op.handle.hasKernelForDispatchKey(key.first)) keys += key.second + " ";
     }
     field(keys);
     std::string flags;
