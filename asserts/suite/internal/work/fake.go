@@ -52,6 +52,8 @@ func (r *Runner) callFake(t *Target, c *sample.Case, f faker) *fakeCall {
 		return &fakeCall{why: "a call of the op's fake ended its process"}
 	case !c.Plain():
 		return &fakeCall{why: "a tensor that is not plain has no fake"}
+	case slices.ContainsFunc(c.Args, func(v sample.Value) bool { return v.Kind == sample.StorageValue }):
+		return &fakeCall{why: "a storage has no fake"}
 	}
 	m := maker{engine: r.Engine, room: &r.room}
 	defer m.release()

@@ -365,6 +365,10 @@ func TestFakes(t *testing.T) {
 	if call := b.callFake(b.t, b.call(t, "float32[2]"), e); !strings.HasPrefix(call.why, "no arguments: make float32[2]") {
 		t.Errorf("arguments that can't be made: %q", call.why)
 	}
+	withStorage := newBench(t, "ns::f(Tensor a, Storage b) -> Tensor", copies)
+	if call := withStorage.callFake(withStorage.t, withStorage.call(t, "float32[2]", "storage:float32[2]"), e); call.why != "a storage has no fake" {
+		t.Errorf("a storage: %q", call.why)
+	}
 	b.Level, b.e.lacks = asserts.Content, nil
 	if _, c := b.judged(t, "float32[2]"); len(c.Devices) != 1 {
 		t.Errorf("below the level of second calls there are %v", c.Devices)
