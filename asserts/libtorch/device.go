@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 
 	"github.com/opassert/opassert/internal/tensor"
@@ -14,7 +15,11 @@ type Place struct {
 	Name     string // "cuda:0"
 	Key      string // the dispatch key of its kernels: "CUDA"
 	Fallback bool   // its backend has a kernel for ops that have none for it
+	Resolves bool   // its copy ends for conjugated and negated tensors
 }
+
+// places are the devices that were found, by the names that they were asked for by.
+var places sync.Map
 
 // brought is the name of the device that a package brings, where one does.
 var brought atomic.Pointer[string]
@@ -22,6 +27,9 @@ var brought atomic.Pointer[string]
 // FindDevice finds a device by its name, also one that a package which is loaded
 // brings: "cuda", "openreg:1". An error says why it is not there.
 func FindDevice(name string) (Place, error) {
+	if p, ok := places.Load(name); ok {
+		return p.(Place), nil
+	}
 	if err := start(); err != nil {
 		return Place{}, err
 	}
@@ -36,7 +44,9 @@ func FindDevice(name string) (Place, error) {
 	if plain, _, _ := strings.Cut(name, ":"); typ == tensor.DeviceBrought {
 		brought.Store(&plain)
 	}
-	return Place{Fallback: r.word() != 0, Key: r.text(), Name: deviceName(typ, index)}, nil
+	p := Place{Fallback: r.word() != 0, Resolves: r.word() != 0, Key: r.text(), Name: deviceName(typ, index)}
+	places.Store(name, p)
+	return p, nil
 }
 
 // deviceName returns the name of a device by its numbers.

@@ -44,7 +44,7 @@ type Spec struct {
 	Strides []int64 // in elements, of forms with strides; nil: contiguous; 0 expands
 	Offset  int64   // in elements
 	Meta    bool    // on the meta device: no bytes. Only Strided and Inference
-	Device  string  // where it is made, as [FindDevice] names it; "": on the CPU
+	Device  string  // where it is made: "cuda", "openreg:1", as [FindDevice] finds it; "": on the CPU
 	Form    Form
 
 	// Of, where it is a tensor, is the one whose storage and version this one shares,
@@ -207,10 +207,11 @@ func (s *Spec) strided() (Tensor, error) {
 		device = tensor.DeviceMeta
 	}
 	if s.Device != "" {
-		var ok bool
-		if device, index, ok = parseDevice(s.Device); !ok {
-			return Tensor{}, fmt.Errorf("unknown device %s", s.Device)
+		place, err := FindDevice(s.Device)
+		if err != nil {
+			return Tensor{}, err
 		}
+		device, index, _ = parseDevice(place.Name)
 	}
 	switch s.Form {
 	case Inference:

@@ -105,8 +105,11 @@ func Refuse(err error) {
 		return // no run is connected
 	}
 	word := lineFault
-	if errors.As(err, new(*engine.LibraryFault)) {
+	switch {
+	case errors.As(err, new(*engine.LibraryFault)):
 		word = lineLibrary
+	case errors.As(err, new(*engine.Lost)):
+		word = lineLost
 	}
 	c.say(word, strconv.Quote(err.Error()))
 }

@@ -222,6 +222,18 @@ var fakeOps = []struct {
 		}
 		return []any{first(args).copy()}, nil
 	}},
+	{"loses_the_device_on_bool(Tensor self) -> Tensor", func(e *fakeEngine, args []any) ([]any, error) {
+		if lost = lost || first(args).impl.spec.DType == "bool"; lost {
+			panic(&engine.Lost{Message: "no answer"})
+		}
+		return []any{first(args).copy()}, nil
+	}},
+	{"finds_it_lost(Tensor self) -> Tensor", func(e *fakeEngine, args []any) ([]any, error) {
+		if lost {
+			panic(&engine.Lost{Message: "no answer"})
+		}
+		return []any{first(args).copy()}, nil
+	}},
 	{"hangs(Tensor self) -> Tensor", func(e *fakeEngine, args []any) ([]any, error) {
 		time.Sleep(time.Minute)
 		return nil, nil
@@ -247,6 +259,7 @@ var (
 	hoard     []byte
 	lateCalls int
 	broken    bool
+	lost      bool
 )
 
 func crashIf(yes bool) {

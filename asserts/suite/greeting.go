@@ -74,7 +74,7 @@ func ownVersion() string {
 // of the values in them. Two programs with the same name understand each other.
 func dialect() string {
 	h := fnv.New64a()
-	fmt.Fprintln(h, replyFile, keyFile, lineReady, lineLoad, lineStart, lineCall, lineDevice, lineTwin, lineFrame, lineShown, lineEnd, lineLearned, lineDone, lineList, lineFault, lineLibrary, lineDied)
+	fmt.Fprintln(h, replyFile, keyFile, lineReady, lineLoad, lineStart, lineCall, lineDevice, lineTwin, lineFrame, lineShown, lineEnd, lineLearned, lineDone, lineList, lineFault, lineLibrary, lineLost, lineDied)
 	told := make(map[reflect.Type]bool)
 	for _, v := range []any{request{}, report.Case{}, Listing{}, design.Learned{}} {
 		describe(h, reflect.TypeOf(v), told)

@@ -43,6 +43,7 @@ const (
 	lineList    = "list"    // "list LISTING", the answer to a request for the ops
 	lineFault   = "fault"   // a panic of opassert's own, quoted
 	lineLibrary = "library" // a failure of the library, quoted
+	lineLost    = "lost"    // the device of the tensors does not work any more, why quoted
 	lineDied    = "died"    // from what watches the worker: "died STATUS"
 )
 

@@ -92,6 +92,8 @@ func TestFaultsAreFoundAndCrashesContained(t *testing.T) {
 		"fails_in_opassert":        "fault: panic: our own fault; never ran: ",
 		"leaves_a_file":            "",
 		"hoards_on_bool":           "out of memory in case 11 [cpu], alone: true (self=bool[2]) []; out of memory in case 19 [cpu], alone: true (self=bool[2, 3]) []",
+		"loses_the_device_on_bool": "device lost in case 11 [cpu], alone: true (self=bool[2]) []; device lost in case 19 [cpu], alone: true (self=bool[2, 3]) []",
+		"finds_it_lost":            "",
 		"hangs":                    "hang in case 0 [cpu], alone: true (self=float32[3, 3]) []; never ran: ",
 		"spins":                    "hang in case 0 [cpu], alone: true (self=float32[3, 3]) []; never ran: ",
 		"waits_on_bool":            "",
@@ -105,6 +107,14 @@ func TestFaultsAreFoundAndCrashesContained(t *testing.T) {
 	delete(got, "crashes_late") // it has a test of its own
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// A lost device is a result of the case that lost it, with the device's error.
+func TestLostDevice(t *testing.T) {
+	r := runFake(t, "loses_the_device_on_bool")["loses_the_device_on_bool"]
+	if len(r.Crashes) == 0 || r.Crashes[0].Cause != report.DeviceLost || !strings.HasSuffix(r.Crashes[0].Said, "no answer") || r.Ran < 10 {
+		t.Errorf("%s; %d of %d cases ran: %+v", summary(r), r.Ran, r.Cases, r.Crashes)
 	}
 }
 

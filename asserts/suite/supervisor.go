@@ -223,6 +223,10 @@ func (s *supervisor) once(ctx context.Context, q request, patience time.Duration
 		case word == lineLibrary:
 			s.stop()
 			return nil, &engine.LibraryFault{Message: ownFault(rest).Error()}
+		case word == lineLost:
+			s.stop()
+			crash.Cause, crash.Said = report.DeviceLost, ownFault(rest).Error()
+			return crash, nil
 		case word == lineDied:
 			err := s.p.explain(crash, rest)
 			if !s.p.awaitReplacement() {

@@ -95,6 +95,8 @@ func (s *server) answer(text string) (err error) {
 		case nil:
 		case *engine.LibraryFault:
 			err = p
+		case *engine.Lost:
+			err = p
 		default:
 			err = fmt.Errorf("panic: %v\n\n%s", p, debug.Stack())
 		}

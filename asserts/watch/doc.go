@@ -62,6 +62,10 @@
 //     PyTorch 2.15. Such calls are checked without contents, and counted. A backend that
 //     throws in that copy is reported with the op, and the exit status is 2. Graphs that
 //     another thread captures in CUDA's mode global end if this one copies.
+//   - Bytes of a device are read after its work is done, so streams are out of sight: a
+//     result that is returned before its work on the current stream is done, and memory
+//     that another stream still uses after it was freed without record_stream. On CUDA
+//     PyTorch's own sanitizer, TORCH_CUDA_SANITIZER=1, follows both.
 //   - A C++ library that reads the included set by the inline function of libtorch
 //     sees the watcher's keys there.
 //   - An answer of a class in __torch_function__, above the dispatcher, is not a call

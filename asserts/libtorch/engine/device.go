@@ -1,12 +1,15 @@
 package engine
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"slices"
 
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/libtorch"
+	"github.com/opassert/opassert/asserts/suite/engine"
+	"github.com/opassert/opassert/internal/tensor"
 )
 
 // On makes the tensors of cases lie on a device, by its name.
@@ -34,9 +37,61 @@ func (p place) below(op *libtorch.Op) bool {
 	})
 }
 
-// has reports whether an op runs on the device without a fallback.
-func (p place) has(op *libtorch.Op) bool {
-	return p.below(op) || slices.Contains(op.Kernels, "CompositeImplicitAutograd") || op.Autograd && len(op.Runs) == 0
+// lacks returns the tensors of a form that nobody can make on the device, or "".
+func (p place) lacks(f engine.Form) string {
+	if p.Name != "" && !p.Resolves && (f == engine.Conjugate || f == engine.Negative) {
+		return fmt.Sprintf("%s tensors on %s, whose copies of them never end: aten::_copy_from has no kernel for %s", tensor.Forms[f], p.Name, keyOf[f])
+	}
+	return ""
+}
+
+// keyOf are the dispatch keys of forms that a fallback resolves.
+var keyOf = map[engine.Form]string{engine.Conjugate: "Conjugate", engine.Negative: "Negative"}
+
+// mark is a byte that a device keeps.
+const mark = 0x5a
+
+// lost returns the error of a device that does not keep what is copied to it, or "". After an
+// error that sticks, and where it has no memory left, nothing on it works before its process
+// ends.
+func (p place) lost() string {
+	if p.Name == "" {
+		return ""
+	}
+	dtype, _ := libtorch.ParseDType("uint8")
+	t, err := libtorch.Make(libtorch.Spec{DType: dtype, Device: p.Name, Sizes: []int64{1}, Bytes: []byte{mark}})
+	if err != nil {
+		return err.Error()
+	}
+	defer t.Release()
+	kept, err := t.Bytes()
+	switch {
+	case err != nil:
+		return err.Error()
+	case !bytes.Equal(kept, []byte{mark}):
+		return fmt.Sprintf("a byte that is copied to it and back is %x, and was %x", kept, mark)
+	}
+	return ""
+}
+
+// hold ends the worker where the device is lost, with the case that lost it.
+func (p place) hold() {
+	if why := p.lost(); why != "" {
+		panic(&engine.Lost{Message: stamp.ReplaceAllString(why[:min(len(why), longest)], "[$1 ")})
+	}
+}
+
+// kernel returns the sort of kernel that serves the device.
+func (p place) kernel(op *libtorch.Op) engine.Kernel {
+	switch {
+	case slices.Contains(op.Kernels, p.Key) || slices.Contains(op.Kernels, "Autograd"+p.Key):
+		return engine.OwnKernel
+	case p.below(op) || slices.Contains(op.Kernels, "CompositeImplicitAutograd") || op.Autograd && len(op.Runs) == 0:
+		return engine.SharedKernel
+	case p.Fallback:
+		return engine.FallbackKernel
+	}
+	return engine.NoKernel
 }
 
 // hostTwins returns tensors on the CPU that are to each other what ts are: the same

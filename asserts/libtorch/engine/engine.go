@@ -122,7 +122,7 @@ func (l *Libtorch) Loaded(op string) bool {
 	return l.old != nil && !l.old[op] || l.host != nil && l.host.adds(op)
 }
 
-// Operators omits the operators that cannot run on the CPU.
+// Operators omits the operators that cannot run on the CPU, unless there is another device.
 func (l *Libtorch) Operators() ([]engine.Operator, error) {
 	ops, err := libtorch.Ops()
 	if err != nil {
@@ -171,11 +171,7 @@ func (l *Libtorch) Beyond(op, text string) string {
 
 // runs reports whether an op is one that there is to run.
 func (l *Libtorch) runs(op *libtorch.Op) bool {
-	ours := l.Loaded(op.Name) || slices.Contains(namespaces, op.Namespace)
-	if l.place.Name != "" {
-		return ours && (l.place.has(op) || l.place.Fallback && runnable(op))
-	}
-	return l.Loaded(op.Name) || ours && runnable(op)
+	return l.Loaded(op.Name) || slices.Contains(namespaces, op.Namespace) && (l.place.Name != "" || runnable(op))
 }
 
 // runnable reports whether an op can run on some sort of CPU tensor.
@@ -199,7 +195,7 @@ func (l *Libtorch) operator(op *libtorch.Op) engine.Operator {
 	}
 	o.Below = slices.ContainsFunc(op.Kernels, func(k string) bool { return slices.Contains(below, k) })
 	if l.place.Name != "" {
-		o.Below, o.Own = l.place.below(op), slices.Contains(op.Kernels, l.place.Key)
+		o.Below, o.Kernel = l.place.below(op), l.place.kernel(op)
 	}
 	if o.Schema = l.schemas[op.Name]; o.Schema == nil {
 		var err error
@@ -209,6 +205,11 @@ func (l *Libtorch) operator(op *libtorch.Op) engine.Operator {
 		}
 	}
 	o.Unseen = Unseen(o.Schema, op)
+	if o.Kernel == engine.NoKernel {
+		o.Missing = "it has no kernel for " + l.place.Name
+		o.Cannot = o.Missing
+		return o
+	}
 	if o.Missing != "" {
 		o.Cannot = "no op makes an argument that it needs, or its schema leaves open what those are"
 	}
@@ -323,6 +324,9 @@ type torchObject struct{ libtorch.Object }
 func (o torchObject) Release() { o.Object.Release() }
 
 func (l *Libtorch) Make(d engine.Dense, f engine.Form) (engine.Tensor, error) {
+	if what := l.place.lacks(f); what != "" {
+		return nil, &engine.Unsupported{What: what}
+	}
 	spec := libtorch.Spec{Device: l.place.Name, Sizes: d.Sizes, Strides: d.Strides, Offset: d.Offset, Bytes: d.Data, Form: f}
 	name := d.DType
 	switch {
@@ -337,6 +341,7 @@ func (l *Libtorch) Make(d engine.Dense, f engine.Form) (engine.Tensor, error) {
 	}
 	t, err := libtorch.Make(spec)
 	if err != nil {
+		l.place.hold()
 		return nil, thrown(err)
 	}
 	return torchTensor{t}, nil
@@ -452,7 +457,9 @@ func (l *Libtorch) Call(name string, args []any, level asserts.Level) (engine.Ou
 			return callGraded(op, level, out, values)
 		}
 	}
-	if err := call(level, &l.out, values...); err != nil {
+	err = call(level, &l.out, values...)
+	l.place.hold()
+	if err != nil {
 		return engine.Outcome{}, thrown(err)
 	}
 	out := engine.Outcome{Seen: l.out.Seen}

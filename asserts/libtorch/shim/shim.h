@@ -32,8 +32,8 @@ void oa_schemas(int64_t* reply, int64_t cap);
 void oa_load(const char* path, int64_t n, int64_t* reply, int64_t cap);
 
 // oa_device replies with the type and the index of a device, which may have a name
-// that a package brings, whether it has a kernel for operators that have none, and the
-// dispatch key of its kernels, a string.
+// that a package brings, whether it has a kernel for operators that have none, whether its
+// copy ends for conjugated and negated tensors, and the dispatch key of its kernels, a string.
 void oa_device(const char* name, int64_t n, int64_t* reply, int64_t cap);
 
 // oa_call calls an operator; call.cpp says how a request reads.

@@ -50,6 +50,20 @@ void give(c10::IValue&& v, Reply& out) {
   out.text(type);
 }
 
+// resolves reports whether the copy of a backend ends where a tensor is conjugated or
+// negated. The fallbacks of these keys copy their arguments, by aten::_copy_from where the
+// backend has that, and it begins with the fallback.
+//
+// Source: aten/src/ATen/native/Copy.cpp, copy_impl; aten/src/ATen/native/MathBitsFallback.h.
+bool resolves(c10::DispatchKey backend) {
+  auto has = [](const char* name, c10::DispatchKey key) {
+    auto op = c10::Dispatcher::singleton().findSchema({name, ""});
+    return op && op->hasKernelForDispatchKey(key);
+  };
+  return !has("aten::_copy_from", backend) || has("aten::copy_", backend) ||
+         (has("aten::_copy_from", c10::DispatchKey::Conjugate) && has("aten::_copy_from", c10::DispatchKey::Negative));
+}
+
 // twin returns a meta tensor that is to its storage what t is to its own.
 at::Tensor twin(const at::Tensor& t, c10::Storage storage) {
   return new_tensor(std::move(storage), c10::DeviceType::Meta, t.dtype(), t.sizes(), t.strides(), t.storage_offset());
@@ -121,6 +135,7 @@ void oa_device(const char* name, int64_t n, int64_t* words, int64_t cap) {
     out.word(device.index());
     const c10::DispatchKey key = at::TensorOptions().device(device).computeDispatchKey();
     out.word(c10::Dispatcher::singleton().hasBackendFallbackForDispatchKey(key));
+    out.word(resolves(key));
     out.text(c10::toString(key));
   });
 }

@@ -67,9 +67,9 @@ type Operator struct {
 	// Below says that it has a kernel below autograd for dense tensors of the first
 	// device, or one that serves all backends.
 	Below bool
-	// Own reports that the device of the tensors, where that is not the CPU, has a kernel
-	// of its own for it.
-	Own bool
+	// Kernel is the kernel that serves the device of the tensors, where that is not the
+	// CPU.
+	Kernel Kernel
 	// Autograd reports that it has a kernel for autograd, or decomposes.
 	Autograd bool
 	// Added reports that it came with a library that was loaded besides.
@@ -84,6 +84,20 @@ type Operator struct {
 	// Unseen are the checks that a call through this engine cannot show.
 	Unseen []Unseen
 }
+
+// A Kernel is a sort of kernel that serves a device.
+type Kernel string
+
+// The sorts of kernels. No op has two of them: the first counts.
+const (
+	OwnKernel      Kernel = "own"      // of that device alone
+	SharedKernel   Kernel = "shared"   // of all devices: the op decomposes, or calls others
+	FallbackKernel Kernel = "fallback" // of the device's backend, for each op without another; most copy to the CPU
+	NoKernel       Kernel = "none"
+)
+
+// Kernels are the sorts of kernels, in the order in which reports show them.
+var Kernels = []Kernel{OwnKernel, SharedKernel, FallbackKernel, NoKernel}
 
 // Where is where the op's schema is written, if that is in a file, or else where
 // its kernel is.
@@ -133,6 +147,12 @@ func (t *Thrown) Error() string { return t.Message }
 type LibraryFault struct{ Message string }
 
 func (f *LibraryFault) Error() string { return f.Message }
+
+// A Lost is the value that an engine panics with when the device of its tensors no longer
+// works: the case is at fault, and the next one needs another process.
+type Lost struct{ Message string }
+
+func (l *Lost) Error() string { return "the device is lost: " + l.Message }
 
 // Message returns the text that a kernel threw, and false for a failure of
 // another sort.

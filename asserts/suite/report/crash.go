@@ -17,6 +17,7 @@ type Crash struct {
 	Device engine.Device `json:"device,omitempty"` // where the op was called; "" before it was
 	Twin   bool          `json:"-"`                // the op was called there with twins of the tensors of the case
 	Frames []string      `json:"frames,omitempty"` // the op's own functions on the stack, innermost first
+	Said   string        `json:"said,omitempty"`   // the error of the device, where that is lost
 	Waived string        `json:"waived,omitempty"` // why an allowlist waives it
 	Known  bool          `json:"known,omitempty"`  // a baseline has it
 
@@ -26,6 +27,7 @@ type Crash struct {
 const (
 	Hang        = "hang"
 	OutOfMemory = "out of memory"
+	DeviceLost  = "device lost" // nothing works on it any more, in that process
 )
 
 // corruptions are the causes of a kernel that reads or writes out of bounds. Which

@@ -22,6 +22,7 @@ type pageData struct {
 	Report   *Report
 	Totals   Totals
 	Reach    []string // as in text
+	Served   string   // the same
 	Devices  []engine.Device
 	Codes    []pageCode
 	Findings []pageFinding
@@ -45,6 +46,7 @@ type pageCrash struct{ Op, Cause, Device, Note, Report string }
 // device and code.
 type pageRow struct {
 	Op      string                           `json:"op"`
+	Kernel  engine.Kernel                    `json:"kernel,omitempty"`
 	Cases   int                              `json:"cases"`
 	Ran     int                              `json:"ran"`
 	Why     string                           `json:"why,omitempty"` // it never ran
@@ -58,7 +60,7 @@ type pageRow struct {
 // WriteHTML writes the report as one page that needs nothing else.
 func (r *Report) WriteHTML(w io.Writer) error {
 	data := pageData{Report: r, Totals: r.Totals(), Rows: []pageRow{}, known: make(map[string]int)}
-	data.Reach, data.Devices = data.Totals.lines(), data.Totals.Devices.Names()
+	data.Reach, data.Served, data.Devices = data.Totals.lines(), servedLine(data.Totals.Served), data.Totals.Devices.Names()
 	for c := range asserts.AllCodes.All() {
 		data.Codes = append(data.Codes, pageCode{c.String(), c.Name(), c.Rule()})
 	}
@@ -72,6 +74,9 @@ func (r *Report) WriteHTML(w io.Writer) error {
 		row := op.pageRow()
 		row.Tried, row.Refused = data.lists(op.Tried), data.lists(op.Refused)
 		data.Rows = append(data.Rows, row)
+	}
+	for _, u := range r.Unrun {
+		data.Rows = append(data.Rows, pageRow{Op: u.Op, Kernel: u.Kernel, Why: u.why()})
 	}
 	return page.Execute(w, data)
 }
@@ -110,7 +115,7 @@ func (r *Report) pageCrash(op *OpResult, c Crash) pageCrash {
 }
 
 func (op *OpResult) pageRow() pageRow {
-	row := pageRow{Op: op.Op, Cases: op.Cases, Ran: op.Ran}
+	row := pageRow{Op: op.Op, Kernel: op.Kernel, Cases: op.Cases, Ran: op.Ran}
 	if op.Ran == 0 {
 		row.Why = op.reason()
 		return row

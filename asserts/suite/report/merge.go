@@ -14,9 +14,10 @@ import (
 // Merge needs besides the results. Times are left out, so that equal runs write
 // equal bytes.
 type runRecord struct {
-	Status string  `json:"status"` // "run"
-	Reach  Reach   `json:"reach"`
-	Run    *Report `json:"run"`
+	Status string   `json:"status"` // "run"
+	Reach  Reach    `json:"reach"`
+	Served []Served `json:"served,omitempty"`
+	Run    *Report  `json:"run"`
 }
 
 // WriteJSON writes the results as an array, and after them the run itself.
@@ -28,7 +29,7 @@ func (r *Report) WriteJSON(w io.Writer) error {
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
-	return enc.Encode(append(all, runRecord{"run", r.reach(), r.timeless()}))
+	return enc.Encode(append(all, runRecord{"run", r.reach(), r.served(), r.timeless()}))
 }
 
 // timeless is the report without its times.
@@ -96,11 +97,13 @@ func Merge(names []string, reports []*Report) (*Report, error) {
 		}
 		merged.All += r.All
 		merged.Ops = append(merged.Ops, r.Ops...)
+		merged.Unrun = append(merged.Unrun, r.Unrun...)
 		merged.Gone = append(merged.Gone, r.Gone...)
 		merged.Left = append(merged.Left, slices.DeleteFunc(slices.Clone(r.Left), func(l string) bool { return slices.Contains(merged.Left, l) })...)
 	}
 	merged.All = max(merged.All, first.Shard.Ops) // where a shard is missing
 	slices.SortFunc(merged.Ops, func(a, b *OpResult) int { return strings.Compare(a.Op, b.Op) })
+	slices.SortFunc(merged.Unrun, func(a, b Unrun) int { return strings.Compare(a.Op, b.Op) })
 	return merged, missingShards(names, reports)
 }
 

@@ -26,6 +26,7 @@ type Report struct {
 	Shard   Shard          `json:"shard,omitzero"` // of which this is the report
 	Gone    []baselineLine `json:"gone,omitempty"` // lines of the baseline that the run does not show
 	Left    []string       `json:"left,omitempty"` // libraries that could not be loaded, each with the reason
+	Unrun   []Unrun        `json:"unrun,omitempty"`
 	Ops     []*OpResult    `json:"ops"`
 }
 
@@ -122,6 +123,9 @@ func (r *Report) Results() []asserts.Result {
 	var all []asserts.Result
 	for _, op := range r.Ops {
 		all = append(all, op.timed(r.results(op))...)
+	}
+	for _, u := range r.Unrun {
+		all = append(all, u.result())
 	}
 	return all
 }
@@ -333,6 +337,7 @@ func (r *Report) CrashText(op *OpResult, c Crash) string {
 	for i, frame := range c.Frames {
 		line([]string{"stack", ""}[min(i, 1)], frame)
 	}
+	line("said", c.Said)
 	line("alone", "it happens in a process that runs nothing else")
 	line("same", strings.Join(r.sameCrash(op, c), ", "))
 	line("repro", r.repro(op, c))
@@ -403,6 +408,7 @@ func (r Reach) lines() []string {
 // Totals are a report's numbers.
 type Totals struct {
 	Reach
+	Served            []Served // by sort of kernel
 	Cases, Ran        int
 	Findings, Crashes int // that count
 	Notes             int // findings that are debatable
@@ -417,7 +423,7 @@ type Totals struct {
 
 // Totals adds up.
 func (r *Report) Totals() Totals {
-	t := Totals{Reach: r.reach(), Lacks: make(map[string]int), Cut: make(map[string]int)}
+	t := Totals{Reach: r.reach(), Served: r.served(), Lacks: make(map[string]int), Cut: make(map[string]int)}
 	var all Tally
 	for _, op := range r.Ops {
 		t.Cases += op.Cases
@@ -480,6 +486,9 @@ func (r *Report) writeTotals(t *textWriter) {
 	}
 	for i, line := range sum.lines() {
 		t.line("  %-7s %s", []string{"ops", "apart"}[min(i, 1)], line)
+	}
+	if line := servedLine(sum.Served); line != "" {
+		t.line("  kernels %s", line)
 	}
 	t.line("  cases   %d, of which %d ran", sum.Cases, sum.Ran)
 	t.line("  classes %d value classes of arguments ran, %d were refused in every call", sum.Tried, sum.Refused)

@@ -17,7 +17,8 @@ type OpResult struct {
 	Op        string         `json:"op"`
 	Schema    string         `json:"schema"`
 	Composite bool           `json:"composite,omitempty"`
-	Below     bool           `json:"below,omitempty"` // has a kernel below autograd
+	Below     bool           `json:"below,omitempty"`  // has a kernel below autograd
+	Kernel    engine.Kernel  `json:"kernel,omitempty"` // that serves the device, where that is not the CPU
 	Missing   string         `json:"missing,omitempty"`
 	Cases     int            `json:"cases"`
 	Ran       int            `json:"ran"`
@@ -97,7 +98,7 @@ func (c Classes) count() int {
 func NewOpResult(o engine.Operator) *OpResult {
 	r := &OpResult{
 		Site: o.Where(),
-		Op:   o.Name(), Schema: o.Schema.Func.String(), Composite: o.Schema.IsComposite(), Below: o.Below, Missing: o.Missing, Cannot: o.Cannot,
+		Op:   o.Name(), Schema: o.Schema.Func.String(), Composite: o.Schema.IsComposite(), Below: o.Below, Kernel: o.Kernel, Missing: o.Missing, Cannot: o.Cannot,
 	}
 	r.Bound()
 	return r

@@ -55,12 +55,16 @@ program that links C libraries; -a runs all.
 With -device the tensors of all cases lie on that device: they are made on the CPU and
 copied there with their strides, offsets and shared storages. An argument that is a
 device gets it, and bytes are compared as the device's backend copies them to the CPU. The
-ops are those that have a kernel of their own for it; -op names others, also those that
-its fallback runs. The same call is made on the CPU and on Meta, and OA011 holds them
+ops are those that have a kernel of their own for it; those that decompose, that its
+fallback runs, mostly on the CPU, and that have no kernel are counted and listed, and -op
+names them. The same call is made on the CPU and on Meta, and OA011 holds them
 against each other. Calls run in a Python, which imports with -module the package that
 brings the device, or with -lib in a worker of opassert's own, where the device of a C++
-library is privateuseone. Where the Python has a driver up, or threads, each worker is a
-new process.
+library is privateuseone. Bytes are read after the work of the device is done: which
+stream did it, and whether a result was returned before that, is not checked. A call
+after which the device does not work any more, as after an error that sticks or without
+memory, is a crash, "device lost", and the next call is made in another process. Where
+the Python has a driver up, or threads, each worker is a new process.
 
   opassert check -device cuda
   opassert check -device openreg:1 -module torch_openreg -op 'aten::a*'
@@ -234,6 +238,7 @@ type checkup struct {
 	engine    string            // as reports show it
 	all       []engine.Operator // those of the engine
 	operators []engine.Operator // those to run
+	unrun     []engine.Operator // those that -device leaves out
 	unmatched []string          // patterns that match no op
 	shard     report.Shard
 	planner   *plan.Planner
@@ -266,6 +271,9 @@ func (f *checkFlags) start(inv *invocation) (*checkup, error) {
 		c.shard.Ops = len(c.operators)
 	}
 	c.operators = c.shard.Take(c.operators)
+	if *f.device != "" && len(f.ops) == 0 {
+		c.unrun = c.shard.Take(slices.DeleteFunc(slices.Clone(c.all), f.chooses))
+	}
 	var schemas []*schema.Op
 	for _, o := range c.all {
 		schemas = append(schemas, o.Schema)
@@ -327,7 +335,8 @@ func (f *checkFlags) listing(inv *invocation, start func() *exec.Cmd) (*suite.Li
 
 // known checks the flags that can be checked before an engine is opened.
 func (f *checkFlags) known() (asserts.Level, error) {
-	if *f.device == string(engine.CPU) {
+	f.on = cmp.Or(*f.device, string(engine.CPU))
+	if f.on == string(engine.CPU) {
 		*f.device = ""
 	}
 	*f.level = cmp.Or(*f.level, f.usualLevel().String())
@@ -393,7 +402,7 @@ func (f *checkFlags) choose(all []engine.Operator) (chosen []engine.Operator, un
 // chooses reports whether an op is run that no pattern names.
 func (f *checkFlags) chooses(o engine.Operator) bool {
 	if *f.device != "" {
-		return o.Own
+		return o.Kernel == engine.OwnKernel
 	}
 	return o.Added || len(f.adding()) == 0
 }
@@ -560,10 +569,14 @@ func (c *checkup) report(results []*report.OpResult) *report.Report {
 	if c.flags.found != nil {
 		printPython(results, c.flags.found.PythonMeta())
 	}
-	return &report.Report{
+	r := &report.Report{
 		Engine: c.engine, Level: c.level(), Through: strings.TrimPrefix(*c.flags.through, "backend"), Seed: *c.flags.seed, Cases: *c.flags.cases,
 		Command: c.flags.again(), All: len(c.operators), Ops: results, Shard: c.shard, Left: c.flags.left,
 	}
+	for _, o := range c.unrun {
+		r.Leave(o)
+	}
+	return r
 }
 
 // printPython prints for findings on meta that Python has a meta function of its own,

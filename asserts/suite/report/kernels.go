@@ -1,0 +1,86 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/asserts/suite/engine"
+)
+
+// An Unrun is an op that a run on a device leaves out, as the device has no kernel of
+// its own for it and nothing names the op.
+type Unrun struct {
+	Op     string        `json:"op"`
+	Kernel engine.Kernel `json:"kernel"`
+}
+
+// Leave adds an op that is left out.
+func (r *Report) Leave(o engine.Operator) { r.Unrun = append(r.Unrun, Unrun{o.Name(), o.Kernel}) }
+
+// why is the reason why the op did not run.
+func (u Unrun) why() string {
+	switch u.Kernel {
+	case engine.SharedKernel:
+		return "not run: its kernel is that of all devices; -op names it"
+	case engine.FallbackKernel:
+		return "not run: it has no kernel for the device, whose fallback serves it; -op names it"
+	}
+	return "not run: it has no kernel for the device"
+}
+
+// result is the op as a result.
+func (u Unrun) result() asserts.Result {
+	return asserts.Result{Op: u.Op, Status: asserts.Skipped, Reason: u.why()}
+}
+
+// A Served is the number of ops that a sort of kernel serves, and of those that ran.
+type Served struct {
+	Kernel engine.Kernel `json:"kernel"`
+	Ops    int           `json:"ops"`
+	Ran    int           `json:"ran"`
+}
+
+// served counts the ops by the sort of kernel that serves the device; nil where that is
+// the CPU.
+func (r *Report) served() []Served {
+	all := make([]Served, len(engine.Kernels))
+	count := func(kernel engine.Kernel, ran int) {
+		if i := slices.Index(engine.Kernels, kernel); i >= 0 {
+			all[i].Ops++
+			all[i].Ran += ran
+		}
+	}
+	for i, kernel := range engine.Kernels {
+		all[i].Kernel = kernel
+	}
+	for _, op := range r.Ops {
+		count(op.Kernel, min(op.Ran, 1))
+	}
+	for _, u := range r.Unrun {
+		count(u.Kernel, 0)
+	}
+	if !slices.ContainsFunc(all, func(s Served) bool { return s.Ops > 0 }) {
+		return nil
+	}
+	return all
+}
+
+// servedBy describes the sorts of kernels, for readers.
+var servedBy = map[engine.Kernel]string{
+	engine.OwnKernel: "with a kernel of the device's own", engine.SharedKernel: "with one of all devices",
+	engine.FallbackKernel: "without, which the device's fallback serves", engine.NoKernel: "with none",
+}
+
+// servedLine returns the ops by sort of kernel, "" where the device is the CPU.
+func servedLine(all []Served) string {
+	var parts []string
+	for _, s := range all {
+		parts = append(parts, fmt.Sprintf("%d of %d %s", s.Ran, s.Ops, servedBy[s.Kernel]))
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return "ran, of those for the device: " + strings.Join(parts, ", ")
+}
