@@ -4,6 +4,7 @@ import io
 import os
 import sys
 import tempfile
+import time
 import traceback
 import warnings
 
@@ -307,10 +308,25 @@ def loading():
             batch.sum()
 
 
-def train(rank, port):
+def wait_for_gloo():
+    """Returns once gloo's threads are idle. A collective returns before its thread
+    has dropped the tensors, which takes Python's lock: where Python finalizes
+    meanwhile, the process aborts, with no watcher too."""
+    idle = 0
+    while idle < 3:
+        time.sleep(0.05)  # without the lock
+        states = []
+        for task in os.listdir("/proc/self/task"):
+            with open(f"/proc/self/task/{task}/stat") as stat:
+                name, state = stat.read().split("(", 1)[1].rsplit(")", 1)
+            if "gloo" in name:
+                states.append(state.split()[0])
+        idle = idle + 1 if set(states) <= {"S"} else 0
+
+
+def train(rank, store):
     import torch.distributed as dist
-    os.environ.update(MASTER_ADDR="127.0.0.1", MASTER_PORT=str(port), USE_LIBUV="0")
-    dist.init_process_group("gloo", rank=rank, world_size=2)
+    dist.init_process_group("gloo", init_method="file://" + store, rank=rank, world_size=2)
     net = nn.parallel.DistributedDataParallel(nn.Linear(4, 4))
     optimizer = torch.optim.SGD(net.parameters(), 0.1)
     for _ in range(2):
@@ -321,20 +337,18 @@ def train(rank, port):
     dist.broadcast(t, 0)
     dist.all_gather([torch.empty(2), torch.empty(2)], t)
     dist.barrier()
+    wait_for_gloo()
     dist.destroy_process_group()
 
 
 @part
 def distributed():
-    import socket
     import torch.distributed as dist
     import torch.multiprocessing as mp
     if not dist.is_available():
         return
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        port = s.getsockname()[1]
-    mp.spawn(train, (port,), nprocs=2)
+    with tempfile.TemporaryDirectory() as folder:
+        mp.spawn(train, (os.path.join(folder, "store"),), nprocs=2)
 
 
 @part
