@@ -313,7 +313,7 @@ def wait_for_gloo():
     has dropped the tensors, which takes Python's lock: where Python finalizes
     meanwhile, the process aborts, with no watcher too."""
     idle = 0
-    while idle < 3:
+    while idle < 10:
         time.sleep(0.05)  # without the lock
         states = []
         for task in os.listdir("/proc/self/task"):
