@@ -2,12 +2,13 @@ package watch
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"maps"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/opassert/opassert/asserts/suite/report"
 )
 
 // records are calls of an op as cases of [suite.ParseRecipes], each by the
@@ -49,17 +50,12 @@ func (r *run) record(data []byte) error {
 // WriteCases writes the calls that were recorded as a file of cases. What is left
 // out of one, check makes from the schema.
 func (r *Report) WriteCases(w io.Writer) error {
-	var b strings.Builder
-	b.WriteString("# Distinct calls that a program made; use them with opassert check -cases-from.\n")
-	if len(r.records) == 0 {
-		b.WriteString("[]\n")
+	if _, err := io.WriteString(w, "# Distinct calls that a program made; use them with opassert check -cases-from.\n"); err != nil {
+		return err
 	}
-	for _, op := range slices.Sorted(maps.Keys(r.records)) {
-		fmt.Fprintf(&b, "- ops: [%q]\n  cases:\n", op)
-		for _, c := range slices.Compact(slices.Sorted(maps.Values(r.records[op]))) {
-			fmt.Fprintf(&b, "    - %s\n", c)
-		}
+	calls := make(map[string][]string)
+	for op, all := range r.records {
+		calls[op] = slices.Compact(slices.Sorted(maps.Values(all)))
 	}
-	_, err := io.WriteString(w, b.String())
-	return err
+	return report.WriteCases(w, calls)
 }

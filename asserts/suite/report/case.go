@@ -2,6 +2,10 @@ package report
 
 import (
 	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/opassert/opassert/asserts"
@@ -44,6 +48,22 @@ type Finding struct {
 func (f *Finding) SameFault(g *Finding) bool {
 	v, w := f.Violation, g.Violation
 	return v.Code == w.Code && v.Subject.Return == w.Subject.Return && v.Subject.Index == w.Subject.Index
+}
+
+// WriteCases writes calls of ops, by their names, as a file of cases.
+func WriteCases(w io.Writer, calls map[string][]string) error {
+	var b strings.Builder
+	if len(calls) == 0 {
+		b.WriteString("[]\n")
+	}
+	for _, op := range slices.Sorted(maps.Keys(calls)) {
+		fmt.Fprintf(&b, "- ops: [%q]\n  cases:\n", op)
+		for _, call := range calls[op] {
+			fmt.Fprintf(&b, "    - %s\n", call)
+		}
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
 }
 
 // On names the devices of a finding in a text.

@@ -125,6 +125,46 @@ func (c *Comparison) WriteTable(w io.Writer) error {
 	return t.err
 }
 
+// Untried returns the calls with which other engines have findings that engine number i
+// has not, by op: cases of ops that it has.
+func (c *Comparison) Untried(i int) map[string][]string {
+	all := make(map[string][]string)
+	own := byName(c.Reports[i].Ops)
+	for _, r := range c.Reports {
+		for _, op := range r.Ops {
+			for _, f := range op.Findings {
+				s := own[op.Op].stands(f)
+				if (s == standsHolds || s == standsUnjudged) && f.Recipe != "" && !slices.Contains(all[op.Op], f.Recipe) {
+					all[op.Op] = append(all[op.Op], f.Recipe)
+				}
+			}
+		}
+	}
+	return all
+}
+
+// Adopt adds to a report what a further run with other cases found and it did not, and
+// returns a report of that alone. No number of a case makes these calls.
+func (r *Report) Adopt(further *Report) *Report {
+	added := *further
+	added.Ops = nil
+	own := byName(r.Ops)
+	for _, op := range further.Ops {
+		mine := own[op.Op]
+		if mine == nil {
+			continue
+		}
+		fresh := *op
+		fresh.Crashes, fresh.Findings = nil, slices.DeleteFunc(slices.Clone(op.Findings), mine.shows)
+		for _, f := range fresh.Findings {
+			f.Violation.Repro = ""
+		}
+		mine.Findings = append(mine.Findings, fresh.Findings...)
+		added.Ops = append(added.Ops, &fresh)
+	}
+	return &added
+}
+
 // stands reports whether an op, which may be nil, has a finding.
 func (r *OpResult) stands(f *Finding) standing {
 	switch {

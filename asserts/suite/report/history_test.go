@@ -1,10 +1,13 @@
 package report
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
 	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/internal/must"
 )
 
 // The history of a finding names the first version that has it, the last one before
@@ -57,6 +60,62 @@ func TestHistories(t *testing.T) {
 		}
 		if got := all[0].words(); got != tt.want {
 			t.Errorf("%v: %s, want %s", tt.stands, got, tt.want)
+		}
+	}
+}
+
+// What holds on one engine is held against the calls that show it on another; what these
+// show is added once.
+func TestUntriedAndAdopt(t *testing.T) {
+	shows := func(recipe string) *Finding {
+		f := finds(asserts.InputImpl, 0, "self", "bad")
+		f.Recipe = recipe
+		return f
+	}
+	lazy := ran("lazy")
+	lazy.Devices = nil
+	c := &Comparison{Reports: []*Report{
+		compared("1", ran("x"), ran("both", shows("{a: 1}")), lazy),
+		compared("2", ran("x", shows("{self: 2}")), ran("both", shows("{a: 2}")), ran("lazy", shows("{b: 1}")), ran("new", shows("{c: 1}"))),
+		compared("3", ran("x", shows("{self: 2}"), finds(asserts.VersionBump, 0, "self", "without a recipe")), ran("new")),
+		compared("4", ran("x", shows("{self: 4}"))),
+	}}
+	for i, want := range []map[string][]string{
+		{"aten::x": {"{self: 2}", "{self: 4}"}, "aten::lazy": {"{b: 1}"}},
+		{},
+		{"aten::new": {"{c: 1}"}},
+		{},
+	} {
+		if diff := cmp.Diff(want, c.Untried(i)); diff != "" {
+			t.Errorf("engine %d: -want +got:\n%s", i, diff)
+		}
+	}
+	other := finds(asserts.FreshStorage, 0, "self", "bad")
+	further := ran("both", shows("{a: 3}"), other)
+	further.Crashes = []Crash{{Alone: true}}
+	added := c.Reports[0].Adopt(compared("1", further, ran("unknown", shows("{}"))))
+	if len(added.Ops) != 1 || len(added.Ops[0].Findings) != 1 || added.Ops[0].Findings[0] != other || len(added.Ops[0].Crashes) != 0 {
+		t.Errorf("added %+v", added.Ops)
+	}
+	both := c.Reports[0].Ops[1]
+	if len(both.Findings) != 2 || both.Findings[1] != other || len(both.Crashes) != 0 || len(c.Reports[0].Ops) != 3 {
+		t.Errorf("the report has %+v", both)
+	}
+	if v := c.Reports[0].violation(both, other); v.Repro != "" {
+		t.Errorf("no number of a case makes the call again: %s", v.Repro)
+	}
+}
+
+// Calls are written as a file of cases.
+func TestWriteCases(t *testing.T) {
+	for want, calls := range map[string]map[string][]string{
+		"[]\n": {},
+		"- ops: [\"a::b\"]\n  cases:\n    - {x: \"1\"}\n    - {}\n- ops: [\"a::c\"]\n  cases:\n    - {}\n": {"a::c": {"{}"}, "a::b": {`{x: "1"}`, "{}"}},
+	} {
+		var b strings.Builder
+		must.Do(t, WriteCases(&b, calls))
+		if b.String() != want {
+			t.Errorf("%s, want %s", b.String(), want)
 		}
 	}
 }

@@ -225,7 +225,10 @@ func (op *OpResult) held(device engine.Device) []asserts.Result {
 // the op is written.
 func (r *Report) violation(op *OpResult, f *Finding) *asserts.Violation {
 	v := *f.Violation
-	v.Repro, v.Site = r.Command+" "+v.Repro, cmp.Or(v.Site, op.Site)
+	v.Site = cmp.Or(v.Site, op.Site)
+	if v.Repro != "" {
+		v.Repro = r.Command + " " + v.Repro
+	}
 	return &v
 }
 

@@ -3,6 +3,10 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -16,7 +20,8 @@ type comparison struct {
 	out       *outputs
 	programs  reproFlag
 	found     report.Comparison
-	unmatched []string // patterns that match no op of any version
+	folders   []*repro.Folder // of the programs of each report, or nil
+	unmatched []string        // patterns that match no op of any version
 }
 
 // compare runs the ops of each libtorch in turn, and reports what differs.
@@ -55,7 +60,7 @@ func (f *checkFlags) compare(inv *invocation, out *outputs, programs reproFlag) 
 // what differs. The state of each run is kept until all is written.
 func (c *comparison) from(inv *invocation, i int) error {
 	if i == len(*c.flags.torchFlags.dirs) {
-		return c.out.writeComparison(inv, &c.found)
+		return errors.Join(c.confirm(inv), c.out.writeComparison(inv, &c.found))
 	}
 	checked, err := c.flags.alone(i).start(inv)
 	if err != nil {
@@ -68,7 +73,7 @@ func (c *comparison) from(inv *invocation, i int) error {
 		}
 	}
 	if len(checked.operators) == 0 {
-		c.found.Reports = append(c.found.Reports, checked.report(nil))
+		c.add(checked.report(nil), nil)
 		return c.from(inv, i+1)
 	}
 	folder, err := c.programs.of(checked, fmt.Sprintf("%d-%s", i+1, strings.TrimPrefix(checked.engine, "libtorch ")))
@@ -80,12 +85,64 @@ func (c *comparison) from(inv *invocation, i int) error {
 		if len(r.Ops) < r.All {
 			return nil // it was interrupted
 		}
-		c.found.Reports = append(c.found.Reports, r)
+		c.add(r, folder)
 		err := errors.Join(checked.writePrograms(folder, r), c.from(inv, i+1))
 		empty = err == nil && r.Empty() != ""
 		return err
 	})
 	if empty || errors.Is(err, errFindings) { // what one run shows is for the comparison to report
+		return nil
+	}
+	return err
+}
+
+func (c *comparison) add(r *report.Report, programs *repro.Folder) {
+	c.found.Reports, c.folders = append(c.found.Reports, r), append(c.folders, programs)
+}
+
+// confirm makes with each libtorch the calls that show findings with another one and that
+// its own cases did not make: what holds then is no matter of which calls were made.
+func (c *comparison) confirm(inv *invocation) error {
+	folder, err := os.MkdirTemp("", "opassert-confirm-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(folder)
+	untried := make([]map[string][]string, len(c.found.Reports))
+	for i := range untried {
+		untried[i] = c.found.Untried(i)
+	}
+	for i, calls := range untried {
+		if len(calls) == 0 {
+			continue
+		}
+		if err := c.confirmed(inv, i, calls, filepath.Join(folder, fmt.Sprint(i))); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// confirmed makes calls with libtorch number i, and adds what they show to its report.
+func (c *comparison) confirmed(inv *invocation, i int, calls map[string][]string, path string) error {
+	one := c.flags.alone(i)
+	cases, most, every := path+".yaml", 0, -1
+	for _, all := range calls {
+		most = max(most, len(all))
+	}
+	*one.state, one.casesFrom, one.cases, one.only, one.part = path, &cases, &most, &every, new(string)
+	one.ops = slices.Sorted(maps.Keys(calls))
+	if err := toFile(cases, func(w io.Writer) error { return report.WriteCases(w, calls) }); err != nil {
+		return err
+	}
+	checked, err := one.start(inv)
+	if err != nil {
+		return err
+	}
+	err = checked.run(inv, func(r *report.Report) error {
+		return checked.writePrograms(c.folders[i], c.found.Reports[i].Adopt(r))
+	})
+	if errors.Is(err, errFindings) {
 		return nil
 	}
 	return err
