@@ -110,7 +110,7 @@ func (s Source) text(f Fault, k *call, body string) string {
 		path = "sys.path.insert(0, \"\")  # for modules of the folder that this runs in"
 	}
 	line("")
-	for _, module := range []string{"base64", "contextlib", "os", "signal", "sys"} {
+	for _, module := range []string{"base64", "contextlib", "os", "resource", "signal", "sys"} {
 		if strings.Contains(path+body, module+".") {
 			line("import %s", module)
 		}
@@ -222,7 +222,7 @@ func verdict(fault, says string) string {
 
 // crash calls the op in a process of its own.
 func (k *call) crash(w way) string {
-	return "child = os.fork()\nif child == 0:\n    signal.alarm(60)\n" + indented(w.statement(k.expression(w))) + `
+	return "child = os.fork()\nif child == 0:\n    signal.alarm(60)\n    resource.setrlimit(resource.RLIMIT_CPU, (5, 5))\n" + indented(w.statement(k.expression(w))) + `
     os._exit(0)
 status = os.waitpid(child, 0)[1]
 if os.WIFSIGNALED(status):

@@ -198,41 +198,84 @@ func TestFolder(t *testing.T) {
 	}
 }
 
-// A program is run: its last line and its status say whether the fault is there.
+// A program is run as python3 runs it: its last line and its status say whether the fault
+// is there. torch is imported before.
 func TestRun(t *testing.T) {
+	python, err := exec.LookPath("python3")
+	if err != nil {
+		t.Skip("there is no python3 to run programs")
+	}
 	dir := t.TempDir()
-	python := filepath.Join(dir, "python3")
-	must.Do(t, os.WriteFile(python, []byte("#!/bin/sh\nexec sh \"$1\"\n"), 0o777))
-	d := &Folder{Path: dir, Python: python, Source: source}
+	t.Setenv("PYTHONPATH", filepath.Join(dir, "path"))
+	torch := filepath.Join(dir, "path", "torch.py")
+	must.Do(t, os.Mkdir(filepath.Dir(torch), 0o777))
+	must.Do(t, os.WriteFile(torch, []byte("print('noise')"), 0o666))
+	must.Do(t, os.WriteFile(filepath.Join(dir, "beside.py"), nil, 0o666))
+	by := &runner{python: python, printed: filepath.Join(dir, "printed")}
+	defer by.end()
 	for _, tt := range []struct {
 		text, why string
 		shown     bool
 	}{
-		{"echo noise; echo 'the fault is there: x'; exit 1", "", true},
-		{"echo 'the fault is there: x'; exit 0", "the fault is there: x", false},
-		{"echo 'Error: no module'; exit 1", "Error: no module", false},
-		{"exit 3", "exit status 3", false},
-		{"kill -9 $$", "signal: killed", false},
-		{"echo 'the fault is not there'", "the fault is not there", false},
-		{"printf 'the call raises: \\033[1m'; exit 2", `the call raises: \u001b[1m`, false},
+		{"print('noise'); print('the fault is there: x'); raise SystemExit(1)", "", true},
+		{"print('the fault is there: x')", "the fault is there: x", false},
+		{"import no_such_module", "ModuleNotFoundError: No module named 'no_such_module'", false},
+		{"import sys; sys.exit(3)", "exit status 3", false},
+		{"import sys; sys.exit()", "exit status 0", false},
+		{"import sys; sys.exit('why')", "why", false},
+		{"import os; os.kill(os.getpid(), 9)", "signal: killed", false},
+		{"import os; os.kill(os.getpid(), 14)", "it takes longer than 3m0s", false},
+		{"print('the call raises: \033[1m')", `the call raises: \u001b[1m`, false},
+		{"import sys; print(sys.argv[1:], sys.argv[0] == __file__, __name__, sys.stdin.read())", "[] True __main__", false},
+		{"import beside; print('beside')", "beside", false},
+		{"import sys, torch; torch.x = 1; print('x')", "x", false},
+		{"import torch; print(hasattr(torch, 'x'))", "False", false},
 	} {
 		file := filepath.Join(dir, "p.py")
 		must.Do(t, os.WriteFile(file, []byte(tt.text), 0o666))
-		if shown, why := d.run(file); shown != tt.shown || why != tt.why {
+		if shown, why := by.run(file); shown != tt.shown || why != tt.why {
 			t.Errorf("%s: %v, %q, want %v, %q", tt.text, shown, why, tt.shown, tt.why)
 		}
 	}
-	// The plainest program that shows it is kept; else the one through torch.ops.
-	for want, text := range map[string]string{
-		"torch.f(self)":                  "echo 'the fault is there: x'; exit 1",
-		"torch.ops.aten.f.default(self)": "grep -q 'ops' \"$1\" && ! grep -q Below \"$1\" && { echo 'the fault is there: x'; exit 1; }; exit 0",
-		"_AutoDispatchBelowAutograd":     "grep -q Below \"$1\" && { echo 'the fault is there: x'; exit 1; }; exit 0",
+	pid := by.cmd.Process.Pid
+	must.Do(t, os.WriteFile(filepath.Join(dir, "p.py"), []byte("import os; os.kill(os.getppid(), 9)"), 0o666))
+	if shown, why := by.run(filepath.Join(dir, "p.py")); shown || why != "signal: killed" {
+		t.Errorf("%v, %q", shown, why)
+	}
+	must.Do(t, os.WriteFile(filepath.Join(dir, "p.py"), []byte("print(1)"), 0o666))
+	if _, why := by.run(filepath.Join(dir, "p.py")); why != "1" || by.cmd.Process.Pid == pid {
+		t.Errorf("once it ended: %q", why)
+	}
+	by.end()
+	must.Do(t, os.WriteFile(torch, []byte("raise ImportError('no torch here')"), 0o666))
+	if shown, why := by.run(filepath.Join(dir, "p.py")); shown || why != "ImportError: no torch here" {
+		t.Errorf("%v, %q", shown, why)
+	}
+	by.python = filepath.Join(dir, "none")
+	if shown, why := by.run(filepath.Join(dir, "p.py")); shown || !strings.Contains(why, "none") {
+		t.Errorf("%v, %q", shown, why)
+	}
+}
+
+// The plainest program that shows a fault is kept; else the one through torch.ops.
+func TestPlainestProgram(t *testing.T) {
+	dir := t.TempDir()
+	python := filepath.Join(dir, "python3")
+	for want, shows := range map[string]string{
+		"torch.f(self)":                  "true",
+		"torch.ops.aten.f.default(self)": "grep -q ops \"$file\" && ! grep -q Below \"$file\"",
+		"_AutoDispatchBelowAutograd":     "grep -q Below \"$file\"",
 	} {
-		must.Do(t, os.WriteFile(python, []byte("#!/bin/sh\n"+text+"\n"), 0o777))
+		text := "#!/bin/sh\nwhile IFS='\"' read -r _ file _ printed _; do\nif " + shows + "; then echo 'the fault is there: x' >$printed; echo 1; else : >$printed; echo 0; fi\ndone\n"
+		must.Do(t, os.WriteFile(python, []byte(text), 0o777))
 		f := finding("aten::f", unary, `{self: "float32[1]"}`, asserts.UndeclaredWrite, argument(0, "self"), asserts.Place{})
-		p, err := d.write(f)
-		if err != nil || !p.Reproduced {
-			t.Errorf("%+v, %v", p, err)
+		f.Op.Findings = []*report.Finding{f.Finding}
+		d := &Folder{Path: filepath.Join(dir, "programs"), Python: python, Source: source}
+		must.Do(t, d.Clear())
+		must.Do(t, d.Write(&report.Report{Ops: []*report.OpResult{f.Op}}, 2))
+		p := f.Finding.Program
+		if p == nil || !p.Reproduced {
+			t.Fatalf("%+v", p)
 		}
 		if kept, _ := os.ReadFile(p.File); !bytes.Contains(kept, []byte(want)) {
 			t.Errorf("kept, want %s:\n%s", want, kept)

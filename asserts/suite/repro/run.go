@@ -2,19 +2,15 @@ package repro
 
 import (
 	"bytes"
-	"context"
+	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/opassert/opassert/asserts/suite/report"
-	"github.com/opassert/opassert/internal/attach"
-	"github.com/opassert/opassert/internal/printable"
 )
 
 // mark is the first line of every program, by which a later run knows its own.
@@ -71,27 +67,33 @@ type fault struct {
 // became of it.
 func (d *Folder) Write(r *report.Report, workers int) error {
 	all := faults(r)
+	scratch, err := os.MkdirTemp("", "opassert-programs-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(scratch)
 	errs := make([]error, len(all))
+	queue := make(chan int)
 	var running sync.WaitGroup
-	slots := make(chan struct{}, workers)
-	for i, f := range all {
-		slots <- struct{}{}
+	for n := range min(workers, len(all)) {
 		running.Go(func() {
-			defer func() { <-slots }()
-			var p *report.Program
-			p, errs[i] = d.write(f.Fault)
-			for _, noted := range f.programs {
-				*noted = p
+			by := &runner{python: d.Python, printed: filepath.Join(scratch, fmt.Sprint(n))}
+			defer by.end()
+			for i := range queue {
+				var p *report.Program
+				p, errs[i] = d.write(all[i].Fault, by)
+				for _, noted := range all[i].programs {
+					*noted = p
+				}
 			}
 		})
 	}
-	running.Wait()
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
+	for i := range all {
+		queue <- i
 	}
-	return nil
+	close(queue)
+	running.Wait()
+	return errors.Join(errs...)
 }
 
 // faults returns the findings and crashes that count in a report, equal ones once.
@@ -131,7 +133,7 @@ func faults(r *report.Report) []*fault {
 
 // write writes the plainest program that shows a fault, or the one through
 // torch.ops where none does.
-func (d *Folder) write(f Fault) (*report.Program, error) {
+func (d *Folder) write(f Fault, by *runner) (*report.Program, error) {
 	texts, err := d.Texts(f)
 	if err != nil {
 		return &report.Program{Why: err.Error()}, nil
@@ -145,7 +147,7 @@ func (d *Folder) write(f Fault) (*report.Program, error) {
 		if err := d.put(p.File, text); err != nil {
 			return nil, err
 		}
-		if p.Reproduced, p.Why = d.run(p.File); p.Reproduced {
+		if p.Reproduced, p.Why = by.run(p.File); p.Reproduced {
 			return p, nil
 		}
 	}
@@ -162,29 +164,4 @@ func (d *Folder) put(file, text string) error {
 		return err
 	}
 	return os.WriteFile(file, []byte(mark+"\n"+text), 0o666)
-}
-
-// longest is how long a program may take: torch alone takes seconds to import.
-const longest = 3 * time.Minute
-
-// run runs a program, and reports whether the fault is there, or what kept it.
-func (d *Folder) run(file string) (shown bool, why string) {
-	ctx, cancel := context.WithTimeout(context.Background(), longest)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, d.Python, file)
-	cmd.WaitDelay = time.Second
-	defer attach.Command(cmd)()
-	out, err := cmd.CombinedOutput()
-	lines := strings.Split(strings.TrimSpace(string(out)), "\n")
-	last := printable.Text(lines[len(lines)-1])
-	switch status := cmd.ProcessState.ExitCode(); {
-	case status == 1 && strings.HasPrefix(last, there):
-		return true, ""
-	case ctx.Err() != nil:
-		return false, fmt.Sprintf("it takes longer than %v", longest)
-	case last == "" && err != nil:
-		return false, err.Error()
-	default:
-		return false, last
-	}
 }

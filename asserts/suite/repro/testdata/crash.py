@@ -9,6 +9,7 @@
 # call raises.
 
 import os
+import resource
 import signal
 import sys
 
@@ -19,6 +20,7 @@ self = torch.tensor([], dtype=torch.float32)
 child = os.fork()
 if child == 0:
     signal.alarm(60)
+    resource.setrlimit(resource.RLIMIT_CPU, (5, 5))
     torch.f(self)
     os._exit(0)
 status = os.waitpid(child, 0)[1]
@@ -40,6 +42,7 @@ print("the fault is not there")
 # call raises.
 
 import os
+import resource
 import signal
 import sys
 
@@ -50,6 +53,7 @@ self = torch.tensor([], dtype=torch.float32)
 child = os.fork()
 if child == 0:
     signal.alarm(60)
+    resource.setrlimit(resource.RLIMIT_CPU, (5, 5))
     torch.ops.aten.f.default(self)
     os._exit(0)
 status = os.waitpid(child, 0)[1]
@@ -71,6 +75,7 @@ print("the fault is not there")
 # call raises.
 
 import os
+import resource
 import signal
 import sys
 
@@ -81,6 +86,7 @@ self = torch.tensor([], dtype=torch.float32)
 child = os.fork()
 if child == 0:
     signal.alarm(60)
+    resource.setrlimit(resource.RLIMIT_CPU, (5, 5))
     with torch._C._AutoDispatchBelowAutograd():
         torch.ops.aten.f.default(self)
     os._exit(0)

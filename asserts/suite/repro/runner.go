@@ -1,0 +1,128 @@
+package repro
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/opassert/opassert/internal/attach"
+	"github.com/opassert/opassert/internal/printable"
+)
+
+// A runner runs programs of Python, each in a process of its own, forked from one that
+// has imported torch, which takes longer than most programs.
+type runner struct {
+	python, printed string // printed is the file for what a program prints
+
+	cmd     *exec.Cmd // nil until a program is run
+	asks    io.WriteCloser
+	answers *bufio.Reader
+	said    bytes.Buffer // by the one that imports torch
+	release func()
+}
+
+//go:embed serve.py
+var serve string
+
+func (r *runner) start() error {
+	r.cmd = exec.Command(r.python, "-c", serve)
+	r.cmd.Stderr, r.cmd.WaitDelay = &r.said, time.Second
+	var answers io.Reader
+	var err error
+	if r.asks, err = r.cmd.StdinPipe(); err == nil {
+		answers, err = r.cmd.StdoutPipe()
+	}
+	if err != nil {
+		return err
+	}
+	r.answers, r.release = bufio.NewReader(answers), attach.Command(r.cmd)
+	if err = r.cmd.Start(); err != nil {
+		r.release()
+		r.cmd = nil
+	}
+	return err
+}
+
+// end ends the process that programs are forked from, and returns why it ended itself.
+func (r *runner) end() string {
+	if r.cmd == nil {
+		return ""
+	}
+	r.asks.Close()
+	err := r.cmd.Wait()
+	r.release()
+	why := lastLine(r.said.Bytes())
+	if err != nil && (why == "" || r.cmd.ProcessState.ExitCode() < 0) {
+		why = err.Error()
+	}
+	r.cmd = nil
+	r.said.Reset()
+	return why
+}
+
+// longest is how long a program may take; serve.py has the same.
+const longest = 3 * time.Minute
+
+// run runs a program, and reports whether the fault is there, or what kept it.
+func (r *runner) run(file string) (shown bool, why string) {
+	status, err := r.ask(file)
+	if err != nil {
+		return false, cmp.Or(r.end(), err.Error())
+	}
+	out, err := os.ReadFile(r.printed)
+	if err != nil {
+		return false, err.Error()
+	}
+	last := lastLine(out)
+	switch {
+	case status == 1 && strings.HasPrefix(last, there):
+		return true, ""
+	case status == -int(syscall.SIGALRM):
+		return false, fmt.Sprintf("it takes longer than %v", longest)
+	case last == "" && status < 0:
+		return false, fmt.Sprintf("signal: %v", syscall.Signal(-status))
+	case last == "":
+		return false, fmt.Sprintf("exit status %d", status)
+	}
+	return false, last
+}
+
+// ask has a program run, and returns its exit status, negative for a signal.
+func (r *runner) ask(file string) (status int, err error) {
+	if r.cmd == nil {
+		if err := r.start(); err != nil {
+			return 0, err
+		}
+	}
+	path, err := filepath.Abs(file)
+	if err != nil {
+		return 0, err
+	}
+	ask, err := json.Marshal([]string{path, r.printed})
+	if err != nil {
+		return 0, err
+	}
+	fmt.Fprintf(r.asks, "%s\n", ask) // one that has ended does not answer
+	answer, err := r.answers.ReadString('\n')
+	if err != nil {
+		return 0, err
+	}
+	return strconv.Atoi(strings.TrimSpace(answer))
+}
+
+// lastLine returns the last line of an output.
+func lastLine(out []byte) string {
+	lines := strings.Split(strings.TrimSpace(string(out)), "\n")
+	return printable.Text(lines[len(lines)-1])
+}
