@@ -24,6 +24,7 @@ type Result struct {
 	Reason  string `json:"reason,omitempty"` // why it was skipped, or the cause of the crash
 	Report  string `json:"report,omitempty"`
 	Site    Site   `json:"site,omitzero"`
+	Program string `json:"program,omitempty"` // the file of a program that shows it without opassert
 
 	Took time.Duration `json:"-"` // which differs from run to run
 }

@@ -26,7 +26,7 @@ func results(t *testing.T) []asserts.Result {
 		twice,
 		all[len(all)-1].Result(),
 		{Op: "aten::add.Tensor", Code: asserts.FreshImpl, Subject: "result", Status: asserts.Passed, Case: "3", Device: "cpu", DType: "float32"},
-		{Op: "aten::lu_unpack", Status: asserts.Crashed, Case: "7", Reason: "SIGSEGV", Count: 1},
+		{Op: "aten::lu_unpack", Status: asserts.Crashed, Case: "7", Reason: "SIGSEGV", Count: 1, Program: "out/aten_lu_unpack-SIGSEGV-7.py"},
 		{Op: "aten::lu_unpack", Status: asserts.Failed, Case: "8", Reason: "expected a \"square\" <matrix> & more"},
 		{Code: asserts.InputStorage, Status: asserts.Skipped, Reason: "no storage", Count: 12},
 		{Op: "aten::sin", Code: asserts.MetaAlias, Status: asserts.Skipped, Reason: "no kernel on meta"},

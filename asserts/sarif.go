@@ -50,6 +50,7 @@ type sarifResult struct {
 	Baseline     string            `json:"baselineState,omitempty"`
 	Message      sarifText         `json:"message"`
 	Locations    []sarifLocation   `json:"locations,omitempty"`
+	Attachments  []sarifAttachment `json:"attachments,omitempty"`
 	Count        int               `json:"occurrenceCount,omitempty"`
 	Fingerprints map[string]string `json:"partialFingerprints"`
 }
@@ -57,6 +58,11 @@ type sarifResult struct {
 type sarifLocation struct {
 	Physical *sarifPhysical `json:"physicalLocation,omitempty"`
 	Logical  []sarifLogical `json:"logicalLocations,omitempty"`
+}
+
+type sarifAttachment struct {
+	Description sarifText     `json:"description"`
+	Artifact    sarifArtifact `json:"artifactLocation"`
 }
 
 type sarifPhysical struct {
@@ -148,6 +154,9 @@ func (r Result) sarif(root string) sarifResult {
 	}
 	if at.Logical != nil || at.Physical != nil {
 		s.Locations = []sarifLocation{at}
+	}
+	if r.Program != "" {
+		s.Attachments = []sarifAttachment{{sarifText{"a program that shows it without opassert"}, artifact(r.Program, root)}}
 	}
 	return s
 }

@@ -38,9 +38,13 @@ type pageFinding struct {
 	Code, Name, Op, Subject, Device, Saw, Call, Report, Repro string
 	Known                                                     bool
 	Note                                                      string
+	Program                                                   *Program
 }
 
-type pageCrash struct{ Op, Cause, Device, Note, Report string }
+type pageCrash struct {
+	Op, Cause, Device, Note, Report string
+	Program                         *Program
+}
 
 // A pageRow is an op in the coverage matrix. Judged, Skipped and Found are by
 // device and code.
@@ -99,12 +103,12 @@ func (r *Report) pageFinding(op *OpResult, f *Finding) pageFinding {
 	v := r.violation(op, f)
 	return pageFinding{
 		Code: v.Code.String(), Name: v.Code.Name(), Op: v.Op, Subject: v.Subject.String(), Device: f.On(),
-		Saw: v.Saw, Call: f.Call, Report: v.Error() + f.program(), Repro: v.Repro, Known: f.Known, Note: v.Note,
+		Saw: v.Saw, Call: f.Call, Report: v.Error() + f.program(), Repro: v.Repro, Known: f.Known, Note: v.Note, Program: f.Program,
 	}
 }
 
 func (r *Report) pageCrash(op *OpResult, c Crash) pageCrash {
-	p := pageCrash{Op: op.Op, Cause: c.Cause, Device: string(c.Device), Report: r.CrashText(op, c)}
+	p := pageCrash{Op: op.Op, Cause: c.Cause, Device: string(c.Device), Report: r.CrashText(op, c), Program: c.Program}
 	switch {
 	case c.Known:
 		p.Note = "known"

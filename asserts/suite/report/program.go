@@ -5,8 +5,17 @@ import "github.com/opassert/opassert/internal/printable"
 // A Program shows a finding or a crash without opassert.
 type Program struct {
 	File       string `json:"file,omitempty"` // "" if no program was written
+	Text       string `json:"text,omitempty"` // of the file
 	Reproduced bool   `json:"reproduced"`     // it was run, and the fault was there
 	Why        string `json:"why,omitempty"`  // what kept it
+}
+
+// path returns the file of a program, which may be nil, or "".
+func (p *Program) path() string {
+	if p == nil {
+		return ""
+	}
+	return p.File
 }
 
 // String says what became of the program.

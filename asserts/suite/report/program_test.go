@@ -45,3 +45,26 @@ func TestProgramsAreReported(t *testing.T) {
 		}
 	}
 }
+
+// A page has the text of each program behind a button that copies it; results have its file.
+func TestProgramsOnPageAndInResults(t *testing.T) {
+	op := &OpResult{Op: "x::f", Schema: "f(Tensor x) -> Tensor", Ran: 1}
+	for _, p := range []*Program{nil, {Why: "it has no literal"}, {File: "p/f.py", Text: "if a < b:\n"}} {
+		op.Findings = append(op.Findings, &Finding{Violation: &asserts.Violation{Code: asserts.FreshImpl, Op: op.Op}, Call: "x::f()", Program: p})
+		op.Crashes = append(op.Crashes, Crash{Cause: "SIGSEGV", Alone: true, Program: p})
+	}
+	r := &Report{Ops: []*OpResult{op}}
+	var page strings.Builder
+	must.Do(t, r.WriteHTML(&page))
+	want := "<p>p/f.py <button class=\"copy\" type=\"button\">Copy</button></p>\n<pre>if a &lt; b:\n</pre>\n</details>"
+	if n := strings.Count(page.String(), want); n != 2 || strings.Count(page.String(), "class=\"copy\"") != 2 {
+		t.Errorf("%d of 2 times %s in\n%s", n, want, page.String())
+	}
+	var files []string
+	for _, result := range r.Results() {
+		files = append(files, result.Program)
+	}
+	if got := strings.Join(files, " "); got != "  p/f.py   p/f.py" {
+		t.Errorf("results have %q", got)
+	}
+}

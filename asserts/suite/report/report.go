@@ -185,13 +185,14 @@ func (r *Report) found(op *OpResult) []asserts.Result {
 		result := v.Result()
 		result.Report += "\n" + f.text(op.Op)
 		result.Case, result.Device, result.Count = strconv.Itoa(f.Case), f.On(), f.Times
+		result.Program = f.Program.path()
 		if f.Known {
 			result.Status = asserts.Known
 		}
 		all = append(all, result)
 	}
 	for _, c := range op.Crashes {
-		result := asserts.Result{Op: op.Op, Status: asserts.Crashed, Case: strconv.Itoa(c.Case), Device: string(c.Device), Reason: c.Cause, Report: r.CrashText(op, c)}
+		result := asserts.Result{Op: op.Op, Status: asserts.Crashed, Case: strconv.Itoa(c.Case), Device: string(c.Device), Reason: c.Cause, Report: r.CrashText(op, c), Program: c.Program.path()}
 		switch {
 		case c.Known:
 			result.Status = asserts.Known

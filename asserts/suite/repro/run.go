@@ -141,17 +141,17 @@ func (d *Folder) write(f Fault, by *runner) (*report.Program, error) {
 	p := &report.Program{File: filepath.Join(d.Path, f.Name())}
 	if d.Python == "" {
 		p.Why = fmt.Sprintf("it was not run: %s has no Python", d.Version)
-		return p, d.put(p.File, throughOps(texts))
+		return p, d.put(p, throughOps(texts))
 	}
 	for _, text := range texts {
-		if err := d.put(p.File, text); err != nil {
+		if err := d.put(p, text); err != nil {
 			return nil, err
 		}
 		if p.Reproduced, p.Why = by.run(p.File); p.Reproduced {
 			return p, nil
 		}
 	}
-	return p, d.put(p.File, throughOps(texts))
+	return p, d.put(p, throughOps(texts))
 }
 
 // throughOps returns the first of programs that calls the op by its name.
@@ -159,9 +159,10 @@ func throughOps(texts []string) string {
 	return texts[slices.IndexFunc(texts, func(text string) bool { return strings.Contains(text, "torch.ops.") })]
 }
 
-func (d *Folder) put(file, text string) error {
-	if err := os.MkdirAll(filepath.Dir(file), 0o777); err != nil {
+func (d *Folder) put(p *report.Program, text string) error {
+	p.Text = mark + "\n" + text
+	if err := os.MkdirAll(filepath.Dir(p.File), 0o777); err != nil {
 		return err
 	}
-	return os.WriteFile(file, []byte(mark+"\n"+text), 0o666)
+	return os.WriteFile(p.File, []byte(p.Text), 0o666)
 }
