@@ -29,6 +29,17 @@ func (p *Program) String() string {
 	return printable.Sprintf("%s: not reproduced: %s", p.File, p.Why)
 }
 
+// outcome returns the cell of a table for a program, which may be nil.
+func (p *Program) outcome() string {
+	switch {
+	case p == nil:
+		return "no program"
+	case p.Reproduced:
+		return "reproduced"
+	}
+	return "not reproduced: " + p.Why
+}
+
 // Programs counts the findings and crashes with a program, by what became of it.
 func (r *Report) Programs() (reproduced, others int) {
 	count := func(p *Program) {

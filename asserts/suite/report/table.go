@@ -8,17 +8,27 @@ import (
 	"github.com/opassert/opassert/internal/printable"
 )
 
-// WriteTable writes the findings as a table in Markdown, by check and op.
+// WriteTable writes the findings as a table in Markdown, by check and op; where programs
+// were written, with the outcome of each.
 func (r *Report) WriteTable(w io.Writer) error {
 	t := textWriter{w: w}
-	t.line("| check | op | about | trigger | what was seen |")
-	t.line("|---|---|---|---|---|")
+	head, rule := "| check | op | about | trigger | what was seen |", "|---|---|---|---|---|"
+	reproduced, others := r.Programs()
+	if reproduced+others > 0 {
+		head, rule = head+" without opassert |", rule+"---|"
+	}
+	t.line("%s\n%s", head, rule)
 	for c := range asserts.AllCodes.All() {
 		for _, op := range r.Ops {
 			for _, f := range op.Findings {
-				if f.Violation.Code == c {
-					t.line("| %v | %s | %s | %s | %s |", c, printable.Code(op.Op), printable.Cell(f.Violation.Subject.String()), printable.Code(f.trigger()), printable.Cell(f.Violation.Saw))
+				if f.Violation.Code != c {
+					continue
 				}
+				outcome := ""
+				if reproduced+others > 0 {
+					outcome = " " + printable.Cell(f.Program.outcome()) + " |"
+				}
+				t.line("| %v | %s | %s | %s | %s |%s", c, printable.Code(op.Op), printable.Cell(f.Violation.Subject.String()), printable.Code(f.trigger()), printable.Cell(f.Violation.Saw), outcome)
 			}
 		}
 	}

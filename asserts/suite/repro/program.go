@@ -46,7 +46,7 @@ func (s Source) Texts(f Fault) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	body := k.crash
+	body, bare := k.crash, false
 	switch {
 	case f.Finding == nil && f.Crash.Device == engine.Meta:
 		return nil, errors.New("the call on meta crashes")
@@ -57,6 +57,7 @@ func (s Source) Texts(f Fault) ([]string, error) {
 	case f.Finding != nil && twin(f.Finding) != "":
 		device := twin(f.Finding)
 		body = func(way way) string { return k.compared(way, device) }
+		bare = device == engine.Meta
 	case f.Finding != nil:
 		p, err := k.shows(f.Finding)
 		if err != nil {
@@ -67,6 +68,9 @@ func (s Source) Texts(f Fault) ([]string, error) {
 	ways := k.ways()
 	if f.Finding != nil && f.Finding.Violation.Code == asserts.AutogradKernel {
 		ways = slices.DeleteFunc(ways, func(w way) bool { return w.below })
+	}
+	if bare {
+		ways = append(ways, way{function: ways[len(ways)-1].function, bare: true})
 	}
 	var all []string
 	for _, way := range ways {
@@ -85,6 +89,7 @@ func qualified(op *report.OpResult) string {
 type way struct {
 	function string // an expression
 	below    bool   // autograd
+	bare     bool   // of Python's meta functions, as C++ calls it
 }
 
 // ways returns how the op can be called.
@@ -122,8 +127,10 @@ func (s Source) text(f Fault, k *call, body string) string {
 		line("%s", path)
 	}
 	line("\nimport torch")
-	if strings.Contains(body, "FakeTensorMode") {
-		line("import torch._subclasses.fake_tensor")
+	for _, module := range []string{"torch._meta_registrations", "torch._subclasses.fake_tensor"} {
+		if strings.Contains(body, module+".") {
+			line("import %s", module)
+		}
 	}
 	for _, module := range s.Modules {
 		line("import %s", module)
@@ -258,9 +265,17 @@ def twin(t):
 `,
 }
 
+// unregistered is the Python that leaves an op the meta kernel that C++ calls.
+const unregistered = `# C++ has none of the meta functions that Python registers: without them it is
+torch._meta_registrations._meta_lib_dont_use_me_use_register_meta._destroy()
+`
+
 // compared is the call beside the one that a compiler plans with.
 func (k *call) compared(w way, device engine.Device) string {
 	var b strings.Builder
+	if w.bare {
+		b.WriteString(unregistered)
+	}
 	b.WriteString(planning[device])
 	fmt.Fprintf(&b, "args, kwargs = (lambda *args, **kwargs: (args, kwargs))(%s)\n", strings.Join(k.args, ", "))
 	b.WriteString("twins_args, twins_kwargs = replaced((args, kwargs), twin)\n")

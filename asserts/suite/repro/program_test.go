@@ -64,6 +64,8 @@ var examples = map[string]Fault{
 	"fake":             finding("x::f", unary, `{self: "float32[2]"}`, asserts.MetaAlias, result(0, "result"), asserts.Place{}, engine.CPU, engine.Fake),
 	"inside": finding("x::f", "f(Tensor y, Tensor[] xs) -> Tensor", `{y: "float32[2, 2]", xs: "[view:y, float32[2, 2] coo]"}`, asserts.UndeclaredWrite,
 		asserts.Place{Index: 1, Name: "xs.parts", Inside: true, Called: "1.values", Element: asserts.NoElement}, asserts.Place{}),
+	"sparse-write": finding("aten::f", "f(Tensor names, Tensor result) -> Tensor", `{names: "float32[2, 2] csr", result: "float32[2]"}`, asserts.UndeclaredWrite, argument(0, "names"), asserts.Place{}),
+	"shadowing":    finding("x::f", "f(Tensor[] tensors, Tensor sys, Tensor before) -> Tensor", `{tensors: "[float32[1]]", sys: "float32[1]", before: "float32[1]"}`, asserts.UndeclaredWrite, argument(1, "sys"), asserts.Place{}),
 	"values": finding("x::f", "f(Tensor x, Dict(str, Tensor) d, int[] n, str s, Device dev, Generator? g, Storage st, Tensor[] made) -> Tensor",
 		`{x: "quint8[2] quantized", d: "{'a': float32[1]}", n: "[1, -2]", s: "'a\"b'", dev: "device:cpu", g: "generator", st: "storage:float32[2]", made: "[x::g(float32[1]), after x::push_(x.Queue(3), true)]"}`,
 		asserts.FreshStorage, result(0, "result"), argument(0, "x")),

@@ -97,6 +97,16 @@ def memory(t):
     """Returns a copy of the bytes of a tensor's storage."""
     return torch.empty(0, dtype=torch.uint8).set_(t.untyped_storage()).clone()
 `},
+	{"contents", `
+def contents(t):
+    """Returns a copy of the bytes of what a sparse tensor holds inside."""
+    indices = ["indices"] if t.layout is torch.sparse_coo else ["compressed_indices", "plain_indices"]
+    return torch.cat([memory(part(t, name)) for name in [*indices, "values"]])
+`},
+	{"outline", `
+def outline(t):
+    return t.size(), t.dtype
+`},
 	{"look", `
 def look(t):
     return t.size(), t.stride(), t.storage_offset(), t.dtype, getattr(t, "names", None)
@@ -108,6 +118,8 @@ def version(t):
 	{"share", `
 def share(a, b):
     """Reports whether two tensors have bytes in common."""
+    if a is b:
+        return True
     s, t = a.untyped_storage(), b.untyped_storage()
     ends = s.data_ptr() + s.nbytes(), t.data_ptr() + t.nbytes()
     return s._cdata == t._cdata or max(s.data_ptr(), t.data_ptr()) < min(ends)
@@ -243,6 +255,9 @@ func elementOf(p asserts.Place) string {
 	return "[" + strconv.Itoa(p.Element) + "]"
 }
 
+// ofSparse turns what is asked of a tensor into what a sparse one can answer.
+var ofSparse = strings.NewReplacer("memory(", "contents(", "look(", "outline(")
+
 // shows returns the predicate of a finding, about its own tensors.
 func (k *call) shows(f *report.Finding) (predicate, error) {
 	v := f.Violation
@@ -269,6 +284,9 @@ func (k *call) shows(f *report.Finding) (predicate, error) {
 		if k.names[i] != "" && arg.Type.HoldsTensors() && (arg.Alias == nil || !arg.Alias.Write) {
 			read = append(read, k.names[i])
 		}
+	}
+	if k.sparse[x] {
+		p.before, p.fault = ofSparse.Replace(p.before), ofSparse.Replace(p.fault)
 	}
 	fill := strings.NewReplacer("{x}", x, "{y}", y, "{read}", strings.Join(read, ", ")).Replace
 	return predicate{before: fill(p.before), after: p.after, fault: fill(p.fault), says: fill(p.says)}, nil

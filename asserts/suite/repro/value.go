@@ -2,6 +2,7 @@ package repro
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -14,21 +15,30 @@ import (
 // A call is a case in Python.
 type call struct {
 	op      *schema.Op
-	setup   []string // statements that make the arguments
-	args    []string // of the op, as they are written in the call
-	tensors []string // an expression for each tensor of the case, in order
-	names   []string // a variable for each argument, "" where it is written in the call
+	setup   []string        // statements that make the arguments
+	args    []string        // of the op, as they are written in the call
+	tensors []string        // an expression for each tensor of the case, in order
+	names   []string        // a variable for each argument, "" where it is written in the call
+	sparse  map[string]bool // by variable: such a tensor has no storage
 }
 
 // keywords of Python that schemas use as names.
 var keywords = map[string]bool{"from": true, "lambda": true, "in": true, "is": true, "and": true, "or": true, "not": true, "def": true, "class": true, "pass": true, "global": true, "torch": true}
 
-// variable returns the name of an argument in Python.
+// variable returns the name of an argument in Python, which no other line of a program
+// uses for something else.
 func variable(name string) string {
-	if keywords[name] {
+	if keywords[name] || slices.Contains(words, name) || slices.ContainsFunc(definitions, func(d definition) bool { return d.name == name }) {
 		return name + "_"
 	}
 	return name
+}
+
+// words are the names that programs use besides those of their definitions.
+var words = []string{
+	"args", "base64", "before", "bytearray", "bytes", "child", "complex", "contextlib", "dict", "e", "fresh", "getattr", "held", "id", "inf", "int",
+	"isinstance", "kwargs", "len", "list", "max", "min", "mode", "nan", "os", "plan", "print", "range", "resource", "result", "signal", "status",
+	"sys", "tuple", "twin", "twins", "type", "zip", "any", "sum", "bool",
 }
 
 // readCase reads a case of a file of cases, as findings have it.
@@ -67,7 +77,7 @@ func newCall(op *schema.Op, recipe string) (*call, error) {
 	if err != nil {
 		return nil, err
 	}
-	k := &call{op: op}
+	k := &call{op: op, sparse: make(map[string]bool)}
 	positional := true
 	for i, arg := range op.Func.Args {
 		v := &c.Args[i]
@@ -185,6 +195,7 @@ func (k *call) tensor(t *sample.TensorSpec, name string) (string, error) {
 	}
 	k.setup = append(k.setup, name+" = "+text)
 	k.tensors = append(k.tensors, name)
+	k.sparse[name] = strings.Contains(text, "sparse")
 	return name, nil
 }
 

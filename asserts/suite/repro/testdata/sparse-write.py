@@ -1,0 +1,53 @@
+import sys
+
+import torch
+
+
+def memory(t):
+    """Returns a copy of the bytes of a tensor's storage."""
+    return torch.empty(0, dtype=torch.uint8).set_(t.untyped_storage()).clone()
+
+
+def contents(t):
+    """Returns a copy of the bytes of what a sparse tensor holds inside."""
+    indices = ["indices"] if t.layout is torch.sparse_coo else ["compressed_indices", "plain_indices"]
+    return torch.cat([memory(part(t, name)) for name in [*indices, "values"]])
+
+
+def outline(t):
+    return t.size(), t.dtype
+
+
+def version(t):
+    return None if t.is_inference() else t._version
+
+
+def part(t, name):
+    """Returns a tensor that a tensor holds inside."""
+    rows = t.layout in (torch.sparse_csr, torch.sparse_bsr)
+    return {
+        "scales": lambda: t.q_per_channel_scales(),
+        "zero_points": lambda: t.q_per_channel_zero_points(),
+        "indices": lambda: t._indices(),
+        "values": lambda: t._values() if t.layout is torch.sparse_coo else t.values(),
+        "compressed_indices": lambda: t.crow_indices() if rows else t.ccol_indices(),
+        "plain_indices": lambda: t.col_indices() if rows else t.row_indices(),
+        "sizes": lambda: t._nested_tensor_size(),
+        "strides": lambda: t._nested_tensor_strides(),
+        "value": lambda: torch._from_functional_tensor(t),
+    }[name]()
+
+
+names = torch.tensor([0.05882353, 0.47058824, 0.88235295, 0.3529412], dtype=torch.float32).reshape((2, 2)).to_sparse_csr()
+result_ = torch.tensor([0.3529412, 0.7647059], dtype=torch.float32)
+before = contents(names), outline(names), version(names)
+try:
+    result = torch.f(names, result_)
+except Exception as e:
+    print("the call raises:", e)
+    if not (not torch.equal(before[0], contents(names)) or before[1:] != (outline(names), version(names))):
+        sys.exit(2)
+if not torch.equal(before[0], contents(names)) or before[1:] != (outline(names), version(names)):
+    print("the fault is there: names was changed")
+    sys.exit(1)
+print("the fault is not there")
