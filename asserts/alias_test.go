@@ -78,7 +78,7 @@ func TestFreeSet(t *testing.T) {
 	}
 }
 
-// Positions beyond an op's subjects are nobody.
+// Positions beyond an op's subjects are ignored.
 func TestRefs(t *testing.T) {
 	op := &Op{Args: []Subject{{Index: 1, Name: "x"}}, Results: []Subject{{Index: 0, Name: "y"}, {Index: 0, Name: "y.parts", Inside: true}}}
 	for ref, want := range map[Ref]string{1: "x", -1: "y", -2: "y.parts", 0: "", 2: "", -3: ""} {

@@ -139,7 +139,7 @@ func TestFreshStorageOwner(t *testing.T) {
 	}
 }
 
-// A return that somebody writes when the call is over is one fault, whatever else
+// A return that is written after the call is one fault, whatever else
 // is wrong with the others.
 func TestFreshStorageWrittenLate(t *testing.T) {
 	at := func(impl, storage asserts.ID, start uintptr, bytes string, mods ...mod) asserts.Observation {

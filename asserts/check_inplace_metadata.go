@@ -38,7 +38,7 @@ var _ = add(check{
 // be resized. Ops of namespace quantized take theirs by position.
 func (s *Subject) output() bool { return s.Out || s.Write && s.Name == "out" }
 
-// reshapes reports whether it is the op's work to give an argument other
+// reshapes reports whether it is the op's work to set an argument to other
 // sizes, strides, or another storage: an in-place view, a resize or a set_.
 func (op *Op) reshapes() bool {
 	_, name, _ := strings.Cut(op.Name, "::")

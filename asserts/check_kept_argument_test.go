@@ -162,7 +162,7 @@ func TestFixOfKeptArgument(t *testing.T) {
 	}
 }
 
-// An argument that nobody holds any more is to be retained, not to be left alone.
+// An argument without any holder is to be retained, not to be left alone.
 func TestFixOfReleased(t *testing.T) {
 	seen := &asserts.Seen{Level: asserts.Content, Before: list{see(1, 2)}, After: list{see(1, 0, uses(0, 0))}}
 	want := "release only what was retained: the caller's reference to self is the caller's"

@@ -254,7 +254,7 @@ func TestCleanUnversioned(t *testing.T) {
 	}
 }
 
-// Of an argument larger than what is copied, nobody says which bytes were written.
+// Of an argument larger than what is copied, it is not known which bytes were written.
 func TestCleanOfLarge(t *testing.T) {
 	op := wholeOp("f_(Tensor(a!) self) -> Tensor(a!)")
 	seen := healthyCall(op)

@@ -30,7 +30,7 @@ type storage struct {
 	bytes []byte
 }
 
-// newTensor makes a vector of n bytes, held by nobody else.
+// newTensor returns a vector of n bytes with one reference.
 func newTensor(n int) *tensor {
 	return &tensor{&impl{
 		id:      asserts.NewID(),

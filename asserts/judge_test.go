@@ -49,7 +49,7 @@ func wholeOp(text string, tags ...string) *asserts.Op {
 // A mod makes an observation other than usual.
 type mod func(*asserts.Observation)
 
-// see is a tensor with impl and storage of these numbers, held by nobody else.
+// see is a tensor with impl and storage of these numbers, with one reference to each.
 func see(impl, storage asserts.ID, mods ...mod) asserts.Observation {
 	o := asserts.Observation{Impl: impl, Storage: storage, ImplUses: 1, StorageUses: 1}
 	for _, m := range mods {

@@ -116,7 +116,7 @@ func split(obs []Observation, lens []int, subjects []Subject) [][]Observation {
 // engine, cleanSeen copies: that takes a fortieth of the judge's time.
 
 // headOf returns the observation recorded before the tensors of a list. It has their
-// number, by which clean tells lists of several lengths apart, and tensors of several
+// number, by which clean distinguishes lists of several lengths, and tensors of several
 // storages.
 func headOf(n int) Observation { return Observation{Storage: ID(n), Traits: listHead} }
 

@@ -173,7 +173,7 @@ func TestProcess(t *testing.T) {
 	}
 }
 
-// A violation that nobody would show is not kept quiet about.
+// A violation that no reporter takes is not lost.
 func TestWithoutMain(t *testing.T) {
 	exe := must.Get(os.Executable())(t)
 	for _, test := range []struct{ opassert, main, out, errOut string }{

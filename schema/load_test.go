@@ -197,7 +197,7 @@ f:7:11: expected ",", found "int y"`},
 	}
 }
 
-// TestWarnings: what a version that nobody knows may mean is read, with a
+// TestWarnings: what an unknown version may mean is read, with a
 // warning, and costs no other op.
 func TestWarnings(t *testing.T) {
 	const cpu = "  dispatch:\n    CPU: f\n"

@@ -32,7 +32,7 @@ func ones(t testing.TB, sizes ...int64) libtorch.Value {
 	return tensor(t, libtorch.Spec{DType: libtorch.Float32, Sizes: sizes, Low: 1, High: 1}).Value()
 }
 
-// A result that nobody else holds reads exactly one use of each, however it is
+// A result with no other holder reads exactly one use of each, however it is
 // made. The last of these make views inside the kernel, which would keep their
 // bases alive if autograd's view tracking were left on.
 func TestFreshCounts(t *testing.T) {

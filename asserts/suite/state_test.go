@@ -96,7 +96,7 @@ func TestStateIsLocked(t *testing.T) {
 	closeState(t, s)
 }
 
-// A state has what arguments were made of: nobody else reads it.
+// A state has what arguments were made of: no other user may read it.
 func TestStateIsPrivate(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("files have no mode here")

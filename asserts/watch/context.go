@@ -136,7 +136,7 @@ func parent(pid int) int {
 	return above
 }
 
-// add counts a finding at a spot, and reports whether somebody will ask for it.
+// add counts a finding at a spot, and reports whether it will be asked for.
 func (h *holders) add(found *Finding, at spot) bool {
 	if at.holder == nil {
 		return false

@@ -51,7 +51,7 @@ type findings struct {
 	byKey map[string]*Finding
 	again string              // the program's command, as a shell takes it
 	known func(*Finding) bool // to a baseline; may be nil
-	first func(*Finding)      // called with each that is not known and that nobody asks for, one at a time; may be nil
+	first func(*Finding)      // called with each that is not known and is not asked for, one at a time; may be nil
 	held  holders
 }
 
@@ -66,7 +66,7 @@ func (f *findings) add(v *asserts.Violation, p *process, site []Frame, at spot) 
 	return found
 }
 
-// print is for what nobody asks for, once.
+// print is for what is not asked for, once.
 func (f *findings) print(found *Finding) {
 	if f.first != nil && !found.Known && !found.printed {
 		found.printed = true
@@ -74,7 +74,7 @@ func (f *findings) print(found *Finding) {
 	}
 }
 
-// end is for what nobody has asked for in time.
+// end is for what was not asked for in time.
 func (f *findings) end() {
 	f.mu.Lock()
 	defer f.mu.Unlock()

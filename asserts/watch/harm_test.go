@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// alone returns what a program writes when nobody watches it.
+// alone returns what a program writes when it is not watched.
 func alone(t *testing.T, program ...string) string {
 	t.Helper()
 	out, err := exec.Command(program[0], program[1:]...).Output()

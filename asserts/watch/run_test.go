@@ -278,7 +278,7 @@ end.set()`
 	})
 }
 
-// What a program does with an op that needs arguments which nobody would guess
+// What a program does with an op that needs arguments which cannot be guessed
 // lets the suite find what is wrong with it.
 func TestRecordedCallsAreCasesOfCheck(t *testing.T) {
 	eachPython(t, func(t *testing.T, p python) {

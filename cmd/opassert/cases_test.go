@@ -11,7 +11,7 @@ import (
 	"github.com/opassert/opassert/internal/must"
 )
 
-// A user's file of cases makes ops run whose arguments nobody guesses, each form
+// A user's file of cases makes ops run whose arguments cannot be guessed, each form
 // of value one of them; what -explain prints of those that never ran is such a
 // file too.
 func TestOwnCases(t *testing.T) {

@@ -101,7 +101,7 @@ func openOwn(file string) (*os.File, error) {
 	return f, nil
 }
 
-// openBeside opens a file that came with the command: nobody can write it who cannot
+// openBeside opens a file that came with the command: no user can write it who cannot
 // write the command.
 func openBeside(command, file string) (*os.File, error) {
 	own, err := os.Stat(command)
@@ -127,7 +127,7 @@ func openBeside(command, file string) (*os.File, error) {
 	return f, nil
 }
 
-// asSafe reports whether nobody can write a file who cannot write another one.
+// asSafe reports whether all users who can write a file can write another one.
 func asSafe(info, than fs.FileInfo) bool {
 	mine := owner(info) == 0 || owner(info) == os.Geteuid() || owner(info) == owner(than)
 	return mine && info.Mode()&byOthers&^than.Mode() == 0

@@ -181,7 +181,7 @@ func TestFullDisk(t *testing.T) {
 }
 
 // What killed processes have left of any library is removed when the next is made,
-// and so is a library that nobody has used for long.
+// and so is a library that has not been used for long.
 func TestSwept(t *testing.T) {
 	_, torch, compiled := setUp(t)
 	used := path(t, library(unit), torch)
@@ -215,7 +215,7 @@ func TestSwept(t *testing.T) {
 	}
 }
 
-// Where somebody else has the names, one more folder serves each library.
+// Where another user has the names, one more folder serves each library.
 func TestOneMore(t *testing.T) {
 	dir, torch, _ := setUp(t)
 	for _, name := range []string{"cache/opassert", fmt.Sprintf("opassert-%d", os.Geteuid())} {

@@ -15,7 +15,7 @@ import (
 // Variable, when it is 1 in the environment, says that libtorch must be there.
 const Variable = "OPASSERT_NEED_LIBTORCH"
 
-// Need loads libtorch. Where there is none the test is skipped, with the
+// Need loads libtorch. Without it the test is skipped, with the
 // reason; it fails if [Variable] says so, or if something else is wrong.
 func Need(t testing.TB) {
 	t.Helper()

@@ -28,7 +28,7 @@ const (
 	Meta          = "meta" // whose tensors have no bytes
 	DeviceCPU     = 0
 	DeviceMeta    = 14
-	DeviceBrought = 20 // PrivateUse1, which a package may give a name of its own
+	DeviceBrought = 20 // PrivateUse1, which a package may name
 )
 
 const (

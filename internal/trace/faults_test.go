@@ -46,7 +46,7 @@ func (s *stage) healthy(steps int) {
 			s.set(s.tensors[s.rng.IntN(len(s.tensors))], s.tensors[s.rng.IntN(len(s.tensors))].storage)
 		case n == 8:
 			s.hermetic = !s.hermetic && s.rng.IntN(2) == 0
-			if len(s.objects) > 0 && s.rng.IntN(2) == 0 { // somebody keeps it for long
+			if len(s.objects) > 0 && s.rng.IntN(2) == 0 { // it is kept for long
 				s.kept = append(s.kept, cut(s.rng, &s.objects))
 			}
 		case n == 9 && !s.apart && len(s.tensors) > 0 && len(s.tensors) < 12: // frombuffer twice

@@ -60,7 +60,7 @@ func TestReadStat(t *testing.T) {
 	}
 }
 
-// A process that has ended and that nobody waits for is there, without memory: it keeps
+// A process that has ended and is not waited for is there, without memory: it keeps
 // the command that it had, and does not run.
 func TestEnded(t *testing.T) {
 	cmd := exec.Command("true")

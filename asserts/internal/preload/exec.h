@@ -1,6 +1,6 @@
 // exec.h keeps the object in every program that this one starts, and out of
 // sight: the environment that a program sees is its own, and each function of
-// libc's that starts another program gives that one ours besides.
+// libc's that starts another program adds ours to that one's.
 #define ENTRY VARIABLE "="
 
 static int (*real_execve)(const char *, char *const *, char *const *);

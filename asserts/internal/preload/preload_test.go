@@ -156,7 +156,7 @@ func TestNotWatched(t *testing.T) {
 }
 
 // A library that is opened by a plain name is seen, and found where it is without
-// the object: by the caller's own path, which nobody sees, or by another.
+// the object: by the caller's own path, which cannot be seen, or by another.
 func TestPlainNames(t *testing.T) {
 	b := build(t)
 	folder, name := filepath.Split(b.probe)

@@ -37,7 +37,7 @@ func (p place) below(op *libtorch.Op) bool {
 	})
 }
 
-// lacks returns the tensors of a form that nobody can make on the device, or "".
+// lacks returns the tensors of a form that cannot be made on the device, or "".
 func (p place) lacks(f engine.Form) string {
 	if p.Name != "" && !p.Resolves && (f == engine.Conjugate || f == engine.Negative) {
 		return fmt.Sprintf("%s tensors on %s, whose copies of them never end: aten::_copy_from has no kernel for %s", tensor.Forms[f], p.Name, keyOf[f])

@@ -16,10 +16,10 @@ bool on_device(const c10::StorageImpl* storage);
 // copied returns the bytes of a storage on a device, as its backend copies them to the
 // CPU once the work of the device is done. It is undefined while a graph is
 // captured, or may be, and where the backend threw: copy_fault says what. The calls are
-// seen by nobody: no mode, no watcher and no autograd.
+// without being seen by a mode, a watcher or autograd.
 at::Tensor copied(const c10::StorageImpl* storage);
 
-// found returns a device of that name, made ready, with an index. It throws where there is none.
+// found returns a device of that name, made ready, with an index. It throws if no such device exists.
 c10::Device found(const std::string& name);
 
 // moved returns a tensor on a device: over the storage, or over one of its own of n

@@ -263,7 +263,7 @@ void contents(const TensorImpl* impl, const c10::StorageImpl* storage, const voi
   c.write(out);
 }
 
-// is_unread reports whether a storage has bytes that nobody can read. Those of a
+// is_unread reports whether a storage has bytes that cannot be read. Those of a
 // functional wrapper are its value's, and a zero tensor has none.
 bool is_unread(const TensorImpl* impl, const c10::StorageImpl* storage) {
   return storage != nullptr && size_of(storage) > 0 && bytes_of(storage) == nullptr && !is_meta(impl, storage) && !on_device(storage) &&

@@ -57,7 +57,7 @@ inline References<T> references = nullptr;
 // has_numbers reports whether sizes, strides and offset are numbers that a tensor
 // has itself. Others have symbols for them, or a Python class: whoever asks these
 // for a number changes what a compiler takes to be known, or runs the class's
-// code. So nobody does.
+// code. Never ask.
 bool has_numbers(const c10::TensorImpl* impl);
 
 // uncount takes out of a fresh result's uses, as observe wrote them, what
@@ -67,7 +67,7 @@ bool has_numbers(const c10::TensorImpl* impl);
 void uncount(const c10::TensorImpl* impl, bool alone, HeadOf<Reply> seen);
 
 // count_python has what Python keeps count as a use from now on, where this process
-// is a Python's: since 2.10 the uses of an impl do not tell.
+// is a Python's: since 2.10 they are not in the uses of an impl.
 void count_python();
 
 // kLazy are the keys of tensors for which the dispatcher's fallbacks put plain

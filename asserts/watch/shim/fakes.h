@@ -229,7 +229,7 @@ class Fakes {
 
   // call_all has run call the fakes, in forks of this process, from the call with a
   // number on, and answer with a line for each, after one that says that it can. One
-  // that ends its fork is left out. Tell is told of a call and an answer.
+  // that ends its fork is left out. Tell gets a call and an answer.
   template <class Fork, class Run, class Tell>
   void call_all(Fork&& fork, Run&& run, Tell&& tell) {
     std::vector<Written> calls;

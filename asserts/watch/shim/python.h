@@ -283,8 +283,8 @@ class Python {
   // innermost_mode returns the mode that is asked first, null where none is active.
   PyObject* innermost_mode() { return innermost<c10::impl::TorchDispatchModeTLS>(0); }
 
-  // A Line is one of code that PyTorch's compiler has written, FILE:NUMBER. Tell is
-  // told where in the program it comes from: lines of file, number and function
+  // A Line is one of code that PyTorch's compiler has written, FILE:NUMBER. Tell
+  // gets where in the program it comes from: lines of file, number and function
   // for each frame, outermost first.
   struct Line {
     Python& python;

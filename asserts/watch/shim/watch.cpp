@@ -122,8 +122,8 @@ void not_watched(const std::string& what) {
   if (!channel.ask(FRAME_NOT_WATCHED, text.data(), text.size(), ignored)) channel.host.tell(what.c_str());
 }
 
-// tried reports whether f threw nothing; what it threw is told, and nothing
-// that the program is to notice.
+// tried reports whether f threw nothing. What it threw goes to opassert, and not to
+// the program.
 template <class F>
 bool tried(const char* what, F&& f) {
   try {

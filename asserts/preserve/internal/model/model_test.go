@@ -8,10 +8,10 @@ import (
 // A model says what must be true, from references alone: it knows no slots, no
 // ownership bit and no steps.
 //
-// An object is needed while somebody refers to it, or while it is the object
-// of an impl that somebody else holds. What is not needed goes, at once, or
-// for cycles at the next collection. An impl is needed while somebody holds
-// it; a living object holds it unless nobody refers to the object.
+// An object is needed while it is referred to, or while it is the object
+// of an impl with another holder. What is not needed goes, at once, or
+// for cycles at the next collection. An impl is needed while a variable holds
+// it; a living object holds it unless nothing refers to the object.
 type model struct {
 	objects map[uint64]*modelObject
 	impls   map[ID]*modelImpl

@@ -33,7 +33,7 @@ void *op_real(int hook) {
 
 __attribute__((visibility("hidden"), used)) void *op_resolve(int hook) {
   void *f = op_real(hook);
-  if (f == NULL) abort();  // somebody called what no library has
+  if (f == NULL) abort();  // a function was called that no library has
   op_targets[hook] = f;
   return f;
 }

@@ -621,7 +621,7 @@ void classes() {
   if (done && grounds[0]) see_classes(*known[0]);
 }
 
-// wrapped records that somebody asked for an impl's object.
+// wrapped records that an impl's object was asked for.
 Object* wrapped(void* impl, const Event& before, Object* o, bool storage) {
   classes();
   if (o == nullptr) return o;
