@@ -217,3 +217,24 @@ func TestMetaTwins(t *testing.T) {
 		t.Error("a sparse tensor has a twin")
 	}
 }
+
+// A tensor is made on the device that is named, which need not be asked for before.
+func TestMakeOnDevice(t *testing.T) {
+	libtorchtest.Need(t)
+	spec := libtorch.Spec{DType: libtorch.Float32, Sizes: []int64{2}, Values: []float64{3, 4}}
+	for device, want := range map[string]string{
+		"cpu": "", "lpu": "PyTorch knows no device of that name", "lpu:1": "PyTorch knows no device of that name", "cpu:7": "the number of devices of that type is 1",
+	} {
+		spec.Device = device
+		x, err := libtorch.Make(spec)
+		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", device, err, want)
+		}
+		if err == nil {
+			if seen := must.Get(x.See(asserts.Content))(t); seen.Content.Device != device {
+				t.Errorf("it is on %s, want %s", seen.Content.Device, device)
+			}
+			must.Do(t, x.Release())
+		}
+	}
+}

@@ -109,14 +109,15 @@ const (
 
 // shrink looks for the smallest call that crashes as the case does. A second
 // crash of a cause, or of one that may be the same fault, is reported with the call
-// of its case, and so is a call that hangs, since each try would take as long.
+// of its case, and so is a call that hangs or loses the device, since each try would take
+// as long, or need another process with a driver.
 func (s *supervisor) shrink(ctx context.Context, res *report.OpResult, crash *ending) error {
 	c, err := decode[sample.Case](crash.called)
 	if err != nil {
 		return nil // it crashed before its first call
 	}
 	crash.Call, crash.Recipe = c.String(), c.Recipe()
-	if crash.Cause == report.Hang {
+	if crash.Cause == report.Hang || crash.Cause == report.DeviceLost {
 		return nil
 	}
 	for _, other := range res.Crashes {

@@ -92,7 +92,7 @@ func TestFaultsAreFoundAndCrashesContained(t *testing.T) {
 		"fails_in_opassert":        "fault: panic: our own fault; never ran: ",
 		"leaves_a_file":            "",
 		"hoards_on_bool":           "out of memory in case 11 [cpu], alone: true (self=bool[2]) []; out of memory in case 19 [cpu], alone: true (self=bool[2, 3]) []",
-		"loses_the_device_on_bool": "device lost in case 11 [cpu], alone: true (self=bool[2]) []; device lost in case 19 [cpu], alone: true (self=bool[2, 3]) []",
+		"loses_the_device_on_bool": "device lost in case 11 [cpu], alone: true (self=bool[2, 3]) []; device lost in case 17 [cpu], alone: true (self=bool[]) []; device lost in case 19 [cpu], alone: true (self=bool[2, 3, 4]) []",
 		"finds_it_lost":            "",
 		"hangs":                    "hang in case 0 [cpu], alone: true (self=float32[3, 3]) []; never ran: ",
 		"spins":                    "hang in case 0 [cpu], alone: true (self=float32[3, 3]) []; never ran: ",
