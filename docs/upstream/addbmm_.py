@@ -8,7 +8,8 @@ that runs eagerly raises once it is compiled.
 
 Fix: check the sizes of self as the other in-place ops of the family do.
 
-Threads: no thread was found that names it.
+Threads: https://github.com/pytorch/pytorch/pull/60647 (closed) would have made it raise, and
+its reviewer takes that for right; self is broadcast still.
 """
 
 import sys

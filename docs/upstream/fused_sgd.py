@@ -11,7 +11,8 @@ pipelines and overlapped optimizers: the error that would show the mistake never
 
 Fix: raise the version of each tensor of a written list, as foreach ops do.
 
-Threads: no thread was found that names it.
+Threads: no thread was found that names it; https://github.com/pytorch/pytorch/issues/14571
+(closed) is the same of ops whose outputs have no gradient.
 """
 
 import sys

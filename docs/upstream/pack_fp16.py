@@ -9,7 +9,8 @@ compare the two models.
 
 Fix: saturate a copy. The only trace today is the warning "FOUND weight out of range".
 
-Threads: no thread was found that names it.
+Threads: no thread was found that names it; https://github.com/pytorch/pytorch/pull/42147
+moved the code that saturates in place.
 """
 
 import sys

@@ -138,7 +138,11 @@ func (s Source) text(f Fault, k *call, body string) string {
 	for _, library := range s.Libraries {
 		line("torch.ops.load_library(%q)", library)
 	}
-	for _, d := range used(body) {
+	definitions := used(body)
+	if strings.HasPrefix(s.Version, "libtorch 1.") && strings.Contains(strings.Join(definitions, "")+body, "untyped_storage") {
+		line("torch.Tensor.untyped_storage = lambda t: t.storage().untyped()  # as from 2.0 on")
+	}
+	for _, d := range definitions {
 		line("\n%s", strings.TrimRight(d, "\n"))
 	}
 	line("\n\n%s", strings.TrimRight(body, "\n"))

@@ -112,6 +112,18 @@ func TestGradientsAreLookedForWithAutograd(t *testing.T) {
 	}
 }
 
+// A tensor has its untyped storage under another name before 2.0.
+func TestOldStorage(t *testing.T) {
+	for version, want := range map[string]int{"libtorch 1.13.1": 1, "libtorch 2.1.0": 0} {
+		for name, uses := range map[string]int{"undeclared-write": 1, "returned-self": 0} {
+			texts := must.Get(Source{Version: version}.Texts(examples[name]))(t)
+			if n := strings.Count(texts[0], "Tensor.untyped_storage = "); n != want*uses {
+				t.Errorf("%s, %s: %d times in\n%s", version, name, n, texts[0])
+			}
+		}
+	}
+}
+
 // Every predicate has an example, also where there is no second tensor.
 func TestEveryPredicateHasAnExample(t *testing.T) {
 	shown := make(map[asserts.Code]bool)
