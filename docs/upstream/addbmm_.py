@@ -9,7 +9,7 @@ that runs eagerly raises once it is compiled.
 Fix: check the sizes of self as the other in-place ops of the family do.
 
 Threads: https://github.com/pytorch/pytorch/pull/60647 (closed) would have made it raise, and
-its reviewer takes that for right; self is broadcast still.
+its reviewer prefers that; self is broadcast still.
 """
 
 import sys

@@ -96,10 +96,28 @@ type way struct {
 func (k *call) ways() []way {
 	op := opOf(k.op.Namespace + "::" + k.op.Func.Name.String())
 	var all []way
-	if base := k.op.Func.Name.Root(); k.op.Namespace == "aten" && !strings.HasPrefix(base, "_") && !keywords[base] {
-		all = append(all, way{function: "torch." + base})
+	if name := k.public(); name != "" {
+		all = append(all, way{function: name})
 	}
 	return append(all, way{function: op}, way{function: op, below: true})
+}
+
+// public returns the name under which PyTorch documents an op, or "". Where it has none
+// such, the call raises.
+func (k *call) public() string {
+	base := k.op.Func.Name.Root()
+	if k.op.Namespace != "aten" || strings.HasPrefix(base, "_") || keywords[base] {
+		return ""
+	}
+	for _, module := range []string{"fft", "linalg", "special"} {
+		if name, ok := strings.CutPrefix(base, module+"_"); ok {
+			return "torch." + module + "." + name
+		}
+	}
+	if strings.HasSuffix(base, "_") {
+		return "torch.Tensor." + base
+	}
+	return "torch." + base
 }
 
 // text puts a program together.

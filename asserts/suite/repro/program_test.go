@@ -112,6 +112,20 @@ func TestGradientsAreLookedForWithAutograd(t *testing.T) {
 	}
 }
 
+// The plainest way to call an op is the one that PyTorch documents.
+func TestPublicNames(t *testing.T) {
+	for name, want := range map[string]string{
+		"aten::add.Tensor": "torch.add(", "aten::linalg_eigvals": "torch.linalg.eigvals(", "aten::special_i0": "torch.special.i0(", "aten::fft_fft": "torch.fft.fft(",
+		"aten::addbmm_": "torch.Tensor.addbmm_(", "aten::_softmax": "torch.ops.aten._softmax.default(", "x::add_": "torch.ops.x.add_.default(",
+	} {
+		_, base, _ := strings.Cut(name, "::")
+		f := finding(name, base+"(Tensor self) -> Tensor", `{self: "float32[1]"}`, asserts.UndeclaredAlias, result(0, "result"), argument(0, "self"))
+		if texts := must.Get(source.Texts(f))(t); !strings.Contains(texts[0], "result = "+want+"self)") {
+			t.Errorf("%s: no call of %s in\n%s", name, want, texts[0])
+		}
+	}
+}
+
 // A tensor has its untyped storage under another name before 2.0.
 func TestOldStorage(t *testing.T) {
 	for version, want := range map[string]int{"libtorch 1.13.1": 1, "libtorch 2.1.0": 0} {

@@ -5,7 +5,7 @@ import torch
 
 self = torch.tensor([complex(0.05882353, 0.029411765), complex(0.47058824, 0.23529412)], dtype=torch.complex64)
 try:
-    result = torch.f_(self)
+    result = torch.Tensor.f_(self)
 except Exception as e:
     print("the call raises:", e)
     sys.exit(2)
