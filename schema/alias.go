@@ -2,15 +2,20 @@ package schema
 
 import "slices"
 
-// alias = "(" sets [ "!" ] [ "->" sets ] ")" ; sets = set { "|" set } .
-// It stands after t, behind as many suffixes as depth says.
+// alias = "(" sets [ "!" ] [ "->" [ sets ] ] ")" ; sets = set { "|" set } .
+// It stands after t, behind as many suffixes as depth says. The dispatcher prints an
+// empty set for Tensor!, which has no name: Tensor($0! -> ).
 func (p *parser) alias(t Type, depth int) *Alias {
 	p.skipSpace()
 	start := p.off
 	p.expect("(")
 	a := &Alias{Depth: depth, Before: p.aliasSets()}
 	a.Write = p.accept("!")
-	if p.accept("->") {
+	switch {
+	case !p.accept("->"):
+	case p.dialect == dispatcher && p.peek(")"):
+		a.After = []string{}
+	default:
 		a.After = p.aliasSets()
 	}
 	p.expect(")")

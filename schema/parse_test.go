@@ -264,6 +264,7 @@ func TestParseOpRefuses(t *testing.T) {
 		{"v(Tensor(a|*) self) -> Tensor(a)", `1:9: an alias set is one lower-case letter, not a|*`},
 		{"v(Tensor(a|b!) self) -> Tensor(a)", `1:9: a written argument has one alias set, not a|b!`},
 		{"v(Tensor(a|b -> c|d) self) -> Tensor(a)", `1:9: several alias sets can't stand on both sides of ->: a|b -> c|d`},
+		{"v(Tensor(a -> ) self) -> Tensor(a)", `1:15: expected an alias set, found ") self) -> Tensor(a)"`},
 		{"v(Tensor() self) -> Tensor(a)", `1:10: expected an alias set, found ") self) -> Tensor(a)"`},
 		{"v(Tensor(b) self) -> Tensor(a)", `1:22: no argument carries the alias set of this return, (a)`},
 		{"v(Tensor self) -> Tensor(a)", `1:19: no argument carries the alias set of this return, (a)`},
@@ -340,6 +341,7 @@ func TestParseDispatcherTakes(t *testing.T) {
 		"custom::add_(Tensor x) -> Tensor",
 		"custom::add_out(Tensor x, *, Tensor out) -> Tensor(b)",
 		"custom::two(Tensor(a)[](b!) x, Tensor($0) y) -> ()",
+		"custom::writes(Tensor($0! -> ) x, Tensor($1! -> )? y, Tensor($2! -> )[] z) -> ()", // Tensor! x
 		"custom::bare(Future f) -> ()",
 		"custom::class(__torch__.___torch_mangle_0.Foo x, t1 y) -> (t1, (int, str)?)",
 	} {
