@@ -329,6 +329,10 @@ func TestJudgeFake(t *testing.T) {
 			[]string{"OA011 result: the kernel returns, and its fake raises TypeError: no"}, "make the fake take",
 		},
 		{
+			"refuses", fresh, see(3, 4), asserts.Fake{Fault: "raises TypeError: no", Refuses: true},
+			[]string{"OA011 result: the kernel returns, and its fake raises TypeError: no"}, "let the kernel refuse",
+		},
+		{
 			"raises, and nothing is returned", "f(Tensor(a!) self) -> ()", undefined, asserts.Fake{Fault: "raises TypeError: no"},
 			[]string{"OA011 argument self: the kernel returns, and its fake raises TypeError: no"}, "make the fake take",
 		},
@@ -368,6 +372,45 @@ func TestJudgeFake(t *testing.T) {
 				t.Error("the fake's own sizes changed")
 			}
 		})
+	}
+}
+
+// What the two calls leave written arguments with is compared, of those that are to keep
+// their sizes where the fake changes them.
+func TestJudgeFakeWritten(t *testing.T) {
+	sized := func(n int64) list {
+		return list{see(1, 2, holding("abcd"), shaped(func(c *asserts.Snapshot) { c.Sizes = []int64{n} }))}
+	}
+	const inPlace, out = "f_(Tensor(a!) self) -> ()", "f(Tensor(a!) out) -> ()"
+	for _, tt := range []struct {
+		schema     string
+		real, fake int64
+		want       []string
+		fix        string
+	}{
+		{out, 4, 4, nil, ""},
+		{out, 3, 3, nil, ""},
+		{out, 3, 4, []string{"OA011 argument out: after the call it has sizes [3], by its fake [4]"}, "let the fake change"},
+		{out, 4, 3, []string{"OA011 argument out: after the call it has sizes [4], by its fake [3]"}, "let the fake change"},
+		{inPlace, 4, 3, []string{"OA011 argument self: after the call it has sizes [4], by its fake [3]"}, "let the fake leave"},
+		{inPlace, 3, 4, nil, ""}, // OA013
+	} {
+		real := &asserts.Seen{Level: asserts.Content, Before: sized(4), After: sized(tt.real)}
+		fake := &asserts.Fake{Seen: asserts.Seen{Level: asserts.Content, Before: sized(4), After: sized(tt.fake)}}
+		verdict := asserts.JudgeFake(wholeOp(tt.schema), real, fake, asserts.Aware())
+		var got []string
+		for _, v := range verdict.Violations {
+			got = append(got, said(v))
+			if !strings.HasPrefix(v.Fix, tt.fix) || strings.Contains(v.Error(), asserts.MetaAlias.Breaks()) {
+				t.Errorf("%s, %d and %d: fix %q\n%v", tt.schema, tt.real, tt.fake, v.Fix, v)
+			}
+		}
+		if diff := cmp.Diff(tt.want, got); diff != "" {
+			t.Errorf("%s, %d and %d\n%s", tt.schema, tt.real, tt.fake, diff)
+		}
+		if skipped := len(verdict.Skips) > 0; skipped != (tt.schema == inPlace && tt.real == 3) {
+			t.Errorf("%s, %d and %d: skips %v", tt.schema, tt.real, tt.fake, verdict.Skips)
+		}
 	}
 }
 

@@ -14,6 +14,7 @@ type Fake struct {
 	Missing bool   // the op has none
 	Guards  []Guard
 	Fault   string // how it fails the schema: "raises TypeError: ..."
+	Refuses bool   // the fault is what a check of its own raises
 	Site    Site   // of the function
 }
 
@@ -33,7 +34,8 @@ type Open struct {
 }
 
 // JudgeFake compares the call of an op's fake with that of its kernel: which tensors
-// share storage, and the sizes, strides, dtype and device of the returns. An op without
+// share storage, and the sizes, strides, dtype and device of the returns, and of the
+// arguments that the op writes. An op without
 // a fake is a note. Where the kernel shares storage against the schema, which Judge
 // reports, the two are not compared.
 func JudgeFake(op *Op, real *Seen, fake *Fake, policy *Policy) Verdict {
@@ -42,10 +44,13 @@ func JudgeFake(op *Op, real *Seen, fake *Fake, policy *Policy) Verdict {
 	switch {
 	case fake.Missing:
 		r.reportFake("it has a kernel, and no fake", `register one, torch.library.register_fake("`+op.Name+`"), which makes tensors of the kernel's sizes, strides and dtypes`)
+	case fake.Refuses:
+		r.reportFake("the kernel returns, and its fake "+fake.Fault, "let the kernel refuse the arguments too, where the op is not for them; else take the check out of the fake")
 	case fake.Fault != "":
 		r.reportFake("the kernel returns, and its fake "+fake.Fault, "make the fake take what the kernel takes, and return what the schema says")
 	default:
 		compareMeta(r, f)
+		r.compareWritten(f)
 		for _, g := range fake.Guards {
 			r.reportGuard(g)
 		}
@@ -65,6 +70,7 @@ func JudgeFake(op *Op, real *Seen, fake *Fake, policy *Policy) Verdict {
 var consequences = []struct{ saw, breaks string }{
 	{"the kernel returns, and its fake", "torch.compile stops at the op, or leaves the graph for it, and torch.export fails"},
 	{"its fake sets the guard", "torch.compile compiles anew for each such size, and torch.export with a dynamic dimension fails"},
+	{leftWith, "compiled code goes on with the sizes and strides of the fake, of a tensor that has others by then"},
 	{"it is ", lostWrite},
 	{"it shares ", lostWrite},
 	{"dtype ", "compiled code reads the bytes of one dtype as those of the other"},
@@ -72,6 +78,8 @@ var consequences = []struct{ saw, breaks string }{
 	{"sizes ", "the code of inductor asserts the fake's sizes, and where it does not it computes on other elements, or beyond the last"},
 	{"strides ", "the code of inductor asserts the fake's strides, and where it does not it computes on other elements"},
 }
+
+const leftWith = "after the call it has "
 
 const lostWrite = "compiled programs drop a write that the one should see, or move it to where the other does not"
 
@@ -84,6 +92,43 @@ func consequence(saw string) string {
 		}
 	}
 	return ""
+}
+
+// compareWritten compares the sizes, strides and dtypes that the two calls leave the
+// arguments with that the op writes. Where the kernel changes those of an argument that
+// is to keep them, and the fake does not, it is the kernel's fault: OA013.
+func (j *judge) compareWritten(m *judge) {
+	for i := range j.inputs {
+		a := &j.inputs[i]
+		k := slices.IndexFunc(m.inputs, func(b input) bool { return b.arg == a.arg && b.element == a.element })
+		if !a.Write || a.Inside || k < 0 || a.before.Impl != a.after.Impl || !a.after.Defined() {
+			continue
+		}
+		b := &m.inputs[k]
+		keeps := !a.output() && !j.op.reshapes()
+		if keeps && a.reshaped() && !b.reshaped() {
+			j.skipped[Skip{Code: MetaAlias, Reason: "the kernel contradicts the schema, the fake does not"}]++
+			continue
+		}
+		if !j.judged(MetaAlias, &a.after, &b.after) {
+			continue
+		}
+		if saw := j.differences(m, &side{a.place(), a.after}, &side{b.place(), b.after}); len(saw) > 0 {
+			v := j.reportInput(MetaAlias, a)
+			v.Other = b.after
+			v.Saw = leftWith + strings.Join(saw, "; ")
+			v.Fix = "let the fake change the argument as the kernel does, such as with resize_; or the kernel leave it as the fake does"
+			if keeps && b.reshaped() {
+				v.Fix = "let the fake leave the argument as it is: the kernel keeps its sizes and strides, as an in-place op is to"
+			}
+		}
+	}
+}
+
+// reshaped reports whether the call changed how a tensor lies in its storage.
+func (in *input) reshaped() bool {
+	b, a := in.before.Content, in.after.Content
+	return b != nil && a != nil && len(changedShape(b, a)) > 0
 }
 
 // reportFake adds a violation that concerns no particular return.

@@ -1,6 +1,9 @@
 package asserts
 
-import "strings"
+import (
+	"fmt"
+	"strings"
+)
 
 // A Write is whether a call changed a tensor of an argument that the op's schema lets it
 // write.
@@ -9,6 +12,30 @@ type Write struct {
 	Sizes   []int64 `json:"sizes,omitempty"`
 	Changed bool    `json:"changed,omitempty"`
 }
+
+const (
+	manyCalls = 20
+	manySizes = 3
+)
+
+// Many reports whether so many calls, on tensors of so many sizes, say that an argument is
+// never written.
+func Many(calls, sizes int) bool { return calls >= manyCalls && sizes >= manySizes }
+
+// Unwritten returns a note of an argument that a schema lets its op write, and that none
+// of many calls changed.
+func Unwritten(op, schema string, argument Place, calls, sizes int) *Violation {
+	return &Violation{
+		Code: SchemaLint, Op: op, Schema: schema, Subject: argument,
+		Saw:    fmt.Sprintf("none of %d calls, on tensors of %d sizes, changed it, and the schema lets the op write it", calls, sizes),
+		Fix:    "write it, or take its annotation out of the schema",
+		Breaks: "compilers copy the argument, and order the call before and after others, for a write that never comes",
+		Note:   "the op may write it for arguments that these calls do not have",
+	}
+}
+
+// Obliged reports whether a schema has an argument written that every call has.
+func (s *Subject) Obliged() bool { return s.Write && !s.Inside && !strings.HasSuffix(s.Type, "?") }
 
 // WritesOf returns what became of the arguments with (a!) whose contents were seen before
 // and after a call. Optional ones, tensors without elements, those that are not plain,
@@ -24,7 +51,7 @@ func WritesOf(op *Op, seen *Seen) []Write {
 	before, after := split(seen.Before, seen.ArgLens, op.Args), split(seen.After, seen.ArgLens, op.Args)
 	var writes []Write
 	for a, on := range op.Args {
-		if !on.Write || on.Inside || strings.HasSuffix(on.Type, "?") {
+		if !on.Obliged() {
 			continue
 		}
 		for e := range min(len(before[a]), len(after[a])) {

@@ -10,13 +10,6 @@ import (
 	"github.com/opassert/opassert/asserts/suite/report"
 )
 
-// How many calls, on tensors of how many sizes, say that an argument is never
-// written.
-const (
-	manyCalls = 20
-	manySizes = 3
-)
-
 // argumentCalls are what the calls of an op did to an argument that its schema lets it write.
 type argumentCalls struct {
 	calls   int
@@ -48,7 +41,7 @@ func (all writes) add(call []asserts.Write) {
 func (all writes) never(o engine.Operator) []*report.Finding {
 	var notes []*report.Finding
 	for _, arg := range slices.Sorted(maps.Keys(all)) {
-		if w := all[arg]; !w.changed && w.calls >= manyCalls && len(w.sizes) >= manySizes {
+		if w := all[arg]; !w.changed && asserts.Many(w.calls, len(w.sizes)) {
 			notes = append(notes, report.Unwritten(o, arg, w.calls, len(w.sizes)))
 		}
 	}

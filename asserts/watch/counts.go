@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
+	"math/bits"
 	"os"
 	"syscall"
 
@@ -16,12 +17,23 @@ import (
 type countsOf struct {
 	tallies
 	traits, contentTraits [16]int64
-	unheld, contentUnheld [countsCodes]int64 // by codes
+	unheld, contentUnheld [countsCodes]int64     // by codes
+	written               [3 * countsCodes]int64 // of the first arguments in the plan; see writes
+}
+
+// writes returns how many calls were seen of an argument with (a!), of at least how many
+// sizes, and whether one changed it.
+func (c *countsOf) writes(arg int) (calls, sizes int, changed bool) {
+	if arg >= countsCodes {
+		return 0, 0, false
+	}
+	of := c.written[3*arg:]
+	return int(of[0]), bits.OnesCount64(uint64(of[2])), of[1] > 0
 }
 
 const (
 	countsCodes = 32
-	countsSize  = talliesSize + 8*2*(16+countsCodes)
+	countsSize  = talliesSize + 8*(2*16+5*countsCodes)
 	countsOps   = 1 << 14
 	lostMost    = 255 // struct Lost of channel.h
 	lostSize    = 8 + lostMost*16
@@ -41,7 +53,7 @@ func readCounts(f io.ReaderAt, n int) ([]countsOf, error) {
 		}
 		c := &counts[i]
 		rest, _ := c.read(record[:])
-		for _, of := range [][]int64{c.traits[:], c.contentTraits[:], c.unheld[:], c.contentUnheld[:]} {
+		for _, of := range [][]int64{c.traits[:], c.contentTraits[:], c.unheld[:], c.contentUnheld[:], c.written[:]} {
 			for k := range of {
 				of[k] = int64(binary.NativeEndian.Uint64(rest[8*k:]))
 			}

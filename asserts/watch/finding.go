@@ -34,9 +34,9 @@ func (f *Finding) where() string {
 // Report is the violation's report, with the line that called the op and the
 // process.
 func (f *Finding) Report() string {
-	where := f.where()
-	if where == "" {
-		where = "a thread without frames of the program"
+	where := cmp.Or(f.where(), "a thread without frames of the program")
+	if f.Code == asserts.SchemaLint {
+		where = "all calls"
 	}
 	report := printable.Sprintf("%s\n  site    %s\n  process %d", printable.Lines(f.Violation.Error()), where, f.Pids[0])
 	if f.Rank != "" {

@@ -122,6 +122,9 @@ func Run(ctx context.Context, config Config) (*Report, error) {
 	r.object.Close()
 	r.origins.end()
 	r.findings.end()
+	if err := r.noteUnwritten(); err != nil {
+		return nil, err
+	}
 	return r.report(end, time.Since(begun))
 }
 

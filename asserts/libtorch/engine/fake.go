@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
-	"slices"
 
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/libtorch"
@@ -20,9 +19,11 @@ type fakeCall struct {
 	Site      [2]any // file and line
 	Missing   bool
 	Fault     string
+	Refuses   bool   // by a check of its own
 	Unknown   string // why it was not called
 	Guards    []fakeGuard
 	Arguments [][]*fakeTensor // by position in the schema
+	Written   [][]*fakeTensor // those of arguments with (a!), after the call
 	Results   [][]*fakeTensor
 }
 
@@ -79,7 +80,7 @@ func ReadFake(op *asserts.Op, text string) (*asserts.Fake, string) {
 }
 
 func (c *fakeCall) fake(op *asserts.Op) *asserts.Fake {
-	f := &asserts.Fake{Missing: c.Missing, Fault: c.Fault}
+	f := &asserts.Fake{Missing: c.Missing, Fault: c.Fault, Refuses: c.Refuses}
 	f.Site.File, _ = c.Site[0].(string)
 	if line, ok := c.Site[1].(float64); ok {
 		f.Site.Line = int(line)
@@ -92,10 +93,10 @@ func (c *fakeCall) fake(op *asserts.Op) *asserts.Fake {
 		n := 0
 		if !s.Inside && s.Index < len(c.Arguments) {
 			n = c.see(&f.Seen.Before, c.Arguments[s.Index], nil)
+			c.see(&f.Seen.After, c.written(s.Index), nil)
 		}
 		f.Seen.ArgLens = append(f.Seen.ArgLens, n)
 	}
-	f.Seen.After = slices.Clone(f.Seen.Before)
 	for _, s := range op.Results {
 		n := 0
 		if !s.Inside && s.Index < len(c.Results) {
@@ -105,6 +106,15 @@ func (c *fakeCall) fake(op *asserts.Op) *asserts.Fake {
 	}
 	f.Seen.Number()
 	return f
+}
+
+// written returns the tensors of an argument after the call: those before it, where
+// they are not known to be others.
+func (c *fakeCall) written(arg int) []*fakeTensor {
+	if arg < len(c.Written) && len(c.Written[arg]) == len(c.Arguments[arg]) {
+		return c.Written[arg]
+	}
+	return c.Arguments[arg]
 }
 
 // see adds the tensors of a subject, and what they leave open, and returns how many

@@ -1,7 +1,6 @@
 package report
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/opassert/opassert/asserts"
@@ -21,19 +20,12 @@ func Lint(o engine.Operator) []*Finding {
 	return found
 }
 
-// Unwritten returns a note that calls, on tensors of so many sizes, did not change an argument
-// that the schema of an op lets it write.
+// Unwritten returns a note of an argument that none of many calls changed.
 func Unwritten(o engine.Operator, arg, calls, sizes int) *Finding {
 	written := o.Schema.Func.Args[arg]
-	v := &asserts.Violation{
-		Code: asserts.SchemaLint, Op: o.Name(), Schema: o.Schema.Func.String(),
-		Subject: asserts.Place{Index: arg, Name: written.Name, Type: written.Type.String(), Element: asserts.NoElement, Aliased: true},
-		Saw:     fmt.Sprintf("none of %d calls, on tensors of %d sizes, changed it, and the schema lets the op write it", calls, sizes),
-		Fix:     "write it, or take its annotation out of the schema",
-		Breaks:  "compilers copy the argument, and order the call before and after others, for a write that never comes",
-		Repro:   "-op " + o.Name(),
-		Note:    "the op may write it for arguments that these calls do not have",
-	}
+	at := asserts.Place{Index: arg, Name: written.Name, Type: written.Type.String(), Element: asserts.NoElement, Aliased: true}
+	v := asserts.Unwritten(o.Name(), o.Schema.Func.String(), at, calls, sizes)
+	v.Repro = "-op " + o.Name()
 	return &Finding{Violation: v, Call: "none: all calls", Case: -1, Times: 1}
 }
 

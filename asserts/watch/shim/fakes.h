@@ -85,17 +85,18 @@ struct Json {
 
   void number(int64_t n) { text += std::to_string(n); }
 
-  void tensor(const at::Tensor& t) {
-    if (!t.defined()) return void(text += "null");
-    auto* impl = t.unsafeGetTensorImpl();
-    const auto* storage = has_numbers(impl) && t.layout() == at::kStrided ? storage_of(impl) : nullptr;
+  void tensor(const at::Tensor& t) { tensor(t.defined() ? t.unsafeGetTensorImpl() : nullptr); }
+
+  void tensor(at::TensorImpl* impl) {
+    if (impl == nullptr) return void(text += "null");
+    const auto* storage = has_numbers(impl) && impl->layout() == at::kStrided ? storage_of(impl) : nullptr;
     text += "{\"tensor\":" + std::to_string(reinterpret_cast<int64_t>(impl)) + ",\"storage\":" + std::to_string(reinterpret_cast<int64_t>(storage));
-    text += ",\"device\":\"" + t.device().str() + "\",\"dtype\":\"" + dtype(int64_t(t.scalar_type())) + "\"";
+    text += ",\"device\":\"" + impl->device().str() + "\",\"dtype\":\"" + dtype(int64_t(c10::typeMetaToScalarType(impl->dtype()))) + "\"";
     if (storage != nullptr) {
-      text += ",\"nbytes\":" + std::to_string(size_of(storage)) + ",\"offset\":" + std::to_string(t.storage_offset()) + ",\"sizes\":";
-      list(t.sizes(), [&](int64_t n) { text += "[" + std::to_string(n) + "," + std::to_string(n) + "]"; });
+      text += ",\"nbytes\":" + std::to_string(size_of(storage)) + ",\"offset\":" + std::to_string(impl->storage_offset()) + ",\"sizes\":";
+      list(impl->sizes(), [&](int64_t n) { text += "[" + std::to_string(n) + "," + std::to_string(n) + "]"; });
       text += ",\"strides\":";
-      list(t.strides(), [&](int64_t n) { number(n); });
+      list(impl->strides(), [&](int64_t n) { number(n); });
     }
     text += '}';
   }
@@ -196,7 +197,8 @@ class Fakes {
     return NEW;
   }
 
-  // begin writes down what an operator is called with, add what it returned.
+  // begin writes down what an operator is called with, add what it returned, and what is
+  // in the arguments then that it writes, by position.
   static std::string begin(const c10::FunctionSchema& schema, const torch::jit::Stack& stack) {
     const auto& arguments = schema.arguments();
     const auto* given = stack.data() + stack.size() - arguments.size();
@@ -209,8 +211,10 @@ class Fakes {
     return json.text;
   }
 
-  void add(int64_t op, int64_t context, std::string begun, const torch::jit::Stack& stack, size_t returns) {
-    Json json{std::move(begun) + ",\"results\":"};
+  void add(int64_t op, int64_t context, std::string begun, const std::vector<std::vector<at::TensorImpl*>>& written, const torch::jit::Stack& stack, size_t returns) {
+    Json json{std::move(begun) + ",\"written\":"};
+    json.list(written, [&](const std::vector<at::TensorImpl*>& of) { json.list(of, [&](at::TensorImpl* impl) { json.tensor(impl); }); });
+    json.text += ",\"results\":";
     json.list(c10::ArrayRef<c10::IValue>(stack.data() + stack.size() - returns, returns), [&](const c10::IValue& v) { json.tensors(v); });
     std::lock_guard<std::mutex> lock(mutex_);
     written_.push_back({op, context, json.text + "}"});

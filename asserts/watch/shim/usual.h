@@ -5,6 +5,7 @@
 // It knows nothing of libtorch, so that the test can run it alone.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <vector>
@@ -270,6 +271,21 @@ class Call {
   // traits are those of any of the tensors, and the watcher's own.
   int traits() const { return traits_; }
   bool contents() const { return contents_; }
+
+  // each_write calls f with each argument that is written, where its contents were seen and
+  // no other argument has its storage: its position in the plan, whether it is the first
+  // of its argument, the tensor, and whether it was changed.
+  template <class F>
+  void each_write(F&& f) {
+    if (traits_ != 0 || parts_ || grown_) return;
+    for (const Input& in : in_) {
+      const Seen &b = in.before, &a = in.after;
+      if (!expected_.args[in.subject].write || !b.full() || !a.full() || b.nbytes() == 0) continue;
+      const auto shares = [&](const Input& other) { return &other != &in && other.before.impl() != 0 && other.before.storage() == b.storage(); };
+      if (std::any_of(in_.begin(), in_.end(), shares)) continue;
+      f(in.subject, in.element == 0, b, b.impl() != a.impl() || b.storage() != a.storage() || b.version() != a.version() || !b.same_contents(a));
+    }
+  }
 
   // unheld returns the checks that no tensor was held against, as bits.
   int64_t unheld() {

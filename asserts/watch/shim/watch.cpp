@@ -38,10 +38,24 @@ constexpr int kCodes = 32;  // at least as many as there are checks
 // Counts of an operator, in a file that all processes of a run share; Go reads
 // them as counts.go says.
 struct Counts : TalliesOf<std::atomic<int64_t>> {
+  // Written is what the calls did to an argument with (a!) whose contents were seen.
+  struct Written {
+    std::atomic<int64_t> calls, changed, sizes;  // how often; a bit for each of the sizes, as far as they differ
+
+    void add(bool first, const Seen& before, bool change) {
+      uint64_t hash = before.dims();
+      for (int64_t i = 0; i < before.dims(); i++) hash = (hash ^ uint64_t(before.sizes()[i])) * 0x9E3779B97F4A7C15u;
+      calls.fetch_add(first, std::memory_order_relaxed);
+      changed.fetch_add(change, std::memory_order_relaxed);
+      sizes.fetch_or(int64_t(1) << (hash >> 58), std::memory_order_relaxed);
+    }
+  };
+
   std::atomic<int64_t> traits[16];         // usual calls with a tensor that has the trait
   std::atomic<int64_t> content_traits[16];  // those of them whose contents were seen
   std::atomic<int64_t> unheld[kCodes];  // usual calls with no tensor that the check is about
   std::atomic<int64_t> content_unheld[kCodes];
+  Written written[kCodes];  // of the first arguments in the plan
 };
 
 // count_bits raises the counts of the bits of a set, those of content too if they
@@ -476,6 +490,11 @@ class Look {
     Call call(op_.expected, seen_.contiguous());
     const bool once = count_once();
     if (once && counted_ != nullptr) (op_.counts->*counted_).fetch_add(1, std::memory_order_relaxed);
+    if (once && op_.custom && level_ == OA_CONTENTS) {
+      call.each_write([&](int64_t argument, bool first, const Seen& before, bool change) {
+        if (argument < kCodes) op_.counts->written[argument].add(first, before, change);
+      });
+    }
     if ((place_ == ABOVE_AUTOGRAD && top->reported) || passed_on()) return;
     if (!call.usual()) {
       if (once) op_.counts->asked.fetch_add(1, std::memory_order_relaxed);
@@ -587,6 +606,20 @@ class Look {
     return all;
   }
 
+  // written returns the tensors that are held of the arguments that are written, by
+  // position.
+  std::vector<std::vector<TensorImpl*>> written() const {
+    std::vector<std::vector<TensorImpl*>> all(op_.args);
+    const Input* in = inputs_.begin();
+    for (size_t a = 0; a < containers_.size(); a++, in += lengths_[a - 1]) {
+      const Subject& s = op_.expected.args[a];
+      for (int64_t e = 0; e < lengths_[a] && s.write; e++) {
+        if (in[e].impl.defined()) all[s.index].push_back(in[e].impl.get());
+      }
+    }
+    return all;
+  }
+
   std::vector<TensorImpl*> results() const {
     std::vector<TensorImpl*> all;
     const size_t base = stack_.size() - op_.returns;
@@ -652,7 +685,7 @@ class Look {
 
   void end_fake() {
     try {
-      fakes.add(op_.number, channel.host.context(), std::move(fake_), stack_, op_.returns);
+      fakes.add(op_.number, channel.host.context(), std::move(fake_), written(), stack_, op_.returns);
       op_.counts->kinds.fetch_add(1, std::memory_order_relaxed);
     } catch (const std::exception&) {
       op_.counts->unwritten.fetch_add(1, std::memory_order_relaxed);

@@ -44,7 +44,7 @@ for name, fake in {"ends": ends, "talks": talks, "takes": takes}.items():
 
 
 def call(op, x):
-    types = {"Tensor": x, "Optional[Tensor]": torch.ones(3), "bool": True, "int": 1, "float": 2.0}
+    types = {"Tensor": x.clone(), "Optional[Tensor]": torch.ones(3), "bool": True, "int": 1, "float": 2.0}
     args = [x.clone()] + [types[str(a.type)] for a in op._schema.arguments[1:]]
     try:
         op(*args)

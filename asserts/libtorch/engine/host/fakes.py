@@ -1,6 +1,7 @@
 """The fakes of ops, which compilers call instead of kernels."""
 
 import ctypes
+import dis
 
 from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
 from torch.fx.experimental.symbolic_shapes import ShapeEnv
@@ -78,9 +79,21 @@ def unlike(schema, values):
     return ""
 
 
+def refuses(error):
+    """Reports whether a check of a function that is not PyTorch's raised: torch._check, raise or assert."""
+    at = error.__traceback__
+    codes = [frame.f_code for frame, _ in traceback.walk_tb(at)]
+    while at.tb_next:
+        at = at.tb_next
+    callers = [c for c in codes if not (c.co_filename.startswith(ROOT) and c.co_name.startswith("_check"))]
+    return codes[-1].co_code[at.tb_lasti] == dis.opmap["RAISE_VARARGS"] and not callers[-1].co_filename.startswith(ROOT)
+
+
 def answered(function, args, kwargs, mode):
     """Calls the fake of an op, and says what it returns."""
     name, schema = function.name(), function._schema
+    given = [args[i] if i < len(args) else kwargs.get(a.name) for i, a in enumerate(schema.arguments)]
+    before = [[described(t) for t in held(v)] for v in given]
     place = registered.fake(name)
     answer = {"op": name, "site": place or ["", 0]}
     try:
@@ -90,12 +103,12 @@ def answered(function, args, kwargs, mode):
         # Without a fake PyTorch calls a kernel that is there for every device, such as a composite one.
         unregistered = place is None and (name.partition(".")[0] in OPDEFS or not torch._C._dispatch_has_kernel_for_dispatch_key(name, "Meta"))
         text = f"raises {type(error).__name__}: {str(error).partition(chr(10))[0]}{raised_at(error)}"
-        return answer | ({"missing": True} if unregistered else {"fault": text})
-    given = [args[i] if i < len(args) else kwargs.get(a.name) for i, a in enumerate(schema.arguments)]
+        return answer | ({"missing": True} if unregistered else {"fault": text, "refuses": refuses(error)})
     if fault := unlike(schema, values):
         return answer | {"fault": fault}
     values = values if len(schema.returns) > 1 else [values] * len(schema.returns)
-    return answer | {"arguments": [[described(t) for t in held(v)] for v in given], "results": [[described(t) for t in held(v)] for v in values]}
+    written = [[described(t) for t in held(v)] if a.alias_info and a.alias_info.is_write else [] for a, v in zip(schema.arguments, given)]
+    return answer | {"arguments": before, "written": written, "results": [[described(t) for t in held(v)] for v in values]}
 
 
 def fake_mode(sizes):

@@ -11,7 +11,8 @@ times = {}  # op: how often it was called so
 class Symbols(ShapeEnv):
     """Sizes of tensors, with the guards on them and the lines outside of PyTorch that led to these.
 
-    What torch._check asks for is no guard.
+    What torch._check asks for is no guard. Nor is what a PyTorch op asks for that the fake
+    calls, to choose how it computes, unless it makes a number of a size.
     """
 
     def __init__(self):
@@ -22,9 +23,11 @@ class Symbols(ShapeEnv):
         known = len(self.guards)
         result = super().evaluate_expr(*args, **keywords)
         if len(self.guards) > known:
-            frames = [f for f in traceback.extract_stack() if not f.filename.startswith((ROOT, "<"))]
+            stack = traceback.extract_stack()
+            frames = [f for f in stack if not f.filename.startswith((ROOT, "<"))]
             place = f"{frames[-1].filename}:{frames[-1].lineno}" if frames else ""
-            self.asked += [(g.expr, place) for g in self.guards[known:]]
+            own = not any(f.name == "__torch_dispatch__" for f in stack[stack.index(frames[-1]) :]) if frames else False
+            self.asked += [(g.expr, place) for g in self.guards[known:] if own or isinstance(g.expr, sympy.Eq)]
         return result
 
     def add(self, tensor, like, argument, name):

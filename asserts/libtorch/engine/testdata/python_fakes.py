@@ -74,6 +74,17 @@ wrong("void(Tensor(a!) x) -> ()", "raises AssertionError", lambda x: [x.zero_()]
 wrong("one_of_two(Tensor x) -> (Tensor, Tensor)", "and the schema 2", lambda x: (x + 1, x + 2), lambda x: (torch.empty_like(x),))
 
 
+# What is left of an argument that is written.
+
+
+def resizes(x, out):
+    out.resize_(x.numel() + 1)
+
+
+wrong("kernel_resizes(Tensor x, Tensor(a!) out) -> ()", "after the call it has sizes", resizes, lambda x, out: None)
+wrong("fake_resizes(Tensor x, Tensor(a!) out) -> ()", "after the call it has sizes", lambda x, out: [out.zero_()].clear(), resizes)
+
+
 def unbacked(x):
     size = torch.library.get_ctx().new_dynamic_size(min=1000)
     return x.new_empty(size)
@@ -141,6 +152,10 @@ right("promotes(Tensor x) -> Tensor", lambda x: x * 1.5, lambda x: x * 1.5)
 right("composite(Tensor x) -> Tensor", lambda x: x + 1, None, key="CompositeImplicitAutograd")
 
 
+right("resizes(Tensor x, Tensor(a!) out) -> ()", resizes, resizes)
+right("unnamed(Tensor x, Tensor! out) -> ()", lambda x, out: [out.zero_()].clear(), lambda x, out: None)
+
+
 # Those that compute with symbols, or ask for what the kernel asks for.
 
 
@@ -167,6 +182,8 @@ right("even(Tensor x) -> Tensor", even, even)
 right("alike(Tensor x, Tensor y) -> Tensor", alike, alike)
 right("sums(Tensor x, Tensor y) -> Tensor", lambda x, y: x + y, lambda x, y: x + y)
 right("rows(Tensor x) -> Tensor[]", lambda x: [r.clone(memory_format=torch.contiguous_format) for r in x] if x.dim() and x.numel() else [x.new_empty(2)], lambda x: [r.new_empty(r.shape) for r in x] if x.dim() and x.numel() else [x.new_empty(2)])
+right("folds(Tensor x) -> Tensor", lambda x: x.reshape(-1, 1).clone(memory_format=torch.contiguous_format), lambda x: x.new_empty(x.reshape(-1, 1).shape))
+right("halves(Tensor x) -> Tensor", lambda x: x.new_empty(2, x.numel() // 2), lambda x: x.new_empty(x.new_empty(2 * (x.numel() // 2)).reshape(2, -1).shape))
 right("product(Tensor x) -> Tensor", lambda x: x.flatten().outer(x.flatten()), lambda x: x.new_empty(x.numel(), x.numel()))
 
 

@@ -1,0 +1,34 @@
+package watch
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/opassert/opassert/asserts"
+)
+
+// noteUnwritten adds notes of the arguments that schemas let ops write and that no call
+// of many changed, in any process.
+func (r *run) noteUnwritten() error {
+	counts, err := readCounts(r.counts, len(r.ops.all))
+	if err != nil {
+		return err
+	}
+	for i, c := range counts {
+		op := r.ops.all[i]
+		if c.content == 0 || op.judged == nil || op.waived.Has(asserts.SchemaLint) {
+			continue
+		}
+		for a := range op.judged.Args {
+			subject := &op.judged.Args[a]
+			calls, sizes, changed := c.writes(a)
+			if changed || !subject.Obliged() || !asserts.Many(calls, sizes) {
+				continue
+			}
+			at := asserts.Place{Index: subject.Index, Name: subject.Name, Type: subject.Type, Element: asserts.NoElement, Aliased: true}
+			pid := slices.Min(slices.Collect(maps.Keys(r.processes)))
+			r.findings.add(asserts.Unwritten(op.name, op.judged.Schema, at, calls, sizes), &process{run: r, pid: pid, rank: r.processes[pid]}, nil, spot{})
+		}
+	}
+	return nil
+}
