@@ -197,8 +197,8 @@ class Fakes {
     return NEW;
   }
 
-  // begin writes down what an operator is called with, add what it returned, and what is
-  // in the arguments then that it writes, by position.
+  // begin writes down what an operator is called with, add what it returned, and the tensors
+  // of the arguments that it writes, by position, as they are after the call.
   static std::string begin(const c10::FunctionSchema& schema, const torch::jit::Stack& stack) {
     const auto& arguments = schema.arguments();
     const auto* given = stack.data() + stack.size() - arguments.size();
