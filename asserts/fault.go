@@ -4,7 +4,8 @@ package asserts
 // it.
 type Fault struct {
 	Code     Code
-	Argument string // that it is about; "": the first return, or the process where the check is about arguments
+	Argument string // that it is about; "": the return, or the process where the check is about neither or about arguments
+	Return   int    // that it is about, one more than its position; 0: the first, where the check is about returns
 	Saw, Fix string
 	Note     string // why it is debatable; "" where it is an error
 	Site     Site   // of the fault, where that is not in the kernel
@@ -25,12 +26,17 @@ func JudgeFaults(op *Op, seen *Seen, faults []Fault, policy *Policy) Verdict {
 // at returns the place of a fault.
 func (j *judge) at(f *Fault) Place {
 	for i := range j.plan.args {
-		if s := &j.plan.args[i]; f.Argument != "" && s.Name == f.Argument {
+		if s := &j.plan.args[i]; s.Name == f.Argument {
 			return s.place(false, NoElement, "")
 		}
 	}
-	if f.Code.About()&Return != 0 && len(j.plan.results) > 0 {
-		return j.plan.results[0].place(true, NoElement, "")
+	if f.Return == 0 && f.Code.About()&Return == 0 {
+		return Process
+	}
+	for i := range j.plan.results {
+		if s := &j.plan.results[i]; f.Return == 0 || s.Index == f.Return-1 {
+			return s.place(true, NoElement, "")
+		}
 	}
 	return Process
 }

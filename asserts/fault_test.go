@@ -26,6 +26,9 @@ func TestJudgeFaults(t *testing.T) {
 		{"f(Tensor(a!) self) -> ()", fault(asserts.AutogradKernel, ""), "the process: the process"},
 		{"f(Tensor self) -> Tensor", fault(asserts.UndeclaredWrite, ""), "the process: the process"},
 		{"f(Tensor self) -> Tensor", fault(asserts.UndeclaredWrite, "self"), `argument 0 "self": argument self`},
+		{"f(Tensor self) -> (Tensor, Tensor)", asserts.Fault{Code: asserts.OutOfBounds, Return: 2, Saw: "saw", Fix: "fix", Note: "note", Site: asserts.Site{File: "m.py", Line: 7}}, `return 1 "result1": result1`},
+		{"f(Tensor self) -> Tensor", fault(asserts.OutOfBounds, ""), "the process: the process"},
+		{"f(Tensor self) -> Tensor", fault(asserts.OutOfBounds, "self"), `argument 0 "self": argument self`},
 	} {
 		op := wholeOp(tt.schema)
 		verdict := asserts.JudgeFaults(op, new(asserts.Seen), []asserts.Fault{tt.fault}, asserts.Aware())

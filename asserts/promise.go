@@ -9,7 +9,7 @@ const (
 	Aliases                 // storages are shared as the alias sets declare
 	Writes                  // writes are declared, and observable
 	Kernels                 // the kernels of one op, and its schema, agree
-	Memory                  // returns have memory of their own
+	Memory                  // kernels keep to memory of their own
 	promises                // how many there are
 )
 
@@ -19,7 +19,7 @@ var promiseWords = [promises]struct{ name, rule string }{
 	Aliases: {"aliases", "storages are shared where the alias sets say so, and nowhere else"},
 	Writes:  {"writes", "only an argument marked (a!) changes: its elements alone, in its shape, with its version"},
 	Kernels: {"kernels", "the kernels for Meta and autograd agree with the one that runs, and the schema with itself"},
-	Memory:  {"memory", "what is returned lies within its storage"},
+	Memory:  {"memory", "kernels keep to the memory of their tensors, and write all that they return"},
 }
 
 // Promises returns every kind of promise, in the order of reports.

@@ -20,7 +20,11 @@ var unplanted = map[asserts.Code]string{
 	asserts.MetaAlias:      "TestOplib: split_even and pad_even",
 	asserts.AutogradKernel: "TestAutogradKernels",
 	asserts.SchemaLint:     "it looks at no call",
+
+	asserts.OutOfBounds: inMemory, asserts.UseAfterFree: inMemory, asserts.UninitialisedResult: inMemory, asserts.NondeterministicResult: inMemory,
 }
+
+const inMemory = "TestMemory, of the command: a run finds it, where memory is watched"
 
 // unbroken says on which sorts of tensors which operators of places.cpp break
 // nothing, or nothing that shows, and why.

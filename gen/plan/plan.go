@@ -22,6 +22,7 @@ type Plan struct {
 	Op     *schema.Op
 	Checks []Check
 
+	loose   []Check    // what no schema calls for, and engines find
 	data    asserts.Op // without checks
 	derived bool       // package asserts plans the same by itself
 }
@@ -138,7 +139,19 @@ func (p *Planner) Plan(op *schema.Op) Plan {
 		}
 		plan.Checks = append(plan.Checks, c)
 	}
+	plan.loose = p.loose(exceptions)
 	return plan
+}
+
+// loose returns the checks that no schema calls for, with their exceptions.
+func (p *Planner) loose(exceptions []*allowlist.Entry) (all []Check) {
+	for code := range asserts.AllCodes.All() {
+		if code.About() != 0 {
+			continue
+		}
+		all = append(all, Check{Check: asserts.Check{Code: code}, Waived: p.excuse(exceptions, code, false), Noted: p.excuse(exceptions, code, true)})
+	}
+	return all
 }
 
 func (p *Planner) lines(op *schema.Op, data *asserts.Op) []asserts.Check {
@@ -237,7 +250,7 @@ func (p Plan) Waivers() []asserts.Excuse {
 
 func (p Plan) excuses(by func(Check) *allowlist.Entry) []asserts.Excuse {
 	var excuses []asserts.Excuse
-	for _, c := range p.Checks {
+	for _, c := range slices.Concat(p.Checks, p.loose) {
 		if e := by(c); e != nil && !slices.ContainsFunc(excuses, func(x asserts.Excuse) bool { return x.Code == c.Code }) {
 			excuses = append(excuses, asserts.Excuse{Code: c.Code, Reason: e.Reason})
 		}

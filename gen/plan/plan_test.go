@@ -158,6 +158,22 @@ func TestWaiver(t *testing.T) {
 	}
 }
 
+// What engines find beside the plan is waived, and noted, by allowlists too; what the
+// plan has not is neither.
+func TestLooseWaiver(t *testing.T) {
+	list, err := allowlist.Parse("a.yaml", []byte("- op: relu\n  checks: [OA004, OA018]\n  reason: why\n- op: relu\n  checks: [OA020]\n  level: note\n  reason: as meant\n"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	op := planner(t, "full", list).Plan(parse(t, "relu(Tensor self) -> Tensor")).Asserts(asserts.Content)
+	if diff := cmp.Diff([]asserts.Code{asserts.OutOfBounds}, op.Waived); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff([]asserts.Excuse{{Code: asserts.UninitialisedResult, Reason: "as meant"}}, op.Notes); diff != "" {
+		t.Error(diff)
+	}
+}
+
 func TestUnknownPreset(t *testing.T) {
 	if _, err := NewPlanner("pytorch-9", nil, allowlist.Where{}); err == nil {
 		t.Error("no error")

@@ -26,6 +26,6 @@ constexpr int64_t off_returns = int64_t{1} << 8;
 constexpr int64_t within_storage = int64_t{1} << 17;
 
 // The checks whose needs are known. A call with another one is never usual.
-constexpr int64_t known = int64_t{1} << 1 | int64_t{1} << 2 | int64_t{1} << 3 | int64_t{1} << 4 | int64_t{1} << 5 | int64_t{1} << 6 | int64_t{1} << 7 | int64_t{1} << 8 | int64_t{1} << 9 | int64_t{1} << 10 | int64_t{1} << 11 | int64_t{1} << 12 | int64_t{1} << 13 | int64_t{1} << 14 | int64_t{1} << 15 | int64_t{1} << 16 | int64_t{1} << 17;
+constexpr int64_t known = int64_t{1} << 1 | int64_t{1} << 2 | int64_t{1} << 3 | int64_t{1} << 4 | int64_t{1} << 5 | int64_t{1} << 6 | int64_t{1} << 7 | int64_t{1} << 8 | int64_t{1} << 9 | int64_t{1} << 10 | int64_t{1} << 11 | int64_t{1} << 12 | int64_t{1} << 13 | int64_t{1} << 14 | int64_t{1} << 15 | int64_t{1} << 16 | int64_t{1} << 17 | int64_t{1} << 18 | int64_t{1} << 19 | int64_t{1} << 20 | int64_t{1} << 21;
 
 }  // namespace opassert::needs

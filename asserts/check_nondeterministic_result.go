@@ -1,0 +1,15 @@
+package asserts
+
+// NondeterministicResult is OA021. A run that repeats calls finds what breaks it, which
+// is a note: no schema promises otherwise.
+const NondeterministicResult Code = 21
+
+var _ = add(check{
+	code:    NondeterministicResult,
+	name:    "nondeterministic-result",
+	promise: Kernels,
+	rule:    "the same call with the same seed returns the same bytes, unless the op has the tag nondeterministic_seeded or a Generator",
+	breaks:  "runs cannot be repeated, and what recomputes a value in backward, as checkpointing does, gets another one",
+	level:   Content,
+	skips:   reliable,
+})

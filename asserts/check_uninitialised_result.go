@@ -1,0 +1,14 @@
+package asserts
+
+// UninitialisedResult is OA020. A run that repeats calls finds what breaks it.
+const UninitialisedResult Code = 20
+
+var _ = add(check{
+	code:    UninitialisedResult,
+	name:    "uninitialised-result",
+	promise: Memory,
+	rule:    "no element of a return, or of what is written, follows what its memory held before the call",
+	breaks:  "the result is that of whatever was freed last: right in a test, where memory is new, and wrong in a program",
+	level:   Content,
+	skips:   reliable,
+})

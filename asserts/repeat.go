@@ -1,0 +1,56 @@
+package asserts
+
+// A Difference is a tensor of which elements differ between two calls of an op.
+type Difference struct {
+	Argument  string // that is written; "": a return
+	Return    int    // one more than its position
+	Bytes, Of int    // how many differ, and of how many
+}
+
+// Differing returns the returns, and the arguments that are written, whose elements
+// differ between two calls, with the first tensor of a list where they do. Tensors with
+// bytes that are not known are left out where they have the same shape.
+func Differing(op *Op, a, b *Seen) []Difference {
+	var all []Difference
+	add := func(d Difference, x, y []Observation) {
+		for i := range min(len(x), len(y)) {
+			if d.Bytes, d.Of = differing(x[i].Content, y[i].Content); d.Bytes > 0 {
+				all = append(all, d)
+				return
+			}
+		}
+	}
+	results, again := split(a.Results, a.ResultLens, op.Results), split(b.Results, b.ResultLens, op.Results)
+	for i, s := range op.Results {
+		add(Difference{Return: s.Index + 1}, results[i], again[i])
+	}
+	after, again := split(a.After, a.ArgLens, op.Args), split(b.After, b.ArgLens, op.Args)
+	for i, s := range op.Args {
+		if s.Write {
+			add(Difference{Argument: s.Name}, after[i], again[i])
+		}
+	}
+	return all
+}
+
+// differing returns how many bytes of a tensor's elements differ, and of how many; a
+// shape that differs is all of them. Bytes that no element covers are left out.
+func differing(x, y *Snapshot) (differ, of int) {
+	if x == nil || y == nil {
+		return 0, 0
+	}
+	if n := int(max(x.Nbytes, y.Nbytes)); len(changedShape(x, y)) > 0 {
+		return n, n
+	}
+	if x.Nbytes != y.Nbytes || int64(len(x.Bytes)) != x.Nbytes || int64(len(y.Bytes)) != y.Nbytes || !x.Within() {
+		return 0, 0
+	}
+	x.runs(func(from, to int64) {
+		for i := from; i < to; i++ {
+			if of++; x.Bytes[i] != y.Bytes[i] {
+				differ++
+			}
+		}
+	})
+	return differ, of
+}

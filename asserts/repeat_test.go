@@ -1,0 +1,87 @@
+package asserts_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/opassert/opassert/asserts"
+)
+
+// Bytes of elements are compared, and no others.
+func TestDiffering(t *testing.T) {
+	column := func(bytes string) *asserts.Snapshot { // of a matrix of two columns
+		return &asserts.Snapshot{DType: "uint8", Sizes: []int64{2}, Strides: []int64{2}, Nbytes: int64(len(bytes)), Bytes: []byte(bytes)}
+	}
+	long := column("abcdef")
+	long.Sizes = []int64{3}
+	beyond, beyondToo := column("abcd"), column("xyzw")
+	beyond.Offset, beyondToo.Offset = 3, 3
+	unread := column("xyzw")
+	unread.Bytes = nil
+	longUnread := &asserts.Snapshot{DType: "uint8", Sizes: []int64{3}, Strides: []int64{2}, Nbytes: 6}
+	for _, tt := range []struct {
+		name       string
+		a, b       *asserts.Snapshot
+		differ, of int
+	}{
+		{"same", column("abcd"), column("abcd"), 0, 0},
+		{"an element", column("abcd"), column("abxd"), 1, 2},
+		{"elements", column("abcd"), column("xyzw"), 2, 2},
+		{"beside", column("abcd"), column("axcx"), 0, 0},
+		{"other sizes", column("abcd"), long, 6, 6},
+		{"sizes that were others", long, column("abcd"), 6, 6},
+		{"other sizes, not read", column("abcd"), longUnread, 6, 6},
+		{"other storages", column("abcd"), column("xyz"), 0, 0},
+		{"nothing to compare", column("abcd"), nil, 0, 0},
+		{"nothing to compare with", nil, column("abcd"), 0, 0},
+		{"not read", column("abcd"), unread, 0, 0},
+		{"was not read", unread, column("abcd"), 0, 0},
+		{"beyond the storage", beyond, beyondToo, 0, 0},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			op := wholeOp("f(Tensor self) -> Tensor")
+			seen := func(s *asserts.Snapshot) *asserts.Seen {
+				return &asserts.Seen{Results: []asserts.Observation{{Content: s}}, After: []asserts.Observation{{}}}
+			}
+			var want []asserts.Difference
+			if tt.differ > 0 {
+				want = []asserts.Difference{{Return: 1, Bytes: tt.differ, Of: tt.of}}
+			}
+			if diff := cmp.Diff(want, asserts.Differing(op, seen(tt.a), seen(tt.b))); diff != "" {
+				t.Errorf("-want +got:\n%s", diff)
+			}
+		})
+	}
+}
+
+// Each return, and each argument that is written, is named once.
+func TestDifferingPlaces(t *testing.T) {
+	op := wholeOp("f(Tensor[] a, Tensor(b!)[] b, Tensor(c!) c) -> (Tensor, Tensor[])")
+	seen := func(args, results string, argLens, resultLens []int) *asserts.Seen {
+		observed := func(bytes string) (all []asserts.Observation) {
+			for i := range len(bytes) {
+				all = append(all, asserts.Observation{Content: &asserts.Snapshot{DType: "uint8", Nbytes: 1, Bytes: []byte(bytes[i : i+1])}})
+			}
+			return all
+		}
+		return &asserts.Seen{After: observed(args), Results: observed(results), ArgLens: argLens, ResultLens: resultLens}
+	}
+	was := seen("11234", "567", []int{2, 2, 1}, []int{1, 2})
+	for _, tt := range []struct {
+		name string
+		then *asserts.Seen
+		want []asserts.Difference
+	}{
+		{"same", was, nil},
+		{"all", seen("xxxxx", "xxx", []int{2, 2, 1}, []int{1, 2}), []asserts.Difference{
+			{Return: 1, Bytes: 1, Of: 1}, {Return: 2, Bytes: 1, Of: 1}, {Argument: "b", Bytes: 1, Of: 1}, {Argument: "c", Bytes: 1, Of: 1}}},
+		{"behind the first", seen("112x4", "56x", []int{2, 2, 1}, []int{1, 2}), []asserts.Difference{{Return: 2, Bytes: 1, Of: 1}, {Argument: "b", Bytes: 1, Of: 1}}},
+		{"a longer list", seen("11234", "567x", []int{2, 2, 1}, []int{1, 3}), nil},
+		{"a shorter list", seen("11234", "56", []int{2, 2, 1}, []int{1, 1}), nil},
+	} {
+		if diff := cmp.Diff(tt.want, asserts.Differing(op, was, tt.then)); diff != "" {
+			t.Errorf("%s: -want +got:\n%s", tt.name, diff)
+		}
+	}
+}

@@ -1,0 +1,6 @@
+package faults
+
+import "github.com/opassert/opassert/asserts"
+
+// The faults are those of a C++ library, testdata/oplib/memory.cpp.
+var _ = planting(asserts.OutOfBounds, plant{impossible: []where{{why: "Go's own memory is not watched"}}})
