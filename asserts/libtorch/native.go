@@ -32,6 +32,8 @@ package libtorch
 #cgo nocallback go_storage
 #cgo noescape go_seed
 #cgo nocallback go_seed
+#cgo noescape go_memory
+#cgo nocallback go_memory
 #cgo noescape go_spill
 #cgo nocallback go_spill
 #cgo nocallback go_release
@@ -120,6 +122,10 @@ func nativeStorage(impl int64, reply []int64) {
 
 func nativeSeed(seed int64, reply []int64) {
 	C.go_seed(C.int64_t(seed), ints(reply), C.int64_t(len(reply)))
+}
+
+func nativeMemory(ahead, fill int64, reply []int64) {
+	C.go_memory(C.int64_t(ahead), C.int64_t(fill), ints(reply), C.int64_t(len(reply)))
 }
 
 func nativeSpill(spill int64, dst []int64) {

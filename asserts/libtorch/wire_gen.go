@@ -85,6 +85,27 @@ const (
 	flagForeign = 1 << 5 // it does by a function that is not the allocator's
 )
 
+// How a kernel touched memory that it may not.
+const (
+	touchOutside  = 0 // before it or behind it
+	touchFreed    = 1
+	touchReadOnly = 2 // of an argument that the schema has no write of
+)
+
+// The bits of what it did there.
+const (
+	accessReads  = 1 << 0
+	accessWrites = 1 << 1
+)
+
+// Whose the memory is, or was.
+const (
+	ownerTemporary = 0 // of a tensor that the call made
+	ownerArgument  = 1
+	ownerReturn    = 2
+	ownerEarlier   = 3 // of one that was there before
+)
+
 // A reply starts with its status, its length in words, and the address of the words that did not fit, 0 for none. One that is not OK goes on with two strings: the type of the exception and its message.
 const headerWords = 3
 

@@ -80,6 +80,17 @@ var Enums = []Enum{
 		{Name: "unowned", Doc: "the storage does not free its bytes"},
 		{Name: "foreign", Doc: "it does by a function that is not the allocator's"},
 	}},
+	{Name: "touch", Doc: "How a kernel touched memory that it may not.", Members: []Member{
+		{Name: "outside", Doc: "before it or behind it"},
+		{Name: "freed"},
+		{Name: "read only", Doc: "of an argument that the schema has no write of"},
+	}},
+	{Name: "access", Doc: "The bits of what it did there.", Bits: true, Members: []Member{{Name: "reads"}, {Name: "writes"}}},
+	{Name: "owner", Doc: "Whose the memory is, or was.", Members: []Member{
+		{Name: "temporary", Doc: "of a tensor that the call made"},
+		{Name: "argument"}, {Name: "return"},
+		{Name: "earlier", Doc: "of one that was there before"},
+	}},
 }
 
 // Parts are what a tensor inside another is to it, with the names of reports.

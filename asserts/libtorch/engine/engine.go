@@ -29,6 +29,7 @@ type Libtorch struct {
 	host    *host                 // of kernels in Python, or nil
 	left    []*suite.LoadError
 	place   place // of the tensors of cases; none: on the CPU
+	watched bool  // memory is
 }
 
 // shimVariable lists, one a line, the shared libraries that a worker loads

@@ -12,6 +12,7 @@
 #include <torch/csrc/autograd/autograd_not_implemented_fallback.h>
 #endif
 
+#include "memory.h"
 #include "operators.h"
 #include "wire.h"
 
@@ -570,7 +571,11 @@ void oa_call(const int64_t* request, int64_t n, int64_t* words, int64_t cap) {
     if (level == OA_OFF) containers.rows.clear();
     refuse_lazy(op, stack);
     quiet_warnings();
-    run_marked(op, stack, tensors, autograd);
+    {
+      Watch watch(level != OA_OFF, op.handle.schema(), stack);
+      run_marked(op, stack, tensors, autograd);
+      watch.returned(stack);
+    }
     if (level != OA_OFF) {
       observe_arguments(tensors, count, std::move(containers), level, out);
       for (const IValue& v : stack) {

@@ -411,7 +411,8 @@ int64_t owner_of(const c10::StorageImpl* storage) {
     if (data.get() == nullptr || storage->nbytes() == 0 || copy_on_write(storage)) return 0;
     if (data.get_context() == nullptr) return OA_UNOWNED;
     auto* allocator = c10::GetAllocator(storage->device_type());  // null for a device that has none
-    return allocator != nullptr && data.get_deleter() == allocator->raw_deleter() ? 0 : OA_FOREIGN;
+    auto made_by = [&](c10::Allocator* a) { return a != nullptr && data.get_deleter() == a->raw_deleter(); };
+    return made_by(allocator) || made_by(own_allocator) ? 0 : OA_FOREIGN;
   } catch (...) {
     return 0;
   }

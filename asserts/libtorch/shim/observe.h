@@ -42,6 +42,10 @@ std::string names_of(const c10::TensorImpl* impl);
 // none where that is the storage alone, as of all that an allocator makes.
 int64_t owner_of(const c10::StorageImpl* storage);
 
+// own_allocator is c10's own for the CPU where another one serves in its place; null
+// as long as it serves itself.
+inline c10::Allocator* own_allocator = nullptr;
+
 // is_meta asks nothing that a Python subclass may answer.
 bool is_meta(const c10::TensorImpl* impl, const c10::StorageImpl* storage);
 

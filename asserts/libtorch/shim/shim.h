@@ -18,7 +18,7 @@ extern "C" {
 #define OA_FUNCTIONS(f)                                                  \
   f(start) f(schemas) f(load) f(device) f(call) f(observe) f(bytes)      \
       f(strided) f(wrap) f(mark) f(meta) f(generator) f(storage) f(seed) \
-          f(spill) f(release) f(drop)
+          f(memory) f(spill) f(release) f(drop)
 
 // oa_start sets libtorch up for callers that count: one intra-op thread, no
 // backtraces, no warnings. It replies with the version, a string.
@@ -69,6 +69,12 @@ void oa_storage(int64_t impl, int64_t* reply, int64_t cap);
 
 // oa_seed seeds the default CPU generator.
 void oa_seed(int64_t seed, int64_t* reply, int64_t cap);
+
+// oa_memory has the tensors of this process lie between pages that can't be touched,
+// behind one where ahead is 1, else before one, and filled with a byte until they are
+// written. It replies with what the last observed call touched that it may not; memory.cpp
+// says how it reads.
+void oa_memory(int64_t ahead, int64_t fill, int64_t* reply, int64_t cap);
 
 // oa_spill moves the n words of a reply that did not fit to dst.
 void oa_spill(int64_t spill, int64_t* dst, int64_t n);

@@ -19,6 +19,7 @@
 enum {
   OA_DEPTH = 96,    // frames
   OA_PATIENCE = 5,  // seconds
+  OA_LINE = 1024,   // characters of a line for a frame
 };
 
 static inline void* oa_program_counter(void* context) {
@@ -48,29 +49,42 @@ static inline void oa_return_to_caller(void* context) {
 #endif
 }
 
-// oa_write_frame writes a line for a frame, as a prefix has it begin.
-static inline void oa_write_frame(int to, const char* prefix, void* address) {
-  char line[1024];
+// oa_frame_line makes a line for a frame, of at most OA_LINE characters, as a prefix
+// has it begin, and returns how many it has.
+static inline int oa_frame_line(char* line, const char* prefix, void* address) {
   Dl_info at;
-  if (!dladdr(address, &at) || at.dli_fname == NULL) return;
+  if (!dladdr(address, &at) || at.dli_fname == NULL) return 0;
   const char* slash = strrchr(at.dli_fname, '/');
   const char* file = slash == NULL ? at.dli_fname : slash + 1;
   const char* name = at.dli_sname == NULL ? "?" : at.dli_sname;
   const char* base = (const char*)(at.dli_sname == NULL ? at.dli_fbase : at.dli_saddr);
-  int n = snprintf(line, sizeof line, "%s%s %#lx %.700s\n", prefix, file, (unsigned long)((char*)address - base), name);
+  return snprintf(line, OA_LINE, "%s%s %#lx %.700s\n", prefix, file, (unsigned long)((char*)address - base), name);
+}
+
+static inline void oa_write_frame(int to, const char* prefix, void* address) {
+  char line[OA_LINE];
+  int n = oa_frame_line(line, prefix, address);
   if (n > 0 && write(to, line, n) < 0) _exit(1);
+}
+
+// oa_stack reads the frames behind a program counter, or behind the caller, and
+// returns how many of OA_DEPTH there are.
+__attribute__((always_inline)) static inline int oa_stack(void** frames, void* pc) {
+  int n = backtrace(frames, OA_DEPTH), first = 0;
+  for (int i = 0; i < n; i++) {
+    if (frames[i] == pc) first = i + 1;
+  }
+  if (first == 0) first = n < 3 ? n : 3;  // this function, its caller and the kernel's return from a signal
+  for (int i = first; i < n; i++) frames[i - first] = (char*)frames[i] - 1;  // in the call, which may be a function's last code
+  return n - first;
 }
 
 // oa_write_stack writes the frames from a program counter on, or from the caller.
 __attribute__((always_inline)) static inline void oa_write_stack(int to, const char* prefix, void* pc) {
   void* frames[OA_DEPTH];
   if (pc != NULL) oa_write_frame(to, prefix, pc);  // in case the stack cannot be read
-  int n = backtrace(frames, OA_DEPTH), first = 0;
-  for (int i = 0; i < n; i++) {
-    if (frames[i] == pc) first = i + 1;
-  }
-  if (first == 0) first = n < 3 ? n : 3;  // this function, its caller and the kernel's return from a signal
-  for (int i = first; i < n; i++) oa_write_frame(to, prefix, (char*)frames[i] - 1);  // in the call, which may be a function's last code
+  int n = oa_stack(frames, pc);
+  for (int i = 0; i < n; i++) oa_write_frame(to, prefix, frames[i]);
 }
 
 // oa_crashes is how this process handles the signals of kernels that crash.

@@ -15,6 +15,7 @@
 #include <mutex>
 #include <unordered_map>
 
+#include "memory.h"
 #include "wire.h"
 
 namespace opassert {
@@ -115,6 +116,7 @@ void oa_strided(const int64_t* request, int64_t n, const char* data, int64_t nda
     if (elsewhere) {
       t = moved(at::TensorOptions(dtype).device(place), c10::Storage(), nbytes, data, ndata, sizes, strides, offset);
     } else {
+      Aligned elements(dtype.itemsize());  // as those of a slice are
       c10::Storage storage = new_storage(nbytes, device);
       if (device == c10::DeviceType::CPU && nbytes > 0) {
         char* bytes = static_cast<char*>(storage.data_ptr().get());

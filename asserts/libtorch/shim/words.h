@@ -85,6 +85,27 @@ enum oa_flag {
   OA_FOREIGN = 1 << 5,  // it does by a function that is not the allocator's
 };
 
+// How a kernel touched memory that it may not.
+enum oa_touch {
+  OA_OUTSIDE = 0,  // before it or behind it
+  OA_FREED = 1,
+  OA_READ_ONLY = 2,  // of an argument that the schema has no write of
+};
+
+// The bits of what it did there.
+enum oa_access {
+  OA_READS = 1 << 0,
+  OA_WRITES = 1 << 1,
+};
+
+// Whose the memory is, or was.
+enum oa_owner {
+  OA_TEMPORARY = 0,  // of a tensor that the call made
+  OA_ARGUMENT = 1,
+  OA_RETURN = 2,
+  OA_EARLIER = 3,  // of one that was there before
+};
+
 
 // A reply starts with its status, its length in words, and the address of the words that did not fit, 0 for none. One that is not OK goes on with two strings: the type of the exception and its message.
 enum { OA_HEADER_WORDS = 3 };

@@ -1,0 +1,71 @@
+package libtorch
+
+import "strings"
+
+// A Touch is memory that a kernel touched and may not.
+type Touch struct {
+	How         TouchKind
+	Reads       bool
+	Writes      bool
+	Owner       TouchOwner // of the memory, or who owned it
+	Index       int        // of an argument or a return, in the schema
+	Nbytes      int64      // of its storage
+	First, Last int64      // bytes from where the storage begins, of what was noted
+	Frames      []string   // of the first touch, innermost first; none where it left only a trace
+}
+
+// A TouchKind is why a kernel may not touch memory.
+type TouchKind int64
+
+const (
+	Outside  TouchKind = touchOutside // it lies before a storage or behind it
+	Freed    TouchKind = touchFreed
+	ReadOnly TouchKind = touchReadOnly // it is that of an argument that the schema has no write of
+)
+
+// A TouchOwner is whose memory a kernel touched.
+type TouchOwner int64
+
+const (
+	OfTemporary TouchOwner = ownerTemporary // a tensor that the call made
+	OfArgument  TouchOwner = ownerArgument
+	OfReturn    TouchOwner = ownerReturn
+	OfEarlier   TouchOwner = ownerEarlier // a tensor that was there before the call
+)
+
+// WatchMemory has the memory of new tensors lie between pages that can't be touched:
+// behind one, ahead, or else before one; it has the byte fill in it until it is written. It
+// returns what the last observed call touched that it may not, once. There is no way back.
+func WatchMemory(ahead bool, fill byte) ([]Touch, error) {
+	if err := start(); err != nil {
+		return nil, err
+	}
+	s := newScratch()
+	defer s.free()
+	side := int64(0)
+	if ahead {
+		side = 1
+	}
+	nativeMemory(side, int64(fill), s.reply)
+	r, err := s.read("watch memory")
+	if err != nil {
+		return nil, err
+	}
+	touches := make([]Touch, r.word())
+	for i := range touches {
+		r.touch(&touches[i])
+	}
+	return touches, nil
+}
+
+// touch reads what memory.cpp writes of one.
+func (r *reader) touch(t *Touch) {
+	t.How = TouchKind(r.word())
+	access := r.word()
+	t.Reads, t.Writes = access&accessReads != 0, access&accessWrites != 0
+	t.Owner, t.Index = TouchOwner(r.word()), int(r.word())
+	t.Nbytes, t.First, t.Last = r.word(), r.word(), r.word()
+	for line := range strings.Lines(r.text()) {
+		t.Frames = append(t.Frames, strings.TrimSuffix(line, "\n"))
+	}
+}

@@ -1,0 +1,42 @@
+// memory.h: the memory of tensors, between pages that can't be touched. A kernel
+// that touches one is noted, and goes on: the page is opened for the call.
+//
+// Memory ends, or begins, where a page does. What is left of its pages has a pattern,
+// which is looked at after the call. Memory that is freed stays closed until two
+// thousand others were. Arguments that a call does not write are read-only in it.
+#pragma once
+
+#include <ATen/core/ivalue.h>
+#include <ATen/core/function_schema.h>
+#include <ATen/core/stack.h>
+
+#include <vector>
+
+#include "wire.h"
+
+namespace opassert {
+
+// Aligned has what is allocated meanwhile lie at a multiple of so many bytes, and not
+// of the 64 that c10's own allocator has.
+class Aligned {
+  size_t before_;
+
+ public:
+  explicit Aligned(size_t bytes);
+  ~Aligned();
+};
+
+// A Watch is the time in which what a kernel touches is noted.
+class Watch {
+  bool on_;
+
+ public:
+  // The arguments are those of the schema.
+  Watch(bool on, const c10::FunctionSchema& schema, const torch::jit::Stack& arguments);
+  ~Watch();
+
+  // returned notes whose memory is that of a return.
+  void returned(const torch::jit::Stack& returns);
+};
+
+}  // namespace opassert
