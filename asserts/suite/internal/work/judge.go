@@ -38,6 +38,7 @@ func (r *Runner) judge(t *Target, a *attempt, result *report.Case) []*report.Fin
 	if a.rules != nil {
 		found = append(found, r.judgeRules(t, a, result)...)
 	}
+	found = append(found, r.judgeMemory(t, a, found, result)...)
 	return append(found, r.judgeFaults(t, a, r.left(), result, a.calls[0].on)...)
 }
 

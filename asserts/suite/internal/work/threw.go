@@ -22,18 +22,22 @@ func (r *Runner) threw(t *Target, m *maker, c *sample.Case, err error) {
 	if r.Level < asserts.Content || !isThrown || dispatched(message) || len(t.unthrown.Checks) == 0 {
 		return
 	}
-	w := &thrownCall{c: c}
-	if before, after, unseen := r.compared(m, c); unseen != "" {
-		w.verdict.Skips = []asserts.Skip{{Code: asserts.UndeclaredWrite, Reason: unseen, Count: 1}}
-	} else {
-		seen := t.seen(c, before, after)
-		seen.Number()
-		w.verdict = asserts.Judge(t.unthrown, &seen, r.Policy)
+	before, after, unseen := r.compared(m, c)
+	if unseen != "" {
+		t.thrown(c, asserts.Verdict{Skips: []asserts.Skip{{Code: asserts.UndeclaredWrite, Reason: unseen, Count: 1}}}, message)
+		return
 	}
-	for _, v := range w.verdict.Violations {
+	seen := t.seen(c, before, after)
+	seen.Number()
+	t.thrown(c, asserts.Judge(t.unthrown, &seen, r.Policy), message)
+}
+
+// thrown adds what was wrong with a call that threw a message.
+func (t *Target) thrown(c *sample.Case, verdict asserts.Verdict, message string) {
+	for _, v := range verdict.Violations {
 		v.Saw += fmt.Sprintf(", and then it threw: %s", sample.Clip(message))
 	}
-	t.threw = append(t.threw, w)
+	t.threw = append(t.threw, &thrownCall{c: c, verdict: verdict})
 }
 
 // compared returns the tensors of a call as they were, which are made once more, and as

@@ -12,6 +12,7 @@ func (r *Runner) Try(t *Target, c *sample.Case) (*attempt, error) {
 		t.Trying(c)
 		defer t.Trying(nil)
 	}
+	r.arrange(c, firstFill)
 	m := maker{engine: r.Engine, room: &r.room}
 	defer m.release()
 	c, args, err := m.made(c)
@@ -32,12 +33,14 @@ func (r *Runner) Try(t *Target, c *sample.Case) (*attempt, error) {
 	out, err := r.Engine.Call(t.Gen.Name, args, min(r.Level, asserts.Content))
 	if err != nil {
 		r.threw(t, &m, c, err)
+		r.threwAstray(t, c, err)
 		return nil, err
 	}
 	out.Seen.Earlier = r.earlier.now(r.Engine, t)
 	out.Seen.Number()
 	r.keep(t, &m, args, &out)
 	first.seen = &out.Seen
+	a.memory = r.touched(t)
 	for i := range a.calls[1:] {
 		r.callTwins(t, &a.calls[i+1])
 	}

@@ -87,6 +87,13 @@ module's ops the formula runs too: for all arguments and for each alone, for eac
 result, for a gradient that is expanded, and twice; and the rules for vmap and
 autocast, where the op has some.
 
+With -memory on, which is the default with -lib on the CPU, the memory of tensors ends where a
+page begins that can't be touched, or begins where one ends, and arguments without (a!)
+are read-only during the call: what a kernel reads or writes there is found with its
+stack (OA018, OA009), and so is memory that was freed (OA019). Each call is made again,
+in memory that holds something else until it is written: what a return takes from there
+is OA020, and what differs by itself a note, OA021.
+
 With -baseline, findings that the file lists are known and others alone fail:
 
   opassert check -baseline opassert-baseline.txt -update
@@ -118,6 +125,7 @@ type checkFlags struct {
 	part          *string // of the ops
 	through       *string
 	device        *string // of the tensors
+	memory        *string
 	packages      repeated
 	*moduleFlags
 	host     *installed.Python // of the modules, once it is found
@@ -145,7 +153,16 @@ func newCheckFlags(f *flag.FlagSet) *checkFlags {
 	f.Var(&c.packages, "packages", "check the kernels of these generated packages alone, by a `pattern` of the go command;\nmay be given several times")
 	c.device = f.String("device", "", "the `device` of the tensors, such as cuda, openreg:1 (default: cpu); the package that brings it is -module's")
 	c.through = f.String("through", "backend", "where calls begin: `backend|autograd`, which checks OA014 on arguments that require grad")
+	c.memory = f.String("memory", "", "whether the memory of tensors lies between pages that can't be touched: `on|off`, for OA018 and OA019\n(default: on with -lib, else off)")
 	return c
+}
+
+// watchesMemory reports whether tensors lie in memory that is watched.
+func (f *checkFlags) watchesMemory() bool {
+	if *f.memory == "" {
+		return len(f.libs) > 0 && *f.device == "" && !f.autograd() && *f.level != asserts.Identity.String()
+	}
+	return *f.memory == "on"
 }
 
 // autograd reports whether calls begin at autograd.
@@ -169,6 +186,14 @@ func (f *checkFlags) validate() error {
 		return usagef("-workers %d runs nothing: at least one is needed", *f.workers)
 	case *f.through != "backend" && !f.autograd():
 		return usagef("-through %s: calls begin at backend or at autograd", *f.through)
+	case !slices.Contains([]string{"", "on", "off"}, *f.memory):
+		return usagef("-memory %s: want on or off", *f.memory)
+	case *f.memory == "on" && f.autograd():
+		return usagef("-memory on is for calls that begin at backend: through autograd OA014 alone is checked")
+	case *f.memory == "on" && *f.device != "":
+		return usagef("-memory on is for tensors on the CPU: memory of -device %s is not opassert's to allocate", *f.device)
+	case *f.memory == "on" && *f.level == asserts.Identity.String():
+		return usagef("-memory on asks for more than -level identity sees")
 	case f.autograd() && *f.level == asserts.Identity.String():
 		return usagef("-through autograd asks what requires grad, which -level identity does not see")
 	}
@@ -648,6 +673,9 @@ func (f *checkFlags) again() string {
 	}
 	if *f.through != "backend" || f.replaced["through"] {
 		words = append(words, "-through", *f.through)
+	}
+	if *f.memory != "" {
+		words = append(words, "-memory", *f.memory)
 	}
 	if *f.seed == report.DefaultSeed && f.replaced["seed"] { // others stand behind the case
 		words = append(words, "-seed", fmt.Sprint(*f.seed))

@@ -166,8 +166,11 @@ func openLibtorch(f *checkFlags, file []*schema.Op) (engine.Engine, error) {
 	if f.autograd() {
 		l.ThroughAutograd()
 	}
-	if *f.device != "" {
+	switch {
+	case *f.device != "":
 		return l, l.On(*f.device)
+	case f.watchesMemory():
+		return l, l.WatchMemory()
 	}
 	return l, nil
 }
@@ -195,6 +198,8 @@ func (f *checkFlags) withoutLibtorch(inv *invocation) error {
 		return usagef("-module is for the engine libtorch: %s imports no modules", *f.engine)
 	case *f.device != "":
 		return usagef("-device is for the engine libtorch: %s has the CPU alone", *f.engine)
+	case *f.memory == "on":
+		return usagef("-memory is for the engine libtorch: tensors of %s lie in Go's memory", *f.engine)
 	case f.autograd():
 		return usagef("-through autograd is for the engine libtorch: %s has no autograd", *f.engine)
 	case len(*f.torchFlags.dirs) > 0:

@@ -1,0 +1,94 @@
+package work
+
+import (
+	"slices"
+
+	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/asserts/suite/engine"
+	"github.com/opassert/opassert/asserts/suite/internal/sample"
+	"github.com/opassert/opassert/asserts/suite/report"
+)
+
+// A watcher is an engine that notes what kernels do to memory.
+type watcher interface {
+	// Watched reports whether it does.
+	Watched() bool
+	// Arrange sets where new tensors lie, behind a page that can't be touched or before
+	// one, and what their memory holds until it is written.
+	Arrange(ahead bool, fill byte)
+	// Touched returns what the last call of an op touched that it may not.
+	Touched(op *asserts.Op) []asserts.Fault
+}
+
+// watcher returns the engine where it notes what kernels do to memory, else nil.
+func (r *Runner) watcher() watcher {
+	if e, ok := r.Engine.(watcher); ok && e.Watched() {
+		return e
+	}
+	return nil
+}
+
+// arrange has every other case lie behind a page that can't be touched, and the others
+// before one.
+func (r *Runner) arrange(c *sample.Case, fill byte) {
+	if w := r.watcher(); w != nil {
+		w.Arrange(c.Number%2 == 1, fill)
+	}
+}
+
+// touched returns what the last call touched that it may not.
+func (r *Runner) touched(t *Target) []asserts.Fault {
+	if w := r.watcher(); w != nil {
+		return w.Touched(t.judged)
+	}
+	return nil
+}
+
+// threwAstray judges a call that threw by the memory that it touched and may not. An
+// argument that it wrote is compared by itself.
+func (r *Runner) threwAstray(t *Target, c *sample.Case, err error) {
+	message, isThrown := engine.Message(err)
+	faults := slices.DeleteFunc(r.touched(t), func(f asserts.Fault) bool { return !slices.Contains(onMemory, f.Code) })
+	if isThrown && len(faults) > 0 {
+		t.thrown(c, asserts.JudgeFaults(t.judged, new(asserts.Seen), faults, r.Policy), message)
+	}
+}
+
+// onMemory are the checks that a watcher finds broken, onRepetition those that the same
+// call once more shows.
+var (
+	onMemory     = []asserts.Code{asserts.OutOfBounds, asserts.UseAfterFree}
+	onRepetition = []asserts.Code{asserts.UninitialisedResult, asserts.NondeterministicResult}
+)
+
+// elsewhere are the checks that show that a tensor is not where it is said to be: what
+// else touches that memory is their doing.
+const elsewhere asserts.Codes = 1<<asserts.InputImpl | 1<<asserts.InputStorage | 1<<asserts.WithinStorage
+
+// judgeMemory counts the checks on memory, and returns what is wrong, except what was
+// found already.
+func (r *Runner) judgeMemory(t *Target, a *attempt, found []*report.Finding, result *report.Case) []*report.Finding {
+	if r.watcher() == nil {
+		return nil
+	}
+	on, again := a.calls[0].on, r.repeat(t, a)
+	tally := result.Devices[on]
+	for _, code := range onMemory {
+		tally.Judged[code]++
+	}
+	for _, code := range onRepetition {
+		if again.made {
+			tally.Judged[code]++
+		} else {
+			tally.AddSkips([]asserts.Skip{{Code: code, Reason: "the call is not one to repeat, or threw", Count: 1}})
+		}
+	}
+	result.Devices[on] = tally
+	if slices.ContainsFunc(found, func(f *report.Finding) bool { return elsewhere.Has(f.Violation.Code) }) {
+		return nil
+	}
+	faults := slices.Concat(a.memory, again.faults)
+	return slices.DeleteFunc(r.judgeFaults(t, a, faults, result, on), func(f *report.Finding) bool {
+		return slices.ContainsFunc(found, func(g *report.Finding) bool { return g.Violation.Subject.Name == f.Violation.Subject.Name })
+	})
+}

@@ -1,0 +1,185 @@
+package work
+
+import (
+	"testing"
+
+	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/asserts/suite/engine"
+	"github.com/opassert/opassert/asserts/suite/report"
+)
+
+// A watchingEngine fills memory, and has notes of a call.
+type watchingEngine struct {
+	*fakeEngine
+	off     bool
+	fill    byte
+	ahead   bool
+	touches []asserts.Fault // of each call
+}
+
+func (e *watchingEngine) Watched() bool                       { return !e.off }
+func (e *watchingEngine) Arrange(ahead bool, fill byte)       { e.ahead, e.fill = ahead, fill }
+func (e *watchingEngine) Touched(*asserts.Op) []asserts.Fault { return e.touches }
+
+// What kernels do to memory is found, each fault once, and the checks are counted; a
+// call whose bytes differ is distinguished from one that follows what memory held.
+func TestMemory(t *testing.T) {
+	var w *watchingEngine
+	calls := 0
+	returns := func(data func() byte) func(*fakeEngine, []any) ([]any, error) {
+		return func(e *fakeEngine, args []any) ([]any, error) {
+			calls++
+			out := e.like(first(args))
+			(*out.data)[0] = data()
+			return []any{out}, nil
+		}
+	}
+	follows := returns(func() byte { return w.fill })
+	counts := returns(func() byte { return byte(calls) })
+	toggles := returns(func() byte { return byte(calls % 2) })
+	fails := func(from int) func(*fakeEngine, []any) ([]any, error) {
+		return func(e *fakeEngine, args []any) ([]any, error) {
+			if calls+1 >= from {
+				return nil, &engine.Thrown{Message: "no"}
+			}
+			return follows(e, args)
+		}
+	}
+	writes := func(e *fakeEngine, args []any) ([]any, error) {
+		calls++
+		(*first(args).data)[0] = w.fill
+		first(args).version++
+		return []any{}, nil
+	}
+	without := func(change func(*fakeEngine)) func(*fakeEngine, []any) ([]any, error) { // from the first call on
+		return func(e *fakeEngine, args []any) ([]any, error) {
+			out, err := counts(e, args)
+			change(e)
+			return out, err
+		}
+	}
+	all := func(e *fakeEngine, args []any) ([]any, error) {
+		results, err := counts(e, args)
+		more, _ := follows(e, args)
+		for i, arg := range args {
+			(*arg.(*fakeTensor).data)[0] = []byte{w.fill, byte(calls)}[i]
+			arg.(*fakeTensor).version++
+		}
+		return append(results, more...), err
+	}
+	plain := "t::f(Tensor a) -> Tensor"
+	for _, tt := range []struct {
+		name, schema string
+		kernel       func(*fakeEngine, []any) ([]any, error)
+		touches      []asserts.Fault
+		off          bool
+		want         string
+		tags         []string
+		calls        int // of the kernel
+		judged       int // times that OA020 was
+	}{
+		{name: "right", schema: plain, kernel: returns(func() byte { return 1 }), calls: 2, judged: 1},
+		{name: "follows", schema: plain, kernel: follows, want: "OA020 result on cpu", calls: 4, judged: 1},
+		{name: "counts", schema: plain, kernel: counts, want: "OA021 result on cpu", calls: 4, judged: 1},
+		{name: "toggles", schema: plain, kernel: toggles, want: "OA021 result on cpu", calls: 4, judged: 1},
+		{name: "writes", schema: "t::f_(Tensor(a!) a) -> ()", kernel: writes, want: "OA020 argument a on cpu", calls: 4, judged: 1},
+		{name: "its work", schema: "t::my_empty(Tensor a) -> Tensor", kernel: follows, calls: 4, judged: 1},
+		{name: "random", schema: "t::f(Tensor a, Generator? g=None) -> Tensor", kernel: counts, calls: 1},
+		{name: "tagged", schema: plain, kernel: counts, tags: []string{"core", "nondeterministic_seeded"}, calls: 1},
+		{name: "tagged otherwise", schema: plain, kernel: counts, tags: []string{"core"}, want: "OA021 result on cpu", calls: 4, judged: 1},
+		{name: "no tensors again", schema: plain, calls: 1,
+			kernel: without(func(e *fakeEngine) { e.lacks = func(engine.Dense, engine.Form) bool { return true } })},
+		{name: "no seed again", schema: plain, calls: 1, kernel: without(func(e *fakeEngine) { e.seed = errOurs })},
+		{name: "each", schema: "t::f_(Tensor(a!) a, Tensor(b!) b) -> (Tensor, Tensor)", kernel: all, calls: 8, judged: 1,
+			want: "OA020 argument a on cpu; OA020 result1 on cpu; OA021 argument b on cpu; OA021 result0 on cpu"},
+		{name: "fails again", schema: plain, kernel: fails(2), calls: 1},
+		{name: "fails at last", schema: plain, kernel: fails(4), calls: 3},
+		{name: "not watched", schema: plain, kernel: follows, off: true, calls: 1},
+		{name: "outside", schema: plain, kernel: follows, calls: 1, want: "OA018 argument a on cpu",
+			touches: []asserts.Fault{{Code: asserts.OutOfBounds, Argument: "a"}}},
+		{name: "known", schema: plain, kernel: func(e *fakeEngine, args []any) ([]any, error) {
+			calls++
+			(*first(args).data)[0]++
+			return copies(e, args)
+		}, calls: 1, want: "OA009 argument a on cpu", touches: []asserts.Fault{{Code: asserts.UndeclaredWrite, Argument: "a"}}},
+		{name: "known of another", schema: "t::f(Tensor a, Tensor b) -> Tensor", kernel: func(e *fakeEngine, args []any) ([]any, error) {
+			calls++
+			(*first(args).data)[0]++
+			return copies(e, args)
+		}, calls: 1, want: "OA009 argument a on cpu; OA018 argument b on cpu", touches: []asserts.Fault{{Code: asserts.OutOfBounds, Argument: "b"}}},
+		{name: "elsewhere", schema: plain, kernel: func(e *fakeEngine, args []any) ([]any, error) {
+			calls++
+			first(args).storage = asserts.NewID()
+			return copies(e, args)
+		}, calls: 1, want: "OA002 argument a on cpu", touches: []asserts.Fault{{Code: asserts.OutOfBounds}}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			calls = 0
+			b := newBench(t, tt.schema, tt.kernel)
+			w = &watchingEngine{fakeEngine: b.e, off: tt.off, touches: tt.touches}
+			b.Engine, b.Level = w, asserts.Content
+			b.t.operator.Schema.Tags = tt.tags
+			var args []string
+			for _, arg := range b.t.operator.Schema.Func.Args {
+				args = append(args, map[bool]string{true: "uint8[2] const:9", false: "none"}[arg.Type.IsTensorLike()])
+			}
+			found, c := b.judged(t, args...)
+			if got := words(found); got != tt.want {
+				t.Errorf("found %q, want %q", got, tt.want)
+			}
+			n := c.Devices[engine.CPU].Judged[asserts.UninitialisedResult]
+			if calls != tt.calls || n != tt.judged {
+				t.Errorf("called %d times, want %d; judged %d, want %d", calls, tt.calls, n, tt.judged)
+			}
+		})
+	}
+}
+
+// What a call touched before it threw is found; what it wrote there is found by its
+// bytes, and an error that is not the kernel's shows nothing.
+func TestThrewAstray(t *testing.T) {
+	outside := asserts.Fault{Code: asserts.OutOfBounds, Argument: "a", Saw: "outside"}
+	for _, tt := range []struct {
+		name    string
+		err     error
+		touches []asserts.Fault
+		want    string
+	}{
+		{"outside", &engine.Thrown{Message: "no"}, []asserts.Fault{outside}, "outside, and then it threw: no"},
+		{"freed", &engine.Thrown{Message: "no"}, []asserts.Fault{{Code: asserts.UseAfterFree, Saw: "freed"}}, "freed, and then it threw: no"},
+		{"read only", &engine.Thrown{Message: "no"}, []asserts.Fault{{Code: asserts.UndeclaredWrite, Argument: "a", Saw: "written"}}, ""},
+		{"nothing", &engine.Thrown{Message: "no"}, nil, ""},
+		{"ours", errOurs, []asserts.Fault{outside}, ""},
+	} {
+		b := newBench(t, "t::f(Tensor(a!) a) -> Tensor", func(*fakeEngine, []any) ([]any, error) { return nil, tt.err })
+		b.Engine, b.Level = &watchingEngine{fakeEngine: b.e, touches: tt.touches}, asserts.Content
+		if _, err := b.Try(b.t, b.call(t, "float32[2]")); err == nil {
+			t.Fatalf("%s: no error", tt.name)
+		}
+		var c report.Case
+		for _, call := range b.t.threw {
+			b.addThrown(b.t, call, &c)
+		}
+		got := ""
+		for _, f := range c.Found {
+			got += f.Violation.Saw
+		}
+		if got != tt.want || len(b.t.threw) > len(c.Found) {
+			t.Errorf("%s: found %q in %d calls, want %q", tt.name, got, len(b.t.threw), tt.want)
+		}
+	}
+}
+
+// Every other case has its memory behind a page that can't be touched.
+func TestArrange(t *testing.T) {
+	b := newBench(t, "t::f(Tensor a) -> Tensor", copies)
+	w := &watchingEngine{fakeEngine: b.e}
+	b.Engine = w
+	for number := range 4 {
+		c := b.call(t, "float32[2]")
+		c.Number = number
+		if b.arrange(c, 7); w.ahead != (number%2 == 1) || w.fill != 7 {
+			t.Errorf("case %d: ahead %t, filled with %d", number, w.ahead, w.fill)
+		}
+	}
+}

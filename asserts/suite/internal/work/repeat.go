@@ -1,0 +1,110 @@
+package work
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/asserts/suite/engine"
+	"github.com/opassert/opassert/asserts/suite/internal/sample"
+	"github.com/opassert/opassert/schema"
+)
+
+// The same call is made again in memory that holds something else until it is written.
+// Where the bytes of a return differ, two calls more distinguish what follows the
+// memory from what differs by itself: in the order of their fills, a kernel that does
+// one thing in every other call follows none.
+
+const (
+	firstFill  = 0x5A
+	secondFill = 0xA6
+)
+
+// A repetition is what the same call once more shows.
+type repetition struct {
+	made   bool
+	faults []asserts.Fault
+}
+
+// repeat makes the first call of an attempt again, unless it touched memory that it may
+// not: what it returns may be what it read there.
+func (r *Runner) repeat(t *Target, a *attempt) repetition {
+	if len(a.memory) > 0 || !t.repeatable() {
+		return repetition{}
+	}
+	first, then := a.calls[0].seen, r.seenAgain(t, a.c, secondFill)
+	if then == nil {
+		return repetition{}
+	}
+	differ := asserts.Differing(t.judged, first, then[0])
+	if len(differ) == 0 {
+		return repetition{made: true}
+	}
+	more := r.seenAgain(t, a.c, secondFill, firstFill)
+	if more == nil {
+		return repetition{}
+	}
+	own := slices.Concat(asserts.Differing(t.judged, then[0], more[0]), asserts.Differing(t.judged, first, more[1]))
+	shown := repetition{made: true}
+	for _, d := range differ {
+		if slices.ContainsFunc(own, func(e asserts.Difference) bool { return d.Argument == e.Argument && d.Return == e.Return }) {
+			shown.faults = append(shown.faults, nondeterministic(d))
+		} else if !t.leavesMemory() {
+			shown.faults = append(shown.faults, uninitialised(d))
+		}
+	}
+	return shown
+}
+
+// repeatable reports whether the op is to return the same again.
+func (t *Target) repeatable() bool {
+	op := t.operator.Schema
+	return !slices.ContainsFunc(op.Tags, func(tag string) bool { return strings.HasPrefix(tag, "nondeterministic") }) && !slices.ContainsFunc(op.Func.Args, func(a schema.Argument) bool {
+		return strings.HasPrefix(a.Type.String(), "Generator")
+	})
+}
+
+// leavesMemory reports whether it is the op's work to return memory as it is.
+func (t *Target) leavesMemory() bool {
+	name := t.operator.Schema.Func.Name.Base
+	return slices.ContainsFunc([]string{"empty", "resize", "alloc", "uninit"}, func(word string) bool { return strings.Contains(name, word) })
+}
+
+// seenAgain makes calls with new arguments, which have the same values, each in memory
+// that is filled with another byte, and returns what is seen; nil where one throws.
+func (r *Runner) seenAgain(t *Target, c *sample.Case, fills ...byte) (all []*asserts.Seen) {
+	for _, fill := range fills {
+		r.arrange(c, fill)
+		m := maker{engine: r.Engine, room: &r.room}
+		defer m.release()
+		args, err := m.args(c)
+		if err != nil || r.Engine.Seed(int64(r.Seed)) != nil {
+			return nil
+		}
+		out, err := r.Engine.Call(t.Gen.Name, args, asserts.Content)
+		if err != nil {
+			return nil
+		}
+		engine.Release(out.Results)
+		all = append(all, &out.Seen)
+	}
+	return all
+}
+
+func uninitialised(d asserts.Difference) asserts.Fault {
+	return asserts.Fault{
+		Code: asserts.UninitialisedResult, Argument: d.Argument, Return: d.Return,
+		Saw: fmt.Sprintf("%d of %d bytes follow what the memory held before the call: they differ where it is filled with %#02x and with %#02x, and where it is filled alike they are the same", d.Bytes, d.Of, firstFill, secondFill),
+		Fix: "write every element, also where a dimension is empty or nothing is computed: at::zeros in place of at::empty",
+	}
+}
+
+func nondeterministic(d asserts.Difference) asserts.Fault {
+	return asserts.Fault{
+		Code: asserts.NondeterministicResult, Argument: d.Argument, Return: d.Return,
+		Saw:  fmt.Sprintf("%d of %d bytes differ between two calls with the same values and the same seed", d.Bytes, d.Of),
+		Fix:  "let the result depend on the arguments alone, not on addresses, time, threads or earlier calls; a random one takes a Generator and has the tag nondeterministic_seeded",
+		Note: "no schema promises that a result is the same again",
+	}
+}

@@ -1,0 +1,84 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/internal/libtorchtest"
+)
+
+// Each operator that touches memory which it may not, or leaves some unwritten, is
+// found by the code in its name, and nothing is said of those that come close.
+func TestMemory(t *testing.T) {
+	long(t)
+	command := libtorchtest.Command(t)
+	lib := libtorchtest.Library(t, "memory", "../../testdata/oplib", "memory.cpp")
+	out, _ := exec.Command(command, "check", "-lib", lib, "-json", "-cases", "60", "-state", filepath.Join(t.TempDir(), "state")).Output()
+	var results []asserts.Result
+	if err := json.Unmarshal(out, &results); err != nil {
+		t.Fatal(err)
+	}
+	found, ops := make(map[string]string), make(map[string]bool)
+	for _, r := range results {
+		ops[r.Op] = ops[r.Op] || r.Op != ""
+		if r.Status == asserts.Violated || r.Status == asserts.Noted || r.Status == asserts.Crashed {
+			found[r.Op] += r.Report + "\n"
+		}
+	}
+	for op := range ops {
+		name, isAstray := strings.CutPrefix(op, "astray::")
+		switch {
+		case isAstray && !strings.Contains(found[op], name[:len("OA000")]+" "):
+			t.Errorf("%s: found\n%s", op, found[op])
+		case !isAstray && found[op] != "":
+			t.Errorf("%s is right, and found is\n%s", op, found[op])
+		}
+	}
+	if len(ops) < 30 {
+		t.Errorf("%d operators, want those of the library", len(ops))
+	}
+	for op, says := range map[string][]string{
+		"OA018_reads_one_more":  {"the kernel reads byte 1 behind the end of the storage of argument x, which has ", " bytes, in libtorch-"},
+		"OA018_reads_before":    {"the kernel reads byte 4 before the beginning of the storage of argument x"},
+		"OA018_writes_one_more": {"the kernel writes bytes 1 to 4 behind the end of the storage of return 0"},
+		"OA018_writes_scratch":  {"the storage of a tensor that the call made"},
+		"OA019_reads_freed":     {"reads memory that was freed: byte 0 of the "},
+		"OA009_restores":        {"the kernel writes byte 0 of the storage of argument x, and what it held is there again"},
+		"OA021_by_address":      {"  note    no schema promises that a result is the same again"},
+	} {
+		if missing := slices.IndexFunc(says, func(text string) bool { return !strings.Contains(found["astray::"+op], text) }); missing >= 0 {
+			t.Errorf("%s: want %q in\n%s", op, says[missing], found["astray::"+op])
+		}
+	}
+}
+
+// What the memory checks find is waived as any other is, and without watched memory
+// nothing is said.
+func TestMemoryWaivedAndOff(t *testing.T) {
+	long(t)
+	command := libtorchtest.Command(t)
+	lib := libtorchtest.Library(t, "memory", "../../testdata/oplib", "memory.cpp")
+	check := []string{"check", "-lib", lib, "-cases", "30", "-state", filepath.Join(t.TempDir(), "state"), "-op", "astray::OA018_reads_one_more"}
+	out, _ := exec.Command(command, check...).Output()
+	_, waive, ok := strings.Cut(string(out), "\n  waive   ")
+	waive, _, _ = strings.Cut(waive, "\n")
+	if !ok || !strings.Contains(waive, "OA018") {
+		t.Fatalf("no line to waive it in\n%s", out)
+	}
+	list := filepath.Join(t.TempDir(), "allow.yaml")
+	if err := os.WriteFile(list, []byte("- "+waive+"\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.Command(command, append(check, "-allow", list)...).Output(); err != nil {
+		t.Errorf("waived: %v\n%s", err, out)
+	}
+	if out, err := exec.Command(command, append(check, "-memory", "off")...).Output(); err != nil || strings.Contains(string(out), "OA018 out-of-bounds  astray") {
+		t.Errorf("off: %v\n%s", err, out)
+	}
+}

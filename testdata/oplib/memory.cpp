@@ -1,0 +1,300 @@
+// memory is a library of operators that touch memory which they may not, those of
+// the namespace astray, and of operators that come close and are right, of within. The
+// names of the former begin with what is found.
+#include <ATen/ATen.h>
+#include <ATen/Parallel.h>
+#include <torch/library.h>
+
+#include <cstring>
+
+using at::Tensor;
+
+namespace {
+
+template <class F>
+torch::CppFunction cpu(F kernel) {
+  return torch::dispatch(c10::DispatchKey::CPU, kernel);
+}
+
+// values returns a contiguous tensor of floats, or refuses another one.
+const float* values(const Tensor& t) {
+  TORCH_CHECK(t.scalar_type() == at::kFloat && t.is_contiguous(), "expected a contiguous tensor of float32");
+  return static_cast<const float*>(t.data_ptr());
+}
+
+float* writable(const Tensor& t) { return const_cast<float*>(values(t)); }
+
+// sum adds n values from a place on.
+float sum(const float* from, int64_t n) {
+  float s = 0;
+  for (int64_t i = 0; i < n; i++) s += static_cast<const volatile float*>(from)[i];
+  return s;
+}
+
+Tensor number(float x) { return at::full({}, x); }
+
+// -- Reads and writes beside a storage.
+
+// some is values for a tensor that has some, for those of an empty one lie nowhere.
+const float* some(const Tensor& t) {
+  TORCH_CHECK(t.numel() > 0, "expected a tensor that is not empty");
+  return values(t);
+}
+
+Tensor reads_one_more(const Tensor& x) { return number(sum(some(x), x.numel() + 1)); }
+
+Tensor reads_vectors(const Tensor& x) { return number(sum(some(x), (x.numel() + 8) / 8 * 8)); }
+
+Tensor reads_before(const Tensor& x) { return number(sum(some(x) - 1, x.numel() + 1)); }
+
+// The rows are taken to be a column longer.
+Tensor reads_rows(const Tensor& x) {
+  TORCH_CHECK(x.dim() == 2, "expected a matrix");
+  const float* p = some(x);
+  float s = 0;
+  for (int64_t i = 0; i < x.size(0); i++) s += sum(p + i * (x.size(1) + 1), x.size(1));
+  return number(s);
+}
+
+// An index is not compared with the size.
+Tensor reads_index(const Tensor& x, int64_t index) { return number(sum(some(x) + index % 100, 1)); }
+
+// Strides are not looked at: expanded tensors have fewer elements in their storage.
+Tensor reads_strided(const Tensor& x) {
+  TORCH_CHECK(x.scalar_type() == at::kFloat && x.numel() > 0, "expected a tensor of float32");
+  return number(sum(static_cast<const float*>(x.data_ptr()), x.numel()));
+}
+
+Tensor writes_one_more(const Tensor& x) {
+  Tensor y = at::empty_like(x);
+  float* p = writable(y);
+  const float* q = some(x);
+  for (int64_t i = 0; i <= x.numel(); i++) p[i] = i < x.numel() ? q[i] : 0;
+  return y;
+}
+
+void writes_before(Tensor& self) {
+  const_cast<float*>(some(self))[-1] = 1;
+  self.unsafeGetTensorImpl()->bump_version();
+}
+
+Tensor writes_scratch(const Tensor& x) {
+  Tensor scratch = at::empty({x.numel() + 1});
+  std::memset(writable(scratch), 0, (x.numel() + 2) * sizeof(float));
+  return number(sum(values(x), x.numel()));
+}
+
+Tensor& writes_out(const Tensor& x, Tensor& out) {
+  out.resize_(x.sizes());
+  std::memset(writable(out), 0, x.numel() > 0 ? (x.numel() + 1) * sizeof(float) : 0);
+  out.unsafeGetTensorImpl()->bump_version();
+  return out;
+}
+
+// -- Memory that is gone.
+
+Tensor reads_freed(const Tensor& x) {
+  const float* p = values(x);
+  {
+    Tensor y = x + 1;
+    p = values(y);
+  }
+  return number(sum(p, x.numel()));
+}
+
+Tensor reads_earlier(const Tensor& x) {
+  static const float* last = nullptr;
+  static int64_t n = 0;
+  float s = last == nullptr ? 0 : sum(last, n);
+  last = values(x);
+  n = x.numel();
+  return number(s * 0);
+}
+
+// -- An argument that is written, and then what it was.
+
+Tensor restores(const Tensor& x) {
+  float* p = writable(x);
+  if (x.numel() == 0) return number(0);
+  const float was = p[0];
+  *static_cast<volatile float*>(p) = 7;
+  Tensor y = x + 1;
+  *static_cast<volatile float*>(p) = was;
+  return y;
+}
+
+// -- Results that are not what the arguments say.
+
+Tensor leaves_tail(const Tensor& x) {
+  Tensor y = at::empty_like(x);
+  if (x.numel() > 1) std::memcpy(writable(y), values(x), (x.numel() - 1) * sizeof(float));
+  return y;
+}
+
+// Where there are no rows there is no maximum, and no zero either.
+Tensor leaves_empty(const Tensor& x) {
+  TORCH_CHECK(x.dim() == 2, "expected a matrix");
+  Tensor y = at::empty({x.size(1)}, x.options());
+  for (int64_t i = 0; i < x.size(0); i++) y.copy_(x[i]);
+  return y;
+}
+
+// What is added to was never zeroed.
+Tensor accumulates(const Tensor& x) {
+  Tensor y = at::empty({}, x.options());
+  return y.add_(x.sum());
+}
+
+Tensor& leaves_out(const Tensor& x, Tensor& out) {
+  out.resize_(x.sizes());
+  if (x.numel() > 1 && x.dim() > 0) out.narrow(0, 0, 1).copy_(x.narrow(0, 0, 1));
+  return out;
+}
+
+Tensor by_address(const Tensor& x) { return at::full({}, int64_t(reinterpret_cast<uintptr_t>(x.data_ptr()) >> 12), at::kLong); }
+
+Tensor by_count(const Tensor& x) {
+  static int64_t calls = 0;
+  return x + ++calls % 2;
+}
+
+}  // namespace
+
+TORCH_LIBRARY(astray, m) {
+  m.def("OA020_leaves_tail(Tensor x) -> Tensor", cpu(leaves_tail));
+  m.def("OA020_leaves_none(Tensor x) -> Tensor", cpu(leaves_empty));
+  m.def("OA020_accumulates(Tensor x) -> Tensor", cpu(accumulates));
+  m.def("OA020_leaves.out(Tensor x, *, Tensor(a!) out) -> Tensor(a!)", cpu(leaves_out));
+  m.def("OA021_by_address(Tensor x) -> Tensor", cpu(by_address));
+  m.def("OA021_by_count(Tensor x) -> Tensor", cpu(by_count));
+  m.def("OA018_reads_one_more(Tensor x) -> Tensor", cpu(reads_one_more));
+  m.def("OA018_reads_vectors(Tensor x) -> Tensor", cpu(reads_vectors));
+  m.def("OA018_reads_before(Tensor x) -> Tensor", cpu(reads_before));
+  m.def("OA018_reads_rows(Tensor x) -> Tensor", cpu(reads_rows));
+  m.def("OA018_reads_index(Tensor x, int index) -> Tensor", cpu(reads_index));
+  m.def("OA018_reads_strided(Tensor x) -> Tensor", cpu(reads_strided));
+  m.def("OA018_writes_one_more(Tensor x) -> Tensor", cpu(writes_one_more));
+  m.def("OA018_writes_before_(Tensor(a!) self) -> ()", cpu(writes_before));
+  m.def("OA018_writes_scratch(Tensor x) -> Tensor", cpu(writes_scratch));
+  m.def("OA018_writes.out(Tensor x, *, Tensor(a!) out) -> Tensor(a!)", cpu(writes_out));
+  m.def("OA019_reads_freed(Tensor x) -> Tensor", cpu(reads_freed));
+  m.def("OA019_reads_earlier(Tensor x) -> Tensor", cpu(reads_earlier));
+  m.def("OA009_restores(Tensor x) -> Tensor", cpu(restores));
+}
+
+namespace {
+
+// Another view of the storage reads all of it.
+Tensor reads_storage(const Tensor& x) {
+  TORCH_CHECK(x.scalar_type() == at::kFloat, "expected a tensor of float32");
+  const int64_t n = x.storage().nbytes() / sizeof(float);
+  return number(sum(static_cast<const float*>(x.as_strided({n}, {1}, 0).data_ptr()), n));
+}
+
+Tensor fills(const Tensor& x) {
+  Tensor y = at::empty_like(x);
+  std::memcpy(writable(y), values(x), x.nbytes());
+  return y;
+}
+
+Tensor& fills_out(const Tensor& x, Tensor& out) {
+  TORCH_CHECK(out.scalar_type() == x.scalar_type(), "expected one dtype");
+  out.resize_(x.sizes());
+  return out.copy_(x);
+}
+
+Tensor scratch(const Tensor& x) {
+  Tensor y = at::empty({4 * x.numel() + 1024}, at::kByte);
+  std::memset(y.data_ptr(), 1, y.numel());
+  return number(sum(values(x), x.numel()));
+}
+
+// A cache holds the tensor itself.
+Tensor remembers(const Tensor& x) {
+  static Tensor last;
+  const float s = last.defined() ? sum(values(last), last.numel()) : 0;
+  last = x + 0;
+  return number(s * 0 + sum(values(last), last.numel()));
+}
+
+// A storage grows, and keeps what it had.
+Tensor grows(const Tensor& x) {
+  Tensor y = x.reshape({-1}).clone();
+  y.resize_({x.numel() + 5000});
+  y.narrow(0, x.numel(), 5000).zero_();
+  return y;
+}
+
+Tensor blob(const Tensor& x) {
+  static float own[4] = {1, 2, 3, 4};
+  return at::from_blob(own, {4}).clone() + x.numel();
+}
+
+void adds(Tensor& self, const Tensor& other) {
+  TORCH_CHECK(self.numel() == other.numel(), "expected tensors of one size");
+  float* p = writable(self);
+  const float* q = values(other);
+  for (int64_t i = 0; i < self.numel(); i++) p[i] += q[i];
+  self.unsafeGetTensorImpl()->bump_version();
+}
+
+// Within what the allocator aligns: a vector ends at the last element.
+Tensor vectors(const Tensor& x) {
+  const float* p = values(x);
+  float s = 0;
+  int64_t i = 0;
+  for (; i + 8 <= x.numel(); i += 8) s += sum(p + i, 8);
+  return number(s + sum(p + i, x.numel() - i));
+}
+
+// A fresh tensor begins at a multiple of 64 bytes, as c10's allocator promises.
+Tensor aligned(const Tensor& x) {
+  Tensor y = at::empty({x.numel() + 1});
+  if (reinterpret_cast<uintptr_t>(y.data_ptr()) % 64 != 0) abort();
+  return y.zero_();
+}
+
+Tensor new_empty(const Tensor& x) { return at::empty_like(x); }
+
+// Rows are padded to 64 bytes, and the padding is never written.
+Tensor padded(const Tensor& x) {
+  TORCH_CHECK(x.dim() == 2 && x.scalar_type() == at::kFloat, "expected a matrix of float32");
+  Tensor y = at::empty({x.size(0), (x.size(1) + 15) / 16 * 16}).narrow(1, 0, x.size(1));
+  return y.copy_(x);
+}
+
+Tensor sampled(const Tensor& x, c10::optional<at::Generator> generator) { return at::rand(x.sizes(), generator); }
+
+Tensor seeded(const Tensor& x) { return at::rand(x.sizes()); }
+
+Tensor large(const Tensor& x) {
+  Tensor y = at::zeros({5, 1000, 1000});
+  return y.sum() + x.numel();
+}
+
+Tensor many(const Tensor& x) {
+  std::vector<Tensor> all;
+  for (int i = 0; i < 3000; i++) all.push_back(at::full({}, i));
+  return at::stack(all).sum() + x.numel();
+}
+
+}  // namespace
+
+TORCH_LIBRARY(within, m) {
+  m.def("reads_storage(Tensor x) -> Tensor", cpu(reads_storage));
+  m.def("fills(Tensor x) -> Tensor", cpu(fills));
+  m.def("fills.out(Tensor x, *, Tensor(a!) out) -> Tensor(a!)", cpu(fills_out));
+  m.def("scratch(Tensor x) -> Tensor", cpu(scratch));
+  m.def("remembers(Tensor x) -> Tensor", cpu(remembers));
+  m.def("grows(Tensor x) -> Tensor", cpu(grows));
+  m.def("blob(Tensor x) -> Tensor", cpu(blob));
+  m.def("adds_(Tensor(a!) self, Tensor other) -> ()", cpu(adds));
+  m.def("vectors(Tensor x) -> Tensor", cpu(vectors));
+  m.def("aligned(Tensor x) -> Tensor", cpu(aligned));
+  m.def("new_empty(Tensor x) -> Tensor", cpu(new_empty));
+  m.def("padded(Tensor x) -> Tensor", cpu(padded));
+  m.def("random(Tensor x, *, Generator? generator=None) -> Tensor", cpu(sampled));
+  m.def("seeded(Tensor x) -> Tensor", cpu(seeded));
+  m.def("large(Tensor x) -> Tensor", cpu(large));
+  m.def("many(Tensor x) -> Tensor", cpu(many));
+}
