@@ -4,11 +4,6 @@
 #include <ATen/core/LegacyTypeDispatch.h>
 #include <torch/library.h>
 
-#include <sys/resource.h>
-#include <unistd.h>
-
-#include <fstream>
-
 namespace {
 
 using at::Tensor;
@@ -46,20 +41,9 @@ Tensor strided_view(const Tensor& x) {
   return x.as_strided(x.sizes(), x.strides(), x.storage_offset());
 }
 
-// exhaust leaves the process no room for one more allocation of the device.
-void exhaust() {
-  rlimit limit{};
-  int64_t pages = 0;
-  std::ifstream("/proc/self/statm") >> pages;
-  getrlimit(RLIMIT_AS, &limit);
-  limit.rlim_cur = pages * getpagesize();
-  setrlimit(RLIMIT_AS, &limit);
-}
-
 }  // namespace
 
 TORCH_LIBRARY(broken, m) {
-  m.def("exhausts(Tensor x) -> Tensor");
   m.def("writes(Tensor x) -> Tensor");
   m.def("writes_last_byte(Tensor x) -> Tensor");
   m.def("writes_second(Tensor x, Tensor y) -> Tensor");
@@ -84,7 +68,6 @@ TORCH_LIBRARY(broken, m) {
 }
 
 TORCH_LIBRARY_IMPL(broken, PrivateUse1, m) {
-  m.impl("exhausts", [](const Tensor& x) { Tensor y = fresh(x); if (x.scalar_type() == at::kBool) exhaust(); return y; });
   m.impl("writes", [](const Tensor& x) { poke(x, x.storage_offset() * x.itemsize()); return fresh(x); });
   m.impl("writes_last_byte", [](const Tensor& x) { poke(x, -1); return fresh(x); });
   m.impl("writes_second", [](const Tensor& x, const Tensor& y) { poke(y, 0); return fresh(x); });

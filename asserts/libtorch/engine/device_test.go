@@ -10,7 +10,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/opassert/opassert/asserts"
-	"github.com/opassert/opassert/asserts/suite/report"
 	"github.com/opassert/opassert/internal/installed"
 	"github.com/opassert/opassert/internal/libtorchtest"
 )
@@ -22,9 +21,6 @@ var onDevice = map[string]string{
 	"whole::writes": "", "whole::returns_view": "", "whole::strides": "", "whole::makes": "",
 }
 
-// exhausting is an op that leaves the device without memory, for tensors of bools.
-const exhausting = "broken::exhausts"
-
 // The kernels of a device are run on tensors of it, and held against those of the CPU.
 func TestDevice(t *testing.T) {
 	if os.Getenv("OPASSERT_LONG") == "" {
@@ -32,7 +28,7 @@ func TestDevice(t *testing.T) {
 	}
 	libtorchtest.EachPython(t, func(t *testing.T, python *installed.Python) {
 		t.Setenv("DEVICE_OPS", libtorchtest.Openreg(t, "../../..", python))
-		args := []string{"-device", "openreg", "-module", "device_ops", "-cases", "14", "-json", "-op", exhausting}
+		args := []string{"-device", "openreg", "-module", "device_ops", "-cases", "14", "-json"}
 		for op := range onDevice {
 			args = append(args, "-op", op)
 		}
@@ -41,21 +37,16 @@ func TestDevice(t *testing.T) {
 		if err := json.Unmarshal([]byte(got.stdout), &results); err != nil || got.status != 1 {
 			t.Fatalf("%v, exit status %d, want 1\n%s", err, got.status, got.stderr)
 		}
-		found, passed, lost := make(map[string]string), make(map[string]bool), 0
+		found, passed := make(map[string]string), make(map[string]bool)
 		for _, r := range results {
 			switch {
 			case r.Status == asserts.Violated:
 				found[r.Op] = r.Code.String()
-			case r.Op == exhausting && r.Status == asserts.Crashed && r.Reason == report.DeviceLost && strings.Contains(r.Report, "said "):
-				lost++
 			case r.Status == asserts.Crashed || r.Status == asserts.Failed:
 				t.Errorf("%s: %s\n%s", r.Op, r.Reason, r.Report)
 			case r.Status == asserts.Passed && r.Device == "openreg:0":
 				passed[r.Op] = true
 			}
-		}
-		if lost == 0 || !passed[exhausting] {
-			t.Errorf("the device was lost %d times in %s, and some check passed before: %v", lost, exhausting, passed[exhausting])
 		}
 		for op, code := range onDevice {
 			if found[op] != code || !passed[op] {
