@@ -100,8 +100,8 @@ func (c *comparison) add(r *report.Report, programs *repro.Folder) {
 	c.found.Reports, c.folders = append(c.found.Reports, r), append(c.folders, programs)
 }
 
-// confirm makes with each libtorch the calls that show findings with another one and that
-// its own cases did not make: what holds then is no matter of which calls were made.
+// confirm makes with each libtorch the calls that show findings with another one, and all
+// cases of their ops: what holds then is no matter of which calls were made.
 func (c *comparison) confirm(inv *invocation) error {
 	folder, err := os.MkdirTemp("", "opassert-confirm-")
 	if err != nil {
@@ -126,11 +126,8 @@ func (c *comparison) confirm(inv *invocation) error {
 // confirmed makes calls with libtorch number i, and adds what they show to its report.
 func (c *comparison) confirmed(inv *invocation, i int, calls map[string][]string, path string) error {
 	one := c.flags.alone(i)
-	cases, most, every := path+".yaml", 0, -1
-	for _, all := range calls {
-		most = max(most, len(all))
-	}
-	*one.state, one.casesFrom, one.cases, one.only, one.part = path, &cases, &most, &every, new(string)
+	cases, every := path+".yaml", -1
+	*one.state, one.casesFrom, one.cases, one.only, one.part = path, &cases, new(int), &every, new(string)
 	one.ops = slices.Sorted(maps.Keys(calls))
 	if err := toFile(cases, func(w io.Writer) error { return report.WriteCases(w, calls) }); err != nil {
 		return err
