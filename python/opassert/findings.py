@@ -2,6 +2,7 @@
 
 import collections
 import ctypes
+import functools
 import json
 
 
@@ -39,6 +40,8 @@ class Watcher:
     """The functions of the object that `opassert run` has loaded into this process."""
 
     def __init__(self, library):
+        self.now = "", ""  # where the program is, and the command that repeats it
+        self._kept = []
         self._context = library.opassert_context
         self._context.argtypes, self._context.restype = [ctypes.c_char_p], ctypes.c_void_p
         self._fakes = ctypes.PyDLL(None).opassert_fakes if library is _program else None
@@ -50,12 +53,17 @@ class Watcher:
         what was found since it said so last."""
         text = "%s\n%s" % (name.replace("\n", " "), again)
         found = self._context(text.encode(errors="backslashreplace"))
+        kept, self._kept, self.now = self._kept, [], (name, again)
         if not found:
-            return []
+            return kept
         try:
-            return [Finding(**f) for f in json.loads(ctypes.string_at(found))]
+            return kept + [Finding(**f) for f in json.loads(ctypes.string_at(found))]
         finally:
             self._free(found)
+
+    def keep(self, found):
+        """Keeps findings for whoever enters the next context."""
+        self._kept += found
 
     def call_fakes(self):
         """Holds the fakes of the ops that were called against their kernels now, and not
@@ -67,6 +75,7 @@ class Watcher:
 _program = ctypes.CDLL(None)
 
 
+@functools.cache
 def watcher():
     """Returns the watcher of this process, None where it is not watched."""
     return Watcher(_program) if hasattr(_program, "opassert_context") else None

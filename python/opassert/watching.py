@@ -19,11 +19,14 @@ class watch:
         self._watcher = watcher()
         if self._watcher is None:
             raise RuntimeError("this process is not watched: start it with opassert run -- PROGRAM, such as opassert run -- jupyter lab")
-        self._watcher.enter(self.name)
+        self._around = self._watcher.now
+        self._watcher.keep(self._watcher.enter(self.name, self._around[1]))
         return self
 
     def __exit__(self, kind, error, traceback):
-        self.findings = [f for f in self._watcher.enter("") if f.context == self.name]
+        found = self._watcher.enter(*self._around)
+        self.findings = [f for f in found if f.context == self.name]
+        self._watcher.keep([f for f in found if f.context != self.name])
         if self.fail and self.findings and error is None:
             raise OpassertError(self.findings)
 

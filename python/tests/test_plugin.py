@@ -1,8 +1,12 @@
 """The plugin, as its users run it."""
 
 import re
+import subprocess
+import sys
 
 import pytest
+
+from opassert import command
 
 GUILTY = """
 test_good passed
@@ -118,6 +122,19 @@ def test_allowlist_and_baseline(project, files):
     assert "no-such.yaml" in run("--opassert", "--opassert-allow=no-such.yaml", "-k", "test_bad", status=2).stderr
 
 
+def test_baseline(project, files, tmp_path):
+    """What a baseline knows fails no test, and another op's findings do."""
+    other = "import torch\nlibrary = torch.library.Library('other', 'DEF')\nlibrary.define('bump(Tensor x) -> ()')\n"
+    other += "library.impl('bump', lambda x: x.add_(1) and None, 'CompositeExplicitAutograd')\ndef test_bump(): torch.ops.other.bump(torch.ones(1))\n"
+    run = project(**files, test_other=other, pyproject__toml="[tool.pytest.ini_options]\nopassert_baseline = 'known.json'\n")
+    assert "known.json" in run("--opassert", "-k", "test_bad", status=2).stderr
+    writes = [command.path(), "run", "-baseline=known.json", "-update", "--", sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-k", "test_bad"]
+    done = subprocess.run(writes, cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert shown(run("--opassert", "-k", "test_bad or test_bump")) == ["test_bad passed", "test_bump failure: OA009"]
+    assert "none.json" in run("--opassert", "--opassert-baseline=none.json", "-k", "test_bad", status=2).stderr
+
+
 def test_import(project, files):
     """What the import of a module calls fails by itself, and its tests run."""
     outcome = project(myops=files["myops"], test_imports="from myops import bad\nbad()\ndef test_a(): pass\n")("--opassert", status=1)
@@ -143,11 +160,29 @@ def test_watch():
     assert "<summary><code>OA007 undeclared-alias" in w._repr_html_() and "<script" not in w._repr_html_()
     with opassert.watch() as w:
         torch.ops.myops.good(torch.ones(3))
+    with opassert.watch("outer") as outer:
+        torch.ops.myops.scale(torch.ones(2), 3.0)
+        with opassert.watch("inner") as inner:
+            myops.bad()
+        torch.ops.myops.good(torch.ones(3))
+    assert [f.context for f in outer.findings] == ["outer"] * 2 and [f.context for f in inner.findings] == ["inner"] * 2
     assert w.findings == [] and "no findings" in repr(w)
     with pytest.raises(opassert.OpassertError):
         with opassert.watch(fail=True):
             myops.bad()
+
+def test_before():
+    myops.bad()
+    with opassert.watch() as w:
+        torch.ops.myops.good(torch.ones(3))
+    assert w.findings == []
+
+def test_after():
+    with opassert.watch() as w:
+        torch.ops.myops.good(torch.ones(3))
+    myops.bad()
 """
     run = project(myops=files["myops"], test_in_process=text)
-    run("--opassert", status=0)
+    outcome = run("--opassert", status=1)
+    assert shown(outcome) == ["test_opcheck passed", "test_watch passed", "test_before failure: OA007 OA009", "test_after failure: OA007 OA009"], outcome.stdout
     assert "this process is not watched" in run(status=1).stdout
