@@ -190,6 +190,9 @@ func (c *Call) end() {
 		h.release(c.obs)
 	}
 	if seen != nil {
+		if h != nil {
+			h.snapshots = nil // reports have them
+		}
 		c.report(seen)
 	}
 	if h != nil { //mutate:equivalent false: only saves memory

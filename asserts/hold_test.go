@@ -105,7 +105,7 @@ func TestHeldInside(t *testing.T) {
 func TestHeldInLongList(t *testing.T) {
 	c := collect(t)
 	defer asserts.SetLevel(asserts.Content)()
-	ts := tensors(40)
+	ts := tensors(600) // more than there are shelves
 	last := ts[len(ts)-1]
 	listing(opOf("f(Tensor[] ts) -> Tensor[]"), func([]*tensor) []*tensor {
 		done := make(chan bool)
@@ -116,6 +116,88 @@ func TestHeldInLongList(t *testing.T) {
 		<-done
 		return nil
 	}, ts)
+	if found := c.Found(); len(found) > 0 {
+		t.Errorf("reported %v", found)
+	}
+}
+
+// sliced is observed as most libraries are.
+type sliced struct{ data []int32 }
+
+func (s *sliced) Observe(o *asserts.Observation, level asserts.Level) {
+	asserts.ObserveSlice(o, level, s, s.data, int64(len(s.data)))
+}
+
+// passing calls a kernel on an argument that it does not return.
+func passing(op *asserts.Op, x *sliced, kernel func()) {
+	var obs [2]asserts.Observation
+	call := asserts.NewCall(obs[:])
+	call.Begin(op)
+	call.Arg(x)
+	kernel()
+	call.Returned()
+	call.Arg(x)
+	if call.Keeps() {
+		call.Keep(x) // and so x is on no stack, which may move
+	}
+	call.Judge()
+}
+
+// A call uses the snapshots of one before it again, and those that reports have are left
+// to them.
+func TestSnapshotsUsedAgain(t *testing.T) {
+	c := collect(t)
+	defer asserts.SetLevel(asserts.Content)()
+	op, x := opOf("f(Tensor self) -> ()"), &sliced{[]int32{1, 2}}
+	seen := func(o *asserts.Observation) {
+		passing(op, x, func() {
+			asserts.ObserveSlice(o, asserts.Content, x, x.data, 2) // outside the call's record
+		})
+	}
+	var o asserts.Observation
+	seen(&o)
+	passing(op, x, func() { x.data[1]++ })
+	first := c.Found()[0].Violation.Error()
+	for range 30 {
+		x.data[0]++
+		seen(new(asserts.Observation))
+	}
+	if found := c.Found(); len(found) != 1 || found[0].Violation.Error() != first || !strings.Contains(first, "1 of 8 bytes changed") {
+		t.Errorf("reported %v, and at first %s", found, first)
+	}
+	if !bytes.Equal(o.Content.Bytes[:4], []byte{1, 0, 0, 0}) {
+		t.Errorf("an observation of no call has become %v", o.Content.Bytes)
+	}
+}
+
+func TestSlicesAllocateNothing(t *testing.T) {
+	defer asserts.SetLevel(asserts.Content)()
+	op := opOf("f(Tensor self) -> ()")
+	for _, n := range []int{4, 40, asserts.SnapshotLimit/4 + 1} {
+		x := &sliced{make([]int32, n)}
+		call := func() { passing(op, x, func() {}) }
+		for range 30 {
+			call()
+		}
+		if allocs := testing.AllocsPerRun(100, call); allocs >= 1 {
+			t.Errorf("%d elements: %v allocations", n, allocs)
+		}
+	}
+}
+
+// A tensor that another goroutine's call holds is not looked at.
+func TestLookSliceContended(t *testing.T) {
+	c := collect(t)
+	defer asserts.SetLevel(asserts.Content)()
+	x, op := &sliced{make([]int32, 4)}, opOf("f(Tensor self) -> ()")
+	passing(op, x, func() {
+		done := make(chan bool)
+		go func() {
+			passing(opOf("g(Tensor self) -> ()"), x, func() { x.data[0]++ })
+			done <- true
+		}()
+		<-done
+	})
 	if found := c.Found(); len(found) > 0 {
 		t.Errorf("reported %v", found)
 	}

@@ -56,22 +56,15 @@ func SliceID[T any](s []T) ID {
 // The content level reads every element, before the call and after it: no other
 // goroutine may write them meanwhile.
 func SliceContent[T Element](storage []T, sizes, strides []int64, offset int64) *Snapshot {
-	var zero T
-	made := new(smallSnapshot)
-	c := &made.Snapshot
-	c.DType, c.Device = DTypeOf[T](), tensor.CPU
-	c.Sizes, c.Strides, c.Offset = append(made.sizes[:0], sizes...), append(made.strides[:0], strides...), offset
-	c.Nbytes = int64(len(storage)) * int64(unsafe.Sizeof(zero))
-	if size := int64(unsafe.Sizeof(zero)); size > 1 {
-		c.ItemSize = size
-	}
-	raw := unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(storage))), int(c.Nbytes))
-	c.Digest = maphash.Bytes(sliceSeed, raw)
-	c.Memory = uintptr(unsafe.Pointer(unsafe.SliceData(raw)))
-	if c.Nbytes <= SnapshotLimit {
-		c.Bytes = append(made.bytes[:0], raw...)
-	}
-	return c
+	return fill(new(smallSnapshot), storage, sizes, strides, offset)
+}
+
+// LookSlice is [Observation.Look] at a [SliceContent], and faster: the Content belongs to
+// the call, and is another one's when it is over. It is nil where another call holds
+// the storage; otherwise Observe may change it.
+func LookSlice[T Element](o *Observation, storage []T, sizes, strides []int64, offset int64) {
+	h := o.pending()
+	o.Look(func() { o.Content = fill(h.snapshot(), storage, sizes, strides, offset) })
 }
 
 // A smallSnapshot is a Snapshot with its slices, where these are small: one allocation
@@ -79,7 +72,35 @@ func SliceContent[T Element](storage []T, sizes, strides []int64, offset int64) 
 type smallSnapshot struct {
 	Snapshot
 	sizes, strides [4]int64
-	bytes          [128]byte
+	few            [128]byte
+	many           []byte
+}
+
+func fill[T Element](made *smallSnapshot, storage []T, sizes, strides []int64, offset int64) *Snapshot {
+	var zero T
+	raw := unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(storage))), len(storage)*int(unsafe.Sizeof(zero)))
+	made.Snapshot = Snapshot{
+		DType: DTypeOf[T](), Device: tensor.CPU,
+		Sizes: append(made.sizes[:0], sizes...), Strides: append(made.strides[:0], strides...), Offset: offset,
+		Nbytes: int64(len(raw)), Digest: maphash.Bytes(sliceSeed, raw), Bytes: made.copy(raw),
+		Memory: uintptr(unsafe.Pointer(unsafe.SliceData(raw))),
+	}
+	if size := int64(unsafe.Sizeof(zero)); size > 1 {
+		made.ItemSize = size
+	}
+	return &made.Snapshot
+}
+
+// copy returns what a Snapshot has of the bytes of a storage.
+func (s *smallSnapshot) copy(raw []byte) []byte {
+	switch {
+	case len(raw) > SnapshotLimit:
+		return nil
+	case len(raw) > len(s.few):
+		s.many = append(s.many[:0], raw...)
+		return s.many
+	}
+	return append(s.few[:0], raw...)
 }
 
 // ObserveSlice fills in what there is to see of a tensor t of these sizes, whose
@@ -94,14 +115,15 @@ func ObserveSlice[T any, E Element](o *Observation, level Level, t *T, data []E,
 	if level < Content {
 		return
 	}
-	o.Look(func() {
-		o.Content = SliceContent(data, sizes, sizes, 0)
-		stride := int64(1)
-		for d, n := range slices.Backward(o.Content.Sizes) {
-			o.Content.Strides[d] = stride
-			stride *= max(n, 1)
-		}
-	})
+	LookSlice(o, data, sizes, sizes, 0)
+	if o.Content == nil {
+		return
+	}
+	stride := int64(1)
+	for d, n := range slices.Backward(o.Content.Sizes) {
+		o.Content.Strides[d] = stride
+		stride *= max(n, 1)
+	}
 }
 
 // An Element is a type of elements of a slice-backed tensor.

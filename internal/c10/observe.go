@@ -26,7 +26,7 @@ func (t *Tensor) Observe(o *asserts.Observation, level asserts.Level) {
 func (x *TensorImpl) observeMore(o *asserts.Observation, level asserts.Level) {
 	parts := x.parts(o, level)
 	if level >= asserts.Content {
-		o.Look(func() { x.observeContents(o) })
+		x.observeContents(o)
 	}
 	o.With(parts...)
 }
@@ -49,26 +49,28 @@ func (x *TensorImpl) parts(o *asserts.Observation, level asserts.Level) []assert
 	return nil
 }
 
+// observeContents adds what the content level sees: only the metadata if there is no
+// storage, or it has no bytes.
 func (x *TensorImpl) observeContents(o *asserts.Observation) {
-	o.Content = x.content()
+	if x.storage == nil {
+		o.Look(func() { o.Content = &asserts.Snapshot{Sizes: x.sizes} })
+	} else {
+		asserts.LookSlice(o, x.storage.data, x.sizes, x.strides, x.offset)
+	}
+	c := o.Content
+	if c == nil {
+		return
+	}
+	c.DType, c.Device, c.Layout = x.dtype.String(), x.device.String(), x.layoutText()
 	if x.version != nil {
 		o.Version = x.version.Load()
 	}
-}
-
-// content returns the snapshot of the content level: only the metadata if there is no
-// storage, or it has no bytes.
-func (x *TensorImpl) content() *asserts.Snapshot {
-	s := x.storage
-	if s == nil {
-		return &asserts.Snapshot{DType: x.dtype.String(), Device: x.device.String(), Sizes: x.sizes, Layout: x.layoutText()}
+	if s := x.storage; s != nil {
+		c.Nbytes = s.nbytes
+		if s.data == nil {
+			c.Digest, c.Memory, c.Bytes = 0, 0, nil
+		}
 	}
-	c := asserts.SliceContent(s.data, x.sizes, x.strides, x.offset)
-	c.DType, c.Device, c.Layout, c.Nbytes = x.dtype.String(), x.device.String(), x.layoutText(), s.nbytes
-	if s.data == nil {
-		c.Digest, c.Memory, c.Bytes = 0, 0, nil
-	}
-	return c
 }
 
 // layoutText is the layout, with whether a sparse tensor is coalesced.

@@ -105,17 +105,15 @@ func TestIdentityAllocatesNothing(t *testing.T) {
 	}
 }
 
-// At the content level it makes one allocation for each look at a tensor: one before
-// the call and one after it, and one of each result.
-func TestContentsAllocateLittle(t *testing.T) {
+// At the content level it uses again what earlier calls allocated.
+func TestContentsAllocateNothing(t *testing.T) {
 	defer asserts.SetLevel(asserts.Content)()
-	for i, most := range []float64{2, 3, 5, 31 + 1} { // a list of 15 outgrows the wrapper's array at that level
-		c := costs()[i]
+	for _, c := range costs() {
 		for range 24 { // of the first calls of an op more is seen
 			c.checked()
 		}
-		if n := testing.AllocsPerRun(100, c.checked); n > most {
-			t.Errorf("%s: %v allocations, want at most %v: a check that is usual.Asked has each call judged, say which facts leave it nothing to report", c.name, n, most)
+		if n := testing.AllocsPerRun(100, c.checked); n >= 1 {
+			t.Errorf("%s: %v allocations: a check that is usual.Asked has each call judged, say which facts leave it nothing to report", c.name, n)
 		}
 	}
 }
