@@ -53,6 +53,10 @@ func TestHeldElsewhere(t *testing.T) {
 	if found := meet(t, self, newTensor(4), elsewhere); len(found) > 0 {
 		t.Errorf("reported %v", found)
 	}
+	twice := func() { elsewhere(); elsewhere() } // the first lets go of what is held still
+	if found := meet(t, self, newTensor(4), twice); len(found) > 0 {
+		t.Errorf("reported %v", found)
+	}
 	// On the same goroutine the inner call is the outer one's doing.
 	inside := func() {
 		binary(newAdd(), func(*tensor, *tensor) *tensor { return newTensor(4) }, self, newTensor(4))
@@ -111,13 +115,15 @@ func TestHeldInLongList(t *testing.T) {
 		done := make(chan bool)
 		go func() {
 			binary(newAdd(), func(*tensor, *tensor) *tensor { last.impl.storage.bytes[0]++; return newTensor(4) }, last, newTensor(4))
+			free := newTensor(4)
+			binary(newAdd(), func(*tensor, *tensor) *tensor { free.impl.storage.bytes[0]++; return newTensor(4) }, free, newTensor(4))
 			done <- true
 		}()
 		<-done
 		return nil
 	}, ts)
-	if found := c.Found(); len(found) > 0 {
-		t.Errorf("reported %v", found)
+	if found := c.Found(); len(found) != 1 || found[0].Code != asserts.UndeclaredWrite {
+		t.Errorf("reported %v, want OA009 of the tensor that only one call holds", found)
 	}
 }
 
@@ -164,6 +170,9 @@ func TestSnapshotsUsedAgain(t *testing.T) {
 	}
 	if found := c.Found(); len(found) != 1 || found[0].Violation.Error() != first || !strings.Contains(first, "1 of 8 bytes changed") {
 		t.Errorf("reported %v, and at first %s", found, first)
+	}
+	if b := c.Found()[0].Violation.Before.Content.Bytes; !bytes.Equal(b[:1], []byte{1}) {
+		t.Errorf("a reported snapshot has become %v", b)
 	}
 	if !bytes.Equal(o.Content.Bytes[:4], []byte{1, 0, 0, 0}) {
 		t.Errorf("an observation of no call has become %v", o.Content.Bytes)

@@ -56,7 +56,7 @@ func SliceID[T any](s []T) ID {
 // The content level reads every element, before the call and after it: no other
 // goroutine may write them meanwhile.
 func SliceContent[T Element](storage []T, sizes, strides []int64, offset int64) *Snapshot {
-	return fill(new(smallSnapshot), storage, sizes, strides, offset)
+	return fill(newSnapshot(), storage, sizes, strides, offset)
 }
 
 // LookSlice is [Observation.Look] at a [SliceContent], and faster: the Content belongs to
@@ -73,7 +73,13 @@ type smallSnapshot struct {
 	Snapshot
 	sizes, strides [4]int64
 	few            [128]byte
-	many           []byte
+	copied         []byte // in few, or as large as the largest storage needed
+}
+
+func newSnapshot() *smallSnapshot {
+	s := new(smallSnapshot)
+	s.copied = s.few[:0]
+	return s
 }
 
 func fill[T Element](made *smallSnapshot, storage []T, sizes, strides []int64, offset int64) *Snapshot {
@@ -93,14 +99,11 @@ func fill[T Element](made *smallSnapshot, storage []T, sizes, strides []int64, o
 
 // copy returns what a Snapshot has of the bytes of a storage.
 func (s *smallSnapshot) copy(raw []byte) []byte {
-	switch {
-	case len(raw) > SnapshotLimit:
+	if len(raw) > SnapshotLimit {
 		return nil
-	case len(raw) > len(s.few):
-		s.many = append(s.many[:0], raw...)
-		return s.many
 	}
-	return append(s.few[:0], raw...)
+	s.copied = append(s.copied[:0], raw...)
+	return s.copied
 }
 
 // ObserveSlice fills in what there is to see of a tensor t of these sizes, whose

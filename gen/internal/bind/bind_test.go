@@ -366,7 +366,7 @@ func TestMarks(t *testing.T) {
 }
 
 func TestUnexported(t *testing.T) {
-	const decls = tensorType + "type hidden struct{}\ntype Open = hidden\ntype alias = Tensor\ntype Box[T any] struct{}\ntype Pair[A, B any] = Box[A]\n//opassert:kernel f\n"
+	const decls = tensorType + "type hidden struct{}\ntype Open = hidden\ntype alias = Tensor\ntype shut = hidden\ntype Box[T any] struct{}\ntype Pair[A, B any] = Box[A]\n//opassert:kernel f\n"
 	tests := []struct{ typ, bad string }{
 		{"*Tensor", ""},
 		{"hidden", "hidden"},
@@ -383,7 +383,9 @@ func TestUnexported(t *testing.T) {
 		{"Box[hidden]", "hidden"},
 		{"Box[int]", ""},
 		{"Open", ""},
-		{"alias", "alias"},
+		{"alias", ""},
+		{"[]*alias", ""},
+		{"shut", "hidden"},
 		{"Pair[int, hidden]", "hidden"},
 		{"struct{}", "struct{}"},
 		{"interface{ M() }", "interface{M()}"},

@@ -74,7 +74,7 @@ func fitBase(name string, t types.Type) bool {
 }
 
 func isNamed(t types.Type) bool {
-	if p, ok := t.(*types.Pointer); ok {
+	if p, ok := types.Unalias(t).(*types.Pointer); ok {
 		t = p.Elem()
 	}
 	switch t := types.Unalias(t).(type) {
@@ -146,7 +146,7 @@ func kernelResults(k Kernel) []*types.Var {
 	return results
 }
 
-func isContext(t types.Type) bool { return types.TypeString(t, nil) == "context.Context" }
+func isContext(t types.Type) bool { return typeName(t) == "context.Context" }
 
 func isError(t types.Type) bool {
 	return types.Identical(t, types.Universe.Lookup("error").Type())

@@ -70,6 +70,6 @@ func unfitObserver(fn *types.Func) string {
 
 // looks reports whether two parameters are those of an Observe.
 func looks(observation, level *types.Var) bool {
-	return types.TypeString(observation.Type(), nil) == "*"+assertsPath+".Observation" &&
-		types.TypeString(level.Type(), nil) == assertsPath+".Level"
+	return typeName(observation.Type()) == "*"+assertsPath+".Observation" &&
+		typeName(level.Type()) == assertsPath+".Level"
 }

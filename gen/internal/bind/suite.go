@@ -152,8 +152,21 @@ func kernelList(pkg *types.Package) *types.Var {
 	return nil
 }
 
-// typeName is a name for a type that is the same when its package is loaded twice.
-func typeName(t types.Type) string { return types.TypeString(types.Unalias(t), nil) }
+// typeName is a name for a type that is the same when its package is loaded twice, and
+// under each alias.
+func typeName(t types.Type) string { return types.TypeString(unalias(t), nil) }
+
+// unalias is types.Unalias, also of what pointers and slices lead to.
+func unalias(t types.Type) types.Type {
+	switch t := types.Unalias(t).(type) {
+	case *types.Pointer:
+		return types.NewPointer(unalias(t.Elem()))
+	case *types.Slice:
+		return types.NewSlice(unalias(t.Elem()))
+	default:
+		return t
+	}
+}
 
 // uses reports whether a function of the scope takes or returns the type, or a
 // list of it.

@@ -27,10 +27,10 @@ func (b *binder) findTensor(pairs []pair, name string) types.Type {
 	}
 	best := slices.MaxFunc(found, func(x, y candidate) int { return cmp.Compare(x.votes, y.votes) })
 	if o := b.pkg.Observer; o != nil && name == "" {
-		name, at = types.TypeString(o.Tensor(), nil), o.Pos
+		name, at = typeName(o.Tensor()), o.Pos
 	}
 	if name != "" {
-		i := slices.IndexFunc(found, func(c candidate) bool { return types.TypeString(c.tensor, nil) == name })
+		i := slices.IndexFunc(found, func(c candidate) bool { return typeName(c.tensor) == name })
 		if i < 0 {
 			b.errorf(at, "no kernel takes a Tensor as %s; the signatures have %s", name, typeNames(found))
 			return nil
@@ -118,7 +118,7 @@ func tensorIn(declared schema.Type, t types.Type) types.Type {
 func typeNames(found []candidate) string {
 	var names []string
 	for _, c := range found {
-		names = append(names, types.TypeString(c.tensor, nil))
+		names = append(names, typeName(c.tensor))
 	}
 	slices.Sort(names)
 	return strings.Join(names, ", ")

@@ -151,6 +151,9 @@ func unexported(t types.Type) types.Type {
 	case *types.Named:
 		return unexportedName(t, t.Obj(), t.TypeArgs())
 	case *types.Alias:
+		if hidden(t.Obj()) { // the wrapper names what it stands for
+			return unexported(types.Unalias(t))
+		}
 		return unexportedName(t, t.Obj(), t.TypeArgs())
 	case *types.Pointer:
 		return unexported(t.Elem())
@@ -171,7 +174,7 @@ func unexported(t types.Type) types.Type {
 }
 
 func unexportedName(t types.Type, name *types.TypeName, args *types.TypeList) types.Type {
-	if name.Pkg() != nil && !name.Exported() {
+	if hidden(name) {
 		return t
 	}
 	for arg := range args.Types() {
@@ -181,6 +184,9 @@ func unexportedName(t types.Type, name *types.TypeName, args *types.TypeList) ty
 	}
 	return nil
 }
+
+// hidden reports whether no other package can name a type; error and any have no package.
+func hidden(name *types.TypeName) bool { return name.Pkg() != nil && !name.Exported() }
 
 func unexportedIn(tuple *types.Tuple) types.Type {
 	for v := range tuple.Variables() {

@@ -55,6 +55,9 @@ func (w *writer) typ(t types.Type) *jen.Statement {
 	case *types.Named:
 		return w.namedType(t.Obj(), t.TypeArgs())
 	case *types.Alias:
+		if pkg := t.Obj().Pkg(); pkg != nil && !t.Obj().Exported() { // any has no package
+			return w.typ(types.Unalias(t))
+		}
 		return w.namedType(t.Obj(), t.TypeArgs())
 	case *types.Pointer:
 		return pointerTo(w.typ(t.Elem()))
