@@ -97,9 +97,10 @@ func (o *Observation) pending() *holding {
 // holding is pending, and makes the observation as if there were none.
 func (o *Observation) holding() *holding {
 	h := o.pending()
-	if h != nil {
-		o.Content = nil
+	if h == nil {
+		return nil
 	}
+	o.Content = nil
 	return h
 }
 
