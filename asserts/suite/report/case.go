@@ -17,7 +17,7 @@ import (
 type Case struct {
 	Case    int             `json:"case"`
 	Tried   []string        `json:"tried,omitempty"` // value classes: "self: const:NaN"
-	Idle    bool            `json:"idle,omitempty"`  // there was nothing to call
+	Idle    bool            `json:"idle,omitempty"`  // it only asks the kernel, or there was nothing to call
 	Ran     bool            `json:"ran,omitempty"`
 	Error   string          `json:"error,omitempty"`   // of the closest attempt, for a case that never ran
 	Close   int             `json:"close,omitempty"`   // how close that came

@@ -126,9 +126,26 @@ func (r *OpResult) Add(c *Case) {
 	} else {
 		r.Refused.add(c.Tried, r.Tried)
 	}
-	if c.Idle {
-		return
+	if !c.Idle {
+		r.count(c)
 	}
+	r.Devices.Add(c.Devices)
+	for what, n := range c.Lacks {
+		if r.Lacks == nil {
+			r.Lacks = make(map[string]int)
+		}
+		r.Lacks[what] += n
+	}
+	for _, w := range c.Waived {
+		r.Waived = AddSkip(r.Waived, w)
+	}
+	for _, f := range c.Found {
+		r.find(f)
+	}
+}
+
+// count counts a case, and why it did not run.
+func (r *OpResult) count(c *Case) {
 	r.Cases++
 	if c.Unfit != "" {
 		if r.Unfit == nil {
@@ -150,19 +167,6 @@ func (r *OpResult) Add(c *Case) {
 			r.beyond = make(map[string]int)
 		}
 		r.beyond[c.Beyond]++
-	}
-	r.Devices.Add(c.Devices)
-	for what, n := range c.Lacks {
-		if r.Lacks == nil {
-			r.Lacks = make(map[string]int)
-		}
-		r.Lacks[what] += n
-	}
-	for _, w := range c.Waived {
-		r.Waived = AddSkip(r.Waived, w)
-	}
-	for _, f := range c.Found {
-		r.find(f)
 	}
 }
 

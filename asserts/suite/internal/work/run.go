@@ -21,7 +21,6 @@ func (r *Runner) run(t *Target, number int) report.Case {
 		r.Fail(&result, t.Gen.Name, err)
 	case a == nil:
 		result.Idle = true
-		return result
 	default:
 		r.ran(t, a, &result)
 	}

@@ -172,7 +172,7 @@ func TestEnliven(t *testing.T) {
 	}
 }
 
-// A case that throws alone, or first, has the finding; that of a question has none.
+// A case that throws alone, or first, has the finding.
 func TestThrownCalls(t *testing.T) {
 	matrices := func(e *fakeEngine, args []any) ([]any, error) {
 		if len(first(args).spec.Sizes) == 3 {
@@ -189,13 +189,31 @@ func TestThrownCalls(t *testing.T) {
 			if !strings.HasSuffix(f.Violation.Saw, "bytes changed, version 0 -> 1, and then it threw: Expected 2D input") {
 				t.Errorf("saw %q", f.Violation.Saw)
 			}
-			if c.Idle {
-				t.Errorf("case %d asks, and has a finding", c.Case)
-			}
 		}
 	}
 	if n < 2 {
 		t.Errorf("%d findings, want one in each case of three dimensions", n)
+	}
+}
+
+// A question that the kernel answers by an error is judged like any other call that threw.
+func TestThrownQuestions(t *testing.T) {
+	b := newBench(t, "ns::f(Tensor a, str mode='sum') -> Tensor", func(e *fakeEngine, args []any) ([]any, error) {
+		if args[1] != "sum" && args[1] != (engine.Default{}) {
+			first(args).write()
+			return nil, &engine.Thrown{Message: "mode must be 'sum'"}
+		}
+		return copies(e, args)
+	})
+	asked, result := 0, report.OpResult{}
+	for _, c := range b.cases(t, Span{To: b.t.planned()}) {
+		if c.Idle && words(c.Found) == "OA009 argument a on cpu" {
+			asked++
+			result.Add(&c)
+		}
+	}
+	if asked != 1 || result.Cases != 0 || len(result.Findings) != 1 {
+		t.Errorf("%d questions have the finding, want 1; the op has %d cases and findings %v", asked, result.Cases, words(result.Findings))
 	}
 }
 
