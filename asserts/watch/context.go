@@ -8,7 +8,6 @@ import (
 	"os"
 	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/opassert/opassert/internal/printable"
 )
@@ -34,11 +33,8 @@ type holder struct {
 	since    []*occurrence // what was found since it asked
 }
 
-// holders are those of a run, by process.
-type holders struct {
-	mu        sync.Mutex
-	byProcess map[int]*holder
-}
+// holders are those of a run, by process; findings guards them.
+type holders map[int]*holder
 
 // A spot is a holder in one of its contexts, nil where no process has said where it is.
 type spot struct {
@@ -48,7 +44,7 @@ type spot struct {
 
 // enter records what a process says of where it is, and returns what was found since
 // it said so last.
-func (h *holders) enter(text string) ([]byte, error) {
+func (h holders) enter(text string) ([]byte, error) {
 	parts := strings.SplitN(text, "\n", 4)
 	if len(parts) < 4 {
 		return nil, errors.New("a process's context is cut short")
@@ -58,12 +54,10 @@ func (h *holders) enter(text string) ([]byte, error) {
 	if err := errors.Join(err, failed); err != nil {
 		return nil, fmt.Errorf("a process's context: %w", err)
 	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	at := h.byProcess[pid]
+	at := h[pid]
 	if at == nil {
 		at = &holder{contexts: make(map[int64]task)}
-		h.byProcess[pid] = at
+		h[pid] = at
 	}
 	at.now = number
 	at.contexts[number] = task{parts[2], parts[3]}
@@ -106,11 +100,9 @@ func (o *occurrence) report() string {
 
 // of returns where a process is: in the context that it has set, or the nearest of
 // those that it descends from. 0 is for the context that it is in now.
-func (h *holders) of(pid int, number int64) spot {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	for ; pid > 1 && len(h.byProcess) > 0; pid = parent(pid) {
-		at := h.byProcess[pid]
+func (h holders) of(pid int, number int64) spot {
+	for ; pid > 1 && len(h) > 0; pid = parent(pid) {
+		at := h[pid]
 		if at == nil {
 			continue
 		}
@@ -137,12 +129,10 @@ func parent(pid int) int {
 }
 
 // add counts a finding at a spot, and reports whether it will be asked for.
-func (h *holders) add(found *Finding, at spot) bool {
+func (at spot) add(found *Finding) bool {
 	if at.holder == nil {
 		return false
 	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
 	for _, o := range at.holder.since {
 		if o.Finding == found && o.in == at.in {
 			o.times++
@@ -151,11 +141,4 @@ func (h *holders) add(found *Finding, at spot) bool {
 	}
 	at.holder.since = append(at.holder.since, &occurrence{found, at.in, 1})
 	return true
-}
-
-// any reports whether a process has said where it is.
-func (h *holders) any() bool {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return len(h.byProcess) > 0
 }

@@ -20,7 +20,7 @@ type heard struct {
 
 func newHeard() *heard {
 	r := &heard{}
-	r.run = &run{findings: findings{byKey: make(map[string]*Finding), held: holders{byProcess: make(map[int]*holder)}}}
+	r.run = &run{findings: findings{byKey: make(map[string]*Finding), held: make(holders)}}
 	r.findings.first = func(f *Finding) { r.printed = append(r.printed, f.Op) }
 	return r
 }
@@ -47,7 +47,7 @@ func (r *heard) enter(t *testing.T, pid, number int, name string) (since []strin
 
 func (r *heard) find(op string, pid int, number int64) *Finding {
 	v := &asserts.Violation{Op: op, Code: asserts.UndeclaredWrite}
-	return r.findings.add(v, &process{run: r.run, pid: pid}, nil, r.findings.held.of(pid, number))
+	return r.findings.add(v, &process{run: r.run, pid: pid}, nil, r.findings.at(pid, number))
 }
 
 func equal(t *testing.T, what string, got []string, want ...string) {
@@ -105,7 +105,7 @@ func TestContextsOfKnownFindings(t *testing.T) {
 	r.enter(t, pid, 1, "one")
 	r.find("known", pid, 0)
 	v := &asserts.Violation{Op: "debatable", Code: asserts.UndeclaredWrite, Note: "why"}
-	r.findings.add(v, &process{run: r.run, pid: pid}, nil, r.findings.held.of(pid, 0))
+	r.findings.add(v, &process{run: r.run, pid: pid}, nil, r.findings.at(pid, 0))
 	equal(t, "since one", r.enter(t, pid, 2, "two"))
 	equal(t, "printed", r.printed, "debatable")
 }
@@ -127,7 +127,7 @@ func TestContextCutShort(t *testing.T) {
 		if _, err := (&process{run: r.run}).answer(preload.Frame{Kind: frameContext, Data: []byte(text)}); err == nil {
 			t.Errorf("%q is understood", text)
 		}
-		if r.findings.held.any() {
+		if len(r.findings.held) > 0 {
 			t.Errorf("%q is a context", text)
 		}
 	}

@@ -26,7 +26,7 @@ func (p *process) fake(data []byte) error {
 	if op == nil || op.faked == nil {
 		return errors.New("the watcher's record of a fake is of no op that it has named")
 	}
-	at := p.run.findings.held.of(p.pid, int64(binary.NativeEndian.Uint64(data[8:])))
+	at := p.run.findings.at(p.pid, int64(binary.NativeEndian.Uint64(data[8:])))
 	call, answer, _ := strings.Cut(string(data[16:]), "\n")
 	real, why := engine.ReadFake(op.faked, call)
 	fake, unknown := engine.ReadFake(op.faked, answer)

@@ -60,7 +60,7 @@ func (f *findings) add(v *asserts.Violation, p *process, site []Frame, at spot) 
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	found := f.count(v, p, site)
-	if counts := !found.Known && found.Note == ""; !counts || !f.held.add(found, at) {
+	if counts := !found.Known && found.Note == ""; !counts || !at.add(found) {
 		f.print(found)
 	}
 	return found
@@ -78,7 +78,7 @@ func (f *findings) print(found *Finding) {
 func (f *findings) end() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	for _, at := range f.held.byProcess {
+	for _, at := range f.held {
 		for _, o := range at.since {
 			f.print(o.Finding)
 		}
@@ -106,6 +106,20 @@ func (f *findings) enter(text string) ([]byte, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.held.enter(text)
+}
+
+// at returns where a process is; see [holders.of].
+func (f *findings) at(pid int, number int64) spot {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.held.of(pid, number)
+}
+
+// hasHolders reports whether a process has said where it is.
+func (f *findings) hasHolders() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return len(f.held) > 0
 }
 
 // sorted returns them by op, code, subject and place.

@@ -144,7 +144,7 @@ func (p *process) site(text string) ([]byte, error) {
 
 // add records what a call at frames broke, and returns what to raise.
 func (p *process) add(broken []*asserts.Violation, sort byte, frames string) ([]byte, error) {
-	at := p.run.findings.held.of(p.pid, 0)
+	at := p.run.findings.at(p.pid, 0)
 	add := func(site []Frame) (reports []string) {
 		for _, v := range broken {
 			if f := p.run.findings.add(v, p, site, at); !f.Known && f.Note == "" {

@@ -32,7 +32,7 @@ func FuzzFrames(f *testing.F) {
 		r := &run{
 			config:    Config{Policy: asserts.Aware(), Record: 4},
 			ops:       ops{byText: make(map[string]*watchedOp), plan: plan},
-			findings:  findings{byKey: make(map[string]*Finding), held: holders{byProcess: make(map[int]*holder)}},
+			findings:  findings{byKey: make(map[string]*Finding), held: make(holders)},
 			processes: make(map[int]string), names: make(map[string]bool), skips: make(map[opSkip]int), records: make(map[string]records), origins: newOrigins(),
 		}
 		p := &process{run: r, pending: make(map[int64]call)}

@@ -125,7 +125,7 @@ func (r *run) report(end preload.End, took time.Duration) (*Report, error) {
 	rep.records = r.records
 	rep.NeverCalled = r.neverCalled(called)
 	slices.Sort(rep.Unread)
-	if len(rep.Unwatched) == 0 && rep.Calls == 0 && !r.findings.held.any() {
+	if len(rep.Unwatched) == 0 && rep.Calls == 0 && !r.findings.hasHolders() {
 		rep.Unwatched = []string{r.nothing()}
 	}
 	return rep, nil
@@ -220,7 +220,7 @@ func (r *Report) WriteSummary(w io.Writer) error {
 			printable.Printf(&b, "  %-7s %d %s\n", "", n, text)
 		}
 	}
-	line(r.Failed, "calls raised an error of their own")
+	line(r.Failed, failed)
 	line(r.Faked, faked)
 	line(r.Lost, lost)
 	line(r.SampledOut, sampledOut)

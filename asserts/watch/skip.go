@@ -46,6 +46,7 @@ func skipped(op string, code asserts.Code, reason string, n int) asserts.Result 
 // Why contents were not seen of a call, or nothing.
 const (
 	faked      = "calls were answered by fakes, for a compiler that traced: they say nothing of the kernels"
+	failed     = "calls raised an error of their own"
 	lost       = "calls of which an argument was freed during the call"
 	sampledOut = "calls not in the sample for content"
 	tooLarge   = "calls on storages too large for content"
@@ -77,7 +78,7 @@ func withoutContent(op *watchedOp, c countsOf) (all []asserts.Result) {
 		n      int64
 		reason string
 	}{
-		{planned, c.faked, faked}, {planned, c.lost, lost}, {ofContent(codes), c.sampledOut, sampledOut}, {ofContent(codes), c.tooLarge, tooLarge},
+		{planned, c.faked, faked}, {planned, c.lost, lost}, {codes & asserts.CodesOf(asserts.UndeclaredWrite), c.failed, failed}, {ofContent(codes), c.sampledOut, sampledOut}, {ofContent(codes), c.tooLarge, tooLarge},
 		{ofContent(codes), c.subclass, ofSubclass}, {ofContent(codes), c.aboveAutograd, ofAbove},
 	} {
 		for code := range s.codes.All() {

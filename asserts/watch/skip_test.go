@@ -1,0 +1,18 @@
+package watch
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/opassert/opassert/asserts"
+)
+
+// What a call wrote before it threw is not judged: it is a counted skip.
+func TestFailedCallsAreCounted(t *testing.T) {
+	op := &watchedOp{name: "a::b", judged: &asserts.Op{Checks: []asserts.Check{{Code: asserts.FreshImpl}, {Code: asserts.UndeclaredWrite}}}}
+	want := []asserts.Result{{Op: "a::b", Code: asserts.UndeclaredWrite, Status: asserts.Skipped, Count: 2, Reason: failed}}
+	if diff := cmp.Diff(want, withoutContent(op, countsOf{tallies: tallies{calls: 3, failed: 2}})); diff != "" {
+		t.Error(diff)
+	}
+}
