@@ -2,7 +2,6 @@ package report
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/opassert/opassert/asserts"
@@ -15,9 +14,6 @@ type Unrun struct {
 	Op     string        `json:"op"`
 	Kernel engine.Kernel `json:"kernel"`
 }
-
-// Leave adds an op that is left out.
-func (r *Report) Leave(o engine.Operator) { r.Unrun = append(r.Unrun, Unrun{o.Name(), o.Kernel}) }
 
 // why is the reason why the op did not run.
 func (u Unrun) why() string {
@@ -40,31 +36,6 @@ type Served struct {
 	Kernel engine.Kernel `json:"kernel"`
 	Ops    int           `json:"ops"`
 	Ran    int           `json:"ran"`
-}
-
-// served counts the ops by the sort of kernel that serves the device; nil where that is
-// the CPU.
-func (r *Report) served() []Served {
-	all := make([]Served, len(engine.Kernels))
-	count := func(kernel engine.Kernel, ran int) {
-		if i := slices.Index(engine.Kernels, kernel); i >= 0 {
-			all[i].Ops++
-			all[i].Ran += ran
-		}
-	}
-	for i, kernel := range engine.Kernels {
-		all[i].Kernel = kernel
-	}
-	for _, op := range r.Ops {
-		count(op.Kernel, min(op.Ran, 1))
-	}
-	for _, u := range r.Unrun {
-		count(u.Kernel, 0)
-	}
-	if !slices.ContainsFunc(all, func(s Served) bool { return s.Ops > 0 }) {
-		return nil
-	}
-	return all
 }
 
 // servedBy describes the sorts of kernels, for readers.

@@ -603,3 +603,31 @@ func (t *textWriter) line(format string, args ...any) {
 
 // DefaultSeed is the seed of a run that names none.
 const DefaultSeed = 1
+
+// Leave adds an op that is left out.
+func (r *Report) Leave(o engine.Operator) { r.Unrun = append(r.Unrun, Unrun{o.Name(), o.Kernel}) }
+
+// served counts the ops by the sort of kernel that serves the device; nil where that is
+// the CPU.
+func (r *Report) served() []Served {
+	all := make([]Served, len(engine.Kernels))
+	count := func(kernel engine.Kernel, ran int) {
+		if i := slices.Index(engine.Kernels, kernel); i >= 0 {
+			all[i].Ops++
+			all[i].Ran += ran
+		}
+	}
+	for i, kernel := range engine.Kernels {
+		all[i].Kernel = kernel
+	}
+	for _, op := range r.Ops {
+		count(op.Kernel, min(op.Ran, 1))
+	}
+	for _, u := range r.Unrun {
+		count(u.Kernel, 0)
+	}
+	if !slices.ContainsFunc(all, func(s Served) bool { return s.Ops > 0 }) {
+		return nil
+	}
+	return all
+}

@@ -9,41 +9,6 @@ import (
 	"github.com/opassert/opassert/asserts/suite/report"
 )
 
-// A watcher is an engine that notes what kernels do to memory.
-type watcher interface {
-	// Watched reports whether it does.
-	Watched() bool
-	// Arrange sets where new tensors lie, behind a page that can't be touched or before
-	// one, and what their memory holds until it is written.
-	Arrange(ahead bool, fill byte)
-	// Touched returns what the last call of an op touched that it may not.
-	Touched(op *asserts.Op) []asserts.Fault
-}
-
-// watcher returns the engine where it notes what kernels do to memory, else nil.
-func (r *Runner) watcher() watcher {
-	if e, ok := r.Engine.(watcher); ok && e.Watched() {
-		return e
-	}
-	return nil
-}
-
-// arrange has every other case lie behind a page that can't be touched, and the others
-// before one.
-func (r *Runner) arrange(c *sample.Case, fill byte) {
-	if w := r.watcher(); w != nil {
-		w.Arrange(c.Number%2 == 1, fill)
-	}
-}
-
-// touched returns what the last call touched that it may not.
-func (r *Runner) touched(t *Target) []asserts.Fault {
-	if w := r.watcher(); w != nil {
-		return w.Touched(t.judged)
-	}
-	return nil
-}
-
 // threwAstray judges a call that threw by the memory that it touched and may not. An
 // argument that it wrote is compared by itself.
 func (r *Runner) threwAstray(t *Target, c *sample.Case, err error) {
