@@ -60,7 +60,7 @@
 //     stack: nothing is allocated, and a tensor costs some
 //     nanoseconds.
 //   - Content compares bytes and metadata as well. It reads
-//     every byte of every argument twice; through [ObserveSlice] or [LookSlice] it
+//     every byte of every argument twice; through [ObserveSlice] or [ReadSlice] it
 //     allocates nothing. The first calls of each op wait some
 //     milliseconds and look again, as kernels may go on in the background, and
 //     keep what they saw until the next call of the op: a kernel may write what it

@@ -153,9 +153,18 @@ func (o *Observation) Look(read func()) {
 		o.Traits |= Contended
 		return
 	}
-	read()
+	h.read(o, read)
 	if h.nth == 1 { //mutate:equivalent true: only saves time
-		o.readAgain(read)
+		h.readAgain(o, read)
+	}
+}
+
+// read calls read, for which the observation leads to the call.
+func (h *holding) read(o *Observation, read func()) {
+	o.Content = &h.pending
+	read()
+	if o.Content == &h.pending {
+		o.Content = nil
 	}
 }
 
@@ -164,9 +173,9 @@ func (o *Observation) Look(read func()) {
 // and so the second look has a frame more.
 //
 //go:noinline
-func (o *Observation) readAgain(read func()) {
+func (h *holding) readAgain(o *Observation, read func()) {
 	first := o.Content
-	read()
+	h.read(o, read)
 	if o.Content.elsewhere(first) {
 		panic("asserts: a tensor is at another address each time that it is observed: where Observe copies the elements, it sets Content.Memory to 0")
 	}

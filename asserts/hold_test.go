@@ -195,7 +195,7 @@ func TestSlicesAllocateNothing(t *testing.T) {
 }
 
 // A tensor that another goroutine's call holds is not looked at.
-func TestLookSliceContended(t *testing.T) {
+func TestReadSliceContended(t *testing.T) {
 	c := collect(t)
 	defer asserts.SetLevel(asserts.Content)()
 	x, op := &sliced{make([]int32, 4)}, opOf("f(Tensor self) -> ()")

@@ -59,12 +59,11 @@ func SliceContent[T Element](storage []T, sizes, strides []int64, offset int64) 
 	return fill(newSnapshot(), storage, sizes, strides, offset)
 }
 
-// LookSlice is [Observation.Look] at a [SliceContent], and faster: the Content belongs to
-// the call, and is another one's when it is over. It is nil where another call holds
-// the storage; otherwise Observe may change it.
-func LookSlice[T Element](o *Observation, storage []T, sizes, strides []int64, offset int64) {
-	h := o.pending()
-	o.Look(func() { o.Content = fill(h.snapshot(), storage, sizes, strides, offset) })
+// ReadSlice sets the Content of an observation, within [Observation.Look], as [SliceContent]
+// returns it, and is faster: the Snapshot belongs to the call, and is another one's when
+// it is over.
+func ReadSlice[T Element](o *Observation, storage []T, sizes, strides []int64, offset int64) {
+	o.Content = fill(o.pending().snapshot(), storage, sizes, strides, offset)
 }
 
 // A smallSnapshot is a Snapshot with its slices, where these are small: one allocation
@@ -118,15 +117,14 @@ func ObserveSlice[T any, E Element](o *Observation, level Level, t *T, data []E,
 	if level < Content {
 		return
 	}
-	LookSlice(o, data, sizes, sizes, 0)
-	if o.Content == nil {
-		return
-	}
-	stride := int64(1)
-	for d, n := range slices.Backward(o.Content.Sizes) {
-		o.Content.Strides[d] = stride
-		stride *= max(n, 1)
-	}
+	o.Look(func() {
+		ReadSlice(o, data, sizes, sizes, 0)
+		stride := int64(1)
+		for d, n := range slices.Backward(o.Content.Sizes) {
+			o.Content.Strides[d] = stride
+			stride *= max(n, 1)
+		}
+	})
 }
 
 // An Element is a type of elements of a slice-backed tensor.

@@ -26,7 +26,7 @@ func (t *Tensor) Observe(o *asserts.Observation, level asserts.Level) {
 func (x *TensorImpl) observeMore(o *asserts.Observation, level asserts.Level) {
 	parts := x.parts(o, level)
 	if level >= asserts.Content {
-		x.observeContents(o)
+		o.Look(func() { x.observeContents(o) })
 	}
 	o.With(parts...)
 }
@@ -52,24 +52,19 @@ func (x *TensorImpl) parts(o *asserts.Observation, level asserts.Level) []assert
 // observeContents adds what the content level sees: only the metadata if there is no
 // storage, or it has no bytes.
 func (x *TensorImpl) observeContents(o *asserts.Observation) {
-	if x.storage == nil {
-		o.Look(func() { o.Content = &asserts.Snapshot{Sizes: x.sizes} })
-	} else {
-		asserts.LookSlice(o, x.storage.data, x.sizes, x.strides, x.offset)
-	}
-	c := o.Content
-	if c == nil {
-		return
-	}
-	c.DType, c.Device, c.Layout = x.dtype.String(), x.device.String(), x.layoutText()
 	if x.version != nil {
 		o.Version = x.version.Load()
 	}
-	if s := x.storage; s != nil {
-		c.Nbytes = s.nbytes
-		if s.data == nil {
-			c.Digest, c.Memory, c.Bytes = 0, 0, nil
-		}
+	s := x.storage
+	if s == nil {
+		o.Content = &asserts.Snapshot{DType: x.dtype.String(), Device: x.device.String(), Sizes: x.sizes, Layout: x.layoutText()}
+		return
+	}
+	asserts.ReadSlice(o, s.data, x.sizes, x.strides, x.offset)
+	c := o.Content
+	c.DType, c.Device, c.Layout, c.Nbytes = x.dtype.String(), x.device.String(), x.layoutText(), s.nbytes
+	if s.data == nil {
+		c.Digest, c.Memory, c.Bytes = 0, 0, nil
 	}
 }
 
