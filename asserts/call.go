@@ -216,7 +216,7 @@ func (c *Call) JudgeSeen(seen *Seen) {
 		return
 	}
 	c.count()
-	if !c.cleanSeen(seen) { //mutate:equivalent false: the judge finds nothing, and more slowly
+	if !c.cleanSeen(seen) {
 		c.report(seen)
 	}
 }
