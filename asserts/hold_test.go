@@ -217,6 +217,7 @@ type copying struct {
 	bytes          []byte
 	unknown, empty bool
 	copies         [][]byte // kept, so that no two are at one address
+	content        bool     // it has been observed with a Content
 }
 
 func (c *copying) Observe(o *asserts.Observation, level asserts.Level) {
@@ -234,6 +235,7 @@ func (c *copying) Observe(o *asserts.Observation, level asserts.Level) {
 			o.Content.Memory = 0
 		}
 	})
+	c.content = o.Content != nil
 }
 
 // In the first call of an op an Observe that copies and does not say so panics, before
@@ -257,6 +259,9 @@ func TestObserveCopies(t *testing.T) {
 		text, _ := said.(string)
 		if right := x.unknown || x.empty; strings.Contains(text, "at another address each time") == right || right && said != nil {
 			t.Errorf("address unknown %v, empty %v: panics with %v", x.unknown, x.empty, said)
+		}
+		if x.empty && x.content {
+			t.Error("no Content is set, and one observed")
 		}
 	}
 	if found := c.Found(); len(found) > 0 {
