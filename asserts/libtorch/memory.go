@@ -35,10 +35,12 @@ const (
 
 // WatchMemory has the memory of new tensors lie between pages that can't be touched:
 // behind one, ahead, or else before one; it has the byte fill in it until it is written. It
-// returns what the last observed call touched that it may not, once. There is no way back.
-func WatchMemory(ahead bool, fill byte) ([]Touch, error) {
+// returns what the last observed call touched that it may not, once, and how many storages
+// since the last WatchMemory lie in memory that is not watched: those of more than 8 MB,
+// or beyond two thousand at a time. There is no way back.
+func WatchMemory(ahead bool, fill byte) (touches []Touch, unwatched int, err error) {
 	if err := start(); err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	s := newScratch()
 	defer s.free()
@@ -49,13 +51,14 @@ func WatchMemory(ahead bool, fill byte) ([]Touch, error) {
 	nativeMemory(side, int64(fill), s.reply)
 	r, err := s.read("watch memory")
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	touches := make([]Touch, r.word())
+	unwatched = int(r.word())
+	touches = make([]Touch, r.word())
 	for i := range touches {
 		r.touch(&touches[i])
 	}
-	return touches, nil
+	return touches, unwatched, nil
 }
 
 // touch reads what memory.cpp writes of one.

@@ -11,7 +11,7 @@ import (
 // WatchMemory has tensors lie in memory that is watched, where that is asked for
 // before the first call.
 func (l *Libtorch) WatchMemory() error {
-	_, err := libtorch.WatchMemory(false, 0)
+	_, _, err := libtorch.WatchMemory(false, 0)
 	l.watched = err == nil
 	return err
 }
@@ -23,10 +23,10 @@ func (l *Libtorch) Watched() bool { return l.watched }
 // one, and what their memory holds until it is written.
 func (l *Libtorch) Arrange(ahead bool, fill byte) { libtorch.WatchMemory(ahead, fill) }
 
-// Touched returns what the last call of an op touched that it may not.
-func (l *Libtorch) Touched(op *asserts.Op) []asserts.Fault {
-	touches, _ := libtorch.WatchMemory(false, 0)
-	var faults []asserts.Fault
+// Touched returns what the last call of an op touched that it may not, and the number of
+// storages since Arrange that are too large, or too many, to be watched.
+func (l *Libtorch) Touched(op *asserts.Op) (faults []asserts.Fault, unwatched int) {
+	touches, unwatched, _ := libtorch.WatchMemory(false, 0)
 	outside := false // what strays far comes across memory of others
 	for i := range touches {
 		t := &touches[i]
@@ -35,7 +35,7 @@ func (l *Libtorch) Touched(op *asserts.Op) []asserts.Fault {
 		}
 		outside = outside || t.How == libtorch.Outside
 	}
-	return faults
+	return faults, unwatched
 }
 
 // fault words what was touched.

@@ -2,6 +2,7 @@
 
 #include <c10/core/CPUAllocator.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -69,6 +70,7 @@ struct {
 
   Touch touches[kMostTouches];
   std::atomic<int> touched{0}, opened{0};
+  std::atomic<int64_t> unwatched{0};  // blocks that were left to c10's own allocator
   char* open[kMostOpened];
 } memory;
 
@@ -272,7 +274,10 @@ struct Guarded final : c10::Allocator {
         data = b->data;
       }
     }
-    if (nbytes > 0 && data == nullptr) data = memory.before->raw_allocate(nbytes);
+    if (nbytes > 0 && data == nullptr) {
+      memory.unwatched++;
+      data = memory.before->raw_allocate(nbytes);
+    }
     return {data, data, &deallocate, c10::Device(c10::DeviceType::CPU)};
   }
   c10::DeleterFnPtr raw_deleter() const override { return &deallocate; }
@@ -281,6 +286,7 @@ struct Guarded final : c10::Allocator {
 
 // begin has tensors lie in memory that is watched from now on.
 void begin() {
+  if (sysconf(_SC_PAGESIZE) != kPage) throw Refusal("memory is watched by pages of " + std::to_string(kPage) + " bytes, and this machine's are larger: -memory off");
   const size_t size = kSlots * kStride + kGuard;
   void* arena = mmap(nullptr, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (arena == MAP_FAILED) throw Refusal("there is no address space for memory that is watched");
@@ -420,6 +426,7 @@ void oa_memory(int64_t ahead, int64_t fill, int64_t* words, int64_t cap) {
     memory.ahead = ahead != 0;
     memory.fill = static_cast<unsigned char>(fill);
     const int n = std::min(memory.touched.load(), kMostTouches);
+    out.word(memory.unwatched.exchange(0));
     out.word(n);
     for (int i = 0; i < n; i++) {
       const Touch& t = memory.touches[i];

@@ -1,6 +1,7 @@
 package work
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/opassert/opassert/asserts"
@@ -13,18 +14,15 @@ import (
 // argument that it wrote is compared by itself.
 func (r *Runner) threwAstray(t *Target, c *sample.Case, err error) {
 	message, isThrown := engine.Message(err)
-	faults := slices.DeleteFunc(r.touched(t), func(f asserts.Fault) bool { return !slices.Contains(onMemory, f.Code) })
+	touched, _ := r.touched(t)
+	faults := slices.DeleteFunc(touched, func(f asserts.Fault) bool { return !slices.Contains(onMemory, f.Code) })
 	if isThrown && len(faults) > 0 {
 		t.thrown(c, asserts.JudgeFaults(t.judged, new(asserts.Seen), faults, r.Policy), message)
 	}
 }
 
-// onMemory are the checks that a watcher finds broken, onRepetition those that the same
-// call once more shows.
-var (
-	onMemory     = []asserts.Code{asserts.OutOfBounds, asserts.UseAfterFree}
-	onRepetition = []asserts.Code{asserts.UninitialisedResult, asserts.NondeterministicResult}
-)
+// onMemory are the checks that a watcher finds broken.
+var onMemory = []asserts.Code{asserts.OutOfBounds, asserts.UseAfterFree}
 
 // elsewhere are the checks that show that a tensor is not where it is said to be: what
 // else touches that memory is their doing.
@@ -38,16 +36,25 @@ func (r *Runner) judgeMemory(t *Target, a *attempt, found []*report.Finding, res
 	}
 	on, again := a.calls[0].on, r.repeat(t, a)
 	tally := result.Devices[on]
-	for _, code := range onMemory {
-		tally.Judged[code]++
-	}
-	for _, code := range onRepetition {
-		if again.made {
+	count := func(code asserts.Code, why string) {
+		if why == "" {
 			tally.Judged[code]++
 		} else {
-			tally.AddSkips([]asserts.Skip{{Code: code, Reason: "the call is not one to repeat, or threw", Count: 1}})
+			tally.AddSkips([]asserts.Skip{{Code: code, Reason: why, Count: 1}})
 		}
 	}
+	unwatched, unrepeated := "", ""
+	if a.unwatched > 0 {
+		unwatched = "a storage is too large to be watched, or one too many"
+	}
+	if !again.made {
+		unrepeated = "the call is not one to repeat, or threw"
+	}
+	for _, code := range onMemory {
+		count(code, unwatched)
+	}
+	count(asserts.UninitialisedResult, cmp.Or(unrepeated, unwatched))
+	count(asserts.NondeterministicResult, unrepeated)
 	result.Devices[on] = tally
 	if slices.ContainsFunc(found, func(f *report.Finding) bool { return elsewhere.Has(f.Violation.Code) }) {
 		return nil

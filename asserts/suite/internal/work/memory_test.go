@@ -1,6 +1,8 @@
 package work
 
 import (
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/opassert/opassert/asserts"
@@ -11,15 +13,18 @@ import (
 // A watchingEngine fills memory, and has notes of a call.
 type watchingEngine struct {
 	*fakeEngine
-	off     bool
-	fill    byte
-	ahead   bool
-	touches []asserts.Fault // of each call
+	off       bool
+	fill      byte
+	ahead     bool
+	touches   []asserts.Fault // of each call
+	unwatched int
 }
 
-func (e *watchingEngine) Watched() bool                       { return !e.off }
-func (e *watchingEngine) Arrange(ahead bool, fill byte)       { e.ahead, e.fill = ahead, fill }
-func (e *watchingEngine) Touched(*asserts.Op) []asserts.Fault { return e.touches }
+func (e *watchingEngine) Watched() bool                 { return !e.off }
+func (e *watchingEngine) Arrange(ahead bool, fill byte) { e.ahead, e.fill = ahead, fill }
+func (e *watchingEngine) Touched(*asserts.Op) ([]asserts.Fault, int) {
+	return e.touches, e.unwatched
+}
 
 // What kernels do to memory is found, each fault once, and the checks are counted; a
 // call whose bytes differ is distinguished from one that follows what memory held.
@@ -166,6 +171,21 @@ func TestThrewAstray(t *testing.T) {
 		}
 		if got != tt.want || len(b.t.threw) > len(c.Found) {
 			t.Errorf("%s: found %q in %d calls, want %q", tt.name, got, len(b.t.threw), tt.want)
+		}
+	}
+}
+
+// Memory that is not watched is a skip with its reason of what a watcher finds; whether a
+// call returns the same again shows there too.
+func TestUnwatched(t *testing.T) {
+	b := newBench(t, "t::f(Tensor a) -> Tensor", copies)
+	b.Engine, b.Level = &watchingEngine{fakeEngine: b.e, unwatched: 1}, asserts.Content
+	_, c := b.judged(t, "float32[2]")
+	tally := c.Devices[engine.CPU]
+	for code, want := range map[asserts.Code]int{asserts.OutOfBounds: 0, asserts.UseAfterFree: 0, asserts.UninitialisedResult: 0, asserts.NondeterministicResult: 1} {
+		skipped := slices.ContainsFunc(tally.Skips, func(s asserts.Skip) bool { return s.Code == code && strings.Contains(s.Reason, "too large") })
+		if tally.Judged[code] != want || skipped != (want == 0) {
+			t.Errorf("%v: judged %d times, want %d; skipped %t", code, tally.Judged[code], want, skipped)
 		}
 	}
 }

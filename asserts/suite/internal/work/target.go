@@ -121,12 +121,13 @@ func (t *Target) defined(on asserts.Ref, seen *asserts.Seen) int {
 
 // An attempt is the calls of a case that did not throw, one on each device.
 type attempt struct {
-	c      *sample.Case
-	calls  []call          // the first is on the case's own device
-	fake   *fakeCall       // nil: the engine has none
-	rules  *rulesCall      // nil: the engine has none
-	memory []asserts.Fault // what the first call did to memory
-	lacks  map[string]int  // tensors that the call wanted and the library lacks, with their number
+	c         *sample.Case
+	calls     []call          // the first is on the case's own device
+	fake      *fakeCall       // nil: the engine has none
+	rules     *rulesCall      // nil: the engine has none
+	memory    []asserts.Fault // what the first call did to memory
+	unwatched int             // storages of the first call that lie in memory that is not watched
+	lacks     map[string]int  // tensors that the call wanted and the library lacks, with their number
 }
 
 // A call is an attempt's call on one device.

@@ -40,7 +40,7 @@ func (r *Runner) Try(t *Target, c *sample.Case) (*attempt, error) {
 	out.Seen.Number()
 	r.keep(t, &m, args, &out)
 	first.seen = &out.Seen
-	a.memory = r.touched(t)
+	a.memory, a.unwatched = r.touched(t)
 	for i := range a.calls[1:] {
 		r.callTwins(t, &a.calls[i+1])
 	}

@@ -12,8 +12,9 @@ type watcher interface {
 	// Arrange sets where new tensors lie, behind a page that can't be touched or before
 	// one, and what their memory holds until it is written.
 	Arrange(ahead bool, fill byte)
-	// Touched returns what the last call of an op touched that it may not.
-	Touched(op *asserts.Op) []asserts.Fault
+	// Touched returns what the last call of an op touched that it may not, and the
+	// number of storages since Arrange that lie in memory that is not watched.
+	Touched(op *asserts.Op) (faults []asserts.Fault, unwatched int)
 }
 
 // watcher returns the engine where it notes what kernels do to memory, else nil.
@@ -32,10 +33,11 @@ func (r *Runner) arrange(c *sample.Case, fill byte) {
 	}
 }
 
-// touched returns what the last call touched that it may not.
-func (r *Runner) touched(t *Target) []asserts.Fault {
+// touched returns what the last call touched that it may not, and the number of storages
+// that are not watched.
+func (r *Runner) touched(t *Target) ([]asserts.Fault, int) {
 	if w := r.watcher(); w != nil {
 		return w.Touched(t.judged)
 	}
-	return nil
+	return nil, 0
 }
