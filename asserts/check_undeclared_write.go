@@ -165,13 +165,13 @@ func fixUndeclaredWrite(op *Op, v *Violation) string {
 	if len(sets) == 0 {
 		sets = []string{op.freeSet()}
 	}
-	fix := annotate(v.Subject, on.spell(sets[:1], true))
+	instead := "write a clone of " + v.Subject.Name
 	switch before, after := v.Before.Content, v.After.Content; {
 	case before == nil || changedBytes(before, after) != "":
 	case len(changedMetadata(before, after)) == 0:
-		fix = fmt.Sprintf("call no in-place op on %s, nor raise its version; or annotate: %s", v.Subject.Name, fix)
+		instead = fmt.Sprintf("call no in-place op on %s, nor raise its version", v.Subject.Name)
 	default:
-		fix = fmt.Sprintf("change the metadata of a view of %s; or annotate: %s", v.Subject.Name, fix)
+		instead = "change the metadata of a view of " + v.Subject.Name
 	}
-	return fix
+	return instead + "; or annotate: " + annotate(v.Subject, on.spell(sets[:1], true))
 }

@@ -56,7 +56,7 @@ func TestFixOfWhatIsInside(t *testing.T) {
 func TestFixOfWrites(t *testing.T) {
 	one := holding("abcd")
 	for want, after := range map[string]asserts.Observation{
-		"": see(1, 2, holding("abce")),
+		"write a clone of self; or annotate: ":                              see(1, 2, holding("abce")),
 		"call no in-place op on self, nor raise its version; or annotate: ": see(1, 2, one, version(1)),
 		"change the metadata of a view of self; or annotate: ":              see(1, 2, one, shaped(func(c *asserts.Snapshot) { c.Offset = 1 })),
 	} {
