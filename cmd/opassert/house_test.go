@@ -1,8 +1,10 @@
 package main
 
 import (
+	"io/fs"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -55,9 +57,9 @@ var rooms = []room{
 	{"asserts/suite/internal/sample", []string{"asserts/suite/engine", "internal/yamlfile", "schema", "internal/tensor"}, nil},
 	{"asserts/suite/internal/design", []string{"asserts/suite/engine", "internal/yamlfile", "asserts/suite/internal/sample", "schema", "internal/tensor"}, []string{"gopkg.in/yaml.v3"}},
 	{"asserts/suite/report", []string{"=asserts", "internal/printable", "asserts/suite/engine", "asserts/suite/internal/sample", "asserts/suite/internal/design", "schema"}, nil},
-	{"asserts/suite/repro", []string{"=asserts", "asserts/suite/engine", "asserts/suite/internal/sample", "asserts/suite/report", "schema", "internal/attach", "internal/printable", "internal/tensor"}, []string{"gopkg.in/yaml.v3"}},
+	{"asserts/suite/repro", []string{"=asserts", "asserts/suite/engine", "asserts/suite/internal/sample", "asserts/suite/report", "schema", "internal/attach", "internal/locked", "internal/printable", "internal/tensor"}, []string{"gopkg.in/yaml.v3"}},
 	{"asserts/suite/internal/work", []string{"=asserts", "asserts/suite/engine", "asserts/suite/internal/sample", "asserts/suite/internal/design", "asserts/suite/report", "schema", "internal/tensor"}, nil},
-	{"asserts/libtorch/engine", []string{"=asserts", "internal/installed", "=asserts/libtorch", "=asserts/suite", "asserts/suite/engine", "schema", "internal/tensor"}, []string{"github.com/ianlancetaylor/demangle"}},
+	{"asserts/libtorch/engine", []string{"=asserts", "internal/installed", "internal/locked", "=asserts/libtorch", "=asserts/suite", "asserts/suite/engine", "schema", "internal/tensor"}, []string{"github.com/ianlancetaylor/demangle"}},
 	{"asserts/c10/engine", []string{"=asserts", "internal/c10", "=asserts/internal/gokernels", "asserts/suite/engine", "schema", "internal/tensor"}, nil},
 	{"asserts/internal/gokernels", []string{"=asserts", "asserts/suite/engine", "internal/tensor", "schema"}, nil},
 	{"asserts/optest", []string{"=asserts", "=asserts/internal/gokernels", "=asserts/maker", "=asserts/suite", "asserts/suite/engine", "asserts/suite/report", "schema"}, nil},
@@ -225,4 +227,20 @@ func TestArchitectureNamesFiles(t *testing.T) {
 			t.Errorf("docs/architecture.md: %v", err)
 		}
 	}
+}
+
+// What a killed process leaves is known by its lock: a folder of os.MkdirTemp alone is
+// never removed.
+func TestTemporaryFoldersAreLocked(t *testing.T) {
+	allowed := []string{"internal/locked", "internal/compile", "internal/mutate"} // the second has locks of its own, the third is a tool of CI
+	source := os.DirFS(root)
+	must.Do(t, fs.WalkDir(source, ".", func(file string, d fs.DirEntry, err error) error {
+		if err != nil || path.Ext(file) != ".go" || strings.HasSuffix(file, "_test.go") || slices.Contains(allowed, path.Dir(file)) {
+			return err
+		}
+		if text := must.Get(fs.ReadFile(source, file))(t); strings.Contains(string(text), "os.MkdirTemp(") {
+			t.Errorf("%s makes a temporary folder: take that of internal/locked", file)
+		}
+		return nil
+	}))
 }

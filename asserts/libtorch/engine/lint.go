@@ -12,6 +12,7 @@ import (
 
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/internal/installed"
+	"github.com/opassert/opassert/internal/locked"
 	"github.com/opassert/opassert/schema"
 )
 
@@ -26,12 +27,12 @@ type LintFinding struct {
 // fakes and formulas that they register, and with the schemas of their ops; and how many
 // ops there are. What the modules print goes to talk.
 func LintModules(python *installed.Python, modules []string, talk io.Writer) (found []LintFinding, ops int, err error) {
-	folder, err := os.MkdirTemp("", "opassert-lint")
+	folder, err := locked.NewFolder(os.TempDir(), "opassert-lint-")
 	if err != nil {
 		return nil, 0, err
 	}
-	defer os.RemoveAll(folder)
-	answer := filepath.Join(folder, "answer")
+	defer folder.Remove()
+	answer := filepath.Join(folder.Path, "answer")
 	var said strings.Builder
 	cmd := exec.Command(python.Path, "-c", hostProgram("places", "load", "registrations", "signatures"))
 	cmd.Env = append(os.Environ(), "OPASSERT_MODULES="+strings.Join(modules, ","), "OPASSERT_ANSWER="+answer)

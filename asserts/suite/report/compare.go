@@ -167,7 +167,7 @@ func (r *OpResult) unjudged(code asserts.Code) string {
 	case r.Devices.Sum().Judged[code] == 0 && code != asserts.SchemaLint:
 		return fmt.Sprintf("%v was not judged", code)
 	}
-	return ""
+	return r.open
 }
 
 // WriteText writes the numbers of each run, what changed between them, and since when

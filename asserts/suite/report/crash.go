@@ -27,6 +27,7 @@ type Crash struct {
 const (
 	Hang        = "hang"
 	OutOfMemory = "out of memory"
+	killed      = "SIGKILL"     // by a user, or by the system where memory is short
 	DeviceLost  = "device lost" // nothing works on it any more, in that process
 )
 

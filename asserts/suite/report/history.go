@@ -2,6 +2,7 @@ package report
 
 import (
 	"cmp"
+	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -125,11 +126,18 @@ func (c *Comparison) WriteTable(w io.Writer) error {
 	return t.err
 }
 
-// Untried returns the calls with which other engines have findings that engine number i
-// has not, by op: cases of ops that it has.
-func (c *Comparison) Untried(i int) map[string][]string {
+// Untried returns for each engine the calls with which others have findings that it has
+// not, by op: cases of ops that it has.
+func (c *Comparison) Untried() []map[string][]string {
+	var all []map[string][]string
+	for _, r := range c.Reports {
+		all = append(all, c.untried(byName(r.Ops)))
+	}
+	return all
+}
+
+func (c *Comparison) untried(own map[string]*OpResult) map[string][]string {
 	all := make(map[string][]string)
-	own := byName(c.Reports[i].Ops)
 	for _, r := range c.Reports {
 		for _, op := range r.Ops {
 			for _, f := range op.Findings {
@@ -143,9 +151,19 @@ func (c *Comparison) Untried(i int) map[string][]string {
 	return all
 }
 
-// Adopt adds to a report what a further run with other cases found and it did not, and
+// Await has ops count as not judged, their findings aside, until a further run with calls
+// of them is adopted.
+func (r *Report) Await(calls map[string][]string) {
+	for _, op := range r.Ops {
+		if len(calls[op.Op]) > 0 {
+			op.open = "the calls that show it elsewhere were not made"
+		}
+	}
+}
+
+// Adopt adds to a report what a further run with calls found and it did not, and
 // returns a report of that alone. No number of a case makes these calls.
-func (r *Report) Adopt(further *Report) *Report {
+func (r *Report) Adopt(further *Report, calls map[string][]string) *Report {
 	added := *further
 	added.Ops = nil
 	own := byName(r.Ops)
@@ -154,6 +172,7 @@ func (r *Report) Adopt(further *Report) *Report {
 		if mine == nil {
 			continue
 		}
+		mine.open = op.undecided(calls)
 		fresh := *op
 		fresh.Crashes, fresh.Findings = nil, slices.DeleteFunc(slices.Clone(op.Findings), mine.shows)
 		for _, f := range fresh.Findings {
@@ -163,6 +182,32 @@ func (r *Report) Adopt(further *Report) *Report {
 		added.Ops = append(added.Ops, &fresh)
 	}
 	return &added
+}
+
+// undecided returns why a run whose first cases are calls does not decide whether an op
+// shows what they show elsewhere, or "": one of them did not end, or was not made as it
+// is written and any other case was killed or took too long.
+func (r *OpResult) undecided(calls map[string][]string) string {
+	base, _, _ := strings.Cut(r.Op, ".")
+	first := len(calls[r.Op])
+	if r.Op != base { // which names all overloads in a file of cases
+		first += len(calls[base])
+	}
+	matters := func(number int) bool { return number < first || len(r.Unfit) > 0 }
+	ended := func(c Crash) bool {
+		return c.Alone && (c.Case < first || matters(c.Case) && (c.Cause == Hang || c.Cause == killed))
+	}
+	switch i := slices.IndexFunc(r.Crashes, ended); {
+	case r.Fault != "":
+		return r.Fault
+	case i >= 0:
+		return fmt.Sprintf("case %d ended in %s", r.Crashes[i].Case, r.Crashes[i].Cause)
+	case r.Left != "":
+		return "the op was left " + r.Left
+	case slices.ContainsFunc(r.Unended, matters):
+		return "a case was not finished"
+	}
+	return ""
 }
 
 // stands reports whether an op, which may be nil, has a finding.

@@ -80,20 +80,19 @@ func TestUntriedAndAdopt(t *testing.T) {
 		compared("3", ran("x", shows("{self: 2}"), finds(asserts.VersionBump, 0, "self", "without a recipe")), ran("new")),
 		compared("4", ran("x", shows("{self: 4}"))),
 	}}
-	for i, want := range []map[string][]string{
+	want := []map[string][]string{
 		{"aten::x": {"{self: 2}", "{self: 4}"}, "aten::lazy": {"{b: 1}"}},
 		{},
 		{"aten::new": {"{c: 1}"}},
 		{},
-	} {
-		if diff := cmp.Diff(want, c.Untried(i)); diff != "" {
-			t.Errorf("engine %d: -want +got:\n%s", i, diff)
-		}
+	}
+	if diff := cmp.Diff(want, c.Untried()); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
 	}
 	other := finds(asserts.FreshStorage, 0, "self", "bad")
 	further := ran("both", shows("{a: 3}"), other)
 	further.Crashes = []Crash{{Alone: true}}
-	added := c.Reports[0].Adopt(compared("1", further, ran("unknown", shows("{}"))))
+	added := c.Reports[0].Adopt(compared("1", further, ran("unknown", shows("{}"))), nil)
 	if len(added.Ops) != 1 || len(added.Ops[0].Findings) != 1 || added.Ops[0].Findings[0] != other || len(added.Ops[0].Crashes) != 0 {
 		t.Errorf("added %+v", added.Ops)
 	}
@@ -103,6 +102,55 @@ func TestUntriedAndAdopt(t *testing.T) {
 	}
 	if v := c.Reports[0].violation(both, other); v.Repro != "" {
 		t.Errorf("no number of a case makes the call again: %s", v.Repro)
+	}
+}
+
+// Until the calls that show a finding elsewhere were made, nothing says that it is gone; a
+// run of them that was interrupted, killed or too slow decides nothing either.
+func TestWhatDoesNotEndDecidesNothing(t *testing.T) {
+	const first = 2 // cases are such calls: that of x::f, as a pattern takes in x::f.out, and its own
+	calls := map[string][]string{"aten::f": {"{}"}, "aten::f.out": {"{self: 1}"}}
+	crash := func(number int, alone bool) []Crash { return []Crash{{Case: number, Cause: "SIGKILL", Alone: alone}} }
+	for name, tt := range map[string]struct {
+		further *OpResult // nil: the run was interrupted before
+		why     string
+	}{
+		"an interrupt":                    {nil, "the calls that show it elsewhere were not made"},
+		"all ended":                       {&OpResult{}, ""},
+		"a fault":                         {&OpResult{Fault: "no worker starts"}, "no worker starts"},
+		"a call of theirs is killed":      {&OpResult{Crashes: crash(first-1, true)}, "case 1 ended in SIGKILL"},
+		"another is killed":               {&OpResult{Crashes: crash(first, true)}, ""},
+		"a call that runs the next time":  {&OpResult{Crashes: crash(0, false)}, ""},
+		"another, and theirs are refused": {&OpResult{Crashes: crash(first, true), Unfit: map[int]string{0: "no"}}, "case 2 ended in SIGKILL"},
+		"the op is left":                  {&OpResult{Left: "after a call that hangs"}, "the op was left after a call that hangs"},
+		"a call of theirs takes too long": {&OpResult{Unended: []int{7, 1}}, "a case was not finished"},
+		"another takes too long":          {&OpResult{Unended: []int{first}}, ""},
+	} {
+		c := &Comparison{Reports: []*Report{
+			compared("1", ran("f.out", finds(asserts.InputImpl, 0, "self", "bad"))), compared("2", ran("f.out"), ran("other")),
+		}}
+		mine := c.Reports[1]
+		mine.Await(calls)
+		if mine.Ops[1].open != "" {
+			t.Errorf("an op without such calls is open: %s", mine.Ops[1].open)
+		}
+		further := compared("2")
+		if tt.further != nil {
+			tt.further.Op = "aten::f.out"
+			further.Ops = append(further.Ops, tt.further)
+		}
+		mine.Adopt(further, calls)
+		kind, stand := findingGone, standsHolds
+		if tt.why != "" {
+			kind, stand = findingUnseen, standsUnjudged
+		}
+		change, history := c.Changes()[0], c.histories()[0]
+		if change.Kind != kind || change.Why != tt.why || history.Stands[1] != stand || (history.Mended != "") != (tt.why == "") {
+			t.Errorf("%s: %+v, %+v, want %q", name, change, history, tt.why)
+		}
+	}
+	if why := (&OpResult{Op: "aten::f", Crashes: crash(1, true)}).undecided(calls); why != "" {
+		t.Errorf("x::f has one such call, and is open: %s", why)
 	}
 }
 

@@ -44,10 +44,12 @@ type OpResult struct {
 	// did.
 	Tried   Classes `json:"tried,omitempty"`
 	Refused Classes `json:"refused,omitempty"`
-	// Unfinished are the cases that were begun and count for nothing, by why;
-	// Left says why the op was left before its last case.
+	// Unfinished are the cases that were begun and count for nothing, by why, and Unended
+	// their numbers; Left says why the op was left before its last case.
 	Unfinished map[string]int `json:"unfinished,omitempty"`
+	Unended    []int          `json:"unended,omitempty"`
 	Left       string         `json:"left,omitempty"`
+	open       string         // why it is not known whether it shows what other engines show
 }
 
 // Settled reports whether the same run returns the same result again: no case
@@ -193,6 +195,7 @@ func (r *OpResult) Leave(c *Crash) {
 	}
 	r.Cases++
 	r.Unfinished[why]++
+	r.Unended = append(r.Unended, c.Case)
 }
 
 // find adds a finding, or counts it with an equal one.

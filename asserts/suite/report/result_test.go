@@ -215,8 +215,8 @@ func TestBound(t *testing.T) {
 
 func TestLeave(t *testing.T) {
 	op := new(OpResult)
-	for _, cause := range []string{Hang, OutOfMemory, Hang} {
-		op.Leave(&Crash{Cause: cause})
+	for i, cause := range []string{Hang, OutOfMemory, Hang} {
+		op.Leave(&Crash{Case: 2 * i, Cause: cause})
 	}
 	want := map[string]int{
 		"it asks for more memory than a case may take":                                       1,
@@ -224,6 +224,9 @@ func TestLeave(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, op.Unfinished); diff != "" || op.Cases != 3 {
 		t.Errorf("%d cases (-want +got):\n%s", op.Cases, diff)
+	}
+	if diff := cmp.Diff([]int{0, 2, 4}, op.Unended); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
 	}
 }
 

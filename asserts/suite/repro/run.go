@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"github.com/opassert/opassert/asserts/suite/report"
+	"github.com/opassert/opassert/internal/locked"
 )
 
 // mark is the first line of every program, by which a later run knows its own.
@@ -67,17 +68,17 @@ type fault struct {
 // became of it.
 func (d *Folder) Write(r *report.Report, workers int) error {
 	all := faults(r)
-	scratch, err := os.MkdirTemp("", "opassert-programs-")
+	scratch, err := locked.NewFolder(os.TempDir(), "opassert-programs-")
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(scratch)
+	defer scratch.Remove()
 	errs := make([]error, len(all))
 	queue := make(chan int)
 	var running sync.WaitGroup
 	for n := range min(workers, len(all)) {
 		running.Go(func() {
-			by := &runner{python: d.Python, printed: filepath.Join(scratch, fmt.Sprint(n))}
+			by := &runner{python: d.Python, printed: filepath.Join(scratch.Path, fmt.Sprint(n))}
 			defer by.end()
 			for i := range queue {
 				var p *report.Program

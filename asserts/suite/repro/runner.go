@@ -36,7 +36,7 @@ type runner struct {
 var serve string
 
 func (r *runner) start() error {
-	r.cmd = exec.Command(r.python, "-c", serve)
+	r.cmd = exec.Command(r.python, "-c", serve, strconv.Itoa(int(longest.Seconds())))
 	r.cmd.Stderr, r.cmd.WaitDelay = &r.said, time.Second
 	var answers io.Reader
 	var err error
@@ -71,7 +71,7 @@ func (r *runner) end() string {
 	return why
 }
 
-// longest is how long a program may take; serve.py has the same.
+// longest is how long a program may take.
 const longest = 3 * time.Minute
 
 // run runs a program, and reports whether the fault is there, or what kept it.

@@ -1,7 +1,8 @@
 """Runs programs, each in a process forked from this one, which has imported torch alone.
 
 A line of standard input is a program and the file for what it prints, as JSON; the answer
-is its exit status, negative for a signal.
+is its exit status, negative for a signal. The argument is how many seconds a program
+may take.
 """
 import json
 import os
@@ -10,7 +11,7 @@ import signal
 import sys
 import traceback
 
-LONGEST = 180  # seconds that a program may take
+longest = int(sys.argv[1])
 
 
 def run(program, printed):
@@ -19,7 +20,7 @@ def run(program, printed):
     for stream in (1, 2):
         os.dup2(out, stream)
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-    signal.alarm(LONGEST)
+    signal.alarm(longest)
     sys.argv = [program]
     sys.path[0] = os.path.dirname(program)
     try:

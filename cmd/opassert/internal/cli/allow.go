@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"strings"
@@ -69,7 +70,7 @@ func runAllow(inv *invocation) error {
 	}
 	checked.operators = opsOf(checked.operators, entries)
 	var stale error
-	err = checked.run(inv, func(r *report.Report) error {
+	err = checked.run(context.Background(), inv, func(r *report.Report) error {
 		err := inv.printAudit(audit(entries, r), *asJSON)
 		if errors.Is(err, errFindings) {
 			stale, err = err, nil

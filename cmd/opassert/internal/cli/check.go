@@ -251,7 +251,7 @@ func runCheck(inv *invocation) error {
 	if *explain {
 		out.text = func(r *report.Report, w io.Writer) error { return r.WriteExplained(w, checked.all) }
 	}
-	return checked.run(inv, func(r *report.Report) error {
+	return checked.run(context.Background(), inv, func(r *report.Report) error {
 		return errors.Join(base.apply(inv, r), checked.writePrograms(folder, r), out.write(inv, r))
 	})
 }
@@ -521,15 +521,20 @@ func planned(p plan.Plan, level asserts.Level) engine.Plan {
 	return engine.Plan{Op: op, Waived: p.Waivers()}
 }
 
+// interruptible returns a context that ends with a signal that ends a command.
+func interruptible(ctx context.Context) (context.Context, context.CancelFunc) {
+	return signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+}
+
 // run runs the ops and hands the report over, also one of a run that was
 // interrupted. Only when it is written does the state go.
-func (c *checkup) run(inv *invocation, write func(*report.Report) error) error {
+func (c *checkup) run(ctx context.Context, inv *invocation, write func(*report.Report) error) error {
 	engine, err := c.flags.backend()
 	if err != nil {
 		return err
 	}
 	signal.Ignore(syscall.SIGPIPE) // a reader that went away costs its own report alone
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	ctx, stop := interruptible(ctx)
 	defer stop()
 	state, err := c.openState(inv)
 	if err != nil {

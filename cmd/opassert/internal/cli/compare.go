@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/opassert/opassert/asserts/suite/report"
 	"github.com/opassert/opassert/asserts/suite/repro"
+	"github.com/opassert/opassert/internal/locked"
 )
 
 // A comparison is a run over several versions of libtorch in the making.
@@ -42,8 +44,10 @@ func (f *checkFlags) compare(inv *invocation, out *outputs, programs reproFlag) 
 			return err
 		}
 	}
+	ctx, stop := interruptible(context.Background())
+	defer stop()
 	c := &comparison{flags: f, out: out, programs: programs, unmatched: f.ops}
-	if err := c.from(inv, 0); err != nil {
+	if err := c.from(ctx, inv, 0); err != nil {
 		return err
 	}
 	if c.found.Findings() > 0 {
@@ -58,9 +62,9 @@ func (f *checkFlags) compare(inv *invocation, out *outputs, programs reproFlag) 
 
 // from runs the ops of libtorch number i and of those after it, and then writes
 // what differs. The state of each run is kept until all is written.
-func (c *comparison) from(inv *invocation, i int) error {
+func (c *comparison) from(ctx context.Context, inv *invocation, i int) error {
 	if i == len(*c.flags.torchFlags.dirs) {
-		return errors.Join(c.confirm(inv), c.out.writeComparison(inv, &c.found))
+		return errors.Join(c.confirm(ctx, inv), c.out.writeComparison(inv, &c.found))
 	}
 	checked, err := c.flags.alone(i).start(inv)
 	if err != nil {
@@ -74,19 +78,19 @@ func (c *comparison) from(inv *invocation, i int) error {
 	}
 	if len(checked.operators) == 0 {
 		c.add(checked.report(nil), nil)
-		return c.from(inv, i+1)
+		return c.from(ctx, inv, i+1)
 	}
 	folder, err := c.programs.of(checked, fmt.Sprintf("%d-%s", i+1, strings.TrimPrefix(checked.engine, "libtorch ")))
 	if err != nil {
 		return err
 	}
 	empty := false
-	err = checked.run(inv, func(r *report.Report) error {
+	err = checked.run(ctx, inv, func(r *report.Report) error {
 		if len(r.Ops) < r.All {
 			return nil // it was interrupted
 		}
 		c.add(r, folder)
-		err := errors.Join(checked.writePrograms(folder, r), c.from(inv, i+1))
+		err := errors.Join(checked.writePrograms(folder, r), c.from(ctx, inv, i+1))
 		empty = err == nil && r.Empty() != ""
 		return err
 	})
@@ -102,21 +106,21 @@ func (c *comparison) add(r *report.Report, programs *repro.Folder) {
 
 // confirm makes with each libtorch the calls that show findings with another one, and all
 // cases of their ops: what holds then is no matter of which calls were made.
-func (c *comparison) confirm(inv *invocation) error {
-	folder, err := os.MkdirTemp("", "opassert-confirm-")
+func (c *comparison) confirm(ctx context.Context, inv *invocation) error {
+	folder, err := locked.NewFolder(os.TempDir(), "opassert-confirm-")
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(folder)
-	untried := make([]map[string][]string, len(c.found.Reports))
-	for i := range untried {
-		untried[i] = c.found.Untried(i)
+	defer folder.Remove()
+	untried := c.found.Untried()
+	for i, calls := range untried {
+		c.found.Reports[i].Await(calls)
 	}
 	for i, calls := range untried {
 		if len(calls) == 0 {
 			continue
 		}
-		if err := c.confirmed(inv, i, calls, filepath.Join(folder, fmt.Sprint(i))); err != nil {
+		if err := c.confirmed(ctx, inv, i, calls, filepath.Join(folder.Path, fmt.Sprint(i))); err != nil {
 			return err
 		}
 	}
@@ -124,7 +128,7 @@ func (c *comparison) confirm(inv *invocation) error {
 }
 
 // confirmed makes calls with libtorch number i, and adds what they show to its report.
-func (c *comparison) confirmed(inv *invocation, i int, calls map[string][]string, path string) error {
+func (c *comparison) confirmed(ctx context.Context, inv *invocation, i int, calls map[string][]string, path string) error {
 	one := c.flags.alone(i)
 	cases, every := path+".yaml", -1
 	*one.state, one.casesFrom, one.cases, one.only, one.part = path, &cases, new(int), &every, new(string)
@@ -136,10 +140,15 @@ func (c *comparison) confirmed(inv *invocation, i int, calls map[string][]string
 	if err != nil {
 		return err
 	}
-	err = checked.run(inv, func(r *report.Report) error {
-		return checked.writePrograms(c.folders[i], c.found.Reports[i].Adopt(r))
+	empty := false
+	err = checked.run(ctx, inv, func(r *report.Report) error {
+		if len(r.Ops) < r.All {
+			return errors.New("interrupted before all findings were confirmed; the same command goes on from the runs, which are done")
+		}
+		empty = r.Empty() != ""
+		return checked.writePrograms(c.folders[i], c.found.Reports[i].Adopt(r, calls))
 	})
-	if errors.Is(err, errFindings) {
+	if empty || errors.Is(err, errFindings) {
 		return nil
 	}
 	return err
