@@ -110,7 +110,10 @@ func TestUntriedAndAdopt(t *testing.T) {
 func TestWhatDoesNotEndDecidesNothing(t *testing.T) {
 	const first = 2 // cases are such calls: that of x::f, as a pattern takes in x::f.out, and its own
 	calls := map[string][]string{"aten::f": {"{}"}, "aten::f.out": {"{self: 1}"}}
-	crash := func(number int, alone bool) []Crash { return []Crash{{Case: number, Cause: "SIGKILL", Alone: alone}} }
+	crash := func(number int, alone bool, cause string) []Crash {
+		return []Crash{{Case: number, Cause: cause, Alone: alone}}
+	}
+	refused := map[int]string{0: "this case never ran"}
 	for name, tt := range map[string]struct {
 		further *OpResult // nil: the run was interrupted before
 		why     string
@@ -118,10 +121,14 @@ func TestWhatDoesNotEndDecidesNothing(t *testing.T) {
 		"an interrupt":                    {nil, "the calls that show it elsewhere were not made"},
 		"all ended":                       {&OpResult{}, ""},
 		"a fault":                         {&OpResult{Fault: "no worker starts"}, "no worker starts"},
-		"a call of theirs is killed":      {&OpResult{Crashes: crash(first-1, true)}, "case 1 ended in SIGKILL"},
-		"another is killed":               {&OpResult{Crashes: crash(first, true)}, ""},
-		"a call that runs the next time":  {&OpResult{Crashes: crash(0, false)}, ""},
-		"another, and theirs are refused": {&OpResult{Crashes: crash(first, true), Unfit: map[int]string{0: "no"}}, "case 2 ended in SIGKILL"},
+		"a call of theirs is killed":      {&OpResult{Crashes: crash(first-1, true, "SIGKILL")}, "case 1 ended in SIGKILL"},
+		"another is killed":               {&OpResult{Crashes: crash(first, true, "SIGKILL")}, ""},
+		"a call of theirs crashes":        {&OpResult{Crashes: crash(0, true, "SIGSEGV")}, "case 0 ended in SIGSEGV"},
+		"a call that runs the next time":  {&OpResult{Crashes: crash(0, false, "SIGKILL")}, ""},
+		"another, and theirs are refused": {&OpResult{Crashes: crash(first, true, "SIGKILL"), Unfit: refused}, "case 2 ended in SIGKILL"},
+		"another hangs, theirs refused":   {&OpResult{Crashes: crash(first, true, Hang), Unfit: refused}, "case 2 ended in hang"},
+		"another crashes, theirs refused": {&OpResult{Crashes: crash(first, true, "SIGSEGV"), Unfit: refused}, ""},
+		"another is slow, theirs refused": {&OpResult{Unended: []int{first}, Unfit: refused}, "a case was not finished"},
 		"the op is left":                  {&OpResult{Left: "after a call that hangs"}, "the op was left after a call that hangs"},
 		"a call of theirs takes too long": {&OpResult{Unended: []int{7, 1}}, "a case was not finished"},
 		"another takes too long":          {&OpResult{Unended: []int{first}}, ""},
@@ -149,7 +156,7 @@ func TestWhatDoesNotEndDecidesNothing(t *testing.T) {
 			t.Errorf("%s: %+v, %+v, want %q", name, change, history, tt.why)
 		}
 	}
-	if why := (&OpResult{Op: "aten::f", Crashes: crash(1, true)}).undecided(calls); why != "" {
+	if why := (&OpResult{Op: "aten::f", Crashes: crash(1, true, "SIGSEGV")}).undecided(calls); why != "" {
 		t.Errorf("x::f has one such call, and is open: %s", why)
 	}
 }
