@@ -25,6 +25,7 @@ import (
 // that fits it. It touches no process: one is not traced, and keeps its parent.
 type census struct {
 	objects  []*Object
+	mark     mark
 	members  map[int]*member
 	foreign  map[int]bool   // processes that are not the program's
 	commands map[int]string // of all that were members
@@ -44,8 +45,8 @@ type member struct {
 
 func (m *member) String() string { return fmt.Sprintf("process %d (%s)", m.pid, m.command) }
 
-func newCensus(program int, objects []*Object) *census {
-	c := &census{objects: objects, members: make(map[int]*member), foreign: make(map[int]bool), commands: make(map[int]string)}
+func newCensus(program int, m mark, objects []*Object) *census {
+	c := &census{objects: objects, mark: m, members: make(map[int]*member), foreign: make(map[int]bool), commands: make(map[int]string)}
 	c.members[program] = &member{pid: program, began: readStat(program).began}
 	return c
 }
@@ -141,9 +142,12 @@ func (c *census) meet(pid int) {
 	c.inspect(m, s)
 }
 
-// descends reports whether a process has been started by the program: its parent
-// has, or, where that has ended, its environment says so.
+// descends reports whether a process has been started by the program: it has the mark,
+// its parent has been, or, where that has ended, its environment says so.
 func (c *census) descends(pid int, s stat) bool {
+	if c.mark.on(pid) {
+		return true
+	}
 	for p := s.parent; p > 1 && !c.foreign[p]; p = readStat(p).parent {
 		if c.members[p] != nil {
 			return true
@@ -401,6 +405,19 @@ func readStat(pid int) (s stat) {
 		ended: number(23) == 0, waits: fields[0] == "R" || fields[0] == "D", used: time.Duration(number(14)+number(15)) * tick,
 		parent: int(number(4)), began: number(22), size: number(23), image: number(28),
 	}
+}
+
+// A mark is the limit of the real-time timeout of one program's processes: 0, or one
+// that nothing reaches. The kernel hands it on at each fork and exec, also where a
+// process loses its parent and its environment.
+type mark uint64
+
+// on reports whether a process has the mark.
+func (m mark) on(pid int) bool {
+	limits, _ := os.ReadFile(proc(pid, "limits"))
+	_, rest, _ := strings.Cut(string(limits), "\nMax realtime timeout ")
+	fields := strings.Fields(rest)
+	return m != 0 && len(fields) > 0 && fields[0] == strconv.FormatUint(uint64(m), 10)
 }
 
 // command returns what a process was called with, of which a report needs the

@@ -75,7 +75,7 @@ func TestEnded(t *testing.T) {
 		}
 		time.Sleep(10 * time.Millisecond)
 	}
-	c := newCensus(pid, nil)
+	c := newCensus(pid, 0, nil)
 	c.members[pid].command, c.members[pid].image = "a command", 1
 	if c.meet(pid); c.members[pid].String() != "process "+strconv.Itoa(pid)+" (a command)" || len(c.running()) > 0 {
 		t.Errorf("%v, running %v", c.members[pid], c.running())

@@ -2,8 +2,11 @@ package preload
 
 import (
 	"errors"
+	"math/rand/v2"
 	"net"
 	"os"
+	"os/exec"
+	"sync"
 
 	"golang.org/x/sys/unix"
 )
@@ -19,6 +22,23 @@ func NewMemory(name string, size int64) (*os.File, error) {
 		return nil, errors.Join(err, f.Close())
 	}
 	return f, nil
+}
+
+// marking is held while the mark is this process's own limit, for a child to inherit.
+var marking sync.Mutex
+
+// startMarked starts a command with a mark, unless the user has limited that time.
+func startMarked(cmd *exec.Cmd) (m mark, err error) {
+	marking.Lock()
+	defer marking.Unlock()
+	const least = 1 << 62 // microseconds
+	var was unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_RTTIME, &was); err == nil && was.Cur >= least && was.Max == unix.RLIM_INFINITY {
+		m = least + mark(rand.Uint64N(least))
+		unix.Setrlimit(unix.RLIMIT_RTTIME, &unix.Rlimit{Cur: uint64(m), Max: was.Max})
+		defer unix.Setrlimit(unix.RLIMIT_RTTIME, &was)
+	}
+	return m, cmd.Start()
 }
 
 // peer returns the process at the other end, by the number that it has here.

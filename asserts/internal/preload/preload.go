@@ -302,7 +302,8 @@ func (p Program) Run(ctx context.Context, objects ...*Object) (End, error) {
 	for _, o := range objects {
 		cmd.Env = o.environment(cmd.Env)
 	}
-	if err := cmd.Start(); err != nil {
+	m, err := startMarked(cmd)
+	if err != nil {
 		return End{}, err
 	}
 	signals := make(chan os.Signal, 8)
@@ -310,13 +311,13 @@ func (p Program) Run(ctx context.Context, objects ...*Object) (End, error) {
 	defer signal.Stop(signals)
 	ended := make(chan struct{})
 	go forward(ctx, cmd.Process, signals, ended)
-	census := newCensus(cmd.Process.Pid, objects)
+	census := newCensus(cmd.Process.Pid, m, objects)
 	following := make(chan struct{})
 	go func() {
 		census.follow(ended)
 		close(following)
 	}()
-	err := cmd.Wait()
+	err = cmd.Wait()
 	close(ended)
 	<-following
 	var exit *exec.ExitError

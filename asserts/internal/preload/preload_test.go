@@ -119,6 +119,9 @@ func TestNotWatched(t *testing.T) {
 	}{
 		{"system call", "has loaded libprobe.so, and not opassert's object: it was started without LD_PRELOAD in its environment, and not through libc"},
 		{"daemon, system call", "has loaded libprobe.so, and not opassert's object: it was started without LD_PRELOAD in its environment, and not through libc"},
+		{"renamed daemon, system call", "has loaded libprobe.so, and not opassert's object: it was started without LD_PRELOAD in its environment, and not through libc"},
+		{"sudden daemon, system call", "has loaded libprobe.so, and not opassert's object: it was started without LD_PRELOAD in its environment, and not through libc"},
+		{"sudden daemon, system calls", "has loaded libprobe.so, and not opassert's object: it was started without LD_PRELOAD in its environment, and not through libc"},
 		{"no sockets", "has loaded libprobe.so, and could not reach opassert"},
 	}
 	for _, tt := range tests {

@@ -25,6 +25,7 @@
 static char *env[] = {"A=b", NULL};
 static char *args[4], command[3 * 4096];
 static const char *how;
+static char **own;  // environment, where the kernel put it
 
 static int is(const char *name) { return strcmp(how, name) == 0; }
 
@@ -46,6 +47,11 @@ static void in_memory(void) {
   while (sendfile(to, from, NULL, 1 << 20) > 0);
   close(from);
   fexecve(to, args, env);
+}
+
+// rename_process overwrites the environment, as setproctitle does.
+static void rename_process(void) {
+  for (char **e = own; *e; e++) memset(*e, 'x', strlen(*e));
 }
 
 static void become(void) {
@@ -70,15 +76,18 @@ static void become(void) {
   _exit(errno);
 }
 
+static pid_t split(void) { return strstr(how, "system calls") ? syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0) : fork(); }
+
 static int child(void) {
   pid_t pid;
   if (is("posix_spawn")) return posix_spawn(&pid, args[0], NULL, NULL, args, env);
   if (is("posix_spawnp")) return posix_spawnp(&pid, args[0], NULL, NULL, args, env);
-  if (is("double fork") || strncmp(how, "daemon", 6) == 0) {
-    if (fork() == 0) {
+  if (is("double fork") || strstr(how, "daemon") != NULL) {
+    if (split() == 0) {
       setsid();
-      if (fork() == 0) {
-        if (is("daemon, system call")) usleep(300000);  // alone
+      if (split() == 0) {
+        if (is("renamed daemon, system call")) rename_process();
+        if (strncmp(how, "sudden", 6) != 0) usleep(300000);  // alone
         become();
       }
       if (is("double fork")) wait(NULL);
@@ -100,6 +109,7 @@ static int child(void) {
 int main(int argc, char **argv) {
   int status = 0;
   how = argv[1];
+  own = argv + argc + 1;
   memcpy(args, argv + 2, sizeof args);
   snprintf(command, sizeof command, "%s %s %s", args[0], args[1], args[2]);
   if (is("system") || is("popen") || is("wordexp")) clearenv(), putenv(env[0]);
