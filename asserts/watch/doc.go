@@ -104,7 +104,9 @@
 // # Processes
 //
 // Every process that is started through libc has the preloaded object, for every
-// environment; the environment that a program sees is its own. A process with a
+// environment; the environment that a program sees is its own. Its processes are known by
+// their parents and by a limit that the kernel hands on, of a real-time timeout (ulimit
+// -R), which shows a large number where it is otherwise infinite. A process with a
 // libtorch and without the object, because it was started by a system call of its own,
 // or runs with privileges that its caller has not, or in another root folder, is found
 // in /proc; so is one whose object cannot connect to opassert, or did not notice until

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 )
 
 // An outputFlag is a flag that names a file which the command writes.
@@ -49,6 +50,7 @@ type use struct {
 	path   string
 	writes bool
 	stream bool // it is open already
+	theirs bool // the program's that the command runs
 	file   fs.FileInfo
 	folder fs.FileInfo // of a file that is not there yet
 }
@@ -85,7 +87,7 @@ func (u use) same(v use) bool {
 // other.
 func (u use) clash(v use) error {
 	switch {
-	case !u.writes && !v.writes, u.stream && v.stream, !u.regular(), !v.regular(), !u.same(v):
+	case !u.writes && !v.writes, u.stream && v.stream, u.theirs && v.theirs, !u.regular(), !v.regular(), !u.same(v):
 		return nil
 	case u.writes && v.writes:
 		return usagef("%s and %s would write the same file, %s", u.by, v.by, cmp.Or(u.path, v.path))
@@ -130,6 +132,9 @@ func (inv *invocation) claimFiles(args []string) error {
 		if several, ok := f.Value.(*repeated); ok {
 			paths = *several
 		}
+		if f.Name == "schema" {
+			paths = append(paths, filepath.Join(filepath.Dir(paths[0]), "tags.yaml"))
+		}
 		for _, path := range paths {
 			if path != "" && (writes || isFile(path)) {
 				uses = append(uses, use{by: "-" + f.Name, path: path, writes: writes})
@@ -140,8 +145,8 @@ func (inv *invocation) claimFiles(args []string) error {
 		}
 	})
 	for _, arg := range args {
-		if isFile(arg) {
-			uses = append(uses, use{by: "argument " + arg, path: arg})
+		for _, path := range filesOf(arg) {
+			uses = append(uses, use{by: "argument " + arg, path: path, theirs: inv.program})
 		}
 	}
 	if err := inv.claim(uses...); err != nil {
@@ -154,12 +159,8 @@ func (inv *invocation) claimFiles(args []string) error {
 	return errors.Join(errs...)
 }
 
-// streams returns the standard streams. Those of a program that the command runs
-// are not the command's.
+// streams returns the standard streams.
 func (inv *invocation) streams() []use {
-	if inv.program {
-		return nil
-	}
 	var uses []use
 	for _, s := range []struct {
 		use
@@ -174,10 +175,30 @@ func (inv *invocation) streams() []use {
 			continue
 		}
 		if info, err := file.Stat(); err == nil {
-			uses = append(uses, use{by: s.by, writes: s.writes, stream: true, file: info})
+			uses = append(uses, use{by: s.by, writes: s.writes, stream: true, theirs: inv.program, file: info})
 		}
 	}
 	return uses
+}
+
+// filesOf returns the files that an argument names: FILE, FILE::test, --name=FILE, and
+// that of a folder which Python runs.
+func filesOf(arg string) []string {
+	test, _, _ := strings.Cut(arg, "::")
+	_, value, _ := strings.Cut(arg, "=")
+	paths := slices.Compact([]string{arg, test, value, filepath.Join(arg, "__main__.py")})
+	return slices.DeleteFunc(paths, func(path string) bool { return !isFile(path) })
+}
+
+// claimRead claims those of the paths that are files, which the command reads.
+func (inv *invocation) claimRead(by string, paths ...string) error {
+	var uses []use
+	for _, path := range paths {
+		if isFile(path) {
+			uses = append(uses, use{by: by, path: path})
+		}
+	}
+	return inv.claim(uses...)
 }
 
 func isFile(path string) bool {

@@ -145,6 +145,11 @@ func prepareModule(f *checkFlags, inv *invocation) ([]*program, error) {
 	if err := f.findModule(); err != nil {
 		return nil, err
 	}
+	for _, u := range inv.uses {
+		if u.writes && u.file != nil && slices.Contains([]string{".go", ".mod", ".sum", ".work"}, filepath.Ext(u.path)) {
+			return nil, usagef("%s would replace %s, which the module has", u.by, u.path)
+		}
+	}
 	m := &f.module
 	m.printSettings(inv)
 	var checked []gen.Suite

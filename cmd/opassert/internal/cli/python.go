@@ -68,6 +68,11 @@ func (f *checkFlags) prepareModules(inv *invocation) ([]*program, error) {
 	if f.host, err = installed.FindPython(*f.interpreter); err != nil {
 		return nil, err
 	}
+	for _, module := range f.pythonModules() {
+		if err := inv.claimRead("-module", f.host.Source(module)); err != nil {
+			return nil, err
+		}
+	}
 	f.found = f.host.Torch
 	if err := f.announce(inv); err != nil {
 		return nil, err

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"path"
 	"strings"
 	"sync"
@@ -122,6 +123,11 @@ func runRun(inv *invocation) error {
 	flags := newRunFlags(inv.flags)
 	if err := inv.parse(1, 1<<20); err != nil {
 		return err
+	}
+	if path, err := exec.LookPath(inv.flags.Arg(0)); err == nil {
+		if err := inv.claimRead("the program", path); err != nil {
+			return err
+		}
 	}
 	switch {
 	case !*flags.preserve && !*flags.watchOps:

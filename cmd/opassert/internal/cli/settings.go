@@ -226,8 +226,8 @@ func (s *settled) apply(path string) {
 	for name, one := range s.own { // once all outputs are known
 		s.present(s.inv.flags.Lookup(name), one.values, dir)
 	}
+	s.inv.uses = append(s.inv.uses, use{by: "the command", path: path}.at())
 	if len(set) > 0 && len(s.file.Errs) == 0 {
-		s.inv.uses = append(s.inv.uses, use{by: "the command", path: path}.at())
 		s.inv.printSettings(path, set)
 	}
 }
