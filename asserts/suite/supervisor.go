@@ -62,7 +62,7 @@ func (s *supervisor) op(ctx context.Context, o engine.Operator) *report.OpResult
 		res.Findings = append(res.Findings, report.Lint(o)...)
 	}
 	if o.Added || o.Schema.Pos.Filename != "" { // PyTorch's own are declared so on purpose
-		res.Findings = append(res.Findings, s.known.writes.never(o)...)
+		res.Findings = append(res.Findings, s.known.writes.notes(o)...)
 	}
 	res.Settle()
 	res.Bound()

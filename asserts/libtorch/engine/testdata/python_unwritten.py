@@ -6,7 +6,8 @@ EXPECTED has these, each with the argument.
 import torch
 
 library = torch.library.Library("unwritten", "DEF")
-EXPECTED = {"unwritten::nothing": "x", "unwritten::clone": "into", "unwritten::many": "xs", "unwritten::second": "state"}
+EXPECTED = {"unwritten::nothing": "x", "unwritten::clone": "into", "unwritten::many": "xs", "unwritten::second": "state",
+            "unwritten::copies": "sum", "unwritten::flattens": "x"}
 
 
 def op(schema):
@@ -37,7 +38,27 @@ def second(x, state):
     x.zero_()
 
 
+@op("(Tensor(a!) sum, Tensor x) -> ()")
+def copies(sum, x):
+    sum.contiguous().add_(x)
+
+
+@op("(Tensor(a!) x) -> ()")
+def flattens(x):
+    x.reshape(-1).fill_(3)
+
+
 # What is right.
+@op("(Tensor(a!) sum) -> ()")
+def copies_back(sum):
+    sum.copy_(sum.contiguous().fill_(3))
+
+
+@op("(Tensor(a!) x) -> ()")
+def flat_only(x):
+    x.view(-1).fill_(3)
+
+
 @op("(Tensor(a!) x) -> ()")
 def writes(x):
     x.zero_()

@@ -41,7 +41,8 @@ with, is held against its kernel (OA011). What a kernel of a module changes besi
 tensors, such as the default dtype, grad mode or the environment, and what it prints,
 is a note (OA009), and undone before the next call. Of ops that are not PyTorch's own
 an argument with (a!) that none of 20 calls and more, on tensors of three sizes and
-more, changed is a note too (OA012); optional ones are not. Cases run
+more, changed is a note too (OA012); optional ones are not. So is one that calls change,
+and never where only a copy of it is flat: what is written to contiguous() is lost. Cases run
 in worker processes, so a kernel that crashes or hangs is a result like another;
 what kernels start ends with their worker, and workers end with the command.
 A run that was interrupted goes on where it stopped when it is started again.
