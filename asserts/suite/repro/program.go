@@ -46,7 +46,7 @@ func (s Source) Texts(f Fault) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	body, bare := k.crash, false
+	body, bare := k.before(k.crash), false
 	switch {
 	case f.Finding == nil && f.Crash.Device == engine.Meta:
 		return nil, errors.New("the call on meta crashes")
@@ -56,14 +56,19 @@ func (s Source) Texts(f Fault) ([]string, error) {
 		return nil, errors.New("the process ended before the call")
 	case f.Finding != nil && twin(f.Finding) != "":
 		device := twin(f.Finding)
-		body = func(way way) string { return k.compared(way, device) }
+		body = k.before(func(way way) string { return k.compared(way, device) })
 		bare = device == engine.Meta
+	case f.Finding != nil && sights[f.Finding.Violation.Code].fault != "":
+		v := f.Finding.Violation
+		if body, err = k.inMemory(sights[v.Code], v.Subject); err != nil {
+			return nil, err
+		}
 	case f.Finding != nil:
 		p, err := k.shows(f.Finding)
 		if err != nil {
 			return nil, err
 		}
-		body = func(way way) string { return k.judged(way, p) }
+		body = k.before(func(way way) string { return k.judged(way, p) })
 	}
 	ways := k.ways()
 	if f.Finding != nil && f.Finding.Violation.Code == asserts.AutogradKernel {
@@ -77,6 +82,11 @@ func (s Source) Texts(f Fault) ([]string, error) {
 		all = append(all, s.text(f, k, body(way)))
 	}
 	return all, nil
+}
+
+// before makes the arguments before what calls the op.
+func (k *call) before(calls func(way) string) func(way) string {
+	return func(w way) string { return strings.Join(append(slices.Clone(k.setup), calls(w)), "\n") }
 }
 
 // qualified returns a schema with the namespace of its op.
@@ -127,14 +137,14 @@ func (s Source) text(f Fault, k *call, body string) string {
 	for _, l := range s.about(f) {
 		line("%s", strings.TrimRight("# "+l, " "))
 	}
-	body = strings.Join(append(slices.Clone(k.setup), body), "\n")
 	path := ""
 	if len(s.Modules) > 0 {
 		path = "sys.path.insert(0, \"\")  # for modules of the folder that this runs in"
 	}
+	old := strings.HasPrefix(s.Version, "libtorch 1.")
 	line("")
-	for _, module := range []string{"base64", "contextlib", "os", "resource", "signal", "sys"} {
-		if strings.Contains(path+body, module+".") {
+	for _, module := range []string{"base64", "contextlib", "ctypes", "os", "resource", "signal", "sys"} {
+		if strings.Contains(path+body, module+".") || module == "contextlib" && old && strings.Contains(body, belowAutograd) {
 			line("import %s", module)
 		}
 	}
@@ -157,8 +167,11 @@ func (s Source) text(f Fault, k *call, body string) string {
 		line("torch.ops.load_library(%q)", library)
 	}
 	definitions := used(body)
-	if strings.HasPrefix(s.Version, "libtorch 1.") && strings.Contains(strings.Join(definitions, "")+body, "untyped_storage") {
+	if old && strings.Contains(strings.Join(definitions, "")+body, "untyped_storage") {
 		line("torch.Tensor.untyped_storage = lambda t: t.storage().untyped()  # as from 2.0 on")
+	}
+	if old && strings.Contains(body, "with "+belowAutograd) {
+		line("guard = %s\n%[1]s = contextlib.contextmanager(lambda: (yield (held := guard())))  # as from 2.0 on", belowAutograd)
 	}
 	for _, d := range definitions {
 		line("\n%s", strings.TrimRight(d, "\n"))
@@ -212,10 +225,12 @@ func (k *call) expression(w way) string { return w.function + "(" + strings.Join
 // statement returns a statement, below autograd where that is the way.
 func (w way) statement(text string) string {
 	if w.below {
-		return "with torch._C._AutoDispatchBelowAutograd():\n" + indented(text)
+		return "with " + belowAutograd + "():\n" + indented(text)
 	}
 	return text
 }
+
+const belowAutograd = "torch._C._AutoDispatchBelowAutograd"
 
 func indented(text string) string { return "    " + strings.ReplaceAll(text, "\n", "\n    ") }
 
@@ -233,7 +248,7 @@ func (k *call) judged(w way, p predicate) string {
 	if p.after != "" {
 		b.WriteString(p.after + "\n")
 	}
-	b.WriteString(verdict(p.fault, p.says))
+	b.WriteString(verdict(p.fault, p.says, notThere))
 	return b.String()
 }
 
@@ -242,11 +257,15 @@ func guarded(statement string) string {
 	return "try:\n" + indented(statement) + "\nexcept Exception as e:\n    print(\"the call raises:\", e)\n    sys.exit(2)\n"
 }
 
-// there is the text that a program prints before the fault.
-const there = "the fault is there: "
+// there is the text that a program prints before the fault, notThere that without one.
+const (
+	there    = "the fault is there: "
+	notThere = "the fault is not there"
+)
 
-func verdict(fault, says string) string {
-	return fmt.Sprintf("if %s:\n    print(%q)\n    sys.exit(1)\nprint(\"the fault is not there\")\n", fault, there+says)
+// verdict ends a program by whether the fault is there. Otherwise it says so.
+func verdict(fault, says, otherwise string) string {
+	return fmt.Sprintf("if %s:\n    print(%q)\n    sys.exit(1)\nprint(%q)\n", fault, there+says, otherwise)
 }
 
 // crash calls the op in a process of its own.
@@ -257,7 +276,7 @@ status = os.waitpid(child, 0)[1]
 if os.WIFSIGNALED(status):
     print("` + there + `the call ends its process with", signal.Signals(os.WTERMSIG(status)).name)
     sys.exit(1)
-print("the fault is not there")
+print("` + notThere + `")
 `
 }
 
@@ -306,7 +325,7 @@ func (k *call) compared(w way, device engine.Device) string {
 	b.WriteString("try:\n" + indented(plan) + "\nexcept Exception as e:\n")
 	fmt.Fprintf(&b, "    print(\"%sthe call with %s tensors raises:\", e)\n    sys.exit(1)\n", there, device)
 	b.WriteString(verdict("planned(result) != planned(plan) or shared(args, result) != shared(twins_args, plan)",
-		"what is planned with differs from what is returned"))
+		"what is planned with differs from what is returned", notThere))
 	return b.String()
 }
 

@@ -69,6 +69,11 @@ var examples = map[string]Fault{
 	"values": finding("x::f", "f(Tensor x, Dict(str, Tensor) d, int[] n, str s, Device dev, Generator? g, Storage st, Tensor[] made) -> Tensor",
 		`{x: "quint8[2] quantized", d: "{'a': float32[1]}", n: "[1, -2]", s: "'a\"b'", dev: "device:cpu", g: "generator", st: "storage:float32[2]", made: "[x::g(float32[1]), after x::push_(x.Queue(3), true)]"}`,
 		asserts.FreshStorage, result(0, "result"), argument(0, "x")),
+	"out-of-bounds": finding("x::f", "f(Tensor self, Tensor[] xs) -> Tensor", `{self: "float32[2]", xs: "[view:self]"}`, asserts.OutOfBounds, argument(0, "self"), asserts.Place{}),
+	"use-after-free": finding("x::f", unary, `{self: "float32[2]"}`, asserts.UseAfterFree,
+		asserts.Place{Return: true, Index: 1, Name: "the process", Element: asserts.NoElement}, asserts.Place{}),
+	"uninitialised":    finding("x::two", "two(Tensor self) -> (Tensor a, Tensor b)", `{self: "float32[2]"}`, asserts.UninitialisedResult, result(1, "b"), asserts.Place{}),
+	"nondeterministic": finding("x::f_", "f_(Tensor(a!) self) -> Tensor(a!)", `{self: "float32[2]"}`, asserts.NondeterministicResult, argument(0, "self"), asserts.Place{}),
 	"crash": {
 		Op:    &report.OpResult{Op: "aten::f", Schema: unary},
 		Crash: &report.Crash{Case: 7, Cause: "SIGSEGV", Call: "aten::f(self=float32[0])", Recipe: `{self: "float32[0]"}`, Device: "cpu", Frames: []string{"at::native::f"}},
@@ -126,6 +131,19 @@ func TestPublicNames(t *testing.T) {
 	}
 }
 
+// The guard that leaves autograd out is no context before 2.0.
+func TestOldGuard(t *testing.T) {
+	for version, want := range map[string]int{"libtorch 1.13.1": 1, "libtorch 2.1.0": 0} {
+		texts := must.Get(Source{Version: version}.Texts(examples["undeclared-write"]))(t)
+		for i, below := range []int{0, want} {
+			got := strings.Count(texts[i], "contextlib.contextmanager(lambda")
+			if imported := strings.Count(texts[i], "import contextlib\n"); got != below || imported != below {
+				t.Errorf("%s: %d times, imported %d times, in\n%s", version, got, imported, texts[i])
+			}
+		}
+	}
+}
+
 // A tensor has its untyped storage under another name before 2.0.
 func TestOldStorage(t *testing.T) {
 	for version, want := range map[string]int{"libtorch 1.13.1": 1, "libtorch 2.1.0": 0} {
@@ -149,6 +167,11 @@ func TestEveryPredicateHasAnExample(t *testing.T) {
 			alone[v.Code] = alone[v.Code] || v.Against.Name == ""
 		}
 	}
+	for code := range sights {
+		if !shown[code] {
+			t.Errorf("%v has no example", code)
+		}
+	}
 	for code, p := range predicates {
 		if !shown[code] || p.alone != "" && !alone[code] {
 			t.Errorf("%v has no example", code)
@@ -162,13 +185,14 @@ func TestNoProgram(t *testing.T) {
 	lone := finding("x::f", unary, `{self: "float32[1]"}`, asserts.ViewStorage, result(0, "result"), asserts.Place{})
 	lint := finding("x::f", unary, `{self: "float32[1]"}`, asserts.SchemaLint, result(0, "result"), asserts.Place{})
 	for want, f := range map[string]Fault{
-		"the argument x is not in the call":                    gone,
-		"nothing says which tensor it is held against":         lone,
-		"OA012 has no form in Python":                          lint,
-		"what is registered besides the kernel has no program": finding("x::f", unary, `{self: "float32[1]"}`, asserts.AutogradKernel, result(0, "result"), asserts.Place{}, engine.CPU, engine.Rules),
-		"the call on meta crashes":                             {Op: lone.Op, Crash: &report.Crash{Device: engine.Meta, Recipe: "{}"}},
-		"the process ended before the call":                    {Op: lone.Op, Crash: &report.Crash{}},
-		`self: unknown dtype "floof"`:                          finding("x::f", unary, `{self: "floof[1]"}`, asserts.UndeclaredWrite, argument(0, "self"), asserts.Place{}),
+		"the argument x is not in the call":                                      gone,
+		"nothing says which tensor it is held against":                           lone,
+		"OA012 has no form in Python":                                            lint,
+		"what is registered besides the kernel has no program":                   finding("x::f", unary, `{self: "float32[1]"}`, asserts.AutogradKernel, result(0, "result"), asserts.Place{}, engine.CPU, engine.Rules),
+		"the call on meta crashes":                                               {Op: lone.Op, Crash: &report.Crash{Device: engine.Meta, Recipe: "{}"}},
+		"the process ended before the call":                                      {Op: lone.Op, Crash: &report.Crash{}},
+		"the call allocates that memory, and no bytes of Python's lie beside it": finding("x::f", unary, `{self: "float32[1]"}`, asserts.OutOfBounds, result(0, "result"), asserts.Place{}),
+		`self: unknown dtype "floof"`:                                            finding("x::f", unary, `{self: "floof[1]"}`, asserts.UndeclaredWrite, argument(0, "self"), asserts.Place{}),
 	} {
 		if texts, err := source.Texts(f); err == nil || err.Error() != want {
 			t.Errorf("%d programs, error %v, want %s", len(texts), err, want)

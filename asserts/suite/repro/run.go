@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/suite/report"
 	"github.com/opassert/opassert/internal/locked"
 )
@@ -113,10 +114,10 @@ func faults(r *report.Report) []*fault {
 	for _, op := range r.Ops {
 		family := report.Family(op.Op)
 		for _, f := range op.Findings {
-			if !f.Counts() {
+			v := f.Violation
+			if !f.Counts() && (f.Known || v.Code != asserts.NondeterministicResult) { // a note, which a program can show
 				continue
 			}
-			v := f.Violation
 			add(fmt.Sprint(family, v.Code, v.Subject.Return, v.Subject.Name, v.Against.Name), Fault{Op: op, Finding: f}, &f.Program)
 		}
 		for i := range op.Crashes {

@@ -175,6 +175,34 @@ def part(t, name):
         "value": lambda: torch._from_functional_tensor(t),
     }[name]()
 `},
+	{"elements", `
+def elements(t):
+    """Returns the bytes of a tensor's elements."""
+    if t.layout is not torch.strided:
+        return contents(t).tolist()
+    t = t.detach().int_repr() if t.is_quantized else t.detach().resolve_conj().resolve_neg()
+    return t.contiguous().clone().reshape(-1).view(torch.uint8).tolist()
+`},
+	{"walled", `
+def walled(t, walls, byte):
+    """Returns a tensor as t whose storage has bytes on both sides that are not its own."""
+    if not isinstance(t, torch.Tensor) or t.layout is not torch.strided or t.is_quantized or t.is_nested:
+        return t
+    storage = t.untyped_storage()
+    if storage._cdata not in walls:
+        n = storage.nbytes()
+        room = bytearray([byte]) * (4096 + max(n, 1) + 4096)
+        flat = torch.frombuffer(room, dtype=torch.uint8, offset=4096, count=max(n, 1))
+        flat[:n] = memory(t)
+        walls[storage._cdata] = room, n, flat.untyped_storage()
+    moved = torch.empty(0, dtype=t.dtype).set_(walls[storage._cdata][2], t.storage_offset(), t.size(), t.stride())
+    return moved.requires_grad_(t.requires_grad)
+`},
+	{"broken", `
+def broken(room, n, storage, byte):
+    """Reports whether the bytes on both sides of a storage are not what they were."""
+    return set(room[:4096] + room[4096 + n :]) != {byte}
+`},
 	{"tensors", `
 def tensors(values):
     """Returns the tensors among values, in order."""

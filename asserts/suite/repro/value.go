@@ -36,9 +36,9 @@ func variable(name string) string {
 
 // words are the names that programs use besides those of their definitions.
 var words = []string{
-	"args", "base64", "before", "bytearray", "bytes", "child", "complex", "contextlib", "dict", "e", "fresh", "getattr", "held", "id", "inf", "int",
-	"isinstance", "kwargs", "len", "list", "max", "min", "mode", "nan", "os", "plan", "print", "range", "resource", "result", "signal", "status",
-	"sys", "tuple", "twin", "twins", "type", "zip", "any", "sum", "bool",
+	"args", "base64", "before", "bytearray", "byte", "bytes", "call", "child", "complex", "contextlib", "ctypes", "dict", "e", "fresh", "getattr", "held", "id", "inf", "int",
+	"isinstance", "kwargs", "len", "list", "max", "min", "mode", "nan", "os", "plan", "print", "range", "resource", "result", "rooms", "seen", "set", "signal", "status",
+	"fill", "strays", "sys", "tuple", "twin", "twins", "type", "walls", "zip", "any", "sum", "bool",
 }
 
 // readCase reads a case of a file of cases, as findings have it.
