@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/opassert/opassert/asserts/suite/engine"
@@ -25,6 +26,18 @@ type ending struct {
 	outside bool         // the worker was killed or stopped, which is seldom a kernel's doing
 }
 
+// what precedes the message of an exception that nothing caught.
+const what = "  what():  "
+
+// said returns the line that says most of those that a kernel wrote before it ended its
+// worker: the message of an exception, or else the last one.
+func said(before, line string) string {
+	if strings.HasPrefix(before, what) && !strings.HasPrefix(line, what) {
+		return before
+	}
+	return line
+}
+
 // expected reports whether the case ended its worker because it asks for much
 // memory, where the limit is ours, or time: no fault of the kernel.
 func (e *ending) expected() bool {
@@ -34,16 +47,19 @@ func (e *ending) expected() bool {
 // whyLeave returns why no more cases of an op are run after a crash, or "". Slow
 // is how many of those before took too long because they ask for much.
 func whyLeave(r *report.OpResult, last *report.Crash, slow int) string {
-	repeated := 0
+	repeated, own := 0, 0
 	for _, c := range r.Crashes {
-		if c.Alone {
+		if c.Foreign {
+			continue
+		}
+		if own++; c.Alone {
 			repeated++
 		}
 	}
 	switch {
 	case last.Cause == report.Hang && last.Alone:
 		return "after a call that hangs"
-	case repeated >= maxRepeated || len(r.Crashes) >= maxCrashes:
+	case repeated >= maxRepeated || own >= maxCrashes || len(r.Crashes) >= maxForeign:
 		return fmt.Sprintf("after %d crashes", len(r.Crashes))
 	case slow >= maxSlow:
 		return fmt.Sprintf("after %d cases that take too long", slow)
@@ -82,6 +98,9 @@ func (s *supervisor) crashed(ctx context.Context, o engine.Operator, res *report
 	if s.run.Waived != nil {
 		crash.Waived = s.run.Waived(o.Schema, crash.Cause)
 	}
+	if crash.Foreign = o.Added && s.run.Foreign != nil && s.run.Foreign(crash.Frames); crash.Foreign {
+		crash.Waived = "PyTorch itself ends the process, in a fallback: no function of the op's library is on the stack"
+	}
 	if s.own(&crash.Crash).InPython() {
 		crash.Waived = "it calls into Python, and a worker runs none"
 	}
@@ -92,8 +111,10 @@ func (s *supervisor) crashed(ctx context.Context, o engine.Operator, res *report
 	return nil
 }
 
-// own leaves of a crash's stack the op's own functions.
+// own leaves of a crash's stack the op's own functions, and of the line that it said the
+// message.
 func (s *supervisor) own(crash *report.Crash) *report.Crash {
+	crash.Said = strings.TrimPrefix(crash.Said, what)
 	if s.run.Frames != nil {
 		crash.Frames = s.run.Frames(crash.Frames)
 	}

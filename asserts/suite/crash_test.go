@@ -47,3 +47,36 @@ func TestUnfinishedCasesAreTold(t *testing.T) {
 		}
 	}
 }
+
+// An op is left after its own crashes, and late after those of the library itself.
+func TestForeignCrashes(t *testing.T) {
+	own, foreign := report.Crash{Alone: true}, report.Crash{Alone: true, Foreign: true}
+	for _, tt := range []struct {
+		own, foreign int
+		want         string
+	}{{2, 9, ""}, {3, 9, "after 12 crashes"}, {0, maxForeign - 1, ""}, {1, maxForeign - 1, "after 40 crashes"}} {
+		op := &report.OpResult{Crashes: slices.Concat(slices.Repeat([]report.Crash{own}, tt.own), slices.Repeat([]report.Crash{foreign}, tt.foreign))}
+		if got := whyLeave(op, &foreign, 0); got != tt.want {
+			t.Errorf("%d own crashes and %d others: %q, want %q", tt.own, tt.foreign, got, tt.want)
+		}
+	}
+}
+
+func TestSaid(t *testing.T) {
+	for _, tt := range []struct {
+		lines []string
+		want  string
+	}{
+		{[]string{"one", "two"}, "two"},
+		{[]string{"terminate called", "  what():  n != 8", "Exception raised from f"}, "  what():  n != 8"},
+		{[]string{"  what():  first", "  what():  second"}, "  what():  second"},
+	} {
+		got := ""
+		for _, line := range tt.lines {
+			got = said(got, line)
+		}
+		if got != tt.want {
+			t.Errorf("%q: %q, want %q", tt.lines, got, tt.want)
+		}
+	}
+}

@@ -31,13 +31,18 @@ type Run struct {
 	// Frames turns the stack of a crash as a worker reports it, innermost frame
 	// first, into the op's own functions; may be nil.
 	Frames func(raw []string) []string
+
+	// Foreign reports whether such a stack has none of the op's own functions, but the
+	// library's; may be nil.
+	Foreign func(raw []string) bool
 }
 
-// After how many crashes an op is given up: of those that repeat alone, and of
-// all.
+// After how many crashes an op is given up: of its own that repeat alone, of all its
+// own, and of all.
 const (
 	maxRepeated = 3
 	maxCrashes  = 10
+	maxForeign  = 40
 )
 
 // maxSlow is how many costly cases of an op may run out of time before the op is

@@ -190,7 +190,7 @@ func (s *supervisor) once(ctx context.Context, q request, patience time.Duration
 		case word == lineStart:
 			number, cost, _ := strings.Cut(rest, " ")
 			crash.Case, _ = strconv.Atoi(number)
-			crash.cost, crash.Frames, crash.shown = cost, nil, nil
+			crash.cost, crash.Frames, crash.Said, crash.shown = cost, nil, "", nil
 			if cost == work.WordCostly {
 				grace = patience / costly
 			} else {
@@ -205,7 +205,11 @@ func (s *supervisor) once(ctx context.Context, q request, patience time.Duration
 		case word == lineLearned:
 			s.known.learned = rest
 		case word == lineFrame:
-			crash.Frames = append(crash.Frames, rest)
+			if line, ok := strings.CutPrefix(rest, "said "); ok {
+				crash.Said = said(crash.Said, line)
+			} else {
+				crash.Frames = append(crash.Frames, rest)
+			}
 		case word == lineShown || word == lineEnd:
 			c := new(report.Case)
 			if err := json.Unmarshal([]byte(rest), c); err != nil {

@@ -9,6 +9,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
+#include <cstdlib>
 #include <limits>
 #include <string>
 
@@ -42,6 +44,18 @@ torch::CppFunction any(F kernel) {
 struct Box : torch::CustomClassHolder {
   Tensor held;
 };
+
+// A Table has no constructor: an op makes it.
+struct Table : torch::CustomClassHolder {
+  Tensor held;
+};
+
+// check ends the process where a condition does not hold, as ExecuTorch's do.
+void check(bool holds, const char* condition) {
+  if (holds) return;
+  std::fprintf(stderr, "F 00:00:00.000171 executorch:values.cpp:1] In function check(), assert failed (%s)\n", condition);
+  std::abort();
+}
 
 }  // namespace
 
@@ -357,6 +371,19 @@ TORCH_LIBRARY(values, m) {
     return box->held = self.clone();
   }));
 
+  m.class_<Table>("Table");
+  m.def("recorded(__torch__.torch.classes.values.Table table, Tensor self) -> ()", cpu([](const c10::intrusive_ptr<Table>& table, const Tensor& self) {
+    table->held = self;
+  }));
+
+  // Words that no error offers, and refusals by abort.
+  m.def("compared(Tensor self, str kind) -> Tensor", cpu([](const Tensor& self, std::string kind) { return unless(kind == "stochastic", self); }));
+  m.def("aborts(Tensor self, Tensor other) -> Tensor", cpu([](const Tensor& self, const Tensor& other) {
+    check(self.dim() == 3, "self.dim() == 3");
+    check(other.scalar_type() == at::kLong, "other.scalar_type() == at::kLong");
+    return self;
+  }));
+
   // Sizes that several tensors have in common, as errors name them.
   m.def("paged(Tensor query, Tensor key_cache, Tensor block_tables, Tensor seq_lens) -> Tensor",
         cpu([](const Tensor& query, const Tensor& key_cache, const Tensor& block_tables, const Tensor& seq_lens) {
@@ -379,6 +406,11 @@ TORCH_LIBRARY(whole, m) {
   }));
   m.def("boxed(__torch__.torch.classes.values.Box box, Tensor self) -> Tensor", cpu([](const c10::intrusive_ptr<Box>& box, const Tensor& self) {
     box->held = self.clone();
+    return self.clone();
+  }));
+  m.def("table() -> __torch__.torch.classes.values.Table", any([] { return c10::make_intrusive<Table>(); }));
+  m.def("refuses(Tensor self, Tensor other) -> Tensor", cpu([](const Tensor& self, const Tensor& other) {
+    check(self.dim() == 2 && other.dim() == 2, "self.dim() == 2 && other.dim() == 2");
     return self.clone();
   }));
   m.def("copy(Tensor self, str mode='constant', bool flag=False, Scalar scale=1) -> Tensor",

@@ -27,6 +27,7 @@ void watch_crashes(void) {
   static char prefix[sizeof worker_key + 16];
   snprintf(prefix, sizeof prefix, "%s frame ", worker_key);
   oa_watch_crashes(REPLIES, prefix, left_to_go);
+  oa_crashes.said = (const char *(*)(void))dlsym(RTLD_DEFAULT, "oa_said");
   memcpy(of_go, oa_crashes.before, sizeof of_go);
   memset(oa_crashes.before, 0, sizeof of_go);  // what no Go code did ends the worker
 }

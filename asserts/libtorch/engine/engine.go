@@ -28,8 +28,9 @@ type Libtorch struct {
 	old     map[string]bool       // the ops that were there before libraries were loaded, nil where none is
 	host    *host                 // of kernels in Python, or nil
 	left    []*suite.LoadError
-	place   place // of the tensors of cases; none: on the CPU
-	watched bool  // memory is
+	texts   []string // in those that were
+	place   place    // of the tensors of cases; none: on the CPU
+	watched bool     // memory is
 }
 
 // shimVariable lists, one a line, the shared libraries that a worker loads
@@ -93,7 +94,9 @@ func Open(file []*schema.Op, loading func(string)) (*Libtorch, error) {
 		loading(path)
 		if err := libtorch.LoadLibrary(path); err != nil {
 			l.left = append(l.left, &suite.LoadError{Library: path, Why: err.Error()})
+			continue
 		}
+		l.texts = append(l.texts, texts(path)...)
 	}
 	loading("")
 	return l, nil
@@ -120,7 +123,7 @@ func (l *Libtorch) Version() string {
 
 // Loaded reports whether an op came with a library or a module.
 func (l *Libtorch) Loaded(op string) bool {
-	return l.old != nil && !l.old[op] || l.host != nil && l.host.adds(op)
+	return l.old != nil && !l.old[op] && !torchs(op) || l.host != nil && l.host.adds(op)
 }
 
 // Operators omits the operators that cannot run on the CPU, unless there is another device.
@@ -158,6 +161,9 @@ func (l *Libtorch) Beyond(op, text string) string {
 	if strings.Contains(text, "arguments don't support automatic differentiation, but one of the arguments requires grad") {
 		return "its kernel for autograd refuses arguments that require grad, as one with out= should"
 	}
+	if m := unconstructed.FindStringSubmatch(text); m != nil {
+		return "no op and no constructor makes an object of its class " + m[1]
+	}
 	m := inner.FindStringSubmatch(text)
 	if m == nil || m[1] == op {
 		return ""
@@ -189,7 +195,7 @@ var below = []string{"CPU", "CompositeExplicitAutograd", "CompositeExplicitAutog
 func (l *Libtorch) operator(op *libtorch.Op) engine.Operator {
 	o := engine.Operator{Missing: op.Unpassable(), Added: l.Loaded(op.Name), Autograd: op.Autograd}
 	if o.Added {
-		o.Site = asserts.Site{File: op.File, Line: op.Line} // the library's own are all registered in one line
+		o.Site, o.Texts = asserts.Site{File: op.File, Line: ownLine(op)}, l.texts
 	}
 	if l.host != nil && l.host.added[op.Name].File != "" {
 		o.Site = l.host.added[op.Name]
@@ -205,7 +211,9 @@ func (l *Libtorch) operator(op *libtorch.Op) engine.Operator {
 			return o
 		}
 	}
-	o.Unseen = Unseen(o.Schema, op)
+	if o.Unseen = Unseen(o.Schema, op); o.Added {
+		o.Makers = l.makers(o.Schema)
+	}
 	if o.Kernel == engine.NoKernel {
 		o.Missing = "it has no kernel for " + l.place.Name
 		o.Cannot = o.Missing
@@ -364,8 +372,8 @@ func (l *Libtorch) View(t engine.Tensor, d engine.Dense) (engine.Tensor, error) 
 const longest = 1000
 
 // stamp is the date, the time and the thread before the message of a CHECK that
-// failed: "[F1122 04:09:46.508826827 file.cpp:650]".
-var stamp = regexp.MustCompile(`\[([A-Z])\d{4} \d\d:\d\d:\d\d\.\d+ +(?:\d+ )?`)
+// failed: "[F1122 04:09:46.508826827 file.cpp:650]", "F 00:00:00.000171 executorch:file.cpp:650]".
+var stamp = regexp.MustCompile(`\b([A-Z])(?:\d{4})? \d\d:\d\d:\d\d\.\d+ +(?:\d+ )?`)
 
 // ownCalls are the lines for the files of host in the traceback of an exception of Python's.
 var ownCalls = regexp.MustCompile(`\n +<string>\(\d+\): .*`)
@@ -376,7 +384,7 @@ func thrown(err error) error {
 	var e *libtorch.Error
 	if errors.As(err, &e) {
 		message := ownCalls.ReplaceAllString(e.Message, "")
-		return &engine.Thrown{Message: stamp.ReplaceAllString(message[:min(len(message), longest)], "[$1 ")}
+		return &engine.Thrown{Message: stamp.ReplaceAllString(message[:min(len(message), longest)], "$1 ")}
 	}
 	return err
 }
@@ -461,7 +469,7 @@ func (l *Libtorch) Call(name string, args []any, level asserts.Level) (engine.Ou
 	err = call(level, &l.out, values...)
 	l.place.hold()
 	if err != nil {
-		return engine.Outcome{}, thrown(err)
+		return engine.Outcome{}, thrown(l.made(err))
 	}
 	out := engine.Outcome{Seen: l.out.Seen}
 	out.Seen.Before, out.Seen.After = slices.Clone(out.Seen.Before), slices.Clone(out.Seen.After)

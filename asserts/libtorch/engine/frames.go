@@ -71,6 +71,27 @@ func nativeFrames(raw []string) []string {
 	return frames[:own] // without those that start a thread
 }
 
+// Foreign reports whether a stack has none of the op's own functions, but PyTorch's: one
+// of its fallbacks crashed, before the kernel or after it. Where the C library finds
+// that memory is broken, the kernel may have done that before.
+func Foreign(raw []string) bool {
+	for i, line := range raw {
+		file, _, _ := strings.Cut(line, " ")
+		switch {
+		case strings.Contains(file, "-shim-"):
+			return i > 0
+		case i == 0 && system(file) && !slices.ContainsFunc(raw, thrownThere):
+			return false
+		case !system(file) && !strings.HasPrefix(file, "libtorch") && !strings.HasPrefix(file, "libc10"):
+			return false
+		}
+	}
+	return false // nothing is known of the call
+}
+
+// thrownThere reports whether a frame is of the C++ run time: nothing caught an exception.
+func thrownThere(line string) bool { return strings.HasPrefix(line, "libstdc++.so") }
+
 // system reports whether a file is one of the C and C++ run times.
 func system(file string) bool {
 	for _, name := range []string{"libc.so", "libstdc++.so", "libgcc_s.so", "libpthread.so", "libm.so", "ld-linux"} {

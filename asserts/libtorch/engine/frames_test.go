@@ -6,6 +6,26 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
+func TestForeign(t *testing.T) {
+	const shim, torch = "libtorch-2.6.0-shim-0912.so 0x8 ?", "libtorch_cpu.so 0x17 ?"
+	for _, tt := range []struct {
+		name string
+		raw  []string
+		want bool
+	}{
+		{"a fallback", []string{torch, "libc10.so 0x3 ?", shim, "opassert 0x9 ?"}, true},
+		{"an exception in one", []string{"libc.so.6 0x12 ?", "libstdc++.so.6 0x4 ?", torch, shim}, true},
+		{"memory that is broken", []string{"libc.so.6 0x12 ?", torch, shim}, false},
+		{"a kernel's call of an op", []string{torch, "libmyops.so 0x40 ?", torch, shim}, false},
+		{"no call", []string{torch}, false},
+		{"opassert's own", []string{shim, torch}, false},
+	} {
+		if got := Foreign(tt.raw); got != tt.want {
+			t.Errorf("%s: %v", tt.name, got)
+		}
+	}
+}
+
 func TestFrames(t *testing.T) {
 	raw := []string{
 		"libc.so.6 0x12 ?",

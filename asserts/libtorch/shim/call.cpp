@@ -12,6 +12,9 @@
 #include <torch/csrc/autograd/autograd_not_implemented_fallback.h>
 #endif
 
+#include <dlfcn.h>
+
+#include "aborts.h"
 #include "memory.h"
 #include "operators.h"
 #include "wire.h"
@@ -404,14 +407,15 @@ void bare_fallback() {
 // Through autograd it calls as a program does.
 void run(const Operator& op, torch::jit::Stack& stack, bool autograd) {
   if (autograd) bare_fallback();
+  auto call = [&] { refusable([&] { op.handle.callBoxed(&stack); }); };
   if (op.top || autograd) {
-    op.handle.callBoxed(&stack);
+    call();
   } else if (op.view || op.write) {
     at::AutoDispatchBelowAutograd guard;
-    op.handle.callBoxed(&stack);
+    call();
   } else {
     at::AutoDispatchBelowADInplaceOrView guard;
-    op.handle.callBoxed(&stack);
+    call();
   }
 }
 
@@ -593,3 +597,13 @@ void oa_release(int64_t impl) {
 }
 
 void oa_drop(int64_t object) { delete reinterpret_cast<IValue*>(object); }
+
+void oa_load(const char* path, int64_t n, int64_t* words, int64_t cap) {
+  reply(words, cap, [&](Reply&) {
+    std::setvbuf(stdout, nullptr, _IONBF, 0);  // the output of a library must show even if it ends the process
+    void* library = dlopen(std::string(path, n).c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (library == nullptr) throw Refusal(dlerror());
+    read_aborts();
+    list_anew();
+  });
+}

@@ -25,6 +25,9 @@ std::unique_ptr<Operator> describe(const c10::OperatorHandle& handle);
 std::string listed(const Operator& op);
 constexpr char RS = '\x1e', US = '\x1f';
 
+// list_anew makes oa_schemas list the operators anew: there may be more.
+void list_anew();
+
 std::string double_text(double v);
 
 }  // namespace opassert

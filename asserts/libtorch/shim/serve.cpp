@@ -1,6 +1,7 @@
 // serve.cpp calls the functions of shim.h for another process, which writes what
 // it would call to a socket: where the kernels are Python's, libtorch lives in the
 // user's own interpreter, and the worker outside.
+#include "aborts.h"
 #include "observe.h"
 #include "remote.h"
 #include "stack.h"
@@ -85,6 +86,8 @@ struct Session {
 
 void oa_serve(int socket, int stack, void (*after)(int seeded)) {
   oa_watch_crashes(stack, "", nullptr);
+  oa_crashes.said = oa_said;
+  opassert::read_aborts();
   const pid_t server = getpid();
   opassert::count_python();
   Session s{socket};

@@ -36,6 +36,10 @@ void oa_load(const char* path, int64_t n, int64_t* reply, int64_t cap);
 // copy ends for conjugated and negated tensors, and the dispatch key of its kernels, a string.
 void oa_device(const char* name, int64_t n, int64_t* reply, int64_t cap);
 
+// oa_said returns what a kernel that ends its process wrote to stderr, as far as aborts
+// are read.
+const char* oa_said(void);
+
 // oa_call calls an operator; call.cpp says how a request reads.
 void oa_call(const int64_t* request, int64_t n, int64_t* reply, int64_t cap);
 

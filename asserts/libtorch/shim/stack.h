@@ -92,15 +92,30 @@ static struct {
   int to;                                                 // the file for its stack
   const char* prefix;                                     // of each line
   int (*left)(int sig, siginfo_t* info, void* context);  // handles a signal that is none of a kernel's; may be null
+  const char* (*said)(void);                              // returns what the kernel wrote to stderr; may be null
   struct sigaction before[NSIG];
   pid_t process, caller;  // the process, and the thread that calls kernels
 } oa_crashes;
 
 static const int oa_deadly[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP};
 
+// oa_write_said writes the lines that a kernel wrote to stderr, each behind "said".
+static void oa_write_said(void) {
+  char line[1024];
+  const char* text = oa_crashes.said == NULL ? "" : oa_crashes.said();
+  while (*text != 0) {
+    size_t length = strcspn(text, "\n");
+    int n = snprintf(line, sizeof line, "%ssaid %.*s\n", oa_crashes.prefix, (int)(length < 700 ? length : 700), text);
+    if (n > 0 && write(oa_crashes.to, line, n) < 0) _exit(1);
+    text += length + (text[length] != 0);
+  }
+}
+
 // oa_tell_stack ignores the processes that a kernel has forked.
 static void oa_tell_stack(void* pc) {
-  if (getpid() == oa_crashes.process) oa_write_stack(oa_crashes.to, oa_crashes.prefix, pc);
+  if (getpid() != oa_crashes.process) return;
+  oa_write_said();
+  oa_write_stack(oa_crashes.to, oa_crashes.prefix, pc);
 }
 
 // oa_exiting runs where a kernel calls exit, as Go's run time does not.

@@ -74,6 +74,11 @@ type Operator struct {
 	Autograd bool
 	// Added reports that it came with a library that was loaded besides.
 	Added bool
+	// Texts are the short texts and messages in the libraries that were loaded besides,
+	// of one that came with those: its arguments may take some of them.
+	Texts []string
+	// Makers are the ops that return an object of a class that it takes.
+	Makers []*schema.Op
 	// Site is where its kernel is registered or written, where that is known.
 	Site asserts.Site
 	// Missing is the reason why it cannot be called, or "".

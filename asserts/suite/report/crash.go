@@ -9,17 +9,18 @@ import (
 
 // A Crash is a case that ended its worker.
 type Crash struct {
-	Case   int           `json:"case"`
-	Cause  string        `json:"cause"`            // "SIGSEGV", "hang", "out of memory"
-	Alone  bool          `json:"alone"`            // it happens again in a process of its own
-	Call   string        `json:"call,omitempty"`   // the smallest call that crashes so
-	Recipe string        `json:"recipe,omitempty"` // the same as a case of a file of cases
-	Device engine.Device `json:"device,omitempty"` // where the op was called; "" before it was
-	Twin   bool          `json:"-"`                // the op was called there with twins of the tensors of the case
-	Frames []string      `json:"frames,omitempty"` // the op's own functions on the stack, innermost first
-	Said   string        `json:"said,omitempty"`   // the error of the device, where that is lost
-	Waived string        `json:"waived,omitempty"` // why an allowlist waives it
-	Known  bool          `json:"known,omitempty"`  // a baseline has it
+	Case    int           `json:"case"`
+	Cause   string        `json:"cause"`            // "SIGSEGV", "hang", "out of memory"
+	Alone   bool          `json:"alone"`            // it happens again in a process of its own
+	Call    string        `json:"call,omitempty"`   // the smallest call that crashes so
+	Recipe  string        `json:"recipe,omitempty"` // the same as a case of a file of cases
+	Foreign bool          `json:"-"`                // none of the op's own functions was on the stack
+	Device  engine.Device `json:"device,omitempty"` // where the op was called; "" before it was
+	Twin    bool          `json:"-"`                // the op was called there with twins of the tensors of the case
+	Said    string        `json:"said,omitempty"`   // the message with which the op ended it, or the error of a device that is lost
+	Frames  []string      `json:"frames,omitempty"` // the op's own functions on the stack, innermost first
+	Waived  string        `json:"waived,omitempty"` // why an allowlist waives it
+	Known   bool          `json:"known,omitempty"`  // a baseline has it
 
 	Program *Program `json:"program,omitempty"`
 }

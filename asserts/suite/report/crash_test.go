@@ -1,6 +1,7 @@
 package report
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -60,5 +61,17 @@ func TestInPython(t *testing.T) {
 		if c := (Crash{Frames: tt.frames}); c.InPython() != tt.want {
 			t.Errorf("%q: %v", tt.frames, !tt.want)
 		}
+	}
+}
+
+// The message with which an op ended its worker stands in its report.
+func TestCrashSaid(t *testing.T) {
+	r := new(Report)
+	op := &OpResult{Op: "my::f"}
+	if got := r.CrashText(op, Crash{Cause: "SIGABRT", Said: "n != 8"}); !strings.Contains(got, "\n  said    n != 8\n") {
+		t.Error(got)
+	}
+	if got := r.CrashText(op, Crash{Cause: "SIGABRT"}); strings.Contains(got, "said") {
+		t.Error(got)
 	}
 }

@@ -126,13 +126,14 @@ var hopeless = []string{
 var rules = []rule{
 	{words: []string{"could not run"}, pattern: backends, revise: (*revision).backend},
 	on(`the constructor of \S+ takes \(.*\): got \d+ arguments`, (*revision).construct, "the constructor of"),
+	on(`has no constructor; .* returns one`, (*revision).make, "has no constructor; "),
 	on(`argument (\d+) "(\w+)": want ([^,]+), got (.*)`, (*revision).wanted, "\": want "),
 	on(`given groups=(\d+), (?:weight of size|expected weight to be (?:at least|divisible by) \d+ at dimension 0, but got weight of size) \[([\d, ]+)\](?:, expected input\[([\d, ]+)\])?`, (*revision).grouped, "given groups="),
 	on(`expected bias to be 1-dimensional with (\d+) elements, but got bias of size \[([\d, ]*)\]`, (*revision).biased, "expected bias"),
 	on(`type \(\w+\) and \w+ type \([\w ]+\) should be the same`, (*revision).equalDTypes, "should be the same"),
 	on(``, (*revision).words, ""),
 	on(`expected (.+?) to be true, but got false`, (*revision).condition, "to be true"),
-	on(`check failed: (.+)`, (*revision).condition, "check failed"),
+	on(`(?:check|assert) failed:? (.+)`, (*revision).condition, "check failed", "assert failed"),
 	on(`(\d+) (?:elements?|columns?|coordinates|channels|values) (?:in|at|along) (?:dim|dimension) (\d+)`, (*revision).elementsAt, " dim"),
 	on(`same (?:number of elements|size|length|number) (?:in|at|along) (?:dim|dimension) (\d+)`, (*revision).sameAt, "same "),
 	on(`(\w+)\W[^a-z]*to have (\d+) \w+?,? but (?:it )?(?:got|found|has|had) (\d+)`, (*revision).have, "to have "),
@@ -339,6 +340,26 @@ func (m *revision) construct([]string) bool {
 		return changed
 	}
 	return fill(m.c.Args)
+}
+
+// made matches what an engine says of an object that an op makes, with its schema.
+var made = regexp.MustCompile(`class (\S+) has no constructor; (\S+?)::(.*) returns one`)
+
+// make lets an op make the objects that no constructor does.
+func (m *revision) make([]string) bool {
+	said := made.FindStringSubmatch(m.text)
+	maker, err := schema.ParseDispatcher(said[2] + "::" + said[3])
+	if err != nil {
+		return false
+	}
+	maker.Namespace = said[2]
+	changed := false
+	for i, v := range m.c.Args {
+		if v.Kind == sample.NewValue && v.Text == said[1] {
+			m.c.Args[i], changed = madeBy(m.rng, maker, &m.th), true
+		}
+	}
+	return changed
 }
 
 // wanted follows the engine, which refuses a value that the schema's type

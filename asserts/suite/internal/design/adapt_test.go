@@ -62,6 +62,8 @@ func TestRules(t *testing.T) {
 			"Dimension specified as 1 but tensor has no dimensions", "aten::f(a=float32[3, 3], b=float32[3])"},
 		{"length of a tensor", "f(Tensor targets) -> Tensor", []string{"float32[3]"},
 			"targets must be 2", "aten::f(targets=float32[0])"},
+		{"a condition of an abort", "f(Tensor self) -> Tensor", []string{"float32[3]"},
+			"F executorch:op.cpp:3] In function f(), assert failed (self.dim() == 2): bad", "aten::f(self=float32[3, 3])"},
 		{"plain tensors", "f(Tensor self) -> Tensor", []string{"float32[3] zero"},
 			"ZeroTensors are immutable.", "aten::f(self=float32[3])"},
 	}
@@ -241,5 +243,35 @@ func TestNamedWords(t *testing.T) {
 		if len(got) > len(want)+2 {
 			t.Errorf("%s: read %q, want %q", text, got, want)
 		}
+	}
+}
+
+// What no constructor makes an op may, as the engine says.
+func TestMadeByOp(t *testing.T) {
+	op := must.Get(schema.ParseDispatcher("my::f(__torch__.torch.classes.my.Table t) -> ()"))(t)
+	c := &sample.Case{Op: "my::f", Names: []string{"t"}, Args: []sample.Value{{Kind: sample.NewValue, Text: "__torch__.torch.classes.my.Table"}}}
+	for _, tt := range []struct {
+		error, want string
+		ok          bool
+	}{
+		{`argument 0 "t": class __torch__.torch.classes.my.Table has no constructor; my::table.of(bool sparse) -> __torch__.torch.classes.my.Table returns one`, "my::f(t=my::table.of(false))", true},
+		{`argument 0 "t": class __torch__.torch.classes.my.Other has no constructor; my::other() -> __torch__.torch.classes.my.Other returns one`, "my::f(t=my.Table())", false},
+		{`argument 0 "t": class __torch__.torch.classes.my.Table has no constructor; my::table(% returns one`, "my::f(t=my.Table())", false},
+	} {
+		next, ok := NewAdapter(op, sample.NewRandom(0, "f", 0), Themes[0]).Revise(c, tt.error)
+		if next.String() != tt.want || ok != tt.ok {
+			t.Errorf("%s: %s, %v; want %s, %v", tt.error, next, ok, tt.want, tt.ok)
+		}
+	}
+}
+
+func TestStoredWords(t *testing.T) {
+	stored := []string{"alpha", "kind has to be one of 'left' or 'right'", "other has to be 'up' or 'down'", "two words", "beta-2"}
+	want := []string{"left", "right", "alpha", "beta-2"}
+	if got := storedWords(stored, "kind"); !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if got := storedWords(slices.Repeat(stored, mostStored), "kind"); len(got) != mostStored {
+		t.Errorf("%d words, want %d", len(got), mostStored)
 	}
 }

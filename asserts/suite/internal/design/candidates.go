@@ -59,6 +59,15 @@ func ofType(r *rand.Rand, arg schema.Argument, t schema.Type, th *theme) sample.
 	return sample.None()
 }
 
+// madeBy returns the result of an op.
+func madeBy(r *rand.Rand, maker *schema.Op, th *theme) sample.Value {
+	v := sample.Value{Kind: sample.CallValue, Text: maker.Namespace + "::" + maker.Func.Name.String()}
+	for _, arg := range maker.Func.Args {
+		v.List = append(v.List, candidate(r, arg, th))
+	}
+	return v
+}
+
 func listOf(r *rand.Rand, arg schema.Argument, t schema.Type, th *theme) sample.Value {
 	elem, n := t.Elem[0], t.Size
 	rank := len(th.sizes)

@@ -112,7 +112,7 @@ func (t tensorTerm) set(operator string, other tensorTerm, text string) bool {
 // number returns the current value of the term, or the number that is written.
 func (t tensorTerm) number(text string) (int64, bool) {
 	if t.tensor == nil {
-		n, err := strconv.ParseInt(strings.Trim(text, "()"), 10, 64)
+		n, err := strconv.ParseInt(strings.Trim(text, "():"), 10, 64)
 		return n, err == nil
 	}
 	switch t.what {

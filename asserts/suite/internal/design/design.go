@@ -239,7 +239,7 @@ func NewDesign(o engine.Operator, devices []engine.Device, openings int, l *Lear
 	if len(d.Bases) == 0 {
 		return d
 	}
-	b := &designer{Design: d, op: o.Schema, devices: devices, added: o.Added, base: d.Bases[0], named: l.Named}
+	b := &designer{Design: d, op: o.Schema, devices: devices, added: o.Added, stored: o.Texts, makers: o.Makers, base: d.Bases[0], named: l.Named}
 	b.together()
 	b.scalars()
 	b.tensors()
@@ -254,6 +254,8 @@ type designer struct {
 	op      *schema.Op
 	devices []engine.Device
 	added   bool // a library's own, whose kernels may take any form of tensor
+	stored  []string
+	makers  []*schema.Op
 	base    *sample.Case
 	named   map[int][]sample.Value
 	late    []argClass // of values that crash kernels which trust them
@@ -454,6 +456,7 @@ func (b *designer) scalars() {
 			all = ScalarValues(t.Name, b.devices)
 		}
 		b.values(i, arg, slices.Concat(b.named[i], all))
+		b.objects(i, arg)
 		if t.Kind == schema.Base && IsInt(t) {
 			for _, n := range largeInts {
 				b.late = append(b.late, argClass{arg: arg.Name, valueClass: class1(strconv.FormatInt(n, 10), SetValue(i, sample.Int(n)))})
@@ -484,6 +487,16 @@ func (b *designer) values(i int, arg schema.Argument, all []sample.Value) {
 			class.key = false // a kernel that takes any text takes all of them
 		}
 		b.Classes = append(b.Classes, class)
+	}
+}
+
+// objects are those that ops make for an argument.
+func (b *designer) objects(i int, arg schema.Argument) {
+	for _, maker := range b.makers {
+		if returns := maker.Func.Returns; returns[0].Type.String() == Unwrap(arg.Type).String() {
+			v := madeBy(sample.NewRandom(0, arg.Name, 0), maker, &Themes[0])
+			b.add(arg.Name, class1("made by "+v.Text, SetValue(i, v)))
+		}
 	}
 }
 
@@ -537,8 +550,29 @@ func (b *designer) texts(i int, arg schema.Argument) []sample.Value {
 	}
 	if len(b.named[i]) > 1 { // the kernel said which there are
 		all = all[:min(len(all), 3)]
+	} else {
+		all = append(all, storedWords(b.stored, arg.Name)...)
 	}
 	return texts(sample.TextValue, all)
+}
+
+// mostStored bounds the words of a library that are tried for an argument.
+const mostStored = 128
+
+// storedWords returns the words among the texts of a library, those first that a
+// message which names the argument offers.
+func storedWords(stored []string, arg string) []string {
+	var offered, alone []string
+	for _, text := range stored {
+		switch {
+		case plain.MatchString(text):
+			alone = append(alone, text)
+		case containsWord(text, arg):
+			offered = append(offered, namedWords(text)...)
+		}
+	}
+	all := append(offered, alone...)
+	return all[:min(len(all), mostStored)]
 }
 
 // outsOf reports of each tensor of a call whether results go into it.

@@ -53,6 +53,13 @@ environment, the go command or opassert. Ops that crashed run each time, and so 
 those of kernels that may read files or use the network themselves, and all of a
 program that links C libraries; -a runs all.
 
+A kernel of a library that writes a message to stderr and then calls abort(), as those of
+ExecuTorch do, refuses its arguments by that, as others do by an exception. What an
+argument of type str is compared with is looked for in the library's read-only data, and
+an object of a custom class is made by its constructor and by the ops that return one. A
+crash while PyTorch's own code runs, and none of the op's library, is not the op's: it is
+listed and waived.
+
 With -device the tensors of all cases lie on that device: they are made on the CPU and
 copied there with their strides, offsets and shared storages. An argument that is a
 device gets it, and bytes are compared as the device's backend copies them to the CPU. The
@@ -542,7 +549,7 @@ func (c *checkup) run(ctx context.Context, inv *invocation, write func(*report.R
 		return err
 	}
 	run := suite.Run{
-		Lint: len(c.flags.adding()) > 0 && !c.flags.autograd(), Timeout: *c.flags.timeout, Waived: c.waived, Frames: engine.frames,
+		Lint: len(c.flags.adding()) > 0 && !c.flags.autograd(), Timeout: *c.flags.timeout, Waived: c.waived, Frames: engine.frames, Foreign: engine.foreign,
 	}
 	if state.file != nil {
 		run.Known = state.file.Known

@@ -36,12 +36,15 @@ type backend struct {
 
 	// frames turns the stack of a crash into the op's own functions.
 	frames func(raw []string) []string
+
+	// foreign reports whether it has none of those.
+	foreign func(raw []string) bool
 }
 
 var backends = []backend{
-	{"go", prepareModule, nil, nil},
-	{"libtorch", prepareLibtorch, openLibtorch, torch.Frames},
-	{"c10", prepareEmbedded, openEmbedded, nil},
+	{"go", prepareModule, nil, nil, nil},
+	{"libtorch", prepareLibtorch, openLibtorch, torch.Frames, torch.Foreign},
+	{"c10", prepareEmbedded, openEmbedded, nil, nil},
 }
 
 // A program runs some of the ops, as the workers of a run.

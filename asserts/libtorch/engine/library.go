@@ -1,0 +1,120 @@
+package engine
+
+import (
+	"bytes"
+	"debug/elf"
+	"fmt"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/opassert/opassert/asserts/libtorch"
+	"github.com/opassert/opassert/schema"
+)
+
+// ofTorch are parts of the paths of PyTorch's own sources.
+var ofTorch = regexp.MustCompile(`(^|/)(aten/src/ATen|torch/csrc|caffe2|c10)/`)
+
+// torchs reports whether PyTorch itself registered an op, as it may while a library is
+// loaded that brings more of PyTorch with it.
+func torchs(name string) bool {
+	if Custom(name) {
+		return false
+	}
+	op, err := libtorch.Lookup(name)
+	return err == nil && ofTorch.MatchString(op.File)
+}
+
+var (
+	shortText = regexp.MustCompile(`^[A-Za-z][\w.+-]{0,23}$`)
+	message   = regexp.MustCompile(`^[ -~\n]{8,400}$`)
+)
+
+// texts returns the short texts and the messages in the read-only data of a shared
+// library: modes that its kernels compare arguments with, and what they say of those.
+func texts(path string) []string {
+	file, err := elf.Open(path)
+	if err != nil {
+		return nil
+	}
+	defer file.Close()
+	var all []string
+	for _, section := range file.Sections {
+		if !strings.HasPrefix(section.Name, ".rodata") || section.Size > 1<<26 {
+			continue
+		}
+		data, _ := section.Data()
+		for text := range bytes.SplitSeq(data, []byte{0}) {
+			if shortText.Match(text) || message.Match(text) && bytes.ContainsRune(text, ' ') {
+				all = append(all, string(text))
+			}
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// ownLine returns the line of a source in which an op is defined, where that can be
+// read; else that of its namespace's registrations.
+func ownLine(op *libtorch.Op) int {
+	source, err := os.ReadFile(op.File)
+	if err != nil {
+		return op.Line
+	}
+	_, name, _ := strings.Cut(op.Name, "::")
+	defined := regexp.MustCompile(`"(?:` + op.Namespace + `::)?` + regexp.QuoteMeta(name) + `["(]`)
+	for i, line := range slices.Collect(strings.Lines(string(source))) {
+		if i+1 >= op.Line && defined.MatchString(line) {
+			return i + 1
+		}
+	}
+	return op.Line
+}
+
+// makers returns the ops that return an object of a class that an op takes.
+func (l *Libtorch) makers(op *schema.Op) []*schema.Op {
+	var all []*schema.Op
+	for _, arg := range op.Func.Args {
+		if class := arg.Type.String(); strings.Contains(class, ".torch.classes.") {
+			all = append(all, l.makersOf(strings.TrimSuffix(class, "?"))...)
+		}
+	}
+	return all
+}
+
+// makersOf returns the ops that return one object, of a class.
+func (l *Libtorch) makersOf(class string) []*schema.Op {
+	ops, err := libtorch.Ops()
+	if err != nil {
+		return nil
+	}
+	var all []*schema.Op
+	for _, op := range ops {
+		if len(op.Returns) != 1 || op.Returns[0].Type != class {
+			continue
+		}
+		if parsed, err := Schema(op); err == nil {
+			all = append(all, parsed)
+		}
+	}
+	return all
+}
+
+var unconstructed = regexp.MustCompile(`class (\S+) has no constructor$`)
+
+// made adds to the error of a class without a constructor the op that makes one.
+func (l *Libtorch) made(err error) error {
+	e, ok := err.(*libtorch.Error)
+	if !ok {
+		return err
+	}
+	if m := unconstructed.FindStringSubmatch(e.Message); m != nil {
+		for _, op := range l.makersOf(m[1]) {
+			own := *e
+			own.Message += fmt.Sprintf("; %s::%s returns one", op.Namespace, op.Func)
+			return &own
+		}
+	}
+	return err
+}

@@ -1,0 +1,63 @@
+package engine
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/opassert/opassert/asserts/libtorch"
+	"github.com/opassert/opassert/internal/must"
+)
+
+func TestTexts(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("libraries elsewhere are not ELF")
+	}
+	source, lib := filepath.Join(t.TempDir(), "texts.c"), filepath.Join(t.TempDir(), "texts.so")
+	must.Do(t, os.WriteFile(source, []byte(`
+const char *const all[] = {"zstd-fast", "9lives", "kind must be one of 'a' or 'b'", "a:b", "a_word_of_more_than_24_letters", "a\tb c d e f", "nothing;to;say"};
+`), 0o666))
+	if out, err := exec.Command("cc", "-shared", "-fPIC", "-o", lib, source).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	if diff := cmp.Diff([]string{"kind must be one of 'a' or 'b'", "zstd-fast"}, texts(lib)); diff != "" {
+		t.Error(diff)
+	}
+	if got := texts(source); got != nil {
+		t.Errorf("%q in what is not a library", got)
+	}
+}
+
+func TestOwnLine(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "ops.cpp")
+	must.Do(t, os.WriteFile(file, []byte(`void f() { call("g(x)"); }
+TORCH_LIBRARY(my, m) {
+  m.def("f(Tensor x) -> Tensor");
+  m.def("my::g(Tensor x) -> Tensor");
+  m.def("g.out(Tensor x) -> Tensor");
+  m.impl("h", h);
+}
+`), 0o666))
+	for op, want := range map[string]int{"my::f": 3, "my::g": 4, "my::g.out": 5, "my::h": 6, "my::i": 2} {
+		if got := ownLine(&libtorch.Op{Name: op, Namespace: "my", File: file, Line: 2}); got != want {
+			t.Errorf("%s: line %d, want %d", op, got, want)
+		}
+	}
+	if got := ownLine(&libtorch.Op{Name: "my::f", Namespace: "my", File: file + "x", Line: 7}); got != 7 {
+		t.Errorf("without the source: line %d, want 7", got)
+	}
+}
+
+func TestOfTorch(t *testing.T) {
+	for file, want := range map[string]bool{
+		"/pytorch/aten/src/ATen/native/x.cpp": true, "../torch/csrc/jit/x.cpp": true, "aten/src/ATen/x.cpp": true, "/home/me/torch/x.cpp": false, "/src/caffe2ish/x.cpp": false,
+	} {
+		if ofTorch.MatchString(file) != want {
+			t.Errorf("%s: %v", file, !want)
+		}
+	}
+}

@@ -1,0 +1,125 @@
+// aborts.cpp leaves a call whose kernel aborts by a jump: its frames are not unwound, so
+// what they own is lost, and the thread's state is set back.
+#include "aborts.h"
+
+#include <ATen/Parallel.h>
+#include <ATen/ThreadLocalState.h>
+
+#include <fcntl.h>
+#include <setjmp.h>
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+#include "shim.h"
+#include "stack.h"
+
+namespace opassert {
+namespace {
+
+// Captured keeps in memory what is written to stderr. Handlers of signals end it.
+class Captured {
+  static constexpr off_t kLongest = 1 << 12;
+  const int memory_ = memfd_create("stderr", MFD_CLOEXEC), stderr_ = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 10);
+  bool on_ = false;
+
+ public:
+  char text[kLongest + 1] = "";  // the end of what was written
+
+  void begin() {
+    text[0] = 0;
+    on_ = memory_ >= 0 && stderr_ >= 0 && dup2(memory_, STDERR_FILENO) >= 0;
+  }
+
+  // end makes stderr what it was, and takes the text.
+  void end() {
+    if (!std::exchange(on_, false)) return;
+    dup2(stderr_, STDERR_FILENO);
+    const off_t n = lseek(memory_, 0, SEEK_CUR);
+    if (n <= 0) return;
+    ssize_t length = std::max<ssize_t>(0, pread(memory_, text, std::min(n, kLongest), std::max<off_t>(0, n - kLongest)));
+    while (length > 0 && strchr(" \n", text[length - 1]) != nullptr) length--;
+    text[length] = 0;
+    if (ftruncate(memory_, 0) == 0) lseek(memory_, 0, SEEK_SET);
+  }
+
+  // pass writes the text to stderr.
+  void pass() const {
+    if (text[0] != 0 && write(stderr_, text, strlen(text)) > 0 && write(stderr_, "\n", 1) < 0) return;
+  }
+};
+
+Captured* captured = nullptr;  // once aborts are read
+thread_local sigjmp_buf* landing = nullptr;
+struct sigaction before[NSIG];
+
+bool named(const Dl_info& at, std::initializer_list<const char*> prefixes) {
+  const char* slash = strrchr(at.dli_fname, '/');
+  const char* file = slash == nullptr ? at.dli_fname : slash + 1;
+  return std::any_of(prefixes.begin(), prefixes.end(), [&](const char* p) { return strncmp(file, p, strlen(p)) == 0; });
+}
+
+// refused reports whether the frames are those of a kernel that called abort() itself.
+bool refused() {
+  void* frames[OA_DEPTH];
+  Dl_info at, own;
+  if (at::in_parallel_region() || !dladdr(reinterpret_cast<void*>(read_aborts), &own)) return false;
+  bool aborts = false, caller = false;
+  const int n = backtrace(frames, OA_DEPTH);
+  for (int i = 3; i < n && dladdr(static_cast<char*>(frames[i]) - 1, &at) && at.dli_fname != nullptr; i++) {
+    if (aborts && at.dli_fbase == own.dli_fbase) return caller;
+    if (named(at, {"python", "libpython"})) return false;
+    if (aborts && !caller && named(at, {"libc.so", "libstdc++.so", "libtorch", "libc10"})) return false;
+    caller = caller || aborts;
+    aborts = aborts || (at.dli_sname != nullptr && strcmp(at.dli_sname, "abort") == 0);
+  }
+  return false;
+}
+
+void deadly(int sig, siginfo_t* info, void* context) {
+  captured->end();
+  if (sig == SIGABRT && landing != nullptr && captured->text[0] != 0 && refused()) siglongjmp(*std::exchange(landing, nullptr), 1);
+  captured->pass();
+  if (before[sig].sa_flags & SA_SIGINFO) return before[sig].sa_sigaction(sig, info, context);
+  sigaction(sig, &before[sig], nullptr);  // it comes again
+}
+
+}  // namespace
+
+void read_aborts() {
+  if (captured != nullptr) return;
+  captured = new Captured;
+  struct sigaction action = {};
+  action.sa_sigaction = deadly;
+  action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
+  for (int sig : oa_deadly) sigaction(sig, &action, &before[sig]);
+}
+
+void refusable(const std::function<void()>& call) {
+  if (captured == nullptr) return call();
+  const at::ThreadLocalState state;
+  sigjmp_buf here;
+  if (sigsetjmp(here, 1) != 0) {
+    at::ThreadLocalState::setThreadLocalState(state);
+    throw std::runtime_error(captured->text);
+  }
+  struct Watched {
+    explicit Watched(sigjmp_buf* here) {
+      landing = here;
+      captured->begin();
+    }
+    ~Watched() {
+      landing = nullptr;
+      captured->end();
+      captured->pass();
+    }
+  } watched(&here);
+  call();
+}
+
+}  // namespace opassert
+
+const char* oa_said(void) { return opassert::captured == nullptr ? "" : opassert::captured->text; }

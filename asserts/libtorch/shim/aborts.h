@@ -1,0 +1,17 @@
+// aborts.h: a kernel that refuses its arguments by a message and abort(), as those
+// of ExecuTorch do, throws that message instead.
+#pragma once
+
+#include <functional>
+
+namespace opassert {
+
+// read_aborts makes calls from here on do so. Until then they cost nothing more.
+void read_aborts();
+
+// refusable makes a call, and throws what its kernel wrote to stderr where the kernel
+// then called abort(). An abort without a message stays one, and so do those of
+// other threads, of the C and C++ libraries, and of kernels that Python called.
+void refusable(const std::function<void()>& call);
+
+}  // namespace opassert
