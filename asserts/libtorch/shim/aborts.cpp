@@ -10,6 +10,7 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -46,9 +47,13 @@ class Captured {
     if (ftruncate(memory_, 0) == 0) lseek(memory_, 0, SEEK_SET);
   }
 
-  // pass writes the text to stderr.
-  void pass() const {
-    if (text[0] != 0 && write(stderr_, text, strlen(text)) > 0 && write(stderr_, "\n", 1) < 0) return;
+  bool wrote() const { return on_ && lseek(memory_, 0, SEEK_CUR) > 0; }
+
+  // pass ends it, and writes the text to stderr.
+  void pass() {
+    const bool was = on_;
+    end();
+    if (was && text[0] != 0 && write(stderr_, text, strlen(text)) > 0 && write(stderr_, "\n", 1) < 0) return;
   }
 };
 
@@ -80,18 +85,21 @@ bool refused() {
 }
 
 void deadly(int sig, siginfo_t* info, void* context) {
-  captured->end();
-  if (sig == SIGABRT && landing != nullptr && captured->text[0] != 0 && refused()) siglongjmp(*std::exchange(landing, nullptr), 1);
+  if (sig == SIGABRT && landing != nullptr && captured->wrote() && refused()) siglongjmp(*std::exchange(landing, nullptr), 1);
   captured->pass();
   if (before[sig].sa_flags & SA_SIGINFO) return before[sig].sa_sigaction(sig, info, context);
   sigaction(sig, &before[sig], nullptr);  // it comes again
 }
+
+void exiting() { captured->pass(); }
 
 }  // namespace
 
 void read_aborts() {
   if (captured != nullptr) return;
   captured = new Captured;
+  std::atexit(exiting);
+  std::at_quick_exit(exiting);
   struct sigaction action = {};
   action.sa_sigaction = deadly;
   action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
@@ -103,6 +111,7 @@ void refusable(const std::function<void()>& call) {
   const at::ThreadLocalState state;
   sigjmp_buf here;
   if (sigsetjmp(here, 1) != 0) {
+    captured->end();
     at::ThreadLocalState::setThreadLocalState(state);
     throw std::runtime_error(captured->text);
   }
@@ -113,7 +122,6 @@ void refusable(const std::function<void()>& call) {
     }
     ~Watched() {
       landing = nullptr;
-      captured->end();
       captured->pass();
     }
   } watched(&here);
