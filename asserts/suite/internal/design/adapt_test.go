@@ -64,6 +64,10 @@ func TestRules(t *testing.T) {
 			"targets must be 2", "aten::f(targets=float32[0])"},
 		{"a condition of an abort", "f(Tensor self) -> Tensor", []string{"float32[3]"},
 			"F executorch:op.cpp:3] In function f(), assert failed (self.dim() == 2): bad", "aten::f(self=float32[3, 3])"},
+		{"described with its dimensions", "f(Tensor key) -> Tensor", []string{"float32[5, 6, 7]"},
+			"key must be a 2-D [tokens, size]", "aten::f(key=float32[5, 3])"},
+		{"the shape of another", "f(Tensor ids, Tensor weights) -> Tensor", []string{"int32[2, 3]", "float32[3]"},
+			"weights must have the shape of ids", "aten::f(ids=int32[2, 3], weights=float32[2, 3])"},
 		{"plain tensors", "f(Tensor self) -> Tensor", []string{"float32[3] zero"},
 			"ZeroTensors are immutable.", "aten::f(self=float32[3])"},
 	}
