@@ -71,6 +71,9 @@ func nativeFrames(raw []string) []string {
 	return frames[:own] // without those that start a thread
 }
 
+// pytorch matches the names of PyTorch's own libraries, and not libtorchvision.so.
+var pytorch = regexp.MustCompile(`^lib(torch(_(cpu|cuda|cuda_linalg|hip|xpu|python))?|c10(_(cuda|hip|xpu))?)\.so`)
+
 // Foreign reports whether a stack has none of the op's own functions, but PyTorch's: one
 // of its fallbacks crashed, before the kernel or after it. Where the C library finds
 // that memory is broken, the kernel may have done that before.
@@ -82,7 +85,7 @@ func Foreign(raw []string) bool {
 			return i > 0
 		case i == 0 && system(file) && !slices.ContainsFunc(raw, thrownThere):
 			return false
-		case !system(file) && !strings.HasPrefix(file, "libtorch") && !strings.HasPrefix(file, "libc10"):
+		case !system(file) && !pytorch.MatchString(file):
 			return false
 		}
 	}

@@ -17,6 +17,9 @@ func TestForeign(t *testing.T) {
 		{"an exception in one", []string{"libc.so.6 0x12 ?", "libstdc++.so.6 0x4 ?", torch, shim}, true},
 		{"memory that is broken", []string{"libc.so.6 0x12 ?", torch, shim}, false},
 		{"a kernel's call of an op", []string{torch, "libmyops.so 0x40 ?", torch, shim}, false},
+		{"a library of a like name", []string{"libtorchvision.so 0x40 ?", torch, shim}, false},
+		{"another", []string{"libtorch-2.6.0-oplib-12.so 0x40 ?", torch, shim}, false},
+		{"of another device", []string{"libc10_cuda.so 0x40 ?", "libtorch_cuda.so 0x4 ?", "libtorch_cpu.so.1.13 0x4 ?", shim}, true},
 		{"no call", []string{torch}, false},
 		{"opassert's own", []string{shim, torch}, false},
 	} {
