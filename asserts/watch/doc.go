@@ -98,8 +98,9 @@
 //     _enable_pyobj_dispatch(False), and sys.getrefcount returns more.
 //   - A program that holds Python's lock while it waits for a C++ thread's ops
 //     may hang from PyTorch 2.10 on, where copying a tensor can take that lock.
-//   - A libtorch that is linked into a program statically, and processes that other
-//     programs start for the program, as docker, ssh and batch systems do, are not seen.
+//   - A libtorch that is linked into a program statically, or whose file has another name
+//     than libtorch_cpu.so, and processes that other programs start for the program, as
+//     docker, ssh and batch systems do, are not seen.
 //
 // # Processes
 //

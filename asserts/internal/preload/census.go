@@ -275,7 +275,10 @@ func why(pid int) string {
 		return "it is not in its root folder " + root
 	}
 	env, err := os.ReadFile(proc(pid, "environ"))
-	if err == nil && !bytes.Contains(append([]byte{0}, env...), []byte("\x00LD_PRELOAD=")) {
+	switch {
+	case err != nil:
+		return "it ended before opassert could see why"
+	case !bytes.Contains(append([]byte{0}, env...), []byte("\x00LD_PRELOAD=")):
 		return "it was started without LD_PRELOAD in its environment, and not through libc"
 	}
 	return "the loader has left LD_PRELOAD out"

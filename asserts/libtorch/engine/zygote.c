@@ -52,7 +52,7 @@ static int short_of(unsigned long more, char *text, size_t size) {
 // before it can say what is wrong.
 static int short_of_files(char *text, size_t size) {
   enum {
-    FILES = 16,
+    FILES = 32,
   };
   struct rlimit limit;
   int next = open("/dev/null", O_RDONLY);  // not a copy of a file that may be closed
