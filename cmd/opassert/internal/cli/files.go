@@ -121,6 +121,9 @@ func (inv *invocation) claimFiles(args []string) error {
 		return nil
 	}
 	uses := inv.streams()
+	if self, err := os.Executable(); err == nil {
+		uses = append(uses, use{by: "the command", path: self})
+	}
 	var outputs []output
 	inv.flags.Visit(func(f *flag.Flag) {
 		out, _ := f.Value.(output)
