@@ -39,7 +39,7 @@ type Open struct {
 // a fake is a note. Where the kernel shares storage against the schema, which Judge
 // reports, the two are not compared.
 func JudgeFake(op *Op, real *Seen, fake *Fake, policy *Policy) Verdict {
-	r, f := newJudge(op, real, policy), newJudge(op, fake.settled(real), policy)
+	r, f := newJudge(op, real, policy), newJudge(op, fake.Settled(real), policy)
 	f.fake = true
 	switch {
 	case fake.Missing:
@@ -155,9 +155,9 @@ func (j *judge) reportGuard(g Guard) {
 	}
 }
 
-// settled returns the call with unknown values as in the real call, or as close to
+// Settled returns the call with unknown values as in the real call, or as close to
 // them as the fake allows.
-func (f *Fake) settled(real *Seen) *Seen {
+func (f *Fake) Settled(real *Seen) *Seen {
 	seen := f.Seen
 	seen.Results = slices.Clone(seen.Results)
 	for i, o := range seen.Results {

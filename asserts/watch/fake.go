@@ -1,8 +1,10 @@
 package watch
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/opassert/opassert/asserts"
@@ -42,15 +44,42 @@ func (p *process) fake(data []byte) error {
 	}
 	verdict := asserts.JudgeFake(op.faked, &real.Seen, fake, p.run.config.Policy)
 	p.run.countFake(number, verdict.Skips)
+	said := p.run.hold(number, answered{engine.Setting(call), asserts.Pair{Real: &real.Seen, Other: fake.Settled(&real.Seen)}})
 	for _, v := range verdict.Violations {
 		if op.waived.Has(v.Code) {
 			continue
 		}
+		v.Fix = cmp.Or(said(v), v.Fix)
 		site := []Frame{{File: p.layout.short(v.Site.File), Line: v.Site.Line}}
 		v.Site = asserts.Site{} // the finding's
 		p.run.findings.add(v, p, site, at)
 	}
 	return nil
+}
+
+// An answered call is that of an op and of its fake.
+type answered struct {
+	setting string // its arguments that are not tensors
+	asserts.Pair
+}
+
+// hold adds an answered call, and returns what earlier ones say of who is wrong where its
+// fake differs.
+func (r *run) hold(op int64, call answered) func(*asserts.Violation) string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	earlier := r.answered[op]
+	r.answered[op] = append(slices.Clip(earlier), call)
+	return func(v *asserts.Violation) string {
+		for _, other := range earlier {
+			if other.setting == call.setting {
+				if text := asserts.Contradicts(r.ops.numbered(op).faked, v.Subject, call.Pair, other.Pair, "in another call of the program"); text != "" {
+					return text
+				}
+			}
+		}
+		return ""
+	}
 }
 
 // countFake counts an answer of a fake, and what is not judged of it.

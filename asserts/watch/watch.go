@@ -68,8 +68,9 @@ type run struct {
 	names     map[string]bool
 	records   map[string]records // by op
 	skips     map[opSkip]int
-	faked     map[int64]int // answers of fakes, by the number of the op
-	early     int           // Python threads that ran before libtorch was loaded
+	faked     map[int64]int        // answers of fakes, by the number of the op
+	answered  map[int64][]answered // the calls that those were compared with, by the same
+	early     int                  // Python threads that ran before libtorch was loaded
 }
 
 //go:embed shim
@@ -93,7 +94,7 @@ func Run(ctx context.Context, config Config) (*Report, error) {
 		ops:       ops{byText: make(map[string]*watchedOp), plan: config.Plan, wants: config.Wants, record: config.Record},
 		findings:  findings{byKey: make(map[string]*Finding), held: make(holders), first: config.Found, known: config.Known, again: shell(config.Command)},
 		processes: make(map[int]string), names: make(map[string]bool), skips: make(map[opSkip]int),
-		records: make(map[string]records), origins: newOrigins(), faked: make(map[int64]int),
+		records: make(map[string]records), origins: newOrigins(), faked: make(map[int64]int), answered: make(map[int64][]answered),
 	}
 	kind, err := Loader()
 	if err != nil {

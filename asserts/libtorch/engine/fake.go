@@ -79,6 +79,33 @@ func ReadFake(op *asserts.Op, text string) (*asserts.Fake, string) {
 	return call.fake(op), ""
 }
 
+// Setting returns the arguments that are not tensors of a call that ReadFake reads.
+func Setting(text string) string {
+	var call struct{ Values []any }
+	if err := json.Unmarshal([]byte(text), &call); err != nil {
+		return text
+	}
+	return fmt.Sprint(withoutTensors(call.Values))
+}
+
+func withoutTensors(values []any) []any {
+	var all []any
+	for _, v := range values {
+		switch v := v.(type) {
+		case []any:
+			all = append(all, withoutTensors(v))
+		case map[string]any:
+			if _, ok := v["tensor"]; ok {
+				v["tensor"] = nil
+			}
+			all = append(all, v)
+		default:
+			all = append(all, v)
+		}
+	}
+	return all
+}
+
 func (c *fakeCall) fake(op *asserts.Op) *asserts.Fake {
 	f := &asserts.Fake{Missing: c.Missing, Fault: c.Fault, Refuses: c.Refuses}
 	f.Site.File, _ = c.Site[0].(string)

@@ -144,7 +144,8 @@ struct Json {
       char digits[40];
       const double d = v.toDouble();
       snprintf(digits, sizeof digits, "%.17g", d);
-      text += d != d ? "NaN" : (d - d != 0 ? (d > 0 ? "Infinity" : "-Infinity") : digits);
+      if (d - d != 0) return as("float", digits);
+      text += digits;
     } else if (v.isDevice()) {
       as("device", v.toDevice().str());
     } else if (v.isString()) {

@@ -3,6 +3,7 @@ fakes that are not what their kernels are, and ops of its own whose fakes do har
 
 With "compiles" it calls an op as a compiler does, with "leaves" it ends without a word.
 """
+import math
 import os
 import random
 import sys
@@ -35,7 +36,7 @@ def talks(x, *args):
 
 
 def takes(x, scale, mode, size, dtype, device, format=None):
-    assert (scale, mode, list(size), dtype, device, format) == (1.5, "a\n\"b\\", [2, 3], torch.float16, torch.device("cpu"), torch.channels_last)
+    assert scale in (1.5, -math.inf) and (mode, list(size), dtype, device, format) == ("a\n\"b\\", [2, 3], torch.float16, torch.device("cpu"), torch.channels_last)
     return torch.empty_like(x)
 
 
@@ -53,6 +54,7 @@ def call(op, x):
 
 
 x = torch.arange(6.0).reshape(2, 3)
+torch.ops.harmful.takes(x, -math.inf, "a\n\"b\\", [2, 3], torch.float16, torch.device("cpu"), torch.channels_last)
 library = {name: getattr(torch.ops, name) for name in ("fakes", "right")}
 for name in sorted(torch._C._dispatch_get_all_op_names()):
     space, _, op = name.partition("::")

@@ -9,6 +9,9 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_map_only
 
 
+LARGE = 1 << 22  # elements
+
+
 class Captured(Exception):
     """What a call ends with whose arguments are all that is wanted of it."""
 
@@ -89,6 +92,31 @@ def refuses(error):
     return codes[-1].co_code[at.tb_lasti] == dis.opmap["RAISE_VARARGS"] and not callers[-1].co_filename.startswith(ROOT)
 
 
+def real(fake):
+    """Returns a tensor of zeros that is as a fake one."""
+    if fake.numel() > LARGE:
+        raise MemoryError
+    return torch.empty_strided(fake.shape, fake.stride(), dtype=fake.dtype).zero_()
+
+
+def refused_by(error):
+    """Returns the first of PyTorch's own ops that a fake called and whose fake raised, where its kernel takes the like, else None.
+
+    It is no fault where sizes or contents are asked for that no fake knows.
+    """
+    if type(error).__module__.startswith(("torch._subclasses", "torch.fx")):
+        return None
+    calls = [frame.f_locals for frame, _ in traceback.walk_tb(error.__traceback__) if frame.f_code is FakeTensorMode.dispatch.__code__]
+    for call in calls:
+        if call["func"].namespace == "aten":
+            try:
+                call["func"](*tree_map_only(FakeTensor, real, call["args"]), **tree_map_only(FakeTensor, real, dict(call["kwargs"])))
+            except Exception:
+                return None
+            return call["func"].name()
+    return None
+
+
 def answered(function, args, kwargs, mode):
     """Calls the fake of an op, and says what it returns."""
     name, schema = function.name(), function._schema
@@ -100,6 +128,8 @@ def answered(function, args, kwargs, mode):
         with mode:
             values = function(*args, **kwargs)
     except Exception as error:
+        if name.partition("::")[0] != "aten" and (theirs := refused_by(error)):
+            return answer | {"unknown": f"the fake calls {theirs}, of which PyTorch's own fake refuses what its kernel takes"}
         # Without a fake PyTorch calls a kernel that is there for every device, such as a composite one.
         unregistered = place is None and (name.partition(".")[0] in OPDEFS or not torch._C._dispatch_has_kernel_for_dispatch_key(name, "Meta"))
         text = f"raises {type(error).__name__}: {str(error).partition(chr(10))[0]}{raised_at(error)}"

@@ -55,7 +55,7 @@ class Likes:
             if v["tensor"] not in self.tensors:
                 self.tensors[v["tensor"]] = self.tensor(v)
             return self.tensors[v["tensor"]]
-        makers = {"complex": lambda: complex(*v), "device": lambda: torch.device(v), "torch": lambda: getattr(torch, v)}
+        makers = {"float": lambda: float(v), "device": lambda: torch.device(v), "torch": lambda: getattr(torch, v)}
         return makers[kind]()
 
 

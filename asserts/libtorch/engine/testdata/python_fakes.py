@@ -42,6 +42,11 @@ wrong("flag(Tensor x, bool keep=False) -> Tensor", "sizes", lambda x, keep=False
 wrong("optional(Tensor x, Tensor? weight=None) -> Tensor", "sizes", lambda x, weight=None: x.clone() if weight is None else x.new_empty(3), lambda x, weight=None: torch.empty_like(x))
 wrong("explicit(Tensor x) -> Tensor", "sizes", lambda x: x.flatten().clone(), lambda x: torch.empty_like(x), key="CompositeExplicitAutograd")
 
+# Those of one of the two, which contradicts itself.
+
+wrong("kernel_forgets(Tensor x) -> Tensor", "dtype", lambda x: x.clone() if x.numel() else x.new_empty(x.shape, dtype=torch.float64 if x.dtype != torch.float64 else torch.float32), lambda x: torch.empty_like(x))
+wrong("fake_forgets(Tensor x) -> Tensor", "dtype", lambda x: x.clone(), lambda x: torch.empty_like(x) if x.numel() else x.new_empty(x.shape, dtype=torch.bool))
+
 # What shares with what.
 
 wrong("fake_aliases(Tensor x) -> Tensor", "it shares with nothing, by its fake it is argument x", lambda x: x.clone(), lambda x: x)
@@ -149,6 +154,7 @@ right("empty(Tensor x) -> Tensor", lambda x: x.new_empty_strided((0, 3), (5, 9))
 right("split(Tensor x) -> Tensor[]", lambda x: [x.clone() for _ in range(3)], lambda x: [torch.empty_like(x) for _ in range(3)])
 right("optional(Tensor x, Tensor? bias=None) -> Tensor", lambda x, bias=None: x.clone(), lambda x, bias=None: torch.empty_like(x))
 right("promotes(Tensor x) -> Tensor", lambda x: x * 1.5, lambda x: x * 1.5)
+right("convolves(Tensor x, Tensor w) -> Tensor", lambda x, w: torch.conv2d(x, w).contiguous(), lambda x, w: x.new_empty(torch.conv2d(x, w).shape))  # whose own fake refuses dtypes that differ
 right("composite(Tensor x) -> Tensor", lambda x: x + 1, None, key="CompositeImplicitAutograd")
 
 

@@ -23,6 +23,7 @@ func (r *Runner) run(t *Target, number int) report.Case {
 		result.Idle = true
 	default:
 		r.ran(t, a, &result)
+		r.ranUneven(t, a.c, &result)
 	}
 	for _, c := range threw {
 		r.addThrown(t, c, &result)
@@ -59,6 +60,9 @@ func (r *Runner) ran(t *Target, a *attempt, result *report.Case) {
 			c, f = r.minimise(t, c, f)
 		}
 		if !r.borrowed(t, c, f) {
+			if !t.AsItIs {
+				r.contradicts(t, c, f)
+			}
 			f = r.finding(t, c, f, result.Case)
 			t.found = append(t.found, f)
 			result.Found = append(result.Found, f)

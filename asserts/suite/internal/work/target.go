@@ -25,6 +25,7 @@ type Target struct {
 	found   []*report.Finding // in this worker, which minimises each once
 	fakes   map[string]*fakeCall
 	rules   map[string]*rulesCall
+	uneven  map[string]bool // settings of which a call with sizes that differ was looked for
 	AsItIs  bool            // findings keep the calls that showed them
 	Single  bool            // one case was asked for: no call before it holds results
 	Without []engine.Device // no calls there: one ended its process
@@ -52,7 +53,7 @@ func NewTarget(e engine.Engine, operator engine.Operator, p engine.Plan, book *d
 	unthrown.Checks = slices.DeleteFunc(slices.Clone(p.Op.Checks), func(c asserts.Check) bool { return c.Code != asserts.UndeclaredWrite })
 	return &Target{
 		operator: operator, devices: e.Devices(), Gen: design.NewGenerator(operator.Schema, book),
-		judged: e.Subjects(&p.Op), unthrown: &unthrown, waived: p.Waived, fakes: make(map[string]*fakeCall), rules: make(map[string]*rulesCall), Learned: &design.Learned{Named: make(map[int][]sample.Value), Origins: make(map[int]design.Origin)},
+		judged: e.Subjects(&p.Op), unthrown: &unthrown, waived: p.Waived, fakes: make(map[string]*fakeCall), rules: make(map[string]*rulesCall), uneven: make(map[string]bool), Learned: &design.Learned{Named: make(map[int][]sample.Value), Origins: make(map[int]design.Origin)},
 	}
 }
 
