@@ -15,7 +15,7 @@ var facts = []struct {
 	name      string
 	of, given func(*Snapshot) string
 }{
-	{"dtype", func(c *Snapshot) string { return c.DType }, func(c *Snapshot) string { return fmt.Sprint(c.DType, len(c.Sizes) == 0) }},
+	{"dtype", func(c *Snapshot) string { return c.DType }, func(c *Snapshot) string { return fmt.Sprint(c.DType, min(1, len(c.Sizes))) }},
 	{"sizes", func(c *Snapshot) string { return fmt.Sprint(c.Sizes) }, func(c *Snapshot) string { return fmt.Sprint(c.DType, c.Sizes) }},
 	{"strides", steps, func(c *Snapshot) string { return c.DType + steps(c) }},
 }
@@ -73,7 +73,7 @@ func given(o Observation, of func(*Snapshot) string) string {
 
 // returned returns what was seen of a return, nil where it was not.
 func (s *Seen) returned(op *Op, at Place) *Snapshot {
-	i := slices.IndexFunc(op.Results, func(r Subject) bool { return r.Index == at.Index && !r.Inside })
+	i := slices.IndexFunc(op.Results, func(r Subject) bool { return r.Index == at.Index }) // parts come later
 	if !at.Return || at.Inside || i < 0 {
 		return nil
 	}

@@ -61,3 +61,87 @@ func TestContradicts(t *testing.T) {
 		}
 	}
 }
+
+// differs is a finding that on a device the return is unlike the kernel's.
+func differs(on engine.Device, code asserts.Code) *report.Finding {
+	return &report.Finding{Violation: &asserts.Violation{Code: code, Subject: asserts.Place{Return: true, Element: asserts.NoElement}}, Devices: []engine.Device{engine.CPU, on}}
+}
+
+// A fake that is called is held against the kernel likewise.
+func TestContradictsFake(t *testing.T) {
+	negative := func(e *fakeEngine, args []any) ([]any, error) {
+		x := e.like(first(args))
+		if x.device == engine.CPU && (*x.data)[3]&0x80 != 0 {
+			x.spec.DType = "int32"
+		}
+		return []any{x}, nil
+	}
+	b := benchOf(t, "ns::f(Tensor a) -> Tensor", negative, func(o *engine.Operator, _ *engine.Plan) { o.Added = true }, "")
+	e := &fakingEngine{fakeEngine: b.e, fake: &asserts.Fake{}}
+	e.fake.Seen.Results = []asserts.Observation{{Impl: 1, Content: &asserts.Snapshot{DType: "float32", Sizes: []int64{2}, Strides: []int64{1}}}}
+	b.Engine = e
+	f := differs(engine.Fake, asserts.MetaAlias)
+	b.contradicts(b.t, b.call(t, "float32[2] negative"), f)
+	if !strings.HasPrefix(f.Violation.Fix, "the kernel contradicts itself: of arguments that are alike, ns::f(a=float32[2])") {
+		t.Errorf("the fix is %q", f.Violation.Fix)
+	}
+	e.fake = nil
+	clear(b.t.fakes)
+	f = differs(engine.Fake, asserts.MetaAlias)
+	if b.contradicts(b.t, b.call(t, "float32[2] negative"), f); f.Violation.Fix != "" {
+		t.Errorf("without a fake the fix is %q", f.Violation.Fix)
+	}
+}
+
+// Calls that the kernel does not take, there or on meta, show nothing; of PyTorch's own ops,
+// and of other findings, none are made.
+func TestContradictsNothing(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		added  bool
+		code   asserts.Code
+		throws func(call int, x *fakeTensor) bool
+		calls  int
+	}{
+		{"all calls", true, asserts.MetaAlias, func(int, *fakeTensor) bool { return false }, 18},
+		{"the first throws", true, asserts.MetaAlias, func(call int, _ *fakeTensor) bool { return call == 1 }, 1},
+		{"others throw", true, asserts.MetaAlias, func(_ int, x *fakeTensor) bool { return x.spec.Sizes[0] > 2 }, 16},
+		{"others throw on meta", true, asserts.MetaAlias, func(_ int, x *fakeTensor) bool { return x.device == engine.Meta && x.spec.Sizes[0] > 2 }, 18},
+		{"PyTorch's own", false, asserts.MetaAlias, func(int, *fakeTensor) bool { return false }, 0},
+		{"another finding", true, asserts.UndeclaredAlias, func(int, *fakeTensor) bool { return false }, 0},
+	} {
+		calls := 0
+		kernel := func(e *fakeEngine, args []any) ([]any, error) {
+			if calls++; tt.throws(calls, first(args)) {
+				return nil, &engine.Thrown{Message: "not taken"}
+			}
+			return copies(e, args)
+		}
+		b := benchOf(t, "ns::f(Tensor a) -> Tensor", kernel, func(o *engine.Operator, _ *engine.Plan) { o.Added = tt.added }, "")
+		f := differs(engine.Meta, tt.code)
+		b.contradicts(b.t, b.call(t, "float32[2]"), f)
+		if f.Violation.Fix != "" || calls != tt.calls {
+			t.Errorf("%s: %d calls, want %d, the fix is %q", tt.name, calls, tt.calls, f.Violation.Fix)
+		}
+	}
+}
+
+// The search is made for each finding, unless a worker has ended in one.
+func TestRanContradicts(t *testing.T) {
+	small := func(e *fakeEngine, args []any) ([]any, error) {
+		x := e.like(first(args))
+		if x.device == engine.CPU && x.spec.Sizes[0] == 2 {
+			x.spec.DType = "int32"
+		}
+		return []any{x}, nil
+	}
+	for _, asItIs := range []bool{false, true} {
+		b := benchOf(t, "ns::f(Tensor a) -> Tensor", small, func(o *engine.Operator, _ *engine.Plan) { o.Added = true }, "")
+		b.t.AsItIs = asItIs
+		var result report.Case
+		b.ran(b.t, must.Get(b.Try(b.t, b.call(t, "float32[2]")))(t), &result)
+		if len(result.Found) != 1 || strings.Contains(result.Found[0].Violation.Fix, "contradicts itself") == asItIs {
+			t.Errorf("as it is %v: found %s", asItIs, words(result.Found))
+		}
+	}
+}
