@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/asserts/suite/report"
 	"github.com/opassert/opassert/internal/printable"
 )
 
@@ -20,6 +21,7 @@ type Finding struct {
 	Known bool    // a baseline has it
 	Asked int     // of Count, how often a process of the program has asked for it
 
+	Program *report.Program // that shows it without opassert; nil where none was asked for
 	printed bool
 }
 
@@ -38,11 +40,14 @@ func (f *Finding) Report() string {
 	if f.Code == asserts.SchemaLint {
 		where = "all calls"
 	}
-	report := printable.Sprintf("%s\n  site    %s\n  process %d", printable.Lines(f.Violation.Error()), where, f.Pids[0])
+	text := printable.Sprintf("%s\n  site    %s\n  process %d", printable.Lines(f.Violation.Error()), where, f.Pids[0])
 	if f.Rank != "" {
-		report += ", rank " + printable.Line(f.Rank)
+		text += ", rank " + printable.Line(f.Rank)
 	}
-	return report
+	if f.Program != nil {
+		text += "\n  program " + f.Program.String()
+	}
+	return text
 }
 
 // findings are those of a run.

@@ -53,9 +53,14 @@ func (r *Report) WriteCases(w io.Writer) error {
 	if _, err := io.WriteString(w, "# Distinct calls that a program made; use them with opassert check -cases-from.\n"); err != nil {
 		return err
 	}
+	return report.WriteCases(w, r.Recorded())
+}
+
+// Recorded returns the calls that were recorded as cases, by op.
+func (r *Report) Recorded() map[string][]string {
 	calls := make(map[string][]string)
 	for op, all := range r.records {
 		calls[op] = slices.Compact(slices.Sorted(maps.Values(all)))
 	}
-	return report.WriteCases(w, calls)
+	return calls
 }

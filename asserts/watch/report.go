@@ -263,6 +263,9 @@ func (r *Report) Results() []asserts.Result {
 		}
 		result := f.Violation.Result()
 		result.Count, result.Report = f.Count, f.Report()
+		if f.Program != nil {
+			result.Program = f.Program.File
+		}
 		if n := len(f.Site); n > 0 {
 			at := f.Site[n-1]
 			result.Site = asserts.Site{File: at.File, Line: at.Line, Func: at.Function}

@@ -35,6 +35,21 @@ func (f *Finding) suite() *report.Finding {
 	return &report.Finding{Violation: &v, Call: f.where(), Devices: []engine.Device{engine.CPU}, Times: f.Count, Known: f.Known}
 }
 
+// AdoptPrograms takes over the programs of the findings of a report that [Report.Suite] made.
+func (r *Report) AdoptPrograms(s *report.Report) {
+	programs := make(map[string][]*report.Program)
+	for _, op := range s.Ops {
+		for _, f := range op.Findings {
+			programs[op.Op] = append(programs[op.Op], f.Program)
+		}
+	}
+	for _, f := range r.Findings {
+		if of := programs[f.Op]; len(of) > 0 {
+			f.Program, programs[f.Op] = of[0], of[1:]
+		}
+	}
+}
+
 // KnownTo reports whether a baseline has the finding.
 func (f *Finding) KnownTo(b *report.Baseline) bool {
 	found := f.suite()

@@ -2,6 +2,7 @@ package repro
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -11,6 +12,7 @@ import (
 	"sync"
 
 	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/asserts/suite/engine"
 	"github.com/opassert/opassert/asserts/suite/report"
 	"github.com/opassert/opassert/internal/locked"
 )
@@ -22,6 +24,9 @@ const mark = "# Written by opassert check -repro."
 type Folder struct {
 	Path   string
 	Python string // "" where the engine has none
+	// Calls are cases of ops that a program made, of which one may show a finding that has
+	// none of its own; nil where a run makes its own.
+	Calls map[string][]string
 	Source
 }
 
@@ -136,7 +141,7 @@ func faults(r *report.Report) []*fault {
 // write writes the plainest program that shows a fault, or the one through
 // torch.ops where none does.
 func (d *Folder) write(f Fault, by *runner) (*report.Program, error) {
-	texts, err := d.Texts(f)
+	texts, err := d.texts(f)
 	if err != nil {
 		return &report.Program{Why: err.Error()}, nil
 	}
@@ -154,6 +159,33 @@ func (d *Folder) write(f Fault, by *runner) (*report.Program, error) {
 		}
 	}
 	return p, d.put(p, throughOps(texts))
+}
+
+// texts returns the programs that may show a fault: where calls were recorded, those of
+// each of them, the shortest first.
+func (d *Folder) texts(f Fault) (all []string, err error) {
+	if d.Calls == nil {
+		return d.Texts(f)
+	}
+	calls := slices.Clone(d.Calls[f.Op.Op])
+	if len(calls) == 0 {
+		return nil, errors.New("no call of the op was recorded: those of PyTorch's own ops are with -op")
+	}
+	slices.SortFunc(calls, func(a, b string) int { return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b)) })
+	for _, call := range calls {
+		one := *f.Finding
+		if one.Recipe = call; one.Violation.Code == asserts.MetaAlias {
+			one.Devices = []engine.Device{engine.CPU, engine.Fake}
+		}
+		texts, failed := d.Texts(Fault{Op: f.Op, Finding: &one})
+		if all = append(all, texts...); err == nil {
+			err = failed
+		}
+	}
+	if len(all) > 0 {
+		return all, nil
+	}
+	return nil, err
 }
 
 // throughOps returns the first of programs that calls the op by its name.

@@ -10,6 +10,8 @@ import (
 	"os"
 	"os/exec"
 	"path"
+	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"time"
@@ -17,6 +19,8 @@ import (
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/preserve/live"
 	"github.com/opassert/opassert/asserts/suite/engine"
+	"github.com/opassert/opassert/asserts/suite/report"
+	"github.com/opassert/opassert/asserts/suite/repro"
 	"github.com/opassert/opassert/asserts/watch"
 	"github.com/opassert/opassert/gen"
 	"github.com/opassert/opassert/gen/plan"
@@ -47,6 +51,10 @@ With -record it keeps calls of ops, up to 32 different ones of each, without wha
 tensors hold and without strings, which may be secrets: a file of cases that the
 user alone can read, with which opassert check calls the ops by themselves.
 -record-strings keeps strings too.
+
+With -repro a program is written for each finding, as check -repro does, from the
+recorded calls of its op: sizes, strides and dtypes as the program had them, values made.
+It imports torch and what -repro-import names, and is run by the Python of the command.
 
 With -preserve the Python objects of tensors and storages are watched as well:
 whether each stays the same, and alive, as long as its impl is shared (OA101 to
@@ -80,6 +88,9 @@ type runFlags struct {
 	preserve *bool
 	log      *string
 	lines    *bool
+	programs reproFlag
+	imports  repeated // by the programs
+	version  string   // of the libtorch that was watched
 }
 
 func newRunFlags(f *flag.FlagSet) *runFlags {
@@ -94,6 +105,8 @@ func newRunFlags(f *flag.FlagSet) *runFlags {
 	r.strings = f.Bool("record-strings", false, "with -record, write string arguments as they are; without it they are left out")
 	r.json = newOutputFlag(f, "json", "write the findings as a JSON array to a `file`")
 	r.formats = newFormatFlags(f)
+	r.programs = newReproFlag(f)
+	f.Var(&r.imports, "repro-import", "import this `module`, or load this library, in the programs of -repro: what registers the ops; may be given several times")
 	r.html = newOutputFlag(f, "html", "write one self-contained HTML page to a `file`")
 	r.baseline = newBaselineFlags(f)
 	r.watchOps = f.Bool("ops", true, "watch ops")
@@ -134,8 +147,17 @@ func runRun(inv *invocation) error {
 		return usagef("nothing is watched: -ops=false goes with -preserve")
 	case !*flags.preserve && (*flags.log != "" || *flags.lines):
 		return usagef("-log and -lines go with -preserve")
-	case *flags.record == "" && *flags.strings:
-		return usagef("-record-strings goes with -record")
+	case *flags.record == "" && *flags.programs.folder == "" && *flags.strings:
+		return usagef("-record-strings goes with -record or -repro")
+	case *flags.programs.folder == "" && len(flags.imports) > 0:
+		return usagef("-repro-import goes with -repro")
+	case *flags.programs.folder != "" && !*flags.watchOps:
+		return usagef("-repro is about ops, which -ops=false does not watch")
+	}
+	if folder := *flags.programs.folder; folder != "" {
+		if err := (&repro.Folder{Path: folder}).Clear(); err != nil {
+			return err
+		}
 	}
 	content, fakes, err := flags.looks()
 	if err != nil {
@@ -195,6 +217,9 @@ func (r *runFlags) write(inv *invocation, report *watch.Report) error {
 	if err := r.baseline.apply(inv, ops); err != nil {
 		return err
 	}
+	if err := r.writePrograms(inv, report, ops); err != nil {
+		return err
+	}
 	for _, f := range report.Findings { // what -update has made known
 		f.Known = r.baseline.known != nil && f.KnownTo(r.baseline.known)
 	}
@@ -204,6 +229,45 @@ func (r *runFlags) write(inv *invocation, report *watch.Report) error {
 		toPrivateFile(*r.record, report.WriteCases),
 		r.formats.write(report.Results()),
 	)
+}
+
+// writePrograms writes for each finding a program that makes a recorded call of its op, runs
+// it, and prints what became of it.
+func (r *runFlags) writePrograms(inv *invocation, watched *watch.Report, ops *report.Report) error {
+	if *r.programs.folder == "" {
+		return nil
+	}
+	d := &repro.Folder{Path: *r.programs.folder, Python: pythonOf(inv.flags.Arg(0)), Calls: watched.Recorded(), Source: repro.Source{Version: r.version}}
+	for _, name := range r.imports {
+		if strings.Contains(filepath.Base(name), ".so") {
+			d.Libraries = append(d.Libraries, name)
+		} else {
+			d.Modules = append(d.Modules, name)
+		}
+	}
+	if err := d.Write(ops, runtime.NumCPU()); err != nil {
+		return err
+	}
+	watched.AdoptPrograms(ops)
+	for _, f := range watched.Findings {
+		if f.Program != nil {
+			fmt.Fprintf(inv.stderr, "opassert run: %v %s %v: program %v\n", f.Code, f.Op, f.Subject, f.Program)
+		}
+	}
+	return nil
+}
+
+// pythonOf returns the Python of a program: itself, the one beside it, or that of the path.
+func pythonOf(program string) string {
+	path, err := exec.LookPath(program)
+	if err == nil && strings.HasPrefix(filepath.Base(path), "python") {
+		return path
+	}
+	if beside, err := exec.LookPath(filepath.Join(filepath.Dir(path), "python3")); err == nil && path != "" {
+		return beside
+	}
+	path, _ = exec.LookPath("python3")
+	return path
 }
 
 // wants reports whether the patterns match an op.
@@ -232,7 +296,7 @@ const mostRecorded = 32
 
 // recorded returns how many calls of an op are recorded.
 func (r *runFlags) recorded() int {
-	if *r.record == "" {
+	if *r.record == "" && *r.programs.folder == "" {
 		return 0
 	}
 	return mostRecorded
@@ -246,6 +310,7 @@ func (r *runFlags) plans(inv *invocation) func(string, *schema.Op) (engine.Plan,
 	return func(version string, op *schema.Op) (engine.Plan, error) {
 		mu.Lock()
 		defer mu.Unlock()
+		r.version = "libtorch " + version
 		number, _, _ := strings.Cut(version, "+")
 		if planners[number] == nil {
 			planner, expired, err := gen.NewPlanner(gen.Options{Version: number, Allow: append([]string{"run"}, r.lists...), Today: time.Now()}, nil)
