@@ -3,6 +3,8 @@ package watch
 import (
 	"encoding/json"
 	"io"
+
+	"github.com/opassert/opassert/asserts/suite/report"
 )
 
 // A shown finding is a finding as -json writes it.
@@ -20,6 +22,8 @@ type shown struct {
 	Answer  *Frame  `json:"answeredBy,omitempty"` // the method of a Python class that answered in place of a kernel
 	Class   string  `json:"class,omitempty"`      // that class, which may have the method from another
 	Site    []Frame `json:"site"`                 // the user's frames, outermost first
+
+	Program *report.Program `json:"program,omitempty"`
 }
 
 // WriteJSON writes the findings as an array, and more after them.
@@ -30,7 +34,7 @@ func (r *Report) WriteJSON(w io.Writer, more ...any) error {
 		if site == nil {
 			site = []Frame{}
 		}
-		s := shown{Code: f.Code.String(), Op: f.Op, Subject: f.Subject.String(), Saw: f.Saw, Fix: f.Fix, Count: f.Count, Pids: f.Pids, Rank: f.Rank, Known: f.Known, Note: f.Note, Site: site}
+		s := shown{Code: f.Code.String(), Op: f.Op, Subject: f.Subject.String(), Saw: f.Saw, Fix: f.Fix, Count: f.Count, Pids: f.Pids, Rank: f.Rank, Known: f.Known, Note: f.Note, Site: site, Program: f.Program}
 		if a := f.Answer; a != nil {
 			s.Class, s.Answer = a.Class, &Frame{File: a.Site.File, Line: a.Site.Line, Function: a.Site.Func}
 		}

@@ -20,6 +20,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/opassert/opassert/asserts/suite/report"
 	"github.com/opassert/opassert/asserts/watch"
 	"github.com/opassert/opassert/internal/compile"
 	"github.com/opassert/opassert/internal/installed"
@@ -80,6 +81,7 @@ type found struct {
 	Site                   []watch.Frame
 	Class                  string
 	AnsweredBy             *watch.Frame
+	Program                *report.Program
 }
 
 // run runs opassert run with some flags and a program.
@@ -316,6 +318,23 @@ func TestRecordedCallsAreCasesOfCheck(t *testing.T) {
 		}
 		if cases[0] != cases[1] || strings.Count(cases[0], "{x: \"float32[2, ") != 32 {
 			t.Errorf("two runs recorded\n%s\nand\n%s", cases[0], cases[1])
+		}
+	})
+}
+
+// Each finding has a program that shows it without opassert, with the sizes of a call that
+// was recorded.
+func TestPrograms(t *testing.T) {
+	eachPython(t, func(t *testing.T, p python) {
+		library, folder := p.seeded(t), filepath.Join(t.TempDir(), "programs")
+		o := run(t, []string{"-repro", folder, "-repro-import", library}, p.path, "testdata/seeded.py", library)
+		if len(o.found) < 16 {
+			t.Errorf("%d findings", len(o.found))
+		}
+		for _, f := range o.found {
+			if f.Program == nil || !f.Program.Reproduced || !strings.Contains(o.stderr, f.Program.File+": reproduced without opassert\n") {
+				t.Errorf("%s %s: %+v", f.Code, f.Op, f.Program)
+			}
 		}
 	})
 }

@@ -309,6 +309,40 @@ func TestRun(t *testing.T) {
 	}
 }
 
+// A finding without a call of its own is looked for with those that a program made.
+func TestRecordedCalls(t *testing.T) {
+	dir := t.TempDir()
+	python := filepath.Join(dir, "python3")
+	const shows = "#!/bin/sh\nwhile IFS='\"' read -r _ file _ printed _; do\nif grep -q '\\[7\\]' \"$file\"; then echo 'the fault is there: x' >$printed; echo 1; else : >$printed; echo 0; fi\ndone\n"
+	must.Do(t, os.WriteFile(python, []byte(shows), 0o777))
+	op := func(name string) Fault {
+		f := finding("x::"+name, name+"(Tensor self, int[] x) -> Tensor", "", asserts.MetaAlias, result(0, "result"), asserts.Place{}, engine.CPU)
+		f.Op.Findings = []*report.Finding{f.Finding}
+		return f
+	}
+	shown, unknown, unread := op("f"), op("g"), op("h")
+	d := &Folder{Path: filepath.Join(dir, "programs"), Python: python, Source: source, Calls: map[string][]string{
+		"x::f": {`{self: "float32[2]", x: "[100]"}`, `{self: "floof[2]"}`, `{self: "float32[2]", x: "[7]"}`, `{self: "float32[2]", x: "[8]"}`},
+		"x::h": {`{self: "floof[2]"}`, `{self: "flaaf[2, 2]"}`},
+	}}
+	must.Do(t, d.Clear())
+	must.Do(t, d.Write(&report.Report{Ops: []*report.OpResult{shown.Op, unknown.Op, unread.Op}}, 1))
+	if p := shown.Finding.Program; p == nil || !p.Reproduced || !strings.Contains(p.Text, "[7]") || !strings.Contains(p.Text, "FakeTensorMode") {
+		t.Errorf("%+v", p)
+	}
+	for want, f := range map[string]Fault{
+		"no call of the op was recorded: those of PyTorch's own ops are with -op": unknown,
+		`self: unknown dtype "floof"`: unread,
+	} {
+		if p := f.Finding.Program; p == nil || p.Reproduced || p.File != "" || p.Why != want {
+			t.Errorf("%+v, want %s", p, want)
+		}
+	}
+	if shown.Finding.Recipe != "" || len(shown.Finding.Devices) != 1 {
+		t.Errorf("the finding became %+v", shown.Finding)
+	}
+}
+
 // The plainest program that shows a fault is kept; else the one through torch.ops.
 func TestPlainestProgram(t *testing.T) {
 	dir := t.TempDir()
