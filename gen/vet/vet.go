@@ -158,8 +158,8 @@ func readMarks(pass *analysis.Pass, file *ast.File, kernels map[*types.Func][]st
 		switch {
 		case inTest:
 			report(pass, bind.UnreadMark, m.Pos, "a kernel can't be in a test file, which the wrappers' package can't import")
-		case m.Op == "":
-			report(pass, bind.UnreadMark, m.Pos, bind.WantMark)
+		case m.Wrong != nil:
+			report(pass, bind.UnreadMark, m.Wrong.Pos, "%s", m.Wrong.Why)
 		case ok && bind.Uncallable(fn) != "":
 			report(pass, bind.UnreadMark, m.Func.Name.Pos(), "kernel %s for %s %s", fn.Name(), m.Op, bind.Uncallable(fn))
 		case ok:

@@ -17,6 +17,7 @@ import (
 	"go/scanner"
 	"go/token"
 	"go/types"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -146,7 +147,7 @@ func (b *binder) pair(ops []*schema.Op) ([]pair, Unbound) {
 		switch first, twice := bound[op]; {
 		case op == nil:
 			unbound.Kernels.Add(k.Mark, fmt.Sprintf("kernel %s is for %q, which the schema does not have%s",
-				k.Func.Name(), k.Op, yamlfile.Suggest(strings.TrimPrefix(k.Op, "aten::"), names)))
+				k.Func.Name(), k.Op, yamlfile.Suggest(pythonName.ReplaceAllString(k.Op, ""), names)))
 		case twice:
 			b.errorf(k.Pos, "%s is a second kernel for %s; the first is %s at %v", k.Func.Name(), k.Op, first.Func.Name(), first.Pos)
 		default:
@@ -163,6 +164,9 @@ func (b *binder) pair(ops []*schema.Op) ([]pair, Unbound) {
 	slices.SortFunc(pairs, func(x, y pair) int { return strings.Compare(x.kernel.Op, y.kernel.Op) })
 	return pairs, unbound
 }
+
+// pythonName matches what Python writes around the name of an op: torch.ops.aten.relu.default.
+var pythonName = regexp.MustCompile(`^((torch|ops|aten|at)[.:/]+)+|\.default$`)
 
 // whole is the op as its kernel runs it: in one piece, even if it is composite.
 func whole(op *schema.Op) *schema.Op {

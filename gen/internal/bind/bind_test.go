@@ -217,6 +217,8 @@ func TestBind(t *testing.T) {
 			[]string{"g(Tensor self) -> ()", "f(Tensor self) -> ()"},
 			[]string{"F(self *Tensor one) () '' '' 'call' 'obs' 't'", "no kernel: g", `no op: kernel H is for "h", which the schema does not have; did you mean g?`},
 		},
+		{"as Python names it", "//opassert:kernel torch.ops.aten.relu.default\nfunc F(t *Tensor) {}", []string{"relu(Tensor self) -> ()"}, []string{"no kernel: relu", `no op: kernel F is for "torch.ops.aten.relu.default", which the schema does not have; did you mean relu?`}},
+		{"one colon", "//opassert:kernel aten:relu\nfunc F(t *Tensor) {}", []string{"relu(Tensor self) -> ()"}, []string{"no kernel: relu", `no op: kernel F is for "aten:relu", which the schema does not have; did you mean relu?`}},
 		{"no pair at all", "//opassert:kernel h\nfunc H() {}", []string{"g() -> ()"}, []string{"no kernel: g", `no op: kernel H is for "h", which the schema does not have; did you mean g?`}},
 		{
 			"two for one op", "//opassert:kernel f\nfunc F(*Tensor) {}\n//opassert:kernel f\nfunc G(*Tensor) {}",
@@ -294,6 +296,13 @@ func TestTensorType(t *testing.T) {
 			"a list that is none", tensorType + "//opassert:kernel f\nfunc F(*Tensor) {}", "", []string{"f(Tensor[] a) -> ()"},
 			"no kernel takes or returns a plain Tensor or a list of them, so the Go type of tensors is unknown: use one of them in a kernel",
 		},
+		{
+			"a list where one is wanted", tensorType + "//opassert:kernel f\nfunc F(ts ...*Tensor) {}", "", []string{"f(Tensor a) -> ()"},
+			"kernel F for f: parameter 1 (ts) is []*Tensor; the schema says Tensor a, which wants *Tensor",
+		},
+		{
+			"lists of blind ones", blind + "//opassert:kernel f\nfunc F([]Blind) {}", "", []string{"f(Tensor a) -> ()"}, no("[]example.com/kernels.Blind"),
+		},
 		{"lists alone", blind + "//opassert:kernel f\nfunc F([]Blind) {}", "", []string{"f(Tensor[] a) -> ()"}, no("example.com/kernels.Blind")},
 		{"returns alone", blind + "//opassert:kernel f\nfunc F() *Blind { return nil }", "", []string{"f() -> Tensor"}, no("*example.com/kernels.Blind")},
 		{"returned lists", blind + "//opassert:kernel f\nfunc F() []*Blind { return nil }", "", []string{"f() -> Tensor[]"}, no("*example.com/kernels.Blind")},
@@ -339,8 +348,7 @@ func TestMarks(t *testing.T) {
 		{"one kernel for two ops", "//opassert:kernel f\n//opassert:kernel g\nfunc F() {}", "f g"},
 		{"no op", "//opassert:kernel\nfunc F() {}", "k.go:2:1: " + one},
 		{"a blank op", "//opassert:kernel \t\nfunc F() {}", "k.go:2:1: " + one},
-		{"two ops in a mark", "//opassert:kernel f g\nfunc F() {}", "k.go:2:1: " + one},
-		{"two ops with a tab", "//opassert:kernel f\tg\nfunc F() {}", "k.go:2:1: " + one},
+		{"two ops in a mark", "//opassert:kernel f g\nfunc F() {}", "k.go:2:21: g is behind the op: want one op, and behind it parameters with the schema's arguments, as dst=out"},
 		{"no space", "//opassert:kernelf\nfunc F() {}", "k.go:2:1: " + one},
 		{"not exported", "//opassert:kernel f\nfunc f() {}", "k.go:3:6: kernel f for f is not exported; it is called from another package, so export it with a capital letter"},
 		{"generic", "//opassert:kernel f\nfunc F[T any]() {}", "k.go:3:6: kernel F for f has type parameters; write one kernel for each type"},

@@ -136,8 +136,8 @@ func (pkg *Package) findKernels(p *packages.Package) error {
 			for _, a := range m.Allows {
 				k.Allow = append(k.Allow, Allowed{a.Check, a.Reason, position(p.Fset, a.Pos)})
 			}
-			if m.Op == "" {
-				errs.Add(k.Mark, WantMark)
+			if m.Wrong != nil {
+				errs.Add(position(p.Fset, m.Wrong.Pos), m.Wrong.Why)
 			} else if why := Uncallable(fn); why != "" {
 				errs.Add(k.Pos, fmt.Sprintf("kernel %s for %s %s", fn.Name(), m.Op, why))
 			} else {
@@ -152,8 +152,8 @@ func (pkg *Package) findKernels(p *packages.Package) error {
 	return errs.Err()
 }
 
-// WantMark says how a mark is spelled.
-const WantMark = "want one op behind the mark: " + mark + " add.Tensor; parameters in another order follow by name: dst=out"
+// wantMark says how a mark is spelled.
+const wantMark = "want one op behind the mark: " + mark + " add.Tensor; parameters in another order follow by name: dst=out"
 
 const misread = "this looks like the mark of a kernel and is not read: "
 

@@ -25,11 +25,12 @@ const allowMark = "//opassert:allow"
 
 // A Mark is a line of a function's doc comment that makes it a kernel.
 type Mark struct {
-	Op     string // as the mark names it, "" if it does not name one op
+	Op     string // as the mark names it
 	Names  []Name // behind it: dst=out
 	Pos    token.Pos
 	Func   *ast.FuncDecl
 	Allows []Allow // those of the function
+	Wrong  *Unread // why it can't be read, or nil
 }
 
 // An Allow is a check that a kernel or a line is excused from, and why.
@@ -85,8 +86,8 @@ func Marks(file *ast.File) ([]Mark, []Unread) {
 		}
 		for _, c := range fn.Doc.List {
 			if rest, ok := strings.CutPrefix(c.Text, mark); ok {
-				op, names := parseMark(rest, c.Pos()+token.Pos(len(mark)))
-				marks = append(marks, Mark{op, names, c.Pos(), fn, nil})
+				op, names, wrong := parseMark(rest, c.Pos()+token.Pos(len(mark)))
+				marks = append(marks, Mark{Op: op, Names: names, Pos: c.Pos(), Func: fn, Wrong: wrong})
 				read[c] = true
 			}
 			read[c] = read[c] || directives[c.Text] != nil
@@ -119,20 +120,30 @@ func Marks(file *ast.File) ([]Mark, []Unread) {
 }
 
 // parseMark reads the text after a mark: an op, and names of parameters with those
-// of the schema's arguments. The op is "" if the text is malformed.
-func parseMark(rest string, pos token.Pos) (op string, names []Name) {
+// of the schema's arguments. It returns why the text is malformed, and where.
+func parseMark(rest string, pos token.Pos) (op string, names []Name, wrong *Unread) {
 	words := words.FindAllStringIndex(rest, -1)
-	if len(words) == 0 || words[0][0] == 0 || strings.Contains(rest[words[0][0]:words[0][1]], "=") {
-		return "", nil
+	if len(words) == 0 || words[0][0] == 0 {
+		return "", nil, &Unread{pos - token.Pos(len(mark)), wantMark}
+	}
+	op = rest[words[0][0]:words[0][1]]
+	if strings.Contains(op, "=") {
+		return "", nil, &Unread{pos + token.Pos(words[0][0]), "want an op before " + op + ": " + mark + " add.out " + op}
 	}
 	for _, at := range words[1:] {
-		param, arg, _ := strings.Cut(rest[at[0]:at[1]], "=")
-		if !token.IsIdentifier(param) || !token.IsIdentifier(arg) {
-			return "", nil
+		word, pos := rest[at[0]:at[1]], pos+token.Pos(at[0])
+		param, arg, named := strings.Cut(word, "=")
+		switch {
+		case !named:
+			return "", nil, &Unread{pos, word + " is behind the op: want one op, and behind it parameters with the schema's arguments, as dst=out"}
+		case !token.IsIdentifier(param):
+			return "", nil, &Unread{pos, word + ": want a parameter of the kernel before the =, as dst=out"}
+		case !token.IsIdentifier(arg):
+			return "", nil, &Unread{pos + token.Pos(len(param)+1), word + ": want an argument of the schema behind the =, as dst=out"}
 		}
-		names = append(names, Name{param, arg, pos + token.Pos(at[0])})
+		names = append(names, Name{param, arg, pos})
 	}
-	return rest[words[0][0]:words[0][1]], names
+	return op, names, nil
 }
 
 var words = regexp.MustCompile(`\S+`)
@@ -152,7 +163,7 @@ func whyUnread(c *ast.Comment) string {
 		}
 		return a.Check + " is found when kernels run, and this stands in no kernel's doc comment; put it beside the mark " + mark
 	}
-	if op, _ := parseMark(strings.TrimPrefix(c.Text, mark), c.Pos()); op != "" || directives[c.Text] != nil {
+	if _, _, wrong := parseMark(strings.TrimPrefix(c.Text, mark), c.Pos()); wrong == nil || directives[c.Text] != nil {
 		return "it stands in no function's doc comment; put it right above the function"
 	}
 	return "it is not spelled as one; write " + mark + " add.Tensor, " + observeMark + ", " + makeMark + ", " + optionsMark + " or " + allowMark + " OA009 reason, with no space behind //"

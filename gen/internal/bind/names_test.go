@@ -80,28 +80,38 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// A mark is read whole or not at all.
+// A mark is read whole or not at all, and says at which word it is wrong.
 func TestMarkNames(t *testing.T) {
+	const (
+		mark  = "-17 want one op behind the mark: //opassert:kernel add.Tensor; parameters in another order follow by name: dst=out"
+		more  = " is behind the op: want one op, and behind it parameters with the schema's arguments, as dst=out"
+		param = ": want a parameter of the kernel before the =, as dst=out"
+		arg   = ": want an argument of the schema behind the =, as dst=out"
+	)
 	for text, want := range map[string]string{
 		" f":               "f []",
 		" f.out dst=out":   "f.out [{dst out 7}]",
 		"\tf\ta=b  _c1=d ": "f [{a b 3} {_c1 d 8}]",
-		"":                 " []",
-		" ":                " []",
-		"f":                " []",
-		" dst=out":         " []",
-		" dst=out f":       " []",
-		" f g":             " []",
-		" f a=b g":         " []",
-		" f =b":            " []",
-		" f a=":            " []",
-		" f a=b=c":         " []",
-		" f a.b=c":         " []",
-		" f a = b":         " []",
-		" f 1=a":           " []",
+		"":                 mark,
+		" ":                mark,
+		"f":                mark,
+		" dst=out":         "1 want an op before dst=out: //opassert:kernel add.out dst=out",
+		" dst=out f":       "1 want an op before dst=out: //opassert:kernel add.out dst=out",
+		" f g":             "3 g" + more,
+		" f a=b g":         "7 g" + more,
+		" f =b":            "3 =b" + param,
+		" f a=":            "5 a=" + arg,
+		" f a=b=c":         "5 a=b=c" + arg,
+		" f a.b=c":         "3 a.b=c" + param,
+		" f a = b":         "3 a" + more,
+		" f 1=a":           "3 1=a" + param,
 	} {
-		op, names := parseMark(text, 0)
-		if got := fmt.Sprintf("%s %v", op, names); got != want {
+		op, names, wrong := parseMark(text, 0)
+		got := fmt.Sprintf("%s %v", op, names)
+		if wrong != nil {
+			got = fmt.Sprintf("%d %s", wrong.Pos, wrong.Why)
+		}
+		if got != want {
 			t.Errorf("%q: %q, want %q", text, got, want)
 		}
 	}

@@ -107,6 +107,9 @@ func candidates(pairs []pair) []candidate {
 // where the schema has another type.
 func tensorIn(declared schema.Type, t types.Type) types.Type {
 	if declared.Name == "Tensor" {
+		if of, ok := t.(interface{ Elem() types.Type }); ok && !observes(t) && observes(of.Elem()) {
+			return of.Elem() // which does not fit, and the error says so
+		}
 		return t
 	}
 	if slice, ok := t.Underlying().(*types.Slice); ok && declared.Kind == schema.List && declared.Elem[0].Name == "Tensor" {

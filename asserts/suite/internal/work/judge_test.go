@@ -303,6 +303,37 @@ func TestHeldArguments(t *testing.T) {
 	}
 }
 
+// A kernel that returns what it keeps for one sort of arguments is found where these are
+// a class of their own: such a call is made twice.
+func TestTwice(t *testing.T) {
+	for _, keeps := range []bool{true, false} {
+		var kept *fakeTensor
+		b := newBench(t, "ns::f(Tensor a) -> Tensor", func(e *fakeEngine, args []any) ([]any, error) {
+			if kept == nil || first(args).spec.Sizes[0] != 3 {
+				kept = e.like(first(args))
+				return []any{kept}, nil
+			}
+			e.live++
+			return []any{&fakeTensor{fakeImpl: kept.fakeImpl, engine: e}}, nil
+		})
+		if keeps {
+			b.Engine = keepingEngine{b.e}
+		}
+		for _, text := range []string{"float32[2]", "float32[3]"} {
+			kept = nil
+			a := must.Get(b.Try(b.t, b.call(t, text)))(t)
+			_, found := b.twice(b.t, a)
+			want := ""
+			if keeps && text == "float32[3]" {
+				want = "OA005 result on cpu"
+			}
+			if words(found) != want {
+				t.Errorf("%s, kept %v: found %q, want %q", text, keeps, words(found), want)
+			}
+		}
+	}
+}
+
 // A fakingEngine is a library whose ops have fakes.
 type fakingEngine struct {
 	*fakeEngine

@@ -23,7 +23,7 @@ func Fresh(self *Tensor) *Tensor { return self }
 /* opassert:kernel neg */      // want `looks like the mark of a kernel and is not read: it is not spelled as one`
 func Neg(self *Tensor) *Tensor { return self }
 
-//opassert:kernel abs // want `want one op behind the mark`
+//opassert:kernel abs // want `want one op, and behind it`
 func Abs(self *Tensor) *Tensor { return self }
 
 //opassert:kernel my::twice
