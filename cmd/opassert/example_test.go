@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	gomodule "golang.org/x/mod/module"
+	"golang.org/x/mod/zip"
 	"gopkg.in/yaml.v3"
 
 	"github.com/opassert/opassert/asserts"
@@ -144,33 +146,37 @@ func TestWorkflow(t *testing.T) {
 	}
 }
 
-// The README's quick start, to the letter, in an empty folder beside a clone, and
-// in a workspace, from whose root the kernels are found too.
+// The README's quick start, to the letter, in an empty folder: of a published module, as
+// a proxy has it, beside a clone, and in a workspace, from whose root the kernels are
+// found too.
 func TestReadmeQuickStart(t *testing.T) {
 	long(t)
 	_, text, _ := strings.Cut(readme(t), "## Quick start")
 	text, _, _ = strings.Cut(text, "\n## ")
 	begin := regexp.MustCompile("after `(go mod init .*)`").FindStringSubmatch(text)
-	steps := regexp.MustCompile("(?s)```\ngo get -tool [^\n]*\n(.*?)```").FindStringSubmatch(text)
+	steps := regexp.MustCompile("(?s)```\n(go get -tool [^\n]*\n)(.*?)```").FindStringSubmatch(text)
 	clones := regexp.MustCompile("(?s)```\n(go (?:mod edit|work init) .*?)```").FindAllStringSubmatch(text, -1)
 	if begin == nil || steps == nil || len(clones) != 2 {
 		t.Fatalf("no commands in\n%s", text)
 	}
 	clone := must.Get(filepath.Abs(root))(t)
-	for i, name := range []string{"replace", "workspace"} {
+	for name, bring := range map[string]string{"published": steps[1], "replace": clones[0][1], "workspace": clones[1][1]} {
 		t.Run(name, func(t *testing.T) {
-			dir := quickStart(t, text)
+			dir, env := quickStart(t, text), append(offlineEnvironment(t), "GOWORK=", "GOFLAGS=")
+			if name == "published" {
+				env = append(publishedEnvironment(t), "GOWORK=")
+			}
 			run := func(script string) string {
 				cmd := exec.Command("bash", "-c", strings.ReplaceAll(script, "../opassert", clone))
-				cmd.Dir, cmd.Env = dir, append(offlineEnvironment(t), "GOWORK=", "GOFLAGS=")
+				cmd.Dir, cmd.Env = dir, env
 				out, err := cmd.CombinedOutput()
 				if err != nil && !strings.Contains(script, "-tags opassert") {
 					t.Fatalf("%v\n%s", err, out)
 				}
 				return string(out)
 			}
-			run("set -e\n" + begin[1] + "\n" + clones[i][1])
-			out := run(steps[1])
+			run("set -e\n" + begin[1] + "\n" + bring)
+			out := run(steps[2])
 			for _, want := range []string{
 				"wrote ../ops/opassert_gen.go: 1 wrappers", "OA007 undeclared-alias  aten::clone", ": 1 findings and 0 crashes",
 				"ok  \texample.com/vector", "panic: OA007 undeclared-alias  aten::clone", "site    vector_test.go:10 (example.com/vector_test.TestClone)",
@@ -221,6 +227,31 @@ func released(t *testing.T, packages string) {
 // strangersEnvironment has an empty module cache.
 func strangersEnvironment(t *testing.T) []string {
 	return append(offlineEnvironment(t), "GOMODCACHE="+t.TempDir(), "GOFLAGS=-modcacherw")
+}
+
+// publishedEnvironment has this module as a proxy has a version of it.
+func publishedEnvironment(t *testing.T) []string {
+	t.Helper()
+	const version = "v0.9.0"
+	proxy := t.TempDir()
+	at := filepath.Join(proxy, module, "@v")
+	must.Do(t, os.MkdirAll(at, 0o777))
+	archive := must.Get(os.Create(filepath.Join(at, version+".zip")))(t)
+	must.Do(t, errors.Join(zip.CreateFromDir(archive, gomodule.Version{Path: module, Version: version}, root), archive.Close()))
+	for name, text := range map[string][]byte{
+		"list": []byte(version), version + ".info": []byte(`{"Version": "` + version + `"}`),
+		version + ".mod": must.Get(os.ReadFile(filepath.Join(root, "go.mod")))(t),
+	} {
+		must.Do(t, os.WriteFile(filepath.Join(at, name), text, 0o666))
+	}
+	env := strangersEnvironment(t)
+	proxies := "GOPROXY=file://" + proxy + ","
+	for _, v := range env {
+		if fetched, ok := strings.CutPrefix(v, "GOPROXY=file"); ok {
+			proxies += "file" + fetched
+		}
+	}
+	return append(env, proxies)
 }
 
 // offlineEnvironment makes the go command fetch from the files that this machine

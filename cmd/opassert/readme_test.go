@@ -72,6 +72,7 @@ func TestDependencies(t *testing.T) {
 		"github.com/google/go-cmp",           // tests
 		"github.com/ianlancetaylor/demangle", // names the C++ functions of a crash
 		"github.com/rogpeppe/go-internal",    // diffs, and the command's tests
+		"golang.org/x/mod",                   // tests: this module as a proxy has it
 		"golang.org/x/sys",                   // memory without a file that processes share
 		"golang.org/x/tools",                 // loads Go packages
 		"gopkg.in/yaml.v3",                   // reads schemas
