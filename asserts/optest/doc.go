@@ -10,6 +10,7 @@
 //
 // The arguments are those that `opassert check` makes for libtorch, by the same
 // code: each value class of each argument, adapted to what a kernel's errors and
-// panics say, and each violation with the smallest call that shows it. No build
-// tag is needed, as the kernels are called around their wrappers.
+// panics say, and each violation with the smallest call that shows it. Each class alone is
+// called twice, for a kernel may return what it keeps. No build tag is needed, as the
+// kernels are called around their wrappers.
 package optest

@@ -1,7 +1,6 @@
 package optest
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -65,7 +64,8 @@ func open[T any](kernels []asserts.Kernel, newTensor func(maker.Spec) (T, error)
 			op.Namespace = l.job.Namespace + "." + op.Namespace
 		}
 		lib.Ops = append(lib.Ops, op)
-		lib.Kernels[op.Name()] = ordered(l.bound(k.Func), k.Order)
+		receiver, _ := l.receiver(reflect.TypeOf(k.Func))
+		lib.Kernels[op.Name()] = gokernels.Placed{Func: k.Func, Receiver: receiver, Order: k.Order}
 		lib.Sites[op.Name()] = k.Site()
 		if why := l.homeless(k); why != "" {
 			lib.Missing[op.Name()] = why
@@ -98,31 +98,6 @@ func parse(op *asserts.Op) (*schema.Op, error) {
 	return parsed, nil
 }
 
-// bound is a kernel as a function: a method's receiver is the one that an
-// option names.
-func (l *library) bound(kernel any) any {
-	fn := reflect.ValueOf(kernel)
-	t := fn.Type()
-	receiver, ok := l.receiver(t)
-	if !ok {
-		return kernel
-	}
-	var in, out []reflect.Type
-	for i := 1; i < t.NumIn(); i++ {
-		in = append(in, t.In(i))
-	}
-	for i := range t.NumOut() {
-		out = append(out, t.Out(i))
-	}
-	call := fn.Call
-	if t.IsVariadic() {
-		call = fn.CallSlice
-	}
-	return reflect.MakeFunc(reflect.FuncOf(in, out, t.IsVariadic()), func(args []reflect.Value) []reflect.Value {
-		return call(append([]reflect.Value{receiver}, args...))
-	}).Interface()
-}
-
 // receiver returns what a method is called on, if an option names it.
 func (l *library) receiver(method reflect.Type) (reflect.Value, bool) {
 	for _, r := range l.Receivers {
@@ -141,7 +116,7 @@ func (l *library) receiver(method reflect.Type) (reflect.Value, bool) {
 // an option names, or "".
 func (l *library) homeless(k asserts.Kernel) string {
 	t := reflect.TypeOf(k.Func)
-	if t.Kind() == reflect.Func && len(k.Order) > 0 && len(k.Order) == len(inputs(t)) {
+	if t.Kind() == reflect.Func && len(k.Order) > 0 && len(k.Order) == len(gokernels.Inputs(t)) {
 		return "" // the receiver is an argument
 	}
 	if name := k.Site().Func; t.Kind() == reflect.Func && strings.Count(name[strings.LastIndexByte(name, '/')+1:], ".") > 1 {
@@ -168,52 +143,4 @@ func (l *library) config() suite.Config {
 			return engine.Plan{Op: planned, Waived: waived}
 		},
 	}
-}
-
-// ordered is a kernel that takes the schema's arguments in their order.
-func ordered(kernel any, order []int) any {
-	if order == nil {
-		return kernel
-	}
-	fn := reflect.ValueOf(kernel)
-	t := fn.Type()
-	at := inputs(t)
-	var in, out []reflect.Type
-	if len(at) < t.NumIn() {
-		in = append(in, contextType)
-	}
-	for _, i := range order {
-		in = append(in, t.In(at[i]))
-	}
-	for i := range t.NumOut() {
-		out = append(out, t.Out(i))
-	}
-	call := fn.Call
-	if t.IsVariadic() {
-		call = fn.CallSlice
-	}
-	return reflect.MakeFunc(reflect.FuncOf(in, out, false), func(args []reflect.Value) []reflect.Value {
-		given := make([]reflect.Value, t.NumIn())
-		for i := range given {
-			if t.In(i) == contextType {
-				given[i], args = args[0], args[1:]
-			}
-		}
-		for i, arg := range args {
-			given[at[order[i]]] = arg
-		}
-		return call(given)
-	}).Interface()
-}
-
-var contextType = reflect.TypeFor[context.Context]()
-
-// inputs are the positions of what a function takes besides a context.
-func inputs(t reflect.Type) (at []int) {
-	for i := range t.NumIn() {
-		if t.In(i) != contextType {
-			at = append(at, i)
-		}
-	}
-	return at
 }

@@ -16,22 +16,62 @@ var (
 	errorType   = reflect.TypeFor[error]()
 )
 
-// parameters returns the types of what a kernel takes, besides a context.
-func parameters(kernel reflect.Type) []reflect.Type {
-	var types []reflect.Type
-	for i := range numIn(kernel) {
-		if t := kernel.In(i); i > 0 || t != contextType {
-			types = append(types, t)
-		}
-	}
-	return types
+// A Placed kernel is a function whose parameters are not the schema's arguments in their
+// order.
+type Placed struct {
+	Func     any
+	Receiver reflect.Value // its first parameter, of a method of the library; or none
+	Order    []int         // which of the other parameters each argument is; nil in order
 }
 
-func numIn(kernel reflect.Type) int {
-	if kernel.Kind() != reflect.Func {
-		return 0
+// A kernel is a function that can be called.
+type kernel struct {
+	reflect.Value
+	receiver reflect.Value
+	at       []int // the parameter that each argument of the schema is
+}
+
+// kernel returns that of an op, without any parameter where it is no function.
+func (l *Library) kernel(op *schema.Op) kernel {
+	p, ok := l.Kernels[op.Name()].(Placed)
+	if !ok {
+		p.Func = l.Kernels[op.Name()]
 	}
-	return kernel.NumIn()
+	k := kernel{Value: reflect.ValueOf(p.Func), receiver: p.Receiver}
+	if k.Kind() != reflect.Func {
+		return k
+	}
+	k.at = Inputs(k.Type())
+	if p.Receiver.IsValid() {
+		k.at = k.at[1:]
+	}
+	if p.Order != nil {
+		inputs := k.at
+		k.at = nil
+		for _, i := range p.Order {
+			k.at = append(k.at, inputs[i])
+		}
+	}
+	return k
+}
+
+// Inputs returns the positions of what a function takes besides a context.
+func Inputs(fn reflect.Type) (at []int) {
+	for i := range fn.NumIn() {
+		if fn.In(i) != contextType {
+			at = append(at, i)
+		}
+	}
+	return at
+}
+
+// passed returns the arguments of the schema among those of a call.
+func (k *kernel) passed(in []reflect.Value) []reflect.Value {
+	passed := make([]reflect.Value, len(k.at))
+	for i, at := range k.at {
+		passed[i] = in[at]
+	}
+	return passed
 }
 
 // returns is how many values a kernel returns besides an error.
@@ -53,12 +93,12 @@ func (e *Engine) Call(name string, args []any, level asserts.Level) (out engine.
 		return out, err
 	}
 	op := operator.Schema
-	kernel := reflect.ValueOf(e.lib.Kernels[op.Name()])
-	in, err := e.arguments(op, kernel.Type(), args)
+	kernel := e.lib.kernel(op)
+	in, err := e.arguments(op, kernel, args)
 	if err != nil {
 		return out, &engine.Thrown{Message: err.Error()}
 	}
-	passed := in[len(in)-len(args):]
+	passed := kernel.passed(in)
 	given := e.lib.held(op.Func.Args, passed)
 	out.Seen.Level, out.Seen.Plain = level, true
 	out.Seen.Before, out.Seen.ArgLens = observe(given, level)
@@ -78,11 +118,11 @@ func (e *Engine) Call(name string, args []any, level asserts.Level) (out engine.
 }
 
 // arguments makes what the kernel is called with.
-func (e *Engine) arguments(op *schema.Op, kernel reflect.Type, args []any) (in []reflect.Value, err error) {
+func (e *Engine) arguments(op *schema.Op, k kernel, args []any) (in []reflect.Value, err error) {
 	defer thrown(&err)
-	types := parameters(kernel)
-	if len(types) < kernel.NumIn() {
-		in = append(in, reflect.ValueOf(context.Background()))
+	in = slices.Repeat([]reflect.Value{reflect.ValueOf(context.Background())}, k.Type().NumIn())
+	if k.receiver.IsValid() {
+		in[0] = k.receiver
 	}
 	for i, arg := range op.Func.Args {
 		v := args[i]
@@ -91,20 +131,22 @@ func (e *Engine) arguments(op *schema.Op, kernel reflect.Type, args []any) (in [
 				return nil, err
 			}
 		}
-		converted, err := e.lib.convert(v, types[i])
-		if err != nil {
+		if in[k.at[i]], err = e.lib.convert(v, k.Type().In(k.at[i])); err != nil {
 			return nil, fmt.Errorf("argument %s: %w", arg.Name, err)
 		}
-		in = append(in, converted)
 	}
 	return in, nil
 }
 
 // call calls a kernel. What it panics with, or returns as an error, is how it
 // refuses its arguments.
-func call(kernel reflect.Value, in []reflect.Value) (results []reflect.Value, err error) {
+func call(kernel kernel, in []reflect.Value) (results []reflect.Value, err error) {
 	defer thrown(&err)
-	results = kernel.Call(in)
+	if kernel.Type().IsVariadic() {
+		results = kernel.CallSlice(in)
+	} else {
+		results = kernel.Call(in)
+	}
 	if n := len(results); n > 0 && kernel.Type().Out(n-1) == errorType {
 		if failed, _ := results[n-1].Interface().(error); failed != nil {
 			return nil, &engine.Thrown{Message: failed.Error()}

@@ -36,6 +36,17 @@ var ops = []struct {
 			seen = fmt.Sprintf("%v %v %v %d %v %v %s %v %v", ctx != nil, self != nil, other != nil, len(list), dims, p, mode, flag != nil, dtype)
 			return &box{asserts.NewID()}, nil
 		}},
+	{"variadic(Tensor[] list) -> Tensor", func(list ...*box) *box {
+		seen = fmt.Sprint(len(list))
+		return &box{asserts.NewID()}
+	}},
+	{"placed(Tensor self, int n, Tensor[] list) -> Tensor", Placed{
+		func(lib string, n int, ctx context.Context, self *box, list ...*box) *box {
+			seen = fmt.Sprintf("%s %d %v %v %d", lib, n, ctx != nil, self != nil, len(list))
+			return &box{asserts.NewID()}
+		}, reflect.ValueOf("lib"), []int{1, 0, 2},
+	}},
+	{"number(Tensor self) -> Tensor", 1},
 	{"fails(Tensor self) -> Tensor", func(self *box) (*box, error) { return nil, errors.New("wants more") }},
 	{"panics(Tensor self) -> Tensor", func(self *box) *box { panic("wants less") }},
 	{"itself_(Tensor(a!) self) -> Tensor(a!)", func(self *box) *box { return self }},
@@ -89,6 +100,8 @@ func TestCall(t *testing.T) {
 		{"many", []any{self, nil, []any{self, self}, d, d, d, d, d}, "true true false 2 [1 0] 0.5 mean false <nil>"},
 		{"many", []any{self, self, []any{}, int64(3), int64(2), "sum", true, engine.DType("bool")}, "true true true 0 [3] 2 sum true bool"},
 		{"many", []any{self, self, []any{}, d, "half", d, d, d}, "argument p: half is not of type float32"},
+		{"variadic", []any{[]any{self, self}}, "2"},
+		{"placed", []any{self, int64(3), []any{self, self}}, "lib 3 true true 2"},
 		{"fails", []any{self}, "wants more"},
 		{"panics", []any{self}, "wants less"},
 	} {
@@ -119,6 +132,10 @@ func TestResults(t *testing.T) {
 	if err != nil || len(out.Results) != 1 {
 		t.Fatalf("many: %+v, %v", out, err)
 	}
+	placed, err := e.Call("aten::placed", []any{self, int64(3), []any{self, self}}, asserts.Identity)
+	if diff := cmp.Diff([]int{1, 2}, placed.Seen.ArgLens); err != nil || diff != "" {
+		t.Errorf("placed: %v %s", err, diff)
+	}
 	if diff := cmp.Diff([]int{1, 1, 0}, out.Seen.ArgLens); diff != "" {
 		t.Error(diff)
 	}
@@ -140,9 +157,10 @@ func TestMissing(t *testing.T) {
 		}
 	}
 	want := map[string]string{
-		"aten::few":  "its kernel takes 0 arguments, and the schema has 1",
-		"aten::mute": "its kernel returns 0 values, and the schema has 1",
-		"aten::none": "it has no kernel",
+		"aten::few":    "its kernel takes 0 arguments, and the schema has 1",
+		"aten::mute":   "its kernel returns 0 values, and the schema has 1",
+		"aten::none":   "it has no kernel",
+		"aten::number": "its kernel is int and no function",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)

@@ -23,7 +23,7 @@ import (
 type Library struct {
 	Name    string                  // as reports show it
 	Ops     []*schema.Op            // what the kernels implement
-	Kernels map[string]any          // functions by the name of their op: "add.Tensor", "ns::op"
+	Kernels map[string]any          // functions, or Placed ones, by the name of their op: "add.Tensor", "ns::op"
 	Missing map[string]string       // why an op can't be called; may be nil
 	Left    map[string]string       // why an op is left out, which lacks nothing; may be nil
 	Sites   map[string]asserts.Site // where kernels are written; may be nil
@@ -78,16 +78,15 @@ func (l *Library) missing(op *schema.Op) string {
 	if why := cmp.Or(l.Left[op.Name()], l.Missing[op.Name()]); why != "" {
 		return why
 	}
-	kernel, ok := l.Kernels[op.Name()]
-	if !ok {
+	if l.Kernels[op.Name()] == nil {
 		return "it has no kernel"
 	}
-	t := reflect.TypeOf(kernel)
-	switch params, results := parameters(t), returns(t); {
-	case t.Kind() != reflect.Func:
-		return fmt.Sprintf("its kernel is a %v", t)
-	case len(params) != len(op.Func.Args):
-		return fmt.Sprintf("its kernel takes %d arguments, and the schema has %d", len(params), len(op.Func.Args))
+	kernel := l.kernel(op)
+	switch results := returns(kernel.Type()); {
+	case kernel.Kind() != reflect.Func:
+		return fmt.Sprintf("its kernel is %v and no function", kernel.Type())
+	case len(kernel.at) != len(op.Func.Args):
+		return fmt.Sprintf("its kernel takes %d arguments, and the schema has %d", len(kernel.at), len(op.Func.Args))
 	case results != len(op.Func.Returns) && !(results == 0 && returnsWritten(op)):
 		return fmt.Sprintf("its kernel returns %d values, and the schema has %d", results, len(op.Func.Returns))
 	}

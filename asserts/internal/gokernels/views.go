@@ -153,8 +153,8 @@ func (l layout) drop(base *handle) {
 // lay calls a view op, and returns its result if that lies as it should and the base
 // is as it was.
 func (e *Engine) lay(c viewCall, l layout, base *handle, before asserts.Observation) asserts.Tensor {
-	kernel := reflect.ValueOf(e.lib.Kernels[c.op.Name()])
-	in, err := e.arguments(c.op, kernel.Type(), l.arguments(c, base))
+	kernel := e.lib.kernel(c.op)
+	in, err := e.arguments(c.op, kernel, l.arguments(c, base))
 	if err != nil {
 		return nil
 	}
