@@ -43,7 +43,7 @@ var rooms = []room{
 	{"gen/internal/bind", []string{"schema", "internal/yamlfile", "gen/plan"}, []string{"golang.org/x/tools"}},
 	{"gen/internal/typed", []string{"schema", "gen/plan"}, nil},
 	{"gen/internal/emit", []string{"asserts", "gen/plan", "gen/internal/bind", "gen/internal/typed"}, []string{"github.com/dave/jennifer"}},
-	{"gen/vet", []string{"schema", "gen/internal/bind"}, []string{"golang.org/x/tools"}},
+	{"gen/vet", []string{"schema", "gen", "gen/internal/bind"}, []string{"golang.org/x/tools"}},
 	{"=asserts", []string{"internal/tensor", "asserts/internal/usual", "internal/printable"}, nil},
 	{"asserts/maker", []string{"=asserts"}, nil},
 	{"asserts/internal", nil, nil},

@@ -123,8 +123,8 @@ func run(pass *analysis.Pass) (any, error) {
 	heard.Report = func(d analysis.Diagnostic) { found = append(found, d) }
 	pass = &heard
 	for _, file := range pass.Files {
-		if header := generatedFrom(file); header != nil {
-			k.checkGenerated(pass, file, header)
+		if generated(file) {
+			k.checkGenerated(pass, file)
 		} else {
 			k.checkCalls(pass, file)
 		}
@@ -190,9 +190,9 @@ func (k *known) checkCalls(pass *analysis.Pass, file *ast.File) {
 }
 
 // checkGenerated holds a generated file against the kernels and the schema file.
-func (k *known) checkGenerated(pass *analysis.Pass, file *ast.File, header *source) {
+func (k *known) checkGenerated(pass *analysis.Pass, file *ast.File) {
 	tables := readTables(pass, file)
-	checkSchema(pass, tables, header.schema(pass.Fset.Position(file.Package).Filename))
+	checkSchema(pass, tables, schemas(pass.Fset.Position(file.Package).Filename))
 	list, bound := readKernels(pass, file)
 	wrapped := map[*types.Package][]string{}
 	for _, row := range bound {
