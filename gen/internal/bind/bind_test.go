@@ -221,6 +221,10 @@ func TestBind(t *testing.T) {
 		{"one colon", "//opassert:kernel aten:relu\nfunc F(t *Tensor) {}", []string{"relu(Tensor self) -> ()"}, []string{"no kernel: relu", `no op: kernel F is for "aten:relu", which the schema does not have; did you mean relu?`}},
 		{"no pair at all", "//opassert:kernel h\nfunc H() {}", []string{"g() -> ()"}, []string{"no kernel: g", `no op: kernel H is for "h", which the schema does not have; did you mean g?`}},
 		{
+			"a pointer to a type that observes itself", "type V struct{}\nfunc (V) Observe(*asserts.Observation, asserts.Level) {}\n//opassert:kernel f\nfunc F(*V) {}",
+			[]string{"f(Tensor self) -> ()"}, []string{"F(self *V one) () '' '' 'call' 'obs' 't'"},
+		},
+		{
 			"two for one op", "//opassert:kernel f\nfunc F(*Tensor) {}\n//opassert:kernel f\nfunc G(*Tensor) {}",
 			[]string{"f(Tensor self) -> ()"},
 			[]string{"k.go:8:6: G is a second kernel for f; the first is F at k.go:6:6"},

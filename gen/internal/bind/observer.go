@@ -58,14 +58,12 @@ func unfitObserver(fn *types.Func) string {
 	if sig.Recv() != nil || sig.Results().Len() != 0 || sig.Params().Len() != 3 || !looks(sig.Params().At(1), sig.Params().At(2)) {
 		return "is not a " + want
 	}
-	p, ok := types.Unalias(sig.Params().At(0).Type()).(*types.Pointer)
-	if !ok {
-		return "is not a " + want + ": it takes no pointer"
+	if p, ok := types.Unalias(sig.Params().At(0).Type()).(*types.Pointer); ok {
+		if _, named := types.Unalias(p.Elem()).(*types.Named); named {
+			return ""
+		}
 	}
-	if _, named := types.Unalias(p.Elem()).(*types.Named); !named {
-		return "is not a " + want + ": it takes no pointer to a named type"
-	}
-	return ""
+	return "is not a " + want + ", of a named type T; around tensors that are values declare a type of your own, with a method Observe"
 }
 
 // looks reports whether two parameters are those of an Observe.
