@@ -322,7 +322,7 @@ func TestTwice(t *testing.T) {
 		for _, text := range []string{"float32[2]", "float32[3]"} {
 			kept = nil
 			a := must.Get(b.Try(b.t, b.call(t, text)))(t)
-			_, found := b.twice(b.t, a)
+			_, found := b.twice(b.t, a, 0)
 			want := ""
 			if keeps && text == "float32[3]" {
 				want = "OA005 result on cpu"

@@ -38,8 +38,8 @@ func (r *Runner) ran(t *Target, a *attempt, result *report.Case) {
 	}
 	result.Lacks = a.lacks
 	found := r.judge(t, a, result)
-	if len(found) == 0 && r.apart(t, result.Case) {
-		a, found = r.twice(t, a)
+	if len(found) == 0 {
+		a, found = r.twice(t, a, result.Case)
 	}
 	for _, f := range found {
 		result.Found = append(result.Found, r.finding(t, a.c, f, result.Case))
@@ -73,15 +73,12 @@ func (r *Runner) ran(t *Target, a *attempt, result *report.Case) {
 	}
 }
 
-// apart reports whether a case is a base, or varies one by a class alone.
-func (r *Runner) apart(t *Target, number int) bool {
-	return number < t.planned() || number < t.design().Apart()
-}
-
-// twice makes the call of an attempt again, and judges it, where a kernel may return what
-// it keeps for such arguments and no count of uses shows it: the first result is still held.
-func (r *Runner) twice(t *Target, a *attempt) (*attempt, []*report.Finding) {
-	if _, keeps := r.Engine.(keeper); !keeps {
+// twice makes the call of a base, or of a class alone, again, and judges it, where a kernel
+// may return what it keeps for such arguments and no count of uses shows it: the first
+// result is still held.
+func (r *Runner) twice(t *Target, a *attempt, number int) (*attempt, []*report.Finding) {
+	_, keeps := r.Engine.(keeper)
+	if !keeps || number >= t.planned() && number >= t.design().Apart() {
 		return a, nil
 	}
 	b, err := r.Try(t, a.c)

@@ -460,6 +460,41 @@ func TestRowsAreShortened(t *testing.T) {
 	}
 }
 
+// Where kernels may keep what they return, bases and classes alone are called twice, and
+// rows once; what the first call alone shows is found too.
+func TestCalledTwice(t *testing.T) {
+	calls, throws := 0, false
+	b := newBench(t, "ns::f(Tensor a) -> Tensor", func(e *fakeEngine, args []any) ([]any, error) {
+		switch calls++; {
+		case calls == 1:
+			first(args).version++
+		case calls%2 == 0 && throws:
+			return nil, &engine.Thrown{Message: "not again"}
+		}
+		return copies(e, args)
+	})
+	b.Engine = keepingEngine{b.e}
+	b.e.devices = b.e.devices[:1]
+	all := b.cases(t, Span{To: b.t.planned() + 1})
+	if n := len(all[0].Found); n != 1 {
+		t.Errorf("found %d faults in the first call, want 1", n)
+	}
+	d := b.t.design()
+	class := classNamed(t, d, "float64")
+	d.Rows = []design.Row{{Classes: []int{class}}}
+	for number, want := range map[int]int{d.Apart() - len(d.Classes) + class: 2, d.Apart(): 1} {
+		b.e.called = nil
+		c := b.cases(t, Span{From: number, To: number + 1, Resumed: true})[0]
+		if n := len(b.e.called); n != want || !c.Ran {
+			t.Errorf("case %d, which ran: %v, took %d calls, want %d", number, c.Ran, n, want)
+		}
+	}
+	calls, throws = 2, true
+	if c := b.cases(t, Span{From: d.Apart() - 1, To: d.Apart(), Resumed: true})[0]; !c.Ran || len(c.Found) > 0 {
+		t.Errorf("where the second call throws: ran %v, found %v", c.Ran, c.Found)
+	}
+}
+
 // The search keeps the attempt that came closest, and how close that was.
 func TestSearch(t *testing.T) {
 	calls := 0

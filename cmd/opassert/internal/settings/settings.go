@@ -104,6 +104,8 @@ func (f *File) read(doc *yaml.Node, flags map[string][]string) {
 		_, command := flags[key]
 		switch value := values[i]; {
 		case value == nil:
+		case command && yamlfile.IsNull(value) && slices.Contains(all, key):
+			f.ReportKind(value, "a mapping with flags of opassert "+key+", or a value of the flag "+key)
 		case command && (value.Kind == yaml.MappingNode || yamlfile.IsNull(value)):
 			f.section(value, key, flags)
 		case !slices.Contains(all, key):
