@@ -475,10 +475,11 @@ func TestCalledTwice(t *testing.T) {
 	})
 	b.Engine = keepingEngine{b.e}
 	b.e.devices = b.e.devices[:1]
-	all := b.cases(t, Span{To: b.t.planned() + 1})
-	if n := len(all[0].Found); n != 1 {
-		t.Errorf("found %d faults in the first call, want 1", n)
+	all := b.cases(t, Span{To: b.t.planned()})
+	if n := len(all[0].Found); n != 1 || b.t.plan != nil {
+		t.Errorf("found %d faults in the first call, want 1, and the design is %v before all bases have run", n, b.t.plan)
 	}
+	b.cases(t, Span{From: b.t.planned(), To: b.t.planned() + 1, Resumed: true})
 	d := b.t.design()
 	class := classNamed(t, d, "float64")
 	d.Rows = []design.Row{{Classes: []int{class}}}
