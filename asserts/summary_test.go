@@ -22,6 +22,14 @@ func TestReportOfSite(t *testing.T) {
 	}
 }
 
+// A report is text, also where an exception or a panic carries it and a CI reads that.
+func TestReportIsText(t *testing.T) {
+	v := asserts.Violation{Code: asserts.FreshImpl, Op: "a::##[error]", Saw: "\x1b[2J\n::error::", Site: asserts.Site{File: "##vso[x].go", Line: 3}}
+	if text := v.Error(); strings.Contains(text, "##[") || strings.Contains(text, "##vso[") || strings.Contains(text, "\x1b") || strings.Contains(text, "\n::") {
+		t.Error(text)
+	}
+}
+
 // Notes are marked in a summary; checks that only a run of many ops judges are
 // not counted, and a reporter hears of no call that breaks nothing.
 func TestSummaryOfNotes(t *testing.T) {

@@ -198,7 +198,7 @@ func (v *Violation) WriteReport(w io.Writer) error {
 		}
 		line("site", v.Site.String()+function)
 	}
-	_, err := io.WriteString(w, b.String())
+	_, err := io.WriteString(w, printable.Text(b.String()))
 	return err
 }
 

@@ -80,7 +80,7 @@ func shownSince(since []*occurrence) ([]byte, error) {
 	all := []shownOccurrence{}
 	for _, o := range since {
 		o.Asked += o.times
-		all = append(all, shownOccurrence{o.in.name, o.Code.String(), o.Op, printable.Line(o.Title()), o.report(), o.times})
+		all = append(all, shownOccurrence{o.in.name, o.Code.String(), o.Op, printable.Text(o.Title()), o.report(), o.times})
 	}
 	var text bytes.Buffer
 	enc := json.NewEncoder(&text)

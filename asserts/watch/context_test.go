@@ -120,6 +120,14 @@ func TestExitStatusOfAsked(t *testing.T) {
 	}
 }
 
+// A report is text where the program's own exception carries it.
+func TestReportIsText(t *testing.T) {
+	f := &Finding{Violation: &asserts.Violation{Op: "a::##[error]"}, Pids: []int{1}, Rank: "##vso[x]", Site: []Frame{{File: "##[group]\n::error::\x1b.py"}}}
+	if text := f.Report(); strings.Contains(text, "##[") || strings.Contains(text, "##vso[") || strings.Contains(text, "\n::") || strings.Contains(text, "\x1b") {
+		t.Error(text)
+	}
+}
+
 // A greeting that is cut short is an error, and changes nothing.
 func TestContextCutShort(t *testing.T) {
 	for _, text := range []string{"", "1", "1\n2\nname", "x\n1\nname\n", "1\nx\nname\n"} {

@@ -47,7 +47,7 @@ func (f *Finding) Report() string {
 	if f.Program != nil {
 		text += "\n  program " + f.Program.String()
 	}
-	return text
+	return printable.Text(text)
 }
 
 // findings are those of a run.
