@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -28,6 +30,7 @@ type occurrence struct {
 // A holder is a process that says where it is, and asks for what was found there and
 // in the processes that it started: reporting that is its business then.
 type holder struct {
+	above    *holder        // the process that started it, nil where that has not said where it is
 	contexts map[int64]task // by the numbers that it counts them with
 	now      int64
 	since    []*occurrence // what was found since it asked
@@ -56,14 +59,26 @@ func (h holders) enter(text string) ([]byte, error) {
 	}
 	at := h[pid]
 	if at == nil {
-		at = &holder{contexts: make(map[int64]task)}
+		at = &holder{above: h.of(parent(pid), 0).holder, contexts: make(map[int64]task)}
 		h[pid] = at
 	}
 	at.now = number
 	at.contexts[number] = task{parts[2], parts[3]}
-	since := at.since
+	since := append(at.since, h.inherit(at)...)
 	at.since = nil
 	return shownSince(since)
+}
+
+// inherit returns what was found in the processes that a holder has started and that
+// have ended without asking for it, as one that crashes does.
+func (h holders) inherit(above *holder) (since []*occurrence) {
+	for _, pid := range slices.Sorted(maps.Keys(h)) {
+		if at := h[pid]; at != nil && at.above == above && ended(pid) {
+			delete(h, pid)
+			since = append(append(since, at.since...), h.inherit(at)...)
+		}
+	}
+	return since
 }
 
 // A shownOccurrence is what a process is answered of a finding.
@@ -116,16 +131,29 @@ func (h holders) of(pid int, number int64) spot {
 
 // parent returns the parent of a process, 0 where that is not known.
 func parent(pid int) int {
-	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	if err != nil {
-		return 0
-	}
-	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
+	fields := stat(pid)
 	if len(fields) < 2 {
 		return 0
 	}
 	above, _ := strconv.Atoi(fields[1])
 	return above
+}
+
+// ended reports whether a process has ended, or is about to.
+func ended(pid int) bool {
+	const exiting = 4 // PF_EXITING of Linux, from before its descriptors are closed
+	fields := stat(pid)
+	if len(fields) < 7 {
+		return true
+	}
+	flags, _ := strconv.ParseUint(fields[6], 10, 64)
+	return flags&exiting != 0
+}
+
+// stat returns what proc_pid_stat(5) has of a process after its name.
+func stat(pid int) []string {
+	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	return strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
 }
 
 // add counts a finding at a spot, and reports whether it will be asked for.

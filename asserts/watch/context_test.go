@@ -2,11 +2,13 @@ package watch
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/internal/preload"
@@ -92,10 +94,50 @@ func TestContexts(t *testing.T) {
 	equal(t, "the child", r.enter(t, child, 2, "end"), "child: b 1")
 	r.find("elsewhere", 1, 0)
 	equal(t, "printed of a process that nobody has started", r.printed, "before", "elsewhere")
-	r.find("never asked for", pid, 0)
+	never := r.find("never asked for", pid, 0)
 	r.findings.end()
 	r.findings.end()
+	if never.Repro != "repeat five" {
+		t.Errorf("what was never asked for is repeated by %q", never.Repro)
+	}
 	equal(t, "printed at the end", r.printed, "before", "elsewhere", "never asked for")
+}
+
+// What a process has not asked for when it ends is the business of the one that
+// started it, with the context in which it was found.
+func TestContextsOfEnded(t *testing.T) {
+	shell := exec.Command("sh", "-c", "sleep 60 & echo $!; exec sleep 60")
+	out, err := shell.StdoutPipe()
+	if err == nil {
+		err = shell.Start()
+	}
+	if err != nil {
+		t.Skip(err)
+	}
+	r, pid, child, grandchild := newHeard(), os.Getpid(), shell.Process.Pid, 0
+	fmt.Fscan(out, &grandchild)
+	r.enter(t, pid, 1, "one")
+	r.enter(t, 1, 1, "no descendant")
+	r.enter(t, child, 1, "child")
+	r.enter(t, grandchild, 1, "grandchild")
+	r.find("b", child, 0)
+	r.find("c", grandchild, 0)
+	r.find("elsewhere", 1, 0)
+	equal(t, "while they run", r.enter(t, pid, 2, "two"))
+	last, err := os.FindProcess(grandchild)
+	if err := errors.Join(err, last.Kill(), shell.Process.Kill()); err != nil {
+		t.Fatal(err)
+	}
+	shell.Wait()
+	for deadline := time.Now().Add(time.Minute); !ended(grandchild) && time.Now().Before(deadline); {
+		time.Sleep(time.Millisecond)
+	}
+	r.find("a", pid, 0)
+	equal(t, "once they have ended", r.enter(t, pid, 3, "three"), "two: a 1", "child: b 1", "grandchild: c 1")
+	equal(t, "again", r.enter(t, pid, 4, "four"))
+	r.enter(t, child, 1, "another's with its number")
+	r.find("d", child, 0)
+	equal(t, "of another", r.enter(t, pid, 5, "five"))
 }
 
 // What is known to a baseline, or debatable, is no program's business.

@@ -2,6 +2,7 @@ package watch
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -79,12 +80,16 @@ func (f *findings) print(found *Finding) {
 	}
 }
 
-// end is for what was not asked for in time.
+// end is for what was not asked for in time: the command that repeats its context does
+// for a finding without another.
 func (f *findings) end() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	for _, at := range f.held {
-		for _, o := range at.since {
+	for _, pid := range slices.Sorted(maps.Keys(f.held)) {
+		for _, o := range f.held[pid].since {
+			if !o.printed && o.in.again != "" {
+				o.Repro = o.in.again
+			}
 			f.print(o.Finding)
 		}
 	}

@@ -37,7 +37,24 @@ func cached(name string, make func(work, file string) error) (string, error) {
 		}
 		errs = append(errs, fmt.Errorf("%s: %w", dir, err))
 	}
-	return "", fmt.Errorf("no folder for what opassert compiles; set $XDG_CACHE_HOME to one that is the user's own:\n%w", errors.Join(errs...))
+	return "", noFolder(errs)
+}
+
+func noFolder(errs []error) error {
+	return fmt.Errorf("no folder for what opassert compiles; set $XDG_CACHE_HOME to one that is the user's own:\n%w", errors.Join(errs...))
+}
+
+// Folder returns the folder of the cache that what is compiled next is written to.
+func Folder() (string, error) {
+	var errs []error
+	for dir := range writable() {
+		f, err := os.CreateTemp(dir, "tried-")
+		if err == nil {
+			return dir, errors.Join(f.Close(), os.Remove(f.Name()))
+		}
+		errs = append(errs, err)
+	}
+	return "", noFolder(errs)
 }
 
 // folders returns where libraries may be.

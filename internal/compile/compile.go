@@ -44,10 +44,18 @@ func (l *Library) Path(t *installed.Torch) (string, error) {
 	}
 	name := "libtorch-" + t.Number() + "-" + l.Name + "-" + key + ".so"
 	return cached(name, func(work, file string) error {
-		if l.fill(t, file) == nil {
+		unfit := l.fill(t, file)
+		if unfit == nil {
 			return nil
 		}
-		return l.compile(t, work, file)
+		err := l.compile(t, work, file)
+		if releases := l.packagedReleases(); errors.Is(err, ErrNoCompiler) && len(releases) > 0 {
+			if slices.Contains(releases, t.Number()) {
+				return fmt.Errorf("%w; what came with opassert for this release cannot be used: %w", err, unfit)
+			}
+			return fmt.Errorf("%w; without one opassert fits libtorch %s", err, strings.Join(releases, ", "))
+		}
+		return err
 	})
 }
 

@@ -2,6 +2,7 @@ package compile
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -65,6 +66,19 @@ func (l *Library) template(t *installed.Torch) (string, error) {
 	fmt.Fprintf(hash, "%s %q %q %q\n", runtime.GOARCH, dialect(t), l.Link, l.Units)
 	err := l.hashFiles(hash)
 	return fmt.Sprintf("libtorch-%s-%s-template-%x.so", t.Number(), l.Name, hash.Sum(nil)[:8]), err
+}
+
+// packagedReleases returns the releases of libtorch that the package has templates for,
+// the oldest first.
+func (l *Library) packagedReleases() (releases []string) {
+	_, folder, _ := packageFolder()
+	files, _ := filepath.Glob(filepath.Join(folder, "libtorch-*-"+l.Name+"-template-*.so"))
+	for _, file := range files {
+		release, _, _ := strings.Cut(strings.TrimPrefix(filepath.Base(file), "libtorch-"), "-")
+		releases = append(releases, release)
+	}
+	slices.SortFunc(releases, func(a, b string) int { return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b)) })
+	return releases
 }
 
 const headersMark = ".headers" // after the name of a template: the file of its headers

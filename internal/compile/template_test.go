@@ -4,6 +4,7 @@ package compile
 
 import (
 	"bytes"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -115,6 +116,23 @@ func TestTemplateNotUsed(t *testing.T) {
 				t.Errorf("%v", err)
 			}
 		})
+	}
+}
+
+// Without a compiler the error says which releases need none, or why this one does.
+func TestTemplateErrors(t *testing.T) {
+	_, torch, templates := prebuilt(t)
+	for _, name := range []string{"libtorch-2.10.0-test-template-1.so", "libtorch-2.9.1-test-template-1.so", "libtorch-2.1.0-other-template-1.so"} {
+		write(t, filepath.Join(templates, name), "")
+	}
+	torch.Version = "2.3.5+cpu"
+	if _, err := library(unit).Path(torch); !errors.Is(err, ErrNoCompiler) || !strings.HasSuffix(err.Error(), "; without one opassert fits libtorch 2.3.4, 2.9.1, 2.10.0") {
+		t.Errorf("another release: %v", err)
+	}
+	torch.Version = "2.3.4+cpu"
+	write(t, filepath.Join(torch.Include[0], "torch/csrc/api/include/torch/version.h"), "#define CHANGED\n")
+	if _, err := library(unit).Path(torch); !errors.Is(err, ErrNoCompiler) || !strings.Contains(err.Error(), "; what came with opassert for this release cannot be used: ") || !strings.HasSuffix(err.Error(), "has other headers than its release") {
+		t.Errorf("other headers: %v", err)
 	}
 }
 

@@ -82,7 +82,8 @@ def restart(config, settings):
 def pytest_configure(config):
     config.addinivalue_line("markers", "opassert(*allow, off=False): findings of these checks or ops, such as 'OA009' or 'mylib::op', do not fail the test; with off none does")
     settings = Settings(config.option, config.getini)
-    if settings.on:
+    # What a pytest inside a test breaks is that test's.
+    if settings.on and not watcher().now[0]:
         os.environ.pop("OPASSERT_PYTEST", None)
         config.pluginmanager.register(Plugin(config, settings, watcher()), "opassert-watch")
 
@@ -93,6 +94,8 @@ class Plugin:
         self.warn = settings.fail == "warn"
         self.watcher = watcher
         self.flags = shlex.join(a for a in ("--opassert-level=" + settings.level,) if settings.level)
+        self.process = os.getpid()
+        self.item = None  # the last one of this process
         self.items = {}
         self.outside = []  # what was found outside the tests: (node id, reports)
         self.watcher.enter("collection", self.again(""))
@@ -102,16 +105,26 @@ class Plugin:
 
     # A phase of a test.
 
+    def forked(self):
+        """Reports whether this process is one of pytest-forked, which ends with its test."""
+        return os.getpid() != self.process
+
     def found(self, item, when):
+        if self.forked() and when == "teardown":
+            self.watcher.call_fakes()
         context = "%s (%s)" % (item.nodeid, when)
         found = self.watcher.enter("between tests", self.again(""))
-        self.late([f for f in found if f.context != context])
-        return [f for f in found if f.context == context and not allowed(item, f)]
+        own = [f for f in found if f.context == context or (self.forked() and when == "teardown")]
+        self.late([f for f in found if f not in own])
+        return [f for f in own if not allowed(item, f)]
 
     def late(self, found):
         """Keeps what comes too late for its test."""
+        if self.forked():
+            self.watcher.keep(found)
+            return
         for f in found:
-            item = self.items.get(f.context.rpartition(" (")[0])
+            item = self.items.get(test_of(f))
             if item is None or not allowed(item, f):
                 self.outside.append((f.context, str(f)))
 
@@ -120,7 +133,7 @@ class Plugin:
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_setup(self, item):
-        item.stash[FOUND] = []
+        self.item, item.stash[FOUND] = item, []
         return (yield from self.watched(item, "setup"))
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
@@ -169,6 +182,17 @@ class Plugin:
             report.outcome, report.longrepr = "failed", own + text
         return report
 
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_logreport(self, report):
+        """Adds what a test broke in a process that ended before it could report it."""
+        if not report.failed or (self.item and self.item.nodeid == report.nodeid):
+            return
+        found = self.watcher.enter(*self.watcher.now)
+        own = [f for f in found if test_of(f) == report.nodeid]
+        self.late([f for f in found if f not in own])
+        if own:
+            report.longrepr = "\n\n".join(map(str, [report.longrepr, *own]))
+
     # Outside the tests.
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
@@ -182,7 +206,9 @@ class Plugin:
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self, session):
         self.watcher.call_fakes()
-        self.late(self.watcher.enter("pytest", self.again("")))
+        self.late(self.watcher.enter("", ""))
+        if self.item:  # its phase may have ended the session
+            self.late(self.item.stash[FOUND])
         worker = getattr(self.config, "workeroutput", None)
         if worker is not None:
             worker["opassert"] = self.outside
@@ -208,10 +234,23 @@ class Plugin:
                 longrepr="\n\n".join(dict.fromkeys(reports)), when="call",
             )
             self.config.hook.pytest_runtest_logreport(report=report)
-            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+            if session.exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
+                session.exitstatus = pytest.ExitCode.TESTS_FAILED
+            terminal = self.config.pluginmanager.get_plugin("terminalreporter")
+            if terminal and session.exitstatus not in SUMMARISED:
+                terminal.section(report.nodeid)
+                terminal.write_line(report.longrepr)
 
+
+# The exit statuses with which pytest prints its reports of failures.
+SUMMARISED = pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.INTERRUPTED, pytest.ExitCode.USAGE_ERROR
 
 FOUND = pytest.StashKey()
+
+
+def test_of(finding):
+    """The node id of the test in which something was found."""
+    return finding.context.rpartition(" (")[0]
 
 
 def allowed(item, finding):

@@ -1,5 +1,7 @@
 """Checks of one op, called as PyTorch's own."""
 
+import copy
+
 from .findings import OpassertError
 from .watching import watch
 
@@ -9,19 +11,24 @@ def opcheck(op, args, kwargs=None, *, raise_exception=True, **others):
     the op against its schema.
 
     Returns the dict of torch.library.opcheck; its entry "opassert" is "SUCCESS", or the
-    OpassertError, which is raised with raise_exception=True. The arguments stay as they
-    are. RuntimeError is raised in a process that is not watched: see opassert.watch.
+    OpassertError, which is raised with raise_exception=True, or what the op has raised.
+    The arguments stay as they are. RuntimeError is raised in a process that is not watched: see opassert.watch.
     """
     import torch
 
-    def copied(tensor):
-        return tensor.detach().clone().requires_grad_(tensor.requires_grad)
+    def leaf(tensor):
+        return tensor.detach().requires_grad_(tensor.requires_grad)
 
-    copies = torch.utils._pytree.tree_map_only(torch.Tensor, copied, (tuple(args), dict(kwargs or {})))
+    # A deep copy has the storages that are shared, and the strides.
+    copies = copy.deepcopy(torch.utils._pytree.tree_map_only(torch.Tensor, leaf, (tuple(args), dict(kwargs or {}))))
+    refused = None
     with watch("opcheck of %s" % op) as watched:
-        op(*copies[0], **copies[1])
-    error = OpassertError(watched.findings) if watched.findings else None
-    if error and raise_exception:
+        try:
+            op(*copies[0], **copies[1])
+        except Exception as error:  # torch.library.opcheck says how
+            refused = error
+    error = OpassertError(watched.findings) if watched.findings else refused
+    if watched.findings and raise_exception:
         raise error
     results = torch.library.opcheck(op, args, kwargs, raise_exception=raise_exception, **others)
     return {**results, "opassert": error or "SUCCESS"}

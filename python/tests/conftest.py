@@ -34,12 +34,12 @@ def project(tmp_path):
         for name, text in files.items():
             (tmp_path / (name.replace("__", ".") if "__" in name else name + ".py")).write_text(text)
 
-        def run(*flags, status=None):
+        def run(*flags, status=None, **variables):
             junit = tmp_path / "junit.xml"
             junit.unlink(missing_ok=True)
             command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "--tb=short", "-o", "junit_family=xunit2", "--junitxml=junit.xml", *flags]
             began = time.monotonic()
-            done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=600)
+            done = subprocess.run(command, cwd=tmp_path, env={**os.environ, **variables}, capture_output=True, text=True, timeout=600)
             outcome = Outcome(done, time.monotonic() - began, junit)
             if status is not None:
                 assert outcome.status == status, outcome.stdout + outcome.stderr

@@ -1,5 +1,7 @@
 """The plugin, as its users run it."""
 
+import importlib.metadata
+import os
 import re
 import subprocess
 import sys
@@ -36,6 +38,11 @@ test_case_bad failure: OA007 OA009
 test_case_fails failure: OA007 OA009
 test_case_good passed
 test_case_skips failure: OA007 OA009
+test_case_subtests failure: OA007 OA009
+test_set_up failure: OA007 OA009
+test_class_first passed
+test_class_last error: OA007 OA009
+test_inner_pytest failure: OA007 OA009
 test_fake passed
 test_last passed
 test_fake (call) [opassert] failure: OA011
@@ -68,6 +75,51 @@ def test_xdist(project, files):
     assert sorted(shown(outcome)) == sorted(line for line in GUILTY.strip().split("\n") if "module" not in line), outcome.stdout + outcome.stderr
 
 
+# pytest-forked does not know the reports of pytest 9.
+FORKED = {"PYTHONPATH": os.path.join(sys.prefix, "forked")}
+
+CRASHES = """
+import myops, os, pytest
+def test_abort():
+    myops.bad()
+    os.abort()
+def test_ends():
+    myops.bad()
+    os._exit(0)
+def test_ends_good():
+    os._exit(7)
+"""
+
+
+def test_forked(project, files):
+    """Each test runs in a process of its own, and so do its fakes."""
+    outcome = project(**files, test_crashes=CRASHES)("--opassert", "--forked", "-k", "not module", status=1, **FORKED)
+    want = ["test_abort error: OA007 OA009", "test_ends error: OA007 OA009", "test_ends_good error"]
+    want += [line for line in GUILTY.strip().split("\n") if "module" not in line and "[opassert]" not in line]
+    want[want.index("test_fake passed")] = "test_fake error: OA011"
+    # A class ends with each of its tests.
+    want[want.index("test_class_first passed")] = "test_class_first error: OA007 OA009"
+    assert shown(outcome) == want, outcome.stdout + outcome.stderr
+    assert "EXITED with status 7" in outcome.texts["test_ends_good"] and "CRASHED with signal 6" in outcome.texts["test_abort"]
+
+
+def test_crash(project, files):
+    """A process that ends in a test: its findings have the test's name, and its status stays."""
+    run = project(myops=files["myops"], test_crashes=CRASHES)
+    assert shown(run("--opassert", "-n1", "-k", "abort", status=1)) == ["test_abort error: OA007 OA009"]
+    for test, status in (("abort", 134), ("ends", 1), ("ends_good", 7)):
+        outcome = run("--opassert", "test_crashes.py::test_" + test, status=status)
+        repeats = set(re.findall(r"repro   (.*)", outcome.stderr))
+        assert repeats == ({"pytest --opassert test_crashes.py::test_" + test} if test != "ends_good" else set()), outcome.stderr
+
+
+def test_quits(project, files):
+    quits = "import myops, pytest\ndef test_quits():\n    myops.bad()\n    pytest.exit('enough', returncode=7)\ndef test_never(): pass\n"
+    outcome = project(myops=files["myops"], test_quits=quits)("--opassert", status=7)
+    assert "test_quits (call) [opassert] failure: OA007 OA009" in shown(outcome)
+    assert "OA009 undeclared-write  myops::scale" in outcome.stdout, outcome.stdout
+
+
 def small(n):
     kinds = [
         "def test_{i}(): torch.ones({i} % 7 + 1).add_(1)",
@@ -80,20 +132,35 @@ def small(n):
         "class Test{i}(unittest.TestCase):\n    def test_{i}(self): self.assertEqual({i} % 2, 0)",
         "def test_{i}(): pytest.skip('here')",
         "def test_{i}(good): assert (torch.ops.myops.good(good) == 2).all()",
+        "def test_{i}():\n    try: torch.ones(2).view({i} % 4 + 1)\n    except RuntimeError: pass",
+        "def test_{i}(subtests):\n    for k in range(3):\n        with subtests.test(k=k): assert k != {i} % 4",
+        "class Test{i}(unittest.TestCase):\n    def test_{i}(self):\n        for k in range(3):\n            with self.subTest(k=k): self.assertNotEqual(k, {i} % 4)",
+        "@pytest.mark.flaky(reruns=2)\ndef test_{i}(n=[0]):\n    n[0] += 1\n    assert torch.ones(n[0]).sum() > {i} % 4",
     ]
     head = "import pytest, torch, unittest, myops\n@pytest.fixture\ndef broken(): raise KeyError(1)\n@pytest.fixture(scope='module')\ndef good(): return torch.ones(2)\n"
     return head + "\n".join(kinds[i % len(kinds)].format(i=i) for i in range(n))
 
 
-@pytest.mark.parametrize("flags", [(), ("-n2",)], ids=["serial", "xdist"])
-def test_others_stay(project, files, flags):
-    run = project(myops=files["myops"], test_small=small(300))
-    alone, watched = run(*flags, status=1), run("--opassert", *flags, status=1)
-    assert len(alone.tests) == 330
-    assert watched.tests == alone.tests
-    if not flags:
-        assert list(watched.tests) == list(alone.tests)
-    print("\n%d tests: %.1f s alone, %.1f s watched: x%.2f" % (len(alone.tests), alone.took, watched.took, watched.took / alone.took))
+@pytest.mark.parametrize("n, flags", [(300, ()), (300, ("-n2",)), (60, ("--forked",))], ids=["serial", "xdist", "forked"])
+def test_others_stay(project, files, n, flags):
+    """Outcomes and order are those without the plugin, and so is the time, of the best of OPASSERT_RUNS runs."""
+    run = project(myops=files["myops"], test_small=small(n))
+    variables = FORKED if "--forked" in flags else {}
+    took = []
+    for _ in range(int(os.environ.get("OPASSERT_RUNS", "1"))):
+        alone, watched = (run(*more, *flags, status=1, **variables) for more in ((), ("--opassert",)))
+        assert len(alone.tests) >= n
+        assert watched.tests == alone.tests
+        if flags != ("-n2",):
+            assert list(watched.tests) == list(alone.tests)
+        took.append((alone.took, watched.took))
+    alone, watched = map(min, zip(*took))
+    print("\n%d tests: %.1f s alone, %.1f s watched: x%.2f" % (n, alone, watched, watched / alone))
+
+
+def test_version():
+    said = subprocess.run([command.path(), "version"], capture_output=True, text=True, check=True).stdout
+    assert said.startswith("opassert %s go" % importlib.metadata.version("opassert")), said
 
 
 def test_without_pytorch(project):
@@ -153,6 +220,30 @@ def test_opcheck():
     results = opassert.testing.opcheck(torch.ops.myops.good, (x,), raise_exception=False)
     assert results["opassert"] == "SUCCESS" and "test_schema" in results
 
+def test_opcheck_as_torch():
+    """What torch.library.opcheck takes, returns and raises."""
+    @torch.library.custom_op("myops::first", mutates_args=())
+    def first(xs: list[torch.Tensor], n: int = 0) -> torch.Tensor:
+        assert xs[0].untyped_storage().data_ptr() == xs[1].untyped_storage().data_ptr() and xs[0].stride() == (1, 2)
+        return xs[n].clone()
+    first.register_fake(lambda xs, n=0: xs[n].clone())
+    base = torch.arange(6.0)
+    for op in first, torch.ops.myops.first, torch.ops.myops.first.default:
+        for args, kwargs in (([base.view(3, 2).t(), base],), {"n": 1}), (([base.view(3, 2).t(), base], 1), None), (([base.view(3, 2).t(), base],), {}):
+            ours = opassert.testing.opcheck(op, args, kwargs, test_utils="test_schema")
+            assert ours == {**torch.library.opcheck(op, args, kwargs, test_utils="test_schema"), "opassert": "SUCCESS"}
+    for args in (([base.view(3, 2).t(), base], 7),), ((3,),):
+        with pytest.raises(Exception) as torchs:
+            torch.library.opcheck(first, args)
+        with pytest.raises(torchs.type):
+            opassert.testing.opcheck(first, args)
+    args = [base.view(3, 2).t(), base], 7
+    torchs = torch.library.opcheck(first, args, raise_exception=False)
+    ours = opassert.testing.opcheck(first, args, raise_exception=False)
+    assert isinstance(ours.pop("opassert"), IndexError) and {k: type(v) for k, v in ours.items()} == {k: type(v) for k, v in torchs.items()}
+    x = torch.ones(3, requires_grad=True) * 2
+    assert opassert.testing.opcheck(torch.ops.aten.sin.default, (x,), test_utils="test_schema")["opassert"] == "SUCCESS"
+
 def test_watch():
     with opassert.watch() as w:
         myops.bad()
@@ -184,5 +275,5 @@ def test_after():
 """
     run = project(myops=files["myops"], test_in_process=text)
     outcome = run("--opassert", status=1)
-    assert shown(outcome) == ["test_opcheck passed", "test_watch passed", "test_before failure: OA007 OA009", "test_after failure: OA007 OA009"], outcome.stdout
+    assert shown(outcome) == ["test_opcheck passed", "test_opcheck_as_torch passed", "test_watch passed", "test_before failure: OA007 OA009", "test_after failure: OA007 OA009"], outcome.stdout
     assert "this process is not watched" in run(status=1).stdout

@@ -147,6 +147,37 @@ class Case(unittest.TestCase):
         bad()
         self.skipTest("too late")
 
+    def test_case_subtests(self):
+        for n in range(3):
+            with self.subTest(n=n):
+                if n == 1:
+                    bad()
+
+
+class TestFixtures:
+    @pytest.fixture(scope="class")
+    def of_class(self):
+        yield
+        bad()
+
+    def setup_method(self, method):
+        if method.__name__ == "test_set_up":
+            bad()
+
+    def test_set_up(self):
+        pass
+
+    def test_class_first(self, of_class):
+        pass
+
+    def test_class_last(self, of_class):
+        pass
+
+
+def test_inner_pytest(tmp_path):
+    (tmp_path / "test_inner.py").write_text("import myops\ndef test_inner(): myops.bad()\n")
+    assert pytest.main(["--opassert", "-q", "-p", "no:cacheprovider", "--rootdir", str(tmp_path), str(tmp_path)]) == 0
+
 
 def test_fake():
     myops.half(torch.ones(4))

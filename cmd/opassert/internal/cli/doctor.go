@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
@@ -26,8 +27,9 @@ var doctorCommand = command{
 	about: `
 Looks for what the other commands use, and tries it: a PyTorch, what opassert loads
 into it, which is compiled now unless the package or the cache has it, a Python, and a
-program that is watched. Each line begins with ok, or with what the line is missing
-for. Exit status 1: something is missing.
+program that is watched, beside what LD_PRELOAD has, and without ptrace. Each line
+begins with ok, or with NO and says what does not work without it. Exit status 1:
+something is missing.
 
   opassert doctor`,
 	run: runDoctor,
@@ -82,6 +84,13 @@ func examinations() []examination {
 			return fmt.Sprintf("%s imports PyTorch %s", python.Path, python.Torch.Version), nil
 		}},
 		{"watching", "run and pytest --opassert do not work", tryWatching},
+		{"preload", "", func() (string, error) {
+			if set := os.Getenv("LD_PRELOAD"); set != "" {
+				return fmt.Sprintf("LD_PRELOAD=%s is loaded into watched programs after opassert's object", printable.Line(set)), nil
+			}
+			return "LD_PRELOAD is not set", nil
+		}},
+		{"cache", "what is compiled is compiled by each command again", compile.Folder},
 		{"compiler", "PyTorch releases that the package does not know cannot be used", compile.Compiler},
 		{"go", "check of Go kernels, gen and vet do not run", func() (string, error) { return exec.LookPath("go") }},
 	}

@@ -93,8 +93,14 @@ func badOnly(results []asserts.Result) []asserts.Result {
 	})
 }
 
+// packaged is the version of the wheel that has the command; its linker sets it.
+var packaged string
+
 // version is the command's own.
 func version() string {
+	if packaged != "" {
+		return packaged
+	}
 	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
 		return info.Main.Version
 	}
