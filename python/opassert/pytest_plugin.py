@@ -2,7 +2,7 @@
 
 pytest is started again under `opassert run`, which loads a watcher into it and into each
 process that it starts. Before each phase of a test the watcher hears which test that is;
-after it, it says what was found. Nothing of PyTorch is imported here.
+after it, it says what was found. Nothing imports PyTorch before the tests do.
 """
 
 import os
@@ -130,6 +130,9 @@ class Plugin:
 
     def pytest_collection_finish(self, session):
         self.items = {item.nodeid: item for item in session.items}
+        if getattr(session.config.option, "forked", False) and "torch" in sys.modules:
+            # What calls fakes imports them: once, and not in the process of each test.
+            import torch._dynamo.source, torch._subclasses.fake_tensor, torch.fx.experimental.symbolic_shapes  # noqa: E401, F401
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_setup(self, item):

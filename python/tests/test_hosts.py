@@ -22,11 +22,12 @@ def twice(x: torch.Tensor, n: int) -> torch.Tensor:
 def _(x, n):
     return x * n
 """
-WRONG = RIGHT.replace("return x * n", "return x.mul_(n).clone()", 1).replace("def _(x, n)", "def _(x, m)")
+WRONG = RIGHT.replace("return x * n", "return x.mul_(n).clone()", 1).replace("def _(x, n)", "def _(x)")
 
 
 def run(command, folder, **variables):
-    variables = {**os.environ, "PYTHONPATH": str(folder), "GITHUB_ACTIONS": "true", "CI": "true", **variables}
+    path = os.environ["PATH"] + os.pathsep + os.environ["OPASSERT_HOST_PATH"]
+    variables = {**os.environ, "PATH": path, "PYTHONPATH": str(folder), "GITHUB_ACTIONS": "true", "CI": "true", **variables}
     return subprocess.run(command, cwd=folder, env=variables, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
 
 

@@ -221,16 +221,19 @@ def test_opcheck():
     assert results["opassert"] == "SUCCESS" and "test_schema" in results
 
 def test_opcheck_as_torch():
-    """What torch.library.opcheck takes, returns and raises."""
+    # What torch.library.opcheck takes, returns and raises.
+    arranged = []
     @torch.library.custom_op("myops::first", mutates_args=())
     def first(xs: list[torch.Tensor], n: int = 0) -> torch.Tensor:
-        assert xs[0].untyped_storage().data_ptr() == xs[1].untyped_storage().data_ptr() and xs[0].stride() == (1, 2)
+        arranged.append(xs[0].untyped_storage().data_ptr() == xs[1].untyped_storage().data_ptr() and xs[0].stride() == (1, 2))
         return xs[n].clone()
     first.register_fake(lambda xs, n=0: xs[n].clone())
     base = torch.arange(6.0)
     for op in first, torch.ops.myops.first, torch.ops.myops.first.default:
         for args, kwargs in (([base.view(3, 2).t(), base],), {"n": 1}), (([base.view(3, 2).t(), base], 1), None), (([base.view(3, 2).t(), base],), {}):
+            arranged.clear()
             ours = opassert.testing.opcheck(op, args, kwargs, test_utils="test_schema")
+            assert arranged[0]  # ours is the first call
             assert ours == {**torch.library.opcheck(op, args, kwargs, test_utils="test_schema"), "opassert": "SUCCESS"}
     for args in (([base.view(3, 2).t(), base], 7),), ((3,),):
         with pytest.raises(Exception) as torchs:
