@@ -1,6 +1,8 @@
 """Ops registered from Python that break their schemas, by the check that finds each,
 and ops beside them that keep theirs."""
 
+import ctypes
+
 import torch
 from torch import Tensor
 
@@ -75,6 +77,39 @@ def _(x, bias):
     if bias is not None:
         bias.add_(1)
     return x.clone()
+
+
+# Memory that is not theirs to touch, or that they leave as it was.
+
+
+def last_byte(x):
+    """Returns the address of the last byte of a tensor's storage."""
+    return x.data_ptr() - x.storage_offset() * x.element_size() + x.untyped_storage().nbytes() - 1
+
+
+@fault("reads_past(Tensor x) -> Tensor", "OA018")
+def _(x):
+    return torch.tensor(ctypes.string_at(last_byte(x) + 1, 1) == b"") if x.numel() else x.clone()
+
+
+@fault("restores(Tensor x) -> Tensor", "OA009")
+def _(x):
+    if x.numel():
+        was = ctypes.string_at(last_byte(x), 1)
+        ctypes.memset(last_byte(x), 1, 1)
+        ctypes.memmove(last_byte(x), was, 1)
+    return x.clone()
+
+
+@fault("leaves(Tensor x) -> Tensor", "OA020")
+def _(x):
+    return torch.empty(x.numel() + 1)
+
+
+@fine("within(Tensor x) -> Tensor")
+def _(x):
+    scratch = torch.empty(16).zero_()
+    return scratch + (ctypes.string_at(last_byte(x), 1) == b"") if x.numel() else scratch
 
 
 @torch.library.custom_op("faults::custom_writes", mutates_args=())
