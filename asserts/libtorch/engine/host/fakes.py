@@ -3,7 +3,7 @@
 import ctypes
 import dis
 
-from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
+from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode, is_fake
 from torch.fx.experimental.symbolic_shapes import ShapeEnv
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_map_only
@@ -77,7 +77,7 @@ def unlike(schema, values):
     if len(returns) > 1 and len(values) != len(returns):
         return f"returns {len(values)} values, and the schema {len(returns)}"
     for r, v in zip(returns, [values] if len(returns) == 1 else values):
-        if str(r.type) == "Tensor" and v is not None and not isinstance(v, FakeTensor):
+        if str(r.type) == "Tensor" and v is not None and not is_fake(v):
             return "returns a tensor that is no fake one" if isinstance(v, torch.Tensor) else f"returns {type(v).__name__}, and the schema a Tensor"
     return ""
 
