@@ -56,7 +56,7 @@ def described(tensor):
     """Returns what is compared of a tensor of a fake call."""
     if tensor is None:
         return None
-    plain = tensor.layout == torch.strided
+    plain = tensor.layout == torch.strided and isinstance(tensor, FakeTensor)  # of a subclass that holds others the kernel's are not seen
     return {
         "tensor": id(tensor),
         "storage": tensor.untyped_storage()._cdata if plain else 0,
