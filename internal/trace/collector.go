@@ -14,6 +14,7 @@ type collected struct {
 	Line    text   `json:"line"`
 	Payload text   `json:"textPayload"`
 	PID     string `json:"_PID"`
+	Stream  string `json:"stream"` // Docker's
 }
 
 // A text is a string, or as journald writes what has control characters, the
@@ -38,24 +39,71 @@ func (t *text) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// unwrapped returns the lines that a collector wrote as one JSON object, and the
-// process that printed them if it says so; nil if the line is not such an object.
-func unwrapped(line []byte) (lines [][]byte, process []byte) {
+// unwrapped returns the text that a collector wrote as a JSON object, the process that
+// printed it if the object says so, and the stream of Docker's; nil if the line is not such
+// an object.
+func unwrapped(line []byte) (said, process []byte, stream string) {
 	line = bytes.TrimSpace(line)
 	if !bytes.HasPrefix(line, []byte("{")) || !bytes.HasSuffix(line, []byte("}")) {
-		return nil, nil
+		return nil, nil, ""
 	}
 	var c collected
 	if json.Unmarshal(line, &c) != nil {
-		return nil, nil
+		return nil, nil, ""
 	}
 	for _, t := range []text{c.Log, c.Message, c.Msg, c.Line, c.Payload} {
 		if t != nil {
 			if c.PID != "" {
 				process = []byte("pid=" + c.PID)
 			}
-			return bytes.Split(bytes.TrimRight(t, "\r\n"), []byte("\n")), process
+			return t, process, c.Stream
 		}
 	}
-	return nil, nil
+	return nil, nil, ""
+}
+
+// Parts are those of lines that the runtime of a container cuts, as Docker and
+// Kubernetes do with long ones.
+type parts struct {
+	held map[string][]byte // by stream, of the line under way
+	ends bool              // Docker's lines end where they are whole
+}
+
+// join returns a line with the parts before it, nil where it is empty or another part
+// follows.
+func (p *parts) join(stream string, part []byte, last bool) []byte {
+	before := p.held[stream]
+	if !last {
+		if p.held == nil {
+			p.held = make(map[string][]byte)
+		}
+		p.held[stream] = append(before, part[:min(len(part), maxLine-len(before))]...)
+		return nil
+	}
+	delete(p.held, stream)
+	return append(before, part...)
+}
+
+// docker is join for the text of one of Docker's objects.
+func (p *parts) docker(stream string, said []byte) []byte {
+	whole := bytes.HasSuffix(said, []byte("\n"))
+	p.ends = p.ends || whole
+	return p.join(stream, said, whole || !p.ends)
+}
+
+// kubernetes is join for a line of Kubernetes: "2026-01-31T12:00:00Z stdout P text", with
+// an F in the last part. Other lines are returned as they are.
+func (p *parts) kubernetes(line []byte) []byte {
+	fields := bytes.SplitN(line, []byte(" "), 4)
+	if len(fields) < 4 || string(fields[1]) != "stdout" && string(fields[1]) != "stderr" {
+		return line
+	}
+	tag, _, _ := bytes.Cut(fields[2], []byte(":"))
+	switch string(tag) {
+	case "P":
+		return p.join(string(fields[1]), fields[3], false)
+	case "F":
+		return p.join(string(fields[1]), fields[3], true)
+	}
+	return line
 }

@@ -3,6 +3,7 @@ package trace
 import (
 	"bytes"
 	"cmp"
+	"maps"
 	"regexp"
 	"slices"
 	"sync"
@@ -57,6 +58,7 @@ type Reader struct {
 	rest    []byte // the line under way
 	plain   []byte // a line without its colours
 	tooLong bool   // the line under way is passed over
+	parts   parts
 	numbers numbers
 	gaps    int64 // holes met so far
 	hole    bool  // skipped text may hide lines, unless line numbers show that it does not
@@ -148,6 +150,10 @@ func (r *Reader) Close() Report {
 		r.line(r.rest, false)
 		r.rest, r.tooLong = r.rest[:0], false
 	}
+	for _, stream := range slices.Sorted(maps.Keys(r.parts.held)) {
+		r.text(r.parts.held[stream], nil, false)
+	}
+	r.parts = parts{}
 	names := make([]string, 0, len(r.worlds))
 	for name := range r.worlds {
 		names = append(names, name)
@@ -175,12 +181,19 @@ func (r *Reader) Close() Report {
 // line takes one line; the last one may be cut off.
 func (r *Reader) line(s []byte, whole bool) {
 	r.report.Lines++
-	messages, process := unwrapped(s)
-	if messages == nil {
-		r.text(s, nil, whole)
+	said, process, stream := unwrapped(s)
+	switch {
+	case said == nil:
+		if s = r.parts.kubernetes(s); s != nil {
+			r.text(s, nil, whole)
+		}
 		return
+	case stream != "":
+		if said = r.parts.docker(stream, said); said == nil {
+			return
+		}
 	}
-	for _, m := range messages {
+	for m := range bytes.SplitSeq(bytes.TrimRight(said, "\r\n"), []byte("\n")) {
 		r.text(m, process, true)
 	}
 }

@@ -65,8 +65,8 @@ func FuzzReader(f *testing.F) {
 		numbers := map[int64]bool{}
 		for i, line := range strings.Split(string(log), "\n") {
 			numbers[int64(i+1)] = true
-			messages, _ := unwrapped([]byte(line))
-			for _, s := range append(messages, []byte(line)) {
+			said, _, _ := unwrapped([]byte(line))
+			for _, s := range append(bytes.Split(said, []byte("\n")), []byte(line)) {
 				for _, digits := range number.FindAllString(string((&Reader{}).uncolored(s)), -1) {
 					n, _ := strconv.ParseInt(digits, 10, 64)
 					numbers[n] = true
@@ -181,4 +181,81 @@ func TestForgets(t *testing.T) {
 		t.Errorf("%d tensors and impls kept", n)
 	}
 	runtime.KeepAlive(r)
+}
+
+// Runtimes of containers cut long lines into parts, and other streams print between them:
+// such a log reads as the one that was printed.
+func TestLinesInParts(t *testing.T) {
+	cut := map[string]func(stream, part string, last bool) string{
+		"Docker": func(stream, part string, last bool) string {
+			if last {
+				part += "\n"
+			}
+			return inJSON("log", part, "stream", stream, "time", stamp(1))
+		},
+		"Kubernetes": func(stream, part string, last bool) string {
+			return stamp(1) + " " + stream + map[bool]string{true: " F ", false: " P "}[last] + part
+		},
+	}
+	logs, _ := filepath.Glob("testdata/*.log")
+	found := 0
+	for _, name := range logs {
+		log := strings.TrimSuffix(string(must.Get(os.ReadFile(name))(t)), "\n") + "\n"
+		want, _ := follow(log)
+		found += want.Findings()
+		for form, write := range cut {
+			lines, from := []string{write("stderr", "begins", true)}, map[int64]int64{}
+			for i, line := range strings.Split(strings.TrimSuffix(log, "\n"), "\n") {
+				for rest := line; ; {
+					part := rest[:min(len(rest), 30)]
+					rest = rest[len(part):]
+					lines = append(lines, write("stdout", part, rest == ""))
+					if rest == "" {
+						break
+					}
+					lines = append(lines, write("stderr", "step [", i%2 == 0))
+				}
+				from[int64(len(lines))] = int64(i + 1)
+			}
+			got, _ := follow(strings.Join(lines, "\n") + "\n")
+			if got.Records != want.Records || got.Unknown != want.Unknown || len(got.Warnings) != len(want.Warnings) || len(got.Violations) != len(want.Violations) {
+				t.Errorf("%s of %s: %d records, %d unknown, %d warnings and %d violations, want %d, %d, %d and %d", name, form,
+					got.Records, got.Unknown, len(got.Warnings), len(got.Violations), want.Records, want.Unknown, len(want.Warnings), len(want.Violations))
+				continue
+			}
+			for i, v := range got.Violations {
+				if w := want.Violations[i]; v.Code != w.Code || v.Line != w.Line && from[v.Line] != w.Line {
+					t.Errorf("%s of %s: %v in line %d, want %v in line %d", name, form, v.Code, v.Line, w.Code, w.Line)
+				}
+			}
+		}
+	}
+	if found == 0 {
+		t.Error("no log has a violation")
+	}
+}
+
+// A line whose end is missing is cut off, and texts of Docker's form that no line ends are
+// whole ones: Fluentd drops the ends.
+func TestPartsWithoutEnd(t *testing.T) {
+	create, point := "[a.cpp:1] (0x10), created storage PyObject of type T at 0x20", "[a.cpp:1] (0x10) PyObjectSlot points to PyObject at 0x20"
+	kubernetes := stamp(1) + " stdout F " + create + "\n" + stamp(2) + " stdout P " + point[:40]
+	if report, _ := follow(kubernetes); report.Records != 2 || report.Unknown != 0 || len(report.Violations) != 0 {
+		t.Errorf("%d records, %d of them unknown, %d violations, want 2 records alone", report.Records, report.Unknown, len(report.Violations))
+	}
+	log := string(must.Get(os.ReadFile("testdata/wrong-object.log"))(t))
+	want, _ := follow(log)
+	for name, form := range map[string]func(string) string{
+		"Fluentd": func(line string) string { return inJSON("log", line, "stream", "stdout") },
+		"prose":   func(line string) string { return "see table P " + line },
+	} {
+		var lines []string
+		for line := range strings.Lines(log) {
+			lines = append(lines, form(strings.TrimSuffix(line, "\n"))+"\n")
+		}
+		got, _ := follow(strings.Join(lines, ""))
+		if len(got.Violations) == 0 || got.Records != want.Records || got.Violations[0].Line != want.Violations[0].Line {
+			t.Errorf("%s: %d records and %v, want %d and %v", name, got.Records, got.Violations, want.Records, want.Violations)
+		}
+	}
 }

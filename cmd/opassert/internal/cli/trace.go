@@ -20,7 +20,8 @@ that broke a rule of preservation (OA101 to OA109), what followed from it, the
 most likely cause and the line that later used a freed object. The log may stand
 in prose, be cut, be mixed with other output, and come from several processes
 whose lines begin with a name ([rank0]:). Its lines may be kept as JSON objects,
-as by Docker and journalctl -o json. It may be compressed by gzip or bzip2 and be
+as by Docker and journalctl -o json, and cut into parts by the runtime of a
+container. It may be compressed by gzip or bzip2 and be
 UTF-16. FILE is - for standard input. Which rules it is held to depends on
 the version of PyTorch: since 2.10 ownership of objects does not flip.
 
