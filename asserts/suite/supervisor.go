@@ -279,7 +279,7 @@ func (s *supervisor) ended(crash *ending) error {
 }
 
 // confirm runs the findings of an op that crashed again, each in a process of
-// its own, and keeps those that show there too.
+// its own, and keeps those that show there too; it counts those whose call ends that.
 func (s *supervisor) confirm(ctx context.Context, res *report.OpResult) error {
 	findings := res.Findings
 	res.Findings = nil
@@ -291,8 +291,12 @@ func (s *supervisor) confirm(ctx context.Context, res *report.OpResult) error {
 			}
 		}
 		q := request{Op: res.Op, From: f.Case, To: f.Case + 1, Without: except(s.known.without, f.Devices)}
-		if _, err := s.askTwice(ctx, q, s.run.Timeout, keep); err != nil {
+		crash, err := s.askTwice(ctx, q, s.run.Timeout, keep)
+		if err != nil {
 			return err
+		}
+		if crash != nil {
+			res.Unfinish(fmt.Sprintf("it shows %v, and made again it ended its process: %s", f.Violation.Code, crash.Cause))
 		}
 	}
 	return nil

@@ -245,6 +245,24 @@ func TestCrashesOfAScript(t *testing.T) {
 	}
 }
 
+// A finding whose call ends the worker when it is made again is counted with its cause.
+func TestFindingThatIsNotRepeated(t *testing.T) {
+	shows := report.Case{Ran: true, Found: []*report.Finding{{Violation: &asserts.Violation{Code: asserts.UndeclaredAlias}}}}
+	res, _ := perform(t, func(q request, n int) []string {
+		switch {
+		case n == 1:
+			return append([]string{startOf(0), ended(shows), startOf(1)}, died("SIGSEGV")...)
+		case q.From == 0:
+			return append([]string{startOf(0)}, died("SIGBUS")...)
+		}
+		return ran(q, q.From)
+	}).do(t)
+	want := map[string]int{"it shows OA007, and made again it ended its process: SIGBUS": 1}
+	if diff := cmp.Diff(want, res.Unfinished); diff != "" || len(res.Findings) > 0 {
+		t.Errorf("%d findings (-want +got):\n%s", len(res.Findings), diff)
+	}
+}
+
 // What a crash shows is the call that was made last, on its device, its stack,
 // and why the op may crash so.
 func TestCrashOfACall(t *testing.T) {

@@ -190,12 +190,17 @@ func (r *OpResult) Leave(c *Crash) {
 	if c.Cause == Hang {
 		why = "it asks for many elements or a large number, and takes longer than such a case may"
 	}
+	r.Cases++
+	r.Unfinish(why)
+	r.Unended = append(r.Unended, c.Case)
+}
+
+// Unfinish counts a case that was begun, and says why it counts for nothing.
+func (r *OpResult) Unfinish(why string) {
 	if r.Unfinished == nil {
 		r.Unfinished = make(map[string]int)
 	}
-	r.Cases++
 	r.Unfinished[why]++
-	r.Unended = append(r.Unended, c.Case)
 }
 
 // find adds a finding, or counts it with an equal one.
