@@ -89,6 +89,8 @@ func TestMemory(t *testing.T) {
 		{name: "toggles", schema: plain, kernel: toggles, want: "OA021 result on cpu", calls: 4, judged: 1},
 		{name: "writes", schema: "t::f_(Tensor(a!) a) -> ()", kernel: writes, want: "OA020 argument a on cpu", calls: 4, judged: 1},
 		{name: "its work", schema: "t::my_empty(Tensor a) -> Tensor", kernel: follows, calls: 4, judged: 1},
+		{name: "its work too", schema: "t::_empty_quantized(Tensor a) -> Tensor", kernel: follows, calls: 4, judged: 1},
+		{name: "of what is empty", schema: "t::drop_empty_rows(Tensor a) -> Tensor", kernel: follows, calls: 4, judged: 1, want: "OA020 result on cpu"},
 		{name: "random", schema: "t::f(Tensor a, Generator? g=None) -> Tensor", kernel: counts, calls: 1},
 		{name: "tagged", schema: plain, kernel: counts, tags: []string{"core", "nondeterministic_seeded"}, calls: 1},
 		{name: "tagged otherwise", schema: plain, kernel: counts, tags: []string{"core"}, want: "OA021 result on cpu", calls: 4, judged: 1},

@@ -2,6 +2,7 @@ package work
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -65,11 +66,11 @@ func (t *Target) repeatable() bool {
 	})
 }
 
-// leavesMemory reports whether it is the op's work to return memory as it is.
-func (t *Target) leavesMemory() bool {
-	name := t.operator.Schema.Func.Name.Base
-	return slices.ContainsFunc([]string{"empty", "resize", "alloc", "uninit"}, func(word string) bool { return strings.Contains(name, word) })
-}
+// leaves matches the names of ops whose work is to return memory as it is, and not
+// those of ops on what is empty, as remove_empty_rows.
+var leaves = regexp.MustCompile(`^_?(new_)?(empty|resize|alloc|uninit)|_(empty|resize|alloc|uninit)[a-z]*(_like|_strided)?$`)
+
+func (t *Target) leavesMemory() bool { return leaves.MatchString(t.operator.Schema.Func.Name.Base) }
 
 // seenAgain makes calls with new arguments, which have the same values, each in memory
 // that is filled with another byte, and returns what is seen; nil where one throws.
