@@ -2,11 +2,14 @@ package repro
 
 import (
 	"bytes"
+	"context"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -212,9 +215,9 @@ func TestFolder(t *testing.T) {
 	below := &Folder{Path: filepath.Join(d.Path, "1-2.6.0"), Source: source}
 	for range 2 {
 		must.Do(t, d.Clear())
-		must.Do(t, below.Write(r, 2))
+		must.Do(t, below.Write(t.Context(), r, 2))
 		must.Do(t, d.Clear()) // with what is below it
-		must.Do(t, d.Write(r, 2))
+		must.Do(t, d.Write(t.Context(), r, 2))
 	}
 	files, _ := filepath.Glob(filepath.Join(d.Path, "*"))
 	want := []string{filepath.Join(d.Path, "aten_f-SIGSEGV-7.py"), filepath.Join(d.Path, "x_f-OA007-result.py")}
@@ -263,7 +266,7 @@ func TestRun(t *testing.T) {
 	must.Do(t, os.Mkdir(filepath.Dir(torch), 0o777))
 	must.Do(t, os.WriteFile(torch, []byte("print('noise')"), 0o666))
 	must.Do(t, os.WriteFile(filepath.Join(dir, "beside.py"), nil, 0o666))
-	by := &runner{python: python, printed: filepath.Join(dir, "printed")}
+	by := &runner{ctx: t.Context(), python: python, printed: filepath.Join(dir, "printed")}
 	defer by.end()
 	for _, tt := range []struct {
 		text, why string
@@ -309,6 +312,33 @@ func TestRun(t *testing.T) {
 	}
 }
 
+// An interrupted program ends, and the one that forked it too.
+func TestRunInterrupted(t *testing.T) {
+	python, err := exec.LookPath("python3")
+	if err != nil {
+		t.Skip("there is no python3 to run programs")
+	}
+	dir := t.TempDir()
+	t.Setenv("PYTHONPATH", dir)
+	begun, file := filepath.Join(dir, "begun"), filepath.Join(dir, "p.py")
+	must.Do(t, os.WriteFile(filepath.Join(dir, "torch.py"), nil, 0o666))
+	must.Do(t, os.WriteFile(file, fmt.Appendf(nil, "import os, time\nopen(%q, 'w').close()\ntime.sleep(100)", begun), 0o666))
+	ctx, stop := context.WithCancel(t.Context())
+	by := &runner{ctx: ctx, python: python, printed: filepath.Join(dir, "printed")}
+	defer stop()
+	go func() {
+		for ctx.Err() == nil {
+			if _, err := os.Stat(begun); err == nil {
+				stop()
+			}
+			time.Sleep(10 * time.Millisecond)
+		}
+	}()
+	if shown, why := by.run(file); shown || why != "it was not run: interrupted" || by.cmd != nil {
+		t.Errorf("%v, %q, still there: %v", shown, why, by.cmd != nil)
+	}
+}
+
 // A finding without a call of its own is looked for with those that a program made.
 func TestRecordedCalls(t *testing.T) {
 	dir := t.TempDir()
@@ -326,7 +356,7 @@ func TestRecordedCalls(t *testing.T) {
 		"x::h": {`{self: "floof[2]"}`, `{self: "flaaf[2, 2]"}`},
 	}}
 	must.Do(t, d.Clear())
-	must.Do(t, d.Write(&report.Report{Ops: []*report.OpResult{shown.Op, unknown.Op, unread.Op}}, 1))
+	must.Do(t, d.Write(t.Context(), &report.Report{Ops: []*report.OpResult{shown.Op, unknown.Op, unread.Op}}, 1))
 	if p := shown.Finding.Program; p == nil || !p.Reproduced || !strings.Contains(p.Text, "[7]") || !strings.Contains(p.Text, "FakeTensorMode") {
 		t.Errorf("%+v", p)
 	}
@@ -358,7 +388,7 @@ func TestPlainestProgram(t *testing.T) {
 		f.Op.Findings = []*report.Finding{f.Finding}
 		d := &Folder{Path: filepath.Join(dir, "programs"), Python: python, Source: source}
 		must.Do(t, d.Clear())
-		must.Do(t, d.Write(&report.Report{Ops: []*report.OpResult{f.Op}}, 2))
+		must.Do(t, d.Write(t.Context(), &report.Report{Ops: []*report.OpResult{f.Op}}, 2))
 		p := f.Finding.Program
 		if p == nil || !p.Reproduced {
 			t.Fatalf("%+v", p)

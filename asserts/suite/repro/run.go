@@ -3,6 +3,7 @@ package repro
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -71,8 +72,8 @@ type fault struct {
 
 // Write writes a program for each finding and each crash of a report that counts, one
 // for those of a family that show the same, runs it, and notes in the report what
-// became of it.
-func (d *Folder) Write(r *report.Report, workers int) error {
+// became of it. Once the context ends no more are run, which is an error.
+func (d *Folder) Write(ctx context.Context, r *report.Report, workers int) error {
 	all := faults(r)
 	scratch, err := locked.NewFolder(os.TempDir(), "opassert-programs-")
 	if err != nil {
@@ -84,7 +85,7 @@ func (d *Folder) Write(r *report.Report, workers int) error {
 	var running sync.WaitGroup
 	for n := range min(workers, len(all)) {
 		running.Go(func() {
-			by := &runner{python: d.Python, printed: filepath.Join(scratch.Path, fmt.Sprint(n))}
+			by := &runner{ctx: ctx, python: d.Python, printed: filepath.Join(scratch.Path, fmt.Sprint(n))}
 			defer by.end()
 			for i := range queue {
 				var p *report.Program
@@ -100,6 +101,9 @@ func (d *Folder) Write(r *report.Report, workers int) error {
 	}
 	close(queue)
 	running.Wait()
+	if ctx.Err() != nil {
+		errs = append(errs, errors.New("interrupted before all programs were run"))
+	}
 	return errors.Join(errs...)
 }
 

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"cmp"
+	"context"
 	_ "embed"
 	"encoding/json"
 	"fmt"
@@ -23,6 +24,7 @@ import (
 // A runner runs programs of Python, each in a process of its own, forked from one that
 // has imported torch, which takes longer than most programs.
 type runner struct {
+	ctx             context.Context
 	python, printed string // printed is the file for what a program prints
 
 	cmd     *exec.Cmd // nil until a program is run
@@ -36,7 +38,7 @@ type runner struct {
 var serve string
 
 func (r *runner) start() error {
-	r.cmd = exec.Command(r.python, "-c", serve, strconv.Itoa(int(longest.Seconds())))
+	r.cmd = exec.CommandContext(r.ctx, r.python, "-c", serve, strconv.Itoa(int(longest.Seconds())))
 	r.cmd.Stderr, r.cmd.WaitDelay = &r.said, time.Second
 	var answers io.Reader
 	var err error
@@ -77,6 +79,10 @@ const longest = 3 * time.Minute
 // run runs a program, and reports whether the fault is there, or what kept it.
 func (r *runner) run(file string) (shown bool, why string) {
 	status, err := r.ask(file)
+	if r.ctx.Err() != nil {
+		r.end()
+		return false, "it was not run: interrupted"
+	}
 	if err != nil {
 		return false, cmp.Or(r.end(), err.Error())
 	}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"flag"
 	"path/filepath"
 
@@ -49,5 +50,7 @@ func (c *checkup) writePrograms(d *repro.Folder, r *report.Report) error {
 	if d == nil {
 		return nil
 	}
-	return d.Write(r, *c.flags.workers)
+	ctx, stop := interruptible(context.Background())
+	defer stop()
+	return d.Write(ctx, r, *c.flags.workers)
 }

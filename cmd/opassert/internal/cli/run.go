@@ -245,7 +245,9 @@ func (r *runFlags) writePrograms(inv *invocation, watched *watch.Report, ops *re
 			d.Modules = append(d.Modules, name)
 		}
 	}
-	if err := d.Write(ops, runtime.NumCPU()); err != nil {
+	ctx, stop := interruptible(context.Background())
+	defer stop()
+	if err := d.Write(ctx, ops, runtime.NumCPU()); err != nil {
 		return err
 	}
 	watched.AdoptPrograms(ops)
