@@ -7,6 +7,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -322,13 +324,13 @@ func TestRunInterrupted(t *testing.T) {
 	t.Setenv("PYTHONPATH", dir)
 	begun, file := filepath.Join(dir, "begun"), filepath.Join(dir, "p.py")
 	must.Do(t, os.WriteFile(filepath.Join(dir, "torch.py"), nil, 0o666))
-	must.Do(t, os.WriteFile(file, fmt.Appendf(nil, "import os, time\nopen(%q, 'w').close()\ntime.sleep(100)", begun), 0o666))
+	must.Do(t, os.WriteFile(file, fmt.Appendf(nil, "import os, time\nopen(%q, 'w').write(str(os.getpid()))\ntime.sleep(100)", begun), 0o666))
 	ctx, stop := context.WithCancel(t.Context())
 	by := &runner{ctx: ctx, python: python, printed: filepath.Join(dir, "printed")}
 	defer stop()
 	go func() {
 		for ctx.Err() == nil {
-			if _, err := os.Stat(begun); err == nil {
+			if pid, err := os.ReadFile(begun); err == nil && len(pid) > 0 {
 				stop()
 			}
 			time.Sleep(10 * time.Millisecond)
@@ -337,6 +339,15 @@ func TestRunInterrupted(t *testing.T) {
 	if shown, why := by.run(file); shown || why != "it was not run: interrupted" || by.cmd != nil {
 		t.Errorf("%v, %q, still there: %v", shown, why, by.cmd != nil)
 	}
+	pid := must.Get(strconv.Atoi(string(must.Get(os.ReadFile(begun))(t))))(t)
+	stat := filepath.Join("/proc", strconv.Itoa(pid), "stat")
+	for range 1000 { // a zombie has ended
+		if text, err := os.ReadFile(stat); runtime.GOOS != "linux" || err != nil || bytes.Contains(text, []byte(") Z ")) {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	t.Errorf("process %d of the program goes on", pid)
 }
 
 // A finding without a call of its own is looked for with those that a program made.

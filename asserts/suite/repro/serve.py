@@ -4,7 +4,6 @@ A line of standard input is a program and the file for what it prints, as JSON; 
 is its exit status, negative for a signal. The argument is how many seconds a program
 may take.
 """
-import ctypes
 import json
 import os
 import runpy
@@ -37,12 +36,6 @@ def run(program, printed):
     return 0
 
 
-def end_with_parent():
-    """Has the system, where it is Linux, kill this process once its parent has ended."""
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
-
-
 answers = os.fdopen(os.dup(1), "w", buffering=1)
 os.dup2(2, 1)
 import torch  # behind that: what it prints is no answer
@@ -50,7 +43,6 @@ import torch  # behind that: what it prints is no answer
 for line in sys.stdin:
     child = os.fork()
     if child == 0:
-        end_with_parent()
         answers.close()
         status = run(*json.loads(line))
         for stream in (sys.stdout, sys.stderr):

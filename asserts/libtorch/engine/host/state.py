@@ -187,7 +187,7 @@ class State:
         self.look_at_children()
 
     def look_at_modes(self):
-        """Takes off the modes that were left on, but for that of the default device."""
+        """Takes off the modes that were left on, except that of the default device."""
         while torch._C._len_torch_dispatch_stack() > 0:
             self.said.append(f"the mode {type(pop_dispatch_mode()).__name__} was left on")
         while torch._C._len_torch_function_stack() > 0:

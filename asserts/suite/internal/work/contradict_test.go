@@ -11,7 +11,7 @@ import (
 )
 
 // A finding says which of kernel and meta kernel contradicts itself in calls that are
-// alike but for contents, sizes or strides.
+// alike in all except contents, sizes or strides.
 func TestContradicts(t *testing.T) {
 	odd := func(when func(*fakeTensor) bool) func(*fakeEngine, []any) ([]any, error) {
 		return func(e *fakeEngine, args []any) ([]any, error) {
