@@ -27,15 +27,10 @@ func (t *text) UnmarshalJSON(b []byte) error {
 		*t = []byte(s)
 		return nil
 	}
-	var numbers []uint8
-	var all []int
-	if json.Unmarshal(b, &all) != nil {
-		return nil // something else has that name
+	var numbers []byte
+	if json.Unmarshal(b, &numbers) == nil { // else something else has that name
+		*t = numbers
 	}
-	for _, n := range all {
-		numbers = append(numbers, uint8(n))
-	}
-	*t = numbers
 	return nil
 }
 
@@ -43,8 +38,7 @@ func (t *text) UnmarshalJSON(b []byte) error {
 // printed it if the object says so, and the stream of Docker's; nil if the line is not such
 // an object.
 func unwrapped(line []byte) (said, process []byte, stream string) {
-	line = bytes.TrimSpace(line)
-	if !bytes.HasPrefix(line, []byte("{")) || !bytes.HasSuffix(line, []byte("}")) {
+	if !bytes.HasPrefix(bytes.TrimSpace(line), []byte("{")) { //mutate:equivalent false: only saves time
 		return nil, nil, ""
 	}
 	var c collected
@@ -74,9 +68,6 @@ type parts struct {
 func (p *parts) join(stream string, part []byte, last bool) []byte {
 	before := p.held[stream]
 	if !last {
-		if p.held == nil {
-			p.held = make(map[string][]byte)
-		}
 		p.held[stream] = append(before, part[:min(len(part), maxLine-len(before))]...)
 		return nil
 	}
@@ -98,12 +89,9 @@ func (p *parts) kubernetes(line []byte) []byte {
 	if len(fields) < 4 || string(fields[1]) != "stdout" && string(fields[1]) != "stderr" {
 		return line
 	}
-	tag, _, _ := bytes.Cut(fields[2], []byte(":"))
-	switch string(tag) {
-	case "P":
-		return p.join(string(fields[1]), fields[3], false)
-	case "F":
-		return p.join(string(fields[1]), fields[3], true)
+	switch tag, _, _ := bytes.Cut(fields[2], []byte(":")); string(tag) {
+	case "P", "F":
+		return p.join(string(fields[1]), fields[3], tag[0] == 'F')
 	}
 	return line
 }

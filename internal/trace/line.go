@@ -66,40 +66,31 @@ type record struct {
 	cut     bool // the last line, whose end may be missing
 }
 
+// digits reads a number of at most 15 digits, and returns the text after it.
+func digits(s []byte) (n int64, rest []byte) {
+	i := 0
+	for ; i < min(len(s), 15) && '0' <= s[i] && s[i] <= '9'; i++ {
+		n = n*10 + int64(s[i]-'0')
+	}
+	return n, s[i:]
+}
+
 // ownNumber returns the number that a line begins with, and the rest.
 func ownNumber(line []byte) (n int64, rest []byte, ok bool) {
-	i := 0
-	for i < len(line) && (line[i] == ' ' || line[i] == '\t' || line[i] == '>') {
-		i++
-	}
-	start := i
-	for i < len(line) && '0' <= line[i] && line[i] <= '9' {
-		n = n*10 + int64(line[i]-'0')
-		i++
-	}
-	if i == start || i-start > 15 || i == len(line) {
+	text := bytes.TrimLeft(line, " \t>")
+	n, after := digits(text)
+	rest = bytes.TrimLeft(after, " \t:|")
+	if _, next := digits(rest); len(after) == len(text) || len(rest) == len(after) || len(next) < len(rest) { // 12:30:01 is not a number
 		return 0, line, false
 	}
-	end := i
-	for i < len(line) && (line[i] == ' ' || line[i] == '\t' || line[i] == ':' || line[i] == '|') {
-		i++
-	}
-	if i == end || i < len(line) && '0' <= line[i] && line[i] <= '9' { // 12:30:01 is not a number
-		return 0, line, false
-	}
-	return n, line[i:], true
+	return n, rest, true
 }
 
 // onlyNumber reads a number followed only by blanks.
 func onlyNumber(s []byte) (n int64, ok bool) {
-	s = bytes.TrimRight(bytes.TrimLeft(s, " \t>"), " \t:|")
-	if len(s) == 0 || len(s) > 15 || !allDigits(s) {
-		return 0, false
-	}
-	for _, c := range s {
-		n = n*10 + int64(c-'0')
-	}
-	return n, true
+	text := bytes.TrimLeft(s, " \t>")
+	n, after := digits(text)
+	return n, len(after) < len(text) && len(bytes.TrimLeft(after, " \t:|")) == 0
 }
 
 // findTag finds "[path/file.ext:LINE]" and returns where it begins and ends; -1
@@ -149,15 +140,9 @@ func isTag(s []byte) bool {
 func parse(s []byte, r *record) bool {
 	*r = record{count: NoCount}
 	s = bytes.TrimSpace(s)
-	if len(s) > 0 && s[0] == '(' {
+	if bytes.HasPrefix(s, []byte("(")) {
 		if end := bytes.IndexByte(s, ')'); end > 0 && parseSubject(s[1:end], r) {
-			s = s[end+1:]
-			if len(s) > 0 && s[0] == ',' {
-				s = s[1:]
-			}
-			for len(s) > 0 && (s[0] == ' ' || s[0] == '\t') {
-				s = s[1:]
-			}
+			s = bytes.TrimLeft(bytes.TrimPrefix(s[end+1:], []byte(",")), " \t")
 		}
 	}
 	return parseMessage(s, r)
@@ -182,43 +167,39 @@ func parseSubject(s []byte, r *record) bool {
 	return true
 }
 
-func eat(s *[]byte, prefix string) bool {
-	if len(*s) < len(prefix) || string((*s)[:len(prefix)]) != prefix {
-		return false
-	}
-	*s = (*s)[len(prefix):]
-	return true
+func eat(s *[]byte, prefix string) (ok bool) {
+	*s, ok = bytes.CutPrefix(*s, []byte(prefix))
+	return ok
 }
 
-// eatAddress reads what C++ prints for a pointer: 0x7f..., 0 or, elsewhere,
-// digits without 0x and (nil).
+// eatAddress reads an address as C++ prints it: 0x7f..., 0 or, elsewhere, digits without
+// 0x and (nil).
 func eatAddress(s *[]byte, to *uint64) bool {
 	b := *s
 	if eat(&b, "(nil)") {
 		*s, *to = b, 0
 		return true
 	}
-	lower := false
-	if len(b) > 2 && b[0] == '0' && (b[1] == 'x' || b[1] == 'X') {
-		lower, b = b[1] == 'x', b[2:]
+	lower := eat(&b, "0x")
+	if !lower {
+		eat(&b, "0X")
 	}
-	var v uint64
-	i := 0
-	for ; i < len(b) && i < 16; i++ {
-		d, ok := hexDigit(b[i])
-		if !ok || lower && 'A' <= b[i] && b[i] <= 'F' {
+	n, v := 0, uint64(0)
+	for ; n < min(len(b), 16); n++ {
+		d := strings.IndexByte("0123456789abcdefABCDEF", b[n])
+		if d < 0 || lower && d > 15 {
 			break
 		}
-		v = v<<4 | uint64(d)
+		v = v<<4 | uint64(d-d/16*6)
 	}
-	if i == 0 {
+	if n == 0 {
 		return false
 	}
-	if lower && i > userDigits && v>>48 != 0 && b[0] != 'f' { // the text after it begins with a digit
-		v >>= 4 * (i - userDigits)
-		i = userDigits
+	if lower && n > userDigits && v>>48 != 0 && b[0] != 'f' { // the text after it begins with a digit
+		v >>= 4 * (n - userDigits)
+		n = userDigits
 	}
-	*s, *to = b[i:], v
+	*s, *to = b[n:], v
 	return true
 }
 
@@ -226,229 +207,141 @@ func eatAddress(s *[]byte, to *uint64) bool {
 // processors that PyTorch runs on.
 const userDigits = 12
 
-func hexDigit(c byte) (byte, bool) {
-	switch {
-	case '0' <= c && c <= '9':
-		return c - '0', true
-	case 'a' <= c && c <= 'f':
-		return c - 'a' + 10, true
-	case 'A' <= c && c <= 'F':
-		return c - 'A' + 10, true
-	}
-	return 0, false
-}
-
-// eatCount reads "use_count:3" or "use_count: 3".
+// eatCount reads "3" or " 3".
 func eatCount(s *[]byte, to *int64) bool {
-	b := *s
-	if !eat(&b, "use_count:") {
+	b := bytes.TrimLeft(*s, " ")
+	n, rest := digits(b)
+	if len(rest) == len(b) {
 		return false
 	}
-	for len(b) > 0 && b[0] == ' ' {
-		b = b[1:]
-	}
-	var v int64
-	i := 0
-	for ; i < len(b) && i < 18 && '0' <= b[i] && b[i] <= '9'; i++ {
-		v = v*10 + int64(b[i]-'0')
-	}
-	if i == 0 {
-		return false
-	}
-	*s, *to = b[i:], v
+	*s, *to = rest, n
 	return true
 }
 
-// parseMessage recognizes messages by their first words. Text after a message is other
-// output in the same line.
+// forms are the messages as they are printed: & is an address, ^ that of an interpreter, # a
+// use count, % the name of a type and @ a word. Behind a ? the text may end, unless a comma
+// follows. Text after a message is other output in the same line.
+var forms = []struct {
+	text    string
+	message message
+}{
+	{"storage data: &", storageData},
+	{"is borrowed", borrowed},
+	{"has PyObject", detail},
+	{"not hermetic", notHermetic},
+	{"hermetic", isHermetic},
+	{"type_name: %, PyObject*: &", handed},
+	{"c10::Storage data: &?, use_count:#", implData},
+	{"c10::Storage is referenced elsewhere", keptAnyway},
+	{"created @ PyObject of type % at &", created},
+	{"creating PyObject of type ", detail},
+	{"storage.use_count:#", useCount},
+	{"preserving PyObject", preserving},
+	{"deallocating @ PyObject", deallocating},
+	{"PyObjectSlot points to PyObject at &", slotPoints},
+	{"PyObjectSlot's PyObject type: %", slotType},
+	{"PyObjectSlot is empty?, use_count:#", slotEmpty},
+	{"PyObjectSlot does not own PyObject", detail},
+	{"PyObjectSlot owns PyObject", slotOwns},
+	{"PyObjectSlot does not have PyObject", slotHasNone},
+	{"PyObjectSlot has PyObject, interpreter: ^, PyObject*: &", slotHas},
+	{"PyObjectSlot has a different PyObject: &?, storage.use_count:#", slotDiffers},
+	{"PyObject type: %", objectType},
+	{"PyObject was preserved, resurrecting", resurrecting},
+	{"PyObject was alive, incrementing", incrementing},
+	{"PyObject is null", slotNull},
+	{"PyObject managed by different interpreter", foreign},
+	{"maybe uninitialized", detail},
+	{"definitely uninitialized", detail},
+	{"kHasPyObject is set", detail},
+	{"kHasPyObject is not set", notMarked},
+	{"allocated", allocated},
+	{"PyTorch %", version},
+}
+
+// functions are the parts of functions' names by which a message is of one.
+var functions = []struct {
+	part    string
+	message message
+}{{"_dealloc", enterDealloc}, {"_Wrap", enterWrap}, {"_NewWith", enterWrap}, {"THP", enter}, {"createPyObject", enter}}
+
+// parseMessage reads the text of a message, and reports whether it is known.
 func parseMessage(s []byte, r *record) bool {
-	r.message = readMessage(&s, r)
-	if r.message == blank && len(s) > 0 {
-		r.message = unknown
+	r.message = unknown
+	if len(s) == 0 {
+		r.message = blank
+	}
+	for i := range forms {
+		if r.message == unknown && s[0] == forms[i].text[0] && r.fits(s, forms[i].text) { //mutate:equivalent true: only saves time
+			r.message = forms[i].message
+		}
+	}
+	const goes = "deallocating storage PyObject"
+	if r.message == unknown && r.subject == ofObject && strings.HasPrefix(goes, string(s)) { // cut off
+		r.message = deallocating
+	}
+	if r.message == unknown && eat(&s, "in ") {
+		name, _ := eatWord(&s)
+		for _, f := range functions {
+			if r.message == unknown && bytes.Contains(name, []byte(f.part)) {
+				r.message = f.message
+			}
+		}
 	}
 	return r.message != unknown
+}
+
+// fits reports whether a text has a form, and sets the numbers in it.
+func (r *record) fits(s []byte, form string) bool {
+	for i := range len(form) {
+		ok := true
+		switch form[i] {
+		case '&':
+			ok = eatAddress(&s, &r.ref)
+		case '^':
+			ok = eatAddress(&s, &r.tag)
+		case '#':
+			ok = eatCount(&s, &r.count)
+		case '%':
+			ok = eatType(&s, r, i == len(form)-1)
+		case '@':
+			_, ok = eatWord(&s)
+		case '?':
+			if !bytes.HasPrefix(s, []byte(", ")) {
+				return true
+			}
+		default:
+			if ok = len(s) > 0 && s[0] == form[i]; ok {
+				s = s[1:]
+			}
+		}
+		if !ok {
+			return false
+		}
+	}
+	return true
 }
 
 // torn reports whether the text is the beginning of a message, and not a whole one:
 // other output broke into it, and the rest is not known.
 func torn(s []byte) bool {
 	s = bytes.TrimSpace(s)
-	if len(s) > 0 && s[0] == '(' && bytes.IndexByte(s, ')') < 0 {
-		return true
+	if bytes.HasPrefix(s, []byte("(")) {
+		end := bytes.IndexByte(s, ')')
+		if end < 0 {
+			return true
+		}
+		if parseSubject(s[1:end], new(record)) {
+			s = bytes.TrimLeft(s[end+1:], ", \t")
+		}
 	}
-	var r record
-	if end := bytes.IndexByte(s, ')'); len(s) > 0 && s[0] == '(' && parseSubject(s[1:end], &r) {
-		s = bytes.TrimLeft(s[end+1:], ", \t")
-	}
-	for _, m := range beginnings {
-		if len(s) > 0 && (strings.HasPrefix(m, string(s)) || strings.HasPrefix(string(s), m)) {
+	begins := func(m string) bool { return strings.HasPrefix(m, string(s)) || strings.HasPrefix(string(s), m) }
+	for _, f := range forms {
+		if fixed := strings.IndexAny(f.text+"&", "&^#%@?"); f.message != detail && len(s) > 0 && begins(f.text[:fixed]) {
 			return true
 		}
 	}
-	return false
-}
-
-// The beginnings of messages about where an object is, or its end.
-var beginnings = []string{
-	"storage data: ", "c10::Storage data: ", "created storage PyObject", "type_name: ", "deallocating storage PyObject", "preserving PyObject",
-	"not hermetic", "hermetic", "is borrowed", "PyObjectSlot points to PyObject at ", "PyObjectSlot has ", "PyObjectSlot is empty", "in THPStorage_",
-	"PyObject was ", "allocated",
-}
-
-func readMessage(s *[]byte, r *record) message {
-	b := *s
-	if len(b) == 0 {
-		return blank
-	}
-	switch b[0] {
-	case 'i':
-		switch {
-		case eat(s, "is borrowed"):
-			return borrowed
-		case eat(s, "in "):
-			return readFunction(s)
-		}
-	case 'P':
-		if eat(s, "PyTorch ") && eatType(s, r, "") {
-			return version
-		}
-		return readSlot(s, r)
-	case 'k':
-		switch {
-		case eat(s, "kHasPyObject is set"):
-			return detail
-		case eat(s, "kHasPyObject is not set"):
-			return notMarked
-		}
-	case 's':
-		switch {
-		case eat(s, "storage data: ") && eatAddress(s, &r.ref):
-			return storageData
-		case eat(s, "storage.") && eatCount(s, &r.count):
-			return useCount
-		}
-	case 'c':
-		switch {
-		case eat(s, "c10::Storage data: "):
-			if eatAddress(s, &r.ref) && (!eat(s, ", ") || eatCount(s, &r.count)) {
-				return implData
-			}
-		case eat(s, "c10::Storage is referenced elsewhere"):
-			*s = nil
-			return keptAnyway
-		case eat(s, "created "):
-			if _, ok := eatWord(s); ok && eat(s, " PyObject of type ") && eatType(s, r, " at ") && eatAddress(s, &r.ref) {
-				return created
-			}
-		case eat(s, "creating PyObject of type "):
-			*s = nil
-			return detail
-		}
-	case 'n':
-		if eat(s, "not hermetic") {
-			return notHermetic
-		}
-	case 'h':
-		switch {
-		case eat(s, "hermetic"):
-			return isHermetic
-		case eat(s, "has PyObject"):
-			return detail
-		}
-	case 't':
-		if eat(s, "type_name: ") && eatType(s, r, ", PyObject*: ") && eatAddress(s, &r.ref) {
-			return handed
-		}
-	case 'a':
-		if eat(s, "allocated") {
-			return allocated
-		}
-	case 'p':
-		if eat(s, "preserving PyObject") {
-			return preserving
-		}
-	case 'd':
-		const goes = "deallocating storage PyObject"
-		if r.subject == ofObject && len(b) < len(goes) && goes[:len(b)] == string(b) { // cut off
-			*s = nil
-			return deallocating
-		}
-		switch {
-		case eat(s, "deallocating "):
-			if _, ok := eatWord(s); ok && eat(s, " PyObject") {
-				return deallocating
-			}
-		case eat(s, "definitely uninitialized"):
-			return detail
-		}
-	case 'm':
-		if eat(s, "maybe uninitialized") {
-			return detail
-		}
-	}
-	return unknown
-}
-
-// readFunction reads the text after "in".
-func readFunction(s *[]byte) message {
-	name, ok := eatWord(s)
-	if !ok {
-		return unknown
-	}
-	if eat(s, ", arg ") { // ..., arg type->tp_name: T
-		*s = nil
-	}
-	switch {
-	case bytes.Contains(name, []byte("_dealloc")):
-		return enterDealloc
-	case bytes.Contains(name, []byte("_Wrap")), bytes.Contains(name, []byte("_NewWith")):
-		return enterWrap
-	case bytes.HasPrefix(name, []byte("THP")), bytes.HasPrefix(name, []byte("createPyObject")):
-		return enter
-	}
-	return unknown
-}
-
-// readSlot reads the messages that begin with PyObject.
-func readSlot(s *[]byte, r *record) message {
-	switch {
-	case eat(s, "PyObjectSlot"):
-		switch {
-		case eat(s, " points to PyObject at ") && eatAddress(s, &r.ref):
-			return slotPoints
-		case eat(s, "'s PyObject type: ") && eatType(s, r, ""):
-			return slotType
-		case eat(s, " is empty"):
-			if !eat(s, ", ") || eatCount(s, &r.count) {
-				return slotEmpty
-			}
-		case eat(s, " does not own PyObject"):
-			return detail
-		case eat(s, " owns PyObject"):
-			return slotOwns
-		case eat(s, " does not have PyObject"):
-			return slotHasNone
-		case eat(s, " has PyObject"):
-			if eat(s, ", interpreter: ") && eatAddress(s, &r.tag) && eat(s, ", PyObject*: ") && eatAddress(s, &r.ref) {
-				return slotHas
-			}
-		case eat(s, " has a different PyObject: ") && eatAddress(s, &r.ref):
-			if !eat(s, ", storage.") || eatCount(s, &r.count) {
-				return slotDiffers
-			}
-		}
-	case eat(s, "PyObject type: ") && eatType(s, r, ""):
-		return objectType
-	case eat(s, "PyObject was preserved, resurrecting"):
-		return resurrecting
-	case eat(s, "PyObject was alive, incrementing"):
-		return incrementing
-	case eat(s, "PyObject is null"):
-		return slotNull
-	case eat(s, "PyObject managed by different interpreter"):
-		return foreign
-	}
-	return unknown
+	return len(s) > 0 && begins("in THPStorage_")
 }
 
 // knownType returns how long the name of a type is that other output may follow
@@ -468,26 +361,26 @@ func knownType(s []byte) int {
 
 var storageTypes = []string{"torch.storage.UntypedStorage", "torch.UntypedStorage", "torch.StorageBase", "torch._C.StorageBase", "UntypedStorage"}
 
-// eatType reads a type's name and the text that follows it.
-func eatType(s *[]byte, r *record, then string) bool {
+// eatType reads a type's name, the last of the message or one that more text follows.
+func eatType(s *[]byte, r *record, last bool) bool {
 	end := bytes.IndexFunc(*s, func(c rune) bool {
 		return !unicode.IsLetter(c) && !unicode.IsDigit(c) && !strings.ContainsRune("_.-+<>", c)
 	})
 	if end < 0 {
 		end = len(*s)
 	}
-	if then == "" {
+	if last {
 		end = knownType((*s)[:end])
 	}
 	r.typ, *s = (*s)[:end], (*s)[end:]
-	return end > 0 && eat(s, then)
+	return end > 0
 }
 
 // eatWord reads an identifier.
 func eatWord(s *[]byte) (word []byte, ok bool) {
 	i := 0
 	for ; i < len(*s); i++ {
-		if c := (*s)[i]; !(c == '_' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9') {
+		if c := (*s)[i]; c != '_' && (c|0x20 < 'a' || c|0x20 > 'z') && (c < '0' || c > '9') {
 			break
 		}
 	}
@@ -500,14 +393,14 @@ func eatWord(s *[]byte) (word []byte, ok bool) {
 // a message that is known by its beginning, addresses and counts are dropped, since they
 // may be cut.
 func parseCut(s []byte, r *record) bool {
-	if parse(s, r) {
-		switch r.message {
-		case enter, enterWrap, enterDealloc, blank:
-			return false
-		case slotHas, slotDiffers, useCount, implData, slotPoints, handed:
-			r.cut = true
-		}
-		return true
+	if !parse(s, r) {
+		return false
 	}
-	return false
+	switch r.message {
+	case enter, enterWrap, enterDealloc, blank:
+		return false
+	case slotHas, slotDiffers, useCount, implData, slotPoints, handed:
+		r.cut = true
+	}
+	return true
 }

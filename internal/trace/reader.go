@@ -56,7 +56,6 @@ type Reader struct {
 	torch   string // version
 	report  Report
 	rest    []byte // the line under way
-	plain   []byte // a line without its colours
 	tooLong bool   // the line under way is passed over
 	parts   parts
 	numbers numbers
@@ -87,7 +86,7 @@ func (k *numbers) follows(n int64) bool {
 // handed over by Close. The log is of a version of PyTorch; "" if it is not
 // known, then the first protocol is taken until the log names a version.
 func NewReader(torch string, ended func(Life)) *Reader {
-	r := &Reader{worlds: map[string]*world{}, torch: torch}
+	r := &Reader{worlds: map[string]*world{}, parts: parts{held: map[string][]byte{}}, torch: torch}
 	r.ended = func(l Life) {
 		r.report.Lives[l.Kind]++
 		ended(l)
@@ -153,13 +152,8 @@ func (r *Reader) Close() Report {
 	for _, stream := range slices.Sorted(maps.Keys(r.parts.held)) {
 		r.text(r.parts.held[stream], nil, false)
 	}
-	r.parts = parts{}
-	names := make([]string, 0, len(r.worlds))
-	for name := range r.worlds {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	for _, name := range names {
+	clear(r.parts.held)
+	for _, name := range slices.Sorted(maps.Keys(r.worlds)) {
 		w := r.worlds[name]
 		for _, v := range w.end(r.cutAt) {
 			if v.Warning == "" {
@@ -201,7 +195,7 @@ func (r *Reader) line(s []byte, whole bool) {
 // text reads one line of a program's output; of a process, if its collector names
 // that.
 func (r *Reader) text(s, from []byte, whole bool) {
-	s = r.uncolored(s)
+	s = uncolored(s)
 	own, rest, numbered := ownNumber(s)
 	var rank []byte // srun -l writes "3: ", and a number of a line's own is not written twice
 	if n := len(s) - len(rest); numbered && n > 1 && string(s[n-2:n]) == ": " && (r.ranks || own == r.numbers.last && own < 1<<16) {
@@ -283,25 +277,17 @@ func (r *Reader) record(w *world, said []byte, cut bool) {
 	}
 }
 
-// uncolored returns a line without the escape sequences of a terminal.
-func (r *Reader) uncolored(s []byte) []byte {
+// colours matches the escape sequences of a terminal.
+var colours = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile("\x1b(\\[[^@-~]*([@-~]|$)|[^\\[]|$)")
+})
+
+// uncolored returns a line without them.
+func uncolored(s []byte) []byte {
 	if bytes.IndexByte(s, 0x1b) < 0 {
 		return s
 	}
-	r.plain = r.plain[:0]
-	for i := 0; i < len(s); i++ {
-		if s[i] != 0x1b {
-			r.plain = append(r.plain, s[i])
-			continue
-		}
-		if i+1 < len(s) && s[i+1] != '[' { // two characters
-			i++
-			continue
-		}
-		for i += 2; i < len(s) && (s[i] < '@' || s[i] > '~'); i++ {
-		}
-	}
-	return r.plain
+	return colours().ReplaceAll(s, nil)
 }
 
 // prose passes over a line that is not the log's. It may show a hole.

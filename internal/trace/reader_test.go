@@ -67,7 +67,7 @@ func FuzzReader(f *testing.F) {
 			numbers[int64(i+1)] = true
 			said, _, _ := unwrapped([]byte(line))
 			for _, s := range append(bytes.Split(said, []byte("\n")), []byte(line)) {
-				for _, digits := range number.FindAllString(string((&Reader{}).uncolored(s)), -1) {
+				for _, digits := range number.FindAllString(string(uncolored(s)), -1) {
 					n, _ := strconv.ParseInt(digits, 10, 64)
 					numbers[n] = true
 				}
