@@ -108,12 +108,9 @@ func findTag(s []byte) (begin, end int) {
 		}
 		end = begin + n + 1
 		inner := s[begin+1 : end-1]
-		if j := bytes.LastIndexByte(inner, '['); j >= 0 { // cut off by another thread's line
-			begin += 1 + j
-			inner = inner[j+1:]
-		}
-		if isTag(inner) {
-			return begin, end
+		cut := bytes.LastIndexByte(inner, '[') + 1 // by another thread's line
+		if isTag(inner[cut:]) {
+			return begin + cut, end
 		}
 		at = end
 	}
@@ -181,9 +178,7 @@ func eatAddress(s *[]byte, to *uint64) bool {
 		return true
 	}
 	lower := eat(&b, "0x")
-	if !lower {
-		eat(&b, "0X")
-	}
+	eat(&b, "0X")
 	n, v := 0, uint64(0)
 	for ; n < min(len(b), 16); n++ {
 		d := strings.IndexByte("0123456789abcdefABCDEF", b[n])
@@ -195,7 +190,7 @@ func eatAddress(s *[]byte, to *uint64) bool {
 	if n == 0 {
 		return false
 	}
-	if lower && n > userDigits && v>>48 != 0 && b[0] != 'f' { // the text after it begins with a digit
+	if lower && v>>48 != 0 && b[0] != 'f' { // the text after it begins with a digit
 		v >>= 4 * (n - userDigits)
 		n = userDigits
 	}
@@ -280,7 +275,7 @@ func parseMessage(s []byte, r *record) bool {
 	if r.message == unknown && r.subject == ofObject && strings.HasPrefix(goes, string(s)) { // cut off
 		r.message = deallocating
 	}
-	if r.message == unknown && eat(&s, "in ") {
+	if eat(&s, "in ") {
 		name, _ := eatWord(&s)
 		for _, f := range functions {
 			if r.message == unknown && bytes.Contains(name, []byte(f.part)) {
@@ -335,13 +330,15 @@ func torn(s []byte) bool {
 			s = bytes.TrimLeft(s[end+1:], ", \t")
 		}
 	}
-	begins := func(m string) bool { return strings.HasPrefix(m, string(s)) || strings.HasPrefix(string(s), m) }
+	begins := func(m string) bool {
+		return len(s) > 0 && (strings.HasPrefix(m, string(s)) || strings.HasPrefix(string(s), m))
+	}
 	for _, f := range forms {
-		if fixed := strings.IndexAny(f.text+"&", "&^#%@?"); f.message != detail && len(s) > 0 && begins(f.text[:fixed]) {
+		if fixed := strings.IndexAny(f.text+"&", "&^#%@?"); f.message != detail && begins(f.text[:fixed]) {
 			return true
 		}
 	}
-	return len(s) > 0 && begins("in THPStorage_")
+	return begins("in THPStorage_")
 }
 
 // knownType returns how long the name of a type is that other output may follow

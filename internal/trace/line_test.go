@@ -1,6 +1,7 @@
 package trace
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -23,11 +24,24 @@ func TestOwnNumber(t *testing.T) {
 		{"2023-08-08 [a.cpp:1]", 0, "2023-08-08 [a.cpp:1]", false},
 		{"1234567890123456 [a.cpp:1]", 0, "1234567890123456 [a.cpp:1]", false},
 		{"17", 0, "17", false},
+		{": x", 0, ": x", false},
 		{"", 0, "", false},
 	} {
 		n, rest, ok := ownNumber([]byte(tt.in))
 		if n != tt.n && ok || string(rest) != tt.rest || ok != tt.ok {
 			t.Errorf("ownNumber(%q) = %d, %q, %t", tt.in, n, rest, ok)
+		}
+	}
+}
+
+func TestOnlyNumber(t *testing.T) {
+	for _, tt := range []struct {
+		in string
+		n  int64
+		ok bool
+	}{{"17", 17, true}, {"> 17 |", 17, true}, {"17x", 17, false}, {"17:18", 17, false}, {"1234567890123456", 123456789012345, false}, {"|", 0, false}, {"", 0, false}} {
+		if n, ok := onlyNumber([]byte(tt.in)); n != tt.n || ok != tt.ok {
+			t.Errorf("onlyNumber(%q) = %d, %t", tt.in, n, ok)
 		}
 	}
 }
@@ -40,6 +54,7 @@ func TestFindTag(t *testing.T) {
 		{"[torch/csrc/Stora[torch/csrc/Storage.cpp:1] x", "[torch/csrc/Storage.cpp:1]"},
 		{"[c10/core/impl/PyObjectSlot.h:12]", "[c10/core/impl/PyObjectSlot.h:12]"},
 		{"[W socket.cpp:601] x", ""},
+		{"[a.cpp: 1]", ""}, {"[a.cpp=12]", ""}, {"[a.words:1]", ""}, {"[my file.cpp:1]", ""},
 		{"[1]", ""}, {"[a:1]", ""}, {"[.cpp:1]", ""}, {"[a.cpp:]", ""}, {"[a.cpp:1", ""}, {"", ""},
 		{"I0808 10:12:54.887000 227 logging.py:31] my build_rule", ""},
 	} {
@@ -117,6 +132,29 @@ func TestParse(t *testing.T) {
 		{"(0x7f01fc69b600) PyObjectSlot points to PyObject at ", record{}},
 		{"(0x7f01fc69b600) PyObjectSlot is empty, use_count:", record{}},
 		{"(0x7f01fc69b600) type_name: torch.storage.UntypedStorage, PyObj", record{}},
+		{"(PyObject: 0x7f00df0a2340)", record{subject: ofObject, addr: x, message: blank, count: -1}},
+		{"(PyObject: 0x7f00df0a2340) deallo", record{subject: ofObject, addr: x, message: deallocating, count: -1}},
+		{"(0x7f01fc69b600) deallo", record{}},
+		{"(0x7f01fc69b600) THPStorage_Wrap", record{}},
+		{"x) is borrowed", record{}},
+		{"(PyObject: ) is borrowed", record{}},
+		{"(0x7f01fc69b600, interpreter: ) hermetic", record{}},
+		{"(tensor PyObject: 0x7f00df0a2340) storage data: (nil)", record{subject: ofTensor, addr: x, message: storageData, count: -1}},
+		{"(tensor PyObject: 0x7f00df0a2340) storage data: x", record{}},
+		{"(PyObject: 0X7F00DF0A2340) is borrowed", record{subject: ofObject, addr: x, message: borrowed, count: -1}},
+		{"(PyObject: 0x00007f00df0a2340) is borrowed", record{subject: ofObject, addr: x, message: borrowed, count: -1}},
+		{"(PyObject: 1234567890ABCDEF) is borrowed", record{subject: ofObject, addr: 0x1234567890abcdef, message: borrowed, count: -1}},
+		{"(PyObject: 0xffff80001234567a) is borrowed", record{subject: ofObject, addr: 0xffff80001234567a, message: borrowed, count: -1}},
+		{"(0x7f01fc69b600) PyObjectSlot points to PyObject at 0x7f00df0a23Epoch", record{subject: ofImpl, addr: d, message: slotPoints, ref: 0x7f00df0a23, count: -1}},
+		{"(PyObject: 0x7f00df0a2340) PyObject type: torch.storage.UntypedStorageEpoch 3", record{subject: ofObject, addr: x, message: objectType, typ: untyped, count: -1}},
+		{"(0x7f01fc69b600) PyObjectSlot's PyObject type: dictEpoch 3", record{subject: ofImpl, addr: d, message: slotType, typ: []byte("dict"), count: -1}},
+		{"(0x7f01fc69b600) PyObjectSlot's PyObject type: mineEpoch 3", record{subject: ofImpl, addr: d, message: slotType, typ: []byte("mineEpoch"), count: -1}},
+		{"(0x7f01fc69b600), created storage2 PyObject of type torch.storage.UntypedStorage2 at 0x7f00df0a2340", record{subject: ofImpl, addr: d, message: created, typ: []byte("torch.storage.UntypedStorage2"), ref: x, count: -1}},
+		{"(0x7f01fc69b600), created a{b PyObject of type T at 0x1", record{}},
+		{"(0x7f01fc69b600), created a:b PyObject of type T at 0x1", record{}},
+		{"(0x7f01fc69b600), created  PyObject of type T at 0x1", record{}},
+		{"(0x7f01fc69b600) type_name: , PyObject*: 0x1", record{}},
+		{"PyTorch 2.15.0", record{message: version, typ: []byte("2.15.0"), count: -1}},
 	} {
 		var got record
 		ok := parse([]byte(tt.in), &got)
@@ -140,10 +178,92 @@ func TestTorn(t *testing.T) {
 		{"(0x7f01fc69b600) type_name: torch.storage.UntypedStorage, PyObj", true},
 		{"(0x7f01fc69b600), created storage PyObject of type T at", true},
 		{"(PyObject: 0x7f00df0a2340) checking the moon", false},
+		{"(PyObject: 0x7f00df0a2340) dealloc", true},
+		{"in THPStor", true},
+		{"checking", false},
+		{"(a friend) is borr", false},
+		{"(0x7f01fc69b600) maybe un", false},
+		{"() preserving", true},
 		{"(PyObject: 0x7f00df0a2340) ", false},
 	} {
 		if got := torn([]byte(tt.in)); got != tt.want {
 			t.Errorf("torn(%q) = %t", tt.in, got)
+		}
+	}
+}
+
+// Of the last line of a log that is cut off, addresses and counts may be.
+func TestParseCut(t *testing.T) {
+	for _, tt := range []struct {
+		in        string
+		read, cut bool
+	}{
+		{"(PyObject: 0x10) is borr", false, false},
+		{"(PyObject: 0x10) is borrowed", true, false},
+		{"(0x10) in THPStorage_Wrap", false, false},
+		{"(PyObject: 0x10) storage.use_count: 1", true, true},
+	} {
+		var r record
+		if read := parseCut([]byte(tt.in), &r); read != tt.read || r.cut != tt.cut {
+			t.Errorf("%q: read %t, cut %t", tt.in, read, r.cut)
+		}
+	}
+}
+
+// The names by which launchers begin the lines of a process.
+func TestProcess(t *testing.T) {
+	for _, tt := range []struct{ prefix, name, after string }{
+		{"[rank0]: ", "rank0", ""},
+		{"[default1]:17 ", "default1", "17 "},
+		{"(rank 2) ", "rank 2", ""},
+		{"[1,3]<stdout>: ", "1,3", "<stdout>: "},
+		{"worker-4 | 17", "worker-4", "17"},
+		{"10:12:54 pid=17 ", "pid=17", ""},
+		{"Rank 0: 5", "Rank 0", "5"},
+		{"gpu3: 5", "gpu3", "5"},
+		{"[pod/trainer-0/main] x", "pod/trainer-0/main", "x"},
+		{"my rank 0", "", "my rank 0"},
+		{"2024-01-02 10:00:00,123 ", "", "2024-01-02 10:00:00,123 "},
+		{"2rank ", "", "2rank "},
+		{"rank ", "", "rank "},
+		{"x,3 ", "", "x,3 "}, {"3,x ", "", "3,x "}, {",3 ", "", ",3 "}, {"3, ", "", "3, "}, {"3 ", "", "3 "}, {"1:2,3 ", "", "1:2,3 "}, {"1/2,3 ", "", "1/2,3 "},
+		{"[a rank x", "", "[a rank x"},
+		{"...", "", "..."},
+		{"rank" + strings.Repeat("x", 60) + "1 ", "", "rank" + strings.Repeat("x", 60) + "1 "},
+		{"rank" + strings.Repeat("x", 59) + "1 ", "rank" + strings.Repeat("x", 59) + "1", ""},
+	} {
+		if name, after := process([]byte(tt.prefix)); string(name) != tt.name || string(after) != tt.after {
+			t.Errorf("process(%q) = %q, %q, want %q, %q", tt.prefix, name, after, tt.name, tt.after)
+		}
+	}
+}
+
+// The lines that collectors of logs keep as JSON.
+func TestUnwrapped(t *testing.T) {
+	for _, tt := range []struct{ in, said, process, stream string }{
+		{`{"log":"a\n","stream":"stdout"}`, "a\n", "", "stdout"},
+		{` {"textPayload":"x"} `, "x", "", ""},
+		{`{"MESSAGE":[104,105],"_PID":"7"}`, "hi", "pid=7", ""},
+		{`{"message":"b","line":"c"}`, "b", "", ""},
+		{`{"MESSAGE":[300]}`, "", "", ""}, {`{"MESSAGE":[104,{}]}`, "", "", ""},
+		{`{"log":"a","_PID":7}`, "", "", ""}, {`{"_PID":"7"}`, "", "", ""}, {`["a"]`, "", "", ""}, {"a", "", "", ""},
+	} {
+		said, process, stream := unwrapped([]byte(tt.in))
+		if string(said) != tt.said || (said == nil) != (tt.said == "") || string(process) != tt.process || stream != tt.stream {
+			t.Errorf("unwrapped(%s) = %q, %q, %q", tt.in, said, process, stream)
+		}
+	}
+}
+
+// The lines of a container's runtime, joined.
+func TestKubernetes(t *testing.T) {
+	p := parts{held: map[string][]byte{}}
+	for _, tt := range []struct{ in, want string }{
+		{"t stderr F x", "x"}, {"t stdout F:tag y z", "y z"}, {"t stdin F x", "t stdin F x"}, {"t stdout X x", "t stdout X x"}, {"t stdout F", "t stdout F"},
+		{"t stdout P a", ""}, {"t stderr P b", ""}, {"t stdout P:t c", ""}, {"t stdout F d", "acd"}, {"t stderr F e", "be"},
+	} {
+		if got := string(p.kubernetes([]byte(tt.in))); got != tt.want {
+			t.Errorf("kubernetes(%q) = %q, want %q", tt.in, got, tt.want)
 		}
 	}
 }
