@@ -38,7 +38,7 @@ func (t *text) UnmarshalJSON(b []byte) error {
 // printed it if the object says so, and the stream of Docker's; nil if the line is not such
 // an object.
 func unwrapped(line []byte) (said, process []byte, stream string) {
-	if !bytes.HasPrefix(bytes.TrimSpace(line), []byte("{")) { //mutate:equivalent false: only saves time
+	if !bytes.HasPrefix(bytes.TrimSpace(line), []byte("{")) { //mutate:equivalent true: only saves time
 		return nil, nil, ""
 	}
 	var c collected

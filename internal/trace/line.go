@@ -262,28 +262,30 @@ var functions = []struct {
 
 // parseMessage reads the text of a message, and reports whether it is known.
 func parseMessage(s []byte, r *record) bool {
-	r.message = unknown
+	known := func(m message) bool {
+		r.message = m
+		return true
+	}
 	if len(s) == 0 {
-		r.message = blank
+		return known(blank)
 	}
 	for i := range forms {
-		if r.message == unknown && s[0] == forms[i].text[0] && r.fits(s, forms[i].text) { //mutate:equivalent true: only saves time
-			r.message = forms[i].message
+		if r.fits(s, forms[i].text) {
+			return known(forms[i].message)
 		}
 	}
-	const goes = "deallocating storage PyObject"
-	if r.message == unknown && r.subject == ofObject && strings.HasPrefix(goes, string(s)) { // cut off
-		r.message = deallocating
+	if r.subject == ofObject && strings.HasPrefix("deallocating storage PyObject", string(s)) { // cut off
+		return known(deallocating)
 	}
 	if eat(&s, "in ") {
 		name, _ := eatWord(&s)
 		for _, f := range functions {
-			if r.message == unknown && bytes.Contains(name, []byte(f.part)) {
-				r.message = f.message
+			if bytes.Contains(name, []byte(f.part)) {
+				return known(f.message)
 			}
 		}
 	}
-	return r.message != unknown
+	return false
 }
 
 // fits reports whether a text has a form, and sets the numbers in it.

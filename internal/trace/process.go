@@ -10,11 +10,11 @@ import (
 // "[1,3]<stdout>:", "worker-4 |", "pid=17", and the text after it. The name is
 // empty if the prefix names none: it may be a time.
 func process(prefix []byte) (name, after []byte) {
-	for at := 0; at < len(prefix); {
+	for at := 0; ; {
 		field := prefix[at:]
 		start := bytes.IndexFunc(field, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) })
 		if start < 0 {
-			break
+			return nil, prefix
 		}
 		open := bytes.LastIndexAny(field[:start], "[(<{")
 		field, at = field[start:], at+start
@@ -34,19 +34,15 @@ func process(prefix []byte) (name, after []byte) {
 		if isProcess(word) {
 			return word, bytes.TrimLeft(field[end:], "])>}:| \t")
 		}
-		at += end
-		if end == 0 {
-			at++
-		}
+		at += max(end, 1)
 	}
-	return nil, prefix
 }
 
 // isProcess reports whether a word names a process: one of the words that
 // launchers use and a number, or MPI's "job,rank".
 func isProcess(word []byte) bool {
 	digits := bytes.IndexFunc(word, unicode.IsDigit)
-	if digits < 0 || len(word) > 64 {
+	if len(word) > 64 {
 		return false
 	}
 	lower := bytes.ToLower(word)
