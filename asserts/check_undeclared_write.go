@@ -57,7 +57,8 @@ func (j *judge) undeclaredWrites() {
 				continue
 			}
 		}
-		if (in.before.Traits|in.after.Traits)&Unread != 0 { // metadata and version are seen
+		unseen := (in.before.Traits|in.after.Traits)&Unread != 0
+		if unseen { // metadata and version are seen
 			j.skipped[Skip{Code: UndeclaredWrite, Reason: unread}]++
 		}
 		if elsewhere {
@@ -75,7 +76,7 @@ func (j *judge) undeclaredWrites() {
 		b, a := in.before.Content, in.after.Content
 		text := ""
 		switch {
-		case elsewhere:
+		case elsewhere, unseen:
 		case len(written) > 0:
 			text, _ = writtenBeside(b, a, written)
 		default:
