@@ -39,7 +39,11 @@
 // are written also after the call, and of the results. When its Python ends, a fork
 // calls the fakes on fake tensors of the same sizes, strides and storages. Their output and their random numbers are lost with it,
 // and a fake that ends the fork is skipped. In programs that are killed, or end by
-// os._exit, the fakes are not called: the calls are counted.
+// os._exit, the fakes are not called: the calls are counted. Of an op without a fake that was called
+// on another device than the CPU, and has a kernel for the CPU, that one is called there, three times
+// with contents of our own, and what it returns is held against what the device's kernel
+// returned: aliases, dtypes, and the sizes and strides in which the three agree. An op that has strings
+// among its arguments, which may be names of files, is left out.
 //
 // # Arguments that are never written
 //

@@ -35,14 +35,14 @@ func (p *process) fake(data []byte) error {
 	switch {
 	case why != "":
 		return errors.New(why)
-	case unknown == "" && fake.Missing && !p.run.compiles():
+	case unknown == "" && fake.Missing && fake.On == "" && !p.run.compiles():
 		unknown = uncompiled
 	}
 	if unknown != "" {
 		p.run.countFake(number, []asserts.Skip{{Code: asserts.MetaAlias, Reason: unknown, Count: 1}})
 		return nil
 	}
-	verdict := asserts.JudgeFake(op.faked, &real.Seen, fake, p.run.config.Policy)
+	verdict := p.run.compare(op.faked, &real.Seen, fake)
 	p.run.countFake(number, verdict.Skips)
 	said := p.run.hold(number, answered{engine.Setting(call), asserts.Pair{Real: &real.Seen, Other: fake.Settled(&real.Seen)}})
 	for _, v := range verdict.Violations {
@@ -55,6 +55,21 @@ func (p *process) fake(data []byte) error {
 		p.run.findings.add(v, p, site, at)
 	}
 	return nil
+}
+
+// compare judges a call by that of the fake, and where there is none by that of the same op
+// on the CPU; that it has none concerns a program that compiles.
+func (r *run) compare(op *asserts.Op, real *asserts.Seen, fake *asserts.Fake) asserts.Verdict {
+	var verdict asserts.Verdict
+	if fake.On == "" || r.compiles() {
+		verdict = asserts.JudgeFake(op, real, fake, r.config.Policy)
+	}
+	if fake.On != "" {
+		twin := asserts.JudgeTwin(op, real, fake.Settled(real), fake.On, r.config.Policy)
+		verdict.Violations = append(verdict.Violations, twin.Violations...)
+		verdict.Skips = append(verdict.Skips, twin.Skips...)
+	}
+	return verdict
 }
 
 // An answered call is that of an op and of its fake.

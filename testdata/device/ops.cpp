@@ -130,12 +130,14 @@ TORCH_LIBRARY(whole, m) {
   m.def("returns_undefined(Tensor x) -> (Tensor, Tensor)");
   m.def("returns_number(Tensor x) -> int");
   m.def("adds_(Tensor(a!) x) -> Tensor(a!)");
+  m.def("finds(Tensor x) -> Tensor");
   m.def("reads.out(Tensor x, *, Tensor(a!) out) -> Tensor(a!)");
   m.def("strides(Tensor x) -> Tensor");
   m.def("makes(Tensor x, *, Device device) -> Tensor");
 }
 
 TORCH_LIBRARY_IMPL(whole, CPU, m) {
+  m.impl("finds", [](const Tensor& x) { return x.nonzero(); });
   m.impl("strides", [](const Tensor& x) { return x.clone(at::MemoryFormat::Contiguous); });
 }
 
@@ -158,6 +160,7 @@ TORCH_LIBRARY_IMPL(whole, PrivateUse1, m) {
   m.impl("returns_undefined", [](const Tensor& x) { return std::make_tuple(fresh(x), Tensor()); });
   m.impl("returns_number", [](const Tensor& x) { return x.dim(); });
   m.impl("adds_", [](Tensor& x) -> Tensor& { return x.copy_(x.cpu().logical_not()); });
+  m.impl("finds", [](const Tensor& x) { return x.cpu().nonzero().to(x.device()); });
   m.impl("reads.out", [](const Tensor& x, Tensor& out) -> Tensor& { out.resize_(x.sizes()); return out.copy_(fresh(x)); });
   m.impl("strides", [](const Tensor& x) { return x.cpu().clone(at::MemoryFormat::Contiguous).to(x.device()); });
   m.impl("makes", [](const Tensor& x, at::Device device) { return at::ones({8}).to(device); });

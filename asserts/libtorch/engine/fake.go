@@ -18,6 +18,7 @@ type fakeCall struct {
 	Op        string // which was called first: another one where the op decomposes
 	Site      [2]any // file and line
 	Missing   bool
+	On        string // the device whose kernel answers for one that is missing
 	Fault     string
 	Refuses   bool   // by a check of its own
 	Unknown   string // why it was not called
@@ -107,7 +108,7 @@ func withoutTensors(values []any) []any {
 }
 
 func (c *fakeCall) fake(op *asserts.Op) *asserts.Fake {
-	f := &asserts.Fake{Missing: c.Missing, Fault: c.Fault, Refuses: c.Refuses}
+	f := &asserts.Fake{Missing: c.Missing, On: c.On, Fault: c.Fault, Refuses: c.Refuses}
 	f.Site.File, _ = c.Site[0].(string)
 	if line, ok := c.Site[1].(float64); ok {
 		f.Site.Line = int(line)

@@ -37,6 +37,7 @@ def faults():
     broken.swaps_storage(tensor())  # OA002
     broken.returns_other_(tensor())  # OA006
     broken.resizes_(tensor())  # OA013
+    broken.strides(tensor())  # not as on the CPU: found when the program has ended, at no line of it
 
 
 def healthy():
@@ -60,6 +61,8 @@ def healthy():
         whole.returns_undefined(x)
         whole.returns_number(x)
         whole.adds_(x)
+        whole.finds(x)
+        whole.strides(x)
         whole.reads.out(x, out=torch.empty_like(x))
     whole.makes(tensor(), device=torch.device(DEVICE))
 

@@ -52,11 +52,11 @@ def reach(symbol):
     return [int(end) if end.is_Integer else None for end in (ends.lower, ends.upper)]
 
 
-def described(tensor):
-    """Returns what is compared of a tensor of a fake call."""
+def described(tensor, sort=FakeTensor):
+    """Returns what is compared of a tensor of a call on tensors of a class."""
     if tensor is None:
         return None
-    plain = tensor.layout == torch.strided and isinstance(tensor, FakeTensor)  # of a subclass that holds others the kernel's are not seen
+    plain = tensor.layout == torch.strided and isinstance(tensor, sort)  # of a subclass that holds others the kernel's are not seen
     return {
         "tensor": id(tensor),
         "storage": tensor.untyped_storage()._cdata if plain else 0,

@@ -35,13 +35,15 @@ class Entered:
 class Likes:
     """Makes arguments like those that are described, with the same tensors and storages in common."""
 
-    def __init__(self, device=None):
-        self.device, self.storages, self.tensors = device, {}, {}
+    def __init__(self, device=None, fill=None):
+        self.device, self.fill, self.storages, self.tensors = device, fill, {}, {}
 
     def tensor(self, t):
         dtype, place = getattr(torch, t["dtype"]), t["storage"]
         if place not in self.storages:
             self.storages[place] = torch.empty((t["nbytes"] + 15) // 16 * 16, dtype=torch.uint8, device=self.device or t["device"])
+            if self.fill:
+                self.fill(self.storages[place].view(dtype))
         sizes, strides = [least for least, _ in t["sizes"]], t["strides"]
         return self.storages[place].view(dtype).as_strided(sizes, strides, t["offset"]).detach()
 
@@ -55,7 +57,7 @@ class Likes:
             if v["tensor"] not in self.tensors:
                 self.tensors[v["tensor"]] = self.tensor(v)
             return self.tensors[v["tensor"]]
-        makers = {"float": lambda: float(v), "device": lambda: torch.device(v), "torch": lambda: getattr(torch, v)}
+        makers = {"float": lambda: float(v), "device": lambda: torch.device("cpu" if self.device == "cpu" else v), "torch": lambda: getattr(torch, v)}
         return makers[kind]()
 
 
@@ -70,8 +72,60 @@ def arguments(function, call, likes):
     return args, kwargs
 
 
+CONTENTS = [lambda t: t.zero_(), lambda t: t.fill_(1), lambda t: t.zero_()[::2].fill_(1)]
+
+
+def computed(function, call, fill):
+    """Calls the kernel for the CPU on arguments like those of a call, with contents of our own, and says what it returns."""
+    schema = function._schema
+    args, kwargs = arguments(function, call, Likes("cpu", fill))
+    given = [kwargs[a.name] if a.kwarg_only else args[i] for i, a in enumerate(schema.arguments)]
+
+    def tensors(values):
+        return [[described(t, torch.Tensor) for t in held(v)] for v in values]
+
+    before, values = tensors(given), function(*args, **kwargs)
+    written = tensors([v if a.alias_info and a.alias_info.is_write else [] for a, v in zip(schema.arguments, given)])
+    return {"arguments": before, "written": written, "results": tensors(values if len(schema.returns) > 1 else [values] * len(schema.returns))}
+
+
+def plain(answer):
+    """Returns of an answer what is not to depend on contents."""
+    written = [[t and (t["dtype"], t["sizes"], t["strides"]) for t in of] for of in answer["written"]]
+    return written, [[t and (t["dtype"], len(t["sizes"])) for t in of] for of in answer["results"]]
+
+
+def agreed(tensors):
+    """Returns a result with those sizes and strides left open in which it differs from itself in other calls."""
+    first = tensors[0]
+    if first is None:
+        return None
+    sizes, strides = (list(zip(*(t[part] for t in tensors))) for part in ("sizes", "strides"))
+    return first | {
+        "sizes": [s[0] if s.count(s[0]) == len(s) else [0, None] for s in sizes],
+        "strides": [s[0] if s.count(s[0]) == len(s) else None for s in strides],
+    }
+
+
+def on_cpu(function, call):
+    """Returns how the kernel for the CPU answers a call on another device, {} where that is not known. Strings may be names of files."""
+    devices = {t["device"].partition(":")[0] for of in call["arguments"] for t in of if t}
+    strings = any("str" in str(a.type) for a in function._schema.arguments)
+    if not devices or devices & {"cpu", "meta"} or strings or not torch._C._dispatch_has_kernel_for_dispatch_key(call["op"], "CPU"):
+        return {}
+    torch.set_num_threads(1)  # a fork has none of the program's
+    try:
+        answers = [computed(function, call, fill) for fill in CONTENTS]
+    except Exception:
+        return {}
+    if any(plain(a) != plain(answers[0]) for a in answers):
+        return {}
+    results = [[agreed(t) for t in zip(*of)] for of in zip(*(a["results"] for a in answers))]
+    return answers[0] | {"on": "cpu", "results": results}
+
+
 def again(call):
-    """Calls the fake of an op on arguments like those of a call, also under symbolic sizes."""
+    """Calls the fake of an op on arguments like those of a call, also under symbolic sizes; without one the CPU's kernel, where another device's was called."""
     function = overload(call["op"])
     if function is None:
         return {"unknown": "the op is gone when the program ends"}
@@ -84,6 +138,8 @@ def again(call):
     sys.setprofile(None)
     if "results" in answer:
         answer["guards"] = guards(function, *arguments(function, call, Likes("meta")), answer)
+    if answer.get("missing"):
+        answer |= on_cpu(function, call)
     return answer | {"site": answer["site"] if answer["site"][0] else entered.site or ["", 0]}
 
 
