@@ -51,17 +51,23 @@ func FindDevice(name string) (Place, error) {
 
 // deviceName returns the name of a device by its numbers.
 func deviceName(typ, index int64) string {
-	name := fmt.Sprintf("device type %d", typ)
-	if typ >= 0 && int(typ) < len(tensor.Devices) {
-		name = tensor.Devices[typ]
-	}
-	if own := brought.Load(); own != nil && typ == tensor.DeviceBrought {
-		name = *own
-	}
+	name := typeName(typ)
 	if _, single := tensor.SingleDevices.Number(name); single || index == noIndex {
 		return name
 	}
 	return name + ":" + strconv.FormatInt(index, 10)
+}
+
+// typeName returns the name of a type of devices by its number.
+func typeName(typ int64) string {
+	own := brought.Load()
+	switch {
+	case own != nil && typ == tensor.DeviceBrought:
+		return *own
+	case typ >= 0 && int(typ) < len(tensor.Devices):
+		return tensor.Devices[typ]
+	}
+	return fmt.Sprintf("device type %d", typ)
 }
 
 // deviceType returns the number of a type of devices.

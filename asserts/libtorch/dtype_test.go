@@ -13,6 +13,9 @@ func TestDeviceNames(t *testing.T) {
 			t.Errorf("%s is the device %d, %d, %v", tt.name, typ, index, ok)
 		}
 	}
+	if n := testing.AllocsPerRun(100, func() { deviceName(0, noIndex) }); n != 0 {
+		t.Errorf("the name of the CPU, which each observation has, allocates %v times", n)
+	}
 }
 
 func TestValueString(t *testing.T) {
