@@ -28,7 +28,7 @@ def right(schema, kernel, fake, key="CPU"):
 
 # Sizes, strides and dtypes.
 
-wrong("size(Tensor x) -> Tensor", "sizes", lambda x: x.new_empty(x.numel()), lambda x: x.new_empty(x.numel() + 1))
+wrong("size(Tensor x) -> Tensor", "sizes", lambda x: x.new_zeros(x.numel()), lambda x: x.new_empty(x.numel() + 1))
 wrong("rank(Tensor x) -> Tensor", "sizes", lambda x: x.clone().unsqueeze(0), lambda x: torch.empty_like(x))
 wrong("dtype(Tensor x) -> Tensor", "dtype", lambda x: (x > 0), lambda x: torch.empty_like(x))
 wrong("promotion(Tensor x) -> Tensor", "dtype", lambda x: x * 1.5, lambda x: torch.empty_like(x))  # of integers alone
@@ -39,12 +39,12 @@ wrong("device(Tensor x) -> Tensor", "device", lambda x: x.clone(), lambda x: tor
 wrong("list_length(Tensor x) -> Tensor[]", "3 tensors, by its fake 2", lambda x: [x + i for i in range(3)], lambda x: [torch.empty_like(x) for _ in range(2)])
 wrong("second(Tensor x) -> (Tensor, Tensor)", "dtype", lambda x: (x.clone(), x.argsort(-1)), lambda x: (torch.empty_like(x), torch.empty_like(x)))
 wrong("flag(Tensor x, bool keep=False) -> Tensor", "sizes", lambda x, keep=False: x.sum(-1, keepdim=keep), lambda x, keep=False: x.sum(-1))
-wrong("optional(Tensor x, Tensor? weight=None) -> Tensor", "sizes", lambda x, weight=None: x.clone() if weight is None else x.new_empty(3), lambda x, weight=None: torch.empty_like(x))
+wrong("optional(Tensor x, Tensor? weight=None) -> Tensor", "sizes", lambda x, weight=None: x.clone() if weight is None else x.new_zeros(3), lambda x, weight=None: torch.empty_like(x))
 wrong("explicit(Tensor x) -> Tensor", "sizes", lambda x: x.flatten().clone(), lambda x: torch.empty_like(x), key="CompositeExplicitAutograd")
 
 # Those of one of the two, which contradicts itself.
 
-wrong("kernel_forgets(Tensor x) -> Tensor", "dtype", lambda x: x.clone() if x.numel() else x.new_empty(x.shape, dtype=torch.float64 if x.dtype != torch.float64 else torch.float32), lambda x: torch.empty_like(x))
+wrong("kernel_forgets(Tensor x) -> Tensor", "dtype", lambda x: x.clone() if x.numel() else x.new_zeros(x.shape, dtype=torch.float64 if x.dtype != torch.float64 else torch.float32), lambda x: torch.empty_like(x))
 wrong("fake_forgets(Tensor x) -> Tensor", "dtype", lambda x: x.clone(), lambda x: torch.empty_like(x) if x.numel() else x.new_empty(x.shape, dtype=torch.bool))
 
 # What shares with what.
@@ -71,9 +71,9 @@ def refuses(x):
 
 wrong("raises_of_integers(Tensor x) -> Tensor", "raises TypeError: x must be floating point", lambda x: x.clone(), for_floats)
 wrong("raises_of_scalars(Tensor x) -> Tensor", "raises IndexError", lambda x: x.clone(), lambda x: x.new_empty((x.shape[0], *x.shape[1:])) if x.is_contiguous() else torch.empty_like(x))
-wrong("raises_of_empty(Tensor x) -> Tensor", "raises ZeroDivisionError", lambda x: x.new_empty(2), lambda x: x.new_empty(2 * x.numel() // x.numel()))
+wrong("raises_of_empty(Tensor x) -> Tensor", "raises ZeroDivisionError", lambda x: x.new_zeros(2), lambda x: x.new_empty(2 * x.numel() // x.numel()))
 wrong("signature(Tensor x, int n) -> Tensor", "raises TypeError", lambda x, n: x.clone(), lambda x: torch.empty_like(x))
-wrong("reads(Tensor x) -> Tensor", "raises", lambda x: x.new_empty(2), lambda x: x.new_empty(2 if x.sum().item() > 0 else 2))
+wrong("reads(Tensor x) -> Tensor", "raises", lambda x: x.new_zeros(2), lambda x: x.new_empty(2 if x.sum().item() > 0 else 2))
 wrong("tuple(Tensor x) -> Tensor", "raises RuntimeError: Unable to cast", lambda x: x.clone(), lambda x: (torch.empty_like(x),))
 wrong("void(Tensor(a!) x) -> ()", "raises AssertionError", lambda x: [x.zero_()].clear(), refuses)
 wrong("one_of_two(Tensor x) -> (Tensor, Tensor)", "and the schema 2", lambda x: (x + 1, x + 2), lambda x: (torch.empty_like(x),))
@@ -131,10 +131,10 @@ EXPECTED["fakes::meta_key"] = "dtype"
 
 # Fakes that make numbers of symbolic sizes.
 
-wrong("number(Tensor x) -> Tensor", "sets the guard x.shape[0] == ", lambda x: x.new_empty(x.shape), lambda x: x.new_empty([int(n) for n in x.shape]))
-wrong("threshold(Tensor x) -> Tensor", "sets the guard x.shape[0]", lambda x: x.new_empty(x.shape), lambda x: x.new_zeros(x.shape) if x.numel() > 5 else x.new_empty(x.shape))
-wrong("eight(Tensor x) -> Tensor", "sets the guard x.shape[0] != 8", lambda x: x.new_empty(x.shape), lambda x: x.new_empty(x.shape) if 8 in x.shape[:1] else x.new_empty(tuple(x.shape)))
-wrong("rows(Tensor x) -> Tensor", "sets the guard x.shape[0] == ", lambda x: x.new_empty(x.shape), lambda x: torch.stack([x.new_empty(x.shape[1:]) for _ in x]) if x.dim() and x.numel() else x.new_empty(x.shape))
+wrong("number(Tensor x) -> Tensor", "sets the guard x.shape[0] == ", lambda x: x.new_zeros(x.shape), lambda x: x.new_empty([int(n) for n in x.shape]))
+wrong("threshold(Tensor x) -> Tensor", "sets the guard x.shape[0]", lambda x: x.new_zeros(x.shape), lambda x: x.new_zeros(x.shape) if x.numel() > 5 else x.new_empty(x.shape))
+wrong("eight(Tensor x) -> Tensor", "sets the guard x.shape[0] != 8", lambda x: x.new_zeros(x.shape), lambda x: x.new_empty(x.shape) if 8 in x.shape[:1] else x.new_empty(tuple(x.shape)))
+wrong("rows(Tensor x) -> Tensor", "sets the guard x.shape[0] == ", lambda x: x.new_zeros(x.shape), lambda x: torch.stack([x.new_empty(x.shape[1:]) for _ in x]) if x.dim() and x.numel() else x.new_empty(x.shape))
 
 # Fakes that are right.
 
@@ -149,8 +149,8 @@ right("view(Tensor(a) x) -> Tensor(a)", lambda x: x.view_as(x), lambda x: x.view
 right("add_(Tensor(a!) x) -> Tensor(a!)", lambda x: x.add_(1), lambda x: x)
 right("void(Tensor(a!) x) -> ()", lambda x: [x.zero_()].clear(), None)
 right("dynamic(Tensor x) -> Tensor", lambda x: x.flatten().nonzero().flatten().contiguous(), nonzero)
-right("strides_of_one(Tensor x) -> Tensor", lambda x: x.new_empty_strided((1, 3), (7, 1)), lambda x: x.new_empty(1, 3))
-right("empty(Tensor x) -> Tensor", lambda x: x.new_empty_strided((0, 3), (5, 9)), lambda x: x.new_empty(0, 3))
+right("strides_of_one(Tensor x) -> Tensor", lambda x: x.new_empty_strided((1, 3), (7, 1)).zero_(), lambda x: x.new_empty(1, 3))
+right("empty(Tensor x) -> Tensor", lambda x: x.new_empty_strided((0, 3), (5, 9)).zero_(), lambda x: x.new_empty(0, 3))
 right("split(Tensor x) -> Tensor[]", lambda x: [x.clone() for _ in range(3)], lambda x: [torch.empty_like(x) for _ in range(3)])
 right("optional(Tensor x, Tensor? bias=None) -> Tensor", lambda x, bias=None: x.clone(), lambda x, bias=None: torch.empty_like(x))
 right("promotes(Tensor x) -> Tensor", lambda x: x * 1.5, lambda x: x * 1.5)
@@ -173,23 +173,23 @@ def checks(x):
 def even(x):
     if x.numel() % 2:
         raise ValueError("the number of elements must be even")
-    return x.new_empty(x.numel() // 2, 2)
+    return x.new_zeros(x.numel() // 2, 2)
 
 
 def alike(x, y):
     if x.shape != y.shape:
         raise ValueError("x and y must be of one shape")
-    return x.new_empty(y.shape)
+    return x.new_zeros(y.shape)
 
 
-right("checks(Tensor x) -> Tensor", lambda x: x.new_empty(x.shape), checks)
-right("pads(Tensor x) -> Tensor", lambda x: x.new_empty((x.numel() + 7) // 8 * 8), lambda x: x.new_empty((x.numel() + 7) // 8 * 8))
+right("checks(Tensor x) -> Tensor", lambda x: x.new_zeros(x.shape), checks)
+right("pads(Tensor x) -> Tensor", lambda x: x.new_zeros((x.numel() + 7) // 8 * 8), lambda x: x.new_empty((x.numel() + 7) // 8 * 8))
 right("even(Tensor x) -> Tensor", even, even)
 right("alike(Tensor x, Tensor y) -> Tensor", alike, alike)
 right("sums(Tensor x, Tensor y) -> Tensor", lambda x, y: x + y, lambda x, y: x + y)
-right("rows(Tensor x) -> Tensor[]", lambda x: [r.clone(memory_format=torch.contiguous_format) for r in x] if x.dim() and x.numel() else [x.new_empty(2)], lambda x: [r.new_empty(r.shape) for r in x] if x.dim() and x.numel() else [x.new_empty(2)])
+right("rows(Tensor x) -> Tensor[]", lambda x: [r.clone(memory_format=torch.contiguous_format) for r in x] if x.dim() and x.numel() else [x.new_zeros(2)], lambda x: [r.new_empty(r.shape) for r in x] if x.dim() and x.numel() else [x.new_empty(2)])
 right("folds(Tensor x) -> Tensor", lambda x: x.reshape(-1, 1).clone(memory_format=torch.contiguous_format), lambda x: x.new_empty(x.reshape(-1, 1).shape))
-right("halves(Tensor x) -> Tensor", lambda x: x.new_empty(2, x.numel() // 2), lambda x: x.new_empty(x.new_empty(2 * (x.numel() // 2)).reshape(2, -1).shape))
+right("halves(Tensor x) -> Tensor", lambda x: x.new_zeros(2, x.numel() // 2), lambda x: x.new_empty(x.new_empty(2 * (x.numel() // 2)).reshape(2, -1).shape))
 right("product(Tensor x) -> Tensor", lambda x: x.flatten().outer(x.flatten()), lambda x: x.new_empty(x.numel(), x.numel()))
 
 

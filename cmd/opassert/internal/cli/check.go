@@ -95,7 +95,7 @@ module's ops the formula runs too: for all arguments and for each alone, for eac
 result, for a gradient that is expanded, and twice; and the rules for vmap and
 autocast, where the op has some.
 
-With -memory on, which is the default with -lib on the CPU, the memory of tensors ends where a
+With -memory on, which is the default with -lib and -module on the CPU, the memory of tensors ends where a
 page begins that can't be touched, or begins where one ends, and arguments without (a!)
 are read-only during the call: what a kernel reads or writes there is found with its
 stack (OA018, OA009), and so is memory that was freed (OA019). Each call is made again,
@@ -161,14 +161,14 @@ func newCheckFlags(f *flag.FlagSet) *checkFlags {
 	f.Var(&c.packages, "packages", "check the kernels of these generated packages alone, by a `pattern` of the go command;\nmay be given several times")
 	c.device = f.String("device", "", "the `device` of the tensors, such as cuda, openreg:1 (default: cpu); the package that brings it is -module's")
 	c.through = f.String("through", "backend", "where calls begin: `backend|autograd`, which checks OA014 on arguments that require grad")
-	c.memory = f.String("memory", "", "whether the memory of tensors lies between pages that can't be touched: `on|off`, for OA018 and OA019\n(default: on with -lib, else off)")
+	c.memory = f.String("memory", "", "whether the memory of tensors lies between pages that can't be touched: `on|off`, for OA018 and OA019\n(default: on with -lib and -module, else off)")
 	return c
 }
 
 // watchesMemory reports whether tensors lie in memory that is watched.
 func (f *checkFlags) watchesMemory() bool {
 	if *f.memory == "" {
-		return len(f.libs) > 0 && *f.device == "" && !f.autograd() && *f.level != asserts.Identity.String()
+		return len(f.adding()) > 0 && *f.device == "" && !f.autograd() && *f.level != asserts.Identity.String()
 	}
 	return *f.memory == "on"
 }
