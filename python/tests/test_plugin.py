@@ -210,7 +210,7 @@ def test_import(project, files):
 
 def test_opcheck_and_watch(project, files):
     text = """
-import opassert, opassert.testing, pytest, torch, myops
+import opassert, opassert.testing, pytest, torch, typing, myops
 
 def test_opcheck():
     x = torch.ones(3)
@@ -224,7 +224,7 @@ def test_opcheck_as_torch():
     # What torch.library.opcheck takes, returns and raises.
     arranged = []
     @torch.library.custom_op("myops::first", mutates_args=())
-    def first(xs: list[torch.Tensor], n: int = 0) -> torch.Tensor:
+    def first(xs: typing.List[torch.Tensor], n: int = 0) -> torch.Tensor:
         arranged.append(xs[0].untyped_storage().data_ptr() == xs[1].untyped_storage().data_ptr() and xs[0].stride() == (1, 2))
         return xs[n].clone()
     first.register_fake(lambda xs, n=0: xs[n].clone())
