@@ -91,12 +91,7 @@ func (f Function) hasSelf() bool { return f.selfIndex() >= 0 }
 
 // selfIndex is the position of the positional argument named self, or -1.
 func (f Function) selfIndex() int {
-	for i := range f.Args {
-		if f.Args[i].Name == "self" && !f.Args[i].KwargOnly {
-			return i
-		}
-	}
-	return -1
+	return slices.IndexFunc(f.Args, func(a Argument) bool { return a.Name == "self" && !a.KwargOnly })
 }
 
 // core is the type inside all lists and optionals.

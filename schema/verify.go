@@ -219,12 +219,7 @@ func (v *verifier) returns() {
 
 // indexOf is the first argument annotated as said, or -1.
 func (f *Function) indexOf(alias *Alias) int {
-	for i := range f.Args {
-		if sameAlias(f.Args[i].Alias, alias) {
-			return i
-		}
-	}
-	return -1
+	return slices.IndexFunc(f.Args, func(a Argument) bool { return sameAlias(a.Alias, alias) })
 }
 
 func (r Return) writes() bool { return r.Alias != nil && r.Alias.Write }

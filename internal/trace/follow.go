@@ -2,6 +2,7 @@ package trace
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -776,11 +777,4 @@ func (f *follower) endImpl(i *impl) {
 	}
 }
 
-func sorted[V any](m map[uint64]V) []uint64 {
-	keys := make([]uint64, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	return keys
-}
+func sorted[V any](m map[uint64]V) []uint64 { return slices.Sorted(maps.Keys(m)) }

@@ -25,11 +25,11 @@ const (
 // HTML writes one self-contained page that draws lives as lanes, and the breaks
 // in them.
 type HTML struct {
-	w    io.Writer
-	name string
-	all  bool
-	kept []Life
-	free int
+	w     io.Writer
+	name  string
+	all   bool
+	lives []Life
+	free  int
 }
 
 // NewHTML returns an HTML that writes to w, with all lives if asked for; name
@@ -46,7 +46,7 @@ func (h *HTML) Life(l Life) {
 		}
 		h.free--
 	}
-	h.kept = append(h.kept, l)
+	h.lives = append(h.lives, l)
 }
 
 // End writes the page.
@@ -73,7 +73,7 @@ func (h *HTML) End(r Report) error {
 	}
 	p.MoreBreaks = len(roots) - len(p.Breaks)
 	var others []Life
-	for i, l := range h.kept {
+	for i, l := range h.lives {
 		if !h.all || shown[i] || l.Kind == Tensor && !l.has(Replaced) {
 			continue
 		}
@@ -106,7 +106,7 @@ func first(l Life) int64 {
 // others that share the impl.
 func (h *HTML) around(v *Violation, shown map[int]bool) []Life {
 	var object, impl, beside []Life
-	for i, l := range h.kept {
+	for i, l := range h.lives {
 		switch {
 		case l.Kind == Object && l.Address == v.Object && l.broke(v):
 			object = append(object, l)
@@ -129,21 +129,11 @@ func (l *Life) touches(impl Address) bool {
 	if l.Impl == impl {
 		return true
 	}
-	for _, e := range l.Events {
-		if e.At == impl {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(l.Events, func(e Event) bool { return e.At == impl })
 }
 
 func (l *Life) broke(v *Violation) bool {
-	for _, e := range l.Events {
-		if e.Line == v.Line && e.Code == v.Code {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(l.Events, func(e Event) bool { return e.Line == v.Line && e.Code == v.Code })
 }
 
 type pageData struct {

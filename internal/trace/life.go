@@ -2,6 +2,7 @@ package trace
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/opassert/opassert/asserts/preserve"
 )
@@ -159,12 +160,7 @@ type Life struct {
 
 // Broken reports whether an invariant broke in this life.
 func (l *Life) Broken() bool {
-	for _, e := range l.Events {
-		if e.Code != 0 {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(l.Events, func(e Event) bool { return e.Code != 0 })
 }
 
 // add appends an event. From the middle of a long life events are dropped, but

@@ -417,37 +417,31 @@ const (
 // for longest. Dangling pointers stay.
 func (f *follower) sweep() {
 	limit := sweepAbove + 4*len(f.objects)
-	if len(f.tensors) > limit {
-		old := sorted(f.tensors)
-		slices.SortStableFunc(old, func(a, b uint64) int { return cmp.Compare(f.tensors[a].last, f.tensors[b].last) })
-		for _, at := range old[:len(old)/2] {
-			f.endLife(f.tensors[at].Life)
-			delete(f.tensors, at)
+	for _, at := range oldest(f.tensors, limit, func(t *tensor) (int64, bool) { return t.last, true }) {
+		f.endLife(f.tensors[at].Life)
+		delete(f.tensors, at)
+	}
+	for _, data := range oldest(f.impls, limit, func(i *impl) (int64, bool) { return i.last, i.slot == nil && i.broken == nil && !i.wrap.open }) {
+		f.forgetFreed(f.impls[data])
+		f.endImpl(f.impls[data])
+	}
+	for _, at := range oldest(f.dead, deadAbove, func(d *death) (int64, bool) { return d.line, d.broken == nil }) {
+		delete(f.dead, at)
+	}
+}
+
+// oldest returns the older half of those that may be dropped, where there are more than most.
+func oldest[T any](all map[uint64]T, most int, since func(T) (at int64, drops bool)) []uint64 {
+	if len(all) <= most {
+		return nil
+	}
+	last := make(map[uint64]int64)
+	for key, v := range all {
+		if at, drops := since(v); drops {
+			last[key] = at
 		}
 	}
-	if len(f.impls) > limit {
-		var old []uint64
-		for _, data := range sorted(f.impls) {
-			if i := f.impls[data]; i.slot == nil && i.broken == nil && !i.wrap.open {
-				old = append(old, data)
-			}
-		}
-		slices.SortStableFunc(old, func(a, b uint64) int { return cmp.Compare(f.impls[a].last, f.impls[b].last) })
-		for _, data := range old[:len(old)/2] {
-			f.forgetFreed(f.impls[data])
-			f.endImpl(f.impls[data])
-		}
-	}
-	if len(f.dead) > deadAbove {
-		var old []uint64
-		for at, d := range f.dead {
-			if d.broken == nil {
-				old = append(old, at)
-			}
-		}
-		slices.SortFunc(old, func(a, b uint64) int { return cmp.Compare(f.dead[a].line, f.dead[b].line) })
-		for _, at := range old[:len(old)/2] {
-			delete(f.dead, at)
-		}
-	}
+	old := sorted(last)
+	slices.SortStableFunc(old, func(a, b uint64) int { return cmp.Compare(last[a], last[b]) })
+	return old[:len(old)/2]
 }

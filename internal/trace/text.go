@@ -61,12 +61,7 @@ func (t *Text) Life(l Life) {
 }
 
 func (l *Life) has(w What) bool {
-	for _, e := range l.Events {
-		if e.What == w {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(l.Events, func(e Event) bool { return e.What == w })
 }
 
 // End writes the violations, the summary of the log, and the lives.
