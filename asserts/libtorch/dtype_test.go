@@ -1,6 +1,9 @@
 package libtorch
 
-import "testing"
+import (
+	"slices"
+	"testing"
+)
 
 func TestDeviceNames(t *testing.T) {
 	for _, tt := range []struct {
@@ -15,6 +18,25 @@ func TestDeviceNames(t *testing.T) {
 	}
 	if n := testing.AllocsPerRun(100, func() { deviceName(0, noIndex) }); n != 0 {
 		t.Errorf("the name of the CPU, which each observation has, allocates %v times", n)
+	}
+}
+
+// An operator for which a library brought a kernel is listed with it, and others stay the
+// Ops that they were.
+func TestListedAnew(t *testing.T) {
+	list := func(kernels string) *listing {
+		text := "op\x1f1\x1faten::f\x1f\x1fCPU\x1f\x1f\x1f\x1e" + "op\x1f2\x1faten::g\x1f\x1f" + kernels + "\x1f\x1f\x1f\x1e"
+		return &listing{records: parseListing(text)}
+	}
+	old, now := list("CPU"), list("CPU PrivateUse1")
+	old.records["aten::gone"] = &record{}
+	f, g := old.records["aten::f"].read(), old.records["aten::g"].read()
+	now.keep(old)
+	if now.records["aten::f"].read() != f || now.records["aten::gone"] == nil {
+		t.Error("an operator is not what it was")
+	}
+	if got := now.records["aten::g"].read(); got == g || !slices.Contains(got.Kernels, "PrivateUse1") || slices.Contains(g.Kernels, "PrivateUse1") {
+		t.Errorf("aten::g has kernels for %v", got.Kernels)
 	}
 }
 

@@ -161,7 +161,8 @@ func listed() (*listing, error) {
 	return list()
 }
 
-// list lists anew. Operators that were there stay the Ops that they were.
+// list lists anew. Operators that were there stay the Ops that they were, unless a library
+// brought kernels for them, as that of a device does.
 func list() (*listing, error) {
 	registry.mu.Lock()
 	defer registry.mu.Unlock()
@@ -175,10 +176,19 @@ func list() (*listing, error) {
 	l := &listing{records: parseListing(reply.text())}
 	l.made = sync.OnceValue(l.objects)
 	if old := registry.listed.Load(); old != nil {
-		maps.Copy(l.records, old.records)
+		l.keep(old)
 	}
 	registry.listed.Store(l)
 	return l, nil
+}
+
+// keep puts the records of an earlier listing where they are as they were.
+func (l *listing) keep(old *listing) {
+	for name, r := range old.records {
+		if now := l.records[name]; now == nil || now.text == r.text {
+			l.records[name] = r
+		}
+	}
 }
 
 // parseListing reads the operators from the list that schemas.cpp writes.
