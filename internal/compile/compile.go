@@ -3,6 +3,7 @@
 package compile
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -123,6 +124,20 @@ func includes(t *installed.Torch) (flags []string) {
 		flags = append(flags, "-I"+dir)
 	}
 	return flags
+}
+
+// Program returns what makes the command that builds a C++ program for a libtorch, of a
+// file to another.
+func Program(t *installed.Torch) (func(file, to string) []string, error) {
+	cxx, err := compiler()
+	if err = cmp.Or(t.Usable(), err); err != nil {
+		return nil, err
+	}
+	flags := slices.DeleteFunc(dialect(t), func(flag string) bool { return flag == "-shared" || flag == "-O1" })
+	return func(file, to string) []string {
+		link := append([]string{"-Wl,-rpath," + t.Lib, "-Wl,--no-as-needed"}, t.Link()...)
+		return slices.Concat(cxx, flags, includes(t), []string{file, "-o", to}, link, []string{"-ldl"})
+	}, nil
 }
 
 // unity is the file that the compiler is given.

@@ -63,6 +63,10 @@ func (l *Library) Engine() (*Engine, error) {
 	e := &Engine{lib: l, operators: make(map[string]engine.Operator), settled: make(map[string]int), goroutines: runtime.NumGoroutine()}
 	for _, op := range l.Ops {
 		o := engine.Operator{Schema: op, Below: !op.CompositeImplicit, Missing: l.missing(op), Cannot: l.Left[op.Name()], Site: l.Sites[op.Name()]}
+		if o.Missing == "" {
+			k := l.kernel(op)
+			o.Function = k.function()
+		}
 		if e.operators[o.Name()].Schema != nil {
 			return nil, fmt.Errorf("%s: two ops of that name", o.Name())
 		}

@@ -81,6 +81,8 @@ type Operator struct {
 	Makers []*schema.Op
 	// Site is where its kernel is registered or written, where that is known.
 	Site asserts.Site
+	// Function is its kernel where that is a Go function, or nil.
+	Function *Function
 	// Missing is the reason why it cannot be called, or "".
 	Missing string
 	// Cannot is the reason if no arguments could change that, so that a run without

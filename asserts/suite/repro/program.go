@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/opassert/opassert/asserts"
@@ -18,6 +19,11 @@ type Source struct {
 	Version   string   // of the engine: "libtorch 2.6.0"
 	Libraries []string // that are loaded into it
 	Modules   []string // that Python imports
+	Go        *Library // nil of other kernels than Go functions
+
+	// Build returns the command that builds a C++ program, of a file to another; nil where
+	// there are no headers, or there is no compiler.
+	Build func(file, to string) []string
 }
 
 // A Fault is a finding or a crash of an op.
@@ -25,6 +31,8 @@ type Fault struct {
 	Op      *report.OpResult
 	Finding *report.Finding // nil of a crash
 	Crash   *report.Crash
+
+	turn int // among those of one name
 }
 
 // Texts returns programs that show a fault, the plainest first: through the public
@@ -36,13 +44,7 @@ func (s Source) Texts(f Fault) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	recipe := ""
-	if f.Finding != nil {
-		recipe = f.Finding.Recipe
-	} else {
-		recipe = f.Crash.Recipe
-	}
-	k, err := newCall(op, recipe)
+	k, err := newCall(op, f.recipe())
 	if err != nil {
 		return nil, err
 	}
@@ -329,7 +331,7 @@ func (k *call) compared(w way, device engine.Device) string {
 	return b.String()
 }
 
-// Name returns the name of a fault's file: aten__softmax_out-OA015-out.py.
+// Name returns the name of a fault's file, without an extension: aten__softmax_out-OA015-out.
 func (f Fault) Name() string {
 	what := ""
 	if f.Crash != nil {
@@ -338,7 +340,10 @@ func (f Fault) Name() string {
 		v := f.Finding.Violation
 		what = fmt.Sprintf("%v-%s", v.Code, v.Subject.Name+v.Subject.Called)
 	}
-	return slug(f.Op.Op) + "-" + slug(what) + ".py"
+	if f.turn > 1 {
+		what += "-" + strconv.Itoa(f.turn)
+	}
+	return slug(f.Op.Op) + "-" + slug(what)
 }
 
 // slug returns text without the characters that the name of a file may not have.

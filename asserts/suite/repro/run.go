@@ -18,10 +18,10 @@ import (
 	"github.com/opassert/opassert/internal/locked"
 )
 
-// mark is the first line of every program, by which a later run knows its own.
-const mark = "# Written by opassert check -repro."
+// mark ends the first line of every program, by which a later run knows its own.
+const mark = " Written by opassert check -repro."
 
-// A Folder is where programs are written, and run by a Python.
+// A Folder is where programs are written and run.
 type Folder struct {
 	Path   string
 	Python string // "" where the engine has none
@@ -61,7 +61,8 @@ func ours(path string) bool {
 		return len(entries) > 0 && !slices.ContainsFunc(entries, other)
 	}
 	text, err := os.ReadFile(path)
-	return err == nil && bytes.HasPrefix(text, []byte(mark))
+	line, _, _ := bytes.Cut(text, []byte("\n"))
+	return err == nil && (string(line) == "#"+mark || string(line) == "//"+mark)
 }
 
 // fault is one of a report, with where its program is noted.
@@ -110,10 +111,12 @@ func (d *Folder) Write(ctx context.Context, r *report.Report, workers int) error
 // faults returns the findings and crashes that count in a report, equal ones once.
 func faults(r *report.Report) []*fault {
 	var all []*fault
-	known := make(map[string]*fault)
+	known, named := make(map[string]*fault), make(map[string]int)
 	add := func(key string, f Fault, p **report.Program) {
 		one := known[key]
 		if one == nil {
+			named[f.Name()]++
+			f.turn = named[f.Name()]
 			one = &fault{Fault: f}
 			known[key] = one
 			all = append(all, one)
@@ -142,34 +145,99 @@ func faults(r *report.Report) []*fault {
 	return all
 }
 
-// write writes the plainest program that shows a fault, or the one through
-// torch.ops where none does.
+// A language is one that programs are written in.
+type language struct {
+	extension, comment string
+	texts              func(Fault) ([]string, error) // the plainest first
+	usual              func(texts []string) string   // the one that is kept where none shows the fault
+	run                func(by *runner, file string) (shown bool, why string)
+	tries              int    // how many smaller programs are run
+	lacks              string // what keeps programs from being run, or ""
+}
+
+// languages returns those in which the ops can be called, the one that serves most first.
+func (d *Folder) languages() []language {
+	if d.Go != nil {
+		return []language{{".go", "//", d.goTexts, first, d.runGo, 4, ""}}
+	}
+	python := language{".py", "#", d.Texts, throughOps, (*runner).run, 40, ""}
+	cpp := language{".cpp", "//", d.cppTexts, first, d.runCpp, 6, ""}
+	switch {
+	case d.Python != "" && d.Build != nil:
+		return []language{python, cpp}
+	case d.Build != nil && len(d.Modules) == 0:
+		return []language{cpp}
+	case d.Python == "":
+		python.lacks = fmt.Sprintf("it was not run: %s has no Python", d.Version)
+	}
+	return []language{python}
+}
+
+func first(texts []string) string { return texts[0] }
+
+// write writes a program that shows a fault in the first language that has one, or else
+// one in the first language.
 func (d *Folder) write(f Fault, by *runner) (*report.Program, error) {
-	texts, err := d.texts(f)
+	var kept *report.Program
+	for i, l := range d.languages() {
+		if i > 0 && f.Crash != nil {
+			break // what ends a process does so from each language
+		}
+		p, err := d.writeIn(l, f, by)
+		if err != nil || kept == nil || p.Reproduced {
+			kept, p = p, kept
+		}
+		if p != nil && p.File != "" { // the other one's
+			err = errors.Join(err, os.Remove(p.File))
+		}
+		if err != nil || kept.Reproduced {
+			return kept, err
+		}
+	}
+	return kept, nil
+}
+
+// writeIn writes the plainest program that shows a fault, or the usual one where none
+// does.
+func (d *Folder) writeIn(l language, f Fault, by *runner) (*report.Program, error) {
+	calls, err := d.calls(f)
 	if err != nil {
 		return &report.Program{Why: err.Error()}, nil
 	}
-	p := &report.Program{File: filepath.Join(d.Path, f.Name())}
-	if d.Python == "" {
-		p.Why = fmt.Sprintf("it was not run: %s has no Python", d.Version)
-		return p, d.put(p, throughOps(texts))
-	}
-	for _, text := range texts {
-		if err := d.put(p, text); err != nil {
-			return nil, err
+	p := &report.Program{File: filepath.Join(d.Path, f.Name()+l.extension)}
+	var usual string
+	var unwritten error
+	for _, call := range calls {
+		texts, err := l.texts(call)
+		if err != nil {
+			unwritten = cmp.Or(unwritten, err)
+			continue
 		}
-		if p.Reproduced, p.Why = by.run(p.File); p.Reproduced {
-			return p, nil
+		usual = cmp.Or(usual, l.usual(texts))
+		for i, text := range texts {
+			if l.lacks != "" {
+				break
+			}
+			if err := l.put(p, text); err != nil {
+				return nil, err
+			}
+			if p.Reproduced, p.Why = l.run(by, p.File); p.Reproduced {
+				return p, l.shrink(call, i, p, by)
+			}
 		}
 	}
-	return p, d.put(p, throughOps(texts))
+	if usual == "" {
+		return &report.Program{Why: unwritten.Error()}, nil
+	}
+	p.Why = cmp.Or(l.lacks, p.Why)
+	return p, l.put(p, usual)
 }
 
-// texts returns the programs that may show a fault: where calls were recorded, those of
+// calls returns a fault with the calls that may show it: where a program's were recorded,
 // each of them, the shortest first.
-func (d *Folder) texts(f Fault) (all []string, err error) {
+func (d *Folder) calls(f Fault) (all []Fault, err error) {
 	if d.Calls == nil {
-		return d.Texts(f)
+		return []Fault{f}, nil
 	}
 	calls := slices.Clone(d.Calls[f.Op.Op])
 	if len(calls) == 0 {
@@ -181,15 +249,9 @@ func (d *Folder) texts(f Fault) (all []string, err error) {
 		if one.Recipe = call; one.Violation.Code == asserts.MetaAlias {
 			one.Devices = []engine.Device{engine.CPU, engine.Fake}
 		}
-		texts, failed := d.Texts(Fault{Op: f.Op, Finding: &one})
-		if all = append(all, texts...); err == nil {
-			err = failed
-		}
+		all = append(all, Fault{f.Op, &one, nil, f.turn})
 	}
-	if len(all) > 0 {
-		return all, nil
-	}
-	return nil, err
+	return all, nil
 }
 
 // throughOps returns the first of programs that calls the op by its name.
@@ -197,8 +259,8 @@ func throughOps(texts []string) string {
 	return texts[slices.IndexFunc(texts, func(text string) bool { return strings.Contains(text, "torch.ops.") })]
 }
 
-func (d *Folder) put(p *report.Program, text string) error {
-	p.Text = mark + "\n" + text
+func (l language) put(p *report.Program, text string) error {
+	p.Text = l.comment + mark + "\n" + text
 	if err := os.MkdirAll(filepath.Dir(p.File), 0o777); err != nil {
 		return err
 	}

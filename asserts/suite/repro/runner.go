@@ -7,6 +7,7 @@ import (
 	"context"
 	_ "embed"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -90,6 +91,12 @@ func (r *runner) run(file string) (shown bool, why string) {
 	if err != nil {
 		return false, err.Error()
 	}
+	return outcome(status, out)
+}
+
+// outcome reports by the exit status of a program, negative for a signal, and by what it
+// printed whether the fault is there, or what kept it.
+func outcome(status int, out []byte) (shown bool, why string) {
 	last := lastLine(out)
 	switch {
 	case status == 1 && strings.HasPrefix(last, there):
@@ -102,6 +109,51 @@ func (r *runner) run(file string) (shown bool, why string) {
 		return false, fmt.Sprintf("exit status %d", status)
 	}
 	return false, last
+}
+
+// built builds a program in a folder, runs it, and reports whether the fault is there, or
+// what kept it.
+func (r *runner) built(folder string, build []string, file string) (shown bool, why string) {
+	if out, err := r.command(folder, build...); err != nil {
+		return false, cmp.Or(firstError(out), err.Error())
+	}
+	ctx, stop := context.WithTimeout(r.ctx, longest)
+	defer stop()
+	out, err := (&runner{ctx: ctx}).command(folder, file)
+	var exit *exec.ExitError
+	switch {
+	case r.ctx.Err() != nil:
+		return false, "it was not run: interrupted"
+	case ctx.Err() != nil:
+		return outcome(-int(syscall.SIGALRM), nil)
+	case err != nil && !errors.As(err, &exit):
+		return false, err.Error()
+	case exit != nil && exit.ExitCode() < 0:
+		return outcome(0, []byte(exit.String()))
+	case exit != nil:
+		return outcome(exit.ExitCode(), out)
+	}
+	return outcome(0, out)
+}
+
+// command runs a command in a folder, and returns what it printed.
+func (r *runner) command(folder string, words ...string) ([]byte, error) {
+	cmd := exec.CommandContext(r.ctx, words[0], words[1:]...)
+	cmd.Dir, cmd.WaitDelay = folder, time.Second
+	defer attach.Command(cmd)()
+	return cmd.CombinedOutput()
+}
+
+const unbuilt = "it can't be built: "
+
+// firstError returns the first line of what a compiler prints that says what is wrong.
+func firstError(out []byte) string {
+	for line := range strings.Lines(string(out)) {
+		if line = strings.TrimSpace(line); strings.Contains(line, ": ") && !strings.Contains(line, ": In function") {
+			return unbuilt + printable.Text(line)
+		}
+	}
+	return ""
 }
 
 // ask has a program run, and returns its exit status, negative for a signal.

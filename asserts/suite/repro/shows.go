@@ -232,8 +232,11 @@ def planned(results):
 `},
 }
 
-// used returns the definitions that a text needs, each behind those that it uses.
-func used(text string) []string {
+// used returns the definitions of Python that a text needs.
+func used(text string) []string { return usedOf(definitions, text) }
+
+// usedOf returns the definitions that a text needs, in their order.
+func usedOf(definitions []definition, text string) []string {
 	var wanted []bool
 	for range definitions {
 		wanted = append(wanted, false)
@@ -241,7 +244,7 @@ func used(text string) []string {
 	for changed := true; changed; {
 		changed = false
 		for i, d := range definitions {
-			if !wanted[i] && strings.Contains(text, d.name+"(") {
+			if !wanted[i] && (strings.Contains(text, d.name+"(") || strings.Contains(text, d.name+"[")) {
 				wanted[i], changed = true, true
 				text += d.text
 			}

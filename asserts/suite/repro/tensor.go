@@ -61,21 +61,33 @@ func tensorOf(t *sample.TensorSpec, turn int) (string, error) {
 	return strings.ReplaceAll(form, "{}", dense(t, turn)), nil
 }
 
-func quantized(t *sample.TensorSpec, turn int) string {
-	like, dtype, zero := *t, t.DType, 0
+// A quantizer is how a tensor is quantized, with the scale 0.1.
+type quantizer struct {
+	dtype string
+	zero  int
+}
+
+// quantizedAs returns the tensor that is quantized, and how.
+func quantizedAs(t *sample.TensorSpec) (sample.TensorSpec, quantizer) {
+	like, q := *t, quantizer{dtype: t.DType}
 	like.DType = "float32"
-	if dtype == "float32" {
-		dtype = map[engine.Form]string{engine.Quantized: "quint8", engine.PerChannel: "qint8"}[t.Form]
+	if q.dtype == "float32" {
+		q.dtype = map[engine.Form]string{engine.Quantized: "quint8", engine.PerChannel: "qint8"}[t.Form]
 	}
-	if dtype == "quint8" {
-		zero = 64
+	if q.dtype == "quint8" {
+		q.zero = 64
 	}
+	return like, q
+}
+
+func quantized(t *sample.TensorSpec, turn int) string {
+	like, q := quantizedAs(t)
 	if t.Form == engine.Quantized {
-		return fmt.Sprintf("torch.quantize_per_tensor(%s, 0.1, %d, torch.%s)", dense(&like, turn), zero, dtype)
+		return fmt.Sprintf("torch.quantize_per_tensor(%s, 0.1, %d, torch.%s)", dense(&like, turn), q.zero, q.dtype)
 	}
 	channels := t.Sizes[0]
 	return fmt.Sprintf("torch.quantize_per_channel(%s, torch.full((%d,), 0.1, dtype=torch.float64), torch.full((%d,), %d), 0, torch.%s)",
-		dense(&like, turn), channels, channels, zero, dtype)
+		dense(&like, turn), channels, channels, q.zero, q.dtype)
 }
 
 func nested(t *sample.TensorSpec, turn int) string {

@@ -3,17 +3,21 @@ package cli
 import (
 	"context"
 	"flag"
+	"go/types"
 	"path/filepath"
+	"strconv"
 
+	"github.com/opassert/opassert/asserts/suite/engine"
 	"github.com/opassert/opassert/asserts/suite/report"
 	"github.com/opassert/opassert/asserts/suite/repro"
+	"github.com/opassert/opassert/internal/compile"
 )
 
 // A reproFlag names the folder of programs that show the findings.
 type reproFlag struct{ folder *string }
 
 func newReproFlag(f *flag.FlagSet) reproFlag {
-	return reproFlag{newMadeFolderFlag(f, "repro", "write for each finding and crash a program that shows it without opassert, Python that\nimports torch and the library alone, to a `folder`, and run it")}
+	return reproFlag{newMadeFolderFlag(f, "repro", "write for each finding and crash a program that shows it without opassert, to a `folder`, and\nrun it: Python that imports torch and the library alone, C++ where Python can't call the\nop, Go for Go kernels")}
 }
 
 // ready makes the folder ready before anything runs, and returns it, or nil if no
@@ -29,20 +33,48 @@ func (r reproFlag) ready(c *checkup) (*repro.Folder, error) {
 // of returns the folder, or one below it, for the programs of a run.
 func (r reproFlag) of(c *checkup, below string) (*repro.Folder, error) {
 	f := c.flags
-	switch {
-	case *r.folder == "":
+	if *r.folder == "" {
 		return nil, nil
-	case *f.engine != "libtorch":
-		return nil, usagef("-repro writes Python: it goes with -engine libtorch, -lib and -module alone")
 	}
 	d := &repro.Folder{Path: filepath.Join(*r.folder, below), Source: repro.Source{Version: c.engine, Libraries: f.files, Modules: f.pythonModules()}}
 	switch {
+	case *f.engine == "go":
+		d.Go = c.library()
+	case *f.engine != "libtorch":
+		return nil, usagef("-repro writes programs for libtorch and for Go kernels: the kernels of %s are opassert's own", *f.engine)
 	case f.host != nil:
 		d.Python = f.host.Path
 	case f.found != nil:
 		d.Python = f.found.Python()
+		if cxx, err := compile.Program(f.found); err == nil {
+			d.Build = cxx
+		}
 	}
 	return d, nil
+}
+
+// library returns the Go library as programs use it.
+func (c *checkup) library() *repro.Library {
+	l := &repro.Library{Root: c.flags.module.root, Packages: make(map[string]*repro.Package)}
+	for _, p := range c.programs {
+		one := &repro.Package{Maker: quotedName(p.suite.Maker), Observe: quotedName(p.suite.Observer), Options: quotedName(p.suite.Options)}
+		for _, o := range p.operators {
+			l.Packages[o.Name()] = one
+		}
+	}
+	l.Kernels = make(map[string]*engine.Function)
+	for _, o := range c.operators {
+		l.Kernels[o.Name()] = o.Function
+	}
+	return l
+}
+
+// quotedName returns a function as programs name it, or "" of none.
+func quotedName(f *types.Func) string {
+	if f == nil {
+		return ""
+	}
+	return strconv.Quote(f.Pkg().Path()) + "." + f.Name()
 }
 
 // writePrograms writes the programs of a report, unless no folder is asked for.

@@ -1,0 +1,711 @@
+package repro
+
+import (
+	"errors"
+	"fmt"
+	"go/format"
+	"go/token"
+	"maps"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/asserts/suite/engine"
+	"github.com/opassert/opassert/asserts/suite/internal/sample"
+	"github.com/opassert/opassert/internal/tensor"
+	"github.com/opassert/opassert/schema"
+)
+
+// A Library is the Go kernels of a module, or of a workspace, as programs use them.
+type Library struct {
+	Root     string // of the module
+	Kernels  map[string]*engine.Function
+	Packages map[string]*Package // of each op
+}
+
+// A Package is how tensors of kernels are made and observed. Functions are named with
+// their import paths in quotes: `"example.com/vector".FromSpec`.
+type Package struct {
+	Maker   string
+	Observe string // "" where tensors have a method for it
+	Options string // returns options of package maker, or ""
+}
+
+// goPredicates are those of the checks in Go, about what tensors say of themselves: x
+// and y are observations after the call, before is that of x before it.
+var goPredicates = map[asserts.Code]predicate{
+	asserts.InputImpl:       {fault: "x.Impl != before.Impl", says: "{x} is another object than before"},
+	asserts.InputStorage:    {fault: "x.Storage != before.Storage", says: "{x} has another storage than before"},
+	asserts.FreshImpl:       {fault: "x.Impl == y.Impl", alone: "x.ImplUses > 1", says: "{x} is not a new tensor"},
+	asserts.ViewStorage:     {fault: "x.Storage != y.Storage", says: "{x} is no view: it does not share the storage of {y}"},
+	asserts.FreshStorage:    {fault: goShared, alone: "x.StorageUses > 1", says: "the memory of {x} is not its own"},
+	asserts.ReturnedSelf:    {fault: "x.Impl != y.Impl", says: "{x} is not the argument that was written"},
+	asserts.UndeclaredAlias: {fault: goShared, says: "{x} shares memory with {y}"},
+	asserts.OutputAlias:     {fault: goShared, says: "{x} shares memory with {y}"},
+	asserts.UndeclaredWrite: {fault: "!reflect.DeepEqual(x.Content, before.Content)", says: "{x} was changed"},
+	asserts.VersionBump: {
+		fault: "x.Content.Digest != before.Content.Digest && x.Version == before.Version",
+		says:  "{x} was written, and its version is what it was",
+	},
+	asserts.InplaceMetadata: {
+		fault: "fmt.Sprint(x.Content.Sizes, x.Content.Strides, x.Content.Offset, x.Content.DType, x.Content.Names) !=\n" +
+			"fmt.Sprint(before.Content.Sizes, before.Content.Strides, before.Content.Offset, before.Content.DType, before.Content.Names)",
+		says: "{x} has other sizes, strides, offset, dtype or names than before",
+	},
+	asserts.WriteBeside: {
+		fault: "beside(before.Content.Bytes, x.Content.Bytes, elements(x.Content.Sizes, x.Content.Strides, x.Content.Offset), {size})",
+		says:  "bytes of the storage of {x} changed that are not elements of {x}",
+	},
+	asserts.KeptArgument: {
+		fault: "x.ImplUses > before.ImplUses || x.StorageUses > before.StorageUses",
+		says:  "somebody holds {x} once the call is over",
+	},
+	asserts.WithinStorage: {
+		fault: "beyond(elements(x.Content.Sizes, x.Content.Strides, x.Content.Offset), x.Content.Nbytes/{size})",
+		says:  "elements of {x} lie outside its storage",
+	},
+}
+
+const goShared = "x.Impl == y.Impl || x.Storage != 0 && x.Storage == y.Storage"
+
+// overlapping is goShared for storages that lie in the same memory.
+const overlapping = "x.Content.Memory < y.Content.Memory+uintptr(y.Content.Nbytes) && y.Content.Memory < x.Content.Memory+uintptr(x.Content.Nbytes)"
+
+// goDefinitions are the functions of Go that programs use.
+var goDefinitions = []definition{
+	{"made", `
+func made[T any](t T, err error) T {
+	if err != nil {
+		raises(err)
+	}
+	return t
+}
+`},
+	{"raises", `
+func raises(err any) {
+	fmt.Println("the call raises:", err)
+	os.Exit(2)
+}
+`},
+	{"refused", `
+// refused ends the program where a kernel panics.
+func refused() {
+	if p := recover(); p != nil {
+		raises(p)
+	}
+}
+`},
+	{"spec", `
+// spec describes a tensor to the function that makes it.
+func spec(dtype string, sizes, strides []int64, offset int64, data []byte) (s struct {
+	DType   string
+	Sizes   []int64
+	Strides []int64
+	Offset  int64
+	Data    []byte
+}) {
+	s.DType, s.Sizes, s.Strides, s.Offset, s.Data = dtype, sizes, strides, offset, data
+	return s
+}
+`},
+	{"data", `
+// data returns the bytes of elements.
+func data[E any](elements ...E) []byte {
+	bytes, err := binary.Append(nil, binary.NativeEndian, elements)
+	return made(bytes, err)
+}
+`},
+	{"seen", `
+// seen returns what a tensor says of itself.
+func seen[O any, L ~uint8](observe func(*O, L)) *O {
+	o := new(O)
+	observe(o, 2)
+	return o
+}
+`},
+	{"seenBy", `
+// seenBy returns what the library says of a tensor.
+func seenBy[T, O any, L ~uint8](observe func(T, *O, L), t T) *O {
+	o := new(O)
+	observe(t, o, 2)
+	return o
+}
+`},
+	{"list", `
+func list[T any](all ...T) []T { return all }
+`},
+	{"ptr", `
+func ptr[T any](v T) *T { return &v }
+`},
+	{"options", `
+// options returns what the options of a library set.
+func options[O any, F ~func(*O)](all []F) *O {
+	o := new(O)
+	for _, set := range all {
+		set(o)
+	}
+	return o
+}
+`},
+	{"receiver", `
+// receiver returns the one of that type.
+func receiver[T any](all []any) (t T) {
+	for _, v := range all {
+		switch v := v.(type) {
+		case T:
+			return v
+		case *T:
+			return *v
+		}
+	}
+	return t
+}
+`},
+	{"elements", `
+// elements returns where the elements of a tensor lie in its storage.
+func elements(sizes, strides []int64, offset int64) []int64 {
+	all := []int64{offset}
+	for d, n := range sizes {
+		var next []int64
+		for _, at := range all {
+			for i := range n {
+				next = append(next, at+i*strides[d])
+			}
+		}
+		all = next
+	}
+	return all
+}
+`},
+	{"beside", `
+// beside reports whether bytes changed that are not elements.
+func beside(before, after []byte, elements []int64, size int64) bool {
+	for i := range min(len(before), len(after)) {
+		if before[i] != after[i] && !slices.Contains(elements, int64(i)/size) {
+			return true
+		}
+	}
+	return false
+}
+`},
+	{"beyond", `
+// beyond reports whether elements lie outside a storage of so many.
+func beyond(elements []int64, storage int64) bool {
+	return slices.ContainsFunc(elements, func(at int64) bool { return at < 0 || at >= storage })
+}
+`},
+}
+
+// A goFile is a program in the making.
+type goFile struct {
+	*Package
+	fn      *engine.Function
+	op      *schema.Op
+	imports map[string]string // the name of each path
+	taken   map[string]bool
+	names   []string // a variable for each argument, "" where it is written in the call
+	tensors []string // a variable for each tensor of the case
+	lines   []string
+}
+
+// goTexts returns the program of a fault of a Go kernel.
+func (s Source) goTexts(f Fault) ([]string, error) {
+	text, err := s.goText(f)
+	return []string{text}, err
+}
+
+func (s Source) goText(f Fault) (string, error) {
+	op, err := schema.ParseDispatcher(qualified(f.Op))
+	if err != nil {
+		return "", err
+	}
+	g := &goFile{Package: s.Go.Packages[f.Op.Op], fn: s.Go.Kernels[f.Op.Op], op: op, imports: make(map[string]string), taken: make(map[string]bool)}
+	if g.fn == nil || g.Package == nil {
+		return "", errors.New("its kernel can't be called by its name")
+	}
+	for _, d := range goDefinitions {
+		g.taken[d.name] = true
+	}
+	for _, name := range []string{"before", "x", "y", "err", "binary", "bytes", "context", "exec", "fmt", "io", "math", "os", "reflect", "result", "slices", "time"} {
+		g.taken[name] = true
+	}
+	call, err := g.call(f.recipe())
+	if err != nil {
+		return "", err
+	}
+	if f.Crash != nil {
+		g.crash(call)
+	} else if err := g.judged(f, call); err != nil {
+		return "", err
+	}
+	return g.text(s.about(f)), nil
+}
+
+// recipe returns the call that shows a fault.
+func (f Fault) recipe() string {
+	if f.Finding != nil {
+		return f.Finding.Recipe
+	}
+	return f.Crash.Recipe
+}
+
+func (g *goFile) line(format string, args ...any) {
+	g.lines = append(g.lines, fmt.Sprintf(format, args...))
+}
+
+// name returns a name like the one wanted that nothing else in the program has.
+func (g *goFile) name(wanted string) string {
+	for g.taken[wanted] || token.IsKeyword(wanted) {
+		wanted += "_"
+	}
+	g.taken[wanted] = true
+	return wanted
+}
+
+var (
+	quotedPath = regexp.MustCompile(`"([^"]+)"`)
+	noLetters  = regexp.MustCompile(`\W`)
+	version    = regexp.MustCompile(`^v\d+$`)
+)
+
+// named returns a function or type with the names of the imports in the place of paths.
+func (g *goFile) named(text string) string {
+	return quotedPath.ReplaceAllStringFunc(text, func(quoted string) string {
+		p, _ := strconv.Unquote(quoted)
+		if g.imports[p] == "" {
+			base := path.Base(p)
+			if version.MatchString(base) {
+				base = path.Base(path.Dir(p))
+			}
+			g.imports[p] = g.name(noLetters.ReplaceAllString(base, "_"))
+		}
+		return g.imports[p]
+	})
+}
+
+// function returns the expression for a function by its name at run time.
+func (g *goFile) function(name string) (string, error) {
+	slash := strings.LastIndexByte(name, '/') + 1
+	pkg, rest, ok := strings.Cut(name[slash:], ".")
+	if !ok || strings.ContainsAny(rest, "[") || strings.Contains(rest, "func") && strings.Contains(rest, ".") || strings.HasPrefix(pkg, "main") && slash == 0 {
+		return "", fmt.Errorf("its kernel, %s, has no name that another package can call", name)
+	}
+	base := g.named(strconv.Quote(strings.ReplaceAll(name[:slash]+pkg, "%2e", ".")))
+	if method, ok := strings.CutPrefix(rest, "(*"); ok {
+		return "(*" + base + "." + method, nil
+	}
+	return base + "." + rest, nil
+}
+
+// call makes the arguments, and returns the call.
+func (g *goFile) call(recipe string) (string, error) {
+	c, err := readCase(g.op, recipe)
+	if err != nil {
+		return "", err
+	}
+	fn, err := g.function(g.fn.Name)
+	if err != nil {
+		return "", err
+	}
+	texts := make([]string, len(c.Args))
+	g.names = make([]string, len(c.Args))
+	types := make([]string, len(c.Args))
+	for _, in := range g.fn.Inputs {
+		if in.Argument >= 0 {
+			types[in.Argument] = in.Type
+		}
+	}
+	for i := range c.Args {
+		v := &c.Args[i]
+		if v.Kind == sample.DefaultValue {
+			if v, err = standard(g.op.Func.Args[i].Default); err != nil {
+				return "", fmt.Errorf("argument %s: %w", c.Names[i], err)
+			}
+		}
+		holds := g.op.Func.Args[i].Type.HoldsTensors() && v.Kind != sample.NoneValue
+		name := ""
+		if holds && (v.Kind != sample.TensorValue || v.Tensor.Same == 0) {
+			name = g.name(c.Names[i])
+		}
+		if texts[i], err = g.value(v, types[i], name); err != nil {
+			return "", fmt.Errorf("argument %s: %w", c.Names[i], err)
+		}
+		if holds {
+			if v.Kind == sample.ListValue {
+				g.line("%s := %s", name, texts[i])
+				texts[i] = name
+			}
+			g.names[i] = texts[i]
+		}
+	}
+	var args []string
+	for i, in := range g.fn.Inputs {
+		switch in.Argument {
+		case engine.ContextInput:
+			args = append(args, "context.Background()")
+		case engine.ReceiverInput:
+			args = append(args, fmt.Sprintf("receiver[%s](options(%s()).Receivers)", g.named(in.Type), g.named(g.Options)))
+		default:
+			text := texts[in.Argument]
+			if g.fn.Variadic && i == len(g.fn.Inputs)-1 {
+				text += "..."
+			}
+			args = append(args, text)
+		}
+	}
+	return fn + "(" + strings.Join(args, ", ") + ")", nil
+}
+
+// standard returns a schema's default value.
+func standard(text string) (*sample.Value, error) {
+	switch text {
+	case "None":
+		v := sample.None()
+		return &v, nil
+	case "True", "False":
+		v := sample.Bool(text == "True")
+		return &v, nil
+	}
+	v, err := sample.ParseValue(text, sample.NewSymbols(0))
+	if err != nil {
+		return nil, fmt.Errorf("the default %s has no literal", text)
+	}
+	return &v, nil
+}
+
+// value returns an expression for a value of a Go type; name is the variable of a tensor.
+func (g *goFile) value(v *sample.Value, to, name string) (string, error) {
+	elem, pointer := strings.CutPrefix(to, "*")
+	item, isList := strings.CutPrefix(to, "[]")
+	switch {
+	case v.Kind == sample.NoneValue:
+		return "nil", nil
+	case v.Kind == sample.TensorValue:
+		return g.tensor(v.Tensor, name)
+	case v.Kind == sample.ListValue:
+		return g.holder(v, item, name)
+	case pointer:
+		text, err := g.value(v, elem, name)
+		return fmt.Sprintf("ptr[%s](%s)", g.named(elem), text), err
+	case isList:
+		text, err := g.value(v, item, name)
+		return g.named(to) + "{" + text + "}", err
+	}
+	text, err := scalar(v, strings.HasPrefix(to, "float"))
+	if err != nil {
+		return "", err
+	}
+	switch {
+	case to == "interface {}" && v.Kind == sample.IntValue:
+		return "int64(" + text + ")", nil
+	case strings.Contains(text, "math.") && to != "float64" && to != "interface {}":
+		return g.named(to) + "(" + text + ")", nil
+	}
+	return text, nil
+}
+
+// scalar returns a value as Go writes it.
+func scalar(v *sample.Value, float bool) (string, error) {
+	switch v.Kind {
+	case sample.IntValue:
+		return strconv.FormatInt(v.Int, 10), nil
+	case sample.FloatValue:
+		return goFloat(v.Float, 64), nil
+	case sample.BoolValue:
+		if float {
+			return strconv.FormatInt(v.Int, 10), nil
+		}
+		return strconv.FormatBool(v.Int != 0), nil
+	case sample.ComplexValue:
+		return fmt.Sprintf("complex(%s, %s)", goFloat(real(v.Complex), 64), goFloat(imag(v.Complex), 64)), nil
+	case sample.TextValue:
+		return strconv.Quote(v.Text), nil
+	}
+	return "", fmt.Errorf("%v is a value of the library's own, which has no literal", v)
+}
+
+// holder returns an expression for a list.
+func (g *goFile) holder(v *sample.Value, item, name string) (string, error) {
+	words := make([]string, len(v.List))
+	tensors := len(v.List) > 0
+	for i := range v.List {
+		e := &v.List[i]
+		tensors = tensors && (e.Kind == sample.TensorValue || e.Kind == sample.NoneValue)
+		one := name
+		if e.Kind == sample.TensorValue && e.Tensor.Same == 0 {
+			one = g.name(fmt.Sprintf("%s%d", name, i))
+		}
+		var err error
+		if words[i], err = g.value(e, item, one); err != nil {
+			return "", err
+		}
+	}
+	all := strings.Join(words, ", ")
+	if tensors {
+		return "list(" + all + ")", nil
+	}
+	return "[]" + g.named(item) + "{" + all + "}", nil
+}
+
+// tensor makes a tensor, and returns its variable.
+func (g *goFile) tensor(t *sample.TensorSpec, name string) (string, error) {
+	switch {
+	case t.Same > 0 && t.Same <= len(g.tensors):
+		g.tensors = append(g.tensors, g.tensors[t.Same-1])
+		return g.tensors[t.Same-1], nil
+	case t.View > 0:
+		return "", errors.New("which of the library's ops makes the view is not known")
+	case t.Form != engine.Strided:
+		return "", fmt.Errorf("a %v tensor has no literal", t.Form)
+	}
+	var room []byte
+	d := t.Dense(&room, len(g.tensors))
+	g.line("%s := made(%s(spec(%q, %s, %s, %d, %s)))", name, g.named(g.Maker), d.DType, goInts(d.Sizes), goInts(d.Strides), d.Offset, goData(sample.Element(t.DType), d.Data))
+	g.tensors = append(g.tensors, name)
+	return name, nil
+}
+
+func goInts(ns []int64) string { return "[]int64{" + strings.Trim(tuple(ns), "(,)") + "}" }
+
+// goTypes are the dtypes whose elements Go writes as numbers.
+var goTypes = map[tensor.DType]string{
+	tensor.Float32: "float32", tensor.Float64: "float64", tensor.Int8: "int8", tensor.Int16: "int16", tensor.Int32: "int32", tensor.Int64: "int64", tensor.Uint8: "uint8",
+	tensor.Bool: "bool", tensor.Complex64: "complex64", tensor.Complex128: "complex128",
+}
+
+// goData returns an expression for the bytes of a storage: what repeats is written once.
+func goData(dtype tensor.DType, data []byte) string {
+	size := dtype.Size()
+	to, ok := goTypes[dtype]
+	if !ok {
+		to, size, dtype = "byte", 1, tensor.Uint8
+	}
+	if p := period(data, size); len(data) > mostWritten*size && p < len(data) {
+		return fmt.Sprintf("bytes.Repeat(%s, %d)[:%d]", goData(dtype, data[:p]), (len(data)+p-1)/p, len(data))
+	}
+	var words []string
+	for i := 0; i+size <= len(data); i += size {
+		words = append(words, goElement(dtype, data[i:i+size]))
+	}
+	return fmt.Sprintf("data[%s](%s)", to, strings.Join(words, ", "))
+}
+
+// goElement returns an element as Go writes it.
+func goElement(dtype tensor.DType, b []byte) string {
+	switch dtype.Class() {
+	case tensor.Boolean:
+		return strconv.FormatBool(b[0] != 0)
+	case tensor.Floating:
+		text := goFloat(dtype.Get(b), dtype.Size()*8)
+		if strings.HasPrefix(text, "math.") && dtype == tensor.Float32 {
+			return "float32(" + text + ")"
+		}
+		return text
+	case tensor.Complex:
+		half, to := tensor.Float32, "complex64"
+		if dtype == tensor.Complex128 {
+			half, to = tensor.Float64, "complex128"
+		}
+		return fmt.Sprintf("%s(complex(%s, %s))", to, goFloat(half.Get(b[:len(b)/2]), half.Size()*8), goFloat(half.Get(b[len(b)/2:]), half.Size()*8))
+	}
+	return integer(dtype, b)
+}
+
+// goFloat returns a number as Go writes it.
+func goFloat(v float64, bits int) string {
+	switch text := float(v, bits); {
+	case text == "nan":
+		return "math.NaN()"
+	case text == "inf":
+		return "math.Inf(1)"
+	case text == "-inf":
+		return "math.Inf(-1)"
+	case text == "-0.0":
+		return "math.Copysign(0, -1)"
+	default:
+		return text
+	}
+}
+
+// place returns the expression for a tensor of a violation.
+func (g *goFile) place(p asserts.Place) (string, error) {
+	switch {
+	case p.Called != "":
+		return "", fmt.Errorf("what is inside %s has no name in Go", p.Name)
+	case !p.Return && (p.Index >= len(g.names) || g.names[p.Index] == ""):
+		return "", fmt.Errorf("the argument %s is not in the call", p.Name)
+	case !p.Return:
+		return g.names[p.Index] + elementOf(p), nil
+	case g.fn.Returns == 0: // what is written
+		ret := g.op.Func.Returns[p.Index]
+		i := slices.IndexFunc(g.op.Func.Args, func(a schema.Argument) bool {
+			return a.Alias != nil && ret.Alias != nil && a.Alias.String() == ret.Alias.String()
+		})
+		if i < 0 || g.names[i] == "" {
+			return "", fmt.Errorf("the kernel does not return %s", p.Name)
+		}
+		return g.names[i] + elementOf(p), nil
+	case g.fn.Returns > 1:
+		return fmt.Sprintf("result%d%s", p.Index, elementOf(p)), nil
+	}
+	return "result" + elementOf(p), nil
+}
+
+// seen returns the expression for what a tensor says of itself.
+func (g *goFile) seen(tensor string) string {
+	if g.Observe != "" {
+		return fmt.Sprintf("seenBy(%s, %s)", g.named(g.Observe), tensor)
+	}
+	return fmt.Sprintf("seen(%s.Observe)", tensor)
+}
+
+// judged is the call between the observations before and after it.
+func (g *goFile) judged(f Fault, call string) error {
+	v := f.Finding.Violation
+	p, ok := goPredicates[v.Code]
+	if !ok || len(f.Finding.Devices) > 1 {
+		return fmt.Errorf("%v has no form in Go", v.Code)
+	}
+	x, err := g.place(v.Subject)
+	if err != nil {
+		return err
+	}
+	y := ""
+	if v.Against.Name != "" {
+		if y, err = g.place(v.Against); err != nil {
+			return err
+		}
+	} else if strings.Contains(p.fault, "y.") {
+		if p.fault = p.alone; p.fault == "" {
+			return errors.New("nothing says which tensor it is held against")
+		}
+	}
+	if p.fault == goShared && strings.Contains(v.Saw, "under another StorageImpl") {
+		p.fault = overlapping
+	}
+	p.fault = strings.ReplaceAll(p.fault, "{size}", fmt.Sprintf("max(x.Content.ItemSize, %d)", sample.Element(v.DType).Size()))
+	if strings.Contains(p.fault, "before.") {
+		g.line("before := %s", g.seen(x))
+	}
+	g.line("%s", g.results(call, x+" "+y))
+	if g.fn.Fails {
+		g.line("if err != nil {\nraises(err)\n}")
+	}
+	if y != "" && strings.Contains(p.fault, "y.") {
+		g.line("x, y := %s, %s", g.seen(x), g.seen(y))
+	} else {
+		g.line("x := %s", g.seen(x))
+	}
+	says := strings.NewReplacer("{x}", x, "{y}", y).Replace(p.says)
+	g.line("if %s {\nfmt.Println(%q)\nos.Exit(1)\n}\nfmt.Println(%q)", p.fault, there+says, notThere)
+	return nil
+}
+
+// results returns the statement of a call, whose results that are used have names.
+func (g *goFile) results(call, used string) string {
+	var names []string
+	for i := range g.fn.Returns {
+		name := "result"
+		if g.fn.Returns > 1 {
+			name += strconv.Itoa(i)
+		}
+		if !slices.Contains(regexp.MustCompile(`\w+`).FindAllString(used, -1), name) {
+			name = "_"
+		}
+		names = append(names, name)
+	}
+	if g.fn.Fails {
+		names = append(names, "err")
+	}
+	switch left := strings.Join(names, ", "); {
+	case left == "":
+		return call
+	case strings.Trim(left, "_, ") == "":
+		return left + " = " + call
+	default:
+		return left + " := " + call
+	}
+}
+
+// crash calls the kernel in a process of its own.
+func (g *goFile) crash(call string) {
+	var unused []string
+	for _, name := range g.names {
+		if name != "" && !strings.Contains(call, name) {
+			unused = append(unused, name)
+		}
+	}
+	for _, name := range unused {
+		g.line("_ = %s", name)
+	}
+	g.lines = append([]string{`if os.Getenv("CALL") == "" {
+	child := exec.Command(os.Args[0])
+	child.Env = append(os.Environ(), "CALL=1")
+	out, err := child.StdoutPipe()
+	made(out, err)
+	made(0, child.Start())
+	time.AfterFunc(time.Minute, func() { child.Process.Kill() })
+	said := made(io.ReadAll(out))
+	if err := child.Wait(); string(said) != "it is over" {
+		fmt.Println("` + there + `the call ends its process:", child.ProcessState, err)
+		os.Exit(1)
+	}
+	fmt.Println("` + notThere + `")
+	return
+}
+defer fmt.Print("it is over") // also where the kernel panics
+defer func() { recover() }()`}, g.lines...)
+	g.line("%s", g.results(call, ""))
+}
+
+// text puts the program together.
+func (g *goFile) text(about []string) string {
+	var b strings.Builder
+	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
+	for _, l := range append(about, "", "Run it in the module of the kernel; without the tag, where what makes tensors needs none:", "", "go run -tags opassert FILE") {
+		line("%s", strings.TrimRight("// "+l, " "))
+	}
+	if !strings.Contains(strings.Join(g.lines, "\n"), "recover()") {
+		g.lines = append([]string{"defer refused()"}, g.lines...)
+	}
+	body := strings.Join(g.lines, "\n")
+	functions := strings.Join(usedOf(goDefinitions, body), "")
+	line("\n//go:build ignore\n\npackage main\n\nimport (")
+	for _, p := range []string{"bytes", "context", "encoding/binary", "fmt", "io", "math", "os", "os/exec", "reflect", "slices", "time"} {
+		if regexp.MustCompile(`\b` + path.Base(p) + `\.`).MatchString(body + functions) {
+			line("%q", p)
+		}
+	}
+	line("")
+	for _, p := range slices.Sorted(maps.Keys(g.imports)) {
+		line("%s %q", g.imports[p], p)
+	}
+	line(")\n\nfunc main() {\n%s\n}\n%s", body, functions)
+	text, err := format.Source([]byte(b.String()))
+	if err != nil { // a name that Go can't have: the compiler says so
+		return b.String()
+	}
+	return string(text)
+}
+
+// runGo builds a program in the module of its kernel, first as a release is built: what
+// makes tensors may be in the debug build alone.
+func (d *Folder) runGo(by *runner, file string) (shown bool, why string) {
+	path, err := filepath.Abs(file)
+	if err != nil {
+		return false, err.Error()
+	}
+	for _, tags := range [][]string{nil, {"-tags", "opassert"}} {
+		binary := by.printed + ".exe"
+		build := slices.Concat([]string{"go", "build", "-buildvcs=false", "-o", binary}, tags, []string{path})
+		shown, why = by.built(d.Go.Root, build, binary)
+		if shown || !strings.HasPrefix(why, unbuilt) {
+			break
+		}
+	}
+	return shown, why
+}
