@@ -126,17 +126,24 @@ func includes(t *installed.Torch) (flags []string) {
 	return flags
 }
 
+// Precompiled ends the name of a header that the compiler has read before.
+const Precompiled = ".gch"
+
 // Program returns what makes the command that builds a C++ program for a libtorch, of a
-// file to another.
+// file to another, or a precompiled header.
 func Program(t *installed.Torch) (func(file, to string) []string, error) {
 	cxx, err := compiler()
 	if err = cmp.Or(t.Usable(), err); err != nil {
 		return nil, err
 	}
 	flags := slices.DeleteFunc(dialect(t), func(flag string) bool { return flag == "-shared" || flag == "-O1" })
+	flags = slices.Concat(cxx, flags, includes(t))
 	return func(file, to string) []string {
+		if strings.HasSuffix(to, Precompiled) {
+			return slices.Concat(flags, []string{"-x", "c++-header", file, "-o", to})
+		}
 		link := append([]string{"-Wl,-rpath," + t.Lib, "-Wl,--no-as-needed"}, t.Link()...)
-		return slices.Concat(cxx, flags, includes(t), []string{file, "-o", to}, link, []string{"-ldl"})
+		return slices.Concat(flags, []string{file, "-o", to}, link, []string{"-ldl"})
 	}, nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -676,7 +677,7 @@ func (c *cppFile) text(about []string, s Source) string {
 		line("%s", strings.TrimRight("// "+l, " "))
 	}
 	body := strings.Join(c.lines, "\n")
-	line("\n#include <ATen/ATen.h>\n#include <ATen/CPUGeneratorImpl.h>\n#include <ATen/FunctionalTensorWrapper.h>\n#include <ATen/core/dispatch/Dispatcher.h>\n")
+	line("\n%s", headers)
 	for _, header := range []string{"dlfcn.h", "sys/wait.h", "unistd.h", "cmath", "cstdio", "cstring", "map", "set", "sstream"} {
 		line("#include <%s>", header)
 	}
@@ -687,12 +688,29 @@ func (c *cppFile) text(about []string, s Source) string {
 	return b.String()
 }
 
+// headers are those of PyTorch, which take a compiler most of its time.
+const headers = "#include <ATen/ATen.h>\n#include <ATen/CPUGeneratorImpl.h>\n#include <ATen/FunctionalTensorWrapper.h>\n#include <ATen/core/dispatch/Dispatcher.h>\n"
+
+// precompile has the compiler read the headers once, and returns the flags by which
+// programs are built with what it has read.
+func (d *Folder) precompile(by *runner, folder string) []string {
+	file := filepath.Join(folder, "headers.h")
+	if err := os.WriteFile(file, []byte(headers), 0o666); err != nil {
+		return nil
+	}
+	if _, err := by.command(folder, d.Build(file, file+".gch")...); err != nil {
+		return nil
+	}
+	return []string{"-include", file}
+}
+
 // runCpp builds a program, and runs it.
 func (d *Folder) runCpp(by *runner, file string) (shown bool, why string) {
 	path, err := filepath.Abs(file)
 	if err != nil {
 		return false, err.Error()
 	}
-	binary := by.printed + ".exe"
-	return by.built(filepath.Dir(path), d.Build(path, binary), binary)
+	folder, binary := filepath.Dir(by.printed), by.printed+".exe"
+	d.once.Do(func() { d.included = d.precompile(by, folder) })
+	return by.built(folder, append(d.Build(path, binary), d.included...), binary)
 }

@@ -29,6 +29,9 @@ type Folder struct {
 	// none of its own; nil where a run makes its own.
 	Calls map[string][]string
 	Source
+
+	once     sync.Once
+	included []string // flags for C++, once its headers have been read
 }
 
 // Clear makes the folder, and removes the programs of an earlier run, also those in
@@ -76,6 +79,7 @@ type fault struct {
 // became of it. Once the context ends no more are run, which is an error.
 func (d *Folder) Write(ctx context.Context, r *report.Report, workers int) error {
 	all := faults(r)
+	d.once = sync.Once{}
 	scratch, err := locked.NewFolder(os.TempDir(), "opassert-programs-")
 	if err != nil {
 		return err
@@ -161,7 +165,7 @@ func (d *Folder) languages() []language {
 		return []language{{".go", "//", d.goTexts, first, d.runGo, 4, ""}}
 	}
 	python := language{".py", "#", d.Texts, throughOps, (*runner).run, 40, ""}
-	cpp := language{".cpp", "//", d.cppTexts, first, d.runCpp, 6, ""}
+	cpp := language{".cpp", "//", d.cppTexts, first, d.runCpp, 3, ""}
 	switch {
 	case d.Python != "" && d.Build != nil:
 		return []language{python, cpp}

@@ -244,7 +244,7 @@ func usedOf(definitions []definition, text string) []string {
 	for changed := true; changed; {
 		changed = false
 		for i, d := range definitions {
-			if !wanted[i] && (strings.Contains(text, d.name+"(") || strings.Contains(text, d.name+"[")) {
+			if !wanted[i] && (strings.Contains(text, d.name+"(") || strings.Contains(text, d.name+"[") || strings.Contains(text, d.name+"<")) {
 				wanted[i], changed = true, true
 				text += d.text
 			}
