@@ -280,7 +280,6 @@ var cppNames = map[string]string{
 type cppFile struct {
 	op      *schema.Op
 	names   []string // a variable for each argument that holds tensors, or ""
-	lists   []bool   // it is of a list
 	tensors []string // a variable for each tensor of the case
 	lines   []string
 }
@@ -363,7 +362,7 @@ func (c *cppFile) args(recipe string) ([]string, error) {
 				name = text
 			}
 		}
-		c.names, c.lists = append(c.names, name), append(c.lists, v.Kind == sample.ListValue)
+		c.names = append(c.names, name)
 		all = append(all, text)
 	}
 	return all, nil

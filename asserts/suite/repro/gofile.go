@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"go/format"
 	"go/token"
+	"go/types"
 	"maps"
 	"path"
 	"path/filepath"
@@ -230,7 +231,7 @@ func (s Source) goText(f Fault) (string, error) {
 	for _, d := range goDefinitions {
 		g.taken[d.name] = true
 	}
-	for _, name := range []string{"before", "x", "y", "err", "binary", "bytes", "context", "exec", "fmt", "io", "math", "os", "reflect", "result", "slices", "time"} {
+	for _, name := range append(types.Universe.Names(), "before", "x", "y", "err", "binary", "bytes", "context", "exec", "fmt", "io", "math", "os", "reflect", "result", "slices", "time") {
 		g.taken[name] = true
 	}
 	call, err := g.call(f.recipe())
@@ -272,7 +273,7 @@ var (
 	version    = regexp.MustCompile(`^v\d+$`)
 )
 
-// named returns a function or type with the names of the imports in the place of paths.
+// named returns a function or type with the names of the imports instead of paths.
 func (g *goFile) named(text string) string {
 	return quotedPath.ReplaceAllStringFunc(text, func(quoted string) string {
 		p, _ := strconv.Unquote(quoted)
