@@ -200,3 +200,8 @@ func (s *supervisor) attempt(ctx context.Context, c *sample.Case) (*ending, erro
 	q := request{Op: c.Op, From: c.Number, Case: text, Show: true, Without: s.known.without}
 	return s.askTwice(ctx, q, max(s.run.Timeout/glance, time.Millisecond), func(*report.Case) {})
 }
+
+// except returns the devices that others are not.
+func except(all, others []engine.Device) []engine.Device {
+	return slices.DeleteFunc(slices.Clone(all), func(d engine.Device) bool { return slices.Contains(others, d) })
+}

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/opassert/opassert/asserts/suite/engine"
 	"github.com/opassert/opassert/asserts/suite/internal/design"
 	"github.com/opassert/opassert/asserts/suite/report"
 )
@@ -111,3 +112,19 @@ func (g greeting) process() *os.Process {
 
 // ours is the prefix of the names of opassert's own functions.
 const ours = "github.com/opassert/opassert/"
+
+// A Listing is the ops of an engine, as a worker reports them. The process that runs
+// the suite loads no library itself: one that crashes or exits while it is
+// loaded takes a worker with it, and nothing else.
+type Listing struct {
+	Version   string // the engine's
+	Operators []engine.Operator
+	Unloaded  []*LoadError // libraries that could not be loaded
+	Wrote     []string     // output of libraries while they were loaded
+}
+
+// A LoadError is the error of a worker that ended, or never went on, while it
+// loaded a library of ops.
+type LoadError struct{ Library, Why string }
+
+func (e *LoadError) Error() string { return "load " + e.Library + ": " + e.Why }

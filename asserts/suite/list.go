@@ -5,19 +5,7 @@ import (
 	"fmt"
 	"os/exec"
 	"strings"
-
-	"github.com/opassert/opassert/asserts/suite/engine"
 )
-
-// A Listing is the ops of an engine, as a worker reports them. The process that runs
-// the suite loads no library itself: one that crashes or exits while it is
-// loaded takes a worker with it, and nothing else.
-type Listing struct {
-	Version   string // the engine's
-	Operators []engine.Operator
-	Unloaded  []*LoadError // libraries that could not be loaded
-	Wrote     []string     // output of libraries while they were loaded
-}
 
 // A loader is an engine that has loaded libraries.
 type loader interface{ Unloaded() []*LoadError }

@@ -117,17 +117,11 @@ func (p *process) wait() {
 	p.replies.SetReadDeadline(time.Now().Add(lastLines))
 }
 
-// A LoadError is the error of a worker that ended, or never went on, while it
-// loaded a library of ops.
-type LoadError struct{ Library, Why string }
-
 // errKilled is the error of a worker that was killed before it had anything to do.
 var errKilled = errors.New(killed)
 
 // killed is the cause of the end of a worker that was killed: seldom by a kernel.
 const killed = "SIGKILL"
-
-func (e *LoadError) Error() string { return "load " + e.Library + ": " + e.Why }
 
 // Is reports whether the worker was killed, from outside or by the library.
 func (e *LoadError) Is(target error) bool { return target == errKilled && e.Why == killed }

@@ -3,9 +3,6 @@ package suite
 import (
 	"context"
 	"os/exec"
-	"slices"
-	"strings"
-	"sync"
 	"time"
 
 	"github.com/opassert/opassert/asserts/suite/engine"
@@ -58,47 +55,6 @@ const costly = 2
 
 // startup is a third of how long a worker may take to start.
 const startup = 20 * time.Second
-
-// Do runs every case of every op. When ctx ends it returns the results so far, with
-// the context's error. Faults of opassert itself, such as a worker that does not
-// start, are reported in the results of the ops that they affect.
-func (r *Run) Do(ctx context.Context) ([]*report.OpResult, error) {
-	scratch, err := NewScratch()
-	if err != nil {
-		return nil, err
-	}
-	defer scratch.Remove()
-	queue := make(chan engine.Operator)
-	var mu sync.Mutex
-	var results []*report.OpResult
-	finish := func(res *report.OpResult) {
-		mu.Lock()
-		defer mu.Unlock()
-		results = append(results, res)
-		if r.Done != nil {
-			r.Done(res)
-		}
-	}
-	var supervisors sync.WaitGroup
-	for range r.Workers {
-		supervisors.Go(func() {
-			s := supervisor{run: r, folder: scratch.work()}
-			defer s.stop()
-			for o := range queue {
-				if r.Started != nil {
-					r.Started(o.Name())
-				}
-				if res := s.op(ctx, o); ctx.Err() == nil {
-					finish(res)
-				}
-			}
-		})
-	}
-	r.feed(ctx, queue, finish)
-	supervisors.Wait()
-	slices.SortFunc(results, func(a, b *report.OpResult) int { return strings.Compare(a.Op, b.Op) })
-	return results, ctx.Err()
-}
 
 func (r *Run) feed(ctx context.Context, queue chan<- engine.Operator, finish func(*report.OpResult)) {
 	defer close(queue)

@@ -5,18 +5,6 @@ import (
 	"github.com/opassert/opassert/asserts/suite/engine"
 )
 
-// earlier holds the fresh returns of the last call of an op, and its arguments if
-// kernels may keep them. The next call must not change them: this alone shows kernels
-// that return memory of one buffer under a new storage each time, and kernels that
-// write an argument of an earlier call.
-type earlier struct {
-	op      *Target
-	tensors []engine.Tensor
-	args    []int // of each, as in asserts.Earlier
-	then    [][]asserts.Observation
-	extra   []engine.Tensor // released with them
-}
-
 // A keeper is an engine whose kernels may keep an argument.
 type keeper interface{ KeepsArguments() }
 

@@ -15,12 +15,6 @@ type faker interface {
 	Fake(op *asserts.Op, args []any) (*asserts.Fake, string)
 }
 
-// A fakeCall is the call of an op's fake.
-type fakeCall struct {
-	seen *asserts.Fake // nil: it was not made
-	why  string        // it was not
-}
-
 // fakeOf returns the call of an op's fake with the arguments of a case, where the
 // engine has fakes and the level asks for it. Cases whose tensors differ in contents
 // alone share one.

@@ -2,6 +2,7 @@ package work
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 
 	"github.com/opassert/opassert/asserts"
@@ -63,4 +64,12 @@ func (r *Runner) judgeMemory(t *Target, a *attempt, found []*report.Finding, res
 	return slices.DeleteFunc(r.judgeFaults(t, a, faults, result, on), func(f *report.Finding) bool {
 		return slices.ContainsFunc(found, func(g *report.Finding) bool { return g.Violation.Subject.Name == f.Violation.Subject.Name })
 	})
+}
+
+// thrown adds what was wrong with a call that threw a message.
+func (t *Target) thrown(c *sample.Case, verdict asserts.Verdict, message string) {
+	for _, v := range verdict.Violations {
+		v.Saw += fmt.Sprintf(", and then it threw: %s", sample.Clip(message))
+	}
+	t.threw = append(t.threw, &thrownCall{c: c, verdict: verdict})
 }

@@ -33,12 +33,6 @@ func (r *Runner) left() []asserts.Fault {
 	return nil
 }
 
-// A rulesCall is the calls of an op's rules.
-type rulesCall struct {
-	faults []asserts.Fault
-	why    string // they were not made; "" where they were
-}
-
 // rulesOf returns the calls of an op's rules with the arguments of a case, where calls
 // begin at autograd. Cases whose tensors differ in contents alone share them.
 func (r *Runner) rulesOf(t *Target, c *sample.Case) *rulesCall {

@@ -232,3 +232,13 @@ func (r *Runner) prepare(t *Target, from int, s Span, starting func(int)) {
 
 // AllCases, as the end of a run, is as many cases as an op's design has.
 const AllCases = 1 << 30
+
+// ranUneven judges that call as one of the same case.
+func (r *Runner) ranUneven(t *Target, c *sample.Case, result *report.Case) {
+	if a := r.uneven(t, c); a != nil {
+		wide := report.Case{Case: result.Case}
+		r.ran(t, a, &wide)
+		result.Devices.Add(wide.Devices)
+		result.Found = append(result.Found, wide.Found...)
+	}
+}

@@ -162,3 +162,21 @@ func (t *Target) unwaived(found []*asserts.Violation, result *report.Case) []*as
 		return i >= 0
 	})
 }
+
+// A fakeCall is the call of an op's fake.
+type fakeCall struct {
+	seen *asserts.Fake // nil: it was not made
+	why  string        // it was not
+}
+
+// A rulesCall is the calls of an op's rules.
+type rulesCall struct {
+	faults []asserts.Fault
+	why    string // they were not made; "" where they were
+}
+
+// A thrownCall is what was wrong with a call that threw.
+type thrownCall struct {
+	c       *sample.Case
+	verdict asserts.Verdict
+}

@@ -1,7 +1,6 @@
 package work
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/opassert/opassert/asserts"
@@ -9,12 +8,6 @@ import (
 	"github.com/opassert/opassert/asserts/suite/internal/sample"
 	"github.com/opassert/opassert/asserts/suite/report"
 )
-
-// A thrownCall is what was wrong with a call that threw.
-type thrownCall struct {
-	c       *sample.Case
-	verdict asserts.Verdict
-}
 
 // threw judges a call that threw by what it was given.
 func (r *Runner) threw(t *Target, m *maker, c *sample.Case, err error) {
@@ -30,14 +23,6 @@ func (r *Runner) threw(t *Target, m *maker, c *sample.Case, err error) {
 	seen := t.seen(c, before, after)
 	seen.Number()
 	t.thrown(c, asserts.Judge(t.unthrown, &seen, r.Policy), message)
-}
-
-// thrown adds what was wrong with a call that threw a message.
-func (t *Target) thrown(c *sample.Case, verdict asserts.Verdict, message string) {
-	for _, v := range verdict.Violations {
-		v.Saw += fmt.Sprintf(", and then it threw: %s", sample.Clip(message))
-	}
-	t.threw = append(t.threw, &thrownCall{c: c, verdict: verdict})
 }
 
 // compared returns the tensors of a call as they were, which are made once more, and as

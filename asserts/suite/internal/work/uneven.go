@@ -5,7 +5,6 @@ import (
 
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/suite/internal/sample"
-	"github.com/opassert/opassert/asserts/suite/report"
 )
 
 // mostSettings is for how many values of an op's other arguments a call is made with
@@ -68,14 +67,4 @@ func (r *Runner) uneven(t *Target, c *sample.Case) *attempt {
 		}
 	}
 	return nil
-}
-
-// ranUneven judges that call as one of the same case.
-func (r *Runner) ranUneven(t *Target, c *sample.Case, result *report.Case) {
-	if a := r.uneven(t, c); a != nil {
-		wide := report.Case{Case: result.Case}
-		r.ran(t, a, &wide)
-		result.Devices.Add(wide.Devices)
-		result.Found = append(result.Found, wide.Found...)
-	}
 }
