@@ -61,7 +61,8 @@ func (l *Libtorch) Fake(op *asserts.Op, args []any) (*asserts.Fake, string) {
 // FakesProgram is the program with which the Python of a watched process calls fakes;
 // see host/replay.py.
 func FakesProgram() string {
-	return hostProgram("places", "registrations", "fakes", "symbols", "replay")
+	const uncollected = "import gc\ngc.disable()\n" // a third of what the imports would take; replay.py enables it
+	return uncollected + hostProgram("places", "registrations", "fakes", "symbols", "replay")
 }
 
 // ReadFake reads what host/fakes.py says of the call of an op's fake, or returns why
