@@ -83,6 +83,13 @@ func (op *Op) Class() Class {
 // dispatch key, and so may return its argument.
 func (op *Op) IsComposite() bool { return op.CompositeImplicit }
 
+// IsMethod reports whether the operator is named for a method of a custom class, and takes
+// the object first: ns::Class.method(__torch__.torch.classes.ns.Class self, ...).
+func (op *Op) IsMethod() bool {
+	args, name := op.Func.Args, op.Func.Name
+	return len(args) > 0 && name.Overload != "" && args[0].Type.Name == customClass+op.Namespace+"."+name.Base
+}
+
 func (a Argument) writes() bool {
 	return a.Alias != nil && (a.Alias.Write || a.Alias.Outer != nil && a.Alias.Outer.Write)
 }

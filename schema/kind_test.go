@@ -109,3 +109,19 @@ func TestWords(t *testing.T) {
 		t.Errorf("want - got +\n%s", diff)
 	}
 }
+
+func TestIsMethod(t *testing.T) {
+	const self = "__torch__.torch.classes.ns.Queue"
+	for text, want := range map[string]bool{
+		"ns::Queue.push(" + self + " self, Tensor x) -> ()":    true,
+		"ns::Queue.push(Tensor x, " + self + " self) -> ()":    false,
+		"ns::Queue.push() -> ()":                               false,
+		"ns::Queue(" + self + " self) -> ()":                   false,
+		"ns::push.Queue(" + self + " self) -> ()":              false,
+		"other::Queue.push(" + self + " self, Tensor x) -> ()": false,
+	} {
+		if op := must.Get(schema.ParseDispatcher(text))(t); op.IsMethod() != want {
+			t.Errorf("%s: %v, want %v", text, !want, want)
+		}
+	}
+}

@@ -268,8 +268,14 @@ func Unseen(op *schema.Op, live *libtorch.Op) []engine.Unseen {
 		}
 		tensors++
 	}
-	if live.Top && Custom(live.Name) {
-		unseen = append(unseen, counts(op)...)
+	switch {
+	case op.IsMethod():
+		unseen = append(unseen, counts(op, "its object may hold it")...)
+		for i := range tensors {
+			unseen = append(unseen, engine.Unseen{Code: asserts.KeptArgument, On: asserts.ArgRef(i), Reason: "its object may hold it"})
+		}
+	case live.Top && Custom(live.Name):
+		unseen = append(unseen, counts(op, "the ops that a composite op calls, or autograd, hold what it returns")...)
 	}
 	for _, typ := range live.OutOfSight() {
 		unseen = append(unseen, engine.Unseen{Code: asserts.FreshImpl, Reason: "tensors inside a " + typ + " are out of sight"})
@@ -291,9 +297,9 @@ func changeable(t schema.Type) bool {
 	return slices.ContainsFunc(t.Elem, changeable)
 }
 
-// counts lists the use counts of what an op returns that runs by calling others:
-// autograd, and views that these make, hold it too.
-func counts(op *schema.Op) []engine.Unseen {
+// counts lists the use counts of what an op returns: those of one that runs by calling
+// others autograd raises, and views that these make.
+func counts(op *schema.Op, reason string) []engine.Unseen {
 	var unseen []engine.Unseen
 	results := 0
 	for _, r := range op.Func.Returns {
@@ -301,7 +307,7 @@ func counts(op *schema.Op) []engine.Unseen {
 			continue
 		}
 		for _, code := range []asserts.Code{asserts.FreshImpl, asserts.FreshStorage} {
-			unseen = append(unseen, engine.Unseen{Code: code, On: asserts.ResultRef(results), Reason: "the ops that a composite op calls, or autograd, hold what it returns"})
+			unseen = append(unseen, engine.Unseen{Code: code, On: asserts.ResultRef(results), Reason: reason})
 		}
 		results++
 	}

@@ -51,6 +51,9 @@ func (l *Libtorch) Fake(op *asserts.Op, args []any) (*asserts.Fake, string) {
 	case err != nil || without != nil || l.out.Autograd:
 		return nil, "the kernels are in no Python that has fakes"
 	}
+	if s, err := Schema(called); err != nil || s.IsMethod() {
+		return nil, "a method of a custom class has no fake: torch.library.register_fake_class fakes the class"
+	}
 	text, err := called.PassTo(host, torchValues(args)...)
 	if err != nil {
 		return nil, "the fake could not be called: " + thrown(err).Error()

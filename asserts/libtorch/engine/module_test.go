@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -12,9 +14,13 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/opassert/opassert/asserts"
+	"github.com/opassert/opassert/internal/compile"
 	"github.com/opassert/opassert/internal/installed"
 	"github.com/opassert/opassert/internal/libtorchtest"
+	"github.com/opassert/opassert/internal/must"
 )
 
 func TestMain(m *testing.M) { os.Exit(libtorchtest.Tests{M: m}.Run()) }
@@ -271,6 +277,39 @@ func TestNoModule(t *testing.T) {
 			if got.status != 2 || !strings.Contains(got.stderr, tt.want) {
 				t.Errorf("check %s: exit status %d, want 2 and %q\n%s", tt.args, got.status, tt.want, got.stderr)
 			}
+		}
+	})
+}
+
+// Methods of custom classes that take tensors are called as ops are, of a library that a
+// module loads and of one that -lib names: what they do wrong is found, and nothing is
+// said of those that let their object keep what it is given.
+func TestMethods(t *testing.T) {
+	libtorchtest.EachPython(t, func(t *testing.T, python *installed.Python) {
+		methods := compile.Library{Name: "methods", Files: []fs.FS{os.DirFS("../../../testdata/oplib")}, Units: []string{"methods.cpp"}}
+		library := must.Get(methods.Path(python.Torch))(t)
+		folder := t.TempDir()
+		must.Do(t, os.WriteFile(filepath.Join(folder, "loads.py"), fmt.Appendf(nil, "import torch\n\ntorch.ops.load_library(%q)\n", library), 0o644))
+		programs := filepath.Join(folder, "programs")
+		for _, args := range [][]string{{"-module", "loads", "-python", python.Path, "-repro", programs}, {"-lib", library}} {
+			got := run(t, folder, append([]string{"check", "-level", "content", "-cases", "20", "-state", filepath.Join(t.TempDir(), "state")}, args...)...)
+			var found []string
+			for _, m := range regexp.MustCompile(`(?m)^(OA\d+|crash) .*methods::(\S+)`).FindAllStringSubmatch(got.stdout, -1) {
+				found = append(found, m[2]+" "+m[1])
+			}
+			slices.Sort(found)
+			if diff := cmp.Diff([]string{
+				"Broken.crashes crash", "Broken.returns OA007", "Broken.returns_detached OA007", "Broken.returns_element OA007", "Broken.returns_view OA007",
+				"Broken.unsqueezes OA009", "Broken.writes OA009", "Broken.writes_list OA009", "Broken.writes_optional OA009", "Broken.writes_second OA009",
+			}, slices.Compact(found)); diff != "" || !strings.Contains(got.stdout, "18 of 19 ran") {
+				t.Errorf("check %q (-want +found):\n%s%s%s", args, diff, got.stdout, got.stderr)
+			}
+			if strings.Contains(got.stdout, "not reproduced") {
+				t.Errorf("check %q:\n%s", args, got.stdout)
+			}
+		}
+		if files, _ := filepath.Glob(filepath.Join(programs, "*.py")); len(files) == 0 {
+			t.Error("no program shows a method's fault")
 		}
 	})
 }

@@ -16,6 +16,7 @@
 
 #include "aborts.h"
 #include "memory.h"
+#include "methods.h"
 #include "operators.h"
 #include "wire.h"
 
@@ -79,17 +80,9 @@ struct Containers {
   };
   std::vector<Row> rows;
 
-  static bool may_hold(const c10::Type& type) {
-    if (type.kind() == TypeKind::TensorType) return true;
-    for (const auto& inner : type.containedTypes()) {
-      if (may_hold(*inner)) return true;
-    }
-    return false;
-  }
-
   void keep(int64_t argument, const c10::Type& type, const IValue& value, Held&& held) {
     const bool container = value.isList() || value.isTuple() || value.isGenericDict();
-    if (container && may_hold(type)) rows.push_back({argument, value, std::move(held)});
+    if (container && holds_tensor(type)) rows.push_back({argument, value, std::move(held)});
   }
 };
 
@@ -601,8 +594,10 @@ void oa_drop(int64_t object) { delete reinterpret_cast<IValue*>(object); }
 void oa_load(const char* path, int64_t n, int64_t* words, int64_t cap) {
   reply(words, cap, [&](Reply&) {
     std::setvbuf(stdout, nullptr, _IONBF, 0);  // the output of a library must show even if it ends the process
+    const size_t methods = count_methods();
     void* library = dlopen(std::string(path, n).c_str(), RTLD_NOW | RTLD_LOCAL);
     if (library == nullptr) throw Refusal(dlerror());
+    define_methods(methods);
     read_aborts();
     list_anew();
   });

@@ -42,6 +42,9 @@ extern "C" {
 // and with 1 after the default generator was seeded.
 void oa_serve(int socket, int stack, void (*after)(int seeded));
 
+// oa_methods registers operators for the methods of custom classes, except the first so many.
+void oa_methods(int64_t first);
+
 #ifdef __cplusplus
 }
 #endif

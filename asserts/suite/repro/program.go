@@ -107,6 +107,9 @@ type way struct {
 // ways returns how the op can be called.
 func (k *call) ways() []way {
 	op := opOf(k.op.Namespace + "::" + k.op.Func.Name.String())
+	if k.op.IsMethod() {
+		op = "(lambda self, *args, **kwargs: self." + k.op.Func.Name.Overload + "(*args, **kwargs))"
+	}
 	var all []way
 	if name := k.public(); name != "" {
 		all = append(all, way{function: name})
