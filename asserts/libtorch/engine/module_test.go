@@ -105,6 +105,25 @@ func TestModule(t *testing.T) {
 	})
 }
 
+// Triton's kernels run under its interpreter, on the CPU, also those of an op that
+// compilers trace, whose fake launches them too.
+func TestTriton(t *testing.T) {
+	libtorchtest.EachPython(t, func(t *testing.T, python *installed.Python) {
+		got := check(t, python, "testdata", "-module", "python_triton", "-cases", "24", "-json")
+		said, want := saw(t, got, 1, "python_triton.py"), expected(t, python, "python_triton")
+		for op, code := range want {
+			if !strings.HasPrefix(said[op], code+" ") {
+				t.Errorf("%s: found %q, want %s", op, said[op], code)
+			}
+		}
+		for op, words := range said {
+			if want[op] == "" {
+				t.Errorf("%s is right, and found is %q", op, words)
+			}
+		}
+	})
+}
+
 // A fake that differs from its kernel is reported at the fake's line, a right one is
 // not, and a missing one is a note.
 func TestFakes(t *testing.T) {

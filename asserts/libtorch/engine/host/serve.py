@@ -64,6 +64,7 @@ source, folder = os.environ["OPASSERT_HOST"], os.environ["OPASSERT_WORKER"]
 lent, before, methods_before, registered, state = lend(), names(), methods(), Registrations(), State()
 for module in filter(None, os.environ["OPASSERT_MODULES"].split(",")):
     load(module)
+tame_triton()
 say("load", quoted(""))
 for path in os.environ["OPASSERT_SHIM"].split("\n"):
     shim = ctypes.CDLL(path, mode=ctypes.RTLD_GLOBAL)

@@ -56,7 +56,10 @@ program that links C libraries; -a runs all.
 A kernel of a library that writes a message to stderr and then calls abort(), as those of
 ExecuTorch do, refuses its arguments by that, as others do by an exception. What an
 argument of type str is compared with is looked for in the library's read-only data, and
-an object of a custom class is made by its constructor and by the ops that return one. A
+an object of a custom class is made by its constructor and by the ops that return one.
+The methods that a library or a module adds with such a class, and that take tensors, are
+called too, as ops ns::Class.method; their object may keep tensors. Triton's kernels run
+under its interpreter, on the CPU, unless TRITON_INTERPRET is 0. A
 crash while PyTorch's own code runs, and none of the op's library, is not the op's: it is
 listed and waived.
 
