@@ -455,8 +455,12 @@ func (l *Libtorch) Look(t engine.Tensor) []asserts.Observation {
 	return append([]asserts.Observation{whole}, parts...)
 }
 
-// Harmless returns why parts of tensors share with good reason.
+// Harmless returns why parts of tensors share with good reason: what kernels in Python do
+// to a quantizer PyTorch's own ops do for them.
 func (l *Libtorch) Harmless(op *asserts.Op, v *asserts.Violation) string {
+	if l.host != nil && v.Subject.Inside && v.Against.Inside && slices.Contains([]string{"scales", "zero_points"}, v.Subject.Part()) {
+		return "members of a quantizer, which PyTorch's own clone shares"
+	}
 	return libtorch.HarmlessParts(op, v)
 }
 
