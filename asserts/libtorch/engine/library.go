@@ -32,7 +32,8 @@ var (
 )
 
 // texts returns the short texts and the messages in the read-only data of a shared
-// library: modes that its kernels compare arguments with, and what they say of those.
+// library, in its order: modes that its kernels compare arguments with, and what they
+// say of those.
 func texts(path string) []string {
 	file, err := elf.Open(path)
 	if err != nil {
@@ -40,19 +41,20 @@ func texts(path string) []string {
 	}
 	defer file.Close()
 	var all []string
+	seen := make(map[string]bool)
 	for _, section := range file.Sections {
 		if !strings.HasPrefix(section.Name, ".rodata") || section.Size > 1<<26 {
 			continue
 		}
 		data, _ := section.Data()
 		for text := range bytes.SplitSeq(data, []byte{0}) {
-			if shortText.Match(text) || message.Match(text) && bytes.ContainsRune(text, ' ') {
+			if !seen[string(text)] && (shortText.Match(text) || message.Match(text) && bytes.ContainsRune(text, ' ')) {
+				seen[string(text)] = true
 				all = append(all, string(text))
 			}
 		}
 	}
-	slices.Sort(all)
-	return slices.Compact(all)
+	return all
 }
 
 // ownLine returns the line of a source in which an op is defined, where that can be

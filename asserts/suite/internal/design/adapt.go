@@ -13,8 +13,8 @@ import (
 	"github.com/opassert/opassert/schema"
 )
 
-func NewAdapter(op *schema.Op, rng *rand.Rand, th theme) *adapter {
-	return &adapter{op: op, rng: rng, th: th, seen: make(map[string]int), used: make(map[tried]bool), size: make(map[string]int64)}
+func NewAdapter(o engine.Operator, rng *rand.Rand, th theme) *adapter {
+	return &adapter{op: o.Schema, stored: o.Texts, rng: rng, th: th, seen: make(map[string]int), used: make(map[tried]bool), size: make(map[string]int64)}
 }
 
 // Adapt returns the next case to try after c threw an error.
@@ -672,6 +672,10 @@ func (m *revision) mutateArg(i int) {
 			m.mutateTensor(Separate(ts, m.c.Tensors())[m.rng.IntN(len(ts))])
 		}
 	default:
+		if near := beside(m.stored, m.text); v.Kind == sample.TextValue && len(near) > 0 {
+			*v = sample.Text(sample.Pick(m.rng, near))
+			return
+		}
 		th := m.th
 		th.vary = true
 		arg := m.op.Func.Args[i]
@@ -680,6 +684,17 @@ func (m *revision) mutateArg(i int) {
 		}
 		*v = candidate(m.rng, arg, &th)
 	}
+}
+
+// beside returns the words that lie beside an error's message among the texts of a
+// library: compilers put those of one function together.
+func beside(stored []string, text string) []string {
+	i := slices.IndexFunc(stored, func(s string) bool { return !plain.MatchString(s) && strings.Contains(text, s) })
+	if i < 0 {
+		return nil
+	}
+	near := slices.Clone(stored[max(0, i-8):min(len(stored), i+9)])
+	return slices.DeleteFunc(near, func(s string) bool { return !plain.MatchString(s) })
 }
 
 func (m *revision) mutateList(v *sample.Value, arg schema.Argument) {

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/opassert/opassert/asserts/suite/engine"
 	"github.com/opassert/opassert/asserts/suite/internal/sample"
 	"github.com/opassert/opassert/internal/must"
 	"github.com/opassert/opassert/internal/tensor"
@@ -79,7 +80,7 @@ func TestRules(t *testing.T) {
 				v := must.Get(sample.ParseValue(text, sample.NewSymbols(0)))(t)
 				c.Names, c.Args = append(c.Names, op.Func.Args[i].Name), append(c.Args, v)
 			}
-			a := NewAdapter(op, sample.NewRandom(4, "f", 0), Themes[0])
+			a := NewAdapter(engine.Operator{Schema: op}, sample.NewRandom(4, "f", 0), Themes[0])
 			if got := a.Adapt(c, tt.error).String(); got != tt.want {
 				t.Errorf("got %s, want %s", got, tt.want)
 			}
@@ -90,7 +91,7 @@ func TestRules(t *testing.T) {
 // A letter is the same size in each error, that which a tensor has.
 func TestLetters(t *testing.T) {
 	op := must.Get(schema.ParseOp("f(Tensor query, Tensor caches, Tensor lens) -> Tensor"))(t)
-	a := NewAdapter(op, sample.NewRandom(0, "f", 0), Themes[0])
+	a := NewAdapter(engine.Operator{Schema: op}, sample.NewRandom(0, "f", 0), Themes[0])
 	for _, tt := range []struct{ query, error, want string }{
 		{"float32[6, 7]", "query must be [n, size]", "aten::f(query=float32[6, 7], caches=float32[], lens=float32[])"},
 		{"float32[2, 3]", "caches must be [blocks, 2, size]", "aten::f(query=float32[2, 3], caches=float32[2, 2, 7], lens=float32[])"},
@@ -124,7 +125,7 @@ func TestRulesWithoutTensors(t *testing.T) {
 	} {
 		for seed := range uint64(40) {
 			c := &sample.Case{Op: "aten::f", Names: []string{"tensors"}, Args: []sample.Value{{Kind: sample.ListValue}}}
-			a := NewAdapter(op, sample.NewRandom(seed, "f", 0), Themes[0])
+			a := NewAdapter(engine.Operator{Schema: op}, sample.NewRandom(seed, "f", 0), Themes[0])
 			if got := a.Adapt(c, text); len(got.Args) != 1 {
 				t.Errorf("%s: got %s", text, got)
 			}
@@ -185,7 +186,7 @@ func FuzzAdapt(f *testing.F) {
 				spec.Legal()
 			}
 		}
-		a := NewAdapter(op, rng, Themes[0])
+		a := NewAdapter(engine.Operator{Schema: op}, rng, Themes[0])
 		for range 5 {
 			c = a.Adapt(c, text)
 		}
@@ -204,7 +205,7 @@ func FuzzAdapt(f *testing.F) {
 // An object gets the arguments that its constructor is said to take.
 func TestAdaptConstructor(t *testing.T) {
 	op := must.Get(schema.ParseDispatcher("ns::f(__torch__.torch.classes.ns.Q[] q) -> Tensor"))(t)
-	a := NewAdapter(op, sample.NewRandom(0, "f", 0), Themes[0])
+	a := NewAdapter(engine.Operator{Schema: op}, sample.NewRandom(0, "f", 0), Themes[0])
 	c := NewGenerator(op, new(Recipes)).Generate(sample.NewRandom(0, "f", 0), 0)
 	if got, want := c.Args[0].Recipe(), "[ns.Q(), ns.Q()]"; got != want {
 		t.Errorf("made %s, want %s", got, want)
@@ -262,10 +263,33 @@ func TestMadeByOp(t *testing.T) {
 		{`argument 0 "t": class __torch__.torch.classes.my.Other has no constructor; my::other() -> __torch__.torch.classes.my.Other returns one`, "my::f(t=my.Table())", false},
 		{`argument 0 "t": class __torch__.torch.classes.my.Table has no constructor; my::table(% returns one`, "my::f(t=my.Table())", false},
 	} {
-		next, ok := NewAdapter(op, sample.NewRandom(0, "f", 0), Themes[0]).Revise(c, tt.error)
+		next, ok := NewAdapter(engine.Operator{Schema: op}, sample.NewRandom(0, "f", 0), Themes[0]).Revise(c, tt.error)
 		if next.String() != tt.want || ok != tt.ok {
 			t.Errorf("%s: %s, %v; want %s, %v", tt.error, next, ok, tt.want, tt.ok)
 		}
+	}
+}
+
+func TestBeside(t *testing.T) {
+	op := must.Get(schema.ParseOp("f(str act) -> Tensor"))(t)
+	c := &sample.Case{Op: "aten::f", Names: []string{"act"}, Args: []sample.Value{sample.Text("none")}}
+	stored := slices.Concat([]string{"far-before"}, slices.Repeat([]string{"with spaces in it"}, 7), []string{"geglu", "unknown activation"}, slices.Repeat([]string{"with spaces in it"}, 8), []string{"far-behind"})
+	for _, tt := range []struct{ error, want string }{{"unknown activation (f at x.cpp:3)", "geglu"}, {"unknown", ""}} {
+		var want []string
+		if tt.want != "" {
+			want = []string{tt.want}
+		}
+		if got := beside(stored, tt.error); !slices.Equal(got, want) {
+			t.Errorf("%s: %q, want %q", tt.error, got, want)
+		}
+	}
+	near := []string{"geglu", "unknown activation", "swiglu"}
+	if got := beside(near, "unknown activation"); !slices.Equal(got, []string{"geglu", "swiglu"}) {
+		t.Errorf("at the ends: %q", got)
+	}
+	got := NewAdapter(engine.Operator{Schema: op, Texts: stored}, sample.NewRandom(0, "f", 0), Themes[0]).Adapt(c, "unknown activation")
+	if got.String() != `aten::f(act="geglu")` {
+		t.Errorf("next is %s", got)
 	}
 }
 

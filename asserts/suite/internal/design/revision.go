@@ -17,12 +17,13 @@ import (
 // answers are rules, each for one way in which PyTorch words its errors; when
 // none applies, it tries values that the error mentions, and then others.
 type adapter struct {
-	op   *schema.Op
-	rng  *rand.Rand
-	th   theme
-	seen map[string]int // errors, numbers left out
-	used map[tried]bool
-	size map[string]int64 // by the letters that errors have for it
+	op     *schema.Op
+	stored []string // the texts of its library
+	rng    *rand.Rand
+	th     theme
+	seen   map[string]int // errors, numbers left out
+	used   map[tried]bool
+	size   map[string]int64 // by the letters that errors have for it
 
 	About []string // arguments whose values are not for the adapter to change
 }

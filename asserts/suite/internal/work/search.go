@@ -40,7 +40,7 @@ func (r *Runner) vary(t *Target, row design.Row, number int) (*attempt, *design.
 // settle changes a call a few times by the rules for errors, except for the values
 // of the arguments that the case varies.
 func (r *Runner) settle(t *Target, c *sample.Case, rng *rand.Rand, about []string, keep func(*sample.Case)) (*attempt, error) {
-	ad := design.NewAdapter(t.operator.Schema, rng, design.Themes[0])
+	ad := design.NewAdapter(t.operator, rng, design.Themes[0])
 	ad.About = about
 	for left := steps; ; left-- {
 		a, err := r.Try(t, c)
@@ -94,7 +94,7 @@ func (s *search) record(result *report.Case) (*attempt, error) {
 // search changes a case until the kernel takes it. An argument that could not be
 // made brings no attempt closer.
 func (r *Runner) search(t *Target, rng *rand.Rand, c *sample.Case) *search {
-	ad := design.NewAdapter(t.operator.Schema, rng, t.Gen.Theme(rng, c.Number))
+	ad := design.NewAdapter(t.operator, rng, t.Gen.Theme(rng, c.Number))
 	s := new(search)
 	var last error
 	best := c
