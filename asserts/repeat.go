@@ -9,7 +9,8 @@ type Difference struct {
 
 // Differing returns the returns, and the arguments that are written, whose elements
 // differ between two calls, with the first tensor of a list where they do. Tensors with
-// bytes that are not known are left out where they have the same shape.
+// bytes that are not known are left out where they have the same shape, and returns
+// that are arguments.
 func Differing(op *Op, a, b *Seen) []Difference {
 	var all []Difference
 	add := func(d Difference, x, y []Observation) {
@@ -22,7 +23,9 @@ func Differing(op *Op, a, b *Seen) []Difference {
 	}
 	results, again := split(a.Results, a.ResultLens, op.Results), split(b.Results, b.ResultLens, op.Results)
 	for i, s := range op.Results {
-		add(Difference{Return: s.Index + 1}, results[i], again[i])
+		if !s.Write {
+			add(Difference{Return: s.Index + 1}, results[i], again[i])
+		}
 	}
 	after, again := split(a.After, a.ArgLens, op.Args), split(b.After, b.ArgLens, op.Args)
 	for i, s := range op.Args {

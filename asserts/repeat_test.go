@@ -57,7 +57,7 @@ func TestDiffering(t *testing.T) {
 
 // Each return, and each argument that is written, is named once.
 func TestDifferingPlaces(t *testing.T) {
-	op := wholeOp("f(Tensor[] a, Tensor(b!)[] b, Tensor(c!) c) -> (Tensor, Tensor[])")
+	op := wholeOp("f(Tensor[] a, Tensor(b!)[] b, Tensor(c!) c) -> (Tensor, Tensor[], Tensor(c!))")
 	seen := func(args, results string, argLens, resultLens []int) *asserts.Seen {
 		observed := func(bytes string) (all []asserts.Observation) {
 			for i := range len(bytes) {
@@ -67,18 +67,18 @@ func TestDifferingPlaces(t *testing.T) {
 		}
 		return &asserts.Seen{After: observed(args), Results: observed(results), ArgLens: argLens, ResultLens: resultLens}
 	}
-	was := seen("11234", "567", []int{2, 2, 1}, []int{1, 2})
+	was := seen("11234", "5678", []int{2, 2, 1}, []int{1, 2, 1})
 	for _, tt := range []struct {
 		name string
 		then *asserts.Seen
 		want []asserts.Difference
 	}{
 		{"same", was, nil},
-		{"all", seen("xxxxx", "xxx", []int{2, 2, 1}, []int{1, 2}), []asserts.Difference{
+		{"all", seen("xxxxx", "xxxx", []int{2, 2, 1}, []int{1, 2, 1}), []asserts.Difference{
 			{Return: 1, Bytes: 1, Of: 1}, {Return: 2, Bytes: 1, Of: 1}, {Argument: "b", Bytes: 1, Of: 1}, {Argument: "c", Bytes: 1, Of: 1}}},
-		{"behind the first", seen("112x4", "56x", []int{2, 2, 1}, []int{1, 2}), []asserts.Difference{{Return: 2, Bytes: 1, Of: 1}, {Argument: "b", Bytes: 1, Of: 1}}},
-		{"a longer list", seen("11234", "567x", []int{2, 2, 1}, []int{1, 3}), nil},
-		{"a shorter list", seen("11234", "56", []int{2, 2, 1}, []int{1, 1}), nil},
+		{"behind the first", seen("112x4", "56x8", []int{2, 2, 1}, []int{1, 2, 1}), []asserts.Difference{{Return: 2, Bytes: 1, Of: 1}, {Argument: "b", Bytes: 1, Of: 1}}},
+		{"a longer list", seen("11234", "567x8", []int{2, 2, 1}, []int{1, 3, 1}), nil},
+		{"a shorter list", seen("11234", "568", []int{2, 2, 1}, []int{1, 1, 1}), nil},
 	} {
 		if diff := cmp.Diff(tt.want, asserts.Differing(op, was, tt.then)); diff != "" {
 			t.Errorf("%s: -want +got:\n%s", tt.name, diff)
