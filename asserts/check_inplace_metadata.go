@@ -15,12 +15,12 @@ var _ = add(check{
 	code:    InplaceMetadata,
 	name:    "inplace-metadata",
 	promise: Writes,
-	rule:    "an argument that an in-place op writes keeps its sizes, strides, offset, dtype and the names of its dimensions",
+	rule:    "an argument that an in-place op writes keeps its sizes, strides, offset, dtype and the names of its dimensions; an out argument that keeps its sizes keeps its strides, offset and dtype",
 	breaks:  "autograd, functionalization and compilers go on with the shape that the argument had; views of it no longer fit",
 	plain:   "callers go on with the shape that the argument had; views of it no longer fit",
 	level:   Content,
 	about:   Argument,
-	plans:   func(op *Op, on, _ *Subject) bool { return on.Write && !on.output() && !op.reshapes() },
+	plans:   func(op *Op, on, _ *Subject) bool { return on.Write && !op.reshapes() },
 	judges:  (*judge).inplaceMetadata,
 	usual:   usual.SameImpl | usual.SameStorage | usual.SameMetadata,
 	after:   1<<InputImpl | 1<<InputStorage,
@@ -48,7 +48,7 @@ func (op *Op) reshapes() bool {
 }
 
 // inplaceMetadata reports a tensor that was passed twice for the first
-// argument, and none that was passed as an out argument too. With another
+// argument, and one that was passed as an out argument too as that. With another
 // TensorImpl or StorageImpl comes other metadata: that is OA001 or OA002.
 func (j *judge) inplaceMetadata() {
 	reported := make(map[ID]bool)
@@ -61,14 +61,27 @@ func (j *judge) inplaceMetadata() {
 		if !j.seesContents(InplaceMetadata, in) {
 			continue
 		}
-		changes := append(changedShape(in.before.Content, in.after.Content), lostNames(in.before.Content, in.after.Content)...)
-		if len(changes) == 0 || slices.ContainsFunc(j.byImpl[impl], func(other *input) bool { return other.output() }) {
+		changes := in.misshapen(slices.ContainsFunc(j.byImpl[impl], func(other *input) bool { return other.output() }))
+		if len(changes) == 0 {
 			continue
 		}
 		reported[impl] = true
 		v := j.reportInput(InplaceMetadata, in)
 		v.Saw = strings.Join(changes, ", ")
 	}
+}
+
+// misshapen returns what changed of a written tensor that was to stay. One that
+// is the output may be resized, but is not moved within its storage while it fits.
+func (in *input) misshapen(output bool) []string {
+	b, a := in.before.Content, in.after.Content
+	switch {
+	case !output:
+		return append(changedShape(b, a), lostNames(b, a)...)
+	case !slices.Equal(b.Sizes, a.Sizes) || sameStrides(b, a) && b.Offset == a.Offset && b.DType == a.DType:
+		return nil
+	}
+	return changedShape(b, a)
 }
 
 // lostNames reports a dimension that lost its name or has another one. It may get

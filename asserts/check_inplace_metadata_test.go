@@ -12,6 +12,13 @@ func TestInplaceMetadata(t *testing.T) {
 	as := func(impl, storage asserts.ID, sizes ...int64) asserts.Observation {
 		return see(impl, storage, holding("abcd"), shaped(func(c *asserts.Snapshot) { c.Sizes = sizes }))
 	}
+	placed := func(offset int64, dtype string, sizes, strides []int64) asserts.Observation {
+		return see(3, 4, holding("abcd"), shaped(func(c *asserts.Snapshot) {
+			c.Sizes, c.Strides, c.Offset, c.DType, c.Names = sizes, strides, offset, dtype, dtype
+		}))
+	}
+	square, rows, column := []int64{2, 2}, []int64{2, 1}, []int64{1, 2}
+	into := "f(Tensor self, *, Tensor(a!) out) -> ()"
 	tests := []struct {
 		name          string
 		schema        string
@@ -36,6 +43,34 @@ func TestInplaceMetadata(t *testing.T) {
 			want: []string{"OA013 argument x: sizes [4] -> [2]"},
 		},
 		{name: "out", schema: "f(Tensor self, *, Tensor(a!) out) -> ()", before: list{as(1, 2, 4), as(3, 4, 4)}, after: list{as(1, 2, 4), as(3, 4, 2)}},
+		{
+			name: "out that fits, with other strides", schema: into,
+			before: list{as(1, 2, 4), placed(0, "int8", square, column)}, after: list{as(1, 2, 4), placed(0, "int8", square, rows)},
+			want: []string{"OA013 argument out: strides [1 2] -> [2 1]"},
+		},
+		{
+			name: "out that fits, moved", schema: into,
+			before: list{as(1, 2, 4), placed(1, "int8", square, rows)}, after: list{as(1, 2, 4), placed(0, "int8", square, rows)},
+			want: []string{"OA013 argument out: offset 1 -> 0"},
+		},
+		{
+			name: "out that fits, of another dtype", schema: into,
+			before: list{as(1, 2, 4), placed(0, "int8", square, rows)}, after: list{as(1, 2, 4), placed(0, "bool", square, rows)},
+			want: []string{"OA013 argument out: dtype int8 -> bool"},
+		},
+		{
+			name: "out that is resized, with other strides and offset", schema: into,
+			before: list{as(1, 2, 4), placed(1, "int8", []int64{4}, []int64{2})}, after: list{as(1, 2, 4), placed(0, "bool", square, rows)},
+		},
+		{
+			name: "strides of out that reach no element", schema: into,
+			before: list{as(1, 2, 4), placed(0, "int8", []int64{1, 4}, []int64{1, 1})}, after: list{as(1, 2, 4), placed(0, "int8", []int64{1, 4}, []int64{4, 1})},
+		},
+		{
+			name: "in place and out that fits, moved", schema: "f(Tensor(a!) x, *, Tensor(b!) out) -> ()",
+			before: list{placed(1, "int8", square, rows), placed(1, "int8", square, rows)}, after: list{placed(0, "int8", square, rows), placed(0, "int8", square, rows)},
+			want: []string{"OA013 argument x: offset 1 -> 0"},
+		},
 		{name: "out by position", schema: "f(Tensor self, Tensor(a!) out) -> ()", before: list{as(1, 2, 4), as(3, 4, 4)}, after: list{as(1, 2, 4), as(3, 4, 2)}},
 		{
 			name: "what is called out and only read is not an output", schema: "f(Tensor(a!) x, Tensor out) -> ()",
@@ -69,6 +104,18 @@ func TestInplaceMetadata(t *testing.T) {
 	undefinedOne := asserts.Judge(wholeOp("f_(Tensor(a!)? self) -> ()"), &asserts.Seen{Level: asserts.Content, Before: list{undefined}, After: list{undefined}}, asserts.Aware())
 	if n := undefinedOne.Judged[asserts.InplaceMetadata]; n != 0 || len(undefinedOne.Skips) > 0 {
 		t.Errorf("an undefined argument is judged %d times, skips %v", n, undefinedOne.Skips)
+	}
+}
+
+// An output is known by its place, whatever its name.
+func TestOutputOfAnotherName(t *testing.T) {
+	as := func(impl, storage asserts.ID, sizes ...int64) asserts.Observation {
+		return see(impl, storage, holding("abcd"), shaped(func(c *asserts.Snapshot) { c.Sizes = sizes }))
+	}
+	seen := &asserts.Seen{Level: asserts.Content, Before: list{as(1, 2, 4), as(3, 4, 4)}, After: list{as(1, 2, 4), as(3, 4, 2)}, Results: list{as(3, 4, 2)}}
+	op := wholeOp("max.values(Tensor self, *, Tensor(a!) values) -> Tensor(a!)")
+	if got := asserts.Judge(op, seen, asserts.Aware()).Violations; codesOf(got).Has(asserts.InplaceMetadata) {
+		t.Errorf("a resized output: %v", got)
 	}
 }
 

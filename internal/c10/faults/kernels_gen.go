@@ -842,6 +842,13 @@ func ReshapesRunningList(self *c10.Tensor, running []*c10.Tensor) *c10.Tensor {
 	return result
 }
 
+//opassert:kernel fault::restrides.out
+func RestridesOut(self *c10.Tensor, out *c10.Tensor) *c10.Tensor {
+	do("restrides", out, self)
+	result := out
+	return result
+}
+
 //opassert:kernel fault::oversteps_.self
 func Oversteps_Self(self *c10.Tensor) *c10.Tensor {
 	do("oversteps", self, nil)

@@ -4107,6 +4107,39 @@ var opReshapes_Self = asserts.Op{Name: "fault::reshapes_.self", Schema: "reshape
 	Args: []asserts.Subject{{Name: "self", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
 }
 
+// RestridesOut calls faults.RestridesOut, checked as in-place.
+//
+//	restrides.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
+func RestridesOut(self, out *c10.Tensor) *c10.Tensor {
+	if !enabled {
+		return faults.RestridesOut(self, out)
+	}
+	var obs [5]asserts.Observation
+	call := asserts.NewCall(obs[:])
+	call.Begin(&opRestridesOut)
+	call.Arg(self)
+	call.Arg(out)
+	result := faults.RestridesOut(self, out)
+	call.Returned()
+	func() {
+		defer call.Recover()
+		call.Arg(self)
+		call.Arg(out)
+		call.Result(result)
+	}()
+	if call.Keeps() {
+		call.Keep(self)
+		call.Keep(out)
+		call.Keep(result)
+	}
+	call.Judge()
+	return result
+}
+
+var opRestridesOut = asserts.Op{Name: "fault::restrides.out", Schema: "restrides.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
+	Args: []asserts.Subject{{Name: "self", Type: "Tensor"}, {Index: 1, Name: "out", Type: "Tensor(a!)", Before: []string{"a"}, Write: true, Out: true}}, Results: []asserts.Subject{{Name: "result", Type: "Tensor(a!)", Before: []string{"a"}, Write: true}},
+}
+
 // RetainsList calls faults.RetainsList, checked as out-of-place.
 //
 //	retains.list(Tensor self, Tensor[] x) -> Tensor
@@ -6530,6 +6563,7 @@ var Kernels = []asserts.Kernel{
 	{Op: &opReshapesRunningList, Func: faults.ReshapesRunningList},
 	{Op: &opReshapes_Elements, Func: faults.Reshapes_Elements},
 	{Op: &opReshapes_Self, Func: faults.Reshapes_Self},
+	{Op: &opRestridesOut, Func: faults.RestridesOut},
 	{Op: &opRetainsList, Func: faults.RetainsList},
 	{Op: &opRetainsOptional, Func: faults.RetainsOptional},
 	{Op: &opRetainsOptionalList, Func: faults.RetainsOptionalList},

@@ -127,6 +127,7 @@ var Wrappers = map[string]any{
 	"fault::reshapes_.elements":                 Reshapes_Elements,
 	"fault::reshapes.running":                   ReshapesRunning,
 	"fault::reshapes.running_list":              ReshapesRunningList,
+	"fault::restrides.out":                      RestridesOut,
 	"fault::oversteps_.self":                    Oversteps_Self,
 	"fault::oversteps_.elements":                Oversteps_Elements,
 	"fault::oversteps.running":                  OverstepsRunning,
