@@ -338,8 +338,8 @@ func TestJudgeFake(t *testing.T) {
 		},
 		{
 			"guards", "f(int n, Tensor self) -> Tensor", see(3, 4, holding("abcd")),
-			asserts.Fake{Seen: asserts.Seen{Results: list{same}}, Guards: []asserts.Guard{{Arg: 1, Text: "self.shape[0] == 4", At: "ops.py:4"}, {Arg: 0}}},
-			[]string{"OA011 argument self: its fake sets the guard self.shape[0] == 4 (ops.py:4), and returns the like for other sizes"}, "compute with the size",
+			asserts.Fake{Seen: asserts.Seen{Results: list{same}}, Guards: []asserts.Guard{{Arg: 1, Text: "self.shape[0] == 4", At: "ops.py:4", Other: "self [5]"}, {Arg: 0}}},
+			[]string{"OA011 argument self: its fake sets the guard self.shape[0] == 4 (ops.py:4), and returns the like for other sizes, such as self [5]"}, "compute with the size",
 		},
 		{"missing", fresh, see(3, 4), asserts.Fake{Missing: true}, []string{"OA011 result: it has a kernel, and no fake"}, "register one"},
 		{"missing, without tensors", "f(int n) -> int", undefined, asserts.Fake{Missing: true}, []string{"OA011 argument : it has a kernel, and no fake"}, "register one"},

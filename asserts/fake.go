@@ -22,9 +22,10 @@ type Fake struct {
 // A Guard is a condition on sizes that a fake sets where these are symbols, and with
 // other sizes returns the like.
 type Guard struct {
-	Arg  int    // in the schema
-	Text string // "x.shape[0] == 4"
-	At   string // the line that asks for it
+	Arg   int    // in the schema
+	Text  string // "x.shape[0] == 4"
+	At    string // the line that asks for it
+	Other string // "x [5]": sizes for which it returns the like
 }
 
 // An Open is a size, or a stride, that a fake leaves open.
@@ -150,7 +151,7 @@ func (j *judge) reportGuard(g Guard) {
 	for a := range j.plan.args {
 		if plan := &j.plan.args[a]; plan.Index == g.Arg && !plan.Inside {
 			v := j.report(MetaAlias, plan.place(false, NoElement, ""))
-			v.Saw = fmt.Sprintf("its fake sets the guard %s (%s), and returns the like for other sizes", g.Text, g.At)
+			v.Saw = fmt.Sprintf("its fake sets the guard %s (%s), and returns the like for other sizes, such as %s", g.Text, g.At, g.Other)
 			v.Fix = "compute with the size as it is, without int, if and range: torch.sym_max and the like; what must be so is for torch._check"
 		}
 	}

@@ -30,8 +30,8 @@ type fakeCall struct {
 
 // A fakeGuard is a condition on sizes that a fake sets for nothing.
 type fakeGuard struct {
-	Argument int
-	Text, At string
+	Argument        int
+	Text, At, Other string
 }
 
 // A fakeTensor is a tensor that a fake was given, or returned; nil is an undefined
@@ -118,7 +118,7 @@ func (c *fakeCall) fake(op *asserts.Op) *asserts.Fake {
 		f.Site.Line = int(line)
 	}
 	for _, g := range c.Guards {
-		f.Guards = append(f.Guards, asserts.Guard{Arg: g.Argument, Text: g.Text, At: g.At})
+		f.Guards = append(f.Guards, asserts.Guard{Arg: g.Argument, Text: g.Text, At: g.At, Other: g.Other})
 	}
 	f.Seen.Level = asserts.Content
 	for _, s := range op.Args {

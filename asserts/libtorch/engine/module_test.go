@@ -289,7 +289,9 @@ func TestNoModule(t *testing.T) {
 			{"-module ending", "opassert check: load ending: SIGABRT"},
 			{"-module empty", "opassert check: nothing to check: empty adds no ops\n"},
 			{"-module empty -lib x.so", "-lib goes without -module: a module loads its libraries itself"},
-			{"-module empty -libtorch x", "-libtorch goes without -module: the PyTorch is the one that -python imports"},
+			{"-module empty -libtorch x", "-libtorch goes without -module and -python: the PyTorch is the one that -python imports"},
+			{"-op aten::relu -libtorch x", "-libtorch goes without -module and -python: the PyTorch is the one that -python imports"},
+			{"-engine c10", "-python is for the engine libtorch: c10 is in no Python"},
 			{"-module empty -engine c10", "-module is for the engine libtorch: c10 imports no modules"},
 		} {
 			got := check(t, python, folder, strings.Fields(tt.args)...)
@@ -420,4 +422,30 @@ func saw(t *testing.T, got answer, status int, module string) map[string]string 
 		}
 	}
 	return said
+}
+
+// With -python and no module the fakes are those of PyTorch's own ops, in Python where it
+// has some: they are called, also under symbolic sizes.
+func TestFakesOfPyTorch(t *testing.T) {
+	libtorchtest.EachPython(t, func(t *testing.T, python *installed.Python) {
+		got := check(t, python, t.TempDir(), "-op", "aten::fractional_max_pool2d_backward", "-op", "aten::mm", "-cases", "12", "-json")
+		var results []asserts.Result
+		if err := json.Unmarshal([]byte(got.stdout), &results); err != nil {
+			t.Fatalf("%v\n%s", err, got.stderr)
+		}
+		compared, asked := 0, ""
+		for _, r := range results {
+			switch {
+			case r.Op == "aten::mm" && r.Code == asserts.MetaAlias && r.Status == asserts.Passed:
+				compared = r.Count
+			case r.Op == "aten::mm" && r.Status == asserts.Violated:
+				t.Errorf("found is\n%s", r.Report)
+			case r.Op != "aten::mm" && strings.Contains(r.Report, "its fake sets the guard self.shape["):
+				asked = r.Report
+			}
+		}
+		if compared == 0 || asked == "" {
+			t.Errorf("mm's fake is compared %d times; that a size of another is made a number is found: %v\n%s", compared, asked != "", got.stdout)
+		}
+	})
 }

@@ -3,6 +3,7 @@ package repro
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -56,6 +57,8 @@ func (s Source) Texts(f Fault) ([]string, error) {
 		return nil, errors.New("what is registered besides the kernel has no program")
 	case f.Finding == nil && f.Crash.Recipe == "":
 		return nil, errors.New("the process ended before the call")
+	case f.Finding != nil && symbolic.MatchString(f.Finding.Violation.Saw):
+		body = k.before(func(way way) string { return k.asked(way, f.Finding.Violation.Saw) })
 	case f.Finding != nil && twin(f.Finding) != "":
 		device := twin(f.Finding)
 		body = k.before(func(way way) string { return k.compared(way, device) })
@@ -331,6 +334,49 @@ func (k *call) compared(w way, device engine.Device) string {
 	fmt.Fprintf(&b, "    print(\"%sthe call with %s tensors raises:\", e)\n    sys.exit(1)\n", there, device)
 	b.WriteString(verdict("planned(result) != planned(plan) or shared(args, result) != shared(twins_args, plan)",
 		"what is planned with differs from what is returned", notThere))
+	return b.String()
+}
+
+// symbolic are the words of a finding that a fake raises where sizes are symbols, or asks
+// for what is so of some alone, and others finds the tensors that have other ones.
+var (
+	symbolic = regexp.MustCompile(`^the kernel returns, and its fake under symbolic sizes raises |^its fake sets the guard .* for other sizes, such as (.*)$`)
+	others   = regexp.MustCompile(`(\w+)((?:\[\d+\])*) (\[[\d, ]*\])`)
+)
+
+// symbols is the Python that makes the arguments of a compiler's call where shapes change.
+const symbols = `from torch.fx.experimental.symbolic_shapes import DimDynamic, ShapeEnv, StatelessSymbolicContext
+
+sizes = ShapeEnv(duck_shape=False)
+mode = torch._subclasses.fake_tensor.FakeTensorMode(shape_env=sizes)
+
+
+def twin(t):
+    """Returns a tensor like another, without contents, whose sizes are symbols."""
+    if isinstance(t, torch.device):
+        return t
+    return mode.from_tensor(t, symbolic_context=StatelessSymbolicContext(dynamic_sizes=[DimDynamic.DYNAMIC] * t.dim()))
+
+
+`
+
+// asked is the call that a compiler plans with, and whether it raises, or asks for what is
+// not so of other sizes.
+func (k *call) asked(w way, saw string) string {
+	var b strings.Builder
+	b.WriteString(symbols)
+	fmt.Fprintf(&b, "args, kwargs = (lambda *args, **kwargs: (args, kwargs))(%s)\n", strings.Join(k.args, ", "))
+	b.WriteString("twins_args, twins_kwargs = replaced((args, kwargs), twin)\nothers = {}\n")
+	for _, m := range others.FindAllStringSubmatch(symbolic.FindStringSubmatch(saw)[1], -1) {
+		i := slices.IndexFunc(k.op.Func.Args, func(a schema.Argument) bool { return a.Name == m[1] })
+		fmt.Fprintf(&b, "others.update(zip([s.node.expr for s in twin(%s%s).shape], %s))\n", k.names[i], m[2], m[3])
+	}
+	b.WriteString(guarded(w.statement(w.function + "(*args, **kwargs)")))
+	b.WriteString("try:\n" + indented("with mode:\n"+indented(w.statement(w.function+"(*twins_args, **twins_kwargs)"))) + "\nexcept Exception as e:\n")
+	fmt.Fprintf(&b, "    print(\"%sthe call with symbolic sizes raises:\", e)\n    sys.exit(1)\n", there)
+	b.WriteString("asked = [g.expr for g in sizes.guards if g.expr.subs(others) == False]\n")
+	b.WriteString("print(\"sizes:\", others, \"of which is not so:\", asked)\n")
+	b.WriteString(verdict("asked", "the fake asks for what is not so of other sizes: compilers compile anew for those", notThere))
 	return b.String()
 }
 

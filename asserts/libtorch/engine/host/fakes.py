@@ -10,6 +10,7 @@ from torch.utils._pytree import tree_map_only
 
 
 LARGE = 1 << 22  # elements
+NAMESPACES = ("aten", "quantized", "sparse", "mkldnn", "nested")  # of PyTorch's own ops
 
 
 class Captured(Exception):
@@ -45,9 +46,14 @@ def held(value):
 
 
 def reach(symbol):
-    """Returns the least and the greatest value of a size; None where it has no bound."""
+    """Returns the least and the greatest value of a size; None where it has no bound.
+
+    A symbol for the size of an argument has that size.
+    """
     if isinstance(symbol, int):
         return [symbol, symbol]
+    if symbol.node.has_hint():
+        return [symbol.node.hint] * 2
     ends = symbol.node.shape_env.bound_sympy(symbol.node.expr)
     return [int(end) if end.is_Integer else None for end in (ends.lower, ends.upper)]
 
@@ -128,7 +134,9 @@ def answered(function, args, kwargs, mode):
         with mode:
             values = function(*args, **kwargs)
     except Exception as error:
-        if name.partition("::")[0] != "aten" and (theirs := refused_by(error)):
+        if function.namespace in NAMESPACES and type(error).__module__.startswith(("torch._subclasses", "torch.fx")):
+            return answer | {"unknown": f"its fake leaves what depends on contents to the kernel: {type(error).__name__}"}
+        if function.namespace not in NAMESPACES and (theirs := refused_by(error)):
             return answer | {"unknown": f"the fake calls {theirs}, of which PyTorch's own fake refuses what its kernel takes"}
         # Without a fake PyTorch calls a kernel that is there for every device, such as a composite one.
         unregistered = place is None and (name.partition(".")[0] in OPDEFS or not torch._C._dispatch_has_kernel_for_dispatch_key(name, "Meta"))
@@ -137,7 +145,12 @@ def answered(function, args, kwargs, mode):
     if fault := unlike(schema, values):
         return answer | {"fault": fault}
     values = values if len(schema.returns) > 1 else [values] * len(schema.returns)
-    written = [[described(t) for t in held(v)] if a.alias_info and a.alias_info.is_write else [] for a, v in zip(schema.arguments, given)]
+    after = [[described(t) for t in held(v)] for v in given]
+    writes = [a.alias_info is not None and a.alias_info.is_write for a in schema.arguments]
+    for a, write, was, now in zip(schema.arguments, writes, before, after):
+        if was != now and not write:
+            return answer | {"fault": f"leaves {a.name} with other sizes or strides than before, which the schema does not let it write"}
+    written = [now if write else [] for write, now in zip(writes, after)]
     return answer | {"arguments": before, "written": written, "results": [[described(t) for t in held(v)] for v in values]}
 
 
@@ -156,7 +169,7 @@ def fake(request):
     mode = fake_mode(ShapeEnv())
     fakes = tree_map_only(torch.Tensor, lambda t: mode.from_tensor(t, static_shapes=True), (args, kwargs))
     answer = answered(function, *fakes, mode)
-    return json.dumps(answer | ({"guards": guards(function, args, kwargs, answer)} if "results" in answer else {}))
+    return json.dumps(answer | (under_symbols(function, args, kwargs, answer) if "results" in answer else {}))
 
 
 LENT = {"fake(int[] request) -> str": fake}

@@ -31,11 +31,18 @@ def enclosed(function):
 
 
 def definer():
-    """Returns the file that asked for a definition: not those of torch.library."""
+    """Returns the file and the line that asked for a definition: not those of torch.library."""
     frame = sys._getframe(2)
     while frame and frame.f_code.co_filename.startswith((ROOT + "library.py", ROOT + "_library" + os.sep)):
         frame = frame.f_back
-    return frame.f_code.co_filename if frame else ""
+    return (frame.f_code.co_filename, frame.f_lineno) if frame else ("", 0)
+
+
+def dispatched(name):
+    """Returns the schema that the dispatcher has of an op, None where it has none."""
+    base, _, of = name.partition(".")
+    with contextlib.suppress(RuntimeError):
+        return str(torch._C._get_schema(base, of))
 
 
 def overload(name):
@@ -56,7 +63,8 @@ class Registrations:
     RULES = ("Autograd", "AutogradCPU", "FuncTorchBatched", "AutocastCPU")
 
     def __init__(self):
-        self.definers = {}  # op: file
+        self.definers = {}  # op: file and line
+        self.schemas = {}  # op: {schema: file and line}, also of definitions that PyTorch refused or replaced
         self.functions = {}  # op: {"fake", or the dispatch key of a kernel: function}
         self.formulas = {}  # op: (backward, setup_context) for autograd
         self.infos = {}  # op: what holds those of it, also such as are registered later
@@ -66,8 +74,15 @@ class Registrations:
         define, impl = library.define, library.impl
 
         def recorded_define(this, schema, *args, **keywords):
+            base, _, rest = str(schema).partition("(")
+            name, place = f"{this.ns}::{base.strip().rpartition('::')[2]}", definer()
+            if there := dispatched(name):  # which refuses another
+                self.schemas.setdefault(name, {}).setdefault(there, ("", 0))
+                with contextlib.suppress(RuntimeError):
+                    self.schemas[name].setdefault(str(torch._C.parse_schema(f"{name}({rest}")), place)
             result = define(this, schema, *args, **keywords)
-            self.definers[f"{this.ns}::{str(schema).partition('(')[0].strip().rpartition('::')[2]}"] = definer()
+            self.definers[name] = place
+            self.schemas.setdefault(name, {}).setdefault(dispatched(name), place)
             return result
 
         def recorded_impl(this, name, function, dispatch_key="", **keywords):
@@ -110,7 +125,7 @@ class Registrations:
 
     def own(self, name):
         """Reports whether it was PyTorch that registered an op meanwhile."""
-        return self.definers.get(name, "").startswith(ROOT)
+        return self.definers.get(name, ("", 0))[0].startswith(ROOT)
 
     def kernel(self, name):
         custom = OPDEFS.get(name.partition(".")[0])

@@ -139,7 +139,7 @@ def again(call):
     answer = answered(function, args, kwargs, mode)
     sys.setprofile(None)
     if "results" in answer:
-        answer["guards"] = guards(function, *arguments(function, call, Likes("meta")), answer)
+        answer |= under_symbols(function, *arguments(function, call, Likes("meta")), answer)
     if answer.get("missing"):
         answer |= on_cpu(function, call)
     return answer | {"site": answer["site"] if answer["site"][0] else entered.site or ["", 0]}

@@ -139,12 +139,21 @@ def planned(name, op):
     return name not in OPDEFS and any(torch._C._dispatch_has_kernel_for_dispatch_key(name, key) for key in keys)
 
 
+def check_typed(name):
+    """Holds the definitions of an op against each other: of those that differ one is in force."""
+    (first, at), *others = registered.schemas.get(name, {}).items() or [(None, None)]
+    for schema, place in others:
+        effect = "replaces it" if schema == dispatched(name) else "is refused"
+        wrong("OA012", name, place, f"its schema is typed twice, as {first}{f' ({at[0]}:{at[1]})' if at[0] else ''}, and here as {schema}, which {effect}", "define the op once, and import that")
+
+
 def check_op(name):
     op = overload(name)
     if op is None:
         return
     schema, custom = op._schema, OPDEFS.get(name)
     place = registered.kernel(name)
+    check_typed(name)
     for key, function in registered.functions.get(name, {}).items():
         check_function("OA011" if key == "fake" else "OA012", "fake" if key == "fake" else f"kernel for {key}", name, schema, function)
     if custom:

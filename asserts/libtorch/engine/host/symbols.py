@@ -1,33 +1,38 @@
 """Fakes under sizes that are symbols, as compilers call them for shapes that change."""
 
 import sympy
+from torch._decomp import decomposition_table, meta_table
 from torch._dynamo.source import ConstantSource
 from torch.fx.experimental.symbolic_shapes import DimDynamic, StatelessSymbolicContext
 
 CALLS = 4  # of an op, under symbols
 times = {}  # op: how often it was called so
 
+# The files of the fakes of PyTorch's own ops, and the functions that these are wrapped in.
+FAKES = tuple(ROOT + part for part in ("_meta_registrations.py", "_decomp", "_refs", "_prims" + os.sep, "_subclasses" + os.sep + "fake_impls.py"))
+WRAPPERS = ("_fn", "wrapper", "inner", "_inner", "inplace", "constructors")
+
 
 class Symbols(ShapeEnv):
-    """Sizes of tensors, with the guards on them and the lines outside of PyTorch that led to these.
+    """Sizes of tensors, with the guards on them and the lines of an op's fake that led to these.
 
-    What torch._check asks for is no guard. Nor is what a PyTorch op asks for that the fake
-    calls, to choose how it computes, unless it makes a number of a size.
+    What torch._check asks for is no guard, nor whether what is computed from sizes is 0 or
+    1. Nor is what a PyTorch op asks for that the fake calls, to choose how it computes,
+    unless it makes a number of a size.
     """
 
-    def __init__(self):
+    def __init__(self, function):
         super().__init__(duck_shape=False, prefer_deferred_runtime_asserts_over_guards=True)
+        self.function = function
         self.asked, self.shapes, self.names, self.values = [], {}, {}, {}
 
     def evaluate_expr(self, *args, **keywords):
         known = len(self.guards)
         result = super().evaluate_expr(*args, **keywords)
         if len(self.guards) > known:
-            stack = traceback.extract_stack()
-            frames = [f for f in stack if not f.filename.startswith((ROOT, "<"))]
-            place = f"{frames[-1].filename}:{frames[-1].lineno}" if frames else ""
-            own = not any(f.name == "__torch_dispatch__" for f in stack[stack.index(frames[-1]) :]) if frames else False
-            self.asked += [(g.expr, place) for g in self.guards[known:] if own or isinstance(g.expr, sympy.Eq)]
+            place, own = asking(self.function, traceback.extract_stack())
+            asked = [g.expr for g in self.guards[known:] if own or isinstance(g.expr, sympy.Eq)]
+            self.asked += [(e, place) for e in asked if not (isinstance(e, (sympy.Eq, sympy.Ne)) and e.rhs in (0, 1))]
         return result
 
     def add(self, tensor, like, argument, name):
@@ -52,9 +57,43 @@ class Symbols(ShapeEnv):
                     return changed
         return None
 
+    def like(self, sizes):
+        """Returns the tensors that have others of those sizes, in words."""
+        shapes = {name: ([sizes[s] for s in shape], [self.values[s] for s in shape]) for name, shape in self.shapes.items()}
+        return ", ".join(f"{name} {other}" for name, (other, own) in shapes.items() if other != own)
+
     def spelt(self, guard):
         named = guard.subs({s: sympy.Symbol(name) for s, (_, name) in self.names.items()})
         return f"{named.lhs} {named.rel_op} {named.rhs}" if isinstance(named, sympy.core.relational.Relational) else str(named)
+
+
+def asking(function, stack):
+    """Returns the line of an op's fake that a stack passes through, and whether it is the fake that asks, not an op that it calls."""
+    calls = [i for i, f in enumerate(stack) if f.name == "__torch_dispatch__"]
+    frames = [i for i, f in enumerate(stack) if not f.filename.startswith((ROOT, "<"))]
+    if function.namespace in NAMESPACES:
+        inside = range(calls[0], (calls + [len(stack)])[1]) if calls else ()
+        frames = [i for i in inside if stack[i].filename.startswith(FAKES) and stack[i].name not in WRAPPERS]
+        if not frames:
+            return registered_at(function), len(calls) == 1
+    if not frames:
+        return "", False
+    # Some versions of torch.sym_max and the like ask too.
+    theirs = any(f.name == "__torch_dispatch__" or f.name.startswith("sym_") for f in stack[frames[-1] + 1 :])
+    return f"{stack[frames[-1]].filename}:{stack[frames[-1]].lineno}", not theirs
+
+
+def registered_at(function):
+    """Returns where the function is that an op of PyTorch calls on Meta: in Python, else where the dispatcher has it from."""
+    ours = meta_table.get(function) or decomposition_table.get(function)
+    if code := getattr(inspect.unwrap(ours), "__code__", None) if ours else None:
+        return f"{code.co_filename}:{code.co_firstlineno}"
+    lines = torch._C._dispatch_dump(function.name()).splitlines()
+    for key in ("Meta", "CompositeExplicitAutograd", "CompositeImplicitAutograd"):
+        for line in lines:
+            if line.startswith(key) and " registered at " in line:
+                return line.partition(" registered at ")[2].partition(" ")[0]
+    return ""
 
 
 def dynamic(t):
@@ -63,7 +102,7 @@ def dynamic(t):
 
 def warm():
     """Imports what the first call under symbols would."""
-    t, mode = torch.empty(2, 3), fake_mode(Symbols())
+    t, mode = torch.empty(2, 3), fake_mode(Symbols(torch.ops.aten.relu.default))
     with mode:
         assert not torch.relu(mode.from_tensor(t, source=ConstantSource("t"), symbolic_context=dynamic(t))).shape[0] > 5
 
@@ -82,44 +121,67 @@ def shape_of(answer):
     return [[t and (t["dtype"], len(t["sizes"])) for t in result] for result in answer.get("results", [])]
 
 
-def guards(function, args, kwargs, static):
-    """Returns the guards that the fake of an op sets on sizes for nothing: with others it returns the like of what it returned.
+def unlike_static(answer, static):
+    """Says how what a fake returns for symbols is not what it returned for their numbers, "" where it is."""
+    if shape_of(answer) != shape_of(static):
+        return "returns other dtypes or dimensions than for numbers"
+    pairs = [(s, n) for ours, theirs in zip(answer["results"], static["results"]) for a, b in zip(ours, theirs) if a for s, n in zip(a["sizes"], b["sizes"])]
+    known = [(s[0], n[0]) for s, n in pairs if s[0] == s[1] and n[0] == n[1]]
+    return next((f"returns the size {s}, and {n} for numbers" for s, n in known if s != n), "")
 
-    A fake that refuses them, or returns other tensors, has to ask. Sizes are symbols
-    where all tensors are contiguous and of sizes that compilers have symbols for.
+
+def under_symbols(function, args, kwargs, static):
+    """Returns how the fake of an op fails where sizes are symbols, or the guards that it sets on them for nothing.
+
+    For nothing is a guard where it returns with others the like of what it returned: a fake that refuses them, or returns other tensors, has to ask. Sizes are symbols
+    where all tensors are contiguous and of sizes that compilers have symbols for. Those of
+    out= of PyTorch's own ops are 0: such an op resizes them.
     """
     arguments = function._schema.arguments
     given = {i: v for i, v in enumerate(args)} | {i: kwargs[a.name] for i, a in enumerate(arguments) if a.name in kwargs}
+    outs = {i for i, a in enumerate(arguments) if a.is_out and function.namespace in NAMESPACES}
 
     def called(f, mode):
         made = {i: mapped(v, arguments[i].name, f, i) for i, v in given.items()}
         return answered(function, [made[i] for i in range(len(args))], {arguments[i].name: v for i, v in made.items() if i >= len(args)}, mode)
 
-    tensors = [t for v in given.values() for t in held(v) if t is not None]
+    tensors = [t for i, v in given.items() for t in held(v) if t is not None and i not in outs]
     if not all(t.layout == torch.strided and t.is_contiguous() and min(t.shape, default=2) > 1 for t in tensors):
-        return []
+        return {}
+    if function.namespace in NAMESPACES and any(t.device.type != "cpu" for t in tensors):
+        return {}  # their fakes are asked about on the CPU, where -python asks
     times[function] = times.get(function, 0) + 1
     if times[function] > CALLS:
-        return []
-    symbols = Symbols()
+        return {}
+    symbols = Symbols(function)
     mode = fake_mode(symbols)
 
+    def emptied(t):
+        return torch.empty(0, dtype=t.dtype, device=t.device)
+
     def symbolic(t, argument, name):
+        if argument in outs:
+            with mode:
+                return emptied(t)
         fake = mode.from_tensor(t, source=ConstantSource(name.replace("[", "_").replace("]", "")), symbolic_context=dynamic(t))
         symbols.add(fake, t, argument, name)
         return fake
 
-    if called(symbolic, mode).get("results") is None:
-        return []
+    answer = called(symbolic, mode)
+    if answer.get("results") is None:
+        fault = answer.get("fault", "raises GuardOnDataDependentSymNode")  # as where contents are asked for that no fake knows
+        return {} if outs or fault.startswith("raises GuardOnDataDependentSymNode") else {"fault": f"under symbolic sizes {fault}"}
+    if not outs and (fault := unlike_static(answer, static)):
+        return {"fault": f"under symbolic sizes {fault}"}
     found = []
     for guard, place in dict.fromkeys(symbols.asked):
         other, sizes = fake_mode(ShapeEnv()), symbols.breaking(guard)
 
         def changed(t, argument, name):
             with other:
-                return torch.empty([sizes[s] for s in symbols.shapes[name]], dtype=t.dtype, device=t.device)
+                return emptied(t) if argument in outs else emptied(t).new_empty([sizes[s] for s in symbols.shapes[name]])
 
         if place and sizes and shape_of(called(changed, other)) == shape_of(static):
             first = min(guard.free_symbols & symbols.names.keys(), key=str)
-            found.append({"argument": symbols.names[first][0], "text": symbols.spelt(guard), "at": place})
-    return found
+            found.append({"argument": symbols.names[first][0], "text": symbols.spelt(guard), "at": place, "other": symbols.like(sizes)})
+    return {"guards": found}

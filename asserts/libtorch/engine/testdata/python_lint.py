@@ -1,6 +1,8 @@
 """Ops whose registrations are not what their schemas ask for, with what lint says of each,
 and ops beside them that are right. None is called."""
 
+import contextlib
+
 import torch
 from torch import Tensor
 
@@ -139,6 +141,31 @@ custom("lint_wrong::vmap", "OA012 the rule for vmap does not take what the schem
 
 op(wrong, "formula(Tensor x, int n) -> Tensor", two, two, "OA014 backward returns 1 gradients, and the op has 2 arguments")
 torch.library.register_autograd("lint_wrong::formula", one_gradient, setup_context=setup, lib=wrong)
+
+custom("lint_wrong::twice", "OA012 its schema is typed twice, as lint_wrong::twice(Tensor x, SymInt n=1) -> Tensor (", setup, gradients)
+
+
+@torch.library.custom_op("lint_wrong::twice", mutates_args={"x"})
+def twice(x: Tensor) -> Tensor:
+    return x + 1
+
+
+twice.register_fake(one)
+
+op(wrong, "again(Tensor x) -> Tensor", one, one, "OA012 its schema is typed twice, as lint_wrong::again(Tensor x) -> Tensor (")
+with contextlib.suppress(RuntimeError):
+    torch.library.Library("lint_wrong", "FRAGMENT").define("again(Tensor x, int n=1) -> Tensor")
+
+op(right, "same(Tensor x) -> Tensor", one, one)
+with contextlib.suppress(RuntimeError):
+    right.define("same(Tensor x)->Tensor")
+with contextlib.suppress(RuntimeError):
+    right.define("spelt(Tensor x, NoType n) -> Tensor")
+op(right, "spelt(Tensor x, int n) -> Tensor", two, two)
+for library in (torch.library.Library("lint_right", "FRAGMENT"), right):
+    library.define("overloaded(Tensor x) -> Tensor" if library is right else "overloaded.n(Tensor x, int n) -> Tensor")
+right.impl("overloaded", one, "CompositeExplicitAutograd")
+right.impl("overloaded.n", two, "CompositeExplicitAutograd")
 
 custom("lint_right::custom", "", setup, gradients, batched)
 custom("lint_right::with_none", "", setup, with_none)

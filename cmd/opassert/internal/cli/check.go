@@ -37,7 +37,8 @@ github.com/opassert/opassert/asserts/maker). libtorch runs the ops of a stock
 libtorch, with -lib those that the libraries add, and with -module those that a
 Python module registers: the user's own python3 imports it, each worker's kernels
 run in a process forked from that, and the fake of each op, which compilers plan
-with, is held against its kernel (OA011). What a kernel of a module changes besides its
+with, is held against its kernel (OA011). With -python and no module PyTorch's own ops
+run so: their meta functions and decompositions in Python are their fakes. What a kernel of a module changes besides its
 tensors, such as the default dtype, grad mode or the environment, and what it prints,
 is a note (OA009), and undone before the next call. Of ops that are not PyTorch's own
 an argument with (a!) that none of 20 calls and more, on tensors of three sizes and
@@ -149,7 +150,7 @@ func newCheckFlags(f *flag.FlagSet) *checkFlags {
 	plans := newPlanFlags(f)
 	c := &checkFlags{planFlags: plans, torchFlags: newTorchFlags(f, plans.schemaFlags)}
 	c.engine = f.String("engine", "", "the engine that runs the kernels: `"+strings.ReplaceAll(engineNames(), ", ", "|")+"`\n(default: go in a Go module with generated packages, else libtorch, or c10 where none is installed)")
-	c.level = f.String("level", "", "how much is checked: `identity|content|meta` (default: content; with -module meta,\nwhich calls each op's fake too)")
+	c.level = f.String("level", "", "how much is checked: `identity|content|meta` (default: content; with -module and -python meta,\nwhich calls each op's fake too)")
 	f.Var(&c.ops, "op", "an op `name`, or a pattern such as aten::*conv*; may be given several times")
 	c.seed = f.Uint64("seed", report.DefaultSeed, "the seed of the random cases")
 	c.cases = f.Int("cases", 0, "the `number` of cases that an op gets (default: each value class of each argument, then pairs of them)")

@@ -84,10 +84,10 @@ func (f *checkFlags) chosen(inv *invocation) string {
 	if isWorker() {
 		return os.Getenv(engineVariable)
 	}
-	if !inv.given("libtorch") && len(f.adding()) == 0 && !inv.given("schema") && *f.device == "" && f.findModule() != errNoModule {
+	if !inv.given("libtorch") && len(f.libs) == 0 && !inv.given("schema") && !f.hosted() && f.findModule() != errNoModule {
 		return "go"
 	}
-	if len(f.moduleFlags.names) > 0 || *f.device != "" {
+	if f.hosted() || *f.device != "" {
 		return "libtorch"
 	}
 	if err := f.find(); !errors.Is(err, installed.ErrNotFound) || f.isSet() {
@@ -199,6 +199,8 @@ func (f *checkFlags) withoutLibtorch(inv *invocation) error {
 		return usagef("-lib is for the engine libtorch: %s loads no libraries", *f.engine)
 	case len(f.moduleFlags.names) > 0:
 		return usagef("-module is for the engine libtorch: %s imports no modules", *f.engine)
+	case *f.interpreter != "":
+		return usagef("-python is for the engine libtorch: %s is in no Python", *f.engine)
 	case *f.device != "":
 		return usagef("-device is for the engine libtorch: %s has the CPU alone", *f.engine)
 	case *f.memory == "on":

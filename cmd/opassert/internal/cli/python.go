@@ -21,7 +21,7 @@ type moduleFlags struct {
 func newModuleFlags(f *flag.FlagSet) *moduleFlags {
 	m := new(moduleFlags)
 	f.Var(&m.names, "module", "a Python `module` to import, whose ops are checked, those that it registers\nin Python and those of libraries that it loads; several with commas")
-	m.interpreter = f.String("python", "", "the `interpreter` that imports them (default: of the active virtual environment, else python3)")
+	m.interpreter = f.String("python", "", "the `interpreter` that imports them (default: of the active virtual environment, else python3);\nwithout -module check runs PyTorch's own ops in it")
 	return m
 }
 
@@ -47,10 +47,10 @@ func (m *moduleFlags) lint(inv *invocation) ([]lintFinding, error) {
 	return findings, err
 }
 
-// hosted reports whether kernels run in a Python: where modules bring them, or a device,
-// which a Python's PyTorch has unless a library does.
+// hosted reports whether kernels run in a Python: where one is named, or modules bring
+// them, or a device, which a Python's PyTorch has unless a library does.
 func (f *checkFlags) hosted() bool {
-	return len(f.moduleFlags.names) > 0 || *f.device != "" && len(f.libs) == 0
+	return len(f.moduleFlags.names) > 0 || len(f.libs) == 0 && (*f.device != "" || *f.interpreter != "")
 }
 
 // prepareModules makes a run ready whose kernels are in a Python.
@@ -59,7 +59,7 @@ func (f *checkFlags) prepareModules(inv *invocation) ([]*program, error) {
 	case len(f.libs) > 0:
 		return nil, usagef("-lib goes without -module: a module loads its libraries itself")
 	case len(*f.torchFlags.dirs) > 0:
-		return nil, usagef("-libtorch goes without -module: the PyTorch is the one that -python imports")
+		return nil, usagef("-libtorch goes without -module and -python: the PyTorch is the one that -python imports")
 	}
 	err := f.withoutPackages(inv)
 	if err != nil {

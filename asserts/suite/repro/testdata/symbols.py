@@ -1,0 +1,49 @@
+import sys
+
+import torch
+import torch._subclasses.fake_tensor
+
+
+def replaced(values, by):
+    """Returns values with what by makes of each tensor and device."""
+    if isinstance(values, (torch.Tensor, torch.device)):
+        return by(values)
+    if isinstance(values, dict):
+        return {k: replaced(v, by) for k, v in values.items()}
+    return type(values)(replaced(v, by) for v in values) if isinstance(values, (list, tuple)) else values
+
+
+self = torch.tensor([0.05882353, 0.47058824, 0.88235295, 0.3529412, 0.7647059, 0.23529412], dtype=torch.float32).reshape((2, 3))
+from torch.fx.experimental.symbolic_shapes import DimDynamic, ShapeEnv, StatelessSymbolicContext
+
+sizes = ShapeEnv(duck_shape=False)
+mode = torch._subclasses.fake_tensor.FakeTensorMode(shape_env=sizes)
+
+
+def twin(t):
+    """Returns a tensor like another, without contents, whose sizes are symbols."""
+    if isinstance(t, torch.device):
+        return t
+    return mode.from_tensor(t, symbolic_context=StatelessSymbolicContext(dynamic_sizes=[DimDynamic.DYNAMIC] * t.dim()))
+
+
+args, kwargs = (lambda *args, **kwargs: (args, kwargs))(self)
+twins_args, twins_kwargs = replaced((args, kwargs), twin)
+others = {}
+try:
+    torch.ops.x.f.default(*args, **kwargs)
+except Exception as e:
+    print("the call raises:", e)
+    sys.exit(2)
+try:
+    with mode:
+        torch.ops.x.f.default(*twins_args, **twins_kwargs)
+except Exception as e:
+    print("the fault is there: the call with symbolic sizes raises:", e)
+    sys.exit(1)
+asked = [g.expr for g in sizes.guards if g.expr.subs(others) == False]
+print("sizes:", others, "of which is not so:", asked)
+if asked:
+    print("the fault is there: the fake asks for what is not so of other sizes: compilers compile anew for those")
+    sys.exit(1)
+print("the fault is not there")
