@@ -109,6 +109,10 @@ func TestModule(t *testing.T) {
 // compilers trace, whose fake launches them too.
 func TestTriton(t *testing.T) {
 	libtorchtest.EachPython(t, func(t *testing.T, python *installed.Python) {
+		if exec.Command(python.Path, "-c", "import triton").Run() != nil {
+			t.Logf("%s has no triton, which takes 1 GB: its kernels do not run", python.Path)
+			return
+		}
 		got := check(t, python, "testdata", "-module", "python_triton", "-cases", "24", "-json")
 		said, want := saw(t, got, 1, "python_triton.py"), expected(t, python, "python_triton")
 		for op, code := range want {

@@ -14,6 +14,7 @@
 #include <c10/core/impl/COW.h>
 #endif
 #include <torch/csrc/api/include/torch/version.h>
+#include <torch/csrc/autograd/variable.h>
 
 #include <sstream>
 
@@ -448,6 +449,17 @@ void count_python() {
   references<c10::StorageImpl> = counted<c10::StorageImpl>;
 }
 
+namespace {
+
+// replayed reports whether autograd makes a view anew by functions, such as the real numbers
+// of a complex tensor: these hold tensors of their own.
+bool replayed(const at::Tensor& view) {
+  const auto* meta = torch::autograd::impl::get_view_autograd_meta(view);
+  return meta->get_backward_view().has_view_fn() || (meta->has_fw_view() && !meta->shared_view_info());
+}
+
+}  // namespace
+
 void uncount(const TensorImpl* impl, bool alone, HeadOf<Reply> seen) {
   if (impl == nullptr || impl->autograd_meta() == nullptr) return;
   const auto& hooks = *at::impl::GetVariableHooks();
@@ -456,10 +468,9 @@ void uncount(const TensorImpl* impl, bool alone, HeadOf<Reply> seen) {
     seen.set_storage_uses(OA_UNCOUNTED);
     if (!alone) seen.set_impl_uses(OA_UNCOUNTED);
   } else if (seen.storage_uses() > 1 && hooks.is_view(t)) {
-    const at::TensorBase& base = hooks.base(t);
-    const bool hidden = base.defined() && base.unsafeGetTensorImpl() != impl && uses_of(base.unsafeGetTensorImpl()) == 1;
-    const bool shares = hidden && !in_python(base.unsafeGetTensorImpl()) && storage_of(base.unsafeGetTensorImpl()) == storage_of(impl);
-    if (shares) seen.set_storage_uses(seen.storage_uses() - 1);
+    TensorImpl* base = hooks.base(t).unsafeGetTensorImpl();
+    if (replayed(t) || storage_of(base) != storage_of(impl)) return seen.set_storage_uses(OA_UNCOUNTED);
+    if (base != impl && uses_of(base) == 1 && !in_python(base)) seen.set_storage_uses(seen.storage_uses() - 1);
   }
 }
 

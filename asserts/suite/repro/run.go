@@ -258,9 +258,9 @@ func (d *Folder) calls(f Fault) (all []Fault, err error) {
 	return all, nil
 }
 
-// throughOps returns the first of programs that calls the op by its name.
+// throughOps returns the first of programs that calls the op by its name; a method has none.
 func throughOps(texts []string) string {
-	return texts[slices.IndexFunc(texts, func(text string) bool { return strings.Contains(text, "torch.ops.") })]
+	return texts[max(0, slices.IndexFunc(texts, func(text string) bool { return strings.Contains(text, "torch.ops.") }))]
 }
 
 func (l language) put(p *report.Program, text string) error {

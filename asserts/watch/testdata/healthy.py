@@ -398,6 +398,41 @@ def nested():
         (j * 2).unbind(), j.values(), j.offsets()
 
 
+@part
+def kernels_that_return_views_of_their_own():
+    global views
+    views = torch.library.Library("own_views", "DEF")
+
+    def complex_of(x):
+        return x.to(torch.complex64)
+
+    def rotated(x):
+        pairs = torch.view_as_complex(x.reshape(*x.shape[:-1], -1, 2))
+        return torch.view_as_real(pairs * torch.ones_like(pairs)).flatten(-2)
+
+    for name, kernel in {
+        "turned": lambda x: (x + 1).t(),
+        "row": lambda x: (x + 1).select(0, 0),
+        "bits": lambda x: (x + 1).view(torch.int32),
+        "pairs": lambda x: torch.view_as_real(complex_of(x)),
+        "pairs_turned": lambda x: torch.view_as_real(complex_of(x)).transpose(0, 1),
+        "doubled": lambda x: torch.view_as_real(complex_of(x)).mul_(2),
+        "there_and_back": lambda x: torch.view_as_complex(torch.view_as_real(complex_of(x))),
+        "conjugate": lambda x: complex_of(x).conj(),
+        "imaginary": lambda x: complex_of(x).imag,
+        "of_conjugate": lambda x: complex_of(x).conj().imag,
+        "detached": lambda x: torch.view_as_real(complex_of(x).detach()),
+        "spectrum": lambda x: torch.view_as_real(torch.fft.fft(x)),
+        "rotated": rotated,
+    }.items():
+        views.define(name + "(Tensor x) -> Tensor")
+        views.impl(name, kernel, "CPU")
+        if hasattr(torch.library, "register_fake"):
+            torch.library.register_fake("own_views::" + name, kernel)
+        getattr(torch.ops.own_views, name)(torch.randn(4, 2))
+        getattr(torch.ops.own_views, name)(torch.randn(4, 2, requires_grad=True))
+
+
 def main(chosen):
     failed = 0
     for f in parts:

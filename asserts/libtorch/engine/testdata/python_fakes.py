@@ -129,16 +129,16 @@ define.impl("meta_key", lambda x: x.clone(), "CPU")
 define.impl("meta_key", lambda x: x.new_empty(x.shape, dtype=torch.float16), "Meta")
 EXPECTED["fakes::meta_key"] = "dtype"
 
-wrong("fake_reshapes(Tensor x) -> Tensor", "its fake leaves x with other sizes or strides than before", lambda x: x.new_empty(x.shape), lambda x: [x.new_empty(x.shape), x.unsqueeze_(0)][0])
-right("fake_reshapes_its_own(Tensor x) -> Tensor", lambda x: x.new_empty(x.shape).unsqueeze(0), lambda x: x.new_empty(x.shape).unsqueeze_(0))
+wrong("fake_reshapes(Tensor x) -> Tensor", "its fake leaves x with other sizes or strides than before", lambda x: x.new_zeros(x.shape), lambda x: [x.new_empty(x.shape), x.unsqueeze_(0)][0])
+right("fake_reshapes_its_own(Tensor x) -> Tensor", lambda x: x.new_zeros(x.shape).unsqueeze(0), lambda x: x.new_empty(x.shape).unsqueeze_(0))
 
-right("longer(Tensor x, Tensor y) -> Tensor", lambda x, y: x.new_empty(max(x.numel(), y.numel())), lambda x, y: x.new_empty(torch.sym_max(x.numel(), y.numel())))
+right("longer(Tensor x, Tensor y) -> Tensor", lambda x, y: x.new_zeros(max(x.numel(), y.numel())), lambda x, y: x.new_empty(torch.sym_max(x.numel(), y.numel())))
 
 # Fakes that fail where sizes are symbols.
 
-wrong("only_numbers(Tensor x) -> Tensor", "its fake under symbolic sizes raises TypeError", lambda x: x.new_empty(x.shape), lambda x: x.new_empty(x.shape if all({0: 1}.get(n, 1) for n in x.shape) else ()))
-wrong("other_for_symbols(Tensor x) -> Tensor", "its fake under symbolic sizes returns other dtypes", lambda x: x.new_empty(x.shape), lambda x: x.new_empty(x.shape, dtype=x.dtype if all(isinstance(n, int) for n in x.shape) else torch.bool))
-wrong("size_for_symbols(Tensor x) -> Tensor", "its fake under symbolic sizes returns the size", lambda x: x.new_empty(x.shape), lambda x: x.new_empty([n if isinstance(n, int) else n + 1 for n in x.shape]))
+wrong("only_numbers(Tensor x) -> Tensor", "its fake under symbolic sizes raises TypeError", lambda x: x.new_zeros(x.shape), lambda x: x.new_empty(x.shape if all({0: 1}.get(n, 1) for n in x.shape) else ()))
+wrong("other_for_symbols(Tensor x) -> Tensor", "its fake under symbolic sizes returns other dtypes", lambda x: x.new_zeros(x.shape), lambda x: x.new_empty(x.shape, dtype=x.dtype if all(isinstance(n, int) for n in x.shape) else torch.bool))
+wrong("size_for_symbols(Tensor x) -> Tensor", "its fake under symbolic sizes returns the size", lambda x: x.new_zeros(x.shape), lambda x: x.new_empty([n if isinstance(n, int) else n + 1 for n in x.shape]))
 
 # Fakes that make numbers of symbolic sizes.
 
