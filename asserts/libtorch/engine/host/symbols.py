@@ -17,7 +17,7 @@ class Symbols(ShapeEnv):
     """Sizes of tensors, with the guards on them and the lines of an op's fake that led to these.
 
     What torch._check asks for is no guard, nor whether what is computed from sizes is 0 or
-    1. Nor is what a PyTorch op asks for that the fake calls, to choose how it computes,
+    1, a remainder apart. Nor is what a PyTorch op asks for that the fake calls, to choose how it computes,
     unless it makes a number of a size.
     """
 
@@ -32,7 +32,7 @@ class Symbols(ShapeEnv):
         if len(self.guards) > known:
             place, own = asking(self.function, traceback.extract_stack())
             asked = [g.expr for g in self.guards[known:] if own or isinstance(g.expr, sympy.Eq)]
-            self.asked += [(e, place) for e in asked if not (isinstance(e, (sympy.Eq, sympy.Ne)) and e.rhs in (0, 1))]
+            self.asked += [(e, place) for e in asked if not (isinstance(e, (sympy.Eq, sympy.Ne)) and e.rhs in (0, 1)) or is_remainder(e.lhs)]
         return result
 
     def add(self, tensor, like, argument, name):
@@ -65,6 +65,10 @@ class Symbols(ShapeEnv):
     def spelt(self, guard):
         named = guard.subs({s: sympy.Symbol(name) for s, (_, name) in self.names.items()})
         return f"{named.lhs} {named.rel_op} {named.rhs}" if isinstance(named, sympy.core.relational.Relational) else str(named)
+
+
+def is_remainder(expression):
+    return any("Mod" in type(part).__name__ for part in sympy.preorder_traversal(expression))
 
 
 def asking(function, stack):

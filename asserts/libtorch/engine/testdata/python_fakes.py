@@ -145,6 +145,7 @@ wrong("size_for_symbols(Tensor x) -> Tensor", "its fake under symbolic sizes ret
 wrong("number(Tensor x) -> Tensor", "sets the guard x.shape[0] == ", lambda x: x.new_zeros(x.shape), lambda x: x.new_empty([int(n) for n in x.shape]))
 wrong("threshold(Tensor x) -> Tensor", "sets the guard x.shape[0]", lambda x: x.new_zeros(x.shape), lambda x: x.new_zeros(x.shape) if x.numel() > 5 else x.new_empty(x.shape))
 wrong("eight(Tensor x) -> Tensor", "sets the guard x.shape[0] != 8", lambda x: x.new_zeros(x.shape), lambda x: x.new_empty(x.shape) if 8 in x.shape[:1] else x.new_empty(tuple(x.shape)))
+wrong("aligned(Tensor x) -> Tensor", "sets the guard Mod(x.shape[0], 8) != 0", lambda x: x.new_zeros(x.shape), lambda x: x.new_zeros(x.shape) if 0 in [n % 8 for n in x.shape[:1]] else x.new_empty(x.shape))
 wrong("rows(Tensor x) -> Tensor", "sets the guard x.shape[0] == ", lambda x: x.new_zeros(x.shape), lambda x: torch.stack([x.new_empty(x.shape[1:]) for _ in x]) if x.dim() and x.numel() else x.new_empty(x.shape))
 
 # Fakes that are right.
