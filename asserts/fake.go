@@ -12,7 +12,7 @@ type Fake struct {
 	Seen    Seen   // at the content level, without bytes; no results where it failed
 	Open    []Open // sizes and strides of results that depend on contents
 	Missing bool   // the op has none
-	On      string // the device whose kernel was called as there is none: "cpu"
+	On      string // the device whose kernel was called in place of a missing fake: "cpu"
 	Guards  []Guard
 	Fault   string // how it fails the schema: "raises TypeError: ..."
 	Refuses bool   // the fault is what a check of its own raises

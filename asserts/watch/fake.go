@@ -57,8 +57,8 @@ func (p *process) fake(data []byte) error {
 	return nil
 }
 
-// compare judges a call by that of the fake, and where there is none by that of the same op
-// on the CPU; that it has none concerns a program that compiles.
+// compare judges a call by that of the op's fake, or of its kernel for the CPU if it has no
+// fake. That the fake is missing is reported only for a program that compiles.
 func (r *run) compare(op *asserts.Op, real *asserts.Seen, fake *asserts.Fake) asserts.Verdict {
 	var verdict asserts.Verdict
 	if fake.On == "" || r.compiles() {
