@@ -323,6 +323,57 @@ func TestRun(t *testing.T) {
 	}
 }
 
+// A program like the one before starts with what that one imported, once; what one does
+// besides, the next does not see.
+func TestTry(t *testing.T) {
+	python, err := exec.LookPath("python3")
+	if err != nil {
+		t.Skip("there is no python3 to run programs")
+	}
+	dir := t.TempDir()
+	t.Setenv("PYTHONPATH", dir)
+	file, imports := filepath.Join(dir, "p.py"), filepath.Join(dir, "imports")
+	must.Do(t, os.WriteFile(filepath.Join(dir, "torch.py"), nil, 0o666))
+	must.Do(t, os.WriteFile(filepath.Join(dir, "slow.py"), fmt.Appendf(nil, "open(%q, 'a').write('x')", imports), 0o666))
+	by := &runner{ctx: t.Context(), python: python, printed: filepath.Join(dir, "printed")}
+	defer by.end()
+	for i, tt := range []struct {
+		run       func(string) (bool, string)
+		text, why string
+		imports   int // of slow, until then
+	}{
+		{by.try, "print('first')", "first", 0},
+		{by.run, "import sys; sys.modules['no module'] = sys\nimport slow; slow.x = 1; print('shown')", "shown", 1},
+		{by.try, "import slow; print(hasattr(slow, 'x')); slow.x = 2", "False", 2},
+		{by.try, "import slow; print(hasattr(slow, 'x'))", "False", 2},
+		{by.try, "import os; os.kill(os.getpid(), 9)", "signal: killed", 2},
+		{by.run, "import sys; print('slow' in sys.modules)", "False", 2},
+		{by.try, "import slow; print('like another')", "like another", 3},
+		{by.try, "import os; os.kill(os.getppid(), 9)", "ValueError: invalid literal for int() with base 10: ''", 3},
+		{by.try, "print('anew')", "anew", 3},
+	} {
+		must.Do(t, os.WriteFile(file, []byte(tt.text), 0o666))
+		_, why := tt.run(file)
+		text, _ := os.ReadFile(imports)
+		if why != tt.why || len(text) != tt.imports {
+			t.Errorf("%d: %q after %d imports, want %q, %d", i, why, len(text), tt.why, tt.imports)
+		}
+	}
+}
+
+// What only what others imported shows is shown by no program.
+func TestSmallerShownInTriesAlone(t *testing.T) {
+	dir := t.TempDir()
+	python := filepath.Join(dir, "python3")
+	const shows = "#!/bin/sh\nwhile IFS='\"' read -r _ file _ printed like; do\nif [ \"$like\" = ',true]' ] || grep -q 'self, 7)' \"$file\"; then echo 'the fault is there: x' >$printed; echo 1; else : >$printed; echo 0; fi\ndone\n"
+	must.Do(t, os.WriteFile(python, []byte(shows), 0o777))
+	f := finding("x::f", "f(Tensor self, int dim=0) -> Tensor", `{self: "float32[2, 3]", dim: "7"}`, asserts.UndeclaredWrite, argument(0, "self"), asserts.Place{})
+	p := write(t, &Folder{Path: filepath.Join(dir, "programs"), Python: python, Source: source}, f)
+	if kept, _ := os.ReadFile(p.File); !p.Reproduced || !strings.Contains(p.Text, "default(self, 7)") || string(kept) != p.Text {
+		t.Errorf("%v, in\n%s", p, p.Text)
+	}
+}
+
 // An interrupted program ends, and the one that forked it too.
 func TestRunInterrupted(t *testing.T) {
 	python, err := exec.LookPath("python3")

@@ -155,17 +155,18 @@ type language struct {
 	texts              func(Fault) ([]string, error) // the plainest first
 	usual              func(texts []string) string   // the one that is kept where none shows the fault
 	run                func(by *runner, file string) (shown bool, why string)
-	tries              int    // how many smaller programs are run
+	tries              int // how many smaller programs are run, by try
+	try                func(by *runner, file string) (shown bool, why string)
 	lacks              string // what keeps programs from being run, or ""
 }
 
 // languages returns those in which the ops can be called, the one that serves most first.
 func (d *Folder) languages() []language {
 	if d.Go != nil {
-		return []language{{".go", "//", d.goTexts, first, d.runGo, 4, ""}}
+		return []language{{".go", "//", d.goTexts, first, d.runGo, 4, d.runGo, ""}}
 	}
-	python := language{".py", "#", d.Texts, throughOps, (*runner).run, 40, ""}
-	cpp := language{".cpp", "//", d.cppTexts, first, d.runCpp, 3, ""}
+	python := language{".py", "#", d.Texts, throughOps, (*runner).run, 40, (*runner).try, ""}
+	cpp := language{".cpp", "//", d.cppTexts, first, d.runCpp, 3, d.runCpp, ""}
 	switch {
 	case d.Python != "" && d.Build != nil:
 		return []language{python, cpp}
@@ -265,6 +266,10 @@ func throughOps(texts []string) string {
 
 func (l language) put(p *report.Program, text string) error {
 	p.Text = l.comment + mark + "\n" + text
+	return save(p)
+}
+
+func save(p *report.Program) error {
 	if err := os.MkdirAll(filepath.Dir(p.File), 0o777); err != nil {
 		return err
 	}

@@ -23,7 +23,7 @@ import (
 )
 
 // A runner runs programs of Python, each in a process of its own, forked from one that
-// has imported torch, which takes longer than most programs.
+// has imported torch, which takes longer than most programs, or also what another imported.
 type runner struct {
 	ctx             context.Context
 	python, printed string // printed is the file for what a program prints
@@ -78,8 +78,13 @@ func (r *runner) end() string {
 const longest = 3 * time.Minute
 
 // run runs a program, and reports whether the fault is there, or what kept it.
-func (r *runner) run(file string) (shown bool, why string) {
-	status, err := r.ask(file)
+func (r *runner) run(file string) (shown bool, why string) { return r.forked(file, false) }
+
+// try is run for a program like the one that ran before, whose imports have been made.
+func (r *runner) try(file string) (shown bool, why string) { return r.forked(file, true) }
+
+func (r *runner) forked(file string, like bool) (shown bool, why string) {
+	status, err := r.ask(file, like)
 	if r.ctx.Err() != nil {
 		r.end()
 		return false, "it was not run: interrupted"
@@ -157,7 +162,7 @@ func firstError(out []byte) string {
 }
 
 // ask has a program run, and returns its exit status, negative for a signal.
-func (r *runner) ask(file string) (status int, err error) {
+func (r *runner) ask(file string, like bool) (status int, err error) {
 	if r.cmd == nil {
 		if err := r.start(); err != nil {
 			return 0, err
@@ -167,7 +172,7 @@ func (r *runner) ask(file string) (status int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	ask, err := json.Marshal([]string{path, r.printed})
+	ask, err := json.Marshal([]any{path, r.printed, like})
 	if err != nil {
 		return 0, err
 	}

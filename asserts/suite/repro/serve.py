@@ -1,14 +1,17 @@
 """Runs programs, each in a process forked from this one, which has imported torch alone.
 
-A line of standard input is a program and the file for what it prints, as JSON; the answer
-is its exit status, negative for a signal. The argument is how many seconds a program
-may take.
+A line of standard input is a program, the file for what it prints, and whether it is like
+the one before, as JSON; the answer is its exit status, negative for a signal. What is like
+the one before is forked from a process that has imported what that one imported. The
+argument is how many seconds a program may take.
 """
+import importlib
 import json
 import os
 import runpy
 import signal
 import sys
+import tempfile
 import traceback
 
 longest = int(sys.argv[1])
@@ -36,17 +39,66 @@ def run(program, printed):
     return 0
 
 
+def forked(program, printed):
+    """Runs a program in a process of its own, and returns its exit status and what it imported."""
+    with tempfile.TemporaryFile("w+") as imported:
+        child = os.fork()
+        if child == 0:
+            known = set(sys.modules)
+            status = run(program, printed)
+            for stream in (sys.stdout, sys.stderr):
+                stream.flush()
+            json.dump([sys.path, [name for name in sys.modules if name not in known]], imported)
+            imported.flush()
+            os._exit(status & 0xFF)
+        ended = os.waitpid(child, 0)[1]
+        imported.seek(0)
+        return -os.WTERMSIG(ended) if os.WIFSIGNALED(ended) else os.WEXITSTATUS(ended), imported.read()
+
+
+class Warm:
+    """A process that has imported what a program imported, and runs programs."""
+
+    def __init__(self, imported):
+        self.imported = imported
+        (asked, asks), (answers, answered) = os.pipe(), os.pipe()
+        self.process = os.fork()
+        if self.process == 0:
+            os.close(asks)
+            sys.path[:], names = json.loads(imported)
+            for name in names:
+                try:
+                    importlib.import_module(name)
+                except BaseException:
+                    pass  # a name that is no module's
+            for line in os.fdopen(asked):
+                os.write(answered, b"%d\n" % forked(*json.loads(line)[:2])[0])
+            os._exit(0)
+        os.close(asked)
+        os.close(answered)
+        self.asks, self.answers = os.fdopen(asks, "w", buffering=1), os.fdopen(answers)
+
+    def run(self, line):
+        self.asks.write(line)
+        return int(self.answers.readline())
+
+    def end(self):
+        self.asks.close()
+        os.waitpid(self.process, 0)
+
+
 answers = os.fdopen(os.dup(1), "w", buffering=1)
 os.dup2(2, 1)
 import torch  # behind that: what it prints is no answer
 
+imported, warm = "", None
 for line in sys.stdin:
-    child = os.fork()
-    if child == 0:
-        answers.close()
-        status = run(*json.loads(line))
-        for stream in (sys.stdout, sys.stderr):
-            stream.flush()
-        os._exit(status & 0xFF)
-    ended = os.waitpid(child, 0)[1]
-    print(-os.WTERMSIG(ended) if os.WIFSIGNALED(ended) else os.WEXITSTATUS(ended), file=answers)
+    program, printed, like = json.loads(line)
+    if like and imported:
+        if warm and warm.imported != imported:
+            warm = warm.end()
+        warm = warm or Warm(imported)
+        status = warm.run(line)
+    else:
+        status, imported = forked(program, printed)
+    print(status, file=answers)

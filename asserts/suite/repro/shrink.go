@@ -1,7 +1,6 @@
 package repro
 
 import (
-	"os"
 	"slices"
 
 	"github.com/opassert/opassert/asserts/suite/engine"
@@ -11,33 +10,36 @@ import (
 	"github.com/opassert/opassert/schema"
 )
 
-// shrink keeps the smallest program that shows a fault, of those of smaller calls.
+// shrink keeps a small program that shows a fault, of those of smaller calls.
 func (l language) shrink(f Fault, way int, p *report.Program, by *runner) error {
 	if f.Finding == nil { // the run has looked for the smallest call that crashes
 		return nil
 	}
-	kept := *p
-	for tries, changed := l.tries, true; changed; {
-		changed = false
-		for _, smaller := range f.smaller() {
-			if tries--; tries < 0 {
-				break
-			}
-			texts, err := l.texts(smaller)
-			if err != nil || way >= len(texts) {
-				continue
-			}
-			if err := l.put(p, texts[way]); err != nil {
-				return err
-			}
-			if shown, _ := l.run(by, p.File); shown {
-				f, kept, changed = smaller, *p, true
-				break
-			}
+	first, kept := *p, *p
+	smaller := f.smaller()
+	for tries, at, failed := l.tries, 0, 0; tries > 0 && failed < len(smaller); tries-- {
+		one := smaller[at%len(smaller)]
+		at, failed = at+1, failed+1
+		texts, err := l.texts(one)
+		if err != nil || way >= len(texts) {
+			continue
+		}
+		if err := l.put(p, texts[way]); err != nil {
+			return err
+		}
+		if shown, _ := l.try(by, p.File); shown { // what comes before that failed, and what comes next may do
+			kept, smaller, at, failed = *p, one.smaller(), at-1, 0
 		}
 	}
 	*p = kept
-	return os.WriteFile(p.File, []byte(p.Text), 0o666)
+	if err := save(p); err != nil || kept.Text == first.Text {
+		return err
+	}
+	if shown, _ := l.run(by, p.File); shown {
+		return nil
+	}
+	*p = first
+	return save(p)
 }
 
 // smaller returns a finding with smaller calls, the smallest first.
@@ -50,67 +52,80 @@ func (f Fault) smaller() (all []Fault) {
 	if err != nil {
 		return nil
 	}
+	known := map[string]bool{f.Finding.Recipe: true}
 	for _, s := range smallerCases(op, c) {
 		one := *f.Finding
 		one.Recipe, one.Call = s.Recipe(), s.String()
-		if one.Recipe != f.Finding.Recipe {
+		if !known[one.Recipe] {
 			all = append(all, Fault{f.Op, &one, nil, f.turn})
+		}
+		known[one.Recipe] = true
+	}
+	return all
+}
+
+// A reduction makes a case smaller where it can.
+type reduction func(*sample.Case)
+
+// smallerCases returns cases with arguments left to their defaults, with shorter lists and
+// with smaller tensors of plainer forms: all of that at once, and then one by one.
+func smallerCases(op *schema.Op, c *sample.Case) (all []*sample.Case) {
+	with := func(reductions ...reduction) {
+		d := c.Clone()
+		for _, reduce := range reductions {
+			reduce(d)
+		}
+		all = append(all, d)
+	}
+	fewer := fewerArguments(op, c)
+	with(append(fewer, ofAll(shortened(2)), ofAll(plain))...)
+	for _, reduce := range append(fewer, ofAll(shortened(1)), ofAll(shortened(2))) {
+		with(reduce)
+	}
+	for i := range c.Tensors() {
+		for _, reduce := range []func(*sample.TensorSpec){shortened(1), plain, flatter} {
+			with(func(d *sample.Case) { reduce(d.Tensors()[i]) })
 		}
 	}
 	return all
 }
 
-// smallerCases returns cases with arguments left to their defaults, with shorter lists and
-// with smaller tensors of plainer forms.
-func smallerCases(op *schema.Op, c *sample.Case) (all []*sample.Case) {
-	with := func(change func(d *sample.Case) bool) {
-		if d := c.Clone(); change(d) {
-			all = append(all, d)
-		}
-	}
+// fewerArguments returns what leaves arguments to their defaults, and lists with one element.
+func fewerArguments(op *schema.Op, c *sample.Case) (all []reduction) {
 	apart := !slices.ContainsFunc(c.Tensors(), func(t *sample.TensorSpec) bool { return t.Same > 0 || t.View > 0 })
 	for i, arg := range op.Func.Args {
 		holds := c.Args[i].Kind == sample.TensorValue || c.Args[i].Kind == sample.ListValue && arg.Type.HoldsTensors()
-		with(func(d *sample.Case) bool {
-			d.Args[i] = sample.Value{}
-			return arg.Default != "" && c.Args[i].Kind != sample.DefaultValue && (apart || !holds)
-		})
-		with(func(d *sample.Case) bool {
-			n := len(d.Args[i].List)
-			d.Args[i].List = d.Args[i].List[:min(1, n)]
-			return d.Args[i].Kind == sample.ListValue && holds && n > 1 && apart
-		})
-	}
-	for _, n := range []int64{1, 2} {
-		with(func(d *sample.Case) bool { return shorten(d.Tensors(), n) })
-	}
-	for i := range c.Tensors() {
-		one := func(d *sample.Case) []*sample.TensorSpec { return d.Tensors()[i : i+1] }
-		with(func(d *sample.Case) bool { return shorten(one(d), 1) })
-		with(func(d *sample.Case) bool {
-			t := one(d)[0]
-			plain := t.Form == engine.Strided && t.Arrangement == tensor.Contiguous
-			t.Form, t.Arrangement = engine.Strided, tensor.Contiguous
-			return !plain
-		})
-		with(func(d *sample.Case) bool {
-			t := one(d)[0]
-			ok := len(t.Sizes) > 1
-			t.Sizes = t.Sizes[min(1, len(t.Sizes)):]
-			return ok
-		})
+		if arg.Default != "" && (apart || !holds) {
+			all = append(all, func(d *sample.Case) { d.Args[i] = sample.Value{} })
+		}
+		if holds && apart {
+			all = append(all, func(d *sample.Case) { d.Args[i].List = d.Args[i].List[:min(1, len(d.Args[i].List))] })
+		}
 	}
 	return all
 }
 
-// shorten makes dimensions of tensors as short as n, and reports whether one was longer.
-func shorten(ts []*sample.TensorSpec, n int64) (changed bool) {
-	for _, t := range ts {
-		for d := range t.Sizes {
-			if t.Sizes[d] > n {
-				t.Sizes[d], changed = n, true
-			}
+func ofAll(reduce func(*sample.TensorSpec)) reduction {
+	return func(d *sample.Case) {
+		for _, t := range d.Tensors() {
+			reduce(t)
 		}
 	}
-	return changed
+}
+
+// shortened returns what makes dimensions as short as n.
+func shortened(n int64) func(*sample.TensorSpec) {
+	return func(t *sample.TensorSpec) {
+		for d := range t.Sizes {
+			t.Sizes[d] = min(t.Sizes[d], n)
+		}
+	}
+}
+
+func plain(t *sample.TensorSpec) { t.Form, t.Arrangement = engine.Strided, tensor.Contiguous }
+
+func flatter(t *sample.TensorSpec) {
+	if len(t.Sizes) > 1 {
+		t.Sizes = t.Sizes[1:]
+	}
 }
