@@ -358,7 +358,7 @@ func TestReproducedWithoutOpassert(t *testing.T) {
 		}
 		cmd := exec.Command(python.Path, files[0])
 		cmd.Dir = "testdata"
-		if out, _ := cmd.CombinedOutput(); cmd.ProcessState.ExitCode() != 1 || !strings.Contains(string(out), "the fault is there: x was changed") {
+		if out, _ := cmd.CombinedOutput(); cmd.ProcessState.ExitCode() != 1 || !strings.Contains(string(out), "the fault is there: argument x was changed") {
 			t.Errorf("%s ends with %v:\n%s", files[0], cmd.ProcessState, out)
 		}
 	})

@@ -1,7 +1,6 @@
 package repro
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"os"
@@ -17,55 +16,31 @@ import (
 	"github.com/opassert/opassert/schema"
 )
 
-// cppPredicates are those of the checks in C++.
-var cppPredicates = map[asserts.Code]predicate{
-	asserts.InputImpl: {
-		before: "const void* before = {x}.unsafeGetTensorImpl();",
-		fault:  "{x}.unsafeGetTensorImpl() != before",
-		says:   "{x} is another tensor than before",
+// cpp is the dialect of C++.
+var cpp = dialect{
+	language: "C++",
+	noted:    "auto {fact}_before = {of};",
+	was:      "{fact}_before",
+	release:  "stack.clear();",
+	joints:   map[string]string{"and": " && ", "or": " || "},
+	facts: map[string]fact{
+		"impl":    {of: "{x}.unsafeGetTensorImpl()"},
+		"storage": {of: "{x}.storage()", by: "{}.unsafeGetStorageImpl()"},
+		"memory":  {of: "memory({x})"},
+		"look":    {of: "look({x})"},
+		"version": {of: "version({x})"},
+		"holders": {of: "{x}.use_count()"},
+		"uses":    {of: "{x}.storage().use_count()"},
 	},
-	asserts.InputStorage: {
-		before: "at::Storage before = {x}.storage();",
-		fault:  "{x}.storage().unsafeGetStorageImpl() != before.unsafeGetStorageImpl()",
-		says:   "{x} has another storage than before",
-	},
-	asserts.FreshImpl:       {fault: "{x}.is_same({y})", alone: "{x}.use_count() > 1", says: "{x} is not a new tensor"},
-	asserts.ViewStorage:     {fault: "!{x}.is_alias_of({y})", says: "{x} is no view: it does not share the storage of {y}"},
-	asserts.FreshStorage:    {fault: "share({x}, {y})", alone: "{x}.storage().use_count() > 1", says: "the memory of {x} is not its own"},
-	asserts.ReturnedSelf:    {fault: "!{x}.is_same({y})", says: "{x} is not the argument that was written"},
-	asserts.UndeclaredAlias: {fault: "share({x}, {y})", says: "{x} shares memory with {y}"},
-	asserts.OutputAlias:     {fault: "share({x}, {y})", says: "{x} shares memory with {y}"},
-	asserts.UndeclaredWrite: {
-		before: "auto before = std::make_tuple(memory({x}), look({x}), version({x}));",
-		fault:  "before != std::make_tuple(memory({x}), look({x}), version({x}))",
-		says:   "{x} was changed",
-	},
-	asserts.VersionBump: {
-		before: "auto before = std::make_pair(memory({x}), version({x}));",
-		fault:  "memory({x}) != before.first && version({x}) == before.second",
-		says:   "{x} was written, and its version is what it was",
-	},
-	asserts.InplaceMetadata: {
-		before: "std::string before = look({x});",
-		fault:  "look({x}) != before",
-		says:   "{x} has other sizes, strides, offset or dtype than before",
-	},
-	asserts.WriteBeside: {
-		before: "std::string before = memory({x});",
-		fault:  "beside(before, {x})",
-		says:   "bytes of the storage of {x} changed that are not elements of {x}",
-	},
-	asserts.KeptArgument: {
-		before: "auto before = std::make_pair({x}.use_count() - {passed}, {x}.storage().use_count());",
-		after:  "stack.clear();",
-		fault:  "{x}.use_count() > before.first || {x}.storage().use_count() > before.second",
-		says:   "somebody holds {x} once the call is over",
-	},
-	asserts.WithinStorage: {fault: "beyond({x})", says: "elements of {x} lie outside its storage"},
-	asserts.MetaAlias: {
-		after: "try {\n  call(op, twin_stack);\n} catch (const std::exception& e) {\n  std::printf(\"" + there + "the call with meta tensors raises: %s\\n\", line(e).c_str());\n  return 1;\n}",
-		fault: "planned(stack) != planned(twin_stack) || shared(args, stack) != shared(twin_args, twin_stack)",
-		says:  "what is planned with differs from what is returned",
+	words: map[string]word{
+		"same":   {fault: "{x}.is_same({y})"},
+		"other":  {fault: "!{x}.is_same({y})"},
+		"held":   {fault: "{x}.use_count() > 1"},
+		"used":   {fault: "{x}.storage().use_count() > 1"},
+		"apart":  {fault: "!{x}.is_alias_of({y})"},
+		"shares": {fault: "share({x}, {y})"},
+		"beside": {fault: "beside({was}, {x})"},
+		"beyond": {fault: "beyond({x})"},
 	},
 }
 
@@ -134,11 +109,12 @@ std::string memory(const at::Tensor& t) {
 int64_t version(const at::Tensor& t) { return t.is_inference() ? 0 : t._version(); }
 `},
 	{"look", `
-// look returns the sizes, strides, offset and dtype of a tensor.
+// look returns the sizes, strides, offset, dtype and names of a tensor.
 std::string look(const at::Tensor& t) {
   std::ostringstream text;
   text << t.sizes() << t.scalar_type();
   if (t.layout() == at::kStrided) text << t.strides() << t.storage_offset();
+  if (t.has_names()) text << t.names();
   return text.str();
 }
 `},
@@ -317,15 +293,24 @@ func (s Source) cppText(f Fault, below bool) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	c.line("std::vector<c10::IValue> stack{%s};", strings.Join(args, ", "))
-	guard := ""
+	stack, guard := "std::vector<c10::IValue> stack{"+strings.Join(args, ", ")+"};", ""
 	if below {
 		guard = "at::AutoDispatchBelowAutograd below;\n"
 	}
-	if f.Crash != nil {
+	switch {
+	case f.Crash != nil:
+		c.line("%s", stack)
 		c.crash(guard)
-	} else if err := c.judged(f, guard); err != nil {
-		return "", err
+	case twin(f.Finding) == engine.Meta:
+		c.line("%s", stack)
+		c.compared(guard)
+	default:
+		p, err := cpp.predicate(f.Finding.Violation, c.place, func(x, y string) []string { return nil })
+		if err != nil {
+			return "", err
+		}
+		c.lines = append(append(c.lines, p.before...), stack)
+		c.judged(p, guard)
 	}
 	return c.text(append(s.about(f), "", "Build it: "+strings.Join(s.buildLine(f), " ")), s), nil
 }
@@ -602,51 +587,24 @@ func (c *cppFile) place(p asserts.Place) (string, error) {
 	return fmt.Sprintf("part(%s, %q)", x, p.Part()), nil
 }
 
-// judged is the call between the observations before and after it.
-func (c *cppFile) judged(f Fault, guard string) error {
-	v := f.Finding.Violation
-	p, ok := cppPredicates[v.Code]
-	if !ok || slices.Contains(f.Finding.Devices, engine.Fake) || slices.Contains(f.Finding.Devices, engine.Rules) {
-		return fmt.Errorf("%v has no form in C++", v.Code)
-	}
-	x, y := "", ""
-	var err error
-	if v.Code != asserts.MetaAlias {
-		if x, err = c.place(v.Subject); err != nil {
-			return err
-		}
-	}
-	if v.Against.Name != "" && strings.Contains(p.fault, "{y}") {
-		if y, err = c.place(v.Against); err != nil {
-			return err
-		}
-	} else if strings.Contains(p.fault, "{y}") {
-		if p.fault = p.alone; p.fault == "" {
-			return errors.New("nothing says which tensor it is held against")
-		}
-	}
-	if v.Code == asserts.MetaAlias {
-		c.line("const auto args = stack;\nauto twin_stack = twins(stack);\nconst auto twin_args = twin_stack;")
-	}
-	passed := "1" // by the stack, which the call clears
-	if strings.Contains(x, ".get(") {
-		passed = "0"
-	}
-	fill := strings.NewReplacer("{x}", x, "{y}", y, "{passed}", passed).Replace
-	if p.before != "" {
-		c.line("%s", fill(p.before))
-	}
+// judged is the call before what is observed after it.
+func (c *cppFile) judged(p *predicate, guard string) {
 	c.line("%scall(op, stack);", guard)
 	if p.after != "" {
 		c.line("%s", p.after)
 	}
-	says := strings.NewReplacer("{x}", cppCalled(v.Subject), "{y}", cppCalled(v.Against)).Replace(p.says)
-	c.line("if (%s) {\n  std::puts(%q);\n  return 1;\n}\nstd::puts(%q);", fill(p.fault), there+says, notThere)
-	return nil
+	c.line("if (%s) {\n  std::puts(%q);\n  return 1;\n}\nstd::puts(%q);", p.fault, there+p.says, notThere)
 }
 
-// cppCalled is what a program's words call a tensor.
-func cppCalled(p asserts.Place) string { return p.Name + p.Called + elementOf(p) }
+// compared is the call beside the one that a compiler plans with.
+func (c *cppFile) compared(guard string) {
+	c.line("const auto args = stack;\nauto twin_stack = twins(stack);\nconst auto twin_args = twin_stack;")
+	c.judged(&predicate{
+		after: "try {\n  call(op, twin_stack);\n} catch (const std::exception& e) {\n  std::printf(\"" + there + "the call with meta tensors raises: %s\\n\", line(e).c_str());\n  return 1;\n}",
+		fault: "planned(stack) != planned(twin_stack) || shared(args, stack) != shared(twin_args, twin_stack)",
+		says:  differs,
+	}, guard)
+}
 
 // crash calls the op in a process of its own.
 func (c *cppFile) crash(guard string) {

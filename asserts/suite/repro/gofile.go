@@ -36,44 +36,35 @@ type Package struct {
 	Options string // returns options of package maker, or ""
 }
 
-// goPredicates are those of the checks in Go, about what tensors say of themselves: x
-// and y are observations after the call, before is that of x before it.
-var goPredicates = map[asserts.Code]predicate{
-	asserts.InputImpl:       {fault: "x.Impl != before.Impl", says: "{x} is another object than before"},
-	asserts.InputStorage:    {fault: "x.Storage != before.Storage", says: "{x} has another storage than before"},
-	asserts.FreshImpl:       {fault: "x.Impl == y.Impl", alone: "x.ImplUses > 1", says: "{x} is not a new tensor"},
-	asserts.ViewStorage:     {fault: "x.Storage != y.Storage", says: "{x} is no view: it does not share the storage of {y}"},
-	asserts.FreshStorage:    {fault: goShared, alone: "x.StorageUses > 1", says: "the memory of {x} is not its own"},
-	asserts.ReturnedSelf:    {fault: "x.Impl != y.Impl", says: "{x} is not the argument that was written"},
-	asserts.UndeclaredAlias: {fault: goShared, says: "{x} shares memory with {y}"},
-	asserts.OutputAlias:     {fault: goShared, says: "{x} shares memory with {y}"},
-	asserts.UndeclaredWrite: {fault: "!reflect.DeepEqual(x.Content, before.Content)", says: "{x} was changed"},
-	asserts.VersionBump: {
-		fault: "x.Content.Digest != before.Content.Digest && x.Version == before.Version",
-		says:  "{x} was written, and its version is what it was",
+// golang is the dialect of Go, about what tensors say of themselves, {seen}: x and y are
+// observations after the call. {size} is how many bytes an element takes.
+var golang = dialect{
+	language: "Go",
+	noted:    "before := {seen}",
+	was:      "before",
+	joints:   map[string]string{"and": " && ", "or": " || "},
+	facts: map[string]fact{
+		"impl":    {"x", "{}.Impl"},
+		"storage": {"x", "{}.Storage"},
+		"memory":  {"x", "{}.Content.Digest"},
+		"look":    {"x", "fmt.Sprint({}.Content.Sizes, {}.Content.Strides, {}.Content.Offset, {}.Content.DType, {}.Content.Names)"},
+		"version": {"x", "{}.Version"},
+		"holders": {"x", "{}.ImplUses"},
+		"uses":    {"x", "{}.StorageUses"},
 	},
-	asserts.InplaceMetadata: {
-		fault: "fmt.Sprint(x.Content.Sizes, x.Content.Strides, x.Content.Offset, x.Content.DType, x.Content.Names) !=\n" +
-			"fmt.Sprint(before.Content.Sizes, before.Content.Strides, before.Content.Offset, before.Content.DType, before.Content.Names)",
-		says: "{x} has other sizes, strides, offset, dtype or names than before",
-	},
-	asserts.WriteBeside: {
-		fault: "beside(before.Content.Bytes, x.Content.Bytes, elements(x.Content.Sizes, x.Content.Strides, x.Content.Offset), {size})",
-		says:  "bytes of the storage of {x} changed that are not elements of {x}",
-	},
-	asserts.KeptArgument: {
-		fault: "x.ImplUses > before.ImplUses || x.StorageUses > before.StorageUses",
-		says:  "somebody holds {x} once the call is over",
-	},
-	asserts.WithinStorage: {
-		fault: "beyond(elements(x.Content.Sizes, x.Content.Strides, x.Content.Offset), x.Content.Nbytes/{size})",
-		says:  "elements of {x} lie outside its storage",
+	words: map[string]word{
+		"same":   {fault: "x.Impl == {y}.Impl"},
+		"other":  {fault: "x.Impl != {y}.Impl"},
+		"held":   {fault: "x.ImplUses > 1"},
+		"used":   {fault: "x.StorageUses > 1"},
+		"apart":  {fault: "x.Storage != {y}.Storage"},
+		"shares": {fault: "x.Impl == {y}.Impl || x.Storage != 0 && x.Storage == {y}.Storage"},
+		"beside": {fault: "beside({was}.Content.Bytes, x.Content.Bytes, elements(x.Content.Sizes, x.Content.Strides, x.Content.Offset), {size})"},
+		"beyond": {fault: "beyond(elements(x.Content.Sizes, x.Content.Strides, x.Content.Offset), x.Content.Nbytes/{size})"},
 	},
 }
 
-const goShared = "x.Impl == y.Impl || x.Storage != 0 && x.Storage == y.Storage"
-
-// overlapping is goShared for storages that lie in the same memory.
+// overlapping is "shares" for storages that lie in the same memory.
 const overlapping = "x.Content.Memory < y.Content.Memory+uintptr(y.Content.Nbytes) && y.Content.Memory < x.Content.Memory+uintptr(x.Content.Nbytes)"
 
 // goDefinitions are the functions of Go that programs use.
@@ -567,42 +558,31 @@ func (g *goFile) seen(tensor string) string {
 // judged is the call between the observations before and after it.
 func (g *goFile) judged(f Fault, call string) error {
 	v := f.Finding.Violation
-	p, ok := goPredicates[v.Code]
-	if !ok || len(f.Finding.Devices) > 1 {
+	if len(f.Finding.Devices) > 1 {
 		return fmt.Errorf("%v has no form in Go", v.Code)
 	}
-	x, err := g.place(v.Subject)
+	x, y := "", ""
+	p, err := golang.predicate(v, g.place, func(on, against string) []string {
+		x, y = on, against
+		size := fmt.Sprintf("max(x.Content.ItemSize, %d)", sample.Element(v.DType).Size())
+		return []string{"{seen}", g.seen(x), "{size}", size, "{y}", "y"}
+	})
 	if err != nil {
 		return err
 	}
-	y := ""
-	if v.Against.Name != "" {
-		if y, err = g.place(v.Against); err != nil {
-			return err
-		}
-	} else if strings.Contains(p.fault, "y.") {
-		if p.fault = p.alone; p.fault == "" {
-			return errors.New("nothing says which tensor it is held against")
-		}
-	}
-	if p.fault == goShared && strings.Contains(v.Saw, "under another StorageImpl") {
+	if rules[v.Code].fault == "shares" && strings.Contains(v.Saw, "under another StorageImpl") {
 		p.fault = overlapping
 	}
-	p.fault = strings.ReplaceAll(p.fault, "{size}", fmt.Sprintf("max(x.Content.ItemSize, %d)", sample.Element(v.DType).Size()))
-	if strings.Contains(p.fault, "before.") {
-		g.line("before := %s", g.seen(x))
-	}
-	g.line("%s", g.results(call, x+" "+y))
+	g.lines = append(append(g.lines, p.before...), g.results(call, x+" "+y))
 	if g.fn.Fails {
 		g.line("if err != nil {\nraises(err)\n}")
 	}
-	if y != "" && strings.Contains(p.fault, "y.") {
+	if y != "" {
 		g.line("x, y := %s, %s", g.seen(x), g.seen(y))
 	} else {
 		g.line("x := %s", g.seen(x))
 	}
-	says := strings.NewReplacer("{x}", x, "{y}", y).Replace(p.says)
-	g.line("if %s {\nfmt.Println(%q)\nos.Exit(1)\n}\nfmt.Println(%q)", p.fault, there+says, notThere)
+	g.line("if %s {\nfmt.Println(%q)\nos.Exit(1)\n}\nfmt.Println(%q)", p.fault, there+p.says, notThere)
 	return nil
 }
 

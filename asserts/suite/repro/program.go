@@ -243,10 +243,10 @@ const belowAutograd = "torch._C._AutoDispatchBelowAutograd"
 func indented(text string) string { return "    " + strings.ReplaceAll(text, "\n", "\n    ") }
 
 // judged is the call between the observations before and after it.
-func (k *call) judged(w way, p predicate) string {
+func (k *call) judged(w way, p *predicate) string {
 	var b strings.Builder
-	if p.before != "" {
-		b.WriteString(p.before + "\n")
+	for _, statement := range p.before {
+		b.WriteString(statement + "\n")
 	}
 	call := guarded(w.statement("result = " + k.expression(w)))
 	if !strings.Contains(p.fault+p.after, "result") { // an op may write, and raise then
@@ -319,6 +319,8 @@ const unregistered = `# C++ has none of the meta functions that Python registers
 torch._meta_registrations._meta_lib_dont_use_me_use_register_meta._destroy()
 `
 
+const differs = "what is planned with differs from what is returned"
+
 // compared is the call beside the one that a compiler plans with.
 func (k *call) compared(w way, device engine.Device) string {
 	var b strings.Builder
@@ -333,7 +335,7 @@ func (k *call) compared(w way, device engine.Device) string {
 	b.WriteString("try:\n" + indented(plan) + "\nexcept Exception as e:\n")
 	fmt.Fprintf(&b, "    print(\"%sthe call with %s tensors raises:\", e)\n    sys.exit(1)\n", there, device)
 	b.WriteString(verdict("planned(result) != planned(plan) or shared(args, result) != shared(twins_args, plan)",
-		"what is planned with differs from what is returned", notThere))
+		differs, notThere))
 	return b.String()
 }
 

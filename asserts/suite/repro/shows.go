@@ -1,7 +1,6 @@
 package repro
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -12,79 +11,31 @@ import (
 	"github.com/opassert/opassert/asserts/suite/report"
 )
 
-// A predicate says in Python how a broken rule shows. {x} is its subject, {y} the
-// tensor that it is held against.
-type predicate struct {
-	before string // a statement before the call
-	after  string // one after it
-	fault  string // an expression that is true where the rule is broken
-	alone  string // the same without a {y}
-	says   string // the fault then
-}
-
-// predicates are those of the checks that a call from Python can show. {read} are the
-// arguments that the op does not write.
-var predicates = map[asserts.Code]predicate{
-	asserts.InputStorage: {
-		before: "held = {x}.untyped_storage()",
-		fault:  "{x}.untyped_storage()._cdata != held._cdata",
-		says:   "{x} has another storage than before",
+// python is the dialect of Python. {read} are the arguments that the op does not write.
+var python = dialect{
+	language: "Python",
+	noted:    "{fact}_before = {of}",
+	was:      "{fact}_before",
+	release:  "del result",
+	joints:   map[string]string{"and": " and ", "or": " or "},
+	facts: map[string]fact{
+		"storage": {of: "{x}.untyped_storage()", by: "{}._cdata"},
+		"memory":  {of: "memory({x})"},
+		"look":    {of: "look({x})"},
+		"version": {of: "version({x})"},
+		"holders": {of: "holders({x})"},
+		"uses":    {of: "uses({x})"},
 	},
-	asserts.FreshImpl: {
-		before: "fresh = torch.empty(0)",
-		fault:  "{x} is {y}",
-		alone:  "holders({x}) > holders(fresh)",
-		says:   "{x} is not a new tensor",
-	},
-	asserts.ViewStorage: {
-		fault: "{x}.untyped_storage()._cdata != {y}.untyped_storage()._cdata",
-		says:  "{x} is no view: it does not share the storage of {y}",
-	},
-	asserts.FreshStorage: {
-		fault: "share({x}, {y})",
-		alone: "uses({x}) > uses(torch.empty(1))",
-		says:  "the memory of {x} is not its own",
-	},
-	asserts.ReturnedSelf: {
-		fault: "{x} is not {y}",
-		says:  "{x} is not the argument that was written",
-	},
-	asserts.UndeclaredAlias: {fault: "share({x}, {y})", says: "{x} shares memory with {y}"},
-	asserts.OutputAlias:     {fault: "share({x}, {y})", says: "{x} shares memory with {y}"},
-	asserts.UndeclaredWrite: {
-		before: "before = memory({x}), look({x}), version({x})",
-		fault:  "not torch.equal(before[0], memory({x})) or before[1:] != (look({x}), version({x}))",
-		says:   "{x} was changed",
-	},
-	asserts.VersionBump: {
-		before: "before = memory({x}), version({x})",
-		fault:  "not torch.equal(before[0], memory({x})) and version({x}) == before[1]",
-		says:   "{x} was written, and its version is what it was",
-	},
-	asserts.InplaceMetadata: {
-		before: "before = look({x})",
-		fault:  "look({x}) != before",
-		says:   "{x} has other sizes, strides, offset, dtype or names than before",
-	},
-	asserts.WriteBeside: {
-		before: "before = memory({x})",
-		fault:  "beside(before, {x})",
-		says:   "bytes of the storage of {x} changed that are not elements of {x}",
-	},
-	asserts.KeptArgument: {
-		before: "before = holders({x}), uses({x})",
-		after:  "del result",
-		fault:  "holders({x}) > before[0] or uses({x}) > before[1]",
-		says:   "somebody holds {x} once the call is over",
-	},
-	asserts.WithinStorage: {
-		fault: "beyond({x})",
-		says:  "elements of {x} lie outside its storage",
-	},
-	asserts.AutogradKernel: {
-		before: "for t in tensors([{read}]):\n    if t.is_floating_point() or t.is_complex():\n        t.requires_grad_()",
-		fault:  "not {x}.requires_grad or {x}.is_leaf",
-		says:   "{x} was made from tensors that require grad, and has no gradient",
+	words: map[string]word{
+		"same":     {fault: "{x} is {y}"},
+		"other":    {fault: "{x} is not {y}"},
+		"held":     {fault: "holders({x}) > holders(fresh)", before: "fresh = torch.empty(0)"},
+		"used":     {fault: "uses({x}) > uses(torch.empty(1))"},
+		"apart":    {fault: "{x}.untyped_storage()._cdata != {y}.untyped_storage()._cdata"},
+		"shares":   {fault: "share({x}, {y})"},
+		"beside":   {fault: "beside({was}, {x})"},
+		"beyond":   {fault: "beyond({x})"},
+		"constant": {fault: "not {x}.requires_grad or {x}.is_leaf", before: "for t in tensors([{read}]):\n    if t.is_floating_point() or t.is_complex():\n        t.requires_grad_()"},
 	},
 }
 
@@ -94,14 +45,14 @@ type definition struct{ name, text string }
 var definitions = []definition{
 	{"memory", `
 def memory(t):
-    """Returns a copy of the bytes of a tensor's storage."""
-    return torch.empty(0, dtype=torch.uint8).set_(t.untyped_storage()).clone()
+    """Returns the bytes of a tensor's storage."""
+    return torch.empty(0, dtype=torch.uint8).set_(t.untyped_storage()).tolist()
 `},
 	{"contents", `
 def contents(t):
-    """Returns a copy of the bytes of what a sparse tensor holds inside."""
+    """Returns the bytes of what a sparse tensor holds inside."""
     indices = ["indices"] if t.layout is torch.sparse_coo else ["compressed_indices", "plain_indices"]
-    return torch.cat([memory(part(t, name)) for name in [*indices, "values"]])
+    return [byte for name in [*indices, "values"] for byte in memory(part(t, name))]
 `},
 	{"outline", `
 def outline(t):
@@ -141,13 +92,12 @@ def covered(t):
     bytes = torch.zeros(t.untyped_storage().nbytes(), dtype=torch.bool)
     strides = (*(s * size for s in t.stride()), 1)
     bytes.as_strided((*t.size(), size), strides, t.storage_offset() * size).fill_(True)
-    return bytes
+    return bytes.tolist()
 `},
 	{"beside", `
 def beside(before, t):
     """Reports whether bytes changed that are not elements of t."""
-    n = min(before.numel(), t.untyped_storage().nbytes())
-    return bool(((memory(t)[:n] != before[:n]) & ~covered(t)[:n]).any())
+    return any(old != new and not element for old, new, element in zip(before, memory(t), covered(t)))
 `},
 	{"beyond", `
 def beyond(t):
@@ -179,7 +129,7 @@ def part(t, name):
 def elements(t):
     """Returns the bytes of a tensor's elements."""
     if t.layout is not torch.strided:
-        return contents(t).tolist()
+        return contents(t)
     t = t.detach().int_repr() if t.is_quantized else t.detach().resolve_conj().resolve_neg()
     return t.contiguous().clone().reshape(-1).view(torch.uint8).tolist()
 `},
@@ -193,7 +143,7 @@ def walled(t, walls, byte):
         n = storage.nbytes()
         room = bytearray([byte]) * (4096 + max(n, 1) + 4096)
         flat = torch.frombuffer(room, dtype=torch.uint8, offset=4096, count=max(n, 1))
-        flat[:n] = memory(t)
+        flat[:n] = torch.tensor(memory(t), dtype=torch.uint8)
         walls[storage._cdata] = room, n, flat.untyped_storage()
     moved = torch.empty(0, dtype=t.dtype).set_(walls[storage._cdata][2], t.storage_offset(), t.size(), t.stride())
     return moved.requires_grad_(t.requires_grad)
@@ -290,37 +240,25 @@ func elementOf(p asserts.Place) string {
 var ofSparse = strings.NewReplacer("memory(", "contents(", "look(", "outline(")
 
 // shows returns the predicate of a finding, about its own tensors.
-func (k *call) shows(f *report.Finding) (predicate, error) {
-	v := f.Violation
-	p, ok := predicates[v.Code]
-	if !ok {
-		return p, fmt.Errorf("%v has no form in Python", v.Code)
-	}
-	x, err := k.place(v.Subject)
-	if err != nil {
-		return p, err
-	}
-	y := ""
-	if v.Against.Name != "" {
-		if y, err = k.place(v.Against); err != nil {
-			return p, err
-		}
-	} else if strings.Contains(p.fault, "{y}") {
-		if p.fault = p.alone; p.fault == "" {
-			return p, errors.New("nothing says which tensor it is held against")
-		}
-	}
+func (k *call) shows(f *report.Finding) (*predicate, error) {
 	var read []string
 	for i, arg := range k.op.Func.Args {
 		if k.names[i] != "" && arg.Type.HoldsTensors() && (arg.Alias == nil || !arg.Alias.Write) {
 			read = append(read, k.names[i])
 		}
 	}
-	if k.sparse[x] {
-		p.before, p.fault = ofSparse.Replace(p.before), ofSparse.Replace(p.fault)
+	sparse := false
+	p, err := python.predicate(f.Violation, k.place, func(x, _ string) []string {
+		sparse = k.sparse[x]
+		return []string{"{read}", strings.Join(read, ", ")}
+	})
+	if sparse && err == nil {
+		p.fault = ofSparse.Replace(p.fault)
+		for i := range p.before {
+			p.before[i] = ofSparse.Replace(p.before[i])
+		}
 	}
-	fill := strings.NewReplacer("{x}", x, "{y}", y, "{read}", strings.Join(read, ", ")).Replace
-	return predicate{before: fill(p.before), after: p.after, fault: fill(p.fault), says: fill(p.says)}, nil
+	return p, err
 }
 
 // twin reports on which device the finding's second call was, or "".

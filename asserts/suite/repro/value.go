@@ -28,7 +28,7 @@ var keywords = map[string]bool{"from": true, "lambda": true, "in": true, "is": t
 // variable returns the name of an argument in Python, which no other line of a program
 // uses for something else.
 func variable(name string) string {
-	if keywords[name] || slices.Contains(words, name) || slices.ContainsFunc(definitions, func(d definition) bool { return d.name == name }) {
+	if keywords[name] || slices.Contains(words, name) || strings.HasSuffix(name, "_before") || slices.ContainsFunc(definitions, func(d definition) bool { return d.name == name }) {
 		return name + "_"
 	}
 	return name
@@ -36,7 +36,7 @@ func variable(name string) string {
 
 // words are the names that programs use besides those of their definitions.
 var words = []string{
-	"args", "base64", "before", "bytearray", "byte", "bytes", "call", "child", "complex", "contextlib", "ctypes", "dict", "e", "fresh", "getattr", "held", "id", "inf", "int",
+	"args", "base64", "bytearray", "byte", "bytes", "call", "child", "complex", "contextlib", "ctypes", "dict", "e", "fresh", "getattr", "held", "id", "inf", "int",
 	"isinstance", "kwargs", "len", "list", "max", "min", "mode", "nan", "os", "plan", "print", "range", "resource", "result", "rooms", "seen", "set", "signal", "status",
 	"fill", "strays", "sys", "tuple", "twin", "twins", "type", "walls", "zip", "any", "sum", "bool", "asked", "others", "sizes",
 }

@@ -4,7 +4,6 @@ import torch
 
 
 self = torch.tensor([0.05882353, 0.47058824], dtype=torch.float32)
-fresh = torch.empty(0)
 try:
     result = torch.ops.x.f.default(self)
 except Exception as e:

@@ -5,14 +5,14 @@ import torch
 
 
 def memory(t):
-    """Returns a copy of the bytes of a tensor's storage."""
-    return torch.empty(0, dtype=torch.uint8).set_(t.untyped_storage()).clone()
+    """Returns the bytes of a tensor's storage."""
+    return torch.empty(0, dtype=torch.uint8).set_(t.untyped_storage()).tolist()
 
 
 def contents(t):
-    """Returns a copy of the bytes of what a sparse tensor holds inside."""
+    """Returns the bytes of what a sparse tensor holds inside."""
     indices = ["indices"] if t.layout is torch.sparse_coo else ["compressed_indices", "plain_indices"]
-    return torch.cat([memory(part(t, name)) for name in [*indices, "values"]])
+    return [byte for name in [*indices, "values"] for byte in memory(part(t, name))]
 
 
 def part(t, name):
@@ -34,7 +34,7 @@ def part(t, name):
 def elements(t):
     """Returns the bytes of a tensor's elements."""
     if t.layout is not torch.strided:
-        return contents(t).tolist()
+        return contents(t)
     t = t.detach().int_repr() if t.is_quantized else t.detach().resolve_conj().resolve_neg()
     return t.contiguous().clone().reshape(-1).view(torch.uint8).tolist()
 

@@ -4,14 +4,14 @@ import torch
 
 
 def memory(t):
-    """Returns a copy of the bytes of a tensor's storage."""
-    return torch.empty(0, dtype=torch.uint8).set_(t.untyped_storage()).clone()
+    """Returns the bytes of a tensor's storage."""
+    return torch.empty(0, dtype=torch.uint8).set_(t.untyped_storage()).tolist()
 
 
 def contents(t):
-    """Returns a copy of the bytes of what a sparse tensor holds inside."""
+    """Returns the bytes of what a sparse tensor holds inside."""
     indices = ["indices"] if t.layout is torch.sparse_coo else ["compressed_indices", "plain_indices"]
-    return torch.cat([memory(part(t, name)) for name in [*indices, "values"]])
+    return [byte for name in [*indices, "values"] for byte in memory(part(t, name))]
 
 
 def part(t, name):
@@ -33,7 +33,7 @@ def part(t, name):
 def elements(t):
     """Returns the bytes of a tensor's elements."""
     if t.layout is not torch.strided:
-        return contents(t).tolist()
+        return contents(t)
     t = t.detach().int_repr() if t.is_quantized else t.detach().resolve_conj().resolve_neg()
     return t.contiguous().clone().reshape(-1).view(torch.uint8).tolist()
 
@@ -47,7 +47,7 @@ def walled(t, walls, byte):
         n = storage.nbytes()
         room = bytearray([byte]) * (4096 + max(n, 1) + 4096)
         flat = torch.frombuffer(room, dtype=torch.uint8, offset=4096, count=max(n, 1))
-        flat[:n] = memory(t)
+        flat[:n] = torch.tensor(memory(t), dtype=torch.uint8)
         walls[storage._cdata] = room, n, flat.untyped_storage()
     moved = torch.empty(0, dtype=t.dtype).set_(walls[storage._cdata][2], t.storage_offset(), t.size(), t.stride())
     return moved.requires_grad_(t.requires_grad)

@@ -20,6 +20,6 @@ except Exception as e:
     print("the call raises:", e)
     sys.exit(2)
 if share(result[1], result[0]):
-    print("the fault is there: result[1] shares memory with result[0]")
+    print("the fault is there: result b shares memory with result a")
     sys.exit(1)
 print("the fault is not there")

@@ -19,6 +19,6 @@ except Exception as e:
     print("the call raises:", e)
     sys.exit(2)
 if share(result, self):
-    print("the fault is there: result shares memory with self")
+    print("the fault is there: result shares memory with argument self")
     sys.exit(1)
 print("the fault is not there")
