@@ -2,11 +2,9 @@ package repro
 
 import (
 	"fmt"
-	"math"
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/opassert/opassert/asserts"
@@ -19,10 +17,24 @@ import (
 // cpp is the dialect of C++.
 var cpp = dialect{
 	language: "C++",
-	noted:    "auto {fact}_before = {of};",
-	was:      "{fact}_before",
-	release:  "stack.clear();",
-	joints:   map[string]string{"and": " && ", "or": " || "},
+	literals: literals{
+		values: map[sample.ValueKind]string{
+			sample.NoneValue: "c10::IValue()", sample.IntValue: "int64_t(%s)", sample.FloatValue: "%s", sample.BoolValue: "%s", sample.ComplexValue: "c10::complex<double>(%s, %s)", sample.TextValue: "std::string(%s)",
+			sample.DTypeValue: "int64_t(%s)", sample.LayoutValue: "int64_t(%s)", sample.FormatValue: "int64_t(%s)", sample.QSchemeValue: "int64_t(%s)", sample.DeviceValue: "at::Device(%s)",
+			sample.GeneratorValue: "at::detail::createCPUGenerator(%s)", sample.StorageValue: "%s.storage()",
+		},
+		booleans: [2]string{"false", "true"}, complexes: "{%[1]s, %[2]s}",
+		numbers:   map[string]string{"nan": "NAN", "inf": "INFINITY", "-inf": "-INFINITY", "-9223372036854775808": "INT64_MIN"},
+		namespace: "at::", names: cppName, list: "{%s}", tuple: cppInts, flat: cppFlat,
+		forms: map[engine.Form]string{
+			engine.Grad: "{}.set_requires_grad(true)", engine.Functional: "at::functionalization::impl::to_functional_tensor({})", engine.Inference: "inferred({})", engine.COOUncoalesced: "uncoalesced({})",
+		},
+	},
+	declared: "auto %s = %s;", end: ";", item: "%s%d", called: cppMade, holds: cppList,
+	noted:   "auto {fact}_before = {of};",
+	was:     "{fact}_before",
+	release: "stack.clear();",
+	joints:  map[string]string{"and": " && ", "or": " || "},
 	facts: map[string]fact{
 		"impl":    {of: "{x}.unsafeGetTensorImpl()"},
 		"storage": {of: "{x}.storage()", by: "{}.unsafeGetStorageImpl()"},
@@ -230,14 +242,6 @@ void call(const c10::OperatorHandle& op, std::vector<c10::IValue>& stack) { op.c
 `},
 }
 
-// cppForms are what C++ makes of a dense tensor, as forms in Python.
-var cppForms = map[engine.Form]string{
-	engine.Strided: "{}", engine.COO: "{}.to_sparse()", engine.COOHybrid: "{}.to_sparse(1)", engine.COOUncoalesced: "uncoalesced({})",
-	engine.CSR: "{}.to_sparse_csr()", engine.CSC: "{}.to_sparse_csc()", engine.BSR: "{}.to_sparse_bsr({1, 1})", engine.BSC: "{}.to_sparse_bsc({1, 1})",
-	engine.Mkldnn: "{}.to_mkldnn()", engine.Conjugate: "at::_conj({})", engine.Negative: "at::_neg_view({})", engine.Grad: "{}.set_requires_grad(true)",
-	engine.Functional: "at::functionalization::impl::to_functional_tensor({})", engine.Inference: "inferred({})",
-}
-
 // cppDTypes are the names of dtypes in C++.
 var cppDTypes = map[string]string{
 	"float32": "Float", "float64": "Double", "float16": "Half", "bfloat16": "BFloat16", "int8": "Char", "uint8": "Byte", "int16": "Short", "int32": "Int", "int64": "Long",
@@ -252,17 +256,8 @@ var cppNames = map[string]string{
 	"channels_last_3d": "at::MemoryFormat::ChannelsLast3d", "per_tensor_affine": "at::kPerTensorAffine", "per_channel_affine": "at::kPerChannelAffine",
 }
 
-// A cppFile is a program in the making.
-type cppFile struct {
-	op      *schema.Op
-	names   []string // a variable for each argument that holds tensors, or ""
-	tensors []string // a variable for each tensor of the case
-	lines   []string
-}
-
-func (c *cppFile) line(format string, args ...any) {
-	c.lines = append(c.lines, fmt.Sprintf(format, args...))
-}
+// A cppFile is a program in C++.
+type cppFile struct{ program }
 
 // cppTexts returns the programs of a fault that call the op through the dispatcher, with
 // autograd and below it.
@@ -282,7 +277,7 @@ func (s Source) cppText(f Fault, below bool) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	c := &cppFile{op: op}
+	c := &cppFile{program{dialect: &cpp, op: op}}
 	for _, library := range s.Libraries {
 		c.line("if (!dlopen(%q, RTLD_NOW | RTLD_GLOBAL)) throw std::runtime_error(dlerror());", library)
 	}
@@ -341,7 +336,7 @@ func (c *cppFile) args(recipe string) ([]string, error) {
 			}
 			switch {
 			case arg.Type.HoldsTensors() && v.Kind == sample.ListValue:
-				c.line("c10::IValue %s = %s;", wanted, text)
+				c.line(c.declared, wanted, text)
 				name, text = wanted, wanted
 			case arg.Type.HoldsTensors() && v.Kind == sample.TensorValue:
 				name = text
@@ -356,139 +351,26 @@ func (c *cppFile) args(recipe string) ([]string, error) {
 // cppVariable returns the name of an argument that nothing else in a program has.
 func cppVariable(name string) string { return name + "_" }
 
-// value returns an expression for a value of argument i; name is the variable of a tensor.
-func (c *cppFile) value(v *sample.Value, i int, name string) (string, error) {
-	switch v.Kind {
-	case sample.NoneValue:
-		return "c10::IValue()", nil
-	case sample.TensorValue:
-		return c.tensor(v.Tensor, name)
-	case sample.IntValue:
-		return "int64_t(" + cppInt(v.Int) + ")", nil
-	case sample.FloatValue:
-		return cppFloat(v.Float, 64), nil
-	case sample.BoolValue:
-		return strconv.FormatBool(v.Int != 0), nil
-	case sample.ComplexValue:
-		return fmt.Sprintf("c10::complex<double>(%s, %s)", cppFloat(real(v.Complex), 64), cppFloat(imag(v.Complex), 64)), nil
-	case sample.TextValue:
-		return "std::string(" + strconv.QuoteToASCII(v.Text) + ")", nil
-	case sample.DTypeValue:
-		dtype, err := cppDType(v.Text)
-		return "int64_t(" + dtype + ")", err
-	case sample.LayoutValue, sample.FormatValue, sample.QSchemeValue:
-		if name := cppNames[v.Text]; name != "" {
-			return "int64_t(" + name + ")", nil
-		}
-	case sample.DeviceValue:
-		return "at::Device(" + strconv.Quote(v.Text) + ")", nil
-	case sample.GeneratorValue:
-		return fmt.Sprintf("at::detail::createCPUGenerator(%d)", v.Int), nil
-	case sample.StorageValue:
-		text, err := cppTensor(v.Tensor, 0)
-		return text + ".storage()", err
-	case sample.ListValue, sample.CallValue, sample.AfterValue:
-		return c.holder(v, i, name)
-	case sample.SameValue:
-		if v.Int < int64(len(c.names)) && c.names[v.Int] != "" {
-			return c.names[v.Int], nil
-		}
+// cppName returns the name in C++ of a dtype, layout, format or quantization scheme, or "".
+func cppName(name string) string {
+	if dtype := cppDTypes[name]; dtype != "" {
+		return "at::ScalarType::" + dtype
 	}
-	return "", fmt.Errorf("%v has no literal in C++", v)
+	return cppNames[name]
 }
 
-// holder returns an expression for a list, or for what an op returns.
-func (c *cppFile) holder(v *sample.Value, i int, name string) (string, error) {
-	words := make([]string, len(v.List))
-	for j := range v.List {
-		var err error
-		if words[j], err = c.value(&v.List[j], i, fmt.Sprintf("%s%d", name, j)); err != nil {
-			return "", err
-		}
-	}
-	all := "{" + strings.Join(words, ", ") + "}"
-	if v.Kind == sample.ListValue {
-		return fmt.Sprintf("list(schema, %d, %s)", i, all), nil
-	}
-	called, overload, _ := strings.Cut(v.Text, ".")
-	if v.Kind == sample.AfterValue {
-		c.line("c10::IValue %sfirst = %s;", name, words[0])
-		words[0] = name + "first"
-		c.line("made(%q, %q, {%s});", called, overload, strings.Join(words, ", "))
-		return words[0], nil
-	}
-	return fmt.Sprintf("made(%q, %q, %s)", called, overload, all), nil
+// cppMade returns an expression for the first result of an op.
+func cppMade(op string, args []string) string {
+	name, overload, _ := strings.Cut(op, ".")
+	return fmt.Sprintf("made(%q, %q, {%s})", name, overload, strings.Join(args, ", "))
 }
 
-// tensor makes a tensor in a statement of its own, and returns its variable.
-func (c *cppFile) tensor(t *sample.TensorSpec, name string) (string, error) {
-	if t.Same > 0 && t.Same <= len(c.tensors) {
-		c.tensors = append(c.tensors, c.tensors[t.Same-1])
-		return c.tensors[t.Same-1], nil
+// cppList returns an expression for a list.
+func cppList(v *sample.Value, argument int, items []string) string {
+	if v.Kind != sample.ListValue {
+		return ""
 	}
-	text := ""
-	if t.View > 0 && t.View <= len(c.tensors) {
-		text = fmt.Sprintf("%[1]s.view_as(%[1]s)", c.tensors[t.View-1])
-	} else {
-		var err error
-		if text, err = cppTensor(t, len(c.tensors)); err != nil {
-			return "", err
-		}
-	}
-	c.line("at::Tensor %s = %s;", name, text)
-	c.tensors = append(c.tensors, name)
-	return name, nil
-}
-
-func cppDType(name string) (string, error) {
-	if in := cppDTypes[name]; in != "" {
-		return "at::ScalarType::" + in, nil
-	}
-	return "", fmt.Errorf("the dtype %s has no literal in C++", name)
-}
-
-// cppTensor returns an expression that makes a tensor.
-func cppTensor(t *sample.TensorSpec, turn int) (string, error) {
-	dtype, err := cppDType(t.DType)
-	if err != nil {
-		return "", err
-	}
-	switch t.Form {
-	case engine.Zero:
-		return fmt.Sprintf("at::_efficientzerotensor(%s, %s)", cppInts(t.Sizes), dtype), nil
-	case engine.Quantized, engine.PerChannel:
-		return cppQuantized(t, turn)
-	case engine.Nested, engine.NestedEven:
-		var parts []string
-		for _, sizes := range nestedSizes(t) {
-			part, err := cppDense(&sample.TensorSpec{DType: t.DType, Sizes: sizes}, turn)
-			if err != nil {
-				return "", err
-			}
-			parts = append(parts, part)
-		}
-		return "at::_nested_tensor_from_tensor_list({" + strings.Join(parts, ", ") + "})", nil
-	}
-	form, ok := cppForms[t.Form]
-	if !ok {
-		return "", fmt.Errorf("a %v tensor has no literal in C++", t.Form)
-	}
-	text, err := cppDense(t, turn)
-	return strings.ReplaceAll(form, "{}", text), err
-}
-
-func cppQuantized(t *sample.TensorSpec, turn int) (string, error) {
-	like, q := quantizedAs(t)
-	dtype, err := cppDType(q.dtype)
-	if err != nil {
-		return "", err
-	}
-	text, err := cppDense(&like, turn)
-	if t.Form == engine.Quantized {
-		return fmt.Sprintf("at::quantize_per_tensor(%s, 0.1, %d, %s)", text, q.zero, dtype), err
-	}
-	n := t.Sizes[0]
-	return fmt.Sprintf("at::quantize_per_channel(%s, at::full({%d}, 0.1, at::kDouble), at::full({%d}, %d, at::kLong), 0, %s)", text, n, n, q.zero, dtype), err
+	return fmt.Sprintf("list(schema, %d, {%s})", argument, strings.Join(items, ", "))
 }
 
 // cppTypes are the dtypes whose elements C++ writes as numbers.
@@ -497,68 +379,20 @@ var cppTypes = map[tensor.DType]string{
 	tensor.Complex64: "c10::complex<float>", tensor.Complex128: "c10::complex<double>",
 }
 
-// cppDense returns an expression for a strided tensor, with all that its storage holds.
-func cppDense(t *sample.TensorSpec, turn int) (string, error) {
-	var room []byte
-	d := t.Dense(&room, turn)
-	name, err := cppDType(t.DType)
-	if err != nil {
-		return "", err
-	}
-	dtype := sample.Element(t.DType)
-	size, of := dtype.Size(), cppTypes[dtype]
+// cppFlat returns an expression for a tensor of one dimension that holds bytes.
+func cppFlat(cpp *dialect, dtype tensor.DType, data []byte) string {
+	name, of := cpp.names(dtype.String()), cppTypes[dtype]
 	if of == "" {
-		size, of, dtype = 1, "uint8_t", tensor.Uint8
+		of, dtype = "uint8_t", tensor.Uint8
 	}
-	var words []string
-	for i := 0; i+size <= len(d.Data); i += size {
-		words = append(words, cppElement(dtype, d.Data[i:i+size]))
+	words := cpp.elements(dtype, data)
+	if len(words) > 1 && len(slices.Compact(slices.Clone(words))) == 1 {
+		return fmt.Sprintf("of(%s, std::vector<%s>(%d, %s))", name, of, len(words), words[0])
 	}
-	text := fmt.Sprintf("of<%s>(%s, {%s})", of, name, strings.Join(words, ", "))
-	if len(words) > 1 && !slices.ContainsFunc(words, func(w string) bool { return w != words[0] }) { // all equal
-		text = fmt.Sprintf("of(%s, std::vector<%s>(%d, %s))", name, of, len(words), words[0])
-	}
-	return fmt.Sprintf("%s.as_strided(%s, %s, %d)", text, cppInts(d.Sizes), cppInts(d.Strides), d.Offset), nil
+	return fmt.Sprintf("of<%s>(%s, {%s})", of, name, strings.Join(words, ", "))
 }
 
 func cppInts(ns []int64) string { return "{" + strings.Trim(tuple(ns), "(,)") + "}" }
-
-func cppInt(n int64) string {
-	if n == math.MinInt64 {
-		return "INT64_MIN"
-	}
-	return strconv.FormatInt(n, 10)
-}
-
-// cppElement returns an element as C++ writes it.
-func cppElement(dtype tensor.DType, b []byte) string {
-	switch dtype.Class() {
-	case tensor.Integral:
-		n, err := strconv.ParseInt(integer(dtype, b), 10, 64)
-		if err != nil {
-			return integer(dtype, b)
-		}
-		return cppInt(n)
-	case tensor.Complex:
-		half := map[tensor.DType]tensor.DType{tensor.Complex64: tensor.Float32, tensor.Complex128: tensor.Float64}[dtype]
-		return fmt.Sprintf("{%s, %s}", cppElement(half, b[:len(b)/2]), cppElement(half, b[len(b)/2:]))
-	}
-	return cppFloat(dtype.Get(b), dtype.Size()*8)
-}
-
-// cppFloat returns a number as C++ writes it.
-func cppFloat(v float64, bits int) string {
-	switch text := float(v, bits); text {
-	case "nan":
-		return "NAN"
-	case "inf":
-		return "INFINITY"
-	case "-inf":
-		return "-INFINITY"
-	default:
-		return text
-	}
-}
 
 // place returns the expression for a tensor of a violation.
 func (c *cppFile) place(p asserts.Place) (string, error) {

@@ -86,9 +86,9 @@ func TestNoGoProgram(t *testing.T) {
 		*Library
 		Fault
 	}{
-		"argument d: int8 is a value of the library's own, which has no literal":               {library("x::f", 1, vector, "any"), alias("f(Tensor self, ScalarType d) -> Tensor", `{self: "float32[1]", d: "dtype:int8"}`)},
+		"argument d: int8 has no literal in Go":                                                {library("x::f", 1, vector, "any"), alias("f(Tensor self, ScalarType d) -> Tensor", `{self: "float32[1]", d: "dtype:int8"}`)},
 		"argument y: which of the library's ops makes the view is not known":                   {library("x::f", 1, vector, vector), alias("f(Tensor self, Tensor y) -> Tensor", `{self: "float32[1]", y: "view:self"}`)},
-		"argument self: a csr tensor has no literal":                                           {library("x::f", 1, vector), alias(unary, `{self: "float32[1, 1] csr"}`)},
+		"argument self: a csr tensor has no literal in Go":                                     {library("x::f", 1, vector), alias(unary, `{self: "float32[1, 1] csr"}`)},
 		"its kernel can't be called by its name":                                               {library("x::g", 1, vector), alias(unary, `{self: "float32[1]"}`)},
 		"OA011 has no form in Go":                                                              {library("aten::_f", 1, vector, "int"), examples["meta-alias"]},
 		"what is inside self.parts has no name in Go":                                          {library("x::f", 1, vector), inside},

@@ -40,6 +40,14 @@ type Package struct {
 // observations after the call. {size} is how many bytes an element takes.
 var golang = dialect{
 	language: "Go",
+	literals: literals{
+		values: map[sample.ValueKind]string{
+			sample.NoneValue: "nil", sample.IntValue: "%s", sample.FloatValue: "%s", sample.BoolValue: "%s", sample.ComplexValue: "complex(%s, %s)", sample.TextValue: "%s",
+		},
+		booleans: [2]string{"false", "true"}, complexes: "%[3]v(complex(%[1]s, %[2]s))",
+		numbers: map[string]string{"nan": "math.NaN()", "inf": "math.Inf(1)", "-inf": "math.Inf(-1)", "-0.0": "math.Copysign(0, -1)"},
+	},
+	declared: "%s := %s",
 	noted:    "before := {seen}",
 	was:      "before",
 	joints:   map[string]string{"and": " && ", "or": " || "},
@@ -194,14 +202,11 @@ func beyond(elements []int64, storage int64) bool {
 
 // A goFile is a program in the making.
 type goFile struct {
+	program
 	*Package
 	fn      *engine.Function
-	op      *schema.Op
 	imports map[string]string // the name of each path
 	taken   map[string]bool
-	names   []string // a variable for each argument, "" where it is written in the call
-	tensors []string // a variable for each tensor of the case
-	lines   []string
 }
 
 // goTexts returns the program of a fault of a Go kernel.
@@ -215,7 +220,7 @@ func (s Source) goText(f Fault) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	g := &goFile{Package: s.Go.Packages[f.Op.Op], fn: s.Go.Kernels[f.Op.Op], op: op, imports: make(map[string]string), taken: make(map[string]bool)}
+	g := &goFile{Package: s.Go.Packages[f.Op.Op], fn: s.Go.Kernels[f.Op.Op], program: program{dialect: &golang, op: op}, imports: make(map[string]string), taken: make(map[string]bool)}
 	if g.fn == nil || g.Package == nil {
 		return "", errors.New("its kernel can't be called by its name")
 	}
@@ -243,10 +248,6 @@ func (f Fault) recipe() string {
 		return f.Finding.Recipe
 	}
 	return f.Crash.Recipe
-}
-
-func (g *goFile) line(format string, args ...any) {
-	g.lines = append(g.lines, fmt.Sprintf(format, args...))
 }
 
 // name returns a name like the one wanted that nothing else in the program has.
@@ -377,7 +378,7 @@ func (g *goFile) value(v *sample.Value, to, name string) (string, error) {
 	case v.Kind == sample.NoneValue:
 		return "nil", nil
 	case v.Kind == sample.TensorValue:
-		return g.tensor(v.Tensor, name)
+		return g.variable(v.Tensor, name, g.made)
 	case v.Kind == sample.ListValue:
 		return g.holder(v, item, name)
 	case pointer:
@@ -387,37 +388,19 @@ func (g *goFile) value(v *sample.Value, to, name string) (string, error) {
 		text, err := g.value(v, item, name)
 		return g.named(to) + "{" + text + "}", err
 	}
-	text, err := scalar(v, strings.HasPrefix(to, "float"))
-	if err != nil {
-		return "", err
+	if v.Kind == sample.BoolValue && strings.HasPrefix(to, "float") {
+		return strconv.FormatInt(v.Int, 10), nil
 	}
+	text, err := g.scalar(v)
 	switch {
+	case err != nil:
+		return "", err
 	case to == "interface {}" && v.Kind == sample.IntValue:
 		return "int64(" + text + ")", nil
 	case strings.Contains(text, "math.") && to != "float64" && to != "interface {}":
 		return g.named(to) + "(" + text + ")", nil
 	}
 	return text, nil
-}
-
-// scalar returns a value as Go writes it.
-func scalar(v *sample.Value, float bool) (string, error) {
-	switch v.Kind {
-	case sample.IntValue:
-		return strconv.FormatInt(v.Int, 10), nil
-	case sample.FloatValue:
-		return goFloat(v.Float, 64), nil
-	case sample.BoolValue:
-		if float {
-			return strconv.FormatInt(v.Int, 10), nil
-		}
-		return strconv.FormatBool(v.Int != 0), nil
-	case sample.ComplexValue:
-		return fmt.Sprintf("complex(%s, %s)", goFloat(real(v.Complex), 64), goFloat(imag(v.Complex), 64)), nil
-	case sample.TextValue:
-		return strconv.Quote(v.Text), nil
-	}
-	return "", fmt.Errorf("%v is a value of the library's own, which has no literal", v)
 }
 
 // holder returns an expression for a list.
@@ -443,22 +426,17 @@ func (g *goFile) holder(v *sample.Value, item, name string) (string, error) {
 	return "[]" + g.named(item) + "{" + all + "}", nil
 }
 
-// tensor makes a tensor, and returns its variable.
-func (g *goFile) tensor(t *sample.TensorSpec, name string) (string, error) {
+// made returns an expression that makes a tensor.
+func (g *goFile) made(t *sample.TensorSpec, turn int) (string, error) {
 	switch {
-	case t.Same > 0 && t.Same <= len(g.tensors):
-		g.tensors = append(g.tensors, g.tensors[t.Same-1])
-		return g.tensors[t.Same-1], nil
 	case t.View > 0:
 		return "", errors.New("which of the library's ops makes the view is not known")
 	case t.Form != engine.Strided:
-		return "", fmt.Errorf("a %v tensor has no literal", t.Form)
+		return "", fmt.Errorf("a %v tensor has no literal in Go", t.Form)
 	}
 	var room []byte
-	d := t.Dense(&room, len(g.tensors))
-	g.line("%s := made(%s(spec(%q, %s, %s, %d, %s)))", name, g.named(g.Maker), d.DType, goInts(d.Sizes), goInts(d.Strides), d.Offset, goData(sample.Element(t.DType), d.Data))
-	g.tensors = append(g.tensors, name)
-	return name, nil
+	d := t.Dense(&room, turn)
+	return fmt.Sprintf("made(%s(spec(%q, %s, %s, %d, %s)))", g.named(g.Maker), d.DType, goInts(d.Sizes), goInts(d.Strides), d.Offset, goData(sample.Element(t.DType), d.Data)), nil
 }
 
 func goInts(ns []int64) string { return "[]int64{" + strings.Trim(tuple(ns), "(,)") + "}" }
@@ -479,48 +457,15 @@ func goData(dtype tensor.DType, data []byte) string {
 	if p := period(data, size); len(data) > mostWritten*size && p < len(data) {
 		return fmt.Sprintf("bytes.Repeat(%s, %d)[:%d]", goData(dtype, data[:p]), (len(data)+p-1)/p, len(data))
 	}
-	var words []string
-	for i := 0; i+size <= len(data); i += size {
-		words = append(words, goElement(dtype, data[i:i+size]))
+	words := golang.elements(dtype, data)
+	if dtype == tensor.Float32 {
+		for i, text := range words {
+			if strings.HasPrefix(text, "math.") {
+				words[i] = "float32(" + text + ")"
+			}
+		}
 	}
 	return fmt.Sprintf("data[%s](%s)", to, strings.Join(words, ", "))
-}
-
-// goElement returns an element as Go writes it.
-func goElement(dtype tensor.DType, b []byte) string {
-	switch dtype.Class() {
-	case tensor.Boolean:
-		return strconv.FormatBool(b[0] != 0)
-	case tensor.Floating:
-		text := goFloat(dtype.Get(b), dtype.Size()*8)
-		if strings.HasPrefix(text, "math.") && dtype == tensor.Float32 {
-			return "float32(" + text + ")"
-		}
-		return text
-	case tensor.Complex:
-		half, to := tensor.Float32, "complex64"
-		if dtype == tensor.Complex128 {
-			half, to = tensor.Float64, "complex128"
-		}
-		return fmt.Sprintf("%s(complex(%s, %s))", to, goFloat(half.Get(b[:len(b)/2]), half.Size()*8), goFloat(half.Get(b[len(b)/2:]), half.Size()*8))
-	}
-	return integer(dtype, b)
-}
-
-// goFloat returns a number as Go writes it.
-func goFloat(v float64, bits int) string {
-	switch text := float(v, bits); {
-	case text == "nan":
-		return "math.NaN()"
-	case text == "inf":
-		return "math.Inf(1)"
-	case text == "-inf":
-		return "math.Inf(-1)"
-	case text == "-0.0":
-		return "math.Copysign(0, -1)"
-	default:
-		return text
-	}
 }
 
 // place returns the expression for a tensor of a violation.

@@ -91,7 +91,7 @@ func (s Source) Texts(f Fault) ([]string, error) {
 
 // before makes the arguments before what calls the op.
 func (k *call) before(calls func(way) string) func(way) string {
-	return func(w way) string { return strings.Join(append(slices.Clone(k.setup), calls(w)), "\n") }
+	return func(w way) string { return strings.Join(append(slices.Clone(k.lines), calls(w)), "\n") }
 }
 
 // qualified returns a schema with the namespace of its op.
@@ -497,7 +497,7 @@ func (k *call) once(s sight, w way, x string) string {
 	if s.left {
 		line("for room, _, _ in rooms:\n    room[:] = bytes([byte]) * len(room)")
 	}
-	lines = append(lines, k.setup...)
+	lines = append(lines, k.lines...)
 	if s.walls || s.left {
 		line("walls = {}")
 		for _, name := range held {

@@ -39,17 +39,6 @@ var rules = map[asserts.Code]rule{
 	asserts.AutogradKernel:  {fault: "constant", says: "{x} was made from tensors that require grad, and has no gradient"},
 }
 
-// A dialect is how a language writes rules. In its texts {x} and {y} are tensors.
-type dialect struct {
-	language string
-	noted    string            // a statement that notes the {fact} that is {of} a tensor
-	was      string            // what was noted of a {fact}
-	release  string            // a statement that lets go of what the call returned, or ""
-	joints   map[string]string // "and" and "or"
-	facts    map[string]fact
-	words    map[string]word
-}
-
 // A fact is what is noted of a tensor before and after the call.
 type fact struct {
 	of string

@@ -8,16 +8,32 @@ import (
 
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/suite/engine"
+	"github.com/opassert/opassert/asserts/suite/internal/sample"
 	"github.com/opassert/opassert/asserts/suite/report"
 )
 
 // python is the dialect of Python. {read} are the arguments that the op does not write.
 var python = dialect{
 	language: "Python",
-	noted:    "{fact}_before = {of}",
-	was:      "{fact}_before",
-	release:  "del result",
-	joints:   map[string]string{"and": " and ", "or": " or "},
+	literals: literals{
+		values: map[sample.ValueKind]string{
+			sample.NoneValue: "None", sample.IntValue: "%s", sample.FloatValue: "%s", sample.BoolValue: "%s", sample.ComplexValue: "complex(%s, %s)", sample.TextValue: "%s",
+			sample.DTypeValue: "%s", sample.LayoutValue: "%s", sample.FormatValue: "%s", sample.QSchemeValue: "%s", sample.DeviceValue: "torch.device(%s)",
+			sample.GeneratorValue: "torch.Generator().manual_seed(%s)", sample.StorageValue: "%s.untyped_storage()",
+		},
+		booleans: [2]string{"False", "True"}, complexes: "complex(%[1]s, %[2]s)",
+		namespace: "torch.", names: func(name string) string { return "torch." + name }, dtype: "dtype=", list: "[%s]", tuple: tuple, flat: flat,
+		forms: map[engine.Form]string{
+			engine.Grad: "{}.requires_grad_()", engine.Functional: "torch._to_functional_tensor({})", engine.Inference: "torch.inference_mode()(lambda: {}.clone())()",
+			engine.COOUncoalesced: "(lambda t: torch.sparse_coo_tensor(torch.cat([t._indices()] * 2, 1), torch.cat([t._values()] * 2), {sizes}))({}.to_sparse())",
+			engine.Named:          "{}.rename_({letters})",
+		},
+	},
+	declared: "%s = %s", item: "%s_%d", called: func(name string, args []string) string { return opOf(name) + "(" + strings.Join(args, ", ") + ")" }, holds: holds,
+	noted:   "{fact}_before = {of}",
+	was:     "{fact}_before",
+	release: "del result",
+	joints:  map[string]string{"and": " and ", "or": " or "},
 	facts: map[string]fact{
 		"storage": {of: "{x}.untyped_storage()", by: "{}._cdata"},
 		"memory":  {of: "memory({x})"},
@@ -249,7 +265,7 @@ func (k *call) shows(f *report.Finding) (*predicate, error) {
 	}
 	sparse := false
 	p, err := python.predicate(f.Violation, k.place, func(x, _ string) []string {
-		sparse = k.sparse[x]
+		sparse = slices.ContainsFunc(k.lines, func(l string) bool { return strings.HasPrefix(l, x+" = ") && strings.Contains(l, "sparse") })
 		return []string{"{read}", strings.Join(read, ", ")}
 	})
 	if sparse && err == nil {

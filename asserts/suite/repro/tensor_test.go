@@ -33,7 +33,7 @@ func TestTensorsAsPython(t *testing.T) {
 		"int32[2] expanded const:5":             "torch.tensor([5], dtype=torch.int32).as_strided((2,), (0,), 0)",
 		"float32[1] quantized = [1]":            "torch.quantize_per_tensor(torch.tensor([1.0], dtype=torch.float32), 0.1, 64, torch.quint8)",
 		"qint32[1] quantized = [1]":             "torch.quantize_per_tensor(torch.tensor([1.0], dtype=torch.float32), 0.1, 0, torch.qint32)",
-		"float32[1] per-channel = [1]":          "torch.quantize_per_channel(torch.tensor([1.0], dtype=torch.float32), torch.full((1,), 0.1, dtype=torch.float64), torch.full((1,), 0), 0, torch.qint8)",
+		"float32[1] per-channel = [1]":          "torch.quantize_per_channel(torch.tensor([1.0], dtype=torch.float32), torch.full((1,), 0.1, dtype=torch.float64), torch.full((1,), 0, dtype=torch.int64), 0, torch.qint8)",
 		"float32[1, 1] named const:1":           `torch.tensor([1.0], dtype=torch.float32).reshape((1, 1)).rename_("A", "B")`,
 		"float32[2] zero":                       "torch._efficientzerotensor((2,), dtype=torch.float32)",
 		"complex64[1] conj = [2]":               "torch._conj(torch.tensor([complex(2.0, 1.0)], dtype=torch.complex64))",
@@ -45,7 +45,7 @@ func TestTensorsAsPython(t *testing.T) {
 			t.Errorf("%s: %v", recipe, err)
 			continue
 		}
-		if got, err := tensorOf(v.Tensor, 0); err != nil || got != want {
+		if got, err := python.tensor(v.Tensor, 0); err != nil || got != want {
 			t.Errorf("%s:\n%s, %v, want\n%s", recipe, got, err, want)
 		}
 	}

@@ -3,7 +3,6 @@ package repro
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"gopkg.in/yaml.v3"
@@ -12,14 +11,10 @@ import (
 	"github.com/opassert/opassert/schema"
 )
 
-// A call is a case in Python.
+// A call is a program in Python.
 type call struct {
-	op      *schema.Op
-	setup   []string        // statements that make the arguments
-	args    []string        // of the op, as they are written in the call
-	tensors []string        // an expression for each tensor of the case, in order
-	names   []string        // a variable for each argument, "" where it is written in the call
-	sparse  map[string]bool // by variable: such a tensor has no storage
+	program
+	args []string // of the op, as they are written in the call
 }
 
 // keywords of Python that schemas use as names.
@@ -77,7 +72,7 @@ func newCall(op *schema.Op, recipe string) (*call, error) {
 	if err != nil {
 		return nil, err
 	}
-	k := &call{op: op, sparse: make(map[string]bool)}
+	k := &call{program: program{dialect: &python, op: op}}
 	positional := true
 	for i, arg := range op.Func.Args {
 		v := &c.Args[i]
@@ -85,7 +80,7 @@ func newCall(op *schema.Op, recipe string) (*call, error) {
 			positional, k.names = false, append(k.names, "")
 			continue
 		}
-		text, err := k.value(v, variable(c.Names[i]))
+		text, err := k.value(v, i, variable(c.Names[i]))
 		if err != nil {
 			return nil, fmt.Errorf("argument %s: %w", c.Names[i], err)
 		}
@@ -93,7 +88,7 @@ func newCall(op *schema.Op, recipe string) (*call, error) {
 		if arg.Type.HoldsTensors() || v.Kind > sample.ListValue && v.Kind != sample.SameValue {
 			name = variable(c.Names[i])
 			if text != name {
-				k.setup = append(k.setup, name+" = "+text)
+				k.line(k.declared, name, text)
 			}
 			text = name
 		}
@@ -114,89 +109,22 @@ func named(name, value string) string {
 	return name + "=" + value
 }
 
-// value returns an expression for a value; the tensors in it have variables.
-func (k *call) value(v *sample.Value, name string) (string, error) {
-	switch v.Kind {
-	case sample.NoneValue:
-		return "None", nil
-	case sample.TensorValue:
-		return k.tensor(v.Tensor, name)
-	case sample.IntValue:
-		return strconv.FormatInt(v.Int, 10), nil
-	case sample.FloatValue:
-		return float(v.Float, 64), nil
-	case sample.BoolValue:
-		return boolean(v.Int != 0), nil
-	case sample.ComplexValue:
-		return fmt.Sprintf("complex(%s, %s)", float(real(v.Complex), 64), float(imag(v.Complex), 64)), nil
-	case sample.TextValue:
-		return strconv.QuoteToASCII(v.Text), nil
-	case sample.DTypeValue, sample.LayoutValue, sample.FormatValue, sample.QSchemeValue:
-		return "torch." + v.Text, nil
-	case sample.DeviceValue:
-		return "torch.device(" + strconv.Quote(v.Text) + ")", nil
-	case sample.GeneratorValue:
-		return fmt.Sprintf("torch.Generator().manual_seed(%d)", v.Int), nil
-	case sample.StorageValue:
-		text, err := tensorOf(v.Tensor, 0)
-		return text + ".untyped_storage()", err
-	case sample.SameValue:
-		return k.names[v.Int], nil
-	}
-	return k.holder(v, name)
-}
-
-// holder returns an expression for a list, a tuple or a dict.
-func (k *call) holder(v *sample.Value, name string) (string, error) {
-	words := make([]string, len(v.List))
-	for i := range v.List {
-		var err error
-		if words[i], err = k.value(&v.List[i], fmt.Sprintf("%s_%d", name, i)); err != nil {
-			return "", err
-		}
-	}
-	all := strings.Join(words, ", ")
+// holds returns an expression of Python for a list, a tuple, a dict or an object.
+func holds(v *sample.Value, _ int, items []string) string {
+	all := strings.Join(items, ", ")
 	switch v.Kind {
 	case sample.TupleValue:
-		return "(" + all + ",)", nil
+		return "(" + all + ",)"
 	case sample.DictValue:
 		var pairs []string
-		for i := 0; i+1 < len(words); i += 2 {
-			pairs = append(pairs, words[i]+": "+words[i+1])
+		for pair := range slices.Chunk(items, 2) {
+			pairs = append(pairs, strings.Join(pair, ": "))
 		}
-		return "{" + strings.Join(pairs, ", ") + "}", nil
+		return "{" + strings.Join(pairs, ", ") + "}"
 	case sample.NewValue:
-		return "torch.classes." + strings.TrimPrefix(v.Text, sample.CustomClasses) + "(" + all + ")", nil
-	case sample.CallValue:
-		return opOf(v.Text) + "(" + all + ")", nil
-	case sample.AfterValue:
-		k.setup = append(k.setup, fmt.Sprintf("%s_first = %s", name, words[0]))
-		words[0] = name + "_first"
-		k.setup = append(k.setup, opOf(v.Text)+"("+strings.Join(words, ", ")+")")
-		return words[0], nil
+		return "torch.classes." + strings.TrimPrefix(v.Text, sample.CustomClasses) + "(" + all + ")"
 	}
-	return "[" + all + "]", nil
-}
-
-// tensor makes a tensor in a statement of its own, and returns its variable.
-func (k *call) tensor(t *sample.TensorSpec, name string) (string, error) {
-	if t.Same > 0 && t.Same <= len(k.tensors) {
-		k.tensors = append(k.tensors, k.tensors[t.Same-1])
-		return k.tensors[t.Same-1], nil
-	}
-	text := ""
-	if t.View > 0 && t.View <= len(k.tensors) {
-		text = fmt.Sprintf("%[1]s.view_as(%[1]s)", k.tensors[t.View-1])
-	} else {
-		var err error
-		if text, err = tensorOf(t, len(k.tensors)); err != nil {
-			return "", err
-		}
-	}
-	k.setup = append(k.setup, name+" = "+text)
-	k.tensors = append(k.tensors, name)
-	k.sparse[name] = strings.Contains(text, "sparse")
-	return name, nil
+	return "[" + all + "]"
 }
 
 // opOf returns the expression for an op: torch.ops.aten.add.Tensor.
