@@ -2,8 +2,6 @@ package repro
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -481,27 +479,3 @@ func (c *cppFile) text(about []string, s Source) string {
 
 // headers are those of PyTorch, which take a compiler most of its time.
 const headers = "#include <ATen/ATen.h>\n#include <ATen/CPUGeneratorImpl.h>\n#include <ATen/FunctionalTensorWrapper.h>\n#include <ATen/core/dispatch/Dispatcher.h>\n"
-
-// precompile has the compiler read the headers once, and returns the flags by which
-// programs are built with what it has read.
-func (d *Folder) precompile(by *runner, folder string) []string {
-	file := filepath.Join(folder, "headers.h")
-	if err := os.WriteFile(file, []byte(headers), 0o666); err != nil {
-		return nil
-	}
-	if _, err := by.command(folder, d.Build(file, file+".gch")...); err != nil {
-		return nil
-	}
-	return []string{"-include", file}
-}
-
-// runCpp builds a program, and runs it.
-func (d *Folder) runCpp(by *runner, file string) (shown bool, why string) {
-	path, err := filepath.Abs(file)
-	if err != nil {
-		return false, err.Error()
-	}
-	folder, binary := filepath.Dir(by.printed), by.printed+".exe"
-	d.once.Do(func() { d.included = d.precompile(by, folder) })
-	return by.built(folder, append(d.Build(path, binary), d.included...), binary)
-}

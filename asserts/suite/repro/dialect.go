@@ -1,10 +1,17 @@
 package repro
 
 import (
+	"cmp"
+	"encoding/binary"
 	"fmt"
+	"math"
+	"slices"
+	"strconv"
 	"strings"
 
+	"github.com/opassert/opassert/asserts/suite/engine"
 	"github.com/opassert/opassert/asserts/suite/internal/sample"
+	"github.com/opassert/opassert/internal/tensor"
 	"github.com/opassert/opassert/schema"
 )
 
@@ -89,4 +96,267 @@ func (p *program) variable(t *sample.TensorSpec, name string, makes func(t *samp
 	}
 	p.tensors = append(p.tensors, name)
 	return name, err
+}
+
+// A fact is what is noted of a tensor before and after the call.
+type fact struct {
+	of string
+	by string // what two notes, {}, are compared by, or "" for themselves
+}
+
+// A word is what a rule says of a tensor after the call; {was} is a fact before it.
+type word struct {
+	fault  string
+	before string // a statement before the call, or ""
+}
+
+// literals are how a language writes values.
+type literals struct {
+	values    map[sample.ValueKind]string // what stands around the text of a value
+	booleans  [2]string                   // false and true
+	numbers   map[string]string           // those that are not written as digits, and Go does not write so
+	complexes string                      // an element of two numbers, and a dtype
+
+	// What follows is PyTorch's.
+	namespace string
+	names     func(string) string // of dtypes, layouts, formats and quantization schemes; "" where there is none
+	dtype     string              // the keyword of one
+	list      string
+	tuple     func([]int64) string
+	flat      func(*dialect, tensor.DType, []byte) string // a tensor of one dimension
+	forms     map[engine.Form]string                      // besides those of every language
+}
+
+// forms are what is made of a dense tensor, {}, to have one of another form: {ns} is the
+// namespace of functions, {ones} the sizes of a block, {letters} are names of dimensions.
+//
+// Source: asserts/libtorch, make.go.
+var forms = map[engine.Form]string{
+	engine.Strided:   "{}",
+	engine.COO:       "{}.to_sparse()",
+	engine.COOHybrid: "{}.to_sparse(1)",
+	engine.CSR:       "{}.to_sparse_csr()",
+	engine.CSC:       "{}.to_sparse_csc()",
+	engine.BSR:       "{}.to_sparse_bsr({ones})",
+	engine.BSC:       "{}.to_sparse_bsc({ones})",
+	engine.Mkldnn:    "{}.to_mkldnn()",
+	engine.Conjugate: "{ns}_conj({})",
+	engine.Negative:  "{ns}_neg_view({})",
+}
+
+// scalar returns a value that holds no other.
+func (d *dialect) scalar(v *sample.Value) (text string, err error) {
+	around, ok := d.values[v.Kind]
+	switch v.Kind {
+	case sample.NoneValue:
+		return around, nil
+	case sample.ComplexValue:
+		return fmt.Sprintf(around, d.float(real(v.Complex), 64), d.float(imag(v.Complex), 64)), nil
+	case sample.IntValue, sample.GeneratorValue:
+		text = d.number(strconv.FormatInt(v.Int, 10))
+	case sample.FloatValue:
+		text = d.float(v.Float, 64)
+	case sample.BoolValue:
+		text = d.booleans[v.Int]
+	case sample.TextValue, sample.DeviceValue:
+		text = strconv.QuoteToASCII(v.Text)
+	case sample.DTypeValue, sample.LayoutValue, sample.FormatValue, sample.QSchemeValue:
+		if ok {
+			text = d.names(v.Text)
+		}
+	case sample.StorageValue:
+		if ok {
+			text, err = d.tensor(v.Tensor, 0)
+		}
+	}
+	if !ok || text == "" {
+		return "", cmp.Or(err, fmt.Errorf("%v has no literal in %s", v, d.language))
+	}
+	return fmt.Sprintf(around, text), nil
+}
+
+func (d *dialect) number(text string) string { return cmp.Or(d.numbers[text], text) }
+
+func (d *dialect) float(v float64, bits int) string { return d.number(float(v, bits)) }
+
+// element returns an element of a tensor.
+func (d *dialect) element(dtype tensor.DType, b []byte) string {
+	switch dtype.Class() {
+	case tensor.Boolean:
+		return d.booleans[min(b[0], 1)]
+	case tensor.Integral:
+		return d.number(integer(dtype, b))
+	case tensor.Complex:
+		half := map[tensor.DType]tensor.DType{tensor.Complex64: tensor.Float32, tensor.Complex128: tensor.Float64}[dtype]
+		return fmt.Sprintf(d.complexes, d.element(half, b[:len(b)/2]), d.element(half, b[len(b)/2:]), dtype)
+	}
+	if dtype == tensor.Float32 {
+		return d.float(dtype.Get(b), 32)
+	}
+	return d.float(dtype.Get(b), 64)
+}
+
+// elements returns the elements of a storage.
+func (d *dialect) elements(dtype tensor.DType, data []byte) (all []string) {
+	for b := range slices.Chunk(data, dtype.Size()) {
+		all = append(all, d.element(dtype, b))
+	}
+	return all
+}
+
+func (d *dialect) call(function string, args ...string) string {
+	return d.namespace + function + "(" + strings.Join(args, ", ") + ")"
+}
+
+// tensor returns an expression that makes a tensor.
+func (d *dialect) tensor(t *sample.TensorSpec, turn int) (string, error) {
+	quantized, zero := quantizedAs(t)
+	dtype := d.names(quantized)
+	if dtype == "" {
+		return "", fmt.Errorf("the dtype %s has no literal in %s", quantized, d.language)
+	}
+	like := *t
+	switch t.Form {
+	case engine.Zero:
+		return d.call("_efficientzerotensor", d.tuple(t.Sizes), d.dtype+dtype), nil
+	case engine.Quantized:
+		like.DType = "float32"
+		return d.call("quantize_per_tensor", d.dense(&like, turn), "0.1", zero, dtype), nil
+	case engine.PerChannel:
+		like.DType = "float32"
+		full := func(v, dtype string) string { return d.call("full", d.tuple(t.Sizes[:1]), v, d.dtype+d.names(dtype)) }
+		return d.call("quantize_per_channel", d.dense(&like, turn), full("0.1", "float64"), full(zero, "int64"), "0", dtype), nil
+	case engine.Nested, engine.NestedEven:
+		var parts []string
+		for _, sizes := range nestedSizes(t) {
+			parts = append(parts, d.dense(&sample.TensorSpec{DType: t.DType, Sizes: sizes}, turn))
+		}
+		return d.call("_nested_tensor_from_tensor_list", fmt.Sprintf(d.list, strings.Join(parts, ", "))), nil
+	}
+	form := cmp.Or(d.forms[t.Form], forms[t.Form])
+	if form == "" {
+		return "", fmt.Errorf("a %v tensor has no literal in %s", t.Form, d.language)
+	}
+	letters := make([]string, len(t.Sizes))
+	for i := range letters {
+		letters[i] = strconv.Quote(string(rune('A' + i)))
+	}
+	return strings.NewReplacer("{ns}", d.namespace, "{ones}", d.tuple([]int64{1, 1}), "{letters}", strings.Join(letters, ", "), "{sizes}", d.tuple(t.Sizes), "{}", d.dense(t, turn)).Replace(form), nil
+}
+
+// quantizedAs returns the dtype of a tensor, quantized where its form is, and the zero point.
+func quantizedAs(t *sample.TensorSpec) (dtype, zero string) {
+	dtype, zero = t.DType, "0"
+	if as := map[engine.Form]string{engine.Quantized: "quint8", engine.PerChannel: "qint8"}[t.Form]; as != "" && dtype == "float32" {
+		dtype = as
+	}
+	if dtype == "quint8" {
+		zero = "64"
+	}
+	return dtype, zero
+}
+
+// nestedSizes returns those of the tensors in a nested one: as many as the first
+// dimension is long, the last of them shorter unless all are even.
+func nestedSizes(t *sample.TensorSpec) [][]int64 {
+	all := make([][]int64, t.Sizes[0])
+	for i := range all {
+		all[i] = slices.Clone(t.Sizes[1:])
+	}
+	if last := len(all) - 1; t.Form == engine.Nested && last >= 0 && len(all[last]) > 0 && all[last][0] > 1 {
+		all[last][0]--
+	}
+	return all
+}
+
+// dense returns an expression for a strided tensor, with all that its storage holds.
+func (d *dialect) dense(t *sample.TensorSpec, turn int) string {
+	var room []byte
+	like := t.Dense(&room, turn)
+	dtype := sample.Element(t.DType)
+	flat := d.flat(d, dtype, like.Data)
+	switch whole := int64(len(like.Data)) == sample.Size(t.Sizes)*int64(dtype.Size()) && t.Arrangement == tensor.Contiguous; {
+	case whole && len(t.Sizes) == 1:
+		return flat
+	case whole:
+		return fmt.Sprintf("%s.reshape(%s)", flat, d.tuple(t.Sizes))
+	}
+	return fmt.Sprintf("%s.as_strided(%s, %s, %d)", flat, d.tuple(like.Sizes), d.tuple(like.Strides), like.Offset)
+}
+
+// mostWritten is how many elements are written one by one.
+const mostWritten = 64
+
+// period returns after how many bytes elements repeat.
+func period(data []byte, size int) int {
+	for p := size; p <= min(mostWritten*size, len(data)/2); p += size {
+		if string(data[p:]) == string(data[:len(data)-p]) {
+			return p
+		}
+	}
+	return len(data)
+}
+
+// spelled reports whether elements of a dtype are written as numbers.
+func spelled(dtype tensor.DType) bool {
+	switch dtype.Class() {
+	case tensor.Integral, tensor.Boolean:
+		return true
+	case tensor.Floating:
+		return dtype.Size() >= 2
+	case tensor.Complex:
+		return dtype != tensor.Complex32
+	}
+	return false
+}
+
+// integer reads all digits, of which a float64 holds 53 bits.
+func integer(dtype tensor.DType, b []byte) string {
+	word := make([]byte, 8)
+	_, lowest := bounds(dtype)
+	if lowest < 0 && b[len(b)-1]&0x80 != 0 {
+		for i := range word {
+			word[i] = 0xff
+		}
+	}
+	copy(word, b)
+	n := binary.LittleEndian.Uint64(word)
+	if lowest < 0 {
+		return strconv.FormatInt(int64(n), 10)
+	}
+	return strconv.FormatUint(n, 10)
+}
+
+func bounds(dtype tensor.DType) (largest, lowest float64) {
+	largest, lowest, _ = dtype.Limits()
+	return largest, lowest
+}
+
+// float returns the shortest number that reads as this one, in so many bits.
+func float(v float64, bits int) string {
+	switch {
+	case math.IsNaN(v):
+		return "nan"
+	case math.IsInf(v, 1):
+		return "inf"
+	case math.IsInf(v, -1):
+		return "-inf"
+	}
+	text := strconv.FormatFloat(v, 'g', -1, bits)
+	if _, err := strconv.ParseInt(text, 10, 64); err == nil {
+		text += ".0"
+	}
+	return text
+}
+
+// tuple returns numbers as a tuple of Python.
+func tuple(ns []int64) string {
+	words := make([]string, len(ns))
+	for i, n := range ns {
+		words[i] = strconv.FormatInt(n, 10)
+	}
+	if len(ns) == 1 {
+		return "(" + words[0] + ",)"
+	}
+	return "(" + strings.Join(words, ", ") + ")"
 }

@@ -8,7 +8,6 @@ import (
 	"go/types"
 	"maps"
 	"path"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -20,21 +19,6 @@ import (
 	"github.com/opassert/opassert/internal/tensor"
 	"github.com/opassert/opassert/schema"
 )
-
-// A Library is the Go kernels of a module, or of a workspace, as programs use them.
-type Library struct {
-	Root     string // of the module
-	Kernels  map[string]*engine.Function
-	Packages map[string]*Package // of each op
-}
-
-// A Package is how tensors of kernels are made and observed. Functions are named with
-// their import paths in quotes: `"example.com/vector".FromSpec`.
-type Package struct {
-	Maker   string
-	Observe string // "" where tensors have a method for it
-	Options string // returns options of package maker, or ""
-}
 
 // golang is the dialect of Go, about what tensors say of themselves, {seen}: x and y are
 // observations after the call. {size} is how many bytes an element takes.
@@ -240,14 +224,6 @@ func (s Source) goText(f Fault) (string, error) {
 		return "", err
 	}
 	return g.text(s.about(f)), nil
-}
-
-// recipe returns the call that shows a fault.
-func (f Fault) recipe() string {
-	if f.Finding != nil {
-		return f.Finding.Recipe
-	}
-	return f.Crash.Recipe
 }
 
 // name returns a name like the one wanted that nothing else in the program has.
@@ -616,22 +592,4 @@ func (g *goFile) text(about []string) string {
 		return b.String()
 	}
 	return string(text)
-}
-
-// runGo builds a program in the module of its kernel, first as a release is built: what
-// makes tensors may be in the debug build alone.
-func (d *Folder) runGo(by *runner, file string) (shown bool, why string) {
-	path, err := filepath.Abs(file)
-	if err != nil {
-		return false, err.Error()
-	}
-	for _, tags := range [][]string{nil, {"-tags", "opassert"}} {
-		binary := by.printed + ".exe"
-		build := slices.Concat([]string{"go", "build", "-buildvcs=false", "-o", binary}, tags, []string{path})
-		shown, why = by.built(d.Go.Root, build, binary)
-		if shown || !strings.HasPrefix(why, unbuilt) {
-			break
-		}
-	}
-	return shown, why
 }

@@ -36,6 +36,21 @@ type Fault struct {
 	turn int // among those of one name
 }
 
+// A Library is the Go kernels of a module, or of a workspace, as programs use them.
+type Library struct {
+	Root     string // of the module
+	Kernels  map[string]*engine.Function
+	Packages map[string]*Package // of each op
+}
+
+// A Package is how tensors of kernels are made and observed. Functions are named with
+// their import paths in quotes: `"example.com/vector".FromSpec`.
+type Package struct {
+	Maker   string
+	Observe string // "" where tensors have a method for it
+	Options string // returns options of package maker, or ""
+}
+
 // Texts returns programs that show a fault, the plainest first: through the public
 // function of PyTorch, through torch.ops, and below autograd, where the run called it.
 // Each exits with 1 while the fault is there, with 0 where it is not, and with 2
@@ -92,6 +107,14 @@ func (s Source) Texts(f Fault) ([]string, error) {
 // before makes the arguments before what calls the op.
 func (k *call) before(calls func(way) string) func(way) string {
 	return func(w way) string { return strings.Join(append(slices.Clone(k.lines), calls(w)), "\n") }
+}
+
+// recipe returns the call that shows a fault.
+func (f Fault) recipe() string {
+	if f.Finding != nil {
+		return f.Finding.Recipe
+	}
+	return f.Crash.Recipe
 }
 
 // qualified returns a schema with the namespace of its op.

@@ -39,18 +39,6 @@ var rules = map[asserts.Code]rule{
 	asserts.AutogradKernel:  {fault: "constant", says: "{x} was made from tensors that require grad, and has no gradient"},
 }
 
-// A fact is what is noted of a tensor before and after the call.
-type fact struct {
-	of string
-	by string // what two notes, {}, are compared by, or "" for themselves
-}
-
-// A word is what a rule says of a tensor after the call; {was} is a fact before it.
-type word struct {
-	fault  string
-	before string // a statement before the call, or ""
-}
-
 // A predicate is a rule in a language, about the tensors of a program.
 type predicate struct {
 	before []string // statements before the call

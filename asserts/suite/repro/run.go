@@ -275,3 +275,45 @@ func save(p *report.Program) error {
 	}
 	return os.WriteFile(p.File, []byte(p.Text), 0o666)
 }
+
+// precompile has the compiler read the headers once, and returns the flags by which
+// programs are built with what it has read.
+func (d *Folder) precompile(by *runner, folder string) []string {
+	file := filepath.Join(folder, "headers.h")
+	if err := os.WriteFile(file, []byte(headers), 0o666); err != nil {
+		return nil
+	}
+	if _, err := by.command(folder, d.Build(file, file+".gch")...); err != nil {
+		return nil
+	}
+	return []string{"-include", file}
+}
+
+// runCpp builds a program, and runs it.
+func (d *Folder) runCpp(by *runner, file string) (shown bool, why string) {
+	path, err := filepath.Abs(file)
+	if err != nil {
+		return false, err.Error()
+	}
+	folder, binary := filepath.Dir(by.printed), by.printed+".exe"
+	d.once.Do(func() { d.included = d.precompile(by, folder) })
+	return by.built(folder, append(d.Build(path, binary), d.included...), binary)
+}
+
+// runGo builds a program in the module of its kernel, first as a release is built: what
+// makes tensors may be in the debug build alone.
+func (d *Folder) runGo(by *runner, file string) (shown bool, why string) {
+	path, err := filepath.Abs(file)
+	if err != nil {
+		return false, err.Error()
+	}
+	for _, tags := range [][]string{nil, {"-tags", "opassert"}} {
+		binary := by.printed + ".exe"
+		build := slices.Concat([]string{"go", "build", "-buildvcs=false", "-o", binary}, tags, []string{path})
+		shown, why = by.built(d.Go.Root, build, binary)
+		if shown || !strings.HasPrefix(why, unbuilt) {
+			break
+		}
+	}
+	return shown, why
+}

@@ -1,15 +1,14 @@
 package repro
 
 import (
+	"encoding/base64"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
-	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/suite/engine"
 	"github.com/opassert/opassert/asserts/suite/internal/sample"
-	"github.com/opassert/opassert/asserts/suite/report"
+	"github.com/opassert/opassert/internal/tensor"
 )
 
 // python is the dialect of Python. {read} are the arguments that the op does not write.
@@ -225,64 +224,75 @@ func usedOf(definitions []definition, text string) []string {
 	return all
 }
 
-// place returns the expression for a tensor of a violation.
-func (k *call) place(p asserts.Place) (string, error) {
-	x := "result"
+// flat returns an expression of Python for a tensor of one dimension that holds bytes:
+// what repeats is written once.
+func flat(python *dialect, dtype tensor.DType, data []byte) string {
+	size := dtype.Size()
+	n := len(data) / size
+	period := period(data, size)
 	switch {
-	case p.Return && len(k.op.Func.Returns) > 1:
-		x += "[" + strconv.Itoa(p.Index) + "]"
-	case !p.Return && (p.Index >= len(k.names) || k.names[p.Index] == ""):
-		return "", fmt.Errorf("the argument %s is not in the call", p.Name)
-	case !p.Return:
-		x = k.names[p.Index]
+	case n > 1 && period == size && spelled(dtype):
+		return fmt.Sprintf("torch.full((%d,), %s, dtype=torch.%v)", n, python.element(dtype, data[:size]), dtype)
+	case n > mostWritten && period <= mostWritten*size:
+		return fmt.Sprintf("%s.repeat(%d)[:%d]", flat(python, dtype, data[:period]), (n*size+period-1)/period, n)
+	case !spelled(dtype) || n > mostWritten:
+		return fmt.Sprintf("torch.frombuffer(bytearray(base64.b64decode(%q)), dtype=torch.%v)", base64.StdEncoding.EncodeToString(data), dtype)
 	}
-	if p.Called == "" {
-		return x + elementOf(p), nil
-	}
-	if element, _, ok := strings.Cut(p.Called, "."); ok {
-		x += "[" + element + "]"
-	}
-	return fmt.Sprintf("part(%s, %q)", x, p.Part()), nil
+	return fmt.Sprintf("torch.tensor([%s], dtype=torch.%v)", strings.Join(python.elements(dtype, data), ", "), dtype)
 }
 
-func elementOf(p asserts.Place) string {
-	if p.Element == asserts.NoElement {
-		return ""
+// holds returns an expression of Python for a list, a tuple, a dict or an object.
+func holds(v *sample.Value, _ int, items []string) string {
+	all := strings.Join(items, ", ")
+	switch v.Kind {
+	case sample.TupleValue:
+		return "(" + all + ",)"
+	case sample.DictValue:
+		var pairs []string
+		for pair := range slices.Chunk(items, 2) {
+			pairs = append(pairs, strings.Join(pair, ": "))
+		}
+		return "{" + strings.Join(pairs, ", ") + "}"
+	case sample.NewValue:
+		return "torch.classes." + strings.TrimPrefix(v.Text, sample.CustomClasses) + "(" + all + ")"
 	}
-	return "[" + strconv.Itoa(p.Element) + "]"
+	return "[" + all + "]"
 }
 
-// ofSparse turns what is asked of a tensor into what a sparse one can answer.
-var ofSparse = strings.NewReplacer("memory(", "contents(", "look(", "outline(")
-
-// shows returns the predicate of a finding, about its own tensors.
-func (k *call) shows(f *report.Finding) (*predicate, error) {
-	var read []string
-	for i, arg := range k.op.Func.Args {
-		if k.names[i] != "" && arg.Type.HoldsTensors() && (arg.Alias == nil || !arg.Alias.Write) {
-			read = append(read, k.names[i])
-		}
+// opOf returns the expression for an op: torch.ops.aten.add.Tensor.
+func opOf(name string) string {
+	namespace, rest, _ := strings.Cut(name, "::")
+	base, overload, ok := strings.Cut(rest, ".")
+	if !ok {
+		overload = "default"
 	}
-	sparse := false
-	p, err := python.predicate(f.Violation, k.place, func(x, _ string) []string {
-		sparse = slices.ContainsFunc(k.lines, func(l string) bool { return strings.HasPrefix(l, x+" = ") && strings.Contains(l, "sparse") })
-		return []string{"{read}", strings.Join(read, ", ")}
-	})
-	if sparse && err == nil {
-		p.fault = ofSparse.Replace(p.fault)
-		for i := range p.before {
-			p.before[i] = ofSparse.Replace(p.before[i])
-		}
-	}
-	return p, err
+	return attribute(attribute("torch.ops."+namespace, base), overload)
 }
 
-// twin reports on which device the finding's second call was, or "".
-func twin(f *report.Finding) engine.Device {
-	for _, d := range []engine.Device{engine.Meta, engine.Fake} {
-		if f.Violation.Code == asserts.MetaAlias && slices.Contains(f.Devices, d) {
-			return d
-		}
+// attribute returns the attribute of an expression, also one whose name Python
+// reserves.
+func attribute(of, name string) string {
+	if keywords[name] && name != "torch" {
+		return fmt.Sprintf("getattr(%s, %q)", of, name)
 	}
-	return ""
+	return of + "." + name
+}
+
+// keywords of Python that schemas use as names.
+var keywords = map[string]bool{"from": true, "lambda": true, "in": true, "is": true, "and": true, "or": true, "not": true, "def": true, "class": true, "pass": true, "global": true, "torch": true}
+
+// variable returns the name of an argument in Python, which no other line of a program
+// uses for something else.
+func variable(name string) string {
+	if keywords[name] || slices.Contains(words, name) || strings.HasSuffix(name, "_before") || slices.ContainsFunc(definitions, func(d definition) bool { return d.name == name }) {
+		return name + "_"
+	}
+	return name
+}
+
+// words are the names that programs use besides those of their definitions.
+var words = []string{
+	"args", "base64", "bytearray", "byte", "bytes", "call", "child", "complex", "contextlib", "ctypes", "dict", "e", "fresh", "getattr", "held", "id", "inf", "int",
+	"isinstance", "kwargs", "len", "list", "max", "min", "mode", "nan", "os", "plan", "print", "range", "resource", "result", "rooms", "seen", "set", "signal", "status",
+	"fill", "strays", "sys", "tuple", "twin", "twins", "type", "walls", "zip", "any", "sum", "bool", "asked", "others", "sizes",
 }
