@@ -12,15 +12,24 @@ import (
 
 // others change a tensor in what a kernel, or its fake, may contradict itself by: its
 // contents, sizes or strides. Its dtype and its number of dimensions stay.
-var others = []func(*sample.TensorSpec){
-	func(t *sample.TensorSpec) { t.Values, t.Fill = nil, sample.Fill{} },
-	func(t *sample.TensorSpec) { t.Values, t.Fill = nil, sample.Fill{Name: "const"} },
-	func(t *sample.TensorSpec) { t.Values, t.Fill = nil, sample.Fill{Name: "negative"} },
-	func(t *sample.TensorSpec) { t.Arrangement = tensor.Transposed; t.Legal() },
-	func(t *sample.TensorSpec) { t.Arrangement = tensor.Sliced; t.Legal() },
-	func(t *sample.TensorSpec) { t.Arrangement = tensor.Contiguous },
-	func(t *sample.TensorSpec) { addToSizes(t, 1) },
-	func(t *sample.TensorSpec) { addToSizes(t, 2) },
+var others = []change{
+	each(func(t *sample.TensorSpec) { t.Values, t.Fill = nil, sample.Fill{} }),
+	each(func(t *sample.TensorSpec) { t.Values, t.Fill = nil, sample.Fill{Name: "const"} }),
+	each(func(t *sample.TensorSpec) { t.Values, t.Fill = nil, sample.Fill{Name: "negative"} }),
+	each(func(t *sample.TensorSpec) { t.Arrangement = tensor.Transposed; t.Legal() }),
+	each(func(t *sample.TensorSpec) { t.Arrangement = tensor.Sliced; t.Legal() }),
+	each(func(t *sample.TensorSpec) { t.Arrangement = tensor.Contiguous }),
+	each(func(t *sample.TensorSpec) { addToSizes(t, 1) }),
+	each(func(t *sample.TensorSpec) { addToSizes(t, 2) }),
+}
+
+// each changes tensors one by one.
+func each(one func(*sample.TensorSpec)) change {
+	return func(all []*sample.TensorSpec) {
+		for _, t := range all {
+			one(t)
+		}
+	}
 }
 
 func addToSizes(t *sample.TensorSpec, n int64) {
@@ -36,17 +45,17 @@ func (r *Runner) contradicts(t *Target, c *sample.Case, f *report.Finding) {
 		return
 	}
 	on := f.Devices[len(f.Devices)-1]
-	here, ok := r.pair(t, c, on)
-	for _, change := range others {
+	for here := range r.again(t, c, asItIs) {
+		first, ok := here.pair(on)
 		if !ok {
 			return
 		}
-		like := c.Clone()
-		for _, spec := range like.Tensors() {
-			change(spec)
-		}
-		if there, made := r.pair(t, like, on); made {
-			if text := asserts.Contradicts(t.judged, f.Violation.Subject, here, there, like.String()); text != "" {
+		for like := range r.again(t, c, others...) {
+			there, made := like.pair(on)
+			if !made {
+				continue
+			}
+			if text := asserts.Contradicts(t.judged, f.Violation.Subject, first, there, like.c.String()); text != "" {
 				f.Violation.Fix = text
 				return
 			}
@@ -54,12 +63,8 @@ func (r *Runner) contradicts(t *Target, c *sample.Case, f *report.Finding) {
 	}
 }
 
-// pair makes a call, and returns it with what it is held against there, if it is made.
-func (r *Runner) pair(t *Target, c *sample.Case, on engine.Device) (asserts.Pair, bool) {
-	a, err := r.Try(t, c)
-	if err != nil {
-		return asserts.Pair{}, false
-	}
+// pair returns a call with what it is held against on a device, if that was called.
+func (a *attempt) pair(on engine.Device) (asserts.Pair, bool) {
 	real := a.calls[0].seen
 	if on == engine.Fake {
 		if a.fake.seen == nil {

@@ -176,11 +176,11 @@ func TestEarlierResults(t *testing.T) {
 	if a.calls[0].seen.Earlier != nil || len(b.earlier.tensors) != 1 {
 		t.Errorf("before the first call %v was held, %d after it", a.calls[0].seen.Earlier, len(b.earlier.tensors))
 	}
-	a = b.again(b.t, a)
+	a = b.held(b.t, a)
 	if n := len(a.calls[0].seen.Earlier); n != 1 || a.calls[0].seen.Earlier[0].Then.Version == a.calls[0].seen.Earlier[0].Now.Version {
 		t.Errorf("%d results are held in the second call", n)
 	}
-	if once := b.again(b.t, a); once != a {
+	if once := b.held(b.t, a); once != a {
 		t.Error("the call was made a third time")
 	}
 	other := newBench(t, "ns::f(Tensor a) -> Tensor", copies)
@@ -194,7 +194,7 @@ func TestAgainFails(t *testing.T) {
 	b := newBench(t, "ns::f(Tensor a) -> Tensor", copies)
 	a := must.Get(b.Try(b.t, b.call(t, "float32[2]")))(t)
 	b.e.kernels["ns::f"] = thrown("not today")
-	if b.again(b.t, a) != a {
+	if b.held(b.t, a) != a {
 		t.Error("it does not")
 	}
 }
@@ -264,7 +264,7 @@ func TestHeldResults(t *testing.T) {
 	if err != nil || len(b.earlier.tensors) != 0 || b.e.live != 0 {
 		t.Errorf("through autograd %d are held, %v", len(b.earlier.tensors), err)
 	}
-	if b.again(b.t, a) != a {
+	if b.held(b.t, a) != a {
 		t.Error("the call was made again, and nothing was held")
 	}
 	b = newBench(t, "ns::f(Tensor a) -> Tensor[]", func(e *fakeEngine, args []any) ([]any, error) {
@@ -322,7 +322,10 @@ func TestTwice(t *testing.T) {
 		for _, text := range []string{"float32[2]", "float32[3]"} {
 			kept = nil
 			a := must.Get(b.Try(b.t, b.call(t, text)))(t)
-			_, found := b.twice(b.t, a, 0)
+			var result report.Case
+			b.t.AsItIs = true
+			b.ran(b.t, a, &result)
+			found := result.Found
 			want := ""
 			if keeps && text == "float32[3]" {
 				want = "OA005 result on cpu"

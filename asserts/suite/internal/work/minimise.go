@@ -57,7 +57,7 @@ func (r *Runner) shows(t *Target, c *sample.Case, f *report.Finding) (*sample.Ca
 	if err != nil {
 		return nil, nil
 	}
-	a = r.again(t, a)
+	a = r.held(t, a)
 	found := r.judge(t, a, new(report.Case))
 	i := slices.IndexFunc(found, func(g *report.Finding) bool { return f.SameFault(g) && slices.Equal(f.Devices, g.Devices) })
 	if i < 0 {

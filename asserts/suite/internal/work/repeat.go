@@ -76,11 +76,10 @@ func (t *Target) leavesMemory() bool { return leaves.MatchString(t.operator.Sche
 // that is filled with another byte, and returns what is seen; nil where one throws.
 func (r *Runner) seenAgain(t *Target, c *sample.Case, fills ...byte) (all []*asserts.Seen) {
 	for _, fill := range fills {
-		r.arrange(c, fill)
 		m := maker{engine: r.Engine, room: &r.room}
 		defer m.release()
-		args, err := m.args(c)
-		if err != nil || r.Engine.Seed(int64(r.Seed)) != nil {
+		_, args, err := r.arguments(&m, c, fill)
+		if err != nil {
 			return nil
 		}
 		out, err := r.Engine.Call(t.Gen.Name, args, asserts.Content)

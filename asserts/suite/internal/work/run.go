@@ -23,7 +23,7 @@ func (r *Runner) run(t *Target, number int) report.Case {
 		result.Idle = true
 	default:
 		r.ran(t, a, &result)
-		r.ranUneven(t, a.c, &result)
+		r.uneven(t, a.c, &result)
 	}
 	for _, c := range threw {
 		r.addThrown(t, c, &result)
@@ -34,12 +34,14 @@ func (r *Runner) run(t *Target, number int) report.Case {
 // ran judges an attempt, and looks for the smallest calls that show what it shows.
 func (r *Runner) ran(t *Target, a *attempt, result *report.Case) {
 	if result.Ran = true; t.Single {
-		a = r.again(t, a)
+		a = r.held(t, a)
 	}
 	result.Lacks = a.lacks
 	found := r.judge(t, a, result)
-	if len(found) == 0 {
-		a, found = r.twice(t, a, result.Case)
+	if len(found) == 0 && r.showsInNext(t, result.Case) {
+		for a = range r.again(t, a.c, asItIs) {
+			found = r.judge(t, a, new(report.Case))
+		}
 	}
 	for _, f := range found {
 		result.Found = append(result.Found, r.finding(t, a.c, f, result.Case))
@@ -71,21 +73,6 @@ func (r *Runner) ran(t *Target, a *attempt, result *report.Case) {
 			result.Found = append(result.Found, f)
 		}
 	}
-}
-
-// twice makes the call of a base, or of a class alone, again, and judges it, where a kernel
-// may return what it keeps for such arguments and no count of uses shows it: the first
-// result is still held.
-func (r *Runner) twice(t *Target, a *attempt, number int) (*attempt, []*report.Finding) {
-	_, keeps := r.Engine.(keeper)
-	if !keeps || number >= t.planned() && number >= t.design().Apart() {
-		return a, nil
-	}
-	b, err := r.Try(t, a.c)
-	if err != nil {
-		return a, nil
-	}
-	return b, r.judge(t, b, new(report.Case))
 }
 
 // call makes the call that a case is, and notes which classes it tries. There
@@ -232,13 +219,3 @@ func (r *Runner) prepare(t *Target, from int, s Span, starting func(int)) {
 
 // AllCases, as the end of a run, is as many cases as an op's design has.
 const AllCases = 1 << 30
-
-// ranUneven judges that call as one of the same case.
-func (r *Runner) ranUneven(t *Target, c *sample.Case, result *report.Case) {
-	if a := r.uneven(t, c); a != nil {
-		wide := report.Case{Case: result.Case}
-		r.ran(t, a, &wide)
-		result.Devices.Add(wide.Devices)
-		result.Found = append(result.Found, wide.Found...)
-	}
-}

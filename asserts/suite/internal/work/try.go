@@ -12,10 +12,9 @@ func (r *Runner) Try(t *Target, c *sample.Case) (*attempt, error) {
 		t.Trying(c)
 		defer t.Trying(nil)
 	}
-	r.arrange(c, firstFill)
 	m := maker{engine: r.Engine, room: &r.room}
 	defer m.release()
-	c, args, err := m.made(c)
+	c, args, err := r.arguments(&m, c, firstFill)
 	if err != nil {
 		return nil, &unmade{err}
 	}
@@ -23,9 +22,6 @@ func (r *Runner) Try(t *Target, c *sample.Case) (*attempt, error) {
 		t.Trying(c)
 	}
 	a := &attempt{c: c, lacks: m.lacks, calls: r.calls(t, &m, c, args)}
-	if err := r.Engine.Seed(int64(r.Seed)); err != nil {
-		return nil, &unmade{err}
-	}
 	first := &a.calls[0]
 	if t.Calling != nil {
 		t.Calling(first.on)
@@ -53,12 +49,12 @@ type unmade struct{ error }
 
 func (u *unmade) Unwrap() error { return u.error }
 
-// again makes the call of an attempt once more where nothing was held in it.
-func (r *Runner) again(t *Target, a *attempt) *attempt {
-	if a.calls[0].seen.Earlier == nil && len(r.earlier.tensors) > 0 {
-		if b, err := r.Try(t, a.c); err == nil {
-			return b
-		}
+// arguments makes those of a case in memory that is filled with a byte, and seeds the engine.
+func (r *Runner) arguments(m *maker, c *sample.Case, fill byte) (*sample.Case, []any, error) {
+	r.arrange(c, fill)
+	c, args, err := m.made(c)
+	if err == nil {
+		err = r.Engine.Seed(int64(r.Seed))
 	}
-	return a
+	return c, args, err
 }

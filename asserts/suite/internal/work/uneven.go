@@ -5,6 +5,7 @@ import (
 
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/suite/internal/sample"
+	"github.com/opassert/opassert/asserts/suite/report"
 )
 
 // mostSettings is for how many values of an op's other arguments a call is made with
@@ -13,11 +14,11 @@ const mostSettings = 8
 
 // widenings change sizes of tensors that have two dimensions and more: as the product of
 // two matrices takes them, that with a transposed one, and ops on tensors that are alike.
-var widenings = []func([]*sample.TensorSpec){
-	func(ts []*sample.TensorSpec) { widen(ts[:1], 2, 1); widen(ts[len(ts)-1:], 1, 2) },
-	func(ts []*sample.TensorSpec) { widen(ts[:1], 2, 1); widen(ts[len(ts)-1:], 2, 2) },
-	func(ts []*sample.TensorSpec) { widen(ts, 2, 1) },
-	func(ts []*sample.TensorSpec) { widen(ts[:1], 2, 1) },
+var widenings = []change{
+	func(all []*sample.TensorSpec) { ts := matrices(all); widen(ts[:1], 2, 1); widen(ts[len(ts)-1:], 1, 2) },
+	func(all []*sample.TensorSpec) { ts := matrices(all); widen(ts[:1], 2, 1); widen(ts[len(ts)-1:], 2, 2) },
+	func(all []*sample.TensorSpec) { widen(matrices(all), 2, 1) },
+	func(all []*sample.TensorSpec) { widen(matrices(all)[:1], 2, 1) },
 }
 
 // widen adds to a size of tensors, by its distance from the end.
@@ -27,9 +28,9 @@ func widen(ts []*sample.TensorSpec, dim int, by int64) {
 	}
 }
 
-// matrices returns the tensors of a case with two dimensions and more.
-func matrices(c *sample.Case) []*sample.TensorSpec {
-	return slices.DeleteFunc(c.Tensors(), func(t *sample.TensorSpec) bool { return len(t.Sizes) < 2 })
+// matrices returns the tensors with two dimensions and more.
+func matrices(all []*sample.TensorSpec) []*sample.TensorSpec {
+	return slices.DeleteFunc(all, func(t *sample.TensorSpec) bool { return len(t.Sizes) < 2 })
 }
 
 // square reports whether a tensor has a size twice.
@@ -48,23 +49,22 @@ func setting(c *sample.Case) string {
 }
 
 // uneven makes a call with square matrices again with sizes that differ, once for each
-// setting: where sizes are equal, a fake or a kernel for meta that takes one dimension
-// for another returns the right ones. It returns nil where there is no such call.
-func (r *Runner) uneven(t *Target, c *sample.Case) *attempt {
+// setting, and adds what that shows to the result of its case: where sizes are equal, a
+// fake or a kernel for meta that takes one dimension for another returns the right ones.
+func (r *Runner) uneven(t *Target, c *sample.Case, result *report.Case) {
 	key := setting(c)
-	if r.Level < asserts.Meta || !t.operator.Added || !c.Plain() || shared(c) || t.uneven[key] || len(t.uneven) == mostSettings || len(matrices(c)) == 0 {
-		return nil
+	if r.Level < asserts.Meta || !t.operator.Added || !c.Plain() || shared(c) || t.uneven[key] || len(t.uneven) == mostSettings || len(matrices(c.Tensors())) == 0 {
+		return
 	}
 	t.uneven[key] = true
-	if !slices.ContainsFunc(matrices(c), square) {
-		return nil
+	if !slices.ContainsFunc(matrices(c.Tensors()), square) {
+		return
 	}
-	for _, change := range widenings {
-		wide := c.Clone()
-		change(matrices(wide))
-		if a, err := r.Try(t, wide); err == nil {
-			return a
-		}
+	for a := range r.again(t, c, widenings...) {
+		wide := report.Case{Case: result.Case}
+		r.ran(t, a, &wide)
+		result.Devices.Add(wide.Devices)
+		result.Found = append(result.Found, wide.Found...)
+		return
 	}
-	return nil
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/suite/engine"
+	"github.com/opassert/opassert/asserts/suite/internal/sample"
 	"github.com/opassert/opassert/asserts/suite/report"
 )
 
@@ -20,6 +21,20 @@ func unevenBench(t *testing.T, fits func(a, b []int64) bool) *bench {
 	}
 	added := func(o *engine.Operator, _ *engine.Plan) { o.Added = true }
 	return benchOf(t, "ns::f(Tensor a, Tensor b, int n) -> Tensor", kernel, added, "")
+}
+
+// uneven returns the call that is made again, or "".
+func (b *bench) uneven(c *sample.Case) (made string) {
+	b.t.Trying = func(c *sample.Case) {
+		if c != nil {
+			made = c.String()
+		}
+	}
+	result := report.Case{Devices: make(report.Devices)}
+	if b.Runner.uneven(b.t, c, &result); len(result.Devices) == 0 {
+		return ""
+	}
+	return made
 }
 
 func anything(_, _ []int64) bool { return true }
@@ -44,10 +59,7 @@ func TestUneven(t *testing.T) {
 		{"not plain", "float32[3, 3] neg", "float32[3, 3]", "", anything},
 	} {
 		b := unevenBench(t, tt.fits)
-		got := ""
-		if a := b.uneven(b.t, b.call(t, tt.a, tt.b, "1")); a != nil {
-			got = a.c.String()
-		}
+		got := b.uneven(b.call(t, tt.a, tt.b, "1"))
 		want := tt.want
 		if want != "" {
 			want = fmt.Sprintf("ns::f(%s, c=1)", want)
@@ -62,8 +74,8 @@ func TestUneven(t *testing.T) {
 // kernel for meta is called at all.
 func TestUnevenOnce(t *testing.T) {
 	b := unevenBench(t, anything)
-	made := func(a, n string) bool { return b.uneven(b.t, b.call(t, a, "float32[3, 3]", n)) != nil }
-	if b.uneven(b.t, b.call(t, "float32[3]", "float32[3]", "1")) != nil || !made("float32[3, 3]", "1") || made("float32[3, 3]", "1") || made("float64[8, 8]", "1") {
+	made := func(a, n string) bool { return b.uneven(b.call(t, a, "float32[3, 3]", n)) != "" }
+	if b.uneven(b.call(t, "float32[3]", "float32[3]", "1")) != "" || !made("float32[3, 3]", "1") || made("float32[3, 3]", "1") || made("float64[8, 8]", "1") {
 		t.Error("a setting has no call, or two")
 	}
 	for n := 2; n <= mostSettings; n++ {
@@ -75,7 +87,7 @@ func TestUnevenOnce(t *testing.T) {
 		t.Errorf("there is a call for more than %d settings", mostSettings)
 	}
 	b = unevenBench(t, anything)
-	if b.uneven(b.t, b.call(t, "float32[2, 3]", "float32[3, 4]", "1")) != nil || made("float32[3, 3]", "1") {
+	if b.uneven(b.call(t, "float32[2, 3]", "float32[3, 4]", "1")) != "" || made("float32[3, 3]", "1") {
 		t.Error("a setting of which sizes differed has another call")
 	}
 	b = unevenBench(t, anything)
@@ -90,13 +102,13 @@ func TestUnevenOnce(t *testing.T) {
 	b.Level = asserts.Meta
 	c := b.call(t, "float32[3, 3]", "float32[3, 3]", "1")
 	c.Tensors()[1].Same = 1
-	if b.uneven(b.t, c) != nil {
+	if b.uneven(c) != "" {
 		t.Error("there is a call of tensors that are one")
 	}
 }
 
 // What that call shows, and what was judged of it, is its case's.
-func TestRanUneven(t *testing.T) {
+func TestUnevenIsOfItsCase(t *testing.T) {
 	b := benchOf(t, "ns::f(Tensor a) -> Tensor", func(e *fakeEngine, args []any) ([]any, error) {
 		if sizes := first(args).spec.Sizes; len(sizes) == 2 && sizes[0] != sizes[1] {
 			return returnsInput(e, args)
@@ -104,12 +116,12 @@ func TestRanUneven(t *testing.T) {
 		return copies(e, args)
 	}, func(o *engine.Operator, _ *engine.Plan) { o.Added = true }, "")
 	result := report.Case{Case: 7, Devices: make(report.Devices)}
-	b.ranUneven(b.t, b.call(t, "float32[3, 3]"), &result)
+	b.Runner.uneven(b.t, b.call(t, "float32[3, 3]"), &result)
 	if got := words(result.Found); len(result.Found) == 0 || result.Found[0].Case != 7 {
 		t.Errorf("found %q of case 7", got)
 	}
 	if result.Devices[engine.CPU].Judged == (asserts.Counts{}) {
 		t.Error("what is judged is not counted")
 	}
-	b.ranUneven(b.t, b.call(t, "float32[3, 3]"), &result)
+	b.Runner.uneven(b.t, b.call(t, "float32[3, 3]"), &result)
 }
