@@ -376,6 +376,18 @@ TORCH_LIBRARY(values, m) {
     table->held = self;
   }));
 
+  // Results that calls share, of ops that decompose, whose uses autograd raises.
+  m.def("cached(int n) -> Tensor", [](int64_t n) {
+    thread_local Tensor made;
+    if (!made.defined() || made.numel() != n) made = at::ones({n});
+    return made;
+  });
+  m.def("scratch(Tensor self) -> Tensor", [](const Tensor& self) {
+    thread_local Tensor room;
+    if (!room.defined() || room.sizes() != self.sizes() || room.dtype() != self.dtype()) room = at::zeros(self.sizes(), self.dtype());
+    return room;
+  });
+
   // Words that no error offers, and refusals by abort.
   m.def("compared(Tensor self, str kind) -> Tensor", cpu([](const Tensor& self, std::string kind) { return unless(kind == "stochastic", self); }));
   m.def("aborts(Tensor self, Tensor other) -> Tensor", cpu([](const Tensor& self, const Tensor& other) {
@@ -415,6 +427,12 @@ TORCH_LIBRARY(whole, m) {
   }));
   m.def("copy(Tensor self, str mode='constant', bool flag=False, Scalar scale=1) -> Tensor",
         cpu([](const Tensor& self, c10::string_view, bool, const at::Scalar&) { return self.clone(); }));
+  m.def("cached(int n) -> Tensor", [](int64_t n) {
+    thread_local Tensor made;
+    if (!made.defined() || made.numel() != n) made = at::ones({n});
+    return made.clone();
+  });
+  m.def("twice(Tensor self) -> Tensor", [](const Tensor& self) { return self.view_as(self).add(self); });
   m.def("first(Tensor(a) self, int[] dims=[]) -> Tensor(a)", cpu([](const Tensor& self, at::IntArrayRef) { return self.alias(); }));
 }
 

@@ -211,6 +211,8 @@ func (l *Libtorch) operator(op *libtorch.Op) engine.Operator {
 			return o
 		}
 	}
+	// Autograd, and views that the ops make which it calls, raise its counts.
+	o.Uncounted = op.Top && Custom(op.Name)
 	if o.Unseen = Unseen(o.Schema, op); o.Added {
 		o.Makers = l.makers(o.Schema)
 	}
@@ -268,14 +270,12 @@ func Unseen(op *schema.Op, live *libtorch.Op) []engine.Unseen {
 		}
 		tensors++
 	}
-	switch {
-	case op.IsMethod():
-		unseen = append(unseen, counts(op, "its object may hold it")...)
+	if op.IsMethod() {
+		const reason = "its object may hold it"
+		unseen = append(unseen, counts(op, reason)...)
 		for i := range tensors {
-			unseen = append(unseen, engine.Unseen{Code: asserts.KeptArgument, On: asserts.ArgRef(i), Reason: "its object may hold it"})
+			unseen = append(unseen, engine.Unseen{Code: asserts.KeptArgument, On: asserts.ArgRef(i), Reason: reason})
 		}
-	case live.Top && Custom(live.Name):
-		unseen = append(unseen, counts(op, "the ops that a composite op calls, or autograd, hold what it returns")...)
 	}
 	for _, typ := range live.OutOfSight() {
 		unseen = append(unseen, engine.Unseen{Code: asserts.FreshImpl, Reason: "tensors inside a " + typ + " are out of sight"})
@@ -297,8 +297,7 @@ func changeable(t schema.Type) bool {
 	return slices.ContainsFunc(t.Elem, changeable)
 }
 
-// counts lists the use counts of what an op returns: those of one that runs by calling
-// others autograd raises, and views that these make.
+// counts lists the checks of what else holds what an op returns.
 func counts(op *schema.Op, reason string) []engine.Unseen {
 	var unseen []engine.Unseen
 	results := 0

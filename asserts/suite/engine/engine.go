@@ -90,6 +90,9 @@ type Operator struct {
 	Cannot string
 	// Unseen are the checks that a call through this engine cannot show.
 	Unseen []Unseen
+	// Uncounted reports that others hold what it returns, as the ops that it calls: the use
+	// counts of that are not judged, and what it returns twice is.
+	Uncounted bool
 }
 
 // A Kernel is a sort of kernel that serves a device.

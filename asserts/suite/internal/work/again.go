@@ -40,5 +40,5 @@ func (r *Runner) held(t *Target, a *attempt) *attempt {
 // first result is still held.
 func (r *Runner) showsInNext(t *Target, number int) bool {
 	_, keeps := r.Engine.(keeper)
-	return keeps && (number < t.planned() || number < t.design().Apart())
+	return (keeps || t.operator.Uncounted) && (number < t.planned() || number < t.design().Apart())
 }

@@ -47,6 +47,9 @@ func (r *Runner) judgeOn(t *Target, c *call, tally *report.Tally, result *report
 	alone := *c.seen
 	alone.Alone = true // a worker makes one call at a time
 	_, alone.Made = r.Engine.(keeper)
+	if t.operator.Uncounted {
+		alone.Results = uncounted(alone.Results)
+	}
 	verdict := asserts.Judge(t.judged, &alone, r.Policy)
 	tally.AddVerdict(verdict)
 	tally.AddSkips(t.outOfSight(c.seen))
@@ -60,6 +63,15 @@ func (r *Runner) judgeOn(t *Target, c *call, tally *report.Tally, result *report
 		return true
 	})
 	return t.findings(found, result, c.on)
+}
+
+// uncounted returns observations without their use counts.
+func uncounted(all []asserts.Observation) []asserts.Observation {
+	out := slices.Clone(all)
+	for i := range out {
+		out[i].ImplUses, out[i].StorageUses = asserts.NotCounted, asserts.NotCounted
+	}
+	return out
 }
 
 // compare holds the call on another device against the first.
