@@ -109,11 +109,21 @@ class Plugin:
         """Reports whether this process is one of pytest-forked, which ends with its test."""
         return os.getpid() != self.process
 
+    def enter(self, item, when):
+        """Says that a phase begins, and keeps what was found before it; once is enough."""
+        context = "%s (%s)" % (item.nodeid, when)
+        if self.watcher.now[0] != context:
+            self.late(self.watcher.enter(context, self.again(item.nodeid)))
+
     def found(self, item, when):
+        """Says that a phase has ended, and returns what was found in it."""
         if self.forked() and when == "teardown":
             self.watcher.call_fakes()
         context = "%s (%s)" % (item.nodeid, when)
-        found = self.watcher.enter("between tests", self.again(""))
+        if when in NEXT:
+            found = self.watcher.enter("%s (%s)" % (item.nodeid, NEXT[when]), self.again(item.nodeid))
+        else:
+            found = self.watcher.enter("between tests", self.again(""))
         own = [f for f in found if f.context == context or (self.forked() and when == "teardown")]
         self.late([f for f in found if f not in own])
         return [f for f in own if not allowed(item, f)]
@@ -149,7 +159,7 @@ class Plugin:
 
     def watched(self, item, when):
         """Runs a phase. What its setup broke fails the call, which runs nonetheless."""
-        self.late(self.watcher.enter("%s (%s)" % (item.nodeid, when), self.again(item.nodeid)))
+        self.enter(item, when)
         failed = True
         try:
             result = yield
@@ -249,6 +259,9 @@ class Plugin:
 SUMMARISED = pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.INTERRUPTED, pytest.ExitCode.USAGE_ERROR
 
 FOUND = pytest.StashKey()
+
+# The phases that follow others: each is entered where the one before it ends, which is a question less.
+NEXT = {"setup": "call", "call": "teardown"}
 
 
 def test_of(finding):
