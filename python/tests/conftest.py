@@ -10,7 +10,7 @@ import xml.etree.ElementTree
 import pytest
 
 
-collect_ignore = ["projects"]
+collect_ignore = ["projects", "varied"]
 
 
 class Outcome:
@@ -50,7 +50,16 @@ def project(tmp_path):
     return make
 
 
+def read(folder):
+    """Returns the files of a folder by their names without .py."""
+    return {p.stem: p.read_text() for p in (pathlib.Path(__file__).parent / folder).glob("*.py")}
+
+
 @pytest.fixture(scope="session")
 def files():
-    """The files of the folder projects, by their names without .py."""
-    return {p.stem: p.read_text() for p in (pathlib.Path(__file__).parent / "projects").glob("*.py")}
+    return read("projects")
+
+
+@pytest.fixture(scope="session")
+def varied(files):
+    return {"myops": files["myops"], **read("varied")}

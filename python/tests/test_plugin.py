@@ -3,6 +3,7 @@
 import importlib.metadata
 import os
 import re
+import shlex
 import subprocess
 import sys
 
@@ -156,6 +157,27 @@ def test_others_stay(project, files, n, flags):
         took.append((alone.took, watched.took))
     alone, watched = map(min, zip(*took))
     print("\n%d tests: %.1f s alone, %.1f s watched: x%.2f" % (n, alone, watched, watched / alone))
+
+
+@pytest.mark.parametrize("flags", [
+    "", "--shuffle=7", "-n2 --dist=loadscope", "-n2 --dist=worksteal", "--reruns=1 --only-rerun=KeyError", "--forked", "-s", "-W error::UserWarning",
+    "--doctest-modules documented.py", "--import-mode=importlib -p no:faulthandler", "-x -k 'not bad'", "--maxfail=3 -k 'not bad'",
+])
+def test_varied(project, varied, flags):
+    """In tests of all styles those that call what breaks rules fail for it, by their names, and all others are as they are alone."""
+    run = project(**varied)
+    flags = shlex.split(flags)
+    alone, watched = (run(*more, *flags, **(FORKED if "--forked" in flags else {})) for more in ((), ("--opassert",)))
+    arranged = sorted if "-n2" in flags else list
+    assert len(alone.tests) > 1 and arranged(watched.tests) == arranged(alone.tests), watched.stdout + watched.stderr
+    for name, outcome in alone.tests.items():
+        codes = set(re.findall(r"^(OA\d+) ", watched.texts[name], re.M))
+        repeats = {shlex.split(line)[-1] for line in re.findall(r"repro   (.*)", watched.texts[name])}
+        if "_bad" in name:
+            assert codes == {"OA007", "OA009"} and {"failure", "error"} & set(watched.tests[name].split("+")), (name, watched.tests[name], watched.texts[name])
+            assert len(repeats) == 1 and repeats.pop().endswith(name.partition("documented.")[2] or name), watched.texts[name]
+        else:
+            assert (watched.tests[name], codes) == (outcome, set()), (name, alone.texts[name], watched.texts[name])
 
 
 def test_version():
