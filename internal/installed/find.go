@@ -19,8 +19,8 @@ import (
 // dir is the folder that the user named, or "", and libs are the libraries of
 // ops that will be loaded, which work with the libtorch that they are linked
 // to alone. In this order: dir, $LIBTORCH, the libtorch of libs, that of the
-// active virtual environment, of the active conda environment, of the Python on
-// the path, of the system. One that a user named is used or is an error; others are
+// virtual environment that the command is installed in, of the active one, of the
+// active conda environment, of the Python on the path, of the system. One that a user named is used or is an error; others are
 // skipped if nothing can be compiled against them.
 func Find(dir string, libs ...string) (*Torch, []*Torch, error) {
 	all, err := search(dir, libs)
@@ -96,9 +96,11 @@ func search(dir string, libs []string) ([]*Torch, error) {
 		}
 	}
 	active := make(map[string]bool) // folders of programs whose torch is known
-	for _, name := range []string{"VIRTUAL_ENV", "CONDA_PREFIX"} {
-		if prefix := os.Getenv(name); prefix != "" && s.addPrefix(prefix, "$"+name) {
-			active[filepath.Join(prefix, "bin")] = true
+	for _, e := range []struct{ prefix, how string }{
+		{home(), "opassert is installed beside it"}, {os.Getenv("VIRTUAL_ENV"), "$VIRTUAL_ENV"}, {os.Getenv("CONDA_PREFIX"), "$CONDA_PREFIX"},
+	} {
+		if e.prefix != "" && s.addPrefix(e.prefix, e.how) {
+			active[filepath.Join(e.prefix, "bin")] = true
 		}
 	}
 	if python := onPath(); python != "" && !active[filepath.Dir(python)] {
@@ -150,9 +152,27 @@ func (s *searcher) addPrefix(prefix, how string) bool {
 	return len(all) > 0
 }
 
+// home returns the virtual environment that the command is installed in, or "": a
+// user who names the command by its path means that one, active or not.
+var home = func() string {
+	command, err := os.Executable()
+	if err == nil {
+		command, err = filepath.EvalSymlinks(command)
+	}
+	prefix := filepath.Dir(filepath.Dir(command))
+	if err != nil || !exists(filepath.Join(prefix, "pyvenv.cfg")) {
+		return ""
+	}
+	return prefix
+}
+
 // onPath returns the Python that a user's commands mean, or "".
 func onPath() string {
-	for _, name := range []string{"python3", "python"} {
+	names := []string{"python3", "python"}
+	if prefix := home(); prefix != "" {
+		names = append([]string{filepath.Join(prefix, "bin", "python3")}, names...)
+	}
+	for _, name := range names {
 		if path, err := exec.LookPath(name); err == nil {
 			return path
 		}

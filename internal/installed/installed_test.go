@@ -225,13 +225,16 @@ func TestFind(t *testing.T) {
 	m.shared("ops/libfree.so", "")
 
 	with, without := m.python("bin/python3", "user/torch"), m.python("empty/python3", "")
+	m.python("user/bin/python3", "user/torch")
 	headless := m.python("headless/bin/python", "headless/torch")
 	for _, tt := range []struct {
 		name                         string
 		dir, lib, named, venv, conda string
-		path                         string
+		home, path                   string
 		taken, also                  string
 	}{
+		{name: "the command's environment", home: "conda", venv: "venv", path: with, taken: "2.3.0 opassert is installed beside it", also: "2.2.0 $VIRTUAL_ENV, 2.4.0 python3, 2.5.0 the system"},
+		{name: "the command's environment, with what another one has", home: "user", venv: "venv", path: without, taken: "2.2.0 $VIRTUAL_ENV", also: "2.4.0 python3, 2.5.0 the system"},
 		{name: "the flag", dir: "named/torch", named: "linked/torch", venv: "venv", path: with, taken: "2.1.0 -libtorch"},
 		{name: "the variable", named: "named/torch", venv: "venv", path: with, taken: "2.1.0 $LIBTORCH", also: "2.2.0 $VIRTUAL_ENV, 2.4.0 python3, 2.5.0 the system"},
 		{name: "a library", lib: "ops/libops.so", venv: "venv", path: without, taken: "2.6.0 libops.so is linked to it", also: "2.2.0 $VIRTUAL_ENV, 2.5.0 the system"},
@@ -251,6 +254,8 @@ func TestFind(t *testing.T) {
 				t.Setenv(name, value)
 			}
 			t.Setenv("PATH", tt.path)
+			defer func(was func() string) { home = was }(home)
+			home = func() string { return strings.TrimSuffix(m.path(tt.home), m.path("")) }
 			dir, libs := tt.dir, []string(nil)
 			if dir != "" {
 				dir = m.path(dir)
