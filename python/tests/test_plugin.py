@@ -160,7 +160,7 @@ def test_others_stay(project, files, n, flags):
 
 
 @pytest.mark.parametrize("flags", [
-    "", "--shuffle=7", "-n2 --dist=loadscope", "-n2 --dist=worksteal", "--reruns=1 --only-rerun=KeyError", "--forked", "-s", "-W error::UserWarning",
+    "", "--shuffle=7", "-n2 --dist=loadscope", "-n2 --dist=worksteal", "--reruns=1 --only-rerun=KeyError", "--forked -k 'not warnings'", "-s", "-W error::UserWarning",
     "--doctest-modules documented.py", "--import-mode=importlib -p no:faulthandler", "-x -k 'not bad'", "--maxfail=3 -k 'not bad'",
 ])
 def test_varied(project, varied, flags):
