@@ -74,7 +74,7 @@ func (s *supervisor) crashed(ctx context.Context, o engine.Operator, res *report
 	var alone []*report.Case
 	s.renew()
 	q := request{Op: res.Op, From: crash.Case, To: crash.Case + 1, Show: true, Without: s.known.without}
-	second, err := s.askTwice(ctx, q, s.run.Timeout, func(c *report.Case) { alone = append(alone, c) })
+	second, err := s.askTwice(ctx, q, s.run.longest(), func(c *report.Case) { alone = append(alone, c) })
 	if err != nil {
 		return err
 	}

@@ -9,9 +9,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -25,6 +23,7 @@ import (
 // A process is a worker as the run sees it.
 type process struct {
 	cmd     *exec.Cmd
+	folder  string // that it goes to
 	in      *os.File
 	replies *os.File
 	lines   chan string
@@ -51,10 +50,10 @@ func startProcess(worker func() *exec.Cmd, folder string, patience time.Duration
 }
 
 func startOnce(cmd *exec.Cmd, folder string, patience time.Duration) (*process, error) {
-	p := &process{cmd: cmd, stderr: new(lastBytes), lines: make(chan string, 64), ended: make(chan struct{})}
-	cmd.Env = append(cmd.Environ(), WorkerVariable+"="+folder)
+	p := &process{cmd: cmd, folder: folder, stderr: new(lastBytes), lines: make(chan string, 64), ended: make(chan struct{})}
+	cmd.Env = append(cmd.Environ(), WorkerVariable+"="+folder, "TMPDIR="+folder)
 	cmd.Stdout, cmd.Stderr = p.stderr, p.stderr
-	cmd.WaitDelay = time.Second // for processes that hold its output open
+	cmd.WaitDelay = farewell // for processes that hold its output open
 	keepSignalsFrom(cmd)
 	key := rand.Text()
 	if err := p.begin(key); err != nil {
@@ -213,6 +212,7 @@ func (p *process) ready(patience time.Duration) bool {
 		if rest, isReady := strings.CutPrefix(line, lineReady+" "); isReady {
 			g := greetedBy(rest)
 			p.worker, p.refusal = g.process(), g.understood()
+			working.Store(p, p.worker.Pid)
 			return p.refusal == nil
 		}
 		if quoted, ok := strings.CutPrefix(line, lineLoad+" "); ok {
@@ -234,7 +234,7 @@ func (p *process) ready(patience time.Duration) bool {
 // next returns the next line; false when there are no more, or when the worker
 // has used more processor time than patience: on a busy machine every worker is slow
 // by the clock. A worker that sleeps, or whose time the system does not report, has
-// three times as long by the clock.
+// three times as long by the clock, and again while what kernels started works.
 func (p *process) next(patience time.Duration) (string, bool) {
 	select {
 	case line, ok := <-p.lines:
@@ -245,6 +245,7 @@ func (p *process) next(patience time.Duration) (string, bool) {
 	look := time.NewTicker(max(patience/looks, time.Millisecond))
 	defer look.Stop()
 	begun, worked := time.Duration(-1), time.Duration(-1)
+	var help helpers
 	for asleep := 0; asleep < 3*looks; asleep++ {
 		select {
 		case line, ok := <-p.lines:
@@ -255,10 +256,12 @@ func (p *process) next(patience time.Duration) (string, bool) {
 		worked = p.time()
 		switch {
 		case begun < 0:
-			begun = worked
+			begun, help = worked, p.helpers()
 		case worked-begun >= patience:
 			return "", false
 		case worked > before || worked > 0 && p.runnable():
+			asleep = 0
+		case asleep == 3*looks-1 && help.work():
 			asleep = 0
 		}
 	}
@@ -271,45 +274,6 @@ func (p *process) noteDeath(line string, ok bool) (string, bool) {
 		p.died, p.last = true, status
 	}
 	return line, ok
-}
-
-// time returns the processor time that the worker has taken, where the system has
-// a /proc, or 0.
-func (p *process) time() time.Duration {
-	const tick = time.Second / 100 // of utime and stime, for every CONFIG_HZ
-	user, _ := strconv.Atoi(p.stat(11))
-	system, _ := strconv.Atoi(p.stat(12))
-	return time.Duration(user+system) * tick
-}
-
-// stopped reports whether the worker waits to be continued.
-func (p *process) stopped() bool { return p.stat(0) == "T" }
-
-// runnable reports whether a thread of the worker has a processor, or waits for one.
-func (p *process) runnable() bool {
-	if p.worker == nil {
-		return false
-	}
-	threads, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", p.worker.Pid))
-	return slices.ContainsFunc(threads, func(file string) bool { return statField(file, 0) == "R" })
-}
-
-// stat returns a field of the worker's stat in /proc, counted from its state on;
-// "" if it cannot be read.
-func (p *process) stat(field int) string {
-	if p.worker == nil {
-		return ""
-	}
-	return statField(fmt.Sprintf("/proc/%d/stat", p.worker.Pid), field)
-}
-
-func statField(file string, field int) string {
-	text, err := os.ReadFile(file)
-	after := bytes.LastIndexByte(text, ')') // the name before it may hold anything
-	if fields := bytes.Fields(text[after+1:]); err == nil && len(fields) > field {
-		return string(fields[field])
-	}
-	return ""
 }
 
 // kill ends the worker.
@@ -338,6 +302,7 @@ func (p *process) renew() bool {
 // awaitReplacement waits for the worker that takes the place of one that died.
 func (p *process) awaitReplacement() bool {
 	p.died, p.op, p.mixed = false, "", false
+	unlock(p.folder)
 	return p.ready(startup)
 }
 
@@ -347,6 +312,7 @@ const farewell = 5 * time.Second
 // stop ends the worker, its watcher, and the processes that kernels started. The
 // watcher notices that the requests have no writer.
 func (p *process) stop() {
+	working.Delete(p)
 	p.in.Close()
 	wakeGroup(p.cmd.Process)
 	p.kill()
@@ -360,6 +326,7 @@ func (p *process) stop() {
 	for range p.lines {
 	}
 	<-p.ended
+	unlock(p.folder)
 }
 
 // lastBytes is a writer that retains the last bytes written to it.

@@ -17,6 +17,7 @@ type Scratch struct {
 
 // NewScratch makes a folder, and removes those of processes that were killed.
 func NewScratch() (*Scratch, error) {
+	unlock(filepath.Join(os.TempDir(), "opassert-run-*", "work")) // of runs that were killed
 	own, err := locked.NewFolder(os.TempDir(), "opassert-run-")
 	if err != nil {
 		return nil, fmt.Errorf("no folder for what kernels write; set $TMPDIR to one that can be written: %w", err)

@@ -16,6 +16,7 @@ type Run struct {
 	From, To  int                         // case numbers
 	Workers   int                         // processes
 	Timeout   time.Duration               // of one case, in processor time
+	Compiling time.Duration               // of one that compiles its kernel, where Python's are first called; or 0
 	Lint      bool                        // look at the schemas too (OA012)
 	Worker    func() *exec.Cmd            // starts a worker: a process with WorkerVariable set, which calls Serve
 	Started   func(op string)             // called before each op that runs, several at a time; may be nil
@@ -49,6 +50,9 @@ const maxSlow = 3
 // glance is the part of its time that a case gets among others; one that takes
 // more runs again, alone, with all of it. Most of those never end.
 const glance = 4
+
+// longest is what a case may take alone.
+func (r *Run) longest() time.Duration { return max(r.Timeout, r.Compiling) }
 
 // costly is the part of that time that a costly case gets.
 const costly = 2

@@ -107,8 +107,8 @@ func (s *supervisor) cases(ctx context.Context, o engine.Operator, res *report.O
 			}
 		} else if err := s.crashed(ctx, o, res, crash); err != nil {
 			return err
-		} else if crash.Cause == report.Hang && !crash.Alone && patience < s.run.Timeout { // it was only slow: now all get their time
-			patience, from = s.run.Timeout, again()
+		} else if crash.Cause == report.Hang && !crash.Alone && patience < s.run.longest() { // it was only slow: now all get their time
+			patience, from = s.run.longest(), again()
 			continue
 		} else if crash.Twin {
 			from, s.known.without = crash.Case, append(s.known.without, crash.Device)
@@ -292,7 +292,7 @@ func (s *supervisor) confirm(ctx context.Context, res *report.OpResult) error {
 			}
 		}
 		q := request{Op: res.Op, From: f.Case, To: f.Case + 1, Without: except(s.known.without, f.Devices)}
-		crash, err := s.askTwice(ctx, q, s.run.Timeout, keep)
+		crash, err := s.askTwice(ctx, q, s.run.longest(), keep)
 		if err != nil {
 			return err
 		}

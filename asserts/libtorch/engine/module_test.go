@@ -215,7 +215,7 @@ func TestLintModule(t *testing.T) {
 // A kernel that ends or deceives its process is reported, and ends nothing else.
 func TestHostileModule(t *testing.T) {
 	libtorchtest.EachPython(t, func(t *testing.T, python *installed.Python) {
-		got := check(t, python, "testdata", "-module", "python_hostile", "-level", "content", "-cases", "2", "-timeout", "1s")
+		got := check(t, python, "testdata", "-module", "python_hostile", "-level", "content", "-cases", "2", "-timeout", "200ms")
 		if got.status != 1 {
 			t.Errorf("exit status %d, want 1\n%s", got.status, got.stderr)
 		}
@@ -234,6 +234,43 @@ func TestHostileModule(t *testing.T) {
 		}
 		if t.Failed() {
 			t.Log(got.stdout)
+		}
+	})
+}
+
+// A kernel that is compiled when it is first called does not hang, and one that does leaves
+// no lock of PyTorch's, no process, and no file in the system's folder.
+func TestBuilds(t *testing.T) {
+	libtorchtest.EachPython(t, func(t *testing.T, python *installed.Python) {
+		folder, temporary := t.TempDir(), t.TempDir()
+		libtorchtest.Command(t) // which lies in a folder of the system's
+		t.Setenv("PYTHON_BUILDS", folder)
+		t.Setenv("TMPDIR", temporary)
+		must.Do(t, os.WriteFile(filepath.Join(folder, "left"), nil, 0o600))
+		got := check(t, python, "testdata", "-module", "python_builds", "-level", "content", "-cases", "2", "-timeout", "500ms")
+		for _, want := range []string{
+			`1 crashes in`,
+			`(?s)crash  builds::never  hang in case 0 .* build \(.*python_builds\.py:\d+\)`,
+			`never ran  builds::left  RuntimeError: \S+/left is locked: another program builds the extension, or was ended while it did; then remove the file`,
+			`ops     2 of 4 ran;`,
+		} {
+			if !regexp.MustCompile(want).MatchString(got.stdout) {
+				t.Errorf("the report does not match %s\n%s%s", want, got.stdout, got.stderr)
+			}
+		}
+		for path, want := range map[string][]string{folder: {"compilers", "left"}, temporary: nil} {
+			var names []string
+			for _, e := range must.Get(os.ReadDir(path))(t) {
+				names = append(names, e.Name())
+			}
+			if !slices.Equal(names, want) {
+				t.Errorf("left are %q, want %q", names, want)
+			}
+		}
+		for pid := range strings.FieldsSeq(string(must.Get(os.ReadFile(filepath.Join(folder, "compilers")))(t))) {
+			if _, err := os.Stat("/proc/" + pid); err == nil {
+				t.Errorf("process %s was started by a kernel, and is left", pid)
+			}
 		}
 	})
 }

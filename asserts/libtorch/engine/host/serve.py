@@ -10,7 +10,6 @@ The conversation with who started it is in packets, over a socket: see zygote.c.
 
 import faulthandler
 import resource
-import signal
 import subprocess
 
 MEMORY = 3 << 30  # bytes of address space for kernels, besides what there is at first
@@ -75,13 +74,17 @@ for op in sorted(names() - before):
     if not registered.own(op):
         file, line = registered.kernel(op)
         say("op", op, file, str(line))
+ctypes.CDLL(None).prctl(36, 1)  # PR_SET_CHILD_SUBREAPER: what workers leave is ended here
 say("ready")
 while True:
     packet, files, *_ = socket.recv_fds(control, 1, 2)
     if not packet:
         os._exit(0)
+    resident = children()
     pid = start(files)
     say("pid", str(pid))
     for file in files:
         os.close(file)
-    say("ended", str(os.waitpid(pid, 0)[1]))
+    status = os.waitpid(pid, 0)[1]
+    end_children(resident)
+    say("ended", str(status))

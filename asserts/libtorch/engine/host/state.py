@@ -4,7 +4,6 @@ import gc
 import locale
 import logging
 import random
-import signal
 import warnings
 
 from torch.overrides import _pop_mode as pop_function_mode
@@ -141,13 +140,6 @@ def seeded_twister(was, now):
             return False
         generator.getrandbits(32 * len(now))
     return True
-
-
-def children():
-    try:
-        return {int(pid) for task in os.listdir("/proc/self/task") for pid in open(f"/proc/self/task/{task}/children").read().split()}
-    except OSError:  # a kernel of Linux without that file, or a thread that has ended
-        return set()
 
 
 class State:

@@ -533,6 +533,10 @@ func planned(p plan.Plan, level asserts.Level) engine.Plan {
 	return engine.Plan{Op: op, Waived: p.Waivers()}
 }
 
+// compiling is how many times as long a case may take that compiles its kernel: that of
+// Warp takes 20 s of processor time.
+const compiling = 15
+
 // interruptible returns a context that ends with a signal that ends a command.
 func interruptible(ctx context.Context) (context.Context, context.CancelFunc) {
 	return signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
@@ -554,6 +558,9 @@ func (c *checkup) run(ctx context.Context, inv *invocation, write func(*report.R
 	}
 	run := suite.Run{
 		Lint: len(c.flags.adding()) > 0 && !c.flags.autograd(), Timeout: *c.flags.timeout, Waived: c.waived, Frames: engine.frames, Foreign: engine.foreign,
+	}
+	if len(c.flags.pythonModules()) > 0 {
+		run.Compiling = compiling * run.Timeout
 	}
 	if state.file != nil {
 		run.Known = state.file.Known

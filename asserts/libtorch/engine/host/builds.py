@@ -1,0 +1,76 @@
+"""Extensions that PyTorch compiles when they are first called for, and the locks of their folders.
+
+A lock is a file that outlives who made it. Those that a process of the run holds are noted
+in the run's folder, by links from names with its number: who ends the process removes them.
+"""
+
+import hashlib
+import signal
+import time
+
+from torch.utils.file_baton import FileBaton
+
+NOTES = os.environ["OPASSERT_WORKER"]
+NOTE = "extension-"
+acquire, release, wait = FileBaton.try_acquire, FileBaton.release, FileBaton.wait
+
+
+def note(lock):
+    return os.path.join(NOTES, f"{NOTE}{os.getpid()}-{hashlib.sha1(lock.encode()).hexdigest()}")
+
+
+def noted(lock):
+    """Reports whether a process of the run holds a lock."""
+    links = [os.path.join(NOTES, name) for name in os.listdir(NOTES) if name.startswith(NOTE)]
+    return any(os.path.islink(link) and os.readlink(link) == lock for link in links)
+
+
+def noting_acquire(baton):
+    acquired = acquire(baton)
+    if acquired:
+        lock = os.path.abspath(baton.lock_file_path)
+        os.symlink(lock, note(lock))
+    return acquired
+
+
+def noting_release(baton):
+    release(baton)
+    link = note(os.path.abspath(baton.lock_file_path))
+    if os.path.islink(link):
+        os.unlink(link)
+
+
+def wait_for_the_run(baton):
+    """Waits for a lock that a process of the run holds, and for no other: what has left it may be gone."""
+    lock = os.path.abspath(baton.lock_file_path)
+    time.sleep(baton.wait_seconds)  # as it is noted after it is made
+    if os.path.exists(lock) and not noted(lock):
+        raise RuntimeError(f"{lock} is locked: another program builds the extension, or was ended while it did; then remove the file")
+    wait(baton)
+
+
+FileBaton.try_acquire, FileBaton.release, FileBaton.wait = noting_acquire, noting_release, wait_for_the_run
+
+
+def children():
+    """Returns the processes that this one has started, and those that it has adopted."""
+    try:
+        return {int(pid) for task in os.listdir("/proc/self/task") for pid in open(f"/proc/self/task/{task}/children").read().split()}
+    except OSError:  # a kernel of Linux without that file, or a thread that has ended
+        return set()
+
+
+def end_children(but):
+    """Ends what a worker has left running: compilers remove their own files where they are asked first."""
+    for number in (signal.SIGTERM, signal.SIGKILL, signal.SIGKILL):
+        asked = set(but)
+        for _ in range(50):
+            left = children() - but
+            for pid in left - asked:
+                os.kill(pid, number)
+            for pid in left:
+                os.waitpid(pid, os.WNOHANG)
+            if not left:
+                return
+            asked |= left
+            time.sleep(0.01)

@@ -1,0 +1,57 @@
+//go:build linux
+
+package suite
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/opassert/opassert/internal/must"
+)
+
+// The locks of processes that are gone are removed, and those of others remain.
+func TestUnlock(t *testing.T) {
+	folder, locks := t.TempDir(), t.TempDir()
+	gone := exec.Command("true")
+	must.Do(t, gone.Run())
+	for name, pid := range map[string]int{"gone": gone.Process.Pid, "there": os.Getpid()} {
+		lock := filepath.Join(locks, name)
+		must.Do(t, os.WriteFile(lock, nil, 0o600))
+		must.Do(t, os.Symlink(lock, filepath.Join(folder, fmt.Sprintf("%s%d-%s", lockNote, pid, name))))
+	}
+	unlock(folder)
+	for path, want := range map[string]int{locks: 1, folder: 1} {
+		if left := must.Get(os.ReadDir(path))(t); len(left) != want {
+			t.Errorf("left in %s are %v, want %d", path, left, want)
+		}
+	}
+}
+
+// What a process has started works while it takes processor time, also after it ended, and
+// not while it sleeps.
+func TestHelpers(t *testing.T) {
+	p := &process{worker: must.Get(os.FindProcess(os.Getpid()))(t)}
+	working.Store(p, os.Getpid())
+	defer working.Delete(p)
+	sleeping := exec.Command("sleep", "600")
+	must.Do(t, sleeping.Start())
+	defer sleeping.Wait()
+	defer sleeping.Process.Kill()
+	help := p.helpers()
+	help.work() // it may just have started
+	if help.work() {
+		t.Error("a process that sleeps works")
+	}
+	must.Do(t, exec.Command("sh", "-c", "i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done").Run())
+	if !help.work() {
+		t.Error("a process that has worked did not")
+	}
+	help.was -= helping
+	must.Do(t, exec.Command("sh", "-c", "i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done").Run())
+	if help.work() {
+		t.Error("there is no limit")
+	}
+}
