@@ -45,13 +45,30 @@ func state(file string) string {
 	return ""
 }
 
-// time returns the processor time that the worker has taken, where that is known, or 0.
-func (p *process) time() time.Duration {
-	if p.worker == nil {
-		return 0
+// time returns the processor time that the worker has taken, or, before there is one, what
+// loads libraries for it; 0 where that is not known.
+func (p *process) time() (sum time.Duration) {
+	var pids []int
+	if p.worker != nil {
+		pids = append(pids, p.worker.Pid)
+	} else {
+		pids = p.loading()
 	}
-	own, _ := times(p.worker.Pid)
-	return own
+	for _, pid := range pids {
+		own, _ := times(pid)
+		sum += own
+	}
+	return sum
+}
+
+// loading returns the processes that load libraries before there is a worker: the started
+// one, what that has forked, and what that has.
+func (p *process) loading() []int {
+	pids := []int{p.cmd.Process.Pid}
+	for _, child := range children(pids[0]) {
+		pids = append(append(pids, child), children(child)...)
+	}
+	return pids
 }
 
 // stopped reports whether the worker waits to be continued.
@@ -104,8 +121,8 @@ type helpers struct {
 // helping is how long the helpers of a call may take, in processor time.
 const helping = 5 * time.Minute
 
-// helpers returns those of all workers, or, before there is a worker, of what loads libraries
-// for it: that is forked by what is forked by the started process.
+// helpers returns those of all workers, and, before there is a worker, of what loads libraries
+// for it.
 func (p *process) helpers() helpers {
 	total := func() (sum time.Duration) {
 		working.Range(func(_, pid any) bool {
@@ -113,11 +130,7 @@ func (p *process) helpers() helpers {
 			return true
 		})
 		if p.worker == nil {
-			for _, child := range children(p.cmd.Process.Pid) {
-				for _, loading := range children(child) {
-					sum += startedTime(loading)
-				}
-			}
+			sum += startedTime(p.cmd.Process.Pid) - p.time()
 		}
 		return sum
 	}

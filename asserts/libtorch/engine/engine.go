@@ -478,7 +478,7 @@ func (l *Libtorch) Call(name string, args []any, level asserts.Level) (engine.Ou
 	err = call(level, &l.out, values...)
 	l.place.hold()
 	if err != nil {
-		return engine.Outcome{}, thrown(l.made(err))
+		return engine.Outcome{}, l.raised(thrown(l.made(err)))
 	}
 	out := engine.Outcome{Seen: l.out.Seen}
 	out.Seen.Before, out.Seen.After = slices.Clone(out.Seen.Before), slices.Clone(out.Seen.After)

@@ -36,7 +36,7 @@ func HostEnvironment(python *installed.Python, modules []string) ([]string, erro
 	environment, err := Environment(python.Torch, nil)
 	return append(environment,
 		"OPASSERT_PYTHON="+python.Path,
-		"OPASSERT_HOST="+hostProgram("places", "load", "builds", "registrations", "fakes", "symbols", "formulas", "state", "triton", "serve"),
+		"OPASSERT_HOST="+hostProgram("places", "load", "builds", "registrations", "fakes", "symbols", "formulas", "state", "conditions", "triton", "serve"),
 		"OPASSERT_MODULES="+strings.Join(modules, ","),
 		// What a fork would leave behind, threads, and what compiles beside.
 		"OPENBLAS_NUM_THREADS=1", "TORCHINDUCTOR_COMPILE_THREADS=1",
@@ -48,6 +48,7 @@ func HostEnvironment(python *installed.Python, modules []string) ([]string, erro
 type host struct {
 	server int                     // the process that was forked for this worker
 	added  map[string]asserts.Site // the ops that its modules added, and their kernels
+	asked  map[string]string       // the conditions that kernels ask for, by what they raised
 }
 
 // hosted connects a worker to the Python of its kernels; nil where it has none.
@@ -56,7 +57,7 @@ func hosted() (*host, error) {
 	if calls == 0 {
 		return nil, nil
 	}
-	h := &host{server, make(map[string]asserts.Site)}
+	h := &host{server, make(map[string]asserts.Site), make(map[string]string)}
 	for line := range strings.Lines(list) {
 		words := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
 		if len(words) != 3 {

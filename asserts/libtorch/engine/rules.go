@@ -8,14 +8,16 @@ import (
 
 	"github.com/opassert/opassert/asserts"
 	"github.com/opassert/opassert/asserts/libtorch"
+	"github.com/opassert/opassert/asserts/suite/engine"
 )
 
 // The ops with which the Python of a worker's kernels calls what is registered for
-// another op besides its kernels, and lists what calls changed; see host/formulas.py
-// and host/state.py.
+// another op besides its kernels, lists what calls changed, and reads what a kernel asks for
+// that raised; see host/formulas.py, host/state.py and host/conditions.py.
 const (
 	rulesOp = "opassert_host::rules"
 	leftOp  = "opassert_host::left"
+	askedOp = "opassert_host::asked"
 )
 
 // A ruleFault is a fault as host/formulas.py writes it.
@@ -74,4 +76,25 @@ func (l *Libtorch) Left() []asserts.Fault {
 		Fix:  "leave the state of the process as it was: in a with statement, or restored in a finally clause",
 		Note: "no schema declares what is in no tensor: compilers may drop or reorder the call all the same",
 	}}
+}
+
+// raised adds to what a kernel in Python raised the condition that it asks for.
+func (l *Libtorch) raised(err error) error {
+	t, ok := err.(*engine.Thrown)
+	if !ok || l.host == nil || !strings.Contains(t.Message, "At:\n") {
+		return err
+	}
+	condition, known := l.host.asked[t.Message]
+	if !known {
+		var out libtorch.Outcome
+		asked, err := libtorch.Lookup(askedOp)
+		if err == nil && asked.Call(asserts.Off, &out, torchValue(t.Message)) == nil {
+			condition = out.Results[0].Str
+		}
+		l.host.asked[t.Message] = condition
+	}
+	if condition == "" {
+		return err
+	}
+	return &engine.Thrown{Message: t.Message + "assert failed: " + condition}
 }

@@ -15,45 +15,120 @@ import (
 // as "Expected input.size(0) == mask.size(0) to be true". These are the terms
 // that conditions about tensors are made of.
 var (
-	inCondition = whenUsed(`([\w.\->()\[\]]+?)\s*(==|>=|>|<=|<)\s*([\w.:\->()\[\]]+)`)
-	term        = whenUsed(`^\(*(\w+?)_?(?:\.|->)(dim|ndimension|numel|sizes?|scalar_type|dtype)\(\)?(-?\d*)\)*(?:\[(-?\d+)\]|\.size\(\))?\)*$`)
-	dtypeTerm   = regexp.MustCompile(`^(?:at::|torch::|c10::|scalartype::)*k?(\w+?)\)*$`)
+	inCondition = whenUsed(`([\w.\->()\[\]]+?)\s*(==|!=|>=|>|<=|<)\s*(-?[\w.:\->()\[\]]+)`)
+	term        = whenUsed(`^\(*(\w+?)_?(?:\.|->)(dim|ndim|ndimension|numel|shape|sizes?|scalar_type|dtype)(?:\(\)?(-?\d*)\)*)?(?:\[(-?\d+)\]|\.size\(\))?\)*$`)
+	dtypeTerm   = regexp.MustCompile(`^(?:at::|torch::|torch\.|c10::|scalartype::)*k?(\w+?)\)*$`)
+	remainder   = whenUsed(`([\w.\->()\[\]]+)\s*%\s*\(?(\w+(?:\s*\*\s*\w+)*)\)*\s*==\s*0\b`)
+	amongDTypes = whenUsed(`([\w.]+\.dtype) in [\[({]([^\])}]*)`)
+	predicate   = whenUsed(`(\w+)(?:\.|->)is_floating_point\(|isfloatingtype\((\w+)|isintegraltype\((\w+)|tensor_is_rank\((\w+), (\d+)\)`)
 )
 
-// condition makes a condition that an error shows true, or one of them.
+// condition makes the terms true of a condition that an error shows, or one of them.
 func (m *revision) condition(groups []string) bool {
-	changed := false
-	for _, c := range inCondition().FindAllStringSubmatch(groups[1], -1) {
+	text := m.indexed(groups[1])
+	changed := m.remainders(text)
+	for _, c := range inCondition().FindAllStringSubmatch(remainder().ReplaceAllString(text, ""), -1) {
 		left, right := m.term(c[1]), m.term(c[3])
-		if right.tensor != nil && (left.tensor == nil || sample.OneIn(m.rng, 2)) {
-			left, right, c[1], c[3] = right, left, c[3], c[1]
+		if left.holds(c[2], right, c[3]) {
+			continue
+		}
+		if right.known() && (!left.known() || sample.OneIn(m.rng, 2)) {
+			left, right, c[1], c[3], c[2] = right, left, c[3], c[1], mirrored(c[2])
 		}
 		changed = left.set(c[2], right, c[3]) || changed
+	}
+	return m.predicates(text) || changed
+}
+
+// indexed writes numbers for the arguments that number dimensions in a condition.
+func (m *revision) indexed(text string) string {
+	for i, name := range m.c.Names {
+		if v := m.c.Args[i]; v.Kind == sample.IntValue {
+			n, name := strconv.FormatInt(v.Int, 10), strings.ToLower(name)
+			text = strings.NewReplacer("size("+name+")", "size("+n+")", "["+name+"]", "["+n+"]").Replace(text)
+		}
+	}
+	return text
+}
+
+// mirrored returns the operator that compares b with a as one compares a with b.
+func mirrored(operator string) string {
+	return strings.NewReplacer("<", ">", ">", "<").Replace(operator)
+}
+
+// remainders makes sizes and numbers multiples of what divides them in a condition.
+func (m *revision) remainders(text string) bool {
+	changed := false
+	for _, c := range remainder().FindAllStringSubmatch(text, -1) {
+		by := int64(1)
+		for factor := range strings.SplitSeq(c[2], "*") {
+			factor = strings.TrimSpace(factor)
+			n, ok := m.term(factor).number(factor)
+			if !ok {
+				n = 0
+			}
+			by *= n
+		}
+		t := m.term(c[1])
+		if n, ok := t.number(c[1]); ok && t.known() && by > 1 && (n%by != 0 || n == 0) {
+			changed = t.set("==", argumentTerm{}, strconv.FormatInt((n/by+1)*by, 10)) || changed
+		}
 	}
 	return changed
 }
 
-// A tensorTerm is a property of a tensor in a condition.
-type tensorTerm struct {
+// predicates gives the tensors in a condition the dtypes and the dimensions that its functions ask for.
+func (m *revision) predicates(text string) bool {
+	changed := false
+	for _, c := range amongDTypes().FindAllStringSubmatch(text, -1) {
+		words := strings.Split(c[2], ",")
+		changed = m.term(c[1]).set("==", argumentTerm{}, strings.TrimSpace(sample.Pick(m.rng, words))) || changed
+	}
+	for _, c := range predicate().FindAllStringSubmatch(text, -1) {
+		t, word := m.term(c[1]+c[2]+c[3]+".dtype()"), "float"
+		if t.tensor == nil {
+			t = m.term(c[4] + ".dim()")
+			changed = t.set("==", argumentTerm{}, c[5]) || changed
+			continue
+		}
+		dtype, _ := tensor.ParseDType(t.tensor.DType)
+		switch {
+		case c[3] != "":
+			word = "long"
+		case dtype.Class() == tensor.Floating:
+			continue
+		}
+		changed = t.set("==", argumentTerm{}, word) || changed
+	}
+	return changed
+}
+
+// A argumentTerm is a property of an argument in a condition.
+type argumentTerm struct {
 	tensor *sample.TensorSpec // nil where the text is none
+	value  *sample.Value      // a number
 	what   string             // "dim", "size", "sizes", "numel", "dtype"
 	at     int
 }
 
-func (m *revision) term(text string) tensorTerm {
+func (t argumentTerm) known() bool { return t.tensor != nil || t.value != nil }
+
+func (m *revision) term(text string) argumentTerm {
 	g := term().FindStringSubmatch(text)
 	if g == nil {
-		return tensorTerm{}
+		return m.numbered(strings.Trim(text, "() "))
 	}
-	t := tensorTerm{what: g[2]}
+	t := argumentTerm{what: g[2]}
 	t.at, _ = strconv.Atoi(g[3] + g[4])
 	switch {
-	case g[2] == "ndimension" || strings.HasSuffix(text, ".size()"):
+	case g[2] == "ndimension" || g[2] == "ndim" || strings.HasSuffix(text, ".size()"):
 		t.what = "dim"
 	case g[2] == "scalar_type":
 		t.what = "dtype"
-	case g[2] == "sizes" && g[4] != "":
+	case (g[2] == "sizes" || g[2] == "shape") && g[4] != "":
 		t.what = "size"
+	case g[2] == "shape" || g[2] == "size" && g[3] == "" && strings.HasSuffix(text, "size()"):
+		t.what = "sizes"
 	}
 	if i := m.argument(g[1]); i >= 0 {
 		if ts := m.c.Args[i].AppendTensors(nil); len(ts) > 0 {
@@ -61,6 +136,29 @@ func (m *revision) term(text string) tensorTerm {
 		}
 	}
 	return t
+}
+
+// numbered returns the argument that is a number and has a name.
+func (m *revision) numbered(name string) argumentTerm {
+	for i, n := range m.c.Names {
+		if v := &m.c.Args[i]; strings.EqualFold(n, name) && (v.Kind == sample.IntValue || v.Kind == sample.FloatValue) {
+			return argumentTerm{value: v, what: "value"}
+		}
+	}
+	return argumentTerm{}
+}
+
+// holds reports whether a term is known to compare so with another one, or with a text.
+func (t argumentTerm) holds(operator string, other argumentTerm, text string) bool {
+	if t.what == "dtype" || t.what == "sizes" || !t.known() {
+		return false
+	}
+	a, ok := t.number("")
+	b, known := other.number(text)
+	if !ok || !known {
+		return false
+	}
+	return map[string]bool{"==": a == b, "!=": a != b, "<": a < b, "<=": a <= b, ">": a > b, ">=": a >= b}[operator]
 }
 
 // argument finds the argument that a kernel's variable is named after: "input"
@@ -81,7 +179,10 @@ func (m *revision) argument(variable string) int {
 }
 
 // set makes the term compare so with another one, or with a text.
-func (t tensorTerm) set(operator string, other tensorTerm, text string) bool {
+func (t argumentTerm) set(operator string, other argumentTerm, text string) bool {
+	if t.value != nil {
+		return t.setValue(operator, other, text)
+	}
 	if t.tensor == nil {
 		return false
 	}
@@ -97,23 +198,46 @@ func (t tensorTerm) set(operator string, other tensorTerm, text string) bool {
 			t.tensor.Sizes = slices.Clone(other.tensor.Sizes)
 		}
 	} else if n, ok := other.number(text); ok {
-		switch operator {
-		case ">":
-			n++
-		case "<":
-			n--
-		}
-		t.resize(int(n))
+		t.resize(int(comparing(operator, n)))
 	}
 	t.tensor.Legal()
 	return t.tensor.String() != before
 }
 
+// comparing returns a number that compares so with n.
+func comparing(operator string, n int64) int64 {
+	switch operator {
+	case ">", "!=":
+		n++
+	case "<":
+		n--
+	}
+	return n
+}
+
+func (t argumentTerm) setValue(operator string, other argumentTerm, text string) bool {
+	before := t.value.String()
+	n, ok := other.number(text)
+	switch {
+	case !ok:
+	case t.value.Kind == sample.IntValue:
+		t.value.Int = comparing(operator, n)
+	case operator == "<" || operator == ">":
+		t.value.Float = (float64(n) + float64(comparing(operator, n))) / 2
+	default:
+		t.value.Float = float64(n)
+	}
+	return t.value.String() != before
+}
+
 // number returns the current value of the term, or the number that is written.
-func (t tensorTerm) number(text string) (int64, bool) {
-	if t.tensor == nil {
+func (t argumentTerm) number(text string) (int64, bool) {
+	switch {
+	case t.value != nil && t.value.Kind == sample.IntValue:
+		return t.value.Int, true
+	case t.tensor == nil:
 		n, err := strconv.ParseInt(strings.Trim(text, "():"), 10, 64)
-		return n, err == nil
+		return n, err == nil && t.value == nil
 	}
 	switch t.what {
 	case "dim":
@@ -128,7 +252,7 @@ func (t tensorTerm) number(text string) (int64, bool) {
 	return 0, false
 }
 
-func (t tensorTerm) dimension() int {
+func (t argumentTerm) dimension() int {
 	i, rank := t.at, len(t.tensor.Sizes)
 	if i < 0 {
 		i += rank
@@ -139,7 +263,7 @@ func (t tensorTerm) dimension() int {
 	return i
 }
 
-func (t tensorTerm) resize(n int) {
+func (t argumentTerm) resize(n int) {
 	switch {
 	case n < 0 || n > 1<<12:
 	case t.what == "dim" && n < len(byRank):
@@ -174,7 +298,7 @@ func (m *revision) resize(n, at int) bool {
 	changed := false
 	for _, t := range Separate(m.targets(), m.c.Tensors()) {
 		before := t.String()
-		tensorTerm{t, "size", at}.resize(n)
+		argumentTerm{tensor: t, what: "size", at: at}.resize(n)
 		t.Legal()
 		changed = changed || t.String() != before
 	}
@@ -189,14 +313,14 @@ func (m *revision) sameAt(groups []string) bool {
 		return false
 	}
 	Separate(ts, m.c.Tensors())
-	n, ok := tensorTerm{ts[0], "size", at}.number("")
+	n, ok := argumentTerm{tensor: ts[0], what: "size", at: at}.number("")
 	if !ok {
 		return false
 	}
 	changed := false
 	for _, t := range ts[1:] {
 		before := t.String()
-		tensorTerm{t, "size", at}.resize(int(n))
+		argumentTerm{tensor: t, what: "size", at: at}.resize(int(n))
 		changed = changed || t.String() != before
 	}
 	return changed
