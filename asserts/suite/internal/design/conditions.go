@@ -103,7 +103,7 @@ func (m *revision) predicates(text string) bool {
 	return changed
 }
 
-// A argumentTerm is a property of an argument in a condition.
+// An argumentTerm is a property of an argument in a condition.
 type argumentTerm struct {
 	tensor *sample.TensorSpec // nil where the text is none
 	value  *sample.Value      // a number
