@@ -87,8 +87,23 @@ def broken(tree, line):
     return None, None
 
 
+def ranked(tree, line):
+    """Returns the number of dimensions that a line asks for: it takes a shape apart, or numbers dimensions."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Assign) and within(node, line) and isinstance(node.targets[0], ast.Tuple) and getattr(node.value, "attr", "") == "shape":
+            return node, ast.parse(f"{ast.unparse(node.value.value)}.ndim == {len(node.targets[0].elts)}", mode="eval").body
+        if isinstance(node, ast.Call) and within(node, line) and getattr(node.func, "attr", "") == "permute":
+            return node, ast.parse(f"{ast.unparse(node.func.value)}.ndim == {len(node.args)}", mode="eval").body
+        at = node.slice if isinstance(node, ast.Subscript) and getattr(node.value, "attr", "") == "shape" else None
+        if at is not None and within(node, line) and isinstance(at, ast.Constant) and isinstance(at.value, int):
+            return node, ast.parse(f"{ast.unparse(node.value.value)}.ndim > {at.value}", mode="eval").body
+    return None, None
+
+
 def condition(file, line):
     node, test = broken(parsed(file), line)
+    if test is None:
+        node, test = ranked(parsed(file), line)
     if test is None:
         return ""
     function = node

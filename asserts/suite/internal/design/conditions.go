@@ -28,6 +28,7 @@ func (m *revision) condition(groups []string) bool {
 	text := m.indexed(groups[1])
 	changed := m.remainders(text)
 	for _, c := range inCondition().FindAllStringSubmatch(remainder().ReplaceAllString(text, ""), -1) {
+		c[3] = strings.TrimRight(c[3], ":") // where the message follows
 		left, right := m.term(c[1]), m.term(c[3])
 		if left.holds(c[2], right, c[3]) {
 			continue
@@ -111,7 +112,22 @@ type argumentTerm struct {
 	at     int
 }
 
-func (t argumentTerm) known() bool { return t.tensor != nil || t.value != nil }
+// known reports whether the term can be set.
+func (t argumentTerm) known() bool {
+	return t.tensor != nil || t.value != nil && t.value.Kind != sample.DTypeValue
+}
+
+// dtype returns that which the term is, or which is written.
+func (t argumentTerm) dtype(text string) (string, bool) {
+	switch {
+	case t.tensor != nil:
+		return t.tensor.DType, true
+	case t.value != nil && t.value.Kind == sample.DTypeValue:
+		return t.value.Text, true
+	}
+	dtype, ok := tensor.DTypeOfWord(dtypeTerm.ReplaceAllString(text, "$1"))
+	return dtype.String(), ok
+}
 
 func (m *revision) term(text string) argumentTerm {
 	g := term().FindStringSubmatch(text)
@@ -141,7 +157,7 @@ func (m *revision) term(text string) argumentTerm {
 // numbered returns the argument that is a number and has a name.
 func (m *revision) numbered(name string) argumentTerm {
 	for i, n := range m.c.Names {
-		if v := &m.c.Args[i]; strings.EqualFold(n, name) && (v.Kind == sample.IntValue || v.Kind == sample.FloatValue) {
+		if v := &m.c.Args[i]; strings.EqualFold(n, name) && (v.Kind == sample.IntValue || v.Kind == sample.FloatValue || v.Kind == sample.DTypeValue) {
 			return argumentTerm{value: v, what: "value"}
 		}
 	}
@@ -180,18 +196,16 @@ func (m *revision) argument(variable string) int {
 
 // set makes the term compare so with another one, or with a text.
 func (t argumentTerm) set(operator string, other argumentTerm, text string) bool {
+	if !t.known() {
+		return false
+	}
 	if t.value != nil {
 		return t.setValue(operator, other, text)
 	}
-	if t.tensor == nil {
-		return false
-	}
 	before := t.tensor.String()
 	if t.what == "dtype" {
-		if other.tensor != nil {
-			t.tensor.DType = other.tensor.DType
-		} else if dtype, ok := tensor.DTypeOfWord(dtypeTerm.ReplaceAllString(text, "$1")); ok {
-			t.tensor.DType = dtype.String()
+		if dtype, ok := other.dtype(text); ok {
+			t.tensor.DType = dtype
 		}
 	} else if t.what == "sizes" {
 		if other.tensor != nil {
@@ -278,6 +292,36 @@ func (t argumentTerm) resize(n int) {
 			t.tensor.Sizes[i] = int64(n)
 		}
 	}
+}
+
+// bounded makes a number what the error asks for: "heads must be positive".
+func (m *revision) bounded(groups []string) bool {
+	operator, text := ">=", groups[3]
+	switch {
+	case groups[2] == "positive":
+		operator, text = ">", "0"
+	case strings.HasPrefix(groups[2], "non"):
+		text = "0"
+	case strings.HasPrefix(groups[2], "less") || strings.HasPrefix(groups[2], "smaller") || groups[2] == "<":
+		operator = "<"
+	case strings.HasPrefix(groups[2], "at most") || groups[2] == "<=":
+		operator = "<="
+	case (strings.HasSuffix(groups[2], " than") || groups[2] == ">") && !strings.Contains(groups[2], "equal"):
+		operator = ">"
+	}
+	t, none := m.numbered(groups[1]), argumentTerm{}
+	return t.known() && !t.holds(operator, none, text) && t.setValue(operator, none, text)
+}
+
+// contiguous lays the tensors that the error names out without gaps.
+func (m *revision) contiguous([]string) bool {
+	changed := false
+	for _, t := range Separate(m.targets(), m.c.Tensors()) {
+		before := t.String()
+		t.Arrangement = tensor.Contiguous
+		changed = changed || t.String() != before
+	}
+	return changed
 }
 
 // elementsAt sets the size that is asked for in a dimension of the arguments
