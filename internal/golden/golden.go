@@ -1,5 +1,5 @@
 // Package golden compares what a test makes with files of testdata, which
-// go test -update writes.
+// go test -update writes, and go test -add where they are missing.
 package golden
 
 import (
@@ -14,18 +14,22 @@ import (
 )
 
 // Update reports whether tests write the files instead of reading them.
-var Update = flag.Bool("update", false, "write the golden files")
+var (
+	Update = flag.Bool("update", false, "write the golden files")
+	add    = flag.Bool("add", false, "write the golden files that are missing")
+)
 
 // Compare reports an error where a file of testdata is not got.
 func Compare(t testing.TB, name, got string) {
 	t.Helper()
 	path := filepath.Join("testdata", name)
-	if *Update {
+	want, err := os.ReadFile(path)
+	if *Update || *add && err != nil {
 		must.Do(t, os.MkdirAll(filepath.Dir(path), 0o777))
 		must.Do(t, os.WriteFile(path, []byte(got), 0o666))
+		want = []byte(got)
 	}
-	want, _ := os.ReadFile(path) // nothing where it is to be written
 	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("%s, -want +got: read the difference, and run make golden\n%s", path, diff)
+		t.Errorf("%s, -want +got: where the difference is meant, go test -update writes the file\n%s", path, diff)
 	}
 }

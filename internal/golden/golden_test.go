@@ -28,12 +28,20 @@ func TestCompare(t *testing.T) {
 	if !compare("text") {
 		t.Error("no error for a file that is absent")
 	}
-	written := *Update
-	*Update = true
-	if compare("text") {
+	writing := func(mode *bool, got string) bool {
+		defer func(was bool) { *mode = was }(*mode)
+		*mode = true
+		return compare(got)
+	}
+	if writing(add, "first") || compare("first") {
+		t.Error("a file that is missing is not written")
+	}
+	if !writing(add, "text") || !compare("text") {
+		t.Error("a file that is there is written as one that is missing")
+	}
+	if writing(Update, "text") {
 		t.Error("an error for a file that is written")
 	}
-	*Update = written
 	if text := must.Get(os.ReadFile("testdata/folder/file.txt"))(t); string(text) != "text" || compare("text") {
 		t.Errorf("the file is %q, and is not taken for the same", text)
 	}
