@@ -285,7 +285,7 @@ func TestKeptOfFailed(t *testing.T) {
 	}
 }
 
-// Nobody is alone beside another goroutine, also where that asks for the same.
+// No call is alone beside another goroutine, also where that asks for the same.
 func TestAlone(t *testing.T) {
 	for tries := 0; !asserts.Alone(); tries++ { // goroutines of other tests may be ending
 		if tries == 1000 {

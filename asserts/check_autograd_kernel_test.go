@@ -104,7 +104,7 @@ func TestAutogradKernelNotPlanned(t *testing.T) {
 	}
 }
 
-// Outside autograd, and where other ops run meanwhile, nobody is asked who
+// Outside autograd, and where other ops run meanwhile, no question is asked about who
 // holds an argument; nor where the check is not planned.
 func TestWhenKeptArgumentsAreJudged(t *testing.T) {
 	kept := func(change func(*asserts.Op, *asserts.Seen)) int {

@@ -8,7 +8,7 @@ import (
 	"github.com/opassert/opassert/asserts"
 )
 
-// What the call before returned stays as it was, and nobody else's.
+// What the call before returned stays as it was, and is held by nothing else.
 func TestFreshStorageAfterTheCallBefore(t *testing.T) {
 	at := func(impl, storage asserts.ID, start uintptr, bytes string) asserts.Observation {
 		return see(impl, storage, holding(bytes), shaped(func(c *asserts.Snapshot) { c.Memory = start }))

@@ -47,7 +47,7 @@ func TestWriteFails(t *testing.T) {
 	}
 }
 
-// What somebody wrote is not overwritten; what a crash left empty is.
+// What was written by hand is not overwritten; what a crash left empty is.
 func TestStaleRefuses(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.go")
 	for _, tt := range []struct {

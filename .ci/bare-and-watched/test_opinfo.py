@@ -1,4 +1,4 @@
-"""PyTorch's OpInfo database, from its wheel: what each op gives for each sample.
+"""PyTorch's OpInfo database, from its wheel: what each op returns for each sample.
 
 One test for each op and dtype. Nothing is asserted: the results, down to the
 bits, and the exceptions are the property "seen", for the gate to compare.

@@ -459,7 +459,7 @@ func TestDeadly(t *testing.T) {
 		return cmd
 	}
 	out, err := run("oplib::crash").CombinedOutput()
-	// Go's runtime tells of the signal, unless a library has put itself before it.
+	// Go's runtime reports the signal, unless a library has put itself before it.
 	if err == nil || !strings.Contains(string(out)+err.Error(), "SIGSEGV") && !strings.Contains(err.Error(), "segmentation fault") {
 		t.Errorf("crash ended with %v:\n%s", err, out)
 	}

@@ -60,7 +60,7 @@ func equal(t *testing.T, what string, got []string, want ...string) {
 }
 
 // A process hears of what was found in each of its contexts, there and in processes
-// that it has started, however often the same was found before; and nobody else does.
+// that it has started, however often the same was found before; and no other process does.
 func TestContexts(t *testing.T) {
 	sleeper := exec.Command("sh", "-c", "read line; true")
 	from, err := sleeper.StdinPipe()

@@ -1,4 +1,4 @@
-"""Tensor.addbmm_ gives self another shape where self is broadcast
+"""Tensor.addbmm_ changes the shape of self where self is broadcast
 
 addmm_, baddbmm_ and addmv_ raise "Bad in-place call", and so does the fake of addbmm_; its
 CPU kernel resizes self in place.

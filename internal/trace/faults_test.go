@@ -608,7 +608,7 @@ func TestFaults(t *testing.T) {
 }
 
 // unlessBlank reports whether an unknown line says something: of a patch's blank
-// message with other output behind it nobody can tell.
+// message with other output behind it that is unknown.
 func unlessBlank(s Sample) bool {
 	return !slices.ContainsFunc(behind, func(b string) bool {
 		says, junk := strings.CutSuffix(s.Text, strings.TrimSpace(b))

@@ -99,7 +99,7 @@ func clean() *Report {
 	return &Report{Engine: "lib 1", Level: asserts.Identity, Through: "autograd", Seed: DefaultSeed, Command: "opassert check", All: 1, Ops: []*OpResult{op}}
 }
 
-// A run as each writer tells it.
+// A run as each writer writes it.
 func TestGolden(t *testing.T) {
 	var got txtar.Archive
 	add := func(name string, write func(io.Writer) error) {

@@ -129,7 +129,7 @@ func TestCppPrograms(t *testing.T) {
 	}
 }
 
-// Every rule has a form in every language, but for the few that a language can't see.
+// Every rule has a form in every language, except the few facts that a language can't see.
 func TestEveryRuleHasAFormInEachLanguage(t *testing.T) {
 	place := func(p asserts.Place) (string, error) { return p.Name, nil }
 	none := func(x, y string) []string { return nil }

@@ -70,7 +70,7 @@ class Warm:
                 try:
                     importlib.import_module(name)
                 except BaseException:
-                    pass  # a name that is no module's
+                    pass  # not the name of a module
             for line in os.fdopen(asked):
                 os.write(answered, b"%d\n" % forked(*json.loads(line)[:2])[0])
             os._exit(0)
@@ -89,7 +89,7 @@ class Warm:
 
 answers = os.fdopen(os.dup(1), "w", buffering=1)
 os.dup2(2, 1)
-import torch  # behind that: what it prints is no answer
+import torch  # behind that: what it prints is not an answer
 
 imported, warm = "", None
 for line in sys.stdin:

@@ -1,4 +1,4 @@
-"""Calls operators that break their promises from compiled functions: each is told once, at the line that calls it."""
+"""Calls operators that break their promises from compiled functions: each is reported once, at the line that calls it."""
 import os
 
 os.environ.pop("CI", None)  # with which PyTorch raises in compiled graphs where an op returns its argument

@@ -1,4 +1,4 @@
-"""Handles every signal that it may, then none: an operator that breaks its promise is told at its line, and nothing is sent."""
+"""Handles every signal that it may, then none: an operator that breaks its promise is reported at its line, and nothing is sent."""
 import faulthandler
 import os
 import signal

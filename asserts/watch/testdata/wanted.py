@@ -53,7 +53,7 @@ plus = lambda: torch.ops.aten.add.Tensor(x, torch.ones(2))
 
 
 class Thread(threading.Thread):
-    """Is there before anything is registered, and does what it is told."""
+    """Is there before anything is registered, and does what it is asked for."""
 
     def __init__(self):
         super().__init__(daemon=True)

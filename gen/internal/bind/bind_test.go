@@ -91,7 +91,7 @@ func bound(t *testing.T, decls, tensor string, schemas ...string) []string {
 	return append(lines, complaints(err)...)
 }
 
-// Nobody misses a kernel of an op that torchgen derives.
+// A kernel of an op that torchgen derives is not missing.
 func TestUnboundOps(t *testing.T) {
 	pkg, err := find(t, tensorType+"//opassert:kernel f\nfunc F(*Tensor) {}\n")
 	if err != nil {

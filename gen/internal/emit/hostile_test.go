@@ -28,7 +28,7 @@ import (
 )
 
 // The generator's users did not write all that it reads: a schema file is
-// somebody else's, and so is an allowlist. Whatever these hold, the Go file
+// foreign, and so is an allowlist. Whatever these hold, the Go file
 // holds what it is meant to hold, and compiles.
 func FuzzHostileSources(f *testing.F) {
 	const breakout = "\n\nfunc\tinit(){println(\"PWNED\")}\n\n//"

@@ -25,7 +25,7 @@ func Observe(a *array.Float64, o *asserts.Observation, level asserts.Level) {
 	o.Impl, o.ImplUses, o.Traits = asserts.PointerID(a), arrayUses(a), asserts.NoVersion
 	data := a.Data().(*array.Data)
 	if data == nil {
-		return // nobody holds it any more
+		return // nothing holds it any more
 	}
 	validity, values := data.Buffers()[0], data.Buffers()[1]
 	if values == nil {

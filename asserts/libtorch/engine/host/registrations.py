@@ -46,7 +46,7 @@ def dispatched(name):
 
 
 def overload(name):
-    """Returns the op of a name such as ns::op.overload, None where there is none."""
+    """Returns the op of a name such as ns::op.overload, or None."""
     namespace, _, rest = name.partition("::")
     base, _, of = rest.partition(".")
     try:

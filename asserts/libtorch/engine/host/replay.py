@@ -23,7 +23,7 @@ class Registered:
 
 
 class Entered:
-    """Finds the first function that is called and is no library's."""
+    """Finds the first function called that is not a library's."""
 
     site = None
 

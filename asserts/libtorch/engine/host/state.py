@@ -1,4 +1,4 @@
-"""What calls change besides their tensors: told, and undone before the next call."""
+"""What calls change besides their tensors: reported, and undone before the next call."""
 
 import gc
 import locale
@@ -145,7 +145,7 @@ def seeded_twister(was, now):
 class State:
     """The state of the process between calls."""
 
-    said = []  # since somebody asked
+    said = []  # since it was asked for
 
     def begin(self):
         """Remembers the state, in the process that serves."""

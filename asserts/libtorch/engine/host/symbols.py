@@ -112,7 +112,7 @@ def warm():
 
 
 def mapped(values, names, f, argument=None):
-    """Returns values with f of each tensor, its argument and its name in the place of it."""
+    """Returns values with each tensor replaced by f of it, its argument and its name."""
     if isinstance(values, torch.Tensor):
         return f(values, argument, names)
     if isinstance(values, (list, tuple)):

@@ -174,7 +174,7 @@ def _(x):
     return list(x.unbind())
 
 
-# Results that somebody keeps.
+# Results that are kept elsewhere.
 
 cache = {}
 

@@ -178,7 +178,7 @@ func asText(n *yaml.Node) string {
 	return n.Value
 }
 
-// of returns the recipes for an op, whose name a pattern may give with its
+// of returns the recipes for an op, whose name a pattern may have with its
 // namespace or without.
 func (b *Recipes) of(namespace string, name schema.Name) []*Recipe {
 	base := name
