@@ -23,9 +23,6 @@ func generated(file *ast.File) bool {
 // is nothing to compare, and opassert gen reports it.
 func schemas(generated string) map[string]string {
 	path, _ := gen.SchemaFile(generated)
-	if path == "" {
-		return nil
-	}
 	file, err := schema.Config{Kernels: true}.Load(path)
 	if err != nil {
 		return nil
@@ -124,14 +121,14 @@ func variables(file *ast.File, f func(*ast.Ident, *ast.CompositeLit)) {
 
 func isAsserts(t types.Type, name string) bool {
 	named, ok := t.(*types.Named)
-	return ok && named.Obj().Name() == name && named.Obj().Pkg() != nil && named.Obj().Pkg().Path() == "github.com/opassert/opassert/asserts"
+	return ok && named.Obj().Name() == name && named.Obj().Pkg().Path() == "github.com/opassert/opassert/asserts"
 }
 
 // value is the value of a field, nil without one.
 func value(lit *ast.CompositeLit, field string) ast.Expr {
 	for _, elem := range lit.Elts {
 		if pair, ok := elem.(*ast.KeyValueExpr); ok {
-			if key, ok := pair.Key.(*ast.Ident); ok && key.Name == field {
+			if key := pair.Key.(*ast.Ident); key.Name == field {
 				return pair.Value
 			}
 		}

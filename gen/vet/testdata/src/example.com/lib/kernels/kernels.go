@@ -66,7 +66,14 @@ func within(x *Tensor) *Tensor {
 
 func New() Maxer { return new(Library) } // want `\*kernels.Library becomes kernels.Maxer, through which Max, the kernel of max, is called around`
 
+func hidden() Maxer { return new(Library) } // no other package calls it
+
+var made = func() Maxer { return new(Library) }
+
 //opassert:make
 func Make(n int) *Tensor { return nil } // want `opassert:make: Make is not a func`
 
 func Old(self *Tensor) *Tensor { return self }
+
+// Call is a function in a variable.
+var Call = Relu

@@ -23,6 +23,24 @@ var opTwice = asserts.Op{Name: "my::twice", Schema: "twice(Tensor self) -> Tenso
 
 var opOld = asserts.Op{Name: "aten::old", Schema: "old(Tensor self) -> Tensor"} // want `the schema file no longer has aten::old`
 
+var opOrdered = asserts.Op{Name: "aten::add.out", Schema: "add.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"}
+
+var opUnread = asserts.Op{Name: "aten::unread", Schema: "unread(Tensor"} // want `the schema file no longer has aten::unread`
+
+var opCalled = asserts.Op{Name: name, Schema: "relu(Tensor self) -> Tensor"} // want `the schema file no longer has : run`
+
+var opBare = asserts.Op{"aten::relu", "relu(Tensor self) -> Tensor"} // want `the schema file no longer has : run`
+
+var opNone asserts.Op
+
+const name = "aten::relu"
+
+type Op struct{ Name string }
+
+var opOwn = Op{Name: "aten::own"}
+
+var first, second = asserts.Op{Name: "aten::first"}, asserts.Op{Name: "aten::second"}
+
 var Kernels = []asserts.Kernel{ // want `package kernels has a kernel of fresh, and there is no wrapper here`
 	{Op: &opRelu, Func: kernels.Relu},
 	{Op: &opReluCopy, Func: kernels.Relu},
@@ -31,4 +49,16 @@ var Kernels = []asserts.Kernel{ // want `package kernels has a kernel of fresh, 
 	{Op: &opMax, Func: (*kernels.Library).Max},
 	{Op: &opTwice, Func: kernels.Twice},
 	{Op: &opOld, Func: kernels.Old}, // want `Old is no longer marked as the kernel of aten::old`
+	{Op: &opOrdered, Func: kernels.AddOut, Order: []int{2, 0, 1}},
+	{Op: &opUnread, Func: kernels.Old},
+	{Op: &opNone, Func: kernels.Old},
+	{Op: pointer, Func: kernels.Old},
+	{Op: &all[0], Func: kernels.Old},
+	{Op: &opOld, Func: Relu},
+	{Op: &opOld, Func: kernels.Call},
+	row,
 }
+
+var pointer, row, all = &opOld, asserts.Kernel{}, make([]asserts.Op, 1)
+
+var words = []string{"of another type than Kernels"}

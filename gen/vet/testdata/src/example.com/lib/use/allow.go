@@ -21,4 +21,6 @@ func Allowed(l *kernels.Library, x *kernels.Tensor) {
 	//opassert:allow OA201 it is too far away // want `line 22 has no finding OA201`
 
 	kernels.Relu(x) // want `OA201`
+
+	kernels.Relu( /* want `want a check and the reason behind //opassert:allow: OA201 has no reason` */ x) //opassert:allow OA201
 }

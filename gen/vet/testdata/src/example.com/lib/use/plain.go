@@ -1,0 +1,3 @@
+package use
+
+func plain(err error) string { return err.Error() }

@@ -1,0 +1,3 @@
+package maker
+
+type Option func(*int)
