@@ -6,6 +6,7 @@ from torch._dynamo.source import ConstantSource
 from torch.fx.experimental.symbolic_shapes import DimDynamic, StatelessSymbolicContext
 
 CALLS = 4  # of an op, under symbols
+TRIED = 8  # sizes that a guard is not true of
 times = {}  # op: how often it was called so
 
 # The files of the fakes of PyTorch's own ops, and the functions that these are wrapped in.
@@ -47,15 +48,15 @@ class Symbols(ShapeEnv):
         return self.root(other) if isinstance(other, sympy.Symbol) else symbol
 
     def breaking(self, guard):
-        """Returns sizes that a guard is not true of, None where none are found."""
-        named = [int(n) + d for n in guard.atoms(sympy.Integer) for d in (0, 1, -1)]
+        """Returns sizes that a guard is not true of, some of them."""
+        found, named = [], [int(n) + d for n in guard.atoms(sympy.Integer) for d in (0, 1, -1)]
         for symbol in sorted(guard.free_symbols & self.values.keys(), key=str):
             value = self.values[symbol]
-            for n in (n for n in (value + 1, value + 2, value * 2, value + 5, value * 16, *named, 2, 3, 5, 7) if n > 1):
+            for n in dict.fromkeys(n for n in (value + 1, value + 2, value * 2, value + 5, value * 16, *named, 2, 3, 5, 7) if n > 1):
                 changed = self.values | {s: n for s in self.values if self.root(s) == self.root(symbol)}
                 if guard.subs(changed) == sympy.false:
-                    return changed
-        return None
+                    found.append(changed)
+        return found
 
     def like(self, sizes):
         """Returns the tensors that have others of those sizes, in words."""
@@ -137,7 +138,7 @@ def unlike_static(answer, static):
 def under_symbols(function, args, kwargs, static):
     """Returns how the fake of an op fails where sizes are symbols, or the guards that it sets on them for nothing.
 
-    For nothing is a guard where it returns with others the like of what it returned: a fake that refuses them, or returns other tensors, has to ask. Sizes are symbols
+    For nothing is a guard where it returns with others the like of what it returned: a fake that refuses some, or returns other tensors, has to ask. Sizes are symbols
     where all tensors are contiguous and of sizes that compilers have symbols for. Those of
     out= of PyTorch's own ops are 0: such an op resizes them.
     """
@@ -179,15 +180,20 @@ def under_symbols(function, args, kwargs, static):
         return {"fault": f"under symbolic sizes {fault}"}
     if not all("Tensor" in str(r.type) for r in function._schema.returns):
         return {}  # a number that it returns may depend on what it asks for
-    found = []
+    found, needed = [], set()
     for guard, place in dict.fromkeys(symbols.asked):
-        other, sizes = fake_mode(ShapeEnv()), symbols.breaking(guard)
+        other, breaking = fake_mode(ShapeEnv()), symbols.breaking(guard)
 
-        def changed(t, argument, name):
-            with other:
-                return emptied(t) if argument in outs else emptied(t).new_empty([sizes[s] for s in symbols.shapes[name]])
+        def returned(sizes):
+            def changed(t, argument, name):
+                with other:
+                    return emptied(t) if argument in outs else emptied(t).new_empty([sizes[s] for s in symbols.shapes[name]])
 
-        if place and sizes and shape_of(called(changed, other)) == shape_of(static):
+            return called(changed, other)
+
+        if breaking and place and shape_of(returned(breaking[0])) == shape_of(static):
             first = min(guard.free_symbols & symbols.names.keys(), key=str)
-            found.append({"argument": symbols.names[first][0], "text": symbols.spelt(guard), "at": place, "other": symbols.like(sizes)})
-    return {"guards": found}
+            found.append({"argument": symbols.names[first][0], "text": symbols.spelt(guard), "at": place, "other": symbols.like(breaking[0])})
+        if any(returned(sizes).get("refuses") for sizes in breaking[:TRIED]):
+            needed.add(place)
+    return {"guards": [guard for guard in found if guard["at"] not in needed]}

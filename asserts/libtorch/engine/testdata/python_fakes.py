@@ -166,7 +166,7 @@ right("empty(Tensor x) -> Tensor", lambda x: x.new_empty_strided((0, 3), (5, 9))
 right("split(Tensor x) -> Tensor[]", lambda x: [x.clone() for _ in range(3)], lambda x: [torch.empty_like(x) for _ in range(3)])
 right("optional(Tensor x, Tensor? bias=None) -> Tensor", lambda x, bias=None: x.clone(), lambda x, bias=None: torch.empty_like(x))
 right("promotes(Tensor x) -> Tensor", lambda x: x * 1.5, lambda x: x * 1.5)
-right("convolves(Tensor x, Tensor w) -> Tensor", lambda x, w: torch.conv2d(x, w).contiguous(), lambda x, w: x.new_empty(torch.conv2d(x, w).shape))  # whose own fake refuses dtypes that differ
+right("convolves(Tensor x, Tensor w) -> Tensor", lambda x, w: torch.conv2d(x, w).to(x.dtype).contiguous(), lambda x, w: x.new_empty(torch.conv2d(x, w).shape))  # whose own fake refuses dtypes that differ
 right("composite(Tensor x) -> Tensor", lambda x: x + 1, None, key="CompositeImplicitAutograd")
 
 
@@ -188,6 +188,12 @@ def even(x):
     return x.new_zeros(x.numel() // 2, 2)
 
 
+def built_for(x):
+    if x.dim() and x.shape[-1] not in (2, 3, 4, 6):
+        raise ValueError("x must have 2, 3, 4 or 6 columns")
+    return x.new_zeros(x.shape)
+
+
 def alike(x, y):
     if x.shape != y.shape:
         raise ValueError("x and y must be of one shape")
@@ -197,6 +203,7 @@ def alike(x, y):
 right("checks(Tensor x) -> Tensor", lambda x: x.new_zeros(x.shape), checks)
 right("pads(Tensor x) -> Tensor", lambda x: x.new_zeros((x.numel() + 7) // 8 * 8), lambda x: x.new_empty((x.numel() + 7) // 8 * 8))
 right("even(Tensor x) -> Tensor", even, even)
+right("built_for(Tensor x) -> Tensor", built_for, built_for)
 right("alike(Tensor x, Tensor y) -> Tensor", alike, alike)
 right("sums(Tensor x, Tensor y) -> Tensor", lambda x, y: x + y, lambda x, y: x + y)
 right("rows(Tensor x) -> Tensor[]", lambda x: [r.clone(memory_format=torch.contiguous_format) for r in x] if x.dim() and x.numel() else [x.new_zeros(2)], lambda x: [r.new_empty(r.shape) for r in x] if x.dim() and x.numel() else [x.new_empty(2)])
