@@ -186,7 +186,7 @@ func (s Source) text(f Fault, k *call, body string) string {
 		line("%s", path)
 	}
 	line("\nimport torch")
-	for _, module := range []string{"torch._meta_registrations", "torch._subclasses.fake_tensor"} {
+	for _, module := range []string{"torch._dispatch.python", "torch._meta_registrations", "torch._subclasses.fake_tensor"} {
 		if strings.Contains(body, module+".") {
 			line("import %s", module)
 		}
@@ -397,7 +397,7 @@ func (k *call) asked(w way, saw string) string {
 		fmt.Fprintf(&b, "others.update(zip([s.node.expr for s in twin(%s%s).shape], %s))\n", k.names[i], m[2], m[3])
 	}
 	b.WriteString(guarded(w.statement(w.function + "(*args, **kwargs)")))
-	b.WriteString("try:\n" + indented("with mode:\n"+indented(w.statement(w.function+"(*twins_args, **twins_kwargs)"))) + "\nexcept Exception as e:\n")
+	b.WriteString("try:\n" + indented("with mode, torch._dispatch.python.enable_python_dispatcher():\n"+indented(w.statement(w.function+"(*twins_args, **twins_kwargs)"))) + "\nexcept Exception as e:\n")
 	fmt.Fprintf(&b, "    print(\"%sthe call with symbolic sizes raises:\", e)\n    sys.exit(1)\n", there)
 	b.WriteString("asked = [g.expr for g in sizes.guards if g.expr.subs(others) == False]\n")
 	b.WriteString("print(\"sizes:\", others, \"of which is not so:\", asked)\n")

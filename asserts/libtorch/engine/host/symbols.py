@@ -2,6 +2,7 @@
 
 import sympy
 from torch._decomp import decomposition_table, meta_table
+from torch._dispatch.python import enable_python_dispatcher
 from torch._dynamo.source import ConstantSource
 from torch.fx.experimental.symbolic_shapes import DimDynamic, StatelessSymbolicContext
 
@@ -105,10 +106,17 @@ def dynamic(t):
     return StatelessSymbolicContext(dynamic_sizes=[DimDynamic.DYNAMIC] * t.dim())
 
 
+@contextlib.contextmanager
+def tracing(mode):
+    """Is how compilers call: what C++ would compute with numbers, Python's decompositions compute with symbols."""
+    with mode, enable_python_dispatcher():
+        yield
+
+
 def warm():
     """Imports what the first call under symbols would."""
     t, mode = torch.empty(2, 3), fake_mode(Symbols(torch.ops.aten.relu.default))
-    with mode:
+    with tracing(mode):
         assert not torch.relu(mode.from_tensor(t, source=ConstantSource("t"), symbolic_context=dynamic(t))).shape[0] > 5
 
 
@@ -148,7 +156,7 @@ def under_symbols(function, args, kwargs, static):
 
     def called(f, mode):
         made = {i: mapped(v, arguments[i].name, f, i) for i, v in given.items()}
-        return answered(function, [made[i] for i in range(len(args))], {arguments[i].name: v for i, v in made.items() if i >= len(args)}, mode)
+        return answered(function, [made[i] for i in range(len(args))], {arguments[i].name: v for i, v in made.items() if i >= len(args)}, tracing(mode))
 
     tensors = [t for i, v in given.items() for t in held(v) if t is not None and i not in outs]
     if not all(t.layout == torch.strided and t.is_contiguous() and min(t.shape, default=2) > 1 for t in tensors):
