@@ -203,6 +203,7 @@ def alike(x, y):
 right("checks(Tensor x) -> Tensor", lambda x: x.new_zeros(x.shape), checks)
 right("pads(Tensor x) -> Tensor", lambda x: x.new_zeros((x.numel() + 7) // 8 * 8), lambda x: x.new_empty((x.numel() + 7) // 8 * 8))
 right("even(Tensor x) -> Tensor", even, even)
+right("narrows(Tensor x) -> Tensor", lambda x: x.narrow_copy(0, 0, 1).contiguous(), lambda x: x.narrow_copy(0, 0, 1).contiguous())  # of which C++ knows numbers alone
 right("built_for(Tensor x) -> Tensor", built_for, built_for)
 right("alike(Tensor x, Tensor y) -> Tensor", alike, alike)
 right("sums(Tensor x, Tensor y) -> Tensor", lambda x, y: x + y, lambda x, y: x + y)

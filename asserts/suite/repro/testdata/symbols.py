@@ -1,6 +1,7 @@
 import sys
 
 import torch
+import torch._dispatch.python
 import torch._subclasses.fake_tensor
 
 
@@ -36,7 +37,7 @@ except Exception as e:
     print("the call raises:", e)
     sys.exit(2)
 try:
-    with mode:
+    with mode, torch._dispatch.python.enable_python_dispatcher():
         torch.ops.x.f.default(*twins_args, **twins_kwargs)
 except Exception as e:
     print("the fault is there: the call with symbolic sizes raises:", e)
