@@ -28,8 +28,8 @@ var doctorCommand = command{
 Looks for what the other commands use, and tries it: a PyTorch, what opassert loads
 into it, which is compiled now unless the package or the cache has it, a Python, and a
 program that is watched, beside what LD_PRELOAD has, and without ptrace. Each line
-begins with ok, or with NO and says what does not work without it. Exit status 1:
-something is missing.
+begins with ok, or says what does not work without it: with NO, or with -- where
+PyTorch's ops are checked nonetheless. Exit status 1: a line with NO.
 
   opassert doctor`,
 	run: runDoctor,
@@ -46,23 +46,37 @@ func runDoctor(inv *invocation) error {
 	if err := inv.parse(0, 0); err != nil {
 		return err
 	}
-	var missing []string
-	for _, e := range examinations() {
-		found, err := e.look()
-		if err == nil {
-			inv.line("ok  %-9s %s", e.name, found)
-			continue
-		}
-		missing = append(missing, e.name)
-		inv.line("NO  %-9s %s: without it %s", e.name, strings.ReplaceAll(err.Error(), "\n", "\n              "), e.without)
-	}
+	missing := inv.examine("NO", needed())
+	inv.examine("--", spared)
 	if len(missing) > 0 {
 		return &findingsError{"missing: " + strings.Join(missing, ", ")}
 	}
 	return nil
 }
 
-func examinations() []examination {
+// examine prints a line for each examination, with a mark where nothing was found, and
+// returns the names of those.
+func (inv *invocation) examine(mark string, all []examination) (missing []string) {
+	for _, e := range all {
+		found, err := e.look()
+		if err == nil {
+			inv.line("ok  %-9s %s", e.name, found)
+			continue
+		}
+		missing = append(missing, e.name)
+		inv.line("%s  %-9s %s: without it %s", mark, e.name, strings.ReplaceAll(err.Error(), "\n", "\n              "), e.without)
+	}
+	return missing
+}
+
+// spared is what PyTorch's ops and those of Python modules are checked without, where
+// the package has what fits the PyTorch.
+var spared = []examination{
+	{"compiler", "PyTorch releases that the package does not know cannot be used", compile.Compiler},
+	{"go", "check of Go kernels, gen and vet do not run", func() (string, error) { return exec.LookPath("go") }},
+}
+
+func needed() []examination {
 	return []examination{
 		{"opassert", "nothing works", func() (string, error) {
 			return fmt.Sprintf("%s %s %s/%s", version(), runtime.Version(), runtime.GOOS, runtime.GOARCH), nil
@@ -91,8 +105,6 @@ func examinations() []examination {
 			return "LD_PRELOAD is not set", nil
 		}},
 		{"cache", "what is compiled is compiled by each command again", compile.Folder},
-		{"compiler", "PyTorch releases that the package does not know cannot be used", compile.Compiler},
-		{"go", "check of Go kernels, gen and vet do not run", func() (string, error) { return exec.LookPath("go") }},
 	}
 }
 
