@@ -186,7 +186,7 @@ func (m *revision) argument(variable string) int {
 		if name == variable {
 			return i
 		}
-		related := strings.HasPrefix(variable, name) || len(variable) > 2 && strings.HasPrefix(name, variable)
+		related := strings.HasPrefix(variable, name) || len(variable) > 1 && strings.HasPrefix(name, variable)
 		if related && (found < 0 || len(name) > len(m.c.Names[found])) {
 			found = i
 		}
@@ -311,6 +311,23 @@ func (m *revision) bounded(groups []string) bool {
 	}
 	t, none := m.numbered(groups[1]), argumentTerm{}
 	return t.known() && !t.holds(operator, none, text) && t.setValue(operator, none, text)
+}
+
+// converted gives the tensors of a dtype that the error names another one: that which it wants, or
+// what most kernels take.
+func (m *revision) converted(groups []string) bool {
+	wants := groups[2]
+	if wants == "" {
+		wants = tensor.Float32.String()
+	}
+	changed := false
+	for _, t := range Separate(m.c.Tensors(), m.c.Tensors()) {
+		if t.DType == groups[1] && wants != groups[1] && (groups[2] == "" || sample.OneIn(m.rng, 2)) {
+			t.DType, changed = wants, true
+			t.Legal()
+		}
+	}
+	return changed
 }
 
 // contiguous lays the tensors that the error names out without gaps.
