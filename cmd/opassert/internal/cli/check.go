@@ -533,8 +533,8 @@ func planned(p plan.Plan, level asserts.Level) engine.Plan {
 	return engine.Plan{Op: op, Waived: p.Waivers()}
 }
 
-// compiling is how many times as long a case may take that compiles its kernel: that of
-// Warp takes 20 s of processor time.
+// compiling is how many times as long a case may take alone that compiles its kernel in its own
+// process, as numba and Warp do.
 const compiling = 15
 
 // interruptible returns a context that ends with a signal that ends a command.
