@@ -78,6 +78,8 @@ func (s Source) Texts(f Fault) ([]string, error) {
 		device := twin(f.Finding)
 		body = k.before(func(way way) string { return k.compared(way, device) })
 		bare = device == engine.Meta
+	case f.Finding != nil && f.Finding.Violation.Code == asserts.OutOfBounds:
+		body = k.outside
 	case f.Finding != nil && sights[f.Finding.Violation.Code].fault != "":
 		v := f.Finding.Violation
 		if body, err = k.inMemory(sights[v.Code], v.Subject); err != nil {
@@ -174,8 +176,10 @@ func (s Source) text(f Fault, k *call, body string) string {
 	}
 	old := strings.HasPrefix(s.Version, "libtorch 1.")
 	line("")
+	definitions := used(body)
+	text := path + strings.Join(definitions, "") + body
 	for _, module := range []string{"base64", "contextlib", "ctypes", "os", "resource", "signal", "sys"} {
-		if strings.Contains(path+body, module+".") || module == "contextlib" && old && strings.Contains(body, belowAutograd) {
+		if strings.Contains(text, module+".") || module == "contextlib" && old && strings.Contains(body, belowAutograd) {
 			line("import %s", module)
 		}
 	}
@@ -197,8 +201,7 @@ func (s Source) text(f Fault, k *call, body string) string {
 	for _, library := range s.Libraries {
 		line("torch.ops.load_library(%q)", library)
 	}
-	definitions := used(body)
-	if old && strings.Contains(strings.Join(definitions, "")+body, "untyped_storage") {
+	if old && strings.Contains(text, "untyped_storage") {
 		line("torch.Tensor.untyped_storage = lambda t: t.storage().untyped()  # as from 2.0 on")
 	}
 	if old && strings.Contains(body, "with "+belowAutograd) {
@@ -435,24 +438,16 @@ func slug(text string) string {
 // each time with another byte where it may not look.
 type sight struct {
 	heap  bool   // the byte is in memory that is allocated, or was freed
-	walls bool   // it is beside the storages of arguments
 	left  bool   // it is where the arguments of earlier calls were
 	fault string // an expression that is true where the rule is broken
 	says  string // the fault then
 }
 
-const (
-	strays  = "any(strays for strays, _ in seen)"
-	follows = "seen[0] == seen[3] != seen[1] == seen[2]" // the byte, and nothing else
-)
+const follows = "seen[0] == seen[3] != seen[1] == seen[2]" // the byte, and nothing else
 
 var sights = map[asserts.Code]sight{
-	asserts.OutOfBounds: {
-		walls: true, fault: strays + " or " + follows,
-		says: "bytes beside {x} are written, or the results follow them",
-	},
 	asserts.UseAfterFree: {
-		heap: true, left: true, fault: strays + " or " + follows,
+		heap: true, left: true, fault: "any(strays for strays, _ in seen) or " + follows,
 		says: "memory that was freed is written, or the results follow it",
 	},
 	asserts.UninitialisedResult: {
@@ -477,13 +472,8 @@ func (k *call) inMemory(s sight, p asserts.Place) (func(way) string, error) {
 	switch place, err := k.place(p); {
 	case err == nil && p.Name != "":
 		x = place
-	case s.walls:
-		return nil, errors.New("the memory is none of the arguments', and no bytes of Python's lie beside it")
 	case !s.left:
 		return nil, errors.Join(err, errors.New("nothing says which tensor it is about"))
-	}
-	if s.walls && p.Return {
-		return nil, errors.New("the call allocates that memory, and no bytes of Python's lie beside it")
 	}
 	says := strings.ReplaceAll(s.says, "{x}", x)
 	return func(w way) string {
@@ -505,39 +495,55 @@ func (k *call) inMemory(s sight, p asserts.Place) (func(way) string, error) {
 
 // once is one call, about the tensor x.
 func (k *call) once(s sight, w way, x string) string {
-	var held []string
-	for i, arg := range k.op.Func.Args {
-		if k.names[i] != "" && arg.Type.HoldsTensors() {
-			held = append(held, k.names[i])
-		}
-	}
-	all := "[" + strings.Join(held, ", ") + "]"
 	var lines []string
 	line := func(format string, args ...any) { lines = append(lines, fmt.Sprintf(format, args...)) }
 	if s.heap {
 		line("fill(-6, byte)  # M_PERTURB: what memory holds once it is freed, and until it is written")
 	}
 	if s.left {
-		line("for room, _, _ in rooms:\n    room[:] = bytes([byte]) * len(room)")
+		line("for room, _ in rooms:\n    room[:] = bytes([byte]) * len(room)")
 	}
 	lines = append(lines, k.lines...)
-	if s.walls || s.left {
+	if s.left {
 		line("walls = {}")
-		for _, name := range held {
-			line("%s = replaced(%s, lambda t: walled(t, walls, byte))", name, name)
+		for _, name := range k.held() {
+			line("%s = replaced(%[1]s, lambda t: moved(t, walls, lambda n: walled(n, byte)))", name)
 		}
 	}
 	line("torch.manual_seed(0)")
 	line("%s", w.statement("result = "+k.expression(w)))
-	switch {
-	case s.walls:
-		line("return any(broken(*wall, byte) for wall in walls.values()), [elements(t) for t in tensors([result, %s])]", all)
-	case s.left:
-		line("strays = any(set(room) != {byte} for room, _, _ in rooms)")
+	if s.left {
+		line("strays = any(set(room) != {byte} for room, _ in rooms)")
 		line("rooms.extend(walls.values())")
 		line("return strays, [elements(t) for t in tensors([result])]")
-	default:
+	} else {
 		line("return [elements(t) for t in tensors([%s])]", x)
 	}
 	return strings.Join(lines, "\n")
+}
+
+// held returns the variables of the arguments that hold tensors.
+func (k *call) held() []string {
+	var names []string
+	for i, arg := range k.op.Func.Args {
+		if k.names[i] != "" && arg.Type.HoldsTensors() {
+			names = append(names, k.names[i])
+		}
+	}
+	return names
+}
+
+// outside calls the op in processes of their own, in which all memory of tensors lies beside
+// pages that can't be touched, and, so that it is known that those end the process, that can.
+func (k *call) outside(w way) string {
+	text := "def call():\n" + indented(strings.Join(k.lines, "\n")+"\nplaces = {}") + "\n"
+	for _, name := range k.held() {
+		text += fmt.Sprintf("    %s = replaced(%[1]s, lambda t: moved(t, places, lambda n: (None, torch.empty(n, dtype=torch.uint8))))\n", name)
+	}
+	text += "    torch.manual_seed(0)\n" + indented(w.statement(k.expression(w))) + "\n\n\n"
+	return text + `seen = [[ends(call, behind, protection) for protection in (0, 3)] for behind in (True, False)]
+fault = any(closed == -signal.SIGSEGV != open for closed, open in seen)
+if not fault and any(2 in pair for pair in seen):
+    sys.exit(2)
+` + verdict("fault", "the call touches memory outside of its tensors", notThere)
 }

@@ -83,7 +83,8 @@ var examples = map[string]Fault{
 	"values": finding("x::f", "f(Tensor x, Dict(str, Tensor) d, int[] n, str s, Device dev, Generator? g, Storage st, Tensor[] made) -> Tensor",
 		`{x: "quint8[2] quantized", d: "{'a': float32[1]}", n: "[1, -2]", s: "'a\"b'", dev: "device:cpu", g: "generator", st: "storage:float32[2]", made: "[x::g(float32[1]), after x::push_(x.Queue(3), true)]"}`,
 		asserts.FreshStorage, result(0, "result"), argument(0, "x")),
-	"out-of-bounds": finding("x::f", "f(Tensor self, Tensor[] xs) -> Tensor", `{self: "float32[2]", xs: "[view:self]"}`, asserts.OutOfBounds, argument(0, "self"), asserts.Place{}),
+	"out-of-bounds":      finding("x::f", "f(Tensor self, Tensor[] xs) -> Tensor", `{self: "float32[2]", xs: "[view:self]"}`, asserts.OutOfBounds, argument(0, "self"), asserts.Place{}),
+	"out-of-bounds-made": finding("x::f", unary, `{self: "float32[1]"}`, asserts.OutOfBounds, asserts.Place{}, asserts.Place{}),
 	"use-after-free": finding("x::f", unary, `{self: "float32[2]"}`, asserts.UseAfterFree,
 		asserts.Place{Return: true, Index: 1, Name: "the process", Element: asserts.NoElement}, asserts.Place{}),
 	"uninitialised":    finding("x::two", "two(Tensor self) -> (Tensor a, Tensor b)", `{self: "float32[2]"}`, asserts.UninitialisedResult, result(1, "b"), asserts.Place{}),
@@ -199,14 +200,13 @@ func TestNoProgram(t *testing.T) {
 	lone := finding("x::f", unary, `{self: "float32[1]"}`, asserts.ViewStorage, result(0, "result"), asserts.Place{})
 	lint := finding("x::f", unary, `{self: "float32[1]"}`, asserts.SchemaLint, result(0, "result"), asserts.Place{})
 	for want, f := range map[string]Fault{
-		"the argument x is not in the call":                                      gone,
-		"nothing says which tensor it is held against":                           lone,
-		"OA012 has no form in Python":                                            lint,
-		"what is registered besides the kernel has no program":                   finding("x::f", unary, `{self: "float32[1]"}`, asserts.AutogradKernel, result(0, "result"), asserts.Place{}, engine.CPU, engine.Rules),
-		"the call on meta crashes":                                               {Op: lone.Op, Crash: &report.Crash{Device: engine.Meta, Recipe: "{}"}},
-		"the process ended before the call":                                      {Op: lone.Op, Crash: &report.Crash{}},
-		"the call allocates that memory, and no bytes of Python's lie beside it": finding("x::f", unary, `{self: "float32[1]"}`, asserts.OutOfBounds, result(0, "result"), asserts.Place{}),
-		`self: unknown dtype "floof"`:                                            finding("x::f", unary, `{self: "floof[1]"}`, asserts.UndeclaredWrite, argument(0, "self"), asserts.Place{}),
+		"the argument x is not in the call":                    gone,
+		"nothing says which tensor it is held against":         lone,
+		"OA012 has no form in Python":                          lint,
+		"what is registered besides the kernel has no program": finding("x::f", unary, `{self: "float32[1]"}`, asserts.AutogradKernel, result(0, "result"), asserts.Place{}, engine.CPU, engine.Rules),
+		"the call on meta crashes":                             {Op: lone.Op, Crash: &report.Crash{Device: engine.Meta, Recipe: "{}"}},
+		"the process ended before the call":                    {Op: lone.Op, Crash: &report.Crash{}},
+		`self: unknown dtype "floof"`:                          finding("x::f", unary, `{self: "floof[1]"}`, asserts.UndeclaredWrite, argument(0, "self"), asserts.Place{}),
 	} {
 		if texts, err := source.Texts(f); err == nil || err.Error() != want {
 			t.Errorf("%d programs, error %v, want %s", len(texts), err, want)

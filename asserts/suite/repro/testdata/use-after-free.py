@@ -40,19 +40,22 @@ def elements(t):
     return t.contiguous().clone().reshape(-1).view(torch.uint8).tolist()
 
 
-def walled(t, walls, byte):
-    """Returns a tensor as t whose storage has bytes on both sides that are not its own."""
+def moved(t, places, allocate):
+    """Returns a tensor as t whose storage is moved to a place that allocate returns."""
     if not isinstance(t, torch.Tensor) or t.layout is not torch.strided or t.is_quantized or t.is_nested:
         return t
     storage = t.untyped_storage()
-    if storage._cdata not in walls:
-        n = storage.nbytes()
-        room = bytearray([byte]) * (4096 + max(n, 1) + 4096)
-        flat = torch.frombuffer(room, dtype=torch.uint8, offset=4096, count=max(n, 1))
-        flat[:n] = torch.tensor(memory(t), dtype=torch.uint8)
-        walls[storage._cdata] = room, n, flat.untyped_storage()
-    moved = torch.empty(0, dtype=t.dtype).set_(walls[storage._cdata][2], t.storage_offset(), t.size(), t.stride())
-    return moved.requires_grad_(t.requires_grad)
+    if storage._cdata not in places:
+        places[storage._cdata] = room, flat = allocate(storage.nbytes())
+        flat[: storage.nbytes()] = torch.tensor(memory(t), dtype=torch.uint8)
+    to = torch.empty(0, dtype=t.dtype).set_(places[storage._cdata][1].untyped_storage(), t.storage_offset(), t.size(), t.stride())
+    return to.requires_grad_(t.requires_grad)
+
+
+def walled(n, byte):
+    """Returns memory, and a tensor of n bytes and one at least in the middle of it."""
+    room = bytearray([byte]) * (4096 + max(n, 1) + 4096)
+    return room, torch.frombuffer(room, dtype=torch.uint8, offset=4096, count=max(n, 1))
 
 
 def tensors(values):
@@ -82,14 +85,14 @@ rooms = []  # of the arguments of earlier calls
 def call(byte):
     """Returns whether the call writes what it may not, and the bytes that it returns or writes."""
     fill(-6, byte)  # M_PERTURB: what memory holds once it is freed, and until it is written
-    for room, _, _ in rooms:
+    for room, _ in rooms:
         room[:] = bytes([byte]) * len(room)
     self = torch.tensor([0.05882353, 0.47058824], dtype=torch.float32)
     walls = {}
-    self = replaced(self, lambda t: walled(t, walls, byte))
+    self = replaced(self, lambda t: moved(t, walls, lambda n: walled(n, byte)))
     torch.manual_seed(0)
     result = torch.ops.x.f.default(self)
-    strays = any(set(room) != {byte} for room, _, _ in rooms)
+    strays = any(set(room) != {byte} for room, _ in rooms)
     rooms.extend(walls.values())
     return strays, [elements(t) for t in tensors([result])]
 
