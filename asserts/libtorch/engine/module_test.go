@@ -401,6 +401,34 @@ func TestReproducedWithoutOpassert(t *testing.T) {
 	})
 }
 
+// Python alone shows what a kernel touches outside of its tensors: of arguments, of what it
+// returns, and of what it allocates for itself.
+func TestProgramsOfMemory(t *testing.T) {
+	libtorchtest.EachPython(t, func(t *testing.T, python *installed.Python) {
+		memory := compile.Library{Name: "memory", Files: []fs.FS{os.DirFS("../../../testdata/oplib")}, Units: []string{"memory.cpp"}}
+		library := must.Get(memory.Path(python.Torch))(t)
+		folder := t.TempDir()
+		must.Do(t, os.WriteFile(filepath.Join(folder, "loads.py"), fmt.Appendf(nil, "import torch\n\ntorch.ops.load_library(%q)\n", library), 0o644))
+		args := []string{"check", "-module", "loads", "-python", python.Path, "-repro", "programs", "-cases", "20", "-state", filepath.Join(folder, "state")}
+		for _, op := range []string{"reads_one_more", "reads_before", "writes_one_more", "writes_scratch", "writes.out"} {
+			args = append(args, "-op", "astray::OA018_"+op)
+		}
+		got := run(t, folder, args...)
+		shown := strings.Count(got.stdout, ": reproduced without opassert")
+		if others := strings.Count(got.stdout, "\n  program ") - shown; shown < 5 || others > 0 {
+			t.Errorf("%d reproduced, %d not, want 5 and more, and 0\n%s%s", shown, others, got.stdout, got.stderr)
+		}
+		healthy := must.Get(os.ReadFile(must.Get(filepath.Glob(filepath.Join(folder, "programs", "*OA018_writes_scratch*.py")))(t)[0]))(t)
+		mended := filepath.Join(folder, "mended.py")
+		must.Do(t, os.WriteFile(mended, bytes.ReplaceAll(healthy, []byte("astray.OA018_writes_scratch"), []byte("within.scratch")), 0o644))
+		cmd := exec.Command(python.Path, mended)
+		cmd.Dir = folder
+		if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), "the fault is not there") {
+			t.Errorf("the call of a kernel that stays within its memory: %v\n%s", err, out)
+		}
+	})
+}
+
 // What kernels change besides their tensors is noted, and undone before the next call;
 // nothing is said of those that undo it themselves.
 func TestState(t *testing.T) {
